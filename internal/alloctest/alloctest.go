@@ -1,0 +1,22 @@
+// Package alloctest asserts in tests that hot functions do not allocate.
+package alloctest
+
+import "testing"
+
+// Zero fails t if fn allocates. The counter is process-wide, so strangers can
+// only add to it: the least of several samples is fn's own share. Let fn panic
+// when the path under test did not run, or a fast error passes for success.
+// Not for tests that call t.Parallel.
+func Zero(t testing.TB, name string, fn func()) {
+	t.Helper()
+	least := testing.AllocsPerRun(1000, fn)
+	for range 4 {
+		if least == 0 {
+			return
+		}
+		least = min(least, testing.AllocsPerRun(1000, fn))
+	}
+	if least != 0 {
+		t.Errorf("%s: %v allocations a run, want 0", name, least)
+	}
+}
