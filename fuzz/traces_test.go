@@ -29,7 +29,10 @@ type traceKind struct {
 }
 
 // traceKinds are the subtests of TestTraces, in order.
-var traceKinds = []traceKind{}
+var traceKinds = []traceKind{
+	{"ibfc", ibNames, replayIBFC},
+	{"cbfc", nil, replayCBFC},
+}
 
 // TestTraces replays recorded runs, TestTraces/<kind>/<name>. The environment
 // variable UETCC_TRACES names another directory of the layout of

@@ -1,0 +1,116 @@
+package cbfc
+
+import "errors"
+
+// Constants of InfiniBand flow control (volume 1, section 7.9).
+const (
+	BlockSize = 64   // bytes of a block, the unit of credit
+	MaxGrant  = 2048 // blocks that can be granted ahead: 128 KiB, half the counter's range
+
+	totalMask = 4096 - 1 // FCTBS, ABR and FCCL have 12 bits
+)
+
+// Errors of configuration.
+var (
+	ErrLanes  = errors.New("cbfc: number of lanes out of range")
+	ErrBuffer = errors.New("cbfc: buffer or limit out of range")
+	ErrCredit = errors.New("cbfc: credit size or overhead out of range")
+)
+
+// Blocks returns the credit that a packet of the given length costs: whole
+// 64-byte blocks over the packet from its local header through its final CRC.
+func Blocks(bytes int64) int64 { return (bytes + BlockSize - 1) / BlockSize }
+
+// Tx is the transmitting half of a virtual lane. The zero value is a lane whose
+// link was just initialised: nothing may be sent before the first
+// [Tx.OnFlowControl]. Single writer.
+type Tx struct {
+	sent  uint16 // FCTBS: blocks sent since initialisation, modulo 4096
+	limit uint16 // FCCL of the newest flow control packet
+	open  bool   // a limit has been received
+}
+
+// CanSend reports whether a packet of n blocks may start:
+// (FCCL - (FCTBS + n)) mod 4096 <= 2048. A transmitter that is past its limit
+// is blocked, as is a packet that no grant could ever cover (n > 2048).
+func (t *Tx) CanSend(n int64) bool {
+	room := (t.limit - t.sent - uint16(n)) & totalMask
+	return t.open && uint64(n) <= MaxGrant && room <= MaxGrant
+}
+
+// OnSend counts a packet of n blocks as sent.
+func (t *Tx) OnSend(n int64) { t.sent = (t.sent + uint16(n)) & totalMask }
+
+// OnFlowControl takes the FCCL of a flow control packet for this lane. It is
+// absolute: a lost one costs only time.
+func (t *Tx) OnFlowControl(fccl uint16) { t.limit, t.open = fccl&totalMask, true }
+
+// FCTBS returns the total of blocks sent, modulo 4096.
+func (t *Tx) FCTBS() uint16 { return t.sent }
+
+// Limit returns the newest FCCL, and false if none came since initialisation.
+func (t *Tx) Limit() (fccl uint16, ok bool) { return t.limit, t.open }
+
+// Credits returns (FCCL - FCTBS) mod 4096. A value above [MaxGrant] means that
+// the transmitter went past its limit; it is not a large credit.
+func (t *Tx) Credits() uint16 { return (t.limit - t.sent) & totalMask }
+
+// Rx is the receiving half of a virtual lane: the adjusted total of blocks
+// received and the lane's own buffer. Single writer.
+type Rx struct {
+	abr      uint16 // adjusted blocks received, modulo 4096
+	buffer   int64  // blocks dedicated to the lane
+	occupied int64  // blocks in use; 0 <= occupied <= buffer
+	overruns int64  // packets discarded since initialisation
+}
+
+// NewRx returns the receiving half of a lane with a buffer of the given number
+// of blocks. The error is [ErrBuffer].
+func NewRx(buffer int64) (Rx, error) {
+	if buffer < 0 {
+		return Rx{}, ErrBuffer
+	}
+	return Rx{buffer: buffer}, nil
+}
+
+// Receive stores a packet of n blocks and reports true, or discards it, counts
+// an overrun and reports false if it does not fit. A loss can only make a
+// receiver grant too little, so an overrun means a faulty transmitter.
+func (r *Rx) Receive(n int64) bool {
+	if n < 0 || n > r.buffer-r.occupied {
+		r.overruns++
+		return false
+	}
+	r.abr = (r.abr + uint16(n)) & totalMask
+	r.occupied += n
+	return true
+}
+
+// Release frees n blocks of the buffer, at most as many as are in use.
+func (r *Rx) Release(n int64) { r.occupied -= max(0, min(n, r.occupied)) }
+
+// OnFlowControl takes the FCTBS of a flow control packet for this lane: blocks
+// of packets lost on the wire return to the credit. It relies on the order of
+// the wire: every packet sent before has arrived or is lost.
+func (r *Rx) OnFlowControl(fctbs uint16) { r.abr = fctbs & totalMask }
+
+// FCCL returns the limit to announce: (ABR + min(2048, free)) mod 4096.
+func (r *Rx) FCCL() uint16 {
+	return (r.abr + uint16(min(MaxGrant, r.buffer-r.occupied))) & totalMask
+}
+
+// ABR returns the adjusted total of blocks received, modulo 4096.
+func (r *Rx) ABR() uint16 { return r.abr }
+
+// Occupied returns the blocks in use, Free those that are not.
+func (r *Rx) Occupied() int64 { return r.occupied }
+
+// Free returns the blocks of the buffer that are not in use.
+func (r *Rx) Free() int64 { return r.buffer - r.occupied }
+
+// Overruns returns the number of packets discarded since initialisation.
+func (r *Rx) Overruns() int64 { return r.overruns }
+
+// reinit restarts the accounting. What lies in the buffer stays there, so the
+// first limit is the space that is really free.
+func (r *Rx) reinit() { r.abr, r.overruns = 0, 0 }

@@ -1,0 +1,92 @@
+package cbfc
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// Op is the operation of a flow control packet.
+type Op uint8
+
+// Operations; the other fourteen values are reserved.
+const (
+	OpNormal Op = 0 // link is up
+	OpInit   Op = 1 // link is initialising: data may not flow yet
+)
+
+func (o Op) String() string {
+	switch o {
+	case OpNormal:
+		return "normal"
+	case OpInit:
+		return "init"
+	}
+	return fmt.Sprintf("Op(%d)", uint8(o))
+}
+
+// Errors of [FlowControl.Decode].
+var (
+	ErrTruncated = errors.New("cbfc: flow control packet truncated")
+	ErrOp        = errors.New("cbfc: reserved operation")
+	ErrCRC       = errors.New("cbfc: wrong link packet CRC")
+)
+
+// FlowControlLen is the length in bytes of a flow control packet.
+const FlowControlLen = 6
+
+// FlowControl is an InfiniBand flow control packet: one number of the sender as
+// transmitter, one of the sender as receiver, for one lane. It is itself never
+// subject to flow control.
+//
+//	 0    4               16   20              32              48
+//	+----+----------------+----+---------------+---------------+
+//	| Op |     FCTBS      | VL |     FCCL      |     LPCRC     |
+//	+----+----------------+----+---------------+---------------+
+type FlowControl struct {
+	Op    Op
+	VL    uint8  // virtual lane, 0..14
+	FCTBS uint16 // blocks that the sender has sent on the lane, modulo 4096
+	FCCL  uint16 // total that the sender, as receiver, allows, modulo 4096
+}
+
+// Decode sets f from the first [FlowControlLen] bytes of b. On an error
+// ([ErrTruncated], [ErrCRC], [ErrOp]) f is left as it was.
+func (f *FlowControl) Decode(b []byte) error {
+	if len(b) < FlowControlLen {
+		return ErrTruncated
+	}
+	if binary.BigEndian.Uint16(b[4:]) != linkCRC(b[:4]) {
+		return ErrCRC
+	}
+	v := binary.BigEndian.Uint32(b)
+	if Op(v>>28) > OpInit {
+		return ErrOp
+	}
+	f.Op, f.FCTBS = Op(v>>28), uint16(v>>16)&totalMask
+	f.VL, f.FCCL = uint8(v>>12)&0xf, uint16(v)&totalMask
+	return nil
+}
+
+// AppendTo appends the packet with its CRC to b. Bits above a field's width are
+// cut off.
+func (f *FlowControl) AppendTo(b []byte) []byte {
+	v := uint32(f.Op)<<28 | uint32(f.FCTBS&totalMask)<<16 | uint32(f.VL&0xf)<<12 | uint32(f.FCCL&totalMask)
+	b = binary.BigEndian.AppendUint32(b, v)
+	return binary.BigEndian.AppendUint16(b, linkCRC(b[len(b)-4:]))
+}
+
+// linkCRC is InfiniBand's 16-bit CRC for link packets: polynomial 0x100B, all
+// ones at the start, complemented at the end, least significant bit of a byte
+// first.
+func linkCRC(b []byte) uint16 {
+	const reversed = 0xd008 // 0x100B with its bits in the other order
+	crc := uint16(0xffff)
+	for _, c := range b {
+		crc ^= uint16(c)
+		for range 8 {
+			crc = crc>>1 ^ reversed&-(crc&1)
+		}
+	}
+	return ^crc
+}

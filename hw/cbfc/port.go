@@ -1,0 +1,170 @@
+package cbfc
+
+// Timing of InfiniBand flow control in symbol times: the time of one byte on
+// one lane, 4 ns at SDR.
+const (
+	UpdatePeriod   = 65536  // a flow control packet leaves for each lane at least this often
+	WatchdogPeriod = 400000 // a lane that heard none for so long asks for re-initialisation
+)
+
+// Lanes of an InfiniBand port.
+const (
+	MaxLanes       = 15 // data lanes, VL0..VL14
+	ManagementLane = 15 // VL15: no flow control, and no data packet may take it
+)
+
+// Lane is one virtual lane of a port, both halves.
+type Lane struct {
+	Tx
+	Rx
+
+	sentAt  int64 // when the last flow control packet left
+	heardAt int64 // when the last valid one came
+}
+
+// Port is one end of an InfiniBand link: up to fifteen data lanes with their
+// own buffers, and the failsafes. Single writer.
+type Port struct {
+	lanes     []Lane
+	threshold int  // consecutive periods with an overrun that re-initialise the link
+	bad       int  // such periods so far
+	overrun   bool // this period has had an overrun
+}
+
+// NewPort returns a port with a lane for each element of buffers, which gives
+// the lane's receive buffer in blocks. The link is re-initialised after
+// threshold (PortInfo OverrunErrors, 1..15) consecutive update periods with an
+// overrun. Errors: [ErrLanes], [ErrBuffer].
+func NewPort(buffers []int64, threshold int) (*Port, error) {
+	if len(buffers) == 0 || len(buffers) > MaxLanes {
+		return nil, ErrLanes
+	}
+	if threshold < 1 || threshold > 15 {
+		return nil, ErrBuffer
+	}
+	p := &Port{lanes: make([]Lane, len(buffers)), threshold: threshold}
+	for i, blocks := range buffers {
+		rx, err := NewRx(blocks)
+		if err != nil {
+			return nil, err
+		}
+		p.lanes[i].Rx = rx
+	}
+	return p, nil
+}
+
+// Lane returns lane vl, or nil if the port has no such data lane.
+func (p *Port) Lane(vl uint8) *Lane {
+	if int(vl) >= len(p.lanes) {
+		return nil
+	}
+	return &p.lanes[vl]
+}
+
+// Reinit restarts the credit accounting of all lanes at time now; what lies in
+// the receive buffers stays. Flow control packets carry [OpInit] until each lane
+// has heard from the other end.
+func (p *Port) Reinit(now int64) {
+	for i := range p.lanes {
+		l := &p.lanes[i]
+		l.Tx = Tx{}
+		l.reinit()
+		l.sentAt, l.heardAt = now, now
+	}
+	p.bad, p.overrun = 0, false
+}
+
+// Up reports whether the initialisation exchange is over: every lane has
+// received a limit.
+func (p *Port) Up() bool {
+	for i := range p.lanes {
+		if !p.lanes[i].open {
+			return false
+		}
+	}
+	return true
+}
+
+// Send counts a packet of n blocks on lane vl as sent and reports true, or
+// reports false if it may not start now. The management lane is never held
+// back and changes no total.
+func (p *Port) Send(vl uint8, n int64) bool {
+	if vl == ManagementLane {
+		return true
+	}
+	l := p.Lane(vl)
+	if l == nil || !l.CanSend(n) {
+		return false
+	}
+	l.OnSend(n)
+	return true
+}
+
+// Receive stores a packet of n blocks that came on lane vl and reports true, or
+// discards it and reports false.
+func (p *Port) Receive(vl uint8, n int64) bool {
+	if vl == ManagementLane {
+		return true
+	}
+	l := p.Lane(vl)
+	if l == nil {
+		return false
+	}
+	ok := l.Receive(n)
+	p.overrun = p.overrun || !ok
+	return ok
+}
+
+// FlowControl returns the flow control packet to send for lane vl at time now.
+func (p *Port) FlowControl(vl uint8, now int64) FlowControl {
+	l := &p.lanes[vl]
+	l.sentAt = now
+	f := FlowControl{VL: vl, FCTBS: l.FCTBS(), FCCL: l.FCCL()}
+	if !p.Up() {
+		f.Op = OpInit
+	}
+	return f
+}
+
+// OnFlowControl takes a flow control packet that came at time now. One for a
+// lane that the port does not have, or with a reserved operation, changes
+// nothing.
+func (p *Port) OnFlowControl(f FlowControl, now int64) {
+	l := p.Lane(f.VL)
+	if l == nil || f.Op > OpInit {
+		return
+	}
+	l.heardAt = now
+	l.Rx.OnFlowControl(f.FCTBS)
+	l.Tx.OnFlowControl(f.FCCL)
+}
+
+// NextUpdate returns the lane whose flow control packet is due first, and when
+// it must leave at the latest.
+func (p *Port) NextUpdate() (vl uint8, at int64) {
+	for i := range p.lanes {
+		if p.lanes[i].sentAt < p.lanes[vl].sentAt {
+			vl = uint8(i)
+		}
+	}
+	return vl, p.lanes[vl].sentAt + UpdatePeriod
+}
+
+// Alive reports whether a valid flow control packet for lane vl came within the
+// last 400,000 symbol times. If not, the link must be re-initialised.
+func (p *Port) Alive(vl uint8, now int64) bool {
+	return now-p.lanes[vl].heardAt <= WatchdogPeriod
+}
+
+// EndPeriod closes an update period and reports whether the link may stay up:
+// false when the threshold of consecutive periods with an overrun is reached,
+// and the link must be re-initialised.
+func (p *Port) EndPeriod() bool {
+	if p.overrun {
+		p.bad++
+	} else {
+		p.bad = 0
+	}
+	p.overrun = false
+	return p.bad < p.threshold
+}

@@ -1,0 +1,39 @@
+package cbfc
+
+// Discard is the entry of a service level table that drops a data packet: the
+// management lane, which data must not use.
+const Discard = ManagementLane
+
+// SLToVL chooses the virtual lane of a packet from its input port, its output
+// port and its service level (0..15), which never changes inside a subnet. The
+// lane does change from link to link. Safe for concurrent readers.
+type SLToVL struct {
+	ports int
+	vl    []uint8 // [input][output][service level]
+}
+
+// NewSLToVL returns a table for a switch with the given number of ports and
+// data lanes that maps service level s to lane s modulo lanes everywhere. The
+// error is [ErrLanes].
+func NewSLToVL(ports, lanes int) (*SLToVL, error) {
+	if ports < 1 || ports > 255 || lanes < 1 || lanes > MaxLanes {
+		return nil, ErrLanes
+	}
+	m := &SLToVL{ports: ports, vl: make([]uint8, ports*ports*16)}
+	for i := range m.vl {
+		m.vl[i] = uint8(i % 16 % lanes)
+	}
+	return m, nil
+}
+
+// Set makes packets of service level sl from port in to port out take lane vl,
+// or be dropped if vl is [Discard].
+func (m *SLToVL) Set(in, out int, sl, vl uint8) {
+	m.vl[(in*m.ports+out)*16+int(sl&15)] = vl & 15
+}
+
+// Lane returns the lane of a packet, and false if it must be dropped.
+func (m *SLToVL) Lane(in, out int, sl uint8) (vl uint8, ok bool) {
+	vl = m.vl[(in*m.ports+out)*16+int(sl&15)]
+	return vl, vl != Discard
+}

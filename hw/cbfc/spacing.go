@@ -1,0 +1,54 @@
+package cbfc
+
+import "errors"
+
+// Limits and defaults of the messages' timing.
+const (
+	DefaultCFMin    = 6400       // bytes of line time between CF_Updates, at least
+	DefaultCFMax    = 262144     // bytes of line time between CF_Updates, at most
+	DefaultCCPeriod = 256 * 1000 // nanoseconds between CC_Updates
+)
+
+// ErrSpacing reports a spacing or period out of its range.
+var ErrSpacing = errors.New("cbfc: message spacing out of range")
+
+// Spacing decides when messages leave: CF_Updates by line time, counted in
+// bytes, CC_Updates by the clock. Single writer.
+type Spacing struct {
+	cfMin, cfMax int64
+	ccPeriod     int64
+	cfAt         int64 // line time of the last CF_Update
+	ccAt         int64 // time of the last CC_Update
+}
+
+// NewSpacing returns a spacing that starts at line time 0 and time 0. cfMin is at
+// least 800 B, cfMax 16 KiB to 1 MiB and not below cfMin, ccPeriod 1 us to
+// 250 ms. The error is [ErrSpacing].
+func NewSpacing(cfMin, cfMax, ccPeriod int64) (Spacing, error) {
+	const us = 1000
+	if cfMin < 800 || cfMax < 16<<10 || cfMax > 1<<20 || cfMax < cfMin || ccPeriod < us || ccPeriod > 250000*us {
+		return Spacing{}, ErrSpacing
+	}
+	return Spacing{cfMin: cfMin, cfMax: cfMax, ccPeriod: ccPeriod}, nil
+}
+
+// CFUpdate reports whether a CF_Update leaves at the given line time. changed
+// says whether R_CF moved since the last one: without news it waits for the
+// maximum spacing.
+func (s *Spacing) CFUpdate(line int64, changed bool) bool {
+	gap := line - s.cfAt
+	if gap < s.cfMin || !changed && gap < s.cfMax {
+		return false
+	}
+	s.cfAt = line
+	return true
+}
+
+// CCUpdate reports whether a CC_Update leaves at time now (nanoseconds).
+func (s *Spacing) CCUpdate(now int64) bool {
+	if now-s.ccAt < s.ccPeriod {
+		return false
+	}
+	s.ccAt = now
+	return true
+}

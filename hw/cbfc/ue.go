@@ -1,0 +1,169 @@
+package cbfc
+
+// Counters of UE CBFC are cyclic with 20 bits.
+const counterMask = 1<<20 - 1
+
+// MaxVCs is the largest number of virtual channels of a port.
+const MaxVCs = 32
+
+// Cost computes what a frame costs. Both ends must use the same values.
+type Cost struct {
+	CreditSize int64 // bytes of a credit; the sender's default is 128
+	Overhead   int64 // bytes added to each frame, -16..127
+}
+
+// Validate returns [ErrCredit] if a value is out of its range.
+func (c Cost) Validate() error {
+	if c.CreditSize < 1 || c.Overhead < -16 || c.Overhead > 127 {
+		return ErrCredit
+	}
+	return nil
+}
+
+// Credits returns the cost of a frame: (bytes + overhead) / credit size, rounded
+// up, and at least 1.
+func (c Cost) Credits(bytes int64) int64 {
+	return max(1, (bytes+c.Overhead+c.CreditSize-1)/c.CreditSize)
+}
+
+// SenderVC is the sending side of a virtual channel.
+type SenderVC struct {
+	consumed uint32 // S_CC, modulo 2^20
+	freed    uint32 // S_CF: the newest total heard, modulo 2^20
+	limit    int64  // S_CL
+}
+
+// Consumed returns S_CC, what a CC_Update carries for the channel.
+func (v *SenderVC) Consumed() uint32 { return v.consumed }
+
+// Freed returns S_CF.
+func (v *SenderVC) Freed() uint32 { return v.freed }
+
+// InUse returns S_CU = (S_CC - S_CF) mod 2^20.
+func (v *SenderVC) InUse() int64 { return int64((v.consumed - v.freed) & counterMask) }
+
+// Limit returns S_CL.
+func (v *SenderVC) Limit() int64 { return v.limit }
+
+// Sender is the sending side of a UE CBFC link: its virtual channels and the
+// limit that they share. Single writer.
+type Sender struct {
+	vcs   []SenderVC
+	inUse int64 // S_CU_p: the sum over the channels
+	limit int64 // S_CL_p
+}
+
+// NewSender returns a sender with a channel for each element of limits (S_CL,
+// 0..2^20-1 credits) under a port limit (S_CL_p; 0 for none). Errors:
+// [ErrLanes], [ErrBuffer].
+func NewSender(limits []int64, portLimit int64) (*Sender, error) {
+	if len(limits) == 0 || len(limits) > MaxVCs {
+		return nil, ErrLanes
+	}
+	if portLimit < 0 {
+		return nil, ErrBuffer
+	}
+	if portLimit == 0 {
+		portLimit = MaxVCs * counterMask
+	}
+	s := &Sender{vcs: make([]SenderVC, len(limits)), limit: portLimit}
+	for i, l := range limits {
+		if l < 0 || l > counterMask {
+			return nil, ErrBuffer
+		}
+		s.vcs[i].limit = l
+	}
+	return s, nil
+}
+
+// VC returns channel vc, or nil if the sender has none of that number.
+func (s *Sender) VC(vc int) *SenderVC {
+	if uint(vc) >= uint(len(s.vcs)) {
+		return nil
+	}
+	return &s.vcs[vc]
+}
+
+// InUse returns the credits in use by all channels, Limit the port's limit.
+func (s *Sender) InUse() int64 { return s.inUse }
+
+// Limit returns the limit on the credits in use by all channels.
+func (s *Sender) Limit() int64 { return s.limit }
+
+// CanSend reports whether a frame of the given cost may start on channel vc.
+func (s *Sender) CanSend(vc int, credits int64) bool {
+	v := s.VC(vc)
+	return v != nil && credits >= 0 && credits <= v.limit-v.InUse() && credits <= s.limit-s.inUse
+}
+
+// OnSend counts a frame of the given cost as sent on channel vc. Only after
+// [Sender.CanSend].
+func (s *Sender) OnSend(vc int, credits int64) {
+	v := &s.vcs[vc]
+	v.consumed = (v.consumed + uint32(credits)) & counterMask
+	s.inUse += credits
+}
+
+// OnCFUpdate takes the R_CF that a CF_Update carries for channel vc. The value
+// is absolute. One that frees more than is in use comes from a faulty or
+// restarted receiver; it changes nothing, and false is returned.
+func (s *Sender) OnCFUpdate(vc int, freed uint32) bool {
+	v := s.VC(vc)
+	if v == nil {
+		return false
+	}
+	d := int64((freed - v.freed) & counterMask)
+	if d > v.InUse() {
+		return false
+	}
+	s.inUse -= d
+	v.freed = freed & counterMask
+	return true
+}
+
+// Up starts channel vc afresh with all counters at the value start (0 on a real
+// link) and the given limit; the receiver must do the same before data flows.
+func (s *Sender) Up(vc int, start uint32, limit int64) {
+	s.inUse -= s.vcs[vc].InUse()
+	s.vcs[vc] = SenderVC{consumed: start & counterMask, freed: start & counterMask, limit: limit}
+}
+
+// Down takes channel vc out of service: its limit becomes 0. Its queue must have
+// drained.
+func (s *Sender) Down(vc int) { s.Up(vc, 0, 0) }
+
+// Receiver is the receiving side of one virtual channel. The zero value is a
+// channel that was just brought up. Single writer.
+type Receiver struct {
+	consumed uint32 // R_CC: credits of frames that arrived, modulo 2^20
+	freed    uint32 // R_CF, modulo 2^20
+}
+
+// OnFrame counts a stored frame of the given cost.
+func (r *Receiver) OnFrame(credits int64) { r.consumed = (r.consumed + uint32(credits)) & counterMask }
+
+// OnDrain counts a frame of the given cost as drained from the buffer.
+func (r *Receiver) OnDrain(credits int64) { r.freed = (r.freed + uint32(credits)) & counterMask }
+
+// OnCCUpdate takes the S_CC that a CC_Update carries for the channel and returns
+// the credits of lost frames, which count as freed. A CC_Update must not
+// overtake frames of its channel: what it overtakes would be freed twice until
+// the next one.
+func (r *Receiver) OnCCUpdate(consumed uint32) (lost int64) {
+	d := (consumed - r.consumed) & counterMask
+	r.freed = (r.freed + d) & counterMask
+	r.consumed = consumed & counterMask
+	return int64(d)
+}
+
+// Consumed returns R_CC.
+func (r *Receiver) Consumed() uint32 { return r.consumed }
+
+// Freed returns R_CF, what a CF_Update carries.
+func (r *Receiver) Freed() uint32 { return r.freed }
+
+// Held returns the credits of frames in the buffer.
+func (r *Receiver) Held() int64 { return int64((r.consumed - r.freed) & counterMask) }
+
+// Up starts the channel afresh with both counters at start.
+func (r *Receiver) Up(start uint32) { r.consumed, r.freed = start&counterMask, start&counterMask }
