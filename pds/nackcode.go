@@ -1,0 +1,96 @@
+package pds
+
+// NackCode says why a packet was refused. The zero value is not used on the
+// wire. (UE Specification 1.0.x, Table 3-59; 3-58 in 1.0.3.)
+type NackCode uint8
+
+const (
+	NackTrimmed         NackCode = 0x01 // arrived trimmed
+	NackTrimmedLastHop  NackCode = 0x02 // trimmed by the last switch
+	NackTrimmedACK      NackCode = 0x03 // an ACK with data arrived trimmed; not sent since 1.0.3
+	NackNoPDCAvail      NackCode = 0x04 // no PDC left
+	NackNoCCCAvail      NackCode = 0x05 // no congestion control context left
+	NackNoBitmap        NackCode = 0x06 // no PSN tracking left
+	NackNoPktBuffer     NackCode = 0x07 // no packet buffer
+	NackNoGtdDelAvail   NackCode = 0x08 // no room to keep a guaranteed response
+	NackNoSESMsgAvail   NackCode = 0x09 // no message state left
+	NackNoResource      NackCode = 0x0A // any other resource
+	NackPSNOORWindow    NackCode = 0x0B // PSN outside the tracked window
+	NackRODOOO          NackCode = 0x0D // out of order on a ROD PDC
+	NackInvDPDCID       NackCode = 0x0E // unknown dpdcid without SYN
+	NackPDCHdrMismatch  NackCode = 0x0F // does not match the PDC's state, such as its peer
+	NackClosing         NackCode = 0x10 // new PSN on a PDC that closes or is closed
+	NackClosingInErr    NackCode = 0x11 // the target timed out while closing
+	NackPktNotRcvd      NackCode = 0x12 // ACK Request for a PSN that never came
+	NackGtdRespUnavail  NackCode = 0x13 // duplicate whose guaranteed response is gone
+	NackACKWithData     NackCode = 0x14 // ACK Request for a PSN whose response carries data
+	NackInvalidSYN      NackCode = 0x15 // SYN with a PSN outside the opening range
+	NackPDCModeMismatch NackCode = 0x16 // RUD packet on a ROD PDC, or the reverse
+	NackNewStartPSN     NackCode = 0x17 // send everything again from the PSN in the payload
+	NackRcvdSESProcg    NackCode = 0x18 // received, the layer above still works on it
+	NackUnexpEvent      NackCode = 0x19 // unsupported, or an internal error
+	NackRcvrInferLoss   NackCode = 0x1A // the receiver believes that the PSN is lost
+	NackExpNormal       NackCode = 0xFD // experimental
+	NackExpErr          NackCode = 0xFE // experimental
+	NackExpFatal        NackCode = 0xFF // experimental
+)
+
+var nackNames = [...]string{
+	NackTrimmed: "UET_TRIMMED", NackTrimmedLastHop: "UET_TRIMMED_LASTHOP", NackTrimmedACK: "UET_TRIMMED_ACK",
+	NackNoPDCAvail: "UET_NO_PDC_AVAIL", NackNoCCCAvail: "UET_NO_CCC_AVAIL", NackNoBitmap: "UET_NO_BITMAP",
+	NackNoPktBuffer: "UET_NO_PKT_BUFFER", NackNoGtdDelAvail: "UET_NO_GTD_DEL_AVAIL", NackNoSESMsgAvail: "UET_NO_SES_MSG_AVAIL",
+	NackNoResource: "UET_NO_RESOURCE", NackPSNOORWindow: "UET_PSN_OOR_WINDOW", NackRODOOO: "UET_ROD_OOO",
+	NackInvDPDCID: "UET_INV_DPDCID", NackPDCHdrMismatch: "UET_PDC_HDR_MISMATCH", NackClosing: "UET_CLOSING",
+	NackClosingInErr: "UET_CLOSING_IN_ERR", NackPktNotRcvd: "UET_PKT_NOT_RCVD", NackGtdRespUnavail: "UET_GTD_RESP_UNAVAIL",
+	NackACKWithData: "UET_ACK_WITH_DATA", NackInvalidSYN: "UET_INVALID_SYN", NackPDCModeMismatch: "UET_PDC_MODE_MISMATCH",
+	NackNewStartPSN: "UET_NEW_START_PSN", NackRcvdSESProcg: "UET_RCVD_SES_PROCG", NackUnexpEvent: "UET_UNEXP_EVENT",
+	NackRcvrInferLoss: "UET_RCVR_INFER_LOSS",
+	NackExpNormal:     "UET_EXP_NACK_NORMAL", NackExpErr: "UET_EXP_NACK_ERR", NackExpFatal: "UET_EXP_NACK_FATAL",
+}
+
+// String returns the specification's name, or the number of a reserved code.
+func (c NackCode) String() string { return enumName(nackNames[:], "NackCode", uint8(c)) }
+
+// IsReserved reports whether no meaning is assigned to c.
+func (c NackCode) IsReserved() bool { return int(c) >= len(nackNames) || nackNames[c] == "" }
+
+// IsTrimmed reports whether c says that a switch cut the packet: a loss with
+// proof, which congestion control hears of.
+func (c NackCode) IsTrimmed() bool { return c >= NackTrimmed && c <= NackTrimmedACK }
+
+// NackClass is what the source of a refused packet does about it. The zero
+// value does nothing.
+type NackClass uint8
+
+const (
+	NackIgnore   NackClass = iota // count it; the retransmission timer decides
+	NackRetx                      // the PDC lives: send that PSN again
+	NackRetry                     // the target has no PDC yet: send the SYN again later
+	NackGoBack                    // ordered PDC: send everything from that PSN again
+	NackRenumber                  // number everything anew from the PSN in the payload
+	NackNewPDC                    // this PDC will not take it; a new one may
+	NackFatal                     // the PDC fails
+)
+
+var nackClassNames = [...]string{"ignore", "retx", "retry", "go-back", "renumber", "new-pdc", "fatal"}
+
+// String returns the class in one word.
+func (c NackClass) String() string { return enumName(nackClassNames[:], "NackClass", uint8(c)) }
+
+// nackClasses follows UE Specification 1.0.x, Table 3-59. RCVD_SES_PROCG is
+// ignored as the reference provider does: a packet sent again while the target
+// still works on the first one only brings the next NACK.
+var nackClasses = [256]NackClass{
+	NackTrimmed: NackRetx, NackTrimmedLastHop: NackRetx, NackTrimmedACK: NackRetx,
+	NackNoPDCAvail: NackRetry, NackNoCCCAvail: NackRetry, NackNoBitmap: NackRetry,
+	NackNoPktBuffer: NackRetx, NackNoGtdDelAvail: NackRetx, NackNoSESMsgAvail: NackRetx, NackNoResource: NackRetx,
+	NackPSNOORWindow: NackRetx, NackRODOOO: NackGoBack,
+	NackInvDPDCID: NackNewPDC, NackPDCHdrMismatch: NackNewPDC, NackClosing: NackNewPDC, NackClosingInErr: NackFatal,
+	NackPktNotRcvd: NackRetx, NackGtdRespUnavail: NackFatal, NackACKWithData: NackRetx,
+	NackInvalidSYN: NackFatal, NackPDCModeMismatch: NackFatal, NackNewStartPSN: NackRenumber,
+	NackUnexpEvent: NackFatal, NackRcvrInferLoss: NackRetx,
+	NackExpNormal: NackRetx, NackExpErr: NackNewPDC, NackExpFatal: NackFatal,
+}
+
+// Class returns what the source does about c; [NackIgnore] for reserved codes.
+func (c NackCode) Class() NackClass { return nackClasses[c] }
