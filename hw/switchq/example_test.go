@@ -1,0 +1,55 @@
+package switchq_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/uetcc/uetcc/hw/switchq"
+)
+
+// Six senders put a first window each in front of one 100 Gb/s port (figure
+// 6-2): one BDP and a half fits, the rest loses its payload but not its header,
+// and what leaves while much waits is marked.
+func Example() {
+	p, err := switchq.NewParams(switchq.Config{PlaneBDP: 75_000, Trim: true, LastHop: true})
+	if err != nil {
+		panic(err)
+	}
+	rnd := rand.NewPCG(1, 2)
+	var q switchq.Queue
+	for id := range uint32(162) { // 6 x 27 packets = 672,300 bytes
+		q.Enqueue(&p, switchq.Packet{ID: id, Size: 4150, DSCP: switchq.DSCPTrimmable}, rnd)
+	}
+	fmt.Println("waiting", q.Bytes(switchq.ClassLow), "of", p.Config().LowLimit)
+	for {
+		if _, ok := q.Dequeue(&p, 0, rnd); !ok {
+			break
+		}
+	}
+	c := q.Counters()
+	fmt.Println("trimmed", c.Trimmed, "dropped", c.Dropped, "marked", c.Marked)
+	// Output:
+	// waiting 112050 of 112500
+	// trimmed 135 dropped 0 marked 17
+}
+
+// Two flows of one entropy each meet on one of two uplinks every other time.
+func ExampleUplink() {
+	same := 0
+	for salt := range uint32(1000) {
+		if switchq.Uplink(salt, 0, 0, 2) == switchq.Uplink(salt, 2, 0, 2) {
+			same++
+		}
+	}
+	fmt.Println("collisions in 1000 switches:", same)
+	// Output:
+	// collisions in 1000 switches: 484
+}
+
+// What a 100 Gb/s port must keep free above xOFF for 100 m of cable and a
+// reaction time of 200 ns.
+func ExampleHeadroom() {
+	fmt.Println(switchq.Headroom(100e9, 500, 200, 9216), "bytes")
+	// Output:
+	// 33432 bytes
+}

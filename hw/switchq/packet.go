@@ -1,0 +1,83 @@
+package switchq
+
+// Class is a traffic class, in rising order of service (UE Specification 1.0.3
+// section 3.6.4.4).
+type Class uint8
+
+// The traffic classes.
+const (
+	ClassLow  Class = iota // TC_low: data; marked, and trimmed or dropped when full
+	ClassMed               // TC_med: trimmed packets
+	ClassHigh              // TC_high: acknowledgements, credit, control
+	numClasses
+)
+
+// String is the specification's name.
+func (c Class) String() string {
+	return name(c, "TC_low", "TC_med", "TC_high")
+}
+
+// ClassSet is a set of classes, bit 1<<Class for each; the zero set is empty.
+// The model takes it where priority flow control has paused a port.
+type ClassSet uint8
+
+// Has reports whether c is in the set.
+func (s ClassSet) Has(c Class) bool { return s>>c&1 != 0 }
+
+// With is the set and c.
+func (s ClassSet) With(c Class) ClassSet { return s | 1<<c }
+
+// Without is the set but for c.
+func (s ClassSet) Without(c Class) ClassSet { return s &^ (1 << c) }
+
+// DSCP names what a packet's code point tells a switch. The six-bit values are
+// an operator's choice; only the names matter here. The zero DSCP is the one
+// that no switch may trim.
+type DSCP uint8
+
+// The code points of UE Specification 1.0.3 section 3.6.4.4.
+const (
+	DSCPNoTrim         DSCP = iota // data that is dropped rather than trimmed
+	DSCPTrimmable                  // data that a switch may trim
+	DSCPTrimmableRTX               // the same, sent again
+	DSCPTrimmed                    // trimmed on a hop between switches
+	DSCPTrimmedLastHop             // trimmed on the port that leads to the destination
+	DSCPControl                    // acknowledgement, credit, probe
+)
+
+// String is the specification's name.
+func (d DSCP) String() string {
+	return name(d, "DSCP_NO_TRIM", "DSCP_TRIMMABLE", "DSCP_TRIMMABLE_RTX",
+		"DSCP_TRIMMED", "DSCP_TRIMMED_LASTHOP", "DSCP_CONTROL")
+}
+
+// Class that carries d. An unknown code point is data.
+func (d DSCP) Class() Class {
+	switch d {
+	case DSCPTrimmed, DSCPTrimmedLastHop:
+		return ClassMed
+	case DSCPControl:
+		return ClassHigh
+	default:
+		return ClassLow
+	}
+}
+
+// Trimmable reports whether a switch may cut the payload off.
+func (d DSCP) Trimmable() bool { return d == DSCPTrimmable || d == DSCPTrimmableRTX }
+
+// A Packet is what the queue knows of one. Size, DSCP and CE are the queue's to
+// change; ID is the caller's handle and means nothing to the queue.
+type Packet struct {
+	ID   uint32
+	Size int32 // bytes on the wire, more than 0
+	DSCP DSCP
+	CE   bool // congestion experienced: once set, set for good
+}
+
+func name[T ~uint8](v T, names ...string) string {
+	if int(v) < len(names) {
+		return names[v]
+	}
+	return "unknown"
+}

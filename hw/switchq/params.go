@@ -1,0 +1,115 @@
+package switchq
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrConfig is what the errors of [NewParams] and [NewPFCParams] wrap.
+var ErrConfig = errors.New("switchq: invalid configuration")
+
+// Victim says whose payload goes when the low queue is full.
+type Victim uint8
+
+// The victims.
+const (
+	VictimArriving Victim = iota // the packet that does not fit
+	VictimCoin                   // it or, as often, the newest that waits, as in htsim's composite queue
+)
+
+// String names the victim.
+func (v Victim) String() string { return name(v, "arriving", "coin") }
+
+// Config describes one egress queue. Only PlaneBDP has no default; the defaults
+// are those of UE Specification 1.0.3 section 3.6.17 in terms of it.
+type Config struct {
+	PlaneBDP int64 // bytes: link rate times config_base_rtt of one network plane
+
+	Trim    bool // cut payloads instead of dropping packets
+	LastHop bool // the port leads to a destination host
+	NoECN   bool // never mark, as recommended for last hops under receiver credit
+
+	ECNMin int64 // bytes that may wait unmarked; 0: 0.2 PlaneBDP
+	ECNMax int64 // bytes above which all are marked; 0: 0.8 PlaneBDP
+
+	LowLimit  int64 // bytes of TC_low; 0: 1 PlaneBDP trimming, 1.5 on a last hop, 5 without trimming
+	MedLimit  int64 // bytes of TC_med; 0: 1 PlaneBDP
+	HighLimit int64 // bytes of TC_high; 0: 1 PlaneBDP
+
+	HeaderBytes int32 // what is left of a trimmed packet; 0: 64, as in htsim
+	MedPercent  int32 // share of the port that TC_med may take from waiting TC_low; 0: 50; 100: strict priority
+	Victim      Victim
+}
+
+// MinTrimSize is the least that trimming may leave of a packet after its IP
+// header: UDP 8 and the PDS request header 16 (UE Specification 1.0.3 section 4.1).
+const MinTrimSize = 24
+
+// Params are a validated [Config] with every default filled in: immutable, safe
+// for concurrent use, one for all queues of a kind.
+type Params struct {
+	c         Config
+	medPerLow int64 // 1/256 bytes of TC_med credit per byte of TC_low; -1: strict
+}
+
+// NewParams fills in the defaults of c and checks it. The error wraps
+// [ErrConfig] and names the field.
+func NewParams(c Config) (Params, error) {
+	if c.PlaneBDP <= 0 {
+		return Params{}, fmt.Errorf("%w: PlaneBDP %d, want more than 0", ErrConfig, c.PlaneBDP)
+	}
+	c.fill()
+	if err := c.check(); err != nil {
+		return Params{}, err
+	}
+	p := Params{c: c, medPerLow: -1}
+	if c.MedPercent < 100 {
+		p.medPerLow = 256 * int64(c.MedPercent) / int64(100-c.MedPercent)
+	}
+	return p, nil
+}
+
+// Config is what p was made from, defaults filled in.
+func (p *Params) Config() Config { return p.c }
+
+func (c *Config) fill() {
+	def := func(field *int64, num, den int64) {
+		if *field == 0 {
+			*field = max(1, c.PlaneBDP/den*num+c.PlaneBDP%den*num/den)
+		}
+	}
+	def(&c.ECNMin, 1, 5)
+	def(&c.ECNMax, 4, 5)
+	switch {
+	case !c.Trim:
+		def(&c.LowLimit, 5, 1)
+	case c.LastHop:
+		def(&c.LowLimit, 3, 2)
+	default:
+		def(&c.LowLimit, 1, 1)
+	}
+	def(&c.MedLimit, 1, 1)
+	def(&c.HighLimit, 1, 1)
+	if c.HeaderBytes == 0 {
+		c.HeaderBytes = 64
+	}
+	if c.MedPercent == 0 {
+		c.MedPercent = 50
+	}
+}
+
+func (c *Config) check() error {
+	switch {
+	case c.ECNMin < 0 || c.ECNMin > c.ECNMax:
+		return fmt.Errorf("%w: ECNMin %d, want 0 to ECNMax %d", ErrConfig, c.ECNMin, c.ECNMax)
+	case c.LowLimit < 0 || c.MedLimit < 0 || c.HighLimit < 0:
+		return fmt.Errorf("%w: a limit below 0 (low %d, med %d, high %d)", ErrConfig, c.LowLimit, c.MedLimit, c.HighLimit)
+	case c.HeaderBytes < MinTrimSize:
+		return fmt.Errorf("%w: HeaderBytes %d, want at least %d", ErrConfig, c.HeaderBytes, MinTrimSize)
+	case c.MedPercent < 1 || c.MedPercent > 100:
+		return fmt.Errorf("%w: MedPercent %d, want 1 to 100", ErrConfig, c.MedPercent)
+	case c.Victim > VictimCoin:
+		return fmt.Errorf("%w: Victim %d", ErrConfig, c.Victim)
+	}
+	return nil
+}

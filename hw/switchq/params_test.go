@@ -1,0 +1,65 @@
+package switchq
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The thresholds of UE Specification 1.0.3 section 3.6.17 for the seed's fabric
+// (100 Gb/s, 6 us, BDP 75,000).
+func TestNewParamsDefaults(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		cfg  Config
+		low  int64
+	}{
+		{"between switches", Config{Trim: true}, 75_000},
+		{"last hop", Config{Trim: true, LastHop: true}, 112_500},
+		{"tail drop", Config{}, 375_000},
+		{"tail drop on the last hop", Config{LastHop: true}, 375_000},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			tc.cfg.PlaneBDP = 75_000
+			got := mustParams(t, tc.cfg).Config()
+			require.EqualValues(t, 15_000, got.ECNMin)
+			require.EqualValues(t, 60_000, got.ECNMax)
+			require.Equal(t, tc.low, got.LowLimit)
+			require.EqualValues(t, 75_000, got.MedLimit)
+			require.EqualValues(t, 75_000, got.HighLimit)
+			require.EqualValues(t, 64, got.HeaderBytes)
+			require.EqualValues(t, 50, got.MedPercent)
+		})
+	}
+}
+
+func TestNewParamsKeepsWhatIsSet(t *testing.T) {
+	in := Config{PlaneBDP: 78_850, Trim: true, ECNMin: 16_600, ECNMax: 66_400, LowLimit: 78_850, MedLimit: 157_700,
+		HighLimit: 157_700, HeaderBytes: 64, MedPercent: 100, Victim: VictimCoin}
+	require.Equal(t, in, mustParams(t, in).Config())
+}
+
+func TestNewParamsRejects(t *testing.T) {
+	for field, c := range map[string]Config{
+		"PlaneBDP":    {},
+		"ECNMin":      {PlaneBDP: 1000, ECNMin: 900, ECNMax: 800},
+		"a limit":     {PlaneBDP: 1000, MedLimit: -1},
+		"HeaderBytes": {PlaneBDP: 1000, HeaderBytes: MinTrimSize - 1},
+		"MedPercent":  {PlaneBDP: 1000, MedPercent: 101},
+		"Victim":      {PlaneBDP: 1000, Victim: 2},
+	} {
+		_, err := NewParams(c)
+		require.ErrorIs(t, err, ErrConfig)
+		require.ErrorContains(t, err, field)
+	}
+}
+
+func TestNamesAreTheSpecifications(t *testing.T) {
+	require.Equal(t, "TC_low TC_med TC_high", ClassLow.String()+" "+ClassMed.String()+" "+ClassHigh.String())
+	require.Equal(t, "DSCP_TRIMMED_LASTHOP", DSCPTrimmedLastHop.String())
+	require.Equal(t, "unknown", DSCP(200).String())
+	require.Equal(t, ClassLow, DSCP(200).Class())
+	require.Equal(t, "coin", VictimCoin.String())
+	require.Equal(t, "trimmed", Trimmed.String())
+	require.Equal(t, "resume", PFCResume.String())
+}

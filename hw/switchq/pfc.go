@@ -1,0 +1,119 @@
+package switchq
+
+import "fmt"
+
+// PFCConfig holds the thresholds of priority flow control for one class of one
+// ingress port. UET assumes that fabrics run without it; the model exists to
+// show why.
+type PFCConfig struct {
+	XOff  int64 // bytes above which the upstream is told to stop
+	XOn   int64 // bytes below which it may go on; less than XOff
+	Pause int64 // nanoseconds that one pause frame lasts
+}
+
+// PFCParams are a validated [PFCConfig]: immutable, safe for concurrent use.
+type PFCParams struct{ c PFCConfig }
+
+// NewPFCParams checks c; the error wraps [ErrConfig].
+func NewPFCParams(c PFCConfig) (PFCParams, error) {
+	if c.XOn < 0 || c.XOn >= c.XOff {
+		return PFCParams{}, fmt.Errorf("%w: XOn %d, want 0 to less than XOff %d", ErrConfig, c.XOn, c.XOff)
+	}
+	if c.Pause <= 0 {
+		return PFCParams{}, fmt.Errorf("%w: Pause %d ns, want more than 0", ErrConfig, c.Pause)
+	}
+	return PFCParams{c}, nil
+}
+
+// Config is what p was made from.
+func (p *PFCParams) Config() PFCConfig { return p.c }
+
+// MaxPause is the longest pause that a frame can carry: 65,535 quanta of 512
+// bit times, in nanoseconds, for a link of bitsPerSecond.
+func MaxPause(bitsPerSecond int64) int64 {
+	return int64(65_535 * 512 * 1e9 / float64(bitsPerSecond))
+}
+
+// Headroom is how many bytes above xOFF must be free for a pause to lose
+// nothing: what is on the cable in both directions and what the upstream sends
+// until it reacts, and a packet at either end that cannot be interrupted.
+// Times are nanoseconds.
+func Headroom(bitsPerSecond, cableNs, reactionNs, mtu int64) int64 {
+	return bitsPerSecond/8*(2*cableNs+reactionNs)/1e9 + 2*mtu
+}
+
+// PFCFrame is what an [Ingress] wants sent upstream.
+type PFCFrame uint8
+
+// The frames.
+const (
+	PFCNone   PFCFrame = iota
+	PFCPause           // stop this class for PFCConfig.Pause
+	PFCResume          // pause time 0
+)
+
+// String names the frame.
+func (f PFCFrame) String() string { return name(f, "none", "pause", "resume") }
+
+// An Ingress counts what came in through one port in one class and still waits
+// in the switch: the downstream side of priority flow control. Single writer;
+// the zero Ingress is empty and lets the upstream send.
+type Ingress struct {
+	bytes int64
+	until int64 // end of the pause that was sent last; 0: none in force
+}
+
+// Bytes that wait.
+func (i *Ingress) Bytes() int64 { return i.bytes }
+
+// Arrive counts size bytes in at time now. It asks for a pause above xOFF, and
+// again when half of the last one is over and packets still come.
+func (i *Ingress) Arrive(p *PFCParams, now, size int64) PFCFrame {
+	i.bytes += size
+	if i.bytes <= p.c.XOff || i.until-now > p.c.Pause/2 {
+		return PFCNone
+	}
+	i.until = now + p.c.Pause
+	return PFCPause
+}
+
+// Leave counts size bytes out. It asks for a resume once below xON.
+func (i *Ingress) Leave(p *PFCParams, size int64) PFCFrame {
+	i.bytes -= size
+	if i.bytes >= p.c.XOn || i.until == 0 {
+		return PFCNone
+	}
+	i.until = 0
+	return PFCResume
+}
+
+// A Pauser is the upstream side: which classes of an egress port are stopped,
+// and until when. Single writer; the zero Pauser stops nothing.
+type Pauser struct {
+	until [numClasses]int64
+}
+
+// On takes in a frame for class c that lasts pause nanoseconds.
+func (g *Pauser) On(f PFCFrame, c Class, now, pause int64) {
+	switch f {
+	case PFCPause:
+		g.until[c] = now + pause
+	case PFCResume:
+		g.until[c] = 0
+	}
+}
+
+// Paused is the set of classes that may not send at time now, and the earliest
+// end of a pause among them (0 if the set is empty): a timer that ends the pause
+// even if no resume ever comes.
+func (g *Pauser) Paused(now int64) (s ClassSet, next int64) {
+	for c, until := range g.until {
+		if until > now {
+			s = s.With(Class(c))
+			if next == 0 || until < next {
+				next = until
+			}
+		}
+	}
+	return s, next
+}

@@ -1,0 +1,135 @@
+package switchq
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// htsim's RoCE thresholds: 15 packets off, 12 on, both strict.
+func roce(t *testing.T) *PFCParams {
+	t.Helper()
+	p, err := NewPFCParams(PFCConfig{XOff: 15 * 4150, XOn: 12 * 4150, Pause: 10_000})
+	require.NoError(t, err)
+	return &p
+}
+
+func TestIngressThresholdsAreStrict(t *testing.T) {
+	p := roce(t)
+	var in Ingress
+	for range 15 {
+		require.Equal(t, PFCNone, in.Arrive(p, 0, 4150))
+	}
+	require.Equal(t, PFCPause, in.Arrive(p, 0, 4150), "the 16th is above xOFF")
+	require.Equal(t, PFCNone, in.Arrive(p, 1, 4150), "the pause is still fresh")
+	for range 5 {
+		require.Equal(t, PFCNone, in.Leave(p, 4150))
+	}
+	require.EqualValues(t, 12*4150, in.Bytes())
+	require.Equal(t, PFCResume, in.Leave(p, 4150), "below xON")
+	require.Equal(t, PFCNone, in.Leave(p, 4150), "once is enough")
+}
+
+func TestIngressRepeatsThePauseBeforeItEnds(t *testing.T) {
+	p := roce(t)
+	var in Ingress
+	require.Equal(t, PFCPause, in.Arrive(p, 0, 20*4150))
+	require.Equal(t, PFCNone, in.Arrive(p, 4_999, 1))
+	require.Equal(t, PFCPause, in.Arrive(p, 5_000, 1))
+	require.Equal(t, PFCPause, in.Arrive(p, 50_000, 1), "long over")
+}
+
+func TestPauserTimerEndsThePause(t *testing.T) {
+	var g Pauser
+	g.On(PFCPause, ClassLow, 100, 1_000)
+	set, next := g.Paused(1_099)
+	require.True(t, set.Has(ClassLow))
+	require.False(t, set.Has(ClassHigh), "other classes keep flowing")
+	require.EqualValues(t, 1_100, next)
+	set, next = g.Paused(1_100)
+	require.Zero(t, set)
+	require.Zero(t, next)
+}
+
+func TestPauserResume(t *testing.T) {
+	var g Pauser
+	g.On(PFCPause, ClassLow, 0, 1_000)
+	g.On(PFCPause, ClassMed, 0, 500)
+	g.On(PFCNone, ClassLow, 0, 0)
+	_, next := g.Paused(1)
+	require.EqualValues(t, 500, next)
+	g.On(PFCResume, ClassLow, 2, 0)
+	set, _ := g.Paused(3)
+	require.Equal(t, ClassSet(0).With(ClassMed), set)
+}
+
+// A sender at line rate behind a cable that carries data and pauses: what comes
+// in after xOFF stays within the headroom and needs most of it.
+func TestHeadroomIsEnoughAndNeeded(t *testing.T) {
+	const rate, cable, react, mtu = 100e9, 500, 200, 4150
+	room := Headroom(rate, cable, react, mtu)
+	require.EqualValues(t, 12_500*(2*cable+react)/1000+2*mtu, room)
+	p, err := NewPFCParams(PFCConfig{XOff: 40_000, XOn: 30_000, Pause: 1 << 40})
+	require.NoError(t, err)
+	const slot = mtu * 8 * 1e9 / rate // ns a packet
+	var in Ingress
+	stop := int64(1 << 62)
+	for sent := int64(0); sent < stop; sent += slot {
+		if in.Arrive(&p, sent+cable, mtu) == PFCPause {
+			stop = sent + cable + cable + react
+		}
+	}
+	require.LessOrEqual(t, in.Bytes(), p.Config().XOff+room)
+	require.Greater(t, in.Bytes(), p.Config().XOff+room-3*mtu, "within the packet that is cut off here")
+}
+
+func TestMaxPause(t *testing.T) {
+	require.EqualValues(t, 335_539, MaxPause(100e9))
+}
+
+func TestNewPFCParamsRejects(t *testing.T) {
+	for _, c := range []PFCConfig{{XOff: 10, XOn: 10, Pause: 1}, {XOff: 10, XOn: -1, Pause: 1}, {XOff: 10, XOn: 5}} {
+		_, err := NewPFCParams(c)
+		require.ErrorIs(t, err, ErrConfig)
+	}
+}
+
+// The chain of the seed's network congestion chapter in small: when a port two
+// hops away fills up, its pause holds back a queue in between, which pauses the
+// first one; resumes walk back the same way and every counter ends at 0.
+func TestPFCChainWalksBack(t *testing.T) {
+	p, err := NewPFCParams(PFCConfig{XOff: 30_000, XOn: 20_000, Pause: 1 << 40})
+	require.NoError(t, err)
+	q := mustParams(t, Config{PlaneBDP: 1 << 30})
+	var leaf, spine Queue
+	var leafIn, spineIn Ingress
+	var spinePort, sourcePort Pauser
+	var sent, drained, pausedSlots int
+	for now := int64(0); drained < 100; now++ {
+		if set, _ := sourcePort.Paused(now); !set.Has(ClassLow) && sent < 100 {
+			sent++
+			spine.Enqueue(q, data(uint32(sent)), nil)
+			sourcePort.On(spineIn.Arrive(&p, now, 4150), ClassLow, now, p.c.Pause)
+		} else if sent < 100 {
+			pausedSlots++
+		}
+		set, _ := spinePort.Paused(now)
+		if pkt, ok := spine.Dequeue(q, set, nil); ok {
+			sourcePort.On(spineIn.Leave(&p, int64(pkt.Size)), ClassLow, now, p.c.Pause)
+			leaf.Enqueue(q, pkt, nil)
+			spinePort.On(leafIn.Arrive(&p, now, 4150), ClassLow, now, p.c.Pause)
+		}
+		if now%5 == 0 { // the last hop is five times slower
+			if pkt, ok := leaf.Dequeue(q, 0, nil); ok {
+				drained++
+				spinePort.On(leafIn.Leave(&p, int64(pkt.Size)), ClassLow, now, p.c.Pause)
+			}
+		}
+	}
+	require.Positive(t, pausedSlots, "the source was stopped although its own link is idle")
+	require.Zero(t, leafIn.Bytes())
+	require.Zero(t, spineIn.Bytes())
+	require.Zero(t, leafIn.until)
+	require.Zero(t, spineIn.until)
+	require.LessOrEqual(t, leaf.Counters().PeakLow, p.c.XOff+2*4150)
+}

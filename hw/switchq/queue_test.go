@@ -1,0 +1,311 @@
+package switchq
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/internal/alloctest"
+)
+
+// fixed is a random source that always says the same.
+type fixed uint64
+
+func (f fixed) Uint64() uint64 { return uint64(f) }
+
+func mustParams(t testing.TB, c Config) *Params {
+	t.Helper()
+	p, err := NewParams(c)
+	require.NoError(t, err)
+	return &p
+}
+
+// data is a trimmable packet of the oracle's size.
+func data(id uint32) Packet { return Packet{ID: id, Size: 4150, DSCP: DSCPTrimmable} }
+
+func TestQueueDequeueMarksByWhatIsLeft(t *testing.T) {
+	cfg := Config{PlaneBDP: 75_000, Trim: true} // the seed's fabric: 15,000 and 60,000
+	for _, tc := range []struct {
+		name  string
+		left  int64 // bytes behind the packet that leaves
+		draw  uint64
+		noECN bool
+		want  bool
+	}{
+		{"nothing behind is not marked", 0, 0, false, false},
+		{"the minimum itself is not marked", 15_000, 0, false, false},
+		{"one byte above the minimum is marked by the smallest draw", 15_001, 0, false, true},
+		{"one byte above the minimum is not marked by the next draw", 15_001, 1 << 50, false, false},
+		{"half way is marked below one half", 37_500, 1<<63 - 1, false, true},
+		{"half way is not marked from one half", 37_500, 1 << 63, false, false},
+		{"the maximum is marked by the largest draw", 60_000, 1<<64 - 1, false, true},
+		{"above the maximum no draw is made", 60_001, 1<<64 - 1, false, true},
+		{"with ECN off nothing is marked", 60_001, 0, true, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := cfg
+			c.NoECN = tc.noECN
+			p := mustParams(t, c)
+			var q Queue
+			q.Enqueue(p, data(1), nil)
+			if tc.left > 0 {
+				q.Enqueue(p, Packet{ID: 2, Size: int32(tc.left), DSCP: DSCPTrimmable}, nil)
+			}
+			got, ok := q.Dequeue(p, 0, fixed(tc.draw))
+			require.True(t, ok)
+			require.EqualValues(t, 1, got.ID)
+			require.Equal(t, tc.want, got.CE)
+		})
+	}
+}
+
+func TestQueueCEStaysSet(t *testing.T) {
+	p := mustParams(t, Config{PlaneBDP: 75_000, Trim: true, LowLimit: 1})
+	var q Queue
+	in := data(1)
+	in.CE = true
+	v, _ := q.Enqueue(p, in, nil)
+	require.Equal(t, Trimmed, v)
+	out, _ := q.Dequeue(p, 0, nil)
+	require.Equal(t, Packet{ID: 1, Size: 64, DSCP: DSCPTrimmed, CE: true}, out)
+
+	in.CE = false
+	q.Enqueue(p, in, nil)
+	out, _ = q.Dequeue(p, 0, nil)
+	require.False(t, out.CE, "trimming itself does not mark")
+}
+
+func TestQueueEnqueueWhenFull(t *testing.T) {
+	full := func(c Config) Config { c.PlaneBDP = 75_000; c.LowLimit = 2 * 4150; return c }
+	for _, tc := range []struct {
+		name    string
+		cfg     Config
+		coin    fixed
+		dscp    DSCP
+		verdict Verdict
+		lost    uint32
+		order   []Packet // as they leave
+	}{
+		{"the arriving packet is trimmed", Config{Trim: true, MedPercent: 100}, 0, DSCPTrimmable, Trimmed, 0,
+			[]Packet{{ID: 3, Size: 64, DSCP: DSCPTrimmed}, data(1), data(2)}},
+		{"on the last hop the code point says so", Config{Trim: true, LastHop: true, MedPercent: 100}, 0, DSCPTrimmableRTX, Trimmed, 0,
+			[]Packet{{ID: 3, Size: 64, DSCP: DSCPTrimmedLastHop}, data(1), data(2)}},
+		{"heads: the newest that waits is trimmed", Config{Trim: true, MedPercent: 100, Victim: VictimCoin}, 1 << 63, DSCPTrimmable, Trimmed, 0,
+			[]Packet{{ID: 2, Size: 64, DSCP: DSCPTrimmed}, data(1), data(3)}},
+		{"tails: the arriving one is", Config{Trim: true, MedPercent: 100, Victim: VictimCoin}, 1<<63 - 1, DSCPTrimmable, Trimmed, 0,
+			[]Packet{{ID: 3, Size: 64, DSCP: DSCPTrimmed}, data(1), data(2)}},
+		{"without trimming the arriving one is dropped", Config{}, 0, DSCPTrimmable, Dropped, 3, []Packet{data(1), data(2)}},
+		{"heads without trimming: the newest is dropped", Config{Victim: VictimCoin}, 1 << 63, DSCPTrimmable, Dropped, 2, []Packet{data(1), data(3)}},
+		{"what must not be trimmed is dropped", Config{Trim: true}, 0, DSCPNoTrim, Dropped, 3, []Packet{data(1), data(2)}},
+		{"no room for the header either", Config{Trim: true, MedLimit: 63}, 0, DSCPTrimmable, Dropped, 3, []Packet{data(1), data(2)}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := mustParams(t, full(tc.cfg))
+			var q Queue
+			q.Enqueue(p, data(1), nil)
+			q.Enqueue(p, data(2), nil)
+			in := data(3)
+			in.DSCP = tc.dscp
+			v, lost := q.Enqueue(p, in, tc.coin)
+			require.Equal(t, tc.verdict, v)
+			require.Equal(t, tc.lost, lost)
+			var got []Packet
+			for out, ok := q.Dequeue(p, 0, fixed(1<<64-1)); ok; out, ok = q.Dequeue(p, 0, fixed(1<<64-1)) {
+				got = append(got, out)
+			}
+			require.Equal(t, tc.order, got)
+			packets, bytes := q.Imbalance()
+			require.Zero(t, packets)
+			require.Zero(t, bytes)
+		})
+	}
+}
+
+func TestQueueCoinNeverBreaksTheLimit(t *testing.T) {
+	p := mustParams(t, Config{PlaneBDP: 75_000, Trim: true, LowLimit: 1000, Victim: VictimCoin})
+	var q Queue
+	q.Enqueue(p, Packet{ID: 1, Size: 900, DSCP: DSCPTrimmable}, nil)
+	q.Enqueue(p, Packet{ID: 2, Size: 100, DSCP: DSCPTrimmable}, nil)
+	v, _ := q.Enqueue(p, Packet{ID: 3, Size: 500, DSCP: DSCPTrimmable}, fixed(1<<63))
+	require.Equal(t, Trimmed, v)
+	require.EqualValues(t, 1000, q.Bytes(ClassLow), "2 is too small to make room for 3")
+}
+
+func TestQueueTrimOfPacketWithoutPayload(t *testing.T) {
+	p := mustParams(t, Config{PlaneBDP: 75_000, Trim: true, LowLimit: 10})
+	var q Queue
+	v, _ := q.Enqueue(p, Packet{ID: 1, Size: 40, DSCP: DSCPTrimmable}, nil)
+	require.Equal(t, Trimmed, v)
+	out, _ := q.Dequeue(p, 0, nil)
+	require.EqualValues(t, 40, out.Size)
+	require.Zero(t, q.Counters().CutBytes)
+}
+
+func TestQueueControlIsDroppedWhenFull(t *testing.T) {
+	p := mustParams(t, Config{PlaneBDP: 75_000, Trim: true, HighLimit: 100})
+	var q Queue
+	for id := range uint32(2) {
+		v, lost := q.Enqueue(p, Packet{ID: id, Size: 64, DSCP: DSCPControl}, nil)
+		require.Equal(t, []Verdict{Queued, Dropped}[id], v)
+		require.Equal(t, []uint32{0, 1}[id], lost)
+	}
+}
+
+func TestQueueServiceOrder(t *testing.T) {
+	p := mustParams(t, Config{PlaneBDP: 75_000, Trim: true, MedPercent: 100})
+	var q Queue
+	for id, d := range []DSCP{DSCPTrimmable, DSCPTrimmed, DSCPControl, DSCPNoTrim, DSCPTrimmedLastHop} {
+		q.Enqueue(p, Packet{ID: uint32(id), Size: 64, DSCP: d}, nil)
+	}
+	require.Equal(t, 5, q.Len())
+	for _, want := range []uint32{2, 1, 4, 0, 3} {
+		got, ok := q.Dequeue(p, 0, nil)
+		require.True(t, ok)
+		require.Equal(t, want, got.ID)
+	}
+	_, ok := q.Dequeue(p, 0, nil)
+	require.False(t, ok)
+}
+
+// TC_med may take half of the port from waiting data, and all of an idle one.
+func TestQueueMedShare(t *testing.T) {
+	for _, percent := range []int32{25, 50, 80} {
+		p := mustParams(t, Config{PlaneBDP: 1 << 30, Trim: true, MedPercent: percent})
+		var q Queue
+		for id := range uint32(20_000) {
+			q.Enqueue(p, Packet{ID: id, Size: 64, DSCP: DSCPTrimmed}, nil)
+		}
+		for id := range uint32(2_000) {
+			q.Enqueue(p, data(id), nil)
+		}
+		start := q.Bytes(ClassMed)
+		var med int64
+		for q.Bytes(ClassLow) > 0 && q.Bytes(ClassMed) > 0 {
+			out, _ := q.Dequeue(p, 0, nil)
+			if out.DSCP == DSCPTrimmed {
+				med += int64(out.Size)
+			}
+		}
+		total := start - q.Bytes(ClassMed) + 2_000*4150 - q.Bytes(ClassLow)
+		require.InDelta(t, float64(percent)/100, float64(med)/float64(total), 0.01, "%d %%", percent)
+	}
+}
+
+func TestQueueMedGoesAheadOfPausedLow(t *testing.T) {
+	p := mustParams(t, Config{PlaneBDP: 75_000, Trim: true})
+	var q Queue
+	q.Enqueue(p, data(1), nil)
+	q.Enqueue(p, Packet{ID: 2, Size: 64, DSCP: DSCPTrimmed}, nil)
+	low := ClassSet(0).With(ClassLow)
+	got, ok := q.Dequeue(p, low, nil)
+	require.True(t, ok)
+	require.EqualValues(t, 2, got.ID)
+	_, ok = q.Dequeue(p, low, nil)
+	require.False(t, ok)
+	require.False(t, low.Without(ClassLow).Has(ClassLow))
+	got, _ = q.Dequeue(p, 0, nil)
+	require.EqualValues(t, 1, got.ID)
+}
+
+// A long random run against the laws of Counters, the limits, the order among
+// untrimmed packets of one class, and a recount of every packet by hand.
+func TestQueueInvariantsUnderRandomLoad(t *testing.T) {
+	configs := map[string]Config{
+		"trim":          {Trim: true},
+		"trim and coin": {Trim: true, Victim: VictimCoin},
+		"last hop":      {Trim: true, LastHop: true, NoECN: true},
+		"drop":          {LowLimit: 20_000},
+		"drop and coin": {LowLimit: 20_000, Victim: VictimCoin},
+		"tiny med":      {Trim: true, MedLimit: 200, MedPercent: 100},
+	}
+	for name, c := range configs {
+		for seed := range uint64(3) {
+			t.Run(name, func(t *testing.T) {
+				c.PlaneBDP = 30_000
+				randomLoad(t, mustParams(t, c), rand.New(rand.NewPCG(seed, 1)))
+			})
+		}
+	}
+}
+
+func randomLoad(t *testing.T, p *Params, rnd *rand.Rand) {
+	const inside, outside, gone = 1, 2, 3
+	var q Queue
+	state := map[uint32]int{}
+	lastOut := map[Class]uint32{}
+	for id := uint32(1); id < 1_500; id++ {
+		pkt := Packet{ID: id, Size: 64 + rnd.Int32N(4087), DSCP: DSCP(rnd.IntN(6))}
+		v, lost := q.Enqueue(p, pkt, rnd)
+		state[id] = inside
+		if v == Dropped {
+			require.Equal(t, inside, state[lost])
+			state[lost] = gone
+		}
+		require.LessOrEqual(t, q.Bytes(ClassLow), p.c.LowLimit)
+		require.LessOrEqual(t, q.Bytes(ClassMed), p.c.MedLimit)
+		require.LessOrEqual(t, q.Bytes(ClassHigh), p.c.HighLimit)
+		for rnd.IntN(100) < 45 {
+			paused := ClassSet(rnd.IntN(8))
+			behind := q.Bytes(ClassLow)
+			out, ok := q.Dequeue(p, paused, rnd)
+			if !ok {
+				break
+			}
+			c := out.DSCP.Class()
+			require.False(t, paused.Has(c))
+			require.Equal(t, inside, state[out.ID])
+			state[out.ID] = outside
+			if c != ClassMed {
+				require.Greater(t, out.ID, lastOut[c], "order within %v", c)
+				lastOut[c] = out.ID
+			}
+			if behind-int64(out.Size) > p.c.ECNMax && c == ClassLow {
+				require.Equal(t, !p.c.NoECN, out.CE)
+			}
+		}
+		packets, bytes := q.Imbalance()
+		require.Zero(t, packets)
+		require.Zero(t, bytes)
+	}
+	require.LessOrEqual(t, q.Counters().PeakLow, p.c.LowLimit)
+}
+
+func TestQueueMarkProbability(t *testing.T) {
+	p := mustParams(t, Config{PlaneBDP: 75_000, Trim: true})
+	rnd := rand.NewPCG(7, 7)
+	const n = 20_000
+	marked := 0
+	for range n {
+		var q Queue
+		q.rings[ClassLow].buf = make([]Packet, 8)
+		q.Enqueue(p, data(1), nil)
+		q.Enqueue(p, Packet{ID: 2, Size: 26_250, DSCP: DSCPTrimmable}, nil) // a quarter of the way
+		if out, _ := q.Dequeue(p, 0, rnd); out.CE {
+			marked++
+		}
+	}
+	require.InDelta(t, 0.25, float64(marked)/n, 0.015)
+}
+
+func TestQueueAllocs(t *testing.T) {
+	p := mustParams(t, Config{PlaneBDP: 75_000, Trim: true, Victim: VictimCoin})
+	rnd := rand.NewPCG(1, 2)
+	var q Queue
+	id := uint32(0)
+	round := func() {
+		for range 40 { // 166,000 bytes: some are trimmed
+			id++
+			q.Enqueue(p, data(id), rnd)
+		}
+		for range 40 {
+			if _, ok := q.Dequeue(p, 0, rnd); !ok {
+				panic("a packet is missing")
+			}
+		}
+	}
+	for range 100 {
+		round()
+	}
+	alloctest.Zero(t, "Enqueue and Dequeue", round)
+}
