@@ -1,0 +1,72 @@
+package timerwheel
+
+import "math/bits"
+
+// Next returns a time at which [Wheel.Expire] has to be called, and false if
+// nothing is armed. It is never after the earliest deadline rounded up to a
+// tick, and may be before it when that one is still far away: then Expire finds
+// nothing due, and Next moves closer, at most five times for a deadline.
+func (w *Wheel) Next() (int64, bool) {
+	if w.head[dueList] >= 0 {
+		return int64(w.cur << w.shift), true
+	}
+	_, _, at, ok := w.nextSlot()
+	return w.nanos(at), ok
+}
+
+// nanos is the time of a tick, or the last time there is.
+func (w *Wheel) nanos(tick uint64) int64 {
+	if tick > uint64(1<<63-1)>>w.shift {
+		return 1<<63 - 1
+	}
+	return int64(tick << w.shift)
+}
+
+// nextSlot finds the occupied slot that begins first. The lowest level that
+// holds anything is it: a level's slots begin after all of the levels below.
+func (w *Wheel) nextSlot() (level, slot uint, at uint64, ok bool) {
+	for l := range uint(levels) {
+		pos := w.cur >> (l * slotBits)
+		for w.occ[l] != 0 {
+			ahead := uint64(bits.TrailingZeros64(bits.RotateLeft64(w.occ[l], -int(pos&slotMask))))
+			s := uint(pos+ahead) & slotMask
+			if w.head[l*slots+s] >= 0 {
+				return l, s, (pos + ahead) << (l * slotBits), true
+			}
+			w.occ[l] &^= 1 << s
+		}
+	}
+	return 0, 0, 0, false
+}
+
+// Expire takes one index out whose deadline is not after now and returns it; it
+// returns false when there is none left. Indices with deadlines in one tick
+// come in no order that a caller may rely on, but always in the same one.
+func (w *Wheel) Expire(now int64) (id uint32, ok bool) {
+	limit := max(w.floor(now), w.cur)
+	for w.head[dueList] < 0 {
+		level, slot, at, ok := w.nextSlot()
+		if !ok || at > limit {
+			w.cur = limit
+			return 0, false
+		}
+		w.cur = at
+		w.cascade(level*slots + slot)
+	}
+	id = uint32(w.head[dueList])
+	w.unlink(id)
+	w.node[id].prev = unarmed
+	return id, true
+}
+
+// cascade links the nodes of list l again, one level further down or as due.
+func (w *Wheel) cascade(l uint) {
+	h := w.head[l]
+	w.head[l] = none
+	w.occ[l>>slotBits] &^= 1 << (l & slotMask)
+	for h >= 0 {
+		next := w.node[h].next
+		w.link(uint32(h))
+		h = next
+	}
+}
