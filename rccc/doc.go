@@ -1,0 +1,21 @@
+// Package rccc is receiver-credit congestion control for Ultra Ethernet: the
+// destination hands out exactly one link's worth of credit, so senders that
+// converge on it cannot overrun its last hop.
+//
+// Two halves meet in two cumulative numbers. The destination's [Receiver] says
+// how many bytes a sender may have sent since its context began (the credit);
+// the sender's [Source] says which total it would like to reach (the credit
+// target). Both are absolute: a lost message costs time only, a duplicate or an
+// overtaken one costs nothing.
+//
+// Inside the package every total is an int64 count of bytes. On the wire it is
+// a 24-bit count of 256-byte quanta ([Quanta]); [Quanta.Extend] is the only way
+// in and [QuantaOf] the only way out. Sizes charged are nominal packet sizes,
+// the same at both ends.
+//
+// No clock is read, nothing allocates after construction, and no call blocks.
+//
+// Sources: UE Specification 1.0.x section 3.6.12.3 for the procedures and their
+// order; the bodies follow the htsim UEC simulator, whose recorded runs are
+// replayed by fuzz.TestTraces/rccc. The text of section 3.6.14 is not public.
+package rccc

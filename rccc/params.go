@@ -1,0 +1,109 @@
+package rccc
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Config describes one kind of credit context at the source. Zero fields have
+// the defaults that their comments name; [NewParams] checks the rest.
+type Config struct {
+	// MaxCredit is W, the most credit a source may hold and the most it asks
+	// for, in bytes: 1.5 times the bandwidth-delay product. Required.
+	MaxCredit int64
+
+	// InitialCredit is what a new context may send before anybody granted
+	// anything, in bytes. Default MaxCredit.
+	InitialCredit int64
+
+	// CountInitial makes InitialCredit the first part of the cumulative total,
+	// which the destination counts in the same way: there is no startup phase
+	// and the credit is kept. Otherwise what is left of it is void at the first
+	// feedback, and what was spent is repaid through the target.
+	CountInitial bool
+
+	// MaxDemand caps the demand that the target expresses, in bytes. Default
+	// MaxCredit.
+	MaxDemand int64
+
+	// MTU is the nominal size of a full packet, in bytes. Required.
+	MTU int64
+
+	// RTT is the unloaded round trip, in nanoseconds: a source without credit
+	// asks for some after one RTT of silence. Required.
+	RTT int64
+
+	// RequestCeiling bounds the exponential back-off of that timer, in
+	// nanoseconds. Default 64 RTT.
+	RequestCeiling int64
+}
+
+// Params is a validated [Config] and what follows from it. It is immutable and
+// safe for concurrent use; one Params serves any number of sources.
+type Params struct {
+	maxCredit      int64
+	initialCredit  int64
+	countInitial   bool
+	maxDemand      int64
+	maxStep        int64
+	mtu            int64
+	rtt            int64
+	requestCeiling int64
+}
+
+// ErrConfig is wrapped by every error about a configuration; the message names
+// the field and its limit.
+var ErrConfig = errors.New("rccc: invalid configuration")
+
+// maxTotal keeps every difference of two totals that can meet within the reach
+// of serial comparison.
+const maxTotal = halfRange / 4
+
+// maxTime bounds configured times, nanoseconds: sums with any now stay in range.
+const maxTime = 1 << 56
+
+// NewParams validates c and fills its defaults. Errors wrap [ErrConfig].
+func NewParams(c Config) (Params, error) {
+	setDefault(&c.InitialCredit, c.MaxCredit)
+	setDefault(&c.MaxDemand, c.MaxCredit)
+	setDefault(&c.RequestCeiling, 64*min(c.RTT, maxTime/64))
+	for _, f := range []struct {
+		name           string
+		value, lo, top int64
+	}{
+		{"MTU", c.MTU, 1, maxTotal},
+		{"MaxCredit", c.MaxCredit, c.MTU, maxTotal},
+		{"InitialCredit", c.InitialCredit, 1, c.MaxCredit},
+		{"MaxDemand", c.MaxDemand, c.MTU, maxTotal},
+		{"RTT", c.RTT, 1, maxTime},
+		{"RequestCeiling", c.RequestCeiling, c.RTT, maxTime},
+	} {
+		if err := checkRange(f.name, f.value, f.lo, f.top); err != nil {
+			return Params{}, err
+		}
+	}
+	return Params{
+		maxCredit: c.MaxCredit, initialCredit: c.InitialCredit, countInitial: c.CountInitial,
+		maxDemand: c.MaxDemand, maxStep: 2 * (c.MaxDemand + c.MaxCredit),
+		mtu: c.MTU, rtt: c.RTT, requestCeiling: c.RequestCeiling,
+	}, nil
+}
+
+// MaxCredit returns W, the ceiling of a source's balance, in bytes.
+func (p *Params) MaxCredit() int64 { return p.maxCredit }
+
+// InitialCredit returns what a new context may send before any grant, in bytes.
+func (p *Params) InitialCredit() int64 { return p.initialCredit }
+
+func setDefault(field *int64, value int64) {
+	if *field == 0 {
+		*field = value
+	}
+}
+
+func checkRange(name string, value, lo, top int64) error {
+	if value < lo || value > top {
+		return fmt.Errorf("%w: %s is %d, want %d to %d", ErrConfig, name, value, lo, top)
+	}
+	return nil
+}

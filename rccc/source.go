@@ -1,0 +1,120 @@
+package rccc
+
+// Source is the sending half of one congestion control context: the balance of
+// credit and the newest cumulative credit that the destination announced.
+//
+// A Source is a small value without pointers, to be embedded in the context's;
+// [Source.Init] makes it ready, the zero Source may not send. Single writer. Do not use
+// a Source with another Params than it was initialised with.
+//
+// Invariants: credit <= W; credit > -MTU when no packet is larger than MTU;
+// cum never falls.
+type Source struct {
+	credit  int64 // balance, bytes; signed: the last packet may overdraw it
+	cum     int64 // newest cumulative credit seen, bytes
+	due     int64 // when to ask for credit, ns; meaningful while armed
+	startup bool  // the balance is self-granted
+	armed   bool  // the request timer runs
+	backoff uint8 // requests since the last newer credit
+}
+
+// Demand is what a context would like to send, at the moment that it asks.
+type Demand struct {
+	Backlog int64 // unsent new data, bytes, nominal
+	Rtx     int64 // data marked for retransmission, bytes, nominal
+	Cwnd    int64 // congestion window in bytes; 0 when no window applies
+	Ports   int64 // contexts that compete for this NIC port now; 0 and 1 mean alone
+}
+
+// Init starts a context: the initial credit is available, nothing was granted.
+func (s *Source) Init(p *Params) {
+	*s = Source{credit: p.initialCredit, startup: !p.countInitial}
+	if p.countInitial {
+		s.cum = p.initialCredit
+	}
+}
+
+// CanSend reports whether a packet may leave, whatever its size.
+func (s *Source) CanSend() bool { return s.credit > 0 }
+
+// Credit returns the balance in bytes. It is negative by less than one packet
+// after the last one overdrew it.
+func (s *Source) Credit() int64 { return s.credit }
+
+// Cum returns the newest cumulative credit seen, in bytes: the reference for
+// [Quanta.Extend].
+func (s *Source) Cum() int64 { return s.cum }
+
+// Startup reports whether the context still spends credit that nobody granted.
+func (s *Source) Startup() bool { return s.startup }
+
+// OnSend charges a packet of size nominal bytes, new or retransmitted.
+func (s *Source) OnSend(size int64) { s.credit -= size }
+
+// OnACK takes an acknowledgement as the sign that the destination knows this
+// context: the startup ends.
+func (s *Source) OnACK() { s.endStartup() }
+
+// OnNACK is called after the packet of size bytes was marked for retransmission.
+// pdcPresent is false when the destination had no delivery context for it: it
+// has then no credit state either and nobody would grant, so the startup goes on
+// and the packet's charge is given back.
+func (s *Source) OnNACK(p *Params, size int64, pdcPresent bool) { s.onLoss(p, size, pdcPresent) }
+
+// OnInferredLoss is OnNACK for a packet whose loss was concluded here.
+func (s *Source) OnInferredLoss(p *Params, size int64, pdcPresent bool) {
+	s.onLoss(p, size, pdcPresent)
+}
+
+func (s *Source) onLoss(p *Params, size int64, pdcPresent bool) {
+	switch {
+	case pdcPresent:
+		s.endStartup()
+	case s.startup:
+		s.credit = min(s.credit+size, p.initialCredit)
+	}
+}
+
+// endStartup voids what is left of the self-granted credit; what was overdrawn
+// stays as a debt.
+func (s *Source) endStartup() {
+	if s.startup {
+		s.startup = false
+		s.credit = min(s.credit, 0)
+	}
+}
+
+// OnCreditUpdate takes a cumulative credit of total bytes that an ACK_CC or a
+// Credit control packet brought (see [Quanta.Extend]) and returns the increment
+// in bytes: total minus what was known. 0 means that nothing new was learnt: the
+// message was a duplicate, overtaken, or a jump that no honest destination can
+// make. The balance grows by the increment up to W.
+func (s *Source) OnCreditUpdate(p *Params, total int64) int64 {
+	s.endStartup()
+	step := total - s.cum
+	if step <= 0 || step > p.maxStep {
+		return 0
+	}
+	s.credit = min(s.credit+step, p.maxCredit)
+	s.cum = total
+	s.armed, s.backoff = false, 0
+	return step
+}
+
+// Target returns the cumulative credit this source would like to reach, in
+// bytes, a whole number of quanta. Call it after the packet that will carry it
+// was charged and left the backlog. A target below Cum means no demand.
+func (s *Source) Target(p *Params, d Demand) int64 {
+	want := d.Backlog + d.Rtx
+	if d.Cwnd > 0 {
+		want = min(want, d.Cwnd+p.mtu)
+	}
+	need := min(want, p.maxDemand) - s.credit
+	if s.startup && d.Backlog > 0 {
+		need = max(need, p.mtu)
+	}
+	if d.Ports > 1 {
+		need /= d.Ports
+	}
+	return roundUp(s.cum + need)
+}

@@ -1,0 +1,213 @@
+package rccc
+
+import (
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+	"github.com/uetcc/uetcc/internal/alloctest"
+)
+
+const testW, testMTU = 175_284, 4150
+
+func testParams(t testing.TB, change func(*Config)) *Params {
+	c := Config{MaxCredit: testW, MTU: testMTU, RTT: 9348}
+	if change != nil {
+		change(&c)
+	}
+	p, err := NewParams(c)
+	require.NoError(t, err)
+	return &p
+}
+
+func newSource(p *Params) *Source {
+	s := new(Source)
+	s.Init(p)
+	return s
+}
+
+func TestSourceFitsItsContext(t *testing.T) {
+	require.LessOrEqual(t, unsafe.Sizeof(Source{}), uintptr(40))
+}
+
+func TestNewParamsNamesTheField(t *testing.T) {
+	good := Config{MaxCredit: testW, MTU: testMTU, RTT: 9348}
+	for field, change := range map[string]func(*Config){
+		"MTU":            func(c *Config) { c.MTU = 0 },
+		"MaxCredit":      func(c *Config) { c.MaxCredit = testMTU - 1 },
+		"InitialCredit":  func(c *Config) { c.InitialCredit = testW + 1 },
+		"MaxDemand":      func(c *Config) { c.MaxDemand = 1 << 40 },
+		"RTT":            func(c *Config) { c.RTT = -1 },
+		"RequestCeiling": func(c *Config) { c.RequestCeiling = 1 },
+	} {
+		c := good
+		change(&c)
+		_, err := NewParams(c)
+		require.ErrorIs(t, err, ErrConfig)
+		require.ErrorContains(t, err, field)
+	}
+}
+
+func TestSourceZeroMaySendNothing(t *testing.T) {
+	require.False(t, new(Source).CanSend())
+}
+
+func TestSourceStartupEndsAtTheFirstFeedback(t *testing.T) {
+	p := testParams(t, nil)
+	for name, feedback := range map[string]func(*Source){
+		"ACK":             func(s *Source) { s.OnACK() },
+		"NACK":            func(s *Source) { s.OnNACK(p, testMTU, true) },
+		"loss":            func(s *Source) { s.OnInferredLoss(p, testMTU, true) },
+		"stale credit":    func(s *Source) { s.OnCreditUpdate(p, 0) },
+		"overtaken later": func(s *Source) { s.OnCreditUpdate(p, -256) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSource(p)
+			require.Equal(t, int64(testW), s.Credit())
+			s.OnSend(testMTU)
+			feedback(s)
+			require.False(t, s.Startup())
+			require.Zero(t, s.Credit(), "the unspent part is void")
+
+			s = newSource(p)
+			for s.CanSend() {
+				s.OnSend(testMTU)
+			}
+			debt := s.Credit()
+			require.Negative(t, debt)
+			feedback(s)
+			require.Equal(t, debt, s.Credit(), "the debt stays")
+		})
+	}
+}
+
+func TestSourceStartupGoesOnWithoutADestinationContext(t *testing.T) {
+	p := testParams(t, nil)
+	for range 3 {
+		s := newSource(p)
+		s.OnSend(testMTU)
+		s.OnNACK(p, testMTU, false)
+		require.True(t, s.Startup())
+		require.Equal(t, p.InitialCredit(), s.Credit(), "the refused packet was not paid")
+		s.OnInferredLoss(p, testMTU, false)
+		require.Equal(t, p.InitialCredit(), s.Credit(), "never above what it began with")
+	}
+	s := newSource(p)
+	s.OnACK()
+	s.OnNACK(p, testMTU, false)
+	require.Zero(t, s.Credit(), "only self-granted credit is given back")
+}
+
+func TestSourceCreditRule(t *testing.T) {
+	p := testParams(t, nil)
+	s := newSource(p)
+	s.OnACK()
+	require.Equal(t, int64(4352), s.OnCreditUpdate(p, 4352))
+	require.Equal(t, int64(0), s.OnCreditUpdate(p, 4352), "duplicate")
+	require.Equal(t, int64(0), s.OnCreditUpdate(p, 4096), "overtaken")
+	require.Equal(t, int64(4352), s.Credit())
+	require.Equal(t, int64(testW), s.OnCreditUpdate(p, 4352+testW), "the increment is what the message says")
+	require.Equal(t, int64(testW), s.Credit(), "the balance stops at W")
+}
+
+func TestSourceRefusesImpossibleJump(t *testing.T) {
+	p := testParams(t, nil)
+	s := newSource(p)
+	s.OnACK()
+	require.Zero(t, s.OnCreditUpdate(p, 4*testW+1))
+	require.Zero(t, s.Credit())
+	require.Zero(t, s.Cum(), "or every honest credit would look old")
+	require.NotZero(t, s.OnCreditUpdate(p, 4*testW))
+}
+
+func TestSourceTarget(t *testing.T) {
+	p := testParams(t, nil)
+	for _, c := range []struct {
+		name        string
+		credit, cum int64
+		startup     bool
+		d           Demand
+		want        int64 // quanta
+	}{
+		{"startup repays what was spent", testW - testMTU, 0, true, Demand{Backlog: 129_034}, 17},
+		{"startup with a large backlog", 54_934, 0, true, Demand{Backlog: 145_954}, 356},
+		{"last packet of a startup", testW - testMTU, 0, true, Demand{}, -668},
+		{"demand is capped by W", 0, 256, false, Demand{Backlog: 1 << 40}, 686},
+		{"retransmissions count", 0, 256, false, Demand{Backlog: 100, Rtx: 4150}, 18},
+		{"a window caps the demand at one packet more", 0, 256, false, Demand{Backlog: 1 << 20, Cwnd: 8300}, 50},
+		{"contexts share the port", 0, 256, false, Demand{Backlog: 9000, Ports: 3}, 13},
+		{"division truncates toward zero", 1000, 256, false, Demand{Ports: 3}, 0},
+		{"debt adds to the need", -4000, 256, false, Demand{Backlog: 4150}, 33},
+		{"no demand is a target below", 512, 512, false, Demand{}, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := Source{credit: c.credit, cum: c.cum, startup: c.startup}
+			require.Equal(t, c.want*256, s.Target(p, c.d))
+		})
+	}
+}
+
+func TestSourceCountedInitialCreditIsKept(t *testing.T) {
+	p := testParams(t, func(c *Config) { c.InitialCredit, c.CountInitial = 12_500, true })
+	s := newSource(p)
+	s.OnACK()
+	require.Equal(t, int64(12_500), s.Credit())
+	require.Equal(t, int64(12_500), s.OnCreditUpdate(p, 25_000))
+	require.Equal(t, int64(25_000), s.Credit())
+}
+
+func TestSourceRequestTimer(t *testing.T) {
+	p := testParams(t, func(c *Config) { c.RTT, c.RequestCeiling = 100, 350 })
+	s := newSource(p)
+	s.Settle(p, 0, 1<<20)
+	_, armed := s.Deadline()
+	require.False(t, armed, "credit is left")
+	s.OnACK()
+	s.Settle(p, 1000, 1<<20)
+	for _, want := range []int64{1100, 1300, 1650, 2000} {
+		due, armed := s.Deadline()
+		require.True(t, armed)
+		require.Equal(t, want, due)
+		require.False(t, s.RequestDue(p, due-1), "early calls are harmless")
+		s.Settle(p, due, 1<<20)
+		require.True(t, s.RequestDue(p, due))
+		require.False(t, s.RequestDue(p, due), "once a deadline")
+	}
+	s.OnCreditUpdate(p, 256)
+	_, armed = s.Deadline()
+	require.False(t, armed, "newer credit clears it")
+	s.OnSend(testMTU)
+	s.Settle(p, 5000, 1)
+	due, _ := s.Deadline()
+	require.Equal(t, int64(5100), due, "and the back-off")
+	s.Settle(p, 5001, 0)
+	_, armed = s.Deadline()
+	require.False(t, armed, "nothing waits")
+}
+
+func TestSourceRequestDelayNeverOverflows(t *testing.T) {
+	p := testParams(t, func(c *Config) { c.RTT, c.RequestCeiling = maxTime, maxTime })
+	for backoff := range uint8(maxBackoff + 1) {
+		require.Equal(t, int64(maxTime), p.requestDelay(backoff))
+	}
+}
+
+func TestSourceAllocs(t *testing.T) {
+	p := testParams(t, nil)
+	s := newSource(p)
+	total, now := int64(0), int64(0)
+	alloctest.Zero(t, "a round of credit", func() {
+		total, now = total+4096, now+1000
+		s.OnACK()
+		s.OnNACK(p, 0, true)
+		s.OnInferredLoss(p, 0, true)
+		if s.OnCreditUpdate(p, QuantaOf(total).Extend(s.Cum())) != 4096 || !s.CanSend() {
+			panic("the path under test did not run")
+		}
+		s.OnSend(4096)
+		s.Settle(p, now, s.Target(p, Demand{Backlog: 1 << 20}))
+		if !s.RequestDue(p, now+p.rtt) {
+			panic("the timer does not run")
+		}
+	})
+}
