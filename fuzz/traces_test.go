@@ -32,6 +32,7 @@ type traceKind struct {
 var traceKinds = []traceKind{
 	{"ibfc", ibNames, replayIBFC},
 	{"cbfc", nil, replayCBFC},
+	{"ztr", csvNames, replayZTR},
 }
 
 // TestTraces replays recorded runs, TestTraces/<kind>/<name>. The environment

@@ -1,0 +1,81 @@
+package bench
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/uetcc/uetcc/hw/cbfc"
+	"github.com/uetcc/uetcc/hw/pcc"
+)
+
+// BenchmarkCBFC is the decision whether a packet may start on a lossless link.
+func BenchmarkCBFC(b *testing.B) {
+	b.Run("ib/can-send", func(b *testing.B) {
+		var tx cbfc.Tx
+		tx.OnFlowControl(2048)
+		b.ReportAllocs()
+		for b.Loop() {
+			if !tx.CanSend(66) {
+				b.Fatal("blocked")
+			}
+		}
+	})
+	b.Run("ib/send+update", func(b *testing.B) {
+		var tx cbfc.Tx
+		b.ReportAllocs()
+		for b.Loop() {
+			tx.OnFlowControl(tx.FCTBS() + 2048)
+			if !tx.CanSend(66) {
+				b.Fatal("blocked")
+			}
+			tx.OnSend(66)
+		}
+	})
+	b.Run("ue/can-send", func(b *testing.B) {
+		s, _ := cbfc.NewSender([]int64{4000, 4000}, 8000)
+		b.ReportAllocs()
+		for b.Loop() {
+			if !s.CanSend(1, 33) {
+				b.Fatal("blocked")
+			}
+		}
+	})
+}
+
+// BenchmarkZTR is one event of a flow: samples with mixed delays, a third of
+// the events a CNP.
+func BenchmarkZTR(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 2))
+	events := make([]pcc.Event, 4096)
+	for i := range events {
+		now := uint32(i) * 9000
+		events[i] = pcc.Event{
+			Type: pcc.EventRTT, Time: now,
+			Stamps: pcc.Stamps{ReqSend: now - 6000 - r.Uint32N(20000), ReqRecv: 5, RespSend: 605},
+		}
+		if r.IntN(3) == 0 {
+			events[i].Type = pcc.EventCNP
+		}
+	}
+	b.Run("template", func(b *testing.B) {
+		p := pcc.DefaultTemplateParams()
+		var f pcc.Template
+		var n pcc.TemplateCounters
+		b.ReportAllocs()
+		i := 0
+		for b.Loop() {
+			f.OnEvent(&p, &events[i&4095], &n)
+			i++
+		}
+	})
+	b.Run("expected-delay", func(b *testing.B) {
+		p := pcc.DefaultZTRParams()
+		var f pcc.ZTR
+		b.ReportAllocs()
+		i := 0
+		for b.Loop() {
+			f.OnEvent(&p, &events[i&4095])
+			i++
+		}
+	})
+}

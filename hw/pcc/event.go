@@ -1,0 +1,81 @@
+package pcc
+
+import "fmt"
+
+// EventType says what happened to a flow. The numbers are those of the DOCA PCC
+// device interface.
+type EventType uint8
+
+// Event types. Others change nothing.
+const (
+	EventNull         EventType = 0
+	EventFW           EventType = 1 // deprecated
+	EventCNP          EventType = 2 // a congestion notification came
+	EventTX           EventType = 3 // a burst of the flow has left
+	EventACK          EventType = 4
+	EventNACK         EventType = 5
+	EventRTT          EventType = 6  // the response to a probe came
+	EventTXForAckNack EventType = 31 // an ACK or NACK packet has left
+)
+
+func (t EventType) String() string {
+	switch t {
+	case EventNull:
+		return "null"
+	case EventFW:
+		return "fw"
+	case EventCNP:
+		return "cnp"
+	case EventTX:
+		return "tx"
+	case EventACK:
+		return "ack"
+	case EventNACK:
+		return "nack"
+	case EventRTT:
+		return "rtt"
+	case EventTXForAckNack:
+		return "tx-for-ack-nack"
+	}
+	return fmt.Sprintf("EventType(%d)", uint8(t))
+}
+
+// ProbeSent is the flag of a TX event that says that a probe left with the
+// burst.
+const ProbeSent = 1 << 2
+
+// Event is one event of one flow. Events can be coalesced and lost; an algorithm
+// survives both. Times are nanoseconds modulo 2^32.
+type Event struct {
+	Type        EventType
+	Subtype     uint8  // NACK: 0 none, 1 receiver not ready, 2 out of sequence, 3 duplicate read
+	Flags       uint8  // TX: see [ProbeSent]
+	Time        uint32 // on the sender's clock
+	Utilisation uint32 // of the port, fxp16: 65,536 is fully used; 0 if not measured
+	Stamps             // RTT events only
+}
+
+// Decision is what an algorithm answers to an event.
+type Decision struct {
+	Rate  Rate
+	Probe bool // measure the round trip with the flow's next burst
+}
+
+// Rate is a fraction of the line rate with 20 fraction bits, 0 < r <= [LineRate].
+type Rate uint32
+
+// LineRate is the whole line rate.
+const LineRate Rate = 1 << 20
+
+// Bits returns the rate in bits per second on a line of the given bits per
+// second.
+func (r Rate) Bits(line int64) int64 {
+	return line>>20*int64(r) + line&(1<<20-1)*int64(r)>>20
+}
+
+// fxp16 is a factor with 16 fraction bits.
+type fxp16 uint32
+
+// mul returns r times f. It truncates, as the device's primitive does, and keeps
+// the low 32 bits.
+func (r Rate) mul(f fxp16) Rate { return Rate(uint64(r) * uint64(f) >> 16) }

@@ -1,0 +1,40 @@
+package pcc
+
+// giveUp is how long the answer to a probe is awaited at first, in nanoseconds.
+const giveUp = 300000
+
+// A Probe keeps one probe of a flow under way and asks again when it or its
+// answer is lost.
+type Probe struct {
+	SentAt   uint32 // when the burst that carried the probe left
+	Backoff  uint8  // times in a row that the probe was given up
+	InFlight bool   // a probe has left and its answer is awaited
+	Wait     uint8  // bursts since the request that carried no probe
+}
+
+// onTX takes a burst and reports whether to ask for a probe. age is the time
+// since SentAt, which counts only while a probe is out. A probe that was given
+// up is still welcome later, so it stays in flight.
+func (b *Probe) onTX(e *Event, age uint32) (ask bool) {
+	if e.Flags&ProbeSent != 0 && !b.InFlight {
+		b.InFlight, b.Wait, b.SentAt = true, 0, e.Time
+		return false
+	}
+	if !b.InFlight {
+		age = 0
+		b.Wait++
+	}
+	late := age > giveUp<<b.Backoff
+	if !late && b.Wait <= 2 {
+		return false
+	}
+	if late {
+		b.Backoff++
+	}
+	b.Wait = 1
+	return true
+}
+
+// onAnswer takes the answer to a probe. The next one is asked for at once, so
+// that one is always under way.
+func (b *Probe) onAnswer() { b.InFlight, b.Backoff, b.Wait = false, 0, 1 }

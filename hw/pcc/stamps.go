@@ -1,0 +1,47 @@
+package pcc
+
+// Stamps are the three times that a probe collects before it is back, in
+// nanoseconds modulo 2^32. The fourth is the time of the RTT event.
+//
+//	sender                                   receiver
+//	1  the algorithm asks for a probe
+//	2  it leaves behind the next burst
+//	   ReqSend (t1)   ---------------->  3   ReqRecv (t2)
+//	5  Event.Time (t4) <---------------  4   RespSend (t3)
+//
+// Source: DOCA ZTR-RTT, "RTT Measurement Flow".
+type Stamps struct {
+	ReqSend  uint32 // t1, sender's clock
+	ReqRecv  uint32 // t2, receiver's clock
+	RespSend uint32 // t3, receiver's clock
+}
+
+// Total returns t4 - t1: the round trip with the time that the receiver took.
+func (s Stamps) Total(t4 uint32) uint32 { return t4 - s.ReqSend }
+
+// Residence returns t3 - t2, the time that the probe spent in the receiver. The
+// offset of the receiver's clock cancels.
+func (s Stamps) Residence() uint32 { return s.RespSend - s.ReqRecv }
+
+// Network returns (t4 - t1) - (t3 - t2): the network's share of the round trip.
+// It is 0 where a coarse or drifting clock makes the residence the longer of
+// the two.
+func (s Stamps) Network(t4 uint32) uint32 {
+	total, residence := s.Total(t4), s.Residence()
+	if residence > total {
+		return 0
+	}
+	return total - residence
+}
+
+// OneWay returns t2 - t1, which means something only if the clocks of both ends
+// are synchronised.
+func (s Stamps) OneWay() uint32 { return s.ReqRecv - s.ReqSend }
+
+// AckRTT makes an RTT event of a UET acknowledgement: the acknowledged packet
+// left at tx, the ACK came at arrival, and the destination held it for service
+// (all nanoseconds). An echoed congestion mark is a CNP event besides, a NACK
+// for a trimmed packet a NACK event.
+func AckRTT(tx, arrival, service uint32) Event {
+	return Event{Type: EventRTT, Time: arrival, Stamps: Stamps{ReqSend: tx, RespSend: service}}
+}

@@ -1,0 +1,154 @@
+package pcc
+
+import "math"
+
+// ZTRParams are the parameters of [ZTR]. Get them from [DefaultZTRParams] and
+// check changes with [ZTRParams.Validate]. Read-only while flows use it.
+type ZTRParams struct {
+	Alpha     uint32 // fxp16, how much deeper a queue slow flows may see: 0..65,536
+	MaxDec    uint32 // fxp16, strongest regular decrease: 52,429..65,536
+	AI        Rate   // step of an increase: 1..[LineRate]
+	HAI       Rate   // extra step after each calm period
+	HAIPeriod uint32 // ns without a decrease: >= 1
+	Threshold uint32 // ns above the minimum that the delay may have at line rate: >= 1
+	MaxDelay  uint32 // ns, round trip that counts as severe: >= 1
+	First     Rate   // rate after the first congestion: MinRate..[LineRate]
+	MinRate   Rate   // 1..[LineRate]
+	NewFlow   Rate   // MinRate..[LineRate]
+	MinWindow uint32 // ns that a minimum is remembered at least: >= 1
+}
+
+// DefaultZTRParams returns defaults after the published Spectrum-X profiles.
+func DefaultZTRParams() ZTRParams {
+	return ZTRParams{
+		Alpha: 6553, MaxDec: 63570, AI: 96, HAI: 1700, HAIPeriod: 200000,
+		Threshold: 13000, MaxDelay: 250000, First: LineRate / 2,
+		MinRate: 64, NewFlow: LineRate, MinWindow: 10_000_000,
+	}
+}
+
+// Validate returns [ErrParams] if a parameter is out of its range.
+func (p *ZTRParams) Validate() error {
+	switch {
+	case p.Alpha > one,
+		p.MaxDec > one || 5*(one-int64(p.MaxDec)) >= one,
+		p.AI < 1 || p.AI > LineRate || p.HAI > LineRate,
+		p.HAIPeriod < 1 || p.Threshold < 1 || p.MaxDelay < 1 || p.MinWindow < 1,
+		p.MinRate < 1 || p.MinRate > p.First || p.First > LineRate,
+		p.MinRate > p.NewFlow || p.NewFlow > LineRate:
+		return ErrParams
+	}
+	return nil
+}
+
+// ZTR is a flow's context under our ZTR-RTT. The zero value is a flow never
+// seen. Single writer.
+type ZTR struct {
+	rate   Rate
+	rtt    uint32 // ns, last sample, network's share
+	minRTT uint32 // ns, smallest sample of this and the last window
+	fresh  uint32 // ns, smallest sample of this window
+	window uint32 // when this window of the minimum began
+	calm   uint32 // since when there has been no decrease
+	active uint32 // last burst
+	Probe
+	nack, cnp bool
+	seen      bool // congestion was seen since the flow was last idle
+}
+
+// Rate returns the flow's rate, 0 if it was never seen.
+func (f *ZTR) Rate() Rate { return f.rate }
+
+// RTT returns the last sample in nanoseconds, MinRTT the smallest one of late.
+func (f *ZTR) RTT() uint32 { return f.rtt }
+
+// MinRTT returns the smallest sample of late in nanoseconds.
+func (f *ZTR) MinRTT() uint32 { return f.minRTT }
+
+// OnEvent takes an event and returns the flow's rate. The first event ever, of
+// whatever type, only starts the flow.
+func (f *ZTR) OnEvent(p *ZTRParams, e *Event) Decision {
+	if f.rate == 0 {
+		*f = ZTR{
+			rate: p.NewFlow, minRTT: math.MaxUint32, fresh: math.MaxUint32,
+			window: e.Time, calm: e.Time, active: e.Time, Probe: Probe{SentAt: e.Time, Wait: 1},
+		}
+		return Decision{f.rate, true}
+	}
+	switch e.Type {
+	case EventTX:
+		f.seen = f.seen && e.Time-f.active <= p.MaxDelay
+		f.active = e.Time
+		ask := f.onTX(e, e.Time-f.SentAt)
+		f.Backoff = min(f.Backoff, 13) // beyond it the shift loses bits
+		return Decision{f.rate, ask}
+	case EventRTT:
+		f.onRTT(p, e)
+		return Decision{f.rate, true}
+	case EventCNP:
+		f.cnp = true
+	case EventNACK:
+		f.nack = true
+	}
+	return Decision{Rate: f.rate}
+}
+
+// onRTT takes a sample and moves the rate one step.
+func (f *ZTR) onRTT(p *ZTRParams, e *Event) {
+	f.onAnswer()
+	f.rtt = e.Network(e.Time)
+	f.learn(p, e.Time)
+	rate := f.next(p, e.Time)
+	if rate < f.rate {
+		f.calm = e.Time
+	}
+	f.rate = min(max(rate, p.MinRate), LineRate)
+	f.cnp = false
+}
+
+// learn keeps the smallest sample of this window of time and the last one.
+func (f *ZTR) learn(p *ZTRParams, now uint32) {
+	if now-f.window >= p.MinWindow {
+		f.minRTT, f.fresh, f.window = f.fresh, math.MaxUint32, now
+	}
+	f.fresh = min(f.fresh, f.rtt)
+	f.minRTT = min(f.minRTT, f.fresh)
+}
+
+// next returns the rate that follows from the last sample, before it is clamped.
+func (f *ZTR) next(p *ZTRParams, now uint32) Rate {
+	expected := f.expected(p)
+	severe, late := f.rtt >= p.MaxDelay, f.rtt > expected
+	step := fxp16(one - p.MaxDec)
+	switch {
+	case (late || f.cnp) && !f.seen:
+		f.seen = true
+		if f.rate > p.First {
+			return p.First
+		}
+		return f.rate.mul(fxp16(p.MaxDec))
+	case f.nack && severe:
+		f.nack = false
+		return f.rate.mul(one - 5*step)
+	case f.cnp || severe:
+		return f.rate.mul(one - 2*step)
+	case late: // as a window would: the rate falls as the round trip grows
+		return f.rate.mul(max(fxp16(p.MaxDec), fxp16(uint64(expected)<<16/uint64(f.rtt))))
+	}
+	rate := f.rate + p.AI
+	if now-f.calm >= p.HAIPeriod {
+		f.calm = now
+		rate += p.HAI
+	}
+	return rate
+}
+
+// expected returns the round trip in nanoseconds up to which the network counts
+// as uncongested at the current rate. Slow flows may see a deeper queue, in
+// proportion to 1/sqrt(rate), so that many flows share fairly.
+func (f *ZTR) expected(p *ZTRParams) uint32 {
+	root := uint64(math.Sqrt(float64(uint64(f.rate) << 12))) // 65,536 at line rate
+	inverse := uint64(1) << 32 / root                        // fxp16
+	extra := uint64(p.Threshold) * uint64(p.Alpha) * (inverse - one) >> 32
+	return uint32(min(uint64(p.MaxDelay), uint64(f.minRTT)+uint64(p.Threshold)+extra))
+}
