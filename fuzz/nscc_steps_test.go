@@ -1,0 +1,172 @@
+package fuzz
+
+import (
+	"encoding/json"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/nscc"
+)
+
+// nsccState is the state before or after a step of nscc_steps.json. Times are
+// nanoseconds.
+type nsccState struct {
+	Cwnd     float64 `json:"cwnd"`
+	Inflight int64   `json:"inflight"`
+	Saved    float64 `json:"saved_cwnd"`
+	Base     int64   `json:"base_rtt_ns"`
+	Achieved int64   `json:"achieved_bytes"`
+	Received int64   `json:"received_bytes"`
+	FI       int64   `json:"fi_count"`
+	Trigger  bool    `json:"trigger_qa"`
+	QAEnd    float64 `json:"qa_endtime_ns"`
+	Ignore   int64   `json:"bytes_to_ignore"`
+	Ignored  int64   `json:"bytes_ignored"`
+	Inc      float64 `json:"inc_bytes"`
+	Adjust   int64   `json:"last_adjust_ns"`
+	Fast     bool    `json:"increase"`
+	Dec      int64   `json:"last_dec_ns"`
+	MaxWnd   float64 `json:"max_wnd"`
+	Avg      float64 `json:"avg_delay_ns"`
+}
+
+// nsccStep is one vector: a configuration with the constants that follow from it,
+// an event, and the whole state around it.
+type nsccStep struct {
+	Name   string `json:"name"`
+	Config struct {
+		Gbps        int64    `json:"link_gbps"`
+		BaseRTT     int64    `json:"config_base_rtt_ns"`
+		MTU         int64    `json:"mtu"`
+		Trimming    bool     `json:"trimming"`
+		RCCC        bool     `json:"rccc"`
+		BDP         float64  `json:"bdp"`
+		A           float64  `json:"scaling_a"`
+		B           float64  `json:"scaling_b"`
+		Target      float64  `json:"target_qdelay_ns"`
+		MaxWnd      float64  `json:"max_wnd"`
+		Alpha       float64  `json:"alpha_bytes_per_ns"`
+		FI          float64  `json:"fi"`
+		FIScale     float64  `json:"fi_scale"`
+		Eta         float64  `json:"eta"`
+		Gamma       float64  `json:"gamma"`
+		MaxMDJump   float64  `json:"max_md_jump"`
+		QAThreshold *float64 `json:"qa_threshold_ns"`
+		AdjustBytes int64    `json:"adjust_bytes"`
+		Period      int64    `json:"adjust_period_ns"`
+		FastDelay   int64    `json:"fast_increase_delay_ns"`
+	} `json:"config"`
+	Before nsccState `json:"before"`
+	After  nsccState `json:"after"`
+	Event  struct {
+		Kind    string   `json:"kind"`
+		Now     int64    `json:"now_ns"`
+		Bytes   int64    `json:"bytes"`
+		ECN     bool     `json:"ecn"`
+		RTT     int64    `json:"rtt_ns"` // null: none
+		Pend    uint8    `json:"pend"`
+		Restore bool     `json:"restore"`
+		Reason  string   `json:"reason"`
+		Avg     *float64 `json:"avg_delay_ns"` // what the filter says at this step
+	} `json:"event"`
+}
+
+// TestNSCCSteps applies each vector of nscc_steps.json to a window of the
+// specification's profile. The vectors carry fractions of a byte; the window
+// counts whole ones.
+func TestNSCCSteps(t *testing.T) {
+	var file struct {
+		Format  int        `json:"format"`
+		Vectors []nsccStep `json:"vectors"`
+	}
+	require.NoError(t, json.Unmarshal(readRecorded(t, os.DirFS("testdata/vectors"), "nscc_steps.json"), &file))
+	require.Equal(t, 1, file.Format)
+	require.GreaterOrEqual(t, len(file.Vectors), 46)
+	for _, v := range file.Vectors {
+		t.Run(v.Name, func(t *testing.T) {
+			p := nsccStepParams(t, &v)
+			before := v.Before.snapshot()
+			if v.Event.Avg != nil {
+				before.AvgDelay = nsccAverageBefore(&v)
+			}
+			var w nscc.Window
+			w.Resume(&p, before)
+			v.apply(&w, &p)
+			checkNSCCState(t, &v, w.Snapshot())
+		})
+	}
+}
+
+// nsccStepParams builds the constants and compares each with the vector's.
+func nsccStepParams(t *testing.T, v *nsccStep) nscc.Params {
+	c := &v.Config
+	p, err := nscc.NewParams(nscc.Config{
+		LinkRate: c.Gbps * 1e9 / 8, BaseRTT: c.BaseRTT, MTU: c.MTU, Trimming: c.Trimming, RCCC: c.RCCC,
+		Filter: nscc.FilterEWMA,
+	})
+	require.NoError(t, err)
+	k := p.Constants()
+	require.InDeltaSlice(t,
+		[]float64{c.BDP, c.A, c.B, c.Target, c.MaxWnd, c.Alpha, c.FI, c.FIScale, c.Eta, c.Gamma, c.MaxMDJump},
+		[]float64{float64(k.BDP), k.ScalingA, k.ScalingB, float64(k.TargetQdelay), float64(k.MaxWnd), k.Alpha / 1e9,
+			k.FairIncrease, k.FastScale, k.Eta, k.Gamma, k.MaxMDJump}, 1e-9)
+	require.Equal(t, []int64{c.AdjustBytes, c.Period, c.FastDelay}, []int64{k.AdjustBytes, k.AdjustPeriod, k.FastDelay})
+	if c.QAThreshold == nil {
+		require.Greater(t, k.QAThreshold, int64(1e15))
+	} else {
+		require.EqualValues(t, *c.QAThreshold, k.QAThreshold)
+	}
+	return p
+}
+
+// nsccAverageBefore is the filter state from which this event's sample leads to
+// the average that the vector demands: avg = sample/80 + before x 79/80.
+func nsccAverageBefore(v *nsccStep) int64 {
+	sample := float64(v.Event.RTT - min(v.Before.Base, v.Event.RTT))
+	return int64((*v.Event.Avg - sample/80) * 80 / 79)
+}
+
+func (s nsccState) snapshot() nscc.Snapshot {
+	return nscc.Snapshot{
+		Cwnd: int64(s.Cwnd), Inflight: s.Inflight, MaxWnd: int64(s.MaxWnd), SavedCwnd: int64(s.Saved), BaseRTT: s.Base,
+		AvgDelay: int64(s.Avg), AchievedBytes: s.Achieved, ReceivedBytes: s.Received, IncBytes: s.Inc,
+		FastCount: s.FI, Fast: s.Fast, TriggerQA: s.Trigger, QAEnd: int64(s.QAEnd),
+		BytesToIgnore: s.Ignore, BytesIgnored: s.Ignored, LastAdjust: s.Adjust, LastDecrease: s.Dec,
+	}
+}
+
+func (v *nsccStep) apply(w *nscc.Window, p *nscc.Params) {
+	e := &v.Event
+	reason := map[string]nscc.NackReason{"trimmed": nscc.ReasonTrimmed, "trimmed_lasthop": nscc.ReasonTrimmedLastHop}
+	switch e.Kind {
+	case "ack":
+		w.OnACK(p, e.Now, nscc.Ack{Bytes: e.Bytes, RTT: e.RTT, ECN: e.ECN, Pend: e.Pend, Restore: e.Restore})
+	case "nack":
+		w.OnNACK(p, e.Now, nscc.Nack{Size: e.Bytes, RTT: e.RTT, Reason: reason[e.Reason]})
+	case "loss":
+		w.OnInferredLoss(p, e.Bytes)
+	case "send":
+		w.OnSend(e.Bytes)
+	default:
+		panic("unknown kind " + e.Kind)
+	}
+}
+
+// checkNSCCState compares all but the filter's state, which the vectors leave
+// open.
+func checkNSCCState(t *testing.T, v *nsccStep, got nscc.Snapshot) {
+	want := v.After
+	require.InDelta(t, want.Cwnd, got.Cwnd, 1, "cwnd")
+	require.InDelta(t, want.MaxWnd, got.MaxWnd, 1, "max_wnd")
+	require.InDelta(t, want.Inc, got.IncBytes, 1, "inc_bytes")
+	have := nsccState{
+		Cwnd: want.Cwnd, MaxWnd: want.MaxWnd, Inc: want.Inc, Avg: want.Avg,
+		Inflight: got.Inflight, Saved: float64(got.SavedCwnd), Base: got.BaseRTT,
+		Achieved: got.AchievedBytes, Received: got.ReceivedBytes, FI: got.FastCount, Trigger: got.TriggerQA,
+		QAEnd: float64(got.QAEnd), Ignore: got.BytesToIgnore, Ignored: got.BytesIgnored,
+		Adjust: got.LastAdjust, Fast: got.Fast, Dec: got.LastDecrease,
+	}
+	require.Equal(t, want, have)
+}

@@ -1,0 +1,41 @@
+package nscc
+
+import "fmt"
+
+// Action is what an event did to the window, for observers.
+type Action uint8
+
+const (
+	ActionNone         Action = iota // nothing, or counters only
+	ActionProportional               // increase in proportion to the delay's slack
+	ActionFair                       // constant increase
+	ActionHold                       // marked at low delay, or increase held by a penalty
+	ActionConsidered                 // decrease considered, not due
+	ActionDecrease                   // multiplicative decrease
+	ActionFast                       // fast increase
+	ActionQuickAdapt                 // window set to what got through
+	ActionIgnore                     // mark from before a quick adapt
+	ActionReduce                     // window reduced by a lost or trimmed packet
+)
+
+// actionLetters are the letters of the recorded traces.
+const actionLetters = "-PFHmMXQID"
+
+// Letter is the action's letter in the recorded traces: P, X, F, H, M, m
+// (considered), Q, I, D or -.
+func (a Action) Letter() byte {
+	if int(a) < len(actionLetters) {
+		return actionLetters[a]
+	}
+	return '?'
+}
+
+var actionNames = [...]string{"none", "proportional", "fair", "hold", "considered", "decrease", "fast",
+	"quick-adapt", "ignore", "reduce"}
+
+func (a Action) String() string {
+	if int(a) < len(actionNames) {
+		return actionNames[a]
+	}
+	return fmt.Sprintf("Action(%d)", uint8(a))
+}

@@ -1,0 +1,245 @@
+package nscc
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrConfig is wrapped by every error of [NewParams].
+var ErrConfig = errors.New("nscc: bad configuration")
+
+// Limits of [Config]. They keep every sum and product of the package inside its
+// type whatever a peer sends.
+const (
+	MaxMTU      = 1 << 16        // largest nominal packet, bytes
+	MaxWindow   = 1<<32 - 1      // largest window, bytes
+	MaxRate     = 1 << 42        // largest link rate, bytes a second (35 Tb/s)
+	maxRTTSec   = 60             // largest base round trip, seconds
+	maxShift    = 62             // largest QAGate
+	htsimHeader = 64             // the recorded simulator's header, bytes
+	baseBDP     = 150_000        // Base_BDP, bytes: 100 Gb/s x 12 us
+	baseRTTNs   = 12_000         // the round trip of Base_BDP
+	recordedEMA = 0.0125         // weight of one sample in the delay average
+	fastDelayNs = 1_000          // "delay about zero", see Tuning.FastDelay
+	ackTrigger  = 16 << 10       // ACK_Gen_Trigger, bytes
+	second      = int64(1e9)     // nanoseconds a second
+	psSecond    = 1000 * second  // picoseconds a second
+	never       = int64(1) << 62 // a delay that no sample reaches
+)
+
+// Profile says which reading of the algorithm a window follows.
+type Profile uint8
+
+const (
+	// ProfileSpec is UE Specification 1.0.x.
+	ProfileSpec Profile = iota
+	// ProfileHTSim is what the simulator htsim (uec.cpp, August 2025) computes, with
+	// its truncations, its strict comparisons and its 32-bit increase accumulator
+	// that wraps. It ignores the destination's penalty.
+	ProfileHTSim
+	// ProfileHTSimWide is ProfileHTSim with the accumulator widened to 64 bits.
+	ProfileHTSimWide
+)
+
+func (p Profile) String() string {
+	switch p {
+	case ProfileSpec:
+		return "spec"
+	case ProfileHTSim:
+		return "htsim"
+	case ProfileHTSimWide:
+		return "htsim-wide"
+	}
+	return fmt.Sprintf("Profile(%d)", uint8(p))
+}
+
+// TimeUnit is the length of one tick: of every time and round trip that a window
+// is given or reports.
+type TimeUnit uint8
+
+const (
+	Nanoseconds TimeUnit = iota
+	Picoseconds          // for simulators
+)
+
+func (u TimeUnit) String() string {
+	switch u {
+	case Nanoseconds:
+		return "ns"
+	case Picoseconds:
+		return "ps"
+	}
+	return fmt.Sprintf("TimeUnit(%d)", uint8(u))
+}
+
+// perSecond is the number of ticks in a second.
+func (u TimeUnit) perSecond() int64 {
+	if u == Picoseconds {
+		return psSecond
+	}
+	return second
+}
+
+// ticks converts nanoseconds.
+func (u TimeUnit) ticks(ns int64) int64 { return ns * (u.perSecond() / second) }
+
+// Filter is the rule that averages the queueing delay for the multiplicative
+// decrease. The specification leaves it to the implementation.
+type Filter uint8
+
+const (
+	// FilterRecorded moves by 1/80 of the difference to each sample, and takes a
+	// quarter of the base round trip instead of an unmarked sample above target: the
+	// queue behind it is draining. The rule of htsim.
+	FilterRecorded Filter = iota
+	// FilterEWMA moves by 1/80 of the difference to each sample.
+	FilterEWMA
+	// FilterForgetting moves by the share of a base round trip that passed since the
+	// sample before. The rule of the ns-3 model.
+	FilterForgetting
+)
+
+func (f Filter) String() string {
+	switch f {
+	case FilterRecorded:
+		return "recorded"
+	case FilterEWMA:
+		return "ewma"
+	case FilterForgetting:
+		return "forgetting"
+	}
+	return fmt.Sprintf("Filter(%d)", uint8(f))
+}
+
+// PenaltyRule says how rcv_cwnd_pend cuts the window; the specification's text
+// and its pseudo-code disagree.
+type PenaltyRule uint8
+
+const (
+	// PenaltyMinInflight is the pseudo-code: first the window falls to the bytes in
+	// flight, then by the penalty. A full window stops at the first penalised
+	// acknowledgement.
+	PenaltyMinInflight PenaltyRule = iota
+	// PenaltyShareOnly is the text: only the penalty is taken off, so that 64 on
+	// every acknowledgement of a round trip halves the window.
+	PenaltyShareOnly
+)
+
+func (r PenaltyRule) String() string {
+	switch r {
+	case PenaltyMinInflight:
+		return "min-inflight"
+	case PenaltyShareOnly:
+		return "share-only"
+	}
+	return fmt.Sprintf("PenaltyRule(%d)", uint8(r))
+}
+
+// Config describes a fabric and the choices of a deployment. The zero value of a
+// field is its default; LinkRate, BaseRTT and MTU have none.
+type Config struct {
+	LinkRate     int64 // the sender's, bytes a second
+	ReceiverRate int64 // bytes a second; 0: not known, the sender's
+	BaseRTT      int64 // config_base_rtt, ticks: longest path, idle network, one MTU
+	MTU          int64 // largest nominal packet, bytes
+	Trimming     bool  // switches trim packets instead of dropping them
+	RCCC         bool  // receiver credits are on too: last-hop trims are theirs
+
+	// InitialCwnd is the first window in bytes; 0: MaxWnd. Small values (10 to 32
+	// KB, a few MTU) soften an incast's first round trip.
+	InitialCwnd int64
+
+	// AckTrigger is the ACK_Gen_Trigger of the destination, bytes; 0: 16 KiB.
+	AckTrigger int64
+
+	Profile Profile
+	Unit    TimeUnit
+	Filter  Filter
+	Penalty PenaltyRule
+	Tuning  Tuning
+}
+
+// Tuning overrides constants that [NewParams] otherwise derives. Zero keeps the
+// derived value, which is given with each field (UE Specification 1.0.x, table
+// 3-82).
+type Tuning struct {
+	MaxWnd       int64   // bytes: 1.5 x BDP
+	TargetQdelay int64   // ticks: 0.75 x BaseRTT with trimming, else BaseRTT
+	FairIncrease float64 // fi, bytes: 5 x MTU x scaling_a
+	FastScale    float64 // fi_scale: 0.25 x scaling_a
+	Eta          float64 // bytes: 0.15 x MTU x scaling_a; see AdditiveStep
+	Gamma        float64 // 0.8
+	MaxMDJump    float64 // smallest factor of one decrease: 0.5
+	AdjustBytes  int64   // bytes: 8 x MTU
+	AdjustPeriod int64   // ticks: BaseRTT
+
+	// FastDelay is the queueing delay that still counts as none, ticks: 1 us. The
+	// specification says "about zero"; htsim and ns-3 take 1 us.
+	FastDelay int64
+
+	// QAGate is the shift of the quick adapt's gate, achieved < MaxWnd >> QAGate: 3.
+	// A negative value is a shift of 0.
+	QAGate int
+
+	// QAThreshold is the delay that asks for a quick adapt, ticks. Without trimming
+	// 4 x BaseRTT; with trimming none does, since trims ask (htsim: 4 x the target in
+	// both cases).
+	QAThreshold int64
+
+	// NoQuickAdapt is disable_quick_adapt.
+	NoQuickAdapt bool
+}
+
+// bad is the error of a field that is out of range.
+func bad(field string, value any, want string) error {
+	return fmt.Errorf("%w: %s is %v, want %s", ErrConfig, field, value, want)
+}
+
+// validate checks what the caller wrote, before anything is derived.
+func (c *Config) validate() error {
+	maxRTT := maxRTTSec * c.Unit.perSecond()
+	for _, f := range [...]struct {
+		name            string
+		value, min, max int64
+	}{
+		{"Profile", int64(c.Profile), 0, int64(ProfileHTSimWide)},
+		{"Unit", int64(c.Unit), 0, int64(Picoseconds)},
+		{"Filter", int64(c.Filter), 0, int64(FilterForgetting)},
+		{"Penalty", int64(c.Penalty), 0, int64(PenaltyShareOnly)},
+		{"LinkRate", c.LinkRate, 1, MaxRate},
+		{"ReceiverRate", c.ReceiverRate, 0, MaxRate},
+		{"BaseRTT", c.BaseRTT, 1, maxRTT},
+		{"MTU", c.MTU, htsimHeader + 1, MaxMTU},
+		{"InitialCwnd", c.InitialCwnd, 0, MaxWindow},
+		{"AckTrigger", c.AckTrigger, 0, MaxWindow},
+		{"Tuning.MaxWnd", c.Tuning.MaxWnd, 0, MaxWindow},
+		{"Tuning.TargetQdelay", c.Tuning.TargetQdelay, 0, maxRTT},
+		{"Tuning.AdjustBytes", c.Tuning.AdjustBytes, 0, MaxWindow},
+		{"Tuning.AdjustPeriod", c.Tuning.AdjustPeriod, 0, maxRTT},
+		{"Tuning.FastDelay", c.Tuning.FastDelay, 0, maxRTT},
+		{"Tuning.QAGate", int64(c.Tuning.QAGate), -1, maxShift},
+		{"Tuning.QAThreshold", c.Tuning.QAThreshold, 0, never},
+	} {
+		if f.value < f.min || f.value > f.max {
+			return bad(f.name, f.value, fmt.Sprintf("%d to %d", f.min, f.max))
+		}
+	}
+	for _, f := range [...]struct {
+		name       string
+		value, max float64
+	}{
+		{"Tuning.FairIncrease", c.Tuning.FairIncrease, MaxWindow},
+		{"Tuning.FastScale", c.Tuning.FastScale, MaxWindow},
+		{"Tuning.Eta", c.Tuning.Eta, MaxWindow},
+		{"Tuning.Gamma", c.Tuning.Gamma, 1},
+		{"Tuning.MaxMDJump", c.Tuning.MaxMDJump, 1},
+	} {
+		if !(f.value >= 0 && f.value <= f.max) { // so that NaN fails too
+			return bad(f.name, f.value, fmt.Sprintf("0 to %g", f.max))
+		}
+	}
+	if c.Profile != ProfileSpec && c.Filter != FilterRecorded {
+		return bad("Filter", c.Filter, "recorded: the htsim profiles have no other")
+	}
+	return nil
+}

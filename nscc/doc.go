@@ -1,0 +1,35 @@
+// Package nscc is network-signalled congestion control, the sender's half of
+// Ultra Ethernet congestion management: a window in bytes that grows and shrinks
+// with two signals of each acknowledgement, the ECN echo and the queueing delay.
+//
+//	             delay below target          delay at or above target
+//	unmarked     proportional or fast        fair increase
+//	             increase
+//	marked       hold: load balancing        multiplicative decrease
+//	             acts first
+//
+// On top of these four cases a quick adapt cuts the window once to what got
+// through when trims or extreme delay say that it is far too large, and a
+// destination can take a share of it back (rcv_cwnd_pend).
+//
+// The package is pure arithmetic. [Config] describes the fabric, [NewParams]
+// derives the constants once, and each context is a [Window]: a value without
+// pointers whose methods take the constants and the time. Nothing here reads a
+// clock, locks or allocates. The embedder calls
+//
+//  1. [Window.Init] when the context is created,
+//  2. [Window.CanSend] before each packet, [Window.OnSend] after it and
+//     [Window.AckRequest] to learn whether the packet should ask for an answer,
+//  3. [Window.OnACK], [Window.OnNACK] and [Window.OnInferredLoss] as news arrives,
+//     and [Window.OnUnmark] before OnACK when a packet that was taken for lost
+//     turns out to have arrived.
+//
+// The destination's half is a counter of received bytes per PDC ([RcvdBytes],
+// read at the source by [RcvdTracker]) and the time it kept a packet
+// ([ServiceTime]).
+//
+// Sizes are nominal packet sizes in bytes (transport bytes + 40). Times are ticks
+// of [Config.Unit], nanoseconds unless configured otherwise.
+//
+// Source: UE Specification 1.0.x, section 3.6.13.
+package nscc

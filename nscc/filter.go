@@ -1,0 +1,27 @@
+package nscc
+
+// average feeds a queueing delay to the filter.
+func (w *Window) average(p *Params, now, q int64, marked bool) {
+	if p.filter == FilterForgetting {
+		w.forget(now, q)
+		return
+	}
+	limit := p.drainAbove
+	if marked {
+		limit = never
+	}
+	if q > limit {
+		q = w.base >> 2
+	}
+	w.avg = float64(p.gain*float64(q)) + float64(p.keep*w.avg)
+}
+
+// forget moves the average by the share of a base round trip that has passed.
+func (w *Window) forget(now, q int64) {
+	share := 1.0
+	if since := now - w.lastSample; since < w.base {
+		share = float64(max(since, 0)) / float64(w.base)
+	}
+	w.lastSample = now
+	w.avg += float64(share * (float64(q) - w.avg))
+}

@@ -1,0 +1,158 @@
+package nscc
+
+// The profile of the recorded simulator: its order, its strict comparisons, its
+// truncation after every real product, its clamp after every acknowledgement.
+
+// ackHTSim is OnACK of the htsim profiles.
+func (w *Window) ackHTSim(p *Params, now int64, a Ack) {
+	n := clampBytes(a.Bytes)
+	w.inflight = max(w.inflight-n, inflightMin)
+	w.achieved = min(w.achieved+n, counterMax)
+	w.received = min(w.received+n, counterMax)
+	w.ignored += uint32(n)
+	w.action, w.fulfilled = ActionNone, false
+	w.qdelay = w.delayHTSim(p, a)
+	if w.quickAdaptHTSim(p, now, signal{marked: a.ECN, qdelay: w.qdelay}) {
+		return
+	}
+	i := quadrantOf(a.ECN, w.qdelay, p.target)
+	w.action = ActionProportional + Action(i)
+	switch i {
+	case quadFair:
+		w.accumulate(p, float64(p.fair*float64(n)))
+	case quadProportional:
+		if !w.fastHTSim(p, n) {
+			w.accumulate(p, float64(float64(p.alpha*float64(n))*float64(p.target-w.qdelay)))
+		}
+	case quadDecrease:
+		w.fast, w.fastCount = false, 0
+		if w.avg > float64(p.target) && now-w.lastDec > w.base {
+			w.decreaseHTSim(p, now)
+		}
+	}
+	w.clamp(p)
+	w.fulfilHTSim(p, now)
+}
+
+// delayHTSim is the queueing delay that the simulator takes a sample for.
+func (w *Window) delayHTSim(p *Params, a Ack) int64 {
+	if a.RTT <= 0 {
+		return int64(w.avg)
+	}
+	if a.RTT < w.base {
+		switch a.Kind {
+		case SampleProbe:
+			return 0
+		case SampleKeepBase:
+			return int64(w.avg)
+		default:
+			w.lowerBase(p, a.RTT)
+		}
+	}
+	q := min(a.RTT, never) - w.base
+	w.averageHTSim(p, q, a.ECN)
+	return q
+}
+
+// averageHTSim truncates to whole ticks. The quarter is taken of the product, as
+// the simulator does; a power of two makes no difference.
+func (w *Window) averageHTSim(p *Params, q int64, marked bool) {
+	sample := float64(q)
+	if !marked && q > p.target {
+		sample = float64(w.base) * 0.25
+	}
+	w.avg = float64(int64(float64(p.gain*sample) + float64(p.keep*w.avg)))
+}
+
+// quickAdaptHTSim waits for now > end where the specification has >=, and lets
+// the byte counters wrap.
+func (w *Window) quickAdaptHTSim(p *Params, now int64, s signal) bool {
+	if p.qaOff {
+		return false
+	}
+	if w.ignored < w.ignore && s.marked {
+		w.action = ActionIgnore
+		w.incr, w.received = 0, 0
+		return true
+	}
+	if now <= w.qaEnd {
+		return false
+	}
+	inflight := w.inflight
+	cut := w.endPeriod(p, now, s)
+	if cut {
+		w.ignore = uint32(inflight)
+	}
+	return cut
+}
+
+// fastHTSim reports whether the acknowledgement belongs to fast increase.
+func (w *Window) fastHTSim(p *Params, n int64) bool {
+	if w.qdelay < p.fastDelay {
+		w.fastCount += uint32(n)
+		if int64(w.fastCount) > w.cwnd || w.fast {
+			w.cwnd = grown(w.cwnd, float64(float64(n)*p.fastScale), counterMax)
+			w.fast = true
+			w.action = ActionFast
+			return true
+		}
+	} else {
+		w.fastCount = 0
+	}
+	w.fast = false
+	return false
+}
+
+func (w *Window) accumulate(p *Params, add float64) {
+	sum := min(w.incr+add, 1<<62)
+	if p.profile == ProfileHTSim {
+		w.incr = float64(uint32(uint64(sum)))
+		return
+	}
+	w.incr = float64(uint64(sum))
+}
+
+func (w *Window) decreaseHTSim(p *Params, now int64) {
+	target := float64(p.target)
+	factor := 1 - float64(p.gamma*(w.avg-target))/w.avg
+	w.cwnd = max(int64(float64(w.cwnd)*max(factor, p.maxMDJump)), p.mtu)
+	w.lastDec = now
+	w.action = ActionDecrease
+}
+
+func (w *Window) clamp(p *Params) { w.cwnd = max(min(w.cwnd, w.maxWnd), p.mtu) }
+
+// fulfilHTSim applies the increase once the period has passed (>, eta: >=).
+func (w *Window) fulfilHTSim(p *Params, now int64) {
+	since := now - w.lastAdjust
+	if w.received <= p.adjustBytes && since <= p.adjustPeriod {
+		return
+	}
+	w.cwnd += int64(uint64(w.incr) / uint64(w.cwnd))
+	if since >= p.adjustPeriod {
+		w.cwnd = int64(float64(w.cwnd) + p.eta)
+		w.lastAdjust = now
+	}
+	w.incr, w.received = 0, 0
+	w.fulfilled = true
+	w.clamp(p)
+}
+
+// nackHTSim is OnNACK of the htsim profiles: quick adapt still sees the packet in
+// flight.
+func (w *Window) nackHTSim(p *Params, now int64, n Nack) {
+	w.action, w.fulfilled = ActionNone, false
+	if n.Reason == ReasonTrimmed || n.Reason == ReasonTrimmedLastHop {
+		w.SampleBase(p, n.RTT)
+		w.ignored += uint32(n.Size)
+		w.averageHTSim(p, p.baseRTT, true)
+		w.trigger = true
+		done := w.quickAdaptHTSim(p, now, signal{loss: true, marked: true})
+		if !done && !(p.rccc && n.Reason == ReasonTrimmedLastHop) {
+			w.cwnd -= n.Size
+			w.clamp(p)
+			w.action = ActionReduce
+		}
+	}
+	w.inflight = max(w.inflight-n.Size, inflightMin)
+}

@@ -1,0 +1,60 @@
+package nscc
+
+import "fmt"
+
+// NackReason is why a packet was refused, as far as congestion control cares. The
+// values are the wire codes; every other code is ReasonOther's business.
+type NackReason uint8
+
+const (
+	ReasonOther          NackReason = 0
+	ReasonTrimmed        NackReason = 1 // UET_TRIMMED
+	ReasonTrimmedLastHop NackReason = 2 // UET_TRIMMED_LASTHOP
+)
+
+func (r NackReason) String() string {
+	switch r {
+	case ReasonOther:
+		return "other"
+	case ReasonTrimmed:
+		return "trimmed"
+	case ReasonTrimmedLastHop:
+		return "trimmed-lasthop"
+	}
+	return fmt.Sprintf("NackReason(%d)", uint8(r))
+}
+
+// Nack is what one negative acknowledgement says.
+type Nack struct {
+	Size   int64 // of the refused packet, bytes
+	RTT    int64 // sample with a service time of 0, ticks; <= 0: no valid one
+	Reason NackReason
+}
+
+// OnNACK takes in the refusal of one packet that is in flight; refusals of
+// anything else must not reach it. A reason that is not a trim only takes the
+// packet out of flight, which also serves packets that leave without a verdict
+// (a context that is torn down, a recovery scheme of the embedder's).
+func (w *Window) OnNACK(p *Params, now int64, n Nack) {
+	n.Size = clampBytes(n.Size)
+	if p.profile != ProfileSpec {
+		w.nackHTSim(p, now, n)
+		return
+	}
+	w.action, w.fulfilled = ActionNone, false
+	w.inflight = max(w.inflight-n.Size, inflightMin)
+	w.SampleBase(p, n.RTT)
+	if n.Reason != ReasonTrimmed && n.Reason != ReasonTrimmedLastHop {
+		return
+	}
+	w.average(p, now, p.baseRTT, true)
+	w.ignored = addSat(w.ignored, n.Size)
+	if n.Reason == ReasonTrimmedLastHop && p.rccc {
+		return
+	}
+	w.trigger = true
+	if !w.quickAdapt(p, now, signal{loss: true, marked: true}) {
+		w.cwnd = max(w.cwnd-n.Size, p.mtu)
+		w.action = ActionReduce
+	}
+}

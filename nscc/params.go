@@ -1,0 +1,217 @@
+package nscc
+
+// Constants are the values that a [Config] leads to, for logs and tests. Times
+// are ticks.
+type Constants struct {
+	BDP          int64   // bytes: min(sender, receiver rate) x BaseRTT
+	MaxWnd       int64   // bytes, ceiling of the window
+	InitialCwnd  int64   // bytes
+	ScalingA     float64 // BDP / 150,000
+	ScalingB     float64 // TargetQdelay / 12 us
+	TargetQdelay int64
+	Alpha        float64 // proportional increase, bytes a second
+	FairIncrease float64 // fi, bytes
+	FastScale    float64 // fi_scale
+	Eta          float64 // bytes
+	Gamma        float64
+	MaxMDJump    float64
+	QAGateBytes  int64 // MaxWnd >> QAGate: less than this in a period allows a quick adapt
+	QAThreshold  int64
+	AdjustBytes  int64
+	AdjustPeriod int64
+	FastDelay    int64
+	AckTrigger   int64
+
+	alpha float64 // Alpha in bytes a tick, before it was rounded to bytes a second
+}
+
+// A quadrant is what one combination of mark and delay does to the increase
+// accumulator and to the fast-increase count. The four are indexed by
+// signal.quadrant, so that the step of an acknowledgement needs no branch on
+// signals that nobody can predict.
+type quadrant struct {
+	slope     float64 // accumulator += bytes x (slope x (target - delay) + level)
+	level     float64
+	clearAt   int64 // a delay from here on ends fast increase
+	countMask int64 // all ones where near-zero delay counts towards fast increase
+}
+
+// Params are the validated constants of a deployment, built once by [NewParams],
+// shared by all its windows, and never changed: safe for concurrent use.
+type Params struct {
+	quadrants [4]quadrant
+
+	target       int64
+	fastDelay    int64
+	adjustBytes  int64
+	adjustPeriod int64
+	mtu          int64 // also the smallest window
+	drainAbove   int64 // an unmarked delay above this averages as base RTT / 4
+	gain, keep   float64
+	fastScale    float64
+	eta          float64
+	filter       Filter
+	profile      Profile
+	unit         TimeUnit
+	qaOff        bool
+	rccc         bool
+	penalty      PenaltyRule
+	qaGate       uint8
+
+	qaThreshold int64
+	gamma       float64
+	maxMDJump   float64
+	baseRTT     int64
+	maxWnd      int64
+	initial     int64
+	ackTrigger  int64
+	linkRate    int64
+	alpha, fair float64 // alpha in bytes a tick
+	nominal     Constants
+}
+
+// MTU is the largest nominal packet and the smallest window, bytes.
+func (p *Params) MTU() int64 { return p.mtu }
+
+// MaxWnd is the ceiling of every window, bytes.
+func (p *Params) MaxWnd() int64 { return p.maxWnd }
+
+// BaseRTT is config_base_rtt, ticks.
+func (p *Params) BaseRTT() int64 { return p.baseRTT }
+
+// Profile is the reading that the windows follow.
+func (p *Params) Profile() Profile { return p.profile }
+
+// Constants returns the derived values.
+func (p *Params) Constants() Constants { return p.nominal }
+
+// NewParams derives the constants of c, UE Specification 1.0.x tables 3-80 to
+// 3-82. Its errors wrap [ErrConfig] and name the field.
+func NewParams(c Config) (Params, error) {
+	if err := c.validate(); err != nil {
+		return Params{}, err
+	}
+	k := c.derive()
+	if k.MaxWnd > MaxWindow {
+		return Params{}, bad("LinkRate x BaseRTT x 1.5", k.MaxWnd, "at most 4 GiB")
+	}
+	if k.MaxWnd < c.MTU {
+		return Params{}, bad("MaxWnd", k.MaxWnd, "at least one MTU")
+	}
+	if k.InitialCwnd < c.MTU || k.InitialCwnd > k.MaxWnd {
+		return Params{}, bad("InitialCwnd", k.InitialCwnd, "MTU to MaxWnd")
+	}
+	return c.params(k), nil
+}
+
+// derive fills the defaults of spec section 2.2.
+func (c *Config) derive() Constants {
+	t := &c.Tuning
+	rate := c.LinkRate
+	if c.ReceiverRate != 0 {
+		rate = min(rate, c.ReceiverRate)
+	}
+	unit := float64(c.MTU)
+	if c.Profile != ProfileSpec {
+		unit -= htsimHeader
+	}
+	var k Constants
+	k.BDP = c.bdp(rate, c.BaseRTT)
+	k.MaxWnd = or(t.MaxWnd, int64(1.5*float64(k.BDP)))
+	k.InitialCwnd = or(c.InitialCwnd, k.MaxWnd)
+	k.TargetQdelay = or(t.TargetQdelay, c.defaultTarget())
+	k.ScalingA = float64(k.BDP) / baseBDP
+	k.ScalingB = float64(k.TargetQdelay) / float64(c.Unit.ticks(baseRTTNs))
+	k.alpha = 4 * unit * k.ScalingA * k.ScalingB / float64(k.TargetQdelay)
+	k.Alpha = k.alpha * float64(c.Unit.perSecond())
+	k.FairIncrease = or(t.FairIncrease, 5*unit*k.ScalingA)
+	k.FastScale = or(t.FastScale, 0.25*k.ScalingA)
+	k.Eta = or(t.Eta, 0.15*unit*k.ScalingA)
+	k.Gamma = or(t.Gamma, 0.8)
+	k.MaxMDJump = or(t.MaxMDJump, 0.5)
+	k.QAGateBytes = k.MaxWnd >> c.qaGate()
+	k.QAThreshold = or(t.QAThreshold, c.defaultQAThreshold(k.TargetQdelay))
+	k.AdjustBytes = or(t.AdjustBytes, 8*c.MTU)
+	k.AdjustPeriod = or(t.AdjustPeriod, c.BaseRTT)
+	k.FastDelay = or(t.FastDelay, c.Unit.ticks(fastDelayNs))
+	k.AckTrigger = or(c.AckTrigger, ackTrigger)
+	return k
+}
+
+// or is v, or def where v is not set.
+func or[T int64 | float64](v, def T) T {
+	if v == 0 {
+		return def
+	}
+	return v
+}
+
+// bdp is what rate moves in rtt, bytes.
+func (c *Config) bdp(rate, rtt int64) int64 { return bdp(c.Profile, c.Unit, rate, rtt) }
+
+// bdp truncates as each profile does.
+func bdp(profile Profile, unit TimeUnit, rate, rtt int64) int64 {
+	if profile == ProfileSpec {
+		return int64(float64(rate) * float64(rtt) / float64(unit.perSecond()))
+	}
+	us := float64(rtt) / float64(unit.perSecond()/1e6)
+	return int64(us * float64(8*rate) / 8_000_000)
+}
+
+// defaultTarget is the target queueing delay of spec section 2.2.
+func (c *Config) defaultTarget() int64 {
+	if c.Trimming {
+		return max(int64(0.75*float64(c.BaseRTT)), 1)
+	}
+	return c.BaseRTT
+}
+
+// defaultQAThreshold follows from a tail-drop threshold of 5 x Plane_BDP.
+func (c *Config) defaultQAThreshold(target int64) int64 {
+	switch {
+	case c.Profile != ProfileSpec:
+		return 4 * target
+	case c.Trimming:
+		return never
+	default:
+		return 4 * c.BaseRTT
+	}
+}
+
+func (c *Config) qaGate() uint8 {
+	switch {
+	case c.Tuning.QAGate < 0:
+		return 0
+	case c.Tuning.QAGate == 0:
+		return 3
+	default:
+		return uint8(c.Tuning.QAGate)
+	}
+}
+
+// params lays the constants out for the hot path.
+func (c *Config) params(k Constants) Params {
+	p := Params{
+		target: k.TargetQdelay, fastDelay: k.FastDelay,
+		adjustBytes: k.AdjustBytes, adjustPeriod: k.AdjustPeriod,
+		mtu: c.MTU, drainAbove: k.TargetQdelay,
+		gain: recordedEMA, fastScale: k.FastScale, eta: k.Eta,
+		filter: c.Filter, profile: c.Profile, unit: c.Unit,
+		qaOff: c.Tuning.NoQuickAdapt, rccc: c.RCCC, penalty: c.Penalty, qaGate: c.qaGate(),
+		qaThreshold: k.QAThreshold, gamma: k.Gamma, maxMDJump: k.MaxMDJump,
+		baseRTT: c.BaseRTT, maxWnd: k.MaxWnd, initial: k.InitialCwnd,
+		ackTrigger: k.AckTrigger, linkRate: c.LinkRate,
+		alpha: k.alpha, fair: k.FairIncrease, nominal: k,
+	}
+	p.keep = 1 - p.gain
+	if c.Filter != FilterRecorded {
+		p.drainAbove = never
+	}
+	p.quadrants = [4]quadrant{
+		quadProportional: {slope: k.alpha, clearAt: k.FastDelay, countMask: -1},
+		quadFair:         {level: k.FairIncrease, clearAt: never},
+		quadHold:         {clearAt: never},
+		quadDecrease:     {clearAt: 0},
+	}
+	return p
+}

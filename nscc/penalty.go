@@ -1,0 +1,22 @@
+package nscc
+
+// penalise takes the share pend/128 of n newly acknowledged bytes off the window,
+// or brings the window back that the first penalty saved (pend = 0: the restore
+// flag was set). The destination names the share; see [PenaltyRule].
+func (w *Window) penalise(p *Params, n, pend int64) {
+	if pend == 0 {
+		if w.saved != 0 {
+			// The ceiling may have come down since the window was saved.
+			w.cwnd = min(int64(w.saved), w.maxWnd)
+			w.saved = 0
+		}
+		return
+	}
+	if w.saved == 0 {
+		w.saved = uint32(w.cwnd)
+	}
+	if p.penalty == PenaltyMinInflight {
+		w.cwnd = min(w.cwnd, w.inflight)
+	}
+	w.cwnd = max(w.cwnd-pend*n>>7, p.mtu)
+}

@@ -1,0 +1,67 @@
+package nscc
+
+// Snapshot is the whole state of a [Window], for observers, for tests, and to
+// carry a context elsewhere. Times are ticks.
+type Snapshot struct {
+	Cwnd, Inflight int64 // bytes
+	MaxWnd         int64 // current ceiling, bytes
+	SavedCwnd      int64 // window before the destination's penalty, 0: none
+	BaseRTT        int64
+	QDelay         int64 // of the last sample; BaseRTT + QDelay is that round trip
+	AvgDelay       int64
+	Action         Action // of the last event
+	Fulfilled      bool   // the last event applied the accumulated increase
+
+	AchievedBytes int64   // acknowledged in this quick-adapt period
+	ReceivedBytes int64   // acknowledged since the increase was last applied
+	IncBytes      float64 // accumulated increase, bytes squared
+	FastCount     int64   // bytes acknowledged in a row at about no delay
+	Fast          bool
+	TriggerQA     bool
+	QAEnd         int64
+	BytesToIgnore int64
+	BytesIgnored  int64
+	LastAdjust    int64
+	LastDecrease  int64
+	LastSample    int64 // FilterForgetting only
+}
+
+// Snapshot reads the state. Only the window's writer may call it.
+func (w *Window) Snapshot() Snapshot {
+	return Snapshot{
+		Cwnd: w.cwnd, Inflight: w.inflight, MaxWnd: w.maxWnd, SavedCwnd: int64(w.saved),
+		BaseRTT: w.base, QDelay: w.qdelay, AvgDelay: int64(w.avg),
+		Action: w.action, Fulfilled: w.fulfilled,
+		AchievedBytes: w.achieved, ReceivedBytes: w.received, IncBytes: w.incr,
+		FastCount: int64(w.fastCount), Fast: w.fast, TriggerQA: w.trigger, QAEnd: w.qaEnd,
+		BytesToIgnore: int64(w.ignore), BytesIgnored: int64(w.ignored),
+		LastAdjust: w.lastAdjust, LastDecrease: w.lastDec, LastSample: w.lastSample,
+	}
+}
+
+// Resume continues from s under p. Values out of range are brought into it, so
+// that the invariants of [Window] hold whatever s contains.
+func (w *Window) Resume(p *Params, s Snapshot) {
+	bytes := func(v int64) int64 { return min(max(v, 0), counterMax) }
+	small := func(v int64) uint32 { return addSat(0, bytes(v)) }
+	*w = Window{
+		inflight: min(max(s.Inflight, inflightMin), counterMax),
+		base:     min(max(s.BaseRTT, 1), p.baseRTT),
+		maxWnd:   min(max(s.MaxWnd, p.mtu), p.maxWnd),
+		cwnd:     min(max(s.Cwnd, p.mtu), p.maxWnd),
+		saved:    small(s.SavedCwnd), qdelay: max(s.QDelay, 0), avg: float64(max(s.AvgDelay, 0)),
+		action: s.Action, fulfilled: s.Fulfilled,
+		achieved: bytes(s.AchievedBytes), received: bytes(s.ReceivedBytes), incr: finite(s.IncBytes),
+		fastCount: small(s.FastCount), fast: s.Fast, trigger: s.TriggerQA, qaEnd: s.QAEnd,
+		ignore: small(s.BytesToIgnore), ignored: small(s.BytesIgnored),
+		lastAdjust: s.LastAdjust, lastDec: s.LastDecrease, lastSample: s.LastSample,
+	}
+}
+
+// finite is v where it is a possible accumulator, else 0.
+func finite(v float64) float64 {
+	if v >= 0 && v < 1<<62 {
+		return v
+	}
+	return 0
+}

@@ -1,0 +1,137 @@
+package nscc
+
+import "math"
+
+// inflightMin and counterMax stop the byte counters of a window where only a
+// peer that acknowledges what was never sent can bring them.
+const (
+	inflightMin = -1 << 40
+	counterMax  = 1 << 40
+)
+
+// Window is the congestion window of one context with all state of the source
+// (UE Specification 1.0.x table 3-83). It has no pointers, so contexts can lie in
+// slabs. Single writer. The zero value is not usable: call [Window.Init].
+//
+// Invariants after every call: MTU <= cwnd <= [Params.MaxWnd] of the Params that
+// it is used with, which must be the same in all calls. Bytes in flight may
+// exceed the window after it was cut, and may be slightly negative, because
+// rcvd_bytes counts in units of 256 bytes rounded up.
+type Window struct {
+	inflight int64 // F
+	cwnd     int64 // W
+
+	base     int64 // B, ticks
+	maxWnd   int64 // Wmax: 1.5 x rate x base, never above Params.MaxWnd
+	received int64 // C, bytes acknowledged since the increase was last applied
+	achieved int64 // H, bytes acknowledged in this quick-adapt period
+
+	incr   float64 // G, accumulated increase, bytes squared
+	avg    float64 // A, averaged queueing delay, ticks
+	qdelay int64   // Q of the last sample, ticks; for observers
+
+	qaEnd      int64 // E, end of the quick-adapt period; 0: never armed
+	lastAdjust int64 // tA
+	lastDec    int64 // tD
+	lastSample int64 // time of the last sample, for FilterForgetting
+
+	ignore  uint32 // X, bytes whose marks are stale after a quick adapt
+	ignored uint32 // Y, bytes seen since; stops at its largest value
+
+	fastCount uint32 // K, bytes acknowledged in a row at about no delay; stops likewise
+	saved     uint32 // Ws, window before the destination's penalty; 0: none
+
+	fast      bool // fast increase is on
+	trigger   bool // a trim asked for a quick adapt
+	action    Action
+	fulfilled bool // the last event applied the increase
+}
+
+// Init starts a context whose path has not been measured.
+func (w *Window) Init(p *Params, now int64) { w.InitCached(p, now, p.baseRTT) }
+
+// InitCached starts a context with the base round trip (ticks) that an earlier
+// one to the same destination has measured. A value outside (0, config_base_rtt]
+// means config_base_rtt.
+func (w *Window) InitCached(p *Params, now, baseRTT int64) {
+	*w = Window{cwnd: p.initial, base: p.baseRTT, maxWnd: p.maxWnd}
+	if baseRTT > 0 && baseRTT < w.base {
+		w.lowerBase(p, baseRTT)
+		w.cwnd = min(w.cwnd, w.maxWnd)
+	}
+	if p.profile == ProfileSpec {
+		w.lastAdjust, w.lastDec, w.lastSample = now, now, now
+	}
+}
+
+// CanSend reports whether the window has room for the next packet of size bytes:
+// inflight + MTU <= cwnd. Asking for a whole MTU keeps the small packets of one
+// PDC from starving the large ones of another; only the htsim profiles ask for
+// size.
+func (w *Window) CanSend(p *Params, size int64) bool {
+	if p.profile == ProfileSpec {
+		size = p.mtu
+	}
+	return w.inflight+size <= w.cwnd
+}
+
+// OnSend counts a packet of size bytes as in flight, first transmission or not.
+func (w *Window) OnSend(size int64) { w.inflight += size }
+
+// AckRequest reports whether the packet just counted by [Window.OnSend] should
+// ask for an immediate acknowledgement: no further MTU fits, or the whole window
+// is less than the destination collects before it answers.
+func (w *Window) AckRequest(p *Params) bool {
+	return w.cwnd-w.inflight < p.mtu || w.cwnd < p.ackTrigger
+}
+
+// OnUnmark puts size bytes back in flight: a packet that OnNACK or OnInferredLoss
+// took out has been acknowledged before it was sent again, and the coming OnACK
+// subtracts it once more. Call it before that OnACK.
+func (w *Window) OnUnmark(size int64) { w.inflight += size }
+
+// OnInferredLoss shrinks the window by a packet of size bytes that timed out or
+// was found missing.
+func (w *Window) OnInferredLoss(p *Params, size int64) {
+	size = clampBytes(size)
+	w.inflight = max(w.inflight-size, inflightMin)
+	if p.profile == ProfileSpec {
+		w.ignored = addSat(w.ignored, size)
+	}
+	w.cwnd = max(w.cwnd-size, p.mtu)
+	w.action, w.fulfilled = ActionReduce, false
+}
+
+// Cwnd is the window, bytes.
+func (w *Window) Cwnd() int64 { return w.cwnd }
+
+// Inflight is the number of bytes in flight; see [Window] for its bounds.
+func (w *Window) Inflight() int64 { return w.inflight }
+
+// BaseRTT is the smallest round trip seen, ticks: what to give InitCached later.
+func (w *Window) BaseRTT() int64 { return w.base }
+
+// SampleBase lowers the base round trip to the sample of a probe, ticks. Samples
+// <= 0 are none. OnACK does this for its own samples.
+func (w *Window) SampleBase(p *Params, rtt int64) {
+	if rtt > 0 && rtt < w.base {
+		w.lowerBase(p, rtt)
+	}
+}
+
+// lowerBase sets a smaller base round trip and the ceiling that follows from it.
+// The window itself waits for the next increase to be clamped.
+func (w *Window) lowerBase(p *Params, rtt int64) {
+	w.base = rtt
+	ceiling := int64(1.5 * float64(bdp(p.profile, p.unit, p.linkRate, rtt)))
+	w.maxWnd = max(min(ceiling, w.maxWnd), p.mtu)
+}
+
+// clampBytes bounds a number of bytes that a peer named.
+func clampBytes(n int64) int64 { return min(max(n, 0), counterMax) }
+
+// addSat adds n >= 0 to a counter that stops at its largest value, where it would
+// otherwise start over and have old marks ignored again.
+func addSat(c uint32, n int64) uint32 {
+	return uint32(min(uint64(c)+uint64(n), math.MaxUint32))
+}
