@@ -82,7 +82,7 @@ func jsonNames(dir fs.FS) ([]string, error) {
 }
 
 // readRecorded returns the contents of name, or of name.gz uncompressed.
-func readRecorded(t *testing.T, dir fs.FS, name string) []byte {
+func readRecorded(t testing.TB, dir fs.FS, name string) []byte {
 	t.Helper()
 	plain, err := fs.ReadFile(dir, name)
 	if err == nil {

@@ -1,0 +1,170 @@
+package fuzz
+
+import (
+	"bytes"
+	"encoding/hex"
+	"testing"
+
+	"github.com/uetcc/uetcc/ses"
+)
+
+// fuzzSES checks of any bytes that a header which decodes is no longer than
+// them, encodes to a fixed point into a dirty buffer, and formats itself; and
+// that an error leaves the value untouched. Seeds are the vectors of the kinds.
+func fuzzSES[T comparable](f *testing.F, codec func(*T) sesCodec, kinds ...string) {
+	for _, kind := range kinds {
+		for _, seed := range sesSeeds(f, kind) {
+			f.Add(seed)
+		}
+	}
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, in []byte) {
+		var h, again, untouched T
+		n, err := codec(&h).Decode(in)
+		if err != nil {
+			if h != untouched || n != 0 {
+				t.Fatalf("%x: error %v, but n = %d and %+v", in, err, n, h)
+			}
+			return
+		}
+		if n > len(in) {
+			t.Fatalf("%x: %d bytes used of %d", in, n, len(in))
+		}
+		dirty := bytes.Repeat([]byte{0xff}, 128)
+		out := codec(&h).AppendTo(dirty[:0])
+		if m, err := codec(&again).Decode(out); err != nil || m != len(out) || m != n || again != h {
+			t.Fatalf("%x decodes to %+v, encodes to %x, which decodes to %+v, %v", in, h, out, again, err)
+		}
+		if twice := codec(&again).AppendTo(nil); !bytes.Equal(out, twice) {
+			t.Fatalf("%x encodes to %x and again to %x", in, out, twice)
+		}
+		_ = codec(&h).Validate()
+		if s := codec(&h).String(); s == "" || bytes.ContainsRune([]byte(s), '\n') {
+			t.Fatalf("%x formats as %q", in, s)
+		}
+	})
+}
+
+// sesSeeds returns the recorded headers of one kind.
+func sesSeeds(f *testing.F, kind string) (seeds [][]byte) {
+	f.Helper()
+	for l := range sesRead(f, "ses.jsonl") {
+		if l.Name != kind {
+			continue
+		}
+		b, err := hex.DecodeString(l.Hex)
+		if err != nil {
+			f.Fatal(err)
+		}
+		seeds = append(seeds, b)
+	}
+	return seeds
+}
+
+func FuzzSESStandard(f *testing.F) {
+	fuzzSES(f, func(h *ses.Standard) sesCodec { return h }, "req_std_som1", "req_std_som0")
+}
+
+func FuzzSESDeferrable(f *testing.F) {
+	fuzzSES(f, func(h *ses.Deferrable) sesCodec { return h }, "defer_send", "defer_tsend")
+}
+
+func FuzzSESReadyToRestart(f *testing.F) {
+	fuzzSES(f, func(h *ses.ReadyToRestart) sesCodec { return h }, "rtr")
+}
+
+func FuzzSESSmall(f *testing.F) {
+	fuzzSES(f, func(h *ses.Small) sesCodec { return h }, "req_small")
+}
+
+func FuzzSESMedium(f *testing.F) {
+	fuzzSES(f, func(h *ses.Medium) sesCodec { return h }, "req_medium")
+}
+
+func FuzzSESAtomic(f *testing.F) {
+	fuzzSES(f, func(h *ses.Atomic) sesCodec { return h }, "atomic_ext")
+}
+
+func FuzzSESCompareSwap(f *testing.F) {
+	fuzzSES(f, func(h *ses.CompareSwap) sesCodec { return h }, "cswap_ext")
+}
+
+func FuzzSESRendezvous(f *testing.F) {
+	fuzzSES(f, func(h *ses.Rendezvous) sesCodec { return h }, "rendezvous_ext")
+}
+
+func FuzzSESResponse(f *testing.F) {
+	fuzzSES(f, func(h *ses.Response) sesCodec { return h }, "rsp", "rsp_default", "rsp_none")
+}
+
+func FuzzSESResponseData(f *testing.F) {
+	fuzzSES(f, func(h *ses.ResponseData) sesCodec { return h }, "rsp_data")
+}
+
+func FuzzSESResponseDataSmall(f *testing.F) {
+	fuzzSES(f, func(h *ses.ResponseDataSmall) sesCodec { return h }, "rsp_data_small")
+}
+
+// A sesWalked header takes its form from the first byte of the input, as from a
+// PDS header.
+type sesWalkedRequest struct{ ses.Request }
+
+func (r *sesWalkedRequest) Decode(b []byte) (int, error) {
+	if len(b) == 0 {
+		return 0, ses.ErrTruncated
+	}
+	n, err := r.Request.Decode(ses.Form(b[0]), b[1:])
+	if err != nil {
+		return 0, err
+	}
+	return n + 1, nil
+}
+
+func (r *sesWalkedRequest) AppendTo(b []byte) []byte {
+	return r.Request.AppendTo(append(b, byte(r.Form)))
+}
+
+type sesWalkedReply struct{ ses.Reply }
+
+func (r *sesWalkedReply) Decode(b []byte) (int, error) {
+	if len(b) == 0 {
+		return 0, ses.ErrTruncated
+	}
+	n, err := r.Reply.Decode(ses.Form(b[0]), b[1:])
+	if err != nil {
+		return 0, err
+	}
+	return n + 1, nil
+}
+
+func (r *sesWalkedReply) AppendTo(b []byte) []byte {
+	return r.Reply.AppendTo(append(b, byte(r.Form)))
+}
+
+// addForms seeds f with every recorded header of the kinds behind its form.
+func addForms(f *testing.F, forms map[string]ses.Form) {
+	for kind, form := range forms {
+		for _, seed := range sesSeeds(f, kind) {
+			f.Add(append([]byte{byte(form)}, seed...))
+		}
+	}
+}
+
+func FuzzSESRequest(f *testing.F) {
+	addForms(f, map[string]ses.Form{
+		"req_std_som1": ses.FormStandard, "req_std_som0": ses.FormStandard, "req_std_atomic": ses.FormStandard,
+		"req_std_cswap": ses.FormStandard, "req_std_rendezvous": ses.FormStandard, "defer_send": ses.FormStandard,
+		"defer_tsend": ses.FormStandard, "rtr": ses.FormStandard,
+		"req_small": ses.FormSmall, "req_small_atomic": ses.FormSmall, "req_small_cswap": ses.FormSmall,
+		"req_medium": ses.FormMedium, "req_medium_atomic": ses.FormMedium, "req_medium_cswap": ses.FormMedium,
+	})
+	fuzzSES(f, func(h *sesWalkedRequest) sesCodec { return h })
+}
+
+func FuzzSESReply(f *testing.F) {
+	addForms(f, map[string]ses.Form{
+		"rsp": ses.FormResponse, "rsp_default": ses.FormResponse, "rsp_none": ses.FormResponse,
+		"rsp_data": ses.FormResponseData, "rsp_data_small": ses.FormResponseDataSmall,
+	})
+	fuzzSES(f, func(h *sesWalkedReply) sesCodec { return h })
+}

@@ -1,0 +1,205 @@
+package fuzz
+
+import (
+	"github.com/uetcc/uetcc/ses"
+)
+
+// A sesCodec is what every SES header can do.
+type sesCodec interface {
+	Decode(b []byte) (int, error)
+	AppendTo(b []byte) []byte
+	Validate() error
+	String() string
+}
+
+// sesFields binds the field names of a vector to the places in a header value
+// that hold them: a pointer to an unsigned integer, to an Operand, or a sesFlag.
+type sesFields map[string]any
+
+// A sesFlag is one bit of a Flags field.
+type sesFlag struct {
+	flags *ses.Flags
+	bit   ses.Flags
+}
+
+// sesKinds tells for each kind of header in ses.jsonl how the package reads it.
+// A kind with more than one way must give the same in all of them.
+var sesKinds = map[string][]func() (sesCodec, sesFields){
+	"req_std_som1":       {sesStandard, sesRequest(ses.FormStandard)},
+	"req_std_som0":       {sesStandard, sesRequest(ses.FormStandard)},
+	"req_std_atomic":     {sesRequest(ses.FormStandard)},
+	"req_std_cswap":      {sesRequest(ses.FormStandard)},
+	"req_std_rendezvous": {sesRequest(ses.FormStandard)},
+	"defer_send":         {sesDeferrable, sesRequest(ses.FormStandard)},
+	"defer_tsend":        {sesDeferrable, sesRequest(ses.FormStandard)},
+	"rtr":                {sesRestart, sesRequest(ses.FormStandard)},
+	"req_small":          {sesSmall, sesRequest(ses.FormSmall)},
+	"req_small_atomic":   {sesRequest(ses.FormSmall)},
+	"req_small_cswap":    {sesRequest(ses.FormSmall)},
+	"req_medium":         {sesMedium, sesRequest(ses.FormMedium)},
+	"req_medium_atomic":  {sesRequest(ses.FormMedium)},
+	"req_medium_cswap":   {sesRequest(ses.FormMedium)},
+	"atomic_ext":         {sesAtomic},
+	"cswap_ext":          {sesSwap},
+	"rendezvous_ext":     {sesRendezvous},
+	"rsp":                {sesResponse, sesReply(ses.FormResponse)},
+	"rsp_default":        {sesResponse, sesReply(ses.FormResponse)},
+	"rsp_none":           {sesResponse, sesReply(ses.FormResponse)},
+	"rsp_data":           {sesResponseData, sesReply(ses.FormResponseData)},
+	"rsp_data_small":     {sesResponseDataSmall, sesReply(ses.FormResponseDataSmall)},
+}
+
+// with adds the fields of more, under names that begin with prefix.
+func (f sesFields) with(prefix string, more sesFields) sesFields {
+	for name, place := range more {
+		f[prefix+name] = place
+	}
+	return f
+}
+
+func sesCommonFields(c *ses.Common) sesFields {
+	return sesFields{
+		"opcode": &c.Opcode, "ver": &c.Version, "ri_generation": &c.Generation,
+		"job_id": &c.JobID, "pid_on_fep": &c.PIDonFEP, "resource_index": &c.Index,
+		"som": sesFlag{&c.Flags, ses.FlagSOM}, "eom": sesFlag{&c.Flags, ses.FlagEOM},
+		"hd": sesFlag{&c.Flags, ses.FlagHD}, "rel": sesFlag{&c.Flags, ses.FlagRel},
+		"ie": sesFlag{&c.Flags, ses.FlagIE}, "dc": sesFlag{&c.Flags, ses.FlagDC},
+	}
+}
+
+func sesVerdictFields(v *ses.Verdict) sesFields {
+	return sesFields{"list": &v.List, "opcode": &v.Opcode, "ver": &v.Version, "return_code": &v.ReturnCode}
+}
+
+func sesAtomicFields(h *ses.Atomic) sesFields {
+	return sesFields{"atomic_opcode": &h.Opcode, "atomic_datatype": &h.Type, "semantic_control": &h.Control}
+}
+
+func sesSwapFields(h *ses.CompareSwap) sesFields {
+	return sesAtomicFields(&h.Atomic).with("", sesFields{"compare_value": &h.Compare, "swap_value": &h.Swap})
+}
+
+func sesRendezvousFields(h *ses.Rendezvous) sesFields {
+	return sesFields{
+		"eager_length": &h.EagerLength, "ri_generation": &h.Generation, "pid_on_fep": &h.PIDonFEP,
+		"resource_index": &h.Index, "buffer_offset": &h.BufferOffset, "memory_key_match_bits": &h.Key,
+	}
+}
+
+func sesTokenFields(t *ses.RestartToken) sesFields {
+	return sesFields{"initiator_restart_token": &t.Initiator, "target_restart_token": &t.Target}
+}
+
+func sesStandard() (sesCodec, sesFields) {
+	h := new(ses.Standard)
+	return h, sesCommonFields(&h.Common).with("", sesFields{
+		"message_id": &h.MessageID, "buffer_offset": &h.BufferOffset, "initiator": &h.Initiator,
+		"memory_key_match_bits": &h.Key, "header_data": &h.HeaderData, "request_length": &h.RequestLength,
+		"payload_length": &h.PayloadLength, "message_offset": &h.MessageOffset,
+	})
+}
+
+func sesDeferrable() (sesCodec, sesFields) {
+	h := new(ses.Deferrable)
+	return h, sesCommonFields(&h.Common).with("", sesFields{
+		"message_id": &h.MessageID, "initiator": &h.Initiator, "match_bits": &h.MatchBits,
+		"header_data": &h.HeaderData, "request_length": &h.RequestLength,
+	}).with("", sesTokenFields(&h.Token))
+}
+
+func sesRestart() (sesCodec, sesFields) {
+	h := new(ses.ReadyToRestart)
+	return h, sesCommonFields(&h.Common).with("", sesFields{
+		"message_id": &h.MessageID, "initiator": &h.Initiator, "buffer_offset": &h.BufferOffset,
+		"header_data": &h.HeaderData, "request_length": &h.RequestLength,
+	}).with("", sesTokenFields(&h.Token))
+}
+
+func sesSmall() (sesCodec, sesFields) {
+	h := new(ses.Small)
+	return h, sesCommonFields(&h.Common).with("", sesFields{
+		"request_length": &h.RequestLength, "buffer_offset": &h.BufferOffset,
+	})
+}
+
+func sesMedium() (sesCodec, sesFields) {
+	h := new(ses.Medium)
+	return h, sesCommonFields(&h.Common).with("", sesFields{
+		"request_length": &h.RequestLength, "buffer_offset": &h.BufferOffset, "header_data": &h.HeaderData,
+		"initiator": &h.Initiator, "memory_key_match_bits": &h.Key,
+	})
+}
+
+func sesAtomic() (sesCodec, sesFields) {
+	h := new(ses.Atomic)
+	return h, sesFields{}.with("ext.", sesAtomicFields(h))
+}
+
+func sesSwap() (sesCodec, sesFields) {
+	h := new(ses.CompareSwap)
+	return h, sesFields{}.with("ext.", sesSwapFields(h))
+}
+
+func sesRendezvous() (sesCodec, sesFields) {
+	h := new(ses.Rendezvous)
+	return h, sesFields{}.with("ext.", sesRendezvousFields(h))
+}
+
+func sesResponse() (sesCodec, sesFields) {
+	h := new(ses.Response)
+	return h, sesVerdictFields(&h.Verdict).with("", sesFields{
+		"message_id": &h.MessageID, "ri_generation": &h.Generation, "job_id": &h.JobID, "modified_length": &h.ModifiedLength,
+	})
+}
+
+func sesResponseData() (sesCodec, sesFields) {
+	h := new(ses.ResponseData)
+	return h, sesVerdictFields(&h.Verdict).with("", sesFields{
+		"message_id": &h.MessageID, "job_id": &h.JobID, "read_request_message_id": &h.ReadRequestID,
+		"payload_length": &h.PayloadLength, "modified_length": &h.ModifiedLength, "message_offset": &h.MessageOffset,
+	})
+}
+
+func sesResponseDataSmall() (sesCodec, sesFields) {
+	h := new(ses.ResponseDataSmall)
+	return h, sesVerdictFields(&h.Verdict).with("", sesFields{
+		"job_id": &h.JobID, "payload_length": &h.PayloadLength, "original_request_psn": &h.OriginalRequestPSN,
+	})
+}
+
+// A sesFormRequest is a Request whose form is given from outside, as by a PDS
+// header.
+type sesFormRequest struct{ ses.Request }
+
+func (r *sesFormRequest) Decode(b []byte) (int, error) { return r.Request.Decode(r.Form, b) }
+
+func sesRequest(form ses.Form) func() (sesCodec, sesFields) {
+	return func() (sesCodec, sesFields) {
+		h := new(sesFormRequest)
+		h.Form = form
+		return h, sesCommonFields(&h.Common).with("", sesFields{
+			"message_id": &h.MessageID, "buffer_offset": &h.BufferOffset, "initiator": &h.Initiator,
+			"memory_key_match_bits": &h.Key, "match_bits": &h.Key, "header_data": &h.HeaderData,
+			"request_length": &h.RequestLength, "payload_length": &h.PayloadLength, "message_offset": &h.MessageOffset,
+		}).with("", sesTokenFields(&h.Token)).
+			with("ext.", sesRendezvousFields(&h.Rendezvous)).with("ext.", sesSwapFields(&h.Swap))
+	}
+}
+
+// A sesFormReply is a Reply whose form is given from outside.
+type sesFormReply struct{ ses.Reply }
+
+func (r *sesFormReply) Decode(b []byte) (int, error) { return r.Reply.Decode(r.Form, b) }
+
+func sesReply(form ses.Form) func() (sesCodec, sesFields) {
+	return func() (sesCodec, sesFields) {
+		h := new(sesFormReply)
+		h.Form = form
+		return h, sesVerdictFields(&h.Verdict).with("", sesFields{
+			"message_id": &h.MessageID, "ri_generation": &h.Generation, "job_id": &h.JobID,
+			"modified_length": &h.ModifiedLength, "read_request_message_id": &h.ReadRequestID,
+			"payload_length": &h.PayloadLength, "message_offset": &h.MessageOffset,
+			"original_request_psn": &h.OriginalRequestPSN,
+		})
+	}
+}

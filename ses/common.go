@@ -1,0 +1,105 @@
+package ses
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+)
+
+type (
+	// A JobID names a job, 24 bits.
+	JobID uint32
+	// A PIDonFEP names a process on a fabric endpoint, 12 bits: within the job
+	// when addressing is relative, on the whole endpoint when it is absolute.
+	PIDonFEP uint16
+	// A ResourceIndex chooses a receive queue or memory region, 12 bits.
+	ResourceIndex uint16
+	// A Generation is the ri_generation of a resource index; it wraps.
+	Generation uint8
+	// A MessageID names a live message of an initiator. 0 stands for a datagram
+	// or for none.
+	MessageID uint16
+)
+
+// Common are the fields that every request starts with.
+//
+//	0   2        8  10          16                              32
+//	+---+--------+---+-+-+-+-+-+-+------------------------------+
+//	| 0 | opcode |ver|D|I|R|H|E|S| message_id or request_length |  D delivery complete
+//	+---+--------+---+-+-+-+-+-+-+------------------------------+  I initiator error
+//	|  ri_generation |                 job_id                   |  R relative, H header data
+//	+---+------------+-------+---+------------------------------+  E end, S start of message
+//	| 0 |     pid_on_fep     | 0 |        resource_index        |
+//	+---+--------------------+---+------------------------------+
+//
+// Bytes 2 and 3 are the message_id of a standard request; small and medium
+// requests have 2 reserved bits and a request_length of 14 bits there.
+// Source: figures 3-9 to 3-14.
+type Common struct {
+	Opcode     Opcode
+	Version    uint8 // 0 is the only one defined
+	Flags      Flags
+	Generation Generation
+	PIDonFEP   PIDonFEP
+	Index      ResourceIndex
+	JobID      JobID
+}
+
+const commonLen = 12
+
+// get reads the common fields and returns bytes 2 and 3.
+func (c *Common) get(b []byte) uint16 {
+	_ = b[commonLen-1]
+	head, job, at := binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[4:]), binary.BigEndian.Uint32(b[8:])
+	c.Opcode = Opcode(head >> 24 & 0x3f)
+	c.Version = uint8(head >> 22 & 3)
+	c.Flags = Flags(head >> 16 & flagsMask)
+	c.Generation = Generation(job >> 24)
+	c.JobID = JobID(job & 0xff_ffff)
+	c.PIDonFEP = PIDonFEP(at >> 16 & 0xfff)
+	c.Index = ResourceIndex(at & 0xfff)
+	return uint16(head)
+}
+
+// put writes the common fields with v as bytes 2 and 3.
+func (c *Common) put(b []byte, v uint16) {
+	if c.Opcode>>6|Opcode(c.Version>>2)|Opcode(c.Flags>>6) != 0 || c.JobID>>24 != 0 || (uint16(c.PIDonFEP)|uint16(c.Index))>>12 != 0 {
+		panic("ses: request field wider than on the wire")
+	}
+	_ = b[commonLen-1]
+	binary.BigEndian.PutUint32(b, uint32(c.Opcode)<<24|uint32(c.Version)<<22|uint32(c.Flags)<<16|uint32(v))
+	binary.BigEndian.PutUint32(b[4:], uint32(c.Generation)<<24|uint32(c.JobID))
+	binary.BigEndian.PutUint32(b[8:], uint32(c.PIDonFEP)<<16|uint32(c.Index))
+}
+
+// validate checks version and opcode; form is the set of opcodes that the header
+// form has.
+func (c *Common) validate(form uint64) error {
+	if c.Version != 0 {
+		return ErrVersion
+	}
+	return c.Opcode.validate(form)
+}
+
+func (c *Common) String() string {
+	return fmt.Sprintf("%v %v job %d pid %d ri 0x%03x gen %d", c.Opcode, c.Flags, c.JobID, c.PIDonFEP, uint16(c.Index), c.Generation)
+}
+
+// extend returns b with n more bytes, and these alone. They hold whatever the
+// buffer held: the caller writes them all.
+func extend(b []byte, n int) (whole, tail []byte) {
+	at := len(b)
+	whole = slices.Grow(b, n)[:at+n]
+	return whole, whole[at:]
+}
+
+// maxLength14 is the largest length a 14-bit length field can carry.
+const maxLength14 = 1<<14 - 1
+
+// length14 returns n, which must fit a 14-bit length field.
+func length14(n uint16) uint16 {
+	if n > maxLength14 {
+		panic("ses: length wider than its 14 bits on the wire")
+	}
+	return n
+}

@@ -1,0 +1,99 @@
+package ses
+
+import "strconv"
+
+// A Form is the next_hdr field of a PDS header: which SES layout follows. Its
+// values are those on the wire.
+type Form uint8
+
+const (
+	FormNone              Form = 0 // UET_HDR_NONE: no SES header
+	FormSmall             Form = 1 // [Small]
+	FormMedium            Form = 2 // [Medium]
+	FormStandard          Form = 3 // [Standard], [Deferrable], [ReadyToRestart]
+	FormResponse          Form = 4 // [Response]
+	FormResponseData      Form = 5 // [ResponseData]
+	FormResponseDataSmall Form = 6 // [ResponseDataSmall]
+)
+
+var formNames = [...]string{
+	"UET_HDR_NONE", "UET_HDR_REQUEST_SMALL", "UET_HDR_REQUEST_MEDIUM", "UET_HDR_REQUEST_STD",
+	"UET_HDR_RESPONSE", "UET_HDR_RESPONSE_DATA", "UET_HDR_RESPONSE_DATA_SMALL",
+}
+
+// String returns the specification's name.
+func (f Form) String() string { return enumName(formNames[:], uint8(f)) }
+
+// IsRequest reports whether f is a request form, which [Request] reads.
+func (f Form) IsRequest() bool { return f-FormSmall <= FormStandard-FormSmall }
+
+// IsResponse reports whether f is a response form, which [Reply] reads.
+func (f Form) IsResponse() bool { return f-FormResponse <= FormResponseDataSmall-FormResponse }
+
+// base is the length of the header without extensions, 0 for no layout.
+func (f Form) base() int {
+	switch f {
+	case FormSmall:
+		return SmallLen
+	case FormMedium:
+		return MediumLen
+	case FormStandard:
+		return StandardLen
+	case FormResponse:
+		return ResponseLen
+	case FormResponseData:
+		return ResponseDataLen
+	case FormResponseDataSmall:
+		return ResponseDataSmallLen
+	}
+	return 0
+}
+
+// Len returns the length of the SES header of form f that b starts with, its
+// extension included: the payload starts there. A request opcode that the
+// specification does not define may be followed by an extension that Len cannot
+// know; Validate reports such an opcode.
+//
+// Errors: [ErrForm], [ErrTruncated].
+func Len(f Form, b []byte) (int, error) {
+	n := f.base()
+	if n == 0 && f != FormNone {
+		return 0, ErrForm
+	}
+	if len(b) < n {
+		return 0, ErrTruncated
+	}
+	if f.IsRequest() {
+		if op := Opcode(b[0] & 0x3f); op.extended() {
+			return extendedLen(f, op, n, b)
+		}
+	}
+	return n, nil
+}
+
+// extendedLen adds the extension of op to the base length n.
+func extendedLen(f Form, op Opcode, n int, b []byte) (int, error) {
+	ext := AtomicLen
+	switch {
+	case op.IsAtomic():
+		if len(b) > n && AtomicOpcode(b[n]).IsSwap() {
+			ext = CompareSwapLen
+		}
+	case f == FormStandard:
+		ext = RendezvousLen
+	default:
+		ext = 0 // Validate refuses a rendezvous in a short form
+	}
+	if len(b) < n+ext {
+		return 0, ErrTruncated
+	}
+	return n + ext, nil
+}
+
+// enumName returns names[v], or v in hexadecimal when it has no name.
+func enumName(names []string, v uint8) string {
+	if int(v) < len(names) && names[v] != "" {
+		return names[v]
+	}
+	return "0x" + strconv.FormatUint(uint64(v), 16)
+}

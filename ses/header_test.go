@@ -1,0 +1,248 @@
+package ses
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/internal/alloctest"
+)
+
+// header is what the tests need of each header type.
+type header interface {
+	Decode(b []byte) (int, error)
+	AppendTo(b []byte) []byte
+	Validate() error
+	fmt.Stringer
+}
+
+// headers lists every header with its length and its smallest valid value.
+var headers = []struct {
+	name   string
+	length int
+	valid  header
+	fresh  func() header
+}{
+	{"Standard", StandardLen, &Standard{}, func() header { return new(Standard) }},
+	{"Small", SmallLen, &Small{Common: Common{Flags: flagsOnly}}, func() header { return new(Small) }},
+	{"Medium", MediumLen, &Medium{Common: Common{Flags: flagsOnly}}, func() header { return new(Medium) }},
+	{"Deferrable", StandardLen, &Deferrable{Common: Common{Opcode: OpcodeDeferrableSend}}, func() header { return new(Deferrable) }},
+	{"ReadyToRestart", StandardLen, &ReadyToRestart{Common: Common{Opcode: OpcodeDeferrableRTR}}, func() header { return new(ReadyToRestart) }},
+	{"Rendezvous", RendezvousLen, &Rendezvous{}, func() header { return new(Rendezvous) }},
+	{"Atomic", AtomicLen, &Atomic{}, func() header { return new(Atomic) }},
+	{"CompareSwap", CompareSwapLen, &CompareSwap{Atomic: Atomic{Opcode: AtomicSwapEqual}}, func() header { return new(CompareSwap) }},
+	{"Response", ResponseLen, &Response{}, func() header { return new(Response) }},
+	{"ResponseData", ResponseDataLen, &ResponseData{Verdict: Verdict{Opcode: ResponseWithData}}, func() header { return new(ResponseData) }},
+	{
+		"ResponseDataSmall", ResponseDataSmallLen, &ResponseDataSmall{Verdict: Verdict{Opcode: ResponseWithData}},
+		func() header { return new(ResponseDataSmall) },
+	},
+}
+
+func TestHeaderLengths(t *testing.T) {
+	for _, h := range headers {
+		t.Run(h.name, func(t *testing.T) {
+			wire := h.valid.AppendTo(nil)
+			require.Len(t, wire, h.length)
+			require.NoError(t, h.valid.Validate())
+			for n := range h.length {
+				got := h.fresh()
+				used, err := got.Decode(wire[:n])
+				require.ErrorIs(t, err, ErrTruncated)
+				require.Zero(t, used)
+				require.Equal(t, h.fresh(), got, "touched on error")
+			}
+			got := h.fresh()
+			used, err := got.Decode(append(wire, 0xff))
+			require.NoError(t, err)
+			require.Equal(t, h.length, used)
+			require.Equal(t, h.valid, got)
+			require.NotContains(t, got.String(), "\n")
+			require.NotContains(t, got.String(), "%!")
+		})
+	}
+}
+
+func TestHeaderAppendToKeepsPrefix(t *testing.T) {
+	for _, h := range headers {
+		b := h.valid.AppendTo([]byte("before"))
+		require.Equal(t, "before", string(b[:6]), h.name)
+		require.Len(t, b, 6+h.length, h.name)
+	}
+}
+
+func TestHeaderAllocs(t *testing.T) {
+	buf := make([]byte, 0, 128)
+	for _, h := range headers {
+		wire := h.valid.AppendTo(nil)
+		got := h.fresh()
+		alloctest.Zero(t, h.name+"/Decode", func() {
+			if n, err := got.Decode(wire); n != h.length || err != nil {
+				panic("not decoded")
+			}
+		})
+		alloctest.Zero(t, h.name+"/Decode truncated", func() {
+			if _, err := got.Decode(wire[:3]); err == nil {
+				panic("decoded")
+			}
+		})
+		alloctest.Zero(t, h.name+"/AppendTo", func() {
+			if len(h.valid.AppendTo(buf)) != h.length {
+				panic("not encoded")
+			}
+		})
+		alloctest.Zero(t, h.name+"/Validate", func() {
+			if h.valid.Validate() != nil {
+				panic("invalid")
+			}
+		})
+	}
+}
+
+func TestAppendToPanicsOnWideField(t *testing.T) {
+	wide := map[string]header{
+		"opcode":            &Standard{Common: Common{Opcode: 0x40}},
+		"version":           &Standard{Common: Common{Version: 4}},
+		"flags":             &Standard{Common: Common{Flags: 0x40}},
+		"job":               &Standard{Common: Common{JobID: 1 << 24}},
+		"pid":               &Standard{Common: Common{PIDonFEP: 1 << 12}},
+		"index":             &Standard{Common: Common{Index: 1 << 12}},
+		"payload_length":    &Standard{PayloadLength: 1 << 14},
+		"small length":      &Small{RequestLength: 1 << 14},
+		"medium length":     &Medium{RequestLength: 1 << 14},
+		"rendezvous pid":    &Rendezvous{PIDonFEP: 1 << 12},
+		"rendezvous index":  &Rendezvous{Index: 1 << 12},
+		"response list":     &Response{Verdict: Verdict{List: 4}},
+		"response opcode":   &Response{Verdict: Verdict{Opcode: 0x40}},
+		"response version":  &Response{Verdict: Verdict{Version: 4}},
+		"response code":     &Response{Verdict: Verdict{ReturnCode: 0x40}},
+		"response job":      &Response{JobID: 1 << 24},
+		"data length":       &ResponseData{PayloadLength: 1 << 14},
+		"small data length": &ResponseDataSmall{PayloadLength: 1 << 14},
+	}
+	for name, h := range wide {
+		require.Panics(t, func() { h.AppendTo(nil) }, name)
+	}
+	r := Request{Form: FormSmall, Standard: Standard{RequestLength: 1 << 14}}
+	require.Panics(t, func() { r.AppendTo(nil) }, "request length of a small form")
+}
+
+func TestValidate(t *testing.T) {
+	one := func(op Opcode) Common { return Common{Opcode: op, Flags: flagsOnly} }
+	cases := []struct {
+		name string
+		h    header
+		want error
+	}{
+		{"a vendor's opcode stands", &Standard{Common: Common{Opcode: 0x30}}, nil},
+		{"the escape to an extended opcode stands", &Standard{Common: Common{Opcode: 0x3f}}, nil},
+		{"opcode 0x10 is reserved", &Standard{Common: Common{Opcode: 0x10}}, ErrOpcode},
+		{"opcode 0x2f is reserved", &Medium{Common: one(0x2f)}, ErrOpcode},
+		{"version 1", &Standard{Common: Common{Version: 1}}, ErrVersion},
+		{"a send has no small form", &Small{Common: one(OpcodeSend)}, ErrOpcodeForm},
+		{"a tagged atomic has no small form", &Small{Common: one(OpcodeTSendAtomic)}, ErrOpcodeForm},
+		{"a tagged send has a medium form", &Medium{Common: one(OpcodeTaggedSend)}, nil},
+		{"a rendezvous has no medium form", &Medium{Common: one(OpcodeRendezvousSend)}, ErrOpcodeForm},
+		{"a message error has no medium form", &Medium{Common: one(OpcodeMsgError)}, ErrOpcodeForm},
+		{"a small request without eom", &Small{Common: Common{Flags: FlagSOM}}, ErrFraming},
+		{"a medium request without som", &Medium{Common: Common{Flags: FlagEOM}}, ErrFraming},
+		{"a write in the layout of a deferrable send", &Deferrable{Common: one(OpcodeWrite)}, ErrOpcodeForm},
+		{"a deferrable send as ready to restart", &ReadyToRestart{Common: one(OpcodeDeferrableSend)}, ErrOpcodeForm},
+		{"atomic opcode 0x15", &Atomic{Opcode: 0x15}, ErrAtomicOpcode},
+		{"atomic opcode 0xe0 is a vendor's", &Atomic{Opcode: 0xe0}, nil},
+		{"atomic opcode 0xff", &Atomic{Opcode: 0xff}, ErrAtomicOpcode},
+		{"atomic type 0x12", &Atomic{Type: 0x12}, ErrAtomicType},
+		{"a sum with the operands of a swap", &CompareSwap{Atomic: Atomic{Opcode: AtomicSum}}, ErrAtomicOpcode},
+		{"a swap of a reserved type", &CompareSwap{Atomic: Atomic{Opcode: AtomicSwapEqual, Type: 0xff}}, ErrAtomicType},
+		{"a plain response with the opcode of data", &Response{Verdict: Verdict{Opcode: ResponseWithData}}, ErrOpcodeForm},
+		{"data with the opcode of a plain response", &ResponseData{}, ErrOpcodeForm},
+		{"small data with the opcode of none", &ResponseDataSmall{Verdict: Verdict{Opcode: ResponseNone}}, ErrOpcodeForm},
+		{"response opcode 4", &Response{Verdict: Verdict{Opcode: 4}}, ErrResponseOpcode},
+		{"response opcode 0x30 is a vendor's", &Response{Verdict: Verdict{Opcode: 0x30}}, nil},
+		{"return code 0x25", &Response{Verdict: Verdict{ReturnCode: 0x25}}, ErrReturnCode},
+		{"return code 0x37 is a vendor's", &Response{Verdict: Verdict{ReturnCode: 0x37}}, nil},
+		{"return code 0x38", &Response{Verdict: Verdict{ReturnCode: 0x38}}, ErrReturnCode},
+		{"the extended return code", &Response{Verdict: Verdict{ReturnCode: RCExtended}}, nil},
+		{"response version 3", &Response{Verdict: Verdict{Version: 3}}, ErrVersion},
+	}
+	for _, c := range cases {
+		require.Equal(t, c.want, c.h.Validate(), c.name)
+	}
+}
+
+func TestRequestForms(t *testing.T) {
+	cases := []struct {
+		name string
+		r    Request
+		want int
+	}{
+		{"small", Request{Form: FormSmall}, 20},
+		{"small atomic", Request{Form: FormSmall, Standard: Standard{Common: Common{Opcode: OpcodeAtomic}}}, 24},
+		{"medium", Request{Form: FormMedium}, 32},
+		{
+			"medium compare and swap",
+			Request{Form: FormMedium, Standard: Standard{Common: Common{Opcode: OpcodeTSendAtomic}}, Swap: CompareSwap{Atomic: Atomic{Opcode: AtomicSwapGreater}}},
+			68,
+		},
+		{"medium rendezvous has no extension", Request{Form: FormMedium, Standard: Standard{Common: Common{Opcode: OpcodeRendezvousSend}}}, 32},
+		{"standard", Request{Form: FormStandard}, 44},
+		{"standard rendezvous", Request{Form: FormStandard, Standard: Standard{Common: Common{Opcode: OpcodeRendezvousTSend}}}, 68},
+		{"masked swap has one operand", Request{Form: FormStandard, Standard: Standard{Common: Common{Opcode: OpcodeAtomic}}, Swap: CompareSwap{Atomic: Atomic{Opcode: AtomicMaskedSwap}}}, 48},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			wire := c.r.AppendTo(nil)
+			require.Len(t, wire, c.want)
+			require.Equal(t, c.want, c.r.Len())
+			n, err := Len(c.r.Form, append(wire, 1, 2, 3))
+			require.NoError(t, err)
+			require.Equal(t, c.want, n)
+			var got Request
+			for short := range c.want {
+				_, err := got.Decode(c.r.Form, wire[:short])
+				require.ErrorIs(t, err, ErrTruncated)
+			}
+			require.Equal(t, Request{}, got)
+			n, err = got.Decode(c.r.Form, wire)
+			require.NoError(t, err)
+			require.Equal(t, c.want, n)
+			require.Equal(t, c.r, got)
+			require.False(t, strings.Contains(got.String(), "%!"))
+		})
+	}
+}
+
+func TestRequestRefusesOtherForms(t *testing.T) {
+	b := make([]byte, 64)
+	for f := range Form(16) {
+		var r Request
+		_, err := r.Decode(f, b)
+		require.Equal(t, f >= FormSmall && f <= FormStandard, err == nil, f)
+		var y Reply
+		_, err = y.Decode(f, b)
+		require.Equal(t, f >= FormResponse && f <= FormResponseDataSmall, err == nil, f)
+		_, err = Len(f, b)
+		require.Equal(t, f <= FormResponseDataSmall, err == nil, f)
+	}
+	require.Panics(t, func() { new(Request).AppendTo(nil) })
+	require.Panics(t, func() { new(Reply).AppendTo(nil) })
+}
+
+func TestEnumStrings(t *testing.T) {
+	require.Equal(t, "UET_TSEND_FETCH_ATOMIC", OpcodeTSendFetchingAtomic.String())
+	require.Equal(t, "0x31", Opcode(0x31).String())
+	require.Equal(t, "RC_DROPPED", RCDropped.String())
+	require.Equal(t, "0x30", ReturnCode(0x30).String())
+	require.Equal(t, "UET_NO_RESPONSE", ResponseNone.String())
+	require.Equal(t, "UET_OVERFLOW", ListOverflow.String())
+	require.Equal(t, "UET_AMO_INVAL", AtomicInvalidate.String())
+	require.Equal(t, "UET_TYPE_FP16", TypeFP16.String())
+	require.Equal(t, "0x12", AtomicType(0x12).String())
+	require.Equal(t, "UET_HDR_RESPONSE_DATA_SMALL", FormResponseDataSmall.String())
+	require.Equal(t, "som,eom,rel", (FlagSOM | FlagEOM | FlagRel).String())
+	require.Equal(t, "-", Flags(0).String())
+	require.Equal(t, 32, TypeLongDoubleComplex.Size())
+	require.Equal(t, 0, AtomicType(0xe0).Size())
+}

@@ -1,0 +1,78 @@
+package ses
+
+// An Opcode is the operation of a request, 6 bits. Source: table 3-17.
+type Opcode uint8
+
+const (
+	OpcodeNoOp                Opcode = 0x00
+	OpcodeWrite               Opcode = 0x01
+	OpcodeRead                Opcode = 0x02
+	OpcodeAtomic              Opcode = 0x03
+	OpcodeFetchingAtomic      Opcode = 0x04
+	OpcodeSend                Opcode = 0x05
+	OpcodeRendezvousSend      Opcode = 0x06
+	OpcodeDatagramSend        Opcode = 0x07 // UUD: one packet, message_id 0
+	OpcodeDeferrableSend      Opcode = 0x08
+	OpcodeTaggedSend          Opcode = 0x09
+	OpcodeRendezvousTSend     Opcode = 0x0a
+	OpcodeDeferrableTSend     Opcode = 0x0b
+	OpcodeDeferrableRTR       Opcode = 0x0c
+	OpcodeTSendAtomic         Opcode = 0x0d
+	OpcodeTSendFetchingAtomic Opcode = 0x0e
+	OpcodeMsgError            Opcode = 0x0f // the initiator gives up a message it began
+)
+
+var opcodeNames = [...]string{
+	"UET_NO_OP", "UET_WRITE", "UET_READ", "UET_ATOMIC", "UET_FETCHING_ATOMIC", "UET_SEND",
+	"UET_RENDEZVOUS_SEND", "UET_DATAGRAM_SEND", "UET_DEFERRABLE_SEND", "UET_TAGGED_SEND",
+	"UET_RENDEZVOUS_TSEND", "UET_DEFERRABLE_TSEND", "UET_DEFERRABLE_RTR", "UET_TSEND_ATOMIC",
+	"UET_TSEND_FETCH_ATOMIC", "UET_MSG_ERROR",
+}
+
+// Sets of opcodes, bit n for opcode n.
+const (
+	opsAtomic     = 1<<OpcodeAtomic | 1<<OpcodeFetchingAtomic | 1<<OpcodeTSendAtomic | 1<<OpcodeTSendFetchingAtomic
+	opsRendezvous = 1<<OpcodeRendezvousSend | 1<<OpcodeRendezvousTSend
+	opsDeferrable = 1<<OpcodeDeferrableSend | 1<<OpcodeDeferrableTSend
+	opsExtended   = opsAtomic | opsRendezvous
+
+	opsSmall = 1<<OpcodeNoOp | 1<<OpcodeWrite | 1<<OpcodeRead | 1<<OpcodeAtomic | 1<<OpcodeFetchingAtomic
+	// opsMedium adds the sends that fit one packet; all other opcodes need the
+	// standard form.
+	opsMedium = opsSmall | 1<<OpcodeSend | 1<<OpcodeDatagramSend | 1<<OpcodeTaggedSend |
+		1<<OpcodeTSendAtomic | 1<<OpcodeTSendFetchingAtomic
+
+	// opcodes 0x30 to 0x3e are the vendors', 0x3f escapes to an extended opcode
+	opcodeVendor Opcode = 0x30
+)
+
+// String returns the specification's name, or the number.
+func (o Opcode) String() string { return enumName(opcodeNames[:], uint8(o)) }
+
+// IsAtomic reports whether an atomic extension follows the header. The two
+// tagged atomics carry one: without it they could not name their operation.
+func (o Opcode) IsAtomic() bool { return o.in(opsAtomic) }
+
+// IsRendezvous reports whether a [Rendezvous] extension follows the header.
+func (o Opcode) IsRendezvous() bool { return o.in(opsRendezvous) }
+
+// IsDeferrable reports whether the header has the layout of [Deferrable].
+func (o Opcode) IsDeferrable() bool { return o.in(opsDeferrable) }
+
+// IsReserved reports whether the specification keeps o for later: 0x10 to 0x2f.
+func (o Opcode) IsReserved() bool { return o > OpcodeMsgError && o < opcodeVendor }
+
+func (o Opcode) in(set uint64) bool { return set>>o&1 != 0 }
+func (o Opcode) extended() bool     { return o.in(opsExtended) }
+
+// validate says whether o is defined, and allowed in a form that has the given
+// set of opcodes.
+func (o Opcode) validate(form uint64) error {
+	switch {
+	case o.IsReserved():
+		return ErrOpcode
+	case o <= OpcodeMsgError && !o.in(form):
+		return ErrOpcodeForm
+	}
+	return nil
+}

@@ -1,0 +1,70 @@
+package ses
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// RendezvousLen is the length of a [Rendezvous] extension, bytes.
+const RendezvousLen = 24
+
+// A Rendezvous follows the [Standard] header of a rendezvous send and says where
+// the target may read the part that was not sent eagerly.
+//
+//	0                              32       40            52               64
+//	+------------------------------+--------+-------------+----------------+
+//	|         eager_length         | ri_gen | pid_on_fep  | resource_index |
+//	+------------------------------+--------+-------------+----------------+
+//	|                            buffer_offset                             |
+//	+----------------------------------------------------------------------+
+//	|                      memory_key or match_bits                        |
+//	+----------------------------------------------------------------------+
+//
+// Older dissectors place pid_on_fep and resource_index differently or know the
+// first 8 bytes only; this is the reference provider's layout.
+type Rendezvous struct {
+	EagerLength  uint32 // bytes sent with the request
+	Generation   Generation
+	PIDonFEP     PIDonFEP
+	Index        ResourceIndex
+	BufferOffset uint64
+	Key          uint64
+}
+
+// Decode reads the extension; n is [RendezvousLen]. The only error is
+// [ErrTruncated].
+func (h *Rendezvous) Decode(b []byte) (n int, err error) {
+	if len(b) < RendezvousLen {
+		return 0, ErrTruncated
+	}
+	b = b[:RendezvousLen:RendezvousLen]
+	w := binary.BigEndian.Uint64(b)
+	h.EagerLength = uint32(w >> 32)
+	h.Generation = Generation(w >> 24)
+	h.PIDonFEP = PIDonFEP(w >> 12 & 0xfff)
+	h.Index = ResourceIndex(w & 0xfff)
+	h.BufferOffset = binary.BigEndian.Uint64(b[8:])
+	h.Key = binary.BigEndian.Uint64(b[16:])
+	return RendezvousLen, nil
+}
+
+// AppendTo appends the extension to b.
+func (h *Rendezvous) AppendTo(b []byte) []byte {
+	if (uint16(h.PIDonFEP)|uint16(h.Index))>>12 != 0 {
+		panic("ses: rendezvous field wider than on the wire")
+	}
+	b, p := extend(b, RendezvousLen)
+	binary.BigEndian.PutUint64(p, uint64(h.EagerLength)<<32|uint64(h.Generation)<<24|uint64(h.PIDonFEP)<<12|uint64(h.Index))
+	binary.BigEndian.PutUint64(p[8:], h.BufferOffset)
+	binary.BigEndian.PutUint64(p[16:], h.Key)
+	return b
+}
+
+// Validate returns nil: every value of every field is defined.
+func (h *Rendezvous) Validate() error { return nil }
+
+// String formats the extension on one line.
+func (h *Rendezvous) String() string {
+	return fmt.Sprintf("eager %d read from pid %d ri 0x%03x gen %d key 0x%x offset 0x%x", h.EagerLength, h.PIDonFEP,
+		uint16(h.Index), h.Generation, h.Key, h.BufferOffset)
+}

@@ -1,0 +1,150 @@
+package ses
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// A ResponseOpcode is the kind of a response, 6 bits. Source: table 3-18.
+type ResponseOpcode uint8
+
+const (
+	ResponseDefault  ResponseOpcode = 0 // success, may be coalesced by the PDS
+	ResponseExplicit ResponseOpcode = 1 // UET_RESPONSE
+	ResponseWithData ResponseOpcode = 2
+	ResponseNone     ResponseOpcode = 3
+
+	responseVendor ResponseOpcode = 0x30 // to 0x3f
+)
+
+var responseOpcodeNames = [...]string{"UET_DEFAULT_RESPONSE", "UET_RESPONSE", "UET_RESPONSE_W_DATA", "UET_NO_RESPONSE"}
+
+// String returns the specification's name, or the number.
+func (o ResponseOpcode) String() string { return enumName(responseOpcodeNames[:], uint8(o)) }
+
+// IsReserved reports whether the specification keeps o for later: 4 to 0x2f.
+func (o ResponseOpcode) IsReserved() bool { return o > ResponseNone && o < responseVendor }
+
+// A List says which list of receive buffers matched, 2 bits; 2 and 3 are the
+// vendors'. Source: table 3-20.
+type List uint8
+
+const (
+	ListExpected List = 0 // a posted buffer; also for RMA
+	ListOverflow List = 1 // the list of unexpected messages
+)
+
+var listNames = [...]string{"UET_EXPECTED", "UET_OVERFLOW"}
+
+// String returns the specification's name, or the number.
+func (l List) String() string { return enumName(listNames[:], uint8(l)) }
+
+// Verdict are the fields that every response starts with.
+//
+//	0      2        8     10            16
+//	+------+--------+-----+-------------+
+//	| list | opcode | ver | return_code |
+//	+------+--------+-----+-------------+
+//
+// Source: table 3-11.
+type Verdict struct {
+	List       List
+	Opcode     ResponseOpcode
+	Version    uint8 // 0 is the only one defined
+	ReturnCode ReturnCode
+}
+
+func (v *Verdict) get(w uint16) {
+	v.List = List(w >> 14)
+	v.Opcode = ResponseOpcode(w >> 8 & 0x3f)
+	v.Version = uint8(w >> 6 & 3)
+	v.ReturnCode = ReturnCode(w & 0x3f)
+}
+
+// wire returns the two bytes; it panics when a field, or the JobID that goes
+// with them, is too wide.
+func (v *Verdict) wire(job JobID) uint16 {
+	if uint8(v.List)>>2|v.Version>>2|uint8(v.Opcode)>>6|uint8(v.ReturnCode)>>6 != 0 || job>>24 != 0 {
+		panic("ses: response field wider than on the wire")
+	}
+	return uint16(v.List)<<14 | uint16(v.Opcode)<<8 | uint16(v.Version)<<6 | uint16(v.ReturnCode)
+}
+
+// validate checks the fields of a response; withData says whether the form is
+// one that carries data.
+func (v *Verdict) validate(withData bool) error {
+	switch {
+	case v.Version != 0:
+		return ErrVersion
+	case v.Opcode.IsReserved():
+		return ErrResponseOpcode
+	case (v.Opcode == ResponseWithData) != withData:
+		return ErrOpcodeForm
+	case v.ReturnCode.IsReserved():
+		return ErrReturnCode
+	}
+	return nil
+}
+
+func (v *Verdict) String() string {
+	return fmt.Sprintf("%v %v %v", v.Opcode, v.ReturnCode, v.List)
+}
+
+// ResponseLen is the length of a [Response], bytes.
+const ResponseLen = 12
+
+// A Response answers a request without carrying data. The default response that
+// a PDS makes itself has the same layout.
+//
+//	0               16                 32
+//	+---------------+------------------+
+//	|    Verdict    |    message_id    |
+//	+---------------+------------------+
+//	| ri_generation |     job_id       |
+//	+---------------+------------------+
+//	|         modified_length          |
+//	+----------------------------------+
+//
+// Source: figure 3-18, tables 3-11 and 3-43.
+type Response struct {
+	Verdict
+	Generation     Generation // current one of the resource index
+	MessageID      MessageID  // of the request
+	JobID          JobID
+	ModifiedLength uint32 // bytes of the message delivered, not of this packet
+}
+
+// Decode reads a response; n is [ResponseLen]. The only error is
+// [ErrTruncated].
+func (h *Response) Decode(b []byte) (n int, err error) {
+	if len(b) < ResponseLen {
+		return 0, ErrTruncated
+	}
+	b = b[:ResponseLen:ResponseLen]
+	h.get(binary.BigEndian.Uint16(b))
+	h.MessageID = MessageID(binary.BigEndian.Uint16(b[2:]))
+	h.Generation = Generation(b[4])
+	h.JobID = JobID(binary.BigEndian.Uint32(b[4:]) & 0xff_ffff)
+	h.ModifiedLength = binary.BigEndian.Uint32(b[8:])
+	return ResponseLen, nil
+}
+
+// AppendTo appends the response to b.
+func (h *Response) AppendTo(b []byte) []byte {
+	b, p := extend(b, ResponseLen)
+	p = p[:ResponseLen:ResponseLen]
+	binary.BigEndian.PutUint16(p, h.wire(h.JobID))
+	binary.BigEndian.PutUint16(p[2:], uint16(h.MessageID))
+	binary.BigEndian.PutUint32(p[4:], uint32(h.Generation)<<24|uint32(h.JobID))
+	binary.BigEndian.PutUint32(p[8:], h.ModifiedLength)
+	return b
+}
+
+// Validate reports an undefined version, opcode or return code, and the opcode
+// of a response with data ([ErrOpcodeForm]).
+func (h *Response) Validate() error { return h.validate(false) }
+
+// String formats the response on one line.
+func (h *Response) String() string {
+	return fmt.Sprintf("%v id %d job %d gen %d length %d", &h.Verdict, h.MessageID, h.JobID, h.Generation, h.ModifiedLength)
+}

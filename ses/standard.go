@@ -1,0 +1,104 @@
+package ses
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// StandardLen is the length of a [Standard] request without extension, bytes.
+const StandardLen = 44
+
+// A Standard request is the form that every operation can use.
+//
+//	bytes  0              8              16             24             32
+//	0      +--------------+--------------+--------------+--------------+
+//	       | opcode, flags, message_id, generation, job, pid: [Common] |
+//	8      +-----------------------------+-----------------------------+
+//	       |    [Common]'s last word     |       buffer_offset         |
+//	16     +-----------------------------+-----------------------------+
+//	       |    buffer_offset (low)      |         initiator           |
+//	24     +-----------------------------+-----------------------------+
+//	       |                memory_key or match_bits                   |
+//	32     +-----------------------------------------------------------+
+//	som=1  |                       header_data                         |
+//	som=0  |   0 (18 bits) | payload_length 14 |   message_offset 32   |
+//	40     +-----------------------------+-----------------------------+
+//	       |       request_length        |
+//	44     +-----------------------------+
+//
+// Only the first packet of a message has header_data, only the others have
+// payload_length and message_offset: the first packet's payload is what is left
+// of the packet. Source: tables 3-8 and 3-9.
+type Standard struct {
+	Common
+	MessageID     MessageID
+	PayloadLength uint16 // som=0: bytes of data in this packet, 14 bits
+	Initiator     uint32 // rank of the sender, opaque here
+	MessageOffset uint32 // som=0: where this packet starts in the message, bytes
+	RequestLength uint32 // bytes in the whole message
+	BufferOffset  uint64 // where the operation starts in the target's buffer, bytes
+	Key           uint64 // memory key of RMA and atomics, match bits of tagged sends
+	HeaderData    uint64 // som=1: completion data, meaningful with [FlagHD]
+}
+
+// Decode reads a standard header; n is [StandardLen]. The only error is
+// [ErrTruncated].
+func (h *Standard) Decode(b []byte) (n int, err error) {
+	if len(b) < StandardLen {
+		return 0, ErrTruncated
+	}
+	b = b[:StandardLen:StandardLen]
+	h.MessageID = MessageID(h.get(b))
+	h.BufferOffset = binary.BigEndian.Uint64(b[12:])
+	h.Initiator = binary.BigEndian.Uint32(b[20:])
+	h.Key = binary.BigEndian.Uint64(b[24:])
+	h.HeaderData, h.PayloadLength, h.MessageOffset = getPlace(h.Flags, b[32:])
+	h.RequestLength = binary.BigEndian.Uint32(b[40:])
+	return StandardLen, nil
+}
+
+// AppendTo appends the header to b. The fields that its form lacks (see
+// [FlagSOM]) are not looked at.
+func (h *Standard) AppendTo(b []byte) []byte {
+	b, p := extend(b, StandardLen)
+	p = p[:StandardLen:StandardLen]
+	h.put(p, uint16(h.MessageID))
+	binary.BigEndian.PutUint64(p[12:], h.BufferOffset)
+	binary.BigEndian.PutUint32(p[20:], h.Initiator)
+	binary.BigEndian.PutUint64(p[24:], h.Key)
+	binary.BigEndian.PutUint64(p[32:], putPlace(h.Flags, h.HeaderData, h.PayloadLength, h.MessageOffset))
+	binary.BigEndian.PutUint32(p[40:], h.RequestLength)
+	return b
+}
+
+// Validate reports an undefined version ([ErrVersion]) or opcode ([ErrOpcode]).
+// Whether lengths agree with each other is for the target to say.
+func (h *Standard) Validate() error { return h.validate(^uint64(0)) }
+
+// String formats the header on one line.
+func (h *Standard) String() string {
+	s := fmt.Sprintf("%v id %d initiator %d key 0x%x offset 0x%x", &h.Common, h.MessageID, h.Initiator, h.Key, h.BufferOffset)
+	if h.Flags&FlagSOM == 0 {
+		s += fmt.Sprintf(" at %d+%d", h.MessageOffset, h.PayloadLength)
+	} else if h.Flags&FlagHD != 0 {
+		s += fmt.Sprintf(" data 0x%x", h.HeaderData)
+	}
+	return fmt.Sprintf("%s of %d", s, h.RequestLength)
+}
+
+// getPlace reads the eight bytes whose meaning som decides.
+func getPlace(f Flags, b []byte) (headerData uint64, length uint16, offset uint32) {
+	v := binary.BigEndian.Uint64(b)
+	if f&FlagSOM != 0 {
+		return v, 0, 0
+	}
+	return 0, uint16(v >> 32 & maxLength14), uint32(v)
+}
+
+// putPlace is the inverse of getPlace.
+func putPlace(f Flags, headerData uint64, length uint16, offset uint32) uint64 {
+	if f&FlagSOM != 0 {
+		return headerData
+	}
+	return uint64(length14(length))<<32 | uint64(offset)
+}
