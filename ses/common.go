@@ -47,10 +47,9 @@ type Common struct {
 
 const commonLen = 12
 
-// get reads the common fields and returns bytes 2 and 3.
-func (c *Common) get(b []byte) uint16 {
-	_ = b[commonLen-1]
-	head, job, at := binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[4:]), binary.BigEndian.Uint32(b[8:])
+// get takes the common fields from the first three words of the header. Words
+// and not bytes, so that it inlines.
+func (c *Common) get(head, job, at uint32) {
 	c.Opcode = Opcode(head >> 24 & 0x3f)
 	c.Version = uint8(head >> 22 & 3)
 	c.Flags = Flags(head >> 16 & flagsMask)
@@ -58,18 +57,30 @@ func (c *Common) get(b []byte) uint16 {
 	c.JobID = JobID(job & 0xff_ffff)
 	c.PIDonFEP = PIDonFEP(at >> 16 & 0xfff)
 	c.Index = ResourceIndex(at & 0xfff)
-	return uint16(head)
+}
+
+// fits reports whether every field fits its place on the wire.
+func (c *Common) fits() bool {
+	return c.Opcode>>6|Opcode(c.Version>>2)|Opcode(c.Flags>>6) == 0 && c.JobID>>24 == 0 && (uint16(c.PIDonFEP)|uint16(c.Index))>>12 == 0
+}
+
+// words is the inverse of get, with v as bytes 2 and 3.
+func (c *Common) words(v uint16) (head, job, at uint32) {
+	return uint32(c.Opcode)<<24 | uint32(c.Version)<<22 | uint32(c.Flags)<<16 | uint32(v),
+		uint32(c.Generation)<<24 | uint32(c.JobID),
+		uint32(c.PIDonFEP)<<16 | uint32(c.Index)
 }
 
 // put writes the common fields with v as bytes 2 and 3.
 func (c *Common) put(b []byte, v uint16) {
-	if c.Opcode>>6|Opcode(c.Version>>2)|Opcode(c.Flags>>6) != 0 || c.JobID>>24 != 0 || (uint16(c.PIDonFEP)|uint16(c.Index))>>12 != 0 {
+	if !c.fits() {
 		panic("ses: request field wider than on the wire")
 	}
+	head, job, at := c.words(v)
 	_ = b[commonLen-1]
-	binary.BigEndian.PutUint32(b, uint32(c.Opcode)<<24|uint32(c.Version)<<22|uint32(c.Flags)<<16|uint32(v))
-	binary.BigEndian.PutUint32(b[4:], uint32(c.Generation)<<24|uint32(c.JobID))
-	binary.BigEndian.PutUint32(b[8:], uint32(c.PIDonFEP)<<16|uint32(c.Index))
+	binary.BigEndian.PutUint32(b, head)
+	binary.BigEndian.PutUint32(b[4:], job)
+	binary.BigEndian.PutUint32(b[8:], at)
 }
 
 // validate checks version and opcode; form is the set of opcodes that the header

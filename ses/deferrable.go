@@ -52,7 +52,9 @@ func (h *Deferrable) Decode(b []byte) (n int, err error) {
 		return 0, ErrTruncated
 	}
 	b = b[:StandardLen:StandardLen]
-	h.MessageID = MessageID(h.get(b))
+	head := binary.BigEndian.Uint32(b)
+	h.get(head, binary.BigEndian.Uint32(b[4:]), binary.BigEndian.Uint32(b[8:]))
+	h.MessageID = MessageID(head)
 	h.Token = getToken(b[12:])
 	h.Initiator = binary.BigEndian.Uint32(b[20:])
 	h.MatchBits = binary.BigEndian.Uint64(b[24:])

@@ -43,7 +43,9 @@ func (h *Medium) Decode(b []byte) (n int, err error) {
 		return 0, ErrTruncated
 	}
 	b = b[:MediumLen:MediumLen]
-	h.RequestLength = h.get(b) & maxLength14
+	head := binary.BigEndian.Uint32(b)
+	h.get(head, binary.BigEndian.Uint32(b[4:]), binary.BigEndian.Uint32(b[8:]))
+	h.RequestLength = uint16(head & maxLength14)
 	if v := binary.BigEndian.Uint64(b[12:]); h.Flags&FlagHD != 0 {
 		h.HeaderData, h.BufferOffset = v, 0
 	} else {

@@ -36,7 +36,9 @@ func (h *Small) Decode(b []byte) (n int, err error) {
 		return 0, ErrTruncated
 	}
 	b = b[:SmallLen:SmallLen]
-	h.RequestLength = h.get(b) & maxLength14
+	head := binary.BigEndian.Uint32(b)
+	h.get(head, binary.BigEndian.Uint32(b[4:]), binary.BigEndian.Uint32(b[8:]))
+	h.RequestLength = uint16(head & maxLength14)
 	h.Flags &^= FlagHD
 	h.BufferOffset = binary.BigEndian.Uint64(b[12:])
 	return SmallLen, nil

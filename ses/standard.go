@@ -48,7 +48,9 @@ func (h *Standard) Decode(b []byte) (n int, err error) {
 		return 0, ErrTruncated
 	}
 	b = b[:StandardLen:StandardLen]
-	h.MessageID = MessageID(h.get(b))
+	head := binary.BigEndian.Uint32(b)
+	h.get(head, binary.BigEndian.Uint32(b[4:]), binary.BigEndian.Uint32(b[8:]))
+	h.MessageID = MessageID(head)
 	h.BufferOffset = binary.BigEndian.Uint64(b[12:])
 	h.Initiator = binary.BigEndian.Uint32(b[20:])
 	h.Key = binary.BigEndian.Uint64(b[24:])
