@@ -1,0 +1,45 @@
+package ccc
+
+// A penalty is four bits; a word of side memory holds those of 16 values.
+const (
+	penaltyBits      = 4
+	penaltyMax       = 1<<penaltyBits - 1
+	penaltiesPerWord = 64 / penaltyBits
+)
+
+// The price of each feedback. Good news forgives nothing: penalties only wear off
+// by being skipped.
+var penaltyOf = [feedbacks]uint64{FeedbackGood: 0, FeedbackECN: 1, FeedbackNACK: 4, FeedbackTimeout: penaltyMax}
+
+// penalise adds the price of the feedback to its value, saturating.
+func (e *Entropy) penalise(p *EntropyParams, side []uint64, r Report) {
+	if r.Feedback == FeedbackGood || r.Feedback >= feedbacks {
+		return
+	}
+	w, shift := penaltyAt(side, r.Value&p.mask)
+	old := *w >> shift & penaltyMax
+	*w += (min(old+penaltyOf[r.Feedback], penaltyMax) - old) << shift
+}
+
+// nextUnpenalised skips penalised values, each call wearing off one point of the
+// first one it meets. After a whole round of skipping it takes what it has.
+func (e *Entropy) nextUnpenalised(p *EntropyParams, side []uint64) uint16 {
+	v := e.candidate(p)
+	for skipped := uint32(0); skipped < p.values; skipped++ {
+		w, shift := penaltyAt(side, v&p.mask)
+		if *w>>shift&penaltyMax == 0 {
+			break
+		}
+		if skipped == 0 {
+			*w -= 1 << shift
+		}
+		e.advance(p)
+		v = e.candidate(p)
+	}
+	e.advance(p)
+	return v
+}
+
+func penaltyAt(side []uint64, v uint16) (w *uint64, shift uint) {
+	return &side[v/penaltiesPerWord], uint(v%penaltiesPerWord) * penaltyBits
+}

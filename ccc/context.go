@@ -1,0 +1,171 @@
+package ccc
+
+import (
+	"math"
+
+	"github.com/uetcc/uetcc/nscc"
+	"github.com/uetcc/uetcc/rccc"
+)
+
+// Context is one congestion control context at its source. It is a value of at
+// most 256 bytes without pointers, to lie in a slab. Single writer. The zero
+// Context is LifeUnconfigured and usable only after [Context.Init]; all calls must
+// then bring the same Params.
+//
+// Invariants, where B and R are the unsent and the marked bytes of the bound PDCs:
+// backlog = sum of B; rtx backlog = sum of R, 0 if and only if no packet is marked;
+// [Context.State] is nextState of the counters and of [Context.Decide] as the last
+// event left them.
+//
+// A call that takes away more than was added (a size that differs from the one
+// that was counted, a packet unmarked twice) panics: what follows from a wrong
+// backlog is a context that never sends or never stops.
+type Context struct {
+	window nscc.Window
+	credit rccc.Source
+
+	backlog    int64 // unsent new data, bytes
+	rtxBacklog int64 // marked for retransmission, bytes
+	waitingRtx int32 // marked for retransmission, packets
+
+	// Packets now in flight. Signed, since a NACK and an acknowledgement of one
+	// packet may cross.
+	inflightPkts int32
+
+	allow     int64 // what an algorithm of the user's leaves, bytes
+	notBefore int64 // and when
+
+	pdcs  uint16 // bound PDCs
+	state State
+	life  Life
+	mode  Mode
+}
+
+// Init configures c: the window at its initial size, nothing counted, not bound.
+func (c *Context) Init(p *Params, now int64) { c.InitCached(p, now, 0) }
+
+// InitCached is Init with the base round trip (ns) that an earlier context to the
+// same destination found, see [Context.BaseRTT], which saves the probe. 0 is none.
+func (c *Context) InitCached(p *Params, now, baseRTT int64) {
+	*c = Context{life: LifeConfigured, mode: p.mode, allow: math.MaxInt64, notBefore: math.MinInt64}
+	c.window.InitCached(&p.nscc, now, baseRTT)
+	if p.credit {
+		c.credit.Init(&p.rccc)
+	}
+}
+
+// State returns the run state as of the last event.
+func (c *Context) State() State { return c.state }
+
+// Life returns how far the context has been set up.
+func (c *Context) Life() Life { return c.life }
+
+// Mode returns how much the context has to say.
+func (c *Context) Mode() Mode { return c.mode }
+
+// SetMode changes the mode at any time. Counters go on in every mode, so a context
+// that was off enforces a true count of bytes in flight at once.
+func (c *Context) SetMode(p *Params, now int64, m Mode) {
+	c.mode = m
+	c.evaluate(p, now)
+}
+
+// PDCs returns how many PDCs are bound.
+func (c *Context) PDCs() int { return int(c.pdcs) }
+
+// Backlog returns the unsent new data of all bound PDCs, bytes.
+func (c *Context) Backlog() int64 { return c.backlog }
+
+// RtxBacklog returns what is marked for retransmission, bytes.
+func (c *Context) RtxBacklog() int64 { return c.rtxBacklog }
+
+// WaitingRtx returns what is marked for retransmission, packets.
+func (c *Context) WaitingRtx() int { return int(c.waitingRtx) }
+
+// InflightPackets returns the packets now in flight.
+func (c *Context) InflightPackets() int { return int(c.inflightPkts) }
+
+// Inflight returns the bytes now in flight. It may be slightly negative, see
+// [nscc.Window].
+func (c *Context) Inflight() int64 { return c.window.Inflight() }
+
+// Cwnd returns the congestion window, bytes.
+func (c *Context) Cwnd() int64 { return c.window.Cwnd() }
+
+// Credit returns the balance of receiver credit, bytes; it may be negative.
+func (c *Context) Credit() int64 { return c.credit.Credit() }
+
+// BaseRTT returns the smallest round trip seen, ns: what to give InitCached.
+func (c *Context) BaseRTT() int64 { return c.window.BaseRTT() }
+
+// Window returns the whole state of the window.
+func (c *Context) Window() nscc.Snapshot { return c.window.Snapshot() }
+
+// Bind adds a PDC to those that c serves.
+func (c *Context) Bind(p *Params, now int64) {
+	mustHold(c.life != LifeUnconfigured && c.pdcs < math.MaxUint16, "ccc: Bind to a context without Init, or to one of 65,535 PDCs")
+	c.pdcs++
+	c.life = LifeBound
+	c.evaluate(p, now)
+}
+
+// Left is what a PDC leaves behind when it is unbound: bytes it has not sent, and
+// packets marked for retransmission.
+type Left struct {
+	Backlog    int64
+	RtxBacklog int64
+	WaitingRtx int
+}
+
+// Unbind takes a PDC away and what it left out of the counters. Its packets in
+// flight must have been resolved first, as acknowledged or lost. It reports
+// whether c can be freed: the last PDC has gone and nothing is in flight.
+func (c *Context) Unbind(p *Params, now int64, l Left) (free bool) {
+	mustHold(c.pdcs > 0, "ccc: Unbind of a context without PDCs")
+	c.pdcs--
+	c.backlog = less(c.backlog, l.Backlog)
+	c.unmark(l.WaitingRtx, l.RtxBacklog)
+	c.evaluate(p, now)
+	return c.pdcs == 0 && c.state == StateIdle
+}
+
+// evaluate brings state up to date; every event ends with it.
+func (c *Context) evaluate(p *Params, now int64) {
+	if p.credit {
+		c.credit.Settle(&p.rccc, now, c.waiting())
+	}
+	toSend := c.waiting() > 0
+	c.state = nextState(toSend, c.inflightPkts > 0, toSend && c.Decide(p, now).Bytes > 0)
+}
+
+// waiting is what there is to send, bytes.
+func (c *Context) waiting() int64 { return c.backlog + c.rtxBacklog }
+
+// mark counts a packet as waiting for retransmission.
+func (c *Context) mark(size int64) {
+	c.waitingRtx++
+	c.rtxBacklog += size
+}
+
+// unmark takes n packets of size bytes together out of those that wait for
+// retransmission. Both counters reach 0 together, or a size was wrong.
+func (c *Context) unmark(n int, size int64) {
+	if n == 0 && size == 0 {
+		return
+	}
+	c.waitingRtx = less(c.waitingRtx, int32(n))
+	c.rtxBacklog = less(c.rtxBacklog, size)
+	mustHold((c.waitingRtx == 0) == (c.rtxBacklog == 0), "ccc: sizes of marked packets do not add up")
+}
+
+// less is counter - n, where n is part of what was counted.
+func less[T int32 | int64](counter, n T) T {
+	mustHold(n >= 0 && n <= counter, "ccc: more taken from a counter than it holds")
+	return counter - n
+}
+
+func mustHold(ok bool, what string) {
+	if !ok {
+		panic(what)
+	}
+}

@@ -1,0 +1,93 @@
+package ccc
+
+// Reason says what bounds a [Decision].
+type Reason uint8
+
+const (
+	ReasonBacklog   Reason = iota // nothing: all that waits may go, if anything waits
+	ReasonWindow                  // the congestion window (NSCC)
+	ReasonCredit                  // the receiver's credit (RCCC)
+	ReasonAlgorithm               // an algorithm of the user's
+	ReasonPacing                  // the time: not before NotBefore
+	ReasonUnbound                 // no PDC is bound yet
+	ReasonOff                     // nothing was asked: ModeOff
+
+	reasons = iota
+)
+
+var reasonNames = [reasons]string{"backlog", "window", "credit", "algorithm", "pacing", "unbound", "off"}
+
+// String returns the reason's name in lower case.
+func (r Reason) String() string { return enumName(reasonNames[:], r) }
+
+// Decision is what a context may send now.
+type Decision struct {
+	// Bytes may go now, nominal, new and marked together; 0 is none. Packets go
+	// while their sum stays within it. It is never more than what waits.
+	Bytes int64
+
+	// NotBefore is the time (ns) at which to ask again where Reason is ReasonPacing.
+	// Otherwise only an event changes the answer.
+	NotBefore int64
+
+	// Reason is what keeps Bytes from being more. In ModeObserve Bytes is all that
+	// waits, and Reason what would have bounded it in ModeEnforce.
+	Reason Reason
+}
+
+// Decide says how many bytes may go at now, and why not more. It changes nothing.
+func (c *Context) Decide(p *Params, now int64) Decision {
+	d := Decision{Bytes: c.waiting()}
+	switch {
+	case c.life != LifeBound:
+		return Decision{Reason: ReasonUnbound}
+	case c.mode == ModeOff:
+		d.Reason = ReasonOff
+		return d
+	case c.mode == ModeObserve:
+		d.Reason = c.bound(p, now, d).Reason
+		return d
+	default:
+		return c.bound(p, now, d)
+	}
+}
+
+// bound limits d to what every algorithm consents to.
+func (c *Context) bound(p *Params, now int64, d Decision) Decision {
+	if p.window {
+		d.limit(c.windowRoom(p, d.Bytes), ReasonWindow)
+	}
+	if p.credit {
+		d.limit(c.creditRoom(p), ReasonCredit)
+	}
+	d.limit(c.allow, ReasonAlgorithm)
+	if c.notBefore > now && d.Bytes > 0 {
+		return Decision{NotBefore: c.notBefore, Reason: ReasonPacing}
+	}
+	return d
+}
+
+// limit lowers d to room.
+func (d *Decision) limit(room int64, why Reason) {
+	if room < d.Bytes {
+		d.Bytes, d.Reason = max(room, 0), why
+	}
+}
+
+// windowRoom is what NSCC leaves, bytes: none below a whole MTU, so that small
+// packets of one PDC do not starve the large ones of another.
+func (c *Context) windowRoom(p *Params, waiting int64) int64 {
+	if !c.window.CanSend(&p.nscc, min(waiting, p.mtu)) {
+		return 0
+	}
+	return c.window.Cwnd() - c.window.Inflight()
+}
+
+// creditRoom is what RCCC leaves, bytes. Any positive balance admits one packet
+// of any size, so the last one may overdraw it by all but one of its bytes.
+func (c *Context) creditRoom(p *Params) int64 {
+	if !c.credit.CanSend() {
+		return 0
+	}
+	return c.credit.Credit() + p.mtu - 1
+}

@@ -1,0 +1,21 @@
+// Package ccc is the congestion control context (CCC) of Ultra Ethernet: one for
+// each source FEP, destination FEP and traffic class, shared by the packet
+// delivery contexts (PDC) between them, whose joint bytes in flight it bounds.
+//
+// A [Context] keeps the counters and the run state and drives the algorithms: NSCC
+// (package nscc), RCCC (package rccc), or both, of which every one must consent.
+// It is a plain value with a single writer, and everything it does, it does in an
+// event:
+//
+//	OnNewData, OnSend, OnACK, OnNACK, OnInferredLoss, OnCreditUpdate
+//
+// After any of them [Context.State] says where the context stands and
+// [Context.Decide] how many bytes may go and what holds back the rest.
+//
+// [Entropy] chooses the path of each packet.
+//
+// Sizes are nominal packet sizes in bytes ([NominalSize]), times nanoseconds of
+// the caller's monotonic clock.
+//
+// Source: UE Specification 1.0.x, section 3.6.12 (contexts), 3.6.16 (entropy).
+package ccc

@@ -1,0 +1,263 @@
+package ccc
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+)
+
+// Scheme says how a context chooses the entropy value of a packet. The
+// specification allows any choice (section 3.6.16); these are the five that the
+// field's simulator implements.
+type Scheme uint8
+
+const (
+	// SchemeOblivious uses every value once in each round of n packets and ignores
+	// feedback. With one value it is a fixed path.
+	SchemeOblivious Scheme = iota
+
+	// SchemeBitmap is oblivious with a penalty for values that were marked, trimmed
+	// or lost, so that a round skips them (STrack, arXiv 2407.15266).
+	SchemeBitmap
+
+	// SchemeREPS recycles the values of unmarked acknowledgements and freezes on the
+	// recycled ones after a loss (REPS, arXiv 2407.21625).
+	SchemeREPS
+
+	// SchemeREPSLegacy is the first version of REPS: a queue of good values, here of
+	// bounded length.
+	SchemeREPSLegacy
+
+	// SchemeMixed takes a recycled value if there is one, and otherwise acts as
+	// SchemeBitmap.
+	SchemeMixed
+
+	schemes = iota
+)
+
+var schemeNames = [schemes]string{"oblivious", "bitmap", "reps", "reps_legacy", "mixed"}
+
+// String returns the scheme's name in lower case.
+func (s Scheme) String() string { return enumName(schemeNames[:], s) }
+
+// Feedback is what an acknowledgement, a NACK or a time-out says about the path
+// of one entropy value.
+type Feedback uint8
+
+// The feedback codes; their numbers are those of the recorded traces.
+const (
+	FeedbackGood    Feedback = iota // acknowledged without a mark
+	FeedbackECN                     // acknowledged or trimmed at the last hop, with a mark
+	FeedbackNACK                    // trimmed inside the fabric
+	FeedbackTimeout                 // inferred lost
+
+	feedbacks = iota
+)
+
+var feedbackNames = [feedbacks]string{"good", "ecn", "nack", "timeout"}
+
+// String returns the feedback's name in lower case.
+func (f Feedback) String() string { return enumName(feedbackNames[:], f) }
+
+// Report is feedback about one entropy value.
+type Report struct {
+	Value    uint16
+	Feedback Feedback
+}
+
+// Progress is how far a context has come when it asks for a value. Only
+// SchemeREPSLegacy looks at it, to walk through all values in the first window.
+type Progress struct {
+	Seq           uint64 // number of the next new packet, from 0
+	WindowPackets int64  // congestion window in packets
+}
+
+// Errors of [NewEntropyParams].
+var (
+	ErrEntropyScheme = errors.New("ccc: unknown entropy scheme")
+	ErrEntropyValues = errors.New("ccc: number of entropy values out of range")
+	ErrEntropyQueue  = errors.New("ccc: length of the recycling queue out of range")
+	ErrEntropyFreeze = errors.New("ccc: negative freeze period")
+)
+
+// EntropyConfig configures a scheme. The zero value is SchemeOblivious over 256
+// values.
+type EntropyConfig struct {
+	Scheme Scheme
+
+	// Values is how many entropy values a context spreads over, 1 to 65,536; 0 means
+	// 256. A power of two, but for the two REPS schemes.
+	Values int
+
+	// Queue bounds the recycled values that SchemeREPSLegacy and SchemeMixed keep, a
+	// power of two up to 32,768; 0 means 64. When it is full the oldest goes.
+	Queue int
+
+	// FreezeNs is how long SchemeREPS keeps to the values it has after a loss; 0
+	// means 10 ms.
+	FreezeNs int64
+
+	// Rand replaces the generator of each context, to replay recorded draws. All
+	// contexts of the parameters share it, so it must be safe for as many goroutines
+	// as own them.
+	Rand rand.Source
+}
+
+// EntropyParams is a validated EntropyConfig, immutable and shared.
+type EntropyParams struct {
+	scheme   Scheme
+	values   uint32
+	mask     uint16 // values - 1; of use where values is a power of two
+	queue    uint16 // mask of the queue's positions
+	penalty  int32  // words of penalties, which come first in the side memory
+	words    int32  // words of side memory
+	freezeNs int64
+	rand     rand.Source
+}
+
+// NewEntropyParams validates c.
+func NewEntropyParams(c EntropyConfig) (EntropyParams, error) {
+	c.Values = orDefault(c.Values, 256)
+	c.Queue = orDefault(c.Queue, 64)
+	c.FreezeNs = orDefault(c.FreezeNs, 10_000_000)
+	recycles := c.Scheme == SchemeREPS || c.Scheme == SchemeREPSLegacy
+	switch {
+	case c.Scheme >= schemes:
+		return EntropyParams{}, fmt.Errorf("%w: %d", ErrEntropyScheme, c.Scheme)
+	case c.Values < 1 || c.Values > 1<<16:
+		return EntropyParams{}, fmt.Errorf("%w: %d, want 1 to 65,536", ErrEntropyValues, c.Values)
+	case !recycles && !powerOfTwo(c.Values):
+		return EntropyParams{}, fmt.Errorf("%w: %d, want a power of two", ErrEntropyValues, c.Values)
+	case !powerOfTwo(c.Queue) || c.Queue > 1<<15:
+		return EntropyParams{}, fmt.Errorf("%w: %d, want a power of two up to 32,768", ErrEntropyQueue, c.Queue)
+	case c.FreezeNs < 0:
+		return EntropyParams{}, fmt.Errorf("%w: %d", ErrEntropyFreeze, c.FreezeNs)
+	}
+	p := EntropyParams{
+		scheme:   c.Scheme,
+		values:   uint32(c.Values),
+		mask:     uint16(c.Values - 1),
+		queue:    uint16(c.Queue - 1),
+		freezeNs: c.FreezeNs,
+		rand:     c.Rand,
+	}
+	if c.Scheme == SchemeBitmap || c.Scheme == SchemeMixed {
+		p.penalty = int32((c.Values + penaltiesPerWord - 1) / penaltiesPerWord)
+	}
+	p.words = p.penalty
+	if c.Scheme == SchemeREPSLegacy || c.Scheme == SchemeMixed {
+		p.words += int32((c.Queue + valuesPerWord - 1) / valuesPerWord)
+	}
+	return p, nil
+}
+
+// Words is the side memory that the scheme needs for each context, in words of
+// 8 bytes: none for SchemeOblivious and SchemeREPS.
+func (p *EntropyParams) Words() int { return int(p.words) }
+
+// Scheme returns the configured scheme.
+func (p *EntropyParams) Scheme() Scheme { return p.scheme }
+
+// Entropy is the path choice of one context: which entropy value (the UDP source
+// port, or the entropy header of native IP) the next packet carries. It holds no
+// pointer. What a scheme keeps for each value lies in side memory, which the
+// caller hands to every call: [EntropyParams.Words] words that belong to this
+// context alone, zero at first.
+//
+// Single writer.
+type Entropy struct {
+	rng uint64
+
+	ring      repsRing
+	freezeEnd int64
+
+	base, index, xor  uint16
+	queueHead, queued uint16
+}
+
+// Init starts e. Contexts with different seeds spread over values in different
+// orders. Side memory must be zero.
+func (e *Entropy) Init(p *EntropyParams, seed uint64) {
+	*e = Entropy{rng: seed}
+	if p.scheme == SchemeREPS || p.scheme == SchemeREPSLegacy {
+		return
+	}
+	e.base = uint16(e.draw(p))
+	e.xor = uint16(e.draw(p)) & p.mask
+}
+
+// Next returns the value for the next packet, new or sent again.
+func (e *Entropy) Next(p *EntropyParams, side []uint64, at Progress) uint16 {
+	switch p.scheme {
+	case SchemeBitmap:
+		return e.nextUnpenalised(p, side)
+	case SchemeREPS:
+		return e.nextREPS(p)
+	case SchemeREPSLegacy:
+		return e.nextLegacy(p, side, at)
+	case SchemeMixed:
+		if e.queued > 0 {
+			return e.pop(p, side)
+		}
+		return e.nextUnpenalised(p, side)
+	default:
+		v := e.candidate(p)
+		e.advance(p)
+		return v
+	}
+}
+
+// Feedback tells the scheme about a value that [Entropy.Next] returned. It is
+// the specification's process_ev.
+func (e *Entropy) Feedback(p *EntropyParams, side []uint64, now int64, r Report) {
+	switch p.scheme {
+	case SchemeBitmap:
+		e.penalise(p, side, r)
+	case SchemeREPS:
+		e.feedREPS(p, now, r)
+	case SchemeREPSLegacy:
+		e.push(p, side, r)
+	case SchemeMixed:
+		e.penalise(p, side, r)
+		e.push(p, side, r)
+	}
+}
+
+// Fixed is the one value for packets that must stay on one path: those of ROD
+// and TFC contexts, which take no part in the scheme.
+func (e *Entropy) Fixed() uint16 { return e.base }
+
+// candidate is the value at the round's index: the low bits walk through all
+// values in an order that xor decides, the high bits stay.
+func (e *Entropy) candidate(p *EntropyParams) uint16 {
+	return (e.index^e.xor)&p.mask | e.base&^p.mask
+}
+
+// advance moves the index; a new round has a new order.
+func (e *Entropy) advance(p *EntropyParams) {
+	e.index = (e.index + 1) & p.mask
+	if e.index == 0 {
+		e.xor = uint16(e.draw(p)) & p.mask
+	}
+}
+
+// anyValue draws one of the values.
+func (e *Entropy) anyValue(p *EntropyParams) uint16 {
+	return uint16(e.draw(p) % uint64(p.values))
+}
+
+// draw returns a random number: SplitMix64 (Steele, Lea, Flood 2014) on the
+// context's own state, unless the parameters bring a source.
+func (e *Entropy) draw(p *EntropyParams) uint64 {
+	if p.rand != nil {
+		return p.rand.Uint64()
+	}
+	e.rng += 0x9e3779b97f4a7c15
+	z := e.rng
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+func powerOfTwo(n int) bool { return n > 0 && bits.OnesCount(uint(n)) == 1 }

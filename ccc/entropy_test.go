@@ -1,0 +1,170 @@
+package ccc
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/internal/alloctest"
+)
+
+// A path is a scheme under test with its memory.
+type path struct {
+	p    EntropyParams
+	e    Entropy
+	side []uint64
+}
+
+func newPath(t testing.TB, c EntropyConfig) *path {
+	t.Helper()
+	p, err := NewEntropyParams(c)
+	require.NoError(t, err)
+	h := &path{p: p, side: make([]uint64, p.Words())}
+	h.e.Init(&h.p, 42)
+	return h
+}
+
+func (h *path) next() uint16 { return h.e.Next(&h.p, h.side, Progress{Seq: 1 << 20}) }
+
+func (h *path) feed(now int64, v uint16, f Feedback) {
+	h.e.Feedback(&h.p, h.side, now, Report{v, f})
+}
+
+func TestObliviousUsesEveryValueOnceARound(t *testing.T) {
+	for _, n := range []int{1, 2, 64, 256, 1 << 16} {
+		h := newPath(t, EntropyConfig{Values: n})
+		for range 3 {
+			seen := map[uint16]bool{}
+			for range n {
+				seen[h.next()] = true
+			}
+			require.Len(t, seen, n)
+		}
+	}
+}
+
+func TestObliviousOneValueIsOnePath(t *testing.T) {
+	h := newPath(t, EntropyConfig{Values: 1})
+	for range 10 {
+		require.Equal(t, h.e.Fixed(), h.next())
+	}
+}
+
+func TestBitmapPenaltiesSaturateAndWearOff(t *testing.T) {
+	h := newPath(t, EntropyConfig{Scheme: SchemeBitmap, Values: 4})
+	bad := h.next()
+	for range 5 {
+		h.feed(0, bad, FeedbackNACK)
+	}
+	h.feed(0, bad, FeedbackTimeout)
+	h.feed(0, bad, FeedbackGood)
+	rounds := 0
+	for h.next() != bad {
+		rounds++
+	}
+	require.Greater(t, rounds, 15*3, "one point of 15 a round of the three others")
+	for range 3 {
+		h.next()
+	}
+}
+
+func TestBitmapAllPenalisedStillReturns(t *testing.T) {
+	h := newPath(t, EntropyConfig{Scheme: SchemeBitmap, Values: 256})
+	for v := range 256 {
+		h.feed(0, uint16(v), FeedbackTimeout)
+	}
+	h.next()
+}
+
+func TestREPSRecyclesGoodValues(t *testing.T) {
+	h := newPath(t, EntropyConfig{Scheme: SchemeREPS, Values: 1 << 16})
+	for _, v := range []uint16{11, 22, 33} {
+		h.feed(0, v, FeedbackGood)
+	}
+	h.feed(0, 44, FeedbackECN)
+	h.feed(0, 55, FeedbackNACK)
+	require.Equal(t, []uint16{11, 22, 33}, []uint16{h.next(), h.next(), h.next()}, "oldest first, once each")
+	require.Zero(t, h.e.REPSState().Fresh)
+}
+
+func TestREPSFreezesOnLossAndExploresAfter(t *testing.T) {
+	h := newPath(t, EntropyConfig{Scheme: SchemeREPS, Values: 1 << 16, FreezeNs: 100})
+	h.feed(0, 11, FeedbackGood)
+	h.feed(0, 22, FeedbackGood)
+	h.feed(10, 0, FeedbackTimeout)
+	require.True(t, h.e.REPSState().Frozen)
+	for range 3 {
+		require.Equal(t, []uint16{11, 22}, []uint16{h.next(), h.next()}, "again and again")
+	}
+	h.feed(110, 33, FeedbackECN)
+	require.True(t, h.e.REPSState().Frozen, "not after its end yet")
+	h.feed(111, 33, FeedbackGood)
+	require.Equal(t, REPSState{Explore: 16, Fresh: 1, Filled: 1}, h.e.REPSState())
+	for range 16 {
+		h.next()
+	}
+	require.EqualValues(t, 33, h.next())
+	h.feed(120, 0, FeedbackTimeout)
+	require.True(t, h.e.REPSState().Frozen)
+}
+
+func TestREPSDoesNotFreezeWhileExploring(t *testing.T) {
+	h := newPath(t, EntropyConfig{Scheme: SchemeREPS, Values: 16, FreezeNs: 100})
+	h.feed(0, 1, FeedbackTimeout)
+	h.feed(101, 1, FeedbackTimeout)
+	require.Equal(t, REPSState{Explore: 16}, h.e.REPSState())
+	h.feed(102, 1, FeedbackTimeout)
+	require.False(t, h.e.REPSState().Frozen)
+}
+
+func TestLegacyFirstWindowThenRecycles(t *testing.T) {
+	h := newPath(t, EntropyConfig{Scheme: SchemeREPSLegacy, Values: 4})
+	for seq, want := range []uint16{1, 2, 3, 0} {
+		require.Equal(t, want, h.e.Next(&h.p, h.side, Progress{Seq: uint64(seq), WindowPackets: 10}))
+	}
+	h.feed(0, 1234, FeedbackGood)
+	require.EqualValues(t, 1234, h.next())
+	require.Less(t, h.next(), uint16(4))
+}
+
+func TestRecyclingQueueForgetsOldest(t *testing.T) {
+	h := newPath(t, EntropyConfig{Scheme: SchemeMixed, Values: 16, Queue: 4})
+	for v := range uint16(1000) {
+		h.feed(0, v, FeedbackGood)
+	}
+	for v := range uint16(4) {
+		require.Equal(t, 996+v, h.next())
+	}
+	require.Equal(t, h.e.base&^15, h.next()&^15, "empty: a value of the round")
+}
+
+func TestEntropyConfigErrors(t *testing.T) {
+	for _, c := range []struct {
+		config EntropyConfig
+		want   error
+	}{
+		{EntropyConfig{Scheme: schemes}, ErrEntropyScheme},
+		{EntropyConfig{Values: -1}, ErrEntropyValues},
+		{EntropyConfig{Values: 1<<16 + 1, Scheme: SchemeREPS}, ErrEntropyValues},
+		{EntropyConfig{Values: 100}, ErrEntropyValues},
+		{EntropyConfig{Queue: 100}, ErrEntropyQueue},
+		{EntropyConfig{Queue: 1 << 16}, ErrEntropyQueue},
+		{EntropyConfig{FreezeNs: -1}, ErrEntropyFreeze},
+	} {
+		_, err := NewEntropyParams(c.config)
+		require.ErrorIs(t, err, c.want, "%+v", c.config)
+	}
+	_, err := NewEntropyParams(EntropyConfig{Scheme: SchemeREPS, Values: 100})
+	require.NoError(t, err)
+}
+
+func TestEntropyAllocs(t *testing.T) {
+	for s := SchemeOblivious; s < schemes; s++ {
+		h := newPath(t, EntropyConfig{Scheme: s, Values: 64})
+		now := int64(0)
+		alloctest.Zero(t, s.String(), func() {
+			now++
+			h.feed(now, h.next(), Feedback(now%feedbacks))
+		})
+	}
+}

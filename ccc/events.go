@@ -1,0 +1,159 @@
+package ccc
+
+import "github.com/uetcc/uetcc/nscc"
+
+// Ack is what one acknowledgement says to its context, after the PDC has
+// released the packets that it covers.
+type Ack struct {
+	nscc.Ack
+
+	// Packets were newly acknowledged: none of them by an earlier acknowledgement.
+	Packets int
+
+	// Of these, RtxPackets of RtxBytes together were waiting for retransmission, so
+	// taken for lost and not sent again.
+	RtxPackets int
+	RtxBytes   int64
+
+	// Entropy is the value of the packet that caused the acknowledgement, which is
+	// also the one that ECN speaks of, however many packets are covered.
+	Entropy uint16
+}
+
+// Report is what the acknowledgement says about its path.
+func (a *Ack) Report() Report {
+	if a.ECN {
+		return Report{a.Entropy, FeedbackECN}
+	}
+	return Report{a.Entropy, FeedbackGood}
+}
+
+// Nack is the refusal of one packet that was in flight.
+type Nack struct {
+	nscc.Nack
+
+	Entropy uint16 // of the refused packet
+	CE      bool   // it was marked before it was trimmed
+	NoPDC   bool   // the destination has no PDC for it
+}
+
+// Report is what the refusal says about its path. A trim at the last hop says
+// nothing: every path ends there.
+func (n *Nack) Report() Report {
+	switch {
+	case n.Reason == nscc.ReasonTrimmed:
+		return Report{n.Entropy, FeedbackNACK}
+	case n.CE:
+		return Report{n.Entropy, FeedbackECN}
+	default:
+		return Report{n.Entropy, FeedbackGood}
+	}
+}
+
+// Loss is one packet in flight that is concluded to be lost.
+type Loss struct {
+	Size    int64  // nominal, bytes
+	Entropy uint16 // that the packet carried
+	NoPDC   bool   // the destination may have no PDC: nothing was heard from it
+}
+
+// Report is what the loss says about its path.
+func (l *Loss) Report() Report { return Report{l.Entropy, FeedbackTimeout} }
+
+// OnNewData adds delta bytes of unsent data: a bound PDC was given more to send.
+// The context keeps the sum over its PDCs, and each PDC its own part.
+func (c *Context) OnNewData(p *Params, now, delta int64) {
+	mustHold(delta >= 0, "ccc: negative new data")
+	c.backlog += delta
+	c.evaluate(p, now)
+}
+
+// OnSend counts a packet of size bytes that is being sent: rtx says that it had
+// been marked for retransmission, otherwise it is new. Whether it was allowed is
+// not asked here: a recovery scheme may send against the window.
+func (c *Context) OnSend(p *Params, now, size int64, rtx bool) {
+	if rtx {
+		c.unmark(1, size)
+	} else {
+		c.backlog = less(c.backlog, size)
+	}
+	c.window.OnSend(size)
+	// Where nothing is enforced, a packet that credit would have refused is not
+	// charged: the debt would outlive the mode.
+	if p.credit && (c.mode == ModeEnforce || c.credit.CanSend()) {
+		c.credit.OnSend(size)
+	}
+	c.inflightPkts++
+	c.evaluate(p, now)
+}
+
+// OnACK takes in an acknowledgement. Tell the path choice first:
+// [Entropy.Feedback] with [Ack.Report].
+func (c *Context) OnACK(p *Params, now int64, a Ack) {
+	if a.RtxPackets != 0 {
+		c.unmark(a.RtxPackets, a.RtxBytes)
+		c.window.OnUnmark(a.RtxBytes)
+	}
+	if c.steers(p) {
+		c.window.OnACK(&p.nscc, now, a.Ack)
+	} else {
+		c.window.OnSend(-a.Bytes)
+	}
+	if p.credit {
+		c.credit.OnACK()
+	}
+	c.inflightPkts -= int32(a.Packets - a.RtxPackets)
+	c.evaluate(p, now)
+}
+
+// OnNACK takes in the refusal of a packet that is in flight and marks it for
+// retransmission. A refusal of any other packet must not come here. Tell the path
+// choice first: [Entropy.Feedback] with [Nack.Report].
+func (c *Context) OnNACK(p *Params, now int64, n Nack) {
+	if c.steers(p) {
+		c.window.OnNACK(&p.nscc, now, n.Nack)
+	} else {
+		c.window.OnSend(-n.Size)
+	}
+	c.mark(n.Size)
+	if p.credit {
+		c.credit.OnNACK(&p.rccc, n.Size, !n.NoPDC)
+	}
+	c.inflightPkts--
+	c.evaluate(p, now)
+}
+
+// OnInferredLoss takes in that a packet in flight is concluded to be lost and
+// marks it for retransmission. Tell the path choice too: [Entropy.Feedback] with
+// [Loss.Report].
+func (c *Context) OnInferredLoss(p *Params, now int64, l Loss) {
+	if c.steers(p) {
+		c.window.OnInferredLoss(&p.nscc, l.Size)
+	} else {
+		c.window.OnSend(-l.Size)
+	}
+	c.mark(l.Size)
+	if p.credit {
+		c.credit.OnInferredLoss(&p.rccc, l.Size, !l.NoPDC)
+	}
+	c.inflightPkts--
+	c.evaluate(p, now)
+}
+
+// OnCreditUpdate takes in a cumulative credit of total bytes (see
+// [rccc.Quanta.Extend]) and returns the increment in bytes, 0 for old news.
+func (c *Context) OnCreditUpdate(p *Params, now, total int64) int64 {
+	if !p.credit {
+		return 0
+	}
+	step := c.credit.OnCreditUpdate(&p.rccc, total)
+	c.evaluate(p, now)
+	return step
+}
+
+// OnTick re-evaluates at now: call it when the time of a [Decision] has come.
+func (c *Context) OnTick(p *Params, now int64) { c.evaluate(p, now) }
+
+// steers reports whether signals reach the window. Where they do not, only its
+// count of bytes in flight goes on.
+func (c *Context) steers(p *Params) bool { return p.window && c.mode != ModeOff }

@@ -1,0 +1,90 @@
+package ccc
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/uetcc/uetcc/nscc"
+	"github.com/uetcc/uetcc/rccc"
+)
+
+// ErrConfig is wrapped by every error of [NewParams].
+var ErrConfig = errors.New("ccc: invalid configuration")
+
+// headerAllowance is the fixed allowance for what is below the transport, bytes.
+const headerAllowance = 40
+
+// NominalSize is the size by which both ends count a packet: what the transport
+// sees of it, plus a fixed 40 bytes. transport is the UDP length (UET over UDP),
+// or the span from the entropy header to the end of the UET trailer (native IP),
+// in bytes. What switches add on the way does not count.
+func NominalSize(transport int64) int64 { return transport + headerAllowance }
+
+// Config configures the contexts of a FEP.
+type Config struct {
+	// NSCC configures the window, and describes the fabric for everything else. Its
+	// RCCC field is set from Control.
+	NSCC nscc.Config
+
+	// RCCC configures the credit. A zero MaxCredit is the window's ceiling, a zero
+	// MTU and RTT are the window's.
+	RCCC rccc.Config
+
+	Entropy EntropyConfig
+	Control Control
+	Mode    Mode // of a new context
+}
+
+// Params is what a [Config] leads to: immutable, shared by all contexts, safe for
+// concurrent use.
+type Params struct {
+	nscc    nscc.Params
+	rccc    rccc.Params
+	entropy EntropyParams
+	mtu     int64
+	window  bool // NSCC takes part
+	credit  bool // RCCC takes part
+	mode    Mode
+}
+
+// NewParams validates c and derives the constants. Its errors wrap [ErrConfig]
+// and the error of the package whose part is wrong.
+func NewParams(c Config) (Params, error) {
+	if c.Control >= controls {
+		return Params{}, fmt.Errorf("%w: Control is %d", ErrConfig, c.Control)
+	}
+	if c.Mode >= modes {
+		return Params{}, fmt.Errorf("%w: Mode is %d", ErrConfig, c.Mode)
+	}
+	p := Params{window: c.Control.nscc(), credit: c.Control.rccc(), mode: c.Mode, mtu: c.NSCC.MTU}
+	c.NSCC.RCCC = p.credit
+	var err error
+	if p.nscc, err = nscc.NewParams(c.NSCC); err != nil {
+		return Params{}, fmt.Errorf("%w: NSCC: %w", ErrConfig, err)
+	}
+	if p.entropy, err = NewEntropyParams(c.Entropy); err != nil {
+		return Params{}, fmt.Errorf("%w: Entropy: %w", ErrConfig, err)
+	}
+	if !p.credit {
+		return p, nil
+	}
+	c.RCCC.MaxCredit = orDefault(c.RCCC.MaxCredit, p.nscc.MaxWnd())
+	c.RCCC.MTU = orDefault(c.RCCC.MTU, p.mtu)
+	c.RCCC.RTT = orDefault(c.RCCC.RTT, p.nscc.BaseRTT())
+	if p.rccc, err = rccc.NewParams(c.RCCC); err != nil {
+		return Params{}, fmt.Errorf("%w: RCCC: %w", ErrConfig, err)
+	}
+	return p, nil
+}
+
+// NSCC returns the window's parameters.
+func (p *Params) NSCC() *nscc.Params { return &p.nscc }
+
+// RCCC returns the credit's parameters; of use where the contexts run it.
+func (p *Params) RCCC() *rccc.Params { return &p.rccc }
+
+// Entropy returns the parameters of the path choice.
+func (p *Params) Entropy() *EntropyParams { return &p.entropy }
+
+// MTU is the largest nominal packet, bytes.
+func (p *Params) MTU() int64 { return p.mtu }

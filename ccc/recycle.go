@@ -1,0 +1,46 @@
+package ccc
+
+// A word of side memory holds four queued values.
+const valuesPerWord = 4
+
+// push queues a value that came back without a mark. A full queue forgets its
+// oldest value: the newest knowledge of the fabric is worth most.
+func (e *Entropy) push(p *EntropyParams, side []uint64, r Report) {
+	if r.Feedback != FeedbackGood {
+		return
+	}
+	w, shift := e.queueAt(p, side, e.queueHead+e.queued)
+	*w = *w&^(0xffff<<shift) | uint64(r.Value)<<shift
+	if e.queued > p.queue {
+		e.queueHead++
+	} else {
+		e.queued++
+	}
+}
+
+// pop returns the oldest queued value; there must be one.
+func (e *Entropy) pop(p *EntropyParams, side []uint64) uint16 {
+	w, shift := e.queueAt(p, side, e.queueHead)
+	e.queueHead++
+	e.queued--
+	return uint16(*w >> shift)
+}
+
+func (e *Entropy) queueAt(p *EntropyParams, side []uint64, pos uint16) (w *uint64, shift uint) {
+	slot := pos & p.queue
+	return &side[p.penalty+int32(slot/valuesPerWord)], uint(slot%valuesPerWord) * 16
+}
+
+// nextLegacy walks through the values in the first window, so that each path is
+// tried before any is recycled.
+func (e *Entropy) nextLegacy(p *EntropyParams, side []uint64, at Progress) uint16 {
+	switch {
+	case int64(at.Seq) < min(at.WindowPackets, int64(p.values)):
+		e.index = uint16((uint32(e.index) + 1) % p.values)
+		return e.index
+	case e.queued > 0:
+		return e.pop(p, side)
+	default:
+		return e.anyValue(p)
+	}
+}

@@ -1,0 +1,44 @@
+package ccc
+
+import "github.com/uetcc/uetcc/rccc"
+
+// SendParams is what a packet's header carries for congestion control.
+type SendParams struct {
+	// CreditTarget is the cumulative credit that the source would like to reach,
+	// bytes; 0 where RCCC takes no part.
+	CreditTarget int64
+
+	// AckRequest asks for an immediate acknowledgement. The PDS has reasons of its
+	// own to ask for one: the flag is the OR of all.
+	AckRequest bool
+}
+
+// SendParams returns what the packet last counted by [Context.OnSend] carries.
+// ports is how many contexts compete for its NIC port; 0 and 1 mean alone.
+func (c *Context) SendParams(p *Params, ports int64) SendParams {
+	s := SendParams{AckRequest: p.window && c.window.AckRequest(&p.nscc)}
+	if p.credit {
+		s.CreditTarget = c.CreditTarget(p, ports)
+	}
+	return s
+}
+
+// CreditTarget is the target of [SendParams], also for a Credit Request.
+func (c *Context) CreditTarget(p *Params, ports int64) int64 {
+	d := rccc.Demand{Backlog: c.backlog, Rtx: c.rtxBacklog, Ports: ports}
+	if p.window {
+		d.Cwnd = c.window.Cwnd()
+	}
+	return c.credit.Target(&p.rccc, d)
+}
+
+// CreditDeadline returns when to call [Context.CreditRequestDue], ns, and false
+// when data does not wait for credit.
+func (c *Context) CreditDeadline() (int64, bool) { return c.credit.Deadline() }
+
+// CreditRequestDue reports whether to send a Credit Request now: data has waited
+// for credit for so long that the message that brought it must have been lost.
+// An early call changes nothing.
+func (c *Context) CreditRequestDue(p *Params, now int64) bool {
+	return p.credit && c.credit.RequestDue(&p.rccc, now)
+}

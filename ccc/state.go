@@ -1,0 +1,88 @@
+package ccc
+
+// State is the run state of a context. It has no memory: it follows from what is
+// true now, see nextState.
+type State uint8
+
+const (
+	StateIdle    State = iota // nothing to send, nothing in flight
+	StatePending              // nothing to send, acknowledgements outstanding
+	StateActive               // something to send, not allowed now
+	StateReady                // something to send and allowed: on the ready list
+
+	states = iota
+)
+
+var stateNames = [states]string{"IDLE", "PENDING", "ACTIVE", "READY"}
+
+// String returns the specification's name.
+func (s State) String() string { return enumName(stateNames[:], s) }
+
+// nextState is the run state machine of UE Specification 1.0.x section 3.6.12.
+func nextState(toSend, outstanding, admitted bool) State {
+	switch {
+	case !toSend && !outstanding:
+		return StateIdle
+	case !toSend:
+		return StatePending
+	case !admitted:
+		return StateActive
+	default:
+		return StateReady
+	}
+}
+
+// Life is how far a context has been set up. It only moves forward until the
+// context is freed. The seed of the run states' names uses them for these steps
+// too, which is why a context that is not bound is never READY.
+type Life uint8
+
+const (
+	LifeUnconfigured Life = iota // data structures only
+	LifeConfigured               // window and thresholds computed
+	LifeBound                    // serves at least one PDC, or did
+
+	lives = iota
+)
+
+var lifeNames = [lives]string{"UNCONFIGURED", "CONFIGURED", "BOUND"}
+
+// String returns the state's name in upper case.
+func (l Life) String() string { return enumName(lifeNames[:], l) }
+
+// Mode says how much a context has to say.
+type Mode uint8
+
+const (
+	ModeEnforce Mode = iota // decides
+	ModeObserve             // computes all that it would decide, and refuses nothing
+	ModeOff                 // counts, but leaves the window alone, and refuses nothing
+
+	modes = iota
+)
+
+var modeNames = [modes]string{"enforce", "observe", "off"}
+
+// String returns the mode's name in lower case.
+func (m Mode) String() string { return enumName(modeNames[:], m) }
+
+// Control is the set of specified algorithms that a context runs. Each of them
+// must consent to a packet.
+type Control uint8
+
+const (
+	ControlNSCC Control = iota // the window
+	ControlRCCC                // the receiver's credit
+	ControlBoth                // both
+	ControlNone                // neither: an algorithm of the user's alone
+
+	controls = iota
+)
+
+var controlNames = [controls]string{"nscc", "rccc", "nscc+rccc", "none"}
+
+// String returns the algorithms' names in lower case.
+func (c Control) String() string { return enumName(controlNames[:], c) }
+
+func (c Control) nscc() bool { return c == ControlNSCC || c == ControlBoth }
+func (c Control) rccc() bool { return c == ControlRCCC || c == ControlBoth }
