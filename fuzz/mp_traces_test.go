@@ -1,0 +1,146 @@
+package fuzz
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"io/fs"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/ccc"
+)
+
+func init() {
+	traceKinds = append(traceKinds, traceKind{name: "mp", replay: replayEntropy})
+}
+
+// An mpTrace is the description beside a trace of entropy choices.
+type mpTrace struct {
+	Algorithm    string `json:"algorithm"`
+	Paths        int    `json:"paths"`
+	RepsFreezePs int64  `json:"reps_freeze_ps"`
+}
+
+// mpSchemes are the schemes by the traces' names for them.
+func mpSchemes() map[string]ccc.Scheme {
+	all := map[string]ccc.Scheme{}
+	for s := ccc.SchemeOblivious; s <= ccc.SchemeMixed; s++ {
+		all[s.String()] = s
+	}
+	return all
+}
+
+// An mpPath is one connection of a trace: the choice under test, and the random
+// numbers that the recorded one drew.
+type mpPath struct {
+	draws recordedDraws
+	p     ccc.EntropyParams
+	e     ccc.Entropy
+	side  []uint64
+}
+
+// recordedDraws is a rand.Source that repeats recorded numbers.
+type recordedDraws struct{ next []uint64 }
+
+func (d *recordedDraws) Uint64() uint64 {
+	v := d.next[0]
+	d.next = d.next[1:]
+	return v
+}
+
+// replayEntropy feeds the recorded feedback and draws to our schemes and compares
+// every value they return. The traces count time in picoseconds; the schemes
+// only compare times, so they get picoseconds and a freeze period to match.
+func replayEntropy(t *testing.T, dir fs.FS, name string) {
+	var about mpTrace
+	require.NoError(t, json.Unmarshal(readRecorded(t, dir, name+".json"), &about))
+	scheme, known := mpSchemes()[about.Algorithm]
+	require.True(t, known, "algorithm %q", about.Algorithm)
+	rows, err := csv.NewReader(bytes.NewReader(readRecorded(t, dir, name+".csv"))).ReadAll()
+	require.NoError(t, err)
+	require.Greater(t, len(rows), 1)
+	paths := map[string]*mpPath{}
+	column := mpColumns(t, rows[0])
+	for i, row := range rows[1:] {
+		r := mpRow{t: t, cells: row, column: column, line: i + 2}
+		path := paths[row[column["obj"]]]
+		if path == nil {
+			path = &mpPath{}
+			paths[row[column["obj"]]] = path
+			path.p, err = ccc.NewEntropyParams(ccc.EntropyConfig{Scheme: scheme, Values: about.Paths,
+				Queue: 1 << 15, FreezeNs: about.RepsFreezePs, Rand: &path.draws})
+			require.NoError(t, err)
+			path.side = make([]uint64, path.p.Words())
+		}
+		path.step(r)
+	}
+}
+
+// step replays one row.
+func (m *mpPath) step(r mpRow) {
+	m.draws.next = r.draws()
+	switch op := r.text("op"); op {
+	case "I":
+		m.draws.next = []uint64{uint64(r.number("ev")), uint64(r.number("out"))}
+		m.e.Init(&m.p, 0)
+	case "P":
+		m.e.Feedback(&m.p, m.side, r.number("t_ps"),
+			ccc.Report{Value: uint16(r.number("ev")), Feedback: ccc.Feedback(r.number("feedback"))})
+	case "N":
+		got := m.e.Next(&m.p, m.side, ccc.Progress{Seq: uint64(r.number("seq")), WindowPackets: r.number("cwnd_pkts")})
+		require.EqualValues(r.t, r.number("out"), got, "line %d", r.line)
+	default:
+		require.Fail(r.t, "unknown operation", "line %d: %q", r.line, op)
+	}
+	require.Empty(r.t, m.draws.next, "line %d: draws left over", r.line)
+	if r.number("frozen") < 0 {
+		return
+	}
+	want := ccc.REPSState{Frozen: r.number("frozen") != 0, Explore: int(r.number("explore")),
+		Fresh: int(r.number("fresh")), Filled: int(r.number("count"))}
+	require.Equal(r.t, want, m.e.REPSState(), "line %d", r.line)
+}
+
+// mpRow is one row with its columns by name.
+type mpRow struct {
+	t      *testing.T
+	cells  []string
+	column map[string]int
+	line   int
+}
+
+func mpColumns(t *testing.T, header []string) map[string]int {
+	column := map[string]int{}
+	for i, name := range header {
+		column[name] = i
+	}
+	for _, name := range []string{"obj", "op", "t_ps", "ev", "feedback", "seq", "cwnd_pkts", "out", "draws", "frozen", "explore", "fresh", "count"} {
+		require.Contains(t, column, name)
+	}
+	return column
+}
+
+func (r mpRow) text(name string) string { return r.cells[r.column[name]] }
+
+func (r mpRow) number(name string) int64 {
+	v, err := strconv.ParseInt(r.text(name), 10, 64)
+	require.NoError(r.t, err, "line %d, column %s", r.line, name)
+	return v
+}
+
+func (r mpRow) draws() []uint64 {
+	if r.text("draws") == "" {
+		return nil
+	}
+	var all []uint64
+	for _, d := range strings.Split(r.text("draws"), ";") {
+		v, err := strconv.ParseUint(d, 10, 64)
+		require.NoError(r.t, err, "line %d", r.line)
+		all = append(all, v)
+	}
+	return all
+}
