@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/uetcc/uetcc/hw/cbfc"
+	"github.com/uetcc/uetcc/hw/hbm"
 	"github.com/uetcc/uetcc/hw/pcc"
 )
 
@@ -78,4 +79,23 @@ func BenchmarkZTR(b *testing.B) {
 			i++
 		}
 	})
+}
+
+// BenchmarkHBM is a write handed to the memory controller and retired, with
+// seven requesters.
+func BenchmarkHBM(b *testing.B) {
+	c, err := hbm.New(hbm.Config{Channels: 8, Banks: 16, Requesters: 7, Depth: 64, Rate: 50e9, Interleave: 4096})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var done [8]hbm.Done
+	now := int64(0)
+	b.ReportAllocs()
+	for b.Loop() {
+		now += 20
+		if c.Submit(now, hbm.Request{Requester: int(now/20) % 7, Addr: uint64(now) << 10, Bytes: 4096}) != nil {
+			b.Fatal("full")
+		}
+		c.Retire(now, done[:])
+	}
 }

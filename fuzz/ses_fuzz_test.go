@@ -2,7 +2,6 @@ package fuzz
 
 import (
 	"bytes"
-	"encoding/hex"
 	"testing"
 
 	"github.com/uetcc/uetcc/ses"
@@ -48,15 +47,10 @@ func fuzzSES[T comparable](f *testing.F, codec func(*T) sesCodec, kinds ...strin
 // sesSeeds returns the recorded headers of one kind.
 func sesSeeds(f *testing.F, kind string) (seeds [][]byte) {
 	f.Helper()
-	for l := range sesRead(f, "ses.jsonl") {
-		if l.Name != kind {
-			continue
+	for _, v := range readVectors[vector](f, "ses.jsonl") {
+		if v.Name == kind {
+			seeds = append(seeds, unhex(f, v.Hex))
 		}
-		b, err := hex.DecodeString(l.Hex)
-		if err != nil {
-			f.Fatal(err)
-		}
-		seeds = append(seeds, b)
 	}
 	return seeds
 }

@@ -3,12 +3,8 @@ package fuzz
 import (
 	"bytes"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"iter"
-	"os"
 	"reflect"
 	"strconv"
 	"strings"
@@ -19,92 +15,41 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// A sesLine is one line of ses.jsonl or malformed.jsonl.
-type sesLine struct {
-	Name, Hex, Why, Expect string
-	Fields                 map[string]any
-}
-
-// sesRead yields the lines of a vector file whose kind is one of ours, by the
-// variable UETCC_VECTORS from another directory than testdata/vectors.
-func sesRead(t testing.TB, file string) iter.Seq[*sesLine] {
-	t.Helper()
-	root := "testdata/vectors"
-	if dir := os.Getenv("UETCC_VECTORS"); dir != "" {
-		root = dir
-	}
-	d := json.NewDecoder(bytes.NewReader(readRecorded(t, os.DirFS(root), file)))
-	d.UseNumber()
-	return func(yield func(*sesLine) bool) {
-		for {
-			l := new(sesLine)
-			if err := d.Decode(l); errors.Is(err, io.EOF) {
-				return
-			} else if err != nil {
-				t.Fatal(file, err)
-			}
-			if sesKinds[l.Name] != nil && !yield(l) {
-				return
-			}
-		}
-	}
-}
-
-// TestSESVectors decodes every SES vector to its fields and encodes the fields
+// testSESVectors decodes every SES vector to its fields and encodes the fields
 // to its bytes.
-func TestSESVectors(t *testing.T) {
-	lines := 0
-	for l := range sesRead(t, "ses.jsonl") {
-		lines++
-		for _, ways := range sesKinds[l.Name] {
-			l.replay(t, ways)
+func testSESVectors(t *testing.T) {
+	for _, v := range readVectors[vector](t, "ses.jsonl") {
+		require.NotEmpty(t, sesKinds[v.Name], "no header kind %q", v.Name)
+		for _, ways := range sesKinds[v.Name] {
+			v.replaySES(t, ways)
 		}
 	}
-	require.NotZero(t, lines)
-	t.Logf("%d lines", lines)
 }
 
-func (l *sesLine) replay(t *testing.T, header func() (sesCodec, sesFields)) {
-	wire, err := hex.DecodeString(l.Hex)
-	require.NoError(t, err)
+func (v *vector) replaySES(t *testing.T, header func() (sesCodec, sesFields)) {
+	wire := unhex(t, v.Hex)
 	h, fields := header()
-	where := fmt.Sprintf("%s %s as %T", l.Name, l.Hex, h)
+	where := fmt.Sprintf("%s %s as %T", v.Name, v.Hex, h)
 	n, err := h.Decode(append(bytes.Clone(wire), 0xa5))
 	require.NoError(t, err, where)
 	require.Equal(t, len(wire), n, where)
-	fields.requireEqual(t, l.Fields, where)
+	fields.requireEqual(t, v.Fields, where)
 	require.NoError(t, h.Validate(), where)
 
 	h, fields = header()
-	fields.set(t, l.Fields)
+	fields.set(t, v.Fields)
 	dirty := bytes.Repeat([]byte{0xff}, 128)
-	require.Equal(t, l.Hex, hex.EncodeToString(h.AppendTo(dirty[:0])), where)
+	require.Equal(t, v.Hex, hex.EncodeToString(h.AppendTo(dirty[:0])), where)
 }
 
-// TestSESMalformed feeds the SES headers that must not decode, must not
+// replaySES feeds one way of reading a SES header what must not decode, must not
 // validate, or must decode with reserved bits ignored.
-func TestSESMalformed(t *testing.T) {
-	if os.Getenv("UETCC_VECTORS") == "" {
-		t.Skip("malformed.jsonl is not recorded here yet")
-	}
-	lines := 0
-	for l := range sesRead(t, "malformed.jsonl") {
-		lines++
-		for _, header := range sesKinds[l.Name] {
-			l.replayMalformed(t, header)
-		}
-	}
-	require.NotZero(t, lines)
-	t.Logf("%d lines", lines)
-}
-
-func (l *sesLine) replayMalformed(t *testing.T, header func() (sesCodec, sesFields)) {
-	wire, err := hex.DecodeString(l.Hex)
-	require.NoError(t, err)
+func (v *malformedVector) replaySES(t *testing.T, header func() (sesCodec, sesFields)) {
+	wire := unhex(t, v.Hex)
 	h, _ := header()
-	where := fmt.Sprintf("%s %s as %T: %s", l.Name, l.Hex, h, l.Why)
-	_, err = h.Decode(wire)
-	switch l.Expect {
+	where := fmt.Sprintf("%s %s as %T: %s", v.Name, v.Hex, h, v.Why)
+	_, err := h.Decode(wire)
+	switch v.Expect {
 	case "error":
 		fresh, _ := header()
 		require.Equal(t, fresh, h, "%s: touched on error", where)
@@ -114,15 +59,14 @@ func (l *sesLine) replayMalformed(t *testing.T, header func() (sesCodec, sesFiel
 		require.Error(t, h.Validate(), where)
 	case "ignore":
 		require.NoError(t, err, where)
-		same, err := hex.DecodeString(l.Why[strings.LastIndexByte(l.Why, ' ')+1:])
-		require.NoError(t, err, where)
+		same := v.same(t)
 		want, _ := header()
 		_, err = want.Decode(same)
 		require.NoError(t, err, where)
 		require.Equal(t, want, h, where)
 		require.Equal(t, same, h.AppendTo(nil), where)
 	default:
-		t.Fatalf("%s: unknown expectation %q", where, l.Expect)
+		t.Fatalf("%s: unknown expectation %q", where, v.Expect)
 	}
 }
 

@@ -94,3 +94,9 @@ var nackClasses = [256]NackClass{
 
 // Class returns what the source does about c; [NackIgnore] for reserved codes.
 func (c NackCode) Class() NackClass { return nackClasses[c] }
+
+// mayLackPDC reports whether a NACK with code c may have spdcid 0, because its
+// sender has no context to name.
+func (c NackCode) mayLackPDC() bool {
+	return c >= NackNoPDCAvail && c <= NackNoBitmap || c == NackInvDPDCID || c == NackPDCHdrMismatch
+}

@@ -1,0 +1,230 @@
+package hbm
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/internal/alloctest"
+)
+
+// seven is the controller of figure 6-3: seven requesters, memory that retires
+// 50 GB/s where 87.5 GB/s are asked for.
+func seven(a Arbitration) Config {
+	return Config{
+		Channels: 1, Banks: 16, Requesters: 7, Depth: 4096, Rate: 50e9, Interleave: 4096, Arbitration: a,
+	}
+}
+
+// offer submits 4 KiB requests of all seven requesters, each at 12.5 GB/s, for
+// the given time.
+func offer(t *testing.T, c *Controller, ns int64) (now int64) {
+	done := make([]Done, 64)
+	for packet := range ns * 125 / 10 / 4096 {
+		now = packet * 4096 * 10 / 125
+		for r := range 7 {
+			require.NoError(t, c.Submit(now, Request{Requester: r, Addr: uint64(packet*7+int64(r)) * 4096, Bytes: 4096}))
+		}
+		for c.Retire(now, done) > 0 {
+		}
+	}
+	return now
+}
+
+// TestFigure6_3: with equal demand and too little memory bandwidth the queue
+// grows by 37,500 bytes a microsecond and each requester gets a seventh.
+func TestFigure6_3(t *testing.T) {
+	for _, a := range []Arbitration{RoundRobin, OldestFirst} {
+		c, err := New(seven(a))
+		require.NoError(t, err)
+		now := offer(t, c, 200_000)
+		require.InDelta(t, 37.5*float64(now), float64(c.Occupied()), 8*7*4096, "%v", a)
+		share := int64(50e9) / 7 * now / 1e9
+		for r := range 7 {
+			u := c.Usage(r)
+			require.InDelta(t, float64(share), float64(u.Bytes), 2*4096, "%v requester %d", a, r)
+			require.Positive(t, u.Wait)
+			require.GreaterOrEqual(t, u.MaxWait, u.Wait/u.Requests)
+		}
+	}
+}
+
+// TestArbitration: round robin shares among requesters, oldest first serves in
+// order of arrival whoever asks.
+func TestArbitration(t *testing.T) {
+	serve := func(a Arbitration) (order []uint64) {
+		cfg := seven(a)
+		cfg.Requesters = 2
+		c, _ := New(cfg)
+		for i := range uint64(4) { // requester 0 sends a burst, then 1 comes
+			require.NoError(t, c.Submit(0, Request{Requester: 0, Addr: i * 4096, Bytes: 4096, Tag: i}))
+		}
+		require.NoError(t, c.Submit(1, Request{Requester: 1, Addr: 9 * 4096, Bytes: 4096, Tag: 9}))
+		done := make([]Done, 8)
+		for _, d := range done[:c.Retire(1e9, done)] {
+			order = append(order, d.Tag)
+		}
+		return order
+	}
+	require.Equal(t, []uint64{0, 9, 1, 2, 3}, serve(RoundRobin))
+	require.Equal(t, []uint64{0, 1, 2, 3, 9}, serve(OldestFirst))
+	require.Equal(t, "round-robin", RoundRobin.String())
+	require.Equal(t, "oldest-first", OldestFirst.String())
+}
+
+// TestBankConflict: requests to one bank wait for it, requests to others pass.
+func TestBankConflict(t *testing.T) {
+	cfg := Config{Channels: 1, Banks: 2, Requesters: 2, Depth: 4, Rate: 1e9, BankBusy: 500, Interleave: 64}
+	c, _ := New(cfg)
+	submit := func(r int, addr uint64, tag uint64) {
+		require.NoError(t, c.Submit(0, Request{Requester: r, Addr: addr, Bytes: 64, Tag: tag}))
+	}
+	submit(0, 0, 1)   // bank 0
+	submit(0, 128, 2) // bank 0 again
+	submit(1, 64, 3)  // bank 1
+	var done [4]Done
+	require.Equal(t, 3, c.Retire(10_000, done[:]))
+	require.Equal(t, []uint64{1, 3, 2}, []uint64{done[0].Tag, done[1].Tag, done[2].Tag})
+	require.Equal(t, []int64{64, 128, 564 + 64}, []int64{done[0].At, done[1].At, done[2].At})
+	require.EqualValues(t, 564, done[2].Wait)
+}
+
+// TestChannels: addresses that differ by the interleave use channels in
+// parallel.
+func TestChannels(t *testing.T) {
+	cfg := Config{Channels: 4, Banks: 1, Requesters: 1, Depth: 4, Rate: 1e9, Interleave: 256}
+	c, _ := New(cfg)
+	for i := range uint64(4) {
+		require.NoError(t, c.Submit(0, Request{Addr: i * 256, Bytes: 256}))
+	}
+	at, ok := c.Next()
+	require.True(t, ok)
+	require.EqualValues(t, 256, at)
+	var done [4]Done
+	require.Equal(t, 4, c.Retire(256, done[:]), "all at once")
+	require.EqualValues(t, 4e9, c.Rate())
+	_, ok = c.Next()
+	require.False(t, ok)
+}
+
+func TestControllerErrors(t *testing.T) {
+	c, _ := New(Config{Channels: 1, Banks: 1, Requesters: 1, Depth: 2, Rate: 1, Interleave: 1})
+	require.ErrorIs(t, c.Submit(0, Request{Requester: 1, Bytes: 1}), ErrRequester)
+	require.ErrorIs(t, c.Submit(0, Request{Requester: -1, Bytes: 1}), ErrRequester)
+	require.ErrorIs(t, c.Submit(0, Request{}), ErrRequester)
+	for range 3 { // one in transfer, two waiting
+		require.NoError(t, c.Submit(0, Request{Bytes: 1}))
+	}
+	require.ErrorIs(t, c.Submit(0, Request{Bytes: 1}), ErrFull)
+	require.EqualValues(t, 3, c.Occupied())
+	for _, bad := range []func(*Config){
+		func(c *Config) { c.Channels = 0 },
+		func(c *Config) { c.Banks = 257 },
+		func(c *Config) { c.Requesters = 0 },
+		func(c *Config) { c.Depth = 0 },
+		func(c *Config) { c.Rate = 0 },
+		func(c *Config) { c.BankBusy = -1 },
+		func(c *Config) { c.Interleave = 0 },
+		func(c *Config) { c.Arbitration = 2 },
+	} {
+		cfg := seven(RoundRobin)
+		bad(&cfg)
+		_, err := New(cfg)
+		require.ErrorIs(t, err, ErrConfig)
+	}
+}
+
+// TestConservation: every request is retired exactly once, in order of time, and
+// a channel is never idle while something waits that could start.
+func TestConservation(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 2))
+	for range 50 {
+		cfg := Config{
+			Channels: 1 + r.IntN(4), Banks: 1 + r.IntN(4), Requesters: 1 + r.IntN(5), Depth: 1 + r.IntN(8),
+			Rate: 1 + r.Int64N(1e10), BankBusy: r.Int64N(300), Interleave: 1 << r.IntN(12), Arbitration: Arbitration(r.IntN(2)),
+		}
+		c, err := New(cfg)
+		require.NoError(t, err)
+		now, tag, in, out, last := int64(0), uint64(0), int64(0), int64(0), int64(0)
+		seen := map[uint64]bool{}
+		done := make([]Done, 3)
+		take := func() {
+			for _, d := range done[:c.Retire(now, done)] {
+				require.False(t, seen[d.Tag])
+				require.GreaterOrEqual(t, d.At, last)
+				require.GreaterOrEqual(t, d.Wait, int64(0))
+				seen[d.Tag], last = true, d.At
+				out += d.Bytes
+			}
+		}
+		for range 400 {
+			now += r.Int64N(500)
+			bytes := 1 + r.Int64N(4096)
+			if c.Submit(now, Request{Requester: r.IntN(cfg.Requesters), Addr: r.Uint64(), Bytes: bytes, Tag: tag}) == nil {
+				tag++
+				in += bytes
+			}
+			if r.IntN(3) == 0 {
+				take()
+			}
+		}
+		for len(seen) < int(tag) {
+			if at, ok := c.Next(); ok {
+				now = max(now, at)
+			}
+			take()
+		}
+		require.Equal(t, in, out)
+		require.Zero(t, c.Occupied())
+	}
+}
+
+// TestPolicy: the penalty grows with the bytes waiting, an episode has a clear
+// end, and the restore flag stays.
+func TestPolicy(t *testing.T) {
+	p, err := NewPolicy(PolicyConfig{Low: 1000, High: 3000, Resume: 400, Max: 127})
+	require.NoError(t, err)
+	for _, c := range []struct {
+		waiting int64
+		pend    uint8
+		restore bool
+	}{
+		{0, 0, false},
+		{1000, 0, false},
+		{1001, 1, false},
+		{2000, 64, false},
+		{3000, 127, false},
+		{9000, 127, false},
+		{900, 1, false}, // between resume and low the episode goes on
+		{400, 0, true},
+		{0, 0, true},
+		{1000, 0, true},
+		{2000, 64, false},
+	} {
+		pend, restore := p.Mark(c.waiting)
+		require.Equal(t, c.pend, pend, "%+v", c)
+		require.Equal(t, c.restore, restore, "%+v", c)
+	}
+	for _, bad := range []PolicyConfig{
+		{Low: 1, High: 1, Max: 1}, {Low: 1, High: 2, Resume: 2, Max: 1}, {Low: 1, High: 2, Resume: -1, Max: 1},
+		{Low: 1, High: 2}, {Low: 1, High: 2, Max: 128},
+	} {
+		_, err := NewPolicy(bad)
+		require.ErrorIs(t, err, ErrConfig)
+	}
+}
+
+func TestAllocs(t *testing.T) {
+	c, _ := New(seven(RoundRobin))
+	p, _ := NewPolicy(PolicyConfig{Low: 1, High: 2, Max: 127})
+	var done [1]Done
+	now := int64(0)
+	alloctest.Zero(t, "submit and retire", func() {
+		now += 1000
+		if c.Submit(now, Request{Bytes: 4096}) != nil || c.Retire(now+500, done[:]) != 1 {
+			panic("not retired")
+		}
+		p.Mark(c.Occupied())
+	})
+}

@@ -1,0 +1,46 @@
+package hbm
+
+// Policy turns the bytes that wait in a memory controller into the penalty that
+// a receiver puts into its ACKs: from Low to High waiting bytes it grows from 1
+// to Max. An episode that has begun ends when the bytes waiting fall to Resume.
+// How a destination computes its penalty is not specified; this is the simplest
+// rule that doesn't flap. Single writer.
+type Policy struct {
+	low, high, resume int64
+	max               int64
+	active            bool // an episode is on
+	ended             bool // one has ended
+}
+
+// PolicyConfig describes a policy.
+type PolicyConfig struct {
+	Low    int64 // waiting bytes at which the penalty begins
+	High   int64 // waiting bytes at which it is Max; above Low
+	Resume int64 // waiting bytes at which an episode ends, 0..Low
+	Max    uint8 // strongest penalty, 1..127; 127 brings a source down to one packet per round trip
+}
+
+// NewPolicy returns a policy without an episode. The error is [ErrConfig].
+func NewPolicy(cfg PolicyConfig) (Policy, error) {
+	if cfg.Resume < 0 || cfg.Resume > cfg.Low || cfg.Low >= cfg.High || cfg.Max < 1 || cfg.Max > 127 {
+		return Policy{}, ErrConfig
+	}
+	return Policy{low: cfg.Low, high: cfg.High, resume: cfg.Resume, max: int64(cfg.Max)}, nil
+}
+
+// Mark returns what an ACK sent while the given number of bytes waits says:
+// rcv_cwnd_pend (0..127) and whether sources may restore their windows. The
+// restore flag stays set after an episode, so that a lost ACK does no harm.
+func (p *Policy) Mark(waiting int64) (pend uint8, restore bool) {
+	switch {
+	case waiting > p.low:
+		p.active = true
+	case p.active && waiting <= p.resume:
+		p.active, p.ended = false, true
+	}
+	if !p.active {
+		return 0, p.ended
+	}
+	over := min(max(waiting-p.low, 0), p.high-p.low)
+	return uint8(1 + (p.max-1)*over/(p.high-p.low)), false
+}

@@ -1,0 +1,122 @@
+package pds
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// AckLen is the size of an [Ack].
+const AckLen = 12
+
+// Ack is the plain acknowledgement, and the first 12 bytes of [AckCC] and
+// [AckCCX].
+//
+//	 0       4 5     8 9           15 16                             31
+//	+---------+-------+--------------+---------------------------------+
+//	| type 7  | next  |    flags     | ack_psn_offset, or probe_opaque |
+//	+---------+-------+--------------+---------------------------------+
+//	|                             cack_psn                             |
+//	+--------------------------------+---------------------------------+
+//	|            spdcid              |             dpdcid              |
+//	+--------------------------------+---------------------------------+
+//
+// Source: UE Specification 1.0.x, Table 3-35.
+type Ack struct {
+	Next   NextHdr // nothing, or a response
+	Flags  Flags   // FlagM, FlagRetx, FlagP, and the request of [Flags.Req]
+	Offset int16   // ack_psn_offset, see [Ack.AckPSN]; with FlagP probe_opaque
+	SPDCID PDCID   // sender's PDC, never 0
+	DPDCID PDCID   // receiver's PDC, never 0
+	CACK   PSN     // everything up to and including this PSN has arrived
+}
+
+// AckPSN returns the PSN of the packet that triggered the acknowledgement. The
+// answer to a probe (FlagP) names none; then it is the cumulative one.
+func (a *Ack) AckPSN() PSN {
+	if a.Flags&FlagP != 0 {
+		return a.CACK
+	}
+	return a.CACK.Add(int32(a.Offset))
+}
+
+// ProbeOpaque returns the value that an ACK with FlagP copies from its probe.
+func (a *Ack) ProbeOpaque() uint16 { return uint16(a.Offset) }
+
+// Decode sets a from the front of b and returns the length of the header. The
+// errors are [ErrTruncated] and [ErrType]; they leave a as it was.
+func (a *Ack) Decode(b []byte) (int, error) {
+	if len(b) < AckLen {
+		return 0, ErrTruncated
+	}
+	if Type(b[0]>>3) != TypeACK {
+		return 0, ErrType
+	}
+	a.get(b)
+	return AckLen, nil
+}
+
+func (a *Ack) get(b []byte) {
+	b = b[:AckLen:AckLen]
+	p := binary.BigEndian.Uint16(b)
+	a.Next, a.Flags = NextHdr(p>>7&0xf), Flags(p)&ackFlags
+	a.Offset = int16(binary.BigEndian.Uint16(b[2:]))
+	a.CACK = PSN(binary.BigEndian.Uint32(b[4:]))
+	a.SPDCID = PDCID(binary.BigEndian.Uint16(b[8:]))
+	a.DPDCID = PDCID(binary.BigEndian.Uint16(b[10:]))
+}
+
+// Encode writes a to the front of b and returns the length of the header. The
+// only error is [ErrTruncated].
+func (a *Ack) Encode(b []byte) (int, error) {
+	if len(b) < AckLen {
+		return 0, ErrTruncated
+	}
+	a.put(b, TypeACK)
+	return AckLen, nil
+}
+
+func (a *Ack) put(b []byte, t Type) {
+	b = b[:AckLen:AckLen]
+	binary.BigEndian.PutUint16(b, joinPrologue(t, a.Next, a.Flags&ackFlags))
+	binary.BigEndian.PutUint16(b[2:], uint16(a.Offset))
+	binary.BigEndian.PutUint32(b[4:], uint32(a.CACK))
+	binary.BigEndian.PutUint16(b[8:], uint16(a.SPDCID))
+	binary.BigEndian.PutUint16(b[10:], uint16(a.DPDCID))
+}
+
+// AppendTo appends a to b.
+func (a *Ack) AppendTo(b []byte) []byte {
+	b, tail := extend(b, AckLen)
+	a.Encode(tail)
+	return b
+}
+
+// Validate returns the first of [ErrNextHdr], [ErrFlags] and [ErrPDCID] that
+// applies.
+func (a *Ack) Validate() error {
+	switch {
+	case !TypeACK.Allows(a.Next):
+		return ErrNextHdr
+	case a.Flags.Req() == AckReqReserved:
+		return ErrFlags
+	case a.SPDCID == 0 || a.DPDCID == 0:
+		return ErrPDCID
+	default:
+		return nil
+	}
+}
+
+// String returns one line for people.
+func (a Ack) String() string { return a.text(TypeACK) }
+
+func (a *Ack) text(t Type) string {
+	what := fmt.Sprintf("psn=%d", a.AckPSN())
+	if a.Flags&FlagP != 0 {
+		what = fmt.Sprintf("probe=%#04x", a.ProbeOpaque())
+	}
+	s := fmt.Sprintf("%v cack=%d %s spdc=%d dpdc=%d%s", t, a.CACK, what, a.SPDCID, a.DPDCID, ackFlagNames.list(a.Flags))
+	if r := a.Flags.Req(); r != AckReqNone {
+		s += " " + r.String()
+	}
+	return s + " " + a.Next.String()
+}

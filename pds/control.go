@@ -1,0 +1,115 @@
+package pds
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// ControlLen is the size of a [Control] packet.
+const ControlLen = 16
+
+// Control is a control packet, CP.
+//
+//	 0       4 5     8 9           15 16                             31
+//	+---------+-------+--------------+---------------------------------+
+//	| type 11 |  ctl  |    flags     |          probe_opaque           |
+//	+---------+-------+--------------+---------------------------------+
+//	|                               psn                                |
+//	+--------------------------------+---------------------------------+
+//	|            spdcid              |     dpdcid, or PDCInfo if SYN   |
+//	+--------------------------------+---------------------------------+
+//	|                  payload, by ctl_type: see Payload               |
+//	+------------------------------------------------------------------+
+//
+// What follows the header of a NEGOTIATION is opaque.
+//
+// Source: UE Specification 1.0.x, Table 3-38.
+type Control struct {
+	Ctl         CtlType
+	Flags       Flags   // FlagISROD, FlagRetx, FlagAR, FlagSYN
+	ProbeOpaque uint16  // PROBE: any value, which the ACK returns; otherwise 0
+	SPDCID      PDCID   // sender's PDC, never 0
+	DPDCID      PDCID   // receiver's PDC, never 0; 0 while FlagSYN is set
+	Info        PDCInfo // while FlagSYN is set, otherwise 0
+	PSN         PSN     // see [CtlType.ConsumesPSN]
+	Payload     Payload
+}
+
+// StartPSN returns the first PSN of the PDC that a packet with FlagSYN opens.
+func (c *Control) StartPSN() PSN { return c.PSN - PSN(c.Info.PSNOffset()) }
+
+// Decode sets c from the front of b and returns the length of the header. The
+// errors are [ErrTruncated] and [ErrType]; they leave c as it was.
+func (c *Control) Decode(b []byte) (int, error) {
+	if len(b) < ControlLen {
+		return 0, ErrTruncated
+	}
+	b = b[:ControlLen:ControlLen]
+	t, ctl, flags := splitPrologue(binary.BigEndian.Uint16(b))
+	if t != TypeCP {
+		return 0, ErrType
+	}
+	c.Ctl, c.Flags = CtlType(ctl), flags&cpFlags
+	c.ProbeOpaque = binary.BigEndian.Uint16(b[2:])
+	c.PSN = PSN(binary.BigEndian.Uint32(b[4:]))
+	c.SPDCID = PDCID(binary.BigEndian.Uint16(b[8:]))
+	c.DPDCID, c.Info = splitPeer(flags, binary.BigEndian.Uint16(b[10:]))
+	c.Payload = Payload(binary.BigEndian.Uint32(b[12:])) & c.Ctl.payloadMask()
+	return ControlLen, nil
+}
+
+// Encode writes c to the front of b and returns the length of the header. The
+// only error is [ErrTruncated].
+func (c *Control) Encode(b []byte) (int, error) {
+	if len(b) < ControlLen {
+		return 0, ErrTruncated
+	}
+	b = b[:ControlLen:ControlLen]
+	binary.BigEndian.PutUint16(b, joinPrologue(TypeCP, NextHdr(c.Ctl), c.Flags&cpFlags))
+	binary.BigEndian.PutUint16(b[2:], c.ProbeOpaque)
+	binary.BigEndian.PutUint32(b[4:], uint32(c.PSN))
+	binary.BigEndian.PutUint16(b[8:], uint16(c.SPDCID))
+	binary.BigEndian.PutUint16(b[10:], joinPeer(c.Flags, c.DPDCID, c.Info))
+	binary.BigEndian.PutUint32(b[12:], uint32(c.Payload&c.Ctl.payloadMask()))
+	return ControlLen, nil
+}
+
+// AppendTo appends c to b.
+func (c *Control) AppendTo(b []byte) []byte {
+	b, tail := extend(b, ControlLen)
+	c.Encode(tail)
+	return b
+}
+
+// Validate returns [ErrCtlType] or [ErrPDCID] if one applies.
+func (c *Control) Validate() error {
+	if c.Ctl.IsReserved() {
+		return ErrCtlType
+	}
+	return errorIf(c.SPDCID == 0 || c.Flags&FlagSYN == 0 && c.DPDCID == 0, ErrPDCID)
+}
+
+// String returns one line for people.
+func (c Control) String() string {
+	return fmt.Sprintf("%v %v psn=%d spdc=%d %s%s%s", TypeCP, c.Ctl, c.PSN, c.SPDCID, peerText(c.Flags, c.DPDCID, c.Info),
+		cpFlagNames.list(c.Flags), c.payloadText())
+}
+
+// payloadText shows the payload, and the opaque value of a probe.
+func (c *Control) payloadText() string {
+	p := c.Payload
+	switch c.Ctl {
+	case CtlACKReq:
+		return fmt.Sprintf(" message_id=%d", p.MessageID())
+	case CtlClearCmd, CtlClearReq:
+		return fmt.Sprintf(" clear=%d", p.PSN())
+	case CtlProbe:
+		return fmt.Sprintf(" probe=%#04x sack_base=%d", c.ProbeOpaque, p.PSN())
+	case CtlCredit:
+		return fmt.Sprintf(" credit=%d", p.Credit())
+	case CtlCreditReq:
+		return fmt.Sprintf(" ccc=%d target=%d", p.CCCID(), p.CreditTarget())
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,163 @@
+package pds
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/internal/alloctest"
+)
+
+// The walk of the specification: PSN 336 with everything up to 335 cleared.
+func TestRequestClearPSN(t *testing.T) {
+	r := Request{Type: TypeRUDReq, PSN: 336, ClearOffset: -1}
+	require.Equal(t, PSN(335), r.ClearPSN())
+	r.PSN, r.ClearOffset = 1, -4
+	require.Equal(t, PSN(0xfffffffd), r.ClearPSN(), "across zero")
+}
+
+func TestRequestStartPSN(t *testing.T) {
+	r := Request{PSN: 0x12003, Flags: FlagSYN, Info: MakePDCInfo(false, 3)}
+	require.Equal(t, PSN(0x12000), r.StartPSN())
+	r.PSN = 1
+	require.Equal(t, PSN(0xfffffffe), r.StartPSN(), "across zero")
+}
+
+func TestAckPSNs(t *testing.T) {
+	a := AckCC{Ack: Ack{CACK: 0xffffffff, Offset: 3}, SACK: SACK{SACKOffset: -7}}
+	require.Equal(t, PSN(2), a.AckPSN())
+	require.Equal(t, PSN(0xfffffff8), a.SACKBase())
+	a.Flags = FlagP
+	require.Equal(t, PSN(0xffffffff), a.AckPSN(), "the answer to a probe names no packet")
+	require.Equal(t, uint16(3), a.ProbeOpaque())
+}
+
+func TestFlagsReq(t *testing.T) {
+	f := (FlagM | FlagRetx).WithReq(AckReqClose)
+	require.Equal(t, AckReqClose, f.Req())
+	require.Equal(t, FlagM|FlagRetx, f.WithReq(AckReqNone))
+	require.Equal(t, "REQ_CLOSE", f.Req().String())
+}
+
+func TestAckCCStateOfTheOtherType(t *testing.T) {
+	var a AckCC
+	want := CreditState{Credit: 0xabcdef, OOOCount: 9}
+	a.SetCredit(&want)
+	n := NSCCState{CwndPend: 5}
+	require.False(t, a.NSCC(&n))
+	require.Equal(t, NSCCState{CwndPend: 5}, n)
+	var c CreditState
+	require.True(t, a.Credit(&c))
+	require.Equal(t, want, c)
+
+	set := NSCCState{ServiceTime: 0xffff, Restore: true, CwndPend: 127, RcvdBytes: maxUint24, OOOCount: OOOUnknown}
+	a.SetNSCC(&set)
+	require.False(t, a.Credit(&c))
+	require.True(t, a.NSCC(&n))
+	require.Equal(t, set, n)
+	var alone NSCCState
+	_, err := alone.Decode(a.State[:])
+	require.NoError(t, err)
+	require.Equal(t, set, alone)
+}
+
+func TestEncodeKeepsNeighboursOfWideValues(t *testing.T) {
+	r := Request{Type: TypeRUDCCReq, Next: NextRequestStd, SPDCID: 1, DPDCID: 1, CCCID: 7, CreditTarget: 1<<24 + 5}
+	require.ErrorIs(t, r.Validate(), ErrRange)
+	var got Request
+	_, err := got.Decode(r.AppendTo(nil))
+	require.NoError(t, err)
+	require.Equal(t, uint8(7), got.CCCID)
+	require.Equal(t, uint32(5), got.CreditTarget, "modulo 2^24")
+
+	n := NSCCState{CwndPend: 0xff, RcvdBytes: 1<<24 + 1, ServiceTime: 3}
+	require.ErrorIs(t, n.Validate(), ErrRange)
+	var a AckCC
+	a.SetNSCC(&n)
+	a.NSCC(&n)
+	require.Equal(t, NSCCState{CwndPend: 0x7f, RcvdBytes: 1, ServiceTime: 3}, n)
+}
+
+func TestNackValidateWithoutPDC(t *testing.T) {
+	n := Nack{Code: NackNoPDCAvail, DPDCID: 5}
+	require.NoError(t, n.Validate(), "a refused SYN leaves its sender without a PDC to name")
+	n.Code = NackRODOOO
+	require.ErrorIs(t, n.Validate(), ErrPDCID)
+	n = Nack{Code: NackTrimmed, Flags: FlagNT}
+	require.NoError(t, n.Validate())
+	n.SPDCID = 1
+	require.ErrorIs(t, n.Validate(), ErrPDCID)
+}
+
+func TestPeekType(t *testing.T) {
+	for v := range 256 {
+		typ, err := PeekType([]byte{byte(v)})
+		if v>>3 == 0 || v>>3 > 14 {
+			require.ErrorIs(t, err, ErrType)
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, Type(v>>3), typ)
+	}
+	_, err := PeekType(nil)
+	require.ErrorIs(t, err, ErrTruncated)
+}
+
+func TestHeadersDoNotAllocate(t *testing.T) {
+	check(t, &Entropy{Value: 7}, nil)
+	check(t, &Prologue{Type: TypeACK}, nil)
+	check(t, &Request{Type: TypeRUDReq}, new(Ack))
+	check(t, &Request{Type: TypeRODCCReq, Flags: FlagSYN}, new(Ack))
+	check(t, &RUDI{Type: TypeRUDIResp}, new(Ack))
+	check(t, &UUD{Next: NextRequestStd}, new(Ack))
+	check(t, &Ack{CACK: 9}, new(AckCC))
+	check(t, &AckCC{}, new(AckCCX))
+	check(t, &AckCCX{}, new(Control))
+	check(t, &Nack{}, new(NackCCX))
+	check(t, &NackCCX{}, new(Ack))
+	check(t, &Control{Ctl: CtlCredit}, new(Ack))
+	check(t, &TSS{}, new(Ack))
+	check(t, &TSS{SP: true}, new(Ack))
+}
+
+type codec interface {
+	Decode(b []byte) (int, error)
+	Encode(b []byte) (int, error)
+	AppendTo(b []byte) []byte
+	Validate() error
+	String() string
+}
+
+// check asserts that no method of h but String allocates, in success or error.
+// other is a header of another type.
+func check(t *testing.T, h, other codec) {
+	t.Helper()
+	wire := h.AppendTo(nil)
+	buf := make([]byte, 0, 64)
+	alloctest.Zero(t, "Decode", func() {
+		if n, err := h.Decode(wire); err != nil || n != len(wire) {
+			panic("the path under test did not run")
+		}
+	})
+	alloctest.Zero(t, "Encode", func() {
+		if n, err := h.Encode(buf[:64]); err != nil || n != len(wire) {
+			panic("the path under test did not run")
+		}
+	})
+	alloctest.Zero(t, "AppendTo", func() { buf = h.AppendTo(buf[:0]) })
+	alloctest.Zero(t, "Validate", func() { _ = h.Validate() })
+	alloctest.Zero(t, "truncated", func() {
+		if _, err := h.Decode(wire[:len(wire)-1]); err != ErrTruncated {
+			panic("the path under test did not run")
+		}
+	})
+	if other == nil {
+		return
+	}
+	foreign := append(other.AppendTo(nil), make([]byte, 64)...)
+	alloctest.Zero(t, "wrong type", func() {
+		if _, err := h.Decode(foreign); err != ErrType {
+			panic("the path under test did not run")
+		}
+	})
+}

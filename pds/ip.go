@@ -1,0 +1,91 @@
+package pds
+
+import (
+	"errors"
+	"strconv"
+)
+
+// How UET rides on IP.
+const (
+	UDPPort    = 4793 // destination port; the source port is the entropy value
+	IPProtocol = 253  // without UDP; none is assigned, the reference provider takes the experimental 253
+)
+
+// The smallest IP payload that a trimming switch leaves of a packet: the first
+// 16 bytes from the PDS header on, so a request keeps its whole header. (UE
+// Specification 1.0.x, Table 4-1.)
+const (
+	MinTrimmedUDP    = 8 + 16
+	MinTrimmedNative = EntropyLen + 16
+)
+
+// nominalOverhead is what [NominalSize] adds for the headers below.
+const nominalOverhead = 40
+
+// NominalSize returns the bytes that congestion control counts for a packet,
+// at the source and at the destination alike: its transport length plus 40. The
+// transport length is the UDP length, or without UDP everything from the
+// entropy header to the trailer. (UE Specification 1.0.x, section 3.6.12.)
+func NominalSize(transportLen int) int64 { return int64(transportLen) + nominalOverhead }
+
+// ECN is the congestion notification field of IP, the low 2 bits of the TOS or
+// traffic class byte. (RFC 3168.)
+type ECN uint8
+
+const (
+	ECNNotECT ECN = 0 // switches drop instead of marking
+	ECNECT1   ECN = 1 // may be marked
+	ECNECT0   ECN = 2 // may be marked
+	ECNCE     ECN = 3 // marked: congestion experienced
+)
+
+var ecnNames = [...]string{"Not-ECT", "ECT(1)", "ECT(0)", "CE"}
+
+// String returns the name in RFC 3168.
+func (e ECN) String() string { return enumName(ecnNames[:], "ECN", uint8(e)) }
+
+// DSCP is the code point of IP that names a traffic class, 6 bits.
+type DSCP uint8
+
+// String returns the number.
+func (d DSCP) String() string { return "DSCP " + strconv.Itoa(int(d)) }
+
+// TOS returns the TOS or traffic class byte of d and e.
+func TOS(d DSCP, e ECN) uint8 { return uint8(d)<<2 | uint8(e)&3 }
+
+// SplitTOS returns what a TOS or traffic class byte says.
+func SplitTOS(b uint8) (DSCP, ECN) { return DSCP(b >> 2), ECN(b & 3) }
+
+// DSCPs are the code points of a network. The specification names the four
+// uses and leaves the values to the operator. (UE Specification 1.0.x, sections
+// 3.6.4.7 and 4.1.)
+type DSCPs struct {
+	Trimmable      DSCP // data that switches may trim
+	Trimmed        DSCP // a packet that was trimmed
+	TrimmedLastHop DSCP // a packet that the last switch trimmed; may equal Trimmed
+	Control        DSCP // ACK, NACK and control packets
+}
+
+// ErrDSCP: a trimmed packet could not be told from another, or a value has more
+// than 6 bits.
+var ErrDSCP = errors.New("pds: DSCP values collide or exceed 6 bits")
+
+// Validate returns [ErrDSCP] if the code points cannot be told apart.
+func (d *DSCPs) Validate() error {
+	tooWide := (d.Trimmable | d.Trimmed | d.TrimmedLastHop | d.Control) > 63
+	taken := func(v DSCP) bool { return v == d.Trimmable || v == d.Control }
+	return errorIf(tooWide || taken(d.Trimmed) || taken(d.TrimmedLastHop), ErrDSCP)
+}
+
+// TrimmedBy returns the NACK code for a packet that arrived with code point v,
+// and whether it was trimmed at all.
+func (d *DSCPs) TrimmedBy(v DSCP) (NackCode, bool) {
+	switch v {
+	case d.Trimmed:
+		return NackTrimmed, true
+	case d.TrimmedLastHop:
+		return NackTrimmedLastHop, true
+	default:
+		return 0, false
+	}
+}

@@ -1,0 +1,56 @@
+package pds
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestTrailer(t *testing.T) {
+	// The check value of CRC-32C (RFC 3720, "123456789").
+	b := AppendCRC([]byte("123456789"))
+	require.Equal(t, []byte{0xe3, 0x06, 0x92, 0x83}, b[9:])
+	p, err := CheckCRC(b)
+	require.NoError(t, err)
+	require.Equal(t, "123456789", string(p))
+	b[3] ^= 1
+	_, err = CheckCRC(b)
+	require.ErrorIs(t, err, ErrCRC)
+	_, err = CheckCRC(b[:3])
+	require.ErrorIs(t, err, ErrTruncated)
+	_, err = CheckCRC([]byte{0, 0, 0, 0})
+	require.NoError(t, err, "the sum of nothing is zero")
+}
+
+func TestNominalSize(t *testing.T) {
+	require.Equal(t, int64(4096+60+8+40), NominalSize(8+60+4096))
+}
+
+func TestTOS(t *testing.T) {
+	require.Equal(t, uint8(46<<2|3), TOS(46, ECNCE))
+	d, e := SplitTOS(0x22)
+	require.Equal(t, DSCP(8), d)
+	require.Equal(t, ECNECT0, e)
+	require.Equal(t, "ECT(0)", e.String())
+	require.Equal(t, "DSCP 8", d.String())
+}
+
+func TestDSCPs(t *testing.T) {
+	d := DSCPs{Trimmable: 8, Trimmed: 16, TrimmedLastHop: 18, Control: 46}
+	require.NoError(t, d.Validate())
+	code, ok := d.TrimmedBy(18)
+	require.True(t, ok)
+	require.Equal(t, NackTrimmedLastHop, code)
+	require.True(t, code.IsTrimmed())
+	_, ok = d.TrimmedBy(8)
+	require.False(t, ok)
+
+	d.TrimmedLastHop = 16
+	require.NoError(t, d.Validate(), "the last hop may go unmarked")
+	code, _ = d.TrimmedBy(16)
+	require.Equal(t, NackTrimmed, code)
+	for _, bad := range []DSCPs{{Trimmable: 8, Trimmed: 8, TrimmedLastHop: 9}, {Trimmed: 46, TrimmedLastHop: 9, Control: 46},
+		{Trimmed: 64, TrimmedLastHop: 9}, {}} {
+		require.ErrorIs(t, bad.Validate(), ErrDSCP)
+	}
+}

@@ -1,0 +1,181 @@
+package pds
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// Sizes of [Nack] and [NackCCX].
+const (
+	NackLen    = 16
+	NackCCXLen = 32
+)
+
+// Nack refuses one packet.
+//
+//	 0       4 5     8 9           15 16            23 24           31
+//	+---------+-------+--------------+----------------+--------------+
+//	| type 10 | next  |    flags     |   nack_code    | vendor_code  |
+//	+---------+-------+--------------+----------------+--------------+
+//	|              nack_psn, or nack_pkt_id if FlagNT                |
+//	+--------------------------------+-------------------------------+
+//	|            spdcid              |            dpdcid             |
+//	+--------------------------------+-------------------------------+
+//	|                            payload                             |
+//	+----------------------------------------------------------------+
+//
+// Source: UE Specification 1.0.x, Table 3-40.
+type Nack struct {
+	Next    NextHdr // NextNone
+	Flags   Flags   // FlagM, FlagRetx, FlagNT
+	Code    NackCode
+	Vendor  uint8  // vendor_code, free
+	SPDCID  PDCID  // sender's PDC; 0 if it has none
+	DPDCID  PDCID  // receiver's PDC; 0 with FlagNT
+	PSN     PSN    // nack_psn: the packet refused; with FlagNT see [Nack.PktID]
+	Payload uint32 // by code; NEW_START_PSN: the PSN to start from
+}
+
+// PktID returns the nack_pkt_id of a NACK with FlagNT.
+func (n *Nack) PktID() uint32 { return uint32(n.PSN) }
+
+// Decode sets n from the front of b and returns the length of the header. The
+// errors are [ErrTruncated] and [ErrType]; they leave n as it was.
+func (n *Nack) Decode(b []byte) (int, error) {
+	if len(b) < NackLen {
+		return 0, ErrTruncated
+	}
+	if Type(b[0]>>3) != TypeNACK {
+		return 0, ErrType
+	}
+	n.get(b)
+	return NackLen, nil
+}
+
+func (n *Nack) get(b []byte) {
+	b = b[:NackLen:NackLen]
+	p := binary.BigEndian.Uint16(b)
+	n.Next, n.Flags = NextHdr(p>>7&0xf), Flags(p)&nackFlags
+	n.Code, n.Vendor = NackCode(b[2]), b[3]
+	n.PSN = PSN(binary.BigEndian.Uint32(b[4:]))
+	n.SPDCID = PDCID(binary.BigEndian.Uint16(b[8:]))
+	n.DPDCID = PDCID(binary.BigEndian.Uint16(b[10:]))
+	n.Payload = binary.BigEndian.Uint32(b[12:])
+}
+
+// Encode writes n to the front of b and returns the length of the header. The
+// only error is [ErrTruncated].
+func (n *Nack) Encode(b []byte) (int, error) {
+	if len(b) < NackLen {
+		return 0, ErrTruncated
+	}
+	n.put(b, TypeNACK)
+	return NackLen, nil
+}
+
+func (n *Nack) put(b []byte, t Type) {
+	b = b[:NackLen:NackLen]
+	binary.BigEndian.PutUint16(b, joinPrologue(t, n.Next, n.Flags&nackFlags))
+	b[2], b[3] = uint8(n.Code), n.Vendor
+	binary.BigEndian.PutUint32(b[4:], uint32(n.PSN))
+	binary.BigEndian.PutUint16(b[8:], uint16(n.SPDCID))
+	binary.BigEndian.PutUint16(b[10:], uint16(n.DPDCID))
+	binary.BigEndian.PutUint32(b[12:], n.Payload)
+}
+
+// AppendTo appends n to b.
+func (n *Nack) AppendTo(b []byte) []byte {
+	b, tail := extend(b, NackLen)
+	n.Encode(tail)
+	return b
+}
+
+// Validate returns the first of [ErrNextHdr], [ErrNackCode] and [ErrPDCID]
+// that applies. A NACK of a RUDI packet names no PDC; any other names both,
+// but for the codes that say that the sender has none.
+func (n *Nack) Validate() error {
+	switch {
+	case n.Next != NextNone:
+		return ErrNextHdr
+	case n.Code.IsReserved():
+		return ErrNackCode
+	case n.Flags&FlagNT != 0:
+		return errorIf(n.SPDCID != 0 || n.DPDCID != 0, ErrPDCID)
+	default:
+		return errorIf(n.SPDCID == 0 && !n.Code.mayLackPDC() || n.DPDCID == 0, ErrPDCID)
+	}
+}
+
+// String returns one line for people.
+func (n Nack) String() string { return n.text(TypeNACK) }
+
+func (n *Nack) text(t Type) string {
+	what := fmt.Sprintf("psn=%d", n.PSN)
+	if n.Flags&FlagNT != 0 {
+		what = fmt.Sprintf("pkt_id=%d", n.PktID())
+	}
+	return fmt.Sprintf("%v %v %s spdc=%d dpdc=%d payload=%d vendor=%d%s", t, n.Code, what, n.SPDCID, n.DPDCID, n.Payload, n.Vendor,
+		nackFlagNames.list(n.Flags))
+}
+
+// NackCCX is a refusal with proprietary congestion state.
+//
+//	+----------------------------------------------------------------+
+//	|                    Nack, 16 bytes, type 12                     |
+//	+-----------+----------------------------------------------------+
+//	| nccx_type |             nack_ccx_state, 124 bits               |
+//	+-----------+----------------------------------------------------+
+//
+// Source: UE Specification 1.0.x, Table 3-41, as the reference provider and
+// IxNetwork lay it out.
+type NackCCX struct {
+	Nack
+	State [16]byte // nccx_type in the upper 4 bits, then the opaque state
+}
+
+// NCCXType returns the format of the state; 14 and 15 are proprietary, the
+// others reserved.
+func (n *NackCCX) NCCXType() CCType { return CCType(n.State[0] >> 4) }
+
+// Decode sets n from the front of b and returns the length of the header. The
+// errors are [ErrTruncated] and [ErrType]; they leave n as it was.
+func (n *NackCCX) Decode(b []byte) (int, error) {
+	if len(b) < NackCCXLen {
+		return 0, ErrTruncated
+	}
+	if Type(b[0]>>3) != TypeNACKCCX {
+		return 0, ErrType
+	}
+	n.Nack.get(b)
+	n.State = [16]byte(b[NackLen:])
+	return NackCCXLen, nil
+}
+
+// Encode writes n to the front of b and returns the length of the header. The
+// only error is [ErrTruncated].
+func (n *NackCCX) Encode(b []byte) (int, error) {
+	if len(b) < NackCCXLen {
+		return 0, ErrTruncated
+	}
+	n.Nack.put(b, TypeNACKCCX)
+	*(*[16]byte)(b[NackLen:]) = n.State
+	return NackCCXLen, nil
+}
+
+// AppendTo appends n to b.
+func (n *NackCCX) AppendTo(b []byte) []byte {
+	b, tail := extend(b, NackCCXLen)
+	n.Encode(tail)
+	return b
+}
+
+// Validate returns the errors of [Nack.Validate], then [ErrCCType].
+func (n *NackCCX) Validate() error {
+	if err := n.Nack.Validate(); err != nil {
+		return err
+	}
+	return errorIf(!n.NCCXType().isProprietary(), ErrCCType)
+}
+
+// String returns one line for people.
+func (n NackCCX) String() string { return fmt.Sprintf("%s state=%x", n.text(TypeNACKCCX), n.State) }

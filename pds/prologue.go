@@ -1,0 +1,150 @@
+package pds
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// EntropyLen is the size of an [Entropy] header.
+const EntropyLen = 4
+
+// Entropy is the header in front of the PDS header of a packet that rides
+// directly on IP. Over UDP there is none; the source port takes its place.
+//
+//	 0                              15 16                             31
+//	+---------------------------------+---------------------------------+
+//	|             entropy             |            reserved             |
+//	+---------------------------------+---------------------------------+
+//
+// Source: UE Specification 1.0.x, Table 3-31.
+type Entropy struct {
+	Value uint16 // path entropy value: what switches hash to choose a path
+}
+
+// Decode sets e from the front of b and returns the length of the header. The
+// only error is [ErrTruncated].
+func (e *Entropy) Decode(b []byte) (int, error) {
+	if len(b) < EntropyLen {
+		return 0, ErrTruncated
+	}
+	e.Value = binary.BigEndian.Uint16(b)
+	return EntropyLen, nil
+}
+
+// Encode writes e to the front of b and returns the length of the header. The
+// only error is [ErrTruncated].
+func (e *Entropy) Encode(b []byte) (int, error) {
+	if len(b) < EntropyLen {
+		return 0, ErrTruncated
+	}
+	binary.BigEndian.PutUint32(b, uint32(e.Value)<<16)
+	return EntropyLen, nil
+}
+
+// AppendTo appends e to b.
+func (e *Entropy) AppendTo(b []byte) []byte {
+	return binary.BigEndian.AppendUint32(b, uint32(e.Value)<<16)
+}
+
+// Validate returns nil: every value is legal.
+func (e *Entropy) Validate() error { return nil }
+
+// String returns one line for people.
+func (e Entropy) String() string { return fmt.Sprintf("ENTROPY %#04x", e.Value) }
+
+// PrologueLen is the size of a [Prologue].
+const PrologueLen = 2
+
+// Prologue is the first word of every PDS header but TSS.
+//
+//	 0       4 5     8 9           15
+//	+---------+-------+--------------+
+//	|  type   |  next |    flags     |
+//	+---------+-------+--------------+
+//
+// Source: UE Specification 1.0.x, Table 3-32.
+type Prologue struct {
+	Type  Type
+	Next  NextHdr // the ctl_type when Type is [TypeCP]
+	Flags Flags   // all 7 bits, reserved ones too
+}
+
+// Decode sets p from the front of b and returns the length of the header. The
+// only error is [ErrTruncated]; reserved types are left to Validate.
+func (p *Prologue) Decode(b []byte) (int, error) {
+	if len(b) < PrologueLen {
+		return 0, ErrTruncated
+	}
+	v := binary.BigEndian.Uint16(b)
+	p.Type, p.Next, p.Flags = splitPrologue(v)
+	return PrologueLen, nil
+}
+
+// Encode writes p to the front of b and returns the length of the header. The
+// only error is [ErrTruncated].
+func (p *Prologue) Encode(b []byte) (int, error) {
+	if len(b) < PrologueLen {
+		return 0, ErrTruncated
+	}
+	binary.BigEndian.PutUint16(b, joinPrologue(p.Type, p.Next, p.Flags))
+	return PrologueLen, nil
+}
+
+// AppendTo appends p to b.
+func (p *Prologue) AppendTo(b []byte) []byte {
+	return binary.BigEndian.AppendUint16(b, joinPrologue(p.Type, p.Next, p.Flags))
+}
+
+// Ctl returns the type of a control packet.
+func (p *Prologue) Ctl() CtlType { return CtlType(p.Next) }
+
+// Validate returns [ErrType] for a reserved type, then [ErrCtlType] or
+// [ErrNextHdr] for what may not follow the type.
+func (p *Prologue) Validate() error {
+	switch {
+	case p.Type == TypeReserved || p.Type > TypeRODCCReq:
+		return ErrType
+	case p.Type == TypeTSS:
+		return nil
+	case p.Type == TypeCP:
+		return errorIf(p.Ctl().IsReserved(), ErrCtlType)
+	default:
+		return errorIf(!p.Type.Allows(p.Next), ErrNextHdr)
+	}
+}
+
+// String returns one line for people.
+func (p Prologue) String() string {
+	if p.Type == TypeCP {
+		return fmt.Sprintf("%v %v flags=%#02x", p.Type, p.Ctl(), uint8(p.Flags))
+	}
+	return fmt.Sprintf("%v %v flags=%#02x", p.Type, p.Next, uint8(p.Flags))
+}
+
+func splitPrologue(v uint16) (Type, NextHdr, Flags) {
+	return Type(v >> 11), NextHdr(v >> 7 & 0xf), Flags(v & 0x7f)
+}
+
+func joinPrologue(t Type, n NextHdr, f Flags) uint16 {
+	return uint16(t)<<11 | uint16(n&0xf)<<7 | uint16(f&0x7f)
+}
+
+// PeekType returns the type of the packet whose PDS or TSS header begins b. The
+// error is [ErrTruncated] for an empty b, [ErrType] for a reserved type.
+func PeekType(b []byte) (Type, error) {
+	if len(b) == 0 {
+		return 0, ErrTruncated
+	}
+	t := Type(b[0] >> 3)
+	if t == TypeReserved || t > TypeRODCCReq {
+		return 0, ErrType
+	}
+	return t, nil
+}
+
+func errorIf(bad bool, err error) error {
+	if bad {
+		return err
+	}
+	return nil
+}

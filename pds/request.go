@@ -1,0 +1,193 @@
+package pds
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// Sizes of a [Request] on the wire.
+const (
+	RequestLen   = 12 // RUD_REQ, ROD_REQ
+	RequestCCLen = 16 // RUD_CC_REQ, ROD_CC_REQ
+)
+
+// Request is the header of a data packet on a PDC: RUD_REQ, ROD_REQ, and the
+// two that add congestion state, RUD_CC_REQ and ROD_CC_REQ.
+//
+//	 0       4 5     8 9           15 16                             31
+//	+---------+-------+--------------+---------------------------------+
+//	|  type   | next  |    flags     |        clear_psn_offset         |
+//	+---------+-------+--------------+---------------------------------+
+//	|                               psn                                |
+//	+--------------------------------+---------------------------------+
+//	|            spdcid              |     dpdcid, or PDCInfo if SYN   |
+//	+----------------+---------------+---------------------------------+
+//	|     ccc_id     |                  credit_target                  |  RUD_CC_REQ, ROD_CC_REQ only
+//	+----------------+-------------------------------------------------+
+//
+// Source: UE Specification 1.0.x, Tables 3-33 and 3-34. That credit_target
+// counts 256 bytes is inferred.
+type Request struct {
+	Type         Type    // one of the four that [Type.IsRequest] knows
+	Next         NextHdr // a request, or read data
+	Flags        Flags   // FlagRetx, FlagAR, FlagSYN
+	CCCID        uint8   // congestion control context of the source; with CC state only
+	ClearOffset  int16   // clear_psn_offset, -32768 to 0; see [Request.ClearPSN]
+	SPDCID       PDCID   // sender's PDC, never 0
+	DPDCID       PDCID   // receiver's PDC, never 0; 0 while FlagSYN is set
+	Info         PDCInfo // while FlagSYN is set, otherwise 0
+	PSN          PSN
+	CreditTarget uint32 // credit wanted so far, 256 B units modulo 2^24; with CC state only
+}
+
+// HasCC reports whether r carries congestion state.
+func (r *Request) HasCC() bool { return r.Type >= TypeRUDCCReq }
+
+// Len returns the size of r on the wire.
+func (r *Request) Len() int {
+	if r.HasCC() {
+		return RequestCCLen
+	}
+	return RequestLen
+}
+
+// ClearPSN returns the PSN up to which the initiator releases responses.
+func (r *Request) ClearPSN() PSN { return r.PSN.Add(int32(r.ClearOffset)) }
+
+// StartPSN returns the first PSN of the PDC that a packet with FlagSYN opens.
+func (r *Request) StartPSN() PSN { return r.PSN - PSN(r.Info.PSNOffset()) }
+
+// Decode sets r from the front of b and returns the length of the header. The
+// errors are [ErrTruncated] and [ErrType]; they leave r as it was.
+func (r *Request) Decode(b []byte) (int, error) {
+	if len(b) < RequestLen {
+		return 0, ErrTruncated
+	}
+	t := Type(b[0] >> 3)
+	switch t {
+	case TypeRUDReq, TypeRODReq:
+		r.CCCID, r.CreditTarget = 0, 0
+		r.get(b[:RequestLen:RequestLen])
+		return RequestLen, nil
+	case TypeRUDCCReq, TypeRODCCReq:
+		if len(b) < RequestCCLen {
+			return 0, ErrTruncated
+		}
+		v := binary.BigEndian.Uint32(b[12:])
+		r.CCCID, r.CreditTarget = uint8(v>>24), v&maxUint24
+		r.get(b[:RequestLen:RequestLen])
+		return RequestCCLen, nil
+	default:
+		return 0, ErrType
+	}
+}
+
+func (r *Request) get(b []byte) {
+	p := binary.BigEndian.Uint16(b)
+	r.Type, r.Next, r.Flags = Type(p>>11), NextHdr(p>>7&0xf), Flags(p)&requestFlags
+	r.ClearOffset = int16(binary.BigEndian.Uint16(b[2:]))
+	r.PSN = PSN(binary.BigEndian.Uint32(b[4:]))
+	r.SPDCID = PDCID(binary.BigEndian.Uint16(b[8:]))
+	r.DPDCID, r.Info = splitPeer(r.Flags, binary.BigEndian.Uint16(b[10:]))
+}
+
+// Encode writes r to the front of b and returns the length of the header. The
+// only error is [ErrTruncated].
+func (r *Request) Encode(b []byte) (int, error) {
+	n := r.Len()
+	if len(b) < n {
+		return 0, ErrTruncated
+	}
+	r.put(b)
+	if n == RequestCCLen {
+		binary.BigEndian.PutUint32(b[12:16], uint32(r.CCCID)<<24|r.CreditTarget&maxUint24)
+	}
+	return n, nil
+}
+
+func (r *Request) put(b []byte) {
+	b = b[:RequestLen:RequestLen]
+	binary.BigEndian.PutUint16(b, joinPrologue(r.Type, r.Next, r.Flags&requestFlags))
+	binary.BigEndian.PutUint16(b[2:], uint16(r.ClearOffset))
+	binary.BigEndian.PutUint32(b[4:], uint32(r.PSN))
+	binary.BigEndian.PutUint16(b[8:], uint16(r.SPDCID))
+	binary.BigEndian.PutUint16(b[10:], joinPeer(r.Flags, r.DPDCID, r.Info))
+}
+
+// AppendTo appends r to b.
+func (r *Request) AppendTo(b []byte) []byte {
+	b, tail := extend(b, r.Len())
+	r.Encode(tail)
+	return b
+}
+
+// Validate returns the first of [ErrType], [ErrNextHdr], [ErrClearOffset],
+// [ErrPDCID] and [ErrRange] that applies.
+func (r *Request) Validate() error {
+	switch {
+	case !r.Type.IsRequest():
+		return ErrType
+	case !r.Type.Allows(r.Next):
+		return ErrNextHdr
+	case r.ClearOffset > 0:
+		return ErrClearOffset
+	case r.SPDCID == 0 || r.Flags&FlagSYN == 0 && r.DPDCID == 0:
+		return ErrPDCID
+	case r.CreditTarget > maxUint24:
+		return ErrRange
+	default:
+		return nil
+	}
+}
+
+// String returns one line for people.
+func (r Request) String() string {
+	s := fmt.Sprintf("%v psn=%d clear=%d spdc=%d %s%s %v", r.Type, r.PSN, r.ClearPSN(), r.SPDCID,
+		peerText(r.Flags, r.DPDCID, r.Info), requestFlagNames.list(r.Flags), r.Next)
+	if r.HasCC() {
+		s += fmt.Sprintf(" ccc=%d target=%d", r.CCCID, r.CreditTarget)
+	}
+	return s
+}
+
+// maxUint24 is the largest value of a 24-bit field.
+const maxUint24 = 1<<24 - 1
+
+// splitPeer reads bytes 10-11 of a request or control packet.
+func splitPeer(f Flags, v uint16) (PDCID, PDCInfo) {
+	if f&FlagSYN != 0 {
+		return 0, PDCInfo(v) & pdcInfoMask
+	}
+	return PDCID(v), 0
+}
+
+// joinPeer returns bytes 10-11 of a request or control packet.
+func joinPeer(f Flags, id PDCID, info PDCInfo) uint16 {
+	if f&FlagSYN != 0 {
+		return uint16(info & pdcInfoMask)
+	}
+	return uint16(id)
+}
+
+// peerText shows bytes 10-11 of a request or control packet.
+func peerText(f Flags, id PDCID, info PDCInfo) string {
+	switch {
+	case f&FlagSYN == 0:
+		return fmt.Sprintf("dpdc=%d", id)
+	case info.UseRsvPDC():
+		return fmt.Sprintf("rsv psn_offset=%d", info.PSNOffset())
+	default:
+		return fmt.Sprintf("psn_offset=%d", info.PSNOffset())
+	}
+}
+
+// extend lengthens b by n bytes and returns it, and the new bytes alone.
+func extend(b []byte, n int) (whole, tail []byte) {
+	at := len(b)
+	if cap(b)-at >= n {
+		b = b[:at+n]
+	} else {
+		b = append(b, make([]byte, n)...)
+	}
+	return b, b[at:]
+}

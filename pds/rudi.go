@@ -1,0 +1,131 @@
+package pds
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// RUDILen is the size of a [RUDI] header.
+const RUDILen = 8
+
+// RUDI is the header of a packet outside any PDC that is delivered at least
+// once: RUDI_REQ, and RUDI_RESP in the other direction.
+//
+//	 0       4 5     8 9           15 16                             31
+//	+---------+-------+--------------+---------------------------------+
+//	|  type   | next  |    flags     |            reserved             |
+//	+---------+-------+--------------+---------------------------------+
+//	|                             pkt_id                               |
+//	+------------------------------------------------------------------+
+//
+// Source: UE Specification 1.0.x, Table 3-39, as the reference provider, XDP2
+// and IxNetwork lay it out. Wireshark has no reserved bytes.
+type RUDI struct {
+	Type  Type    // TypeRUDIReq or TypeRUDIResp
+	Next  NextHdr // a request, or a response
+	Flags Flags   // FlagRetx; in a response also FlagM
+	PktID uint32  // the initiator's name for the packet; the response copies it
+}
+
+// Decode sets r from the front of b and returns the length of the header. The
+// errors are [ErrTruncated] and [ErrType]; they leave r as it was.
+func (r *RUDI) Decode(b []byte) (int, error) {
+	if len(b) < RUDILen {
+		return 0, ErrTruncated
+	}
+	t, next, flags := splitPrologue(binary.BigEndian.Uint16(b))
+	if t != TypeRUDIReq && t != TypeRUDIResp {
+		return 0, ErrType
+	}
+	r.Type, r.Next, r.Flags = t, next, flags&rudiFlags(t)
+	r.PktID = binary.BigEndian.Uint32(b[4:])
+	return RUDILen, nil
+}
+
+// Encode writes r to the front of b and returns the length of the header. The
+// only error is [ErrTruncated].
+func (r *RUDI) Encode(b []byte) (int, error) {
+	if len(b) < RUDILen {
+		return 0, ErrTruncated
+	}
+	p := joinPrologue(r.Type, r.Next, r.Flags&rudiFlags(r.Type))
+	binary.BigEndian.PutUint64(b, uint64(p)<<48|uint64(r.PktID))
+	return RUDILen, nil
+}
+
+// AppendTo appends r to b.
+func (r *RUDI) AppendTo(b []byte) []byte {
+	b, tail := extend(b, RUDILen)
+	r.Encode(tail)
+	return b
+}
+
+// Validate returns [ErrType] or [ErrNextHdr] if one applies.
+func (r *RUDI) Validate() error {
+	if r.Type != TypeRUDIReq && r.Type != TypeRUDIResp {
+		return ErrType
+	}
+	return errorIf(!r.Type.Allows(r.Next), ErrNextHdr)
+}
+
+// String returns one line for people.
+func (r RUDI) String() string {
+	return fmt.Sprintf("%v pkt_id=%d%s %v", r.Type, r.PktID, ackFlagNames.list(r.Flags&rudiRspFlags), r.Next)
+}
+
+func rudiFlags(t Type) Flags {
+	if t == TypeRUDIReq {
+		return rudiReqFlags
+	}
+	return rudiRspFlags
+}
+
+// UUDLen is the size of a [UUD] header.
+const UUDLen = 4
+
+// UUD is the header of an unreliable datagram, UUD_REQ.
+//
+//	 0       4 5     8 9           15 16                             31
+//	+---------+-------+--------------+---------------------------------+
+//	| type 6  | next  |   reserved   |            reserved             |
+//	+---------+-------+--------------+---------------------------------+
+//
+// Source: UE Specification 1.0.x, Table 3-42.
+type UUD struct {
+	Next NextHdr // a request
+}
+
+// Decode sets u from the front of b and returns the length of the header. The
+// errors are [ErrTruncated] and [ErrType]; they leave u as it was.
+func (u *UUD) Decode(b []byte) (int, error) {
+	if len(b) < UUDLen {
+		return 0, ErrTruncated
+	}
+	t, next, _ := splitPrologue(binary.BigEndian.Uint16(b))
+	if t != TypeUUDReq {
+		return 0, ErrType
+	}
+	u.Next = next
+	return UUDLen, nil
+}
+
+// Encode writes u to the front of b and returns the length of the header. The
+// only error is [ErrTruncated].
+func (u *UUD) Encode(b []byte) (int, error) {
+	if len(b) < UUDLen {
+		return 0, ErrTruncated
+	}
+	binary.BigEndian.PutUint32(b, uint32(joinPrologue(TypeUUDReq, u.Next, 0))<<16)
+	return UUDLen, nil
+}
+
+// AppendTo appends u to b.
+func (u *UUD) AppendTo(b []byte) []byte {
+	return binary.BigEndian.AppendUint32(b, uint32(joinPrologue(TypeUUDReq, u.Next, 0))<<16)
+}
+
+// Validate returns [ErrNextHdr] if it applies.
+func (u *UUD) Validate() error { return errorIf(!TypeUUDReq.Allows(u.Next), ErrNextHdr) }
+
+// String returns one line for people.
+func (u UUD) String() string { return fmt.Sprintf("%v %v", TypeUUDReq, u.Next) }

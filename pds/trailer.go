@@ -1,0 +1,38 @@
+package pds
+
+import (
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+)
+
+// CRCLen is the size of the CRC that ends a packet without transport security.
+const CRCLen = 4
+
+// ErrCRC: the trailer does not match the packet.
+var ErrCRC = errors.New("pds: CRC mismatch")
+
+// castagnoli is CRC-32C, which the standard library computes with the
+// processor's instruction where there is one.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// AppendCRC appends the CRC-32C of b to b, most significant byte first.
+//
+// What the sum covers is not known from any public source: give it the bytes
+// from the PDS header to the end of the payload, or whatever the peer sums.
+func AppendCRC(b []byte) []byte {
+	return binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+}
+
+// CheckCRC returns b without the trailer that ends it. The errors are
+// [ErrTruncated] and [ErrCRC].
+func CheckCRC(b []byte) ([]byte, error) {
+	n := len(b) - CRCLen
+	if n < 0 {
+		return nil, ErrTruncated
+	}
+	if binary.BigEndian.Uint32(b[n:]) != crc32.Checksum(b[:n], castagnoli) {
+		return nil, ErrCRC
+	}
+	return b[:n], nil
+}

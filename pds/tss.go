@@ -1,0 +1,109 @@
+package pds
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// Sizes of the [TSS] header and of what ends a packet that has one.
+const (
+	TSSLen    = 12 // without ssi
+	TSSSSILen = 16 // with ssi
+	TSSTagLen = 16 // AES-GCM tag
+)
+
+// TSS is the transport security header. A PDS header follows it, perhaps
+// encrypted, and a tag of [TSSTagLen] bytes ends the packet.
+//
+//	 0       4 5  6  7 8                                            31
+//	+---------+--+--+--+---------------------------------------------+
+//	| type 1  |sp|  |an|                     sdi                     |
+//	+---------+--+--+--+---------------------------------------------+
+//	|                        ssi, if sp is set                       |
+//	+-------------------------------+--------------------------------+
+//	|             epoch             |              tsc               |
+//	+-------------------------------+--------------------------------+
+//	|                              tsc                               |
+//	+----------------------------------------------------------------+
+//
+// Source: UE Specification 1.0.x, Table 3-90, as the reference provider has it;
+// Wireshark shows an older layout.
+type TSS struct {
+	SP    bool   // ssi is present: the header has 16 bytes
+	AN    uint8  // association number, 0 or 1: which of two keys
+	Epoch uint16 // key epoch
+	SDI   uint32 // secure domain, 24 bits
+	SSI   uint32 // source; 0 without SP
+	TSC   uint64 // counter, 48 bits, used once for each key
+}
+
+const maxUint48 = 1<<48 - 1
+
+// Len returns the size of s on the wire.
+func (s *TSS) Len() int {
+	if s.SP {
+		return TSSSSILen
+	}
+	return TSSLen
+}
+
+// Decode sets s from the front of b and returns the length of the header. The
+// errors are [ErrTruncated] and [ErrType]; they leave s as it was.
+func (s *TSS) Decode(b []byte) (int, error) {
+	if len(b) < TSSLen {
+		return 0, ErrTruncated
+	}
+	v := binary.BigEndian.Uint32(b)
+	if Type(v>>27) != TypeTSS {
+		return 0, ErrType
+	}
+	n, ssi := TSSLen, uint32(0)
+	if v>>26&1 != 0 {
+		if len(b) < TSSSSILen {
+			return 0, ErrTruncated
+		}
+		n, ssi = TSSSSILen, binary.BigEndian.Uint32(b[4:])
+	}
+	w := binary.BigEndian.Uint64(b[n-8:])
+	s.SP, s.AN, s.SDI, s.SSI = n == TSSSSILen, uint8(v>>24&1), v&maxUint24, ssi
+	s.Epoch, s.TSC = uint16(w>>48), w&maxUint48
+	return n, nil
+}
+
+// Encode writes s to the front of b and returns the length of the header. The
+// only error is [ErrTruncated].
+func (s *TSS) Encode(b []byte) (int, error) {
+	n := s.Len()
+	if len(b) < n {
+		return 0, ErrTruncated
+	}
+	v := uint32(TypeTSS)<<27 | uint32(s.AN&1)<<24 | s.SDI&maxUint24
+	if s.SP {
+		v |= 1 << 26
+		binary.BigEndian.PutUint32(b[4:], s.SSI)
+	}
+	binary.BigEndian.PutUint32(b, v)
+	binary.BigEndian.PutUint64(b[n-8:], uint64(s.Epoch)<<48|s.TSC&maxUint48)
+	return n, nil
+}
+
+// AppendTo appends s to b.
+func (s *TSS) AppendTo(b []byte) []byte {
+	b, tail := extend(b, s.Len())
+	s.Encode(tail)
+	return b
+}
+
+// Validate returns [ErrRange] if a value does not fit its field.
+func (s *TSS) Validate() error {
+	return errorIf(s.AN > 1 || s.SDI > maxUint24 || s.TSC > maxUint48 || !s.SP && s.SSI != 0, ErrRange)
+}
+
+// String returns one line for people.
+func (s TSS) String() string {
+	ssi := ""
+	if s.SP {
+		ssi = fmt.Sprintf(" ssi=%#x", s.SSI)
+	}
+	return fmt.Sprintf("%v an=%d sdi=%#x%s epoch=%d tsc=%d", TypeTSS, s.AN, s.SDI, ssi, s.Epoch, s.TSC)
+}
