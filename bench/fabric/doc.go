@@ -1,0 +1,8 @@
+// Package fabric simulates hosts, links and switches packet by packet and lets
+// the real congestion control decide what the hosts send.
+//
+// A run is one goroutine, one seed and no clock: the same [Config] gives the
+// same [Result], byte for byte. Workloads come as connection matrices
+// ([ParseMatrix]) and fabrics as topology files ([ParseTopology]) in the formats
+// of the public simulator htsim, so that the same input drives both.
+package fabric

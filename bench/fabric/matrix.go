@@ -1,0 +1,347 @@
+package fabric
+
+import (
+	"io"
+	"strings"
+
+	"github.com/uetcc/uetcc/hw/link"
+)
+
+// A Matrix is a workload: who sends how much to whom, and when. It is what a
+// *.cm or *.tm file of the simulator htsim says.
+type Matrix struct {
+	Nodes    int
+	Flows    []Flow // one for each line SRC->DST, in their order
+	Triggers []Trigger
+	Failures []Failure
+}
+
+// A Flow is one transfer, or one message of a connection that is used again.
+type Flow struct {
+	Src, Dst int
+	ID       int64 // 0: none given
+	Message  bool  // flows with this ID are messages of one connection
+	Size     int64 // payload bytes
+	Start    link.Ps
+	Trigger  int64 // starts when this trigger fires instead of at Start; 0: none
+	SendDone int64 // trigger to pull when all is acknowledged; 0: none
+	RecvDone int64 // trigger to pull when all has arrived; 0: none
+	Prio     int64 // carried along, without effect here
+	Line     int   // of the file
+}
+
+// TriggerKind says how often a trigger must be pulled to fire, and how often it
+// does.
+type TriggerKind uint8
+
+// The kinds.
+const (
+	TriggerOneshot   TriggerKind = iota // fires at the first pull, once
+	TriggerMultishot                    // fires at every pull
+	TriggerBarrier                      // fires once, at the pull number Count
+)
+
+// String is the word of the file format.
+func (k TriggerKind) String() string {
+	return [...]string{"oneshot", "multishot", "barrier"}[min(k, TriggerBarrier)]
+}
+
+// A Trigger starts all flows that name it.
+type Trigger struct {
+	ID    int64
+	Kind  TriggerKind
+	Count int64 // of a barrier
+	Line  int
+}
+
+// A Failure is one dead link: an uplink of a switch, in both directions.
+type Failure struct {
+	Tier   int // 0 leaf (TOR), 1 spine or aggregation (AGG), 2 core (CORE)
+	Switch int // number within the tier
+	Link   int // number of the uplink
+	Line   int
+}
+
+// ParseMatrix reads a connection matrix; file is its name in errors, which are
+// of type [*ParseError] unless the reader itself failed.
+func ParseMatrix(file string, r io.Reader) (*Matrix, error) {
+	p := matrixParser{lines: newLines(file, r), m: &Matrix{}}
+	for p.scan() {
+		if err := p.item(); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.finish(); err != nil {
+		return nil, err
+	}
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	return p.m, nil
+}
+
+type matrixParser struct {
+	*lines
+	m      *Matrix
+	header [4]struct { // in the order of headerNames
+		line  int
+		count int64
+	}
+	body bool
+}
+
+var headerNames = [...]string{"Nodes", "Connections", "Triggers", "Failures"}
+
+func (p *matrixParser) item() error {
+	first, _ := p.word()
+	for i, name := range headerNames {
+		if first == name {
+			return p.headerLine(i)
+		}
+	}
+	p.body = true
+	switch {
+	case strings.Contains(first, "->"):
+		return p.flow(first)
+	case first == "trigger":
+		return p.trigger()
+	case first == "failure":
+		return p.failure()
+	default:
+		return p.errorf("unknown item %q, want SRC->DST, trigger or failure", first)
+	}
+}
+
+func (p *matrixParser) headerLine(i int) error {
+	name, h := headerNames[i], &p.header[i]
+	if p.body {
+		return p.errorf("header field %s after the first item", name)
+	}
+	if h.line != 0 {
+		return p.errorf("%s is given twice, first in line %d", name, h.line)
+	}
+	n, err := p.number(name, 0)
+	if err != nil {
+		return err
+	}
+	h.line, h.count = p.line, n
+	return p.end()
+}
+
+func (p *matrixParser) flow(ends string) error {
+	f := Flow{Line: p.line}
+	if err := p.ends(&f, ends); err != nil {
+		return err
+	}
+	var seen struct{ id, msg, start, trigger, size, send, recv, prio bool }
+	for w, ok := p.word(); ok; w, ok = p.word() {
+		var err error
+		switch w {
+		case "id":
+			err = p.field(&seen.id, w, 1, &f.ID)
+		case "msg":
+			f.Message = true
+			err = p.message(&seen.msg)
+		case "start":
+			if err = p.once(&seen.start, w); err == nil {
+				f.Start, err = p.microseconds(w)
+			}
+		case "trigger":
+			err = p.field(&seen.trigger, w, 1, &f.Trigger)
+		case "size":
+			err = p.field(&seen.size, w, 1, &f.Size)
+		case "send_done_trigger":
+			err = p.field(&seen.send, w, 1, &f.SendDone)
+		case "recv_done_trigger":
+			err = p.field(&seen.recv, w, 1, &f.RecvDone)
+		case "prio":
+			err = p.field(&seen.prio, w, 0, &f.Prio)
+		default:
+			err = p.errorf("unknown field %q of a flow", w)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	switch {
+	case seen.start && seen.trigger:
+		return p.errorf("flow %s has both a start and a trigger", ends)
+	case !seen.start && !seen.trigger:
+		return p.errorf("flow %s has neither a start nor a trigger", ends)
+	case !seen.size:
+		return p.errorf("flow %s has no size", ends)
+	case f.Message && !seen.id:
+		return p.errorf("msg of flow %s needs the id of its connection", ends)
+	}
+	p.m.Flows = append(p.m.Flows, f)
+	return nil
+}
+
+func (p *matrixParser) ends(f *Flow, word string) error {
+	a, b, _ := strings.Cut(word, "->")
+	src, err := p.parse("source", a, 0)
+	if err != nil {
+		return err
+	}
+	dst, err := p.parse("destination", b, 0)
+	if err != nil {
+		return err
+	}
+	if nodes := p.header[0].count; src >= nodes || dst >= nodes {
+		return p.errorf("flow %s: node out of range, the header says Nodes %d", word, nodes)
+	}
+	if src == dst {
+		return p.errorf("flow %s goes nowhere", word)
+	}
+	f.Src, f.Dst = int(src), int(dst)
+	return nil
+}
+
+// field takes the number of a field that may stand only once.
+func (p *matrixParser) field(seen *bool, name string, least int64, to *int64) error {
+	if err := p.once(seen, name); err != nil {
+		return err
+	}
+	n, err := p.number(name, least)
+	*to = n
+	return err
+}
+
+// message takes the number that may follow msg; the order of lines says as much.
+func (p *matrixParser) message(seen *bool) error {
+	if err := p.once(seen, "msg"); err != nil {
+		return err
+	}
+	if p.next < len(p.words) && p.words[p.next][0] >= '0' && p.words[p.next][0] <= '9' {
+		_, err := p.number("msg", 1)
+		return err
+	}
+	return nil
+}
+
+func (p *matrixParser) trigger() error {
+	t := Trigger{Line: p.line}
+	var seen struct{ id, kind, count bool }
+	for w, ok := p.word(); ok; w, ok = p.word() {
+		var err error
+		switch w {
+		case "id":
+			err = p.field(&seen.id, w, 1, &t.ID)
+		case "count":
+			err = p.field(&seen.count, w, 1, &t.Count)
+		case "oneshot", "multishot", "barrier":
+			err = p.once(&seen.kind, "the kind of the trigger")
+			t.Kind = map[string]TriggerKind{"multishot": TriggerMultishot, "barrier": TriggerBarrier}[w]
+		default:
+			err = p.errorf("unknown field %q of a trigger", w)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	switch {
+	case !seen.id:
+		return p.errorf("trigger without id")
+	case !seen.kind:
+		return p.errorf("trigger %d is neither oneshot, multishot nor barrier", t.ID)
+	case seen.count != (t.Kind == TriggerBarrier):
+		return p.errorf("trigger %d: a barrier needs a count, and nothing else has one", t.ID)
+	}
+	p.m.Triggers = append(p.m.Triggers, t)
+	return nil
+}
+
+func (p *matrixParser) failure() error {
+	f := Failure{Line: p.line}
+	var seen struct{ tier, sw, link bool }
+	var sw, uplink int64
+	for w, ok := p.word(); ok; w, ok = p.word() {
+		var err error
+		switch w {
+		case "switch_type":
+			err = p.tier(&seen.tier, &f.Tier)
+		case "switch_id":
+			err = p.field(&seen.sw, w, 0, &sw)
+		case "link_id":
+			err = p.field(&seen.link, w, 0, &uplink)
+		default:
+			err = p.errorf("unknown field %q of a failure", w)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !seen.tier || !seen.sw || !seen.link {
+		return p.errorf("failure needs switch_type, switch_id and link_id")
+	}
+	f.Switch, f.Link = int(sw), int(uplink)
+	p.m.Failures = append(p.m.Failures, f)
+	return nil
+}
+
+func (p *matrixParser) tier(seen *bool, to *int) error {
+	if err := p.once(seen, "switch_type"); err != nil {
+		return err
+	}
+	w, _ := p.word()
+	for i, name := range [...]string{"TOR", "AGG", "CORE"} {
+		if w == name {
+			*to = i
+			return nil
+		}
+	}
+	return p.errorf("switch_type %q is none of TOR, AGG, CORE", w)
+}
+
+// check compares what the header announced with what was there, and resolves
+// every reference.
+func (p *matrixParser) check() error {
+	if n := p.header[0]; n.count == 0 || n.count > maxNodes {
+		return p.errorAt(max(n.line, 1), "the header says Nodes %d, want 1 to %d", n.count, maxNodes)
+	}
+	p.m.Nodes = int(p.header[0].count)
+	for i, have := range [...]int{1: len(p.m.Flows), 2: len(p.m.Triggers), 3: len(p.m.Failures)} {
+		if h := p.header[i]; i > 0 && h.count != int64(have) {
+			return p.errorAt(max(h.line, 1), "the header says %s %d, the file holds %d", headerNames[i], h.count, have)
+		}
+	}
+	if err := p.checkTriggers(); err != nil {
+		return err
+	}
+	return p.checkConnections()
+}
+
+func (p *matrixParser) checkTriggers() error {
+	byID := make(map[int64]int, len(p.m.Triggers))
+	for _, t := range p.m.Triggers {
+		if first := byID[t.ID]; first != 0 {
+			return p.errorAt(t.Line, "trigger %d is given twice, first in line %d", t.ID, first)
+		}
+		byID[t.ID] = t.Line
+	}
+	for _, f := range p.m.Flows {
+		for _, id := range [...]int64{f.Trigger, f.SendDone, f.RecvDone} {
+			if id != 0 && byID[id] == 0 {
+				return p.errorAt(f.Line, "trigger %d is not in the file", id)
+			}
+		}
+	}
+	return nil
+}
+
+func (p *matrixParser) checkConnections() error {
+	byID := make(map[int64]Flow, len(p.m.Flows))
+	for _, f := range p.m.Flows {
+		first, again := byID[f.ID]
+		switch {
+		case f.ID == 0:
+		case !again:
+			byID[f.ID] = f
+		case !f.Message || !first.Message:
+			return p.errorAt(f.Line, "id %d is given twice, first in line %d; messages of one connection say msg", f.ID, first.Line)
+		case f.Src != first.Src || f.Dst != first.Dst:
+			return p.errorAt(f.Line, "messages of connection %d have different ends, see line %d", f.ID, first.Line)
+		}
+	}
+	return nil
+}

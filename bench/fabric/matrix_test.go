@@ -1,0 +1,141 @@
+package fabric
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/hw/link"
+)
+
+func loadMatrix(t testing.TB, name string) *Matrix {
+	t.Helper()
+	f, err := os.Open(filepath.Join("testdata", name))
+	require.NoError(t, err)
+	defer f.Close()
+	m, err := ParseMatrix(name, f)
+	require.NoError(t, err)
+	return m
+}
+
+func TestParseMatrixShippedFiles(t *testing.T) {
+	for _, tc := range []struct {
+		file                   string
+		nodes, flows, triggers int
+		bytes                  int64
+	}{
+		{"one.cm", 16, 1, 0, 2_000_000},
+		{"bidir.cm", 16, 2, 0, 4_000_000},
+		{"incast.cm", 16, 15, 0, 30_000_000}, // without a newline at the end
+		{"incast_3-1_overlapped.tm", 128, 3, 0, 2_500_000},
+		{"outcast_incast.cm", 128, 21, 0, 42_000_000},
+		{"perm_16n_16c_2MB.cm", 16, 16, 0, 32_000_000},
+		{"perm_128n_128c_2MB.cm", 128, 128, 0, 256_000_000},
+		{"incast_128.cm", 128, 127, 0, 254_000_000},
+		{"alltoall_serial_16n.cm", 16, 240, 224, 480_000_000},
+		{"test_cr_1f10m10p.cm", 2, 10, 0, 408_600},
+	} {
+		t.Run(tc.file, func(t *testing.T) {
+			m := loadMatrix(t, tc.file)
+			require.Equal(t, tc.nodes, m.Nodes)
+			require.Len(t, m.Flows, tc.flows)
+			require.Len(t, m.Triggers, tc.triggers)
+			var bytes int64
+			for _, f := range m.Flows {
+				bytes += f.Size
+			}
+			require.Equal(t, tc.bytes, bytes)
+		})
+	}
+}
+
+// The shipped a2a.cm says 3,600 connections and holds 240.
+func TestParseMatrixMalformedA2A(t *testing.T) {
+	f, err := os.Open("testdata/a2a.cm")
+	require.NoError(t, err)
+	defer f.Close()
+	_, err = ParseMatrix("a2a.cm", f)
+	require.EqualError(t, err, "a2a.cm:2: the header says Connections 3600, the file holds 240")
+}
+
+func TestParseMatrixEveryField(t *testing.T) {
+	m, err := ParseMatrix("x", strings.NewReader(`# a comment
+Nodes 4
+Connections 3
+Triggers 2
+Failures 1
+
+0->1 id 7 msg start 1.25 size 100 send_done_trigger 1 recv_done_trigger 2 prio 3
+0->1 id 7 msg 2 trigger 2 size 200
+2->3   start 0	size 1 # another
+trigger id 1 oneshot
+trigger id 2 barrier count 2
+failure switch_type AGG switch_id 3 link_id 1
+`))
+	require.NoError(t, err)
+	require.Equal(t, &Matrix{
+		Nodes: 4,
+		Flows: []Flow{
+			{Src: 0, Dst: 1, ID: 7, Message: true, Size: 100, Start: 1_250 * link.Nanosecond, SendDone: 1, RecvDone: 2, Prio: 3, Line: 7},
+			{Src: 0, Dst: 1, ID: 7, Message: true, Size: 200, Trigger: 2, Line: 8},
+			{Src: 2, Dst: 3, Size: 1, Line: 9},
+		},
+		Triggers: []Trigger{{ID: 1, Line: 10}, {ID: 2, Kind: TriggerBarrier, Count: 2, Line: 11}},
+		Failures: []Failure{{Tier: 1, Switch: 3, Link: 1, Line: 12}},
+	}, m)
+}
+
+func TestParseMatrixErrors(t *testing.T) {
+	const head = "Nodes 4\nConnections 1\n"
+	for _, tc := range []struct{ name, in, want string }{
+		{"start and trigger", head + "Triggers 1\n0->1 start 0 trigger 1 size 1\ntrigger id 1 oneshot", "x:4: flow 0->1 has both a start and a trigger"},
+		{"neither", head + "0->1 size 1", "x:3: flow 0->1 has neither a start nor a trigger"},
+		{"no size", head + "0->1 start 0", "x:3: flow 0->1 has no size"},
+		{"size 0", head + "0->1 start 0 size 0", "x:3: size 0 is not between 1 and 1099511627776"},
+		{"unknown field", head + "0->1 start 0 size 1 colour 3", `x:3: unknown field "colour" of a flow`},
+		{"unknown item", head + "frobnicate 1", `x:3: unknown item "frobnicate", want SRC->DST, trigger or failure`},
+		{"field without value", head + "0->1 start 0 size", "x:3: size needs a number"},
+		{"field twice", head + "0->1 start 0 size 1 size 2", "x:3: size is given twice"},
+		{"start is no number", head + "0->1 start soon size 1", `x:3: start "soon" is not a whole number`},
+		{"too many decimals", head + "0->1 start 0.1234567 size 1", `x:3: start "0.1234567" has more than six decimals`},
+		{"negative", head + "0->1 start 0 size -1", "x:3: size -1 is not between 1 and 1099511627776"},
+		{"beyond int64", head + "0->1 start 0 size 99999999999999999999", `x:3: size "99999999999999999999" is not a whole number`},
+		{"source is no number", head + "a->1 start 0 size 1", `x:3: source "a" is not a whole number`},
+		{"arrow without end", head + "1-> start 0 size 1", `x:3: destination "" is not a whole number`},
+		{"node out of range", head + "0->4 start 0 size 1", "x:3: flow 0->4: node out of range, the header says Nodes 4"},
+		{"to itself", head + "1->1 start 0 size 1", "x:3: flow 1->1 goes nowhere"},
+		{"too few flows", "Nodes 4\nConnections 2\n0->1 start 0 size 1", "x:2: the header says Connections 2, the file holds 1"},
+		{"flows never announced", "Nodes 4\n0->1 start 0 size 1", "x:1: the header says Connections 0, the file holds 1"},
+		{"too few triggers", head + "Triggers 1\n0->1 start 0 size 1", "x:3: the header says Triggers 1, the file holds 0"},
+		{"too few failures", head + "Failures 2\n0->1 start 0 size 1", "x:3: the header says Failures 2, the file holds 0"},
+		{"trigger nobody defined", head + "0->1 trigger 9 size 1", "x:3: trigger 9 is not in the file"},
+		{"trigger twice", "Nodes 2\nTriggers 2\ntrigger id 1 oneshot\ntrigger id 1 oneshot", "x:4: trigger 1 is given twice, first in line 3"},
+		{"trigger without kind", "Nodes 2\nTriggers 1\ntrigger id 1", "x:3: trigger 1 is neither oneshot, multishot nor barrier"},
+		{"trigger of two kinds", "Nodes 2\nTriggers 1\ntrigger id 1 oneshot barrier count 2", "x:3: the kind of the trigger is given twice"},
+		{"barrier without count", "Nodes 2\nTriggers 1\ntrigger id 1 barrier", "x:3: trigger 1: a barrier needs a count, and nothing else has one"},
+		{"trigger without id", "Nodes 2\nTriggers 1\ntrigger oneshot", "x:3: trigger without id"},
+		{"unknown trigger field", "Nodes 2\nTriggers 1\ntrigger id 1 twoshot", `x:3: unknown field "twoshot" of a trigger`},
+		{"id twice", "Nodes 2\nConnections 2\n0->1 id 1 start 0 size 1\n0->1 id 1 start 0 size 1", "x:4: id 1 is given twice, first in line 3; messages of one connection say msg"},
+		{"messages of two pairs", "Nodes 3\nConnections 2\n0->1 id 1 msg start 0 size 1\n0->2 id 1 msg start 0 size 1", "x:4: messages of connection 1 have different ends, see line 3"},
+		{"msg without id", head + "0->1 msg start 0 size 1", "x:3: msg of flow 0->1 needs the id of its connection"},
+		{"failure of what", "Nodes 2\nFailures 1\nfailure switch_type TOR link_id 1", "x:3: failure needs switch_type, switch_id and link_id"},
+		{"failure of a router", "Nodes 2\nFailures 1\nfailure switch_type EDGE", `x:3: switch_type "EDGE" is none of TOR, AGG, CORE`},
+		{"header twice", "Nodes 2\nNodes 3", "x:2: Nodes is given twice, first in line 1"},
+		{"header after items", "Nodes 2\n0->1 start 0 size 1\nConnections 1", "x:3: header field Connections after the first item"},
+		{"two words of header", "Nodes 2 3", `x:1: unknown field "3"`},
+		{"no nodes", "Connections 0", "x:1: the header says Nodes 0, want 1 to 1048576"},
+		{"empty", "", "x:1: the header says Nodes 0, want 1 to 1048576"},
+		{"too many nodes", "Nodes 1048577", "x:1: the header says Nodes 1048577, want 1 to 1048576"},
+		{"a line without end", "Nodes 2\n" + strings.Repeat("x", 1<<17), "x:2: line is longer than 64 KiB"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			_, err := ParseMatrix("x", strings.NewReader(tc.in))
+			require.EqualError(t, err, tc.want)
+			var pe *ParseError
+			require.ErrorAs(t, err, &pe)
+		})
+	}
+}

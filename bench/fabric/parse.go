@@ -1,0 +1,140 @@
+package fabric
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/uetcc/uetcc/hw/link"
+)
+
+// A ParseError says which line of which file is wrong and why. Both text
+// formats report every mistake this way.
+type ParseError struct {
+	File string
+	Line int // from 1
+	Msg  string
+}
+
+// Error is FILE:LINE: message, as compilers write it.
+func (e *ParseError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg) }
+
+// maxNumber bounds every number of both formats, so that no later product of
+// two of them can overflow by accident.
+const maxNumber = 1 << 40
+
+// maxNodes bounds the hosts of a fabric.
+const maxNodes = 1 << 20
+
+// lines reads a text of blank-separated words line by line. Comments start at a
+// '#', empty lines are skipped.
+type lines struct {
+	file  string
+	sc    *bufio.Scanner
+	line  int // of words
+	words []string
+	next  int // of the words not taken yet
+}
+
+func newLines(file string, r io.Reader) *lines { return &lines{file: file, sc: bufio.NewScanner(r)} }
+
+// scan moves to the next line with words on it; false at the end or on an error
+// of the reader, which finish reports.
+func (l *lines) scan() bool {
+	for l.sc.Scan() {
+		l.line++
+		text, _, _ := strings.Cut(l.sc.Text(), "#")
+		if l.words = strings.Fields(text); len(l.words) > 0 {
+			l.next = 0
+			return true
+		}
+	}
+	return false
+}
+
+func (l *lines) finish() error {
+	switch err := l.sc.Err(); {
+	case err == nil:
+		return nil
+	case errors.Is(err, bufio.ErrTooLong):
+		return &ParseError{l.file, l.line + 1, "line is longer than 64 KiB"}
+	default:
+		return err
+	}
+}
+
+func (l *lines) errorf(format string, a ...any) error { return l.errorAt(l.line, format, a...) }
+
+func (l *lines) errorAt(line int, format string, a ...any) error {
+	return &ParseError{l.file, line, fmt.Sprintf(format, a...)}
+}
+
+// word takes the next word of the line, false at its end.
+func (l *lines) word() (string, bool) {
+	if l.next == len(l.words) {
+		return "", false
+	}
+	l.next++
+	return l.words[l.next-1], true
+}
+
+// number takes the value of a field: a whole number from least to maxNumber.
+func (l *lines) number(field string, least int64) (int64, error) {
+	w, ok := l.word()
+	if !ok {
+		return 0, l.errorf("%s needs a number", field)
+	}
+	return l.parse(field, w, least)
+}
+
+func (l *lines) parse(field, w string, least int64) (int64, error) {
+	n, err := strconv.ParseInt(w, 10, 64)
+	if err != nil {
+		return 0, l.errorf("%s %q is not a whole number", field, w)
+	}
+	if n < least || n > maxNumber {
+		return 0, l.errorf("%s %d is not between %d and %d", field, n, least, int64(maxNumber))
+	}
+	return n, nil
+}
+
+// microseconds takes a time that may have decimals, down to picoseconds.
+func (l *lines) microseconds(field string) (link.Ps, error) {
+	w, ok := l.word()
+	if !ok {
+		return 0, l.errorf("%s needs a number", field)
+	}
+	whole, frac, dot := strings.Cut(w, ".")
+	us, err := l.parse(field, whole, 0)
+	if err != nil {
+		return 0, err
+	}
+	if !dot {
+		return link.Ps(us) * link.Microsecond, nil
+	}
+	if len(frac) > 6 {
+		return 0, l.errorf("%s %q has more than six decimals", field, w)
+	}
+	ps, err := l.parse(field, (frac + "000000")[:6], 0)
+	return link.Ps(us)*link.Microsecond + link.Ps(ps), err
+}
+
+// end reports words that are left over.
+func (l *lines) end() error {
+	if w, ok := l.word(); ok {
+		return l.errorf("unknown field %q", w)
+	}
+	return nil
+}
+
+// once is set by a field that may stand only once.
+func (l *lines) once(seen *bool, field string) error {
+	if *seen {
+		return l.errorf("%s is given twice", field)
+	}
+	*seen = true
+	return nil
+}

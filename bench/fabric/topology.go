@@ -1,0 +1,304 @@
+package fabric
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/uetcc/uetcc/hw/link"
+)
+
+// A Topology is a tree of two (leaf and spine) or three tiers with equal-cost
+// links upwards, as a *.topo file of the simulator htsim says it.
+type Topology struct {
+	Nodes   int    // hosts
+	PodSize int    // hosts of one pod; two tiers: all
+	Tiers   []Tier // from the leaves up
+}
+
+// A Tier describes the switches of one level and the links below them.
+type Tier struct {
+	DownRate      int64   // bits a second of the links below, both directions
+	DownLatency   link.Ps // of those links
+	SwitchLatency link.Ps // head in to head out
+	RadixDown     int     // links below each switch
+	RadixUp       int     // links above; 0 in the last tier
+	Bundle        int     // parallel links to each neighbour below; 0: 1
+	QueueDown     int64   // bytes of the ports that look down; 0: by the switches' own rule
+	QueueUp       int64   // bytes of the ports that look up; 0: the same
+}
+
+// ParseTopology reads a topology; file is its name in errors, which are of type
+// [*ParseError] unless the reader itself failed.
+func ParseTopology(file string, r io.Reader) (*Topology, error) {
+	p := topologyParser{lines: newLines(file, r), t: &Topology{}, seen: map[string]int{}, tier: -1}
+	for p.scan() {
+		if err := p.item(); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.finish(); err != nil {
+		return nil, err
+	}
+	last := max(p.line, 1)
+	for i := range p.tiers {
+		if p.tierLine[i] == 0 {
+			return nil, p.errorAt(last, "the header says Tiers %d, Tier %d is missing", p.tiers, i)
+		}
+	}
+	p.t.Tiers = p.all[:p.tiers]
+	if err := p.t.Validate(); err != nil {
+		return nil, p.errorAt(last, "%v", err)
+	}
+	return p.t, nil
+}
+
+type topologyParser struct {
+	*lines
+	t        *Topology
+	seen     map[string]int // field of the current block to its line
+	tier     int            // of the current block, -1: header
+	tiers    int            // announced
+	tierLine [3]int
+	all      [3]Tier
+}
+
+func (p *topologyParser) item() error {
+	field, _ := p.word()
+	n, err := p.number(field, 0)
+	if err != nil {
+		return err
+	}
+	if err := p.end(); err != nil {
+		return err
+	}
+	if field == "Tier" {
+		return p.block(n)
+	}
+	if first := p.seen[field]; first != 0 {
+		return p.errorf("%s is given twice, first in line %d", field, first)
+	}
+	p.seen[field] = p.line
+	if p.tier < 0 {
+		return p.headerField(field, n)
+	}
+	return p.tierField(&p.all[p.tier], field, n)
+}
+
+func (p *topologyParser) headerField(field string, n int64) error {
+	switch field {
+	case "Nodes":
+		p.t.Nodes = int(min(n, maxNodes+1))
+	case "Podsize":
+		p.t.PodSize = int(min(n, maxNodes+1))
+	case "Tiers":
+		if n != 2 && n != 3 {
+			return p.errorf("Tiers %d, want 2 or 3", n)
+		}
+		p.tiers = int(n)
+	default:
+		return p.errorf("unknown field %q before the first Tier", field)
+	}
+	return nil
+}
+
+func (p *topologyParser) block(n int64) error {
+	switch {
+	case p.tiers == 0:
+		return p.errorf("Tier before Tiers")
+	case n >= int64(p.tiers):
+		return p.errorf("Tier %d, want 0 to %d", n, p.tiers-1)
+	case p.tierLine[n] != 0:
+		return p.errorf("Tier %d is given twice, first in line %d", n, p.tierLine[n])
+	}
+	p.tier, p.tierLine[n] = int(n), p.line
+	clear(p.seen)
+	return nil
+}
+
+func (p *topologyParser) tierField(t *Tier, field string, n int64) error {
+	count := int(min(n, maxNodes+1))
+	switch field {
+	case "Downlink_speed_Gbps":
+		t.DownRate = min(n, 1e6) * 1e9
+	case "Radix_Down":
+		t.RadixDown = count
+	case "Radix_Up":
+		t.RadixUp = count
+	case "Downlink_Latency_ns":
+		t.DownLatency = link.Ps(min(n, 1e12)) * link.Nanosecond
+	case "Switch_Latency_ns":
+		t.SwitchLatency = link.Ps(min(n, 1e12)) * link.Nanosecond
+	case "Bundle":
+		t.Bundle = count
+	case "Queue_Down":
+		t.QueueDown = n
+	case "Queue_Up":
+		t.QueueUp = n
+	case "Oversubscribed": // what the radix fields amount to, in words
+	default:
+		return p.errorf("unknown field %q of a tier", field)
+	}
+	return nil
+}
+
+// FatTree is htsim's default: three tiers of equal switches that hold exactly
+// k*k*k/4 hosts for the smallest even k that gives at least nodes of them.
+func FatTree(nodes int, bitsPerSecond int64, hop link.Ps) *Topology {
+	k := 2
+	for k*k*k/4 < nodes {
+		k += 2
+	}
+	tier := Tier{DownRate: bitsPerSecond, DownLatency: hop, RadixDown: k / 2, RadixUp: k / 2}
+	top := tier
+	top.RadixDown, top.RadixUp = k, 0
+	return &Topology{Nodes: k * k * k / 4, PodSize: k * k / 4, Tiers: []Tier{tier, tier, top}}
+}
+
+func (t *Tier) bundle() int { return max(t.Bundle, 1) }
+
+// Leaves is how many leaf switches there are, once t is valid.
+func (t *Topology) Leaves() int { return t.Nodes / t.Tiers[0].RadixDown }
+
+// Pods is how many pods there are: 1 with two tiers.
+func (t *Topology) Pods() int { return t.Nodes / t.podSize() }
+
+func (t *Topology) podSize() int {
+	if len(t.Tiers) == 2 {
+		return t.Nodes
+	}
+	return t.PodSize
+}
+
+// middle is how many switches of tier 1 a pod has.
+func (t *Topology) middle() int { return t.Tiers[0].RadixUp / t.Tiers[1].bundle() }
+
+// cores is how many switches tier 2 has.
+func (t *Topology) cores() int {
+	if len(t.Tiers) == 2 {
+		return 0
+	}
+	return t.middle() * (t.Tiers[1].RadixUp / t.Tiers[2].bundle())
+}
+
+// Validate reports the first number that does not fit the others.
+func (t *Topology) Validate() error {
+	if t.Nodes < 1 || t.Nodes > maxNodes {
+		return fmt.Errorf("field Nodes %d, want 1 to %d", t.Nodes, maxNodes)
+	}
+	if len(t.Tiers) != 2 && len(t.Tiers) != 3 {
+		return fmt.Errorf("%d tiers, want 2 or 3", len(t.Tiers))
+	}
+	for i := range t.Tiers {
+		if err := t.validateTier(i); err != nil {
+			return fmt.Errorf("tier %d: %w", i, err)
+		}
+	}
+	if err := t.validateWiring(); err != nil {
+		return err
+	}
+	if n := t.ports(); n > maxPorts {
+		return fmt.Errorf("%d switch ports, want at most %d", n, maxPorts)
+	}
+	return nil
+}
+
+// maxPorts bounds the memory that a topology file can ask for.
+const maxPorts = 1 << 22
+
+// ports is how many ports all switches together have.
+func (t *Topology) ports() int {
+	n := t.Leaves()*(t.Tiers[0].RadixDown+t.Tiers[0].RadixUp) +
+		t.Pods()*t.middle()*(t.Tiers[1].RadixDown+t.Tiers[1].RadixUp)
+	if len(t.Tiers) == 3 {
+		n += t.cores() * t.Tiers[2].RadixDown
+	}
+	return n
+}
+
+func (t *Topology) validateTier(i int) error {
+	tier, top := &t.Tiers[i], i == len(t.Tiers)-1
+	switch {
+	case tier.DownRate < 1:
+		return fmt.Errorf("field Downlink_speed_Gbps is missing or 0")
+	case tier.RadixDown < 1 || tier.RadixDown > maxNodes:
+		return fmt.Errorf("field Radix_Down %d, want 1 to %d", tier.RadixDown, maxNodes)
+	case top && tier.RadixUp != 0:
+		return fmt.Errorf("field Radix_Up %d in the last tier", tier.RadixUp)
+	case !top && (tier.RadixUp < 1 || tier.RadixUp > maxNodes):
+		return fmt.Errorf("field Radix_Up %d, want 1 to %d", tier.RadixUp, maxNodes)
+	case tier.Bundle < 0 || tier.DownLatency < 0 || tier.SwitchLatency < 0 || tier.QueueDown < 0 || tier.QueueUp < 0:
+		return fmt.Errorf("a number below 0")
+	}
+	return nil
+}
+
+// validateWiring checks that every link of one tier ends at a port of the next.
+func (t *Topology) validateWiring() error {
+	leaf, mid := &t.Tiers[0], &t.Tiers[1]
+	if leaf.bundle() != 1 {
+		return fmt.Errorf("tier 0: Bundle %d, hosts have one link", leaf.Bundle)
+	}
+	if pod := t.podSize(); pod < 1 || t.Nodes%pod != 0 || pod%leaf.RadixDown != 0 {
+		return fmt.Errorf("field Podsize %d must divide Nodes %d and be a multiple of Tier 0 Radix_Down %d", pod, t.Nodes, leaf.RadixDown)
+	}
+	if err := match("tier 1", leaf.RadixUp, mid, t.podSize()/leaf.RadixDown, "leaves of a pod"); err != nil {
+		return err
+	}
+	if len(t.Tiers) == 2 {
+		return nil
+	}
+	return match("tier 2", mid.RadixUp, &t.Tiers[2], t.Pods(), "pods")
+}
+
+// match checks one tier against the uplinks of the switches below: each of its
+// switches has a bundle to each of the n neighbours.
+func match(name string, radixUp int, above *Tier, n int, what string) error {
+	b := above.bundle()
+	if radixUp%b != 0 {
+		return fmt.Errorf("%s: Bundle %d does not divide the Radix_Up %d below", name, b, radixUp)
+	}
+	if above.RadixDown != n*b {
+		return fmt.Errorf("%s: Radix_Down %d, want %d (%d %s with %d links each)", name, above.RadixDown, n*b, n, what, b)
+	}
+	return nil
+}
+
+// hop is one link on the way between two hosts.
+type hop struct {
+	rate    int64
+	latency link.Ps
+}
+
+// longestPath lists the links from a host to one that is as far away as any.
+func (t *Topology) longestPath() []hop {
+	up := make([]hop, 0, 2*len(t.Tiers))
+	for i := range t.Tiers {
+		up = append(up, hop{t.Tiers[i].DownRate, t.Tiers[i].DownLatency})
+		if i == 0 && t.Leaves() == 1 || i == 1 && t.Pods() == 1 {
+			break
+		}
+	}
+	for i := len(up) - 1; i >= 0; i-- {
+		up = append(up, up[i])
+	}
+	return up
+}
+
+// BaseRTT is the round trip of a packet of mtu bytes and an acknowledgement of
+// ack bytes over the longest path of the idle fabric, every switch storing and
+// forwarding: config_base_rtt.
+func (t *Topology) BaseRTT(mtu, ack int64) link.Ps {
+	path := t.longestPath()
+	var d link.Ps
+	for _, h := range path {
+		d += 2*h.latency + link.Serialization(mtu, h.rate) + link.Serialization(ack, h.rate)
+	}
+	for i := range len(path) / 2 {
+		switches := link.Ps(2) // on the way up and on the way down
+		if i == len(path)/2-1 {
+			switches = 1
+		}
+		d += 2 * switches * t.Tiers[i].SwitchLatency
+	}
+	return d
+}
