@@ -101,13 +101,14 @@ func (a *AckCC) Decode(b []byte) (int, error) {
 	if len(b) < AckCCLen {
 		return 0, ErrTruncated
 	}
+	b = b[:AckCCLen:AckCCLen]
 	if Type(b[0]>>3) != TypeACKCC {
 		return 0, ErrType
 	}
 	a.Ack.get(b)
 	a.SACK.get(b[AckLen:])
 	a.State = [8]byte(b[24:])
-	if a.CCType == CCCredit {
+	if CCType(b[12]>>4) == CCCredit {
 		a.State[3], a.State[4], a.State[5] = 0, 0, 0 // reserved
 	}
 	return AckCCLen, nil

@@ -3,6 +3,7 @@ package pds
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 )
 
 // Sizes of a [Request] on the wire.
@@ -184,10 +185,14 @@ func peerText(f Flags, id PDCID, info PDCInfo) string {
 // extend lengthens b by n bytes and returns it, and the new bytes alone.
 func extend(b []byte, n int) (whole, tail []byte) {
 	at := len(b)
-	if cap(b)-at >= n {
-		b = b[:at+n]
-	} else {
-		b = append(b, make([]byte, n)...)
+	if cap(b)-at < n {
+		b = grow(b, n)
 	}
+	b = b[:at+n]
 	return b, b[at:]
 }
+
+// grow is out of line to keep [extend] small where there is room.
+//
+//go:noinline
+func grow(b []byte, n int) []byte { return slices.Grow(b, n) }
