@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/ses"
 )
 
 // A pdsHeader is any header of package pds.
@@ -131,6 +132,40 @@ func BenchmarkPDSAckCC(b *testing.B) {
 			a.CACK++
 			p := at(i)
 			a.AppendTo(p[:0])
+		}
+	})
+}
+
+// BenchmarkPDSRequest is a RUD_CC_REQ with a standard request behind it, 60
+// bytes, as two headers. The floor is Ack32 of the codec peers.
+func BenchmarkPDSRequest(b *testing.B) {
+	h := pds.Request{Type: pds.TypeRUDCCReq, Next: pds.NextRequestStd, PSN: 5, SPDCID: 1, DPDCID: 2, CreditTarget: 9}
+	s := ses.Standard{Common: ses.Common{Opcode: ses.OpcodeWrite, Flags: ses.FlagEOM | ses.FlagSOM, JobID: 101}, RequestLength: 4096}
+	wire := s.AppendTo(h.AppendTo(nil))
+	b.Run("op=decode/header=pds", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := h.Decode(wire); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("op=decode/header=pds+ses", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			n, err := h.Decode(wire)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if _, err = s.Decode(wire[n:]); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("op=encode/header=pds+ses", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			s.AppendTo(h.AppendTo(wire[:0]))
 		}
 	})
 }

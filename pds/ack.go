@@ -86,8 +86,8 @@ func (a *Ack) put(b []byte, t Type) {
 
 // AppendTo appends a to b.
 func (a *Ack) AppendTo(b []byte) []byte {
-	b, tail := extend(b, AckLen)
-	a.Encode(tail)
+	b = extend(b, AckLen)
+	a.Encode(b[len(b)-AckLen:])
 	return b
 }
 

@@ -142,8 +142,11 @@ func (s *SACK) put(b []byte) {
 
 // AppendTo appends a to b.
 func (a *AckCC) AppendTo(b []byte) []byte {
-	b, tail := extend(b, AckCCLen)
-	a.Encode(tail)
+	b = extend(b, AckCCLen)
+	p := (*[AckCCLen]byte)(b[len(b)-AckCCLen:])
+	a.Ack.put(p[:], TypeACKCC) // not Encode: on the ACK path the second call shows
+	a.SACK.put(p[AckLen:])
+	*(*[8]byte)(p[24:]) = a.State
 	return b
 }
 
@@ -231,8 +234,8 @@ func (a *AckCCX) Encode(b []byte) (int, error) {
 
 // AppendTo appends a to b.
 func (a *AckCCX) AppendTo(b []byte) []byte {
-	b, tail := extend(b, AckCCXLen)
-	a.Encode(tail)
+	b = extend(b, AckCCXLen)
+	a.Encode(b[len(b)-AckCCXLen:])
 	return b
 }
 

@@ -76,8 +76,8 @@ func (c *Control) Encode(b []byte) (int, error) {
 
 // AppendTo appends c to b.
 func (c *Control) AppendTo(b []byte) []byte {
-	b, tail := extend(b, ControlLen)
-	c.Encode(tail)
+	b = extend(b, ControlLen)
+	c.Encode(b[len(b)-ControlLen:])
 	return b
 }
 

@@ -85,8 +85,8 @@ func (n *Nack) put(b []byte, t Type) {
 
 // AppendTo appends n to b.
 func (n *Nack) AppendTo(b []byte) []byte {
-	b, tail := extend(b, NackLen)
-	n.Encode(tail)
+	b = extend(b, NackLen)
+	n.Encode(b[len(b)-NackLen:])
 	return b
 }
 
@@ -164,8 +164,8 @@ func (n *NackCCX) Encode(b []byte) (int, error) {
 
 // AppendTo appends n to b.
 func (n *NackCCX) AppendTo(b []byte) []byte {
-	b, tail := extend(b, NackCCXLen)
-	n.Encode(tail)
+	b = extend(b, NackCCXLen)
+	n.Encode(b[len(b)-NackCCXLen:])
 	return b
 }
 

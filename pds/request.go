@@ -64,32 +64,25 @@ func (r *Request) Decode(b []byte) (int, error) {
 	if len(b) < RequestLen {
 		return 0, ErrTruncated
 	}
-	t := Type(b[0] >> 3)
-	switch t {
+	p := binary.BigEndian.Uint16(b)
+	n, cc := RequestLen, uint32(0)
+	switch Type(p >> 11) {
 	case TypeRUDReq, TypeRODReq:
-		r.CCCID, r.CreditTarget = 0, 0
-		r.get(b[:RequestLen:RequestLen])
-		return RequestLen, nil
 	case TypeRUDCCReq, TypeRODCCReq:
 		if len(b) < RequestCCLen {
 			return 0, ErrTruncated
 		}
-		v := binary.BigEndian.Uint32(b[12:])
-		r.CCCID, r.CreditTarget = uint8(v>>24), v&maxUint24
-		r.get(b[:RequestLen:RequestLen])
-		return RequestCCLen, nil
+		n, cc = RequestCCLen, binary.BigEndian.Uint32(b[12:])
 	default:
 		return 0, ErrType
 	}
-}
-
-func (r *Request) get(b []byte) {
-	p := binary.BigEndian.Uint16(b)
 	r.Type, r.Next, r.Flags = Type(p>>11), NextHdr(p>>7&0xf), Flags(p)&requestFlags
 	r.ClearOffset = int16(binary.BigEndian.Uint16(b[2:]))
 	r.PSN = PSN(binary.BigEndian.Uint32(b[4:]))
 	r.SPDCID = PDCID(binary.BigEndian.Uint16(b[8:]))
 	r.DPDCID, r.Info = splitPeer(r.Flags, binary.BigEndian.Uint16(b[10:]))
+	r.CCCID, r.CreditTarget = uint8(cc>>24), cc&maxUint24
+	return n, nil
 }
 
 // Encode writes r to the front of b and returns the length of the header. The
@@ -117,8 +110,8 @@ func (r *Request) put(b []byte) {
 
 // AppendTo appends r to b.
 func (r *Request) AppendTo(b []byte) []byte {
-	b, tail := extend(b, r.Len())
-	r.Encode(tail)
+	b = extend(b, r.Len())
+	r.Encode(b[len(b)-r.Len():])
 	return b
 }
 
@@ -182,14 +175,12 @@ func peerText(f Flags, id PDCID, info PDCInfo) string {
 	}
 }
 
-// extend lengthens b by n bytes and returns it, and the new bytes alone.
-func extend(b []byte, n int) (whole, tail []byte) {
-	at := len(b)
-	if cap(b)-at < n {
+// extend lengthens b by n bytes, which the caller overwrites.
+func extend(b []byte, n int) []byte {
+	if cap(b)-len(b) < n {
 		b = grow(b, n)
 	}
-	b = b[:at+n]
-	return b, b[at:]
+	return b[:len(b)+n]
 }
 
 // grow is out of line to keep [extend] small where there is room.

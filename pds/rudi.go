@@ -55,8 +55,8 @@ func (r *RUDI) Encode(b []byte) (int, error) {
 
 // AppendTo appends r to b.
 func (r *RUDI) AppendTo(b []byte) []byte {
-	b, tail := extend(b, RUDILen)
-	r.Encode(tail)
+	b = extend(b, RUDILen)
+	r.Encode(b[len(b)-RUDILen:])
 	return b
 }
 

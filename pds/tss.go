@@ -89,8 +89,8 @@ func (s *TSS) Encode(b []byte) (int, error) {
 
 // AppendTo appends s to b.
 func (s *TSS) AppendTo(b []byte) []byte {
-	b, tail := extend(b, s.Len())
-	s.Encode(tail)
+	b = extend(b, s.Len())
+	s.Encode(b[len(b)-s.Len():])
 	return b
 }
 
