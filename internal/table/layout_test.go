@@ -1,0 +1,53 @@
+package table
+
+import (
+	"os"
+	"strconv"
+	"testing"
+	"unsafe"
+
+	"github.com/klauspost/cpuid/v2"
+	"github.com/stretchr/testify/require"
+)
+
+// TestLayout pins the sizes that the cost of a look-up rests on.
+func TestLayout(t *testing.T) {
+	require.EqualValues(t, cacheLine, unsafe.Sizeof(bucket{}))
+	require.EqualValues(t, cacheLine, unsafe.Sizeof(entry{}))
+	require.EqualValues(t, cacheLine/2, unsafe.Sizeof(Slot{}))
+	require.GreaterOrEqual(t, unsafe.Offsetof(ring{}.tail)-unsafe.Offsetof(ring{}.head), uintptr(cacheLine))
+	require.GreaterOrEqual(t, unsafe.Offsetof(ring{}.mask)-unsafe.Offsetof(ring{}.tail), uintptr(cacheLine))
+}
+
+// TestCacheLine compares the constant with the CPU's own answer. A CPU with
+// longer lines would work, only with more false sharing.
+func TestCacheLine(t *testing.T) {
+	if n := cpuid.CPU.CacheLine; n > 0 {
+		require.LessOrEqual(t, n, cacheLine)
+	}
+}
+
+// TestAlignment: the runtime aligns large arrays without pointers to more than a
+// line, so a bucket is one line and not two halves.
+func TestAlignment(t *testing.T) {
+	for _, n := range []int{8, 33, 1000, MaxCapacity} {
+		m := NewMap(n, 1)
+		require.Zero(t, uintptr(unsafe.Pointer(&m.buckets[0]))%cacheLine, "buckets of %d", n)
+		require.Zero(t, uintptr(unsafe.Pointer(&m.entries[0]))%cacheLine, "entries of %d", n)
+	}
+}
+
+func TestBytesPerEntry(t *testing.T) {
+	for _, n := range []int{1 << 10, 1 << 16} {
+		require.LessOrEqual(t, NewMap(n, 1).Bytes()/int64(n), int64(100))
+	}
+	require.EqualValues(t, 65536*(64+16), NewMap(MaxCapacity, 1).Bytes()&^0xff)
+}
+
+// envInt reads a number from the environment: long runs of a test are asked for.
+func envInt(name string, otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
+		return n
+	}
+	return otherwise
+}
