@@ -33,6 +33,7 @@ var traceKinds = []traceKind{
 	{"ibfc", ibNames, replayIBFC},
 	{"cbfc", nil, replayCBFC},
 	{"ztr", csvNames, replayZTR},
+	{"rccc", rcccNames, replayRCCC},
 }
 
 // TestTraces replays recorded runs, TestTraces/<kind>/<name>. The environment

@@ -95,15 +95,15 @@ func (p *Params) MaxCredit() int64 { return p.maxCredit }
 // InitialCredit returns what a new context may send before any grant, in bytes.
 func (p *Params) InitialCredit() int64 { return p.initialCredit }
 
-func setDefault(field *int64, value int64) {
+func setDefault[T int64 | float64](field *T, value T) {
 	if *field == 0 {
 		*field = value
 	}
 }
 
-func checkRange(name string, value, lo, top int64) error {
-	if value < lo || value > top {
-		return fmt.Errorf("%w: %s is %d, want %d to %d", ErrConfig, name, value, lo, top)
+func checkRange[T int64 | float64](name string, value, lo, top T) error {
+	if !(value >= lo && value <= top) {
+		return fmt.Errorf("%w: %s is %v, want %v to %v", ErrConfig, name, value, lo, top)
 	}
 	return nil
 }

@@ -33,3 +33,6 @@ func (q Quanta) Extend(ref int64) int64 {
 // roundUp returns the least whole number of quanta that holds total, in bytes:
 // a request asks for at least what is needed.
 func roundUp(total int64) int64 { return (total + QuantumBytes - 1) &^ (QuantumBytes - 1) }
+
+// roundDown returns the greatest whole number of quanta within total, in bytes.
+func roundDown(total int64) int64 { return total &^ (QuantumBytes - 1) }

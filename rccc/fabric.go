@@ -1,0 +1,152 @@
+package rccc
+
+// FabricConfig describes a [FabricRate]. Zero fields have the defaults that
+// their comments name.
+type FabricConfig struct {
+	Oversubscription float64 // capacity into the fabric over capacity out of it, 1 or more; required
+	RTT              int64   // unloaded round trip, ns; required
+	Target           float64 // marked fraction to hold, default 0.3
+	Increase         float64 // step upwards, default 0.01 of the rate
+	Decrease         float64 // part of the excess that a step down takes, default 0.5
+	Gain             float64 // weight of a new sample, default 0.5
+	MinRate          float64 // default 0.9 / Oversubscription, at least 0.01
+}
+
+// Trim says what became of a packet's payload.
+type Trim uint8
+
+// Where a packet was trimmed.
+const (
+	TrimNone      Trim = iota // it arrived whole
+	TrimLastHop               // on the last hop, which is the pacer's own business
+	TrimElsewhere             // inside the fabric
+)
+
+// FabricRate slows a receiver's credit where the fabric, not the last hop, is
+// the bottleneck and no window reacts to it: an additive-increase,
+// multiplicative-decrease controller fed with the marks and trims of arrivals.
+// Pass [FabricRate.Step]'s result to [Receiver.SetFactor].
+//
+// Single writer. Source: the oversubscription controller of htsim (rccc.md 7.1).
+type FabricRate struct {
+	c      FabricConfig
+	rate   float64 // in [MinRate, 1]
+	marked float64 // smoothed fraction
+	rises  int     // consecutive steps upwards
+
+	packets, ecn, lastHop, elsewhere int64 // of this interval
+}
+
+// NewFabricRate validates c; the rate is 1. Errors wrap [ErrConfig].
+func NewFabricRate(c FabricConfig) (FabricRate, error) {
+	setDefault(&c.Target, 0.3)
+	setDefault(&c.Increase, 0.01)
+	setDefault(&c.Decrease, 0.5)
+	setDefault(&c.Gain, 0.5)
+	if c.Oversubscription > 0 {
+		setDefault(&c.MinRate, max(0.9/c.Oversubscription, 0.01))
+	}
+	for _, f := range []struct {
+		name           string
+		value, lo, top float64
+	}{
+		{"Oversubscription", c.Oversubscription, 1, 1e6},
+		{"RTT", float64(c.RTT), 1, maxTime},
+		{"Target", c.Target, 0, 1},
+		{"Increase", c.Increase, 0, 1},
+		{"Decrease", c.Decrease, 0, 1},
+		{"Gain", c.Gain, 0, 1},
+		{"MinRate", c.MinRate, minFactor, 1},
+	} {
+		if err := checkRange(f.name, f.value, f.lo, f.top); err != nil {
+			return FabricRate{}, err
+		}
+	}
+	return FabricRate{c: c, rate: 1}, nil
+}
+
+// OnArrival counts a packet of any kind.
+func (f *FabricRate) OnArrival(ecn bool, trim Trim) {
+	f.packets++
+	if ecn {
+		f.ecn++
+	}
+	switch trim {
+	case TrimLastHop:
+		f.lastHop++
+	case TrimElsewhere:
+		f.elsewhere++
+	}
+}
+
+// Step ends an interval and returns the new rate factor.
+func (f *FabricRate) Step() float64 {
+	frac := 0.0
+	if whole := f.packets - f.lastHop - f.elsewhere; whole != 0 {
+		frac = float64(f.ecn) / float64(whole)
+	}
+	down := f.elsewhere > 0
+	if down {
+		f.rate -= float64(f.elsewhere) / float64(f.packets)
+	}
+	f.marked = (1-f.c.Gain)*f.marked + f.c.Gain*frac
+	if f.marked > f.c.Target {
+		f.rate *= 1 - (f.marked-f.c.Target)*f.c.Decrease
+		down = true
+	}
+	if down {
+		f.rises = 0
+	} else {
+		f.rate += f.rise()
+		f.rises++
+	}
+	f.rate = min(max(f.rate, f.c.MinRate), 1)
+	f.packets, f.ecn, f.lastHop, f.elsewhere = 0, 0, 0, 0
+	return f.rate
+}
+
+// Trend returns the smoothed fraction of marked packets and how many steps
+// upwards there were in a row.
+func (f *FabricRate) Trend() (marked float64, rises int) { return f.marked, f.rises }
+
+// rise doubles the step while the fabric stays clean; beyond 2^7 the rate is 1
+// in any case.
+func (f *FabricRate) rise() float64 {
+	if f.ecn > 0 {
+		return f.c.Increase
+	}
+	return f.c.Increase * float64(int64(1)<<min(f.rises, 7))
+}
+
+// Interval returns the length of the next interval in nanoseconds: 1.5 RTT times
+// a factor from 0.75 to 1.25 that draw, a uniform random number, selects, so that
+// receivers do not step together.
+func (f *FabricRate) Interval(draw uint32) int64 {
+	u := 0.75 + 0.5*float64(draw)/(1<<32)
+	return max(1, int64(1.5*float64(f.c.RTT)*u))
+}
+
+// HostLimits are the backlogs of the way into host memory, in bytes, at which
+// credit is slowed: full speed up to Low, a thousandth above High, falling with
+// the square of the room that is left in between.
+type HostLimits struct{ Low, High, Full int64 }
+
+// DefaultHostLimits are those of the simulator.
+var DefaultHostLimits = HostLimits{Low: 1_000_000, High: 4_750_000, Full: 5_000_000}
+
+// Factor returns the rate factor for a backlog, to be combined with others by
+// min and passed to [Receiver.SetFactor].
+func (l HostLimits) Factor(backlog int64) float64 {
+	switch {
+	case backlog < l.Low:
+		return 1
+	case backlog > l.High || l.Full <= l.Low:
+		return minFactor
+	}
+	room := float64(l.Full-backlog) / float64(l.Full-l.Low)
+	return max(room*room, minFactor)
+}
+
+// Admits reports whether a packet of size bytes still fits; one that does not is
+// to be treated as trimmed.
+func (l HostLimits) Admits(backlog, size int64) bool { return backlog+size <= l.Full }

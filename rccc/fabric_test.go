@@ -1,0 +1,80 @@
+package rccc
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func testFabric(t *testing.T) *FabricRate {
+	f, err := NewFabricRate(FabricConfig{Oversubscription: 4, RTT: 9348})
+	require.NoError(t, err)
+	return &f
+}
+
+func TestNewFabricRate(t *testing.T) {
+	for _, c := range []FabricConfig{{}, {Oversubscription: 4}, {Oversubscription: 0.5, RTT: 1}, {Oversubscription: 4, RTT: 1, Gain: 2}} {
+		_, err := NewFabricRate(c)
+		require.ErrorIs(t, err, ErrConfig)
+	}
+}
+
+// The first interval of the recorded 4:1 run.
+func TestFabricRateFallsToItsFloor(t *testing.T) {
+	f := testFabric(t)
+	for i := range 12 {
+		trim := TrimNone
+		if i >= 3 {
+			trim = TrimElsewhere
+		}
+		f.OnArrival(i < 3, trim)
+	}
+	require.Equal(t, 0.225, f.Step())
+	marked, rises := f.Trend()
+	require.Equal(t, 0.5, marked)
+	require.Zero(t, rises)
+}
+
+func TestFabricRateIgnoresTheLastHop(t *testing.T) {
+	f := testFabric(t)
+	for range 10 {
+		f.OnArrival(true, TrimLastHop)
+	}
+	require.Equal(t, 1.0, f.Step())
+}
+
+func TestFabricRateRecoversAndKeepsItsExponentBounded(t *testing.T) {
+	f := testFabric(t)
+	f.rate = 0.25
+	for _, want := range []float64{0.26, 0.28, 0.32, 0.40, 0.56, 0.88, 1, 1} {
+		require.InDelta(t, want, f.Step(), 1e-12)
+	}
+	for range 200 {
+		require.Equal(t, 1.0, f.Step())
+	}
+	f.OnArrival(true, TrimNone)
+	for range 9 {
+		f.OnArrival(false, TrimNone)
+	}
+	f.rate = 0.5
+	require.InDelta(t, 0.51, f.Step(), 1e-12, "marks below the target: one plain step")
+}
+
+func TestFabricRateInterval(t *testing.T) {
+	f := testFabric(t)
+	require.Equal(t, int64(10_516), f.Interval(0))
+	require.Less(t, f.Interval(1<<32-1), int64(17_528))
+}
+
+func TestHostLimits(t *testing.T) {
+	l := DefaultHostLimits
+	for _, c := range []struct {
+		backlog int64
+		want    float64
+	}{{0, 1}, {999_999, 1}, {1_000_000, 1}, {3_000_000, 0.25}, {4_750_000, 0.00390625}, {4_750_001, 0.001}, {1 << 40, 0.001}} {
+		require.Equal(t, c.want, l.Factor(c.backlog), "backlog %d", c.backlog)
+	}
+	require.True(t, l.Admits(4_995_850, 4150))
+	require.False(t, l.Admits(4_995_851, 4150))
+	require.Equal(t, 0.001, HostLimits{}.Factor(5), "no limits set: as slow as it gets, never a division by zero")
+}

@@ -1,0 +1,43 @@
+package rccc
+
+// Grant is one decision of the pacer: tell Sender that its cumulative credit is
+// Cum now. The message is absolute, so losing it costs only time. It rides on an
+// ACK_CC or a Credit control packet, as QuantaOf(Cum).
+type Grant struct {
+	Sender Handle
+	Bytes  int64 // added by this decision; 0 when the message only repeats Cum
+	Cum    int64 // bytes
+	Wait   int64 // how long the pacer rests, picoseconds
+}
+
+// GrantPolicy decides whose turn it is, for how much, and how long the pacer
+// rests. It may keep state; its Receiver calls it from one goroutine only.
+type GrantPolicy interface {
+	// Start is called when a pacer that slept has something to do again, and
+	// returns when it runs next, in nanoseconds, not before now.
+	Start(now int64) int64
+
+	// Update is called after the sender in i asked for more than ever before, or
+	// after a message that wants an answer (owed). It puts the sender in the list
+	// that it belongs in.
+	Update(t *Senders, i Slot, owed bool)
+
+	// Next serves one sender. A Grant to the zero Handle only makes the pacer
+	// rest; false sends it to sleep until the next Update.
+	Next(t *Senders, p *Pace) (Grant, bool)
+}
+
+// Pace is the speed at which credit may be handed out now.
+type Pace struct {
+	rate    int64 // bytes a second
+	quantum int64 // picoseconds for 256 bytes
+}
+
+// BytesIn returns how many bytes fit in ns nanoseconds, rounded down.
+func (p *Pace) BytesIn(ns int64) int64 { return p.rate * ns / 1e9 }
+
+// TimeFor returns how long n bytes take, in picoseconds.
+func (p *Pace) TimeFor(n int64) int64 { return (n*p.quantum + QuantumBytes - 1) / QuantumBytes }
+
+// Quantum returns the pacer time of 256 bytes, in picoseconds.
+func (p *Pace) Quantum() int64 { return p.quantum }

@@ -1,0 +1,130 @@
+package rccc
+
+// DefaultGrant is the credit of one turn: 64 quanta, four full packets.
+const DefaultGrant = 64 * QuantumBytes
+
+// PullConfig describes a [PullPolicy].
+type PullConfig struct {
+	// MaxCredit is W in bytes: spare credit stops when a sender holds that much
+	// beyond its target. Required unless NoIdleCredit.
+	MaxCredit int64
+
+	// Grant is the credit of one turn, in bytes, a multiple of 256. Default
+	// DefaultGrant.
+	Grant int64
+
+	// NoIdleCredit leaves spare time unused.
+	NoIdleCredit bool
+
+	// LikeHtsim repeats two habits of the htsim simulator, so that its recorded
+	// runs can be replayed: any newer target queues the sender and a turn without
+	// demand costs four quanta of pacer time, and a satisfied sender becomes idle
+	// even when it holds W already.
+	LikeHtsim bool
+}
+
+// PullPolicy serves one sender a turn, round robin, and hands spare time to
+// senders whose demand is satisfied, so that they can start at once when it
+// returns. A sender of weight w has w grants in its turn (deficit round robin).
+//
+// Between two senders that always want at least one grant the credit of any
+// interval differs by at most one grant for each unit of weight.
+type PullPolicy struct {
+	grant     int64
+	idleCap   int64 // whole quanta, in bytes
+	likeHtsim bool
+}
+
+// NewPullPolicy validates c. Errors wrap [ErrConfig].
+func NewPullPolicy(c PullConfig) (*PullPolicy, error) {
+	setDefault(&c.Grant, DefaultGrant)
+	if err := checkRange("Grant", c.Grant, QuantumBytes, maxGrant); err != nil {
+		return nil, err
+	}
+	if err := checkRange("Grant modulo 256", c.Grant%QuantumBytes, 0, 0); err != nil {
+		return nil, err
+	}
+	least := int64(QuantumBytes)
+	if c.NoIdleCredit {
+		c.MaxCredit, least = 0, 0
+	}
+	if err := checkRange("MaxCredit", c.MaxCredit, least, maxTotal); err != nil {
+		return nil, err
+	}
+	return &PullPolicy{grant: c.Grant, idleCap: roundDown(c.MaxCredit), likeHtsim: c.LikeHtsim}, nil
+}
+
+// maxGrant bounds a turn so that its pacer time stays in range at any speed.
+const maxGrant = 1 << 18
+
+// Start lets the pacer run at once.
+func (p *PullPolicy) Start(now int64) int64 { return now }
+
+// Update makes a sender active when it wants something or is owed an answer,
+// idle when it is ahead of its target by less than W.
+func (p *PullPolicy) Update(t *Senders, i Slot, owed bool) {
+	s := &t.slab[i]
+	s.owed = s.owed || owed
+	switch {
+	case s.list == ListActive:
+	case s.owed || s.target > s.cum || p.likeHtsim:
+		t.Move(i, ListActive)
+	case s.list == ListNone && s.cum-s.target < p.idleCap:
+		t.Move(i, ListIdle)
+	}
+}
+
+// Next serves the head of the active list, or else of the idle list.
+func (p *PullPolicy) Next(t *Senders, pace *Pace) (Grant, bool) {
+	if t.active.n > 0 {
+		return p.serveActive(t, pace), true
+	}
+	if t.idle.n > 0 {
+		return p.serveIdle(t, pace), true
+	}
+	return Grant{}, false
+}
+
+func (p *PullPolicy) serveActive(t *Senders, pace *Pace) Grant {
+	i := t.active.head
+	s := &t.slab[i]
+	need := s.target - s.cum
+	n := min(p.grant, max(need, 0))
+	switch {
+	case need <= n:
+		p.satisfy(t, i, n)
+	case s.turn > 1:
+		s.turn--
+	default:
+		s.turn = s.weight
+		t.active.head = s.next
+	}
+	wait := pace.TimeFor(n)
+	if n == 0 && p.likeHtsim {
+		wait = 4 * pace.quantum
+	}
+	return t.Grant(i, n, wait)
+}
+
+// satisfy takes the sender in i, which is about to receive the last n bytes it
+// asked for, off the active list.
+func (p *PullPolicy) satisfy(t *Senders, i Slot, n int64) {
+	s := &t.slab[i]
+	s.turn = s.weight
+	if s.cum+n-s.target < p.idleCap || p.likeHtsim {
+		t.Move(i, ListIdle)
+	} else {
+		t.Move(i, ListNone)
+	}
+}
+
+func (p *PullPolicy) serveIdle(t *Senders, pace *Pace) Grant {
+	i := t.idle.head
+	s := &t.slab[i]
+	if s.cum+p.grant-s.target < p.idleCap {
+		t.idle.head = s.next
+	} else {
+		t.Move(i, ListNone)
+	}
+	return t.Grant(i, p.grant, pace.TimeFor(p.grant))
+}

@@ -1,0 +1,157 @@
+package rccc
+
+import "fmt"
+
+// ReceiverConfig describes the destination half of one port.
+type ReceiverConfig struct {
+	// Senders is the capacity of the active sender table, 1 to MaxSenders.
+	// Required.
+	Senders int
+
+	// Rate is the speed of the link, of all its ports together, in bytes a
+	// second. Required.
+	Rate int64
+
+	// Utilisation is the part of Rate that is handed out as credit. Default 0.99.
+	Utilisation float64
+
+	// MaxCredit is W of the senders, in bytes. Required.
+	MaxCredit int64
+
+	// MaxDemand is the most an honest sender asks for at a time, in bytes.
+	// Default MaxCredit.
+	MaxDemand int64
+
+	// Timeout is how long a sender may keep silent while it holds credit, in
+	// nanoseconds, before [Receiver.Expire] forgets it. Default 1 ms.
+	Timeout int64
+
+	// Policy shares the rate. Required; it serves this receiver only.
+	Policy GrantPolicy
+}
+
+// Receiver is the destination half of receiver-credit congestion control for one
+// port: the active sender table, and the pacer that hands out credit at the
+// speed of the link, one [Grant] at a time.
+//
+// The owner reports arrivals, polls at the time that [Receiver.Deadline] names,
+// and sends each grant's cumulative value to its sender. Credit granted in any
+// interval of length t is at most t times the rate, plus one grant.
+//
+// Single writer, except [Senders.Load] of [Receiver.Senders]. The work of every
+// call is independent of the number of senders.
+type Receiver struct {
+	policy GrantPolicy
+	due    int64 // when the pacer runs next, ns; meaningful while awake
+	early  int64 // how much earlier that was, exactly, ps: 0 to 999
+	awake  bool
+	pace   Pace
+	t      Senders
+
+	full      Pace // at factor 1
+	maxCredit int64
+	maxAhead  int64 // how far a target may run ahead of answered credit, bytes
+	timeout   int64
+}
+
+const (
+	minRate = 125_000 // 1 Mb/s
+	maxRate = 1e12    // bytes a second
+
+	minUtilisation = 0.1
+
+	// minFactor bounds the rate factor from below: a quantum's time stays in
+	// range and a stopped host cannot stop credit for ever.
+	minFactor = 0.001
+)
+
+// NewReceiver validates c. Errors wrap [ErrConfig].
+func NewReceiver(c ReceiverConfig) (*Receiver, error) {
+	setDefault(&c.MaxDemand, c.MaxCredit)
+	setDefault(&c.Timeout, 1_000_000)
+	if c.Utilisation == 0 {
+		c.Utilisation = 0.99
+	}
+	if c.Policy == nil {
+		return nil, fmt.Errorf("%w: Policy is missing", ErrConfig)
+	}
+	if !(c.Utilisation >= minUtilisation && c.Utilisation <= 1) {
+		return nil, fmt.Errorf("%w: Utilisation is %v, want %v to 1", ErrConfig, c.Utilisation, minUtilisation)
+	}
+	for _, f := range []struct {
+		name           string
+		value, lo, top int64
+	}{
+		{"Senders", int64(c.Senders), 1, MaxSenders},
+		{"Rate", c.Rate, minRate, maxRate},
+		{"MaxCredit", c.MaxCredit, 1, maxTotal},
+		{"MaxDemand", c.MaxDemand, 1, maxTotal},
+		{"Timeout", c.Timeout, 1, maxTime},
+	} {
+		if err := checkRange(f.name, f.value, f.lo, f.top); err != nil {
+			return nil, err
+		}
+	}
+	r := &Receiver{
+		policy: c.Policy, maxCredit: c.MaxCredit, timeout: c.Timeout,
+		maxAhead: 2 * (c.MaxDemand + c.MaxCredit),
+		full: Pace{
+			rate:    int64(float64(c.Rate) * c.Utilisation),
+			quantum: int64(QuantumBytes * 1e12 / float64(c.Rate) / c.Utilisation),
+		},
+	}
+	r.pace = r.full
+	r.t.init(c.Senders)
+	return r, nil
+}
+
+// Senders returns the active sender table.
+func (r *Receiver) Senders() *Senders { return &r.t }
+
+// Pace returns the speed in force.
+func (r *Receiver) Pace() Pace { return r.pace }
+
+// SetFactor slows credit to f times the configured rate, from the next grant on.
+// f is limited to 0.001 to 1; NaN counts as 1.
+func (r *Receiver) SetFactor(f float64) {
+	if !(f < 1) {
+		r.pace = r.full
+		return
+	}
+	f = max(f, minFactor)
+	r.pace.rate = int64(float64(r.full.rate) * f)
+	r.pace.quantum = int64(float64(r.full.quantum) / f)
+}
+
+// Deadline returns when [Receiver.Poll] has something to do, in nanoseconds, and
+// false when only an arrival can bring that about.
+func (r *Receiver) Deadline() (int64, bool) { return r.due, r.awake }
+
+// Poll makes one decision if one is due. Call it until it returns false. A late
+// call is harmless: the time that was lost is not made up for by a burst.
+func (r *Receiver) Poll(now int64) (Grant, bool) {
+	for r.awake && now >= r.due {
+		g, ok := r.policy.Next(&r.t, &r.pace)
+		if !ok {
+			r.awake = false
+			break
+		}
+		r.rest(now, g.Wait)
+		if g.Sender != 0 {
+			return g, true
+		}
+	}
+	return Grant{}, false
+}
+
+// rest puts the next run off by wait picoseconds. Parts of a nanosecond are
+// carried, so that rounding does not change the rate.
+func (r *Receiver) rest(now, wait int64) {
+	if now > r.due {
+		r.due, r.early = now, 0
+	}
+	wait -= r.early
+	ns := (wait + 999) / 1000
+	r.due += ns
+	r.early = ns*1000 - wait
+}

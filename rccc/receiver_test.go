@@ -1,0 +1,444 @@
+package rccc
+
+import (
+	"math"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+	"github.com/uetcc/uetcc/internal/alloctest"
+)
+
+func testPull(t testing.TB) *PullPolicy {
+	p, err := NewPullPolicy(PullConfig{MaxCredit: testW})
+	require.NoError(t, err)
+	return p
+}
+
+func testReceiver(t testing.TB, policy GrantPolicy, change func(*ReceiverConfig)) *Receiver {
+	c := ReceiverConfig{Senders: 8, Rate: 12_500_000_000, MaxCredit: testW, Policy: policy}
+	if change != nil {
+		change(&c)
+	}
+	r, err := NewReceiver(c)
+	require.NoError(t, err)
+	return r
+}
+
+func addSender(t testing.TB, r *Receiver, weight uint16) Handle {
+	h, err := r.Add(0, Key{}, weight, 0)
+	require.NoError(t, err)
+	return h
+}
+
+// next polls at the time the receiver asked for.
+func next(t testing.TB, r *Receiver) Grant {
+	due, awake := r.Deadline()
+	require.True(t, awake)
+	g, ok := r.Poll(due)
+	require.True(t, ok)
+	return g
+}
+
+func TestSenderIsHalfACacheLine(t *testing.T) {
+	require.Equal(t, uintptr(32), unsafe.Sizeof(sender{}))
+}
+
+func TestNewReceiverNamesTheField(t *testing.T) {
+	for field, change := range map[string]func(*ReceiverConfig){
+		"Senders":     func(c *ReceiverConfig) { c.Senders = MaxSenders + 1 },
+		"Rate":        func(c *ReceiverConfig) { c.Rate = 1 },
+		"Utilisation": func(c *ReceiverConfig) { c.Utilisation = math.NaN() },
+		"MaxCredit":   func(c *ReceiverConfig) { c.MaxCredit = 0 },
+		"MaxDemand":   func(c *ReceiverConfig) { c.MaxDemand = -1 },
+		"Timeout":     func(c *ReceiverConfig) { c.Timeout = -1 },
+		"Policy":      func(c *ReceiverConfig) { c.Policy = nil },
+	} {
+		c := ReceiverConfig{Senders: 8, Rate: 12_500_000_000, MaxCredit: testW, Policy: testPull(t)}
+		change(&c)
+		_, err := NewReceiver(c)
+		require.ErrorIs(t, err, ErrConfig)
+		require.ErrorContains(t, err, field)
+	}
+}
+
+func TestPolicyConfigs(t *testing.T) {
+	for _, c := range []PullConfig{{}, {MaxCredit: testW, Grant: 100}, {MaxCredit: testW, Grant: 300}, {MaxCredit: testW, Grant: 1 << 30}} {
+		_, err := NewPullPolicy(c)
+		require.ErrorIs(t, err, ErrConfig)
+	}
+	_, err := NewPullPolicy(PullConfig{NoIdleCredit: true})
+	require.NoError(t, err)
+	_, err = NewSlicePolicy(SliceConfig{Slice: -1})
+	require.ErrorIs(t, err, ErrConfig)
+}
+
+// The simulator's table of pacer times (rccc.md section 6.2).
+func TestPaceQuantum(t *testing.T) {
+	for _, c := range []struct{ gbps, quantum, wait int64 }{
+		{100, 20_686, 1_323_904}, {200, 10_343, 661_952}, {400, 5_171, 330_944}, {800, 2_585, 165_440},
+	} {
+		r := testReceiver(t, testPull(t), func(c2 *ReceiverConfig) { c2.Rate = c.gbps * 125_000_000 })
+		pace := r.Pace()
+		require.Equal(t, c.quantum, pace.Quantum())
+		require.Equal(t, c.wait, pace.TimeFor(DefaultGrant))
+	}
+}
+
+func TestPullPolicyRoundRobin(t *testing.T) {
+	r := testReceiver(t, testPull(t), nil)
+	a, b := addSender(t, r, 0), addSender(t, r, 0)
+	r.OnArrival(a, 0, ArrivalData, 3*DefaultGrant)
+	r.OnArrival(b, 0, ArrivalData, DefaultGrant+256)
+	for i, want := range []Grant{
+		{a, DefaultGrant, DefaultGrant, 1_323_904},
+		{b, DefaultGrant, DefaultGrant, 1_323_904},
+		{a, DefaultGrant, 2 * DefaultGrant, 1_323_904},
+		{b, 256, DefaultGrant + 256, 20_686},
+		{a, DefaultGrant, 3 * DefaultGrant, 1_323_904},
+	} {
+		require.Equal(t, want, next(t, r), "turn %d", i)
+	}
+	require.Zero(t, r.Senders().Len(ListActive))
+	require.Equal(t, 2, r.Senders().Len(ListIdle))
+}
+
+func TestPullPolicyWeightsAreGrantsATurn(t *testing.T) {
+	r := testReceiver(t, testPull(t), func(c *ReceiverConfig) { c.MaxDemand = 1 << 28 })
+	a, b := addSender(t, r, 3), addSender(t, r, 1)
+	r.OnArrival(a, 0, ArrivalData, 1<<28)
+	r.OnArrival(b, 0, ArrivalData, 1<<28)
+	got := map[Handle]int64{}
+	for range 400 {
+		g := next(t, r)
+		got[g.Sender] += g.Bytes
+	}
+	require.Equal(t, 3*got[b], got[a])
+}
+
+func TestPullPolicyIdleCreditStopsAtW(t *testing.T) {
+	r := testReceiver(t, testPull(t), nil)
+	h := addSender(t, r, 0)
+	r.OnArrival(h, 0, ArrivalData, 256)
+	var last Grant
+	for due, awake := r.Deadline(); awake; due, awake = r.Deadline() {
+		if g, ok := r.Poll(due); ok {
+			last = g
+		}
+	}
+	ahead := last.Cum - 256
+	require.GreaterOrEqual(t, ahead, roundDown(testW))
+	require.Less(t, ahead, roundDown(testW)+DefaultGrant)
+	require.Equal(t, ListNone, r.Senders().List(h.Slot()))
+
+	r.OnArrival(h, 0, ArrivalData, last.Cum-256)
+	require.Equal(t, ListIdle, r.Senders().List(h.Slot()), "a newer target below its credit earns spare time again")
+}
+
+func TestPullPolicyOwedAnswerCostsNoTime(t *testing.T) {
+	r := testReceiver(t, testPull(t), nil)
+	a := addSender(t, r, 0)
+	r.OnArrival(a, 0, ArrivalRequest, 0)
+	require.Equal(t, Grant{Sender: a}, next(t, r))
+	r.OnArrival(a, 0, ArrivalTrimmed, -512)
+	due, _ := r.Deadline()
+	require.Zero(t, due)
+	require.Equal(t, Grant{Sender: a}, next(t, r), "a trimmed packet's sender has something to resend")
+}
+
+func TestPullPolicyNoIdleCredit(t *testing.T) {
+	p, err := NewPullPolicy(PullConfig{NoIdleCredit: true})
+	require.NoError(t, err)
+	r := testReceiver(t, p, nil)
+	h := addSender(t, r, 0)
+	r.OnArrival(h, 0, ArrivalData, 256)
+	next(t, r)
+	due, _ := r.Deadline()
+	_, ok := r.Poll(due)
+	require.False(t, ok)
+	_, awake := r.Deadline()
+	require.False(t, awake)
+}
+
+func TestSlicePolicyDividesTheSlice(t *testing.T) {
+	for _, c := range []struct {
+		senders int
+		share   int64
+	}{{1, 12_500}, {2, 6250}, {3, 4166}} {
+		p, err := NewSlicePolicy(SliceConfig{})
+		require.NoError(t, err)
+		r := testReceiver(t, p, func(c *ReceiverConfig) { c.Utilisation = 1 })
+		for range c.senders {
+			r.OnArrival(addSender(t, r, 0), 0, ArrivalData, testW)
+		}
+		for slice := range int64(3) {
+			for range c.senders {
+				due, _ := r.Deadline()
+				require.Equal(t, 1000*(slice+1), due)
+				require.Equal(t, c.share, next(t, r).Bytes)
+			}
+		}
+	}
+}
+
+func TestSlicePolicyWeights(t *testing.T) {
+	p, err := NewSlicePolicy(SliceConfig{})
+	require.NoError(t, err)
+	r := testReceiver(t, p, func(c *ReceiverConfig) { c.Utilisation = 1 })
+	a, b := addSender(t, r, 4), addSender(t, r, 1)
+	r.OnArrival(a, 0, ArrivalData, testW)
+	r.OnArrival(b, 0, ArrivalData, testW)
+	require.Equal(t, int64(10_000), next(t, r).Bytes)
+	require.Equal(t, int64(2500), next(t, r).Bytes)
+}
+
+// Whoever is served last in a slice carries the wait for the next one. When that
+// sender leaves first, the slice still ends on time.
+func TestSlicePolicyDepartureWithinASlice(t *testing.T) {
+	p, err := NewSlicePolicy(SliceConfig{})
+	require.NoError(t, err)
+	r := testReceiver(t, p, func(c *ReceiverConfig) { c.Utilisation = 1 })
+	a, b, c := addSender(t, r, 0), addSender(t, r, 0), addSender(t, r, 0)
+	for _, h := range []Handle{a, b, c} {
+		r.OnArrival(h, 0, ArrivalData, testW)
+	}
+	require.Equal(t, a, next(t, r).Sender)
+	require.True(t, r.Remove(b))
+	require.True(t, r.Remove(c))
+	_, ok := r.Poll(1000)
+	require.False(t, ok, "nobody else in this slice")
+	due, awake := r.Deadline()
+	require.True(t, awake)
+	require.Equal(t, int64(2000), due)
+	require.Equal(t, int64(12_500), next(t, r).Bytes)
+}
+
+func TestReceiverLatePollMakesNoBurst(t *testing.T) {
+	r := testReceiver(t, testPull(t), func(c *ReceiverConfig) { c.MaxDemand = 1 << 28 })
+	h := addSender(t, r, 0)
+	r.OnArrival(h, 0, ArrivalData, 1<<28)
+	next(t, r)
+	_, ok := r.Poll(1_000_000)
+	require.True(t, ok)
+	_, ok = r.Poll(1_000_000)
+	require.False(t, ok)
+	due, _ := r.Deadline()
+	require.Equal(t, int64(1_001_324), due)
+}
+
+// A thousand grants of 1,323,904 ps end after 1,323,904 ns exactly: parts of a
+// nanosecond are carried.
+func TestReceiverCarriesPicoseconds(t *testing.T) {
+	r := testReceiver(t, testPull(t), func(c *ReceiverConfig) { c.MaxDemand = 1 << 28 })
+	r.OnArrival(addSender(t, r, 0), 0, ArrivalData, 1<<28)
+	for range 1000 {
+		next(t, r)
+	}
+	due, _ := r.Deadline()
+	require.Equal(t, int64(1_323_904), due)
+}
+
+func TestReceiverHandles(t *testing.T) {
+	r := testReceiver(t, testPull(t), func(c *ReceiverConfig) { c.Senders = 1 })
+	h := addSender(t, r, 0)
+	_, err := r.Add(0, Key{}, 0, 0)
+	require.ErrorIs(t, err, ErrFull)
+	require.True(t, r.Remove(h))
+	require.False(t, r.Remove(h), "twice")
+	require.False(t, r.OnArrival(h, 0, ArrivalData, 256), "stale")
+	require.Zero(t, r.Target(h))
+	again := addSender(t, r, 0)
+	require.NotEqual(t, h, again)
+	require.False(t, r.OnArrival(h, 0, ArrivalData, 256), "stale, its slot in use")
+	for _, bad := range []Handle{0, 1, math.MaxUint32, again + 1} {
+		require.False(t, r.OnArrival(bad, 0, ArrivalData, 256))
+	}
+}
+
+func TestReceiverRemoveInAnyList(t *testing.T) {
+	for _, target := range []int64{-256, 0, 256} {
+		r := testReceiver(t, testPull(t), nil)
+		other, h := addSender(t, r, 0), addSender(t, r, 0)
+		r.OnArrival(other, 0, ArrivalData, 256)
+		r.OnArrival(h, 0, ArrivalData, target)
+		require.True(t, r.Remove(h))
+		require.Equal(t, 1, r.Senders().Count())
+		require.Equal(t, 1, r.Senders().Len(ListActive))
+		require.Equal(t, int64(1), r.Senders().ActiveWeight())
+		require.Equal(t, other, next(t, r).Sender)
+	}
+}
+
+// A sender that only asks is cut off; data or a timeout shows that credit is used.
+func TestReceiverOnlyAskingIsBounded(t *testing.T) {
+	r := testReceiver(t, testPull(t), func(c *ReceiverConfig) { c.Timeout = 1 << 40 })
+	h := addSender(t, r, 0)
+	ask := func(now int64, a Arrival) (cum int64) {
+		for range 1000 {
+			r.OnArrival(h, now, a, r.Target(h)+testW)
+			due, awake := r.Deadline()
+			for awake && r.Senders().Len(ListActive) > 0 {
+				g, _ := r.Poll(due)
+				cum, now = max(cum, g.Cum), max(now, due)
+				due, awake = r.Deadline()
+			}
+		}
+		return cum
+	}
+	limit := int64(4 * testW)
+	cum := ask(0, ArrivalRequest)
+	require.LessOrEqual(t, cum, limit)
+	require.Greater(t, cum, limit/2)
+	later := ask(1<<41, ArrivalRequest)
+	require.Greater(t, later, cum, "after the timeout it is heard again")
+	require.LessOrEqual(t, later, cum+limit)
+	require.Greater(t, ask(1<<41, ArrivalData), cum+100*testW, "data is no mere asking")
+}
+
+func TestReceiverExpiresSilentHolders(t *testing.T) {
+	r := testReceiver(t, testPull(t), func(c *ReceiverConfig) { c.Timeout = 1000 })
+	holder, quiet := addSender(t, r, 0), addSender(t, r, 0)
+	r.OnArrival(holder, 0, ArrivalData, 512)
+	next(t, r)
+	_, ok := r.Expire(1000)
+	require.False(t, ok, "not yet")
+	h, ok := r.Expire(1001)
+	require.True(t, ok)
+	require.Equal(t, holder, h)
+	_, ok = r.Expire(1 << 40)
+	require.False(t, ok, "who holds nothing may keep silent")
+	require.True(t, r.Remove(quiet))
+}
+
+// A forgotten context starts again one W below its target: never ahead of what
+// its source has, so no grant looks old for ever.
+func TestReceiverResume(t *testing.T) {
+	p := testParams(t, nil)
+	for _, cum := range []int64{0, 256, 1 << 24, 1<<32 - 256} {
+		for _, credit := range []int64{-4000, 0, 1, testW} {
+			s := Source{cum: cum, credit: credit}
+			r := testReceiver(t, testPull(t), nil)
+			target := QuantaOf(s.Target(p, Demand{Backlog: 1 << 40})).Extend(0)
+			h, err := r.Add(0, Key{}, 0, r.Resume(target))
+			require.NoError(t, err)
+			r.OnArrival(h, 0, ArrivalData, target)
+			before := s
+			for r.Senders().Len(ListActive) > 0 {
+				g := next(t, r)
+				s.OnCreditUpdate(p, QuantaOf(g.Cum).Extend(s.Cum()))
+			}
+			require.LessOrEqual(t, before.cum, s.cum)
+			require.Equal(t, QuantaOf(target), QuantaOf(s.cum))
+		}
+	}
+}
+
+func TestReceiverSetFactor(t *testing.T) {
+	r := testReceiver(t, testPull(t), nil)
+	for _, c := range []struct {
+		f       float64
+		quantum int64
+	}{{0.225, 91_937}, {1, 20_686}, {2, 20_686}, {math.NaN(), 20_686}, {-1, 20_686_000}, {0, 20_686_000}} {
+		r.SetFactor(c.f)
+		pace := r.Pace()
+		require.Equal(t, c.quantum, pace.Quantum(), "factor %v", c.f)
+	}
+}
+
+func TestPaceStaysInRange(t *testing.T) {
+	for _, rate := range []int64{minRate, maxRate} {
+		r := testReceiver(t, testPull(t), func(c *ReceiverConfig) { c.Rate, c.Utilisation = rate, minUtilisation })
+		r.SetFactor(0)
+		pace := r.Pace()
+		require.Positive(t, pace.TimeFor(maxGrant))
+		require.Positive(t, pace.Quantum())
+		require.GreaterOrEqual(t, pace.BytesIn(maxSlice), int64(0))
+	}
+}
+
+func TestSendersLoadSeesWhatWasPublished(t *testing.T) {
+	r := testReceiver(t, testPull(t), nil)
+	h := addSender(t, r, 0)
+	r.OnArrival(h, 0, ArrivalData, 512)
+	cum, target, ok := r.Senders().Load(h)
+	require.True(t, ok)
+	require.Zero(t, cum+target)
+	next(t, r)
+	r.Publish(h)
+	cum, target, ok = r.Senders().Load(h)
+	require.True(t, ok)
+	require.Equal(t, int64(512), cum)
+	require.Equal(t, int64(512), target)
+	r.Remove(h)
+	_, _, ok = r.Senders().Load(h)
+	require.False(t, ok)
+	_, _, ok = r.Senders().Load(0)
+	require.False(t, ok)
+}
+
+// Readers see credit of the sender they ask for, never going back and never
+// another sender's. Meant for the race detector.
+func TestSendersLoadBesideTheOwner(t *testing.T) {
+	r := testReceiver(t, testPull(t), func(c *ReceiverConfig) { c.Senders = 1 })
+	h := addSender(t, r, 0)
+	stop, done := make(chan struct{}), make(chan int64)
+	go func() {
+		last := int64(0)
+		for {
+			select {
+			case <-stop:
+				done <- last
+				return
+			default:
+			}
+			cum, _, ok := r.Senders().Load(h)
+			if !ok {
+				continue
+			}
+			if cum < last || cum >= 1<<40 {
+				last = -1 << 62
+				continue
+			}
+			last = cum
+		}
+	}()
+	for range 10_000 {
+		r.OnArrival(h, 0, ArrivalData, r.Target(h)+256)
+		next(t, r)
+		r.Publish(h)
+	}
+	r.Remove(h)
+	for range 1000 {
+		other, err := r.Add(0, Key{}, 0, 1<<40)
+		require.NoError(t, err)
+		r.Remove(other)
+	}
+	close(stop)
+	require.GreaterOrEqual(t, <-done, int64(0))
+}
+
+func TestReceiverAllocs(t *testing.T) {
+	slice, err := NewSlicePolicy(SliceConfig{Carry: true})
+	require.NoError(t, err)
+	for name, policy := range map[string]GrantPolicy{"pull": testPull(t), "slice": slice} {
+		r := testReceiver(t, policy, nil)
+		h := addSender(t, r, 0)
+		now := int64(0)
+		alloctest.Zero(t, name, func() {
+			if !r.OnArrival(h, now, ArrivalTrimmed, r.Target(h)+4096) {
+				panic("the path under test did not run")
+			}
+			now, _ = r.Deadline()
+			if g, ok := r.Poll(now); !ok || g.Sender != h {
+				panic("no grant")
+			}
+			r.Publish(h)
+			r.SetFactor(0.5)
+			r.Expire(now)
+			other, err := r.Add(now, Key{}, 1, 0)
+			if err != nil || !r.Remove(other) {
+				panic("no room")
+			}
+		})
+	}
+}

@@ -1,0 +1,34 @@
+package rccc
+
+// ring is a circular list of slots, linked through the senders themselves. Its
+// head is served next; the slot before the head is the tail, so a turn is over
+// by moving the head on, without touching a neighbour.
+type ring struct {
+	head Slot
+	n    int
+}
+
+// pushBack appends i, which is in no ring.
+func (t *Senders) pushBack(r *ring, i Slot) {
+	s := &t.slab[i]
+	if r.n == 0 {
+		s.next, s.prev, r.head = i, i, i
+	} else {
+		h := &t.slab[r.head]
+		s.next, s.prev = r.head, h.prev
+		t.slab[h.prev].next = i
+		h.prev = i
+	}
+	r.n++
+}
+
+// unlink takes i out of r.
+func (t *Senders) unlink(r *ring, i Slot) {
+	s := &t.slab[i]
+	t.slab[s.prev].next = s.next
+	t.slab[s.next].prev = s.prev
+	if r.head == i {
+		r.head = s.next
+	}
+	r.n--
+}

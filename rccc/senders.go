@@ -1,0 +1,216 @@
+package rccc
+
+import "errors"
+
+// MaxSenders is the largest capacity of an active sender table.
+const MaxSenders = 1 << 16
+
+// Handle names one sender of one table: a generation in the upper 16 bits, odd
+// while the sender is in the table, and a slot in the lower. A handle outlives
+// its sender without harm; the zero Handle never names one.
+type Handle uint32
+
+// Slot is a place in the active sender table, for a [GrantPolicy].
+type Slot uint16
+
+// Slot returns the place that h names.
+func (h Handle) Slot() Slot { return Slot(h) }
+
+func (h Handle) generation() uint16 { return uint16(h >> 16) }
+
+// Key identifies a sender, the way a destination sees it: the source's fabric
+// address, the traffic class and the CCC_ID of its requests.
+type Key struct {
+	Addr  [16]byte // IPv6, or IPv4 mapped into it
+	TC    uint8
+	CCCID uint8
+}
+
+// List is the queue that a sender is in. A sender is in exactly one.
+type List uint8
+
+// The lists of an active sender table.
+const (
+	ListNone   List = iota // entitled to nothing now
+	ListActive             // demand is not satisfied, or an answer is owed
+	ListIdle               // demand is satisfied; spare credit may follow
+)
+
+// String returns the name of l.
+func (l List) String() string {
+	switch l {
+	case ListNone:
+		return "none"
+	case ListActive:
+		return "active"
+	case ListIdle:
+		return "idle"
+	}
+	return "invalid"
+}
+
+// ErrFull means that a table holds as many senders as it was made for.
+var ErrFull = errors.New("rccc: active sender table is full")
+
+// sender is what a grant reads and writes: half a cache line.
+type sender struct {
+	cum, target int64 // bytes, cumulative; active with demand iff target > cum
+	next, prev  Slot  // neighbours in its list, or in the free list
+	weight      uint16
+	turn        uint16 // grants left in this turn, 1 to weight
+	stamp       uint32 // last time slice that served it
+	generation  uint16 // odd while in use
+	list        List
+	owed        bool // a message is due even if nothing is granted
+}
+
+// arrivals is what an arriving packet writes besides.
+type arrivals struct {
+	seen    int64 // when anything arrived last, ns
+	spent   int64 // cum that the sender is taken to have used, bytes
+	spentAt int64 // when that was set, ns
+}
+
+// Senders is a destination's active sender table: a slab of values linked into
+// lists by index, so that no operation depends on how many senders there are.
+//
+// Single writer, except [Senders.Load], which any goroutine may call. Made by
+// [NewReceiver]; a [GrantPolicy] works on it.
+type Senders struct {
+	slab     []sender
+	arrivals []arrivals
+	views    []view
+	keys     []Key
+
+	active, idle, free ring
+	weight             int64 // sum over the active list
+	hand               int   // next slot that Expire looks at
+}
+
+func (t *Senders) init(capacity int) {
+	t.slab = make([]sender, capacity)
+	t.arrivals = make([]arrivals, capacity)
+	t.views = make([]view, capacity)
+	t.keys = make([]Key, capacity)
+	for i := range t.slab {
+		t.pushBack(&t.free, Slot(i))
+	}
+}
+
+// Len returns how many senders l holds.
+func (t *Senders) Len(l List) int {
+	switch l {
+	case ListActive:
+		return t.active.n
+	case ListIdle:
+		return t.idle.n
+	}
+	return t.Count() - t.active.n - t.idle.n
+}
+
+// Count returns how many senders the table holds.
+func (t *Senders) Count() int { return len(t.slab) - t.free.n }
+
+// ActiveWeight returns the sum of the weights in the active list.
+func (t *Senders) ActiveWeight() int64 { return t.weight }
+
+// Head returns the first sender of the active or the idle list.
+func (t *Senders) Head(l List) (Slot, bool) {
+	r := t.ring(l)
+	if r == nil || r.n == 0 {
+		return 0, false
+	}
+	return r.head, true
+}
+
+// Rotate makes the head of the active or the idle list its tail.
+func (t *Senders) Rotate(l List) {
+	if r := t.ring(l); r != nil && r.n > 0 {
+		r.head = t.slab[r.head].next
+	}
+}
+
+// Move takes a sender out of its list and appends it to l.
+func (t *Senders) Move(i Slot, l List) {
+	s := &t.slab[i]
+	if from := t.ring(s.list); from != nil {
+		t.unlink(from, i)
+	}
+	t.weight += weightIn(l, s) - weightIn(s.list, s)
+	s.list = l
+	if to := t.ring(l); to != nil {
+		t.pushBack(to, i)
+	}
+}
+
+func weightIn(l List, s *sender) int64 {
+	if l == ListActive {
+		return int64(s.weight)
+	}
+	return 0
+}
+
+func (t *Senders) ring(l List) *ring {
+	switch l {
+	case ListActive:
+		return &t.active
+	case ListIdle:
+		return &t.idle
+	}
+	return nil
+}
+
+// List returns the list that i is in.
+func (t *Senders) List(i Slot) List { return t.slab[i].list }
+
+// Demand returns target minus cumulative credit, in bytes; negative when the
+// sender holds credit beyond its target.
+func (t *Senders) Demand(i Slot) int64 { return t.slab[i].target - t.slab[i].cum }
+
+// Weight returns the share of i relative to the others, 1 or more.
+func (t *Senders) Weight(i Slot) int64 { return int64(t.slab[i].weight) }
+
+// Grant adds n bytes to the cumulative credit of i and returns the message that
+// tells it; the pacer rests for wait picoseconds afterwards.
+func (t *Senders) Grant(i Slot, n, wait int64) Grant {
+	s := &t.slab[i]
+	s.cum += n
+	s.owed = false
+	return Grant{Sender: Handle(s.generation)<<16 | Handle(i), Bytes: n, Cum: s.cum, Wait: wait}
+}
+
+// find returns the sender that h names, nil when it is gone.
+func (t *Senders) find(h Handle) *sender {
+	if int(h.Slot()) >= len(t.slab) {
+		return nil
+	}
+	s := &t.slab[h.Slot()]
+	if s.generation != h.generation() || s.generation&1 == 0 {
+		return nil
+	}
+	return s
+}
+
+// add puts a sender in the table, in no list.
+func (t *Senders) add(now int64, k Key, weight uint16, start int64) (Handle, error) {
+	if t.free.n == 0 {
+		return 0, ErrFull
+	}
+	i := t.free.head
+	t.unlink(&t.free, i)
+	s := &t.slab[i]
+	*s = sender{cum: start, target: start, weight: weight, turn: weight, generation: s.generation + 1}
+	t.arrivals[i] = arrivals{seen: now, spent: start, spentAt: now}
+	t.keys[i] = k
+	t.publish(i)
+	return Handle(s.generation)<<16 | Handle(i), nil
+}
+
+// remove frees a live sender's slot. The slot goes to the end of the free list,
+// so that a stale handle stays recognisable for long.
+func (t *Senders) remove(i Slot) {
+	t.Move(i, ListNone)
+	t.slab[i].generation++
+	t.publish(i)
+	t.pushBack(&t.free, i)
+}

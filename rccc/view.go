@@ -1,0 +1,38 @@
+package rccc
+
+import "sync/atomic"
+
+// view is what other goroutines may see of a sender. The owner writes it, each
+// word by itself; generation is the last word of a new sender and the first of
+// a removed one.
+type view struct {
+	generation  atomic.Uint32
+	cum, target atomic.Int64
+}
+
+// publish makes the state of slot i visible to Load.
+func (t *Senders) publish(i Slot) {
+	s, v := &t.slab[i], &t.views[i]
+	if s.generation&1 == 0 {
+		v.generation.Store(uint32(s.generation))
+		return
+	}
+	v.cum.Store(s.cum)
+	v.target.Store(s.target)
+	v.generation.Store(uint32(s.generation))
+}
+
+// Load returns the cumulative credit and the target of the sender that h names,
+// in bytes, as they were last published ([Receiver.Publish]), and false when the
+// sender is gone. The two may be of different moments. Safe for concurrent use.
+func (t *Senders) Load(h Handle) (cum, target int64, ok bool) {
+	if int(h.Slot()) >= len(t.views) || h.generation()&1 == 0 {
+		return 0, 0, false
+	}
+	v := &t.views[h.Slot()]
+	if v.generation.Load() != uint32(h.generation()) {
+		return 0, 0, false
+	}
+	cum, target = v.cum.Load(), v.target.Load()
+	return cum, target, v.generation.Load() == uint32(h.generation())
+}
