@@ -1,0 +1,41 @@
+package ses
+
+// A Check is a row of the validation order: which question about a request was
+// answered with no. The order is ours, put together from the reference
+// provider's write path and its in-kernel variant; the first failure wins.
+type Check uint8
+
+const (
+	CheckNone        Check = iota // the request passed
+	CheckVersion                  // version is 0
+	CheckOpcode                   // opcode known and allowed in form, mode and resource index
+	CheckFEP                      // the address has any endpoint
+	CheckJob                      // JobID known there
+	CheckPID                      // PIDonFEP exists in the job
+	CheckIndex                    // resource index in range and valid
+	CheckEnabled                  // resource index enabled
+	CheckGenEnabled               // not disabled until its generation changes
+	CheckGeneration               // ri_generation is the current one
+	CheckLengths                  // SOM rule, payload and message lengths agree
+	CheckInitiator                // the initiator met no error itself
+	CheckKey                      // memory key known, or a receive buffer matched
+	CheckJobAllowed               // region or queue open to the job
+	CheckRights                   // region open to the operation
+	CheckMessageSize              // whole message inside the region
+	CheckPacketEnd                // this packet inside the buffer
+	CheckSameBuffer               // same region as the message's earlier packets
+	CheckIdempotent               // RUDI: region safe for repeats
+	CheckAtomic                   // operation, datatype, size, alignment
+	CheckRecord                   // room for the message's record
+	CheckHost                     // the host took the data
+	CheckSticky                   // no earlier packet of the message failed
+)
+
+var checkNames = [...]string{
+	"none", "version", "opcode", "fep", "job", "pid", "index", "enabled", "generation-enabled", "generation", "lengths",
+	"initiator", "key", "job-allowed", "rights", "message-size", "packet-end", "same-buffer", "idempotent", "atomic",
+	"record", "host", "sticky",
+}
+
+// String returns a short name.
+func (c Check) String() string { return enumName(checkNames[:], uint8(c)) }

@@ -1,0 +1,87 @@
+package ses
+
+// An Action is what a [Decision] asks the caller to do with memory.
+type Action uint8
+
+const (
+	ActionNone   Action = iota // touch nothing
+	ActionPlace                // write Length payload bytes at Address
+	ActionRead                 // read Length bytes at Address and send them as data
+	ActionAtomic               // apply the request's atomic operation at Address
+	ActionAbort                // forget the message: its initiator gave it up
+)
+
+var actionNames = [...]string{"none", "place", "read", "atomic", "abort"}
+
+// String returns a short name.
+func (a Action) String() string { return enumName(actionNames[:], uint8(a)) }
+
+// An Arrival is what a request came with, besides its header: the pds_ses_rx_req
+// of specification table 3-27.
+type Arrival struct {
+	// Peer names the PDC that the packet came on. It must be another value for
+	// every PDC that the target ever has (address and PDCID alone come back;
+	// a generation makes them unique): it and the message_id name a message.
+	Peer    uint64
+	Mode    Mode
+	Payload int // bytes behind the SES header, without trailer
+}
+
+// A Decision is the target's verdict on one request: what to do in memory and
+// what to tell the PDS, the ses_pds_tx_rsp of specification table 3-27.
+type Decision struct {
+	Action   Action
+	Check    Check // why not, CheckNone if all is well
+	Complete bool  // with this packet the message is whole
+	// Guaranteed asks the PDS to keep the response until the initiator has seen
+	// it (gtd_del).
+	Guaranteed bool
+	// NACK asks the PDS to refuse the packet with NO_SES_MSG_AVAIL instead of
+	// answering it (ses_nack); nothing has changed here.
+	NACK       bool
+	HasData    bool     // HeaderData is the initiator's completion data
+	Length     uint32   // bytes that Action is about; may be 0
+	Offset     uint32   // where they are in the message
+	Address    uint64   // where they are in memory: region base + offsets
+	Cookie     uint64   // of the region or receive buffer
+	HeaderData uint64   // with Complete and HasData
+	Response   Response // what to answer; [ResponseNone] for a datagram
+}
+
+// DataReply returns the header for n of the bytes that an ActionRead asked for,
+// from the given offset within them. id is the message_id that a response on the
+// return direction has of its own; it is 0 in an ACK.
+func (d *Decision) DataReply(id MessageID, offset, n uint32) Reply {
+	return Reply{
+		Form:    FormResponseData,
+		Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK},
+		JobID:   d.Response.JobID, MessageID: id, ReadRequestID: d.Response.MessageID,
+		PayloadLength: uint16(n), ModifiedLength: d.Response.ModifiedLength, MessageOffset: d.Offset + offset,
+	}
+}
+
+// SmallDataReply returns the short header for all the bytes that an ActionRead
+// asked for: for requests without a message_id. psn is the request's.
+func (d *Decision) SmallDataReply(psn uint32) Reply {
+	return Reply{
+		Form:    FormResponseDataSmall,
+		Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK},
+		JobID:   d.Response.JobID, PayloadLength: uint16(d.Length), OriginalRequestPSN: psn,
+	}
+}
+
+// accept fills in the answer of success: the length is the message's, also in
+// the answer to a fragment.
+func (d *Decision) accept(r *Request) {
+	d.Response.Verdict = Verdict{Opcode: ResponseDefault, ReturnCode: RCOK}
+	d.Response.ModifiedLength = r.RequestLength
+}
+
+// refuse fills in the answer of failure and takes back what was decided before.
+func (d *Decision) refuse(why Check, code ReturnCode) {
+	d.Action, d.Check = ActionNone, why
+	d.Length, d.Complete, d.HasData = 0, false, false
+	d.Guaranteed = true
+	d.Response.Verdict = Verdict{Opcode: ResponseExplicit, ReturnCode: code}
+	d.Response.ModifiedLength = 0
+}

@@ -1,0 +1,32 @@
+package ses
+
+// A Mode is the delivery service that a message asks of the PDS. The zero value
+// is RUD, which every operation but a datagram can use.
+type Mode uint8
+
+const (
+	ModeRUD  Mode = iota // reliable, unordered: each packet once, in any order
+	ModeROD              // reliable, ordered
+	ModeRUDI             // reliable, unordered, for operations that may be repeated
+	ModeUUD              // unreliable datagram: no answer, no record
+)
+
+var modeNames = [...]string{"RUD", "ROD", "RUDI", "UUD"}
+
+// String returns the specification's abbreviation.
+func (m Mode) String() string { return enumName(modeNames[:], uint8(m)) }
+
+// opsOf are the opcodes that a mode carries: a datagram only over UUD, and over
+// RUDI nothing that harms when it happens twice.
+var opsOf = [...]uint64{
+	ModeRUD:  1<<(OpcodeMsgError+1) - 1&^(1<<OpcodeDatagramSend),
+	ModeROD:  1<<(OpcodeMsgError+1) - 1&^(1<<OpcodeDatagramSend),
+	ModeRUDI: 1<<OpcodeNoOp | 1<<OpcodeWrite | 1<<OpcodeRead,
+	ModeUUD:  1 << OpcodeDatagramSend,
+}
+
+// carries reports whether mode m carries opcode o.
+func (m Mode) carries(o Opcode) bool { return int(m) < len(opsOf) && o.in(opsOf[m]) }
+
+// opsOfForm are the opcodes that each request form has.
+var opsOfForm = [...]uint64{FormSmall: opsSmall, FormMedium: opsMedium, FormStandard: ^uint64(0)}

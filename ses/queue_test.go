@@ -1,0 +1,140 @@
+package ses
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const queueIndex = ResourceIndex(1)
+
+// newQueueTarget is the seed's target with a receive queue beside the region.
+func newQueueTarget(t *testing.T) *seedTarget {
+	s := newSeedTarget(t)
+	_, err := s.OpenIndex(0, s.ep, queueIndex, Index{Kind: IndexQueue, Job: AnyJob})
+	require.NoError(t, err)
+	return s
+}
+
+func (s *seedTarget) post(r Receive) Handle {
+	s.t.Helper()
+	h, err := s.PostReceive(s.ep, queueIndex, r)
+	require.NoError(s.t, err)
+	return h
+}
+
+// tagged turns a packet of the seed's write into one of a tagged send.
+func tagged(tag uint64) func(*Request, *Arrival) {
+	return func(r *Request, _ *Arrival) {
+		r.Opcode, r.Index, r.Generation, r.Key = OpcodeTaggedSend, queueIndex, 0, tag
+	}
+}
+
+func TestQueueMatchesInOrderOfPosting(t *testing.T) {
+	s := newQueueTarget(t)
+	s.post(Receive{Base: 0x1000, Length: 16384, Match: 5, Cookie: 1})
+	s.post(Receive{Base: 0x9000, Length: 16384, Match: 6, Cookie: 2})
+	s.post(Receive{Base: 0xf000, Length: 16384, Match: 0x106, Ignore: 0xff00, Cookie: 3})
+	require.Equal(t, uint64(2), s.send(2, tagged(6)).Cookie, "whichever packet comes first finds the buffer")
+	d := s.send(0, tagged(6))
+	require.Equal(t, uint64(0x9000), d.Address, "later packets stay with it")
+	other := func(r *Request, _ *Arrival) { r.MessageID = 2 }
+	require.Equal(t, uint64(3), s.send(0, tagged(6), other).Cookie, "wildcard bits")
+	d = s.send(0, tagged(6), func(r *Request, _ *Arrival) { r.MessageID = 3 })
+	require.Equal(t, CheckKey, d.Check)
+	require.Equal(t, RCNoMatch, d.Response.ReturnCode)
+	untagged := func(r *Request, a *Arrival) { r.Opcode, r.MessageID = OpcodeSend, 4 }
+	require.Equal(t, uint64(1), s.send(0, tagged(0), untagged).Cookie)
+}
+
+// Scenario M5 of the fault list, target side.
+func TestQueueNoMatchThenPosted(t *testing.T) {
+	s := newQueueTarget(t)
+	one := func(r *Request, _ *Arrival) { r.Flags |= flagsOnly; r.RequestLength = 4096 }
+	require.Equal(t, RCNoMatch, s.send(0, tagged(5), one).Response.ReturnCode)
+	s.post(Receive{Length: 4096, Match: 5})
+	d := s.send(0, tagged(5), one)
+	require.Equal(t, RCOK, d.Response.ReturnCode)
+	require.True(t, d.Complete)
+}
+
+func TestQueueRODNoMatchStopsTheQueue(t *testing.T) {
+	s := newQueueTarget(t)
+	one := func(r *Request, a *Arrival) { r.Flags |= flagsOnly; r.RequestLength, a.Mode = 4096, ModeROD }
+	require.Equal(t, RCNoMatch, s.send(0, tagged(5), one).Response.ReturnCode)
+	s.post(Receive{Length: 4096, Match: 5})
+	require.Equal(t, RCDisabledGen, s.send(0, tagged(5), one).Response.ReturnCode, "must not overtake")
+	require.NoError(t, s.SetIndexState(s.ep, queueIndex, IndexEnabled))
+	require.Equal(t, RCOK, s.send(0, tagged(5), one).Response.ReturnCode)
+}
+
+func TestQueueTruncates(t *testing.T) {
+	s := newQueueTarget(t)
+	s.post(Receive{Base: 0x1000, Length: 5000})
+	want := []uint32{4096, 904, 0, 0}
+	for i := range uint32(4) {
+		d := s.send(i, tagged(0))
+		require.Equal(t, CheckNone, d.Check)
+		require.Equal(t, want[i], d.Length)
+		require.Equal(t, ResponseExplicit, d.Response.Opcode)
+		require.Equal(t, RCOK, d.Response.ReturnCode)
+		require.Equal(t, uint32(5000), d.Response.ModifiedLength)
+		require.True(t, d.Guaranteed)
+	}
+}
+
+func TestQueueJobRestriction(t *testing.T) {
+	s := newSeedTarget(t)
+	_, err := s.OpenIndex(0, s.ep, queueIndex, Index{Kind: IndexQueue, Job: 102})
+	require.NoError(t, err)
+	s.post(Receive{Length: 16384})
+	require.Equal(t, CheckJobAllowed, s.send(0, tagged(0)).Check)
+	require.NotZero(t, s.entries[int(s.ep.slot())*s.perEndpoint+int(queueIndex)].head, "the buffer is still there")
+}
+
+// A message that began as a send does not write to a region, nor the other way.
+func TestQueueMessageStaysASend(t *testing.T) {
+	s := newQueueTarget(t)
+	s.post(Receive{Length: 16384})
+	s.send(0, tagged(0))
+	require.Equal(t, CheckSameBuffer, s.send(1).Check)
+
+	s = newQueueTarget(t)
+	s.post(Receive{Length: 16384})
+	s.send(0)
+	d := s.send(1, tagged(0))
+	require.Equal(t, CheckSameBuffer, d.Check)
+	require.Equal(t, RCPermViolation, d.Response.ReturnCode)
+}
+
+func TestQueueDatagram(t *testing.T) {
+	s := newQueueTarget(t)
+	s.post(Receive{Length: 4096, Cookie: 1})
+	dgram := func(r *Request, a *Arrival) {
+		r.Opcode, r.Flags, r.MessageID, r.RequestLength, a.Mode = OpcodeDatagramSend, FlagRel|flagsOnly, 0, 4096, ModeUUD
+	}
+	d := s.send(0, tagged(0), dgram)
+	require.True(t, d.Complete)
+	require.Equal(t, ResponseNone, d.Response.Opcode)
+	d = s.send(0, tagged(0), dgram)
+	require.Equal(t, CheckKey, d.Check)
+	require.Equal(t, ResponseNone, d.Response.Opcode, "no answer to a datagram, ever")
+	require.False(t, d.Guaranteed)
+	d = s.send(0, tagged(0), dgram, func(r *Request, _ *Arrival) { r.Flags, r.RequestLength = FlagSOM|FlagRel, 8192 })
+	require.Equal(t, CheckLengths, d.Check, "a datagram is one packet")
+}
+
+func TestQueueCancel(t *testing.T) {
+	s := newQueueTarget(t)
+	var h [4]Handle
+	for i := range h {
+		h[i] = s.post(Receive{Length: 1, Match: uint64(i)})
+	}
+	for _, i := range []int{1, 3, 0, 2} {
+		require.NoError(t, s.CancelReceive(h[i]))
+		require.ErrorIs(t, s.CancelReceive(h[i]), ErrNotFound)
+	}
+	s.post(Receive{Length: 1, Match: 9, Cookie: 9})
+	one := func(r *Request, a *Arrival) { r.Flags |= flagsOnly; r.RequestLength, a.Payload = 1, 1 }
+	require.Equal(t, uint64(9), s.send(0, tagged(9), one).Cookie)
+}

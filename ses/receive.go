@@ -1,0 +1,170 @@
+package ses
+
+// Receive validates a request and says in d what to do with it. A request that
+// fails changes nothing but its own message: from the first packet that failed
+// on, all later ones fail with the same code and no byte of them is placed.
+//
+// The payload must be placed, or the data read, before the answer is handed to
+// the PDS; if that fails call [Target.Fail] and hand down the answer it gives.
+// Every call gives exactly one answer: a response, a NACK, or for a datagram
+// none. It does not allocate.
+func (t *Target) Receive(r *Request, a Arrival, d *Decision) {
+	*d = Decision{Response: Response{MessageID: r.MessageID, JobID: r.JobID, Generation: r.Generation}}
+	switch {
+	case !r.Form.IsRequest():
+		d.refuse(CheckOpcode, RCUnsupportedOp)
+	case r.Version != 0:
+		d.refuse(CheckVersion, RCUncor)
+	case r.Opcode == OpcodeMsgError && a.Mode <= ModeROD:
+		t.abandon(r, &a, d)
+	case a.Mode <= ModeROD && !r.Flags.Has(flagsOnly):
+		t.fragment(r, &a, d)
+	default:
+		t.whole(r, &a, d)
+	}
+	if a.Mode == ModeUUD {
+		d.Guaranteed = false
+		d.Response.Verdict = Verdict{Opcode: ResponseNone}
+	}
+}
+
+// whole handles a packet that needs no record: a message of one packet, or a
+// fragment that is on its own because the mode keeps no state.
+func (t *Target) whole(r *Request, a *Arrival, d *Decision) {
+	var p plan
+	if why, code := t.check(r, a, nil, &p); why != CheckNone {
+		t.refuse(r, a, d, &p, why, code)
+		return
+	}
+	t.commit(r, d, &p)
+	d.Complete = r.Flags.Has(flagsOnly)
+	if r.Flags&FlagHD != 0 {
+		d.HasData, d.HeaderData = true, r.HeaderData
+	}
+}
+
+// fragment handles a packet of a message of several.
+func (t *Target) fragment(r *Request, a *Arrival, d *Decision) {
+	m := t.find(r, a.Peer)
+	if m != nil && m.code != RCNull {
+		d.refuse(CheckSticky, m.code)
+		d.Response.Generation = m.gen
+		t.failed(r, a, m)
+		return
+	}
+	var p plan
+	if why, code := t.check(r, a, m, &p); why != CheckNone {
+		t.refuse(r, a, d, &p, why, code)
+		t.stick(r, a, d, m)
+		return
+	}
+	if m == nil {
+		var ok bool
+		if m, ok = t.open(r, a.Peer); !ok {
+			d.Check, d.NACK = CheckRecord, true
+			d.Response = Response{}
+			return
+		}
+		m.base, m.cookie, m.limit, m.region, m.entry = p.base, p.cookie, p.limit, p.region, p.entry
+	}
+	t.commit(r, d, &p)
+	m.seen += p.n
+	if r.Flags.Has(FlagSOM | FlagHD) {
+		m.hasData, m.headerData = true, r.HeaderData
+	}
+	if m.seen == m.length {
+		d.Complete, d.HasData, d.HeaderData = true, m.hasData, m.headerData
+		t.drop(m)
+	}
+}
+
+// commit turns a plan into a decision and takes the receive buffer.
+func (t *Target) commit(r *Request, d *Decision, p *plan) {
+	d.accept(r)
+	d.Offset, d.Length, d.Address, d.Cookie = p.off, p.n, p.base+uint64(p.off), p.cookie
+	switch {
+	case r.Opcode == OpcodeNoOp:
+		d.Length = 0
+	case r.Opcode == OpcodeRead:
+		d.Action, d.Guaranteed = ActionRead, true
+	case r.Opcode.IsAtomic():
+		d.Action, d.Guaranteed = ActionAtomic, r.Opcode == OpcodeFetchingAtomic
+	default:
+		d.Action = ActionPlace
+		d.Length = min(p.n, p.limit-min(p.off, p.limit))
+	}
+	if p.recv != 0 {
+		t.consume(&t.entries[p.entry], p.recv-1)
+	}
+	if r.Opcode.in(kindQueueOps) && p.limit < r.RequestLength {
+		d.Guaranteed = true
+		d.Response.Opcode, d.Response.ModifiedLength = ResponseExplicit, p.limit
+	}
+}
+
+// refuse answers a packet that failed. With ROD an unmatched send also stops the
+// queue, so that no later message overtakes it.
+func (t *Target) refuse(r *Request, a *Arrival, d *Decision, p *plan, why Check, code ReturnCode) {
+	d.refuse(why, code)
+	switch {
+	case code == RCBadGeneration:
+		d.Response.Generation = p.gen
+	case code == RCNoMatch && a.Mode == ModeROD:
+		t.entries[p.entry].state = IndexGenDisabled
+	}
+}
+
+// stick makes the failure in d that of the whole message m, which may have no
+// record yet. Without room for one the other packets are judged by themselves.
+func (t *Target) stick(r *Request, a *Arrival, d *Decision, m *record) {
+	if m == nil {
+		var ok bool
+		if m, ok = t.open(r, a.Peer); !ok {
+			return
+		}
+	} else {
+		d.Action, d.Cookie = ActionAbort, m.cookie
+	}
+	m.code, m.gen = d.Response.ReturnCode, d.Response.Generation
+	t.failed(r, a, m)
+}
+
+// failed counts a packet of a message that failed, and forgets the message when
+// no more can come.
+func (t *Target) failed(r *Request, a *Arrival, m *record) {
+	if x, ok := t.extentOf(r, a.Payload); ok && m.admits(r, x) {
+		m.seen += x.n
+	}
+	if m.seen == m.length || a.Mode == ModeROD && r.Flags&FlagEOM != 0 {
+		t.drop(m)
+	}
+}
+
+// abandon ends the message that its initiator gives up.
+func (t *Target) abandon(r *Request, a *Arrival, d *Decision) {
+	d.accept(r)
+	m := t.find(r, a.Peer)
+	if m == nil {
+		return
+	}
+	if m.code == RCNull {
+		d.Action, d.Cookie = ActionAbort, m.cookie
+	}
+	t.drop(m)
+}
+
+// Fail replaces d, which [Target.Receive] gave for this request, when the host
+// did not take or give the data: code is its reason, [RCHostPoisoned],
+// [RCHostUnsuccessCmpl] or one of the RCAT ones. The whole message fails.
+func (t *Target) Fail(r *Request, a Arrival, code ReturnCode, d *Decision) {
+	d.refuse(CheckHost, code)
+	if a.Mode == ModeUUD {
+		d.Guaranteed = false
+		d.Response.Verdict = Verdict{Opcode: ResponseNone}
+		return
+	}
+	d.Action = ActionAbort
+	if m := t.find(r, a.Peer); m != nil && a.Mode <= ModeROD && !r.Flags.Has(flagsOnly) {
+		m.code, m.gen = code, r.Generation
+	}
+}

@@ -1,0 +1,67 @@
+package ses
+
+// A record follows a message of several packets at the target. It is there from
+// the first packet that arrives, whichever that is, until all have arrived, the
+// initiator gives the message up, or its PDC is gone.
+type record struct {
+	peer       uint64
+	base       uint64 // address of the message's first byte
+	cookie     uint64
+	headerData uint64
+	length     uint32 // request_length
+	limit      uint32 // bytes that have a place, <= length
+	seen       uint32 // bytes of the packets that arrived, <= length
+	region     Handle // 0 for a receive buffer
+	entry      uint32
+	id         MessageID
+	code       ReturnCode // of the first failure, RCNull before
+	gen        Generation // that came with it
+	hasData    bool
+}
+
+// admits reports whether a further packet can belong to the message: of the same
+// length, and none of its bytes twice. The PDS delivers each packet once, so the
+// sum of the bytes says what is missing.
+func (m *record) admits(r *Request, x extent) bool {
+	return r.RequestLength == m.length && x.n <= m.length-m.seen
+}
+
+// open takes a record for a message.
+func (t *Target) open(r *Request, peer uint64) (m *record, ok bool) {
+	i, ok := t.recordSlots.take()
+	if !ok {
+		return nil, false
+	}
+	m = &t.records[i]
+	*m = record{peer: peer, id: r.MessageID, length: r.RequestLength}
+	t.messages.insert(pair{peer, uint64(r.MessageID)}, i)
+	return m, true
+}
+
+// find returns the record of the message that r belongs to.
+func (t *Target) find(r *Request, peer uint64) *record {
+	if i, ok := t.messages.find(pair{peer, uint64(r.MessageID)}); ok {
+		return &t.records[i]
+	}
+	return nil
+}
+
+// drop ends a message.
+func (t *Target) drop(m *record) {
+	key := pair{m.peer, uint64(m.id)}
+	i, _ := t.messages.find(key)
+	t.messages.remove(key)
+	t.recordSlots.release(i)
+}
+
+// ClosePeer ends all messages of a PDC that is gone and returns how many were
+// not whole. It looks at every record.
+func (t *Target) ClosePeer(peer uint64) (broken int) {
+	for i := range t.records {
+		if m := &t.records[i]; t.recordSlots.gen[i]&1 == 1 && m.peer == peer {
+			t.drop(m)
+			broken++
+		}
+	}
+	return broken
+}

@@ -1,0 +1,148 @@
+package ses
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestNewTargetRefusesBadConfig(t *testing.T) {
+	good := TargetConfig{MTU: 4096, Endpoints: 1, Indices: 1}
+	for name, change := range map[string]func(*TargetConfig){
+		"MTU":       func(c *TargetConfig) { c.MTU = 1500 },
+		"Endpoints": func(c *TargetConfig) { c.Endpoints = 65537 },
+		"Indices":   func(c *TargetConfig) { c.Indices = 4097 },
+		"Regions":   func(c *TargetConfig) { c.Regions = -1 },
+		"Hold":      func(c *TargetConfig) { c.Hold = -1 },
+	} {
+		c := good
+		change(&c)
+		_, err := NewTarget(c)
+		require.ErrorContains(t, err, "TargetConfig."+name)
+	}
+	_, err := NewTarget(good)
+	require.NoError(t, err)
+}
+
+func TestTargetTables(t *testing.T) {
+	tg, err := NewTarget(TargetConfig{MTU: 1024, Endpoints: 2, Indices: 2, Regions: 2, Receives: 1})
+	require.NoError(t, err)
+	a, err := tg.AddEndpoint(Endpoint{Job: 1, PID: 1})
+	require.NoError(t, err)
+	_, err = tg.AddEndpoint(Endpoint{Job: 1, PID: 1})
+	require.ErrorIs(t, err, ErrExists)
+	_, err = tg.AddEndpoint(Endpoint{Job: 1 << 24})
+	require.ErrorIs(t, err, ErrRange)
+	_, err = tg.AddEndpoint(Endpoint{Job: 1, PID: 2})
+	require.NoError(t, err)
+	_, err = tg.AddEndpoint(Endpoint{Job: 1, PID: 3})
+	require.ErrorIs(t, err, ErrFull)
+
+	_, err = tg.OpenIndex(0, a, 2, Index{})
+	require.ErrorIs(t, err, ErrRange)
+	_, err = tg.OpenIndex(0, a, 1, Index{})
+	require.NoError(t, err)
+	_, err = tg.OpenIndex(0, a, 1, Index{})
+	require.ErrorIs(t, err, ErrExists)
+	_, err = tg.PostReceive(a, 1, Receive{})
+	require.ErrorIs(t, err, ErrRange, "not a queue")
+
+	_, err = tg.Register(a, 0, Region{})
+	require.ErrorIs(t, err, ErrNotFound)
+	_, err = tg.Register(a, 1, Region{Base: 2, Length: math.MaxUint64})
+	require.ErrorIs(t, err, ErrRange)
+	_, err = tg.Register(a, 1, Region{Base: 2, Length: math.MaxUint64 - 1, Key: 1})
+	require.NoError(t, err, "up to the last byte of memory")
+	_, err = tg.Register(a, 1, Region{Key: 1})
+	require.ErrorIs(t, err, ErrExists)
+	h, err := tg.Register(a, 1, Region{Key: 2})
+	require.NoError(t, err)
+	_, err = tg.Register(a, 1, Region{Key: 3})
+	require.ErrorIs(t, err, ErrFull)
+	require.NoError(t, tg.Withdraw(h))
+	require.ErrorIs(t, tg.Withdraw(h), ErrNotFound, "a stale handle")
+
+	require.NoError(t, tg.RemoveEndpoint(0, a))
+	require.ErrorIs(t, tg.RemoveEndpoint(0, a), ErrNotFound)
+	require.Zero(t, tg.keys.used, "regions go with their index")
+	require.Equal(t, 1, tg.jobs.used, "another process of the job is left")
+}
+
+func TestTargetReopenedIndexHasAnotherGeneration(t *testing.T) {
+	s := newSeedTarget(t)
+	require.NoError(t, s.CloseIndex(0, s.ep, seedIndex))
+	require.Equal(t, CheckIndex, s.send(0).Check)
+	gen, err := s.OpenIndex(0, s.ep, seedIndex, Index{})
+	require.NoError(t, err)
+	require.Equal(t, Generation(2), gen)
+	require.Equal(t, CheckGeneration, s.send(0, func(r *Request, _ *Arrival) { r.MessageID = 2 }).Check)
+}
+
+// Scenario W5 of the fault list: no value comes back within Hold, however the
+// index is renewed, closed and opened.
+func TestRenewHoldsGenerationsBack(t *testing.T) {
+	const hold = int64(1000)
+	tg, err := NewTarget(TargetConfig{MTU: 1024, Endpoints: 1, Indices: 1, Hold: hold})
+	require.NoError(t, err)
+	ep, err := tg.AddEndpoint(Endpoint{})
+	require.NoError(t, err)
+	rng := rand.New(rand.NewPCG(1, 2))
+	left := map[Generation]int64{} // when the value was given up
+	now, renewals, refusals := int64(0), 0, 0
+	gen, err := tg.OpenIndex(now, ep, 0, Index{})
+	require.NoError(t, err)
+	for range 20_000 {
+		now += rng.Int64N(8)
+		old := gen
+		if rng.IntN(4) == 0 {
+			require.NoError(t, tg.CloseIndex(now, ep, 0))
+			for gen, err = tg.OpenIndex(now, ep, 0, Index{}); err != nil; gen, err = tg.OpenIndex(now, ep, 0, Index{}) {
+				require.ErrorIs(t, err, ErrHeldBack)
+				now++
+				refusals++
+			}
+		} else if gen, err = tg.Renew(now, ep, 0); err != nil {
+			require.ErrorIs(t, err, ErrHeldBack)
+			gen = old
+			refusals++
+			continue
+		}
+		left[old] = now
+		if at, ok := left[gen]; ok {
+			require.GreaterOrEqual(t, now-at, hold)
+		}
+		renewals++
+	}
+	require.Greater(t, renewals, 5000)
+	require.NotZero(t, refusals)
+}
+
+// The index against a map, with few homes so that runs form and wrap.
+func TestIndexAgainstMap(t *testing.T) {
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		x := newIndex(16, seed)
+		ref := map[pair]uint32{}
+		for range 2000 {
+			k := pair{rng.Uint64N(4), rng.Uint64N(8)}
+			want, has := ref[k]
+			got, ok := x.find(k)
+			require.Equal(t, has, ok)
+			require.Equal(t, want, got)
+			switch {
+			case has:
+				x.remove(k)
+				delete(ref, k)
+			case len(ref) < 16:
+				v := rng.Uint32N(100)
+				x.insert(k, v)
+				ref[k] = v
+			}
+			require.Equal(t, len(ref), x.used)
+		}
+		x.remove(pair{99, 99})
+		require.Equal(t, len(ref), x.used)
+	}
+}

@@ -1,0 +1,184 @@
+package ses
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// A TargetConfig gives the bounds of a [Target]. All memory is taken at
+// construction.
+type TargetConfig struct {
+	MTU       uint32 // payload bytes of a full packet: 1024, 2048, 4096 or 8192
+	Endpoints int    // processes, at most 65536
+	Indices   int    // resource indices of each endpoint, at most 4096
+	Regions   int    // registered regions, at most 65536
+	Receives  int    // posted receive buffers, at most 65536
+	Messages  int    // messages of several packets in progress, at most 65536
+	// AtomicOps and AtomicTypes are the atomic opcodes and datatypes that the
+	// memory can do, bit n for value n. 0 means none.
+	AtomicOps, AtomicTypes uint32
+	// Hold is how long an old packet can live in the network, nanoseconds. A
+	// resource index does not come back to a generation within it. 0 means 2 s.
+	Hold int64
+	// Seed keeps peers from choosing what collides in the tables; take it from
+	// a good source. Equal seeds and equal inputs give equal results.
+	Seed uint64
+}
+
+const defaultHold = 2e9
+
+func (c *TargetConfig) validate() error {
+	if c.MTU < 1024 || c.MTU > 8192 || bits.OnesCount32(c.MTU) != 1 {
+		return fmt.Errorf("ses: TargetConfig.MTU is %d, want 1024, 2048, 4096 or 8192", c.MTU)
+	}
+	for _, f := range []struct {
+		name       string
+		value, max int
+	}{
+		{"Endpoints", c.Endpoints, maxSlots},
+		{"Indices", c.Indices, 1 << 12},
+		{"Regions", c.Regions, maxSlots},
+		{"Receives", c.Receives, maxSlots},
+		{"Messages", c.Messages, maxSlots},
+	} {
+		if f.value < 0 || f.value > f.max {
+			return fmt.Errorf("ses: TargetConfig.%s is %d, want 0 to %d", f.name, f.value, f.max)
+		}
+	}
+	if c.Hold < 0 {
+		return fmt.Errorf("ses: TargetConfig.Hold is %d ns, want 0 or more", c.Hold)
+	}
+	return nil
+}
+
+// A Target is the side of a FEP that requests arrive at: who may be addressed,
+// which memory is open, and which messages are in progress. It is a single
+// writer's: one goroutine at a time.
+type Target struct {
+	mtu         uint32
+	atomicOps   uint32
+	atomicTypes uint32
+	perEndpoint int
+	hold        int64
+
+	jobs      index // JobID -> slot of jobUse
+	jobSlots  slots
+	jobUse    []uint32 // endpoints of the job
+	endpoints index    // Endpoint -> slot
+	epSlots   slots
+	epOf      []Endpoint
+	entries   []entry // resource-index table, perEndpoint for each endpoint
+
+	keys        index // {entry, key} -> slot of regions
+	regionSlots slots
+	regions     []region
+	recvSlots   slots
+	receives    []receive
+
+	messages    index // {peer, message_id} -> slot of records
+	recordSlots slots
+	records     []record
+}
+
+// An entry is one row of the resource-index table.
+type entry struct {
+	renewAt    int64  // when the next change of generation would be on time
+	head, tail uint32 // receive queue: slot + 1
+	ops        uint16
+	job        JobID
+	kind       IndexKind
+	state      IndexState
+	gen        Generation
+}
+
+type region struct {
+	Region
+	entry uint32
+}
+
+type receive struct {
+	Receive
+	entry uint32
+	next  uint32 // slot + 1
+}
+
+// NewTarget returns a target without endpoints. The error names the field.
+func NewTarget(c TargetConfig) (*Target, error) {
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	if c.Hold == 0 {
+		c.Hold = defaultHold
+	}
+	return &Target{
+		mtu: c.MTU, atomicOps: c.AtomicOps, atomicTypes: c.AtomicTypes, perEndpoint: c.Indices, hold: c.Hold,
+		jobs: newIndex(c.Endpoints, c.Seed), jobSlots: newSlots(c.Endpoints), jobUse: make([]uint32, c.Endpoints),
+		endpoints: newIndex(c.Endpoints, c.Seed), epSlots: newSlots(c.Endpoints), epOf: make([]Endpoint, c.Endpoints),
+		entries: make([]entry, c.Endpoints*c.Indices),
+		keys:    newIndex(c.Regions, c.Seed), regionSlots: newSlots(c.Regions), regions: make([]region, c.Regions),
+		recvSlots: newSlots(c.Receives), receives: make([]receive, c.Receives),
+		messages: newIndex(c.Messages, c.Seed), recordSlots: newSlots(c.Messages), records: make([]record, c.Messages),
+	}, nil
+}
+
+// Messages returns how many messages of several packets are in progress or
+// failed and not yet over.
+func (t *Target) Messages() int { return t.recordSlots.live }
+
+// AddEndpoint makes a process addressable.
+//
+// Errors: [ErrRange], [ErrExists], [ErrFull].
+func (t *Target) AddEndpoint(e Endpoint) (Handle, error) {
+	if e.Job>>24 != 0 || e.PID>>12 != 0 {
+		return 0, ErrRange
+	}
+	if _, ok := t.endpoints.find(e.pair()); ok {
+		return 0, ErrExists
+	}
+	i, ok := t.epSlots.take()
+	if !ok {
+		return 0, ErrFull
+	}
+	t.epOf[i] = e
+	t.endpoints.insert(e.pair(), i)
+	t.useJob(e)
+	return t.epSlots.handle(i), nil
+}
+
+// useJob counts an endpoint of a job; there are as many job slots as endpoints.
+func (t *Target) useJob(e Endpoint) {
+	key := pair{a: uint64(e.Job)}
+	j, ok := t.jobs.find(key)
+	if !ok {
+		j, _ = t.jobSlots.take()
+		t.jobUse[j] = 0
+		t.jobs.insert(key, j)
+	}
+	t.jobUse[j]++
+}
+
+// RemoveEndpoint closes all resource indices of a process and forgets it. It
+// looks at every region for each of them.
+//
+// Errors: [ErrNotFound].
+func (t *Target) RemoveEndpoint(now int64, ep Handle) error {
+	i, ok := t.epSlots.at(ep)
+	if !ok {
+		return ErrNotFound
+	}
+	for ri := range t.perEndpoint {
+		if t.entries[int(i)*t.perEndpoint+ri].state != IndexInvalid {
+			_ = t.CloseIndex(now, ep, ResourceIndex(ri))
+		}
+	}
+	e := t.epOf[i]
+	t.endpoints.remove(e.pair())
+	key := pair{a: uint64(e.Job)}
+	j, _ := t.jobs.find(key)
+	if t.jobUse[j]--; t.jobUse[j] == 0 {
+		t.jobs.remove(key)
+		t.jobSlots.release(j)
+	}
+	t.epSlots.release(i)
+	return nil
+}

@@ -1,0 +1,480 @@
+package ses
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/internal/alloctest"
+)
+
+// The write of the project's seed text: 16,384 bytes in four packets.
+const (
+	seedJob    = JobID(101)
+	seedPID    = PIDonFEP(2)
+	seedIndex  = ResourceIndex(0x00a)
+	seedKey    = 0xacce5
+	seedBase   = 0xba5eadd1
+	seedLength = 16384
+	seedMTU    = 4096
+	seedPeer   = 0x8001
+)
+
+// seedTarget is the target of the seed's write; its region is as given.
+type seedTarget struct {
+	*Target
+	t      *testing.T
+	ep     Handle
+	region Handle
+}
+
+func newSeedTarget(t *testing.T, change ...func(*Region)) *seedTarget {
+	t.Helper()
+	tg, err := NewTarget(TargetConfig{
+		MTU: seedMTU, Endpoints: 4, Indices: 64, Regions: 8, Receives: 8, Messages: 4,
+		AtomicOps: 1<<AtomicSum | 1<<AtomicBitOr | 1<<AtomicSwapEqual | 1<<AtomicRead, AtomicTypes: 1<<TypeUint64 | 1<<TypeUint8 | 1<<TypeDouble,
+	})
+	require.NoError(t, err)
+	s := &seedTarget{Target: tg, t: t}
+	s.ep, err = tg.AddEndpoint(Endpoint{Job: seedJob, PID: seedPID})
+	require.NoError(t, err)
+	_, err = tg.OpenIndex(0, s.ep, seedIndex, Index{Kind: IndexMemory})
+	require.NoError(t, err)
+	gen, err := tg.Renew(0, s.ep, seedIndex)
+	require.NoError(t, err)
+	require.Equal(t, Generation(1), gen)
+	r := Region{
+		Base: seedBase, Length: seedLength, Key: seedKey, Cookie: 7, Job: seedJob,
+		Rights: RightWrite | RightRead | RightAtomic,
+	}
+	for _, c := range change {
+		c(&r)
+	}
+	s.region, err = tg.Register(s.ep, seedIndex, r)
+	require.NoError(t, err)
+	return s
+}
+
+// seedPacket returns packet i of the seed's write and its payload length.
+func seedPacket(i uint32) (Request, Arrival) {
+	r := Request{Form: FormStandard, Standard: Standard{
+		Common: Common{Opcode: OpcodeWrite, Flags: FlagRel, JobID: seedJob, PIDonFEP: seedPID, Index: seedIndex, Generation: 1},
+		Key:    seedKey, MessageID: 1, RequestLength: seedLength,
+	}}
+	switch i {
+	case 0:
+		r.Flags |= FlagSOM
+	case 3:
+		r.Flags |= FlagEOM
+	}
+	if i > 0 {
+		r.PayloadLength, r.MessageOffset = seedMTU, i*seedMTU
+	}
+	return r, Arrival{Peer: seedPeer, Payload: seedMTU}
+}
+
+// send gives the target packet i of the seed's write, changed by fn.
+func (s *seedTarget) send(i uint32, fn ...func(*Request, *Arrival)) Decision {
+	s.t.Helper()
+	r, a := seedPacket(i)
+	for _, f := range fn {
+		f(&r, &a)
+	}
+	var d Decision
+	s.Receive(&r, a, &d)
+	return d
+}
+
+func TestTargetSeedWritePlacement(t *testing.T) {
+	orders := [][]uint32{{0, 1, 2, 3}, {3, 2, 1, 0}, {2, 0, 3, 1}}
+	for _, order := range orders {
+		s := newSeedTarget(t)
+		for n, i := range order {
+			d := s.send(i)
+			require.Equal(t, Decision{
+				Action: ActionPlace, Complete: n == 3, Length: 4096, Offset: i * 4096,
+				Address: []uint64{0xba5eadd1, 0xba5ebdd1, 0xba5ecdd1, 0xba5eddd1}[i], Cookie: 7,
+				Response: Response{
+					Verdict: Verdict{List: ListExpected, Opcode: ResponseDefault, ReturnCode: RCOK},
+					JobID:   101, MessageID: 1, Generation: 1, ModifiedLength: 16384,
+				},
+			}, d)
+		}
+		require.Equal(t, uint64(0xba5eedd1), uint64(seedBase+seedLength))
+		require.Zero(t, s.Messages())
+	}
+}
+
+// Each row of the validation order, on the seed's write.
+func TestTargetValidationOrder(t *testing.T) {
+	type change = func(*Request, *Arrival)
+	whole := func(r *Request, a *Arrival) {
+		r.Flags |= flagsOnly
+		r.RequestLength, a.Payload = 8, 8
+	}
+	atomic := func(r *Request, a *Arrival) {
+		whole(r, a)
+		r.Opcode, r.BufferOffset = OpcodeAtomic, 7 // 0xba5eadd8, the first aligned address
+		r.Swap.Atomic = Atomic{Opcode: AtomicSum, Type: TypeUint64}
+	}
+	rows := []struct {
+		name  string
+		setup func(s *seedTarget)
+		edit  []change
+		check Check
+		code  ReturnCode
+	}{
+		{"1 version", nil, []change{func(r *Request, _ *Arrival) { r.Version = 1 }}, CheckVersion, RCUncor},
+		{"2 opcode reserved", nil, []change{func(r *Request, _ *Arrival) { r.Opcode = 0x10 }}, CheckOpcode, RCUnsupportedOp},
+		{"2 opcode of a vendor", nil, []change{func(r *Request, _ *Arrival) { r.Opcode = 0x30 }}, CheckOpcode, RCUnsupportedOp},
+		{"2 opcode not in the form", nil, []change{whole, func(r *Request, _ *Arrival) { r.Form, r.Opcode = FormSmall, OpcodeSend }}, CheckOpcode, RCUnsupportedOp},
+		{"2 opcode not in the mode", nil, []change{func(r *Request, _ *Arrival) { r.Opcode = OpcodeDatagramSend }}, CheckOpcode, RCUnsupportedOp},
+		{"2 atomic over RUDI", nil, []change{atomic, func(_ *Request, a *Arrival) { a.Mode = ModeRUDI }}, CheckOpcode, RCUnsupportedOp},
+		{"2 opcode not on the index", nil, []change{func(r *Request, _ *Arrival) { r.Opcode = OpcodeSend }}, CheckOpcode, RCUnsupportedOp},
+		{"3 no endpoint", func(s *seedTarget) { require.NoError(s.t, s.RemoveEndpoint(0, s.ep)) }, nil, CheckFEP, RCUndeliverable},
+		{"4 JobID 102", nil, []change{func(r *Request, _ *Arrival) { r.JobID = 102 }}, CheckJob, RCBadJobID},
+		{"5 PIDonFEP 3", nil, []change{func(r *Request, _ *Arrival) { r.PIDonFEP = 3 }}, CheckPID, RCBadPID},
+		{"5 absolute address without a process", nil, []change{func(r *Request, _ *Arrival) { r.Flags &^= FlagRel }}, CheckPID, RCBadPID},
+		{"6 RI 0x00b", nil, []change{func(r *Request, _ *Arrival) { r.Index = 0x00b }}, CheckIndex, RCBadIndex},
+		{"6 RI out of range", nil, []change{func(r *Request, _ *Arrival) { r.Index = 0xfff }}, CheckIndex, RCBadIndex},
+		{"7 disabled", func(s *seedTarget) { require.NoError(s.t, s.SetIndexState(s.ep, seedIndex, IndexDisabled)) }, nil, CheckEnabled, RCDisabled},
+		{"8 generation-disabled", func(s *seedTarget) { require.NoError(s.t, s.SetIndexState(s.ep, seedIndex, IndexGenDisabled)) }, nil, CheckGenEnabled, RCDisabledGen},
+		{"9 wrong generation", nil, []change{func(r *Request, _ *Arrival) { r.Generation = 0 }}, CheckGeneration, RCBadGeneration},
+		{"10 SOM shorter than the MTU", nil, []change{func(_ *Request, a *Arrival) { a.Payload = 4095 }}, CheckLengths, RCOpViolation},
+		{"10 SOM longer than the MTU", nil, []change{func(_ *Request, a *Arrival) { a.Payload = 4097 }}, CheckLengths, RCOpViolation},
+		{"10 SOM without EOM carries it all", nil, []change{func(r *Request, _ *Arrival) { r.RequestLength = 4096 }}, CheckLengths, RCOpViolation},
+		{"10 payload_length above the MTU", nil, []change{func(r *Request, a *Arrival) { r.Flags, r.PayloadLength, a.Payload = FlagRel, 4097, 4097 }}, CheckLengths, RCOpViolation},
+		{"10 payload_length above what came", nil, []change{func(r *Request, a *Arrival) { r.Flags, r.PayloadLength, a.Payload = FlagRel, 4096, 4095 }}, CheckLengths, RCOpViolation},
+		{"10 end beyond the message", nil, []change{func(r *Request, _ *Arrival) {
+			r.Flags, r.PayloadLength, r.MessageOffset = FlagRel|FlagEOM, 4096, 12289
+		}}, CheckLengths, RCOpViolation},
+		{"10 end wraps 32 bits", nil, []change{func(r *Request, _ *Arrival) {
+			r.Flags, r.PayloadLength, r.MessageOffset = FlagRel|FlagEOM, 4096, math.MaxUint32
+		}}, CheckLengths, RCOpViolation},
+		{"10 EOM before the end", nil, []change{func(r *Request, _ *Arrival) {
+			r.Flags, r.PayloadLength, r.MessageOffset = FlagRel|FlagEOM, 4096, 4096
+		}}, CheckLengths, RCOpViolation},
+		{"10 last bytes without EOM", nil, []change{func(r *Request, _ *Arrival) {
+			r.Flags, r.PayloadLength, r.MessageOffset = FlagRel, 4096, 12288
+		}}, CheckLengths, RCOpViolation},
+		{"10 empty fragment", nil, []change{func(r *Request, _ *Arrival) { r.Flags = FlagRel }}, CheckLengths, RCOpViolation},
+		{"10 fragment of an atomic", nil, []change{atomic, func(r *Request, _ *Arrival) { r.Flags &^= FlagEOM }}, CheckLengths, RCOpViolation},
+		{"11 initiator error", nil, []change{func(r *Request, _ *Arrival) { r.Flags |= FlagIE }}, CheckInitiator, RCInitiatorError},
+		{"12 unknown rkey", nil, []change{func(r *Request, _ *Arrival) { r.Key = 0xacce6 }}, CheckKey, RCBadMKey},
+		{"13 job not admitted", func(s *seedTarget) { s.regions[s.region.slot()].Job = 102 }, nil, CheckJobAllowed, RCBadJobID},
+		{"14 read-only region", func(s *seedTarget) { s.regions[s.region.slot()].Rights = RightRead }, nil, CheckRights, RCPermViolation},
+		{"15 region of 16,383 bytes", func(s *seedTarget) { s.regions[s.region.slot()].Length = 16383 }, nil, CheckMessageSize, RCUnsupportedSize},
+		{"15 offset one too far", nil, []change{func(r *Request, _ *Arrival) { r.BufferOffset = 1 }}, CheckMessageSize, RCUnsupportedSize},
+		{"15 offset and length wrap 64 bits", nil, []change{func(r *Request, _ *Arrival) { r.BufferOffset = math.MaxUint64 - 16383 }}, CheckMessageSize, RCUnsupportedSize},
+		{"16 operand longer than the request", nil, []change{atomic, func(r *Request, _ *Arrival) { r.BufferOffset, r.RequestLength = 16383, 1 }}, CheckPacketEnd, RCBadAddr},
+		{"18 RUDI on a region not safe for repeats", nil, []change{func(_ *Request, a *Arrival) { a.Mode = ModeRUDI }}, CheckIdempotent, RCOpViolation},
+		{"19 atomic operation", nil, []change{atomic, func(r *Request, _ *Arrival) { r.Swap.Opcode = AtomicProd }}, CheckAtomic, RCAMOUnsupportedOp},
+		{"19 atomic operation reserved", nil, []change{atomic, func(r *Request, _ *Arrival) { r.Swap.Opcode = 0x40 }}, CheckAtomic, RCAMOUnsupportedOp},
+		{"19 atomic type", nil, []change{atomic, func(r *Request, _ *Arrival) { r.Swap.Type = TypeUint32 }}, CheckAtomic, RCAMOUnsupportedDT},
+		{"19 bits of a floating-point number", nil, []change{atomic, func(r *Request, _ *Arrival) { r.Swap.Opcode, r.Swap.Type = AtomicBitOr, TypeDouble }}, CheckAtomic, RCAMOUnsupportedDT},
+		{"19 atomic size", nil, []change{atomic, func(r *Request, _ *Arrival) { r.RequestLength = 7 }}, CheckAtomic, RCAMOUnsupportedSize},
+		{"19 two operands to compare", nil, []change{atomic, func(r *Request, a *Arrival) { r.Swap.Opcode, r.RequestLength, a.Payload = AtomicSwapEqual, 16, 16 }}, CheckAtomic, RCAMOUnsupportedSize},
+		{"19 atomic alignment", nil, []change{atomic, func(r *Request, _ *Arrival) { r.BufferOffset = 6 }}, CheckAtomic, RCAMOUnaligned},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			s := newSeedTarget(t)
+			if row.setup != nil {
+				row.setup(s)
+			}
+			d := s.send(0, row.edit...)
+			require.Equal(t, row.check, d.Check, "%v", d.Response.ReturnCode)
+			require.Equal(t, row.code, d.Response.ReturnCode)
+			require.Equal(t, ResponseExplicit, d.Response.Opcode)
+			require.True(t, d.Guaranteed)
+			require.Equal(t, ActionNone, d.Action)
+			require.Zero(t, d.Length)
+			require.Zero(t, d.Response.ModifiedLength)
+			require.False(t, d.Complete || d.NACK)
+		})
+	}
+}
+
+// Row 9: the answer names the generation that would have been right.
+func TestTargetBadGenerationNamesCurrentOne(t *testing.T) {
+	s := newSeedTarget(t)
+	for i := range uint32(4) {
+		d := s.send(i, func(r *Request, _ *Arrival) { r.Generation = 0 })
+		require.Equal(t, RCBadGeneration, d.Response.ReturnCode)
+		require.Equal(t, Generation(1), d.Response.Generation)
+		require.True(t, d.Guaranteed)
+	}
+	require.Zero(t, s.Messages(), "all packets of the message have come")
+}
+
+// Row 17.
+func TestTargetRefusesOtherRegionWithinMessage(t *testing.T) {
+	s := newSeedTarget(t)
+	require.Equal(t, CheckNone, s.send(0).Check)
+	require.NoError(t, s.Withdraw(s.region))
+	_, err := s.Register(s.ep, seedIndex, Region{Base: 0x1000, Length: seedLength, Key: seedKey, Job: seedJob, Rights: RightWrite})
+	require.NoError(t, err)
+	d := s.send(1)
+	require.Equal(t, CheckSameBuffer, d.Check)
+	require.Equal(t, RCPermViolation, d.Response.ReturnCode)
+
+	s = newSeedTarget(t)
+	s.send(0, func(r *Request, _ *Arrival) { r.RequestLength = 8192 })
+	d = s.send(1, func(r *Request, _ *Arrival) { r.RequestLength, r.BufferOffset, r.Flags = 8192, 1, r.Flags|FlagEOM })
+	require.Equal(t, CheckSameBuffer, d.Check, "another offset is another buffer")
+}
+
+// Row 20.
+func TestTargetRecordsExhausted(t *testing.T) {
+	s := newSeedTarget(t)
+	for id := range MessageID(4) {
+		require.Equal(t, CheckNone, s.send(0, func(r *Request, _ *Arrival) { r.MessageID = id + 1 }).Check)
+	}
+	fifth := func(r *Request, _ *Arrival) { r.MessageID = 5 }
+	require.Equal(t, Decision{NACK: true, Check: CheckRecord}, s.send(0, fifth))
+	require.Equal(t, 1, s.ClosePeer(seedPeer)-3)
+	require.Equal(t, CheckNone, s.send(0, fifth).Check, "the packet comes again and finds room")
+}
+
+// Row 21.
+func TestTargetHostFailure(t *testing.T) {
+	s := newSeedTarget(t)
+	r, a := seedPacket(1)
+	var d Decision
+	s.Receive(&r, a, &d)
+	s.Fail(&r, a, RCHostPoisoned, &d)
+	require.Equal(t, ActionAbort, d.Action)
+	require.Equal(t, CheckHost, d.Check)
+	require.Equal(t, RCHostPoisoned, d.Response.ReturnCode)
+	for _, i := range []uint32{0, 2, 3} {
+		d := s.send(i)
+		require.Equal(t, CheckSticky, d.Check)
+		require.Equal(t, RCHostPoisoned, d.Response.ReturnCode)
+	}
+	require.Zero(t, s.Messages())
+}
+
+// Scenario M4 of the fault list, target side.
+func TestTargetErrorIsSticky(t *testing.T) {
+	for _, order := range [][]uint32{{1, 0, 2, 3}, {1, 3, 2, 0}} {
+		s := newSeedTarget(t)
+		for n, i := range order {
+			d := s.send(i, func(r *Request, _ *Arrival) {
+				if i == 1 {
+					r.Key++
+				}
+			})
+			require.Equal(t, RCBadMKey, d.Response.ReturnCode)
+			require.Equal(t, ActionNone, d.Action)
+			require.Equal(t, n > 0, d.Check == CheckSticky)
+		}
+		require.Zero(t, s.Messages())
+	}
+}
+
+// Scenario M2: no byte is placed after the key has been withdrawn.
+func TestTargetKeyWithdrawnInMidMessage(t *testing.T) {
+	s := newSeedTarget(t)
+	s.send(0)
+	_, err := s.Renew(0, s.ep, seedIndex)
+	require.NoError(t, err)
+	d := s.send(2)
+	require.Equal(t, RCBadGeneration, d.Response.ReturnCode)
+	require.Equal(t, Generation(2), d.Response.Generation)
+	require.Equal(t, ActionAbort, d.Action, "the message was good so far")
+	require.Equal(t, uint64(7), d.Cookie)
+	d = s.send(1, func(r *Request, _ *Arrival) { r.Generation = 2 })
+	require.Equal(t, CheckSticky, d.Check)
+	require.Equal(t, 1, s.Messages())
+	d = s.send(3, func(r *Request, _ *Arrival) { r.Opcode, r.RequestLength = OpcodeMsgError, 0 })
+	require.Equal(t, RCOK, d.Response.ReturnCode)
+	require.Equal(t, ActionNone, d.Action)
+	require.Zero(t, s.Messages())
+}
+
+func TestTargetMsgErrorEndsMessage(t *testing.T) {
+	s := newSeedTarget(t)
+	s.send(0)
+	d := s.send(1, func(r *Request, _ *Arrival) { r.Opcode, r.Flags = OpcodeMsgError, FlagRel|FlagEOM })
+	require.Equal(t, ActionAbort, d.Action)
+	require.Equal(t, uint64(7), d.Cookie)
+	require.Zero(t, s.Messages())
+}
+
+func TestTargetRODErrorEndsWithEOM(t *testing.T) {
+	s := newSeedTarget(t)
+	rod := func(r *Request, a *Arrival) { a.Mode = ModeROD; r.Key = 1 }
+	s.send(0, rod)
+	require.Equal(t, 1, s.Messages())
+	s.send(3, rod)
+	require.Zero(t, s.Messages(), "in order, so nothing can follow")
+}
+
+// A peer that sends a byte twice under another offset gains nothing.
+func TestTargetRefusesMoreBytesThanTheMessageHas(t *testing.T) {
+	s := newSeedTarget(t)
+	short := func(r *Request, _ *Arrival) { r.RequestLength, r.MessageOffset, r.PayloadLength = 8205, 8000, 100 }
+	for range 82 {
+		require.Equal(t, CheckNone, s.send(1, short).Check)
+	}
+	require.Equal(t, CheckLengths, s.send(1, short).Check)
+}
+
+func TestTargetLengths(t *testing.T) {
+	for _, n := range []uint32{0, 1, 4095, 4096} {
+		s := newSeedTarget(t)
+		d := s.send(0, func(r *Request, a *Arrival) {
+			r.Flags |= FlagEOM
+			r.RequestLength, a.Payload = n, int(n)
+		})
+		require.Equal(t, CheckNone, d.Check)
+		require.True(t, d.Complete)
+		require.Equal(t, n, d.Length)
+		require.Equal(t, n, d.Response.ModifiedLength)
+	}
+	s := newSeedTarget(t)
+	d := s.send(0, func(r *Request, a *Arrival) { r.Flags |= FlagEOM; r.RequestLength, a.Payload = 4097, 4097 })
+	require.Equal(t, CheckLengths, d.Check, "MTU+1 is two packets")
+	d = s.send(0, func(r *Request, _ *Arrival) { r.RequestLength = 4097; r.MessageID = 2 })
+	require.Equal(t, CheckNone, d.Check)
+	d = s.send(3, func(r *Request, _ *Arrival) {
+		r.RequestLength, r.MessageOffset, r.PayloadLength, r.MessageID = 4097, 4096, 1, 2
+	})
+	require.True(t, d.Complete)
+	require.Equal(t, uint32(1), d.Length)
+}
+
+func TestTargetMaximumLength(t *testing.T) {
+	s := newSeedTarget(t, func(r *Region) { r.Base, r.Length = math.MaxUint64-math.MaxUint32+1, math.MaxUint32 })
+	const length = math.MaxUint32 - 1
+	last := uint32(length / seedMTU * seedMTU)
+	d := s.send(3, func(r *Request, a *Arrival) {
+		r.RequestLength, r.MessageOffset, r.PayloadLength = length, last, uint16(length-last)
+	})
+	require.Equal(t, CheckNone, d.Check)
+	require.Equal(t, uint64(math.MaxUint64-math.MaxUint32+1)+uint64(last), d.Address)
+}
+
+func TestTargetHeaderDataComesWithCompletion(t *testing.T) {
+	s := newSeedTarget(t)
+	hd := func(r *Request, _ *Arrival) { r.Flags |= FlagHD; r.HeaderData = 0xfeed }
+	require.False(t, s.send(0, hd).HasData)
+	s.send(2)
+	s.send(3)
+	d := s.send(1)
+	require.True(t, d.Complete && d.HasData)
+	require.Equal(t, uint64(0xfeed), d.HeaderData)
+}
+
+func TestTargetRead(t *testing.T) {
+	s := newSeedTarget(t)
+	read := func(r *Request, a *Arrival) { r.Opcode, a.Payload = OpcodeRead, 0 }
+	d := s.send(1, read)
+	require.Equal(t, ActionRead, d.Action)
+	require.Equal(t, uint64(0xba5ebdd1), d.Address)
+	require.Equal(t, uint32(4096), d.Length)
+	require.True(t, d.Guaranteed)
+	y := d.DataReply(9, 1024, 512)
+	require.NoError(t, y.Validate())
+	require.Equal(t, Reply{
+		Form: FormResponseData, Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK}, MessageID: 9, ReadRequestID: 1,
+		PayloadLength: 512, JobID: 101, ModifiedLength: 16384, MessageOffset: 4096 + 1024,
+	}, y)
+	d = s.send(0, read, func(r *Request, _ *Arrival) { r.Flags |= FlagEOM; r.MessageID = 2 })
+	require.Equal(t, uint32(16384), d.Length, "one request may ask for all")
+	small := d.SmallDataReply(0x12000)
+	require.NoError(t, small.Validate())
+	require.Equal(t, uint32(0x12000), small.OriginalRequestPSN)
+}
+
+func TestTargetAtomic(t *testing.T) {
+	s := newSeedTarget(t)
+	add := func(r *Request, a *Arrival) {
+		r.Opcode, r.BufferOffset, r.RequestLength, a.Payload = OpcodeFetchingAtomic, 7, 8, 8
+		r.Flags |= FlagEOM
+		r.Swap.Atomic = Atomic{Opcode: AtomicSum, Type: TypeUint64}
+	}
+	d := s.send(0, add)
+	require.Equal(t, ActionAtomic, d.Action)
+	require.Equal(t, uint64(0xba5eadd8), d.Address)
+	require.True(t, d.Guaranteed && d.Complete)
+	d = s.send(0, add, func(r *Request, a *Arrival) { r.Opcode, r.Swap.Opcode, a.Payload = OpcodeAtomic, AtomicSwapEqual, 0 })
+	require.Equal(t, ActionAtomic, d.Action, "operands are in the extension")
+	require.False(t, d.Guaranteed)
+}
+
+func TestTargetSmallFormUsesKeyZero(t *testing.T) {
+	s := newSeedTarget(t, func(r *Region) { r.Key = 0 })
+	small := func(r *Request, a *Arrival) {
+		r.Form, r.Flags, r.Key, r.MessageID, r.RequestLength = FormSmall, r.Flags|flagsOnly, 0, 0, 4096
+	}
+	d := s.send(0, small)
+	require.Equal(t, ActionPlace, d.Action)
+	require.True(t, d.Complete)
+}
+
+func TestTargetAbsoluteAddress(t *testing.T) {
+	s := newSeedTarget(t)
+	ep, err := s.AddEndpoint(Endpoint{Job: 5, PID: 9, Absolute: true})
+	require.NoError(t, err)
+	gen, err := s.OpenIndex(0, ep, 3, Index{})
+	require.NoError(t, err)
+	_, err = s.Register(ep, 3, Region{Length: 8192, Key: 1, Job: seedJob, Rights: RightWrite})
+	require.NoError(t, err)
+	abs := func(r *Request, a *Arrival) {
+		r.Flags, r.PIDonFEP, r.Index, r.Generation, r.Key, r.RequestLength = flagsOnly, 9, 3, gen, 1, 4096
+	}
+	require.Equal(t, CheckNone, s.send(0, abs).Check)
+	d := s.send(0, abs, func(r *Request, _ *Arrival) { r.JobID = 77 })
+	require.Equal(t, CheckJobAllowed, d.Check, "an unknown job is only not authorised")
+	d = s.send(0, abs, func(r *Request, _ *Arrival) { r.Flags |= FlagRel })
+	require.Equal(t, CheckPID, d.Check)
+}
+
+func TestTargetNoOp(t *testing.T) {
+	s := newSeedTarget(t)
+	d := s.send(0, func(r *Request, a *Arrival) {
+		r.Opcode, r.Flags, r.RequestLength, a.Payload = OpcodeNoOp, flagsOnly, 0, 0
+	})
+	require.Equal(t, CheckNone, d.Check)
+	require.Equal(t, ActionNone, d.Action)
+	require.Equal(t, CheckLengths, s.send(0, func(r *Request, _ *Arrival) { r.Opcode = OpcodeNoOp }).Check)
+}
+
+func TestTargetRUDIAppliesEachTime(t *testing.T) {
+	s := newSeedTarget(t, func(r *Region) { r.Idempotent = true })
+	for range 2 {
+		d := s.send(1, func(_ *Request, a *Arrival) { a.Mode = ModeRUDI })
+		require.Equal(t, ActionPlace, d.Action)
+		require.Zero(t, s.Messages(), "no record")
+	}
+}
+
+func TestTargetAllocs(t *testing.T) {
+	s := newSeedTarget(t)
+	var d Decision
+	pass, fail := [4]Request{}, [4]Request{}
+	var a Arrival
+	for i := range uint32(4) {
+		pass[i], a = seedPacket(i)
+		fail[i] = pass[i]
+		fail[i].Key = 1
+	}
+	alloctest.Zero(t, "Receive", func() {
+		for i := range pass {
+			s.Receive(&pass[i], a, &d)
+		}
+		if !d.Complete {
+			panic("not whole")
+		}
+	})
+	alloctest.Zero(t, "Receive/refused", func() {
+		for i := range fail {
+			s.Receive(&fail[i], a, &d)
+		}
+		if d.Check != CheckSticky || s.Messages() != 0 {
+			panic("not refused")
+		}
+	})
+}

@@ -1,0 +1,223 @@
+package ses
+
+// opsTarget are the opcodes that a Target can serve. Rendezvous, deferrable and
+// tagged atomic operations need an application protocol above the headers.
+const opsTarget = kindMemoryOps | kindQueueOps | 1<<OpcodeNoOp | 1<<OpcodeMsgError
+
+// A plan is what validation finds out about a request that passes.
+type plan struct {
+	extent
+	base   uint64 // address of the message's first byte
+	cookie uint64
+	limit  uint32 // bytes of the message that the buffer takes
+	entry  uint32 // resource index
+	region Handle // 0 for a receive buffer
+	recv   uint32 // receive buffer to consume, slot + 1
+	gen    Generation
+}
+
+// An extent is the part of the message that a packet is about.
+type extent struct {
+	off, n uint32
+}
+
+// check answers the questions 2 to 19 in order and returns the first that has
+// the wrong answer. m is the message's record, if there is one. Nothing changes.
+func (t *Target) check(r *Request, a *Arrival, m *record, p *plan) (Check, ReturnCode) {
+	if !a.Mode.carries(r.Opcode) || !r.Opcode.in(opsOfForm[r.Form]&opsTarget) {
+		return CheckOpcode, RCUnsupportedOp
+	}
+	if r.Opcode == OpcodeNoOp {
+		if !r.Flags.Has(flagsOnly) {
+			return CheckLengths, RCOpViolation
+		}
+		return CheckNone, RCOK
+	}
+	if why, code := t.locate(r, p); why != CheckNone {
+		return why, code
+	}
+	var ok bool
+	if p.extent, ok = t.extentOf(r, a.Payload); !ok || m != nil && !m.admits(r, p.extent) {
+		return CheckLengths, RCOpViolation
+	}
+	if r.Flags&FlagIE != 0 {
+		return CheckInitiator, RCInitiatorError
+	}
+	if r.Opcode.in(kindQueueOps) {
+		return t.checkQueue(r, m, p)
+	}
+	return t.checkMemory(r, a.Mode, m, p)
+}
+
+// locate follows the address to the resource index: questions 3 to 9, and
+// whether the index takes the opcode, as soon as it is known.
+func (t *Target) locate(r *Request, p *plan) (Check, ReturnCode) {
+	if t.endpoints.used == 0 {
+		return CheckFEP, RCUndeliverable
+	}
+	relative := r.Flags&FlagRel != 0
+	if relative {
+		if _, ok := t.jobs.find(pair{a: uint64(r.JobID)}); !ok {
+			return CheckJob, RCBadJobID
+		}
+	}
+	ep, ok := t.endpoints.find(Endpoint{r.JobID, r.PIDonFEP, !relative}.pair())
+	if !ok {
+		return CheckPID, RCBadPID
+	}
+	if int(r.Index) >= t.perEndpoint {
+		return CheckIndex, RCBadIndex
+	}
+	p.entry = ep*uint32(t.perEndpoint) + uint32(r.Index)
+	e := &t.entries[p.entry]
+	p.gen = e.gen
+	switch {
+	case e.state == IndexInvalid:
+		return CheckIndex, RCBadIndex
+	case e.ops>>r.Opcode&1 == 0:
+		return CheckOpcode, RCUnsupportedOp
+	case e.state == IndexDisabled:
+		return CheckEnabled, RCDisabled
+	case e.state == IndexGenDisabled:
+		return CheckGenEnabled, RCDisabledGen
+	case e.gen != r.Generation:
+		return CheckGeneration, RCBadGeneration
+	}
+	return CheckNone, RCOK
+}
+
+// extentOf returns the part of the message that r is about; payload is what
+// came with it. Reads bring no payload: their fragments ask for it.
+func (t *Target) extentOf(r *Request, payload int) (x extent, ok bool) {
+	som, eom := r.Flags&FlagSOM != 0, r.Flags&FlagEOM != 0
+	switch {
+	case som && eom:
+		x.n = r.RequestLength
+		return x, r.Opcode == OpcodeRead || t.fits(r, payload)
+	case r.Opcode.IsAtomic() || r.Opcode == OpcodeDatagramSend:
+		return x, false
+	case som:
+		x.n = t.mtu
+		ok = r.RequestLength > t.mtu && (r.Opcode == OpcodeRead || payload == int(t.mtu))
+	default:
+		x.off, x.n = r.MessageOffset, uint32(r.PayloadLength)
+		end := uint64(x.off) + uint64(x.n)
+		ok = x.n > 0 && x.n <= t.mtu && end <= uint64(r.RequestLength) && (end == uint64(r.RequestLength)) == eom &&
+			(r.Opcode == OpcodeRead || int(x.n) <= payload)
+	}
+	return x, ok
+}
+
+// fits reports whether the payload of a message of one packet is all of it. The
+// operands of some atomics are not in the payload.
+func (t *Target) fits(r *Request, payload int) bool {
+	if r.RequestLength > t.mtu {
+		return false
+	}
+	if r.Opcode.IsAtomic() {
+		if op := r.Swap.Opcode; op.IsSwap() || op == AtomicRead || op == AtomicInvalidate {
+			return true
+		}
+	}
+	return payload >= int(r.RequestLength)
+}
+
+// checkMemory answers 12 to 19 for operations on a region.
+func (t *Target) checkMemory(r *Request, mode Mode, m *record, p *plan) (Check, ReturnCode) {
+	i, ok := t.keys.find(pair{uint64(p.entry), r.Key})
+	if !ok {
+		return CheckKey, RCBadMKey
+	}
+	g := &t.regions[i]
+	p.region, p.cookie = t.regionSlots.handle(i), g.Cookie
+	p.base, p.limit = g.Base+r.BufferOffset, r.RequestLength
+	end, n := uint64(p.off)+uint64(p.n), uint64(r.RequestLength)
+	if r.Opcode.IsAtomic() {
+		end = uint64(p.off) + uint64(max(int(p.n), r.Swap.Type.Size()))
+	}
+	switch {
+	case g.Job != AnyJob && g.Job != r.JobID:
+		return CheckJobAllowed, RCBadJobID
+	case g.Rights&rightFor(r.Opcode) == 0:
+		return CheckRights, RCPermViolation
+	case r.BufferOffset > g.Length || n > g.Length-r.BufferOffset:
+		return CheckMessageSize, RCUnsupportedSize
+	case end > g.Length-r.BufferOffset:
+		return CheckPacketEnd, RCBadAddr
+	case m != nil && (m.region != p.region || m.base != p.base):
+		return CheckSameBuffer, RCPermViolation
+	case mode == ModeRUDI && !g.Idempotent:
+		return CheckIdempotent, RCOpViolation
+	case r.Opcode.IsAtomic():
+		return t.checkAtomic(r, p)
+	}
+	return CheckNone, RCOK
+}
+
+func rightFor(o Opcode) Rights {
+	switch o {
+	case OpcodeRead:
+		return RightRead
+	case OpcodeWrite:
+		return RightWrite
+	}
+	return RightAtomic
+}
+
+// checkQueue answers 12 to 17 for sends. A message keeps the buffer that its
+// first packet matched.
+func (t *Target) checkQueue(r *Request, m *record, p *plan) (Check, ReturnCode) {
+	e := &t.entries[p.entry]
+	if m == nil {
+		i, ok := t.match(e, r.Opcode == OpcodeTaggedSend, r.Key)
+		if !ok {
+			return CheckKey, RCNoMatch
+		}
+		b := &t.receives[i]
+		p.recv, p.base, p.cookie, p.limit = i+1, b.Base, b.Cookie, min(b.Length, r.RequestLength)
+	} else {
+		p.base, p.cookie, p.limit = m.base, m.cookie, m.limit
+	}
+	switch {
+	case e.job != AnyJob && e.job != r.JobID:
+		return CheckJobAllowed, RCBadJobID
+	case m != nil && (m.region != 0 || m.entry != p.entry):
+		return CheckSameBuffer, RCPermViolation
+	}
+	return CheckNone, RCOK
+}
+
+// checkAtomic answers 19.
+func (t *Target) checkAtomic(r *Request, p *plan) (Check, ReturnCode) {
+	op, typ := r.Swap.Opcode, r.Swap.Type
+	size := uint32(typ.Size())
+	switch {
+	case op > AtomicInvalidate || t.atomicOps>>op&1 == 0:
+		return CheckAtomic, RCAMOUnsupportedOp
+	case size == 0 || t.atomicTypes>>typ&1 == 0 || !op.takes(typ):
+		return CheckAtomic, RCAMOUnsupportedDT
+	case r.RequestLength == 0 || r.RequestLength%size != 0 || op.IsSwap() && r.RequestLength != size:
+		return CheckAtomic, RCAMOUnsupportedSize
+	case p.base%uint64(size) != 0:
+		return CheckAtomic, RCAMOUnaligned
+	}
+	return CheckNone, RCOK
+}
+
+// takes reports whether the operation is defined for the type: bits of a number
+// with a fraction are not, nor is an order of complex numbers.
+func (o AtomicOpcode) takes(t AtomicType) bool {
+	const (
+		bitwise = 1<<AtomicBitOr | 1<<AtomicBitAnd | 1<<AtomicBitXor | 1<<AtomicMaskedSwap
+		ordered = 1<<AtomicMin | 1<<AtomicMax | 1<<AtomicSwapLessEq | 1<<AtomicSwapLess | 1<<AtomicSwapGreatEq | 1<<AtomicSwapGreater
+
+		complexes = 1<<TypeFloatComplex | 1<<TypeDoubleComplex | 1<<TypeLongDoubleComplex
+	)
+	switch {
+	case bitwise>>o&1 != 0:
+		return t <= TypeUint128
+	case ordered>>o&1 != 0:
+		return complexes>>t&1 == 0
+	}
+	return true
+}
