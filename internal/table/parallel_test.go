@@ -140,7 +140,7 @@ func TestPoolParallel(t *testing.T) {
 				if now < releasedAt[h.Index()].Load()+3 {
 					t.Error("quarantine shortened")
 				}
-				p.Free(h)
+				p.Restore(h)
 			}
 			h, err := p.Claim()
 			if err != nil {

@@ -46,12 +46,12 @@ func (c *PoolConfig) Validate() error {
 //
 //	free --Claim--> claimed --Publish--> live --Release(now)--> quarantined
 //	  ^                |                                            |
-//	  +----Return------+--------------Free <---expired---Expire(now)+
+//	  +----Return------+------------Restore <---expired---Expire(now)+
 //
 // The generation counts at Publish (odd: live) and when the life ends (even), so
 // a handle of an earlier life never matches. A quarantined id leaves through
 // Expire, whose caller removes the traces of the old life (the table entry that
-// had to be hit by late packets until now) and then calls Free.
+// had to be hit by late packets until now) and then calls Restore.
 //
 // Ids come back in the order in which they were released. An id is never handed
 // out before its time, however great the demand.
@@ -166,7 +166,7 @@ func later(now, d int64) int64 {
 }
 
 // Expire takes one id out of quarantine if its time has come and returns the
-// handle of its last life. The caller then owns the id and must call Free.
+// handle of its last life. The caller then owns the id and must call Restore.
 func (p *Pool) Expire(now int64) (Handle, bool) {
 	for {
 		i, ok := p.held.front()
@@ -184,8 +184,11 @@ func (p *Pool) Expire(now int64) (Handle, bool) {
 	}
 }
 
-// Free makes an id from Expire available to Claim.
-func (p *Pool) Free(h Handle) { p.free.push(h.Index()) }
+// Restore makes an id from Expire available to Claim.
+func (p *Pool) Restore(h Handle) { p.free.push(h.Index()) }
+
+// Free is the number of ids that Claim can hand out; beside others, nearly.
+func (p *Pool) Free() int { return p.free.len() }
 
 // NextDue is the time at which the oldest quarantine ends, if there is one.
 func (p *Pool) NextDue() (int64, bool) {

@@ -37,7 +37,7 @@ func reap(p *Pool, now int64) (n int) {
 		if !ok {
 			return n
 		}
-		p.Free(h)
+		p.Restore(h)
 		n++
 	}
 }
@@ -101,7 +101,7 @@ func TestPoolQuarantine(t *testing.T) {
 	require.Equal(t, a, h, "the handle of the life that ended")
 	_, err = p.Claim()
 	require.ErrorIs(t, err, ErrResting, "not yet free: its owner removes the old traces first")
-	p.Free(h)
+	p.Restore(h)
 
 	c := claim(t, p)
 	require.Equal(t, a.Index(), c.Index())
@@ -222,7 +222,7 @@ func TestRingFinishesForOthers(t *testing.T) {
 
 func TestPoolAllocs(t *testing.T) {
 	p := newPool(t, PoolConfig{First: 1, Count: 8})
-	alloctest.Zero(t, "Claim, Publish, Release, Expire, Free", func() {
+	alloctest.Zero(t, "Claim, Publish, Release, Expire, Restore", func() {
 		h, err := p.Claim()
 		if err != nil {
 			panic(err)

@@ -1,0 +1,228 @@
+package pdc
+
+import (
+	"errors"
+	"iter"
+	"net/netip"
+
+	"github.com/uetcc/uetcc/internal/table"
+	"github.com/uetcc/uetcc/pds"
+)
+
+// Errors of a [Table]. None of them changes anything.
+var (
+	// ErrNoPDC: no PDCID is free now. The answer to a SYN packet is a NACK with
+	// NO_PDC_AVAIL; a message waits.
+	ErrNoPDC = errors.New("pdc: no PDCID free")
+
+	// ErrQuota: the source holds as many PDCs as one source may.
+	ErrQuota = errors.New("pdc: source at its quota")
+
+	// ErrPerKey: the initiator key has as many PDCs as it may.
+	ErrPerKey = errors.New("pdc: key at its number of PDCs")
+
+	// ErrResting: the SYN packet is a late one of a PDC that was closed and rests
+	// in quarantine. Drop it: opening a PDC would deliver its data again.
+	ErrResting = errors.New("pdc: PDC in quarantine")
+
+	// ErrTableFull: no room for the key, see [table.ErrFull]. The answer is that to
+	// ErrNoPDC.
+	ErrTableFull = errors.New("pdc: no room in the table for the key")
+
+	// ErrUnknown: the PDCID names no live PDC (INV_DPDCID), or the handle's has gone.
+	ErrUnknown = errors.New("pdc: no such PDC")
+
+	// ErrPeer: the PDC has another peer than the packet comes from.
+	ErrPeer = errors.New("pdc: packet from another peer than the PDC's")
+)
+
+// A Table finds the PDCs of one FEP and hands out their PDCIDs. Any goroutine may
+// call any method; none waits for another, and none allocates.
+//
+//	packet, syn=0    dpdcid, source, spdcid           Match: an index, no hash
+//	packet, syn=1    TargetKey                        Target, OpenTarget
+//	message          InitiatorKey and a number        Initiator, OpenInitiator
+//
+// It knows identities only. The PDCs themselves lie in an array of the caller's
+// that the id indexes, each with one owner at a time; what a look-up returns may
+// be released before the caller gets to it, and the handle then is stale.
+//
+// A released PDCID rests for TableConfig.Quarantine. The key of a target PDC rests
+// with it, so that late SYN packets hit it and are dropped; [Table.Reap] forgets
+// both. A stale handle or a wrong peer never matches.
+type Table struct {
+	general  *table.Pool
+	reserved *table.Pool // nil without one
+	keys     *table.Map
+	held     *table.Quota // by SYN packets, of each source
+	proven   *table.Quota // of these, PDCs whose peer has named our PDCID
+	kept     int
+	perKey   int
+}
+
+// What the word of a slot says of its PDC. A peer of 0 is not known yet.
+const (
+	slotPeer   = 0xffff
+	slotTarget = 1 << 16 // opened by a SYN packet, charged to its source
+	slotProven = 1 << 17 // its peer has named our PDCID, so it receives what we send
+)
+
+// ByID returns the live PDC with the given id, 0 without one. It does not check
+// the peer.
+func (t *Table) ByID(id pds.PDCID) Handle {
+	s := t.slot(id)
+	if s == nil {
+		return 0
+	}
+	if w := s.Load(); w.Live() {
+		return makeHandle(id, w.Generation())
+	}
+	return 0
+}
+
+func (t *Table) slot(id pds.PDCID) *table.Slot {
+	if s := t.general.Slot(uint16(id)); s != nil || t.reserved == nil {
+		return s
+	}
+	return t.reserved.Slot(uint16(id))
+}
+
+func (t *Table) pool(id pds.PDCID) *table.Pool {
+	if t.general.Owns(uint16(id)) || t.reserved == nil {
+		return t.general
+	}
+	return t.reserved
+}
+
+// Match finds the PDC that a packet without the SYN flag belongs to: the one with
+// its dpdcid, if the packet comes from that PDC's peer. While the peer's PDCID is
+// not known any is right, and the spdcid 0 of a NACK is compared with nothing.
+// The errors are [ErrUnknown] and [ErrPeer].
+func (t *Table) Match(dpdcid pds.PDCID, source netip.Addr, spdcid pds.PDCID) (Handle, error) {
+	s := t.slot(dpdcid)
+	if s == nil {
+		return 0, ErrUnknown
+	}
+	hi, lo := table.AddrWords(source)
+	for {
+		w := s.Load()
+		if !w.Live() {
+			return 0, ErrUnknown
+		}
+		right := s.Data[0].Load() == hi && s.Data[1].Load() == lo
+		if s.Load() != w {
+			continue // released, or the peer became known: twice in a life at most
+		}
+		peer := pds.PDCID(w.User() & slotPeer)
+		if !right || peer != spdcid && peer != 0 && spdcid != 0 {
+			return 0, ErrPeer
+		}
+		if w.User()&(slotTarget|slotProven) == slotTarget && spdcid != 0 && !t.prove(s, w) {
+			continue
+		}
+		return makeHandle(dpdcid, w.Generation()), nil
+	}
+}
+
+// prove records that the peer of a PDC opened by SYN is where it says it is.
+func (t *Table) prove(s *table.Slot, w table.SlotWord) bool {
+	src := t.held.Source(s.Data[0].Load(), s.Data[1].Load())
+	t.proven.Take(src) // before the flag, or a release in between would give first
+	if s.Update(w, w.User()|slotProven) {
+		return true
+	}
+	t.proven.Give(src)
+	return false
+}
+
+// Learn records the PDCID of the peer of h, which an initiator finds in the first
+// packet from it. It reports whether that is the peer's PDCID now: false if h has
+// gone or its peer is known under another.
+func (t *Table) Learn(h Handle, peer pds.PDCID) bool {
+	s := t.slot(h.ID())
+	if s == nil {
+		return false
+	}
+	for {
+		w := s.Load()
+		known := pds.PDCID(w.User() & slotPeer)
+		switch {
+		case !w.Live() || w.Generation() != h.Generation() || known != 0 && known != peer:
+			return false
+		case known == peer || s.Update(w, w.User()|uint64(peer)):
+			return true
+		}
+	}
+}
+
+// Live reports whether h names a live PDC.
+func (t *Table) Live(h Handle) bool { return t.pool(h.ID()).Live(table.Handle(h)) }
+
+// Target returns the PDC that a SYN packet with the given key belongs to: 0 with
+// [ErrUnknown] if there is none, with [ErrResting] if it was closed a while ago.
+func (t *Table) Target(k *TargetKey) (Handle, error) {
+	key := k.key()
+	return t.target(&key)
+}
+
+func (t *Table) target(key *table.Key) (Handle, error) {
+	h := t.keys.Lookup(key)
+	if h == table.None {
+		return 0, ErrUnknown
+	}
+	return t.alive(h)
+}
+
+func (t *Table) alive(h table.Handle) (Handle, error) {
+	if !t.Live(Handle(h)) {
+		return 0, ErrResting
+	}
+	return Handle(h), nil
+}
+
+// Initiator returns the PDC with the given number, from 0, among those of k; 0
+// without one. Numbers may have gaps and go up to TableConfig.PerKey-1.
+func (t *Table) Initiator(k *InitiatorKey, number int) Handle {
+	if number < 0 || number >= t.perKey {
+		return 0
+	}
+	key := k.key(number)
+	return Handle(t.keys.Lookup(&key))
+}
+
+// All iterates over the live PDCs in the order of their ids without stopping
+// anybody. One that opens or closes meanwhile may or may not be seen.
+func (t *Table) All() iter.Seq[Handle] {
+	return func(yield func(Handle) bool) {
+		for id := 1; t.slot(pds.PDCID(id)) != nil; id++ {
+			if h := t.ByID(pds.PDCID(id)); h != 0 && !yield(h) {
+				return
+			}
+		}
+	}
+}
+
+// TableStats counts the PDCIDs of a [Table]. Beside changes the parts may not add
+// up; on a quiet table they do.
+type TableStats struct{ General, Reserved PoolStats }
+
+// PoolStats counts the ids of one pool: Capacity = Free + Live + Resting.
+type PoolStats = table.PoolStats
+
+// Stats counts, in time proportional to the size.
+func (t *Table) Stats() TableStats {
+	s := TableStats{General: t.general.Stats()}
+	if t.reserved != nil {
+		s.Reserved = t.reserved.Stats()
+	}
+	return s
+}
+
+// Bytes is the memory that the table holds; it never changes.
+func (t *Table) Bytes() int64 {
+	n := t.general.Bytes() + t.keys.Bytes() + t.held.Bytes() + t.proven.Bytes()
+	if t.reserved != nil {
+		n += t.reserved.Bytes()
+	}
+	return n
+}

@@ -1,0 +1,97 @@
+package pdc
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/uetcc/uetcc/internal/table"
+	"github.com/uetcc/uetcc/pds"
+)
+
+// MaxPDCs is the number of PDCIDs: 16 bits, of which 0 names none.
+const MaxPDCs = 1<<16 - 1
+
+// TableConfig sizes a [Table]. Everything is allocated at construction.
+type TableConfig struct {
+	// General and Reserved are the sizes of the two pools of PDCIDs; 1 to General,
+	// and from General+1 on. General must be at least 1, both at most MaxPDCs.
+	General  int
+	Reserved int
+
+	// Quarantine is how long a released PDCID rests before it may be handed out
+	// again, nanoseconds. It must exceed the life of a packet in the network, as
+	// sender's retransmissions prolong it: 0 is for tests. R assumes 2 s.
+	Quarantine int64
+
+	// PerSource is the most PDCs, resting ones included, that SYN packets of one
+	// source address may hold; 0 for no limit.
+	PerSource int
+
+	// Kept is the number of PDCIDs of the general pool that SYN packets get only if
+	// their source has a PDC here already and has shown that it receives what is
+	// sent to its address. A flood of SYN packets with false sources leaves them
+	// alone.
+	Kept int
+
+	// PerKey is the most PDCs of one initiator key, 1 to 256 (default 16).
+	PerKey int
+
+	// FirstID is the PDCID of the general pool that is handed out first (default:
+	// random, since peers may still send to the ids of an earlier life).
+	FirstID pds.PDCID
+
+	// Seed of the hashes (default: random, which is what a network needs).
+	Seed uint64
+}
+
+func (c *TableConfig) fill() error {
+	if c.PerKey == 0 {
+		c.PerKey = 16
+	}
+	for _, f := range []struct {
+		name          string
+		v, least, max int64
+	}{
+		{"General", int64(c.General), 1, MaxPDCs},
+		{"Reserved", int64(c.Reserved), 0, int64(MaxPDCs - c.General)},
+		{"Quarantine", c.Quarantine, 0, 1 << 62},
+		{"PerSource", int64(c.PerSource), 0, MaxPDCs},
+		{"Kept", int64(c.Kept), 0, int64(c.General)},
+		{"PerKey", int64(c.PerKey), 1, 256},
+		{"FirstID", int64(c.FirstID), 0, int64(c.General)},
+	} {
+		if f.v < f.least || f.v > f.max {
+			return fmt.Errorf("pdc: TableConfig.%s is %d, want %d to %d", f.name, f.v, f.least, f.max)
+		}
+	}
+	return nil
+}
+
+// NewTable makes an empty table. The error names the field that is out of range.
+func NewTable(c TableConfig) (*Table, error) {
+	if err := c.fill(); err != nil {
+		return nil, err
+	}
+	start := rand.N(c.General)
+	if c.FirstID != 0 {
+		start = int(c.FirstID) - 1
+	}
+	general, err := table.NewPool(table.PoolConfig{First: 1, Count: c.General, Hold: c.Quarantine, Start: uint16(start)})
+	if err != nil {
+		return nil, err
+	}
+	ids := c.General + c.Reserved
+	t := &Table{
+		general: general, kept: c.Kept, perKey: c.PerKey,
+		keys:   table.NewMap(ids+1, c.Seed),
+		proven: table.NewQuota(ids, uint32(ids), c.Seed),
+		held:   table.NewQuota(ids, uint32(ids), c.Seed),
+	}
+	if c.PerSource > 0 {
+		t.held = table.NewQuota(ids, uint32(c.PerSource), c.Seed)
+	}
+	if c.Reserved > 0 {
+		t.reserved, err = table.NewPool(table.PoolConfig{First: uint16(c.General + 1), Count: c.Reserved, Hold: c.Quarantine})
+	}
+	return t, err
+}

@@ -1,0 +1,54 @@
+package pdc
+
+import (
+	"net/netip"
+
+	"github.com/uetcc/uetcc/internal/table"
+	"github.com/uetcc/uetcc/pds"
+)
+
+// TargetKey is what a packet with the SYN flag says about the PDC it belongs to.
+// The destination is part of it because a FEP may own several addresses.
+//
+// Source: UE Specification 1.0.x section 3.5: {source address, destination
+// address, SPDCID}.
+type TargetKey struct {
+	Source      netip.Addr
+	Destination netip.Addr
+	SPDCID      pds.PDCID
+}
+
+// InitiatorKey is what decides on which PDCs a message may go. The public sources
+// disagree on the parts; this is their union, and what a deployment does not use
+// stays zero. IPv4 addresses equal their IPv4-mapped IPv6 form.
+type InitiatorKey struct {
+	Source      netip.Addr
+	Destination netip.Addr
+	JobID       uint32 // 24 bits
+	TC          uint8  // traffic class of the requests; ACKs travel in another one
+	Ordered     bool   // ROD; RUD and ROD never share a PDC
+	Reserved    bool   // the PDC comes from the reserved pool, here and at the peer
+	Context     uint16 // one number for tss_context, rod_context, rsv_ccc and the like
+}
+
+// The last word of a table key, so that both roles share one table:
+//
+//	target     0 {unused 47, SPDCID 16}
+//	initiator  1 {unused 5, ordered 1, reserved 1, context 16, TC 8, JobID 24, number 8}
+const initiatorRole = 1 << 63
+
+func (k *TargetKey) key() table.Key {
+	return table.MakeKey(k.Source, k.Destination, uint64(k.SPDCID))
+}
+
+// key is for the PDC with the given number among those of k.
+func (k *InitiatorKey) key(number int) table.Key {
+	w := uint64(k.Context)<<40 | uint64(k.TC)<<32 | uint64(k.JobID&0xff_ffff)<<8 | uint64(number) | initiatorRole
+	if k.Reserved {
+		w |= 1 << 56
+	}
+	if k.Ordered {
+		w |= 1 << 57
+	}
+	return table.MakeKey(k.Source, k.Destination, w)
+}

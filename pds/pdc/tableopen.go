@@ -1,0 +1,181 @@
+package pdc
+
+import (
+	"github.com/uetcc/uetcc/internal/table"
+	"github.com/uetcc/uetcc/pds"
+)
+
+// reapPerOpen bounds the resting ids that an open looks at. Above one, so that a
+// backlog of ids whose time has come shrinks with every open.
+const reapPerOpen = 8
+
+// OpenTarget returns the PDC that a SYN packet belongs to and opens it if there is
+// none; opened tells which. Of several cores that receive SYN packets of one PDC
+// at the same time, one opens it and the others get that one. reserved is the
+// packet's use_rsv_pdc. The errors are [ErrResting], [ErrQuota], [ErrNoPDC] and
+// [ErrTableFull].
+//
+// The PDC is visible at once: its owner must be able to hold back what the others
+// bring until its state is set up.
+func (t *Table) OpenTarget(now int64, k *TargetKey, reserved bool) (h Handle, opened bool, err error) {
+	key := k.key()
+	h, err = t.target(&key)
+	if err == nil {
+		return h, false, nil
+	}
+	t.Reap(now, reapPerOpen)
+	if err == ErrResting {
+		if h, err = t.target(&key); err != ErrUnknown {
+			return h, false, err
+		}
+	}
+	p, err := t.admit(&key, reserved)
+	if err != nil {
+		return 0, false, err
+	}
+	return t.insertTarget(p, &key, k.SPDCID)
+}
+
+// admit chooses the pool and charges the source. Every error gives back all.
+func (t *Table) admit(key *table.Key, reserved bool) (*table.Pool, error) {
+	p, src := t.choose(reserved), t.held.Source(key[0], key[1])
+	if p == nil || p == t.general && p.Free() <= t.kept && t.proven.Held(src) == 0 {
+		return nil, ErrNoPDC
+	}
+	if !t.held.Take(src) {
+		return nil, ErrQuota
+	}
+	return p, nil
+}
+
+func (t *Table) choose(reserved bool) *table.Pool {
+	if reserved {
+		return t.reserved
+	}
+	return t.general
+}
+
+func (t *Table) insertTarget(p *table.Pool, key *table.Key, peer pds.PDCID) (Handle, bool, error) {
+	src := t.held.Source(key[0], key[1])
+	h, err := p.Claim()
+	if err != nil {
+		t.held.Give(src)
+		return 0, false, ErrNoPDC
+	}
+	s := p.Slot(h.Index())
+	s.Data[0].Store(key[0])
+	s.Data[1].Store(key[1])
+	p.Publish(h, slotTarget|uint64(peer))
+	got, err := t.keys.Insert(key, h)
+	if err == nil && got == h {
+		return Handle(h), true, nil
+	}
+	p.Return(h)
+	t.held.Give(src)
+	if err != nil {
+		return 0, false, ErrTableFull
+	}
+	first, err := t.alive(got)
+	return first, false, err
+}
+
+// OpenInitiator opens another PDC for a key, whose PDCID comes from the pool that
+// the key names. The errors are [ErrNoPDC], [ErrPerKey] and [ErrTableFull].
+//
+// Several cores that miss the same key at the same time each open one; that is
+// allowed. One PDC a key is TableConfig.PerKey = 1.
+func (t *Table) OpenInitiator(now int64, k *InitiatorKey) (Handle, error) {
+	p := t.choose(k.Reserved)
+	if p == nil {
+		return 0, ErrNoPDC
+	}
+	t.Reap(now, reapPerOpen)
+	h, err := p.Claim()
+	if err != nil {
+		return 0, ErrNoPDC
+	}
+	key := k.key(0)
+	s := p.Slot(h.Index())
+	s.Data[0].Store(key[2])
+	s.Data[1].Store(key[3])
+	p.Publish(h, 0)
+	for n := range t.perKey {
+		key = k.key(n)
+		got, err := t.keys.Insert(&key, h)
+		switch {
+		case err != nil:
+			p.Return(h)
+			return 0, ErrTableFull
+		case got == h:
+			return Handle(h), nil
+		}
+	}
+	p.Return(h)
+	return 0, ErrPerKey
+}
+
+// Retire takes the key of an initiator PDC out of the table, so that no new
+// message finds it while it closes; Match still does. It reports whether this
+// call did it. The key of a target PDC stays until its quarantine is over.
+func (t *Table) Retire(h Handle) bool {
+	s := t.slot(h.ID())
+	if s == nil {
+		return false
+	}
+	w := s.Load()
+	return w.Generation() == h.Generation() && w.Live() && w.User()&slotTarget == 0 &&
+		t.keys.Delete(table.Handle(h))
+}
+
+// Release ends the life of h and puts its PDCID into quarantine. A handle whose
+// life is over gets [ErrUnknown], so of several calls one succeeds.
+func (t *Table) Release(now int64, h Handle) error {
+	t.Retire(h) // before the id can be anybody else's
+	if t.pool(h.ID()).Release(table.Handle(h), now) != nil {
+		return ErrUnknown
+	}
+	return nil
+}
+
+// Reap frees at most limit PDCIDs of each pool whose quarantine is over and
+// returns how many. Opens do it by themselves; call it when idle to forget keys in
+// time, and with no harm at any time.
+func (t *Table) Reap(now int64, limit int) int {
+	n := t.reap(t.general, now, limit)
+	if t.reserved != nil {
+		n += t.reap(t.reserved, now, limit)
+	}
+	return n
+}
+
+func (t *Table) reap(p *table.Pool, now int64, limit int) int {
+	for n := range limit {
+		h, ok := p.Expire(now)
+		if !ok {
+			return n
+		}
+		s := p.Slot(h.Index())
+		if user := s.Load().User(); user&slotTarget != 0 {
+			t.keys.Delete(h)
+			src := t.held.Source(s.Data[0].Load(), s.Data[1].Load())
+			t.held.Give(src)
+			if user&slotProven != 0 {
+				t.proven.Give(src)
+			}
+		}
+		p.Restore(h)
+	}
+	return limit
+}
+
+// NextReap is the time at which the oldest quarantine ends, if there is one.
+func (t *Table) NextReap() (int64, bool) {
+	at, ok := t.general.NextDue()
+	if t.reserved == nil {
+		return at, ok
+	}
+	if r, has := t.reserved.NextDue(); has && (!ok || r < at) {
+		return r, true
+	}
+	return at, ok
+}
