@@ -33,6 +33,7 @@ type quadrant struct {
 	slope     float64 // accumulator += bytes x (slope x (target - delay) + level)
 	level     float64
 	clearAt   int64 // a delay from here on ends fast increase
+	fastBelow int64 // a delay below this may be fast increase
 	countMask int64 // all ones where near-zero delay counts towards fast increase
 }
 
@@ -42,6 +43,7 @@ type Params struct {
 	quadrants [4]quadrant
 
 	target       int64
+	targetAvg    float64 // target, to compare with the average
 	fastDelay    int64
 	adjustBytes  int64
 	adjustPeriod int64
@@ -192,7 +194,7 @@ func (c *Config) qaGate() uint8 {
 // params lays the constants out for the hot path.
 func (c *Config) params(k Constants) Params {
 	p := Params{
-		target: k.TargetQdelay, fastDelay: k.FastDelay,
+		target: k.TargetQdelay, targetAvg: float64(k.TargetQdelay), fastDelay: k.FastDelay,
 		adjustBytes: k.AdjustBytes, adjustPeriod: k.AdjustPeriod,
 		mtu: c.MTU, drainAbove: k.TargetQdelay,
 		gain: recordedEMA, fastScale: k.FastScale, eta: k.Eta,
@@ -208,7 +210,7 @@ func (c *Config) params(k Constants) Params {
 		p.drainAbove = never
 	}
 	p.quadrants = [4]quadrant{
-		quadProportional: {slope: k.alpha, clearAt: k.FastDelay, countMask: -1},
+		quadProportional: {slope: k.alpha, clearAt: k.FastDelay, fastBelow: k.FastDelay, countMask: -1},
 		quadFair:         {level: k.FairIncrease, clearAt: never},
 		quadHold:         {clearAt: never},
 		quadDecrease:     {clearAt: 0},
