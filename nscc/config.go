@@ -11,14 +11,18 @@ var ErrConfig = errors.New("nscc: bad configuration")
 // Limits of [Config]. They keep every sum and product of the package inside its
 // type whatever a peer sends.
 const (
-	MaxMTU      = 1 << 16        // largest nominal packet, bytes
-	MaxWindow   = 1<<32 - 1      // largest window, bytes
-	MaxRate     = 1 << 42        // largest link rate, bytes a second (35 Tb/s)
-	maxRTTSec   = 60             // largest base round trip, seconds
-	maxShift    = 62             // largest QAGate
-	htsimHeader = 64             // the recorded simulator's header, bytes
+	MaxMTU    int64 = 1 << 16   // largest nominal packet, bytes
+	MaxWindow int64 = 1<<32 - 1 // largest window, bytes
+	MaxRate   int64 = 1 << 42   // largest link rate, bytes a second (35 Tb/s)
+	maxRTTSec       = 60        // largest base round trip, seconds
+	maxShift        = 62        // largest QAGate
+)
+
+// Constants of the formulas.
+const (
 	baseBDP     = 150_000        // Base_BDP, bytes: 100 Gb/s x 12 us
 	baseRTTNs   = 12_000         // the round trip of Base_BDP
+	htsimHeader = 64             // the recorded simulator's header, bytes
 	recordedEMA = 0.0125         // weight of one sample in the delay average
 	fastDelayNs = 1_000          // "delay about zero", see Tuning.FastDelay
 	ackTrigger  = 16 << 10       // ACK_Gen_Trigger, bytes
@@ -228,9 +232,9 @@ func (c *Config) validate() error {
 		name       string
 		value, max float64
 	}{
-		{"Tuning.FairIncrease", c.Tuning.FairIncrease, MaxWindow},
-		{"Tuning.FastScale", c.Tuning.FastScale, MaxWindow},
-		{"Tuning.Eta", c.Tuning.Eta, MaxWindow},
+		{"Tuning.FairIncrease", c.Tuning.FairIncrease, float64(MaxWindow)},
+		{"Tuning.FastScale", c.Tuning.FastScale, float64(MaxWindow)},
+		{"Tuning.Eta", c.Tuning.Eta, float64(MaxWindow)},
 		{"Tuning.Gamma", c.Tuning.Gamma, 1},
 		{"Tuning.MaxMDJump", c.Tuning.MaxMDJump, 1},
 	} {
