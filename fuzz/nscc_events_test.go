@@ -25,6 +25,7 @@ func nsccFabrics() []nscc.Config {
 		func(c *nscc.Config) { c.LinkRate, c.BaseRTT, c.MTU, c.Tuning.MaxWnd = 1, 60e9, 65536, nscc.MaxWindow },
 		func(c *nscc.Config) { c.InitialCwnd, c.Tuning.QAGate = 4096, -1 },
 		func(c *nscc.Config) { c.Tuning.NoQuickAdapt = true },
+		func(c *nscc.Config) { c.GrowOnlyFull = true },
 		func(c *nscc.Config) { c.Tuning.FairIncrease, c.Tuning.FastScale, c.Tuning.Eta = 4e9, 4e9, 4e9 },
 		func(c *nscc.Config) { c.Profile = nscc.ProfileHTSim },
 		func(c *nscc.Config) { c.Profile, c.RCCC, c.Trimming = nscc.ProfileHTSimWide, true, false },

@@ -32,6 +32,7 @@ func (m *nsccModel) onACK(now int64, a nscc.Ack) {
 	m.H += n
 	m.action = nscc.ActionNone
 	penalised := m.penalty(float64(a.Pend), n, a.Restore)
+	room := m.W - (m.F + n) // before this acknowledgement
 	if a.RTT <= 0 {
 		return
 	}
@@ -43,7 +44,7 @@ func (m *nsccModel) onACK(now int64, a nscc.Ack) {
 	}
 	target := float64(m.k.TargetQdelay)
 	switch {
-	case !a.ECN && penalised, a.ECN && q < target:
+	case !a.ECN && (penalised || m.c.GrowOnlyFull && room >= m.mtu()), a.ECN && q < target:
 		m.action = nscc.ActionHold
 	case !a.ECN && q >= target:
 		m.action = nscc.ActionFair

@@ -127,6 +127,31 @@ func TestNSCCNoSignalNeverShrinks(t *testing.T) {
 	}
 }
 
+// A sender that has less to send than the network takes: with GrowOnlyFull the
+// window stays where it is, however good the news; by default it reaches the
+// ceiling. A sender that fills its window grows in both.
+func TestNSCCUnusedWindow(t *testing.T) {
+	for _, only := range []bool{false, true} {
+		for _, busy := range []bool{false, true} {
+			t.Run(fmt.Sprintf("GrowOnlyFull=%v busy=%v", only, busy), func(t *testing.T) {
+				c := nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 12_000, MTU: 4096, Trimming: true, GrowOnlyFull: only}
+				p, w := nsccAt(t, c, 60_000)
+				for now := int64(0); now < 2_000_000; now += 400 {
+					for w.CanSend(p, 4096) && (busy || w.Inflight() == 0) {
+						w.OnSend(4096)
+					}
+					w.OnACK(p, now, nscc.Ack{Bytes: 4096, RTT: 13_000})
+				}
+				if only && !busy {
+					require.InDelta(t, 60_000, w.Cwnd(), 614.4*2_000/12+1, "eta alone, which is unconditional")
+				} else {
+					require.EqualValues(t, 225_000, w.Cwnd())
+				}
+			})
+		}
+	}
+}
+
 // After any history of trims, losses, marks, penalties and odd clocks the window
 // is back at 90 % of its ceiling within 50 round trips of quiet, and fast increase
 // does not flap on the way.

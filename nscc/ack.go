@@ -77,7 +77,7 @@ func (w *Window) OnACK(p *Params, now int64, a Ack) {
 		return
 	}
 	i := quadrantOf(a.ECN, q, p.target)
-	if pend != 0 && !a.ECN {
+	if (pend != 0 || w.inflight+n+p.fullSlack <= w.cwnd) && !a.ECN {
 		i = quadHold
 	}
 	w.adjust(p, now, n, q, i)

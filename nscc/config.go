@@ -156,6 +156,13 @@ type Config struct {
 	// AckTrigger is the ACK_Gen_Trigger of the destination, bytes; 0: 16 KiB.
 	AckTrigger int64
 
+	// GrowOnlyFull lets only a window grow that had no room for an MTU when the
+	// acknowledgement came. Without it a context whose sender is slower than the
+	// network, as in an outcast, reaches MaxWnd on good news alone and may then send
+	// all of it at once; the specification leaves this open. The htsim profiles do
+	// not have it.
+	GrowOnlyFull bool
+
 	Profile Profile
 	Unit    TimeUnit
 	Filter  Filter
@@ -241,6 +248,9 @@ func (c *Config) validate() error {
 		if !(f.value >= 0 && f.value <= f.max) { // so that NaN fails too
 			return bad(f.name, f.value, fmt.Sprintf("0 to %g", f.max))
 		}
+	}
+	if c.Profile != ProfileSpec && c.GrowOnlyFull {
+		return bad("GrowOnlyFull", true, "false in the htsim profiles")
 	}
 	if c.Profile != ProfileSpec && c.Filter != FilterRecorded {
 		return bad("Filter", c.Filter, "recorded: the htsim profiles have no other")

@@ -61,6 +61,7 @@ func TestConfigEveryFieldHasEffect(t *testing.T) {
 		"Unit":                func(c *nscc.Config) { c.Unit, c.BaseRTT = nscc.Picoseconds, 12_000_000 },
 		"Filter ewma":         func(c *nscc.Config) { c.Filter = nscc.FilterEWMA },
 		"Filter forgetting":   func(c *nscc.Config) { c.Filter = nscc.FilterForgetting },
+		"GrowOnlyFull":        func(c *nscc.Config) { c.GrowOnlyFull = true },
 		"Penalty":             func(c *nscc.Config) { c.Penalty = nscc.PenaltyShareOnly },
 		"Tuning.MaxWnd":       func(c *nscc.Config) { c.Tuning.MaxWnd = 180_000 },
 		"Tuning.TargetQdelay": func(c *nscc.Config) { c.Tuning.TargetQdelay = 8_000 },

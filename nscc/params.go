@@ -48,6 +48,7 @@ type Params struct {
 	adjustBytes  int64
 	adjustPeriod int64
 	mtu          int64 // also the smallest window
+	fullSlack    int64 // a window with less room than this counts as full
 	drainAbove   int64 // an unmarked delay above this averages as base RTT / 4
 	gain, keep   float64
 	fastScale    float64
@@ -196,7 +197,7 @@ func (c *Config) params(k Constants) Params {
 	p := Params{
 		target: k.TargetQdelay, targetAvg: float64(k.TargetQdelay), fastDelay: k.FastDelay,
 		adjustBytes: k.AdjustBytes, adjustPeriod: k.AdjustPeriod,
-		mtu: c.MTU, drainAbove: k.TargetQdelay,
+		mtu: c.MTU, fullSlack: never, drainAbove: k.TargetQdelay,
 		gain: recordedEMA, fastScale: k.FastScale, eta: k.Eta,
 		filter: c.Filter, profile: c.Profile, unit: c.Unit,
 		qaOff: c.Tuning.NoQuickAdapt, rccc: c.RCCC, penalty: c.Penalty, qaGate: c.qaGate(),
@@ -206,6 +207,9 @@ func (c *Config) params(k Constants) Params {
 		alpha: k.alpha, fair: k.FairIncrease, nominal: k,
 	}
 	p.keep = 1 - p.gain
+	if c.GrowOnlyFull {
+		p.fullSlack = c.MTU
+	}
 	if c.Filter != FilterRecorded {
 		p.drainAbove = never
 	}
