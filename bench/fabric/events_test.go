@@ -1,0 +1,117 @@
+package fabric
+
+import (
+	"math/rand/v2"
+	"sort"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/internal/alloctest"
+)
+
+// The queue against a slice that is sorted by {time, order of insertion}, with
+// delays from nothing to far beyond the wheel and many equal times.
+func TestEventQueueOrder(t *testing.T) {
+	for seed := range uint64(8) {
+		rnd := rand.New(rand.NewPCG(seed, 9))
+		q := newEventQueue(1 << 20)
+		type entry struct {
+			at int64
+			id uint32
+		}
+		var slow []entry
+		now, id := int64(0), uint32(0)
+		push := func() {
+			d := [...]int64{0, rnd.Int64N(100), rnd.Int64N(1 << 20), 1 << 14, rnd.Int64N(1 << 24), 1 << 40}[rnd.IntN(6)]
+			id++
+			q.push(now+d, evTimer, id, ^id)
+			slow = append(slow, entry{now + d, id})
+		}
+		for range 3_000 {
+			for range rnd.IntN(5) {
+				push()
+			}
+			sort.SliceStable(slow, func(i, j int) bool { return slow[i].at < slow[j].at })
+			for range rnd.IntN(5) {
+				require.Equal(t, len(slow), q.len())
+				e, ok := q.pop()
+				require.Equal(t, len(slow) > 0, ok)
+				if !ok {
+					break
+				}
+				require.Equal(t, slow[0], entry{e.at, e.a})
+				require.Equal(t, ^e.a, e.b)
+				now, slow = e.at, slow[1:]
+			}
+		}
+	}
+}
+
+func TestEventQueueEmpty(t *testing.T) {
+	q := newEventQueue(0)
+	_, ok := q.pop()
+	require.False(t, ok)
+	q.push(1<<60, evStart, 1, 2)
+	e, ok := q.pop()
+	require.True(t, ok)
+	require.EqualValues(t, 1<<60, e.at)
+	require.Equal(t, evStart, e.kind)
+	q.push(e.at, evStart, 3, 4)
+	e, _ = q.pop()
+	require.EqualValues(t, 3, e.a, "an event at the present time is next")
+	_, ok = q.pop()
+	require.False(t, ok)
+}
+
+// One bucket with many events in falling order takes the other sort.
+func TestEventQueueCrowdedBucket(t *testing.T) {
+	q := newEventQueue(1 << 30)
+	for i := range int64(500) {
+		q.push(1<<20+(500-i)/2, evTimer, uint32(i), 0)
+	}
+	var before event
+	for range 500 {
+		e, _ := q.pop()
+		require.True(t, e.at > before.at || e.at == before.at && e.a > before.a)
+		before = e
+	}
+}
+
+func TestEventQueueAllocs(t *testing.T) {
+	q := newEventQueue(2_000_000)
+	rnd := rand.New(rand.NewPCG(1, 1))
+	for i := range uint32(2_000) {
+		q.push(rnd.Int64N(2_000_000), evArrive, i, 0)
+	}
+	hold := func() {
+		for range 100 {
+			e, ok := q.pop()
+			if !ok {
+				panic("empty")
+			}
+			q.push(e.at+332_000+rnd.Int64N(1_000_000), evArrive, e.a, 0)
+		}
+	}
+	for range 1_000 {
+		hold()
+	}
+	alloctest.Zero(t, "pop and push", hold)
+}
+
+func BenchmarkEventQueueHold(b *testing.B) {
+	for _, n := range []uint32{1 << 10, 1 << 14} {
+		b.Run(map[uint32]string{1 << 10: "n=1024", 1 << 14: "n=16384"}[n], func(b *testing.B) {
+			b.ReportAllocs()
+			q := newEventQueue(1_400_000)
+			rnd := rand.New(rand.NewPCG(1, 1))
+			for i := range n {
+				q.push(rnd.Int64N(1_400_000), evArrive, i, 0)
+			}
+			for b.Loop() {
+				e, _ := q.pop()
+				q.push(e.at+[...]int64{332_000, 1_332_000, 1_005_120}[e.a%3], evArrive, e.a, 0)
+			}
+		})
+	}
+}
