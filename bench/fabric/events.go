@@ -13,6 +13,7 @@ const (
 	evPort                    // port a has sent its packet
 	evStart                   // transfer a begins
 	evTimer                   // connection a looks at its oldest packet
+	evPause                   // port a gets the flow control frame b
 )
 
 // An event is flat and without pointers, so that the collector never looks at

@@ -17,14 +17,14 @@ type Topology struct {
 
 // A Tier describes the switches of one level and the links below them.
 type Tier struct {
-	DownRate      int64   // bits a second of the links below, both directions
-	DownLatency   link.Ps // of those links
-	SwitchLatency link.Ps // head in to head out
-	RadixDown     int     // links below each switch
-	RadixUp       int     // links above; 0 in the last tier
-	Bundle        int     // parallel links to each neighbour below; 0: 1
-	QueueDown     int64   // bytes of the ports that look down; 0: by the switches' own rule
-	QueueUp       int64   // bytes of the ports that look up; 0: the same
+	DownRate      int64   `json:"down_bits_per_second"` // of the links below, both directions
+	DownLatency   link.Ps `json:"down_latency_ps"`      // of those links
+	SwitchLatency link.Ps `json:"switch_latency_ps"`    // head in to head out
+	RadixDown     int     `json:"radix_down"`           // links below each switch
+	RadixUp       int     `json:"radix_up"`             // links above; 0 in the last tier
+	Bundle        int     `json:"bundle"`               // parallel links to each neighbour below; 0: 1
+	QueueDown     int64   `json:"queue_down_bytes"`     // of the ports that look down; 0: by the switches' own rule
+	QueueUp       int64   `json:"queue_up_bytes"`       // of the ports that look up; 0: the same
 }
 
 // ParseTopology reads a topology; file is its name in errors, which are of type

@@ -1,0 +1,204 @@
+package fabric
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/hw/link"
+	"github.com/uetcc/uetcc/hw/switchq"
+	"github.com/uetcc/uetcc/nscc"
+)
+
+// ErrConfig is wrapped by the errors of [New] that are not those of a package it
+// configures.
+var ErrConfig = errors.New("fabric: invalid configuration")
+
+// Rules says whose reading of the specification a run follows.
+type Rules uint8
+
+// The rules.
+const (
+	// RulesSpec: windows and queues of UE Specification 1.0.x. Every port has
+	// thresholds of its own Plane_BDP (link rate times BaseRTT).
+	RulesSpec Rules = iota
+	// RulesHTSim: what the simulator htsim does, to compare with its results. All
+	// ports share the thresholds of the host links, rounded up to whole packets; a
+	// full queue tosses a coin for its victim; trimmed packets go strictly first.
+	RulesHTSim
+)
+
+// String names the rules.
+func (r Rules) String() string { return [...]string{"spec", "htsim"}[min(r, RulesHTSim)] }
+
+// Config is everything that a run depends on. Only Matrix has no default.
+type Config struct {
+	Matrix   *Matrix
+	Topology *Topology // nil: [FatTree] of Matrix.Nodes with Rate and Hop
+	Rate     int64     // bits a second of the default topology; 0: 100 Gb/s
+	Hop      link.Ps   // of each of its links; 0: 1 us
+
+	Seed  uint64
+	Rules Rules
+
+	Mode        ccc.Mode          // [ccc.ModeOff] is a run without congestion control
+	Control     ccc.Control       // which algorithms; so far [ccc.ControlNSCC]
+	Entropy     ccc.EntropyConfig // Values 0: 64
+	BaseRTT     link.Ps           // config_base_rtt; 0: that of the idle topology
+	InitialCwnd int64             // bytes; 0: MaxWnd
+
+	NoTrim bool // switches drop instead of trimming
+	NoECN  bool // switches never mark
+
+	PacketBytes int64 // largest packet on the wire, header included; 0: 4,150
+	HeaderBytes int64 // of data, and all of an acknowledgement or trimmed packet; 0: 64
+	AckBytes    int64 // received bytes that cause an acknowledgement; 0: 16,384
+	MaxPSNRange int   // packets between the oldest unacknowledged and the newest; 0: by the window
+
+	SlowLinks int                // so many uplinks of the first tier-1 (two tiers: leaf) switches run at a quarter
+	PFC       *switchq.PFCConfig // pauses between switches and towards hosts; implies no trimming and no drops
+
+	End      link.Ps        // simulated time at which to stop; 0: 100 s
+	Progress func(Progress) // called now and then; nil: not
+}
+
+// Progress tells how far a run has come.
+type Progress struct {
+	Now        link.Ps
+	Events     int64
+	Done, Flow int // finished and all transfers
+}
+
+func (c *Config) fill() error {
+	if c.Matrix == nil || len(c.Matrix.Flows) == 0 {
+		return fmt.Errorf("%w: no transfers to simulate", ErrConfig)
+	}
+	setDefault(&c.Rate, 100e9)
+	setDefault(&c.Hop, link.Microsecond)
+	setDefault(&c.PacketBytes, 4150)
+	setDefault(&c.HeaderBytes, 64)
+	setDefault(&c.AckBytes, 16_384)
+	setDefault(&c.End, 100*link.Second)
+	setDefault(&c.Entropy.Values, 64)
+	if c.Topology == nil {
+		c.Topology = FatTree(c.Matrix.Nodes, c.Rate, c.Hop)
+	}
+	c.NoTrim = c.NoTrim || c.PFC != nil
+	return c.check()
+}
+
+func (c *Config) check() error {
+	if err := c.Topology.Validate(); err != nil {
+		return fmt.Errorf("%w: topology: %w", ErrConfig, err)
+	}
+	switch {
+	case c.Matrix.Nodes > c.Topology.Nodes:
+		return fmt.Errorf("%w: the matrix has %d nodes, the topology %d", ErrConfig, c.Matrix.Nodes, c.Topology.Nodes)
+	case c.Control != ccc.ControlNSCC:
+		return fmt.Errorf("%w: Control %v is not simulated", ErrConfig, c.Control)
+	case c.HeaderBytes < switchq.MinTrimSize || c.PacketBytes <= c.HeaderBytes || c.PacketBytes > 1<<15:
+		return fmt.Errorf("%w: PacketBytes %d, HeaderBytes %d, want %d <= header < packet <= %d",
+			ErrConfig, c.PacketBytes, c.HeaderBytes, switchq.MinTrimSize, 1<<15)
+	case c.AckBytes < 0 || c.InitialCwnd < 0 || c.MaxPSNRange < 0 || c.SlowLinks < 0:
+		return fmt.Errorf("%w: a number below 0", ErrConfig)
+	case c.Hop < 0 || c.BaseRTT < 0 || c.End < 0 || c.BaseRTT > link.Second:
+		return fmt.Errorf("%w: a time below 0, or BaseRTT %v above a second", ErrConfig, c.BaseRTT)
+	}
+	setDefault(&c.BaseRTT, c.Topology.BaseRTT(c.PacketBytes, c.HeaderBytes))
+	return nil
+}
+
+func (c *Config) payload() int64 { return c.PacketBytes - c.HeaderBytes }
+
+// hostRate is the rate of the links to the hosts, bits a second.
+func (c *Config) hostRate() int64 { return c.Topology.Tiers[0].DownRate }
+
+// bdp is the bandwidth-delay product between two hosts.
+func (c *Config) bdp() int64 { return link.BDP(c.hostRate(), c.hostRate(), c.BaseRTT) }
+
+// contextParams are those of every congestion control context of the run.
+func (c *Config) contextParams() (ccc.Params, error) {
+	n := nscc.Config{
+		LinkRate:    c.hostRate() / 8,
+		BaseRTT:     c.BaseRTT.Nanoseconds(),
+		MTU:         c.PacketBytes,
+		Trimming:    !c.NoTrim,
+		InitialCwnd: c.InitialCwnd,
+		AckTrigger:  c.AckBytes,
+	}
+	if c.Rules == RulesHTSim {
+		n.Profile = nscc.ProfileHTSim
+	}
+	return ccc.NewParams(ccc.Config{NSCC: n, Entropy: c.Entropy, Control: c.Control, Mode: c.Mode})
+}
+
+// queueConfig describes a port of rate bits a second. limit, if not 0, is what a
+// topology file says of it.
+func (c *Config) queueConfig(rate int64, lastHop bool, limit int64) switchq.Config {
+	q := switchq.Config{Trim: !c.NoTrim, LastHop: lastHop, NoECN: c.NoECN, LowLimit: limit, HeaderBytes: int32(c.HeaderBytes)}
+	switch {
+	case c.Rules == RulesHTSim:
+		c.htsimQueue(&q, rate)
+	default:
+		q.PlaneBDP = link.BDP(rate, rate, c.BaseRTT)
+	}
+	if c.PFC != nil {
+		q.LowLimit = 1 << 40
+	}
+	return q
+}
+
+// htsimQueue fills in htsim's rounding: the product in packets, a fifth and four
+// fifths of that in packets, each rounded up. A slow link gets its share.
+func (c *Config) htsimQueue(q *switchq.Config, rate int64) {
+	packets := (c.bdp() + c.PacketBytes - 1) / c.PacketBytes
+	share := func(n int64) int64 {
+		if rate < c.hostRate() {
+			return n * c.PacketBytes * rate / c.hostRate()
+		}
+		return n * c.PacketBytes
+	}
+	q.PlaneBDP = share(packets)
+	q.ECNMin, q.ECNMax = share((packets+4)/5), share((4*packets+4)/5)
+	limit := q.PlaneBDP
+	if c.NoTrim {
+		limit *= 5
+	}
+	setDefault(&q.LowLimit, limit)
+	q.MedLimit, q.HighLimit = 2*limit, 2*limit
+	q.MedPercent, q.Victim = 100, switchq.VictimCoin
+}
+
+// retransmitTimeout is htsim's least one: 15 us and six full queues. Pauses make
+// packets wait for much longer than any queue does.
+func (c *Config) retransmitTimeout(limit int64) link.Ps {
+	if c.PFC != nil {
+		return 10_000 * link.Microsecond
+	}
+	return 15*link.Microsecond + 6*link.Serialization(limit, c.hostRate())
+}
+
+// psnRange is how many packets a sender may have between its oldest
+// unacknowledged and its newest one: a power of two, four windows where a window
+// limits what is under way.
+func (c *Config) psnRange() uint32 {
+	want := int64(c.MaxPSNRange)
+	switch {
+	case want > 0:
+	case c.Mode == ccc.ModeEnforce:
+		want = 4 * max(link.MaxWindow(c.bdp()), c.InitialCwnd) / c.PacketBytes
+	default:
+		want = 1024
+	}
+	n := uint32(64)
+	for int64(n) < want && n < 1<<16 {
+		n *= 2
+	}
+	return n
+}
+
+func setDefault[T int | int64 | link.Ps](v *T, def T) {
+	if *v == 0 {
+		*v = def
+	}
+}

@@ -1,0 +1,298 @@
+package fabric
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/uetcc/uetcc/hw/link"
+	"github.com/uetcc/uetcc/hw/switchq"
+)
+
+// A port sends into one direction of a link. Ports 0 to hosts-1 are those of the
+// hosts, in their order.
+type port struct {
+	busy    int64  // ps: until then a packet is being sent
+	latency int64  // ps: of the link, and of the switch at its end
+	perByte int64  // ps for 1,024 bytes
+	peer    uint32 // node at the other end
+	params  uint16 // index into net.queueParams
+	wake    bool   // an evPort is pending: the queue is not empty, or the link is paused
+	dead    bool
+
+	// Packets that found the port idle and never saw its queue.
+	passed, passedBytes int64
+	lost                int64 // into a dead link
+}
+
+// serialization of size bytes, ps.
+func (p *port) serialization(size uint16) int64 { return (int64(size)*p.perByte + 1023) >> 10 }
+
+// A node is a switch; its first ports look down. Routing needs no table: hosts
+// lo to hi-1 are below, span of them behind each bundle of links.
+type node struct {
+	lo, hi, span uint32
+	first        uint32 // port
+	down, up     uint32 // number of ports
+	bundle       uint32
+	salt         uint32
+}
+
+// route is the port of n that a packet leaves by.
+func (n *node) route(p *packet) uint32 {
+	if d := p.dst - n.lo; p.dst >= n.lo && p.dst < n.hi {
+		out := n.first + d/n.span*n.bundle
+		if n.bundle > 1 {
+			out += uint32(switchq.Uplink(n.salt, p.conn, p.ev, int(n.bundle)))
+		}
+		return out
+	}
+	return n.first + n.down + uint32(switchq.Uplink(n.salt, p.conn, p.ev, int(n.up)))
+}
+
+// A net is the wiring: hosts are nodes 0 to hosts-1, switches follow tier by
+// tier from the leaves up.
+type net struct {
+	hosts       uint32
+	ports       []port
+	queues      []switchq.Queue // of switch ports, by port number
+	queueParams []switchq.Params
+	nodes       []node // switches, in the order of node numbers
+	tierOf      []uint8
+	tierFirst   [4]uint32 // first switch of each tier, and one past the last
+	alive       [][]uint32
+	kinds       map[switchq.Config]uint16
+}
+
+func newNet(c *Config) (*net, error) {
+	n := &net{hosts: uint32(c.Topology.Nodes), kinds: map[switchq.Config]uint16{}}
+	if err := n.build(c); err != nil {
+		return nil, err
+	}
+	for _, s := range slowUplinks(c) {
+		if err := n.slow(c, s); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range c.Matrix.Failures {
+		if err := n.fail(f); err != nil {
+			return nil, fmt.Errorf("%w: failure in line %d: %w", ErrConfig, f.Line, err)
+		}
+	}
+	return n, nil
+}
+
+func (n *net) build(c *Config) error {
+	t := c.Topology
+	for h := range n.hosts {
+		n.ports = append(n.ports, newPort(&t.Tiers[0], n.hosts+h/uint32(t.Tiers[0].RadixDown), t.Tiers[0].SwitchLatency))
+	}
+	counts := [3]int{t.Leaves(), t.Pods() * t.middle(), t.cores()}
+	salts := rand.New(rand.NewPCG(c.Seed, 0x5a17))
+	for tier, count := range counts {
+		n.tierFirst[tier+1] = n.tierFirst[tier] + uint32(count)
+		for i := range uint32(count) {
+			s := n.layout(t, tier, i)
+			s.first, s.salt = uint32(len(n.ports)), salts.Uint32()
+			n.nodes = append(n.nodes, s)
+			n.tierOf = append(n.tierOf, uint8(tier))
+			if err := n.addPorts(c, tier, i, s); err != nil {
+				return err
+			}
+		}
+	}
+	n.queues = make([]switchq.Queue, len(n.ports))
+	n.alive = make([][]uint32, len(n.nodes))
+	return nil
+}
+
+// layout says which hosts are below switch i of a tier.
+func (n *net) layout(t *Topology, tier int, i uint32) node {
+	leaf := uint32(t.Tiers[0].RadixDown)
+	pod := uint32(t.podSize())
+	s := node{down: uint32(t.Tiers[tier].RadixDown), up: uint32(t.Tiers[tier].RadixUp), bundle: uint32(t.Tiers[tier].bundle())}
+	switch tier {
+	case 0:
+		s.lo, s.hi, s.span = i*leaf, (i+1)*leaf, 1
+	case 1:
+		p := i / uint32(t.middle())
+		s.lo, s.hi, s.span = p*pod, (p+1)*pod, leaf
+	default:
+		s.lo, s.hi, s.span = 0, n.hosts, pod
+	}
+	return s
+}
+
+func (n *net) addPorts(c *Config, tier int, i uint32, s node) error {
+	t := c.Topology
+	for d := range s.down {
+		var inside link.Ps
+		if tier > 0 {
+			inside = t.Tiers[tier-1].SwitchLatency
+		}
+		p := newPort(&t.Tiers[tier], n.below(t, tier, i, d/s.bundle), inside)
+		if err := n.addPort(c, p, t.Tiers[tier].DownRate, tier == 0, t.Tiers[tier].QueueDown); err != nil {
+			return err
+		}
+	}
+	for u := range s.up {
+		p := newPort(&t.Tiers[tier+1], n.above(t, tier, i, u), t.Tiers[tier+1].SwitchLatency)
+		if err := n.addPort(c, p, t.Tiers[tier+1].DownRate, false, t.Tiers[tier].QueueUp); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newPort is one end of a link below a switch of tier; inside is the latency of
+// the switch at the other end.
+func newPort(tier *Tier, peer uint32, inside link.Ps) port {
+	return port{latency: int64(tier.DownLatency + inside), perByte: perByte(tier.DownRate), peer: peer}
+}
+
+func perByte(rate int64) int64 { return int64(link.Serialization(1024, rate)) }
+
+func (n *net) addPort(c *Config, p port, rate int64, lastHop bool, limit int64) error {
+	kind, err := n.kind(c.queueConfig(rate, lastHop, limit))
+	p.params = kind
+	n.ports = append(n.ports, p)
+	return err
+}
+
+// kind is the index of the parameters that q leads to; few ports differ.
+func (n *net) kind(q switchq.Config) (uint16, error) {
+	if k, ok := n.kinds[q]; ok {
+		return k, nil
+	}
+	p, err := switchq.NewParams(q)
+	if err != nil {
+		return 0, err
+	}
+	n.kinds[q] = uint16(len(n.queueParams))
+	n.queueParams = append(n.queueParams, p)
+	return n.kinds[q], nil
+}
+
+// below is the node behind bundle d of switch i, counted downwards.
+func (n *net) below(t *Topology, tier int, i, d uint32) uint32 {
+	switch tier {
+	case 0:
+		return i*uint32(t.Tiers[0].RadixDown) + d
+	case 1:
+		leaves := uint32(t.podSize() / t.Tiers[0].RadixDown)
+		return n.hosts + i/uint32(t.middle())*leaves + d
+	default: // core i serves the same aggregation switch of every pod
+		perAgg := uint32(t.Tiers[1].RadixUp / t.Tiers[2].bundle())
+		return n.hosts + n.tierFirst[1] + d*uint32(t.middle()) + i/perAgg
+	}
+}
+
+// above is the node behind uplink u of switch i.
+func (n *net) above(t *Topology, tier int, i, u uint32) uint32 {
+	mid := uint32(t.middle())
+	to := u / uint32(t.Tiers[tier+1].bundle())
+	if tier == 0 {
+		leaves := uint32(t.podSize() / t.Tiers[0].RadixDown)
+		return n.hosts + uint32(t.Leaves()) + i/leaves*mid + to
+	}
+	perAgg := uint32(t.Tiers[1].RadixUp / t.Tiers[2].bundle())
+	return n.hosts + uint32(t.Leaves()) + uint32(t.Pods())*mid + i%mid*perAgg + to
+}
+
+// name says where a port is and where it leads, for people.
+func (n *net) name(p uint32) string {
+	if p < n.hosts {
+		return fmt.Sprintf("host %d", p)
+	}
+	for i := range n.nodes {
+		if s := &n.nodes[i]; p >= s.first && p < s.first+s.down+s.up {
+			return n.nodeName(n.hosts+uint32(i)) + " to " + n.nodeName(n.ports[p].peer)
+		}
+	}
+	return "?"
+}
+
+func (n *net) nodeName(i uint32) string {
+	if i < n.hosts {
+		return fmt.Sprintf("host %d", i)
+	}
+	i -= n.hosts
+	tier := n.tierOf[i]
+	names := [3]string{"leaf", "spine", "core"}
+	if n.tierFirst[3] > n.tierFirst[2] {
+		names[1] = "agg"
+	}
+	return fmt.Sprintf("%s %d", names[tier], i-n.tierFirst[tier])
+}
+
+// uplink finds the two directions of an uplink.
+func (n *net) uplink(f Failure) (up, down uint32, err error) {
+	if f.Tier > 1 || uint32(f.Switch) >= n.tierFirst[f.Tier+1]-n.tierFirst[f.Tier] {
+		return 0, 0, fmt.Errorf("no switch %d in tier %d that has uplinks", f.Switch, f.Tier)
+	}
+	id := n.tierFirst[f.Tier] + uint32(f.Switch)
+	s := &n.nodes[id]
+	if uint32(f.Link) >= s.up {
+		return 0, 0, fmt.Errorf("switch %d of tier %d has %d uplinks, not link %d", f.Switch, f.Tier, s.up, f.Link)
+	}
+	up = s.first + s.down + uint32(f.Link)
+	above := &n.nodes[n.ports[up].peer-n.hosts]
+	nth := uint32(0) // of the parallel links
+	for p := s.first + s.down; p < up; p++ {
+		if n.ports[p].peer == n.ports[up].peer {
+			nth++
+		}
+	}
+	for p := above.first; p < above.first+above.down; p++ {
+		if n.ports[p].peer == n.hosts+id {
+			if nth == 0 {
+				return up, p, nil
+			}
+			nth--
+		}
+	}
+	return 0, 0, fmt.Errorf("link %d of switch %d ends nowhere", f.Link, f.Switch)
+}
+
+// fail kills both directions of an uplink. The switch below knows and avoids it;
+// what comes down from above is lost, as before routing has converged.
+func (n *net) fail(f Failure) error {
+	up, down, err := n.uplink(f)
+	if err != nil {
+		return err
+	}
+	n.ports[up].dead, n.ports[down].dead = true, true
+	id := n.ports[down].peer - n.hosts
+	s := &n.nodes[id]
+	n.alive[id] = n.alive[id][:0]
+	for p := s.first + s.down; p < s.first+s.down+s.up; p++ {
+		if !n.ports[p].dead {
+			n.alive[id] = append(n.alive[id], p)
+		}
+	}
+	return nil
+}
+
+// slowUplinks lists the first uplinks of tier 1, or with two tiers of the leaves.
+func slowUplinks(c *Config) []Failure {
+	tier := len(c.Topology.Tiers) - 2
+	up := c.Topology.Tiers[tier].RadixUp
+	var list []Failure
+	for i := range c.SlowLinks {
+		list = append(list, Failure{Tier: tier, Switch: i / up, Link: i % up})
+	}
+	return list
+}
+
+// slow makes both directions of an uplink run at a quarter of their rate.
+func (n *net) slow(c *Config, f Failure) error {
+	up, down, err := n.uplink(f)
+	if err != nil {
+		return fmt.Errorf("%w: SlowLinks: %w", ErrConfig, err)
+	}
+	rate := c.Topology.Tiers[f.Tier+1].DownRate / 4
+	kind, err := n.kind(c.queueConfig(rate, false, 0))
+	for _, p := range [...]uint32{up, down} {
+		n.ports[p].perByte, n.ports[p].params = perByte(rate), kind
+	}
+	return err
+}

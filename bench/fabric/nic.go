@@ -1,0 +1,96 @@
+package fabric
+
+import "github.com/uetcc/uetcc/nscc"
+
+// A nic is the sending side of a host: answers, and the connections that want to
+// send, in turn. It has no queue of data: a connection is asked when the link is
+// free.
+type nic struct {
+	answers fifo
+	ready   fifo  // connections
+	turn    uint8 // answers sent ahead of waiting data
+}
+
+// answersPerData is how many answers go ahead of one packet of data while both
+// wait, as in htsim's NIC.
+const answersPerData = 10
+
+// ready puts a connection into its host's turn unless it is there.
+func (s *sim) ready(conn uint32) {
+	c := &s.senders[conn]
+	if c.queued || !s.maySend(c) {
+		return
+	}
+	c.queued = true
+	s.nics[c.src].ready.push(conn)
+	s.kick(c.src)
+}
+
+// answer hands a packet of control to a host.
+func (s *sim) answer(host, pkt uint32) {
+	s.nics[host].answers.push(pkt)
+	s.kick(host)
+}
+
+func (s *sim) kick(host uint32) {
+	p := &s.ports[host]
+	switch {
+	case p.wake:
+	case p.busy <= s.now:
+		s.serve(host)
+	default:
+		s.wakeAt(host, p.busy)
+	}
+}
+
+// serve sends the next packet of a host whose link is free.
+func (s *sim) serve(host uint32) {
+	n, p := &s.nics[host], &s.ports[host]
+	paused, until := false, int64(0)
+	if s.pfc != nil {
+		paused, until = s.pfc.dataPaused(host, s.now)
+	}
+	for sent := false; !sent; {
+		data := n.ready.n > 0 && !paused
+		switch {
+		case n.answers.n > 0 && (!data || n.turn < answersPerData):
+			n.turn++
+			s.sendAnswer(host, n.answers.pop())
+			sent = true
+		case data:
+			n.turn = 0
+			sent = s.sendTurn(n.ready.pop())
+		case n.ready.n > 0:
+			s.wakeAt(host, until)
+			return
+		default:
+			return
+		}
+	}
+	if n.answers.n > 0 || n.ready.n > 0 {
+		s.wakeAt(host, p.busy)
+	}
+}
+
+// sendTurn gives a connection its turn and puts it back in line if it has more.
+func (s *sim) sendTurn(conn uint32) bool {
+	c := &s.senders[conn]
+	c.queued = false
+	if !s.maySend(c) {
+		return false
+	}
+	s.sendData(conn, c)
+	if s.maySend(c) {
+		c.queued = true
+		s.nics[c.src].ready.push(conn)
+	}
+	return true
+}
+
+// sendAnswer sends an answer and stamps it with the time it was kept.
+func (s *sim) sendAnswer(host, pkt uint32) {
+	d := &s.pool.details[pkt]
+	d.service = nscc.ServiceTimeOf((s.now - d.at) / 1000)
+	s.count.Answers++
+	s.transmit(&s.ports[host], host, pkt)
+}

@@ -1,0 +1,101 @@
+package fabric
+
+import "github.com/uetcc/uetcc/hw/switchq"
+
+// pfcState is priority flow control on TC_low of every link. A link is known by
+// the port that sends into it: what came over it is counted in the switch at its
+// end, and a pause from there stops that port.
+type pfcState struct {
+	params  switchq.PFCParams
+	ingress []switchq.Ingress // downstream side of each link
+	pauser  []switchq.Pauser  // upstream side
+	via     []uint32          // of each packet: the link it is on or came over
+	held    []bool            // of each packet: counted in ingress
+
+	pauses []int64 // that reached each port
+	since  []int64 // start of the pause in force, ps; -1: none
+	time   []int64 // for which each port was paused, ps
+}
+
+func newPFCState(c switchq.PFCConfig, ports int) (*pfcState, error) {
+	p, err := switchq.NewPFCParams(c)
+	if err != nil {
+		return nil, err
+	}
+	f := &pfcState{params: p}
+	f.ingress, f.pauser = make([]switchq.Ingress, ports), make([]switchq.Pauser, ports)
+	f.pauses, f.since, f.time = make([]int64, ports), make([]int64, ports), make([]int64, ports)
+	for i := range f.since {
+		f.since[i] = -1
+	}
+	return f, nil
+}
+
+// paused is the set of classes that a port may not send now, and until when, ps.
+func (f *pfcState) paused(out uint32, now int64) (switchq.ClassSet, int64) {
+	set, until := f.pauser[out].Paused(now / 1000)
+	return set, until * 1000
+}
+
+func (f *pfcState) idle(out uint32, now int64) bool {
+	set, _ := f.paused(out, now)
+	return set == 0
+}
+
+func (f *pfcState) dataPaused(host uint32, now int64) (bool, int64) {
+	set, until := f.paused(host, now)
+	return set.Has(switchq.ClassLow), until
+}
+
+// pfcArrive counts a packet into the switch that it has reached.
+func (s *sim) pfcArrive(pkt uint32) {
+	f, p := s.pfc, &s.pool.pkts[pkt]
+	if p.dscp.Class() != switchq.ClassLow {
+		return
+	}
+	f.held[pkt] = true
+	link := f.via[pkt]
+	s.pfcSend(link, f.ingress[link].Arrive(&f.params, s.nowNs(), int64(p.size)))
+}
+
+// pfcLeave counts a packet out of the switch that it leaves for the link out.
+func (s *sim) pfcLeave(out, pkt uint32) {
+	f := s.pfc
+	for len(f.via) < len(s.pool.pkts) {
+		f.via, f.held = append(f.via, 0), append(f.held, false)
+	}
+	if f.held[pkt] {
+		f.held[pkt] = false
+		link := f.via[pkt]
+		s.pfcSend(link, f.ingress[link].Leave(&f.params, int64(s.pool.pkts[pkt].size)))
+	}
+	f.via[pkt] = out
+}
+
+// pfcSend carries a frame back over a link.
+func (s *sim) pfcSend(link uint32, frame switchq.PFCFrame) {
+	if frame != switchq.PFCNone {
+		p := &s.ports[link]
+		s.events.push(s.now+p.latency+p.serialization(uint16(s.cfg.HeaderBytes)), evPause, link, uint32(frame))
+	}
+}
+
+// pauseArrives lets a frame take effect at the port that it is for.
+func (s *sim) pauseArrives(out uint32, frame switchq.PFCFrame) {
+	f := s.pfc
+	f.pauser[out].On(frame, switchq.ClassLow, s.nowNs(), f.params.Config().Pause)
+	if frame == switchq.PFCPause {
+		f.pauses[out]++
+		if f.since[out] < 0 {
+			f.since[out] = s.now
+		}
+		return
+	}
+	if f.since[out] >= 0 {
+		f.time[out] += s.now - f.since[out]
+		f.since[out] = -1
+	}
+	// A wake-up for the end of the pause may be pending; it will find the port
+	// busy or idle, and do no harm either way.
+	s.wakeAt(out, max(s.ports[out].busy, s.now))
+}

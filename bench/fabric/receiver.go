@@ -1,0 +1,146 @@
+package fabric
+
+import (
+	"github.com/uetcc/uetcc/hw/switchq"
+	"github.com/uetcc/uetcc/nscc"
+)
+
+// A receiver is the destination of one connection.
+type receiver struct {
+	rcvd    nscc.RcvdBytes
+	payload int64 // bytes
+	unacked int64 // bytes since the last acknowledgement
+	cack    uint32
+	gaps    uint32 // packets beyond cack that have arrived
+	asked   bool   // an answer is owed when the last gap closes
+	arrived int    // of the sender's started transfers, the first that is not here
+}
+
+// bitmap of what has arrived beyond cack, a ring by PSN.
+func (s *sim) bitmap(conn uint32) []uint64 {
+	n := (s.ringMask + 1) / 64
+	return s.bitmaps[conn*n : conn*n+n]
+}
+
+// receive takes in what arrives at a host.
+func (s *sim) receive(pkt uint32) {
+	p := &s.pool.pkts[pkt]
+	switch {
+	case p.flags&flagNack != 0:
+		s.refused(pkt)
+		s.pool.put(pkt)
+	case p.flags&flagAnswer != 0:
+		s.acknowledged(pkt)
+		s.pool.put(pkt)
+	case p.dscp.Class() == switchq.ClassMed:
+		s.trimmed(p.conn, pkt)
+	default:
+		s.data(p.conn, pkt)
+	}
+}
+
+// has reports whether a PSN has arrived.
+func (s *sim) has(conn, psn uint32) bool {
+	i := psn & s.ringMask
+	return int32(psn-s.receivers[conn].cack) < 0 || s.bitmap(conn)[i/64]>>(i%64)&1 != 0
+}
+
+// data takes in a packet with its payload. The packet itself becomes the
+// acknowledgement if one is due.
+func (s *sim) data(conn, pkt uint32) {
+	r, p, psn := &s.receivers[conn], &s.pool.pkts[pkt], s.pool.details[pkt].psn
+	s.count.Delivered++
+	if p.flags&flagCE != 0 {
+		s.count.DeliveredMarked++
+	}
+	if s.has(conn, psn) {
+		s.count.Duplicates++
+		s.acknowledge(conn, pkt)
+		return
+	}
+	now := r.payload == 0 || p.flags&(flagCE|flagAckReq) != 0
+	r.asked = r.asked || p.flags&flagAckReq != 0
+	r.payload += int64(p.size) - s.cfg.HeaderBytes
+	r.rcvd.Add(int64(p.size))
+	r.unacked += int64(p.size)
+	s.arrive(conn, r, psn)
+	if r.gaps == 0 && r.asked {
+		now, r.asked = true, false
+	}
+	if now || r.unacked >= s.cfg.AckBytes {
+		s.acknowledge(conn, pkt)
+	} else {
+		s.pool.put(pkt)
+	}
+	s.arrivedTransfers(conn, r)
+}
+
+// arrive notes a new PSN and moves cack over all that are there.
+func (s *sim) arrive(conn uint32, r *receiver, psn uint32) {
+	set := s.bitmap(conn)
+	if psn != r.cack {
+		i := psn & s.ringMask
+		set[i/64] |= 1 << (i % 64)
+		r.gaps++
+		return
+	}
+	for {
+		r.cack++
+		i := r.cack & s.ringMask
+		if set[i/64]>>(i%64)&1 == 0 {
+			return
+		}
+		set[i/64] &^= 1 << (i % 64)
+		r.gaps--
+	}
+}
+
+// trimmed takes in a packet that lost its payload.
+func (s *sim) trimmed(conn, pkt uint32) {
+	s.count.HeadersDelivered++
+	if s.has(conn, s.pool.details[pkt].psn) {
+		s.acknowledge(conn, pkt)
+		return
+	}
+	p := &s.pool.pkts[pkt]
+	flags := p.flags&(flagCE|flagRTX) | flagNack
+	if p.dscp == switchq.DSCPTrimmedLastHop {
+		flags |= flagLast
+	}
+	s.reply(conn, pkt, flags)
+}
+
+// acknowledge turns a packet into the acknowledgement that it causes.
+func (s *sim) acknowledge(conn, pkt uint32) {
+	s.receivers[conn].unacked = 0
+	s.reply(conn, pkt, s.pool.pkts[pkt].flags&(flagCE|flagRTX))
+}
+
+// reply turns pkt into an answer with the receiver's state and queues it.
+func (s *sim) reply(conn, pkt uint32, flags uint8) {
+	r, p, d := &s.receivers[conn], &s.pool.pkts[pkt], &s.pool.details[pkt]
+	host := p.dst
+	p.dst = s.senders[conn].src
+	p.size, p.dscp, p.flags = uint16(s.cfg.HeaderBytes), switchq.DSCPControl, flags|flagAnswer
+	d.cack, d.rcvd, d.at = r.cack, r.rcvd.Units(), s.now
+	d.base = r.cack + 1
+	if int32(d.psn-63-d.base) > 0 {
+		d.base = d.psn - 63
+	}
+	d.sack = s.sack(conn, d.base)
+	s.answer(host, pkt)
+}
+
+// sack is the 64 bits of the bitmap that start at base.
+func (s *sim) sack(conn, base uint32) uint64 {
+	if s.receivers[conn].gaps == 0 {
+		return 0
+	}
+	set := s.bitmap(conn)
+	i := base & s.ringMask
+	w := set[i/64] >> (i % 64)
+	if i%64 != 0 {
+		w |= set[(i/64+1)%uint32(len(set))] << (64 - i%64)
+	}
+	return w
+}

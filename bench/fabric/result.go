@@ -1,0 +1,285 @@
+package fabric
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/uetcc/uetcc/hw/link"
+)
+
+// A Result is what a run found out: everything needed to repeat it, and what
+// happened. All of it is the same for the same [Config].
+type Result struct {
+	Parameters Parameters       `json:"parameters"`
+	Totals     Totals           `json:"totals"`
+	FCT        Summary          `json:"fct_us"`               // of finished transfers, start to last acknowledgement
+	JainIndex  float64          `json:"jain_index"`           // of bytes/fct over transfers that finished; 1: equal shares
+	LowerBound float64          `json:"lower_bound_us"`       // no schedule can finish all transfers earlier
+	SimTime    float64          `json:"sim_time_us"`          // last event
+	Unfinished int              `json:"unfinished"`           // transfers
+	Transfers  []TransferResult `json:"transfers"`            // in the order of the matrix
+	Queues     []QueueResult    `json:"queues"`               // ports at which something waited, by number
+	Violations []string         `json:"violations,omitempty"` // of conservation; none in a sound run
+	Pauses     []PauseResult    `json:"pfc_pauses,omitempty"` // ports that flow control stopped
+}
+
+// Parameters are all inputs of a run after every default was filled in.
+type Parameters struct {
+	Nodes         int     `json:"nodes"`          // hosts of the topology
+	Tiers         []Tier  `json:"tiers"`          // rates in bits a second, latencies in picoseconds
+	PodSize       int     `json:"pod_size"`       // hosts
+	Forwarding    string  `json:"forwarding"`     // how switches pass packets on
+	Connections   int     `json:"connections"`    //
+	Seed          uint64  `json:"seed"`           //
+	Rules         string  `json:"rules"`          // spec or htsim
+	Control       string  `json:"control"`        // algorithms
+	Mode          string  `json:"mode"`           // enforce, observe or off
+	Entropy       string  `json:"entropy"`        // scheme
+	EntropyValues int     `json:"entropy_values"` // per connection
+	BaseRTT       float64 `json:"base_rtt_us"`    // config_base_rtt
+	BDP           int64   `json:"bdp_bytes"`      // between two hosts
+	MaxWnd        int64   `json:"max_wnd_bytes"`
+	InitialCwnd   int64   `json:"initial_cwnd_bytes"`
+	TargetQdelay  float64 `json:"target_qdelay_us"`
+	Trim          bool    `json:"trim"`
+	ECN           bool    `json:"ecn"`
+	PacketBytes   int64   `json:"packet_bytes"`
+	HeaderBytes   int64   `json:"header_bytes"`
+	AckBytes      int64   `json:"ack_bytes"`
+	PSNRange      int64   `json:"psn_range"` // packets
+	RTO           float64 `json:"rto_us"`
+	ECNMin        int64   `json:"ecn_min_bytes"` // of the first leaf's uplinks
+	ECNMax        int64   `json:"ecn_max_bytes"`
+	QueueLimit    int64   `json:"queue_limit_bytes"`
+	LastHopLimit  int64   `json:"last_hop_limit_bytes"`
+	SlowLinks     int     `json:"slow_links"`
+	DeadLinks     int     `json:"dead_links"`
+	PFCXOff       int64   `json:"pfc_xoff_bytes,omitempty"`
+	PFCXOn        int64   `json:"pfc_xon_bytes,omitempty"`
+	PFCPauseNs    int64   `json:"pfc_pause_ns,omitempty"`
+}
+
+// Totals count packets over the whole run.
+//
+//	New + Retransmitted = Delivered + HeadersDelivered + DataDropped + HeadersDropped
+//	Answers             = Acks + Nacks + AnswersDropped
+type Totals struct {
+	New              int64 `json:"new"`               // data sent for the first time
+	Retransmitted    int64 `json:"retransmitted"`     // data sent again
+	Delivered        int64 `json:"delivered"`         // data that arrived whole
+	DeliveredMarked  int64 `json:"delivered_marked"`  // of these, with CE
+	Duplicates       int64 `json:"duplicates"`        // of these, a second time
+	HeadersDelivered int64 `json:"headers_delivered"` // data that arrived trimmed
+	DataDropped      int64 `json:"data_dropped"`
+	HeadersDropped   int64 `json:"headers_dropped"` // trimmed, and then dropped
+	Answers          int64 `json:"answers"`         // acknowledgements and refusals sent
+	Acks             int64 `json:"acks"`            // acknowledgements that arrived
+	Nacks            int64 `json:"nacks"`           // refusals that arrived
+	AnswersDropped   int64 `json:"answers_dropped"`
+	Timeouts         int64 `json:"timeouts"` // packets taken for lost
+	Trimmed          int64 `json:"trimmed"`  // by all switches
+	Marked           int64 `json:"marked"`   // by all switches
+	Events           int64 `json:"events"`   // of the simulator
+}
+
+// A Summary describes a set of times.
+type Summary struct {
+	Min  float64 `json:"min"`
+	Mean float64 `json:"mean"`
+	P50  float64 `json:"p50"`
+	P99  float64 `json:"p99"`
+	Max  float64 `json:"max"`
+}
+
+// A TransferResult is one line of the matrix. Times are microseconds of the run,
+// -1 for what did not happen.
+type TransferResult struct {
+	Src        int     `json:"src"`
+	Dst        int     `json:"dst"`
+	Bytes      int64   `json:"bytes"` // payload
+	Connection int     `json:"connection"`
+	Start      float64 `json:"start_us"`
+	Arrived    float64 `json:"arrived_us"`  // last byte at the destination
+	Finished   float64 `json:"finished_us"` // last acknowledgement at the source
+	FCT        float64 `json:"fct_us"`      // Finished - Start
+}
+
+// A QueueResult is one port of a switch.
+type QueueResult struct {
+	Port    uint32 `json:"port"`
+	Name    string `json:"name"`
+	LastHop bool   `json:"last_hop"`
+	Packets int64  `json:"packets"` // that came, waiting or not
+	Bytes   int64  `json:"bytes"`
+	Peak    int64  `json:"peak_bytes"` // most data that ever waited behind the packet being sent
+	Marked  int64  `json:"marked"`
+	Trimmed int64  `json:"trimmed"`
+	Dropped int64  `json:"dropped"`
+}
+
+// A PauseResult is one port that priority flow control stopped.
+type PauseResult struct {
+	Port   uint32  `json:"port"`
+	Name   string  `json:"name"`
+	Pauses int64   `json:"pauses"`
+	Time   float64 `json:"time_us"` // from a pause to the resume that ended it
+}
+
+func (s *sim) result() *Result {
+	r := &Result{Parameters: s.parameters(), SimTime: us(s.now), LowerBound: us(int64(lowerBound(&s.cfg)))}
+	s.queueResults(r)
+	s.transferResults(r)
+	s.pauseResults(r)
+	r.Totals = s.count
+	r.Violations = s.violations(r)
+	return r
+}
+
+func (s *sim) parameters() Parameters {
+	c, k := &s.cfg, s.params.NSCC().Constants()
+	port, last := s.uplinkQueue(), s.lastHopQueue()
+	p := Parameters{
+		Nodes: c.Topology.Nodes, Tiers: c.Topology.Tiers, PodSize: c.Topology.podSize(), Forwarding: "store and forward",
+		Connections: len(s.senders), Seed: c.Seed, Rules: c.Rules.String(), Control: c.Control.String(), Mode: c.Mode.String(),
+		Entropy: s.params.Entropy().Scheme().String(), EntropyValues: c.Entropy.Values,
+		BaseRTT: us(int64(c.BaseRTT)), BDP: k.BDP, MaxWnd: k.MaxWnd, InitialCwnd: k.InitialCwnd, TargetQdelay: us(k.TargetQdelay * 1000),
+		Trim: !c.NoTrim, ECN: !c.NoECN, PacketBytes: c.PacketBytes, HeaderBytes: c.HeaderBytes, AckBytes: c.AckBytes,
+		PSNRange: int64(s.ringMask) + 1, RTO: us(s.rto), SlowLinks: c.SlowLinks, DeadLinks: len(c.Matrix.Failures),
+		ECNMin: port.ECNMin, ECNMax: port.ECNMax, QueueLimit: port.LowLimit, LastHopLimit: last.LowLimit,
+	}
+	if c.PFC != nil {
+		p.PFCXOff, p.PFCXOn, p.PFCPauseNs = c.PFC.XOff, c.PFC.XOn, c.PFC.Pause
+	}
+	return p
+}
+
+func (s *sim) queueResults(r *Result) {
+	for i := s.hosts; i < uint32(len(s.ports)); i++ {
+		q, p := s.queues[i].Counters(), &s.ports[i]
+		s.count.Trimmed += q.Trimmed
+		s.count.Marked += q.Marked
+		if q.In+p.lost == 0 {
+			continue
+		}
+		r.Queues = append(r.Queues, QueueResult{
+			Port: i, Name: s.name(i), LastHop: p.peer < s.hosts, Packets: q.In + p.passed, Bytes: q.InBytes + p.passedBytes,
+			Peak: q.PeakLow, Marked: q.Marked, Trimmed: q.Trimmed, Dropped: q.Dropped + p.lost,
+		})
+	}
+}
+
+func (s *sim) transferResults(r *Result) {
+	var fct []int64
+	var sum, squares float64
+	for i := range s.transfers {
+		t := &s.transfers[i]
+		res := TransferResult{Src: t.flow.Src, Dst: t.flow.Dst, Bytes: t.flow.Size, Connection: int(t.conn), Start: -1, Arrived: -1, Finished: -1, FCT: -1}
+		if t.begun {
+			res.Start = us(t.started)
+		}
+		if t.arrived >= 0 {
+			res.Arrived = us(t.arrived)
+		}
+		if t.finished >= 0 {
+			res.Finished, res.FCT = us(t.finished), us(int64(t.fct()))
+			fct = append(fct, int64(t.fct()))
+			share := float64(t.flow.Size) / float64(t.fct())
+			sum += share
+			squares += share * share
+		} else {
+			r.Unfinished++
+		}
+		r.Transfers = append(r.Transfers, res)
+	}
+	if len(fct) > 0 {
+		r.JainIndex = sum * sum / (float64(len(fct)) * squares)
+		r.FCT = summarize(fct)
+	}
+}
+
+func summarize(v []int64) Summary {
+	slices.Sort(v)
+	var sum float64
+	for _, x := range v {
+		sum += us(x)
+	}
+	at := func(percent int) float64 { return us(v[min(len(v)*percent/100, len(v)-1)]) }
+	return Summary{Min: us(v[0]), Mean: sum / float64(len(v)), P50: at(50), P99: at(99), Max: us(v[len(v)-1])}
+}
+
+func (s *sim) pauseResults(r *Result) {
+	if s.pfc == nil {
+		return
+	}
+	for i, n := range s.pfc.pauses {
+		if n > 0 {
+			r.Pauses = append(r.Pauses, PauseResult{Port: uint32(i), Name: s.name(uint32(i)), Pauses: n, Time: us(s.pfc.time[i])})
+		}
+	}
+}
+
+// violations checks that nothing was lost or made on the way.
+func (s *sim) violations(r *Result) (v []string) {
+	expect := func(what string, got, want int64) {
+		if got != want {
+			v = append(v, fmt.Sprintf("%s: %d, want %d", what, got, want))
+		}
+	}
+	for i := range s.queues {
+		packets, bytes := s.queues[i].Imbalance()
+		expect("packets unaccounted for at "+s.name(uint32(i)), packets, 0)
+		expect("bytes unaccounted for at "+s.name(uint32(i)), bytes, 0)
+	}
+	if r.Unfinished > 0 {
+		return v // packets may still be under way
+	}
+	c := &r.Totals
+	expect("data packets that arrived, trimmed or not, or were dropped", c.Delivered+c.HeadersDelivered+c.DataDropped+c.HeadersDropped, c.New+c.Retransmitted)
+	expect("answers that arrived or were dropped", c.Acks+c.Nacks+c.AnswersDropped, c.Answers)
+	expect("packets still under way", int64(s.pool.live()), 0)
+	for i := range s.queues {
+		if n := s.queues[i].Len(); n > 0 {
+			expect("packets waiting at "+s.name(uint32(i)), int64(n), 0)
+		}
+	}
+	return append(v, s.endViolations()...)
+}
+
+// endViolations checks the ends of every connection.
+func (s *sim) endViolations() (v []string) {
+	want := make([]int64, len(s.senders))
+	for i := range s.transfers {
+		want[s.transfers[i].conn] += s.transfers[i].flow.Size
+	}
+	for i := range s.senders {
+		c, r := &s.senders[i], &s.receivers[i]
+		if r.payload != want[i] || c.cack != c.end || c.ctx.Backlog() != 0 || c.ctx.RtxBacklog() != 0 || c.ctx.InflightPackets() != 0 {
+			v = append(v, fmt.Sprintf("connection %d: %d of %d bytes arrived, backlog %d, marked %d, in flight %d packets",
+				i, r.payload, want[i], c.ctx.Backlog(), c.ctx.RtxBacklog(), c.ctx.InflightPackets()))
+		}
+	}
+	if s.pfc != nil {
+		for i := range s.pfc.ingress {
+			if n := s.pfc.ingress[i].Bytes(); n != 0 {
+				v = append(v, fmt.Sprintf("%d bytes counted by flow control behind %s", n, s.name(uint32(i))))
+			}
+		}
+	}
+	return v
+}
+
+// lowerBound is the time that the busiest host link needs for its bytes, headers
+// included.
+func lowerBound(c *Config) link.Ps {
+	in, out := map[int]int64{}, map[int]int64{}
+	var most int64
+	for _, f := range c.Matrix.Flows {
+		wire := f.Size + (f.Size+c.payload()-1)/c.payload()*c.HeaderBytes
+		in[f.Dst] += wire
+		out[f.Src] += wire
+		most = max(most, in[f.Dst], out[f.Src])
+	}
+	return link.Serialization(most, c.hostRate())
+}
+
+func us(ps int64) float64 { return float64(ps) / 1e6 }

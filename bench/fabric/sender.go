@@ -1,0 +1,244 @@
+package fabric
+
+import (
+	"math/bits"
+
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/hw/switchq"
+	"github.com/uetcc/uetcc/nscc"
+)
+
+// recordState is where one packet stands at its sender.
+type recordState uint8
+
+const (
+	recordSent    recordState = iota + 1 // under way
+	recordWaiting                        // to be sent again
+	recordAcked
+)
+
+// A record is what a sender keeps of one packet; records lie in a ring by PSN.
+type record struct {
+	sent  int64 // ps
+	size  uint16
+	ev    uint16
+	rtx   nscc.Retransmits
+	state recordState
+}
+
+// A sender is the source of one connection: a light transport around a real
+// congestion control context. Packets that are to be sent again go first, lowest
+// PSN first.
+type sender struct {
+	ctx  ccc.Context
+	ent  ccc.Entropy
+	rcvd nscc.RcvdTracker
+
+	src, dst uint32
+	cack     uint32 // all before are acknowledged
+	next     uint32 // first PSN that was never sent
+	end      uint32 // first PSN that no transfer needs yet
+	lowest   uint32 // no packet before waits to be sent again
+	queued   bool   // in its NIC's turn
+	timing   bool   // an evTimer is pending
+
+	started []uint32 // transfers, in order of their PSNs
+	sending int      // of them, the one that next belongs to
+	acked   int      // of them, the first that is not finished
+}
+
+func (s *sim) record(conn, psn uint32) *record {
+	return &s.records[conn*(s.ringMask+1)+psn&s.ringMask]
+}
+
+func (s *sim) sideOf(conn uint32) []uint64 {
+	n := uint32(s.params.Entropy().Words())
+	return s.side[conn*n : conn*n+n]
+}
+
+// maySend reports whether congestion control and the PSN range let c send a
+// packet now.
+func (s *sim) maySend(c *sender) bool {
+	if c.ctx.WaitingRtx() == 0 && (c.next == c.end || c.next-c.cack > s.ringMask) {
+		return false
+	}
+	return c.ctx.State() == ccc.StateReady
+}
+
+// sendData sends one packet of a connection that may.
+func (s *sim) sendData(conn uint32, c *sender) {
+	psn, again := c.next, c.ctx.WaitingRtx() > 0
+	if again {
+		psn = s.lowestWaiting(conn, c)
+	}
+	r := s.record(conn, psn)
+	if again {
+		r.rtx = r.rtx.Again()
+		s.count.Retransmitted++
+	} else {
+		*r = record{size: s.sizeOfNext(c)}
+		c.next++
+		s.count.New++
+	}
+	c.ctx.OnSend(&s.params, s.nowNs(), int64(r.size), again)
+	r.state, r.sent = recordSent, s.now
+	r.ev = c.ent.Next(s.params.Entropy(), s.sideOf(conn), ccc.Progress{Seq: uint64(c.next), WindowPackets: c.ctx.Cwnd() / s.cfg.PacketBytes})
+
+	pkt := s.pool.get()
+	p := packet{conn: conn, dst: c.dst, size: r.size, ev: r.ev, dscp: s.dataDSCP(again)}
+	if again {
+		p.flags |= flagRTX
+	}
+	if again || c.ctx.Backlog() == 0 || c.ctx.SendParams(&s.params, 1).AckRequest {
+		p.flags |= flagAckReq
+	}
+	s.pool.pkts[pkt] = p
+	s.pool.details[pkt].psn = psn
+	if !c.timing {
+		c.timing = true
+		s.events.push(s.now+s.rto, evTimer, conn, 0)
+	}
+	s.transmit(&s.ports[c.src], c.src, pkt)
+}
+
+func (s *sim) dataDSCP(again bool) switchq.DSCP {
+	switch {
+	case s.cfg.NoTrim:
+		return switchq.DSCPNoTrim
+	case again:
+		return switchq.DSCPTrimmableRTX
+	default:
+		return switchq.DSCPTrimmable
+	}
+}
+
+// lowestWaiting finds the first packet that waits to be sent again.
+func (s *sim) lowestWaiting(conn uint32, c *sender) uint32 {
+	psn := max(c.lowest, c.cack)
+	for s.record(conn, psn).state != recordWaiting {
+		psn++
+	}
+	c.lowest = psn + 1
+	return psn
+}
+
+// sizeOfNext is the size of the packet with the PSN c.next.
+func (s *sim) sizeOfNext(c *sender) uint16 {
+	t := &s.transfers[c.started[c.sending]]
+	if c.next == t.first+t.packets-1 {
+		c.sending++
+		return uint16(t.flow.Size - int64(t.packets-1)*s.cfg.payload() + s.cfg.HeaderBytes)
+	}
+	return uint16(s.cfg.PacketBytes)
+}
+
+// acknowledged takes in an acknowledgement: first the packets it covers, then the
+// path choice, then congestion control, as ccc asks for.
+func (s *sim) acknowledged(pkt uint32) {
+	p, d := s.pool.pkts[pkt], s.pool.details[pkt]
+	c := &s.senders[p.conn]
+	a := ccc.Ack{Entropy: p.ev}
+	a.ECN = p.flags&flagCE != 0
+	a.RTT = s.sample(c, &p, &d)
+	a.Bytes = c.rcvd.Advance(d.rcvd)
+	for psn := c.cack; int32(d.cack-psn) > 0; psn++ {
+		s.release(p.conn, psn, &a)
+	}
+	if int32(d.cack-c.cack) > 0 {
+		c.cack = d.cack
+	}
+	for set := d.sack; set != 0; set &= set - 1 {
+		psn := d.base + uint32(bits.TrailingZeros64(set))
+		if int32(psn-c.cack) >= 0 && int32(c.next-psn) > 0 {
+			s.release(p.conn, psn, &a)
+		}
+	}
+	s.count.Acks++
+	c.ent.Feedback(s.params.Entropy(), s.sideOf(p.conn), s.nowNs(), a.Report())
+	c.ctx.OnACK(&s.params, s.nowNs(), a)
+	s.finishTransfers(c)
+	s.ready(p.conn)
+}
+
+// sample is the round trip of the packet that an answer is for, ns; 0 if it
+// cannot be told.
+func (s *sim) sample(c *sender, p *packet, d *detail) int64 {
+	if int32(d.psn-c.cack) < 0 || int32(c.next-d.psn) <= 0 {
+		return 0
+	}
+	r := s.record(p.conn, d.psn)
+	if r.state != recordSent || !r.rtx.Unambiguous(p.flags&flagRTX != 0) {
+		return 0
+	}
+	kept := d.service
+	if p.flags&flagNack != 0 {
+		kept = 0 // a refusal carries none
+	}
+	return nscc.RTT(s.nowNs(), r.sent/1000, kept)
+}
+
+func (s *sim) release(conn, psn uint32, a *ccc.Ack) {
+	r := s.record(conn, psn)
+	switch r.state {
+	case recordWaiting:
+		a.RtxPackets++
+		a.RtxBytes += int64(r.size)
+		fallthrough
+	case recordSent:
+		a.Packets++
+		r.state = recordAcked
+	}
+}
+
+// refused takes in that a packet was trimmed.
+func (s *sim) refused(pkt uint32) {
+	p, d := s.pool.pkts[pkt], s.pool.details[pkt]
+	c := &s.senders[p.conn]
+	s.count.Nacks++
+	if int32(d.psn-c.cack) < 0 || s.record(p.conn, d.psn).state != recordSent {
+		return // acknowledged or taken for lost meanwhile
+	}
+	r := s.record(p.conn, d.psn)
+	n := ccc.Nack{Entropy: p.ev, CE: p.flags&flagCE != 0}
+	n.Size, n.RTT, n.Reason = int64(r.size), s.sample(c, &p, &d), nscc.ReasonTrimmed
+	if p.flags&flagLast != 0 {
+		n.Reason = nscc.ReasonTrimmedLastHop
+	}
+	r.state = recordWaiting
+	c.lowest = min(c.lowest, d.psn)
+	c.ent.Feedback(s.params.Entropy(), s.sideOf(p.conn), s.nowNs(), n.Report())
+	c.ctx.OnNACK(&s.params, s.nowNs(), n)
+	s.ready(p.conn)
+}
+
+// timer takes packets that nothing was heard of for the retransmission timeout
+// for lost, and comes back for the oldest of the others.
+func (s *sim) timer(conn uint32) {
+	c := &s.senders[conn]
+	c.timing = false
+	oldest := s.now
+	for psn := c.cack; psn != c.next; psn++ {
+		r := s.record(conn, psn)
+		switch {
+		case r.state != recordSent:
+		case r.sent+s.rto <= s.now:
+			s.timedOut(conn, c, psn, r)
+		default:
+			oldest = min(oldest, r.sent)
+			c.timing = true
+		}
+	}
+	if c.timing {
+		s.events.push(oldest+s.rto, evTimer, conn, 0)
+	}
+	s.ready(conn)
+}
+
+func (s *sim) timedOut(conn uint32, c *sender, psn uint32, r *record) {
+	s.count.Timeouts++
+	l := ccc.Loss{Size: int64(r.size), Entropy: r.ev}
+	r.state = recordWaiting
+	c.lowest = min(c.lowest, psn)
+	c.ent.Feedback(s.params.Entropy(), s.sideOf(conn), s.nowNs(), l.Report())
+	c.ctx.OnInferredLoss(&s.params, s.nowNs(), l)
+}

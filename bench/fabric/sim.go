@@ -1,0 +1,238 @@
+package fabric
+
+import (
+	"math/rand/v2"
+
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/hw/link"
+	"github.com/uetcc/uetcc/hw/switchq"
+)
+
+// A sim is one run. Everything in it belongs to one goroutine.
+type sim struct {
+	cfg    Config
+	params ccc.Params
+	*net
+	events *eventQueue
+	pool   pool
+	rnd    rand.Source
+	now    int64 // ps
+
+	nics      []nic
+	senders   []sender
+	receivers []receiver
+	records   []record // of all senders, ring by ring
+	bitmaps   []uint64 // of all receivers, ring by ring
+	side      []uint64 // of all entropy schemes
+	ringMask  uint32   // of both rings
+	rto       int64    // ps
+
+	transfers []transfer
+	triggers  map[int64]*triggerState
+	pfc       *pfcState
+	count     Totals
+	done      int
+}
+
+// Run simulates c to the end: until nothing is left to happen, or c.End.
+func Run(c Config) (*Result, error) {
+	s, err := newSim(c)
+	if err != nil {
+		return nil, err
+	}
+	s.loop()
+	return s.result(), nil
+}
+
+func newSim(c Config) (*sim, error) {
+	if err := c.fill(); err != nil {
+		return nil, err
+	}
+	params, err := c.contextParams()
+	if err != nil {
+		return nil, err
+	}
+	n, err := newNet(&c)
+	if err != nil {
+		return nil, err
+	}
+	s := &sim{cfg: c, params: params, net: n, rnd: rand.NewPCG(c.Seed, 0xfab)}
+	s.rto = int64(c.retransmitTimeout(s.uplinkQueue().LowLimit))
+	s.events = newEventQueue(s.horizon())
+	s.nics = make([]nic, n.hosts)
+	if c.PFC != nil {
+		if s.pfc, err = newPFCState(*c.PFC, len(n.ports)); err != nil {
+			return nil, err
+		}
+	}
+	s.connect()
+	return s, nil
+}
+
+// uplinkQueue and lastHopQueue describe the first leaf's ports up and down.
+func (s *sim) uplinkQueue() switchq.Config {
+	leaf := &s.nodes[0]
+	return s.queueParams[s.ports[leaf.first+leaf.down].params].Config()
+}
+
+func (s *sim) lastHopQueue() switchq.Config {
+	return s.queueParams[s.ports[s.nodes[0].first].params].Config()
+}
+
+// horizon is the longest a packet is under way between two nodes, ps.
+func (s *sim) horizon() (h int64) {
+	for i := range s.ports {
+		p := &s.ports[i]
+		h = max(h, p.latency+p.serialization(uint16(s.cfg.PacketBytes)))
+	}
+	return h
+}
+
+// progressEvery is how many events pass between two calls of Config.Progress.
+const progressEvery = 1 << 18
+
+func (s *sim) loop() {
+	for {
+		e, ok := s.events.pop()
+		if !ok || e.at > int64(s.cfg.End) {
+			return
+		}
+		s.now = e.at
+		s.count.Events++
+		if s.cfg.Progress != nil && s.count.Events%progressEvery == 0 {
+			s.cfg.Progress(s.progress())
+		}
+		switch e.kind {
+		case evArrive:
+			if e.a < s.hosts {
+				s.receive(e.b)
+			} else {
+				s.atSwitch(e.a-s.hosts, e.b)
+			}
+		case evPort:
+			s.portFree(e.a)
+		case evStart:
+			s.start(e.a)
+		case evTimer:
+			s.timer(e.a)
+		case evPause:
+			s.pauseArrives(e.a, switchq.PFCFrame(e.b))
+		}
+	}
+}
+
+// nowNs is the time as congestion control counts it.
+func (s *sim) nowNs() int64 { return s.now / 1000 }
+
+// atSwitch passes a packet on to the port that it leaves by.
+func (s *sim) atSwitch(sw, pkt uint32) {
+	p := &s.pool.pkts[pkt]
+	n := &s.nodes[sw]
+	out := n.route(p)
+	if alive := s.alive[sw]; alive != nil && out >= n.first+n.down {
+		if len(alive) == 0 {
+			s.lose(out, pkt)
+			return
+		}
+		out = alive[switchq.Uplink(n.salt, p.conn, p.ev, len(alive))]
+	}
+	if s.ports[out].dead {
+		s.lose(out, pkt)
+		return
+	}
+	if s.pfc != nil {
+		s.pfcArrive(pkt)
+	}
+	s.forward(out, pkt)
+}
+
+// lose drops a packet that meets a dead link.
+func (s *sim) lose(out, pkt uint32) {
+	s.ports[out].lost++
+	s.dropped(pkt)
+}
+
+// dropped counts a packet that will not arrive.
+func (s *sim) dropped(pkt uint32) {
+	switch p := &s.pool.pkts[pkt]; {
+	case p.flags&flagAnswer != 0:
+		s.count.AnswersDropped++
+	case p.dscp.Class() == switchq.ClassMed:
+		s.count.HeadersDropped++
+	default:
+		s.count.DataDropped++
+	}
+	s.pool.put(pkt)
+}
+
+// forward sends pkt at once if the port is idle, or queues it.
+func (s *sim) forward(out, pkt uint32) {
+	port := &s.ports[out]
+	p := &s.pool.pkts[pkt]
+	if !port.wake && port.busy <= s.now && (s.pfc == nil || s.pfc.idle(out, s.now)) {
+		port.passed++
+		port.passedBytes += int64(p.size)
+		s.transmit(port, out, pkt)
+		return
+	}
+	in := switchq.Packet{ID: pkt, Size: int32(p.size), DSCP: p.dscp, CE: p.flags&flagCE != 0}
+	v, lost := s.queues[out].Enqueue(&s.queueParams[port.params], in, s.rnd)
+	if v == switchq.Dropped {
+		s.dropped(lost)
+	}
+	if !port.wake && s.queues[out].Len() > 0 {
+		s.wakeAt(out, max(port.busy, s.now))
+	}
+}
+
+func (s *sim) wakeAt(out uint32, at int64) {
+	s.ports[out].wake = true
+	s.events.push(at, evPort, out, 0)
+}
+
+// portFree takes the next packet out of a port's queue.
+func (s *sim) portFree(out uint32) {
+	port := &s.ports[out]
+	if port.busy > s.now {
+		return // a wake-up that a resume overtook; another one is pending
+	}
+	port.wake = false
+	if out < s.hosts {
+		s.serve(out)
+		return
+	}
+	q := &s.queues[out]
+	paused, until := switchq.ClassSet(0), int64(0)
+	if s.pfc != nil {
+		paused, until = s.pfc.paused(out, s.now)
+	}
+	got, ok := q.Dequeue(&s.queueParams[port.params], paused, s.rnd)
+	if !ok {
+		if q.Len() > 0 {
+			s.wakeAt(out, until)
+		}
+		return
+	}
+	p := &s.pool.pkts[got.ID]
+	p.size, p.dscp = uint16(got.Size), got.DSCP
+	if got.CE {
+		p.flags |= flagCE
+	}
+	s.transmit(port, out, got.ID)
+	if q.Len() > 0 {
+		s.wakeAt(out, port.busy)
+	}
+}
+
+// transmit puts a packet on the link: one event for the whole hop.
+func (s *sim) transmit(port *port, out, pkt uint32) {
+	port.busy = s.now + port.serialization(s.pool.pkts[pkt].size)
+	s.events.push(port.busy+port.latency, evArrive, port.peer, pkt)
+	if s.pfc != nil {
+		s.pfcLeave(out, pkt)
+	}
+}
+
+func (s *sim) progress() Progress {
+	return Progress{Now: link.Ps(s.now), Events: s.count.Events, Done: s.done, Flow: len(s.transfers)}
+}

@@ -1,0 +1,287 @@
+package fabric
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/hw/link"
+	"github.com/uetcc/uetcc/hw/switchq"
+)
+
+func run(t testing.TB, c Config) *Result {
+	t.Helper()
+	r, err := Run(c)
+	require.NoError(t, err)
+	require.Empty(t, r.Violations)
+	require.Zero(t, r.Unfinished)
+	return r
+}
+
+func matrix(t testing.TB, text string) *Matrix {
+	t.Helper()
+	m, err := ParseMatrix("test", strings.NewReader(text))
+	require.NoError(t, err)
+	return m
+}
+
+func digest(t testing.TB, r *Result) string {
+	t.Helper()
+	b, err := json.Marshal(r)
+	require.NoError(t, err)
+	return fmt.Sprintf("%x", sha256.Sum256(b))
+}
+
+var mixed = ccc.EntropyConfig{Scheme: ccc.SchemeMixed, Values: 64}
+
+// The NSCC rows of the recorded htsim runs, with htsim's rules and load
+// balancing: mean and slowest completion within 10 %. One run of each is
+// recorded, so the tolerance also covers another random sequence.
+func TestRunAgainstHtsim(t *testing.T) {
+	for _, tc := range []struct {
+		matrix, topology string
+		mean, max        float64 // us
+	}{
+		{"one.cm", "", 176.2, 176.2},
+		{"incast.cm", "", 2179.2, 2478.5},
+		{"outcast_incast.cm", "", 1565.7, 1638.1},
+		{"perm_16n_16c_2MB.cm", "", 193.0, 198.7},
+		{"perm_32n_32c_2MB.cm", "leaf_spine_tiny.topo", 498.2, 732.6},
+		{"perm_128n_128c_2MB.cm", "", 193.3, 202.0},
+		{"perm_128n_128c_2MB.cm", "fat_tree_128_4os.topo", 566.6, 784.0},
+		{"incast_128.cm", "", 20170.2, 21029.3},
+	} {
+		t.Run(strings.TrimSpace(tc.matrix+" "+tc.topology), func(t *testing.T) {
+			c := Config{Matrix: loadMatrix(t, tc.matrix), Rules: RulesHTSim, Entropy: mixed, Seed: 13}
+			if tc.topology != "" {
+				c.Topology = loadTopology(t, tc.topology)
+			}
+			r := run(t, c)
+			require.InEpsilon(t, tc.mean, r.FCT.Mean, 0.1, "mean %.1f", r.FCT.Mean)
+			require.InEpsilon(t, tc.max, r.FCT.Max, 0.1, "max %.1f", r.FCT.Max)
+			t.Logf("mean %.1f (htsim %.1f), max %.1f (%.1f), jain %.3f", r.FCT.Mean, tc.mean, r.FCT.Max, tc.max, r.JainIndex)
+		})
+	}
+}
+
+// With the specification's own window and queues the same workloads finish, and
+// within 10 % of the bound or of what the oracle needed.
+func TestRunBySpecification(t *testing.T) {
+	for file, max := range map[string]float64{
+		"incast.cm": 2478.5, "outcast_incast.cm": 1638.1, "perm_16n_16c_2MB.cm": 198.7, "perm_128n_128c_2MB.cm": 202.0,
+	} {
+		t.Run(file, func(t *testing.T) {
+			r := run(t, Config{Matrix: loadMatrix(t, file), Entropy: mixed})
+			require.LessOrEqual(t, r.FCT.Max, 1.1*max)
+		})
+	}
+}
+
+// One packet over the whole idle tree and back takes the base round trip that
+// the topology promises.
+func TestRunBaseRTT(t *testing.T) {
+	for _, file := range []string{"", "leaf_spine_tiny.topo", "fat_tree_1024_1os.topo"} {
+		topo := FatTree(128, 100e9, link.Microsecond)
+		if file != "" {
+			topo = loadTopology(t, file)
+		}
+		m := matrix(t, fmt.Sprintf("Nodes %d\nConnections 1\n0->%d start 0 size 4086\n", topo.Nodes, topo.Nodes-1))
+		r := run(t, Config{Matrix: m, Topology: topo})
+		require.InDelta(t, us(int64(topo.BaseRTT(4150, 64))), r.FCT.Max, 0.001, file)
+	}
+}
+
+func TestRunSwitchLatencyIsPartOfTheWay(t *testing.T) {
+	topo := FatTree(16, 100e9, link.Microsecond)
+	for i := range topo.Tiers {
+		topo.Tiers[i].SwitchLatency = link.Ps(1+i) * 100 * link.Nanosecond
+	}
+	r := run(t, Config{Matrix: matrix(t, "Nodes 16\nConnections 1\n0->15 start 0 size 4086\n"), Topology: topo})
+	require.InDelta(t, us(int64(topo.BaseRTT(4150, 64))), r.FCT.Max, 0.001)
+}
+
+func TestRunIsDeterministic(t *testing.T) {
+	c := Config{Matrix: loadMatrix(t, "incast.cm"), Entropy: mixed, Seed: 5}
+	want := digest(t, run(t, c))
+	for procs := 1; procs <= 4; procs *= 2 {
+		before := runtime.GOMAXPROCS(procs)
+		require.Equal(t, want, digest(t, run(t, c)), "GOMAXPROCS %d", procs)
+		runtime.GOMAXPROCS(before)
+	}
+	c.Seed = 6
+	require.NotEqual(t, want, digest(t, run(t, c)))
+}
+
+// What congestion control is for: an incast at line rate without it, and with it.
+func TestRunOffAndEnforced(t *testing.T) {
+	c := Config{Matrix: loadMatrix(t, "incast.cm"), Entropy: mixed}
+	on := run(t, c)
+	c.Mode = ccc.ModeOff
+	off := run(t, c)
+	require.Greater(t, off.Totals.Trimmed, 4*on.Totals.Trimmed)
+	require.GreaterOrEqual(t, off.FCT.Max, on.LowerBound)
+	require.GreaterOrEqual(t, on.FCT.Max, on.LowerBound)
+}
+
+func TestRunObserveRefusesNothing(t *testing.T) {
+	c := Config{Matrix: loadMatrix(t, "incast.cm"), Entropy: mixed, Mode: ccc.ModeOff}
+	off := run(t, c)
+	c.Mode = ccc.ModeObserve
+	require.Equal(t, off.Totals.Trimmed, run(t, c).Totals.Trimmed)
+}
+
+// Random small fabrics, loads, losses and schemes: run asserts that all is
+// delivered and conserved.
+func TestRunConservesUnderRandomConfigurations(t *testing.T) {
+	for seed := range uint64(60) {
+		rnd := rand.New(rand.NewPCG(seed, 77))
+		var b strings.Builder
+		flows := 1 + rnd.IntN(20)
+		fmt.Fprintf(&b, "Nodes 16\nConnections %d\n", flows)
+		for range flows {
+			src := rnd.IntN(16)
+			fmt.Fprintf(&b, "%d->%d start %d size %d\n", src, (src+1+rnd.IntN(15))%16, rnd.IntN(50), 1+rnd.IntN(400_000))
+		}
+		c := Config{
+			Matrix: matrix(t, b.String()), Seed: seed, Rules: Rules(rnd.IntN(2)), Mode: ccc.Mode(rnd.IntN(3)),
+			NoTrim: rnd.IntN(3) == 0, NoECN: rnd.IntN(4) == 0, Rate: [...]int64{25e9, 100e9, 800e9}[rnd.IntN(3)],
+			PacketBytes: [...]int64{0, 1500, 9000}[rnd.IntN(3)], SlowLinks: rnd.IntN(4), MaxPSNRange: [...]int{0, 64, 4096}[rnd.IntN(3)],
+			Entropy: ccc.EntropyConfig{Scheme: ccc.Scheme(rnd.IntN(5)), Values: 1 << rnd.IntN(8)},
+		}
+		r, err := Run(c)
+		require.NoError(t, err, "seed %d", seed)
+		require.Empty(t, r.Violations, "seed %d", seed)
+		require.Zero(t, r.Unfinished, "seed %d: %+v", seed, r.Totals)
+	}
+}
+
+func TestRunTriggers(t *testing.T) {
+	r := run(t, Config{Matrix: matrix(t, `Nodes 16
+Connections 5
+Triggers 3
+0->1 id 1 start 2.5 size 100000 send_done_trigger 1 recv_done_trigger 2
+2->3 id 2 trigger 1 size 50000 send_done_trigger 3
+4->5 id 3 trigger 2 size 50000 send_done_trigger 3
+6->7 id 4 trigger 3 size 50000
+8->9 id 5 trigger 3 size 1
+trigger id 1 oneshot
+trigger id 2 oneshot
+trigger id 3 barrier count 2
+`)})
+	first := r.Transfers[0]
+	require.Equal(t, 2.5, first.Start)
+	require.Equal(t, first.Finished, r.Transfers[1].Start, "send_done: acknowledged")
+	require.Equal(t, first.Arrived, r.Transfers[2].Start, "recv_done: arrived")
+	require.Less(t, first.Arrived, first.Finished)
+	both := max(r.Transfers[1].Finished, r.Transfers[2].Finished)
+	require.Equal(t, both, r.Transfers[3].Start, "the barrier waits for both")
+	require.Equal(t, both, r.Transfers[4].Start)
+}
+
+// A trigger that nobody pulls leaves its transfer unfinished, and says so.
+func TestRunTransferThatNeverStarts(t *testing.T) {
+	r, err := Run(Config{Matrix: matrix(t, "Nodes 2\nConnections 1\nTriggers 1\n0->1 trigger 1 size 1\ntrigger id 1 oneshot\n")})
+	require.NoError(t, err)
+	require.Equal(t, 1, r.Unfinished)
+	require.EqualValues(t, -1, r.Transfers[0].Start)
+	require.EqualValues(t, -1, r.Transfers[0].FCT)
+}
+
+// Messages of one connection share its window and its PSNs and finish in order.
+func TestRunMessagesOfOneConnection(t *testing.T) {
+	r := run(t, Config{Matrix: loadMatrix(t, "test_cr_1f10m10p.cm")})
+	require.Equal(t, 1, r.Parameters.Connections)
+	require.Len(t, r.Transfers, 10)
+	for i := 1; i < 10; i++ {
+		require.GreaterOrEqual(t, r.Transfers[i].Finished, r.Transfers[i-1].Finished)
+	}
+	require.EqualValues(t, 100, r.Totals.New)
+}
+
+func TestRunAllToAllByTriggers(t *testing.T) {
+	r := run(t, Config{Matrix: loadMatrix(t, "alltoall_serial_16n.cm"), Entropy: mixed})
+	require.Len(t, r.Transfers, 240)
+	require.Greater(t, r.SimTime, 15*162.5)
+}
+
+// A dead uplink: its leaf avoids it, what comes down over it is lost, and the
+// transfers finish by retransmission over other entropies.
+func TestRunDeadLink(t *testing.T) {
+	text := "Nodes 16\nConnections 2\nFailures 1\n0->15 start 0 size 400000\n15->0 start 0 size 400000\nfailure switch_type AGG switch_id 0 link_id 1\n"
+	r := run(t, Config{Matrix: matrix(t, text), Entropy: ccc.EntropyConfig{Scheme: ccc.SchemeREPS, Values: 64}})
+	require.Equal(t, 1, r.Parameters.DeadLinks)
+	require.Positive(t, r.Totals.DataDropped+r.Totals.AnswersDropped)
+	for _, bad := range []string{"TOR switch_id 0 link_id 2", "AGG switch_id 8 link_id 0", "CORE switch_id 0 link_id 0"} {
+		_, err := Run(Config{Matrix: matrix(t, "Nodes 16\nConnections 1\nFailures 1\n0->15 start 0 size 1\nfailure switch_type "+bad)})
+		require.ErrorIs(t, err, ErrConfig)
+		require.ErrorContains(t, err, "line 5")
+	}
+}
+
+// A leaf that has lost all uplinks drops what should go up, and the run ends.
+func TestRunIsolatedLeaf(t *testing.T) {
+	text := "Nodes 16\nConnections 1\nFailures 2\n0->15 start 0 size 1\nfailure switch_type TOR switch_id 0 link_id 0\nfailure switch_type TOR switch_id 0 link_id 1\n"
+	r, err := Run(Config{Matrix: matrix(t, text), End: 10 * link.Second / 1000})
+	require.NoError(t, err)
+	require.Equal(t, 1, r.Unfinished)
+	require.Positive(t, r.Totals.Timeouts)
+}
+
+// PFC: nothing is lost although queues have no limit of their own, senders are
+// stopped, and every counter returns to zero (checked by run).
+func TestRunPFC(t *testing.T) {
+	r := run(t, Config{
+		Matrix: loadMatrix(t, "incast.cm"), Mode: ccc.ModeOff, NoECN: true,
+		PFC: &switchq.PFCConfig{XOff: 15 * 4150, XOn: 12 * 4150, Pause: switchq.MaxPause(100e9)},
+	})
+	require.Zero(t, r.Totals.DataDropped)
+	require.Zero(t, r.Totals.Trimmed)
+	require.NotEmpty(t, r.Pauses)
+	require.LessOrEqual(t, r.FCT.Max, 1.02*r.LowerBound)
+}
+
+func TestRunRejects(t *testing.T) {
+	m := loadMatrix(t, "one.cm")
+	for name, c := range map[string]Config{
+		"no matrix":        {},
+		"no transfers":     {Matrix: &Matrix{Nodes: 2}},
+		"receiver credit":  {Matrix: m, Control: ccc.ControlRCCC},
+		"header too small": {Matrix: m, HeaderBytes: 10},
+		"packet too large": {Matrix: m, PacketBytes: 1 << 16},
+		"too few hosts":    {Matrix: m, Topology: FatTree(2, 1e9, 0)},
+		"broken topology":  {Matrix: m, Topology: &Topology{}},
+		"negative time":    {Matrix: m, End: -1},
+		"negative count":   {Matrix: m, SlowLinks: -1},
+		"too many slow":    {Matrix: m, SlowLinks: 1000},
+	} {
+		_, err := Run(c)
+		require.ErrorIs(t, err, ErrConfig, name)
+	}
+	_, err := Run(Config{Matrix: m, Entropy: ccc.EntropyConfig{Values: 3}})
+	require.ErrorIs(t, err, ccc.ErrEntropyValues)
+	_, err = Run(Config{Matrix: m, PFC: &switchq.PFCConfig{}})
+	require.ErrorIs(t, err, switchq.ErrConfig)
+}
+
+func TestRunProgress(t *testing.T) {
+	var calls []Progress
+	c := Config{Matrix: loadMatrix(t, "perm_128n_128c_2MB.cm"), Entropy: mixed, Progress: func(p Progress) { calls = append(calls, p) }}
+	r := run(t, c)
+	require.EqualValues(t, r.Totals.Events/progressEvery, len(calls))
+	require.Equal(t, 128, calls[0].Flow)
+}
+
+func TestRunStopsAtEnd(t *testing.T) {
+	r, err := Run(Config{Matrix: loadMatrix(t, "one.cm"), End: 50 * link.Microsecond})
+	require.NoError(t, err)
+	require.Equal(t, 1, r.Unfinished)
+	require.LessOrEqual(t, r.SimTime, 50.0)
+	require.Empty(t, r.Violations)
+}

@@ -1,0 +1,149 @@
+package fabric
+
+import (
+	"github.com/uetcc/uetcc/hw/link"
+)
+
+// A transfer is one line of the matrix on its way.
+type transfer struct {
+	flow     Flow
+	conn     uint32
+	first    uint32 // PSN
+	packets  uint32
+	begun    bool
+	started  int64 // ps
+	arrived  int64 // ps, at the destination; -1: not yet
+	finished int64 // ps, acknowledged at the source; -1: not yet
+}
+
+// A triggerState counts the pulls of one trigger.
+type triggerState struct {
+	Trigger
+	pulls   int64
+	targets []uint32 // transfers
+}
+
+// connect makes a connection for each transfer, or for all messages with one ID,
+// and schedules the starts.
+func (s *sim) connect() {
+	s.triggers = make(map[int64]*triggerState, len(s.cfg.Matrix.Triggers))
+	for _, t := range s.cfg.Matrix.Triggers {
+		s.triggers[t.ID] = &triggerState{Trigger: t}
+	}
+	byID := map[int64]uint32{}
+	for i, f := range s.cfg.Matrix.Flows {
+		conn, again := byID[f.ID]
+		if !f.Message || !again {
+			conn = s.newConnection(f)
+			if f.Message {
+				byID[f.ID] = conn
+			}
+		}
+		packets := uint32((f.Size + s.cfg.payload() - 1) / s.cfg.payload())
+		s.transfers = append(s.transfers, transfer{flow: f, conn: conn, packets: packets, arrived: -1, finished: -1})
+		if f.Trigger != 0 {
+			t := s.triggers[f.Trigger]
+			t.targets = append(t.targets, uint32(i))
+		} else {
+			s.events.push(int64(f.Start), evStart, uint32(i), 0)
+		}
+	}
+	s.makeRings()
+}
+
+func (s *sim) newConnection(f Flow) uint32 {
+	conn := uint32(len(s.senders))
+	c := sender{src: uint32(f.Src), dst: uint32(f.Dst)}
+	c.ctx.Init(&s.params, 0)
+	c.ctx.Bind(&s.params, 0)
+	c.ent.Init(s.params.Entropy(), s.cfg.Seed*0x9e3779b97f4a7c15+uint64(conn))
+	s.senders = append(s.senders, c)
+	s.receivers = append(s.receivers, receiver{})
+	return conn
+}
+
+// makeRings lays out the rings of all connections in one piece each, no longer
+// than the longest connection needs.
+func (s *sim) makeRings() {
+	most := make([]uint32, len(s.senders))
+	longest := uint32(0)
+	for i := range s.transfers {
+		t := &s.transfers[i]
+		most[t.conn] += t.packets
+		longest = max(longest, most[t.conn])
+	}
+	ring := s.cfg.psnRange()
+	for ring > 64 && ring/2 > longest {
+		ring /= 2
+	}
+	n := uint32(len(s.senders))
+	s.ringMask = ring - 1
+	s.records = make([]record, n*ring)
+	s.bitmaps = make([]uint64, n*ring/64)
+	s.side = make([]uint64, n*uint32(s.params.Entropy().Words()))
+}
+
+// start begins a transfer: its bytes become backlog of its connection.
+func (s *sim) start(i uint32) {
+	t := &s.transfers[i]
+	if t.begun {
+		return // named by a multishot trigger that fired again
+	}
+	c := &s.senders[t.conn]
+	t.begun, t.started, t.first = true, s.now, c.end
+	c.end += t.packets
+	c.started = append(c.started, i)
+	c.ctx.OnNewData(&s.params, s.nowNs(), t.flow.Size+int64(t.packets)*s.cfg.HeaderBytes)
+	s.ready(t.conn)
+}
+
+// finishTransfers completes what is acknowledged to the end.
+func (s *sim) finishTransfers(c *sender) {
+	for ; c.acked < len(c.started); c.acked++ {
+		t := &s.transfers[c.started[c.acked]]
+		if int32(c.cack-t.first-t.packets) < 0 {
+			return
+		}
+		t.finished = s.now
+		s.done++
+		s.pull(t.flow.SendDone)
+	}
+}
+
+// arrivedTransfers notes what is there to the end.
+func (s *sim) arrivedTransfers(conn uint32, r *receiver) {
+	c := &s.senders[conn]
+	for ; r.arrived < len(c.started); r.arrived++ {
+		t := &s.transfers[c.started[r.arrived]]
+		if int32(r.cack-t.first-t.packets) < 0 {
+			return
+		}
+		t.arrived = s.now
+		s.pull(t.flow.RecvDone)
+	}
+}
+
+// pull pulls a trigger, which starts its transfers when it fires.
+func (s *sim) pull(id int64) {
+	if id == 0 {
+		return
+	}
+	t := s.triggers[id]
+	t.pulls++
+	switch t.Kind {
+	case TriggerOneshot:
+		if t.pulls != 1 {
+			return
+		}
+	case TriggerBarrier:
+		if t.pulls != t.Count {
+			return
+		}
+	}
+	for _, i := range t.targets {
+		s.events.push(s.now, evStart, i, 0)
+	}
+}
+
+// fct is how long a finished transfer took.
+func (t *transfer) fct() link.Ps { return link.Ps(t.finished - t.started) }
