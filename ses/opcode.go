@@ -35,6 +35,7 @@ const (
 	opsRendezvous = 1<<OpcodeRendezvousSend | 1<<OpcodeRendezvousTSend
 	opsDeferrable = 1<<OpcodeDeferrableSend | 1<<OpcodeDeferrableTSend
 	opsExtended   = opsAtomic | opsRendezvous
+	opsOwnLayout  = opsExtended | opsDeferrable | 1<<OpcodeDeferrableRTR // not a bare Standard
 
 	opsSmall = 1<<OpcodeNoOp | 1<<OpcodeWrite | 1<<OpcodeRead | 1<<OpcodeAtomic | 1<<OpcodeFetchingAtomic
 	// opsMedium adds the sends that fit one packet; all other opcodes need the

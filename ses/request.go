@@ -21,6 +21,16 @@ type Request struct {
 // Errors: [ErrForm] when f is not a request form, [ErrTruncated]; they leave the
 // request as it was.
 func (r *Request) Decode(f Form, b []byte) (n int, err error) {
+	if f == FormStandard && len(b) >= StandardLen && !Opcode(b[0]&0x3f).in(opsOwnLayout) {
+		r.Form = f
+		return r.Standard.Decode(b)
+	}
+	return r.decode(f, b)
+}
+
+// decode is Decode for all but the plain standard header, which most packets
+// have.
+func (r *Request) decode(f Form, b []byte) (n int, err error) {
 	if !f.IsRequest() {
 		return 0, ErrForm
 	}
