@@ -62,6 +62,7 @@ type malformedVector struct {
 func TestVectors(t *testing.T) {
 	t.Run("pds", testPDSVectors)
 	t.Run("ses", testSESVectors)
+	t.Run("packets", testPacketVectors)
 	t.Run("malformed", testMalformedVectors)
 }
 
@@ -121,6 +122,7 @@ func testMalformedVectors(t *testing.T) {
 	}
 	for _, v := range readVectors[malformedVector](t, "malformed.jsonl") {
 		if strings.HasPrefix(v.Name, "packet/") {
+			v.replayPacket(t)
 			continue
 		}
 		if ways := sesKinds[v.Name]; ways != nil {

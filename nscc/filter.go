@@ -1,13 +1,17 @@
 package nscc
 
-// average moves the average by a fixed share of the sample.
-func (w *Window) average(p *Params, q int64, marked bool) {
-	limit, draining := p.drainAbove, w.base>>2
+// average feeds a queueing delay to the filter.
+func (w *Window) average(p *Params, now, q int64, marked bool) {
+	if p.filter == FilterForgetting {
+		w.forget(now, q)
+		return
+	}
+	limit := p.drainAbove
 	if marked {
 		limit = never
 	}
 	if q > limit {
-		q = draining
+		q = w.base >> 2
 	}
 	w.avg = float64(p.gain*float64(q)) + float64(p.keep*w.avg)
 }

@@ -37,6 +37,17 @@ func (t Type) IsRequest() bool { return t&^1 == TypeRUDReq || t == TypeRUDCCReq 
 // IsROD reports whether t is a request of an ordered PDC.
 func (t Type) IsROD() bool { return t == TypeRODReq || t == TypeRODCCReq }
 
+var headerLens = [32]uint8{
+	TypeRUDReq: RequestLen, TypeRODReq: RequestLen, TypeRUDCCReq: RequestCCLen, TypeRODCCReq: RequestCCLen,
+	TypeRUDIReq: RUDILen, TypeRUDIResp: RUDILen, TypeUUDReq: UUDLen,
+	TypeACK: AckLen, TypeACKCC: AckCCLen, TypeACKCCX: AckCCXLen,
+	TypeNACK: NackLen, TypeNACKCCX: NackCCXLen, TypeCP: ControlLen,
+}
+
+// HeaderLen returns the size of the PDS header of type t. It is 0 for reserved
+// types and for TSS, whose size its first byte tells.
+func (t Type) HeaderLen() int { return int(headerLens[t&31]) }
+
 // NextHdr is the 4-bit next_hdr: which semantic header follows. Control
 // packets carry a [CtlType] in its place. (UE Specification 1.0.x, Table 3-16.)
 type NextHdr uint8

@@ -1,0 +1,118 @@
+package uetcc
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net/netip"
+
+	"github.com/uetcc/uetcc/pds"
+)
+
+const (
+	etherLen  = 14
+	etherIPv4 = 0x0800
+	etherIPv6 = 0x86dd
+	etherVLAN = 0x8100
+	etherQinQ = 0x88a8
+
+	ip4Len   = 20
+	ip6Len   = 40
+	udpLen   = 8
+	protoUDP = 17
+	hopLimit = 64
+	fragment = 0x3fff // in IPv4: more fragments, offset
+)
+
+// A Frame is a [Packet] with the Ethernet, IP and UDP headers around it.
+// Offsets count from the start of what was parsed. Single writer.
+type Frame struct {
+	DstMAC, SrcMAC [6]byte
+	Src, Dst       [16]byte // addresses; IPv4 as ::ffff:a.b.c.d
+	TOS            uint8    // DSCP and ECN, see pds.SplitTOS
+	Native         bool     // rides on IP without UDP
+	Trimmed        bool     // the DSCP says that a switch cut it: only the PDS header was read
+	TransportLen   int      // bytes of UDP, or without UDP of IP payload; see pds.NominalSize
+
+	Packet
+}
+
+// addresses sets the addresses of f from an IP header.
+func (f *Frame) addresses(ip []byte) {
+	if ip[0]>>4 == 6 {
+		f.Src, f.Dst = [16]byte(ip[8:]), [16]byte(ip[24:])
+		return
+	}
+	putMapped(&f.Src, ip[12:16])
+	putMapped(&f.Dst, ip[16:20])
+}
+
+// putMapped sets a to ::ffff: and the IPv4 address ip4. It is two word stores:
+// copying the parts costs a quarter of the whole walk.
+func putMapped(a *[16]byte, ip4 []byte) {
+	binary.BigEndian.PutUint64(a[:], 0)
+	binary.BigEndian.PutUint64(a[8:], 0xffff<<32|uint64(binary.BigEndian.Uint32(ip4)))
+}
+
+// SrcAddr and DstAddr return the addresses in the standard library's form.
+func (f *Frame) SrcAddr() netip.Addr { return netip.AddrFrom16(f.Src).Unmap() }
+func (f *Frame) DstAddr() netip.Addr { return netip.AddrFrom16(f.Dst).Unmap() }
+
+// String returns one line for people.
+func (f *Frame) String() string {
+	d, e := pds.SplitTOS(f.TOS)
+	s := fmt.Sprintf("%v > %v ev=%d dscp=%d %v ", f.SrcAddr(), f.DstAddr(), f.Entropy, uint8(d), e)
+	if f.Trimmed {
+		s += "trimmed "
+	}
+	return s + f.Packet.String()
+}
+
+// ipInfo is where an IP packet has what.
+type ipInfo struct {
+	payload  int // offset of what follows the headers
+	end      int // length of the whole packet
+	protocol uint8
+	tos      uint8
+}
+
+// parseIP4 reads the header of the IPv4 packet that b begins with. The only
+// error is [ErrIP], also for another version.
+func parseIP4(b []byte) (h ipInfo, err error) {
+	if len(b) < ip4Len || b[0] != 0x45 || binary.BigEndian.Uint16(b[6:])&fragment != 0 {
+		return h, ErrIP
+	}
+	end := int(binary.BigEndian.Uint16(b[2:]))
+	if end < ip4Len || end > len(b) {
+		return h, ErrIP
+	}
+	return ipInfo{ip4Len, end, b[9], b[1]}, nil
+}
+
+// parseIP6 is parseIP4 for IPv6. It skips the extension headers that may stand
+// in front of UET.
+func parseIP6(b []byte) (ipInfo, error) {
+	if len(b) < ip6Len || b[0]>>4 != 6 {
+		return ipInfo{}, ErrIP
+	}
+	end := ip6Len + int(binary.BigEndian.Uint16(b[4:]))
+	if end > len(b) {
+		return ipInfo{}, ErrIP
+	}
+	h := ipInfo{ip6Len, end, b[6], uint8(binary.BigEndian.Uint16(b) >> 4)}
+	for isSkipped(h.protocol) {
+		if end-h.payload < 8 {
+			return ipInfo{}, ErrIP
+		}
+		h.protocol, h.payload = b[h.payload], h.payload+8*(1+int(b[h.payload+1]))
+		if h.payload > end {
+			return ipInfo{}, ErrIP
+		}
+	}
+	return h, nil
+}
+
+// isSkipped reports whether an IPv6 header may be followed by UET: hop-by-hop
+// options, routing, destination options, mobility.
+func isSkipped(protocol uint8) bool {
+	return protocol == 0 || protocol == 43 || protocol == 60 || protocol == 135
+}

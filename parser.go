@@ -1,0 +1,224 @@
+package uetcc
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/uetcc/uetcc/pds"
+)
+
+// Errors of a [Parser], beside those of packages pds and ses.
+var (
+	// ErrNotUET: an Ethernet type, IP protocol or UDP port of something else.
+	ErrNotUET = errors.New("uetcc: not a UET packet")
+
+	// ErrIP: an IP or UDP header is cut short or contradicts itself, or has
+	// what UET does not use: IPv4 options, fragments.
+	ErrIP = errors.New("uetcc: bad IP or UDP header")
+)
+
+// A Parser takes received packets apart. It is configuration only: the zero
+// value reads UET as it is registered, without trailer. Safe for concurrent use
+// while nobody changes it.
+//
+// No method allocates. A method that returns an error leaves the [Packet] or
+// [Frame] as it was. Whether the values are legal is another question: see
+// [Packet.Validate].
+type Parser struct {
+	Port     uint16    // UDP destination port; 0 means pds.UDPPort
+	Protocol uint8     // IP protocol of UET without UDP; 0 means pds.IPProtocol
+	CRC      bool      // packets end in a CRC-32C, which must be right; see pds.CheckCRC
+	DSCPs    pds.DSCPs // code points of trimmed packets; zero values name none
+}
+
+// UDP reads b, the payload of a UDP datagram, into p. The errors are those of
+// packages pds and ses.
+func (ps *Parser) UDP(b []byte, p *Packet) (err error) {
+	if ps.CRC {
+		if b, err = untrail(b, 0); err != nil {
+			return err
+		}
+	}
+	return p.decode(b, 0)
+}
+
+// Native reads b, the payload of an IP packet without UDP, into p. It begins
+// with the entropy header. The errors are those of packages pds and ses.
+func (ps *Parser) Native(b []byte, p *Packet) error {
+	var e pds.Entropy
+	n, err := e.Decode(b)
+	if err == nil && ps.CRC {
+		b, err = untrail(b, n)
+	}
+	if err == nil {
+		err = p.decode(b, n)
+	}
+	if err != nil {
+		return err
+	}
+	p.Entropy = e.Value
+	return nil
+}
+
+// Trimmed is UDP for a datagram that a switch has cut: it reads the PDS header
+// alone, and counts what is left of the rest as data.
+func (ps *Parser) Trimmed(b []byte, p *Packet) error { return p.decodeTrimmed(b, 0) }
+
+// untrail returns b without the CRC that ends it, which covers all from b[at]
+// on. A packet with a security header has none.
+func untrail(b []byte, at int) ([]byte, error) {
+	if at < len(b) && pds.Type(b[at]>>3) == pds.TypeTSS {
+		return b, nil
+	}
+	body, err := pds.CheckCRC(b[at:])
+	if err != nil {
+		return nil, err
+	}
+	return b[:at+len(body)], nil
+}
+
+// Ethernet reads the frame b, without preamble and check sequence, into f. Up to
+// two 802.1Q tags are skipped. The errors are [ErrNotUET], [ErrIP] and those of
+// packages pds and ses.
+func (ps *Parser) Ethernet(b []byte, f *Frame) error {
+	if size := ps.plain(b); size > 0 {
+		return ps.plainFrame(b[:plainLen-udpLen+size], f)
+	}
+	return ps.anyFrame(b, f)
+}
+
+// plainLen is what precedes the PDS header in a frame without tags and options.
+const plainLen = etherLen + ip4Len + udpLen
+
+// plain returns the UDP length of b if it is a frame without tags, options,
+// fragments, trailer or trimming, with consistent lengths, and 0 otherwise:
+// most frames, and their fields are in fixed places.
+func (ps *Parser) plain(b []byte) int {
+	if len(b) < plainLen || ps.CRC {
+		return 0
+	}
+	h := (*[plainLen]byte)(b)
+	const typeVersion = etherIPv4<<8 | 0x45
+	if binary.BigEndian.Uint32(h[12:])>>8 != typeVersion || binary.BigEndian.Uint16(h[20:])&fragment != 0 || h[23] != protoUDP {
+		return 0
+	}
+	ip, udp := int(binary.BigEndian.Uint16(h[16:])), int(binary.BigEndian.Uint16(h[38:]))
+	if etherLen+ip > len(b) || ip4Len+udp > ip || udp < udpLen || binary.BigEndian.Uint16(h[36:]) != ps.port() || ps.isTrimmed(h[15]) {
+		return 0
+	}
+	return udp
+}
+
+// plainFrame reads the plain frame b, which ends with the datagram.
+func (ps *Parser) plainFrame(b []byte, f *Frame) error {
+	if err := f.decode(b, plainLen); err != nil {
+		return err
+	}
+	h := (*[plainLen]byte)(b)
+	f.DstMAC, f.SrcMAC = [6]byte(h[:]), [6]byte(h[6:])
+	putMapped(&f.Src, h[26:30])
+	putMapped(&f.Dst, h[30:34])
+	f.Entropy, f.TOS, f.TransportLen = binary.BigEndian.Uint16(h[34:]), h[15], len(b)-plainLen+udpLen
+	f.Trimmed, f.Native = false, false
+	return nil
+}
+
+// anyFrame is Ethernet without the short cut.
+func (ps *Parser) anyFrame(b []byte, f *Frame) error {
+	at := etherLen
+	if len(b) < etherLen {
+		return ErrNotUET
+	}
+	typ := binary.BigEndian.Uint16(b[12:])
+	for range 2 {
+		if typ != etherVLAN && typ != etherQinQ {
+			break
+		}
+		if at += 4; len(b) < at {
+			return ErrNotUET
+		}
+		typ = binary.BigEndian.Uint16(b[at-2:])
+	}
+	if typ != etherIPv4 && typ != etherIPv6 {
+		return ErrNotUET
+	}
+	if err := ps.ip(b, at, f); err != nil {
+		return err
+	}
+	f.DstMAC, f.SrcMAC = [6]byte(b), [6]byte(b[6:])
+	return nil
+}
+
+// IP reads the IPv4 or IPv6 packet b into f. MAC addresses are left as they
+// were. The errors are those of [Parser.Ethernet].
+func (ps *Parser) IP(b []byte, f *Frame) error { return ps.ip(b, 0, f) }
+
+// ip reads the IP packet at b[at].
+func (ps *Parser) ip(b []byte, at int, f *Frame) error {
+	h, err := parseIP4(b[at:])
+	if err != nil {
+		if h, err = parseIP6(b[at:]); err != nil {
+			return err
+		}
+	}
+	from, end, skip := at+h.payload, at+h.end, udpLen
+	size := end - from
+	if size < udpLen {
+		return ErrIP
+	}
+	trimmed := ps.isTrimmed(h.tos)
+	switch h.protocol {
+	case protoUDP:
+		u := b[from : from+udpLen]
+		if binary.BigEndian.Uint16(u[2:]) != ps.port() {
+			return ErrNotUET
+		}
+		size = int(binary.BigEndian.Uint16(u[4:]))
+		if size < udpLen || from+size > end && !trimmed {
+			return ErrIP
+		}
+		end = min(end, from+size)
+	case ps.protocol():
+		skip = pds.EntropyLen
+	default:
+		return ErrNotUET
+	}
+	switch packet := b[:end]; {
+	case trimmed:
+		err = f.decodeTrimmed(packet, from+skip)
+	case ps.CRC:
+		if packet, err = untrail(packet, from+skip); err != nil {
+			return err
+		}
+		fallthrough
+	default:
+		err = f.decode(packet, from+skip)
+	}
+	if err != nil {
+		return err
+	}
+	f.Entropy = binary.BigEndian.Uint16(b[from:]) // UDP source port, or entropy header
+	f.TOS, f.Trimmed, f.Native, f.TransportLen = h.tos, trimmed, skip != udpLen, size
+	f.addresses(b[at:])
+	return nil
+}
+
+func (ps *Parser) port() uint16 {
+	if ps.Port == 0 {
+		return pds.UDPPort
+	}
+	return ps.Port
+}
+
+func (ps *Parser) protocol() uint8 {
+	if ps.Protocol == 0 {
+		return pds.IPProtocol
+	}
+	return ps.Protocol
+}
+
+// isTrimmed reports whether a packet with this TOS byte has been trimmed.
+func (ps *Parser) isTrimmed(tos uint8) bool {
+	d, _ := pds.SplitTOS(tos)
+	return d != 0 && (d == ps.DSCPs.Trimmed || d == ps.DSCPs.TrimmedLastHop)
+}
