@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/uetcc/uetcc/hw"
 	"github.com/uetcc/uetcc/hw/cbfc"
 	"github.com/uetcc/uetcc/hw/hbm"
 	"github.com/uetcc/uetcc/hw/pcc"
@@ -98,4 +99,65 @@ func BenchmarkHBM(b *testing.B) {
 		}
 		c.Retire(now, done[:])
 	}
+}
+
+// BenchmarkHW is what the engine does to a device's registers: a window written,
+// a doorbell rung, events drained in batches of 32.
+func BenchmarkHW(b *testing.B) {
+	cfg := hw.SoftConfig{Contexts: 1, Owners: 1, Features: hw.FeatureWindow | hw.FeatureEvents, LineRate: 100e9, MTU: 4096}
+	memory, host := hw.NewMemory(cfg.SpaceSize()), hw.NewMemory(1<<16)
+	nic, err := hw.NewSoftDevice(cfg, memory, host)
+	if err != nil {
+		b.Fatal(err)
+	}
+	mapped, err := hw.WrapBAR(make([]byte, 1<<14))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for off := uint32(0); off < mapped.Size() && off < memory.Size(); off += 8 {
+		mapped.Store64(off, memory.Load64(off))
+	}
+	for _, space := range []struct {
+		name string
+		hw.Space
+	}{{"memory", memory}, {"bar", mapped}} {
+		dev, err := hw.Open(space)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := dev.Enable(cfg.Features); err != nil {
+			b.Fatal(err)
+		}
+		c, _ := dev.Context(0)
+		bell, _ := dev.Doorbell(0)
+		b.Run("cwnd/"+space.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				c.SetCwnd(75776)
+			}
+		})
+		b.Run("doorbell/"+space.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for index := uint16(0); b.Loop(); index++ {
+				bell.Ring(&c, 1, index)
+			}
+		})
+	}
+	dev, _ := hw.Open(memory)
+	_ = dev.Enable(cfg.Features)
+	ring, err := dev.Ring(0, host, 0, 10)
+	if err != nil {
+		b.Fatal(err)
+	}
+	nic.Step(1)
+	var buf [32]hw.Event
+	b.Run("event/post+drain-by-32", func(b *testing.B) {
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			nic.Post(hw.Event{Type: hw.EventACKCC, Stamp: 1})
+			if i&31 == 31 && ring.Drain(buf[:]) != 32 {
+				b.Fatal("lost")
+			}
+		}
+	})
 }

@@ -1,0 +1,59 @@
+package hw
+
+// UETTickPs is the tick of UET stamps, 128 ns, in picoseconds.
+const UETTickPs = 128_000
+
+// Clock is a device's free-running clock. Safe for concurrent use.
+type Clock struct {
+	space     Space
+	now       uint32
+	tickPs    uint32
+	stampBits uint32
+}
+
+// Ticks returns the clock's reading. It never steps back.
+func (c Clock) Ticks() uint64 { return c.space.Load64(c.now) }
+
+// Ticks32 returns the reading over a bus of 32 bits: high, low, and high again.
+// If the high half moved meanwhile, the low half has just passed zero.
+func (c Clock) Ticks32() uint64 {
+	hi := c.space.Load32(c.now + 4)
+	lo := c.space.Load32(c.now)
+	if again := c.space.Load32(c.now + 4); again != hi {
+		return uint64(again) << 32
+	}
+	return uint64(hi)<<32 | uint64(lo)
+}
+
+// TickPs returns the length of a tick in picoseconds.
+func (c Clock) TickPs() uint32 { return c.tickPs }
+
+// Nanoseconds converts ticks of the clock, rounding down.
+func (c Clock) Nanoseconds(ticks uint64) int64 { return TicksToNs(ticks, c.tickPs) }
+
+// Extend returns the full time of a short stamp taken not more than one turn of
+// the stamp before now.
+func (c Clock) Extend(stamp uint32, now uint64) uint64 { return ExtendStamp(stamp, c.stampBits, now) }
+
+// TicksToNs converts ticks of the given length (picoseconds) to nanoseconds,
+// rounding down.
+func TicksToNs(ticks uint64, tickPs uint32) int64 {
+	return int64(ticks/1000*uint64(tickPs) + ticks%1000*uint64(tickPs)/1000)
+}
+
+// NsToTicks converts nanoseconds (>= 0) to ticks of the given length
+// (picoseconds, >= 1), rounding down.
+func NsToTicks(ns int64, tickPs uint32) uint64 {
+	t := uint64(tickPs)
+	return uint64(ns)/t*1000 + uint64(ns)%t*1000/t
+}
+
+// ExtendStamp returns the full time, in ticks, of a stamp of the given number of
+// bits (1..32) that was taken at most 2^bits - 1 ticks before now:
+// now - ((now - stamp) mod 2^bits). For 16 bits of 128 ns that is 8.39 ms; an
+// older stamp comes out as many turns too late, so reject ages above half the
+// range where the age matters.
+func ExtendStamp(stamp, bits uint32, now uint64) uint64 {
+	mask := uint64(1)<<bits - 1
+	return now - (now-uint64(stamp))&mask
+}

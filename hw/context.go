@@ -1,0 +1,149 @@
+package hw
+
+// Mode says which limits a device enforces for a context.
+type Mode uint8
+
+// Modes.
+const (
+	ModeWindow Mode = iota // CWND
+	ModeCredit             // CREDIT
+	ModeBoth               // CWND and CREDIT
+	ModeRate               // RATE only
+)
+
+func (m Mode) String() string {
+	switch m {
+	case ModeWindow:
+		return "window"
+	case ModeCredit:
+		return "credit"
+	case ModeBoth:
+		return "both"
+	case ModeRate:
+		return "rate"
+	}
+	return "Mode(?)"
+}
+
+// Needs returns the features that a device must have for the mode.
+func (m Mode) Needs() Feature {
+	switch m {
+	case ModeWindow:
+		return FeatureWindow
+	case ModeCredit:
+		return FeatureCredit
+	case ModeBoth:
+		return FeatureWindow | FeatureCredit
+	}
+	return FeatureRate
+}
+
+// Control is what a commit applies together.
+type Control struct {
+	Enable       bool
+	Mode         Mode
+	Generation   uint8
+	TrafficClass uint8
+	Rate         uint32 // 2^20 is the line rate; 0 is unpaced
+	Burst        uint32 // bytes, depth of the token bucket; at least an MTU where Rate is not 0
+}
+
+// State is a context as the device sees it.
+type State struct {
+	Ready      bool // a packet may leave now
+	Window     bool // blocked by CWND
+	Credit     bool // blocked by CREDIT
+	Rate       bool // blocked by the token bucket
+	Generation uint8
+}
+
+// Context is the block of one congestion control context. A single writer owns
+// it; loads may come from anywhere.
+type Context struct {
+	space  Space
+	base   uint32
+	serial uint32 // of commits
+	on     Feature
+	index  uint32
+}
+
+// Context returns context block i. Errors: [ErrMissing], [ErrIndex].
+func (d *Device) Context(i int) (Context, error) {
+	base, err := d.offset(RegCtl, i)
+	return Context{space: d.space, base: base, on: d.on, index: uint32(i)}, err
+}
+
+// Index returns the context's number on the device.
+func (c *Context) Index() uint32 { return c.index }
+
+// Commit programs the context and makes the device apply the change as a whole.
+func (c *Context) Commit(v Control) {
+	ctl := uint32(v.Mode)<<1 | uint32(v.Generation)<<8 | uint32(v.TrafficClass)<<16
+	if v.Enable {
+		ctl |= 1
+	}
+	c.space.Store32(c.base+RegCtl.Offset, ctl)
+	if c.on&FeatureRate != 0 {
+		c.space.Store32(c.base+RegRate.Offset, v.Rate)
+		c.space.Store32(c.base+RegBurst.Offset, v.Burst)
+	}
+	c.serial++
+	c.space.Store32(c.base+RegCommit.Offset, c.serial<<8|uint32(v.Generation))
+	c.space.Flush()
+}
+
+// SetCwnd gives the device a window in bytes. It may be less than what is in
+// flight; then nothing new leaves. Without [FeatureWindow] it changes nothing.
+func (c *Context) SetCwnd(bytes int64) {
+	if c.on&FeatureWindow != 0 {
+		c.space.Store64(c.base+RegCwnd.Offset, uint64(bytes))
+	}
+}
+
+// SetCredit gives the device the total of credit in quanta of 256 bytes since
+// the context was first used. The device ignores an older total. Without
+// [FeatureCredit] it changes nothing.
+func (c *Context) SetCredit(quanta uint64) {
+	if c.on&FeatureCredit != 0 {
+		c.space.Store64(c.base+RegCredit.Offset, quanta)
+	}
+}
+
+// SetBacklog tells the device the bytes that wait, which it advertises as its
+// credit target. Without [FeatureCredit] it changes nothing.
+func (c *Context) SetBacklog(bytes int64) {
+	if c.on&FeatureCredit != 0 {
+		c.space.Store64(c.base+RegBacklog.Offset, uint64(bytes))
+	}
+}
+
+// State returns how the device sees the context. Its generation tells whether
+// the last commit has arrived.
+func (c *Context) State() State {
+	v := c.space.Load32(c.base + RegState.Offset)
+	return State{v&1 != 0, v&2 != 0, v&4 != 0, v&8 != 0, uint8(v >> 8)}
+}
+
+// Acked returns the cumulative bytes acknowledged, Sent those sent. Load Acked
+// first: then their difference is never too small.
+func (c *Context) Acked() uint64 { return c.space.Load64(c.base + RegAcked.Offset) }
+
+// Sent returns the cumulative bytes sent.
+func (c *Context) Sent() uint64 { return c.space.Load64(c.base + RegSent.Offset) }
+
+// CreditUsed returns the cumulative credit spent in quanta of 256 bytes.
+func (c *Context) CreditUsed() uint64 {
+	if c.on&FeatureCredit == 0 {
+		return 0
+	}
+	return c.space.Load64(c.base + RegCreditUsed.Offset)
+}
+
+// LastTX returns the low bits of the clock at the last departure, 0 without
+// [FeatureTXStamp].
+func (c *Context) LastTX() uint32 {
+	if c.on&FeatureTXStamp == 0 {
+		return 0
+	}
+	return c.space.Load32(c.base + RegLastTX.Offset)
+}

@@ -1,0 +1,231 @@
+package hw
+
+import "math/bits"
+
+// maxBlocks ends the walk of a chain that is too long to be true.
+const maxBlocks = 256
+
+// headerLen is the length of a block header; version 1 is the one we know.
+const (
+	headerLen    = 0x14
+	knownVersion = 1
+)
+
+// A block is a register block that the walk found.
+type block struct {
+	kind  Kind
+	at    uint32
+	count uint32
+	base  uint32
+}
+
+// element returns the offset of a register in an array element.
+func (b *block) element(index int, off uint32) (uint32, error) {
+	if uint64(index) >= uint64(b.count) {
+		return 0, ErrIndex
+	}
+	return b.base + uint32(index)*b.kind.stride() + off, nil
+}
+
+// Device is a NIC's register space after discovery: what it offers, and access
+// to its blocks. Use one Device from one goroutine to negotiate; the values that
+// it hands out then have owners of their own.
+type Device struct {
+	space  Space
+	blocks []block
+	on     Feature
+}
+
+// Open walks the chain of register blocks in a space and returns the device,
+// with no feature enabled. It terminates on any contents and reads nothing
+// outside the space. Blocks of unknown kind, vendor or major version are
+// skipped. Errors: [ErrChain], [ErrMissing].
+func Open(space Space) (*Device, error) {
+	d := &Device{space: space}
+	size := space.Size()
+	for at, n := uint32(0), 0; ; n++ {
+		if n == maxBlocks || at%4 != 0 || uint64(at)+headerLen > uint64(size) {
+			return nil, ErrChain
+		}
+		b, known, err := d.readHeader(at)
+		if err != nil {
+			return nil, err
+		}
+		if known {
+			d.blocks = append(d.blocks, b)
+		}
+		next := space.Load32(at + RegNext.Offset)
+		if next == 0 {
+			break
+		}
+		if next <= at { // strictly forward, so that the walk ends
+			return nil, ErrChain
+		}
+		at = next
+	}
+	if d.block(KindCapability) == nil || d.block(KindClock) == nil {
+		return nil, ErrMissing
+	}
+	return d, nil
+}
+
+// readHeader reads the block at offset at and checks its geometry.
+func (d *Device) readHeader(at uint32) (b block, known bool, err error) {
+	typ, version := d.space.Load32(at+RegType.Offset), d.space.Load32(at+RegVersion.Offset)
+	kind := Kind(typ)
+	if typ>>16 != 0 || version>>24 != knownVersion || !kind.known() {
+		return b, false, nil
+	}
+	if d.block(kind) != nil || uint64(at)+kind.fixedLen() > uint64(d.space.Size()) || at%8 != 0 {
+		return b, false, ErrChain
+	}
+	b = block{kind: kind, at: at}
+	if kind.stride() == 0 {
+		return b, true, nil
+	}
+	geom := d.space.Load32(at + RegGeom.Offset)
+	b.count, b.base = geom>>8, d.space.Load32(at+RegBase.Offset)
+	end := uint64(b.base) + uint64(b.count)*uint64(kind.stride())
+	if uint32(bits.TrailingZeros32(kind.stride())) != geom&0xff || b.base%min(64, kind.stride()) != 0 ||
+		b.base < at+headerLen || end > uint64(d.space.Size()) || d.overlaps(b) {
+		return b, false, ErrChain
+	}
+	return b, true, nil
+}
+
+// overlaps reports whether b's array meets the array of another block.
+func (d *Device) overlaps(b block) bool {
+	for i := range d.blocks {
+		o := &d.blocks[i]
+		if uint64(b.base) < uint64(o.base)+uint64(o.count)*uint64(o.kind.stride()) &&
+			uint64(o.base) < uint64(b.base)+uint64(b.count)*uint64(b.kind.stride()) {
+			return true
+		}
+	}
+	return false
+}
+
+// known reports whether this package knows the kind.
+func (k Kind) known() bool {
+	switch k {
+	case KindCapability, KindClock, KindContext, KindPDC, KindDoorbell, KindEvents, KindCounters:
+		return true
+	}
+	return false
+}
+
+// fixedLen returns the bytes of a kind's block that lie at its base.
+func (k Kind) fixedLen() uint64 {
+	switch k {
+	case KindCapability:
+		return 0x48
+	case KindClock:
+		return 0x30
+	}
+	return headerLen
+}
+
+// block returns the block of a kind, or nil.
+func (d *Device) block(k Kind) *block {
+	for i := range d.blocks {
+		if d.blocks[i].kind == k {
+			return &d.blocks[i]
+		}
+	}
+	return nil
+}
+
+// Count returns the number of array elements of a kind, 0 if the device has no
+// such block.
+func (d *Device) Count(k Kind) int {
+	if b := d.block(k); b != nil {
+		return int(b.count)
+	}
+	return 0
+}
+
+// reg returns the offset of a register in a block that is always there.
+func (d *Device) reg(r Register) uint32 { return d.block(r.Kind).at + r.Offset }
+
+// Features returns what the device offers.
+func (d *Device) Features() Feature { return Feature(d.space.Load64(d.reg(RegFeatures))) }
+
+// Enabled returns the features that are on.
+func (d *Device) Enabled() Feature { return d.on }
+
+// Enable turns on exactly the features of want. The error is [ErrFeature] if the
+// device does not offer one, or refuses; then nothing is on.
+func (d *Device) Enable(want Feature) error {
+	d.on = 0
+	at := d.reg(RegFeaturesOn)
+	if d.Features()&want != want {
+		d.space.Store64(at, 0)
+		return ErrFeature
+	}
+	d.space.Store64(at, uint64(want))
+	if Feature(d.space.Load64(at)) != want {
+		return ErrFeature
+	}
+	d.on = want
+	return nil
+}
+
+// LineRate returns the port's rate in bits per second.
+func (d *Device) LineRate() int64 { return int64(d.space.Load64(d.reg(RegLineRate))) }
+
+// MTU returns the largest packet in bytes.
+func (d *Device) MTU() int64 { return int64(d.space.Load64(d.reg(RegLimits))>>48) * 64 }
+
+// Status is the device's state.
+type Status uint32
+
+// Bits of a status.
+const (
+	StatusReady    Status = 1 << 0
+	StatusFault    Status = 1 << 1
+	StatusLink     Status = 1 << 2
+	StatusOverload Status = 1 << 3 // doorbells come faster than they are taken
+)
+
+// Status returns the device's state.
+func (d *Device) Status() Status { return Status(d.space.Load32(d.reg(RegStatus))) }
+
+// Fault is what went wrong since it was last cleared.
+type Fault uint32
+
+// Bits of a fault.
+const (
+	FaultDoorbell Fault = 1 << 0 // a doorbell named a context that does not exist
+	FaultCommit   Fault = 1 << 1 // a commit's generation was not that of CTL
+	FaultRing     Fault = 1 << 2 // a ring lies outside the host memory
+)
+
+// Faults returns the sticky fault bits, ClearFaults clears some of them.
+func (d *Device) Faults() Fault { return Fault(d.space.Load32(d.reg(RegFault)) &^ clearFaults) }
+
+// ClearFaults asks the device to clear the given bits.
+func (d *Device) ClearFaults(f Fault) {
+	d.space.Store32(d.reg(RegFault), uint32(f)|clearFaults)
+	d.space.Flush()
+}
+
+// clearFaults marks a store to FAULT. A device in shared memory sees values, not
+// stores, and could not tell a store of the present value from no store.
+const clearFaults = 1 << 31
+
+const resetMagic = 0x52535421 // "RST!"
+
+// Reset asks the device to start afresh: no features, no contexts.
+func (d *Device) Reset() {
+	d.on = 0
+	d.space.Store32(d.reg(RegReset), resetMagic)
+	d.space.Flush()
+}
+
+// Clock returns the device's clock.
+func (d *Device) Clock() Clock {
+	return Clock{
+		space: d.space, now: d.reg(RegNow),
+		tickPs: d.space.Load32(d.reg(RegTickPs)), stampBits: d.space.Load32(d.reg(RegStampBits)),
+	}
+}

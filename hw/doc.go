@@ -1,0 +1,44 @@
+// Package hw abstracts the registers of a NIC that takes congestion control off
+// the host's hands: discovery of what the device can do, a context block for
+// each congestion control context (window, credit, rate), a block for each PDC,
+// doorbells, event rings, a clock and counters.
+//
+// No public NIC lets a host program a window for each connection through plain
+// registers, so the layout is our own; where it has ideas from known devices the
+// register tables say so. The rules that make it safe are these:
+//
+//   - Values are absolute and cumulative (a window, a total of credit, a producer
+//     index), never increments: a lost, repeated or overtaken store does no harm.
+//   - What must change together is one 64-bit word, or is committed by a word
+//     written last.
+//   - Every register has one writer; engine's and device's words of a context lie
+//     in different cache lines.
+//   - Every context carries a generation; doorbells and events repeat it, and a
+//     mismatch changes nothing but a counter.
+//   - No load has a side effect.
+//
+// # Driving a device
+//
+// [Open] walks the device's block chain and returns a [Device]. Its [Context],
+// [PDC], [Doorbell] and [Ring] are small values that store to and load from a
+// [Space]. Two kinds of space exist: [Memory], shared by the engine and a
+// [SoftDevice] in another goroutine or process, and [BAR], a device's registers
+// mapped into the process.
+//
+// # Order
+//
+// Each register has an [Order], the class of ordering that its store or load
+// needs beyond itself. The recipes:
+//
+//	send descriptor  fill it, [Space.Flush], store the record, store RING, [Space.Flush]
+//	change window    store CWND: one word, no commit, no flush; a late window is only late
+//	change mode      store CTL, RATE, BURST, then COMMIT, [Space.Flush]
+//	bind a PDC       program and commit its context, then store BIND
+//	take events      load word 7, compare the phase, load the rest; store CONS once a batch
+//	shut down        disable, commit, flush, load STATE (forces arrival), drain, unmap
+//
+// On ordinary memory all accesses are sequentially consistent atomics. On a
+// mapped device they are single plain loads and stores of the register's width:
+// an atomic store is a locked exchange on amd64, which a device sees as a read
+// and a write, and which locks the bus for uncached memory.
+package hw

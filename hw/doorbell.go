@@ -1,0 +1,81 @@
+package hw
+
+// DoorbellOp says what a doorbell asks for.
+type DoorbellOp uint8
+
+// Doorbell operations.
+const (
+	DoorbellTX     DoorbellOp = 0 // packets up to the index wait to be sent
+	DoorbellProbe  DoorbellOp = 3 // send a round-trip probe
+	DoorbellCredit DoorbellOp = 4 // the credit changed
+)
+
+func (o DoorbellOp) String() string {
+	switch o {
+	case DoorbellTX:
+		return "tx"
+	case DoorbellProbe:
+		return "probe"
+	case DoorbellCredit:
+		return "credit"
+	}
+	return "DoorbellOp(?)"
+}
+
+// A doorbell is one 64-bit word:
+//
+//	 0              16   20             24        32                  64
+//	+----------------+----+--------------+---------+-------------------+
+//	|     index      | op |              |   gen   |      context      |
+//	+----------------+----+--------------+---------+-------------------+
+func doorbellWord(index uint16, op DoorbellOp, gen uint8, context uint32) uint64 {
+	return uint64(index) | uint64(op&15)<<16 | uint64(gen)<<24 | uint64(context)<<32
+}
+
+// Doorbell is a doorbell page. Each sending goroutine owns one, so that no lock
+// is needed.
+type Doorbell struct {
+	space  Space
+	page   uint32
+	on     Feature
+	record uint32 // base of the context array
+}
+
+// Doorbell returns doorbell page i. Errors: [ErrMissing], [ErrIndex].
+func (d *Device) Doorbell(i int) (Doorbell, error) {
+	page, err := d.offset(RegRing, i)
+	if err != nil {
+		return Doorbell{}, err
+	}
+	contexts, err := d.offset(RegRecord, 0)
+	return Doorbell{d.space, page, d.on, contexts}, err
+}
+
+// Ring tells the device that the packets of a context up to index (absolute,
+// modulo 2^16) are ready in host memory. The same call twice changes nothing, and
+// an older index is ignored. The word goes to the context's record first: where a
+// page's doorbell is overtaken by the next one, the device still finds the index
+// there.
+func (b *Doorbell) Ring(c *Context, generation uint8, index uint16) {
+	w := doorbellWord(index, DoorbellTX, generation, c.index)
+	b.space.Flush()
+	b.space.Store64(c.base+RegRecord.Offset, w)
+	b.space.Store64(b.page+RegRing.Offset, w)
+	b.space.Flush()
+}
+
+// Ask rings for an operation that has no index. It may be lost if the page's
+// next doorbell overtakes it.
+func (b *Doorbell) Ask(c *Context, generation uint8, op DoorbellOp) {
+	b.space.Store64(b.page+RegRing.Offset, doorbellWord(0, op, generation, c.index))
+	b.space.Flush()
+}
+
+// Room returns how many doorbells the device can take; at 0, wait. Without
+// [FeatureRoom] there is no limit.
+func (b *Doorbell) Room() uint32 {
+	if b.on&FeatureRoom == 0 {
+		return 1<<32 - 1
+	}
+	return b.space.Load32(b.page + RegRoom.Offset)
+}

@@ -1,0 +1,41 @@
+package hw_test
+
+import (
+	"fmt"
+
+	"github.com/uetcc/uetcc/hw"
+)
+
+// A device takes a window and sends by itself what fits it.
+func Example() {
+	cfg := hw.SoftConfig{
+		Contexts: 1, Owners: 1, Features: hw.FeatureWindow | hw.FeatureEvents, LineRate: 100e9, MTU: 4096,
+	}
+	regs, host := hw.NewMemory(cfg.SpaceSize()), hw.NewMemory(4096)
+	nic, _ := hw.NewSoftDevice(cfg, regs, host) // elsewhere: another goroutine, another process, a real NIC
+
+	dev, _ := hw.Open(regs)
+	fmt.Println(dev.LineRate()/1e9, "Gb/s, enforces windows:", dev.Features()&hw.FeatureWindow != 0)
+	_ = dev.Enable(hw.FeatureWindow | hw.FeatureEvents)
+	ring, _ := dev.Ring(0, host, 0, 6)
+	ctx, _ := dev.Context(0)
+	bell, _ := dev.Doorbell(0)
+
+	ctx.Commit(hw.Control{Enable: true, Mode: hw.ModeWindow, Generation: 1})
+	ctx.SetCwnd(3 * 4096)
+	nic.Step(0)
+	bell.Ring(&ctx, 1, 5) // five packets wait
+	nic.Step(10_000)
+
+	var events [8]hw.Event
+	for _, e := range events[:ring.Drain(events[:])] {
+		fmt.Println(e.Type, "of context", e.Context, "generation", e.Generation)
+	}
+	fmt.Println("sent", ctx.Sent(), "blocked by the window:", ctx.State().Window)
+	// Output:
+	// 100 Gb/s, enforces windows: true
+	// tx of context 0 generation 1
+	// tx of context 0 generation 1
+	// tx of context 0 generation 1
+	// sent 12288 blocked by the window: true
+}

@@ -1,0 +1,8 @@
+//go:build !purego
+
+#include "textflag.h"
+
+// func fence()
+TEXT ·fence(SB), NOSPLIT, $0-0
+	SFENCE
+	RET

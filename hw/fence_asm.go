@@ -1,0 +1,9 @@
+//go:build (amd64 || arm64) && !purego
+
+package hw
+
+// fence orders earlier stores before later ones for a device as well: SFENCE,
+// or DSB ST.
+//
+//go:noescape
+func fence()

@@ -1,0 +1,563 @@
+package hw
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/hw/pcc"
+	"github.com/uetcc/uetcc/internal/alloctest"
+)
+
+const allFeatures = FeatureWindow | FeatureCredit | FeatureRate | FeatureTXStamp | FeatureEvents |
+	FeatureRoom | FeatureEntropy | FeatureService | FeatureProbe | FeatureWide
+
+func softConfig() SoftConfig {
+	return SoftConfig{Contexts: 4, PDCs: 4, Owners: 2, Features: allFeatures, LineRate: 100e9, MTU: 4096}
+}
+
+// newSoft returns a software device and the engine's view of it, with all its
+// features on.
+func newSoft(t testing.TB, cfg SoftConfig) (*Device, *SoftDevice, *Memory) {
+	host := NewMemory(1 << 20)
+	regs := NewMemory(cfg.SpaceSize())
+	soft, err := NewSoftDevice(cfg, regs, host)
+	require.NoError(t, err)
+	dev, err := Open(regs)
+	require.NoError(t, err)
+	require.NoError(t, dev.Enable(cfg.Features))
+	return dev, soft, host
+}
+
+// start commits a context and steps the device once.
+func start(t testing.TB, dev *Device, soft *SoftDevice, i int, v Control) *Context {
+	c, err := dev.Context(i)
+	require.NoError(t, err)
+	v.Enable = true
+	c.Commit(v)
+	soft.Step(0)
+	require.Equal(t, v.Generation, c.State().Generation)
+	return &c
+}
+
+func TestOpen(t *testing.T) {
+	dev, soft, _ := newSoft(t, softConfig())
+	require.EqualValues(t, 100e9, dev.LineRate())
+	require.EqualValues(t, 4096, dev.MTU())
+	require.Equal(t, StatusReady|StatusLink, dev.Status())
+	require.Equal(t, allFeatures, dev.Features())
+	require.Equal(t, 4, dev.Count(KindContext))
+	require.Equal(t, 2, dev.Count(KindDoorbell))
+	require.Zero(t, dev.Count(Kind(0x99)))
+	require.EqualValues(t, 128_000, dev.Clock().TickPs())
+	soft.Step(128 * 7)
+	require.EqualValues(t, 7, dev.Clock().Ticks())
+	soft.Step(5)
+	require.EqualValues(t, 7, dev.Clock().Ticks(), "the clock never steps back")
+	require.EqualValues(t, 7, dev.Clock().Ticks32())
+}
+
+// TestEnable: a feature that the device lacks leaves everything off, and the
+// registers of a feature that is off read 0 and ignore stores.
+func TestEnable(t *testing.T) {
+	cfg := softConfig()
+	cfg.Features = FeatureWindow
+	dev, _, _ := newSoft(t, cfg)
+	require.NoError(t, dev.Store(RegCwnd, 0, 77))
+	require.ErrorIs(t, dev.Enable(FeatureWindow|FeatureCredit), ErrFeature)
+	require.Zero(t, dev.Enabled())
+	v, err := dev.Load(RegCwnd, 0)
+	require.NoError(t, err)
+	require.Zero(t, v)
+	require.NoError(t, dev.Store(RegCwnd, 0, 99))
+	require.NoError(t, dev.Enable(FeatureWindow))
+	v, _ = dev.Load(RegCwnd, 0)
+	require.EqualValues(t, 77, v)
+
+	c, _ := dev.Context(0)
+	c.SetCredit(5)
+	c.SetBacklog(5)
+	require.NoError(t, dev.Enable(0))
+	require.Zero(t, c.CreditUsed())
+	require.Zero(t, c.LastTX())
+	_, err = dev.Ring(0, NewMemory(4096), 0, 4)
+	require.ErrorIs(t, err, ErrFeature)
+}
+
+// TestAccess: the access class of every register is kept by Load and Store.
+func TestAccess(t *testing.T) {
+	dev, _, _ := newSoft(t, softConfig())
+	for _, r := range []Register{RegFeatures, RegStatus, RegNow, RegSent, RegPDC, RegRoom, RegLost, RegCounter} {
+		require.ErrorIs(t, dev.Store(r, 0, 1), ErrAccess, r.Name)
+	}
+	for _, r := range []Register{RegReset, RegCommit, RegRing} {
+		require.NoError(t, dev.Store(r, 0, 1))
+		v, err := dev.Load(r, 0)
+		require.NoError(t, err)
+		require.Zero(t, v, r.Name)
+	}
+	_, err := dev.Load(RegCwnd, 4)
+	require.ErrorIs(t, err, ErrIndex)
+	_, err = dev.Load(RegCwnd, -1)
+	require.ErrorIs(t, err, ErrIndex)
+	_, err = dev.Load(Register{Kind: 0x99}, 0)
+	require.ErrorIs(t, err, ErrMissing)
+	require.ErrorIs(t, dev.Store(Register{Kind: 0x99, Access: RW}, 0, 0), ErrMissing)
+}
+
+// TestLines: what the engine writes and what the device writes lie in different
+// cache lines of a context.
+func TestLines(t *testing.T) {
+	for _, r := range []Register{RegCtl, RegRate, RegCwnd, RegCredit, RegBacklog, RegBurst, RegCommit, RegRecord} {
+		require.Less(t, r.Offset+uint32(r.Width)/8, uint32(65), r.Name)
+		require.NotEqual(t, RO, r.Access, r.Name)
+	}
+	for _, r := range []Register{RegState, RegLastTX, RegSent, RegAcked, RegCreditUsed} {
+		require.GreaterOrEqual(t, r.Offset, uint32(64), r.Name)
+		require.Equal(t, RO, r.Access, r.Name)
+	}
+}
+
+// TestWindowRule: a packet leaves if it fits the window, or if nothing is in
+// flight.
+func TestWindowRule(t *testing.T) {
+	dev, soft, _ := newSoft(t, softConfig())
+	c := start(t, dev, soft, 0, Control{Generation: 1})
+	bell, err := dev.Doorbell(0)
+	require.NoError(t, err)
+	c.SetCwnd(10_000)
+	bell.Ring(c, 1, 5)
+	soft.Step(10_000)
+	require.EqualValues(t, 2*4096, c.Sent())
+	require.Equal(t, State{Window: true, Generation: 1}, c.State())
+	soft.Ack(0, 4096)
+	soft.Step(20_000)
+	require.EqualValues(t, 3*4096, c.Sent())
+	require.EqualValues(t, 4096, c.Acked())
+
+	c.SetCwnd(1) // below what is in flight: legal, and nothing new leaves
+	soft.Ack(0, 4096)
+	soft.Step(30_000)
+	require.EqualValues(t, 3*4096, c.Sent())
+	soft.Ack(0, 4096)
+	soft.Step(40_000)
+	require.EqualValues(t, 4*4096, c.Sent(), "one packet always fits an empty window")
+	require.Positive(t, dev.Counter(CounterWindowBlockedNs))
+	require.EqualValues(t, 4, dev.Counter(CounterTXPackets))
+	require.EqualValues(t, NsToTicks(30_000+327, UETTickPs), c.LastTX())
+}
+
+// TestCreditRule: credit is a total; an older one is ignored and counted.
+func TestCreditRule(t *testing.T) {
+	dev, soft, _ := newSoft(t, softConfig())
+	c := start(t, dev, soft, 1, Control{Generation: 3, Mode: ModeCredit})
+	bell, _ := dev.Doorbell(1)
+	bell.Ring(c, 3, 10)
+	soft.Step(1000)
+	require.Zero(t, c.Sent())
+	require.True(t, c.State().Credit)
+	c.SetCredit(33) // 16 quanta a packet
+	soft.Step(10_000)
+	require.EqualValues(t, 2*4096, c.Sent())
+	require.EqualValues(t, 32, c.CreditUsed())
+	c.SetCredit(20)
+	soft.Step(20_000)
+	require.EqualValues(t, 1, dev.Counter(CounterStaleCredit))
+	c.SetCredit(48)
+	soft.Step(30_000)
+	require.EqualValues(t, 48, c.CreditUsed())
+	require.Positive(t, dev.Counter(CounterCreditBlockedNs))
+}
+
+// TestRateRule: a token bucket paces.
+func TestRateRule(t *testing.T) {
+	dev, soft, _ := newSoft(t, softConfig())
+	c := start(t, dev, soft, 0, Control{Generation: 1, Mode: ModeRate, Rate: 1 << 19, Burst: 2 * 4096})
+	bell, _ := dev.Doorbell(0)
+	bell.Ring(c, 1, 10_000)
+	for now := int64(0); now <= 1_000_000; now += 100 {
+		soft.Step(now)
+	}
+	require.InDelta(t, 6.25e6, float64(c.Sent()), 10*4096, "half of 100 Gb/s for a millisecond")
+	require.Positive(t, dev.Counter(CounterRateBlockedNs))
+}
+
+// TestLineRate: several contexts share the port in turn.
+func TestLineRate(t *testing.T) {
+	dev, soft, _ := newSoft(t, softConfig())
+	bell, _ := dev.Doorbell(0)
+	var contexts [4]*Context
+	for i := range contexts {
+		contexts[i] = start(t, dev, soft, i, Control{Generation: 1})
+		contexts[i].SetCwnd(1 << 30)
+		bell.Ring(contexts[i], 1, 30_000)
+	}
+	for now := int64(0); now <= 100_000; now += 1000 {
+		soft.Step(now)
+	}
+	total := uint64(0)
+	for _, c := range contexts {
+		total += c.Sent()
+		require.InDelta(t, float64(contexts[0].Sent()), float64(c.Sent()), 4096)
+	}
+	require.InDelta(t, 1.25e6, float64(total), 4*4096)
+}
+
+// TestDoorbellIdempotent: the same doorbell twice, an older one, and one of
+// another life change nothing but a counter.
+func TestDoorbellIdempotent(t *testing.T) {
+	dev, soft, _ := newSoft(t, softConfig())
+	c := start(t, dev, soft, 0, Control{Generation: 9})
+	c.SetCwnd(1 << 30)
+	bell, _ := dev.Doorbell(0)
+	ring := func(gen uint8, index uint16) uint64 {
+		bell.Ring(c, gen, index)
+		soft.Step(soft.now + 50_000_000)
+		return c.Sent() / 4096
+	}
+	require.EqualValues(t, 5, ring(9, 5))
+	require.EqualValues(t, 5, ring(9, 5))
+	require.EqualValues(t, 5, ring(9, 3))
+	require.EqualValues(t, 1, dev.Counter(CounterStaleDoorbells))
+	require.EqualValues(t, 5, ring(8, 20))
+	require.Positive(t, dev.Counter(CounterGenMismatch))
+	require.EqualValues(t, 30_005, ring(9, 30_005))
+	require.EqualValues(t, 60_005, ring(9, 60_005))
+	require.EqualValues(t, 65_540, ring(9, 4), "the index wraps")
+	require.EqualValues(t, 64, bell.Room())
+}
+
+// TestDoorbellOvertaken: two contexts ring through one page before the device
+// looks; the first one's record still says what it wanted.
+func TestDoorbellOvertaken(t *testing.T) {
+	dev, soft, _ := newSoft(t, softConfig())
+	a := start(t, dev, soft, 0, Control{Generation: 1})
+	b := start(t, dev, soft, 1, Control{Generation: 1})
+	bell, _ := dev.Doorbell(0)
+	bell.Ring(a, 1, 1)
+	bell.Ring(b, 1, 1)
+	soft.Step(10_000)
+	require.EqualValues(t, 4096, a.Sent())
+	require.EqualValues(t, 4096, b.Sent())
+}
+
+// TestRebind: a new generation is a new life of the slot.
+func TestRebind(t *testing.T) {
+	dev, soft, host := newSoft(t, softConfig())
+	ring, err := dev.Ring(0, host, 0, 6)
+	require.NoError(t, err)
+	c := start(t, dev, soft, 0, Control{Generation: 1, Mode: ModeBoth})
+	bell, _ := dev.Doorbell(0)
+	c.SetCwnd(1 << 20)
+	c.SetCredit(1 << 20)
+	bell.Ring(c, 1, 4)
+	soft.Step(10_000)
+	require.EqualValues(t, 4*4096, c.Sent())
+
+	c.Commit(Control{Enable: true, Mode: ModeBoth, Generation: 2})
+	soft.Step(20_000)
+	require.EqualValues(t, 2, c.State().Generation)
+	require.Equal(t, c.Sent(), c.Acked(), "nothing of the new life is in flight")
+	bell.Ring(c, 1, 9) // the old owner, late
+	soft.Step(30_000)
+	require.EqualValues(t, 4*4096, c.Sent())
+	bell.Ring(c, 2, 1)
+	soft.Step(40_000)
+	require.EqualValues(t, 4*4096, c.Sent(), "the old life's credit is void")
+	require.True(t, c.State().Credit)
+	c.SetCredit(c.CreditUsed() + 16)
+	soft.Step(50_000)
+	require.EqualValues(t, 5*4096, c.Sent(), "the new life counts from what was used")
+
+	var events [16]Event
+	n := ring.Drain(events[:])
+	require.Equal(t, 5, n)
+	require.EqualValues(t, 1, events[3].Generation)
+	require.EqualValues(t, 2, events[4].Generation)
+}
+
+// TestCommitGeneration: a commit whose generation is not that of CTL is refused.
+func TestCommitGeneration(t *testing.T) {
+	dev, soft, _ := newSoft(t, softConfig())
+	require.NoError(t, dev.Store(RegCtl, 0, 1|5<<8))
+	require.NoError(t, dev.Store(RegCommit, 0, 1<<8|6))
+	soft.Step(1)
+	require.Equal(t, FaultCommit, dev.Faults())
+	dev.ClearFaults(FaultRing)
+	soft.Step(2)
+	require.Equal(t, FaultCommit, dev.Faults(), "only the bits that were written")
+	dev.ClearFaults(FaultCommit)
+	soft.Step(3)
+	require.Zero(t, dev.Faults())
+	require.NoError(t, dev.Store(RegRing, 0, doorbellWord(1, DoorbellTX, 0, 99)))
+	soft.Step(4)
+	require.Equal(t, FaultDoorbell, dev.Faults())
+}
+
+// TestPhase: over many laps, with batches of any size, every event comes once
+// and in order, or is counted as lost.
+func TestPhase(t *testing.T) {
+	dev, soft, host := newSoft(t, softConfig())
+	ring, err := dev.Ring(0, host, 8192, 4)
+	require.NoError(t, err)
+	start(t, dev, soft, 0, Control{Generation: 7})
+	var buf [16]Event
+	posted, got, lost := uint32(0), uint32(0), uint32(0)
+	for batch := range uint32(300) {
+		for range batch % 23 {
+			soft.Post(Event{Type: EventRTT, Context: 0, Stamp: 1, Words: [3]uint32{posted, ^posted, 3}, Port: 2, Coalesced: 4})
+			posted++
+		}
+		for n := ring.Drain(buf[:1+batch%16]); n > 0; n = ring.Drain(buf[:1+batch%16]) {
+			for _, e := range buf[:n] {
+				require.Equal(t, e.Words[0], ^e.Words[1], "torn")
+				require.Equal(t, got, e.Serial, "in order")
+				if skipped := e.Words[0] - got - lost; skipped > 0 {
+					lost += skipped
+					require.NotZero(t, e.Flags&FlagLost)
+				}
+				require.Equal(t, Event{EventRTT, 0, e.Flags, 7, 0, 1, got, e.Words, 4, 2}, e)
+				got++
+			}
+		}
+	}
+	require.Positive(t, lost)
+	require.Equal(t, posted, got+ring.Lost())
+	ring.Stop()
+	soft.Step(1)
+	require.EqualValues(t, posted-got, dev.Counter(CounterEventsLost))
+	soft.Post(Event{Type: EventCNP})
+	require.Zero(t, ring.Drain(buf[:]))
+}
+
+func TestRingErrors(t *testing.T) {
+	dev, soft, host := newSoft(t, softConfig())
+	for _, c := range [][3]uint32{{0, 3, 0}, {0, 16, 0}, {100, 4, 0}, {1 << 20, 4, 0}} {
+		_, err := dev.Ring(0, host, c[0], c[1])
+		require.ErrorIs(t, err, ErrRing, "%v", c)
+	}
+	_, err := dev.Ring(2, host, 0, 4)
+	require.ErrorIs(t, err, ErrIndex)
+	require.NoError(t, dev.Store(RegRingAddr, 0, 1<<40))
+	require.NoError(t, dev.Store(RegRingCtl, 0, 1|4<<4))
+	soft.Step(1)
+	require.Equal(t, FaultRing, dev.Faults(), "an address outside the host memory")
+	soft.Post(Event{Type: EventCNP})
+}
+
+func TestPDC(t *testing.T) {
+	dev, soft, _ := newSoft(t, softConfig())
+	p, err := dev.PDC(3)
+	require.NoError(t, err)
+	b := Binding{Local: 0x4001, Remote: 0x8001, Context: 2, Generation: 5, Open: true, Ordered: true}
+	require.Equal(t, b, bindingOf(b.word()))
+	p.Bind(b)
+	p.SetMPR(1024)
+	p.SetEntropy(77)
+	soft.Step(1)
+	open, gen := p.State()
+	require.True(t, open)
+	require.EqualValues(t, 5, gen)
+	soft.Received(3, 0x12003, 0xf0)
+	cack, sack, ok := p.Acked()
+	require.True(t, ok)
+	require.EqualValues(t, 0x12003, cack)
+	require.EqualValues(t, 0xf0, sack)
+	b.Open = false
+	p.Bind(b)
+	soft.Step(2)
+	open, gen = p.State()
+	require.False(t, open)
+	require.EqualValues(t, 5, gen)
+	require.Zero(t, p.NextPSN())
+	require.Zero(t, p.ReceivedPSN())
+	require.Zero(t, p.ServiceTicks())
+	_, err = dev.PDC(4)
+	require.ErrorIs(t, err, ErrIndex)
+
+	state := dev.block(KindPDC).base + 3*64 + RegPDC.Offset
+	dev.space.Store32(state, dev.space.Load32(state)|1<<16) // dies while it changes the pair
+	_, _, ok = p.Acked()
+	require.False(t, ok)
+}
+
+// TestReset: a reset forgets contexts and rings, and a stale commit does not come
+// back to life.
+func TestReset(t *testing.T) {
+	dev, soft, _ := newSoft(t, softConfig())
+	c := start(t, dev, soft, 0, Control{Generation: 4})
+	c.SetCwnd(1 << 20)
+	dev.Reset()
+	soft.Step(1)
+	require.Zero(t, c.State().Generation)
+	require.False(t, c.State().Ready)
+	require.Zero(t, dev.Enabled())
+}
+
+// TestProbe: a doorbell asks for a probe, and the next burst carries it.
+func TestProbe(t *testing.T) {
+	dev, soft, host := newSoft(t, softConfig())
+	ring, _ := dev.Ring(0, host, 0, 4)
+	c := start(t, dev, soft, 0, Control{Generation: 1})
+	bell, _ := dev.Doorbell(0)
+	bell.Ask(c, 1, DoorbellProbe)
+	soft.Step(10)
+	bell.Ring(c, 1, 1)
+	soft.Step(20)
+	var e [1]Event
+	require.Equal(t, 1, ring.Drain(e[:]))
+	require.Equal(t, EventTX, e[0].Type)
+	require.EqualValues(t, pcc.ProbeSent, e[0].Flags)
+	require.Equal(t, pcc.EventTX, e[0].PCC().Type)
+}
+
+// TestExtendStamp is exact for every age up to the last of the stamp's turn.
+func TestExtendStamp(t *testing.T) {
+	for _, bits := range []uint32{8, 16, 32} {
+		turn := uint64(1) << bits
+		for _, now := range []uint64{turn, 5*turn - 1, 5 * turn, 5*turn + 1, 1 << 40} {
+			for _, age := range []uint64{0, 1, turn / 2, turn - 1} {
+				taken := now - age
+				require.Equal(t, taken, ExtendStamp(uint32(taken&(turn-1)), bits, now), "bits %d now %d age %d", bits, now, age)
+			}
+		}
+	}
+	dev, soft, _ := newSoft(t, softConfig())
+	soft.Step(1 << 40)
+	now := dev.Clock().Ticks()
+	require.Equal(t, now-1000, dev.Clock().Extend(uint32(now-1000), now))
+}
+
+func TestTicks(t *testing.T) {
+	require.EqualValues(t, 8_388_480, TicksToNs(65_535, UETTickPs), "the largest service time")
+	require.EqualValues(t, 46, NsToTicks(6000, UETTickPs), "6 us are 46.875 ticks")
+	for _, ns := range []int64{0, 1, 127, 128, 1 << 50} {
+		back := TicksToNs(NsToTicks(ns, UETTickPs), UETTickPs)
+		require.LessOrEqual(t, back, ns)
+		require.Greater(t, back, ns-128)
+	}
+	require.Equal(t, int64(1<<50), TicksToNs(NsToTicks(1<<50, 1000), 1000))
+}
+
+// TestTicks32 reads over a 32-bit bus while the low half passes zero.
+func TestTicks32(t *testing.T) {
+	s := &carrySpace{Memory: NewMemory(0x100)}
+	s.Store64(0, 0x1_ffff_ffff)
+	c := Clock{space: s, now: 0}
+	require.EqualValues(t, 0x2_0000_0000, c.Ticks32())
+}
+
+// carrySpace is a clock that passes a carry after its high half was read.
+type carrySpace struct {
+	*Memory
+	loads int
+}
+
+func (s *carrySpace) Load32(off uint32) uint32 {
+	v := s.Memory.Load32(off)
+	if s.loads++; s.loads == 1 {
+		s.Store64(0, 0x2_0000_0001)
+	}
+	return v
+}
+
+// TestTSC compares the counter with the reference, where there is one.
+func TestTSC(t *testing.T) {
+	begin := time.Now()
+	ref := func() int64 { return int64(time.Since(begin)) }
+	c, err := NewTSC(ref, int64(5*time.Millisecond))
+	if err != nil {
+		require.ErrorIs(t, err, ErrClock)
+		return
+	}
+	before := ref()
+	now := c.Now()
+	after := ref()
+	slack := int64(time.Millisecond) // a shared machine may stop us in between
+	require.Greater(t, now, before-slack)
+	require.Less(t, now, after+slack)
+	require.LessOrEqual(t, c.Ticks(), uint64(c.Now())/128)
+}
+
+func TestSpaces(t *testing.T) {
+	b := make([]byte, 64)
+	aligned := b[8-int(uintptrOf(b)%8)&7:]
+	mem, err := WrapMemory(aligned)
+	require.NoError(t, err)
+	bar, err := WrapBAR(aligned)
+	require.NoError(t, err)
+	for _, s := range []Space{mem, bar} {
+		s.Store64(8, 0x1122334455667788)
+		require.EqualValues(t, 0x55667788, s.Load32(8), "little-endian")
+		require.EqualValues(t, 0x11223344, s.Load32(12))
+		s.Store32(12, 0xaabbccdd)
+		require.EqualValues(t, uint64(0xaabbccdd55667788), s.Load64(8))
+		s.Flush()
+		require.Zero(t, s.Size()%8)
+	}
+	for _, bad := range [][]byte{nil, aligned[:7], aligned[1:]} {
+		_, err := WrapMemory(bad)
+		require.ErrorIs(t, err, ErrSpace)
+		_, err = WrapBAR(bad)
+		require.ErrorIs(t, err, ErrSpace)
+	}
+}
+
+func TestSoftErrors(t *testing.T) {
+	for _, change := range []func(*SoftConfig){
+		func(c *SoftConfig) { c.Contexts = 0 },
+		func(c *SoftConfig) { c.Contexts = 1<<16 + 1 },
+		func(c *SoftConfig) { c.PDCs = -1 },
+		func(c *SoftConfig) { c.Owners = 65 },
+		func(c *SoftConfig) { c.LineRate = 0 },
+		func(c *SoftConfig) { c.MTU = 100 },
+	} {
+		cfg := softConfig()
+		change(&cfg)
+		require.Zero(t, cfg.SpaceSize())
+		_, err := NewSoftDevice(cfg, NewMemory(1<<20), NewMemory(1))
+		require.ErrorIs(t, err, ErrSpace)
+	}
+	_, err := NewSoftDevice(softConfig(), NewMemory(64), NewMemory(1))
+	require.ErrorIs(t, err, ErrSpace)
+}
+
+func TestStrings(t *testing.T) {
+	for k, name := range map[interface{ String() string }]string{
+		RO: "RO", RW: "RW", WO: "WO", W1C: "W1C", Access(9): "Access(9)",
+		OrderNone: "none", OrderProgram: "program", OrderBefore: "before", OrderFlush: "flush", OrderAfter: "after", Order(9): "Order(9)",
+		KindClock: "clock", KindEvents: "events", Kind(0x99): "Kind(0x0099)",
+		ModeWindow: "window", ModeCredit: "credit", ModeBoth: "both", ModeRate: "rate", Mode(7): "Mode(?)",
+		DoorbellTX: "tx", DoorbellProbe: "probe", DoorbellCredit: "credit", DoorbellOp(9): "DoorbellOp(?)",
+		EventACKCC: "ack-cc", EventTrimNACK: "trim-nack", EventNoCredit: "no-credit", EventRTT: "rtt",
+		CounterTXPackets: "tx-packets", CounterRateBlockedNs: "rate-blocked-ns", Counter(99): "Counter(99)",
+	} {
+		require.Equal(t, name, k.String())
+	}
+}
+
+func TestAllocs(t *testing.T) {
+	dev, soft, host := newSoft(t, softConfig())
+	ring, _ := dev.Ring(0, host, 0, 10)
+	c := start(t, dev, soft, 0, Control{Generation: 1, Mode: ModeBoth})
+	bell, _ := dev.Doorbell(0)
+	var buf [64]Event
+	index, now := uint16(0), int64(0)
+	alloctest.Zero(t, "engine and device", func() {
+		index++
+		now += 1000
+		c.SetCwnd(math.MaxInt32)
+		c.SetCredit(uint64(index) * 100)
+		bell.Ring(c, 1, index)
+		soft.Step(now)
+		soft.Ack(0, 4096)
+		ring.Drain(buf[:])
+		c.State()
+	})
+	tsc, err := NewTSC(func() int64 { now++; return now * 1e6 }, 1)
+	if err == nil {
+		alloctest.Zero(t, "TSC", func() { tsc.Now() })
+	}
+}

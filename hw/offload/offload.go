@@ -1,0 +1,164 @@
+// Package offload lets a NIC enforce what a congestion control context decides.
+//
+// The engine keeps computing window and credit, and a [Binding] writes them to
+// the context's registers; the device sends packets by itself as far as they
+// allow, and the engine reads back how far it came. If the device lacks what the
+// context needs, or dies, the binding falls back: the same packets are then the
+// caller's to send in software, none of them lost or sent twice.
+package offload
+
+import (
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/hw"
+)
+
+// State says who sends.
+type State uint8
+
+// States.
+const (
+	Software State = iota // the caller sends; the zero value
+	Pending               // the device is being programmed, the caller still sends
+	Hardware              // the device sends
+)
+
+func (s State) String() string {
+	switch s {
+	case Pending:
+		return "pending"
+	case Hardware:
+		return "hardware"
+	}
+	return "software"
+}
+
+// Config describes a binding.
+type Config struct {
+	Slot       int   // context block
+	Page       int   // doorbell page, which no other goroutine uses
+	Generation uint8 // of this life of the slot: not that of the last one
+	Mode       hw.Mode
+	Rate       uint32 // see [hw.Control]
+	Burst      uint32
+	Size       int64 // nominal bytes that a packet counts for in the context
+	Timeout    int64 // ns for which the device's clock may stand still
+}
+
+// Binding ties one [ccc.Context] to one context block. The zero value sends in
+// software. Single writer: the owner of the context.
+type Binding struct {
+	ctx    hw.Context
+	bell   hw.Doorbell
+	clock  hw.Clock
+	watch  hw.Watch
+	cfg    Config
+	state  State
+	queued uint64 // packets handed to the device in this life
+	sent   uint64 // of these, reported to the context
+	base   uint64 // SENT when this life began
+	mtu    uint64
+}
+
+// Bind programs a context block of the device. The binding is [Pending] until
+// [Binding.Poll] sees the device work with it, and [Software] for good if the
+// device does not offer what the mode needs or is not ready: that is not an
+// error. Errors: those of [hw.Device.Context] and [hw.Device.Doorbell].
+func Bind(dev *hw.Device, cfg Config, now int64) (Binding, error) {
+	ctx, err := dev.Context(cfg.Slot)
+	if err != nil {
+		return Binding{}, err
+	}
+	bell, err := dev.Doorbell(cfg.Page)
+	if err != nil {
+		return Binding{}, err
+	}
+	b := Binding{ctx: ctx, bell: bell, clock: dev.Clock(), cfg: cfg, mtu: uint64(dev.MTU())}
+	need := cfg.Mode.Needs()
+	if dev.Enabled()&need != need || dev.Status()&hw.StatusReady == 0 || b.mtu == 0 {
+		return b, nil
+	}
+	b.watch = hw.NewWatch(b.clock, now, cfg.Timeout)
+	b.state = Pending
+	b.commit(true, cfg.Generation)
+	return b, nil
+}
+
+func (b *Binding) commit(enable bool, generation uint8) {
+	b.ctx.Commit(hw.Control{
+		Enable: enable, Mode: b.cfg.Mode, Generation: generation, Rate: b.cfg.Rate, Burst: b.cfg.Burst,
+	})
+}
+
+// Poll looks at the device and returns who sends from now on. Call it at least
+// once in each timeout. When it returns [Software] after [Hardware], call
+// [Binding.Collect] once more and send what [Binding.Unsent] says.
+func (b *Binding) Poll(now int64) State {
+	switch {
+	case b.state == Software:
+	case !b.watch.Alive(b.clock, now):
+		b.Release()
+	case b.state == Pending && b.ctx.State().Generation == b.cfg.Generation:
+		b.base = b.ctx.Sent()
+		b.state = Hardware
+	}
+	return b.state
+}
+
+// State returns who sends.
+func (b *Binding) State() State { return b.state }
+
+// Publish gives the device the context's window, credit and backlog: after every
+// event that may have moved them. It is one store each.
+func (b *Binding) Publish(c *ccc.Context) {
+	if b.state != Hardware {
+		return
+	}
+	b.ctx.SetCwnd(c.Cwnd())
+	if b.cfg.Mode.Needs()&hw.FeatureCredit != 0 {
+		// The device counts whole packets and never overdraws, so it may hold back a
+		// last packet that the context's balance would still admit.
+		b.ctx.SetCredit(b.ctx.CreditUsed() + uint64(max(c.Credit(), 0))>>8)
+		b.ctx.SetBacklog(c.Backlog())
+	}
+}
+
+// Queue hands n packets, ready in host memory, to the device and reports true.
+// It is false, and nothing is handed over, while the caller sends, or if the
+// device would hold more than 32,767 packets.
+func (b *Binding) Queue(n int) bool {
+	if b.state != Hardware || n < 0 || b.queued+uint64(n)-b.sent > 1<<15-1 {
+		return false
+	}
+	b.queued += uint64(n)
+	b.bell.Ring(&b.ctx, b.cfg.Generation, uint16(b.queued))
+	return true
+}
+
+// Collect tells the context which packets the device has sent since the last
+// call and returns their number.
+func (b *Binding) Collect(c *ccc.Context, p *ccc.Params, now int64) (packets int) {
+	if b.mtu == 0 || b.sent == b.queued {
+		return 0
+	}
+	total := min((b.ctx.Sent()-b.base)/b.mtu, b.queued) // a lying device can't send more than it got
+	for ; b.sent < total; b.sent++ {
+		c.OnSend(p, now, b.cfg.Size, false)
+		packets++
+	}
+	return packets
+}
+
+// Unsent returns how many packets were handed to the device and not reported as
+// sent. After a fall-back they are the caller's.
+func (b *Binding) Unsent() int { return int(b.queued - b.sent) }
+
+// Release takes the context back: the device is told to stop, under another
+// generation, so that it does not go on should it only have slept. A packet that
+// it sends before it hears of that can arrive twice, which the PDS expects.
+func (b *Binding) Release() {
+	if b.state == Software {
+		return
+	}
+	b.commit(false, b.cfg.Generation+1)
+	b.state = Software
+}

@@ -1,0 +1,188 @@
+package offload
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/hw"
+	"github.com/uetcc/uetcc/internal/alloctest"
+	"github.com/uetcc/uetcc/nscc"
+)
+
+const size = 4096
+
+// rig is a context with a backlog, and a device.
+type rig struct {
+	t    testing.TB
+	p    ccc.Params
+	c    ccc.Context
+	dev  *hw.Device
+	soft *hw.SoftDevice
+	b    Binding
+	now  int64
+}
+
+func newRig(t testing.TB, features hw.Feature, control ccc.Control, mode hw.Mode) *rig {
+	r := &rig{t: t}
+	var err error
+	r.p, err = ccc.NewParams(ccc.Config{
+		NSCC:    nscc.Config{BaseRTT: 6000, MTU: size, LinkRate: 12_500_000_000, Trimming: true},
+		Control: control,
+	})
+	require.NoError(t, err)
+	r.c.Init(&r.p, 0)
+	r.c.Bind(&r.p, 0)
+	cfg := hw.SoftConfig{Contexts: 2, Owners: 1, Features: features, LineRate: 100e9, MTU: size}
+	regs := hw.NewMemory(cfg.SpaceSize())
+	r.soft, err = hw.NewSoftDevice(cfg, regs, hw.NewMemory(4096))
+	require.NoError(t, err)
+	r.dev, err = hw.Open(regs)
+	require.NoError(t, err)
+	require.NoError(t, r.dev.Enable(features))
+	r.b, err = Bind(r.dev, Config{Slot: 1, Generation: 1, Mode: mode, Size: size, Timeout: 50_000}, 0)
+	require.NoError(t, err)
+	return r
+}
+
+// step lets a microsecond pass: the device works, unless it is dead, and one
+// packet in flight is acknowledged.
+func (r *rig) step(dead bool) {
+	r.now += 1000
+	if !dead {
+		r.soft.Step(r.now)
+	}
+	r.b.Collect(&r.c, &r.p, r.now)
+	if r.c.InflightPackets() > 0 {
+		if !dead {
+			r.soft.Ack(1, size)
+		}
+		ack := ccc.Ack{Packets: 1}
+		ack.Bytes = size
+		r.c.OnACK(&r.p, r.now, ack)
+	}
+	r.b.Poll(r.now)
+	r.b.Publish(&r.c)
+}
+
+// TestOffload: the device sends what the context's window allows, and the
+// context ends as if it had sent itself.
+func TestOffload(t *testing.T) {
+	r := newRig(t, hw.FeatureWindow, ccc.ControlNSCC, hw.ModeWindow)
+	const packets = 200
+	r.c.OnNewData(&r.p, 0, packets*size)
+	require.Equal(t, Pending, r.b.State())
+	require.False(t, r.b.Queue(packets), "not before the device works with the context")
+	r.step(false)
+	require.Equal(t, Hardware, r.b.State())
+	require.True(t, r.b.Queue(packets))
+	for range 10 * packets {
+		r.step(false)
+		require.LessOrEqual(t, r.c.Inflight(), r.c.Cwnd())
+		if r.c.State() == ccc.StateIdle {
+			break
+		}
+	}
+	require.Equal(t, ccc.StateIdle, r.c.State())
+	require.Zero(t, r.b.Unsent())
+	require.EqualValues(t, packets, r.dev.Counter(hw.CounterTXPackets))
+}
+
+// TestMissingCapability: a device that can't enforce credit leaves the context in
+// software.
+func TestMissingCapability(t *testing.T) {
+	r := newRig(t, hw.FeatureWindow, ccc.ControlBoth, hw.ModeBoth)
+	require.Equal(t, Software, r.b.State())
+	require.False(t, r.b.Queue(1))
+	r.step(false)
+	require.Equal(t, Software, r.b.Poll(r.now))
+	require.Zero(t, r.b.Collect(&r.c, &r.p, r.now))
+	require.Zero(t, r.b.Unsent())
+}
+
+// TestFallback: the device dies with packets queued. The binding notices, the
+// caller sends the rest in software, and every packet was sent exactly once.
+func TestFallback(t *testing.T) {
+	r := newRig(t, hw.FeatureWindow, ccc.ControlNSCC, hw.ModeWindow)
+	const packets = 300
+	r.c.OnNewData(&r.p, 0, packets*size)
+	r.step(false)
+	require.True(t, r.b.Queue(packets))
+	for range 40 {
+		r.step(false)
+	}
+	byDevice := packets - r.b.Unsent()
+	require.Positive(t, byDevice)
+	require.Positive(t, r.b.Unsent())
+
+	for range 60 {
+		r.step(true)
+	}
+	require.Equal(t, Software, r.b.State())
+	require.Zero(t, r.b.Collect(&r.c, &r.p, r.now))
+	rest := r.b.Unsent()
+	require.Equal(t, packets, byDevice+rest)
+	require.EqualValues(t, rest*size, r.c.Backlog())
+	for sent := 0; sent < rest; {
+		if r.c.Decide(&r.p, r.now).Bytes >= size {
+			r.c.OnSend(&r.p, r.now, size, false)
+			sent++
+		}
+		r.step(true)
+	}
+	for range packets {
+		r.step(true)
+	}
+	require.Equal(t, ccc.StateIdle, r.c.State())
+	require.EqualValues(t, byDevice, r.dev.Counter(hw.CounterTXPackets))
+
+	r.soft.Step(r.now + 1000) // it had only slept
+	require.EqualValues(t, byDevice, r.dev.Counter(hw.CounterTXPackets), "it has heard that it is released")
+}
+
+// TestCredit: without credit nothing leaves, and the device gets what the
+// context has.
+func TestCredit(t *testing.T) {
+	features := hw.FeatureWindow | hw.FeatureCredit
+	r := newRig(t, features, ccc.ControlRCCC, hw.ModeCredit)
+	r.c.OnNewData(&r.p, 0, 100*size)
+	credit := r.c.Credit()
+	require.Positive(t, credit, "initial credit")
+	r.step(false)
+	require.True(t, r.b.Queue(100))
+	r.b.Publish(&r.c)
+	for range 50 {
+		r.now += 1000
+		r.soft.Step(r.now)
+		r.b.Collect(&r.c, &r.p, r.now)
+		r.b.Publish(&r.c)
+	}
+	require.EqualValues(t, credit/size, r.dev.Counter(hw.CounterTXPackets))
+	require.Less(t, r.c.Credit(), int64(size))
+	ctx, err := r.dev.Context(1)
+	require.NoError(t, err)
+	require.True(t, ctx.State().Credit)
+}
+
+func TestBindErrors(t *testing.T) {
+	r := newRig(t, hw.FeatureWindow, ccc.ControlNSCC, hw.ModeWindow)
+	_, err := Bind(r.dev, Config{Slot: 2}, 0)
+	require.ErrorIs(t, err, hw.ErrIndex)
+	_, err = Bind(r.dev, Config{Page: 1}, 0)
+	require.ErrorIs(t, err, hw.ErrIndex)
+	require.Equal(t, "software pending hardware", fmt.Sprint(Software, " ", Pending, " ", Hardware))
+}
+
+func TestAllocs(t *testing.T) {
+	r := newRig(t, hw.FeatureWindow, ccc.ControlNSCC, hw.ModeWindow)
+	r.step(false)
+	alloctest.Zero(t, "a packet", func() {
+		r.c.OnNewData(&r.p, r.now, size)
+		if !r.b.Queue(1) {
+			panic("not in hardware")
+		}
+		r.step(false)
+	})
+}

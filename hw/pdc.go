@@ -1,0 +1,95 @@
+package hw
+
+// Binding ties a packet delivery context to a congestion context. It is one
+// register, so opening and closing are atomic.
+type Binding struct {
+	Local, Remote uint16 // PDCIDs; the remote one is 0 while unknown
+	Context       uint16 // congestion context
+	Generation    uint8
+	Open          bool
+	SYN           bool // the peer's PDCID is not known yet
+	Ordered       bool // ROD
+}
+
+func (b Binding) word() uint64 {
+	w := uint64(b.Local) | uint64(b.Remote)<<16 | uint64(b.Context)<<32 | uint64(b.Generation)<<48
+	for i, set := range [...]bool{b.Open, b.SYN, b.Ordered} {
+		if set {
+			w |= 1 << (56 + i)
+		}
+	}
+	return w
+}
+
+func bindingOf(w uint64) Binding {
+	return Binding{
+		uint16(w), uint16(w >> 16), uint16(w >> 32), uint8(w >> 48),
+		w>>56&1 != 0, w>>57&1 != 0, w>>58&1 != 0,
+	}
+}
+
+// PDC is the block of one packet delivery context. A single writer owns it.
+type PDC struct {
+	space Space
+	base  uint32
+	on    Feature
+}
+
+// PDC returns PDC block i. Errors: [ErrMissing], [ErrIndex].
+func (d *Device) PDC(i int) (PDC, error) {
+	base, err := d.offset(RegBind, i)
+	return PDC{d.space, base, d.on}, err
+}
+
+// Bind opens, changes or closes the context. A close is complete when
+// [PDC.State] says so.
+func (p *PDC) Bind(b Binding) { p.space.Store64(p.base+RegBind.Offset, b.word()) }
+
+// State returns whether the device has the context open, and the generation that
+// it works with.
+func (p *PDC) State() (open bool, generation uint8) {
+	v := p.space.Load32(p.base + RegPDC.Offset)
+	return v&1 != 0, uint8(v >> 8)
+}
+
+// SetMPR sets the packets allowed in flight.
+func (p *PDC) SetMPR(packets uint32) { p.space.Store32(p.base+RegMPR.Offset, packets) }
+
+// SetEntropy sets the entropy value of the packets to come. Without
+// [FeatureEntropy] it changes nothing.
+func (p *PDC) SetEntropy(ev uint16) {
+	if p.on&FeatureEntropy != 0 {
+		p.space.Store32(p.base+RegEntropy.Offset, uint32(ev))
+	}
+}
+
+// NextPSN returns the PSN of the next packet to send, ReceivedPSN the cumulative
+// one received.
+func (p *PDC) NextPSN() uint32 { return p.space.Load32(p.base + RegPSNTX.Offset) }
+
+// ReceivedPSN returns the cumulative PSN received.
+func (p *PDC) ReceivedPSN() uint32 { return p.space.Load32(p.base + RegPSNRX.Offset) }
+
+// Acked returns the cumulative PSN acknowledged and the bitmap of the PSNs after
+// it, as of one moment. It is false if the device was changing them at each of
+// several tries; ask again later.
+func (p *PDC) Acked() (cack uint32, sack uint64, ok bool) {
+	for range 4 {
+		before := p.space.Load32(p.base + RegPDC.Offset)
+		cack = p.space.Load32(p.base + RegCACK.Offset)
+		sack = p.space.Load64(p.base + RegSACK.Offset)
+		if before>>16&1 == 0 && p.space.Load32(p.base+RegPDC.Offset) == before {
+			return cack, sack, true
+		}
+	}
+	return 0, 0, false
+}
+
+// ServiceTicks returns the last service time in ticks of the clock, 0 without
+// [FeatureService].
+func (p *PDC) ServiceTicks() uint16 {
+	if p.on&FeatureService == 0 {
+		return 0
+	}
+	return uint16(p.space.Load32(p.base + RegService.Offset))
+}

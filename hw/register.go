@@ -1,0 +1,119 @@
+package hw
+
+import "fmt"
+
+// Access says who may do what with a register.
+type Access uint8
+
+// Kinds of access, seen from the engine.
+const (
+	RO  Access = iota // device writes, engine loads
+	RW                // engine writes and loads
+	WO                // engine writes; a load returns 0
+	W1C               // device sets bits, the engine clears those that it writes as 1
+)
+
+func (a Access) String() string {
+	switch a {
+	case RO:
+		return "RO"
+	case RW:
+		return "RW"
+	case WO:
+		return "WO"
+	case W1C:
+		return "W1C"
+	}
+	return fmt.Sprintf("Access(%d)", uint8(a))
+}
+
+// Order says what a register's store or load needs beyond itself.
+type Order uint8
+
+// Order classes.
+const (
+	OrderNone    Order = iota
+	OrderProgram       // program order with other registers of the device is enough
+	OrderBefore        // payload in host memory must be visible before: [Space.Flush] first
+	OrderFlush         // must reach the device at once: [Space.Flush] after
+	OrderAfter         // a load that later loads of host memory depend on
+)
+
+func (o Order) String() string {
+	switch o {
+	case OrderNone:
+		return "none"
+	case OrderProgram:
+		return "program"
+	case OrderBefore:
+		return "before"
+	case OrderFlush:
+		return "flush"
+	case OrderAfter:
+		return "after"
+	}
+	return fmt.Sprintf("Order(%d)", uint8(o))
+}
+
+// Register describes one register of a block.
+type Register struct {
+	Name    string
+	Kind    Kind
+	Offset  uint32 // from the block's base, or from its array element
+	Width   uint8  // bits: 32 or 64
+	Access  Access
+	Order   Order
+	Feature Feature // 0: always there
+	Reset   uint64  // value after reset, where it is fixed
+	Element bool    // lies in each element of the block's array
+}
+
+// Load returns the value of a register; index names the array element, if it
+// lies in one. A register that is write-only, or whose feature is off, reads as
+// 0. For tools and tests: the typed blocks are faster. Errors: [ErrMissing],
+// [ErrIndex].
+func (d *Device) Load(r Register, index int) (uint64, error) {
+	off, err := d.offset(r, index)
+	if err != nil || r.Access == WO || d.on&r.Feature != r.Feature {
+		return 0, err
+	}
+	if r.Width == 32 {
+		return uint64(d.space.Load32(off)), nil
+	}
+	return d.space.Load64(off), nil
+}
+
+// Store writes a register. A store to one whose feature is off changes nothing.
+// Errors: [ErrMissing], [ErrIndex], and [ErrAccess] if it is read-only.
+func (d *Device) Store(r Register, index int, v uint64) error {
+	off, err := d.offset(r, index)
+	switch {
+	case err != nil:
+		return err
+	case r.Access == RO:
+		return ErrAccess
+	case d.on&r.Feature != r.Feature:
+		return nil
+	}
+	if r.Width == 32 {
+		d.space.Store32(off, uint32(v))
+	} else {
+		d.space.Store64(off, v)
+	}
+	if r.Order == OrderFlush {
+		d.space.Flush()
+	}
+	return nil
+}
+
+// offset returns where a register lies.
+func (d *Device) offset(r Register, index int) (uint32, error) {
+	b := d.block(r.Kind)
+	if b == nil {
+		return 0, ErrMissing
+	}
+	if !r.Element {
+		return b.at + r.Offset, nil
+	}
+	return b.element(index, r.Offset)
+}

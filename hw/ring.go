@@ -1,0 +1,66 @@
+package hw
+
+// Ring is the engine's end of an event ring. The device writes entries to host
+// memory; the phase bit of an entry, which flips with each lap, says whether it
+// is new. A full ring loses the newest event, never an older one. Single writer.
+type Ring struct {
+	space Space
+	host  Space
+	regs  uint32
+	addr  uint32
+	log2  uint32
+	cons  uint32
+}
+
+// Ring makes event ring i use 2^log2 entries (4..15) of 32 bytes at offset addr
+// of the host memory, a multiple of 4,096, and turns it on. Errors:
+// [ErrFeature], [ErrMissing], [ErrIndex], [ErrRing].
+func (d *Device) Ring(i int, host Space, addr, log2 uint32) (Ring, error) {
+	if d.on&FeatureEvents == 0 {
+		return Ring{}, ErrFeature
+	}
+	regs, err := d.offset(RegRingAddr, i)
+	if err != nil {
+		return Ring{}, err
+	}
+	if log2 < 4 || log2 > 15 || addr%4096 != 0 || uint64(addr)+entryLen<<log2 > uint64(host.Size()) {
+		return Ring{}, ErrRing
+	}
+	for off := uint32(0); off < entryLen<<log2; off += 8 {
+		host.Store64(addr+off, 0)
+	}
+	d.space.Store32(regs+RegCons.Offset, 0)
+	d.space.Store64(regs+RegRingAddr.Offset, uint64(addr))
+	d.space.Flush()
+	d.space.Store32(regs+RegRingCtl.Offset, 1|log2<<4)
+	d.space.Flush()
+	return Ring{d.space, host, regs, addr, log2, 0}, nil
+}
+
+// Drain moves new events to buf, oldest first, and returns their number. It
+// gives the entries back to the device once for the whole batch.
+func (r *Ring) Drain(buf []Event) (n int) {
+	for ; n < len(buf); n++ {
+		off := r.addr + r.cons&(1<<r.log2-1)*entryLen
+		last := r.host.Load64(off + 24)
+		if last>>phaseShift != uint64(^r.cons>>r.log2&1) {
+			break
+		}
+		buf[n].get(r.host, off, last)
+		r.cons++
+	}
+	if n > 0 {
+		r.space.Store32(r.regs+RegCons.Offset, r.cons)
+	}
+	return n
+}
+
+// Lost returns the number of events that the device dropped because the ring was
+// full. The next event of such a context carries [FlagLost].
+func (r *Ring) Lost() uint32 { return r.space.Load32(r.regs + RegLost.Offset) }
+
+// Stop turns the ring off. Drain what is left afterwards.
+func (r *Ring) Stop() {
+	r.space.Store32(r.regs+RegRingCtl.Offset, 0)
+	r.space.Flush()
+}

@@ -1,0 +1,222 @@
+package hw
+
+import "math/bits"
+
+// SoftConfig describes a [SoftDevice].
+type SoftConfig struct {
+	Contexts int     // congestion contexts, 1..65,536
+	PDCs     int     // packet delivery contexts, 0..65,536
+	Owners   int     // doorbell pages and event rings, 1..64
+	Features Feature // what it offers
+	LineRate int64   // bits per second, >= 1
+	MTU      int64   // bytes of every packet, a multiple of 64 up to 65,472
+	TickPs   uint32  // tick of the clock; 0 is 128 ns
+}
+
+// SoftDevice is a NIC in software: it acts on a register space that it shares
+// with the engine, whenever its owner calls [SoftDevice.Step]. It may live in
+// another goroutine or, over a shared mapping, in another process. Packets are
+// all of one MTU. It treats whatever the engine writes as hostile. Single
+// writer.
+type SoftDevice struct {
+	cfg      SoftConfig
+	regs     *Memory
+	host     *Memory
+	at       layout
+	contexts []softContext
+	pdcs     []uint64 // binding last seen
+	rings    []softRing
+	pages    []uint64 // doorbell last seen
+	counters [counters]uint64
+	fault    Fault
+	now      int64 // of the last step, ns
+	portFree int64 // when the port has sent its last packet
+	turn     int   // context that is asked first
+}
+
+// layout holds where the blocks' arrays lie.
+type layout struct{ contexts, pdcs, doorbells, rings, counters, end uint32 }
+
+// Offsets of the blocks' headers.
+const (
+	atCapability = 0x000
+	atClock      = 0x080
+	atContext    = 0x0c0
+	atPDC        = 0x0e0
+	atDoorbell   = 0x100
+	atEvents     = 0x120
+	atCounters   = 0x140
+	atArrays     = 0x180
+)
+
+func (c *SoftConfig) layout() (l layout, err error) {
+	if c.Contexts < 1 || c.Contexts > 1<<16 || c.PDCs < 0 || c.PDCs > 1<<16 || c.Owners < 1 || c.Owners > 64 ||
+		c.LineRate < 1 || c.MTU < 64 || c.MTU%64 != 0 || c.MTU > 1023*64 {
+		return l, ErrSpace
+	}
+	l.contexts = atArrays
+	l.pdcs = l.contexts + uint32(c.Contexts)*KindContext.stride()
+	l.rings = l.pdcs + uint32(c.PDCs)*KindPDC.stride()
+	l.counters = l.rings + uint32(c.Owners)*KindEvents.stride()
+	l.doorbells = (l.counters + uint32(counters)*8 + 4095) &^ 4095
+	l.end = l.doorbells + uint32(c.Owners)*KindDoorbell.stride()
+	return l, nil
+}
+
+// SpaceSize returns the bytes of register space that the device needs, 0 if the
+// configuration is out of range.
+func (c SoftConfig) SpaceSize() uint32 {
+	l, err := c.layout()
+	if err != nil {
+		return 0
+	}
+	return l.end
+}
+
+// NewSoftDevice lays the device's blocks out in regs, which it clears, and
+// reports it ready. Event rings lie in host. The error is [ErrSpace].
+func NewSoftDevice(cfg SoftConfig, regs, host *Memory) (*SoftDevice, error) {
+	l, err := cfg.layout()
+	if err != nil || regs.Size() < l.end {
+		return nil, ErrSpace
+	}
+	if cfg.TickPs == 0 {
+		cfg.TickPs = UETTickPs
+	}
+	d := &SoftDevice{
+		cfg: cfg, regs: regs, host: host, at: l,
+		contexts: make([]softContext, cfg.Contexts), pdcs: make([]uint64, cfg.PDCs),
+		rings: make([]softRing, cfg.Owners), pages: make([]uint64, cfg.Owners),
+	}
+	for off := uint32(0); off < l.end; off += 8 {
+		regs.Store64(off, 0)
+	}
+	d.header(atCapability, KindCapability, atClock, 0, 0)
+	d.header(atClock, KindClock, atContext, 0, 0)
+	d.header(atContext, KindContext, atPDC, uint32(cfg.Contexts), l.contexts)
+	d.header(atPDC, KindPDC, atDoorbell, uint32(cfg.PDCs), l.pdcs)
+	d.header(atDoorbell, KindDoorbell, atEvents, uint32(cfg.Owners), l.doorbells)
+	d.header(atEvents, KindEvents, atCounters, uint32(cfg.Owners), l.rings)
+	d.header(atCounters, KindCounters, 0, uint32(counters), l.counters)
+	regs.Store64(RegFeatures.Offset, uint64(cfg.Features))
+	regs.Store64(RegLineRate.Offset, uint64(cfg.LineRate))
+	regs.Store64(RegLimits.Offset, 40|15<<8|uint64(cfg.Contexts)<<16|uint64(cfg.MTU/64)<<48)
+	regs.Store32(atClock+RegTickPs.Offset, cfg.TickPs)
+	regs.Store32(atClock+RegStampBits.Offset, 32)
+	for i := range cfg.Owners {
+		regs.Store32(l.doorbells+uint32(i)*KindDoorbell.stride()+RegRoom.Offset, 64)
+	}
+	regs.Store32(RegStatus.Offset, uint32(StatusReady|StatusLink))
+	return d, nil
+}
+
+func (d *SoftDevice) header(at uint32, k Kind, next, count, base uint32) {
+	d.regs.Store32(at+RegType.Offset, uint32(k))
+	d.regs.Store32(at+RegVersion.Offset, knownVersion<<24)
+	d.regs.Store32(at+RegNext.Offset, next)
+	if k.stride() > 0 {
+		d.regs.Store32(at+RegGeom.Offset, count<<8|uint32(bits.TrailingZeros32(k.stride())))
+		d.regs.Store32(at+RegBase.Offset, base)
+	}
+}
+
+// Step takes what the engine wrote since the last step and sends what may be
+// sent by time now (nanoseconds). A device that is not stepped is dead: its clock
+// stands still.
+func (d *SoftDevice) Step(now int64) {
+	now = max(now, d.now) // the clock never steps back
+	d.regs.Store64(atClock+RegNow.Offset, NsToTicks(now, d.cfg.TickPs))
+	if d.regs.Load32(RegReset.Offset) == resetMagic {
+		d.reset()
+	}
+	d.takeFaultClears()
+	d.takePages()
+	for i := range d.rings {
+		d.takeRing(i)
+	}
+	for i := range d.contexts {
+		d.takeContext(i, now)
+	}
+	for i := range d.pdcs {
+		d.takePDC(i)
+	}
+	d.transmit(now)
+	for i := range d.contexts {
+		d.publish(i, now)
+	}
+	d.regs.Store32(RegFault.Offset, uint32(d.fault))
+	for i, v := range d.counters {
+		d.regs.Store64(d.at.counters+uint32(i)*8, v)
+	}
+	d.now = now
+}
+
+// reset forgets all contexts and rings; cumulative counters go on.
+func (d *SoftDevice) reset() {
+	clear(d.contexts)
+	clear(d.rings)
+	clear(d.pages)
+	clear(d.pdcs)
+	for off := d.at.contexts; off < d.at.counters; off += 8 {
+		d.regs.Store64(off, 0)
+	}
+	d.regs.Store64(RegFeaturesOn.Offset, 0)
+	d.regs.Store32(RegReset.Offset, 0)
+}
+
+func (d *SoftDevice) takeFaultClears() {
+	if v := d.regs.Load32(RegFault.Offset); v&clearFaults != 0 {
+		d.fault &^= Fault(v)
+	}
+}
+
+// takePages looks at the doorbell pages. A doorbell only says where to look: the
+// context's record has the index.
+func (d *SoftDevice) takePages() {
+	for i := range d.pages {
+		w := d.regs.Load64(d.at.doorbells + uint32(i)*KindDoorbell.stride() + RegRing.Offset)
+		if w == d.pages[i] {
+			continue
+		}
+		d.pages[i] = w
+		d.counters[CounterDoorbells]++
+		context := uint32(w >> 32)
+		if uint64(context) >= uint64(len(d.contexts)) {
+			d.fault |= FaultDoorbell
+			continue
+		}
+		if c := &d.contexts[context]; uint8(w>>24) != c.gen {
+			d.counters[CounterGenMismatch]++
+		} else if DoorbellOp(w>>16&15) == DoorbellProbe {
+			c.probe = true
+		}
+	}
+}
+
+// takePDC acts on a change of a PDC's binding.
+func (d *SoftDevice) takePDC(i int) {
+	base := d.at.pdcs + uint32(i)*KindPDC.stride()
+	w := d.regs.Load64(base + RegBind.Offset)
+	if w == d.pdcs[i] {
+		return
+	}
+	d.pdcs[i] = w
+	b := bindingOf(w)
+	state := uint32(b.Generation) << 8
+	if b.Open {
+		state |= 1
+	}
+	seq := d.regs.Load32(base+RegPDC.Offset) &^ 0xffff
+	d.regs.Store32(base+RegPDC.Offset, seq|state)
+}
+
+// Received sets what PDC i has acknowledged: a cumulative PSN and the bitmap
+// above it.
+func (d *SoftDevice) Received(i int, cack uint32, sack uint64) {
+	base := d.at.pdcs + uint32(i)*KindPDC.stride()
+	state := d.regs.Load32(base + RegPDC.Offset)
+	d.regs.Store32(base+RegPDC.Offset, state+1<<16)
+	d.regs.Store32(base+RegCACK.Offset, cack)
+	d.regs.Store64(base+RegSACK.Offset, sack)
+	d.regs.Store32(base+RegPDC.Offset, state+2<<16)
+}

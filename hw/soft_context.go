@@ -1,0 +1,201 @@
+package hw
+
+// softContext is what a software device keeps of a context beside its
+// registers.
+type softContext struct {
+	enabled    bool
+	mode       Mode
+	gen        uint8
+	probe      bool // the next burst carries a probe
+	commit     uint32
+	rate       uint32
+	burst      int64
+	tokens     int64 // bytes, scaled by 2^20 to keep fractions
+	record     uint64
+	index      uint16 // packets queued, absolute
+	head       uint16 // packets sent, absolute
+	cwnd       uint64
+	credit     uint64 // furthest total
+	creditSeen uint64 // register as last read
+	sent       uint64
+	acked      uint64
+	creditUsed uint64
+	serial     uint32
+	lost       bool // events were lost: the next one says so
+	filledAt   int64
+}
+
+// blocked says which limit keeps a context from sending.
+type blocked uint32
+
+const (
+	blockedWindow blocked = 1 << 1
+	blockedCredit blocked = 1 << 2
+	blockedRate   blocked = 1 << 3
+)
+
+// takeContext takes what the engine wrote to context i: a commit, a doorbell
+// record, window and credit.
+func (d *SoftDevice) takeContext(i int, now int64) {
+	c, base := &d.contexts[i], d.at.contexts+uint32(i)*KindContext.stride()
+	if v := d.regs.Load32(base + RegCommit.Offset); v != c.commit {
+		c.commit = v
+		d.apply(c, base, uint8(v))
+	}
+	if w := d.regs.Load64(base + RegRecord.Offset); w != c.record {
+		c.record = w
+		d.takeRecord(c, w)
+	}
+	c.cwnd = d.regs.Load64(base + RegCwnd.Offset)
+	if v := d.regs.Load64(base + RegCredit.Offset); v != c.creditSeen {
+		c.creditSeen = v
+		if int64(v-c.credit) > 0 {
+			c.credit = v
+		} else {
+			d.counters[CounterStaleCredit]++
+		}
+	}
+	c.fill(now, d.cfg.LineRate)
+}
+
+// apply commits CTL, RATE and BURST. A new generation is a new life of the
+// context: what the old one had in flight or queued no longer counts, and its
+// credit is void.
+func (d *SoftDevice) apply(c *softContext, base uint32, gen uint8) {
+	ctl := d.regs.Load32(base + RegCtl.Offset)
+	if uint8(ctl>>8) != gen {
+		d.fault |= FaultCommit
+		d.counters[CounterGenMismatch]++
+		return
+	}
+	if gen != c.gen {
+		c.acked, c.credit = c.sent, c.creditUsed
+		c.creditSeen = d.regs.Load64(base + RegCredit.Offset)
+		c.index, c.head, c.record = 0, 0, 0
+		c.probe, c.lost = false, false
+	}
+	c.enabled, c.mode, c.gen = ctl&1 != 0, Mode(ctl>>1&7), gen
+	c.rate = min(d.regs.Load32(base+RegRate.Offset), 1<<20)
+	c.burst = max(int64(d.regs.Load32(base+RegBurst.Offset)), d.cfg.MTU)
+	c.tokens = c.burst << 20
+}
+
+// takeRecord takes a doorbell word. An older index, or one of another life,
+// changes nothing but a counter.
+func (d *SoftDevice) takeRecord(c *softContext, w uint64) {
+	index := uint16(w)
+	switch {
+	case uint8(w>>24) != c.gen:
+		d.counters[CounterGenMismatch]++
+	case int16(index-c.index) <= 0:
+		d.counters[CounterStaleDoorbells]++
+	default:
+		c.index = index
+	}
+}
+
+// fill fills the token bucket up to now.
+func (c *softContext) fill(now, lineRate int64) {
+	dt := min(now-c.filledAt, 1_000_000) // a millisecond fills any bucket of use
+	c.filledAt = now
+	perNs := lineRate / 8 * int64(c.rate) / 1_000_000_000 // bytes * 2^20
+	c.tokens = min(c.tokens+perNs*dt, c.burst<<20)
+}
+
+// blockedBy returns the limits that forbid a packet of n bytes to leave.
+func (c *softContext) blockedBy(n int64) (b blocked) {
+	window := c.mode == ModeWindow || c.mode == ModeBoth
+	credit := c.mode == ModeCredit || c.mode == ModeBoth
+	if inflight := c.sent - c.acked; window && inflight != 0 && inflight+uint64(n) > c.cwnd {
+		b |= blockedWindow
+	}
+	if used := c.creditUsed + uint64(quanta(n)); credit && int64(c.credit-used) < 0 {
+		b |= blockedCredit
+	}
+	if c.rate != 0 && c.tokens < n<<20 {
+		b |= blockedRate
+	}
+	return b
+}
+
+// quanta returns n bytes in units of 256, rounded up.
+func quanta(n int64) int64 { return (n + 255) >> 8 }
+
+// transmit sends packets, one of each context in turn, until the port is busy
+// beyond now or nothing may leave.
+func (d *SoftDevice) transmit(now int64) {
+	d.portFree = max(d.portFree, d.now)
+	idle := 0 // contexts in a row that had nothing to send
+	for idle < len(d.contexts) && d.portFree <= now {
+		i := d.turn
+		d.turn = (d.turn + 1) % len(d.contexts)
+		c := &d.contexts[i]
+		if !c.enabled || c.head == c.index || c.blockedBy(d.cfg.MTU) != 0 {
+			idle++
+			continue
+		}
+		idle = 0
+		d.send(i)
+	}
+}
+
+// send sends a packet of context i.
+func (d *SoftDevice) send(i int) {
+	c, n := &d.contexts[i], d.cfg.MTU
+	c.head++
+	c.sent += uint64(n)
+	if c.mode == ModeCredit || c.mode == ModeBoth {
+		c.creditUsed += uint64(quanta(n))
+	}
+	if c.rate != 0 {
+		c.tokens -= n << 20
+	}
+	d.portFree += n * 8 * 1_000_000_000 / d.cfg.LineRate
+	d.counters[CounterTXPackets]++
+	d.counters[CounterTXBytes] += uint64(n)
+	d.regs.Store32(d.at.contexts+uint32(i)*KindContext.stride()+RegLastTX.Offset,
+		uint32(NsToTicks(d.portFree, d.cfg.TickPs)))
+	flags := uint8(0)
+	if c.probe {
+		flags, c.probe = 1<<2, false
+	}
+	d.Post(Event{Type: EventTX, Flags: flags, Context: uint32(i), Words: [3]uint32{uint32(n / 32), 1}})
+}
+
+// publish stores what context i came to, and adds up the time that it was
+// blocked.
+func (d *SoftDevice) publish(i int, now int64) {
+	c, base := &d.contexts[i], d.at.contexts+uint32(i)*KindContext.stride()
+	state := uint32(c.gen) << 8
+	if c.enabled && c.head != c.index {
+		b := c.blockedBy(d.cfg.MTU)
+		state |= uint32(b)
+		d.countBlocked(b, uint64(now-d.now))
+	}
+	if c.enabled && c.blockedBy(d.cfg.MTU) == 0 {
+		state |= 1
+	}
+	d.regs.Store64(base+RegSent.Offset, c.sent)
+	d.regs.Store64(base+RegAcked.Offset, c.acked)
+	d.regs.Store64(base+RegCreditUsed.Offset, c.creditUsed)
+	d.regs.Store32(base+RegState.Offset, state)
+}
+
+func (d *SoftDevice) countBlocked(b blocked, ns uint64) {
+	if b&blockedWindow != 0 {
+		d.counters[CounterWindowBlockedNs] += ns
+	}
+	if b&blockedCredit != 0 {
+		d.counters[CounterCreditBlockedNs] += ns
+	}
+	if b&blockedRate != 0 {
+		d.counters[CounterRateBlockedNs] += ns
+	}
+}
+
+// Ack tells the device that bytes of context i were acknowledged, at most as
+// many as are in flight.
+func (d *SoftDevice) Ack(i int, bytes int64) {
+	c := &d.contexts[i]
+	c.acked += min(uint64(max(bytes, 0)), c.sent-c.acked)
+}

@@ -1,0 +1,76 @@
+package hw
+
+import (
+	"errors"
+	"sync/atomic"
+	"unsafe"
+)
+
+// Errors of this package.
+var (
+	ErrSpace       = errors.New("hw: space too small, misaligned, or access out of its range")
+	ErrChain       = errors.New("hw: broken chain of register blocks")
+	ErrMissing     = errors.New("hw: a mandatory register block is missing")
+	ErrIndex       = errors.New("hw: no such array element")
+	ErrFeature     = errors.New("hw: the device does not offer a feature")
+	ErrRing        = errors.New("hw: ring size or address out of range")
+	ErrAccess      = errors.New("hw: register does not allow this access")
+	ErrClock       = errors.New("hw: no usable time stamp counter")
+	ErrUnsupported = errors.New("hw: not supported on this platform")
+)
+
+// A Space is a flat range of registers, addressed in bytes. 32-bit accesses are
+// aligned to 4, 64-bit accesses to 8; they panic outside the range, which only a
+// wrong offset in this package can cause, since [Open] checks all geometry.
+type Space interface {
+	Load32(off uint32) uint32
+	Load64(off uint32) uint64
+	Store32(off uint32, v uint32)
+	Store64(off uint32, v uint64)
+
+	// Flush makes earlier stores visible to the device now, and before later ones.
+	Flush()
+
+	// Size returns the length of the range in bytes.
+	Size() uint32
+}
+
+// Memory is a [Space] of ordinary memory that several goroutines, or several
+// processes that map one file, share. Every access is a sequentially consistent
+// atomic. Safe for concurrent use.
+type Memory struct{ words []uint64 }
+
+// NewMemory returns a zeroed space of at least size bytes on the heap.
+func NewMemory(size uint32) *Memory { return &Memory{make([]uint64, (uint64(size)+7)/8)} }
+
+// WrapMemory returns a space over b, which must start at an address that is a
+// multiple of 8; a last incomplete word is left out. The error is [ErrSpace].
+func WrapMemory(b []byte) (*Memory, error) {
+	if len(b) < 8 || uintptr(unsafe.Pointer(&b[0]))%8 != 0 || uint64(len(b)) > 1<<32-8 {
+		return nil, ErrSpace
+	}
+	return &Memory{unsafe.Slice((*uint64)(unsafe.Pointer(&b[0])), len(b)/8)}, nil
+}
+
+// Size implements [Space].
+func (m *Memory) Size() uint32 { return uint32(len(m.words)) * 8 }
+
+// Load64 implements [Space].
+func (m *Memory) Load64(off uint32) uint64 { return atomic.LoadUint64(&m.words[off>>3]) }
+
+// Store64 implements [Space].
+func (m *Memory) Store64(off uint32, v uint64) { atomic.StoreUint64(&m.words[off>>3], v) }
+
+// Load32 implements [Space].
+func (m *Memory) Load32(off uint32) uint32 { return atomic.LoadUint32(m.half(off)) }
+
+// Store32 implements [Space].
+func (m *Memory) Store32(off uint32, v uint32) { atomic.StoreUint32(m.half(off), v) }
+
+// Flush implements [Space]; atomics are visible at once.
+func (m *Memory) Flush() {}
+
+// half returns the 32-bit half of a word that lies at off.
+func (m *Memory) half(off uint32) *uint32 {
+	return &(*[2]uint32)(unsafe.Pointer(&m.words[off>>3]))[off>>2&1]
+}
