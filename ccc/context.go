@@ -37,6 +37,7 @@ type Context struct {
 
 	pdcs  uint16 // bound PDCs
 	state State
+	why   Reason // that there is not more to send now; of the last event
 	life  Life
 	mode  Mode
 }
@@ -47,7 +48,8 @@ func (c *Context) Init(p *Params, now int64) { c.InitCached(p, now, 0) }
 // InitCached is Init with the base round trip (ns) that an earlier context to the
 // same destination found, see [Context.BaseRTT], which saves the probe. 0 is none.
 func (c *Context) InitCached(p *Params, now, baseRTT int64) {
-	*c = Context{life: LifeConfigured, mode: p.mode, allow: math.MaxInt64, notBefore: math.MinInt64}
+	*c = Context{life: LifeConfigured, mode: p.mode}
+	c.allowAll()
 	c.window.InitCached(&p.nscc, now, baseRTT)
 	if p.credit {
 		c.credit.Init(&p.rccc)
@@ -56,6 +58,9 @@ func (c *Context) InitCached(p *Params, now, baseRTT int64) {
 
 // State returns the run state as of the last event.
 func (c *Context) State() State { return c.state }
+
+// Reason returns what bounded the last event's [Decision].
+func (c *Context) Reason() Reason { return c.why }
 
 // Life returns how far the context has been set up.
 func (c *Context) Life() Life { return c.life }
@@ -109,22 +114,27 @@ func (c *Context) Bind(p *Params, now int64) {
 	c.evaluate(p, now)
 }
 
-// Left is what a PDC leaves behind when it is unbound: bytes it has not sent, and
-// packets marked for retransmission.
+// Left is what a PDC leaves behind when it is unbound: bytes it has not sent,
+// packets marked for retransmission, and packets in flight of which nobody will
+// hear any more.
 type Left struct {
-	Backlog    int64
-	RtxBacklog int64
-	WaitingRtx int
+	Backlog         int64
+	RtxBacklog      int64
+	Inflight        int64 // bytes; negative if more was acknowledged than sent
+	WaitingRtx      int32
+	InflightPackets int32
 }
 
-// Unbind takes a PDC away and what it left out of the counters. Its packets in
-// flight must have been resolved first, as acknowledged or lost. It reports
-// whether c can be freed: the last PDC has gone and nothing is in flight.
-func (c *Context) Unbind(p *Params, now int64, l Left) (free bool) {
+// Unbind takes a PDC away and what it left out of the counters; the window does
+// not move for packets in flight that leave without a verdict. It reports
+// whether c can be freed: the last PDC has gone and the context is idle.
+func (c *Context) Unbind(p *Params, now int64, l Left) (last bool) {
 	mustHold(c.pdcs > 0, "ccc: Unbind of a context without PDCs")
 	c.pdcs--
 	c.backlog = less(c.backlog, l.Backlog)
 	c.unmark(l.WaitingRtx, l.RtxBacklog)
+	c.window.OnSend(-l.Inflight)
+	c.inflightPkts -= l.InflightPackets
 	c.evaluate(p, now)
 	return c.pdcs == 0 && c.state == StateIdle
 }
@@ -134,8 +144,8 @@ func (c *Context) evaluate(p *Params, now int64) {
 	if p.credit {
 		c.credit.Settle(&p.rccc, now, c.waiting())
 	}
-	toSend := c.waiting() > 0
-	c.state = nextState(toSend, c.inflightPkts > 0, toSend && c.Decide(p, now).Bytes > 0)
+	d := c.Decide(p, now)
+	c.state, c.why = nextState(c.waiting() > 0, c.inflightPkts > 0, d.Bytes > 0), d.Reason
 }
 
 // waiting is what there is to send, bytes.
@@ -149,11 +159,11 @@ func (c *Context) mark(size int64) {
 
 // unmark takes n packets of size bytes together out of those that wait for
 // retransmission. Both counters reach 0 together, or a size was wrong.
-func (c *Context) unmark(n int, size int64) {
+func (c *Context) unmark(n int32, size int64) {
 	if n == 0 && size == 0 {
 		return
 	}
-	c.waitingRtx = less(c.waitingRtx, int32(n))
+	c.waitingRtx = less(c.waitingRtx, n)
 	c.rtxBacklog = less(c.rtxBacklog, size)
 	mustHold((c.waitingRtx == 0) == (c.rtxBacklog == 0), "ccc: sizes of marked packets do not add up")
 }

@@ -91,7 +91,7 @@ func (c *Context) OnSend(p *Params, now, size int64, rtx bool) {
 // [Entropy.Feedback] with [Ack.Report].
 func (c *Context) OnACK(p *Params, now int64, a Ack) {
 	if a.RtxPackets != 0 {
-		c.unmark(a.RtxPackets, a.RtxBytes)
+		c.unmark(int32(a.RtxPackets), a.RtxBytes)
 		c.window.OnUnmark(a.RtxBytes)
 	}
 	if c.steers(p) {

@@ -37,3 +37,36 @@ func Example() {
 	// 27 packets, 112320 of 112500 bytes: ACTIVE window
 	// may send 8372 more: READY
 }
+
+// A manager drives many PDCs over a few contexts: ask whose turn it is, send,
+// count. Figure 6-11 of the seed: five ranks on three PDCs of one context.
+func ExampleManager() {
+	p, _ := ccc.NewParams(ccc.Config{NSCC: nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 6_000, MTU: 4_096, Trimming: true}})
+	m, err := ccc.NewManager(ccc.ManagerConfig{Params: &p, Contexts: 1, PDCs: 0x4004})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	context := ccc.NewHandle(0, 1)
+	_ = m.Open(context, 0, 0)
+	for id, ranks := range map[uint16]int64{0x4001: 2, 0x4002: 1, 0x4003: 2} {
+		pdc := ccc.NewHandle(id, 1)
+		_ = m.Bind(pdc, context, 0, false)
+		m.OnNewData(pdc, 0, ranks*4_096<<10)
+	}
+	fmt.Println("backlog", m.Context(context).Backlog())
+
+	packets := 0
+	for {
+		grant, ok := m.Next(0)
+		if !ok {
+			break
+		}
+		m.OnSend(grant.PDC, 0, ccc.Sent{Size: min(grant.Bytes, 4_096)})
+		packets++
+	}
+	fmt.Println(packets, "packets sent, held by", m.Context(context).Reason())
+	// Output:
+	// backlog 20971520
+	// 27 packets sent, held by window
+}

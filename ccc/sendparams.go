@@ -11,6 +11,10 @@ type SendParams struct {
 	// AckRequest asks for an immediate acknowledgement. The PDS has reasons of its
 	// own to ask for one: the flag is the OR of all.
 	AckRequest bool
+
+	// Entropy is the value that chooses the path. [Manager.SendParams] fills it in; a
+	// context alone knows nothing of paths.
+	Entropy uint16
 }
 
 // SendParams returns what the packet last counted by [Context.OnSend] carries.

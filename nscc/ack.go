@@ -50,14 +50,11 @@ func (w *Window) OnACK(p *Params, now int64, a Ack) {
 		return
 	}
 	n := clampBytes(a.Bytes)
-	w.inflight = max(w.inflight-n, inflightMin)
-	w.received = min(w.received+n, counterMax)
-	w.achieved = min(w.achieved+n, counterMax)
-	w.ignored = addSat(w.ignored, n)
+	w.count(n)
 	w.action, w.fulfilled = ActionNone, false
-	pend := int64(a.Pend & 0x7f)
+	pend := a.Pend & pendMask
 	if pend != 0 || a.Restore {
-		w.penalise(p, n, pend)
+		w.penalise(p, n, int64(pend))
 	}
 	if a.RTT <= 0 {
 		return
@@ -67,45 +64,68 @@ func (w *Window) OnACK(p *Params, now int64, a Ack) {
 	}
 	q := min(a.RTT, never) - w.base
 	w.qdelay = q
-	w.average(p, now, q, a.ECN)
-	if w.quickAdapt(p, now, signal{marked: a.ECN, qdelay: q}) {
+	if p.filter == FilterForgetting {
+		w.forget(now, q)
+	} else {
+		w.average(p, q, a.ECN)
+	}
+	if w.ignored < w.ignore && a.ECN {
+		w.skip()
+		return
+	}
+	if now >= w.qaEnd && w.endPeriod(p, now, signal{qdelay: q}) {
 		return
 	}
 	i := quadrantOf(a.ECN, q, p.target)
-	if pend != 0 && !a.ECN {
+	if (pend != 0 || w.inflight+n+p.fullSlack <= w.cwnd) && !a.ECN {
 		i = quadHold
 	}
 	w.adjust(p, now, n, q, i)
-	if w.received > p.adjustBytes || now-w.lastAdjust >= p.adjustPeriod {
-		w.fulfil(p, now)
-	}
 }
 
-// adjust applies one of the four cases. Its branches are the rare ones; what
-// differs between the cases comes out of the table.
+// count takes n acknowledged bytes out of flight and into the counters.
+func (w *Window) count(n int64) {
+	w.inflight = max(w.inflight-n, inflightMin)
+	w.received += n
+	w.achieved += n
+	w.ignored = addSat(w.ignored, n)
+}
+
+// adjust applies one of the four cases, then the accumulated increase if it is
+// due. Its branches are the rare ones; what differs between the cases comes out
+// of the table.
 func (w *Window) adjust(p *Params, now, n, q int64, i int) {
 	d := &p.quadrants[i&3]
-	w.action = ActionProportional + Action(i)
-	w.fastCount = addSat(w.fastCount, n&d.countMask)
+	action := ActionProportional + Action(i)
+	run, fast := addSat(w.fastCount, n&d.countMask), w.fast
 	if q >= d.clearAt {
-		w.fastCount, w.fast = 0, false
+		run = 0
 	}
-	if (w.fast || int64(w.fastCount) > w.cwnd) && i == quadProportional && q < p.fastDelay {
+	if q >= d.clearAt {
+		fast = 0
+	}
+	w.fastCount, w.fast = run, fast
+	switch {
+	case (fast != 0 || int64(run) > w.cwnd) && q < d.fastBelow:
 		w.fastIncrease(p, n)
-		return
-	}
-	slack := float64(p.target - q)
-	w.incr += float64(float64(n) * (float64(d.slope*slack) + d.level))
-	if i == quadDecrease && w.avg > float64(p.target) && now-w.lastDec > w.base {
+		action = ActionFast
+	case w.avg > p.targetAvg && now-w.lastDec > w.base && i == quadDecrease:
 		w.decrease(p, now)
+		action = ActionDecrease
+	default:
+		slack := float64(p.target - q)
+		w.incr += float64(float64(n) * (float64(d.slope*slack) + d.level))
+	}
+	w.action = action
+	if w.received > p.adjustBytes || now-w.lastAdjust >= p.adjustPeriod {
+		w.fulfil(p, now)
 	}
 }
 
 // fastIncrease grows the window by a share of what was acknowledged.
 func (w *Window) fastIncrease(p *Params, n int64) {
 	w.cwnd = grown(w.cwnd, float64(p.fastScale*float64(n)), w.maxWnd)
-	w.fast = true
-	w.action = ActionFast
+	w.fast = 1
 }
 
 // decrease cuts the window by the average delay's excess over the target. The
@@ -115,7 +135,6 @@ func (w *Window) decrease(p *Params, now int64) {
 	factor := max(1-float64(p.gamma*excess), p.maxMDJump)
 	w.cwnd = max(int64(float64(w.cwnd)*factor), p.mtu)
 	w.lastDec = now
-	w.action = ActionDecrease
 }
 
 // fulfil applies the accumulated increase, and eta once a period.

@@ -9,7 +9,7 @@ const (
 	ActionNone         Action = iota // nothing, or counters only
 	ActionProportional               // increase in proportion to the delay's slack
 	ActionFair                       // constant increase
-	ActionHold                       // marked at low delay, or increase held by a penalty
+	ActionHold                       // marked at low delay, or increase held: penalty, unused window
 	ActionConsidered                 // decrease considered, not due
 	ActionDecrease                   // multiplicative decrease
 	ActionFast                       // fast increase

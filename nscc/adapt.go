@@ -2,27 +2,23 @@ package nscc
 
 // A signal is what quick adapt looks at.
 type signal struct {
-	loss, marked bool
-	qdelay       int64
+	loss   bool
+	qdelay int64
 }
 
-// quickAdapt reports whether the event is dealt with: it set the window to what
-// got through in the last period, or it is a mark from before that.
-func (w *Window) quickAdapt(p *Params, now int64, s signal) bool {
-	if p.qaOff {
-		return false
-	}
-	if w.ignored < w.ignore && s.marked {
-		w.action = ActionIgnore
-		w.incr, w.received = 0, 0
-		return true
-	}
-	return now >= w.qaEnd && w.endPeriod(p, now, s)
+// skip deals with a mark from before a quick adapt.
+func (w *Window) skip() {
+	w.action = ActionIgnore
+	w.incr, w.received = 0, 0
 }
 
 // endPeriod closes a quick-adapt period and opens the next, which lasts one base
-// round trip and one target delay.
+// round trip and one target delay. It reports whether it set the window to what got
+// through in the period.
 func (w *Window) endPeriod(p *Params, now int64, s signal) bool {
+	if p.qaOff {
+		return false
+	}
 	asked := w.trigger || s.loss || s.qdelay > p.qaThreshold
 	cut := w.qaEnd != 0 && asked && w.achieved < w.maxWnd>>p.qaGate
 	if cut {

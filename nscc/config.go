@@ -11,14 +11,18 @@ var ErrConfig = errors.New("nscc: bad configuration")
 // Limits of [Config]. They keep every sum and product of the package inside its
 // type whatever a peer sends.
 const (
-	MaxMTU      = 1 << 16        // largest nominal packet, bytes
-	MaxWindow   = 1<<32 - 1      // largest window, bytes
-	MaxRate     = 1 << 42        // largest link rate, bytes a second (35 Tb/s)
-	maxRTTSec   = 60             // largest base round trip, seconds
-	maxShift    = 62             // largest QAGate
-	htsimHeader = 64             // the recorded simulator's header, bytes
+	MaxMTU    int64 = 1 << 16   // largest nominal packet, bytes
+	MaxWindow int64 = 1<<32 - 1 // largest window, bytes
+	MaxRate   int64 = 1 << 42   // largest link rate, bytes a second (35 Tb/s)
+	maxRTTSec       = 60        // largest base round trip, seconds
+	maxShift        = 62        // largest QAGate
+)
+
+// Constants of the formulas.
+const (
 	baseBDP     = 150_000        // Base_BDP, bytes: 100 Gb/s x 12 us
 	baseRTTNs   = 12_000         // the round trip of Base_BDP
+	htsimHeader = 64             // the recorded simulator's header, bytes
 	recordedEMA = 0.0125         // weight of one sample in the delay average
 	fastDelayNs = 1_000          // "delay about zero", see Tuning.FastDelay
 	ackTrigger  = 16 << 10       // ACK_Gen_Trigger, bytes
@@ -152,6 +156,13 @@ type Config struct {
 	// AckTrigger is the ACK_Gen_Trigger of the destination, bytes; 0: 16 KiB.
 	AckTrigger int64
 
+	// GrowOnlyFull lets only a window grow that had no room for an MTU when the
+	// acknowledgement came. Without it a context whose sender is slower than the
+	// network, as in an outcast, reaches MaxWnd on good news alone and may then send
+	// all of it at once; the specification leaves this open. The htsim profiles do
+	// not have it.
+	GrowOnlyFull bool
+
 	Profile Profile
 	Unit    TimeUnit
 	Filter  Filter
@@ -228,15 +239,18 @@ func (c *Config) validate() error {
 		name       string
 		value, max float64
 	}{
-		{"Tuning.FairIncrease", c.Tuning.FairIncrease, MaxWindow},
-		{"Tuning.FastScale", c.Tuning.FastScale, MaxWindow},
-		{"Tuning.Eta", c.Tuning.Eta, MaxWindow},
+		{"Tuning.FairIncrease", c.Tuning.FairIncrease, float64(MaxWindow)},
+		{"Tuning.FastScale", c.Tuning.FastScale, float64(MaxWindow)},
+		{"Tuning.Eta", c.Tuning.Eta, float64(MaxWindow)},
 		{"Tuning.Gamma", c.Tuning.Gamma, 1},
 		{"Tuning.MaxMDJump", c.Tuning.MaxMDJump, 1},
 	} {
 		if !(f.value >= 0 && f.value <= f.max) { // so that NaN fails too
 			return bad(f.name, f.value, fmt.Sprintf("0 to %g", f.max))
 		}
+	}
+	if c.Profile != ProfileSpec && c.GrowOnlyFull {
+		return bad("GrowOnlyFull", true, "false in the htsim profiles")
 	}
 	if c.Profile != ProfileSpec && c.Filter != FilterRecorded {
 		return bad("Filter", c.Filter, "recorded: the htsim profiles have no other")

@@ -1,17 +1,13 @@
 package nscc
 
-// average feeds a queueing delay to the filter.
-func (w *Window) average(p *Params, now, q int64, marked bool) {
-	if p.filter == FilterForgetting {
-		w.forget(now, q)
-		return
-	}
-	limit := p.drainAbove
+// average moves the average by a fixed share of the sample.
+func (w *Window) average(p *Params, q int64, marked bool) {
+	limit, draining := p.drainAbove, w.base>>2
 	if marked {
 		limit = never
 	}
 	if q > limit {
-		q = w.base >> 2
+		q = draining
 	}
 	w.avg = float64(p.gain*float64(q)) + float64(p.keep*w.avg)
 }

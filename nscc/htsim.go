@@ -12,7 +12,7 @@ func (w *Window) ackHTSim(p *Params, now int64, a Ack) {
 	w.ignored += uint32(n)
 	w.action, w.fulfilled = ActionNone, false
 	w.qdelay = w.delayHTSim(p, a)
-	if w.quickAdaptHTSim(p, now, signal{marked: a.ECN, qdelay: w.qdelay}) {
+	if w.quickAdaptHTSim(p, now, a.ECN, signal{qdelay: w.qdelay}) {
 		return
 	}
 	i := quadrantOf(a.ECN, w.qdelay, p.target)
@@ -25,7 +25,7 @@ func (w *Window) ackHTSim(p *Params, now int64, a Ack) {
 			w.accumulate(p, float64(float64(p.alpha*float64(n))*float64(p.target-w.qdelay)))
 		}
 	case quadDecrease:
-		w.fast, w.fastCount = false, 0
+		w.fast, w.fastCount = 0, 0
 		if w.avg > float64(p.target) && now-w.lastDec > w.base {
 			w.decreaseHTSim(p, now)
 		}
@@ -66,13 +66,9 @@ func (w *Window) averageHTSim(p *Params, q int64, marked bool) {
 
 // quickAdaptHTSim waits for now > end where the specification has >=, and lets
 // the byte counters wrap.
-func (w *Window) quickAdaptHTSim(p *Params, now int64, s signal) bool {
-	if p.qaOff {
-		return false
-	}
-	if w.ignored < w.ignore && s.marked {
-		w.action = ActionIgnore
-		w.incr, w.received = 0, 0
+func (w *Window) quickAdaptHTSim(p *Params, now int64, marked bool, s signal) bool {
+	if marked && w.ignored < w.ignore && !p.qaOff {
+		w.skip()
 		return true
 	}
 	if now <= w.qaEnd {
@@ -90,16 +86,16 @@ func (w *Window) quickAdaptHTSim(p *Params, now int64, s signal) bool {
 func (w *Window) fastHTSim(p *Params, n int64) bool {
 	if w.qdelay < p.fastDelay {
 		w.fastCount += uint32(n)
-		if int64(w.fastCount) > w.cwnd || w.fast {
+		if int64(w.fastCount) > w.cwnd || w.fast != 0 {
 			w.cwnd = grown(w.cwnd, float64(float64(n)*p.fastScale), counterMax)
-			w.fast = true
+			w.fast = 1
 			w.action = ActionFast
 			return true
 		}
 	} else {
 		w.fastCount = 0
 	}
-	w.fast = false
+	w.fast = 0
 	return false
 }
 
@@ -147,7 +143,7 @@ func (w *Window) nackHTSim(p *Params, now int64, n Nack) {
 		w.ignored += uint32(n.Size)
 		w.averageHTSim(p, p.baseRTT, true)
 		w.trigger = true
-		done := w.quickAdaptHTSim(p, now, signal{loss: true, marked: true})
+		done := w.quickAdaptHTSim(p, now, true, signal{loss: true})
 		if !done && !(p.rccc && n.Reason == ReasonTrimmedLastHop) {
 			w.cwnd -= n.Size
 			w.clamp(p)

@@ -47,14 +47,23 @@ func (w *Window) OnNACK(p *Params, now int64, n Nack) {
 	if n.Reason != ReasonTrimmed && n.Reason != ReasonTrimmedLastHop {
 		return
 	}
-	w.average(p, now, p.baseRTT, true)
+	if p.filter == FilterForgetting {
+		w.forget(now, p.baseRTT)
+	} else {
+		w.average(p, p.baseRTT, true)
+	}
 	w.ignored = addSat(w.ignored, n.Size)
 	if n.Reason == ReasonTrimmedLastHop && p.rccc {
 		return
 	}
 	w.trigger = true
-	if !w.quickAdapt(p, now, signal{loss: true, marked: true}) {
-		w.cwnd = max(w.cwnd-n.Size, p.mtu)
-		w.action = ActionReduce
+	if w.ignored < w.ignore {
+		w.skip()
+		return
 	}
+	if now >= w.qaEnd && w.endPeriod(p, now, signal{loss: true}) {
+		return
+	}
+	w.cwnd = max(w.cwnd-n.Size, p.mtu)
+	w.action = ActionReduce
 }

@@ -33,6 +33,7 @@ type quadrant struct {
 	slope     float64 // accumulator += bytes x (slope x (target - delay) + level)
 	level     float64
 	clearAt   int64 // a delay from here on ends fast increase
+	fastBelow int64 // a delay below this may be fast increase
 	countMask int64 // all ones where near-zero delay counts towards fast increase
 }
 
@@ -42,10 +43,12 @@ type Params struct {
 	quadrants [4]quadrant
 
 	target       int64
+	targetAvg    float64 // target, to compare with the average
 	fastDelay    int64
 	adjustBytes  int64
 	adjustPeriod int64
 	mtu          int64 // also the smallest window
+	fullSlack    int64 // a window with less room than this counts as full
 	drainAbove   int64 // an unmarked delay above this averages as base RTT / 4
 	gain, keep   float64
 	fastScale    float64
@@ -192,9 +195,9 @@ func (c *Config) qaGate() uint8 {
 // params lays the constants out for the hot path.
 func (c *Config) params(k Constants) Params {
 	p := Params{
-		target: k.TargetQdelay, fastDelay: k.FastDelay,
+		target: k.TargetQdelay, targetAvg: float64(k.TargetQdelay), fastDelay: k.FastDelay,
 		adjustBytes: k.AdjustBytes, adjustPeriod: k.AdjustPeriod,
-		mtu: c.MTU, drainAbove: k.TargetQdelay,
+		mtu: c.MTU, fullSlack: never, drainAbove: k.TargetQdelay,
 		gain: recordedEMA, fastScale: k.FastScale, eta: k.Eta,
 		filter: c.Filter, profile: c.Profile, unit: c.Unit,
 		qaOff: c.Tuning.NoQuickAdapt, rccc: c.RCCC, penalty: c.Penalty, qaGate: c.qaGate(),
@@ -204,11 +207,14 @@ func (c *Config) params(k Constants) Params {
 		alpha: k.alpha, fair: k.FairIncrease, nominal: k,
 	}
 	p.keep = 1 - p.gain
+	if c.GrowOnlyFull {
+		p.fullSlack = c.MTU
+	}
 	if c.Filter != FilterRecorded {
 		p.drainAbove = never
 	}
 	p.quadrants = [4]quadrant{
-		quadProportional: {slope: k.alpha, clearAt: k.FastDelay, countMask: -1},
+		quadProportional: {slope: k.alpha, clearAt: k.FastDelay, fastBelow: k.FastDelay, countMask: -1},
 		quadFair:         {level: k.FairIncrease, clearAt: never},
 		quadHold:         {clearAt: never},
 		quadDecrease:     {clearAt: 0},

@@ -71,6 +71,7 @@ func TestNewParamsSeedBDP(t *testing.T) {
 	k := must(t, c).Constants()
 	require.EqualValues(t, 600_000, 8*k.BDP)
 	require.EqualValues(t, 75_000, k.BDP)
+	require.EqualValues(t, 100e9, 8*k.BDP*1e9/c.BaseRTT, "one BDP a round trip is the full rate")
 	require.EqualValues(t, 112_500, k.MaxWnd)
 
 	c.ReceiverRate = 400 * gbps
@@ -105,6 +106,7 @@ func TestNewParamsRejects(t *testing.T) {
 		"MTU is 65537":               func(c *nscc.Config) { c.MTU = 1<<16 + 1 },
 		"InitialCwnd is 4095":        func(c *nscc.Config) { c.InitialCwnd = 4095 },
 		"InitialCwnd is 225001":      func(c *nscc.Config) { c.InitialCwnd = 225_001 },
+		"GrowOnlyFull":               func(c *nscc.Config) { c.GrowOnlyFull, c.Profile = true, nscc.ProfileHTSim },
 		"AckTrigger":                 func(c *nscc.Config) { c.AckTrigger = -1 },
 		"MaxWnd is 1875":             func(c *nscc.Config) { c.BaseRTT = 100 },
 		"LinkRate x BaseRTT":         func(c *nscc.Config) { c.BaseRTT = 60e9 },

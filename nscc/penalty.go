@@ -1,5 +1,8 @@
 package nscc
 
+// pendMask is the width of rcv_cwnd_pend.
+const pendMask = 0x7f
+
 // penalise takes the share pend/128 of n newly acknowledged bytes off the window,
 // or brings the window back that the first penalty saved (pend = 0: the restore
 // flag was set). The destination names the share; see [PenaltyRule].

@@ -33,7 +33,7 @@ func (w *Window) Snapshot() Snapshot {
 		BaseRTT: w.base, QDelay: w.qdelay, AvgDelay: int64(w.avg),
 		Action: w.action, Fulfilled: w.fulfilled,
 		AchievedBytes: w.achieved, ReceivedBytes: w.received, IncBytes: w.incr,
-		FastCount: int64(w.fastCount), Fast: w.fast, TriggerQA: w.trigger, QAEnd: w.qaEnd,
+		FastCount: int64(w.fastCount), Fast: w.fast != 0, TriggerQA: w.trigger, QAEnd: w.qaEnd,
 		BytesToIgnore: int64(w.ignore), BytesIgnored: int64(w.ignored),
 		LastAdjust: w.lastAdjust, LastDecrease: w.lastDec, LastSample: w.lastSample,
 	}
@@ -52,10 +52,17 @@ func (w *Window) Resume(p *Params, s Snapshot) {
 		saved:    small(s.SavedCwnd), qdelay: max(s.QDelay, 0), avg: float64(max(s.AvgDelay, 0)),
 		action: s.Action, fulfilled: s.Fulfilled,
 		achieved: bytes(s.AchievedBytes), received: bytes(s.ReceivedBytes), incr: finite(s.IncBytes),
-		fastCount: small(s.FastCount), fast: s.Fast, trigger: s.TriggerQA, qaEnd: s.QAEnd,
+		fastCount: small(s.FastCount), fast: flag(s.Fast), trigger: s.TriggerQA, qaEnd: s.QAEnd,
 		ignore: small(s.BytesToIgnore), ignored: small(s.BytesIgnored),
 		lastAdjust: s.LastAdjust, lastDec: s.LastDecrease, lastSample: s.LastSample,
 	}
+}
+
+func flag(on bool) uint32 {
+	if on {
+		return 1
+	}
+	return 0
 }
 
 // finite is v where it is a possible accumulator, else 0.

@@ -6,7 +6,7 @@ import "math"
 // peer that acknowledges what was never sent can bring them.
 const (
 	inflightMin = -1 << 40
-	counterMax  = 1 << 40
+	counterMax  = 1 << 32
 )
 
 // Window is the congestion window of one context with all state of the source
@@ -41,8 +41,8 @@ type Window struct {
 	fastCount uint32 // K, bytes acknowledged in a row at about no delay; stops likewise
 	saved     uint32 // Ws, window before the destination's penalty; 0: none
 
-	fast      bool // fast increase is on
-	trigger   bool // a trim asked for a quick adapt
+	fast      uint32 // 1 while fast increase is on; a word, so that it is cleared without a branch
+	trigger   bool   // a trim asked for a quick adapt
 	action    Action
 	fulfilled bool // the last event applied the increase
 }

@@ -1,0 +1,58 @@
+package ccc
+
+import "math"
+
+// An Algorithm is a congestion control of the user's own. It runs beside those of
+// [Control] (or alone, with ControlNone), for one context, and its consent is
+// needed as theirs is. All methods are called by the context's owner, one at a
+// time, and must not call back into the [Manager].
+//
+// The feedback methods are called after NSCC and RCCC have seen the same event.
+type Algorithm interface {
+	// OnSend is called for each packet that was sent, new or again, of size nominal
+	// bytes; it is counted in flight already.
+	OnSend(now, size int64)
+
+	// OnAck is called for each acknowledgement, also for those without news.
+	OnAck(now int64, a Ack)
+
+	// OnNack is called for each packet in flight that was refused.
+	OnNack(now int64, n Nack)
+
+	// OnLoss is called for each packet in flight that is taken for lost.
+	OnLoss(now int64, l Loss)
+
+	// Allow is called at the end of every event, and at the time it named itself: how
+	// many bytes may go beyond those in flight, and not before when (0: at once).
+	Allow(now int64, s Standing) (bytes, notBefore int64)
+}
+
+// Standing is what a context tells an [Algorithm] about itself. Sizes in bytes,
+// times in ns.
+type Standing struct {
+	Inflight int64
+	Waiting  int64 // unsent and marked for retransmission
+	Cwnd     int64 // NSCC's window; it rests at its first value where NSCC is not in Control
+	Credit   int64 // RCCC's balance; 0 where RCCC is not in Control
+	BaseRTT  int64
+	MTU      int64
+}
+
+// Standing returns what an algorithm is told.
+func (c *Context) Standing(p *Params) Standing {
+	return Standing{
+		Inflight: c.window.Inflight(), Waiting: c.waiting(), Cwnd: c.window.Cwnd(),
+		Credit: c.credit.Credit(), BaseRTT: c.window.BaseRTT(), MTU: p.mtu,
+	}
+}
+
+// SetAllowance sets what an algorithm of the user's leaves: bytes beyond those in
+// flight, not before a time. It holds until it is set again. A [Manager] calls it
+// with the answer of [Algorithm.Allow].
+func (c *Context) SetAllowance(p *Params, now, bytes, notBefore int64) {
+	c.allow, c.notBefore = bytes, notBefore
+	c.evaluate(p, now)
+}
+
+// allowAll is the allowance without an algorithm.
+func (c *Context) allowAll() { c.allow, c.notBefore = math.MaxInt64, math.MinInt64 }

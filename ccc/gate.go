@@ -1,0 +1,98 @@
+package ccc
+
+import "sync/atomic"
+
+// cacheLine keeps words with different writers apart. Twice as much gains nothing
+// on the machines measured.
+const cacheLine = 64
+
+// A Gate admits the bytes of many senders against what one context allows.
+//
+// Any goroutine may call TryReserve and GiveBack; neither waits. The owner of the
+// context moves the gate's edge, with one atomic operation, in the events that
+// change what is allowed: an acknowledgement, not a transmission.
+//
+// Invariant: room = edge - reserved, where edge counts all bytes that were ever
+// allowed, and reserved all that were ever reserved and not given back. Both sides
+// change this one word, so a reservation and a shrinking window have an order, and
+// the sum of what is reserved and what is in flight never exceeds the window or
+// the credit at the moment of a reservation. If the window shrinks below that sum,
+// reservations made stand, room is negative, and new ones fail until enough has
+// been acknowledged.
+//
+// The zero Gate admits nothing. Do not copy a Gate.
+type Gate struct {
+	room atomic.Int64 // bytes; written by senders and by the owner
+	_    [cacheLine - 8]byte
+}
+
+// TryReserve reserves n bytes, more than 0, and reports whether they fit. It tries
+// again only if another sender or the owner succeeded in the meantime. A
+// reservation ends when the packet is counted as sent ([Manager.OnSend] with
+// Reserved) or by GiveBack.
+func (g *Gate) TryReserve(n int64) bool {
+	if n <= 0 {
+		return false
+	}
+	for {
+		room := g.room.Load()
+		if n > room {
+			return false
+		}
+		if g.room.CompareAndSwap(room, room-n) {
+			return true
+		}
+	}
+}
+
+// GiveBack ends a reservation, or a part of one, that is not going to be used.
+func (g *Gate) GiveBack(n int64) { g.room.Add(n) }
+
+// Room returns the bytes that could be reserved at this moment; negative when
+// the window has shrunk below what is reserved and in flight.
+func (g *Gate) Room() int64 { return g.room.Load() }
+
+// An edge is the owner's half of a gate.
+type edge struct {
+	published int64 // as the gate knows it, bytes ever allowed
+	used      int64 // reservations that became packets, bytes
+}
+
+// publish moves the edge to where room more bytes are allowed than were used.
+func (e *edge) publish(g *Gate, room int64) {
+	if to := e.used + room; to != e.published {
+		g.room.Add(to - e.published)
+		e.published = to
+	}
+}
+
+// unlimited is the room of a context that enforces nothing.
+const unlimited = int64(1) << 60
+
+// admission is what a gate may let through beyond what is in flight, bytes;
+// negative if more is in flight than allowed. It is strict where [Decision] lets
+// the last packet overdraw the credit: senders that do not know of each other
+// cannot agree on which one is the last.
+func (c *Context) admission(p *Params, now int64) int64 {
+	switch {
+	case c.life != LifeBound:
+		return 0
+	case c.mode != ModeEnforce:
+		return unlimited
+	}
+	room := c.allow
+	if c.notBefore > now {
+		room = 0
+	}
+	if p.window {
+		left := c.window.Cwnd() - c.window.Inflight()
+		if !c.window.CanSend(&p.nscc, p.mtu) {
+			left = min(left, 0)
+		}
+		room = min(room, left)
+	}
+	if p.credit {
+		room = min(room, c.credit.Credit())
+	}
+	return min(room, unlimited)
+}

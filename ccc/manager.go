@@ -1,0 +1,257 @@
+package ccc
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/uetcc/uetcc/internal/timerwheel"
+)
+
+// Errors of [Manager.Open] and [Manager.Bind].
+var (
+	ErrHandle = errors.New("ccc: handle out of range, or without a life")
+	ErrInUse  = errors.New("ccc: the index is in use")
+)
+
+// ManagerConfig sizes a [Manager].
+type ManagerConfig struct {
+	Params *Params
+
+	// Contexts and PDCs are the largest index plus one of each, at most 65,536.
+	Contexts, PDCs int
+
+	// Admission gives every context a [Gate]. It costs an atomic operation for each
+	// acknowledgement.
+	Admission bool
+
+	// Inbox is how many posted events may wait, a power of two; 0 means 1,024.
+	Inbox int
+
+	// Seed makes the random choices of one manager differ from those of another.
+	Seed uint64
+
+	// Now is the time at which the clock of all later calls starts, ns.
+	Now int64
+}
+
+// A Manager is the CCC manager of a NIC port: the contexts and the PDCs bound to
+// them, in slabs that are addressed by index; who may send next; and, around them,
+// what several cores need.
+//
+// Its methods belong to one owner at a time and say nothing further about it,
+// except for those that any goroutine may call: [Manager.Post], [Manager.TryOwn],
+// [Manager.Gate], [Manager.Snapshot]. A single goroutine that drives everything
+// is an owner without ado.
+//
+// Events whose handle is of an earlier life are ignored; [Manager.Stale] counts
+// them. Invariant: for each context the backlog is the sum of its PDCs', likewise
+// what is marked for retransmission.
+type Manager struct {
+	p        *Params
+	contexts []Context
+	records  []record
+	entropy  []Entropy
+	side     []uint64
+	algs     []Algorithm
+	pdcs     []member
+
+	ready links // of contexts in StateReady; anchor len(contexts)
+	turns links // of PDCs with something to send; anchor len(pdcs) + context
+	due   *timerwheel.Wheel
+	busy  int64 // contexts with something to send
+
+	gates []Gate
+	views []view
+	stale uint64
+	seed  uint64
+	inbox inbox
+	clock int64 // latest time of a posted event
+
+	_     [cacheLine]byte
+	owner atomic.Uint32 // 1 while somebody owns the manager
+	_     [cacheLine - 4]byte
+}
+
+// A record is what the manager keeps for a context beside it, off the path of an
+// acknowledgement that changes nothing.
+type record struct {
+	handle Handle
+	edge   edge
+	due    int64 // armed deadline, ns
+	armed  bool
+	busy   bool
+	stats  Stats
+	since  int64 // when the wait that State and Reason tell began, ns
+	held   Reason
+	shown  int64 // when the last snapshot was published, ns
+}
+
+// NewManager allocates all that the manager will ever use.
+func NewManager(c ManagerConfig) (*Manager, error) {
+	c.Inbox = orDefault(c.Inbox, 1024)
+	switch {
+	case c.Params == nil:
+		return nil, fmt.Errorf("%w: no Params", ErrConfig)
+	case c.Contexts < 1 || c.Contexts > 1<<16:
+		return nil, fmt.Errorf("%w: Contexts is %d, want 1 to 65,536", ErrConfig, c.Contexts)
+	case c.PDCs < 1 || c.PDCs > 1<<16:
+		return nil, fmt.Errorf("%w: PDCs is %d, want 1 to 65,536", ErrConfig, c.PDCs)
+	case !powerOfTwo(c.Inbox):
+		return nil, fmt.Errorf("%w: Inbox is %d, want a power of two", ErrConfig, c.Inbox)
+	}
+	m := &Manager{
+		p:        c.Params,
+		contexts: make([]Context, c.Contexts),
+		records:  make([]record, c.Contexts),
+		entropy:  make([]Entropy, c.Contexts),
+		side:     make([]uint64, c.Contexts*c.Params.entropy.Words()),
+		algs:     make([]Algorithm, c.Contexts),
+		pdcs:     make([]member, c.PDCs),
+		ready:    newLinks(c.Contexts + 1),
+		turns:    newLinks(c.PDCs + c.Contexts),
+		due:      timerwheel.New(c.Contexts, 1, c.Now),
+		views:    make([]view, c.Contexts),
+		seed:     c.Seed,
+		inbox:    newInbox(c.Inbox),
+		clock:    c.Now,
+	}
+	if c.Admission {
+		m.gates = make([]Gate, c.Contexts)
+	}
+	return m, nil
+}
+
+// Params returns the parameters of all contexts.
+func (m *Manager) Params() *Params { return m.p }
+
+// Stale returns how many events came for lives that were over.
+func (m *Manager) Stale() uint64 { return m.stale }
+
+// Open begins the life h of a context. baseRTT is what [Manager.Unbind] returned
+// for the last context to the same destination, ns; 0 if there was none.
+func (m *Manager) Open(h Handle, now, baseRTT int64) error {
+	i := int(h.Index())
+	switch {
+	case i >= len(m.contexts) || h.Generation()&1 == 0:
+		return ErrHandle
+	case m.records[i].handle != 0:
+		return ErrInUse
+	}
+	m.records[i] = record{handle: h, edge: m.records[i].edge}
+	m.contexts[i].InitCached(m.p, now, baseRTT)
+	side := m.sideOf(i)
+	clear(side)
+	m.entropy[i].Init(&m.p.entropy, m.seed+uint64(h)*0x9e3779b97f4a7c15)
+	m.settle(uint32(i), now)
+	return nil
+}
+
+// SetAlgorithm plugs a into context h, nil takes it out. It changes nothing else,
+// so a context can change its algorithm while it runs.
+func (m *Manager) SetAlgorithm(h Handle, now int64, a Algorithm) {
+	i, ok := m.context(h)
+	if !ok {
+		return
+	}
+	m.algs[i] = a
+	if a == nil {
+		m.contexts[i].allowAll()
+	}
+	m.consult(i, now)
+	m.settle(i, now)
+}
+
+// SetMode changes how much context h has to say.
+func (m *Manager) SetMode(h Handle, now int64, mode Mode) {
+	if i, ok := m.context(h); ok {
+		m.contexts[i].SetMode(m.p, now, mode)
+		m.settle(i, now)
+	}
+}
+
+// Context returns the context of h for reading, nil if that life is over.
+func (m *Manager) Context(h Handle) *Context {
+	if i, ok := m.context(h); ok {
+		return &m.contexts[i]
+	}
+	return nil
+}
+
+// ContextOf returns the context that a PDC is bound to, 0 if it is not bound.
+func (m *Manager) ContextOf(pdc Handle) Handle {
+	if b := m.member(pdc); b != nil {
+		return b.context
+	}
+	return 0
+}
+
+// Bind binds a PDC to a context. fixed keeps it out of path choice: all its
+// packets take the context's one value, as those of ROD and TFC must.
+func (m *Manager) Bind(pdc, context Handle, now int64, fixed bool) error {
+	i, ok := m.context(context)
+	j := int(pdc.Index())
+	switch {
+	case !ok || j >= len(m.pdcs) || pdc.Generation()&1 == 0:
+		return ErrHandle
+	case m.pdcs[j].handle != 0:
+		return ErrInUse
+	}
+	m.pdcs[j] = member{handle: pdc, context: context, fixed: fixed}
+	m.contexts[i].Bind(m.p, now)
+	m.settle(i, now)
+	return nil
+}
+
+// Unbind takes a PDC out of its context, with what it has not sent and what it
+// has in flight, see [Left]; what it had reserved at the gate must have been sent
+// or given back. When it was the last PDC the context goes too, and freed is its
+// handle; baseRTT is worth keeping for the next [Manager.Open] to that destination.
+func (m *Manager) Unbind(pdc Handle, now int64) (freed Handle, baseRTT int64) {
+	b := m.member(pdc)
+	if b == nil {
+		return 0, 0
+	}
+	i := uint32(b.context.Index())
+	if j := uint32(pdc.Index()); m.turns.linked(j) {
+		m.turns.remove(j)
+	}
+	last := m.contexts[i].Unbind(m.p, now, b.left)
+	*b = member{}
+	m.settle(i, now)
+	if !last {
+		return 0, 0
+	}
+	return m.free(i, now)
+}
+
+// free ends the life of a context without PDCs.
+func (m *Manager) free(i uint32, now int64) (Handle, int64) {
+	h, rtt := m.records[i].handle, m.contexts[i].BaseRTT()
+	m.contexts[i] = Context{}
+	m.algs[i] = nil
+	m.settle(i, now)
+	m.show(i, now)
+	m.records[i].handle = 0
+	return h, rtt
+}
+
+// context returns the slab index of h while it lives.
+func (m *Manager) context(h Handle) (uint32, bool) {
+	i := uint32(h.Index())
+	return i, h != 0 && int(i) < len(m.records) && m.records[i].handle == h
+}
+
+// member returns the PDC's record, nil if that life is over.
+func (m *Manager) member(pdc Handle) *member {
+	if j := int(pdc.Index()); pdc != 0 && j < len(m.pdcs) && m.pdcs[j].handle == pdc {
+		return &m.pdcs[j]
+	}
+	return nil
+}
+
+// sideOf is the side memory of a context's path choice.
+func (m *Manager) sideOf(i int) []uint64 {
+	n := m.p.entropy.Words()
+	return m.side[i*n : (i+1)*n]
+}

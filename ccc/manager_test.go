@@ -1,0 +1,168 @@
+package ccc
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/internal/alloctest"
+	"github.com/uetcc/uetcc/nscc"
+)
+
+func newManager(t testing.TB, c ManagerConfig) *Manager {
+	t.Helper()
+	m, err := NewManager(c)
+	require.NoError(t, err)
+	return m
+}
+
+// seedManager has one context and the three PDCs of figure 6-11 bound to it.
+func seedManager(t testing.TB, f Config) (m *Manager, ctx Handle, pdcs [3]Handle) {
+	t.Helper()
+	m = newManager(t, ManagerConfig{Params: testParams(t, f), Contexts: 4, PDCs: 0x4004, Admission: true})
+	ctx = NewHandle(2, 1)
+	require.NoError(t, m.Open(ctx, 0, 0))
+	for i := range pdcs {
+		pdcs[i] = NewHandle(uint16(0x4001+i), 1)
+		require.NoError(t, m.Bind(pdcs[i], ctx, 0, false))
+	}
+	return m, ctx, pdcs
+}
+
+// Seed 001, figure 6-11: the delta of each PDC adds up in the context.
+func TestManagerTwoTierBacklog(t *testing.T) {
+	const rank = 4096 << 10
+	m, ctx, pdcs := seedManager(t, seedFabric())
+	for i, ranks := range []int64{2, 1, 2} {
+		m.OnNewData(pdcs[i], 0, ranks*rank)
+		require.EqualValues(t, ranks*rank, m.member(pdcs[i]).left.Backlog)
+	}
+	require.EqualValues(t, 8192<<10, m.member(pdcs[0]).left.Backlog)
+	require.EqualValues(t, 20_971_520, m.Context(ctx).Backlog())
+}
+
+func TestManagerHierarchicalTeardown(t *testing.T) {
+	m, ctx, pdcs := seedManager(t, seedFabric())
+	m.OnNewData(pdcs[0], 0, 3*mtu)
+	m.OnSend(pdcs[0], 0, Sent{Size: mtu})
+	m.OnSend(pdcs[0], 0, Sent{Size: mtu})
+	m.OnInferredLoss(pdcs[0], us, Loss{Size: mtu})
+	a := ack(0, 0)
+	a.RTT = 4 * us
+	m.OnACK(pdcs[1], us, a)
+
+	freed, _ := m.Unbind(pdcs[0], us)
+	require.Zero(t, freed, "others are bound")
+	c := m.Context(ctx)
+	require.Equal(t, StateIdle, c.State())
+	require.Zero(t, c.Backlog()+c.RtxBacklog()+c.Inflight())
+	freed, _ = m.Unbind(pdcs[1], us)
+	require.Zero(t, freed)
+	freed, rtt := m.Unbind(pdcs[2], us)
+	require.Equal(t, ctx, freed)
+	require.EqualValues(t, 4*us, rtt)
+	require.Nil(t, m.Context(ctx))
+	require.Equal(t, StateIdle, m.Snapshot(ctx).State)
+
+	again := NewHandle(ctx.Index(), ctx.Generation()+2)
+	require.NoError(t, m.Open(again, 2*us, rtt))
+	require.EqualValues(t, 4*us, m.Context(again).BaseRTT())
+	require.EqualValues(t, 75_000, m.Context(again).Cwnd())
+}
+
+func TestManagerStaleHandlesChangeNothing(t *testing.T) {
+	m, ctx, pdcs := seedManager(t, seedFabric())
+	old := pdcs[0]
+	m.OnNewData(old, 0, mtu)
+	m.Unbind(old, 0)
+	reborn := NewHandle(old.Index(), old.Generation()+2)
+	require.NoError(t, m.Bind(reborn, ctx, 0, false))
+	before := *m.Context(ctx)
+	m.OnNewData(old, 0, mtu)
+	m.OnSend(old, 0, Sent{Size: mtu})
+	m.OnACK(old, 0, ack(1, mtu))
+	m.OnNACK(old, 0, Nack{Nack: nscc.Nack{Size: mtu}})
+	m.OnInferredLoss(old, 0, Loss{Size: mtu})
+	m.OnCreditUpdate(old, 0, 1000)
+	require.Equal(t, before, *m.Context(ctx))
+	require.EqualValues(t, 6, m.Stale())
+	require.Zero(t, m.SendParams(old, 0))
+	freed, _ := m.Unbind(old, 0)
+	require.Zero(t, freed)
+	require.Zero(t, m.ContextOf(old))
+	require.Equal(t, ctx, m.ContextOf(reborn))
+}
+
+func TestManagerRefusesBadHandles(t *testing.T) {
+	m, ctx, pdcs := seedManager(t, seedFabric())
+	require.ErrorIs(t, m.Open(ctx, 0, 0), ErrInUse)
+	require.ErrorIs(t, m.Open(NewHandle(9, 1), 0, 0), ErrHandle)
+	require.ErrorIs(t, m.Open(NewHandle(1, 2), 0, 0), ErrHandle, "even: no life")
+	require.ErrorIs(t, m.Bind(pdcs[0], ctx, 0, false), ErrInUse)
+	require.ErrorIs(t, m.Bind(NewHandle(9, 1), NewHandle(2, 3), 0, false), ErrHandle)
+	require.ErrorIs(t, m.Bind(NewHandle(0xffff, 1), ctx, 0, false), ErrHandle)
+	for _, c := range []ManagerConfig{
+		{Contexts: 1, PDCs: 1},
+		{Params: m.p, PDCs: 1},
+		{Params: m.p, Contexts: 1, PDCs: 1<<16 + 1},
+		{Params: m.p, Contexts: 1, PDCs: 1, Inbox: 3},
+	} {
+		_, err := NewManager(c)
+		require.ErrorIs(t, err, ErrConfig)
+	}
+}
+
+// A peer that acknowledges what was never sent gains nothing.
+func TestManagerBelievesNoMoreThanWasSent(t *testing.T) {
+	m, ctx, pdcs := seedManager(t, seedFabric())
+	m.OnNewData(pdcs[0], 0, 10*mtu)
+	m.OnSend(pdcs[0], 0, Sent{Size: mtu})
+	for range 10 {
+		a := ack(0, 0)
+		a.Bytes = 1 << 30
+		m.OnACK(pdcs[0], us, a)
+	}
+	require.EqualValues(t, -255, m.Context(ctx).Inflight())
+}
+
+func TestManagerSendParams(t *testing.T) {
+	f := seedFabric()
+	f.Entropy.Values = 16
+	m, ctx, pdcs := seedManager(t, f)
+	fixed := NewHandle(7, 1)
+	require.NoError(t, m.Bind(fixed, ctx, 0, true))
+	seen := map[uint16]bool{}
+	for seq := range uint64(16) {
+		seen[m.SendParams(pdcs[seq%3], seq).Entropy] = true
+	}
+	require.Len(t, seen, 16, "the PDCs of a context share one round")
+	one := m.SendParams(fixed, 0).Entropy
+	for seq := range uint64(16) {
+		require.Equal(t, one, m.SendParams(fixed, seq).Entropy)
+	}
+}
+
+func TestManagerAllocs(t *testing.T) {
+	f := seedFabric()
+	f.Entropy.Scheme = SchemeMixed
+	m, ctx, pdcs := seedManager(t, f)
+	m.SetAlgorithm(ctx, 0, &Pacer{})
+	now, seq := int64(0), uint64(0)
+	alloctest.Zero(t, "a packet", func() {
+		now += 10 * us
+		seq++
+		m.OnNewData(pdcs[seq%3], now, mtu)
+		g, ok := m.Next(now)
+		if !ok || !m.Gate(ctx).TryReserve(mtu) {
+			panic("the path under test did not run")
+		}
+		m.OnSend(g.PDC, now, Sent{Size: mtu, Reserved: true})
+		a := ack(1, mtu)
+		a.Entropy = m.SendParams(g.PDC, seq).Entropy
+		if !m.Post(Event{Kind: EventACK, PDC: g.PDC, Now: now, Ack: a}) {
+			panic("the path under test did not run")
+		}
+		m.Tick(now)
+		m.Snapshot(ctx)
+	})
+}

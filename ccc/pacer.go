@@ -1,0 +1,47 @@
+package ccc
+
+import "math"
+
+// Pacer is an [Algorithm] that spreads a window over its round trip, so that it
+// does not leave as one burst: after each packet the next one waits until the
+// packet would have passed at Gain windows each base round trip. It never allows
+// more than one packet at a time and saves nothing up while there is nothing to
+// send.
+//
+// Single writer; one Pacer for one context. The zero value is ready.
+type Pacer struct {
+	// Gain is the rate in percent of a window each base round trip; 0 means 125, so
+	// that the window and not the pacer is what limits in the long run.
+	Gain int64
+
+	next   int64 // when the next packet may go, ns
+	rest   int64 // what the division left, byte-ns
+	window int64 // bytes, as of the last event
+	rtt    int64 // ns
+}
+
+// OnSend makes the next packet wait for this one.
+func (p *Pacer) OnSend(now, size int64) {
+	rate := p.window * orDefault(p.Gain, 125) // percent of bytes a round trip
+	if rate <= 0 || p.rtt <= 0 || size > math.MaxInt64/200/p.rtt {
+		return
+	}
+	owed := size*100*p.rtt + p.rest
+	p.next = max(p.next, now) + owed/rate
+	p.rest = owed % rate
+}
+
+// OnAck does nothing: the rate follows the window.
+func (p *Pacer) OnAck(int64, Ack) {}
+
+// OnNack does nothing.
+func (p *Pacer) OnNack(int64, Nack) {}
+
+// OnLoss does nothing.
+func (p *Pacer) OnLoss(int64, Loss) {}
+
+// Allow lets one packet go when its time has come.
+func (p *Pacer) Allow(_ int64, s Standing) (bytes, notBefore int64) {
+	p.window, p.rtt = s.Cwnd, s.BaseRTT
+	return s.MTU, p.next
+}

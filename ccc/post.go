@@ -1,0 +1,101 @@
+package ccc
+
+// EventKind says which method of the [Manager] an [Event] stands for.
+type EventKind uint8
+
+const (
+	EventNewData EventKind = iota // Size bytes of unsent data
+	EventSend                     // Sent
+	EventACK                      // Ack
+	EventNACK                     // Nack
+	EventLoss                     // Loss
+	EventCredit                   // a cumulative credit of Size bytes
+
+	eventKinds = iota
+)
+
+var eventNames = [eventKinds]string{"new data", "send", "ack", "nack", "loss", "credit"}
+
+// String returns the kind's name in lower case.
+func (k EventKind) String() string { return enumName(eventNames[:], k) }
+
+// Event is an event that happened on a core that does not own the manager. Only
+// the fields of its kind count.
+type Event struct {
+	Kind EventKind
+	PDC  Handle
+	Now  int64 // when it happened, ns
+	Size int64
+	Sent Sent
+	Ack  Ack
+	Nack Nack
+	Loss Loss
+}
+
+// Post hands e to whoever owns the manager, and owns it for the moment if nobody
+// does (flat combining). It never waits for an owner. It returns false if as many
+// events wait as the inbox holds; e was not taken then and is still the caller's.
+//
+// No event that was taken is lost: an owner looks again after it has let go, and
+// whoever posts looks after it has posted, so that of the two one sees it.
+//
+// Events of one goroutine are handled in the order in which it posted them.
+func (m *Manager) Post(e Event) bool {
+	taken := m.inbox.push(&e)
+	for m.inbox.waiting() && m.TryOwn() {
+		m.Disown()
+	}
+	return taken
+}
+
+// TryOwn makes the caller the owner if there is none. It never waits. The owner
+// may call every method, and ends with [Manager.Disown].
+func (m *Manager) TryOwn() bool { return m.owner.CompareAndSwap(0, 1) }
+
+// Disown handles what was posted and lets go.
+func (m *Manager) Disown() {
+	for {
+		m.Drain()
+		m.owner.Store(0)
+		if !m.inbox.waiting() || !m.TryOwn() {
+			return
+		}
+	}
+}
+
+// Drain handles what was posted. An owner that stays calls it now and then.
+func (m *Manager) Drain() {
+	var e Event
+	for m.inbox.pop(&e) {
+		m.clock = max(m.clock, e.Now)
+		m.apply(&e, m.clock)
+	}
+}
+
+func (m *Manager) apply(e *Event, now int64) {
+	switch e.Kind {
+	case EventNewData:
+		m.OnNewData(e.PDC, now, e.Size)
+	case EventSend:
+		m.OnSend(e.PDC, now, e.Sent)
+	case EventACK:
+		m.OnACK(e.PDC, now, e.Ack)
+	case EventNACK:
+		m.OnNACK(e.PDC, now, e.Nack)
+	case EventLoss:
+		m.OnInferredLoss(e.PDC, now, e.Loss)
+	case EventCredit:
+		m.OnCreditUpdate(e.PDC, now, e.Size)
+	}
+}
+
+// Gate returns the admission of context h for any goroutine to keep while the
+// context lives; nil without [ManagerConfig.Admission]. Where senders reserve,
+// all of them must, the owner too: what [Manager.Next] grants takes no account of
+// reservations.
+func (m *Manager) Gate(h Handle) *Gate {
+	if int(h.Index()) >= len(m.gates) {
+		return nil
+	}
+	return &m.gates[h.Index()]
+}

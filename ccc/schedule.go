@@ -1,0 +1,145 @@
+package ccc
+
+// Grant is whose turn it is.
+type Grant struct {
+	PDC     Handle
+	Context Handle
+	Decision
+}
+
+// Next says who may send now: contexts in turn, of those that are READY, and of
+// each context its PDCs in turn. Send packets of the PDC of at most Bytes in all,
+// those marked for retransmission first, and count each with [Manager.OnSend]; one
+// packet a call is fairest. Whoever gets a grant goes to the end of its queue, so
+// a grant that is not used delays nobody else.
+//
+// The turns of a context's PDCs are equal in bytes: each turn adds one MTU, what
+// is sent is taken off, and a PDC in debt is passed over (deficit round robin that
+// needs no packet sizes in advance).
+func (m *Manager) Next(now int64) (Grant, bool) {
+	anchor := uint32(len(m.contexts))
+	i, ok := m.ready.first(anchor)
+	if !ok {
+		return Grant{}, false
+	}
+	m.ready.rotate(anchor)
+	b := m.nextMember(i)
+	d := m.contexts[i].Decide(m.p, now)
+	if waits := b.waiting(); waits < d.Bytes {
+		d.Bytes, d.Reason = waits, ReasonBacklog
+	}
+	return Grant{PDC: b.handle, Context: b.context, Decision: d}, true
+}
+
+// nextMember is the PDC whose turn it is in context i, which has one with
+// something to send. Two rounds suffice: a debt is less than an MTU after each
+// packet, and every turn pays one MTU.
+func (m *Manager) nextMember(i uint32) *member {
+	anchor := uint32(len(m.pdcs)) + i
+	for {
+		j, _ := m.turns.first(anchor)
+		b := &m.pdcs[j]
+		if b.purse > 0 {
+			return b
+		}
+		b.purse += int32(m.p.mtu)
+		m.turns.rotate(anchor)
+	}
+}
+
+// turn keeps a PDC in its context's round while it has something to send. It
+// leaves with an empty purse, debts stay.
+func (m *Manager) turn(b *member, i uint32) {
+	j := uint32(b.handle.Index())
+	waits := b.waiting() > 0
+	switch {
+	case waits == m.turns.linked(j):
+	case waits:
+		m.turns.append(uint32(len(m.pdcs))+i, j)
+	default:
+		m.turns.remove(j)
+		b.purse = min(b.purse, 0)
+	}
+}
+
+// settle brings everything around context i in line with it. Every event ends
+// here.
+func (m *Manager) settle(i uint32, now int64) {
+	c, r := &m.contexts[i], &m.records[i]
+	if ready := c.state == StateReady; ready != m.ready.linked(i) {
+		if ready {
+			m.ready.append(uint32(len(m.contexts)), i)
+		} else {
+			m.ready.remove(i)
+		}
+	}
+	if busy := c.state >= StateActive; busy != r.busy {
+		r.busy = busy
+		m.busy += one(busy) - one(!busy)
+	}
+	if c.state == StateActive || r.held != ReasonBacklog {
+		r.account(c, now)
+	}
+	m.arm(i)
+	m.publish(i, now)
+}
+
+// publish shows others what the event changed.
+func (m *Manager) publish(i uint32, now int64) {
+	c, r := &m.contexts[i], &m.records[i]
+	if m.gates != nil {
+		r.edge.publish(&m.gates[i], c.admission(m.p, now))
+	}
+	if now-r.shown >= m.p.nscc.BaseRTT() || c.state == StateIdle {
+		m.show(i, now)
+	}
+}
+
+// arm keeps the earliest time at which context i wants to be looked at.
+func (m *Manager) arm(i uint32) {
+	c, r := &m.contexts[i], &m.records[i]
+	at, want := c.CreditDeadline()
+	if c.why == ReasonPacing && c.waiting() > 0 && (!want || c.notBefore < at) {
+		at, want = c.notBefore, true
+	}
+	switch {
+	case want && (!r.armed || at != r.due):
+		r.due = at
+		m.due.Arm(i, at)
+	case !want && r.armed:
+		m.due.Cancel(i)
+	}
+	r.armed = want
+}
+
+// NextDeadline returns when to call [Manager.Tick], ns, and false if nothing
+// waits for time to pass.
+func (m *Manager) NextDeadline() (int64, bool) { return m.due.Next() }
+
+// Tick handles what has become due by now, and returns a context that is to send
+// a Credit Request with [Context.CreditTarget], if there is one. Call it until
+// it returns false.
+func (m *Manager) Tick(now int64) (Handle, bool) {
+	for {
+		i, ok := m.due.Expire(now)
+		if !ok {
+			return 0, false
+		}
+		m.records[i].armed = false
+		c := &m.contexts[i]
+		request := c.CreditRequestDue(m.p, now)
+		c.OnTick(m.p, now)
+		m.consult(i, now)
+		m.settle(i, now)
+		if request {
+			return m.records[i].handle, true
+		}
+	}
+}
+
+func one(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}

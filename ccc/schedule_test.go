@@ -1,0 +1,214 @@
+package ccc
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/nscc"
+)
+
+func TestScheduleContextsTakeTurns(t *testing.T) {
+	p := testParams(t, seedFabric())
+	m := newManager(t, ManagerConfig{Params: p, Contexts: 3, PDCs: 3})
+	for i := range uint16(3) {
+		require.NoError(t, m.Open(NewHandle(i, 1), 0, 0))
+		require.NoError(t, m.Bind(NewHandle(i, 1), NewHandle(i, 1), 0, false))
+		m.OnNewData(NewHandle(i, 1), 0, 3*mtu)
+	}
+	var order []uint16
+	for {
+		g, ok := m.Next(0)
+		if !ok {
+			break
+		}
+		require.Equal(t, m.Context(g.Context).Backlog(), g.Bytes)
+		m.OnSend(g.PDC, 0, Sent{Size: mtu})
+		order = append(order, g.Context.Index())
+	}
+	require.Equal(t, []uint16{0, 1, 2, 0, 1, 2, 0, 1, 2}, order)
+}
+
+func TestSchedulePDCsShareBytesNotPackets(t *testing.T) {
+	f := seedFabric()
+	f.Mode = ModeOff
+	m, _, pdcs := seedManager(t, f)
+	size := map[Handle]int64{pdcs[0]: mtu, pdcs[1]: 512, pdcs[2]: 1500}
+	for _, b := range pdcs {
+		m.OnNewData(b, 0, 1<<30)
+	}
+	sent := map[Handle]int64{}
+	for range 3000 {
+		g, ok := m.Next(0)
+		require.True(t, ok)
+		m.OnSend(g.PDC, 0, Sent{Size: size[g.PDC]})
+		sent[g.PDC] += size[g.PDC]
+	}
+	for _, b := range pdcs[1:] {
+		require.InDelta(t, sent[pdcs[0]], sent[b], float64(2*mtu))
+	}
+}
+
+// At a window of one MTU the small packets of one PDC leave room for the large
+// ones of another.
+func TestScheduleSmallPacketsDoNotStarveLarge(t *testing.T) {
+	f := seedFabric()
+	f.NSCC.InitialCwnd = mtu
+	m, ctx, pdcs := seedManager(t, f)
+	m.OnNewData(pdcs[0], 0, 1<<20)
+	m.OnNewData(pdcs[1], 0, 1<<20)
+	size := map[Handle]int64{pdcs[0]: 64, pdcs[1]: mtu}
+	sent := map[Handle]int64{}
+	for range 1000 {
+		g, ok := m.Next(0)
+		require.True(t, ok)
+		require.EqualValues(t, 0, m.Context(ctx).Inflight())
+		m.OnSend(g.PDC, 0, Sent{Size: size[g.PDC]})
+		sent[g.PDC] += size[g.PDC]
+		a := Ack{Ack: nscc.Ack{Bytes: size[g.PDC]}, Packets: 1}
+		m.OnACK(g.PDC, 0, a)
+	}
+	require.InDelta(t, sent[pdcs[0]], sent[pdcs[1]], float64(2*mtu))
+}
+
+func TestScheduleUnusedGrantDelaysNobody(t *testing.T) {
+	m, _, pdcs := seedManager(t, seedFabric())
+	m.OnNewData(pdcs[0], 0, mtu)
+	for range 5 {
+		g, ok := m.Next(0)
+		require.True(t, ok)
+		require.Equal(t, pdcs[0], g.PDC)
+	}
+	m.Unbind(pdcs[0], 0)
+	_, ok := m.Next(0)
+	require.False(t, ok)
+}
+
+func TestScheduleMarkedPacketsMakeReady(t *testing.T) {
+	m, ctx, pdcs := seedManager(t, seedFabric())
+	m.OnNewData(pdcs[0], 0, mtu)
+	m.OnSend(pdcs[0], 0, Sent{Size: mtu})
+	_, ok := m.Next(0)
+	require.False(t, ok)
+	m.OnNACK(pdcs[0], us, Nack{Nack: nscc.Nack{Size: mtu, Reason: nscc.ReasonTrimmed}})
+	g, ok := m.Next(us)
+	require.True(t, ok)
+	require.Equal(t, Grant{PDC: pdcs[0], Context: ctx, Decision: Decision{Bytes: mtu}}, g)
+	m.OnSend(g.PDC, us, Sent{Size: mtu, Rtx: true})
+	m.OnACK(g.PDC, us, ack(1, mtu))
+	require.Equal(t, StateIdle, m.Context(ctx).State())
+}
+
+func TestTickAsksForLostCredit(t *testing.T) {
+	f := seedFabric()
+	f.Control = ControlRCCC
+	f.RCCC.InitialCredit, f.RCCC.CountInitial = mtu, true
+	m, ctx, pdcs := seedManager(t, f)
+	m.OnNewData(pdcs[0], 0, 4*mtu)
+	_, ok := m.NextDeadline()
+	require.False(t, ok)
+	m.OnSend(pdcs[0], 0, Sent{Size: mtu})
+	at, ok := m.NextDeadline()
+	require.True(t, ok)
+	require.LessOrEqual(t, at, 6*us)
+	_, ok = m.Tick(6*us - 1)
+	require.False(t, ok)
+	h, ok := m.Tick(6 * us)
+	require.True(t, ok)
+	require.Equal(t, ctx, h)
+	_, ok = m.Tick(6 * us)
+	require.False(t, ok)
+	_, ok = m.Tick(18 * us)
+	require.True(t, ok, "again after twice the time")
+	m.OnCreditUpdate(pdcs[0], 19*us, 5*mtu)
+	_, ok = m.NextDeadline()
+	require.False(t, ok)
+	require.Equal(t, StateReady, m.Context(ctx).State())
+}
+
+func TestPacerSpreadsWindowOverRoundTrip(t *testing.T) {
+	f := seedFabric()
+	f.NSCC.InitialCwnd = 75_000
+	m, ctx, pdcs := seedManager(t, f)
+	m.SetAlgorithm(ctx, 0, &Pacer{Gain: 100})
+	m.OnNewData(pdcs[0], 0, 1<<20)
+	now, sent := int64(0), int64(0)
+	for {
+		g, ok := m.Next(now)
+		if ok {
+			require.LessOrEqual(t, g.Bytes, mtu, "never two packets at a time")
+			m.OnSend(g.PDC, now, Sent{Size: 2500})
+			sent += 2500
+			continue
+		}
+		at, pending := m.NextDeadline()
+		if !pending {
+			break
+		}
+		require.Equal(t, ReasonPacing, m.Context(ctx).Reason())
+		now = at
+		m.Tick(now)
+	}
+	require.Equal(t, ReasonWindow, m.Context(ctx).Reason())
+	require.EqualValues(t, 72_500, sent) // the last whole MTU within 75,000
+	require.EqualValues(t, 28*200, now, "the 29th packet, at 12.5 bytes a ns")
+}
+
+// fixedWindow is a user's algorithm: so many bytes in flight and no more.
+type fixedWindow struct {
+	bytes                     int64
+	sent, acks, nacks, losses int
+}
+
+func (w *fixedWindow) OnSend(int64, int64)                      { w.sent++ }
+func (w *fixedWindow) OnAck(int64, Ack)                         { w.acks++ }
+func (w *fixedWindow) OnNack(int64, Nack)                       { w.nacks++ }
+func (w *fixedWindow) OnLoss(int64, Loss)                       { w.losses++ }
+func (w *fixedWindow) Allow(_ int64, s Standing) (int64, int64) { return w.bytes - s.Inflight, 0 }
+
+func TestAlgorithmOfUsersRunsBesideNSCC(t *testing.T) {
+	m, ctx, pdcs := seedManager(t, seedFabric())
+	w := &fixedWindow{bytes: 3 * mtu}
+	m.SetAlgorithm(ctx, 0, w)
+	m.OnNewData(pdcs[0], 0, 100*mtu)
+	for range 3 {
+		g, ok := m.Next(0)
+		require.True(t, ok)
+		m.OnSend(g.PDC, 0, Sent{Size: mtu})
+	}
+	_, ok := m.Next(0)
+	require.False(t, ok)
+	require.Equal(t, Decision{Reason: ReasonAlgorithm}, m.Context(ctx).Decide(m.p, 0))
+	require.False(t, m.Gate(ctx).TryReserve(1))
+	m.OnACK(pdcs[0], us, ack(1, mtu))
+	m.OnNACK(pdcs[0], us, Nack{Nack: nscc.Nack{Size: mtu}})
+	m.OnInferredLoss(pdcs[0], us, Loss{Size: mtu})
+	require.Equal(t, fixedWindow{3 * mtu, 3, 1, 1, 1}, *w)
+	require.EqualValues(t, 3*mtu, m.Context(ctx).Decide(m.p, us).Bytes)
+	m.SetAlgorithm(ctx, us, nil)
+	require.Equal(t, ReasonWindow, m.Context(ctx).Decide(m.p, us).Reason)
+}
+
+func TestLinksRingKeepsOrder(t *testing.T) {
+	l := newLinks(5)
+	anchor := uint32(4)
+	for i := range uint32(4) {
+		require.False(t, l.linked(i))
+		l.append(anchor, i)
+	}
+	l.remove(1)
+	l.rotate(anchor)
+	var order []uint32
+	for i := l[anchor].next; i != anchor; i = l[i].next {
+		order = append(order, i)
+	}
+	require.Equal(t, []uint32{2, 3, 0}, order)
+	for range order {
+		i, ok := l.first(anchor)
+		require.True(t, ok)
+		l.remove(i)
+	}
+	_, ok := l.first(anchor)
+	require.False(t, ok)
+	l.rotate(anchor)
+}

@@ -1,0 +1,302 @@
+package ccc
+
+import (
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/nscc"
+)
+
+func TestGateZeroAdmitsNothing(t *testing.T) {
+	var g Gate
+	require.False(t, g.TryReserve(1))
+	require.False(t, g.TryReserve(0))
+	require.False(t, g.TryReserve(-1))
+	require.Zero(t, g.Room())
+	require.Zero(t, unsafe.Sizeof(g)%cacheLine)
+}
+
+func TestGateFollowsWindow(t *testing.T) {
+	f := seedFabric()
+	f.NSCC.InitialCwnd = 4 * mtu
+	m, ctx, pdcs := seedManager(t, f)
+	g := m.Gate(ctx)
+	m.OnNewData(pdcs[0], 0, 100*mtu)
+	for range 4 {
+		require.True(t, g.TryReserve(mtu))
+	}
+	require.False(t, g.TryReserve(1))
+	g.GiveBack(mtu)
+	require.True(t, g.TryReserve(mtu), "given back")
+	for range 4 {
+		m.OnSend(pdcs[0], 0, Sent{Size: mtu, Reserved: true})
+		require.Zero(t, g.Room(), "what was reserved stays used")
+	}
+	m.OnACK(pdcs[0], us, ack(1, mtu))
+	require.EqualValues(t, m.Context(ctx).Cwnd()-m.Context(ctx).Inflight(), g.Room())
+	m.OnInferredLoss(pdcs[0], us, Loss{Size: mtu})
+	m.OnInferredLoss(pdcs[0], us, Loss{Size: mtu})
+	require.LessOrEqual(t, g.Room(), m.Context(ctx).Cwnd()-m.Context(ctx).Inflight())
+	m.SetMode(ctx, us, ModeObserve)
+	require.True(t, g.TryReserve(1<<40), "observing refuses nothing")
+	g.GiveBack(1 << 40)
+	m.SetMode(ctx, us, ModeEnforce)
+	for _, b := range pdcs {
+		m.Unbind(b, us)
+	}
+	require.False(t, g.TryReserve(1), "no life, no room")
+}
+
+// A window that shrinks below what is reserved lets reservations stand and admits
+// nothing until it is covered again.
+func TestGateShrinksBelowReserved(t *testing.T) {
+	m, ctx, pdcs := seedManager(t, seedFabric())
+	g := m.Gate(ctx)
+	m.OnNewData(pdcs[0], 0, 100*mtu)
+	for g.TryReserve(mtu) {
+	}
+	m.SetAlgorithm(ctx, 0, &fixedWindow{bytes: 2 * mtu})
+	require.Negative(t, g.Room())
+	require.False(t, g.TryReserve(1))
+	g.GiveBack(26 * mtu)
+	require.EqualValues(t, mtu, g.Room())
+}
+
+// Senders reserve, some give back, the owner acknowledges and cuts. At no
+// moment is more reserved and in flight than the window at that moment.
+func TestGateParallelNeverAboveWindow(t *testing.T) {
+	m, ctx, pdcs := seedManager(t, seedFabric())
+	const senders, rounds = 4, 3000
+	m.OnNewData(pdcs[0], 0, senders*rounds*mtu)
+	g := m.Gate(ctx)
+	sent := make(chan int64, senders*rounds)
+	var wg sync.WaitGroup
+	for s := range senders {
+		wg.Go(func() {
+			rnd := rand.New(rand.NewPCG(1, uint64(s)))
+			for range rounds {
+				n := 1 + rnd.Int64N(mtu)
+				if !g.TryReserve(n) {
+					continue
+				}
+				if rnd.IntN(4) == 0 {
+					g.GiveBack(n)
+					continue
+				}
+				sent <- n
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { wg.Wait(); close(sent); close(done) }()
+	now := int64(0)
+	c := m.Context(ctx)
+	for n := range sent {
+		now += 100
+		m.OnSend(pdcs[0], now, Sent{Size: n, Reserved: true})
+		require.LessOrEqual(t, c.Inflight(), c.Cwnd(), "window only grows or loses packets here")
+		m.OnACK(pdcs[0], now, Ack{Ack: nscc.Ack{Bytes: n, RTT: 6 * us}, Packets: 1})
+	}
+	<-done
+	require.Zero(t, c.Inflight())
+	require.Equal(t, c.Cwnd(), g.Room(), "all reservations are accounted for")
+}
+
+// Reservations alone, against an edge that moves up and down: the sum of what
+// is held never passes the highest edge of the time, and nothing leaks.
+func TestGateParallelConserves(t *testing.T) {
+	var g Gate
+	var e edge
+	const top = 100_000
+	e.publish(&g, top)
+	var held atomic.Int64
+	var wg sync.WaitGroup
+	for s := range 4 {
+		wg.Go(func() {
+			rnd := rand.New(rand.NewPCG(2, uint64(s)))
+			for range 5000 {
+				n := 1 + rnd.Int64N(30_000)
+				if g.TryReserve(n) {
+					if held.Add(n) > top {
+						t.Error("more held than was ever allowed")
+					}
+					held.Add(-n)
+					g.GiveBack(n)
+				}
+			}
+		})
+	}
+	for i := range int64(5000) {
+		e.publish(&g, top-i%7*10_000)
+	}
+	wg.Wait()
+	e.publish(&g, top)
+	require.EqualValues(t, top, g.Room())
+}
+
+func TestInboxOrderAndBound(t *testing.T) {
+	q := newInbox(4)
+	for round := range int64(3) {
+		for i := range int64(4) {
+			require.True(t, q.push(&Event{Size: round*4 + i}))
+		}
+		require.False(t, q.push(&Event{}), "full")
+		for i := range int64(4) {
+			require.True(t, q.waiting())
+			var e Event
+			require.True(t, q.pop(&e))
+			require.Equal(t, round*4+i, e.Size)
+		}
+		require.False(t, q.waiting())
+		require.False(t, q.pop(&Event{}))
+	}
+}
+
+func TestPostRunsEveryKind(t *testing.T) {
+	f := seedFabric()
+	f.Control = ControlBoth
+	m, ctx, pdcs := seedManager(t, f)
+	post := func(e Event) {
+		e.PDC = pdcs[0]
+		require.True(t, m.Post(e))
+	}
+	c := m.Context(ctx)
+	post(Event{Kind: EventNewData, Size: 5 * mtu})
+	require.EqualValues(t, 5*mtu, c.Backlog())
+	for range 3 {
+		post(Event{Kind: EventSend, Sent: Sent{Size: mtu}})
+	}
+	require.EqualValues(t, 3*mtu, c.Inflight())
+	post(Event{Kind: EventACK, Ack: ack(1, mtu)})
+	post(Event{Kind: EventNACK, Nack: Nack{Nack: nscc.Nack{Size: mtu}}})
+	post(Event{Kind: EventLoss, Loss: Loss{Size: mtu}})
+	require.Zero(t, c.Inflight())
+	require.Equal(t, 2, c.WaitingRtx())
+	post(Event{Kind: EventCredit, Size: 50_000})
+	require.EqualValues(t, 50_000, c.Credit())
+	require.Equal(t, "loss", EventLoss.String())
+}
+
+func TestPostWaitsForOwner(t *testing.T) {
+	m, ctx, pdcs := seedManager(t, seedFabric())
+	require.True(t, m.TryOwn())
+	require.False(t, m.TryOwn())
+	require.True(t, m.Post(Event{Kind: EventNewData, PDC: pdcs[0], Size: mtu}))
+	require.Zero(t, m.Context(ctx).Backlog(), "somebody else owns it")
+	m.Disown()
+	require.EqualValues(t, mtu, m.Context(ctx).Backlog())
+	require.True(t, m.TryOwn())
+}
+
+func TestPostFullInboxKeepsNothing(t *testing.T) {
+	p := testParams(t, seedFabric())
+	m := newManager(t, ManagerConfig{Params: p, Contexts: 1, PDCs: 1, Inbox: 2})
+	h := NewHandle(0, 1)
+	require.NoError(t, m.Open(h, 0, 0))
+	require.NoError(t, m.Bind(h, h, 0, false))
+	require.True(t, m.TryOwn())
+	e := Event{Kind: EventNewData, PDC: h, Size: 1}
+	require.True(t, m.Post(e))
+	require.True(t, m.Post(e))
+	require.False(t, m.Post(e))
+	m.Disown()
+	require.EqualValues(t, 2, m.Context(h).Backlog())
+}
+
+// Many cores post, some of them own in between: every event arrives once, and
+// those of one core in its order.
+func TestPostParallelLosesNothing(t *testing.T) {
+	p := testParams(t, seedFabric())
+	const posters, events = 4, 5000
+	m := newManager(t, ManagerConfig{Params: p, Contexts: posters, PDCs: posters, Inbox: 64})
+	var wg sync.WaitGroup
+	for s := range uint16(posters) {
+		h := NewHandle(s, 1)
+		require.NoError(t, m.Open(h, 0, 0))
+		require.NoError(t, m.Bind(h, h, 0, false))
+	}
+	for s := range uint16(posters) {
+		h := NewHandle(s, 1)
+		wg.Go(func() {
+			for i := range int64(events) {
+				// Out of order the second would take more than there is, and panic.
+				for !m.Post(Event{Kind: EventNewData, PDC: h, Now: i, Size: i + 1}) {
+				}
+				for !m.Post(Event{Kind: EventSend, PDC: h, Now: i, Sent: Sent{Size: i + 1}}) {
+				}
+				if i%64 == 0 && m.TryOwn() {
+					m.Next(i)
+					m.Disown()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	require.True(t, m.TryOwn(), "everybody has let go")
+	require.False(t, m.inbox.waiting(), "and nothing is left")
+	for s := range uint16(posters) {
+		c := m.Context(NewHandle(s, 1))
+		require.Zero(t, c.Backlog())
+		require.Equal(t, events, c.InflightPackets())
+		require.EqualValues(t, events*(events+1)/2, c.Inflight())
+	}
+}
+
+// Readers see snapshots that belong to one moment.
+func TestSnapshotParallelIsConsistent(t *testing.T) {
+	m, ctx, pdcs := seedManager(t, seedFabric())
+	var stop atomic.Bool
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			last := int64(0)
+			for !stop.Load() {
+				s := m.Snapshot(ctx)
+				if s.Inflight+s.Waiting != 1000*mtu && s.Time != 0 {
+					t.Errorf("torn: %+v", s)
+					return
+				}
+				if s.Time < last {
+					t.Error("time runs backwards")
+				}
+				last = s.Time
+			}
+		})
+	}
+	m.SetMode(ctx, 0, ModeObserve)
+	m.OnNewData(pdcs[0], 6*us, 1000*mtu)
+	for i := range int64(1000) {
+		m.OnSend(pdcs[0], (i+2)*6*us, Sent{Size: mtu})
+	}
+	stop.Store(true)
+	wg.Wait()
+	s := m.Snapshot(ctx)
+	require.Equal(t, StatePending, s.State)
+	require.Equal(t, ModeObserve, s.Mode)
+	require.EqualValues(t, 1000, s.Sent)
+	require.Zero(t, m.Snapshot(NewHandle(60_000, 1)))
+}
+
+func TestSnapshotTellsWhatHeldDataBack(t *testing.T) {
+	m, ctx, pdcs := seedManager(t, seedFabric())
+	m.OnNewData(pdcs[0], 0, 28*mtu)
+	for range 27 {
+		m.OnSend(pdcs[0], us, Sent{Size: mtu})
+	}
+	require.Equal(t, StateActive, m.Context(ctx).State())
+	a := ack(2, mtu)
+	a.ECN = true
+	m.OnACK(pdcs[0], 8*us, a)
+	s := m.Snapshot(ctx)
+	require.Equal(t, StateReady, s.State)
+	require.EqualValues(t, 7*us, s.Held[ReasonWindow])
+	require.EqualValues(t, 1, s.Marked)
+	require.EqualValues(t, 1, s.Acks)
+	require.EqualValues(t, 27, s.Sent)
+	require.EqualValues(t, 6*us, s.BaseRTT)
+}

@@ -1,0 +1,195 @@
+package ccc
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"net/netip"
+
+	"github.com/uetcc/uetcc/internal/table"
+)
+
+// Errors of a [Table]. None of them changes anything.
+var (
+	// ErrNoCCC: every context is in use; the answer to a SYN packet is a NACK with
+	// NO_CCC_AVAIL.
+	ErrNoCCC = errors.New("ccc: no context free")
+
+	// ErrTableFull: no room for the key, see [table.ErrFull]. The answer is that to
+	// ErrNoCCC.
+	ErrTableFull = errors.New("ccc: no room in the table for the key")
+
+	// ErrNamed: the context has a ccc_id already, or another context has that one.
+	ErrNamed = errors.New("ccc: ccc_id in use")
+
+	// ErrUnknown: the life of the handle is over.
+	ErrUnknown = errors.New("ccc: no such context")
+)
+
+// MaxContexts is the largest number of contexts in a [Table].
+const MaxContexts = 1<<16 - 1
+
+// Key is what there is one context for. IPv4 addresses equal their IPv4-mapped
+// IPv6 form. (UE Specification 1.0.x, section 3.6.12; Reserved is rsv_ccc.)
+type Key struct {
+	Source      netip.Addr
+	Destination netip.Addr
+	TC          uint8  // traffic class of the requests
+	Reserved    uint16 // number of a context of one's own; 0 for the shared one
+}
+
+func (k *Key) key() table.Key {
+	return table.MakeKey(k.Source, k.Destination, uint64(k.Reserved)<<8|uint64(k.TC))
+}
+
+// A Table finds the contexts of one FEP by {source, destination, traffic class} and
+// by {peer, ccc_id}, and hands out their handles. Any goroutine may call any
+// method; none waits for another, and none allocates.
+//
+// It knows identities only: the contexts themselves lie in a [Manager], which is
+// to be opened for what [Table.Open] has opened and has one owner at a time. An
+// index may serve another context as soon as it is closed; the generation in the
+// handle tells them apart.
+//
+// ccc_id has 8 bits on the wire and is the source's to choose, so a destination
+// can tell 256 contexts of one peer apart, and only together with the peer's
+// address.
+type Table struct {
+	slots *table.Pool
+	keys  *table.Map
+	ids   *table.Map
+	n     int
+}
+
+// NewTable makes a table for n contexts, 1 to [MaxContexts]. Their indices are 1 to
+// n, so the [Manager] needs room for n+1. Seed 0 draws a random seed for the hashes,
+// which is what a network needs.
+func NewTable(n int, seed uint64) (*Table, error) {
+	if n < 1 || n > MaxContexts {
+		return nil, fmt.Errorf("ccc: table of %d contexts, want 1 to %d", n, MaxContexts)
+	}
+	slots, err := table.NewPool(table.PoolConfig{First: 1, Count: n})
+	return &Table{slots: slots, keys: table.NewMap(n+1, seed), ids: table.NewMap(n+1, seed), n: n}, err
+}
+
+// Lookup returns the context of k, 0 without one.
+func (t *Table) Lookup(k *Key) Handle {
+	key := k.key()
+	return Handle(t.keys.Lookup(&key))
+}
+
+// Live reports whether the life of h goes on.
+func (t *Table) Live(h Handle) bool { return t.slots.Live(table.Handle(h)) }
+
+// Open returns the handle of the context of k and begins its life if there is none;
+// opened tells which. Of several cores that miss one key at the same time, one
+// opens it and the others get that one. The errors are [ErrNoCCC] and
+// [ErrTableFull].
+func (t *Table) Open(k *Key) (h Handle, opened bool, err error) {
+	key := k.key()
+	if h := t.keys.Lookup(&key); h != table.None {
+		return Handle(h), false, nil
+	}
+	n, err := t.slots.Claim()
+	if err != nil {
+		return 0, false, ErrNoCCC
+	}
+	t.slots.Publish(n, 0)
+	got, err := t.keys.Insert(&key, n)
+	if err == nil && got == n {
+		return Handle(n), true, nil
+	}
+	t.slots.Return(n)
+	if err != nil {
+		return 0, false, ErrTableFull
+	}
+	return Handle(got), false, nil
+}
+
+// Name gives the context of h the ccc_id that its peer's packets, or packets to
+// the peer, name it by. The errors are [ErrNamed], [ErrUnknown] and [ErrTableFull].
+// Only the context's owner calls it.
+func (t *Table) Name(h Handle, peer netip.Addr, id uint8) error {
+	s := t.slots.Slot(h.Index())
+	if s == nil {
+		return ErrUnknown
+	}
+	w := s.Load()
+	switch {
+	case !w.Live() || w.Generation() != h.Generation():
+		return ErrUnknown
+	case w.User() != 0 || !s.Update(w, 1):
+		return ErrNamed
+	}
+	key := idKey(peer, id)
+	got, err := t.ids.Insert(&key, table.Handle(h))
+	if err == nil && got == table.Handle(h) {
+		return nil
+	}
+	s.Update(s.Load(), 0)
+	if err != nil {
+		return ErrTableFull
+	}
+	return ErrNamed
+}
+
+// NameAny gives the context of h a ccc_id that no other context towards peer has.
+// Its errors are those of [Table.Name]; ErrNamed says that all 256 are in use.
+func (t *Table) NameAny(h Handle, peer netip.Addr) (id uint8, err error) {
+	for i := range 256 {
+		id = uint8(int(h.Index()) + i)
+		if err = t.Name(h, peer, id); err != ErrNamed {
+			return id, err
+		}
+	}
+	return 0, ErrNamed
+}
+
+// ByID returns the context named {peer, id}, 0 without one.
+func (t *Table) ByID(peer netip.Addr, id uint8) Handle {
+	key := idKey(peer, id)
+	return Handle(t.ids.Lookup(&key))
+}
+
+func idKey(peer netip.Addr, id uint8) table.Key {
+	return table.MakeKey(peer, netip.Addr{}, uint64(id))
+}
+
+// Close ends the life of h; [Manager.Unbind] says when it is time. A handle whose
+// life is over gets [ErrUnknown], so of several calls one succeeds.
+func (t *Table) Close(h Handle) error {
+	if !t.slots.Live(table.Handle(h)) || !t.keys.Delete(table.Handle(h)) {
+		return ErrUnknown
+	}
+	t.ids.Delete(table.Handle(h))
+	if t.slots.Release(table.Handle(h), 0) != nil {
+		return ErrUnknown
+	}
+	if old, ok := t.slots.Expire(0); ok {
+		t.slots.Restore(old)
+	}
+	return nil
+}
+
+// All iterates over the contexts in the order of their indices without stopping
+// anybody. One that opens or closes meanwhile may or may not be seen.
+func (t *Table) All() iter.Seq[Handle] {
+	return func(yield func(Handle) bool) {
+		for n := 1; n <= t.n; n++ {
+			w := t.slots.Slot(uint16(n)).Load()
+			if w.Live() && !yield(NewHandle(uint16(n), w.Generation())) {
+				return
+			}
+		}
+	}
+}
+
+// TableStats counts the contexts: Capacity = Free + Live + Resting, and Resting
+// is 0 except for moments.
+type TableStats = table.PoolStats
+
+// Stats counts, in time proportional to the size.
+func (t *Table) Stats() TableStats { return t.slots.Stats() }
+
+// Bytes is the memory that the table holds; it never changes.
+func (t *Table) Bytes() int64 { return t.slots.Bytes() + t.keys.Bytes() + t.ids.Bytes() }

@@ -1,0 +1,135 @@
+package nscc_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/nscc"
+)
+
+// seedFabric is the seed's: 100 Gb/s, 6.0 us.
+func seedFabric(rule nscc.PenaltyRule) nscc.Config {
+	return nscc.Config{LinkRate: 100 * gbps, BaseRTT: 6_000, MTU: 4_096, Trimming: true, Penalty: rule}
+}
+
+// Seed figure 6-14, number for number: (A) 16,384 - 12,288, (B) 4,096 x 64 >> 7,
+// (C) 75,776 - 2,048, and the suspension that follows.
+func ExampleWindow_OnACK_destinationFlowControl() {
+	p, _ := nscc.NewParams(nscc.Config{LinkRate: 100e9 / 8, BaseRTT: 6_000, MTU: 4_096, Trimming: true})
+	var w nscc.Window
+	w.Resume(&p, nscc.Snapshot{Cwnd: 75_776, Inflight: 79_872, MaxWnd: 112_500, BaseRTT: 6_000})
+
+	var rcvd nscc.RcvdTracker
+	rcvd.Advance(12_288 / 256)
+	n := rcvd.Advance(16_384 / 256)
+	fmt.Println("newly received:", n)
+
+	w.OnACK(&p, 0, nscc.Ack{Bytes: n, Pend: 64})
+	fmt.Println("window:", w.Cwnd(), "penalty:", 75_776-w.Cwnd())
+	fmt.Println("in flight above it:", w.Inflight()-w.Cwnd(), "may send:", w.CanSend(&p, 4_096))
+
+	// The destination asks for nothing more and lets the window return.
+	w.OnACK(&p, 0, nscc.Ack{Bytes: 8_192, Restore: true})
+	fmt.Println("restored:", w.Cwnd(), "may send:", w.CanSend(&p, 4_096))
+
+	// Output:
+	// newly received: 4096
+	// window: 73728 penalty: 2048
+	// in flight above it: 2048 may send: false
+	// restored: 75776 may send: true
+}
+
+// Seed: sending stays suspended until in flight has drained to the new window; in
+// the specification's rule one MTU has to fit.
+func TestPenaltySuspendsUntilDrained(t *testing.T) {
+	p := must(t, seedFabric(nscc.PenaltyMinInflight))
+	var w nscc.Window
+	w.Resume(p, nscc.Snapshot{Cwnd: 75_776, Inflight: 79_872, MaxWnd: 112_500, BaseRTT: 6_000})
+	w.OnACK(p, 0, nscc.Ack{Bytes: 4_096, Pend: 64})
+	require.EqualValues(t, []int64{73_728, 75_776}, []int64{w.Cwnd(), w.Inflight()})
+	sent := int64(75_776)
+	for !w.CanSend(p, 4_096) {
+		sent -= 256
+		w.OnACK(p, 0, nscc.Ack{Bytes: 256})
+	}
+	require.EqualValues(t, 73_728-4_096, w.Inflight())
+	require.Equal(t, sent, w.Inflight())
+}
+
+// One penalised round trip of a full window, in both readings of section 6.8.
+func TestPenaltyRoundTrip(t *testing.T) {
+	for _, tc := range []struct {
+		rule  nscc.PenaltyRule
+		pend  uint8
+		first []int64
+		last  int64
+	}{
+		{nscc.PenaltyMinInflight, 64, []int64{69_632, 65_536, 61_440}, 4_096},
+		{nscc.PenaltyShareOnly, 64, []int64{73_728, 71_680, 69_632}, 36_864}, // "halves the window"
+		{nscc.PenaltyShareOnly, 127, []int64{71_712, 67_648, 63_584}, 4_096}, // "one packet a round trip"
+	} {
+		t.Run(fmt.Sprintf("%s %d", tc.rule, tc.pend), func(t *testing.T) {
+			p := must(t, seedFabric(tc.rule))
+			var w nscc.Window
+			w.Resume(p, nscc.Snapshot{Cwnd: 75_776, Inflight: 75_776, MaxWnd: 112_500, BaseRTT: 6_000})
+			var got []int64
+			for w.Inflight() >= 4_096 {
+				w.OnACK(p, 0, nscc.Ack{Bytes: 4_096, Pend: tc.pend})
+				got = append(got, w.Cwnd())
+			}
+			if len(got) < 19 { // 75,776 = 18.5 packets; the digest counts 19 acknowledgements
+				w.OnACK(p, 0, nscc.Ack{Bytes: 4_096, Pend: tc.pend})
+				got = append(got, w.Cwnd())
+			}
+			require.Len(t, got, 19)
+			require.Equal(t, tc.first, got[:3])
+			require.Equal(t, tc.last, got[18])
+		})
+	}
+}
+
+func TestPenaltySavesOnceAndRestores(t *testing.T) {
+	p := must(t, seedFabric(nscc.PenaltyShareOnly))
+	var w nscc.Window
+	w.Resume(p, nscc.Snapshot{Cwnd: 75_776, Inflight: 75_776, MaxWnd: 112_500, BaseRTT: 6_000})
+	w.OnACK(p, 0, nscc.Ack{Bytes: 4_096, Restore: true})
+	require.EqualValues(t, 75_776, w.Cwnd(), "nothing was saved")
+	w.OnACK(p, 0, nscc.Ack{Bytes: 4_096, Pend: 64, Restore: true})
+	require.EqualValues(t, 73_728, w.Cwnd(), "a penalty is stronger than the restore flag")
+	w.OnACK(p, 0, nscc.Ack{Bytes: 4_096, Pend: 64})
+	w.OnACK(p, 0, nscc.Ack{Bytes: 4_096})
+	require.EqualValues(t, 71_680, w.Cwnd(), "the end of the penalty alone restores nothing")
+	w.OnACK(p, 0, nscc.Ack{Bytes: 4_096, Restore: true})
+	require.EqualValues(t, 75_776, w.Cwnd())
+	w.OnNACK(p, 0, nscc.Nack{Size: 4_096, Reason: nscc.ReasonTrimmed})
+	w.OnACK(p, 0, nscc.Ack{Bytes: 4_096, Restore: true})
+	require.Less(t, w.Cwnd(), int64(75_776), "restored once")
+}
+
+// Pitfall: the saved window may be from before the ceiling came down.
+func TestPenaltyRestoreIsClamped(t *testing.T) {
+	p := must(t, seedFabric(nscc.PenaltyMinInflight))
+	var w nscc.Window
+	w.Init(p, 0)
+	w.OnSend(112_500)
+	w.OnACK(p, 0, nscc.Ack{Bytes: 4_096, Pend: 127})
+	w.SampleBase(p, 3_000)
+	w.OnACK(p, 0, nscc.Ack{Bytes: 4_096, Restore: true})
+	require.EqualValues(t, 56_250, w.Cwnd())
+}
+
+// The field has seven bits.
+func TestPenaltyIgnoresEighthBit(t *testing.T) {
+	p, w := started(t, seedFabric(nscc.PenaltyShareOnly))
+	w.OnACK(p, 0, nscc.Ack{Bytes: 4_096, Pend: 0x80})
+	require.EqualValues(t, 112_500, w.Cwnd())
+	require.Zero(t, w.Snapshot().SavedCwnd)
+}
+
+func TestPenaltyRuleNames(t *testing.T) {
+	require.Equal(t, "min-inflight", nscc.PenaltyMinInflight.String())
+	require.Equal(t, "share-only", nscc.PenaltyShareOnly.String())
+	require.Equal(t, "PenaltyRule(9)", nscc.PenaltyRule(9).String())
+}

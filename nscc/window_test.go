@@ -1,0 +1,216 @@
+package nscc_test
+
+import (
+	"math"
+	"reflect"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/internal/alloctest"
+	"github.com/uetcc/uetcc/nscc"
+)
+
+// started is a window of c at time 0.
+func started(t testing.TB, c nscc.Config) (*nscc.Params, *nscc.Window) {
+	t.Helper()
+	p := must(t, c)
+	var w nscc.Window
+	w.Init(p, 0)
+	return p, &w
+}
+
+// set is w after change has been applied to its state.
+func set(p *nscc.Params, w *nscc.Window, change func(*nscc.Snapshot)) {
+	s := w.Snapshot()
+	change(&s)
+	w.Resume(p, s)
+}
+
+func TestWindowLayout(t *testing.T) {
+	require.EqualValues(t, 128, unsafe.Sizeof(nscc.Window{}), "two cache lines; the goal is 176 bytes")
+	typ := reflect.TypeFor[nscc.Window]()
+	for i := range typ.NumField() {
+		k := typ.Field(i).Type.Kind()
+		require.True(t, k >= reflect.Bool && k <= reflect.Float64 && k != reflect.Uintptr, "%s is a %s", typ.Field(i).Name, k)
+	}
+}
+
+func TestWindowInit(t *testing.T) {
+	p := must(t, fabric100())
+	var w nscc.Window
+	w.Init(p, 77)
+	s := w.Snapshot()
+	require.Equal(t, nscc.Snapshot{Cwnd: 225_000, MaxWnd: 225_000, BaseRTT: 12_000,
+		LastAdjust: 77, LastDecrease: 77, LastSample: 77}, s)
+}
+
+func TestWindowInitCached(t *testing.T) {
+	for _, tc := range []struct {
+		name               string
+		cached             int64
+		base, ceiling, wnd int64
+	}{
+		{"smaller than configured", 6_000, 6_000, 112_500, 112_500},
+		{"larger means configured", 13_000, 12_000, 225_000, 225_000},
+		{"zero means configured", 0, 12_000, 225_000, 225_000},
+		{"negative means configured", -5, 12_000, 225_000, 225_000},
+		{"a window is never below one MTU", 1, 1, 4_096, 4_096},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := must(t, fabric100())
+			var w nscc.Window
+			w.InitCached(p, 0, tc.cached)
+			s := w.Snapshot()
+			require.Equal(t, []int64{tc.base, tc.ceiling, tc.wnd}, []int64{s.BaseRTT, s.MaxWnd, s.Cwnd})
+			require.Equal(t, tc.base, w.BaseRTT())
+		})
+	}
+}
+
+// inflight + MTU <= cwnd, whatever the size of the next packet.
+func TestWindowCanSend(t *testing.T) {
+	p, w := started(t, fabric100())
+	set(p, w, func(s *nscc.Snapshot) { s.Cwnd, s.Inflight = 100_000, 100_000-4_096 })
+	require.True(t, w.CanSend(p, 4_096), "exactly one MTU of room")
+	w.OnSend(1)
+	require.False(t, w.CanSend(p, 64), "a small packet must not overtake a large one")
+	set(p, w, func(s *nscc.Snapshot) { s.Inflight = 120_000 })
+	require.False(t, w.CanSend(p, 1), "in flight exceeds a window that was cut")
+	set(p, w, func(s *nscc.Snapshot) { s.Cwnd, s.Inflight = 4_096, -212 })
+	require.True(t, w.CanSend(p, 4_096), "slightly negative in flight")
+
+	c := fabric100()
+	c.Profile = nscc.ProfileHTSim
+	p, w = started(t, c)
+	w.OnSend(225_000 - 64)
+	require.True(t, w.CanSend(p, 64))
+	require.False(t, w.CanSend(p, 65))
+}
+
+func TestWindowAckRequest(t *testing.T) {
+	p, w := started(t, fabric100())
+	w.OnSend(225_000 - 4_096)
+	require.False(t, w.AckRequest(p), "one more MTU fits")
+	w.OnSend(1)
+	require.True(t, w.AckRequest(p))
+
+	set(p, w, func(s *nscc.Snapshot) { s.Cwnd, s.Inflight = 16_383, 0 })
+	require.True(t, w.AckRequest(p), "the destination would wait for more than the window")
+	set(p, w, func(s *nscc.Snapshot) { s.Cwnd = 16_384 })
+	require.False(t, w.AckRequest(p))
+
+	c := fabric100()
+	c.AckTrigger = 32 << 10
+	p = must(t, c)
+	require.True(t, w.AckRequest(p), "a larger trigger was configured")
+}
+
+// A packet was taken for lost, arrives after all, and is acknowledged before it
+// was sent again: in flight must end where it began.
+func TestWindowUnmarkKeepsInflight(t *testing.T) {
+	for _, lost := range []string{"inferred", "trimmed"} {
+		t.Run(lost, func(t *testing.T) {
+			p, w := started(t, fabric100())
+			w.OnSend(4_096)
+			w.OnSend(4_096)
+			if lost == "inferred" {
+				w.OnInferredLoss(p, 4_096)
+			} else {
+				w.OnNACK(p, 1, nscc.Nack{Size: 4_096, Reason: nscc.ReasonTrimmed})
+			}
+			w.OnUnmark(4_096)
+			w.OnACK(p, 2, nscc.Ack{Bytes: 8_192})
+			require.Zero(t, w.Inflight())
+		})
+	}
+}
+
+func TestWindowProbeLowersBase(t *testing.T) {
+	p, w := started(t, fabric100())
+	for _, useless := range []int64{0, -1, math.MinInt64, 12_000, math.MaxInt64} {
+		w.SampleBase(p, useless)
+		require.EqualValues(t, 12_000, w.BaseRTT())
+	}
+	w.SampleBase(p, 10_000)
+	s := w.Snapshot()
+	require.EqualValues(t, 10_000, s.BaseRTT)
+	require.EqualValues(t, 187_500, s.MaxWnd)
+	require.EqualValues(t, 225_000, s.Cwnd, "clamped when the increase is applied next")
+	w.OnACK(p, 12_000, nscc.Ack{Bytes: 4_096, RTT: 12_000})
+	require.EqualValues(t, 187_500, w.Cwnd())
+}
+
+// The ceiling follows the sender's link, but a shorter path must not lift it above
+// what the slower receiver allows.
+func TestWindowBaseNeverRaisesCeiling(t *testing.T) {
+	c := fabric100()
+	c.LinkRate, c.ReceiverRate = 400*gbps, 100*gbps
+	p, w := started(t, c)
+	w.SampleBase(p, 11_999)
+	require.EqualValues(t, 225_000, w.Snapshot().MaxWnd)
+	w.SampleBase(p, 1_000)
+	require.EqualValues(t, 75_000, w.Snapshot().MaxWnd)
+}
+
+func TestWindowSnapshotResume(t *testing.T) {
+	p, w := started(t, fabric100())
+	now := int64(0)
+	for i := range int64(500) {
+		now += 300
+		w.OnSend(4_096)
+		w.OnACK(p, now, nscc.Ack{Bytes: 4_096, RTT: 12_000 + i*70%20_000, ECN: i%3 == 0, Pend: uint8(i % 5)})
+		if i%50 == 0 {
+			w.OnNACK(p, now, nscc.Nack{Size: 4_096, Reason: nscc.ReasonTrimmed})
+		}
+	}
+	var again nscc.Window
+	again.Resume(p, w.Snapshot())
+	require.Equal(t, w.Snapshot(), again.Snapshot())
+}
+
+func TestWindowResumeBringsIntoRange(t *testing.T) {
+	p, w := started(t, fabric100())
+	w.Resume(p, nscc.Snapshot{})
+	s := w.Snapshot()
+	require.Equal(t, []int64{4_096, 4_096, 1}, []int64{s.Cwnd, s.MaxWnd, s.BaseRTT})
+	big := int64(math.MaxInt64)
+	w.Resume(p, nscc.Snapshot{Cwnd: big, MaxWnd: big, BaseRTT: big, Inflight: big, SavedCwnd: big, QDelay: big, AvgDelay: big,
+		AchievedBytes: big, ReceivedBytes: big, IncBytes: math.NaN(), FastCount: big, BytesToIgnore: big, BytesIgnored: big})
+	s = w.Snapshot()
+	require.Equal(t, []int64{225_000, 225_000, 12_000}, []int64{s.Cwnd, s.MaxWnd, s.BaseRTT})
+	require.Zero(t, s.IncBytes)
+	w.OnACK(p, 100_000, nscc.Ack{Bytes: 4_096, RTT: 30_000, Restore: true})
+	require.LessOrEqual(t, w.Cwnd(), int64(225_000))
+}
+
+func TestWindowAllocs(t *testing.T) {
+	for _, c := range []nscc.Config{
+		fabric100(),
+		{LinkRate: 100 * gbps, BaseRTT: 12_000, MTU: 4_096, Profile: nscc.ProfileHTSim},
+		{LinkRate: 100 * gbps, BaseRTT: 12_000, MTU: 4_096, Filter: nscc.FilterForgetting},
+	} {
+		p, w := started(t, c)
+		now := int64(0)
+		ack := func(a nscc.Ack) func() {
+			return func() { now += 100; w.OnACK(p, now, a) }
+		}
+		for name, fn := range map[string]func(){
+			"OnACK/proportional": ack(nscc.Ack{Bytes: 4_096, RTT: 15_000}),
+			"OnACK/fast":         ack(nscc.Ack{Bytes: 4_096, RTT: 12_000}),
+			"OnACK/fair":         ack(nscc.Ack{Bytes: 4_096, RTT: 40_000}),
+			"OnACK/decrease":     ack(nscc.Ack{Bytes: 4_096, RTT: 90_000, ECN: true}),
+			"OnACK/penalty":      ack(nscc.Ack{Bytes: 4_096, RTT: 15_000, Pend: 64}),
+			"OnACK/restore":      ack(nscc.Ack{Bytes: 4_096, Restore: true}),
+			"OnNACK":             func() { w.OnNACK(p, now, nscc.Nack{Size: 4_096, Reason: nscc.ReasonTrimmed}) },
+			"OnInferredLoss":     func() { w.OnInferredLoss(p, 4_096) },
+			"OnSend":             func() { w.OnSend(4_096); w.AckRequest(p); w.CanSend(p, 4_096); w.OnUnmark(-4_096) },
+			"Snapshot":           func() { w.Resume(p, w.Snapshot()) },
+			"Init":               func() { w.Init(p, now) },
+		} {
+			alloctest.Zero(t, c.Profile.String()+" "+name, fn)
+		}
+		require.NotZero(t, w.Cwnd())
+	}
+}

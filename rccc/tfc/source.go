@@ -1,0 +1,47 @@
+package tfc
+
+// Source is the sending half of a TFC context.
+//
+// A small value without pointers; [Source.Init] makes it ready. Single writer.
+// Invariant: consumed <= credit <= consumed + Limit.
+type Source struct {
+	consumed int64 // cells charged since the start (CC)
+	credit   int64 // cells that may have been charged (CL)
+}
+
+// Init starts a context.
+func (s *Source) Init(p *Params) { *s = Source{credit: p.initial} }
+
+// Allowed returns the cells that may be charged now.
+func (s *Source) Allowed() int64 { return s.credit - s.consumed }
+
+// Credit returns the newest limit seen, in cells: the reference for
+// [Cells.Extend].
+func (s *Source) Credit() int64 { return s.credit }
+
+// CanSend reports whether a new packet of size nominal bytes is covered whole: a
+// buffer cannot go into debt. A retransmission needs no credit, its first charge
+// is outstanding.
+func (s *Source) CanSend(p *Params, size int64) bool { return s.Allowed() >= p.Cost(size) }
+
+// OnSend charges a new packet for which CanSend held. Retransmissions are not
+// reported.
+func (s *Source) OnSend(p *Params, size int64) { s.consumed += p.Cost(size) }
+
+// OnCreditUpdate takes a cumulative limit and returns by how many cells the
+// credit grew. 0 means a duplicate, an overtaken message, or more than the
+// destination can have.
+func (s *Source) OnCreditUpdate(p *Params, total int64) int64 {
+	grown := total - s.credit
+	if grown <= 0 || total-s.consumed > p.limit {
+		return 0
+	}
+	s.credit = total
+	return grown
+}
+
+// OnAbandon gives back the charge of a packet of size nominal bytes that will
+// never be accepted, because its delivery context closed.
+func (s *Source) OnAbandon(p *Params, size int64) {
+	s.consumed -= min(p.Cost(size), s.consumed)
+}

@@ -1,0 +1,113 @@
+// Package tfc is transport flow control for Ultra Ethernet: a destination with
+// little buffer tells one source how many cells of it may be filled, so that no
+// packet is dropped for want of space.
+//
+// The source charges every new packet its cost in cells and sends it only when
+// the whole packet is covered; the destination frees cells as packets leave its
+// buffer and announces the cumulative limit. Both numbers are absolute: a lost
+// message costs time only. TFC protects a buffer and shares no link; it replaces
+// receiver credits on its context, because both use the same field.
+//
+// The text of UE Specification section 3.6.15 is not public. Public are the
+// purpose, the unit (destination buffer cells) with its parameters tfc_credit,
+// tfc_dest_cell_size and tfc_pkt_overhead, and the ACK_CC field. The rest is a
+// proposal with these decisions: the field counts cells; cell size, overhead and
+// limit are configured alike at both ends; a retransmission is not charged
+// again; what is abandoned when a delivery context closes is given back.
+package tfc
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrConfig is wrapped by every error of [NewParams].
+var ErrConfig = errors.New("tfc: invalid configuration")
+
+// Config is what both ends agree on. Zero fields have the defaults that their
+// comments name.
+type Config struct {
+	CellSize    int64 // bytes of one cell; required
+	PktOverhead int64 // bytes that a packet occupies beyond its nominal size
+	Limit       int64 // cells that the destination dedicates to this source; required
+	MTU         int64 // nominal size of the largest packet, bytes; required
+	RTT         int64 // unloaded round trip, ns: the first repetition; required
+
+	// RepeatCeiling bounds the time between two repetitions of a credit, in
+	// nanoseconds. Default 64 RTT.
+	RepeatCeiling int64
+
+	// WaitForGrant lets a source begin with nothing instead of Limit.
+	WaitForGrant bool
+}
+
+// Params is a validated [Config]. It is immutable and safe for concurrent use.
+type Params struct {
+	cell, overhead int64
+	limit, initial int64
+	rtt, ceiling   int64
+}
+
+const (
+	maxBytes = 1 << 31
+	maxTime  = 1 << 56
+)
+
+// NewParams validates c. Errors wrap [ErrConfig].
+func NewParams(c Config) (Params, error) {
+	if c.RepeatCeiling == 0 {
+		c.RepeatCeiling = 64 * min(c.RTT, maxTime/64)
+	}
+	for _, f := range []struct {
+		name           string
+		value, lo, top int64
+	}{
+		{"CellSize", c.CellSize, 1, maxBytes},
+		{"PktOverhead", c.PktOverhead, 0, maxBytes},
+		{"MTU", c.MTU, 1, maxBytes},
+		{"RTT", c.RTT, 1, maxTime},
+		{"RepeatCeiling", c.RepeatCeiling, c.RTT, maxTime},
+	} {
+		if err := inRange(f.name, f.value, f.lo, f.top); err != nil {
+			return Params{}, err
+		}
+	}
+	p := Params{
+		cell: c.CellSize, overhead: c.PktOverhead, limit: c.Limit, initial: c.Limit,
+		rtt: c.RTT, ceiling: c.RepeatCeiling,
+	}
+	if c.WaitForGrant {
+		p.initial = 0
+	}
+	// A full packet must fit, and all that is outstanding must stay comparable.
+	return p, inRange("Limit", c.Limit, p.Cost(c.MTU), halfRange-1)
+}
+
+func inRange(name string, value, lo, top int64) error {
+	if value < lo || value > top {
+		return fmt.Errorf("%w: %s is %d, want %d to %d", ErrConfig, name, value, lo, top)
+	}
+	return nil
+}
+
+// Cost returns the cells that a packet of size nominal bytes occupies, at least
+// 1. Both ends compute the same.
+func (p *Params) Cost(size int64) int64 {
+	return max(1, (size+p.overhead+p.cell-1)/p.cell)
+}
+
+// halfRange is the reach of serial comparison, cells.
+const halfRange = 1 << 23
+
+// Cells is a cumulative count of cells as the wire's 24-bit credit field
+// carries it, modulo 2^24.
+type Cells uint32
+
+// CellsOf returns the wire form of a cumulative count.
+func CellsOf(total int64) Cells { return Cells(total) & (1<<24 - 1) }
+
+// Extend returns the cumulative count nearest to ref whose wire form is c; what
+// is exactly half the range away counts as older.
+func (c Cells) Extend(ref int64) int64 {
+	return ref + int64(int32(uint32(c)-uint32(ref))<<8>>8)
+}

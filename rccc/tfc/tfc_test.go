@@ -1,0 +1,201 @@
+package tfc
+
+import (
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+	"github.com/uetcc/uetcc/internal/alloctest"
+)
+
+// tableConfig is that of the worked table (tfc.md section 6).
+var tableConfig = Config{CellSize: 256, PktOverhead: 32, Limit: 40, MTU: 4150, RTT: 1000}
+
+func tableParams(t testing.TB) *Params {
+	p, err := NewParams(tableConfig)
+	require.NoError(t, err)
+	return &p
+}
+
+func TestNewParamsNamesTheField(t *testing.T) {
+	for field, change := range map[string]func(*Config){
+		"CellSize":      func(c *Config) { c.CellSize = 0 },
+		"PktOverhead":   func(c *Config) { c.PktOverhead = -1 },
+		"Limit":         func(c *Config) { c.Limit = 16 }, // a full packet costs 17
+		"MTU":           func(c *Config) { c.MTU = 0 },
+		"RTT":           func(c *Config) { c.RTT = 0 },
+		"RepeatCeiling": func(c *Config) { c.RepeatCeiling = 1 },
+	} {
+		c := tableConfig
+		change(&c)
+		_, err := NewParams(c)
+		require.ErrorIs(t, err, ErrConfig)
+		require.ErrorContains(t, err, field)
+	}
+	c := tableConfig
+	c.Limit = 1 << 23
+	_, err := NewParams(c)
+	require.ErrorIs(t, err, ErrConfig, "outstanding cells must stay comparable")
+}
+
+func TestParamsCost(t *testing.T) {
+	p := tableParams(t)
+	for size, cells := range map[int64]int64{0: 1, 64: 1, 1500: 6, 4096: 17, 4150: 17} {
+		require.Equal(t, cells, p.Cost(size), "%d bytes", size)
+	}
+}
+
+func TestCellsExtendWraps(t *testing.T) {
+	require.Equal(t, int64(1<<24+5), Cells(5).Extend(16_777_210))
+	require.Equal(t, int64(16_777_210), Cells(16_777_210).Extend(1<<24+5))
+	require.Equal(t, int64(7), Cells(7).Extend(7))
+	require.Equal(t, int64(5-1<<23), CellsOf(5+1<<23).Extend(5), "half the range is older")
+}
+
+// The worked table, row by row.
+func TestWorkedTable(t *testing.T) {
+	p := tableParams(t)
+	var s Source
+	var d Destination
+	s.Init(p)
+	d.Init(p, 0)
+	const full, part = 4150, 1500
+	row := func(n int, cc, cl, cr, cf int64) {
+		t.Helper()
+		require.Equal(t, []int64{cc, cl, cl - cc, cr, cf, cr - cf},
+			[]int64{s.consumed, s.credit, s.Allowed(), d.received, d.freed, d.Occupancy()}, "row %d", n)
+	}
+	row(0, 0, 40, 0, 0)
+	s.OnSend(p, full)
+	row(1, 17, 40, 0, 0)
+	s.OnSend(p, full)
+	row(2, 34, 40, 0, 0)
+	require.False(t, s.CanSend(p, full))
+	row(3, 34, 40, 0, 0)
+	require.True(t, s.CanSend(p, part))
+	s.OnSend(p, part)
+	row(4, 40, 40, 0, 0)
+	require.True(t, d.Accept(p, 0, full))
+	row(5, 40, 40, 17, 0)
+	require.True(t, d.Accept(p, 0, part))
+	row(6, 40, 40, 23, 0)
+	d.Release(p, 0, full)
+	require.Equal(t, int64(57), d.Credit(p, 0)) // lost
+	row(7, 40, 40, 23, 17)
+	d.Release(p, 0, part)
+	require.Equal(t, int64(23), s.OnCreditUpdate(p, d.Credit(p, 0)))
+	row(8, 40, 63, 23, 23)
+	row(9, 40, 63, 23, 23) // retransmitted, not charged again
+	require.True(t, d.Accept(p, 0, full))
+	d.Release(p, 0, full)
+	s.OnCreditUpdate(p, d.Credit(p, 0))
+	row(10, 40, 80, 40, 40)
+}
+
+func TestSourceWrap(t *testing.T) {
+	p := tableParams(t)
+	s := Source{consumed: 16_777_210, credit: Cells(5).Extend(16_777_210)}
+	require.Equal(t, int64(11), s.Allowed())
+	require.False(t, s.CanSend(p, 4150))
+	require.True(t, s.CanSend(p, 1500))
+	s.OnSend(p, 1500)
+	require.Zero(t, CellsOf(s.consumed))
+}
+
+func TestSourceRefusesWhatTheDestinationCannotHave(t *testing.T) {
+	p := tableParams(t)
+	var s Source
+	s.Init(p)
+	s.OnSend(p, 4150)
+	require.Zero(t, s.OnCreditUpdate(p, 58))
+	require.Zero(t, s.OnCreditUpdate(p, 40), "duplicate")
+	require.Zero(t, s.OnCreditUpdate(p, 39), "overtaken")
+	require.Equal(t, int64(17), s.OnCreditUpdate(p, 57))
+}
+
+func TestSourceAbandonReturnsTheCharge(t *testing.T) {
+	p := tableParams(t)
+	var s Source
+	s.Init(p)
+	s.OnSend(p, 4150)
+	s.OnAbandon(p, 4150)
+	require.Equal(t, int64(40), s.Allowed())
+	s.OnAbandon(p, 4150)
+	require.Equal(t, int64(40), s.Allowed(), "nothing is left to return")
+}
+
+func TestDestinationRefusesAnOverrun(t *testing.T) {
+	p := tableParams(t)
+	var d Destination
+	d.Init(p, 0)
+	require.True(t, d.Accept(p, 0, 4150))
+	require.True(t, d.Accept(p, 0, 4150))
+	require.False(t, d.Accept(p, 0, 4150))
+	require.Equal(t, int64(34), d.Occupancy())
+	for range 5 {
+		d.Release(p, 0, 4150)
+	}
+	require.Zero(t, d.Occupancy(), "freed never passes received")
+}
+
+func TestDestinationRepeatsItsCredit(t *testing.T) {
+	p := tableParams(t)
+	var d Destination
+	d.Init(p, 0)
+	_, armed := d.Deadline()
+	require.False(t, armed, "the source has the initial limit")
+	d.Accept(p, 10, 4150)
+	d.Accept(p, 10, 4150)
+	d.Release(p, 20, 4150)
+	require.True(t, d.CreditDue(20), "the source may be blocked and there is space")
+	d.Credit(p, 20)
+	now := int64(20)
+	for _, want := range []int64{1000, 2000, 4000} {
+		due, armed := d.Deadline()
+		require.True(t, armed)
+		require.Equal(t, now+want, due)
+		now = due
+		require.True(t, d.CreditDue(now))
+		d.Credit(p, now)
+	}
+	d.Accept(p, now, 4150)
+	d.Release(p, now, 4150)
+	require.True(t, d.CreditDue(now), "news does not wait")
+}
+
+func TestDestinationGrantsToASourceThatWaits(t *testing.T) {
+	c := tableConfig
+	c.WaitForGrant = true
+	p, err := NewParams(c)
+	require.NoError(t, err)
+	var s Source
+	var d Destination
+	s.Init(&p)
+	d.Init(&p, 5)
+	require.False(t, s.CanSend(&p, 64))
+	require.True(t, d.CreditDue(5))
+	require.Equal(t, int64(40), s.OnCreditUpdate(&p, d.Credit(&p, 5)))
+}
+
+func TestSizesAndAllocs(t *testing.T) {
+	require.LessOrEqual(t, unsafe.Sizeof(Source{}), uintptr(16))
+	require.LessOrEqual(t, unsafe.Sizeof(Destination{}), uintptr(40))
+	p := tableParams(t)
+	var s Source
+	var d Destination
+	s.Init(p)
+	d.Init(p, 0)
+	alloctest.Zero(t, "a packet and its credit", func() {
+		if !s.CanSend(p, 4150) {
+			panic("blocked")
+		}
+		s.OnSend(p, 4150)
+		if !d.Accept(p, 0, 4150) {
+			panic("refused")
+		}
+		d.Release(p, 0, 4150)
+		if s.OnCreditUpdate(p, CellsOf(d.Credit(p, 0)).Extend(s.Credit())) != 17 {
+			panic("no credit")
+		}
+	})
+}
