@@ -73,6 +73,48 @@ func BenchmarkNSCCOnACK(b *testing.B) {
 	}
 }
 
+// BenchmarkNSCCOnACKBranch takes the same branch at each acknowledgement: none may
+// cost twice the mixed median.
+func BenchmarkNSCCOnACKBranch(b *testing.B) {
+	const base, mtu = 12_000, 4096
+	for _, c := range []struct {
+		name string
+		step int64 // ns between acknowledgements
+		ack  nscc.Ack
+		want nscc.Action
+	}{
+		{"counters", 80, nscc.Ack{Bytes: mtu}, nscc.ActionNone},
+		{"proportional", 80, nscc.Ack{Bytes: mtu, RTT: base + 3_000}, nscc.ActionProportional},
+		{"fast", 80, nscc.Ack{Bytes: mtu, RTT: base}, nscc.ActionFast},
+		{"fair", 80, nscc.Ack{Bytes: mtu, RTT: base + 20_000}, nscc.ActionFair},
+		{"hold", 80, nscc.Ack{Bytes: mtu, RTT: base + 3_000, ECN: true}, nscc.ActionHold},
+		{"penalty", 80, nscc.Ack{Bytes: mtu, RTT: base + 3_000, Pend: 64}, nscc.ActionHold},
+		{"decrease", 2 * base, nscc.Ack{Bytes: mtu, RTT: base + 20_000, ECN: true}, nscc.ActionDecrease},
+		{"quickadapt", 3 * base, nscc.Ack{Bytes: mtu, RTT: base + 50_000, ECN: true}, nscc.ActionQuickAdapt},
+	} {
+		b.Run("action="+c.name, func(b *testing.B) {
+			p, err := nscc.NewParams(nscc.Config{LinkRate: 100e9 / 8, BaseRTT: base, MTU: mtu, Trimming: c.name != "quickadapt"})
+			if err != nil {
+				b.Fatal(err)
+			}
+			var w nscc.Window
+			w.Init(&p, 0)
+			now := int64(0)
+			ack := func() { now += c.step; w.OnACK(&p, now, c.ack) }
+			for range 200 { // until the branch is the steady state
+				ack()
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				ack()
+			}
+			if got := w.Snapshot().Action; got != c.want {
+				b.Fatalf("action %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
 // BenchmarkNSCCSend asks for a packet and counts it, and now and then drains the window.
 func BenchmarkNSCCSend(b *testing.B) {
 	p := nsccParams(b)

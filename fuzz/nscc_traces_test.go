@@ -28,9 +28,19 @@ type nsccTrace struct {
 	QAThreshold int64 `json:"qa_threshold_ps"`
 	QAGate      int   `json:"qa_gate"`
 	QADisabled  bool  `json:"qa_disabled"`
+	AdjustBytes int64 `json:"adjust_bytes"`
+	Period      int64 `json:"adjust_period_ps"`
 	RCCC        bool  `json:"rccc"`
 	IncBits     int   `json:"inc_bytes_bits"`
-	Flows       map[string]struct {
+
+	Gamma     float64 `json:"gamma"`
+	MaxMDJump float64 `json:"max_md_jump"`
+
+	Header     int64   `json:"hdr"`
+	MinCwnd    int64   `json:"min_cwnd"`
+	DelayAlpha float64 `json:"delay_alpha"`
+
+	Flows map[string]struct {
 		BaseRTT int64 `json:"base_rtt_ps"`
 		MaxWnd  int64 `json:"max_wnd"`
 		Cwnd    int64 `json:"cwnd"`
@@ -51,7 +61,10 @@ func (d *nsccTrace) config(cwnd int64) nscc.Config {
 	c := nscc.Config{
 		LinkRate: d.LinkBits / 8, BaseRTT: d.BaseRTT, MTU: d.MTU, RCCC: d.RCCC,
 		InitialCwnd: cwnd, Profile: nscc.ProfileHTSim, Unit: nscc.Picoseconds,
-		Tuning: nscc.Tuning{TargetQdelay: d.Target, QAThreshold: d.QAThreshold, QAGate: d.QAGate, NoQuickAdapt: d.QADisabled},
+		Tuning: nscc.Tuning{
+			TargetQdelay: d.Target, QAThreshold: d.QAThreshold, QAGate: d.QAGate, NoQuickAdapt: d.QADisabled,
+			AdjustBytes: d.AdjustBytes, AdjustPeriod: d.Period, Gamma: d.Gamma, MaxMDJump: d.MaxMDJump,
+		},
 	}
 	if d.QAGate == 0 {
 		c.Tuning.QAGate = -1
@@ -74,6 +87,7 @@ var nsccColumns = []string{"flow", "ev", "t_ps", "bytes", "ecn", "last_hop", "rt
 func replayNSCC(t *testing.T, dir fs.FS, name string) {
 	var d nsccTrace
 	require.NoError(t, json.Unmarshal(readRecorded(t, dir, name+".json"), &d))
+	require.Equal(t, []any{int64(64), d.MTU, 0.0125}, []any{d.Header, d.MinCwnd, d.DelayAlpha}, "what the profile takes as given")
 	r := csv.NewReader(bytes.NewReader(readRecorded(t, dir, name+".csv")))
 	rows, err := r.ReadAll()
 	require.NoError(t, err)

@@ -4,6 +4,7 @@ package nscc
 // profiles tell the kinds apart.
 type SampleKind uint8
 
+// The kinds of samples.
 const (
 	SampleNormal   SampleKind = iota // may lower the base round trip
 	SampleKeepBase                   // htsim: delay only

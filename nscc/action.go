@@ -5,6 +5,8 @@ import "fmt"
 // Action is what an event did to the window, for observers.
 type Action uint8
 
+// The actions. Those of the four cases of mark and delay follow each other in the
+// order of the cases.
 const (
 	ActionNone         Action = iota // nothing, or counters only
 	ActionProportional               // increase in proportion to the delay's slack
@@ -30,9 +32,11 @@ func (a Action) Letter() byte {
 	return '?'
 }
 
+// actionNames are the names of String.
 var actionNames = [...]string{"none", "proportional", "fair", "hold", "considered", "decrease", "fast",
 	"quick-adapt", "ignore", "reduce"}
 
+// String is a word, such as fair or quick-adapt.
 func (a Action) String() string {
 	if int(a) < len(actionNames) {
 		return actionNames[a]

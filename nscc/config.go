@@ -45,6 +45,7 @@ const (
 	ProfileHTSimWide
 )
 
+// String is spec, htsim or htsim-wide.
 func (p Profile) String() string {
 	switch p {
 	case ProfileSpec:
@@ -62,10 +63,13 @@ func (p Profile) String() string {
 type TimeUnit uint8
 
 const (
+	// Nanoseconds is for real networks.
 	Nanoseconds TimeUnit = iota
-	Picoseconds          // for simulators
+	// Picoseconds is for simulators that count them.
+	Picoseconds
 )
 
+// String is ns or ps.
 func (u TimeUnit) String() string {
 	switch u {
 	case Nanoseconds:
@@ -103,6 +107,7 @@ const (
 	FilterForgetting
 )
 
+// String is recorded, ewma or forgetting.
 func (f Filter) String() string {
 	switch f {
 	case FilterRecorded:
@@ -129,6 +134,7 @@ const (
 	PenaltyShareOnly
 )
 
+// String is min-inflight or share-only.
 func (r PenaltyRule) String() string {
 	switch r {
 	case PenaltyMinInflight:

@@ -6,12 +6,14 @@ import "fmt"
 // values are the wire codes; every other code is ReasonOther's business.
 type NackReason uint8
 
+// The reasons.
 const (
 	ReasonOther          NackReason = 0
 	ReasonTrimmed        NackReason = 1 // UET_TRIMMED
 	ReasonTrimmedLastHop NackReason = 2 // UET_TRIMMED_LASTHOP
 )
 
+// String is other, trimmed or trimmed-lasthop.
 func (r NackReason) String() string {
 	switch r {
 	case ReasonOther:

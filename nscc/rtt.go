@@ -21,12 +21,14 @@ func (s ServiceTime) Nanoseconds() int64 { return int64(s) * tickNs }
 // suffice, which is what an embedder should keep per packet.
 type Retransmits uint8
 
+// The numbers of retransmissions.
 const (
 	RetransmitsNone Retransmits = iota
 	RetransmitsOne
 	RetransmitsMore
 )
 
+// String is none, one or more.
 func (r Retransmits) String() string {
 	switch r {
 	case RetransmitsNone:
