@@ -1,0 +1,314 @@
+// Package hol models head-of-line blocking between two switches: the scenario by
+// which the ZTR-RTT description explains why a network needs congestion control
+// even for flows whose own path is free.
+//
+// Switch S1 forwards a blue and a purple flow over one link to S2. Blue leaves S2
+// by a port for which four more blue flows compete, purple by an idle one.
+// Without congestion control blue backs up into S2's ingress queue and purple
+// waits behind it.
+//
+//	b1 --\                                    b2 b3 b4 b5 (an ingress FIFO each)
+//	      S1 ==(one link, FIFO 192)==> S2 FIFO 0 --\  |  |  |  |
+//	p  --/                                      >-- egress of blue (128 packets)
+//	                                            \-- egress of purple (128 packets)
+//
+// Time is slotted: a slot carries one packet of 4,096 bytes at 100 Gb/s, 327.68
+// ns. All links have that rate, and no packet is ever dropped: full queues pause
+// what feeds them.
+package hol
+
+import (
+	"math/rand/v2"
+
+	"github.com/uetcc/uetcc/hw/pcc"
+)
+
+// Sizes of the model, in packets, and delays in nanoseconds.
+const (
+	Flows  = 6 // blue 0..4, of which 0 crosses S1; purple 5
+	Purple = 5
+
+	slotPs      = 327_680
+	hostDepth   = 4   // token bucket
+	inputPause  = 32  // S1 input above which its host pauses
+	trunkDepth  = 192 // S1's queue to the link
+	ingressOff  = 192 // S2 ingress above which the link pauses
+	ingressOn   = 160 // and below which it goes on
+	egressDepth = 128
+	fabricSpeed = 2 // packets a slot from each input
+
+	forwardNs   = 3000
+	residenceNs = 600
+	backNs      = 4500
+)
+
+// Control answers an event of a flow. nil means no congestion control: line rate
+// always.
+type Control func(flow int, e *pcc.Event) pcc.Decision
+
+// Template returns NVIDIA's sample algorithm as a control.
+func Template(p pcc.TemplateParams) Control {
+	flows := make([]pcc.Template, Flows)
+	var n pcc.TemplateCounters
+	return func(flow int, e *pcc.Event) pcc.Decision { return flows[flow].OnEvent(&p, e, &n) }
+}
+
+// ZTR returns our ZTR-RTT as a control.
+func ZTR(p pcc.ZTRParams) Control {
+	flows := make([]pcc.ZTR, Flows)
+	return func(flow int, e *pcc.Event) pcc.Decision { return flows[flow].OnEvent(&p, e) }
+}
+
+// Config describes a run.
+type Config struct {
+	Slots   int    // length; the second half is measured
+	Burst   int    // packets of a burst
+	Seed    uint64 // of the flows' start times
+	Control Control
+}
+
+// Result is what the second half of a run came to.
+type Result struct {
+	Share       [Flows]float64 // of the line rate, by flow
+	Blue        float64        // sum of the blue shares
+	Purple      float64
+	IngressMean float64 // packets in S2's ingress FIFO 0
+	IngressMax  int
+	Paused      float64 // fraction of the time that the link S1-S2 was paused
+	PurpleNs    float64 // mean queueing delay of purple
+	BlueQueue   float64 // mean packets in the egress queue of blue
+}
+
+// packet is a packet in a queue.
+type packet struct {
+	flow  uint8
+	probe bool
+	born  int32 // slot
+}
+
+// fifo is a queue of packets in a ring.
+type fifo struct {
+	ring    [256]packet
+	head, n int
+}
+
+func (q *fifo) push(p packet) {
+	q.ring[(q.head+q.n)&255] = p
+	q.n++
+}
+
+func (q *fifo) pop() packet {
+	p := q.ring[q.head]
+	q.head = (q.head + 1) & 255
+	q.n--
+	return p
+}
+
+// host is the sender of a flow.
+type host struct {
+	start  int
+	rate   pcc.Rate
+	tokens int64 // packets * 2^20
+	sent   int   // packets of the current burst
+	probe  bool  // the burst is to carry a probe
+	answer []answer
+}
+
+// answer is a probe on its way back.
+type answer struct {
+	at     int64 // ns
+	stamps pcc.Stamps
+}
+
+type model struct {
+	cfg     Config
+	hosts   [Flows]host
+	input   [2]fifo // S1: from blue 0 and from purple
+	trunk   fifo
+	ingress [5]fifo // S2: from S1, and from blue 1..4
+	paused  bool    // the link S1-S2
+	egress  [2]fifo // blue, purple
+	res     Result
+	count   [Flows]int
+	slots   int // measured
+	wait    int64
+}
+
+// Run runs the model.
+func Run(cfg Config) Result {
+	m := &model{cfg: cfg}
+	r := rand.New(rand.NewPCG(cfg.Seed, 0))
+	for i := range m.hosts {
+		m.hosts[i].start, m.hosts[i].rate = r.IntN(256), pcc.LineRate
+	}
+	for slot := range cfg.Slots {
+		m.step(slot, slot >= cfg.Slots/2)
+	}
+	return m.result()
+}
+
+func (m *model) result() Result {
+	for i, n := range m.count {
+		m.res.Share[i] = float64(n) / float64(m.slots)
+		if i != Purple {
+			m.res.Blue += m.res.Share[i]
+		}
+	}
+	m.res.Purple = m.res.Share[Purple]
+	m.res.PurpleNs = float64(m.wait) / float64(max(m.count[Purple], 1)) * slotPs / 1000
+	m.res.IngressMean /= float64(m.slots)
+	m.res.Paused /= float64(m.slots)
+	m.res.BlueQueue /= float64(m.slots)
+	return m.res
+}
+
+// step lets a slot pass, from the sinks to the sources so that a packet takes at
+// least a slot for each hop.
+func (m *model) step(slot int, measure bool) {
+	for i := range m.egress {
+		if m.egress[i].n > 0 {
+			m.leave(slot, m.egress[i].pop(), measure)
+		}
+	}
+	m.crossS2(slot)
+	m.link()
+	m.crossS1(slot)
+	for i := range m.hosts {
+		m.answers(slot, i)
+		m.send(slot, i)
+	}
+	if !measure {
+		return
+	}
+	m.slots++
+	m.res.IngressMean += float64(m.ingress[0].n)
+	m.res.IngressMax = max(m.res.IngressMax, m.ingress[0].n)
+	m.res.BlueQueue += float64(m.egress[0].n)
+	if m.paused {
+		m.res.Paused++
+	}
+}
+
+// leave takes a packet to its sink. A probe turns around there.
+func (m *model) leave(slot int, p packet, measure bool) {
+	if measure {
+		m.count[p.flow]++
+		if p.flow == Purple {
+			m.wait += int64(slot) - int64(p.born)
+		}
+	}
+	if !p.probe {
+		return
+	}
+	born, now := ns(int(p.born)), ns(slot)
+	const clockOffset = 12345 // the receiver's clock is another one
+	arrival := uint32(now + forwardNs + clockOffset)
+	m.hosts[p.flow].answer = append(m.hosts[p.flow].answer, answer{
+		at:     now + forwardNs + residenceNs + backNs,
+		stamps: pcc.Stamps{ReqSend: uint32(born), ReqRecv: arrival, RespSend: arrival + residenceNs},
+	})
+}
+
+// crossS2 moves packets from S2's inputs to its outputs, from another input
+// first in each slot. A head whose output is full blocks its input.
+func (m *model) crossS2(slot int) {
+	for range fabricSpeed {
+		for k := range m.ingress {
+			in := &m.ingress[(k+slot)%len(m.ingress)]
+			if in.n == 0 {
+				continue
+			}
+			out := &m.egress[0]
+			if in.ring[in.head].flow == Purple {
+				out = &m.egress[1]
+			}
+			if out.n < egressDepth {
+				out.push(in.pop())
+			}
+		}
+	}
+}
+
+// link moves a packet from S1 to S2 unless S2 pauses it.
+func (m *model) link() {
+	switch n := m.ingress[0].n; {
+	case n > ingressOff:
+		m.paused = true
+	case n < ingressOn:
+		m.paused = false
+	}
+	if !m.paused && m.trunk.n > 0 {
+		m.ingress[0].push(m.trunk.pop())
+	}
+}
+
+// crossS1 moves packets from S1's inputs to its queue, in turn.
+func (m *model) crossS1(slot int) {
+	for k := range fabricSpeed {
+		in := &m.input[(k+slot)&1]
+		if in.n > 0 && m.trunk.n < trunkDepth {
+			m.trunk.push(in.pop())
+		}
+	}
+}
+
+// answers hands the probes that are back to the flow's control.
+func (m *model) answers(slot, i int) {
+	h := &m.hosts[i]
+	for len(h.answer) > 0 && h.answer[0].at <= ns(slot) {
+		a := h.answer[0]
+		h.answer = h.answer[1:]
+		m.event(i, &pcc.Event{Type: pcc.EventRTT, Time: uint32(a.at), Stamps: a.stamps})
+	}
+}
+
+// send sends a packet of flow i if its bucket and the queue that it enters
+// allow.
+func (m *model) send(slot, i int) {
+	h := &m.hosts[i]
+	if slot < h.start {
+		return
+	}
+	h.tokens = min(h.tokens+int64(h.rate), hostDepth<<20)
+	queue, limit := m.entry(i)
+	if h.tokens < 1<<20 || queue.n > limit {
+		return
+	}
+	h.tokens -= 1 << 20
+	h.sent++
+	last := h.sent == m.cfg.Burst
+	queue.push(packet{flow: uint8(i), probe: last && h.probe, born: int32(slot)})
+	if !last {
+		return
+	}
+	h.sent = 0
+	flags := uint8(0)
+	if h.probe {
+		flags, h.probe = pcc.ProbeSent, false
+	}
+	m.event(i, &pcc.Event{Type: pcc.EventTX, Flags: flags, Time: uint32(ns(slot))})
+}
+
+// entry returns the queue that flow i sends into, and the length above which it
+// is paused.
+func (m *model) entry(i int) (queue *fifo, limit int) {
+	switch i {
+	case 0:
+		return &m.input[0], inputPause
+	case Purple:
+		return &m.input[1], inputPause
+	}
+	return &m.ingress[i], ingressOff
+}
+
+func (m *model) event(i int, e *pcc.Event) {
+	if m.cfg.Control == nil {
+		return
+	}
+	d := m.cfg.Control(i, e)
+	m.hosts[i].rate = d.Rate
+	m.hosts[i].probe = m.hosts[i].probe || d.Probe
+}
+
+// ns returns the time at which a slot begins.
+func ns(slot int) int64 { return int64(slot) * slotPs / 1000 }
