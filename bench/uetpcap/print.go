@@ -1,0 +1,128 @@
+package uetpcap
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/gopacket/gopacket"
+	"github.com/gopacket/gopacket/layers"
+	"github.com/gopacket/gopacket/pcapgo"
+
+	"github.com/uetcc/uetcc"
+)
+
+// ErrLinkType: the capture is neither of Ethernet frames nor of IP packets.
+var ErrLinkType = errors.New("uetpcap: capture of an unknown link type")
+
+// Counts are the packets of a capture.
+type Counts struct {
+	All       int
+	UET       int // printed
+	Illegal   int // of these, with a value that the specification does not allow
+	Malformed int // printed: UET by port or protocol, but it cannot be read
+}
+
+// Print writes one line to w for each UET packet of the capture r, pcap or
+// pcapng: the time since the first packet of the capture in seconds, the
+// addresses, and the headers. Packets of other protocols are counted only. An
+// unreadable packet gets a line that says why; one that can be read but is not
+// legal, a last remark.
+func Print(w io.Writer, r io.Reader, parser *uetcc.Parser) (Counts, error) {
+	var (
+		n     Counts
+		first time.Time
+		out   = bufio.NewWriter(w)
+	)
+	c, err := open(r, parser)
+	if err != nil {
+		return n, err
+	}
+	for {
+		data, info, err := c.ReadPacketData()
+		if errors.Is(err, io.EOF) {
+			return n, out.Flush()
+		}
+		if err != nil {
+			return n, fmt.Errorf("uetpcap: packet %d: %w", n.All+1, errors.Join(err, out.Flush()))
+		}
+		if n.All++; n.All == 1 {
+			first = info.Timestamp
+		}
+		if line := n.line(c.parse, whole(data, info)); line != "" {
+			fmt.Fprintf(out, "%.9f %s\n", info.Timestamp.Sub(first).Seconds(), line)
+		}
+	}
+}
+
+// line counts the packet data and returns what to print, nothing if it is not
+// UET.
+func (n *Counts) line(parse func(b []byte, f *uetcc.Frame) error, data []byte) string {
+	var f uetcc.Frame
+	switch err := parse(data, &f); {
+	case errors.Is(err, uetcc.ErrNotUET):
+		return ""
+	case err != nil:
+		n.Malformed++
+		return "malformed: " + err.Error()
+	}
+	n.UET++
+	if err := f.Validate(); err != nil {
+		n.Illegal++
+		return f.String() + " | illegal: " + err.Error()
+	}
+	return f.String()
+}
+
+// whole returns data with zeros in place of what was not captured: the headers
+// tell how long the packet was.
+func whole(data []byte, info gopacket.CaptureInfo) []byte {
+	if missing := info.Length - len(data); missing > 0 && info.Length <= 1<<16 {
+		return append(data, make([]byte, missing)...)
+	}
+	return data
+}
+
+// A capture is a source of packets and the parser of their link type.
+type capture struct {
+	gopacket.PacketDataSource
+	parse func(b []byte, f *uetcc.Frame) error
+}
+
+// open reads the head of the capture file r.
+func open(r io.Reader, parser *uetcc.Parser) (capture, error) {
+	b := bufio.NewReader(r)
+	magic, err := b.Peek(4)
+	if err != nil {
+		return capture{}, fmt.Errorf("uetpcap: %w", err)
+	}
+	var (
+		source gopacket.PacketDataSource
+		link   layers.LinkType
+	)
+	if bytes.Equal(magic, []byte{0x0a, 0x0d, 0x0d, 0x0a}) {
+		var ng *pcapgo.NgReader
+		if ng, err = pcapgo.NewNgReader(b, pcapgo.DefaultNgReaderOptions); err == nil {
+			source, link = ng, ng.LinkType()
+		}
+	} else {
+		var old *pcapgo.Reader
+		if old, err = pcapgo.NewReader(b); err == nil {
+			source, link = old, old.LinkType()
+		}
+	}
+	if err != nil {
+		return capture{}, fmt.Errorf("uetpcap: %w", err)
+	}
+	switch link {
+	case layers.LinkTypeEthernet:
+		return capture{source, parser.Ethernet}, nil
+	case layers.LinkTypeRaw, layers.LinkTypeIPv4, layers.LinkTypeIPv6:
+		return capture{source, parser.IP}, nil
+	default:
+		return capture{}, fmt.Errorf("%w: %v", ErrLinkType, link)
+	}
+}

@@ -1,0 +1,156 @@
+package uetpcap
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gopacket/gopacket"
+	"github.com/gopacket/gopacket/layers"
+	"github.com/gopacket/gopacket/pcapgo"
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// frame is a RUD_REQ that writes 4096 bytes; v6 chooses the addresses.
+func frame(v6 bool) *uetcc.Frame {
+	f := &uetcc.Frame{TOS: pds.TOS(8, pds.ECNECT0), DstMAC: [6]byte{2, 5: 2}, SrcMAC: [6]byte{2, 5: 1}}
+	f.Src, f.Dst = [16]byte{10: 0xff, 11: 0xff, 12: 10, 15: 1}, [16]byte{10: 0xff, 11: 0xff, 12: 10, 15: 2}
+	if v6 {
+		f.Src[0], f.Dst[0] = 0xfd, 0xfd
+	}
+	f.Entropy, f.Type, f.Form = 0xbeef, pds.TypeRUDReq, ses.FormStandard
+	f.Req = pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, PSN: 5, SPDCID: 1, DPDCID: 2}
+	f.Request = ses.Request{Form: ses.FormStandard, Standard: ses.Standard{
+		Common: ses.Common{Opcode: ses.OpcodeWrite, Flags: ses.FlagSOM | ses.FlagEOM}, RequestLength: 4096}}
+	return f
+}
+
+// TestFramesAgainstGopacket lets another program judge every length, address and
+// checksum that we write.
+func TestFramesAgainstGopacket(t *testing.T) {
+	for _, v6 := range []bool{false, true} {
+		for _, odd := range []int{0, 1, 4096, 4097} {
+			f := frame(v6)
+			data := bytes.Repeat([]byte{0xa5}, odd)
+			wire := f.AppendTo(nil, data)
+			p := gopacket.NewPacket(wire, layers.LayerTypeEthernet, gopacket.Default)
+			require.Nil(t, p.ErrorLayer())
+			u, ok := p.TransportLayer().(*layers.UDP)
+			require.True(t, ok)
+			require.Equal(t, layers.UDPPort(pds.UDPPort), u.DstPort)
+			require.Equal(t, layers.UDPPort(0xbeef), u.SrcPort)
+			require.Equal(t, wire[len(wire)-len(u.Payload):], u.Payload)
+			require.Equal(t, f.SrcAddr().String(), p.NetworkLayer().NetworkFlow().Src().String())
+			requireSameBytes(t, p, wire)
+		}
+	}
+}
+
+// requireSameBytes lets gopacket write the packet it has read, with lengths and
+// checksums of its own, and compares.
+func requireSameBytes(t *testing.T, p gopacket.Packet, wire []byte) {
+	t.Helper()
+	u := p.TransportLayer().(*layers.UDP)
+	options := gopacket.SerializeOptions{FixLengths: true, ComputeChecksums: true}
+	if u.Checksum == 0 { // allowed over IPv4
+		require.IsType(t, &layers.IPv4{}, p.NetworkLayer())
+		copyOf := bytes.Clone(wire)
+		for i, l := range p.Layers() {
+			if ip, ok := l.(*layers.IPv4); ok {
+				b := gopacket.NewSerializeBuffer()
+				require.NoError(t, ip.SerializeTo(b, gopacket.SerializeOptions{ComputeChecksums: true}))
+				require.Equal(t, copyOf[14:34], b.Bytes(), i)
+			}
+		}
+		return
+	}
+	require.NoError(t, u.SetNetworkLayerForChecksum(p.NetworkLayer()))
+	b := gopacket.NewSerializeBuffer()
+	require.NoError(t, gopacket.SerializeLayers(b, options, p.LinkLayer().(*layers.Ethernet), p.NetworkLayer().(*layers.IPv6), u,
+		gopacket.Payload(u.Payload)))
+	require.Equal(t, wire, b.Bytes())
+}
+
+func TestWriteThenPrint(t *testing.T) {
+	var file, out bytes.Buffer
+	w, err := NewWriter(&file)
+	require.NoError(t, err)
+	require.NoError(t, w.Write(1_000_000_007, frame(false), 4096))
+	f := frame(true)
+	f.Native, f.Req.SPDCID = true, 0
+	require.NoError(t, w.Write(1_000_001_000, f, 0))
+	require.ErrorIs(t, w.Write(0, f, 10_000), ErrPayload)
+
+	n, err := Print(&out, &file, &uetcc.Parser{})
+	require.NoError(t, err)
+	require.Equal(t, Counts{All: 2, UET: 2, Illegal: 1}, n)
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	require.Len(t, lines, 2)
+	require.Equal(t, "0.000000000 10.0.0.1 > 10.0.0.2 ev=48879 dscp=8 ECT(0) RUD_REQ psn=5 clear=5 spdc=1 dpdc=2 UET_HDR_REQUEST_STD | "+
+		frame(false).Request.String()+" | 4096 bytes", lines[0])
+	require.Contains(t, lines[1], "0.000000993 fd00::")
+	require.Contains(t, lines[1], "illegal: "+pds.ErrPDCID.Error())
+}
+
+// TestPrintOthersFiles reads what other tools write: pcapng, raw IP, packets of
+// other protocols, and broken ones.
+func TestPrintOthersFiles(t *testing.T) {
+	wire := frame(false).AppendTo(nil, nil)
+	arp := append(bytes.Repeat([]byte{1}, 12), 8, 6, 0, 0)
+	cut := bytes.Clone(wire[:50])
+	cut[17], cut[39] = 36, 16 // an IP packet that ends within the PDS header
+
+	var file, out bytes.Buffer
+	ng, err := pcapgo.NewNgWriter(&file, layers.LinkTypeEthernet)
+	require.NoError(t, err)
+	for _, b := range [][]byte{arp, wire, cut} {
+		require.NoError(t, ng.WritePacket(gopacket.CaptureInfo{Timestamp: time.Unix(1, 0), CaptureLength: len(b), Length: len(b)}, b))
+	}
+	require.NoError(t, ng.Flush())
+	n, err := Print(&out, &file, &uetcc.Parser{})
+	require.NoError(t, err)
+	require.Equal(t, Counts{All: 3, UET: 1, Malformed: 1}, n)
+	require.Contains(t, out.String(), "malformed: "+pds.ErrTruncated.Error())
+
+	file.Reset()
+	raw := pcapgo.NewWriter(&file)
+	require.NoError(t, raw.WriteFileHeader(65536, layers.LinkTypeRaw))
+	require.NoError(t, raw.WritePacket(gopacket.CaptureInfo{CaptureLength: len(wire) - 14, Length: len(wire) - 14}, wire[14:]))
+	n, err = Print(&out, &file, &uetcc.Parser{})
+	require.NoError(t, err)
+	require.Equal(t, 1, n.UET)
+}
+
+func TestPrintErrors(t *testing.T) {
+	_, err := Print(&bytes.Buffer{}, strings.NewReader(""), &uetcc.Parser{})
+	require.Error(t, err)
+	_, err = Print(&bytes.Buffer{}, strings.NewReader("not a capture file at all"), &uetcc.Parser{})
+	require.Error(t, err)
+
+	var file bytes.Buffer
+	w := pcapgo.NewWriter(&file)
+	require.NoError(t, w.WriteFileHeader(100, layers.LinkTypePPP))
+	_, err = Print(&bytes.Buffer{}, &file, &uetcc.Parser{})
+	require.ErrorIs(t, err, ErrLinkType)
+
+	pw, err := NewWriter(&file)
+	require.NoError(t, err)
+	require.NoError(t, pw.Write(0, frame(false), 0))
+	cut := bytes.NewReader(file.Bytes()[24 : file.Len()-1])
+	n, err := Print(&bytes.Buffer{}, cut, &uetcc.Parser{})
+	require.Error(t, err)
+	require.Zero(t, n.UET)
+	_, err = NewWriter(failing{})
+	require.Error(t, err)
+}
+
+// failing is a full disk.
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, errors.New("full") }
