@@ -46,7 +46,7 @@ func (s *schedule) run(fns []func()) {
 		s.yield <- false
 		<-s.resume[i]
 	}
-	defer func() { stepHook = nil }()
+	defer func() { stepHook = yieldNowAndThen }()
 	for len(can) > 0 {
 		now = s.pick(can, now)
 		s.resume[now] <- struct{}{}

@@ -2,11 +2,20 @@
 
 package table
 
-// stepHook, if set, is called at every point where another goroutine may run.
-var stepHook func()
+import (
+	"math/rand/v2"
+	"runtime"
+)
 
-func step() {
-	if stepHook != nil {
-		stepHook()
+// stepHook is called at every point where another goroutine may run. Unless a test
+// of this package replaces it, it lets one run now and then, so that tests from
+// outside meet more interleavings than a few cores would give them.
+var stepHook = yieldNowAndThen
+
+func yieldNowAndThen() {
+	if rand.Uint32()%4 == 0 {
+		runtime.Gosched()
 	}
 }
+
+func step() { stepHook() }
