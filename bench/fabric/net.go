@@ -21,7 +21,9 @@ type port struct {
 
 	// Packets that found the port idle and never saw its queue.
 	passed, passedBytes int64
-	lost                int64 // into a dead link
+
+	data, answers int64 // packets sent
+	lost          int64 // into a dead link
 }
 
 // serialization of size bytes, ps.
@@ -215,13 +217,34 @@ func (n *net) nodeName(i uint32) string {
 	if i < n.hosts {
 		return fmt.Sprintf("host %d", i)
 	}
-	i -= n.hosts
-	tier := n.tierOf[i]
-	names := [3]string{"leaf", "spine", "core"}
-	if n.tierFirst[3] > n.tierFirst[2] {
-		names[1] = "agg"
+	return fmt.Sprintf("%s %d", n.tierName(i), i-n.hosts-n.tierFirst[n.tierOf[i-n.hosts]])
+}
+
+// tierName is what people call the tier of a node.
+func (n *net) tierName(i uint32) string {
+	switch {
+	case i < n.hosts:
+		return "host"
+	case n.tierOf[i-n.hosts] == 0:
+		return "leaf"
+	case n.tierOf[i-n.hosts] == 2:
+		return "core"
+	case n.tierFirst[3] > n.tierFirst[2]:
+		return "agg"
+	default:
+		return "spine"
 	}
-	return fmt.Sprintf("%s %d", names[tier], i-n.tierFirst[tier])
+}
+
+// linkKind says which tiers a port connects.
+func (n *net) linkKind(p uint32) string {
+	from := p // a host's port has its number
+	for i := range n.nodes {
+		if s := &n.nodes[i]; p >= s.first && p < s.first+s.down+s.up {
+			from = n.hosts + uint32(i)
+		}
+	}
+	return n.tierName(from) + " to " + n.tierName(n.ports[p].peer)
 }
 
 // uplink finds the two directions of an uplink.

@@ -10,6 +10,7 @@ type receiver struct {
 	rcvd    nscc.RcvdBytes
 	payload int64 // bytes
 	unacked int64 // bytes since the last acknowledgement
+	marked  int64 // packets that came with CE
 	cack    uint32
 	gaps    uint32 // packets beyond cack that have arrived
 	asked   bool   // an answer is owed when the last gap closes
@@ -52,6 +53,7 @@ func (s *sim) data(conn, pkt uint32) {
 	s.count.Delivered++
 	if p.flags&flagCE != 0 {
 		s.count.DeliveredMarked++
+		r.marked++
 	}
 	if s.has(conn, psn) {
 		s.count.Duplicates++

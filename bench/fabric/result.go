@@ -20,6 +20,7 @@ type Result struct {
 	Transfers  []TransferResult `json:"transfers"`            // in the order of the matrix
 	Queues     []QueueResult    `json:"queues"`               // ports at which something waited, by number
 	Violations []string         `json:"violations,omitempty"` // of conservation; none in a sound run
+	Uplinks    []UplinkResult   `json:"uplinks"`              // of the leaves, that something went over
 	Pauses     []PauseResult    `json:"pfc_pauses,omitempty"` // ports that flow control stopped
 }
 
@@ -48,6 +49,8 @@ type Parameters struct {
 	AckBytes      int64   `json:"ack_bytes"`
 	PSNRange      int64   `json:"psn_range"` // packets
 	RTO           float64 `json:"rto_us"`
+	LastHopECNMin int64   `json:"last_hop_ecn_min_bytes"`
+	LastHopECNMax int64   `json:"last_hop_ecn_max_bytes"`
 	ECNMin        int64   `json:"ecn_min_bytes"` // of the first leaf's uplinks
 	ECNMax        int64   `json:"ecn_max_bytes"`
 	QueueLimit    int64   `json:"queue_limit_bytes"`
@@ -101,6 +104,7 @@ type TransferResult struct {
 	Start      float64 `json:"start_us"`
 	Arrived    float64 `json:"arrived_us"`  // last byte at the destination
 	Finished   float64 `json:"finished_us"` // last acknowledgement at the source
+	Marked     int64   `json:"marked"`      // packets of its connection that arrived with CE
 	FCT        float64 `json:"fct_us"`      // Finished - Start
 }
 
@@ -115,12 +119,23 @@ type QueueResult struct {
 	Marked  int64  `json:"marked"`
 	Trimmed int64  `json:"trimmed"`
 	Dropped int64  `json:"dropped"`
+
+	FirstTrim float64 `json:"first_trim_us"` // time of the first trim or drop; -1: none
+}
+
+// An UplinkResult says what load balancing made of one link above a leaf.
+type UplinkResult struct {
+	Leaf        int   `json:"leaf"`
+	Link        int   `json:"link"`
+	Packets     int64 `json:"packets"`      // of data and answers
+	DataPackets int64 `json:"data_packets"` // of data, trimmed or not
 }
 
 // A PauseResult is one port that priority flow control stopped.
 type PauseResult struct {
 	Port   uint32  `json:"port"`
 	Name   string  `json:"name"`
+	Kind   string  `json:"kind"` // tiers that it connects, such as "leaf to spine"
 	Pauses int64   `json:"pauses"`
 	Time   float64 `json:"time_us"` // from a pause to the resume that ended it
 }
@@ -130,6 +145,7 @@ func (s *sim) result() *Result {
 	s.queueResults(r)
 	s.transferResults(r)
 	s.pauseResults(r)
+	s.uplinkResults(r)
 	r.Totals = s.count
 	r.Violations = s.violations(r)
 	return r
@@ -145,7 +161,7 @@ func (s *sim) parameters() Parameters {
 		BaseRTT: us(int64(c.BaseRTT)), BDP: k.BDP, MaxWnd: k.MaxWnd, InitialCwnd: k.InitialCwnd, TargetQdelay: us(k.TargetQdelay * 1000),
 		Trim: !c.NoTrim, ECN: !c.NoECN, PacketBytes: c.PacketBytes, HeaderBytes: c.HeaderBytes, AckBytes: c.AckBytes,
 		PSNRange: int64(s.ringMask) + 1, RTO: us(s.rto), SlowLinks: c.SlowLinks, DeadLinks: len(c.Matrix.Failures),
-		ECNMin: port.ECNMin, ECNMax: port.ECNMax, QueueLimit: port.LowLimit, LastHopLimit: last.LowLimit,
+		ECNMin: port.ECNMin, ECNMax: port.ECNMax, QueueLimit: port.LowLimit, LastHopLimit: last.LowLimit, LastHopECNMin: last.ECNMin, LastHopECNMax: last.ECNMax,
 	}
 	if c.PFC != nil {
 		p.PFCXOff, p.PFCXOn, p.PFCPauseNs = c.PFC.XOff, c.PFC.XOn, c.PFC.Pause
@@ -163,9 +179,16 @@ func (s *sim) queueResults(r *Result) {
 		}
 		r.Queues = append(r.Queues, QueueResult{
 			Port: i, Name: s.name(i), LastHop: p.peer < s.hosts, Packets: q.In + p.passed, Bytes: q.InBytes + p.passedBytes,
-			Peak: q.PeakLow, Marked: q.Marked, Trimmed: q.Trimmed, Dropped: q.Dropped + p.lost,
+			Peak: q.PeakLow, Marked: q.Marked, Trimmed: q.Trimmed, Dropped: q.Dropped + p.lost, FirstTrim: s.firstTrim(i),
 		})
 	}
+}
+
+func (s *sim) firstTrim(port uint32) float64 {
+	if at, ok := s.trims[port]; ok {
+		return us(at)
+	}
+	return -1
 }
 
 func (s *sim) transferResults(r *Result) {
@@ -173,7 +196,7 @@ func (s *sim) transferResults(r *Result) {
 	var sum, squares float64
 	for i := range s.transfers {
 		t := &s.transfers[i]
-		res := TransferResult{Src: t.flow.Src, Dst: t.flow.Dst, Bytes: t.flow.Size, Connection: int(t.conn), Start: -1, Arrived: -1, Finished: -1, FCT: -1}
+		res := TransferResult{Src: t.flow.Src, Dst: t.flow.Dst, Bytes: t.flow.Size, Connection: int(t.conn), Marked: s.receivers[t.conn].marked, Start: -1, Arrived: -1, Finished: -1, FCT: -1}
 		if t.begun {
 			res.Start = us(t.started)
 		}
@@ -213,7 +236,19 @@ func (s *sim) pauseResults(r *Result) {
 	}
 	for i, n := range s.pfc.pauses {
 		if n > 0 {
-			r.Pauses = append(r.Pauses, PauseResult{Port: uint32(i), Name: s.name(uint32(i)), Pauses: n, Time: us(s.pfc.time[i])})
+			r.Pauses = append(r.Pauses, PauseResult{Port: uint32(i), Name: s.name(uint32(i)), Kind: s.linkKind(uint32(i)), Pauses: n, Time: us(s.pfc.time[i])})
+		}
+	}
+}
+
+func (s *sim) uplinkResults(r *Result) {
+	for leaf := range s.tierFirst[1] {
+		n := &s.nodes[leaf]
+		for u := range n.up {
+			p := &s.ports[n.first+n.down+u]
+			if p.data+p.answers > 0 {
+				r.Uplinks = append(r.Uplinks, UplinkResult{int(leaf), int(u), p.data + p.answers, p.data})
+			}
 		}
 	}
 }

@@ -30,6 +30,7 @@ type sim struct {
 	transfers []transfer
 	triggers  map[int64]*triggerState
 	pfc       *pfcState
+	trims     map[uint32]int64 // time of the first trim or drop of a port, ps
 	count     Totals
 	done      int
 }
@@ -56,7 +57,7 @@ func newSim(c Config) (*sim, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &sim{cfg: c, params: params, net: n, rnd: rand.NewPCG(c.Seed, 0xfab)}
+	s := &sim{cfg: c, params: params, net: n, rnd: rand.NewPCG(c.Seed, 0xfab), trims: map[uint32]int64{}}
 	s.rto = int64(c.retransmitTimeout(s.uplinkQueue().LowLimit))
 	s.events = newEventQueue(s.horizon())
 	s.nics = make([]nic, n.hosts)
@@ -177,11 +178,21 @@ func (s *sim) forward(out, pkt uint32) {
 	}
 	in := switchq.Packet{ID: pkt, Size: int32(p.size), DSCP: p.dscp, CE: p.flags&flagCE != 0}
 	v, lost := s.queues[out].Enqueue(&s.queueParams[port.params], in, s.rnd)
-	if v == switchq.Dropped {
-		s.dropped(lost)
+	if v != switchq.Queued {
+		s.overflowed(out, v, lost)
 	}
 	if !port.wake && s.queues[out].Len() > 0 {
 		s.wakeAt(out, max(port.busy, s.now))
+	}
+}
+
+// overflowed notes that a full queue trimmed or dropped a packet.
+func (s *sim) overflowed(out uint32, v switchq.Verdict, lost uint32) {
+	if _, again := s.trims[out]; !again {
+		s.trims[out] = s.now
+	}
+	if v == switchq.Dropped {
+		s.dropped(lost)
 	}
 }
 
@@ -226,7 +237,13 @@ func (s *sim) portFree(out uint32) {
 
 // transmit puts a packet on the link: one event for the whole hop.
 func (s *sim) transmit(port *port, out, pkt uint32) {
-	port.busy = s.now + port.serialization(s.pool.pkts[pkt].size)
+	p := &s.pool.pkts[pkt]
+	port.busy = s.now + port.serialization(p.size)
+	if p.flags&flagAnswer == 0 {
+		port.data++
+	} else {
+		port.answers++
+	}
 	s.events.push(port.busy+port.latency, evArrive, port.peer, pkt)
 	if s.pfc != nil {
 		s.pfcLeave(out, pkt)

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/uetcc/uetcc/bench/fabric"
+)
+
+func init() {
+	register(scenario{"incast", "seven ranks write 2 MB each to rank 0 at once (figure 6-2)", incast})
+}
+
+// incast is figure 6-2: nodes A1, A2, B1, B2 with two ranks each. Rank 1 shares
+// rank 0's node and uses its internal link, so six senders meet at leaf 1A-1.
+func incast(o *options) (*report, error) {
+	topo := o.seedFabric(2, 4, 2, 400e9)
+	host := hostOf(0, 2, 1, 3, 4, 6, 5, 7) // leaves 1A-1, 1A-2, 1B-1, 1B-2
+	var flows []fabric.Flow
+	for rank := 2; rank <= 7; rank++ {
+		flows = append(flows, flow(host[rank], host[0], 2_000_000))
+	}
+	c := seedConfig(topo, flows)
+	r := &report{}
+	if _, err := r.add("without CC", o.with(c, "none")); err != nil {
+		return nil, err
+	}
+	nscc, err := r.add("NSCC", o.with(c, "nscc"))
+	if err != nil {
+		return nil, err
+	}
+	small := o.with(c, "nscc")
+	small.InitialCwnd = 10_000
+	gentle, err := r.add("NSCC, first window 10 KB", small)
+	if err != nil {
+		return nil, err
+	}
+	r.Oracle = []oracle{{"htsim NSCC, on record", 830.1, 918.5, 1019.4, 110, 2399}}
+	r.incastClaims(r.Runs[0].Result, nscc, gentle)
+	r.note("rank 1 writes through the link inside its node and is not simulated")
+	return r, nil
+}
+
+func (r *report) incastClaims(off, nscc, gentle *fabric.Result) {
+	first := lastHopQueue(nscc)
+	rtt := nscc.Parameters.BaseRTT
+	r.claim(first.FirstTrim > 0 && first.FirstTrim < rtt, "a first window of MaxWnd each overflows the last hop within one round trip",
+		fmt.Sprintf("first trim before %.1f us", rtt), "%.2f us", first.FirstTrim)
+	r.claim(gentle.Totals.Trimmed < nscc.Totals.Trimmed/2, "a small first window lets the first round trip pass",
+		"less than half of the trims", "%d instead of %d", gentle.Totals.Trimmed, nscc.Totals.Trimmed)
+	r.claim(peak(nscc, false) < nscc.Parameters.ECNMin, "the core stays clear",
+		fmt.Sprintf("below its ECN minimum of %d bytes", nscc.Parameters.ECNMin), "%d bytes", peak(nscc, false))
+	r.claim(nscc.FCT.Max >= nscc.LowerBound, "six senders share one link", fmt.Sprintf("slowest not before %.1f us", nscc.LowerBound), "%.1f us", nscc.FCT.Max)
+	r.claim(nscc.FCT.Max <= 1.1*nscc.LowerBound, "the port stays busy", fmt.Sprintf("slowest within 10 %% of %.1f us", nscc.LowerBound), "%.1f us", nscc.FCT.Max)
+	r.claim(nscc.FCT.Max < 2*nscc.FCT.Min, "no sender starves", "slowest below twice the fastest", "%.1f and %.1f us", nscc.FCT.Max, nscc.FCT.Min)
+	r.claim(nscc.Totals.Trimmed*10 < off.Totals.Trimmed, "congestion control keeps the queue from overflowing",
+		"less than a tenth of the trims without it", "%d instead of %d", nscc.Totals.Trimmed, off.Totals.Trimmed)
+}
+
+// lastHopQueue is the busiest port towards a host.
+func lastHopQueue(r *fabric.Result) (worst fabric.QueueResult) {
+	for _, q := range r.Queues {
+		if q.LastHop && q.Packets > worst.Packets {
+			worst = q
+		}
+	}
+	return worst
+}

@@ -1,0 +1,15 @@
+// Command uetsim runs congestion scenarios and workload files on a simulated
+// fabric with the real congestion control, and says what happened.
+//
+//	go run ./bench/uetsim                        the 7-to-1 incast, with and without NSCC
+//	go run ./bench/uetsim -list                  all scenarios
+//	go run ./bench/uetsim -scenario link
+//	go run ./bench/uetsim -matrix FILE.cm [-topo FILE.topo] [-cc nscc,none] [-json]
+//
+// It exits with 1 if a transfer did not finish, a packet is unaccounted for, or a
+// claim of the scenario does not hold, and with 2 if it could not run at all.
+package main
+
+import "os"
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/uetcc/uetcc/bench/fabric"
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/hw/link"
+)
+
+// options are the command line. A scenario brings its own configuration; flags
+// that were given change it.
+type options struct {
+	scenario, matrix, topo string
+	list, json, verbose    bool
+
+	cc, entropy, rules string
+	paths              int
+	seed               uint64
+	speed              float64 // Gb/s
+	hop, end, rtt      float64 // us
+	trim, ecn          bool
+	cwnd, packet       int64
+	slow               int
+
+	given    map[string]bool
+	progress func(fabric.Progress)
+}
+
+func parseOptions(args []string, stderr io.Writer) (*options, error) {
+	o := &options{given: map[string]bool{}}
+	f := flag.NewFlagSet("uetsim", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.StringVar(&o.scenario, "scenario", "incast", "scenario to run, see -list")
+	f.BoolVar(&o.list, "list", false, "list the scenarios")
+	f.StringVar(&o.matrix, "matrix", "", "connection matrix (*.cm, *.tm) to run instead of a scenario")
+	f.StringVar(&o.topo, "topo", "", "topology (*.topo) for -matrix; default: a fat tree")
+	f.BoolVar(&o.json, "json", false, "write JSON with all parameters and results")
+	f.BoolVar(&o.verbose, "v", false, "list every transfer and every queue")
+	f.StringVar(&o.cc, "cc", "nscc", "congestion control, several with commas: none, nscc, observe")
+	f.StringVar(&o.entropy, "entropy", "mixed", "path choice: oblivious, bitmap, reps, reps-legacy, mixed")
+	f.IntVar(&o.paths, "paths", 64, "entropy values of a connection; 1 is one fixed path")
+	f.StringVar(&o.rules, "rules", "spec", "windows and queues: spec (UE Specification) or htsim")
+	f.Uint64Var(&o.seed, "seed", 1, "seed of every random choice")
+	f.Float64Var(&o.speed, "speed", 100, "link speed of the default fat tree, Gb/s; scales a scenario's links")
+	f.Float64Var(&o.hop, "hop", 1, "latency of a link of the default fat tree, us")
+	f.Float64Var(&o.rtt, "rtt", 0, "config_base_rtt, us; 0: that of the idle topology")
+	f.Float64Var(&o.end, "end", 1e6, "simulated time to stop at, us")
+	f.BoolVar(&o.trim, "trim", true, "switches trim instead of dropping")
+	f.BoolVar(&o.ecn, "ecn", true, "switches mark")
+	f.Int64Var(&o.cwnd, "cwnd", 0, "first window, bytes; 0: MaxWnd")
+	f.Int64Var(&o.packet, "packet", 4150, "largest packet, bytes, 64 of them header")
+	f.IntVar(&o.slow, "slow", 0, "so many uplinks run at a quarter of their speed")
+	if err := f.Parse(args); err != nil {
+		return nil, err
+	}
+	f.Visit(func(g *flag.Flag) { o.given[g.Name] = true })
+	return o, o.check(f)
+}
+
+func (o *options) check(f *flag.FlagSet) error {
+	switch {
+	case f.NArg() > 0:
+		return fmt.Errorf("unexpected argument %q", f.Arg(0))
+	case o.topo != "" && o.matrix == "":
+		return errors.New("-topo needs -matrix")
+	case o.given["scenario"] && o.matrix != "":
+		return errors.New("-scenario and -matrix exclude each other")
+	case o.speed <= 0 || o.speed > 1e6 || o.hop < 0 || o.hop > 1e6 || o.rtt < 0 || o.rtt > 1e6 || o.end <= 0 || o.end > 1e12:
+		return errors.New("-speed, -hop, -rtt or -end out of range")
+	}
+	for _, cc := range strings.Split(o.cc, ",") {
+		if _, ok := modes[cc]; !ok {
+			return fmt.Errorf("-cc %q, want none, nscc or observe", cc)
+		}
+	}
+	if _, ok := schemes[o.entropy]; !ok {
+		return fmt.Errorf("-entropy %q, want oblivious, bitmap, reps, reps-legacy or mixed", o.entropy)
+	}
+	if _, ok := rules[o.rules]; !ok {
+		return fmt.Errorf("-rules %q, want spec or htsim", o.rules)
+	}
+	return nil
+}
+
+// ccMode is what a word of -cc means.
+type ccMode struct {
+	control ccc.Control
+	mode    ccc.Mode
+}
+
+var modes = map[string]ccMode{
+	"none":    {ccc.ControlNSCC, ccc.ModeOff},
+	"nscc":    {ccc.ControlNSCC, ccc.ModeEnforce},
+	"observe": {ccc.ControlNSCC, ccc.ModeObserve},
+}
+
+var schemes = map[string]ccc.Scheme{
+	"oblivious": ccc.SchemeOblivious, "bitmap": ccc.SchemeBitmap, "reps": ccc.SchemeREPS,
+	"reps-legacy": ccc.SchemeREPSLegacy, "mixed": ccc.SchemeMixed,
+}
+
+var rules = map[string]fabric.Rules{"spec": fabric.RulesSpec, "htsim": fabric.RulesHTSim}
+
+// with is c with congestion control cc and with every flag that was given.
+func (o *options) with(c fabric.Config, cc string) fabric.Config {
+	m := modes[cc]
+	c.Control, c.Mode, c.Progress, c.Seed = m.control, m.mode, o.progress, o.seed
+	set := func(name string, to func()) {
+		if o.given[name] || o.matrix != "" {
+			to()
+		}
+	}
+	set("entropy", func() { c.Entropy.Scheme = schemes[o.entropy] })
+	set("paths", func() { c.Entropy.Values = o.paths })
+	set("rules", func() { c.Rules = rules[o.rules] })
+	set("rtt", func() { c.BaseRTT = microseconds(o.rtt) })
+	set("end", func() { c.End = microseconds(o.end) })
+	set("trim", func() { c.NoTrim = !o.trim })
+	set("ecn", func() { c.NoECN = !o.ecn })
+	set("cwnd", func() { c.InitialCwnd = o.cwnd })
+	set("packet", func() { c.PacketBytes = o.packet })
+	set("slow", func() { c.SlowLinks = o.slow })
+	set("speed", func() { c.Rate = int64(o.speed * 1e9) })
+	set("hop", func() { c.Hop = microseconds(o.hop) })
+	return c
+}
+
+func microseconds(us float64) link.Ps { return link.Ps(us * float64(link.Microsecond)) }
+
+// load reads the files of -matrix and -topo.
+func (o *options) load() (c fabric.Config, err error) {
+	if c.Matrix, err = parseFile(o.matrix, fabric.ParseMatrix); err == nil && o.topo != "" {
+		c.Topology, err = parseFile(o.topo, fabric.ParseTopology)
+	}
+	return c, err
+}
+
+func parseFile[T any](path string, parse func(string, io.Reader) (T, error)) (v T, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return v, err
+	}
+	defer f.Close()
+	return parse(filepath.Base(path), f)
+}

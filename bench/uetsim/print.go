@@ -1,0 +1,156 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/uetcc/uetcc/bench/fabric"
+)
+
+// A printer writes aligned text and keeps the first error.
+type printer struct {
+	w   io.Writer
+	err error
+}
+
+func (p *printer) f(format string, a ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, format, a...)
+	}
+}
+
+// table writes rows of cells that end in a newline each.
+func (p *printer) table(rows func(f func(format string, a ...any))) {
+	t := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	inner := printer{w: t}
+	rows(inner.f)
+	if p.err == nil {
+		p.err = inner.err
+	}
+	if err := t.Flush(); p.err == nil {
+		p.err = err
+	}
+}
+
+func (o *options) print(w io.Writer, r *report) error {
+	p := &printer{w: w}
+	p.f("%s: %s\n", r.Name, r.About)
+	p.parameters(&r.Runs[0].Result.Parameters)
+	p.runs(r)
+	for _, n := range r.Runs {
+		if o.verbose {
+			p.transfers(n)
+		}
+		p.queues(n, o.verbose)
+		if len(n.Result.Pauses) > 0 {
+			p.pauses(n)
+		}
+	}
+	p.claims(r.Claims)
+	for _, n := range r.Notes {
+		p.f("note: %s\n", n)
+	}
+	return p.err
+}
+
+func (p *printer) parameters(a *fabric.Parameters) {
+	p.f("%d hosts at %g Gb/s, %d tiers, %s; base RTT %.3f us, BDP %d, MaxWnd %d bytes\n",
+		a.Nodes, float64(a.Tiers[0].DownRate)/1e9, len(a.Tiers), a.Forwarding, a.BaseRTT, a.BDP, a.MaxWnd)
+	p.f("packet %d bytes (header %d), trim %v; leaf uplinks: ECN %d to %d bytes, queue %d; last hop: ECN %d to %d, queue %d\n",
+		a.PacketBytes, a.HeaderBytes, a.Trim, a.ECNMin, a.ECNMax, a.QueueLimit, a.LastHopECNMin, a.LastHopECNMax, a.LastHopLimit)
+	p.f("entropy %s over %d values, rules %s, seed %d\n\n", a.Entropy, a.EntropyValues, a.Rules, a.Seed)
+}
+
+// runs is the table that a person came for: one line for each run.
+func (p *printer) runs(r *report) {
+	p.table(func(f func(string, ...any)) {
+		f("\tfastest\tmean\tp99\tslowest\tbound\ttrims\tmarks\tdrops\tresent\tlast hop peak\tcore peak\tfairness\t\n")
+		for _, n := range r.Runs {
+			s := n.Result
+			f("%s\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%d\t%d\t%d\t%d\t%d\t%d\t%.3f\t\n", n.Name, s.FCT.Min, s.FCT.Mean, s.FCT.P99, s.FCT.Max, s.LowerBound,
+				s.Totals.Trimmed, s.Totals.Marked, s.Totals.DataDropped+s.Totals.HeadersDropped, s.Totals.Retransmitted,
+				peak(s, true), peak(s, false), s.JainIndex)
+		}
+		for _, o := range r.Oracle {
+			f("%s\t%s\t%s\t\t%s\t\t%s\t%s\t\t\t\t\t\t\n", o.Name, us(o.Fastest), us(o.Mean), us(o.Slowest), count(o.Trims), count(o.Marks))
+		}
+	})
+	p.f("(completion times in us, queue peaks in bytes, fairness as Jain's index of the rates)\n\n")
+}
+
+func us(v float64) string {
+	if v < 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.1f", v)
+}
+
+func count(v int64) string {
+	if v < 0 {
+		return ""
+	}
+	return fmt.Sprint(v)
+}
+
+func (p *printer) transfers(n namedRun) {
+	p.f("%s, transfers:\n", n.Name)
+	p.table(func(f func(string, ...any)) {
+		f("from\tto\tbytes\tstart us\tarrived\tfinished\ttook\tmarked\t\n")
+		for _, t := range n.Result.Transfers {
+			f("%d\t%d\t%d\t%.1f\t%.1f\t%.1f\t%.1f\t%d\t\n", t.Src, t.Dst, t.Bytes, t.Start, t.Arrived, t.Finished, t.FCT, t.Marked)
+		}
+	})
+	p.f("\n")
+}
+
+// busiest is how many queues are listed unless all are asked for.
+const busiest = 5
+
+func (p *printer) queues(n namedRun, all bool) {
+	queues := worstQueues(n.Result.Queues)
+	more := 0
+	if !all && len(queues) > busiest {
+		more = len(queues) - busiest
+		queues = queues[:busiest]
+	}
+	if len(queues) == 0 {
+		return
+	}
+	p.f("%s, queues:\n", n.Name)
+	p.table(func(f func(string, ...any)) {
+		f("port\tpackets\tpeak bytes\tmarks\ttrims\tdrops\tfirst trim us\t\n")
+		for _, q := range queues {
+			f("%s\t%d\t%d\t%d\t%d\t%d\t%s\t\n", q.Name, q.Packets, q.Peak, q.Marked, q.Trimmed, q.Dropped, us(q.FirstTrim))
+		}
+	})
+	if more > 0 {
+		p.f("  and %d more, -v lists them\n", more)
+	}
+	p.f("\n")
+}
+
+func (p *printer) pauses(n namedRun) {
+	p.f("%s, ports that flow control stopped:\n", n.Name)
+	p.table(func(f func(string, ...any)) {
+		f("port\tpauses\tstopped us\t\n")
+		for _, s := range n.Result.Pauses {
+			f("%s\t%d\t%.1f\t\n", s.Name, s.Pauses, s.Time)
+		}
+	})
+	p.f("\n")
+}
+
+func (p *printer) claims(claims []claim) {
+	if len(claims) == 0 {
+		return
+	}
+	p.f("what the seed says, and what was measured:\n")
+	for _, c := range claims {
+		mark := "ok  "
+		if !c.OK {
+			mark = "FAIL"
+		}
+		p.f("  %s %s\n       want %s, got %s\n", mark, c.Text, c.Want, c.Got)
+	}
+}

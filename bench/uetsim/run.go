@@ -1,0 +1,110 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/uetcc/uetcc/bench/fabric"
+)
+
+// run is the command without its process: it returns the exit status.
+func run(args []string, stdout, stderr io.Writer) int {
+	o, err := parseOptions(args, stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		fmt.Fprintln(stderr, "uetsim:", err)
+		return 2
+	case o.list:
+		list(stdout)
+		return 0
+	}
+	o.progress = progressTo(stderr)
+	r, err := o.execute()
+	if err != nil {
+		fmt.Fprintln(stderr, "uetsim:", err)
+		return 2
+	}
+	if err := o.write(stdout, r); err != nil {
+		fmt.Fprintln(stderr, "uetsim:", err)
+		return 2
+	}
+	why := r.failed()
+	for _, w := range why {
+		fmt.Fprintln(stderr, "uetsim: FAILED:", w)
+	}
+	if len(why) > 0 {
+		return 1
+	}
+	return 0
+}
+
+func (o *options) execute() (*report, error) {
+	if o.matrix != "" {
+		return o.runMatrix()
+	}
+	s, ok := scenarios[o.scenario]
+	if !ok {
+		return nil, fmt.Errorf("no scenario %q, there are: %s", o.scenario, strings.Join(scenarioNames(), ", "))
+	}
+	r, err := s.run(o)
+	if r != nil {
+		r.Name, r.About = s.name, s.about
+	}
+	return r, err
+}
+
+// runMatrix runs a workload file once for each word of -cc.
+func (o *options) runMatrix() (*report, error) {
+	c, err := o.load()
+	if err != nil {
+		return nil, err
+	}
+	r := &report{Name: o.matrix, About: fmt.Sprintf("%d transfers between %d nodes", len(c.Matrix.Flows), c.Matrix.Nodes)}
+	for _, cc := range strings.Split(o.cc, ",") {
+		if _, err := r.add(cc, o.with(c, cc)); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+func (o *options) write(w io.Writer, r *report) error {
+	if !o.json {
+		return o.print(w, r)
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}
+
+func list(w io.Writer) {
+	for _, n := range scenarioNames() {
+		fmt.Fprintf(w, "%-10s %s\n", n, scenarios[n].about)
+	}
+}
+
+// progressTo reports on a terminal how far a long run has come; nowhere else.
+func progressTo(stderr io.Writer) func(fabric.Progress) {
+	f, ok := stderr.(*os.File)
+	if !ok {
+		return nil
+	}
+	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return nil
+	}
+	last := time.Now()
+	return func(p fabric.Progress) {
+		if now := time.Now(); now.Sub(last) > 500*time.Millisecond {
+			last = now
+			fmt.Fprintf(f, "\r%.1f ms simulated, %d of %d transfers done, %d M events \r", float64(p.Now)/1e9, p.Done, p.Flow, p.Events/1e6)
+		}
+	}
+}

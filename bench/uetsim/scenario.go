@@ -1,0 +1,178 @@
+package main
+
+import (
+	"fmt"
+	"sort"
+
+	"github.com/uetcc/uetcc/bench/fabric"
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/hw/link"
+)
+
+// A scenario is one situation that the seed's chapters describe. Each has a file
+// of its own, which registers it.
+type scenario struct {
+	name  string
+	about string // one line
+	run   func(*options) (*report, error)
+}
+
+var scenarios = map[string]scenario{}
+
+// register adds a scenario; call it from an init function.
+func register(s scenario) { scenarios[s.name] = s }
+
+func scenarioNames() []string {
+	var names []string
+	for n := range scenarios {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// A report is what a scenario or a matrix leads to.
+type report struct {
+	Name   string     `json:"name"`
+	About  string     `json:"about"`
+	Runs   []namedRun `json:"runs"`
+	Oracle []oracle   `json:"oracle,omitempty"` // recorded runs of htsim, for comparison
+	Claims []claim    `json:"claims,omitempty"` // what the seed says of it, and what was measured
+	Notes  []string   `json:"notes,omitempty"`
+}
+
+type namedRun struct {
+	Name   string         `json:"name"`
+	Result *fabric.Result `json:"result"`
+}
+
+// An oracle is a recorded run of htsim of the same situation; -1 for what is not
+// on record.
+type oracle struct {
+	Name    string  `json:"name"`
+	Fastest float64 `json:"fastest_us"`
+	Mean    float64 `json:"mean_us"`
+	Slowest float64 `json:"slowest_us"`
+	Trims   int64   `json:"trims"`
+	Marks   int64   `json:"marks"`
+}
+
+// A claim is one statement of the seed, and whether the measurement bears it out.
+type claim struct {
+	Text string `json:"text"`
+	Want string `json:"want"`
+	Got  string `json:"got"`
+	OK   bool   `json:"ok"`
+}
+
+// add runs one variant and keeps its result.
+func (r *report) add(name string, c fabric.Config) (*fabric.Result, error) {
+	res, err := fabric.Run(c)
+	if err != nil {
+		return nil, err
+	}
+	r.Runs = append(r.Runs, namedRun{name, res})
+	return res, nil
+}
+
+func (r *report) claim(ok bool, text, want, got string, a ...any) {
+	r.Claims = append(r.Claims, claim{text, want, fmt.Sprintf(got, a...), ok})
+}
+
+func (r *report) note(format string, a ...any) {
+	r.Notes = append(r.Notes, fmt.Sprintf(format, a...))
+}
+
+// failed lists why the command must not exit with 0.
+func (r *report) failed() (why []string) {
+	for _, n := range r.Runs {
+		for _, v := range n.Result.Violations {
+			why = append(why, n.Name+": "+v)
+		}
+		if n.Result.Unfinished > 0 {
+			why = append(why, fmt.Sprintf("%s: %d transfers did not finish", n.Name, n.Result.Unfinished))
+		}
+	}
+	for _, c := range r.Claims {
+		if !c.OK {
+			why = append(why, fmt.Sprintf("claim does not hold: %s: want %s, got %s", c.Text, c.Want, c.Got))
+		}
+	}
+	return why
+}
+
+// The seed's fabric: 100 Gb/s hosts and a configured base round trip of 6 us, so
+// that the bandwidth-delay product is 75,000 bytes.
+const (
+	seedRate = 100e9
+	seedRTT  = 6 * link.Microsecond
+	seedHop  = 580 * link.Nanosecond // 5.988 us over four links and back
+)
+
+// seedFabric has leaves of perLeaf hosts and one link from each leaf to each
+// spine; the flag -speed scales all links.
+func (o *options) seedFabric(perLeaf, leaves, spines int, upRate int64) *fabric.Topology {
+	scale := o.speed / 100
+	return &fabric.Topology{Nodes: perLeaf * leaves, PodSize: perLeaf * leaves, Tiers: []fabric.Tier{
+		{DownRate: int64(seedRate * scale), DownLatency: seedHop, RadixDown: perLeaf, RadixUp: spines},
+		{DownRate: int64(float64(upRate) * scale), DownLatency: seedHop, RadixDown: leaves},
+	}}
+}
+
+// seedConfig is the base of every scenario of the seed's chapter 6.
+func seedConfig(t *fabric.Topology, flows []fabric.Flow) fabric.Config {
+	return fabric.Config{
+		Topology: t,
+		Matrix:   &fabric.Matrix{Nodes: t.Nodes, Flows: flows},
+		BaseRTT:  seedRTT,
+		Entropy:  ccc.EntropyConfig{Scheme: ccc.SchemeMixed, Values: 64},
+	}
+}
+
+// flow is one transfer between hosts that starts at once.
+func flow(src, dst int, size int64) fabric.Flow { return fabric.Flow{Src: src, Dst: dst, Size: size} }
+
+// hostOf numbers the hosts of a fabric by rank: the leaves hold the ranks in the
+// order in which they are listed.
+func hostOf(ranks ...int) map[int]int {
+	m := map[int]int{}
+	for host, rank := range ranks {
+		m[rank] = host
+	}
+	return m
+}
+
+// fcts lists the completion times of a run, us.
+func fcts(r *fabric.Result) []float64 {
+	var v []float64
+	for _, t := range r.Transfers {
+		v = append(v, t.FCT)
+	}
+	return v
+}
+
+// peak is the most data that waited at a last hop, or at any other port.
+func peak(r *fabric.Result, lastHop bool) (most int64) {
+	for _, q := range r.Queues {
+		if q.LastHop == lastHop {
+			most = max(most, q.Peak)
+		}
+	}
+	return most
+}
+
+// worstQueues sorts ports by what happened to packets there.
+func worstQueues(q []fabric.QueueResult) []fabric.QueueResult {
+	q = append([]fabric.QueueResult(nil), q...)
+	sort.SliceStable(q, func(i, j int) bool {
+		a, b := &q[i], &q[j]
+		if x, y := a.Trimmed+a.Dropped, b.Trimmed+b.Dropped; x != y {
+			return x > y
+		}
+		if a.Marked != b.Marked {
+			return a.Marked > b.Marked
+		}
+		return a.Peak > b.Peak
+	})
+	return q
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const workloads = "../fabric/testdata/"
+
+// uetsim runs the command and returns its status and both outputs.
+func uetsim(args ...string) (status int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	status = run(args, &out, &errs)
+	return status, out.String(), errs.String()
+}
+
+// Without arguments a newcomer sees the incast of figure 6-2 with and without
+// congestion control, and every claim holds.
+func TestDefaultIsTheIncast(t *testing.T) {
+	status, out, errs := uetsim()
+	require.Zero(t, status, errs)
+	require.Empty(t, errs)
+	for _, want := range []string{"figure 6-2", "without CC", "NSCC", "fairness", "last hop peak", "bound", "BDP 75000", "  ok  "} {
+		require.Contains(t, out, want)
+	}
+	require.NotContains(t, out, "FAIL")
+}
+
+// Every scenario holds what the seed claims of it, with more than one seed.
+func TestScenarios(t *testing.T) {
+	for name := range scenarios {
+		for _, seed := range []string{"1", "2"} {
+			t.Run(name+"/seed "+seed, func(t *testing.T) {
+				status, out, errs := uetsim("-scenario", name, "-seed", seed, "-v")
+				require.Zero(t, status, errs)
+				require.Contains(t, out, "what the seed says")
+			})
+		}
+	}
+}
+
+func TestListNamesEveryScenario(t *testing.T) {
+	status, out, _ := uetsim("-list")
+	require.Zero(t, status)
+	require.Equal(t, len(scenarios), strings.Count(out, "\n"))
+	for _, name := range []string{"incast", "outcast", "link", "spine", "network"} {
+		require.Contains(t, out, name)
+	}
+}
+
+func TestMatrixComparesModes(t *testing.T) {
+	status, out, errs := uetsim("-matrix", workloads+"incast.cm", "-cc", "none,nscc,observe", "-rules", "htsim", "-v")
+	require.Zero(t, status, errs)
+	require.Contains(t, out, "15 transfers between 16 nodes")
+	for _, want := range []string{"none", "nscc", "observe", "took", "first trim us"} {
+		require.Contains(t, out, want)
+	}
+}
+
+func TestMatrixWithTopology(t *testing.T) {
+	status, out, errs := uetsim("-matrix", workloads+"perm_32n_32c_2MB.cm", "-topo", workloads+"leaf_spine_tiny.topo")
+	require.Zero(t, status, errs)
+	require.Contains(t, out, "base RTT 9.348 us")
+}
+
+// JSON is one value that describes the run completely, and always the same.
+func TestJSON(t *testing.T) {
+	args := []string{"-matrix", workloads + "one.cm", "-json", "-speed", "400", "-paths", "16", "-entropy", "reps", "-trim=false", "-cwnd", "50000", "-hop", "0.5"}
+	status, out, errs := uetsim(args...)
+	require.Zero(t, status, errs)
+	var r struct {
+		Runs []struct {
+			Result struct {
+				Parameters map[string]any `json:"parameters"`
+				Totals     map[string]any `json:"totals"`
+			} `json:"result"`
+		} `json:"runs"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &r))
+	p := r.Runs[0].Result.Parameters
+	require.EqualValues(t, 16, p["entropy_values"])
+	require.Equal(t, "reps", p["entropy"])
+	require.Equal(t, false, p["trim"])
+	require.EqualValues(t, 50_000, p["initial_cwnd_bytes"])
+	require.EqualValues(t, 6.50568, p["base_rtt_us"])
+	require.EqualValues(t, 490, r.Runs[0].Result.Totals["new"])
+	_, again, _ := uetsim(args...)
+	require.Equal(t, out, again)
+}
+
+func TestFailuresSetTheStatus(t *testing.T) {
+	bad := filepath.Join(t.TempDir(), "bad.topo")
+	require.NoError(t, os.WriteFile(bad, []byte("Nodes 16\nColour 3\n"), 0o600))
+	one := workloads + "one.cm"
+	for _, tc := range []struct {
+		name   string
+		args   []string
+		status int
+		want   string
+	}{
+		{"the shipped a2a.cm is malformed", []string{"-matrix", workloads + "a2a.cm"}, 2, "a2a.cm:2: the header says Connections 3600, the file holds 240"},
+		{"a topology with an unknown field", []string{"-matrix", one, "-topo", bad}, 2, `bad.topo:2: unknown field "Colour"`},
+		{"no such file", []string{"-matrix", "nowhere.cm"}, 2, "nowhere.cm"},
+		{"no such scenario", []string{"-scenario", "outage"}, 2, `no scenario "outage", there are: `},
+		{"no such flag", []string{"-colour"}, 2, "flag provided but not defined"},
+		{"no such mode", []string{"-cc", "dctcp"}, 2, `-cc "dctcp"`},
+		{"no such scheme", []string{"-entropy", "luck"}, 2, `-entropy "luck"`},
+		{"no such rules", []string{"-rules", "none"}, 2, `-rules "none"`},
+		{"an argument", []string{"incast"}, 2, `unexpected argument "incast"`},
+		{"topology alone", []string{"-topo", bad}, 2, "-topo needs -matrix"},
+		{"scenario and matrix", []string{"-scenario", "incast", "-matrix", one}, 2, "exclude each other"},
+		{"no speed", []string{"-speed", "0"}, 2, "out of range"},
+		{"paths that are no power of two", []string{"-matrix", one, "-paths", "3"}, 2, "power of two"},
+		{"too little time", []string{"-matrix", one, "-end", "50"}, 1, "1 transfers did not finish"},
+		{"a claim that cannot hold", []string{"-scenario", "incast", "-cwnd", "4150"}, 1, "claim does not hold"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			status, _, errs := uetsim(tc.args...)
+			require.Equal(t, tc.status, status)
+			require.Contains(t, errs, tc.want)
+		})
+	}
+	status, _, errs := uetsim("-h")
+	require.Zero(t, status)
+	require.Contains(t, errs, "-matrix")
+}
+
+// An output that cannot be written to is an error, not a silent half report.
+func TestWriteError(t *testing.T) {
+	require.Equal(t, 2, run([]string{"-matrix", workloads + "one.cm"}, failingWriter{}, &bytes.Buffer{}))
+}
+
+type failingWriter struct{}
+
+func (failingWriter) Write([]byte) (int, error) { return 0, os.ErrClosed }
