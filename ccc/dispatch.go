@@ -28,12 +28,13 @@ func (m *Manager) OnSend(pdc Handle, now int64, s Sent) {
 	b.send(s.Size, s.Rtx)
 	i := uint32(b.context.Index())
 	m.contexts[i].OnSend(m.p, now, s.Size, s.Rtx)
-	m.records[i].stats.Sent++
+	r := &m.records[i]
+	r.counts.sent++
 	if s.Reserved {
-		m.records[i].edge.used += s.Size
+		r.edge.used += s.Size
 	}
-	if a := m.algs[i]; a != nil {
-		a.OnSend(now, s.Size)
+	if r.custom {
+		m.algs[i].OnSend(now, s.Size)
 	}
 	m.finish(b, now)
 }
@@ -47,10 +48,11 @@ func (m *Manager) OnACK(pdc Handle, now int64, a Ack) {
 	b.acknowledge(&a)
 	i := uint32(b.context.Index())
 	m.feedback(b, now, a.Report())
-	m.contexts[i].OnACK(m.p, now, a)
-	m.records[i].stats.ack(a.ECN)
-	if u := m.algs[i]; u != nil {
-		u.OnAck(now, a)
+	m.contexts[i].onACK(m.p, now, &a)
+	r := &m.records[i]
+	r.counts.ack(a.ECN)
+	if r.custom {
+		m.algs[i].OnAck(now, a)
 	}
 	m.finish(b, now)
 }
@@ -65,9 +67,10 @@ func (m *Manager) OnNACK(pdc Handle, now int64, n Nack) {
 	i := uint32(b.context.Index())
 	m.feedback(b, now, n.Report())
 	m.contexts[i].OnNACK(m.p, now, n)
-	m.records[i].stats.Nacks++
-	if u := m.algs[i]; u != nil {
-		u.OnNack(now, n)
+	r := &m.records[i]
+	r.counts.nacks++
+	if r.custom {
+		m.algs[i].OnNack(now, n)
 	}
 	m.finish(b, now)
 }
@@ -82,9 +85,10 @@ func (m *Manager) OnInferredLoss(pdc Handle, now int64, l Loss) {
 	i := uint32(b.context.Index())
 	m.contexts[i].OnInferredLoss(m.p, now, l)
 	m.feedback(b, now, l.Report())
-	m.records[i].stats.Losses++
-	if u := m.algs[i]; u != nil {
-		u.OnLoss(now, l)
+	r := &m.records[i]
+	r.counts.losses++
+	if r.custom {
+		m.algs[i].OnLoss(now, l)
 	}
 	m.finish(b, now)
 }
@@ -142,9 +146,10 @@ func (m *Manager) finish(b *member, now int64) {
 
 // consult asks the user's algorithm what it allows now.
 func (m *Manager) consult(i uint32, now int64) {
-	if a := m.algs[i]; a != nil {
-		c := &m.contexts[i]
-		bytes, notBefore := a.Allow(now, c.Standing(m.p))
-		c.SetAllowance(m.p, now, bytes, notBefore)
+	if !m.records[i].custom {
+		return
 	}
+	c := &m.contexts[i]
+	bytes, notBefore := m.algs[i].Allow(now, c.Standing(m.p))
+	c.SetAllowance(m.p, now, bytes, notBefore)
 }

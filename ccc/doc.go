@@ -18,7 +18,7 @@
 // slabs: PDCs bound to contexts, whose turn it is ([Manager.Next]), deadlines
 // ([Manager.Tick]), an [Algorithm] of the user's beside NSCC. For more than one core
 // it has a [Gate] for each context, where any goroutine reserves bytes, an inbox
-// ([Manager.Post]), and snapshots ([Manager.Snapshot]). Nobody waits for anybody.
+// ([Manager.Post]), and snapshots ([Manager.Refresh]). Nobody waits for anybody.
 //
 // Sizes are nominal packet sizes in bytes ([NominalSize]), times nanoseconds of
 // the caller's monotonic clock.

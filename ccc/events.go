@@ -89,7 +89,9 @@ func (c *Context) OnSend(p *Params, now, size int64, rtx bool) {
 
 // OnACK takes in an acknowledgement. Tell the path choice first:
 // [Entropy.Feedback] with [Ack.Report].
-func (c *Context) OnACK(p *Params, now int64, a Ack) {
+func (c *Context) OnACK(p *Params, now int64, a Ack) { c.onACK(p, now, &a) }
+
+func (c *Context) onACK(p *Params, now int64, a *Ack) {
 	if a.RtxPackets != 0 {
 		c.unmark(int32(a.RtxPackets), a.RtxBytes)
 		c.window.OnUnmark(a.RtxBytes)

@@ -55,6 +55,7 @@ func (q *inbox) pop(e *Event) bool {
 		return false
 	}
 	*e = c.event
+	c.event.view = nil
 	c.turn.Store(t + uint64(len(q.cells)))
 	q.head.Store(t + 1)
 	return true

@@ -41,8 +41,9 @@ type ManagerConfig struct {
 //
 // Its methods belong to one owner at a time and say nothing further about it,
 // except for those that any goroutine may call: [Manager.Post], [Manager.TryOwn],
-// [Manager.Gate], [Manager.Snapshot]. A single goroutine that drives everything
-// is an owner without ado.
+// [Manager.Gate], [Manager.Refresh]. A goroutine that is the only one to call
+// anything is the owner without ado; as soon as others call those four, the owner
+// is who succeeded with TryOwn.
 //
 // Events whose handle is of an earlier life are ignored; [Manager.Stale] counts
 // them. Invariant: for each context the backlog is the sum of its PDCs', likewise
@@ -62,7 +63,6 @@ type Manager struct {
 	busy  int64 // contexts with something to send
 
 	gates []Gate
-	views []view
 	stale uint64
 	seed  uint64
 	inbox inbox
@@ -73,18 +73,22 @@ type Manager struct {
 	_     [cacheLine - 4]byte
 }
 
-// A record is what the manager keeps for a context beside it, off the path of an
-// acknowledgement that changes nothing.
+// A record is what the manager keeps for a context beside it. The first line of
+// 64 bytes is that of every event.
 type record struct {
 	handle Handle
-	edge   edge
-	due    int64 // armed deadline, ns
-	armed  bool
-	busy   bool
-	stats  Stats
-	since  int64 // when the wait that State and Reason tell began, ns
+	ready  bool // on the ready list
+	busy   bool // counted in Manager.busy
+	armed  bool // has a deadline
+	custom bool // runs an algorithm of the user's
 	held   Reason
-	shown  int64 // when the last snapshot was published, ns
+	last   int64 // time of the last event, ns
+	counts counts
+
+	edge   edge
+	due    int64          // the armed deadline, ns
+	since  int64          // when the wait for held began, ns
+	waited [reasons]int64 // see Snapshot.Held
 }
 
 // NewManager allocates all that the manager will ever use.
@@ -111,7 +115,6 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		ready:    newLinks(c.Contexts + 1),
 		turns:    newLinks(c.PDCs + c.Contexts),
 		due:      timerwheel.New(c.Contexts, 1, c.Now),
-		views:    make([]view, c.Contexts),
 		seed:     c.Seed,
 		inbox:    newInbox(c.Inbox),
 		clock:    c.Now,
@@ -155,6 +158,7 @@ func (m *Manager) SetAlgorithm(h Handle, now int64, a Algorithm) {
 		return
 	}
 	m.algs[i] = a
+	m.records[i].custom = a != nil
 	if a == nil {
 		m.contexts[i].allowAll()
 	}
@@ -213,8 +217,8 @@ func (m *Manager) Unbind(pdc Handle, now int64) (freed Handle, baseRTT int64) {
 		return 0, 0
 	}
 	i := uint32(b.context.Index())
-	if j := uint32(pdc.Index()); m.turns.linked(j) {
-		m.turns.remove(j)
+	if b.queued {
+		m.turns.remove(uint32(pdc.Index()))
 	}
 	last := m.contexts[i].Unbind(m.p, now, b.left)
 	*b = member{}
@@ -231,7 +235,6 @@ func (m *Manager) free(i uint32, now int64) (Handle, int64) {
 	m.contexts[i] = Context{}
 	m.algs[i] = nil
 	m.settle(i, now)
-	m.show(i, now)
 	m.records[i].handle = 0
 	return h, rtt
 }

@@ -8,6 +8,7 @@ type member struct {
 	handle  Handle
 	context Handle
 	fixed   bool  // takes no part in path choice
+	queued  bool  // has its turns in the context's round
 	purse   int32 // bytes that this turn still has; a debt if negative
 	left    Left  // what the PDC would leave behind if it went now
 

@@ -12,6 +12,7 @@ const (
 	EventCredit                   // a cumulative credit of Size bytes
 
 	eventKinds = iota
+	eventShow  = EventKind(eventKinds) // of Refresh: PDC is a context
 )
 
 var eventNames = [eventKinds]string{"new data", "send", "ack", "nack", "loss", "credit"}
@@ -30,10 +31,12 @@ type Event struct {
 	Ack  Ack
 	Nack Nack
 	Loss Loss
+
+	view *View // of eventShow
 }
 
 // Post hands e to whoever owns the manager, and owns it for the moment if nobody
-// does (flat combining). It never waits for an owner. It returns false if as many
+// does (flat combining), for the events of others too. It never waits for an owner. It returns false if as many
 // events wait as the inbox holds; e was not taken then and is still the caller's.
 //
 // No event that was taken is lost: an owner looks again after it has let go, and
@@ -42,7 +45,7 @@ type Event struct {
 // Events of one goroutine are handled in the order in which it posted them.
 func (m *Manager) Post(e Event) bool {
 	taken := m.inbox.push(&e)
-	for m.inbox.waiting() && m.TryOwn() {
+	if m.inbox.waiting() && m.TryOwn() {
 		m.Disown()
 	}
 	return taken
@@ -54,12 +57,15 @@ func (m *Manager) TryOwn() bool { return m.owner.CompareAndSwap(0, 1) }
 
 // Disown handles what was posted and lets go.
 func (m *Manager) Disown() {
-	for {
+	m.Drain()
+	m.letGo()
+}
+
+// letGo ends the ownership, and takes it up again for what was posted after the
+// owner's last look into the inbox: its poster found the manager owned.
+func (m *Manager) letGo() {
+	for m.owner.Store(0); m.inbox.waiting() && m.TryOwn(); m.owner.Store(0) {
 		m.Drain()
-		m.owner.Store(0)
-		if !m.inbox.waiting() || !m.TryOwn() {
-			return
-		}
 	}
 }
 
@@ -86,6 +92,8 @@ func (m *Manager) apply(e *Event, now int64) {
 		m.OnInferredLoss(e.PDC, now, e.Loss)
 	case EventCredit:
 		m.OnCreditUpdate(e.PDC, now, e.Size)
+	case eventShow:
+		m.show(e.PDC, e.view)
 	}
 }
 

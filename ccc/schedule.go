@@ -47,18 +47,18 @@ func (m *Manager) nextMember(i uint32) *member {
 	}
 }
 
-// turn keeps a PDC in its context's round while it has something to send. It
-// leaves with an empty purse, debts stay.
+// turn keeps a PDC in its context's round while it has something to send. What is
+// in its purse, less than an MTU either way, stays there.
 func (m *Manager) turn(b *member, i uint32) {
-	j := uint32(b.handle.Index())
-	waits := b.waiting() > 0
-	switch {
-	case waits == m.turns.linked(j):
-	case waits:
+	j, waits := uint32(b.handle.Index()), b.waiting() > 0
+	if waits == b.queued {
+		return
+	}
+	b.queued = waits
+	if waits {
 		m.turns.append(uint32(len(m.pdcs))+i, j)
-	default:
+	} else {
 		m.turns.remove(j)
-		b.purse = min(b.purse, 0)
 	}
 }
 
@@ -66,7 +66,9 @@ func (m *Manager) turn(b *member, i uint32) {
 // here.
 func (m *Manager) settle(i uint32, now int64) {
 	c, r := &m.contexts[i], &m.records[i]
-	if ready := c.state == StateReady; ready != m.ready.linked(i) {
+	r.last = now
+	if ready := c.state == StateReady; ready != r.ready {
+		r.ready = ready
 		if ready {
 			m.ready.append(uint32(len(m.contexts)), i)
 		} else {
@@ -80,18 +82,11 @@ func (m *Manager) settle(i uint32, now int64) {
 	if c.state == StateActive || r.held != ReasonBacklog {
 		r.account(c, now)
 	}
-	m.arm(i)
-	m.publish(i, now)
-}
-
-// publish shows others what the event changed.
-func (m *Manager) publish(i uint32, now int64) {
-	c, r := &m.contexts[i], &m.records[i]
+	if m.p.credit || r.custom || r.armed {
+		m.arm(i)
+	}
 	if m.gates != nil {
 		r.edge.publish(&m.gates[i], c.admission(m.p, now))
-	}
-	if now-r.shown >= m.p.nscc.BaseRTT() || c.state == StateIdle {
-		m.show(i, now)
 	}
 }
 

@@ -154,6 +154,30 @@ func TestPacerSpreadsWindowOverRoundTrip(t *testing.T) {
 	require.EqualValues(t, 28*200, now, "the 29th packet, at 12.5 bytes a ns")
 }
 
+// What a division leaves over is carried on: no drift over many packets.
+func TestPacerKeepsExactRate(t *testing.T) {
+	var p Pacer
+	now := int64(0)
+	for range 7000 {
+		bytes, at := p.Allow(now, Standing{Cwnd: 99_991, BaseRTT: 6007, MTU: mtu})
+		require.Equal(t, mtu, bytes)
+		now = max(now, at)
+		p.OnSend(now, 4160)
+	}
+	require.EqualValues(t, 7000*4160*6007*100/(99_991*125), p.next)
+}
+
+func TestPacerExtremes(t *testing.T) {
+	for _, s := range []Standing{{}, {Cwnd: 1 << 32, BaseRTT: 60e9, MTU: mtu}, {Cwnd: mtu, BaseRTT: 1, MTU: mtu}} {
+		var p Pacer
+		for _, size := range []int64{0, 1, mtu, 1 << 40, 1 << 62} {
+			_, at := p.Allow(0, s)
+			require.GreaterOrEqual(t, at, int64(0))
+			p.OnSend(1<<40, size)
+		}
+	}
+}
+
 // fixedWindow is a user's algorithm: so many bytes in flight and no more.
 type fixedWindow struct {
 	bytes                     int64

@@ -193,6 +193,17 @@ func TestPostWaitsForOwner(t *testing.T) {
 	require.True(t, m.TryOwn())
 }
 
+// The moment between an owner's last look and its letting go.
+func TestPostWhileOwnerLetsGo(t *testing.T) {
+	m, ctx, pdcs := seedManager(t, seedFabric())
+	require.True(t, m.TryOwn())
+	m.Drain()
+	require.True(t, m.Post(Event{Kind: EventNewData, PDC: pdcs[0], Size: mtu}))
+	m.letGo()
+	require.EqualValues(t, mtu, m.Context(ctx).Backlog())
+	require.True(t, m.TryOwn())
+}
+
 func TestPostFullInboxKeepsNothing(t *testing.T) {
 	p := testParams(t, seedFabric())
 	m := newManager(t, ManagerConfig{Params: p, Contexts: 1, PDCs: 1, Inbox: 2})
@@ -247,17 +258,21 @@ func TestPostParallelLosesNothing(t *testing.T) {
 	}
 }
 
-// Readers see snapshots that belong to one moment.
+// Readers see snapshots that belong to one moment, beside an owner that stays.
 func TestSnapshotParallelIsConsistent(t *testing.T) {
 	m, ctx, pdcs := seedManager(t, seedFabric())
+	require.True(t, m.TryOwn())
 	var stop atomic.Bool
 	var wg sync.WaitGroup
+	var v View
+	require.Zero(t, v.Snapshot())
 	for range 2 {
 		wg.Go(func() {
 			last := int64(0)
 			for !stop.Load() {
-				s := m.Snapshot(ctx)
-				if s.Inflight+s.Waiting != 1000*mtu && s.Time != 0 {
+				m.Refresh(ctx, &v)
+				s := v.Snapshot()
+				if s.Context != 0 && s.Inflight+s.Waiting != 1000*mtu {
 					t.Errorf("torn: %+v", s)
 					return
 				}
@@ -269,17 +284,25 @@ func TestSnapshotParallelIsConsistent(t *testing.T) {
 		})
 	}
 	m.SetMode(ctx, 0, ModeObserve)
-	m.OnNewData(pdcs[0], 6*us, 1000*mtu)
+	m.OnNewData(pdcs[0], 0, 1000*mtu)
 	for i := range int64(1000) {
-		m.OnSend(pdcs[0], (i+2)*6*us, Sent{Size: mtu})
+		m.Drain()
+		m.OnSend(pdcs[0], i, Sent{Size: mtu})
 	}
 	stop.Store(true)
 	wg.Wait()
-	s := m.Snapshot(ctx)
+	m.Disown()
+	require.True(t, m.Refresh(ctx, &v), "at once: nobody owns it")
+	s := v.Snapshot()
+	require.Equal(t, ctx, s.Context)
 	require.Equal(t, StatePending, s.State)
 	require.Equal(t, ModeObserve, s.Mode)
 	require.EqualValues(t, 1000, s.Sent)
-	require.Zero(t, m.Snapshot(NewHandle(60_000, 1)))
+	require.EqualValues(t, 999, s.Time)
+
+	var none View
+	require.True(t, m.Refresh(NewHandle(60_000, 1), &none))
+	require.Zero(t, none.Snapshot())
 }
 
 func TestSnapshotTellsWhatHeldDataBack(t *testing.T) {
@@ -292,11 +315,15 @@ func TestSnapshotTellsWhatHeldDataBack(t *testing.T) {
 	a := ack(2, mtu)
 	a.ECN = true
 	m.OnACK(pdcs[0], 8*us, a)
-	s := m.Snapshot(ctx)
-	require.Equal(t, StateReady, s.State)
+	m.OnInferredLoss(pdcs[0], 8*us, Loss{Size: mtu})
+	m.OnNACK(pdcs[0], 8*us, Nack{Nack: nscc.Nack{Size: mtu}})
+	var v View
+	m.Refresh(ctx, &v)
+	s := v.Snapshot()
 	require.EqualValues(t, 7*us, s.Held[ReasonWindow])
-	require.EqualValues(t, 1, s.Marked)
-	require.EqualValues(t, 1, s.Acks)
-	require.EqualValues(t, 27, s.Sent)
 	require.EqualValues(t, 6*us, s.BaseRTT)
+	require.Equal(t, []int64{27, 1, 1, 1, 1}, []int64{s.Sent, s.Acks, s.Marked, s.Nacks, s.Losses})
+	require.Equal(t, m.Context(ctx).Cwnd(), s.Cwnd)
+	require.EqualValues(t, 23*mtu, s.Inflight)
+	require.EqualValues(t, 3*mtu, s.Waiting)
 }

@@ -5,43 +5,13 @@ import (
 	"sync/atomic"
 )
 
-// Stats counts what happened to one context.
-type Stats struct {
-	Sent   uint64 // packets, first and again
-	Acks   uint64
-	Marked uint64 // of the acknowledgements, those with an ECN echo
-	Nacks  uint64
-	Losses uint64
-
-	// Held is how long data waited, by what held it back, ns: ACTIVE with that
-	// [Reason].
-	Held [reasons]int64
-}
-
-func (s *Stats) ack(marked bool) {
-	s.Acks++
-	if marked {
-		s.Marked++
-	}
-}
-
-// account adds the wait that ends to what held it, and begins the next.
-func (r *record) account(c *Context, now int64) {
-	if r.held != ReasonBacklog {
-		r.stats.Held[r.held] += max(now-r.since, 0)
-	}
-	r.since, r.held = now, ReasonBacklog
-	if c.state == StateActive {
-		r.held = c.why
-	}
-}
-
 // Snapshot is what can be seen of a context from outside. Sizes in bytes, times
 // in ns.
 type Snapshot struct {
-	Time     int64 // of the event after which it was taken
+	Context  Handle // whose; 0: nothing has been published
+	Time     int64  // of the context's last event
 	State    State
-	Reason   Reason
+	Reason   Reason // what bounds sending
 	Mode     Mode
 	Cwnd     int64
 	Inflight int64
@@ -50,49 +20,84 @@ type Snapshot struct {
 	BaseRTT  int64
 	QDelay   int64 // queueing delay of the last sample
 	AvgDelay int64 // averaged
-	Stats
+
+	Sent   int64 // packets, first and again
+	Acks   int64
+	Marked int64 // of the acknowledgements, those with an ECN echo
+	Nacks  int64
+	Losses int64
+
+	// Held is how long data waited, by what held it back: ACTIVE with that [Reason].
+	// The wait that goes on is in it up to Time.
+	Held [reasons]int64
 }
 
-// snapshotWords is the size of a published snapshot: see view.store.
-const snapshotWords = 9 + 5 + reasons
+// counts are the counters of a [Snapshot].
+type counts struct{ sent, acks, marked, nacks, losses int64 }
 
-// A view is a published snapshot: a sequence lock whose words are all atomic, so
-// that the race detector has nothing to say. The owner writes and never waits; a
-// reader tries again while the owner is writing.
-type view struct {
+func (n *counts) ack(marked bool) {
+	n.acks++
+	if marked {
+		n.marked++
+	}
+}
+
+// account adds the wait that ends to what held it, and begins the next.
+func (r *record) account(c *Context, now int64) {
+	if r.held != ReasonBacklog {
+		r.waited[r.held] += max(now-r.since, 0)
+	}
+	r.since, r.held = now, ReasonBacklog
+	if c.state == StateActive {
+		r.held = c.why
+	}
+}
+
+// A View is where the owner of a [Manager] leaves a snapshot for others: a sequence
+// lock whose words are all atomic, so that the race detector has nothing to say.
+// The owner writes and never waits. Any number of goroutines may read, and try
+// again while it writes. The zero View is empty. Do not copy a View.
+type View struct {
 	seq  atomic.Uint64 // odd while the words change
-	word [snapshotWords]atomic.Int64
-	_    [(cacheLine - (snapshotWords+1)*8%cacheLine) % cacheLine]byte
+	word [viewWords]atomic.Int64
 }
 
-// show publishes the state of a context.
-func (m *Manager) show(i uint32, now int64) {
-	c, r, v := &m.contexts[i], &m.records[i], &m.views[i]
-	r.shown = now
+const viewWords = 15 + reasons
+
+// Refresh asks for the present state of context h in v, where [View.Snapshot]
+// reads it. It never waits: if nobody owns the manager it is there on return, else
+// as soon as the owner drains the inbox. False means that the inbox was full. A
+// snapshot costs running traffic nothing until somebody asks for it.
+func (m *Manager) Refresh(h Handle, v *View) bool {
+	return m.Post(Event{Kind: eventShow, PDC: h, view: v})
+}
+
+// show publishes the state of context h. A life that is over leaves its last state
+// in place.
+func (m *Manager) show(h Handle, v *View) {
+	i, ok := m.context(h)
+	if !ok {
+		return
+	}
+	c, r := &m.contexts[i], &m.records[i]
 	w := c.window.Snapshot()
+	n := &r.counts
 	v.seq.Add(1)
 	for k, word := range [...]int64{
-		now, int64(c.state) | int64(c.why)<<8 | int64(c.mode)<<16,
-		w.Cwnd, w.Inflight, c.waiting(), c.credit.Credit(), w.BaseRTT, w.QDelay, w.AvgDelay,
-		int64(r.stats.Sent), int64(r.stats.Acks), int64(r.stats.Marked), int64(r.stats.Nacks), int64(r.stats.Losses),
+		int64(h), r.last, int64(c.state) | int64(c.why)<<8 | int64(c.mode)<<16,
+		w.Cwnd, w.Inflight, c.waiting(), c.credit.Credit(), w.QDelay, w.AvgDelay,
+		n.sent, n.acks, n.marked, n.nacks, n.losses, w.BaseRTT,
 	} {
 		v.word[k].Store(word)
 	}
-	for k, held := range r.stats.Held {
-		v.word[snapshotWords-reasons+k].Store(held)
+	for k, ns := range r.waited {
+		v.word[viewWords-reasons+k].Store(ns)
 	}
 	v.seq.Add(1)
 }
 
-// Snapshot returns what was last published of the context at the index of h, by
-// whichever life. Any goroutine may call it beside running traffic. The owner
-// publishes in the first event of every base round trip, and when a context goes
-// idle or is freed, so between events it may be one round trip old; Time tells.
-func (m *Manager) Snapshot(h Handle) Snapshot {
-	if int(h.Index()) >= len(m.views) {
-		return Snapshot{}
-	}
-	v := &m.views[h.Index()]
+// Snapshot returns what was last published in v; all of it belongs to one moment.
+func (v *View) Snapshot() Snapshot {
 	for {
 		before := v.seq.Load()
 		s := v.load()
@@ -103,15 +108,15 @@ func (m *Manager) Snapshot(h Handle) Snapshot {
 	}
 }
 
-func (v *view) load() Snapshot {
+func (v *View) load() Snapshot {
 	w := func(k int) int64 { return v.word[k].Load() }
 	s := Snapshot{
-		Time: w(0), State: State(w(1)), Reason: Reason(w(1) >> 8), Mode: Mode(w(1) >> 16),
-		Cwnd: w(2), Inflight: w(3), Waiting: w(4), Credit: w(5), BaseRTT: w(6), QDelay: w(7), AvgDelay: w(8),
-		Stats: Stats{Sent: uint64(w(9)), Acks: uint64(w(10)), Marked: uint64(w(11)), Nacks: uint64(w(12)), Losses: uint64(w(13))},
+		Context: Handle(w(0)), Time: w(1), State: State(w(2)), Reason: Reason(w(2) >> 8), Mode: Mode(w(2) >> 16),
+		Cwnd: w(3), Inflight: w(4), Waiting: w(5), Credit: w(6), QDelay: w(7), AvgDelay: w(8),
+		Sent: w(9), Acks: w(10), Marked: w(11), Nacks: w(12), Losses: w(13), BaseRTT: w(14),
 	}
 	for k := range s.Held {
-		s.Held[k] = w(snapshotWords - reasons + k)
+		s.Held[k] = w(viewWords - reasons + k)
 	}
 	return s
 }
