@@ -22,66 +22,113 @@ type Ack struct {
 	Kind    SampleKind
 }
 
+// A signal is an Ack that fits into registers, with a mark that is a number: on a
+// bool the compiler branches, and nobody can predict marks.
+type signal struct {
+	bytes, rtt int64
+	bits       ackBits
+}
+
+// ackBits packs the small fields of an Ack. The mark is where quadrantOf wants it.
+type ackBits uint32
+
+const (
+	restoreBit ackBits = 1
+	markBit    ackBits = quadHold
+	pendShift          = 8
+	kindShift          = 16
+)
+
+func (b ackBits) marked() bool { return b&markBit != 0 }
+func (b ackBits) pend() int64  { return int64(b >> pendShift & pendMask) }
+
 // The quadrants of mark and delay, as indices.
 const (
-	quadProportional = iota // unmarked, below target
-	quadFair                // unmarked, at or above target
-	quadHold                // marked, below target
-	quadDecrease            // marked, at or above target
+	quadProportional = 0 // unmarked, below target
+	quadFair         = 1 // unmarked, at or above target
+	quadHold         = 2 // marked, below target
+	quadDecrease     = 3 // marked, at or above target
 )
 
 // quadrantOf classifies one sample. A delay equal to the target counts as long.
-func quadrantOf(marked bool, qdelay, target int64) int {
-	i := quadProportional
+func quadrantOf(b ackBits, qdelay, target int64) int {
+	long := 0
 	if qdelay >= target {
-		i = quadFair
+		long = quadFair
 	}
-	if marked {
-		i |= quadHold
-	}
-	return i
+	return int(b&markBit) | long
 }
 
 // OnACK takes in an acknowledgement that arrived at now. UE Specification 1.0.x,
 // section 3.6.13: counters, penalty, base round trip, delay average, quick adapt,
 // one of four cases, application of the accumulated increase.
 func (w *Window) OnACK(p *Params, now int64, a Ack) {
+	s := signal{a.Bytes, a.RTT, ackBits(a.Pend&pendMask)<<pendShift | ackBits(a.Kind)<<kindShift}
+	if a.ECN {
+		s.bits |= markBit
+	}
+	if a.Restore {
+		s.bits |= restoreBit
+	}
+	w.onACK(p, now, s)
+}
+
+// onACK is OnACK. Its branches are the rare ones or follow the path's mood; what
+// differs between the four cases comes out of the table.
+func (w *Window) onACK(p *Params, now int64, s signal) {
 	if p.profile != ProfileSpec {
-		w.ackHTSim(p, now, a)
+		w.ackHTSim(p, now, s)
 		return
 	}
-	n := clampBytes(a.Bytes)
+	n := clampBytes(s.bytes)
 	w.count(n)
 	w.action, w.fulfilled = ActionNone, false
-	pend := a.Pend & pendMask
-	if pend != 0 || a.Restore {
-		w.penalise(p, n, int64(pend))
+	if s.bits&(restoreBit|pendMask<<pendShift) != 0 {
+		w.penalise(p, n, s.bits.pend())
 	}
-	if a.RTT <= 0 {
+	if s.rtt <= 0 {
 		return
 	}
-	if a.RTT < w.base {
-		w.lowerBase(p, a.RTT)
+	if s.rtt < w.base {
+		w.lowerBase(p, s.rtt)
 	}
-	q := min(a.RTT, never) - w.base
+	q := min(s.rtt, never) - w.base
 	w.qdelay = q
 	if p.filter == FilterForgetting {
 		w.forget(now, q)
 	} else {
-		w.average(p, q, a.ECN)
+		w.average(p, q, s.bits)
 	}
-	if w.ignored < w.ignore && a.ECN {
+	if w.ignored < w.ignore && s.bits.marked() {
 		w.skip()
 		return
 	}
-	if now >= w.qaEnd && w.endPeriod(p, now, signal{qdelay: q}) {
-		return
+	if now >= w.qaEnd && !p.qaOff {
+		cut := (w.trigger || q > p.qaThreshold) && w.quickAdapt(p)
+		w.openPeriod(p, now)
+		if cut {
+			return
+		}
 	}
-	i := quadrantOf(a.ECN, q, p.target)
-	if (pend != 0 || w.inflight+n+p.fullSlack <= w.cwnd) && !a.ECN {
+	i := quadrantOf(s.bits, q, p.target)
+	if w.held(p, n, s.bits) && !s.bits.marked() {
 		i = quadHold
 	}
-	w.adjust(p, now, n, q, i)
+	d := &p.quadrants[i&3]
+	w.streak(d, n, q)
+	w.action = ActionProportional + Action(i)
+	switch {
+	case (w.fast != 0 || int64(w.fastCount) > w.cwnd) && q < d.fastBelow:
+		w.fastIncrease(p, n)
+	case w.avg > p.targetAvg && now-w.lastDec > w.base && i == quadDecrease:
+		w.decrease(p, now)
+	default:
+		slack := float64(p.target - q)
+		w.incr += float64(float64(n) * (float64(d.slope*slack) + d.level))
+	}
+	if w.received > p.adjustBytes || now-w.lastAdjust >= p.adjustPeriod {
+		w.fulfil(p, now)
+	}
 }
 
 // count takes n acknowledged bytes out of flight and into the counters.
@@ -92,12 +139,16 @@ func (w *Window) count(n int64) {
 	w.ignored = addSat(w.ignored, n)
 }
 
-// adjust applies one of the four cases, then the accumulated increase if it is
-// due. Its branches are the rare ones; what differs between the cases comes out
-// of the table.
-func (w *Window) adjust(p *Params, now, n, q int64, i int) {
-	d := &p.quadrants[i&3]
-	action := ActionProportional + Action(i)
+// held reports whether an increase has to wait: the destination penalises, or the
+// window was not full before these n bytes were acknowledged.
+func (w *Window) held(p *Params, n int64, b ackBits) bool {
+	return b&(pendMask<<pendShift) != 0 || w.inflight+n+p.fullSlack <= w.cwnd
+}
+
+// streak counts the bytes acknowledged in a row at about no delay. It clears twice
+// by the same condition, because the compiler turns a single assignment into a
+// conditional move.
+func (w *Window) streak(d *quadrant, n, q int64) {
 	run, fast := addSat(w.fastCount, n&d.countMask), w.fast
 	if q >= d.clearAt {
 		run = 0
@@ -106,27 +157,13 @@ func (w *Window) adjust(p *Params, now, n, q int64, i int) {
 		fast = 0
 	}
 	w.fastCount, w.fast = run, fast
-	switch {
-	case (fast != 0 || int64(run) > w.cwnd) && q < d.fastBelow:
-		w.fastIncrease(p, n)
-		action = ActionFast
-	case w.avg > p.targetAvg && now-w.lastDec > w.base && i == quadDecrease:
-		w.decrease(p, now)
-		action = ActionDecrease
-	default:
-		slack := float64(p.target - q)
-		w.incr += float64(float64(n) * (float64(d.slope*slack) + d.level))
-	}
-	w.action = action
-	if w.received > p.adjustBytes || now-w.lastAdjust >= p.adjustPeriod {
-		w.fulfil(p, now)
-	}
 }
 
 // fastIncrease grows the window by a share of what was acknowledged.
 func (w *Window) fastIncrease(p *Params, n int64) {
 	w.cwnd = grown(w.cwnd, float64(p.fastScale*float64(n)), w.maxWnd)
 	w.fast = 1
+	w.action = ActionFast
 }
 
 // decrease cuts the window by the average delay's excess over the target. The
@@ -136,6 +173,7 @@ func (w *Window) decrease(p *Params, now int64) {
 	factor := max(1-float64(p.gamma*excess), p.maxMDJump)
 	w.cwnd = max(int64(float64(w.cwnd)*factor), p.mtu)
 	w.lastDec = now
+	w.action = ActionDecrease
 }
 
 // fulfil applies the accumulated increase, and eta once a period.

@@ -1,9 +1,9 @@
 package nscc
 
 // average moves the average by a fixed share of the sample.
-func (w *Window) average(p *Params, q int64, marked bool) {
+func (w *Window) average(p *Params, q int64, b ackBits) {
 	limit, draining := p.drainAbove, w.base>>2
-	if marked {
+	if b.marked() {
 		limit = never
 	}
 	if q > limit {

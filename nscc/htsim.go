@@ -4,18 +4,18 @@ package nscc
 // truncation after every real product, its clamp after every acknowledgement.
 
 // ackHTSim is OnACK of the htsim profiles.
-func (w *Window) ackHTSim(p *Params, now int64, a Ack) {
-	n := clampBytes(a.Bytes)
+func (w *Window) ackHTSim(p *Params, now int64, s signal) {
+	n := clampBytes(s.bytes)
 	w.inflight = max(w.inflight-n, inflightMin)
 	w.achieved = min(w.achieved+n, counterMax)
 	w.received = min(w.received+n, counterMax)
 	w.ignored += uint32(n)
 	w.action, w.fulfilled = ActionNone, false
-	w.qdelay = w.delayHTSim(p, a)
-	if w.quickAdaptHTSim(p, now, a.ECN, signal{qdelay: w.qdelay}) {
+	w.qdelay = w.delayHTSim(p, s)
+	if w.quickAdaptHTSim(p, now, s.bits, w.trigger || w.qdelay > p.qaThreshold) {
 		return
 	}
-	i := quadrantOf(a.ECN, w.qdelay, p.target)
+	i := quadrantOf(s.bits, w.qdelay, p.target)
 	w.action = ActionProportional + Action(i)
 	switch i {
 	case quadFair:
@@ -35,30 +35,30 @@ func (w *Window) ackHTSim(p *Params, now int64, a Ack) {
 }
 
 // delayHTSim is the queueing delay that the simulator takes a sample for.
-func (w *Window) delayHTSim(p *Params, a Ack) int64 {
-	if a.RTT <= 0 {
+func (w *Window) delayHTSim(p *Params, s signal) int64 {
+	if s.rtt <= 0 {
 		return int64(w.avg)
 	}
-	if a.RTT < w.base {
-		switch a.Kind {
+	if s.rtt < w.base {
+		switch SampleKind(s.bits >> kindShift) {
 		case SampleProbe:
 			return 0
 		case SampleKeepBase:
 			return int64(w.avg)
 		default:
-			w.lowerBase(p, a.RTT)
+			w.lowerBase(p, s.rtt)
 		}
 	}
-	q := min(a.RTT, never) - w.base
-	w.averageHTSim(p, q, a.ECN)
+	q := min(s.rtt, never) - w.base
+	w.averageHTSim(p, q, s.bits)
 	return q
 }
 
 // averageHTSim truncates to whole ticks. The quarter is taken of the product, as
 // the simulator does; a power of two makes no difference.
-func (w *Window) averageHTSim(p *Params, q int64, marked bool) {
+func (w *Window) averageHTSim(p *Params, q int64, b ackBits) {
 	sample := float64(q)
-	if !marked && q > p.target {
+	if !b.marked() && q > p.target {
 		sample = float64(w.base) * 0.25
 	}
 	w.avg = float64(int64(float64(p.gain*sample) + float64(p.keep*w.avg)))
@@ -66,19 +66,22 @@ func (w *Window) averageHTSim(p *Params, q int64, marked bool) {
 
 // quickAdaptHTSim waits for now > end where the specification has >=, and lets
 // the byte counters wrap.
-func (w *Window) quickAdaptHTSim(p *Params, now int64, marked bool, s signal) bool {
-	if marked && w.ignored < w.ignore && !p.qaOff {
+func (w *Window) quickAdaptHTSim(p *Params, now int64, b ackBits, asked bool) bool {
+	if p.qaOff {
+		return false
+	}
+	if b.marked() && w.ignored < w.ignore {
 		w.skip()
 		return true
 	}
 	if now <= w.qaEnd {
 		return false
 	}
-	inflight := w.inflight
-	cut := w.endPeriod(p, now, s)
+	cut := asked && w.quickAdapt(p)
 	if cut {
-		w.ignore = uint32(inflight)
+		w.ignore = uint32(w.inflight)
 	}
+	w.openPeriod(p, now)
 	return cut
 }
 
@@ -141,9 +144,9 @@ func (w *Window) nackHTSim(p *Params, now int64, n Nack) {
 	if n.Reason == ReasonTrimmed || n.Reason == ReasonTrimmedLastHop {
 		w.SampleBase(p, n.RTT)
 		w.ignored += uint32(n.Size)
-		w.averageHTSim(p, p.baseRTT, true)
+		w.averageHTSim(p, p.baseRTT, markBit)
 		w.trigger = true
-		done := w.quickAdaptHTSim(p, now, true, signal{loss: true})
+		done := w.quickAdaptHTSim(p, now, markBit, true)
 		if !done && !(p.rccc && n.Reason == ReasonTrimmedLastHop) {
 			w.cwnd -= n.Size
 			w.clamp(p)

@@ -52,7 +52,7 @@ func (w *Window) OnNACK(p *Params, now int64, n Nack) {
 	if p.filter == FilterForgetting {
 		w.forget(now, p.baseRTT)
 	} else {
-		w.average(p, p.baseRTT, true)
+		w.average(p, p.baseRTT, markBit)
 	}
 	w.ignored = addSat(w.ignored, n.Size)
 	if n.Reason == ReasonTrimmedLastHop && p.rccc {
@@ -63,8 +63,12 @@ func (w *Window) OnNACK(p *Params, now int64, n Nack) {
 		w.skip()
 		return
 	}
-	if now >= w.qaEnd && w.endPeriod(p, now, signal{loss: true}) {
-		return
+	if now >= w.qaEnd && !p.qaOff {
+		cut := w.quickAdapt(p)
+		w.openPeriod(p, now)
+		if cut {
+			return
+		}
 	}
 	w.cwnd = max(w.cwnd-n.Size, p.mtu)
 	w.action = ActionReduce
