@@ -141,11 +141,12 @@ func (m *Map) find(k *Key, hash uint64) Handle {
 	return None
 }
 
-// equal compares without a branch for each word: a tag match is nearly always a
-// key match, so there is nothing to gain from stopping early.
+// equal compares word by word, the last one first: keys of one FEP differ there or
+// in their sources, and mostly a tag match is a key match anyway. In this form the
+// compiler inlines it.
 func (e *entry) equal(k *Key) bool {
-	return (e.key[0].Load()^k[0])|(e.key[1].Load()^k[1])|(e.key[2].Load()^k[2])|
-		(e.key[3].Load()^k[3])|(e.key[4].Load()^k[4]) == 0
+	return e.key[4].Load() == k[4] && e.key[1].Load() == k[1] && e.key[0].Load() == k[0] &&
+		e.key[3].Load() == k[3] && e.key[2].Load() == k[2]
 }
 
 // startOf is where in a bucket the scan for a key begins. Beginning anywhere but

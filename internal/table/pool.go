@@ -26,6 +26,10 @@ type PoolConfig struct {
 	Count int    // number of ids, at least 1; First+Count-1 must be at most 65,535
 	Hold  int64  // quarantine in nanoseconds before a released id may be claimed again
 	Start uint16 // offset of the id that is claimed first, modulo Count; best random
+
+	// Slots, if given, is the array that the ids index, for pools of one id space to
+	// share; it needs First+Count elements.
+	Slots []Slot
 }
 
 // Validate names the field that is out of its limits.
@@ -37,6 +41,8 @@ func (c *PoolConfig) Validate() error {
 		return fmt.Errorf("table: PoolConfig.Count is %d, want 1 to %d", c.Count, 1<<16-int(c.First))
 	case c.Hold < 0:
 		return fmt.Errorf("table: PoolConfig.Hold is %d, want at least 0", c.Hold)
+	case c.Slots != nil && len(c.Slots) < int(c.First)+c.Count:
+		return fmt.Errorf("table: PoolConfig.Slots has %d elements, want %d", len(c.Slots), int(c.First)+c.Count)
 	}
 	return nil
 }
@@ -57,8 +63,9 @@ func (c *PoolConfig) Validate() error {
 // out before its time, however great the demand.
 type Pool struct {
 	first uint16
+	count uint16
 	hold  int64
-	slots []Slot
+	slots []Slot // by id
 	free  *ring
 	held  *ring
 }
@@ -101,9 +108,12 @@ func NewPool(c PoolConfig) (*Pool, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
+	if c.Slots == nil {
+		c.Slots = make([]Slot, int(c.First)+c.Count)
+	}
 	p := &Pool{
-		first: c.First, hold: c.Hold,
-		slots: make([]Slot, c.Count), free: newRing(c.Count), held: newRing(c.Count),
+		first: c.First, count: uint16(c.Count), hold: c.Hold,
+		slots: c.Slots, free: newRing(c.Count), held: newRing(c.Count),
 	}
 	for i := range c.Count {
 		p.free.push(c.First + uint16((i+int(c.Start))%c.Count))
@@ -211,17 +221,17 @@ func (p *Pool) Live(h Handle) bool {
 }
 
 // Owns reports whether id is one of the pool's.
-func (p *Pool) Owns(id uint16) bool { return int(id-p.first) < len(p.slots) }
+func (p *Pool) Owns(id uint16) bool { return id-p.first < p.count }
 
 // Slot returns the slot of id, nil if it is not one of the pool's.
 func (p *Pool) Slot(id uint16) *Slot {
-	if i := id - p.first; int(i) < len(p.slots) {
-		return &p.slots[i]
+	if !p.Owns(id) {
+		return nil
 	}
-	return nil
+	return &p.slots[id]
 }
 
-func (p *Pool) slot(id uint16) *Slot { return &p.slots[id-p.first] }
+func (p *Pool) slot(id uint16) *Slot { return &p.slots[id] }
 
 // PoolStats counts the ids by what they are doing. While others change the pool
 // the parts may not add up; on a quiet pool they do:
@@ -230,17 +240,17 @@ type PoolStats struct{ Capacity, Free, Live, Resting int }
 
 // Stats counts.
 func (p *Pool) Stats() PoolStats {
-	s := PoolStats{Capacity: len(p.slots), Free: p.free.len(), Resting: p.held.len()}
-	for i := range p.slots {
-		if p.slots[i].Load().Live() {
+	s := PoolStats{Capacity: int(p.count), Free: p.free.len(), Resting: p.held.len()}
+	for i := range int(p.count) {
+		if p.slots[int(p.first)+i].Load().Live() {
 			s.Live++
 		}
 	}
 	return s
 }
 
-// Bytes is the memory that the pool holds.
+// Bytes is the memory that the pool holds, its share of the slots included.
 func (p *Pool) Bytes() int64 {
 	return int64(unsafe.Sizeof(*p)) +
-		int64(len(p.slots))*int64(unsafe.Sizeof(Slot{})) + p.free.bytes() + p.held.bytes()
+		int64(p.count)*int64(unsafe.Sizeof(Slot{})) + p.free.bytes() + p.held.bytes()
 }

@@ -26,7 +26,7 @@ func claim(t testing.TB, p *Pool) Handle {
 
 func requireAccount(t testing.TB, p *Pool, live, resting int) {
 	t.Helper()
-	n := len(p.slots)
+	n := int(p.count)
 	require.Equal(t, PoolStats{Capacity: n, Free: n - live - resting, Live: live, Resting: resting}, p.Stats())
 }
 
@@ -52,6 +52,7 @@ func TestPoolConfigValidate(t *testing.T) {
 		{"no ids", PoolConfig{First: 1}, "Count"},
 		{"one id too many", PoolConfig{First: 2, Count: 65535}, "Count"},
 		{"negative quarantine", PoolConfig{First: 1, Count: 1, Hold: -1}, "Hold"},
+		{"slots too few", PoolConfig{First: 1, Count: 1, Slots: make([]Slot, 1)}, "Slots"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := NewPool(tc.c)

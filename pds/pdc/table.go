@@ -51,6 +51,7 @@ var (
 // with it, so that late SYN packets hit it and are dropped; [Table.Reap] forgets
 // both. A stale handle or a wrong peer never matches.
 type Table struct {
+	slots    []table.Slot // by id; 0 is never live
 	general  *table.Pool
 	reserved *table.Pool // nil without one
 	keys     *table.Map
@@ -70,21 +71,12 @@ const (
 // ByID returns the live PDC with the given id, 0 without one. It does not check
 // the peer.
 func (t *Table) ByID(id pds.PDCID) Handle {
-	s := t.slot(id)
-	if s == nil {
-		return 0
-	}
-	if w := s.Load(); w.Live() {
-		return makeHandle(id, w.Generation())
+	if int(id) < len(t.slots) {
+		if w := t.slots[id].Load(); w.Live() {
+			return makeHandle(id, w.Generation())
+		}
 	}
 	return 0
-}
-
-func (t *Table) slot(id pds.PDCID) *table.Slot {
-	if s := t.general.Slot(uint16(id)); s != nil || t.reserved == nil {
-		return s
-	}
-	return t.reserved.Slot(uint16(id))
 }
 
 func (t *Table) pool(id pds.PDCID) *table.Pool {
@@ -99,10 +91,10 @@ func (t *Table) pool(id pds.PDCID) *table.Pool {
 // not known any is right, and the spdcid 0 of a NACK is compared with nothing.
 // The errors are [ErrUnknown] and [ErrPeer].
 func (t *Table) Match(dpdcid pds.PDCID, source netip.Addr, spdcid pds.PDCID) (Handle, error) {
-	s := t.slot(dpdcid)
-	if s == nil {
+	if int(dpdcid) >= len(t.slots) {
 		return 0, ErrUnknown
 	}
+	s := &t.slots[dpdcid]
 	hi, lo := table.AddrWords(source)
 	for {
 		w := s.Load()
@@ -139,10 +131,10 @@ func (t *Table) prove(s *table.Slot, w table.SlotWord) bool {
 // packet from it. It reports whether that is the peer's PDCID now: false if h has
 // gone or its peer is known under another.
 func (t *Table) Learn(h Handle, peer pds.PDCID) bool {
-	s := t.slot(h.ID())
-	if s == nil {
+	if int(h.ID()) >= len(t.slots) {
 		return false
 	}
+	s := &t.slots[h.ID()]
 	for {
 		w := s.Load()
 		known := pds.PDCID(w.User() & slotPeer)
@@ -156,7 +148,7 @@ func (t *Table) Learn(h Handle, peer pds.PDCID) bool {
 }
 
 // Live reports whether h names a live PDC.
-func (t *Table) Live(h Handle) bool { return t.pool(h.ID()).Live(table.Handle(h)) }
+func (t *Table) Live(h Handle) bool { return h != 0 && t.ByID(h.ID()) == h }
 
 // Target returns the PDC that a SYN packet with the given key belongs to: 0 with
 // [ErrUnknown] if there is none, with [ErrResting] if it was closed a while ago.
@@ -194,7 +186,7 @@ func (t *Table) Initiator(k *InitiatorKey, number int) Handle {
 // anybody. One that opens or closes meanwhile may or may not be seen.
 func (t *Table) All() iter.Seq[Handle] {
 	return func(yield func(Handle) bool) {
-		for id := 1; t.slot(pds.PDCID(id)) != nil; id++ {
+		for id := range t.slots {
 			if h := t.ByID(pds.PDCID(id)); h != 0 && !yield(h) {
 				return
 			}

@@ -76,13 +76,16 @@ func NewTable(c TableConfig) (*Table, error) {
 	if c.FirstID != 0 {
 		start = int(c.FirstID) - 1
 	}
-	general, err := table.NewPool(table.PoolConfig{First: 1, Count: c.General, Hold: c.Quarantine, Start: uint16(start)})
+	ids := c.General + c.Reserved
+	slots := make([]table.Slot, ids+1)
+	general, err := table.NewPool(table.PoolConfig{
+		First: 1, Count: c.General, Hold: c.Quarantine, Start: uint16(start), Slots: slots,
+	})
 	if err != nil {
 		return nil, err
 	}
-	ids := c.General + c.Reserved
 	t := &Table{
-		general: general, kept: c.Kept, perKey: c.PerKey,
+		slots: slots, general: general, kept: c.Kept, perKey: c.PerKey,
 		keys:   table.NewMap(ids+1, c.Seed),
 		proven: table.NewQuota(ids, uint32(ids), c.Seed),
 		held:   table.NewQuota(ids, uint32(ids), c.Seed),
@@ -91,7 +94,9 @@ func NewTable(c TableConfig) (*Table, error) {
 		t.held = table.NewQuota(ids, uint32(c.PerSource), c.Seed)
 	}
 	if c.Reserved > 0 {
-		t.reserved, err = table.NewPool(table.PoolConfig{First: uint16(c.General + 1), Count: c.Reserved, Hold: c.Quarantine})
+		t.reserved, err = table.NewPool(table.PoolConfig{
+			First: uint16(c.General + 1), Count: c.Reserved, Hold: c.Quarantine, Slots: slots,
+		})
 	}
 	return t, err
 }

@@ -62,7 +62,7 @@ func (t *Table) insertTarget(p *table.Pool, key *table.Key, peer pds.PDCID) (Han
 		t.held.Give(src)
 		return 0, false, ErrNoPDC
 	}
-	s := p.Slot(h.Index())
+	s := &t.slots[h.Index()]
 	s.Data[0].Store(key[0])
 	s.Data[1].Store(key[1])
 	p.Publish(h, slotTarget|uint64(peer))
@@ -95,7 +95,7 @@ func (t *Table) OpenInitiator(now int64, k *InitiatorKey) (Handle, error) {
 		return 0, ErrNoPDC
 	}
 	key := k.key(0)
-	s := p.Slot(h.Index())
+	s := &t.slots[h.Index()]
 	s.Data[0].Store(key[2])
 	s.Data[1].Store(key[3])
 	p.Publish(h, 0)
@@ -118,13 +118,7 @@ func (t *Table) OpenInitiator(now int64, k *InitiatorKey) (Handle, error) {
 // message finds it while it closes; Match still does. It reports whether this
 // call did it. The key of a target PDC stays until its quarantine is over.
 func (t *Table) Retire(h Handle) bool {
-	s := t.slot(h.ID())
-	if s == nil {
-		return false
-	}
-	w := s.Load()
-	return w.Generation() == h.Generation() && w.Live() && w.User()&slotTarget == 0 &&
-		t.keys.Delete(table.Handle(h))
+	return t.Live(h) && t.slots[h.ID()].Load().User()&slotTarget == 0 && t.keys.Delete(table.Handle(h))
 }
 
 // Release ends the life of h and puts its PDCID into quarantine. A handle whose
@@ -154,7 +148,7 @@ func (t *Table) reap(p *table.Pool, now int64, limit int) int {
 		if !ok {
 			return n
 		}
-		s := p.Slot(h.Index())
+		s := &t.slots[h.Index()]
 		if user := s.Load().User(); user&slotTarget != 0 {
 			t.keys.Delete(h)
 			src := t.held.Source(s.Data[0].Load(), s.Data[1].Load())
