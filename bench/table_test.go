@@ -29,7 +29,7 @@ func tableKeys(n int, seed uint64) []table.Key {
 	for i := range ks {
 		var src [4]byte
 		binary.BigEndian.PutUint32(src[:], 0x0a000000|r.Uint32()&0x000fffff)
-		ks[i] = table.MakeKey(netip.AddrFrom4(src), dst, uint64(i)<<16|seed)
+		ks[i].Set(netip.AddrFrom4(src), dst, uint64(i)<<16|seed)
 	}
 	r.Shuffle(n, func(i, j int) { ks[i], ks[j] = ks[j], ks[i] })
 	return ks

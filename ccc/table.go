@@ -38,8 +38,8 @@ type Key struct {
 	Reserved    uint16 // number of a context of one's own; 0 for the shared one
 }
 
-func (k *Key) key() table.Key {
-	return table.MakeKey(k.Source, k.Destination, uint64(k.Reserved)<<8|uint64(k.TC))
+func (k *Key) fill(key *table.Key) {
+	key.Set(k.Source, k.Destination, uint64(k.Reserved)<<8|uint64(k.TC))
 }
 
 // A Table finds the contexts of one FEP by {source, destination, traffic class} and
@@ -74,7 +74,8 @@ func NewTable(n int, seed uint64) (*Table, error) {
 
 // Lookup returns the context of k, 0 without one.
 func (t *Table) Lookup(k *Key) Handle {
-	key := k.key()
+	var key table.Key
+	k.fill(&key)
 	return Handle(t.keys.Lookup(&key))
 }
 
@@ -86,7 +87,8 @@ func (t *Table) Live(h Handle) bool { return t.slots.Live(table.Handle(h)) }
 // opens it and the others get that one. The errors are [ErrNoCCC] and
 // [ErrTableFull].
 func (t *Table) Open(k *Key) (h Handle, opened bool, err error) {
-	key := k.key()
+	var key table.Key
+	k.fill(&key)
 	if h := t.keys.Lookup(&key); h != table.None {
 		return Handle(h), false, nil
 	}
@@ -151,8 +153,9 @@ func (t *Table) ByID(peer netip.Addr, id uint8) Handle {
 	return Handle(t.ids.Lookup(&key))
 }
 
-func idKey(peer netip.Addr, id uint8) table.Key {
-	return table.MakeKey(peer, netip.Addr{}, uint64(id))
+func idKey(peer netip.Addr, id uint8) (key table.Key) {
+	key.Set(peer, netip.Addr{}, uint64(id))
+	return key
 }
 
 // Close ends the life of h; [Manager.Unbind] says when it is time. A handle whose

@@ -12,7 +12,8 @@ func Example() {
 	ids, _ := table.NewPool(table.PoolConfig{First: 1, Count: 1000, Hold: 2e9})
 	tuples := table.NewMap(1001, 0)
 	src, dst := netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("2001:db8::2")
-	k := table.MakeKey(src, dst, 0x4001)
+	var k table.Key
+	k.Set(src, dst, 0x4001)
 
 	open := func() {
 		h, _ := ids.Claim()

@@ -12,10 +12,15 @@ import (
 	"github.com/uetcc/uetcc/internal/alloctest"
 )
 
+func makeKey(a, b netip.Addr, rest uint64) (k Key) {
+	k.Set(a, b, rest)
+	return k
+}
+
 // key returns the i-th of a set of distinct keys.
 func key(i int) Key {
 	a := netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)})
-	return MakeKey(a, netip.AddrFrom4([4]byte{10, 200, 0, 1}), uint64(i))
+	return makeKey(a, netip.AddrFrom4([4]byte{10, 200, 0, 1}), uint64(i))
 }
 
 // handle returns a handle of the first life of index i.
@@ -263,8 +268,8 @@ func TestMapAllocs(t *testing.T) {
 		}
 	})
 	a := netip.MustParseAddr("2001:db8::1")
-	alloctest.Zero(t, "MakeKey", func() {
-		if MakeKey(a, a, 0) == (Key{}) {
+	alloctest.Zero(t, "Key.Set", func() {
+		if makeKey(a, a, 0) == (Key{}) {
 			panic("zero")
 		}
 	})
@@ -272,8 +277,8 @@ func TestMapAllocs(t *testing.T) {
 
 func TestMakeKeyMapsIPv4(t *testing.T) {
 	v4, mapped := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("::ffff:192.0.2.1")
-	require.Equal(t, MakeKey(v4, v4, 1), MakeKey(mapped, v4, 1))
-	require.NotEqual(t, MakeKey(v4, mapped, 1), MakeKey(v4, netip.Addr{}, 1))
+	require.Equal(t, makeKey(v4, v4, 1), makeKey(mapped, v4, 1))
+	require.NotEqual(t, makeKey(v4, mapped, 1), makeKey(v4, netip.Addr{}, 1))
 	require.Equal(t, Key{0x20010db800000000, 1, 0, 0xffff_c0000201, 7},
-		MakeKey(netip.MustParseAddr("2001:db8::1%eth0"), v4, 7))
+		makeKey(netip.MustParseAddr("2001:db8::1%eth0"), v4, 7))
 }

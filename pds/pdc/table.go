@@ -153,7 +153,8 @@ func (t *Table) Live(h Handle) bool { return h != 0 && t.ByID(h.ID()) == h }
 // Target returns the PDC that a SYN packet with the given key belongs to: 0 with
 // [ErrUnknown] if there is none, with [ErrResting] if it was closed a while ago.
 func (t *Table) Target(k *TargetKey) (Handle, error) {
-	key := k.key()
+	var key table.Key
+	k.fill(&key)
 	return t.target(&key)
 }
 
@@ -178,7 +179,9 @@ func (t *Table) Initiator(k *InitiatorKey, number int) Handle {
 	if number < 0 || number >= t.perKey {
 		return 0
 	}
-	key := k.key(number)
+	var key table.Key
+	k.fill(&key)
+	key[4] += uint64(number)
 	return Handle(t.keys.Lookup(&key))
 }
 

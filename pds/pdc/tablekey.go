@@ -37,18 +37,16 @@ type InitiatorKey struct {
 //	initiator  1 {unused 5, ordered 1, reserved 1, context 16, TC 8, JobID 24, number 8}
 const initiatorRole = 1 << 63
 
-func (k *TargetKey) key() table.Key {
-	return table.MakeKey(k.Source, k.Destination, uint64(k.SPDCID))
-}
+func (k *TargetKey) fill(key *table.Key) { key.Set(k.Source, k.Destination, uint64(k.SPDCID)) }
 
-// key is for the PDC with the given number among those of k.
-func (k *InitiatorKey) key(number int) table.Key {
-	w := uint64(k.Context)<<40 | uint64(k.TC)<<32 | uint64(k.JobID&0xff_ffff)<<8 | uint64(number) | initiatorRole
+// fill is for the PDC numbered 0 of k; the key's last word plus n is for n.
+func (k *InitiatorKey) fill(key *table.Key) {
+	w := uint64(k.Context)<<40 | uint64(k.TC)<<32 | uint64(k.JobID&0xff_ffff)<<8 | initiatorRole
 	if k.Reserved {
 		w |= 1 << 56
 	}
 	if k.Ordered {
 		w |= 1 << 57
 	}
-	return table.MakeKey(k.Source, k.Destination, w)
+	key.Set(k.Source, k.Destination, w)
 }

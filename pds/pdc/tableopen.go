@@ -18,7 +18,8 @@ const reapPerOpen = 8
 // The PDC is visible at once: its owner must be able to hold back what the others
 // bring until its state is set up.
 func (t *Table) OpenTarget(now int64, k *TargetKey, reserved bool) (h Handle, opened bool, err error) {
-	key := k.key()
+	var key table.Key
+	k.fill(&key)
 	h, err = t.target(&key)
 	if err == nil {
 		return h, false, nil
@@ -94,13 +95,13 @@ func (t *Table) OpenInitiator(now int64, k *InitiatorKey) (Handle, error) {
 	if err != nil {
 		return 0, ErrNoPDC
 	}
-	key := k.key(0)
+	var key table.Key
+	k.fill(&key)
 	s := &t.slots[h.Index()]
 	s.Data[0].Store(key[2])
 	s.Data[1].Store(key[3])
 	p.Publish(h, 0)
-	for n := range t.perKey {
-		key = k.key(n)
+	for range t.perKey {
 		got, err := t.keys.Insert(&key, h)
 		switch {
 		case err != nil:
@@ -109,6 +110,7 @@ func (t *Table) OpenInitiator(now int64, k *InitiatorKey) (Handle, error) {
 		case got == h:
 			return Handle(h), nil
 		}
+		key[4]++ // the next number
 	}
 	p.Return(h)
 	return 0, ErrPerKey
