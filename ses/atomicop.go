@@ -42,6 +42,12 @@ func (o AtomicOpcode) IsSwap() bool {
 	return o-AtomicSwapEqual <= AtomicSwapGreater-AtomicSwapEqual
 }
 
+// noPayload reports whether the operation has no operand behind the header:
+// those of a swap are in the extension.
+func (o AtomicOpcode) noPayload() bool {
+	return o.IsSwap() || o == AtomicRead || o == AtomicInvalidate
+}
+
 // IsReserved reports whether the specification keeps o for later. 0xe0 to 0xfe
 // are the vendors'.
 func (o AtomicOpcode) IsReserved() bool { return reservedAtomic(uint8(o), uint8(AtomicInvalidate)) }

@@ -16,11 +16,14 @@ var modeNames = [...]string{"RUD", "ROD", "RUDI", "UUD"}
 // String returns the specification's abbreviation.
 func (m Mode) String() string { return enumName(modeNames[:], uint8(m)) }
 
+// opsReliable are all opcodes that the specification names but the datagram's.
+const opsReliable = (1<<(OpcodeMsgError+1) - 1) &^ (1 << OpcodeDatagramSend)
+
 // opsOf are the opcodes that a mode carries: a datagram only over UUD, and over
 // RUDI nothing that harms when it happens twice.
 var opsOf = [...]uint64{
-	ModeRUD:  1<<(OpcodeMsgError+1) - 1&^(1<<OpcodeDatagramSend),
-	ModeROD:  1<<(OpcodeMsgError+1) - 1&^(1<<OpcodeDatagramSend),
+	ModeRUD:  opsReliable,
+	ModeROD:  opsReliable,
 	ModeRUDI: 1<<OpcodeNoOp | 1<<OpcodeWrite | 1<<OpcodeRead,
 	ModeUUD:  1 << OpcodeDatagramSend,
 }

@@ -114,12 +114,7 @@ func (t *Target) fits(r *Request, payload int) bool {
 	if r.RequestLength > t.mtu {
 		return false
 	}
-	if r.Opcode.IsAtomic() {
-		if op := r.Swap.Opcode; op.IsSwap() || op == AtomicRead || op == AtomicInvalidate {
-			return true
-		}
-	}
-	return payload >= int(r.RequestLength)
+	return payload >= int(r.RequestLength) || r.Opcode.IsAtomic() && r.Swap.Opcode.noPayload()
 }
 
 // checkMemory answers 12 to 19 for operations on a region.

@@ -1,0 +1,87 @@
+package ses
+
+import "errors"
+
+// ErrStale means that a handle names no packet or message in flight: it was
+// answered already, or is of an earlier life of its slot. Nothing has changed.
+var ErrStale = errors.New("ses: stale handle")
+
+// A PacketHandle names a packet towards the PDS (tx_pkt_handle): the message's
+// [Handle], 9 bits of attempt, 23 bits of packet number.
+type PacketHandle uint64
+
+const packetBits = 23
+
+func packetHandle(h Handle, attempt uint8, packet uint32) PacketHandle {
+	return PacketHandle(h)<<32 | PacketHandle(attempt)<<packetBits | PacketHandle(packet)
+}
+
+// Message returns the handle of the message.
+func (p PacketHandle) Message() Handle { return Handle(p >> 32) }
+
+func (p PacketHandle) attempt() uint8 { return uint8(p >> packetBits) }
+func (p PacketHandle) packet() uint32 { return uint32(p & (1<<packetBits - 1)) }
+
+// A TxReq is one packet for the PDS: ses_pds_tx_req of specification table 3-27.
+// FEPs, traffic class and contexts are those of the message, which its cookie
+// names; SOM and EOM are in the header's flags.
+type TxReq struct {
+	Packet  PacketHandle
+	Cookie  uint64
+	Offset  uint32 // the payload's place in the message
+	Length  uint32 // the payload's bytes
+	Mode    Mode
+	Request Request // the header, to be appended by its AppendTo
+}
+
+// An EventKind says what followed from a response, an error or data.
+type EventKind uint8
+
+const (
+	EventNone EventKind = iota // the message goes on
+	// EventReady means that the message has packets to send again, not before
+	// Event.At: a new attempt, or the notice that it is given up.
+	EventReady
+	EventDone // the message is over, Event.Outcome says how; its handle is gone
+)
+
+var eventNames = [...]string{"none", "ready", "done"}
+
+// String returns a short name.
+func (k EventKind) String() string { return enumName(eventNames[:], uint8(k)) }
+
+// An Event is what the initiator concludes from what the PDS told it.
+type Event struct {
+	Kind   EventKind
+	At     int64 // EventReady: nanoseconds, on the caller's clock
+	Cookie uint64
+	// DataLength bytes of data came with the answer. Their place in the message
+	// is DataOffset.
+	DataOffset, DataLength uint32
+	Outcome                Outcome // EventDone
+}
+
+// A Status is how a message ended.
+type Status uint8
+
+const (
+	StatusNone      Status = iota // it has not
+	StatusOK                      // all bytes delivered
+	StatusTruncated               // the receive buffer was shorter: Outcome.Length bytes
+	StatusFailed                  // refused: Outcome.Code
+	StatusPDS                     // the PDS could not deliver it: Outcome.Cause
+)
+
+var statusNames = [...]string{"none", "ok", "truncated", "failed", "pds-error"}
+
+// String returns a short name.
+func (s Status) String() string { return enumName(statusNames[:], uint8(s)) }
+
+// An Outcome is the end of a message.
+type Outcome struct {
+	Status  Status
+	Code    ReturnCode // StatusFailed: the first fatal one
+	Cause   uint8      // StatusPDS: as the PDS gave it
+	Retries uint8      // attempts after the first
+	Length  uint32     // bytes delivered, or read
+}

@@ -1,0 +1,522 @@
+package ses
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/internal/alloctest"
+)
+
+func seedWrite() *Operation {
+	return &Operation{
+		Opcode: OpcodeWrite, Relative: true, Job: seedJob, PID: seedPID, Index: seedIndex, Generation: 1,
+		Key: seedKey, Length: seedLength, Cookie: 99,
+	}
+}
+
+func newInitiator(t *testing.T) *Initiator {
+	t.Helper()
+	in, err := NewInitiator(InitiatorConfig{MTU: seedMTU, Messages: 4})
+	require.NoError(t, err)
+	return in
+}
+
+func start(t *testing.T, in *Initiator, o *Operation) Handle {
+	t.Helper()
+	h, err := in.Start(o)
+	require.NoError(t, err)
+	return h
+}
+
+// sendAll takes all packets that a message has to send now.
+func sendAll(in *Initiator, now int64, h Handle) (all []TxReq) {
+	for {
+		var q TxReq
+		if ok, _ := in.Next(now, h, &q); !ok {
+			return all
+		}
+		all = append(all, q)
+	}
+}
+
+// ok is the target's answer to a fragment that was placed.
+func ok(q *TxReq) *Reply {
+	return &Reply{
+		Form: FormResponse, Verdict: Verdict{ReturnCode: RCOK}, Generation: q.Request.Generation,
+		MessageID: q.Request.MessageID, JobID: q.Request.JobID, ModifiedLength: q.Request.RequestLength,
+	}
+}
+
+// bad is an error response to a packet.
+func bad(q *TxReq, code ReturnCode, gen Generation) *Reply {
+	y := ok(q)
+	y.Opcode, y.ReturnCode, y.Generation, y.ModifiedLength = ResponseExplicit, code, gen, 0
+	return y
+}
+
+func answer(t *testing.T, in *Initiator, q *TxReq, y *Reply) Event {
+	t.Helper()
+	ev, err := in.RxRsp(1000, q.Packet, y)
+	require.NoError(t, err)
+	return ev
+}
+
+// The seed's write: four packets, and one completion after the fourth answer,
+// in whatever order they come; the length is not added up.
+func TestInitiatorSeedWrite(t *testing.T) {
+	for _, order := range [][]int{{0, 1, 2, 3}, {3, 2, 1, 0}, {3, 0, 2, 1}} {
+		in := newInitiator(t)
+		qs := sendAll(in, 0, start(t, in, seedWrite()))
+		require.Len(t, qs, 4)
+		for i, q := range qs {
+			want, _ := seedPacket(uint32(i))
+			require.Equal(t, want, q.Request)
+			require.Equal(t, uint32(i*4096), q.Offset)
+			require.Equal(t, uint32(4096), q.Length)
+		}
+		for n, i := range order {
+			ev := answer(t, in, &qs[i], ok(&qs[i]))
+			if n < 3 {
+				require.Equal(t, Event{}, ev)
+				continue
+			}
+			require.Equal(t, Event{Kind: EventDone, Cookie: 99, Outcome: Outcome{Status: StatusOK, Length: 16384}}, ev)
+		}
+		_, err := in.RxRsp(0, qs[0].Packet, nil)
+		require.ErrorIs(t, err, ErrStale)
+		require.Zero(t, in.Messages())
+		require.Zero(t, in.Mismatched)
+	}
+}
+
+// Transcript B: the second and third fragment are released by CACK alone.
+func TestInitiatorImplicitResponses(t *testing.T) {
+	in := newInitiator(t)
+	qs := sendAll(in, 0, start(t, in, seedWrite()))
+	answer(t, in, &qs[0], ok(&qs[0]))
+	answer(t, in, &qs[3], ok(&qs[3]))
+	require.Equal(t, EventNone, answer(t, in, &qs[1], nil).Kind)
+	require.Equal(t, EventDone, answer(t, in, &qs[2], nil).Kind)
+}
+
+// Scenario M3.
+func TestInitiatorSegmentation(t *testing.T) {
+	for _, c := range []struct {
+		length, packets, last uint32
+	}{
+		{0, 1, 0},
+		{1, 1, 1},
+		{4095, 1, 4095},
+		{4096, 1, 4096},
+		{4097, 2, 1},
+		{8192, 2, 4096},
+		{16384, 4, 4096},
+		{MaxMessage, 1 << 20, 4094},
+	} {
+		o := seedWrite()
+		o.Length, o.HasData, o.HeaderData = c.length, true, 5
+		require.NoError(t, o.Validate(4096))
+		require.Equal(t, c.packets, o.Packets(4096))
+		var r Request
+		off, n := o.Packet(4096, c.packets-1, 1, &r)
+		require.Equal(t, c.last, n)
+		require.Equal(t, c.length, off+n)
+		require.True(t, r.Flags.Has(FlagEOM))
+		require.Equal(t, c.packets == 1, r.Flags.Has(FlagSOM))
+		if c.packets > 1 {
+			require.Equal(t, uint16(n), r.PayloadLength)
+			require.Equal(t, off, r.MessageOffset)
+			require.False(t, r.Flags.Has(FlagHD))
+			_, n = o.Packet(4096, 0, 1, &r)
+			require.Equal(t, uint32(4096), n)
+			require.Equal(t, FlagSOM, r.Flags&flagsOnly)
+		}
+	}
+	o := seedWrite()
+	o.Length = MaxMessage
+	require.Equal(t, uint32(1<<22), o.Packets(1024))
+	o.Length = math.MaxUint32
+	require.ErrorIs(t, o.Validate(4096), ErrTooLong)
+}
+
+func TestOperationValidate(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		edit func(*Operation)
+		want error
+	}{
+		{"vendor opcode", func(o *Operation) { o.Opcode = 0x30 }, ErrOperation},
+		{"message error is not an operation", func(o *Operation) { o.Opcode = OpcodeMsgError }, ErrOperation},
+		{"datagram over RUD", func(o *Operation) { o.Opcode = OpcodeDatagramSend }, ErrOperation},
+		{"write over UUD", func(o *Operation) { o.Mode = ModeUUD }, ErrOperation},
+		{"mode that is none", func(o *Operation) { o.Mode = 9 }, ErrOperation},
+		{"datagram of two packets", func(o *Operation) { o.Opcode, o.Mode, o.Length = OpcodeDatagramSend, ModeUUD, 4097 }, ErrTooLong},
+		{"atomic of two packets", func(o *Operation) { o.Opcode, o.Length = OpcodeAtomic, 4097 }, ErrTooLong},
+		{"no-op with data", func(o *Operation) { o.Opcode = OpcodeNoOp }, ErrTooLong},
+		{"job too wide", func(o *Operation) { o.Job = AnyJob }, ErrRange},
+		{"small with a key", func(o *Operation) { o.Form, o.Length = FormSmall, 1 }, ErrOperation},
+		{"small of two packets", func(o *Operation) { o.Form, o.Key = FormSmall, 0 }, ErrTooLong},
+		{"small", func(o *Operation) { o.Form, o.Key, o.Length = FormSmall, 0, 4096 }, nil},
+		{"medium with data and offset", func(o *Operation) { o.Form, o.Length, o.HasData, o.BufferOffset = FormMedium, 1, true, 1 }, ErrOperation},
+		{"medium", func(o *Operation) { o.Form, o.Length, o.HasData = FormMedium, 1, true }, nil},
+		{"response form", func(o *Operation) { o.Form = FormResponse }, ErrOperation},
+	} {
+		o := seedWrite()
+		c.edit(o)
+		require.Equal(t, c.want, o.Validate(4096), c.name)
+		if c.want == nil {
+			var r Request
+			o.Packet(4096, 0, 0, &r)
+			require.NoError(t, r.Validate(), c.name)
+			require.NotPanics(t, func() { r.AppendTo(nil) }, c.name)
+		}
+	}
+}
+
+// Scenario M4: the message fails once, with the code of the second packet.
+func TestInitiatorErrorFailsMessageOnce(t *testing.T) {
+	for _, order := range [][]int{{0, 1, 2, 3}, {1, 0, 2, 3}, {3, 2, 0, 1}} {
+		in := newInitiator(t)
+		qs := sendAll(in, 0, start(t, in, seedWrite()))
+		done := 0
+		for _, i := range order {
+			y := ok(&qs[i])
+			if i == 1 {
+				y = bad(&qs[i], RCBadMKey, 1)
+			}
+			if ev := answer(t, in, &qs[i], y); ev.Kind != EventNone {
+				require.Equal(t, EventDone, ev.Kind)
+				require.Equal(t, Outcome{Status: StatusFailed, Code: RCBadMKey}, ev.Outcome)
+				done++
+			}
+		}
+		require.Equal(t, 1, done)
+	}
+}
+
+func TestInitiatorFatalErrorStopsAndGivesNotice(t *testing.T) {
+	in := newInitiator(t)
+	h := start(t, in, seedWrite())
+	var a, b, q TxReq
+	okA, _ := in.Next(0, h, &a)
+	okB, _ := in.Next(0, h, &b)
+	require.True(t, okA && okB)
+	require.Equal(t, EventNone, answer(t, in, &a, bad(&a, RCPermViolation, 1)).Kind)
+	more, at := in.Next(0, h, &q)
+	require.False(t, more)
+	require.Equal(t, int64(math.MaxInt64), at)
+	require.Equal(t, Event{Kind: EventReady, At: 1000, Cookie: 99}, answer(t, in, &b, bad(&b, RCBadAddr, 1)))
+	more, _ = in.Next(1000, h, &q)
+	require.True(t, more)
+	require.Equal(t, OpcodeMsgError, q.Request.Opcode)
+	require.True(t, q.Request.Flags.Has(FlagEOM))
+	require.Equal(t, a.Request.MessageID, q.Request.MessageID)
+	_, err := in.RxRsp(0, a.Packet, nil)
+	require.ErrorIs(t, err, ErrStale, "answered before")
+	more, _ = in.Next(1000, h, &b)
+	require.False(t, more, "one notice")
+	require.Equal(t, Outcome{Status: StatusFailed, Code: RCPermViolation}, answer(t, in, &q, ok(&q)).Outcome)
+}
+
+// "Once per new generation", seed variant: one retry of the message.
+func TestInitiatorBadGeneration(t *testing.T) {
+	in := newInitiator(t)
+	o := seedWrite()
+	o.Generation = 0
+	h := start(t, in, o)
+	qs := sendAll(in, 0, h)
+	for i := range 3 {
+		require.Equal(t, EventNone, answer(t, in, &qs[i], bad(&qs[i], RCBadGeneration, 1)).Kind)
+	}
+	require.Equal(t, Event{Kind: EventReady, At: 1000, Cookie: 99}, answer(t, in, &qs[3], bad(&qs[3], RCBadGeneration, 1)))
+	again := sendAll(in, 1000, h)
+	require.Len(t, again, 4)
+	require.Equal(t, Generation(1), again[0].Request.Generation)
+	require.Equal(t, MessageID(2), again[0].Request.MessageID, "the target may know the old one as failed")
+	_, err := in.RxRsp(0, qs[0].Packet, nil)
+	require.ErrorIs(t, err, ErrStale, "of the first attempt")
+	var ev Event
+	for i := range again {
+		ev = answer(t, in, &again[i], bad(&again[i], RCBadGeneration, 1))
+	}
+	require.Equal(t, Outcome{Status: StatusFailed, Code: RCBadGeneration, Retries: 1}, ev.Outcome, "that is what was sent")
+}
+
+func TestInitiatorGenerationRetriesAreBounded(t *testing.T) {
+	in := newInitiator(t)
+	h := start(t, in, seedWrite())
+	var ev Event
+	attempts := 0
+	for ev.Kind != EventDone {
+		attempts++
+		for _, q := range sendAll(in, 1000, h) {
+			ev = answer(t, in, &q, bad(&q, RCBadGeneration, q.Request.Generation+1))
+		}
+	}
+	require.Equal(t, 6, attempts)
+}
+
+// Scenario M5, initiator side.
+func TestInitiatorNoMatchBacksOff(t *testing.T) {
+	for _, code := range []ReturnCode{RCNoMatch, RCDisabledGen} {
+		in := newInitiator(t)
+		o := seedWrite()
+		o.Opcode, o.Length = OpcodeTaggedSend, 100
+		h := start(t, in, o)
+		now := int64(0)
+		var waits []int64
+		for {
+			q := sendAll(in, now, h)
+			require.Len(t, q, 1)
+			ev, err := in.RxRsp(now, q[0].Packet, bad(&q[0], code, 1))
+			require.NoError(t, err)
+			if ev.Kind == EventDone {
+				require.Equal(t, Outcome{Status: StatusFailed, Code: code, Retries: 5}, ev.Outcome)
+				break
+			}
+			require.Equal(t, EventReady, ev.Kind)
+			require.Empty(t, sendAll(in, ev.At-1, h))
+			waits = append(waits, ev.At-now)
+			now = ev.At
+		}
+		require.Equal(t, []int64{50e6, 100e6, 200e6, 400e6, 800e6}, waits)
+	}
+}
+
+func TestInitiatorModifiedLength(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		op   ResponseOpcode
+		code ReturnCode
+		n    uint32
+		want Outcome
+	}{
+		{"default, null", ResponseDefault, RCNull, 0, Outcome{Status: StatusOK, Length: 100}},
+		{"default made by the PDS", ResponseDefault, RCOK, 7, Outcome{Status: StatusOK, Length: 100}},
+		{"no response", ResponseNone, RCOK, 7, Outcome{Status: StatusOK, Length: 100}},
+		{"explicit, same length", ResponseExplicit, RCOK, 100, Outcome{Status: StatusOK, Length: 100}},
+		{"explicit, length not given", ResponseExplicit, RCOK, 0, Outcome{Status: StatusOK, Length: 100}},
+		{"explicit, shorter", ResponseExplicit, RCOK, 60, Outcome{Status: StatusTruncated, Length: 60}},
+		{"explicit, longer than the message", ResponseExplicit, RCOK, 101, Outcome{Status: StatusOK, Length: 100}},
+		{"too long", ResponseExplicit, RCTooLong, 0, Outcome{Status: StatusFailed, Code: RCTooLong}},
+		{"reserved code", ResponseExplicit, 0x25, 0, Outcome{Status: StatusFailed, Code: RCUncor}},
+		{"data for a write", ResponseWithData, RCOK, 0, Outcome{Status: StatusFailed, Code: RCUncor}},
+	} {
+		in := newInitiator(t)
+		o := seedWrite()
+		o.Length = 100
+		q := sendAll(in, 0, start(t, in, o))[0]
+		y := ok(&q)
+		y.Opcode, y.ReturnCode, y.ModifiedLength = c.op, c.code, c.n
+		require.Equal(t, c.want, answer(t, in, &q, y).Outcome, c.name)
+	}
+}
+
+func TestInitiatorPDSError(t *testing.T) {
+	in := newInitiator(t)
+	h := start(t, in, seedWrite())
+	var a, b TxReq
+	in.Next(0, h, &a)
+	in.Next(0, h, &b)
+	ev, err := in.Error(0, a.Packet, 11)
+	require.NoError(t, err)
+	require.Equal(t, EventNone, ev.Kind)
+	ev, err = in.Error(0, b.Packet, 12)
+	require.NoError(t, err)
+	require.Equal(t, Outcome{Status: StatusPDS, Cause: 11}, ev.Outcome, "no notice on a PDC that is gone; the first cause")
+	_, err = in.Error(0, b.Packet, 12)
+	require.ErrorIs(t, err, ErrStale)
+}
+
+func TestInitiatorCancel(t *testing.T) {
+	in := newInitiator(t)
+	h := start(t, in, seedWrite())
+	ev, err := in.Cancel(0, h)
+	require.NoError(t, err)
+	require.Equal(t, Outcome{Status: StatusFailed, Code: RCCancelled}, ev.Outcome)
+	_, err = in.Cancel(0, h)
+	require.ErrorIs(t, err, ErrStale)
+
+	h = start(t, in, seedWrite())
+	var q TxReq
+	in.Next(0, h, &q)
+	ev, err = in.Cancel(0, h)
+	require.NoError(t, err)
+	require.Equal(t, EventNone, ev.Kind)
+	require.Equal(t, EventReady, answer(t, in, &q, ok(&q)).Kind)
+	require.Len(t, sendAll(in, 1000, h), 1)
+}
+
+// Scenario W4: ids wrap past 0 and past those in use.
+func TestInitiatorMessageIDWrap(t *testing.T) {
+	in := newInitiator(t)
+	o := seedWrite()
+	o.Length = 1
+	kept := sendAll(in, 0, start(t, in, o))[0]
+	require.Equal(t, MessageID(1), kept.Request.MessageID)
+	seen := map[MessageID]bool{}
+	for range 1 << 16 {
+		q := sendAll(in, 0, start(t, in, o))[0]
+		require.NotEqual(t, kept.Request.MessageID, q.Request.MessageID)
+		require.NotZero(t, q.Request.MessageID)
+		seen[q.Request.MessageID] = true
+		require.Equal(t, EventDone, answer(t, in, &q, nil).Kind)
+	}
+	require.Len(t, seen, 1<<16-2)
+	require.Equal(t, EventDone, answer(t, in, &kept, ok(&kept)).Kind)
+}
+
+func TestInitiatorFull(t *testing.T) {
+	in := newInitiator(t)
+	for range 4 {
+		start(t, in, seedWrite())
+	}
+	_, err := in.Start(seedWrite())
+	require.ErrorIs(t, err, ErrFull)
+	for _, c := range []InitiatorConfig{{MTU: 1000, Messages: 1}, {MTU: 1024}, {MTU: 1024, Messages: 1, Retries: 51}, {MTU: 1024, Messages: 1, Backoff: -1}} {
+		_, err := NewInitiator(c)
+		require.ErrorContains(t, err, "InitiatorConfig.")
+	}
+}
+
+func TestInitiatorReadByReturnData(t *testing.T) {
+	in := newInitiator(t)
+	o := seedWrite()
+	o.Opcode = OpcodeRead
+	h := start(t, in, o)
+	qs := sendAll(in, 0, h)
+	require.Len(t, qs, 4, "a request for each MTU")
+	data := func(off uint32, n uint16) *Reply {
+		return &Reply{
+			Form: FormResponseData, Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK},
+			JobID: seedJob, ReadRequestID: 1, PayloadLength: n, MessageOffset: off, ModifiedLength: seedLength,
+		}
+	}
+	for i, q := range qs {
+		require.Zero(t, q.Length, "no payload")
+		require.Equal(t, uint32(i)*4096, q.Request.MessageOffset)
+		require.Equal(t, EventNone, answer(t, in, &q, nil).Kind, "the data is still to come")
+	}
+	_, err := in.RxData(0, data(16384, 1))
+	require.ErrorIs(t, err, ErrRange)
+	_, err = in.RxData(0, data(math.MaxUint32, 2))
+	require.ErrorIs(t, err, ErrRange)
+	wrong := data(0, 1)
+	wrong.ReadRequestID = 2
+	_, err = in.RxData(0, wrong)
+	require.ErrorIs(t, err, ErrStale)
+	wrong = data(0, 1)
+	wrong.JobID = 1
+	_, err = in.RxData(0, wrong)
+	require.ErrorIs(t, err, ErrStale)
+	for i := range uint32(3) {
+		ev, err := in.RxData(0, data((i+1)*4096, 4096))
+		require.NoError(t, err)
+		require.Equal(t, Event{Cookie: 99, DataOffset: (i + 1) * 4096, DataLength: 4096}, ev)
+	}
+	ev, err := in.RxData(0, data(0, 4096))
+	require.NoError(t, err)
+	require.Equal(t, EventDone, ev.Kind)
+	require.Equal(t, Outcome{Status: StatusOK, Length: 16384}, ev.Outcome)
+	_, err = in.RxData(0, data(0, 4096))
+	require.ErrorIs(t, err, ErrStale, "completed once")
+}
+
+func TestInitiatorReadByAckData(t *testing.T) {
+	in := newInitiator(t)
+	o := seedWrite()
+	o.Opcode, o.Length = OpcodeRead, 4200
+	qs := sendAll(in, 0, start(t, in, o))
+	small := func(n uint16) *Reply {
+		return &Reply{
+			Form: FormResponseDataSmall, Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK},
+			JobID: seedJob, PayloadLength: n,
+		}
+	}
+	ev := answer(t, in, &qs[1], small(104))
+	require.Equal(t, uint32(4096), ev.DataOffset, "the packet says where")
+	ev = answer(t, in, &qs[0], small(4096))
+	require.Equal(t, EventDone, ev.Kind)
+	require.Equal(t, uint32(4096), ev.DataLength)
+
+	qs = sendAll(in, 0, start(t, in, o))
+	answer(t, in, &qs[0], small(4096))
+	ev = answer(t, in, &qs[1], small(105))
+	require.Equal(t, Outcome{Status: StatusFailed, Code: RCUncor}, ev.Outcome, "more than was asked for")
+	require.Zero(t, ev.DataLength)
+}
+
+func TestInitiatorAtomic(t *testing.T) {
+	in := newInitiator(t)
+	o := seedWrite()
+	o.Opcode, o.Length, o.BufferOffset = OpcodeFetchingAtomic, 8, 7
+	o.Swap = CompareSwap{Atomic: Atomic{Opcode: AtomicSwapEqual, Type: TypeUint64}, Compare: Operand{Lo: 1}, Swap: Operand{Lo: 2}}
+	q := sendAll(in, 0, start(t, in, o))[0]
+	require.Zero(t, q.Length, "operands are in the extension")
+	require.Equal(t, 80, q.Request.Len())
+	require.Len(t, q.Request.AppendTo(nil), 80)
+	y := &Reply{
+		Form: FormResponseData, Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK},
+		JobID: seedJob, ReadRequestID: 1, PayloadLength: 8, ModifiedLength: 8,
+	}
+	ev := answer(t, in, &q, y)
+	require.Equal(t, uint32(8), ev.DataLength)
+	require.Equal(t, StatusOK, ev.Outcome.Status)
+}
+
+// Scenarios U1 and U3, initiator side.
+func TestInitiatorUnreliableModes(t *testing.T) {
+	in := newInitiator(t)
+	o := seedWrite()
+	o.Opcode, o.Mode, o.Length = OpcodeDatagramSend, ModeUUD, 100
+	q := sendAll(in, 0, start(t, in, o))[0]
+	require.Zero(t, q.Request.MessageID)
+	require.Equal(t, EventDone, answer(t, in, &q, nil).Kind, "sent is done")
+
+	o = seedWrite()
+	o.Mode, o.Length = ModeRUDI, 100
+	q = sendAll(in, 0, start(t, in, o))[0]
+	require.Equal(t, EventDone, answer(t, in, &q, ok(&q)).Kind)
+	_, err := in.RxRsp(0, q.Packet, ok(&q))
+	require.ErrorIs(t, err, ErrStale, "the answer to the repetition")
+}
+
+func TestInitiatorCountsForeignResponses(t *testing.T) {
+	in := newInitiator(t)
+	o := seedWrite()
+	o.Length = 1
+	q := sendAll(in, 0, start(t, in, o))[0]
+	y := ok(&q)
+	y.MessageID = 77
+	require.Equal(t, EventDone, answer(t, in, &q, y).Kind)
+	require.Equal(t, uint64(1), in.Mismatched)
+}
+
+func TestInitiatorAllocs(t *testing.T) {
+	in := newInitiator(t)
+	o := seedWrite()
+	var q [4]TxReq
+	y := Reply{Form: FormResponse, Verdict: Verdict{ReturnCode: RCOK}, JobID: seedJob}
+	alloctest.Zero(t, "write", func() {
+		h, err := in.Start(o)
+		if err != nil {
+			panic(err)
+		}
+		for i := range q {
+			if ok, _ := in.Next(0, h, &q[i]); !ok {
+				panic("no packet")
+			}
+		}
+		var ev Event
+		for i := range q {
+			if ev, err = in.RxRsp(0, q[i].Packet, &y); err != nil {
+				panic(err)
+			}
+		}
+		if ev.Kind != EventDone {
+			panic("not done")
+		}
+	})
+}

@@ -1,0 +1,145 @@
+package ses
+
+import (
+	"errors"
+	"math"
+)
+
+// MaxMessage is the largest message, bytes: the reference provider's limit.
+const MaxMessage = math.MaxUint32 - 1
+
+// Errors of [Operation.Validate].
+var (
+	ErrOperation = errors.New("ses: operation cannot be started, or not in this mode or form")
+	ErrTooLong   = errors.New("ses: message too long for its operation or form")
+)
+
+// opsInitiator are the opcodes that an operation can have.
+const opsInitiator = kindMemoryOps | kindQueueOps | 1<<OpcodeNoOp
+
+// An Operation is what an application asks of a target: one message.
+type Operation struct {
+	Opcode Opcode
+	Mode   Mode
+	// Form is the header form. 0 stands for [FormStandard]; the short forms are
+	// for messages of one packet.
+	Form             Form
+	Relative         bool // address the process by job and number in the job
+	HasData          bool // HeaderData goes to the target's completion
+	DeliveryComplete bool // answer when the data is where it belongs
+	Job              JobID
+	PID              PIDonFEP
+	Index            ResourceIndex
+	Generation       Generation // as far as is known; a target corrects it
+	Initiator        uint32     // our rank
+	Length           uint32     // bytes of the message; 0 is one packet without payload
+	BufferOffset     uint64
+	Key              uint64 // memory key or tag
+	HeaderData       uint64
+	Swap             CompareSwap // atomics; operands only with a compare and swap
+	Cookie           uint64      // returned with the outcome
+}
+
+// Validate reports an operation that cannot be sent with this MTU:
+// [ErrOperation], [ErrTooLong], or [ErrRange] for a field wider than on the wire.
+func (o *Operation) Validate(mtu uint32) error {
+	switch {
+	case !o.Opcode.in(opsInitiator) || !o.Mode.carries(o.Opcode):
+		return ErrOperation
+	case o.Job>>24 != 0 || (uint16(o.PID)|uint16(o.Index))>>12 != 0:
+		return ErrRange
+	case o.Length > MaxMessage || o.Length > mtu && (o.Opcode.IsAtomic() || o.Opcode == OpcodeDatagramSend):
+		return ErrTooLong
+	case o.Opcode == OpcodeNoOp && o.Length > 0:
+		return ErrTooLong
+	}
+	return o.validateForm(mtu)
+}
+
+func (o *Operation) validateForm(mtu uint32) error {
+	switch o.Form {
+	case 0, FormStandard:
+		return nil
+	case FormSmall:
+		if o.HasData || o.Key != 0 || o.Initiator != 0 || !o.Opcode.in(opsSmall) {
+			return ErrOperation
+		}
+	case FormMedium:
+		if o.HasData && o.BufferOffset != 0 || !o.Opcode.in(opsMedium) {
+			return ErrOperation
+		}
+	default:
+		return ErrOperation
+	}
+	if o.Length > min(mtu, maxLength14) {
+		return ErrTooLong
+	}
+	return nil
+}
+
+// Packets returns how many packets the operation is: one for each MTU begun, and
+// at least one. A long read is as many requests, each for one MTU of data.
+func (o *Operation) Packets(mtu uint32) uint32 {
+	return uint32(max(1, (uint64(o.Length)+uint64(mtu)-1)/uint64(mtu)))
+}
+
+// Packet fills in the header of packet i, of 0 to Packets-1, and returns which
+// bytes of the message are its payload. A read has none: there they are what the
+// packet asks for, n counting no payload but an answer. All headers of a message
+// have one size.
+func (o *Operation) Packet(mtu, i uint32, id MessageID, r *Request) (off, n uint32) {
+	off = i * mtu
+	n = min(mtu, o.Length-off)
+	r.Form = o.Form
+	if r.Form == 0 {
+		r.Form = FormStandard
+	}
+	r.Standard = Standard{
+		Common: Common{
+			Opcode: o.Opcode, Flags: o.flags(), Generation: o.Generation,
+			PIDonFEP: o.PID, Index: o.Index, JobID: o.Job,
+		},
+		MessageID: id, Initiator: o.Initiator, RequestLength: o.Length,
+		BufferOffset: o.BufferOffset, Key: o.Key,
+	}
+	if i == 0 {
+		r.Flags |= FlagSOM
+		r.HeaderData = o.HeaderData
+	} else {
+		r.PayloadLength, r.MessageOffset = uint16(n), off
+	}
+	if off+n == o.Length {
+		r.Flags |= FlagEOM
+	}
+	if i > 0 {
+		r.Flags &^= FlagHD // only the first packet has header data
+	}
+	if o.Opcode.IsAtomic() {
+		r.Swap = o.Swap
+	}
+	return off, n
+}
+
+func (o *Operation) flags() (f Flags) {
+	if o.Relative {
+		f |= FlagRel
+	}
+	if o.DeliveryComplete {
+		f |= FlagDC
+	}
+	if o.HasData {
+		f |= FlagHD
+	}
+	return f
+}
+
+// isFetch reports whether the answer brings Length bytes.
+func (o *Operation) isFetch() bool {
+	return o.Opcode == OpcodeRead || o.Opcode == OpcodeFetchingAtomic
+}
+
+// bringsPayload reports whether the packets carry the message's bytes: a read
+// has none, and some atomics have their operands in the extension or need none.
+func (o *Operation) bringsPayload() bool {
+	return o.Opcode != OpcodeRead && !(o.Opcode.IsAtomic() && o.Swap.Opcode.noPayload())
+}
