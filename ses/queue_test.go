@@ -83,6 +83,19 @@ func TestQueueTruncates(t *testing.T) {
 	}
 }
 
+func TestQueueBufferWithoutRoom(t *testing.T) {
+	s := newQueueTarget(t)
+	s.post(Receive{Cookie: 5})
+	d := s.send(1, tagged(0))
+	require.Equal(t, RCTooLong, d.Response.ReturnCode)
+	require.Equal(t, ActionAbort, d.Action)
+	require.Equal(t, uint64(5), d.Cookie)
+	s.post(Receive{Cookie: 6})
+	d = s.send(0, tagged(0), func(r *Request, a *Arrival) { r.Flags |= FlagEOM; r.RequestLength, a.Payload, r.MessageID = 0, 0, 2 })
+	require.Equal(t, CheckNone, d.Check, "an empty message fits")
+	require.Equal(t, uint64(6), d.Cookie)
+}
+
 func TestQueueJobRestriction(t *testing.T) {
 	s := newSeedTarget(t)
 	_, err := s.OpenIndex(0, s.ep, queueIndex, Index{Kind: IndexQueue, Job: 102})
@@ -137,4 +150,33 @@ func TestQueueCancel(t *testing.T) {
 	s.post(Receive{Length: 1, Match: 9, Cookie: 9})
 	one := func(r *Request, a *Arrival) { r.Flags |= flagsOnly; r.RequestLength, a.Payload = 1, 1 }
 	require.Equal(t, uint64(9), s.send(0, tagged(9), one).Cookie)
+}
+
+// A resource index that was closed and opened again has nothing to do with the
+// messages of its former life, also when it is of another kind now.
+func TestQueueMessageEndsWithItsIndex(t *testing.T) {
+	again := func(s *seedTarget, ri ResourceIndex, kind IndexKind) func(*Request, *Arrival) {
+		require.NoError(t, s.CloseIndex(0, s.ep, ri))
+		gen, err := s.OpenIndex(0, s.ep, ri, Index{Kind: kind, Job: AnyJob})
+		require.NoError(t, err)
+		return func(r *Request, _ *Arrival) { r.Index, r.Generation = ri, gen }
+	}
+	s := newQueueTarget(t)
+	s.post(Receive{Length: 16384})
+	s.send(0, tagged(0))
+	d := s.send(1, tagged(0), again(s, queueIndex, IndexQueue))
+	require.Equal(t, CheckSameBuffer, d.Check)
+
+	s = newQueueTarget(t)
+	s.send(0)
+	d = s.send(1, tagged(0), again(s, seedIndex, IndexQueue))
+	require.Equal(t, CheckSameBuffer, d.Check)
+
+	s = newSeedTarget(t)
+	s.send(0)
+	gen, err := s.Renew(0, s.ep, seedIndex)
+	require.NoError(t, err)
+	d = s.send(1, func(r *Request, _ *Arrival) { r.Generation = gen })
+	require.Equal(t, CheckSameBuffer, d.Check)
+	require.Equal(t, RCPermViolation, d.Response.ReturnCode)
 }

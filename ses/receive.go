@@ -53,19 +53,26 @@ func (t *Target) fragment(r *Request, a *Arrival, d *Decision) {
 		return
 	}
 	var p plan
-	if why, code := t.check(r, a, m, &p); why != CheckNone {
-		t.refuse(r, a, d, &p, why, code)
-		t.stick(r, a, d, m)
-		return
-	}
-	if m == nil {
+	why, code := t.check(r, a, m, &p)
+	fresh := m == nil
+	if fresh {
+		// Also a failure needs a record: without one the message's other packets
+		// would pass, and wait for this one for ever.
 		var ok bool
 		if m, ok = t.open(r, a.Peer); !ok {
-			d.Check, d.NACK = CheckRecord, true
-			d.Response = Response{}
+			*d = Decision{Check: CheckRecord, NACK: true}
 			return
 		}
-		m.base, m.cookie, m.limit, m.region, m.entry = p.base, p.cookie, p.limit, p.region, p.entry
+		m.base, m.cookie, m.limit, m.region, m.entry, m.gen = p.base, p.cookie, p.limit, p.region, p.entry, p.gen
+	}
+	if why != CheckNone {
+		t.refuse(r, a, d, &p, why, code)
+		if !fresh {
+			d.Action, d.Cookie = ActionAbort, m.cookie
+		}
+		m.code, m.gen = code, d.Response.Generation
+		t.failed(r, a, m)
+		return
 	}
 	t.commit(r, d, &p)
 	m.seen += p.n
@@ -103,7 +110,8 @@ func (t *Target) commit(r *Request, d *Decision, p *plan) {
 }
 
 // refuse answers a packet that failed. With ROD an unmatched send also stops the
-// queue, so that no later message overtakes it.
+// queue, so that no later message overtakes it; a buffer without room is used up
+// by the message that found it.
 func (t *Target) refuse(r *Request, a *Arrival, d *Decision, p *plan, why Check, code ReturnCode) {
 	d.refuse(why, code)
 	switch {
@@ -111,22 +119,10 @@ func (t *Target) refuse(r *Request, a *Arrival, d *Decision, p *plan, why Check,
 		d.Response.Generation = p.gen
 	case code == RCNoMatch && a.Mode == ModeROD:
 		t.entries[p.entry].state = IndexGenDisabled
+	case code == RCTooLong:
+		t.consume(&t.entries[p.entry], p.recv-1)
+		d.Action, d.Cookie = ActionAbort, p.cookie
 	}
-}
-
-// stick makes the failure in d that of the whole message m, which may have no
-// record yet. Without room for one the other packets are judged by themselves.
-func (t *Target) stick(r *Request, a *Arrival, d *Decision, m *record) {
-	if m == nil {
-		var ok bool
-		if m, ok = t.open(r, a.Peer); !ok {
-			return
-		}
-	} else {
-		d.Action, d.Cookie = ActionAbort, m.cookie
-	}
-	m.code, m.gen = d.Response.ReturnCode, d.Response.Generation
-	t.failed(r, a, m)
 }
 
 // failed counts a packet of a message that failed, and forgets the message when

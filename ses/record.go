@@ -15,7 +15,7 @@ type record struct {
 	entry      uint32
 	id         MessageID
 	code       ReturnCode // of the first failure, RCNull before
-	gen        Generation // that came with it
+	gen        Generation // the index had then; after a failure, the one to answer with
 	hasData    bool
 }
 

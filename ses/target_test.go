@@ -233,7 +233,9 @@ func TestTargetRecordsExhausted(t *testing.T) {
 	}
 	fifth := func(r *Request, _ *Arrival) { r.MessageID = 5 }
 	require.Equal(t, Decision{NACK: true, Check: CheckRecord}, s.send(0, fifth))
-	require.Equal(t, 1, s.ClosePeer(seedPeer)-3)
+	require.Equal(t, Decision{NACK: true, Check: CheckRecord}, s.send(0, fifth, func(r *Request, _ *Arrival) { r.Key++ }),
+		"a failure has to be remembered, too")
+	require.Equal(t, 4, s.ClosePeer(seedPeer))
 	require.Equal(t, CheckNone, s.send(0, fifth).Check, "the packet comes again and finds room")
 }
 

@@ -139,7 +139,7 @@ func (t *Target) checkMemory(r *Request, mode Mode, m *record, p *plan) (Check, 
 		return CheckMessageSize, RCUnsupportedSize
 	case end > g.Length-r.BufferOffset:
 		return CheckPacketEnd, RCBadAddr
-	case m != nil && (m.region != p.region || m.base != p.base):
+	case m != nil && (m.region != p.region || m.base != p.base || m.gen != p.gen):
 		return CheckSameBuffer, RCPermViolation
 	case mode == ModeRUDI && !g.Idempotent:
 		return CheckIdempotent, RCOpViolation
@@ -176,7 +176,10 @@ func (t *Target) checkQueue(r *Request, m *record, p *plan) (Check, ReturnCode) 
 	switch {
 	case e.job != AnyJob && e.job != r.JobID:
 		return CheckJobAllowed, RCBadJobID
-	case m != nil && (m.region != 0 || m.entry != p.entry):
+	case m == nil && p.limit == 0 && r.RequestLength > 0:
+		// An answer that says "0 bytes" would be read as "all of them".
+		return CheckMessageSize, RCTooLong
+	case m != nil && (m.entry != p.entry || m.gen != p.gen):
 		return CheckSameBuffer, RCPermViolation
 	}
 	return CheckNone, RCOK
