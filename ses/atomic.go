@@ -100,7 +100,8 @@ func (h *CompareSwap) Decode(b []byte) (n int, err error) {
 
 // AppendTo appends the extension to b.
 func (h *CompareSwap) AppendTo(b []byte) []byte {
-	b, p := extend(b, CompareSwapLen)
+	b, tail := extend(b, CompareSwapLen)
+	p := (*[CompareSwapLen]byte)(tail)
 	p[0], p[1], p[2], p[3] = byte(h.Opcode), byte(h.Type), h.Control, 0
 	binary.BigEndian.PutUint64(p[4:], h.Compare.Hi)
 	binary.BigEndian.PutUint64(p[12:], h.Compare.Lo)

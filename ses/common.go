@@ -72,14 +72,12 @@ func (c *Common) words(v uint16) (head, job, at uint32) {
 }
 
 // put writes the common fields with v as bytes 2 and 3.
-func (c *Common) put(b []byte, v uint16) {
+func (c *Common) put(b *[commonLen]byte, v uint16) {
 	if !c.fits() {
 		panic("ses: request field wider than on the wire")
 	}
 	head, job, at := c.words(v)
-	_ = b[commonLen-1]
-	binary.BigEndian.PutUint32(b, head)
-	binary.BigEndian.PutUint32(b[4:], job)
+	binary.BigEndian.PutUint64(b[:], uint64(head)<<32|uint64(job))
 	binary.BigEndian.PutUint32(b[8:], at)
 }
 
@@ -100,8 +98,10 @@ func (c *Common) String() string {
 // buffer held: the caller writes them all.
 func extend(b []byte, n int) (whole, tail []byte) {
 	at := len(b)
-	whole = slices.Grow(b, n)[:at+n]
-	return whole, whole[at:]
+	if cap(b)-at < n {
+		b = slices.Grow(b, n)
+	}
+	return b[:at+n], b[at : at+n]
 }
 
 // maxLength14 is the largest length a 14-bit length field can carry.

@@ -65,9 +65,9 @@ func (h *Deferrable) Decode(b []byte) (n int, err error) {
 
 // AppendTo appends the header to b.
 func (h *Deferrable) AppendTo(b []byte) []byte {
-	b, p := extend(b, StandardLen)
-	p = p[:StandardLen:StandardLen]
-	h.put(p, uint16(h.MessageID))
+	b, tail := extend(b, StandardLen)
+	p := (*[StandardLen]byte)(tail)
+	h.put((*[commonLen]byte)(p[:]), uint16(h.MessageID))
 	h.Token.put(p[12:])
 	binary.BigEndian.PutUint32(p[20:], h.Initiator)
 	binary.BigEndian.PutUint64(p[24:], h.MatchBits)

@@ -59,9 +59,9 @@ func (h *Medium) Decode(b []byte) (n int, err error) {
 // AppendTo appends the header to b. Of HeaderData and BufferOffset it takes the
 // one that [FlagHD] chooses.
 func (h *Medium) AppendTo(b []byte) []byte {
-	b, p := extend(b, MediumLen)
-	p = p[:MediumLen:MediumLen]
-	h.put(p, length14(h.RequestLength))
+	b, tail := extend(b, MediumLen)
+	p := (*[MediumLen]byte)(tail)
+	h.put((*[commonLen]byte)(p[:]), length14(h.RequestLength))
 	v := h.BufferOffset
 	if h.Flags&FlagHD != 0 {
 		v = h.HeaderData

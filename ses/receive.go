@@ -63,7 +63,8 @@ func (t *Target) fragment(r *Request, a *Arrival, d *Decision) {
 			*d = Decision{Check: CheckRecord, NACK: true}
 			return
 		}
-		m.base, m.cookie, m.limit, m.region, m.entry, m.gen = p.base, p.cookie, p.limit, p.region, p.entry, p.gen
+		m.base, m.cookie, m.limit, m.region = p.base, p.cookie, p.limit, p.region
+		m.entry, m.gen, m.to = p.entry, p.gen, addressOf(r)
 	}
 	if why != CheckNone {
 		t.refuse(r, a, d, &p, why, code)

@@ -13,6 +13,7 @@ type record struct {
 	seen       uint32 // bytes of the packets that arrived, <= length
 	region     Handle // 0 for a receive buffer
 	entry      uint32
+	to         address
 	id         MessageID
 	code       ReturnCode // of the first failure, RCNull before
 	gen        Generation // the index had then; after a failure, the one to answer with
@@ -64,4 +65,16 @@ func (t *Target) ClosePeer(peer uint64) (broken int) {
 		}
 	}
 	return broken
+}
+
+// An address is what a request says about where it goes, but the key.
+type address struct {
+	job      JobID
+	pid      PIDonFEP
+	index    ResourceIndex
+	relative bool
+}
+
+func addressOf(r *Request) address {
+	return address{r.JobID, r.PIDonFEP, r.Index, r.Flags&FlagRel != 0}
 }

@@ -53,8 +53,9 @@ func (h *Rendezvous) AppendTo(b []byte) []byte {
 	if (uint16(h.PIDonFEP)|uint16(h.Index))>>12 != 0 {
 		panic("ses: rendezvous field wider than on the wire")
 	}
-	b, p := extend(b, RendezvousLen)
-	binary.BigEndian.PutUint64(p, uint64(h.EagerLength)<<32|uint64(h.Generation)<<24|uint64(h.PIDonFEP)<<12|uint64(h.Index))
+	b, tail := extend(b, RendezvousLen)
+	p := (*[RendezvousLen]byte)(tail)
+	binary.BigEndian.PutUint64(p[:], uint64(h.EagerLength)<<32|uint64(h.Generation)<<24|uint64(h.PIDonFEP)<<12|uint64(h.Index))
 	binary.BigEndian.PutUint64(p[8:], h.BufferOffset)
 	binary.BigEndian.PutUint64(p[16:], h.Key)
 	return b

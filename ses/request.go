@@ -55,16 +55,19 @@ func (r *Request) decode(f Form, b []byte) (n int, err error) {
 func (r *Request) decodeSmall(b []byte) {
 	var h Small
 	_, _ = h.Decode(b)
-	r.Standard = Standard{Common: h.Common, BufferOffset: h.BufferOffset, RequestLength: uint32(h.RequestLength)}
+	s := &r.Standard
+	s.Common, s.BufferOffset, s.RequestLength = h.Common, h.BufferOffset, uint32(h.RequestLength)
+	s.Initiator, s.Key, s.HeaderData = 0, 0, 0
+	s.MessageID, s.PayloadLength, s.MessageOffset = 0, 0, 0
 }
 
 func (r *Request) decodeMedium(b []byte) {
 	var h Medium
 	_, _ = h.Decode(b)
-	r.Standard = Standard{
-		Common: h.Common, Initiator: h.Initiator, Key: h.Key, HeaderData: h.HeaderData,
-		BufferOffset: h.BufferOffset, RequestLength: uint32(h.RequestLength),
-	}
+	s := &r.Standard
+	s.Common, s.BufferOffset, s.RequestLength = h.Common, h.BufferOffset, uint32(h.RequestLength)
+	s.Initiator, s.Key, s.HeaderData = h.Initiator, h.Key, h.HeaderData
+	s.MessageID, s.PayloadLength, s.MessageOffset = 0, 0, 0
 }
 
 func (r *Request) decodeStandard(b []byte) {

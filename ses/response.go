@@ -131,9 +131,9 @@ func (h *Response) Decode(b []byte) (n int, err error) {
 
 // AppendTo appends the response to b.
 func (h *Response) AppendTo(b []byte) []byte {
-	b, p := extend(b, ResponseLen)
-	p = p[:ResponseLen:ResponseLen]
-	binary.BigEndian.PutUint16(p, h.wire(h.JobID))
+	b, tail := extend(b, ResponseLen)
+	p := (*[ResponseLen]byte)(tail)
+	binary.BigEndian.PutUint16(p[:], h.wire(h.JobID))
 	binary.BigEndian.PutUint16(p[2:], uint16(h.MessageID))
 	binary.BigEndian.PutUint32(p[4:], uint32(h.Generation)<<24|uint32(h.JobID))
 	binary.BigEndian.PutUint32(p[8:], h.ModifiedLength)

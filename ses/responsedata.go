@@ -53,9 +53,9 @@ func (h *ResponseData) Decode(b []byte) (n int, err error) {
 
 // AppendTo appends the header to b.
 func (h *ResponseData) AppendTo(b []byte) []byte {
-	b, p := extend(b, ResponseDataLen)
-	p = p[:ResponseDataLen:ResponseDataLen]
-	binary.BigEndian.PutUint16(p, h.wire(h.JobID))
+	b, tail := extend(b, ResponseDataLen)
+	p := (*[ResponseDataLen]byte)(tail)
+	binary.BigEndian.PutUint16(p[:], h.wire(h.JobID))
 	binary.BigEndian.PutUint16(p[2:], uint16(h.MessageID))
 	binary.BigEndian.PutUint32(p[4:], uint32(h.JobID))
 	binary.BigEndian.PutUint16(p[8:], uint16(h.ReadRequestID))
@@ -114,9 +114,9 @@ func (h *ResponseDataSmall) Decode(b []byte) (n int, err error) {
 
 // AppendTo appends the header to b.
 func (h *ResponseDataSmall) AppendTo(b []byte) []byte {
-	b, p := extend(b, ResponseDataSmallLen)
-	p = p[:ResponseDataSmallLen:ResponseDataSmallLen]
-	binary.BigEndian.PutUint16(p, h.wire(h.JobID))
+	b, tail := extend(b, ResponseDataSmallLen)
+	p := (*[ResponseDataSmallLen]byte)(tail)
+	binary.BigEndian.PutUint16(p[:], h.wire(h.JobID))
 	binary.BigEndian.PutUint16(p[2:], length14(h.PayloadLength))
 	binary.BigEndian.PutUint32(p[4:], uint32(h.JobID))
 	binary.BigEndian.PutUint32(p[8:], h.OriginalRequestPSN)

@@ -46,8 +46,9 @@ func (h *Small) Decode(b []byte) (n int, err error) {
 
 // AppendTo appends the header to b.
 func (h *Small) AppendTo(b []byte) []byte {
-	b, p := extend(b, SmallLen)
-	h.put(p, length14(h.RequestLength))
+	b, tail := extend(b, SmallLen)
+	p := (*[SmallLen]byte)(tail)
+	h.put((*[commonLen]byte)(p[:]), length14(h.RequestLength))
 	p[1] &^= byte(FlagHD)
 	binary.BigEndian.PutUint64(p[12:], h.BufferOffset)
 	return b

@@ -62,9 +62,9 @@ func (h *Standard) Decode(b []byte) (n int, err error) {
 // AppendTo appends the header to b. The fields that its form lacks (see
 // [FlagSOM]) are not looked at.
 func (h *Standard) AppendTo(b []byte) []byte {
-	b, p := extend(b, StandardLen)
-	p = p[:StandardLen:StandardLen]
-	h.put(p, uint16(h.MessageID))
+	b, tail := extend(b, StandardLen)
+	p := (*[StandardLen]byte)(tail)
+	h.put((*[commonLen]byte)(p[:]), uint16(h.MessageID))
 	binary.BigEndian.PutUint64(p[12:], h.BufferOffset)
 	binary.BigEndian.PutUint32(p[20:], h.Initiator)
 	binary.BigEndian.PutUint64(p[24:], h.Key)

@@ -33,8 +33,10 @@ func (t *Target) check(r *Request, a *Arrival, m *record, p *plan) (Check, Retur
 		}
 		return CheckNone, RCOK
 	}
-	if why, code := t.locate(r, p); why != CheckNone {
-		return why, code
+	if m == nil || !t.sameIndex(r, m, p) {
+		if why, code := t.locate(r, p); why != CheckNone {
+			return why, code
+		}
 	}
 	var ok bool
 	if p.extent, ok = t.extentOf(r, a.Payload); !ok || m != nil && !m.admits(r, p.extent) {
@@ -56,13 +58,11 @@ func (t *Target) locate(r *Request, p *plan) (Check, ReturnCode) {
 		return CheckFEP, RCUndeliverable
 	}
 	relative := r.Flags&FlagRel != 0
-	if relative {
-		if _, ok := t.jobs.find(pair{a: uint64(r.JobID)}); !ok {
-			return CheckJob, RCBadJobID
-		}
-	}
 	ep, ok := t.endpoints.find(Endpoint{r.JobID, r.PIDonFEP, !relative}.pair())
 	if !ok {
+		if _, ok := t.jobs.find(pair{a: uint64(r.JobID)}); relative && !ok {
+			return CheckJob, RCBadJobID
+		}
 		return CheckPID, RCBadPID
 	}
 	if int(r.Index) >= t.perEndpoint {
@@ -84,6 +84,30 @@ func (t *Target) locate(r *Request, p *plan) (Check, ReturnCode) {
 		return CheckGeneration, RCBadGeneration
 	}
 	return CheckNone, RCOK
+}
+
+// sameIndex reports whether r goes where the message's earlier packets went, and
+// may: the address says the same and the resource index is still open and of the
+// same generation. That is most packets, and needs no look-up. Any other answer
+// is for locate to give.
+func (t *Target) sameIndex(r *Request, m *record, p *plan) bool {
+	e := &t.entries[m.entry]
+	if m.to != addressOf(r) || e.state != IndexEnabled || e.gen != r.Generation || e.gen != m.gen || e.ops>>r.Opcode&1 == 0 {
+		return false
+	}
+	p.entry, p.gen = m.entry, e.gen
+	return true
+}
+
+// regionOf returns the region that r names, first where the message's earlier
+// packets found it.
+func (t *Target) regionOf(r *Request, m *record, p *plan) (i uint32, ok bool) {
+	if m != nil && m.entry == p.entry {
+		if i, ok = t.regionSlots.at(m.region); ok && t.regions[i].Key == r.Key && t.regions[i].entry == p.entry {
+			return i, true
+		}
+	}
+	return t.keys.find(pair{uint64(p.entry), r.Key})
 }
 
 // extentOf returns the part of the message that r is about; payload is what
@@ -119,7 +143,7 @@ func (t *Target) fits(r *Request, payload int) bool {
 
 // checkMemory answers 12 to 19 for operations on a region.
 func (t *Target) checkMemory(r *Request, mode Mode, m *record, p *plan) (Check, ReturnCode) {
-	i, ok := t.keys.find(pair{uint64(p.entry), r.Key})
+	i, ok := t.regionOf(r, m, p)
 	if !ok {
 		return CheckKey, RCBadMKey
 	}
