@@ -78,35 +78,43 @@ func (p *Packet) header() header {
 	}
 }
 
-// decode reads the PDS header at b[at] and the semantic header behind it. b ends
-// where the data ends. p changes only if both can be read: the semantic header
-// comes first, since the other one cannot fail once type and length are known.
-func (p *Packet) decode(b []byte, at int) (err error) {
-	h := b[at:]
+// decode reads the PDS header that h begins with and the semantic header behind
+// it. h lies at offset at of what the caller parses, and ends where the data
+// ends, or with a CRC behind that. p changes only if both headers can be read:
+// the semantic header comes first, since the other one cannot fail once type
+// and length are known.
+func (p *Packet) decode(h []byte, at int, crc bool) (err error) {
+	if crc {
+		if h, err = untrail(h); err != nil {
+			return err
+		}
+	}
 	if len(h) < pds.PrologueLen {
-		return p.decodeOther(b, at)
+		return p.decodeOther(h, at)
 	}
 	v := binary.BigEndian.Uint16(h)
 	l := layouts[v>>11]
 	n, m := int(l.len), 0
 	if len(h) < n || n == 0 {
-		return p.decodeOther(b, at)
+		return p.decodeOther(h, at)
 	}
 	form := ses.Form(v >> 7 & 0xf)
 	if l.forms>>form&1 == 0 {
 		form = ses.FormNone
 	}
 	switch {
-	case form.IsRequest():
-		m, err = p.Request.Decode(form, h[n:])
-	case form != ses.FormNone:
-		m, err = p.Reply.Decode(form, h[n:])
-	}
-	if err != nil {
-		return err
+	case form == ses.FormNone:
+	case form == ses.FormStandard && len(h) >= n+ses.StandardLen && ses.Opcode(h[n]&0x3f).IsPlain():
+		p.Request.Standard.Decode(h[n:]) // what most packets have
+		p.Request.Form = form
+		m = ses.StandardLen
+	default:
+		if m, err = p.decodeSES(form, h[n:]); err != nil {
+			return err
+		}
 	}
 	p.Type, p.Form = pds.Type(v>>11), form
-	p.place(at, n, m, len(b))
+	p.place(at, n, m, len(h))
 	switch {
 	case p.Type.IsRequest():
 		p.Req.Decode(h)
@@ -116,6 +124,14 @@ func (p *Packet) decode(b []byte, at int) (err error) {
 		p.decodeRare(h)
 	}
 	return nil
+}
+
+// decodeSES reads a semantic header of any form.
+func (p *Packet) decodeSES(form ses.Form, b []byte) (int, error) {
+	if form.IsRequest() {
+		return p.Request.Decode(form, b)
+	}
+	return p.Reply.Decode(form, b)
 }
 
 // A layout is what [Packet.decode] must know of a packet type.
@@ -165,36 +181,35 @@ func (p *Packet) decodeRare(h []byte) {
 }
 
 // decodeOther reads a security header, or says why there is nothing to read.
-func (p *Packet) decodeOther(b []byte, at int) error {
-	t, err := pds.PeekType(b[at:])
+func (p *Packet) decodeOther(h []byte, at int) error {
+	t, err := pds.PeekType(h)
 	if err != nil {
 		return err
 	}
 	if t == pds.TypeTSS {
-		return p.decodeTSS(b, at)
+		return p.decodeTSS(h, at)
 	}
 	return pds.ErrTruncated
 }
 
 // decodeTSS reads a security header. The tag at the end is no data.
-func (p *Packet) decodeTSS(b []byte, at int) error {
-	var h pds.TSS
-	n, err := h.Decode(b[at:])
+func (p *Packet) decodeTSS(h []byte, at int) error {
+	var s pds.TSS
+	n, err := s.Decode(h)
 	if err != nil {
 		return err
 	}
-	if len(b) < at+n+pds.TSSTagLen {
+	if len(h) < n+pds.TSSTagLen {
 		return pds.ErrTruncated
 	}
-	p.Type, p.Form, p.TSS = pds.TypeTSS, ses.FormNone, h
-	p.place(at, n, 0, len(b)-pds.TSSTagLen)
+	p.Type, p.Form, p.TSS = pds.TypeTSS, ses.FormNone, s
+	p.place(at, n, 0, len(h)-pds.TSSTagLen)
 	return nil
 }
 
-// decodeTrimmed reads the PDS header at b[at] alone: a switch has cut off the
+// decodeTrimmed reads the PDS header that h begins with alone: a switch has cut off the
 // rest, and perhaps a part of the semantic header.
-func (p *Packet) decodeTrimmed(b []byte, at int) error {
-	h := b[at:]
+func (p *Packet) decodeTrimmed(h []byte, at int) error {
 	t, err := pds.PeekType(h)
 	if err != nil {
 		return err
@@ -204,27 +219,34 @@ func (p *Packet) decodeTrimmed(b []byte, at int) error {
 		return pds.ErrTruncated
 	}
 	p.Type, p.Form = t, ses.FormNone
-	p.place(at, n, 0, len(b))
+	p.place(at, n, 0, len(h))
 	p.decodeRare(h)
 	return nil
 }
 
 // place notes that a PDS header of n bytes lies at at, one of m bytes behind it,
-// and data up to end.
-func (p *Packet) place(at, n, m, end int) {
-	p.PDS, p.SES, p.Payload, p.End = at, at+n, at+n+m, end
+// and data up to size bytes from at.
+func (p *Packet) place(at, n, m, size int) {
+	p.PDS, p.SES, p.Payload, p.End = at, at+n, at+n+m, at+size
 }
 
 // AppendTo appends the headers to b, without entropy header and data: the PDS
 // header that p.Type means, then the semantic header that p.Form means. The
 // next_hdr is that of the PDS header. A reserved Type or Form panics.
 func (p *Packet) AppendTo(b []byte) []byte {
-	b = p.header().AppendTo(b)
 	switch {
-	case p.Form.IsRequest():
-		return p.Request.AppendTo(b)
+	case p.Type.IsRequest():
+		b = p.Req.AppendTo(b)
+	case p.Type == pds.TypeACKCC:
+		b = p.Ack.AppendTo(b)
+	default:
+		b = p.header().AppendTo(b)
+	}
+	switch {
 	case p.Form == ses.FormNone:
 		return b
+	case p.Form.IsRequest():
+		return p.Request.AppendTo(b)
 	default:
 		return p.Reply.AppendTo(b)
 	}

@@ -124,7 +124,7 @@ func TestFrameRoundTrip(t *testing.T) {
 			want := frameOf(writePacket())
 			change(&want)
 			b := want.AppendTo(nil, []byte("data!"))
-			var got Frame
+			got := Frame{DstMAC: want.DstMAC, SrcMAC: want.SrcMAC}
 			require.NoError(t, new(Parser).Ethernet(append(b, 0, 0, 0), &got), "with padding")
 			require.Equal(t, "data!", string(b[got.Payload:got.End]))
 			require.Equal(t, len(b)-got.PDS+map[bool]int{true: 4, false: 8}[want.Native], got.TransportLen)

@@ -33,27 +33,17 @@ type Parser struct {
 
 // UDP reads b, the payload of a UDP datagram, into p. The errors are those of
 // packages pds and ses.
-func (ps *Parser) UDP(b []byte, p *Packet) (err error) {
-	if ps.CRC {
-		if b, err = untrail(b, 0); err != nil {
-			return err
-		}
-	}
-	return p.decode(b, 0)
-}
+func (ps *Parser) UDP(b []byte, p *Packet) error { return p.decode(b, 0, ps.CRC) }
 
 // Native reads b, the payload of an IP packet without UDP, into p. It begins
 // with the entropy header. The errors are those of packages pds and ses.
 func (ps *Parser) Native(b []byte, p *Packet) error {
 	var e pds.Entropy
 	n, err := e.Decode(b)
-	if err == nil && ps.CRC {
-		b, err = untrail(b, n)
-	}
-	if err == nil {
-		err = p.decode(b, n)
-	}
 	if err != nil {
+		return err
+	}
+	if err = p.decode(b[n:], n, ps.CRC); err != nil {
 		return err
 	}
 	p.Entropy = e.Value
@@ -64,63 +54,54 @@ func (ps *Parser) Native(b []byte, p *Packet) error {
 // alone, and counts what is left of the rest as data.
 func (ps *Parser) Trimmed(b []byte, p *Packet) error { return p.decodeTrimmed(b, 0) }
 
-// untrail returns b without the CRC that ends it, which covers all from b[at]
-// on. A packet with a security header has none.
-func untrail(b []byte, at int) ([]byte, error) {
-	if at < len(b) && pds.Type(b[at]>>3) == pds.TypeTSS {
-		return b, nil
+// untrail returns h, which begins with the PDS header, without the CRC that ends
+// it. A packet with a security header has none.
+func untrail(h []byte) ([]byte, error) {
+	if len(h) > 0 && pds.Type(h[0]>>3) == pds.TypeTSS {
+		return h, nil
 	}
-	body, err := pds.CheckCRC(b[at:])
-	if err != nil {
-		return nil, err
-	}
-	return b[:at+len(body)], nil
+	return pds.CheckCRC(h)
 }
 
 // Ethernet reads the frame b, without preamble and check sequence, into f. Up to
 // two 802.1Q tags are skipped. The errors are [ErrNotUET], [ErrIP] and those of
 // packages pds and ses.
 func (ps *Parser) Ethernet(b []byte, f *Frame) error {
-	if size := ps.plain(b); size > 0 {
-		return ps.plainFrame(b[:plainLen-udpLen+size], f)
+	if len(b) < plainLen {
+		return ps.anyFrame(b, f)
 	}
-	return ps.anyFrame(b, f)
+	h := (*[plainLen]byte)(b)
+	end := plainEnd(h, len(b))
+	if end == 0 || binary.BigEndian.Uint16(h[36:]) != ps.port() || ps.isTrimmed(h[15]) {
+		return ps.anyFrame(b, f)
+	}
+	if err := f.decode(b[plainLen:end], plainLen, ps.CRC); err != nil {
+		return err
+	}
+	putMapped(&f.Src, h[26:30])
+	putMapped(&f.Dst, h[30:34])
+	f.Entropy, f.TOS, f.TransportLen = binary.BigEndian.Uint16(h[34:]), h[15], end-plainLen+udpLen
+	f.Trimmed, f.Native = false, false
+	return nil
 }
 
 // plainLen is what precedes the PDS header in a frame without tags and options.
 const plainLen = etherLen + ip4Len + udpLen
 
-// plain returns the UDP length of b if it is a frame without tags, options,
-// fragments, trailer or trimming, with consistent lengths, and 0 otherwise:
-// most frames, and their fields are in fixed places.
-func (ps *Parser) plain(b []byte) int {
-	if len(b) < plainLen || ps.CRC {
-		return 0
-	}
-	h := (*[plainLen]byte)(b)
+// plainEnd returns where the datagram ends in a frame of size bytes that holds
+// UDP over IPv4, without tags, options and fragments, and with consistent
+// lengths. Most frames are such, and their fields are in fixed places; for
+// others it returns 0.
+func plainEnd(h *[plainLen]byte, size int) int {
 	const typeVersion = etherIPv4<<8 | 0x45
-	if binary.BigEndian.Uint32(h[12:])>>8 != typeVersion || binary.BigEndian.Uint16(h[20:])&fragment != 0 || h[23] != protoUDP {
+	if binary.BigEndian.Uint32(h[12:])>>8 != typeVersion || h[20]&(fragment>>8)|h[21] != 0 || h[23] != protoUDP {
 		return 0
 	}
 	ip, udp := int(binary.BigEndian.Uint16(h[16:])), int(binary.BigEndian.Uint16(h[38:]))
-	if etherLen+ip > len(b) || ip4Len+udp > ip || udp < udpLen || binary.BigEndian.Uint16(h[36:]) != ps.port() || ps.isTrimmed(h[15]) {
+	if etherLen+ip > size || ip4Len+udp > ip || udp < udpLen {
 		return 0
 	}
-	return udp
-}
-
-// plainFrame reads the plain frame b, which ends with the datagram.
-func (ps *Parser) plainFrame(b []byte, f *Frame) error {
-	if err := f.decode(b, plainLen); err != nil {
-		return err
-	}
-	h := (*[plainLen]byte)(b)
-	f.DstMAC, f.SrcMAC = [6]byte(h[:]), [6]byte(h[6:])
-	putMapped(&f.Src, h[26:30])
-	putMapped(&f.Dst, h[30:34])
-	f.Entropy, f.TOS, f.TransportLen = binary.BigEndian.Uint16(h[34:]), h[15], len(b)-plainLen+udpLen
-	f.Trimmed, f.Native = false, false
-	return nil
+	return etherLen + ip4Len + udp
 }
 
 // anyFrame is Ethernet without the short cut.
@@ -142,15 +123,11 @@ func (ps *Parser) anyFrame(b []byte, f *Frame) error {
 	if typ != etherIPv4 && typ != etherIPv6 {
 		return ErrNotUET
 	}
-	if err := ps.ip(b, at, f); err != nil {
-		return err
-	}
-	f.DstMAC, f.SrcMAC = [6]byte(b), [6]byte(b[6:])
-	return nil
+	return ps.ip(b, at, f)
 }
 
-// IP reads the IPv4 or IPv6 packet b into f. MAC addresses are left as they
-// were. The errors are those of [Parser.Ethernet].
+// IP reads the IPv4 or IPv6 packet b into f. The errors are those of
+// [Parser.Ethernet].
 func (ps *Parser) IP(b []byte, f *Frame) error { return ps.ip(b, 0, f) }
 
 // ip reads the IP packet at b[at].
@@ -183,16 +160,10 @@ func (ps *Parser) ip(b []byte, at int, f *Frame) error {
 	default:
 		return ErrNotUET
 	}
-	switch packet := b[:end]; {
-	case trimmed:
-		err = f.decodeTrimmed(packet, from+skip)
-	case ps.CRC:
-		if packet, err = untrail(packet, from+skip); err != nil {
-			return err
-		}
-		fallthrough
-	default:
-		err = f.decode(packet, from+skip)
+	if pdsAt := from + skip; trimmed {
+		err = f.decodeTrimmed(b[pdsAt:end], pdsAt)
+	} else {
+		err = f.decode(b[pdsAt:end], pdsAt, ps.CRC)
 	}
 	if err != nil {
 		return err

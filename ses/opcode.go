@@ -60,6 +60,10 @@ func (o Opcode) IsRendezvous() bool { return o.in(opsRendezvous) }
 // IsDeferrable reports whether the header has the layout of [Deferrable].
 func (o Opcode) IsDeferrable() bool { return o.in(opsDeferrable) }
 
+// IsPlain reports whether o has, in the standard form, the layout of [Standard]
+// and no extension.
+func (o Opcode) IsPlain() bool { return !o.in(opsOwnLayout) }
+
 // IsReserved reports whether the specification keeps o for later: 0x10 to 0x2f.
 func (o Opcode) IsReserved() bool { return o > OpcodeMsgError && o < opcodeVendor }
 

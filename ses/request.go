@@ -21,7 +21,7 @@ type Request struct {
 // Errors: [ErrForm] when f is not a request form, [ErrTruncated]; they leave the
 // request as it was.
 func (r *Request) Decode(f Form, b []byte) (n int, err error) {
-	if f == FormStandard && len(b) >= StandardLen && !Opcode(b[0]&0x3f).in(opsOwnLayout) {
+	if f == FormStandard && len(b) >= StandardLen && Opcode(b[0]&0x3f).IsPlain() {
 		r.Form = f
 		return r.Standard.Decode(b)
 	}
