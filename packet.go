@@ -102,19 +102,20 @@ func (p *Packet) decode(h []byte, at int, crc bool) (err error) {
 	if l.forms>>form&1 == 0 {
 		form = ses.FormNone
 	}
-	switch {
-	case form == ses.FormNone:
-	case form == ses.FormStandard && len(h) >= n+ses.StandardLen && ses.Opcode(h[n]&0x3f).IsPlain():
-		p.Request.Standard.Decode(h[n:]) // what most packets have
-		p.Request.Form = form
+	plain := form == ses.FormStandard && len(h) >= n+ses.StandardLen && ses.Opcode(h[n]&0x3f).IsPlain()
+	if plain { // as most requests are; it cannot fail, so it may come last
 		m = ses.StandardLen
-	default:
+	} else if form != ses.FormNone {
 		if m, err = p.decodeSES(form, h[n:]); err != nil {
 			return err
 		}
 	}
 	p.Type, p.Form = pds.Type(v>>11), form
 	p.place(at, n, m, len(h))
+	if plain {
+		p.Request.Form = form
+		p.Request.Standard.Decode(h[n:])
+	}
 	switch {
 	case p.Type.IsRequest():
 		p.Req.Decode(h)
