@@ -110,6 +110,25 @@ func BenchmarkCCCOnACK(b *testing.B) {
 				i++
 			}
 		})
+		b.Run(fmt.Sprintf("by=manager+send/touch=32/contexts=%d", n), func(b *testing.B) {
+			m := cccManager(b, n, ccc.ManagerConfig{Params: cccParams(b, cccConfig())})
+			var ahead [32]ccc.Handle
+			b.ReportAllocs()
+			i, now := 0, int64(0)
+			for b.Loop() {
+				if i%len(ahead) == 0 {
+					for k := range ahead {
+						ahead[k] = ccc.NewHandle(order[(i+k)&(1<<20-1)], 1)
+					}
+					m.Touch(ahead[:])
+				}
+				h := ahead[i%len(ahead)]
+				m.OnSend(h, now, ccc.Sent{Size: 4096})
+				m.OnACK(h, now, acks[i&4095])
+				now += 80
+				i++
+			}
+		})
 	}
 }
 

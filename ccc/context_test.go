@@ -1,6 +1,7 @@
 package ccc
 
 import (
+	"reflect"
 	"testing"
 	"unsafe"
 
@@ -8,7 +9,6 @@ import (
 
 	"github.com/uetcc/uetcc/internal/alloctest"
 	"github.com/uetcc/uetcc/nscc"
-	"github.com/uetcc/uetcc/rccc"
 )
 
 const (
@@ -42,10 +42,34 @@ func ack(packets int, size int64) Ack {
 	return Ack{Ack: nscc.Ack{Bytes: int64(packets) * size, RTT: 6 * us}, Packets: packets}
 }
 
-func TestContextSize(t *testing.T) {
+// Whole cache lines, so that neighbours in a slab share none, and an
+// acknowledgement touches three of a context.
+func TestLayout(t *testing.T) {
+	if unsafe.Sizeof(uintptr(0)) == 8 {
+		require.EqualValues(t, 256, unsafe.Sizeof(Context{}))
+		require.LessOrEqual(t, unsafe.Offsetof(Context{}.credit), uintptr(3*cacheLine))
+		require.EqualValues(t, cacheLine, unsafe.Sizeof(record{}))
+		require.EqualValues(t, cacheLine, unsafe.Sizeof(member{}))
+		require.EqualValues(t, cacheLine, unsafe.Sizeof(Entropy{}))
+	}
 	require.LessOrEqual(t, unsafe.Sizeof(Context{}), uintptr(256))
-	t.Logf("Context %d bytes, of these Window %d, Source %d; Entropy %d",
-		unsafe.Sizeof(Context{}), unsafe.Sizeof(nscc.Window{}), unsafe.Sizeof(rccc.Source{}), unsafe.Sizeof(Entropy{}))
+	for _, v := range []any{Context{}, record{}, ledger{}, member{}, Entropy{}, link{}} {
+		requirePointerFree(t, reflect.TypeOf(v))
+	}
+}
+
+func requirePointerFree(t *testing.T, typ reflect.Type) {
+	t.Helper()
+	switch typ.Kind() {
+	case reflect.Struct:
+		for i := range typ.NumField() {
+			requirePointerFree(t, typ.Field(i).Type)
+		}
+	case reflect.Array:
+		requirePointerFree(t, typ.Elem())
+	default:
+		require.LessOrEqual(t, typ.Kind(), reflect.Float64, "%s holds a pointer", typ)
+	}
 }
 
 func TestNominalSize(t *testing.T) {

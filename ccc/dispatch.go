@@ -31,7 +31,7 @@ func (m *Manager) OnSend(pdc Handle, now int64, s Sent) {
 	r := &m.records[i]
 	r.counts.sent++
 	if s.Reserved {
-		r.edge.used += s.Size
+		m.ledgers[i].edge.used += s.Size
 	}
 	if r.custom {
 		m.algs[i].OnSend(now, s.Size)

@@ -174,6 +174,8 @@ type Entropy struct {
 
 	base, index, xor  uint16
 	queueHead, queued uint16
+
+	_ [8]byte // to a cache line
 }
 
 // Init starts e. Contexts with different seeds spread over values in different

@@ -52,6 +52,7 @@ type Manager struct {
 	p        *Params
 	contexts []Context
 	records  []record
+	ledgers  []ledger
 	entropy  []Entropy
 	side     []uint64
 	algs     []Algorithm
@@ -73,8 +74,8 @@ type Manager struct {
 	_     [cacheLine - 4]byte
 }
 
-// A record is what the manager keeps for a context beside it. The first line of
-// 64 bytes is that of every event.
+// A record is what the manager keeps for a context beside it and needs in every
+// event: one cache line.
 type record struct {
 	handle Handle
 	ready  bool // on the ready list
@@ -84,10 +85,13 @@ type record struct {
 	held   Reason
 	last   int64 // time of the last event, ns
 	counts counts
+}
 
+// A ledger is the rest, which some events need.
+type ledger struct {
 	edge   edge
 	due    int64          // the armed deadline, ns
-	since  int64          // when the wait for held began, ns
+	since  int64          // when the wait for record.held began, ns
 	waited [reasons]int64 // see Snapshot.Held
 }
 
@@ -108,6 +112,7 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		p:        c.Params,
 		contexts: make([]Context, c.Contexts),
 		records:  make([]record, c.Contexts),
+		ledgers:  make([]ledger, c.Contexts),
 		entropy:  make([]Entropy, c.Contexts),
 		side:     make([]uint64, c.Contexts*c.Params.entropy.Words()),
 		algs:     make([]Algorithm, c.Contexts),
@@ -141,7 +146,8 @@ func (m *Manager) Open(h Handle, now, baseRTT int64) error {
 	case m.records[i].handle != 0:
 		return ErrInUse
 	}
-	m.records[i] = record{handle: h, edge: m.records[i].edge}
+	m.records[i] = record{handle: h}
+	m.ledgers[i] = ledger{edge: m.ledgers[i].edge}
 	m.contexts[i].InitCached(m.p, now, baseRTT)
 	side := m.sideOf(i)
 	clear(side)

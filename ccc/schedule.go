@@ -80,13 +80,13 @@ func (m *Manager) settle(i uint32, now int64) {
 		m.busy += one(busy) - one(!busy)
 	}
 	if c.state == StateActive || r.held != ReasonBacklog {
-		r.account(c, now)
+		m.ledgers[i].account(r, c, now)
 	}
 	if m.p.credit || r.custom || r.armed {
 		m.arm(i)
 	}
 	if m.gates != nil {
-		r.edge.publish(&m.gates[i], c.admission(m.p, now))
+		m.ledgers[i].edge.publish(&m.gates[i], c.admission(m.p, now))
 	}
 }
 
@@ -98,13 +98,30 @@ func (m *Manager) arm(i uint32) {
 		at, want = c.notBefore, true
 	}
 	switch {
-	case want && (!r.armed || at != r.due):
-		r.due = at
+	case want && (!r.armed || at != m.ledgers[i].due):
+		m.ledgers[i].due = at
 		m.due.Arm(i, at)
 	case !want && r.armed:
 		m.due.Cancel(i)
 	}
 	r.armed = want
+}
+
+// Touch loads a word of each cache line that an event of the PDCs needs, and
+// returns their sum so that the loads stay. With more contexts than the caches
+// hold, touching some tens ahead of their events lets the misses overlap; with
+// few it costs a little. Call it, ignore the sum.
+func (m *Manager) Touch(pdcs []Handle) int64 {
+	var sum int64
+	for _, h := range pdcs {
+		b := m.member(h)
+		if b == nil {
+			continue
+		}
+		i := b.context.Index()
+		sum += m.contexts[i].touch() + int64(m.records[i].handle) + int64(m.entropy[i].base) + int64(m.ready[i].next)
+	}
+	return sum
 }
 
 // NextDeadline returns when to call [Manager.Tick], ns, and false if nothing

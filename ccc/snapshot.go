@@ -43,11 +43,11 @@ func (n *counts) ack(marked bool) {
 }
 
 // account adds the wait that ends to what held it, and begins the next.
-func (r *record) account(c *Context, now int64) {
+func (l *ledger) account(r *record, c *Context, now int64) {
 	if r.held != ReasonBacklog {
-		r.waited[r.held] += max(now-r.since, 0)
+		l.waited[r.held] += max(now-l.since, 0)
 	}
-	r.since, r.held = now, ReasonBacklog
+	l.since, r.held = now, ReasonBacklog
 	if c.state == StateActive {
 		r.held = c.why
 	}
@@ -90,7 +90,7 @@ func (m *Manager) show(h Handle, v *View) {
 	} {
 		v.word[k].Store(word)
 	}
-	for k, ns := range r.waited {
+	for k, ns := range m.ledgers[i].waited {
 		v.word[viewWords-reasons+k].Store(ns)
 	}
 	v.seq.Add(1)
