@@ -36,7 +36,7 @@ type Context struct {
 
 	pdcs  uint16 // bound PDCs
 	state State
-	why   Reason // that there is not more to send now; of the last event
+	why   Reason // that data waits, as of the last event
 	life  Life
 	mode  Mode
 
@@ -61,7 +61,8 @@ func (c *Context) InitCached(p *Params, now, baseRTT int64) {
 // State returns the run state as of the last event.
 func (c *Context) State() State { return c.state }
 
-// Reason returns what bounded the last event's [Decision].
+// Reason returns what kept all data from being sent after the last event, or would
+// have in ModeEnforce; ReasonBacklog if nothing did.
 func (c *Context) Reason() Reason { return c.why }
 
 // Life returns how far the context has been set up.
@@ -146,8 +147,12 @@ func (c *Context) evaluate(p *Params, now int64) {
 	if p.credit {
 		c.credit.Settle(&p.rccc, now, c.waiting())
 	}
-	d := c.Decide(p, now)
-	c.state, c.why = nextState(c.waiting() > 0, c.inflightPkts > 0, d.Bytes > 0), d.Reason
+	waits := c.waiting() > 0
+	if c.why = ReasonBacklog; waits {
+		c.why = c.refusal(p, now)
+	}
+	admitted := c.why == ReasonBacklog || c.mode != ModeEnforce && c.life == LifeBound
+	c.state = nextState(waits, c.inflightPkts > 0, admitted)
 }
 
 // waiting is what there is to send, bytes.

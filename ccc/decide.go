@@ -67,6 +67,27 @@ func (c *Context) bound(p *Params, now int64, d Decision) Decision {
 	return d
 }
 
+// refusal is what keeps a context with data from sending any of it, ReasonBacklog
+// if nothing does: the part of Decide that every event needs.
+func (c *Context) refusal(p *Params, now int64) Reason {
+	switch {
+	case c.life != LifeBound:
+		return ReasonUnbound
+	case c.mode == ModeOff:
+		return ReasonOff
+	case p.window && !c.window.CanSend(&p.nscc, min(c.waiting(), p.mtu)):
+		return ReasonWindow
+	case p.credit && !c.credit.CanSend():
+		return ReasonCredit
+	case c.allow <= 0:
+		return ReasonAlgorithm
+	case c.notBefore > now:
+		return ReasonPacing
+	default:
+		return ReasonBacklog
+	}
+}
+
 // limit lowers d to room.
 func (d *Decision) limit(room int64, why Reason) {
 	if room < d.Bytes {

@@ -109,13 +109,17 @@ func (m *Manager) SendParams(pdc Handle, seq uint64) SendParams {
 		return SendParams{}
 	}
 	i := b.context.Index()
-	s := m.contexts[i].SendParams(m.p, m.busy)
+	c, e := &m.contexts[i], &m.entropy[i]
+	s := c.SendParams(m.p, m.busy)
 	if b.fixed {
-		s.Entropy = m.entropy[i].Fixed()
-	} else {
-		s.Entropy = m.entropy[i].Next(&m.p.entropy, m.sideOf(int(i)),
-			Progress{Seq: seq, WindowPackets: m.contexts[i].Cwnd() / m.p.mtu})
+		s.Entropy = e.Fixed()
+		return s
 	}
+	at := Progress{Seq: seq}
+	if m.p.entropy.scheme == SchemeREPSLegacy {
+		at.WindowPackets = c.Cwnd() / m.p.mtu
+	}
+	s.Entropy = e.Next(&m.p.entropy, m.sideOf(int(i)), at)
 	return s
 }
 
@@ -140,15 +144,14 @@ func (m *Manager) feedback(b *member, now int64, r Report) {
 func (m *Manager) finish(b *member, now int64) {
 	i := uint32(b.context.Index())
 	m.turn(b, i)
-	m.consult(i, now)
+	if m.records[i].custom {
+		m.consult(i, now)
+	}
 	m.settle(i, now)
 }
 
 // consult asks the user's algorithm what it allows now.
 func (m *Manager) consult(i uint32, now int64) {
-	if !m.records[i].custom {
-		return
-	}
 	c := &m.contexts[i]
 	bytes, notBefore := m.algs[i].Allow(now, c.Standing(m.p))
 	c.SetAllowance(m.p, now, bytes, notBefore)

@@ -41,7 +41,7 @@ func (l links) first(anchor uint32) (uint32, bool) {
 
 // rotate puts the first of the ring last.
 func (l links) rotate(anchor uint32) {
-	if i, ok := l.first(anchor); ok {
+	if i := l[anchor].next; i != l[anchor].prev {
 		l.remove(i)
 		l.append(anchor, i)
 	}

@@ -165,10 +165,12 @@ func (m *Manager) SetAlgorithm(h Handle, now int64, a Algorithm) {
 	}
 	m.algs[i] = a
 	m.records[i].custom = a != nil
-	if a == nil {
+	if a != nil {
+		m.consult(i, now)
+	} else {
 		m.contexts[i].allowAll()
+		m.contexts[i].OnTick(m.p, now)
 	}
-	m.consult(i, now)
 	m.settle(i, now)
 }
 

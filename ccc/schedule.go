@@ -141,7 +141,9 @@ func (m *Manager) Tick(now int64) (Handle, bool) {
 		c := &m.contexts[i]
 		request := c.CreditRequestDue(m.p, now)
 		c.OnTick(m.p, now)
-		m.consult(i, now)
+		if m.records[i].custom {
+			m.consult(i, now)
+		}
 		m.settle(i, now)
 		if request {
 			return m.records[i].handle, true

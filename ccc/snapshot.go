@@ -11,7 +11,7 @@ type Snapshot struct {
 	Context  Handle // whose; 0: nothing has been published
 	Time     int64  // of the context's last event
 	State    State
-	Reason   Reason // what bounds sending
+	Reason   Reason // what keeps data from being sent, or would in ModeEnforce
 	Mode     Mode
 	Cwnd     int64
 	Inflight int64
