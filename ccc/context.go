@@ -160,6 +160,7 @@ func (c *Context) waiting() int64 { return c.backlog + c.rtxBacklog }
 
 // mark counts a packet as waiting for retransmission.
 func (c *Context) mark(size int64) {
+	mustHold(size > 0, "ccc: a packet without a size")
 	c.waitingRtx++
 	c.rtxBacklog += size
 }

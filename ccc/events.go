@@ -63,7 +63,7 @@ func (l *Loss) Report() Report { return Report{l.Entropy, FeedbackTimeout} }
 // OnNewData adds delta bytes of unsent data: a bound PDC was given more to send.
 // The context keeps the sum over its PDCs, and each PDC its own part.
 func (c *Context) OnNewData(p *Params, now, delta int64) {
-	mustHold(delta >= 0, "ccc: negative new data")
+	mustHold(c.backlog+delta >= c.backlog, "ccc: new data negative, or beyond 2^63 bytes")
 	c.backlog += delta
 	c.evaluate(p, now)
 }

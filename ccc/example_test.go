@@ -70,3 +70,39 @@ func ExampleManager() {
 	// backlog 20971520
 	// 27 packets sent, held by window
 }
+
+// halfWindow is a congestion control of one's own: never more than half of what
+// NSCC would allow.
+type halfWindow struct{}
+
+func (halfWindow) OnSend(now, size int64)       {}
+func (halfWindow) OnAck(now int64, a ccc.Ack)   {}
+func (halfWindow) OnNack(now int64, n ccc.Nack) {}
+func (halfWindow) OnLoss(now int64, l ccc.Loss) {}
+func (halfWindow) Allow(now int64, s ccc.Standing) (bytes, notBefore int64) {
+	return s.Cwnd/2 - s.Inflight, 0
+}
+
+// An algorithm of one's own runs beside NSCC. Observing shows what would have
+// held data back, while nothing does.
+func ExampleAlgorithm() {
+	p, _ := ccc.NewParams(ccc.Config{NSCC: nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 6_000, MTU: 4_096, Trimming: true}})
+	m, _ := ccc.NewManager(ccc.ManagerConfig{Params: &p, Contexts: 1, PDCs: 1})
+	context, pdc := ccc.NewHandle(0, 1), ccc.NewHandle(0, 1)
+	_ = m.Open(context, 0, 0)
+	_ = m.Bind(pdc, context, 0, false)
+	m.SetAlgorithm(context, 0, halfWindow{})
+
+	m.OnNewData(pdc, 0, 100*4_096)
+	for grant, ok := m.Next(0); ok; grant, ok = m.Next(0) {
+		m.OnSend(grant.PDC, 0, ccc.Sent{Size: 4_096})
+	}
+	c := m.Context(context)
+	fmt.Println(c.InflightPackets(), "packets in flight:", c.State(), c.Reason())
+
+	m.SetMode(context, 0, ccc.ModeObserve)
+	fmt.Println("observing:", c.State(), c.Decide(&p, 0).Bytes, "bytes may go, enforcing would say", c.Reason())
+	// Output:
+	// 14 packets in flight: ACTIVE algorithm
+	// observing: READY 352256 bytes may go, enforcing would say algorithm
+}

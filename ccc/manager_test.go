@@ -1,6 +1,7 @@
 package ccc
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -139,6 +140,35 @@ func TestManagerSendParams(t *testing.T) {
 	for seq := range uint64(16) {
 		require.Equal(t, one, m.SendParams(fixed, seq).Entropy)
 	}
+}
+
+// Clocks that stand still, jump, or run backwards change decisions at most.
+func TestManagerOddClocks(t *testing.T) {
+	f := seedFabric()
+	f.Control = ControlBoth
+	m, ctx, pdcs := seedManager(t, f)
+	m.SetAlgorithm(ctx, 0, &Pacer{})
+	times := []int64{0, 0, us, 1 << 62, -1 << 62, math.MaxInt64, math.MinInt64, 5 * us, 5*us - 1}
+	for i := range 300 {
+		now := times[i*7%len(times)]
+		b := pdcs[i%3]
+		m.OnNewData(b, now, mtu)
+		m.OnSend(b, now, Sent{Size: mtu})
+		m.SendParams(b, uint64(i))
+		if i%5 == 0 {
+			m.OnInferredLoss(b, now, Loss{Size: mtu})
+			m.OnSend(b, now, Sent{Size: mtu, Rtx: true})
+		}
+		m.OnACK(b, now, Ack{Ack: nscc.Ack{Bytes: mtu, RTT: times[i%len(times)], ECN: i%3 == 0}, Packets: 1})
+		m.OnCreditUpdate(b, now, int64(i)*mtu)
+		m.Next(now)
+		m.Tick(now)
+		c := m.Context(ctx)
+		require.GreaterOrEqual(t, c.Cwnd(), mtu)
+		require.LessOrEqual(t, c.Cwnd(), m.p.nscc.MaxWnd())
+	}
+	require.Zero(t, m.Context(ctx).Inflight())
+	require.Zero(t, m.Context(ctx).Backlog())
 }
 
 func TestManagerAllocs(t *testing.T) {

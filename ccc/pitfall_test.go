@@ -1,6 +1,7 @@
 package ccc
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -53,8 +54,10 @@ func TestPitfallCountersAssertRatherThanWrap(t *testing.T) {
 			c.OnACK(p, 0, Ack{RtxBytes: mtu, RtxPackets: 0, Packets: 1})
 			c.OnACK(p, 0, Ack{RtxBytes: mtu, RtxPackets: 2})
 		},
-		"negative delta":    func(c *Context) { c.OnNewData(p, 0, -1) },
-		"PDC unbound twice": func(c *Context) { c.Unbind(p, 0, Left{}); c.Unbind(p, 0, Left{}) },
+		"refused packet without size":    func(c *Context) { c.OnNACK(p, 0, Nack{}) },
+		"more data than a counter holds": func(c *Context) { c.OnNewData(p, 0, math.MaxInt64) },
+		"negative delta":                 func(c *Context) { c.OnNewData(p, 0, -1) },
+		"PDC unbound twice":              func(c *Context) { c.Unbind(p, 0, Left{}); c.Unbind(p, 0, Left{}) },
 	} {
 		require.Panics(t, func() { misuse(lost()) }, name)
 	}
