@@ -82,6 +82,8 @@ func TestNackValidateWithoutPDC(t *testing.T) {
 	n := Nack{Code: NackNoPDCAvail, DPDCID: 5}
 	require.NoError(t, n.Validate(), "a refused SYN leaves its sender without a PDC to name")
 	n.Code = NackRODOOO
+	require.NoError(t, n.Validate(), "so does a SYN that opens an ordered PDC out of order")
+	n.Code = NackRcvdSESProcg
 	require.ErrorIs(t, n.Validate(), ErrPDCID)
 	n = Nack{Code: NackTrimmed, Flags: FlagNT}
 	require.NoError(t, n.Validate())

@@ -98,5 +98,10 @@ func (c NackCode) Class() NackClass { return nackClasses[c] }
 // mayLackPDC reports whether a NACK with code c may have spdcid 0, because its
 // sender has no context to name.
 func (c NackCode) mayLackPDC() bool {
-	return c >= NackNoPDCAvail && c <= NackNoBitmap || c == NackInvDPDCID || c == NackPDCHdrMismatch
+	switch c {
+	case NackTrimmed, NackTrimmedLastHop, NackNoPDCAvail, NackNoCCCAvail, NackNoBitmap, NackNoPktBuffer, NackNoResource,
+		NackRODOOO, NackInvDPDCID, NackPDCHdrMismatch, NackInvalidSYN, NackPDCModeMismatch, NackUnexpEvent:
+		return true // also what refuses a SYN packet that was cut or came too early
+	}
+	return false
 }

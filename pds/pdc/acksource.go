@@ -1,0 +1,141 @@
+package pdc
+
+import (
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/nscc"
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/rccc"
+)
+
+// receiveACK takes an acknowledgement of any of the three headers in. Nothing is
+// ever sent in answer to one without a PDC.
+func (m *Manager) receiveACK(now int64, t pds.Type, in *In, r *Result) error {
+	var h pds.AckCC
+	n, err := decodeACK(&h, t, in.Packet)
+	if err == nil {
+		err = h.Ack.Validate()
+	}
+	if err != nil {
+		return m.malformed(err)
+	}
+	p := m.byID(h.DPDCID)
+	if p == nil || !p.state.Live() || p.peer != in.Src || p.peerID != h.SPDCID && p.peerID != 0 {
+		m.stats.Unknown++
+		return ErrUnknown
+	}
+	a := Ack{Now: now, CACK: h.CACK, AckPSN: h.AckPSN(), Retx: h.Flags&pds.FlagRetx != 0, Probe: h.Flags&pds.FlagP != 0,
+		Response: h.Next != pds.NextNone}
+	if t != pds.TypeACK {
+		a.SACK, a.SACKBase = h.Bitmap, h.SACKBase()
+	}
+	var k Acked
+	if !p.tx.OnACK(m.mem, p.handle, &a, &k) {
+		m.stats.BadACK++
+		return ErrNeverSent
+	}
+	if p.peerID == 0 {
+		m.learn(now, p, h.SPDCID)
+	}
+	p.activeAt = now
+	if t != pds.TypeACK {
+		p.tx.mprFrom(m.p, h.CACK, h.MPR)
+	}
+	r.ID.PDC, r.Header, r.Next, r.Verdict = p.handle, n, h.Next, VerdictDone
+	if k.Response {
+		r.Verdict, r.ID.PSN, r.Handle = VerdictResponse, a.AckPSN, k.Handle
+	}
+	m.feed(now, p, &h, t == pds.TypeACKCC, &k)
+	m.acted(now, p, &h, t)
+	return nil
+}
+
+// decodeACK reads any acknowledgement; what a header lacks is zero.
+func decodeACK(h *pds.AckCC, t pds.Type, b []byte) (int, error) {
+	switch t {
+	case pds.TypeACKCC:
+		return h.Decode(b)
+	case pds.TypeACKCCX:
+		var x pds.AckCCX
+		n, err := x.Decode(b)
+		h.Ack, h.SACK = x.Ack, x.SACK
+		return n, err
+	default:
+		return h.Ack.Decode(b)
+	}
+}
+
+// feed tells congestion control what an acknowledgement changed, once. Bytes are
+// those of the packets sent that are now known to have arrived, not what the peer
+// claims in rcvd_bytes, so that no forged field opens the window.
+func (m *Manager) feed(now int64, p *PDC, h *pds.AckCC, hasState bool, k *Acked) {
+	if p.cc == 0 {
+		return
+	}
+	var st pds.NSCCState
+	var cr pds.CreditState
+	credit := false
+	if hasState {
+		if !h.NSCC(&st) {
+			credit = h.Credit(&cr)
+		}
+	}
+	if credit {
+		m.credit(now, p, cr.Credit)
+	}
+	if k.Packets|k.Rtx != 0 || k.Known {
+		a := ccc.Ack{
+			Ack:     nscc.Ack{Bytes: k.Bytes + k.RtxBytes, ECN: h.Flags&pds.FlagM != 0, Restore: st.Restore, Pend: st.CwndPend},
+			Packets: int(k.Packets + k.Rtx), RtxPackets: int(k.Rtx), RtxBytes: k.RtxBytes, Entropy: k.Entropy,
+		}
+		if k.RTT != 0 {
+			a.RTT = max(k.RTT-int64(st.ServiceTime)*pds.ServiceTimeUnit, 1)
+		}
+		m.cc.OnACK(ccc.Handle(p.handle), now, a)
+	}
+	m.release(p)
+}
+
+// credit takes a cumulative credit in.
+func (m *Manager) credit(now int64, p *PDC, units uint32) {
+	c := m.cc.Context(p.cc)
+	if c == nil {
+		return
+	}
+	total := rccc.Quanta(units).Extend(c.CreditTotal())
+	m.cc.OnCreditUpdate(ccc.Handle(p.handle), now, total)
+	m.release(p)
+}
+
+// acted follows up on what an acknowledgement made possible or asked for.
+func (m *Manager) acted(now int64, p *PDC, h *pds.AckCC, t pds.Type) {
+	switch h.Flags.Req() {
+	case pds.AckReqClear:
+		m.clearSoon(now, p)
+	case pds.AckReqClose:
+		if p.is(flagInitiator) {
+			m.startClose(now, p)
+		}
+	}
+	if m.p.InferLoss {
+		m.afterACK(now, p, h, t)
+	}
+	if p.tx.Unsent() != 0 || p.tx.queued != 0 {
+		m.wake(p)
+	}
+	m.progress(now, p)
+}
+
+// clearSoon has CLEAR_tx told to the peer within PDS_Clear_Time, unless a request
+// carries it before.
+func (m *Manager) clearSoon(now int64, p *PDC) {
+	p.flags |= flagClearDue
+	m.aux(p, now, later(now, m.p.ClearTime))
+}
+
+// aux has the timer of p look no later than at.
+func (m *Manager) aux(p *PDC, now, at int64) {
+	if at < p.auxAt {
+		p.auxAt = at
+		m.schedule(p, now)
+	}
+}

@@ -1,0 +1,34 @@
+package pdc
+
+import (
+	"encoding/binary"
+	"net/netip"
+
+	"github.com/uetcc/uetcc/internal/table"
+)
+
+// Addr is a fabric address: an IPv6 address, or an IPv4 address in its mapped
+// form, as two big-endian words. The zero Addr is none.
+type Addr struct{ Hi, Lo uint64 }
+
+// AddrFrom returns the Addr of a. Zones are ignored.
+func AddrFrom(a netip.Addr) Addr {
+	hi, lo := table.AddrWords(a)
+	return Addr{hi, lo}
+}
+
+// AddrFrom4 returns the Addr of an IPv4 address as it stands in a packet.
+func AddrFrom4(b [4]byte) Addr {
+	return Addr{Lo: 0xffff<<32 | uint64(binary.BigEndian.Uint32(b[:]))}
+}
+
+// Netip returns a in the form of the standard library.
+func (a Addr) Netip() netip.Addr {
+	var b [16]byte
+	binary.BigEndian.PutUint64(b[:8], a.Hi)
+	binary.BigEndian.PutUint64(b[8:], a.Lo)
+	return netip.AddrFrom16(b).Unmap()
+}
+
+// String returns the usual text form.
+func (a Addr) String() string { return a.Netip().String() }

@@ -1,0 +1,189 @@
+package pdc
+
+import "github.com/uetcc/uetcc/pds"
+
+// Close asks for h to be closed: no new message begins on it; when the open ones
+// have ended, everything is released and no lock is left, it goes. A target asks
+// its initiator. The error is [ErrUnknown].
+func (m *Manager) Close(now int64, h Handle) error {
+	p := m.get(h)
+	if p == nil {
+		return ErrUnknown
+	}
+	if p.is(flagInitiator) {
+		m.startClose(now, p)
+	} else {
+		m.askClose(now, p)
+	}
+	return nil
+}
+
+// Abort gives h up: every packet on it fails with [CauseAborted].
+func (m *Manager) Abort(now int64, h Handle) error {
+	p := m.get(h)
+	if p == nil {
+		return ErrUnknown
+	}
+	m.fail(now, p, CauseAborted)
+	return nil
+}
+
+// startClose takes an initiator out of service for new messages.
+func (m *Manager) startClose(now int64, p *PDC) {
+	if p.state != StateEstablished && p.state != StateCreating {
+		return
+	}
+	p.state = StateQuiesce
+	m.open--
+	m.table.Retire(p.handle)
+	m.event(p, EventClosing, CauseNone)
+	m.progress(now, p)
+}
+
+// progress moves a closing initiator on as far as what is open allows.
+func (m *Manager) progress(now int64, p *PDC) {
+	if p.state == StateCloseAckWait && p.tx.base == p.tx.tail {
+		m.retire(now, p, CauseNone)
+		return
+	}
+	if p.state != StateQuiesce && p.state != StateAckWait {
+		return
+	}
+	p.state = nextCloseState(p.state, p.openMsgs != 0 || p.locks != 0, p.tx.base != p.tx.tail)
+	if p.state != StateCloseAckWait {
+		return
+	}
+	if p.peerID == 0 { // nothing was ever sent
+		m.retire(now, p, CauseNone)
+		return
+	}
+	m.sendClose(now, p)
+}
+
+// sendClose queues CLOSE_CMD. It has a PSN and is tracked like a packet.
+func (m *Manager) sendClose(now int64, p *PDC) {
+	p.state = StateCloseAckWait
+	rec, psn, err := p.tx.push(m.p, m.mem)
+	if err != nil { // no memory: the target's idle timer ends it
+		m.retire(now, p, CauseClosed)
+		return
+	}
+	rec.kind = kindControl | kindAR | kind(pds.CtlCloseCmd)
+	p.closePSN = psn
+	m.wake(p)
+}
+
+// askClose has a target ask its initiator to close.
+func (m *Manager) askClose(now int64, p *PDC) {
+	if p.state != StateEstablished {
+		return
+	}
+	p.state = StateCloseWait
+	p.flags |= flagAskClose
+	if rec, _, err := p.tx.push(m.p, m.mem); err == nil {
+		rec.kind = kindControl | kindAR | kind(pds.CtlCloseReq)
+		m.wake(p)
+	}
+	p.auxAt = later(now, m.p.CloseReqTime)
+	m.schedule(p, now)
+}
+
+// closeCmd is the target's side of CLOSE_CMD. Above a hole it only counts as
+// received: it acts when everything before it has come, or when it comes again.
+func (m *Manager) closeCmd(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
+	if p.is(flagInitiator) {
+		m.nackPDC(p, b, out, r, pds.NackUnexpEvent)
+		return ErrIllegal
+	}
+	switch p.rx.Classify(b.psn, m.p.ranges) {
+	case ArrivalNew:
+		p.rx.Accept(b.psn)
+		p.closePSN = b.psn
+		p.flags |= flagClose
+	case ArrivalOutside:
+		m.stats.Outside++
+		m.nackPDC(p, b, out, r, pds.NackPSNOORWindow)
+		return ErrOutside
+	default:
+		if !p.is(flagClose) || p.closePSN != b.psn {
+			return ErrStale
+		}
+	}
+	if m.closable(p) {
+		r.Reply = m.closeTarget(now, p, b, out)
+	}
+	return nil
+}
+
+// closable reports whether everything before the CLOSE_CMD has come and the layer
+// above has answered it.
+func (m *Manager) closable(p *PDC) bool {
+	if !p.is(flagClose) || !p.rx.Missing().After(p.closePSN) {
+		return false
+	}
+	s := &m.mem.responses
+	for i := p.resp.head; i != 0; i = s.slot[i].next {
+		if s.slot[i].state != respStored {
+			return false
+		}
+	}
+	return true
+}
+
+// closeFilled closes a target whose CLOSE_CMD had overtaken what has just come.
+// Responses that the initiator may not have seen keep it open: the CLOSE_CMD will
+// come again.
+func (m *Manager) closeFilled(now int64, p *PDC, b *inbound, out []byte) (int, bool) {
+	if !m.closable(p) || p.resp.head != 0 {
+		return 0, false
+	}
+	b.psn = p.closePSN
+	return m.closeTarget(now, p, b, out), true
+}
+
+// closeTarget clears everything, acknowledges the CLOSE_CMD and forgets the PDC.
+func (m *Manager) closeTarget(now int64, p *PDC, b *inbound, out []byte) int {
+	if m.owesData(p) {
+		n := b.nack(pds.NackClosingInErr)
+		n.SPDCID, n.DPDCID = p.handle.ID(), p.peerID
+		k, _ := n.Encode(out)
+		m.stats.NACKs++
+		m.abandon(now, p, Cause(pds.NackClosingInErr))
+		return k
+	}
+	m.mem.responses.freeAll(&p.resp)
+	p.rx.Unhold()
+	n := m.putACK(p, out, &ackSpec{psn: p.closePSN, flags: b.echo(), state: &b.state})
+	m.retire(now, p, CauseNone)
+	return n
+}
+
+// owesData reports whether packets of the layer above are not released yet.
+func (m *Manager) owesData(p *PDC) bool {
+	for off := p.tx.base; off != p.tx.tail; off++ {
+		if c, i := p.tx.at(m.mem, off); c.released>>i&1 == 0 && !c.pkt[i].kind.control() {
+			return true
+		}
+	}
+	return false
+}
+
+// resting answers a request for a PDC in quarantine: once, within limits.
+func (m *Manager) resting(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
+	m.stats.Unknown++
+	if !p.is(flagRefused) {
+		p.flags |= flagRefused
+		m.nackStranger(now, b, out, r, pds.NackInvDPDCID)
+	}
+	return ErrUnknown
+}
+
+// restingControl acknowledges a CLOSE_CMD again from what is remembered.
+func (m *Manager) restingControl(now int64, p *PDC, b *inbound, c *pds.Control, out []byte, r *Result) error {
+	if c.Ctl != pds.CtlCloseCmd || !p.is(flagClose) || b.psn != p.closePSN {
+		return m.resting(now, p, b, out, r)
+	}
+	r.Reply = m.putACK(p, out, &ackSpec{psn: b.psn, flags: b.echo(), state: &b.state})
+	r.Verdict = VerdictDone
+	return nil
+}

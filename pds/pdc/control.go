@@ -1,0 +1,106 @@
+package pdc
+
+import (
+	"github.com/uetcc/uetcc/pds"
+)
+
+// receiveControl takes a control packet in.
+func (m *Manager) receiveControl(now int64, in *In, out []byte, r *Result) error {
+	var c pds.Control
+	n, err := c.Decode(in.Packet)
+	if err == nil {
+		err = c.Validate()
+	}
+	if err != nil {
+		return m.malformed(err)
+	}
+	b := &m.in
+	*b = inbound{src: in.Src, dst: in.Dst, size: in.Size, state: in.State, ce: in.CE,
+		psn: c.PSN, start: c.StartPSN(), flags: c.Flags, spdcid: c.SPDCID, dpdcid: c.DPDCID, rsv: c.Info.UseRsvPDC(),
+		rod: c.Flags&pds.FlagISROD != 0, opens: c.Ctl == pds.CtlNOOP || c.Ctl == pds.CtlNegotiation}
+	r.Header = n
+	p, err := m.context(now, b, out, r)
+	if err != nil {
+		return err
+	}
+	r.ID.PDC = p.handle
+	if p.state == StateQuarantine {
+		return m.restingControl(now, p, b, &c, out, r)
+	}
+	p.activeAt = now
+	r.Verdict = VerdictDone
+	if err = m.obey(now, p, b, &c, out, r); err != nil {
+		r.Verdict = VerdictDropped
+	}
+	return err
+}
+
+// obey does what a control packet for a live PDC says.
+func (m *Manager) obey(now int64, p *PDC, b *inbound, c *pds.Control, out []byte, r *Result) error {
+	switch c.Ctl {
+	case pds.CtlNOOP, pds.CtlNegotiation:
+		return m.consume(p, b, out, r)
+	case pds.CtlACKReq:
+		return m.question(p, b, out, r)
+	case pds.CtlClearCmd:
+		m.clearTo(p, c.Payload.PSN())
+		return nil
+	case pds.CtlClearReq:
+		m.control(p, ctlClearCmd)
+		return nil
+	case pds.CtlCloseCmd:
+		return m.closeCmd(now, p, b, out, r)
+	case pds.CtlCloseReq:
+		if err := m.consume(p, b, out, r); err != nil {
+			return err
+		}
+		if !p.is(flagInitiator) {
+			return ErrIllegal
+		}
+		m.startClose(now, p)
+		return nil
+	case pds.CtlProbe:
+		r.Reply = m.putACK(p, out, &ackSpec{psn: c.Payload.PSN(), flags: b.echo() | pds.FlagP, opaque: c.ProbeOpaque, state: &b.state})
+		return nil
+	case pds.CtlCredit:
+		m.credit(now, p, c.Payload.Credit())
+		return nil
+	default: // CtlCreditReq; Validate knows no other
+		r.Demand = Demand{Target: c.Payload.CreditTarget(), CCCID: c.Payload.CCCID(), Valid: true}
+		return nil
+	}
+}
+
+// consume takes a control packet that has a PSN of its own: it is tracked like a
+// request, and acknowledged at once.
+func (m *Manager) consume(p *PDC, b *inbound, out []byte, r *Result) error {
+	switch p.rx.Classify(b.psn, m.p.ranges) {
+	case ArrivalNew:
+		p.rx.Accept(b.psn)
+	case ArrivalOutside:
+		m.stats.Outside++
+		return ErrOutside
+	default:
+		m.stats.Duplicates++
+	}
+	r.Reply = m.putACK(p, out, &ackSpec{psn: b.psn, flags: b.echo(), state: &b.state})
+	return nil
+}
+
+// question answers an ACK_REQ: what became of this PSN? For a PSN below the window
+// a plain acknowledgement carries the present CACK, which is what a sender whose
+// window is stuck needs.
+func (m *Manager) question(p *PDC, b *inbound, out []byte, r *Result) error {
+	i := m.mem.responses.find(&p.resp, b.psn)
+	switch {
+	case i != 0 && m.mem.responses.slot[i].state == respStored:
+		r.Reply = m.ackStored(p, i, b.echo(), &b.state, out)
+	case i != 0:
+		m.nackPDC(p, b, out, r, pds.NackRcvdSESProcg)
+	case p.rx.Classify(b.psn, MaxRange) == ArrivalOld, p.rx.Classify(b.psn, MaxRange) == ArrivalDuplicate:
+		r.Reply = m.ackAgain(p, b, out)
+	default:
+		m.nackPDC(p, b, out, r, pds.NackPktNotRcvd)
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package pdc
+
+import "github.com/uetcc/uetcc/pds"
+
+// EventKind says what an [Event] tells the layer above. The zero value is no
+// event.
+type EventKind uint8
+
+const (
+	EventNone     EventKind = iota
+	EventResponse           // acknowledged by an ACK of its own, which may carry a response
+	EventImplicit           // acknowledged by CACK: the default response, success
+	EventError              // will not be delivered, or nobody knows; Cause says why
+	EventReplay             // a buffered packet of an ordered PDC is next: answer it with Respond
+	EventUp                 // the PDC knows its peer: ESTABLISHED
+	EventClosing            // the PDC takes no new messages
+	EventClosed             // the PDC has gone; Cause is 0 for a close in order
+	EventMessage            // a message that waited for a PDC has one: Submit its packets
+)
+
+var eventNames = [...]string{"none", "response", "implicit", "error", "replay", "up", "closing", "closed", "message"}
+
+// String returns the kind in one word.
+func (k EventKind) String() string { return eventNames[k] }
+
+// Cause says why a packet or a PDC failed: a [pds.NackCode], or one of these.
+type Cause uint16
+
+const (
+	CauseNone    Cause = 0            // no failure
+	CauseRTO     Cause = 0x100 + iota // retransmission timeouts exhausted
+	CauseNack                         // resends caused by NACKs exhausted
+	CausePending                      // no PDC became free in Pend_Timeout
+	CauseClosed                       // the PDC closed before it was sent
+	CauseAborted                      // the caller gave the PDC up
+)
+
+// String returns the cause in words.
+func (c Cause) String() string {
+	switch c {
+	case CauseNone:
+		return "none"
+	case CauseRTO:
+		return "timeouts exhausted"
+	case CauseNack:
+		return "NACK resends exhausted"
+	case CausePending:
+		return "no PDC in time"
+	case CauseClosed:
+		return "PDC closed"
+	case CauseAborted:
+		return "aborted"
+	default:
+		return pds.NackCode(c).String()
+	}
+}
+
+// Event is one thing that the layer above has to know.
+type Event struct {
+	Handle uint64 // of the packet or message, as submitted
+	PDC    Handle
+	PSN    pds.PSN
+	Cause  Cause
+	Kind   EventKind
+}
+
+// eventReserve is the most that one packet can cause: every packet of a window
+// released or failed, and a few about the PDC.
+const eventReserve = MaxRange + 8
+
+// eventRing is a queue of fixed length.
+type eventRing struct {
+	ring       []Event
+	head, tail uint32 // of the whole life; tail - head waits
+}
+
+func (r *eventRing) init(n int) {
+	size := 1
+	for size < n {
+		size *= 2
+	}
+	r.ring = make([]Event, size)
+}
+
+func (r *eventRing) free() int { return len(r.ring) - int(r.tail-r.head) }
+
+func (r *eventRing) push(e Event) {
+	if r.free() == 0 {
+		panic("pdc: event ring full") // what fills it asks for room first
+	}
+	r.ring[r.tail&uint32(len(r.ring)-1)] = e
+	r.tail++
+}
+
+func (r *eventRing) pop() (Event, bool) {
+	if r.head == r.tail {
+		return Event{}, false
+	}
+	e := r.ring[r.head&uint32(len(r.ring)-1)]
+	r.head++
+	return e, true
+}

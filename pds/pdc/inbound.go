@@ -1,0 +1,103 @@
+package pdc
+
+import "github.com/uetcc/uetcc/pds"
+
+// In is a packet that has arrived.
+type In struct {
+	Packet   []byte // from the PDS header on, without the trailer
+	Src, Dst Addr
+	Size     int64        // nominal, bytes: see [pds.NominalSize]
+	CE       bool         // congestion experienced
+	Trimmed  pds.NackCode // NackTrimmed or NackTrimmedLastHop by the DSCP, otherwise 0
+	State    AckState     // what an acknowledgement to Src carries
+}
+
+// AckState is the part of an acknowledgement that the receiver side of congestion
+// control decides.
+type AckState struct {
+	Type    pds.CCType // CCNSCC or CCCredit
+	Pend    uint8      // rcv_cwnd_pend
+	Restore bool
+	Service uint16 // service_time, 128 ns units; 0: not known
+	Credit  uint32 // credit so far, 256 B units
+}
+
+// Verdict says what a packet was. The zero value: it is dropped, and Result.Err
+// says why.
+type Verdict uint8
+
+const (
+	VerdictDropped      Verdict = iota
+	VerdictDone                 // taken care of; events may tell more
+	VerdictRequest              // a new request: judge it and call Respond
+	VerdictBuffered             // a request ahead of its turn: keep it until EventReplay names it
+	VerdictResponse             // acknowledges Handle, and the response to it follows the header
+	VerdictRUDIRequest          // a RUDI request: answer with RespondRUDI, or not at all
+	VerdictRUDIResponse         // the response to the RUDI packet Handle
+	VerdictDatagram             // an unreliable datagram
+)
+
+var verdictNames = [...]string{"dropped", "done", "request", "buffered", "response", "rudi-request", "rudi-response", "datagram"}
+
+// String returns the verdict in one word.
+func (v Verdict) String() string { return verdictNames[v] }
+
+// RxID names a request that has arrived.
+type RxID struct {
+	PDC Handle
+	PSN pds.PSN
+}
+
+// Demand is what a source asks its destination for: credit.
+type Demand struct {
+	Target uint32 // cumulative, 256 B units modulo 2^24
+	CCCID  uint8
+	Valid  bool
+}
+
+// Result is what [Manager.Receive] found out.
+type Result struct {
+	Verdict Verdict
+	Next    pds.NextHdr // what follows the PDS header
+	Header  int         // length of the PDS header
+	Reply   int         // bytes in out to send back, as a control packet; 0 none
+	ID      RxID        // the request, or the PDC of any other packet
+	Handle  uint64      // of the packet that a response answers
+	PktID   uint32      // of a RUDI packet
+	Demand  Demand
+	Err     error // why it was dropped
+}
+
+// inbound is what requests and control packets have in common. The manager has
+// one, so that nothing of a packet moves to the heap.
+type inbound struct {
+	src, dst Addr
+	size     int64
+	state    AckState
+	psn      pds.PSN
+	start    pds.PSN // with FlagSYN
+	id       RxID    // once its PDC is known
+	payload  uint32  // bytes behind the semantic header
+	spdcid   pds.PDCID
+	dpdcid   pds.PDCID
+	flags    pds.Flags
+	ce       bool
+	rsv      bool
+	rod      bool
+	opens    bool // may open a PDC
+	awaited  bool // a request that Respond has not been called for yet
+}
+
+// nack returns a NACK of the packet, from no PDC.
+func (b *inbound) nack(code pds.NackCode) pds.Nack {
+	return pds.Nack{Code: code, Flags: b.echo(), PSN: b.psn, DPDCID: b.spdcid}
+}
+
+// echo is what an answer says about the packet itself.
+func (b *inbound) echo() pds.Flags {
+	f := b.flags & pds.FlagRetx
+	if b.ce {
+		f |= pds.FlagM
+	}
+	return f
+}

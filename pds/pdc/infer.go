@@ -1,0 +1,111 @@
+package pdc
+
+import (
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/pds"
+)
+
+// Losses are concluded from SACK as htsim does it (SLEEK), for fabrics that drop
+// without trimming. Spraying makes reordering normal, so a hole means nothing
+// before much has arrived behind it: 1.5 windows, and five packets at least.
+const (
+	inferFactor  = 3 // halves of a window
+	inferPackets = 5
+)
+
+// afterACK looks for losses and moves the probe.
+func (m *Manager) afterACK(now int64, p *PDC, h *pds.AckCC, t pds.Type) {
+	c := m.cc.Context(p.cc)
+	if c == nil || p.is(flagROD) {
+		return
+	}
+	if p.is(flagRecovering) && !p.recover.After(p.tx.MaxCACK()) {
+		p.flags &^= flagRecovering
+	}
+	enter := t == pds.TypeACKCC && m.manyAhead(c, outOfOrder(h))
+	if h.Flags&pds.FlagP != 0 && h.ProbeOpaque() == p.opaque && p.probed != 0 {
+		// A quick answer: the path is free, so what has not arrived is not on its way.
+		enter = enter || now-p.probed-c.BaseRTT() < m.p.TargetQDelay
+		p.probed = 0
+	}
+	if enter && !p.is(flagRecovering) && p.tx.queued == 0 && p.tx.base != p.tx.next {
+		p.flags |= flagRecovering
+		p.recover = p.tx.Next() - 1
+	}
+	if p.is(flagRecovering) {
+		m.inferLosses(now, p, c)
+	}
+	if p.probeAt = never; p.tx.base != p.tx.next {
+		p.probeAt = later(now, m.probeDelay(p))
+		m.schedule(p, now)
+	}
+}
+
+// outOfOrder is the ooo_count of an ACK_CC, 0 if the target does not count.
+func outOfOrder(h *pds.AckCC) int64 {
+	var n pds.NSCCState
+	var c pds.CreditState
+	ooo := uint16(0)
+	if h.NSCC(&n) {
+		ooo = n.OOOCount
+	} else if h.Credit(&c) {
+		ooo = c.OOOCount
+	}
+	if ooo == pds.OOOUnknown {
+		return 0
+	}
+	return int64(ooo)
+}
+
+func (m *Manager) manyAhead(c *ccc.Context, ooo int64) bool {
+	cp := m.cc.Params()
+	limit := min(c.Cwnd()*inferFactor/2, cp.NSCC().MaxWnd())
+	return ooo >= max(limit/cp.MTU(), inferPackets)
+}
+
+// inferLosses queues what has not arrived between the cumulative acknowledgement
+// and the end of the recovery, a window at a time, each packet once.
+func (m *Manager) inferLosses(now int64, p *PDC, c *ccc.Context) {
+	end := p.tx.offset(p.recover) + 1
+	if room := p.tx.cack + uint32(max(c.Cwnd()/m.cc.Params().MTU(), 1)); int32(end-room) > 0 {
+		end = room
+	}
+	for off := p.tx.base; ; off++ {
+		var ok bool
+		if off, ok = p.tx.find(m.mem, off, false); !ok || int32(off-end) >= 0 {
+			break
+		}
+		if pkt := p.tx.packet(m.mem, off); p.tx.hasArrived(off) || pkt.sends != 1 || pkt.kind.control() {
+			continue
+		}
+		m.stats.Inferred++
+		m.timedOut(now, p, off)
+	}
+}
+
+// probeDelay is how long to wait for an acknowledgement before asking: 3 round
+// trips, or one and the target queueing delay when nothing else is to be sent.
+func (m *Manager) probeDelay(p *PDC) int64 {
+	rtt := m.baseRTT(p)
+	if p.tx.Unsent() == 0 {
+		return rtt + m.p.TargetQDelay
+	}
+	return 3 * rtt
+}
+
+func (m *Manager) baseRTT(p *PDC) int64 {
+	if c := m.cc.Context(p.cc); c != nil {
+		return c.BaseRTT()
+	}
+	return m.p.RTOInit
+}
+
+// probe asks the target what it has got, and again after 5 round trips.
+func (m *Manager) probe(now int64, p *PDC) {
+	if p.tx.base == p.tx.next || p.peerID == 0 {
+		p.probeAt = never
+		return
+	}
+	m.control(p, ctlProbe)
+	p.probeAt = later(now, 5*m.baseRTT(p))
+}

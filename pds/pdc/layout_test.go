@@ -1,0 +1,35 @@
+package pdc
+
+import (
+	"reflect"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestLayout(t *testing.T) {
+	require.LessOrEqual(t, unsafe.Sizeof(PDC{}), uintptr(512), "both directions with a bitmap of 1024 each")
+	require.Equal(t, uintptr(32), unsafe.Sizeof(packet{}))
+	require.Zero(t, unsafe.Sizeof(chunk{})%64)
+	t.Logf("PDC %d bytes: RecvWindow %d, SendWindow %d; packet %d, response %d, event %d", unsafe.Sizeof(PDC{}),
+		unsafe.Sizeof(RecvWindow{}), unsafe.Sizeof(SendWindow{}), unsafe.Sizeof(packet{}), unsafe.Sizeof(response{}), unsafe.Sizeof(Event{}))
+	for _, v := range []any{PDC{}, chunk{}, response{}, Event{}} {
+		requireNoPointers(t, reflect.TypeOf(v))
+	}
+}
+
+// requireNoPointers fails if the collector would have to look into a type.
+func requireNoPointers(t *testing.T, typ reflect.Type) {
+	switch typ.Kind() {
+	case reflect.Struct:
+		for i := range typ.NumField() {
+			requireNoPointers(t, typ.Field(i).Type)
+		}
+	case reflect.Array:
+		requireNoPointers(t, typ.Elem())
+	default:
+		require.Contains(t, []reflect.Kind{reflect.Bool, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64,
+			reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Int}, typ.Kind(), typ.String())
+	}
+}

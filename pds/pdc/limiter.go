@@ -1,0 +1,57 @@
+package pdc
+
+import "github.com/uetcc/uetcc/pds"
+
+// Answers to packets that have no PDC: a source gets so many at once, and one
+// more each limiterRefill ns.
+const (
+	limiterBuckets = 256
+	limiterBurst   = 32
+	limiterRefill  = 10_000
+)
+
+// limiter is a token bucket for each of a number of hashed sources, so that
+// nobody can make this endpoint flood another with answers, or starve all other
+// sources of theirs.
+type limiter [limiterBuckets]struct {
+	at   int64 // when the bucket was last full, in effect
+	used bool
+}
+
+// allow takes a token of a, if there is one.
+func (l *limiter) allow(now int64, a Addr) bool {
+	h := (a.Hi ^ a.Lo*0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9
+	b := &l[h>>56]
+	full := now - limiterBurst*limiterRefill
+	if !b.used || b.at < full {
+		b.at, b.used = full, true
+	}
+	if b.at > now-limiterRefill {
+		return false
+	}
+	b.at += limiterRefill
+	return true
+}
+
+// nack writes a NACK to out and counts it.
+func (m *Manager) nack(out []byte, r *Result, n *pds.Nack) {
+	r.Reply, _ = n.Encode(out)
+	m.stats.NACKs++
+}
+
+// nackStranger answers a packet that has no PDC here, within limits.
+func (m *Manager) nackStranger(now int64, b *inbound, out []byte, r *Result, code pds.NackCode) {
+	if !m.limiter.allow(now, b.src) {
+		m.stats.Muted++
+		return
+	}
+	n := b.nack(code)
+	m.nack(out, r, &n)
+}
+
+// nackPDC answers a packet of p.
+func (m *Manager) nackPDC(p *PDC, b *inbound, out []byte, r *Result, code pds.NackCode) {
+	n := b.nack(code)
+	n.SPDCID = p.handle.ID()
+	m.nack(out, r, &n)
+}

@@ -1,0 +1,192 @@
+package pdc
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/timerwheel"
+	"github.com/uetcc/uetcc/pds"
+)
+
+// ManagerConfig sizes a [Manager]. Table, CC and Contexts may be shared with
+// readers of their own; the manager is their only writer.
+type ManagerConfig struct {
+	Params   *Params
+	Table    *Table       // PDCIDs and keys; its Quarantine is the one in force
+	CC       *ccc.Manager // one more PDC than the table has, since indices are PDCIDs
+	Contexts *ccc.Table
+	Memory   MemoryConfig // PDCs is filled in
+
+	Waiting     int    // messages that may wait for a PDC, up to 65,535 (default 64)
+	PendTimeout int64  // Pend_Timeout: how long, ns (default 100 ms)
+	CloseThresh int    // Close_Thresh: PDCs left open before idle ones are closed (default: all of the table's)
+	RUDI        int    // RUDI packets that may be outstanding, up to 65,536 (default 256)
+	OneRTTStart bool   // refuse data before the initiator uses the Start_PSN that this side demands
+	Seed        uint64 // of Start_PSNs and probe values
+	Now         int64  // the first time, ns
+}
+
+// Errors of a [Manager].
+var (
+	// ErrEvents: the ring has no room for the events of another packet; drain it
+	// with [Manager.Event].
+	ErrEvents = errors.New("pdc: events not drained")
+
+	// ErrState: the PDC takes no message or packet in its state.
+	ErrState = errors.New("pdc: PDC is closing")
+
+	// ErrWaiting: the message waits for a PDC; an [EventMessage] will name it.
+	ErrWaiting = errors.New("pdc: message waits for a PDC")
+
+	// ErrPaused: as many messages wait as may.
+	ErrPaused = errors.New("pdc: no PDC, and too many messages wait for one")
+
+	// ErrShortBuffer: the buffer is shorter than [ReplyMax].
+	ErrShortBuffer = errors.New("pdc: buffer shorter than ReplyMax")
+)
+
+// ReplyMax is the longest packet that the manager writes: an ACK_CC with the
+// longest response.
+const ReplyMax = pds.AckCCLen + ResponseMax
+
+// A Manager is the PDS manager of one fabric endpoint: it owns the PDCs, decides
+// which packet is sent next, and keeps their timers.
+//
+// Single writer, and not to be copied. See the package comment for the calls.
+//
+// Source: UE Specification 1.0.x section 3.5, PDS manager.
+type Manager struct {
+	p     *Params
+	cc    *ccc.Manager
+	ctxs  *ccc.Table
+	table *Table
+	mem   *Memory
+	pdc   []PDC // by PDCID
+	wheel *timerwheel.Wheel
+	rng   uint64
+	stats Stats
+
+	data   list   // PDCs with packets to send that congestion control may allow
+	ctl    list   // PDCs with control packets to send
+	parked []list // by context: PDCs whose congestion control context does not allow more
+
+	in      inbound // the packet that is being received
+	limiter limiter // of answers to packets without a PDC
+	waiting waitQueue
+	rudi    rudiTable
+	open    int // PDCs in StateCreating to StateEstablished
+	thresh  int
+	cursor  uint16 // where the search for an idle PDC goes on
+	oneRTT  bool
+}
+
+// NewManager allocates all that a manager ever uses.
+func NewManager(c ManagerConfig) (*Manager, error) {
+	if c.Params == nil || c.Table == nil || c.CC == nil || c.Contexts == nil {
+		return nil, fmt.Errorf("%w: ManagerConfig needs Params, Table, CC and Contexts", ErrConfig)
+	}
+	ids := c.Table.ids()
+	for _, f := range []struct {
+		name     string
+		v        *int
+		def, max int
+	}{
+		{"Waiting", &c.Waiting, 64, 65535},
+		{"CloseThresh", &c.CloseThresh, ids, MaxPDCs},
+		{"RUDI", &c.RUDI, 256, 65536},
+	} {
+		v := int64(*f.v)
+		if err := fill(f.name, &v, int64(f.def), int64(f.max)); err != nil {
+			return nil, err
+		}
+		*f.v = int(v)
+	}
+	if err := fill("PendTimeout", &c.PendTimeout, 100_000_000, rtoMax*100); err != nil {
+		return nil, err
+	}
+	c.Memory.PDCs = ids
+	m := &Manager{
+		p: c.Params, cc: c.CC, ctxs: c.Contexts, table: c.Table, mem: NewMemory(c.Memory),
+		pdc:    make([]PDC, ids+1),
+		wheel:  timerwheel.New(ids+2, 1024, c.Now),
+		rng:    c.Seed,
+		parked: make([]list, c.Contexts.Stats().Capacity+1),
+		thresh: c.CloseThresh,
+		oneRTT: c.OneRTTStart,
+	}
+	for i := range m.pdc {
+		m.pdc[i].timerAt = never
+	}
+	m.waiting.init(c.Waiting, c.PendTimeout)
+	m.rudi.init(c.RUDI, uint32(m.random()))
+	return m, nil
+}
+
+// random draws from SplitMix64 (Steele, Lea, Flood 2014).
+func (m *Manager) random() uint64 {
+	m.rng += 0x9e3779b97f4a7c15
+	z := m.rng
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// get returns the PDC of a handle, nil if its life is over.
+func (m *Manager) get(h Handle) *PDC {
+	if id := int(h.ID()); id < len(m.pdc) {
+		if p := &m.pdc[id]; p.handle == h && p.state.Live() {
+			return p
+		}
+	}
+	return nil
+}
+
+// slot is the index of a PDC in the slab, in the lists and in the wheel.
+func (p *PDC) slot() uint16 { return uint16(p.handle.ID()) }
+
+// FreeChunks returns how many chunks of 64 packets are free in the memory for
+// what is sent.
+func (m *Manager) FreeChunks() int { return m.mem.FreeChunks() }
+
+// Event takes the oldest event out of the ring, false if there is none.
+func (m *Manager) Event() (Event, bool) { return m.mem.events.pop() }
+
+// Info is a look at one PDC.
+type Info struct {
+	State        State
+	Initiator    bool
+	Ordered      bool
+	ID, PeerID   pds.PDCID
+	Peer, Local  Addr
+	Context      ccc.Handle // of congestion control; 0 while it has sent nothing
+	OpenMessages int
+	Locks        int
+	Unsent       int // packets queued and not sent
+	Outstanding  int // PSNs sent and not released below or above the first such
+
+	// Sending: MaxCACK <= Next-1, ClearPSN = Base-1.
+	Base, Next, MaxCACK pds.PSN
+	// Receiving: everything up to Contiguous has arrived.
+	CACK, Contiguous, MaxRcvd, Clear pds.PSN
+}
+
+// PDC returns a look at the PDC of h, false if its life is over.
+func (m *Manager) PDC(h Handle) (Info, bool) {
+	p := m.get(h)
+	if p == nil {
+		return Info{}, false
+	}
+	return Info{
+		State: p.state, Initiator: p.is(flagInitiator), Ordered: p.is(flagROD), ID: h.ID(), PeerID: p.peerID, Peer: p.peer, Local: p.local,
+		Context: p.cc, OpenMessages: int(p.openMsgs), Locks: int(p.locks), Unsent: p.tx.Unsent(), Outstanding: int(p.tx.next - p.tx.base),
+		Base: p.tx.Base(), Next: p.tx.Next(), MaxCACK: p.tx.MaxCACK(),
+		CACK: p.rx.CACK(), Contiguous: p.rx.Missing() - 1, MaxRcvd: p.rx.MaxRcvd(), Clear: p.rx.ClearPSN(),
+	}, true
+}
+
+// ids is how many PDCIDs a table has; they are 1 to that.
+func (t *Table) ids() int {
+	s := t.Stats()
+	return s.General.Capacity + s.Reserved.Capacity
+}

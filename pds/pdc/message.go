@@ -1,0 +1,136 @@
+package pdc
+
+import (
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/pds"
+)
+
+// Packet is one packet of a message as the layer above hands it down.
+type Packet struct {
+	Handle uint64      // names the packet in events
+	Size   uint16      // nominal, bytes
+	Next   pds.NextHdr // a request, or read data
+	EOM    bool        // the last packet of its message
+	AR     bool        // ask for an acknowledgement at once
+}
+
+// Begin takes a message onto h: the PDC is not closed before its EOM has been
+// submitted. Messages do not interleave: the caller submits all packets of one
+// before those of the next. The error is [ErrUnknown] or [ErrState].
+func (m *Manager) Begin(h Handle) error {
+	p := m.get(h)
+	switch {
+	case p == nil:
+		return ErrUnknown
+	case !p.state.takesMessages():
+		return ErrState
+	}
+	p.openMsgs++
+	return nil
+}
+
+// Announce tells congestion control of bytes, nominal, that are to be submitted
+// on h; packets that were not announced are counted when they are submitted. It
+// is how a receiver that grants credit learns of a whole message at once.
+func (m *Manager) Announce(now int64, h Handle, bytes int64) error {
+	p := m.get(h)
+	if p == nil {
+		return ErrUnknown
+	}
+	if err := m.ensureBound(now, p); err != nil {
+		return err
+	}
+	p.unsubmitted += bytes
+	m.cc.OnNewData(ccc.Handle(h), now, bytes)
+	return nil
+}
+
+// ensureBound binds a target PDC when it has something to send for the first time.
+func (m *Manager) ensureBound(now int64, p *PDC) error {
+	if p.cc != 0 {
+		return nil
+	}
+	return m.bind(now, p)
+}
+
+// Submit queues a packet on h and returns the PSN it gets. The errors are
+// [ErrUnknown], [ErrState], [ErrWindowFull] and [ErrNoMemory]; the last two pass
+// when packets are released.
+func (m *Manager) Submit(now int64, h Handle, pkt Packet) (pds.PSN, error) {
+	p := m.get(h)
+	switch {
+	case p == nil:
+		return 0, ErrUnknown
+	case !p.state.sendsData():
+		return 0, ErrState
+	}
+	if err := m.ensureBound(now, p); err != nil {
+		return 0, err
+	}
+	rec, psn, err := p.tx.push(m.p, m.mem)
+	if err != nil {
+		return 0, err
+	}
+	rec.handle, rec.size, rec.kind = pkt.Handle, pkt.Size, kind(pkt.Next)
+	if pkt.AR {
+		rec.kind |= kindAR
+	}
+	if pkt.EOM {
+		rec.kind |= kindEOM | kindAR
+		p.openMsgs -= min(p.openMsgs, 1)
+	}
+	size := int64(pkt.Size)
+	if p.unsubmitted -= size; p.unsubmitted < 0 {
+		m.cc.OnNewData(ccc.Handle(h), now, -p.unsubmitted)
+		p.unsubmitted = 0
+	}
+	m.wake(p)
+	return psn, nil
+}
+
+// Room returns how many packets [Manager.Submit] takes on h now, as far as the
+// window goes.
+func (m *Manager) Room(h Handle) int {
+	if p := m.get(h); p != nil && p.state.sendsData() {
+		return p.tx.Room(m.p)
+	}
+	return 0
+}
+
+// Lock keeps h from closing until as many calls of [Manager.Unlock]: more is to
+// come on it than the open messages tell, such as the data of a read.
+func (m *Manager) Lock(h Handle) error {
+	p := m.get(h)
+	if p == nil {
+		return ErrUnknown
+	}
+	p.locks++
+	return nil
+}
+
+// Unlock takes one [Manager.Lock] back. Without one it does nothing.
+func (m *Manager) Unlock(now int64, h Handle) error {
+	p := m.get(h)
+	if p == nil {
+		return ErrUnknown
+	}
+	p.locks -= min(p.locks, 1)
+	m.progress(now, p)
+	return nil
+}
+
+// EndMessage closes a message whose EOM is never submitted, because it failed.
+// unsent is what was announced for it and not submitted, bytes.
+func (m *Manager) EndMessage(now int64, h Handle, unsent int64) error {
+	p := m.get(h)
+	if p == nil {
+		return ErrUnknown
+	}
+	p.openMsgs -= min(p.openMsgs, 1)
+	if unsent = min(unsent, p.unsubmitted); unsent > 0 {
+		p.unsubmitted -= unsent
+		m.cc.Withdraw(ccc.Handle(h), now, unsent)
+	}
+	m.progress(now, p)
+	return nil
+}

@@ -1,0 +1,219 @@
+package pdc
+
+import (
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/nscc"
+	"github.com/uetcc/uetcc/pds"
+)
+
+// receiveNACK takes a refusal in. It is never answered.
+func (m *Manager) receiveNACK(now int64, t pds.Type, in *In, r *Result) error {
+	var n pds.Nack
+	size, err := decodeNACK(&n, t, in.Packet)
+	if err == nil {
+		err = n.Validate()
+	}
+	if err != nil {
+		return m.malformed(err)
+	}
+	r.Header = size
+	if n.Flags&pds.FlagNT != 0 {
+		return m.nackRUDI(now, &n, r)
+	}
+	p := m.byID(n.DPDCID)
+	if p == nil || !p.state.Live() || p.peer != in.Src || n.SPDCID != 0 && p.peerID != 0 && p.peerID != n.SPDCID {
+		m.stats.Unknown++
+		return ErrUnknown
+	}
+	r.ID = RxID{p.handle, n.PSN}
+	p.activeAt = now
+	if err := m.react(now, p, &n); err != nil {
+		m.stats.StaleNACK++
+		return err
+	}
+	r.Verdict = VerdictDone
+	return nil
+}
+
+func decodeNACK(n *pds.Nack, t pds.Type, b []byte) (int, error) {
+	if t == pds.TypeNACK {
+		return n.Decode(b)
+	}
+	var x pds.NackCCX
+	size, err := x.Decode(b)
+	*n = x.Nack
+	return size, err
+}
+
+// react does what the code asks of the source. (UE Specification 1.0.x, Table
+// 3-59; class by class.) What speaks of a packet that is not outstanding changes
+// nothing, whatever the code: a refusal of the whole PDC names a packet of it.
+func (m *Manager) react(now int64, p *PDC, n *pds.Nack) error {
+	off := p.tx.offset(n.PSN)
+	if !p.tx.live(m.mem, off) {
+		return ErrStale
+	}
+	switch n.Code.Class() {
+	case pds.NackRetx:
+		return m.nackRetx(now, p, off, n)
+	case pds.NackRetry:
+		if p.state != StateCreating {
+			return ErrStale
+		}
+		return m.nackAgain(now, p, off, n, later(now, m.p.NackRetxTime))
+	case pds.NackGoBack:
+		return m.goBack(now, p, off, n)
+	case pds.NackRenumber:
+		if p.state != StateCreating {
+			return ErrStale
+		}
+		m.renumber(now, p, pds.PSN(n.Payload))
+		return nil
+	case pds.NackNewPDC, pds.NackFatal:
+		m.nackFatal(now, p, n.Code)
+		return nil
+	default:
+		return ErrStale
+	}
+}
+
+// nackRetx has one packet sent again: at once if it was lost on the way, since
+// that is proven, otherwise when the target may have what it lacked.
+func (m *Manager) nackRetx(now int64, p *PDC, off uint32, n *pds.Nack) error {
+	pkt := p.tx.packet(m.mem, off)
+	at := later(now, m.p.NackRetxTime)
+	switch {
+	case n.Code == pds.NackPktNotRcvd || n.Code == pds.NackACKWithData:
+		return m.nackForget(now, p, off, n)
+	case n.Code.IsTrimmed() || n.Code == pds.NackRcvrInferLoss:
+		at = now
+	case n.Code == pds.NackPSNOORWindow && !n.PSN.After(p.tx.MaxCACK()):
+		return ErrStale
+	}
+	if pkt.sends > 1 && n.Flags&pds.FlagRetx == 0 {
+		return ErrStale // of a copy that has been replaced already
+	}
+	return m.nackAgain(now, p, off, n, at)
+}
+
+// nackForget sends a packet again although a SACK said that it had arrived: the
+// target does not have it, or has it and cannot repeat the response otherwise.
+func (m *Manager) nackForget(now int64, p *PDC, off uint32, n *pds.Nack) error {
+	if !p.tx.hasArrived(off) {
+		return m.nackAgain(now, p, off, n, now)
+	}
+	if p.tx.waiting(m.mem, off) {
+		return ErrStale
+	}
+	p.tx.forget(off)
+	c, i := p.tx.at(m.mem, off)
+	if pkt := &c.pkt[i]; !pkt.kind.control() {
+		// Back into flight for a moment, so that the refusal finds it there.
+		m.cc.OnNewData(ccc.Handle(p.handle), now, int64(pkt.size))
+		m.cc.OnSend(ccc.Handle(p.handle), now, ccc.Sent{Size: int64(pkt.size)})
+		c.flight |= 1 << i
+	}
+	return m.nackAgain(now, p, off, n, now)
+}
+
+// nackAgain queues a refused packet, or gives up.
+func (m *Manager) nackAgain(now int64, p *PDC, off uint32, n *pds.Nack, at int64) error {
+	if p.tx.waiting(m.mem, off) || p.tx.hasArrived(off) {
+		return ErrStale
+	}
+	pkt := p.tx.packet(m.mem, off)
+	if m.p.MaxNackRetx != nackForever && int(pkt.nacks) >= m.p.MaxNackRetx {
+		m.fail(now, p, CauseNack)
+		return nil
+	}
+	pkt.nacks = min(pkt.nacks+1, nackForever)
+	pkt.rtos = 0 // the peer answers: no reason to back off
+	m.takeBack(now, p, off, at, n)
+	m.wakeAt(now, p)
+	return nil
+}
+
+// takeBack takes a refused packet out of flight and queues it.
+func (m *Manager) takeBack(now int64, p *PDC, off uint32, at int64, n *pds.Nack) {
+	l := p.tx.enqueue(m.mem, off, at)
+	if !l.counted {
+		return
+	}
+	k := ccc.Nack{Nack: nscc.Nack{Size: l.size}, Entropy: l.entropy, CE: n.Flags&pds.FlagM != 0, NoPDC: n.SPDCID == 0}
+	switch n.Code {
+	case pds.NackTrimmed:
+		k.Reason = nscc.ReasonTrimmed
+	case pds.NackTrimmedLastHop:
+		k.Reason = nscc.ReasonTrimmedLastHop
+	}
+	m.cc.OnNACK(ccc.Handle(p.handle), now, k)
+	m.release(p)
+}
+
+// goBack sends everything from the gap on again: the target keeps nothing that is
+// ahead of it. Not more often than once in NACK_Retx_Time for the same gap.
+func (m *Manager) goBack(now int64, p *PDC, off uint32, n *pds.Nack) error {
+	pkt := p.tx.packet(m.mem, off)
+	if !p.is(flagROD) || p.is(flagGap) && pkt.nacks > 0 && now < later(p.gapAt, m.p.NackRetxTime) {
+		return ErrStale
+	}
+	if m.p.MaxNackRetx != nackForever && int(pkt.nacks) >= m.p.MaxNackRetx {
+		m.fail(now, p, CauseNack)
+		return nil
+	}
+	pkt.nacks = min(pkt.nacks+1, nackForever)
+	p.flags |= flagGap
+	p.gapAt = now
+	m.rewind(now, p, off, n)
+	m.wakeAt(now, p)
+	return nil
+}
+
+// rewind queues every packet from off on that has not arrived.
+func (m *Manager) rewind(now int64, p *PDC, off uint32, n *pds.Nack) {
+	for {
+		var ok bool
+		if off, ok = p.tx.find(m.mem, off, false); !ok {
+			return
+		}
+		if !p.tx.hasArrived(off) {
+			m.takeBack(now, p, off, now, n)
+		}
+		off++
+	}
+}
+
+// renumber starts all over at another PSN, which the target has demanded.
+func (m *Manager) renumber(now int64, p *PDC, start pds.PSN) {
+	m.rewind(now, p, p.tx.base, &pds.Nack{Code: pds.NackNewStartPSN})
+	for off := p.tx.base; off != p.tx.next; off++ {
+		pkt := p.tx.packet(m.mem, off)
+		pkt.rtos, pkt.nacks = 0, 0
+	}
+	p.tx.renumber(start)
+	p.rx.Init(start)
+	m.wakeAt(now, p)
+}
+
+// nackFatal ends the PDC. Where the target has no such PDC there is nobody to
+// close it with.
+func (m *Manager) nackFatal(now int64, p *PDC, code pds.NackCode) {
+	gone := code == pds.NackInvDPDCID || code == pds.NackClosing || code == pds.NackClosingInErr
+	if p.state == StateCloseAckWait && gone {
+		m.retire(now, p, CauseNone)
+		return
+	}
+	if gone || p.state == StateCreating {
+		m.abandon(now, p, Cause(code))
+		return
+	}
+	m.fail(now, p, Cause(code))
+}
+
+// wakeAt has p send what is queued, now or when it is due.
+func (m *Manager) wakeAt(now int64, p *PDC) {
+	if p.tx.rtxAt <= now {
+		m.wake(p)
+	}
+	m.schedule(p, now)
+}

@@ -1,0 +1,180 @@
+package pdc
+
+import (
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/pds"
+)
+
+// Open returns the PDC that a new message of the given key goes on: one that is
+// open, or a new one. ticket names the message if it has to wait for a PDC; then
+// the error is [ErrWaiting], and an event tells the rest. Other errors are
+// [ErrPaused] and [ErrTableFull].
+//
+// The PDC takes the message with [Manager.Begin].
+func (m *Manager) Open(now int64, k *InitiatorKey, ticket uint64) (Handle, error) {
+	if h := m.usable(k); h != 0 {
+		return h, nil
+	}
+	h, err := m.openInitiator(now, k)
+	if err == nil || err == ErrTableFull {
+		return h, err
+	}
+	if !m.waiting.push(waiter{key: *k, ticket: ticket, until: later(now, m.waiting.limit)}) {
+		return 0, ErrPaused
+	}
+	m.arm(now)
+	m.closeIdle(now)
+	return 0, ErrWaiting
+}
+
+// usable returns a PDC of the key that takes messages.
+func (m *Manager) usable(k *InitiatorKey) Handle {
+	for n := 0; ; n++ {
+		h := m.table.Initiator(k, n)
+		if h == 0 {
+			return 0
+		}
+		if p := m.get(h); p != nil && p.state.takesMessages() {
+			return h
+		}
+	}
+}
+
+func (m *Manager) openInitiator(now int64, k *InitiatorKey) (Handle, error) {
+	h, err := m.table.OpenInitiator(now, k)
+	if err != nil {
+		return 0, err
+	}
+	p := m.begin(now, h, m.startPSN(h))
+	p.state = StateCreating
+	p.flags |= flagInitiator
+	p.set(flagROD, k.Ordered)
+	p.set(flagReserved, k.Reserved)
+	p.tc = k.TC
+	p.peer, p.local = AddrFrom(k.Destination), AddrFrom(k.Source)
+	if err := m.bind(now, p); err != nil {
+		m.table.Release(now, h)
+		p.state = StateClosed
+		m.open--
+		return 0, ErrNoPDC
+	}
+	return h, nil
+}
+
+// startPSN draws a Start_PSN at least 2^16 away from the last PSN that was used
+// with the same PDCID.
+func (m *Manager) startPSN(h Handle) pds.PSN {
+	last := m.pdc[h.ID()].tx.Next()
+	for {
+		s := pds.PSN(m.random())
+		if d := s.Diff(last); d >= 1<<16 || d <= -1<<16 {
+			return s
+		}
+	}
+}
+
+// begin makes the slot of h a PDC. Membership in the manager's lists outlives the
+// PDC that was there before.
+func (m *Manager) begin(now int64, h Handle, start pds.PSN) *PDC {
+	p := &m.pdc[h.ID()]
+	*p = PDC{handle: h, flags: p.flags & (flagOnData | flagOnControl), nextData: p.nextData, nextCtl: p.nextCtl,
+		timerAt: p.timerAt, auxAt: never, probeAt: never, activeAt: now}
+	p.rx.Init(start)
+	p.tx.Init(m.p, start)
+	m.open++
+	m.stats.Opened++
+	m.schedule(p, now)
+	return p
+}
+
+// SetStartPSN makes an initiator PDC that has been given nothing to send start at
+// another PSN. It reports whether it did: for tests and recorded walks.
+func (m *Manager) SetStartPSN(h Handle, start pds.PSN) bool {
+	p := m.get(h)
+	if p == nil || p.state != StateCreating || p.tx.tail != 0 {
+		return false
+	}
+	p.rx.Init(start)
+	p.tx.Init(m.p, start)
+	return true
+}
+
+// bind gives p the congestion control context of its peer and traffic class.
+func (m *Manager) bind(now int64, p *PDC) error {
+	c, opened, err := m.ctxs.Open(&ccc.Key{Source: p.local.Netip(), Destination: p.peer.Netip(), TC: p.tc})
+	if err != nil {
+		return err
+	}
+	if opened {
+		if err := m.cc.Open(c, now, 0); err != nil {
+			m.ctxs.Close(c)
+			return err
+		}
+	}
+	if err := m.cc.Bind(ccc.Handle(p.handle), c, now, p.is(flagROD)); err != nil {
+		return err
+	}
+	p.cc = c
+	return nil
+}
+
+// unbind takes p out of congestion control, with all that it has in flight.
+func (m *Manager) unbind(now int64, p *PDC) {
+	if p.cc == 0 {
+		return
+	}
+	// p may wait with its context, which its slot is to leave.
+	for m.parked[p.cc.Index()].head != 0 {
+		m.unpark(p.cc)
+	}
+	if freed, _ := m.cc.Unbind(ccc.Handle(p.handle), now); freed != 0 {
+		m.ctxs.Close(freed)
+	}
+	p.cc = 0
+}
+
+// openTarget opens a PDC for a SYN packet, or finds the one that it belongs to.
+func (m *Manager) openTarget(now int64, b *inbound) (p *PDC, code pds.NackCode, err error) {
+	k := TargetKey{Source: b.src.Netip(), Destination: b.dst.Netip(), SPDCID: b.spdcid}
+	if h, err := m.table.Target(&k); err == nil {
+		return m.get(h), 0, nil
+	} else if err == ErrResting {
+		m.stats.Resting++
+		return nil, 0, err
+	}
+	if b.rod && b.psn != b.start {
+		return nil, pds.NackRODOOO, ErrState
+	}
+	h, _, err := m.table.OpenTarget(now, &k, b.rsv)
+	if err == ErrResting {
+		m.stats.Resting++
+		return nil, 0, err
+	}
+	if err != nil {
+		m.stats.Refused++
+		return nil, pds.NackNoPDCAvail, err
+	}
+	p = m.begin(now, h, b.start)
+	p.state = StateEstablished
+	p.peerID = b.spdcid
+	p.peer, p.local = b.src, b.dst
+	p.set(flagROD, b.rod)
+	if m.oneRTT {
+		m.demandStart(now, p, b)
+	}
+	return p, 0, nil
+}
+
+// demandStart has a new PDC wait for packets that begin at a PSN that nobody can
+// have guessed.
+func (m *Manager) demandStart(now int64, p *PDC, b *inbound) {
+	start := pds.PSN(m.random())
+	for start == b.start {
+		start++
+	}
+	p.rx.Init(start)
+	p.tx.Init(m.p, start)
+	p.state = StatePending
+	p.auxAt = later(now, m.p.NewPDCTime)
+	m.schedule(p, now)
+}

@@ -1,0 +1,158 @@
+package pdc
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/uetcc/uetcc/pds"
+)
+
+// Forever as a number of retries means that they never end.
+const (
+	rtoForever  = 15
+	nackForever = 31
+	rtoMax      = 8_000_000_000 // cap of the backed-off timeout, ns
+)
+
+// ErrConfig is wrapped by every error of [NewParams]; its text names the field
+// and the limit.
+var ErrConfig = errors.New("pdc: configuration")
+
+// Config holds the PDS parameters of UE Specification 1.0.x, section 3.5, and
+// the sizes of what a [Manager] allocates. A zero field means the default that
+// its comment gives; times are nanoseconds.
+type Config struct {
+	// Range is how many PSNs are tracked in each direction, 1 to 1024 (default
+	// 1024). The mpr of an ACK_CC announces it in units of 128, rounded up.
+	Range int
+
+	// DefaultMPR is the peer's range until an ACK_CC announces another one, 1 to
+	// 255 units of 128 PSNs (default 8).
+	DefaultMPR int
+
+	// ZeroMPR is what an mpr of 0 stands for, 1 to 255 (default 8).
+	ZeroMPR int
+
+	AckTrigger     int64       // ACK_Gen_Trigger: bytes that cause an ACK, up to 32 KiB (default 16 KiB)
+	AckMinPktAdd   int64       // ACK_Gen_Min_Pkt_Add: a packet counts at least as this, up to 2 KiB (default 1 KiB)
+	AckPerPacket   bool        // Enb_ACK_Per_Pkt
+	NoAckOnECN     bool        // turns ACK_On_ECN off
+	MaxAckData     int         // Max_ACK_Data_Size: read data that rides in an ACK, bytes up to 16 (default 16)
+	BufferROD      bool        // keep packets of an ordered PDC that arrive ahead of a gap
+	InferLoss      bool        // conclude losses from SACK and probe: for fabrics that do not trim
+	PlainACK       bool        // send ACK in place of ACK_CC: no SACK and no congestion state
+	NullResponse   []byte      // semantic header of an ACK that the PDS makes itself, see NullNext
+	NullNext       pds.NextHdr // what NullResponse is; NextNone, the default, sends none
+	RTOInit        int64       // RTO_Init_Time: first timeout, up to 8 s (default 1 ms)
+	MaxRTORetx     int         // Max_RTO_Retx_Cnt: 1 to 15, 15 for ever (default 5)
+	NackRetxTime   int64       // NACK_Retx_Time: from a NACK to the resend, up to 8 s (default 1 ms)
+	MaxNackRetx    int         // Max_NACK_Retx_Cnt: 1 to 31, 31 for ever (default 5)
+	ClearTime      int64       // PDS_Clear_Time: idle time before a CLEAR_CMD (default 1 ms)
+	CloseReqTime   int64       // Close_REQ_Time: wait for the CLOSE_CMD asked for (default 1 ms)
+	NewPDCTime     int64       // New_PDC_Time: life of a PENDING PDC (default 5 ms)
+	TargetQDelay   int64       // of probes (default 12 us)
+	IdleTime       int64       // a PDC idle for so long is closed (default 60 s)
+	QuarantineTime int64       // rest of a PDCID before it is used again (default 2 s)
+}
+
+// Params is a validated [Config]. It is immutable and shared.
+type Params struct {
+	Config
+
+	ranges    uint32 // Range
+	mpr       uint8  // announced
+	ackAll    int64  // trigger in effect
+	rtoShifts uint8  // back-off steps until the cap
+}
+
+// NewParams checks c and fills in the defaults.
+func NewParams(c Config) (Params, error) {
+	for _, f := range []struct {
+		name     string
+		v        *int64
+		def, max int64
+	}{
+		{"AckTrigger", &c.AckTrigger, 16 << 10, 32 << 10},
+		{"AckMinPktAdd", &c.AckMinPktAdd, 1 << 10, 2 << 10},
+		{"RTOInit", &c.RTOInit, 1_000_000, rtoMax},
+		{"NackRetxTime", &c.NackRetxTime, 1_000_000, rtoMax},
+		{"ClearTime", &c.ClearTime, 1_000_000, rtoMax},
+		{"CloseReqTime", &c.CloseReqTime, 1_000_000, math.MaxInt64 / 4},
+		{"NewPDCTime", &c.NewPDCTime, 5_000_000, math.MaxInt64 / 4},
+		{"TargetQDelay", &c.TargetQDelay, 12_000, rtoMax},
+		{"IdleTime", &c.IdleTime, 60_000_000_000, math.MaxInt64 / 4},
+		{"QuarantineTime", &c.QuarantineTime, 2_000_000_000, math.MaxInt64 / 4},
+	} {
+		if err := fill(f.name, f.v, f.def, f.max); err != nil {
+			return Params{}, err
+		}
+	}
+	for _, f := range []struct {
+		name     string
+		v        *int
+		def, max int64
+	}{
+		{"Range", &c.Range, MaxRange, MaxRange},
+		{"DefaultMPR", &c.DefaultMPR, 8, 255},
+		{"ZeroMPR", &c.ZeroMPR, 8, 255},
+		{"MaxAckData", &c.MaxAckData, 16, 16},
+		{"MaxRTORetx", &c.MaxRTORetx, 5, rtoForever},
+		{"MaxNackRetx", &c.MaxNackRetx, 5, nackForever},
+	} {
+		v := int64(*f.v)
+		if err := fill(f.name, &v, f.def, f.max); err != nil {
+			return Params{}, err
+		}
+		*f.v = int(v)
+	}
+	return derive(c)
+}
+
+// fill gives *v its default and checks that it is between 1 and limit.
+func fill(name string, v *int64, def, limit int64) error {
+	if *v == 0 {
+		*v = def
+	}
+	if *v < 1 || *v > limit {
+		return fmt.Errorf("%w: %s is %d, want 1 to %d", ErrConfig, name, *v, limit)
+	}
+	return nil
+}
+
+func derive(c Config) (Params, error) {
+	if n := len(c.NullResponse); n > ResponseMax || (n > 0) != (c.NullNext != pds.NextNone) {
+		return Params{}, fmt.Errorf("%w: NullResponse of %d bytes with %v, want at most %d and a next_hdr that says so",
+			ErrConfig, n, c.NullNext, ResponseMax)
+	}
+	p := Params{Config: c, ranges: uint32(c.Range), mpr: uint8((c.Range + 127) / 128), ackAll: c.AckTrigger}
+	if c.AckPerPacket {
+		p.ackAll = 0
+	}
+	for c.RTOInit<<p.rtoShifts < rtoMax {
+		p.rtoShifts++
+	}
+	return p, nil
+}
+
+// rto is the timeout of a packet that has timed out n times:
+// min(RTO_Init_Time x 2^n, 8 s).
+func (p *Params) rto(n uint8) int64 { return min(p.RTOInit<<min(n, p.rtoShifts), rtoMax) }
+
+// peerRange is the number of PSNs that an mpr stands for.
+func (p *Params) peerRange(mpr uint8) uint32 {
+	if mpr == 0 {
+		return uint32(p.ZeroMPR) * 128
+	}
+	return uint32(mpr) * 128
+}
+
+// later is t + d, without passing the last time there is.
+func later(t, d int64) int64 {
+	if t > math.MaxInt64-d {
+		return math.MaxInt64
+	}
+	return t + d
+}
+
+const never = math.MaxInt64

@@ -1,0 +1,96 @@
+package pdc
+
+import (
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/pds"
+)
+
+// pdcFlags are the yes-or-no facts of a PDC.
+type pdcFlags uint16
+
+const (
+	flagInitiator  pdcFlags = 1 << iota // this side opened it
+	flagROD                             // ordered
+	flagReserved                        // of the reserved pool
+	flagClose                           // target: CLOSE_CMD has come, closePSN is its PSN
+	flagAskClose                        // target: the next ACK asks for a close
+	flagClearDue                        // initiator: the target wants to hear a CLEAR
+	flagRefused                         // quarantine: one INV_DPDCID has been sent
+	flagOnData                          // in its flow's list of senders
+	flagOnControl                       // in the list of PDCs with control packets
+	flagRecovering                      // infers losses up to recoverTo
+	flagGap                             // ROD_OOO has been sent for the gap at rx.Missing
+	flagFailed                          // closes in error
+)
+
+// A PDC is one packet delivery context: both directions, at either end. It is a
+// value without pointers, to lie in a slab; see [Manager] for its rules. Single
+// writer.
+type PDC struct {
+	handle Handle
+	peerID pds.PDCID // 0 until it is known
+	state  State
+	tc     uint8
+	flags  pdcFlags
+	ctl    ctlFlags
+
+	nextData, nextCtl uint16 // links of the manager's lists, by slot
+
+	openMsgs uint16
+	locks    uint16
+	opaque   uint16 // of the last probe
+
+	rcvd     uint32     // nominal bytes received modulo 2^32, for rcvd_bytes
+	ackBytes uint32     // ack_gen_count
+	closePSN pds.PSN    // of CLOSE_CMD
+	recover  pds.PSN    // end of the recovery, when recovering
+	cc       ccc.Handle // congestion control context, 0 none
+	resp     respList
+
+	timerAt     int64 // what the wheel has for this PDC
+	auxAt       int64 // close request, PENDING, clear or stall timer, by state
+	gapAt       int64 // last ROD_OOO sent, last go-back made
+	probeAt     int64 // next probe
+	probed      int64 // the last probe left then; 0 none
+	activeAt    int64 // last packet in or out
+	unsubmitted int64 // announced and not submitted, nominal bytes
+
+	peer, local Addr
+
+	rx RecvWindow
+	tx SendWindow
+}
+
+func (p *PDC) is(f pdcFlags) bool { return p.flags&f != 0 }
+
+func (p *PDC) set(f pdcFlags, on bool) {
+	if on {
+		p.flags |= f
+	} else {
+		p.flags &^= f
+	}
+}
+
+// syn reports whether packets still name the pool instead of the peer's PDCID.
+func (p *PDC) syn() bool { return p.is(flagInitiator) && p.peerID == 0 }
+
+// ctlFlags are the control packets that a PDC is to send.
+type ctlFlags uint16
+
+const (
+	ctlClearCmd ctlFlags = 1 << iota
+	ctlClearReq
+	ctlAckReq // about the last packet sent, to move max_cack
+	ctlProbe
+	ctlCreditReq
+	ctlClosingInErr // a NACK
+)
+
+// hold keeps CACK below the lowest PSN whose response is owed.
+func (p *PDC) holdCACK(s *responseStore) {
+	if low, ok := s.lowest(&p.resp); ok {
+		p.rx.HoldAt(low)
+	} else {
+		p.rx.Unhold()
+	}
+}

@@ -1,0 +1,312 @@
+package pdc
+
+import (
+	"errors"
+
+	"github.com/uetcc/uetcc/pds"
+)
+
+// Errors in [Result]; a malformed packet has one of package pds.
+var (
+	ErrTrimmed   = errors.New("pdc: packet was trimmed")
+	ErrMode      = errors.New("pdc: packet of another delivery mode than its PDC")
+	ErrStart     = errors.New("pdc: SYN packet with another Start_PSN than its PDC")
+	ErrDuplicate = errors.New("pdc: packet has arrived before")
+	ErrOutside   = errors.New("pdc: PSN outside the window")
+	ErrOrder     = errors.New("pdc: packet of an ordered PDC ahead of a gap")
+	ErrNoStore   = errors.New("pdc: no room for a guaranteed response")
+	ErrNeverSent = errors.New("pdc: acknowledges a packet that was never sent")
+	ErrStale     = errors.New("pdc: speaks of something that is over")
+	ErrIllegal   = errors.New("pdc: packet not allowed in this state")
+	ErrClosing   = errors.New("pdc: PSN after the CLOSE_CMD")
+	ErrSecurity  = errors.New("pdc: secured packet; remove the TSS header first")
+)
+
+// Receive takes a packet in. What it is, and what the caller has to do with it,
+// is in r. An answer, if there is one, is in out, which must be [ReplyMax] bytes
+// or longer; r.Reply is its length, and it goes back to in.Src from in.Dst.
+func (m *Manager) Receive(now int64, in *In, out []byte, r *Result) {
+	*r = Result{}
+	m.in.awaited = false
+	if m.mem.events.free() < eventReserve {
+		r.Err = ErrEvents
+		return
+	}
+	if len(out) < ReplyMax {
+		r.Err = ErrShortBuffer
+		return
+	}
+	m.stats.Received++
+	r.Err = m.dispatch(now, in, out, r)
+}
+
+func (m *Manager) dispatch(now int64, in *In, out []byte, r *Result) error {
+	t, err := pds.PeekType(in.Packet)
+	if err != nil {
+		m.stats.Malformed++
+		return err
+	}
+	switch t {
+	case pds.TypeRUDReq, pds.TypeRODReq, pds.TypeRUDCCReq, pds.TypeRODCCReq:
+		return m.receiveRequest(now, in, out, r)
+	case pds.TypeACK, pds.TypeACKCC, pds.TypeACKCCX:
+		return m.receiveACK(now, t, in, r)
+	case pds.TypeNACK, pds.TypeNACKCCX:
+		return m.receiveNACK(now, t, in, r)
+	case pds.TypeCP:
+		return m.receiveControl(now, in, out, r)
+	case pds.TypeRUDIReq, pds.TypeRUDIResp:
+		return m.receiveRUDI(now, in, out, r)
+	case pds.TypeUUDReq:
+		return m.receiveUUD(in, r)
+	default:
+		return ErrSecurity
+	}
+}
+
+// malformed counts err.
+func (m *Manager) malformed(err error) error {
+	m.stats.Malformed++
+	return err
+}
+
+// context finds the PDC of a request or control packet, or opens it. Without one
+// the answer, if any, is written.
+func (m *Manager) context(now int64, b *inbound, out []byte, r *Result) (*PDC, error) {
+	if b.flags&pds.FlagSYN != 0 {
+		return m.contextSYN(now, b, out, r)
+	}
+	p := m.byID(b.dpdcid)
+	switch {
+	case p == nil || p.state == StateClosed || p.peer != b.src:
+		m.stats.Unknown++
+		m.nackStranger(now, b, out, r, pds.NackInvDPDCID)
+		return nil, ErrUnknown
+	case p.peerID != b.spdcid && p.peerID != 0:
+		m.stats.Unknown++
+		m.nackStranger(now, b, out, r, pds.NackPDCHdrMismatch)
+		return nil, ErrPeer
+	case p.state == StateQuarantine:
+		return p, nil
+	}
+	if p.peerID == 0 {
+		m.learn(now, p, b.spdcid)
+	}
+	return p, nil
+}
+
+func (m *Manager) contextSYN(now int64, b *inbound, out []byte, r *Result) (*PDC, error) {
+	if !b.opens {
+		m.nackStranger(now, b, out, r, pds.NackUnexpEvent)
+		return nil, ErrIllegal
+	}
+	p, code, err := m.openTarget(now, b)
+	switch {
+	case code != 0:
+		m.nackStranger(now, b, out, r, code)
+		return nil, err
+	case p == nil:
+		if err == nil {
+			err = ErrResting
+		}
+		return nil, err
+	case p.tx.start != b.start && p.state != StatePending:
+		m.nackPDC(p, b, out, r, pds.NackInvalidSYN)
+		return nil, ErrStart
+	case p.tx.start != b.start:
+		n := b.nack(pds.NackNewStartPSN)
+		n.SPDCID, n.Payload = p.handle.ID(), uint32(p.tx.start)
+		m.nack(out, r, &n)
+		return nil, ErrStart
+	}
+	if p.state == StatePending {
+		p.state = StateEstablished
+		p.auxAt = never
+	}
+	return p, nil
+}
+
+// byID returns the PDC with an id, live or resting.
+func (m *Manager) byID(id pds.PDCID) *PDC {
+	if int(id) < len(m.pdc) {
+		return &m.pdc[id]
+	}
+	return nil
+}
+
+// learn takes the peer's PDCID from the first packet that names it.
+func (m *Manager) learn(now int64, p *PDC, id pds.PDCID) {
+	p.peerID = id
+	m.table.Learn(p.handle, id)
+	if p.state == StateCreating {
+		p.state = StateEstablished
+		m.event(p, EventUp, CauseNone)
+	}
+	m.wake(p)
+}
+
+// event tells the layer above about the PDC itself.
+func (m *Manager) event(p *PDC, k EventKind, c Cause) {
+	m.mem.events.push(Event{Kind: k, PDC: p.handle, Cause: c})
+}
+
+// receiveRequest is the target's side of a data packet. Nothing changes before
+// the packet has a PDC.
+func (m *Manager) receiveRequest(now int64, in *In, out []byte, r *Result) error {
+	var q pds.Request
+	n, err := q.Decode(in.Packet)
+	if err == nil {
+		err = q.Validate()
+	}
+	if err != nil {
+		return m.malformed(err)
+	}
+	b := &m.in
+	*b = inbound{src: in.Src, dst: in.Dst, size: in.Size, state: in.State, ce: in.CE,
+		psn: q.PSN, start: q.StartPSN(), flags: q.Flags, spdcid: q.SPDCID, dpdcid: q.DPDCID,
+		rsv: q.Info.UseRsvPDC(), rod: q.Type.IsROD(), opens: true,
+		payload: payloadLen(len(in.Packet)-n, q.Next)}
+	r.Next, r.Header = q.Next, n
+	r.Demand = Demand{Target: q.CreditTarget, CCCID: q.CCCID, Valid: q.HasCC()}
+	if in.Trimmed != 0 {
+		return m.receiveTrimmed(now, b, in.Trimmed, out, r)
+	}
+	p, err := m.context(now, b, out, r)
+	if err != nil {
+		return err
+	}
+	if p.state == StateQuarantine {
+		return m.resting(now, p, b, out, r)
+	}
+	p.activeAt = now
+	r.ID.PDC = p.handle
+	if p.is(flagROD) != b.rod {
+		m.nackPDC(p, b, out, r, pds.NackPDCModeMismatch)
+		return ErrMode
+	}
+	m.clearTo(p, q.ClearPSN())
+	if p.is(flagClose) && b.psn.After(p.closePSN) {
+		m.nackPDC(p, b, out, r, pds.NackClosing)
+		return ErrClosing
+	}
+	return m.place(now, p, b, out, r)
+}
+
+// semanticLen is the length of the header that each next_hdr announces.
+var semanticLen = [16]int{pds.NextRequestSmall: 20, pds.NextRequestMedium: 32, pds.NextRequestStd: 44,
+	pds.NextResponse: 12, pds.NextResponseData: 20, pds.NextResponseDataSmall: 12}
+
+func payloadLen(n int, next pds.NextHdr) uint32 {
+	return uint32(max(n-semanticLen[next&0xf], 0))
+}
+
+// receiveTrimmed answers a packet that a switch has cut. It is not tracked and
+// opens no PDC.
+func (m *Manager) receiveTrimmed(now int64, b *inbound, code pds.NackCode, out []byte, r *Result) error {
+	m.stats.Trimmed++
+	var p *PDC
+	if b.flags&pds.FlagSYN == 0 {
+		p = m.byID(b.dpdcid)
+		if p == nil || !p.state.Live() || p.peer != b.src || p.peerID != b.spdcid && p.peerID != 0 {
+			m.stats.Unknown++
+			return ErrTrimmed
+		}
+		m.nackPDC(p, b, out, r, code)
+		return ErrTrimmed
+	}
+	m.nackStranger(now, b, out, r, code)
+	return ErrTrimmed
+}
+
+// clearTo takes a CLEAR_PSN: responses up to it have been seen by the peer.
+func (m *Manager) clearTo(p *PDC, c pds.PSN) {
+	if !c.After(p.rx.ClearPSN()) {
+		return
+	}
+	s := &m.mem.responses
+	for i := p.resp.head; i != 0 && !s.slot[i].psn.After(c); i = s.slot[i].next {
+		if s.slot[i].state != respStored {
+			m.stats.BadClear++
+			return
+		}
+	}
+	if _, ok := p.rx.Clear(c); !ok {
+		m.stats.BadClear++
+		return
+	}
+	if p.resp.head == 0 {
+		return
+	}
+	for p.resp.head != 0 && !s.slot[p.resp.head].psn.After(c) {
+		s.remove(&p.resp, p.resp.head)
+	}
+	p.holdCACK(s)
+}
+
+// place sorts a request into the window and hands a new one up.
+func (m *Manager) place(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
+	switch p.rx.Classify(b.psn, m.p.ranges) {
+	case ArrivalNew:
+	case ArrivalOutside:
+		m.stats.Outside++
+		code := pds.NackPSNOORWindow
+		if b.flags&pds.FlagSYN != 0 {
+			code = pds.NackInvalidSYN
+		}
+		if m.limiter.allow(now, b.src) {
+			m.nackPDC(p, b, out, r, code)
+		}
+		return ErrOutside
+	default:
+		return m.duplicate(p, b, out, r)
+	}
+	lowest := b.psn == p.rx.Missing()
+	if !m.mem.responses.available(&p.resp, lowest) {
+		m.nackPDC(p, b, out, r, pds.NackNoGtdDelAvail)
+		return ErrNoStore
+	}
+	b.id = RxID{p.handle, b.psn}
+	r.ID = b.id
+	if p.is(flagROD) && !lowest {
+		return m.ahead(now, p, b, out, r)
+	}
+	b.awaited = true
+	r.Verdict = VerdictRequest
+	return nil
+}
+
+// ahead takes a packet of an ordered PDC that is not the next one.
+func (m *Manager) ahead(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
+	if m.p.BufferROD {
+		m.hold(p, b, respBuffered)
+		m.accept(p, b)
+		r.Verdict = VerdictBuffered
+		return nil
+	}
+	if p.is(flagGap) && now < later(p.gapAt, m.p.NackRetxTime) {
+		return ErrOrder
+	}
+	p.flags |= flagGap
+	p.gapAt = now
+	b.psn = p.rx.Missing()
+	m.nackPDC(p, b, out, r, pds.NackRODOOO)
+	return ErrOrder
+}
+
+// duplicate answers a packet that has arrived before; it never goes up again.
+func (m *Manager) duplicate(p *PDC, b *inbound, out []byte, r *Result) error {
+	m.stats.Duplicates++
+	i := m.mem.responses.find(&p.resp, b.psn)
+	again := b.flags&(pds.FlagRetx|pds.FlagSYN) != 0
+	switch {
+	case i != 0 && m.mem.responses.slot[i].state == respStored:
+		r.Reply = m.ackStored(p, i, b.echo(), &b.state, out)
+	case !again:
+		// The network made the copy: the first one is or was answered.
+	case i != 0:
+		m.nackPDC(p, b, out, r, pds.NackRcvdSESProcg)
+	default:
+		r.Reply = m.ackAgain(p, b, out)
+	}
+	return ErrDuplicate
+}

@@ -1,0 +1,226 @@
+package pdc
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/internal/alloctest"
+	"github.com/uetcc/uetcc/pds"
+)
+
+// dumbWindow is the receive window as one would explain it: sets and loops.
+// Sequence numbers are int64 here and never wrap.
+type dumbWindow struct {
+	start int64
+	got   map[int64]bool
+	held  map[int64]bool
+	cack  int64
+	max   int64
+}
+
+func newDumbWindow(start int64) *dumbWindow {
+	return &dumbWindow{start: start, got: map[int64]bool{}, held: map[int64]bool{}, cack: start - 1, max: start - 1}
+}
+
+func (d *dumbWindow) advance() {
+	for d.got[d.cack+1] && !d.held[d.cack+1] {
+		d.cack++
+	}
+}
+
+func (d *dumbWindow) classify(x, n int64) Arrival {
+	switch {
+	case x > d.cack && x <= d.cack+n && d.got[x]:
+		return ArrivalDuplicate
+	case x > d.cack && x <= d.cack+n:
+		return ArrivalNew
+	case x <= d.cack && x > d.cack-n:
+		return ArrivalOld
+	}
+	return ArrivalOutside
+}
+
+func (d *dumbWindow) missing() int64 {
+	m := d.cack + 1
+	for d.got[m] {
+		m++
+	}
+	return m
+}
+
+func (d *dumbWindow) ooo() (n int) {
+	for x := d.missing(); x <= d.max; x++ {
+		if d.got[x] {
+			n++
+		}
+	}
+	return n
+}
+
+func (d *dumbWindow) sack(base int64) (m uint64) {
+	for i := range int64(64) {
+		if x := base + i; x <= d.cack || d.got[x] {
+			m |= 1 << i
+		}
+	}
+	return m
+}
+
+var wrapStarts = []pds.PSN{0, 1, 0x12000, 0x7ffffff0, 0xfffffff0, 0xfffffc01, 0xffffffff}
+
+func TestRecvWindowAgainstModel(t *testing.T) {
+	for _, start := range wrapStarts {
+		for _, n := range []int64{1, 8, 64, 128, 1000, 1024} {
+			t.Run(fmt.Sprintf("%#x/%d", uint32(start), n), func(t *testing.T) {
+				r := rand.New(rand.NewPCG(uint64(start), uint64(n)))
+				var w RecvWindow
+				w.Init(start)
+				d := newDumbWindow(int64(start))
+				for range 3000 {
+					stepRecv(t, r, &w, d, n)
+				}
+			})
+		}
+	}
+}
+
+func stepRecv(t *testing.T, r *rand.Rand, w *RecvWindow, d *dumbWindow, n int64) {
+	x := d.cack + 1 + r.Int64N(n+n/4+2) - n/8
+	if r.IntN(4) == 0 {
+		x = d.missing()
+	}
+	got := w.Classify(pds.PSN(x), uint32(n))
+	if want := d.classify(x, n); want != got {
+		require.Equal(t, want, got, "psn %#x", x)
+	}
+	if got == ArrivalNew {
+		if r.IntN(8) == 0 {
+			d.held[x] = true
+		}
+		d.got[x] = true
+		d.max = max(d.max, x)
+		w.Accept(pds.PSN(x))
+	}
+	if r.IntN(6) == 0 { // a CLEAR of something that has arrived
+		c := d.cack + r.Int64N(d.missing()-d.cack)
+		_, ok := w.Clear(pds.PSN(c))
+		require.True(t, ok)
+		for x := range d.held {
+			if x <= c {
+				delete(d.held, x)
+			}
+		}
+	}
+	d.advance()
+	w.Unhold()
+	if low, ok := lowest(d.held); ok {
+		w.HoldAt(pds.PSN(low))
+	}
+	want := [...]any{pds.PSN(d.cack), pds.PSN(d.max), pds.PSN(d.missing()), d.ooo()}
+	if have := [...]any{w.CACK(), w.MaxRcvd(), w.Missing(), w.OOO()}; want != have {
+		require.Equal(t, want, have)
+	}
+	checkSACK(t, w, d, x)
+}
+
+func checkSACK(t *testing.T, w *RecvWindow, d *dumbWindow, x int64) {
+	trigger := max(d.cack+1, min(x, d.max))
+	for _, b := range []pds.PSN{w.SACKBase(pds.PSN(trigger)), w.SACKRove(), w.SACKFrom(pds.PSN(x))} {
+		base := d.cack + int64(b.Diff(pds.PSN(d.cack)))
+		m := w.SACK(b)
+		if base <= d.cack || m != d.sack(base) {
+			require.Equal(t, d.sack(base), m, "base %#x, cack %#x", base, d.cack)
+		}
+		if above := d.max + 1 - base; above < 64 && above >= 0 {
+			require.Zero(t, m>>above, "a bit above max_rcvd")
+		}
+	}
+}
+
+func lowest(set map[int64]bool) (low int64, ok bool) {
+	for x := range set {
+		if !ok || x < low {
+			low, ok = x, true
+		}
+	}
+	return low, ok
+}
+
+func TestRecvWindowClear(t *testing.T) {
+	var w RecvWindow
+	w.Init(0xffff_fffe)
+	w.Accept(0xffff_fffe)
+	w.Accept(0)
+	for _, tc := range []struct {
+		name      string
+		c         pds.PSN
+		moved, ok bool
+	}{
+		{"of a PSN that never came", 0xffff_ffff, false, false},
+		{"of a PSN above a hole", 0, false, false},
+		{"of what has arrived", 0xffff_fffe, true, true},
+		{"again", 0xffff_fffe, false, true},
+		{"older", 0xffff_fffd, false, true},
+		{"half the space ahead reads as older", 0x7fff_fffe, false, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			moved, ok := w.Clear(tc.c)
+			require.Equal(t, []bool{tc.moved, tc.ok}, []bool{moved, ok})
+		})
+	}
+	require.Equal(t, pds.PSN(0xffff_fffe), w.ClearPSN())
+}
+
+func TestRecvWindowRoveShowsEverything(t *testing.T) {
+	var w RecvWindow
+	w.Init(100)
+	for x := pds.PSN(101); x < 100+MaxRange; x++ {
+		if x%3 != 0 {
+			w.Accept(x)
+		}
+	}
+	shown := map[pds.PSN]bool{}
+	for range MaxRange/64 + 1 {
+		b := w.SACKRove()
+		for i := range pds.PSN(64) {
+			if w.SACK(b)>>i&1 != 0 {
+				shown[b+i] = true
+			}
+		}
+	}
+	require.Len(t, shown, w.OOO())
+}
+
+func TestRecvWindowAllocs(t *testing.T) {
+	var w RecvWindow
+	i := pds.PSN(0)
+	alloctest.Zero(t, "accept in pairs swapped", func() {
+		p := i ^ 1
+		if w.Classify(p, MaxRange) != ArrivalNew {
+			panic("not new")
+		}
+		w.Accept(p)
+		w.SACK(w.SACKBase(p))
+		i++
+	})
+}
+
+func ExampleRecvWindow() {
+	var w RecvWindow
+	w.Init(0x12000)
+	for _, psn := range []pds.PSN{0x12000, 0x12002, 0x12003, 0x12002} {
+		a := w.Classify(psn, MaxRange)
+		if a == ArrivalNew {
+			w.Accept(psn)
+		}
+		fmt.Printf("%#x %s: cack %#x sack %b\n", uint32(psn), a, uint32(w.CACK()), w.SACK(w.SACKBase(psn)))
+	}
+	// Output:
+	// 0x12000 new: cack 0x12000 sack 0
+	// 0x12002 new: cack 0x12000 sack 10
+	// 0x12003 new: cack 0x12000 sack 110
+	// 0x12002 duplicate: cack 0x12000 sack 110
+}

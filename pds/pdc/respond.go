@@ -1,0 +1,159 @@
+package pdc
+
+import "github.com/uetcc/uetcc/pds"
+
+// ResponseKind is what the layer above says to a request.
+type ResponseKind uint8
+
+const (
+	// RespondDefault: done, and the initiator may be told by CACK alone.
+	RespondDefault ResponseKind = iota
+
+	// RespondGuaranteed: the initiator has to see this response, an error or data. It
+	// is kept until the initiator says that it has.
+	RespondGuaranteed
+
+	// RespondLater: accepted; the response comes in another call.
+	RespondLater
+
+	// RespondRefuse: not accepted, Code says why (NACK). Only as the first answer.
+	RespondRefuse
+)
+
+// Response is an answer to a request.
+type Response struct {
+	Kind  ResponseKind
+	Code  pds.NackCode // RespondRefuse: NO_SES_MSG_AVAIL, NO_PKT_BUFFER and the like
+	Next  pds.NextHdr  // what Bytes begins with; NextNone without Bytes
+	Bytes []byte       // semantic response and data, up to [ResponseMax]; copied
+	State AckState     // for an answer in a call of its own; the first one has that of In
+}
+
+// Respond answers a request that Receive or an [EventReplay] has handed up. It
+// writes the acknowledgement or NACK, if one is due, to out (see [ReplyMax]) and
+// returns its length; it goes to the peer of the PDC as a control packet.
+//
+// The error [ErrUnknown] says that the PDC has gone, [ErrStale] that nothing
+// waits for this response. Under ROD answers are given in the order of requests.
+func (m *Manager) Respond(now int64, id RxID, a *Response, out []byte) (int, error) {
+	p := m.get(id.PDC)
+	switch {
+	case p == nil:
+		return 0, ErrUnknown
+	case len(out) < ReplyMax || len(a.Bytes) > ResponseMax:
+		return 0, ErrShortBuffer
+	case m.in.awaited && m.in.id == id:
+		m.in.awaited = false
+		return m.respondNow(now, p, &m.in, a, out), nil
+	}
+	return m.respondLate(now, p, id, a, out)
+}
+
+// respondNow settles the request that has just arrived.
+func (m *Manager) respondNow(now int64, p *PDC, b *inbound, a *Response, out []byte) int {
+	switch a.Kind {
+	case RespondRefuse:
+		n := b.nack(a.Code)
+		n.SPDCID = p.handle.ID()
+		k, _ := n.Encode(out)
+		m.stats.NACKs++
+		return k
+	case RespondGuaranteed:
+		i := m.hold(p, b, respStored)
+		m.fill(i, a)
+		m.accept(p, b)
+		m.replay(p)
+		return m.ackStored(p, i, b.echo(), &b.state, out)
+	case RespondLater:
+		m.hold(p, b, respPending)
+		m.accept(p, b)
+		m.replay(p)
+		return 0
+	}
+	first := m.accept(p, b)
+	m.replay(p)
+	if n, closed := m.closeFilled(now, p, b, out); closed {
+		return n
+	}
+	asked := first || m.ackAsked(b)
+	if !asked && int64(p.ackBytes) < m.p.ackAll {
+		return 0
+	}
+	return m.putACK(p, out, &ackSpec{psn: b.psn, flags: b.echo(), next: a.Next, bytes: a.Bytes, state: &b.state, rove: !asked})
+}
+
+// ackAsked reports whether an accepted request with a default response is to be
+// acknowledged for its own sake. (UE Specification 1.0.x section 3.5, ACK
+// generation.) An ACK request is obeyed at once also above a hole, as the
+// reference provider does: the SACK tells the sender of it.
+func (m *Manager) ackAsked(b *inbound) bool {
+	return b.flags&(pds.FlagAR|pds.FlagRetx|pds.FlagSYN) != 0 || b.ce && !m.p.NoAckOnECN
+}
+
+// accept marks a request as received. It reports whether it is the first.
+func (m *Manager) accept(p *PDC, b *inbound) (first bool) {
+	first = p.rx.edge == p.tx.start && p.rx.high == p.tx.start-1
+	p.rx.Accept(b.psn)
+	p.rcvd += uint32(b.size)
+	p.ackBytes += max(b.payload, uint32(m.p.AckMinPktAdd))
+	p.flags &^= flagGap
+	m.stats.Requests++
+	return first
+}
+
+// hold stores that CACK must not pass the request; room for it was asked for.
+func (m *Manager) hold(p *PDC, b *inbound, st respState) uint32 {
+	s := &m.mem.responses
+	i := s.take(uint32(p.slot()), &p.resp)
+	e := &s.slot[i]
+	e.psn, e.state, e.len, e.hdr, e.flags = b.psn, st, 0, 0, b.echo()
+	s.insert(&p.resp, i)
+	p.holdCACK(s)
+	return i
+}
+
+func (m *Manager) fill(i uint32, a *Response) {
+	e := &m.mem.responses.slot[i]
+	e.state, e.hdr = respStored, a.Next
+	e.len = uint8(copy(e.data[:], a.Bytes))
+}
+
+// replay hands up the buffered requests of an ordered PDC that are next.
+func (m *Manager) replay(p *PDC) {
+	if !m.p.BufferROD || p.resp.head == 0 {
+		return
+	}
+	s := &m.mem.responses
+	for i := p.resp.head; i != 0; i = s.slot[i].next {
+		e := &s.slot[i]
+		if !p.rx.Missing().After(e.psn) {
+			return
+		}
+		if e.state == respBuffered {
+			e.state = respPending
+			m.mem.events.push(Event{Kind: EventReplay, PDC: p.handle, PSN: e.psn})
+		}
+	}
+}
+
+// respondLate answers a request that was accepted in an earlier call.
+func (m *Manager) respondLate(now int64, p *PDC, id RxID, a *Response, out []byte) (int, error) {
+	s := &m.mem.responses
+	i := s.find(&p.resp, id.PSN)
+	if i == 0 || s.slot[i].state != respPending || a.Kind > RespondGuaranteed {
+		return 0, ErrStale
+	}
+	p.activeAt = now
+	echo := s.slot[i].flags
+	if a.Kind == RespondGuaranteed {
+		m.fill(i, a)
+		return m.ackStored(p, i, echo, &a.State, out), nil
+	}
+	s.remove(&p.resp, i)
+	p.holdCACK(s)
+	if n, closed := m.closeFilled(now, p, &inbound{state: a.State}, out); closed {
+		return n, nil
+	}
+	// The requester has waited: tell it at once.
+	return m.putACK(p, out, &ackSpec{psn: id.PSN, flags: echo, next: a.Next, bytes: a.Bytes, state: &a.State}), nil
+}

@@ -1,0 +1,133 @@
+package pdc
+
+import "github.com/uetcc/uetcc/pds"
+
+// ResponseMax is the longest response that can be kept: a response header with
+// data (20 bytes) and 16 bytes of Max_ACK_Data_Size.
+const ResponseMax = 36
+
+// respState says what a stored response waits for.
+type respState uint8
+
+const (
+	respPending  respState = iota // the layer above works on the request
+	respBuffered                  // an ordered PDC holds the request back: a gap is before it
+	respStored                    // CLEAR from the peer
+)
+
+// A response is one PSN that CACK must not pass: its answer is still owed.
+type response struct {
+	psn        pds.PSN
+	next, prev uint32 // neighbours in the PDC's list, by PSN; next also links free ones
+	data       [ResponseMax]byte
+	len        uint8
+	hdr        pds.NextHdr
+	state      respState
+	flags      pds.Flags // of the request: FlagRetx, FlagM
+}
+
+// responseStore hands out responses. Slot i+1 belongs to PDC i and only takes
+// its lowest missing PSN, so that a full store never blocks the packet that
+// everything waits for; the rest is shared.
+type responseStore struct {
+	slot []response // 0 is the end of a list
+	free uint32
+	pdcs uint32
+}
+
+func (s *responseStore) init(pdcs, shared int) {
+	s.slot = make([]response, 1+pdcs+shared)
+	s.pdcs = uint32(pdcs)
+	for i := len(s.slot) - 1; i > pdcs; i-- {
+		s.slot[i].next = s.free
+		s.free = uint32(i)
+	}
+}
+
+// available reports whether PDC pdc can store a response.
+func (s *responseStore) available(l *respList, lowest bool) bool {
+	return s.free != 0 || lowest && !l.ownUsed
+}
+
+// take returns a slot that available has promised.
+func (s *responseStore) take(pdc uint32, l *respList) uint32 {
+	i := s.free
+	if i == 0 {
+		l.ownUsed = true
+		return pdc + 1
+	}
+	s.free = s.slot[i].next
+	return i
+}
+
+// respList is the list of a PDC, in order of PSN.
+type respList struct {
+	head, tail uint32
+	ownUsed    bool // the slot that is the PDC's own
+}
+
+// insert puts slot i into l. Almost always it goes to the end.
+func (s *responseStore) insert(l *respList, i uint32) {
+	r := &s.slot[i]
+	at := l.tail
+	for at != 0 && s.slot[at].psn.After(r.psn) {
+		at = s.slot[at].prev
+	}
+	r.prev = at
+	if at == 0 {
+		r.next, l.head = l.head, i
+	} else {
+		r.next, s.slot[at].next = s.slot[at].next, i
+	}
+	if r.next == 0 {
+		l.tail = i
+	} else {
+		s.slot[r.next].prev = i
+	}
+}
+
+// remove takes slot i out of l and frees it.
+func (s *responseStore) remove(l *respList, i uint32) {
+	r := &s.slot[i]
+	if r.prev == 0 {
+		l.head = r.next
+	} else {
+		s.slot[r.prev].next = r.next
+	}
+	if r.next == 0 {
+		l.tail = r.prev
+	} else {
+		s.slot[r.next].prev = r.prev
+	}
+	if i <= s.pdcs {
+		l.ownUsed = false
+		return
+	}
+	r.next = s.free
+	s.free = i
+}
+
+// find returns the slot of psn, or 0.
+func (s *responseStore) find(l *respList, psn pds.PSN) uint32 {
+	for i := l.head; i != 0; i = s.slot[i].next {
+		if s.slot[i].psn == psn {
+			return i
+		}
+	}
+	return 0
+}
+
+// lowest returns the first PSN of l.
+func (s *responseStore) lowest(l *respList) (pds.PSN, bool) {
+	if l.head == 0 {
+		return 0, false
+	}
+	return s.slot[l.head].psn, true
+}
+
+// freeAll empties l.
+func (s *responseStore) freeAll(l *respList) {
+	for l.head != 0 {
+		s.remove(l, l.head)
+	}
+}

@@ -1,0 +1,83 @@
+package pdc
+
+import (
+	"math/bits"
+
+	"github.com/uetcc/uetcc/pds"
+)
+
+// fail ends a PDC in error: every packet on it fails, and if the target may have
+// a context, CLOSE_CMD tells it.
+func (m *Manager) fail(now int64, p *PDC, c Cause) {
+	if p.state == StateCloseAckWait || p.peerID == 0 || !p.is(flagInitiator) {
+		m.abandon(now, p, c)
+		return
+	}
+	m.leave(now, p)
+	m.failPackets(p, c)
+	m.unbind(now, p)
+	m.event(p, EventClosing, c)
+	p.flags |= flagFailed
+	p.openMsgs, p.locks = 0, 0
+	m.sendClose(now, p)
+}
+
+// abandon ends a PDC in error without another word to the peer.
+func (m *Manager) abandon(now int64, p *PDC, c Cause) {
+	m.failPackets(p, c)
+	m.retire(now, p, c)
+}
+
+// leave takes p out of the PDCs that new messages may find.
+func (m *Manager) leave(now int64, p *PDC) {
+	if p.state.takesMessages() || p.state == StatePending {
+		m.open--
+	}
+	m.table.Retire(p.handle)
+}
+
+// failPackets tells the layer above that the packets not released have failed,
+// and forgets them.
+func (m *Manager) failPackets(p *PDC, c Cause) {
+	for off := p.tx.base; off != p.tx.tail; {
+		ch, mask, end := p.tx.span(m.mem, off, p.tx.tail)
+		first := off - off%chunkLen
+		for todo := mask &^ ch.released; todo != 0; todo &= todo - 1 {
+			i := uint32(bits.TrailingZeros64(todo))
+			if pkt := &ch.pkt[i]; !pkt.kind.control() {
+				m.mem.events.push(Event{Kind: EventError, PDC: p.handle, PSN: p.tx.psn(first + i), Handle: pkt.handle, Cause: c})
+			}
+		}
+		off = end
+	}
+	p.tx.free(m.mem)
+}
+
+// retire frees what p holds and puts its id into quarantine. What identifies it
+// stays, so that late packets of it are known for what they are.
+func (m *Manager) retire(now int64, p *PDC, c Cause) {
+	m.leave(now, p)
+	if c != CauseNone || p.is(flagFailed) {
+		m.stats.Failed++
+	}
+	m.stats.Closed++
+	p.tx.free(m.mem)
+	m.mem.responses.freeAll(&p.resp)
+	m.unbind(now, p)
+	p.state = StateQuarantine
+	p.ctl = 0
+	p.rx.Unhold()
+	m.wheel.Cancel(uint32(p.slot()))
+	p.timerAt = never
+	m.event(p, EventClosed, c)
+	m.table.Release(now, p.handle)
+	m.arm(now)
+}
+
+// nackUnasked tells the peer that p is gone: the wait for its CLOSE_CMD is over.
+func (m *Manager) nackUnasked(p *PDC, out []byte) int {
+	n := pds.Nack{Code: pds.NackClosingInErr, PSN: p.rx.Missing(), SPDCID: p.handle.ID(), DPDCID: p.peerID}
+	k, _ := n.Encode(out)
+	m.stats.NACKs++
+	return k
+}

@@ -1,0 +1,267 @@
+package pdc
+
+import (
+	"errors"
+	"math/bits"
+
+	"github.com/uetcc/uetcc/pds"
+)
+
+// ErrRUDIFull: as many RUDI packets are outstanding as may be.
+var ErrRUDIFull = errors.New("pdc: too many RUDI packets outstanding")
+
+// rudiPacket is a RUDI packet that waits for its response.
+type rudiPacket struct {
+	handle   uint64
+	dueAt    int64
+	id       uint32 // pkt_id; its low bits are the place in the table
+	size     uint16
+	next     uint16 // next free place + 1
+	peer     Addr
+	local    Addr
+	kind     pds.NextHdr
+	rtos     uint8
+	nacks    uint8
+	used     bool
+	queued   bool
+	sent     bool
+	postpone bool
+}
+
+// rudiTable holds them. A pkt_id is the place and a counter above it, which makes
+// ids unique among what is outstanding and lets none recur for long.
+type rudiTable struct {
+	pkt     []rudiPacket
+	count   uint32 // of packets ever, from a random start
+	shift   uint
+	free    uint16 // place + 1
+	live    int
+	queued  int
+	nextDue int64
+}
+
+func (t *rudiTable) init(n int, start uint32) {
+	t.pkt = make([]rudiPacket, n)
+	t.shift = uint(bits.Len(uint(n - 1)))
+	t.count, t.nextDue = start, never
+	for i := n - 1; i >= 0; i-- {
+		t.pkt[i].next = t.free
+		t.free = uint16(i + 1)
+	}
+}
+
+func (t *rudiTable) next() int64 {
+	if t.live == 0 {
+		return never
+	}
+	return t.nextDue
+}
+
+// find returns the packet of a pkt_id, nil if it is not outstanding.
+func (t *rudiTable) find(id uint32) *rudiPacket {
+	i := id & (1<<t.shift - 1)
+	if int(i) >= len(t.pkt) || !t.pkt[i].used || t.pkt[i].id != id {
+		return nil
+	}
+	return &t.pkt[i]
+}
+
+func (t *rudiTable) drop(p *rudiPacket) {
+	if p.queued {
+		t.queued--
+	}
+	i := p.id & (1<<t.shift - 1)
+	*p = rudiPacket{next: t.free}
+	t.free = uint16(i + 1)
+	t.live--
+}
+
+// SubmitRUDI queues a RUDI packet to a peer: it is sent until a response comes.
+// It may be executed more than once, so it must be safe to repeat. The handle
+// comes back in a VerdictRUDIResponse or an EventError, once. The error is
+// [ErrRUDIFull].
+func (m *Manager) SubmitRUDI(now int64, local, peer Addr, pkt Packet) (pktID uint32, err error) {
+	t := &m.rudi
+	if t.free == 0 {
+		return 0, ErrRUDIFull
+	}
+	i := uint32(t.free - 1)
+	p := &t.pkt[i]
+	t.free = p.next
+	t.count++
+	*p = rudiPacket{handle: pkt.Handle, id: t.count<<t.shift | i, size: pkt.Size, kind: pkt.Next, local: local, peer: peer,
+		used: true, queued: true, dueAt: now}
+	t.live++
+	t.queued++
+	return p.id, nil
+}
+
+// transmitRUDI sends a RUDI packet that is queued. They are few and short: the
+// search goes through all of them.
+func (m *Manager) transmitRUDI(now int64, buf []byte, out *Out) bool {
+	t := &m.rudi
+	if t.queued == 0 {
+		return false
+	}
+	for i := range t.pkt {
+		p := &t.pkt[i]
+		if !p.used || !p.queued || p.dueAt > now {
+			continue
+		}
+		h := pds.RUDI{Type: pds.TypeRUDIReq, Next: p.kind, PktID: p.id}
+		if p.sent {
+			h.Flags = pds.FlagRetx
+			m.stats.Resent++
+		} else {
+			m.stats.Sent++
+		}
+		*out = Out{Handle: p.handle, Peer: p.peer, Local: p.local, Size: int64(p.size), Retx: p.sent}
+		out.Header, _ = h.Encode(buf)
+		p.sent, p.queued = true, false
+		t.queued--
+		p.dueAt = later(now, m.p.rto(p.rtos))
+		t.nextDue = min(t.nextDue, p.dueAt)
+		m.arm(now)
+		return true
+	}
+	return false
+}
+
+// expire queues the packets whose response is overdue, or gives up on them.
+func (t *rudiTable) expire(m *Manager, now int64) {
+	if t.live == 0 || t.nextDue > now {
+		return
+	}
+	t.nextDue = never
+	for i := range t.pkt {
+		p := &t.pkt[i]
+		if !p.used || p.queued && !p.postpone {
+			continue
+		}
+		if p.dueAt > now {
+			t.nextDue = min(t.nextDue, p.dueAt)
+			continue
+		}
+		if p.postpone {
+			p.postpone = false
+			continue
+		}
+		if m.p.MaxRTORetx != rtoForever && int(p.rtos) >= m.p.MaxRTORetx {
+			if m.mem.events.free() == 0 {
+				t.nextDue = now
+				return
+			}
+			m.mem.events.push(Event{Kind: EventError, Handle: p.handle, Cause: CauseRTO})
+			t.drop(p)
+			continue
+		}
+		p.rtos = min(p.rtos+1, 63)
+		m.stats.RTOs++
+		p.queued = true
+		t.queued++
+	}
+}
+
+// receiveRUDI takes a RUDI request or response in. A target keeps nothing: each
+// arrival is executed.
+func (m *Manager) receiveRUDI(now int64, in *In, out []byte, r *Result) error {
+	var h pds.RUDI
+	n, err := h.Decode(in.Packet)
+	if err == nil {
+		err = h.Validate()
+	}
+	if err != nil {
+		return m.malformed(err)
+	}
+	r.Header, r.Next, r.PktID = n, h.Next, h.PktID
+	if h.Type == pds.TypeRUDIReq {
+		if in.Trimmed != 0 {
+			m.stats.Trimmed++
+			if m.limiter.allow(now, in.Src) {
+				m.nack(out, r, &pds.Nack{Code: in.Trimmed, Flags: pds.FlagNT | h.Flags&pds.FlagRetx, PSN: pds.PSN(h.PktID)})
+			}
+			return ErrTrimmed
+		}
+		r.Verdict = VerdictRUDIRequest
+		return nil
+	}
+	p := m.rudi.find(h.PktID)
+	if p == nil || p.peer != in.Src {
+		m.stats.Unknown++
+		return ErrStale
+	}
+	r.Verdict, r.Handle = VerdictRUDIResponse, p.handle
+	m.rudi.drop(p)
+	return nil
+}
+
+// nackRUDI takes the refusal of a RUDI packet in: what the target lacks it may
+// have later, everything else fails.
+func (m *Manager) nackRUDI(now int64, n *pds.Nack, r *Result) error {
+	p := m.rudi.find(n.PktID())
+	if p == nil || p.queued {
+		m.stats.StaleNACK++
+		return ErrStale
+	}
+	r.Verdict = VerdictDone
+	class := n.Code.Class()
+	if class != pds.NackRetx && class != pds.NackRetry || m.p.MaxNackRetx != nackForever && int(p.nacks) >= m.p.MaxNackRetx {
+		m.mem.events.push(Event{Kind: EventError, Handle: p.handle, Cause: Cause(n.Code)})
+		m.rudi.drop(p)
+		return nil
+	}
+	p.nacks++
+	p.queued = true
+	m.rudi.queued++
+	if p.dueAt = now; !n.Code.IsTrimmed() {
+		p.dueAt, p.postpone = later(now, m.p.NackRetxTime), true
+		m.rudi.nextDue = min(m.rudi.nextDue, p.dueAt)
+		m.arm(now)
+	}
+	return nil
+}
+
+// RespondRUDI writes the response to a RUDI request to buf and returns its length;
+// refuse, if not 0, is a NACK instead.
+func (m *Manager) RespondRUDI(pktID uint32, retx bool, a *Response, buf []byte) (int, error) {
+	if len(buf) < ReplyMax || len(a.Bytes) > ResponseMax {
+		return 0, ErrShortBuffer
+	}
+	var f pds.Flags
+	if retx {
+		f = pds.FlagRetx
+	}
+	if a.Kind == RespondRefuse {
+		n := pds.Nack{Code: a.Code, Flags: f | pds.FlagNT, PSN: pds.PSN(pktID)}
+		m.stats.NACKs++
+		return n.Encode(buf)
+	}
+	h := pds.RUDI{Type: pds.TypeRUDIResp, Next: a.Next, Flags: f, PktID: pktID}
+	n, err := h.Encode(buf)
+	return n + copy(buf[n:], a.Bytes), err
+}
+
+// receiveUUD takes an unreliable datagram in: never tracked, never answered.
+func (m *Manager) receiveUUD(in *In, r *Result) error {
+	var h pds.UUD
+	n, err := h.Decode(in.Packet)
+	if err == nil {
+		err = h.Validate()
+	}
+	if err != nil {
+		return m.malformed(err)
+	}
+	if in.Trimmed != 0 {
+		m.stats.Trimmed++
+		return ErrTrimmed
+	}
+	r.Verdict, r.Header, r.Next = VerdictDatagram, n, h.Next
+	return nil
+}
+
+// PutUUD writes the header of an unreliable datagram to buf and returns its
+// length.
+func PutUUD(next pds.NextHdr, buf []byte) (int, error) {
+	h := pds.UUD{Next: next}
+	return h.Encode(buf)
+}

@@ -1,0 +1,62 @@
+package pdc
+
+import "github.com/uetcc/uetcc/pds"
+
+const sackBits = 64
+
+// SACK returns 64 bits: bit i says that PSN base+i has arrived. base is one
+// that [RecvWindow.SACKBase], [RecvWindow.SACKRove] or [RecvWindow.SACKFrom]
+// gave.
+func (w *RecvWindow) SACK(base pds.PSN) uint64 {
+	i, s := base/64%ringWords, base%64
+	m := w.ring[i]>>s | w.ring[(i+1)%ringWords]<<(64-s)
+	if below := int32(w.edge - base); below > 0 {
+		m |= 1<<uint32(below) - 1 // no bits are kept below the edge
+	}
+	return m
+}
+
+// SACKBase returns where the SACK of an acknowledgement that psn triggered
+// begins: at CACK+1 when all that has arrived fits, else so that psn is the
+// last bit and the newest arrivals show. (htsim's choice; the specification
+// leaves it open.)
+func (w *RecvWindow) SACKBase(psn pds.PSN) pds.PSN {
+	first := w.CACK() + 1
+	if b := psn - (sackBits - 1); b.After(first) {
+		return b
+	}
+	return first
+}
+
+// SACKRove returns the base for an acknowledgement that no single packet asked
+// for. While more has arrived than one bitmap holds it walks from CACK+1 to the
+// highest PSN in steps of 64.
+func (w *RecvWindow) SACKRove() pds.PSN {
+	first, last := w.CACK()+1, w.MaxRcvd()-(sackBits-1)
+	if !last.After(first) {
+		return first
+	}
+	b := w.rove
+	if first.After(b) {
+		b = first
+	} else if b.After(last) {
+		b = last
+	}
+	if w.rove = b + sackBits; w.rove.After(w.MaxRcvd()) {
+		w.rove = first
+	}
+	return b
+}
+
+// SACKFrom returns the base nearest to the one that a probe asks for.
+func (w *RecvWindow) SACKFrom(want pds.PSN) pds.PSN {
+	first, last := w.CACK()+1, w.MaxRcvd()-(sackBits-1)
+	switch {
+	case !want.After(first) || !last.After(first):
+		return first
+	case want.After(last):
+		return last
+	default:
+		return want
+	}
+}

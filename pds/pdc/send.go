@@ -1,0 +1,205 @@
+package pdc
+
+import (
+	"errors"
+	"math/bits"
+
+	"github.com/uetcc/uetcc/pds"
+)
+
+// Errors of submitting a packet.
+var (
+	// ErrWindowFull: as many packets as are tracked are not released yet.
+	ErrWindowFull = errors.New("pdc: window of the PDC is full")
+
+	// ErrNoMemory: the manager's memory for packets is used up.
+	ErrNoMemory = errors.New("pdc: no memory for another packet")
+)
+
+// A SendWindow keeps what one direction of a PDC has sent and is to send. PSNs
+// are given when a packet is queued, so one window holds both:
+//
+//	base <= next <= tail <= base+MaxRange      (offsets from start)
+//	[base, next) sent and not released, [next, tail) not sent yet
+//	CLEAR_tx = base-1
+//	bit x%1024 of acked is set iff x in [base, next) has arrived or is released
+//
+// Released means that the layer above has got the response, or the word that
+// there is none; arrived only that the target has the packet: it may hold a
+// guaranteed response that this side has not seen.
+//
+// Single writer. Records of the packets lie in [Memory].
+//
+// Source: UE Specification 1.0.x section 3.5, transmit tracking; that a SACK
+// does not release is the reference provider's rule.
+type SendWindow struct {
+	start   pds.PSN
+	base    uint32
+	next    uint32
+	tail    uint32
+	cack    uint32 // max_cack + 1
+	limit   uint32 // peer_mp_range, PSNs
+	limitAt uint32 // cack of the ACK that gave limit
+	queued  uint16 // packets that wait for retransmission, or for an ACK_REQ
+	_       uint16
+	rtoAt   int64 // no timeout is due before
+	rtxAt   int64 // no packet that waits may go before
+	chunk   [ringWords]uint16
+	acked   [ringWords]uint64
+}
+
+// Init makes w the window of a direction that starts at start.
+func (w *SendWindow) Init(p *Params, start pds.PSN) {
+	*w = SendWindow{start: start, limit: uint32(p.DefaultMPR) * 128, rtoAt: never, rtxAt: never}
+}
+
+// Start returns the first PSN of the direction.
+func (w *SendWindow) Start() pds.PSN { return w.start }
+
+// Base returns the lowest PSN that is not released.
+func (w *SendWindow) Base() pds.PSN { return w.psn(w.base) }
+
+// Next returns the first PSN that has not been sent.
+func (w *SendWindow) Next() pds.PSN { return w.psn(w.next) }
+
+// ClearPSN returns CLEAR_tx: everything up to it is released.
+func (w *SendWindow) ClearPSN() pds.PSN { return w.psn(w.base) - 1 }
+
+// MaxCACK returns the highest cumulative acknowledgement received.
+func (w *SendWindow) MaxCACK() pds.PSN { return w.psn(w.cack) - 1 }
+
+// Unsent returns how many packets are queued and not sent.
+func (w *SendWindow) Unsent() int { return int(w.tail - w.next) }
+
+// Room returns how many more packets can be queued.
+func (w *SendWindow) Room(p *Params) int { return int(p.ranges - (w.tail - w.base)) }
+
+// Outstanding reports whether anything sent is not released.
+func (w *SendWindow) Outstanding() bool { return w.base != w.next }
+
+func (w *SendWindow) psn(off uint32) pds.PSN    { return w.start + pds.PSN(off) }
+func (w *SendWindow) offset(psn pds.PSN) uint32 { return uint32(psn - w.start) }
+
+// at returns the chunk of an offset and its place there.
+func (w *SendWindow) at(m *Memory, off uint32) (c *chunk, i uint32) {
+	return &m.chunk[w.chunk[off/chunkLen%ringWords]], off % chunkLen
+}
+
+func (w *SendWindow) packet(m *Memory, off uint32) *packet {
+	c, i := w.at(m, off)
+	return &c.pkt[i]
+}
+
+// push queues a packet behind all others and returns its record and PSN.
+func (w *SendWindow) push(p *Params, m *Memory) (*packet, pds.PSN, error) {
+	if w.tail-w.base >= p.ranges {
+		return nil, 0, ErrWindowFull
+	}
+	slot := &w.chunk[w.tail/chunkLen%ringWords]
+	if *slot == 0 {
+		if *slot = m.takeChunk(); *slot == 0 {
+			return nil, 0, ErrNoMemory
+		}
+	}
+	pkt := &m.chunk[*slot].pkt[w.tail%chunkLen]
+	*pkt = packet{}
+	w.tail++
+	return pkt, w.psn(w.tail - 1), nil
+}
+
+// mayStart reports whether the first unsent packet is inside the peer's window.
+// syn says that the peer's PDCID is not known yet: then psn_offset limits too.
+func (w *SendWindow) mayStart(p *Params, syn bool) bool {
+	return w.next != w.tail && w.inPeerWindow(p, w.next) && !(syn && w.next > 4095)
+}
+
+// inPeerWindow reports whether the peer takes the packet at off: it tracks
+// limit PSNs above the CACK that it last told us.
+func (w *SendWindow) inPeerWindow(p *Params, off uint32) bool {
+	return int32(off-w.cack) < int32(min(w.limit, p.ranges))
+}
+
+// sent records the first transmission of the packet at next.
+func (w *SendWindow) sent(p *Params, m *Memory, now int64) (*packet, pds.PSN) {
+	c, i := w.at(m, w.next)
+	pkt := &c.pkt[i]
+	if !pkt.kind.control() {
+		c.flight |= 1 << i
+	}
+	psn := w.psn(w.next)
+	w.next++
+	w.transmitted(p, pkt, now)
+	return pkt, psn
+}
+
+// transmitted notes when a packet left and when to miss its acknowledgement.
+func (w *SendWindow) transmitted(p *Params, pkt *packet, now int64) {
+	pkt.sentAt = now
+	pkt.dueAt = later(now, p.rto(pkt.rtos))
+	pkt.sends = min(pkt.sends+1, 3)
+	w.rtoAt = min(w.rtoAt, pkt.dueAt)
+}
+
+// mprFrom takes the range that an ACK announces. An ACK older than the last one
+// that changed the range has no say, one as old may only widen it: so an ACK
+// that was overtaken cannot undo a change.
+func (w *SendWindow) mprFrom(p *Params, cack pds.PSN, mpr uint8) {
+	end, n := w.offset(cack)+1, p.peerRange(mpr)
+	d := int32(end - w.limitAt)
+	if d > 0 || d == 0 && n > w.limit {
+		w.limit, w.limitAt = n, end
+	}
+}
+
+// span calls for the words of the offsets in [from, to): it returns the chunk
+// of from, the bits of that word that are inside, and where the next word is.
+func (w *SendWindow) span(m *Memory, from, to uint32) (c *chunk, mask uint64, end uint32) {
+	i := from % chunkLen
+	n := min(chunkLen-i, to-from)
+	return &m.chunk[w.chunk[from/chunkLen%ringWords]], (1<<n - 1) << i, from + n
+}
+
+// dropTo moves base to off: what is below it is released.
+func (w *SendWindow) dropTo(m *Memory, off uint32) {
+	for w.base != off {
+		k := w.base / chunkLen % ringWords
+		c, mask, end := w.span(m, w.base, off)
+		c.released &^= mask
+		w.acked[k] &^= mask
+		w.base = end
+		// The word's place in the ring may already hold packets of the next lap.
+		if end%chunkLen == 0 && int32(w.tail-end) <= MaxRange-chunkLen {
+			m.putChunk(w.chunk[k])
+			w.chunk[k] = 0
+		}
+	}
+}
+
+// settleBase moves base over what is released.
+func (w *SendWindow) settleBase(m *Memory) {
+	for w.base != w.next {
+		c, i := w.at(m, w.base)
+		run := min(uint32(bits.TrailingZeros64(^(c.released >> i))), w.next-w.base)
+		if run == 0 {
+			return
+		}
+		whole := i+run == chunkLen
+		w.dropTo(m, w.base+run)
+		if !whole {
+			return
+		}
+	}
+}
+
+// free gives all chunks back.
+func (w *SendWindow) free(m *Memory) {
+	for k := range w.chunk {
+		if w.chunk[k] != 0 {
+			m.putChunk(w.chunk[k])
+			w.chunk[k] = 0
+		}
+	}
+	w.base, w.next = w.tail, w.tail
+	w.queued, w.rtoAt, w.rtxAt = 0, never, never
+	clear(w.acked[:])
+}

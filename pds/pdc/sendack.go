@@ -1,0 +1,161 @@
+package pdc
+
+import (
+	"math/bits"
+
+	"github.com/uetcc/uetcc/pds"
+)
+
+// Ack is what an acknowledgement says about the packets of a PDC, out of any of
+// the three headers.
+type Ack struct {
+	Now      int64 // its arrival
+	CACK     pds.PSN
+	AckPSN   pds.PSN // the packet that caused it; with Probe the same as CACK
+	SACKBase pds.PSN
+	SACK     uint64 // 0 where the header has none
+	Retx     bool   // the packet that caused it was a retransmission
+	Probe    bool   // answers a probe
+	Response bool   // a response follows the header
+}
+
+// Acked is what an acknowledgement changed: each packet and each byte is in it
+// once in its life. Packets that had been taken for lost and had not been sent
+// again are in Rtx and RtxBytes, and not in flight any more.
+type Acked struct {
+	Bytes    int64
+	RtxBytes int64
+	Packets  int32
+	Rtx      int32
+	RTT      int64 // of the packet that caused it; 0: no valid sample
+	Handle   uint64
+	Entropy  uint16
+	Known    bool // Entropy is that of the packet that caused it
+	Response bool // the response that follows goes to the layer above
+}
+
+// OnACK takes an acknowledgement in. It reports false, and changes nothing, if
+// the acknowledgement names a packet that was never sent. Events go to m, with
+// owner as their PDC.
+func (w *SendWindow) OnACK(m *Memory, owner Handle, a *Ack, r *Acked) bool {
+	*r = Acked{}
+	end, off := w.offset(a.CACK)+1, w.offset(a.AckPSN)
+	if int32(w.next-end) < 0 || int32(w.next-off) <= 0 && !a.Probe {
+		return false
+	}
+	if !a.Probe && off-w.base < w.next-w.base {
+		w.ackOne(m, owner, off, a, r)
+	}
+	if int32(end-w.cack) > 0 {
+		w.cack = end
+		if int32(end-w.base) > 0 {
+			w.releaseTo(m, owner, end, r)
+		}
+	}
+	if a.SACK != 0 {
+		w.merge(m, w.offset(a.SACKBase), a.SACK, r)
+	}
+	if w.base != w.next {
+		w.settleBase(m)
+	}
+	return true
+}
+
+// ackOne releases the packet that an acknowledgement names.
+func (w *SendWindow) ackOne(m *Memory, owner Handle, off uint32, a *Ack, r *Acked) {
+	c, i := w.at(m, off)
+	bit := uint64(1) << i
+	if c.released&bit != 0 {
+		return
+	}
+	pkt := &c.pkt[i]
+	// A packet sent once and not marked as a resend, or sent twice and marked:
+	// only then is it clear which copy is acknowledged.
+	if pkt.sends == 1 && !a.Retx || pkt.sends == 2 && a.Retx {
+		r.RTT = max(a.Now-pkt.sentAt, 1)
+	}
+	r.Entropy, r.Known = pkt.entropy, true
+	w.arrived(c, off/chunkLen%ringWords, bit, r)
+	w.unqueue(c, bit)
+	c.released |= bit
+	if !pkt.kind.control() {
+		r.Response, r.Handle = a.Response, pkt.handle
+		m.events.push(Event{Kind: EventResponse, PDC: owner, PSN: w.psn(off), Handle: pkt.handle})
+	}
+}
+
+// releaseTo releases everything below end and moves base there.
+func (w *SendWindow) releaseTo(m *Memory, owner Handle, end uint32, r *Acked) {
+	for off := w.base; off != end; {
+		c, mask, next := w.span(m, off, end)
+		todo := mask &^ c.released
+		w.arrived(c, off/chunkLen%ringWords, todo, r)
+		w.unqueue(c, todo)
+		first := off - off%chunkLen
+		for ; todo != 0; todo &= todo - 1 {
+			i := uint32(bits.TrailingZeros64(todo))
+			if pkt := &c.pkt[i]; !pkt.kind.control() {
+				m.events.push(Event{Kind: EventImplicit, PDC: owner, PSN: w.psn(first + i), Handle: pkt.handle})
+			}
+		}
+		off = next
+	}
+	w.dropTo(m, end)
+}
+
+// merge marks what a SACK shows as arrived. Bits outside [base, next) say
+// nothing that is not known, or lie.
+func (w *SendWindow) merge(m *Memory, off uint32, sack uint64, r *Acked) {
+	if behind := int32(w.base - off); behind > 0 {
+		sack >>= min(uint32(behind), sackBits)
+		off = w.base
+	}
+	if ahead := int32(w.next - off); ahead <= 0 {
+		return
+	} else if ahead < sackBits {
+		sack &= 1<<uint32(ahead) - 1
+	}
+	k, s := off/chunkLen%ringWords, off%chunkLen
+	if lo := sack << s &^ w.acked[k]; lo != 0 {
+		w.arrived(&m.chunk[w.chunk[k]], k, lo, r)
+	}
+	k = (k + 1) % ringWords
+	if hi := sack >> (chunkLen - s) &^ w.acked[k]; hi != 0 {
+		w.arrived(&m.chunk[w.chunk[k]], k, hi, r)
+	}
+}
+
+// arrived notes that the target has the packets of bits, and counts those that
+// nobody has counted.
+func (w *SendWindow) arrived(c *chunk, k uint32, bits64 uint64, r *Acked) {
+	fresh := bits64 &^ w.acked[k]
+	w.acked[k] |= fresh
+	flight := fresh & c.flight
+	c.flight &^= flight
+	r.Packets += int32(bits.OnesCount64(flight))
+	for b := flight; b != 0; b &= b - 1 {
+		r.Bytes += int64(c.pkt[bits.TrailingZeros64(b)].size)
+	}
+	if lost := fresh & c.queued; lost != 0 {
+		w.foundAgain(c, lost, r)
+	}
+}
+
+// foundAgain counts packets that arrived while they waited for retransmission.
+func (w *SendWindow) foundAgain(c *chunk, lost uint64, r *Acked) {
+	for b := lost; b != 0; b &= b - 1 {
+		if pkt := &c.pkt[bits.TrailingZeros64(b)]; !pkt.kind.control() {
+			r.Rtx++
+			r.RtxBytes += int64(pkt.size)
+		}
+	}
+	w.unqueue(c, lost)
+}
+
+// unqueue takes packets out of those that wait for transmission.
+func (w *SendWindow) unqueue(c *chunk, bits64 uint64) {
+	if q := c.queued & bits64; q != 0 {
+		c.queued &^= q
+		w.queued -= uint16(bits.OnesCount64(q))
+	}
+}

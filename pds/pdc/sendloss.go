@@ -1,0 +1,134 @@
+package pdc
+
+import (
+	"math/bits"
+
+	"github.com/uetcc/uetcc/pds"
+)
+
+// lost is a packet that has left flight without having arrived.
+type lost struct {
+	size    int64
+	entropy uint16
+	counted bool // congestion control has it in flight: tell it
+}
+
+// enqueue takes the packet at off out of flight and has it sent again, not
+// before at. The caller has seen that it is sent, not released and not queued.
+func (w *SendWindow) enqueue(m *Memory, off uint32, at int64) lost {
+	c, i := w.at(m, off)
+	bit, pkt := uint64(1)<<i, &c.pkt[i]
+	l := lost{size: int64(pkt.size), entropy: pkt.entropy, counted: c.flight&bit != 0}
+	c.flight &^= bit
+	c.queued |= bit
+	w.queued++
+	pkt.dueAt = at
+	w.rtxAt = min(w.rtxAt, at)
+	return l
+}
+
+// live reports whether the packet at off is sent and not released.
+func (w *SendWindow) live(m *Memory, off uint32) bool {
+	if off-w.base >= w.next-w.base {
+		return false
+	}
+	c, i := w.at(m, off)
+	return c.released>>i&1 == 0
+}
+
+// waiting reports whether the packet at off, which is live, is queued.
+func (w *SendWindow) waiting(m *Memory, off uint32) bool {
+	c, i := w.at(m, off)
+	return c.queued>>i&1 != 0
+}
+
+func (w *SendWindow) hasArrived(off uint32) bool {
+	return w.acked[off/chunkLen%ringWords]>>(off%chunkLen)&1 != 0
+}
+
+// forget takes the word of a SACK back: the target has not got the packet, or
+// wants it again.
+func (w *SendWindow) forget(off uint32) {
+	w.acked[off/chunkLen%ringWords] &^= 1 << (off % chunkLen)
+}
+
+// find returns the first offset in [from, next) whose packet is live and, by
+// queued, waits for transmission or does not.
+func (w *SendWindow) find(m *Memory, from uint32, queued bool) (uint32, bool) {
+	for off := from; int32(w.next-off) > 0; {
+		c, mask, next := w.span(m, off, w.next)
+		set := mask &^ c.released
+		if queued {
+			set &= c.queued
+		} else {
+			set &^= c.queued
+		}
+		if set != 0 {
+			return off - off%chunkLen + uint32(bits.TrailingZeros64(set)), true
+		}
+		off = next
+	}
+	return 0, false
+}
+
+// expired returns the first packet from offset from on whose timeout has
+// passed. When there is none left it sets rtoAt to the earliest that is to come.
+func (w *SendWindow) expired(m *Memory, now int64, from uint32) (uint32, bool) {
+	if from == w.base {
+		w.rtoAt = never
+	}
+	for off := from; ; off++ {
+		var ok bool
+		if off, ok = w.find(m, off, false); !ok {
+			return 0, false
+		}
+		due := w.packet(m, off).dueAt
+		if due <= now {
+			w.rtoAt = now // look again if the caller stops here
+			return off, true
+		}
+		w.rtoAt = min(w.rtoAt, due)
+	}
+}
+
+// nextQueued returns the lowest packet that waits and may go at now. Where none
+// may, it sets rtxAt to when one does.
+func (w *SendWindow) nextQueued(p *Params, m *Memory, now int64) (uint32, bool) {
+	if w.queued == 0 || now < w.rtxAt {
+		return 0, false
+	}
+	w.rtxAt = never
+	for off := w.base; ; off++ {
+		var ok bool
+		if off, ok = w.find(m, off, true); !ok || !w.inPeerWindow(p, off) {
+			return 0, false
+		}
+		due := w.packet(m, off).dueAt
+		if due <= now {
+			w.rtxAt = due
+			return off, true
+		}
+		w.rtxAt = min(w.rtxAt, due)
+	}
+}
+
+// resent records that the queued packet at off leaves again, as data or, when
+// it has arrived, as the question where its response is.
+func (w *SendWindow) resent(p *Params, m *Memory, off uint32, now int64) *packet {
+	c, i := w.at(m, off)
+	bit, pkt := uint64(1)<<i, &c.pkt[i]
+	w.unqueue(c, bit)
+	if w.hasArrived(off) {
+		pkt.dueAt = later(now, p.rto(pkt.rtos))
+		w.rtoAt = min(w.rtoAt, pkt.dueAt)
+		return pkt
+	}
+	if !pkt.kind.control() {
+		c.flight |= bit
+	}
+	w.transmitted(p, pkt, now)
+	return pkt
+}
+
+// renumber moves everything to another first PSN.
+func (w *SendWindow) renumber(start pds.PSN) { w.start = start }

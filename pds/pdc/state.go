@@ -1,0 +1,48 @@
+package pdc
+
+// State is where a PDC stands in its life. The zero value is closed.
+type State uint8
+
+const (
+	StateClosed       State = iota // no context
+	StateCreating                  // initiator: nothing heard from the target yet
+	StatePending                   // target: waits for the Start_PSN that it asked for
+	StateEstablished               // both: the peer's PDCID is known
+	StateCloseWait                 // target: asked the initiator to close
+	StateQuiesce                   // initiator: takes no new message, finishes the open ones
+	StateAckWait                   // initiator: waits for the last packets to be released
+	StateCloseAckWait              // initiator: CLOSE_CMD is under way
+	StateQuarantine                // gone; the id rests and remembers whom it served
+)
+
+var stateNames = [...]string{"CLOSED", "CREATING", "PENDING", "ESTABLISHED", "CLOSE_WAIT", "QUIESCE", "ACK_WAIT", "CLOSE_ACK_WAIT", "QUARANTINE"}
+
+// String returns the specification's name.
+func (s State) String() string { return stateNames[s] }
+
+// Live reports whether the PDC is a context that packets can be sent on.
+func (s State) Live() bool { return s > StateClosed && s < StateQuarantine }
+
+// takesMessages reports whether a new message may begin on it.
+func (s State) takesMessages() bool {
+	return s == StateCreating || s == StateEstablished || s == StateCloseWait
+}
+
+// sendsData reports whether packets of open messages may still be queued.
+func (s State) sendsData() bool { return s.takesMessages() || s == StateQuiesce }
+
+// nextCloseState is the way of an initiator that has been asked to close: it
+// depends only on what is still open. The rest of the life is decided by the
+// packet or timer that ends it.
+func nextCloseState(s State, openMessages, unreleased bool) State {
+	switch {
+	case s != StateQuiesce && s != StateAckWait:
+		return s
+	case openMessages:
+		return StateQuiesce
+	case unreleased:
+		return StateAckWait
+	default:
+		return StateCloseAckWait
+	}
+}

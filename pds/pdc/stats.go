@@ -1,0 +1,34 @@
+package pdc
+
+// Stats counts what a manager has seen since it began.
+type Stats struct {
+	Received   uint64 // packets given to Receive
+	Malformed  uint64 // not a legal packet of this version
+	Unknown    uint64 // for no PDC, or from another peer than the PDC's
+	Requests   uint64 // requests accepted
+	Duplicates uint64 // requests that had arrived before
+	Outside    uint64 // requests outside the window
+	Trimmed    uint64
+	BadClear   uint64 // CLEAR of what had not arrived or was not answered
+	BadACK     uint64 // acknowledgements of packets never sent
+	StaleNACK  uint64 // NACKs that change nothing
+	Resting    uint64 // SYN packets of a PDC that was closed
+	Refused    uint64 // SYN packets without resources for them
+	Ignored    uint64 // packets that their state does not allow
+
+	Sent        uint64 // data packets, first transmissions
+	Resent      uint64 // data packets again
+	Controls    uint64 // control packets
+	ACKs        uint64
+	NACKs       uint64
+	Muted       uint64 // answers that the limits on answers kept back
+	RTOs        uint64 // packets that timed out
+	Inferred    uint64 // packets concluded to be lost from SACK
+	StallBreaks uint64 // times that a CLEAR_CMD and an ACK_REQ moved a blocked window
+	Opened      uint64
+	Closed      uint64
+	Failed      uint64 // PDCs that closed in error
+}
+
+// Stats returns the counters.
+func (m *Manager) Stats() Stats { return m.stats }

@@ -1,0 +1,202 @@
+package pdc
+
+import (
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/pds"
+)
+
+// Besides the PDCs, the wheel keeps one deadline for what waits in the manager,
+// behind them.
+func (m *Manager) ownTimer() uint32 { return uint32(len(m.pdc)) }
+
+// NextDeadline returns when to call [Manager.Tick], ns; false: nothing waits for
+// time to pass. It may be early: then Tick finds nothing to do.
+func (m *Manager) NextDeadline() (int64, bool) {
+	at, ok := m.wheel.Next()
+	if c, has := m.cc.NextDeadline(); has && (!ok || c < at) {
+		return c, true
+	}
+	return at, ok
+}
+
+// Tick does what has become due by now. It reports whether it is done: if not, the
+// events need room. A call that is early or repeated does no harm.
+func (m *Manager) Tick(now int64) (done bool) {
+	m.tickCC(now)
+	for m.mem.events.free() >= eventReserve {
+		id, ok := m.wheel.Expire(now)
+		if !ok {
+			return true
+		}
+		if id == m.ownTimer() {
+			m.own(now)
+			continue
+		}
+		p := &m.pdc[id]
+		p.timerAt = never
+		if p.state.Live() {
+			m.expire(now, p)
+		}
+		if p.state.Live() {
+			m.schedule(p, now)
+		}
+	}
+	return false
+}
+
+// tickCC lets the contexts of congestion control see the time; one that waits for
+// credit asks for it.
+func (m *Manager) tickCC(now int64) {
+	for {
+		h, ok := m.cc.Tick(now)
+		if !ok {
+			return
+		}
+		l := m.parked[h.Index()]
+		if l.head != 0 {
+			m.control(&m.pdc[l.head], ctlCreditReq)
+		}
+	}
+}
+
+// schedule arms the wheel for p if it has something to do earlier than is armed. A
+// deadline that has moved away is left: the timer then finds nothing to do.
+func (m *Manager) schedule(p *PDC, now int64) {
+	at := min(p.auxAt, p.probeAt, m.idleAt(p))
+	if p.tx.base != p.tx.next {
+		at = min(at, p.tx.rtoAt)
+		if p.tx.queued != 0 && !p.is(flagOnData) {
+			at = min(at, max(p.tx.rtxAt, now))
+		}
+	}
+	if at < p.timerAt {
+		p.timerAt = at
+		m.wheel.Arm(uint32(p.slot()), at)
+	}
+}
+
+// expire does what has become due on p.
+func (m *Manager) expire(now int64, p *PDC) {
+	if p.tx.rtoAt <= now && !m.timeouts(now, p) {
+		return
+	}
+	if p.tx.queued != 0 && p.tx.rtxAt <= now {
+		m.wake(p)
+	}
+	if p.auxAt <= now {
+		p.auxAt = never
+		if m.auxiliary(now, p); !p.state.Live() {
+			return
+		}
+	}
+	if p.probeAt <= now {
+		m.probe(now, p)
+	}
+	if m.idleAt(p) <= now {
+		m.idle(now, p)
+	}
+}
+
+// timeouts queues the packets whose acknowledgement is overdue. It reports false
+// if that ended the PDC.
+func (m *Manager) timeouts(now int64, p *PDC) bool {
+	for off := p.tx.base; ; off++ {
+		var ok bool
+		if off, ok = p.tx.expired(m.mem, now, off); !ok {
+			return true
+		}
+		pkt := p.tx.packet(m.mem, off)
+		if m.p.MaxRTORetx != rtoForever && int(pkt.rtos) >= m.p.MaxRTORetx {
+			m.overdue(now, p)
+			return false
+		}
+		pkt.rtos = min(pkt.rtos+1, 63)
+		m.stats.RTOs++
+		m.timedOut(now, p, off)
+	}
+}
+
+// timedOut queues one packet; of an ordered PDC also all after it, which the
+// target will not have kept.
+func (m *Manager) timedOut(now int64, p *PDC, off uint32) {
+	l := p.tx.enqueue(m.mem, off, now)
+	if l.counted {
+		m.cc.OnInferredLoss(ccc.Handle(p.handle), now, ccc.Loss{Size: l.size, Entropy: l.entropy, NoPDC: p.peerID == 0})
+		m.release(p)
+	}
+	m.wake(p)
+}
+
+// overdue ends a PDC whose peer does not answer. The CLOSE_CMD of a PDC that is
+// closing anyway is not an error for anybody.
+func (m *Manager) overdue(now int64, p *PDC) {
+	if p.state == StateCloseAckWait {
+		m.retire(now, p, CauseNone)
+		return
+	}
+	m.fail(now, p, CauseRTO)
+}
+
+// auxiliary does what auxAt stands for in the PDC's state.
+func (m *Manager) auxiliary(now int64, p *PDC) {
+	switch p.state {
+	case StatePending:
+		m.abandon(now, p, Cause(pds.NackNewStartPSN))
+		return
+	case StateCloseWait:
+		m.abandon(now, p, Cause(pds.NackClosingInErr))
+		m.control(p, ctlClosingInErr)
+		return
+	}
+	if p.is(flagClearDue) {
+		p.flags &^= flagClearDue
+		m.control(p, ctlClearCmd)
+	}
+	if p.cc != 0 {
+		m.unpark(p.cc) // a pacing delay may be over
+	}
+	m.stalled(now, p)
+}
+
+// stalled breaks the clear stall. A window full of packets that are released but
+// hold the peer's CACK, since it has not heard a CLEAR, sends nothing that could
+// carry one and has nothing outstanding that could time out. CLEAR_CMD says it;
+// an ACK_REQ, which not every target answers, and a probe in turn, bring back the
+// CACK. It goes on until max_cack has moved.
+func (m *Manager) stalled(now int64, p *PDC) {
+	if p.tx.base != p.tx.next || p.tx.next == p.tx.tail || p.tx.inPeerWindow(m.p, p.tx.next) {
+		return
+	}
+	if p.auxAt != never {
+		return // under way
+	}
+	ask := ctlAckReq
+	if m.stats.StallBreaks%2 != 0 {
+		ask = ctlProbe
+	}
+	m.stats.StallBreaks++
+	m.control(p, ctlClearCmd|ask)
+	m.aux(p, now, later(now, m.p.ClearTime))
+}
+
+// idle closes a PDC that nothing happens on.
+func (m *Manager) idle(now int64, p *PDC) {
+	switch {
+	case p.openMsgs != 0 || p.locks != 0 || p.tx.base != p.tx.tail:
+	case p.is(flagInitiator):
+		m.startClose(now, p)
+	default:
+		m.askClose(now, p)
+	}
+	p.activeAt = now
+}
+
+// idleAt is when p has been idle for too long. A target leaves the close to its
+// initiator and waits twice as long.
+func (m *Manager) idleAt(p *PDC) int64 {
+	at := later(p.activeAt, m.p.IdleTime)
+	if !p.is(flagInitiator) {
+		at = later(at, m.p.IdleTime)
+	}
+	return at
+}

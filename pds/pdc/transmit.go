@@ -1,0 +1,240 @@
+package pdc
+
+import (
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/rccc"
+)
+
+// Out is a packet to send. Its PDS header is in the caller's buffer.
+type Out struct {
+	Header  int    // bytes written
+	Handle  uint64 // data: the packet, whose semantic header and payload follow
+	PDC     Handle
+	PSN     pds.PSN
+	Size    int64 // data: nominal, bytes, as submitted
+	Peer    Addr  // where it goes
+	Local   Addr  // where it comes from
+	Entropy uint16
+	TC      uint8 // data: traffic class of the PDC
+	Control bool  // a control packet, in the class of control packets; nothing follows
+	Retx    bool
+}
+
+// Transmit writes the header of the next packet to send to buf, which must be
+// [ReplyMax] bytes or longer, and describes it in out. It returns false when
+// nothing may be sent now: every call that takes something in may change that.
+//
+// Control packets come first, then of each PDC in turn what is to be sent again,
+// lowest PSN first, then what is new.
+func (m *Manager) Transmit(now int64, buf []byte, out *Out) bool {
+	if len(buf) < ReplyMax {
+		return false
+	}
+	for m.ctl.head != 0 {
+		if m.transmitControl(now, buf, out) {
+			return true
+		}
+	}
+	for m.data.head != 0 {
+		p := m.popData(&m.data)
+		if !p.state.Live() {
+			continue
+		}
+		sent := m.transmitData(now, p, buf, out)
+		if sent {
+			m.wake(p)
+		}
+		if !p.is(flagOnData) || sent {
+			m.release(p)
+		}
+		if sent {
+			return true
+		}
+	}
+	return m.transmitRUDI(now, buf, out)
+}
+
+// transmitData sends a packet of p, if it has one and may.
+func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
+	off, again := p.tx.nextQueued(m.p, m.mem, now)
+	if !again {
+		if !p.tx.mayStart(m.p, p.syn()) {
+			m.stalled(now, p)
+			return false
+		}
+		off = p.tx.next
+	}
+	pkt := p.tx.packet(m.mem, off)
+	question := again && p.tx.hasArrived(off)
+	data := !question && !pkt.kind.control()
+	if data && !m.allowed(now, p, int64(pkt.size), again) {
+		return false
+	}
+	*out = Out{PDC: p.handle, PSN: p.tx.psn(off), Handle: pkt.handle, Peer: p.peer, Local: p.local, TC: p.tc, Retx: again, Control: !data}
+	if again {
+		p.tx.resent(m.p, m.mem, off, now)
+	} else {
+		p.tx.sent(m.p, m.mem, now)
+	}
+	p.activeAt = now
+	switch {
+	case question:
+		m.putControl(p, buf, out, pds.CtlACKReq, 0)
+	case data:
+		m.putRequest(now, p, pkt, buf, out)
+	default:
+		m.putControl(p, buf, out, pkt.kind.ctl(), 0)
+	}
+	m.sentOne(now, p)
+	return true
+}
+
+// allowed asks congestion control for a packet, and parks p with its context if
+// there is no room. In a recovery what is sent again ignores the window.
+func (m *Manager) allowed(now int64, p *PDC, size int64, again bool) bool {
+	c := m.cc.Context(p.cc)
+	if c == nil || again && p.is(flagRecovering) {
+		return true
+	}
+	d := c.Decide(m.cc.Params(), now)
+	if d.Bytes >= size || d.Bytes > 0 && d.Reason == ccc.ReasonBacklog {
+		return true
+	}
+	p.flags |= flagOnData
+	m.pushData(&m.parked[p.cc.Index()], p)
+	if d.Reason == ccc.ReasonPacing {
+		m.aux(p, now, d.NotBefore)
+	}
+	return false
+}
+
+// putRequest writes the header of a data packet.
+func (m *Manager) putRequest(now int64, p *PDC, pkt *packet, buf []byte, out *Out) {
+	h := ccc.Handle(p.handle)
+	m.cc.OnSend(h, now, ccc.Sent{Size: int64(pkt.size), Rtx: out.Retx})
+	sp := m.cc.SendParams(h, uint64(p.tx.offset(out.PSN)))
+	pkt.entropy = sp.Entropy
+	out.Size, out.Entropy = int64(pkt.size), sp.Entropy
+	q := pds.Request{Type: requestType(p, sp.CreditTarget != 0), Next: pkt.kind.next(), PSN: out.PSN, SPDCID: p.handle.ID(), DPDCID: p.peerID,
+		CCCID: uint8(p.cc.Index()), CreditTarget: uint32(rccc.QuantaOf(sp.CreditTarget))}
+	q.ClearOffset, _ = pds.ClearOffset(out.PSN, p.tx.ClearPSN())
+	if p.syn() {
+		q.Flags = pds.FlagSYN
+		q.DPDCID, q.Info = 0, pds.MakePDCInfo(p.is(flagReserved), uint16(p.tx.offset(out.PSN)))
+	}
+	if out.Retx {
+		q.Flags |= pds.FlagRetx
+		m.stats.Resent++
+	} else {
+		m.stats.Sent++
+	}
+	if out.Retx || pkt.kind&kindAR != 0 || sp.AckRequest || m.lastForNow(p) {
+		q.Flags |= pds.FlagAR
+	}
+	p.flags &^= flagClearDue // the request carries it
+	out.Header, _ = q.Encode(buf)
+}
+
+// requestType is RUD_REQ or ROD_REQ, with room for a credit target or without.
+func requestType(p *PDC, credit bool) pds.Type {
+	switch rod := p.is(flagROD); {
+	case rod && credit:
+		return pds.TypeRODCCReq
+	case rod:
+		return pds.TypeRODReq
+	case credit:
+		return pds.TypeRUDCCReq
+	default:
+		return pds.TypeRUDReq
+	}
+}
+
+// lastForNow reports whether the window lets no other packet follow: then nothing
+// else may cause an acknowledgement.
+func (m *Manager) lastForNow(p *PDC) bool {
+	return !p.tx.inPeerWindow(m.p, p.tx.next) || p.tx.next-p.tx.base >= m.p.ranges || p.syn() && p.tx.next > 4095
+}
+
+// sentOne keeps the timers of a PDC that has just sent something tracked.
+func (m *Manager) sentOne(now int64, p *PDC) {
+	if m.p.InferLoss && p.probeAt == never && p.peerID != 0 {
+		p.probeAt = later(now, m.probeDelay(p))
+	}
+	if p.tx.rtoAt < p.timerAt || p.probeAt < p.timerAt {
+		m.schedule(p, now)
+	}
+}
+
+// putControl writes a control packet that goes by out.PSN.
+func (m *Manager) putControl(p *PDC, buf []byte, out *Out, ctl pds.CtlType, payload pds.Payload) {
+	c := pds.Control{Ctl: ctl, SPDCID: p.handle.ID(), DPDCID: p.peerID, PSN: out.PSN, Payload: payload}
+	if ctl.ConsumesPSN() || ctl == pds.CtlACKReq {
+		c.Flags = pds.FlagAR
+	}
+	if out.Retx {
+		c.Flags |= pds.FlagRetx
+	}
+	switch ctl {
+	case pds.CtlProbe:
+		c.ProbeOpaque, c.Flags = p.opaque, pds.FlagAR
+	case pds.CtlNOOP, pds.CtlNegotiation:
+		if p.is(flagROD) {
+			c.Flags |= pds.FlagISROD
+		}
+	}
+	out.Header, _ = c.Encode(buf)
+	m.stats.Controls++
+}
+
+// transmitControl sends one of the control packets that are due.
+func (m *Manager) transmitControl(now int64, buf []byte, out *Out) bool {
+	p := &m.pdc[m.ctl.head]
+	if p.ctl == 0 || !p.state.Live() && p.ctl != ctlClosingInErr || p.peerID == 0 {
+		p.ctl = 0
+		p.flags &^= flagOnControl
+		if m.ctl.head = p.nextCtl; m.ctl.head == 0 {
+			m.ctl.tail = 0
+		}
+		return false
+	}
+	bit := p.ctl & -p.ctl
+	p.ctl &^= bit
+	*out = Out{PDC: p.handle, Peer: p.peer, Local: p.local, TC: p.tc, Control: true}
+	switch bit {
+	case ctlClosingInErr:
+		out.Header = m.nackUnasked(p, buf)
+	case ctlClearCmd:
+		m.putControl(p, buf, out, pds.CtlClearCmd, pds.PSNPayload(p.tx.ClearPSN()))
+	case ctlClearReq:
+		m.putControl(p, buf, out, pds.CtlClearReq, pds.PSNPayload(p.rx.Missing()-1))
+	case ctlAckReq:
+		out.PSN = p.tx.Next() - 1
+		m.putControl(p, buf, out, pds.CtlACKReq, 0)
+	case ctlProbe:
+		p.opaque, p.probed = uint16(m.random()), now
+		m.putControl(p, buf, out, pds.CtlProbe, pds.PSNPayload(p.tx.MaxCACK()+1))
+	case ctlCreditReq:
+		target := int64(0)
+		if c := m.cc.Context(p.cc); c != nil {
+			target = c.CreditTarget(m.cc.Params(), 1)
+		}
+		m.putControl(p, buf, out, pds.CtlCreditReq, pds.CreditReqPayload(uint8(p.cc.Index()), uint32(rccc.QuantaOf(target))))
+	}
+	return true
+}
+
+// PutCredit writes a CREDIT that gives the peer of h so much in all (256 B units)
+// to buf and returns its length: for the receiver that schedules credit.
+func (m *Manager) PutCredit(h Handle, credit uint32, buf []byte) (int, error) {
+	p := m.get(h)
+	switch {
+	case p == nil:
+		return 0, ErrUnknown
+	case p.peerID == 0:
+		return 0, ErrState
+	}
+	m.stats.Controls++
+	c := pds.Control{Ctl: pds.CtlCredit, SPDCID: h.ID(), DPDCID: p.peerID, Payload: pds.CreditPayload(credit)}
+	return c.Encode(buf)
+}

@@ -1,0 +1,106 @@
+package pdc
+
+// waiter is a message that waits for a PDC.
+type waiter struct {
+	key    InitiatorKey
+	ticket uint64
+	until  int64
+}
+
+// waitQueue is a queue of fixed length. Every message waits equally long, so the
+// first one is always the first to give up.
+type waitQueue struct {
+	ring       []waiter
+	head, tail int // of the whole life
+	limit      int64
+}
+
+func (q *waitQueue) init(n int, limit int64) { q.ring, q.limit = make([]waiter, n), limit }
+
+func (q *waitQueue) len() int { return q.tail - q.head }
+
+func (q *waitQueue) push(w waiter) bool {
+	if q.len() == len(q.ring) {
+		return false
+	}
+	q.ring[q.tail%len(q.ring)] = w
+	q.tail++
+	return true
+}
+
+func (q *waitQueue) first() *waiter { return &q.ring[q.head%len(q.ring)] }
+
+// Waiting returns how many messages wait for a PDC.
+func (m *Manager) Waiting() int { return m.waiting.len() }
+
+// arm keeps the deadline of what waits in the manager itself: messages for a PDC
+// (the time-out of the first, or an id that leaves quarantine) and RUDI packets.
+func (m *Manager) arm(now int64) {
+	at := m.rudi.next()
+	if m.waiting.len() > 0 {
+		at = min(at, m.waiting.first().until)
+		if reap, ok := m.table.NextReap(); ok {
+			at = min(at, max(reap, now))
+		}
+	}
+	if at != never {
+		m.wheel.Arm(m.ownTimer(), at)
+	}
+}
+
+// own is the manager's own timer.
+func (m *Manager) own(now int64) {
+	m.serve(now)
+	m.rudi.expire(m, now)
+	m.arm(now)
+}
+
+// serve opens PDCs for the messages that wait, in their order, and gives up on
+// those that have waited too long.
+func (m *Manager) serve(now int64) {
+	for m.waiting.len() > 0 && m.mem.events.free() > eventReserve {
+		w := m.waiting.first()
+		e := Event{Kind: EventMessage, Handle: w.ticket, PDC: m.usable(&w.key)}
+		if e.PDC == 0 {
+			h, err := m.openInitiator(now, &w.key)
+			switch {
+			case err == nil:
+				e.PDC = h
+			case w.until <= now:
+				e.Kind, e.Cause = EventError, CausePending
+			default:
+				return
+			}
+		}
+		m.waiting.head++
+		m.mem.events.push(e)
+	}
+}
+
+// idleLook is how many PDCs one search for an idle one looks at.
+const idleLook = 256
+
+// closeIdle closes the PDC that has been idle longest among the next few, when
+// messages wait for one or more than Close_Thresh are open.
+func (m *Manager) closeIdle(now int64) {
+	if m.waiting.len() == 0 && m.open <= m.thresh {
+		return
+	}
+	var idlest *PDC
+	for range min(idleLook, len(m.pdc)-1) {
+		m.cursor++
+		if int(m.cursor) >= len(m.pdc) {
+			m.cursor = 1
+		}
+		p := &m.pdc[m.cursor]
+		if p.state != StateEstablished || !p.is(flagInitiator) || p.openMsgs != 0 || p.locks != 0 || p.tx.base != p.tx.tail {
+			continue
+		}
+		if idlest == nil || p.activeAt < idlest.activeAt {
+			idlest = p
+		}
+	}
+	if idlest != nil {
+		m.startClose(now, idlest)
+	}
+}
