@@ -191,3 +191,7 @@ func mustHold(ok bool, what string) {
 		panic(what)
 	}
 }
+
+// CreditTotal returns the cumulative credit received, bytes: what a credit field
+// of the wire is to be extended by (see [rccc.Quanta.Extend]).
+func (c *Context) CreditTotal() int64 { return c.credit.Cum() }

@@ -376,3 +376,14 @@ func TestContextAllocs(t *testing.T) {
 		}
 	})
 }
+
+func TestContextWithdraw(t *testing.T) {
+	p := testParams(t, seedFabric())
+	c := bound(p)
+	c.OnNewData(p, 0, 3*mtu)
+	c.OnWithdraw(p, 0, 2*mtu)
+	require.EqualValues(t, mtu, c.Backlog())
+	c.OnWithdraw(p, 0, mtu)
+	require.Equal(t, StateIdle, c.State())
+	require.Panics(t, func() { c.OnWithdraw(p, 0, 1) }, "more than was added")
+}

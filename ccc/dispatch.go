@@ -156,3 +156,14 @@ func (m *Manager) consult(i uint32, now int64) {
 	bytes, notBefore := m.algs[i].Allow(now, c.Standing(m.p))
 	c.SetAllowance(m.p, now, bytes, notBefore)
 }
+
+// Withdraw takes back delta bytes of a PDC's unsent data, see [Context.OnWithdraw].
+func (m *Manager) Withdraw(pdc Handle, now, delta int64) {
+	b := m.live(pdc)
+	if b == nil {
+		return
+	}
+	b.left.Backlog = less(b.left.Backlog, delta)
+	m.contexts[b.context.Index()].OnWithdraw(m.p, now, delta)
+	m.finish(b, now)
+}

@@ -159,3 +159,10 @@ func (c *Context) OnTick(p *Params, now int64) { c.evaluate(p, now) }
 // steers reports whether signals reach the window. Where they do not, only its
 // count of bytes in flight goes on.
 func (c *Context) steers(p *Params) bool { return p.window && c.mode != ModeOff }
+
+// OnWithdraw takes back delta bytes of unsent data that OnNewData had added: a
+// message failed, and its rest is not going to be sent.
+func (c *Context) OnWithdraw(p *Params, now, delta int64) {
+	c.backlog = less(c.backlog, delta)
+	c.evaluate(p, now)
+}
