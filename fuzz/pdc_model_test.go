@@ -497,7 +497,7 @@ func runModel(t testing.TB, s modelSetting, seed uint64) *model {
 func TestPDCModel(t *testing.T) {
 	for _, s := range modelSettings {
 		t.Run(s.name, func(t *testing.T) {
-			n := max(3, 3000/s.packets)
+			n := max(3, 1200/s.packets)
 			for seed := range uint64(n) {
 				if !t.Run(fmt.Sprint(seed), func(t *testing.T) { runModel(t, s, seed) }) {
 					t.FailNow()
