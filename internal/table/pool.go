@@ -140,10 +140,12 @@ func (p *Pool) Publish(h Handle, user uint64) {
 }
 
 // Return gives back at once an id that was claimed, perhaps published, but never
-// told to a peer: the loser of a race to open the same context. No quarantine.
-func (p *Pool) Return(h Handle) {
-	p.slot(h.Index()).word.Store(uint64(h.Generation() + 1))
+// told to a peer: the loser of a race to open the same context. No quarantine. It
+// returns the slot's word as it was at the end.
+func (p *Pool) Return(h Handle) SlotWord {
+	w := p.slot(h.Index()).word.Swap(uint64(h.Generation() + 1))
 	p.free.push(h.Index())
+	return SlotWord(w)
 }
 
 // Release ends the life of h and puts its id into quarantine until now + Hold. Of

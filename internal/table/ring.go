@@ -39,11 +39,15 @@ func newRing(n int) *ring {
 // push appends id.
 func (r *ring) push(id uint16) {
 	for {
+		step()
 		t := r.tail.Load()
 		c := &r.cells[t&r.mask]
+		step()
 		w := c.Load()
+		step()
 		switch n := ahead(w, t); {
 		case n == 0 && c.CompareAndSwap(w, (t+1)*turnUnit|uint64(id)):
+			step()
 			r.tail.CompareAndSwap(t, t+1)
 			return
 		case n > 0: // pushed, tail not yet moved
@@ -63,7 +67,9 @@ func (i item) id() uint16 { return uint16(i.word) }
 // front returns the oldest id without removing it.
 func (r *ring) front() (item, bool) {
 	for {
+		step()
 		t := r.head.Load()
+		step()
 		w := r.cells[t&r.mask].Load()
 		switch n := ahead(w, t); {
 		case n == 1:
@@ -71,6 +77,7 @@ func (r *ring) front() (item, bool) {
 		case n == 0:
 			return item{}, false
 		case n > 1: // popped, head not yet moved
+			step()
 			r.head.CompareAndSwap(t, t+1)
 		}
 	}
@@ -78,9 +85,11 @@ func (r *ring) front() (item, bool) {
 
 // take removes the item that front returned; false if another did.
 func (r *ring) take(i item) bool {
+	step()
 	if !r.cells[i.ticket&r.mask].CompareAndSwap(i.word, (i.ticket+r.mask+1)*turnUnit) {
 		return false
 	}
+	step()
 	r.head.CompareAndSwap(i.ticket, i.ticket+1)
 	return true
 }

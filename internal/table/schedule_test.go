@@ -168,4 +168,47 @@ func TestScheduleInsert(t *testing.T) {
 	}
 }
 
+// TestScheduleRing: goroutines that pop an id and push it back, some of them twice,
+// on a ring that wraps all the time. Nothing is lost, nothing is out twice.
+func TestScheduleRing(t *testing.T) {
+	for _, tc := range []struct{ ids, workers, turns, bound int }{{1, 2, 2, 3}, {2, 2, 2, 3}, {2, 3, 1, 2}, {3, 3, 1, 2}} {
+		t.Run(fmt.Sprintf("%+v", tc), func(t *testing.T) {
+			runs := explore(tc.bound, func(run func(...func())) {
+				r := newRing(tc.ids)
+				for i := range tc.ids {
+					r.push(uint16(i))
+				}
+				out := make([]bool, tc.ids)
+				var fns []func()
+				for range tc.workers {
+					fns = append(fns, func() {
+						for range tc.turns {
+							id, ok := r.pop()
+							if !ok {
+								continue
+							}
+							if out[id] {
+								t.Errorf("id %d is out twice", id)
+							}
+							out[id] = true
+							step()
+							out[id] = false
+							r.push(id)
+						}
+					})
+				}
+				run(fns...)
+				require.Equal(t, tc.ids, r.len())
+				for range tc.ids {
+					id, ok := r.pop()
+					require.True(t, ok)
+					require.False(t, out[id])
+					out[id] = true
+				}
+			})
+			t.Logf("%d schedules", runs)
+		})
+	}
+}
+
 func sameHash(i int) Key { k := key(i); k[4] = 77; return k }

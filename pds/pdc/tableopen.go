@@ -71,7 +71,9 @@ func (t *Table) insertTarget(p *table.Pool, key *table.Key, peer pds.PDCID) (Han
 	if err == nil && got == h {
 		return Handle(h), true, nil
 	}
-	p.Return(h)
+	if p.Return(h).User()&slotProven != 0 {
+		t.proven.Give(src) // somebody guessed the id in the meantime
+	}
 	t.held.Give(src)
 	if err != nil {
 		return 0, false, ErrTableFull
