@@ -22,10 +22,12 @@ func (e *Entropy) penalise(p *EntropyParams, side []uint64, r Report) {
 }
 
 // nextUnpenalised skips penalised values, each call wearing off one point of the
-// first one it meets. After a whole round of skipping it takes what it has.
+// first one it meets. After a whole round of skipping it takes what it has. Where
+// a word holds no unpenalised value it skips all 16 at once, so that a call looks
+// at some tens of places at most.
 func (e *Entropy) nextUnpenalised(p *EntropyParams, side []uint64) uint16 {
 	v := e.candidate(p)
-	for skipped := uint32(0); skipped < p.values; skipped++ {
+	for skipped := uint32(0); skipped < p.values; v = e.candidate(p) {
 		w, shift := penaltyAt(side, v&p.mask)
 		if *w>>shift&penaltyMax == 0 {
 			break
@@ -33,11 +35,22 @@ func (e *Entropy) nextUnpenalised(p *EntropyParams, side []uint64) uint16 {
 		if skipped == 0 {
 			*w -= 1 << shift
 		}
+		n := uint32(1)
+		if e.index%penaltiesPerWord == 0 && p.values-skipped >= penaltiesPerWord && !anyUnpenalised(*w) {
+			n = penaltiesPerWord
+		}
+		skipped += n
+		e.index += uint16(n - 1)
 		e.advance(p)
-		v = e.candidate(p)
 	}
 	e.advance(p)
 	return v
+}
+
+// anyUnpenalised reports whether one of the word's 16 penalties is 0.
+func anyUnpenalised(w uint64) bool {
+	const ones = 0x1111_1111_1111_1111
+	return (w-ones)&^w&(ones<<(penaltyBits-1)) != 0
 }
 
 func penaltyAt(side []uint64, v uint16) (w *uint64, shift uint) {

@@ -1,6 +1,7 @@
 package ccc
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -68,12 +69,33 @@ func TestBitmapPenaltiesSaturateAndWearOff(t *testing.T) {
 	}
 }
 
-func TestBitmapAllPenalisedStillReturns(t *testing.T) {
-	h := newPath(t, EntropyConfig{Scheme: SchemeBitmap, Values: 256})
-	for v := range 256 {
-		h.feed(0, uint16(v), FeedbackTimeout)
+// The scheme's rule one place at a time, against the code that skips words.
+func TestBitmapSkipsAsOneByOne(t *testing.T) {
+	for _, n := range []int{1, 8, 16, 64, 256} {
+		fast := newPath(t, EntropyConfig{Scheme: SchemeBitmap, Values: n})
+		slow := newPath(t, EntropyConfig{Scheme: SchemeBitmap, Values: n})
+		penalty := make([]int, n)
+		rnd := rand.New(rand.NewPCG(3, uint64(n)))
+		for i := range 20_000 {
+			e := &slow.e
+			v := e.candidate(&slow.p)
+			for skipped := 0; skipped < n && penalty[int(v)%n] > 0; skipped++ {
+				if skipped == 0 {
+					penalty[int(v)%n]--
+				}
+				e.advance(&slow.p)
+				v = e.candidate(&slow.p)
+			}
+			e.advance(&slow.p)
+			require.Equal(t, v, fast.next(), "n %d, step %d", n, i)
+			if i/1000%3 == 0 { // a bad spell: more and more values are penalised
+				bad := Feedback(rnd.IntN(feedbacks))
+				worse := uint16(rnd.IntN(n))
+				fast.feed(0, worse, bad)
+				penalty[worse] = min(penalty[worse]+int(penaltyOf[bad]), 15)
+			}
+		}
 	}
-	h.next()
 }
 
 func TestREPSRecyclesGoodValues(t *testing.T) {
