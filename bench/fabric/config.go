@@ -60,6 +60,7 @@ type Config struct {
 
 	End      link.Ps        // simulated time at which to stop; 0: 100 s
 	Progress func(Progress) // called now and then; nil: not
+	Seen     func(*Seen)    // called for each packet that reaches a host; nil: not
 }
 
 // Progress tells how far a run has come.

@@ -25,6 +25,9 @@ func (s *sim) bitmap(conn uint32) []uint64 {
 
 // receive takes in what arrives at a host.
 func (s *sim) receive(pkt uint32) {
+	if s.cfg.Seen != nil {
+		s.show(pkt)
+	}
 	p := &s.pool.pkts[pkt]
 	switch {
 	case p.flags&flagNack != 0:

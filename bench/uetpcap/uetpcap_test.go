@@ -98,6 +98,30 @@ func TestWriteThenPrint(t *testing.T) {
 	require.Contains(t, lines[1], "illegal: "+pds.ErrPDCID.Error())
 }
 
+func TestWriteTrimmed(t *testing.T) {
+	ps := &uetcc.Parser{DSCPs: pds.DSCPs{Trimmable: 8, Trimmed: 16, TrimmedLastHop: 18, Control: 46}}
+	for _, v6 := range []bool{false, true} {
+		for _, native := range []bool{false, true} {
+			var file, out bytes.Buffer
+			w, err := NewWriter(&file)
+			require.NoError(t, err)
+			f := frame(v6)
+			f.Trimmed, f.Native, f.TOS = true, native, pds.TOS(16, pds.ECNECT0)
+			require.NoError(t, w.Write(0, f, 4096))
+			p := gopacket.NewPacket(file.Bytes()[40:], layers.LayerTypeEthernet, gopacket.Default)
+			if ip, ok := p.NetworkLayer().(*layers.IPv4); ok {
+				b := gopacket.NewSerializeBuffer()
+				require.NoError(t, ip.SerializeTo(b, gopacket.SerializeOptions{ComputeChecksums: true}))
+				require.Equal(t, file.Bytes()[54:74], b.Bytes(), "checksum")
+			}
+			n, err := Print(&out, &file, ps)
+			require.NoError(t, err)
+			require.Equal(t, Counts{All: 1, UET: 1}, n)
+			require.Contains(t, out.String(), "trimmed RUD_REQ psn=5")
+		}
+	}
+}
+
 // TestPrintOthersFiles reads what other tools write: pcapng, raw IP, packets of
 // other protocols, and broken ones.
 func TestPrintOthersFiles(t *testing.T) {

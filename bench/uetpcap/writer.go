@@ -3,6 +3,7 @@
 package uetpcap
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"github.com/gopacket/gopacket/pcapgo"
 
 	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/pds"
 )
 
 // SnapLen is how many bytes of a frame a [Writer] keeps: all headers, and the
@@ -44,16 +46,40 @@ func NewWriter(w io.Writer) (*Writer, error) {
 
 // Write appends frame f with payload bytes of data, all zero, as seen at now
 // nanoseconds. The lengths in its headers, and the one in the file, are those of
-// the whole frame; what exceeds [SnapLen] is not stored.
+// the whole frame; what exceeds [SnapLen] is not stored. If f.Trimmed is set, the
+// frame is cut as a switch cuts it: to the smallest IP payload, with the lengths
+// in IP rewritten and the UDP length as it was.
 func (w *Writer) Write(now int64, f *uetcc.Frame, payload int) error {
 	if payload < 0 || payload > maxPayload {
 		return ErrPayload
 	}
 	w.frame = f.AppendTo(w.frame[:0], w.zero[:payload])
+	if f.Trimmed {
+		w.frame = trim(w.frame, f.Native)
+	}
 	kept := w.frame[:min(len(w.frame), SnapLen)]
 	info := gopacket.CaptureInfo{Timestamp: time.Unix(0, now), CaptureLength: len(kept), Length: len(w.frame)}
 	if err := w.pcap.WritePacket(info, kept); err != nil {
 		return fmt.Errorf("uetpcap: %w", err)
 	}
 	return nil
+}
+
+// trim cuts the frame b as a switch does.
+func trim(b []byte, native bool) []byte {
+	left := pds.MinTrimmedUDP
+	if native {
+		left = pds.MinTrimmedNative
+	}
+	ip := b[14:]
+	if ip[0]>>4 == 6 {
+		binary.BigEndian.PutUint16(ip[4:], uint16(left))
+		return b[:14+40+left]
+	}
+	old := binary.BigEndian.Uint16(ip[2:])
+	binary.BigEndian.PutUint16(ip[2:], uint16(20+left))
+	sum := uint32(^binary.BigEndian.Uint16(ip[10:])) + uint32(^old) + uint32(20+left)
+	sum = sum>>16 + sum&0xffff // (RFC 1624)
+	binary.BigEndian.PutUint16(ip[10:], ^uint16(sum>>16+sum))
+	return b[:14+20+left]
 }

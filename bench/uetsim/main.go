@@ -5,6 +5,8 @@
 //	go run ./bench/uetsim -list                  all scenarios
 //	go run ./bench/uetsim -scenario link
 //	go run ./bench/uetsim -matrix FILE.cm [-topo FILE.topo] [-cc nscc,none] [-json]
+//	go run ./bench/uetsim -pcap FILE.pcap        the packets of the (last) run, for Wireshark
+//	go run ./bench/uetsim decode FILE.pcap       print UET packets, one a line
 //
 // It exits with 1 if a transfer did not finish, a packet is unaccounted for, or a
 // claim of the scenario does not hold, and with 2 if it could not run at all.

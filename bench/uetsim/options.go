@@ -31,6 +31,7 @@ type options struct {
 
 	given    map[string]bool
 	progress func(fabric.Progress)
+	capture  capture
 }
 
 func parseOptions(args []string, stderr io.Writer) (*options, error) {
@@ -56,6 +57,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	f.BoolVar(&o.ecn, "ecn", true, "switches mark")
 	f.Int64Var(&o.cwnd, "cwnd", 0, "first window, bytes; 0: MaxWnd")
 	f.Int64Var(&o.packet, "packet", 4150, "largest packet, bytes, 64 of them header")
+	f.StringVar(&o.capture.path, "pcap", "", "write the packets that reach the hosts in the last run to this file")
 	f.IntVar(&o.slow, "slow", 0, "so many uplinks run at a quarter of their speed")
 	if err := f.Parse(args); err != nil {
 		return nil, err
@@ -112,6 +114,9 @@ var rules = map[string]fabric.Rules{"spec": fabric.RulesSpec, "htsim": fabric.Ru
 func (o *options) with(c fabric.Config, cc string) fabric.Config {
 	m := modes[cc]
 	c.Control, c.Mode, c.Progress, c.Seed = m.control, m.mode, o.progress, o.seed
+	if o.capture.path != "" {
+		c.Seen = o.capture.run(&c)
+	}
 	set := func(name string, to func()) {
 		if o.given[name] || o.matrix != "" {
 			to()

@@ -15,6 +15,9 @@ import (
 
 // run is the command without its process: it returns the exit status.
 func run(args []string, stdout, stderr io.Writer) int {
+	if len(args) > 0 && args[0] == "decode" {
+		return decode(args[1:], stdout, stderr)
+	}
 	o, err := parseOptions(args, stderr)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -28,7 +31,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	o.progress = progressTo(stderr)
 	r, err := o.execute()
-	if err != nil {
+	if err = errors.Join(err, o.capture.close()); err != nil {
 		fmt.Fprintln(stderr, "uetsim:", err)
 		return 2
 	}

@@ -1,0 +1,47 @@
+package fabric
+
+import (
+	"github.com/uetcc/uetcc/hw/link"
+	"github.com/uetcc/uetcc/hw/switchq"
+	"github.com/uetcc/uetcc/nscc"
+)
+
+// Seen is a packet as the host sees it that it has reached: data, perhaps marked
+// or trimmed on the way, or an answer.
+type Seen struct {
+	Now      link.Ps
+	Src, Dst uint32 // hosts
+	Conn     uint32 // connection
+	Size     int64  // bytes on the wire
+	DSCP     switchq.DSCP
+	Entropy  uint16
+
+	Marked     bool // CE; of an answer: the data that caused it was marked
+	Retx       bool // sent again; of an answer: the data that caused it was
+	AckRequest bool // data that wants an answer at once
+	Answer     bool // acknowledgement or refusal
+	Refused    bool // refusal: the data came trimmed
+	LastHop    bool // of a refusal: trimmed on the last hop
+
+	PSN         uint32           // of the data, or of the data that caused the answer
+	CACK        uint32           // answer: next PSN expected
+	SACKBase    uint32           // answer: PSN of bit 0 of SACK
+	SACK        uint64           // answer: what has arrived beyond
+	RcvdBytes   uint32           // answer: rcvd_bytes, 256 B units modulo 2^24
+	ServiceTime nscc.ServiceTime // answer: how long the data waited for it
+}
+
+// show tells Config.Seen of the packet.
+func (s *sim) show(pkt uint32) {
+	p, d := &s.pool.pkts[pkt], &s.pool.details[pkt]
+	seen := Seen{
+		Now: link.Ps(s.now), Src: s.senders[p.conn].src, Dst: p.dst, Conn: p.conn, Size: int64(p.size), DSCP: p.dscp, Entropy: p.ev,
+		Marked: p.flags&flagCE != 0, Retx: p.flags&flagRTX != 0, AckRequest: p.flags&flagAckReq != 0,
+		Answer: p.flags&flagAnswer != 0, Refused: p.flags&flagNack != 0, LastHop: p.flags&flagLast != 0, PSN: d.psn,
+	}
+	if seen.Answer {
+		seen.Src = s.senders[p.conn].dst
+		seen.CACK, seen.SACKBase, seen.SACK, seen.RcvdBytes, seen.ServiceTime = d.cack, d.base, d.sack, d.rcvd, d.service
+	}
+	s.cfg.Seen(&seen)
+}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/bench/fabric"
+	"github.com/uetcc/uetcc/bench/uetpcap"
+	"github.com/uetcc/uetcc/hw/switchq"
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// codePoints are the DSCPs of captures: those of an ns-3 model, as the
+// specification names uses and fixes no values.
+var codePoints = pds.DSCPs{Trimmable: 8, Trimmed: 16, TrimmedLastHop: 18, Control: 46}
+
+// A capture writes what reaches the hosts of a run to a file, as the real
+// headers of a connection that writes to memory. The data is as long as
+// simulated; the headers are as long as real ones. Each run starts the file
+// anew, so that it holds the last one.
+type capture struct {
+	path    string
+	header  int64 // simulated header, bytes
+	file    *os.File
+	buffer  *bufio.Writer
+	packets *uetpcap.Writer
+	err     error // the first
+}
+
+// run starts the file anew and returns what to call for each packet.
+func (c *capture) run(config *fabric.Config) func(*fabric.Seen) {
+	c.header = config.HeaderBytes
+	if c.header == 0 {
+		c.header = 64 // fabric's default
+	}
+	fresh := true
+	return func(s *fabric.Seen) {
+		if fresh {
+			fresh = false
+			c.restart()
+		}
+		if c.err == nil {
+			f, payload := c.frame(s)
+			c.err = c.packets.Write(int64(s.Now)/1000, &f, payload)
+		}
+	}
+}
+
+func (c *capture) restart() {
+	c.close()
+	if c.err != nil {
+		return
+	}
+	if c.file, c.err = os.Create(c.path); c.err != nil {
+		return
+	}
+	c.buffer = bufio.NewWriter(c.file)
+	c.packets, c.err = uetpcap.NewWriter(c.buffer)
+}
+
+// close ends the file and returns the first error there was.
+func (c *capture) close() error {
+	if c.file != nil {
+		c.err = errors.Join(c.err, c.buffer.Flush(), c.file.Close())
+		c.file = nil
+	}
+	return c.err
+}
+
+// frame returns s as a frame and the length of its data.
+func (c *capture) frame(s *fabric.Seen) (f uetcc.Frame, payload int) {
+	f.SrcMAC, f.Src = addresses(s.Src)
+	f.DstMAC, f.Dst = addresses(s.Dst)
+	f.Entropy = s.Entropy
+	switch {
+	case s.Refused:
+		refusal(s, &f)
+	case s.Answer:
+		acknowledgement(s, &f)
+	default:
+		payload = int(max(s.Size-c.header, 0))
+		data(s, &f, payload)
+	}
+	return f, payload
+}
+
+// data makes f a request that writes payload bytes in the middle of a message:
+// the simulator has connections, not messages.
+func data(s *fabric.Seen, f *uetcc.Frame, payload int) {
+	ecn := pds.ECNECT0
+	if s.Marked {
+		ecn = pds.ECNCE
+	}
+	dscp := codePoints.Trimmable
+	switch s.DSCP {
+	case switchq.DSCPTrimmed:
+		dscp, f.Trimmed = codePoints.Trimmed, true
+	case switchq.DSCPTrimmedLastHop:
+		dscp, f.Trimmed = codePoints.TrimmedLastHop, true
+	}
+	f.TOS = pds.TOS(dscp, ecn)
+	f.Type, f.Form = pds.TypeRUDReq, ses.FormStandard
+	f.Req = pds.Request{Type: f.Type, Next: pds.NextRequestStd, Flags: flags(s.Retx, pds.FlagRetx) | flags(s.AckRequest, pds.FlagAR), ClearOffset: -1,
+		PSN: pds.PSN(s.PSN), SPDCID: pdcid(s), DPDCID: pdcid(s)}
+	f.Request = ses.Request{Form: f.Form, Standard: ses.Standard{
+		Common: ses.Common{Opcode: ses.OpcodeWrite}, MessageID: 1, PayloadLength: uint16(payload)}}
+}
+
+// acknowledgement makes f an ACK_CC with NSCC state.
+func acknowledgement(s *fabric.Seen, f *uetcc.Frame) {
+	f.TOS = pds.TOS(codePoints.Control, pds.ECNNotECT)
+	f.Type = pds.TypeACKCC
+	cack := pds.PSN(s.CACK - 1)
+	offset, _ := pds.AckOffset(cack, pds.PSN(s.PSN))
+	base, _ := pds.AckOffset(cack, pds.PSN(s.SACKBase))
+	f.Ack = pds.AckCC{
+		Ack: pds.Ack{Flags: flags(s.Marked, pds.FlagM) | flags(s.Retx, pds.FlagRetx), Offset: offset, CACK: cack,
+			SPDCID: pdcid(s), DPDCID: pdcid(s)},
+		SACK: pds.SACK{MPR: 8, SACKOffset: base, Bitmap: s.SACK},
+	}
+	f.Ack.SetNSCC(&pds.NSCCState{ServiceTime: uint16(s.ServiceTime), RcvdBytes: s.RcvdBytes, OOOCount: pds.OOOUnknown})
+}
+
+// refusal makes f a NACK for trimmed data.
+func refusal(s *fabric.Seen, f *uetcc.Frame) {
+	f.TOS = pds.TOS(codePoints.Control, pds.ECNNotECT)
+	f.Type = pds.TypeNACK
+	code := pds.NackTrimmed
+	if s.LastHop {
+		code = pds.NackTrimmedLastHop
+	}
+	f.Nack.Nack = pds.Nack{Flags: flags(s.Marked, pds.FlagM) | flags(s.Retx, pds.FlagRetx), Code: code, PSN: pds.PSN(s.PSN),
+		SPDCID: pdcid(s), DPDCID: pdcid(s)}
+}
+
+func flags(set bool, f pds.Flags) pds.Flags {
+	if set {
+		return f
+	}
+	return 0
+}
+
+// pdcid numbers a connection at both ends.
+func pdcid(s *fabric.Seen) pds.PDCID { return pds.PDCID(s.Conn%0xffff + 1) }
+
+// addresses returns a locally administered MAC address and 10.x.y.z of a host.
+func addresses(host uint32) (mac [6]byte, ip [16]byte) {
+	mac[0], ip[10], ip[11] = 2, 0xff, 0xff
+	binary.BigEndian.PutUint32(mac[2:], host+1)
+	binary.BigEndian.PutUint32(ip[12:], 10<<24+host+1)
+	return mac, ip
+}
+
+// decode is the subcommand that prints the UET packets of capture files.
+func decode(args []string, stdout, stderr io.Writer) int {
+	f := flag.NewFlagSet("uetsim decode", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.Usage = func() { fmt.Fprintln(stderr, "usage: uetsim decode FILE.pcap ...") }
+	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return 0
+	} else if err != nil || f.NArg() == 0 {
+		f.Usage()
+		return 2
+	}
+	for _, path := range f.Args() {
+		if err := decodeFile(path, stdout, stderr); err != nil {
+			fmt.Fprintln(stderr, "uetsim:", err)
+			return 2
+		}
+	}
+	return 0
+}
+
+func decodeFile(path string, stdout, stderr io.Writer) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	n, err := uetpcap.Print(stdout, f, &uetcc.Parser{DSCPs: codePoints})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stderr, "%s: %d packets, %d UET, %d of them illegal, %d malformed\n", path, n.All, n.UET, n.Illegal, n.Malformed)
+	return nil
+}
