@@ -58,6 +58,8 @@ type Config struct {
 	SlowLinks int                // so many uplinks of the first tier-1 (two tiers: leaf) switches run at a quarter
 	PFC       *switchq.PFCConfig // pauses between switches and towards hosts; implies no trimming and no drops
 
+	Memory *Memory // behind one host; nil: every memory takes at once what arrives
+
 	End      link.Ps        // simulated time at which to stop; 0: 100 s
 	Progress func(Progress) // called now and then; nil: not
 	Seen     func(*Seen)    // called for each packet that reaches a host; nil: not
@@ -97,6 +99,8 @@ func (c *Config) check() error {
 		return fmt.Errorf("%w: the matrix has %d nodes, the topology %d", ErrConfig, c.Matrix.Nodes, c.Topology.Nodes)
 	case c.Control != ccc.ControlNSCC:
 		return fmt.Errorf("%w: Control %v is not simulated", ErrConfig, c.Control)
+	case c.Memory != nil && (c.Memory.Host < 0 || c.Memory.Host >= c.Topology.Nodes || c.Memory.Internal < 0):
+		return fmt.Errorf("%w: Memory of host %d with %d internal bytes a second", ErrConfig, c.Memory.Host, c.Memory.Internal)
 	case c.HeaderBytes < switchq.MinTrimSize || c.PacketBytes <= c.HeaderBytes || c.PacketBytes > 1<<15:
 		return fmt.Errorf("%w: PacketBytes %d, HeaderBytes %d, want %d <= header < packet <= %d",
 			ErrConfig, c.PacketBytes, c.HeaderBytes, switchq.MinTrimSize, 1<<15)
@@ -170,10 +174,10 @@ func (c *Config) htsimQueue(q *switchq.Config, rate int64) {
 	q.MedPercent, q.Victim = 100, switchq.VictimCoin
 }
 
-// retransmitTimeout is htsim's least one: 15 us and six full queues. Pauses make
-// packets wait for much longer than any queue does.
+// retransmitTimeout is htsim's least one: 15 us and six full queues. Pauses, and
+// a slow memory, make packets wait for much longer than any queue does.
 func (c *Config) retransmitTimeout(limit int64) link.Ps {
-	if c.PFC != nil {
+	if c.PFC != nil || c.Memory != nil {
 		return 10_000 * link.Microsecond
 	}
 	return 15*link.Microsecond + 6*link.Serialization(limit, c.hostRate())

@@ -14,6 +14,7 @@ const (
 	evStart                   // transfer a begins
 	evTimer                   // connection a looks at its oldest packet
 	evPause                   // port a gets the flow control frame b
+	evMemory                  // the memory behind a host has written something
 )
 
 // An event is flat and without pointers, so that the collector never looks at

@@ -33,9 +33,11 @@ type detail struct {
 	sack uint64 // answer: bit i says that PSN base+i has arrived
 	base uint32
 	rcvd uint32 // answer: rcvd_bytes
-	at   int64  // answer: when the data that caused it arrived, ps
+	at   int64  // answer: when the data that caused it was taken in, ps; data behind a memory: when it arrived
 
 	service nscc.ServiceTime // acknowledgement: how long it was kept
+	pend    uint8            // acknowledgement: rcv_cwnd_pend
+	restore bool             // acknowledgement: the window may come back
 }
 
 // A pool holds all packets under way, by index.

@@ -38,6 +38,8 @@ func (s *sim) receive(pkt uint32) {
 		s.pool.put(pkt)
 	case p.dscp.Class() == switchq.ClassMed:
 		s.trimmed(p.conn, pkt)
+	case s.behindMemory(p.dst):
+		s.store(pkt)
 	default:
 		s.data(p.conn, pkt)
 	}
@@ -127,6 +129,7 @@ func (s *sim) reply(conn, pkt uint32, flags uint8) {
 	host := p.dst
 	p.dst = s.senders[conn].src
 	p.size, p.dscp, p.flags = uint16(s.cfg.HeaderBytes), switchq.DSCPControl, flags|flagAnswer
+	s.answerOf(host, d, flags&flagNack != 0)
 	d.cack, d.rcvd, d.at = r.cack, r.rcvd.Units(), s.now
 	d.base = r.cack + 1
 	if int32(d.psn-63-d.base) > 0 {

@@ -22,6 +22,7 @@ type Result struct {
 	Violations []string         `json:"violations,omitempty"` // of conservation; none in a sound run
 	Uplinks    []UplinkResult   `json:"uplinks"`              // of the leaves, that something went over
 	Pauses     []PauseResult    `json:"pfc_pauses,omitempty"` // ports that flow control stopped
+	Memory     *MemoryResult    `json:"memory,omitempty"`     // of the host that has one
 }
 
 // Parameters are all inputs of a run after every default was filled in.
@@ -146,6 +147,9 @@ func (s *sim) result() *Result {
 	s.transferResults(r)
 	s.pauseResults(r)
 	s.uplinkResults(r)
+	if s.mem != nil {
+		r.Memory = s.mem.result()
+	}
 	r.Totals = s.count
 	r.Violations = s.violations(r)
 	return r

@@ -155,7 +155,12 @@ func (s *sim) acknowledged(pkt uint32) {
 	}
 	s.count.Acks++
 	c.ent.Feedback(s.params.Entropy(), s.sideOf(p.conn), s.nowNs(), a.Report())
+	a.Pend, a.Restore = d.pend, d.restore
+	before := c.ctx.Cwnd()
 	c.ctx.OnACK(&s.params, s.nowNs(), a)
+	if d.restore && c.ctx.Cwnd() > before+s.cfg.PacketBytes {
+		s.mem.res.Restored++
+	}
 	s.finishTransfers(c)
 	s.ready(p.conn)
 }

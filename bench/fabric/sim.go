@@ -30,6 +30,7 @@ type sim struct {
 	transfers []transfer
 	triggers  map[int64]*triggerState
 	pfc       *pfcState
+	mem       *memory
 	trims     map[uint32]int64 // time of the first trim or drop of a port, ps
 	count     Totals
 	done      int
@@ -67,6 +68,11 @@ func newSim(c Config) (*sim, error) {
 		}
 	}
 	s.connect()
+	if c.Memory != nil {
+		if s.mem, err = s.newMemory(c.Memory); err != nil {
+			return nil, err
+		}
+	}
 	return s, nil
 }
 
@@ -118,6 +124,8 @@ func (s *sim) loop() {
 			s.timer(e.a)
 		case evPause:
 			s.pauseArrives(e.a, switchq.PFCFrame(e.b))
+		case evMemory:
+			s.retire()
 		}
 	}
 }

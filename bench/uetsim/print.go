@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/uetcc/uetcc/bench/fabric"
@@ -36,8 +37,13 @@ func (p *printer) table(rows func(f func(format string, a ...any))) {
 func (o *options) print(w io.Writer, r *report) error {
 	p := &printer{w: w}
 	p.f("%s: %s\n", r.Name, r.About)
-	p.parameters(&r.Runs[0].Result.Parameters)
-	p.runs(r)
+	if len(r.Runs) > 0 {
+		p.parameters(&r.Runs[0].Result.Parameters)
+		p.runs(r)
+	}
+	for i := range r.Tables {
+		p.model(&r.Tables[i])
+	}
 	for _, n := range r.Runs {
 		if o.verbose {
 			p.transfers(n)
@@ -77,6 +83,18 @@ func (p *printer) runs(r *report) {
 		}
 	})
 	p.f("(completion times in us, queue peaks in bytes, fairness as Jain's index of the rates)\n\n")
+}
+
+// model is a table of a model's.
+func (p *printer) model(t *table) {
+	p.f("%s:\n", t.Title)
+	p.table(func(f func(string, ...any)) {
+		f("\t%s\t\n", strings.Join(t.Columns, "\t"))
+		for _, row := range t.Rows {
+			f("%s\t\n", strings.Join(row, "\t"))
+		}
+	})
+	p.f("\n")
 }
 
 func us(v float64) string {

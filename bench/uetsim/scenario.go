@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"sort"
+	"strconv"
 
 	"github.com/uetcc/uetcc/bench/fabric"
 	"github.com/uetcc/uetcc/ccc"
@@ -35,7 +36,8 @@ func scenarioNames() []string {
 type report struct {
 	Name   string     `json:"name"`
 	About  string     `json:"about"`
-	Runs   []namedRun `json:"runs"`
+	Runs   []namedRun `json:"runs,omitempty"`   // on the simulated fabric
+	Tables []table    `json:"tables,omitempty"` // of models that have no fabric
 	Oracle []oracle   `json:"oracle,omitempty"` // recorded runs of htsim, for comparison
 	Claims []claim    `json:"claims,omitempty"` // what the seed says of it, and what was measured
 	Notes  []string   `json:"notes,omitempty"`
@@ -44,6 +46,22 @@ type report struct {
 type namedRun struct {
 	Name   string         `json:"name"`
 	Result *fabric.Result `json:"result"`
+}
+
+// A table is what a model found out, a row for each variant.
+type table struct {
+	Title   string     `json:"title"`
+	Columns []string   `json:"columns"`
+	Rows    [][]string `json:"rows"`
+}
+
+// row adds a row; the first cell names the variant.
+func (t *table) row(name string, cells ...float64) {
+	row := []string{name}
+	for _, c := range cells {
+		row = append(row, strconv.FormatFloat(c, 'g', 4, 64))
+	}
+	t.Rows = append(t.Rows, row)
 }
 
 // An oracle is a recorded run of htsim of the same situation; -1 for what is not

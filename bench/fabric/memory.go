@@ -1,0 +1,192 @@
+package fabric
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/uetcc/uetcc/hw/hbm"
+	"github.com/uetcc/uetcc/hw/link"
+	"github.com/uetcc/uetcc/nscc"
+)
+
+// Memory puts a memory controller behind one host: a packet is acknowledged when
+// its payload has been written, and the time that took is the acknowledgement's
+// service time.
+type Memory struct {
+	Host       int
+	Controller hbm.Config        // Requesters is filled in: the host's connections, and Internal
+	Policy     *hbm.PolicyConfig // destination flow control; nil: none
+
+	// Internal is the number of requesters inside the node (compute cores, a peer
+	// GPU) that write until InternalEnd; each has two writes under way.
+	Internal    int
+	InternalEnd link.Ps
+}
+
+// MemoryResult is what became of the writes to a [Memory].
+type MemoryResult struct {
+	Peak      int64   `json:"peak_bytes"`     // most of the network's that ever waited
+	MeanWait  float64 `json:"mean_wait_us"`   // of a write of the network's, before its transfer began
+	MaxWait   float64 `json:"max_wait_us"`    //
+	Jain      float64 `json:"jain_index"`     // of what the connections wrote until InternalEnd; 1: the arbiter treats them alike
+	Penalised int64   `json:"penalised"`      // acknowledgements sent with a penalty
+	MaxPend   uint8   `json:"max_pend"`       // strongest penalty, 0..127
+	Restored  int64   `json:"restored"`       // windows that came back by more than a packet at once
+	Refused   int64   `json:"refused"`        // packets dropped because the controller was full
+	Internal  int64   `json:"internal_bytes"` // written by the requesters inside the node
+}
+
+// internalTag marks a write of the requester inside the node.
+const internalTag = math.MaxUint64
+
+// memory is a Memory at work.
+type memory struct {
+	cfg       *Memory
+	ctl       *hbm.Controller
+	policy    hbm.Policy
+	requester map[uint32]int // by connection
+	done      [64]hbm.Done
+	wake      int64  // time of the earliest pending event, ps; never: none
+	writes    uint64 // of the requesters inside the node
+	network   int64  // bytes of the network's that wait
+	res       MemoryResult
+}
+
+const never = math.MaxInt64
+
+// newMemory is called once the connections are known.
+func (s *sim) newMemory(m *Memory) (*memory, error) {
+	mem := &memory{cfg: m, requester: map[uint32]int{}, wake: never}
+	for conn := range s.senders {
+		if s.senders[conn].dst == uint32(m.Host) {
+			mem.requester[uint32(conn)] = len(mem.requester)
+		}
+	}
+	c := m.Controller
+	c.Requesters = len(mem.requester) + m.Internal
+	var err error
+	if mem.ctl, err = hbm.New(c); err != nil {
+		return nil, fmt.Errorf("%w: Memory: %w", ErrConfig, err)
+	}
+	if m.Policy != nil {
+		if mem.policy, err = hbm.NewPolicy(*m.Policy); err != nil {
+			return nil, fmt.Errorf("%w: Memory: %w", ErrConfig, err)
+		}
+	}
+	s.mem = mem
+	for i := range 2 * m.Internal {
+		s.writeInternally(len(mem.requester) + i%m.Internal)
+	}
+	return mem, nil
+}
+
+// behindMemory reports whether what arrives at a host goes through a memory
+// controller.
+func (s *sim) behindMemory(host uint32) bool { return s.mem != nil && host == uint32(s.mem.cfg.Host) }
+
+// store hands a packet's payload to the memory controller.
+func (s *sim) store(pkt uint32) {
+	p, d, m := &s.pool.pkts[pkt], &s.pool.details[pkt], s.mem
+	d.at = s.now
+	err := m.ctl.Submit(s.nowNs(), hbm.Request{
+		Requester: m.requester[p.conn], Addr: uint64(p.conn)<<36 + uint64(d.psn)<<12,
+		Bytes: int64(p.size) - s.cfg.HeaderBytes, Tag: uint64(pkt),
+	})
+	if err != nil {
+		m.res.Refused++
+		s.dropped(pkt)
+		return
+	}
+	m.network += int64(p.size) - s.cfg.HeaderBytes
+	m.res.Peak = max(m.res.Peak, m.network)
+	s.memoryChanged()
+}
+
+// writeInternally is the next write of a requester inside the node.
+func (s *sim) writeInternally(requester int) {
+	m, bytes := s.mem, s.cfg.payload()
+	if s.now >= int64(m.cfg.InternalEnd) {
+		m.endInternal()
+		return
+	}
+	m.writes++
+	if m.ctl.Submit(s.nowNs(), hbm.Request{Requester: requester, Addr: 1<<60 + m.writes<<12, Bytes: bytes, Tag: internalTag}) == nil {
+		m.res.Internal += bytes
+	}
+	s.memoryChanged()
+}
+
+// endInternal looks at the connections' shares when the requesters inside the
+// node stop.
+func (m *memory) endInternal() {
+	if m.res.Jain != 0 {
+		return
+	}
+	var sum, squares float64
+	for _, r := range m.requester {
+		b := float64(m.ctl.Usage(r).Bytes)
+		sum += b
+		squares += b * b
+	}
+	if squares > 0 {
+		m.res.Jain = sum * sum / (float64(len(m.requester)) * squares)
+	}
+}
+
+// memoryChanged makes sure that an event comes when the next write is done.
+func (s *sim) memoryChanged() {
+	m := s.mem
+	if at, ok := m.ctl.Next(); ok && at*1000 < m.wake {
+		m.wake = max(at*1000, s.now)
+		s.events.push(m.wake, evMemory, 0, 0)
+	}
+}
+
+// retire takes in the packets whose payload is written.
+func (s *sim) retire() {
+	m := s.mem
+	m.wake = never
+	for n := -1; n != 0; {
+		n = m.ctl.Retire(s.nowNs(), m.done[:])
+		for _, d := range m.done[:n] {
+			if d.Tag == internalTag {
+				s.writeInternally(d.Requester)
+				continue
+			}
+			pkt := uint32(d.Tag)
+			m.network -= d.Bytes
+			s.data(s.pool.pkts[pkt].conn, pkt)
+		}
+	}
+	s.memoryChanged()
+}
+
+// answerOf fills in what an acknowledgement of packet d says of the destination.
+func (s *sim) answerOf(host uint32, d *detail, nack bool) {
+	d.service, d.pend, d.restore = 0, 0, false
+	if !s.behindMemory(host) || nack {
+		return
+	}
+	d.service = nscc.ServiceTimeOf((s.now - d.at) / 1000)
+	if s.mem.cfg.Policy == nil {
+		return
+	}
+	d.pend, d.restore = s.mem.policy.Mark(s.mem.ctl.Occupied())
+	if d.pend > 0 {
+		s.mem.res.Penalised++
+		s.mem.res.MaxPend = max(s.mem.res.MaxPend, d.pend)
+	}
+}
+
+func (m *memory) result() *MemoryResult {
+	var wait, requests float64
+	for _, r := range m.requester {
+		u := m.ctl.Usage(r)
+		wait += float64(u.Wait)
+		requests += float64(u.Requests)
+		m.res.MaxWait = max(m.res.MaxWait, float64(u.MaxWait)/1000)
+	}
+	m.res.MeanWait = wait / max(requests, 1) / 1000
+	m.endInternal()
+	return &m.res
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"github.com/uetcc/uetcc/bench/hol"
+	"github.com/uetcc/uetcc/hw/pcc"
+)
+
+func init() {
+	register(scenario{"hol", "a purple flow waits behind blue ones that leave by another port (ZTR-RTT, head-of-line blocking)", headOfLine})
+}
+
+// headOfLine is the ZTR-RTT description's example: two switches, and a blue
+// incast whose queue a purple victim shares.
+func headOfLine(o *options) (*report, error) {
+	run := func(c hol.Control) hol.Result {
+		return hol.Run(hol.Config{Slots: 600_000, Burst: 16, Seed: o.seed, Control: c})
+	}
+	slow := pcc.DefaultTemplateParams()
+	slow.AI = pcc.LineRate / 100
+	none, sample, gentle, ours := run(nil), run(hol.Template(pcc.DefaultTemplateParams())),
+		run(hol.Template(slow)), run(hol.ZTR(pcc.DefaultZTRParams()))
+	t := table{
+		Title:   "197 ms at 100 Gb/s, the second half measured",
+		Columns: []string{"blue share", "purple share", "paused", "shared queue mean", "max", "blue's own queue", "purple waits us"},
+	}
+	add := func(name string, r hol.Result) {
+		t.row(name, r.Blue, r.Purple, r.Paused, r.IngressMean, float64(r.IngressMax), r.BlueQueue, r.PurpleNs/1000)
+	}
+	add("without CC", none)
+	add("sample algorithm, AI 5 %", sample)
+	add("sample algorithm, AI 1 %", gentle)
+	add("ZTR-RTT", ours)
+	r := &report{Tables: []table{t}}
+	r.claim(none.Purple < 0.21 && none.Purple > 0.19, "without CC the victim gets a fifth although its own path is free", "0.20 of its rate", "%.3f", none.Purple)
+	r.claim(none.Paused > 0.5, "the link between the switches is paused most of the time", "about 60 %", "%.0f %%", 100*none.Paused)
+	for _, c := range t.Rows[1:] {
+		res := map[string]hol.Result{"sample algorithm, AI 5 %": sample, "sample algorithm, AI 1 %": gentle, "ZTR-RTT": ours}[c[0]]
+		r.claim(res.Purple >= 0.76, c[0]+": the victim keeps its rate", "at least 0.76", "%.3f", res.Purple)
+		r.claim(res.Paused < 0.01, c[0]+": the link is hardly ever paused", "under 1 %", "%.2f %%", 100*res.Paused)
+	}
+	r.note("shares are fractions of 100 Gb/s, queues are packets; max-min fairness would give purple 0.80")
+	return r, nil
+}
