@@ -5,53 +5,6 @@ import (
 	"fmt"
 )
 
-// EntropyLen is the size of an [Entropy] header.
-const EntropyLen = 4
-
-// Entropy is the header in front of the PDS header of a packet that rides
-// directly on IP. Over UDP there is none; the source port takes its place.
-//
-//	 0                              15 16                             31
-//	+---------------------------------+---------------------------------+
-//	|             entropy             |            reserved             |
-//	+---------------------------------+---------------------------------+
-//
-// Source: UE Specification 1.0.x, Table 3-31.
-type Entropy struct {
-	Value uint16 // path entropy value: what switches hash to choose a path
-}
-
-// Decode sets e from the front of b and returns the length of the header. The
-// only error is [ErrTruncated].
-func (e *Entropy) Decode(b []byte) (int, error) {
-	if len(b) < EntropyLen {
-		return 0, ErrTruncated
-	}
-	e.Value = binary.BigEndian.Uint16(b)
-	return EntropyLen, nil
-}
-
-// Encode writes e to the front of b and returns the length of the header. The
-// only error is [ErrTruncated].
-func (e *Entropy) Encode(b []byte) (int, error) {
-	if len(b) < EntropyLen {
-		return 0, ErrTruncated
-	}
-	binary.BigEndian.PutUint32(b, uint32(e.Value)<<16)
-	return EntropyLen, nil
-}
-
-// AppendTo appends e to b.
-func (e *Entropy) AppendTo(b []byte) []byte {
-	return binary.BigEndian.AppendUint32(b, uint32(e.Value)<<16)
-}
-
-// Validate returns nil: every value is legal.
-func (e *Entropy) Validate() error { return nil }
-
-// String returns one line for people.
-func (e Entropy) String() string { return fmt.Sprintf("ENTROPY %#04x", e.Value) }
-
 // PrologueLen is the size of a [Prologue].
 const PrologueLen = 2
 

@@ -1,0 +1,61 @@
+package pds
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// CCType says what the congestion state of an ACK_CC or ACK_CCX is. (UE
+// Specification 1.0.x, Table 3-48.)
+type CCType uint8
+
+const (
+	CCNSCC   CCType = 0  // [NSCCState]
+	CCCredit CCType = 1  // [CreditState]: RCCC and TFC
+	CCProp14 CCType = 14 // proprietary
+	CCProp15 CCType = 15 // proprietary
+)
+
+var ccTypeNames = [...]string{CCNSCC: "CC_NSCC", CCCredit: "CC_CREDIT", CCProp14: "proprietary(14)", CCProp15: "proprietary(15)"}
+
+// String returns the specification's name, or the number of a reserved type.
+func (c CCType) String() string { return enumName(ccTypeNames[:], "CCType", uint8(c)) }
+
+// isProprietary reports whether vendors are free to use c.
+func (c CCType) isProprietary() bool { return c == CCProp14 || c == CCProp15 }
+
+// SACK is the part of an ACK_CC and an ACK_CCX that says which packets beyond
+// the cumulative acknowledgement have arrived.
+//
+//	 0       3 4     7 8           15 16                             31
+//	+---------+-------+--------------+---------------------------------+
+//	| cc_type | flags |     mpr      |         sack_psn_offset         |
+//	+---------+-------+--------------+---------------------------------+
+//	|                           sack_bitmap                            |
+//	|                  bit 0 is the least significant                  |
+//	+------------------------------------------------------------------+
+type SACK struct {
+	CCType     CCType // format of the congestion state that follows
+	CCFlags    uint8  // reserved, 4 bits
+	MPR        uint8  // PSNs that the target tracks, in units of 128
+	SACKOffset int16  // sack_psn_offset, see [AckCC.SACKBase]
+	Bitmap     uint64 // bit i: SACKBase + i has arrived; a clear bit says nothing
+}
+
+func (s *SACK) get(b []byte) {
+	b = b[:12:12]
+	s.CCType, s.CCFlags, s.MPR = CCType(b[0]>>4), b[0]&0xf, b[1]
+	s.SACKOffset = int16(binary.BigEndian.Uint16(b[2:]))
+	s.Bitmap = binary.BigEndian.Uint64(b[4:])
+}
+
+func (s *SACK) put(b []byte) {
+	b = b[:12:12]
+	b[0], b[1] = uint8(s.CCType)<<4|s.CCFlags&0xf, s.MPR
+	binary.BigEndian.PutUint16(b[2:], uint16(s.SACKOffset))
+	binary.BigEndian.PutUint64(b[4:], s.Bitmap)
+}
+
+func (s *SACK) text(base PSN) string {
+	return fmt.Sprintf(" mpr=%d sack=%d:%#016x", s.MPR, base, s.Bitmap)
+}

@@ -1,0 +1,56 @@
+package pds
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// UUDLen is the size of a [UUD] header.
+const UUDLen = 4
+
+// UUD is the header of an unreliable datagram, UUD_REQ.
+//
+//	 0       4 5     8 9           15 16                             31
+//	+---------+-------+--------------+---------------------------------+
+//	| type 6  | next  |   reserved   |            reserved             |
+//	+---------+-------+--------------+---------------------------------+
+//
+// Source: UE Specification 1.0.x, Table 3-42.
+type UUD struct {
+	Next NextHdr // a request
+}
+
+// Decode sets u from the front of b and returns the length of the header. The
+// errors are [ErrTruncated] and [ErrType]; they leave u as it was.
+func (u *UUD) Decode(b []byte) (int, error) {
+	if len(b) < UUDLen {
+		return 0, ErrTruncated
+	}
+	t, next, _ := splitPrologue(binary.BigEndian.Uint16(b))
+	if t != TypeUUDReq {
+		return 0, ErrType
+	}
+	u.Next = next
+	return UUDLen, nil
+}
+
+// Encode writes u to the front of b and returns the length of the header. The
+// only error is [ErrTruncated].
+func (u *UUD) Encode(b []byte) (int, error) {
+	if len(b) < UUDLen {
+		return 0, ErrTruncated
+	}
+	binary.BigEndian.PutUint32(b, uint32(joinPrologue(TypeUUDReq, u.Next, 0))<<16)
+	return UUDLen, nil
+}
+
+// AppendTo appends u to b.
+func (u *UUD) AppendTo(b []byte) []byte {
+	return binary.BigEndian.AppendUint32(b, uint32(joinPrologue(TypeUUDReq, u.Next, 0))<<16)
+}
+
+// Validate returns [ErrNextHdr] if it applies.
+func (u *UUD) Validate() error { return errorIf(!TypeUUDReq.Allows(u.Next), ErrNextHdr) }
+
+// String returns one line for people.
+func (u UUD) String() string { return fmt.Sprintf("%v %v", TypeUUDReq, u.Next) }
