@@ -424,6 +424,25 @@ func TestInitiatorReadByReturnData(t *testing.T) {
 	require.ErrorIs(t, err, ErrStale, "completed once")
 }
 
+// A target that sends the same bytes again cannot make up for those missing.
+func TestInitiatorRefusesMoreDataThanAskedFor(t *testing.T) {
+	in := newInitiator(t)
+	o := seedWrite()
+	o.Opcode = OpcodeRead
+	sendAll(in, 0, start(t, in, o))
+	y := Reply{
+		Form: FormResponseData, Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK},
+		JobID: seedJob, ReadRequestID: 1, PayloadLength: 4096, MessageOffset: 4096,
+	}
+	for range 4 {
+		_, err := in.RxData(0, &y)
+		require.NoError(t, err)
+	}
+	y.PayloadLength = 1
+	_, err := in.RxData(0, &y)
+	require.ErrorIs(t, err, ErrRange)
+}
+
 func TestInitiatorReadByAckData(t *testing.T) {
 	in := newInitiator(t)
 	o := seedWrite()

@@ -119,6 +119,22 @@ func TestRenewHoldsGenerationsBack(t *testing.T) {
 	require.NotZero(t, refusals)
 }
 
+func TestOpenIndexHeldBack(t *testing.T) {
+	tg, err := NewTarget(TargetConfig{MTU: 1024, Endpoints: 1, Indices: 1, Hold: 1000})
+	require.NoError(t, err)
+	ep, err := tg.AddEndpoint(Endpoint{})
+	require.NoError(t, err)
+	for range renewBurst {
+		_, err := tg.OpenIndex(0, ep, 0, Index{})
+		require.NoError(t, err)
+		require.NoError(t, tg.CloseIndex(0, ep, 0))
+	}
+	_, err = tg.OpenIndex(0, ep, 0, Index{})
+	require.ErrorIs(t, err, ErrHeldBack)
+	_, err = tg.OpenIndex(1000, ep, 0, Index{})
+	require.NoError(t, err)
+}
+
 // The index against a map, with few homes so that runs form and wrap.
 func TestIndexAgainstMap(t *testing.T) {
 	for seed := range uint64(20) {

@@ -220,9 +220,30 @@ func TestTargetRefusesOtherRegionWithinMessage(t *testing.T) {
 	require.Equal(t, RCPermViolation, d.Response.ReturnCode)
 
 	s = newSeedTarget(t)
+	_, err = s.Register(s.ep, seedIndex, Region{Base: 0x1000, Length: seedLength, Key: 1, Job: seedJob, Rights: RightWrite})
+	require.NoError(t, err)
+	s.send(0)
+	d = s.send(1, func(r *Request, _ *Arrival) { r.Key = 1 })
+	require.Equal(t, CheckSameBuffer, d.Check, "another key that is open, too")
+
+	s = newSeedTarget(t)
 	s.send(0, func(r *Request, _ *Arrival) { r.RequestLength = 8192 })
 	d = s.send(1, func(r *Request, _ *Arrival) { r.RequestLength, r.BufferOffset, r.Flags = 8192, 1, r.Flags|FlagEOM })
 	require.Equal(t, CheckSameBuffer, d.Check, "another offset is another buffer")
+}
+
+// The short way for later fragments gives no other answer than the long one: the
+// process is gone, and another has its place in the tables.
+func TestTargetEndpointGoneInMidMessage(t *testing.T) {
+	s := newSeedTarget(t)
+	s.send(0)
+	require.NoError(t, s.RemoveEndpoint(0, s.ep))
+	ep, err := s.AddEndpoint(Endpoint{Job: seedJob, PID: 9})
+	require.NoError(t, err)
+	gen, err := s.OpenIndex(0, ep, seedIndex, Index{})
+	require.NoError(t, err)
+	d := s.send(1, func(r *Request, _ *Arrival) { r.Generation = gen })
+	require.Equal(t, CheckPID, d.Check)
 }
 
 // Row 20.
