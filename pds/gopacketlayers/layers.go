@@ -1,0 +1,109 @@
+// Package gopacketlayers lets gopacket decode UET packets: importing it makes
+// UDP port 4793 and IP protocol 253 decode to a [UET] layer, or a UET can be one
+// of the layers of a gopacket.DecodingLayerParser.
+//
+// It is a module of its own, so that a user of the engine does not depend on
+// gopacket.
+package gopacketlayers
+
+import (
+	"errors"
+
+	"github.com/gopacket/gopacket"
+	"github.com/gopacket/gopacket/layers"
+
+	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/pds"
+)
+
+// LayerTypeUET is the type of a [UET] layer over UDP, LayerTypeUETNative that of
+// one which rides on IP and begins with the entropy header.
+var (
+	LayerTypeUET       = gopacket.RegisterLayerType(4793, gopacket.LayerTypeMetadata{Name: "UET", Decoder: gopacket.DecodeFunc(decodeUDP)})
+	LayerTypeUETNative = gopacket.RegisterLayerType(4794, gopacket.LayerTypeMetadata{Name: "UETNative", Decoder: gopacket.DecodeFunc(decodeNative)})
+)
+
+func init() {
+	layers.RegisterUDPPortLayerType(pds.UDPPort, LayerTypeUET)
+	layers.IPProtocolMetadata[pds.IPProtocol] = layers.EnumMetadata{
+		DecodeWith: gopacket.DecodeFunc(decodeNative), Name: "UET", LayerType: LayerTypeUETNative,
+	}
+}
+
+// A UET layer is the headers of one UET packet, PDS and SES, and its data as
+// payload. The zero value decodes packets over UDP, without trailer.
+type UET struct {
+	layers.BaseLayer
+	uetcc.Packet
+	Parser uetcc.Parser // how packets come
+	Native bool         // they begin with the entropy header
+}
+
+// ErrTSS: the packet has a security header. What is behind it is not encoded.
+var ErrTSS = errors.New("gopacketlayers: cannot write a packet with a security header")
+
+// LayerType implements gopacket.Layer.
+func (u *UET) LayerType() gopacket.LayerType {
+	if u.Native {
+		return LayerTypeUETNative
+	}
+	return LayerTypeUET
+}
+
+// CanDecode implements gopacket.DecodingLayer.
+func (u *UET) CanDecode() gopacket.LayerClass { return u.LayerType() }
+
+// NextLayerType implements gopacket.DecodingLayer.
+func (u *UET) NextLayerType() gopacket.LayerType { return gopacket.LayerTypePayload }
+
+// DecodeFromBytes implements gopacket.DecodingLayer. It does not allocate; a
+// packet that cannot be read leaves u as it was.
+func (u *UET) DecodeFromBytes(data []byte, df gopacket.DecodeFeedback) error {
+	parse := u.Parser.UDP
+	if u.Native {
+		parse = u.Parser.Native
+	}
+	if err := parse(data, &u.Packet); err != nil {
+		if errors.Is(err, pds.ErrTruncated) {
+			df.SetTruncated()
+		}
+		return err
+	}
+	u.Contents, u.BaseLayer.Payload = data[:u.Packet.Payload], data[u.Packet.Payload:u.End]
+	return nil
+}
+
+// SerializeTo implements gopacket.SerializableLayer: it puts the headers, and
+// the entropy header of a native packet, in front of what b holds. Lengths in
+// the headers are written as they are.
+func (u *UET) SerializeTo(b gopacket.SerializeBuffer, _ gopacket.SerializeOptions) error {
+	if u.Type == pds.TypeTSS {
+		return ErrTSS
+	}
+	var wire []byte
+	if u.Native {
+		e := pds.Entropy{Value: u.Entropy}
+		wire = e.AppendTo(wire)
+	}
+	wire = u.Packet.AppendTo(wire)
+	room, err := b.PrependBytes(len(wire))
+	copy(room, wire)
+	return err
+}
+
+func decodeUDP(data []byte, p gopacket.PacketBuilder) error { return decode(&UET{}, data, p) }
+
+func decodeNative(data []byte, p gopacket.PacketBuilder) error {
+	return decode(&UET{Native: true}, data, p)
+}
+
+func decode(u *UET, data []byte, p gopacket.PacketBuilder) error {
+	if err := u.DecodeFromBytes(data, p); err != nil {
+		return err
+	}
+	p.AddLayer(u)
+	if len(u.BaseLayer.Payload) == 0 {
+		return nil
+	}
+	return p.NextDecoder(u.NextLayerType())
+}
