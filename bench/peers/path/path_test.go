@@ -1,0 +1,77 @@
+package path
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/uetcc/uetcc/bench/peers/codec"
+)
+
+func TestStepsFitTogether(t *testing.T) {
+	e := newEngine(3)
+	c := &e.conns[2]
+	for i := range uint32(5000) {
+		e.send(c)
+		if !e.target(e.hdr[:]) || !e.source(e.ack[:], int64(i)*80, 0) {
+			t.Fatalf("packet %d was refused", i)
+		}
+	}
+	if c.rx.Base != 5000 || e.conns[0].rx.Base != 0 || c.ctl.Cwnd <= 150_000 {
+		t.Fatal(c.rx.Base, e.conns[0].rx.Base, c.ctl.Cwnd)
+	}
+}
+
+var sink uint64
+
+const batch = 32
+
+// BenchmarkFloorPath takes packets of n connections in random order. "-by-32"
+// touches the contexts of 32 packets before it works on them.
+func BenchmarkFloorPath(b *testing.B) {
+	for _, n := range []int{1, 1 << 10, 1 << 16} {
+		e := newEngine(n)
+		r := rand.New(rand.NewPCG(1, 5))
+		order := make([]uint16, 1<<16)
+		for i := range order {
+			order[i] = uint16(r.IntN(n))
+		}
+		delay := func(i int) int64 { return int64(i * 7 % 18_000) }
+		send := func(i int, c *conn) bool { e.send(c); return true }
+		target := func(i int, c *conn) bool { e.prologue(c, c.rx.Base); return e.target(e.hdr[:]) }
+		source := func(i int, c *conn) bool {
+			binary.BigEndian.PutUint16(e.ack[10:], c.id)
+			return e.source(e.ack[:], int64(i)*80, delay(i))
+		}
+		all := func(i int, c *conn) bool {
+			c.next = c.rx.Base
+			e.send(c)
+			return e.target(e.hdr[:]) && e.source(e.ack[:], int64(i)*80, delay(i))
+		}
+		a := codec.Ack{Prologue: 0x4d12, Bitmap: 0x00ff00ff00ff00ff}
+		for _, s := range []struct {
+			name  string
+			ahead bool
+			step  func(i int, c *conn) bool
+		}{
+			{"send", false, send}, {"target", false, target}, {"source", false, source},
+			{"target-by-32", true, target}, {"source-by-32", true, source},
+			{"send+target+source", false, all}, {"send+target+source-by-32", true, all},
+		} {
+			b.Run(fmt.Sprintf("pdcs=%d/%s", n, s.name), func(b *testing.B) {
+				b.ReportAllocs()
+				a.Put(e.ack[:])
+				for i := 0; b.Loop(); i++ {
+					at := i & 0xffff
+					if s.ahead && at%batch == 0 {
+						sink += e.touch(order[at : at+batch])
+					}
+					if !s.step(i, e.byID[order[at]]) {
+						b.Fatal("refused")
+					}
+				}
+			})
+		}
+	}
+}
