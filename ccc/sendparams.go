@@ -23,6 +23,9 @@ func (c *Context) SendParams(p *Params, ports int64) SendParams {
 	s := SendParams{AckRequest: p.window && c.window.AckRequest(&p.nscc)}
 	if p.credit {
 		s.CreditTarget = c.CreditTarget(p, ports)
+		// The next packet may be a round of all the destination's senders away, which
+		// can be longer than a retransmission timeout.
+		s.AckRequest = s.AckRequest || !c.credit.CanSend()
 	}
 	return s
 }

@@ -1,5 +1,7 @@
 package rccc
 
+import "math"
+
 // A source whose credit is spent depends on a message that nothing
 // retransmits. The request timer closes that gap: while data waits and no
 // credit is left it runs, and when it fires the source repeats its target in a
@@ -7,15 +9,21 @@ package rccc
 
 // Settle brings the request timer in line with what is true now: call it at the
 // end of every event, with the bytes that wait (new and for retransmission).
-// The timer starts when data waits without credit and stops when either ends.
+// The timer starts when data waits without credit, after one RTT or twice the
+// time that credit took lately, and stops when either ends or newer credit came.
 // A running timer is left alone.
 func (s *Source) Settle(p *Params, now, waiting int64) {
 	starved := waiting > 0 && s.credit <= 0
-	if starved == s.armed {
+	if starved == s.armed && !s.granted {
 		return
 	}
-	s.armed = starved
-	s.due = now + p.requestDelay(s.backoff)
+	if s.armed && s.granted {
+		took := min(now-s.since, p.requestCeiling, math.MaxInt32)
+		s.usual = max(s.usual-s.usual/8, int32(took))
+	}
+	s.armed, s.granted = starved, false
+	s.since = now
+	s.due = now + s.requestDelay(p)
 }
 
 // Deadline returns when [Source.RequestDue] is to be called, in nanoseconds, and
@@ -30,17 +38,20 @@ func (s *Source) RequestDue(p *Params, now int64) bool {
 		return false
 	}
 	s.backoff = min(s.backoff+1, maxBackoff)
-	s.due = now + p.requestDelay(s.backoff)
+	s.due = now + s.requestDelay(p)
 	return true
 }
 
-// maxBackoff is enough for any ceiling and keeps the shift in range.
+// maxBackoff is enough for any ceiling.
 const maxBackoff = 62
 
-// requestDelay is one RTT, doubled for each request that went unanswered.
-func (p *Params) requestDelay(backoff uint8) int64 {
-	if d := p.rtt << backoff; d>>backoff == p.rtt && d > 0 {
-		return min(d, p.requestCeiling)
+// requestDelay doubles with each request that went unanswered. A destination of
+// many senders takes a round of all of them to come back to one: whoever asked
+// before that would only add to the noise.
+func (s *Source) requestDelay(p *Params) int64 {
+	d := max(p.rtt, 2*int64(s.usual))
+	if d > p.requestCeiling>>s.backoff {
+		return p.requestCeiling
 	}
-	return p.requestCeiling
+	return d << s.backoff
 }

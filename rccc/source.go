@@ -12,9 +12,12 @@ package rccc
 type Source struct {
 	credit  int64 // balance, bytes; signed: the last packet may overdraw it
 	cum     int64 // newest cumulative credit seen, bytes
+	since   int64 // when the credit ran out, ns; meaningful while armed
 	due     int64 // when to ask for credit, ns; meaningful while armed
+	usual   int32 // how long credit takes to come, lately, ns
 	startup bool  // the balance is self-granted
 	armed   bool  // the request timer runs
+	granted bool  // newer credit came while it ran
 	backoff uint8 // requests since the last newer credit
 }
 
@@ -97,7 +100,7 @@ func (s *Source) OnCreditUpdate(p *Params, total int64) int64 {
 	}
 	s.credit = min(s.credit+step, p.maxCredit)
 	s.cum = total
-	s.armed, s.backoff = false, 0
+	s.granted, s.backoff = true, 0
 	return step
 }
 

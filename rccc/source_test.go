@@ -1,6 +1,7 @@
 package rccc
 
 import (
+	"math"
 	"testing"
 	"unsafe"
 
@@ -174,8 +175,10 @@ func TestSourceRequestTimer(t *testing.T) {
 		require.False(t, s.RequestDue(p, due), "once a deadline")
 	}
 	s.OnCreditUpdate(p, 256)
+	s.Settle(p, 1700, 1<<20)
 	_, armed = s.Deadline()
 	require.False(t, armed, "newer credit clears it")
+	s.usual = 0
 	s.OnSend(testMTU)
 	s.Settle(p, 5000, 1)
 	due, _ := s.Deadline()
@@ -185,10 +188,54 @@ func TestSourceRequestTimer(t *testing.T) {
 	require.False(t, armed, "nothing waits")
 }
 
+// Where a round of all senders takes longer than an RTT, a source learns to wait.
+func TestSourceRequestTimerLearnsTheUsualWait(t *testing.T) {
+	p := testParams(t, func(c *Config) { c.RTT, c.RequestCeiling = 100, 100_000 })
+	s := newSource(p)
+	s.OnACK()
+	now, cum := int64(0), int64(0)
+	for i := range 20 {
+		s.Settle(p, now, 1<<20)
+		due, _ := s.Deadline()
+		if i > 0 {
+			require.Equal(t, now+2*1500, due)
+		}
+		now, cum = now+1500, cum+4096
+		s.OnCreditUpdate(p, cum)
+		s.Settle(p, now, 1<<20)
+		s.OnSend(4096)
+	}
+	for range 40 {
+		s.Settle(p, now, 1<<20)
+		now, cum = now+10, cum+4096
+		s.OnCreditUpdate(p, cum)
+		s.Settle(p, now, 1<<20)
+		s.OnSend(4096)
+	}
+	s.Settle(p, now, 1<<20)
+	due, _ := s.Deadline()
+	require.Equal(t, now+100, due, "and forgets it")
+}
+
+// Credit that does not lift the debt restarts the timer.
+func TestSourceRequestTimerRestartsOnPartialCredit(t *testing.T) {
+	p := testParams(t, func(c *Config) { c.RTT = 100 })
+	s := newSource(p)
+	s.OnACK()
+	s.OnSend(4096)
+	s.Settle(p, 1000, 1)
+	s.OnCreditUpdate(p, 256)
+	s.Settle(p, 1050, 1)
+	due, armed := s.Deadline()
+	require.True(t, armed)
+	require.Equal(t, int64(1150), due)
+}
+
 func TestSourceRequestDelayNeverOverflows(t *testing.T) {
 	p := testParams(t, func(c *Config) { c.RTT, c.RequestCeiling = maxTime, maxTime })
 	for backoff := range uint8(maxBackoff + 1) {
-		require.Equal(t, int64(maxTime), p.requestDelay(backoff))
+		s := Source{backoff: backoff, usual: math.MaxInt32}
+		require.Equal(t, int64(maxTime), s.requestDelay(p))
 	}
 }
 

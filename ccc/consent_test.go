@@ -1,0 +1,54 @@
+package ccc
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/nscc"
+)
+
+// Each algorithm has a say only where it takes part; where both do, the stricter
+// one decides, and what either learns does not loosen the other.
+func TestContextConsentOfEachControl(t *testing.T) {
+	const window, credit, step = 10 * mtu, 6 * mtu, 30 * mtu
+	for _, tc := range []struct {
+		control       Control
+		first, second Decision // at the start, and when the credit has grown by step
+	}{
+		{ControlNSCC, Decision{Bytes: window, Reason: ReasonWindow}, Decision{Bytes: window - mtu, Reason: ReasonWindow}},
+		{ControlRCCC, Decision{Bytes: credit + mtu - 1, Reason: ReasonCredit}, Decision{Bytes: step + mtu - 1, Reason: ReasonCredit}},
+		{ControlBoth, Decision{Bytes: credit + mtu - 1, Reason: ReasonCredit}, Decision{Bytes: window - mtu, Reason: ReasonWindow}},
+	} {
+		t.Run(tc.control.String(), func(t *testing.T) {
+			f := seedFabric()
+			f.Control, f.NSCC.InitialCwnd = tc.control, window
+			f.RCCC.InitialCredit, f.RCCC.MaxCredit = credit, 64*mtu
+			p := testParams(t, f)
+			c := bound(p)
+			c.OnNewData(p, 0, 1<<30)
+			require.Equal(t, tc.first, c.Decide(p, 0))
+			c.OnSend(p, 0, mtu, false)
+			grown := c.OnCreditUpdate(p, us, step) // ends the startup: its credit is void
+			require.Equal(t, tc.control != ControlNSCC, grown == step)
+			require.Equal(t, tc.second, c.Decide(p, us))
+		})
+	}
+}
+
+// A packet trimmed at the last hop says that the destination's link is contended.
+// Where credit takes care of that, the window stays.
+func TestContextLastHopTrimIsTheReceiversBusiness(t *testing.T) {
+	for control, shrinks := range map[Control]bool{ControlNSCC: true, ControlBoth: false} {
+		f := seedFabric()
+		f.Control, f.NSCC.InitialCwnd = control, 20*mtu
+		p := testParams(t, f)
+		c := bound(p)
+		c.OnNewData(p, 0, 1<<20)
+		c.OnSend(p, 0, mtu, false)
+		n := Nack{}
+		n.Size, n.RTT, n.Reason = mtu, 12*us, nscc.ReasonTrimmedLastHop
+		c.OnNACK(p, us, n)
+		require.Equal(t, shrinks, c.Cwnd() < 20*mtu, control.String())
+	}
+}
