@@ -8,6 +8,7 @@ import (
 	"github.com/uetcc/uetcc/hw/link"
 	"github.com/uetcc/uetcc/hw/switchq"
 	"github.com/uetcc/uetcc/nscc"
+	"github.com/uetcc/uetcc/rccc"
 )
 
 // ErrConfig is wrapped by the errors of [New] that are not those of a package it
@@ -42,10 +43,11 @@ type Config struct {
 	Rules Rules
 
 	Mode        ccc.Mode          // [ccc.ModeOff] is a run without congestion control
-	Control     ccc.Control       // which algorithms; so far [ccc.ControlNSCC]
+	Control     ccc.Control       // which algorithms; with receiver credits last hops never mark
 	Entropy     ccc.EntropyConfig // Values 0: 64
 	BaseRTT     link.Ps           // config_base_rtt; 0: that of the idle topology
 	InitialCwnd int64             // bytes; 0: MaxWnd
+	FirstCredit int64             // bytes sent before any credit was granted; 0: MaxWnd
 
 	NoTrim bool // switches drop instead of trimming
 	NoECN  bool // switches never mark
@@ -97,14 +99,14 @@ func (c *Config) check() error {
 	switch {
 	case c.Matrix.Nodes > c.Topology.Nodes:
 		return fmt.Errorf("%w: the matrix has %d nodes, the topology %d", ErrConfig, c.Matrix.Nodes, c.Topology.Nodes)
-	case c.Control != ccc.ControlNSCC:
-		return fmt.Errorf("%w: Control %v is not simulated", ErrConfig, c.Control)
+	case c.Control == ccc.ControlNone:
+		return fmt.Errorf("%w: Control %v: use Mode %v", ErrConfig, c.Control, ccc.ModeOff)
 	case c.Memory != nil && (c.Memory.Host < 0 || c.Memory.Host >= c.Topology.Nodes || c.Memory.Internal < 0):
 		return fmt.Errorf("%w: Memory of host %d with %d internal bytes a second", ErrConfig, c.Memory.Host, c.Memory.Internal)
 	case c.HeaderBytes < switchq.MinTrimSize || c.PacketBytes <= c.HeaderBytes || c.PacketBytes > 1<<15:
 		return fmt.Errorf("%w: PacketBytes %d, HeaderBytes %d, want %d <= header < packet <= %d",
 			ErrConfig, c.PacketBytes, c.HeaderBytes, switchq.MinTrimSize, 1<<15)
-	case c.AckBytes < 0 || c.InitialCwnd < 0 || c.MaxPSNRange < 0 || c.SlowLinks < 0:
+	case c.AckBytes < 0 || c.InitialCwnd < 0 || c.FirstCredit < 0 || c.MaxPSNRange < 0 || c.SlowLinks < 0:
 		return fmt.Errorf("%w: a number below 0", ErrConfig)
 	case c.Hop < 0 || c.BaseRTT < 0 || c.End < 0 || c.BaseRTT > link.Second:
 		return fmt.Errorf("%w: a time below 0, or BaseRTT %v above a second", ErrConfig, c.BaseRTT)
@@ -134,13 +136,15 @@ func (c *Config) contextParams() (ccc.Params, error) {
 	if c.Rules == RulesHTSim {
 		n.Profile = nscc.ProfileHTSim
 	}
-	return ccc.NewParams(ccc.Config{NSCC: n, Entropy: c.Entropy, Control: c.Control, Mode: c.Mode})
+	credit := rccc.Config{InitialCredit: c.FirstCredit}
+	return ccc.NewParams(ccc.Config{NSCC: n, RCCC: credit, Entropy: c.Entropy, Control: c.Control, Mode: c.Mode})
 }
 
 // queueConfig describes a port of rate bits a second. limit, if not 0, is what a
 // topology file says of it.
 func (c *Config) queueConfig(rate int64, lastHop bool, limit int64) switchq.Config {
-	q := switchq.Config{Trim: !c.NoTrim, LastHop: lastHop, NoECN: c.NoECN, LowLimit: limit, HeaderBytes: int32(c.HeaderBytes)}
+	noECN := c.NoECN || lastHop && c.credits()
+	q := switchq.Config{Trim: !c.NoTrim, LastHop: lastHop, NoECN: noECN, LowLimit: limit, HeaderBytes: int32(c.HeaderBytes)}
 	switch {
 	case c.Rules == RulesHTSim:
 		c.htsimQueue(&q, rate)

@@ -9,12 +9,15 @@ import (
 type eventKind uint8
 
 const (
-	evArrive eventKind = iota // packet b is at node a
-	evPort                    // port a has sent its packet
-	evStart                   // transfer a begins
-	evTimer                   // connection a looks at its oldest packet
-	evPause                   // port a gets the flow control frame b
-	evMemory                  // the memory behind a host has written something
+	evArrive  eventKind = iota // packet b is at node a
+	evPort                     // port a has sent its packet
+	evStart                    // transfer a begins
+	evTimer                    // connection a looks at its oldest packet
+	evPause                    // port a gets the flow control frame b
+	evCredit                   // the pacer of host a runs
+	evRequest                  // connection a may ask for credit
+	evFabric                   // host a adapts its credit to the fabric
+	evMemory                   // the memory behind a host has written something
 )
 
 // An event is flat and without pointers, so that the collector never looks at

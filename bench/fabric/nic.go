@@ -18,6 +18,7 @@ const answersPerData = 10
 // ready puts a connection into its host's turn unless it is there.
 func (s *sim) ready(conn uint32) {
 	c := &s.senders[conn]
+	s.watchCredit(conn, c)
 	if c.queued || !s.maySend(c) {
 		return
 	}
@@ -80,6 +81,7 @@ func (s *sim) sendTurn(conn uint32) bool {
 		return false
 	}
 	s.sendData(conn, c)
+	s.watchCredit(conn, c)
 	if s.maySend(c) {
 		c.queued = true
 		s.nics[c.src].ready.push(conn)
@@ -90,7 +92,9 @@ func (s *sim) sendTurn(conn uint32) bool {
 // sendAnswer sends an answer and stamps it with the time it was kept.
 func (s *sim) sendAnswer(host, pkt uint32) {
 	d := &s.pool.details[pkt]
-	d.service = nscc.ServiceTimeOf((s.now - d.at) / 1000)
-	s.count.Answers++
+	if s.pool.pkts[pkt].flags&flagCredit == 0 {
+		d.service = nscc.ServiceTimeOf((s.now - d.at) / 1000)
+		s.count.Answers++
+	}
 	s.transmit(&s.ports[host], host, pkt)
 }

@@ -3,6 +3,7 @@ package fabric
 import (
 	"github.com/uetcc/uetcc/hw/switchq"
 	"github.com/uetcc/uetcc/nscc"
+	"github.com/uetcc/uetcc/rccc"
 )
 
 // Bits of packet.flags.
@@ -13,6 +14,7 @@ const (
 	flagAnswer             // acknowledgement or refusal, not data
 	flagNack               // refusal
 	flagLast               // refusal: trimmed on the last hop
+	flagCredit             // answer: carries credit only; with flagAckReq it asks for some
 )
 
 // A packet is what every hop needs of one: 16 bytes, so that the packets of a
@@ -38,6 +40,7 @@ type detail struct {
 	service nscc.ServiceTime // acknowledgement: how long it was kept
 	pend    uint8            // acknowledgement: rcv_cwnd_pend
 	restore bool             // acknowledgement: the window may come back
+	credit  rccc.Quanta      // credit; of data and requests: credit target
 }
 
 // A pool holds all packets under way, by index.

@@ -3,6 +3,7 @@ package fabric
 import (
 	"github.com/uetcc/uetcc/hw/switchq"
 	"github.com/uetcc/uetcc/nscc"
+	"github.com/uetcc/uetcc/rccc"
 )
 
 // A receiver is the destination of one connection.
@@ -15,6 +16,7 @@ type receiver struct {
 	gaps    uint32 // packets beyond cack that have arrived
 	asked   bool   // an answer is owed when the last gap closes
 	arrived int    // of the sender's started transfers, the first that is not here
+	sender  rccc.Handle
 }
 
 // bitmap of what has arrived beyond cack, a ring by PSN.
@@ -30,6 +32,9 @@ func (s *sim) receive(pkt uint32) {
 	}
 	p := &s.pool.pkts[pkt]
 	switch {
+	case p.flags&flagCredit != 0:
+		s.creditArrives(p.conn, pkt)
+		s.pool.put(pkt)
 	case p.flags&flagNack != 0:
 		s.refused(pkt)
 		s.pool.put(pkt)
@@ -56,10 +61,12 @@ func (s *sim) has(conn, psn uint32) bool {
 func (s *sim) data(conn, pkt uint32) {
 	r, p, psn := &s.receivers[conn], &s.pool.pkts[pkt], s.pool.details[pkt].psn
 	s.count.Delivered++
+	s.observe(pkt)
 	if p.flags&flagCE != 0 {
 		s.count.DeliveredMarked++
 		r.marked++
 	}
+	s.wanted(conn, pkt, rccc.ArrivalData)
 	if s.has(conn, psn) {
 		s.count.Duplicates++
 		s.acknowledge(conn, pkt)
@@ -105,10 +112,12 @@ func (s *sim) arrive(conn uint32, r *receiver, psn uint32) {
 // trimmed takes in a packet that lost its payload.
 func (s *sim) trimmed(conn, pkt uint32) {
 	s.count.HeadersDelivered++
+	s.observe(pkt)
 	if s.has(conn, s.pool.details[pkt].psn) {
 		s.acknowledge(conn, pkt)
 		return
 	}
+	s.wanted(conn, pkt, rccc.ArrivalTrimmed)
 	p := &s.pool.pkts[pkt]
 	flags := p.flags&(flagCE|flagRTX) | flagNack
 	if p.dscp == switchq.DSCPTrimmedLastHop {

@@ -42,6 +42,7 @@ type Parameters struct {
 	BDP           int64   `json:"bdp_bytes"`      // between two hosts
 	MaxWnd        int64   `json:"max_wnd_bytes"`
 	InitialCwnd   int64   `json:"initial_cwnd_bytes"`
+	FirstCredit   int64   `json:"first_credit_bytes,omitempty"` // where receivers grant credit
 	TargetQdelay  float64 `json:"target_qdelay_us"`
 	Trim          bool    `json:"trim"`
 	ECN           bool    `json:"ecn"`
@@ -67,6 +68,7 @@ type Parameters struct {
 //
 //	New + Retransmitted = Delivered + HeadersDelivered + DataDropped + HeadersDropped
 //	Answers             = Acks + Nacks + AnswersDropped
+//	Credits + CreditRequests = CreditsArrived + CreditsDropped
 type Totals struct {
 	New              int64 `json:"new"`               // data sent for the first time
 	Retransmitted    int64 `json:"retransmitted"`     // data sent again
@@ -80,10 +82,14 @@ type Totals struct {
 	Acks             int64 `json:"acks"`            // acknowledgements that arrived
 	Nacks            int64 `json:"nacks"`           // refusals that arrived
 	AnswersDropped   int64 `json:"answers_dropped"`
-	Timeouts         int64 `json:"timeouts"` // packets taken for lost
-	Trimmed          int64 `json:"trimmed"`  // by all switches
-	Marked           int64 `json:"marked"`   // by all switches
-	Events           int64 `json:"events"`   // of the simulator
+	Credits          int64 `json:"credits"`         // credit messages sent
+	CreditRequests   int64 `json:"credit_requests"` // sent
+	CreditsArrived   int64 `json:"credits_arrived"` // and requests
+	CreditsDropped   int64 `json:"credits_dropped"` // and requests
+	Timeouts         int64 `json:"timeouts"`        // packets taken for lost
+	Trimmed          int64 `json:"trimmed"`         // by all switches
+	Marked           int64 `json:"marked"`          // by all switches
+	Events           int64 `json:"events"`          // of the simulator
 }
 
 // A Summary describes a set of times.
@@ -166,6 +172,9 @@ func (s *sim) parameters() Parameters {
 		Trim: !c.NoTrim, ECN: !c.NoECN, PacketBytes: c.PacketBytes, HeaderBytes: c.HeaderBytes, AckBytes: c.AckBytes,
 		PSNRange: int64(s.ringMask) + 1, RTO: us(s.rto), SlowLinks: c.SlowLinks, DeadLinks: len(c.Matrix.Failures),
 		ECNMin: port.ECNMin, ECNMax: port.ECNMax, QueueLimit: port.LowLimit, LastHopLimit: last.LowLimit, LastHopECNMin: last.ECNMin, LastHopECNMax: last.ECNMax,
+	}
+	if c.credits() {
+		p.FirstCredit = s.params.RCCC().InitialCredit()
 	}
 	if c.PFC != nil {
 		p.PFCXOff, p.PFCXOn, p.PFCPauseNs = c.PFC.XOff, c.PFC.XOn, c.PFC.Pause
@@ -275,6 +284,7 @@ func (s *sim) violations(r *Result) (v []string) {
 	c := &r.Totals
 	expect("data packets that arrived, trimmed or not, or were dropped", c.Delivered+c.HeadersDelivered+c.DataDropped+c.HeadersDropped, c.New+c.Retransmitted)
 	expect("answers that arrived or were dropped", c.Acks+c.Nacks+c.AnswersDropped, c.Answers)
+	expect("credits and requests that arrived or were dropped", c.CreditsArrived+c.CreditsDropped, c.Credits+c.CreditRequests)
 	expect("packets still under way", int64(s.pool.live()), 0)
 	for i := range s.queues {
 		if n := s.queues[i].Len(); n > 0 {

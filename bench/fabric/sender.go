@@ -6,6 +6,7 @@ import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/hw/switchq"
 	"github.com/uetcc/uetcc/nscc"
+	"github.com/uetcc/uetcc/rccc"
 )
 
 // recordState is where one packet stands at its sender.
@@ -41,6 +42,7 @@ type sender struct {
 	lowest   uint32 // no packet before waits to be sent again
 	queued   bool   // in its NIC's turn
 	timing   bool   // an evTimer is pending
+	asking   bool   // an evRequest is pending
 
 	started []uint32 // transfers, in order of their PSNs
 	sending int      // of them, the one that next belongs to
@@ -89,11 +91,12 @@ func (s *sim) sendData(conn uint32, c *sender) {
 	if again {
 		p.flags |= flagRTX
 	}
-	if again || c.ctx.Backlog() == 0 || c.ctx.SendParams(&s.params, 1).AckRequest {
+	params := c.ctx.SendParams(&s.params, int64(s.nics[c.src].ready.n)+1)
+	if again || c.ctx.Backlog() == 0 || params.AckRequest {
 		p.flags |= flagAckReq
 	}
 	s.pool.pkts[pkt] = p
-	s.pool.details[pkt].psn = psn
+	s.pool.details[pkt].psn, s.pool.details[pkt].credit = psn, rccc.QuantaOf(params.CreditTarget)
 	if !c.timing {
 		c.timing = true
 		s.events.push(s.now+s.rto, evTimer, conn, 0)

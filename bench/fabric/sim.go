@@ -18,14 +18,16 @@ type sim struct {
 	rnd    rand.Source
 	now    int64 // ps
 
-	nics      []nic
-	senders   []sender
-	receivers []receiver
-	records   []record // of all senders, ring by ring
-	bitmaps   []uint64 // of all receivers, ring by ring
-	side      []uint64 // of all entropy schemes
-	ringMask  uint32   // of both rings
-	rto       int64    // ps
+	nics        []nic
+	senders     []sender
+	receivers   []receiver
+	credits     []creditPort // by host; nil without receiver credits
+	slowsCredit bool         // where the fabric is the bottleneck
+	records     []record     // of all senders, ring by ring
+	bitmaps     []uint64     // of all receivers, ring by ring
+	side        []uint64     // of all entropy schemes
+	ringMask    uint32       // of both rings
+	rto         int64        // ps
 
 	transfers []transfer
 	triggers  map[int64]*triggerState
@@ -73,7 +75,8 @@ func newSim(c Config) (*sim, error) {
 			return nil, err
 		}
 	}
-	return s, nil
+	s.slowsCredit = s.cfg.slowsCredit()
+	return s, s.makeCreditPorts()
 }
 
 // uplinkQueue and lastHopQueue describe the first leaf's ports up and down.
@@ -126,6 +129,12 @@ func (s *sim) loop() {
 			s.pauseArrives(e.a, switchq.PFCFrame(e.b))
 		case evMemory:
 			s.retire()
+		case evCredit:
+			s.pace(e.a)
+		case evRequest:
+			s.request(e.a)
+		case evFabric:
+			s.step(e.a)
 		}
 	}
 }
@@ -164,6 +173,8 @@ func (s *sim) lose(out, pkt uint32) {
 // dropped counts a packet that will not arrive.
 func (s *sim) dropped(pkt uint32) {
 	switch p := &s.pool.pkts[pkt]; {
+	case p.flags&flagCredit != 0:
+		s.count.CreditsDropped++
 	case p.flags&flagAnswer != 0:
 		s.count.AnswersDropped++
 	case p.dscp.Class() == switchq.ClassMed:

@@ -252,7 +252,7 @@ func TestRunRejects(t *testing.T) {
 	for name, c := range map[string]Config{
 		"no matrix":        {},
 		"no transfers":     {Matrix: &Matrix{Nodes: 2}},
-		"receiver credit":  {Matrix: m, Control: ccc.ControlRCCC},
+		"no algorithm":     {Matrix: m, Control: ccc.ControlNone},
 		"header too small": {Matrix: m, HeaderBytes: 10},
 		"packet too large": {Matrix: m, PacketBytes: 1 << 16},
 		"too few hosts":    {Matrix: m, Topology: FatTree(2, 1e9, 0)},

@@ -180,6 +180,18 @@ func (t *Topology) cores() int {
 	return t.middle() * (t.Tiers[1].RadixUp / t.Tiers[2].bundle())
 }
 
+// oversubscription is the capacity into the fabric over the capacity that leads
+// on, at its narrowest; 1 if all of it can pass.
+func (t *Topology) oversubscription() float64 {
+	over, worst := 1.0, 1.0
+	for i := range len(t.Tiers) - 1 {
+		low, high := &t.Tiers[i], &t.Tiers[i+1]
+		over *= float64(low.RadixDown) * float64(low.DownRate) / (float64(low.RadixUp) * float64(high.DownRate))
+		worst = max(worst, over)
+	}
+	return worst
+}
+
 // Validate reports the first number that does not fit the others.
 func (t *Topology) Validate() error {
 	if t.Nodes < 1 || t.Nodes > maxNodes {

@@ -1,0 +1,192 @@
+package fabric
+
+import (
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/hw/switchq"
+	"github.com/uetcc/uetcc/rccc"
+)
+
+// A creditPort is the receiver-credit half of a host that somebody sends to.
+type creditPort struct {
+	r     *rccc.Receiver
+	conns []uint32 // of the senders, by slot
+	at    int64    // of the pending evCredit, ps; -1: none
+
+	fabric   rccc.FabricRate
+	stepping bool // an evFabric is pending
+}
+
+// credits reports whether receivers hand out credit.
+func (c *Config) credits() bool {
+	return c.Control == ccc.ControlRCCC || c.Control == ccc.ControlBoth
+}
+
+// makeCreditPorts gives every destination its receiver, with room for all of its
+// connections.
+func (s *sim) makeCreditPorts() error {
+	if !s.cfg.credits() {
+		return nil
+	}
+	senders := make([]int, s.hosts)
+	for i := range s.senders {
+		senders[s.senders[i].dst]++
+	}
+	s.credits = make([]creditPort, s.hosts)
+	window := s.params.RCCC().MaxCredit()
+	for host, n := range senders {
+		if n == 0 {
+			continue
+		}
+		pull, err := rccc.NewPullPolicy(rccc.PullConfig{MaxCredit: window})
+		if err != nil {
+			return err
+		}
+		r, err := rccc.NewReceiver(rccc.ReceiverConfig{Senders: n, Rate: s.cfg.hostRate() / 8, MaxCredit: window, Policy: pull})
+		if err != nil {
+			return err
+		}
+		s.credits[host] = creditPort{r: r, conns: make([]uint32, n), at: -1}
+		if s.credits[host].fabric, err = rccc.NewFabricRate(s.cfg.fabricRate()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fabricRate configures what slows credit where the fabric is oversubscribed and
+// no window reacts to it.
+func (c *Config) fabricRate() rccc.FabricConfig {
+	return rccc.FabricConfig{Oversubscription: c.Topology.oversubscription(), RTT: c.BaseRTT.Nanoseconds()}
+}
+
+// slowsCredit reports whether that is the case.
+func (c *Config) slowsCredit() bool {
+	return c.Control == ccc.ControlRCCC && c.Topology.oversubscription() > 1
+}
+
+// observe counts what arrives for the rate that the fabric can bear.
+func (s *sim) observe(pkt uint32) {
+	if !s.slowsCredit {
+		return
+	}
+	p := &s.pool.pkts[pkt]
+	port, trim := &s.credits[p.dst], rccc.TrimNone
+	switch {
+	case p.dscp == switchq.DSCPTrimmedLastHop:
+		trim = rccc.TrimLastHop
+	case p.dscp.Class() == switchq.ClassMed:
+		trim = rccc.TrimElsewhere
+	}
+	port.fabric.OnArrival(p.flags&flagCE != 0, trim)
+	if !port.stepping {
+		port.stepping = true
+		s.nextStep(p.dst)
+	}
+}
+
+func (s *sim) nextStep(host uint32) {
+	interval := s.credits[host].fabric.Interval(uint32(s.rnd.Uint64()))
+	s.events.push(s.now+interval*1000, evFabric, host, 0)
+}
+
+// step ends an interval of a host's rate. Without traffic it goes on until credit
+// has its full speed again.
+func (s *sim) step(host uint32) {
+	p := &s.credits[host]
+	factor := p.fabric.Step()
+	p.r.SetFactor(factor)
+	if p.stepping = factor < 1; p.stepping {
+		s.nextStep(host)
+	}
+}
+
+// wanted tells the receiver what a packet's sender would like. The first packet
+// of a connection enters it into the active sender table.
+func (s *sim) wanted(conn, pkt uint32, kind rccc.Arrival) {
+	if s.credits == nil {
+		return
+	}
+	host, r := s.senders[conn].dst, &s.receivers[conn]
+	p := &s.credits[host]
+	if r.sender == 0 {
+		h, err := p.r.Add(s.nowNs(), rccc.Key{}, 1, 0)
+		if err != nil {
+			panic(err) // makeCreditPorts counted wrongly
+		}
+		r.sender, p.conns[h.Slot()] = h, conn
+	}
+	target := s.pool.details[pkt].credit.Extend(p.r.Target(r.sender))
+	p.r.OnArrival(r.sender, s.nowNs(), kind, target)
+	s.watchPacer(host, p)
+}
+
+// watchPacer makes sure that the pacer is polled when it wants to be.
+func (s *sim) watchPacer(host uint32, p *creditPort) {
+	due, awake := p.r.Deadline()
+	if !awake || p.at >= 0 {
+		return // while the pacer is awake its time never comes earlier
+	}
+	p.at = max(due*1000, s.now)
+	s.events.push(p.at, evCredit, host, 0)
+}
+
+// pace sends the credit that is due.
+func (s *sim) pace(host uint32) {
+	p := &s.credits[host]
+	p.at = -1
+	for g, ok := p.r.Poll(s.nowNs()); ok; g, ok = p.r.Poll(s.nowNs()) {
+		conn := p.conns[g.Sender.Slot()]
+		s.control(host, packet{conn: conn, dst: s.senders[conn].src, flags: flagAnswer | flagCredit}, rccc.QuantaOf(g.Cum))
+		s.count.Credits++
+	}
+	s.watchPacer(host, p)
+}
+
+// control sends a control packet that carries a credit or a target.
+func (s *sim) control(host uint32, p packet, credit rccc.Quanta) {
+	pkt := s.pool.get()
+	p.size, p.dscp = uint16(s.cfg.HeaderBytes), switchq.DSCPControl
+	s.pool.pkts[pkt], s.pool.details[pkt] = p, detail{credit: credit}
+	s.answer(host, pkt)
+}
+
+// creditArrives takes in a control packet of the credit loop, at either end.
+func (s *sim) creditArrives(conn, pkt uint32) {
+	s.count.CreditsArrived++
+	if s.pool.pkts[pkt].flags&flagAckReq != 0 {
+		s.wanted(conn, pkt, rccc.ArrivalRequest)
+	} else {
+		s.credited(conn, pkt)
+	}
+}
+
+// credited takes in a cumulative credit.
+func (s *sim) credited(conn, pkt uint32) {
+	c := &s.senders[conn]
+	c.ctx.OnCreditUpdate(&s.params, s.nowNs(), s.pool.details[pkt].credit.Extend(c.ctx.CumulativeCredit()))
+	s.ready(conn)
+}
+
+// watchCredit makes sure that a connection without credit asks for some in the
+// end, should the message that brings it be lost.
+func (s *sim) watchCredit(conn uint32, c *sender) {
+	if s.credits == nil || c.asking {
+		return
+	}
+	if due, armed := c.ctx.CreditDeadline(); armed {
+		c.asking = true
+		s.events.push(max(due*1000, s.now), evRequest, conn, 0)
+	}
+}
+
+// request sends a Credit Request if a connection has waited for long enough.
+func (s *sim) request(conn uint32) {
+	c := &s.senders[conn]
+	c.asking = false
+	if c.ctx.CreditRequestDue(&s.params, s.nowNs()) {
+		target := rccc.QuantaOf(c.ctx.CreditTarget(&s.params, 1))
+		s.control(c.src, packet{conn: conn, dst: c.dst, flags: flagAnswer | flagCredit | flagAckReq}, target)
+		s.count.CreditRequests++
+	}
+	s.watchCredit(conn, c)
+}

@@ -1,0 +1,119 @@
+package fabric
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/hw/link"
+)
+
+// seedCredit is the initial credit of the seed's chapter 8: one microsecond of
+// its 100 Gb/s link, a small part of the bandwidth-delay product.
+const seedCredit = 12_500
+
+// The RCCC rows, and those of both algorithms, of the recorded htsim runs: mean
+// and slowest completion within 10 %, as for the window alone.
+func TestCreditAgainstHtsim(t *testing.T) {
+	for _, tc := range []struct {
+		control          ccc.Control
+		matrix, topology string
+		mean, max        float64 // us
+		resent           int64
+	}{
+		{ccc.ControlRCCC, "one.cm", "", 177.4, 177.4, 0},
+		{ccc.ControlBoth, "one.cm", "", 177.4, 177.4, 0},
+		{ccc.ControlRCCC, "incast.cm", "", 2444.9, 2464.4, 762},
+		{ccc.ControlBoth, "incast.cm", "", 2450.9, 2462.9, 758},
+		{ccc.ControlRCCC, "outcast_incast.cm", "", 1567.0, 1637.8, 0},
+		{ccc.ControlBoth, "outcast_incast.cm", "", 1562.9, 1634.1, 0},
+		{ccc.ControlRCCC, "perm_16n_16c_2MB.cm", "", 194.5, 202.2, 9},
+		{ccc.ControlRCCC, "perm_128n_128c_2MB.cm", "", 195.3, 204.8, 91},
+		{ccc.ControlBoth, "perm_128n_128c_2MB.cm", "", 194.6, 201.9, 0},
+		{ccc.ControlRCCC, "perm_32n_32c_2MB.cm", "leaf_spine_tiny.topo", 566.3, 724.9, 1808},
+		{ccc.ControlBoth, "perm_32n_32c_2MB.cm", "leaf_spine_tiny.topo", 501.2, 746.6, 787},
+		{ccc.ControlRCCC, "perm_128n_128c_2MB.cm", "fat_tree_128_4os.topo", 629.5, 749.8, 8161},
+		{ccc.ControlRCCC, "incast_128.cm", "", 20813.4, 20891.4, 6218},
+		{ccc.ControlBoth, "incast_128.cm", "", 20813.6, 20892.4, 6226},
+	} {
+		t.Run(fmt.Sprint(tc.control, " ", tc.matrix, " ", tc.topology), func(t *testing.T) {
+			c := Config{Matrix: loadMatrix(t, tc.matrix), Control: tc.control, Rules: RulesHTSim, Entropy: mixed, Seed: 13}
+			if tc.topology != "" {
+				c.Topology = loadTopology(t, tc.topology)
+			}
+			r := run(t, c)
+			t.Logf("mean %.1f (htsim %.1f), max %.1f (%.1f), resent %d (%d), jain %.4f",
+				r.FCT.Mean, tc.mean, r.FCT.Max, tc.max, r.Totals.Retransmitted, tc.resent, r.JainIndex)
+			require.InEpsilon(t, tc.mean, r.FCT.Mean, 0.1, "mean %.1f", r.FCT.Mean)
+			require.InEpsilon(t, tc.max, r.FCT.Max, 0.1, "max %.1f", r.FCT.Max)
+		})
+	}
+}
+
+// incastMatrix is senders-to-one, 2 MB each, the destination being host 0.
+func incastMatrix(t *testing.T, senders int) *Matrix {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Nodes 16\nConnections %d\n", senders)
+	for i := range senders {
+		fmt.Fprintf(&b, "%d->0 start 0 size 2000000\n", i+1)
+	}
+	return matrix(t, b.String())
+}
+
+// Receiver credits keep an incast's link busy, whole and fair: the slowest flow
+// ends within 2 % of what the link needs for all bytes, plus one round trip, and
+// no last hop marks. With the small initial credit hardly anything is sent twice.
+func TestCreditIncast(t *testing.T) {
+	for _, tc := range []struct {
+		matrix   *Matrix
+		recorded int64 // packets that htsim sent again, RCCC; 0: none on record
+	}{
+		{incastMatrix(t, 7), 0},
+		{loadMatrix(t, "incast.cm"), 762},
+		{loadMatrix(t, "incast_128.cm"), 6218},
+	} {
+		for _, control := range []ccc.Control{ccc.ControlRCCC, ccc.ControlBoth} {
+			for _, first := range []int64{seedCredit, 0} {
+				t.Run(fmt.Sprintf("%d to 1, %v, first credit %d", len(tc.matrix.Flows), control, first), func(t *testing.T) {
+					r := run(t, Config{Matrix: tc.matrix, Control: control, FirstCredit: first, Entropy: mixed, Seed: 1})
+					ideal := r.LowerBound + r.Parameters.BaseRTT
+					t.Logf("slowest %.1f us, ideal %.1f (%+.2f %%), resent %d, jain %.4f, %d credits, %d requests",
+						r.FCT.Max, ideal, 100*(r.FCT.Max/ideal-1), r.Totals.Retransmitted, r.JainIndex, r.Totals.Credits, r.Totals.CreditRequests)
+					require.LessOrEqual(t, r.FCT.Max, 1.02*ideal)
+					require.GreaterOrEqual(t, r.JainIndex, 0.99)
+					for _, q := range r.Queues {
+						require.False(t, q.LastHop && q.Marked > 0, "%s marked", q.Name)
+					}
+					if first == seedCredit {
+						require.LessOrEqual(t, r.Totals.Retransmitted, tc.recorded/10)
+					}
+				})
+			}
+		}
+	}
+}
+
+// Both algorithms need each other's consent: in an oversubscribed fabric credit
+// alone sends what the fabric trims; with NSCC the window holds it back.
+func TestCreditAndWindowTogether(t *testing.T) {
+	c := Config{Matrix: loadMatrix(t, "perm_32n_32c_2MB.cm"), Topology: loadTopology(t, "leaf_spine_tiny.topo"), Entropy: mixed, Seed: 13}
+	resent := map[ccc.Control]int64{}
+	for _, c.Control = range []ccc.Control{ccc.ControlRCCC, ccc.ControlBoth} {
+		resent[c.Control] = run(t, c).Totals.Retransmitted
+	}
+	require.Less(t, resent[ccc.ControlBoth], resent[ccc.ControlRCCC]*2/3)
+}
+
+// Credit survives a fabric that drops instead of trimming, messages of one
+// connection that come one after another, and a second run.
+func TestCreditUnderLoss(t *testing.T) {
+	c := Config{Matrix: incastMatrix(t, 15), Control: ccc.ControlRCCC, NoTrim: true, Entropy: mixed, Seed: 3}
+	c.Topology = FatTree(16, 100e9, link.Microsecond)
+	c.Topology.Tiers[0].QueueDown = 20 * 4150
+	r := run(t, c)
+	require.Positive(t, r.Totals.DataDropped)
+	require.Equal(t, digest(t, r), digest(t, run(t, c)))
+}
