@@ -4,7 +4,7 @@
 //	go run ./bench/uetsim                        the 7-to-1 incast, with and without NSCC
 //	go run ./bench/uetsim -list                  all scenarios
 //	go run ./bench/uetsim -scenario link
-//	go run ./bench/uetsim -matrix FILE.cm [-topo FILE.topo] [-cc nscc,none] [-json]
+//	go run ./bench/uetsim -matrix FILE.cm [-topo FILE.topo] [-cc nscc,rccc,both,none] [-json]
 //	go run ./bench/uetsim -pcap FILE.pcap        the packets of the (last) run, for Wireshark
 //	go run ./bench/uetsim decode FILE.pcap       print UET packets, one a line
 //

@@ -27,6 +27,7 @@ type options struct {
 	hop, end, rtt      float64 // us
 	trim, ecn          bool
 	cwnd, packet       int64
+	credit             int64
 	slow               int
 
 	given    map[string]bool
@@ -44,7 +45,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	f.StringVar(&o.topo, "topo", "", "topology (*.topo) for -matrix; default: a fat tree")
 	f.BoolVar(&o.json, "json", false, "write JSON with all parameters and results")
 	f.BoolVar(&o.verbose, "v", false, "list every transfer and every queue")
-	f.StringVar(&o.cc, "cc", "nscc", "congestion control, several with commas: none, nscc, observe")
+	f.StringVar(&o.cc, "cc", "nscc", "congestion control, several with commas: none, nscc, rccc, both, observe")
 	f.StringVar(&o.entropy, "entropy", "mixed", "path choice: oblivious, bitmap, reps, reps-legacy, mixed")
 	f.IntVar(&o.paths, "paths", 64, "entropy values of a connection; 1 is one fixed path")
 	f.StringVar(&o.rules, "rules", "spec", "windows and queues: spec (UE Specification) or htsim")
@@ -56,6 +57,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	f.BoolVar(&o.trim, "trim", true, "switches trim instead of dropping")
 	f.BoolVar(&o.ecn, "ecn", true, "switches mark")
 	f.Int64Var(&o.cwnd, "cwnd", 0, "first window, bytes; 0: MaxWnd")
+	f.Int64Var(&o.credit, "first-credit", 0, "bytes sent before any receiver credit, with rccc; 0: MaxWnd")
 	f.Int64Var(&o.packet, "packet", 4150, "largest packet, bytes, 64 of them header")
 	f.StringVar(&o.capture.path, "pcap", "", "write the packets that reach the hosts in the last run to this file")
 	f.IntVar(&o.slow, "slow", 0, "so many uplinks run at a quarter of their speed")
@@ -79,7 +81,7 @@ func (o *options) check(f *flag.FlagSet) error {
 	}
 	for _, cc := range strings.Split(o.cc, ",") {
 		if _, ok := modes[cc]; !ok {
-			return fmt.Errorf("-cc %q, want none, nscc or observe", cc)
+			return fmt.Errorf("-cc %q, want none, nscc, rccc, both or observe", cc)
 		}
 	}
 	if _, ok := schemes[o.entropy]; !ok {
@@ -100,6 +102,8 @@ type ccMode struct {
 var modes = map[string]ccMode{
 	"none":    {ccc.ControlNSCC, ccc.ModeOff},
 	"nscc":    {ccc.ControlNSCC, ccc.ModeEnforce},
+	"rccc":    {ccc.ControlRCCC, ccc.ModeEnforce},
+	"both":    {ccc.ControlBoth, ccc.ModeEnforce},
 	"observe": {ccc.ControlNSCC, ccc.ModeObserve},
 }
 
@@ -130,6 +134,7 @@ func (o *options) with(c fabric.Config, cc string) fabric.Config {
 	set("trim", func() { c.NoTrim = !o.trim })
 	set("ecn", func() { c.NoECN = !o.ecn })
 	set("cwnd", func() { c.InitialCwnd = o.cwnd })
+	set("first-credit", func() { c.FirstCredit = o.credit })
 	set("packet", func() { c.PacketBytes = o.packet })
 	set("slow", func() { c.SlowLinks = o.slow })
 	set("speed", func() { c.Rate = int64(o.speed * 1e9) })

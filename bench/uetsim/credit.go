@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/uetcc/uetcc/bench/fabric"
+)
+
+func init() {
+	register(scenario{"credit", "ranks 0 and 1 write 16 MB each to rank 2 under receiver credits (figure 8-1)", credit})
+}
+
+// firstCredit is the seed's conservative initial credit, bytes.
+const firstCredit = 12_500
+
+// credit is figure 8-1: two sources on leaves of their own, links of 400 Gb/s
+// between the switches, and one destination link of 100 Gb/s.
+func credit(o *options) (*report, error) {
+	topo := o.seedFabric(2, 4, 2, 400e9)
+	c := seedConfig(topo, []fabric.Flow{flow(0, 4, 16_000_000), flow(2, 4, 16_000_000)})
+	c.FirstCredit = firstCredit
+	r := &report{}
+	results := map[string]*fabric.Result{}
+	for _, v := range []struct{ name, cc string }{
+		{"without CC", "none"}, {"NSCC", "nscc"}, {"RCCC", "rccc"}, {"NSCC and RCCC", "both"},
+	} {
+		res, err := r.add(v.name, o.with(c, v.cc))
+		if err != nil {
+			return nil, err
+		}
+		results[v.cc] = res
+	}
+	r.creditClaims(results["none"], results["rccc"])
+	r.note("NSCC and RCCC: slowest %.1f us, last hop peak %d bytes", results["both"].FCT.Max, peak(results["both"], true))
+	return r, nil
+}
+
+func (r *report) creditClaims(off, on *fabric.Result) {
+	hop, line := lastHopQueue(on), float64(on.Parameters.Tiers[0].DownRate)/1e9
+	r.claim(lastHopQueue(off).Trimmed > 0, "without credit limits the last hop overflows", "trims there", "%d", lastHopQueue(off).Trimmed)
+	for i, t := range on.Transfers {
+		wire := float64(t.Bytes) * float64(on.Parameters.PacketBytes) / float64(on.Parameters.PacketBytes-on.Parameters.HeaderBytes)
+		rate := wire * 8 / t.FCT / 1e3
+		r.claim(rate > 0.97*line/2 && rate <= line/2, fmt.Sprintf("source %d is granted half of the link", i),
+			fmt.Sprintf("%.0f Gb/s or up to 3 %% less", line/2), "%.2f Gb/s", rate)
+	}
+	r.claim(hop.Peak <= 2*firstCredit, "the last hop's queue is bounded", fmt.Sprintf("at most the initial credits, %d bytes", 2*firstCredit), "%d bytes", hop.Peak)
+	r.claim(hop.Marked == 0 && off.Parameters.ECN, "no ECN on the last hop", "0 marks there", "%d", hop.Marked)
+	r.claim(on.Totals.Trimmed+on.Totals.Marked+on.Totals.Retransmitted == 0, "the fabric stays clear", "no trims, no marks, nothing sent twice",
+		"%d, %d, %d", on.Totals.Trimmed, on.Totals.Marked, on.Totals.Retransmitted)
+	ideal := on.LowerBound + on.Parameters.BaseRTT
+	r.claim(on.FCT.Max <= 1.02*ideal, "the link stays busy", fmt.Sprintf("slowest within 2 %% of %.1f us", ideal), "%.1f us", on.FCT.Max)
+}
