@@ -4,6 +4,7 @@ import (
 	"github.com/uetcc/uetcc/hw/link"
 	"github.com/uetcc/uetcc/hw/switchq"
 	"github.com/uetcc/uetcc/nscc"
+	"github.com/uetcc/uetcc/rccc"
 )
 
 // Seen is a packet as the host sees it that it has reached: data, perhaps marked
@@ -23,6 +24,13 @@ type Seen struct {
 	Refused    bool // refusal: the data came trimmed
 	LastHop    bool // of a refusal: trimmed on the last hop
 
+	// Where receivers grant credit, data carries a target, and control packets of
+	// their own carry credit, or a target that asks for some.
+	Credits       bool
+	Credit        bool        // control packet of the destination
+	CreditRequest bool        // control packet of the source
+	Quanta        rccc.Quanta // the credit or target
+
 	PSN         uint32           // of the data, or of the data that caused the answer
 	CACK        uint32           // answer: next PSN expected
 	SACKBase    uint32           // answer: PSN of bit 0 of SACK
@@ -39,7 +47,13 @@ func (s *sim) show(pkt uint32) {
 		Marked: p.flags&flagCE != 0, Retx: p.flags&flagRTX != 0, AckRequest: p.flags&flagAckReq != 0,
 		Answer: p.flags&flagAnswer != 0, Refused: p.flags&flagNack != 0, LastHop: p.flags&flagLast != 0, PSN: d.psn,
 	}
-	if seen.Answer {
+	seen.Credits, seen.Quanta = s.credits != nil, d.credit
+	if p.flags&flagCredit != 0 {
+		seen.Answer = false
+		seen.CreditRequest = seen.AckRequest
+		seen.Credit = !seen.CreditRequest
+	}
+	if seen.Credit || seen.Answer {
 		seen.Src = s.senders[p.conn].dst
 		seen.CACK, seen.SACKBase, seen.SACK, seen.RcvdBytes, seen.ServiceTime = d.cack, d.base, d.sack, d.rcvd, d.service
 	}

@@ -80,6 +80,10 @@ func (c *capture) frame(s *fabric.Seen) (f uetcc.Frame, payload int) {
 	f.DstMAC, f.Dst = addresses(s.Dst)
 	f.Entropy = s.Entropy
 	switch {
+	case s.Credit:
+		control(s, &f, pds.CtlCredit, pds.CreditPayload(uint32(s.Quanta)))
+	case s.CreditRequest:
+		control(s, &f, pds.CtlCreditReq, pds.CreditReqPayload(cccid(s), uint32(s.Quanta)))
 	case s.Refused:
 		refusal(s, &f)
 	case s.Answer:
@@ -109,6 +113,10 @@ func data(s *fabric.Seen, f *uetcc.Frame, payload int) {
 	f.Type, f.Form = pds.TypeRUDReq, ses.FormStandard
 	f.Req = pds.Request{Type: f.Type, Next: pds.NextRequestStd, Flags: flags(s.Retx, pds.FlagRetx) | flags(s.AckRequest, pds.FlagAR), ClearOffset: -1,
 		PSN: pds.PSN(s.PSN), SPDCID: pdcid(s), DPDCID: pdcid(s)}
+	if s.Credits {
+		f.Type = pds.TypeRUDCCReq
+		f.Req.Type, f.Req.CCCID, f.Req.CreditTarget = f.Type, cccid(s), uint32(s.Quanta)
+	}
 	f.Request = ses.Request{Form: f.Form, Standard: ses.Standard{
 		Common: ses.Common{Opcode: ses.OpcodeWrite}, MessageID: 1, PayloadLength: uint16(payload)}}
 }
@@ -126,6 +134,13 @@ func acknowledgement(s *fabric.Seen, f *uetcc.Frame) {
 		SACK: pds.SACK{MPR: 8, SACKOffset: base, Bitmap: s.SACK},
 	}
 	f.Ack.SetNSCC(&pds.NSCCState{ServiceTime: uint16(s.ServiceTime), RcvdBytes: s.RcvdBytes, OOOCount: pds.OOOUnknown})
+}
+
+// control makes f a control packet of the credit loop.
+func control(s *fabric.Seen, f *uetcc.Frame, ctl pds.CtlType, payload pds.Payload) {
+	f.TOS = pds.TOS(codePoints.Control, pds.ECNNotECT)
+	f.Type = pds.TypeCP
+	f.Control = pds.Control{Ctl: ctl, SPDCID: pdcid(s), DPDCID: pdcid(s), Payload: payload}
 }
 
 // refusal makes f a NACK for trimmed data.
@@ -149,6 +164,9 @@ func flags(set bool, f pds.Flags) pds.Flags {
 
 // pdcid numbers a connection at both ends.
 func pdcid(s *fabric.Seen) pds.PDCID { return pds.PDCID(s.Conn%0xffff + 1) }
+
+// cccid numbers the congestion control context of a connection.
+func cccid(s *fabric.Seen) uint8 { return uint8(s.Conn) }
 
 // addresses returns a locally administered MAC address and 10.x.y.z of a host.
 func addresses(host uint32) (mac [6]byte, ip [16]byte) {

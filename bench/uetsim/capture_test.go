@@ -24,6 +24,20 @@ func TestPcapThenDecode(t *testing.T) {
 	require.Greater(t, strings.Count(out, "\n"), 1000)
 }
 
+// Under receiver credits data carries a target, and credits and requests for
+// them are control packets.
+func TestPcapOfCredits(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "run.pcap")
+	status, _, errs := uetsim("-matrix", workloads+"incast.cm", "-cc", "rccc", "-pcap", file)
+	require.Zero(t, status, errs)
+	status, out, errs := uetsim("decode", file)
+	require.Zero(t, status, errs)
+	require.Contains(t, errs, " 0 of them illegal, 0 malformed")
+	for _, want := range []string{"RUD_CC_REQ psn=0", "ccc=1 target=17", "CP CREDIT psn=0", "credit=17", "CREDIT_REQ psn=0", "ACK_CC cack="} {
+		require.True(t, strings.Contains(out, want), want)
+	}
+}
+
 func TestPcapErrors(t *testing.T) {
 	dir := t.TempDir()
 	for name, args := range map[string][]string{
