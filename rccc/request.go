@@ -14,33 +14,38 @@ import "math"
 // A running timer is left alone.
 func (s *Source) Settle(p *Params, now, waiting int64) {
 	starved := waiting > 0 && s.credit <= 0
-	if starved == s.armed && !s.granted {
+	running := s.is.has(armed)
+	if starved == running && !s.is.has(granted) {
 		return
 	}
-	if s.armed && s.granted {
-		took := min(now-s.since, p.requestCeiling, math.MaxInt32)
-		s.usual = max(s.usual-s.usual/8, int32(took))
+	if running && s.is.has(granted) {
+		took := (uint32(now) - s.since) / usualUnit
+		s.usual = max(s.usual-(s.usual+7)/8, uint16(min(took, math.MaxUint16)))
 	}
-	s.armed, s.granted = starved, false
-	s.since = now
+	s.is.set(granted, false)
+	s.is.set(armed, starved)
+	s.since = uint32(now)
 	s.due = now + s.requestDelay(p)
 }
 
 // Deadline returns when [Source.RequestDue] is to be called, in nanoseconds, and
 // false when no timer runs.
-func (s *Source) Deadline() (int64, bool) { return s.due, s.armed }
+func (s *Source) Deadline() (int64, bool) { return s.due, s.is.has(armed) }
 
 // RequestDue reports whether a Credit Request is to be sent now, with a freshly
 // computed target, and restarts the timer with twice the delay. An early call
 // changes nothing.
 func (s *Source) RequestDue(p *Params, now int64) bool {
-	if !s.armed || now < s.due {
+	if !s.is.has(armed) || now < s.due {
 		return false
 	}
 	s.backoff = min(s.backoff+1, maxBackoff)
 	s.due = now + s.requestDelay(p)
 	return true
 }
+
+// usualUnit is what Source.usual counts, ns: 67 ms fit.
+const usualUnit = 1024
 
 // maxBackoff is enough for any ceiling.
 const maxBackoff = 62
@@ -49,7 +54,7 @@ const maxBackoff = 62
 // many senders takes a round of all of them to come back to one: whoever asked
 // before that would only add to the noise.
 func (s *Source) requestDelay(p *Params) int64 {
-	d := max(p.rtt, 2*int64(s.usual))
+	d := max(p.rtt, 2*usualUnit*int64(s.usual))
 	if d > p.requestCeiling>>s.backoff {
 		return p.requestCeiling
 	}

@@ -10,15 +10,30 @@ package rccc
 // Invariants: credit <= W; credit > -MTU when no packet is larger than MTU;
 // cum never falls.
 type Source struct {
-	credit  int64 // balance, bytes; signed: the last packet may overdraw it
-	cum     int64 // newest cumulative credit seen, bytes
-	since   int64 // when the credit ran out, ns; meaningful while armed
-	due     int64 // when to ask for credit, ns; meaningful while armed
-	usual   int32 // how long credit takes to come, lately, ns
-	startup bool  // the balance is self-granted
-	armed   bool  // the request timer runs
-	granted bool  // newer credit came while it ran
-	backoff uint8 // requests since the last newer credit
+	credit  int64  // balance, bytes; signed: the last packet may overdraw it
+	cum     int64  // newest cumulative credit seen, bytes
+	due     int64  // when to ask for credit, ns; meaningful while armed
+	since   uint32 // when the timer started, ns modulo 2^32
+	usual   uint16 // how long credit takes to come lately, units of 1,024 ns
+	backoff uint8  // requests since the last newer credit
+	is      sourceFlags
+}
+
+// sourceFlags say what is true of a source. Bits keep it within 32 bytes.
+type sourceFlags uint8
+
+const (
+	startup sourceFlags = 1 << iota // the balance is self-granted
+	armed                           // the request timer runs
+	granted                         // newer credit came since Settle
+)
+
+func (f sourceFlags) has(bit sourceFlags) bool { return f&bit != 0 }
+
+func (f *sourceFlags) set(bit sourceFlags, on bool) {
+	if *f &^= bit; on {
+		*f |= bit
+	}
 }
 
 // Demand is what a context would like to send, at the moment that it asks.
@@ -31,9 +46,11 @@ type Demand struct {
 
 // Init starts a context: the initial credit is available, nothing was granted.
 func (s *Source) Init(p *Params) {
-	*s = Source{credit: p.initialCredit, startup: !p.countInitial}
+	*s = Source{credit: p.initialCredit}
 	if p.countInitial {
 		s.cum = p.initialCredit
+	} else {
+		s.is = startup
 	}
 }
 
@@ -49,7 +66,7 @@ func (s *Source) Credit() int64 { return s.credit }
 func (s *Source) Cum() int64 { return s.cum }
 
 // Startup reports whether the context still spends credit that nobody granted.
-func (s *Source) Startup() bool { return s.startup }
+func (s *Source) Startup() bool { return s.is.has(startup) }
 
 // OnSend charges a packet of size nominal bytes, new or retransmitted.
 func (s *Source) OnSend(size int64) { s.credit -= size }
@@ -73,7 +90,7 @@ func (s *Source) onLoss(p *Params, size int64, pdcPresent bool) {
 	switch {
 	case pdcPresent:
 		s.endStartup()
-	case s.startup:
+	case s.Startup():
 		s.credit = min(s.credit+size, p.initialCredit)
 	}
 }
@@ -81,8 +98,8 @@ func (s *Source) onLoss(p *Params, size int64, pdcPresent bool) {
 // endStartup voids what is left of the self-granted credit; what was overdrawn
 // stays as a debt.
 func (s *Source) endStartup() {
-	if s.startup {
-		s.startup = false
+	if s.Startup() {
+		s.is.set(startup, false)
 		s.credit = min(s.credit, 0)
 	}
 }
@@ -100,7 +117,8 @@ func (s *Source) OnCreditUpdate(p *Params, total int64) int64 {
 	}
 	s.credit = min(s.credit+step, p.maxCredit)
 	s.cum = total
-	s.granted, s.backoff = true, 0
+	s.is |= granted
+	s.backoff = 0
 	return step
 }
 
@@ -113,7 +131,7 @@ func (s *Source) Target(p *Params, d Demand) int64 {
 		want = min(want, d.Cwnd+p.mtu)
 	}
 	need := min(want, p.maxDemand) - s.credit
-	if s.startup && d.Backlog > 0 {
+	if s.Startup() && d.Backlog > 0 {
 		need = max(need, p.mtu)
 	}
 	if d.Ports > 1 {

@@ -28,7 +28,7 @@ func newSource(p *Params) *Source {
 }
 
 func TestSourceFitsItsContext(t *testing.T) {
-	require.LessOrEqual(t, unsafe.Sizeof(Source{}), uintptr(40))
+	require.LessOrEqual(t, unsafe.Sizeof(Source{}), uintptr(32))
 }
 
 func TestNewParamsNamesTheField(t *testing.T) {
@@ -142,7 +142,8 @@ func TestSourceTarget(t *testing.T) {
 		{"no demand is a target below", 512, 512, false, Demand{}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := Source{credit: c.credit, cum: c.cum, startup: c.startup}
+			s := Source{credit: c.credit, cum: c.cum}
+			s.is.set(startup, c.startup)
 			require.Equal(t, c.want*256, s.Target(p, c.d))
 		})
 	}
@@ -198,7 +199,7 @@ func TestSourceRequestTimerLearnsTheUsualWait(t *testing.T) {
 		s.Settle(p, now, 1<<20)
 		due, _ := s.Deadline()
 		if i > 0 {
-			require.Equal(t, now+2*1500, due)
+			require.Equal(t, now+2*1024, due, "twice 1.5 us, in units of 1,024 ns")
 		}
 		now, cum = now+1500, cum+4096
 		s.OnCreditUpdate(p, cum)
@@ -234,7 +235,7 @@ func TestSourceRequestTimerRestartsOnPartialCredit(t *testing.T) {
 func TestSourceRequestDelayNeverOverflows(t *testing.T) {
 	p := testParams(t, func(c *Config) { c.RTT, c.RequestCeiling = maxTime, maxTime })
 	for backoff := range uint8(maxBackoff + 1) {
-		s := Source{backoff: backoff, usual: math.MaxInt32}
+		s := Source{backoff: backoff, usual: math.MaxUint16}
 		require.Equal(t, int64(maxTime), s.requestDelay(p))
 	}
 }
