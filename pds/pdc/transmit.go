@@ -132,7 +132,12 @@ func (m *Manager) putRequest(now int64, p *PDC, pkt *packet, buf []byte, out *Ou
 	if out.Retx || pkt.kind&kindAR != 0 || sp.AckRequest || m.lastForNow(p) {
 		q.Flags |= pds.FlagAR
 	}
-	p.flags &^= flagClearDue // the request carries it
+	if p.is(flagClearDue) { // the request carries it
+		p.flags &^= flagClearDue
+		if p.state != StateCloseWait {
+			p.auxAt = never
+		}
+	}
 	out.Header, _ = q.Encode(buf)
 }
 

@@ -1,0 +1,72 @@
+package pdc
+
+import (
+	"testing"
+
+	"github.com/uetcc/uetcc/pds"
+)
+
+// BenchmarkSendWindow merges a SACK of which every second packet is new, as
+// Sender/floor-merge-64-packets of the peers does; here the packets it shows are
+// also counted for congestion control.
+func BenchmarkSendWindow(b *testing.B) {
+	p, err := NewParams(Config{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	setup := func() (*Memory, *SendWindow) {
+		m := NewMemory(MemoryConfig{PDCs: 1, Chunks: ringWords + 1})
+		w := new(SendWindow)
+		w.Init(&p, 0)
+		for range MaxRange {
+			pkt, _, _ := w.push(&p, m)
+			pkt.size = 4096
+			w.sent(&p, m, 0)
+		}
+		return m, w
+	}
+	b.Run("op=merge/new=0", func(b *testing.B) {
+		b.ReportAllocs()
+		m, w := setup()
+		var r Acked
+		i := uint32(0)
+		for b.Loop() {
+			w.merge(m, i&^31%896, 0x5555555555555555<<(i&1), &r)
+			i++
+		}
+	})
+	b.Run("op=merge/new=16", func(b *testing.B) {
+		b.ReportAllocs()
+		m, w := setup()
+		var r Acked
+		i := uint32(0)
+		for b.Loop() {
+			w.merge(m, i&^31%896, 0x5555555555555555<<(i&1), &r)
+			if i%28 == 27 {
+				clear(w.acked[:])
+				for k := range m.chunk {
+					m.chunk[k].flight = ^uint64(0)
+				}
+			}
+			i++
+		}
+	})
+	b.Run("op=send+ack", func(b *testing.B) {
+		b.ReportAllocs()
+		m := NewMemory(MemoryConfig{PDCs: 1, Chunks: 4})
+		w := new(SendWindow)
+		w.Init(&p, 0)
+		psn := pds.PSN(0)
+		a := Ack{}
+		var r Acked
+		for b.Loop() {
+			pkt, _, _ := w.push(&p, m)
+			pkt.size = 4096
+			w.sent(&p, m, 0)
+			a.CACK, a.AckPSN = psn, psn
+			w.OnACK(m, 1, &a, &r)
+			m.events.pop()
+			psn++
+		}
+	})
+}
