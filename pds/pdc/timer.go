@@ -116,8 +116,8 @@ func (m *Manager) timeouts(now int64, p *PDC) bool {
 	}
 }
 
-// timedOut queues one packet; of an ordered PDC also all after it, which the
-// target will not have kept.
+// timedOut queues a packet that is taken for lost, or the question about one that
+// has arrived.
 func (m *Manager) timedOut(now int64, p *PDC, off uint32) {
 	l := p.tx.enqueue(m.mem, off, now)
 	if l.counted {
