@@ -41,9 +41,12 @@ func (f *Frame) AppendTo(b, payload []byte) []byte {
 	return b
 }
 
-// isIP4 reports whether the addresses are IPv4's.
-func (f *Frame) isIP4() bool {
-	return binary.BigEndian.Uint64(f.Src[:]) == 0 && binary.BigEndian.Uint32(f.Src[8:]) == 0xffff
+// isIP4 reports whether both addresses are IPv4's.
+func (f *Frame) isIP4() bool { return isMapped(&f.Src) && isMapped(&f.Dst) }
+
+// isMapped reports whether a is ::ffff: and an IPv4 address.
+func isMapped(a *[16]byte) bool {
+	return binary.BigEndian.Uint64(a[:]) == 0 && binary.BigEndian.Uint32(a[8:]) == 0xffff
 }
 
 // putTransport writes the UDP header of size bytes in all, checksum at zero, or
