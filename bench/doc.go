@@ -1,0 +1,19 @@
+// Package bench measures every hot path of the library, and guards what makes
+// them fast.
+//
+//	go test -run xxx -bench . -benchtime 20ms ./bench     everything of ours, once
+//	go run ./bench/report                                 beside bench/peers, ratios against goals
+//	go test ./bench                                       the guards
+//
+// A benchmark has the name of what it measures, with op=, order=, contexts= or n=
+// below it, reports allocations, and takes keys, orders and signals that those of
+// the nested module bench/peers take too, so that a ratio compares the same work.
+// No test of this repository depends on a measured time.
+//
+// The guards read what the compiler says about the functions listed in
+// hot_test.go: that they still inline, that nothing in them escapes to the heap,
+// and that the collector finds nothing to scan in the state they work on.
+//
+// Beside it: bench/fabric (a fabric simulator), bench/uetsim and bench/report
+// (commands), bench/peers (other ways to do the same, in a module of its own).
+package bench

@@ -1,0 +1,171 @@
+// Command report runs the benchmarks of this repository and those of bench/peers
+// in turn, job by job, and compares them.
+//
+//	go run ./bench/report                               five rounds, a table
+//	go run ./bench/report -run 'Keyed|NSCC' -rounds 9   some of it, more carefully
+//	go run ./bench/report -md bench/RESULTS.md -svg bench/results.svg -raw /tmp/raw
+//	go run ./bench/report -from /tmp/raw -md README.md  the same figures again
+//
+// What is compared with what, and the goals, are in pairs.go. A ratio is that of
+// the medians; the range beside it is that of the ratios of each round. A goal
+// that is missed is printed and changes nothing: the command fails only when a
+// benchmark does not build or does not run.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+)
+
+type options struct {
+	rounds    int
+	benchtime string
+	procs     int
+	filter    string
+	root      string
+	raw, from string
+	md, svg   string
+	log       io.Writer
+}
+
+func parseOptions(args []string, stderr io.Writer) (*options, error) {
+	o := &options{log: stderr}
+	f := flag.NewFlagSet("report", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.IntVar(&o.rounds, "rounds", 5, "times that each side is run")
+	f.StringVar(&o.benchtime, "benchtime", "100ms", "as of go test")
+	f.IntVar(&o.procs, "cpu", runtime.GOMAXPROCS(0), "cores that parallel benchmarks use")
+	f.StringVar(&o.filter, "run", "", "only jobs whose text or benchmark this regular expression matches")
+	f.StringVar(&o.root, "root", ".", "root of the repository")
+	f.StringVar(&o.raw, "raw", "", "keep what go test prints in this folder")
+	f.StringVar(&o.from, "from", "", "measure nothing; take the rounds from this folder of an earlier -raw")
+	f.StringVar(&o.md, "md", "", "write the table between the markers of this Markdown file; - is the standard output")
+	f.StringVar(&o.svg, "svg", "", "write the picture to this file")
+	if err := f.Parse(args); err != nil {
+		return nil, err
+	}
+	switch {
+	case f.NArg() > 0:
+		return nil, fmt.Errorf("unexpected argument %q", f.Arg(0))
+	case o.rounds < 1 || o.procs < 1:
+		return nil, errors.New("-rounds and -cpu must be at least 1")
+	}
+	return o, nil
+}
+
+// selected gives the jobs that -run names.
+func (o *options) selected() (some []job, err error) {
+	re, err := regexp.Compile(o.filter)
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range jobs {
+		if re.MatchString(j.what) || re.MatchString(j.ours) {
+			some = append(some, j)
+		}
+	}
+	if len(some) == 0 {
+		return nil, fmt.Errorf("-run %q: no such job", o.filter)
+	}
+	return some, nil
+}
+
+func main() {
+	err := report(os.Args[1:], os.Stdout, os.Stderr, execute)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "report:", err)
+		os.Exit(1)
+	}
+}
+
+func execute(dir, program string, args ...string) ([]byte, error) {
+	c := exec.Command(program, args...)
+	c.Dir = dir
+	return c.CombinedOutput()
+}
+
+func report(args []string, stdout, stderr io.Writer, run command) error {
+	o, err := parseOptions(args, stderr)
+	if err != nil {
+		return err
+	}
+	some, err := o.selected()
+	if err != nil {
+		return err
+	}
+	rounds, a, err := figuresOf(o, args, some, run)
+	if err != nil {
+		return err
+	}
+	rows := rowsOf(some, rounds)
+	if o.md == "-" {
+		_, err = io.WriteString(stdout, markdown(a, rows))
+	} else {
+		err = printText(stdout, a, rows)
+	}
+	if err != nil {
+		return err
+	}
+	return o.writeFiles(a, rows)
+}
+
+// figuresOf measures, or takes what was measured before.
+func figuresOf(o *options, args []string, some []job, run command) (rounds []round, a about, err error) {
+	var texts []string
+	if o.from != "" {
+		if a, err = readAbout(o.from); err != nil {
+			return nil, a, err
+		}
+		texts, err = load(o.from)
+	} else {
+		a = newAbout(o, args)
+		if o.raw != "" {
+			if err := os.MkdirAll(o.raw, 0o777); err != nil {
+				return nil, a, err
+			}
+		}
+		texts, err = measure(o, some, run)
+	}
+	if err != nil {
+		return nil, a, err
+	}
+	for _, t := range texts {
+		r := parseRound(t, a.Procs)
+		a.CPU = r.cpu
+		rounds = append(rounds, r)
+	}
+	if o.from != "" {
+		return rounds, a, nil
+	}
+	if end := loadAverage(); end != a.Load {
+		a.Load += " to " + end
+	}
+	if o.raw != "" {
+		err = a.write(o.raw)
+	}
+	return rounds, a, err
+}
+
+func (o *options) writeFiles(a about, rows []row) error {
+	if o.md != "" && o.md != "-" {
+		if err := writeMarked(o.md, markdown(a, rows)); err != nil {
+			return err
+		}
+	}
+	if o.svg == "" {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(o.svg), 0o777); err != nil {
+		return err
+	}
+	return os.WriteFile(o.svg, []byte(picture(a, rows)), 0o666)
+}

@@ -1,0 +1,142 @@
+package main
+
+// A kind says what a benchmark of ours is compared with.
+type kind uint8
+
+const (
+	kindPeer  kind = iota // what a Go program could use instead, in bench/peers
+	kindFloor             // the least code that does the job, in bench/peers
+	kindOwn               // another benchmark of ours
+)
+
+// A rival is the other half of a comparison. Goal is the largest ratio of our
+// median to its median that is wanted; 0 is none, the ratio is information.
+type rival struct {
+	kind kind
+	name string
+	goal float64
+}
+
+func peer(name string, goal float64) rival  { return rival{kindPeer, name, goal} }
+func floor(name string, goal float64) rival { return rival{kindFloor, name, goal} }
+func own(name string, goal float64) rival   { return rival{kindOwn, name, goal} }
+
+// A job is one benchmark of ours and its rivals.
+type job struct {
+	what   string
+	ours   string // name without "Benchmark"
+	rivals []rival
+}
+
+// jobs is everything that is compared, in the order of the table. A job that has
+// a peer is in the picture.
+var jobs = []job{
+	{"decode an ACK_CC, 32 B", "PDSAckCC/op=decode", []rival{
+		floor("Ack32/get/floor-fields", 1.5),
+		peer("Ack32/get/binary.Decode", 0.05)}},
+	{"encode an ACK_CC", "PDSAckCC/op=encode", []rival{
+		floor("Ack32/put/floor-fields", 1.5),
+		peer("Ack32/put/binary.Encode", 0)}},
+	{"decode a request, PDS and SES, 60 B", "PDSRequest/op=decode/header=pds+ses", []rival{
+		floor("Ack32/get/floor-fields", 2.5),
+		peer("Frame/decode/google-gopacket-dlp/eth-ip4-udp", 0.25)}},
+	{"decode a frame, Ethernet to ACK_CC, checked", "Packet/op=decode/layers=eth-ip4-udp-ack", []rival{
+		floor("Frame/decode/floor/eth-ip4-udp-ack", 2),
+		peer("Frame/decode/google-gopacket-dlp/eth-ip4-udp", 0.35),
+		peer("Frame/decode/google-gopacket-lazy/eth-ip4-udp", 0)}},
+	{"decode a frame, Ethernet to SES", "Packet/op=decode/layers=eth-ip4-udp-pds-ses", []rival{
+		floor("Frame/decode/floor/eth-ip4-udp-ack", 2),
+		peer("Frame/decode/google-gopacket-dlp/eth-ip4-udp", 0.35)}},
+	{"encode a frame, Ethernet to ACK_CC", "Packet/op=encode/layers=eth-ip4-udp-ack", []rival{
+		floor("Frame/encode/floor/eth-ip4-udp-ack", 0),
+		peer("Frame/encode/google-gopacket/eth-ip4-udp", 0.15)}},
+
+	{"find a PDC by its id, 64k", "Keyed16/n=64k/hit/uetcc/g=1", []rival{
+		floor("Keyed16/n=64k/hit/direct/g=1", 1.5),
+		peer("Keyed16/n=64k/hit/pb/g=1", 0.5),
+		peer("Keyed16/n=64k/hit/xsync/g=1", 0.5)}},
+	{"find by a 40-byte key, 1k", "Keyed40/n=1k/uetcc/hit/g=1", []rival{
+		floor("Keyed40/n=1k/floor/hit/g=1", 1.3),
+		peer("Keyed40/n=1k/gomap/hit/g=1", 1.2),
+		peer("Keyed40/n=1k/pb/hit/g=1", 0.5),
+		peer("Keyed40/n=1k/xsync/hit/g=1", 0.45),
+		peer("Keyed40/n=1k/syncmap/hit/g=1", 0.3)}},
+	{"find by a 40-byte key, 64k", "Keyed40/n=64k/uetcc/hit/g=1", []rival{
+		floor("Keyed40/n=64k/floor/hit/g=1", 1.3),
+		peer("Keyed40/n=64k/gomap/hit/g=1", 1.2),
+		peer("Keyed40/n=64k/pb/hit/g=1", 0.5),
+		peer("Keyed40/n=64k/xsync/hit/g=1", 0.45),
+		peer("Keyed40/n=64k/syncmap/hit/g=1", 0.3)}},
+	{"find by a 40-byte key, 64k, 32 at a time", "Keyed40/n=64k/uetcc/hit/g=1/batch=32", []rival{
+		own("Keyed40/n=64k/uetcc/hit/g=1", 0.7)}},
+	{"find by a 40-byte key, 64k, beside a writer that never pauses", "Keyed40Writer/n=64k/uetcc/hit/g=1+w", []rival{
+		own("Keyed40Writer/n=64k/uetcc/hit/g=1", 1.7),
+		peer("Keyed40/n=64k/rwmutex/hit/g=1+w", 0)}},
+	{"find by a 40-byte key, 1k, all cores", "Keyed40/n=1k/uetcc/hit/g=2", []rival{
+		own("Keyed40/n=1k/uetcc/hit/g=1", 0.55),
+		floor("Keyed40/n=1k/floor/hit/g=2", 0)}},
+	{"find by a 40-byte key, 64k, all cores", "Keyed40/n=64k/uetcc/hit/g=2", []rival{
+		own("Keyed40/n=64k/uetcc/hit/g=1", 0.55),
+		floor("Keyed40/n=64k/floor/hit/g=2", 0)}},
+	{"insert and remove, 64k", "Keyed40Writer/n=64k/uetcc/churn/g=1", []rival{
+		own("Keyed40Writer/n=1k/uetcc/churn/g=1", 0),
+		peer("Keyed40/n=64k/xsync/churn/g=1", 1.2)}},
+
+	{"NSCC takes in an ACK, 1 context", "NSCCOnACK/mix=mixed/contexts=1", []rival{
+		floor("WindowShape/mixed/1-context", 1.45)}},
+	{"NSCC takes in an ACK, 1k contexts", "NSCCOnACK/mix=mixed/contexts=1024", []rival{
+		floor("WindowShape/mixed/1k-contexts", 1.3)}},
+	{"NSCC takes in an ACK, 64k contexts", "NSCCOnACK/mix=mixed/contexts=65536", []rival{
+		floor("WindowShape/mixed/64k-contexts", 1.5)}},
+	{"NSCC, only the proportional branch", "NSCCOnACKBranch/action=proportional", []rival{
+		own("NSCCOnACK/mix=mixed/contexts=1", 2)}},
+	{"NSCC, only the fast branch", "NSCCOnACKBranch/action=fast", []rival{
+		own("NSCCOnACK/mix=mixed/contexts=1", 2)}},
+	{"NSCC, only the fair branch", "NSCCOnACKBranch/action=fair", []rival{
+		own("NSCCOnACK/mix=mixed/contexts=1", 2)}},
+	{"NSCC, only the decrease", "NSCCOnACKBranch/action=decrease", []rival{
+		own("NSCCOnACK/mix=mixed/contexts=1", 2)}},
+	{"NSCC, only quick adapt", "NSCCOnACKBranch/action=quickadapt", []rival{
+		own("NSCCOnACK/mix=mixed/contexts=1", 2)}},
+	{"NSCC, only the destination's penalty", "NSCCOnACKBranch/action=penalty", []rival{
+		own("NSCCOnACK/mix=mixed/contexts=1", 2)}},
+	{"a context takes in an ACK, 1k", "CCCOnACK/by=context/contexts=1024", []rival{
+		own("CCCOnACK/by=window/contexts=1024", 0),
+		floor("WindowShape/mixed/1k-contexts", 0)}},
+	{"a manager sends and takes in an ACK, 64k, 32 touched ahead", "CCCOnACK/by=manager+send/touch=32/contexts=65536", []rival{
+		own("CCCOnACK/by=manager+send/contexts=65536", 0.65)}},
+
+	{"grant credit, pull policy, 1k senders", "Grant/policy=pull/n=1024", []rival{
+		floor("Grant/n=1024/floor-rr", 1.5),
+		peer("Grant/n=1024/xtime-rate", 0),
+		peer("Grant/n=1024/container-heap-wfq", 0)}},
+	{"grant credit, slice policy, 1k senders", "Grant/policy=slice/n=1024", []rival{
+		floor("Grant/n=1024/floor-rr", 1.5)}},
+	{"grant credit, pull policy, 64k senders", "Grant/policy=pull/n=65535", []rival{
+		own("Grant/policy=pull/n=64", 1.7)}},
+
+	{"accept a PSN and write the SACK, in order", "RecvWindow/op=accept+sack/order=inorder", []rival{
+		floor("Receive/inorder/floor-ring+sack", 1.5),
+		peer("Receive/inorder/wireguard-replay", 3),
+		peer("Receive/inorder/gomap", 0)}},
+	{"accept a PSN and write the SACK, sprayed", "RecvWindow/op=accept+sack/order=spray", []rival{
+		floor("Receive/spray/floor-ring+sack", 1.5),
+		peer("Receive/spray/wireguard-replay", 3)}},
+	{"accept a PSN and write the SACK, 1 of 64 late", "RecvWindow/op=accept+sack/order=gap1of64", []rival{
+		floor("Receive/gap1of64/floor-ring+sack", 1.5),
+		peer("Receive/gap1of64/wireguard-replay", 3)}},
+
+	{"arm and cancel a time-out, 64k pending", "TimerWheel/op=arm+cancel/pending=65536", []rival{
+		floor("ArmCancel/pending=65536/floor-wheel", 2),
+		peer("ArmCancel/pending=65536/time.Timer.Reset", 0.2)}},
+	{"reserve and give back, one core", "CCCGate/op=reserve+giveback/alone", []rival{
+		floor("Admit/floor-cas/alone", 0),
+		peer("Admit/mutex/alone", 0),
+		peer("Admit/semaphore/alone", 0)}},
+	{"reserve and give back, all cores on one context", "CCCGate/op=reserve+giveback/parallel", []rival{
+		floor("Admit/floor-cas/parallel", 0),
+		peer("Admit/mutex/parallel", 0),
+		peer("Admit/semaphore/parallel", 0)}},
+	{"next event of the simulator, 1k pending", "EventQueueHold/n=1024", []rival{
+		peer("Hold/n=1024/container-heap", 0)}},
+}

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestEveryJobNamesBenchmarksThatExist(t *testing.T) {
+	exist := [len(sides)]map[string]bool{}
+	for i, globs := range [len(sides)][]string{
+		{"../*_test.go", "../fabric/*_test.go"},
+		{"../peers/*/*_test.go"},
+	} {
+		exist[i] = map[string]bool{}
+		for _, g := range globs {
+			files, err := filepath.Glob(g)
+			require.NoError(t, err)
+			for _, f := range files {
+				src, err := os.ReadFile(f)
+				require.NoError(t, err)
+				for _, m := range regexp.MustCompile(`(?m)^func Benchmark(\w+)\(`).FindAllStringSubmatch(string(src), -1) {
+					exist[i][m[1]] = true
+				}
+			}
+		}
+	}
+	has := func(side int, name string) {
+		top, _, _ := strings.Cut(name, "/")
+		require.True(t, exist[side][top], "%s has no Benchmark%s", sides[side].name, top)
+	}
+	what := map[string]bool{}
+	for _, j := range jobs {
+		require.False(t, what[j.what], "%s: twice", j.what)
+		what[j.what] = true
+		require.NotEmpty(t, j.rivals, j.what)
+		has(0, j.ours)
+		for _, r := range j.rivals {
+			has(sideOf(r.kind), r.name)
+		}
+	}
+}
+
+func TestExactlyMatchesNothingElse(t *testing.T) {
+	require.Equal(t, `^BenchmarkA$/^x\.y$|^BenchmarkA$/^x\.y$/^z\+1$`, exactly([]string{"A/x.y/z+1", "A/x.y"}))
+}
+
+func TestParseRound(t *testing.T) {
+	const text = `BenchmarkLost-2 1 1 ns/op
+== ours A/n=1
+goos: linux
+cpu: A CPU @ 2 GHz
+BenchmarkA/n=1-2     	 1000	  12.5 ns/op	  88 B/entry	       0 B/op	       0 allocs/op
+BenchmarkA/chan-128-2	 1000	  7 ns/op
+BenchmarkBroken
+Benchmark text that is none of ours
+PASS
+== peers A/n=1
+BenchmarkFloor/x-2 10 5 ns/op
+== strangers A/n=1
+BenchmarkFloor/x-2 10 6 ns/op
+`
+	r := parseRound(text, 2)
+	require.Equal(t, "A CPU @ 2 GHz", r.cpu)
+	require.Len(t, r.jobs, 1)
+	both := r.jobs["A/n=1"]
+	require.Equal(t, figures{
+		"A/n=1":      {"ns/op": 12.5, "B/entry": 88, "B/op": 0, "allocs/op": 0},
+		"A/chan-128": {"ns/op": 7},
+	}, both[0])
+	require.Equal(t, figures{"Floor/x": {"ns/op": 5}}, both[1])
+
+	one := parseRound("== ours A\nBenchmarkA/chan-128 10 5 ns/op\n", 1)
+	require.Contains(t, one.jobs["A"][0], "A/chan-128", "one core appends no number")
+}
+
+func TestSpread(t *testing.T) {
+	require.Equal(t, spread{}, spreadOf(nil))
+	require.Equal(t, spread{3, 1, 9}, spreadOf([]float64{9, 1, 3}))
+	require.Equal(t, spread{2.5, 1, 4}, spreadOf([]float64{4, 1, 2, 3}))
+}
+
+var testJobs = []job{
+	{"decode <this>", "A/n=1", []rival{
+		floor("Floor/x", 1.5), peer("Peer/y", 0.5), own("B", 0), peer("Gone", 1)}},
+}
+
+// testRounds are three rounds in which the second is disturbed.
+func testRounds() (rounds []round) {
+	for _, v := range []struct{ a, floor, peer string }{{"12", "10", "30"}, {"90", "10", "20"}, {"14", "11", "40"}} {
+		rounds = append(rounds, parseRound("== ours A/n=1\nBenchmarkA/n=1 1 "+v.a+" ns/op 1 allocs/op\nBenchmarkB 1 7 ns/op\n"+
+			"== peers A/n=1\nBenchmarkFloor/x 1 "+v.floor+" ns/op\nBenchmarkPeer/y 1 "+v.peer+" ns/op\n", 1))
+	}
+	return rounds
+}
+
+func TestVerdictIsThatOfTheMedians(t *testing.T) {
+	rows := rowsOf(testJobs, testRounds())
+	require.Len(t, rows, 4)
+	require.Equal(t, spread{14, 12, 90}, rows[0].ours)
+	require.Equal(t, spread{1.4, 1.2, 9}, rows[0].ratio)
+	require.Equal(t, "met (2 of 3 rounds)", rows[0].verdict())
+	require.Equal(t, "met (2 of 3 rounds)", rows[1].verdict())
+	require.Equal(t, 2.0, rows[2].ratio.median)
+	require.Empty(t, rows[2].verdict(), "no goal, no verdict")
+	require.Equal(t, "not measured", rows[3].verdict())
+	require.Equal(t, "2 of 2 goals met in this run. Ours that allocate: A/n=1. No figure for: Gone.", summary(rows))
+}
+
+func TestMarkdownGoesBetweenTheMarkers(t *testing.T) {
+	table := markdown(about{CPU: "X", Command: "go run ./bench/report", Rounds: 3}, rowsOf(testJobs, testRounds()))
+	require.Contains(t, table, "| decode <this> | 14.0 [12.0 .. 90.0] | `Floor/x` | 10.0 [10.0 .. 11.0] | 1.40 [1.20 .. 9.00] | <= 1.5 | met (2 of 3 rounds) |\n")
+	require.Contains(t, table, "|  |  | `own B` |")
+
+	path := filepath.Join(t.TempDir(), "RESULTS.md")
+	require.NoError(t, writeMarked(path, table), "a file that is not there is made")
+	require.NoError(t, writeMarked(path, "second\n"))
+	got, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, markBegin+"\nsecond\n"+markEnd+"\n", string(got))
+
+	merged, err := replaceMarked("top\n"+markBegin+"\nold\n"+markEnd+"\nrest\n", "new\n")
+	require.NoError(t, err)
+	require.Equal(t, "top\n"+markBegin+"\nnew\n"+markEnd+"\nrest\n", merged)
+	for _, doc := range []string{"", "no markers", markEnd + markBegin, markBegin + markBegin + markEnd} {
+		_, err := replaceMarked(doc, "x")
+		require.ErrorIs(t, err, errMarkers, doc)
+	}
+}
+
+func TestPictureIsWellFormed(t *testing.T) {
+	for _, rows := range [][]row{nil, rowsOf(testJobs, testRounds())} {
+		svg := picture(about{CPU: `A <"CPU">`}, rows)
+		d := xml.NewDecoder(strings.NewReader(svg))
+		for {
+			_, err := d.Token()
+			if err == io.EOF {
+				break
+			}
+			require.NoError(t, err)
+		}
+		require.NotContains(t, svg, "NaN")
+		require.NotContains(t, svg, "Inf")
+		if rows != nil {
+			require.Contains(t, svg, "decode &lt;this&gt;")
+		}
+	}
+}
+
+func TestPictureScaleIsLogarithmic(t *testing.T) {
+	s := newScale([]group{{bars: []bar{{ns: spread{20, 3, 450}}}}})
+	require.Equal(t, scale{0, 3}, s)
+	require.InDelta(t, labelWidth, s.x(1), 1e-9)
+	require.InDelta(t, labelWidth+plotWidth/3.0, s.x(10), 1e-9)
+	require.InDelta(t, labelWidth+plotWidth, s.x(1000), 1e-9)
+}
+
+// fakeGo stands for the go command and for the binaries that it builds.
+type fakeGo struct {
+	t     *testing.T
+	order []string // programs that measured
+	fail  string
+}
+
+func (f *fakeGo) run(dir, program string, args ...string) ([]byte, error) {
+	if program == "go" {
+		out := args[3]
+		require.Equal(f.t, []string{"test", "-c", "-o"}, args[:3])
+		return nil, os.WriteFile(filepath.Join(out, filepath.Base(filepath.Clean(out))+".test"), nil, 0o666)
+	}
+	name := strings.TrimSuffix(filepath.Base(program), ".test")
+	if args[0] == "-test.list" {
+		list := map[string]string{"ours": "BenchmarkPDSAckCC\nok\n", "peers": "BenchmarkAck32\n"}
+		return []byte(list[name]), nil
+	}
+	f.order = append(f.order, name)
+	if f.fail == name {
+		return []byte("--- FAIL: BenchmarkX"), errors.New("exit status 1")
+	}
+	ours := "cpu: fake\nBenchmarkPDSAckCC/op=decode-4 100 1000000 ns/op 0 allocs/op\n"
+	peers := "BenchmarkAck32/get/floor-fields-4 100 4 ns/op\nBenchmarkAck32/get/binary.Decode-4 100 100 ns/op\n"
+	return []byte(map[string]string{"ours": ours, "peers": peers}[name]), nil
+}
+
+func TestReportFromEndToEnd(t *testing.T) {
+	dir := t.TempDir()
+	raw, md, svg := filepath.Join(dir, "raw"), filepath.Join(dir, "R.md"), filepath.Join(dir, "a", "r.svg")
+	f := &fakeGo{t: t}
+	var out bytes.Buffer
+	args := []string{"-run", "decode an ACK_CC", "-rounds", "3", "-cpu", "4", "-root", dir, "-raw", raw, "-md", md, "-svg", svg}
+	require.NoError(t, report(args, &out, io.Discard, f.run), "a goal missed by far is no error")
+	require.Equal(t, []string{"ours", "peers", "peers", "ours", "ours", "peers"}, f.order, "in turn")
+	require.Contains(t, out.String(), "missed")
+	require.Contains(t, out.String(), "0 of 2 goals met")
+	require.FileExists(t, svg)
+
+	var again bytes.Buffer
+	require.NoError(t, report([]string{"-run", "decode an ACK_CC", "-from", raw, "-md", "-"}, &again, io.Discard, nil))
+	written, err := os.ReadFile(md)
+	require.NoError(t, err)
+	require.Equal(t, markBegin+"\n"+again.String()+markEnd+"\n", string(written), "the kept rounds give the same table")
+}
+
+func TestReportFailsWhenABenchmarkFails(t *testing.T) {
+	f := &fakeGo{t: t, fail: "peers"}
+	err := report([]string{"-run", "decode an ACK_CC", "-rounds", "1"}, io.Discard, io.Discard, f.run)
+	require.ErrorContains(t, err, "FAIL: BenchmarkX")
+}
+
+func TestReportRefusesBadArguments(t *testing.T) {
+	for _, args := range [][]string{{"-rounds", "0"}, {"extra"}, {"-run", "("}, {"-run", "no such job"}, {"-nonsense"}, {"-from", t.TempDir()}} {
+		require.Error(t, report(args, io.Discard, io.Discard, nil), args)
+	}
+}

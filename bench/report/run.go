@@ -1,0 +1,174 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A command runs a program in a directory and returns what it printed.
+type command func(dir, program string, args ...string) ([]byte, error)
+
+// A side is one of the two modules.
+type side struct {
+	name     string
+	dir      string // below the root of the repository
+	packages []string
+}
+
+var sides = [...]side{
+	{"ours", ".", []string{"./bench", "./bench/fabric"}},
+	{"peers", "bench/peers", []string{"./..."}},
+}
+
+// sideOf is the index in sides of what k stands for.
+func sideOf(k kind) int {
+	if k == kindOwn {
+		return 0
+	}
+	return 1
+}
+
+// A bench runs benchmarks of both sides from test binaries that were built once.
+type bench struct {
+	o        *options
+	run      command
+	binaries [len(sides)]map[string]string // path, by the name of a top-level benchmark
+}
+
+// build compiles the tests of both sides into dir and asks what is in them.
+func build(o *options, run command, dir string) (*bench, error) {
+	b := &bench{o: o, run: run}
+	for i, s := range sides {
+		out := filepath.Join(dir, s.name)
+		if err := os.Mkdir(out, 0o777); err != nil {
+			return nil, err
+		}
+		args := append([]string{"test", "-c", "-o", out + string(filepath.Separator)}, s.packages...)
+		if text, err := run(filepath.Join(o.root, s.dir), "go", args...); err != nil {
+			return nil, fmt.Errorf("building %s: %w\n%s", s.name, err, text)
+		}
+		found, err := os.ReadDir(out)
+		if err != nil {
+			return nil, err
+		}
+		b.binaries[i] = map[string]string{}
+		for _, f := range found {
+			program := filepath.Join(out, f.Name())
+			text, err := run(out, program, "-test.list", "^Benchmark")
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w\n%s", program, err, text)
+			}
+			for name := range strings.FieldsSeq(string(text)) {
+				b.binaries[i][name] = program
+			}
+		}
+	}
+	return b, nil
+}
+
+// round measures every job once and gives a transcript, see parseRound. What
+// belongs to one job is measured within a few seconds; rivals go first in every
+// second round.
+func (b *bench) round(n int, jobs []job) (string, error) {
+	var transcript strings.Builder
+	for i := range jobs {
+		order := []int{0, 1}
+		if n%2 == 1 {
+			slices.Reverse(order)
+		}
+		for _, s := range order {
+			if err := b.job(&transcript, s, &jobs[i]); err != nil {
+				return "", err
+			}
+		}
+	}
+	return transcript.String(), nil
+}
+
+// job runs what j needs of side s.
+func (b *bench) job(transcript *strings.Builder, s int, j *job) error {
+	wanted := map[string][]string{} // by binary
+	add := func(name string) {
+		top, _, _ := strings.Cut("Benchmark"+name, "/")
+		if program, ok := b.binaries[s][top]; ok {
+			wanted[program] = append(wanted[program], name)
+		}
+	}
+	if s == 0 {
+		add(j.ours)
+	}
+	for _, r := range j.rivals {
+		if sideOf(r.kind) == s {
+			add(r.name)
+		}
+	}
+	for program, names := range wanted {
+		text, err := b.run(filepath.Dir(program), program, "-test.run", "^$", "-test.bench", exactly(names),
+			"-test.benchtime", b.o.benchtime, "-test.cpu", fmt.Sprint(b.o.procs))
+		if err != nil {
+			return fmt.Errorf("%s: %w\n%s", strings.Join(names, ", "), err, text)
+		}
+		fmt.Fprintf(transcript, "%s%s %s\n%s", header, sides[s].name, j.ours, text)
+	}
+	return nil
+}
+
+// exactly is a -bench pattern that runs these benchmarks and no others. A name
+// comes before those it begins, else the testing package takes it for a step on
+// the way to them and does not measure it.
+func exactly(names []string) string {
+	slices.Sort(names)
+	all := make([]string, len(names))
+	for i, name := range names {
+		parts := strings.Split("Benchmark"+name, "/")
+		for k, p := range parts {
+			parts[k] = "^" + regexp.QuoteMeta(p) + "$"
+		}
+		all[i] = strings.Join(parts, "/")
+	}
+	return strings.Join(all, "|")
+}
+
+// measure runs all rounds and keeps their transcripts if asked to.
+func measure(o *options, jobs []job, run command) (rounds []string, err error) {
+	dir, err := os.MkdirTemp("", "report")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	b, err := build(o, run, dir)
+	if err != nil {
+		return nil, err
+	}
+	for n := range o.rounds {
+		fmt.Fprintf(o.log, "round %d of %d\n", n+1, o.rounds)
+		text, err := b.round(n, jobs)
+		if err != nil {
+			return nil, err
+		}
+		if o.raw != "" {
+			if err := os.WriteFile(filepath.Join(o.raw, fmt.Sprintf("round%02d.txt", n+1)), []byte(text), 0o666); err != nil {
+				return nil, err
+			}
+		}
+		rounds = append(rounds, text)
+	}
+	return rounds, nil
+}
+
+// load reads the transcripts that -raw kept.
+func load(dir string) (rounds []string, err error) {
+	files, err := filepath.Glob(filepath.Join(dir, "round*.txt"))
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			return nil, err
+		}
+		rounds = append(rounds, string(text))
+	}
+	return rounds, err
+}
