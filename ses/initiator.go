@@ -123,6 +123,15 @@ func NewInitiator(c InitiatorConfig) (*Initiator, error) {
 // Messages returns how many messages are in progress.
 func (in *Initiator) Messages() int { return in.slots.live }
 
+// Find returns the handle of the message with an id, 0 if there is none: whose
+// data a packet on the return direction brings.
+func (in *Initiator) Find(id MessageID) Handle {
+	if i, ok := in.ids.find(pair{b: uint64(id)}); ok {
+		return in.slots.handle(i)
+	}
+	return 0
+}
+
 // Start begins a message; [Initiator.Next] gives its packets.
 //
 // Errors: [ErrFull], and those of [Operation.Validate].
@@ -201,14 +210,45 @@ func (in *Initiator) packet(m *message, h Handle, q *TxReq) {
 	m.sent++
 }
 
+// Packet fills q again with a packet that [Initiator.Next] has given and that is
+// not answered yet: for whoever keeps only the handles of what is in flight. It
+// reports whether there is such a packet.
+func (in *Initiator) Packet(p PacketHandle, q *TxReq) bool {
+	i, ok := in.slots.at(p.Message())
+	if !ok {
+		return false
+	}
+	m := &in.messages[i]
+	if m.attempt != p.attempt() {
+		return false
+	}
+	q.Packet, q.Cookie, q.Mode = p, m.op.Cookie, m.op.Mode
+	switch {
+	case m.state == messageGivenUp && p.packet() == m.packets:
+		in.fillNotice(m, q)
+	case p.packet() < m.sent:
+		q.Offset, q.Length = m.op.Packet(in.mtu, p.packet(), m.id, &q.Request)
+		if !m.op.bringsPayload() {
+			q.Length = 0
+		}
+	default:
+		return false
+	}
+	return true
+}
+
 // notice fills q with UET_MSG_ERROR: the rest of the message will not come. It
 // goes out when nothing else of the message is in flight, so that no packet can
 // arrive after it and begin the message again.
 func (in *Initiator) notice(m *message, h Handle, q *TxReq) {
 	q.Packet, q.Cookie, q.Mode = packetHandle(h, m.attempt, m.packets), m.op.Cookie, m.op.Mode
+	in.fillNotice(m, q)
+	m.state = messageGivenUp
+}
+
+func (in *Initiator) fillNotice(m *message, q *TxReq) {
 	_, _ = m.op.Packet(in.mtu, m.packets-1, m.id, &q.Request)
 	q.Request.Opcode = OpcodeMsgError
 	q.Request.Flags |= FlagIE
 	q.Request.PayloadLength, q.Offset, q.Length = 0, 0, 0
-	m.state = messageGivenUp
 }

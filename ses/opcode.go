@@ -54,6 +54,11 @@ func (o Opcode) String() string { return enumName(opcodeNames[:], uint8(o)) }
 // tagged atomics carry one: without it they could not name their operation.
 func (o Opcode) IsAtomic() bool { return o.in(opsAtomic) }
 
+// IsFetch reports whether the answer to o brings data.
+func (o Opcode) IsFetch() bool {
+	return o == OpcodeRead || o == OpcodeFetchingAtomic || o == OpcodeTSendFetchingAtomic
+}
+
 // IsRendezvous reports whether a [Rendezvous] extension follows the header.
 func (o Opcode) IsRendezvous() bool { return o.in(opsRendezvous) }
 
