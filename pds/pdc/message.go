@@ -127,10 +127,25 @@ func (m *Manager) EndMessage(now int64, h Handle, unsent int64) error {
 		return ErrUnknown
 	}
 	p.openMsgs -= min(p.openMsgs, 1)
-	if unsent = min(unsent, p.unsubmitted); unsent > 0 {
-		p.unsubmitted -= unsent
-		m.cc.Withdraw(ccc.Handle(h), now, unsent)
-	}
+	m.withdraw(now, p, unsent)
 	m.progress(now, p)
 	return nil
+}
+
+// Withdraw takes back bytes that were announced for h and are not going to be
+// submitted, while their message goes on: its rest is a notice that it failed.
+func (m *Manager) Withdraw(now int64, h Handle, bytes int64) error {
+	p := m.get(h)
+	if p == nil {
+		return ErrUnknown
+	}
+	m.withdraw(now, p, bytes)
+	return nil
+}
+
+func (m *Manager) withdraw(now int64, p *PDC, bytes int64) {
+	if bytes = min(bytes, p.unsubmitted); bytes > 0 {
+		p.unsubmitted -= bytes
+		m.cc.Withdraw(ccc.Handle(p.handle), now, bytes)
+	}
 }
