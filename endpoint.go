@@ -1,0 +1,78 @@
+package uetcc
+
+import (
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/timerwheel"
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// HeaderMax is the room that the headers of any packet need, bytes: a request
+// with a credit target and a compare-and-swap.
+const HeaderMax = pds.RequestCCLen + ses.StandardLen + ses.CompareSwapLen
+
+// An Endpoint is one fabric endpoint: the semantic sublayer, the PDS manager and
+// congestion control put together. It does no I/O, reads no clock, never touches
+// payload memory, and allocates nothing after [NewEndpoint]. See the package
+// comment for the loop around it.
+//
+// All calls bring now, nanoseconds of a monotonic clock. Single writer, and not
+// to be copied.
+type Endpoint struct {
+	pds    *pdc.Manager
+	cc     *ccc.Manager
+	sender *ses.Initiator
+	target *ses.Target
+
+	local     pdc.Addr
+	key       pdc.InitiatorKey // Source is set for good
+	mtu       int64
+	overhead  int64 // nominal size of a packet beyond its semantic header and payload
+	ackData   uint32
+	controlTC uint8
+
+	messages []message         // by the slot of their handle
+	flows    []flow            // by PDCID; 0 is that of all RUDI packets
+	starved  chain             // flows that wait for the manager's memory
+	unsent   chain             // datagrams
+	retries  *timerwheel.Wheel // messages that are to be sent again at a later time
+	answers  answers           // reads and atomics that are being answered
+	events   completions       // for Poll
+	fetches  int               // messages that wait for data
+	stats    Stats
+	replyTo  uint64    // packet that ack answers, while Receive handles its event
+	got      ses.Event // data that came with it
+	gotFor   Handle
+	in       pdc.In
+	res      pdc.Result
+	out      pdc.Out
+	tx       ses.TxReq
+	op       ses.Operation
+	request  ses.Request
+	decision ses.Decision
+	ack      ses.Reply
+	response pdc.Response
+	bytes    [pdc.ResponseMax]byte
+}
+
+// Stats counts what an endpoint has seen since it began, besides the
+// [pdc.Stats] of its manager.
+type Stats struct {
+	Broken    uint64 // messages to this endpoint whose PDC went before they were whole
+	StrayData uint64 // packets of read data that no message waits for
+	Refused   uint64 // requests put off because too many answers are under way
+}
+
+// Stats returns the counters.
+func (e *Endpoint) Stats() Stats { return e.stats }
+
+// PDS returns the manager of the PDCs, to look at or to close one.
+func (e *Endpoint) PDS() *pdc.Manager { return e.pds }
+
+// CC returns the manager of the congestion control contexts, for snapshots and to
+// plug an algorithm in.
+func (e *Endpoint) CC() *ccc.Manager { return e.cc }
+
+// Target returns the side that requests arrive at, to open memory and queues.
+func (e *Endpoint) Target() *ses.Target { return e.target }

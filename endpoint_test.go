@@ -1,0 +1,55 @@
+package uetcc_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/ses"
+)
+
+// Transcript B of the walk: the first acknowledgement returns before the second
+// fragment leaves, the next two fragments are acknowledged by CACK alone.
+func TestWalkTranscriptB(t *testing.T) {
+	initiator, target := newEnd(t, walkConfig(0, 0x4001)), newEnd(t, walkConfig(1, 0x8001))
+	openWalk(target, walkLen, ses.RightWrite)
+	m := walkMessage()
+	h, err := initiator.Connect(0, &m)
+	require.NoError(t, err)
+	require.True(t, initiator.PDS().SetStartPSN(h, 0x12000))
+	_, err = initiator.Write(0, &m)
+	require.NoError(t, err)
+
+	want := []struct{ request, ack string }{
+		{"TC low RUD_REQ 0x4001>0x0 psn 0x12000 clear 0x11fff syn true offset 0 ar false | som,rel id 1 at 0 of 16384",
+			"TC high ACK 0x8001>0x4001 cack 0x12000 psn 0x12000 | UET_DEFAULT_RESPONSE RC_OK UET_EXPECTED id 1 job 101 gen 1 length 16384"},
+		{"TC low RUD_REQ 0x4001>0x8001 psn 0x12001 clear 0x12000 syn false offset 0 ar false | rel id 1 at 4096 of 16384", ""},
+		{"TC low RUD_REQ 0x4001>0x8001 psn 0x12002 clear 0x12000 syn false offset 0 ar false | rel id 1 at 8192 of 16384", ""},
+		{"TC low RUD_REQ 0x4001>0x8001 psn 0x12003 clear 0x12000 syn false offset 0 ar true | eom,rel id 1 at 12288 of 16384",
+			"TC high ACK 0x8001>0x4001 cack 0x12003 psn 0x12003 | UET_DEFAULT_RESPONSE RC_OK UET_EXPECTED id 1 job 101 gen 1 length 16384"},
+	}
+	out := newDatagram()
+	for i, w := range want {
+		require.True(t, initiator.Transmit(0, &out))
+		p := onWire(&out)
+		require.Equal(t, w.request, walkLine(p))
+		r, back := receive(0, target, p)
+		require.Equal(t, ses.ActionPlace, r.Action)
+		require.Equal(t, uint64(walkBase+i*4096), r.Address)
+		require.Equal(t, i == 3, r.Complete)
+		if w.ack == "" {
+			require.Empty(t, back)
+			continue
+		}
+		require.Len(t, back, 1)
+		require.Equal(t, w.ack, walkLine(back[0]))
+		_, done := initiator.Poll()
+		require.False(t, done)
+		receive(0, initiator, back[0])
+	}
+	ev, done := initiator.Poll()
+	require.True(t, done)
+	require.Equal(t, ses.Outcome{Status: ses.StatusOK, Length: walkLen}, ev.Outcome)
+	_, done = initiator.Poll()
+	require.False(t, done, "once")
+}

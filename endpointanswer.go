@@ -1,0 +1,172 @@
+package uetcc
+
+import (
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// An AnswerID names a request whose answer the caller owes, see
+// [Endpoint.Answer]. The zero AnswerID is none.
+type AnswerID uint32
+
+// answer is data on its way to whoever asked for it: a packet of read data that
+// the manager has or is to be given, or one whose bytes the caller is to bring.
+type answer struct {
+	rx      pdc.RxID
+	address uint64
+	cookie  uint64
+	reply   ses.Reply // header of the data
+	length  uint32
+	gen     uint16 // odd: in use
+	next    uint16 // in its chain, slot + 1
+	owed    bool   // by the caller
+	last    bool   // the request was the last of its message
+}
+
+// answers is the slab of them.
+type answers struct {
+	slot []answer
+	free uint16 // slot + 1
+}
+
+func (s *answers) init(n int) {
+	s.slot = make([]answer, n)
+	for i := n; i > 0; i-- {
+		s.slot[i-1].next, s.free = s.free, uint16(i)
+	}
+}
+
+// take returns an unused slot; the caller has seen that there is one.
+func (s *answers) take() (*answer, AnswerID) {
+	i := s.free - 1
+	a := &s.slot[i]
+	s.free = a.next
+	a.gen++
+	a.next = 0
+	return a, AnswerID(a.gen)<<16 | AnswerID(i)
+}
+
+func (s *answers) find(id AnswerID) *answer {
+	if i := int(id & 0xffff); i < len(s.slot) && s.slot[i].gen == uint16(id>>16) && s.slot[i].gen&1 == 1 {
+		return &s.slot[i]
+	}
+	return nil
+}
+
+// release frees the slot of a handle.
+func (s *answers) release(h uint64) {
+	if a := s.find(AnswerID(h)); a != nil {
+		a.gen++
+		a.next, s.free = s.free, uint16(h&0xffff)+1
+	}
+}
+
+// releaseAll frees the slots of a chain.
+func (s *answers) releaseAll(c *chain) {
+	for c.head != 0 {
+		i := c.head - 1
+		c.head = s.slot[i].next
+		s.release(uint64(s.slot[i].gen)<<16 | uint64(i))
+	}
+	c.tail = 0
+}
+
+func (s *answers) push(c *chain, id AnswerID) {
+	i := uint16(id&0xffff) + 1
+	if c.head == 0 {
+		c.head = i
+	} else {
+		s.slot[c.tail-1].next = i
+	}
+	c.tail = i
+}
+
+func (s *answers) pop(c *chain) {
+	a := &s.slot[c.head-1]
+	if c.head = a.next; c.head == 0 {
+		c.tail = 0
+	}
+	a.next = 0
+}
+
+// pumpAnswers hands read data of f to the manager as long as it takes it.
+func (e *Endpoint) pumpAnswers(now int64, f *flow) {
+	for f.answers.head != 0 {
+		i := f.answers.head - 1
+		a := &e.answers.slot[i]
+		id := uint64(a.gen)<<16 | uint64(i)
+		size := e.overhead + int64(a.reply.Len()) + int64(a.length)
+		_, err := e.pds.Submit(now, f.pdc, pdc.Packet{Handle: id, Size: uint16(size), Next: pds.NextHdr(a.reply.Form), AR: a.last})
+		switch err {
+		case nil:
+			e.answers.pop(&f.answers)
+		case pdc.ErrWindowFull:
+			return
+		case pdc.ErrNoMemory:
+			e.starve(f)
+			return
+		default:
+			e.answers.pop(&f.answers)
+			e.answers.release(id)
+		}
+	}
+}
+
+// Answer brings what [Received] has asked for: the value of a fetching atomic, or
+// the bytes of a short read, as many as Received.Length. The acknowledgement is
+// in reply.
+//
+// Errors: ses.ErrStale when nothing waits for it, also when its PDC has gone;
+// ses.ErrRange when data has another length.
+func (e *Endpoint) Answer(now int64, id AnswerID, data []byte, reply *Datagram) error {
+	a := e.answers.find(id)
+	switch {
+	case a == nil || !a.owed:
+		return ses.ErrStale
+	case len(data) != int(a.length):
+		return ses.ErrRange
+	}
+	b := append(a.reply.AppendTo(e.bytes[:0]), data...)
+	return e.reply(now, id, pds.NextHdr(a.reply.Form), b, reply)
+}
+
+// Refuse is [Endpoint.Answer] when the host cannot: code is its reason. The error
+// is ses.ErrStale.
+func (e *Endpoint) Refuse(now int64, id AnswerID, code ses.ReturnCode, reply *Datagram) error {
+	a := e.answers.find(id)
+	if a == nil || !a.owed {
+		return ses.ErrStale
+	}
+	h := ses.Response{Verdict: ses.Verdict{Opcode: ses.ResponseExplicit, ReturnCode: code}, MessageID: a.reply.ReadRequestID, JobID: a.reply.JobID}
+	return e.reply(now, id, pds.NextResponse, h.AppendTo(e.bytes[:0]), reply)
+}
+
+// reply sends the late answer to a request.
+func (e *Endpoint) reply(now int64, id AnswerID, next pds.NextHdr, b []byte, reply *Datagram) error {
+	buf := reply.Packet[:cap(reply.Packet)]
+	*reply = Datagram{Packet: buf[:0]}
+	a := e.answers.find(id)
+	info, ok := e.pds.PDC(a.rx.PDC)
+	rx := a.rx
+	if len(buf) < HeaderMax {
+		return pdc.ErrShortBuffer
+	}
+	e.answers.release(uint64(id))
+	if !ok {
+		return ses.ErrStale
+	}
+	e.response = pdc.Response{Kind: pdc.RespondGuaranteed, Next: next, Bytes: b}
+	n, err := e.pds.Respond(now, rx, &e.response, buf)
+	if err != nil {
+		return ses.ErrStale
+	}
+	e.control(reply, buf[:n], info.Local, info.Peer)
+	return nil
+}
+
+// control describes a control packet or acknowledgement.
+func (e *Endpoint) control(d *Datagram, b []byte, src, dst pdc.Addr) {
+	d.Packet, d.Src, d.Dst, d.TC = b, src, dst, e.controlTC
+	d.Size = pds.NominalSize(udpLen + len(b))
+}

@@ -1,0 +1,166 @@
+package uetcc
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/timerwheel"
+	"github.com/uetcc/uetcc/nscc"
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// ErrConfig is wrapped by the errors of [NewEndpoint] that no other package has
+// found.
+var ErrConfig = errors.New("uetcc: configuration")
+
+// A Config sizes an [Endpoint] and sets its parameters. All memory is taken at
+// construction; a zero field means what its comment says.
+type Config struct {
+	Address netip.Addr // of this FEP
+
+	MTU     uint32          // payload bytes of a full packet: 1024, 2048, 4096 or 8192 (default 4096)
+	PDS     pdc.Config      // delivery: timers, windows, acknowledgement. BufferROD is not for an Endpoint
+	CC      ccc.Config      // congestion control; NSCC.MTU follows from MTU if it is 0
+	PDCs    pdc.TableConfig // PDCIDs (default: 1024 in the general pool, 2 s of quarantine)
+	Memory  pdc.MemoryConfig
+	Waiting int // messages that may wait for a PDC, see [pdc.ManagerConfig]
+	RUDI    int // RUDI packets that may be outstanding, see [pdc.ManagerConfig]
+
+	Contexts int // congestion control contexts, one for each peer and traffic class (default 256)
+	Messages int // messages of this endpoint in progress, up to 65,535 (default 1024)
+	Answers  int // reads and fetching atomics of others being answered, up to 65,535 (default 1024)
+
+	// Target bounds what others may use here. Its MTU is filled in.
+	Target ses.TargetConfig
+
+	// Retries and Backoff of messages that found no match or an old generation, see
+	// [ses.InitiatorConfig].
+	Retries int
+	Backoff int64
+
+	ControlTC uint8  // traffic class of acknowledgements and control packets
+	Seed      uint64 // of Start_PSNs, hashes and path choice; take it from a good source
+	Now       int64  // the first time, ns
+}
+
+// fill sets the defaults.
+func (c *Config) fill() {
+	def := func(v *int, n int) {
+		if *v == 0 {
+			*v = n
+		}
+	}
+	def(&c.Contexts, 256)
+	def(&c.Messages, 1024)
+	def(&c.Answers, 1024)
+	def(&c.PDCs.General, 1024)
+	def(&c.Target.Endpoints, 1)
+	def(&c.Target.Indices, 16)
+	def(&c.Target.Regions, 16)
+	def(&c.Target.Receives, 16)
+	def(&c.Target.Messages, 1024)
+	if c.MTU == 0 {
+		c.MTU = 4096
+	}
+	if c.PDCs.Quarantine == 0 {
+		c.PDCs.Quarantine = 2_000_000_000
+	}
+	if c.CC.NSCC.MTU == 0 {
+		c.CC.NSCC.MTU = pds.NominalSize(udpLen + HeaderMax + int(c.MTU))
+	}
+	if c.CC.NSCC.LinkRate == 0 {
+		c.CC.NSCC.LinkRate = 100e9 / 8
+	}
+	if c.CC.NSCC.BaseRTT == 0 {
+		c.CC.NSCC.BaseRTT = 12_000
+	}
+	if c.CC.NSCC.Unit == nscc.Nanoseconds && c.PDS.AckTrigger != 0 && c.CC.NSCC.AckTrigger == 0 {
+		c.CC.NSCC.AckTrigger = c.PDS.AckTrigger
+	}
+	c.Target.MTU = c.MTU
+	c.PDCs.Seed, c.Target.Seed = mix(c.PDCs.Seed, c.Seed, 1), mix(c.Target.Seed, c.Seed, 2)
+}
+
+// mix makes seeds that differ out of one, unless one is given.
+func mix(given, seed, n uint64) uint64 {
+	if given != 0 {
+		return given
+	}
+	x := (seed + n) * 0x9e3779b97f4a7c15
+	return x ^ x>>29 | 1
+}
+
+func (c *Config) validate() error {
+	switch {
+	case !c.Address.IsValid():
+		return fmt.Errorf("%w: Address is missing", ErrConfig)
+	case c.Answers < 1 || c.Answers > 65535:
+		return fmt.Errorf("%w: Answers is %d, want 1 to 65535", ErrConfig, c.Answers)
+	case c.PDS.BufferROD:
+		return fmt.Errorf("%w: PDS.BufferROD needs a store of packets, which an Endpoint lacks", ErrConfig)
+	}
+	return nil
+}
+
+// NewEndpoint validates c and allocates all that the endpoint ever uses. The
+// error names the field.
+func NewEndpoint(c Config) (*Endpoint, error) {
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	c.fill()
+	e := &Endpoint{
+		local: pdc.AddrFrom(c.Address), key: pdc.InitiatorKey{Source: c.Address}, mtu: int64(c.MTU), controlTC: c.ControlTC,
+		messages: make([]message, c.Messages),
+		retries:  timerwheel.New(c.Messages, 1024, c.Now),
+	}
+	e.answers.init(c.Answers)
+	e.events.init(c.Messages)
+	var err error
+	if e.target, err = ses.NewTarget(c.Target); err != nil {
+		return nil, err
+	}
+	e.sender, err = ses.NewInitiator(ses.InitiatorConfig{MTU: c.MTU, Messages: c.Messages, Retries: c.Retries, Backoff: c.Backoff, Seed: mix(0, c.Seed, 3)})
+	if err != nil {
+		return nil, err
+	}
+	return e, e.newPDS(&c)
+}
+
+// newPDS makes the delivery half of e and what it needs.
+func (e *Endpoint) newPDS(c *Config) error {
+	p, err := pdc.NewParams(c.PDS)
+	if err != nil {
+		return err
+	}
+	e.ackData = uint32(p.MaxAckData)
+	cp, err := ccc.NewParams(c.CC)
+	if err != nil {
+		return err
+	}
+	e.overhead = pds.NominalSize(udpLen + pds.RequestLen)
+	if c.CC.Control == ccc.ControlRCCC || c.CC.Control == ccc.ControlBoth {
+		e.overhead = pds.NominalSize(udpLen + pds.RequestCCLen)
+	}
+	table, err := pdc.NewTable(c.PDCs)
+	if err != nil {
+		return err
+	}
+	ids := c.PDCs.General + c.PDCs.Reserved
+	e.flows = make([]flow, ids+1)
+	e.cc, err = ccc.NewManager(ccc.ManagerConfig{Params: &cp, Contexts: c.Contexts + 1, PDCs: ids + 1, Seed: mix(0, c.Seed, 4), Now: c.Now})
+	if err != nil {
+		return err
+	}
+	contexts, err := ccc.NewTable(c.Contexts, mix(0, c.Seed, 5))
+	if err != nil {
+		return err
+	}
+	e.pds, err = pdc.NewManager(pdc.ManagerConfig{Params: &p, Table: table, CC: e.cc, Contexts: contexts, Memory: c.Memory,
+		Waiting: c.Waiting, RUDI: c.RUDI, Seed: mix(0, c.Seed, 6), Now: c.Now})
+	return err
+}

@@ -1,0 +1,220 @@
+package uetcc
+
+import (
+	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// An Event is the end of a message that this endpoint started. There is exactly
+// one for each.
+type Event struct {
+	Message Handle
+	Cookie  uint64
+	Outcome ses.Outcome
+	Cause   pdc.Cause // with ses.StatusPDS: why it could not be delivered
+}
+
+// Poll takes the oldest completion, false if there is none.
+func (e *Endpoint) Poll() (Event, bool) { return e.events.pop() }
+
+// completions is a ring of fixed length. A message is started only when there is
+// room for its end.
+type completions struct {
+	ring       []Event
+	head, tail uint32 // of the whole life
+}
+
+func (r *completions) init(n int) {
+	size := 1
+	for size < 2*n {
+		size *= 2
+	}
+	r.ring = make([]Event, size)
+}
+
+func (r *completions) len() int { return int(r.tail - r.head) }
+func (r *completions) cap() int { return len(r.ring) }
+
+func (r *completions) push(ev Event) {
+	r.ring[r.tail&uint32(len(r.ring)-1)] = ev
+	r.tail++
+}
+
+func (r *completions) pop() (Event, bool) {
+	if r.head == r.tail {
+		return Event{}, false
+	}
+	ev := r.ring[r.head&uint32(len(r.ring)-1)]
+	r.head++
+	return ev, true
+}
+
+// conclude does what follows from news about a message.
+func (e *Endpoint) conclude(now int64, h Handle, ev *ses.Event) {
+	switch ev.Kind {
+	case ses.EventDone:
+		e.finish(now, h, ev)
+	case ses.EventReady:
+		rec := e.message(h)
+		switch {
+		case rec.flags&msgQueued != 0: // the notice that no more packets come
+			e.pump(now, e.flowOf(rec))
+		case ev.At > now:
+			e.leave(now, rec)
+			e.retries.Arm(uint32(h&0xffff), ev.At)
+		default:
+			e.again(now, rec)
+		}
+	}
+}
+
+// finish ends a message.
+func (e *Endpoint) finish(now int64, h Handle, ev *ses.Event) {
+	rec := e.message(h)
+	out := Event{Message: h, Cookie: ev.Cookie, Outcome: ev.Outcome}
+	if rec.cause != pdc.CauseNone && ev.Outcome.Status != ses.StatusOK {
+		out.Outcome.Status, out.Cause = ses.StatusPDS, rec.cause
+	}
+	if rec.flags&msgFetch != 0 {
+		e.fetches--
+	}
+	e.leave(now, rec)
+	e.retries.Cancel(uint32(h & 0xffff))
+	*rec = message{}
+	e.events.push(out)
+}
+
+// retryPause is the wait before a message is tried again that found no PDC, ns.
+const retryPause = 1_000_000
+
+// again starts another attempt of a message.
+func (e *Endpoint) again(now int64, rec *message) {
+	e.leave(now, rec)
+	if e.dispatch(now, rec) != nil {
+		e.retries.Arm(uint32(rec.handle&0xffff), now+retryPause)
+	}
+}
+
+// drain takes the events of the manager.
+func (e *Endpoint) drain(now int64) {
+	for {
+		ev, ok := e.pds.Event()
+		if !ok {
+			break
+		}
+		switch ev.Kind {
+		case pdc.EventResponse, pdc.EventImplicit, pdc.EventError:
+			e.settled(now, &ev)
+		case pdc.EventMessage:
+			e.served(now, &ev)
+		case pdc.EventClosing:
+			if ev.Cause != pdc.CauseNone {
+				e.abandon(now, ev.PDC, ev.Cause)
+			}
+		case pdc.EventClosed:
+			e.abandon(now, ev.PDC, ev.Cause)
+			e.stats.Broken += uint64(e.target.ClosePeer(uint64(ev.PDC)))
+		}
+	}
+	if e.starved.head != 0 {
+		e.feed(now)
+	}
+}
+
+// settled takes the one outcome of a packet.
+func (e *Endpoint) settled(now int64, ev *pdc.Event) {
+	f := &e.flows[ev.PDC.ID()]
+	p := ses.PacketHandle(ev.Handle)
+	switch {
+	case ev.Handle>>48 == 0:
+		e.answers.release(ev.Handle)
+	case ev.Handle&ticketBit != 0:
+		e.unserved(now, p.Message(), ev.Cause)
+		return
+	default:
+		e.outcome(now, p, ev)
+	}
+	if f.pdc == ev.PDC && (f.held != 0 || f.answers.head != 0) {
+		e.pump(now, f)
+	}
+}
+
+// outcome tells the initiator what became of a packet of its own.
+func (e *Endpoint) outcome(now int64, p ses.PacketHandle, ev *pdc.Event) {
+	var y *ses.Reply
+	if ev.Kind == pdc.EventResponse && e.replyTo == ev.Handle {
+		y, e.replyTo = &e.ack, 0
+	}
+	var got ses.Event
+	var err error
+	if ev.Kind == pdc.EventError {
+		rec := e.message(p.Message())
+		if rec.handle == p.Message() && rec.cause == pdc.CauseNone {
+			rec.cause = ev.Cause
+		}
+		got, err = e.sender.Error(now, p, uint8(ev.Cause))
+	} else {
+		got, err = e.sender.RxRsp(now, p, y)
+	}
+	if err != nil {
+		return
+	}
+	if y != nil {
+		e.got, e.gotFor = got, p.Message()
+	}
+	e.conclude(now, p.Message(), &got)
+}
+
+// served gives a PDC to a message that waited for one.
+func (e *Endpoint) served(now int64, ev *pdc.Event) {
+	h := Handle(ev.Handle >> 32)
+	rec := e.message(h)
+	if rec.handle != h || rec.flags&msgWaiting == 0 {
+		return // given up meanwhile
+	}
+	if e.attach(now, rec, ev.PDC) != nil {
+		e.again(now, rec)
+	}
+}
+
+// unserved fails a message that no PDC became free for.
+func (e *Endpoint) unserved(now int64, h Handle, c pdc.Cause) {
+	rec := e.message(h)
+	if rec.handle != h || rec.flags&msgWaiting == 0 {
+		return
+	}
+	rec.cause = c
+	_ = e.Cancel(now, h)
+}
+
+// abandon fails what is queued for a PDC that is gone.
+func (e *Endpoint) abandon(now int64, h pdc.Handle, c pdc.Cause) {
+	f := &e.flows[h.ID()]
+	if f.pdc == h {
+		if c == pdc.CauseNone {
+			c = pdc.CauseClosed
+		}
+		f.ahead = submitAhead // nothing more is handed over
+		for f.held != 0 || e.take(now, f) {
+			e.fail(now, f, c)
+		}
+		e.answers.releaseAll(&f.answers)
+		f.belong(0)
+	}
+	if e.fetches > 0 {
+		e.abandonFetches(now, h, c)
+	}
+}
+
+// abandonFetches fails the messages whose data was to come on a PDC.
+func (e *Endpoint) abandonFetches(now int64, h pdc.Handle, c pdc.Cause) {
+	for i := range e.messages {
+		rec := &e.messages[i]
+		if rec.pdc == h && rec.flags&msgFetch != 0 {
+			if rec.cause == pdc.CauseNone {
+				rec.cause = c
+			}
+			_ = e.Cancel(now, rec.handle)
+		}
+	}
+}

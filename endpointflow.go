@@ -1,0 +1,183 @@
+package uetcc
+
+import (
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// submitAhead is how many packets of a PDC the manager is given before it sends
+// them, and submitLow at how few it is given more. The manager keeps a record of
+// each, so few is good; it takes turns between PDCs packet by packet, so few
+// suffice.
+const (
+	submitAhead = 16
+	submitLow   = 4
+)
+
+// A flow is what is to be handed to the manager for one PDC: the messages of an
+// initiator, whose packets do not interleave, or the answers of a target.
+type flow struct {
+	messages chain
+	answers  chain
+	pdc      pdc.Handle
+	ahead    int16 // packets handed over and not sent
+	nextWait uint16
+	waits    bool // in the chain of those that wait for memory
+
+	// The packet that is next, once it has been taken from its message.
+	held ses.PacketHandle
+	size uint16
+	form pds.NextHdr
+	eom  bool
+}
+
+// belong makes f the flow of h, if it is that of an earlier PDC.
+func (f *flow) belong(h pdc.Handle) {
+	if f.pdc != h {
+		*f = flow{pdc: h, nextWait: f.nextWait, waits: f.waits}
+	}
+}
+
+// A chain is a queue of messages, linked by their slots plus 1.
+type chain struct{ head, tail uint16 }
+
+func (c *chain) push(e *Endpoint, rec *message) {
+	i := uint16(rec.handle) + 1
+	rec.next = 0
+	if c.head == 0 {
+		c.head = i
+	} else {
+		e.messages[c.tail-1].next = i
+	}
+	c.tail = i
+}
+
+// remove takes rec out; nearly always it is the first.
+func (c *chain) remove(e *Endpoint, rec *message) {
+	i := uint16(rec.handle) + 1
+	if c.head == i {
+		if c.head = rec.next; c.head == 0 {
+			c.tail = 0
+		}
+		return
+	}
+	for j := c.head; j != 0; j = e.messages[j-1].next {
+		if p := &e.messages[j-1]; p.next == i {
+			if p.next = rec.next; p.next == 0 {
+				c.tail = j
+			}
+			return
+		}
+	}
+}
+
+func (e *Endpoint) enqueue(now int64, rec *message, f *flow) {
+	rec.flags |= msgQueued
+	f.messages.push(e, rec)
+	e.pump(now, f)
+}
+
+// pump hands packets of f to the manager as long as it takes them.
+func (e *Endpoint) pump(now int64, f *flow) {
+	if f.answers.head != 0 {
+		e.pumpAnswers(now, f)
+	}
+	for f.ahead < submitAhead {
+		if f.held == 0 && !e.take(now, f) {
+			return
+		}
+		rec := e.message(f.held.Message())
+		switch err := e.submit(now, f, rec); err {
+		case nil:
+			f.held = 0
+			f.ahead++
+			rec.left = max(rec.left-int64(f.size), 0)
+			if f.eom {
+				f.messages.remove(e, rec)
+				rec.flags &^= msgQueued
+			}
+		case pdc.ErrWindowFull, pdc.ErrRUDIFull:
+			return
+		case pdc.ErrNoMemory:
+			e.starve(f)
+			return
+		default:
+			e.fail(now, f, pdc.CauseClosed)
+		}
+	}
+}
+
+// take fetches the next packet of the first message of f.
+func (e *Endpoint) take(now int64, f *flow) bool {
+	if f.messages.head == 0 {
+		return false
+	}
+	rec := &e.messages[f.messages.head-1]
+	q := &e.tx
+	if ok, _ := e.sender.Next(now, rec.handle, q); !ok {
+		return false
+	}
+	if q.Request.Opcode == ses.OpcodeMsgError {
+		_ = e.pds.Withdraw(now, rec.pdc, rec.left)
+		rec.left = 0
+	}
+	f.held, f.form = q.Packet, pds.NextHdr(q.Request.Form)
+	f.size = uint16(e.overhead + int64(q.Request.Len()) + int64(q.Length))
+	f.eom = q.Request.Flags&ses.FlagEOM != 0
+	return true
+}
+
+func (e *Endpoint) submit(now int64, f *flow, rec *message) error {
+	p := pdc.Packet{Handle: uint64(f.held), Size: f.size, Next: f.form, EOM: f.eom}
+	if rec.mode == ses.ModeRUDI {
+		_, err := e.pds.SubmitRUDI(now, e.local, rec.peer, p)
+		return err
+	}
+	_, err := e.pds.Submit(now, f.pdc, p)
+	return err
+}
+
+// fail ends the packet that f holds: it cannot be sent.
+func (e *Endpoint) fail(now int64, f *flow, c pdc.Cause) {
+	p := f.held
+	f.held = 0
+	rec := e.message(p.Message())
+	if rec.cause == pdc.CauseNone {
+		rec.cause = c
+	}
+	if ev, err := e.sender.Error(now, p, uint8(c)); err == nil {
+		e.conclude(now, p.Message(), &ev)
+	}
+}
+
+// starve has f wait for memory of the manager.
+func (e *Endpoint) starve(f *flow) {
+	if f.waits {
+		return
+	}
+	i := uint16(f.pdc.ID())
+	f.waits, f.nextWait = true, 0
+	if e.starved.head == 0 {
+		e.starved.head = i
+	} else {
+		e.flows[e.starved.tail].nextWait = i
+	}
+	e.starved.tail = i
+}
+
+// feed goes on with flows that wait for memory, while there is some.
+func (e *Endpoint) feed(now int64) {
+	for e.starved.head != 0 && e.pds.FreeChunks() > 0 {
+		f := &e.flows[e.starved.head]
+		if e.starved.head = f.nextWait; e.starved.head == 0 {
+			e.starved.tail = 0
+		}
+		f.waits = false
+		free := e.pds.FreeChunks()
+		e.pump(now, f)
+		if f.waits && e.pds.FreeChunks() == free {
+			return
+		}
+	}
+}

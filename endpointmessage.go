@@ -1,0 +1,273 @@
+package uetcc
+
+import (
+	"errors"
+	"net/netip"
+
+	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// Errors of starting a message, beside those of packages ses and pdc.
+var (
+	// ErrAddress: the destination has no address.
+	ErrAddress = errors.New("uetcc: destination without an address")
+
+	// ErrEvents: as many completions wait to be fetched by [Endpoint.Poll] as
+	// messages may be in progress.
+	ErrEvents = errors.New("uetcc: completions not fetched")
+)
+
+// A Handle names a message of an [Endpoint]. The zero Handle is none.
+type Handle = ses.Handle
+
+// A Destination is where a message goes: a process on a fabric endpoint, and a
+// resource of that process.
+type Destination struct {
+	Address    netip.Addr
+	TC         uint8 // traffic class of the message's packets
+	Job        ses.JobID
+	PID        ses.PIDonFEP
+	Index      ses.ResourceIndex
+	Generation ses.Generation // as far as is known: the target corrects it
+	Absolute   bool           // PID is a number of the whole FEP, not one within the job
+}
+
+// A Message is what an application asks of a peer.
+type Message struct {
+	To     Destination
+	Mode   ses.Mode
+	Key    uint64 // memory key; the tag of a tagged send
+	Offset uint64 // from the start of the region
+	Length uint32 // bytes; up to ses.MaxMessage
+	Cookie uint64 // comes back with the completion and in each [Payload]
+
+	Tagged     bool            // Send: to the receive buffer with this tag
+	Fetch      bool            // Atomic: bring back the value before
+	Swap       ses.CompareSwap // Atomic: operation, type, and the operands of a compare and swap
+	HasData    bool            // HeaderData goes to the target's completion
+	HeaderData uint64
+	Initiator  uint32 // our rank, which means nothing to the transport
+}
+
+// message is what the endpoint keeps of a message in progress, besides what the
+// initiator does.
+type message struct {
+	peer   pdc.Addr
+	total  int64 // nominal bytes of all its packets
+	left   int64 // of these, announced and not submitted
+	handle Handle
+	pdc    pdc.Handle
+	job    ses.JobID
+	cause  pdc.Cause // first failure of the PDS
+	next   uint16    // in the chain it is in
+	mode   ses.Mode
+	tc     uint8
+	flags  msgFlags
+}
+
+type msgFlags uint8
+
+const (
+	msgFetch   msgFlags = 1 << iota // brings data back
+	msgWaiting                      // for a PDC
+	msgQueued                       // in a chain
+	msgLocked                       // keeps its PDC from closing
+)
+
+// Write starts to write to a region of a peer. The packets come out of
+// [Endpoint.Transmit] and the completion out of [Endpoint.Poll].
+//
+// Errors: [ErrAddress], [ErrEvents], ses.ErrFull, those of ses.Operation.Validate
+// and of pdc.Manager.Open. Then nothing has begun.
+func (e *Endpoint) Write(now int64, m *Message) (Handle, error) {
+	return e.start(now, m, ses.OpcodeWrite)
+}
+
+// Read starts to read from a region of a peer. What comes is placed by the caller,
+// see [Received]. Errors as with Write.
+func (e *Endpoint) Read(now int64, m *Message) (Handle, error) {
+	return e.start(now, m, ses.OpcodeRead)
+}
+
+// Send starts to send to a receive queue of a peer: with mode UUD one datagram.
+// Errors as with Write.
+func (e *Endpoint) Send(now int64, m *Message) (Handle, error) {
+	switch {
+	case m.Mode == ses.ModeUUD:
+		return e.start(now, m, ses.OpcodeDatagramSend)
+	case m.Tagged:
+		return e.start(now, m, ses.OpcodeTaggedSend)
+	default:
+		return e.start(now, m, ses.OpcodeSend)
+	}
+}
+
+// Atomic starts an atomic operation on the memory of a peer. Errors as with
+// Write.
+func (e *Endpoint) Atomic(now int64, m *Message) (Handle, error) {
+	if m.Fetch {
+		return e.start(now, m, ses.OpcodeFetchingAtomic)
+	}
+	return e.start(now, m, ses.OpcodeAtomic)
+}
+
+// Cancel gives a message up. What is in flight is still waited for; the completion
+// tells the rest. The error is ses.ErrStale.
+func (e *Endpoint) Cancel(now int64, h Handle) error {
+	ev, err := e.sender.Cancel(now, h)
+	if err != nil {
+		return err
+	}
+	e.conclude(now, h, &ev)
+	return nil
+}
+
+// Connect opens a PDC for messages like m, or finds it, before there is one: its
+// number and first PSN are known then. The errors are those of pdc.Manager.Open
+// but for ErrWaiting and ErrPaused, which are pdc.ErrNoPDC here.
+func (e *Endpoint) Connect(now int64, m *Message) (pdc.Handle, error) {
+	if !m.To.Address.IsValid() {
+		return 0, ErrAddress
+	}
+	h, err := e.pds.Open(now, e.keyOf(m.To.Address, m.To.Job, m.To.TC, m.Mode), noTicket)
+	if err == pdc.ErrWaiting || err == pdc.ErrPaused {
+		err = pdc.ErrNoPDC
+	}
+	return h, err
+}
+
+// keyOf returns the key of the PDCs that messages may use. It is overwritten by
+// the next call.
+func (e *Endpoint) keyOf(peer netip.Addr, job ses.JobID, tc uint8, mode ses.Mode) *pdc.InitiatorKey {
+	e.key.Destination, e.key.JobID, e.key.TC, e.key.Ordered = peer, uint32(job), tc, mode == ses.ModeROD
+	return &e.key
+}
+
+func (e *Endpoint) start(now int64, m *Message, op ses.Opcode) (Handle, error) {
+	switch {
+	case !m.To.Address.IsValid():
+		return 0, ErrAddress
+	case e.events.len()+e.sender.Messages() >= e.events.cap():
+		return 0, ErrEvents
+	}
+	e.op = ses.Operation{
+		Opcode: op, Mode: m.Mode, Relative: !m.To.Absolute, HasData: m.HasData, Job: m.To.Job, PID: m.To.PID, Index: m.To.Index,
+		Generation: m.To.Generation, Initiator: m.Initiator, Length: m.Length, BufferOffset: m.Offset, Key: m.Key,
+		HeaderData: m.HeaderData, Swap: m.Swap, Cookie: m.Cookie,
+	}
+	h, err := e.sender.Start(&e.op)
+	if err != nil {
+		return 0, err
+	}
+	rec := e.message(h)
+	*rec = message{peer: pdc.AddrFrom(m.To.Address), handle: h, job: m.To.Job, mode: m.Mode, tc: m.To.TC}
+	if op == ses.OpcodeRead || op == ses.OpcodeFetchingAtomic {
+		rec.flags |= msgFetch
+	}
+	rec.total = e.nominal(&e.op)
+	if err := e.dispatch(now, rec); err != nil {
+		_, _ = e.sender.Cancel(now, h)
+		*rec = message{}
+		return 0, err
+	}
+	if rec.flags&msgFetch != 0 {
+		e.fetches++
+	}
+	return h, nil
+}
+
+// message returns the record of a handle, live or not.
+func (e *Endpoint) message(h Handle) *message { return &e.messages[h&0xffff] }
+
+// nominal is what a message adds to the backlog.
+func (e *Endpoint) nominal(o *ses.Operation) int64 {
+	n := int64(o.Packets(uint32(e.mtu))) * (e.overhead + ses.StandardLen)
+	switch {
+	case o.Opcode == ses.OpcodeRead:
+	case o.Opcode.IsAtomic():
+		n += ses.AtomicLen
+	default:
+		n += int64(o.Length)
+	}
+	return n
+}
+
+// dispatch puts a message in the chain that its packets are taken from. A message
+// that waits for a PDC has none yet.
+func (e *Endpoint) dispatch(now int64, rec *message) error {
+	switch rec.mode {
+	case ses.ModeUUD:
+		rec.flags |= msgQueued
+		e.unsent.push(e, rec)
+		return nil
+	case ses.ModeRUDI:
+		e.enqueue(now, rec, &e.flows[0])
+		return nil
+	}
+	h, err := e.pds.Open(now, e.keyOf(rec.peer.Netip(), rec.job, rec.tc, rec.mode), ticketOf(rec.handle))
+	if err == pdc.ErrWaiting {
+		rec.flags |= msgWaiting
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return e.attach(now, rec, h)
+}
+
+// attach puts a message on a PDC.
+func (e *Endpoint) attach(now int64, rec *message, h pdc.Handle) error {
+	rec.flags &^= msgWaiting
+	if err := e.pds.Begin(h); err != nil {
+		return err
+	}
+	rec.left = rec.total
+	if err := e.pds.Announce(now, h, rec.left); err != nil {
+		_ = e.pds.EndMessage(now, h, 0)
+		return err
+	}
+	rec.pdc = h
+	if rec.flags&msgFetch != 0 && e.pds.Lock(h) == nil {
+		rec.flags |= msgLocked
+	}
+	f := &e.flows[h.ID()]
+	f.belong(h)
+	e.enqueue(now, rec, f)
+	return nil
+}
+
+// leave takes a message off its PDC, with what it will not send.
+func (e *Endpoint) leave(now int64, rec *message) {
+	if rec.flags&msgQueued != 0 {
+		e.chainOf(rec).remove(e, rec)
+		if rec.pdc != 0 {
+			_ = e.pds.EndMessage(now, rec.pdc, rec.left)
+		}
+	}
+	if rec.flags&msgLocked != 0 {
+		_ = e.pds.Unlock(now, rec.pdc)
+	}
+	rec.flags &^= msgQueued | msgLocked | msgWaiting
+	rec.pdc, rec.left = 0, 0
+}
+
+// flowOf returns the flow of a message that is queued.
+func (e *Endpoint) flowOf(rec *message) *flow { return &e.flows[rec.pdc.ID()] }
+
+// chainOf returns the chain of a message that is queued.
+func (e *Endpoint) chainOf(rec *message) *chain {
+	if rec.mode == ses.ModeUUD {
+		return &e.unsent
+	}
+	return &e.flowOf(rec).messages
+}
+
+// A ticket names a message that waits for a PDC, in the events of the manager. It
+// is no ses.PacketHandle: the attempts in those do not reach this bit.
+const ticketBit = 1 << 31
+
+// noTicket is one that no message has.
+const noTicket = ticketBit
+
+func ticketOf(h Handle) uint64 { return uint64(h)<<32 | ticketBit }

@@ -1,0 +1,247 @@
+package uetcc
+
+import (
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// Received is what the caller has to do with a packet. Placing the payload comes
+// before sending the reply.
+type Received struct {
+	Err error // why the packet was dropped; it changed nothing, but may have a reply
+
+	// Action says what to do with memory: ActionPlace to copy Length bytes, which
+	// begin at Payload of the packet; ActionAtomic to apply the operation of Request
+	// at Address; ActionRead to bring the bytes, see Answer; ActionAbort to forget
+	// the message whose bytes were placed with this Cookie.
+	Action  ses.Action
+	Check   ses.Check      // why a request was refused
+	Code    ses.ReturnCode // the answer to it
+	Message Handle         // ours that the data is for: its place is Offset; 0: it goes to Address
+	Cookie  uint64         // of the region, receive buffer or message of ours
+	Address uint64         // of the first byte, in the numbers of the region
+	Offset  uint32         // of the first byte, within its message
+	Length  uint32         // bytes; may be 0
+	Payload int            // where the packet's data begins
+
+	// Answer, if not 0, is to be passed to Endpoint.Answer with Length bytes.
+	Answer AnswerID
+
+	Complete   bool // with this packet a message of a peer is whole
+	HasData    bool // with Complete: HeaderData is for this side's completion
+	HeaderData uint64
+
+	PDC     pdc.Handle   // that the packet came on, if it was one
+	Request *ses.Request // what a peer asked for, until the next call; nil for other packets
+}
+
+// Receive takes a packet in. What to do with it is in r; the packet to send back,
+// if there is one, in reply, whose Packet is empty otherwise.
+func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
+	*r = Received{}
+	buf := reply.Packet[:cap(reply.Packet)]
+	reply.Packet, reply.Payload = buf[:0], Payload{}
+	if len(buf) < HeaderMax {
+		r.Err = pdc.ErrShortBuffer
+		return
+	}
+	size := in.Size
+	if size == 0 {
+		size = pds.NominalSize(udpLen + len(in.Packet))
+	}
+	e.in = pdc.In{Packet: in.Packet, Src: in.Src, Dst: in.Dst, Size: size, CE: in.CE, Trimmed: in.Trimmed}
+	e.pds.Receive(now, &e.in, buf, &e.res)
+	n := e.res.Reply
+	r.Err, r.PDC = e.res.Err, e.res.ID.PDC
+	e.replyTo = 0
+	switch e.res.Verdict {
+	case pdc.VerdictRequest:
+		n = e.onRequest(now, in, buf, r)
+	case pdc.VerdictResponse:
+		e.readResponse(in.Packet, r)
+	case pdc.VerdictRUDIRequest:
+		n = e.onRUDI(in, reply, buf, r)
+	case pdc.VerdictRUDIResponse:
+		e.readResponse(in.Packet, r)
+		e.onRUDIResponse(now)
+	case pdc.VerdictDatagram:
+		e.onDatagram(in, r)
+	}
+	e.drain(now)
+	if e.got.DataLength != 0 {
+		e.place(r)
+	}
+	if n > 0 {
+		e.control(reply, buf[:n], in.Dst, in.Src)
+	}
+}
+
+// readResponse reads the response that follows the PDS header. What cannot be read
+// fails the packet that it answers.
+func (e *Endpoint) readResponse(b []byte, r *Received) {
+	e.replyTo = e.res.Handle
+	n, err := e.ack.Decode(ses.Form(e.res.Next), b[e.res.Header:])
+	r.Payload = e.res.Header + n
+	if err != nil || int(e.ack.PayloadLength) > len(b)-r.Payload {
+		e.ack = ses.Reply{Form: ses.FormResponse, Verdict: ses.Verdict{Opcode: ses.ResponseExplicit, ReturnCode: ses.RCUncor}}
+	}
+}
+
+func (e *Endpoint) onRUDIResponse(now int64) {
+	ev := pdc.Event{Kind: pdc.EventResponse, Handle: e.res.Handle}
+	e.settled(now, &ev)
+}
+
+// place tells the caller where data for a message of ours belongs.
+func (e *Endpoint) place(r *Received) {
+	r.Action, r.Cookie, r.Offset, r.Length = ses.ActionPlace, e.got.Cookie, e.got.DataOffset, e.got.DataLength
+	r.Message = e.gotFor
+	e.got, e.gotFor = ses.Event{}, 0
+}
+
+// onRequest judges a new request and writes what there is to answer.
+func (e *Endpoint) onRequest(now int64, in *Datagram, buf []byte, r *Received) int {
+	form := ses.Form(e.res.Next)
+	if form == ses.FormResponseData || form == ses.FormResponseDataSmall {
+		e.readData(now, in.Packet, form, r)
+		return e.respond(now, pdc.RespondDefault, nil, buf)
+	}
+	mode := ses.ModeRUD
+	if t, _ := pds.PeekType(in.Packet); t.IsROD() {
+		mode = ses.ModeROD
+	}
+	if !e.judge(in.Packet, mode, r) {
+		e.stats.Refused++
+		return e.refuse(now, buf, r)
+	}
+	d := &e.decision
+	kind := pdc.RespondDefault
+	switch {
+	case d.NACK:
+		return e.refuse(now, buf, r)
+	case d.Action == ses.ActionRead, d.Action == ses.ActionAtomic && e.request.Opcode.IsFetch():
+		return e.promise(now, buf, r)
+	case d.Guaranteed:
+		kind = pdc.RespondGuaranteed
+	}
+	return e.respond(now, kind, d.Response.AppendTo(e.bytes[:0]), buf)
+}
+
+// judge has the target decide about the request that follows the PDS header. It
+// reports false if an answer to it would find no room; nothing has changed then.
+func (e *Endpoint) judge(b []byte, mode ses.Mode, r *Received) bool {
+	n, err := e.request.Decode(ses.Form(e.res.Next), b[e.res.Header:])
+	if err != nil {
+		e.request, n = ses.Request{}, 0 // of no form: UNSUPPORTED_OP
+	}
+	if e.answers.free == 0 && e.request.Opcode.IsFetch() && mode <= ses.ModeROD {
+		return false
+	}
+	d := &e.decision
+	r.Payload = e.res.Header + n
+	a := ses.Arrival{Peer: uint64(e.res.ID.PDC), Mode: mode, Payload: len(b) - r.Payload}
+	e.target.Receive(&e.request, a, d)
+	switch {
+	case d.Action == ses.ActionRead && int64(d.Length) > e.mtu:
+		e.target.Fail(&e.request, a, ses.RCOpViolation, d)
+	case d.Action == ses.ActionAtomic && e.request.Opcode.IsFetch() && d.Length > e.ackData:
+		e.target.Fail(&e.request, a, ses.RCAMOUnsupportedSize, d)
+	}
+	r.Action, r.Check, r.Code = d.Action, d.Check, d.Response.ReturnCode
+	r.Address, r.Cookie, r.Offset, r.Length = d.Address, d.Cookie, d.Offset, d.Length
+	r.Complete, r.HasData, r.HeaderData = d.Complete, d.HasData, d.HeaderData
+	r.Request = &e.request
+	return true
+}
+
+// respond gives the manager the answer to the request that has just arrived.
+func (e *Endpoint) respond(now int64, kind pdc.ResponseKind, b []byte, buf []byte) int {
+	e.response = pdc.Response{Kind: kind, Bytes: b}
+	if len(b) > 0 {
+		e.response.Next = pds.NextResponse
+	}
+	n, err := e.pds.Respond(now, e.res.ID, &e.response, buf)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// refuse asks the initiator to send the request again later.
+func (e *Endpoint) refuse(now int64, buf []byte, r *Received) int {
+	r.Action, r.Request = ses.ActionNone, nil
+	e.response = pdc.Response{Kind: pdc.RespondRefuse, Code: pds.NackNoSESMsgAvail}
+	n, _ := e.pds.Respond(now, e.res.ID, &e.response, buf)
+	return n
+}
+
+// promise answers a request for data. Few bytes ride in the acknowledgement, and
+// the caller brings them; more go in a packet of their own on the return
+// direction.
+func (e *Endpoint) promise(now int64, buf []byte, r *Received) int {
+	d := &e.decision
+	a, id := e.answers.take()
+	a.rx, a.address, a.cookie, a.length = e.res.ID, d.Address, d.Cookie, d.Length
+	a.last = e.request.Flags&ses.FlagEOM != 0
+	if a.reply = d.DataReply(0, 0, d.Length); e.request.MessageID == 0 {
+		a.reply = d.SmallDataReply(uint32(e.res.ID.PSN))
+	}
+	if a.owed = d.Length <= e.ackData; a.owed {
+		r.Answer = id
+		e.response = pdc.Response{Kind: pdc.RespondLater}
+		n, _ := e.pds.Respond(now, e.res.ID, &e.response, buf)
+		return n
+	}
+	n := e.respond(now, pdc.RespondDefault, d.Response.AppendTo(e.bytes[:0]), buf)
+	r.Action, r.Length = ses.ActionNone, 0 // the bytes are asked for when they are sent
+	f := &e.flows[e.res.ID.PDC.ID()]
+	f.belong(e.res.ID.PDC)
+	e.answers.push(&f.answers, id)
+	e.pumpAnswers(now, f)
+	return n
+}
+
+// readData takes a packet of data for a read of ours. It must come from where the
+// request went.
+func (e *Endpoint) readData(now int64, b []byte, form ses.Form, r *Received) {
+	n, err := e.ack.Decode(form, b[e.res.Header:])
+	r.Payload = e.res.Header + n
+	h := e.sender.Find(e.ack.ReadRequestID)
+	if err != nil || h == 0 || e.message(h).pdc != e.res.ID.PDC || int(e.ack.PayloadLength) > len(b)-r.Payload {
+		e.stats.StrayData++
+		return
+	}
+	ev, err := e.sender.RxData(now, &e.ack)
+	if err != nil {
+		e.stats.StrayData++
+		return
+	}
+	e.got, e.gotFor = ev, h
+	e.conclude(now, h, &ev)
+}
+
+// onRUDI answers a request that may come again.
+func (e *Endpoint) onRUDI(in, reply *Datagram, buf []byte, r *Received) int {
+	var h pds.RUDI
+	_, _ = h.Decode(in.Packet)
+	e.judge(in.Packet, ses.ModeRUDI, r)
+	d := &e.decision
+	e.response = pdc.Response{Kind: pdc.RespondGuaranteed, Next: pds.NextResponse}
+	if d.NACK {
+		e.response = pdc.Response{Kind: pdc.RespondRefuse, Code: pds.NackNoSESMsgAvail}
+	} else if d.Action == ses.ActionRead {
+		y := d.DataReply(0, 0, d.Length)
+		e.response.Next, e.response.Bytes = pds.NextResponseData, y.AppendTo(e.bytes[:0])
+		reply.Payload = Payload{Length: d.Length, Offset: d.Offset, Cookie: d.Cookie, Address: d.Address}
+		r.Action, r.Length = ses.ActionNone, 0
+	} else {
+		e.response.Bytes = d.Response.AppendTo(e.bytes[:0])
+	}
+	n, _ := e.pds.RespondRUDI(h.PktID, h.Flags&pds.FlagRetx != 0, &e.response, buf)
+	return n
+}
+
+func (e *Endpoint) onDatagram(in *Datagram, r *Received) {
+	e.judge(in.Packet, ses.ModeUUD, r)
+}

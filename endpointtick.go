@@ -1,0 +1,29 @@
+package uetcc
+
+// NextDeadline returns when to call [Endpoint.Tick], ns; false: nothing waits for
+// time to pass. It may be early; then Tick finds nothing to do.
+func (e *Endpoint) NextDeadline() (int64, bool) {
+	at, ok := e.pds.NextDeadline()
+	if r, has := e.retries.Next(); has && (!ok || r < at) {
+		return r, true
+	}
+	return at, ok
+}
+
+// Tick does what has become due by now: time-outs, retries, what waits for a PDC.
+// A call that is early or repeated does no harm.
+func (e *Endpoint) Tick(now int64) {
+	for done := false; !done; {
+		done = e.pds.Tick(now)
+		e.drain(now)
+	}
+	for {
+		i, ok := e.retries.Expire(now)
+		if !ok {
+			return
+		}
+		if rec := &e.messages[i]; rec.handle != 0 {
+			e.again(now, rec)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package uetcc
+
+import (
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// Transmit gives the next packet to send: its headers are in out.Packet, whose
+// capacity must be at least [HeaderMax], and out.Payload says what the caller
+// appends. It returns false when nothing may be sent now; every other call may
+// change that.
+func (e *Endpoint) Transmit(now int64, out *Datagram) bool {
+	buf := out.Packet[:cap(out.Packet)]
+	if len(buf) < HeaderMax {
+		return false
+	}
+	for e.pds.Transmit(now, buf, &e.out) {
+		o := &e.out
+		out.Src, out.Dst, out.Retx, out.Payload = o.Local, o.Peer, o.Retx, Payload{}
+		out.Entropy = o.Entropy
+		if o.Control {
+			e.control(out, buf[:o.Header], o.Local, o.Peer)
+			return true
+		}
+		if e.describe(now, out, buf) {
+			return true
+		}
+	}
+	return e.unsent.head != 0 && e.sendDatagram(now, out, buf)
+}
+
+// describe appends the semantic header to a data packet and says what follows.
+func (e *Endpoint) describe(now int64, out *Datagram, buf []byte) bool {
+	o := &e.out
+	out.TC, out.Size = o.TC, o.Size
+	if o.Handle>>48 == 0 {
+		a := e.answers.find(AnswerID(o.Handle))
+		if a == nil {
+			return false
+		}
+		out.Packet = a.reply.AppendTo(buf[:o.Header])
+		out.Payload = Payload{Length: a.length, Offset: a.reply.MessageOffset, Cookie: a.cookie, Address: a.address}
+		return true
+	}
+	p := ses.PacketHandle(o.Handle)
+	if !e.sender.Packet(p, &e.tx) {
+		return false
+	}
+	out.Packet = e.tx.Request.AppendTo(buf[:o.Header])
+	out.Payload = Payload{Length: e.tx.Length, Offset: e.tx.Offset, Message: p.Message(), Cookie: e.tx.Cookie}
+	if o.PDC == 0 {
+		out.TC = e.message(p.Message()).tc
+	}
+	if !o.Retx {
+		e.sentOne(now, o.PDC)
+	}
+	return true
+}
+
+// sentOne refills a flow from which a packet has been sent for the first time.
+func (e *Endpoint) sentOne(now int64, h pdc.Handle) {
+	f := &e.flows[h.ID()]
+	if f.ahead--; f.ahead <= submitLow && (f.messages.head != 0 || f.held != 0) {
+		e.pump(now, f)
+	}
+}
+
+// sendDatagram sends the packet of a message that is over with it.
+func (e *Endpoint) sendDatagram(now int64, out *Datagram, buf []byte) bool {
+	rec := &e.messages[e.unsent.head-1]
+	q := &e.tx
+	if ok, _ := e.sender.Next(now, rec.handle, q); !ok {
+		return false
+	}
+	n, _ := pdc.PutUUD(pds.NextHdr(q.Request.Form), buf)
+	out.Packet = q.Request.AppendTo(buf[:n])
+	out.Src, out.Dst, out.TC, out.Entropy, out.Retx = e.local, rec.peer, rec.tc, 0, false
+	out.Payload = Payload{Length: q.Length, Message: rec.handle, Cookie: q.Cookie}
+	out.Size = pds.NominalSize(udpLen + len(out.Packet) + int(q.Length))
+	if ev, err := e.sender.RxRsp(now, q.Packet, nil); err == nil {
+		e.conclude(now, rec.handle, &ev)
+	}
+	return true
+}
