@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 )
@@ -20,18 +21,33 @@ const (
 	evMemory                   // the memory behind a host has written something
 )
 
-// An event is flat and without pointers, so that the collector never looks at
-// the hundreds of thousands that pass by.
+// An event as it is handed out.
 type event struct {
 	at   int64 // picoseconds
 	a, b uint32
-	next uint32 // slot of the next one in the same bucket
 	kind eventKind
 }
 
+// A slot is an event in a bucket: 12 bytes without pointers.
+type slot struct {
+	off  uint32 // picoseconds from the start of the bucket
+	what uint32 // kind and a
+	b    uint32
+}
+
+// A chunk is a cache line of slots, so that emptying a bucket waits for memory
+// once in five events.
+type chunk struct {
+	slots [chunkSlots]slot
+	next  uint32 // chunk of the same bucket; of the last: the first
+}
+
 const (
-	wheelBits    = 14
+	chunkSlots   = 5
+	whatBits     = 28 // of a: ports, connections and transfers are fewer
+	wheelBits    = 12
 	wheelBuckets = 1 << wheelBits
+	maxShift     = 31 // off is 32 bits
 )
 
 // An eventQueue hands out events in the order {time, order of insertion}.
@@ -45,15 +61,14 @@ type eventQueue struct {
 	shift uint
 	tick  int64 // number of the bucket in cur
 
-	cur     []event // the bucket that is being handed out, sorted
+	cur     []slot // the bucket that is being handed out, sorted
 	curNext int
 
-	slots  []event // of the buckets; slot 0 is not used
-	free   uint32  // list of free slots
-	tail   [wheelBuckets]uint32
+	chunks []chunk // of the buckets; chunk 0 is not used
+	free   uint32  // list of free chunks
 	used   [wheelBuckets / 64]uint64
-	usedUp [wheelBuckets / 64 / 64]uint64
-	held   int // events in buckets
+	tail   [wheelBuckets]uint32 // last chunk << 3 | slots used in it; 0: empty
+	held   int                  // events in buckets
 
 	far farHeap
 	seq uint64 // of insertions into far
@@ -62,8 +77,8 @@ type eventQueue struct {
 // newEventQueue makes a queue that is fast for delays up to horizon picoseconds
 // and right for all.
 func newEventQueue(horizon int64) *eventQueue {
-	q := &eventQueue{slots: make([]event, 1, 1024)}
-	for int64(wheelBuckets)<<q.shift <= horizon+horizon/4 {
+	q := &eventQueue{chunks: make([]chunk, 1, 512)}
+	for q.shift < maxShift && int64(wheelBuckets)<<q.shift <= horizon+horizon/8 {
 		q.shift++
 	}
 	return q
@@ -74,57 +89,74 @@ func (q *eventQueue) len() int { return len(q.cur) - q.curNext + q.held + len(q.
 
 // push adds an event at time at, not before the event that was popped last.
 func (q *eventQueue) push(at int64, kind eventKind, a, b uint32) {
-	switch tick := at >> q.shift; {
+	tick := at >> q.shift
+	s := slot{off: uint32(at - tick<<q.shift), what: uint32(kind)<<whatBits | a, b: b}
+	switch {
 	case tick-q.tick >= wheelBuckets:
 		q.seq++
-		q.far.push(farEvent{event{at: at, a: a, b: b, kind: kind}, q.seq})
+		q.far.push(farEvent{at: at, seq: q.seq, slot: s})
 	case tick > q.tick:
-		q.put(tick, event{at: at, a: a, b: b, kind: kind})
+		q.put(tick, s)
 	default:
-		q.insert(event{at: at, a: a, b: b, kind: kind})
+		q.insert(s)
 	}
 }
 
-// insert sorts e into the bucket that is being handed out.
-func (q *eventQueue) insert(e event) {
-	q.cur = append(q.cur, e)
+// insert sorts s into the bucket that is being handed out.
+func (q *eventQueue) insert(s slot) {
+	q.cur = append(q.cur, s)
 	i := len(q.cur) - 1
-	for ; i > q.curNext && q.cur[i-1].at > e.at; i-- {
+	for ; i > q.curNext && q.cur[i-1].off > s.off; i-- {
 		q.cur[i] = q.cur[i-1]
 	}
-	q.cur[i] = e
+	q.cur[i] = s
 }
 
-func (q *eventQueue) put(tick int64, e event) {
-	s := q.free
-	if s != 0 {
-		q.free = q.slots[s].next
-	} else {
-		s = uint32(len(q.slots))
-		q.slots = append(q.slots, event{})
-	}
+func (q *eventQueue) put(tick int64, s slot) {
 	b := tick & (wheelBuckets - 1)
-	if t := q.tail[b]; t != 0 { // a ring: the newest points at the oldest
-		e.next = q.slots[t].next
-		q.slots[t].next = s
-	} else {
-		e.next = s
-		q.used[b>>6] |= 1 << (b & 63)
-		q.usedUp[b>>12] |= 1 << (b >> 6 & 63)
-	}
-	q.slots[s] = e
-	q.tail[b] = s
 	q.held++
+	t := q.tail[b]
+	if n := t & 7; t != 0 && n < chunkSlots {
+		q.chunks[t>>3].slots[n] = s
+		q.tail[b]++
+		return
+	}
+	c := q.newChunk()
+	if t != 0 {
+		q.chunks[c].next = q.chunks[t>>3].next
+		q.chunks[t>>3].next = c
+	} else {
+		q.chunks[c].next = c
+		q.used[b>>6] |= 1 << (b & 63)
+	}
+	q.chunks[c].slots[0] = s
+	q.tail[b] = c<<3 | 1
 }
 
-// pop takes the next event, false if there is none.
-func (q *eventQueue) pop() (event, bool) {
-	if q.curNext == len(q.cur) && !q.advance() {
-		return event{}, false
+func (q *eventQueue) newChunk() uint32 {
+	c := q.free
+	if c == 0 {
+		q.chunks = append(q.chunks, chunk{})
+		return uint32(len(q.chunks) - 1)
 	}
-	e := q.cur[q.curNext]
+	q.free = q.chunks[c].next
+	return c
+}
+
+// drained reports whether the bucket at hand is used up: advance comes next.
+func (q *eventQueue) drained() bool { return q.curNext == len(q.cur) }
+
+// take hands out the next event of the bucket at hand.
+func (q *eventQueue) take() event {
+	e := q.cur[q.curNext].event()
+	e.at = q.tick<<q.shift + int64(q.cur[q.curNext].off)
 	q.curNext++
-	return e, true
+	return e
+}
+
+// event unpacks all but the time, which depends on the bucket.
+func (s *slot) event() event {
+	return event{a: s.what & (1<<whatBits - 1), b: s.b, kind: eventKind(s.what >> whatBits)}
 }
 
 // advance moves to the next bucket that holds something.
@@ -140,7 +172,7 @@ func (q *eventQueue) advance() bool {
 	}
 	for len(q.far) > 0 && q.far[0].at>>q.shift-q.tick < wheelBuckets {
 		e := q.far.pop()
-		q.put(e.at>>q.shift, e)
+		q.put(e.at>>q.shift, e.slot)
 	}
 	q.load(q.tick & (wheelBuckets - 1))
 	return true
@@ -153,77 +185,52 @@ func (q *eventQueue) nextUsed() int64 {
 	if w := q.used[from>>6] >> (from & 63); w != 0 {
 		return q.tick + 1 + int64(bits.TrailingZeros64(w))
 	}
-	word := from >> 6
-	for i := int64(1); ; i++ { // at most all 256 words, in steps of up to 64
-		w := (word + i) & (wheelBuckets/64 - 1)
-		if up := q.usedUp[w>>6] >> (w & 63); up == 0 {
-			i += 63 - w&63
-			continue
-		} else if skip := int64(bits.TrailingZeros64(up)); skip > 0 {
-			i += skip
-			w = (word + i) & (wheelBuckets/64 - 1)
+	for i := from>>6 + 1; ; i++ { // at most all 64 words
+		i &= wheelBuckets/64 - 1
+		if w := q.used[i]; w != 0 {
+			b := i<<6 + int64(bits.TrailingZeros64(w))
+			return q.tick + 1 + (b-from)&(wheelBuckets-1)
 		}
-		b := w<<6 + int64(bits.TrailingZeros64(q.used[w]))
-		return q.tick + 1 + (b-from)&(wheelBuckets-1)
 	}
 }
 
 // load empties bucket b into cur and sorts it.
 func (q *eventQueue) load(b int64) {
-	last := q.tail[b]
-	s := q.slots[last].next
-	first := s
-	sorted, before := true, int64(0)
-	for {
-		e := q.slots[s]
-		sorted = sorted && e.at >= before
-		before = e.at
-		q.cur = append(q.cur, e)
-		if s == last {
-			break
-		}
-		s = e.next
+	last := q.tail[b] >> 3
+	first := q.chunks[last].next
+	for c := first; c != last; c = q.chunks[c].next {
+		q.cur = append(q.cur, q.chunks[c].slots[:]...)
 	}
-	q.slots[last].next = q.free
+	q.cur = append(q.cur, q.chunks[last].slots[:q.tail[b]&7]...)
+	q.chunks[last].next = q.free
 	q.free = first
 	q.held -= len(q.cur)
 	q.tail[b] = 0
-	if q.used[b>>6] &^= 1 << (b & 63); q.used[b>>6] == 0 {
-		q.usedUp[b>>12] &^= 1 << (b >> 6 & 63)
-	}
-	if !sorted {
-		q.sort()
-	}
+	q.used[b>>6] &^= 1 << (b & 63)
+	q.sort()
 }
 
 // sort orders cur by time and keeps the order of insertion otherwise. Most
 // buckets hold a handful.
 func (q *eventQueue) sort() {
-	if len(q.cur) > 48 {
-		slices.SortStableFunc(q.cur, func(x, y event) int {
-			switch {
-			case x.at < y.at:
-				return -1
-			case x.at > y.at:
-				return 1
-			}
-			return 0
-		})
+	if len(q.cur) > 64 {
+		slices.SortStableFunc(q.cur, func(x, y slot) int { return cmp.Compare(x.off, y.off) })
 		return
 	}
 	for i := 1; i < len(q.cur); i++ {
-		e, j := q.cur[i], i
-		for ; j > 0 && q.cur[j-1].at > e.at; j-- {
+		s, j := q.cur[i], i
+		for ; j > 0 && q.cur[j-1].off > s.off; j-- {
 			q.cur[j] = q.cur[j-1]
 		}
-		q.cur[j] = e
+		q.cur[j] = s
 	}
 }
 
 // farEvent is an event beyond the wheel, with its order of insertion.
 type farEvent struct {
-	event
+	at  int64
 	seq uint64
+	slot
 }
 
 func (e *farEvent) before(o *farEvent) bool {
@@ -247,9 +254,9 @@ func (h *farHeap) push(e farEvent) {
 	}
 }
 
-func (h *farHeap) pop() event {
+func (h *farHeap) pop() farEvent {
 	s := *h
-	e := s[0].event
+	e := s[0]
 	last := len(s) - 1
 	s[0] = s[last]
 	s = s[:last]

@@ -10,6 +10,14 @@ import (
 	"github.com/uetcc/uetcc/internal/alloctest"
 )
 
+// pop takes the next event, false if there is none.
+func (q *eventQueue) pop() (event, bool) {
+	if q.drained() && !q.advance() {
+		return event{}, false
+	}
+	return q.take(), true
+}
+
 // The queue against a slice that is sorted by {time, order of insertion}, with
 // delays from nothing to far beyond the wheel and many equal times.
 func TestEventQueueOrder(t *testing.T) {
@@ -42,6 +50,7 @@ func TestEventQueueOrder(t *testing.T) {
 				}
 				require.Equal(t, slow[0], entry{e.at, e.a})
 				require.Equal(t, ^e.a, e.b)
+				require.Equal(t, evTimer, e.kind)
 				now, slow = e.at, slow[1:]
 			}
 		}

@@ -1,6 +1,8 @@
 package fabric
 
 import (
+	"compress/gzip"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,7 +18,12 @@ func loadMatrix(t testing.TB, name string) *Matrix {
 	f, err := os.Open(filepath.Join("testdata", name))
 	require.NoError(t, err)
 	defer f.Close()
-	m, err := ParseMatrix(name, f)
+	r := io.Reader(f)
+	if strings.HasSuffix(name, ".gz") {
+		r, err = gzip.NewReader(f)
+		require.NoError(t, err)
+	}
+	m, err := ParseMatrix(name, r)
 	require.NoError(t, err)
 	return m
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/uetcc/uetcc/hw/switchq"
 )
 
-// A port sends into one direction of a link. Ports 0 to hosts-1 are those of the
+// A port sends into one direction of a link; 64 bytes. Ports 0 to hosts-1 are those of the
 // hosts, in their order.
 type port struct {
 	busy    int64  // ps: until then a packet is being sent
@@ -23,7 +23,6 @@ type port struct {
 	passed, passedBytes int64
 
 	data, answers int64 // packets sent
-	lost          int64 // into a dead link
 }
 
 // serialization of size bytes, ps.
@@ -62,11 +61,12 @@ type net struct {
 	tierOf      []uint8
 	tierFirst   [4]uint32 // first switch of each tier, and one past the last
 	alive       [][]uint32
+	lost        map[uint32]int64 // packets that met a dead port
 	kinds       map[switchq.Config]uint16
 }
 
 func newNet(c *Config) (*net, error) {
-	n := &net{hosts: uint32(c.Topology.Nodes), kinds: map[switchq.Config]uint16{}}
+	n := &net{hosts: uint32(c.Topology.Nodes), kinds: map[switchq.Config]uint16{}, lost: map[uint32]int64{}}
 	if err := n.build(c); err != nil {
 		return nil, err
 	}

@@ -187,12 +187,12 @@ func (s *sim) queueResults(r *Result) {
 		q, p := s.queues[i].Counters(), &s.ports[i]
 		s.count.Trimmed += q.Trimmed
 		s.count.Marked += q.Marked
-		if q.In+p.lost == 0 {
+		if q.In+s.lost[i] == 0 {
 			continue
 		}
 		r.Queues = append(r.Queues, QueueResult{
 			Port: i, Name: s.name(i), LastHop: p.peer < s.hosts, Packets: q.In + p.passed, Bytes: q.InBytes + p.passedBytes,
-			Peak: q.PeakLow, Marked: q.Marked, Trimmed: q.Trimmed, Dropped: q.Dropped + p.lost, FirstTrim: s.firstTrim(i),
+			Peak: q.PeakLow, Marked: q.Marked, Trimmed: q.Trimmed, Dropped: q.Dropped + s.lost[i], FirstTrim: s.firstTrim(i),
 		})
 	}
 }

@@ -47,19 +47,22 @@ var mixed = ccc.EntropyConfig{Scheme: ccc.SchemeMixed, Values: 64}
 func TestRunAgainstHtsim(t *testing.T) {
 	for _, tc := range []struct {
 		matrix, topology string
+		paths            int
 		mean, max        float64 // us
 	}{
-		{"one.cm", "", 176.2, 176.2},
-		{"incast.cm", "", 2179.2, 2478.5},
-		{"outcast_incast.cm", "", 1565.7, 1638.1},
-		{"perm_16n_16c_2MB.cm", "", 193.0, 198.7},
-		{"perm_32n_32c_2MB.cm", "leaf_spine_tiny.topo", 498.2, 732.6},
-		{"perm_128n_128c_2MB.cm", "", 193.3, 202.0},
-		{"perm_128n_128c_2MB.cm", "fat_tree_128_4os.topo", 566.6, 784.0},
-		{"incast_128.cm", "", 20170.2, 21029.3},
+		{"one.cm", "", 64, 176.2, 176.2},
+		{"incast.cm", "", 64, 2179.2, 2478.5},
+		{"outcast_incast.cm", "", 64, 1565.7, 1638.1},
+		{"perm_16n_16c_2MB.cm", "", 64, 193.0, 198.7},
+		{"perm_32n_32c_2MB.cm", "leaf_spine_tiny.topo", 64, 498.2, 732.6},
+		{"perm_128n_128c_2MB.cm", "", 64, 193.3, 202.0},
+		{"perm_128n_128c_2MB.cm", "fat_tree_128_4os.topo", 64, 566.6, 784.0},
+		{"incast_128.cm", "", 64, 20170.2, 21029.3},
+		{"perm_1024n_1024c_0u_2000000b.cm.gz", "", 128, 193.9, 200.5},
 	} {
 		t.Run(strings.TrimSpace(tc.matrix+" "+tc.topology), func(t *testing.T) {
 			c := Config{Matrix: loadMatrix(t, tc.matrix), Rules: RulesHTSim, Entropy: mixed, Seed: 13}
+			c.Entropy.Values = tc.paths
 			if tc.topology != "" {
 				c.Topology = loadTopology(t, tc.topology)
 			}
@@ -135,6 +138,19 @@ func TestRunObserveRefusesNothing(t *testing.T) {
 	off := run(t, c)
 	c.Mode = ccc.ModeObserve
 	require.Equal(t, off.Totals.Trimmed, run(t, c).Totals.Trimmed)
+}
+
+// Memory goes with connections, not with packets: four times the bytes, no more
+// allocations but for queues that peak a little higher.
+func TestRunAllocatesPerConnection(t *testing.T) {
+	allocs := func(size int64) float64 {
+		m := loadMatrix(t, "perm_16n_16c_2MB.cm")
+		for i := range m.Flows {
+			m.Flows[i].Size = size
+		}
+		return testing.AllocsPerRun(1, func() { run(t, Config{Matrix: m, Entropy: mixed}) })
+	}
+	require.InEpsilon(t, allocs(2_000_000), allocs(8_000_000), 0.1)
 }
 
 // Random small fabrics, loads, losses and schemes: run asserts that all is

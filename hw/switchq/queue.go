@@ -22,6 +22,7 @@ type Queue struct {
 	bytes  [numClasses]int64
 	credit int64 // 1/256 bytes that TC_med may send ahead of waiting TC_low
 	count  Counters
+	_      [48]byte // a slab of queues has each on four lines of its own
 }
 
 // Counters of a queue since it was made. In packets unless the name says bytes.
@@ -30,9 +31,12 @@ type Queue struct {
 //	InBytes = OutBytes + queued + CutBytes + DroppedBytes
 //	In      = Out + queued + Dropped
 type Counters struct {
-	In, Out, Marked, Trimmed, Dropped         int64
-	InBytes, OutBytes, CutBytes, DroppedBytes int64
-	PeakLow                                   int64 // most bytes of TC_low ever waiting
+	In, Out           int64
+	InBytes, OutBytes int64
+	PeakLow           int64 // most bytes of TC_low ever waiting
+
+	Marked, Trimmed, Dropped int64
+	CutBytes, DroppedBytes   int64
 }
 
 // Verdict is what [Queue.Enqueue] did.

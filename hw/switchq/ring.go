@@ -3,9 +3,9 @@ package switchq
 // A ring is a first-in first-out queue of packets. It doubles when full and
 // never shrinks, so that a queue that has seen its peak does not allocate.
 type ring struct {
-	buf  []Packet // length a power of two, or 0
 	head uint32   // counts packets taken; index head & (len-1)
 	n    uint32   // packets held
+	buf  []Packet // length a power of two, or 0
 }
 
 func (r *ring) push(p Packet) {
