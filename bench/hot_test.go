@@ -1,0 +1,441 @@
+package bench_test
+
+import (
+	"go/version"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A demand is what a hot function must keep, beyond that nothing in it may escape
+// or move to the heap.
+type demand uint8
+
+const (
+	inlines  demand = 1 << iota // into its callers
+	noBounds                    // no bounds check is left in it
+)
+
+// hot is every function that a packet may run through: one line each. The names
+// are the compiler's. A function that is inlined into another one is looked at
+// there too, so helpers are listed only where they must inline or are too large
+// to.
+var hot = []struct {
+	pkg, name string
+	must      demand
+}{
+	{".", "(*Parser).UDP", inlines},
+	{".", "(*Parser).IP", inlines},
+	{".", "(*Parser).Ethernet", 0},
+	{".", "(*Parser).anyFrame", 0},
+	{".", "(*Parser).ip", 0},
+	{".", "(*Packet).decode", 0},
+	{".", "(*Packet).header", 0},
+	{".", "(*Packet).decodeSES", 0},
+	{".", "(*Packet).place", inlines},
+	{".", "(*Packet).AppendTo", 0},
+	{".", "(*Frame).AppendTo", 0},
+	{".", "(*Frame).putIP4", 0},
+	{".", "(*Frame).putTransport", inlines},
+
+	{"nscc", "(*Window).CanSend", inlines | noBounds},
+	{"nscc", "(*Window).OnSend", inlines | noBounds},
+	{"nscc", "(*Window).AckRequest", inlines | noBounds},
+	{"nscc", "(*Window).OnACK", noBounds},
+	{"nscc", "(*Window).onACK", noBounds},
+	{"nscc", "(*Window).count", inlines | noBounds},
+	{"nscc", "(*Window).held", inlines | noBounds},
+	{"nscc", "(*Window).streak", inlines | noBounds},
+	{"nscc", "(*Window).average", inlines | noBounds},
+	{"nscc", "(*Window).fastIncrease", inlines | noBounds},
+	{"nscc", "(*Window).decrease", inlines | noBounds},
+	{"nscc", "(*Window).fulfil", inlines | noBounds},
+	{"nscc", "(*Window).quickAdapt", inlines | noBounds},
+	{"nscc", "(*Window).openPeriod", inlines | noBounds},
+	{"nscc", "(*Window).penalise", inlines | noBounds},
+	{"nscc", "(*Window).OnNACK", noBounds},
+	{"nscc", "(*Window).OnInferredLoss", inlines | noBounds},
+	{"nscc", "(*Window).OnUnmark", inlines | noBounds},
+	{"nscc", "(*Window).SampleBase", inlines | noBounds},
+	{"nscc", "(*Window).Cwnd", inlines | noBounds},
+	{"nscc", "(*Window).Inflight", inlines | noBounds},
+	{"nscc", "(*RcvdBytes).Add", inlines | noBounds},
+	{"nscc", "(*RcvdBytes).Units", inlines | noBounds},
+	{"nscc", "(*RcvdTracker).Advance", inlines | noBounds},
+	{"nscc", "RTT", inlines | noBounds},
+
+	{"pds", "(*Prologue).Decode", inlines | noBounds},
+	{"pds", "(*Request).Decode", noBounds},
+	{"pds", "(*Request).put", 0},
+	{"pds", "(*Request).AppendTo", 0},
+	{"pds", "(*Ack).Decode", noBounds},
+	{"pds", "(*Ack).get", inlines},
+	{"pds", "(*Ack).put", inlines},
+	{"pds", "(*Ack).AppendTo", 0},
+	{"pds", "(*AckCC).Decode", noBounds},
+	{"pds", "(*AckCC).Encode", noBounds},
+	{"pds", "(*AckCC).AppendTo", 0},
+	{"pds", "(*AckCC).NSCC", inlines | noBounds},
+	{"pds", "(*AckCC).Credit", inlines | noBounds},
+	{"pds", "(*SACK).get", inlines},
+	{"pds", "(*SACK).put", inlines},
+	{"pds", "(*NSCCState).get", inlines | noBounds},
+	{"pds", "(*NSCCState).put", inlines | noBounds},
+	{"pds", "(*CreditState).get", inlines | noBounds},
+	{"pds", "(*CreditState).put", inlines | noBounds},
+	{"pds", "(*Nack).Decode", noBounds},
+	{"pds", "(*Nack).put", inlines},
+	{"pds", "(*Nack).AppendTo", 0},
+	{"pds", "(*Control).Decode", noBounds},
+	{"pds", "(*Entropy).Decode", inlines | noBounds},
+	{"pds", "PSN.Diff", inlines | noBounds},
+	{"pds", "PSN.After", inlines | noBounds},
+	{"pds", "PSN.Add", inlines | noBounds},
+	{"pds", "PSN.InWindow", inlines | noBounds},
+	{"pds", "PeekType", inlines | noBounds},
+	{"pds", "PatchRetx", inlines | noBounds},
+	{"pds", "PatchClearPSN", 0},
+
+	{"pds/pdc", "(*RecvWindow).Classify", noBounds},
+	{"pds/pdc", "(*RecvWindow).Accept", noBounds},
+	{"pds/pdc", "(*RecvWindow).advance", inlines | noBounds},
+	{"pds/pdc", "(*RecvWindow).has", inlines | noBounds},
+	{"pds/pdc", "(*RecvWindow).CACK", inlines | noBounds},
+	{"pds/pdc", "(*RecvWindow).SACK", inlines | noBounds},
+	{"pds/pdc", "(*RecvWindow).SACKBase", inlines | noBounds},
+	{"pds/pdc", "(*RecvWindow).Clear", inlines | noBounds},
+	{"pds/pdc", "(*SendWindow).OnACK", 0},
+	{"pds/pdc", "(*SendWindow).ackOne", 0},
+	{"pds/pdc", "(*SendWindow).releaseTo", 0},
+	{"pds/pdc", "(*SendWindow).merge", 0},
+	{"pds/pdc", "(*SendWindow).arrived", 0},
+	{"pds/pdc", "(*SendWindow).sent", 0},
+	{"pds/pdc", "(*SendWindow).push", 0},
+	{"pds/pdc", "(*SendWindow).dropTo", 0},
+	{"pds/pdc", "(*SendWindow).mayStart", inlines},
+	{"pds/pdc", "(*SendWindow).inPeerWindow", inlines},
+	{"pds/pdc", "(*Table).ByID", inlines},
+	{"pds/pdc", "(*Table).Match", 0},
+	{"pds/pdc", "(*Table).Target", 0},
+	{"pds/pdc", "(*Memory).takeChunk", inlines},
+	{"pds/pdc", "(*Memory).putChunk", inlines},
+	{"pds/pdc", "(*Manager).Receive", 0},
+	{"pds/pdc", "(*Manager).receiveRequest", 0},
+	{"pds/pdc", "(*Manager).receiveACK", 0},
+	{"pds/pdc", "(*Manager).receiveNACK", 0},
+	{"pds/pdc", "(*Manager).accept", 0},
+	{"pds/pdc", "(*Manager).Transmit", 0},
+	{"pds/pdc", "(*Manager).transmitData", 0},
+	{"pds/pdc", "(*Manager).putRequest", 0},
+	{"pds/pdc", "(*Manager).putACK", 0},
+	{"pds/pdc", "(*Manager).sackAndState", 0},
+	{"pds/pdc", "(*Manager).Submit", 0},
+	{"pds/pdc", "(*Manager).afterACK", 0},
+	{"pds/pdc", "(*Manager).Tick", 0},
+	{"pds/pdc", "(*Manager).NextDeadline", 0},
+	{"pds/pdc", "(*Manager).byID", inlines},
+	{"pds/pdc", "(*Manager).arm", 0},
+
+	{"ses", "(*Request).Decode", noBounds},
+	{"ses", "(*Request).decode", 0},
+	{"ses", "(*Request).decodeStandard", 0},
+	{"ses", "(*Request).AppendTo", 0},
+	{"ses", "(*Standard).Decode", noBounds},
+	{"ses", "(*Medium).Decode", noBounds},
+	{"ses", "(*Small).Decode", noBounds},
+	{"ses", "(*Response).Decode", noBounds},
+	{"ses", "(*Response).AppendTo", 0},
+	{"ses", "(*Common).get", inlines | noBounds},
+	{"ses", "(*Common).put", noBounds},
+	{"ses", "(*Verdict).get", inlines | noBounds},
+	{"ses", "(*Target).Receive", noBounds},
+	{"ses", "(*Target).whole", noBounds},
+	{"ses", "(*Target).fragment", noBounds},
+	{"ses", "(*Target).check", 0},
+	{"ses", "(*Target).locate", 0},
+	{"ses", "(*Target).commit", 0},
+	{"ses", "(*Target).find", 0},
+	{"ses", "(*Initiator).Next", 0},
+	{"ses", "(*Initiator).RxRsp", 0},
+
+	{"ccc", "(*Context).OnNewData", noBounds},
+	{"ccc", "(*Context).OnSend", noBounds},
+	{"ccc", "(*Context).OnACK", inlines | noBounds},
+	{"ccc", "(*Context).onACK", noBounds},
+	{"ccc", "(*Context).OnNACK", noBounds},
+	{"ccc", "(*Context).OnInferredLoss", noBounds},
+	{"ccc", "(*Context).OnCreditUpdate", noBounds},
+	{"ccc", "(*Context).Decide", noBounds},
+	{"ccc", "(*Context).bound", noBounds},
+	{"ccc", "(*Context).refusal", noBounds},
+	{"ccc", "(*Context).windowRoom", inlines | noBounds},
+	{"ccc", "(*Context).creditRoom", inlines | noBounds},
+	{"ccc", "(*Context).evaluate", noBounds},
+	{"ccc", "(*Context).unmark", noBounds},
+	{"ccc", "(*Context).touch", inlines | noBounds},
+	{"ccc", "(*Manager).OnNewData", 0},
+	{"ccc", "(*Manager).OnSend", 0},
+	{"ccc", "(*Manager).OnACK", 0},
+	{"ccc", "(*Manager).OnNACK", 0},
+	{"ccc", "(*Manager).OnInferredLoss", 0},
+	{"ccc", "(*Manager).OnCreditUpdate", 0},
+	{"ccc", "(*Manager).SendParams", 0},
+	{"ccc", "(*Manager).Next", 0},
+	{"ccc", "(*Manager).Touch", 0},
+	{"ccc", "(*Manager).Tick", 0},
+	{"ccc", "(*Manager).Post", 0},
+	{"ccc", "(*Manager).Drain", 0},
+	{"ccc", "(*Manager).settle", 0},
+	{"ccc", "(*Manager).live", inlines},
+	{"ccc", "(*Manager).Refresh", inlines},
+	{"ccc", "(*Gate).TryReserve", inlines | noBounds},
+	{"ccc", "(*Gate).GiveBack", inlines | noBounds},
+	{"ccc", "(*inbox).push", inlines},
+	{"ccc", "(*inbox).pop", inlines},
+	{"ccc", "(*Entropy).Next", 0},
+	{"ccc", "(*Entropy).Feedback", 0},
+	{"ccc", "(*Entropy).nextREPS", 0},
+	{"ccc", "(*Entropy).feedREPS", 0},
+	{"ccc", "(*Entropy).nextUnpenalised", 0},
+	{"ccc", "(*Table).Lookup", 0},
+	{"ccc", "(*Table).ByID", 0},
+
+	{"rccc", "(*Source).CanSend", inlines | noBounds},
+	{"rccc", "(*Source).OnSend", inlines | noBounds},
+	{"rccc", "(*Source).OnACK", inlines | noBounds},
+	{"rccc", "(*Source).OnNACK", inlines | noBounds},
+	{"rccc", "(*Source).OnInferredLoss", inlines | noBounds},
+	{"rccc", "(*Source).OnCreditUpdate", noBounds},
+	{"rccc", "(*Source).Target", noBounds},
+	{"rccc", "(*Receiver).OnArrival", 0},
+	{"rccc", "(*Receiver).Deadline", inlines},
+	{"rccc", "(*Receiver).Poll", 0},
+	{"rccc", "(*Receiver).Target", inlines},
+	{"rccc", "(*PullPolicy).Update", 0},
+	{"rccc", "(*PullPolicy).Next", 0},
+	{"rccc", "(*PullPolicy).serveActive", 0},
+	{"rccc", "(*SlicePolicy).Update", 0},
+	{"rccc", "(*SlicePolicy).Next", 0},
+	{"rccc", "(*Senders).pushBack", inlines},
+	{"rccc", "(*Senders).unlink", inlines},
+	{"rccc", "Quanta.Extend", inlines},
+
+	{"rccc/tfc", "(*Source).CanSend", inlines | noBounds},
+	{"rccc/tfc", "(*Source).OnSend", inlines | noBounds},
+	{"rccc/tfc", "(*Source).OnCreditUpdate", inlines | noBounds},
+	{"rccc/tfc", "(*Destination).Accept", noBounds},
+	{"rccc/tfc", "(*Destination).Release", noBounds},
+	{"rccc/tfc", "(*Destination).Credit", inlines | noBounds},
+
+	{"internal/table", "(*Map).Lookup", noBounds},
+	{"internal/table", "(*Map).LookupBatch", 0},
+	{"internal/table", "(*Map).lookupBatch", 0},
+	{"internal/table", "(*Map).Insert", 0},
+	{"internal/table", "(*Map).find", 0},
+	{"internal/table", "(*Map).claim", 0},
+	{"internal/table", "(*Map).Delete", 0},
+	{"internal/table", "(*Hasher).Sum", noBounds},
+	{"internal/table", "(*Key).Set", 0},
+	{"internal/table", "(*candidate).match", inlines | noBounds},
+	{"internal/table", "(*entry).equal", inlines | noBounds},
+	{"internal/table", "(*entry).load", inlines | noBounds},
+	{"internal/table", "(*Pool).Live", inlines},
+	{"internal/table", "(*Pool).Claim", 0},
+	{"internal/table", "(*Pool).Release", 0},
+
+	{"internal/timerwheel", "(*Wheel).Arm", 0},
+	{"internal/timerwheel", "(*Wheel).Cancel", inlines},
+	{"internal/timerwheel", "(*Wheel).link", 0},
+	{"internal/timerwheel", "(*Wheel).unlink", inlines},
+	{"internal/timerwheel", "(*Wheel).Armed", inlines},
+	{"internal/timerwheel", "(*Wheel).Next", 0},
+	{"internal/timerwheel", "(*Wheel).Expire", 0},
+	{"internal/timerwheel", "(*Wheel).cascade", 0},
+
+	{"hw", "(*Context).SetCwnd", inlines | noBounds},
+	{"hw", "(*Context).SetCredit", inlines | noBounds},
+	{"hw", "(*Doorbell).Ring", noBounds},
+	{"hw", "(*Ring).Drain", 0},
+	{"hw", "(*Event).get", 0},
+	{"hw", "(*Memory).Load64", inlines},
+	{"hw", "(*Memory).Store64", inlines},
+	{"hw", "(*TSC).Now", 0},
+
+	{"hw/cbfc", "(*Tx).CanSend", inlines | noBounds},
+	{"hw/cbfc", "(*Tx).OnSend", inlines | noBounds},
+	{"hw/cbfc", "(*Tx).OnFlowControl", inlines | noBounds},
+	{"hw/cbfc", "(*Rx).Receive", inlines | noBounds},
+	{"hw/cbfc", "(*Rx).FCCL", inlines | noBounds},
+	{"hw/cbfc", "(*Sender).CanSend", inlines},
+	{"hw/cbfc", "(*Sender).OnSend", inlines},
+	{"hw/cbfc", "(*Sender).OnCFUpdate", inlines},
+	{"hw/cbfc", "(*Receiver).OnFrame", inlines | noBounds},
+	{"hw/cbfc", "(*Receiver).OnCCUpdate", inlines | noBounds},
+	{"hw/cbfc", "Cost.Credits", inlines},
+
+	{"hw/pcc", "(*Template).OnEvent", noBounds},
+	{"hw/pcc", "(*Template).onRTT", noBounds},
+	{"hw/pcc", "(*Template).next", noBounds},
+	{"hw/pcc", "(*ZTR).OnEvent", noBounds},
+	{"hw/pcc", "(*ZTR).onRTT", noBounds},
+	{"hw/pcc", "(*ZTR).next", noBounds},
+	{"hw/pcc", "(*ZTR).expected", inlines | noBounds},
+	{"hw/pcc", "Stamps.Network", inlines | noBounds},
+
+	{"hw/switchq", "(*Queue).Enqueue", 0},
+	{"hw/switchq", "(*Queue).Dequeue", 0},
+	{"hw/switchq", "(*Queue).overflow", 0},
+	{"hw/switchq", "(*Queue).trim", 0},
+	{"hw/switchq", "(*Queue).mark", 0},
+	{"hw/switchq", "(*Queue).take", inlines},
+	{"hw/switchq", "(*ring).pop", inlines},
+	{"hw/switchq", "(*Ingress).Arrive", inlines | noBounds},
+	{"hw/switchq", "(*Ingress).Leave", inlines | noBounds},
+	{"hw/switchq", "Uplink", inlines | noBounds},
+}
+
+// TestHotFunctions fails when a function of the list allocates, stops inlining, or
+// gets a bounds check that it did not have. Nothing is timed. Functions named
+// Append grow the caller's slice if they must; that one allocation is theirs.
+func TestHotFunctions(t *testing.T) {
+	root := sourceTree()
+	if root == "" {
+		t.Skip("needs the go command and the source of the library")
+	}
+	var packages []string
+	for _, h := range hot {
+		if !slices.Contains(packages, h.pkg) {
+			packages = append(packages, h.pkg)
+		}
+	}
+	d, err := diagnose(root, packages)
+	require.NoError(t, err)
+	for _, h := range hot {
+		f := d[h.pkg+" "+h.name]
+		if f == nil {
+			t.Errorf("%s: no such function in package %q: rename it in this list too", h.name, h.pkg)
+			continue
+		}
+		for _, complaint := range f.complaints(h.name, h.must) {
+			t.Errorf("%s %s: %s", h.pkg, h.name, complaint)
+		}
+	}
+	if t.Failed() {
+		t.Logf("compiled by %s for %s", runtime.Version(), runtime.GOARCH)
+	}
+}
+
+// complaints are the demands that f does not meet. Bounds checks differ between
+// compilers and processors, so they count for those this was written with only.
+func (f *function) complaints(name string, must demand) (all []string) {
+	for _, h := range f.heap {
+		if !strings.HasSuffix(h, ": append escapes to heap") || !strings.Contains(strings.ToLower(name), "append") {
+			all = append(all, h)
+		}
+	}
+	if must&inlines != 0 && !f.inlines {
+		all = append(all, "does not inline: "+f.whyNot)
+	}
+	known := strings.HasPrefix(version.Lang(runtime.Version()), "go1.26") && slices.Contains([]string{"amd64", "arm64"}, runtime.GOARCH)
+	if must&noBounds != 0 && known && len(f.bounds) > 0 {
+		all = append(all, "bounds checks at "+strings.Join(f.bounds, ", "))
+	}
+	return all
+}
+
+// TestHotFunctionsSeesRegressions plants one of each and looks for the complaint.
+func TestHotFunctionsSeesRegressions(t *testing.T) {
+	if sourceTree() == "" {
+		t.Skip("needs the go command")
+	}
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module planted\n\ngo 1.26\n"), 0o666))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "p"), 0o777))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "p", "p.go"), []byte(planted), 0o666))
+	d, err := diagnose(dir, []string{"p"})
+	require.NoError(t, err)
+
+	for _, c := range []struct {
+		name string
+		must demand
+		want string // "" is no complaint
+	}{
+		{"T.Clean", inlines | noBounds, ""},
+		{"(*T).Moves", 0, "moved to heap: v"},
+		{"(*T).Escapes", 0, "escapes to heap"},
+		{"Calls", 0, "escapes to heap"},
+		{"(*T).Grows", 0, "append escapes to heap"},
+		{"(*T).AppendTo", 0, ""},
+		{"(*T).Large", inlines, "does not inline: function too complex"},
+		{"(*T).Large", 0, ""},
+		{"(*T).Checked", noBounds, "bounds checks at p/p.go:"},
+		{"(*T).Panics", 0, ""},
+		{"Generic", inlines, ""},
+	} {
+		f := d["p "+c.name]
+		require.NotNil(t, f, c.name)
+		got := strings.Join(f.complaints(c.name, c.must), "; ")
+		if c.want == "" {
+			require.Empty(t, got, c.name)
+		}
+		require.Contains(t, got, c.want, c.name)
+	}
+}
+
+const planted = `package p
+
+type T struct {
+	a [8]int
+	s []int
+}
+
+var sink *int
+var box any
+
+func (t T) Clean(i int) int { return t.a[i&7] }
+
+func (t *T) Moves() {
+	v := 1
+	sink = &v
+}
+
+func (t *T) Escapes(n int) { box = n }
+
+func helper(n int) any { return n }
+
+func Calls(n int) { box = helper(n) }
+
+func (t *T) Grows(n int) { t.s = append(t.s, n) }
+
+func (t *T) AppendTo(b []byte) []byte { return append(b, 1) }
+
+func (t *T) Large(n int) (s int) {
+	for i := range n {
+		for j := range n {
+			for k := range n {
+				s += i*j + j*k + k*i + i/(j+1) + j/(k+1) + k/(i+1) + n%(i+1) + n%(j+1) + n%(k+1)
+				s ^= i<<1 | j<<2 | k<<3
+				s -= (i - j) * (j - k) * (k - i) * (i + j) * (j + k) * (k + i)
+			}
+		}
+	}
+	return s
+}
+
+func (t *T) Checked(i int) int { return t.a[i] }
+
+func (t *T) Panics() {
+	if t.s == nil {
+		panic("p: no slice")
+	}
+}
+
+func Generic[E int | int64](a, b E) E { return max(a, b) }
+
+var _, _ = Generic(1, 2), Generic(int64(1), 2)
+`
