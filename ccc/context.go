@@ -103,10 +103,6 @@ func (c *Context) Cwnd() int64 { return c.window.Cwnd() }
 // Credit returns the balance of receiver credit, bytes; it may be negative.
 func (c *Context) Credit() int64 { return c.credit.Credit() }
 
-// CumulativeCredit returns the newest cumulative credit seen, bytes: the reference
-// for [rccc.Quanta.Extend].
-func (c *Context) CumulativeCredit() int64 { return c.credit.Cum() }
-
 // BaseRTT returns the smallest round trip seen, ns: what to give InitCached.
 func (c *Context) BaseRTT() int64 { return c.window.BaseRTT() }
 

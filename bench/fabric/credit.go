@@ -163,7 +163,7 @@ func (s *sim) creditArrives(conn, pkt uint32) {
 // credited takes in a cumulative credit.
 func (s *sim) credited(conn, pkt uint32) {
 	c := &s.senders[conn]
-	c.ctx.OnCreditUpdate(&s.params, s.nowNs(), s.pool.details[pkt].credit.Extend(c.ctx.CumulativeCredit()))
+	c.ctx.OnCreditUpdate(&s.params, s.nowNs(), s.pool.details[pkt].credit.Extend(c.ctx.CreditTotal()))
 	s.ready(conn)
 }
 
