@@ -186,9 +186,13 @@ func (m *Manager) receiveRUDI(now int64, in *In, out []byte, r *Result) error {
 		return nil
 	}
 	p := m.rudi.find(h.PktID)
-	if p == nil || p.peer != in.Src {
+	switch {
+	case p == nil || p.peer != in.Src:
 		m.stats.Unknown++
 		return ErrStale
+	case in.Trimmed != 0: // its data is missing: the request goes out again by its time
+		m.stats.Trimmed++
+		return ErrTrimmed
 	}
 	r.Verdict, r.Handle = VerdictRUDIResponse, p.handle
 	m.rudi.drop(p)
