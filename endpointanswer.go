@@ -21,7 +21,6 @@ type answer struct {
 	gen     uint16 // odd: in use
 	next    uint16 // in its chain, slot + 1
 	owed    bool   // by the caller
-	last    bool   // the request was the last of its message
 }
 
 // answers is the slab of them.
@@ -90,14 +89,16 @@ func (s *answers) pop(c *chain) {
 	a.next = 0
 }
 
-// pumpAnswers hands read data of f to the manager as long as it takes it.
+// pumpAnswers hands read data of f to the manager as long as it takes it. The last
+// packet for now asks for an acknowledgement: a target with data outstanding
+// cannot be closed in order.
 func (e *Endpoint) pumpAnswers(now int64, f *flow) {
 	for f.answers.head != 0 {
 		i := f.answers.head - 1
 		a := &e.answers.slot[i]
 		id := uint64(a.gen)<<16 | uint64(i)
 		size := e.overhead + int64(a.reply.Len()) + int64(a.length)
-		_, err := e.pds.Submit(now, f.pdc, pdc.Packet{Handle: id, Size: uint16(size), Next: pds.NextHdr(a.reply.Form), AR: a.last})
+		_, err := e.pds.Submit(now, f.pdc, pdc.Packet{Handle: id, Size: uint16(size), Next: pds.NextHdr(a.reply.Form), AR: a.next == 0})
 		switch err {
 		case nil:
 			e.answers.pop(&f.answers)

@@ -183,7 +183,6 @@ func (e *Endpoint) promise(now int64, buf []byte, r *Received) int {
 	d := &e.decision
 	a, id := e.answers.take()
 	a.rx, a.address, a.cookie, a.length = e.res.ID, d.Address, d.Cookie, d.Length
-	a.last = e.request.Flags&ses.FlagEOM != 0
 	if a.reply = d.DataReply(0, 0, d.Length); e.request.MessageID == 0 {
 		a.reply = d.SmallDataReply(uint32(e.res.ID.PSN))
 	}

@@ -1,0 +1,261 @@
+package uetcc_test
+
+import (
+	"container/heap"
+	"encoding/binary"
+	"math/rand/v2"
+	"net/netip"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/nscc"
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/ses"
+)
+
+const (
+	netMTU    = 1024
+	netMemory = 1 << 20 // bytes of each end: a region at address 0 with key 1
+	netQueue  = 1       // resource index of the receive queue
+)
+
+// netFaults is what a network does to packets.
+type netFaults struct {
+	loss, dup, trim, mark float64
+	reorder               int64 // up to so much more delay, ns
+}
+
+// netEnd is an endpoint, its memory, and what happened there.
+type netEnd struct {
+	e      *uetcc.Endpoint
+	addr   netip.Addr
+	mem    []byte
+	local  map[uint64][]byte // by cookie: what a message sends, or where data goes
+	events []uetcc.Event
+	whole  []uint64 // header data of messages that came whole, in order
+	copied map[uint64]int
+	owed   []owedAnswer
+}
+
+type owedAnswer struct {
+	id   uetcc.AnswerID
+	data []byte
+}
+
+type netPacket struct {
+	wirePacket
+	at   int64
+	seq  int
+	ce   bool
+	trim bool
+}
+
+type netQueueHeap []netPacket
+
+func (q netQueueHeap) Len() int { return len(q) }
+func (q netQueueHeap) Less(i, j int) bool {
+	return q[i].at < q[j].at || q[i].at == q[j].at && q[i].seq < q[j].seq
+}
+func (q netQueueHeap) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *netQueueHeap) Push(x any)   { *q = append(*q, x.(netPacket)) }
+func (q *netQueueHeap) Pop() any {
+	o := *q
+	x := o[len(o)-1]
+	*q = o[:len(o)-1]
+	return x
+}
+
+// network is two or more endpoints in virtual time.
+type network struct {
+	t      testing.TB
+	f      netFaults
+	r      *rand.Rand
+	now    int64
+	seq    int
+	q      netQueueHeap
+	ends   []*netEnd
+	byAddr map[pdc.Addr]*netEnd
+	cut    map[pdc.Addr]bool // nothing arrives there
+}
+
+func newNetwork(t testing.TB, seed uint64, f netFaults, ends int, edit func(*uetcc.Config)) *network {
+	n := &network{t: t, f: f, r: rand.New(rand.NewPCG(seed, 11)), byAddr: map[pdc.Addr]*netEnd{}, cut: map[pdc.Addr]bool{}}
+	for i := range ends {
+		c := uetcc.Config{
+			Address: netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)}), MTU: netMTU, ControlTC: tcHigh, Seed: seed*16 + uint64(i),
+			PDS:      pdc.Config{RTOInit: 200_000, NackRetxTime: 60_000, ClearTime: 60_000, MaxRTORetx: 15, MaxNackRetx: 31},
+			PDCs:     pdc.TableConfig{General: 8, Quarantine: 3_000_000},
+			CC:       ccc.Config{NSCC: nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 20_000}},
+			Contexts: 8, Messages: 32, Answers: 32, Memory: pdc.MemoryConfig{Chunks: 64},
+			Target: ses.TargetConfig{Receives: 64, AtomicOps: 1 << ses.AtomicSum, AtomicTypes: 1 << ses.TypeUint64},
+		}
+		if edit != nil {
+			edit(&c)
+		}
+		end := &netEnd{e: newEnd(t, c), addr: c.Address, mem: make([]byte, netMemory), local: map[uint64][]byte{}, copied: map[uint64]int{}}
+		n.open(end)
+		n.ends = append(n.ends, end)
+		n.byAddr[pdc.AddrFrom(c.Address)] = end
+	}
+	return n
+}
+
+// open makes the memory of an end addressable: index 0 a region, index 1 a queue.
+func (n *network) open(end *netEnd) {
+	t := end.e.Target()
+	process, err := t.AddEndpoint(ses.Endpoint{Job: 1})
+	require.NoError(n.t, err)
+	_, err = t.OpenIndex(0, process, 0, ses.Index{})
+	require.NoError(n.t, err)
+	_, err = t.OpenIndex(0, process, netQueue, ses.Index{Kind: ses.IndexQueue, Job: ses.AnyJob})
+	require.NoError(n.t, err)
+	_, err = t.Register(process, 0, ses.Region{Length: netMemory, Key: 1, Job: ses.AnyJob, Rights: ses.RightRead | ses.RightWrite | ses.RightAtomic, Idempotent: true})
+	require.NoError(n.t, err)
+}
+
+// post gives an end a receive buffer.
+func (n *network) post(end *netEnd, base uint64, length uint32) {
+	_, err := end.e.Target().PostReceive(1<<16, netQueue, ses.Receive{Base: base, Length: length, Ignore: ^uint64(0)})
+	require.NoError(n.t, err)
+}
+
+func (n *network) to(i int) uetcc.Destination {
+	return uetcc.Destination{Address: n.ends[i].addr, TC: tcLow, Job: 1}
+}
+
+// carry puts what came out of an end on its way.
+func (n *network) carry(from *netEnd, d *uetcc.Datagram) {
+	p := onWire(d)
+	if d.Payload.Length > 0 {
+		src := from.mem[d.Payload.Address:]
+		if d.Payload.Message != 0 {
+			src = from.local[d.Payload.Cookie][d.Payload.Offset:]
+		}
+		copy(p.data[len(d.Packet):], src)
+	}
+	copies := 1
+	if n.r.Float64() < n.f.loss {
+		copies = 0
+	}
+	if n.r.Float64() < n.f.dup {
+		copies++
+	}
+	for range copies {
+		f := netPacket{wirePacket: p, at: n.now + 5000, seq: n.seq, ce: n.r.Float64() < n.f.mark}
+		if n.f.reorder > 0 {
+			f.at += n.r.Int64N(n.f.reorder)
+		}
+		if d.Payload.Length > 0 && n.r.Float64() < n.f.trim {
+			f.trim, f.data = true, p.data[:pds.RequestLen]
+		}
+		n.seq++
+		heap.Push(&n.q, f)
+	}
+}
+
+func (n *network) transmit() {
+	out := newDatagram()
+	for _, end := range n.ends {
+		for end.e.Transmit(n.now, &out) {
+			n.carry(end, &out)
+		}
+		n.poll(end)
+	}
+}
+
+func (n *network) poll(end *netEnd) {
+	for {
+		ev, ok := end.e.Poll()
+		if !ok {
+			return
+		}
+		end.events = append(end.events, ev)
+	}
+}
+
+// arrive gives a packet to its end and does what the end says.
+func (n *network) arrive(p netPacket) {
+	end := n.byAddr[p.dst]
+	if end == nil || n.cut[p.dst] {
+		return
+	}
+	in, reply := uetcc.Datagram{Packet: p.data, Src: p.src, Dst: p.dst, TC: p.tc, CE: p.ce}, newDatagram()
+	if p.trim {
+		in.Trimmed = pds.NackTrimmed
+	}
+	var r uetcc.Received
+	end.e.Receive(n.now, &in, &reply, &r)
+	switch {
+	case r.Action == ses.ActionPlace && r.Message != 0:
+		copy(end.local[r.Cookie][r.Offset:], p.data[r.Payload:][:r.Length])
+	case r.Action == ses.ActionPlace:
+		copy(end.mem[r.Address:], p.data[r.Payload:][:r.Length])
+	case r.Action == ses.ActionAtomic:
+		at := end.mem[r.Address:]
+		before := binary.BigEndian.Uint64(at)
+		binary.BigEndian.PutUint64(at, before+binary.BigEndian.Uint64(p.data[r.Payload:]))
+		if r.Answer != 0 {
+			end.owed = append(end.owed, owedAnswer{r.Answer, binary.BigEndian.AppendUint64(nil, before)})
+		}
+	case r.Action == ses.ActionRead:
+		require.NotZero(n.t, r.Answer)
+		end.owed = append(end.owed, owedAnswer{r.Answer, end.mem[r.Address:][:r.Length]})
+	}
+	if r.Complete && r.HasData {
+		end.whole = append(end.whole, r.HeaderData)
+	}
+	if len(reply.Packet) > 0 {
+		n.carry(end, &reply)
+	}
+	n.answer(end)
+	n.poll(end)
+}
+
+// answer brings what the end owes.
+func (n *network) answer(end *netEnd) {
+	for _, o := range end.owed {
+		reply := newDatagram()
+		if end.e.Answer(n.now, o.id, o.data, &reply) == nil && len(reply.Packet) > 0 {
+			n.carry(end, &reply)
+		}
+	}
+	end.owed = end.owed[:0]
+}
+
+// step moves time to the next thing that happens.
+func (n *network) step() bool {
+	n.transmit()
+	next, any := int64(0), false
+	if len(n.q) > 0 {
+		next, any = n.q[0].at, true
+	}
+	for _, end := range n.ends {
+		if at, ok := end.e.NextDeadline(); ok && (!any || at < next) {
+			next, any = at, true
+		}
+	}
+	if !any {
+		return false
+	}
+	n.now = max(n.now, next)
+	for len(n.q) > 0 && n.q[0].at <= n.now {
+		n.arrive(heap.Pop(&n.q).(netPacket))
+	}
+	for _, end := range n.ends {
+		end.e.Tick(n.now)
+		n.poll(end)
+	}
+	return true
+}
+
+// run goes on until done says so.
+func (n *network) run(done func() bool) {
+	for i := 0; !done(); i++ {
+		require.Less(n.t, i, 400_000, "stuck at %d", n.now)
+		require.True(n.t, n.step(), "nothing can happen any more at %d", n.now)
+	}
+}
