@@ -123,10 +123,6 @@ func (n *network) post(end *netEnd, base uint64, length uint32) {
 	require.NoError(n.t, err)
 }
 
-func (n *network) to(i int) uetcc.Destination {
-	return uetcc.Destination{Address: n.ends[i].addr, TC: tcLow, Job: 1}
-}
-
 // carry puts what came out of an end on its way.
 func (n *network) carry(from *netEnd, d *uetcc.Datagram) {
 	p := onWire(d)
