@@ -121,9 +121,12 @@ type model struct {
 	sent int
 	live bool // faults are on
 
-	next  int // packets submitted
-	begun bool
-	ended []string
+	next int // packets submitted
+
+	hostile bool // somebody forges packets: the ends need not agree
+	forged  uint64
+	begun   bool
+	ended   []string
 }
 
 func newModelEnd(t testing.TB, s modelSetting, i int, seed uint64) *modelEnd {
@@ -209,16 +212,24 @@ func (g *model) arrive(f flying) {
 	n := r.Reply
 	switch r.Verdict {
 	case pdc.VerdictRequest:
-		n = g.judge(e, r.ID, binary.BigEndian.Uint64(f.data[r.Header:]), out[:])
+		n = g.judge(e, r.ID, carried(f.data[r.Header:]), out[:])
 	case pdc.VerdictBuffered:
-		e.held[r.ID] = binary.BigEndian.Uint64(f.data[r.Header:])
+		e.held[r.ID] = carried(f.data[r.Header:])
 	case pdc.VerdictResponse:
-		e.response[r.Handle] = binary.BigEndian.Uint64(f.data[r.Header:])
+		e.response[r.Handle] = carried(f.data[r.Header:])
 	}
 	if n > 0 {
 		g.carry(1-f.to, out[:n], 64, false)
 	}
 	g.drain(f.to)
+}
+
+// carried is the handle that a packet carries, or what its response says.
+func carried(b []byte) uint64 {
+	if len(b) < 8 {
+		return 0
+	}
+	return binary.BigEndian.Uint64(b)
 }
 
 // judge is the layer above at the target.
@@ -264,7 +275,9 @@ func (g *model) answerLate(i int) {
 	g.execute(e, e.held[id], &a)
 	var out [pdc.ReplyMax]byte
 	n, err := e.m.Respond(g.now, id, &a, out[:])
-	require.NoError(g.t, err)
+	if !g.hostile {
+		require.NoError(g.t, err)
+	}
 	if n > 0 {
 		g.carry(1-i, out[:n], 64, false)
 	}
@@ -312,7 +325,7 @@ func (g *model) check() {
 			}
 			g.checkOne(&was, &now)
 			e.seen[h] = now
-			if peer := g.peerOf(i, &now); peer != nil {
+			if peer := g.peerOf(i, &now); peer != nil && !g.hostile {
 				g.checkPair(&now, peer)
 			}
 			if c := e.cc.Context(now.Context); c != nil {
