@@ -54,9 +54,11 @@ var sinkU64 uint64
 
 // pdcEnd is an endpoint with n PDCs to or from another one.
 type pdcEnd struct {
-	m  *pdc.Manager
-	h  []pdc.Handle
-	in pdc.In
+	m    *pdc.Manager
+	h    []pdc.Handle
+	peer []pdc.Addr
+	self pdc.Addr
+	in   pdc.In
 
 	res pdc.Result
 	buf [192]byte
@@ -78,7 +80,11 @@ func newPDCEnd(b *testing.B, n int) *pdcEnd {
 	m, err := pdc.NewManager(pdc.ManagerConfig{Params: &p, Table: tab, CC: cc, Contexts: ctxs, Seed: 1,
 		Memory: pdc.MemoryConfig{Chunks: min(2*n, 65535), Responses: 16}})
 	require.NoError(b, err)
-	return &pdcEnd{m: m, h: make([]pdc.Handle, n)}
+	e := &pdcEnd{m: m, h: make([]pdc.Handle, n), self: pdc.AddrFrom(benchSelf)}
+	for i := range n {
+		e.peer = append(e.peer, pdc.AddrFrom(benchPeer(i)))
+	}
+	return e
 }
 
 // benchPeer is the address of the i-th peer.
@@ -113,7 +119,7 @@ func (e *pdcEnd) send(now int64, i int) bool {
 func (e *pdcEnd) ack(now int64, i int, psn pds.PSN) {
 	a := pds.AckCC{Ack: pds.Ack{SPDCID: pds.PDCID(i + 1), DPDCID: e.h[i].ID(), CACK: psn}, SACK: pds.SACK{MPR: 8, SACKOffset: 1}}
 	a.Encode(e.buf[:])
-	e.in.Packet, e.in.Src, e.in.Dst = e.buf[:pds.AckCCLen], pdc.AddrFrom(benchPeer(i)), pdc.AddrFrom(benchSelf)
+	e.in.Packet, e.in.Src, e.in.Dst = e.buf[:pds.AckCCLen], e.peer[i], e.self
 	e.m.Receive(now, &e.in, e.buf[64:], &e.res)
 }
 
@@ -135,7 +141,7 @@ func (e *pdcEnd) request(now int64, i int, psn pds.PSN, syn bool) bool {
 		q.Flags = pds.FlagAR
 	}
 	q.Encode(e.buf[:])
-	e.in.Packet, e.in.Src, e.in.Dst, e.in.Size = e.buf[:60], pdc.AddrFrom(benchPeer(i)), pdc.AddrFrom(benchSelf), 4160
+	e.in.Packet, e.in.Src, e.in.Dst, e.in.Size = e.buf[:60], e.peer[i], e.self, 4160
 	e.m.Receive(now, &e.in, e.buf[64:], &e.res)
 	if e.res.Verdict != pdc.VerdictRequest {
 		return false

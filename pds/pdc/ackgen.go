@@ -22,7 +22,8 @@ func (m *Manager) putACK(p *PDC, out []byte, a *ackSpec) int {
 		p.flags &^= flagAskClose
 	}
 	cack := p.rx.CACK()
-	h := pds.AckCC{Ack: pds.Ack{Next: a.next, Flags: a.flags, SPDCID: p.handle.ID(), DPDCID: p.peerID, CACK: cack}}
+	h := &m.ack
+	h.Next, h.Flags, h.SPDCID, h.DPDCID, h.CACK = a.next, a.flags, p.handle.ID(), p.peerID, cack
 	var base pds.PSN
 	if a.flags&pds.FlagP != 0 {
 		h.Offset, base = int16(a.opaque), p.rx.SACKFrom(a.psn)
@@ -36,10 +37,13 @@ func (m *Manager) putACK(p *PDC, out []byte, a *ackSpec) int {
 	if m.p.PlainACK {
 		n, _ = h.Ack.Encode(out)
 	} else {
-		m.sackAndState(p, &h, base, a.state)
+		m.sackAndState(p, h, base, a.state)
 		n, _ = h.Encode(out)
 	}
-	return n + copy(out[n:], a.bytes)
+	if len(a.bytes) != 0 {
+		n += copy(out[n:], a.bytes)
+	}
+	return n
 }
 
 // sackAndState fills the second half of an ACK_CC.

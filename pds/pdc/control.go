@@ -15,9 +15,10 @@ func (m *Manager) receiveControl(now int64, in *In, out []byte, r *Result) error
 		return m.malformed(err)
 	}
 	b := &m.in
-	*b = inbound{src: in.Src, dst: in.Dst, size: in.Size, state: in.State, ce: in.CE,
-		psn: c.PSN, start: c.StartPSN(), flags: c.Flags, spdcid: c.SPDCID, dpdcid: c.DPDCID, rsv: c.Info.UseRsvPDC(),
-		rod: c.Flags&pds.FlagISROD != 0, opens: c.Ctl == pds.CtlNOOP || c.Ctl == pds.CtlNegotiation}
+	b.from(in)
+	b.psn, b.flags, b.spdcid, b.dpdcid = c.PSN, c.Flags, c.SPDCID, c.DPDCID
+	b.start, b.rsv, b.rod = c.StartPSN(), c.Info.UseRsvPDC(), c.Flags&pds.FlagISROD != 0
+	b.opens = c.Ctl == pds.CtlNOOP || c.Ctl == pds.CtlNegotiation
 	r.Header = n
 	p, err := m.context(now, b, out, r)
 	if err != nil {

@@ -88,6 +88,13 @@ type inbound struct {
 	awaited  bool // a request that Respond has not been called for yet
 }
 
+// from takes over what does not depend on the header. The rest is assigned field
+// by field: a literal would be built elsewhere and copied.
+func (b *inbound) from(in *In) {
+	b.src, b.dst, b.size, b.state, b.ce = in.Src, in.Dst, in.Size, in.State, in.CE
+	b.awaited = false
+}
+
 // nack returns a NACK of the packet, from no PDC.
 func (b *inbound) nack(code pds.NackCode) pds.Nack {
 	return pds.Nack{Code: code, Flags: b.echo(), PSN: b.psn, DPDCID: b.spdcid}

@@ -72,7 +72,7 @@ func (m *Manager) inferLosses(now int64, p *PDC, c *ccc.Context) {
 	}
 	for off := p.tx.base; ; off++ {
 		var ok bool
-		if off, ok = p.tx.find(m.mem, off, false); !ok || int32(off-end) >= 0 {
+		if off, ok = p.tx.find(m.mem, off, standingOut); !ok || int32(off-end) >= 0 {
 			break
 		}
 		if pkt := p.tx.packet(m.mem, off); p.tx.hasArrived(off) || pkt.sends != 1 || pkt.kind.control() {

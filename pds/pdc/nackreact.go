@@ -102,11 +102,9 @@ func (m *Manager) nackForget(now int64, p *PDC, off uint32, n *pds.Nack) error {
 	if !p.tx.hasArrived(off) {
 		return m.nackAgain(now, p, off, n, now)
 	}
-	if p.tx.waiting(m.mem, off) {
-		return ErrStale
-	}
-	p.tx.forget(off)
 	c, i := p.tx.at(m.mem, off)
+	p.tx.unqueue(c, 1<<i) // no need to ask again
+	p.tx.forget(off)
 	if pkt := &c.pkt[i]; !pkt.kind.control() {
 		// Back into flight for a moment, so that the refusal finds it there.
 		m.cc.OnNewData(ccc.Handle(p.handle), now, int64(pkt.size))
@@ -173,7 +171,7 @@ func (m *Manager) goBack(now int64, p *PDC, off uint32, n *pds.Nack) error {
 func (m *Manager) rewind(now int64, p *PDC, off uint32, n *pds.Nack) {
 	for {
 		var ok bool
-		if off, ok = p.tx.find(m.mem, off, false); !ok {
+		if off, ok = p.tx.find(m.mem, off, standingOut); !ok {
 			return
 		}
 		if !p.tx.hasArrived(off) {

@@ -80,7 +80,8 @@ type ctlFlags uint16
 const (
 	ctlClearCmd ctlFlags = 1 << iota
 	ctlClearReq
-	ctlAckReq // about the last packet sent, to move max_cack
+	ctlAckReq   // about the last packet sent, to move max_cack
+	ctlQuestion // about packets that have arrived and are not released
 	ctlProbe
 	ctlCreditReq
 	ctlClosingInErr // a NACK

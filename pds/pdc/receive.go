@@ -162,10 +162,10 @@ func (m *Manager) receiveRequest(now int64, in *In, out []byte, r *Result) error
 		return m.malformed(err)
 	}
 	b := &m.in
-	*b = inbound{src: in.Src, dst: in.Dst, size: in.Size, state: in.State, ce: in.CE,
-		psn: q.PSN, start: q.StartPSN(), flags: q.Flags, spdcid: q.SPDCID, dpdcid: q.DPDCID,
-		rsv: q.Info.UseRsvPDC(), rod: q.Type.IsROD(), opens: true,
-		payload: payloadLen(len(in.Packet)-n, q.Next)}
+	b.from(in)
+	b.psn, b.flags, b.spdcid, b.dpdcid = q.PSN, q.Flags, q.SPDCID, q.DPDCID
+	b.start, b.rsv, b.rod, b.opens = q.StartPSN(), q.Info.UseRsvPDC(), q.Type.IsROD(), true
+	b.payload = payloadLen(len(in.Packet)-n, q.Next)
 	r.Next, r.Header = q.Next, n
 	r.Demand = Demand{Target: q.CreditTarget, CCCID: q.CCCID, Valid: q.HasCC()}
 	if in.Trimmed != 0 {

@@ -75,10 +75,14 @@ func (w *RecvWindow) MaxRcvd() pds.PSN { return w.high }
 
 // OOO returns the number of PSNs that have arrived above the first hole: all
 // that the ring holds.
-func (w *RecvWindow) OOO() (n int) {
+func (w *RecvWindow) OOO() int {
 	if !w.high.After(w.edge) {
 		return 0
 	}
+	return w.countAhead()
+}
+
+func (w *RecvWindow) countAhead() (n int) {
 	first := w.edge / 64
 	for i := range min((w.high-first*64)/64+1, ringWords) {
 		n += bits.OnesCount64(w.ring[(first+i)%ringWords])

@@ -62,18 +62,26 @@ func (m *Manager) respondNow(now int64, p *PDC, b *inbound, a *Response, out []b
 		i := m.hold(p, b, respStored)
 		m.fill(i, a)
 		m.accept(p, b)
-		m.replay(p)
+		if m.p.BufferROD {
+			m.replay(p)
+		}
 		return m.ackStored(p, i, b.echo(), &b.state, out)
 	case RespondLater:
 		m.hold(p, b, respPending)
 		m.accept(p, b)
-		m.replay(p)
+		if m.p.BufferROD {
+			m.replay(p)
+		}
 		return 0
 	}
 	first := m.accept(p, b)
-	m.replay(p)
-	if n, closed := m.closeFilled(now, p, b, out); closed {
-		return n
+	if m.p.BufferROD {
+		m.replay(p)
+	}
+	if p.is(flagClose) {
+		if n, closed := m.closeFilled(now, p, b, out); closed {
+			return n
+		}
 	}
 	asked := first || m.ackAsked(b)
 	if !asked && int64(p.ackBytes) < m.p.ackAll {
@@ -120,9 +128,6 @@ func (m *Manager) fill(i uint32, a *Response) {
 
 // replay hands up the buffered requests of an ordered PDC that are next.
 func (m *Manager) replay(p *PDC) {
-	if !m.p.BufferROD || p.resp.head == 0 {
-		return
-	}
 	s := &m.mem.responses
 	for i := p.resp.head; i != 0; i = s.slot[i].next {
 		e := &s.slot[i]

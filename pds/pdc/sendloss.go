@@ -52,16 +52,27 @@ func (w *SendWindow) forget(off uint32) {
 	w.acked[off/chunkLen%ringWords] &^= 1 << (off % chunkLen)
 }
 
-// find returns the first offset in [from, next) whose packet is live and, by
-// queued, waits for transmission or does not.
-func (w *SendWindow) find(m *Memory, from uint32, queued bool) (uint32, bool) {
+// standing is what a live packet is waiting for.
+type standing uint8
+
+const (
+	standingOut   standing = iota // its acknowledgement
+	standingLost                  // to be sent again
+	standingAsked                 // to be asked about: it has arrived
+)
+
+// find returns the first offset in [from, next) of a live packet of a standing.
+func (w *SendWindow) find(m *Memory, from uint32, st standing) (uint32, bool) {
 	for off := from; int32(w.next-off) > 0; {
 		c, mask, next := w.span(m, off, w.next)
 		set := mask &^ c.released
-		if queued {
-			set &= c.queued
-		} else {
+		switch st {
+		case standingOut:
 			set &^= c.queued
+		case standingLost:
+			set &= c.queued &^ w.acked[off/chunkLen%ringWords]
+		case standingAsked:
+			set &= c.queued & w.acked[off/chunkLen%ringWords]
 		}
 		if set != 0 {
 			return off - off%chunkLen + uint32(bits.TrailingZeros64(set)), true
@@ -79,7 +90,7 @@ func (w *SendWindow) expired(m *Memory, now int64, from uint32) (uint32, bool) {
 	}
 	for off := from; ; off++ {
 		var ok bool
-		if off, ok = w.find(m, off, false); !ok {
+		if off, ok = w.find(m, off, standingOut); !ok {
 			return 0, false
 		}
 		due := w.packet(m, off).dueAt
@@ -91,8 +102,8 @@ func (w *SendWindow) expired(m *Memory, now int64, from uint32) (uint32, bool) {
 	}
 }
 
-// nextQueued returns the lowest packet that waits and may go at now. Where none
-// may, it sets rtxAt to when one does.
+// nextQueued returns the lowest packet that waits to be sent again and may go at
+// now. Where none may, it sets rtxAt to when one does.
 func (w *SendWindow) nextQueued(p *Params, m *Memory, now int64) (uint32, bool) {
 	if w.queued == 0 || now < w.rtxAt {
 		return 0, false
@@ -100,7 +111,7 @@ func (w *SendWindow) nextQueued(p *Params, m *Memory, now int64) (uint32, bool) 
 	w.rtxAt = never
 	for off := w.base; ; off++ {
 		var ok bool
-		if off, ok = w.find(m, off, true); !ok || !w.inPeerWindow(p, off) {
+		if off, ok = w.find(m, off, standingLost); !ok || !w.inPeerWindow(p, off) {
 			return 0, false
 		}
 		due := w.packet(m, off).dueAt

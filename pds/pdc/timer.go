@@ -120,6 +120,10 @@ func (m *Manager) timeouts(now int64, p *PDC) bool {
 // has arrived.
 func (m *Manager) timedOut(now int64, p *PDC, off uint32) {
 	l := p.tx.enqueue(m.mem, off, now)
+	if p.tx.hasArrived(off) {
+		m.control(p, ctlQuestion)
+		return
+	}
 	if l.counted {
 		m.cc.OnInferredLoss(ccc.Handle(p.handle), now, ccc.Loss{Size: l.size, Entropy: l.entropy, NoPDC: p.peerID == 0})
 		m.release(p)

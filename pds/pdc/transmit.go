@@ -66,8 +66,7 @@ func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
 		off = p.tx.next
 	}
 	pkt := p.tx.packet(m.mem, off)
-	question := again && p.tx.hasArrived(off)
-	data := !question && !pkt.kind.control()
+	data := !pkt.kind.control()
 	if data && !m.allowed(now, p, int64(pkt.size), again) {
 		return false
 	}
@@ -78,12 +77,9 @@ func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
 		p.tx.sent(m.p, m.mem, now)
 	}
 	p.activeAt = now
-	switch {
-	case question:
-		m.putControl(p, buf, out, pds.CtlACKReq, 0)
-	case data:
+	if data {
 		m.putRequest(now, p, pkt, buf, out)
-	default:
+	} else {
 		m.putControl(p, buf, out, pkt.kind.ctl(), 0)
 	}
 	m.sentOne(now, p)
@@ -207,6 +203,8 @@ func (m *Manager) transmitControl(now int64, buf []byte, out *Out) bool {
 	p.ctl &^= bit
 	*out = Out{PDC: p.handle, Peer: p.peer, Local: p.local, TC: p.tc, Control: true}
 	switch bit {
+	case ctlQuestion:
+		return m.ask(now, p, buf, out)
 	case ctlClosingInErr:
 		out.Header = m.nackUnasked(p, buf)
 	case ctlClearCmd:
@@ -226,6 +224,21 @@ func (m *Manager) transmitControl(now int64, buf []byte, out *Out) bool {
 		}
 		m.putControl(p, buf, out, pds.CtlCreditReq, pds.CreditReqPayload(uint8(p.cc.Index()), uint32(rccc.QuantaOf(target))))
 	}
+	return true
+}
+
+// ask sends an ACK_REQ about the lowest packet that has arrived and whose response
+// is overdue, if there still is one.
+func (m *Manager) ask(now int64, p *PDC, buf []byte, out *Out) bool {
+	off, ok := p.tx.find(m.mem, p.tx.base, standingAsked)
+	if !ok {
+		return false
+	}
+	p.ctl |= ctlQuestion // until there is none left
+	pkt := p.tx.resent(m.p, m.mem, off, now)
+	out.PSN, out.Handle, out.Retx = p.tx.psn(off), pkt.handle, true
+	m.putControl(p, buf, out, pds.CtlACKReq, 0)
+	m.sentOne(now, p)
 	return true
 }
 
