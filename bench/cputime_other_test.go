@@ -1,0 +1,10 @@
+//go:build !unix
+
+package bench
+
+import "time"
+
+var started = time.Now()
+
+// cpuTime is the time since the start where the system tells no better.
+func cpuTime() time.Duration { return time.Since(started) }
