@@ -1,0 +1,28 @@
+package rccc
+
+import "go.uber.org/atomic"
+
+// Factors gathers what slows a receiver's credit, from where it is known to where
+// the pacer runs: the host's memory is watched on one core, the fabric on another.
+// The rate factor in force is the least of them. The zero value slows nothing.
+// Safe for concurrent use.
+type Factors struct {
+	host, fabric atomic.Float64 // 0: not set
+}
+
+// SetHost publishes what the host can take, see [HostLimits.Factor].
+func (f *Factors) SetHost(v float64) { f.host.Store(v) }
+
+// SetFabric publishes what the fabric can take, see [FabricRate.Step].
+func (f *Factors) SetFabric(v float64) { f.fabric.Store(v) }
+
+// Load returns the factor in force, for [Receiver.SetFactor].
+func (f *Factors) Load() float64 {
+	least := 1.0
+	for _, v := range [...]float64{f.host.Load(), f.fabric.Load()} {
+		if v > 0 {
+			least = min(least, v)
+		}
+	}
+	return least
+}
