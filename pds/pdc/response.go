@@ -26,7 +26,7 @@ type response struct {
 	flags      pds.Flags // of the request: FlagRetx, FlagM
 }
 
-// responseStore hands out responses. Slot i+1 belongs to PDC i and only takes
+// responseStore hands out responses. Slot i belongs to the PDC with id i and only takes
 // its lowest missing PSN, so that a full store never blocks the packet that
 // everything waits for; the rest is shared.
 type responseStore struct {
@@ -54,7 +54,7 @@ func (s *responseStore) take(pdc uint32, l *respList) uint32 {
 	i := s.free
 	if i == 0 {
 		l.ownUsed = true
-		return pdc + 1
+		return pdc
 	}
 	s.free = s.slot[i].next
 	return i
