@@ -101,6 +101,7 @@ func (e *pdcEnd) openInitiators(b *testing.B) {
 		require.NoError(b, err)
 		require.True(b, e.m.SetStartPSN(h, 0))
 		require.NoError(b, e.m.Begin(h))
+		require.NoError(b, e.m.Announce(0, h, 1<<40))
 		e.h[i] = h
 		require.True(b, e.send(0, i))
 		e.ack(6000, i, 0)

@@ -1,0 +1,231 @@
+package pdc
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/pds"
+)
+
+func TestAnnounceCountsABytesOnce(t *testing.T) {
+	g := newPair(t, pairConfig{})
+	c := func() *ccc.Context { return g.a.m.cc.Context(g.info(g.a).Context) }
+	require.NoError(t, g.a.m.Announce(0, g.h, 3*4160))
+	require.EqualValues(t, 3*4160, c().Backlog())
+	g.submit(1, 4)
+	require.EqualValues(t, 4*4160, c().Backlog(), "only the fourth was not announced")
+	g.settle()
+	require.Zero(t, c().Backlog())
+	require.Zero(t, c().Inflight())
+	require.Zero(t, c().InflightPackets())
+}
+
+func TestEndMessageWithdraws(t *testing.T) {
+	g := newPair(t, pairConfig{})
+	require.NoError(t, g.a.m.Begin(g.h))
+	require.NoError(t, g.a.m.Announce(0, g.h, 10_000))
+	_, err := g.a.m.Submit(0, g.h, Packet{Handle: 1, Size: 4160, Next: pds.NextRequestStd})
+	require.NoError(t, err)
+	require.NoError(t, g.a.m.EndMessage(0, g.h, 10_000-4160))
+	require.EqualValues(t, 4160, g.a.m.cc.Context(g.info(g.a).Context).Backlog())
+	require.NoError(t, g.a.m.Close(0, g.h))
+	g.settle()
+	require.Nil(t, g.a.m.get(g.h), "nothing is open any more")
+}
+
+// Figure 6-11: three PDCs to one destination share a context, which holds the sum
+// of their backlogs.
+func TestPDCsShareAContext(t *testing.T) {
+	g := newPair(t, pairConfig{})
+	var hs []Handle
+	for i, bytes := range []int64{8192 << 10, 4096 << 10, 8192 << 10} {
+		h, err := g.a.m.Open(0, &InitiatorKey{Source: g.a.addr, Destination: g.b.addr, JobID: uint32(200 + i), TC: 1}, 0)
+		require.NoError(t, err)
+		require.NoError(t, g.a.m.Announce(0, h, bytes))
+		hs = append(hs, h)
+	}
+	first, _ := g.a.m.PDC(hs[0])
+	for _, h := range hs {
+		info, _ := g.a.m.PDC(h)
+		require.Equal(t, first.Context, info.Context)
+	}
+	require.EqualValues(t, 20_971_520, g.a.m.cc.Context(first.Context).Backlog())
+	for _, h := range append(hs, g.h) {
+		require.NoError(t, g.a.m.Abort(0, h))
+	}
+	require.Zero(t, g.a.m.ctxs.Stats().Live, "the last PDC takes the context along")
+}
+
+// PDCs that wait for one window take turns, packet by packet.
+func TestPDCsOfAContextTakeTurns(t *testing.T) {
+	g := established(t, pairConfig{cwnd: 40_000})
+	var hs []Handle
+	for i := range 3 {
+		h, err := g.a.m.Open(g.now, &InitiatorKey{Source: g.a.addr, Destination: g.b.addr, JobID: uint32(200 + i), TC: 1}, 0)
+		require.NoError(t, err)
+		require.NoError(t, g.a.m.Begin(h))
+		for k := range 200 {
+			_, err := g.a.m.Submit(g.now, h, Packet{Handle: uint64(i*1000 + k), Size: 4160, Next: pds.NextRequestStd, EOM: k == 199})
+			require.NoError(t, err)
+		}
+		hs = append(hs, h)
+	}
+	for round := 0; round < 2000; round++ {
+		ws := append(g.send(g.a), g.send(g.b)...)
+		if len(ws) == 0 {
+			break
+		}
+		least, most := 1<<30, 0
+		for _, h := range hs {
+			if info, _ := g.a.m.PDC(h); info.Unsent > 0 {
+				least, most = min(least, info.Unsent), max(most, info.Unsent)
+			}
+		}
+		require.LessOrEqual(t, most-least, 3, "round %d", round)
+		for len(ws) > 0 {
+			ws = g.giveAll(ws)
+		}
+	}
+	require.Len(t, g.a.take(EventResponse, EventImplicit), 600)
+}
+
+// A receiver that grants credit: RUD_CC_REQ asks for it, the ACK_CC and the CREDIT
+// bring it.
+func TestCreditBothWays(t *testing.T) {
+	g := newPair(t, pairConfig{control: ccc.ControlRCCC})
+	require.NoError(t, g.a.m.Announce(0, g.h, 900*4160))
+	g.submit(1, 900)
+	ws := g.send(g.a)
+	require.NotEmpty(t, ws)
+	require.Less(t, len(ws), 900, "the initial credit is not enough")
+	q := request(t, ws[0])
+	require.Equal(t, pds.TypeRUDCCReq, q.Type)
+	require.NotZero(t, q.CreditTarget)
+	r, _ := g.give(ws[0])
+	require.Equal(t, Demand{Target: q.CreditTarget, CCCID: q.CCCID, Valid: true}, r.Demand)
+	g.giveAll(g.giveAll(ws[1:]))
+	sent := len(ws)
+	g.give(g.ackWithCredit(ws[0]))
+	ws = g.send(g.a)
+	require.NotEmpty(t, ws, "more credit, more packets")
+	sent += len(ws)
+	b := g.info(g.b)
+	out := make([]byte, ReplyMax)
+	n, err := g.b.m.PutCredit(g.b.m.byID(b.ID).handle, 1_100_000/pds.ByteUnit, out)
+	require.NoError(t, err)
+	g.give(wire{from: g.b, b: out[:n]})
+	more := len(g.send(g.a))
+	require.InDelta(t, 1_000_000/4160, more, 2)
+	require.Less(t, sent+more, 900)
+}
+
+// ackWithCredit makes b acknowledge a packet again, with a credit of 100,000 bytes.
+func (g *pair) ackWithCredit(w wire) wire {
+	pds.PatchRetx(w.b, true)
+	in := In{Packet: w.b, Src: AddrFrom(g.a.addr), Dst: AddrFrom(g.b.addr), State: AckState{Type: pds.CCCredit, Credit: 100_000 / pds.ByteUnit}}
+	out := make([]byte, ReplyMax)
+	var r Result
+	g.b.m.Receive(g.now, &in, out, &r)
+	require.NotZero(g.t, r.Reply)
+	return wire{from: g.b, b: out[:r.Reply]}
+}
+
+func TestInferredLoss(t *testing.T) {
+	g := established(t, pairConfig{Config: Config{InferLoss: true}, cwnd: 60_000})
+	g.submit(1, 40)
+	ws := filterData(g.send(g.a))
+	require.Greater(t, len(ws), 12)
+	for i, w := range ws[1:] { // the first is lost; marks have each of the others acknowledged
+		w.ce = true
+		_, acks := g.give(w)
+		g.giveAll(acks)
+		if st := g.a.m.Stats(); st.Inferred > 0 {
+			require.Greater(t, i, inferPackets-2)
+			require.Zero(t, st.RTOs)
+			break
+		}
+	}
+	require.EqualValues(t, 1, g.a.m.Stats().Inferred)
+	again := filterData(g.send(g.a))
+	require.NotEmpty(t, again)
+	require.Equal(t, request(t, ws[0]).PSN, request(t, again[0]).PSN)
+	require.NotZero(t, request(t, again[0]).Flags&pds.FlagRetx)
+}
+
+func TestProbeOfASilentTail(t *testing.T) {
+	g := established(t, pairConfig{Config: Config{InferLoss: true}})
+	g.submit(1, 1)
+	lost := g.send(g.a)
+	g.wait(100_000) // well before RTO_Init_Time
+	probe := g.send(g.a)
+	require.Equal(t, pds.CtlProbe, controlOf(t, probe[0]).Ctl)
+	g.giveAll(g.giveAll(probe))
+	again := filterData(g.send(g.a))
+	require.Len(t, again, 1, "a quick answer without it: it is lost")
+	require.Equal(t, request(t, lost[0]).PSN, request(t, again[0]).PSN)
+	require.Zero(t, g.a.m.Stats().RTOs)
+}
+
+func TestIdlePDCCloses(t *testing.T) {
+	g := established(t, pairConfig{})
+	g.wait(61_000 * ms)
+	g.settle()
+	require.True(t, g.a.has(EventClosed, CauseNone))
+	require.True(t, g.b.has(EventClosed, CauseNone))
+}
+
+func TestIdleTargetWithoutInitiatorGoes(t *testing.T) {
+	g := established(t, pairConfig{})
+	for range 3 {
+		g.now += 61_000 * ms
+		require.True(t, g.b.m.Tick(g.now))
+		g.send(g.b) // into the void
+	}
+	g.now += 2 * ms
+	g.b.m.Tick(g.now)
+	g.b.drain()
+	require.True(t, g.b.has(EventClosed, Cause(pds.NackClosingInErr)))
+}
+
+func TestNextCloseState(t *testing.T) {
+	for s := StateClosed; s <= StateQuarantine; s++ {
+		for _, open := range []bool{false, true} {
+			for _, unreleased := range []bool{false, true} {
+				want := s
+				if s == StateQuiesce || s == StateAckWait {
+					want = map[[2]bool]State{{true, true}: StateQuiesce, {true, false}: StateQuiesce,
+						{false, true}: StateAckWait, {false, false}: StateCloseAckWait}[[2]bool{open, unreleased}]
+				}
+				require.Equal(t, want, nextCloseState(s, open, unreleased), "%v", s)
+			}
+		}
+		require.NotEmpty(t, s.String())
+	}
+}
+
+func TestParamsLimits(t *testing.T) {
+	for name, c := range map[string]Config{
+		"range":           {Range: MaxRange + 1},
+		"negative range":  {Range: -1},
+		"mpr":             {DefaultMPR: 256},
+		"trigger":         {AckTrigger: 32<<10 + 1},
+		"timeout":         {RTOInit: rtoMax + 1},
+		"retries":         {MaxRTORetx: 16},
+		"NACK retries":    {MaxNackRetx: 32},
+		"response length": {NullResponse: make([]byte, ResponseMax+1), NullNext: pds.NextResponse},
+		"response kind":   {NullResponse: make([]byte, 12)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := NewParams(c)
+			require.ErrorIs(t, err, ErrConfig)
+		})
+	}
+	p, err := NewParams(Config{})
+	require.NoError(t, err)
+	require.EqualValues(t, 8, p.mpr)
+	for n, want := range map[uint8]int64{0: ms, 1: 2 * ms, 5: 32 * ms, 12: 4096 * ms, 13: rtoMax, 63: rtoMax} {
+		require.Equal(t, want, p.rto(n))
+	}
+}
