@@ -4,11 +4,11 @@ import "github.com/uetcc/uetcc/pds"
 
 // Close asks for h to be closed: no new message begins on it; when the open ones
 // have ended, everything is released and no lock is left, it goes. A target asks
-// its initiator. The error is [ErrUnknown].
+// its initiator. The errors are [ErrUnknown] and [ErrEvents].
 func (m *Manager) Close(now int64, h Handle) error {
-	p := m.get(h)
-	if p == nil {
-		return ErrUnknown
+	p, err := m.changing(h)
+	if err != nil {
+		return err
 	}
 	if p.is(flagInitiator) {
 		m.startClose(now, p)
@@ -18,11 +18,12 @@ func (m *Manager) Close(now int64, h Handle) error {
 	return nil
 }
 
-// Abort gives h up: every packet on it fails with [CauseAborted].
+// Abort gives h up: every packet on it fails with [CauseAborted]. The errors are
+// [ErrUnknown] and [ErrEvents].
 func (m *Manager) Abort(now int64, h Handle) error {
-	p := m.get(h)
-	if p == nil {
-		return ErrUnknown
+	p, err := m.changing(h)
+	if err != nil {
+		return err
 	}
 	m.fail(now, p, CauseAborted)
 	return nil

@@ -143,6 +143,18 @@ func (m *Manager) get(h Handle) *PDC {
 	return nil
 }
 
+// changing is get for calls that may end the PDC, and so cause events.
+func (m *Manager) changing(h Handle) (*PDC, error) {
+	p := m.get(h)
+	switch {
+	case p == nil:
+		return nil, ErrUnknown
+	case m.mem.events.free() < eventReserve:
+		return nil, ErrEvents
+	}
+	return p, nil
+}
+
 // slot is the index of a PDC in the slab, in the lists and in the wheel.
 func (p *PDC) slot() uint16 { return uint16(p.handle.ID()) }
 

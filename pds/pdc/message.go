@@ -108,11 +108,12 @@ func (m *Manager) Lock(h Handle) error {
 	return nil
 }
 
-// Unlock takes one [Manager.Lock] back. Without one it does nothing.
+// Unlock takes one [Manager.Lock] back. Without one it does nothing. The errors
+// are [ErrUnknown] and [ErrEvents].
 func (m *Manager) Unlock(now int64, h Handle) error {
-	p := m.get(h)
-	if p == nil {
-		return ErrUnknown
+	p, err := m.changing(h)
+	if err != nil {
+		return err
 	}
 	p.locks -= min(p.locks, 1)
 	m.progress(now, p)
@@ -122,9 +123,9 @@ func (m *Manager) Unlock(now int64, h Handle) error {
 // EndMessage closes a message whose EOM is never submitted, because it failed.
 // unsent is what was announced for it and not submitted, bytes.
 func (m *Manager) EndMessage(now int64, h Handle, unsent int64) error {
-	p := m.get(h)
-	if p == nil {
-		return ErrUnknown
+	p, err := m.changing(h)
+	if err != nil {
+		return err
 	}
 	p.openMsgs -= min(p.openMsgs, 1)
 	m.withdraw(now, p, unsent)

@@ -229,3 +229,28 @@ func TestParamsLimits(t *testing.T) {
 		require.Equal(t, want, p.rto(n))
 	}
 }
+
+func TestEventsNotDrained(t *testing.T) {
+	g := established(t, pairConfig{memory: MemoryConfig{Events: 1, Chunks: 40}})
+	for g.a.m.mem.events.free() >= eventReserve {
+		g.a.m.mem.events.push(Event{})
+	}
+	var r Result
+	g.a.m.Receive(0, &In{}, make([]byte, ReplyMax), &r)
+	require.ErrorIs(t, r.Err, ErrEvents)
+	require.False(t, g.a.m.Tick(100*ms))
+	require.ErrorIs(t, g.a.m.Abort(0, g.h), ErrEvents)
+	g.a.drain()
+	require.NoError(t, g.a.m.Abort(0, g.h))
+}
+
+func TestCloseThresh(t *testing.T) {
+	g := established(t, pairConfig{manager: func(c *ManagerConfig) { c.CloseThresh = 2 }})
+	for i := range 2 {
+		g.now += ms
+		_, err := g.a.m.Open(g.now, &InitiatorKey{Source: g.a.addr, Destination: g.b.addr, TC: uint8(40 + i)}, 0)
+		require.NoError(t, err)
+	}
+	info, _ := g.a.m.PDC(g.h)
+	require.Equal(t, StateCloseAckWait, info.State, "the one that has been idle longest goes")
+}

@@ -34,7 +34,7 @@ type Response struct {
 // returns its length; it goes to the peer of the PDC as a control packet.
 //
 // The error [ErrUnknown] says that the PDC has gone, [ErrStale] that nothing
-// waits for this response. Under ROD answers are given in the order of requests.
+// waits for this response, [ErrEvents] that the events must be drained first. Under ROD answers are given in the order of requests.
 func (m *Manager) Respond(now int64, id RxID, a *Response, out []byte) (int, error) {
 	p := m.get(id.PDC)
 	switch {
@@ -144,6 +144,9 @@ func (m *Manager) replay(p *PDC) {
 // respondLate answers a request that was accepted in an earlier call.
 func (m *Manager) respondLate(now int64, p *PDC, id RxID, a *Response, out []byte) (int, error) {
 	s := &m.mem.responses
+	if m.mem.events.free() == 0 {
+		return 0, ErrEvents
+	}
 	i := s.find(&p.resp, id.PSN)
 	if i == 0 || s.slot[i].state != respPending || a.Kind > RespondGuaranteed {
 		return 0, ErrStale

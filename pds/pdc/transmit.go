@@ -21,6 +21,13 @@ type Out struct {
 	Retx    bool
 }
 
+// to addresses o to the peer of p and empties the rest, field by field: a literal
+// would be built elsewhere and copied.
+func (o *Out) to(p *PDC, control bool) {
+	o.PDC, o.Peer, o.Local, o.TC, o.Control = p.handle, p.peer, p.local, p.tc, control
+	o.Header, o.Handle, o.PSN, o.Size, o.Entropy, o.Retx = 0, 0, 0, 0, 0, false
+}
+
 // Transmit writes the header of the next packet to send to buf, which must be
 // [ReplyMax] bytes or longer, and describes it in out. It returns false when
 // nothing may be sent now: every call that takes something in may change that.
@@ -70,7 +77,8 @@ func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
 	if data && !m.allowed(now, p, int64(pkt.size), again) {
 		return false
 	}
-	*out = Out{PDC: p.handle, PSN: p.tx.psn(off), Handle: pkt.handle, Peer: p.peer, Local: p.local, TC: p.tc, Retx: again, Control: !data}
+	out.to(p, !data)
+	out.PSN, out.Handle, out.Retx = p.tx.psn(off), pkt.handle, again
 	if again {
 		p.tx.resent(m.p, m.mem, off, now)
 	} else {
@@ -201,7 +209,7 @@ func (m *Manager) transmitControl(now int64, buf []byte, out *Out) bool {
 	}
 	bit := p.ctl & -p.ctl
 	p.ctl &^= bit
-	*out = Out{PDC: p.handle, Peer: p.peer, Local: p.local, TC: p.tc, Control: true}
+	out.to(p, true)
 	switch bit {
 	case ctlQuestion:
 		return m.ask(now, p, buf, out)
