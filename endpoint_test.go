@@ -35,7 +35,7 @@ func TestWalkTranscriptB(t *testing.T) {
 		require.Equal(t, w.request, walkLine(p))
 		r, back := receive(0, target, p)
 		require.Equal(t, ses.ActionPlace, r.Action)
-		require.Equal(t, uint64(walkBase+i*4096), r.Address)
+		require.Equal(t, walkBase+uint64(i)*4096, r.Address)
 		require.Equal(t, i == 3, r.Complete)
 		if w.ack == "" {
 			require.Empty(t, back)

@@ -446,7 +446,7 @@ func TestTicks32(t *testing.T) {
 	s := &carrySpace{Memory: NewMemory(0x100)}
 	s.Store64(0, 0x1_ffff_ffff)
 	c := Clock{space: s, now: 0}
-	require.EqualValues(t, 0x2_0000_0000, c.Ticks32())
+	require.EqualValues(t, uint64(0x2_0000_0000), c.Ticks32())
 }
 
 // carrySpace is a clock that passes a carry after its high half was read.

@@ -64,7 +64,7 @@ func TestEventQueueEmpty(t *testing.T) {
 	q.push(1<<60, evStart, 1, 2)
 	e, ok := q.pop()
 	require.True(t, ok)
-	require.EqualValues(t, 1<<60, e.at)
+	require.EqualValues(t, int64(1)<<60, e.at)
 	require.Equal(t, evStart, e.kind)
 	q.push(e.at, evStart, 3, 4)
 	e, _ = q.pop()

@@ -314,7 +314,7 @@ func TestZTRParams(t *testing.T) {
 }
 
 func TestRateBits(t *testing.T) {
-	require.EqualValues(t, 400_000_000_000, LineRate.Bits(400_000_000_000))
+	require.EqualValues(t, int64(400_000_000_000), LineRate.Bits(400_000_000_000))
 	require.InDelta(t, 381_469, float64(Rate(1).Bits(400_000_000_000)), 1)
 	require.InDelta(t, 24_414_062, float64(Rate(64).Bits(400_000_000_000)), 1)
 }
