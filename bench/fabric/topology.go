@@ -218,11 +218,11 @@ func (t *Topology) Validate() error {
 const maxPorts = 1 << 22
 
 // ports is how many ports all switches together have.
-func (t *Topology) ports() int {
-	n := t.Leaves()*(t.Tiers[0].RadixDown+t.Tiers[0].RadixUp) +
-		t.Pods()*t.middle()*(t.Tiers[1].RadixDown+t.Tiers[1].RadixUp)
+func (t *Topology) ports() int64 {
+	n := int64(t.Leaves())*int64(t.Tiers[0].RadixDown+t.Tiers[0].RadixUp) +
+		int64(t.Pods())*int64(t.middle())*int64(t.Tiers[1].RadixDown+t.Tiers[1].RadixUp)
 	if len(t.Tiers) == 3 {
-		n += t.cores() * t.Tiers[2].RadixDown
+		n += int64(t.cores()) * int64(t.Tiers[2].RadixDown)
 	}
 	return n
 }

@@ -11,7 +11,9 @@ import (
 func TestLayout(t *testing.T) {
 	require.LessOrEqual(t, unsafe.Sizeof(PDC{}), uintptr(512), "both directions with a bitmap of 1024 each")
 	require.Equal(t, uintptr(32), unsafe.Sizeof(packet{}))
-	require.Zero(t, unsafe.Sizeof(chunk{})%64)
+	if unsafe.Sizeof(uintptr(0)) == 8 { // a 32-bit machine aligns 64-bit words less
+		require.Zero(t, unsafe.Sizeof(chunk{})%64)
+	}
 	t.Logf("PDC %d bytes: RecvWindow %d, SendWindow %d; packet %d, response %d, event %d", unsafe.Sizeof(PDC{}),
 		unsafe.Sizeof(RecvWindow{}), unsafe.Sizeof(SendWindow{}), unsafe.Sizeof(packet{}), unsafe.Sizeof(response{}), unsafe.Sizeof(Event{}))
 	for _, v := range []any{PDC{}, chunk{}, response{}, Event{}} {
