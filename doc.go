@@ -6,4 +6,31 @@
 // goroutine, no system call and no clock read of the engine's own. Bytes and
 // the current time go in, decisions and bytes come out, so the same inputs
 // always give the same outputs.
+//
+// # The whole endpoint
+//
+// [Endpoint] composes all layers: messages (package ses), delivery (pds/pdc),
+// congestion control (ccc, nscc). A transport puts it between its sockets or
+// rings and its memory:
+//
+//	e, err := uetcc.NewEndpoint(config)        // all memory is taken here
+//	h, err := e.Write(now, &message)           // or Read, Send, Atomic
+//	for {
+//		for e.Transmit(now, &out) {             // out.Packet: headers; out.Payload: what to append
+//			transmit(out.Packet, memory(out.Payload), out.Entropy, out.TC)
+//		}
+//		for ev, ok := e.Poll(); ok; ev, ok = e.Poll() {
+//			complete(ev)                        // once for each message
+//		}
+//		in, now = wait(e.NextDeadline())        // a packet, or the time
+//		e.Receive(now, &in, &reply, &r)         // r: what to place where; reply: what to send back
+//		place(r, in.Packet[r.Payload:])
+//		e.Tick(now)
+//	}
+//
+// Payload memory belongs to the caller: the endpoint says which bytes go where,
+// and never looks at them. [Parser] takes frames apart, [Frame] builds them.
+//
+// Each layer is usable alone: nscc is window arithmetic, pds and ses are codecs,
+// pds/pdc delivers without messages, ccc shares windows between connections.
 package uetcc

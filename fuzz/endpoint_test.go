@@ -16,9 +16,9 @@ import (
 
 const hostilePDCs = 4
 
-// hostileEnd is an endpoint with open memory and a queue, with a write, a read and
+// hostileEndpoint is an endpoint with open memory and a queue, with a write, a read and
 // a RUDI write on the way to the peer that the bytes come from.
-func hostileEnd(t testing.TB, control ccc.Control) *uetcc.Endpoint {
+func hostileEndpoint(t testing.TB, control ccc.Control) *uetcc.Endpoint {
 	e, err := uetcc.NewEndpoint(uetcc.Config{
 		Address: netip.MustParseAddr("10.0.0.1"), MTU: 1024, Seed: 5, Contexts: 4, Messages: 8, Answers: 4, RUDI: 4,
 		PDCs:   pdc.TableConfig{General: hostilePDCs, FirstID: 1},
@@ -49,9 +49,9 @@ func hostileEnd(t testing.TB, control ccc.Control) *uetcc.Endpoint {
 	return e
 }
 
-// hostileRun gives e the packets that b holds: one byte of length, one of signals,
+// hostileBytes gives e the packets that b holds: one byte of length, one of signals,
 // the bytes. Everything that the endpoint asks for is answered.
-func hostileRun(e *uetcc.Endpoint, b, room []byte) {
+func hostileBytes(e *uetcc.Endpoint, b, room []byte) {
 	out, reply := uetcc.Datagram{Packet: room[:0:uetcc.HeaderMax]}, uetcc.Datagram{Packet: room[uetcc.HeaderMax:][:0]}
 	peer, local := pdc.AddrFrom4([4]byte{10, 0, 0, 2}), pdc.AddrFrom4([4]byte{10, 0, 0, 1})
 	now := int64(0)
@@ -86,9 +86,9 @@ func hostileRun(e *uetcc.Endpoint, b, room []byte) {
 	}
 }
 
-// hostileSeeds are packets of all kinds, which say what a peer of the endpoint
+// hostilePackets are packets of all kinds, which say what a peer of the endpoint
 // could say.
-func hostileSeeds() (seeds [][]byte) {
+func hostilePackets() (seeds [][]byte) {
 	add := func(ps ...[]byte) {
 		var s []byte
 		for _, p := range ps {
@@ -130,13 +130,13 @@ func hostileSeeds() (seeds [][]byte) {
 // FuzzEndpointReceive: no bytes make an endpoint panic, tell its owner to touch
 // memory that is not open, or hold more than it was made for.
 func FuzzEndpointReceive(f *testing.F) {
-	for i, s := range hostileSeeds() {
+	for i, s := range hostilePackets() {
 		f.Add(s, uint8(i))
 	}
 	room := make([]byte, 4*uetcc.HeaderMax)
 	f.Fuzz(func(t *testing.T, b []byte, control uint8) {
-		e := hostileEnd(t, ccc.Control(control%3))
-		hostileRun(e, b, room)
+		e := hostileEndpoint(t, ccc.Control(control%3))
+		hostileBytes(e, b, room)
 		s := e.PDS().Stats()
 		require.LessOrEqual(t, s.Opened-s.Closed, uint64(hostilePDCs))
 		require.LessOrEqual(t, e.Target().Messages(), 4)
@@ -146,12 +146,12 @@ func FuzzEndpointReceive(f *testing.F) {
 
 // Hostile packets cost no memory.
 func TestEndpointReceiveAllocatesNothing(t *testing.T) {
-	e := hostileEnd(t, ccc.ControlNSCC)
+	e := hostileEndpoint(t, ccc.ControlNSCC)
 	room := make([]byte, 4*uetcc.HeaderMax)
-	seeds := hostileSeeds()
+	seeds := hostilePackets()
 	alloctest.Zero(t, "receive", func() {
 		for _, s := range seeds {
-			hostileRun(e, s, room)
+			hostileBytes(e, s, room)
 		}
 	})
 }
