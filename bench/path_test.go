@@ -231,7 +231,6 @@ type targetEnd struct {
 	reply uetcc.Datagram
 	got   uetcc.Received
 	next  []uint32 // by PDCID: the next PSN, from 0
-	req   ses.Request
 	gen   ses.Generation
 }
 
