@@ -131,7 +131,7 @@ type model struct {
 
 func newModelEnd(t testing.TB, s modelSetting, i int, seed uint64) *modelEnd {
 	p, err := pdc.NewParams(pdc.Config{Range: s.window, RTOInit: 200 * us, NackRetxTime: 60 * us, ClearTime: 60 * us, MaxRTORetx: 15, MaxNackRetx: 31,
-		BufferROD: s.buffer, InferLoss: s.infer, IdleTime: 50_000 * us})
+		BufferROD: s.buffer, InferLoss: s.infer, IdleTime: 20_000_000 * us})
 	require.NoError(t, err)
 	cp, err := ccc.NewParams(ccc.Config{NSCC: nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 40 * us, MTU: 4096, Trimming: s.trim > 0}})
 	require.NoError(t, err)

@@ -70,3 +70,10 @@ func (m *Manager) ackStored(p *PDC, i uint32, echo pds.Flags, st *AckState, out 
 func (m *Manager) ackAgain(p *PDC, b *inbound, out []byte) int {
 	return m.putACK(p, out, &ackSpec{psn: b.psn, flags: b.echo(), next: m.p.NullNext, bytes: m.p.NullResponse, state: &b.state})
 }
+
+// ackStanding says what has arrived without answering any packet: for requests
+// that are held back or worked on. Naming one of those would release it, so the
+// acknowledgement names CACK, and the SACK shows the rest.
+func (m *Manager) ackStanding(p *PDC, b *inbound, out []byte) int {
+	return m.putACK(p, out, &ackSpec{psn: p.rx.CACK(), state: &b.state, rove: true})
+}

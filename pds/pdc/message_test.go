@@ -254,3 +254,30 @@ func TestCloseThresh(t *testing.T) {
 	info, _ := g.a.m.PDC(g.h)
 	require.Equal(t, StateCloseAckWait, info.State, "the one that has been idle longest goes")
 }
+
+// A packet larger than the MTU meets a window of one MTU.
+func TestOversizedPacketIsNotHeldForEver(t *testing.T) {
+	g := established(t, pairConfig{cwnd: 4200})
+	_, err := g.a.m.Submit(g.now, g.h, Packet{Handle: 1, Size: 9000, Next: pds.NextRequestStd, AR: true})
+	require.NoError(t, err)
+	require.Len(t, filterData(g.send(g.a)), 1)
+}
+
+// A request that is worked on is shown as arrived and not released.
+func TestAnswerLaterShowsArrival(t *testing.T) {
+	g := newPair(t, pairConfig{start: 70})
+	g.b.later = true
+	g.submit(1, 1)
+	r, _ := g.give(g.send(g.a)[0])
+	out := make([]byte, ReplyMax)
+	n, err := g.b.m.Respond(g.now, r.ID, &Response{Kind: RespondLater}, out)
+	require.NoError(t, err)
+	w := wire{from: g.b, b: out[:n]}
+	a := ackCC(t, w)
+	require.Equal(t, []pds.PSN{69, 69, 70}, []pds.PSN{a.CACK, a.AckPSN(), a.SACKBase()})
+	require.EqualValues(t, 1, a.Bitmap)
+	g.give(w)
+	require.Equal(t, StateEstablished, g.info(g.a).State, "it names the target's PDCID")
+	require.Empty(t, g.a.take(EventResponse, EventImplicit))
+	require.Equal(t, 1, g.info(g.a).Outstanding)
+}

@@ -280,6 +280,9 @@ func (m *Manager) ahead(now int64, p *PDC, b *inbound, out []byte, r *Result) er
 	if m.p.BufferROD {
 		m.hold(p, b, respBuffered)
 		m.accept(p, b)
+		if m.ackAsked(b) {
+			r.Reply = m.ackStanding(p, b, out)
+		}
 		r.Verdict = VerdictBuffered
 		return nil
 	}
@@ -303,6 +306,8 @@ func (m *Manager) duplicate(p *PDC, b *inbound, out []byte, r *Result) error {
 		r.Reply = m.ackStored(p, i, b.echo(), &b.state, out)
 	case !again:
 		// The network made the copy: the first one is or was answered.
+	case i != 0 && m.mem.responses.slot[i].state == respBuffered:
+		r.Reply = m.ackStanding(p, b, out)
 	case i != 0:
 		m.nackPDC(p, b, out, r, pds.NackRcvdSESProcg)
 	default:

@@ -68,9 +68,12 @@ func (m *Manager) respondNow(now int64, p *PDC, b *inbound, a *Response, out []b
 		return m.ackStored(p, i, b.echo(), &b.state, out)
 	case RespondLater:
 		m.hold(p, b, respPending)
-		m.accept(p, b)
+		first := m.accept(p, b)
 		if m.p.BufferROD {
 			m.replay(p)
+		}
+		if first || m.ackAsked(b) {
+			return m.ackStanding(p, b, out)
 		}
 		return 0
 	}

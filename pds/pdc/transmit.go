@@ -102,7 +102,9 @@ func (m *Manager) allowed(now int64, p *PDC, size int64, again bool) bool {
 		return true
 	}
 	d := c.Decide(m.cc.Params(), now)
-	if d.Bytes >= size || d.Bytes > 0 && d.Reason == ccc.ReasonBacklog {
+	// A window may be as small as one MTU: a packet that is larger, against the
+	// rules, must not wait for ever.
+	if d.Bytes >= min(size, m.cc.Params().MTU()) || d.Bytes > 0 && d.Reason == ccc.ReasonBacklog {
 		return true
 	}
 	p.flags |= flagOnData
