@@ -28,7 +28,13 @@ func (m *Manager) receiveACK(now int64, t pds.Type, in *In, r *Result) error {
 	if t != pds.TypeACK {
 		a.SACK, a.SACKBase = h.Bitmap, h.SACKBase()
 	}
+	// One from before this PDC's time must not say who the peer is.
+	if p.peerID == 0 && p.tx.Start().Diff(h.CACK) > 1 {
+		m.stats.BadACK++
+		return ErrStale
+	}
 	var k Acked
+	cack := p.tx.MaxCACK()
 	if !p.tx.OnACK(m.mem, p.handle, &a, &k) {
 		m.stats.BadACK++
 		return ErrNeverSent
@@ -37,6 +43,9 @@ func (m *Manager) receiveACK(now int64, t pds.Type, in *In, r *Result) error {
 		m.learn(now, p, h.SPDCID)
 	}
 	p.activeAt = now
+	if p.tx.MaxCACK() != cack {
+		p.stalls = 0
+	}
 	if t != pds.TypeACK {
 		p.tx.mprFrom(m.p, h.CACK, h.MPR)
 	}
@@ -121,6 +130,9 @@ func (m *Manager) acted(now int64, p *PDC, h *pds.AckCC, t pds.Type) {
 	}
 	if p.tx.Unsent() != 0 || p.tx.queued != 0 {
 		m.wake(p)
+	}
+	if p.tx.rtoAt < p.timerAt {
+		m.schedule(p, now)
 	}
 	m.progress(now, p)
 }

@@ -28,20 +28,24 @@ func BenchmarkSendWindow(b *testing.B) {
 	b.Run("op=merge/new=0", func(b *testing.B) {
 		b.ReportAllocs()
 		m, w := setup()
+		var a Ack
 		var r Acked
 		i := uint32(0)
 		for b.Loop() {
-			w.merge(m, i&^31%896, 0x5555555555555555<<(i&1), &r)
+			a.SACK = 0x5555555555555555 << (i & 1)
+			w.merge(m, i&^31%896, &a, &r)
 			i++
 		}
 	})
 	b.Run("op=merge/new=16", func(b *testing.B) {
 		b.ReportAllocs()
 		m, w := setup()
+		var a Ack
 		var r Acked
 		i := uint32(0)
 		for b.Loop() {
-			w.merge(m, i&^31%896, 0x5555555555555555<<(i&1), &r)
+			a.SACK = 0x5555555555555555 << (i & 1)
+			w.merge(m, i&^31%896, &a, &r)
 			if i%28 == 27 {
 				clear(w.acked[:])
 				for k := range m.chunk {

@@ -137,7 +137,11 @@ func (m *Manager) unbind(now int64, p *PDC) {
 // openTarget opens a PDC for a SYN packet, or finds the one that it belongs to.
 func (m *Manager) openTarget(now int64, b *inbound) (p *PDC, code pds.NackCode, err error) {
 	k := TargetKey{Source: b.src.Netip(), Destination: b.dst.Netip(), SPDCID: b.spdcid}
-	if h, err := m.table.Target(&k); err == nil {
+	h, err := m.table.Target(&k)
+	if err == ErrResting && m.table.Reap(now, reapPerOpen) > 0 {
+		h, err = m.table.Target(&k)
+	}
+	if err == nil {
 		return m.get(h), 0, nil
 	} else if err == ErrResting {
 		m.stats.Resting++
@@ -146,7 +150,7 @@ func (m *Manager) openTarget(now int64, b *inbound) (p *PDC, code pds.NackCode, 
 	if b.rod && b.psn != b.start {
 		return nil, pds.NackRODOOO, ErrState
 	}
-	h, _, err := m.table.OpenTarget(now, &k, b.rsv)
+	h, _, err = m.table.OpenTarget(now, &k, b.rsv)
 	if err == ErrResting {
 		m.stats.Resting++
 		return nil, 0, err

@@ -39,6 +39,7 @@ type PDC struct {
 	openMsgs uint16
 	locks    uint16
 	opaque   uint16 // of the last probe
+	stalls   uint8  // attempts to move the peer's CACK since it moved
 
 	rcvd     uint32     // nominal bytes received modulo 2^32, for rcvd_bytes
 	ackBytes uint32     // ack_gen_count

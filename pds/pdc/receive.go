@@ -90,6 +90,11 @@ func (m *Manager) context(now int64, b *inbound, out []byte, r *Result) (*PDC, e
 		return p, nil
 	}
 	if p.peerID == 0 {
+		// One of an earlier PDC with this id must not say who the peer is.
+		if p.rx.Classify(b.psn, m.p.ranges) == ArrivalOutside {
+			m.stats.Unknown++
+			return nil, ErrStale
+		}
 		m.learn(now, p, b.spdcid)
 	}
 	return p, nil

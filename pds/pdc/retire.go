@@ -18,7 +18,7 @@ func (m *Manager) fail(now int64, p *PDC, c Cause) {
 	m.unbind(now, p)
 	m.event(p, EventClosing, c)
 	p.flags |= flagFailed
-	p.openMsgs, p.locks = 0, 0
+	p.openMsgs, p.locks, p.unsubmitted = 0, 0, 0
 	m.sendClose(now, p)
 }
 

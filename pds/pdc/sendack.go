@@ -53,7 +53,7 @@ func (w *SendWindow) OnACK(m *Memory, owner Handle, a *Ack, r *Acked) bool {
 		}
 	}
 	if a.SACK != 0 {
-		w.merge(m, w.offset(a.SACKBase), a.SACK, r)
+		w.merge(m, w.offset(a.SACKBase), a, r)
 	}
 	if w.base != w.next {
 		w.settleBase(m)
@@ -105,7 +105,8 @@ func (w *SendWindow) releaseTo(m *Memory, owner Handle, end uint32, r *Acked) {
 
 // merge marks what a SACK shows as arrived. Bits outside [base, next) say
 // nothing that is not known, or lie.
-func (w *SendWindow) merge(m *Memory, off uint32, sack uint64, r *Acked) {
+func (w *SendWindow) merge(m *Memory, off uint32, a *Ack, r *Acked) {
+	sack := a.SACK
 	if behind := int32(w.base - off); behind > 0 {
 		sack >>= min(uint32(behind), sackBits)
 		off = w.base
@@ -117,11 +118,24 @@ func (w *SendWindow) merge(m *Memory, off uint32, sack uint64, r *Acked) {
 	}
 	k, s := off/chunkLen%ringWords, off%chunkLen
 	if lo := sack << s &^ w.acked[k]; lo != 0 {
+		w.retime(&m.chunk[w.chunk[k]], lo, a.Now)
 		w.arrived(&m.chunk[w.chunk[k]], k, lo, r)
 	}
 	k = (k + 1) % ringWords
 	if hi := sack >> (chunkLen - s) &^ w.acked[k]; hi != 0 {
+		w.retime(&m.chunk[w.chunk[k]], hi, a.Now)
 		w.arrived(&m.chunk[w.chunk[k]], k, hi, r)
+	}
+}
+
+// retime gives the packets of bits that wait for retransmission a timeout again,
+// after as long as each has been under way: they will not be sent now, but their
+// response may be lost.
+func (w *SendWindow) retime(c *chunk, bits64 uint64, now int64) {
+	for b := bits64 & c.queued; b != 0; b &= b - 1 {
+		pkt := &c.pkt[bits.TrailingZeros64(b)]
+		pkt.dueAt = later(now, max(now-pkt.sentAt, 1))
+		w.rtoAt = min(w.rtoAt, pkt.dueAt)
 	}
 }
 

@@ -159,20 +159,31 @@ func (m *Manager) auxiliary(now int64, p *PDC) {
 	if p.cc != 0 {
 		m.unpark(p.cc) // a pacing delay may be over
 	}
+	if m.p.MaxRTORetx != rtoForever && int(p.stalls) >= stallsEven+m.p.MaxRTORetx && p.blocked(m.p) {
+		m.overdue(now, p)
+		return
+	}
 	m.stalled(now, p)
+}
+
+// stallsEven is how many attempts to break a stall follow each other evenly.
+const stallsEven = 8
+
+// blocked reports whether the peer's window keeps p from sending, and nothing of
+// what was sent is outstanding.
+func (p *PDC) blocked(c *Params) bool {
+	return p.tx.base == p.tx.next && p.tx.next != p.tx.tail && !p.tx.inPeerWindow(c, p.tx.next)
 }
 
 // stalled breaks the clear stall. A window full of packets that are released but
 // hold the peer's CACK, since it has not heard a CLEAR, sends nothing that could
 // carry one and has nothing outstanding that could time out. CLEAR_CMD says it;
 // an ACK_REQ, which not every target answers, and a probe in turn, bring back the
-// CACK. It goes on until max_cack has moved.
+// CACK. It goes on until max_cack has moved, after stallsEven times less and less
+// often, and then no more times than a packet is sent again.
 func (m *Manager) stalled(now int64, p *PDC) {
-	if p.tx.base != p.tx.next || p.tx.next == p.tx.tail || p.tx.inPeerWindow(m.p, p.tx.next) {
+	if !p.blocked(m.p) || p.auxAt != never { // not so, or under way
 		return
-	}
-	if p.auxAt != never {
-		return // under way
 	}
 	ask := ctlAckReq
 	if m.stats.StallBreaks%2 != 0 {
@@ -180,7 +191,8 @@ func (m *Manager) stalled(now int64, p *PDC) {
 	}
 	m.stats.StallBreaks++
 	m.control(p, ctlClearCmd|ask)
-	m.aux(p, now, later(now, m.p.ClearTime))
+	m.aux(p, now, later(now, min(m.p.ClearTime<<min(max(p.stalls, stallsEven)-stallsEven, m.p.rtoShifts), rtoMax)))
+	p.stalls = min(p.stalls+1, 63)
 }
 
 // idle closes a PDC that nothing happens on.
