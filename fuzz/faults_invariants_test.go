@@ -1,0 +1,187 @@
+package fuzz
+
+import (
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/fuzz/internal/faultnet"
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
+)
+
+// check holds the step invariants I1 to I9 of every live PDC of e, against what was
+// seen before.
+func (e *pdcEnd) check() {
+	var load [16]faultLoad
+	for id := 1; id < len(e.seen); id++ {
+		h := e.table.ByID(pds.PDCID(id))
+		if h == 0 {
+			continue
+		}
+		now, ok := e.m.PDC(h)
+		if !ok {
+			e.w.failf("I9: PDC %#x is in the table and not in the manager", uint32(h))
+		}
+		was := &e.seen[id]
+		if was.h != h {
+			e.appeared(id, &now)
+			*was = faultSeen{h, now}
+		}
+		e.checkOne(&was.info, &now)
+		if peer := e.peerOf(&now); peer != nil {
+			e.checkPair(&now, peer)
+		}
+		was.info = now
+		if now.Context != 0 {
+			l := &load[now.Context.Index()&15]
+			l.used, l.h = true, now.Context
+			l.outstanding += now.Outstanding
+			l.unsent += now.Unsent
+			l.open += now.OpenMessages
+		}
+	}
+	for i := range load {
+		if load[i].used {
+			e.checkContext(&load[i])
+		}
+	}
+}
+
+// appeared is a PDC that was not there before.
+func (e *pdcEnd) appeared(id int, now *pdc.Info) {
+	if e.used[id] && !e.w.net.Healed() {
+		e.w.net.Counts[faultnet.ReuseID]++
+	}
+	e.used[id] = true
+	for o := 1; o < len(e.seen); o++ {
+		if o == id || e.table.ByID(pds.PDCID(o)) != e.seen[o].h || e.seen[o].h == 0 {
+			continue
+		}
+		if x := &e.seen[o].info; x.PeerID != 0 && x.PeerID == now.PeerID && x.Peer == now.Peer && !x.Initiator && !now.Initiator {
+			e.w.failf("I9: two PDCs for peer %v %d: %#x and %#x", now.Peer, now.PeerID, id, o)
+		}
+	}
+}
+
+func (e *pdcEnd) checkOne(was, now *pdc.Info) {
+	w, n := e.w, int32(e.w.s.window)
+	if d := now.Next.Diff(now.Base); d < 0 || d > n {
+		w.failf("I1: base %#x next %#x", uint32(now.Base), uint32(now.Next))
+	}
+	if now.Unsent < 0 || now.Unsent+int(now.Next.Diff(now.Base)) > int(n) {
+		w.failf("I1: %d unsent, base %#x next %#x", now.Unsent, uint32(now.Base), uint32(now.Next))
+	}
+	if now.Base.Diff(was.Base) < 0 && now.State != pdc.StateCreating {
+		w.failf("I2: base regressed: %+v then %+v", was, now)
+	}
+	if now.MaxCACK.Diff(was.MaxCACK) < 0 && now.State != pdc.StateCreating {
+		w.failf("I2: max_cack regressed: %+v then %+v", was, now)
+	}
+	if now.MaxCACK.Diff(now.Next) >= 0 {
+		w.failf("I5: max_cack %#x, next %#x", uint32(now.MaxCACK), uint32(now.Next))
+	}
+	if x := now.MaxRcvd.Diff(now.CACK); x < 0 || x > n {
+		w.failf("I3: max_rcvd %#x cack %#x", uint32(now.MaxRcvd), uint32(now.CACK))
+	}
+	if was.PeerID != 0 && (now.CACK.Diff(was.CACK) < 0 || now.Clear.Diff(was.Clear) < 0 || now.MaxRcvd.Diff(was.MaxRcvd) < 0) {
+		w.failf("I3: regressed: %+v then %+v", was, now)
+	}
+	if now.MaxRcvd.Diff(now.Clear) < 0 || now.Contiguous.Diff(now.CACK) < 0 {
+		w.failf("I3, I4: clear %#x, max_rcvd %#x, cack %#x, received up to %#x", uint32(now.Clear), uint32(now.MaxRcvd), uint32(now.CACK), uint32(now.Contiguous))
+	}
+	if now.State == pdc.StateCloseAckWait && now.Unsent > 1 { // the CLOSE_CMD
+		w.failf("I6: %d unsent in %v", now.Unsent, now.State)
+	}
+}
+
+// peerOf returns the other end of a PDC, if it is live too. Once somebody has lost
+// his memory the same ids may mean something else.
+func (e *pdcEnd) peerOf(now *pdc.Info) *pdc.Info {
+	to := e.placeOf(now.Peer)
+	if e.w.s.weak || now.PeerID == 0 || to < 0 || to >= len(e.w.ends) {
+		return nil
+	}
+	o := e.w.ends[to]
+	info, ok := o.m.PDC(o.table.ByID(now.PeerID))
+	if !ok || e.life+o.life != 0 || info.PeerID != now.ID || info.Peer != e.self || info.Initiator == now.Initiator {
+		return nil
+	}
+	return &info
+}
+
+// checkPair holds that the wire is only ever behind.
+func (e *pdcEnd) checkPair(a, b *pdc.Info) {
+	if b.CACK.Diff(a.Next) >= 0 || a.MaxCACK.Diff(b.CACK) > 0 {
+		e.w.failf("I5: max_cack %#x, peer's cack %#x, next %#x", uint32(a.MaxCACK), uint32(b.CACK), uint32(a.Next))
+	}
+	if a.State != pdc.StateCloseAckWait && a.Base.Diff(b.Contiguous) > 1 { // a PDC that failed has given the rest up
+		e.w.failf("I5: CLEAR_tx %#x, peer has received up to %#x", uint32(a.Base-1), uint32(b.Contiguous))
+	}
+}
+
+// faultLoad is what the PDCs of one congestion control context have to send.
+type faultLoad struct {
+	used                      bool
+	h                         ccc.Handle
+	outstanding, unsent, open int
+}
+
+// checkContext holds I7: what congestion control has in flight is what was sent and
+// neither arrived nor was lost, and nothing when nothing is out.
+func (e *pdcEnd) checkContext(l *faultLoad) {
+	w := e.w
+	c := e.cc.Context(l.h)
+	if c == nil {
+		w.failf("I7: PDCs on a context that has gone")
+	}
+	if c.Inflight() < 0 || c.InflightPackets() < 0 || c.InflightPackets() > l.outstanding || c.Backlog() < 0 || c.RtxBacklog() < 0 {
+		w.failf("I7: in flight %d bytes in %d packets, backlog %d, again %d; %d PSNs outstanding",
+			c.Inflight(), c.InflightPackets(), c.Backlog(), c.RtxBacklog(), l.outstanding)
+	}
+	p := e.cc.Params().NSCC()
+	if c.Cwnd() > p.MaxWnd() || c.Cwnd() <= 0 {
+		w.failf("window %d of at most %d", c.Cwnd(), p.MaxWnd())
+	}
+	if l.outstanding == 0 && (c.Inflight() != 0 || c.RtxBacklog() != 0) || l.outstanding+l.unsent+l.open == 0 && c.Backlog() != 0 {
+		w.failf("I7: nothing is out, and in flight %d, backlog %d, again %d", c.Inflight(), c.Backlog(), c.RtxBacklog())
+	}
+}
+
+// finishRecord holds what must be true of a packet when all is over.
+func (w *pdcWorld) finishRecord(i int) {
+	r := &w.recs[i]
+	if !r.gone && r.outcome == pdc.EventNone {
+		w.failf("E1: packet %d has no outcome", i+1)
+	}
+	if w.s.weak || int(r.to) == w.drop || int(r.src) == w.drop {
+		return
+	}
+	if r.guaranteed && r.outcome == pdc.EventResponse && r.ever == 1 && !r.seen {
+		w.failf("E3: the response to packet %d was never seen", i+1)
+	}
+}
+
+// finish holds that an end has given everything back.
+func (e *pdcEnd) finish() {
+	w := e.w
+	s := e.table.Stats().General
+	if s.Live != 0 || s.Free+s.Resting != s.Capacity {
+		w.failf("I9, E4: %+v", s)
+	}
+	e.table.Reap(e.now+w.quarantine(), s.Capacity)
+	if s = e.table.Stats().General; s.Free != s.Capacity {
+		w.failf("E4: after the quarantine %+v", s)
+	}
+	if e.m.FreeChunks() != e.chunks || e.ctxs.Stats().Live != 0 || e.cc.Stale() != 0 {
+		w.failf("E4: %d of %d chunks free, %d contexts open, %d events for PDCs that had gone",
+			e.m.FreeChunks(), e.chunks, e.ctxs.Stats().Live, e.cc.Stale())
+	}
+	st := e.m.Stats()
+	if st.Opened != st.Closed {
+		w.failf("E4: %d opened, %d closed", st.Opened, st.Closed)
+	}
+	if st.ACKs+st.NACKs > st.Received+e.delayed+st.Opened {
+		w.failf("I10: %d ACKs and %d NACKs in answer to %d packets and %d late answers", st.ACKs, st.NACKs, st.Received, e.delayed)
+	}
+	if !w.s.weak && w.net.Plan.Forge == 0 && !w.s.liar && w.s.restarts == 0 && st.BadClear+st.BadACK+st.Malformed != 0 {
+		w.failf("honest peers: %+v", st)
+	}
+}

@@ -1,0 +1,450 @@
+package fuzz
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"net/netip"
+
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/fuzz/internal/faultnet"
+	"github.com/uetcc/uetcc/nscc"
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
+)
+
+// faultRecord is the truth about one packet of the layer above, requests and return
+// data alike. Handles are places in the world's list, plus one.
+type faultRecord struct {
+	stream, index int32 // of its direction of a PDC, from 0
+	src, to       int8
+	life, rxLife  int16 // of the sender, and of the receiver that executed it last
+	msg           *faultMessage
+	size          uint16
+	execs         uint16 // in rxLife
+	ever          uint16 // in any life
+	outcome       pdc.EventKind
+	read          bool // asks for data
+	data          bool // is that data
+	guaranteed    bool // answered so
+	seen          bool // the answer arrived
+	gone          bool // its sender has lost its memory
+}
+
+// faultStream is one direction of one PDC.
+type faultStream struct {
+	sent   int32 // packets submitted
+	rx     pdc.Handle
+	rxLife int16
+	rxNext int32 // of an ordered one: the index that is to be delivered next
+}
+
+// faultMessage is a message under way at its initiator.
+type faultMessage struct {
+	ticket  uint64
+	to      int
+	job     uint32
+	packets int
+	next    int
+	pdc     pdc.Handle
+	waiting bool // for a PDC
+	begun   bool
+	read    bool
+	locked  bool
+	got     int   // packets of read data
+	until   int64 // when a read is given up
+	left    int64 // announced and not submitted
+}
+
+// faultAnswer is an answer that takes time.
+type faultAnswer struct {
+	at     int64
+	id     pdc.RxID
+	handle uint64
+}
+
+// faultReturn is a packet of read data that waits for room on its PDC.
+type faultReturn struct {
+	pdc    pdc.Handle
+	handle uint64
+}
+
+// pdcWorld is a run with PDS managers.
+type pdcWorld struct {
+	faultWorld
+	s       *faultSetting
+	seed    uint64
+	ends    []*pdcEnd
+	recs    []faultRecord
+	streams []faultStream
+	drop    int // place whose traffic is checked for nothing but safety, -1 none
+}
+
+// pdcEnd is a PDS manager with a layer above that knows what ought to happen.
+type pdcEnd struct {
+	w      *pdcWorld
+	place  int
+	life   int16
+	addr   netip.Addr
+	self   pdc.Addr
+	m      *pdc.Manager
+	cc     *ccc.Manager
+	ctxs   *ccc.Table
+	table  *pdc.Table
+	offset int64 // of its clock
+	until  int64 // its clock stands still before
+	now    int64
+
+	budget   int // packets still to begin
+	tickets  uint64
+	messages []*faultMessage
+	late     []faultAnswer
+	held     []faultAnswer // buffered by an ordered PDC
+	returns  []faultReturn
+	tx, rx   []faultLink // by PDCID
+	seen     []faultSeen // by PDCID
+	used     []bool      // by PDCID, in this life
+	answers  uint64      // sent to what came
+	delayed  uint64      // answers given later
+	buf      [10_000]byte
+	chunks   int
+}
+
+// faultLink ties a PDC to a stream, as long as its handle is the same.
+type faultLink struct {
+	h      pdc.Handle
+	stream int32
+}
+
+type faultSeen struct {
+	h    pdc.Handle
+	info pdc.Info
+}
+
+const faultHeaderBytes = 16 // what stands for the semantic header: the handle, and a check of it
+
+var errFaultGarbage = errors.New("handle and check do not fit")
+
+func faultCheck(h uint64) uint64 { return h*0x9e3779b97f4a7c15 ^ 0x55 }
+
+func newPDCWorld(s *faultSetting, seed uint64, places int) *pdcWorld {
+	n := places
+	if s.liar {
+		n++
+	}
+	net := faultnet.New(n, seed, faultnet.Plan{})
+	net.Plan = s.plan(net.Rand)
+	w := &pdcWorld{faultWorld: faultWorld{net: net}, s: s, seed: seed, drop: -1}
+	net.Now = faultClocks[net.Rand.IntN(len(faultClocks))]
+	if net.Now > math.MaxInt64/2 {
+		net.Counts[faultnet.ClockEnd]++
+	}
+	for i := range places {
+		e := &pdcEnd{w: w, place: i, addr: faultAddr(i), budget: s.budget}
+		e.self = pdc.AddrFrom(e.addr)
+		e.start()
+		w.ends = append(w.ends, e)
+		w.parties = append(w.parties, e)
+	}
+	if s.liar {
+		w.drop = places
+		w.parties = append(w.parties, newFaultLiar(&w.faultWorld, places))
+	}
+	return w
+}
+
+func faultAddr(place int) netip.Addr { return netip.AddrFrom4([4]byte{10, 0, 0, byte(place + 1)}) }
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// start gives e a new life without any memory.
+func (e *pdcEnd) start() {
+	s, r := e.w.s, e.w.net.Rand
+	idle := int64(20_000_000)
+	if s.retries != 0 {
+		idle = 2_000_000
+	}
+	if s.idle != 0 {
+		idle = s.idle
+	}
+	cfg := pdc.Config{Range: s.window, RTOInit: 200 * us, NackRetxTime: 60 * us, ClearTime: 60 * us, CloseReqTime: 2000 * us,
+		MaxRTORetx: s.retries, MaxNackRetx: 31, BufferROD: s.buffer, InferLoss: s.infer, PlainACK: s.plain, IdleTime: idle * us}
+	if s.retries == 0 {
+		cfg.MaxRTORetx = 15
+	} else {
+		cfg.MaxNackRetx = 20
+	}
+	p := must(pdc.NewParams(cfg))
+	cp := must(ccc.NewParams(ccc.Config{NSCC: nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 40 * us, MTU: 4200, Trimming: s.trim > 0,
+		InitialCwnd: []int64{0, 8400, 100_000}[r.IntN(3)]}}))
+	ids := 8
+	if s.pdcs != 0 {
+		ids = s.pdcs
+	}
+	e.now = e.clock()
+	e.chunks = 4 * ids
+	if s.chunks != 0 {
+		e.chunks = s.chunks + 4*r.IntN(2)
+	} else if s.window > 256 {
+		e.chunks = 20 * ids
+	}
+	e.cc = must(ccc.NewManager(ccc.ManagerConfig{Params: &cp, Contexts: 9, PDCs: ids + 1, Seed: r.Uint64(), Now: e.now}))
+	e.ctxs = must(ccc.NewTable(8, 1))
+	quota := 0
+	if s.liar {
+		quota = 3
+	}
+	e.table = must(pdc.NewTable(pdc.TableConfig{General: ids, Quarantine: e.w.quarantine(), FirstID: pds.PDCID(1 + r.IntN(ids)), Seed: 1, PerSource: quota}))
+	e.m = must(pdc.NewManager(pdc.ManagerConfig{Params: &p, Table: e.table, CC: e.cc, Contexts: e.ctxs, Seed: r.Uint64(), Waiting: 2, Now: e.now,
+		PendTimeout: 50_000 * us, Memory: pdc.MemoryConfig{Responses: s.responses, Chunks: e.chunks}}))
+	e.tx, e.rx, e.seen, e.used = make([]faultLink, ids+1), make([]faultLink, ids+1), make([]faultSeen, ids+1), make([]bool, ids+1)
+	e.answers, e.delayed = 0, 0
+}
+
+// quarantine is longer than a packet lives, by as much as a clock may jump.
+func (w *pdcWorld) quarantine() int64 {
+	q := 2*w.net.Plan.Life() + 500*us
+	if w.s.jumps > 0 {
+		q += 50_000 * us
+	}
+	return q
+}
+
+// clock is the time of e: that of the network, but it may have jumped or stand still.
+func (e *pdcEnd) clock() int64 {
+	if e.w.net.Now < e.until {
+		return e.now
+	}
+	return max(e.now, e.w.net.Now+e.offset)
+}
+
+// restart takes all memory away from e.
+func (e *pdcEnd) restart() {
+	e.w.net.Counts[faultnet.RestartPeer]++
+	e.w.log.tell(e.w.net.Now, e.place, "restart after life", uint64(e.life))
+	for i := range e.w.recs {
+		if r := &e.w.recs[i]; int(r.src) == e.place && r.life == e.life {
+			r.gone = true
+		}
+	}
+	e.messages, e.late, e.held, e.returns = nil, nil, nil, nil
+	e.life++
+	e.start()
+}
+
+func (e *pdcEnd) deadline() int64 {
+	at := int64(math.MaxInt64)
+	if d, ok := e.m.NextDeadline(); ok {
+		at = d
+	}
+	for i := range e.late {
+		at = min(at, e.late[i].at)
+	}
+	for _, m := range e.messages {
+		if m.locked && m.next == m.packets {
+			at = min(at, m.until)
+		}
+	}
+	if at == math.MaxInt64 {
+		return at
+	}
+	return max(at-e.offset, e.until)
+}
+
+func (e *pdcEnd) tick() {
+	e.now = e.clock()
+	for !e.m.Tick(e.now) {
+		e.drain()
+	}
+	e.drain()
+	e.answerLate()
+}
+
+func (e *pdcEnd) quiet() bool {
+	if len(e.messages)+len(e.late)+len(e.returns) > 0 {
+		return false
+	}
+	for range e.table.All() {
+		return false
+	}
+	return true
+}
+
+// arrive gives a packet to the manager.
+func (e *pdcEnd) arrive(p *faultnet.Packet) {
+	w := e.w
+	e.now = e.clock()
+	copy(e.buf[:], p.Head)
+	in := pdc.In{Packet: e.buf[:p.Len], Src: pdc.AddrFrom(faultAddr(p.From)), Dst: e.self, Size: p.Size, CE: p.CE, Trimmed: p.Trim}
+	if p.Trim != 0 {
+		in.Packet = e.buf[:len(p.Head)-faultHeaderBytes]
+	}
+	var out [pdc.ReplyMax]byte
+	var r pdc.Result
+	e.m.Receive(e.now, &in, out[:], &r)
+	if r.Err == pdc.ErrEvents {
+		w.failf("events were not drained")
+	}
+	if r.Err == pdc.ErrNoStore {
+		w.net.Counts[faultnet.NoStore]++
+	}
+	n := r.Reply
+	if n > 0 && !p.Fabled && (p.Class == faultnet.ACK || p.Class == faultnet.ACKData || p.Class == faultnet.NACK) {
+		w.failf("I10: an answer to an ACK or NACK: %s", headText(out[:n]))
+	}
+	body := e.buf[min(r.Header, len(e.buf)-64):]
+	switch r.Verdict {
+	case pdc.VerdictRequest:
+		n = e.judge(p, r.ID, body, out[:])
+	case pdc.VerdictBuffered:
+		e.keep(r.ID, body)
+	case pdc.VerdictResponse:
+		e.response(r.Handle, p.Head[min(r.Header, len(p.Head)):], p.Fabled)
+	}
+	w.net.Note(uint64(r.Verdict)<<8 | uint64(n))
+	if n > 0 {
+		e.reply(p.From, out[:n])
+	}
+	e.drain()
+}
+
+// reply sends an answer.
+func (e *pdcEnd) reply(to int, b []byte) {
+	e.answers++
+	e.w.send(e.place, to, b, len(b), 64)
+}
+
+func (w *faultWorld) send(from, to int, head []byte, length int, size int64) {
+	w.log.add(w.net.Now, from, logSend, head)
+	w.net.Send(&faultnet.Packet{From: from, To: to, Head: head, Len: length, Size: size})
+}
+
+// place returns whom an address belongs to.
+func (e *pdcEnd) placeOf(a pdc.Addr) int {
+	if a.Hi != 0 || a.Lo>>8 != 0xffff<<24|0x0a0000 {
+		return len(e.w.parties)
+	}
+	return int(a.Lo&0xff) - 1
+}
+
+// act begins messages, hands packets down, sends all that may go, and checks.
+func (e *pdcEnd) act() {
+	e.now = e.clock()
+	e.faults()
+	e.begin()
+	for _, m := range e.messages {
+		e.push(m)
+	}
+	e.giveReturns()
+	e.drain()
+	e.transmit()
+	e.settle()
+	e.check()
+}
+
+// faults are those that befall an end by itself.
+func (e *pdcEnd) faults() {
+	w := e.w
+	if w.net.Healed() {
+		return
+	}
+	if w.s.restarts > int(e.life) && w.net.Chance(.002) {
+		e.restart()
+	}
+	if w.s.jumps > 0 && w.net.Chance(.002) && e.offset == 0 && e.until <= w.net.Now {
+		if w.net.Chance(.5) {
+			e.offset = w.net.Rand.Int64N(25_000 * us)
+			w.net.Counts[faultnet.ClockJump]++
+		} else {
+			e.until = w.net.Now + w.net.Rand.Int64N(2000*us)
+			w.net.Counts[faultnet.ClockStill]++
+		}
+	}
+}
+
+func (e *pdcEnd) transmit() {
+	var out pdc.Out
+	for sent := 0; e.m.Transmit(e.now, e.buf[:256], &out); sent++ {
+		if sent > 200_000 {
+			e.w.failf("Transmit does not end")
+		}
+		n, length, size := out.Header, out.Header, int64(64)
+		if !out.Control {
+			binary.BigEndian.PutUint64(e.buf[n:], out.Handle)
+			binary.BigEndian.PutUint64(e.buf[n+8:], faultCheck(out.Handle))
+			n += faultHeaderBytes
+			length = out.Header + 44 + int(out.Size)
+			size = out.Size
+		}
+		e.w.send(e.place, e.placeOf(out.Peer), e.buf[:n], length, size)
+	}
+}
+
+// drain takes the events in.
+func (e *pdcEnd) drain() {
+	for {
+		ev, ok := e.m.Event()
+		if !ok {
+			return
+		}
+		e.w.net.Note(uint64(ev.Kind)<<32 ^ ev.Handle ^ uint64(ev.PSN)<<8)
+		switch ev.Kind {
+		case pdc.EventResponse, pdc.EventImplicit, pdc.EventError:
+			e.outcome(ev)
+		case pdc.EventMessage:
+			e.placed(ev.Handle, ev.PDC)
+		case pdc.EventReplay:
+			e.replayed(pdc.RxID{PDC: ev.PDC, PSN: ev.PSN})
+		case pdc.EventClosed:
+			e.w.log.tell(e.w.net.Now, e.place, "closed, cause", uint64(ev.Cause))
+		}
+	}
+}
+
+// outcome takes what became of a packet, or of a message that waited for a PDC.
+func (e *pdcEnd) outcome(ev pdc.Event) {
+	w := e.w
+	if ev.Cause == pdc.CausePending && ev.PDC == 0 {
+		e.dropTicket(ev.Handle)
+		return
+	}
+	r := &w.recs[ev.Handle-1]
+	if r.outcome != pdc.EventNone {
+		w.failf("I8: packet %d has outcome %v and then %v", ev.Handle, r.outcome, ev.Kind)
+	}
+	if int(r.src) != e.place || r.life != e.life {
+		w.failf("E6: packet %d of %d.%d has its outcome at %d.%d", ev.Handle, r.src, r.life, e.place, e.life)
+	}
+	r.outcome = ev.Kind
+	if w.s.weak || int(r.to) == w.drop {
+		return
+	}
+	if ev.Kind == pdc.EventError {
+		// A target may lose sight of whether its data arrived when the initiator closes.
+		if w.s.retries == 0 && !r.data {
+			w.failf("packet %d failed: %v", ev.Handle, ev.Cause)
+		}
+		return
+	}
+	if r.ever == 0 {
+		w.failf("E2: packet %d acknowledged and never executed", ev.Handle)
+	}
+	if r.guaranteed && ev.Kind == pdc.EventImplicit && r.ever == 1 {
+		w.failf("I4: packet %d has a guaranteed response and was released without it", ev.Handle)
+	}
+}
+
+// end of the world: what must hold when all is over.
+func (w *pdcWorld) finish() {
+	for i := range w.recs {
+		w.finishRecord(i)
+	}
+	for _, e := range w.ends {
+		e.finish()
+	}
+}

@@ -1,0 +1,160 @@
+package fuzz
+
+import (
+	"flag"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/atomic"
+
+	"github.com/uetcc/uetcc/fuzz/internal/faultnet"
+)
+
+// The fault simulation: real endpoints over a network that goes wrong, in virtual
+// time and out of one seed for each run.
+//
+//	go test ./fuzz -run TestFaults -seeds 100000     many runs
+//	go test ./fuzz -run TestFaults -seed 17          one, and the end of its transcript
+var (
+	faultSeeds = flag.Int("seeds", 0, "TestFaults: how many seeds to run (default: enough for a million packets)")
+	faultSeed  = flag.Int64("seed", -1, "TestFaults: run this seed only")
+)
+
+const (
+	faultSeedsDefault = 300
+	faultSteps        = 4_000_000
+)
+
+// faultResult is what a seed came to.
+type faultResult struct {
+	seed   uint64
+	name   string
+	sent   uint64
+	hash   uint64
+	counts faultnet.Counts
+	err    error
+	log    string
+}
+
+// runFaultSeed runs one seed to its end. Everything that goes wrong in it, a panic
+// of the code under test included, becomes the result's error.
+func runFaultSeed(seed uint64) (res faultResult) {
+	s := &faultSettings[seed%uint64(len(faultSettings))]
+	res.seed, res.name = seed, s.name
+	w := newPDCWorld(s, seed, 2+int(seed/uint64(len(faultSettings)))%2)
+	defer func() {
+		if x := recover(); x != nil {
+			res.err = fmt.Errorf("%v", x)
+			if _, planned := x.(faultFailure); !planned {
+				res.err = fmt.Errorf("panic: %v\n%s", x, debug.Stack())
+			}
+			lines := 60
+			if *faultSeed >= 0 {
+				lines = 500
+			}
+			res.log = w.log.tail(lines) + w.state()
+		}
+		res.sent, res.hash, res.counts = w.net.Sent, w.net.Hash(), w.net.Counts
+	}()
+	w.run()
+	if *faultSeed >= 0 {
+		res.log = w.log.tail(200) + w.state()
+	}
+	return res
+}
+
+func (r *faultResult) String() string {
+	return fmt.Sprintf("seed %d (%s): %v\n%s\nreplay: go test ./fuzz -run TestFaults/seeds -seed %d", r.seed, r.name, r.err, r.log, r.seed)
+}
+
+func TestFaults(t *testing.T) {
+	t.Run("seeds", func(t *testing.T) {
+		if *faultSeed >= 0 {
+			r := runFaultSeed(uint64(*faultSeed))
+			t.Logf("%s\n%s%d packets, hash %#x\n%v", r.name, r.log, r.sent, r.hash, &r.counts)
+			require.NoError(t, r.err)
+			return
+		}
+		runFaultSeeds(t)
+	})
+	if *faultSeed < 0 {
+		t.Run("deterministic", testFaultsDeterministic)
+	}
+}
+
+// runFaultSeeds runs all seeds on all cores. Which core runs which makes no
+// difference to any of them.
+func runFaultSeeds(t *testing.T) {
+	n := *faultSeeds
+	if n == 0 {
+		n = faultSeedsDefault
+	}
+	var next atomic.Uint64
+	var all sync.Mutex
+	var counts faultnet.Counts
+	var sent, failed uint64
+	byKind := map[string]uint64{}
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for seed := next.Inc() - 1; seed < uint64(n); seed = next.Inc() - 1 {
+				r := runFaultSeed(seed)
+				all.Lock()
+				counts.Add(&r.counts)
+				sent += r.sent
+				byKind[r.name] += r.sent
+				if r.err != nil {
+					if failed++; failed <= 3 {
+						t.Error(&r)
+					}
+				}
+				all.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	t.Logf("%d seeds, %d packets, %d seeds failed\n%v", n, sent, failed, &counts)
+	if *faultSeeds == 0 {
+		require.GreaterOrEqual(t, sent, uint64(1_000_000), "packets in the default run")
+	}
+	if n >= 20*len(faultSettings) {
+		require.Empty(t, counts.Missing(everyFault()), "faults that were never injected")
+	}
+	for _, s := range faultSettings {
+		t.Log(strings.TrimSpace(fmt.Sprintf("%-20s %d", s.name, byKind[s.name])))
+	}
+}
+
+func everyFault() (all []faultnet.Fault) {
+	for f := range faultnet.NumFaults {
+		all = append(all, f)
+	}
+	return all
+}
+
+// The same seed gives the same transcript, whatever runs beside it.
+func testFaultsDeterministic(t *testing.T) {
+	const n = 45
+	var alone, beside [n]uint64
+	before := runtime.GOMAXPROCS(1)
+	defer runtime.GOMAXPROCS(before)
+	for i := range alone {
+		r := runFaultSeed(uint64(i))
+		alone[i] = r.hash
+	}
+	runtime.GOMAXPROCS(4)
+	var wg sync.WaitGroup
+	for i := range beside {
+		wg.Go(func() {
+			r := runFaultSeed(uint64(i))
+			beside[i] = r.hash
+		})
+	}
+	wg.Wait()
+	require.Equal(t, alone, beside)
+}

@@ -1,0 +1,95 @@
+package faultnet
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Fault is one kind of thing that goes wrong. Those that the network does itself
+// come first; the others are counted by whoever does them.
+type Fault uint8
+
+const (
+	LoseData Fault = iota
+	LoseSYN
+	LoseACK
+	LoseACKData // an acknowledgement with a response
+	LoseNACK
+	LoseControl
+	Duplicate
+	LongDelay // far beyond a timeout
+	Overtaken // held back so that the next ones pass it
+	Corrupt   // a byte flipped, and seen by the CRC
+	Mangle    // a byte flipped past the CRC
+	TrimData
+	TrimSYN
+	Mark       // congestion experienced
+	Blackhole  // one direction
+	Partition  // everything from and to one place
+	Replay     // a packet seen a while ago, again
+	ReplayLate // one from longer ago than a packet may live
+	ForgeNeverSent
+	ForgeSACK
+	ForgeLap
+	ForgeClear
+	ForgeNACK
+	ForgeSource
+	ForgeRange
+	ForgeReserved
+	ForgeAnswer
+
+	RestartPeer // a place loses all that it knows
+	ClockJump
+	ClockStill
+	ClockEnd   // time near its largest value
+	WrapStart  // a PSN space that begins next to 0 or 2^31
+	ReuseID    // a PDCID that has been used before
+	NoPDC      // the pool is used up
+	NoStore    // the response store is used up
+	NoSlot     // the layer above has no room
+	NoMemory   // memory for what is sent is used up
+	LateAnswer // the layer above takes its time
+	Flood      // SYN packets out of nowhere
+	Hostile    // any packet of a peer that lies
+	NumFaults
+)
+
+var faultNames = [NumFaults]string{"lose-data", "lose-syn", "lose-ack", "lose-ack-data", "lose-nack", "lose-control", "duplicate", "long-delay",
+	"overtaken", "corrupt", "mangle", "trim-data", "trim-syn", "mark", "blackhole", "partition", "replay", "replay-late",
+	"forge-never-sent", "forge-sack", "forge-lap", "forge-clear", "forge-nack", "forge-source", "forge-range", "forge-reserved", "forge-answer",
+	"restart", "clock-jump", "clock-still", "clock-end", "wrap-start", "reuse-id", "no-pdc", "no-store", "no-slot", "no-memory",
+	"late-answer", "flood", "hostile"}
+
+// String returns the fault in a word.
+func (f Fault) String() string { return faultNames[f] }
+
+// Counts says how often each fault was injected.
+type Counts [NumFaults]uint64
+
+// Add adds o to c.
+func (c *Counts) Add(o *Counts) {
+	for i, n := range o {
+		c[i] += n
+	}
+}
+
+// Missing returns the faults of want that were never injected.
+func (c *Counts) Missing(want []Fault) (none []Fault) {
+	for _, f := range want {
+		if c[f] == 0 {
+			none = append(none, f)
+		}
+	}
+	return none
+}
+
+// String lists the counts, four in a line.
+func (c *Counts) String() string {
+	var s strings.Builder
+	for f, n := range c {
+		if fmt.Fprintf(&s, "%-17s%10d   ", Fault(f), n); f%4 == 3 {
+			s.WriteByte('\n')
+		}
+	}
+	return s.String()
+}

@@ -1,0 +1,276 @@
+package faultnet
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/uetcc/uetcc/pds"
+)
+
+// Plan says how often what goes wrong. Probabilities are for each packet sent,
+// times ns.
+type Plan struct {
+	Loss                            [NumClasses]float64
+	Duplicate, LongDelay, Overtaken float64
+	Corrupt, Mangle, Trim, Mark     float64
+	Replay, ReplayLate, Forge       float64
+	Blackhole, Partition            float64
+	Delay                           int64 // shortest
+	Jitter                          int64 // on top, uniform
+	Tail                            int64 // on top of a long delay, uniform
+	Dark                            int64 // longest blackhole or partition
+}
+
+// Life is the longest time that a packet stays in the network.
+func (p *Plan) Life() int64 { return p.Delay + 3*p.Jitter + p.Tail }
+
+// Packet is a packet between two places. Head is what anybody looks at, from the
+// PDS header on; Len the whole length with the payload that nobody touches.
+type Packet struct {
+	From, To int
+	Head     []byte
+	Len      int
+	Size     int64 // nominal, bytes
+	CE       bool
+	Trim     pds.NackCode
+	Class    Class
+	Fabled   bool // not from the place that it names: forged, or mangled
+	sent     int64
+}
+
+// history is how many packets are remembered for replays.
+const history = 256
+
+// Net is the network. Places are 0 to the number given to [New], less one.
+type Net struct {
+	Plan   Plan
+	Counts Counts
+	Now    int64
+	Sent   uint64 // packets that the places sent
+	Rand   *rand.Rand
+
+	places   int
+	healed   bool
+	seq      uint64
+	queue    queue
+	slab     []Packet
+	free     []int32
+	seen     [history]Packet
+	seenNext int
+	dark     []int64 // from place x place: dark until
+	scratch  [256]byte
+	hash     uint64
+}
+
+// New returns an empty network of n places.
+func New(n int, seed uint64, p Plan) *Net {
+	return &Net{Plan: p, Rand: rand.New(rand.NewPCG(seed, 0x6661756c74)), places: n, dark: make([]int64, n*n), hash: 0xcbf29ce484222325}
+}
+
+// Heal ends all faults. What is on its way stays so.
+func (n *Net) Heal() {
+	n.healed = true
+	clear(n.dark)
+}
+
+// Healed reports whether [Net.Heal] was called.
+func (n *Net) Healed() bool { return n.healed }
+
+// Chance reports true with probability p.
+func (n *Net) Chance(p float64) bool { return p > 0 && n.Rand.Float64() < p }
+
+// hit is a fault with probability p, counted.
+func (n *Net) hit(f Fault, p float64) bool {
+	if n.healed || !n.Chance(p) {
+		return false
+	}
+	n.Counts[f]++
+	return true
+}
+
+// Hash sums up everything that was sent and whatever was added with [Net.Note].
+func (n *Net) Hash() uint64 { return n.hash }
+
+// Note makes x part of the hash.
+func (n *Net) Note(x uint64) {
+	n.hash = (n.hash ^ x) * 0x100000001b3
+	n.hash ^= n.hash >> 29
+}
+
+// Len returns how many packets are on their way.
+func (n *Net) Len() int { return len(n.queue) }
+
+// Next is when the next packet arrives.
+func (n *Net) Next() int64 {
+	if len(n.queue) == 0 {
+		return math.MaxInt64
+	}
+	return n.queue[0].at
+}
+
+// Take returns the packet that arrives next, if that is due. It is valid until the
+// next call of a method.
+func (n *Net) Take() (*Packet, bool) {
+	if n.Next() > n.Now {
+		return nil, false
+	}
+	e := n.queue.pop()
+	n.free = append(n.free, e.slot)
+	return &n.slab[e.slot], true
+}
+
+// Send takes a packet of a place. p is copied.
+func (n *Net) Send(p *Packet) {
+	n.Sent++
+	p.Class, p.sent = classify(p.Head), n.Now
+	n.Note(uint64(n.Now) ^ uint64(p.From)<<56 ^ uint64(len(p.Head))<<48)
+	for _, b := range p.Head {
+		n.hash = (n.hash ^ uint64(b)) * 0x100000001b3
+	}
+	if !n.healed {
+		n.breakLinks(p)
+		n.again()
+		n.forge(p)
+	}
+	n.remember(p)
+	if n.lost(p) {
+		return
+	}
+	copies := 1
+	if n.hit(Duplicate, n.Plan.Duplicate) {
+		copies += 1 + n.Rand.IntN(3)
+	}
+	for range copies {
+		n.carry(p)
+	}
+}
+
+// lost decides whether p gets anywhere.
+func (n *Net) lost(p *Packet) bool {
+	if p.To >= n.places || p.To < 0 {
+		return true
+	}
+	if n.dark[p.From%n.places*n.places+p.To] > n.Now {
+		return true
+	}
+	if n.hit(LoseData+Fault(p.Class), n.Plan.Loss[p.Class]) {
+		return true
+	}
+	if n.hit(Corrupt, n.Plan.Corrupt) {
+		n.checkCRC(p)
+		return true
+	}
+	return false
+}
+
+// checkCRC flips a byte and makes sure that the CRC shows it.
+func (n *Net) checkCRC(p *Packet) {
+	b := pds.AppendCRC(append(n.scratch[:0], p.Head...))
+	b[n.Rand.IntN(len(b))] ^= byte(1 + n.Rand.IntN(255))
+	if _, err := pds.CheckCRC(b); err == nil {
+		panic(fmt.Sprintf("faultnet: CRC misses a flipped byte in %x", b))
+	}
+}
+
+// breakLinks lets p be the one with which a direction or a place goes dark.
+func (n *Net) breakLinks(p *Packet) {
+	if p.To >= n.places {
+		return
+	}
+	if n.hit(Blackhole, n.Plan.Blackhole) {
+		n.dark[p.From*n.places+p.To] = n.Now + 1 + n.Rand.Int64N(n.Plan.Dark)
+	}
+	if n.hit(Partition, n.Plan.Partition) {
+		until := n.Now + 1 + n.Rand.Int64N(n.Plan.Dark)
+		for i := range n.places {
+			n.dark[p.From*n.places+i], n.dark[i*n.places+p.From] = until, until
+		}
+	}
+}
+
+// carry puts one copy of p on its way.
+func (n *Net) carry(p *Packet) {
+	d := n.Plan.Delay + n.Rand.Int64N(n.Plan.Jitter+1)
+	if n.hit(LongDelay, n.Plan.LongDelay) {
+		d += n.Rand.Int64N(n.Plan.Tail + 1)
+	}
+	if n.hit(Overtaken, n.Plan.Overtaken) {
+		d += 2 * n.Plan.Jitter
+	}
+	q := n.place(p, n.Now+d)
+	if n.hit(Mangle, n.Plan.Mangle) {
+		q.Head[n.Rand.IntN(len(q.Head))] ^= byte(1 + n.Rand.IntN(255))
+		q.Fabled = true
+	}
+	if p.Class <= SYN {
+		if n.hit(Mark, n.Plan.Mark) {
+			q.CE = true
+		}
+		if n.hit(TrimData+Fault(p.Class), n.Plan.Trim) {
+			q.Trim = pds.NackTrimmed + pds.NackCode(n.Rand.IntN(2))
+		}
+	}
+}
+
+// place copies p into a slot and queues it.
+func (n *Net) place(p *Packet, at int64) *Packet {
+	var slot int32
+	if k := len(n.free); k > 0 {
+		slot = n.free[k-1]
+		n.free = n.free[:k-1]
+	} else {
+		slot = int32(len(n.slab))
+		n.slab = append(n.slab, Packet{})
+	}
+	q := &n.slab[slot]
+	q.copy(p)
+	n.seq++
+	n.queue.push(event{at, n.seq, slot})
+	return q
+}
+
+// copy makes q equal p, with bytes of its own.
+func (q *Packet) copy(p *Packet) {
+	b := append(q.Head[:0], p.Head...)
+	*q = *p
+	q.Head = b
+}
+
+// remember keeps p for a replay.
+func (n *Net) remember(p *Packet) {
+	n.seen[n.seenNext%history].copy(p)
+	n.seenNext++
+}
+
+// again replays a packet from the past.
+func (n *Net) again() {
+	if n.seenNext == 0 || !n.Chance(n.Plan.Replay+n.Plan.ReplayLate) {
+		return
+	}
+	p := &n.seen[n.Rand.IntN(min(n.seenNext, history))]
+	if p.To >= n.places {
+		return
+	}
+	if n.Now-p.sent < n.Plan.Life()-n.Plan.Jitter-n.Plan.Delay {
+		n.Counts[Replay]++
+	} else if n.Plan.ReplayLate > 0 {
+		n.Counts[ReplayLate]++
+	} else {
+		return
+	}
+	n.place(p, n.Now+n.Plan.Delay+n.Rand.Int64N(n.Plan.Jitter+1))
+}
+
+// Inject sends a packet that a forger or a liar made: it meets no fault, and its
+// place of origin is whatever it says.
+func (n *Net) Inject(f Fault, from, to int, head []byte) {
+	if to < 0 || to >= n.places {
+		return
+	}
+	n.Counts[f]++
+	p := Packet{From: from, To: to, Head: head, Len: len(head), Size: 64, Fabled: true, sent: n.Now}
+	p.Class = classify(head)
+	n.Note(uint64(n.Now) ^ uint64(f)<<40)
+	n.place(&p, n.Now+n.Plan.Delay+n.Rand.Int64N(n.Plan.Jitter+1))
+}
