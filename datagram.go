@@ -23,6 +23,7 @@ type Datagram struct {
 	CE      bool         // in: marked, congestion experienced
 	Trimmed pds.NackCode // in: NackTrimmed or NackTrimmedLastHop if a switch has cut it, by its DSCP
 	Retx    bool         // out: was sent before
+	State   pdc.AckState // in: what an acknowledgement of it says for congestion control, credit among it
 	Payload Payload      // out: what follows Packet
 }
 

@@ -132,3 +132,48 @@ func (n *network) settle() {
 		}
 	}
 }
+
+// A receiver that is gone: every message ends once, with the cause, and all that it
+// held is free again. What comes after it has returned goes over a new PDC.
+func TestEndpointReceiverGone(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) { c.PDS.MaxRTORetx = 2 })
+	_ = traffic(n, ses.ModeRUD)
+	a, gone := n.ends[0], pdc.AddrFrom(n.ends[1].addr)
+	n.cut[gone] = true
+	n.run(func() bool { return len(a.events) == len(a.local) })
+	for _, ev := range a.events {
+		require.Equal(t, ses.StatusPDS, ev.Outcome.Status, "%+v", ev)
+		require.Equal(t, pdc.CauseRTO, ev.Cause)
+	}
+	require.Equal(t, 64, a.e.PDS().FreeChunks())
+	n.cut[gone], a.events, a.local = false, nil, map[uint64][]byte{}
+	check := traffic(n, ses.ModeRUD)
+	n.run(func() bool { return len(a.events) == len(a.local) })
+	for _, ev := range a.events {
+		require.Equal(t, ses.StatusOK, ev.Outcome.Status, "%+v", ev)
+	}
+	check()
+}
+
+// An idle PDC closes by itself at both ends, and its number is used again.
+func TestEndpointIdleAndReuse(t *testing.T) {
+	n := newNetwork(t, 2, netFaults{loss: .02, reorder: 5000}, 2, func(c *uetcc.Config) {
+		c.PDS.IdleTime, c.PDCs.General = 1_000_000, 1
+	})
+	a := n.ends[0]
+	for round := range 4 {
+		a.events, a.local = nil, map[uint64][]byte{}
+		m := uetcc.Message{To: uetcc.Destination{Address: n.ends[1].addr, Job: 1}, Key: 1, Length: 3000, Cookie: 7}
+		a.local[7] = fill(3000, byte(round))
+		_, err := a.e.Write(n.now, &m)
+		require.NoError(t, err)
+		n.run(func() bool { return len(a.events) == 1 })
+		require.Equal(t, ses.StatusOK, a.events[0].Outcome.Status)
+		require.Equal(t, a.local[7], n.ends[1].mem[:3000])
+		closed := uint64(round + 1)
+		n.run(func() bool {
+			return a.e.PDS().Stats().Closed == closed && n.ends[1].e.PDS().Stats().Closed == closed
+		})
+		n.now += 4_000_000 // the quarantine
+	}
+}

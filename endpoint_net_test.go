@@ -251,7 +251,7 @@ func (n *network) step() bool {
 // run goes on until done says so.
 func (n *network) run(done func() bool) {
 	for i := 0; !done(); i++ {
-		require.Less(n.t, i, 400_000, "stuck at %d", n.now)
+		require.Less(n.t, i, 200_000, "stuck at %d: %+v %+v", n.now, n.ends[0].e.PDS().Stats(), n.ends[1].e.PDS().Stats())
 		require.True(n.t, n.step(), "nothing can happen any more at %d", n.now)
 	}
 }
