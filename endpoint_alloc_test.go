@@ -57,19 +57,26 @@ func (l *loop) run() (packets int) {
 }
 
 func (l *loop) reply(from int) {
-	e := l.ends[from]
-	if len(l.back.Packet) == 0 && l.r.Answer != 0 {
-		var data [8]byte
-		l.back.Packet = l.buf[1]
-		if e.Answer(l.now, l.r.Answer, data[:l.r.Length], &l.back) != nil {
-			panic("answer")
-		}
+	id, n := l.r.Answer, l.r.Length
+	l.deliver(from)
+	if id == 0 {
+		return
 	}
-	if len(l.back.Packet) > 0 {
-		l.back.Packet = l.back.Packet[:len(l.back.Packet)+int(l.back.Payload.Length)]
-		l.out.Packet = l.buf[0]
-		l.ends[1-from].Receive(l.now, &l.back, &l.out, &l.r)
+	var data [8]byte
+	l.back.Packet = l.buf[1]
+	if l.ends[from].Answer(l.now, id, data[:n], &l.back) != nil {
+		panic("answer")
 	}
+	l.deliver(from)
+}
+
+func (l *loop) deliver(from int) {
+	if len(l.back.Packet) == 0 {
+		return
+	}
+	l.back.Packet = l.back.Packet[:len(l.back.Packet)+int(l.back.Payload.Length)]
+	l.out.Packet = l.buf[0]
+	l.ends[1-from].Receive(l.now, &l.back, &l.out, &l.r)
 }
 
 // Sending, receiving, acknowledging and completing allocate nothing.
