@@ -22,6 +22,7 @@ const HeaderMax = pds.RequestCCLen + ses.StandardLen + ses.CompareSwapLen
 type Endpoint struct {
 	pds    *pdc.Manager
 	cc     *ccc.Manager
+	credit *creditor // nil: no receiver credit
 	sender *ses.Initiator
 	target *ses.Target
 

@@ -10,6 +10,7 @@ import (
 	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/rccc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -36,6 +37,11 @@ type Config struct {
 
 	// Target bounds what others may use here. Its MTU is filled in.
 	Target ses.TargetConfig
+
+	// Receiver is the scheduler of receiver credit, in use where CC.Control has RCCC.
+	// Zero fields: Senders is Contexts, Rate is CC.NSCC.LinkRate, MaxCredit is that of
+	// CC.RCCC, Policy is a [rccc.PullPolicy].
+	Receiver rccc.ReceiverConfig
 
 	// Retries and Backoff of messages that found no match or an old generation, see
 	// [ses.InitiatorConfig].
@@ -142,8 +148,11 @@ func (e *Endpoint) newPDS(c *Config) error {
 	if err != nil {
 		return err
 	}
+	if e.credit, err = newCreditor(c, &cp); err != nil {
+		return err
+	}
 	e.overhead = pds.NominalSize(udpLen + pds.RequestLen)
-	if c.CC.Control == ccc.ControlRCCC || c.CC.Control == ccc.ControlBoth {
+	if e.credit != nil {
 		e.overhead = pds.NominalSize(udpLen + pds.RequestCCLen)
 	}
 	table, err := pdc.NewTable(c.PDCs)

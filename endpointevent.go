@@ -112,6 +112,7 @@ func (e *Endpoint) drain(now int64) {
 				e.abandon(now, ev.PDC, ev.Cause)
 			}
 		case pdc.EventClosed:
+			e.closed(ev.PDC)
 			e.abandon(now, ev.PDC, ev.Cause)
 			e.stats.Broken += uint64(e.target.ClosePeer(uint64(ev.PDC)))
 		}

@@ -3,6 +3,7 @@ package uetcc
 import (
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/rccc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -23,7 +24,8 @@ type flow struct {
 	pdc      pdc.Handle
 	ahead    int16 // packets handed over and not sent
 	nextWait uint16
-	waits    bool // in the chain of those that wait for memory
+	waits    bool        // in the chain of those that wait for memory
+	sender   rccc.Handle // whose credit we schedule; 0: none
 
 	// The packet that is next, once it has been taken from its message.
 	held ses.PacketHandle

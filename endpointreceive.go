@@ -32,11 +32,6 @@ type Received struct {
 	HasData    bool // with Complete: HeaderData is for this side's completion
 	HeaderData uint64
 
-	// Demand is the credit that the peer asks for. Where ccc.ControlRCCC is in use the
-	// caller runs an rccc.Receiver for its port with it, and tells what that grants
-	// by Datagram.State or with the manager's PutCredit.
-	Demand pdc.Demand
-
 	PDC     pdc.Handle   // that the packet came on, if it was one
 	Request *ses.Request // what a peer asked for, until the next call; nil for other packets
 }
@@ -58,7 +53,7 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 	e.in = pdc.In{Packet: in.Packet, Src: in.Src, Dst: in.Dst, Size: size, CE: in.CE, Trimmed: in.Trimmed, State: in.State}
 	e.pds.Receive(now, &e.in, buf, &e.res)
 	n := e.res.Reply
-	r.Err, r.PDC, r.Demand = e.res.Err, e.res.ID.PDC, e.res.Demand
+	r.Err, r.PDC = e.res.Err, e.res.ID.PDC
 	e.replyTo = 0
 	switch e.res.Verdict {
 	case pdc.VerdictRequest:
@@ -72,6 +67,9 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 		e.onRUDIResponse(now)
 	case pdc.VerdictDatagram:
 		e.onDatagram(in, r)
+	}
+	if e.credit != nil && e.res.Demand.Valid && e.res.ID.PDC != 0 {
+		e.demand(now, in)
 	}
 	e.drain(now)
 	if e.got.DataLength != 0 {

@@ -1,9 +1,15 @@
 package uetcc
 
-// NextDeadline returns when to call [Endpoint.Tick], ns; false: nothing waits for
-// time to pass. It may be early; then Tick finds nothing to do.
+// NextDeadline returns when to call [Endpoint.Tick], and then [Endpoint.Transmit],
+// ns; false: nothing waits for time to pass. It may be early; then there is nothing
+// to do.
 func (e *Endpoint) NextDeadline() (int64, bool) {
 	at, ok := e.pds.NextDeadline()
+	if e.credit != nil {
+		if c, has := e.credit.recv.Deadline(); has && (!ok || c < at) {
+			at, ok = c, true
+		}
+	}
 	if r, has := e.retries.Next(); has && (!ok || r < at) {
 		return r, true
 	}
@@ -16,6 +22,9 @@ func (e *Endpoint) Tick(now int64) {
 	for done := false; !done; {
 		done = e.pds.Tick(now)
 		e.drain(now)
+	}
+	if e.credit != nil {
+		e.credit.expire(now)
 	}
 	for {
 		i, ok := e.retries.Expire(now)

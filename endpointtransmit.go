@@ -15,6 +15,9 @@ func (e *Endpoint) Transmit(now int64, out *Datagram) bool {
 	if len(buf) < HeaderMax {
 		return false
 	}
+	if e.credit != nil && e.grant(now, out, buf) {
+		return true
+	}
 	for e.pds.Transmit(now, buf, &e.out) {
 		o := &e.out
 		out.Src, out.Dst, out.Retx, out.Payload = o.Local, o.Peer, o.Retx, Payload{}

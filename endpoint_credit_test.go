@@ -1,0 +1,81 @@
+package uetcc_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// underCredit makes every end run receiver credit.
+func underCredit(c ccc.Control, initial int64) func(*uetcc.Config) {
+	return func(cfg *uetcc.Config) {
+		cfg.CC.Control = c
+		cfg.CC.RCCC.InitialCredit = initial
+	}
+}
+
+// TestEndpointCredit: with receiver credit, alone or beside NSCC, everything
+// arrives once whatever the network does, and no sender stays behind.
+func TestEndpointCredit(t *testing.T) {
+	for name, faults := range netSettings {
+		for _, control := range []ccc.Control{ccc.ControlRCCC, ccc.ControlBoth} {
+			for seed := range uint64(4) {
+				t.Run(fmt.Sprint(name, "/", control, "/", seed), func(t *testing.T) {
+					n := newNetwork(t, seed, faults, 2, underCredit(control, 4096))
+					check := traffic(n, ses.ModeRUD)
+					a := n.ends[0]
+					n.run(func() bool { return len(a.events) == len(a.local) })
+					for _, ev := range a.events {
+						require.Equal(t, ses.StatusOK, ev.Outcome.Status, "%+v", ev)
+					}
+					check()
+					require.Positive(t, n.ends[1].e.Credit().Senders().Count())
+					n.settle()
+					for _, end := range n.ends {
+						require.Zero(t, end.e.Credit().Senders().Count(), "dropped with its last PDC")
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestEndpointCreditIncast: three ends write to one, which grants each a third:
+// without initial credit none can send before it is asked to.
+func TestEndpointCreditIncast(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 4, underCredit(ccc.ControlRCCC, 2048))
+	const length = 200 * netMTU
+	for i := range 3 {
+		m := uetcc.Message{Key: 1, Offset: uint64(i) * length, Length: length, Cookie: 1}
+		m.To.Address, m.To.TC, m.To.Job = n.ends[3].addr, tcLow, 1
+		n.ends[i].local[1] = fill(length, byte(i))
+		_, err := n.ends[i].e.Write(0, &m)
+		require.NoError(t, err)
+	}
+	ended := map[int]int64{}
+	n.run(func() bool {
+		for i := range 3 {
+			if len(n.ends[i].events) == 1 && ended[i] == 0 {
+				ended[i] = n.now
+			}
+		}
+		return len(ended) == 3
+	})
+	wire := 3 * length * 8 / 100 // ns at 100 Gb/s
+	for i, at := range ended {
+		require.Greater(t, at, int64(wire)*9/10, "end %d cannot have more than its share", i)
+		require.Less(t, at, int64(wire)*11/10*11/10+30_000, "end %d must have its share: with headers, the 0.99 of the pacer, a round trip", i)
+		require.Equal(t, fill(length, byte(i)), n.ends[3].mem[i*length:][:length])
+	}
+}
+
+// TestEndpointCreditOff: without receiver credit there is no scheduler.
+func TestEndpointCreditOff(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 1, nil)
+	require.Nil(t, n.ends[0].e.Credit())
+}

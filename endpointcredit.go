@@ -1,0 +1,177 @@
+package uetcc
+
+import (
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/table"
+	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/rccc"
+)
+
+// A creditor is the destination half of receiver credit: who asks, and the PDC
+// that each sender hears from us on. Grants go out as CREDIT control packets,
+// since an ACK_CC that carries NSCC's state has no room for them.
+type creditor struct {
+	recv    *rccc.Receiver
+	byKey   *table.Map // {peer, this endpoint, ccc_id} -> slot
+	senders []creditSender
+	start   int64 // credit that a new sender has already
+}
+
+// A creditSender is a context of a peer. Several PDCs may share it.
+type creditSender struct {
+	handle rccc.Handle
+	pdc    pdc.Handle // that it spoke on last; 0: gone
+	pdcs   int32      // that it has spoken on and that live
+}
+
+// newCreditor makes the destination half that c asks for, nil if none.
+func newCreditor(c *Config, p *ccc.Params) (*creditor, error) {
+	if c.CC.Control != ccc.ControlRCCC && c.CC.Control != ccc.ControlBoth {
+		return nil, nil
+	}
+	r := c.Receiver
+	if r.Senders == 0 {
+		r.Senders = c.Contexts
+	}
+	if r.Rate == 0 {
+		r.Rate = c.CC.NSCC.LinkRate
+	}
+	if r.MaxCredit == 0 {
+		r.MaxCredit = p.RCCC().MaxCredit()
+	}
+	if r.Policy == nil {
+		policy, err := rccc.NewPullPolicy(rccc.PullConfig{MaxCredit: r.MaxCredit})
+		if err != nil {
+			return nil, err
+		}
+		r.Policy = policy
+	}
+	recv, err := rccc.NewReceiver(r)
+	if err != nil {
+		return nil, err
+	}
+	k := &creditor{
+		recv: recv, byKey: table.NewMap(r.Senders, mix(0, c.Seed, 7)), senders: make([]creditSender, r.Senders),
+	}
+	if c.CC.RCCC.CountInitial {
+		k.start = p.RCCC().InitialCredit()
+	}
+	return k, nil
+}
+
+// demand takes in what a packet that arrived on a PDC asks for.
+func (e *Endpoint) demand(now int64, in *Datagram) {
+	f := &e.flows[e.res.ID.PDC.ID()]
+	f.belong(e.res.ID.PDC)
+	k, d := e.credit, &e.res.Demand
+	s := &k.senders[f.sender.Slot()]
+	if f.sender == 0 || s.handle != f.sender {
+		if s = e.creditSender(now, in, f); s == nil {
+			return // no room: the source asks again
+		}
+	}
+	s.pdc = e.res.ID.PDC
+	arrival := rccc.ArrivalData
+	switch {
+	case in.Trimmed != 0:
+		arrival = rccc.ArrivalTrimmed
+	case e.res.Verdict != pdc.VerdictRequest && e.res.Header == 0:
+		arrival = rccc.ArrivalRequest
+	}
+	k.recv.OnArrival(s.handle, now, arrival, rccc.Quanta(d.Target).Extend(k.recv.Target(s.handle)))
+}
+
+// creditSender finds the sender of a PDC that has not asked before, or adds it.
+func (e *Endpoint) creditSender(now int64, in *Datagram, f *flow) *creditSender {
+	k, id := e.credit, e.res.Demand.CCCID
+	key := table.Key{in.Src.Hi, in.Src.Lo, in.Dst.Hi, in.Dst.Lo, uint64(id)}
+	if h := k.byKey.Lookup(&key); h != table.None {
+		s := &k.senders[h.Index()]
+		f.sender = s.handle
+		s.pdcs++
+		return s
+	}
+	// A context that this side has forgotten goes on from one window below what it
+	// asks for; the totals on the wire are modulo 2^24 quanta.
+	start := max(k.start, k.recv.Resume(rccc.Quanta(e.res.Demand.Target).Extend(1<<31)))
+	addr := in.Src.Netip().As16()
+	h, err := k.recv.Add(now, rccc.Key{Addr: addr, CCCID: id}, 1, start)
+	if err != nil {
+		return nil
+	}
+	slot := uint16(h.Slot())
+	if _, err := k.byKey.Insert(&key, table.NewHandle(slot, 1)); err != nil {
+		k.recv.Remove(h)
+		return nil
+	}
+	k.senders[slot] = creditSender{handle: h, pdcs: 1}
+	f.sender = h
+	return &k.senders[slot]
+}
+
+// grant writes the next credit that is due, and reports false if none is.
+func (e *Endpoint) grant(now int64, out *Datagram, buf []byte) bool {
+	for {
+		g, ok := e.credit.recv.Poll(now)
+		if !ok {
+			return false
+		}
+		s := &e.credit.senders[g.Sender.Slot()]
+		if g.Sender == 0 || s.handle != g.Sender {
+			continue
+		}
+		n, err := e.pds.PutCredit(s.pdc, uint32(rccc.QuantaOf(g.Cum)), buf)
+		if err != nil {
+			continue // the total is absolute: its next PDC repeats it
+		}
+		info, _ := e.pds.PDC(s.pdc)
+		e.control(out, buf[:n], info.Local, info.Peer)
+		out.Entropy, out.Retx, out.Payload = 0, false, Payload{}
+		return true
+	}
+}
+
+// closed lets go of the sender of a PDC that has gone; with its last PDC goes
+// the sender.
+func (e *Endpoint) closed(h pdc.Handle) {
+	f := &e.flows[h.ID()]
+	if e.credit == nil || f.pdc != h || f.sender == 0 {
+		return
+	}
+	s := &e.credit.senders[f.sender.Slot()]
+	if s.handle == f.sender {
+		if s.pdc == h {
+			s.pdc = 0
+		}
+		if s.pdcs--; s.pdcs <= 0 {
+			e.credit.recv.Remove(s.handle)
+			e.credit.drop(s.handle)
+		}
+	}
+	f.sender = 0
+}
+
+// expire forgets senders that hold credit and stay silent.
+func (k *creditor) expire(now int64) {
+	for {
+		h, ok := k.recv.Expire(now)
+		if !ok {
+			return
+		}
+		k.drop(h)
+	}
+}
+
+func (k *creditor) drop(h rccc.Handle) {
+	k.byKey.Delete(table.NewHandle(uint16(h.Slot()), 1))
+	k.senders[h.Slot()] = creditSender{}
+}
+
+// Credit returns the receiver that hands out credit, to slow it down or to look
+// at; nil unless [Config].CC uses RCCC.
+func (e *Endpoint) Credit() *rccc.Receiver {
+	if e.credit == nil {
+		return nil
+	}
+	return e.credit.recv
+}
