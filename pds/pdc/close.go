@@ -61,6 +61,17 @@ func (m *Manager) progress(now int64, p *PDC) {
 	m.sendClose(now, p)
 }
 
+// progressIfRoom is progress for callers that may be draining the events that it
+// adds to: without room for them the next Tick does it.
+func (m *Manager) progressIfRoom(now int64, p *PDC) {
+	if m.mem.events.free() >= eventReserve {
+		m.progress(now, p)
+		return
+	}
+	p.timerAt = now
+	m.wheel.Arm(uint32(p.slot()), now)
+}
+
 // sendClose queues CLOSE_CMD. It has a PSN and is tracked like a packet.
 func (m *Manager) sendClose(now int64, p *PDC) {
 	p.state = StateCloseAckWait

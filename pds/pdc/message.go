@@ -108,28 +108,28 @@ func (m *Manager) Lock(h Handle) error {
 	return nil
 }
 
-// Unlock takes one [Manager.Lock] back. Without one it does nothing. The errors
-// are [ErrUnknown] and [ErrEvents].
+// Unlock takes one [Manager.Lock] back. Without one it does nothing. The only error
+// is [ErrUnknown].
 func (m *Manager) Unlock(now int64, h Handle) error {
-	p, err := m.changing(h)
-	if err != nil {
-		return err
+	p := m.get(h)
+	if p == nil {
+		return ErrUnknown
 	}
 	p.locks -= min(p.locks, 1)
-	m.progress(now, p)
+	m.progressIfRoom(now, p)
 	return nil
 }
 
 // EndMessage closes a message whose EOM is never submitted, because it failed.
 // unsent is what was announced for it and not submitted, bytes.
 func (m *Manager) EndMessage(now int64, h Handle, unsent int64) error {
-	p, err := m.changing(h)
-	if err != nil {
-		return err
+	p := m.get(h)
+	if p == nil {
+		return ErrUnknown
 	}
 	p.openMsgs -= min(p.openMsgs, 1)
 	m.withdraw(now, p, unsent)
-	m.progress(now, p)
+	m.progressIfRoom(now, p)
 	return nil
 }
 

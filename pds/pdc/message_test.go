@@ -244,6 +244,28 @@ func TestEventsNotDrained(t *testing.T) {
 	require.NoError(t, g.a.m.Abort(0, g.h))
 }
 
+// A message that ends, or a lock that goes, while the events are being drained
+// still lets the PDC close: the next Tick goes on with it.
+func TestCloseGoesOnAfterTheDrain(t *testing.T) {
+	g := established(t, pairConfig{memory: MemoryConfig{Events: 1, Chunks: 40}})
+	require.NoError(t, g.a.m.Begin(g.h))
+	require.NoError(t, g.a.m.Lock(g.h))
+	require.NoError(t, g.a.m.Close(g.now, g.h))
+	for g.a.m.mem.events.free() >= eventReserve {
+		g.a.m.mem.events.push(Event{})
+	}
+	require.NoError(t, g.a.m.EndMessage(g.now, g.h, 0))
+	require.NoError(t, g.a.m.Unlock(g.now, g.h))
+	info, _ := g.a.m.PDC(g.h)
+	require.Equal(t, StateQuiesce, info.State)
+	g.a.drain()
+	at, ok := g.a.m.NextDeadline()
+	require.True(t, ok)
+	require.True(t, g.a.m.Tick(at))
+	info, _ = g.a.m.PDC(g.h)
+	require.Equal(t, StateCloseAckWait, info.State)
+}
+
 func TestCloseThresh(t *testing.T) {
 	g := established(t, pairConfig{manager: func(c *ManagerConfig) { c.CloseThresh = 2 }})
 	for i := range 2 {

@@ -95,6 +95,9 @@ func (m *Manager) expire(now int64, p *PDC) {
 	if m.idleAt(p) <= now {
 		m.idle(now, p)
 	}
+	if p.state.Live() {
+		m.progress(now, p)
+	}
 }
 
 // timeouts queues the packets whose acknowledgement is overdue. It reports false
