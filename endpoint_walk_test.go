@@ -92,7 +92,7 @@ func TestWalkReverseArrival(t *testing.T) {
 	slices.Reverse(packets)
 	for i, p := range packets {
 		r, back := receive(0, target, p)
-		require.Equal(t, uint64(walkBase+(3-i)*4096), r.Address)
+		require.Equal(t, walkBase+uint64(3-i)*4096, r.Address)
 		require.Equal(t, i == 3, r.Complete)
 		var a pds.Ack
 		_, err := a.Decode(back[0].data)

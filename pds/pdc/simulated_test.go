@@ -71,7 +71,7 @@ func TestArrivedWhileQueuedKeepsATimeout(t *testing.T) {
 	}
 	_, again := w.expired(m, 50, w.base)
 	require.False(t, again)
-	require.EqualValues(t, never, w.rtoAt)
+	require.Equal(t, int64(never), w.rtoAt)
 	var k Acked
 	require.True(t, w.OnACK(m, 1, &Ack{Now: 60, CACK: 99, AckPSN: 101, SACKBase: 100, SACK: 3}, &k))
 	require.EqualValues(t, 110, w.rtoAt)
