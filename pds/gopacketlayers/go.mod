@@ -8,6 +8,9 @@ require (
 	github.com/uetcc/uetcc v0.0.0
 )
 
-require go.yaml.in/yaml/v3 v3.0.5 // indirect
+require (
+	go.uber.org/atomic v1.12.0 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+)
 
 replace github.com/uetcc/uetcc => ../..
