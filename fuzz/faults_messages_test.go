@@ -80,7 +80,9 @@ func (e *pdcEnd) open(m *faultMessage) bool {
 func (e *pdcEnd) opened(m *faultMessage) {
 	w := e.w
 	m.begun = true
-	if e.life == 0 && w.net.Chance(.7) {
+	// Only the first life of an id: later ones have to begin far from the last PSN,
+	// since the peer may not have forgotten it.
+	if e.life == 0 && !e.used[m.pdc.ID()] && w.net.Chance(.7) {
 		start := faultStarts[w.net.Rand.IntN(len(faultStarts))] + pds.PSN(w.net.Rand.IntN(16))
 		if e.m.SetStartPSN(m.pdc, start) {
 			w.net.Counts[faultnet.WrapStart]++

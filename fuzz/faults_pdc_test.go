@@ -195,11 +195,18 @@ func (e *pdcEnd) start() {
 	}
 	e.cc = must(ccc.NewManager(ccc.ManagerConfig{Params: &cp, Contexts: 9, PDCs: ids + 1, Seed: r.Uint64(), Now: e.now}))
 	e.ctxs = must(ccc.NewTable(8, 1))
+	// Ids of an earlier life come late in this one, as with a large pool and a random
+	// first id: a target that restarts and gives out the same id for the same SYN
+	// packet cannot be told from the one before.
+	first := pds.PDCID(1 + r.IntN(ids))
+	if s.restarts > 0 {
+		first = pds.PDCID(1 + int(e.life)*ids/(s.restarts+1))
+	}
 	quota := 0
 	if s.liar {
 		quota = 3
 	}
-	e.table = must(pdc.NewTable(pdc.TableConfig{General: ids, Quarantine: e.w.quarantine(), FirstID: pds.PDCID(1 + r.IntN(ids)), Seed: 1, PerSource: quota}))
+	e.table = must(pdc.NewTable(pdc.TableConfig{General: ids, Quarantine: e.w.quarantine(), FirstID: first, Seed: 1, PerSource: quota}))
 	e.m = must(pdc.NewManager(pdc.ManagerConfig{Params: &p, Table: e.table, CC: e.cc, Contexts: e.ctxs, Seed: r.Uint64(), Waiting: 2, Now: e.now,
 		PendTimeout: 50_000 * us, Memory: pdc.MemoryConfig{Responses: s.responses, Chunks: e.chunks}}))
 	e.tx, e.rx, e.seen, e.used = make([]faultLink, ids+1), make([]faultLink, ids+1), make([]faultSeen, ids+1), make([]bool, ids+1)

@@ -46,7 +46,7 @@ var faultSettings = []faultSetting{
 	{name: "scarce", loss: .05, dup: .05, overtaken: .05, replay: .01, forge: .02, jitter: 35, tail: 100,
 		window: 64, perMessage: 40, budget: 400, guaranteed: .5, late: .3, refuse: .2, read: .1, closing: .5, pdcs: 3, responses: 1, chunks: 2, retries: 8},
 	{name: "restarts", loss: .05, dup: .05, long: .01, replay: .02, jitter: 35, tail: 400,
-		window: 16, perMessage: 9, budget: 300, guaranteed: .3, read: .2, late: .1, retries: 5, restarts: 4, closing: .05},
+		window: 16, perMessage: 9, budget: 300, guaranteed: .3, read: .2, late: .1, retries: 5, restarts: 4, closing: .05, pdcs: 250},
 	{name: "dark", loss: .05, dup: .05, blackhole: .005, partition: .002, dark: 60_000, jitter: 35, tail: 100, forge: .02,
 		window: 32, perMessage: 12, budget: 300, guaranteed: .2, read: .1, retries: 5, jumps: 2},
 	{name: "mangled", loss: .05, dup: .05, mangle: .03, replay: .02, replayLate: .02, jitter: 35, tail: 400,

@@ -27,7 +27,7 @@ var (
 
 const (
 	faultSeedsDefault = 300
-	faultSteps        = 4_000_000
+	faultSteps        = 20_000_000
 )
 
 // faultResult is what a seed came to.
