@@ -169,9 +169,6 @@ func (e *pdcEnd) start() {
 	if s.retries != 0 {
 		idle = 2_000_000
 	}
-	if s.idle != 0 {
-		idle = s.idle
-	}
 	cfg := pdc.Config{Range: s.window, RTOInit: 200 * us, NackRetxTime: 60 * us, ClearTime: 60 * us, CloseReqTime: 2000 * us,
 		MaxRTORetx: s.retries, MaxNackRetx: 31, BufferROD: s.buffer, InferLoss: s.infer, PlainACK: s.plain, IdleTime: idle * us}
 	if s.retries == 0 {

@@ -21,11 +21,9 @@ type faultSetting struct {
 	window, perMessage, budget     int
 	guaranteed, late, refuse, read float64
 	ordered, buffer, infer, plain  bool
-	rudi                           float64
 	closing                        float64 // PDC closed after a message
 	pdcs, responses, chunks        int     // 0 the default
 	retries                        int     // 0 for ever
-	idle                           int64
 	restarts, jumps                int
 	liar, weak                     bool
 }
@@ -34,7 +32,7 @@ type faultSetting struct {
 // rates around these.
 var faultSettings = []faultSetting{
 	{name: "standard", loss: .1, dup: .05, long: .01, overtaken: .05, corrupt: .01, mark: .05, replay: .02, forge: .05, jitter: 35, tail: 800,
-		window: 8, perMessage: 7, budget: 300, guaranteed: .3, read: .2, rudi: .02, closing: .02},
+		window: 8, perMessage: 7, budget: 300, guaranteed: .3, read: .2, closing: .02},
 	{name: "all guaranteed", loss: .1, dup: .05, overtaken: .05, replay: .02, forge: .05, jitter: 35, tail: 100,
 		window: 8, perMessage: 20, budget: 300, guaranteed: 1, read: .1},
 	{name: "none guaranteed", loss: .1, dup: .05, overtaken: .05, replay: .02, forge: .05, jitter: 35, tail: 100,
