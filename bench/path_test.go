@@ -81,7 +81,11 @@ type sourceEnd struct {
 func newSource(b *testing.B, n, window int) *sourceEnd {
 	s := &sourceEnd{acked: make([]uint32, n+2), sent: make([]uint32, n+2)}
 	s.e = pathEndpoint(b, n, func(c *uetcc.Config) {
-		c.CC.NSCC.LinkRate = int64(window) * (pathMTU + 200) * 1e9 / 12_000 * 2 / 3 // a ceiling of so many packets
+		// A ceiling of so many packets, which no round trip here shall lower: the
+		// window follows the shortest, and the acknowledgements follow the window.
+		c.CC.NSCC.BaseRTT = 100
+		c.CC.NSCC.LinkRate = int64(window) * (pathMTU + 200) * 1e9 / 100 * 2 / 3
+		c.CC.NSCC.Tuning = nscc.Tuning{TargetQdelay: 16 * pathRTT, QAThreshold: 1e12}
 	})
 	s.tick = pathRTT * 1024 / int64(n*window)
 	s.out.Packet, s.reply.Packet = make([]byte, 0, uetcc.HeaderMax), make([]byte, 0, uetcc.HeaderMax)
@@ -100,6 +104,7 @@ func newSource(b *testing.B, n, window int) *sourceEnd {
 	}
 	for s.send() {
 	}
+	s.now = pathRTT
 	return s
 }
 
