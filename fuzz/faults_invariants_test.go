@@ -25,22 +25,18 @@ func (e *pdcEnd) check() {
 			e.appeared(id, &now)
 			*was = faultSeen{h, now}
 		}
-		e.checkOne(&was.info, &now)
+		e.w.checkPDC(int32(e.w.s.window), &was.info, &now)
 		if peer := e.peerOf(&now); peer != nil {
 			e.checkPair(&now, peer)
 		}
 		was.info = now
 		if now.Context != 0 {
-			l := &load[now.Context.Index()&15]
-			l.used, l.h = true, now.Context
-			l.outstanding += now.Outstanding
-			l.unsent += now.Unsent
-			l.open += now.OpenMessages
+			load[now.Context.Index()&15].add(&now)
 		}
 	}
 	for i := range load {
 		if load[i].used {
-			e.checkContext(&load[i])
+			e.w.checkContext(e.cc, &load[i])
 		}
 	}
 }
@@ -61,8 +57,8 @@ func (e *pdcEnd) appeared(id int, now *pdc.Info) {
 	}
 }
 
-func (e *pdcEnd) checkOne(was, now *pdc.Info) {
-	w, n := e.w, int32(e.w.s.window)
+// checkPDC holds I1 to I6 of a PDC with a window of n PSNs.
+func (w *faultWorld) checkPDC(n int32, was, now *pdc.Info) {
 	if d := now.Next.Diff(now.Base); d < 0 || d > n {
 		w.failf("I1: base %#x next %#x", uint32(now.Base), uint32(now.Next))
 	}
@@ -124,11 +120,17 @@ type faultLoad struct {
 	outstanding, unsent, open int
 }
 
+func (l *faultLoad) add(i *pdc.Info) {
+	l.used, l.h = true, i.Context
+	l.outstanding += i.Outstanding
+	l.unsent += i.Unsent
+	l.open += i.OpenMessages
+}
+
 // checkContext holds I7: what congestion control has in flight is what was sent and
 // neither arrived nor was lost, and nothing when nothing is out.
-func (e *pdcEnd) checkContext(l *faultLoad) {
-	w := e.w
-	c := e.cc.Context(l.h)
+func (w *faultWorld) checkContext(cc *ccc.Manager, l *faultLoad) {
+	c := cc.Context(l.h)
 	if c == nil {
 		w.failf("I7: PDCs on a context that has gone")
 	}
@@ -136,7 +138,7 @@ func (e *pdcEnd) checkContext(l *faultLoad) {
 		w.failf("I7: in flight %d bytes in %d packets, backlog %d, again %d; %d PSNs outstanding",
 			c.Inflight(), c.InflightPackets(), c.Backlog(), c.RtxBacklog(), l.outstanding)
 	}
-	p := e.cc.Params().NSCC()
+	p := cc.Params().NSCC()
 	if c.Cwnd() > p.MaxWnd() || c.Cwnd() <= 0 {
 		w.failf("window %d of at most %d", c.Cwnd(), p.MaxWnd())
 	}

@@ -87,37 +87,43 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// runFaultSeeds runs all seeds on all cores. Which core runs which makes no
-// difference to any of them.
-func runFaultSeeds(t *testing.T) {
-	n := *faultSeeds
-	if n == 0 {
-		n = faultSeedsDefault
-	}
+// onAllCores runs the seeds below n on all cores, and gives each result to done, one
+// at a time. Which core runs which makes no difference to any of them.
+func onAllCores[R any](n int, run func(seed uint64) R, done func(R)) {
 	var next atomic.Uint64
 	var all sync.Mutex
-	var counts faultnet.Counts
-	var sent, failed uint64
-	byKind := map[string]uint64{}
 	var wg sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			for seed := next.Inc() - 1; seed < uint64(n); seed = next.Inc() - 1 {
-				r := runFaultSeed(seed)
+				r := run(seed)
 				all.Lock()
-				counts.Add(&r.counts)
-				sent += r.sent
-				byKind[r.name] += r.sent
-				if r.err != nil {
-					if failed++; failed <= 3 {
-						t.Error(&r)
-					}
-				}
+				done(r)
 				all.Unlock()
 			}
 		})
 	}
 	wg.Wait()
+}
+
+func runFaultSeeds(t *testing.T) {
+	n := *faultSeeds
+	if n == 0 {
+		n = faultSeedsDefault
+	}
+	var counts faultnet.Counts
+	var sent, failed uint64
+	byKind := map[string]uint64{}
+	onAllCores(n, runFaultSeed, func(r faultResult) {
+		counts.Add(&r.counts)
+		sent += r.sent
+		byKind[r.name] += r.sent
+		if r.err != nil {
+			if failed++; failed <= 3 {
+				t.Error(&r)
+			}
+		}
+	})
 	t.Logf("%d seeds, %d packets, %d seeds failed\n%v", n, sent, failed, &counts)
 	if *faultSeeds == 0 {
 		require.GreaterOrEqual(t, sent, uint64(1_000_000), "packets in the default run")
