@@ -1,0 +1,105 @@
+package pdc
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/pds"
+)
+
+func TestFaultK1TargetAsksToClose(t *testing.T) {
+	g := established(t, pairConfig{})
+	info := g.info(g.b)
+	target := g.b.m.byID(info.ID).handle
+	require.NoError(t, g.a.m.Begin(g.h)) // a message begins meanwhile
+	require.NoError(t, g.b.m.Close(g.now, target))
+	g.settle()
+	require.Equal(t, StateQuiesce, g.info(g.a).State)
+	h := g.open(false)
+	require.NotEqual(t, g.h, h, "a new message goes on a new PDC")
+	_, err := g.a.m.Submit(g.now, g.h, Packet{Handle: 7, Size: 4160, Next: pds.NextRequestStd, EOM: true})
+	require.NoError(t, err, "the open one goes on")
+	g.settle()
+	require.Contains(t, g.a.take(EventResponse), uint64(7))
+	require.Nil(t, g.a.m.get(g.h))
+	require.Nil(t, g.b.m.get(target))
+}
+
+func TestFaultK2CloseRequestCrossesClose(t *testing.T) {
+	g := established(t, pairConfig{})
+	target := g.b.m.byID(g.info(g.b).ID).handle
+	require.NoError(t, g.b.m.Close(g.now, target))
+	require.NoError(t, g.a.m.Close(g.now, g.h))
+	ask, cmd := g.send(g.b), g.send(g.a)
+	g.giveAll(append(g.giveAll(cmd), g.giveAll(ask)...))
+	g.settle()
+	require.True(t, g.a.has(EventClosed, CauseNone))
+	require.True(t, g.b.has(EventClosed, CauseNone))
+}
+
+func TestFaultK3CloseWithDataOutstanding(t *testing.T) {
+	g := established(t, pairConfig{})
+	target := g.b.m.byID(g.info(g.b).ID).handle
+	_, err := g.b.m.Submit(g.now, target, Packet{Handle: 9, Size: 4160, Next: pds.NextResponseData})
+	require.NoError(t, err)
+	info := g.info(g.a)
+	cl := pds.Control{Ctl: pds.CtlCloseCmd, Flags: pds.FlagAR, SPDCID: info.ID, DPDCID: info.PeerID, PSN: info.Next}
+	_, answer := g.give(wire{from: g.a, b: cl.AppendTo(nil)})
+	require.Equal(t, pds.NackClosingInErr, nackOf(t, answer[0]).Code)
+	require.Equal(t, []uint64{9}, g.b.take(EventError))
+}
+
+func TestFaultK4CloseRequestExpires(t *testing.T) {
+	g := established(t, pairConfig{})
+	target := g.b.m.byID(g.info(g.b).ID).handle
+	require.NoError(t, g.b.m.Close(g.now, target))
+	g.send(g.b) // lost
+	g.wait(1_100_000)
+	require.True(t, g.b.has(EventClosed, Cause(pds.NackClosingInErr)))
+	ws := g.send(g.b)
+	require.Equal(t, pds.NackClosingInErr, nackOf(t, ws[0]).Code)
+}
+
+func TestFaultK5RequestAfterClose(t *testing.T) {
+	g := established(t, pairConfig{})
+	g.submit(1, 2)
+	ws := g.send(g.a)
+	info := g.info(g.a)
+	cl := pds.Control{Ctl: pds.CtlCloseCmd, Flags: pds.FlagAR, SPDCID: info.ID, DPDCID: info.PeerID, PSN: info.Base + 1}
+	g.give(wire{from: g.a, b: cl.AppendTo(nil)})
+	q := request(t, ws[1])
+	q.PSN++
+	q.Encode(ws[1].b)
+	r, answer := g.give(ws[1])
+	require.ErrorIs(t, r.Err, ErrClosing)
+	require.Equal(t, pds.NackClosing, nackOf(t, answer[0]).Code)
+}
+
+func TestFaultK6LockHeld(t *testing.T) {
+	g := established(t, pairConfig{})
+	require.NoError(t, g.a.m.Lock(g.h))
+	require.NoError(t, g.a.m.Close(g.now, g.h))
+	require.Empty(t, g.send(g.a))
+	require.Equal(t, 1, g.info(g.a).Locks)
+	require.NoError(t, g.a.m.Unlock(g.now, g.h))
+	g.settle()
+	require.True(t, g.a.has(EventClosed, CauseNone))
+}
+
+func TestFaultK7CloseBeforeAnyACK(t *testing.T) {
+	g := newPair(t, pairConfig{})
+	g.submit(1, 2)
+	require.NoError(t, g.a.m.Close(g.now, g.h))
+	g.settle()
+	require.Equal(t, []uint64{1, 2}, g.a.take(EventResponse))
+	require.Nil(t, g.a.m.get(g.h))
+}
+
+func TestCloseOfAnUnusedPDC(t *testing.T) {
+	g := newPair(t, pairConfig{})
+	require.NoError(t, g.a.m.Close(g.now, g.h))
+	require.Empty(t, g.send(g.a))
+	g.a.drain()
+	require.True(t, g.a.has(EventClosed, CauseNone))
+}

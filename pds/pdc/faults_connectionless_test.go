@@ -1,0 +1,75 @@
+package pdc
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/pds"
+)
+
+func TestFaultU1RUDI(t *testing.T) {
+	g := newPair(t, pairConfig{})
+	id, err := g.a.m.SubmitRUDI(g.now, AddrFrom(g.a.addr), AddrFrom(g.b.addr), Packet{Handle: 5, Size: 200, Next: pds.NextRequestSmall})
+	require.NoError(t, err)
+	first := g.send(g.a)
+	require.Len(t, first, 1)
+	g.wait(1_100_000) // the response was lost
+	second := g.send(g.a)
+	var answers []wire
+	for _, w := range append(first, second...) {
+		r, _ := g.give(w)
+		require.Equal(t, VerdictRUDIRequest, r.Verdict, "each arrival is executed")
+		require.Equal(t, id, r.PktID)
+		out := make([]byte, ReplyMax)
+		n, err := g.b.m.RespondRUDI(r.PktID, false, &Response{Next: pds.NextResponse, Bytes: make([]byte, 12)}, out)
+		require.NoError(t, err)
+		answers = append(answers, wire{from: g.b, b: out[:n]})
+	}
+	r, _ := g.give(answers[0])
+	require.Equal(t, VerdictRUDIResponse, r.Verdict)
+	require.EqualValues(t, 5, r.Handle)
+	r, _ = g.give(answers[1])
+	require.ErrorIs(t, r.Err, ErrStale, "one completion")
+	g.wait(100 * ms)
+	require.Empty(t, g.send(g.a))
+}
+
+func TestFaultU2RUDIRefused(t *testing.T) {
+	g := newPair(t, pairConfig{})
+	_, err := g.a.m.SubmitRUDI(g.now, AddrFrom(g.a.addr), AddrFrom(g.b.addr), Packet{Handle: 5, Size: 200, Next: pds.NextRequestSmall})
+	require.NoError(t, err)
+	refuse := func(code pds.NackCode) {
+		for _, w := range g.send(g.a) {
+			r, _ := g.give(w)
+			out := make([]byte, ReplyMax)
+			n, err := g.b.m.RespondRUDI(r.PktID, false, &Response{Kind: RespondRefuse, Code: code}, out)
+			require.NoError(t, err)
+			g.give(wire{from: g.b, b: out[:n]})
+		}
+	}
+	refuse(pds.NackNoResource)
+	require.Empty(t, g.send(g.a), "it waits")
+	g.wait(1_100_000)
+	refuse(pds.NackUnexpEvent)
+	require.True(t, g.a.has(EventError, Cause(pds.NackUnexpEvent)))
+	g.wait(100 * ms)
+	require.Empty(t, g.send(g.a))
+}
+
+func TestFaultU3Datagram(t *testing.T) {
+	g := newPair(t, pairConfig{})
+	b := make([]byte, 64)
+	_, err := PutUUD(pds.NextRequestSmall, b)
+	require.NoError(t, err)
+	w := wire{from: g.a, b: b}
+	for range 2 {
+		r, answer := g.give(w)
+		require.Equal(t, VerdictDatagram, r.Verdict)
+		require.Empty(t, answer)
+	}
+	w.trim = pds.NackTrimmed
+	r, answer := g.give(w)
+	require.ErrorIs(t, r.Err, ErrTrimmed)
+	require.Empty(t, answer)
+}

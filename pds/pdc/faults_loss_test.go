@@ -1,0 +1,214 @@
+package pdc
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/pds"
+)
+
+func TestFaultL1OnePacketLostRUD(t *testing.T) {
+	g := established(t, pairConfig{})
+	g.submit(1, 4)
+	ws := g.send(g.a)
+	g.giveAll(g.giveAll([]wire{ws[0], ws[2], ws[3]}))
+	require.ElementsMatch(t, []uint64{1, 4}, g.a.take(EventResponse, EventImplicit), "3 has only arrived")
+	g.wait(1_100_000)
+	again := g.send(g.a)
+	require.Len(t, again, 2)
+	require.Equal(t, pds.CtlACKReq, controlOf(t, again[0]).Ctl, "what has arrived is asked about, not sent")
+	q := request(t, again[1])
+	require.Equal(t, request(t, ws[1]).PSN, q.PSN)
+	require.NotZero(t, q.Flags&pds.FlagRetx)
+	require.NotZero(t, q.Flags&pds.FlagAR)
+	g.giveAll(g.giveAll(again))
+	require.ElementsMatch(t, []uint64{2, 3}, g.a.take(EventResponse, EventImplicit))
+	require.Len(t, g.b.got, 4)
+}
+
+func TestFaultL2OnePacketLostROD(t *testing.T) {
+	g := established(t, pairConfig{ordered: true})
+	g.submit(1, 4)
+	ws := g.send(g.a)
+	nacks := g.giveAll([]wire{ws[0], ws[2], ws[3]})
+	require.Len(t, nacks, 1, "one ROD_OOO a gap")
+	n := nackOf(t, nacks[0])
+	require.Equal(t, pds.NackRODOOO, n.Code)
+	require.Equal(t, request(t, ws[1]).PSN, n.PSN, "it names the lowest missing PSN")
+	g.giveAll(nacks)
+	again := g.send(g.a)
+	require.Len(t, again, 3, "everything from the gap on")
+	g.giveAll(g.giveAll(again))
+	require.Equal(t, []pds.PSN{1, 2, 3, 4}, g.b.got)
+	require.Len(t, g.a.take(EventResponse, EventImplicit), 4)
+}
+
+func TestFaultL2ReceiverBuffers(t *testing.T) {
+	g := established(t, pairConfig{ordered: true, Config: Config{BufferROD: true}})
+	g.submit(1, 3)
+	ws := g.send(g.a)
+	r, _ := g.give(ws[1])
+	require.Equal(t, VerdictBuffered, r.Verdict)
+	r, _ = g.give(ws[2])
+	require.Equal(t, VerdictBuffered, r.Verdict)
+	g.give(ws[0])
+	require.Equal(t, []pds.PSN{1}, g.b.got)
+	var order []pds.PSN
+	var out [ReplyMax]byte
+	for _, e := range g.b.events {
+		require.Equal(t, EventReplay, e.Kind)
+		order = append(order, e.PSN)
+		n, err := g.b.m.Respond(g.now, RxID{e.PDC, e.PSN}, &Response{}, out[:])
+		require.NoError(t, err)
+		g.give(wire{from: g.b, b: out[:n]})
+	}
+	require.Equal(t, []pds.PSN{2, 3}, order)
+	require.Len(t, g.a.take(EventResponse, EventImplicit), 3)
+}
+
+func TestFaultL3LastPacketLost(t *testing.T) {
+	g := established(t, pairConfig{})
+	g.submit(1, 3)
+	ws := g.send(g.a)
+	g.giveAll(g.giveAll(ws[:2]))
+	g.wait(1_100_000)
+	again := g.send(g.a)
+	require.Len(t, again, 3, "nothing newer made an ACK")
+	require.EqualValues(t, 3, g.a.m.Stats().RTOs)
+	g.giveAll(g.giveAll(again[2:]))
+	require.Len(t, g.a.take(EventResponse, EventImplicit), 3)
+}
+
+func TestFaultL4CoalescedACKLost(t *testing.T) {
+	g := established(t, pairConfig{})
+	g.submit(1, 8)
+	acks := g.giveAll(g.send(g.a))
+	require.Len(t, acks, 2, "one for 16 KiB, one for the EOM")
+	g.giveAll(acks[1:])
+	require.Len(t, g.a.take(EventResponse, EventImplicit), 8)
+	g.wait(5 * ms)
+	require.Empty(t, g.send(g.a))
+}
+
+func TestFaultL5GuaranteedACKLost(t *testing.T) {
+	g := established(t, pairConfig{})
+	g.b.reply = guaranteed
+	g.submit(1, 1)
+	first := g.giveAll(g.send(g.a))
+	g.b.reply = Response{}
+	g.wait(1_100_000)
+	second := g.giveAll(g.send(g.a))
+	require.Len(t, g.b.got, 1, "the operation is executed once")
+	require.Equal(t, first[0].b[pds.AckCCLen:], second[0].b[pds.AckCCLen:], "and its response repeated unaltered")
+	r, _ := g.give(second[0])
+	require.Equal(t, VerdictResponse, r.Verdict)
+	r, _ = g.give(first[0])
+	require.Equal(t, VerdictDone, r.Verdict, "seen once")
+}
+
+func TestFaultL7ClearStall(t *testing.T) {
+	g := established(t, pairConfig{Config: Config{Range: 4}})
+	g.b.reply = guaranteed
+	g.submit(1, 4)
+	g.giveAll(g.giveAll(g.send(g.a)))
+	require.Len(t, g.a.take(EventResponse), 4)
+	g.submit(5, 4)
+	require.Empty(t, filterData(g.send(g.a)), "the window is full of released packets")
+	for lost := range 3 {
+		g.wait(1_100_000)
+		ws := g.send(g.a)
+		require.Len(t, ws, 2, "turn %d", lost)
+		require.Equal(t, pds.CtlClearCmd, controlOf(t, ws[0]).Ctl)
+		require.Contains(t, []pds.CtlType{pds.CtlACKReq, pds.CtlProbe}, controlOf(t, ws[1]).Ctl)
+	}
+	g.wait(1_100_000)
+	g.giveAll(g.giveAll(g.send(g.a)))
+	require.Len(t, filterData(g.send(g.a)), 4, "max_cack has moved")
+}
+
+func TestFaultL8FirstFlightLost(t *testing.T) {
+	g := newPair(t, pairConfig{start: 0xffffffff})
+	g.submit(1, 3)
+	g.send(g.a)
+	g.wait(1_100_000)
+	ws := g.send(g.a)
+	require.Len(t, ws, 3)
+	for i, w := range ws {
+		q := request(t, w)
+		require.NotZero(t, q.Flags&pds.FlagSYN)
+		require.Equal(t, pds.PSN(0xffffffff), q.StartPSN(), "packet %d", i)
+	}
+	g.giveAll(g.giveAll(ws))
+	require.Len(t, g.a.take(EventResponse), 3)
+	require.EqualValues(t, 1, g.b.m.Stats().Opened)
+}
+
+func TestFaultL9FirstACKLost(t *testing.T) {
+	g := newPair(t, pairConfig{})
+	g.submit(1, 1)
+	g.giveAll(g.send(g.a))
+	g.wait(1_100_000)
+	ws := g.send(g.a)
+	require.NotZero(t, request(t, ws[0]).Flags&pds.FlagSYN)
+	g.giveAll(g.giveAll(ws))
+	require.Len(t, g.b.got, 1)
+	require.EqualValues(t, 1, g.b.m.Stats().Opened)
+	require.Equal(t, []uint64{1}, g.a.take(EventResponse))
+}
+
+func TestFaultL10CloseAndItsACKLost(t *testing.T) {
+	g := established(t, pairConfig{Config: Config{MaxRTORetx: 15}})
+	require.NoError(t, g.a.m.Close(g.now, g.h))
+	c := g.send(g.a)
+	require.Equal(t, pds.CtlCloseCmd, controlOf(t, c[0]).Ctl)
+	g.wait(1_100_000)
+	g.giveAll(g.send(g.a)) // arrives; its ACK is lost
+	require.True(t, g.b.has(EventClosed, CauseNone))
+	g.wait(2_200_000)
+	acks := g.giveAll(g.send(g.a))
+	require.Len(t, acks, 1, "in quarantine the ACK comes from memory")
+	require.Equal(t, controlOf(t, c[0]).PSN, ackCC(t, acks[0]).CACK)
+	g.giveAll(acks)
+	require.True(t, g.a.has(EventClosed, CauseNone))
+}
+
+func TestFaultL11CloseNeverAcknowledged(t *testing.T) {
+	for name, answer := range map[string]pds.NackCode{"silence": 0, "target forgot": pds.NackInvDPDCID} {
+		t.Run(name, func(t *testing.T) {
+			g := established(t, pairConfig{})
+			require.NoError(t, g.a.m.Close(g.now, g.h))
+			for range 40 {
+				for _, w := range g.send(g.a) {
+					if answer != 0 {
+						g.nack(pds.Nack{Code: answer, PSN: controlOf(t, w).PSN})
+					}
+				}
+				g.wait(1000 * ms)
+			}
+			require.True(t, g.a.has(EventClosed, CauseNone))
+			require.Empty(t, g.a.take(EventError), "no error for a message")
+		})
+	}
+}
+
+func TestFaultL14Blackhole(t *testing.T) {
+	g := established(t, pairConfig{})
+	g.submit(1, 2)
+	var times []int64
+	for g.now < 100_000*ms && !g.a.has(EventClosing, CauseRTO) {
+		if len(filterData(g.send(g.a))) > 0 {
+			times = append(times, g.now)
+		}
+		g.wait(ms / 2)
+	}
+	require.Len(t, times, 6, "the first and Max_RTO_Retx_Cnt more")
+	for i := 2; i < len(times); i++ {
+		require.InDelta(t, 2*(times[i-1]-times[i-2]), times[i]-times[i-1], ms, "1, 2, 4, ...")
+	}
+	require.Equal(t, []uint64{1, 2}, g.a.take(EventError))
+	ws := g.send(g.a)
+	require.Equal(t, pds.CtlCloseCmd, controlOf(t, ws[0]).Ctl, "the target may live")
+	_, err := g.a.m.Submit(g.now, g.h, Packet{Size: 100})
+	require.ErrorIs(t, err, ErrState)
+}

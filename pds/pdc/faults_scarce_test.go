@@ -1,0 +1,90 @@
+package pdc
+
+import (
+	"net/netip"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/pds"
+)
+
+func TestFaultS1SYNFlood(t *testing.T) {
+	g := established(t, pairConfig{})
+	answers := 0
+	for i := range 500 {
+		q := pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, Flags: pds.FlagSYN, SPDCID: pds.PDCID(100 + i), PSN: pds.PSN(i * 7919)}
+		_, answer := g.give(wire{from: g.a, b: append(q.AppendTo(nil), make([]byte, 60)...), dst: netip.MustParseAddr("10.7.7.7")})
+		answers += len(answer)
+	}
+	require.LessOrEqual(t, answers, 7+limiterBurst, "refusals are limited for each source")
+	require.EqualValues(t, 8, g.b.m.Stats().Opened, "the pool is the limit")
+	g.submit(1, 2)
+	g.settle()
+	require.Len(t, g.a.take(EventResponse, EventImplicit), 2, "established PDCs go on")
+}
+
+func TestFaultS2PoolExhausted(t *testing.T) {
+	g := newPair(t, pairConfig{manager: func(c *ManagerConfig) { c.Waiting = 2 }})
+	open := func(tc uint8, ticket uint64) (Handle, error) {
+		return g.a.m.Open(g.now, &InitiatorKey{Source: g.a.addr, Destination: g.b.addr, TC: tc}, ticket)
+	}
+	for i := range 7 {
+		h, err := open(uint8(10+i), 0)
+		require.NoError(t, err)
+		require.NoError(t, g.a.m.Begin(h))
+	}
+	g.submit(1, 1)
+	_, err := open(50, 501)
+	require.ErrorIs(t, err, ErrWaiting)
+	_, err = open(51, 502)
+	require.ErrorIs(t, err, ErrWaiting)
+	_, err = open(52, 503)
+	require.ErrorIs(t, err, ErrPaused)
+	g.settle()
+	require.NoError(t, g.a.m.Close(g.now, g.h))
+	g.settle()
+	g.wait(2 * ms) // quarantine
+	require.Equal(t, []uint64{501}, g.a.take(EventMessage))
+	g.wait(200 * ms)
+	require.True(t, g.a.has(EventError, CausePending))
+	require.Equal(t, []uint64{502}, g.a.take(EventError))
+}
+
+func TestFaultS3ResponseStoreExhausted(t *testing.T) {
+	g := established(t, pairConfig{memory: MemoryConfig{Responses: 1, Chunks: 40}})
+	g.b.reply = guaranteed
+	g.submit(1, 3)
+	ws := g.send(g.a)
+	g.give(ws[1])
+	_, answer := g.give(ws[2])
+	require.Equal(t, pds.NackNoGtdDelAvail, nackOf(t, answer[0]).Code, "the shared slot is taken")
+	r, _ := g.give(ws[0])
+	require.Equal(t, VerdictRequest, r.Verdict, "the lowest missing packet has a slot of its own")
+}
+
+func TestFaultS4SESRefuses(t *testing.T) {
+	g := established(t, pairConfig{})
+	g.b.reply = Response{Kind: RespondRefuse, Code: pds.NackNoSESMsgAvail}
+	g.submit(1, 1)
+	nacks := g.giveAll(g.send(g.a))
+	require.Equal(t, pds.NackNoSESMsgAvail, nackOf(t, nacks[0]).Code)
+	g.giveAll(nacks)
+	require.Empty(t, g.send(g.a), "not before NACK_Retx_Time")
+	g.b.reply = Response{}
+	g.wait(1_100_000)
+	g.settle()
+	require.Equal(t, []uint64{1}, g.a.take(EventResponse))
+	require.Len(t, g.b.got, 2, "a refused packet was never received")
+}
+
+func TestFaultS6NothingGranted(t *testing.T) {
+	g := established(t, pairConfig{cwnd: 5000})
+	g.submit(1, 900)
+	n := len(filterData(g.send(g.a)))
+	require.Less(t, n, 900)
+	g.wait(500_000)
+	require.Zero(t, len(g.send(g.a)))
+	g.wait(600_000)
+	require.EqualValues(t, n, g.a.m.Stats().RTOs, "no timeout for what was never sent")
+}
