@@ -18,6 +18,10 @@ func (m *Manager) receiveACK(now int64, t pds.Type, in *In, r *Result) error {
 	if err != nil {
 		return m.malformed(err)
 	}
+	if in.Trimmed != 0 { // the response is missing: a timeout asks for it again
+		m.stats.Trimmed++
+		return ErrTrimmed
+	}
 	p := m.byID(h.DPDCID)
 	if p == nil || !p.state.Live() || p.peer != in.Src || p.peerID != h.SPDCID && p.peerID != 0 {
 		m.stats.Unknown++

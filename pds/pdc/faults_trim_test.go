@@ -74,3 +74,26 @@ func TestFaultT5TrimmedAndFullCopy(t *testing.T) {
 		require.Len(t, g.b.got, 1)
 	}
 }
+
+// An ACK that has lost its data is no answer: its request is sent again, and the
+// target repeats what it kept. Nobody sends a NACK for it.
+func TestFaultT3TrimmedACKWithData(t *testing.T) {
+	g := established(t, pairConfig{})
+	g.b.reply = guaranteed
+	g.submit(1, 1)
+	ack := g.giveAll(g.send(g.a))[0]
+	cut := ack
+	cut.b, cut.trim = ack.b[:pds.AckCCLen], pds.NackTrimmed
+	before := g.info(g.a)
+	r, answer := g.give(cut)
+	require.ErrorIs(t, r.Err, ErrTrimmed)
+	require.Empty(t, answer)
+	require.Equal(t, before, g.info(g.a))
+	require.Empty(t, g.a.take(EventResponse), "it has not been answered")
+	g.wait(1_100_000)
+	again := g.giveAll(filterData(g.send(g.a)))
+	require.Equal(t, ack.b[pds.AckCCLen:], again[0].b[pds.AckCCLen:])
+	r, _ = g.give(again[0])
+	require.Equal(t, VerdictResponse, r.Verdict)
+	require.Len(t, g.b.got, 1)
+}
