@@ -1,6 +1,7 @@
 package pdc
 
 import (
+	"net/netip"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -119,4 +120,59 @@ func TestFaultF9NoPingPong(t *testing.T) {
 		_, answer := g.give(wire{from: g.a, b: b})
 		require.Empty(t, answer)
 	}
+}
+
+func TestFaultF3CACKALapAway(t *testing.T) {
+	g := established(t, pairConfig{})
+	g.submit(1, 2)
+	g.send(g.a)
+	info := g.info(g.a)
+	for _, d := range []pds.PSN{1 << 31, 1<<31 - 1, 1<<31 + 1, 1<<31 + 64, 1<<31 - 64, 0xfff00000} {
+		for _, sack := range []uint64{0, ^uint64(0)} {
+			a := pds.AckCC{Ack: pds.Ack{SPDCID: info.PeerID, DPDCID: info.ID, CACK: info.Base + d}, SACK: pds.SACK{MPR: 8, Bitmap: sack}}
+			cc := *g.a.m.cc.Context(info.Context)
+			g.give(wire{from: g.b, b: a.AppendTo(nil)})
+			require.Equal(t, info, g.info(g.a), "CACK %#x away", d)
+			require.Equal(t, cc, *g.a.m.cc.Context(info.Context))
+		}
+	}
+	require.Empty(t, g.a.events)
+}
+
+// Without security a fatal NACK with the right source and ids cannot be told from
+// the peer's. It costs one PDC.
+func TestFaultF6FatalNACK(t *testing.T) {
+	g := established(t, pairConfig{})
+	other, err := g.a.m.Open(g.now, &InitiatorKey{Source: g.a.addr, Destination: g.b.addr, JobID: 7, TC: 1}, 0)
+	require.NoError(t, err)
+	require.NoError(t, g.a.m.Begin(other))
+	_, err = g.a.m.Submit(g.now, other, Packet{Handle: 90, Size: 4160, Next: pds.NextRequestStd, EOM: true})
+	require.NoError(t, err)
+	g.settle()
+	g.a.take()
+	g.submit(1, 2)
+	g.send(g.a)
+	p := g.a.m.get(g.h)
+	n := pds.Nack{Code: pds.NackGtdRespUnavail, PSN: p.tx.Base(), SPDCID: p.peerID + 1, DPDCID: g.h.ID()}
+	r, _ := g.give(wire{from: g.b, b: n.AppendTo(nil)})
+	require.ErrorIs(t, r.Err, ErrUnknown, "of another PDC")
+	n.SPDCID = p.peerID
+	r, _ = g.give(wire{from: g.b, b: n.AppendTo(nil), dst: netip.MustParseAddr("10.7.7.7")})
+	require.ErrorIs(t, r.Err, ErrUnknown, "from another source")
+	require.Empty(t, g.a.events)
+	r, _ = g.give(wire{from: g.b, b: n.AppendTo(nil)})
+	require.NoError(t, r.Err)
+	require.Equal(t, []uint64{1, 2}, g.a.take(EventError))
+	ws := g.send(g.a)
+	require.Equal(t, pds.CtlCloseCmd, controlOf(t, ws[0]).Ctl, "the target may live: it is told")
+	for range 10 {
+		g.giveAll(g.giveAll(g.send(g.a)))
+		g.wait(100 * ms)
+	}
+	require.Nil(t, g.a.m.get(g.h))
+	require.NoError(t, g.a.m.Begin(other), "the other PDC does not notice")
+	_, err = g.a.m.Submit(g.now, other, Packet{Handle: 91, Size: 4160, Next: pds.NextRequestStd, EOM: true})
+	require.NoError(t, err)
+	g.settle()
+	require.Equal(t, []uint64{91}, g.a.take(EventResponse, EventImplicit))
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -211,4 +212,73 @@ func TestFaultL14Blackhole(t *testing.T) {
 	require.Equal(t, pds.CtlCloseCmd, controlOf(t, ws[0]).Ctl, "the target may live")
 	_, err := g.a.m.Submit(g.now, g.h, Packet{Size: 100})
 	require.ErrorIs(t, err, ErrState)
+}
+
+func TestFaultL6NACKLost(t *testing.T) {
+	g := established(t, pairConfig{})
+	g.submit(1, 1)
+	w := g.send(g.a)[0]
+	w.b, w.trim = w.b[:pds.RequestLen], pds.NackTrimmed
+	_, lost := g.give(w)
+	require.Equal(t, pds.NackTrimmed, nackOf(t, lost[0]).Code)
+	g.wait(900_000)
+	require.Empty(t, g.send(g.a))
+	g.wait(200_000)
+	again := g.send(g.a)
+	require.Len(t, again, 1, "the timeout covers it")
+	require.EqualValues(t, 1, g.a.m.Stats().RTOs)
+	g.giveAll(g.giveAll(again))
+	require.Equal(t, []uint64{1}, g.a.take(EventResponse))
+	g.wait(5 * ms)
+	require.Empty(t, append(g.send(g.a), g.send(g.b)...), "the target says nothing of itself")
+}
+
+// A probe has no PSN, so one that is lost leaves no hole: the next goes later.
+func TestFaultL12ProbeLost(t *testing.T) {
+	for _, answerLost := range []bool{false, true} {
+		g := established(t, pairConfig{Config: Config{InferLoss: true, RTOInit: 100 * ms}})
+		g.submit(1, 1)
+		lost := g.send(g.a)
+		g.wait(100_000)
+		before, rx := g.info(g.a), g.info(g.b)
+		probe := g.send(g.a)
+		require.Equal(t, pds.CtlProbe, controlOf(t, probe[0]).Ctl)
+		if answerLost {
+			require.Len(t, g.giveAll(probe), 1)
+		}
+		require.Equal(t, before.Next, g.info(g.a).Next)
+		require.Equal(t, rx, g.info(g.b), "nothing to track")
+		g.wait(100_000)
+		next := g.send(g.a)
+		require.Len(t, next, 1)
+		require.NotEqual(t, controlOf(t, probe[0]).ProbeOpaque, controlOf(t, next[0]).ProbeOpaque)
+		g.giveAll(g.giveAll(next))
+		again := filterData(g.send(g.a))
+		require.Len(t, again, 1)
+		require.Equal(t, request(t, lost[0]).PSN, request(t, again[0]).PSN)
+		g.giveAll(g.giveAll(again))
+		require.Equal(t, []uint64{1}, g.a.take(EventResponse, EventImplicit))
+	}
+}
+
+// Credit is cumulative: what one CREDIT failed to bring the next one brings too.
+func TestFaultL13CreditLost(t *testing.T) {
+	credited := func(lost bool) int64 {
+		g := newPair(t, pairConfig{control: ccc.ControlRCCC})
+		require.NoError(t, g.a.m.Announce(0, g.h, 900*4160))
+		g.submit(1, 900)
+		g.giveAll(g.giveAll(g.send(g.a)))
+		target := g.b.m.byID(g.info(g.b).ID).handle
+		for _, total := range []uint32{200_000, 400_000} {
+			out := make([]byte, ReplyMax)
+			n, err := g.b.m.PutCredit(target, total/pds.ByteUnit, out)
+			require.NoError(t, err)
+			if !lost || total == 400_000 {
+				g.give(wire{from: g.b, b: out[:n]})
+			}
+		}
+		c := g.a.m.cc.Context(g.info(g.a).Context)
+		return c.CreditTotal()
+	}
+	require.Equal(t, credited(false), credited(true))
 }

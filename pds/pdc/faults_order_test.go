@@ -1,6 +1,7 @@
 package pdc
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -56,4 +57,79 @@ func TestFaultR7CloseOvertakesData(t *testing.T) {
 	require.Equal(t, info.Next, ackCC(t, answer[0]).CACK, "one ACK covers both")
 	require.True(t, g.b.has(EventClosed, CauseNone))
 	require.Len(t, g.b.got, 1)
+}
+
+func TestFaultR1SYNFlightReversed(t *testing.T) {
+	g := newPair(t, pairConfig{start: 0xfffffffe})
+	g.submit(1, 4)
+	ws := g.send(g.a)
+	slices.Reverse(ws)
+	_, acks := g.give(ws[0])
+	require.EqualValues(t, 1, g.b.m.Stats().Opened, "any SYN packet opens")
+	require.Equal(t, pds.PSN(0xfffffffd), g.info(g.b).CACK, "Start_PSN = psn - psn_offset")
+	g.giveAll(acks)
+	require.Equal(t, g.info(g.b).ID, g.info(g.a).PeerID, "and its ACK names the id")
+	g.giveAll(g.giveAll(ws[1:]))
+	require.EqualValues(t, 1, g.b.m.Stats().Opened)
+	require.Equal(t, []pds.PSN{1, 0, 0xffffffff, 0xfffffffe}, g.b.got, "RUD hands up as it comes")
+	require.ElementsMatch(t, []uint64{1, 2, 3, 4}, g.a.take(EventResponse, EventImplicit))
+}
+
+// A hole far below what arrives: the newest arrivals show in the SACKs all the
+// same, and the hole is what is sent again.
+func TestFaultR3ReorderedBeyondABitmap(t *testing.T) {
+	g := established(t, pairConfig{cwnd: 1_500_000, Config: Config{AckPerPacket: true}})
+	g.submit(1, 200)
+	ws := g.send(g.a)
+	require.Len(t, ws, 200)
+	p := g.a.m.get(g.h)
+	hole := p.tx.base
+	g.giveAll(g.giveAll(ws[1:]))
+	for off := hole + 1; off != p.tx.next; off++ {
+		require.True(t, p.tx.hasArrived(off), "PSN %d", off)
+	}
+	require.False(t, p.tx.hasArrived(hole))
+	g.wait(1_100_000)
+	again := filterData(g.send(g.a))
+	require.Len(t, again, 1, "the hole does not starve")
+	require.Equal(t, request(t, ws[0]).PSN, request(t, again[0]).PSN)
+	g.giveAll(g.giveAll(again))
+	require.Len(t, g.a.take(EventResponse, EventImplicit), 200)
+}
+
+func TestFaultR6ACKOvertakesTheFirst(t *testing.T) {
+	g := newPair(t, pairConfig{})
+	g.submit(1, 2)
+	ws := g.send(g.a)
+	_, first := g.give(ws[0])
+	_, second := g.give(ws[1])
+	require.Len(t, append(first, second...), 2)
+	g.giveAll(append(second, first...))
+	up := 0
+	for _, e := range g.a.events {
+		if e.Kind == EventUp {
+			up++
+		}
+	}
+	require.Equal(t, 1, up)
+	require.Equal(t, g.info(g.b).ID, g.info(g.a).PeerID)
+	require.ElementsMatch(t, []uint64{1, 2}, g.a.take(EventResponse, EventImplicit))
+}
+
+func TestFaultR8ReadDataOvertakesTheACK(t *testing.T) {
+	g := newPair(t, pairConfig{})
+	g.submit(1, 1)
+	acks := g.giveAll(g.send(g.a))
+	target := g.b.m.byID(g.info(g.b).ID).handle
+	_, err := g.b.m.Submit(g.now, target, Packet{Handle: 50, Size: 4160, Next: pds.NextResponseData})
+	require.NoError(t, err)
+	g.giveAll(g.giveAll(g.send(g.b)))
+	require.Len(t, g.a.got, 1, "the data is handed up at once")
+	require.Equal(t, StateEstablished, g.info(g.a).State, "it names the target's id like any packet")
+	g.giveAll(acks)
+	require.Equal(t, []uint64{1}, g.a.take(EventResponse))
+	g.wait(1_100_000)
+	g.settle()
+	require.Len(t, g.a.got, 1)
+	require.Equal(t, []uint64{50}, g.b.take(EventResponse, EventImplicit))
 }

@@ -80,3 +80,72 @@ func TestFaultP7Spoofed(t *testing.T) {
 	require.Equal(t, pds.NackPDCHdrMismatch, nackOf(t, answer[0]).Code)
 	require.Empty(t, g.a.take(EventResponse))
 }
+
+// Both ends have lost everything. What was under way meets other Start_PSNs, or
+// ids that are free: nothing of it is delivered.
+func TestFaultP3BothRestart(t *testing.T) {
+	g := established(t, pairConfig{start: 5})
+	g.submit(1, 2)
+	info := g.info(g.a)
+	data := g.send(g.a)
+	old := append(append([]wire(nil), data...), g.giveAll(data)...)
+	for _, ctl := range []pds.CtlType{pds.CtlClearCmd, pds.CtlCloseCmd, pds.CtlACKReq, pds.CtlProbe} {
+		c := pds.Control{Ctl: ctl, SPDCID: info.ID, DPDCID: info.PeerID, PSN: info.Base}
+		old = append(old, wire{from: g.a, b: c.AppendTo(nil)})
+	}
+	fresh := newPair(t, pairConfig{start: 77777})
+	fresh.submit(1, 1)
+	first := fresh.send(fresh.a)
+	replay := func(when string) {
+		for i, w := range old {
+			end := fresh.a
+			if w.from == g.b {
+				end = fresh.b
+			}
+			a, b := fresh.info(fresh.a), fresh.info(fresh.b)
+			r, answer := fresh.give(wire{from: end, b: w.b})
+			require.Error(t, r.Err, "%s, packet %d", when, i)
+			if tp, _ := pds.PeekType(w.b); tp == pds.TypeACKCC {
+				require.Empty(t, answer)
+			} else if len(answer) > 0 {
+				fresh.giveAll(answer)
+			}
+			require.Equal(t, a, fresh.info(fresh.a), "%s, packet %d", when, i)
+			require.Equal(t, b, fresh.info(fresh.b), "%s, packet %d", when, i)
+		}
+		require.Empty(t, fresh.a.take(EventResponse, EventImplicit, EventError))
+	}
+	replay("before the new PDC is known")
+	require.Empty(t, fresh.b.got)
+	fresh.giveAll(fresh.giveAll(first))
+	require.Equal(t, []uint64{1}, fresh.a.take(EventResponse))
+	require.Len(t, fresh.b.got, 1)
+}
+
+// One PDCID in use towards a target by two initiators: the source tells them
+// apart, in the table and in every answer.
+func TestFaultP5SameIDFromAnotherPeer(t *testing.T) {
+	g := newPair(t, pairConfig{start: 100})
+	g.submit(1, 1)
+	mine := g.send(g.a)[0]
+	other := wire{from: g.a, b: append([]byte(nil), mine.b...), dst: netip.MustParseAddr("10.7.7.7")}
+	q := request(t, other)
+	q.PSN = 900
+	q.Encode(other.b)
+	_, a := g.give(mine)
+	_, b := g.give(other)
+	require.EqualValues(t, 2, g.b.m.Stats().Opened)
+	require.Equal(t, ackCC(t, a[0]).DPDCID, ackCC(t, b[0]).DPDCID)
+	require.NotEqual(t, ackCC(t, a[0]).SPDCID, ackCC(t, b[0]).SPDCID)
+	require.Equal(t, []pds.PSN{100, 900}, g.b.got)
+	// The other initiator closes: nothing happens to this one.
+	c := pds.Control{Ctl: pds.CtlCloseCmd, Flags: pds.FlagAR, SPDCID: g.h.ID(), DPDCID: ackCC(t, b[0]).SPDCID, PSN: 901}
+	r, _ := g.give(wire{from: g.a, b: c.AppendTo(nil), dst: other.dst})
+	require.NoError(t, r.Err)
+	r, _ = g.give(wire{from: g.a, b: c.AppendTo(nil)})
+	require.ErrorIs(t, r.Err, ErrUnknown, "with the wrong source")
+	g.giveAll(a)
+	g.submit(2, 2)
+	g.settle()
+	require.ElementsMatch(t, []uint64{1, 2, 3}, g.a.take(EventResponse, EventImplicit))
+}

@@ -88,3 +88,65 @@ func TestFaultS6NothingGranted(t *testing.T) {
 	g.wait(600_000)
 	require.EqualValues(t, n, g.a.m.Stats().RTOs, "no timeout for what was never sent")
 }
+
+// A target that refuses everything for a second: what is sent again is bounded by
+// the window for each NACK_Retx_Time, and Max_NACK_Retx_Cnt ends it.
+func TestFaultS5NACKStorm(t *testing.T) {
+	for name, c := range map[string]struct{ limit, rounds int }{"for ever": {31, 1000}, "capped": {5, 6}} {
+		t.Run(name, func(t *testing.T) {
+			g := established(t, pairConfig{Config: Config{MaxNackRetx: c.limit, Range: 8}, cwnd: 1_500_000})
+			g.b.reply = Response{Kind: RespondRefuse, Code: pds.NackNoPktBuffer}
+			g.submit(1, 8)
+			sent := 0
+			for end := g.now + 1000*ms; g.now < end; g.wait(50_000) {
+				ws := filterData(g.send(g.a))
+				sent += len(ws)
+				for _, w := range ws {
+					_, nacks := g.give(w)
+					g.giveAll(append(nacks, nacks...)) // each twice
+				}
+			}
+			require.LessOrEqual(t, sent, 8*c.rounds)
+			require.Greater(t, sent, 4*c.rounds)
+			if failed := g.a.take(EventError); c.limit == 31 {
+				require.Empty(t, failed)
+				g.b.reply = Response{}
+				g.wait(2 * ms)
+				g.settle()
+				require.Len(t, g.a.take(EventResponse, EventImplicit), 8, "and the end of it is the end of it")
+			} else {
+				require.Len(t, failed, 8)
+			}
+		})
+	}
+}
+
+// A window of one packet and PDCs with far more to send than it: each gets its turn.
+func TestFaultS7FairOnATinyWindow(t *testing.T) {
+	g := established(t, pairConfig{cwnd: 4200, Config: Config{AckPerPacket: true}})
+	sent := map[Handle]int{}
+	for job := range 3 {
+		h, err := g.a.m.Open(g.now, &InitiatorKey{Source: g.a.addr, Destination: g.b.addr, JobID: uint32(200 + job), TC: 1}, 0)
+		require.NoError(t, err)
+		require.NoError(t, g.a.m.Begin(h))
+		sent[h] = 0
+		for k := range 500 {
+			_, err := g.a.m.Submit(g.now, h, Packet{Handle: uint64(job*1000 + k), Size: 4160, Next: pds.NextRequestStd, EOM: k == 499})
+			require.NoError(t, err)
+		}
+	}
+	var out Out
+	var buf [ReplyMax]byte
+	for range 300 {
+		if !g.a.m.Transmit(g.now, buf[:], &out) {
+			break
+		}
+		sent[out.PDC]++
+		w := wire{from: g.a, b: append(append([]byte(nil), buf[:out.Header]...), make([]byte, 44+4096)...)}
+		w.ce = true // the window stays small
+		g.giveAll(g.giveAll([]wire{w}))
+	}
+	for h, n := range sent {
+		require.InDelta(t, 100, n, 2, "PDC %#x", uint32(h))
+	}
+}

@@ -8,8 +8,6 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-
-
 // established is a pair after one packet there and back.
 func established(t testing.TB, c pairConfig) *pair {
 	g := newPair(t, c)
