@@ -154,6 +154,7 @@ var hot = []struct {
 	{"ses", "(*Common).put", noBounds},
 	{"ses", "(*Verdict).get", inlines | noBounds},
 	{"ses", "(*Target).Receive", noBounds},
+	{"ses", "(*Target).follows", 0},
 	{"ses", "(*Target).whole", noBounds},
 	{"ses", "(*Target).fragment", noBounds},
 	{"ses", "(*Target).check", 0},

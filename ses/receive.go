@@ -9,7 +9,11 @@ package ses
 // Every call gives exactly one answer: a response, a NACK, or for a datagram
 // none. It does not allocate.
 func (t *Target) Receive(r *Request, a Arrival, d *Decision) {
-	*d = Decision{Response: Response{MessageID: r.MessageID, JobID: r.JobID, Generation: r.Generation}}
+	*d = Decision{}
+	d.Response.MessageID, d.Response.JobID, d.Response.Generation = r.MessageID, r.JobID, r.Generation
+	if t.follows(r, &a, d) {
+		return
+	}
 	switch {
 	case !r.Form.IsRequest():
 		d.refuse(CheckOpcode, RCUnsupportedOp)
@@ -64,18 +68,19 @@ func (t *Target) fragment(r *Request, a *Arrival, d *Decision) {
 			return
 		}
 		m.base, m.cookie, m.limit, m.region = p.base, p.cookie, p.limit, p.region
-		m.entry, m.gen, m.to = p.entry, p.gen, addressOf(r)
+		m.entry, m.gen, m.to = p.entry, p.gen, routeOf(r)
 	}
 	if why != CheckNone {
 		t.refuse(r, a, d, &p, why, code)
 		if !fresh {
 			d.Action, d.Cookie = ActionAbort, m.cookie
 		}
-		m.code, m.gen = code, d.Response.Generation
+		m.code, m.gen, m.epoch = code, d.Response.Generation, 0
 		t.failed(r, a, m)
 		return
 	}
 	t.commit(r, d, &p)
+	t.lead(r, m)
 	m.seen += p.n
 	if r.Flags.Has(FlagSOM | FlagHD) {
 		m.hasData, m.headerData = true, r.HeaderData
@@ -120,6 +125,7 @@ func (t *Target) refuse(r *Request, a *Arrival, d *Decision, p *plan, why Check,
 		d.Response.Generation = p.gen
 	case code == RCNoMatch && a.Mode == ModeROD:
 		t.entries[p.entry].state = IndexGenDisabled
+		t.changed()
 	case code == RCTooLong:
 		t.consume(&t.entries[p.entry], p.recv-1)
 		d.Action, d.Cookie = ActionAbort, p.cookie
@@ -162,6 +168,6 @@ func (t *Target) Fail(r *Request, a Arrival, code ReturnCode, d *Decision) {
 	}
 	d.Action = ActionAbort
 	if m := t.find(r, a.Peer); m != nil && a.Mode <= ModeROD && !r.Flags.Has(flagsOnly) {
-		m.code, m.gen = code, r.Generation
+		m.code, m.gen, m.epoch = code, r.Generation, 0
 	}
 }

@@ -3,22 +3,33 @@ package ses
 // A record follows a message of several packets at the target. It is there from
 // the first packet that arrives, whichever that is, until all have arrived, the
 // initiator gives the message up, or its PDC is gone.
+//
+// Its first line is all that a packet needs which is like the ones before, see
+// [Target.follows].
 type record struct {
-	peer       uint64
-	base       uint64 // address of the message's first byte
-	cookie     uint64
+	peer   uint64
+	base   uint64 // address of the message's first byte
+	cookie uint64
+	key    uint64 // of the last packet that passed, as the next two
+	offset uint64 // buffer_offset
+	to     route
+	length uint32 // request_length
+	seen   uint32 // bytes of the packets that arrived, <= length
+	epoch  uint32 // of the target when a packet passed that others may follow; 0: none may
+	id     MessageID
+	code   ReturnCode // of the first failure, RCNull before
+	gen    Generation // the index had then; after a failure, the one to answer with
+
 	headerData uint64
-	length     uint32 // request_length
 	limit      uint32 // bytes that have a place, <= length
-	seen       uint32 // bytes of the packets that arrived, <= length
 	region     Handle // 0 for a receive buffer
 	entry      uint32
-	to         address
-	id         MessageID
-	code       ReturnCode // of the first failure, RCNull before
-	gen        Generation // the index had then; after a failure, the one to answer with
 	hasData    bool
+	_          [recordLen - 64 - 21]byte
 }
+
+// recordLen is two cache lines, so that none of them holds parts of two records.
+const recordLen = 128
 
 // admits reports whether a further packet can belong to the message: of the same
 // length, and none of its bytes twice. The PDS delivers each packet once, so the
@@ -36,12 +47,14 @@ func (t *Target) open(r *Request, peer uint64) (m *record, ok bool) {
 	m = &t.records[i]
 	*m = record{peer: peer, id: r.MessageID, length: r.RequestLength}
 	t.messages.insert(pair{peer, uint64(r.MessageID)}, i)
+	t.recent[peer&uint64(len(t.recent)-1)] = uint16(i)
 	return m, true
 }
 
 // find returns the record of the message that r belongs to.
 func (t *Target) find(r *Request, peer uint64) *record {
 	if i, ok := t.messages.find(pair{peer, uint64(r.MessageID)}); ok {
+		t.recent[peer&uint64(len(t.recent)-1)] = uint16(i)
 		return &t.records[i]
 	}
 	return nil
@@ -51,6 +64,7 @@ func (t *Target) find(r *Request, peer uint64) *record {
 func (t *Target) drop(m *record) {
 	key := pair{m.peer, uint64(m.id)}
 	i, _ := t.messages.find(key)
+	m.epoch = 0
 	t.messages.remove(key)
 	t.recordSlots.release(i)
 }
@@ -67,14 +81,11 @@ func (t *Target) ClosePeer(peer uint64) (broken int) {
 	return broken
 }
 
-// An address is what a request says about where it goes, but the key.
-type address struct {
-	job      JobID
-	pid      PIDonFEP
-	index    ResourceIndex
-	relative bool
-}
+// A route is what a request says about where it goes, but the key, and what it
+// does there.
+type route uint64
 
-func addressOf(r *Request) address {
-	return address{r.JobID, r.PIDonFEP, r.Index, r.Flags&FlagRel != 0}
+func routeOf(r *Request) route {
+	return route(r.JobID)<<40 | route(r.PIDonFEP)<<28 | route(r.Index)<<16 | route(r.Generation)<<8 | route(r.Opcode)<<2 |
+		route(r.Flags&FlagRel)>>2
 }

@@ -89,6 +89,7 @@ func (t *Target) CloseIndex(now int64, ep Handle, ri ResourceIndex) error {
 	}
 	e.state = IndexInvalid
 	e.renewed(now, t.hold)
+	t.changed()
 	return nil
 }
 
@@ -105,6 +106,7 @@ func (t *Target) SetIndexState(ep Handle, ri ResourceIndex, s IndexState) error 
 		return ErrRange
 	}
 	e.state = s
+	t.changed()
 	return nil
 }
 
@@ -122,6 +124,7 @@ func (t *Target) Renew(now int64, ep Handle, ri ResourceIndex) (Generation, erro
 		return 0, ErrHeldBack
 	}
 	e.renewed(now, t.hold)
+	t.changed()
 	return e.gen, nil
 }
 
@@ -160,6 +163,7 @@ func (t *Target) Withdraw(h Handle) error {
 	}
 	t.keys.remove(pair{uint64(t.regions[i].entry), t.regions[i].Key})
 	t.regionSlots.release(i)
+	t.changed()
 	return nil
 }
 

@@ -78,6 +78,8 @@ type Target struct {
 	messages    index // {peer, message_id} -> slot of records
 	recordSlots slots
 	records     []record
+	recent      []uint16 // by the low bits of a peer: slot of its latest message
+	epoch       uint32   // see changed
 }
 
 // An entry is one row of the resource-index table.
@@ -118,6 +120,7 @@ func NewTarget(c TargetConfig) (*Target, error) {
 		keys:    newIndex(c.Regions, c.Seed), regionSlots: newSlots(c.Regions), regions: make([]region, c.Regions),
 		recvSlots: newSlots(c.Receives), receives: make([]receive, c.Receives),
 		messages: newIndex(c.Messages, c.Seed), recordSlots: newSlots(c.Messages), records: make([]record, c.Messages),
+		recent: make([]uint16, 1<<bits.Len(uint(max(c.Messages, 1)-1))), epoch: 1,
 	}, nil
 }
 

@@ -1,0 +1,148 @@
+package ses
+
+import (
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A pairOfTargets are two that see the same: one may let packets follow, the other
+// judges each from scratch.
+type pairOfTargets struct {
+	follows, judges *seedTarget
+	followed        int
+}
+
+func (p *pairOfTargets) both(f func(*seedTarget)) { f(p.follows); f(p.judges) }
+
+func (p *pairOfTargets) send(r *Request, a Arrival) {
+	var d, want Decision
+	if p.follows.follows(r, &a, &d) { // what Receive does first, but it counts
+		p.followed++
+		d.Response.MessageID, d.Response.JobID, d.Response.Generation = r.MessageID, r.JobID, r.Generation
+	} else {
+		p.follows.Receive(r, a, &d)
+	}
+	p.judges.changed()
+	p.judges.Receive(r, a, &want)
+	require.Equal(p.judges.t, want, d, "%v", r)
+	require.Equal(p.judges.t, p.judges.Messages(), p.follows.Messages())
+}
+
+func TestTargetFollowsOnlyWhatItWouldAccept(t *testing.T) {
+	const packets, index = 64, seedIndex + 1
+	rng := rand.New(rand.NewPCG(1, 7))
+	p := pairOfTargets{follows: newSeedTarget(t), judges: newSeedTarget(t)}
+	var gen Generation
+	p.both(func(s *seedTarget) {
+		_, err := s.OpenIndex(0, s.ep, index, Index{Kind: IndexQueue, Job: AnyJob})
+		require.NoError(t, err)
+	})
+	region := Region{Base: 1 << 20, Length: packets * seedMTU, Key: 1, Job: seedJob, Rights: RightWrite}
+	var h Handle
+	for range 40_000 {
+		switch rng.IntN(400) {
+		case 0:
+			p.both(func(s *seedTarget) { _ = s.Withdraw(h) })
+		case 1:
+			p.both(func(s *seedTarget) {
+				if got, err := s.Register(s.ep, seedIndex, region); err == nil {
+					h = got
+				}
+			})
+		case 2, 3:
+			state := []IndexState{IndexEnabled, IndexEnabled, IndexDisabled, IndexGenDisabled}[rng.IntN(4)]
+			p.both(func(s *seedTarget) { _ = s.SetIndexState(s.ep, seedIndex, state) })
+		case 4, 5, 6, 7:
+			p.both(func(s *seedTarget) { _, _ = s.PostReceive(s.ep, index, Receive{Length: packets * seedMTU}) })
+		case 8, 9, 10, 11, 12, 13, 14, 15:
+			peer := uint64(rng.IntN(3))
+			p.both(func(s *seedTarget) { s.ClosePeer(peer) })
+		}
+		if rng.IntN(4000) == 0 {
+			p.both(func(s *seedTarget) {
+				if g, err := s.Renew(0, s.ep, seedIndex); err == nil {
+					gen = g
+				}
+			})
+		}
+		r, a := wildPacket(rng, packets, region.Key, gen)
+		p.send(&r, a)
+		if rng.IntN(500) == 0 {
+			p.both(func(s *seedTarget) { s.Fail(&r, a, RCHostPoisoned, new(Decision)) })
+		}
+	}
+	require.Greater(t, p.followed, 1_000, "the test must reach what it is about")
+}
+
+// wildPacket returns a packet of one of a few long messages, wrong in one place now
+// and then.
+func wildPacket(rng *rand.Rand, packets int, key uint64, gen Generation) (Request, Arrival) {
+	r, a := seedPacket(1)
+	i := uint32(rng.IntN(packets))
+	r.Key, r.Generation, r.RequestLength, r.MessageOffset = key, gen, uint32(packets)*seedMTU, i*seedMTU
+	a.Peer, a.Mode = uint64(rng.IntN(3)), Mode(rng.IntN(2))
+	r.MessageID = MessageID(a.Peer)
+	if a.Peer == 2 {
+		r.Opcode, r.Index, r.Generation = OpcodeSend, seedIndex+1, 0
+	}
+	switch int(i) {
+	case 0:
+		r.Flags |= FlagSOM
+		r.MessageOffset, r.PayloadLength = 0, 0
+	case packets - 1:
+		r.Flags |= FlagEOM
+	}
+	switch rng.IntN(300) {
+	case 0:
+		r.Flags ^= 1 << rng.IntN(6)
+	case 1:
+		r.Key++
+	case 2:
+		r.BufferOffset += seedMTU
+	case 3:
+		r.RequestLength -= seedMTU
+	case 4:
+		r.PayloadLength = uint16(rng.IntN(seedMTU + 2))
+	case 5:
+		a.Payload = rng.IntN(seedMTU + 2)
+	case 6:
+		r.MessageOffset = rng.Uint32()
+	case 7:
+		r.Opcode = Opcode(rng.IntN(16))
+	case 8:
+		r.JobID++
+	case 9:
+		r.PIDonFEP++
+	case 10:
+		r.Generation++
+	case 11:
+		r.Index ^= 1
+	case 12:
+		r.Version = 1
+	case 13:
+		r.MessageID ^= 1
+	}
+	return r, a
+}
+
+// An epoch that comes back after 2^32 changes must not revive a message.
+func TestTargetEpochGoesRound(t *testing.T) {
+	s := newSeedTarget(t)
+	s.epoch = 1<<32 - 1
+	s.send(0)
+	s.changed()
+	require.Equal(t, uint32(1), s.epoch)
+	r, a := seedPacket(1)
+	require.False(t, s.follows(&r, &a, new(Decision)), "of an epoch before")
+	require.Equal(t, ActionPlace, s.send(1).Action)
+	r, a = seedPacket(2)
+	require.True(t, s.follows(&r, &a, new(Decision)))
+}
+
+func TestRecordsShareNoCacheLine(t *testing.T) {
+	require.Equal(t, uintptr(recordLen), unsafe.Sizeof(record{}))
+	require.Equal(t, uintptr(64), unsafe.Offsetof(record{}.headerData))
+}
