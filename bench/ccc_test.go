@@ -105,7 +105,7 @@ func BenchmarkCCCOnACK(b *testing.B) {
 			for b.Loop() {
 				h := ccc.NewHandle(order[i&(1<<20-1)], 1)
 				m.OnSend(h, now, ccc.Sent{Size: 4096})
-				m.OnACK(h, now, acks[i&4095])
+				m.OnACK(h, now, &acks[i&4095])
 				now += 80
 				i++
 			}
@@ -124,7 +124,7 @@ func BenchmarkCCCOnACK(b *testing.B) {
 				}
 				h := ahead[i%len(ahead)]
 				m.OnSend(h, now, ccc.Sent{Size: 4096})
-				m.OnACK(h, now, acks[i&4095])
+				m.OnACK(h, now, &acks[i&4095])
 				now += 80
 				i++
 			}
@@ -170,7 +170,7 @@ func BenchmarkCCCSend(b *testing.B) {
 				}
 				m.OnSend(g.PDC, now, ccc.Sent{Size: 4096})
 				a.Entropy = m.SendParams(g.PDC, 1<<20).Entropy
-				m.OnACK(g.PDC, now, a)
+				m.OnACK(g.PDC, now, &a)
 				now += 80
 			}
 		})

@@ -50,9 +50,9 @@ func (c *Context) Standing(p *Params) Standing {
 // flight, not before a time. It holds until it is set again. A [Manager] calls it
 // with the answer of [Algorithm.Allow].
 func (c *Context) SetAllowance(p *Params, now, bytes, notBefore int64) {
-	c.allow, c.notBefore = bytes, notBefore
+	c.allow, c.notBefore, c.bounded = bytes, notBefore, true
 	c.evaluate(p, now)
 }
 
 // allowAll is the allowance without an algorithm.
-func (c *Context) allowAll() { c.allow, c.notBefore = math.MaxInt64, math.MinInt64 }
+func (c *Context) allowAll() { c.allow, c.notBefore, c.bounded = math.MaxInt64, math.MinInt64, false }

@@ -21,7 +21,7 @@ import (
 // that was counted, a packet unmarked twice) panics: what follows from a wrong
 // backlog is a context that never sends or never stops.
 type Context struct {
-	window nscc.Window // two cache lines, and the third below: what an acknowledgement needs
+	window nscc.Window // two cache lines, and the third below: what an event needs
 
 	backlog    int64 // unsent new data, bytes
 	rtxBacklog int64 // marked for retransmission, bytes
@@ -31,17 +31,19 @@ type Context struct {
 	// packet may cross.
 	inflightPkts int32
 
+	rec     record // the manager's
+	pdcs    uint16 // bound PDCs
+	state   State
+	why     Reason // that data waits, as of the last event
+	life    Life
+	mode    Mode
+	bounded bool // allow or notBefore say something
+
+	credit    rccc.Source
 	allow     int64 // what an algorithm of the user's leaves, bytes
 	notBefore int64 // and when
 
-	pdcs  uint16 // bound PDCs
-	state State
-	why   Reason // that data waits, as of the last event
-	life  Life
-	mode  Mode
-
-	credit rccc.Source
-	_      [48]byte // so that contexts in a slab share no line
+	_ [16]byte // so that contexts in a slab share no line
 }
 
 // Init configures c: the window at its initial size, nothing counted, not bound.
@@ -142,17 +144,29 @@ func (c *Context) Unbind(p *Params, now int64, l Left) (last bool) {
 	return c.pdcs == 0 && c.state == StateIdle
 }
 
-// evaluate brings state up to date; every event ends with it.
+// evaluate brings state up to date, and what keeps data from being sent, the part
+// of [Context.Decide] that every event needs; every event ends with it.
 func (c *Context) evaluate(p *Params, now int64) {
+	waiting := c.waiting()
 	if p.credit {
-		c.credit.Settle(&p.rccc, now, c.waiting())
+		c.credit.Settle(&p.rccc, now, waiting)
 	}
-	waits := c.waiting() > 0
-	if c.why = ReasonBacklog; waits {
-		c.why = c.refusal(p, now)
+	why := ReasonBacklog
+	switch {
+	case waiting == 0:
+	case c.life != LifeBound:
+		why = ReasonUnbound
+	case c.mode == ModeOff:
+		why = ReasonOff
+	case p.window && !c.window.CanSend(&p.nscc, min(waiting, p.mtu)):
+		why = ReasonWindow
+	case p.credit && !c.credit.CanSend():
+		why = ReasonCredit
+	case c.bounded:
+		why = c.objection(now)
 	}
-	admitted := c.why == ReasonBacklog || c.mode != ModeEnforce && c.life == LifeBound
-	c.state = nextState(waits, c.inflightPkts > 0, admitted)
+	admitted := why == ReasonBacklog || c.mode != ModeEnforce && c.life == LifeBound
+	c.why, c.state = why, nextState(waiting > 0, c.inflightPkts > 0, admitted)
 }
 
 // waiting is what there is to send, bytes.
@@ -179,6 +193,14 @@ func (c *Context) unmark(n int32, size int64) {
 // touch loads a word of the lines of the acknowledgement's path. The window's
 // second line comes with its first: processors fetch lines in pairs.
 func (c *Context) touch() int64 { return c.window.Inflight() + c.backlog }
+
+// held is what makes data wait, ReasonBacklog if nothing does.
+func (c *Context) held() Reason {
+	if c.state == StateActive {
+		return c.why
+	}
+	return ReasonBacklog
+}
 
 // less is counter - n, where n is part of what was counted.
 func less[T int32 | int64](counter, n T) T {

@@ -42,13 +42,20 @@ func ack(packets int, size int64) Ack {
 	return Ack{Ack: nscc.Ack{Bytes: int64(packets) * size, RTT: 6 * us}, Packets: packets}
 }
 
+// news is ack as a manager takes it.
+func news(packets int, size int64) *Ack {
+	a := ack(packets, size)
+	return &a
+}
+
 // Whole cache lines, so that neighbours in a slab share none, and an
 // acknowledgement touches three of a context.
 func TestLayout(t *testing.T) {
 	if unsafe.Sizeof(uintptr(0)) == 8 {
 		require.EqualValues(t, 256, unsafe.Sizeof(Context{}))
-		require.LessOrEqual(t, unsafe.Offsetof(Context{}.credit), uintptr(3*cacheLine))
-		require.EqualValues(t, cacheLine, unsafe.Sizeof(record{}))
+		require.EqualValues(t, 3*cacheLine, unsafe.Offsetof(Context{}.credit), "without credit the rest is enough")
+		require.EqualValues(t, cacheLine, unsafe.Offsetof(ledger{}.edge))
+		require.EqualValues(t, 2*cacheLine, unsafe.Sizeof(ledger{}))
 		require.EqualValues(t, cacheLine, unsafe.Sizeof(member{}))
 		require.EqualValues(t, cacheLine, unsafe.Sizeof(Entropy{}))
 	}

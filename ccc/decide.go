@@ -37,61 +37,57 @@ type Decision struct {
 
 // Decide says how many bytes may go at now, and why not more. It changes nothing.
 func (c *Context) Decide(p *Params, now int64) Decision {
-	d := Decision{Bytes: c.waiting()}
 	switch {
 	case c.life != LifeBound:
 		return Decision{Reason: ReasonUnbound}
 	case c.mode == ModeOff:
-		d.Reason = ReasonOff
-		return d
+		return Decision{Bytes: c.waiting(), Reason: ReasonOff}
 	case c.mode == ModeObserve:
-		d.Reason = c.bound(p, now, d).Reason
-		return d
+		return Decision{Bytes: c.waiting(), Reason: c.bound(p, now).Reason}
 	default:
-		return c.bound(p, now, d)
+		return c.bound(p, now)
 	}
 }
 
-// bound limits d to what every algorithm consents to.
-func (c *Context) bound(p *Params, now int64, d Decision) Decision {
+// bound is what every algorithm consents to.
+func (c *Context) bound(p *Params, now int64) Decision {
+	room, why := c.waiting(), ReasonBacklog
 	if p.window {
-		d.limit(c.windowRoom(p, d.Bytes), ReasonWindow)
+		if w := c.windowRoom(p, room); w < room {
+			room, why = w, ReasonWindow
+		}
 	}
 	if p.credit {
-		d.limit(c.creditRoom(p), ReasonCredit)
+		if w := c.creditRoom(p); w < room {
+			room, why = w, ReasonCredit
+		}
 	}
-	d.limit(c.allow, ReasonAlgorithm)
-	if c.notBefore > now && d.Bytes > 0 {
-		return Decision{NotBefore: c.notBefore, Reason: ReasonPacing}
+	if c.bounded {
+		return c.consent(now, room, why)
 	}
-	return d
+	return Decision{Bytes: max(room, 0), Reason: why}
 }
 
-// refusal is what keeps a context with data from sending any of it, ReasonBacklog
-// if nothing does: the part of Decide that every event needs.
-func (c *Context) refusal(p *Params, now int64) Reason {
+// consent limits room to what an algorithm of the user's consents to.
+func (c *Context) consent(now, room int64, why Reason) Decision {
+	if c.allow < room {
+		room, why = c.allow, ReasonAlgorithm
+	}
+	if c.notBefore > now && room > 0 {
+		return Decision{NotBefore: c.notBefore, Reason: ReasonPacing}
+	}
+	return Decision{Bytes: max(room, 0), Reason: why}
+}
+
+// objection is what an algorithm of the user's has against sending now.
+func (c *Context) objection(now int64) Reason {
 	switch {
-	case c.life != LifeBound:
-		return ReasonUnbound
-	case c.mode == ModeOff:
-		return ReasonOff
-	case p.window && !c.window.CanSend(&p.nscc, min(c.waiting(), p.mtu)):
-		return ReasonWindow
-	case p.credit && !c.credit.CanSend():
-		return ReasonCredit
 	case c.allow <= 0:
 		return ReasonAlgorithm
 	case c.notBefore > now:
 		return ReasonPacing
 	default:
 		return ReasonBacklog
-	}
-}
-
-// limit lowers d to room.
-func (d *Decision) limit(room int64, why Reason) {
-	if room < d.Bytes {
-		d.Bytes, d.Reason = max(room, 0), why
 	}
 }
 

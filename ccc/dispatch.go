@@ -14,9 +14,9 @@ func (m *Manager) OnNewData(pdc Handle, now, delta int64) {
 		return
 	}
 	b.left.Backlog += delta
-	i := uint32(b.context.Index())
-	m.contexts[i].OnNewData(m.p, now, delta)
-	m.finish(b, now)
+	c := m.contextOf(b)
+	c.OnNewData(m.p, now, delta)
+	m.finish(b, c, now)
 }
 
 // OnSend counts a packet that is being sent.
@@ -26,35 +26,35 @@ func (m *Manager) OnSend(pdc Handle, now int64, s Sent) {
 		return
 	}
 	b.send(s.Size, s.Rtx)
-	i := uint32(b.context.Index())
-	m.contexts[i].OnSend(m.p, now, s.Size, s.Rtx)
-	r := &m.records[i]
-	r.counts.sent++
+	c := m.contextOf(b)
+	c.OnSend(m.p, now, s.Size, s.Rtx)
+	if c.rec.sent++; c.rec.sent == 0 {
+		m.ledgerOf(c).counts.sent += 1 << 32
+	}
 	if s.Reserved {
-		m.ledgers[i].edge.used += s.Size
+		m.ledgerOf(c).edge.used += s.Size
 	}
-	if r.custom {
-		m.algs[i].OnSend(now, s.Size)
+	if c.rec.custom {
+		m.algOf(c).OnSend(now, s.Size)
 	}
-	m.finish(b, now)
+	m.finish(b, c, now)
 }
 
-// OnACK takes in an acknowledgement.
-func (m *Manager) OnACK(pdc Handle, now int64, a Ack) {
+// OnACK takes in an acknowledgement. It may lower a.Bytes to what was sent.
+func (m *Manager) OnACK(pdc Handle, now int64, a *Ack) {
 	b := m.live(pdc)
 	if b == nil {
 		return
 	}
-	b.acknowledge(&a)
-	i := uint32(b.context.Index())
+	b.acknowledge(a)
+	c := m.contextOf(b)
 	m.feedback(b, now, a.Report())
-	m.contexts[i].onACK(m.p, now, &a)
-	r := &m.records[i]
-	r.counts.ack(a.ECN)
-	if r.custom {
-		m.algs[i].OnAck(now, a)
+	c.onACK(m.p, now, a)
+	m.countAck(c, a.ECN)
+	if c.rec.custom {
+		m.algOf(c).OnAck(now, *a)
 	}
-	m.finish(b, now)
+	m.finish(b, c, now)
 }
 
 // OnNACK takes in the refusal of a packet of the PDC that is in flight.
@@ -64,15 +64,14 @@ func (m *Manager) OnNACK(pdc Handle, now int64, n Nack) {
 		return
 	}
 	b.mark(n.Size)
-	i := uint32(b.context.Index())
+	c := m.contextOf(b)
 	m.feedback(b, now, n.Report())
-	m.contexts[i].OnNACK(m.p, now, n)
-	r := &m.records[i]
-	r.counts.nacks++
-	if r.custom {
-		m.algs[i].OnNack(now, n)
+	c.OnNACK(m.p, now, n)
+	m.ledgerOf(c).counts.nacks++
+	if c.rec.custom {
+		m.algOf(c).OnNack(now, n)
 	}
-	m.finish(b, now)
+	m.finish(b, c, now)
 }
 
 // OnInferredLoss takes in that a packet of the PDC in flight is lost.
@@ -82,22 +81,22 @@ func (m *Manager) OnInferredLoss(pdc Handle, now int64, l Loss) {
 		return
 	}
 	b.mark(l.Size)
-	i := uint32(b.context.Index())
-	m.contexts[i].OnInferredLoss(m.p, now, l)
+	c := m.contextOf(b)
+	c.OnInferredLoss(m.p, now, l)
 	m.feedback(b, now, l.Report())
-	r := &m.records[i]
-	r.counts.losses++
-	if r.custom {
-		m.algs[i].OnLoss(now, l)
+	m.ledgerOf(c).counts.losses++
+	if c.rec.custom {
+		m.algOf(c).OnLoss(now, l)
 	}
-	m.finish(b, now)
+	m.finish(b, c, now)
 }
 
 // OnCreditUpdate takes in a cumulative credit of total bytes that came for a PDC.
 func (m *Manager) OnCreditUpdate(pdc Handle, now, total int64) {
 	if b := m.live(pdc); b != nil {
-		m.contexts[b.context.Index()].OnCreditUpdate(m.p, now, total)
-		m.finish(b, now)
+		c := m.contextOf(b)
+		c.OnCreditUpdate(m.p, now, total)
+		m.finish(b, c, now)
 	}
 }
 
@@ -108,19 +107,27 @@ func (m *Manager) SendParams(pdc Handle, seq uint64) SendParams {
 	if b == nil {
 		return SendParams{}
 	}
-	i := b.context.Index()
-	c, e := &m.contexts[i], &m.entropy[i]
+	c := m.contextOf(b)
 	s := c.SendParams(m.p, m.busy)
-	if b.fixed {
-		s.Entropy = e.Fixed()
-		return s
+	s.Entropy = m.path(b, c, seq)
+	return s
+}
+
+// path chooses the entropy value of a packet.
+func (m *Manager) path(b *member, c *Context, seq uint64) uint16 {
+	i := b.context.Index()
+	e, p := &m.entropy[i], &m.p.entropy
+	switch {
+	case b.fixed:
+		return e.Fixed()
+	case p.scheme == SchemeOblivious:
+		return e.inTurn(p)
 	}
 	at := Progress{Seq: seq}
-	if m.p.entropy.scheme == SchemeREPSLegacy {
+	if p.scheme == SchemeREPSLegacy {
 		at.WindowPackets = c.Cwnd() / m.p.mtu
 	}
-	s.Entropy = e.Next(&m.p.entropy, m.sideOf(int(i)), at)
-	return s
+	return e.Next(p, m.sideOf(int(i)), at)
 }
 
 // live is member, and counts what is not.
@@ -132,28 +139,31 @@ func (m *Manager) live(pdc Handle) *member {
 	return b
 }
 
-// feedback tells the path choice.
+// feedback tells the path choice, where it listens.
 func (m *Manager) feedback(b *member, now int64, r Report) {
-	if !b.fixed {
+	if m.p.entropy.scheme != SchemeOblivious && !b.fixed {
 		i := b.context.Index()
 		m.entropy[i].Feedback(&m.p.entropy, m.sideOf(int(i)), now, r)
 	}
 }
 
-// finish ends an event of a PDC.
-func (m *Manager) finish(b *member, now int64) {
-	i := uint32(b.context.Index())
-	m.turn(b, i)
-	if m.records[i].custom {
-		m.consult(i, now)
+// finish ends an event of a PDC and its context.
+func (m *Manager) finish(b *member, c *Context, now int64) {
+	if waits := b.waiting() > 0; waits != b.queued {
+		m.turn(b, waits)
 	}
-	m.settle(i, now)
+	if c.rec.custom {
+		m.consult(c, now)
+	}
+	m.settle(c, now)
 }
 
+// algOf is the user's algorithm of a context that has one.
+func (m *Manager) algOf(c *Context) Algorithm { return m.algs[c.rec.handle.Index()] }
+
 // consult asks the user's algorithm what it allows now.
-func (m *Manager) consult(i uint32, now int64) {
-	c := &m.contexts[i]
-	bytes, notBefore := m.algs[i].Allow(now, c.Standing(m.p))
+func (m *Manager) consult(c *Context, now int64) {
+	bytes, notBefore := m.algOf(c).Allow(now, c.Standing(m.p))
 	c.SetAllowance(m.p, now, bytes, notBefore)
 }
 
@@ -164,6 +174,7 @@ func (m *Manager) Withdraw(pdc Handle, now, delta int64) {
 		return
 	}
 	b.left.Backlog = less(b.left.Backlog, delta)
-	m.contexts[b.context.Index()].OnWithdraw(m.p, now, delta)
-	m.finish(b, now)
+	c := m.contextOf(b)
+	c.OnWithdraw(m.p, now, delta)
+	m.finish(b, c, now)
 }

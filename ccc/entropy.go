@@ -186,7 +186,7 @@ func (e *Entropy) Init(p *EntropyParams, seed uint64) {
 		return
 	}
 	e.base = uint16(e.draw(p))
-	e.xor = uint16(e.draw(p)) & p.mask
+	e.reorder(p)
 }
 
 // Next returns the value for the next packet, new or sent again.
@@ -204,10 +204,15 @@ func (e *Entropy) Next(p *EntropyParams, side []uint64, at Progress) uint16 {
 		}
 		return e.nextUnpenalised(p, side)
 	default:
-		v := e.candidate(p)
-		e.advance(p)
-		return v
+		return e.inTurn(p)
 	}
+}
+
+// inTurn is SchemeOblivious.
+func (e *Entropy) inTurn(p *EntropyParams) uint16 {
+	v := e.candidate(p)
+	e.advance(p)
+	return v
 }
 
 // Feedback tells the scheme about a value that [Entropy.Next] returned. It is
@@ -238,11 +243,15 @@ func (e *Entropy) candidate(p *EntropyParams) uint16 {
 
 // advance moves the index; a new round has a new order.
 func (e *Entropy) advance(p *EntropyParams) {
-	e.index = (e.index + 1) & p.mask
-	if e.index == 0 {
-		e.xor = uint16(e.draw(p)) & p.mask
+	if e.index = (e.index + 1) & p.mask; e.index == 0 {
+		e.reorder(p)
 	}
 }
+
+// reorder begins a round. It is rare, and inside advance nothing would inline.
+//
+//go:noinline
+func (e *Entropy) reorder(p *EntropyParams) { e.xor = uint16(e.draw(p)) & p.mask }
 
 // anyValue draws one of the values.
 func (e *Entropy) anyValue(p *EntropyParams) uint16 {

@@ -51,17 +51,17 @@ type ManagerConfig struct {
 type Manager struct {
 	p        *Params
 	contexts []Context
-	records  []record
 	ledgers  []ledger
 	entropy  []Entropy
 	side     []uint64
 	algs     []Algorithm
 	pdcs     []member
 
-	ready links // of contexts in StateReady; anchor len(contexts)
+	ready links // of contexts in StateReady, or that were when last looked at; anchor len(contexts)
 	turns links // of PDCs with something to send; anchor len(pdcs) + context
 	due   *timerwheel.Wheel
 	busy  int64 // contexts with something to send
+	wide  bool  // what settle does beyond the lists concerns every context
 
 	gates []Gate
 	stale uint64
@@ -74,25 +74,31 @@ type Manager struct {
 	_     [cacheLine - 4]byte
 }
 
-// A record is what the manager keeps for a context beside it and needs in every
-// event: one cache line.
+// A record is what the manager keeps for a context and needs in every event: it
+// lies in the context's third cache line.
 type record struct {
+	last   int64 // time of the last event, ns
 	handle Handle
-	ready  bool // on the ready list
+	listed bool // on the ready list
 	busy   bool // counted in Manager.busy
 	armed  bool // has a deadline
 	custom bool // runs an algorithm of the user's
 	held   Reason
-	last   int64 // time of the last event, ns
-	counts counts
+	paused bool   // the wait for held ended at last, if the next event is not at the same time
+	sent   uint32 // the low halves of the ledger's
+	acks   uint32
+	marked uint32
 }
 
-// A ledger is the rest, which some events need.
+// A ledger is the rest, which some events need: a cache line for the waits, and
+// one for what is rarer.
 type ledger struct {
-	edge   edge
-	due    int64          // the armed deadline, ns
 	since  int64          // when the wait for record.held began, ns
 	waited [reasons]int64 // see Snapshot.Held
+
+	edge   edge
+	due    int64 // the armed deadline, ns
+	counts counts
 }
 
 // NewManager allocates all that the manager will ever use.
@@ -111,7 +117,6 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 	m := &Manager{
 		p:        c.Params,
 		contexts: make([]Context, c.Contexts),
-		records:  make([]record, c.Contexts),
 		ledgers:  make([]ledger, c.Contexts),
 		entropy:  make([]Entropy, c.Contexts),
 		side:     make([]uint64, c.Contexts*c.Params.entropy.Words()),
@@ -123,6 +128,7 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		seed:     c.Seed,
 		inbox:    newInbox(c.Inbox),
 		clock:    c.Now,
+		wide:     c.Params.credit || c.Admission,
 	}
 	if c.Admission {
 		m.gates = make([]Gate, c.Contexts)
@@ -143,48 +149,49 @@ func (m *Manager) Open(h Handle, now, baseRTT int64) error {
 	switch {
 	case i >= len(m.contexts) || h.Generation()&1 == 0:
 		return ErrHandle
-	case m.records[i].handle != 0:
+	}
+	c := &m.contexts[i]
+	if c.rec.handle != 0 {
 		return ErrInUse
 	}
-	m.records[i] = record{handle: h}
+	c.InitCached(m.p, now, baseRTT)
+	c.rec.handle = h
 	m.ledgers[i] = ledger{edge: m.ledgers[i].edge}
-	m.contexts[i].InitCached(m.p, now, baseRTT)
 	side := m.sideOf(i)
 	clear(side)
 	m.entropy[i].Init(&m.p.entropy, m.seed+uint64(h)*0x9e3779b97f4a7c15)
-	m.settle(uint32(i), now)
+	m.settle(c, now)
 	return nil
 }
 
 // SetAlgorithm plugs a into context h, nil takes it out. It changes nothing else,
 // so a context can change its algorithm while it runs.
 func (m *Manager) SetAlgorithm(h Handle, now int64, a Algorithm) {
-	i, ok := m.context(h)
-	if !ok {
+	c := m.Context(h)
+	if c == nil {
 		return
 	}
-	m.algs[i] = a
-	m.records[i].custom = a != nil
-	if a != nil {
-		m.consult(i, now)
+	m.algs[h.Index()] = a
+	if c.rec.custom = a != nil; c.rec.custom {
+		m.consult(c, now)
 	} else {
-		m.contexts[i].allowAll()
-		m.contexts[i].OnTick(m.p, now)
+		c.allowAll()
+		c.OnTick(m.p, now)
 	}
-	m.settle(i, now)
+	m.settle(c, now)
 }
 
 // SetMode changes how much context h has to say.
 func (m *Manager) SetMode(h Handle, now int64, mode Mode) {
-	if i, ok := m.context(h); ok {
-		m.contexts[i].SetMode(m.p, now, mode)
-		m.settle(i, now)
+	if c := m.Context(h); c != nil {
+		c.SetMode(m.p, now, mode)
+		m.settle(c, now)
 	}
 }
 
 // Context returns the context of h for reading, nil if that life is over.
 func (m *Manager) Context(h Handle) *Context {
-	if i, ok := m.context(h); ok {
+	if i := int(h.Index()); h != 0 && i < len(m.contexts) && m.contexts[i].rec.handle == h {
 		return &m.contexts[i]
 	}
 	return nil
@@ -201,17 +208,17 @@ func (m *Manager) ContextOf(pdc Handle) Handle {
 // Bind binds a PDC to a context. fixed keeps it out of path choice: all its
 // packets take the context's one value, as those of ROD and TFC must.
 func (m *Manager) Bind(pdc, context Handle, now int64, fixed bool) error {
-	i, ok := m.context(context)
+	c := m.Context(context)
 	j := int(pdc.Index())
 	switch {
-	case !ok || j >= len(m.pdcs) || pdc.Generation()&1 == 0:
+	case c == nil || j >= len(m.pdcs) || pdc.Generation()&1 == 0:
 		return ErrHandle
 	case m.pdcs[j].handle != 0:
 		return ErrInUse
 	}
 	m.pdcs[j] = member{handle: pdc, context: context, fixed: fixed}
-	m.contexts[i].Bind(m.p, now)
-	m.settle(i, now)
+	c.Bind(m.p, now)
+	m.settle(c, now)
 	return nil
 }
 
@@ -224,33 +231,30 @@ func (m *Manager) Unbind(pdc Handle, now int64) (freed Handle, baseRTT int64) {
 	if b == nil {
 		return 0, 0
 	}
-	i := uint32(b.context.Index())
+	c := m.contextOf(b)
 	if b.queued {
 		m.turns.remove(uint32(pdc.Index()))
 	}
-	last := m.contexts[i].Unbind(m.p, now, b.left)
+	last := c.Unbind(m.p, now, b.left)
 	*b = member{}
-	m.settle(i, now)
+	m.settle(c, now)
 	if !last {
 		return 0, 0
 	}
-	return m.free(i, now)
+	return m.free(c, now)
 }
 
 // free ends the life of a context without PDCs.
-func (m *Manager) free(i uint32, now int64) (Handle, int64) {
-	h, rtt := m.records[i].handle, m.contexts[i].BaseRTT()
-	m.contexts[i] = Context{}
-	m.algs[i] = nil
-	m.settle(i, now)
-	m.records[i].handle = 0
+func (m *Manager) free(c *Context, now int64) (Handle, int64) {
+	h, rtt := c.rec.handle, c.BaseRTT()
+	if c.rec.listed {
+		m.ready.remove(uint32(h.Index()))
+	}
+	*c = Context{rec: record{handle: h, armed: c.rec.armed}}
+	m.algs[h.Index()] = nil
+	m.settle(c, now)
+	c.rec = record{}
 	return h, rtt
-}
-
-// context returns the slab index of h while it lives.
-func (m *Manager) context(h Handle) (uint32, bool) {
-	i := uint32(h.Index())
-	return i, h != 0 && int(i) < len(m.records) && m.records[i].handle == h
 }
 
 // member returns the PDC's record, nil if that life is over.
@@ -260,6 +264,9 @@ func (m *Manager) member(pdc Handle) *member {
 	}
 	return nil
 }
+
+// contextOf is the context that a PDC is bound to.
+func (m *Manager) contextOf(b *member) *Context { return &m.contexts[b.context.Index()] }
 
 // sideOf is the side memory of a context's path choice.
 func (m *Manager) sideOf(i int) []uint64 {

@@ -50,7 +50,7 @@ func TestManagerHierarchicalTeardown(t *testing.T) {
 	m.OnInferredLoss(pdcs[0], us, Loss{Size: mtu})
 	a := ack(0, 0)
 	a.RTT = 4 * us
-	m.OnACK(pdcs[1], us, a)
+	m.OnACK(pdcs[1], us, &a)
 
 	freed, _ := m.Unbind(pdcs[0], us)
 	require.Zero(t, freed, "others are bound")
@@ -80,7 +80,7 @@ func TestManagerStaleHandlesChangeNothing(t *testing.T) {
 	before := *m.Context(ctx)
 	m.OnNewData(old, 0, mtu)
 	m.OnSend(old, 0, Sent{Size: mtu})
-	m.OnACK(old, 0, ack(1, mtu))
+	m.OnACK(old, 0, news(1, mtu))
 	m.OnNACK(old, 0, Nack{Nack: nscc.Nack{Size: mtu}})
 	m.OnInferredLoss(old, 0, Loss{Size: mtu})
 	m.OnCreditUpdate(old, 0, 1000)
@@ -120,7 +120,7 @@ func TestManagerBelievesNoMoreThanWasSent(t *testing.T) {
 	for range 10 {
 		a := ack(0, 0)
 		a.Bytes = 1 << 30
-		m.OnACK(pdcs[0], us, a)
+		m.OnACK(pdcs[0], us, &a)
 	}
 	require.EqualValues(t, -255, m.Context(ctx).Inflight())
 }
@@ -159,7 +159,7 @@ func TestManagerOddClocks(t *testing.T) {
 			m.OnInferredLoss(b, now, Loss{Size: mtu})
 			m.OnSend(b, now, Sent{Size: mtu, Rtx: true})
 		}
-		m.OnACK(b, now, Ack{Ack: nscc.Ack{Bytes: mtu, RTT: times[i%len(times)], ECN: i%3 == 0}, Packets: 1})
+		m.OnACK(b, now, &Ack{Ack: nscc.Ack{Bytes: mtu, RTT: times[i%len(times)], ECN: i%3 == 0}, Packets: 1})
 		m.OnCreditUpdate(b, now, int64(i)*mtu)
 		m.Next(now)
 		m.Tick(now)

@@ -43,8 +43,10 @@ func (b *member) acknowledge(a *Ack) {
 	a.Bytes = min(max(a.Bytes, 0), b.sent+rcvdUnit-1-b.received)
 	b.received += a.Bytes
 	l := &b.left
-	l.RtxBacklog = less(l.RtxBacklog, a.RtxBytes)
-	l.WaitingRtx = less(l.WaitingRtx, int32(a.RtxPackets))
+	if a.RtxPackets != 0 || a.RtxBytes != 0 {
+		l.RtxBacklog = less(l.RtxBacklog, a.RtxBytes)
+		l.WaitingRtx = less(l.WaitingRtx, int32(a.RtxPackets))
+	}
 	l.Inflight += a.RtxBytes - a.Bytes
 	l.InflightPackets -= int32(a.Packets - a.RtxPackets)
 }

@@ -85,7 +85,7 @@ func (m *Manager) apply(e *Event, now int64) {
 	case EventSend:
 		m.OnSend(e.PDC, now, e.Sent)
 	case EventACK:
-		m.OnACK(e.PDC, now, e.Ack)
+		m.OnACK(e.PDC, now, &e.Ack)
 	case EventNACK:
 		m.OnNACK(e.PDC, now, e.Nack)
 	case EventLoss:

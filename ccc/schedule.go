@@ -17,18 +17,36 @@ type Grant struct {
 // is sent is taken off, and a PDC in debt is passed over (deficit round robin that
 // needs no packet sizes in advance).
 func (m *Manager) Next(now int64) (Grant, bool) {
-	anchor := uint32(len(m.contexts))
-	i, ok := m.ready.first(anchor)
-	if !ok {
+	c := m.nextReady()
+	if c == nil {
 		return Grant{}, false
 	}
-	m.ready.rotate(anchor)
-	b := m.nextMember(i)
-	d := m.contexts[i].Decide(m.p, now)
+	b := m.nextMember(uint32(c.rec.handle.Index()))
+	d := c.Decide(m.p, now)
 	if waits := b.waiting(); waits < d.Bytes {
 		d.Bytes, d.Reason = waits, ReasonBacklog
 	}
 	return Grant{PDC: b.handle, Context: b.context, Decision: d}, true
+}
+
+// nextReady is the context whose turn it is. One that is not READY any more leaves
+// the list only now: with every packet it sends and every acknowledgement a full
+// window would go and come back, and lose its turn.
+func (m *Manager) nextReady() *Context {
+	anchor := uint32(len(m.contexts))
+	for {
+		i, ok := m.ready.first(anchor)
+		if !ok {
+			return nil
+		}
+		c := &m.contexts[i]
+		if c.state == StateReady {
+			m.ready.rotate(anchor)
+			return c
+		}
+		m.ready.remove(i)
+		c.rec.listed = false
+	}
 }
 
 // nextMember is the PDC whose turn it is in context i, which has one with
@@ -47,52 +65,53 @@ func (m *Manager) nextMember(i uint32) *member {
 	}
 }
 
-// turn keeps a PDC in its context's round while it has something to send. What is
-// in its purse, less than an MTU either way, stays there.
-func (m *Manager) turn(b *member, i uint32) {
-	j, waits := uint32(b.handle.Index()), b.waiting() > 0
-	if waits == b.queued {
-		return
-	}
+// turn puts a PDC that has something to send into its context's round, and takes
+// it out when it has not. What is in its purse, less than an MTU either way, stays
+// there.
+func (m *Manager) turn(b *member, waits bool) {
+	j := uint32(b.handle.Index())
 	b.queued = waits
 	if waits {
-		m.turns.append(uint32(len(m.pdcs))+i, j)
+		m.turns.append(uint32(len(m.pdcs))+uint32(b.context.Index()), j)
 	} else {
 		m.turns.remove(j)
 	}
 }
 
-// settle brings everything around context i in line with it. Every event ends
+// settle brings everything around context c in line with it. Every event ends
 // here.
-func (m *Manager) settle(i uint32, now int64) {
-	c, r := &m.contexts[i], &m.records[i]
-	r.last = now
-	if ready := c.state == StateReady; ready != r.ready {
-		r.ready = ready
-		if ready {
-			m.ready.append(uint32(len(m.contexts)), i)
-		} else {
-			m.ready.remove(i)
-		}
+func (m *Manager) settle(c *Context, now int64) {
+	r := &c.rec
+	if c.state == StateReady && !r.listed {
+		r.listed = true
+		m.ready.append(uint32(len(m.contexts)), uint32(r.handle.Index()))
 	}
 	if busy := c.state >= StateActive; busy != r.busy {
 		r.busy = busy
 		m.busy += one(busy) - one(!busy)
 	}
-	if c.state == StateActive || r.held != ReasonBacklog {
-		m.ledgers[i].account(r, c, now)
+	if held := c.held(); held != r.held || r.paused {
+		m.account(c, held, now)
 	}
-	if m.p.credit || r.custom || r.armed {
-		m.arm(i)
+	r.last = now
+	if m.wide || r.custom || r.armed {
+		m.settleWide(c, now)
 	}
+}
+
+// settleWide is the part of settle that most managers do without: deadlines and
+// gates.
+func (m *Manager) settleWide(c *Context, now int64) {
+	m.arm(c)
 	if m.gates != nil {
+		i := c.rec.handle.Index()
 		m.ledgers[i].edge.publish(&m.gates[i], c.admission(m.p, now))
 	}
 }
 
-// arm keeps the earliest time at which context i wants to be looked at.
-func (m *Manager) arm(i uint32) {
-	c, r := &m.contexts[i], &m.records[i]
+// arm keeps the earliest time at which context c wants to be looked at.
+func (m *Manager) arm(c *Context) {
+	r, i := &c.rec, uint32(c.rec.handle.Index())
 	at, want := c.CreditDeadline()
 	if c.why == ReasonPacing && c.waiting() > 0 && (!want || c.notBefore < at) {
 		at, want = c.notBefore, true
@@ -119,7 +138,7 @@ func (m *Manager) Touch(pdcs []Handle) int64 {
 			continue
 		}
 		i := b.context.Index()
-		sum += m.contexts[i].touch() + int64(m.records[i].handle) + int64(m.entropy[i].base) + int64(m.ready[i].next)
+		sum += m.contexts[i].touch() + int64(m.entropy[i].base)
 	}
 	return sum
 }
@@ -137,16 +156,16 @@ func (m *Manager) Tick(now int64) (Handle, bool) {
 		if !ok {
 			return 0, false
 		}
-		m.records[i].armed = false
 		c := &m.contexts[i]
+		c.rec.armed = false
 		request := c.CreditRequestDue(m.p, now)
 		c.OnTick(m.p, now)
-		if m.records[i].custom {
-			m.consult(i, now)
+		if c.rec.custom {
+			m.consult(c, now)
 		}
-		m.settle(i, now)
+		m.settle(c, now)
 		if request {
-			return m.records[i].handle, true
+			return c.rec.handle, true
 		}
 	}
 }

@@ -29,6 +29,45 @@ func TestScheduleContextsTakeTurns(t *testing.T) {
 	require.Equal(t, []uint16{0, 1, 2, 0, 1, 2, 0, 1, 2}, order)
 }
 
+// A context that is full when its turn comes is passed over, and listed again
+// when it is not; one that was full only in between keeps its turn.
+func TestScheduleFullContextLeavesTheList(t *testing.T) {
+	p := testParams(t, seedFabric())
+	m := newManager(t, ManagerConfig{Params: p, Contexts: 2, PDCs: 2})
+	h := [2]Handle{NewHandle(0, 1), NewHandle(1, 1)}
+	for i := range h {
+		require.NoError(t, m.Open(h[i], 0, 0))
+		require.NoError(t, m.Bind(h[i], h[i], 0, false))
+		m.OnNewData(h[i], 0, 100*mtu)
+	}
+	fill := func(i int) {
+		for m.Context(h[i]).State() == StateReady {
+			m.OnSend(h[i], 0, Sent{Size: mtu})
+		}
+	}
+	next := func() Handle {
+		g, ok := m.Next(0)
+		require.True(t, ok)
+		return g.PDC
+	}
+	fill(0)
+	require.Equal(t, h[1], next())
+	require.Equal(t, h[1], next())
+	m.OnACK(h[0], us, news(1, mtu))
+	require.Equal(t, h[1], next())
+	fill(0)
+	m.OnACK(h[0], us, news(1, mtu))
+	require.Equal(t, h[0], next())
+	fill(0)
+	fill(1)
+	_, ok := m.Next(0)
+	require.False(t, ok)
+	m.Unbind(h[0], us)
+	m.Unbind(h[1], us)
+	_, ok = m.Next(0)
+	require.False(t, ok)
+}
+
 func TestSchedulePDCsShareBytesNotPackets(t *testing.T) {
 	f := seedFabric()
 	f.Mode = ModeOff
@@ -66,7 +105,7 @@ func TestScheduleSmallPacketsDoNotStarveLarge(t *testing.T) {
 		m.OnSend(g.PDC, 0, Sent{Size: size[g.PDC]})
 		sent[g.PDC] += size[g.PDC]
 		a := Ack{Ack: nscc.Ack{Bytes: size[g.PDC]}, Packets: 1}
-		m.OnACK(g.PDC, 0, a)
+		m.OnACK(g.PDC, 0, &a)
 	}
 	require.InDelta(t, sent[pdcs[0]], sent[pdcs[1]], float64(2*mtu))
 }
@@ -95,7 +134,7 @@ func TestScheduleMarkedPacketsMakeReady(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, Grant{PDC: pdcs[0], Context: ctx, Decision: Decision{Bytes: mtu}}, g)
 	m.OnSend(g.PDC, us, Sent{Size: mtu, Rtx: true})
-	m.OnACK(g.PDC, us, ack(1, mtu))
+	m.OnACK(g.PDC, us, news(1, mtu))
 	require.Equal(t, StateIdle, m.Context(ctx).State())
 }
 
@@ -204,7 +243,7 @@ func TestAlgorithmOfUsersRunsBesideNSCC(t *testing.T) {
 	require.False(t, ok)
 	require.Equal(t, Decision{Reason: ReasonAlgorithm}, m.Context(ctx).Decide(m.p, 0))
 	require.False(t, m.Gate(ctx).TryReserve(1))
-	m.OnACK(pdcs[0], us, ack(1, mtu))
+	m.OnACK(pdcs[0], us, news(1, mtu))
 	m.OnNACK(pdcs[0], us, Nack{Nack: nscc.Nack{Size: mtu}})
 	m.OnInferredLoss(pdcs[0], us, Loss{Size: mtu})
 	require.Equal(t, fixedWindow{3 * mtu, 3, 1, 1, 1}, *w)

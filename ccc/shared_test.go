@@ -1,6 +1,7 @@
 package ccc
 
 import (
+	"math"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -37,7 +38,7 @@ func TestGateFollowsWindow(t *testing.T) {
 		m.OnSend(pdcs[0], 0, Sent{Size: mtu, Reserved: true})
 		require.Zero(t, g.Room(), "what was reserved stays used")
 	}
-	m.OnACK(pdcs[0], us, ack(1, mtu))
+	m.OnACK(pdcs[0], us, news(1, mtu))
 	require.EqualValues(t, m.Context(ctx).Cwnd()-m.Context(ctx).Inflight(), g.Room())
 	m.OnInferredLoss(pdcs[0], us, Loss{Size: mtu})
 	m.OnInferredLoss(pdcs[0], us, Loss{Size: mtu})
@@ -100,7 +101,7 @@ func TestGateParallelNeverAboveWindow(t *testing.T) {
 		now += 100
 		m.OnSend(pdcs[0], now, Sent{Size: n, Reserved: true})
 		require.LessOrEqual(t, c.Inflight(), c.Cwnd(), "window only grows or loses packets here")
-		m.OnACK(pdcs[0], now, Ack{Ack: nscc.Ack{Bytes: n, RTT: 6 * us}, Packets: 1})
+		m.OnACK(pdcs[0], now, &Ack{Ack: nscc.Ack{Bytes: n, RTT: 6 * us}, Packets: 1})
 	}
 	<-done
 	require.Zero(t, c.Inflight())
@@ -305,6 +306,63 @@ func TestSnapshotParallelIsConsistent(t *testing.T) {
 	require.Zero(t, none.Snapshot())
 }
 
+// A full window opens and closes with each acknowledgement. That is one wait as
+// long as no time passes while it is open.
+func TestSnapshotWaitGoesOnAtTheSameTime(t *testing.T) {
+	m, ctx, pdcs := seedManager(t, seedFabric())
+	m.OnNewData(pdcs[0], 0, 100*mtu)
+	held := func() int64 {
+		var v View
+		m.Refresh(ctx, &v)
+		return v.Snapshot().Held[ReasonWindow]
+	}
+	send := func(now int64) {
+		require.Equal(t, StateReady, m.Context(ctx).State())
+		m.OnSend(pdcs[0], now, Sent{Size: mtu})
+		require.Equal(t, StateActive, m.Context(ctx).State())
+	}
+	acked := func(now int64) {
+		m.OnACK(pdcs[0], now, news(1, mtu))
+		require.Equal(t, StateReady, m.Context(ctx).State())
+	}
+	for m.Context(ctx).State() == StateReady {
+		m.OnSend(pdcs[0], 0, Sent{Size: mtu})
+	}
+	acked(2 * us)
+	require.EqualValues(t, 2*us, held())
+	send(2 * us)
+	acked(5 * us)
+	require.EqualValues(t, 5*us, held())
+	m.OnNewData(pdcs[1], 5*us, 0) // an event that neither ends nor begins a wait
+	require.EqualValues(t, 5*us, held())
+	send(6 * us) // open for a microsecond
+	require.EqualValues(t, 5*us, held())
+	acked(7 * us)
+	require.EqualValues(t, 6*us, held())
+	m.OnNewData(pdcs[1], 9*us, 0)
+	require.EqualValues(t, 6*us, held())
+	m.SetAlgorithm(ctx, 9*us, &fixedWindow{})
+	require.EqualValues(t, 6*us, held())
+	m.SetAlgorithm(ctx, 10*us, nil)
+	require.EqualValues(t, 6*us, held())
+}
+
+// The context's line has room for half of each counter.
+func TestSnapshotCountsPastHalves(t *testing.T) {
+	m, ctx, pdcs := seedManager(t, seedFabric())
+	r := &m.Context(ctx).rec
+	r.sent, r.acks, r.marked = math.MaxUint32, math.MaxUint32, math.MaxUint32
+	m.OnNewData(pdcs[0], 0, 2*mtu)
+	for range 2 {
+		m.OnSend(pdcs[0], 0, Sent{Size: mtu})
+		m.OnACK(pdcs[0], us, &Ack{Ack: nscc.Ack{Bytes: mtu, ECN: true}, Packets: 1})
+	}
+	var v View
+	m.Refresh(ctx, &v)
+	s := v.Snapshot()
+	require.Equal(t, [3]int64{1<<32 + 1, 1<<32 + 1, 1<<32 + 1}, [3]int64{s.Sent, s.Acks, s.Marked})
+}
+
 func TestSnapshotTellsWhatHeldDataBack(t *testing.T) {
 	m, ctx, pdcs := seedManager(t, seedFabric())
 	m.OnNewData(pdcs[0], 0, 28*mtu)
@@ -314,7 +372,7 @@ func TestSnapshotTellsWhatHeldDataBack(t *testing.T) {
 	require.Equal(t, StateActive, m.Context(ctx).State())
 	a := ack(2, mtu)
 	a.ECN = true
-	m.OnACK(pdcs[0], 8*us, a)
+	m.OnACK(pdcs[0], 8*us, &a)
 	m.OnInferredLoss(pdcs[0], 8*us, Loss{Size: mtu})
 	m.OnNACK(pdcs[0], 8*us, Nack{Nack: nscc.Nack{Size: mtu}})
 	var v View

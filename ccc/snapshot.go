@@ -35,22 +35,61 @@ type Snapshot struct {
 // counts are the counters of a [Snapshot].
 type counts struct{ sent, acks, marked, nacks, losses int64 }
 
-func (n *counts) ack(marked bool) {
-	n.acks++
-	if marked {
-		n.marked++
+// countAck counts an acknowledgement of c.
+func (m *Manager) countAck(c *Context, marked bool) {
+	r := &c.rec
+	if r.acks++; r.acks == 0 {
+		m.ledgerOf(c).counts.acks += 1 << 32
+	}
+	if !marked {
+		return
+	}
+	if r.marked++; r.marked == 0 {
+		m.ledgerOf(c).counts.marked += 1 << 32
 	}
 }
 
-// account adds the wait that ends to what held it, and begins the next.
-func (l *ledger) account(r *record, c *Context, now int64) {
-	if r.held != ReasonBacklog {
-		l.waited[r.held] += max(now-l.since, 0)
+// counts are all counters of c.
+func (m *Manager) counts(c *Context) counts {
+	n := m.ledgerOf(c).counts
+	n.sent += int64(c.rec.sent)
+	n.acks += int64(c.rec.acks)
+	n.marked += int64(c.rec.marked)
+	return n
+}
+
+// ledgerOf is the ledger of a context of the manager's.
+func (m *Manager) ledgerOf(c *Context) *ledger { return &m.ledgers[c.rec.handle.Index()] }
+
+// account notes when data begins and ceases to wait for another reason. A window
+// that is full lets a packet go for each acknowledgement and is full again at the
+// same time: that is one wait, and the ledger is left alone.
+func (m *Manager) account(c *Context, held Reason, now int64) {
+	r := &c.rec
+	switch {
+	case r.held == ReasonBacklog:
+	case held == ReasonBacklog && !r.paused:
+		r.paused = true
+		return
+	case held == r.held && now == r.last:
+		r.paused = false
+		return
+	case held == ReasonBacklog && now == r.last:
+		return
+	default:
+		m.ledgerOf(c).end(r, now)
 	}
-	l.since, r.held = now, ReasonBacklog
-	if c.state == StateActive {
-		r.held = c.why
+	if r.held, r.paused = held, false; held != ReasonBacklog {
+		m.ledgerOf(c).since = now
 	}
+}
+
+// end adds a wait that ended, at the last event or now, to what caused it.
+func (l *ledger) end(r *record, now int64) {
+	if r.paused {
+		now = r.last
+	}
+	l.waited[r.held] += max(now-l.since, 0)
 }
 
 // A View is where the owner of a [Manager] leaves a snapshot for others: a sequence
@@ -75,13 +114,15 @@ func (m *Manager) Refresh(h Handle, v *View) bool {
 // show publishes the state of context h. A life that is over leaves its last state
 // in place.
 func (m *Manager) show(h Handle, v *View) {
-	i, ok := m.context(h)
-	if !ok {
+	c := m.Context(h)
+	if c == nil {
 		return
 	}
-	c, r := &m.contexts[i], &m.records[i]
+	r, n, l := &c.rec, m.counts(c), *m.ledgerOf(c)
+	if r.held != ReasonBacklog {
+		l.end(r, r.last)
+	}
 	w := c.window.Snapshot()
-	n := &r.counts
 	v.seq.Add(1)
 	for k, word := range [...]int64{
 		int64(h), r.last, int64(c.state) | int64(c.why)<<8 | int64(c.mode)<<16,
@@ -90,7 +131,7 @@ func (m *Manager) show(h Handle, v *View) {
 	} {
 		v.word[k].Store(word)
 	}
-	for k, ns := range m.ledgers[i].waited {
+	for k, ns := range l.waited {
 		v.word[viewWords-reasons+k].Store(ns)
 	}
 	v.seq.Add(1)

@@ -164,7 +164,7 @@ func (w *cccWorld) acknowledge(d *cccPDC, arg int) {
 			a.RtxBytes += size
 		}
 	}
-	w.m.OnACK(d.handle, w.now, a)
+	w.m.OnACK(d.handle, w.now, &a)
 }
 
 // unbind ends a PDC's life and begins another; the old handle then does nothing.
@@ -186,7 +186,7 @@ func (w *cccWorld) unbind(i int) {
 	}
 	w.bind(i, ccc.NewHandle(uint16(i), old.Generation()+2))
 	w.m.OnNewData(old, w.now, 1)
-	w.m.OnACK(old, w.now, ccc.Ack{Packets: 1})
+	w.m.OnACK(old, w.now, &ccc.Ack{Packets: 1})
 }
 
 // reserve takes from the gate and gives back or sends what it has.

@@ -103,7 +103,7 @@ func (m *Manager) feed(now int64, p *PDC, h *pds.AckCC, hasState bool, k *Acked)
 		if k.RTT != 0 {
 			a.RTT = max(k.RTT-int64(st.ServiceTime)*pds.ServiceTimeUnit, 1)
 		}
-		m.cc.OnACK(ccc.Handle(p.handle), now, a)
+		m.cc.OnACK(ccc.Handle(p.handle), now, &a)
 	}
 	m.release(p)
 }
