@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
+	"sync"
 	"testing"
 
 	"github.com/uetcc/uetcc/bench/peers/codec"
@@ -27,19 +29,30 @@ var sink uint64
 
 const batch = 32
 
+// randomOrder is which of n connections each of many packets belongs to.
+func randomOrder(n int) []uint16 {
+	r := rand.New(rand.NewPCG(1, 5))
+	order := make([]uint16, 1<<16)
+	for i := range order {
+		order[i] = uint16(r.IntN(n))
+	}
+	return order
+}
+
 // BenchmarkFloorPath takes packets of n connections in random order. "-by-32"
 // touches the contexts of 32 packets before it works on them.
 func BenchmarkFloorPath(b *testing.B) {
 	for _, n := range []int{1, 1 << 10, 1 << 16} {
 		e := newEngine(n)
-		r := rand.New(rand.NewPCG(1, 5))
-		order := make([]uint16, 1<<16)
-		for i := range order {
-			order[i] = uint16(r.IntN(n))
-		}
+		order := randomOrder(n)
 		delay := func(i int) int64 { return int64(i * 7 % 18_000) }
 		send := func(i int, c *conn) bool { e.send(c); return true }
 		target := func(i int, c *conn) bool { e.prologue(c, c.rx.Base); return e.target(e.hdr[:]) }
+		both := func(i int, c *conn) bool {
+			e.send(c)
+			binary.BigEndian.PutUint16(e.ack[10:], c.id)
+			return e.source(e.ack[:], int64(i)*80, delay(i))
+		}
 		source := func(i int, c *conn) bool {
 			binary.BigEndian.PutUint16(e.ack[10:], c.id)
 			return e.source(e.ack[:], int64(i)*80, delay(i))
@@ -57,6 +70,7 @@ func BenchmarkFloorPath(b *testing.B) {
 		}{
 			{"send", false, send}, {"target", false, target}, {"source", false, source},
 			{"target-by-32", true, target}, {"source-by-32", true, source},
+			{"send+source", false, both}, {"send+source-by-32", true, both},
 			{"send+target+source", false, all}, {"send+target+source-by-32", true, all},
 		} {
 			b.Run(fmt.Sprintf("pdcs=%d/%s", n, s.name), func(b *testing.B) {
@@ -74,4 +88,47 @@ func BenchmarkFloorPath(b *testing.B) {
 			})
 		}
 	}
+}
+
+// BenchmarkFloorPathCores is send+source-by-32 on several cores at once, each with
+// connections of its own; the time is that of a packet on one of them.
+func BenchmarkFloorPathCores(b *testing.B) {
+	for cores := 1; cores <= runtime.GOMAXPROCS(0); cores *= 2 {
+		b.Run(fmt.Sprintf("cores=%d", cores), func(b *testing.B) {
+			engines, orders := make([]*engine, cores), make([][]uint16, cores)
+			for i := range engines {
+				engines[i], orders[i] = newEngine(1<<10), randomOrder(1<<10)
+			}
+			b.ReportAllocs()
+			b.ResetTimer()
+			var all sync.WaitGroup
+			for k, e := range engines {
+				all.Go(func() {
+					if !e.sendAndSource(b.N, orders[k]) {
+						b.Error("refused")
+					}
+				})
+			}
+			all.Wait()
+		})
+	}
+}
+
+// sendAndSource takes n packets through send and source, in batches.
+func (e *engine) sendAndSource(n int, order []uint16) bool {
+	(&codec.Ack{Prologue: 0x4d12, Bitmap: 0x00ff00ff00ff00ff}).Put(e.ack[:])
+	var sum uint64
+	for i := range n {
+		at := i & 0xffff
+		if at%batch == 0 {
+			sum += e.touch(order[at : at+batch])
+		}
+		c := e.byID[order[at]]
+		e.send(c)
+		binary.BigEndian.PutUint16(e.ack[10:], c.id)
+		if !e.source(e.ack[:], int64(i)*80, int64(i*7%18_000)) {
+			return false
+		}
+	}
+	return sum != 1
 }

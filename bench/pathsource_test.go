@@ -1,0 +1,259 @@
+package bench
+
+import (
+	"encoding/binary"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/nscc"
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// sourceEnd is an initiator whose PDCs all write, and what is known of each.
+type sourceEnd struct {
+	e     *uetcc.Endpoint
+	now   int64
+	frac  int64 // of now, 1/1024 ns
+	tick  int64 // 1/1024 ns a packet
+	out   uetcc.Datagram
+	reply uetcc.Datagram
+	acked []uint32 // by PDCID: the next PSN to acknowledge
+	sent  []uint32 // by PDCID: the next PSN to be sent
+	got   uetcc.Received
+	acks  uint32 // written so far
+}
+
+func newSource(b *testing.B, n, window int) *sourceEnd {
+	s := &sourceEnd{acked: make([]uint32, n+2), sent: make([]uint32, n+2)}
+	s.e = pathEndpoint(b, n, func(c *uetcc.Config) {
+		// A ceiling of so many packets, which no round trip here shall lower: the
+		// window follows the shortest, and the acknowledgements follow the window.
+		c.CC.NSCC.BaseRTT = 100
+		c.CC.NSCC.LinkRate = int64(window) * (pathMTU + 200) * 1e9 / 100 * 2 / 3
+		c.CC.NSCC.Tuning = nscc.Tuning{TargetQdelay: 16 * pathRTT, QAThreshold: 1e12}
+	})
+	s.tick = pathRTT * 1024 / int64(n*window)
+	s.out.Packet, s.reply.Packet = make([]byte, 0, uetcc.HeaderMax), make([]byte, 0, uetcc.HeaderMax)
+	for i := range n {
+		m := uetcc.Message{To: uetcc.Destination{Address: pathPeer(i), Job: 1}, Length: ses.MaxMessage}
+		h, err := s.e.Connect(0, &m)
+		if err != nil {
+			b.Fatal(err)
+		}
+		s.e.PDS().SetStartPSN(h, 0)
+		for range 1 + 16/n {
+			if _, err := s.e.Write(0, &m); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	for s.send() {
+	}
+	s.now = pathRTT
+	return s
+}
+
+// send sends one packet if one may go.
+func (s *sourceEnd) send() bool {
+	if !s.e.Transmit(s.now, &s.out) {
+		return false
+	}
+	if binary.BigEndian.Uint16(s.out.Packet)>>11 != uint16(pds.TypeCP) && !s.out.Retx {
+		s.sent[binary.BigEndian.Uint16(s.out.Packet[8:])]++
+	}
+	return true
+}
+
+// ackPacket is an acknowledgement with a response, to be patched.
+var ackPacket = func() []byte {
+	h := pds.AckCC{Ack: pds.Ack{Next: pds.NextResponse}, SACK: pds.SACK{MPR: 8}}
+	y := ses.Response{Verdict: ses.Verdict{ReturnCode: ses.RCOK}, MessageID: 1, JobID: 1, ModifiedLength: ses.MaxMessage}
+	return y.AppendTo(h.AppendTo(nil))
+}()
+
+// ackOf writes the acknowledgement of the next most packets of a PDC and returns
+// how many it covers, 0 if there is none to write. If they are mixed, one of 16
+// has a mark; of 64, one shows that a packet has overtaken another, and instead of
+// one a NACK says that a packet was trimmed, which is sent again then.
+func (s *sourceEnd) ackOf(in *uetcc.Datagram, id uint16, most uint32, mixed bool) uint32 {
+	k := min(most, s.sent[id]-s.acked[id])
+	if k == 0 {
+		return 0
+	}
+	if len(in.Packet) != len(ackPacket) { // the first time, or a NACK was here
+		in.Packet, in.Size = append(in.Packet[:0], ackPacket...), 116
+	}
+	var flags pds.Flags
+	var offset uint16
+	var sack uint64
+	cover := k
+	if s.acks++; mixed {
+		switch s.acks % 64 {
+		case 0, 16, 32, 48:
+			flags = pds.FlagM
+		case 7:
+			n := pds.Nack{Code: pds.NackTrimmed, PSN: pds.PSN(s.acked[id])}
+			in.Packet, in.Size = n.AppendTo(in.Packet[:0]), 64
+			setPDC(in, id)
+			return 1
+		case 23:
+			if s.sent[id]-s.acked[id] > 1 {
+				cover, k, offset, sack = 0, 1, 2, 1<<2 // its next but one, from its CACK
+			}
+		}
+	}
+	s.acked[id] += cover
+	setPDC(in, id)
+	in.Packet[atFlags] = in.Packet[atFlags]&^byte(pds.FlagM) | byte(flags)
+	binary.BigEndian.PutUint16(in.Packet[atACKOffset:], offset)
+	binary.BigEndian.PutUint32(in.Packet[atPSN:], s.acked[id]-1)
+	binary.BigEndian.PutUint64(in.Packet[atBitmap:], sack)
+	return k
+}
+
+// receive takes an acknowledgement of k packets in, sends what it lets go, and
+// returns how many new packets that were.
+func (s *sourceEnd) receive(in *uetcc.Datagram, k uint32) (packets int) {
+	s.frac += s.tick * int64(k)
+	s.now += s.frac >> 10
+	s.frac &= 1023
+	s.e.Receive(s.now, in, &s.reply, &s.got)
+	for range k {
+		if s.send() && !s.out.Retx {
+			packets++
+		}
+	}
+	for { // keep completions from piling up
+		if _, ok := s.e.Poll(); !ok {
+			return packets
+		}
+	}
+}
+
+// BenchmarkSourcePath is the whole step of a source: bytes of an ACK_CC in,
+// decoded, its PDC found, packets released, the window updated, and as many new
+// packets admitted, with header bytes out. It does what the floor's send+source
+// does.
+func BenchmarkSourcePath(b *testing.B) {
+	for _, n := range []int{1, 1 << 10, pathMost} {
+		for _, per := range []uint32{1, 4} {
+			for _, signals := range []string{"clean", "mixed"} {
+				for _, batch := range []int{1, pathBatch} {
+					if batch > n {
+						continue // one PDC has no batch of acknowledgements outstanding
+					}
+					b.Run(fmt.Sprintf("pdcs=%d/packets-per-ack=%d/signals=%s/batch=%d", n, per, signals, batch), func(b *testing.B) {
+						p := newSourceSteps(b, n, per, signals == "mixed", batch)
+						b.ReportAllocs()
+						packets := 0
+						for b.Loop() {
+							packets += p.step()
+						}
+						p.finish(b)
+						pathMetrics(b, packets)
+					})
+				}
+			}
+		}
+	}
+}
+
+// sourceSteps feeds a source with batches of acknowledgements of PDCs in random
+// order.
+type sourceSteps struct {
+	*sourceEnd
+	order []uint16
+	at    int
+	per   uint32
+	mixed bool
+	in    []uetcc.Datagram
+	cover []uint32
+	sum   int64
+}
+
+func newSourceSteps(b *testing.B, n int, per uint32, mixed bool, batch int) *sourceSteps {
+	p := &sourceSteps{sourceEnd: newSource(b, n, 8), order: pathOrder(n), per: per, mixed: mixed,
+		in: make([]uetcc.Datagram, batch), cover: make([]uint32, batch)}
+	for i := range p.in {
+		p.in[i].Packet = make([]byte, 0, uetcc.HeaderMax)
+	}
+	return p
+}
+
+// step takes one batch and returns the number of packets sent.
+func (p *sourceSteps) step() (packets int) {
+	for i := range p.in {
+		p.cover[i] = 0
+		for p.cover[i] == 0 {
+			p.cover[i] = p.ackOf(&p.in[i], p.order[p.at&0xffff]+1, p.per, p.mixed)
+			p.at++
+		}
+	}
+	if len(p.in) > 1 {
+		p.sum += p.e.Touch(p.in)
+	}
+	for i := range p.in {
+		packets += p.receive(&p.in[i], p.cover[i])
+	}
+	return packets
+}
+
+// finish checks that nothing went wrong.
+func (p *sourceSteps) finish(b *testing.B) {
+	if d := p.e.PDS().Stats(); d.Malformed+d.Unknown+d.BadACK > 0 {
+		b.Errorf("%+v", d)
+	}
+}
+
+// BenchmarkSourcePathCores is SourcePath on several cores at once, each with an
+// endpoint of its own; the time is that of a packet on one of them. Nothing is
+// shared, so it should not grow more than that of the peers' FloorPathCores.
+func BenchmarkSourcePathCores(b *testing.B) {
+	for n := 1; n <= runtime.GOMAXPROCS(0); n *= 2 {
+		b.Run(fmt.Sprintf("cores=%d", n), func(b *testing.B) {
+			ends := make([]*sourceSteps, n)
+			for i := range ends {
+				ends[i] = newSourceSteps(b, 1<<10, 1, false, pathBatch)
+			}
+			b.ReportAllocs()
+			b.ResetTimer()
+			var all sync.WaitGroup
+			for _, p := range ends {
+				all.Go(func() {
+					for range b.N {
+						p.step()
+					}
+				})
+			}
+			all.Wait()
+			pathMetrics(b, pathBatch*b.N)
+			for _, p := range ends {
+				p.finish(b)
+			}
+		})
+	}
+}
+
+// BenchmarkSendPath sends packets whose acknowledgements come for 32 at a time:
+// admission, path choice and header bytes.
+func BenchmarkSendPath(b *testing.B) {
+	for _, n := range []int{1, 1 << 10} {
+		b.Run(fmt.Sprintf("pdcs=%d", n), func(b *testing.B) {
+			s := newSource(b, n, 64)
+			in := uetcc.Datagram{Packet: make([]byte, 0, uetcc.HeaderMax)}
+			b.ReportAllocs()
+			at, packets := 0, 0
+			for b.Loop() {
+				if k := s.ackOf(&in, uint16(at%n)+1, 32, false); k > 0 {
+					packets += s.receive(&in, k)
+				}
+				at++
+			}
+			pathMetrics(b, packets)
+		})
+	}
+}
