@@ -153,9 +153,9 @@ func (e *Endpoint) outcome(now int64, p ses.PacketHandle, ev *pdc.Event) {
 		if rec.handle == p.Message() && rec.cause == pdc.CauseNone {
 			rec.cause = ev.Cause
 		}
-		got, err = e.sender.Error(now, p, uint8(ev.Cause))
+		err = e.sender.Error(now, p, uint8(ev.Cause), &got)
 	} else {
-		got, err = e.sender.RxRsp(now, p, y)
+		err = e.sender.RxRsp(now, p, y, &got)
 	}
 	if err != nil {
 		return

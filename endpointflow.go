@@ -120,13 +120,12 @@ func (e *Endpoint) take(now int64, f *flow) bool {
 	if ok, _ := e.sender.Next(now, rec.handle, q); !ok {
 		return false
 	}
-	if q.Request.Opcode == ses.OpcodeMsgError {
+	if q.Notice {
 		_ = e.pds.Withdraw(now, rec.pdc, rec.left)
 		rec.left = 0
 	}
-	f.held, f.form = q.Packet, pds.NextHdr(q.Request.Form)
-	f.size = uint16(e.overhead + int64(q.Request.Len()) + int64(q.Length))
-	f.eom = q.Request.Flags&ses.FlagEOM != 0
+	f.held, f.form, f.eom = q.Packet, pds.NextHdr(q.Form), q.EOM
+	f.size = uint16(e.overhead + int64(q.Header) + int64(q.Length))
 	return true
 }
 
@@ -148,7 +147,8 @@ func (e *Endpoint) fail(now int64, f *flow, c pdc.Cause) {
 	if rec.cause == pdc.CauseNone {
 		rec.cause = c
 	}
-	if ev, err := e.sender.Error(now, p, uint8(c)); err == nil {
+	var ev ses.Event
+	if e.sender.Error(now, p, uint8(c), &ev) == nil {
 		e.conclude(now, p.Message(), &ev)
 	}
 }

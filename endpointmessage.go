@@ -115,8 +115,8 @@ func (e *Endpoint) Atomic(now int64, m *Message) (Handle, error) {
 // Cancel gives a message up. What is in flight is still waited for; the completion
 // tells the rest. The error is ses.ErrStale.
 func (e *Endpoint) Cancel(now int64, h Handle) error {
-	ev, err := e.sender.Cancel(now, h)
-	if err != nil {
+	var ev ses.Event
+	if err := e.sender.Cancel(now, h, &ev); err != nil {
 		return err
 	}
 	e.conclude(now, h, &ev)
@@ -167,7 +167,7 @@ func (e *Endpoint) start(now int64, m *Message, op ses.Opcode) (Handle, error) {
 	}
 	rec.total = e.nominal(&e.op)
 	if err := e.dispatch(now, rec); err != nil {
-		_, _ = e.sender.Cancel(now, h)
+		_ = e.sender.Cancel(now, h, &ses.Event{})
 		*rec = message{}
 		return 0, err
 	}

@@ -214,8 +214,8 @@ func (e *Endpoint) readData(now int64, b []byte, form ses.Form, r *Received) {
 		e.stats.StrayData++
 		return
 	}
-	ev, err := e.sender.RxData(now, &e.ack)
-	if err != nil {
+	var ev ses.Event
+	if e.sender.RxData(now, &e.ack, &ev) != nil {
 		e.stats.StrayData++
 		return
 	}

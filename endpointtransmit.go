@@ -47,10 +47,11 @@ func (e *Endpoint) describe(now int64, out *Datagram, buf []byte) bool {
 		return true
 	}
 	p := ses.PacketHandle(o.Handle)
-	if !e.sender.Packet(p, &e.tx) {
+	b, ok := e.sender.AppendHeader(buf[:o.Header], p, &e.tx)
+	if !ok {
 		return false
 	}
-	out.Packet = e.tx.Request.AppendTo(buf[:o.Header])
+	out.Packet = b
 	out.Payload = Payload{Length: e.tx.Length, Offset: e.tx.Offset, Message: p.Message(), Cookie: e.tx.Cookie}
 	if o.PDC == 0 {
 		out.TC = e.message(p.Message()).tc
@@ -76,12 +77,13 @@ func (e *Endpoint) sendDatagram(now int64, out *Datagram, buf []byte) bool {
 	if ok, _ := e.sender.Next(now, rec.handle, q); !ok {
 		return false
 	}
-	n, _ := pdc.PutUUD(pds.NextHdr(q.Request.Form), buf)
-	out.Packet = q.Request.AppendTo(buf[:n])
+	n, _ := pdc.PutUUD(pds.NextHdr(q.Form), buf)
+	out.Packet, _ = e.sender.AppendHeader(buf[:n], q.Packet, q)
 	out.Src, out.Dst, out.TC, out.Entropy, out.Retx = e.local, rec.peer, rec.tc, 0, false
 	out.Payload = Payload{Length: q.Length, Message: rec.handle, Cookie: q.Cookie}
 	out.Size = pds.NominalSize(udpLen + len(out.Packet) + int(q.Length))
-	if ev, err := e.sender.RxRsp(now, q.Packet, nil); err == nil {
+	var ev ses.Event
+	if e.sender.RxRsp(now, q.Packet, nil, &ev) == nil {
 		e.conclude(now, rec.handle, &ev)
 	}
 	return true

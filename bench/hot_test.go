@@ -162,6 +162,10 @@ var hot = []struct {
 	{"ses", "(*Target).commit", 0},
 	{"ses", "(*Target).find", 0},
 	{"ses", "(*Initiator).Next", 0},
+	{"ses", "(*Initiator).AppendHeader", 0},
+	{"ses", "(*Initiator).live", inlines},
+	{"ses", "(*message).describe", 0},
+	{"ses", "(*message).header", 0},
 	{"ses", "(*Initiator).RxRsp", 0},
 
 	{"ccc", "(*Context).OnNewData", noBounds},

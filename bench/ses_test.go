@@ -164,11 +164,14 @@ func BenchmarkSESTarget(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			o := ses.Operation{Opcode: ses.OpcodeWrite, Relative: true, Job: 1, Key: 9, Length: 16384}
 			var packets [4]ses.Request
 			for i := range packets {
-				o.Packet(4096, uint32(i), 1, &packets[i])
+				r := &packets[i]
+				r.Form, r.Opcode, r.Flags, r.JobID, r.Key = ses.FormStandard, ses.OpcodeWrite, ses.FlagRel, 1, 9
+				r.MessageID, r.RequestLength, r.PayloadLength, r.MessageOffset = 1, 16384, 4096, uint32(i)*4096
 			}
+			packets[0].Flags, packets[0].PayloadLength = ses.FlagRel|ses.FlagSOM, 0
+			packets[3].Flags |= ses.FlagEOM
 			a := ses.Arrival{Peer: 1, Payload: 4096}
 			var d ses.Decision
 			i := 0
@@ -197,6 +200,8 @@ func BenchmarkSESInitiator(b *testing.B) {
 	y := ses.Reply{Form: ses.FormResponse, Verdict: ses.Verdict{ReturnCode: ses.RCOK}, JobID: 1}
 	var q ses.TxReq
 	var h ses.Handle
+	var ev ses.Event
+	header, ok := make([]byte, 0, ses.StandardLen), false
 	i := 0
 	for b.Loop() {
 		if i&3 == 0 {
@@ -207,7 +212,10 @@ func BenchmarkSESInitiator(b *testing.B) {
 		if ok, _ := in.Next(0, h, &q); !ok {
 			b.Fatal("no packet")
 		}
-		if _, err := in.RxRsp(0, q.Packet, &y); err != nil {
+		if header, ok = in.AppendHeader(header[:0], q.Packet, &q); !ok {
+			b.Fatal("no header")
+		}
+		if err := in.RxRsp(0, q.Packet, &y, &ev); err != nil {
 			b.Fatal(err)
 		}
 		i++

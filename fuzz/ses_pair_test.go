@@ -34,7 +34,7 @@ type sesPair struct {
 	memory   ses.Handle // region, 0 while withdrawn
 	gen      ses.Generation
 	live     map[ses.Handle]*pairMessage
-	toTarget []ses.TxReq
+	toTarget []pairPacket
 	answers  []pairAnswer
 	ended    map[ses.Status]int
 }
@@ -45,6 +45,13 @@ type pairMessage struct {
 	placed map[uint32]int         // packets placed in the last attempt, by offset
 	notes  int                    // notices that it is given up
 	ids    map[ses.MessageID]bool // of all attempts
+}
+
+// A pairPacket is on its way to the target.
+type pairPacket struct {
+	ses.TxReq
+	request ses.Request
+	header  []byte
 }
 
 type pairAnswer struct {
@@ -121,17 +128,22 @@ func (p *sesPair) fill(most int) {
 	for _, h := range slices.Sorted(maps.Keys(p.live)) {
 		m := p.live[h]
 		for range most {
-			var q ses.TxReq
-			ok, at := p.in.Next(p.now, h, &q)
+			var q pairPacket
+			ok, at := p.in.Next(p.now, h, &q.TxReq)
 			if !ok {
 				require.True(p.t, at > p.now)
 				break
 			}
-			if q.Request.Opcode == ses.OpcodeMsgError {
+			q.header, ok = p.in.AppendHeader(nil, q.Packet, &q.TxReq)
+			require.True(p.t, ok)
+			_, err := q.request.Decode(q.Form, q.header)
+			require.NoError(p.t, err)
+			require.Equal(p.t, q.Notice, q.request.Opcode == ses.OpcodeMsgError)
+			if id := q.request.MessageID; q.Notice {
 				m.notes++
-			} else if q.Request.MessageID != m.id {
-				require.False(p.t, m.ids[q.Request.MessageID], "an attempt has an id of its own")
-				m.id, m.placed = q.Request.MessageID, map[uint32]int{}
+			} else if id != m.id {
+				require.False(p.t, m.ids[id], "an attempt has an id of its own")
+				m.id, m.placed = id, map[uint32]int{}
 				m.ids[m.id] = true
 			}
 			p.toTarget = append(p.toTarget, q)
@@ -143,10 +155,8 @@ func (p *sesPair) fill(most int) {
 func (p *sesPair) deliver() {
 	i := p.rng.IntN(len(p.toTarget))
 	q := p.toTarget[i]
-	var r ses.Request
-	n, err := r.Decode(ses.FormStandard, q.Request.AppendTo(nil))
-	require.NoError(p.t, err)
-	require.Equal(p.t, q.Request.Len(), n)
+	r := q.request
+	require.Equal(p.t, q.header, r.AppendTo(nil))
 	var d ses.Decision
 	p.target.Receive(&r, ses.Arrival{Peer: pairPeer, Payload: int(q.Length)}, &d)
 	if d.NACK {
@@ -159,7 +169,7 @@ func (p *sesPair) deliver() {
 		m.placed[d.Offset]++
 	}
 	reply := &ses.Reply{}
-	_, err = reply.Decode(ses.FormResponse, d.Response.AppendTo(nil))
+	_, err := reply.Decode(ses.FormResponse, d.Response.AppendTo(nil))
 	require.NoError(p.t, err)
 	if !d.Guaranteed && p.rng.IntN(2) == 0 {
 		reply = nil // coalesced
@@ -175,8 +185,8 @@ func (p *sesPair) answer() {
 	h := a.packet.Message()
 	m := p.live[h]
 	require.NotNil(p.t, m, "the message ended before its packets were answered")
-	ev, err := p.in.RxRsp(p.now, a.packet, a.reply)
-	require.NoError(p.t, err)
+	var ev ses.Event
+	require.NoError(p.t, p.in.RxRsp(p.now, a.packet, a.reply, &ev))
 	if ev.Kind == ses.EventDone {
 		p.end(m, ev.Outcome)
 		delete(p.live, h)

@@ -24,14 +24,17 @@ func (p PacketHandle) packet() uint32 { return uint32(p & (1<<packetBits - 1)) }
 
 // A TxReq is one packet for the PDS: ses_pds_tx_req of specification table 3-27.
 // FEPs, traffic class and contexts are those of the message, which its cookie
-// names; SOM and EOM are in the header's flags.
+// names. The header itself comes from [Initiator.AppendHeader].
 type TxReq struct {
-	Packet  PacketHandle
-	Cookie  uint64
-	Offset  uint32 // the payload's place in the message
-	Length  uint32 // the payload's bytes
-	Mode    Mode
-	Request Request // the header, to be appended by its AppendTo
+	Packet PacketHandle
+	Cookie uint64
+	Offset uint32 // the payload's place in the message
+	Length uint32 // the payload's bytes
+	Mode   Mode
+	Form   Form  // of the header
+	Header uint8 // bytes of the header
+	EOM    bool  // no other packet of the message follows
+	Notice bool  // UET_MSG_ERROR: the message is given up
 }
 
 // An EventKind says what followed from a response, an error or data.

@@ -28,7 +28,7 @@ func Example() {
 		if ok, _ := initiator.Next(0, message, &request); !ok {
 			break
 		}
-		packet := request.Request.AppendTo(nil) // a payload of request.Length bytes follows
+		packet, _ := initiator.AppendHeader(nil, request.Packet, &request) // a payload of request.Length bytes follows
 
 		var arrived ses.Request
 		_, _ = arrived.Decode(ses.FormStandard, packet)
@@ -38,7 +38,8 @@ func Example() {
 
 		var reply ses.Reply
 		_, _ = reply.Decode(ses.FormResponse, d.Response.AppendTo(nil))
-		event, _ := initiator.RxRsp(0, request.Packet, &reply)
+		var event ses.Event
+		_ = initiator.RxRsp(0, request.Packet, &reply, &event)
 		fmt.Println(&reply, "->", event.Kind, event.Outcome.Status)
 	}
 	// Output:

@@ -59,50 +59,6 @@ type Initiator struct {
 	Mismatched uint64
 }
 
-// A messageState says what is to be sent next.
-type messageState uint8
-
-const (
-	messageSending  messageState = iota // the next packet, not before notBefore
-	messageFailing                      // nothing: waits for what is in flight
-	messageGivingUp                     // the notice that no more packets come
-	messageGivenUp                      // nothing: the notice is in flight
-)
-
-// A message is in progress.
-//
-//	sent <= packets; outstanding <= sent + 1; received <= op.Length
-type message struct {
-	op          Operation
-	notBefore   int64
-	sent        uint32 // packets handed to the PDS
-	packets     uint32
-	outstanding uint32 // packets not yet answered
-	received    uint32 // bytes of a read
-	delivered   uint32 // bytes that the target took, at most op.Length
-	id          MessageID
-	state       messageState
-	attempt     uint8
-	unmatched   uint8 // retries for want of a match
-	stale       uint8 // retries for the generation
-	fail        failure
-	code        ReturnCode
-	cause       uint8
-	nextGen     Generation // failRetryNow: what the target asks for
-}
-
-// A failure is what went wrong with a message so far. The first fatal one stays,
-// and comes before any that can be repaired.
-type failure uint8
-
-const (
-	failNone       failure = iota
-	failRetryNow           // the generation was old
-	failRetryLater         // no match, or not now
-	failFatal              // the target refused
-	failPDS                // the PDC is of no use any more
-)
-
 // NewInitiator returns an initiator without messages. The error names the field.
 func NewInitiator(c InitiatorConfig) (*Initiator, error) {
 	if err := c.validate(); err != nil {
@@ -144,18 +100,27 @@ func (in *Initiator) Start(o *Operation) (Handle, error) {
 		return 0, ErrFull
 	}
 	m := &in.messages[i]
-	*m = message{op: *o, packets: o.Packets(in.mtu), delivered: o.Length, notBefore: math.MinInt64}
-	in.name(m, i)
-	return in.slots.handle(i), nil
+	m.begin(o, in.slots.handle(i), o.Packets(in.mtu))
+	if m.form == FormStandard && o.Mode != ModeUUD {
+		in.name(m)
+	}
+	return m.handle, nil
+}
+
+// live returns the message of a handle, nil if it is over.
+func (in *Initiator) live(h Handle) *message {
+	if i := int(h.slot()); i < len(in.messages) {
+		if m := &in.messages[i]; m.handle == h && h != 0 {
+			return m
+		}
+	}
+	return nil
 }
 
 // name gives m the next message_id that is not in use; 0 is not an id, and is
 // the one of datagrams and of forms without the field. Fewer messages than ids
 // can live, so there is one.
-func (in *Initiator) name(m *message, slot uint32) {
-	if m.op.Mode == ModeUUD || m.op.Form == FormSmall || m.op.Form == FormMedium {
-		return
-	}
+func (in *Initiator) name(m *message) {
 	for {
 		in.lastID++
 		if in.lastID == 0 {
@@ -165,8 +130,8 @@ func (in *Initiator) name(m *message, slot uint32) {
 			break
 		}
 	}
-	m.id = in.lastID
-	in.ids.insert(pair{b: uint64(m.id)}, slot)
+	m.setID(in.lastID)
+	in.ids.insert(pair{b: uint64(m.id)}, m.handle.slot())
 }
 
 func (in *Initiator) unname(m *message) {
@@ -179,21 +144,24 @@ func (in *Initiator) unname(m *message) {
 // Next fills q with the next packet of a message and reports whether there is
 // one. If not, ask again not before at, or, when at is math.MaxInt64, after an
 // [EventReady]. All packets of a message go to one PDC in this order, and the
-// next message of that PDC follows the packet with EOM.
+// next message of that PDC follows the packet with EOM. The header is had from
+// [Initiator.AppendHeader] when the packet is sent.
 func (in *Initiator) Next(now int64, h Handle, q *TxReq) (ok bool, at int64) {
-	i, ok := in.slots.at(h)
-	if !ok {
-		return false, math.MaxInt64
-	}
-	m := &in.messages[i]
+	m := in.live(h)
 	switch {
+	case m == nil:
+		return false, math.MaxInt64
 	case m.state == messageSending && m.sent < m.packets:
 		if m.notBefore > now {
 			return false, m.notBefore
 		}
-		in.packet(m, h, q)
+		m.describe(in.mtu, m.sent, q)
+		m.sent++
 	case m.state == messageGivingUp:
-		in.notice(m, h, q)
+		// It goes out when nothing else of the message is in flight, so that no
+		// packet can arrive after it and begin the message again.
+		m.state = messageGivenUp
+		m.describe(in.mtu, m.packets, q)
 	default:
 		return false, math.MaxInt64
 	}
@@ -201,54 +169,16 @@ func (in *Initiator) Next(now int64, h Handle, q *TxReq) (ok bool, at int64) {
 	return true, now
 }
 
-func (in *Initiator) packet(m *message, h Handle, q *TxReq) {
-	q.Packet, q.Cookie, q.Mode = packetHandle(h, m.attempt, m.sent), m.op.Cookie, m.op.Mode
-	q.Offset, q.Length = m.op.Packet(in.mtu, m.sent, m.id, &q.Request)
-	if !m.op.bringsPayload() {
-		q.Length = 0
+// AppendHeader appends the header of a packet that [Initiator.Next] has given and
+// that is not answered yet to b, and fills q as Next did: for whoever keeps only
+// the handles of what is in flight. It reports whether there is such a packet.
+func (in *Initiator) AppendHeader(b []byte, p PacketHandle, q *TxReq) ([]byte, bool) {
+	m := in.live(p.Message())
+	if m == nil || !m.inFlight(p) {
+		return b, false
 	}
-	m.sent++
-}
-
-// Packet fills q again with a packet that [Initiator.Next] has given and that is
-// not answered yet: for whoever keeps only the handles of what is in flight. It
-// reports whether there is such a packet.
-func (in *Initiator) Packet(p PacketHandle, q *TxReq) bool {
-	i, ok := in.slots.at(p.Message())
-	if !ok {
-		return false
-	}
-	m := &in.messages[i]
-	if m.attempt != p.attempt() {
-		return false
-	}
-	q.Packet, q.Cookie, q.Mode = p, m.op.Cookie, m.op.Mode
-	switch {
-	case m.state == messageGivenUp && p.packet() == m.packets:
-		in.fillNotice(m, q)
-	case p.packet() < m.sent:
-		q.Offset, q.Length = m.op.Packet(in.mtu, p.packet(), m.id, &q.Request)
-		if !m.op.bringsPayload() {
-			q.Length = 0
-		}
-	default:
-		return false
-	}
-	return true
-}
-
-// notice fills q with UET_MSG_ERROR: the rest of the message will not come. It
-// goes out when nothing else of the message is in flight, so that no packet can
-// arrive after it and begin the message again.
-func (in *Initiator) notice(m *message, h Handle, q *TxReq) {
-	q.Packet, q.Cookie, q.Mode = packetHandle(h, m.attempt, m.packets), m.op.Cookie, m.op.Mode
-	in.fillNotice(m, q)
-	m.state = messageGivenUp
-}
-
-func (in *Initiator) fillNotice(m *message, q *TxReq) {
-	_, _ = m.op.Packet(in.mtu, m.packets-1, m.id, &q.Request)
-	q.Request.Opcode = OpcodeMsgError
-	q.Request.Flags |= FlagIE
-	q.Request.PayloadLength, q.Offset, q.Length = 0, 0, 0
+	m.describe(in.mtu, p.packet(), q)
+	b, tail := extend(b, int(m.size))
+	m.header(in.mtu, p.packet(), tail)
+	return b, true
 }

@@ -30,11 +30,116 @@ func start(t *testing.T, in *Initiator, o *Operation) Handle {
 	return h
 }
 
+// A sentReq is a packet with its header.
+type sentReq struct {
+	TxReq
+	Request Request
+}
+
+// next takes a packet and reads its header, which must come out the same again.
+func next(in *Initiator, now int64, h Handle, q *sentReq) (bool, int64) {
+	ok, at := in.Next(now, h, &q.TxReq)
+	if !ok {
+		return false, at
+	}
+	var again TxReq
+	b, found := in.AppendHeader(nil, q.Packet, &again)
+	if n, err := q.Request.Decode(q.Form, b); !found || again != q.TxReq || err != nil || n != int(q.Header) || n != len(b) {
+		panic("AppendHeader and Next differ")
+	}
+	return true, at
+}
+
+// packetOf is packet i of a message of its own.
+func packetOf(o *Operation, mtu, i uint32) (q sentReq) {
+	var m message
+	m.begin(o, 1, o.Packets(mtu))
+	m.describe(mtu, i, &q.TxReq)
+	b := make([]byte, q.Header)
+	m.header(mtu, i, b)
+	if _, err := q.Request.Decode(q.Form, b); err != nil {
+		panic(err)
+	}
+	return q
+}
+
+// plainHeader is the header of packet i, field by field.
+func plainHeader(o *Operation, mtu, i uint32, id MessageID) Request {
+	off := i * mtu
+	n := min(mtu, o.Length-off)
+	r := Request{Form: o.form(), Swap: o.Swap}
+	r.Standard = Standard{
+		Common: Common{
+			Opcode: o.Opcode, Flags: o.flags(), Generation: o.Generation, PIDonFEP: o.PID, Index: o.Index, JobID: o.Job,
+		},
+		MessageID: id, Initiator: o.Initiator, RequestLength: o.Length, BufferOffset: o.BufferOffset, Key: o.Key,
+	}
+	if i == 0 {
+		r.Flags |= FlagSOM
+		r.HeaderData = o.HeaderData
+	} else {
+		r.Flags &^= FlagHD
+		r.PayloadLength, r.MessageOffset = uint16(n), off
+	}
+	if off+n == o.Length {
+		r.Flags |= FlagEOM
+	}
+	return r
+}
+
+// Headers are a copy of the first one with what differs: they must be what the
+// plain way makes.
+func TestInitiatorHeaders(t *testing.T) {
+	for _, edit := range []func(o *Operation){
+		func(o *Operation) {},
+		func(o *Operation) {
+			o.HasData, o.HeaderData, o.DeliveryComplete, o.Relative = true, 0xfedcba9876543210, true, false
+		},
+		func(o *Operation) { o.Opcode, o.BufferOffset, o.Initiator, o.Length = OpcodeRead, 1<<63+5, 1<<31, 5000 },
+		func(o *Operation) { o.Opcode, o.Length, o.HeaderData = OpcodeTaggedSend, MaxMessage, 7 },
+		func(o *Operation) {
+			o.Opcode, o.Length, o.Swap.Atomic = OpcodeAtomic, 8, Atomic{AtomicSum, TypeInt64, 3}
+		},
+		func(o *Operation) {
+			o.Opcode, o.Length = OpcodeFetchingAtomic, 8
+			o.Swap = CompareSwap{Atomic{AtomicSwapEqual, TypeUint64, 0}, Operand{1, 2}, Operand{3, 4}}
+		},
+		func(o *Operation) { o.Form, o.Length, o.Key, o.BufferOffset = FormSmall, 4096, 0, 9 },
+		func(o *Operation) { o.Form, o.Length, o.HasData, o.HeaderData = FormMedium, 1, true, 77 },
+		func(o *Operation) { o.Form, o.Length, o.BufferOffset = FormMedium, 0, 77 },
+		func(o *Operation) { o.Mode, o.Opcode, o.Length = ModeUUD, OpcodeDatagramSend, 10 },
+	} {
+		o := seedWrite()
+		edit(o)
+		in := newInitiator(t)
+		h := start(t, in, o)
+		packets := o.Packets(4096)
+		for i := range packets {
+			var q TxReq
+			ok, _ := in.Next(0, h, &q)
+			require.True(t, ok)
+			if 4 < i && i < packets-4 {
+				continue
+			}
+			want := plainHeader(o, 4096, i, in.messages[h.slot()].id)
+			b, ok := in.AppendHeader([]byte("x"), q.Packet, &q)
+			require.True(t, ok)
+			require.Equal(t, want.AppendTo([]byte("x")), b, "packet %d of %+v", i, o)
+			require.Equal(t, want.Len(), int(q.Header))
+			require.Equal(t, want.Flags.Has(FlagEOM), q.EOM)
+		}
+		_, ok := in.AppendHeader(nil, packetHandle(h, 0, packets), &TxReq{})
+		require.False(t, ok, "not sent")
+		_, ok = in.AppendHeader(nil, packetHandle(h, 1, 0), &TxReq{})
+		require.False(t, ok, "of another attempt")
+	}
+}
+
 // sendAll takes all packets that a message has to send now.
-func sendAll(in *Initiator, now int64, h Handle) (all []TxReq) {
+func sendAll(in *Initiator, now int64, h Handle) (all []sentReq) {
 	for {
-		var q TxReq
-		if ok, _ := in.Next(now, h, &q); !ok {
+		var q sentReq
+		if ok, _ := next(in, now, h, &q); !ok {
 			return all
 		}
 		all = append(all, q)
@@ -42,7 +147,7 @@ func sendAll(in *Initiator, now int64, h Handle) (all []TxReq) {
 }
 
 // ok is the target's answer to a fragment that was placed.
-func ok(q *TxReq) *Reply {
+func ok(q *sentReq) *Reply {
 	return &Reply{
 		Form: FormResponse, Verdict: Verdict{ReturnCode: RCOK}, Generation: q.Request.Generation,
 		MessageID: q.Request.MessageID, JobID: q.Request.JobID, ModifiedLength: q.Request.RequestLength,
@@ -50,16 +155,16 @@ func ok(q *TxReq) *Reply {
 }
 
 // bad is an error response to a packet.
-func bad(q *TxReq, code ReturnCode, gen Generation) *Reply {
+func bad(q *sentReq, code ReturnCode, gen Generation) *Reply {
 	y := ok(q)
 	y.Opcode, y.ReturnCode, y.Generation, y.ModifiedLength = ResponseExplicit, code, gen, 0
 	return y
 }
 
-func answer(t *testing.T, in *Initiator, q *TxReq, y *Reply) Event {
+func answer(t *testing.T, in *Initiator, q *sentReq, y *Reply) Event {
 	t.Helper()
-	ev, err := in.RxRsp(1000, q.Packet, y)
-	require.NoError(t, err)
+	var ev Event
+	require.NoError(t, in.RxRsp(1000, q.Packet, y, &ev))
 	return ev
 }
 
@@ -84,8 +189,7 @@ func TestInitiatorSeedWrite(t *testing.T) {
 			}
 			require.Equal(t, Event{Kind: EventDone, Cookie: 99, Outcome: Outcome{Status: StatusOK, Length: 16384}}, ev)
 		}
-		_, err := in.RxRsp(0, qs[0].Packet, nil)
-		require.ErrorIs(t, err, ErrStale)
+		require.ErrorIs(t, in.RxRsp(0, qs[0].Packet, nil, &Event{}), ErrStale)
 		require.Zero(t, in.Messages())
 		require.Zero(t, in.Mismatched)
 	}
@@ -119,19 +223,21 @@ func TestInitiatorSegmentation(t *testing.T) {
 		o.Length, o.HasData, o.HeaderData = c.length, true, 5
 		require.NoError(t, o.Validate(4096))
 		require.Equal(t, c.packets, o.Packets(4096))
-		var r Request
-		off, n := o.Packet(4096, c.packets-1, 1, &r)
+		q := packetOf(o, 4096, c.packets-1)
+		r, off, n := &q.Request, q.Offset, q.Length
 		require.Equal(t, c.last, n)
 		require.Equal(t, c.length, off+n)
 		require.True(t, r.Flags.Has(FlagEOM))
+		require.True(t, q.EOM)
 		require.Equal(t, c.packets == 1, r.Flags.Has(FlagSOM))
 		if c.packets > 1 {
 			require.Equal(t, uint16(n), r.PayloadLength)
 			require.Equal(t, off, r.MessageOffset)
 			require.False(t, r.Flags.Has(FlagHD))
-			_, n = o.Packet(4096, 0, 1, &r)
-			require.Equal(t, uint32(4096), n)
-			require.Equal(t, FlagSOM, r.Flags&flagsOnly)
+			q = packetOf(o, 4096, 0)
+			require.Equal(t, uint32(4096), q.Length)
+			require.Equal(t, FlagSOM, q.Request.Flags&flagsOnly)
+			require.False(t, q.EOM)
 		}
 	}
 	o := seedWrite()
@@ -167,10 +273,8 @@ func TestOperationValidate(t *testing.T) {
 		c.edit(o)
 		require.Equal(t, c.want, o.Validate(4096), c.name)
 		if c.want == nil {
-			var r Request
-			o.Packet(4096, 0, 0, &r)
-			require.NoError(t, r.Validate(), c.name)
-			require.NotPanics(t, func() { r.AppendTo(nil) }, c.name)
+			q := packetOf(o, 4096, 0)
+			require.NoError(t, q.Request.Validate(), c.name)
 		}
 	}
 }
@@ -199,23 +303,22 @@ func TestInitiatorErrorFailsMessageOnce(t *testing.T) {
 func TestInitiatorFatalErrorStopsAndGivesNotice(t *testing.T) {
 	in := newInitiator(t)
 	h := start(t, in, seedWrite())
-	var a, b, q TxReq
-	okA, _ := in.Next(0, h, &a)
-	okB, _ := in.Next(0, h, &b)
+	var a, b, q sentReq
+	okA, _ := next(in, 0, h, &a)
+	okB, _ := next(in, 0, h, &b)
 	require.True(t, okA && okB)
 	require.Equal(t, EventNone, answer(t, in, &a, bad(&a, RCPermViolation, 1)).Kind)
-	more, at := in.Next(0, h, &q)
+	more, at := next(in, 0, h, &q)
 	require.False(t, more)
 	require.Equal(t, int64(math.MaxInt64), at)
 	require.Equal(t, Event{Kind: EventReady, At: 1000, Cookie: 99}, answer(t, in, &b, bad(&b, RCBadAddr, 1)))
-	more, _ = in.Next(1000, h, &q)
+	more, _ = next(in, 1000, h, &q)
 	require.True(t, more)
 	require.Equal(t, OpcodeMsgError, q.Request.Opcode)
 	require.True(t, q.Request.Flags.Has(FlagEOM))
 	require.Equal(t, a.Request.MessageID, q.Request.MessageID)
-	_, err := in.RxRsp(0, a.Packet, nil)
-	require.ErrorIs(t, err, ErrStale, "answered before")
-	more, _ = in.Next(1000, h, &b)
+	require.ErrorIs(t, in.RxRsp(0, a.Packet, nil, &Event{}), ErrStale, "answered before")
+	more, _ = next(in, 1000, h, &b)
 	require.False(t, more, "one notice")
 	require.Equal(t, Outcome{Status: StatusFailed, Code: RCPermViolation}, answer(t, in, &q, ok(&q)).Outcome)
 }
@@ -235,8 +338,7 @@ func TestInitiatorBadGeneration(t *testing.T) {
 	require.Len(t, again, 4)
 	require.Equal(t, Generation(1), again[0].Request.Generation)
 	require.Equal(t, MessageID(2), again[0].Request.MessageID, "the target may know the old one as failed")
-	_, err := in.RxRsp(0, qs[0].Packet, nil)
-	require.ErrorIs(t, err, ErrStale, "of the first attempt")
+	require.ErrorIs(t, in.RxRsp(0, qs[0].Packet, nil, &Event{}), ErrStale, "of the first attempt")
 	var ev Event
 	for i := range again {
 		ev = answer(t, in, &again[i], bad(&again[i], RCBadGeneration, 1))
@@ -270,8 +372,8 @@ func TestInitiatorNoMatchBacksOff(t *testing.T) {
 		for {
 			q := sendAll(in, now, h)
 			require.Len(t, q, 1)
-			ev, err := in.RxRsp(now, q[0].Packet, bad(&q[0], code, 1))
-			require.NoError(t, err)
+			var ev Event
+			require.NoError(t, in.RxRsp(now, q[0].Packet, bad(&q[0], code, 1), &ev))
 			if ev.Kind == EventDone {
 				require.Equal(t, Outcome{Status: StatusFailed, Code: code, Retries: 5}, ev.Outcome)
 				break
@@ -317,33 +419,29 @@ func TestInitiatorModifiedLength(t *testing.T) {
 func TestInitiatorPDSError(t *testing.T) {
 	in := newInitiator(t)
 	h := start(t, in, seedWrite())
-	var a, b TxReq
-	in.Next(0, h, &a)
-	in.Next(0, h, &b)
-	ev, err := in.Error(0, a.Packet, 11)
-	require.NoError(t, err)
+	var a, b sentReq
+	next(in, 0, h, &a)
+	next(in, 0, h, &b)
+	var ev Event
+	require.NoError(t, in.Error(0, a.Packet, 11, &ev))
 	require.Equal(t, EventNone, ev.Kind)
-	ev, err = in.Error(0, b.Packet, 12)
-	require.NoError(t, err)
+	require.NoError(t, in.Error(0, b.Packet, 12, &ev))
 	require.Equal(t, Outcome{Status: StatusPDS, Cause: 11}, ev.Outcome, "no notice on a PDC that is gone; the first cause")
-	_, err = in.Error(0, b.Packet, 12)
-	require.ErrorIs(t, err, ErrStale)
+	require.ErrorIs(t, in.Error(0, b.Packet, 12, &ev), ErrStale)
 }
 
 func TestInitiatorCancel(t *testing.T) {
 	in := newInitiator(t)
 	h := start(t, in, seedWrite())
-	ev, err := in.Cancel(0, h)
-	require.NoError(t, err)
+	var ev Event
+	require.NoError(t, in.Cancel(0, h, &ev))
 	require.Equal(t, Outcome{Status: StatusFailed, Code: RCCancelled}, ev.Outcome)
-	_, err = in.Cancel(0, h)
-	require.ErrorIs(t, err, ErrStale)
+	require.ErrorIs(t, in.Cancel(0, h, &ev), ErrStale)
 
 	h = start(t, in, seedWrite())
-	var q TxReq
-	in.Next(0, h, &q)
-	ev, err = in.Cancel(0, h)
-	require.NoError(t, err)
+	var q sentReq
+	next(in, 0, h, &q)
+	require.NoError(t, in.Cancel(0, h, &ev))
 	require.Equal(t, EventNone, ev.Kind)
 	require.Equal(t, EventReady, answer(t, in, &q, ok(&q)).Kind)
 	require.Len(t, sendAll(in, 1000, h), 1)
@@ -399,29 +497,23 @@ func TestInitiatorReadByReturnData(t *testing.T) {
 		require.Equal(t, uint32(i)*4096, q.Request.MessageOffset)
 		require.Equal(t, EventNone, answer(t, in, &q, nil).Kind, "the data is still to come")
 	}
-	_, err := in.RxData(0, data(16384, 1))
-	require.ErrorIs(t, err, ErrRange)
-	_, err = in.RxData(0, data(math.MaxUint32, 2))
-	require.ErrorIs(t, err, ErrRange)
+	var ev Event
+	require.ErrorIs(t, in.RxData(0, data(16384, 1), &ev), ErrRange)
+	require.ErrorIs(t, in.RxData(0, data(math.MaxUint32, 2), &ev), ErrRange)
 	wrong := data(0, 1)
 	wrong.ReadRequestID = 2
-	_, err = in.RxData(0, wrong)
-	require.ErrorIs(t, err, ErrStale)
+	require.ErrorIs(t, in.RxData(0, wrong, &ev), ErrStale)
 	wrong = data(0, 1)
 	wrong.JobID = 1
-	_, err = in.RxData(0, wrong)
-	require.ErrorIs(t, err, ErrStale)
+	require.ErrorIs(t, in.RxData(0, wrong, &ev), ErrStale)
 	for i := range uint32(3) {
-		ev, err := in.RxData(0, data((i+1)*4096, 4096))
-		require.NoError(t, err)
+		require.NoError(t, in.RxData(0, data((i+1)*4096, 4096), &ev))
 		require.Equal(t, Event{Cookie: 99, DataOffset: (i + 1) * 4096, DataLength: 4096}, ev)
 	}
-	ev, err := in.RxData(0, data(0, 4096))
-	require.NoError(t, err)
+	require.NoError(t, in.RxData(0, data(0, 4096), &ev))
 	require.Equal(t, EventDone, ev.Kind)
 	require.Equal(t, Outcome{Status: StatusOK, Length: 16384}, ev.Outcome)
-	_, err = in.RxData(0, data(0, 4096))
-	require.ErrorIs(t, err, ErrStale, "completed once")
+	require.ErrorIs(t, in.RxData(0, data(0, 4096), &ev), ErrStale, "completed once")
 }
 
 // A target that sends the same bytes again cannot make up for those missing.
@@ -435,12 +527,10 @@ func TestInitiatorRefusesMoreDataThanAskedFor(t *testing.T) {
 		JobID: seedJob, ReadRequestID: 1, PayloadLength: 4096, MessageOffset: 4096,
 	}
 	for range 4 {
-		_, err := in.RxData(0, &y)
-		require.NoError(t, err)
+		require.NoError(t, in.RxData(0, &y, &Event{}))
 	}
 	y.PayloadLength = 1
-	_, err := in.RxData(0, &y)
-	require.ErrorIs(t, err, ErrRange)
+	require.ErrorIs(t, in.RxData(0, &y, &Event{}), ErrRange)
 }
 
 func TestInitiatorReadByAckData(t *testing.T) {
@@ -474,8 +564,8 @@ func TestInitiatorAtomic(t *testing.T) {
 	o.Swap = CompareSwap{Atomic: Atomic{Opcode: AtomicSwapEqual, Type: TypeUint64}, Compare: Operand{Lo: 1}, Swap: Operand{Lo: 2}}
 	q := sendAll(in, 0, start(t, in, o))[0]
 	require.Zero(t, q.Length, "operands are in the extension")
-	require.Equal(t, 80, q.Request.Len())
-	require.Len(t, q.Request.AppendTo(nil), 80)
+	require.Equal(t, uint8(80), q.Header)
+	require.Equal(t, o.Swap, q.Request.Swap)
 	y := &Reply{
 		Form: FormResponseData, Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK},
 		JobID: seedJob, ReadRequestID: 1, PayloadLength: 8, ModifiedLength: 8,
@@ -498,8 +588,7 @@ func TestInitiatorUnreliableModes(t *testing.T) {
 	o.Mode, o.Length = ModeRUDI, 100
 	q = sendAll(in, 0, start(t, in, o))[0]
 	require.Equal(t, EventDone, answer(t, in, &q, ok(&q)).Kind)
-	_, err := in.RxRsp(0, q.Packet, ok(&q))
-	require.ErrorIs(t, err, ErrStale, "the answer to the repetition")
+	require.ErrorIs(t, in.RxRsp(0, q.Packet, ok(&q), &Event{}), ErrStale, "the answer to the repetition")
 }
 
 func TestInitiatorCountsForeignResponses(t *testing.T) {
@@ -516,21 +605,27 @@ func TestInitiatorCountsForeignResponses(t *testing.T) {
 func TestInitiatorAllocs(t *testing.T) {
 	in := newInitiator(t)
 	o := seedWrite()
-	var q [4]TxReq
+	var q TxReq
+	var packets [4]PacketHandle
+	b := make([]byte, 0, StandardLen)
 	y := Reply{Form: FormResponse, Verdict: Verdict{ReturnCode: RCOK}, JobID: seedJob}
 	alloctest.Zero(t, "write", func() {
 		h, err := in.Start(o)
 		if err != nil {
 			panic(err)
 		}
-		for i := range q {
-			if ok, _ := in.Next(0, h, &q[i]); !ok {
+		for i := range packets {
+			if ok, _ := in.Next(0, h, &q); !ok {
 				panic("no packet")
+			}
+			packets[i] = q.Packet
+			if _, ok := in.AppendHeader(b, q.Packet, &q); !ok {
+				panic("no header")
 			}
 		}
 		var ev Event
-		for i := range q {
-			if ev, err = in.RxRsp(0, q[i].Packet, &y); err != nil {
+		for _, p := range packets {
+			if err := in.RxRsp(0, p, &y, &ev); err != nil {
 				panic(err)
 			}
 		}

@@ -83,41 +83,25 @@ func (o *Operation) Packets(mtu uint32) uint32 {
 	return uint32(max(1, (uint64(o.Length)+uint64(mtu)-1)/uint64(mtu)))
 }
 
-// Packet fills in the header of packet i, of 0 to Packets-1, and returns which
-// bytes of the message are its payload. A read has none: there they are what the
-// packet asks for, n counting no payload but an answer. All headers of a message
-// have one size.
-func (o *Operation) Packet(mtu, i uint32, id MessageID, r *Request) (off, n uint32) {
-	off = i * mtu
-	n = min(mtu, o.Length-off)
-	r.Form = o.Form
-	if r.Form == 0 {
-		r.Form = FormStandard
+// form returns the form of the headers, all of which have one size.
+func (o *Operation) form() Form {
+	if o.Form == 0 {
+		return FormStandard
 	}
+	return o.Form
+}
+
+// request fills in the header of the first packet, but for EOM and message_id.
+func (o *Operation) request(r *Request) {
+	r.Form = o.form()
 	r.Standard = Standard{
 		Common: Common{
-			Opcode: o.Opcode, Flags: o.flags(), Generation: o.Generation,
+			Opcode: o.Opcode, Flags: o.flags() | FlagSOM, Generation: o.Generation,
 			PIDonFEP: o.PID, Index: o.Index, JobID: o.Job,
 		},
-		MessageID: id, Initiator: o.Initiator, RequestLength: o.Length,
-		BufferOffset: o.BufferOffset, Key: o.Key,
+		Initiator: o.Initiator, RequestLength: o.Length, BufferOffset: o.BufferOffset, Key: o.Key, HeaderData: o.HeaderData,
 	}
-	if i == 0 {
-		r.Flags |= FlagSOM
-		r.HeaderData = o.HeaderData
-	} else {
-		r.PayloadLength, r.MessageOffset = uint16(n), off
-	}
-	if off+n == o.Length {
-		r.Flags |= FlagEOM
-	}
-	if i > 0 {
-		r.Flags &^= FlagHD // only the first packet has header data
-	}
-	if o.Opcode.IsAtomic() {
-		r.Swap = o.Swap
-	}
-	return off, n
+	r.Swap = o.Swap
 }
 
 func (o *Operation) flags() (f Flags) {
