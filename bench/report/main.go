@@ -6,8 +6,8 @@
 //	go run ./bench/report -md bench/RESULTS.md -svg bench/results.svg -raw /tmp/raw
 //	go run ./bench/report -from /tmp/raw -md README.md  the same figures again
 //
-// What is compared with what, and the goals, are in pairs.go. A ratio is that of
-// the medians; the range beside it is that of the ratios of each round. A goal
+// What is compared with what, and the goals, are in pairs.go. A ratio is the median
+// of the ratios of each round; the range beside it is theirs. A goal
 // that is missed is printed and changes nothing: the command fails only when a
 // benchmark does not build or does not run.
 package main

@@ -27,7 +27,7 @@ func markdown(a about, rows []row) string {
 		}
 		fmt.Fprintf(&b, "| %s | %s | `%s` | %s | %s | %s | %s |\n", what, ours, r.against(), span(r.theirs), ratio(r), goal(r), r.verdict())
 	}
-	fmt.Fprintf(&b, "\n%s\n\nMedians of %d rounds with the least and the largest value; a ratio is that of the medians, its range that of single rounds. %s.\n\n    %s\n",
+	fmt.Fprintf(&b, "\n%s\n\nMedians of %d rounds with the least and the largest value; a ratio is the median of the rounds' own. %s.\n\n    %s\n",
 		summary(rows), a.Rounds, a, a.Command)
 	return b.String()
 }

@@ -10,7 +10,7 @@ const (
 )
 
 // A rival is the other half of a comparison. Goal is the largest ratio of our
-// median to its median that is wanted; 0 is none, the ratio is information.
+// time to its time that is wanted; 0 is none, the ratio is information.
 type rival struct {
 	kind kind
 	name string
@@ -137,6 +137,39 @@ var jobs = []job{
 		floor("Admit/floor-cas/parallel", 0),
 		peer("Admit/mutex/parallel", 0),
 		peer("Admit/semaphore/parallel", 0)}},
+	{"merge a SACK of 64 bits at the source", "SendWindow/op=merge/new=16", []rival{
+		floor("Sender/floor-merge-64-packets", 2)}},
+	{"source path: an ACK in, a packet out, 1 PDC", "SourcePath/pdcs=1/packets-per-ack=1/signals=clean/batch=1", []rival{
+		floor("FloorPath/pdcs=1/send+source", 1.5)}},
+	{"source path, 1k PDCs", "SourcePath/pdcs=1024/packets-per-ack=1/signals=clean/batch=1", []rival{
+		floor("FloorPath/pdcs=1024/send+source", 1.5)}},
+	{"source path, 1k PDCs, marked, late and trimmed packets", "SourcePath/pdcs=1024/packets-per-ack=1/signals=mixed/batch=1", []rival{
+		own("SourcePath/pdcs=1024/packets-per-ack=1/signals=clean/batch=1", 0)}},
+	{"source path, 1k PDCs, an ACK for four packets", "SourcePath/pdcs=1024/packets-per-ack=4/signals=clean/batch=1", []rival{
+		floor("FloorPath/pdcs=1024/send+source", 1.5)}},
+	{"source path, every PDCID, 32 ACKs at a time", "SourcePath/pdcs=65534/packets-per-ack=1/signals=clean/batch=32", []rival{
+		floor("FloorPath/pdcs=65536/send+source-by-32", 1.5),
+		own("SourcePath/pdcs=65534/packets-per-ack=1/signals=clean/batch=1", 0.65)}},
+	{"source path, 1k PDCs, on one core", "SourcePathCores/cores=1", []rival{
+		floor("FloorPathCores/cores=1", 0)}},
+	{"source path, 1k PDCs, on each of two cores", "SourcePathCores/cores=2", []rival{
+		floor("FloorPathCores/cores=2", 0),
+		own("SourcePathCores/cores=1", 0)}},
+	{"send path, 1 PDC, an ACK for 32 packets", "SendPath/pdcs=1", []rival{
+		floor("FloorPath/pdcs=1/send", 2)}},
+	{"send path, 1k PDCs", "SendPath/pdcs=1024", []rival{
+		floor("FloorPath/pdcs=1024/send", 2)}},
+	{"target path: a request in, an ACK out, 1 PDC", "TargetPath/pdcs=1/packets-per-ack=1/batch=1", []rival{
+		floor("FloorPath/pdcs=1/target", 1.5)}},
+	{"target path, 1k PDCs", "TargetPath/pdcs=1024/packets-per-ack=1/batch=1", []rival{
+		floor("FloorPath/pdcs=1024/target", 1.5)}},
+	{"target path, 1k PDCs, an ACK for four packets", "TargetPath/pdcs=1024/packets-per-ack=4/batch=1", []rival{
+		floor("FloorPath/pdcs=1024/target", 1.5)}},
+	{"target path, every PDCID, 32 requests at a time", "TargetPath/pdcs=65534/packets-per-ack=1/batch=32", []rival{
+		floor("FloorPath/pdcs=65536/target-by-32", 1.5),
+		own("TargetPath/pdcs=65534/packets-per-ack=1/batch=1", 0.65)}},
+	{"grant path: a request in, the credit due out, 1k senders", "GrantPath/senders=1024", []rival{
+		own("GrantPath/senders=64", 0)}},
 	{"next event of the simulator, 1k pending", "EventQueueHold/n=1024", []rival{
 		peer("Hold/n=1024/container-heap", 0)}},
 }

@@ -82,6 +82,15 @@ func parseLine(line string) (name string, units map[string]float64, ok bool) {
 	return strings.TrimPrefix(f[0], "Benchmark"), units, true
 }
 
+// time is one measurement in nanoseconds: of a packet where the benchmark says so,
+// else of an iteration. ok is false if there is none.
+func (r *round) time(j *job, side int, name string) (v float64, ok bool) {
+	if v, ok = r.figure(j, side, name, "ns/packet"); !ok {
+		v, ok = r.figure(j, side, name, "ns/op")
+	}
+	return v, ok
+}
+
 // figure is one measurement; ok is false if there is none.
 func (r *round) figure(j *job, side int, name, unit string) (v float64, ok bool) {
 	both := r.jobs[j.ours]

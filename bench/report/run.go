@@ -20,7 +20,7 @@ type side struct {
 }
 
 var sides = [...]side{
-	{"ours", ".", []string{"./bench", "./bench/fabric"}},
+	{"ours", ".", []string{"./bench", "./bench/fabric", "./pds/pdc"}},
 	{"peers", "bench/peers", []string{"./..."}},
 }
 

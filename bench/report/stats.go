@@ -23,14 +23,16 @@ type row struct {
 	rival  rival
 	ours   spread // ns
 	theirs spread // ns
-	ratio  spread // of the medians; the range is that of the rounds' own ratios
+	ratio  spread // of each round
 	rounds int    // with both figures
 	within int    // rounds whose own ratio met the goal
 	allocs float64
 	missed []string // benchmarks without a figure
 }
 
-// isMet compares the ratio of the medians with the goal.
+// isMet compares the median of the rounds' ratios with the goal. Both sides of a
+// round are measured within seconds of each other, so that a change of the
+// machine's speed from round to round drops out.
 func (r *row) isMet() bool { return r.ratio.median <= r.rival.goal }
 
 // verdict says how the comparison went; it is information, never a failure. If
@@ -63,15 +65,14 @@ func rowsOf(jobs []job, rounds []round) (rows []row) {
 }
 
 func compare(j *job, r rival, rounds []round) row {
-	const ns = "ns/op"
 	out := row{job: j, rival: r}
 	var ours, theirs, ratios []float64
 	for i := range rounds {
-		a, ok := rounds[i].figure(j, 0, j.ours, ns)
+		a, ok := rounds[i].time(j, 0, j.ours)
 		if ok {
 			ours = append(ours, a)
 		}
-		b, ok2 := rounds[i].figure(j, sideOf(r.kind), r.name, ns)
+		b, ok2 := rounds[i].time(j, sideOf(r.kind), r.name)
 		if ok2 {
 			theirs = append(theirs, b)
 		}
@@ -90,9 +91,6 @@ func compare(j *job, r rival, rounds []round) row {
 	}
 	if len(theirs) == 0 {
 		out.missed = append(out.missed, r.name)
-	}
-	if out.rounds > 0 {
-		out.ratio.median = out.ours.median / out.theirs.median
 	}
 	return out
 }
