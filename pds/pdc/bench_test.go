@@ -47,9 +47,8 @@ func BenchmarkSendWindow(b *testing.B) {
 			a.SACK = 0x5555555555555555 << (i & 1)
 			w.merge(m, i&^31%896, &a, &r)
 			if i%28 == 27 {
-				clear(w.acked[:])
 				for k := range m.chunk {
-					m.chunk[k].flight = ^uint64(0)
+					m.chunk[k].acked, m.chunk[k].flight = 0, ^uint64(0)
 				}
 			}
 			i++

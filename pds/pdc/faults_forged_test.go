@@ -38,7 +38,7 @@ func TestFaultF2SACKBeyondNext(t *testing.T) {
 	r, _ := g.give(wire{from: g.b, b: a.AppendTo(nil)})
 	require.NoError(t, r.Err)
 	p := g.a.m.get(g.h)
-	require.Equal(t, []bool{false, true, false}, []bool{p.tx.hasArrived(p.tx.base), p.tx.hasArrived(p.tx.base + 1), p.tx.hasArrived(p.tx.next)})
+	require.Equal(t, []bool{false, true, false}, []bool{p.tx.hasArrived(g.a.m.mem, p.tx.base), p.tx.hasArrived(g.a.m.mem, p.tx.base+1), p.tx.hasArrived(g.a.m.mem, p.tx.next)})
 }
 
 func TestFaultF4ClearBeyondReceived(t *testing.T) {

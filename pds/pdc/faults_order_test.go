@@ -86,9 +86,9 @@ func TestFaultR3ReorderedBeyondABitmap(t *testing.T) {
 	hole := p.tx.base
 	g.giveAll(g.giveAll(ws[1:]))
 	for off := hole + 1; off != p.tx.next; off++ {
-		require.True(t, p.tx.hasArrived(off), "PSN %d", off)
+		require.True(t, p.tx.hasArrived(g.a.m.mem, off), "PSN %d", off)
 	}
-	require.False(t, p.tx.hasArrived(hole))
+	require.False(t, p.tx.hasArrived(g.a.m.mem, hole))
 	g.wait(1_100_000)
 	again := filterData(g.send(g.a))
 	require.Len(t, again, 1, "the hole does not starve")

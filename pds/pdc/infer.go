@@ -75,7 +75,7 @@ func (m *Manager) inferLosses(now int64, p *PDC, c *ccc.Context) {
 		if off, ok = p.tx.find(m.mem, off, standingOut); !ok || int32(off-end) >= 0 {
 			break
 		}
-		if pkt := p.tx.packet(m.mem, off); p.tx.hasArrived(off) || pkt.sends != 1 || pkt.kind.control() {
+		if pkt := p.tx.packet(m.mem, off); p.tx.hasArrived(m.mem, off) || pkt.sends != 1 || pkt.kind.control() {
 			continue
 		}
 		m.stats.Inferred++

@@ -9,10 +9,14 @@ import (
 )
 
 func TestLayout(t *testing.T) {
-	require.LessOrEqual(t, unsafe.Sizeof(PDC{}), uintptr(512), "both directions with a bitmap of 1024 each")
+	require.LessOrEqual(t, unsafe.Sizeof(PDC{}), uintptr(512), "both directions; with a bitmap of 1024 for what arrives")
 	require.Equal(t, uintptr(32), unsafe.Sizeof(packet{}))
 	if unsafe.Sizeof(uintptr(0)) == 8 { // a 32-bit machine aligns 64-bit words less
 		require.Zero(t, unsafe.Sizeof(chunk{})%64)
+		require.Zero(t, unsafe.Sizeof(PDC{})%128, "pairs of cache lines")
+		require.EqualValues(t, 64, unsafe.Offsetof(PDC{}.tx))
+		require.EqualValues(t, 128, unsafe.Offsetof(PDC{}.tx)+unsafe.Offsetof(SendWindow{}.chunk)+16, "the rest of a source is in its first two lines")
+		require.EqualValues(t, 192, unsafe.Offsetof(PDC{}.rx))
 	}
 	t.Logf("PDC %d bytes: RecvWindow %d, SendWindow %d; packet %d, response %d, event %d", unsafe.Sizeof(PDC{}),
 		unsafe.Sizeof(RecvWindow{}), unsafe.Sizeof(SendWindow{}), unsafe.Sizeof(packet{}), unsafe.Sizeof(response{}), unsafe.Sizeof(Event{}))

@@ -165,21 +165,6 @@ func (m *Manager) FreeChunks() int { return m.mem.FreeChunks() }
 // Event takes the oldest event out of the ring, false if there is none.
 func (m *Manager) Event() (Event, bool) { return m.mem.events.pop() }
 
-// Touch loads what the packets of a batch will need, so that the misses of the
-// cache overlap: worth a pass over 16 to 32 packets ahead when thousands of PDCs
-// are in use. The result means nothing.
-func (m *Manager) Touch(in []In) (t uint64) {
-	for i := range in {
-		if b := in[i].Packet; len(b) >= pds.AckLen {
-			if id := int(b[10])<<8 | int(b[11]); id < len(m.pdc) {
-				p := &m.pdc[id]
-				t += uint64(p.state) + p.rx.ring[p.rx.edge/64%ringWords] + p.tx.acked[p.tx.base/64%ringWords] + uint64(p.tx.start)
-			}
-		}
-	}
-	return t
-}
-
 // Info is a look at one PDC.
 type Info struct {
 	State        State

@@ -39,8 +39,9 @@ type chunk struct {
 	released uint64 // its response, or word that there is none, has been given up
 	flight   uint64 // congestion control counts it as in flight
 	queued   uint64 // waits for (re)transmission
+	acked    uint64 // the target has it
 	next     uint32 // next free chunk
-	_        [4]uint64
+	_        [3]uint64
 	pkt      [chunkLen]packet
 }
 
@@ -93,7 +94,7 @@ func (m *Memory) takeChunk() uint16 {
 	}
 	c := &m.chunk[i]
 	m.freeChunk = c.next
-	c.released, c.flight, c.queued = 0, 0, 0
+	c.released, c.flight, c.queued, c.acked = 0, 0, 0, 0
 	m.freeCount--
 	return uint16(i)
 }

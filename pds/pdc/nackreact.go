@@ -99,12 +99,12 @@ func (m *Manager) nackRetx(now int64, p *PDC, off uint32, n *pds.Nack) error {
 // nackForget sends a packet again although a SACK said that it had arrived: the
 // target does not have it, or has it and cannot repeat the response otherwise.
 func (m *Manager) nackForget(now int64, p *PDC, off uint32, n *pds.Nack) error {
-	if !p.tx.hasArrived(off) {
+	if !p.tx.hasArrived(m.mem, off) {
 		return m.nackAgain(now, p, off, n, now)
 	}
 	c, i := p.tx.at(m.mem, off)
 	p.tx.unqueue(c, 1<<i) // no need to ask again
-	p.tx.forget(off)
+	p.tx.forget(m.mem, off)
 	if pkt := &c.pkt[i]; !pkt.kind.control() {
 		// Back into flight for a moment, so that the refusal finds it there.
 		m.cc.OnNewData(ccc.Handle(p.handle), now, int64(pkt.size))
@@ -116,7 +116,7 @@ func (m *Manager) nackForget(now int64, p *PDC, off uint32, n *pds.Nack) error {
 
 // nackAgain queues a refused packet, or gives up.
 func (m *Manager) nackAgain(now int64, p *PDC, off uint32, n *pds.Nack, at int64) error {
-	if p.tx.waiting(m.mem, off) || p.tx.hasArrived(off) {
+	if p.tx.waiting(m.mem, off) || p.tx.hasArrived(m.mem, off) {
 		return ErrStale
 	}
 	pkt := p.tx.packet(m.mem, off)
@@ -174,7 +174,7 @@ func (m *Manager) rewind(now int64, p *PDC, off uint32, n *pds.Nack) {
 		if off, ok = p.tx.find(m.mem, off, standingOut); !ok {
 			return
 		}
-		if !p.tx.hasArrived(off) {
+		if !p.tx.hasArrived(m.mem, off) {
 			m.takeBack(now, p, off, now, n)
 		}
 		off++

@@ -26,40 +26,47 @@ const (
 // A PDC is one packet delivery context: both directions, at either end. It is a
 // value without pointers, to lie in a slab; see [Manager] for its rules. Single
 // writer.
+//
+// Its fields are in the order of cache lines: a source needs the first three, a
+// target the first four, of which two in turn are neighbours that a processor
+// fetches together.
 type PDC struct {
 	handle Handle
 	peerID pds.PDCID // 0 until it is known
 	state  State
 	tc     uint8
-	flags  pdcFlags
-	ctl    ctlFlags
 
+	flags             pdcFlags
+	ctl               ctlFlags
 	nextData, nextCtl uint16 // links of the manager's lists, by slot
 
-	openMsgs uint16
+	peer        Addr
+	activeAt    int64      // last packet in or out
+	timerAt     int64      // what the wheel has for this PDC
+	unsubmitted int64      // announced and not submitted, nominal bytes
+	cc          ccc.Handle // congestion control context, 0 none
+	openMsgs    uint16
+	stalls      uint8 // attempts to move the peer's CACK since it moved
+
+	tx SendWindow
+
+	local    Addr
+	auxAt    int64 // close request, PENDING, clear or stall timer, by state
+	resp     respList
+	rcvd     uint32 // nominal bytes received modulo 2^32, for rcvd_bytes
+	ackBytes uint32 // ack_gen_count
 	locks    uint16
 	opaque   uint16 // of the last probe
-	stalls   uint8  // attempts to move the peer's CACK since it moved
-
-	rcvd     uint32     // nominal bytes received modulo 2^32, for rcvd_bytes
-	ackBytes uint32     // ack_gen_count
-	closePSN pds.PSN    // of CLOSE_CMD
-	recover  pds.PSN    // end of the recovery, when recovering
-	cc       ccc.Handle // congestion control context, 0 none
-	resp     respList
-
-	timerAt     int64 // what the wheel has for this PDC
-	auxAt       int64 // close request, PENDING, clear or stall timer, by state
-	gapAt       int64 // last ROD_OOO sent, last go-back made
-	probeAt     int64 // next probe
-	probed      int64 // the last probe left then; 0 none
-	activeAt    int64 // last packet in or out
-	unsubmitted int64 // announced and not submitted, nominal bytes
-
-	peer, local Addr
 
 	rx RecvWindow
-	tx SendWindow
+
+	gapAt    int64   // last ROD_OOO sent, last go-back made
+	probeAt  int64   // next probe
+	probed   int64   // the last probe left then; 0 none
+	closePSN pds.PSN // of CLOSE_CMD
+	recover  pds.PSN // end of the recovery, when recovering
+
+	_ [8]byte
 }
 
 func (p *PDC) is(f pdcFlags) bool { return p.flags&f != 0 }

@@ -22,7 +22,7 @@ var (
 //	base <= next <= tail <= base+MaxRange      (offsets from start)
 //	[base, next) sent and not released, [next, tail) not sent yet
 //	CLEAR_tx = base-1
-//	bit x%1024 of acked is set iff x in [base, next) has arrived or is released
+//	bit x%64 of acked of x's chunk is set iff x in [base, next) has arrived or is released
 //
 // Released means that the layer above has got the response, or the word that
 // there is none; arrived only that the target has the packet: it may hold a
@@ -45,7 +45,6 @@ type SendWindow struct {
 	rtoAt   int64 // no timeout is due before
 	rtxAt   int64 // no packet that waits may go before
 	chunk   [ringWords]uint16
-	acked   [ringWords]uint64
 }
 
 // Init makes w the window of a direction that starts at start.
@@ -165,7 +164,7 @@ func (w *SendWindow) dropTo(m *Memory, off uint32) {
 		k := w.base / chunkLen % ringWords
 		c, mask, end := w.span(m, w.base, off)
 		c.released &^= mask
-		w.acked[k] &^= mask
+		c.acked &^= mask
 		w.base = end
 		// The word's place in the ring may already hold packets of the next lap.
 		if end%chunkLen == 0 && int32(w.tail-end) <= MaxRange-chunkLen {
@@ -201,5 +200,4 @@ func (w *SendWindow) free(m *Memory) {
 	}
 	w.base, w.next = w.tail, w.tail
 	w.queued, w.rtoAt, w.rtxAt = 0, never, never
-	clear(w.acked[:])
 }

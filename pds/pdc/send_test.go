@@ -175,7 +175,7 @@ func (g *sendRig) check() {
 	for x := g.d.base; x < g.d.next; x++ {
 		c, i := g.w.at(g.m, uint32(x))
 		want := [...]bool{g.d.released[x], g.d.flight[x], g.d.queued[x], g.d.arrived[x]}
-		have := [...]bool{c.released>>i&1 != 0, c.flight>>i&1 != 0, c.queued>>i&1 != 0, g.w.hasArrived(uint32(x))}
+		have := [...]bool{c.released>>i&1 != 0, c.flight>>i&1 != 0, c.queued>>i&1 != 0, g.w.hasArrived(g.m, uint32(x))}
 		if want != have {
 			require.Equal(g.t, want, have, "offset %d", x)
 		}

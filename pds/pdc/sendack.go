@@ -75,7 +75,7 @@ func (w *SendWindow) ackOne(m *Memory, owner Handle, off uint32, a *Ack, r *Acke
 		r.RTT = max(a.Now-pkt.sentAt, 1)
 	}
 	r.Entropy, r.Known = pkt.entropy, true
-	w.arrived(c, off/chunkLen%ringWords, bit, r)
+	w.arrived(c, bit, r)
 	w.unqueue(c, bit)
 	c.released |= bit
 	if !pkt.kind.control() {
@@ -89,7 +89,7 @@ func (w *SendWindow) releaseTo(m *Memory, owner Handle, end uint32, r *Acked) {
 	for off := w.base; off != end; {
 		c, mask, next := w.span(m, off, end)
 		todo := mask &^ c.released
-		w.arrived(c, off/chunkLen%ringWords, todo, r)
+		w.arrived(c, todo, r)
 		w.unqueue(c, todo)
 		first := off - off%chunkLen
 		for ; todo != 0; todo &= todo - 1 {
@@ -116,15 +116,20 @@ func (w *SendWindow) merge(m *Memory, off uint32, a *Ack, r *Acked) {
 	} else if ahead < sackBits {
 		sack &= 1<<uint32(ahead) - 1
 	}
-	k, s := off/chunkLen%ringWords, off%chunkLen
-	if lo := sack << s &^ w.acked[k]; lo != 0 {
-		w.retime(&m.chunk[w.chunk[k]], lo, a.Now)
-		w.arrived(&m.chunk[w.chunk[k]], k, lo, r)
+	s := off % chunkLen
+	w.mergeWord(m, off, sack<<s, a.Now, r)
+	w.mergeWord(m, off+chunkLen, sack>>(chunkLen-s), a.Now, r)
+}
+
+// mergeWord is merge for the packets of one chunk, that of off.
+func (w *SendWindow) mergeWord(m *Memory, off uint32, sack uint64, now int64, r *Acked) {
+	if sack == 0 {
+		return
 	}
-	k = (k + 1) % ringWords
-	if hi := sack >> (chunkLen - s) &^ w.acked[k]; hi != 0 {
-		w.retime(&m.chunk[w.chunk[k]], hi, a.Now)
-		w.arrived(&m.chunk[w.chunk[k]], k, hi, r)
+	c, _ := w.at(m, off)
+	if fresh := sack &^ c.acked; fresh != 0 {
+		w.retime(c, fresh, now)
+		w.arrived(c, fresh, r)
 	}
 }
 
@@ -141,9 +146,9 @@ func (w *SendWindow) retime(c *chunk, bits64 uint64, now int64) {
 
 // arrived notes that the target has the packets of bits, and counts those that
 // nobody has counted.
-func (w *SendWindow) arrived(c *chunk, k uint32, bits64 uint64, r *Acked) {
-	fresh := bits64 &^ w.acked[k]
-	w.acked[k] |= fresh
+func (w *SendWindow) arrived(c *chunk, bits64 uint64, r *Acked) {
+	fresh := bits64 &^ c.acked
+	c.acked |= fresh
 	flight := fresh & c.flight
 	c.flight &^= flight
 	r.Packets += int32(bits.OnesCount64(flight))

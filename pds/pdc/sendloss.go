@@ -42,14 +42,18 @@ func (w *SendWindow) waiting(m *Memory, off uint32) bool {
 	return c.queued>>i&1 != 0
 }
 
-func (w *SendWindow) hasArrived(off uint32) bool {
-	return w.acked[off/chunkLen%ringWords]>>(off%chunkLen)&1 != 0
+// hasArrived reports whether the target has the packet at off, which is sent and
+// not below base.
+func (w *SendWindow) hasArrived(m *Memory, off uint32) bool {
+	c, i := w.at(m, off)
+	return c.acked>>i&1 != 0
 }
 
 // forget takes the word of a SACK back: the target has not got the packet, or
 // wants it again.
-func (w *SendWindow) forget(off uint32) {
-	w.acked[off/chunkLen%ringWords] &^= 1 << (off % chunkLen)
+func (w *SendWindow) forget(m *Memory, off uint32) {
+	c, i := w.at(m, off)
+	c.acked &^= 1 << i
 }
 
 // standing is what a live packet is waiting for.
@@ -70,9 +74,9 @@ func (w *SendWindow) find(m *Memory, from uint32, st standing) (uint32, bool) {
 		case standingOut:
 			set &^= c.queued
 		case standingLost:
-			set &= c.queued &^ w.acked[off/chunkLen%ringWords]
+			set &= c.queued &^ c.acked
 		case standingAsked:
-			set &= c.queued & w.acked[off/chunkLen%ringWords]
+			set &= c.queued & c.acked
 		}
 		if set != 0 {
 			return off - off%chunkLen + uint32(bits.TrailingZeros64(set)), true
@@ -129,7 +133,7 @@ func (w *SendWindow) resent(p *Params, m *Memory, off uint32, now int64) *packet
 	c, i := w.at(m, off)
 	bit, pkt := uint64(1)<<i, &c.pkt[i]
 	w.unqueue(c, bit)
-	if w.hasArrived(off) {
+	if w.hasArrived(m, off) {
 		pkt.dueAt = later(now, p.rto(pkt.rtos))
 		w.rtoAt = min(w.rtoAt, pkt.dueAt)
 		return pkt

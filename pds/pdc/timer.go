@@ -123,7 +123,7 @@ func (m *Manager) timeouts(now int64, p *PDC) bool {
 // has arrived.
 func (m *Manager) timedOut(now int64, p *PDC, off uint32) {
 	l := p.tx.enqueue(m.mem, off, now)
-	if p.tx.hasArrived(off) {
+	if p.tx.hasArrived(m.mem, off) {
 		m.control(p, ctlQuestion)
 		return
 	}
