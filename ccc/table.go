@@ -112,15 +112,14 @@ func (t *Table) Open(k *Key) (h Handle, opened bool, err error) {
 // the peer, name it by. The errors are [ErrNamed], [ErrUnknown] and [ErrTableFull].
 // Only the context's owner calls it.
 func (t *Table) Name(h Handle, peer netip.Addr, id uint8) error {
-	s := t.slots.Slot(h.Index())
-	if s == nil {
+	if !t.slots.Owns(h.Index()) {
 		return ErrUnknown
 	}
-	w := s.Load()
+	w := t.slots.Load(h.Index())
 	switch {
 	case !w.Live() || w.Generation() != h.Generation():
 		return ErrUnknown
-	case w.User() != 0 || !s.Update(w, 1):
+	case w.User() != 0 || !t.slots.Update(h.Index(), w, 1):
 		return ErrNamed
 	}
 	key := idKey(peer, id)
@@ -128,7 +127,7 @@ func (t *Table) Name(h Handle, peer netip.Addr, id uint8) error {
 	if err == nil && got == table.Handle(h) {
 		return nil
 	}
-	s.Update(s.Load(), 0)
+	t.slots.Update(h.Index(), t.slots.Load(h.Index()), 0)
 	if err != nil {
 		return ErrTableFull
 	}
@@ -179,7 +178,7 @@ func (t *Table) Close(h Handle) error {
 func (t *Table) All() iter.Seq[Handle] {
 	return func(yield func(Handle) bool) {
 		for n := 1; n <= t.n; n++ {
-			w := t.slots.Slot(uint16(n)).Load()
+			w := t.slots.Load(uint16(n))
 			if w.Live() && !yield(NewHandle(uint16(n), w.Generation())) {
 				return
 			}

@@ -14,7 +14,9 @@ import (
 func TestLayout(t *testing.T) {
 	require.EqualValues(t, cacheLine, unsafe.Sizeof(bucket{}))
 	require.EqualValues(t, cacheLine, unsafe.Sizeof(entry{}))
-	require.EqualValues(t, cacheLine/2, unsafe.Sizeof(Slot{}))
+	require.EqualValues(t, 8, unsafe.Sizeof(Slots{}.words[0]))
+	require.EqualValues(t, cacheLine/4, unsafe.Sizeof(Slots{}.data[0]), "never across two lines")
+	require.EqualValues(t, 32, bytesPerSlot)
 	require.GreaterOrEqual(t, unsafe.Offsetof(ring{}.tail)-unsafe.Offsetof(ring{}.head), uintptr(cacheLine))
 	require.GreaterOrEqual(t, unsafe.Offsetof(ring{}.mask)-unsafe.Offsetof(ring{}.tail), uintptr(cacheLine))
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"sync/atomic"
 	"unsafe"
 )
 
@@ -27,9 +26,9 @@ type PoolConfig struct {
 	Hold  int64  // quarantine in nanoseconds before a released id may be claimed again
 	Start uint16 // offset of the id that is claimed first, modulo Count; best random
 
-	// Slots, if given, is the array that the ids index, for pools of one id space to
-	// share; it needs First+Count elements.
-	Slots []Slot
+	// Slots, if given, is what the ids index, for pools of one id space to share; it
+	// needs First+Count of them.
+	Slots Slots
 }
 
 // Validate names the field that is out of its limits.
@@ -41,13 +40,13 @@ func (c *PoolConfig) Validate() error {
 		return fmt.Errorf("table: PoolConfig.Count is %d, want 1 to %d", c.Count, 1<<16-int(c.First))
 	case c.Hold < 0:
 		return fmt.Errorf("table: PoolConfig.Hold is %d, want at least 0", c.Hold)
-	case c.Slots != nil && len(c.Slots) < int(c.First)+c.Count:
-		return fmt.Errorf("table: PoolConfig.Slots has %d elements, want %d", len(c.Slots), int(c.First)+c.Count)
+	case c.Slots.Len() != 0 && c.Slots.Len() < int(c.First)+c.Count:
+		return fmt.Errorf("table: PoolConfig.Slots has %d slots, want %d", c.Slots.Len(), int(c.First)+c.Count)
 	}
 	return nil
 }
 
-// A Pool hands out 16-bit ids and keeps a [Slot] for each. Any goroutine may call
+// A Pool hands out 16-bit ids and keeps a slot for each, see [Slots]. Any goroutine may call
 // any method; none waits.
 //
 //	free --Claim--> claimed --Publish--> live --Release(now)--> quarantined
@@ -62,58 +61,25 @@ func (c *PoolConfig) Validate() error {
 // Ids come back in the order in which they were released. An id is never handed
 // out before its time, however great the demand.
 type Pool struct {
+	Slots
 	first uint16
 	count uint16
 	hold  int64
-	slots []Slot // by id
 	free  *ring
 	held  *ring
 }
-
-// A Slot is what a look-up by id reads: the generation, and room for the identity
-// of whoever is at the other end. Two share a cache line.
-//
-// The holder of a claimed id writes Data, then [Pool.Publish] stores the word.
-// A reader loads the word, then Data, then the word again, and trusts Data only
-// if both words are equal.
-type Slot struct {
-	word  atomic.Uint64 // the user's 48 bits, generation 16
-	until atomic.Int64  // end of the quarantine, written before the id enters it
-	Data  [2]atomic.Uint64
-}
-
-// Load returns the generation and the user's 48 bits.
-func (s *Slot) Load() SlotWord { return SlotWord(s.word.Load()) }
-
-// Update replaces the user's 48 bits of the life that w was read from; false if
-// the word has changed since.
-func (s *Slot) Update(w SlotWord, user uint64) bool {
-	return s.word.CompareAndSwap(uint64(w), user<<16|uint64(w)&0xffff)
-}
-
-// A SlotWord is a slot's word at one instant.
-type SlotWord uint64
-
-// Generation of the id; odd while it is live.
-func (w SlotWord) Generation() uint16 { return uint16(w) }
-
-// Live reports whether the id was live.
-func (w SlotWord) Live() bool { return w&1 != 0 }
-
-// User is the 48 bits given to Publish or Update.
-func (w SlotWord) User() uint64 { return uint64(w) >> 16 }
 
 // NewPool makes a pool with every id free.
 func NewPool(c PoolConfig) (*Pool, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if c.Slots == nil {
-		c.Slots = make([]Slot, int(c.First)+c.Count)
+	if c.Slots.Len() == 0 {
+		c.Slots = NewSlots(int(c.First) + c.Count)
 	}
 	p := &Pool{
 		first: c.First, count: uint16(c.Count), hold: c.Hold,
-		slots: c.Slots, free: newRing(c.Count), held: newRing(c.Count),
+		Slots: c.Slots, free: newRing(c.Count), held: newRing(c.Count),
 	}
 	for i := range c.Count {
 		p.free.push(c.First + uint16((i+int(c.Start))%c.Count))
@@ -131,19 +97,19 @@ func (p *Pool) Claim() (Handle, error) {
 		}
 		return None, ErrExhausted
 	}
-	return NewHandle(id, p.slot(id).Load().Generation()+1), nil
+	return NewHandle(id, p.Load(id).Generation()+1), nil
 }
 
 // Publish begins the life of a claimed id, with 48 bits of the user's in its word.
 func (p *Pool) Publish(h Handle, user uint64) {
-	p.slot(h.Index()).word.Store(user<<16 | uint64(h.Generation()))
+	p.words[h.Index()].Store(user<<16 | uint64(h.Generation()))
 }
 
 // Return gives back at once an id that was claimed, perhaps published, but never
 // told to a peer: the loser of a race to open the same context. No quarantine. It
 // returns the slot's word as it was at the end.
 func (p *Pool) Return(h Handle) SlotWord {
-	w := p.slot(h.Index()).word.Swap(uint64(h.Generation() + 1))
+	w := p.words[h.Index()].Swap(uint64(h.Generation() + 1))
 	p.free.push(h.Index())
 	return SlotWord(w)
 }
@@ -155,14 +121,13 @@ func (p *Pool) Release(h Handle, now int64) error {
 	if !p.Owns(h.Index()) {
 		return ErrStale
 	}
-	s := p.slot(h.Index())
 	for {
-		w := s.Load()
+		w := p.Load(h.Index())
 		if w.Generation() != h.Generation() || !w.Live() {
 			return ErrStale
 		}
-		if s.word.CompareAndSwap(uint64(w), uint64(w)&^0xffff|uint64(h.Generation()+1)) {
-			s.until.Store(later(now, p.hold))
+		if p.words[h.Index()].CompareAndSwap(uint64(w), uint64(w)&^0xffff|uint64(h.Generation()+1)) {
+			p.until[h.Index()].Store(later(now, p.hold))
 			p.held.push(h.Index())
 			return nil
 		}
@@ -185,11 +150,10 @@ func (p *Pool) Expire(now int64) (Handle, bool) {
 		if !ok {
 			return None, false
 		}
-		s := p.slot(i.id())
-		due := s.until.Load() <= now
+		due := p.until[i.id()].Load() <= now
 		switch {
 		case due && p.held.take(i):
-			return NewHandle(i.id(), s.Load().Generation()-1), true
+			return NewHandle(i.id(), p.Load(i.id()).Generation()-1), true
 		case !due && p.held.holds(i):
 			return None, false
 		}
@@ -209,7 +173,7 @@ func (p *Pool) NextDue() (int64, bool) {
 		if !ok {
 			return 0, false
 		}
-		until := p.slot(i.id()).until.Load()
+		until := p.until[i.id()].Load()
 		if p.held.holds(i) {
 			return until, true
 		}
@@ -219,21 +183,11 @@ func (p *Pool) NextDue() (int64, bool) {
 // Live reports whether h is live now.
 func (p *Pool) Live(h Handle) bool {
 	return p.Owns(h.Index()) && h.Generation()&1 != 0 &&
-		p.slot(h.Index()).Load().Generation() == h.Generation()
+		p.Load(h.Index()).Generation() == h.Generation()
 }
 
 // Owns reports whether id is one of the pool's.
 func (p *Pool) Owns(id uint16) bool { return id-p.first < p.count }
-
-// Slot returns the slot of id, nil if it is not one of the pool's.
-func (p *Pool) Slot(id uint16) *Slot {
-	if !p.Owns(id) {
-		return nil
-	}
-	return &p.slots[id]
-}
-
-func (p *Pool) slot(id uint16) *Slot { return &p.slots[id] }
 
 // PoolStats counts the ids by what they are doing. While others change the pool
 // the parts may not add up; on a quiet pool they do:
@@ -244,7 +198,7 @@ type PoolStats struct{ Capacity, Free, Live, Resting int }
 func (p *Pool) Stats() PoolStats {
 	s := PoolStats{Capacity: int(p.count), Free: p.free.len(), Resting: p.held.len()}
 	for i := range int(p.count) {
-		if p.slots[int(p.first)+i].Load().Live() {
+		if p.Load(p.first + uint16(i)).Live() {
 			s.Live++
 		}
 	}
@@ -254,5 +208,5 @@ func (p *Pool) Stats() PoolStats {
 // Bytes is the memory that the pool holds, its share of the slots included.
 func (p *Pool) Bytes() int64 {
 	return int64(unsafe.Sizeof(*p)) +
-		int64(p.count)*int64(unsafe.Sizeof(Slot{})) + p.free.bytes() + p.held.bytes()
+		int64(p.count)*bytesPerSlot + p.free.bytes() + p.held.bytes()
 }

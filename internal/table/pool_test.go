@@ -52,7 +52,7 @@ func TestPoolConfigValidate(t *testing.T) {
 		{"no ids", PoolConfig{First: 1}, "Count"},
 		{"one id too many", PoolConfig{First: 2, Count: 65535}, "Count"},
 		{"negative quarantine", PoolConfig{First: 1, Count: 1, Hold: -1}, "Hold"},
-		{"slots too few", PoolConfig{First: 1, Count: 1, Slots: make([]Slot, 1)}, "Slots"},
+		{"slots too few", PoolConfig{First: 1, Count: 1, Slots: NewSlots(1)}, "Slots"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := NewPool(tc.c)
@@ -164,18 +164,17 @@ func TestPoolSlotWord(t *testing.T) {
 	p := newPool(t, PoolConfig{First: 1, Count: 1})
 	h, err := p.Claim()
 	require.NoError(t, err)
-	s := p.Slot(h.Index())
-	require.False(t, s.Load().Live(), "claimed is not visible yet")
+	id := h.Index()
+	require.False(t, p.Load(id).Live(), "claimed is not visible yet")
 	p.Publish(h, 0xabc)
-	w := s.Load()
+	w := p.Load(id)
 	require.True(t, w.Live())
 	require.EqualValues(t, 0xabc, w.User())
-	require.True(t, s.Update(w, 0xdef))
-	require.False(t, s.Update(w, 0x123), "changed since")
+	require.True(t, p.Update(id, w, 0xdef))
+	require.False(t, p.Update(id, w, 0x123), "changed since")
 	require.NoError(t, p.Release(h, 0))
-	require.EqualValues(t, 0xdef, s.Load().User(), "remembered in quarantine")
-	require.Nil(t, p.Slot(0))
-	require.Nil(t, p.Slot(2))
+	require.EqualValues(t, 0xdef, p.Load(id).User(), "remembered in quarantine")
+	require.False(t, p.Load(0).Live(), "id 0 names none")
 }
 
 func TestRingWrapsManyTimes(t *testing.T) {

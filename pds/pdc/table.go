@@ -51,7 +51,7 @@ var (
 // with it, so that late SYN packets hit it and are dropped; [Table.Reap] forgets
 // both. A stale handle or a wrong peer never matches.
 type Table struct {
-	slots    []table.Slot // by id; 0 is never live
+	slots    table.Slots // by id; 0 is never live
 	general  *table.Pool
 	reserved *table.Pool // nil without one
 	keys     *table.Map
@@ -71,8 +71,8 @@ const (
 // ByID returns the live PDC with the given id, 0 without one. It does not check
 // the peer.
 func (t *Table) ByID(id pds.PDCID) Handle {
-	if int(id) < len(t.slots) {
-		if w := t.slots[id].Load(); w.Live() {
+	if int(id) < t.slots.Len() {
+		if w := t.slots.Load(uint16(id)); w.Live() {
 			return makeHandle(id, w.Generation())
 		}
 	}
@@ -91,25 +91,25 @@ func (t *Table) pool(id pds.PDCID) *table.Pool {
 // not known any is right, and the spdcid 0 of a NACK is compared with nothing.
 // The errors are [ErrUnknown] and [ErrPeer].
 func (t *Table) Match(dpdcid pds.PDCID, source netip.Addr, spdcid pds.PDCID) (Handle, error) {
-	if int(dpdcid) >= len(t.slots) {
+	if int(dpdcid) >= t.slots.Len() {
 		return 0, ErrUnknown
 	}
-	s := &t.slots[dpdcid]
+	id, from := uint16(dpdcid), t.slots.Data(uint16(dpdcid))
 	hi, lo := table.AddrWords(source)
 	for {
-		w := s.Load()
+		w := t.slots.Load(id)
 		if !w.Live() {
 			return 0, ErrUnknown
 		}
-		right := s.Data[0].Load() == hi && s.Data[1].Load() == lo
-		if s.Load() != w {
+		right := from[0].Load() == hi && from[1].Load() == lo
+		if t.slots.Load(id) != w {
 			continue // released, or the peer became known: twice in a life at most
 		}
 		peer := pds.PDCID(w.User() & slotPeer)
 		if !right || peer != spdcid && peer != 0 && spdcid != 0 {
 			return 0, ErrPeer
 		}
-		if w.User()&(slotTarget|slotProven) == slotTarget && spdcid != 0 && !t.prove(s, w) {
+		if w.User()&(slotTarget|slotProven) == slotTarget && spdcid != 0 && !t.prove(id, w) {
 			continue
 		}
 		return makeHandle(dpdcid, w.Generation()), nil
@@ -117,31 +117,37 @@ func (t *Table) Match(dpdcid pds.PDCID, source netip.Addr, spdcid pds.PDCID) (Ha
 }
 
 // prove records that the peer of a PDC opened by SYN is where it says it is.
-func (t *Table) prove(s *table.Slot, w table.SlotWord) bool {
-	src := t.held.Source(s.Data[0].Load(), s.Data[1].Load())
+func (t *Table) prove(id uint16, w table.SlotWord) bool {
+	src := t.source(id)
 	t.proven.Take(src) // before the flag, or a release in between would give first
-	if s.Update(w, w.User()|slotProven) {
+	if t.slots.Update(id, w, w.User()|slotProven) {
 		return true
 	}
 	t.proven.Give(src)
 	return false
 }
 
+// source is who the PDC at id is charged to.
+func (t *Table) source(id uint16) table.Source {
+	from := t.slots.Data(id)
+	return t.held.Source(from[0].Load(), from[1].Load())
+}
+
 // Learn records the PDCID of the peer of h, which an initiator finds in the first
 // packet from it. It reports whether that is the peer's PDCID now: false if h has
 // gone or its peer is known under another.
 func (t *Table) Learn(h Handle, peer pds.PDCID) bool {
-	if int(h.ID()) >= len(t.slots) {
+	if int(h.ID()) >= t.slots.Len() {
 		return false
 	}
-	s := &t.slots[h.ID()]
+	id := uint16(h.ID())
 	for {
-		w := s.Load()
+		w := t.slots.Load(id)
 		known := pds.PDCID(w.User() & slotPeer)
 		switch {
 		case !w.Live() || w.Generation() != h.Generation() || known != 0 && known != peer:
 			return false
-		case known == peer || s.Update(w, w.User()|uint64(peer)):
+		case known == peer || t.slots.Update(id, w, w.User()|uint64(peer)):
 			return true
 		}
 	}
@@ -189,7 +195,7 @@ func (t *Table) Initiator(k *InitiatorKey, number int) Handle {
 // anybody. One that opens or closes meanwhile may or may not be seen.
 func (t *Table) All() iter.Seq[Handle] {
 	return func(yield func(Handle) bool) {
-		for id := range t.slots {
+		for id := range t.slots.Len() {
 			if h := t.ByID(pds.PDCID(id)); h != 0 && !yield(h) {
 				return
 			}

@@ -77,7 +77,7 @@ func NewTable(c TableConfig) (*Table, error) {
 		start = int(c.FirstID) - 1
 	}
 	ids := c.General + c.Reserved
-	slots := make([]table.Slot, ids+1)
+	slots := table.NewSlots(ids + 1)
 	general, err := table.NewPool(table.PoolConfig{
 		First: 1, Count: c.General, Hold: c.Quarantine, Start: uint16(start), Slots: slots,
 	})

@@ -63,9 +63,9 @@ func (t *Table) insertTarget(p *table.Pool, key *table.Key, peer pds.PDCID) (Han
 		t.held.Give(src)
 		return 0, false, ErrNoPDC
 	}
-	s := &t.slots[h.Index()]
-	s.Data[0].Store(key[0])
-	s.Data[1].Store(key[1])
+	from := t.slots.Data(h.Index())
+	from[0].Store(key[0])
+	from[1].Store(key[1])
 	p.Publish(h, slotTarget|uint64(peer))
 	got, err := t.keys.Insert(key, h)
 	if err == nil && got == h {
@@ -99,9 +99,9 @@ func (t *Table) OpenInitiator(now int64, k *InitiatorKey) (Handle, error) {
 	}
 	var key table.Key
 	k.fill(&key)
-	s := &t.slots[h.Index()]
-	s.Data[0].Store(key[2])
-	s.Data[1].Store(key[3])
+	to := t.slots.Data(h.Index())
+	to[0].Store(key[2])
+	to[1].Store(key[3])
 	p.Publish(h, 0)
 	for range t.perKey {
 		got, err := t.keys.Insert(&key, h)
@@ -122,7 +122,7 @@ func (t *Table) OpenInitiator(now int64, k *InitiatorKey) (Handle, error) {
 // message finds it while it closes; Match still does. It reports whether this
 // call did it. The key of a target PDC stays until its quarantine is over.
 func (t *Table) Retire(h Handle) bool {
-	return t.Live(h) && t.slots[h.ID()].Load().User()&slotTarget == 0 && t.keys.Delete(table.Handle(h))
+	return t.Live(h) && t.slots.Load(uint16(h.ID())).User()&slotTarget == 0 && t.keys.Delete(table.Handle(h))
 }
 
 // Release ends the life of h and puts its PDCID into quarantine. A handle whose
@@ -152,10 +152,9 @@ func (t *Table) reap(p *table.Pool, now int64, limit int) int {
 		if !ok {
 			return n
 		}
-		s := &t.slots[h.Index()]
-		if user := s.Load().User(); user&slotTarget != 0 {
+		if user := t.slots.Load(h.Index()).User(); user&slotTarget != 0 {
 			t.keys.Delete(h)
-			src := t.held.Source(s.Data[0].Load(), s.Data[1].Load())
+			src := t.source(h.Index())
 			t.held.Give(src)
 			if user&slotProven != 0 {
 				t.proven.Give(src)
