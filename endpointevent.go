@@ -135,7 +135,7 @@ func (e *Endpoint) settled(now int64, ev *pdc.Event) {
 	default:
 		e.outcome(now, p, ev)
 	}
-	if f.pdc == ev.PDC && (f.held != 0 || f.answers.head != 0) {
+	if f.pdc == ev.PDC && (f.refused || f.answers.head != 0) {
 		e.pump(now, f)
 	}
 }
@@ -196,8 +196,12 @@ func (e *Endpoint) abandon(now int64, h pdc.Handle, c pdc.Cause) {
 			c = pdc.CauseClosed
 		}
 		f.ahead = submitAhead // nothing more is handed over
-		for f.held != 0 || e.take(now, f) {
-			e.fail(now, f, c)
+		for f.messages.head != 0 {
+			rec := &e.messages[f.messages.head-1]
+			if n, _ := e.sender.Next(now, rec.handle, &e.tx); n == 0 {
+				break
+			}
+			e.fail(now, rec, c)
 		}
 		e.answers.releaseAll(&f.answers)
 		f.belong(0)

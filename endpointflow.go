@@ -25,13 +25,8 @@ type flow struct {
 	ahead    int16 // packets handed over and not sent
 	nextWait uint16
 	waits    bool        // in the chain of those that wait for memory
+	refused  bool        // the manager did not take the packet that is next
 	sender   rccc.Handle // whose credit we schedule; 0: none
-
-	// The packet that is next, once it has been taken from its message.
-	held ses.PacketHandle
-	size uint16
-	form pds.NextHdr
-	eom  bool
 }
 
 // belong makes f the flow of h, if it is that of an earlier PDC.
@@ -85,71 +80,65 @@ func (e *Endpoint) pump(now int64, f *flow) {
 	if f.answers.head != 0 {
 		e.pumpAnswers(now, f)
 	}
-	for f.ahead < submitAhead {
-		if f.held == 0 && !e.take(now, f) {
+	f.refused = false
+	for f.ahead < submitAhead && f.messages.head != 0 {
+		rec := &e.messages[f.messages.head-1]
+		alike, _ := e.sender.Next(now, rec.handle, &e.tx)
+		if alike == 0 {
 			return
 		}
-		rec := e.message(f.held.Message())
-		switch err := e.submit(now, f, rec); err {
+		switch err := e.submit(now, f, rec, int(min(alike, uint32(submitAhead-f.ahead)))); err {
 		case nil:
-			f.held = 0
-			f.ahead++
-			rec.left = max(rec.left-int64(f.size), 0)
-			if f.eom {
-				f.messages.remove(e, rec)
-				rec.flags &^= msgQueued
-			}
 		case pdc.ErrWindowFull, pdc.ErrRUDIFull:
+			f.refused = true
 			return
 		case pdc.ErrNoMemory:
+			f.refused = true
 			e.starve(f)
 			return
 		default:
-			e.fail(now, f, pdc.CauseClosed)
+			e.fail(now, rec, pdc.CauseClosed)
 		}
 	}
 }
 
-// take fetches the next packet of the first message of f.
-func (e *Endpoint) take(now int64, f *flow) bool {
-	if f.messages.head == 0 {
-		return false
-	}
-	rec := &e.messages[f.messages.head-1]
+// submit hands n packets to the manager that are like the one in e.tx, or as many
+// as it takes. The error is why it has not taken all.
+func (e *Endpoint) submit(now int64, f *flow, rec *message, n int) (err error) {
 	q := &e.tx
-	if ok, _ := e.sender.Next(now, rec.handle, q); !ok {
-		return false
-	}
 	if q.Notice {
 		_ = e.pds.Withdraw(now, rec.pdc, rec.left)
 		rec.left = 0
 	}
-	f.held, f.form, f.eom = q.Packet, pds.NextHdr(q.Form), q.EOM
-	f.size = uint16(e.overhead + int64(q.Header) + int64(q.Length))
-	return true
-}
-
-func (e *Endpoint) submit(now int64, f *flow, rec *message) error {
-	p := pdc.Packet{Handle: uint64(f.held), Size: f.size, Next: f.form, EOM: f.eom}
+	p := pdc.Packet{Handle: uint64(q.Packet), Size: uint16(e.overhead + int64(q.Header) + int64(q.Length)), Next: pds.NextHdr(q.Form), EOM: q.EOM}
 	if rec.mode == ses.ModeRUDI {
-		_, err := e.pds.SubmitRUDI(now, e.local, rec.peer, p)
+		n = 1
+		if _, err = e.pds.SubmitRUDI(now, e.local, rec.peer, p); err != nil {
+			return err
+		}
+	} else if n, err = e.pds.SubmitRun(now, f.pdc, &p, n); n == 0 {
 		return err
 	}
-	_, err := e.pds.Submit(now, f.pdc, p)
+	_ = e.sender.Handed(rec.handle, uint32(n))
+	f.ahead += int16(n)
+	rec.left = max(rec.left-int64(n)*int64(p.Size), 0)
+	if p.EOM {
+		f.messages.remove(e, rec)
+		rec.flags &^= msgQueued
+	}
 	return err
 }
 
-// fail ends the packet that f holds: it cannot be sent.
-func (e *Endpoint) fail(now int64, f *flow, c pdc.Cause) {
-	p := f.held
-	f.held = 0
-	rec := e.message(p.Message())
+// fail ends the packet of rec that is next: it cannot be sent.
+func (e *Endpoint) fail(now int64, rec *message, c pdc.Cause) {
+	h, p := rec.handle, e.tx.Packet
+	_ = e.sender.Handed(h, 1)
 	if rec.cause == pdc.CauseNone {
 		rec.cause = c
 	}
 	var ev ses.Event
 	if e.sender.Error(now, p, uint8(c), &ev) == nil {
-		e.conclude(now, p.Message(), &ev)
+		e.conclude(now, h, &ev)
 	}
 }
 

@@ -65,7 +65,7 @@ func (e *Endpoint) describe(now int64, out *Datagram, buf []byte) bool {
 // sentOne refills a flow from which a packet has been sent for the first time.
 func (e *Endpoint) sentOne(now int64, h pdc.Handle) {
 	f := &e.flows[h.ID()]
-	if f.ahead--; f.ahead <= submitLow && (f.messages.head != 0 || f.held != 0) {
+	if f.ahead--; f.ahead <= submitLow && f.messages.head != 0 {
 		e.pump(now, f)
 	}
 }
@@ -74,7 +74,7 @@ func (e *Endpoint) sentOne(now int64, h pdc.Handle) {
 func (e *Endpoint) sendDatagram(now int64, out *Datagram, buf []byte) bool {
 	rec := &e.messages[e.unsent.head-1]
 	q := &e.tx
-	if ok, _ := e.sender.Next(now, rec.handle, q); !ok {
+	if n, _ := e.sender.Next(now, rec.handle, q); n == 0 || e.sender.Handed(rec.handle, 1) != nil {
 		return false
 	}
 	n, _ := pdc.PutUUD(pds.NextHdr(q.Form), buf)

@@ -209,7 +209,7 @@ func BenchmarkSESInitiator(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		if ok, _ := in.Next(0, h, &q); !ok {
+		if n, _ := in.Next(0, h, &q); n == 0 || in.Handed(h, 1) != nil {
 			b.Fatal("no packet")
 		}
 		if header, ok = in.AppendHeader(header[:0], q.Packet, &q); !ok {

@@ -129,11 +129,13 @@ func (p *sesPair) fill(most int) {
 		m := p.live[h]
 		for range most {
 			var q pairPacket
-			ok, at := p.in.Next(p.now, h, &q.TxReq)
-			if !ok {
+			alike, at := p.in.Next(p.now, h, &q.TxReq)
+			if alike == 0 {
 				require.True(p.t, at > p.now)
 				break
 			}
+			require.NoError(p.t, p.in.Handed(h, 1))
+			var ok bool
 			q.header, ok = p.in.AppendHeader(nil, q.Packet, &q.TxReq)
 			require.True(p.t, ok)
 			_, err := q.request.Decode(q.Form, q.header)

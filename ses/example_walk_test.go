@@ -25,9 +25,10 @@ func Example() {
 
 	var request ses.TxReq
 	for {
-		if ok, _ := initiator.Next(0, message, &request); !ok {
+		if n, _ := initiator.Next(0, message, &request); n == 0 {
 			break
 		}
+		_ = initiator.Handed(message, 1)
 		packet, _ := initiator.AppendHeader(nil, request.Packet, &request) // a payload of request.Length bytes follows
 
 		var arrived ses.Request

@@ -141,36 +141,58 @@ func (in *Initiator) unname(m *message) {
 	}
 }
 
-// Next fills q with the next packet of a message and reports whether there is
-// one. If not, ask again not before at, or, when at is math.MaxInt64, after an
-// [EventReady]. All packets of a message go to one PDC in this order, and the
-// next message of that PDC follows the packet with EOM. The header is had from
-// [Initiator.AppendHeader] when the packet is sent.
-func (in *Initiator) Next(now int64, h Handle, q *TxReq) (ok bool, at int64) {
+// Next describes in q the next packet of a message that the PDS has not got, and
+// returns how many there are now that are alike: with the same payload length,
+// not the last one, and PacketHandles that count up from that of q. If there are
+// none, ask again not before at, or, when at is math.MaxInt64, after an
+// [EventReady].
+//
+// Report with [Initiator.Handed] how many the PDS has taken. All packets of a
+// message go to one PDC in this order, and the next message of that PDC follows
+// the packet with EOM. The header is had from [Initiator.AppendHeader] when the
+// packet is sent.
+func (in *Initiator) Next(now int64, h Handle, q *TxReq) (alike uint32, at int64) {
 	m := in.live(h)
 	switch {
 	case m == nil:
-		return false, math.MaxInt64
+		return 0, math.MaxInt64
 	case m.state == messageSending && m.sent < m.packets:
 		if m.notBefore > now {
-			return false, m.notBefore
+			return 0, m.notBefore
 		}
 		m.describe(in.mtu, m.sent, q)
-		m.sent++
+		return max(m.packets-m.sent-1, 1), now
 	case m.state == messageGivingUp:
 		// It goes out when nothing else of the message is in flight, so that no
 		// packet can arrive after it and begin the message again.
-		m.state = messageGivenUp
 		m.describe(in.mtu, m.packets, q)
+		return 1, now
 	default:
-		return false, math.MaxInt64
+		return 0, math.MaxInt64
 	}
-	m.outstanding++
-	return true, now
 }
 
-// AppendHeader appends the header of a packet that [Initiator.Next] has given and
-// that is not answered yet to b, and fills q as Next did: for whoever keeps only
+// Handed says that the PDS has taken n of the packets that [Initiator.Next] has
+// described: their answers are waited for. The error is [ErrStale], also when
+// there are not as many; then nothing has changed.
+func (in *Initiator) Handed(h Handle, n uint32) error {
+	m := in.live(h)
+	switch {
+	case m == nil:
+		return ErrStale
+	case m.state == messageSending && n <= m.packets-m.sent:
+		m.sent += n
+	case m.state == messageGivingUp && n == 1:
+		m.state = messageGivenUp
+	default:
+		return ErrStale
+	}
+	m.outstanding += n
+	return nil
+}
+
+// AppendHeader appends the header of a packet that has been handed to the PDS and
+// is not answered yet to b, and fills q as Next did: for whoever keeps only
 // the handles of what is in flight. It reports whether there is such a packet.
 func (in *Initiator) AppendHeader(b []byte, p PacketHandle, q *TxReq) ([]byte, bool) {
 	m := in.live(p.Message())

@@ -38,9 +38,12 @@ type sentReq struct {
 
 // next takes a packet and reads its header, which must come out the same again.
 func next(in *Initiator, now int64, h Handle, q *sentReq) (bool, int64) {
-	ok, at := in.Next(now, h, &q.TxReq)
-	if !ok {
+	n, at := in.Next(now, h, &q.TxReq)
+	if n == 0 {
 		return false, at
+	}
+	if _, early := in.AppendHeader(nil, q.Packet, &q.TxReq); early || in.Handed(h, 1) != nil {
+		panic("Handed")
 	}
 	var again TxReq
 	b, found := in.AppendHeader(nil, q.Packet, &again)
@@ -116,8 +119,9 @@ func TestInitiatorHeaders(t *testing.T) {
 		packets := o.Packets(4096)
 		for i := range packets {
 			var q TxReq
-			ok, _ := in.Next(0, h, &q)
-			require.True(t, ok)
+			n, _ := in.Next(0, h, &q)
+			require.Equal(t, max(packets-i-1, 1), n)
+			require.NoError(t, in.Handed(h, 1))
 			if 4 < i && i < packets-4 {
 				continue
 			}
@@ -321,6 +325,51 @@ func TestInitiatorFatalErrorStopsAndGivesNotice(t *testing.T) {
 	more, _ = next(in, 1000, h, &b)
 	require.False(t, more, "one notice")
 	require.Equal(t, Outcome{Status: StatusFailed, Code: RCPermViolation}, answer(t, in, &q, ok(&q)).Outcome)
+}
+
+// Next may be asked again, tells how many packets are alike, and counts none.
+func TestInitiatorHanded(t *testing.T) {
+	in := newInitiator(t)
+	o := seedWrite()
+	o.Length = 3*seedMTU + 1
+	h := start(t, in, o)
+	var q, again TxReq
+	for range 2 {
+		n, _ := in.Next(0, h, &q)
+		require.Equal(t, uint32(3), n)
+		require.False(t, q.EOM)
+	}
+	require.ErrorIs(t, in.Handed(h, 5), ErrStale, "so many there are not")
+	require.ErrorIs(t, in.RxRsp(0, q.Packet, nil, &Event{}), ErrStale, "not sent")
+	require.NoError(t, in.Handed(h, 2))
+	n, _ := in.Next(0, h, &again)
+	require.Equal(t, uint32(1), n)
+	require.Equal(t, q.Packet+2, again.Packet)
+	require.Equal(t, q.Length, again.Length)
+	require.NoError(t, in.Handed(h, 1))
+	n, _ = in.Next(0, h, &again)
+	require.Equal(t, uint32(1), n)
+	require.True(t, again.EOM)
+	require.Equal(t, uint32(1), again.Length)
+	require.ErrorIs(t, in.Handed(h+1<<16, 1), ErrStale)
+
+	// What has not been handed over is not waited for.
+	var ev Event
+	for i := range PacketHandle(3) {
+		require.NoError(t, in.RxRsp(0, q.Packet+i, nil, &ev))
+		require.Equal(t, EventNone, ev.Kind)
+	}
+	require.NoError(t, in.Cancel(0, h, &ev))
+	require.Equal(t, EventReady, ev.Kind)
+	n, _ = in.Next(0, h, &q)
+	require.Equal(t, uint32(1), n)
+	require.True(t, q.Notice)
+	require.ErrorIs(t, in.Handed(h, 2), ErrStale, "one notice")
+	require.NoError(t, in.Handed(h, 1))
+	require.ErrorIs(t, in.Handed(h, 1), ErrStale)
+	require.NoError(t, in.RxRsp(0, q.Packet, nil, &ev))
+	require.Equal(t, EventDone, ev.Kind)
+	require.ErrorIs(t, in.Handed(h, 1), ErrStale)
 }
 
 // "Once per new generation", seed variant: one retry of the message.
@@ -615,7 +664,7 @@ func TestInitiatorAllocs(t *testing.T) {
 			panic(err)
 		}
 		for i := range packets {
-			if ok, _ := in.Next(0, h, &q); !ok {
+			if n, _ := in.Next(0, h, &q); n == 0 || in.Handed(h, 1) != nil {
 				panic("no packet")
 			}
 			packets[i] = q.Packet

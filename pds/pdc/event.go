@@ -96,7 +96,9 @@ func (r *eventRing) pop() (Event, bool) {
 	if r.head == r.tail {
 		return Event{}, false
 	}
-	e := r.ring[r.head&uint32(len(r.ring)-1)]
+	e := &r.ring[r.head&uint32(len(r.ring)-1)]
 	r.head++
-	return e, true
+	// Field by field, as they were written a moment ago: a wider load would wait
+	// until the narrow stores have left the store buffer.
+	return Event{Handle: e.Handle, PDC: e.PDC, PSN: e.PSN, Cause: e.Cause, Kind: e.Kind}, true
 }

@@ -57,6 +57,17 @@ func (m *Manager) ensureBound(now int64, p *PDC) error {
 // [ErrUnknown], [ErrState], [ErrWindowFull] and [ErrNoMemory]; the last two pass
 // when packets are released.
 func (m *Manager) Submit(now int64, h Handle, pkt Packet) (pds.PSN, error) {
+	if _, err := m.SubmitRun(now, h, &pkt, 1); err != nil {
+		return 0, err
+	}
+	w := &m.pdc[h.ID()].tx
+	return w.psn(w.tail - 1), nil
+}
+
+// SubmitRun queues n packets that are alike but for their handles, which count up
+// from that of first. It returns how many it has taken, and the error of the next
+// if that is not all: as with [Manager.Submit].
+func (m *Manager) SubmitRun(now int64, h Handle, first *Packet, n int) (taken int, err error) {
 	p := m.get(h)
 	switch {
 	case p == nil:
@@ -67,25 +78,41 @@ func (m *Manager) Submit(now int64, h Handle, pkt Packet) (pds.PSN, error) {
 	if err := m.ensureBound(now, p); err != nil {
 		return 0, err
 	}
-	rec, psn, err := p.tx.push(m.p, m.mem)
-	if err != nil {
-		return 0, err
+	k := first.kind()
+	for ; taken < n; taken++ {
+		var rec *packet
+		if rec, _, err = p.tx.push(m.p, m.mem); err != nil {
+			break
+		}
+		rec.handle, rec.size, rec.kind = first.Handle+uint64(taken), first.Size, k
 	}
-	rec.handle, rec.size, rec.kind = pkt.Handle, pkt.Size, kind(pkt.Next)
-	if pkt.AR {
-		rec.kind |= kindAR
+	if taken > 0 {
+		m.submitted(now, p, first, taken)
 	}
-	if pkt.EOM {
-		rec.kind |= kindEOM | kindAR
-		p.openMsgs -= min(p.openMsgs, 1)
+	return taken, err
+}
+
+func (p *Packet) kind() kind {
+	k := kind(p.Next)
+	if p.AR {
+		k |= kindAR
 	}
-	size := int64(pkt.Size)
-	if p.unsubmitted -= size; p.unsubmitted < 0 {
-		m.cc.OnNewData(ccc.Handle(h), now, -p.unsubmitted)
+	if p.EOM {
+		k |= kindEOM | kindAR
+	}
+	return k
+}
+
+// submitted accounts for n packets that p has got.
+func (m *Manager) submitted(now int64, p *PDC, first *Packet, n int) {
+	if first.EOM {
+		p.openMsgs -= min(p.openMsgs, uint16(n))
+	}
+	if p.unsubmitted -= int64(first.Size) * int64(n); p.unsubmitted < 0 {
+		m.cc.OnNewData(ccc.Handle(p.handle), now, -p.unsubmitted)
 		p.unsubmitted = 0
 	}
 	m.wake(p)
-	return psn, nil
 }
 
 // Room returns how many packets [Manager.Submit] takes on h now, as far as the

@@ -303,3 +303,28 @@ func TestAnswerLaterShowsArrival(t *testing.T) {
 	require.Empty(t, g.a.take(EventResponse, EventImplicit))
 	require.Equal(t, 1, g.info(g.a).Outstanding)
 }
+
+// A run is as good as its packets one by one, and ends where one would be
+// refused.
+func TestSubmitRun(t *testing.T) {
+	g := newPair(t, pairConfig{})
+	require.NoError(t, g.a.m.Announce(0, g.h, 5*4160))
+	n, err := g.a.m.SubmitRun(0, g.h, &Packet{Handle: 7, Size: 4160, Next: pds.NextRequestStd}, 3)
+	require.NoError(t, err)
+	require.Equal(t, 3, n)
+	psn, err := g.a.m.Submit(0, g.h, Packet{Handle: 10, Size: 4160, Next: pds.NextRequestStd})
+	require.NoError(t, err)
+	p := g.a.m.get(g.h)
+	require.Equal(t, p.tx.start+3, psn)
+	for i := range uint32(4) {
+		require.Equal(t, uint64(7+i), p.tx.packet(g.a.m.mem, i).handle)
+	}
+	require.EqualValues(t, 4160, p.unsubmitted)
+	room := g.a.m.Room(g.h)
+	n, err = g.a.m.SubmitRun(0, g.h, &Packet{Handle: 11, Size: 4160, Next: pds.NextRequestStd}, room+5)
+	require.ErrorIs(t, err, ErrWindowFull)
+	require.Equal(t, room, n)
+	require.EqualValues(t, int64(room+4)*4160, g.a.m.cc.Context(p.cc).Backlog())
+	_, err = g.a.m.SubmitRun(0, g.h+1<<16, &Packet{}, 1)
+	require.ErrorIs(t, err, ErrUnknown)
+}
