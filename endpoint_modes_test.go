@@ -158,7 +158,7 @@ func TestEndpointReceiverGone(t *testing.T) {
 // An idle PDC closes by itself at both ends, and its number is used again.
 func TestEndpointIdleAndReuse(t *testing.T) {
 	n := newNetwork(t, 2, netFaults{loss: .02, reorder: 5000}, 2, func(c *uetcc.Config) {
-		c.PDS.IdleTime, c.PDCs.General = 1_000_000, 1
+		c.PDS.IdleTime, c.PDS.MaxRTORetx, c.PDCs.General = 6_400_000, 5, 1 // 32 times RTOInit
 	})
 	a := n.ends[0]
 	for round := range 4 {

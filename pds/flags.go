@@ -25,6 +25,8 @@ const (
 	FlagP     Flags = 0x08 // this ACK answers a probe
 	FlagNT    Flags = 0x08 // this NACK refuses a RUDI packet
 	FlagSYN   Flags = 0x04 // the PDC is being opened: [PDCInfo] replaces the PDCID
+
+	FlagsReq Flags = reqMask // ACK: the two bits of [Flags.Req]
 )
 
 const (

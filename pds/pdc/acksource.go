@@ -121,13 +121,8 @@ func (m *Manager) credit(now int64, p *PDC, units uint32) {
 
 // acted follows up on what an acknowledgement made possible or asked for.
 func (m *Manager) acted(now int64, p *PDC, h *pds.AckCC, t pds.Type) {
-	switch h.Flags.Req() {
-	case pds.AckReqClear:
-		m.clearSoon(now, p)
-	case pds.AckReqClose:
-		if p.is(flagInitiator) {
-			m.startClose(now, p)
-		}
+	if h.Flags&(pds.FlagsReq|pds.FlagP) != 0 {
+		m.asked(now, p, h)
 	}
 	if m.p.InferLoss {
 		m.afterACK(now, p, h, t)
@@ -139,6 +134,21 @@ func (m *Manager) acted(now int64, p *PDC, h *pds.AckCC, t pds.Type) {
 		m.schedule(p, now)
 	}
 	m.progress(now, p)
+}
+
+// asked does what an acknowledgement asks for, or takes the answer to a probe.
+func (m *Manager) asked(now int64, p *PDC, h *pds.AckCC) {
+	switch h.Flags.Req() {
+	case pds.AckReqClear:
+		m.clearSoon(now, p)
+	case pds.AckReqClose:
+		if p.is(flagInitiator) {
+			m.startClose(now, p)
+		}
+	}
+	if h.Flags&pds.FlagP != 0 && h.ProbeOpaque() == p.opaque && p.probed != 0 {
+		m.measured(now, p, h)
+	}
 }
 
 // clearSoon has CLEAR_tx told to the peer within PDS_Clear_Time, unless a request

@@ -75,14 +75,12 @@ func (m *Manager) progressIfRoom(now int64, p *PDC) {
 // sendClose queues CLOSE_CMD. It has a PSN and is tracked like a packet.
 func (m *Manager) sendClose(now int64, p *PDC) {
 	p.state = StateCloseAckWait
-	rec, psn, err := p.tx.push(m.p, m.mem)
+	psn, err := m.queueControl(p, pds.CtlCloseCmd, 0)
 	if err != nil { // no memory: the target's idle timer ends it
 		m.retire(now, p, CauseClosed)
 		return
 	}
-	rec.kind = kindControl | kindAR | kind(pds.CtlCloseCmd)
 	p.closePSN = psn
-	m.wake(p)
 }
 
 // askClose has a target ask its initiator to close.
@@ -92,10 +90,7 @@ func (m *Manager) askClose(now int64, p *PDC) {
 	}
 	p.state = StateCloseWait
 	p.flags |= flagAskClose
-	if rec, _, err := p.tx.push(m.p, m.mem); err == nil {
-		rec.kind = kindControl | kindAR | kind(pds.CtlCloseReq)
-		m.wake(p)
-	}
+	_, _ = m.queueControl(p, pds.CtlCloseReq, 0) // without memory the flag asks
 	p.auxAt = later(now, m.p.CloseReqTime)
 	m.schedule(p, now)
 }

@@ -40,7 +40,7 @@ func (m *Manager) receiveControl(now int64, in *In, out []byte, r *Result) error
 func (m *Manager) obey(now int64, p *PDC, b *inbound, c *pds.Control, out []byte, r *Result) error {
 	switch c.Ctl {
 	case pds.CtlNOOP, pds.CtlNegotiation:
-		return m.consume(p, b, out, r)
+		return m.negotiate(p, b, c, out, r)
 	case pds.CtlACKReq:
 		return m.question(p, b, out, r)
 	case pds.CtlClearCmd:
@@ -52,7 +52,7 @@ func (m *Manager) obey(now int64, p *PDC, b *inbound, c *pds.Control, out []byte
 	case pds.CtlCloseCmd:
 		return m.closeCmd(now, p, b, out, r)
 	case pds.CtlCloseReq:
-		if err := m.consume(p, b, out, r); err != nil {
+		if _, err := m.consume(p, b, out, r); err != nil {
 			return err
 		}
 		if !p.is(flagInitiator) {
@@ -70,22 +70,6 @@ func (m *Manager) obey(now int64, p *PDC, b *inbound, c *pds.Control, out []byte
 		r.Demand = Demand{Target: c.Payload.CreditTarget(), CCCID: c.Payload.CCCID(), Valid: true}
 		return nil
 	}
-}
-
-// consume takes a control packet that has a PSN of its own: it is tracked like a
-// request, and acknowledged at once.
-func (m *Manager) consume(p *PDC, b *inbound, out []byte, r *Result) error {
-	switch p.rx.Classify(b.psn, m.p.ranges) {
-	case ArrivalNew:
-		p.rx.Accept(b.psn)
-	case ArrivalOutside:
-		m.stats.Outside++
-		return ErrOutside
-	default:
-		m.stats.Duplicates++
-	}
-	r.Reply = m.putACK(p, out, &ackSpec{psn: b.psn, flags: b.echo(), state: &b.state})
-	return nil
 }
 
 // question answers an ACK_REQ: what became of this PSN? For a PSN below the window

@@ -16,9 +16,11 @@ const (
 	EventClosing            // the PDC takes no new messages
 	EventClosed             // the PDC has gone; Cause is 0 for a close in order
 	EventMessage            // a message that waited for a PDC has one: Submit its packets
+
+	EventNegotiation // the peer has sent a NEGOTIATION; Handle is its payload
 )
 
-var eventNames = [...]string{"none", "response", "implicit", "error", "replay", "up", "closing", "closed", "message"}
+var eventNames = [...]string{"none", "response", "implicit", "error", "replay", "up", "closing", "closed", "message", "negotiation"}
 
 // String returns the kind in one word.
 func (k EventKind) String() string { return eventNames[k] }
@@ -57,7 +59,7 @@ func (c Cause) String() string {
 
 // Event is one thing that the layer above has to know.
 type Event struct {
-	Handle uint64 // of the packet or message, as submitted
+	Handle uint64 // of the packet or message, as submitted; payload of a NEGOTIATION
 	PDC    Handle
 	PSN    pds.PSN
 	Cause  Cause

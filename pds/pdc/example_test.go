@@ -62,3 +62,32 @@ func Example() {
 	// up 0
 	// response 2
 }
+
+// A NOOP opens a PDC before there is anything to send on it: later data needs no
+// SYN, and a message can be sent at full speed from its first packet on.
+func ExampleManager_Noop() {
+	source, target := netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.2")
+	a, b := newManager(1), newManager(2)
+	h, err := a.Open(0, &pdc.InitiatorKey{Source: source, Destination: target, JobID: 101}, 0)
+	if err != nil {
+		panic(err)
+	}
+	if err := a.Noop(h); err != nil {
+		panic(err)
+	}
+
+	var header, reply [pdc.ReplyMax]byte
+	var out pdc.Out
+	var res pdc.Result
+	for a.Transmit(0, header[:], &out) {
+		fmt.Println("control packet:", out.Control)
+		b.Receive(6_000, &pdc.In{Packet: header[:out.Header], Src: pdc.AddrFrom(source), Dst: pdc.AddrFrom(target), Size: 64}, reply[:], &res)
+		a.Receive(12_000, &pdc.In{Packet: reply[:res.Reply], Src: pdc.AddrFrom(target), Dst: pdc.AddrFrom(source), Size: 72}, header[:], &res)
+	}
+	e, _ := a.Event()
+	info, _ := a.PDC(h)
+	fmt.Println(e.Kind, info.State, info.PeerID)
+	// Output:
+	// control packet: true
+	// up ESTABLISHED 1
+}

@@ -216,13 +216,16 @@ func TestParamsLimits(t *testing.T) {
 		"NACK retries":    {MaxNackRetx: 32},
 		"response length": {NullResponse: make([]byte, ResponseMax+1), NullNext: pds.NextResponse},
 		"response kind":   {NullResponse: make([]byte, 12)},
+
+		"idle below the largest timeout":     {IdleTime: 32*ms - 1},
+		"idle below the cap of the timeouts": {IdleTime: rtoMax - 1, MaxRTORetx: rtoForever},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := NewParams(c)
 			require.ErrorIs(t, err, ErrConfig)
 		})
 	}
-	p, err := NewParams(Config{})
+	p, err := NewParams(Config{IdleTime: 32 * ms})
 	require.NoError(t, err)
 	require.EqualValues(t, 8, p.mpr)
 	for n, want := range map[uint8]int64{0: ms, 1: 2 * ms, 5: 32 * ms, 12: 4096 * ms, 13: rtoMax, 63: rtoMax} {

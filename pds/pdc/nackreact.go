@@ -26,11 +26,11 @@ func (m *Manager) receiveNACK(now int64, t pds.Type, in *In, r *Result) error {
 		return ErrUnknown
 	}
 	r.ID = RxID{p.handle, n.PSN}
-	p.activeAt = now
 	if err := m.react(now, p, &n); err != nil {
-		m.stats.StaleNACK++
+		m.stats.StaleNACK++ // nor is it a sign of life: a peer without the PDC sends such, too
 		return err
 	}
+	p.activeAt = now
 	r.Verdict = VerdictDone
 	return nil
 }

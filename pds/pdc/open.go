@@ -12,7 +12,7 @@ import (
 //
 // The PDC takes the message with [Manager.Begin].
 func (m *Manager) Open(now int64, k *InitiatorKey, ticket uint64) (Handle, error) {
-	if h := m.usable(k); h != 0 {
+	if h := m.usable(now, k); h != 0 {
 		return h, nil
 	}
 	h, err := m.openInitiator(now, k)
@@ -29,13 +29,13 @@ func (m *Manager) Open(now int64, k *InitiatorKey, ticket uint64) (Handle, error
 }
 
 // usable returns a PDC of the key that takes messages.
-func (m *Manager) usable(k *InitiatorKey) Handle {
+func (m *Manager) usable(now int64, k *InitiatorKey) Handle {
 	for n := 0; ; n++ {
 		h := m.table.Initiator(k, n)
 		if h == 0 {
 			return 0
 		}
-		if p := m.get(h); p != nil && p.state.takesMessages() {
+		if p := m.get(h); p != nil && p.state.takesMessages() && !m.worn(now, p) {
 			return h
 		}
 	}
@@ -111,6 +111,7 @@ func (m *Manager) bind(now int64, p *PDC) error {
 			m.ctxs.Close(c)
 			return err
 		}
+		p.flags |= flagMeasure
 	}
 	if err := m.cc.Bind(ccc.Handle(p.handle), c, now, p.is(flagROD)); err != nil {
 		return err

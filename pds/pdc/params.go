@@ -41,6 +41,7 @@ type Config struct {
 	MaxAckData     int         // Max_ACK_Data_Size: read data that rides in an ACK, bytes up to 16 (default 16)
 	BufferROD      bool        // keep packets of an ordered PDC that arrive ahead of a gap
 	InferLoss      bool        // conclude losses from SACK and probe: for fabrics that do not trim
+	LimitPSNRange  bool        // Limit_PSN_Range: close a PDC before it has used 2^31 PSNs; for those that TSS secures
 	PlainACK       bool        // send ACK in place of ACK_CC: no SACK and no congestion state
 	NullResponse   []byte      // semantic header of an ACK that the PDS makes itself, see NullNext
 	NullNext       pds.NextHdr // what NullResponse is; NextNone, the default, sends none
@@ -52,7 +53,7 @@ type Config struct {
 	CloseReqTime   int64       // Close_REQ_Time: wait for the CLOSE_CMD asked for (default 1 ms)
 	NewPDCTime     int64       // New_PDC_Time: life of a PENDING PDC (default 5 ms)
 	TargetQDelay   int64       // of probes (default 12 us)
-	IdleTime       int64       // a PDC idle for so long is closed (default 60 s)
+	IdleTime       int64       // a PDC idle for so long is closed, at least the largest timeout of a packet (default 60 s)
 	QuarantineTime int64       // rest of a PDCID before it is used again (default 2 s)
 }
 
@@ -132,12 +133,24 @@ func derive(c Config) (Params, error) {
 	for c.RTOInit<<p.rtoShifts < rtoMax {
 		p.rtoShifts++
 	}
+	if longest := p.longestRTO(); c.IdleTime < longest {
+		return Params{}, fmt.Errorf("%w: IdleTime is %d, want at least %d: a packet that backs off as far as RTOInit and MaxRTORetx say is not idleness",
+			ErrConfig, c.IdleTime, longest)
+	}
 	return p, nil
 }
 
 // rto is the timeout of a packet that has timed out n times:
 // min(RTO_Init_Time x 2^n, 8 s).
 func (p *Params) rto(n uint8) int64 { return min(p.RTOInit<<min(n, p.rtoShifts), rtoMax) }
+
+// longestRTO is the timeout of the last retransmission.
+func (p *Params) longestRTO() int64 {
+	if p.MaxRTORetx == rtoForever {
+		return rtoMax
+	}
+	return p.rto(uint8(p.MaxRTORetx))
+}
 
 // peerRange is the number of PSNs that an mpr stands for.
 func (p *Params) peerRange(mpr uint8) uint32 {

@@ -21,6 +21,7 @@ const (
 	flagRecovering                      // infers losses up to recoverTo
 	flagGap                             // ROD_OOO has been sent for the gap at rx.Missing
 	flagFailed                          // closes in error
+	flagMeasure                         // initiator: the first of its context, whose base RTT a probe may measure
 )
 
 // A PDC is one packet delivery context: both directions, at either end. It is a

@@ -102,7 +102,11 @@ func (m *Manager) context(now int64, b *inbound, out []byte, r *Result) (*PDC, e
 
 func (m *Manager) contextSYN(now int64, b *inbound, out []byte, r *Result) (*PDC, error) {
 	if !b.opens {
-		m.nackStranger(now, b, out, r, pds.NackUnexpEvent)
+		code := pds.NackPDCModeMismatch // a control packet that opens nothing
+		if r.Next != pds.NextNone {
+			code = pds.NackPDCHdrMismatch // read data, before anything was asked for
+		}
+		m.nackStranger(now, b, out, r, code)
 		return nil, ErrIllegal
 	}
 	p, code, err := m.openTarget(now, b)
@@ -146,6 +150,7 @@ func (m *Manager) learn(now int64, p *PDC, id pds.PDCID) {
 	if p.state == StateCreating {
 		p.state = StateEstablished
 		m.event(p, EventUp, CauseNone)
+		m.measure(p)
 	}
 	m.wake(p)
 }
@@ -169,7 +174,7 @@ func (m *Manager) receiveRequest(now int64, in *In, out []byte, r *Result) error
 	b := &m.in
 	b.from(in)
 	b.psn, b.flags, b.spdcid, b.dpdcid = q.PSN, q.Flags, q.SPDCID, q.DPDCID
-	b.start, b.rsv, b.rod, b.opens = q.StartPSN(), q.Info.UseRsvPDC(), q.Type.IsROD(), true
+	b.start, b.rsv, b.rod, b.opens = q.StartPSN(), q.Info.UseRsvPDC(), q.Type.IsROD(), q.Next <= pds.NextRequestStd
 	b.payload = payloadLen(len(in.Packet)-n, q.Next)
 	r.Next, r.Header = q.Next, n
 	r.Demand = Demand{Target: q.CreditTarget, CCCID: q.CCCID, Valid: q.HasCC()}

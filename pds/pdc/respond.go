@@ -61,6 +61,7 @@ func (m *Manager) respondNow(now int64, p *PDC, b *inbound, a *Response, out []b
 	case RespondGuaranteed:
 		i := m.hold(p, b, respStored)
 		m.fill(i, a)
+		m.clearWanted(now, p)
 		m.accept(p, b)
 		if m.p.BufferROD {
 			m.replay(p)
@@ -158,6 +159,7 @@ func (m *Manager) respondLate(now int64, p *PDC, id RxID, a *Response, out []byt
 	echo := s.slot[i].flags
 	if a.Kind == RespondGuaranteed {
 		m.fill(i, a)
+		m.clearWanted(now, p)
 		return m.ackStored(p, i, echo, &a.State, out), nil
 	}
 	s.remove(&p.resp, i)

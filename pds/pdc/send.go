@@ -14,6 +14,9 @@ var (
 
 	// ErrNoMemory: the manager's memory for packets is used up.
 	ErrNoMemory = errors.New("pdc: no memory for another packet")
+
+	// ErrPSNRange: the PDC has used the PSNs that Limit_PSN_Range allows.
+	ErrPSNRange = errors.New("pdc: PSNs of the PDC are used up")
 )
 
 // A SendWindow keeps what one direction of a PDC has sent and is to send. PSNs
@@ -96,6 +99,9 @@ func (w *SendWindow) push(p *Params, m *Memory) (*packet, pds.PSN, error) {
 	}
 	slot := &w.chunk[w.tail/chunkLen%ringWords]
 	if *slot == 0 {
+		if p.LimitPSNRange && w.tail >= psnEnd {
+			return nil, 0, ErrPSNRange
+		}
 		if *slot = m.takeChunk(); *slot == 0 {
 			return nil, 0, ErrNoMemory
 		}

@@ -2,19 +2,20 @@ package pdc
 
 // Stats counts what a manager has seen since it began.
 type Stats struct {
-	Received   uint64 // packets given to Receive
-	Malformed  uint64 // not a legal packet of this version
-	Unknown    uint64 // for no PDC, or from another peer than the PDC's
-	Requests   uint64 // requests accepted
-	Duplicates uint64 // requests that had arrived before
-	Outside    uint64 // requests outside the window
-	Trimmed    uint64
-	BadClear   uint64 // CLEAR of what had not arrived or was not answered
-	BadACK     uint64 // acknowledgements of packets never sent
-	StaleNACK  uint64 // NACKs that change nothing
-	Resting    uint64 // SYN packets of a PDC that was closed
-	Refused    uint64 // SYN packets without resources for them
-	Ignored    uint64 // packets that their state does not allow
+	Received    uint64 // packets given to Receive
+	Malformed   uint64 // not a legal packet of this version
+	Unknown     uint64 // for no PDC, or from another peer than the PDC's
+	Requests    uint64 // requests accepted
+	Duplicates  uint64 // requests that had arrived before
+	Outside     uint64 // requests outside the window
+	Trimmed     uint64
+	BadClear    uint64 // CLEAR of what had not arrived or was not answered
+	BadACK      uint64 // acknowledgements of packets never sent
+	StaleNACK   uint64 // NACKs that change nothing
+	Resting     uint64 // SYN packets of a PDC that was closed
+	PendingOver uint64 // PDCs whose New_PDC_Time ended: the alarm of New_PDC_Timeout_Thresh compares it
+	Refused     uint64 // SYN packets without resources for them
+	Ignored     uint64 // packets that their state does not allow
 
 	Sent        uint64 // data packets, first transmissions
 	Resent      uint64 // data packets again

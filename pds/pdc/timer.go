@@ -116,7 +116,19 @@ func (m *Manager) timeouts(now int64, p *PDC) bool {
 		pkt.rtos = min(pkt.rtos+1, 63)
 		m.stats.RTOs++
 		m.timedOut(now, p, off)
+		if p.is(flagROD) && !p.tx.hasArrived(m.mem, off) {
+			m.goBackOnRTO(now, p, off+1)
+		}
 	}
+}
+
+// goBackOnRTO sends everything behind a lost packet of an ordered PDC again, in
+// order, unless a SACK says that the target keeps it. The target has dropped it and
+// has said so once, in a ROD_OOO that may be lost: if each packet waited for its
+// own timeout, new ones would overtake it and be dropped as well. (UE Specification
+// 1.0.x: ROD recovers by go-back-N.)
+func (m *Manager) goBackOnRTO(now int64, p *PDC, off uint32) {
+	m.rewind(now, p, off, &pds.Nack{Code: pds.NackRODOOO, SPDCID: p.peerID})
 }
 
 // timedOut queues a packet that is taken for lost, or the question about one that
@@ -148,6 +160,7 @@ func (m *Manager) overdue(now int64, p *PDC) {
 func (m *Manager) auxiliary(now int64, p *PDC) {
 	switch p.state {
 	case StatePending:
+		m.stats.PendingOver++
 		m.abandon(now, p, Cause(pds.NackNewStartPSN))
 		return
 	case StateCloseWait:
@@ -167,6 +180,7 @@ func (m *Manager) auxiliary(now int64, p *PDC) {
 		return
 	}
 	m.stalled(now, p)
+	m.clearMissing(now, p)
 }
 
 // stallsEven is how many attempts to break a stall follow each other evenly.
@@ -198,9 +212,13 @@ func (m *Manager) stalled(now int64, p *PDC) {
 	p.stalls = min(p.stalls+1, 63)
 }
 
-// idle closes a PDC that nothing happens on.
+// idle closes a PDC that nothing happens on. One that is locked waits for
+// something from its peer: a NOOP asks whether there still is one, and tells it the
+// same of this side.
 func (m *Manager) idle(now int64, p *PDC) {
 	switch {
+	case p.locks != 0 && p.is(flagInitiator) && p.tx.base == p.tx.tail && p.state.takesMessages():
+		_, _ = m.queueControl(p, pds.CtlNOOP, 0) // without memory, the next time
 	case p.openMsgs != 0 || p.locks != 0 || p.tx.base != p.tx.tail:
 	case p.is(flagInitiator):
 		m.startClose(now, p)

@@ -88,7 +88,8 @@ func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
 	if data {
 		m.putRequest(now, p, pkt, buf, out)
 	} else {
-		m.putControl(p, buf, out, pkt.kind.ctl(), 0)
+		out.Handle = 0
+		m.putControl(p, buf, out, pkt.kind.ctl(), pds.Payload(pkt.handle))
 	}
 	m.sentOne(now, p)
 	return true
@@ -192,6 +193,10 @@ func (m *Manager) putControl(p *PDC, buf []byte, out *Out, ctl pds.CtlType, payl
 	case pds.CtlNOOP, pds.CtlNegotiation:
 		if p.is(flagROD) {
 			c.Flags |= pds.FlagISROD
+		}
+		if p.syn() {
+			c.Flags |= pds.FlagSYN
+			c.Info = pds.MakePDCInfo(p.is(flagReserved), uint16(p.tx.offset(out.PSN)))
 		}
 	}
 	out.Header, _ = c.Encode(buf)

@@ -60,7 +60,7 @@ func (m *Manager) own(now int64) {
 func (m *Manager) serve(now int64) {
 	for m.waiting.len() > 0 && m.mem.events.free() > eventReserve {
 		w := m.waiting.first()
-		e := Event{Kind: EventMessage, Handle: w.ticket, PDC: m.usable(&w.key)}
+		e := Event{Kind: EventMessage, Handle: w.ticket, PDC: m.usable(now, &w.key)}
 		if e.PDC == 0 {
 			h, err := m.openInitiator(now, &w.key)
 			switch {

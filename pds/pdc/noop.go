@@ -1,0 +1,68 @@
+package pdc
+
+import "github.com/uetcc/uetcc/pds"
+
+// Noop queues a NOOP on h. It opens the PDC if nothing else has, before there is
+// data ([EventUp] tells when the peer has answered), and shows a peer that says
+// nothing to be alive: it is sent again and gives the PDC up like any packet. No
+// congestion control is asked.
+//
+// The errors are [ErrUnknown], [ErrState], [ErrWindowFull] and [ErrNoMemory].
+func (m *Manager) Noop(h Handle) error { return m.tell(h, pds.CtlNOOP, 0) }
+
+// Negotiate queues a NEGOTIATION on h, which may open the PDC. The payload means
+// nothing here; the peer's layer above gets it as an [EventNegotiation]. Errors
+// as with [Manager.Noop].
+func (m *Manager) Negotiate(h Handle, payload uint32) error {
+	return m.tell(h, pds.CtlNegotiation, payload)
+}
+
+func (m *Manager) tell(h Handle, ctl pds.CtlType, payload uint32) error {
+	p := m.get(h)
+	switch {
+	case p == nil:
+		return ErrUnknown
+	case !p.state.takesMessages():
+		return ErrState
+	}
+	_, err := m.queueControl(p, ctl, payload)
+	return err
+}
+
+// queueControl queues a control packet that has a PSN of its own and is tracked
+// like a packet. The payload stands where the handle of a data packet does.
+func (m *Manager) queueControl(p *PDC, ctl pds.CtlType, payload uint32) (pds.PSN, error) {
+	rec, psn, err := p.tx.push(m.p, m.mem)
+	if err != nil {
+		return 0, err
+	}
+	rec.kind, rec.handle = kindControl|kindAR|kind(ctl), uint64(payload)
+	m.wake(p)
+	return psn, nil
+}
+
+// consume takes a control packet that has a PSN of its own: it is tracked like a
+// request, and acknowledged at once.
+func (m *Manager) consume(p *PDC, b *inbound, out []byte, r *Result) (fresh bool, err error) {
+	switch p.rx.Classify(b.psn, m.p.ranges) {
+	case ArrivalNew:
+		p.rx.Accept(b.psn)
+		fresh = true
+	case ArrivalOutside:
+		m.stats.Outside++
+		return false, ErrOutside
+	default:
+		m.stats.Duplicates++
+	}
+	r.Reply = m.putACK(p, out, &ackSpec{psn: b.psn, flags: b.echo(), state: &b.state})
+	return fresh, nil
+}
+
+// negotiate takes a NOOP or a NEGOTIATION.
+func (m *Manager) negotiate(p *PDC, b *inbound, c *pds.Control, out []byte, r *Result) error {
+	fresh, err := m.consume(p, b, out, r)
+	if fresh && c.Ctl == pds.CtlNegotiation {
+		m.mem.events.push(Event{Kind: EventNegotiation, PDC: p.handle, PSN: b.psn, Handle: uint64(c.Payload)})
+	}
+	return err
+}

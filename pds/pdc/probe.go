@@ -1,0 +1,39 @@
+package pdc
+
+import (
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/pds"
+)
+
+// measure has a probe take the base round trip of a congestion control context
+// that is new: as a small packet in the class of control packets it meets no
+// queue, which data may. It goes out when the first answer of the peer names the
+// PDC, since a probe cannot open one, and only where more is to be sent than the
+// path holds: less is over before the result would matter.
+//
+// Source: UE Specification 1.0.x section 3.6.13.
+func (m *Manager) measure(p *PDC) {
+	if !p.is(flagMeasure) {
+		return
+	}
+	p.flags &^= flagMeasure
+	c := m.cc.Context(p.cc)
+	if c != nil && c.Backlog()+c.Inflight() > m.cc.Params().NSCC().Constants().BDP {
+		m.control(p, ctlProbe)
+	}
+}
+
+// measured takes the answer to the last probe.
+func (m *Manager) measured(now int64, p *PDC, h *pds.AckCC) {
+	var st pds.NSCCState
+	if !h.NSCC(&st) {
+		st.ServiceTime = 0
+	}
+	if p.cc == 0 {
+		return // failed meanwhile
+	}
+	m.cc.OnProbe(ccc.Handle(p.handle), now, now-p.probed-int64(st.ServiceTime)*pds.ServiceTimeUnit)
+	if !m.p.InferLoss { // else afterACK is to see it
+		p.probed = 0
+	}
+}
