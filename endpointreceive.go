@@ -46,12 +46,14 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 		r.Err = pdc.ErrShortBuffer
 		return
 	}
-	size := in.Size
-	if size == 0 {
-		size = pds.NominalSize(udpLen + len(in.Packet))
+	// Field by field: a literal would be built elsewhere and copied in wider pieces
+	// than it was written in, which stalls.
+	p := &e.in
+	p.Packet, p.Src, p.Dst, p.CE, p.Trimmed, p.State = in.Packet, in.Src, in.Dst, in.CE, in.Trimmed, in.State
+	if p.Size = in.Size; p.Size == 0 {
+		p.Size = pds.NominalSize(udpLen + len(in.Packet))
 	}
-	e.in = pdc.In{Packet: in.Packet, Src: in.Src, Dst: in.Dst, Size: size, CE: in.CE, Trimmed: in.Trimmed, State: in.State}
-	e.pds.Receive(now, &e.in, buf, &e.res)
+	e.pds.Receive(now, p, buf, &e.res)
 	n := e.res.Reply
 	r.Err, r.PDC = e.res.Err, e.res.ID.PDC
 	e.replyTo = 0
@@ -71,7 +73,9 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 	if e.credit != nil && e.res.Demand.Valid && e.res.ID.PDC != 0 {
 		e.demand(now, in)
 	}
-	e.drain(now)
+	if e.pds.HasEvents() || e.starved.head != 0 {
+		e.drain(now)
+	}
 	if e.got.DataLength != 0 {
 		e.place(r)
 	}

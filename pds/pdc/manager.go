@@ -162,6 +162,9 @@ func (p *PDC) slot() uint16 { return uint16(p.handle.ID()) }
 // what is sent.
 func (m *Manager) FreeChunks() int { return m.mem.FreeChunks() }
 
+// HasEvents reports whether Event has one.
+func (m *Manager) HasEvents() bool { return m.mem.events.head != m.mem.events.tail }
+
 // Event takes the oldest event out of the ring, false if there is none.
 func (m *Manager) Event() (Event, bool) { return m.mem.events.pop() }
 

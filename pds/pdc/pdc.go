@@ -28,9 +28,10 @@ const (
 // value without pointers, to lie in a slab; see [Manager] for its rules. Single
 // writer.
 //
-// Its fields are in the order of cache lines: a source needs the first three, a
-// target the first four, of which two in turn are neighbours that a processor
-// fetches together.
+// Its fields are in the order of cache lines: a source needs the first three, of
+// which two are neighbours that a processor fetches together. A target needs the
+// first, and the last, where the edges of rx are; the ring before them only while
+// something is out of order.
 type PDC struct {
 	handle Handle
 	peerID pds.PDCID // 0 until it is known
@@ -51,21 +52,21 @@ type PDC struct {
 
 	tx SendWindow
 
-	local    Addr
-	auxAt    int64 // close request, PENDING, clear or stall timer, by state
-	resp     respList
+	local  Addr
+	auxAt  int64 // close request, PENDING, clear or stall timer, by state
+	gapAt  int64 // last ROD_OOO sent, last go-back made
+	probed int64 // the last probe left then; 0 none
+
+	rx RecvWindow // its edges begin the line of what follows
+
 	rcvd     uint32 // nominal bytes received modulo 2^32, for rcvd_bytes
 	ackBytes uint32 // ack_gen_count
+	resp     respList
 	locks    uint16
-	opaque   uint16 // of the last probe
-
-	rx RecvWindow
-
-	gapAt    int64   // last ROD_OOO sent, last go-back made
-	probeAt  int64   // next probe
-	probed   int64   // the last probe left then; 0 none
+	opaque   uint16  // of the last probe
 	closePSN pds.PSN // of CLOSE_CMD
 	recover  pds.PSN // end of the recovery, when recovering
+	probeAt  int64   // next probe
 
 	_ [8]byte
 }

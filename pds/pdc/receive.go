@@ -165,9 +165,6 @@ func (m *Manager) event(p *PDC, k EventKind, c Cause) {
 func (m *Manager) receiveRequest(now int64, in *In, out []byte, r *Result) error {
 	var q pds.Request
 	n, err := q.Decode(in.Packet)
-	if err == nil {
-		err = q.Validate()
-	}
 	if err != nil {
 		return m.malformed(err)
 	}
@@ -176,8 +173,46 @@ func (m *Manager) receiveRequest(now int64, in *In, out []byte, r *Result) error
 	b.psn, b.flags, b.spdcid, b.dpdcid = q.PSN, q.Flags, q.SPDCID, q.DPDCID
 	b.start, b.rsv, b.rod, b.opens = q.StartPSN(), q.Info.UseRsvPDC(), q.Type.IsROD(), q.Next <= pds.NextRequestStd
 	b.payload = payloadLen(len(in.Packet)-n, q.Next)
+	p := m.byID(q.DPDCID)
+	plain := p != nil && in.Trimmed == 0 && m.plain(p, b, &q)
+	if !plain {
+		if err := q.Validate(); err != nil {
+			return m.malformed(err)
+		}
+	}
 	r.Next, r.Header = q.Next, n
 	r.Demand = Demand{Target: q.CreditTarget, CCCID: q.CCCID, Valid: q.HasCC()}
+	if !plain {
+		return m.takeOther(now, in, &q, out, r)
+	}
+	m.takePlain(now, p, b, &q, r)
+	return nil
+}
+
+// plain reports whether a request is as nearly all are: new, for a PDC in use that is
+// unordered, owes no response and does not close, and with nothing that Validate
+// would object to.
+func (m *Manager) plain(p *PDC, b *inbound, q *pds.Request) bool {
+	return p.state == StateEstablished && p.flags&(flagROD|flagClose) == 0 && !p.rx.holding && !b.rod && b.flags&pds.FlagSYN == 0 &&
+		p.peerID == b.spdcid && p.peerID != 0 && p.peer == b.src && q.ClearOffset <= 0 && q.Type.Allows(q.Next) &&
+		p.rx.fresh(b.psn, m.p.ranges) && m.mem.responses.free != 0
+}
+
+// takePlain takes a plain request: it does what takeOther would.
+func (m *Manager) takePlain(now int64, p *PDC, b *inbound, q *pds.Request, r *Result) {
+	p.activeAt = now
+	if _, ok := p.rx.Clear(q.ClearPSN()); !ok {
+		m.stats.BadClear++
+	}
+	b.id = RxID{p.handle, b.psn}
+	r.ID = b.id
+	b.awaited = true
+	r.Verdict = VerdictRequest
+}
+
+// takeOther takes any request.
+func (m *Manager) takeOther(now int64, in *In, q *pds.Request, out []byte, r *Result) error {
+	b := &m.in
 	if in.Trimmed != 0 {
 		return m.receiveTrimmed(now, b, in.Trimmed, out, r)
 	}

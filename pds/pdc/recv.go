@@ -44,13 +44,14 @@ func (a Arrival) String() string { return arrivalNames[a] }
 // Source: UE Specification 1.0.x section 3.5, receive tracking; CACK and CLEAR
 // as in its guaranteed-delivery rules.
 type RecvWindow struct {
+	hold    pds.PSN // lowest PSN that CACK must not pass, when holding
+	rove    pds.PSN // next SACK base of a window wider than a bitmap
+	ring    [ringWords]uint64
 	edge    pds.PSN // lowest PSN that has not arrived
 	high    pds.PSN // highest PSN that has arrived, or edge-1
 	clear   pds.PSN // the initiator's last CLEAR_PSN
-	hold    pds.PSN // lowest PSN that CACK must not pass, when holding
-	rove    pds.PSN // next SACK base of a window wider than a bitmap
 	holding bool
-	ring    [ringWords]uint64
+	begun   bool // something has arrived
 }
 
 // Init makes w the window of a direction that starts at start.
@@ -109,6 +110,13 @@ func (w *RecvWindow) Classify(psn pds.PSN, n uint32) Arrival {
 	}
 }
 
+// fresh reports whether psn is [ArrivalNew] to a window of n PSNs that holds
+// nothing back.
+func (w *RecvWindow) fresh(psn pds.PSN, n uint32) bool {
+	ahead := uint32(psn - w.edge)
+	return ahead < n && (ahead == 0 || w.ring[psn/64%ringWords]>>(psn%64)&1 == 0)
+}
+
 // has reports whether psn, which is after CACK, has arrived.
 func (w *RecvWindow) has(psn pds.PSN) bool {
 	return w.edge.After(psn) || w.ring[psn/64%ringWords]>>(psn%64)&1 != 0
@@ -116,6 +124,7 @@ func (w *RecvWindow) has(psn pds.PSN) bool {
 
 // Accept marks psn as arrived. The caller has seen [ArrivalNew].
 func (w *RecvWindow) Accept(psn pds.PSN) {
+	w.begun = true
 	if psn == w.edge {
 		w.edge++
 		if w.high == psn-1 {

@@ -104,7 +104,7 @@ func (m *Manager) ackAsked(b *inbound) bool {
 
 // accept marks a request as received. It reports whether it is the first.
 func (m *Manager) accept(p *PDC, b *inbound) (first bool) {
-	first = p.rx.edge == p.tx.start && p.rx.high == p.tx.start-1
+	first = !p.rx.begun
 	p.rx.Accept(b.psn)
 	p.rcvd += uint32(b.size)
 	p.ackBytes += max(b.payload, uint32(m.p.AckMinPktAdd))

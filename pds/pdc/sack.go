@@ -8,8 +8,11 @@ const sackBits = 64
 // that [RecvWindow.SACKBase], [RecvWindow.SACKRove] or [RecvWindow.SACKFrom]
 // gave.
 func (w *RecvWindow) SACK(base pds.PSN) uint64 {
-	i, s := base/64%ringWords, base%64
-	m := w.ring[i]>>s | w.ring[(i+1)%ringWords]<<(64-s)
+	var m uint64
+	if w.high.After(w.edge) { // otherwise the ring is empty, and not worth a cache line
+		i, s := base/64%ringWords, base%64
+		m = w.ring[i]>>s | w.ring[(i+1)%ringWords]<<(64-s)
+	}
 	if below := int32(w.edge - base); below > 0 {
 		m |= 1<<uint32(below) - 1 // no bits are kept below the edge
 	}
