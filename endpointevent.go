@@ -97,11 +97,8 @@ func (e *Endpoint) again(now int64, rec *message) {
 
 // drain takes the events of the manager.
 func (e *Endpoint) drain(now int64) {
-	for {
-		ev, ok := e.pds.Event()
-		if !ok {
-			break
-		}
+	var ev pdc.Event
+	for e.pds.Event(&ev) {
 		switch ev.Kind {
 		case pdc.EventResponse, pdc.EventImplicit, pdc.EventError:
 			e.settled(now, &ev)
@@ -160,10 +157,12 @@ func (e *Endpoint) outcome(now int64, p ses.PacketHandle, ev *pdc.Event) {
 	if err != nil {
 		return
 	}
-	if y != nil {
+	if got.DataLength != 0 {
 		e.got, e.gotFor = got, p.Message()
 	}
-	e.conclude(now, p.Message(), &got)
+	if got.Kind != ses.EventNone {
+		e.conclude(now, p.Message(), &got)
+	}
 }
 
 // served gives a PDC to a message that waited for one.

@@ -20,9 +20,9 @@ func (e *Endpoint) Transmit(now int64, out *Datagram) bool {
 	}
 	for e.pds.Transmit(now, buf, &e.out) {
 		o := &e.out
-		out.Src, out.Dst, out.Retx, out.Payload = o.Local, o.Peer, o.Retx, Payload{}
-		out.Entropy = o.Entropy
+		out.Src, out.Dst, out.Retx, out.Entropy = o.Local, o.Peer, o.Retx, o.Entropy
 		if o.Control {
+			out.Payload = Payload{}
 			e.control(out, buf[:o.Header], o.Local, o.Peer)
 			return true
 		}
@@ -52,7 +52,8 @@ func (e *Endpoint) describe(now int64, out *Datagram, buf []byte) bool {
 		return false
 	}
 	out.Packet = b
-	out.Payload = Payload{Length: e.tx.Length, Offset: e.tx.Offset, Message: p.Message(), Cookie: e.tx.Cookie}
+	y := &out.Payload
+	y.Length, y.Offset, y.Message, y.Cookie, y.Address = e.tx.Length, e.tx.Offset, p.Message(), e.tx.Cookie, 0
 	if o.PDC == 0 {
 		out.TC = e.message(p.Message()).tc
 	}

@@ -60,6 +60,7 @@ type pdcEnd struct {
 	self pdc.Addr
 	in   pdc.In
 
+	ev  pdc.Event
 	res pdc.Result
 	buf [192]byte
 	out pdc.Out
@@ -125,10 +126,7 @@ func (e *pdcEnd) ack(now int64, i int, psn pds.PSN) {
 }
 
 func (e *pdcEnd) drain() {
-	for {
-		if _, ok := e.m.Event(); !ok {
-			return
-		}
+	for e.m.Event(&e.ev) {
 	}
 }
 

@@ -391,11 +391,8 @@ func (e *pdcEnd) transmit() {
 
 // drain takes the events in.
 func (e *pdcEnd) drain() {
-	for {
-		ev, ok := e.m.Event()
-		if !ok {
-			return
-		}
+	var ev pdc.Event
+	for e.m.Event(&ev) {
 		e.w.net.Note(uint64(ev.Kind)<<32 ^ ev.Handle ^ uint64(ev.PSN)<<8)
 		switch ev.Kind {
 		case pdc.EventResponse, pdc.EventImplicit, pdc.EventError:

@@ -286,11 +286,8 @@ func (g *model) answerLate(i int) {
 // drain takes the events of an end.
 func (g *model) drain(i int) {
 	e := g.end[i]
-	for {
-		ev, ok := e.m.Event()
-		if !ok {
-			return
-		}
+	var ev pdc.Event
+	for e.m.Event(&ev) {
 		switch ev.Kind {
 		case pdc.EventResponse, pdc.EventImplicit, pdc.EventError:
 			require.Zero(g.t, e.outcome[ev.Handle], "I8: second outcome for %d", ev.Handle)

@@ -63,7 +63,7 @@ func (n *storyNode) deliver(now int64, from netip.Addr, packet, reply []byte) (r
 	in := pdc.In{Packet: packet, Src: pdc.AddrFrom(from), Dst: pdc.AddrFrom(n.addr), Size: piece}
 	n.pdcs.Receive(now, &in, reply, &r)
 	check(r.Err)
-	for _, more := n.pdcs.Event(); more; _, more = n.pdcs.Event() {
+	for n.pdcs.Event(&pdc.Event{}) {
 	}
 	return r
 }

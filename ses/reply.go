@@ -1,6 +1,9 @@
 package ses
 
-import "fmt"
+import (
+	"encoding/binary"
+	"fmt"
+)
 
 // A Reply is what any response header says. Fields that its form lacks are 0.
 type Reply struct {
@@ -22,35 +25,32 @@ type Reply struct {
 // Errors: [ErrForm] when f is not a response form, [ErrTruncated]; they leave
 // the reply as it was.
 func (r *Reply) Decode(f Form, b []byte) (n int, err error) {
-	switch f {
-	case FormResponse:
-		var h Response
-		if n, err = h.Decode(b); err == nil {
-			*r = Reply{
-				Form: f, Verdict: h.Verdict, Generation: h.Generation, MessageID: h.MessageID,
-				JobID: h.JobID, ModifiedLength: h.ModifiedLength,
-			}
-		}
-	case FormResponseData:
-		var h ResponseData
-		if n, err = h.Decode(b); err == nil {
-			*r = Reply{
-				Form: f, Verdict: h.Verdict, MessageID: h.MessageID, ReadRequestID: h.ReadRequestID,
-				PayloadLength: h.PayloadLength, JobID: h.JobID, ModifiedLength: h.ModifiedLength, MessageOffset: h.MessageOffset,
-			}
-		}
-	case FormResponseDataSmall:
-		var h ResponseDataSmall
-		if n, err = h.Decode(b); err == nil {
-			*r = Reply{
-				Form: f, Verdict: h.Verdict, PayloadLength: h.PayloadLength, JobID: h.JobID,
-				OriginalRequestPSN: h.OriginalRequestPSN,
-			}
-		}
-	default:
+	if !f.IsResponse() {
 		return 0, ErrForm
 	}
-	return n, err
+	if n = f.base(); len(b) < n {
+		return 0, ErrTruncated
+	}
+	*r = Reply{}
+	r.Form = f
+	switch f {
+	case FormResponse:
+		r.get(binary.BigEndian.Uint16(b))
+		r.MessageID = MessageID(binary.BigEndian.Uint16(b[2:]))
+		job := binary.BigEndian.Uint32(b[4:])
+		r.Generation, r.JobID = Generation(job>>24), JobID(job&0xff_ffff)
+		r.ModifiedLength = binary.BigEndian.Uint32(b[8:])
+	case FormResponseData:
+		var h ResponseData
+		_, _ = h.Decode(b)
+		r.Verdict, r.MessageID, r.ReadRequestID, r.PayloadLength = h.Verdict, h.MessageID, h.ReadRequestID, h.PayloadLength
+		r.JobID, r.ModifiedLength, r.MessageOffset = h.JobID, h.ModifiedLength, h.MessageOffset
+	case FormResponseDataSmall:
+		var h ResponseDataSmall
+		_, _ = h.Decode(b)
+		r.Verdict, r.PayloadLength, r.JobID, r.OriginalRequestPSN = h.Verdict, h.PayloadLength, h.JobID, h.OriginalRequestPSN
+	}
+	return n, nil
 }
 
 // AppendTo appends the header to b, in the form r.Form. It panics when that is

@@ -59,7 +59,8 @@ func (r *allocRig) packet(lose bool) {
 	}
 	r.in = In{Packet: r.ack[:n], Src: AddrFrom(r.b.addr), Dst: AddrFrom(r.a.addr), Size: 64}
 	r.a.m.Receive(r.now+12_000, &r.in, r.buf[:], &r.res)
-	if e, ok := r.a.m.Event(); !ok || e.Kind != EventResponse {
+	var e Event
+	if !r.a.m.Event(&e) || e.Kind != EventResponse {
 		panic("no response")
 	}
 	r.a.m.Tick(r.now + 12_000)

@@ -68,7 +68,7 @@ func BenchmarkSendWindow(b *testing.B) {
 			w.sent(&p, m, 0)
 			a.CACK, a.AckPSN = psn, psn
 			w.OnACK(m, 1, &a, &r)
-			m.events.pop()
+			m.events.pop(&Event{})
 			psn++
 		}
 	})

@@ -13,7 +13,7 @@
 //	m.Transmit(now, buf, &out)             // the next packet to send: the PDS header is in buf
 //	m.Receive(now, &in, buf, &res)         // a packet has arrived; an answer may be in buf
 //	m.Respond(now, rx, &resp, buf)         // what the layer above says to a request
-//	m.Event()                              // what has happened to packets and PDCs
+//	m.Event(&event)                        // what has happened to packets and PDCs
 //	m.NextDeadline(); m.Tick(now)          // time
 //
 // A PDC keeps no payload and no semantic header. Transmit writes the PDS header

@@ -94,13 +94,14 @@ func (r *eventRing) push(e Event) {
 	r.tail++
 }
 
-func (r *eventRing) pop() (Event, bool) {
+// pop copies field by field, as the fields were written a moment ago: a wider load
+// would wait until the narrow stores have left the store buffer.
+func (r *eventRing) pop(ev *Event) bool {
 	if r.head == r.tail {
-		return Event{}, false
+		return false
 	}
 	e := &r.ring[r.head&uint32(len(r.ring)-1)]
+	ev.Handle, ev.PDC, ev.PSN, ev.Cause, ev.Kind = e.Handle, e.PDC, e.PSN, e.Cause, e.Kind
 	r.head++
-	// Field by field, as they were written a moment ago: a wider load would wait
-	// until the narrow stores have left the store buffer.
-	return Event{Handle: e.Handle, PDC: e.PDC, PSN: e.PSN, Cause: e.Cause, Kind: e.Kind}, true
+	return true
 }

@@ -52,7 +52,8 @@ func Example() {
 		fmt.Printf("PSN %#x: %v, answer of %d bytes\n", uint32(res.ID.PSN), res.Verdict, n)
 		a.Receive(12_000, &pdc.In{Packet: reply[:n], Src: pdc.AddrFrom(target), Dst: pdc.AddrFrom(source), Size: 72}, header[:], &res)
 	}
-	for e, ok := a.Event(); ok; e, ok = a.Event() {
+	var e pdc.Event
+	for a.Event(&e) {
 		fmt.Println(e.Kind, e.Handle)
 	}
 	// Output:
@@ -84,7 +85,8 @@ func ExampleManager_Noop() {
 		b.Receive(6_000, &pdc.In{Packet: header[:out.Header], Src: pdc.AddrFrom(source), Dst: pdc.AddrFrom(target), Size: 64}, reply[:], &res)
 		a.Receive(12_000, &pdc.In{Packet: reply[:res.Reply], Src: pdc.AddrFrom(target), Dst: pdc.AddrFrom(source), Size: 72}, header[:], &res)
 	}
-	e, _ := a.Event()
+	var e pdc.Event
+	a.Event(&e)
 	info, _ := a.PDC(h)
 	fmt.Println(e.Kind, info.State, info.PeerID)
 	// Output:

@@ -84,7 +84,7 @@ func TestFaultC2Allocs(t *testing.T) {
 		wire[at] ^= bit
 		g.b.m.Receive(g.now, &in, out, &r)
 		wire[at] ^= bit
-		for _, ok := g.b.m.Event(); ok; _, ok = g.b.m.Event() {
+		for g.b.m.Event(&Event{}) {
 		}
 		i++
 	})

@@ -165,8 +165,8 @@ func (m *Manager) FreeChunks() int { return m.mem.FreeChunks() }
 // HasEvents reports whether Event has one.
 func (m *Manager) HasEvents() bool { return m.mem.events.head != m.mem.events.tail }
 
-// Event takes the oldest event out of the ring, false if there is none.
-func (m *Manager) Event() (Event, bool) { return m.mem.events.pop() }
+// Event moves the oldest event out of the ring to ev, false if there is none.
+func (m *Manager) Event(ev *Event) bool { return m.mem.events.pop(ev) }
 
 // Info is a look at one PDC.
 type Info struct {

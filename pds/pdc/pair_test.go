@@ -179,11 +179,8 @@ func (g *pair) wait(d int64) {
 }
 
 func (e *pairEnd) drain() {
-	for {
-		ev, ok := e.m.Event()
-		if !ok {
-			return
-		}
+	var ev Event
+	for e.m.Event(&ev) {
 		e.events = append(e.events, ev)
 	}
 }

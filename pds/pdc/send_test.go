@@ -159,10 +159,7 @@ func (g *sendRig) ack() {
 	require.True(g.t, g.w.OnACK(g.m, 0, &a, &r))
 	g.d.ack(cack, one, base, sack)
 	require.Equal(g.t, [2]int64{g.d.bytes, g.d.rtxBytes}, [2]int64{r.Bytes, r.RtxBytes})
-	for {
-		if _, ok := g.m.events.pop(); !ok {
-			break
-		}
+	for g.m.events.pop(&Event{}) {
 		g.d.events--
 	}
 	require.Zero(g.t, g.d.events, "one event for each release")
@@ -295,7 +292,7 @@ func TestSendWindowAllocs(t *testing.T) {
 		if !g.w.OnACK(g.m, 0, &Ack{CACK: psn, AckPSN: psn, SACKBase: psn, SACK: 1}, &r) || r.Bytes != 4096 {
 			panic("not acknowledged")
 		}
-		g.m.events.pop()
+		g.m.events.pop(&Event{})
 		psn++
 	})
 }
