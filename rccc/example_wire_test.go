@@ -119,6 +119,10 @@ func (s *story) burst(now int64) (first pds.Request, working []pdc.RxID) {
 	}
 	var out pdc.Out
 	for s.a.pdcs.Transmit(now, s.packet, &out) {
+		if out.Control { // a probe of the new context
+			s.b.deliver(now, nodeA, s.packet[:out.Header], s.reply)
+			continue
+		}
 		if len(working) == 0 {
 			_, err := first.Decode(s.packet)
 			check(err)
