@@ -190,9 +190,8 @@ func (c *Context) unmark(n int32, size int64) {
 	mustHold((c.waitingRtx == 0) == (c.rtxBacklog == 0), "ccc: sizes of marked packets do not add up")
 }
 
-// touch loads a word of the lines of the acknowledgement's path. The window's
-// second line comes with its first: processors fetch lines in pairs.
-func (c *Context) touch() int64 { return c.window.Inflight() + c.backlog }
+// touch loads a word of each line of the acknowledgement's path.
+func (c *Context) touch() int64 { return c.window.Inflight() + c.window.Touch() + c.backlog }
 
 // held is what makes data wait, ReasonBacklog if nothing does.
 func (c *Context) held() Reason {

@@ -49,6 +49,11 @@ func (c *Context) Decide(p *Params, now int64) Decision {
 	}
 }
 
+// Admits reports whether a packet of any size may go at once, as far as the last
+// event tells: [Context.Decide] would say so, too. It is quicker, and false where
+// an algorithm of the user's has a say.
+func (c *Context) Admits() bool { return c.state == StateReady && !c.bounded }
+
 // bound is what every algorithm consents to.
 func (c *Context) bound(p *Params, now int64) Decision {
 	room, why := c.waiting(), ReasonBacklog

@@ -26,6 +26,31 @@ func (m *Manager) popData(l *list) *PDC {
 	return p
 }
 
+// takeTurns puts p, which has just sent a packet, behind the others, or straight to
+// those that wait for congestion control if that will not allow its next one: most
+// packets fill the window that an acknowledgement has opened.
+func (m *Manager) takeTurns(p *PDC) {
+	if p.tx.queued == 0 {
+		if !p.tx.mayStart(m.p, p.syn()) {
+			m.release(p) // an acknowledgement wakes it
+			return
+		}
+		c := m.cc.Context(p.cc)
+		if c != nil && c.State() == ccc.StateActive && c.Reason() != ccc.ReasonPacing && p.tx.control == 0 {
+			m.park(p)
+			return
+		}
+	}
+	m.wake(p)
+	m.release(p)
+}
+
+// park has p wait until its congestion control context allows more.
+func (m *Manager) park(p *PDC) {
+	p.flags |= flagOnData
+	m.pushData(&m.parked[p.cc.Index()], p)
+}
+
 // unpark lets the first of the PDCs that wait for a congestion control context
 // try again. When it has sent, the next one may: so each is looked at once for
 // each packet that the context allows, however many wait.

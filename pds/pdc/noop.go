@@ -37,6 +37,7 @@ func (m *Manager) queueControl(p *PDC, ctl pds.CtlType, payload uint32) (pds.PSN
 		return 0, err
 	}
 	rec.kind, rec.handle = kindControl|kindAR|kind(ctl), uint64(payload)
+	p.tx.control++
 	m.wake(p)
 	return psn, nil
 }

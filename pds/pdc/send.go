@@ -44,9 +44,9 @@ type SendWindow struct {
 	limit   uint32 // peer_mp_range, PSNs
 	limitAt uint32 // cack of the ACK that gave limit
 	queued  uint16 // packets that wait for retransmission, or for an ACK_REQ
-	_       uint16
-	rtoAt   int64 // no timeout is due before
-	rtxAt   int64 // no packet that waits may go before
+	control uint16 // control packets in [next, tail)
+	rtoAt   int64  // no timeout is due before
+	rtxAt   int64  // no packet that waits may go before
 	chunk   [ringWords]uint16
 }
 
@@ -128,7 +128,9 @@ func (w *SendWindow) inPeerWindow(p *Params, off uint32) bool {
 func (w *SendWindow) sent(p *Params, m *Memory, now int64) (*packet, pds.PSN) {
 	c, i := w.at(m, w.next)
 	pkt := &c.pkt[i]
-	if !pkt.kind.control() {
+	if pkt.kind.control() {
+		w.control--
+	} else {
 		c.flight |= 1 << i
 	}
 	psn := w.psn(w.next)
@@ -205,5 +207,5 @@ func (w *SendWindow) free(m *Memory) {
 		}
 	}
 	w.base, w.next = w.tail, w.tail
-	w.queued, w.rtoAt, w.rtxAt = 0, never, never
+	w.queued, w.control, w.rtoAt, w.rtxAt = 0, 0, never, never
 }

@@ -48,15 +48,12 @@ func (m *Manager) Transmit(now int64, buf []byte, out *Out) bool {
 		if !p.state.Live() {
 			continue
 		}
-		sent := m.transmitData(now, p, buf, out)
-		if sent {
-			m.wake(p)
-		}
-		if !p.is(flagOnData) || sent {
-			m.release(p)
-		}
-		if sent {
+		if m.transmitData(now, p, buf, out) {
+			m.takeTurns(p)
 			return true
+		}
+		if !p.is(flagOnData) {
+			m.release(p)
 		}
 	}
 	return m.transmitRUDI(now, buf, out)
@@ -102,14 +99,16 @@ func (m *Manager) allowed(now int64, p *PDC, size int64, again bool) bool {
 	if c == nil || again && p.is(flagRecovering) {
 		return true
 	}
+	if c.Admits() {
+		return true
+	}
 	d := c.Decide(m.cc.Params(), now)
 	// A window may be as small as one MTU: a packet that is larger, against the
 	// rules, must not wait for ever.
 	if d.Bytes >= min(size, m.cc.Params().MTU()) || d.Bytes > 0 && d.Reason == ccc.ReasonBacklog {
 		return true
 	}
-	p.flags |= flagOnData
-	m.pushData(&m.parked[p.cc.Index()], p)
+	m.park(p)
 	if d.Reason == ccc.ReasonPacing {
 		m.aux(p, now, d.NotBefore)
 	}
@@ -172,8 +171,8 @@ func (m *Manager) lastForNow(p *PDC) bool {
 func (m *Manager) sentOne(now int64, p *PDC) {
 	if m.p.InferLoss && p.probeAt == never && p.peerID != 0 {
 		p.probeAt = later(now, m.probeDelay(p))
-	}
-	if p.tx.rtoAt < p.timerAt || p.probeAt < p.timerAt {
+		m.schedule(p, now)
+	} else if p.tx.rtoAt < p.timerAt {
 		m.schedule(p, now)
 	}
 }
