@@ -42,7 +42,7 @@ type Message struct {
 	Length uint32 // bytes; up to ses.MaxMessage
 	Cookie uint64 // comes back with the completion and in each [Payload]
 
-	Tagged     bool            // Send: to the receive buffer with this tag
+	Tagged     bool            // Send and Atomic: to the receive buffer with this tag, which is Key
 	Fetch      bool            // Atomic: bring back the value before
 	Swap       ses.CompareSwap // Atomic: operation, type, and the operands of a compare and swap
 	HasData    bool            // HeaderData goes to the target's completion
@@ -103,10 +103,15 @@ func (e *Endpoint) Send(now int64, m *Message) (Handle, error) {
 	}
 }
 
-// Atomic starts an atomic operation on the memory of a peer. Errors as with
-// Write.
+// Atomic starts an atomic operation on the memory of a peer, or with Tagged on the
+// receive buffer that has its tag. Errors as with Write.
 func (e *Endpoint) Atomic(now int64, m *Message) (Handle, error) {
-	if m.Fetch {
+	switch {
+	case m.Tagged && m.Fetch:
+		return e.start(now, m, ses.OpcodeTSendFetchingAtomic)
+	case m.Tagged:
+		return e.start(now, m, ses.OpcodeTSendAtomic)
+	case m.Fetch:
 		return e.start(now, m, ses.OpcodeFetchingAtomic)
 	}
 	return e.start(now, m, ses.OpcodeAtomic)
@@ -162,7 +167,7 @@ func (e *Endpoint) start(now int64, m *Message, op ses.Opcode) (Handle, error) {
 	}
 	rec := e.message(h)
 	*rec = message{peer: pdc.AddrFrom(m.To.Address), handle: h, job: m.To.Job, mode: m.Mode, tc: m.To.TC}
-	if op == ses.OpcodeRead || op == ses.OpcodeFetchingAtomic {
+	if op.IsFetch() {
 		rec.flags |= msgFetch
 	}
 	rec.total = e.nominal(&e.op)

@@ -75,7 +75,7 @@ const (
 func (m *message) begin(o *Operation, h Handle, packets uint32) {
 	*m = message{
 		handle: h, packets: packets, length: o.Length, delivered: o.Length, job: o.Job, cookie: o.Cookie, notBefore: math.MinInt64,
-		mode: o.Mode, form: o.form(), fetch: o.isFetch(), carries: o.bringsPayload(),
+		mode: o.Mode, form: o.form(), fetch: o.Opcode.IsFetch(), carries: o.bringsPayload(),
 	}
 	var r Request
 	o.request(&r)

@@ -34,6 +34,7 @@ const (
 	opsAtomic     = 1<<OpcodeAtomic | 1<<OpcodeFetchingAtomic | 1<<OpcodeTSendAtomic | 1<<OpcodeTSendFetchingAtomic
 	opsRendezvous = 1<<OpcodeRendezvousSend | 1<<OpcodeRendezvousTSend
 	opsDeferrable = 1<<OpcodeDeferrableSend | 1<<OpcodeDeferrableTSend
+	opsTagged     = 1<<OpcodeTaggedSend | 1<<OpcodeRendezvousTSend | 1<<OpcodeDeferrableTSend | 1<<OpcodeTSendAtomic | 1<<OpcodeTSendFetchingAtomic
 	opsExtended   = opsAtomic | opsRendezvous
 	opsOwnLayout  = opsExtended | opsDeferrable | 1<<OpcodeDeferrableRTR // not a bare Standard
 

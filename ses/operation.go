@@ -117,11 +117,6 @@ func (o *Operation) flags() (f Flags) {
 	return f
 }
 
-// isFetch reports whether the answer brings Length bytes.
-func (o *Operation) isFetch() bool {
-	return o.Opcode == OpcodeRead || o.Opcode == OpcodeFetchingAtomic
-}
-
 // bringsPayload reports whether the packets carry the message's bytes: a read
 // has none, and some atomics have their operands in the extension or need none.
 func (o *Operation) bringsPayload() bool {

@@ -101,7 +101,7 @@ func (t *Target) commit(r *Request, d *Decision, p *plan) {
 	case r.Opcode == OpcodeRead:
 		d.Action, d.Guaranteed = ActionRead, true
 	case r.Opcode.IsAtomic():
-		d.Action, d.Guaranteed = ActionAtomic, r.Opcode == OpcodeFetchingAtomic
+		d.Action, d.Guaranteed = ActionAtomic, r.Opcode.IsFetch()
 	default:
 		d.Action = ActionPlace
 		d.Length = min(p.n, p.limit-min(p.off, p.limit))

@@ -1,7 +1,6 @@
 package ses
 
-// opsTarget are the opcodes that a Target can serve. Rendezvous, deferrable and
-// tagged atomic operations need an application protocol above the headers.
+// opsTarget are the opcodes that a Target can serve.
 const opsTarget = kindMemoryOps | kindQueueOps | 1<<OpcodeNoOp | 1<<OpcodeMsgError
 
 // A plan is what validation finds out about a request that passes.
@@ -187,12 +186,13 @@ func rightFor(o Opcode) Rights {
 // first packet matched.
 func (t *Target) checkQueue(r *Request, m *record, p *plan) (Check, ReturnCode) {
 	e := &t.entries[p.entry]
+	var b *receive
 	if m == nil {
-		i, ok := t.match(e, r.Opcode == OpcodeTaggedSend, r.Key)
+		i, ok := t.match(e, r.Opcode.in(opsTagged), r.Key)
 		if !ok {
 			return CheckKey, RCNoMatch
 		}
-		b := &t.receives[i]
+		b = &t.receives[i]
 		p.recv, p.base, p.cookie, p.limit = i+1, b.Base, b.Cookie, min(b.Length, r.RequestLength)
 	} else {
 		p.base, p.cookie, p.limit = m.base, m.cookie, m.limit
@@ -205,8 +205,21 @@ func (t *Target) checkQueue(r *Request, m *record, p *plan) (Check, ReturnCode) 
 		return CheckMessageSize, RCTooLong
 	case m != nil && (m.entry != p.entry || m.gen != p.gen):
 		return CheckSameBuffer, RCPermViolation
+	case r.Opcode.IsAtomic():
+		return t.checkTaggedAtomic(r, b, p)
 	}
 	return CheckNone, RCOK
+}
+
+// checkTaggedAtomic answers 16 and 19 for an atomic on the buffer b that its tag
+// has found. It is one packet, and uses the buffer up like a send.
+func (t *Target) checkTaggedAtomic(r *Request, b *receive, p *plan) (Check, ReturnCode) {
+	n := max(uint64(r.RequestLength), uint64(r.Swap.Type.Size()))
+	if r.BufferOffset > uint64(b.Length) || n > uint64(b.Length)-r.BufferOffset {
+		return CheckPacketEnd, RCBadAddr
+	}
+	p.base, p.limit = b.Base+r.BufferOffset, r.RequestLength
+	return t.checkAtomic(r, p)
 }
 
 // checkAtomic answers 19.
