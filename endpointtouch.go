@@ -5,7 +5,6 @@ import (
 
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 )
 
 // touchBatch is how many packets are looked at together.
@@ -16,28 +15,51 @@ const touchBatch = 32
 // afterwards. Worth it with a thousand PDCs and more. Ignore the sum: it keeps the
 // loads.
 func (e *Endpoint) Touch(in []Datagram) (sum int64) {
-	var (
-		packets [touchBatch]pdc.In
-		members [touchBatch]ccc.Handle
-	)
 	for len(in) > 0 {
 		n := min(len(in), touchBatch)
 		for i := range in[:n] {
-			packets[i].Packet, members[i] = in[i].Packet, 0
-			if id := dpdcid(in[i].Packet); id < len(e.flows) {
-				members[i] = ccc.Handle(e.flows[id].pdc)
-			}
+			sum += e.touchFirst(in[i].Packet)
 		}
-		sum += int64(e.pds.Touch(packets[:n])) + e.cc.Touch(members[:n])
+		for i := range in[:n] {
+			sum += e.touchSecond(in[i].Packet)
+		}
 		in = in[n:]
 	}
 	return sum
 }
 
-// dpdcid reads the field where requests and acknowledgements have it.
-func dpdcid(b []byte) int {
-	if len(b) < pds.RequestLen {
-		return 0
+// touchFirst loads what the header of a packet tells the place of.
+func (e *Endpoint) touchFirst(b []byte) int64 {
+	id, request := named(b)
+	sum := int64(e.pds.Touch(b, request))
+	switch {
+	case request:
+		sum += int64(e.target.Touch(id))
+	case int(id) < len(e.flows):
+		sum += int64(e.flows[id].ahead)
 	}
-	return int(binary.BigEndian.Uint16(b[10:]))
+	return sum
+}
+
+// touchSecond loads what lies where the first pass has found out.
+func (e *Endpoint) touchSecond(b []byte) int64 {
+	id, request := named(b)
+	if request {
+		return int64(e.target.TouchMessage(id))
+	}
+	sum := int64(e.pds.TouchSent(b))
+	if id < uint64(len(e.flows)) {
+		member := [1]ccc.Handle{ccc.Handle(e.flows[id].pdc)}
+		sum += e.cc.Touch(member[:])
+	}
+	return sum
+}
+
+// named reads the dpdcid of a request or an acknowledgement, which it is the low
+// half of a target's peer, and whether it is a request.
+func named(b []byte) (id uint64, request bool) {
+	if len(b) < pds.RequestLen {
+		return 0, false
+	}
+	return uint64(binary.BigEndian.Uint16(b[10:])), pds.Type(b[0] >> 3).IsRequest()
 }

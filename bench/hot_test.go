@@ -43,6 +43,10 @@ var hot = []struct {
 	{".", "(*Frame).putIP4", 0},
 	{".", "(*Frame).putTransport", inlines},
 
+	{".", "(*Endpoint).Touch", 0},
+	{".", "(*Endpoint).touchFirst", 0},
+	{".", "(*Endpoint).touchSecond", 0},
+
 	{"nscc", "(*Window).CanSend", inlines | noBounds},
 	{"nscc", "(*Window).OnSend", inlines | noBounds},
 	{"nscc", "(*Window).AckRequest", inlines | noBounds},
@@ -129,6 +133,8 @@ var hot = []struct {
 	{"pds/pdc", "(*Manager).plain", 0},
 	{"pds/pdc", "(*Manager).takePlain", 0},
 	{"pds/pdc", "(*RecvWindow).fresh", inlines | noBounds},
+	{"pds/pdc", "(*Manager).Touch", 0},
+	{"pds/pdc", "(*Manager).TouchSent", 0},
 	{"pds/pdc", "(*Manager).receiveACK", 0},
 	{"pds/pdc", "(*Manager).receiveNACK", 0},
 	{"pds/pdc", "(*Manager).accept", 0},
@@ -160,6 +166,8 @@ var hot = []struct {
 	{"ses", "(*Verdict).get", inlines | noBounds},
 	{"ses", "(*Target).Receive", noBounds},
 	{"ses", "(*Target).follows", 0},
+	{"ses", "(*Target).Touch", inlines},
+	{"ses", "(*Target).TouchMessage", inlines},
 	{"ses", "(*Target).whole", noBounds},
 	{"ses", "(*Target).fragment", noBounds},
 	{"ses", "(*Target).check", 0},

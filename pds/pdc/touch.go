@@ -2,22 +2,29 @@ package pdc
 
 import "github.com/uetcc/uetcc/pds"
 
-// Touch loads what the packets of a batch will need, so that the misses of the
-// cache overlap: worth a pass over 16 to 32 packets ahead when thousands of PDCs
-// are in use. The result means nothing.
-func (m *Manager) Touch(in []In) (t uint64) {
-	for i := range in {
-		if p := m.named(in[i].Packet); p != nil {
-			t += uint64(p.state) + uint64(p.ackBytes)
-		}
+// Touch loads what a request or an acknowledgement will need of its PDC, TouchSent
+// the records of what that PDC has sent, where they are known once it is loaded. A
+// pass of Touch over 16 to 32 packets ahead, then one of TouchSent over the
+// acknowledgements among them, lets the misses of the cache overlap: worth it when
+// thousands of PDCs are in use. The results mean nothing.
+func (m *Manager) Touch(packet []byte, request bool) uint64 {
+	p := m.named(packet)
+	switch {
+	case p == nil:
+		return 0
+	case request:
+		return uint64(p.state) + uint64(p.rx.edge)
+	default:
+		return uint64(p.state) + uint64(p.tx.base)
 	}
-	// Only now is it known where the packets are that these PDCs have sent.
-	for i := range in {
-		if p := m.named(in[i].Packet); p != nil && p.tx.base != p.tx.tail {
-			t += p.tx.touch(m.mem)
-		}
+}
+
+// TouchSent is the second pass, see [Manager.Touch].
+func (m *Manager) TouchSent(packet []byte) uint64 {
+	if p := m.named(packet); p != nil && p.tx.base != p.tx.tail {
+		return p.tx.touch(m.mem)
 	}
-	return t
+	return 0
 }
 
 // named is the PDC whose id a request or an acknowledgement carries, nil for what
