@@ -42,16 +42,19 @@ func (f *Frame) addresses(ip []byte) {
 		f.Src, f.Dst = [16]byte(ip[8:]), [16]byte(ip[24:])
 		return
 	}
-	putMapped(&f.Src, ip[12:16])
-	putMapped(&f.Dst, ip[16:20])
+	putMapped(&f.Src, [4]byte(ip[12:]))
+	putMapped(&f.Dst, [4]byte(ip[16:]))
 }
 
 // putMapped sets a to ::ffff: and the IPv4 address ip4.
-func putMapped(a *[16]byte, ip4 []byte) {
-	binary.BigEndian.PutUint64(a[:], 0)
-	binary.BigEndian.PutUint32(a[8:], 0xffff)
-	*(*[4]byte)(a[12:]) = [4]byte(ip4)
+func putMapped(a *[16]byte, ip4 [4]byte) {
+	*a = mapped
+	*(*[4]byte)(a[12:]) = ip4
 }
+
+// mapped is ::ffff:0.0.0.0. It never changes; a literal would keep putMapped from
+// inlining where it matters.
+var mapped = [16]byte{10: 0xff, 11: 0xff}
 
 // SrcAddr and DstAddr return the addresses in the standard library's form.
 func (f *Frame) SrcAddr() netip.Addr { return netip.AddrFrom16(f.Src).Unmap() }

@@ -33,7 +33,17 @@ type Parser struct {
 
 // UDP reads b, the payload of a UDP datagram, into p. The errors are those of
 // packages pds and ses.
-func (ps *Parser) UDP(b []byte, p *Packet) error { return p.decode(b, 0, ps.CRC) }
+func (ps *Parser) UDP(b []byte, p *Packet) error { return ps.packet(b, 0, p) }
+
+// packet reads h, which lies at offset at and may end in a CRC.
+func (ps *Parser) packet(h []byte, at int, p *Packet) (err error) {
+	if ps.CRC {
+		if h, err = untrail(h); err != nil {
+			return err
+		}
+	}
+	return p.decode(h, at)
+}
 
 // Native reads b, the payload of an IP packet without UDP, into p. It begins
 // with the entropy header. The errors are those of packages pds and ses.
@@ -43,7 +53,7 @@ func (ps *Parser) Native(b []byte, p *Packet) error {
 	if err != nil {
 		return err
 	}
-	if err = p.decode(b[n:], n, ps.CRC); err != nil {
+	if err = ps.packet(b[n:], n, p); err != nil {
 		return err
 	}
 	p.Entropy = e.Value
@@ -61,47 +71,6 @@ func untrail(h []byte) ([]byte, error) {
 		return h, nil
 	}
 	return pds.CheckCRC(h)
-}
-
-// Ethernet reads the frame b, without preamble and check sequence, into f. Up to
-// two 802.1Q tags are skipped. The errors are [ErrNotUET], [ErrIP] and those of
-// packages pds and ses.
-func (ps *Parser) Ethernet(b []byte, f *Frame) error {
-	if len(b) < plainLen {
-		return ps.anyFrame(b, f)
-	}
-	h := (*[plainLen]byte)(b)
-	end := plainEnd(h, len(b))
-	if end == 0 || binary.BigEndian.Uint16(h[36:]) != ps.port() || ps.isTrimmed(h[15]) {
-		return ps.anyFrame(b, f)
-	}
-	if err := f.decode(b[plainLen:end], plainLen, ps.CRC); err != nil {
-		return err
-	}
-	putMapped(&f.Src, h[26:30])
-	putMapped(&f.Dst, h[30:34])
-	f.Entropy, f.TOS, f.TransportLen = binary.BigEndian.Uint16(h[34:]), h[15], end-plainLen+udpLen
-	f.Trimmed, f.Native = false, false
-	return nil
-}
-
-// plainLen is what precedes the PDS header in a frame without tags and options.
-const plainLen = etherLen + ip4Len + udpLen
-
-// plainEnd returns where the datagram ends in a frame of size bytes that holds
-// UDP over IPv4, without tags, options and fragments, and with consistent
-// lengths. Most frames are such, and their fields are in fixed places; for
-// others it returns 0.
-func plainEnd(h *[plainLen]byte, size int) int {
-	const typeVersion = etherIPv4<<8 | 0x45
-	if binary.BigEndian.Uint32(h[12:])>>8 != typeVersion || h[20]&(fragment>>8)|h[21] != 0 || h[23] != protoUDP {
-		return 0
-	}
-	ip, udp := int(binary.BigEndian.Uint16(h[16:])), int(binary.BigEndian.Uint16(h[38:]))
-	if etherLen+ip > size || ip4Len+udp > ip || udp < udpLen {
-		return 0
-	}
-	return etherLen + ip4Len + udp
 }
 
 // anyFrame is Ethernet without the short cut.
@@ -147,7 +116,7 @@ func (ps *Parser) ip(b []byte, at int, f *Frame) error {
 	switch h.protocol {
 	case protoUDP:
 		u := b[from : from+udpLen]
-		if binary.BigEndian.Uint16(u[2:]) != ps.port() {
+		if !ps.isPort(binary.BigEndian.Uint16(u[2:])) {
 			return ErrNotUET
 		}
 		size = int(binary.BigEndian.Uint16(u[4:]))
@@ -163,7 +132,7 @@ func (ps *Parser) ip(b []byte, at int, f *Frame) error {
 	if pdsAt := from + skip; trimmed {
 		err = f.decodeTrimmed(b[pdsAt:end], pdsAt)
 	} else {
-		err = f.decode(b[pdsAt:end], pdsAt, ps.CRC)
+		err = ps.packet(b[pdsAt:end], pdsAt, &f.Packet)
 	}
 	if err != nil {
 		return err
@@ -174,11 +143,9 @@ func (ps *Parser) ip(b []byte, at int, f *Frame) error {
 	return nil
 }
 
-func (ps *Parser) port() uint16 {
-	if ps.Port == 0 {
-		return pds.UDPPort
-	}
-	return ps.Port
+// isPort reports whether port is the one that the parser looks for.
+func (ps *Parser) isPort(port uint16) bool {
+	return port == ps.Port || port == pds.UDPPort && ps.Port == 0
 }
 
 func (ps *Parser) protocol() uint8 {
@@ -190,6 +157,6 @@ func (ps *Parser) protocol() uint8 {
 
 // isTrimmed reports whether a packet with this TOS byte has been trimmed.
 func (ps *Parser) isTrimmed(tos uint8) bool {
-	d, _ := pds.SplitTOS(tos)
-	return d != 0 && (d == ps.DSCPs.Trimmed || d == ps.DSCPs.TrimmedLastHop)
+	d := pds.DSCP(tos >> 2)
+	return (d == ps.DSCPs.Trimmed || d == ps.DSCPs.TrimmedLastHop) && d != 0
 }

@@ -51,13 +51,12 @@ func (a *Ack) Decode(b []byte) (int, error) {
 	if Type(b[0]>>3) != TypeACK {
 		return 0, ErrType
 	}
-	a.get(b)
+	a.get((*[AckLen]byte)(b))
 	return AckLen, nil
 }
 
-func (a *Ack) get(b []byte) {
-	b = b[:AckLen:AckLen]
-	p := binary.BigEndian.Uint16(b)
+func (a *Ack) get(b *[AckLen]byte) {
+	p := binary.BigEndian.Uint16(b[:])
 	a.Next, a.Flags = NextHdr(p>>7&0xf), Flags(p)&ackFlags
 	a.Offset = int16(binary.BigEndian.Uint16(b[2:]))
 	a.CACK = PSN(binary.BigEndian.Uint32(b[4:]))
@@ -71,13 +70,12 @@ func (a *Ack) Encode(b []byte) (int, error) {
 	if len(b) < AckLen {
 		return 0, ErrTruncated
 	}
-	a.put(b, TypeACK)
+	a.put((*[AckLen]byte)(b), TypeACK)
 	return AckLen, nil
 }
 
-func (a *Ack) put(b []byte, t Type) {
-	b = b[:AckLen:AckLen]
-	binary.BigEndian.PutUint16(b, joinPrologue(t, a.Next, a.Flags&ackFlags))
+func (a *Ack) put(b *[AckLen]byte, t Type) {
+	binary.BigEndian.PutUint16(b[:], joinPrologue(t, a.Next, a.Flags&ackFlags))
 	binary.BigEndian.PutUint16(b[2:], uint16(a.Offset))
 	binary.BigEndian.PutUint32(b[4:], uint32(a.CACK))
 	binary.BigEndian.PutUint16(b[8:], uint16(a.SPDCID))

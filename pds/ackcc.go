@@ -67,14 +67,18 @@ func (a *AckCC) Decode(b []byte) (int, error) {
 	if len(b) < AckCCLen {
 		return 0, ErrTruncated
 	}
-	b = b[:AckCCLen:AckCCLen]
+	return a.get((*[AckCCLen]byte)(b))
+}
+
+// get is Decode without the check of the length, so that Decode inlines.
+func (a *AckCC) get(b *[AckCCLen]byte) (int, error) {
 	if Type(b[0]>>3) != TypeACKCC {
 		return 0, ErrType
 	}
-	a.Ack.get(b)
-	a.SACK.get(b[AckLen:])
+	a.Ack.get((*[AckLen]byte)(b[:]))
+	a.SACK.get((*[sackLen]byte)(b[AckLen:]))
 	a.State = [8]byte(b[24:])
-	if CCType(b[12]>>4) == CCCredit {
+	if a.CCType == CCCredit {
 		a.State[3], a.State[4], a.State[5] = 0, 0, 0 // reserved
 	}
 	return AckCCLen, nil
@@ -86,19 +90,20 @@ func (a *AckCC) Encode(b []byte) (int, error) {
 	if len(b) < AckCCLen {
 		return 0, ErrTruncated
 	}
-	a.Ack.put(b, TypeACKCC)
-	a.SACK.put(b[AckLen:])
-	*(*[8]byte)(b[24:]) = a.State
+	a.put((*[AckCCLen]byte)(b))
 	return AckCCLen, nil
+}
+
+func (a *AckCC) put(b *[AckCCLen]byte) {
+	a.Ack.put((*[AckLen]byte)(b[:]), TypeACKCC)
+	a.SACK.put((*[sackLen]byte)(b[AckLen:]))
+	*(*[8]byte)(b[24:]) = a.State
 }
 
 // AppendTo appends a to b.
 func (a *AckCC) AppendTo(b []byte) []byte {
 	b = extend(b, AckCCLen)
-	p := (*[AckCCLen]byte)(b[len(b)-AckCCLen:])
-	a.Ack.put(p[:], TypeACKCC) // not Encode: on the ACK path the second call shows
-	a.SACK.put(p[AckLen:])
-	*(*[8]byte)(p[24:]) = a.State
+	a.put((*[AckCCLen]byte)(b[len(b)-AckCCLen:]))
 	return b
 }
 

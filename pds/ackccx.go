@@ -45,8 +45,8 @@ func (a *AckCCX) Decode(b []byte) (int, error) {
 	if Type(b[0]>>3) != TypeACKCCX {
 		return 0, ErrType
 	}
-	a.Ack.get(b)
-	a.SACK.get(b[AckLen:])
+	a.Ack.get((*[AckLen]byte)(b))
+	a.SACK.get((*[sackLen]byte)(b[AckLen:]))
 	a.State = [16]byte(b[24:])
 	return AckCCXLen, nil
 }
@@ -57,8 +57,8 @@ func (a *AckCCX) Encode(b []byte) (int, error) {
 	if len(b) < AckCCXLen {
 		return 0, ErrTruncated
 	}
-	a.Ack.put(b, TypeACKCCX)
-	a.SACK.put(b[AckLen:])
+	a.Ack.put((*[AckLen]byte)(b), TypeACKCCX)
+	a.SACK.put((*[sackLen]byte)(b[AckLen:]))
 	*(*[16]byte)(b[24:]) = a.State
 	return AckCCXLen, nil
 }

@@ -63,23 +63,24 @@ func (r *Request) Decode(b []byte) (int, error) {
 	if len(b) < RequestLen {
 		return 0, ErrTruncated
 	}
-	p := binary.BigEndian.Uint16(b)
+	w := (*[RequestLen]byte)(b)
+	p := binary.BigEndian.Uint16(w[:])
 	n, cc := RequestLen, uint32(0)
 	switch Type(p >> 11) {
-	case TypeRUDReq, TypeRODReq:
 	case TypeRUDCCReq, TypeRODCCReq:
 		if len(b) < RequestCCLen {
 			return 0, ErrTruncated
 		}
 		n, cc = RequestCCLen, binary.BigEndian.Uint32(b[12:])
+	case TypeRUDReq, TypeRODReq:
 	default:
 		return 0, ErrType
 	}
 	r.Type, r.Next, r.Flags = Type(p>>11), NextHdr(p>>7&0xf), Flags(p)&requestFlags
-	r.ClearOffset = int16(binary.BigEndian.Uint16(b[2:]))
-	r.PSN = PSN(binary.BigEndian.Uint32(b[4:]))
-	r.SPDCID = PDCID(binary.BigEndian.Uint16(b[8:]))
-	r.DPDCID, r.Info = splitPeer(r.Flags, binary.BigEndian.Uint16(b[10:]))
+	r.ClearOffset = int16(binary.BigEndian.Uint16(w[2:]))
+	r.PSN = PSN(binary.BigEndian.Uint32(w[4:]))
+	r.SPDCID = PDCID(binary.BigEndian.Uint16(w[8:]))
+	r.DPDCID, r.Info = splitPeer(Flags(p), binary.BigEndian.Uint16(w[10:]))
 	r.CCCID, r.CreditTarget = uint8(cc>>24), cc&maxUint24
 	return n, nil
 }

@@ -42,15 +42,15 @@ type SACK struct {
 	Bitmap     uint64 // bit i: SACKBase + i has arrived; a clear bit says nothing
 }
 
-func (s *SACK) get(b []byte) {
-	b = b[:12:12]
+const sackLen = 12
+
+func (s *SACK) get(b *[sackLen]byte) {
 	s.CCType, s.CCFlags, s.MPR = CCType(b[0]>>4), b[0]&0xf, b[1]
 	s.SACKOffset = int16(binary.BigEndian.Uint16(b[2:]))
 	s.Bitmap = binary.BigEndian.Uint64(b[4:])
 }
 
-func (s *SACK) put(b []byte) {
-	b = b[:12:12]
+func (s *SACK) put(b *[sackLen]byte) {
 	b[0], b[1] = uint8(s.CCType)<<4|s.CCFlags&0xf, s.MPR
 	binary.BigEndian.PutUint16(b[2:], uint16(s.SACKOffset))
 	binary.BigEndian.PutUint64(b[4:], s.Bitmap)

@@ -47,16 +47,13 @@ type Common struct {
 
 const commonLen = 12
 
-// get takes the common fields from the first three words of the header. Words
-// and not bytes, so that it inlines.
-func (c *Common) get(head, job, at uint32) {
-	c.Opcode = Opcode(head >> 24 & 0x3f)
-	c.Version = uint8(head >> 22 & 3)
-	c.Flags = Flags(head >> 16 & flagsMask)
-	c.Generation = Generation(job >> 24)
-	c.JobID = JobID(job & 0xff_ffff)
-	c.PIDonFEP = PIDonFEP(at >> 16 & 0xfff)
-	c.Index = ResourceIndex(at & 0xfff)
+// get takes the common fields from the front of a header.
+func (c *Common) get(b *[commonLen]byte) {
+	c.Opcode = Opcode(b[0] & opcodeMask)
+	c.Version, c.Flags = b[1]>>6, Flags(b[1]&flagsMask)
+	job, at := binary.BigEndian.Uint32(b[4:]), binary.BigEndian.Uint32(b[8:])
+	c.Generation, c.JobID = Generation(job>>24), JobID(job&0xff_ffff)
+	c.PIDonFEP, c.Index = PIDonFEP(at>>16&0xfff), ResourceIndex(at&0xfff)
 }
 
 // fits reports whether every field fits its place on the wire.

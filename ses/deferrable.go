@@ -51,15 +51,14 @@ func (h *Deferrable) Decode(b []byte) (n int, err error) {
 	if len(b) < StandardLen {
 		return 0, ErrTruncated
 	}
-	b = b[:StandardLen:StandardLen]
-	head := binary.BigEndian.Uint32(b)
-	h.get(head, binary.BigEndian.Uint32(b[4:]), binary.BigEndian.Uint32(b[8:]))
-	h.MessageID = MessageID(head)
-	h.Token = getToken(b[12:])
-	h.Initiator = binary.BigEndian.Uint32(b[20:])
-	h.MatchBits = binary.BigEndian.Uint64(b[24:])
-	h.HeaderData, h.PayloadLength, h.MessageOffset = getPlace(h.Flags, b[32:])
-	h.RequestLength = binary.BigEndian.Uint32(b[40:])
+	w := (*[StandardLen]byte)(b)
+	h.get((*[commonLen]byte)(w[:]))
+	h.MessageID = MessageID(binary.BigEndian.Uint16(w[2:]))
+	h.Token = getToken(w[12:])
+	h.Initiator = binary.BigEndian.Uint32(w[20:])
+	h.MatchBits = binary.BigEndian.Uint64(w[24:])
+	h.HeaderData, h.PayloadLength, h.MessageOffset = getPlace(Flags(w[1]), binary.BigEndian.Uint64(w[32:]))
+	h.RequestLength = binary.BigEndian.Uint32(w[40:])
 	return StandardLen, nil
 }
 

@@ -64,7 +64,7 @@ func Len(f Form, b []byte) (int, error) {
 		return 0, ErrTruncated
 	}
 	if f.IsRequest() {
-		if op := Opcode(b[0] & 0x3f); op.extended() {
+		if op := Opcode(b[0] & opcodeMask); op.extended() {
 			return extendedLen(f, op, n, b)
 		}
 	}

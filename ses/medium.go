@@ -42,17 +42,16 @@ func (h *Medium) Decode(b []byte) (n int, err error) {
 	if len(b) < MediumLen {
 		return 0, ErrTruncated
 	}
-	b = b[:MediumLen:MediumLen]
-	head := binary.BigEndian.Uint32(b)
-	h.get(head, binary.BigEndian.Uint32(b[4:]), binary.BigEndian.Uint32(b[8:]))
-	h.RequestLength = uint16(head & maxLength14)
-	if v := binary.BigEndian.Uint64(b[12:]); h.Flags&FlagHD != 0 {
+	w := (*[MediumLen]byte)(b)
+	h.get((*[commonLen]byte)(w[:]))
+	h.RequestLength = binary.BigEndian.Uint16(w[2:]) & maxLength14
+	if v := binary.BigEndian.Uint64(w[12:]); h.Flags&FlagHD != 0 {
 		h.HeaderData, h.BufferOffset = v, 0
 	} else {
 		h.HeaderData, h.BufferOffset = 0, v
 	}
-	h.Initiator = binary.BigEndian.Uint32(b[20:])
-	h.Key = binary.BigEndian.Uint64(b[24:])
+	h.Initiator = binary.BigEndian.Uint32(w[20:])
+	h.Key = binary.BigEndian.Uint64(w[24:])
 	return MediumLen, nil
 }
 

@@ -3,6 +3,8 @@ package ses
 // An Opcode is the operation of a request, 6 bits. Source: table 3-17.
 type Opcode uint8
 
+const opcodeMask = 0x3f
+
 const (
 	OpcodeNoOp                Opcode = 0x00
 	OpcodeWrite               Opcode = 0x01

@@ -21,7 +21,7 @@ type Request struct {
 // Errors: [ErrForm] when f is not a request form, [ErrTruncated]; they leave the
 // request as it was.
 func (r *Request) Decode(f Form, b []byte) (n int, err error) {
-	if f == FormStandard && len(b) >= StandardLen && Opcode(b[0]&0x3f).IsPlain() {
+	if f == FormStandard && len(b) >= StandardLen && Opcode(b[0]&opcodeMask).IsPlain() {
 		r.Form = f
 		return r.Standard.Decode(b)
 	}
@@ -71,7 +71,7 @@ func (r *Request) decodeMedium(b []byte) {
 }
 
 func (r *Request) decodeStandard(b []byte) {
-	switch op := Opcode(b[0] & 0x3f); {
+	switch op := Opcode(b[0] & opcodeMask); {
 	case op.IsDeferrable():
 		var h Deferrable
 		_, _ = h.Decode(b)

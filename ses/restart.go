@@ -35,15 +35,14 @@ func (h *ReadyToRestart) Decode(b []byte) (n int, err error) {
 	if len(b) < StandardLen {
 		return 0, ErrTruncated
 	}
-	b = b[:StandardLen:StandardLen]
-	head := binary.BigEndian.Uint32(b)
-	h.get(head, binary.BigEndian.Uint32(b[4:]), binary.BigEndian.Uint32(b[8:]))
-	h.MessageID = MessageID(head)
-	h.BufferOffset = binary.BigEndian.Uint64(b[12:])
-	h.Initiator = binary.BigEndian.Uint32(b[20:])
-	h.Token = getToken(b[24:])
-	h.HeaderData = binary.BigEndian.Uint64(b[32:])
-	h.RequestLength = binary.BigEndian.Uint32(b[40:])
+	w := (*[StandardLen]byte)(b)
+	h.get((*[commonLen]byte)(w[:]))
+	h.MessageID = MessageID(binary.BigEndian.Uint16(w[2:]))
+	h.BufferOffset = binary.BigEndian.Uint64(w[12:])
+	h.Initiator = binary.BigEndian.Uint32(w[20:])
+	h.Token = getToken(w[24:])
+	h.HeaderData = binary.BigEndian.Uint64(w[32:])
+	h.RequestLength = binary.BigEndian.Uint32(w[40:])
 	return StandardLen, nil
 }
 

@@ -35,12 +35,11 @@ func (h *Small) Decode(b []byte) (n int, err error) {
 	if len(b) < SmallLen {
 		return 0, ErrTruncated
 	}
-	b = b[:SmallLen:SmallLen]
-	head := binary.BigEndian.Uint32(b)
-	h.get(head, binary.BigEndian.Uint32(b[4:]), binary.BigEndian.Uint32(b[8:]))
-	h.RequestLength = uint16(head & maxLength14)
+	w := (*[SmallLen]byte)(b)
+	h.get((*[commonLen]byte)(w[:]))
+	h.RequestLength = binary.BigEndian.Uint16(w[2:]) & maxLength14
 	h.Flags &^= FlagHD
-	h.BufferOffset = binary.BigEndian.Uint64(b[12:])
+	h.BufferOffset = binary.BigEndian.Uint64(w[12:])
 	return SmallLen, nil
 }
 

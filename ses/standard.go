@@ -47,16 +47,19 @@ func (h *Standard) Decode(b []byte) (n int, err error) {
 	if len(b) < StandardLen {
 		return 0, ErrTruncated
 	}
-	b = b[:StandardLen:StandardLen]
-	head := binary.BigEndian.Uint32(b)
-	h.get(head, binary.BigEndian.Uint32(b[4:]), binary.BigEndian.Uint32(b[8:]))
-	h.MessageID = MessageID(head)
-	h.BufferOffset = binary.BigEndian.Uint64(b[12:])
-	h.Initiator = binary.BigEndian.Uint32(b[20:])
-	h.Key = binary.BigEndian.Uint64(b[24:])
-	h.HeaderData, h.PayloadLength, h.MessageOffset = getPlace(h.Flags, b[32:])
-	h.RequestLength = binary.BigEndian.Uint32(b[40:])
+	h.get((*[StandardLen]byte)(b))
 	return StandardLen, nil
+}
+
+// get is Decode without the check of the length, so that Decode inlines.
+func (h *Standard) get(w *[StandardLen]byte) {
+	h.Common.get((*[commonLen]byte)(w[:]))
+	h.MessageID = MessageID(binary.BigEndian.Uint16(w[2:]))
+	h.BufferOffset = binary.BigEndian.Uint64(w[12:])
+	h.Initiator = binary.BigEndian.Uint32(w[20:])
+	h.Key = binary.BigEndian.Uint64(w[24:])
+	h.HeaderData, h.PayloadLength, h.MessageOffset = getPlace(Flags(w[1]), binary.BigEndian.Uint64(w[32:]))
+	h.RequestLength = binary.BigEndian.Uint32(w[40:])
 }
 
 // AppendTo appends the header to b. The fields that its form lacks (see
@@ -89,8 +92,7 @@ func (h *Standard) String() string {
 }
 
 // getPlace reads the eight bytes whose meaning som decides.
-func getPlace(f Flags, b []byte) (headerData uint64, length uint16, offset uint32) {
-	v := binary.BigEndian.Uint64(b)
+func getPlace(f Flags, v uint64) (headerData uint64, length uint16, offset uint32) {
 	if f&FlagSOM != 0 {
 		return v, 0, 0
 	}

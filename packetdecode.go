@@ -1,0 +1,198 @@
+package uetcc
+
+import (
+	"encoding/binary"
+
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// The first nine bits, type and next_hdr, of the packets that carry nearly all
+// traffic. Their headers have one length each, and once that and the opcode are
+// known to be right nothing in them can fail. [Packet.decode] and
+// [Parser.Ethernet] read these in a straight line, with constant offsets; what
+// they cost is a table and a call less than [Packet.decodeAny], which knows all.
+const (
+	rudStandard   = uint16(pds.TypeRUDReq)<<4 | uint16(pds.NextRequestStd)
+	rodStandard   = uint16(pds.TypeRODReq)<<4 | uint16(pds.NextRequestStd)
+	rudCCStandard = uint16(pds.TypeRUDCCReq)<<4 | uint16(pds.NextRequestStd)
+	rodCCStandard = uint16(pds.TypeRODCCReq)<<4 | uint16(pds.NextRequestStd)
+	ackCCNone     = uint16(pds.TypeACKCC)<<4 | uint16(pds.NextNone)
+
+	standardLen   = pds.RequestLen + ses.StandardLen   // of both headers
+	standardCCLen = pds.RequestCCLen + ses.StandardLen // of both headers
+)
+
+// decode reads the PDS header that h begins with and the semantic header behind
+// it. h lies at offset at of what the caller parses, and ends where the data
+// ends. p changes only if both headers can be read.
+func (p *Packet) decode(h []byte, at int) error {
+	if len(h) < pds.AckCCLen {
+		return p.decodeAny(h, at)
+	}
+	switch v := binary.BigEndian.Uint16(h); v >> 7 {
+	case rudCCStandard, rodCCStandard:
+		if len(h) >= standardCCLen && isPlain(h[pds.RequestCCLen]) {
+			w := (*[standardCCLen]byte)(h)
+			p.standard(v, at, pds.RequestCCLen, len(h))
+			p.Request.Standard.Decode(w[pds.RequestCCLen:])
+			p.Req.Decode(w[:])
+			return nil
+		}
+	case rudStandard, rodStandard:
+		if len(h) >= standardLen && isPlain(h[pds.RequestLen]) {
+			w := (*[standardLen]byte)(h)
+			p.standard(v, at, pds.RequestLen, len(h))
+			p.Request.Standard.Decode(w[pds.RequestLen:])
+			p.Req.Decode(w[:])
+			return nil
+		}
+	case ackCCNone:
+		p.Type, p.Form = pds.TypeACKCC, ses.FormNone
+		p.place(at, pds.AckCCLen, 0, len(h))
+		p.Ack.Decode(h)
+		return nil
+	}
+	return p.decodeAny(h, at)
+}
+
+// isPlain reports whether a standard semantic header that begins with b is no
+// longer than [ses.StandardLen] and has no other layout.
+func isPlain(b byte) bool { return ses.Opcode(b & 0x3f).IsPlain() }
+
+// standard notes what a request of prologue v with a PDS header of n bytes and a
+// standard semantic header is, and where.
+func (p *Packet) standard(v uint16, at, n, size int) {
+	p.Type, p.Form, p.Request.Form = pds.Type(v>>11), ses.FormStandard, ses.FormStandard
+	p.place(at, n, ses.StandardLen, size)
+}
+
+// decodeAny is decode for everything else.
+func (p *Packet) decodeAny(h []byte, at int) (err error) {
+	if len(h) < pds.PrologueLen {
+		return p.decodeOther(h, at)
+	}
+	v := binary.BigEndian.Uint16(h)
+	l := layouts[v>>11]
+	n, m := int(l.len), 0
+	if len(h) < n || n == 0 {
+		return p.decodeOther(h, at)
+	}
+	form := ses.Form(v >> 7 & 0xf)
+	if l.forms>>form&1 == 0 {
+		form = ses.FormNone
+	}
+	if form != ses.FormNone {
+		if m, err = p.decodeSES(form, h[n:]); err != nil {
+			return err
+		}
+	}
+	p.Type, p.Form = pds.Type(v>>11), form
+	p.place(at, n, m, len(h))
+	p.decodeRare(h)
+	return nil
+}
+
+// decodeSES reads a semantic header of any form.
+func (p *Packet) decodeSES(form ses.Form, b []byte) (int, error) {
+	if form.IsRequest() {
+		return p.Request.Decode(form, b)
+	}
+	return p.Reply.Decode(form, b)
+}
+
+// A layout is what [Packet.decode] must know of a packet type.
+type layout struct {
+	len   uint8  // bytes of the PDS header; 0: none, or not fixed
+	forms uint16 // next_hdr values that are followed, one bit each
+}
+
+// layouts holds the layout of each type. A next_hdr that is assigned but not
+// allowed on a type is not followed: nothing says that such a header is there,
+// and Validate reports it. A reserved one is, into the error that it is.
+var layouts = func() (ls [32]layout) {
+	const reserved = 0xffff &^ (1<<(pds.NextResponseDataSmall+1) - 1)
+	for t := range pds.Type(len(ls)) {
+		ls[t].len = uint8(t.HeaderLen())
+		for next := range pds.NextHdr(16) {
+			if t.Allows(next) || t != pds.TypeCP && reserved>>next&1 != 0 {
+				ls[t].forms |= 1 << next
+			}
+		}
+	}
+	return ls
+}()
+
+// decodeRare reads the header that p.Type means. Type and length of h are right.
+func (p *Packet) decodeRare(h []byte) {
+	switch p.Type {
+	case pds.TypeACK:
+		p.Ack.Ack.Decode(h)
+	case pds.TypeACKCC:
+		p.Ack.Decode(h)
+	case pds.TypeACKCCX:
+		p.AckCCX.Decode(h)
+	case pds.TypeNACK:
+		p.Nack.Nack.Decode(h)
+	case pds.TypeNACKCCX:
+		p.Nack.Decode(h)
+	case pds.TypeCP:
+		p.Control.Decode(h)
+	case pds.TypeUUDReq:
+		p.UUD.Decode(h)
+	case pds.TypeRUDIReq, pds.TypeRUDIResp:
+		p.RUDI.Decode(h)
+	default:
+		p.Req.Decode(h)
+	}
+}
+
+// decodeOther reads a security header, or says why there is nothing to read.
+func (p *Packet) decodeOther(h []byte, at int) error {
+	t, err := pds.PeekType(h)
+	if err != nil {
+		return err
+	}
+	if t == pds.TypeTSS {
+		return p.decodeTSS(h, at)
+	}
+	return pds.ErrTruncated
+}
+
+// decodeTSS reads a security header. The tag at the end is no data.
+func (p *Packet) decodeTSS(h []byte, at int) error {
+	var s pds.TSS
+	n, err := s.Decode(h)
+	if err != nil {
+		return err
+	}
+	if len(h) < n+pds.TSSTagLen {
+		return pds.ErrTruncated
+	}
+	p.Type, p.Form, p.TSS = pds.TypeTSS, ses.FormNone, s
+	p.place(at, n, 0, len(h)-pds.TSSTagLen)
+	return nil
+}
+
+// decodeTrimmed reads the PDS header that h begins with alone: a switch has cut off the
+// rest, and perhaps a part of the semantic header.
+func (p *Packet) decodeTrimmed(h []byte, at int) error {
+	t, err := pds.PeekType(h)
+	if err != nil {
+		return err
+	}
+	n := t.HeaderLen()
+	if n == 0 || len(h) < n {
+		return pds.ErrTruncated
+	}
+	p.Type, p.Form = t, ses.FormNone
+	p.place(at, n, 0, len(h))
+	p.decodeRare(h)
+	return nil
+}
+
+// place notes that a PDS header of n bytes lies at at, one of m bytes behind it,
+// and data up to size bytes from at.
+func (p *Packet) place(at, n, m, size int) {
+	p.PDS, p.SES, p.Payload, p.End = at, at+n, at+n+m, at+size
+}
