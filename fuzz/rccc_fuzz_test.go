@@ -51,6 +51,8 @@ func FuzzRCCCSource(f *testing.F) {
 					leave()
 				} else if startup {
 					credit = min(credit+size, creditW)
+				} else {
+					credit = max(credit, min(credit+size, 0))
 				}
 			case 4:
 				s.OnCreditUpdate(&p, rccc.Quanta(v).Extend(s.Cum()))

@@ -78,7 +78,8 @@ func (s *Source) OnACK() { s.endStartup() }
 // OnNACK is called after the packet of size bytes was marked for retransmission.
 // pdcPresent is false when the destination had no delivery context for it: it
 // has then no credit state either and nobody would grant, so the startup goes on
-// and the packet's charge is given back.
+// and the packet's charge is given back. After the startup only its debt is: a
+// source whose new delivery context is refused again and again must not sink.
 func (s *Source) OnNACK(p *Params, size int64, pdcPresent bool) { s.onLoss(p, size, pdcPresent) }
 
 // OnInferredLoss is OnNACK for a packet whose loss was concluded here.
@@ -92,6 +93,8 @@ func (s *Source) onLoss(p *Params, size int64, pdcPresent bool) {
 		s.endStartup()
 	case s.Startup():
 		s.credit = min(s.credit+size, p.initialCredit)
+	case s.credit < 0:
+		s.credit = min(s.credit+size, 0)
 	}
 }
 

@@ -97,6 +97,12 @@ func TestSourceStartupGoesOnWithoutADestinationContext(t *testing.T) {
 	s.OnACK()
 	s.OnNACK(p, testMTU, false)
 	require.Zero(t, s.Credit(), "only self-granted credit is given back")
+	s.OnSend(testMTU)
+	s.OnNACK(p, testMTU, false)
+	require.Zero(t, s.Credit(), "a debt is")
+	s.OnSend(100)
+	s.OnNACK(p, testMTU, false)
+	require.Zero(t, s.Credit(), "and no more than that")
 }
 
 func TestSourceCreditRule(t *testing.T) {
