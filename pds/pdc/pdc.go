@@ -22,6 +22,7 @@ const (
 	flagGap                             // ROD_OOO has been sent for the gap at rx.Missing
 	flagFailed                          // closes in error
 	flagMeasure                         // initiator: the first of its context, whose base RTT a probe may measure
+	flagAsking                          // may send a packet without credit, to ask for it
 )
 
 // A PDC is one packet delivery context: both directions, at either end. It is a

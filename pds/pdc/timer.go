@@ -52,10 +52,24 @@ func (m *Manager) tickCC(now int64) {
 		if !ok {
 			return
 		}
-		l := m.parked[h.Index()]
-		if l.head != 0 {
-			m.control(&m.pdc[l.head], ctlCreditReq)
+		m.askCredit(h)
+	}
+}
+
+// askCredit asks for credit for a context: on one of the PDCs that wait for it and
+// know their peer. Where none does, no CREDIT_REQ has a place to go to; then the
+// first may send a packet, which opens it, and which names what is wanted too.
+func (m *Manager) askCredit(c ccc.Handle) {
+	first := m.parked[c.Index()].head
+	for id, n := first, 0; id != 0 && n < idleLook; id, n = m.pdc[id].nextData, n+1 {
+		if p := &m.pdc[id]; p.state.Live() && p.peerID != 0 {
+			m.control(p, ctlCreditReq)
+			return
 		}
+	}
+	if first != 0 {
+		m.pdc[first].flags |= flagAsking
+		m.unpark(c)
 	}
 }
 

@@ -105,7 +105,9 @@ func (m *Manager) allowed(now int64, p *PDC, size int64, again bool) bool {
 	d := c.Decide(m.cc.Params(), now)
 	// A window may be as small as one MTU: a packet that is larger, against the
 	// rules, must not wait for ever.
-	if d.Bytes >= min(size, m.cc.Params().MTU()) || d.Bytes > 0 && d.Reason == ccc.ReasonBacklog {
+	asking := p.is(flagAsking) && d.Reason == ccc.ReasonCredit
+	p.flags &^= flagAsking
+	if asking || d.Bytes >= min(size, m.cc.Params().MTU()) || d.Bytes > 0 && d.Reason == ccc.ReasonBacklog {
 		return true
 	}
 	m.park(p)
