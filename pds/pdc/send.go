@@ -198,7 +198,8 @@ func (w *SendWindow) settleBase(m *Memory) {
 	}
 }
 
-// free gives all chunks back.
+// free gives all chunks back. What was not sent has never had a PSN on the wire, so
+// a CLOSE_CMD that follows leaves no hole there.
 func (w *SendWindow) free(m *Memory) {
 	for k := range w.chunk {
 		if w.chunk[k] != 0 {
@@ -206,6 +207,6 @@ func (w *SendWindow) free(m *Memory) {
 			w.chunk[k] = 0
 		}
 	}
-	w.base, w.next = w.tail, w.tail
+	w.base, w.tail = w.next, w.next
 	w.queued, w.control, w.rtoAt, w.rtxAt = 0, 0, never, never
 }

@@ -69,12 +69,14 @@ func (w *SendWindow) ackOne(m *Memory, owner Handle, off uint32, a *Ack, r *Acke
 		return
 	}
 	pkt := &c.pkt[i]
-	// A packet sent once and not marked as a resend, or sent twice and marked:
-	// only then is it clear which copy is acknowledged.
-	if pkt.sends == 1 && !a.Retx || pkt.sends == 2 && a.Retx {
-		r.RTT = max(a.Now-pkt.sentAt, 1)
+	if !pkt.kind.control() {
+		r.Entropy, r.Known = pkt.entropy, true
+		// A packet sent once and not marked as a resend, or sent twice and marked:
+		// only then is it clear which copy is acknowledged.
+		if pkt.sends == 1 && !a.Retx || pkt.sends == 2 && a.Retx {
+			r.RTT = max(a.Now-pkt.sentAt, 1)
+		}
 	}
-	r.Entropy, r.Known = pkt.entropy, true
 	w.arrived(c, bit, r)
 	w.unqueue(c, bit)
 	c.released |= bit

@@ -134,6 +134,7 @@ func (w *SendWindow) resent(p *Params, m *Memory, off uint32, now int64) *packet
 	bit, pkt := uint64(1)<<i, &c.pkt[i]
 	w.unqueue(c, bit)
 	if w.hasArrived(m, off) {
+		pkt.sends = 3 // the answer to a question is no round trip of the packet
 		pkt.dueAt = later(now, p.rto(pkt.rtos))
 		w.rtoAt = min(w.rtoAt, pkt.dueAt)
 		return pkt

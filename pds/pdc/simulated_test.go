@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -106,4 +107,97 @@ func TestEndMessageAfterFailure(t *testing.T) {
 	require.NoError(t, g.a.m.Abort(g.now, g.h))
 	require.NoError(t, g.a.m.EndMessage(g.now, g.h, 5000))
 	require.Zero(t, g.a.m.cc.Stale())
+}
+
+// What is answered to a control packet, or to a question about a packet, is no
+// round trip of data: congestion control hears of none.
+func TestNoSampleFromControlPackets(t *testing.T) {
+	g := established(t, pairConfig{})
+	require.NoError(t, g.a.m.Begin(g.h))
+	other := g.openJob(7)
+	cc := *g.a.m.cc.Context(g.info(g.a).Context)
+	require.NoError(t, g.a.m.EndMessage(g.now, g.h, 0))
+	require.NoError(t, g.a.m.Close(g.now, g.h))
+	g.now += 500_000
+	g.giveAll(g.giveAll(g.send(g.a)))
+	require.Nil(t, g.a.m.get(g.h), "the CLOSE_CMD is acknowledged")
+	info, ok := g.a.m.PDC(other)
+	require.True(t, ok)
+	require.Equal(t, cc.Window(), g.a.m.cc.Context(info.Context).Window())
+}
+
+func (g *pair) openJob(job uint32) Handle {
+	h, err := g.a.m.Open(g.now, &InitiatorKey{Source: g.a.addr, Destination: g.b.addr, JobID: job, TC: 1}, 0)
+	require.NoError(g.t, err)
+	return h
+}
+
+func TestNoSampleFromAQuestion(t *testing.T) {
+	g := established(t, pairConfig{})
+	g.b.reply = guaranteed
+	g.submit(1, 2)
+	ws := g.send(g.a)
+	g.wait(1_100_000)
+	again := g.send(g.a) // sent twice
+	require.Len(t, again, 2)
+	_, lost := g.give(again[0])
+	require.Len(t, lost, 1)
+	_, second := g.give(again[1])
+	g.giveAll(second) // its SACK shows the first
+	g.wait(4_000_000)
+	ask := g.send(g.a)
+	ask = ask[len(ask)-1:]
+	require.Equal(t, pds.CtlACKReq, controlOf(t, ask[0]).Ctl)
+	before := g.a.m.cc.Context(g.info(g.a).Context).Window()
+	g.giveAll(g.giveAll(ask))
+	require.Contains(t, g.a.take(EventResponse), uint64(1))
+	after := g.a.m.cc.Context(g.info(g.a).Context).Window()
+	require.Equal(t, before.QDelay, after.QDelay, "4 ms are no queue")
+	require.Len(t, ws, 2)
+}
+
+// A PDC without credit whose peer is not known yet cannot send a CREDIT_REQ. When
+// no other PDC of its context can either, its first packet asks.
+func TestFirstPacketAsksForCredit(t *testing.T) {
+	g := newPair(t, pairConfig{control: ccc.ControlRCCC})
+	g.submit(1, 900)
+	g.giveAll(g.giveAll(g.send(g.a)))
+	second := g.openJob(7)
+	require.NoError(t, g.a.m.Begin(second))
+	_, err := g.a.m.Submit(g.now, second, Packet{Handle: 2000, Size: 4160, Next: pds.NextRequestStd, EOM: true})
+	require.NoError(t, err)
+	require.Empty(t, filterData(g.send(g.a)), "the credit is spent")
+	g.wait(20_000)
+	ws := g.send(g.a)
+	require.Len(t, ws, 1)
+	require.Equal(t, pds.CtlCreditReq, controlOf(t, ws[0]).Ctl, "one that knows its peer asks")
+	require.NoError(t, g.a.m.Abort(g.now, g.h))
+	for range 10 {
+		g.wait(200_000)
+		if ws = filterData(g.send(g.a)); len(ws) > 0 {
+			break
+		}
+	}
+	require.Len(t, ws, 1)
+	q := request(t, ws[0])
+	require.NotZero(t, q.Flags&pds.FlagSYN)
+	require.Equal(t, pds.TypeRUDCCReq, q.Type)
+	g.giveAll(g.giveAll(ws))
+	require.Contains(t, g.a.take(EventResponse), uint64(2000))
+}
+
+// Packets that were never sent have no PSN: the CLOSE_CMD of a PDC that fails comes
+// right behind what was, so the target, which has all that, acts on it.
+func TestCloseAfterFailureLeavesNoHole(t *testing.T) {
+	g := established(t, pairConfig{cwnd: 9000, Config: Config{MaxNackRetx: 31}})
+	g.submit(1, 20)
+	sent := g.send(g.a)
+	require.Less(t, len(sent), 20)
+	g.giveAll(sent) // the acknowledgements are lost
+	require.NoError(t, g.a.m.Abort(g.now, g.h))
+	cl := g.send(g.a)
+	require.Equal(t, request(t, sent[len(sent)-1]).PSN+1, controlOf(t, cl[0]).PSN)
+	g.giveAll(g.giveAll(cl))
+	require.Nil(t, g.a.m.get(g.h))
+	require.True(t, g.b.has(EventClosed, CauseNone))
 }
