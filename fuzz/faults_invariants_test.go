@@ -39,6 +39,7 @@ func (e *pdcEnd) check() {
 			e.w.checkContext(e.cc, &load[i])
 		}
 	}
+	e.shadow.compare()
 }
 
 // appeared is a PDC that was not there before.

@@ -106,6 +106,9 @@ type pdcEnd struct {
 	used     []bool      // by PDCID, in this life
 	answers  uint64      // sent to what came
 	delayed  uint64      // answers given later
+	asked    uint64      // credit sent to who asked
+	shadow   *faultShadow
+	grants   []faultGrant // by place
 	buf      [10_000]byte
 	chunks   int
 }
@@ -120,6 +123,11 @@ type faultSeen struct {
 	h    pdc.Handle
 	info pdc.Info
 }
+
+const (
+	faultRTO = 200 * us
+	faultMTU = 4200
+)
 
 const faultHeaderBytes = 16 // what stands for the semantic header: the handle, and a check of it
 
@@ -169,7 +177,7 @@ func (e *pdcEnd) start() {
 	if s.retries != 0 {
 		idle = 2_000_000
 	}
-	cfg := pdc.Config{Range: s.window, RTOInit: 200 * us, NackRetxTime: 60 * us, ClearTime: 60 * us, CloseReqTime: 2000 * us,
+	cfg := pdc.Config{Range: s.window, RTOInit: faultRTO, NackRetxTime: 60 * us, ClearTime: 60 * us, CloseReqTime: 2000 * us,
 		MaxRTORetx: s.retries, MaxNackRetx: 31, BufferROD: s.buffer, InferLoss: s.infer, PlainACK: s.plain, IdleTime: idle * us}
 	if s.retries == 0 {
 		cfg.MaxRTORetx = 15
@@ -177,8 +185,8 @@ func (e *pdcEnd) start() {
 		cfg.MaxNackRetx = 20
 	}
 	p := must(pdc.NewParams(cfg))
-	cp := must(ccc.NewParams(ccc.Config{NSCC: nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 40 * us, MTU: 4200, Trimming: s.trim > 0,
-		InitialCwnd: []int64{0, 8400, 100_000}[r.IntN(3)]}}))
+	cp := must(ccc.NewParams(ccc.Config{NSCC: nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 40 * us, MTU: faultMTU, Trimming: s.trim > 0,
+		InitialCwnd: []int64{0, 8400, 100_000}[r.IntN(3)]}, Control: s.control}))
 	ids := 8
 	if s.pdcs != 0 {
 		ids = s.pdcs
@@ -207,7 +215,8 @@ func (e *pdcEnd) start() {
 	e.m = must(pdc.NewManager(pdc.ManagerConfig{Params: &p, Table: e.table, CC: e.cc, Contexts: e.ctxs, Seed: r.Uint64(), Waiting: 2, Now: e.now,
 		PendTimeout: 50_000 * us, Memory: pdc.MemoryConfig{Responses: s.responses, Chunks: e.chunks}}))
 	e.tx, e.rx, e.seen, e.used = make([]faultLink, ids+1), make([]faultLink, ids+1), make([]faultSeen, ids+1), make([]bool, ids+1)
-	e.answers, e.delayed = 0, 0
+	e.answers, e.delayed, e.asked = 0, 0, 0
+	e.shadow, e.grants = newFaultShadow(e, ids), make([]faultGrant, len(e.w.parties)+3)
 }
 
 // quarantine is longer than a packet lives, by as much as a clock may jump.
@@ -247,7 +256,9 @@ func (e *pdcEnd) deadline() int64 {
 		at = d
 	}
 	for i := range e.late {
-		at = min(at, e.late[i].at)
+		if at = min(at, e.late[i].at); e.w.s.ordered {
+			break // the others wait for the first
+		}
 	}
 	for _, m := range e.messages {
 		if m.locked && m.next == m.packets {
@@ -265,6 +276,7 @@ func (e *pdcEnd) tick() {
 	for !e.m.Tick(e.now) {
 		e.drain()
 	}
+	e.shadow.lost(false)
 	e.drain()
 	e.answerLate()
 }
@@ -284,13 +296,15 @@ func (e *pdcEnd) arrive(p *faultnet.Packet) {
 	w := e.w
 	e.now = e.clock()
 	copy(e.buf[:], p.Head)
-	in := pdc.In{Packet: e.buf[:p.Len], Src: pdc.AddrFrom(faultAddr(p.From)), Dst: e.self, Size: p.Size, CE: p.CE, Trimmed: p.Trim}
+	in := pdc.In{Packet: e.buf[:p.Len], Src: pdc.AddrFrom(faultAddr(p.From)), Dst: e.self, Size: p.Size, CE: p.CE, Trimmed: p.Trim,
+		State: e.creditState(p.From)}
 	if p.Trim != 0 {
 		in.Packet = e.buf[:len(p.Head)-faultHeaderBytes]
 	}
 	var out [pdc.ReplyMax]byte
 	var r pdc.Result
 	e.m.Receive(e.now, &in, out[:], &r)
+	e.shadow.received(in.Packet, &r)
 	if r.Err == pdc.ErrEvents {
 		w.failf("events were not drained")
 	}
@@ -311,8 +325,12 @@ func (e *pdcEnd) arrive(p *faultnet.Packet) {
 		e.response(r.Handle, p.Head[min(r.Header, len(p.Head)):], p.Fabled)
 	}
 	w.net.Note(uint64(r.Verdict)<<8 | uint64(n))
+	from, class, honest := p.From, p.Class, !p.Fabled // p goes with the next packet
 	if n > 0 {
-		e.reply(p.From, out[:n])
+		e.reply(from, out[:n])
+	}
+	if honest {
+		e.demand(from, class, &r)
 	}
 	e.drain()
 }
@@ -373,10 +391,12 @@ func (e *pdcEnd) faults() {
 
 func (e *pdcEnd) transmit() {
 	var out pdc.Out
+	e.shadow.attach()
 	for sent := 0; e.m.Transmit(e.now, e.buf[:256], &out); sent++ {
 		if sent > 200_000 {
 			e.w.failf("Transmit does not end")
 		}
+		e.shadow.sent(&out, e.buf[:out.Header])
 		n, length, size := out.Header, out.Header, int64(64)
 		if !out.Control {
 			binary.BigEndian.PutUint64(e.buf[n:], out.Handle)

@@ -3,6 +3,7 @@ package fuzz
 import (
 	"math"
 
+	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/fuzz/internal/faultnet"
 	"github.com/uetcc/uetcc/pds"
 )
@@ -26,6 +27,7 @@ type faultSetting struct {
 	retries                        int     // 0 for ever
 	restarts, jumps                int
 	liar, weak                     bool
+	control                        ccc.Control
 }
 
 // faultSettings are the kinds; a seed takes the one of its number and draws the
@@ -61,6 +63,10 @@ var faultSettings = []faultSetting{
 		window: 256, perMessage: 100, budget: 900, guaranteed: .05, infer: true},
 	{name: "plain ACK", loss: .1, dup: .1, long: .01, forge: .05, jitter: 35, tail: 400,
 		window: 16, perMessage: 9, budget: 300, guaranteed: .2, plain: true},
+	{name: "receiver credit", loss: .05, dup: .05, long: .01, mark: .1, replay: .01, jitter: 35, tail: 400,
+		window: 64, perMessage: 30, budget: 500, guaranteed: .1, read: .1, closing: .05, control: ccc.ControlRCCC},
+	{name: "window and credit", loss: .05, dup: .05, trim: .05, mark: .2, replay: .01, jitter: 35, tail: 100,
+		window: 64, perMessage: 30, budget: 500, guaranteed: .1, read: .1, closing: .05, control: ccc.ControlBoth},
 }
 
 // faultStarts are first PSNs and first times at which comparing without wrap-around

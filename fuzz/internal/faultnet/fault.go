@@ -51,6 +51,7 @@ const (
 	LateAnswer // the layer above takes its time
 	Flood      // SYN packets out of nowhere
 	Hostile    // any packet of a peer that lies
+	Credit     // credit granted
 	NumFaults
 )
 
@@ -58,7 +59,7 @@ var faultNames = [NumFaults]string{"lose-data", "lose-syn", "lose-ack", "lose-ac
 	"overtaken", "corrupt", "mangle", "trim-data", "trim-syn", "mark", "blackhole", "partition", "replay", "replay-late",
 	"forge-never-sent", "forge-sack", "forge-lap", "forge-clear", "forge-nack", "forge-source", "forge-range", "forge-reserved", "forge-answer",
 	"restart", "clock-jump", "clock-still", "clock-end", "wrap-start", "reuse-id", "no-pdc", "no-store", "no-slot", "no-memory",
-	"late-answer", "flood", "hostile"}
+	"late-answer", "flood", "hostile", "credit"}
 
 // String returns the fault in a word.
 func (f Fault) String() string { return faultNames[f] }

@@ -1,0 +1,291 @@
+package fuzz
+
+import (
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/nscc"
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
+)
+
+// What the shadow makes of packets that arrive.
+
+// received takes in a packet that the manager has taken in.
+func (s *faultShadow) received(b []byte, r *pdc.Result) {
+	t, err := pds.PeekType(b)
+	if err != nil {
+		return
+	}
+	switch t {
+	case pds.TypeACK, pds.TypeACKCC, pds.TypeACKCCX:
+		s.receivedACK(t, b, r)
+	case pds.TypeNACK, pds.TypeNACKCCX:
+		s.receivedNACK(t, b, r)
+	case pds.TypeCP:
+		var c pds.Control
+		if _, err := c.Decode(b); err == nil && r.Err == nil && c.Ctl == pds.CtlCredit {
+			if x := s.contextOf(r.ID.PDC); x != nil {
+				x.credit.update(c.Payload.Credit())
+			}
+		}
+	}
+	if s.e.w.s.infer {
+		s.lost(true)
+	}
+}
+
+// receivedACK holds that a context hears what the acknowledgement makes of the
+// packets that are out, once, and nothing where it makes nothing of them.
+func (s *faultShadow) receivedACK(t pds.Type, b []byte, r *pdc.Result) {
+	if r.Err != nil {
+		return
+	}
+	var h pds.AckCC
+	if decodeAnyACK(&h, t, b) != nil {
+		s.e.w.failf("an acknowledgement taken in that does not decode: %x", b)
+	}
+	c := s.contextOf(r.ID.PDC)
+	p := s.of(r.ID.PDC)
+	if p == nil {
+		if c != nil {
+			s.state(c, &h, t, new(ccc.Ack))
+		}
+		return
+	}
+	if c != nil && (h.CACK.Diff(p.next) >= 0 || h.Flags&pds.FlagP == 0 && h.AckPSN().Diff(p.next) >= 0) {
+		s.e.w.failf("F1: %s taken in, and next is %#x", headText(b), uint32(p.next))
+	}
+	want, known := s.acked(p, &h, t)
+	if c == nil {
+		return
+	}
+	s.state(c, &h, t, &want)
+	if want.Packets == 0 && !known {
+		return
+	}
+	got := s.next(heardACK)
+	if got.ack != want || got.ctx != c.h {
+		s.e.w.failf("I7: %s: congestion control hears %+v, and it says %+v", headText(b), got.ack, want)
+	}
+	c.packets -= want.Packets - want.RtxPackets
+	c.inflight -= want.Bytes - want.RtxBytes
+	c.again -= want.RtxBytes
+	c.window.OnUnmark(want.RtxBytes)
+	if s.steers {
+		c.window.OnACK(s.window, s.e.now, want.Ack)
+	} else {
+		c.window.OnSend(-want.Bytes)
+	}
+	c.credit.acked()
+}
+
+// contextOf returns the context of a PDC as of the end of the last step.
+func (s *faultShadow) contextOf(h pdc.Handle) *shadowContext {
+	id := int(h.ID())
+	if id >= len(s.e.seen) || s.e.seen[id].h != h || s.e.seen[id].info.Context == 0 {
+		return nil
+	}
+	return s.context(s.e.seen[id].info.Context)
+}
+
+func decodeAnyACK(h *pds.AckCC, t pds.Type, b []byte) (err error) {
+	switch t {
+	case pds.TypeACKCC:
+		_, err = h.Decode(b)
+	case pds.TypeACKCCX:
+		var x pds.AckCCX
+		_, err = x.Decode(b)
+		h.Ack, h.SACK = x.Ack, x.SACK
+	default:
+		_, err = h.Ack.Decode(b)
+	}
+	return err
+}
+
+// state adds what the header says of congestion at the target.
+func (s *faultShadow) state(c *shadowContext, h *pds.AckCC, t pds.Type, a *ccc.Ack) {
+	a.ECN = h.Flags&pds.FlagM != 0
+	if t != pds.TypeACKCC {
+		return
+	}
+	var st pds.NSCCState
+	var cr pds.CreditState
+	if h.NSCC(&st) {
+		a.Restore, a.Pend = st.Restore, st.CwndPend
+		if a.RTT != 0 {
+			a.RTT = max(a.RTT-int64(st.ServiceTime)*pds.ServiceTimeUnit, 1)
+		}
+	} else if h.Credit(&cr) {
+		c.credit.update(cr.Credit)
+	}
+}
+
+// acked is section 11 of the rules for acknowledgements: what is released, what has
+// arrived, and what that is to congestion control. known: a packet is named that was
+// not released before.
+func (s *faultShadow) acked(p *shadowPDC, h *pds.AckCC, t pds.Type) (a ccc.Ack, known bool) {
+	take := func(k *shadowPacket, to shadowFate) {
+		switch {
+		case k.control || k.fate == fateArrived || k.fate == fateReleased:
+		case k.fate == fateFlight:
+			a.Packets++
+			a.Bytes += k.size
+		case k.fate == fateLost:
+			a.Packets++
+			a.RtxPackets++
+			a.Bytes += k.size
+			a.RtxBytes += k.size
+		}
+		if k.fate != fateReleased {
+			k.fate = to
+		}
+	}
+	if h.Flags&pds.FlagP == 0 {
+		if k := p.out(h.AckPSN()); k != nil && k.fate != fateReleased {
+			retx := h.Flags&pds.FlagRetx != 0
+			if !k.control {
+				known, a.Entropy = true, k.entropy
+				if !k.asked && (k.sends == 1 && !retx || k.sends == 2 && retx) {
+					a.RTT = max(s.e.now-k.sentAt, 1)
+				}
+			}
+			take(k, fateReleased)
+		}
+	}
+	if h.CACK.After(p.cack) {
+		p.cack = h.CACK
+		for psn := p.base; psn.Diff(h.CACK) <= 0 && psn != p.next; psn++ {
+			take(p.at(psn), fateReleased)
+		}
+	}
+	for i := range pds.PSN(64) {
+		if t != pds.TypeACK && h.Bitmap>>i&1 != 0 {
+			if k := p.out(h.SACKBase() + i); k != nil {
+				take(k, fateArrived)
+			}
+		}
+	}
+	for p.base != p.next && p.at(p.base).fate == fateReleased {
+		p.base++
+	}
+	return a, known
+}
+
+// receivedNACK holds that a context hears of refused packets only that were in
+// flight, and of the one that the NACK names if it has to be sent again.
+func (s *faultShadow) receivedNACK(t pds.Type, b []byte, r *pdc.Result) {
+	var n pds.Nack
+	if t == pds.TypeNACK {
+		n.Decode(b)
+	} else {
+		var x pds.NackCCX
+		x.Decode(b)
+		n = x.Nack
+	}
+	if p := s.of(r.ID.PDC); n.Code == pds.NackNewStartPSN && r.Err == nil && p != nil && p.ctx != nil {
+		s.renumbered(p, &n)
+	}
+	for psn := n.PSN; len(s.heard) > 0 && s.heard[0].kind != heardLoss; psn++ {
+		p := s.of(r.ID.PDC)
+		if r.Err != nil || p == nil || p.ctx == nil {
+			s.e.w.failf("I7: %s is without effect, and congestion control hears %+v", headText(b), s.heard)
+		}
+		k := p.out(psn)
+		for n.Code == pds.NackRODOOO && k != nil && k.fate != fateFlight {
+			psn++
+			k = p.out(psn)
+		}
+		if k == nil || psn != n.PSN && n.Code != pds.NackRODOOO {
+			s.e.w.failf("I7: %s, and congestion control hears %+v", headText(b), s.heard)
+		}
+		s.refused(p.ctx, k, &n)
+	}
+}
+
+// renumbered starts all over at the PSN that a target has demanded.
+func (s *faultShadow) renumbered(p *shadowPDC, n *pds.Nack) {
+	for psn := p.base; psn != p.next; psn++ {
+		k := p.at(psn)
+		if k.fate == fateFlight && !k.control {
+			s.refused(p.ctx, k, n)
+		}
+		k.rtos = 0
+	}
+	d := pds.PSN(n.Payload) - p.start
+	p.start, p.base, p.next, p.cack = p.start+d, p.base+d, p.next+d, p.cack+d
+}
+
+// refused takes one packet out of flight. One that had arrived, by a SACK, and has
+// to be sent again all the same is put back there first.
+func (s *faultShadow) refused(c *shadowContext, k *shadowPacket, n *pds.Nack) {
+	if k.fate == fateArrived {
+		if h := s.next(heardSend); h.size != k.size {
+			s.e.w.failf("I7: %d bytes put back, of a packet of %d", h.size, k.size)
+		}
+		c.inflight += k.size
+		c.packets++
+		c.window.OnSend(k.size)
+		c.credit.charge(k.size)
+		k.fate = fateFlight
+	}
+	h := s.next(heardNACK)
+	if k.fate != fateFlight || k.control || h.nack.Size != k.size || h.nack.Entropy != k.entropy || h.ctx != c.h {
+		s.e.w.failf("I7: NACK of %+v, congestion control hears %+v", k, h.nack)
+	}
+	k.fate = fateLost
+	if n.Code != pds.NackRODOOO {
+		k.rtos = 0
+	}
+	c.leave(k.size)
+	c.again += k.size
+	if s.steers {
+		x := nscc.Nack{Size: k.size}
+		if n.Code == pds.NackTrimmed || n.Code == pds.NackTrimmedLastHop {
+			x.Reason = nscc.NackReason(n.Code)
+		}
+		if x != h.nack.Nack {
+			s.e.w.failf("I7: %+v heard of a NACK %v", h.nack, n.Code)
+		}
+		c.window.OnNACK(s.window, s.e.now, x)
+	} else {
+		c.window.OnSend(-k.size)
+	}
+	c.credit.lost(k.size, n.SPDCID != 0)
+}
+
+// compare holds I7 at the end of a step: every context stands where its shadow does.
+func (s *faultShadow) compare() {
+	w := s.e.w
+	if len(s.heard) > 0 {
+		w.failf("I7: congestion control hears %+v, and nothing was sent, arrived, or became due", s.heard)
+	}
+	s.endAll()
+	for _, p := range s.pdcs {
+		if p == nil || p.ctx == nil {
+			continue
+		}
+		if info, _ := s.e.m.PDC(p.h); info.Base != p.base || info.MaxCACK != p.cack {
+			w.failf("I2, I8: base %#x, max_cack %#x, the packets say %#x and %#x", uint32(info.Base), uint32(info.MaxCACK), uint32(p.base), uint32(p.cack))
+		}
+	}
+	for i, c := range s.ctxs {
+		if c == nil {
+			continue
+		}
+		x := s.e.cc.Context(c.h)
+		if x == nil {
+			if c.inflight != 0 || c.packets != 0 || c.again != 0 {
+				w.failf("I7: a context went with %d bytes in flight", c.inflight)
+			}
+			s.ctxs[i] = nil
+			continue
+		}
+		if x.Inflight() != c.inflight || x.InflightPackets() != c.packets || x.RtxBacklog() != c.again || x.Cwnd() != c.window.Cwnd() {
+			w.failf("I7: in flight %d bytes in %d packets, to send again %d, window %d; the packets say %d in %d, %d, and %d",
+				x.Inflight(), x.InflightPackets(), x.RtxBacklog(), x.Cwnd(), c.inflight, c.packets, c.again, c.window.Cwnd())
+		}
+		if c.inflight < 0 || c.window.Inflight() != c.inflight {
+			w.failf("I7: %d bytes in flight, %d in the window", c.inflight, c.window.Inflight())
+		}
+		c.credit.compare(w, x)
+	}
+}

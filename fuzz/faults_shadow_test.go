@@ -1,0 +1,361 @@
+package fuzz
+
+import (
+	"math"
+
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/nscc"
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
+)
+
+// The shadow of what an end sends (I7). It sees the packets that leave and arrive,
+// keeps for each PSN what has become of it by the rules of the specification, and
+// from that the bytes in flight and the window of each congestion control context.
+// A context must have heard of exactly what the packets say, and stand where its
+// shadow stands, after every step.
+//
+// Only a timeout shows in no packet. What a context hears of as lost must be a
+// packet that is out for a timeout at least.
+
+// shadowFate is what has become of a packet that was sent.
+type shadowFate uint8
+
+const (
+	fateReleased shadowFate = iota // its outcome is known, or it was never sent
+	fateFlight
+	fateArrived // a SACK shows it
+	fateLost    // refused or timed out, and not sent again
+)
+
+// shadowPacket is a packet between base and next.
+type shadowPacket struct {
+	sentAt  int64
+	size    int64
+	entropy uint16
+	sends   uint8 // up to 3
+	rtos    uint8 // timeouts since it was last refused
+	asked   bool  // by an ACK_REQ: no round trip of an answer means anything any more
+	control bool
+	fate    shadowFate
+}
+
+// shadowPDC is the sending direction of a PDC.
+type shadowPDC struct {
+	h          pdc.Handle
+	ctx        *shadowContext
+	start      pds.PSN
+	base, next pds.PSN
+	cack       pds.PSN // max_cack
+	pkt        []shadowPacket
+}
+
+// shadowContext is a congestion control context.
+type shadowContext struct {
+	h        ccc.Handle
+	inflight int64
+	packets  int
+	again    int64 // lost and not sent again, bytes
+	window   nscc.Window
+	credit   shadowCredit
+}
+
+// faultShadow is the shadow of one end in one life.
+type faultShadow struct {
+	e      *pdcEnd
+	window *nscc.Params
+	steers bool         // NSCC takes part
+	pdcs   []*shadowPDC // by PDCID
+	ctxs   []*shadowContext
+	heard  []heardEvent
+}
+
+// heardEvent is what a context was told.
+type heardEvent struct {
+	kind heardKind
+	ctx  ccc.Handle
+	now  int64
+	size int64
+	ack  ccc.Ack
+	nack ccc.Nack
+	loss ccc.Loss
+}
+
+type heardKind uint8
+
+const (
+	heardSend heardKind = iota
+	heardACK
+	heardNACK
+	heardLoss
+)
+
+// faultEar listens to one context, in the place of an algorithm that allows all.
+type faultEar struct {
+	s   *faultShadow
+	ctx ccc.Handle
+}
+
+func (l *faultEar) hear(h heardEvent) {
+	h.ctx = l.ctx
+	l.s.heard = append(l.s.heard, h)
+}
+
+func (l *faultEar) OnSend(now, size int64) { l.hear(heardEvent{kind: heardSend, now: now, size: size}) }
+
+func (l *faultEar) OnAck(now int64, a ccc.Ack) { l.hear(heardEvent{kind: heardACK, now: now, ack: a}) }
+
+func (l *faultEar) OnNack(now int64, n ccc.Nack) {
+	l.hear(heardEvent{kind: heardNACK, now: now, nack: n})
+}
+
+func (l *faultEar) OnLoss(now int64, x ccc.Loss) {
+	l.hear(heardEvent{kind: heardLoss, now: now, loss: x})
+}
+
+func (l *faultEar) Allow(int64, ccc.Standing) (bytes, notBefore int64) { return 1 << 60, 0 }
+
+func newFaultShadow(e *pdcEnd, ids int) *faultShadow {
+	return &faultShadow{e: e, window: e.cc.Params().NSCC(), steers: e.w.s.control != ccc.ControlRCCC, pdcs: make([]*shadowPDC, ids+1),
+		ctxs: make([]*shadowContext, 16)}
+}
+
+// attach listens to the contexts that are new, before anything is sent on them.
+func (s *faultShadow) attach() {
+	e := s.e
+	s.endAll()
+	for id := range e.seen {
+		h := e.table.ByID(pds.PDCID(id))
+		if h == 0 {
+			continue
+		}
+		info, ok := e.m.PDC(h)
+		if !ok || info.Context == 0 {
+			continue
+		}
+		slot := &s.ctxs[info.Context.Index()&15]
+		if *slot != nil && (*slot).h == info.Context {
+			continue
+		}
+		c := &shadowContext{h: info.Context}
+		c.window.Init(s.window, e.now)
+		c.credit.init(e)
+		*slot = c
+		e.cc.SetAlgorithm(info.Context, e.now, &faultEar{s, info.Context})
+	}
+}
+
+func (s *faultShadow) context(h ccc.Handle) *shadowContext {
+	if c := s.ctxs[h.Index()&15]; c != nil && c.h == h {
+		return c
+	}
+	s.e.w.failf("I7: an event of a context that was never seen")
+	return nil
+}
+
+func (p *shadowPDC) at(psn pds.PSN) *shadowPacket { return &p.pkt[int(psn-p.start)&(len(p.pkt)-1)] }
+
+// out returns the packet with psn if it is between base and next.
+func (p *shadowPDC) out(psn pds.PSN) *shadowPacket {
+	if psn.Diff(p.base) < 0 || psn.Diff(p.next) >= 0 {
+		return nil
+	}
+	return p.at(psn)
+}
+
+// of returns the shadow of h, nil if it has sent nothing.
+func (s *faultShadow) of(h pdc.Handle) *shadowPDC {
+	if id := int(h.ID()); id < len(s.pdcs) && s.pdcs[id] != nil && s.pdcs[id].h == h {
+		return s.pdcs[id]
+	}
+	return nil
+}
+
+// begin makes the shadow of a PDC that sends for the first time.
+func (s *faultShadow) begin(h pdc.Handle, psn pds.PSN) *shadowPDC {
+	n := 1
+	for n < s.e.w.s.window {
+		n *= 2
+	}
+	id := h.ID()
+	p := s.pdcs[id]
+	if p == nil {
+		p = &shadowPDC{pkt: make([]shadowPacket, n)}
+		s.pdcs[id] = p
+	} else if p.ctx != nil {
+		s.end(p)
+	}
+	clear(p.pkt)
+	*p = shadowPDC{h: h, start: psn, base: psn, next: psn, cack: psn - 1, pkt: p.pkt}
+	return p
+}
+
+// end takes what a PDC has left out of its context: it has gone, or failed.
+func (s *faultShadow) end(p *shadowPDC) {
+	for psn := p.base; psn != p.next; psn++ {
+		k := p.at(psn)
+		switch {
+		case k.control:
+		case k.fate == fateFlight:
+			p.ctx.leave(k.size)
+			p.ctx.window.OnSend(-k.size)
+		case k.fate == fateLost:
+			p.ctx.again -= k.size
+		}
+		k.fate = fateReleased
+	}
+	p.base, p.ctx = p.next, nil
+}
+
+// endAll ends the PDCs that have left their contexts.
+func (s *faultShadow) endAll() {
+	for _, p := range s.pdcs {
+		if p != nil && p.ctx != nil {
+			if info, ok := s.e.m.PDC(p.h); !ok || info.Context == 0 {
+				s.end(p)
+			}
+		}
+	}
+}
+
+func (c *shadowContext) leave(size int64) {
+	c.inflight -= size
+	c.packets--
+}
+
+// sent takes a packet in that Transmit gave out.
+func (s *faultShadow) sent(out *pdc.Out, head []byte) {
+	w := s.e.w
+	if out.Control {
+		s.sentControl(out, head)
+		return
+	}
+	p := s.of(out.PDC)
+	if p == nil {
+		p = s.begin(out.PDC, out.PSN)
+	}
+	info, _ := s.e.m.PDC(out.PDC)
+	if p.ctx == nil {
+		p.ctx = s.context(info.Context)
+	}
+	h := s.next(heardSend)
+	if h.size != out.Size || h.ctx != p.ctx.h {
+		w.failf("I7: packet of %d bytes sent, %d counted", out.Size, h.size)
+	}
+	k := s.leaves(p, out, info.PeerID == 0)
+	if k.fate == fateLost {
+		p.ctx.again -= k.size
+	}
+	k.size, k.entropy, k.sends = out.Size, out.Entropy, min(k.sends+1, 3)
+	k.sentAt, k.fate, k.control = s.e.now, fateFlight, false
+	p.ctx.inflight += out.Size
+	p.ctx.packets++
+	p.ctx.window.OnSend(out.Size)
+	if c := &p.ctx.credit; c.on && c.src.Credit() <= 0 && info.PeerID != 0 {
+		w.failf("PSN %#x sent with a credit of %d", uint32(out.PSN), c.src.Credit())
+	}
+	p.ctx.credit.charge(out.Size)
+}
+
+// leaves returns the record of the packet that is sent, and holds that it may be
+// (I6): new ones in their order and inside the window, again what was lost.
+func (s *faultShadow) leaves(p *shadowPDC, out *pdc.Out, syn bool) *shadowPacket {
+	w := s.e.w
+	if d := out.PSN.Diff(p.cack); d > int32(w.s.window) {
+		w.failf("I6: PSN %#x sent, max_cack is %#x, window %d", uint32(out.PSN), uint32(p.cack), w.s.window)
+	}
+	if out.Retx {
+		if k := p.out(out.PSN); k != nil && (k.fate == fateLost || k.control && k.fate != fateReleased) {
+			return k
+		}
+		w.failf("I8: PSN %#x sent again, and it was not lost", uint32(out.PSN))
+	}
+	if out.PSN != p.next || int(out.PSN-p.base) >= w.s.window || syn && out.PSN-p.start > 4095 {
+		w.failf("I6: PSN %#x sent: start %#x, base %#x, next %#x", uint32(out.PSN), uint32(p.start), uint32(p.base), uint32(p.next))
+	}
+	p.next++
+	k := p.at(out.PSN)
+	*k = shadowPacket{}
+	return k
+}
+
+// sentControl follows the control packets that have a PSN of their own, and those
+// that ask about another.
+func (s *faultShadow) sentControl(out *pdc.Out, head []byte) {
+	var c pds.Control
+	if _, err := c.Decode(head); err != nil {
+		return // a NACK
+	}
+	p := s.of(out.PDC)
+	switch {
+	case c.Ctl == pds.CtlACKReq && p != nil:
+		if k := p.out(c.PSN); k != nil {
+			k.asked = true
+		}
+	case c.Ctl.ConsumesPSN():
+		if p == nil {
+			p = s.begin(out.PDC, out.PSN)
+		}
+		// A PDC that failed has given up what was before its CLOSE_CMD.
+		if !out.Retx && p.ctx == nil {
+			p.base, p.next = out.PSN, out.PSN
+		}
+		k := s.leaves(p, out, false)
+		k.control, k.fate, k.sentAt, k.sends = true, fateFlight, s.e.now, min(k.sends+1, 3)
+	}
+}
+
+// next takes the oldest event out, which has to be of a kind.
+func (s *faultShadow) next(k heardKind) heardEvent {
+	if len(s.heard) == 0 || s.heard[0].kind != k {
+		s.e.w.failf("I7: congestion control should have heard of event %d, and has of %+v", k, s.heard)
+	}
+	h := s.heard[0]
+	s.heard = s.heard[:copy(s.heard, s.heard[1:])]
+	return h
+}
+
+// lost takes packets out of flight that contexts have heard of as lost. Each must
+// have timed out, or, if it was inferred from what arrived, have been sent but once.
+func (s *faultShadow) lost(inferred bool) {
+	for len(s.heard) > 0 {
+		h := s.next(heardLoss)
+		c := s.context(h.ctx)
+		k := s.overdue(c, &h, inferred)
+		if k == nil {
+			s.e.w.failf("I7: %+v is taken for lost, and no packet like it is overdue", h.loss)
+		}
+		if k.fate = fateLost; !inferred {
+			k.rtos++
+		}
+		c.leave(k.size)
+		c.again += k.size
+		if s.steers {
+			c.window.OnInferredLoss(s.window, k.size)
+		} else {
+			c.window.OnSend(-k.size)
+		}
+		c.credit.lost(k.size, !h.loss.NoPDC)
+	}
+}
+
+// overdue finds the packet that a context has heard of as lost.
+func (s *faultShadow) overdue(c *shadowContext, h *heardEvent, inferred bool) (found *shadowPacket) {
+	first := int64(math.MaxInt64)
+	for _, p := range s.pdcs {
+		if p == nil || p.ctx != c {
+			continue
+		}
+		for psn := p.base; psn != p.next; psn++ {
+			k := p.at(psn)
+			if k.fate != fateFlight || k.control || k.size != h.loss.Size || k.entropy != h.loss.Entropy {
+				continue
+			}
+			due := k.sentAt + min(faultRTO<<min(k.rtos, 30), 8_000_000*us)
+			if inferred && k.sends == 1 || !inferred && due <= h.now && due < first {
+				found, first = k, due
+			}
+		}
+	}
+	return found
+}
