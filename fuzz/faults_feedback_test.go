@@ -44,6 +44,7 @@ func (s *faultShadow) receivedACK(t pds.Type, b []byte, r *pdc.Result) {
 		s.e.w.failf("an acknowledgement taken in that does not decode: %x", b)
 	}
 	c := s.contextOf(r.ID.PDC)
+	defer s.probed(c, &h, t, r.ID.PDC)
 	p := s.of(r.ID.PDC)
 	if p == nil {
 		if c != nil {
@@ -76,6 +77,19 @@ func (s *faultShadow) receivedACK(t pds.Type, b []byte, r *pdc.Result) {
 		c.window.OnSend(-want.Bytes)
 	}
 	c.credit.acked()
+}
+
+// probed takes the round trip of a probe: a sample of the base and of nothing else.
+func (s *faultShadow) probed(c *shadowContext, h *pds.AckCC, t pds.Type, owner pdc.Handle) {
+	x := &s.probes[owner.ID()]
+	if c == nil || h.Flags&pds.FlagP == 0 || x.h != owner || h.ProbeOpaque() != x.opaque {
+		return
+	}
+	var st pds.NSCCState
+	if t == pds.TypeACKCC {
+		h.NSCC(&st)
+	}
+	c.window.SampleBase(s.window, s.e.now-x.sentAt-int64(st.ServiceTime)*pds.ServiceTimeUnit)
 }
 
 // contextOf returns the context of a PDC as of the end of the last step.

@@ -60,12 +60,20 @@ type shadowContext struct {
 	credit   shadowCredit
 }
 
+// shadowProbe is the last probe of a PDC.
+type shadowProbe struct {
+	h      pdc.Handle
+	opaque uint16
+	sentAt int64
+}
+
 // faultShadow is the shadow of one end in one life.
 type faultShadow struct {
 	e      *pdcEnd
 	window *nscc.Params
-	steers bool         // NSCC takes part
-	pdcs   []*shadowPDC // by PDCID
+	steers bool          // NSCC takes part
+	pdcs   []*shadowPDC  // by PDCID
+	probes []shadowProbe // by PDCID
 	ctxs   []*shadowContext
 	heard  []heardEvent
 }
@@ -117,7 +125,8 @@ func (l *faultEar) Allow(int64, ccc.Standing) (bytes, notBefore int64) { return 
 
 func newFaultShadow(e *pdcEnd, ids int) *faultShadow {
 	return &faultShadow{e: e, window: e.cc.Params().NSCC(), steers: e.w.s.control != ccc.ControlRCCC, pdcs: make([]*shadowPDC, ids+1),
-		ctxs: make([]*shadowContext, 16)}
+		probes: make([]shadowProbe, ids+1),
+		ctxs:   make([]*shadowContext, 16)}
 }
 
 // attach listens to the contexts that are new, before anything is sent on them.
@@ -288,6 +297,8 @@ func (s *faultShadow) sentControl(out *pdc.Out, head []byte) {
 	}
 	p := s.of(out.PDC)
 	switch {
+	case c.Ctl == pds.CtlProbe:
+		s.probes[out.PDC.ID()] = shadowProbe{out.PDC, c.ProbeOpaque, s.e.now}
 	case c.Ctl == pds.CtlACKReq && p != nil:
 		if k := p.out(c.PSN); k != nil {
 			k.asked = true
@@ -317,14 +328,18 @@ func (s *faultShadow) next(k heardKind) heardEvent {
 
 // lost takes packets out of flight that contexts have heard of as lost. Each must
 // have timed out, or, if it was inferred from what arrived, have been sent but once.
+// An ordered PDC goes back from there.
 func (s *faultShadow) lost(inferred bool) {
 	for len(s.heard) > 0 {
-		h := s.next(heardLoss)
+		h := s.heard[0]
 		c := s.context(h.ctx)
-		k := s.overdue(c, &h, inferred)
-		if k == nil {
-			s.e.w.failf("I7: %+v is taken for lost, and no packet like it is overdue", h.loss)
+		if s.e.w.s.ordered && h.kind == heardNACK { // from a control packet on
+			s.wentBack(s.findLost(c, &h, true))
+			continue
 		}
+		s.next(heardLoss)
+		p, psn := s.findLost(c, &h, inferred)
+		k := p.at(psn)
 		if k.fate = fateLost; !inferred {
 			k.rtos++
 		}
@@ -336,26 +351,43 @@ func (s *faultShadow) lost(inferred bool) {
 			c.window.OnSend(-k.size)
 		}
 		c.credit.lost(k.size, !h.loss.NoPDC)
+		if s.e.w.s.ordered {
+			s.wentBack(p, psn+1)
+		}
 	}
 }
 
-// overdue finds the packet that a context has heard of as lost.
-func (s *faultShadow) overdue(c *shadowContext, h *heardEvent, inferred bool) (found *shadowPacket) {
+// wentBack takes everything from psn on out of flight.
+func (s *faultShadow) wentBack(p *shadowPDC, psn pds.PSN) {
+	n := pds.Nack{Code: pds.NackRODOOO, SPDCID: s.e.seen[p.h.ID()].info.PeerID}
+	for ; psn != p.next; psn++ {
+		if k := p.at(psn); k.fate == fateFlight && !k.control {
+			s.refused(p.ctx, k, &n)
+		}
+	}
+}
+
+// findLost finds the packet that a context has heard of as lost.
+func (s *faultShadow) findLost(c *shadowContext, h *heardEvent, any bool) (in *shadowPDC, at pds.PSN) {
 	first := int64(math.MaxInt64)
+	size, entropy := h.loss.Size+h.nack.Size, h.loss.Entropy|h.nack.Entropy
 	for _, p := range s.pdcs {
 		if p == nil || p.ctx != c {
 			continue
 		}
 		for psn := p.base; psn != p.next; psn++ {
 			k := p.at(psn)
-			if k.fate != fateFlight || k.control || k.size != h.loss.Size || k.entropy != h.loss.Entropy {
+			if k.fate != fateFlight || k.control || k.size != size || k.entropy != entropy {
 				continue
 			}
 			due := k.sentAt + min(faultRTO<<min(k.rtos, 30), 8_000_000*us)
-			if inferred && k.sends == 1 || !inferred && due <= h.now && due < first {
-				found, first = k, due
+			if any && (h.kind == heardNACK || k.sends == 1) || !any && due <= h.now && due < first {
+				in, at, first = p, psn, due
 			}
 		}
 	}
-	return found
+	if in == nil {
+		s.e.w.failf("I7: %+v is taken for lost, and no packet like it is overdue", h)
+	}
+	return in, at
 }
