@@ -20,8 +20,16 @@ func (e *Endpoint) Touch(in []Datagram) (sum int64) {
 		for i := range in[:n] {
 			sum += e.touchFirst(in[i].Packet)
 		}
+		next := e.pds.Upcoming(n)
+		for _, id := range next {
+			sum += int64(e.pds.TouchNext(id)) + int64(e.flows[id].ahead)
+		}
 		for i := range in[:n] {
 			sum += e.touchSecond(in[i].Packet)
+		}
+		for _, id := range next {
+			member := [1]ccc.Handle{ccc.Handle(e.flows[id].pdc)}
+			sum += int64(e.pds.TouchUnsent(id)) + e.cc.Touch(member[:])
 		}
 		in = in[n:]
 	}

@@ -21,7 +21,7 @@ func BenchmarkSendWindow(b *testing.B) {
 		for range MaxRange {
 			pkt, _, _ := w.push(&p, m)
 			pkt.size = 4096
-			w.sent(&p, m, 0)
+			sendNext(w, &p, m, 0)
 		}
 		return m, w
 	}
@@ -65,7 +65,7 @@ func BenchmarkSendWindow(b *testing.B) {
 		for b.Loop() {
 			pkt, _, _ := w.push(&p, m)
 			pkt.size = 4096
-			w.sent(&p, m, 0)
+			sendNext(w, &p, m, 0)
 			a.CACK, a.AckPSN = psn, psn
 			w.OnACK(m, 1, &a, &r)
 			m.events.pop(&Event{})

@@ -1,37 +1,54 @@
 package pdc
 
-import "github.com/uetcc/uetcc/ccc"
+import (
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/pds"
+)
 
-// list is a queue of PDCs, linked through them by slot; slot 0 is the end. Which
-// of a PDC's links it uses is the caller's to say.
+// queue is a first-in-first-out queue of PDCs, each at most once. It is an array
+// and not a list through the PDCs, so that who comes next can be known before
+// their cache lines are there.
+type queue struct {
+	ring       []pds.PDCID
+	head, tail uint32 // of the whole life
+}
+
+func newQueue(pdcs int) queue {
+	size := 1
+	for size < pdcs {
+		size *= 2
+	}
+	return queue{ring: make([]pds.PDCID, size)}
+}
+
+func (q *queue) push(p *PDC) {
+	q.ring[q.tail&uint32(len(q.ring)-1)] = p.handle.ID()
+	q.tail++
+}
+
+func (q *queue) pop() pds.PDCID {
+	id := q.ring[q.head&uint32(len(q.ring)-1)]
+	q.head++
+	return id
+}
+
+// first are up to n of those that come next, fewer where the ring ends.
+func (q *queue) first(n int) []pds.PDCID {
+	at := q.head & uint32(len(q.ring)-1)
+	return q.ring[at:min(at+min(uint32(n), q.tail-q.head), uint32(len(q.ring)))]
+}
+
+// list is a queue of PDCs of which there are many, linked through them by slot;
+// slot 0 is the end.
 type list struct{ head, tail uint16 }
-
-func (m *Manager) pushData(l *list, p *PDC) {
-	id := p.slot()
-	p.nextData = 0
-	if l.head == 0 {
-		l.head = id
-	} else {
-		m.pdc[l.tail].nextData = id
-	}
-	l.tail = id
-}
-
-func (m *Manager) popData(l *list) *PDC {
-	p := &m.pdc[l.head]
-	if l.head = p.nextData; l.head == 0 {
-		l.tail = 0
-	}
-	p.flags &^= flagOnData
-	return p
-}
 
 // takeTurns puts p, which has just sent a packet, behind the others, or straight to
 // those that wait for congestion control if that will not allow its next one: most
-// packets fill the window that an acknowledgement has opened.
-func (m *Manager) takeTurns(p *PDC) {
+// packets fill the window that an acknowledgement has opened. last says that the
+// peer's window will not allow it.
+func (m *Manager) takeTurns(p *PDC, last bool) {
 	if p.tx.queued == 0 {
-		if !p.tx.mayStart(m.p, p.syn()) {
+		if last || p.tx.next == p.tx.tail {
 			m.release(p) // an acknowledgement wakes it
 			return
 		}
@@ -48,7 +65,14 @@ func (m *Manager) takeTurns(p *PDC) {
 // park has p wait until its congestion control context allows more.
 func (m *Manager) park(p *PDC) {
 	p.flags |= flagOnData
-	m.pushData(&m.parked[p.cc.Index()], p)
+	p.nextData = 0
+	l, id := &m.parked[p.cc.Index()], p.slot()
+	if l.head == 0 {
+		l.head = id
+	} else {
+		m.pdc[l.tail].nextData = id
+	}
+	l.tail = id
 }
 
 // unpark lets the first of the PDCs that wait for a congestion control context
@@ -59,9 +83,11 @@ func (m *Manager) unpark(c ccc.Handle) {
 	if l.head == 0 {
 		return
 	}
-	p := m.popData(l)
-	p.flags |= flagOnData
-	m.pushData(&m.data, p)
+	p := &m.pdc[l.head]
+	if l.head = p.nextData; l.head == 0 {
+		l.tail = 0
+	}
+	m.data.push(p)
 }
 
 // release is to follow whatever may have changed what the context of p allows.
@@ -80,7 +106,7 @@ func (m *Manager) wake(p *PDC) {
 		return
 	}
 	p.flags |= flagOnData
-	m.pushData(&m.data, p)
+	m.data.push(p)
 }
 
 // control has p send control packets.

@@ -67,7 +67,7 @@ type Manager struct {
 	rng   uint64
 	stats Stats
 
-	data   list   // PDCs with packets to send that congestion control may allow
+	data   queue  // PDCs with packets to send that congestion control may allow
 	ctl    list   // PDCs with control packets to send
 	parked []list // by context: PDCs whose congestion control context does not allow more
 
@@ -110,6 +110,7 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 	m := &Manager{
 		p: c.Params, cc: c.CC, ctxs: c.Contexts, table: c.Table, mem: NewMemory(c.Memory),
 		pdc:    make([]PDC, ids+1),
+		data:   newQueue(ids),
 		wheel:  timerwheel.New(ids+2, 1024, c.Now),
 		rng:    c.Seed,
 		parked: make([]list, c.Contexts.Stats().Capacity+1),

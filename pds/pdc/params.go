@@ -142,7 +142,12 @@ func derive(c Config) (Params, error) {
 
 // rto is the timeout of a packet that has timed out n times:
 // min(RTO_Init_Time x 2^n, 8 s).
-func (p *Params) rto(n uint8) int64 { return min(p.RTOInit<<min(n, p.rtoShifts), rtoMax) }
+func (p *Params) rto(n uint8) int64 {
+	if n == 0 {
+		return p.RTOInit
+	}
+	return min(p.RTOInit<<min(n, p.rtoShifts), rtoMax)
+}
 
 // longestRTO is the timeout of the last retransmission.
 func (p *Params) longestRTO() int64 {

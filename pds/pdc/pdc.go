@@ -41,7 +41,7 @@ type PDC struct {
 
 	flags             pdcFlags
 	ctl               ctlFlags
-	nextData, nextCtl uint16 // links of the manager's lists, by slot
+	nextData, nextCtl uint16 // links of a list of the parked, and of that of control packets, by slot
 
 	peer        Addr
 	activeAt    int64      // last packet in or out
@@ -83,7 +83,7 @@ func (p *PDC) set(f pdcFlags, on bool) {
 }
 
 // syn reports whether packets still name the pool instead of the peer's PDCID.
-func (p *PDC) syn() bool { return p.is(flagInitiator) && p.peerID == 0 }
+func (p *PDC) syn() bool { return p.peerID == 0 && p.is(flagInitiator) }
 
 // ctlFlags are the control packets that a PDC is to send.
 type ctlFlags uint16

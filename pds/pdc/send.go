@@ -124,19 +124,23 @@ func (w *SendWindow) inPeerWindow(p *Params, off uint32) bool {
 	return int32(off-w.cack) < int32(min(w.limit, p.ranges))
 }
 
-// sent records the first transmission of the packet at next.
-func (w *SendWindow) sent(p *Params, m *Memory, now int64) (*packet, pds.PSN) {
-	c, i := w.at(m, w.next)
+// lastForNow reports whether no other packet may follow those that were sent:
+// then nothing else may cause an acknowledgement.
+func (w *SendWindow) lastForNow(p *Params, syn bool) bool {
+	return !w.inPeerWindow(p, w.next) || w.next-w.base >= p.ranges || syn && w.next > 4095
+}
+
+// sent records the first transmission of the packet at next, which is in c.
+func (w *SendWindow) sent(p *Params, c *chunk, now int64) {
+	i := w.next % chunkLen
 	pkt := &c.pkt[i]
 	if pkt.kind.control() {
 		w.control--
 	} else {
 		c.flight |= 1 << i
 	}
-	psn := w.psn(w.next)
 	w.next++
 	w.transmitted(p, pkt, now)
-	return pkt, psn
 }
 
 // transmitted notes when a packet left and when to miss its acknowledgement.
@@ -166,19 +170,22 @@ func (w *SendWindow) span(m *Memory, from, to uint32) (c *chunk, mask uint64, en
 	return &m.chunk[w.chunk[from/chunkLen%ringWords]], (1<<n - 1) << i, from + n
 }
 
-// dropTo moves base to off: what is below it is released.
-func (w *SendWindow) dropTo(m *Memory, off uint32) {
-	for w.base != off {
-		k := w.base / chunkLen % ringWords
-		c, mask, end := w.span(m, w.base, off)
-		c.released &^= mask
-		c.acked &^= mask
-		w.base = end
-		// The word's place in the ring may already hold packets of the next lap.
-		if end%chunkLen == 0 && int32(w.tail-end) <= MaxRange-chunkLen {
-			m.putChunk(w.chunk[k])
-			w.chunk[k] = 0
-		}
+// drop moves base over n packets that are released, all of chunk c.
+func (w *SendWindow) drop(m *Memory, c *chunk, n uint32) {
+	mask := ^uint64(0) >> ((chunkLen - n) % chunkLen) << (w.base % chunkLen)
+	c.released &^= mask
+	c.acked &^= mask
+	if w.base += n; w.base%chunkLen == 0 {
+		w.leave(m, w.base/chunkLen-1)
+	}
+}
+
+// leave gives the k-th chunk back, which base has passed.
+func (w *SendWindow) leave(m *Memory, k uint32) {
+	// Its place in the ring may already hold packets of the next lap.
+	if slot := &w.chunk[k%ringWords]; int32(w.tail-w.base) <= MaxRange-chunkLen {
+		m.putChunk(*slot)
+		*slot = 0
 	}
 }
 
@@ -186,13 +193,12 @@ func (w *SendWindow) dropTo(m *Memory, off uint32) {
 func (w *SendWindow) settleBase(m *Memory) {
 	for w.base != w.next {
 		c, i := w.at(m, w.base)
-		run := min(uint32(bits.TrailingZeros64(^(c.released >> i))), w.next-w.base)
-		if run == 0 {
+		word := c.released >> i
+		if word&1 == 0 {
 			return
 		}
-		whole := i+run == chunkLen
-		w.dropTo(m, w.base+run)
-		if !whole {
+		w.drop(m, c, min(uint32(bits.TrailingZeros64(^word)), w.next-w.base))
+		if w.base%chunkLen != 0 {
 			return
 		}
 	}

@@ -105,7 +105,7 @@ func (g *sendRig) send() {
 	if !g.w.mayStart(&g.p, false) {
 		return
 	}
-	pkt, _ := g.w.sent(&g.p, g.m, g.now)
+	pkt := sendNext(&g.w, &g.p, g.m, g.now)
 	require.Equal(g.t, uint64(g.d.next), pkt.handle)
 	g.d.flight[g.d.next] = true
 	g.d.next++
@@ -163,6 +163,13 @@ func (g *sendRig) ack() {
 		g.d.events--
 	}
 	require.Zero(g.t, g.d.events, "one event for each release")
+}
+
+// sendNext sends the packet whose turn it is.
+func sendNext(w *SendWindow, p *Params, m *Memory, now int64) *packet {
+	c, i := w.at(m, w.next)
+	w.sent(p, c, now)
+	return &c.pkt[i]
 }
 
 func (g *sendRig) check() {
@@ -284,7 +291,7 @@ func TestSendWindowAllocs(t *testing.T) {
 			panic(err)
 		}
 		pkt.size = 4096
-		g.w.sent(&g.p, g.m, 0)
+		sendNext(&g.w, &g.p, g.m, 0)
 		g.w.enqueue(g.m, uint32(psn), 0)
 		off, _ := g.w.nextQueued(&g.p, g.m, 0)
 		g.w.resent(&g.p, g.m, off, 0)

@@ -45,18 +45,17 @@ func (w *SendWindow) OnACK(m *Memory, owner Handle, a *Ack, r *Acked) bool {
 	}
 	if !a.Probe && off-w.base < w.next-w.base {
 		w.ackOne(m, owner, off, a, r)
+		w.settleBase(m)
 	}
 	if int32(end-w.cack) > 0 {
 		w.cack = end
 		if int32(end-w.base) > 0 {
 			w.releaseTo(m, owner, end, r)
+			w.settleBase(m)
 		}
 	}
 	if a.SACK != 0 {
 		w.merge(m, w.offset(a.SACKBase), a, r)
-	}
-	if w.base != w.next {
-		w.settleBase(m)
 	}
 	return true
 }
@@ -77,8 +76,12 @@ func (w *SendWindow) ackOne(m *Memory, owner Handle, off uint32, a *Ack, r *Acke
 			r.RTT = max(a.Now-pkt.sentAt, 1)
 		}
 	}
-	w.arrived(c, bit, r)
-	w.unqueue(c, bit)
+	if c.acked&bit == 0 {
+		w.arrived(c, bit, r)
+	}
+	if c.queued != 0 {
+		w.unqueue(c, bit)
+	}
 	c.released |= bit
 	if !pkt.kind.control() {
 		r.Response, r.Handle = a.Response, pkt.handle
@@ -88,21 +91,20 @@ func (w *SendWindow) ackOne(m *Memory, owner Handle, off uint32, a *Ack, r *Acke
 
 // releaseTo releases everything below end and moves base there.
 func (w *SendWindow) releaseTo(m *Memory, owner Handle, end uint32, r *Acked) {
-	for off := w.base; off != end; {
-		c, mask, next := w.span(m, off, end)
+	for w.base != end {
+		c, mask, next := w.span(m, w.base, end)
 		todo := mask &^ c.released
 		w.arrived(c, todo, r)
 		w.unqueue(c, todo)
-		first := off - off%chunkLen
+		first := w.base - w.base%chunkLen
 		for ; todo != 0; todo &= todo - 1 {
 			i := uint32(bits.TrailingZeros64(todo))
 			if pkt := &c.pkt[i]; !pkt.kind.control() {
 				m.events.push(Event{Kind: EventImplicit, PDC: owner, PSN: w.psn(first + i), Handle: pkt.handle})
 			}
 		}
-		off = next
+		w.drop(m, c, next-w.base)
 	}
-	w.dropTo(m, end)
 }
 
 // merge marks what a SACK shows as arrived. Bits outside [base, next) say
@@ -153,8 +155,8 @@ func (w *SendWindow) arrived(c *chunk, bits64 uint64, r *Acked) {
 	c.acked |= fresh
 	flight := fresh & c.flight
 	c.flight &^= flight
-	r.Packets += int32(bits.OnesCount64(flight))
 	for b := flight; b != 0; b &= b - 1 {
+		r.Packets++
 		r.Bytes += int64(c.pkt[bits.TrailingZeros64(b)].size)
 	}
 	if lost := fresh & c.queued; lost != 0 {

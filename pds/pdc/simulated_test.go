@@ -65,7 +65,7 @@ func TestArrivedWhileQueuedKeepsATimeout(t *testing.T) {
 		pkt, _, err := w.push(&p, m)
 		require.NoError(t, err)
 		pkt.kind = kind(pds.NextRequestStd)
-		w.sent(&p, m, 10)
+		sendNext(&w, &p, m, 10)
 	}
 	for off := range uint32(2) {
 		w.enqueue(m, off, 50)

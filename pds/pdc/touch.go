@@ -36,6 +36,26 @@ func (m *Manager) named(b []byte) *PDC {
 	return m.byID(pds.PDCID(b[10])<<8 | pds.PDCID(b[11]))
 }
 
+// Upcoming returns the PDCs whose turn it is to send, at most n: for a look ahead
+// at what [Manager.Transmit] will need, with [Manager.TouchNext] and then
+// [Manager.TouchUnsent]. Where thousands wait for their turn, what an
+// acknowledgement lets go belongs to another PDC than the acknowledgement. Valid
+// until the next call.
+func (m *Manager) Upcoming(n int) []pds.PDCID { return m.data.first(n) }
+
+// TouchNext loads what the next packet of a PDC needs of it.
+func (m *Manager) TouchNext(id pds.PDCID) uint64 {
+	p := &m.pdc[id]
+	return uint64(p.state) + uint64(p.tx.next) + p.local.Lo
+}
+
+// TouchUnsent is the second pass, see [Manager.Upcoming]: the record of the packet.
+func (m *Manager) TouchUnsent(id pds.PDCID) uint64 {
+	w := &m.pdc[id].tx
+	c, i := w.at(m.mem, w.next)
+	return c.flight + c.pkt[i].handle
+}
+
 // touch loads the record that the next acknowledgement is about, and the one
 // that is sent next.
 func (w *SendWindow) touch(m *Memory) uint64 {

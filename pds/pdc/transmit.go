@@ -19,6 +19,8 @@ type Out struct {
 	TC      uint8 // data: traffic class of the PDC
 	Control bool  // a control packet, in the class of control packets; nothing follows
 	Retx    bool
+
+	last bool // no new packet of the PDC may follow for now
 }
 
 // to addresses o to the peer of p and empties the rest, field by field: a literal
@@ -43,13 +45,13 @@ func (m *Manager) Transmit(now int64, buf []byte, out *Out) bool {
 			return true
 		}
 	}
-	for m.data.head != 0 {
-		p := m.popData(&m.data)
+	for m.data.head != m.data.tail {
+		p := &m.pdc[m.data.pop()]
+		p.flags &^= flagOnData
 		if !p.state.Live() {
 			continue
 		}
 		if m.transmitData(now, p, buf, out) {
-			m.takeTurns(p)
 			return true
 		}
 		if !p.is(flagOnData) {
@@ -61,27 +63,32 @@ func (m *Manager) Transmit(now int64, buf []byte, out *Out) bool {
 
 // transmitData sends a packet of p, if it has one and may.
 func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
-	off, again := p.tx.nextQueued(m.p, m.mem, now)
-	if !again {
-		if !p.tx.mayStart(m.p, p.syn()) {
-			m.stalled(now, p)
-			return false
+	w := &p.tx
+	off, again := w.next, false
+	if w.queued != 0 {
+		if lost, ok := w.nextQueued(m.p, m.mem, now); ok {
+			off, again = lost, true
 		}
-		off = p.tx.next
 	}
-	pkt := p.tx.packet(m.mem, off)
+	if !again && !w.mayStart(m.p, p.syn()) {
+		m.stalled(now, p)
+		return false
+	}
+	c, i := w.at(m.mem, off)
+	pkt := &c.pkt[i]
 	data := !pkt.kind.control()
 	if data && !m.allowed(now, p, int64(pkt.size), again) {
 		return false
 	}
 	out.to(p, !data)
-	out.PSN, out.Handle, out.Retx = p.tx.psn(off), pkt.handle, again
+	out.PSN, out.Handle, out.Retx = w.psn(off), pkt.handle, again
 	if again {
-		p.tx.resent(m.p, m.mem, off, now)
+		w.resent(m.p, m.mem, off, now)
 	} else {
-		p.tx.sent(m.p, m.mem, now)
+		w.sent(m.p, c, now)
 	}
 	p.activeAt = now
+	out.last = w.lastForNow(m.p, p.syn())
 	if data {
 		m.putRequest(now, p, pkt, buf, out)
 	} else {
@@ -89,6 +96,7 @@ func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
 		m.putControl(p, buf, out, pkt.kind.ctl(), pds.Payload(pkt.handle))
 	}
 	m.sentOne(now, p)
+	m.takeTurns(p, out.last)
 	return true
 }
 
@@ -124,8 +132,13 @@ func (m *Manager) putRequest(now int64, p *PDC, pkt *packet, buf []byte, out *Ou
 	sp := m.cc.SendParams(h, uint64(p.tx.offset(out.PSN)))
 	pkt.entropy = sp.Entropy
 	out.Size, out.Entropy = int64(pkt.size), sp.Entropy
-	q := pds.Request{Type: requestType(p, sp.CreditTarget != 0), Next: pkt.kind.next(), PSN: out.PSN, SPDCID: p.handle.ID(), DPDCID: p.peerID,
-		CCCID: uint8(p.cc.Index()), CreditTarget: uint32(rccc.QuantaOf(sp.CreditTarget))}
+	q := pds.Request{Type: pds.TypeRUDReq, Next: pkt.kind.next(), PSN: out.PSN, SPDCID: p.handle.ID(), DPDCID: p.peerID}
+	switch {
+	case sp.CreditTarget != 0:
+		p.askCredit(&q, sp.CreditTarget)
+	case p.is(flagROD):
+		q.Type = pds.TypeRODReq
+	}
 	q.ClearOffset, _ = pds.ClearOffset(out.PSN, p.tx.ClearPSN())
 	if p.syn() {
 		q.Flags = pds.FlagSYN
@@ -137,7 +150,7 @@ func (m *Manager) putRequest(now int64, p *PDC, pkt *packet, buf []byte, out *Ou
 	} else {
 		m.stats.Sent++
 	}
-	if out.Retx || pkt.kind&kindAR != 0 || sp.AckRequest || m.lastForNow(p) {
+	if out.Retx || pkt.kind&kindAR != 0 || sp.AckRequest || out.last {
 		q.Flags |= pds.FlagAR
 	}
 	if p.is(flagClearDue) { // the request carries it
@@ -149,24 +162,12 @@ func (m *Manager) putRequest(now int64, p *PDC, pkt *packet, buf []byte, out *Ou
 	out.Header, _ = q.Encode(buf)
 }
 
-// requestType is RUD_REQ or ROD_REQ, with room for a credit target or without.
-func requestType(p *PDC, credit bool) pds.Type {
-	switch rod := p.is(flagROD); {
-	case rod && credit:
-		return pds.TypeRODCCReq
-	case rod:
-		return pds.TypeRODReq
-	case credit:
-		return pds.TypeRUDCCReq
-	default:
-		return pds.TypeRUDReq
+// askCredit adds the credit that the source would like to reach.
+func (p *PDC) askCredit(q *pds.Request, target int64) {
+	q.Type, q.CCCID, q.CreditTarget = pds.TypeRUDCCReq, uint8(p.cc.Index()), uint32(rccc.QuantaOf(target))
+	if p.is(flagROD) {
+		q.Type = pds.TypeRODCCReq
 	}
-}
-
-// lastForNow reports whether the window lets no other packet follow: then nothing
-// else may cause an acknowledgement.
-func (m *Manager) lastForNow(p *PDC) bool {
-	return !p.tx.inPeerWindow(m.p, p.tx.next) || p.tx.next-p.tx.base >= m.p.ranges || p.syn() && p.tx.next > 4095
 }
 
 // sentOne keeps the timers of a PDC that has just sent something tracked.
