@@ -132,7 +132,7 @@ func (e *Endpoint) onRequest(now int64, in *Datagram, buf []byte, r *Received) i
 	case d.Guaranteed:
 		kind = pdc.RespondGuaranteed
 	}
-	return e.respond(now, kind, d.Response.AppendTo(e.bytes[:0]), buf)
+	return e.respond(now, kind, d.Response.AppendTo(buf[:pds.AckCCLen])[pds.AckCCLen:], buf) // where it will be sent from
 }
 
 // judge has the target decide about the request that follows the PDS header. It

@@ -37,20 +37,22 @@ func (m *Manager) putACK(p *PDC, out []byte, a *ackSpec) int {
 	if m.p.PlainACK {
 		n, _ = h.Ack.Encode(out)
 	} else {
-		m.sackAndState(p, h, base, a.state)
+		h.SACKOffset, _ = pds.AckOffset(cack, base)
+		h.Bitmap = p.rx.SACK(base)
+		m.state(p, h, a.state)
 		n, _ = h.Encode(out)
 	}
-	if len(a.bytes) != 0 {
+	if len(a.bytes) != 0 && &a.bytes[0] != &out[n] {
 		n += copy(out[n:], a.bytes)
+	} else {
+		n += len(a.bytes)
 	}
 	return n
 }
 
-// sackAndState fills the second half of an ACK_CC.
-func (m *Manager) sackAndState(p *PDC, h *pds.AckCC, base pds.PSN, st *AckState) {
+// state fills in the congestion state of an ACK_CC.
+func (m *Manager) state(p *PDC, h *pds.AckCC, st *AckState) {
 	h.MPR = m.p.mpr
-	h.SACKOffset, _ = pds.AckOffset(h.CACK, base)
-	h.Bitmap = p.rx.SACK(base)
 	ooo := uint16(p.rx.OOO())
 	if st.Type == pds.CCCredit {
 		h.SetCredit(&pds.CreditState{Credit: st.Credit, OOOCount: ooo})

@@ -68,6 +68,12 @@ type Result struct {
 	Err     error // why it was dropped
 }
 
+// follow notes what a request says besides its PDC.
+func (r *Result) follow(q *pds.Request) {
+	r.Next, r.Header = q.Next, q.Len()
+	r.Demand = Demand{Target: q.CreditTarget, CCCID: q.CCCID, Valid: q.HasCC()}
+}
+
 // inbound is what requests and control packets have in common. The manager has
 // one, so that nothing of a packet moves to the heap.
 type inbound struct {

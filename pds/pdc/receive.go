@@ -37,7 +37,11 @@ func (m *Manager) Receive(now int64, in *In, out []byte, r *Result) {
 		return
 	}
 	m.stats.Received++
-	r.Err = m.dispatch(now, in, out, r)
+	if t, err := pds.PeekType(in.Packet); err == nil && t.IsRequest() {
+		r.Err = m.receiveRequest(now, in, out, r)
+	} else {
+		r.Err = m.dispatch(now, in, out, r)
+	}
 }
 
 func (m *Manager) dispatch(now int64, in *In, out []byte, r *Result) error {
@@ -47,8 +51,6 @@ func (m *Manager) dispatch(now int64, in *In, out []byte, r *Result) error {
 		return err
 	}
 	switch t {
-	case pds.TypeRUDReq, pds.TypeRODReq, pds.TypeRUDCCReq, pds.TypeRODCCReq:
-		return m.receiveRequest(now, in, out, r)
 	case pds.TypeACK, pds.TypeACKCC, pds.TypeACKCCX:
 		return m.receiveACK(now, t, in, r)
 	case pds.TypeNACK, pds.TypeNACKCCX:
@@ -168,51 +170,46 @@ func (m *Manager) receiveRequest(now int64, in *In, out []byte, r *Result) error
 	if err != nil {
 		return m.malformed(err)
 	}
-	b := &m.in
-	b.from(in)
-	b.psn, b.flags, b.spdcid, b.dpdcid = q.PSN, q.Flags, q.SPDCID, q.DPDCID
-	b.start, b.rsv, b.rod, b.opens = q.StartPSN(), q.Info.UseRsvPDC(), q.Type.IsROD(), q.Next <= pds.NextRequestStd
-	b.payload = payloadLen(len(in.Packet)-n, q.Next)
 	p := m.byID(q.DPDCID)
-	plain := p != nil && in.Trimmed == 0 && m.plain(p, b, &q)
-	if !plain {
-		if err := q.Validate(); err != nil {
-			return m.malformed(err)
-		}
+	if p == nil || in.Trimmed != 0 || q.Flags&pds.FlagSYN != 0 || q.ClearOffset > 0 || !q.Type.Allows(q.Next) ||
+		!p.plain(&q, in.Src) || !p.rx.fresh(q.PSN, m.p.ranges) || m.mem.responses.free == 0 {
+		return m.receiveOther(now, in, &q, out, r)
 	}
-	r.Next, r.Header = q.Next, n
-	r.Demand = Demand{Target: q.CreditTarget, CCCID: q.CCCID, Valid: q.HasCC()}
-	if !plain {
-		return m.takeOther(now, in, &q, out, r)
-	}
-	m.takePlain(now, p, b, &q, r)
-	return nil
-}
-
-// plain reports whether a request is as nearly all are: new, for a PDC in use that is
-// unordered, owes no response and does not close, and with nothing that Validate
-// would object to.
-func (m *Manager) plain(p *PDC, b *inbound, q *pds.Request) bool {
-	return p.state == StateEstablished && p.flags&(flagROD|flagClose) == 0 && !p.rx.holding && !b.rod && b.flags&pds.FlagSYN == 0 &&
-		p.peerID == b.spdcid && p.peerID != 0 && p.peer == b.src && q.ClearOffset <= 0 && q.Type.Allows(q.Next) &&
-		p.rx.fresh(b.psn, m.p.ranges) && m.mem.responses.free != 0
-}
-
-// takePlain takes a plain request: it does what takeOther would.
-func (m *Manager) takePlain(now int64, p *PDC, b *inbound, q *pds.Request, r *Result) {
 	p.activeAt = now
 	if _, ok := p.rx.Clear(q.ClearPSN()); !ok {
 		m.stats.BadClear++
 	}
-	b.id = RxID{p.handle, b.psn}
-	r.ID = b.id
+	b := &m.in // what Respond will need; there is no NACK that could need more
+	b.id = RxID{p.handle, q.PSN}
+	b.psn, b.flags, b.spdcid = q.PSN, q.Flags, q.SPDCID
+	b.size, b.ce, b.state = in.Size, in.CE, in.State
+	b.payload = payloadLen(len(in.Packet)-n, q.Next)
 	b.awaited = true
+	r.ID = b.id
+	r.follow(&q)
 	r.Verdict = VerdictRequest
+	return nil
 }
 
-// takeOther takes any request.
-func (m *Manager) takeOther(now int64, in *In, q *pds.Request, out []byte, r *Result) error {
+// plain reports whether a request is for a PDC as nearly all are: in use, unordered,
+// of this peer; it owes no response and does not close. One that is new then needs
+// none of the care of receiveOther.
+func (p *PDC) plain(q *pds.Request, src Addr) bool {
+	return p.state == StateEstablished && p.flags&(flagROD|flagClose) == 0 && !p.rx.holding && !q.Type.IsROD() &&
+		p.peerID == q.SPDCID && p.peerID != 0 && p.peer == src
+}
+
+// receiveOther takes any request that is not plain, and would take those too.
+func (m *Manager) receiveOther(now int64, in *In, q *pds.Request, out []byte, r *Result) error {
+	if err := q.Validate(); err != nil {
+		return m.malformed(err)
+	}
 	b := &m.in
+	b.from(in)
+	b.psn, b.flags, b.spdcid, b.dpdcid = q.PSN, q.Flags, q.SPDCID, q.DPDCID
+	b.start, b.rsv, b.rod, b.opens = q.StartPSN(), q.Info.UseRsvPDC(), q.Type.IsROD(), q.Next <= pds.NextRequestStd
+	b.payload = payloadLen(len(in.Packet)-q.Len(), q.Next)
+	r.follow(q)
 	if in.Trimmed != 0 {
 		return m.receiveTrimmed(now, b, in.Trimmed, out, r)
 	}

@@ -125,13 +125,19 @@ func (w *RecvWindow) has(psn pds.PSN) bool {
 // Accept marks psn as arrived. The caller has seen [ArrivalNew].
 func (w *RecvWindow) Accept(psn pds.PSN) {
 	w.begun = true
+	if w.edge == psn && w.high+1 == psn {
+		w.edge++
+		w.high++
+	} else {
+		w.acceptAmong(psn)
+	}
+}
+
+// acceptAmong is Accept while something is out of order.
+func (w *RecvWindow) acceptAmong(psn pds.PSN) {
 	if psn == w.edge {
 		w.edge++
-		if w.high == psn-1 {
-			w.high = psn
-		} else {
-			w.advance()
-		}
+		w.advance()
 		return
 	}
 	w.ring[psn/64%ringWords] |= 1 << (psn % 64)

@@ -25,7 +25,7 @@ type Response struct {
 	Kind  ResponseKind
 	Code  pds.NackCode // RespondRefuse: NO_SES_MSG_AVAIL, NO_PKT_BUFFER and the like
 	Next  pds.NextHdr  // what Bytes begins with; NextNone without Bytes
-	Bytes []byte       // semantic response and data, up to [ResponseMax]; copied
+	Bytes []byte       // semantic response and data, up to [ResponseMax]; copied, unless it lies at its place in out already
 	State AckState     // for an answer in a call of its own; the first one has that of In
 }
 
@@ -44,6 +44,9 @@ func (m *Manager) Respond(now int64, id RxID, a *Response, out []byte) (int, err
 		return 0, ErrShortBuffer
 	case m.in.awaited && m.in.id == id:
 		m.in.awaited = false
+		if a.Kind == RespondDefault {
+			return m.respondDefault(now, p, &m.in, a, out), nil
+		}
 		return m.respondNow(now, p, &m.in, a, out), nil
 	}
 	return m.respondLate(now, p, id, a, out)
@@ -78,6 +81,12 @@ func (m *Manager) respondNow(now int64, p *PDC, b *inbound, a *Response, out []b
 		}
 		return 0
 	}
+	return m.respondDefault(now, p, b, a, out)
+}
+
+// respondDefault settles a request with success that the initiator may learn from
+// CACK alone, as nearly all are.
+func (m *Manager) respondDefault(now int64, p *PDC, b *inbound, a *Response, out []byte) int {
 	first := m.accept(p, b)
 	if m.p.BufferROD {
 		m.replay(p)
