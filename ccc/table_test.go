@@ -189,7 +189,7 @@ func TestTableAllocs(t *testing.T) {
 			panic("the table is empty")
 		}
 	})
-	require.LessOrEqual(t, newTestTable(t, MaxContexts).Bytes()/MaxContexts, int64(209), "two keys a context")
+	require.LessOrEqual(t, newTestTable(t, MaxContexts).Bytes()/MaxContexts, int64(238), "two keys a context")
 }
 
 // All PDCs of a pair of FEPs and a traffic class share one context.

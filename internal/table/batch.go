@@ -1,7 +1,5 @@
 package table
 
-import "sync/atomic"
-
 // BatchSize is the number of keys that [Map.LookupBatch] works on at a time.
 const BatchSize = 32
 
@@ -9,11 +7,10 @@ const BatchSize = 32
 // absent ones; hs must be at least as long. Each result is that of a Lookup at
 // some instant of the call.
 //
-// One cache miss takes 35 to 150 ns alone but 11 when many are under way. So each
-// pass over a batch starts misses for the next one and waits only for those of the
-// one before: touch the buckets; find the words whose tags match and touch the
-// keys they name; compare. A key whose first match was not the right one is looked
-// up again alone.
+// One cache miss takes 35 to 150 ns alone but 11 when many are under way. So the
+// keys' slots are touched first, in short loops that leave the processor room for
+// many misses at a time, and compared afterwards. A key whose first match was not
+// the right one is looked up again alone.
 func (m *Map) LookupBatch(hs []Handle, ks []Key) {
 	for len(ks) > 0 {
 		n := min(len(ks), BatchSize)
@@ -22,52 +19,49 @@ func (m *Map) LookupBatch(hs []Handle, ks []Key) {
 	}
 }
 
-// A candidate is a slot in a key's first bucket that is worth a comparison.
-type candidate struct {
-	hash, word uint64
-	slot       *atomic.Uint64
-}
-
 func (m *Map) lookupBatch(hs []Handle, ks []Key) {
-	var cs [BatchSize]candidate
+	var wants [BatchSize]uint64
+	var slots [BatchSize]*slot
 	for i := range ks {
-		h := m.hasher.Sum(&ks[i])
-		c := &cs[i%BatchSize]
-		c.hash, c.slot = h, &m.buckets[h&m.mask][startOf(h)]
-		c.word = c.slot.Load()
+		hash := m.hasher.Sum(&ks[i])
+		wants[i%BatchSize] = hash<<tagShift | live
+		g := m.home(hash)
+		hits := matches(m.bytes[g].Load(), hash)
+		if hits == 0 {
+			g, hits = m.candidate(hash)
+		}
+		slots[i%BatchSize] = m.first(g, hits)
 	}
 	touched := uint64(0)
 	for i := range ks {
-		c := &cs[i%BatchSize]
-		if !c.match() {
-			c.scan(&m.buckets[c.hash&m.mask])
-		}
-		touched += m.entries[uint16(c.word)].key[0].Load()
-	}
-	for i := range ks {
-		c := &cs[i%BatchSize]
-		if c.match() && m.entries[uint16(c.word)].equal(&ks[i]) && c.slot.Load() == c.word {
-			hs[i] = Handle(c.word)
-			continue
-		}
-		hs[i] = m.find(&ks[i], c.hash)
+		touched += slots[i%BatchSize].word.Load()
 	}
 	keep(touched)
+	for i := range ks {
+		s := slots[i%BatchSize]
+		w := s.word.Load()
+		if w^wants[i%BatchSize] <= restMask && s.holds(&ks[i]) && s.word.Load() == w {
+			hs[i] = Handle(w)
+			continue
+		}
+		hs[i] = m.Lookup(&ks[i])
+	}
 }
 
-func (c *candidate) match() bool {
-	return (c.word^c.hash&tagMask^live)&(tagMask|stateMask) == 0
-}
-
-// scan looks for a match in the whole bucket; without one the word becomes 0.
-func (c *candidate) scan(b *bucket) {
-	for i := range b {
-		c.slot = &b[i]
-		if c.word = c.slot.Load(); c.match() {
-			return
+// candidate is the first group behind its home, and what in it, has a byte of hash;
+// without one any slot will do.
+func (m *Map) candidate(hash uint64) (g, hits uint64) {
+	for p := place(8); p < m.limit(); p += 8 {
+		g = m.group(hash, p)
+		bytes := m.bytes[g].Load()
+		if hits = matches(bytes, hash); hits != 0 {
+			return g, hits
+		}
+		if bytes < passUnit {
+			break
 		}
 	}
-	c.word = 0
+	return 0, ones
 }
 
 // keep makes the touching loads count as used, though the compiler never removes

@@ -7,34 +7,39 @@ import "iter"
 // handle, or one never inserted, is harmless. After true, the index belongs to
 // the caller again.
 func (m *Map) Delete(h Handle) bool {
-	if int(h.Index()) >= len(m.entries) || h == None {
+	if int(h.Index()) >= len(m.places) || h == None {
 		return false
 	}
-	k := m.entries[h.Index()].load()
-	hash := m.hasher.Sum(&k)
-	for p := place(0); p < m.limit(); p++ {
-		if s := m.slot(hash, p); !isOver(hash, p) {
-			step()
-			w := s.Load()
-			if Handle(w) == h && w&stateMask == live {
-				step()
-				if !s.CompareAndSwap(w, (w+seqUnit)&seqMask) {
-					return false
-				}
-				m.uncount(hash, p)
-				return true
-			}
-		}
-		if p%8 == 7 && !m.passed(hash, p) {
-			return false
-		}
+	step()
+	n := uint64(m.places[h.Index()].Load())
+	s := &m.slots[n]
+	step()
+	w := s.word.Load()
+	if Handle(w) != h || w&stateMask != live {
+		return false
 	}
-	return false
+	k := s.load()
+	step()
+	if !s.word.CompareAndSwap(w, w&^stateMask|held) {
+		return false
+	}
+	hash := m.hasher.Sum(&k)
+	m.vacate(n, w)
+	m.uncount(hash, (n/groupSize+m.groups-m.home(hash))%m.groups)
+	return true
 }
 
-func (e *entry) load() (k Key) {
+// vacate empties slot n, which is the caller's and had word w.
+func (m *Map) vacate(n, w uint64) {
+	step()
+	m.bytes[n/groupSize].Add(-(byteOf(w>>tagShift) << (8 * (n % groupSize))))
+	step()
+	m.slots[n].word.Store((w + seqUnit) & seqMask)
+}
+
+func (s *slot) load() (k Key) {
 	for i := range k {
-		k[i] = e.key[i].Load()
+		k[i] = s.key[i].Load()
 	}
 	return k
 }
@@ -44,17 +49,15 @@ func (e *entry) load() (k Key) {
 // inserted or deleted meanwhile may or may not be.
 func (m *Map) All() iter.Seq2[Key, Handle] {
 	return func(yield func(Key, Handle) bool) {
-		for i := range m.buckets {
-			for j := range over {
-				s := &m.buckets[i][j]
-				w := s.Load()
-				if w&stateMask != live {
-					continue
-				}
-				k := m.entries[uint16(w)].load()
-				if s.Load() == w && !yield(k, Handle(w)) {
-					return
-				}
+		for i := range m.slots {
+			s := &m.slots[i]
+			w := s.word.Load()
+			if w&stateMask != live {
+				continue
+			}
+			k := s.load()
+			if s.word.Load() == w && !yield(k, Handle(w)) {
+				return
 			}
 		}
 	}

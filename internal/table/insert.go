@@ -1,5 +1,7 @@
 package table
 
+import "math/bits"
+
 // Insert adds k with handle h unless k is there. It returns the handle that k
 // has now: h if it was inserted, another if k was there before. [ErrFull] leaves
 // the map unchanged. h must not be [None], its index must be below the capacity
@@ -8,12 +10,13 @@ package table
 // # Protocol
 //
 // After Purcell and Harris, "Non-blocking Hashtables with Open Addressing"
-// (DISC 2005). The obvious way (claim a word, scan for an equal key in front of
-// it, withdraw or publish) publishes a key twice as soon as a delete frees a word
+// (DISC 2005). The obvious way (claim a slot, scan for an equal key in front of
+// it, withdraw or publish) publishes a key twice as soon as a delete frees a slot
 // in front: the second inserter claims it behind the first one's scan. Here
 // everybody's intention is visible before anybody scans:
 //
-//  1. Store the key under the index, then claim the first empty word as inserting.
+//  1. Claim the first empty slot as held, write the key and the slot's byte, then
+//     move on to inserting.
 //  2. Scan the whole probe range. An equal live key: collide the own word, done.
 //     An equal inserting word behind the own: move it to collided.
 //     An equal inserting word in front: settle that one instead, so that a
@@ -22,34 +25,41 @@ package table
 //     fails if somebody collided it meanwhile; then inserting again, and 2.
 //
 // Of two words inserting at the same time, the later scan sees the other word, so
-// one of them collides or yields; look-ups see live words only. The sequence
-// number in the word is what keeps step 3's CAS from reviving an older attempt.
-// TestInsertModel enumerates all interleavings of these steps; with the build tag
-// tablestep this very code runs under every schedule of a few preemptions.
+// one of them collides or yields; look-ups see live words only. The scan may go by
+// the bytes, since a slot's byte is there before its word is inserting. The
+// sequence number in the word is what keeps step 3's CAS from reviving an older
+// attempt. TestInsertModel enumerates all interleavings of these steps; with the
+// build tag tablestep this very code runs under every schedule of a few
+// preemptions.
 func (m *Map) Insert(k *Key, h Handle) (Handle, error) {
 	hash := m.hasher.Sum(k)
-	step()
-	m.entries[h.Index()].store(k)
-	p, word, ok := m.claim(hash, hash&tagMask|inserting|uint64(h))
+	p, word, ok := m.claim(hash, hash<<tagShift|held|uint64(h))
 	if !ok {
 		return None, ErrFull
 	}
-	s := m.slot(hash, p)
+	s, n := m.slot(hash, p), m.group(hash, p)*groupSize+uint64(p)%8
+	s.store(k)
+	m.places[h.Index()].Store(uint32(n))
+	step()
+	m.bytes[n/groupSize].Add(byteOf(hash) << (8 * (p % 8)))
+	word = word&^stateMask | inserting
+	step()
+	s.word.Store(word)
 	for {
 		found := m.settle(k, hash, p, word)
 		step()
-		switch s.Load() {
+		switch s.word.Load() {
 		case word:
 			// Another one's insertion was settled; now for this one.
 		case word + collided - inserting:
-			step()
 			if found != None {
-				s.Store((word + seqUnit) & seqMask)
-				m.uncount(hash, p)
+				m.vacate(n, word)
+				m.uncount(hash, uint64(p)/8)
 				return found, nil
 			}
 			word = word&^seqMask | (word+seqUnit)&seqMask
-			s.Store(word)
+			step()
+			s.word.Store(word)
 		default:
 			// It was live, whoever moved it there and whatever became of it since:
 			// from inserting there is no other way out.
@@ -58,39 +68,61 @@ func (m *Map) Insert(k *Key, h Handle) (Handle, error) {
 	}
 }
 
-func (e *entry) store(k *Key) {
+func (s *slot) store(k *Key) {
 	for i := range k {
-		e.key[i].Store(k[i])
+		s.key[i].Store(k[i])
 	}
 }
 
-// claim takes the first empty slot for word and counts the entry in the buckets
-// it passes, before it can be seen behind them.
+// claim takes the first empty slot for word and counts the entry in the groups it
+// passes, before it can be seen behind them.
 func (m *Map) claim(hash, word uint64) (place, uint64, bool) {
-	for p := place(0); p < m.limit(); p++ {
-		if s := m.slot(hash, p); !isOver(hash, p) {
+	for p := place(0); p < m.limit(); p += 8 {
+		g := m.group(hash, p)
+		step()
+		for free := zeros(m.bytes[g].Load()); free != 0; free &= free - 1 {
+			q := p + place(bits.TrailingZeros64(free))/8
+			s := m.slot(hash, q)
 			step()
-			for w := s.Load(); w&stateMask == empty; w = s.Load() {
-				step()
-				if s.CompareAndSwap(w, word|w&seqMask) {
-					return p, word | w&seqMask, true
-				}
+			w := s.word.Load()
+			if w&stateMask != empty {
+				continue
+			}
+			step()
+			if s.word.CompareAndSwap(w, word|w&seqMask) {
+				return q, word | w&seqMask, true
 			}
 		}
-		if p%8 == 7 {
-			step()
-			m.buckets[(hash+uint64(p)/8)&m.mask][over].Add(1)
+		if !m.pass(g) {
+			m.uncount(hash, uint64(p)/8)
+			return 0, 0, false
 		}
 	}
-	m.uncount(hash, m.limit())
+	m.uncount(hash, m.probe)
 	return 0, 0, false
 }
 
-// uncount takes the entry at p out of the counts of the buckets in front of it.
-func (m *Map) uncount(hash uint64, p place) {
-	for n := range uint64(p) / 8 {
+// pass counts an entry in group g, unless that has as many as it can count: more
+// than the groups in front of it can send on.
+func (m *Map) pass(g uint64) bool {
+	for {
 		step()
-		m.buckets[(hash+n)&m.mask][over].Add(^uint64(0))
+		w := m.bytes[g].Load()
+		if w>>56 == maxPassed {
+			return false
+		}
+		step()
+		if m.bytes[g].CompareAndSwap(w, w+passUnit) {
+			return true
+		}
+	}
+}
+
+// uncount takes an entry out of the counts of the n groups from its home on.
+func (m *Map) uncount(hash, n uint64) {
+	for p := range place(n) {
+		step()
+		m.bytes[m.group(hash, p*8)].Add(-passUnit & (1<<64 - 1))
 	}
 }
 
@@ -98,52 +130,57 @@ func (m *Map) uncount(hash uint64, p place) {
 // is nowhere else, collided if it is live already; then it returns that handle.
 // Whoever scans may settle for another; the CAS on the exact word makes it sound.
 func (m *Map) settle(k *Key, hash uint64, p place, word uint64) Handle {
+	bytes := uint64(0) // of the group of q
 	for q := place(0); q < m.limit(); q++ {
-		switch w := m.rival(k, hash, q, p); {
+		if q%8 == 0 {
+			step()
+			bytes = m.bytes[m.group(hash, q)].Load()
+		}
+		if q%8 == groupSize {
+			if bytes < passUnit {
+				break
+			}
+			continue
+		}
+		if q == p || bytes>>(8*(q%8))&0xff != byteOf(hash) {
+			continue
+		}
+		switch w := m.rival(k, hash, q); {
 		case w&stateMask == live:
 			step()
-			m.slot(hash, p).CompareAndSwap(word, word+collided-inserting)
+			m.slot(hash, p).word.CompareAndSwap(word, word+collided-inserting)
 			return Handle(w)
 		case w&stateMask == inserting && q < p:
 			p, word, q = q, w, ^place(0)
-			continue
 		case w&stateMask == inserting:
 			// Only while p is undecided: one that was published by another and
 			// deleted since would disturb those behind it for ever.
-			if step(); m.slot(hash, p).Load() != word {
+			if step(); m.slot(hash, p).word.Load() != word {
 				return None
 			}
 			step()
-			m.slot(hash, q).CompareAndSwap(w, w+collided-inserting)
+			m.slot(hash, q).word.CompareAndSwap(w, w+collided-inserting)
 			q--
-			continue
-		}
-		if q%8 == 7 && !m.passed(hash, q) {
-			break
 		}
 	}
 	step()
-	m.slot(hash, p).CompareAndSwap(word, word+live-inserting)
+	m.slot(hash, p).word.CompareAndSwap(word, word+live-inserting)
 	return None
 }
 
-// rival returns the word at q, if that is another place than p and k is live or
-// being inserted there; else 0. It repeats only when the slot changed, that is,
-// when somebody got further.
-func (m *Map) rival(k *Key, hash uint64, q, p place) uint64 {
-	if q == p || isOver(hash, q) {
-		return 0
-	}
+// rival returns the word at q if k is live or being inserted there; else 0. It
+// repeats only when the slot changed, that is, when somebody got further.
+func (m *Map) rival(k *Key, hash uint64, q place) uint64 {
 	s := m.slot(hash, q)
 	for {
 		step()
-		w := s.Load()
-		if st := w & stateMask; (w^hash)&tagMask != 0 || st != live && st != inserting {
+		w := s.word.Load()
+		if st := w & stateMask; (w>>tagShift^hash)&0xffff != 0 || st != live && st != inserting {
 			return 0
 		}
 		step()
-		same := m.entries[uint16(w)].equal(k)
-		if step(); s.Load() == w {
+		same := s.holds(k)
+		if step(); s.word.Load() == w {
 			if same {
 				return w
 			}

@@ -7,12 +7,12 @@ import (
 	"unsafe"
 )
 
-// ErrFull is returned by [Map.Insert] when no word is free in the buckets that
-// the key may lie in. With a random seed and handles below the map's capacity
-// that takes a hash collision attack; the answer is to refuse the newcomer.
-var ErrFull = errors.New("table: no room in the buckets of this key")
+// ErrFull is returned by [Map.Insert] when no slot is free in the groups that the
+// key may lie in. With a random seed and handles below the map's capacity that
+// takes a hash collision attack; the answer is to refuse the newcomer.
+var ErrFull = errors.New("table: no room in the groups of this key")
 
-// cacheLine is the size of a bucket and the distance kept between words with
+// cacheLine is the size of a slot and the distance kept between words with
 // different writers. 64 is the line of amd64 and of the arm64 servers Go runs
 // on; 128 (adjacent-line prefetch) was measured and gained nothing, and an array
 // can't take its element size from the CPU at run time. A test compares it with
@@ -23,154 +23,209 @@ const (
 	// MaxCapacity is the most entries a map can hold: one for each 16-bit index.
 	MaxCapacity = 1 << 16
 
-	// maxProbe bounds the buckets, and so the cache lines, that any operation
-	// looks at. At capacity a bucket holds 4 of 7 on average and 98 % of the keys are
-	// in their first bucket; each further one is four times rarer. Of 3.9 million
-	// random keys in full maps of 65,536 none was displaced by more than 9.
-	maxProbe = 16
+	// groupSize is the number of slots in a group: one for each byte of a word,
+	// the last of which counts.
+	groupSize = 7
+
+	// meanGroup is how many entries a group has on average at capacity: with 5 of 7,
+	// 94 % of the keys are in their home group.
+	meanGroup = 5
+
+	// maxProbe bounds the groups that any operation looks at. Of 1.3 million random
+	// keys in full maps of 65,536 none was displaced by more than 20, and each
+	// further group is twice as rare.
+	maxProbe = 32
 )
 
-// A Map finds the handle of a 40-byte key. It is open addressing in buckets of
-// one cache line, with the keys in an array beside it that is addressed by the
-// handle's index. All methods are safe for concurrent use by any goroutine.
+// A Map finds the handle of a 40-byte key. It is open addressing in groups of
+// seven slots. A slot is a cache line with a word and its key; a group has one
+// word more, in an array beside the slots, with a byte of each key's hash. All
+// methods are safe for concurrent use by any goroutine.
 //
-//   - [Map.Lookup] and [Map.LookupBatch] are wait-free: at most maxProbe lines.
+//   - [Map.Lookup] and [Map.LookupBatch] are wait-free: at most maxProbe groups.
 //   - [Map.Delete] is lock-free: one CAS decides which of several callers removed it.
 //   - [Map.Insert] is lock-free and linearizable as insert-if-absent.
 //
-// The handle's owner lends the map the key storage of its index: from Insert
-// until Delete no other handle with the same index may be inserted.
-// A [Pool] guarantees that.
+// A look-up reads the group's bytes, which for 64k keys are 105 KiB in all and stay
+// in a core's second-level cache, and then the line where the key is; for one key
+// in 13 in a full map there is more to it. No branch depends on where in the group
+// the key is: a wrong guess of the processor costs as much as the miss.
+//
+// From Insert until Delete of a handle no other one with the same index may be
+// inserted. A [Pool] guarantees that.
 //
 // # Why a reader needs no lock
 //
-// A reader loads a slot word, compares the key, and loads the word again. An
+// A reader loads a slot's word, compares the key, and loads the word again. An
 // unchanged word means that the same life of the same id sat there all the time,
 // because the word carries the id's generation and a sequence number of the slot
 // that moves on whenever the slot is emptied; to be fooled, a reader would have
 // to sleep through exactly 2^15 lives of the id and 2^13 of the slot at once.
-// Entries never move, so a key that was there throughout is found. If the word
-// changed, that entry was deleted while the reader ran: an instant without it
-// lay inside the call, and "absent" is a right answer even if the key is back.
+// Entries never move, and the byte of an entry is there from before it is
+// published until after it is deleted, so a key that was there throughout is
+// found. If the word changed, that entry was deleted while the reader ran: an
+// instant without it lay inside the call, and "absent" is a right answer even if
+// the key is back.
 type Map struct {
-	mask    uint64 // number of buckets - 1
-	probe   uint64 // buckets a key may lie in, at most maxProbe
-	hasher  Hasher
-	buckets []bucket
-	entries []entry
+	groups uint64
+	probe  uint64 // groups a key may lie in, at most maxProbe
+	hasher Hasher
+	bytes  []atomic.Uint64 // by group, see group
+	slots  []slot          // groupSize of each group
+	places []atomic.Uint32 // by index: the slot of the handle inserted last
 }
 
-// A bucket is one cache line: seven slot words and, last, the number of entries
-// that found it full and went on. A look-up stops at a bucket nobody passed,
-// so deletion leaves no tombstone behind and probe lengths stay flat.
-type bucket [8]atomic.Uint64
-
-// over is the position of the count in a bucket. Its state bits stay zero, so a
-// look-up may compare it like a slot word; it never matches.
-const over = 7
-
-// An entry is the key of one index, alone in its cache line.
-type entry struct {
-	key [5]atomic.Uint64
-	_   [cacheLine - 40]byte
-}
-
-// A slot word is {tag 16, sequence 13, state 3, generation 16, index 16}.
+// The word of a group has a byte for each slot and, on top, the number of entries
+// that found the group full and went on. A look-up stops at a group that nobody
+// passed, so deletion leaves no tombstone behind and probe lengths stay flat.
+//
+// The byte of a slot in use is odd and part of the hash, that of an empty one 0.
+// Only the slot's owner changes it: the inserting goroutine before anybody may see
+// the entry, the deleting one before the slot is empty again.
 const (
-	tagMask   = 0xffff << 48
-	seqUnit   = 1 << 35
-	seqMask   = (1<<13 - 1) * seqUnit
-	stateMask = 7 << 32
+	ones      = 0x00_01_01_01_01_01_01_01
+	passUnit  = 1 << 56
+	maxPassed = 255
+)
 
-	// The states of a slot. Only the inserting goroutine leaves collided, anybody
-	// may move inserting to collided or live (see settle), Delete ends live.
-	empty     = 0 << 32
-	inserting = 1 << 32
-	collided  = 2 << 32
-	live      = 3 << 32
+// A slot is one cache line.
+type slot struct {
+	word atomic.Uint64
+	key  [5]atomic.Uint64
+	_    [cacheLine - 48]byte
+}
+
+// A slot word is {tag 16, state 3, sequence 13, generation 16, index 16}. Tag and
+// state lie above the rest, so "has this tag and is live" is one comparison.
+const (
+	tagShift  = 48
+	stateMask = 7 << 45
+	seqUnit   = 1 << 32
+	seqMask   = (1<<13 - 1) * seqUnit
+	restMask  = 1<<45 - 1 // all but tag and state
+
+	// The states of a slot. Only its owner leaves held and collided; anybody may move
+	// inserting to collided or live (see settle); Delete moves live to held.
+	empty     = 0 << 45
+	inserting = 1 << 45
+	collided  = 2 << 45
+	live      = 3 << 45
+	held      = 4 << 45
 )
 
 // NewMap makes a map for handles with an index below capacity, which is clamped
-// to [1, MaxCapacity]. It takes 64 bytes for each index and 16 to 32 for its
-// share of the buckets. Seed 0 draws a random seed.
+// to [1, MaxCapacity]. It takes 95 bytes for each. Seed 0 draws a random seed.
 func NewMap(capacity int, seed uint64) *Map {
 	capacity = min(max(capacity, 1), MaxCapacity)
-	n := 1 << bits.Len(uint(max(capacity, 8)-1)/4)
-	return newMap(n, capacity, NewHasher(seed))
+	return newMap(capacity/meanGroup+1, capacity, NewHasher(seed))
 }
 
-func newMap(buckets, capacity int, h Hasher) *Map {
+func newMap(groups, capacity int, h Hasher) *Map {
 	return &Map{
-		mask:    uint64(buckets - 1),
-		probe:   uint64(min(buckets, maxProbe)),
-		hasher:  h,
-		buckets: make([]bucket, buckets),
-		entries: make([]entry, capacity),
+		groups: uint64(groups),
+		probe:  uint64(min(groups, maxProbe)),
+		hasher: h,
+		bytes:  make([]atomic.Uint64, groups),
+		slots:  make([]slot, groups*groupSize),
+		places: make([]atomic.Uint32, capacity),
 	}
 }
 
-// Capacity is the number of indices that the map has key storage for.
-func (m *Map) Capacity() int { return len(m.entries) }
+// Capacity is the number of indices that the map has room for.
+func (m *Map) Capacity() int { return len(m.places) }
 
 // Bytes is the memory that the map holds.
 func (m *Map) Bytes() int64 {
-	return int64(unsafe.Sizeof(*m)) + int64(len(m.buckets))*int64(unsafe.Sizeof(bucket{})) +
-		int64(len(m.entries))*int64(unsafe.Sizeof(entry{}))
+	return int64(unsafe.Sizeof(*m)) + int64(len(m.bytes))*8 +
+		int64(len(m.slots))*int64(unsafe.Sizeof(slot{})) + int64(len(m.places))*4
 }
 
 // Lookup returns the handle that k was inserted with, or [None].
-func (m *Map) Lookup(k *Key) Handle { return m.find(k, m.hasher.Sum(k)) }
-
-func (m *Map) find(k *Key, hash uint64) Handle {
-	want, start := hash&tagMask|live, startOf(hash)
-	for n := uint64(0); n < m.probe; n++ {
-		b := &m.buckets[(hash+n)&m.mask]
-		for i := range uint64(len(b)) {
-			s := &b[(start+i)%8]
-			w := s.Load()
-			if (w^want)&(tagMask|stateMask) != 0 {
-				continue
+func (m *Map) Lookup(k *Key) Handle {
+	hash := m.hasher.Sum(k)
+	want, g := hash<<tagShift|live, m.home(hash)
+	bytes := m.bytes[g].Load()
+	if hits := matches(bytes, hash); hits != 0 {
+		for s := m.first(g, hits); ; s = m.first(g, hits) {
+			w := s.word.Load()
+			if w^want <= restMask && s.holds(k) && s.word.Load() == w {
+				return Handle(w)
 			}
-			if m.entries[uint16(w)].equal(k) && s.Load() == w {
+			if hits &= hits - 1; hits == 0 {
+				break
+			}
+		}
+	}
+	if bytes < passUnit {
+		return None
+	}
+	return m.beyond(k, hash)
+}
+
+// beyond looks for k in the groups after its home.
+func (m *Map) beyond(k *Key, hash uint64) Handle {
+	want := hash<<tagShift | live
+	for p := place(8); p < m.limit(); p += 8 {
+		g := m.group(hash, p)
+		bytes := m.bytes[g].Load()
+		for hits := matches(bytes, hash); hits != 0; hits &= hits - 1 {
+			s := m.first(g, hits)
+			w := s.word.Load()
+			if w^want <= restMask && s.holds(k) && s.word.Load() == w {
 				return Handle(w)
 			}
 		}
-		if b[over].Load() == 0 {
+		if bytes < passUnit {
 			return None
 		}
 	}
 	return None
 }
 
-// equal compares word by word, the last one first: keys of one FEP differ there or
-// in their sources, and mostly a tag match is a key match anyway. In this form the
-// compiler inlines it.
-func (e *entry) equal(k *Key) bool {
-	return e.key[4].Load() == k[4] && e.key[1].Load() == k[1] && e.key[0].Load() == k[0] &&
-		e.key[3].Load() == k[3] && e.key[2].Load() == k[2]
+// home is the first group of a hash.
+func (m *Map) home(hash uint64) uint64 {
+	g, _ := bits.Mul64(hash, m.groups)
+	return g
 }
 
-// startOf is where in a bucket the scan for a key begins. Beginning anywhere but
-// at 0 makes the first word the right one for most keys, which the branch
-// predictor rewards; the bits are those that neither bucket nor tag use.
-func startOf(hash uint64) uint64 { return hash >> 32 % 8 }
+// byteOf is what a slot's byte says of a hash.
+func byteOf(hash uint64) uint64 { return hash&0xff | 1 }
 
-// A place is a slot in the probe order of one hash: bucket distance x 8 + steps
-// from the start. Equal keys have equal hashes, so goroutines that insert one key
-// agree on the order of places.
+// matches has the highest bit set of each byte of a group's word that is the
+// hash's, perhaps of some above such a byte too.
+func matches(bytes, hash uint64) uint64 { return zeros(bytes ^ byteOf(hash)*ones) }
+
+// zeros has the highest bit set of each of the seven lower bytes that is zero,
+// perhaps of some 1 above a zero too. (Mycroft's trick.)
+func zeros(x uint64) uint64 { return (x - ones) &^ x & (ones << 7) }
+
+// first is the slot in group g of the lowest bit of hits.
+func (m *Map) first(g, hits uint64) *slot {
+	return &m.slots[g*groupSize+uint64(bits.TrailingZeros64(hits))/8]
+}
+
+// holds compares word by word, the last one first: keys of one FEP differ there or
+// in their sources, and mostly a tag match is a key match anyway.
+func (s *slot) holds(k *Key) bool {
+	return s.key[4].Load() == k[4] && s.key[1].Load() == k[1] && s.key[0].Load() == k[0] &&
+		s.key[3].Load() == k[3] && s.key[2].Load() == k[2]
+}
+
+// A place is a position in the probe order of one hash: 8 x distance from the home
+// group + slot in the group. Equal keys have equal hashes, so goroutines that
+// insert one key agree on the order of places.
 type place uint64
 
-func (m *Map) slot(hash uint64, p place) *atomic.Uint64 {
-	return &m.buckets[(hash+uint64(p)/8)&m.mask][(startOf(hash)+uint64(p))%8]
+func (m *Map) group(hash uint64, p place) uint64 {
+	g := m.home(hash) + uint64(p)/8
+	if g >= m.groups {
+		g -= m.groups
+	}
+	return g
 }
 
-// isOver tells whether place p is the bucket's count instead of a slot.
-func isOver(hash uint64, p place) bool { return (startOf(hash)+uint64(p))%8 == over }
-
-// passed reports whether the bucket that p ends was passed by an entry.
-func (m *Map) passed(hash uint64, p place) bool {
-	step()
-	return m.buckets[(hash+uint64(p)/8)&m.mask][over].Load() != 0
+func (m *Map) slot(hash uint64, p place) *slot {
+	return &m.slots[m.group(hash, p)*groupSize+uint64(p)%8]
 }
 
 // limit is the first place beyond the probe range.
