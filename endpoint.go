@@ -42,9 +42,6 @@ type Endpoint struct {
 	events   completions       // for Poll
 	fetches  int               // messages that wait for data
 	stats    Stats
-	replyTo  uint64    // packet that ack answers, while Receive handles its event
-	got      ses.Event // data that came with it
-	gotFor   Handle
 	in       pdc.In
 	res      pdc.Result
 	out      pdc.Out

@@ -119,49 +119,46 @@ func (e *Endpoint) drain(now int64) {
 	}
 }
 
-// settled takes the one outcome of a packet.
+// settled takes the one outcome of a packet, or of several in a row, but for what
+// came with a response.
 func (e *Endpoint) settled(now int64, ev *pdc.Event) {
-	f := &e.flows[ev.PDC.ID()]
-	p := ses.PacketHandle(ev.Handle)
 	switch {
 	case ev.Handle>>48 == 0:
-		e.answers.release(ev.Handle)
+		for i := range uint64(ev.More) + 1 {
+			e.answers.release(ev.Handle + i)
+		}
 	case ev.Handle&ticketBit != 0:
-		e.unserved(now, p.Message(), ev.Cause)
+		e.unserved(now, ses.PacketHandle(ev.Handle).Message(), ev.Cause)
 		return
 	default:
-		e.outcome(now, p, ev)
+		e.outcome(now, ses.PacketHandle(ev.Handle), ev)
 	}
-	if f.pdc == ev.PDC && (f.refused || f.answers.head != 0) {
+	e.refill(now, ev.PDC)
+}
+
+// refill goes on with a flow that the manager had no room for.
+func (e *Endpoint) refill(now int64, h pdc.Handle) {
+	if f := &e.flows[h.ID()]; f.pdc == h && (f.refused || f.answers.head != 0) {
 		e.pump(now, f)
 	}
 }
 
-// outcome tells the initiator what became of a packet of its own.
+// outcome tells the initiator what became of a packet of its own, or of several in
+// a row.
 func (e *Endpoint) outcome(now int64, p ses.PacketHandle, ev *pdc.Event) {
-	var y *ses.Reply
-	if ev.Kind == pdc.EventResponse && e.replyTo == ev.Handle {
-		y, e.replyTo = &e.ack, 0
-	}
-	var got ses.Event
+	var news ses.Event
 	var err error
 	if ev.Kind == pdc.EventError {
 		rec := e.message(p.Message())
 		if rec.handle == p.Message() && rec.cause == pdc.CauseNone {
 			rec.cause = ev.Cause
 		}
-		err = e.sender.Error(now, p, uint8(ev.Cause), &got)
+		err = e.sender.Error(now, p, uint8(ev.Cause), &news)
 	} else {
-		err = e.sender.RxRsp(now, p, y, &got)
+		err = e.sender.RxAck(now, p, uint32(ev.More)+1, &news)
 	}
-	if err != nil {
-		return
-	}
-	if got.DataLength != 0 {
-		e.got, e.gotFor = got, p.Message()
-	}
-	if got.Kind != ses.EventNone {
-		e.conclude(now, p.Message(), &got)
+	if err == nil && news.Kind != ses.EventNone {
+		e.conclude(now, p.Message(), &news)
 	}
 }
 

@@ -56,17 +56,13 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 	e.pds.Receive(now, p, buf, &e.res)
 	n := e.res.Reply
 	r.Err, r.PDC = e.res.Err, e.res.ID.PDC
-	e.replyTo = 0
 	switch e.res.Verdict {
 	case pdc.VerdictRequest:
 		n = e.onRequest(now, in, buf, r)
-	case pdc.VerdictResponse:
-		e.readResponse(in.Packet, r)
+	case pdc.VerdictResponse, pdc.VerdictRUDIResponse:
+		e.onResponse(now, in.Packet, r)
 	case pdc.VerdictRUDIRequest:
 		n = e.onRUDI(in, reply, buf, r)
-	case pdc.VerdictRUDIResponse:
-		e.readResponse(in.Packet, r)
-		e.onRUDIResponse(now)
 	case pdc.VerdictDatagram:
 		e.onDatagram(in, r)
 	}
@@ -76,35 +72,39 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 	if e.pds.HasEvents() || e.starved.head != 0 {
 		e.drain(now)
 	}
-	if e.got.DataLength != 0 {
-		e.place(r)
-	}
 	if n > 0 {
 		e.control(reply, buf[:n], in.Dst, in.Src)
 	}
 }
 
-// readResponse reads the response that follows the PDS header. What cannot be read
-// fails the packet that it answers.
-func (e *Endpoint) readResponse(b []byte, r *Received) {
-	e.replyTo = e.res.Handle
-	n, err := e.ack.Decode(ses.Form(e.res.Next), b[e.res.Header:])
-	r.Payload = e.res.Header + n
-	if err != nil || int(e.ack.PayloadLength) > len(b)-r.Payload {
-		e.ack = ses.Reply{Form: ses.FormResponse, Verdict: ses.Verdict{Opcode: ses.ResponseExplicit, ReturnCode: ses.RCUncor}}
+// onResponse takes the response that follows the PDS header, and with it the one
+// outcome of the packet that it answers.
+func (e *Endpoint) onResponse(now int64, b []byte, r *Received) {
+	at, h := e.res.Header, e.res.Handle
+	r.Payload = at
+	if h>>48 == 0 { // to data of ours
+		e.answers.release(h)
+		e.refill(now, e.res.ID.PDC)
+		return
 	}
-}
-
-func (e *Endpoint) onRUDIResponse(now int64) {
-	ev := pdc.Event{Kind: pdc.EventResponse, Handle: e.res.Handle}
-	e.settled(now, &ev)
+	p := ses.PacketHandle(h)
+	var ev ses.Event
+	n, err := e.sender.RxRsp(now, p, ses.Form(e.res.Next), b[at:], &ev)
+	if err == nil {
+		r.Payload += n
+		if ev.DataLength != 0 {
+			r.place(p.Message(), &ev)
+		}
+		if ev.Kind != ses.EventNone {
+			e.conclude(now, p.Message(), &ev)
+		}
+	}
+	e.refill(now, e.res.ID.PDC)
 }
 
 // place tells the caller where data for a message of ours belongs.
-func (e *Endpoint) place(r *Received) {
-	r.Action, r.Cookie, r.Offset, r.Length = ses.ActionPlace, e.got.Cookie, e.got.DataOffset, e.got.DataLength
-	r.Message = e.gotFor
-	e.got, e.gotFor = ses.Event{}, 0
+func (r *Received) place(h Handle, ev *ses.Event) {
+	r.Action, r.Message, r.Cookie, r.Offset, r.Length = ses.ActionPlace, h, ev.Cookie, ev.DataOffset, ev.DataLength
 }
 
 // onRequest judges a new request and writes what there is to answer.
@@ -223,7 +223,7 @@ func (e *Endpoint) readData(now int64, b []byte, form ses.Form, r *Received) {
 		e.stats.StrayData++
 		return
 	}
-	e.got, e.gotFor = ev, h
+	r.place(h, &ev)
 	e.conclude(now, h, &ev)
 }
 

@@ -47,13 +47,13 @@ func (e *Endpoint) describe(now int64, out *Datagram, buf []byte) bool {
 		return true
 	}
 	p := ses.PacketHandle(o.Handle)
-	b, ok := e.sender.AppendHeader(buf[:o.Header], p, &e.tx)
-	if !ok {
+	n, y := e.sender.PutHeader(buf[o.Header:], p)
+	if n == 0 {
 		return false
 	}
-	out.Packet = b
-	y := &out.Payload
-	y.Length, y.Offset, y.Message, y.Cookie, y.Address = e.tx.Length, e.tx.Offset, p.Message(), e.tx.Cookie, 0
+	out.Packet = buf[:o.Header+n]
+	to := &out.Payload
+	to.Length, to.Offset, to.Message, to.Cookie, to.Address = y.Length, y.Offset, p.Message(), y.Cookie, 0
 	if o.PDC == 0 {
 		out.TC = e.message(p.Message()).tc
 	}
@@ -79,12 +79,13 @@ func (e *Endpoint) sendDatagram(now int64, out *Datagram, buf []byte) bool {
 		return false
 	}
 	n, _ := pdc.PutUUD(pds.NextHdr(q.Form), buf)
-	out.Packet, _ = e.sender.AppendHeader(buf[:n], q.Packet, q)
+	m, y := e.sender.PutHeader(buf[n:], q.Packet)
+	out.Packet = buf[:n+m]
 	out.Src, out.Dst, out.TC, out.Entropy, out.Retx = e.local, rec.peer, rec.tc, 0, false
-	out.Payload = Payload{Length: q.Length, Message: rec.handle, Cookie: q.Cookie}
+	out.Payload = Payload{Length: y.Length, Message: rec.handle, Cookie: y.Cookie}
 	out.Size = pds.NominalSize(udpLen + len(out.Packet) + int(q.Length))
 	var ev ses.Event
-	if e.sender.RxRsp(now, q.Packet, nil, &ev) == nil {
+	if e.sender.RxAck(now, q.Packet, 1, &ev) == nil {
 		e.conclude(now, rec.handle, &ev)
 	}
 	return true

@@ -197,11 +197,12 @@ func BenchmarkSESInitiator(b *testing.B) {
 		b.Fatal(err)
 	}
 	o := ses.Operation{Opcode: ses.OpcodeWrite, Relative: true, Job: 1, Key: 9, Length: 16384}
-	y := ses.Reply{Form: ses.FormResponse, Verdict: ses.Verdict{ReturnCode: ses.RCOK}, JobID: 1}
+	y := ses.Response{Verdict: ses.Verdict{ReturnCode: ses.RCOK}, JobID: 1}
+	response := y.AppendTo(nil)
 	var q ses.TxReq
 	var h ses.Handle
 	var ev ses.Event
-	header, ok := make([]byte, 0, ses.StandardLen), false
+	header := make([]byte, ses.StandardLen)
 	i := 0
 	for b.Loop() {
 		if i&3 == 0 {
@@ -212,10 +213,10 @@ func BenchmarkSESInitiator(b *testing.B) {
 		if n, _ := in.Next(0, h, &q); n == 0 || in.Handed(h, 1) != nil {
 			b.Fatal("no packet")
 		}
-		if header, ok = in.AppendHeader(header[:0], q.Packet, &q); !ok {
+		if n, _ := in.PutHeader(header, q.Packet); n == 0 {
 			b.Fatal("no header")
 		}
-		if err := in.RxRsp(0, q.Packet, &y, &ev); err != nil {
+		if _, err := in.RxRsp(0, q.Packet, ses.FormResponse, response, &ev); err != nil {
 			b.Fatal(err)
 		}
 		i++

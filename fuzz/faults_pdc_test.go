@@ -323,6 +323,7 @@ func (e *pdcEnd) arrive(p *faultnet.Packet) {
 		e.keep(r.ID, body)
 	case pdc.VerdictResponse:
 		e.response(r.Handle, p.Head[min(r.Header, len(p.Head)):], p.Fabled)
+		e.outcome(pdc.Event{Kind: pdc.EventResponse, PDC: r.ID.PDC, PSN: r.ID.PSN, Handle: r.Handle})
 	}
 	w.net.Note(uint64(r.Verdict)<<8 | uint64(n))
 	from, class, honest := p.From, p.Class, !p.Fabled // p goes with the next packet
@@ -416,7 +417,13 @@ func (e *pdcEnd) drain() {
 		e.w.net.Note(uint64(ev.Kind)<<32 ^ ev.Handle ^ uint64(ev.PSN)<<8)
 		switch ev.Kind {
 		case pdc.EventResponse, pdc.EventImplicit, pdc.EventError:
-			e.outcome(ev)
+			for n := ev.More; ; n-- {
+				e.outcome(ev)
+				if n == 0 {
+					break
+				}
+				ev.Handle, ev.PSN = ev.Handle+1, ev.PSN+1
+			}
 		case pdc.EventMessage:
 			e.placed(ev.Handle, ev.PDC)
 		case pdc.EventReplay:

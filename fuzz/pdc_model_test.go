@@ -217,6 +217,7 @@ func (g *model) arrive(f flying) {
 		e.held[r.ID] = carried(f.data[r.Header:])
 	case pdc.VerdictResponse:
 		e.response[r.Handle] = carried(f.data[r.Header:])
+		g.outcome(e, r.Handle, pdc.EventResponse)
 	}
 	if n > 0 {
 		g.carry(1-f.to, out[:n], 64, false)
@@ -290,9 +291,9 @@ func (g *model) drain(i int) {
 	for e.m.Event(&ev) {
 		switch ev.Kind {
 		case pdc.EventResponse, pdc.EventImplicit, pdc.EventError:
-			require.Zero(g.t, e.outcome[ev.Handle], "I8: second outcome for %d", ev.Handle)
-			e.outcome[ev.Handle] = ev.Kind
-			e.failed[ev.Handle] = ev.Kind == pdc.EventError
+			for i := range uint64(ev.More) + 1 {
+				g.outcome(e, ev.Handle+i, ev.Kind)
+			}
 		case pdc.EventClosed:
 			g.ended = append(g.ended, fmt.Sprintf("end %d at %d: %v", i, g.now, ev.Cause))
 		case pdc.EventReplay:
@@ -304,6 +305,13 @@ func (g *model) drain(i int) {
 			}
 		}
 	}
+}
+
+// outcome takes what became of a packet.
+func (g *model) outcome(e *modelEnd, h uint64, k pdc.EventKind) {
+	require.Zero(g.t, e.outcome[h], "I8: second outcome for %d", h)
+	e.outcome[h] = k
+	e.failed[h] = k == pdc.EventError
 }
 
 // check holds the step invariants against what was seen before.

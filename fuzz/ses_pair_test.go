@@ -56,7 +56,7 @@ type pairPacket struct {
 
 type pairAnswer struct {
 	packet ses.PacketHandle
-	reply  *ses.Reply
+	reply  []byte
 }
 
 func newSESPair(t *testing.T, seed uint64) *sesPair {
@@ -135,9 +135,10 @@ func (p *sesPair) fill(most int) {
 				break
 			}
 			require.NoError(p.t, p.in.Handed(h, 1))
-			var ok bool
-			q.header, ok = p.in.AppendHeader(nil, q.Packet, &q.TxReq)
-			require.True(p.t, ok)
+			q.header = make([]byte, q.Header)
+			n, y := p.in.PutHeader(q.header, q.Packet)
+			require.Equal(p.t, int(q.Header), n)
+			require.Equal(p.t, q.Length, y.Length)
 			_, err := q.request.Decode(q.Form, q.header)
 			require.NoError(p.t, err)
 			require.Equal(p.t, q.Notice, q.request.Opcode == ses.OpcodeMsgError)
@@ -170,9 +171,7 @@ func (p *sesPair) deliver() {
 		require.Equal(p.t, m.id, r.MessageID)
 		m.placed[d.Offset]++
 	}
-	reply := &ses.Reply{}
-	_, err := reply.Decode(ses.FormResponse, d.Response.AppendTo(nil))
-	require.NoError(p.t, err)
+	reply := d.Response.AppendTo(nil)
 	if !d.Guaranteed && p.rng.IntN(2) == 0 {
 		reply = nil // coalesced
 	}
@@ -188,7 +187,13 @@ func (p *sesPair) answer() {
 	m := p.live[h]
 	require.NotNil(p.t, m, "the message ended before its packets were answered")
 	var ev ses.Event
-	require.NoError(p.t, p.in.RxRsp(p.now, a.packet, a.reply, &ev))
+	var err error
+	if a.reply == nil {
+		err = p.in.RxAck(p.now, a.packet, 1, &ev)
+	} else {
+		_, err = p.in.RxRsp(p.now, a.packet, ses.FormResponse, a.reply, &ev)
+	}
+	require.NoError(p.t, err)
 	if ev.Kind == ses.EventDone {
 		p.end(m, ev.Outcome)
 		delete(p.live, h)

@@ -1,19 +1,61 @@
 package ses
 
-// RxRsp takes the answer to a packet (pds_ses_rx_rsp): y is the response, or nil
-// when the PDS only knows that it was acknowledged, which is success. What
+import "encoding/binary"
+
+// RxRsp takes the response to a packet (pds_ses_rx_rsp): b begins with its header,
+// of n bytes and form f, and ends with the data that it brings. One that cannot be
+// read is a failure of its message. What follows is in ev.
+//
+// Errors: [ErrStale]; then nothing has changed.
+func (in *Initiator) RxRsp(now int64, p PacketHandle, f Form, b []byte, ev *Event) (n int, err error) {
+	m := in.answered(p, 1)
+	if m == nil {
+		return 0, ErrStale
+	}
+	*ev = Event{}
+	if f == FormResponse && len(b) >= ResponseLen && plainOK(b) && m.state != messageGivenUp {
+		in.match(m, MessageID(binary.BigEndian.Uint16(b[2:])), JobID(binary.BigEndian.Uint32(b[4:])&0xff_ffff))
+		n = ResponseLen
+	} else {
+		n = in.respond(m, p, f, b, ev)
+	}
+	if m.outstanding == 0 {
+		in.settle(now, m, ev)
+	}
+	return n, nil
+}
+
+// plainOK reports whether the response b is the default one and success, as most
+// are: nothing else in it counts then.
+func plainOK(b []byte) bool {
+	const listAndCode = 3<<14 | uint16(RCNull|RCOK)
+	return binary.BigEndian.Uint16(b)&^listAndCode == 0
+}
+
+// respond takes any response.
+func (in *Initiator) respond(m *message, p PacketHandle, f Form, b []byte, ev *Event) int {
+	y := &in.reply
+	n, err := y.Decode(f, b)
+	if err != nil || int(y.PayloadLength) > len(b)-n {
+		*y = Reply{Form: FormResponse, Verdict: Verdict{Opcode: ResponseExplicit, ReturnCode: RCUncor}}
+	}
+	if m.state != messageGivenUp {
+		in.classify(m, p, y, ev)
+	}
+	return n
+}
+
+// RxAck takes the news that n packets, with handles that count up from p, have
+// been acknowledged, and that no response tells more: that is success. What
 // follows is in ev.
 //
 // Errors: [ErrStale]; then nothing has changed.
-func (in *Initiator) RxRsp(now int64, p PacketHandle, y *Reply, ev *Event) error {
-	m := in.answered(p)
+func (in *Initiator) RxAck(now int64, p PacketHandle, n uint32, ev *Event) error {
+	m := in.answered(p, n)
 	if m == nil {
 		return ErrStale
 	}
 	*ev = Event{}
-	if y != nil && m.state != messageGivenUp {
-		in.classify(m, p, y, ev)
-	}
 	if m.outstanding == 0 {
 		in.settle(now, m, ev)
 	}
@@ -27,7 +69,7 @@ func (in *Initiator) RxRsp(now int64, p PacketHandle, y *Reply, ev *Event) error
 //
 // Errors: [ErrStale]; then nothing has changed.
 func (in *Initiator) Error(now int64, p PacketHandle, cause uint8, ev *Event) error {
-	m := in.answered(p)
+	m := in.answered(p, 1)
 	if m == nil {
 		return ErrStale
 	}
@@ -88,22 +130,31 @@ func (m *message) take(off, n uint32, ev *Event) bool {
 	return true
 }
 
-// answered returns the message of a packet in flight and counts the packet as
-// answered. It returns nil for any other handle.
-func (in *Initiator) answered(p PacketHandle) *message {
+// answered returns the message of n packets in flight, from p on, and counts them
+// as answered. It returns nil for any other handle.
+func (in *Initiator) answered(p PacketHandle, n uint32) *message {
 	m := in.live(p.Message())
-	if m == nil || m.outstanding == 0 || !m.inFlight(p) {
+	if m == nil || m.outstanding < n || !m.inFlight(p) || n > 1 && p.packet()+n > m.sent {
 		return nil
 	}
-	m.outstanding--
+	m.outstanding -= n
 	return m
+}
+
+// match counts a response that names another message than the one it answers.
+func (in *Initiator) match(m *message, id MessageID, job JobID) {
+	if job != m.job && job != 0 || id != m.id && id != 0 {
+		in.Mismatched++
+	}
 }
 
 // classify makes of a response what it means for the message.
 func (in *Initiator) classify(m *message, p PacketHandle, y *Reply, ev *Event) {
-	if y.JobID != m.job && y.JobID != 0 || y.Form == FormResponse && y.MessageID != 0 && y.MessageID != m.id {
-		in.Mismatched++
+	id := y.MessageID
+	if y.Form != FormResponse {
+		id = 0 // one of the response's own
 	}
+	in.match(m, id, y.JobID)
 	switch {
 	case y.Validate() != nil:
 		m.failed(failFatal, RCUncor)

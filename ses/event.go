@@ -23,18 +23,24 @@ func (p PacketHandle) attempt() uint8 { return uint8(p >> packetBits) }
 func (p PacketHandle) packet() uint32 { return uint32(p & (1<<packetBits - 1)) }
 
 // A TxReq is one packet for the PDS: ses_pds_tx_req of specification table 3-27.
-// FEPs, traffic class and contexts are those of the message, which its cookie
-// names. The header itself comes from [Initiator.AppendHeader].
+// FEPs, traffic class and contexts are those of the message. The header itself,
+// and where the payload is, are had from [Initiator.PutHeader].
 type TxReq struct {
 	Packet PacketHandle
-	Cookie uint64
-	Offset uint32 // the payload's place in the message
 	Length uint32 // the payload's bytes
 	Mode   Mode
 	Form   Form  // of the header
 	Header uint8 // bytes of the header
 	EOM    bool  // no other packet of the message follows
 	Notice bool  // UET_MSG_ERROR: the message is given up
+}
+
+// A Payload is the bytes of a message that follow the header of one of its
+// packets.
+type Payload struct {
+	Offset uint32 // in the message
+	Length uint32 // bytes, may be 0
+	Cookie uint64 // of the message
 }
 
 // An EventKind says what followed from a response, an error or data.

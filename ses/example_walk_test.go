@@ -29,18 +29,20 @@ func Example() {
 			break
 		}
 		_ = initiator.Handed(message, 1)
-		packet, _ := initiator.AppendHeader(nil, request.Packet, &request) // a payload of request.Length bytes follows
+		packet := make([]byte, request.Header)
+		_, payload := initiator.PutHeader(packet, request.Packet) // payload.Length bytes follow
 
 		var arrived ses.Request
 		_, _ = arrived.Decode(ses.FormStandard, packet)
 		var d ses.Decision
-		target.Receive(&arrived, ses.Arrival{Peer: 0x8001, Payload: int(request.Length)}, &d)
+		target.Receive(&arrived, ses.Arrival{Peer: 0x8001, Payload: int(payload.Length)}, &d)
 		fmt.Printf("%v %d bytes at 0x%x, whole: %v\n", d.Action, d.Length, d.Address, d.Complete)
 
 		var reply ses.Reply
-		_, _ = reply.Decode(ses.FormResponse, d.Response.AppendTo(nil))
+		response := d.Response.AppendTo(nil)
+		_, _ = reply.Decode(ses.FormResponse, response)
 		var event ses.Event
-		_ = initiator.RxRsp(0, request.Packet, &reply, &event)
+		_, _ = initiator.RxRsp(0, request.Packet, ses.FormResponse, response, &event)
 		fmt.Println(&reply, "->", event.Kind, event.Outcome.Status)
 	}
 	// Output:

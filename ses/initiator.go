@@ -53,6 +53,7 @@ type Initiator struct {
 	ids      index // message_id -> slot
 	slots    slots
 	messages []message
+	reply    Reply // that is being taken in
 
 	// Mismatched counts responses whose message_id or JobID was not that of the
 	// packet they answered. They are matched by handle all the same.
@@ -149,8 +150,7 @@ func (in *Initiator) unname(m *message) {
 //
 // Report with [Initiator.Handed] how many the PDS has taken. All packets of a
 // message go to one PDC in this order, and the next message of that PDC follows
-// the packet with EOM. The header is had from [Initiator.AppendHeader] when the
-// packet is sent.
+// the packet with EOM.
 func (in *Initiator) Next(now int64, h Handle, q *TxReq) (alike uint32, at int64) {
 	m := in.live(h)
 	switch {
@@ -191,16 +191,19 @@ func (in *Initiator) Handed(h Handle, n uint32) error {
 	return nil
 }
 
-// AppendHeader appends the header of a packet that has been handed to the PDS and
-// is not answered yet to b, and fills q as Next did: for whoever keeps only
-// the handles of what is in flight. It reports whether there is such a packet.
-func (in *Initiator) AppendHeader(b []byte, p PacketHandle, q *TxReq) ([]byte, bool) {
+// PutHeader writes the header of a packet that has been handed to the PDS and is
+// not answered yet to the beginning of b. It returns the header's length, and
+// which bytes follow it. The length is 0, and nothing is written, if there is no
+// such packet, or b is shorter than [TxReq].Header.
+func (in *Initiator) PutHeader(b []byte, p PacketHandle) (n int, y Payload) {
 	m := in.live(p.Message())
-	if m == nil || !m.inFlight(p) {
-		return b, false
+	if m == nil || !m.inFlight(p) || len(b) < int(m.size) {
+		return 0, Payload{}
 	}
-	m.describe(in.mtu, p.packet(), q)
-	b, tail := extend(b, int(m.size))
-	m.header(in.mtu, p.packet(), tail)
-	return b, true
+	y.Offset, y.Length = m.place(in.mtu, p.packet())
+	m.header(b[:m.size], p.packet(), y)
+	if y.Cookie = m.cookie; !m.carries {
+		y.Length = 0
+	}
+	return int(m.size), y
 }

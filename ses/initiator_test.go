@@ -1,6 +1,7 @@
 package ses
 
 import (
+	"bytes"
 	"math"
 	"testing"
 
@@ -33,6 +34,7 @@ func start(t *testing.T, in *Initiator, o *Operation) Handle {
 // A sentReq is a packet with its header.
 type sentReq struct {
 	TxReq
+	Offset  uint32
 	Request Request
 }
 
@@ -42,13 +44,14 @@ func next(in *Initiator, now int64, h Handle, q *sentReq) (bool, int64) {
 	if n == 0 {
 		return false, at
 	}
-	if _, early := in.AppendHeader(nil, q.Packet, &q.TxReq); early || in.Handed(h, 1) != nil {
+	b := make([]byte, q.Header)
+	if n, _ := in.PutHeader(b, q.Packet); n != 0 || in.Handed(h, 1) != nil {
 		panic("Handed")
 	}
-	var again TxReq
-	b, found := in.AppendHeader(nil, q.Packet, &again)
-	if n, err := q.Request.Decode(q.Form, b); !found || again != q.TxReq || err != nil || n != int(q.Header) || n != len(b) {
-		panic("AppendHeader and Next differ")
+	size, y := in.PutHeader(b, q.Packet)
+	q.Offset = y.Offset
+	if n, err := q.Request.Decode(q.Form, b); err != nil || n != size || n != len(b) || y.Length != q.Length {
+		panic("PutHeader and Next differ")
 	}
 	return true, at
 }
@@ -59,7 +62,10 @@ func packetOf(o *Operation, mtu, i uint32) (q sentReq) {
 	m.begin(o, 1, o.Packets(mtu))
 	m.describe(mtu, i, &q.TxReq)
 	b := make([]byte, q.Header)
-	m.header(mtu, i, b)
+	var y Payload
+	y.Offset, y.Length = m.place(mtu, i)
+	m.header(b, i, y)
+	q.Offset = y.Offset
 	if _, err := q.Request.Decode(q.Form, b); err != nil {
 		panic(err)
 	}
@@ -119,23 +125,27 @@ func TestInitiatorHeaders(t *testing.T) {
 		packets := o.Packets(4096)
 		for i := range packets {
 			var q TxReq
-			n, _ := in.Next(0, h, &q)
-			require.Equal(t, max(packets-i-1, 1), n)
+			alike, _ := in.Next(0, h, &q)
+			require.Equal(t, max(packets-i-1, 1), alike)
 			require.NoError(t, in.Handed(h, 1))
 			if 4 < i && i < packets-4 {
 				continue
 			}
 			want := plainHeader(o, 4096, i, in.messages[h.slot()].id)
-			b, ok := in.AppendHeader([]byte("x"), q.Packet, &q)
-			require.True(t, ok)
-			require.Equal(t, want.AppendTo([]byte("x")), b, "packet %d of %+v", i, o)
-			require.Equal(t, want.Len(), int(q.Header))
+			b := bytes.Repeat([]byte{0xa5}, 90)
+			n, y := in.PutHeader(b, q.Packet)
+			require.Equal(t, want.AppendTo(nil), b[:n], "packet %d of %+v", i, o)
+			require.Equal(t, byte(0xa5), b[n])
+			require.Equal(t, n, int(q.Header))
 			require.Equal(t, want.Flags.Has(FlagEOM), q.EOM)
+			require.Equal(t, Payload{Offset: i * 4096, Length: q.Length, Cookie: 99}, y)
+			n, _ = in.PutHeader(b[:n-1], q.Packet)
+			require.Zero(t, n, "no room")
 		}
-		_, ok := in.AppendHeader(nil, packetHandle(h, 0, packets), &TxReq{})
-		require.False(t, ok, "not sent")
-		_, ok = in.AppendHeader(nil, packetHandle(h, 1, 0), &TxReq{})
-		require.False(t, ok, "of another attempt")
+		n, _ := in.PutHeader(make([]byte, 90), packetHandle(h, 0, packets))
+		require.Zero(t, n, "not sent")
+		n, _ = in.PutHeader(make([]byte, 90), packetHandle(h, 1, 0))
+		require.Zero(t, n, "of another attempt")
 	}
 }
 
@@ -165,11 +175,23 @@ func bad(q *sentReq, code ReturnCode, gen Generation) *Reply {
 	return y
 }
 
-func answer(t *testing.T, in *Initiator, q *sentReq, y *Reply) Event {
+func answer(t *testing.T, in *Initiator, q *sentReq, y *Reply) (ev Event) {
 	t.Helper()
-	var ev Event
-	require.NoError(t, in.RxRsp(1000, q.Packet, y, &ev))
+	require.NoError(t, rsp(in, 1000, q.Packet, y, &ev))
 	return ev
+}
+
+// rsp gives the bytes of a response to in, or the acknowledgement without one.
+func rsp(in *Initiator, now int64, p PacketHandle, y *Reply, ev *Event) error {
+	if y == nil {
+		return in.RxAck(now, p, 1, ev)
+	}
+	b := y.AppendTo(nil)
+	n, err := in.RxRsp(now, p, y.Form, append(b, make([]byte, y.PayloadLength)...), ev)
+	if err == nil && n != len(b) {
+		panic("RxRsp: length")
+	}
+	return err
 }
 
 // The seed's write: four packets, and one completion after the fourth answer,
@@ -193,7 +215,7 @@ func TestInitiatorSeedWrite(t *testing.T) {
 			}
 			require.Equal(t, Event{Kind: EventDone, Cookie: 99, Outcome: Outcome{Status: StatusOK, Length: 16384}}, ev)
 		}
-		require.ErrorIs(t, in.RxRsp(0, qs[0].Packet, nil, &Event{}), ErrStale)
+		require.ErrorIs(t, rsp(in, 0, qs[0].Packet, nil, &Event{}), ErrStale)
 		require.Zero(t, in.Messages())
 		require.Zero(t, in.Mismatched)
 	}
@@ -207,6 +229,51 @@ func TestInitiatorImplicitResponses(t *testing.T) {
 	answer(t, in, &qs[3], ok(&qs[3]))
 	require.Equal(t, EventNone, answer(t, in, &qs[1], nil).Kind)
 	require.Equal(t, EventDone, answer(t, in, &qs[2], nil).Kind)
+}
+
+func TestInitiatorAcksOfSeveralPackets(t *testing.T) {
+	in := newInitiator(t)
+	h := start(t, in, seedWrite())
+	var q sentReq
+	for range 3 {
+		next(in, 0, h, &q)
+	}
+	first := packetHandle(h, 0, 0)
+	var ev Event
+	require.ErrorIs(t, in.RxAck(0, first, 4, &ev), ErrStale, "the fourth is not sent")
+	require.ErrorIs(t, in.RxAck(0, first+1, 3, &ev), ErrStale)
+	require.NoError(t, in.RxAck(0, first, 2, &ev))
+	require.ErrorIs(t, in.RxAck(0, first, 2, &ev), ErrStale, "one is left")
+	next(in, 0, h, &q)
+	require.Equal(t, EventNone, ev.Kind)
+	require.NoError(t, in.RxAck(0, first+2, 2, &ev))
+	require.Equal(t, EventDone, ev.Kind)
+}
+
+// A response that cannot be read, or that announces more data than it brings,
+// fails its message.
+func TestInitiatorBrokenResponses(t *testing.T) {
+	y := Reply{Form: FormResponseDataSmall, Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK}, JobID: seedJob, PayloadLength: 9}
+	for _, c := range []struct {
+		f Form
+		b []byte
+		n int
+	}{
+		{FormResponse, make([]byte, ResponseLen-1), 0},
+		{FormStandard, make([]byte, StandardLen), 0},
+		{FormNone, nil, 0},
+		{FormResponseDataSmall, append(y.AppendTo(nil), make([]byte, 8)...), ResponseDataSmallLen},
+	} {
+		in := newInitiator(t)
+		o := seedWrite()
+		o.Opcode, o.Length = OpcodeRead, 9
+		q := sendAll(in, 0, start(t, in, o))[0]
+		var ev Event
+		n, err := in.RxRsp(0, q.Packet, c.f, c.b, &ev)
+		require.NoError(t, err)
+		require.Equal(t, c.n, n)
+		require.Equal(t, Outcome{Status: StatusFailed, Code: RCUncor}, ev.Outcome, "%v", c.f)
+	}
 }
 
 // Scenario M3.
@@ -321,7 +388,7 @@ func TestInitiatorFatalErrorStopsAndGivesNotice(t *testing.T) {
 	require.Equal(t, OpcodeMsgError, q.Request.Opcode)
 	require.True(t, q.Request.Flags.Has(FlagEOM))
 	require.Equal(t, a.Request.MessageID, q.Request.MessageID)
-	require.ErrorIs(t, in.RxRsp(0, a.Packet, nil, &Event{}), ErrStale, "answered before")
+	require.ErrorIs(t, rsp(in, 0, a.Packet, nil, &Event{}), ErrStale, "answered before")
 	more, _ = next(in, 1000, h, &b)
 	require.False(t, more, "one notice")
 	require.Equal(t, Outcome{Status: StatusFailed, Code: RCPermViolation}, answer(t, in, &q, ok(&q)).Outcome)
@@ -340,7 +407,7 @@ func TestInitiatorHanded(t *testing.T) {
 		require.False(t, q.EOM)
 	}
 	require.ErrorIs(t, in.Handed(h, 5), ErrStale, "so many there are not")
-	require.ErrorIs(t, in.RxRsp(0, q.Packet, nil, &Event{}), ErrStale, "not sent")
+	require.ErrorIs(t, rsp(in, 0, q.Packet, nil, &Event{}), ErrStale, "not sent")
 	require.NoError(t, in.Handed(h, 2))
 	n, _ := in.Next(0, h, &again)
 	require.Equal(t, uint32(1), n)
@@ -356,7 +423,7 @@ func TestInitiatorHanded(t *testing.T) {
 	// What has not been handed over is not waited for.
 	var ev Event
 	for i := range PacketHandle(3) {
-		require.NoError(t, in.RxRsp(0, q.Packet+i, nil, &ev))
+		require.NoError(t, rsp(in, 0, q.Packet+i, nil, &ev))
 		require.Equal(t, EventNone, ev.Kind)
 	}
 	require.NoError(t, in.Cancel(0, h, &ev))
@@ -367,7 +434,7 @@ func TestInitiatorHanded(t *testing.T) {
 	require.ErrorIs(t, in.Handed(h, 2), ErrStale, "one notice")
 	require.NoError(t, in.Handed(h, 1))
 	require.ErrorIs(t, in.Handed(h, 1), ErrStale)
-	require.NoError(t, in.RxRsp(0, q.Packet, nil, &ev))
+	require.NoError(t, rsp(in, 0, q.Packet, nil, &ev))
 	require.Equal(t, EventDone, ev.Kind)
 	require.ErrorIs(t, in.Handed(h, 1), ErrStale)
 }
@@ -387,7 +454,7 @@ func TestInitiatorBadGeneration(t *testing.T) {
 	require.Len(t, again, 4)
 	require.Equal(t, Generation(1), again[0].Request.Generation)
 	require.Equal(t, MessageID(2), again[0].Request.MessageID, "the target may know the old one as failed")
-	require.ErrorIs(t, in.RxRsp(0, qs[0].Packet, nil, &Event{}), ErrStale, "of the first attempt")
+	require.ErrorIs(t, rsp(in, 0, qs[0].Packet, nil, &Event{}), ErrStale, "of the first attempt")
 	var ev Event
 	for i := range again {
 		ev = answer(t, in, &again[i], bad(&again[i], RCBadGeneration, 1))
@@ -422,7 +489,7 @@ func TestInitiatorNoMatchBacksOff(t *testing.T) {
 			q := sendAll(in, now, h)
 			require.Len(t, q, 1)
 			var ev Event
-			require.NoError(t, in.RxRsp(now, q[0].Packet, bad(&q[0], code, 1), &ev))
+			require.NoError(t, rsp(in, now, q[0].Packet, bad(&q[0], code, 1), &ev))
 			if ev.Kind == EventDone {
 				require.Equal(t, Outcome{Status: StatusFailed, Code: code, Retries: 5}, ev.Outcome)
 				break
@@ -637,7 +704,7 @@ func TestInitiatorUnreliableModes(t *testing.T) {
 	o.Mode, o.Length = ModeRUDI, 100
 	q = sendAll(in, 0, start(t, in, o))[0]
 	require.Equal(t, EventDone, answer(t, in, &q, ok(&q)).Kind)
-	require.ErrorIs(t, in.RxRsp(0, q.Packet, ok(&q), &Event{}), ErrStale, "the answer to the repetition")
+	require.ErrorIs(t, rsp(in, 0, q.Packet, ok(&q), &Event{}), ErrStale, "the answer to the repetition")
 }
 
 func TestInitiatorCountsForeignResponses(t *testing.T) {
@@ -656,8 +723,9 @@ func TestInitiatorAllocs(t *testing.T) {
 	o := seedWrite()
 	var q TxReq
 	var packets [4]PacketHandle
-	b := make([]byte, 0, StandardLen)
-	y := Reply{Form: FormResponse, Verdict: Verdict{ReturnCode: RCOK}, JobID: seedJob}
+	b := make([]byte, StandardLen)
+	y := Response{Verdict: Verdict{ReturnCode: RCOK}, JobID: seedJob}
+	r := y.AppendTo(nil)
 	alloctest.Zero(t, "write", func() {
 		h, err := in.Start(o)
 		if err != nil {
@@ -668,15 +736,18 @@ func TestInitiatorAllocs(t *testing.T) {
 				panic("no packet")
 			}
 			packets[i] = q.Packet
-			if _, ok := in.AppendHeader(b, q.Packet, &q); !ok {
+			if n, _ := in.PutHeader(b, q.Packet); n == 0 {
 				panic("no header")
 			}
 		}
 		var ev Event
-		for _, p := range packets {
-			if err := in.RxRsp(0, p, &y, &ev); err != nil {
+		for _, p := range packets[:2] {
+			if _, err := in.RxRsp(0, p, FormResponse, r, &ev); err != nil {
 				panic(err)
 			}
+		}
+		if err := in.RxAck(0, packets[2], 2, &ev); err != nil {
+			panic(err)
 		}
 		if ev.Kind != EventDone {
 			panic("not done")

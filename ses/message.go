@@ -113,15 +113,12 @@ func (m *message) place(mtu, i uint32) (off, n uint32) {
 
 // describe fills q with packet i.
 func (m *message) describe(mtu, i uint32, q *TxReq) {
-	off, n := m.place(mtu, i)
+	_, n := m.place(mtu, i)
 	if !m.carries {
 		n = 0
 	}
-	q.Packet, q.Cookie, q.Offset, q.Length = packetHandle(m.handle, m.attempt, i), m.cookie, off, n
-	q.Mode, q.Form, q.Header, q.EOM, q.Notice = m.mode, m.form, m.size, i+1 >= m.packets, i == m.packets
-	if q.Notice {
-		q.Offset = 0
-	}
+	q.Packet, q.Length, q.Mode, q.Form, q.Header = packetHandle(m.handle, m.attempt, i), n, m.mode, m.form, m.size
+	q.EOM, q.Notice = i+1 >= m.packets, i == m.packets
 }
 
 // copyStandard copies by words: the compiler calls memmove where it cannot know
@@ -137,8 +134,9 @@ func copyStandard(to, from *[StandardLen]byte) {
 	binary.NativeEndian.PutUint32(to[40:], f)
 }
 
-// header writes the header of packet i to b, which has its size.
-func (m *message) header(mtu, i uint32, b []byte) {
+// header writes the header of packet i, which is about the bytes y, to b, which has
+// its size.
+func (m *message) header(b []byte, i uint32, y Payload) {
 	if len(b) == StandardLen {
 		copyStandard((*[StandardLen]byte)(b), (*[StandardLen]byte)(m.wire[:]))
 	} else {
@@ -154,10 +152,9 @@ func (m *message) header(mtu, i uint32, b []byte) {
 	}
 	// A message of several packets is in the standard form. Only its first packet has
 	// header data.
-	off, n := m.place(mtu, i)
 	if i == m.packets {
 		b[0], flags = byte(OpcodeMsgError), flags|FlagIE
 	}
 	b[atFlags] = byte(flags &^ (FlagSOM | FlagHD))
-	binary.BigEndian.PutUint64(b[atPlace:], uint64(n)<<32|uint64(off))
+	binary.BigEndian.PutUint64(b[atPlace:], uint64(y.Length)<<32|uint64(y.Offset))
 }

@@ -33,8 +33,8 @@
 //
 // # What is guaranteed
 //
-//   - Each packet submitted has exactly one of EventResponse, EventImplicit and
-//     EventError.
+//   - Each packet submitted has exactly one of VerdictResponse, EventResponse,
+//     EventImplicit and EventError.
 //   - Each request of RUD and ROD is handed up exactly once; of ROD in order.
 //   - Nothing is allocated after NewManager. Nothing a peer sends makes the
 //     manager panic, loop longer than a window, or hold more memory.

@@ -8,7 +8,7 @@ type EventKind uint8
 
 const (
 	EventNone     EventKind = iota
-	EventResponse           // acknowledged by an ACK of its own, which may carry a response
+	EventResponse           // acknowledged by an ACK of its own, without a response behind it
 	EventImplicit           // acknowledged by CACK: the default response, success
 	EventError              // will not be delivered, or nobody knows; Cause says why
 	EventReplay             // a buffered packet of an ordered PDC is next: answer it with Respond
@@ -64,6 +64,7 @@ type Event struct {
 	PSN    pds.PSN
 	Cause  Cause
 	Kind   EventKind
+	More   uint16 // EventImplicit: of as many packets after it too, whose handles and PSNs count up
 }
 
 // eventReserve is the most that one packet can cause: every packet of a window
@@ -94,6 +95,20 @@ func (r *eventRing) push(e Event) {
 	r.tail++
 }
 
+// implicit adds an EventImplicit, to the last event if that is of the packet
+// before it.
+func (r *eventRing) implicit(owner Handle, psn pds.PSN, handle uint64) {
+	if r.head != r.tail {
+		e := &r.ring[(r.tail-1)&uint32(len(r.ring)-1)]
+		next := uint64(e.More) + 1
+		if e.Kind == EventImplicit && e.PDC == owner && e.Handle+next == handle && e.PSN+pds.PSN(next) == psn && next < 1<<16 {
+			e.More++
+			return
+		}
+	}
+	r.push(Event{Kind: EventImplicit, PDC: owner, PSN: psn, Handle: handle})
+}
+
 // pop copies field by field, as the fields were written a moment ago: a wider load
 // would wait until the narrow stores have left the store buffer.
 func (r *eventRing) pop(ev *Event) bool {
@@ -101,7 +116,7 @@ func (r *eventRing) pop(ev *Event) bool {
 		return false
 	}
 	e := &r.ring[r.head&uint32(len(r.ring)-1)]
-	ev.Handle, ev.PDC, ev.PSN, ev.Cause, ev.Kind = e.Handle, e.PDC, e.PSN, e.Cause, e.Kind
+	ev.Handle, ev.PDC, ev.PSN, ev.Cause, ev.Kind, ev.More = e.Handle, e.PDC, e.PSN, e.Cause, e.Kind, e.More
 	r.head++
 	return true
 }

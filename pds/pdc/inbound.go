@@ -31,7 +31,7 @@ const (
 	VerdictDone                 // taken care of; events may tell more
 	VerdictRequest              // a new request: judge it and call Respond
 	VerdictBuffered             // a request ahead of its turn: keep it until EventReplay names it
-	VerdictResponse             // acknowledges Handle, and the response to it follows the header
+	VerdictResponse             // acknowledges Handle, and the response to it follows the header: no event tells of it
 	VerdictRUDIRequest          // a RUDI request: answer with RespondRUDI, or not at all
 	VerdictRUDIResponse         // the response to the RUDI packet Handle
 	VerdictDatagram             // an unreliable datagram

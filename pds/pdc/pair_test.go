@@ -138,6 +138,9 @@ func (g *pair) give(w wire) (Result, []wire) {
 			require.NoError(g.t, err)
 		}
 	}
+	if r.Verdict == VerdictResponse { // which is its event
+		e.events = append(e.events, Event{Kind: EventResponse, PDC: r.ID.PDC, PSN: r.ID.PSN, Handle: r.Handle})
+	}
 	e.drain()
 	if n == 0 {
 		return r, nil
@@ -181,7 +184,15 @@ func (g *pair) wait(d int64) {
 func (e *pairEnd) drain() {
 	var ev Event
 	for e.m.Event(&ev) {
-		e.events = append(e.events, ev)
+		for n := ev.More; ; n-- {
+			one := ev
+			one.More = 0
+			e.events = append(e.events, one)
+			if n == 0 {
+				break
+			}
+			ev.Handle, ev.PSN = ev.Handle+1, ev.PSN+1
+		}
 	}
 }
 

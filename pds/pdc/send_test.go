@@ -159,10 +159,14 @@ func (g *sendRig) ack() {
 	require.True(g.t, g.w.OnACK(g.m, 0, &a, &r))
 	g.d.ack(cack, one, base, sack)
 	require.Equal(g.t, [2]int64{g.d.bytes, g.d.rtxBytes}, [2]int64{r.Bytes, r.RtxBytes})
-	for g.m.events.pop(&Event{}) {
-		g.d.events--
+	var ev Event
+	for g.m.events.pop(&ev) {
+		for i := range uint64(ev.More) + 1 {
+			require.Equal(g.t, pds.PSN(ev.Handle+i)+g.w.start, ev.PSN+pds.PSN(i), "handles are offsets here")
+			g.d.events--
+		}
 	}
-	require.Zero(g.t, g.d.events, "one event for each release")
+	require.Zero(g.t, g.d.events, "every release is told of once")
 }
 
 // sendNext sends the packet whose turn it is.

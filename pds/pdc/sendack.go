@@ -31,7 +31,7 @@ type Acked struct {
 	Handle   uint64
 	Entropy  uint16
 	Known    bool // Entropy is that of the packet that caused it
-	Response bool // the response that follows goes to the layer above
+	Response bool // the response that follows goes to the layer above, which hears of Handle by it alone
 }
 
 // OnACK takes an acknowledgement in. It reports false, and changes nothing, if
@@ -84,8 +84,9 @@ func (w *SendWindow) ackOne(m *Memory, owner Handle, off uint32, a *Ack, r *Acke
 	}
 	c.released |= bit
 	if !pkt.kind.control() {
-		r.Response, r.Handle = a.Response, pkt.handle
-		m.events.push(Event{Kind: EventResponse, PDC: owner, PSN: w.psn(off), Handle: pkt.handle})
+		if r.Response, r.Handle = a.Response, pkt.handle; !a.Response {
+			m.events.push(Event{Kind: EventResponse, PDC: owner, PSN: w.psn(off), Handle: pkt.handle})
+		}
 	}
 }
 
@@ -100,7 +101,7 @@ func (w *SendWindow) releaseTo(m *Memory, owner Handle, end uint32, r *Acked) {
 		for ; todo != 0; todo &= todo - 1 {
 			i := uint32(bits.TrailingZeros64(todo))
 			if pkt := &c.pkt[i]; !pkt.kind.control() {
-				m.events.push(Event{Kind: EventImplicit, PDC: owner, PSN: w.psn(first + i), Handle: pkt.handle})
+				m.events.implicit(owner, w.psn(first+i), pkt.handle)
 			}
 		}
 		w.drop(m, c, next-w.base)
