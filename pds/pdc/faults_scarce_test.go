@@ -51,6 +51,24 @@ func TestFaultS2PoolExhausted(t *testing.T) {
 	require.Equal(t, []uint64{502}, g.a.take(EventError))
 }
 
+// A target without a PDC is asked less and less often.
+func TestFaultS2RefusedSYNBacksOff(t *testing.T) {
+	g := newPair(t, pairConfig{Config: Config{MaxNackRetx: 31, RTOInit: 4000 * ms, IdleTime: 60_000 * ms}})
+	g.submit(1, 1)
+	var times []int64
+	for g.now < 200*ms {
+		for _, w := range filterData(g.send(g.a)) {
+			times = append(times, g.now)
+			g.nack(pds.Nack{Code: pds.NackNoPDCAvail, PSN: request(t, w).PSN})
+		}
+		g.wait(100_000)
+	}
+	for i := 2; i < len(times); i++ {
+		require.InDelta(t, 2*(times[i-1]-times[i-2]), times[i]-times[i-1], 0.3*ms, "1, 2, 4, ... ms")
+	}
+	require.Len(t, times, 8)
+}
+
 func TestFaultS3ResponseStoreExhausted(t *testing.T) {
 	g := established(t, pairConfig{memory: MemoryConfig{Responses: 1, Chunks: 40}})
 	g.b.reply = guaranteed

@@ -60,7 +60,7 @@ func (m *Manager) react(now int64, p *PDC, n *pds.Nack) error {
 		if p.state != StateCreating {
 			return ErrStale
 		}
-		return m.nackAgain(now, p, off, n, later(now, m.p.NackRetxTime))
+		return m.nackAgain(now, p, off, n, later(now, m.p.refused(p.tx.packet(m.mem, off).nacks)))
 	case pds.NackGoBack:
 		return m.goBack(now, p, off, n)
 	case pds.NackRenumber:

@@ -157,6 +157,11 @@ func (p *Params) longestRTO() int64 {
 	return p.rto(uint8(p.MaxRTORetx))
 }
 
+// refused is how long to wait after the target has refused to open a PDC for the
+// (n+1)th time: NACK_Retx_Time x 2^n, at most 8 s. What it lacks comes back when
+// somebody else closes, and asking more often does not hurry that.
+func (p *Params) refused(n uint8) int64 { return min(p.NackRetxTime<<min(n, 20), rtoMax) }
+
 // peerRange is the number of PSNs that an mpr stands for.
 func (p *Params) peerRange(mpr uint8) uint32 {
 	if mpr == 0 {

@@ -68,6 +68,8 @@ func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
 	if w.queued != 0 {
 		if lost, ok := w.nextQueued(m.p, m.mem, now); ok {
 			off, again = lost, true
+		} else {
+			m.schedule(p, now) // what is queued later than this PDC was woken for
 		}
 	}
 	if !again && !w.mayStart(m.p, p.syn()) {
