@@ -96,6 +96,9 @@ func (m *Manager) feed(now int64, p *PDC, h *pds.AckCC, hasState bool, k *Acked)
 		m.credit(now, p, cr.Credit)
 	}
 	if k.Packets|k.Rtx != 0 || k.Known {
+		if m.p.InferLoss {
+			p.probes = 0
+		}
 		a := ccc.Ack{
 			Ack:     nscc.Ack{Bytes: k.Bytes + k.RtxBytes, ECN: h.Flags&pds.FlagM != 0, Restore: st.Restore, Pend: st.CwndPend},
 			Packets: int(k.Packets + k.Rtx), RtxPackets: int(k.Rtx), RtxBytes: k.RtxBytes, Entropy: k.Entropy,

@@ -261,6 +261,29 @@ func TestFaultL12ProbeLost(t *testing.T) {
 	}
 }
 
+// Answers that bring nothing new make probes rarer: what is missing waits for its
+// timeout, however often the target is asked.
+func TestFaultL12ProbesBackOff(t *testing.T) {
+	g := established(t, pairConfig{Config: Config{InferLoss: true, RTOInit: 1000 * ms}})
+	g.submit(1, 1)
+	g.send(g.a)
+	probes, resent := 0, 0
+	for end := g.now + 900*ms; g.now < end; g.wait(10_000) {
+		for _, w := range g.send(g.a) {
+			if tp, _ := pds.PeekType(w.b); tp.IsRequest() {
+				resent++ // inferred, once; lost again
+				continue
+			}
+			require.Equal(t, pds.CtlProbe, controlOf(t, w).Ctl)
+			probes++
+			g.giveAll(g.giveAll([]wire{w}))
+		}
+	}
+	require.Equal(t, 1, resent)
+	require.Less(t, probes, 20)
+	require.Greater(t, probes, 5)
+}
+
 // Credit is cumulative: what one CREDIT failed to bring the next one brings too.
 func TestFaultL13CreditLost(t *testing.T) {
 	credited := func(lost bool) int64 {

@@ -36,7 +36,7 @@ func (m *Manager) afterACK(now int64, p *PDC, h *pds.AckCC, t pds.Type) {
 		m.inferLosses(now, p, c)
 	}
 	if p.probeAt = never; p.tx.base != p.tx.next {
-		p.probeAt = later(now, m.probeDelay(p))
+		p.probeAt = later(now, m.probeBackoff(p, m.probeDelay(p)))
 		m.schedule(p, now)
 	}
 }
@@ -100,12 +100,26 @@ func (m *Manager) baseRTT(p *PDC) int64 {
 	return m.p.RTOInit
 }
 
-// probe asks the target what it has got, and again after 5 round trips.
+// probe asks the target what it has got, and again after 5 round trips: less and
+// less often while the answers bring nothing new, since what is missing then waits
+// for its timeout and not for an answer.
 func (m *Manager) probe(now int64, p *PDC) {
 	if p.tx.base == p.tx.next || p.peerID == 0 {
 		p.probeAt = never
 		return
 	}
 	m.control(p, ctlProbe)
-	p.probeAt = later(now, 5*m.baseRTT(p))
+	p.probeAt = later(now, m.probeBackoff(p, 5*m.baseRTT(p)))
+	p.probes = min(p.probes+1, 63)
+}
+
+// probeBackoff is d doubled for each probe since something was acknowledged, up to
+// the largest timeout.
+func (m *Manager) probeBackoff(p *PDC, d int64) int64 {
+	for range p.probes {
+		if d *= 2; d >= rtoMax {
+			return rtoMax
+		}
+	}
+	return d
 }

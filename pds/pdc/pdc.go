@@ -68,8 +68,9 @@ type PDC struct {
 	closePSN pds.PSN // of CLOSE_CMD
 	recover  pds.PSN // end of the recovery, when recovering
 	probeAt  int64   // next probe
+	probes   uint8   // sent since something was acknowledged
 
-	_ [8]byte
+	_ [7]byte
 }
 
 func (p *PDC) is(f pdcFlags) bool { return p.flags&f != 0 }
