@@ -116,10 +116,23 @@ func (m *Manager) closeCmd(now int64, p *PDC, b *inbound, out []byte, r *Result)
 			return ErrStale
 		}
 	}
-	if m.closable(p) {
+	if m.closable(p) && !m.maySettle(p) {
 		r.Reply = m.closeTarget(now, p, b, out)
 	}
 	return nil
+}
+
+// closePatience is how many timeouts of its own packets a target waits for after a
+// CLOSE_CMD.
+const closePatience = 3
+
+// maySettle reports whether packets that this side has sent are not acknowledged,
+// and may be before long: the initiator, which does not close before it has them,
+// has said so in ACKs that were lost. They are sent again, and the CLOSE_CMD comes
+// again, and until then nothing has failed.
+func (m *Manager) maySettle(p *PDC) bool {
+	k := m.owed(p)
+	return k != nil && k.rtos < closePatience
 }
 
 // closable reports whether everything before the CLOSE_CMD has come and the layer
@@ -141,7 +154,7 @@ func (m *Manager) closable(p *PDC) bool {
 // Responses that the initiator may not have seen keep it open: the CLOSE_CMD will
 // come again.
 func (m *Manager) closeFilled(now int64, p *PDC, b *inbound, out []byte) (int, bool) {
-	if !m.closable(p) || p.resp.head != 0 {
+	if !m.closable(p) || p.resp.head != 0 || m.owed(p) != nil {
 		return 0, false
 	}
 	b.psn = p.closePSN
@@ -150,7 +163,7 @@ func (m *Manager) closeFilled(now int64, p *PDC, b *inbound, out []byte) (int, b
 
 // closeTarget clears everything, acknowledges the CLOSE_CMD and forgets the PDC.
 func (m *Manager) closeTarget(now int64, p *PDC, b *inbound, out []byte) int {
-	if m.owesData(p) {
+	if m.owed(p) != nil {
 		n := b.nack(pds.NackClosingInErr)
 		n.SPDCID, n.DPDCID = p.handle.ID(), p.peerID
 		k, _ := n.Encode(out)
@@ -165,14 +178,14 @@ func (m *Manager) closeTarget(now int64, p *PDC, b *inbound, out []byte) int {
 	return n
 }
 
-// owesData reports whether packets of the layer above are not released yet.
-func (m *Manager) owesData(p *PDC) bool {
+// owed returns the first packet of the layer above that is not released yet.
+func (m *Manager) owed(p *PDC) *packet {
 	for off := p.tx.base; off != p.tx.tail; off++ {
 		if c, i := p.tx.at(m.mem, off); c.released>>i&1 == 0 && !c.pkt[i].kind.control() {
-			return true
+			return &c.pkt[i]
 		}
 	}
-	return false
+	return nil
 }
 
 // resting answers a request for a PDC in quarantine: once, within limits.

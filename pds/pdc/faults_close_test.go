@@ -43,11 +43,44 @@ func TestFaultK3CloseWithDataOutstanding(t *testing.T) {
 	target := g.b.m.byID(g.info(g.b).ID).handle
 	_, err := g.b.m.Submit(g.now, target, Packet{Handle: 9, Size: 4160, Next: pds.NextResponseData})
 	require.NoError(t, err)
+	g.send(g.b) // lost
 	info := g.info(g.a)
 	cl := pds.Control{Ctl: pds.CtlCloseCmd, Flags: pds.FlagAR, SPDCID: info.ID, DPDCID: info.PeerID, PSN: info.Next}
-	_, answer := g.give(wire{from: g.a, b: cl.AppendTo(nil)})
+	first := wire{from: g.a, b: cl.AppendTo(nil)}
+	_, answer := g.give(first)
+	require.Empty(t, answer, "its ACK may have been lost")
+	require.NoError(t, pds.PatchRetx(first.b, true))
+	for range closePatience - 1 {
+		g.wait(8_000_000)
+		g.send(g.b) // lost
+		_, answer = g.give(first)
+		require.Empty(t, answer)
+	}
+	g.wait(8_000_000)
+	_, answer = g.give(first)
 	require.Equal(t, pds.NackClosingInErr, nackOf(t, answer[0]).Code)
 	require.Equal(t, []uint64{9}, g.b.take(EventError))
+}
+
+// The initiator has the return data and closes, but its ACK of the data is lost:
+// the data goes out again before the CLOSE_CMD does, and nothing has failed.
+func TestFaultK3CloseWhileTheACKIsLost(t *testing.T) {
+	g := established(t, pairConfig{})
+	target := g.b.m.byID(g.info(g.b).ID).handle
+	_, err := g.b.m.Submit(g.now, target, Packet{Handle: 9, Size: 4160, Next: pds.NextResponseData, EOM: true})
+	require.NoError(t, err)
+	require.Len(t, g.giveAll(g.send(g.b)), 1, "the ACK that is lost")
+	require.NoError(t, g.a.m.Close(g.now, g.h))
+	require.Empty(t, g.giveAll(g.send(g.a)))
+	require.Empty(t, g.b.events)
+	for range 3 {
+		g.wait(1_100_000)
+		g.settle()
+	}
+	require.Equal(t, []uint64{9}, g.b.take(EventResponse, EventImplicit))
+	require.Nil(t, g.a.m.get(g.h))
+	require.Nil(t, g.b.m.get(target))
+	require.Len(t, g.a.got, 1)
 }
 
 func TestFaultK4CloseRequestExpires(t *testing.T) {
@@ -59,6 +92,26 @@ func TestFaultK4CloseRequestExpires(t *testing.T) {
 	require.True(t, g.b.has(EventClosed, Cause(pds.NackClosingInErr)))
 	ws := g.send(g.b)
 	require.Equal(t, pds.NackClosingInErr, nackOf(t, ws[0]).Code)
+	r, _ := g.give(ws[0])
+	require.ErrorIs(t, r.Err, ErrStale, "nothing is out: such a NACK changes nothing")
+	g.submit(7, 1)
+	g.giveAll(g.giveAll(g.send(g.a)))
+	require.True(t, g.a.has(EventClosed, Cause(pds.NackInvDPDCID)), "it learns when it sends again")
+	require.Equal(t, []uint64{7}, g.a.take(EventError))
+}
+
+// The NACK names what would be out, if anything is: then the initiator goes too.
+func TestFaultK4CloseRequestExpiresWithAPacketOut(t *testing.T) {
+	g := established(t, pairConfig{})
+	target := g.b.m.byID(g.info(g.b).ID).handle
+	require.NoError(t, g.b.m.Close(g.now, target))
+	g.send(g.b) // lost
+	g.submit(7, 1)
+	g.send(g.a) // lost
+	g.wait(1_100_000)
+	g.giveAll(g.send(g.b))
+	require.True(t, g.a.has(EventClosed, Cause(pds.NackClosingInErr)))
+	require.Equal(t, []uint64{7}, g.a.take(EventError))
 }
 
 func TestFaultK5RequestAfterClose(t *testing.T) {
