@@ -140,6 +140,7 @@ func BenchmarkFrame(b *testing.B) {
 			}
 		}
 	})
+	benchFork(b, wire)
 	b.Run("encode/floor/eth-ip4-udp-ack", func(b *testing.B) {
 		b.ReportAllocs()
 		f, buf := sample, make([]byte, frame)
