@@ -40,16 +40,23 @@ var jobs = []job{
 	{"decode a request, PDS and SES, 60 B", "PDSRequest/op=decode/header=pds+ses", []rival{
 		floor("Ack32/get/floor-fields", 2.5),
 		peer("Frame/decode/google-gopacket-dlp/eth-ip4-udp", 0.25)}},
+	{"decode the same through Packet, whatever it may be", "Packet/op=decode/layers=pds-ses", []rival{
+		floor("Ack32/get/floor-fields", 2.5),
+		peer("Frame/decode/google-gopacket-dlp/eth-ip4-udp", 0.25)}},
 	{"decode a frame, Ethernet to ACK_CC, checked", "Packet/op=decode/layers=eth-ip4-udp-ack", []rival{
 		floor("Frame/decode/floor/eth-ip4-udp-ack", 2),
 		peer("Frame/decode/google-gopacket-dlp/eth-ip4-udp", 0.35),
+		peer("Frame/decode/gopacket-dlp/eth-ip4-udp", 0.35),
 		peer("Frame/decode/google-gopacket-lazy/eth-ip4-udp", 0)}},
 	{"decode a frame, Ethernet to SES", "Packet/op=decode/layers=eth-ip4-udp-pds-ses", []rival{
 		floor("Frame/decode/floor/eth-ip4-udp-ack", 2),
-		peer("Frame/decode/google-gopacket-dlp/eth-ip4-udp", 0.35)}},
+		peer("Frame/decode/google-gopacket-dlp/eth-ip4-udp", 0.35),
+		peer("Frame/decode/gopacket-dlp/eth-ip4-udp", 0.35)}},
 	{"encode a frame, Ethernet to ACK_CC", "Packet/op=encode/layers=eth-ip4-udp-ack", []rival{
 		floor("Frame/encode/floor/eth-ip4-udp-ack", 0),
-		peer("Frame/encode/google-gopacket/eth-ip4-udp", 0.15)}},
+		peer("Frame/encode/google-gopacket/eth-ip4-udp", 0.15),
+		peer("Frame/encode/gopacket/eth-ip4-udp", 0.15),
+		peer("Frame/encode/gopacket-checksums/eth-ip4-udp", 0)}},
 
 	{"find a PDC by its id, 64k", "Keyed16/n=64k/hit/uetcc/g=1", []rival{
 		floor("Keyed16/n=64k/hit/direct/g=1", 1.5),
