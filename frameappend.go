@@ -2,6 +2,7 @@ package uetcc
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"slices"
 
 	"github.com/uetcc/uetcc/pds"
@@ -13,27 +14,58 @@ import (
 // DF, identification 0 and UDP checksum 0; IPv6 needs a UDP checksum and gets it.
 // The whole must stay below 64 KiB.
 func (f *Frame) AppendTo(b, payload []byte) []byte {
-	at := len(b)
-	ipHeader := ip6Len
-	if f.isIP4() {
-		ipHeader = ip4Len
+	if f.Native || !f.isIP4() {
+		return f.appendAny(b, payload)
 	}
-	transport, skip := at+etherLen+ipHeader, udpLen
+	at := len(b)
+	if cap(b)-at < plainLen {
+		b = grow(b, plainLen+standardCCLen)
+	}
+	b = f.Packet.AppendTo(b[:at+plainLen])
+	if len(payload) != 0 {
+		b = append(b, payload...)
+	}
+	f.putPlain((*[plainLen]byte)(b[at:]), len(b)-at-etherLen-ip4Len)
+	return b
+}
+
+// grow is out of line to keep its callers small where there is room.
+//
+//go:noinline
+func grow(b []byte, n int) []byte { return slices.Grow(b, n) }
+
+// putPlain writes Ethernet, IPv4 and UDP header; size is that of the datagram.
+func (f *Frame) putPlain(h *[plainLen]byte, size int) {
+	*(*[6]byte)(h[:]) = f.DstMAC
+	*(*[6]byte)(h[6:]) = f.SrcMAC
+	binary.BigEndian.PutUint16(h[12:], etherIPv4)
+	f.putIP4((*[ip4Len]byte)(h[etherLen:]), size, protoUDP, f.sumIP4(size, protoUDP))
+	f.putUDP((*[udpLen]byte)(h[etherLen+ip4Len:]), size)
+}
+
+// appendAny is AppendTo for IPv6 and for packets without UDP too.
+func (f *Frame) appendAny(b, payload []byte) []byte {
+	at, ip4 := len(b), f.isIP4()
+	ipHeader, skip, typ := ip6Len, udpLen, uint16(etherIPv6)
+	if ip4 {
+		ipHeader, typ = ip4Len, etherIPv4
+	}
 	if f.Native {
 		skip = pds.EntropyLen
 	}
+	transport := at + etherLen + ipHeader
 	b = slices.Grow(b, etherLen+ip6Len+udpLen)[:transport+skip]
 	b = append(f.Packet.AppendTo(b), payload...)
 
 	h, size := b[at:transport+skip], len(b)-transport
-	*(*[6]byte)(h), *(*[6]byte)(h[6:]) = f.DstMAC, f.SrcMAC
+	*(*[6]byte)(h) = f.DstMAC
+	*(*[6]byte)(h[6:]) = f.SrcMAC
+	binary.BigEndian.PutUint16(h[12:], typ)
 	f.putTransport(h[len(h)-skip:], size)
-	if ipHeader == ip4Len {
-		binary.BigEndian.PutUint16(h[12:], etherIPv4)
-		f.putIP4((*[ip4Len]byte)(h[etherLen:]), size)
+	if ip4 {
+		f.putIP4((*[ip4Len]byte)(h[etherLen:]), size, f.protocol(), f.sumIP4(size, f.protocol()))
 		return b
 	}
-	binary.BigEndian.PutUint16(h[12:], etherIPv6)
 	f.putIP6((*[ip6Len]byte)(h[etherLen:]), size)
 	if !f.Native {
 		f.sumUDP(b[transport:])
@@ -46,7 +78,7 @@ func (f *Frame) isIP4() bool { return isMapped(&f.Src) && isMapped(&f.Dst) }
 
 // isMapped reports whether a is ::ffff: and an IPv4 address.
 func isMapped(a *[16]byte) bool {
-	return binary.BigEndian.Uint64(a[:]) == 0 && binary.BigEndian.Uint32(a[8:]) == 0xffff
+	return binary.LittleEndian.Uint64(a[:]) == 0 && binary.LittleEndian.Uint32(a[8:]) == 0xffff<<16
 }
 
 // putTransport writes the UDP header of size bytes in all, checksum at zero, or
@@ -56,7 +88,12 @@ func (f *Frame) putTransport(h []byte, size int) {
 		binary.BigEndian.PutUint32(h, uint32(f.Entropy)<<16)
 		return
 	}
-	binary.BigEndian.PutUint64(h, uint64(f.Entropy)<<48|pds.UDPPort<<32|uint64(uint16(size))<<16)
+	f.putUDP((*[udpLen]byte)(h), size)
+}
+
+// putUDP writes the UDP header of size bytes in all, checksum at zero.
+func (f *Frame) putUDP(h *[udpLen]byte, size int) {
+	binary.BigEndian.PutUint64(h[:], uint64(f.Entropy)<<48|pds.UDPPort<<32|uint64(uint16(size))<<16)
 }
 
 func (f *Frame) protocol() uint8 {
@@ -66,19 +103,24 @@ func (f *Frame) protocol() uint8 {
 	return protoUDP
 }
 
-// putIP4 writes the IPv4 header of size more bytes. The checksum is the sum of
-// the words that are not zero, so it need not read them back.
-func (f *Frame) putIP4(h *[ip4Len]byte, size int) {
-	const dontFragment = 0x4000
-	first := 0x4500_0000 | uint32(f.TOS)<<16 | uint32(uint16(ip4Len+size))
-	life := uint16(hopLimit)<<8 | uint16(f.protocol())
-	src, dst := binary.BigEndian.Uint32(f.Src[12:]), binary.BigEndian.Uint32(f.Dst[12:])
-	sum := uint64(first) + dontFragment + uint64(life) + uint64(src) + uint64(dst)
-	binary.BigEndian.PutUint64(h[:], uint64(first)<<32|dontFragment)
-	binary.BigEndian.PutUint16(h[8:], life)
-	binary.BigEndian.PutUint16(h[10:], ^fold(sum))
-	binary.BigEndian.PutUint32(h[12:], src)
-	binary.BigEndian.PutUint32(h[16:], dst)
+// putIP4 writes the IPv4 header of size more bytes.
+func (f *Frame) putIP4(h *[ip4Len]byte, size int, protocol uint8, sum uint16) {
+	binary.BigEndian.PutUint64(h[:], (ip4First+uint64(f.TOS)<<16+uint64(size))<<32|dontFragment)
+	binary.BigEndian.PutUint32(h[8:], hopLimit<<24|uint32(protocol)<<16|uint32(sum))
+	*(*[4]byte)(h[12:]) = [4]byte(f.Src[12:])
+	*(*[4]byte)(h[16:]) = [4]byte(f.Dst[12:])
+}
+
+const (
+	ip4First     = 0x4500<<16 | ip4Len // version, header length, total length
+	dontFragment = 0x4000
+)
+
+// sumIP4 returns the checksum of that header. It adds the words that are not
+// zero, so it need not read them back.
+func (f *Frame) sumIP4(size int, protocol uint8) uint16 {
+	sum := ip4First + dontFragment + hopLimit<<8 + uint64(protocol) + uint64(f.TOS)<<16 + uint64(size)
+	return ^fold(sum + uint64(binary.BigEndian.Uint32(f.Src[12:])) + uint64(binary.BigEndian.Uint32(f.Dst[12:])))
 }
 
 // putIP6 writes the IPv6 header of size more bytes.
@@ -111,10 +153,11 @@ func sum(s uint64, b []byte) uint64 {
 	return s + uint64(binary.BigEndian.Uint32(last[:]))
 }
 
-// fold adds the carries of s to its low 16 bits.
+// fold adds the upper half of s to the lower and the carry of that, and again, to
+// 16 bits: the upper half of s plus s with its halves exchanged is that sum.
 func fold(s uint64) uint16 {
-	s = s>>32 + s&0xffff_ffff
-	s = s>>16 + s&0xffff
-	s = s>>16 + s&0xffff
-	return uint16(s>>16 + s)
+	s += bits.RotateLeft64(s, 32)
+	t := uint32(s >> 32)
+	t += bits.RotateLeft32(t, 16)
+	return uint16(t >> 16)
 }

@@ -103,7 +103,10 @@ func (a *AckCC) put(b *[AckCCLen]byte) {
 // AppendTo appends a to b.
 func (a *AckCC) AppendTo(b []byte) []byte {
 	b = extend(b, AckCCLen)
-	a.put((*[AckCCLen]byte)(b[len(b)-AckCCLen:]))
+	p := (*[AckCCLen]byte)(b[len(b)-AckCCLen:])
+	a.Ack.put((*[AckLen]byte)(p[:]), TypeACKCC) // not a.put: on the ACK path the second call shows
+	a.SACK.put((*[sackLen]byte)(p[AckLen:]))
+	*(*[8]byte)(p[24:]) = a.State
 	return b
 }
 

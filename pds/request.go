@@ -92,26 +92,23 @@ func (r *Request) Encode(b []byte) (int, error) {
 	if len(b) < n {
 		return 0, ErrTruncated
 	}
-	r.put(b)
+	w := (*[RequestLen]byte)(b)
+	binary.BigEndian.PutUint16(w[:], joinPrologue(r.Type, r.Next, r.Flags&requestFlags))
+	binary.BigEndian.PutUint16(w[2:], uint16(r.ClearOffset))
+	binary.BigEndian.PutUint32(w[4:], uint32(r.PSN))
+	binary.BigEndian.PutUint16(w[8:], uint16(r.SPDCID))
+	binary.BigEndian.PutUint16(w[10:], joinPeer(r.Flags, r.DPDCID, r.Info))
 	if n == RequestCCLen {
-		binary.BigEndian.PutUint32(b[12:16], uint32(r.CCCID)<<24|r.CreditTarget&maxUint24)
+		binary.BigEndian.PutUint32(b[12:], uint32(r.CCCID)<<24|r.CreditTarget&maxUint24)
 	}
 	return n, nil
 }
 
-func (r *Request) put(b []byte) {
-	b = b[:RequestLen:RequestLen]
-	binary.BigEndian.PutUint16(b, joinPrologue(r.Type, r.Next, r.Flags&requestFlags))
-	binary.BigEndian.PutUint16(b[2:], uint16(r.ClearOffset))
-	binary.BigEndian.PutUint32(b[4:], uint32(r.PSN))
-	binary.BigEndian.PutUint16(b[8:], uint16(r.SPDCID))
-	binary.BigEndian.PutUint16(b[10:], joinPeer(r.Flags, r.DPDCID, r.Info))
-}
-
 // AppendTo appends r to b.
 func (r *Request) AppendTo(b []byte) []byte {
+	at := len(b)
 	b = extend(b, r.Len())
-	r.Encode(b[len(b)-r.Len():])
+	r.Encode(b[at:])
 	return b
 }
 

@@ -56,26 +56,20 @@ func (c *Common) get(b *[commonLen]byte) {
 	c.PIDonFEP, c.Index = PIDonFEP(at>>16&0xfff), ResourceIndex(at&0xfff)
 }
 
-// fits reports whether every field fits its place on the wire.
-func (c *Common) fits() bool {
-	return c.Opcode>>6|Opcode(c.Version>>2)|Opcode(c.Flags>>6) == 0 && c.JobID>>24 == 0 && (uint16(c.PIDonFEP)|uint16(c.Index))>>12 == 0
-}
-
-// words is the inverse of get, with v as bytes 2 and 3.
-func (c *Common) words(v uint16) (head, job, at uint32) {
-	return uint32(c.Opcode)<<24 | uint32(c.Version)<<22 | uint32(c.Flags)<<16 | uint32(v),
-		uint32(c.Generation)<<24 | uint32(c.JobID),
-		uint32(c.PIDonFEP)<<16 | uint32(c.Index)
-}
-
-// put writes the common fields with v as bytes 2 and 3.
-func (c *Common) put(b *[commonLen]byte, v uint16) {
-	if !c.fits() {
+// mustFit panics unless every field fits its place on the wire.
+func (c *Common) mustFit() {
+	pid := uint32(c.PIDonFEP) | uint32(c.Index)
+	if uint32(c.Opcode)>>6|uint32(c.Version)>>2|uint32(c.Flags)>>6|uint32(c.JobID)>>24|pid>>12 != 0 {
 		panic("ses: request field wider than on the wire")
 	}
-	head, job, at := c.words(v)
-	binary.BigEndian.PutUint64(b[:], uint64(head)<<32|uint64(job))
-	binary.BigEndian.PutUint32(b[8:], at)
+}
+
+// put is the inverse of get, with v as bytes 2 and 3. The fields must fit.
+func (c *Common) put(b *[commonLen]byte, v uint16) {
+	b[0], b[1] = byte(c.Opcode), c.Version<<6|byte(c.Flags)
+	binary.BigEndian.PutUint16(b[2:], v)
+	binary.BigEndian.PutUint32(b[4:], uint32(c.Generation)<<24|uint32(c.JobID))
+	binary.BigEndian.PutUint32(b[8:], uint32(c.PIDonFEP)<<16|uint32(c.Index))
 }
 
 // validate checks version and opcode; form is the set of opcodes that the header

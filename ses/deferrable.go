@@ -64,6 +64,7 @@ func (h *Deferrable) Decode(b []byte) (n int, err error) {
 
 // AppendTo appends the header to b.
 func (h *Deferrable) AppendTo(b []byte) []byte {
+	h.mustFit()
 	b, tail := extend(b, StandardLen)
 	p := (*[StandardLen]byte)(tail)
 	h.put((*[commonLen]byte)(p[:]), uint16(h.MessageID))

@@ -58,6 +58,7 @@ func (h *Medium) Decode(b []byte) (n int, err error) {
 // AppendTo appends the header to b. Of HeaderData and BufferOffset it takes the
 // one that [FlagHD] chooses.
 func (h *Medium) AppendTo(b []byte) []byte {
+	h.mustFit()
 	b, tail := extend(b, MediumLen)
 	p := (*[MediumLen]byte)(tail)
 	h.put((*[commonLen]byte)(p[:]), length14(h.RequestLength))

@@ -108,6 +108,14 @@ func (r *Request) decodeExtension(ext []byte) {
 // AppendTo appends header and extension to b, in the form r.Form. It panics when
 // that is not a request form.
 func (r *Request) AppendTo(b []byte) []byte {
+	if r.Form == FormStandard && r.Opcode.IsPlain() {
+		return r.Standard.AppendTo(b)
+	}
+	return r.appendTo(b)
+}
+
+// appendTo is AppendTo for all but the plain standard header.
+func (r *Request) appendTo(b []byte) []byte {
 	switch r.Form {
 	case FormSmall:
 		h := Small{Common: r.Common, RequestLength: r.shortLength(), BufferOffset: r.BufferOffset}

@@ -48,6 +48,7 @@ func (h *ReadyToRestart) Decode(b []byte) (n int, err error) {
 
 // AppendTo appends the header to b.
 func (h *ReadyToRestart) AppendTo(b []byte) []byte {
+	h.mustFit()
 	b, tail := extend(b, StandardLen)
 	p := (*[StandardLen]byte)(tail)
 	h.put((*[commonLen]byte)(p[:]), uint16(h.MessageID))

@@ -45,6 +45,7 @@ func (h *Small) Decode(b []byte) (n int, err error) {
 
 // AppendTo appends the header to b.
 func (h *Small) AppendTo(b []byte) []byte {
+	h.mustFit()
 	b, tail := extend(b, SmallLen)
 	p := (*[SmallLen]byte)(tail)
 	h.put((*[commonLen]byte)(p[:]), length14(h.RequestLength))

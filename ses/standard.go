@@ -65,6 +65,7 @@ func (h *Standard) get(w *[StandardLen]byte) {
 // AppendTo appends the header to b. The fields that its form lacks (see
 // [FlagSOM]) are not looked at.
 func (h *Standard) AppendTo(b []byte) []byte {
+	h.mustFit()
 	b, tail := extend(b, StandardLen)
 	p := (*[StandardLen]byte)(tail)
 	h.put((*[commonLen]byte)(p[:]), uint16(h.MessageID))
