@@ -7,8 +7,12 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// touchBatch is how many packets are looked at together.
-const touchBatch = 32
+// touchBatch is how many packets are looked at together, and touchSoon how many
+// one acknowledgement may let go.
+const (
+	touchBatch = 32
+	touchSoon  = 4
+)
 
 // Touch loads what a batch of received packets will need, so that the cache misses
 // of one overlap with those of the others; call [Endpoint.Receive] for each
@@ -28,8 +32,9 @@ func (e *Endpoint) Touch(in []Datagram) (sum int64) {
 			sum += e.touchSecond(in[i].Packet)
 		}
 		for _, id := range next {
-			member := [1]ccc.Handle{ccc.Handle(e.flows[id].pdc)}
-			sum += int64(e.pds.TouchUnsent(id)) + e.cc.Touch(member[:])
+			f := &e.flows[id]
+			member := [1]ccc.Handle{ccc.Handle(f.pdc)}
+			sum += int64(e.pds.TouchUnsent(id)) + e.cc.Touch(member[:]) + e.touchMessage(f)
 		}
 		in = in[n:]
 	}
@@ -57,8 +62,21 @@ func (e *Endpoint) touchSecond(b []byte) int64 {
 	}
 	sum := int64(e.pds.TouchSent(b))
 	if id < uint64(len(e.flows)) {
-		member := [1]ccc.Handle{ccc.Handle(e.flows[id].pdc)}
-		sum += e.cc.Touch(member[:])
+		f := &e.flows[id]
+		member := [1]ccc.Handle{ccc.Handle(f.pdc)}
+		sum += e.cc.Touch(member[:]) + e.touchMessage(f)
+	}
+	return sum
+}
+
+// touchMessage loads the message whose packets f hands over, which is nearly
+// always the one that those belong to that are sent and acknowledged.
+func (e *Endpoint) touchMessage(f *flow) (sum int64) {
+	if i := f.messages.head; i != 0 {
+		sum = int64(e.sender.Touch(Handle(i - 1)))
+		if f.ahead <= submitLow+touchSoon {
+			sum += e.messages[i-1].left
+		}
 	}
 	return sum
 }

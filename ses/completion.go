@@ -109,7 +109,7 @@ func (in *Initiator) RxData(now int64, y *Reply, ev *Event) error {
 		return ErrStale
 	}
 	m := &in.messages[i]
-	if !m.fetch || m.job != y.JobID {
+	if !m.is(kindFetch) || m.job() != y.JobID {
 		return ErrStale
 	}
 	*ev = Event{}
@@ -143,7 +143,7 @@ func (in *Initiator) answered(p PacketHandle, n uint32) *message {
 
 // match counts a response that names another message than the one it answers.
 func (in *Initiator) match(m *message, id MessageID, job JobID) {
-	if job != m.job && job != 0 || id != m.id && id != 0 {
+	if job != m.job() && job != 0 || id != m.id() && id != 0 {
 		in.Mismatched++
 	}
 }
@@ -184,7 +184,7 @@ func (in *Initiator) delivered(m *message, p PacketHandle, y *Reply, ev *Event) 
 	case FormResponseDataSmall:
 		off = p.packet() * in.mtu
 	}
-	if !m.fetch || !m.take(off, uint32(y.PayloadLength), ev) {
+	if !m.is(kindFetch) || !m.take(off, uint32(y.PayloadLength), ev) {
 		m.failed(failFatal, RCUncor)
 	}
 }
@@ -206,7 +206,7 @@ func (in *Initiator) settle(now int64, m *message, ev *Event) {
 	}
 	switch m.state {
 	case messageSending:
-		if m.sent == m.packets && (!m.fetch || m.received >= m.delivered) {
+		if m.sent == m.packets && (!m.is(kindFetch) || m.received >= m.delivered) {
 			in.finish(m, ev)
 		}
 	case messageFailing:
@@ -233,7 +233,7 @@ func (in *Initiator) conclude(now int64, m *message, ev *Event) {
 	switch m.fail {
 	case failRetryNow:
 		m.stale++
-		m.wire[atGeneration] = byte(m.nextGen)
+		m.head[atGeneration] = byte(m.nextGen)
 	case failRetryLater:
 		wait = min(in.backoff<<min(m.unmatched, 8), maxBackoff)
 		m.unmatched++
@@ -241,7 +241,7 @@ func (in *Initiator) conclude(now int64, m *message, ev *Event) {
 		in.finish(m, ev)
 		return
 	}
-	if m.id != 0 { // a new one, since the target may still know the old one as failed
+	if m.is(kindNamed) { // a new one, since the target may still know the old one as failed
 		in.unname(m)
 		in.name(m)
 	}

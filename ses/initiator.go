@@ -102,7 +102,7 @@ func (in *Initiator) Start(o *Operation) (Handle, error) {
 	}
 	m := &in.messages[i]
 	m.begin(o, in.slots.handle(i), o.Packets(in.mtu))
-	if m.form == FormStandard && o.Mode != ModeUUD {
+	if m.is(kindNamed) {
 		in.name(m)
 	}
 	return m.handle, nil
@@ -132,13 +132,13 @@ func (in *Initiator) name(m *message) {
 		}
 	}
 	m.setID(in.lastID)
-	in.ids.insert(pair{b: uint64(m.id)}, m.handle.slot())
+	in.ids.insert(pair{b: uint64(in.lastID)}, m.handle.slot())
 }
 
 func (in *Initiator) unname(m *message) {
-	if m.id != 0 {
-		in.ids.remove(pair{b: uint64(m.id)})
-		m.id = 0
+	if id := m.id(); id != 0 {
+		in.ids.remove(pair{b: uint64(id)})
+		m.setID(0)
 	}
 }
 
@@ -202,8 +202,18 @@ func (in *Initiator) PutHeader(b []byte, p PacketHandle) (n int, y Payload) {
 	}
 	y.Offset, y.Length = m.place(in.mtu, p.packet())
 	m.header(b[:m.size], p.packet(), y)
-	if y.Cookie = m.cookie; !m.carries {
+	if y.Cookie = m.cookie; !m.is(kindCarries) {
 		y.Length = 0
 	}
 	return int(m.size), y
+}
+
+// Touch loads what a packet of a message needs that is sent or answered, so that
+// the misses of the cache overlap when it is called for several. Of the handle
+// only the index matters. The result means nothing.
+func (in *Initiator) Touch(h Handle) uint32 {
+	if i := int(h.slot()); i < len(in.messages) {
+		return in.messages[i].sent
+	}
+	return 0
 }

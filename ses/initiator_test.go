@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -131,7 +132,7 @@ func TestInitiatorHeaders(t *testing.T) {
 			if 4 < i && i < packets-4 {
 				continue
 			}
-			want := plainHeader(o, 4096, i, in.messages[h.slot()].id)
+			want := plainHeader(o, 4096, i, in.messages[h.slot()].id())
 			b := bytes.Repeat([]byte{0xa5}, 90)
 			n, y := in.PutHeader(b, q.Packet)
 			require.Equal(t, want.AppendTo(nil), b[:n], "packet %d of %+v", i, o)
@@ -753,4 +754,10 @@ func TestInitiatorAllocs(t *testing.T) {
 			panic("not done")
 		}
 	})
+}
+
+// A packet that is sent or answered needs one cache line of its message.
+func TestMessageLayout(t *testing.T) {
+	require.EqualValues(t, 64, unsafe.Offsetof(message{}.notBefore))
+	require.Zero(t, unsafe.Sizeof(message{})%64)
 }

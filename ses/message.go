@@ -15,8 +15,8 @@ const (
 	messageGivenUp                      // nothing: the notice is in flight
 )
 
-// A message is in progress. The first 64 bytes are what a packet needs that is
-// handed down or answered; most headers lie in the next 64.
+// A message is in progress. The first 64 bytes are what a packet needs that is sent
+// or answered: nearly all of its header among it.
 //
 //	sent <= packets; outstanding <= sent + 1; received <= length
 type message struct {
@@ -25,35 +25,44 @@ type message struct {
 	packets     uint32
 	outstanding uint32 // packets not yet answered
 	length      uint32 // bytes
-	delivered   uint32 // bytes that the target took, at most length
-	received    uint32 // bytes of a read
-	job         JobID
-	cookie      uint64
-	notBefore   int64
-	id          MessageID
 	state       messageState
-	fail        failure
-	code        ReturnCode
-	cause       uint8
 	attempt     uint8
-	unmatched   uint8      // retries for want of a match
-	stale       uint8      // retries for the generation
-	nextGen     Generation // failRetryNow: what the target asks for
-	mode        Mode
-	form        Form
 	size        uint8 // of the header, bytes
-	fetch       bool  // the answers bring length bytes
-	carries     bool  // the packets carry length bytes
-	_           byte
+	kind        messageKind
+	cookie      uint64
+	head        [atPlace]byte // the first of wire
 
-	// The header of the first packet, but for EOM.
+	notBefore int64
+	delivered uint32 // bytes that the target took, at most length
+	received  uint32 // bytes of a read
+	mode      Mode
+	form      Form
+	fail      failure
+	code      ReturnCode
+	cause     uint8
+	unmatched uint8      // retries for want of a match
+	stale     uint8      // retries for the generation
+	nextGen   Generation // failRetryNow: what the target asks for
+
+	// The header of the first packet, but for EOM, and as it was at the start: head
+	// is up to date.
 	wire [StandardLen + CompareSwapLen]byte
-	_    [48]byte
+	_    [24]byte
 }
 
-// Places in wire.
+// messageKind is what sort of message it is.
+type messageKind uint8
+
 const (
-	atFlags      = 1
+	kindFetch   messageKind = 1 << iota // the answers bring length bytes
+	kindCarries                         // the packets carry length bytes
+	kindNamed                           // the header has a message_id
+)
+
+func (m *message) is(k messageKind) bool { return m.kind&k != 0 }
+
+// Places in head and wire.
+const (
 	atID         = 2
 	atGeneration = 4
 	atPlace      = 32 // of the standard form
@@ -74,20 +83,39 @@ const (
 // begin makes m the message h that o asks for.
 func (m *message) begin(o *Operation, h Handle, packets uint32) {
 	*m = message{
-		handle: h, packets: packets, length: o.Length, delivered: o.Length, job: o.Job, cookie: o.Cookie, notBefore: math.MinInt64,
-		mode: o.Mode, form: o.form(), fetch: o.Opcode.IsFetch(), carries: o.bringsPayload(),
+		handle: h, packets: packets, length: o.Length, delivered: o.Length, cookie: o.Cookie, notBefore: math.MinInt64,
+		mode: o.Mode, form: o.form(),
+	}
+	if o.Opcode.IsFetch() {
+		m.kind |= kindFetch
+	}
+	if o.bringsPayload() {
+		m.kind |= kindCarries
+	}
+	if m.form == FormStandard && m.mode != ModeUUD {
+		m.kind |= kindNamed
 	}
 	var r Request
 	o.request(&r)
 	m.size = uint8(len(r.AppendTo(m.wire[:0])))
+	copy(m.head[:], m.wire[:])
 }
 
-func (m *message) setID(id MessageID) {
-	m.id = id
-	binary.BigEndian.PutUint16(m.wire[atID:], uint16(id))
+// id is 0 for a message without one.
+func (m *message) id() MessageID {
+	if !m.is(kindNamed) {
+		return 0
+	}
+	return MessageID(binary.BigEndian.Uint16(m.head[atID:]))
 }
 
-func (m *message) generation() Generation { return Generation(m.wire[atGeneration]) }
+func (m *message) setID(id MessageID) { binary.BigEndian.PutUint16(m.head[atID:], uint16(id)) }
+
+func (m *message) job() JobID {
+	return JobID(binary.BigEndian.Uint32(m.head[atGeneration:]) & 0xff_ffff)
+}
+
+func (m *message) generation() Generation { return Generation(m.head[atGeneration]) }
 
 // inFlight reports whether p has been sent in this attempt. It may have been
 // answered.
@@ -114,47 +142,56 @@ func (m *message) place(mtu, i uint32) (off, n uint32) {
 // describe fills q with packet i.
 func (m *message) describe(mtu, i uint32, q *TxReq) {
 	_, n := m.place(mtu, i)
-	if !m.carries {
+	if !m.is(kindCarries) {
 		n = 0
 	}
 	q.Packet, q.Length, q.Mode, q.Form, q.Header = packetHandle(m.handle, m.attempt, i), n, m.mode, m.form, m.size
 	q.EOM, q.Notice = i+1 >= m.packets, i == m.packets
 }
 
-// copyStandard copies by words: the compiler calls memmove where it cannot know
-// that the arrays do not overlap.
-func copyStandard(to, from *[StandardLen]byte) {
-	a, b, c := binary.NativeEndian.Uint64(from[:]), binary.NativeEndian.Uint64(from[8:]), binary.NativeEndian.Uint64(from[16:])
-	d, e, f := binary.NativeEndian.Uint64(from[24:]), binary.NativeEndian.Uint64(from[32:]), binary.NativeEndian.Uint32(from[40:])
-	binary.NativeEndian.PutUint64(to[:], a)
-	binary.NativeEndian.PutUint64(to[8:], b)
-	binary.NativeEndian.PutUint64(to[16:], c)
-	binary.NativeEndian.PutUint64(to[24:], d)
-	binary.NativeEndian.PutUint64(to[32:], e)
-	binary.NativeEndian.PutUint32(to[40:], f)
-}
-
 // header writes the header of packet i, which is about the bytes y, to b, which has
 // its size.
 func (m *message) header(b []byte, i uint32, y Payload) {
-	if len(b) == StandardLen {
-		copyStandard((*[StandardLen]byte)(b), (*[StandardLen]byte)(m.wire[:]))
-	} else {
-		copy(b, m.wire[:])
-	}
-	flags := Flags(m.wire[atFlags])
+	w := binary.BigEndian.Uint64(m.head[:])
 	if i+1 >= m.packets {
-		flags |= FlagEOM
+		w |= uint64(FlagEOM) << 48
 	}
-	if i == 0 {
-		b[atFlags] = byte(flags)
+	if len(b) != StandardLen {
+		m.otherHeader(b, w)
 		return
 	}
-	// A message of several packets is in the standard form. Only its first packet has
-	// header data.
-	if i == m.packets {
-		b[0], flags = byte(OpcodeMsgError), flags|FlagIE
+	// Only the first packet has header data.
+	var place uint64
+	if i == 0 {
+		place = binary.BigEndian.Uint64(m.wire[atPlace:])
+	} else {
+		place = uint64(y.Length)<<32 | uint64(y.Offset)
+		w &^= uint64(FlagSOM|FlagHD) << 48
 	}
-	b[atFlags] = byte(flags &^ (FlagSOM | FlagHD))
-	binary.BigEndian.PutUint64(b[atPlace:], uint64(y.Length)<<32|uint64(y.Offset))
+	if i == m.packets {
+		w = w&(1<<56-1) | uint64(OpcodeMsgError)<<56 | uint64(FlagIE)<<48
+	}
+	h := (*[StandardLen]byte)(b)
+	binary.BigEndian.PutUint64(h[:], w)
+	copyWords(h[8:atPlace], m.head[8:])
+	binary.BigEndian.PutUint64(h[atPlace:], place)
+	binary.BigEndian.PutUint32(h[atPlace+8:], m.length)
+}
+
+// copyWords copies 24 bytes. The compiler calls memmove where it cannot know that
+// two arrays do not overlap.
+func copyWords(to, from []byte) {
+	to, from = to[:24], from[:24]
+	a, b, c := binary.NativeEndian.Uint64(from), binary.NativeEndian.Uint64(from[8:]), binary.NativeEndian.Uint64(from[16:])
+	binary.NativeEndian.PutUint64(to, a)
+	binary.NativeEndian.PutUint64(to[8:], b)
+	binary.NativeEndian.PutUint64(to[16:], c)
+}
+
+// otherHeader writes a header that is short or has an extension, which begins with
+// w: that of the only packet of its message.
+func (m *message) otherHeader(b []byte, w uint64) {
+	copy(b, m.wire[:])
+	copy(b, m.head[:min(len(b), atPlace)])
+	binary.BigEndian.PutUint64(b, w)
 }
