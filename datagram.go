@@ -27,6 +27,14 @@ type Datagram struct {
 	Payload Payload      // out: what follows Packet
 }
 
+// nominal is the nominal size of a packet received.
+func (d *Datagram) nominal() int64 {
+	if d.Size != 0 {
+		return d.Size
+	}
+	return pds.NominalSize(udpLen + len(d.Packet))
+}
+
 // A Payload says which bytes the caller appends to a packet.
 type Payload struct {
 	Length  uint32 // bytes; 0: nothing follows

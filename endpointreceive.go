@@ -46,15 +46,30 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 		r.Err = pdc.ErrShortBuffer
 		return
 	}
+	n, ok := 0, false
+	if len(in.Packet) > 0 && pds.Type(in.Packet[0]>>3).IsRequest() {
+		n, ok = e.receiveNext(now, in, buf, r)
+	}
+	if !ok {
+		n = e.receiveAny(now, in, reply, buf, r)
+	}
+	if e.pds.HasEvents() || e.starved.head != 0 {
+		e.drain(now)
+	}
+	if n > 0 {
+		e.control(reply, buf[:n], in.Dst, in.Src)
+	}
+}
+
+// receiveAny takes any packet in, and returns the length of the answer in buf.
+func (e *Endpoint) receiveAny(now int64, in, reply *Datagram, buf []byte, r *Received) (n int) {
 	// Field by field: a literal would be built elsewhere and copied in wider pieces
 	// than it was written in, which stalls.
 	p := &e.in
 	p.Packet, p.Src, p.Dst, p.CE, p.Trimmed, p.State = in.Packet, in.Src, in.Dst, in.CE, in.Trimmed, in.State
-	if p.Size = in.Size; p.Size == 0 {
-		p.Size = pds.NominalSize(udpLen + len(in.Packet))
-	}
+	p.Size = in.nominal()
 	e.pds.Receive(now, p, buf, &e.res)
-	n := e.res.Reply
+	n = e.res.Reply
 	r.Err, r.PDC = e.res.Err, e.res.ID.PDC
 	switch e.res.Verdict {
 	case pdc.VerdictRequest:
@@ -69,12 +84,7 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 	if e.credit != nil && e.res.Demand.Valid && e.res.ID.PDC != 0 {
 		e.demand(now, in)
 	}
-	if e.pds.HasEvents() || e.starved.head != 0 {
-		e.drain(now)
-	}
-	if n > 0 {
-		e.control(reply, buf[:n], in.Dst, in.Src)
-	}
+	return n
 }
 
 // onResponse takes the response that follows the PDS header, and with it the one

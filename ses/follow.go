@@ -4,36 +4,34 @@ package ses
 // on. Such a packet need not be checked again, as long as nothing it was checked
 // against has changed: that is what the epoch is for.
 
-// follows judges a packet in the middle of a message, all of whose questions an
-// earlier packet of it has answered. It reports false, and has changed nothing, if
-// this is not such a packet.
-func (t *Target) follows(r *Request, a *Arrival, d *Decision) bool {
-	if r.Form != FormStandard || r.Version != 0 || r.Flags&(flagsOnly|FlagIE) != 0 || a.Mode > ModeROD {
-		return false
-	}
+// Follow judges a request in the middle of a message, all of whose questions an
+// earlier one of the message has answered, as [Target.Receive] would: its
+// PayloadLength bytes are to be placed at address, with the default response to
+// answer. It reports false, and has changed nothing, if this is not such a request;
+// then it is Receive's.
+func (t *Target) Follow(r *Request, a Arrival) (address, cookie uint64, ok bool) {
 	i := int(t.recent[a.Peer&uint64(len(t.recent)-1)])
 	if i >= len(t.records) {
-		return false
+		return 0, 0, false
 	}
 	m := &t.records[i]
-	if m.epoch != t.epoch || m.peer != a.Peer || m.id != r.MessageID || m.to != routeOf(r) {
-		return false
+	if m.epoch != t.epoch || m.peer != a.Peer || m.id != r.MessageID || m.to != routeOf(r) ||
+		m.key != r.Key || m.offset != r.BufferOffset || m.length != r.RequestLength {
+		return 0, 0, false
 	}
-	if m.key != r.Key || m.offset != r.BufferOffset || m.length != r.RequestLength {
-		return false
+	if r.Form != FormStandard || r.Version != 0 || r.Flags&(flagsOnly|FlagIE) != 0 || a.Mode > ModeROD {
+		return 0, 0, false
 	}
-	x := extent{r.MessageOffset, uint32(r.PayloadLength)}
-	if x.n-1 >= t.mtu || int(x.n) > a.Payload {
-		return false
+	off, n := r.MessageOffset, uint32(r.PayloadLength)
+	if n-1 >= t.mtu || int(n) > a.Payload {
+		return 0, 0, false
 	}
 	// It neither ends the message nor makes it whole.
-	if uint64(x.off)+uint64(x.n) >= uint64(m.length) || x.n >= m.length-m.seen {
-		return false
+	if uint64(off)+uint64(n) >= uint64(m.length) || n >= m.length-m.seen {
+		return 0, 0, false
 	}
-	m.seen += x.n
-	d.accept(r)
-	d.Action, d.Offset, d.Length, d.Address, d.Cookie = ActionPlace, x.off, x.n, m.base+uint64(x.off), m.cookie
-	return true
+	m.seen += n
+	return m.base + uint64(off), m.cookie, true
 }
 
 // lead lets later packets of m follow r, which has passed.

@@ -19,14 +19,18 @@ func (p *pairOfTargets) both(f func(*seedTarget)) { f(p.follows); f(p.judges) }
 
 func (p *pairOfTargets) send(r *Request, a Arrival) {
 	var d, want Decision
-	if p.follows.follows(r, &a, &d) { // what Receive does first, but it counts
+	p.judges.changed()
+	p.judges.Receive(r, a, &want)
+	if address, cookie, ok := p.follows.Follow(r, a); ok {
 		p.followed++
-		d.Response.MessageID, d.Response.JobID, d.Response.Generation = r.MessageID, r.JobID, r.Generation
+		d = Decision{Action: ActionPlace, Length: uint32(r.PayloadLength), Offset: r.MessageOffset, Address: address, Cookie: cookie}
+		var b [ResponseLen]byte
+		PutDefault(&b, r)
+		require.Equal(p.judges.t, want.Response.AppendTo(nil), b[:])
+		d.Response = want.Response
 	} else {
 		p.follows.Receive(r, a, &d)
 	}
-	p.judges.changed()
-	p.judges.Receive(r, a, &want)
 	require.Equal(p.judges.t, want, d, "%v", r)
 	require.Equal(p.judges.t, p.judges.Messages(), p.follows.Messages())
 }
@@ -136,10 +140,12 @@ func TestTargetEpochGoesRound(t *testing.T) {
 	s.changed()
 	require.Equal(t, uint32(1), s.epoch)
 	r, a := seedPacket(1)
-	require.False(t, s.follows(&r, &a, new(Decision)), "of an epoch before")
+	_, _, ok := s.Follow(&r, a)
+	require.False(t, ok, "of an epoch before")
 	require.Equal(t, ActionPlace, s.send(1).Action)
 	r, a = seedPacket(2)
-	require.True(t, s.follows(&r, &a, new(Decision)))
+	_, _, ok = s.Follow(&r, a)
+	require.True(t, ok)
 }
 
 func TestRecordsShareNoCacheLine(t *testing.T) {

@@ -11,7 +11,9 @@ package ses
 func (t *Target) Receive(r *Request, a Arrival, d *Decision) {
 	*d = Decision{}
 	d.Response.MessageID, d.Response.JobID, d.Response.Generation = r.MessageID, r.JobID, r.Generation
-	if t.follows(r, &a, d) {
+	if address, cookie, ok := t.Follow(r, a); ok {
+		d.accept(r)
+		d.Action, d.Offset, d.Length, d.Address, d.Cookie = ActionPlace, r.MessageOffset, uint32(r.PayloadLength), address, cookie
 		return
 	}
 	switch {

@@ -5,7 +5,7 @@ package ses
 // initiator gives the message up, or its PDC is gone.
 //
 // Its first line is all that a packet needs which is like the ones before, see
-// [Target.follows].
+// [Target.Follow].
 type record struct {
 	peer   uint64
 	base   uint64 // address of the message's first byte

@@ -140,6 +140,13 @@ func (h *Response) AppendTo(b []byte) []byte {
 	return b
 }
 
+// PutDefault writes the default response to r: success, and all of the message.
+func PutDefault(b *[ResponseLen]byte, r *Request) {
+	const ok = uint64(ResponseDefault)<<8 | uint64(RCOK)
+	binary.BigEndian.PutUint64(b[:], ok<<48|uint64(r.MessageID)<<32|uint64(r.Generation)<<24|uint64(r.JobID&0xff_ffff))
+	binary.BigEndian.PutUint32(b[8:], r.RequestLength)
+}
+
 // Validate reports an undefined version, opcode or return code, and the opcode
 // of a response with data ([ErrOpcodeForm]).
 func (h *Response) Validate() error { return h.validate(false) }

@@ -15,51 +15,56 @@ type ackSpec struct {
 
 // putACK writes an acknowledgement to out and returns its length.
 func (m *Manager) putACK(p *PDC, out []byte, a *ackSpec) int {
+	h := ackHead{flags: a.flags, next: a.next}
+	if a.flags&pds.FlagP != 0 {
+		h.offset, h.base = int16(a.opaque), p.rx.SACKFrom(a.psn)
+	} else {
+		h.offset, _ = pds.AckOffset(p.rx.CACK(), a.psn)
+		if h.base = p.rx.SACKBase(a.psn); a.rove {
+			h.base = p.rx.SACKRove()
+		}
+	}
+	n := m.writeACK(p, (*[pds.AckCCLen]byte)(out), h, a.state)
+	if len(a.bytes) != 0 && &a.bytes[0] != &out[n] {
+		copy(out[n:], a.bytes)
+	}
+	return n + len(a.bytes)
+}
+
+// ackHead is an ackSpec once it is known where the SACK begins.
+type ackHead struct {
+	base   pds.PSN // of the SACK
+	offset int16   // of the packet that caused it; with FlagP what the probe brought
+	flags  pds.Flags
+	next   pds.NextHdr
+}
+
+// writeACK writes the header of an acknowledgement and returns its length.
+func (m *Manager) writeACK(p *PDC, out *[pds.AckCCLen]byte, a ackHead, st *AckState) int {
 	p.ackBytes = 0
 	m.stats.ACKs++
 	if p.is(flagAskClose) && a.flags.Req() == pds.AckReqNone {
 		a.flags = a.flags.WithReq(pds.AckReqClose)
 		p.flags &^= flagAskClose
 	}
-	cack := p.rx.CACK()
 	h := &m.ack
-	h.Next, h.Flags, h.SPDCID, h.DPDCID, h.CACK = a.next, a.flags, p.handle.ID(), p.peerID, cack
-	var base pds.PSN
-	if a.flags&pds.FlagP != 0 {
-		h.Offset, base = int16(a.opaque), p.rx.SACKFrom(a.psn)
-	} else {
-		h.Offset, _ = pds.AckOffset(cack, a.psn)
-		if base = p.rx.SACKBase(a.psn); a.rove {
-			base = p.rx.SACKRove()
-		}
-	}
-	var n int
+	h.Next, h.Flags, h.Offset, h.SPDCID, h.DPDCID, h.CACK = a.next, a.flags, a.offset, p.handle.ID(), p.peerID, p.rx.CACK()
 	if m.p.PlainACK {
-		n, _ = h.Ack.Encode(out)
-	} else {
-		h.SACKOffset, _ = pds.AckOffset(cack, base)
-		h.Bitmap = p.rx.SACK(base)
-		m.state(p, h, a.state)
-		n, _ = h.Encode(out)
+		n, _ := h.Ack.Encode(out[:])
+		return n
 	}
-	if len(a.bytes) != 0 && &a.bytes[0] != &out[n] {
-		n += copy(out[n:], a.bytes)
-	} else {
-		n += len(a.bytes)
-	}
-	return n
-}
-
-// state fills in the congestion state of an ACK_CC.
-func (m *Manager) state(p *PDC, h *pds.AckCC, st *AckState) {
 	h.MPR = m.p.mpr
+	h.SACKOffset, _ = pds.AckOffset(h.CACK, a.base)
+	h.Bitmap = p.rx.SACK(a.base)
 	ooo := uint16(p.rx.OOO())
 	if st.Type == pds.CCCredit {
 		h.SetCredit(&pds.CreditState{Credit: st.Credit, OOOCount: ooo})
-		return
+	} else {
+		h.SetNSCC(&pds.NSCCState{ServiceTime: st.Service, Restore: st.Restore, CwndPend: st.Pend,
+			RcvdBytes: (p.rcvd + pds.ByteUnit - 1) / pds.ByteUnit & (1<<24 - 1), OOOCount: ooo})
 	}
-	h.SetNSCC(&pds.NSCCState{ServiceTime: st.Service, Restore: st.Restore, CwndPend: st.Pend,
-		RcvdBytes: (p.rcvd + pds.ByteUnit - 1) / pds.ByteUnit & (1<<24 - 1), OOOCount: ooo})
+	n, _ := h.Encode(out[:])
+	return n
 }
 
 // ackStored sends a guaranteed response, the first time and again.

@@ -170,36 +170,25 @@ func (m *Manager) receiveRequest(now int64, in *In, out []byte, r *Result) error
 	if err != nil {
 		return m.malformed(err)
 	}
-	p := m.byID(q.DPDCID)
-	if p == nil || in.Trimmed != 0 || q.Flags&pds.FlagSYN != 0 || q.ClearOffset > 0 || !q.Type.Allows(q.Next) ||
-		!p.plain(&q, in.Src) || !p.rx.fresh(q.PSN, m.p.ranges) || m.mem.responses.free == 0 {
+	h := m.Expect(&q, in.Src)
+	if h == 0 || in.Trimmed != 0 {
 		return m.receiveOther(now, in, &q, out, r)
 	}
-	p.activeAt = now
-	if _, ok := p.rx.Clear(q.ClearPSN()); !ok {
-		m.stats.BadClear++
-	}
+	p := &m.pdc[h.ID()]
+	m.arrive(now, p, &q)
 	b := &m.in // what Respond will need; there is no NACK that could need more
-	b.id = RxID{p.handle, q.PSN}
+	b.id = RxID{h, q.PSN}
 	b.psn, b.flags, b.spdcid = q.PSN, q.Flags, q.SPDCID
 	b.size, b.ce, b.state = in.Size, in.CE, in.State
 	b.payload = payloadLen(len(in.Packet)-n, q.Next)
 	b.awaited = true
-	r.ID = b.id
+	r.ID = RxID{h, q.PSN}
 	r.follow(&q)
 	r.Verdict = VerdictRequest
 	return nil
 }
 
-// plain reports whether a request is for a PDC as nearly all are: in use, unordered,
-// of this peer; it owes no response and does not close. One that is new then needs
-// none of the care of receiveOther.
-func (p *PDC) plain(q *pds.Request, src Addr) bool {
-	return p.state == StateEstablished && p.flags&(flagROD|flagClose) == 0 && !p.rx.holding && !q.Type.IsROD() &&
-		p.peerID == q.SPDCID && p.peerID != 0 && p.peer == src
-}
-
-// receiveOther takes any request that is not plain, and would take those too.
+// receiveOther takes any request; those that Expect names have a shorter way.
 func (m *Manager) receiveOther(now int64, in *In, q *pds.Request, out []byte, r *Result) error {
 	if err := q.Validate(); err != nil {
 		return m.malformed(err)
@@ -321,8 +310,8 @@ func (m *Manager) place(now int64, p *PDC, b *inbound, out []byte, r *Result) er
 func (m *Manager) ahead(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
 	if m.p.BufferROD {
 		m.hold(p, b, respBuffered)
-		m.accept(p, b)
-		if m.ackAsked(b) {
+		m.accept(p, b.psn, b.size, b.payload)
+		if m.ackAsked(b.flags, b.ce) {
 			r.Reply = m.ackStanding(p, b, out)
 		}
 		r.Verdict = VerdictBuffered

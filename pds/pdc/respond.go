@@ -65,18 +65,18 @@ func (m *Manager) respondNow(now int64, p *PDC, b *inbound, a *Response, out []b
 		i := m.hold(p, b, respStored)
 		m.fill(i, a)
 		m.clearWanted(now, p)
-		m.accept(p, b)
+		m.accept(p, b.psn, b.size, b.payload)
 		if m.p.BufferROD {
 			m.replay(p)
 		}
 		return m.ackStored(p, i, b.echo(), &b.state, out)
 	case RespondLater:
 		m.hold(p, b, respPending)
-		first := m.accept(p, b)
+		first := m.accept(p, b.psn, b.size, b.payload)
 		if m.p.BufferROD {
 			m.replay(p)
 		}
-		if first || m.ackAsked(b) {
+		if first || m.ackAsked(b.flags, b.ce) {
 			return m.ackStanding(p, b, out)
 		}
 		return 0
@@ -87,7 +87,7 @@ func (m *Manager) respondNow(now int64, p *PDC, b *inbound, a *Response, out []b
 // respondDefault settles a request with success that the initiator may learn from
 // CACK alone, as nearly all are.
 func (m *Manager) respondDefault(now int64, p *PDC, b *inbound, a *Response, out []byte) int {
-	first := m.accept(p, b)
+	first := m.accept(p, b.psn, b.size, b.payload)
 	if m.p.BufferROD {
 		m.replay(p)
 	}
@@ -96,7 +96,7 @@ func (m *Manager) respondDefault(now int64, p *PDC, b *inbound, a *Response, out
 			return n
 		}
 	}
-	asked := first || m.ackAsked(b)
+	asked := first || m.ackAsked(b.flags, b.ce)
 	if !asked && int64(p.ackBytes) < m.p.ackAll {
 		return 0
 	}
@@ -107,16 +107,16 @@ func (m *Manager) respondDefault(now int64, p *PDC, b *inbound, a *Response, out
 // acknowledged for its own sake. (UE Specification 1.0.x section 3.5, ACK
 // generation.) An ACK request is obeyed at once also above a hole, as the
 // reference provider does: the SACK tells the sender of it.
-func (m *Manager) ackAsked(b *inbound) bool {
-	return b.flags&(pds.FlagAR|pds.FlagRetx|pds.FlagSYN) != 0 || b.ce && !m.p.NoAckOnECN
+func (m *Manager) ackAsked(f pds.Flags, ce bool) bool {
+	return f&(pds.FlagAR|pds.FlagRetx|pds.FlagSYN) != 0 || ce && !m.p.NoAckOnECN
 }
 
 // accept marks a request as received. It reports whether it is the first.
-func (m *Manager) accept(p *PDC, b *inbound) (first bool) {
+func (m *Manager) accept(p *PDC, psn pds.PSN, size int64, payload uint32) (first bool) {
 	first = !p.rx.begun
-	p.rx.Accept(b.psn)
-	p.rcvd += uint32(b.size)
-	p.ackBytes += max(b.payload, uint32(m.p.AckMinPktAdd))
+	p.rx.Accept(psn)
+	p.rcvd += uint32(size)
+	p.ackBytes += max(payload, uint32(m.p.AckMinPktAdd))
 	p.flags &^= flagGap
 	m.stats.Requests++
 	return first

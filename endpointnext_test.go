@@ -1,0 +1,174 @@
+package uetcc
+
+import (
+	"math/rand/v2"
+	"net/netip"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/nscc"
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// A twin is one of two endpoints that see the same packets: one may take the short
+// way, the other has only the general one.
+type twin struct {
+	e     *Endpoint
+	reply Datagram
+	r     Received
+}
+
+func newTwin(t *testing.T, edit func(*Config)) *twin {
+	c := Config{Address: netip.AddrFrom4([4]byte{10, 0, 0, 1}), MTU: nextMTU, Seed: 1, Contexts: 8, Messages: 8, Answers: 4, PDCs: pdc.TableConfig{General: 8, FirstID: 1},
+		CC: ccc.Config{NSCC: nscc.Config{LinkRate: 1e9, BaseRTT: 12_000}}, Target: ses.TargetConfig{Messages: 4096, Regions: 4}}
+	edit(&c)
+	e, err := NewEndpoint(c)
+	require.NoError(t, err)
+	process, err := e.Target().AddEndpoint(ses.Endpoint{Job: 1})
+	require.NoError(t, err)
+	_, err = e.Target().OpenIndex(0, process, 0, ses.Index{})
+	require.NoError(t, err)
+	_, err = e.Target().Register(process, 0, ses.Region{Length: 1 << 30, Key: 1, Job: 1, Rights: ses.RightWrite | ses.RightRead})
+	require.NoError(t, err)
+	return &twin{e: e, reply: Datagram{Packet: make([]byte, 0, HeaderMax)}}
+}
+
+// receiveGeneral is Receive without receiveNext.
+func (w *twin) receiveGeneral(now int64, in *Datagram) {
+	e := w.e
+	w.r = Received{}
+	buf := w.reply.Packet[:cap(w.reply.Packet)]
+	w.reply.Packet, w.reply.Payload = buf[:0], Payload{}
+	n := e.receiveAny(now, in, &w.reply, buf, &w.r)
+	e.drain(now)
+	if n > 0 {
+		e.control(&w.reply, buf[:n], in.Dst, in.Src)
+	}
+}
+
+const (
+	nextMTU     = 1024
+	nextPackets = 40 // of a message
+)
+
+// nextPacket is packet psn of a long write after another on a PDC.
+func nextPacket(rng *rand.Rand, id uint16, psn uint32, cc bool) Datagram {
+	q := pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, SPDCID: pds.PDCID(id), DPDCID: pds.PDCID(id), PSN: pds.PSN(psn)}
+	if id == 4 {
+		q.Type = pds.TypeRODReq
+	}
+	if cc {
+		q.Type += pds.TypeRUDCCReq - pds.TypeRUDReq
+		q.CCCID, q.CreditTarget = uint8(id), psn*5
+	}
+	if psn == 0 {
+		q.Flags, q.DPDCID = pds.FlagSYN, 0
+	}
+	q.ClearOffset = int16(-min(psn+1, uint32(rng.IntN(64)+1)))
+	q.Flags |= []pds.Flags{0, 0, pds.FlagAR, pds.FlagRetx}[rng.IntN(4)]
+	i := psn % nextPackets
+	s := ses.Request{Form: ses.FormStandard, Standard: ses.Standard{Common: ses.Common{Opcode: ses.OpcodeWrite, Flags: ses.FlagRel, JobID: 1}, Key: 1,
+		MessageID: ses.MessageID(psn/nextPackets + 1), PayloadLength: nextMTU, MessageOffset: i * nextMTU, RequestLength: nextPackets * nextMTU}}
+	switch i {
+	case 0:
+		s.Flags |= ses.FlagSOM
+	case nextPackets - 1:
+		s.Flags |= ses.FlagEOM
+	}
+	in := Datagram{Src: pdc.AddrFrom4([4]byte{10, 0, 1, byte(id)}), CE: rng.IntN(8) == 0}
+	in.State = pdc.AckState{Pend: uint8(rng.IntN(128)), Service: uint16(rng.IntN(1 << 16)), Restore: rng.IntN(2) == 0}
+	if rng.IntN(2) == 0 {
+		in.Size = 1100
+	}
+	switch rng.IntN(300) {
+	case 0:
+		q.SPDCID++
+	case 1:
+		in.Src.Lo++
+	case 2:
+		in.Trimmed = pds.NackTrimmed
+	case 3:
+		q.ClearOffset = 0
+	case 4:
+		q.Type ^= 1
+	case 5:
+		s.Key = 2
+	case 6:
+		s.Opcode = ses.OpcodeRead
+	}
+	in.Packet = append(s.AppendTo(q.AppendTo(nil)), make([]byte, nextMTU)...)
+	if rng.IntN(100) == 0 {
+		in.Packet = in.Packet[:rng.IntN(len(in.Packet))]
+	}
+	return in
+}
+
+// The short way for the packets of a long message says, sends, counts and keeps
+// what the general way does.
+func TestReceiveNextIsReceive(t *testing.T) {
+	for name, edit := range map[string]func(*Config){
+		"defaults": func(*Config) {},
+		"plain":    func(c *Config) { c.PDS.PlainACK = true },
+		"credit":   func(c *Config) { c.CC.Control = ccc.ControlRCCC },
+	} {
+		t.Run(name, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(1, 2))
+			a, b := newTwin(t, edit), newTwin(t, edit)
+			var pdcs [5]pdc.Handle
+			short := 0
+			for now := int64(0); now < 12_000*100; now += 100 {
+				id := uint16(rng.IntN(4) + 1)
+				for pdcs[id] == 0 && id > 1 && pdcs[id-1] == 0 {
+					id-- // the first packets in order of the PDCIDs they get
+				}
+				psn := uint32(0)
+				if info, ok := a.e.PDS().PDC(pdcs[id]); ok {
+					psn = uint32(info.Contiguous) + 1
+					switch rng.IntN(8) {
+					case 0:
+						psn -= min(psn, uint32(rng.IntN(24))) // again
+					case 1, 2:
+						psn += uint32(rng.IntN(24)) // ahead
+					}
+				}
+				in := nextPacket(rng, id, psn, name == "credit")
+				before := a.e.res
+				a.e.res.Verdict = pdc.VerdictDropped
+				a.e.Receive(now, &in, &a.reply, &a.r)
+				b.receiveGeneral(now, &in)
+				if a.r.Action == ses.ActionPlace && a.e.res.Verdict == pdc.VerdictDropped {
+					short++
+					a.e.res = before
+				}
+				requireTwins(t, a, b)
+				if psn == 0 && a.r.PDC != 0 {
+					pdcs[id] = a.r.PDC
+				}
+			}
+			if name != "credit" { // where the result is kept for the creditor
+				require.Greater(t, short, 2_000, "the test must reach what it is about")
+			}
+		})
+	}
+}
+
+func requireTwins(t *testing.T, a, b *twin) {
+	t.Helper()
+	ra, rb := a.r, b.r
+	ra.Request, rb.Request = nil, nil
+	require.Equal(t, rb, ra)
+	require.Equal(t, b.r.Request, a.r.Request)
+	require.Equal(t, b.reply, a.reply)
+	require.Equal(t, b.e.PDS().Stats(), a.e.PDS().Stats())
+	require.Equal(t, b.e.Stats(), a.e.Stats())
+	require.Equal(t, b.e.Target().Messages(), a.e.Target().Messages())
+	if id := a.r.PDC; id != 0 {
+		ia, _ := a.e.PDS().PDC(id)
+		ib, _ := b.e.PDS().PDC(id)
+		require.Equal(t, ib, ia)
+	}
+}
