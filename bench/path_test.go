@@ -29,7 +29,7 @@ func pathEndpoint(b *testing.B, n int, edit func(*uetcc.Config)) *uetcc.Endpoint
 		Address: netip.AddrFrom4([4]byte{10, 0, 0, 1}), MTU: pathMTU, Seed: 1,
 		PDS:      pdc.Config{RTOInit: 8e9, IdleTime: 1e15},
 		CC:       ccc.Config{NSCC: nscc.Config{LinkRate: 100e9 / 8, BaseRTT: 12_000}},
-		PDCs:     pdc.TableConfig{General: n + 1, FirstID: 1, Quarantine: 1},
+		PDCs:     pdc.TableConfig{General: n + 1, Initiators: n + 1, FirstID: 1, Quarantine: 1},
 		Contexts: n, Messages: max(n, 32), Answers: 1, Memory: pdc.MemoryConfig{Chunks: min(8*n+64, 65535), Responses: 64},
 		Target: ses.TargetConfig{Messages: max(n, 16)},
 	}

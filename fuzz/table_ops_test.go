@@ -93,7 +93,7 @@ var tableSources = [3]netip.Addr{
 
 func newTableRun(t *testing.T) *tableRun {
 	// With this seed the three sources share no counter, so quotas are exact.
-	c := pdc.TableConfig{General: 6, Reserved: 2, Quarantine: 20, PerSource: 4, Kept: 1, PerKey: 2, FirstID: 1, Seed: 1}
+	c := pdc.TableConfig{General: 6, Reserved: 2, Quarantine: 20, PerSource: 4, Kept: 1, Initiators: 3, PerKey: 2, FirstID: 1, Seed: 1}
 	tab, err := pdc.NewTable(c)
 	require.NoError(t, err)
 	return &tableRun{t: t, tab: tab, slow: slowTable{c: c}}
@@ -163,7 +163,14 @@ func (r *tableRun) openInitiator(k pdc.InitiatorKey) {
 	for r.slow.find(func(p *slowPDC) bool { return !p.target && p.init == k && p.number == number }) != nil {
 		number++
 	}
+	limit := r.slow.c.Initiators
+	if k.Reserved {
+		limit = r.slow.c.Reserved / 2
+	}
+	held := r.slow.count(func(p *slowPDC) bool { return !p.target && p.reserved == k.Reserved })
 	switch {
+	case held == limit:
+		require.ErrorIs(r.t, err, pdc.ErrInitiators)
 	case r.slow.free(k.Reserved) == 0:
 		require.ErrorIs(r.t, err, pdc.ErrNoPDC)
 	case number == r.slow.c.PerKey:

@@ -168,3 +168,49 @@ func TestFaultS7FairOnATinyWindow(t *testing.T) {
 		require.InDelta(t, 100, n, 2, "PDC %#x", uint32(h))
 	}
 }
+
+// bothOpen has both ends begin n messages to each other, all at the same time and
+// each on a PDC of its own, and returns how many have arrived after some time. A
+// PDC whose message has ended is closed.
+func bothOpen(t *testing.T, n, own int) int {
+	g := newPair(t, pairConfig{own: own, Config: Config{MaxNackRetx: nackForever}})
+	require.NoError(t, g.a.m.Close(g.now, g.h))
+	g.settle()
+	g.wait(2 * ms)
+	for _, e := range []*pairEnd{g.a, g.b} {
+		for i := range n {
+			h, err := e.m.Open(g.now, &InitiatorKey{Source: e.addr, Destination: g.other(e).addr, TC: uint8(i)}, 0)
+			require.NoError(t, err)
+			require.NoError(t, e.m.Begin(h))
+			_, err = e.m.Submit(g.now, h, Packet{Size: 4160, Next: pds.NextRequestStd, EOM: true})
+			require.NoError(t, err)
+		}
+		e.events = nil
+	}
+	for range 200 {
+		ws := append(g.send(g.a), g.send(g.b)...)
+		for len(ws) > 0 {
+			ws = g.giveAll(ws)
+		}
+		for _, e := range []*pairEnd{g.a, g.b} {
+			for _, ev := range e.events {
+				require.NotEqual(t, EventError, ev.Kind, ev.Cause.String())
+				if ev.Kind == EventResponse || ev.Kind == EventImplicit {
+					require.NoError(t, e.m.Close(g.now, ev.PDC))
+				}
+			}
+			e.events = nil
+		}
+		g.wait(ms / 2)
+	}
+	return len(g.a.got) + len(g.b.got)
+}
+
+// TestBothEndsOpenAllTheyMay: two ends whose own PDCs took every id would refuse
+// each other for ever, or until they give up. What TableConfig.Initiators leaves to
+// the peer is enough for all to get on.
+func TestBothEndsOpenAllTheyMay(t *testing.T) {
+	require.Zero(t, bothOpen(t, 8, 8), "every SYN packet is refused")
+	require.Equal(t, 12, bothOpen(t, 6, 6))
+	require.Equal(t, 14, bothOpen(t, 7, 7), "one id for the peer is enough")
+}

@@ -43,6 +43,7 @@ type pairConfig struct {
 	Config
 	memory  MemoryConfig
 	ids     [2]int
+	own     int // TableConfig.Initiators (default: all ids)
 	first   [2]pds.PDCID
 	ordered bool
 	start   pds.PSN
@@ -62,7 +63,11 @@ func newPairEnd(t testing.TB, c *pairConfig, i int) *pairEnd {
 	ctxs, err := ccc.NewTable(8, 1)
 	require.NoError(t, err)
 	first := max(c.first[i], 1)
-	tab, err := NewTable(TableConfig{General: ids, Quarantine: 1_000_000, FirstID: first, Seed: 1})
+	own := c.own
+	if own == 0 {
+		own = ids
+	}
+	tab, err := NewTable(TableConfig{General: ids, Initiators: own, Quarantine: 1_000_000, FirstID: first, Seed: 1})
 	require.NoError(t, err)
 	mc := ManagerConfig{Params: &p, Table: tab, CC: cc, Contexts: ctxs, Seed: uint64(i), Memory: c.memory}
 	if mc.Memory.Chunks == 0 {

@@ -18,6 +18,10 @@ var (
 	// ErrQuota: the source holds as many PDCs as one source may.
 	ErrQuota = errors.New("pdc: source at its quota")
 
+	// ErrInitiators: initiators hold as many PDCIDs as they may, see
+	// TableConfig.Initiators. A message waits.
+	ErrInitiators = errors.New("pdc: initiators at their share of the PDCIDs")
+
 	// ErrPerKey: the initiator key has as many PDCs as it may.
 	ErrPerKey = errors.New("pdc: key at its number of PDCs")
 
@@ -52,8 +56,8 @@ var (
 // both. A stale handle or a wrong peer never matches.
 type Table struct {
 	slots    table.Slots // by id; 0 is never live
-	general  *table.Pool
-	reserved *table.Pool // nil without one
+	general  *pool
+	reserved *pool // nil without one
 	keys     *table.Map
 	held     *table.Quota // by SYN packets, of each source
 	proven   *table.Quota // of these, PDCs whose peer has named our PDCID
@@ -79,7 +83,7 @@ func (t *Table) ByID(id pds.PDCID) Handle {
 	return 0
 }
 
-func (t *Table) pool(id pds.PDCID) *table.Pool {
+func (t *Table) pool(id pds.PDCID) *pool {
 	if t.general.Owns(uint16(id)) || t.reserved == nil {
 		return t.general
 	}

@@ -57,6 +57,8 @@ func TestTableConfigNamesTheField(t *testing.T) {
 		{TableConfig{General: 1, PerSource: -1}, "PerSource"},
 		{TableConfig{General: 1, Kept: 2}, "Kept"},
 		{TableConfig{General: 1, PerKey: 257}, "PerKey"},
+		{TableConfig{General: 1, Initiators: 2}, "Initiators"},
+		{TableConfig{General: 1, Initiators: -1}, "Initiators"},
 		{TableConfig{General: 1, FirstID: 2}, "FirstID"},
 	} {
 		_, err := NewTable(tc.c)
@@ -211,6 +213,80 @@ func TestTableSeveralPDCsPerKey(t *testing.T) {
 	require.Equal(t, fresh, tab.Initiator(k, 1))
 	require.NoError(t, tab.Release(0, hs[1]))
 	require.Equal(t, fresh, tab.Initiator(k, 1), "the release of the old one leaves the new one alone")
+}
+
+// TestTableInitiatorsLeaveIDsToTargets: also while their ids rest, and an open that
+// fails for another reason takes no share.
+func TestTableInitiatorsLeaveIDsToTargets(t *testing.T) {
+	tab := newTable(t, TableConfig{General: 4, Reserved: 4, PerKey: 3, Quarantine: 10})
+	k := &InitiatorKey{Source: here, Destination: peerA}
+	h := openInitiator(t, tab, k)
+	openInitiator(t, tab, k)
+	openInitiator(t, tab, k)
+	other := &InitiatorKey{Source: here, Destination: peerB}
+	_, err := tab.OpenInitiator(0, other)
+	require.ErrorIs(t, err, ErrInitiators)
+	require.Equal(t, 1, tab.Stats().General.Free, "nothing was claimed")
+	for i := range 3 {
+		openInitiator(t, tab, &InitiatorKey{Source: here, Destination: peerA, Reserved: true, TC: uint8(i)})
+	}
+	_, err = tab.OpenInitiator(0, &InitiatorKey{Source: here, Destination: peerB, Reserved: true})
+	require.ErrorIs(t, err, ErrInitiators, "the reserved pool is divided alike")
+
+	openTarget(t, tab, 0, syn(peerA, 1))
+	_, _, err = tab.OpenTarget(0, syn(peerA, 2), false)
+	require.ErrorIs(t, err, ErrNoPDC)
+	require.NoError(t, tab.Release(0, h))
+	_, err = tab.OpenInitiator(9, other)
+	require.ErrorIs(t, err, ErrInitiators, "its id rests")
+	_, err = tab.OpenInitiator(10, other)
+	require.NoError(t, err)
+
+	tab = newTable(t, TableConfig{General: 8, PerKey: 1})
+	openInitiator(t, tab, k)
+	for range 20 {
+		_, err = tab.OpenInitiator(0, k)
+		require.ErrorIs(t, err, ErrPerKey)
+	}
+	for i := range 5 {
+		openInitiator(t, tab, &InitiatorKey{Source: here, Destination: peerA, TC: uint8(i + 1)})
+	}
+	_, err = tab.OpenInitiator(0, other)
+	require.ErrorIs(t, err, ErrInitiators)
+}
+
+// TestTableParallelInitiators: opens that race for the last ids of their share.
+func TestTableParallelInitiators(t *testing.T) {
+	tab := newTable(t, TableConfig{General: 8, Initiators: 5})
+	for now := range int64(500) {
+		var opened [4][]Handle
+		var g sync.WaitGroup
+		for w := range opened {
+			g.Go(func() {
+				for i := range 3 {
+					h, err := tab.OpenInitiator(now, &InitiatorKey{Source: here, Destination: peerA, TC: uint8(w), Context: uint16(i)})
+					if err == nil {
+						opened[w] = append(opened[w], h)
+					} else if err != ErrInitiators {
+						t.Errorf("%v", err)
+					}
+				}
+			})
+		}
+		g.Wait()
+		all := slices.Concat(opened[:]...)
+		require.NotEmpty(t, all)
+		require.LessOrEqual(t, len(all), 5)
+		for _, h := range all {
+			require.NoError(t, tab.Release(now, h))
+		}
+		require.Equal(t, len(all), tab.Reap(now, 8))
+	}
+	for i := range 5 {
+		openInitiator(t, tab, &InitiatorKey{TC: uint8(i)})
+	}
+	_, err := tab.OpenInitiator(0, &InitiatorKey{TC: 9})
+	require.ErrorIs(t, err, ErrInitiators, "no share was lost, none was won")
 }
 
 // TestTableQuarantine is P4: an old SYN packet after the close must not open.

@@ -3,6 +3,7 @@ package pdc
 import (
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 
 	"github.com/uetcc/uetcc/internal/table"
 	"github.com/uetcc/uetcc/pds"
@@ -33,6 +34,13 @@ type TableConfig struct {
 	// alone.
 	Kept int
 
+	// Initiators is the most PDCIDs of the general pool, resting ones included, that
+	// PDCs opened from here may hold (default: all but a quarter). The rest is for
+	// SYN packets: two ends whose own PDCs take every id refuse each other's, and as a
+	// refused PDC keeps its id, neither would ever get on. The reserved pool is
+	// divided alike.
+	Initiators int
+
 	// PerKey is the most PDCs of one initiator key, 1 to 256 (default 16).
 	PerKey int
 
@@ -48,6 +56,9 @@ func (c *TableConfig) fill() error {
 	if c.PerKey == 0 {
 		c.PerKey = 16
 	}
+	if c.Initiators == 0 {
+		c.Initiators = c.General - c.General/4
+	}
 	for _, f := range []struct {
 		name          string
 		v, least, max int64
@@ -57,6 +68,7 @@ func (c *TableConfig) fill() error {
 		{"Quarantine", c.Quarantine, 0, 1 << 62},
 		{"PerSource", int64(c.PerSource), 0, MaxPDCs},
 		{"Kept", int64(c.Kept), 0, int64(c.General)},
+		{"Initiators", int64(c.Initiators), 1, int64(c.General)},
 		{"PerKey", int64(c.PerKey), 1, 256},
 		{"FirstID", int64(c.FirstID), 0, int64(c.General)},
 	} {
@@ -78,9 +90,9 @@ func NewTable(c TableConfig) (*Table, error) {
 	}
 	ids := c.General + c.Reserved
 	slots := table.NewSlots(ids + 1)
-	general, err := table.NewPool(table.PoolConfig{
+	general, err := newPool(table.PoolConfig{
 		First: 1, Count: c.General, Hold: c.Quarantine, Start: uint16(start), Slots: slots,
-	})
+	}, c.Initiators)
 	if err != nil {
 		return nil, err
 	}
@@ -94,9 +106,42 @@ func NewTable(c TableConfig) (*Table, error) {
 		t.held = table.NewQuota(ids, uint32(c.PerSource), c.Seed)
 	}
 	if c.Reserved > 0 {
-		t.reserved, err = table.NewPool(table.PoolConfig{
+		t.reserved, err = newPool(table.PoolConfig{
 			First: uint16(c.General + 1), Count: c.Reserved, Hold: c.Quarantine, Slots: slots,
-		})
+		}, c.Reserved-c.Reserved*(c.General-c.Initiators)/c.General)
 	}
 	return t, err
+}
+
+// A pool is one of PDCIDs, of which initiators may hold a limited number.
+type pool struct {
+	*table.Pool
+	initiators atomic.Int32
+	limit      int32
+}
+
+func newPool(c table.PoolConfig, initiators int) (*pool, error) {
+	p, err := table.NewPool(c)
+	return &pool{Pool: p, limit: int32(initiators)}, err
+}
+
+// claim takes an id for an initiator.
+func (p *pool) claim() (table.Handle, error) {
+	// Count first, look after: two that look first could both see the last one.
+	if p.initiators.Add(1) > p.limit {
+		p.initiators.Add(-1)
+		return table.None, ErrInitiators
+	}
+	h, err := p.Claim()
+	if err != nil {
+		p.initiators.Add(-1)
+		return table.None, ErrNoPDC
+	}
+	return h, nil
+}
+
+// giveBack undoes claim.
+func (p *pool) giveBack(h table.Handle) {
+	p.Return(h)
+	p.initiators.Add(-1)
 }

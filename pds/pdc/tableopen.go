@@ -38,7 +38,7 @@ func (t *Table) OpenTarget(now int64, k *TargetKey, reserved bool) (h Handle, op
 }
 
 // admit chooses the pool and charges the source. Every error gives back all.
-func (t *Table) admit(key *table.Key, reserved bool) (*table.Pool, error) {
+func (t *Table) admit(key *table.Key, reserved bool) (*pool, error) {
 	p, src := t.choose(reserved), t.held.Source(key[0], key[1])
 	if p == nil || p == t.general && p.Free() <= t.kept && t.proven.Held(src) == 0 {
 		return nil, ErrNoPDC
@@ -49,14 +49,14 @@ func (t *Table) admit(key *table.Key, reserved bool) (*table.Pool, error) {
 	return p, nil
 }
 
-func (t *Table) choose(reserved bool) *table.Pool {
+func (t *Table) choose(reserved bool) *pool {
 	if reserved {
 		return t.reserved
 	}
 	return t.general
 }
 
-func (t *Table) insertTarget(p *table.Pool, key *table.Key, peer pds.PDCID) (Handle, bool, error) {
+func (t *Table) insertTarget(p *pool, key *table.Key, peer pds.PDCID) (Handle, bool, error) {
 	src := t.held.Source(key[0], key[1])
 	h, err := p.Claim()
 	if err != nil {
@@ -83,7 +83,8 @@ func (t *Table) insertTarget(p *table.Pool, key *table.Key, peer pds.PDCID) (Han
 }
 
 // OpenInitiator opens another PDC for a key, whose PDCID comes from the pool that
-// the key names. The errors are [ErrNoPDC], [ErrPerKey] and [ErrTableFull].
+// the key names. The errors are [ErrInitiators], [ErrNoPDC], [ErrPerKey] and
+// [ErrTableFull].
 //
 // Several cores that miss the same key at the same time each open one; that is
 // allowed. One PDC a key is TableConfig.PerKey = 1.
@@ -93,9 +94,9 @@ func (t *Table) OpenInitiator(now int64, k *InitiatorKey) (Handle, error) {
 		return 0, ErrNoPDC
 	}
 	t.Reap(now, reapPerOpen)
-	h, err := p.Claim()
+	h, err := p.claim()
 	if err != nil {
-		return 0, ErrNoPDC
+		return 0, err
 	}
 	var key table.Key
 	k.fill(&key)
@@ -107,14 +108,14 @@ func (t *Table) OpenInitiator(now int64, k *InitiatorKey) (Handle, error) {
 		got, err := t.keys.Insert(&key, h)
 		switch {
 		case err != nil:
-			p.Return(h)
+			p.giveBack(h)
 			return 0, ErrTableFull
 		case got == h:
 			return Handle(h), nil
 		}
 		key[4]++ // the next number
 	}
-	p.Return(h)
+	p.giveBack(h)
 	return 0, ErrPerKey
 }
 
@@ -146,7 +147,7 @@ func (t *Table) Reap(now int64, limit int) int {
 	return n
 }
 
-func (t *Table) reap(p *table.Pool, now int64, limit int) int {
+func (t *Table) reap(p *pool, now int64, limit int) int {
 	for n := range limit {
 		h, ok := p.Expire(now)
 		if !ok {
@@ -159,6 +160,8 @@ func (t *Table) reap(p *table.Pool, now int64, limit int) int {
 			if user&slotProven != 0 {
 				t.proven.Give(src)
 			}
+		} else {
+			p.initiators.Add(-1)
 		}
 		p.Restore(h)
 	}
