@@ -168,8 +168,7 @@ func BenchmarkCCCSend(b *testing.B) {
 				if !ok {
 					b.Fatal("nobody is ready")
 				}
-				m.OnSend(g.PDC, now, ccc.Sent{Size: 4096})
-				a.Entropy = m.SendParams(g.PDC, 1<<20).Entropy
+				a.Entropy = m.Send(g.PDC, now, ccc.Sent{Size: 4096, Seq: 1 << 20}).Entropy
 				m.OnACK(g.PDC, now, &a)
 				now += 80
 			}

@@ -229,7 +229,7 @@ var hot = []struct {
 	{"ccc", "(*Manager).OnNACK", 0},
 	{"ccc", "(*Manager).OnInferredLoss", 0},
 	{"ccc", "(*Manager).OnCreditUpdate", 0},
-	{"ccc", "(*Manager).SendParams", 0},
+	{"ccc", "(*Manager).Send", 0},
 	{"ccc", "(*Manager).Next", 0},
 	{"ccc", "(*Manager).Touch", 0},
 	{"ccc", "(*Manager).Tick", 0},

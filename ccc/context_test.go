@@ -54,8 +54,6 @@ func TestLayout(t *testing.T) {
 	if unsafe.Sizeof(uintptr(0)) == 8 {
 		require.EqualValues(t, 256, unsafe.Sizeof(Context{}))
 		require.EqualValues(t, 3*cacheLine, unsafe.Offsetof(Context{}.credit), "without credit the rest is enough")
-		require.EqualValues(t, cacheLine, unsafe.Offsetof(ledger{}.edge))
-		require.EqualValues(t, 2*cacheLine, unsafe.Sizeof(ledger{}))
 		require.EqualValues(t, cacheLine, unsafe.Sizeof(member{}))
 		require.EqualValues(t, cacheLine, unsafe.Sizeof(Entropy{}))
 	}

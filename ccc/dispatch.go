@@ -5,6 +5,10 @@ type Sent struct {
 	Size     int64 // nominal, bytes
 	Rtx      bool  // it had been marked for retransmission
 	Reserved bool  // Size bytes were reserved for it at the context's [Gate]
+
+	// Seq is the number of the PDC's next new packet, from 0. Only [Manager.Send] and
+	// SchemeREPSLegacy look at it.
+	Seq uint64
 }
 
 // OnNewData adds delta bytes of unsent data to a PDC and to its context.
@@ -14,19 +18,33 @@ func (m *Manager) OnNewData(pdc Handle, now, delta int64) {
 		return
 	}
 	b.left.Backlog += delta
-	c := m.contextOf(b)
+	c := &m.seatOf(b).context
 	c.OnNewData(m.p, now, delta)
 	m.finish(b, c, now)
 }
 
 // OnSend counts a packet that is being sent.
 func (m *Manager) OnSend(pdc Handle, now int64, s Sent) {
+	if b := m.live(pdc); b != nil {
+		m.send(b, &m.seatOf(b).context, now, s)
+	}
+}
+
+// Send is OnSend, and returns what the packet's header carries.
+func (m *Manager) Send(pdc Handle, now int64, s Sent) SendParams {
 	b := m.live(pdc)
 	if b == nil {
-		return
+		return SendParams{}
 	}
+	at := m.seatOf(b)
+	m.send(b, &at.context, now, s)
+	p := at.context.SendParams(m.p, m.busy)
+	p.Entropy = m.path(b, at, s.Seq)
+	return p
+}
+
+func (m *Manager) send(b *member, c *Context, now int64, s Sent) {
 	b.send(s.Size, s.Rtx)
-	c := m.contextOf(b)
 	c.OnSend(m.p, now, s.Size, s.Rtx)
 	if c.rec.sent++; c.rec.sent == 0 {
 		m.ledgerOf(c).counts.sent += 1 << 32
@@ -47,7 +65,7 @@ func (m *Manager) OnACK(pdc Handle, now int64, a *Ack) {
 		return
 	}
 	b.acknowledge(a)
-	c := m.contextOf(b)
+	c := &m.seatOf(b).context
 	m.feedback(b, now, a.Report())
 	c.onACK(m.p, now, a)
 	m.countAck(c, a.ECN)
@@ -64,7 +82,7 @@ func (m *Manager) OnNACK(pdc Handle, now int64, n Nack) {
 		return
 	}
 	b.mark(n.Size)
-	c := m.contextOf(b)
+	c := &m.seatOf(b).context
 	m.feedback(b, now, n.Report())
 	c.OnNACK(m.p, now, n)
 	m.ledgerOf(c).counts.nacks++
@@ -81,7 +99,7 @@ func (m *Manager) OnInferredLoss(pdc Handle, now int64, l Loss) {
 		return
 	}
 	b.mark(l.Size)
-	c := m.contextOf(b)
+	c := &m.seatOf(b).context
 	c.OnInferredLoss(m.p, now, l)
 	m.feedback(b, now, l.Report())
 	m.ledgerOf(c).counts.losses++
@@ -94,40 +112,26 @@ func (m *Manager) OnInferredLoss(pdc Handle, now int64, l Loss) {
 // OnCreditUpdate takes in a cumulative credit of total bytes that came for a PDC.
 func (m *Manager) OnCreditUpdate(pdc Handle, now, total int64) {
 	if b := m.live(pdc); b != nil {
-		c := m.contextOf(b)
+		c := &m.seatOf(b).context
 		c.OnCreditUpdate(m.p, now, total)
 		m.finish(b, c, now)
 	}
 }
 
-// SendParams returns what the PDC's packet last counted by OnSend carries. seq is
-// the number of the PDC's next new packet, from 0.
-func (m *Manager) SendParams(pdc Handle, seq uint64) SendParams {
-	b := m.live(pdc)
-	if b == nil {
-		return SendParams{}
-	}
-	c := m.contextOf(b)
-	s := c.SendParams(m.p, m.busy)
-	s.Entropy = m.path(b, c, seq)
-	return s
-}
-
 // path chooses the entropy value of a packet.
-func (m *Manager) path(b *member, c *Context, seq uint64) uint16 {
-	i := b.context.Index()
-	e, p := &m.entropy[i], &m.p.entropy
+func (m *Manager) path(b *member, at *seat, seq uint64) uint16 {
+	e, p := &at.entropy, &m.p.entropy
 	switch {
 	case b.fixed:
 		return e.Fixed()
 	case p.scheme == SchemeOblivious:
 		return e.inTurn(p)
 	}
-	at := Progress{Seq: seq}
+	pr := Progress{Seq: seq}
 	if p.scheme == SchemeREPSLegacy {
-		at.WindowPackets = c.Cwnd() / m.p.mtu
+		pr.WindowPackets = at.context.Cwnd() / m.p.mtu
 	}
-	return e.Next(p, m.sideOf(int(i)), at)
+	return e.Next(p, m.sideOf(int(b.context.Index())), pr)
 }
 
 // live is member, and counts what is not.
@@ -143,7 +147,7 @@ func (m *Manager) live(pdc Handle) *member {
 func (m *Manager) feedback(b *member, now int64, r Report) {
 	if m.p.entropy.scheme != SchemeOblivious && !b.fixed {
 		i := b.context.Index()
-		m.entropy[i].Feedback(&m.p.entropy, m.sideOf(int(i)), now, r)
+		m.seats[i].entropy.Feedback(&m.p.entropy, m.sideOf(int(i)), now, r)
 	}
 }
 
@@ -151,9 +155,6 @@ func (m *Manager) feedback(b *member, now int64, r Report) {
 func (m *Manager) finish(b *member, c *Context, now int64) {
 	if waits := b.waiting() > 0; waits != b.queued {
 		m.turn(b, waits)
-	}
-	if c.rec.custom {
-		m.consult(c, now)
 	}
 	m.settle(c, now)
 }
@@ -174,7 +175,7 @@ func (m *Manager) Withdraw(pdc Handle, now, delta int64) {
 		return
 	}
 	b.left.Backlog = less(b.left.Backlog, delta)
-	c := m.contextOf(b)
+	c := &m.seatOf(b).context
 	c.OnWithdraw(m.p, now, delta)
 	m.finish(b, c, now)
 }

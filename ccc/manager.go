@@ -49,15 +49,14 @@ type ManagerConfig struct {
 // them. Invariant: for each context the backlog is the sum of its PDCs', likewise
 // what is marked for retransmission.
 type Manager struct {
-	p        *Params
-	contexts []Context
-	ledgers  []ledger
-	entropy  []Entropy
-	side     []uint64
-	algs     []Algorithm
-	pdcs     []member
+	p       *Params
+	seats   []seat
+	ledgers []ledger
+	side    []uint64
+	algs    []Algorithm
+	pdcs    []member
 
-	ready links // of contexts in StateReady, or that were when last looked at; anchor len(contexts)
+	ready links // of contexts in StateReady, or that were when last looked at; anchor len(seats)
 	turns links // of PDCs with something to send; anchor len(pdcs) + context
 	due   *timerwheel.Wheel
 	busy  int64 // contexts with something to send
@@ -74,6 +73,12 @@ type Manager struct {
 	_     [cacheLine - 4]byte
 }
 
+// A seat is what an event needs of a context, in one place: five cache lines.
+type seat struct {
+	context Context
+	entropy Entropy
+}
+
 // A record is what the manager keeps for a context and needs in every event: it
 // lies in the context's third cache line.
 type record struct {
@@ -84,20 +89,18 @@ type record struct {
 	armed  bool // has a deadline
 	custom bool // runs an algorithm of the user's
 	held   Reason
-	paused bool   // the wait for held ended at last, if the next event is not at the same time
-	sent   uint32 // the low halves of the ledger's
+	kept   Reason // that waited is of
+	marked uint16 // of the acknowledgements, what the ledger lacks
+	waited uint32 // how long data waited, ns, what the ledger lacks
+	sent   uint32 // likewise
 	acks   uint32
-	marked uint32
 }
 
-// A ledger is the rest, which some events need: a cache line for the waits, and
-// one for what is rarer.
+// A ledger is the rest, which few events need.
 type ledger struct {
-	since  int64          // when the wait for record.held began, ns
-	waited [reasons]int64 // see Snapshot.Held
-
 	edge   edge
-	due    int64 // the armed deadline, ns
+	due    int64          // the armed deadline, ns
+	waited [reasons]int64 // see Snapshot.Held
 	counts counts
 }
 
@@ -115,20 +118,19 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		return nil, fmt.Errorf("%w: Inbox is %d, want a power of two", ErrConfig, c.Inbox)
 	}
 	m := &Manager{
-		p:        c.Params,
-		contexts: make([]Context, c.Contexts),
-		ledgers:  make([]ledger, c.Contexts),
-		entropy:  make([]Entropy, c.Contexts),
-		side:     make([]uint64, c.Contexts*c.Params.entropy.Words()),
-		algs:     make([]Algorithm, c.Contexts),
-		pdcs:     make([]member, c.PDCs),
-		ready:    newLinks(c.Contexts + 1),
-		turns:    newLinks(c.PDCs + c.Contexts),
-		due:      timerwheel.New(c.Contexts, 1, c.Now),
-		seed:     c.Seed,
-		inbox:    newInbox(c.Inbox),
-		clock:    c.Now,
-		wide:     c.Params.credit || c.Admission,
+		p:       c.Params,
+		seats:   make([]seat, c.Contexts),
+		ledgers: make([]ledger, c.Contexts),
+		side:    make([]uint64, c.Contexts*c.Params.entropy.Words()),
+		algs:    make([]Algorithm, c.Contexts),
+		pdcs:    make([]member, c.PDCs),
+		ready:   newLinks(c.Contexts + 1),
+		turns:   newLinks(c.PDCs + c.Contexts),
+		due:     timerwheel.New(c.Contexts, 1, c.Now),
+		seed:    c.Seed,
+		inbox:   newInbox(c.Inbox),
+		clock:   c.Now,
+		wide:    c.Params.credit || c.Admission,
 	}
 	if c.Admission {
 		m.gates = make([]Gate, c.Contexts)
@@ -147,10 +149,10 @@ func (m *Manager) Stale() uint64 { return m.stale }
 func (m *Manager) Open(h Handle, now, baseRTT int64) error {
 	i := int(h.Index())
 	switch {
-	case i >= len(m.contexts) || h.Generation()&1 == 0:
+	case i >= len(m.seats) || h.Generation()&1 == 0:
 		return ErrHandle
 	}
-	c := &m.contexts[i]
+	c := &m.seats[i].context
 	if c.rec.handle != 0 {
 		return ErrInUse
 	}
@@ -159,7 +161,7 @@ func (m *Manager) Open(h Handle, now, baseRTT int64) error {
 	m.ledgers[i] = ledger{edge: m.ledgers[i].edge}
 	side := m.sideOf(i)
 	clear(side)
-	m.entropy[i].Init(&m.p.entropy, m.seed+uint64(h)*0x9e3779b97f4a7c15)
+	m.seats[i].entropy.Init(&m.p.entropy, m.seed+uint64(h)*0x9e3779b97f4a7c15)
 	m.settle(c, now)
 	return nil
 }
@@ -172,9 +174,7 @@ func (m *Manager) SetAlgorithm(h Handle, now int64, a Algorithm) {
 		return
 	}
 	m.algs[h.Index()] = a
-	if c.rec.custom = a != nil; c.rec.custom {
-		m.consult(c, now)
-	} else {
+	if c.rec.custom = a != nil; !c.rec.custom {
 		c.allowAll()
 		c.OnTick(m.p, now)
 	}
@@ -191,8 +191,8 @@ func (m *Manager) SetMode(h Handle, now int64, mode Mode) {
 
 // Context returns the context of h for reading, nil if that life is over.
 func (m *Manager) Context(h Handle) *Context {
-	if i := int(h.Index()); h != 0 && i < len(m.contexts) && m.contexts[i].rec.handle == h {
-		return &m.contexts[i]
+	if i := int(h.Index()); h != 0 && i < len(m.seats) && m.seats[i].context.rec.handle == h {
+		return &m.seats[i].context
 	}
 	return nil
 }
@@ -231,7 +231,7 @@ func (m *Manager) Unbind(pdc Handle, now int64) (freed Handle, baseRTT int64) {
 	if b == nil {
 		return 0, 0
 	}
-	c := m.contextOf(b)
+	c := &m.seatOf(b).context
 	if b.queued {
 		m.turns.remove(uint32(pdc.Index()))
 	}
@@ -265,8 +265,8 @@ func (m *Manager) member(pdc Handle) *member {
 	return nil
 }
 
-// contextOf is the context that a PDC is bound to.
-func (m *Manager) contextOf(b *member) *Context { return &m.contexts[b.context.Index()] }
+// seatOf is the seat of the context that a PDC is bound to.
+func (m *Manager) seatOf(b *member) *seat { return &m.seats[b.context.Index()] }
 
 // sideOf is the side memory of a context's path choice.
 func (m *Manager) sideOf(i int) []uint64 {

@@ -86,7 +86,7 @@ func TestManagerStaleHandlesChangeNothing(t *testing.T) {
 	m.OnCreditUpdate(old, 0, 1000)
 	require.Equal(t, before, *m.Context(ctx))
 	require.EqualValues(t, 6, m.Stale())
-	require.Zero(t, m.SendParams(old, 0))
+	require.Zero(t, m.Send(old, 0, Sent{Size: mtu}))
 	freed, _ := m.Unbind(old, 0)
 	require.Zero(t, freed)
 	require.Zero(t, m.ContextOf(old))
@@ -125,20 +125,24 @@ func TestManagerBelievesNoMoreThanWasSent(t *testing.T) {
 	require.EqualValues(t, -255, m.Context(ctx).Inflight())
 }
 
-func TestManagerSendParams(t *testing.T) {
+func TestManagerSend(t *testing.T) {
 	f := seedFabric()
 	f.Entropy.Values = 16
 	m, ctx, pdcs := seedManager(t, f)
 	fixed := NewHandle(7, 1)
 	require.NoError(t, m.Bind(fixed, ctx, 0, true))
 	seen := map[uint16]bool{}
+	send := func(b Handle, seq uint64) uint16 {
+		m.OnNewData(b, 0, 100)
+		return m.Send(b, 0, Sent{Size: 100, Seq: seq}).Entropy
+	}
 	for seq := range uint64(16) {
-		seen[m.SendParams(pdcs[seq%3], seq).Entropy] = true
+		seen[send(pdcs[seq%3], seq)] = true
 	}
 	require.Len(t, seen, 16, "the PDCs of a context share one round")
-	one := m.SendParams(fixed, 0).Entropy
+	one := send(fixed, 0)
 	for seq := range uint64(16) {
-		require.Equal(t, one, m.SendParams(fixed, seq).Entropy)
+		require.Equal(t, one, send(fixed, seq))
 	}
 }
 
@@ -153,8 +157,7 @@ func TestManagerOddClocks(t *testing.T) {
 		now := times[i*7%len(times)]
 		b := pdcs[i%3]
 		m.OnNewData(b, now, mtu)
-		m.OnSend(b, now, Sent{Size: mtu})
-		m.SendParams(b, uint64(i))
+		m.Send(b, now, Sent{Size: mtu, Seq: uint64(i)})
 		if i%5 == 0 {
 			m.OnInferredLoss(b, now, Loss{Size: mtu})
 			m.OnSend(b, now, Sent{Size: mtu, Rtx: true})
@@ -186,9 +189,8 @@ func TestManagerAllocs(t *testing.T) {
 		if !ok || !m.Gate(ctx).TryReserve(mtu) {
 			panic("the path under test did not run")
 		}
-		m.OnSend(g.PDC, now, Sent{Size: mtu, Reserved: true})
 		a := ack(1, mtu)
-		a.Entropy = m.SendParams(g.PDC, seq).Entropy
+		a.Entropy = m.Send(g.PDC, now, Sent{Size: mtu, Reserved: true, Seq: seq}).Entropy
 		if !m.Post(Event{Kind: EventACK, PDC: g.PDC, Now: now, Ack: a}) {
 			panic("the path under test did not run")
 		}

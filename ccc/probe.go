@@ -13,7 +13,7 @@ func (m *Manager) OnProbe(pdc Handle, now, rtt int64) {
 	if b == nil {
 		return
 	}
-	c := &m.contexts[b.context.Index()]
+	c := &m.seatOf(b).context
 	c.OnProbe(m.p, now, rtt)
 	m.finish(b, c, now)
 }

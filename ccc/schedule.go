@@ -33,13 +33,13 @@ func (m *Manager) Next(now int64) (Grant, bool) {
 // the list only now: with every packet it sends and every acknowledgement a full
 // window would go and come back, and lose its turn.
 func (m *Manager) nextReady() *Context {
-	anchor := uint32(len(m.contexts))
+	anchor := uint32(len(m.seats))
 	for {
 		i, ok := m.ready.first(anchor)
 		if !ok {
 			return nil
 		}
-		c := &m.contexts[i]
+		c := &m.seats[i].context
 		if c.state == StateReady {
 			m.ready.rotate(anchor)
 			return c
@@ -82,18 +82,21 @@ func (m *Manager) turn(b *member, waits bool) {
 // here.
 func (m *Manager) settle(c *Context, now int64) {
 	r := &c.rec
+	if r.custom {
+		m.consult(c, now)
+	}
 	if c.state == StateReady && !r.listed {
 		r.listed = true
-		m.ready.append(uint32(len(m.contexts)), uint32(r.handle.Index()))
+		m.ready.append(uint32(len(m.seats)), uint32(r.handle.Index()))
 	}
 	if busy := c.state >= StateActive; busy != r.busy {
 		r.busy = busy
 		m.busy += one(busy) - one(!busy)
 	}
-	if held := c.held(); held != r.held || r.paused {
-		m.account(c, held, now)
+	if r.held != ReasonBacklog {
+		m.account(c, now)
 	}
-	r.last = now
+	r.held, r.last = c.held(), now
 	if m.wide || r.custom || r.armed {
 		m.settleWide(c, now)
 	}
@@ -137,8 +140,8 @@ func (m *Manager) Touch(pdcs []Handle) int64 {
 		if b == nil {
 			continue
 		}
-		i := b.context.Index()
-		sum += m.contexts[i].touch() + int64(m.entropy[i].base)
+		at := m.seatOf(b)
+		sum += at.context.touch() + int64(at.entropy.base)
 	}
 	return sum
 }
@@ -156,13 +159,10 @@ func (m *Manager) Tick(now int64) (Handle, bool) {
 		if !ok {
 			return 0, false
 		}
-		c := &m.contexts[i]
+		c := &m.seats[i].context
 		c.rec.armed = false
 		request := c.CreditRequestDue(m.p, now)
 		c.OnTick(m.p, now)
-		if c.rec.custom {
-			m.consult(c, now)
-		}
 		m.settle(c, now)
 		if request {
 			return c.rec.handle, true

@@ -12,7 +12,7 @@ type SendParams struct {
 	// own to ask for one: the flag is the OR of all.
 	AckRequest bool
 
-	// Entropy is the value that chooses the path. [Manager.SendParams] fills it in; a
+	// Entropy is the value that chooses the path. [Manager.Send] fills it in; a
 	// context alone knows nothing of paths.
 	Entropy uint16
 }

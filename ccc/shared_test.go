@@ -306,9 +306,9 @@ func TestSnapshotParallelIsConsistent(t *testing.T) {
 	require.Zero(t, none.Snapshot())
 }
 
-// A full window opens and closes with each acknowledgement. That is one wait as
-// long as no time passes while it is open.
-func TestSnapshotWaitGoesOnAtTheSameTime(t *testing.T) {
+// A full window opens and closes with each acknowledgement, and only the time while
+// it is full counts.
+func TestSnapshotWaitsAddUp(t *testing.T) {
 	m, ctx, pdcs := seedManager(t, seedFabric())
 	m.OnNewData(pdcs[0], 0, 100*mtu)
 	held := func() int64 {
@@ -345,13 +345,19 @@ func TestSnapshotWaitGoesOnAtTheSameTime(t *testing.T) {
 	require.EqualValues(t, 6*us, held())
 	m.SetAlgorithm(ctx, 10*us, nil)
 	require.EqualValues(t, 6*us, held())
+	send(10 * us)
+	acked(11 * us)
+	require.EqualValues(t, 7*us, held())
+	send(11 * us)
+	acked(11*us + 7e9) // longer than the context's own line can tell
+	require.EqualValues(t, 7*us+7e9, held())
 }
 
-// The context's line has room for half of each counter.
+// The context's line has room for a part of each counter.
 func TestSnapshotCountsPastHalves(t *testing.T) {
 	m, ctx, pdcs := seedManager(t, seedFabric())
 	r := &m.Context(ctx).rec
-	r.sent, r.acks, r.marked = math.MaxUint32, math.MaxUint32, math.MaxUint32
+	r.sent, r.acks, r.marked = math.MaxUint32, math.MaxUint32, math.MaxUint16
 	m.OnNewData(pdcs[0], 0, 2*mtu)
 	for range 2 {
 		m.OnSend(pdcs[0], 0, Sent{Size: mtu})
@@ -360,7 +366,7 @@ func TestSnapshotCountsPastHalves(t *testing.T) {
 	var v View
 	m.Refresh(ctx, &v)
 	s := v.Snapshot()
-	require.Equal(t, [3]int64{1<<32 + 1, 1<<32 + 1, 1<<32 + 1}, [3]int64{s.Sent, s.Acks, s.Marked})
+	require.Equal(t, [3]int64{1<<32 + 1, 1<<32 + 1, 1<<16 + 1}, [3]int64{s.Sent, s.Acks, s.Marked})
 }
 
 func TestSnapshotTellsWhatHeldDataBack(t *testing.T) {

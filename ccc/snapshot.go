@@ -45,7 +45,7 @@ func (m *Manager) countAck(c *Context, marked bool) {
 		return
 	}
 	if r.marked++; r.marked == 0 {
-		m.ledgerOf(c).counts.marked += 1 << 32
+		m.ledgerOf(c).counts.marked += 1 << 16
 	}
 }
 
@@ -61,35 +61,21 @@ func (m *Manager) counts(c *Context) counts {
 // ledgerOf is the ledger of a context of the manager's.
 func (m *Manager) ledgerOf(c *Context) *ledger { return &m.ledgers[c.rec.handle.Index()] }
 
-// account notes when data begins and ceases to wait for another reason. A window
-// that is full lets a packet go for each acknowledgement and is full again at the
-// same time: that is one wait, and the ledger is left alone.
-func (m *Manager) account(c *Context, held Reason, now int64) {
+// account adds the time since the last event to what has held data since then. It
+// adds up beside the context, so that the ledger can be left alone.
+func (m *Manager) account(c *Context, now int64) {
 	r := &c.rec
+	d := now - r.last
 	switch {
-	case r.held == ReasonBacklog:
-	case held == ReasonBacklog && !r.paused:
-		r.paused = true
-		return
-	case held == r.held && now == r.last:
-		r.paused = false
-		return
-	case held == ReasonBacklog && now == r.last:
-		return
+	case d <= 0:
+	case r.held == r.kept && d < 1<<31 && r.waited < 1<<31:
+		r.waited += uint32(d)
 	default:
-		m.ledgerOf(c).end(r, now)
+		l := m.ledgerOf(c)
+		l.waited[r.kept] += int64(r.waited)
+		l.waited[r.held] += d
+		r.waited, r.kept = 0, r.held
 	}
-	if r.held, r.paused = held, false; held != ReasonBacklog {
-		m.ledgerOf(c).since = now
-	}
-}
-
-// end adds a wait that ended, at the last event or now, to what caused it.
-func (l *ledger) end(r *record, now int64) {
-	if r.paused {
-		now = r.last
-	}
-	l.waited[r.held] += max(now-l.since, 0)
 }
 
 // A View is where the owner of a [Manager] leaves a snapshot for others: a sequence
@@ -118,11 +104,7 @@ func (m *Manager) show(h Handle, v *View) {
 	if c == nil {
 		return
 	}
-	r, n, l := &c.rec, m.counts(c), *m.ledgerOf(c)
-	if r.held != ReasonBacklog {
-		l.end(r, r.last)
-	}
-	w := c.window.Snapshot()
+	r, n, w := &c.rec, m.counts(c), c.window.Snapshot()
 	v.seq.Add(1)
 	for k, word := range [...]int64{
 		int64(h), r.last, int64(c.state) | int64(c.why)<<8 | int64(c.mode)<<16,
@@ -131,7 +113,9 @@ func (m *Manager) show(h Handle, v *View) {
 	} {
 		v.word[k].Store(word)
 	}
-	for k, ns := range l.waited {
+	waited := m.ledgerOf(c).waited
+	waited[r.kept] += int64(r.waited)
+	for k, ns := range waited {
 		v.word[viewWords-reasons+k].Store(ns)
 	}
 	v.seq.Add(1)

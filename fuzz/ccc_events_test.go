@@ -137,8 +137,7 @@ func (w *cccWorld) send(d *cccPDC, from *[]int64, s ccc.Sent) {
 	var ok bool
 	if s.Size, ok = pop(from); ok {
 		d.inflight = append(d.inflight, s.Size)
-		w.m.OnSend(d.handle, w.now, s)
-		w.m.SendParams(d.handle, 0)
+		w.m.Send(d.handle, w.now, s)
 	}
 }
 

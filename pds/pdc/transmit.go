@@ -130,8 +130,7 @@ func (m *Manager) allowed(now int64, p *PDC, size int64, again bool) bool {
 // putRequest writes the header of a data packet.
 func (m *Manager) putRequest(now int64, p *PDC, pkt *packet, buf []byte, out *Out) {
 	h := ccc.Handle(p.handle)
-	m.cc.OnSend(h, now, ccc.Sent{Size: int64(pkt.size), Rtx: out.Retx})
-	sp := m.cc.SendParams(h, uint64(p.tx.offset(out.PSN)))
+	sp := m.cc.Send(h, now, ccc.Sent{Size: int64(pkt.size), Rtx: out.Retx, Seq: uint64(p.tx.offset(out.PSN))})
 	pkt.entropy = sp.Entropy
 	out.Size, out.Entropy = int64(pkt.size), sp.Entropy
 	q := pds.Request{Type: pds.TypeRUDReq, Next: pkt.kind.next(), PSN: out.PSN, SPDCID: p.handle.ID(), DPDCID: p.peerID}
