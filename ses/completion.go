@@ -163,6 +163,8 @@ func (in *Initiator) classify(m *message, p PacketHandle, y *Reply, ev *Event) {
 	case y.ReturnCode == RCBadGeneration && y.Form == FormResponse && y.Generation != m.generation() && m.stale < in.retries:
 		m.failed(failRetryNow, y.ReturnCode)
 		m.nextGen = y.Generation
+	case y.ReturnCode == RCNoMatch && y.List == ListOverflow && m.opcode().IsDeferrable():
+		m.failed(failDeferred, y.ReturnCode)
 	case (y.ReturnCode == RCNoMatch || y.ReturnCode == RCDisabledGen) && m.unmatched < in.retries:
 		m.failed(failRetryLater, y.ReturnCode)
 	default:
@@ -194,7 +196,7 @@ func (m *message) failed(f failure, code ReturnCode) {
 	if f > m.fail && m.fail < failFatal {
 		m.fail, m.code = f, code
 	}
-	if m.state == messageSending {
+	if m.state == messageSending || m.state == messageDeferred {
 		m.state = messageFailing
 	}
 }
@@ -206,7 +208,7 @@ func (in *Initiator) settle(now int64, m *message, ev *Event) {
 	}
 	switch m.state {
 	case messageSending:
-		if m.sent == m.packets && (!m.is(kindFetch) || m.received >= m.delivered) {
+		if m.sent == m.packets && (!m.is(kindWaits) || m.received >= m.delivered) {
 			in.finish(m, ev)
 		}
 	case messageFailing:
@@ -237,9 +239,19 @@ func (in *Initiator) conclude(now int64, m *message, ev *Event) {
 	case failRetryLater:
 		wait = min(in.backoff<<min(m.unmatched, 8), maxBackoff)
 		m.unmatched++
+		m.bearToken(0)
+	case failDeferred:
+		if !m.ready {
+			m.state, m.sent = messageDeferred, 0
+			return
+		}
 	default:
 		in.finish(m, ev)
 		return
+	}
+	if m.ready {
+		m.ready = false
+		m.bearToken(m.restart)
 	}
 	if m.is(kindNamed) { // a new one, since the target may still know the old one as failed
 		in.unname(m)
@@ -247,7 +259,10 @@ func (in *Initiator) conclude(now int64, m *message, ev *Event) {
 	}
 	m.attempt++
 	m.state, m.fail, m.code = messageSending, failNone, RCNull
-	m.sent, m.received, m.delivered = 0, 0, m.length
+	m.sent, m.received, m.delivered = 0, 0, m.length+m.rest
+	if m.opcode().IsRendezvous() {
+		m.received = m.length
+	}
 	m.notBefore = now + wait
 	ev.Kind, ev.At, ev.Cookie = EventReady, m.notBefore, m.cookie
 }
@@ -260,7 +275,7 @@ func (in *Initiator) finish(m *message, ev *Event) {
 		o.Status, o.Cause, o.Length = StatusPDS, m.cause, 0
 	case m.fail != failNone:
 		o.Status, o.Code, o.Length = StatusFailed, m.code, 0
-	case m.delivered < m.length:
+	case m.delivered < m.length || m.is(kindWaits) && m.delivered < m.length+m.rest:
 		o.Status = StatusTruncated
 	}
 	ev.Kind, ev.Cookie, ev.Outcome = EventDone, m.cookie, o

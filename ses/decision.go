@@ -9,9 +9,11 @@ const (
 	ActionRead                 // read Length bytes at Address and send them as data
 	ActionAtomic               // apply the request's atomic operation at Address
 	ActionAbort                // forget the message: its initiator gave it up
+
+	ActionRestart // [Initiator.Restart]: a peer is ready for a send that it had deferred
 )
 
-var actionNames = [...]string{"none", "place", "read", "atomic", "abort"}
+var actionNames = [...]string{"none", "place", "read", "atomic", "abort", "restart"}
 
 // String returns a short name.
 func (a Action) String() string { return enumName(actionNames[:], uint8(a)) }

@@ -201,11 +201,11 @@ func (in *Initiator) PutHeader(b []byte, p PacketHandle) (n int, y Payload) {
 		return 0, Payload{}
 	}
 	y.Offset, y.Length = m.place(in.mtu, p.packet())
-	m.header(b[:m.size], p.packet(), y)
+	n = m.header(b[:m.size], p.packet(), y)
 	if y.Cookie = m.cookie; !m.is(kindCarries) {
 		y.Length = 0
 	}
-	return int(m.size), y
+	return n, y
 }
 
 // Touch loads what a packet of a message needs that is sent or answered, so that

@@ -13,18 +13,19 @@ const (
 	messageFailing                      // nothing: waits for what is in flight
 	messageGivingUp                     // the notice that no more packets come
 	messageGivenUp                      // nothing: the notice is in flight
+	messageDeferred                     // nothing: waits for ready to restart
 )
 
 // A message is in progress. The first 64 bytes are what a packet needs that is sent
 // or answered: nearly all of its header among it.
 //
-//	sent <= packets; outstanding <= sent + 1; received <= length
+//	sent <= packets; outstanding <= sent + 1; received <= length + rest
 type message struct {
 	handle      Handle // 0: the slot is free
 	sent        uint32 // packets handed to the PDS
 	packets     uint32
 	outstanding uint32 // packets not yet answered
-	length      uint32 // bytes
+	length      uint32 // bytes that the packets are about
 	state       messageState
 	attempt     uint8
 	size        uint8 // of the header, bytes
@@ -33,8 +34,8 @@ type message struct {
 	head        [atPlace]byte // the first of wire
 
 	notBefore int64
-	delivered uint32 // bytes that the target took, at most length
-	received  uint32 // bytes of a read
+	delivered uint32 // bytes that the target took, at most length + rest
+	received  uint32 // bytes of a read; of a rendezvous send those with it and those that were read
 	mode      Mode
 	form      Form
 	fail      failure
@@ -47,7 +48,11 @@ type message struct {
 	// The header of the first packet, but for EOM, and as it was at the start: head
 	// is up to date.
 	wire [StandardLen + CompareSwapLen]byte
-	_    [24]byte
+
+	rest    uint32 // rendezvous: bytes that the target reads, beyond length
+	restart uint32 // deferrable: target_restart_token of ready to restart
+	ready   bool   // ready to restart has come
+	_       [15]byte
 }
 
 // messageKind is what sort of message it is.
@@ -57,6 +62,7 @@ const (
 	kindFetch   messageKind = 1 << iota // the answers bring length bytes
 	kindCarries                         // the packets carry length bytes
 	kindNamed                           // the header has a message_id
+	kindWaits                           // not over before received is delivered
 )
 
 func (m *message) is(k messageKind) bool { return m.kind&k != 0 }
@@ -76,6 +82,7 @@ const (
 	failNone       failure = iota
 	failRetryNow           // the generation was old
 	failRetryLater         // no match, or not now
+	failDeferred           // no match, and the target remembers it
 	failFatal              // the target refused
 	failPDS                // the PDC is of no use any more
 )
@@ -87,7 +94,7 @@ func (m *message) begin(o *Operation, h Handle, packets uint32) {
 		mode: o.Mode, form: o.form(),
 	}
 	if o.Opcode.IsFetch() {
-		m.kind |= kindFetch
+		m.kind |= kindFetch | kindWaits
 	}
 	if o.bringsPayload() {
 		m.kind |= kindCarries
@@ -97,6 +104,9 @@ func (m *message) begin(o *Operation, h Handle, packets uint32) {
 	}
 	var r Request
 	o.request(&r)
+	if o.Opcode.in(opsRendezvous | opsDeferrable) {
+		m.beginMatched(o, &r)
+	}
 	m.size = uint8(len(r.AppendTo(m.wire[:0])))
 	copy(m.head[:], m.wire[:])
 }
@@ -147,18 +157,20 @@ func (m *message) describe(mtu, i uint32, q *TxReq) {
 	}
 	q.Packet, q.Length, q.Mode, q.Form, q.Header = packetHandle(m.handle, m.attempt, i), n, m.mode, m.form, m.size
 	q.EOM, q.Notice = i+1 >= m.packets, i == m.packets
+	if q.Notice {
+		q.Header = StandardLen
+	}
 }
 
 // header writes the header of packet i, which is about the bytes y, to b, which has
-// its size.
-func (m *message) header(b []byte, i uint32, y Payload) {
+// the size of the first one's, and returns its length.
+func (m *message) header(b []byte, i uint32, y Payload) int {
 	w := binary.BigEndian.Uint64(m.head[:])
 	if i+1 >= m.packets {
 		w |= uint64(FlagEOM) << 48
 	}
 	if len(b) != StandardLen {
-		m.otherHeader(b, w)
-		return
+		return m.otherHeader(b, w, i, y)
 	}
 	// Only the first packet has header data.
 	var place uint64
@@ -176,6 +188,7 @@ func (m *message) header(b []byte, i uint32, y Payload) {
 	copyWords(h[8:atPlace], m.head[8:])
 	binary.BigEndian.PutUint64(h[atPlace:], place)
 	binary.BigEndian.PutUint32(h[atPlace+8:], m.length)
+	return StandardLen
 }
 
 // copyWords copies 24 bytes. The compiler calls memmove where it cannot know that
@@ -189,9 +202,18 @@ func copyWords(to, from []byte) {
 }
 
 // otherHeader writes a header that is short or has an extension, which begins with
-// w: that of the only packet of its message.
-func (m *message) otherHeader(b []byte, w uint64) {
-	copy(b, m.wire[:])
+// w. Only a rendezvous send has several packets of such; its notice has no extension.
+func (m *message) otherHeader(b []byte, w uint64, i uint32, y Payload) int {
+	n := copy(b, m.wire[:])
 	copy(b, m.head[:min(len(b), atPlace)])
+	if i > 0 {
+		w &^= uint64(FlagSOM|FlagHD) << 48
+		binary.BigEndian.PutUint64(b[atPlace:], uint64(y.Length)<<32|uint64(y.Offset))
+	}
+	if i == m.packets {
+		w = w&(1<<56-1) | uint64(OpcodeMsgError)<<56 | uint64(FlagIE)<<48
+		n = StandardLen
+	}
 	binary.BigEndian.PutUint64(b, w)
+	return n
 }

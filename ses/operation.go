@@ -15,7 +15,7 @@ var (
 )
 
 // opsInitiator are the opcodes that an operation can have.
-const opsInitiator = kindMemoryOps | kindQueueOps | 1<<OpcodeNoOp
+const opsInitiator = kindMemoryOps | kindQueueOps | 1<<OpcodeNoOp | 1<<OpcodeDeferrableRTR
 
 // An Operation is what an application asks of a target: one message.
 type Operation struct {
@@ -37,7 +37,11 @@ type Operation struct {
 	Key              uint64 // memory key or tag
 	HeaderData       uint64
 	Swap             CompareSwap // atomics; operands only with a compare and swap
-	Cookie           uint64      // returned with the outcome
+	// Rendezvous says of a rendezvous send how many bytes go with it and where the
+	// target reads the others, see [Target.Lend] and [Initiator.SetSource].
+	Rendezvous Rendezvous
+	Token      RestartToken // ready to restart; a deferrable send names itself
+	Cookie     uint64       // returned with the outcome
 }
 
 // Validate reports an operation that cannot be sent with this MTU:
@@ -50,7 +54,7 @@ func (o *Operation) Validate(mtu uint32) error {
 		return ErrRange
 	case o.Length > MaxMessage || o.Length > mtu && (o.Opcode.IsAtomic() || o.Opcode == OpcodeDatagramSend):
 		return ErrTooLong
-	case o.Opcode == OpcodeNoOp && o.Length > 0:
+	case o.Opcode == OpcodeNoOp && o.Length > 0, o.carried() > o.Length:
 		return ErrTooLong
 	}
 	return o.validateForm(mtu)
@@ -78,9 +82,22 @@ func (o *Operation) validateForm(mtu uint32) error {
 }
 
 // Packets returns how many packets the operation is: one for each MTU begun, and
-// at least one. A long read is as many requests, each for one MTU of data.
+// at least one. A long read is as many requests, each for one MTU of data; of a
+// rendezvous send the bytes that go with it count.
 func (o *Operation) Packets(mtu uint32) uint32 {
-	return uint32(max(1, (uint64(o.Length)+uint64(mtu)-1)/uint64(mtu)))
+	return uint32(max(1, (uint64(o.carried())+uint64(mtu)-1)/uint64(mtu)))
+}
+
+// carried is how many bytes the packets of the message are about: of a rendezvous
+// send those that go with it. Ready to restart speaks of the length of another one.
+func (o *Operation) carried() uint32 {
+	switch {
+	case o.Opcode.IsRendezvous():
+		return o.Rendezvous.EagerLength
+	case o.Opcode == OpcodeDeferrableRTR:
+		return 0
+	}
+	return o.Length
 }
 
 // form returns the form of the headers, all of which have one size.
@@ -102,6 +119,9 @@ func (o *Operation) request(r *Request) {
 		Initiator: o.Initiator, RequestLength: o.Length, BufferOffset: o.BufferOffset, Key: o.Key, HeaderData: o.HeaderData,
 	}
 	r.Swap = o.Swap
+	if o.Opcode.in(opsRendezvous | 1<<OpcodeDeferrableRTR) {
+		r.Rendezvous, r.Token = o.Rendezvous, o.Token
+	}
 }
 
 func (o *Operation) flags() (f Flags) {

@@ -21,8 +21,8 @@ func (t *Target) Receive(r *Request, a Arrival, d *Decision) {
 		d.refuse(CheckOpcode, RCUnsupportedOp)
 	case r.Version != 0:
 		d.refuse(CheckVersion, RCUncor)
-	case r.Opcode == OpcodeMsgError && a.Mode <= ModeROD:
-		t.abandon(r, &a, d)
+	case r.Opcode.in(opsAside) && a.Mode <= ModeROD:
+		t.aside(r, &a, d)
 	case a.Mode <= ModeROD && !r.Flags.Has(flagsOnly):
 		t.fragment(r, &a, d)
 	default:
@@ -31,6 +31,22 @@ func (t *Target) Receive(r *Request, a Arrival, d *Decision) {
 	if a.Mode == ModeUUD {
 		d.Guaranteed = false
 		d.Response.Verdict = Verdict{Opcode: ResponseNone}
+	}
+}
+
+// opsAside are the requests that are not judged by themselves.
+const opsAside = opsRendezvous | 1<<OpcodeDeferrableRTR | 1<<OpcodeMsgError
+
+func (t *Target) aside(r *Request, a *Arrival, d *Decision) {
+	switch {
+	case r.Opcode == OpcodeMsgError:
+		t.abandon(r, a, d)
+	case r.Form != FormStandard:
+		d.refuse(CheckOpcode, RCUnsupportedOp)
+	case r.Opcode == OpcodeDeferrableRTR:
+		t.restart(r, d)
+	default:
+		t.rendezvous(r, a, d)
 	}
 }
 
@@ -109,9 +125,12 @@ func (t *Target) commit(r *Request, d *Decision, p *plan) {
 		d.Length = min(p.n, p.limit-min(p.off, p.limit))
 	}
 	if p.recv != 0 {
-		t.consume(&t.entries[p.entry], p.recv-1)
+		t.use(p)
 	}
-	if r.Opcode.in(kindQueueOps) && p.limit < r.RequestLength {
+	if r.Opcode.IsRendezvous() {
+		t.placed, t.placedAt = p.limit, p.entry
+	}
+	if r.Opcode.in(kindQueueOps) && p.limit < wholeLength(r) {
 		d.Guaranteed = true
 		d.Response.Opcode, d.Response.ModifiedLength = ResponseExplicit, p.limit
 	}
@@ -125,11 +144,13 @@ func (t *Target) refuse(r *Request, a *Arrival, d *Decision, p *plan, why Check,
 	switch {
 	case code == RCBadGeneration:
 		d.Response.Generation = p.gen
+	case code == RCNoMatch && r.Opcode.IsDeferrable() && t.postpone(r, a, p):
+		d.Response.List = ListOverflow
 	case code == RCNoMatch && a.Mode == ModeROD:
 		t.entries[p.entry].state = IndexGenDisabled
 		t.changed()
 	case code == RCTooLong:
-		t.consume(&t.entries[p.entry], p.recv-1)
+		t.use(p)
 		d.Action, d.Cookie = ActionAbort, p.cookie
 	}
 }

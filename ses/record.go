@@ -72,6 +72,9 @@ func (t *Target) drop(m *record) {
 // ClosePeer ends all messages of a PDC that is gone and returns how many were
 // not whole. It looks at every record.
 func (t *Target) ClosePeer(peer uint64) (broken int) {
+	if t.pendSlots.live != 0 {
+		t.dropDeferredOf(peer)
+	}
 	for i := range t.records {
 		if m := &t.records[i]; t.recordSlots.gen[i]&1 == 1 && m.peer == peer {
 			t.drop(m)

@@ -59,7 +59,7 @@ const (
 // Opcodes that each kind of resource index can serve.
 const (
 	kindMemoryOps = 1<<OpcodeWrite | 1<<OpcodeRead | 1<<OpcodeAtomic | 1<<OpcodeFetchingAtomic
-	kindQueueOps  = 1<<OpcodeSend | 1<<OpcodeDatagramSend | 1<<OpcodeTaggedSend | 1<<OpcodeTSendAtomic | 1<<OpcodeTSendFetchingAtomic
+	kindQueueOps  = 1<<OpcodeSend | 1<<OpcodeDatagramSend | 1<<OpcodeRendezvousSend | 1<<OpcodeDeferrableSend | opsTagged
 )
 
 var kindOps = [...]uint16{IndexMemory: kindMemoryOps, IndexQueue: kindQueueOps}

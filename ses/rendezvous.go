@@ -20,6 +20,10 @@ const RendezvousLen = 24
 //	|                      memory_key or match_bits                        |
 //	+----------------------------------------------------------------------+
 //
+// buffer_offset is taken as the place of the message's first byte in the region, as
+// it is everywhere else, so that the target reads from buffer_offset + eager_length on;
+// the public sources leave it open.
+//
 // Older dissectors place pid_on_fep and resource_index differently or know the
 // first 8 bytes only; this is the reference provider's layout.
 type Rendezvous struct {

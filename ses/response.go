@@ -31,7 +31,7 @@ type List uint8
 
 const (
 	ListExpected List = 0 // a posted buffer; also for RMA
-	ListOverflow List = 1 // the list of unexpected messages
+	ListOverflow List = 1 // the list of unexpected messages; with NO_MATCH, a deferrable send that is remembered there
 )
 
 var listNames = [...]string{"UET_EXPECTED", "UET_OVERFLOW"}

@@ -70,8 +70,8 @@ func (t *Target) OpenIndex(now int64, ep Handle, ri ResourceIndex, x Index) (Gen
 }
 
 // CloseIndex withdraws a resource index with its regions and receive buffers. A
-// late packet is refused also after the index has been opened again. It looks at
-// every region.
+// late packet is refused also after the index has been opened again, and what is
+// still read for a rendezvous send is not placed. It looks at every region.
 //
 // Errors: [ErrNotFound], [ErrRange].
 func (t *Target) CloseIndex(now int64, ep Handle, ri ResourceIndex) error {
@@ -87,6 +87,7 @@ func (t *Target) CloseIndex(now int64, ep Handle, ri ResourceIndex) error {
 	for e.head != 0 {
 		t.consume(e, e.head-1)
 	}
+	t.dropPending(n)
 	e.state = IndexInvalid
 	e.renewed(now, t.hold)
 	t.changed()
@@ -167,7 +168,8 @@ func (t *Target) Withdraw(h Handle) error {
 	return nil
 }
 
-// PostReceive appends a buffer to a receive queue.
+// PostReceive appends a buffer to a receive queue. If a deferred send waits for
+// it, the buffer is kept for that, and [Target.Errand] has something to do.
 //
 // Errors: [ErrNotFound], [ErrRange] (not a queue, an end beyond 2^64), [ErrFull].
 func (t *Target) PostReceive(ep Handle, ri ResourceIndex, r Receive) (Handle, error) {
@@ -183,6 +185,9 @@ func (t *Target) PostReceive(ep Handle, ri ResourceIndex, r Receive) (Handle, er
 		return 0, ErrFull
 	}
 	t.receives[i] = receive{Receive: r, entry: n}
+	if t.deferred.head != 0 && t.keep(i) {
+		return t.recvSlots.handle(i), nil
+	}
 	if e.tail == 0 {
 		e.head = i + 1
 	} else {
@@ -197,7 +202,7 @@ func (t *Target) PostReceive(ep Handle, ri ResourceIndex, r Receive) (Handle, er
 // Errors: [ErrNotFound].
 func (t *Target) CancelReceive(h Handle) error {
 	i, ok := t.recvSlots.at(h)
-	if !ok {
+	if !ok || t.receives[i].kept {
 		return ErrNotFound
 	}
 	t.consume(&t.entries[t.receives[i].entry], i)
@@ -208,8 +213,7 @@ func (t *Target) CancelReceive(h Handle) error {
 // tag; an untagged message matches whatever the tags.
 func (t *Target) match(e *entry, tagged bool, tag uint64) (i uint32, ok bool) {
 	for at := e.head; at != 0; at = t.receives[at-1].next {
-		r := &t.receives[at-1]
-		if !tagged || (r.Match^tag)&^r.Ignore == 0 {
+		if !tagged || t.receives[at-1].takes(tag) {
 			return at - 1, true
 		}
 	}

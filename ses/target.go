@@ -14,6 +14,9 @@ type TargetConfig struct {
 	Regions   int    // registered regions, at most 65536
 	Receives  int    // posted receive buffers, at most 65536
 	Messages  int    // messages of several packets in progress, at most 65536
+	// Pending are the rendezvous and deferrable sends that the target comes back
+	// to, at most 65536. Without room a deferrable send is refused like any other.
+	Pending int
 	// AtomicOps and AtomicTypes are the atomic opcodes and datatypes that the
 	// memory can do, bit n for value n. 0 means none.
 	AtomicOps, AtomicTypes uint32
@@ -40,6 +43,7 @@ func (c *TargetConfig) validate() error {
 		{"Regions", c.Regions, maxSlots},
 		{"Receives", c.Receives, maxSlots},
 		{"Messages", c.Messages, maxSlots},
+		{"Pending", c.Pending, maxSlots},
 	} {
 		if f.value < 0 || f.value > f.max {
 			return fmt.Errorf("ses: TargetConfig.%s is %d, want 0 to %d", f.name, f.value, f.max)
@@ -80,6 +84,12 @@ type Target struct {
 	records     []record
 	recent      []uint16 // by the low bits of a peer: slot of its latest message
 	epoch       uint32   // see changed
+
+	pendSlots     slots
+	pendings      []pending
+	deferred, due pendingList
+	placed        uint32 // of the rendezvous send judged last: bytes with a place, and
+	placedAt      uint32 // its resource index
 }
 
 // An entry is one row of the resource-index table.
@@ -102,7 +112,11 @@ type receive struct {
 	Receive
 	entry uint32
 	next  uint32 // slot + 1
+	kept  bool   // not in the queue: for a deferred send that comes again
 }
+
+// takes reports whether the buffer is for messages with this tag.
+func (b *receive) takes(tag uint64) bool { return (b.Match^tag)&^b.Ignore == 0 }
 
 // NewTarget returns a target without endpoints. The error names the field.
 func NewTarget(c TargetConfig) (*Target, error) {
@@ -121,6 +135,7 @@ func NewTarget(c TargetConfig) (*Target, error) {
 		recvSlots: newSlots(c.Receives), receives: make([]receive, c.Receives),
 		messages: newIndex(c.Messages, c.Seed), recordSlots: newSlots(c.Messages), records: make([]record, c.Messages),
 		recent: make([]uint16, 1<<bits.Len(uint(max(c.Messages, 1)-1))), epoch: 1,
+		pendSlots: newSlots(c.Pending), pendings: make([]pending, c.Pending),
 	}, nil
 }
 

@@ -12,7 +12,9 @@ type plan struct {
 	entry  uint32 // resource index
 	region Handle // 0 for a receive buffer
 	recv   uint32 // receive buffer to consume, slot + 1
-	gen    Generation
+
+	pending Handle // deferred send that recv is kept for
+	gen     Generation
 }
 
 // An extent is the part of the message that a packet is about.
@@ -188,19 +190,19 @@ func (t *Target) checkQueue(r *Request, m *record, p *plan) (Check, ReturnCode) 
 	e := &t.entries[p.entry]
 	var b *receive
 	if m == nil {
-		i, ok := t.match(e, r.Opcode.in(opsTagged), r.Key)
+		i, ok := t.bufferFor(r, e, p)
 		if !ok {
 			return CheckKey, RCNoMatch
 		}
 		b = &t.receives[i]
-		p.recv, p.base, p.cookie, p.limit = i+1, b.Base, b.Cookie, min(b.Length, r.RequestLength)
+		p.recv, p.base, p.cookie, p.limit = i+1, b.Base, b.Cookie, min(b.Length, wholeLength(r))
 	} else {
 		p.base, p.cookie, p.limit = m.base, m.cookie, m.limit
 	}
 	switch {
 	case e.job != AnyJob && e.job != r.JobID:
 		return CheckJobAllowed, RCBadJobID
-	case m == nil && p.limit == 0 && r.RequestLength > 0:
+	case m == nil && p.limit == 0 && wholeLength(r) > 0:
 		// An answer that says "0 bytes" would be read as "all of them".
 		return CheckMessageSize, RCTooLong
 	case m != nil && (m.entry != p.entry || m.gen != p.gen):
@@ -209,6 +211,16 @@ func (t *Target) checkQueue(r *Request, m *record, p *plan) (Check, ReturnCode) 
 		return t.checkTaggedAtomic(r, b, p)
 	}
 	return CheckNone, RCOK
+}
+
+// bufferFor returns the receive buffer of a new message.
+func (t *Target) bufferFor(r *Request, e *entry, p *plan) (i uint32, ok bool) {
+	if r.Opcode.IsDeferrable() && r.Token.Target != 0 {
+		if i, ok = t.restarted(r, p); ok {
+			return i, true
+		}
+	}
+	return t.match(e, r.Opcode.in(opsTagged), r.Key)
 }
 
 // checkTaggedAtomic answers 16 and 19 for an atomic on the buffer b that its tag

@@ -1,0 +1,118 @@
+package ses
+
+// postpone remembers a deferrable send that has found no buffer. It reports false
+// if there is no room for it; then the initiator tries again by itself.
+func (t *Target) postpone(r *Request, a *Arrival, p *plan) bool {
+	if job := t.entries[p.entry].job; job != AnyJob && job != r.JobID {
+		return false
+	}
+	i, ok := t.pendSlots.take()
+	if !ok {
+		return false
+	}
+	t.pendings[i] = pending{
+		Pull: Pull{Length: r.RequestLength}, peer: a.Peer, common: r.Common, id: r.Initiator, token: r.Token.Initiator, tag: r.Key, entry: p.entry,
+	}
+	t.pushPending(&t.deferred, i)
+	return true
+}
+
+// keep gives receive buffer i to the oldest deferred send that it takes, and
+// reports whether there is one. It looks at all of them.
+func (t *Target) keep(i uint32) bool {
+	b := &t.receives[i]
+	for at := t.deferred.head; at != 0; at = t.pendings[at-1].next {
+		d := &t.pendings[at-1]
+		if d.entry != b.entry || d.common.Opcode == OpcodeDeferrableTSend && !b.takes(d.tag) {
+			continue
+		}
+		t.removePending(&t.deferred, at-1)
+		d.state, d.recv, b.kept = pendingReady, i+1, true
+		t.pushPending(&t.due, at-1)
+		return true
+	}
+	return false
+}
+
+// restarted returns the buffer that is kept for a deferrable send which comes
+// again, if r is one.
+func (t *Target) restarted(r *Request, p *plan) (i uint32, ok bool) {
+	h := Handle(r.Token.Target)
+	n, ok := t.pendSlots.at(h)
+	if !ok {
+		return 0, false
+	}
+	d := &t.pendings[n]
+	if d.state != pendingAsked || d.token != r.Token.Initiator || d.entry != p.entry || d.common.JobID != r.JobID ||
+		d.common.Opcode != r.Opcode || d.tag != r.Key {
+		return 0, false
+	}
+	p.pending = h
+	return d.recv - 1, true
+}
+
+// dropDeferred forgets a deferred send. The buffer kept for it is for the next one,
+// or the first of the queue again: it was posted before all that are there.
+func (t *Target) dropDeferred(i uint32) {
+	recv := t.pendings[i].recv
+	t.freePending(i)
+	if recv == 0 {
+		return
+	}
+	b := &t.receives[recv-1]
+	if b.kept = false; t.keep(recv - 1) {
+		return
+	}
+	e := &t.entries[b.entry]
+	if b.next, e.head = e.head, recv; b.next == 0 {
+		e.tail = recv
+	}
+}
+
+// dropDeferredOf forgets the deferred sends of a PDC that is gone: nobody waits for
+// ready to restart.
+func (t *Target) dropDeferredOf(peer uint64) {
+	for i := range t.pendings {
+		if d := &t.pendings[i]; t.pendSlots.gen[i]&1 == 1 && d.peer == peer && d.state <= pendingAsked {
+			t.dropDeferred(uint32(i))
+		}
+	}
+}
+
+// dropPending forgets all sends to a resource index that is closed, with the
+// buffers kept for them.
+func (t *Target) dropPending(entry uint32) {
+	for i := range t.pendings {
+		if d := &t.pendings[i]; t.pendSlots.gen[i]&1 == 1 && d.entry == entry {
+			if d.recv != 0 {
+				t.recvSlots.release(d.recv - 1)
+			}
+			t.freePending(uint32(i))
+		}
+	}
+}
+
+// use takes the receive buffer of a plan out of the queue, or from the deferred
+// send that it was kept for.
+func (t *Target) use(p *plan) {
+	if p.pending == 0 {
+		t.consume(&t.entries[p.entry], p.recv-1)
+		return
+	}
+	t.freePending(p.pending.slot())
+	t.recvSlots.release(p.recv - 1)
+}
+
+// restart is the initiator's side of ready to restart: whether the token names a
+// send of its own is for [Initiator.Restart] to say.
+func (t *Target) restart(r *Request, d *Decision) {
+	switch {
+	case !r.Flags.Has(flagsOnly):
+		d.refuse(CheckLengths, RCOpViolation)
+	case r.Flags&FlagIE != 0:
+		d.refuse(CheckInitiator, RCInitiatorError)
+	default:
+		d.accept(r)
+		d.Action = ActionRestart
+	}
+}

@@ -1,0 +1,83 @@
+package ses
+
+import "encoding/binary"
+
+// The initiator's side of the sends that a target comes back to, see [Errand].
+
+// atTarget is the place of target_restart_token in a deferrable send.
+const atTarget = 16
+
+func (m *message) opcode() Opcode { return Opcode(m.head[0] & 0x3f) }
+
+// beginMatched sets what a rendezvous or deferrable send has besides.
+func (m *message) beginMatched(o *Operation, r *Request) {
+	if o.Opcode.IsDeferrable() {
+		r.Token = RestartToken{Initiator: uint32(m.handle)}
+		return
+	}
+	m.length = o.carried()
+	m.rest, m.received = o.Length-m.length, m.length
+	m.kind |= kindWaits
+}
+
+// bearToken has the packets of a deferrable send bear what its target calls it.
+func (m *message) bearToken(target uint32) {
+	if m.opcode().IsDeferrable() {
+		binary.BigEndian.PutUint32(m.head[atTarget:], target)
+	}
+}
+
+// SetSource says where the target can read the rest of a rendezvous send, before its
+// first packet is taken; the lengths are those of the operation.
+//
+// Errors: [ErrStale], also when the message is none or has begun.
+func (in *Initiator) SetSource(h Handle, x Rendezvous) error {
+	m := in.live(h)
+	if m == nil || !m.opcode().IsRendezvous() || m.sent > 0 {
+		return ErrStale
+	}
+	x.EagerLength = m.length
+	x.AppendTo(m.wire[StandardLen:StandardLen])
+	return nil
+}
+
+// Lent says that n bytes of a rendezvous send have been read by its target, and have
+// arrived there. The message is over when all have that the target wants. What
+// follows is in ev.
+//
+// Errors: [ErrStale], also when the message is no rendezvous send; [ErrRange] when n
+// is more than what is left. Then nothing has changed.
+func (in *Initiator) Lent(now int64, h Handle, n uint32, ev *Event) error {
+	m := in.live(h)
+	switch {
+	case m == nil || !m.opcode().IsRendezvous():
+		return ErrStale
+	case n > m.length+m.rest-m.received:
+		return ErrRange
+	}
+	m.received += n
+	*ev = Event{}
+	in.settle(now, m, ev)
+	return nil
+}
+
+// Restart takes ready to restart: the target that has deferred a send has a buffer
+// for it now, and the send begins again as soon as nothing of it is in flight. What
+// follows is in ev. It may come before the refusal that it is about. That the
+// message went to where r comes from is for the caller to see.
+//
+// Errors: [ErrStale] when r names no deferrable send of this side that goes on, or
+// one of which the target says that it has a part (a buffer_offset: what that
+// would mean for the restart is not in any public source). Then nothing has changed.
+func (in *Initiator) Restart(now int64, r *Request, ev *Event) error {
+	m := in.live(Handle(r.Token.Initiator))
+	if m == nil || !m.opcode().IsDeferrable() || m.job() != r.JobID || m.ready || m.fail > failDeferred || r.BufferOffset != 0 {
+		return ErrStale
+	}
+	m.ready, m.restart = true, r.Token.Target
+	*ev = Event{}
+	if m.state == messageDeferred {
+		in.conclude(now, m, ev)
+	}
+	return nil
+}

@@ -1,0 +1,683 @@
+package ses
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/internal/alloctest"
+)
+
+// twoSided is an initiator and a target with a queue, and the packets between them.
+type twoSided struct {
+	*seedTarget
+	in  *Initiator
+	now int64
+}
+
+func newTwoSided(t *testing.T, n int) *twoSided {
+	s := newQueueTarget(t)
+	s.pendSlots, s.pendings = newSlots(n), make([]pending, n)
+	in, err := NewInitiator(InitiatorConfig{MTU: seedMTU, Messages: 4, Retries: 3})
+	require.NoError(t, err)
+	return &twoSided{seedTarget: s, in: in}
+}
+
+// matchedOp is a message of the seed's initiator to the queue.
+func matchedOp(op Opcode, tag uint64, length uint32) *Operation {
+	return &Operation{Opcode: op, Relative: true, Job: seedJob, PID: seedPID, Index: queueIndex, Length: length, Key: tag, Initiator: 3,
+		HasData: true, HeaderData: tag + 1, Cookie: 77}
+}
+
+func (s *twoSided) start(o *Operation) Handle {
+	h, err := s.in.Start(o)
+	require.NoError(s.t, err)
+	return h
+}
+
+// packets takes all that the message has to send.
+func (s *twoSided) packets(h Handle) (ps []PacketHandle) {
+	var q TxReq
+	for {
+		n, _ := s.in.Next(s.now, h, &q)
+		if n == 0 {
+			return ps
+		}
+		require.NoError(s.t, s.in.Handed(h, 1))
+		ps = append(ps, q.Packet)
+	}
+}
+
+// request reads the header that a packet goes with.
+func (s *twoSided) request(p PacketHandle) (r Request, payload int) {
+	var q TxReq
+	b, ok := s.in.AppendHeader(nil, p, &q)
+	require.True(s.t, ok)
+	n, err := r.Decode(q.Form, b)
+	require.NoError(s.t, err)
+	require.Equal(s.t, len(b), n)
+	require.NoError(s.t, r.Validate())
+	return r, int(q.Length)
+}
+
+// arrive gives a packet to the target.
+func (s *twoSided) arrive(p PacketHandle, mode Mode) (d Decision) {
+	r, payload := s.request(p)
+	s.Receive(&r, Arrival{Peer: 9, Mode: mode, Payload: payload}, &d)
+	return d
+}
+
+// answer gives the answer back.
+func (s *twoSided) answer(p PacketHandle, d *Decision) (ev Event) {
+	y := Reply{Form: FormResponse}
+	_, err := y.Decode(FormResponse, d.Response.AppendTo(nil))
+	require.NoError(s.t, err)
+	require.NoError(s.t, s.in.RxRsp(s.now, p, &y, &ev))
+	return ev
+}
+
+// send carries the packets to the target and the answers back.
+func (s *twoSided) send(h Handle) (ds []Decision, ev Event) {
+	for _, p := range s.packets(h) {
+		d := s.arrive(p, ModeRUD)
+		ds = append(ds, d)
+		ev = s.answer(p, &d)
+	}
+	return ds, ev
+}
+
+// restartIt carries ready to restart to the initiator.
+func (s *twoSided) restartIt() (ev Event) {
+	var x Errand
+	require.True(s.t, s.Errand(&x))
+	require.Equal(s.t, OpcodeDeferrableRTR, x.Operation.Opcode)
+	r := s.errandRequest(&x)
+	var d Decision
+	s.Receive(&r, Arrival{Peer: 8}, &d)
+	require.Equal(s.t, ActionRestart, d.Action)
+	require.NoError(s.t, s.in.Restart(s.now, &r, &ev))
+	s.ErrandDone(x.Handle, StatusOK)
+	return ev
+}
+
+// errandRequest is the one packet of an errand.
+func (s *twoSided) errandRequest(x *Errand) (r Request) {
+	side, err := NewInitiator(InitiatorConfig{MTU: seedMTU, Messages: 1})
+	require.NoError(s.t, err)
+	h, err := side.Start(&x.Operation)
+	require.NoError(s.t, err)
+	var q TxReq
+	n, _ := side.Next(0, h, &q)
+	require.EqualValues(s.t, 1, n)
+	require.True(s.t, q.EOM)
+	require.NoError(s.t, side.Handed(h, 1))
+	b, ok := side.AppendHeader(nil, q.Packet, &q)
+	require.True(s.t, ok)
+	_, err = r.Decode(q.Form, b)
+	require.NoError(s.t, err)
+	return r
+}
+
+func TestDeferrableSendThatFindsABuffer(t *testing.T) {
+	s := newTwoSided(t, 2)
+	s.post(Receive{Base: 0x1000, Length: 16384})
+	h := s.start(matchedOp(OpcodeDeferrableSend, 0, 10000))
+	r, _ := s.request(s.packets(h)[0])
+	require.Equal(t, RestartToken{Initiator: uint32(h)}, r.Token, "target_restart_token is 0 at first")
+	require.Zero(t, s.Pending())
+
+	h = s.start(matchedOp(OpcodeDeferrableSend, 0, 10000))
+	ds, ev := s.send(h)
+	require.Len(t, ds, 3)
+	require.Equal(t, EventDone, ev.Kind)
+	require.Equal(t, StatusOK, ev.Outcome.Status)
+	require.True(t, ds[2].Complete)
+	require.EqualValues(t, 1, ds[2].HeaderData)
+}
+
+// No buffer: the send is refused and remembered; when one is posted its initiator
+// hears of it and sends again, all of it, under the tokens of both.
+func TestDeferrableSendIsRestarted(t *testing.T) {
+	for name, length := range map[string]uint32{"one packet": 100, "several packets": 10000, "empty": 0} {
+		for _, op := range []Opcode{OpcodeDeferrableSend, OpcodeDeferrableTSend} {
+			t.Run(name+"/"+op.String(), func(t *testing.T) {
+				s := newTwoSided(t, 2)
+				h := s.start(matchedOp(op, 5, length))
+				ds, ev := s.send(h)
+				for i, d := range ds {
+					require.Equal(t, RCNoMatch, d.Response.ReturnCode)
+					require.Equal(t, i == 0, d.Response.List == ListOverflow)
+					require.True(t, d.Guaranteed)
+				}
+				if len(ds) > 1 {
+					require.Equal(t, EventNone, ev.Kind, "all was sent, so no notice is due")
+				}
+				require.Equal(t, EventNone, ev.Kind)
+				require.Equal(t, 1, s.Pending())
+				require.False(t, s.HasErrand())
+				require.Empty(t, s.packets(h), "it waits")
+
+				if op == OpcodeDeferrableTSend {
+					s.post(Receive{Base: 0x9000, Length: 16384, Match: 4})
+					require.False(t, s.HasErrand(), "another tag")
+				}
+				buffer := s.post(Receive{Base: 0x1000, Length: 16384, Match: 5, Cookie: 55})
+				require.True(t, s.HasErrand())
+				require.ErrorIs(t, s.CancelReceive(buffer), ErrNotFound, "a send has it")
+				ev = s.restartIt()
+				require.Equal(t, EventReady, ev.Kind)
+
+				ps := s.packets(h)
+				for i, p := range ps {
+					r, _ := s.request(p)
+					require.Equal(t, uint32(h), r.Token.Initiator)
+					require.NotZero(t, r.Token.Target)
+					require.Equal(t, i == 0, r.Flags&FlagSOM != 0)
+					d := s.arrive(p, ModeRUD)
+					require.Equal(t, RCOK, d.Response.ReturnCode)
+					require.EqualValues(t, 55, d.Cookie)
+					require.Equal(t, 0x1000+uint64(i)*seedMTU, d.Address)
+					ev = s.answer(p, &d)
+				}
+				require.Equal(t, EventDone, ev.Kind)
+				require.Equal(t, Outcome{Status: StatusOK, Retries: 1, Length: length}, ev.Outcome)
+				require.Zero(t, s.Pending())
+				require.Zero(t, s.Messages())
+				require.Zero(t, s.in.Messages())
+			})
+		}
+	}
+}
+
+// Buffers go to deferred sends in the order that those came, and not to later ones.
+func TestDeferrableSendsKeepTheirOrder(t *testing.T) {
+	s := newTwoSided(t, 4)
+	var hs [3]Handle
+	for i := range hs {
+		hs[i] = s.start(matchedOp(OpcodeDeferrableSend, uint64(i), 10))
+		s.send(hs[i])
+	}
+	for range hs {
+		s.post(Receive{Length: 10})
+	}
+	var x Errand
+	for _, h := range hs {
+		require.True(t, s.Errand(&x))
+		require.Equal(t, uint32(h), x.Operation.Token.Initiator)
+	}
+	plain := s.start(matchedOp(OpcodeSend, 0, 10))
+	ds, _ := s.send(plain)
+	require.Equal(t, RCNoMatch, ds[0].Response.ReturnCode, "the buffers are kept")
+}
+
+// Under ROD a deferred send does not stop the queue, since its place is kept; one
+// that finds no room does, like any other.
+func TestDeferrableSendUnderROD(t *testing.T) {
+	s := newTwoSided(t, 1)
+	h := s.start(matchedOp(OpcodeDeferrableSend, 0, 10))
+	d := s.arrive(s.packets(h)[0], ModeROD)
+	require.Equal(t, ListOverflow, d.Response.List)
+	h = s.start(matchedOp(OpcodeDeferrableSend, 0, 10))
+	d = s.arrive(s.packets(h)[0], ModeROD)
+	require.Equal(t, RCNoMatch, d.Response.ReturnCode)
+	require.Equal(t, ListExpected, d.Response.List)
+	h = s.start(matchedOp(OpcodeSend, 0, 10))
+	require.Equal(t, RCDisabledGen, s.arriveOne(h, ModeROD).Response.ReturnCode)
+}
+
+func (s *twoSided) arriveOne(h Handle, mode Mode) Decision { return s.arrive(s.packets(h)[0], mode) }
+
+// Without room to remember it the initiator tries again by itself, as with any send.
+func TestDeferrableSendWithoutRoom(t *testing.T) {
+	s := newTwoSided(t, 0)
+	h := s.start(matchedOp(OpcodeDeferrableSend, 0, 10))
+	_, ev := s.send(h)
+	require.Equal(t, EventReady, ev.Kind)
+	require.EqualValues(t, defaultBackoff, ev.At)
+	s.post(Receive{Length: 10})
+	s.now = ev.At
+	_, ev = s.send(h)
+	require.Equal(t, StatusOK, ev.Outcome.Status)
+}
+
+// Ready to restart overtakes the refusal that it is about.
+func TestReadyToRestartBeforeTheRefusal(t *testing.T) {
+	s := newTwoSided(t, 1)
+	h := s.start(matchedOp(OpcodeDeferrableSend, 0, 5000))
+	ps := s.packets(h)
+	ds := []Decision{s.arrive(ps[0], ModeRUD), s.arrive(ps[1], ModeRUD)}
+	s.post(Receive{Length: 5000})
+	require.Equal(t, EventNone, s.restartIt().Kind, "something is still in flight")
+	r, _ := s.request(ps[0])
+	require.Zero(t, r.Token.Target, "a retransmission is as before")
+	require.Equal(t, EventNone, s.answer(ps[0], &ds[0]).Kind)
+	require.Equal(t, EventReady, s.answer(ps[1], &ds[1]).Kind)
+	_, ev := s.send(h)
+	require.Equal(t, StatusOK, ev.Outcome.Status)
+	require.Zero(t, s.Pending())
+}
+
+// A message that is refused in its middle sends a notice before it waits.
+func TestDeferrableSendRefusedHalfWay(t *testing.T) {
+	s := newTwoSided(t, 1)
+	h := s.start(matchedOp(OpcodeDeferrableSend, 0, 10000))
+	var q TxReq
+	_, _ = s.in.Next(0, h, &q)
+	require.NoError(t, s.in.Handed(h, 1))
+	d := s.arrive(q.Packet, ModeRUD)
+	require.Equal(t, EventReady, s.answer(q.Packet, &d).Kind)
+	ps := s.packets(h)
+	require.Len(t, ps, 1)
+	r, _ := s.request(ps[0])
+	require.Equal(t, OpcodeMsgError, r.Opcode)
+	d = s.arrive(ps[0], ModeRUD)
+	require.Equal(t, EventNone, s.answer(ps[0], &d).Kind)
+	require.Zero(t, s.Messages())
+	require.Equal(t, 1, s.Pending(), "it is still remembered")
+	s.post(Receive{Length: 10000})
+	require.Equal(t, EventReady, s.restartIt().Kind)
+	_, ev := s.send(h)
+	require.Equal(t, StatusOK, ev.Outcome.Status)
+}
+
+// What ready to restart may not do.
+func TestReadyToRestartRefusals(t *testing.T) {
+	s := newTwoSided(t, 1)
+	h := s.start(matchedOp(OpcodeDeferrableSend, 0, 10))
+	s.send(h)
+	write := s.start(&Operation{Opcode: OpcodeWrite, Relative: true, Job: seedJob, PID: seedPID, Index: seedIndex, Length: 8, Key: seedKey})
+	var ev Event
+	for name, change := range map[string]func(*Request){
+		"unknown token":           func(r *Request) { r.Token.Initiator++ },
+		"token of another kind":   func(r *Request) { r.Token.Initiator = uint32(write) },
+		"token out of range":      func(r *Request) { r.Token.Initiator = ^uint32(0) },
+		"another job":             func(r *Request) { r.JobID++ },
+		"a part was kept":         func(r *Request) { r.BufferOffset = 4 },
+		"no token":                func(r *Request) { r.Token.Initiator = 0 },
+		"generation of the token": func(r *Request) { r.Token.Initiator ^= 1 << 31 },
+	} {
+		r := Request{Form: FormStandard, Standard: Standard{Common: Common{Opcode: OpcodeDeferrableRTR, JobID: seedJob}}, Token: RestartToken{Initiator: uint32(h), Target: 1}}
+		change(&r)
+		require.ErrorIs(t, s.in.Restart(0, &r, &ev), ErrStale, name)
+	}
+	r := Request{Form: FormStandard, Standard: Standard{Common: Common{Opcode: OpcodeDeferrableRTR, JobID: seedJob}}, Token: RestartToken{Initiator: uint32(h), Target: 1}}
+	require.NoError(t, s.in.Restart(0, &r, &ev))
+	require.NoError(t, s.in.Restart(0, &r, &ev), "another one may restart the new attempt, should that be deferred too")
+	require.ErrorIs(t, s.in.Restart(0, &r, &ev), ErrStale, "but not two")
+
+	var d Decision
+	r.Flags = FlagSOM
+	s.Receive(&r, Arrival{}, &d)
+	require.Equal(t, CheckLengths, d.Check)
+	r.Flags = flagsOnly | FlagIE
+	s.Receive(&r, Arrival{}, &d)
+	require.Equal(t, CheckInitiator, d.Check)
+	r.Flags = flagsOnly
+	s.Receive(&r, Arrival{Mode: ModeRUDI}, &d)
+	require.Equal(t, CheckOpcode, d.Check)
+}
+
+// The initiator has given the send up: it refuses ready to restart, and the buffer is
+// the next one's, which is a deferred send or whoever comes.
+func TestBufferOfASendThatWasGivenUp(t *testing.T) {
+	s := newTwoSided(t, 2)
+	for range 2 {
+		s.send(s.start(matchedOp(OpcodeDeferrableSend, 0, 10)))
+	}
+	s.post(Receive{Length: 10, Cookie: 1})
+	s.post(Receive{Length: 10, Cookie: 2})
+	var x Errand
+	require.True(t, s.Errand(&x))
+	s.ErrandDone(x.Handle, StatusPDS)
+	require.True(t, s.HasErrand(), "not delivered: due again")
+	var second, first Errand
+	require.True(t, s.Errand(&second))
+	require.True(t, s.Errand(&first))
+	require.Equal(t, x.Handle, first.Handle)
+	s.ErrandDone(first.Handle, StatusFailed)
+	s.ErrandDone(first.Handle, StatusFailed)
+	require.Equal(t, 1, s.Pending())
+	ds, _ := s.send(s.start(matchedOp(OpcodeSend, 0, 10)))
+	require.EqualValues(t, 1, ds[0].Cookie, "back in the queue")
+	s.ErrandDone(second.Handle, StatusFailed)
+	require.Zero(t, s.Pending())
+	ds, _ = s.send(s.start(matchedOp(OpcodeSend, 0, 10)))
+	require.EqualValues(t, 2, ds[0].Cookie)
+
+	for range 2 {
+		s.send(s.start(matchedOp(OpcodeDeferrableSend, 0, 10)))
+	}
+	s.post(Receive{Length: 10, Cookie: 3})
+	require.True(t, s.Errand(&x))
+	s.ErrandDone(x.Handle, StatusFailed)
+	require.True(t, s.Errand(&first), "the next deferred send has it")
+	require.NotEqual(t, x.Handle, first.Handle)
+}
+
+// With the PDC of a deferred send go its claims.
+func TestDeferredSendsOfAPDCThatIsGone(t *testing.T) {
+	s := newTwoSided(t, 4)
+	for range 3 {
+		s.send(s.start(matchedOp(OpcodeDeferrableSend, 0, 10)))
+	}
+	s.post(Receive{Length: 10, Cookie: 1})
+	s.post(Receive{Length: 10, Cookie: 2})
+	var x Errand
+	require.True(t, s.Errand(&x))
+	require.Zero(t, s.ClosePeer(9))
+	require.Zero(t, s.Pending())
+	require.False(t, s.HasErrand())
+	s.ErrandDone(x.Handle, StatusOK) // too late
+	got := map[uint64]bool{}
+	for range 2 {
+		ds, _ := s.send(s.start(matchedOp(OpcodeSend, 0, 10)))
+		got[ds[0].Cookie] = true
+	}
+	require.Equal(t, map[uint64]bool{1: true, 2: true}, got, "the buffers are back")
+	ds, _ := s.send(s.start(matchedOp(OpcodeSend, 0, 10)))
+	require.Equal(t, RCNoMatch, ds[0].Response.ReturnCode)
+}
+
+func TestCloseIndexForgetsPendingSends(t *testing.T) {
+	s := newTwoSided(t, 4)
+	s.send(s.start(matchedOp(OpcodeDeferrableSend, 0, 10)))
+	s.send(s.start(matchedOp(OpcodeDeferrableSend, 0, 10)))
+	s.post(Receive{Length: 10})
+	require.NoError(t, s.CloseIndex(0, s.ep, queueIndex))
+	require.Zero(t, s.Pending())
+	require.False(t, s.HasErrand())
+	require.Zero(t, s.recvSlots.live)
+}
+
+// A token that the target no longer knows, or somebody else's, is as good as none.
+func TestDeferrableSendWithAnUnknownToken(t *testing.T) {
+	s := newTwoSided(t, 2)
+	h := s.start(matchedOp(OpcodeDeferrableSend, 0, 10))
+	s.send(h)
+	s.post(Receive{Length: 10, Cookie: 1})
+	s.restartIt()
+	r, _ := s.request(s.packets(h)[0])
+	var d Decision
+	for name, change := range map[string]func(*Request){
+		"target":    func(r *Request) { r.Token.Target ^= 1 << 20 },
+		"initiator": func(r *Request) { r.Token.Initiator++ },
+		"opcode":    func(r *Request) { r.Opcode = OpcodeDeferrableTSend },
+		"tag":       func(r *Request) { r.Key++ },
+	} {
+		q := r
+		q.MessageID++
+		change(&q)
+		s.Receive(&q, Arrival{Peer: 10, Payload: 10}, &d)
+		require.Equal(t, RCNoMatch, d.Response.ReturnCode, name)
+		s.ClosePeer(10)
+	}
+	s.Receive(&r, Arrival{Peer: 11, Payload: 10}, &d)
+	require.Equal(t, RCOK, d.Response.ReturnCode, "also on another PDC")
+	require.EqualValues(t, 1, d.Cookie)
+	require.Zero(t, s.Pending())
+	s.Receive(&r, Arrival{Peer: 11, Payload: 10}, &d)
+	require.Equal(t, RCNoMatch, d.Response.ReturnCode, "once")
+}
+
+// rendezvousOp is a message of which eager bytes go with it.
+func rendezvousOp(op Opcode, length, eager uint32) *Operation {
+	o := matchedOp(op, 5, length)
+	o.Rendezvous.EagerLength = eager
+	return o
+}
+
+// source is where the rest of a rendezvous send can be read.
+var source = Rendezvous{Generation: 4, PIDonFEP: 6, Index: 7, BufferOffset: 1 << 20, Key: 0xbeef}
+
+// The eager bytes are placed as they come, and when they are whole the rest is to be
+// read to behind them. The initiator is done when all has been read.
+func TestRendezvousSend(t *testing.T) {
+	for _, c := range []struct{ length, eager, packets uint32 }{{20000, 0, 1}, {20000, 100, 1}, {20000, 4096, 1}, {20000, 5000, 2}, {20000, 19999, 5}} {
+		for _, op := range []Opcode{OpcodeRendezvousSend, OpcodeRendezvousTSend} {
+			s := newTwoSided(t, 1)
+			s.post(Receive{Base: 0x1000, Length: 30000, Match: 5, Cookie: 55})
+			h := s.start(rendezvousOp(op, c.length, c.eager))
+			require.NoError(t, s.in.SetSource(h, source))
+			ps := s.packets(h)
+			require.Len(t, ps, int(c.packets))
+			var ev Event
+			for i := len(ps) - 1; i >= 0; i-- { // in any order
+				r, _ := s.request(ps[i])
+				want := source
+				want.EagerLength = c.eager
+				require.Equal(t, want, r.Rendezvous)
+				require.Equal(t, c.length, r.RequestLength)
+				d := s.arrive(ps[i], ModeRUD)
+				require.Equal(t, RCOK, d.Response.ReturnCode)
+				require.Equal(t, c.length, d.Response.ModifiedLength, "the message's, not the part's")
+				require.Equal(t, 0x1000+uint64(i)*seedMTU, d.Address)
+				require.False(t, d.Complete)
+				require.Equal(t, i == 0, s.HasErrand())
+				ev = s.answer(ps[i], &d)
+			}
+			require.Equal(t, EventNone, ev.Kind, "not before it is read")
+
+			var x Errand
+			require.True(t, s.Errand(&x))
+			require.EqualValues(t, 9, x.Peer)
+			o := &x.Operation
+			require.NoError(t, o.Validate(seedMTU))
+			require.Equal(t, Operation{Opcode: OpcodeRead, Relative: true, Job: seedJob, PID: 6, Index: 7, Generation: 4, Initiator: 3,
+				Key: 0xbeef, BufferOffset: 1<<20 + uint64(c.eager), Length: c.length - c.eager, Cookie: uint64(x.Handle)}, *o)
+			p, ok := s.PullOf(x.Handle)
+			require.True(t, ok)
+			require.Equal(t, Pull{Address: 0x1000 + uint64(c.eager), Cookie: 55, HeaderData: 6, HasData: true, Length: c.length, Placed: c.length, Eager: c.eager}, p)
+			s.ErrandDone(x.Handle, StatusOK)
+			require.Zero(t, s.Pending())
+			_, ok = s.PullOf(x.Handle)
+			require.False(t, ok)
+
+			require.ErrorIs(t, s.in.Lent(0, h, c.length-c.eager+1, &ev), ErrRange)
+			if c.length-c.eager > 1 {
+				require.NoError(t, s.in.Lent(0, h, c.length-c.eager-1, &ev))
+				require.Equal(t, EventNone, ev.Kind)
+			}
+			require.NoError(t, s.in.Lent(0, h, 1, &ev))
+			require.Equal(t, Outcome{Status: StatusOK, Length: c.length}, ev.Outcome)
+			require.ErrorIs(t, s.in.Lent(0, h, 0, &ev), ErrStale)
+		}
+	}
+}
+
+// All goes with the send: nothing is to be read, and it is over like a send.
+func TestRendezvousSendThatIsAllEager(t *testing.T) {
+	s := newTwoSided(t, 0)
+	s.post(Receive{Base: 0x1000, Length: 30000, Match: 5})
+	ds, ev := s.send(s.start(rendezvousOp(OpcodeRendezvousSend, 10000, 10000)))
+	require.True(t, ds[2].Complete)
+	require.EqualValues(t, 6, ds[2].HeaderData)
+	require.Equal(t, StatusOK, ev.Outcome.Status)
+	require.False(t, s.HasErrand())
+}
+
+// A shorter buffer: no more is read than has a place, and both sides know.
+func TestRendezvousSendTruncated(t *testing.T) {
+	for room, c := range map[uint32]struct {
+		read     uint32
+		complete bool
+	}{3000: {0, true}, 5000: {0, true}, 5001: {1, false}, 19999: {14999, false}} {
+		s := newTwoSided(t, 1)
+		s.post(Receive{Length: room, Match: 5})
+		h := s.start(rendezvousOp(OpcodeRendezvousSend, 20000, 5000))
+		ds, ev := s.send(h)
+		require.Equal(t, room, ds[1].Response.ModifiedLength)
+		require.True(t, ds[1].Guaranteed)
+		require.Equal(t, c.complete, ds[1].Complete)
+		if c.read > 0 {
+			var x Errand
+			require.True(t, s.Errand(&x))
+			require.Equal(t, c.read, x.Operation.Length)
+			require.Equal(t, EventNone, ev.Kind)
+			require.NoError(t, s.in.Lent(0, h, c.read, &ev))
+		}
+		require.False(t, s.HasErrand())
+		require.Equal(t, Outcome{Status: StatusTruncated, Length: room}, ev.Outcome)
+	}
+}
+
+func TestRendezvousSendRefusals(t *testing.T) {
+	s := newTwoSided(t, 1)
+	s.post(Receive{Length: 30000, Match: 5})
+	r, payload := s.request(s.packets(s.start(rendezvousOp(OpcodeRendezvousSend, 20000, 100)))[0])
+	var d Decision
+	q := r
+	q.Rendezvous.EagerLength = 20001
+	s.Receive(&q, Arrival{Payload: payload}, &d)
+	require.Equal(t, CheckLengths, d.Check)
+	q = r
+	q.Form = FormMedium
+	s.Receive(&q, Arrival{Payload: payload}, &d)
+	require.Equal(t, CheckOpcode, d.Check)
+	q = r
+	s.Receive(&q, Arrival{Mode: ModeRUDI, Payload: payload}, &d)
+	require.Equal(t, CheckOpcode, d.Check)
+	q.Index++
+	s.Receive(&q, Arrival{Payload: payload}, &d)
+	require.Equal(t, RCBadIndex, d.Response.ReturnCode)
+	require.Equal(t, uint32(20000), q.RequestLength, "the header is as it was")
+	require.EqualValues(t, 100, q.Rendezvous.EagerLength)
+
+	s.Receive(&r, Arrival{Payload: payload}, &d)
+	require.Equal(t, CheckNone, d.Check)
+	s.post(Receive{Length: 30000, Match: 5})
+	r.MessageID++
+	s.Receive(&r, Arrival{Payload: payload}, &d)
+	require.True(t, d.NACK, "no room for another; the packet comes again")
+	s.post(Receive{})
+	var x Errand
+	require.True(t, s.Errand(&x))
+	s.ErrandDone(x.Handle, StatusFailed)
+	s.Receive(&r, Arrival{Payload: payload}, &d)
+	require.Equal(t, CheckNone, d.Check)
+	require.True(t, s.Errand(&x))
+	s.ErrandDone(x.Handle, StatusOK)
+	r.Rendezvous.EagerLength, r.MessageID = 0, 9
+	s.Receive(&r, Arrival{}, &d)
+	require.Equal(t, RCTooLong, d.Response.ReturnCode, "a buffer without room, also when nothing comes with the send")
+}
+
+// No buffer: all of a rendezvous send comes again, as of any send.
+func TestRendezvousSendWithoutABuffer(t *testing.T) {
+	s := newTwoSided(t, 1)
+	h := s.start(rendezvousOp(OpcodeRendezvousTSend, 20000, 5000))
+	require.NoError(t, s.in.SetSource(h, source))
+	ds, ev := s.send(h)
+	require.Equal(t, RCNoMatch, ds[0].Response.ReturnCode)
+	require.Equal(t, EventReady, ev.Kind)
+	require.Zero(t, s.Pending())
+	s.post(Receive{Length: 20000, Match: 5})
+	s.now = ev.At
+	_, ev = s.send(h)
+	require.Equal(t, EventNone, ev.Kind)
+	require.NoError(t, s.in.Lent(s.now, h, 15000, &ev))
+	require.Equal(t, StatusOK, ev.Outcome.Status)
+}
+
+// A cancelled message is over as soon as nothing of it is in flight, whatever it
+// waits for.
+func TestCancelOfASendThatWaits(t *testing.T) {
+	s := newTwoSided(t, 4)
+	s.post(Receive{Length: 20000, Match: 5})
+	rendezvous := s.start(rendezvousOp(OpcodeRendezvousTSend, 20000, 5000))
+	s.send(rendezvous)
+	deferred := s.start(matchedOp(OpcodeDeferrableSend, 0, 10000))
+	s.send(deferred)
+	for _, h := range []Handle{rendezvous, deferred} {
+		var ev Event
+		require.NoError(t, s.in.Cancel(0, h, &ev))
+		require.Equal(t, EventDone, ev.Kind)
+		require.Equal(t, RCCancelled, ev.Outcome.Code)
+	}
+}
+
+func TestLend(t *testing.T) {
+	s := newQueueTarget(t)
+	g := Region{Base: 0x5000, Length: 100, Key: 3, Job: seedJob, Rights: RightRead}
+	x, h, err := s.Lend(s.ep, seedIndex, false, g)
+	require.NoError(t, err)
+	require.Equal(t, Rendezvous{Generation: 1, PIDonFEP: seedPID, Index: seedIndex, Key: 3}, x)
+	require.NoError(t, s.Withdraw(h))
+	_, _, err = s.Lend(s.ep, seedIndex, true, g)
+	require.ErrorIs(t, err, ErrRange)
+	g.Job++
+	_, _, err = s.Lend(s.ep, seedIndex, false, g)
+	require.ErrorIs(t, err, ErrRange)
+	g.Job--
+	_, _, err = s.Lend(s.ep, queueIndex, false, g)
+	require.ErrorIs(t, err, ErrRange)
+	_, _, err = s.Lend(s.ep+1<<16, seedIndex, false, g)
+	require.ErrorIs(t, err, ErrNotFound)
+}
+
+func TestMatchedSendErrors(t *testing.T) {
+	o := rendezvousOp(OpcodeRendezvousSend, 10, 11)
+	require.ErrorIs(t, o.Validate(seedMTU), ErrTooLong)
+	o = matchedOp(OpcodeDeferrableSend, 0, 10)
+	o.Mode = ModeRUDI
+	require.ErrorIs(t, o.Validate(seedMTU), ErrOperation)
+	o.Mode, o.Form = ModeRUD, FormMedium
+	require.ErrorIs(t, o.Validate(seedMTU), ErrOperation)
+	s := newTwoSided(t, 1)
+	h := s.start(matchedOp(OpcodeSend, 0, 10))
+	require.ErrorIs(t, s.in.SetSource(h, source), ErrStale)
+	h = s.start(rendezvousOp(OpcodeRendezvousSend, 100, 10))
+	s.packets(h)
+	require.ErrorIs(t, s.in.SetSource(h, source), ErrStale, "it has begun")
+	_, err := NewTarget(TargetConfig{MTU: 1024, Pending: maxSlots + 1})
+	require.ErrorContains(t, err, "Pending")
+}
+
+func TestMatchedSendsAllocateNothing(t *testing.T) {
+	s := newTwoSided(t, 4)
+	deferrable, rendezvous := matchedOp(OpcodeDeferrableSend, 0, 10), rendezvousOp(OpcodeRendezvousSend, 100, 10)
+	var q TxReq
+	var d Decision
+	var ev Event
+	var x Errand
+	var r Request
+	buf := make([]byte, 0, 128)
+	one := func(h Handle) {
+		_, _ = s.in.Next(0, h, &q)
+		if s.in.Handed(h, 1) != nil {
+			panic("handed")
+		}
+		b, _ := s.in.AppendHeader(buf, q.Packet, &q)
+		_, _ = r.Decode(q.Form, b)
+		s.Receive(&r, Arrival{Peer: 9, Payload: int(q.Length)}, &d)
+		y := Reply{Form: FormResponse, Verdict: d.Response.Verdict, MessageID: d.Response.MessageID, JobID: d.Response.JobID, ModifiedLength: d.Response.ModifiedLength}
+		if s.in.RxRsp(0, q.Packet, &y, &ev) != nil {
+			panic("answer")
+		}
+	}
+	alloctest.Zero(t, "deferrable", func() {
+		h, _ := s.in.Start(deferrable)
+		one(h)
+		_, _ = s.PostReceive(s.ep, queueIndex, Receive{Length: 100})
+		s.Target.Errand(&x)
+		r.Token, r.BufferOffset = x.Operation.Token, 0
+		if s.in.Restart(0, &r, &ev) != nil || ev.Kind != EventReady {
+			panic("restart")
+		}
+		s.ErrandDone(x.Handle, StatusOK)
+		if one(h); ev.Outcome.Status != StatusOK {
+			panic("outcome")
+		}
+	})
+	alloctest.Zero(t, "rendezvous", func() {
+		_, _ = s.PostReceive(s.ep, queueIndex, Receive{Length: 100})
+		h, _ := s.in.Start(rendezvous)
+		one(h)
+		if !s.Target.Errand(&x) {
+			panic("errand")
+		}
+		s.ErrandDone(x.Handle, StatusOK)
+		if s.in.Lent(0, h, 90, &ev) != nil || ev.Outcome.Status != StatusOK {
+			panic("outcome")
+		}
+	})
+}

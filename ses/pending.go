@@ -1,0 +1,169 @@
+package ses
+
+// A target comes back to two kinds of sends, for which it becomes an initiator
+// itself (see [Target.Errand]):
+//
+//   - A rendezvous send brings its first bytes, as many as its initiator likes, and
+//     says in its header where the others can be read. When the first have come, the
+//     target reads them.
+//   - A deferrable send that finds no receive buffer is remembered and refused with
+//     NO_MATCH and list OVERFLOW. When a buffer for it is posted, the target keeps
+//     that for it and tells its initiator to send again: ready to restart, with the
+//     tokens of both sides, which the send then bears.
+//
+// Sources: UE Specification 1.0.x section 3.4, tables 3-8 ff. and figures 3-11, 3-12
+// and 3-15 for what the headers say. How a refusal says that a send is remembered,
+// and that buffer_offset of a rendezvous is the place of the message's first byte, is
+// not in any public source: see [Rendezvous] and [ListOverflow] for the choice.
+
+// pendingState is what a pending send waits for.
+type pendingState uint8
+
+const (
+	pendingDeferred pendingState = iota // a buffer
+	pendingReady                        // ready to restart to be sent
+	pendingAsked                        // the send, again
+	pendingPull                         // the read to be started
+	pendingPulling                      // the read
+)
+
+// A pending is a send that the target comes back to.
+type pending struct {
+	Pull   // rendezvous
+	peer   uint64
+	source Rendezvous // rendezvous: where to read
+	common Common
+	id     uint32 // initiator's rank
+	token  uint32 // deferrable: initiator_restart_token
+	tag    uint64
+	entry  uint32
+	recv   uint32 // the buffer kept for it, slot + 1
+	next   uint32 // in its list, slot + 1
+	state  pendingState
+}
+
+// A Pull is the part of a rendezvous send that the target reads, and the message
+// that it is part of.
+type Pull struct {
+	Address    uint64 // where the read's first byte goes
+	Cookie     uint64 // of the receive buffer
+	HeaderData uint64
+	Length     uint32 // bytes of the message
+	Placed     uint32 // bytes of it that have a place: fewer in a shorter buffer
+	Eager      uint32 // bytes that came with the send
+	HasData    bool
+}
+
+// An Errand is a message that the target has its own side start, for a send that it
+// comes back to: a read, or ready to restart.
+type Errand struct {
+	Handle    Handle // for [Target.ErrandDone]
+	Peer      uint64 // of the send, as it was in [Arrival]
+	Operation Operation
+}
+
+// pendingList is a queue of them by slot + 1.
+type pendingList struct{ head, tail uint32 }
+
+func (t *Target) pushPending(l *pendingList, i uint32) {
+	t.pendings[i].next = 0
+	if l.head == 0 {
+		l.head = i + 1
+	} else {
+		t.pendings[l.tail-1].next = i + 1
+	}
+	l.tail = i + 1
+}
+
+func (t *Target) removePending(l *pendingList, i uint32) {
+	prev := uint32(0)
+	for at := l.head; at != 0; prev, at = at, t.pendings[at-1].next {
+		if at != i+1 {
+			continue
+		}
+		next := t.pendings[i].next
+		if prev == 0 {
+			l.head = next
+		} else {
+			t.pendings[prev-1].next = next
+		}
+		if next == 0 {
+			l.tail = prev
+		}
+		return
+	}
+}
+
+// free forgets pending i, which keeps no buffer any more.
+func (t *Target) freePending(i uint32) {
+	switch t.pendings[i].state {
+	case pendingDeferred:
+		t.removePending(&t.deferred, i)
+	case pendingReady, pendingPull:
+		t.removePending(&t.due, i)
+	}
+	t.pendings[i].recv = 0
+	t.pendSlots.release(i)
+}
+
+// HasErrand reports whether [Target.Errand] has one.
+func (t *Target) HasErrand() bool { return t.due.head != 0 }
+
+// Errand takes the next message that this side is to start, false if there is none.
+// It goes to the FEP that the send came from; when it is over, call
+// [Target.ErrandDone].
+func (t *Target) Errand(x *Errand) bool {
+	if t.due.head == 0 {
+		return false
+	}
+	i := t.due.head - 1
+	t.removePending(&t.due, i)
+	d := &t.pendings[i]
+	h := t.pendSlots.handle(i)
+	*x = Errand{Handle: h, Peer: d.peer, Operation: Operation{
+		Relative: d.common.Flags&FlagRel != 0, Job: d.common.JobID, Initiator: d.id, Cookie: uint64(h),
+	}}
+	o := &x.Operation
+	if d.state == pendingPull {
+		d.state = pendingPulling
+		o.Opcode, o.PID, o.Index, o.Generation = OpcodeRead, d.source.PIDonFEP, d.source.Index, d.source.Generation
+		o.Key, o.BufferOffset, o.Length = d.source.Key, d.source.BufferOffset+uint64(d.Eager), d.Placed-d.Eager
+		return true
+	}
+	d.state = pendingAsked
+	o.Opcode, o.PID, o.Index, o.Generation = OpcodeDeferrableRTR, d.common.PIDonFEP, d.common.Index, d.common.Generation
+	o.Length, o.Token = d.Length, RestartToken{Initiator: d.token, Target: uint32(h)}
+	return true
+}
+
+// ErrandDone says how an errand ended. A read is over with it. Ready to restart
+// that the PDS could not deliver is due again; if the initiator refuses it, its
+// buffer goes back to the queue.
+func (t *Target) ErrandDone(h Handle, s Status) {
+	i, ok := t.pendSlots.at(h)
+	if !ok {
+		return
+	}
+	switch d := &t.pendings[i]; {
+	case d.state == pendingPulling:
+		t.freePending(i)
+	case d.state == pendingAsked && s == StatusPDS:
+		d.state = pendingReady
+		t.pushPending(&t.due, i)
+	case d.state == pendingAsked && s != StatusOK:
+		t.dropDeferred(i)
+	}
+}
+
+// PullOf returns what the read of an errand is for, false if that is over: the
+// resource index of its buffer was closed. Then nothing may be placed.
+func (t *Target) PullOf(h Handle) (p Pull, ok bool) {
+	i, ok := t.pendSlots.at(h)
+	if !ok || t.pendings[i].state != pendingPulling {
+		return p, false
+	}
+	return t.pendings[i].Pull, true
+}
+
+// Pending returns how many sends the target is to come back to.
+func (t *Target) Pending() int { return t.pendSlots.live }

@@ -1,0 +1,73 @@
+package ses
+
+// rendezvous handles a packet of a rendezvous send. The bytes that come with it are
+// judged as a send of their own, but for the buffer, which is for the whole message.
+func (t *Target) rendezvous(r *Request, a *Arrival, d *Decision) {
+	eager, length := r.Rendezvous.EagerLength, r.RequestLength
+	switch {
+	case eager > length:
+		d.refuse(CheckLengths, RCOpViolation)
+		return
+	case eager < length && t.pendSlots.free == 0:
+		*d = Decision{Check: CheckRecord, NACK: true}
+		return
+	}
+	r.RequestLength, r.Rendezvous.EagerLength = eager, length
+	if r.Flags.Has(flagsOnly) {
+		t.whole(r, a, d)
+	} else {
+		t.fragment(r, a, d)
+	}
+	r.RequestLength, r.Rendezvous.EagerLength = length, eager
+	if d.Check != CheckNone {
+		return
+	}
+	if d.Response.Opcode == ResponseDefault {
+		d.Response.ModifiedLength = length
+	}
+	if d.Complete && t.placed > eager {
+		t.pull(r, a, d)
+	}
+}
+
+// pull has the rest read of a message whose first bytes have come.
+func (t *Target) pull(r *Request, a *Arrival, d *Decision) {
+	i, _ := t.pendSlots.take()
+	t.pendings[i] = pending{
+		Pull: Pull{
+			Address: d.Address - uint64(d.Offset) + uint64(r.Rendezvous.EagerLength), Cookie: d.Cookie, HeaderData: d.HeaderData, HasData: d.HasData,
+			Length: r.RequestLength, Placed: t.placed, Eager: r.Rendezvous.EagerLength,
+		},
+		peer: a.Peer, source: r.Rendezvous, common: r.Common, id: r.Initiator, entry: t.placedAt, state: pendingPull,
+	}
+	t.pushPending(&t.due, i)
+	d.Complete, d.HasData, d.HeaderData = false, false, 0
+}
+
+// wholeLength is how many bytes the message of r has. While a rendezvous send is
+// being judged its header has the two lengths exchanged.
+func wholeLength(r *Request) uint32 {
+	if r.Opcode.IsRendezvous() {
+		return r.Rendezvous.EagerLength
+	}
+	return r.RequestLength
+}
+
+// Lend opens a region of a process for the read of a rendezvous send, and returns
+// with its handle what the send's header says about it, but for the lengths. absolute
+// is how the send addresses; the reader addresses in the same way. Errors as with
+// [Target.Register]; [ErrRange] also when the process cannot be addressed so.
+func (t *Target) Lend(ep Handle, ri ResourceIndex, absolute bool, g Region) (x Rendezvous, h Handle, err error) {
+	i, ok := t.epSlots.at(ep)
+	if !ok {
+		return x, 0, ErrNotFound
+	}
+	if o := t.epOf[i]; o.Absolute != absolute || !absolute && o.Job != g.Job {
+		return x, 0, ErrRange
+	}
+	if h, err = t.Register(ep, ri, g); err != nil {
+		return x, 0, err
+	}
+	e, _, _ := t.entryOf(ep, ri)
+	return Rendezvous{Generation: e.gen, PIDonFEP: t.epOf[i].PID, Index: ri, Key: g.Key}, h, nil
+}
