@@ -40,7 +40,7 @@ type Endpoint struct {
 	retries  *timerwheel.Wheel // messages that are to be sent again at a later time
 	answers  answers           // reads and atomics that are being answered
 	events   completions       // for Poll
-	fetches  int               // messages that wait for data
+	fetches  int               // messages with msgFetch
 	stats    Stats
 	in       pdc.In
 	res      pdc.Result
@@ -52,6 +52,12 @@ type Endpoint struct {
 	ack      ses.Reply
 	response pdc.Response
 	bytes    [pdc.ResponseMax]byte
+
+	// Of sends that the two sides come back to, see endpointmatched.go.
+	lendTag  uint64     // upper half of the keys of lent regions
+	lending  int        // messages with a lent region
+	answerTC uint8      // of errands
+	errand   ses.Errand // the last one begun
 }
 
 // Stats counts what an endpoint has seen since it began, besides the

@@ -1,6 +1,7 @@
 package uetcc_test
 
 import (
+	"container/heap"
 	"encoding/binary"
 	"fmt"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -61,4 +63,286 @@ func TestEndpointTaggedAtomics(t *testing.T) {
 		}
 		n.settle()
 	})
+}
+
+// started counts the sends of a test that have ended, at both ends.
+type twoSided struct {
+	*network
+	a, b *netEnd
+	sent uint64
+}
+
+func newTwoSided(t *testing.T, seed uint64, faults netFaults, edit func(*uetcc.Config)) *twoSided {
+	n := newNetwork(t, seed, faults, 2, edit)
+	return &twoSided{network: n, a: n.ends[0], b: n.ends[1]}
+}
+
+// rendezvous starts a send of data that lies at base in the sender's memory.
+func (s *twoSided) rendezvous(data []byte, base uint64, eager uint32, tag uint64) uetcc.Handle {
+	s.sent++
+	copy(s.a.mem[base:], data)
+	m := s.matched(s.b, tag, s.sent, uint32(len(data)))
+	m.Rendezvous, m.Eager, m.Source = true, eager, uetcc.Source{Process: 1 << 16, Base: base}
+	s.a.local[s.sent] = data[:eager]
+	h, err := s.a.e.Send(s.now, &m)
+	require.NoError(s.t, err)
+	return h
+}
+
+// received returns the ends of rendezvous sends that were read, by cookie.
+func (e *netEnd) received() map[uint64]uetcc.Event {
+	got := map[uint64]uetcc.Event{}
+	for _, ev := range e.events {
+		if ev.Received {
+			got[ev.Cookie] = ev
+		}
+	}
+	return got
+}
+
+// Rendezvous sends of all sizes, in each mode and whatever the network does: every
+// byte is at its place once both sides say so, and the source is closed again.
+func TestEndpointRendezvous(t *testing.T) {
+	cases := []struct{ length, eager int }{{1, 0}, {17, 16}, {1000, 0}, {5000, 1024}, {5000, 1500}, {40_000, 0}, {40_000, 3000}, {3000, 3000}}
+	eachNetwork(t, 6, func(t *testing.T, seed uint64, faults netFaults) {
+		s := newTwoSided(t, seed, faults, nil)
+		for i, c := range cases {
+			base := uint64(i) * 0xc000
+			s.postTag(s.b, base, 0xc000, uint64(i), uint64(100+i))
+			s.rendezvous(fill(c.length, byte(i)), base, uint32(c.eager), uint64(i))
+		}
+		s.run(func() bool { return len(s.a.events) == len(cases) && len(s.b.received()) == len(cases)-1 })
+		got := s.b.received()
+		for i, c := range cases {
+			require.Equal(t, fill(c.length, byte(i)), s.b.mem[i*0xc000:][:c.length], "case %d", i)
+			if c.eager < c.length {
+				ev := got[uint64(100+i)]
+				require.Equal(t, ses.StatusOK, ev.Outcome.Status)
+				require.EqualValues(t, c.length, ev.Outcome.Length)
+				require.True(t, ev.HasData)
+				require.EqualValues(t, i+1, ev.HeaderData)
+			}
+		}
+		require.Equal(t, []uint64{8}, s.b.whole, "one came with its send")
+		for _, ev := range s.a.events {
+			require.Equal(t, ses.StatusOK, ev.Outcome.Status, "%+v", ev)
+			require.EqualValues(t, cases[ev.Cookie-1].length, ev.Outcome.Length)
+		}
+		s.settle()
+		require.Zero(t, s.b.e.Target().Pending())
+		_, err := s.a.e.Target().Register(1<<16, 0, ses.Region{Key: 2, Job: 1})
+		require.NoError(t, err, "as many regions are free as before")
+	})
+}
+
+// A buffer that is posted too late, and one that is too short.
+func TestEndpointRendezvousWithoutABufferAndTruncated(t *testing.T) {
+	eachNetwork(t, 4, func(t *testing.T, seed uint64, faults netFaults) {
+		s := newTwoSided(t, seed, faults, func(c *uetcc.Config) { c.Backoff = 1_000_000 })
+		data := fill(20_000, 3)
+		s.rendezvous(data, 0, 2000, 1)
+		s.run(func() bool { return s.now > 500_000 })
+		s.postTag(s.b, 4096, 15_000, 1, 9)
+		s.run(func() bool { return len(s.a.events) == 1 && len(s.b.events) == 1 })
+		want := ses.Outcome{Status: ses.StatusTruncated, Length: 15_000}
+		require.Equal(t, want, s.b.events[0].Outcome)
+		want.Retries = s.a.events[0].Outcome.Retries
+		require.Equal(t, want, s.a.events[0].Outcome)
+		require.Equal(t, data[:15_000], s.b.mem[4096:][:15_000])
+		require.Equal(t, make([]byte, 100), s.b.mem[4096+15_000:][:100])
+		s.settle()
+	})
+}
+
+// Deferrable sends before there are buffers: each arrives once, the buffers go to them
+// in their order, and none is tried before it is asked for.
+func TestEndpointDeferrable(t *testing.T) {
+	for _, mode := range []ses.Mode{ses.ModeRUD, ses.ModeROD} {
+		eachNetwork(t, 4, func(t *testing.T, seed uint64, faults netFaults) {
+			s := newTwoSided(t, seed, faults, nil)
+			lengths := []int{0, 10, 1024, 5000, 9000}
+			for i, l := range lengths {
+				m := s.matched(s.b, 0, uint64(i+1), uint32(l))
+				m.Tagged, m.Deferrable, m.Mode = false, true, mode
+				s.a.local[uint64(i+1)] = fill(l, byte(i))
+				_, err := s.a.e.Send(s.now, &m)
+				require.NoError(t, err)
+			}
+			s.run(func() bool { return s.b.e.Target().Pending() == len(lengths) })
+			sent := s.a.e.PDS().Stats().Sent
+			until := s.now + 60_000_000
+			s.after(until)
+			s.run(func() bool { return s.now >= until })
+			require.Equal(t, sent, s.a.e.PDS().Stats().Sent, "nobody tries")
+			for i := range lengths {
+				s.post(s.b, uint64(i)*16384, 16384)
+			}
+			s.run(func() bool { return len(s.a.events) == len(lengths) })
+			for _, ev := range s.a.events {
+				require.Equal(t, ses.StatusOK, ev.Outcome.Status, "%+v", ev)
+				require.EqualValues(t, 1, ev.Outcome.Retries)
+			}
+			require.Len(t, s.b.whole, len(lengths))
+			if mode == ses.ModeROD || faults == (netFaults{}) {
+				for i, l := range lengths {
+					require.Equal(t, fill(l, byte(i)), s.b.mem[i*16384:][:l])
+				}
+			}
+			s.settle()
+			require.Zero(t, s.b.e.Target().Pending())
+		})
+	}
+}
+
+// after makes something happen at a time: a datagram to nobody.
+func (n *network) after(at int64) {
+	n.seq++
+	heap.Push(&n.q, netPacket{at: at, seq: n.seq})
+}
+
+// One of two deferred sends is given up: the buffer that was kept for it is the
+// other's.
+func TestEndpointDeferrableGivenUp(t *testing.T) {
+	eachNetwork(t, 4, func(t *testing.T, seed uint64, faults netFaults) {
+		s := newTwoSided(t, seed, faults, nil)
+		var h [2]uetcc.Handle
+		for i := range h {
+			m := s.matched(s.b, 7, uint64(i+1), 3000)
+			m.Deferrable = true
+			s.a.local[uint64(i+1)] = fill(3000, byte(i))
+			var err error
+			h[i], err = s.a.e.Send(s.now, &m)
+			require.NoError(t, err)
+			s.run(func() bool { return s.b.e.Target().Pending() == i+1 })
+		}
+		require.NoError(t, s.a.e.Cancel(s.now, h[0]))
+		s.postTag(s.b, 0, 3000, 7, 0)
+		s.run(func() bool { return len(s.a.events) == 2 })
+		require.Equal(t, ses.RCCancelled, s.a.events[0].Outcome.Code)
+		require.Equal(t, ses.StatusOK, s.a.events[1].Outcome.Status)
+		require.Equal(t, fill(3000, 1), s.b.mem[:3000])
+		s.settle()
+		require.Zero(t, s.b.e.Target().Pending())
+	})
+}
+
+// The peer is gone while sends wait for it: each ends once, with the cause, though
+// nothing was in flight.
+func TestEndpointMatchedSendsOfAPeerThatIsGone(t *testing.T) {
+	s := newTwoSided(t, 1, netFaults{}, func(c *uetcc.Config) {
+		c.PDS.MaxRTORetx, c.PDS.IdleTime = 2, 20_000_000
+	})
+	m := s.matched(s.b, 7, 90, 3000)
+	m.Deferrable = true
+	s.a.local[90] = fill(3000, 1)
+	_, err := s.a.e.Send(s.now, &m)
+	require.NoError(t, err)
+	s.run(func() bool { return s.b.e.Target().Pending() == 1 })
+	until := s.now + 300_000_000
+	s.after(until)
+	s.run(func() bool { return s.now >= until })
+	require.Empty(t, s.a.events, "it waits as long as its peer is there")
+
+	s.postTag(s.b, 0, 100_000, 1, 5)
+	s.rendezvous(fill(60_000, 2), 0, 1000, 1)
+	s.run(func() bool { return s.b.e.Target().Pending() == 2 })
+	s.cut[pdc.AddrFrom(s.a.addr)], s.cut[pdc.AddrFrom(s.b.addr)] = true, true
+	s.run(func() bool { return len(s.a.events) == 2 && len(s.b.events) == 1 && s.b.e.Target().Pending() == 0 })
+	for _, ev := range append(s.a.events, s.b.events...) {
+		require.Equal(t, ses.StatusPDS, ev.Outcome.Status)
+		require.NotEqual(t, pdc.CauseNone, ev.Cause)
+	}
+	require.True(t, s.b.events[0].Received)
+	require.EqualValues(t, 5, s.b.events[0].Cookie)
+}
+
+// The queue is closed while a rendezvous send is read: what comes is not placed, and
+// nobody is told of an end.
+func TestEndpointRendezvousIntoAClosedQueue(t *testing.T) {
+	s := newTwoSided(t, 1, netFaults{}, nil)
+	s.postTag(s.b, 0, 100_000, 1, 5)
+	s.rendezvous(fill(60_000, 2), 0, 1000, 1)
+	s.run(func() bool { return s.b.mem[5000] != 0 })
+	require.NoError(t, s.b.e.Target().CloseIndex(s.now, 1<<16, netQueue))
+	before := append([]byte(nil), s.b.mem...)
+	s.run(func() bool { return len(s.a.events) == 1 })
+	require.Equal(t, before, s.b.mem)
+	require.Empty(t, s.b.events)
+}
+
+func TestEndpointMatchedErrors(t *testing.T) {
+	s := newTwoSided(t, 1, netFaults{}, nil)
+	m := s.matched(s.b, 1, 1, 1000)
+	m.Rendezvous = true
+	_, err := s.a.e.Send(0, &m)
+	require.ErrorIs(t, err, ses.ErrNotFound, "no process to read from")
+	m.Eager = 1001
+	_, err = s.a.e.Send(0, &m)
+	require.ErrorIs(t, err, ses.ErrTooLong)
+	m.Eager, m.Source.Process, m.To.Job = 0, 1<<16, 2
+	_, err = s.a.e.Send(0, &m)
+	require.ErrorIs(t, err, ses.ErrRange, "a process of another job")
+	m.To.Job = 1
+	for range 15 { // a region is left for the test's own
+		_, err = s.a.e.Send(0, &m)
+		require.NoError(t, err)
+	}
+	_, err = s.a.e.Send(0, &m)
+	require.ErrorIs(t, err, ses.ErrFull)
+}
+
+// abort ends the PDCs of an end that it opened, or those that its peer opened.
+func (n *network) abort(end *netEnd, initiator bool) (any bool) {
+	for id := pdc.Handle(1); id <= 8; id++ {
+		if info, ok := end.e.PDS().PDC(id | 1<<16); ok && info.Initiator == initiator {
+			require.NoError(n.t, end.e.PDS().Abort(n.now, id|1<<16))
+			any = true
+		}
+	}
+	end.e.Tick(n.now)
+	return any
+}
+
+// The PDC on which the rest is read goes, at the side that is read or at the one that
+// reads: both sides fail, once.
+func TestEndpointRendezvousReaderLost(t *testing.T) {
+	for _, source := range []bool{true, false} {
+		s := newTwoSided(t, 1, netFaults{}, nil)
+		s.postTag(s.b, 0, 300_000, 1, 5)
+		s.rendezvous(fill(200_000, 2), 0, 1000, 1)
+		s.run(func() bool { return s.b.mem[5000] != 0 })
+		if source {
+			require.True(t, s.abort(s.a, false))
+		} else {
+			require.True(t, s.abort(s.b, true))
+		}
+		s.run(func() bool { return len(s.a.events) == 1 && len(s.b.events) == 1 })
+		require.Equal(t, ses.StatusPDS, s.a.events[0].Outcome.Status)
+		require.True(t, s.b.events[0].Received)
+		require.Equal(t, ses.StatusPDS, s.b.events[0].Outcome.Status)
+		require.Zero(t, s.b.e.Target().Pending())
+	}
+}
+
+// The PDC of a rendezvous send goes before the read of its rest has begun.
+func TestEndpointRendezvousNotBegun(t *testing.T) {
+	s := newTwoSided(t, 1, netFaults{}, nil)
+	s.postTag(s.b, 0, 300_000, 1, 5)
+	s.rendezvous(fill(200_000, 2), 0, 1000, 1)
+	s.run(func() bool { return s.b.e.Target().HasErrand() })
+	s.abort(s.b, false)
+	s.run(func() bool { return len(s.a.events) == 1 && len(s.b.events) == 1 })
+	require.Equal(t, ses.StatusPDS, s.a.events[0].Outcome.Status)
+	require.Equal(t, pdc.CauseClosed, s.b.events[0].Cause)
+}
+
+// The host cannot bring the few bytes that are left to read.
+func TestEndpointRendezvousSourceRefuses(t *testing.T) {
+	s := newTwoSided(t, 1, netFaults{}, nil)
+	s.postTag(s.b, 0, 3000, 1, 5)
+	s.rendezvous(fill(1010, 2), 0, 1000, 1)
+	s.refuses = true
+	s.run(func() bool { return len(s.a.events) == 1 && len(s.b.events) == 1 })
+	require.Equal(t, ses.RCCancelled, s.a.events[0].Outcome.Code)
+	require.Equal(t, ses.RCHostPoisoned, s.b.events[0].Outcome.Code)
 }

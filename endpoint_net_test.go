@@ -80,6 +80,8 @@ type network struct {
 	ends   []*netEnd
 	byAddr map[pdc.Addr]*netEnd
 	cut    map[pdc.Addr]bool // nothing arrives there
+
+	refuses bool // the hosts have no data to give
 }
 
 func newNetwork(t testing.TB, seed uint64, f netFaults, ends int, edit func(*uetcc.Config)) *network {
@@ -215,6 +217,11 @@ func (n *network) arrive(p netPacket) {
 func (n *network) answer(end *netEnd) {
 	for _, o := range end.owed {
 		reply := newDatagram()
+		if n.refuses {
+			require.NoError(n.t, end.e.Refuse(n.now, o.id, ses.RCHostPoisoned, &reply))
+			n.carry(end, &reply)
+			continue
+		}
 		if end.e.Answer(n.now, o.id, o.data, &reply) == nil && len(reply.Packet) > 0 {
 			n.carry(end, &reply)
 		}

@@ -21,6 +21,7 @@ type answer struct {
 	gen     uint16 // odd: in use
 	next    uint16 // in its chain, slot + 1
 	owed    bool   // by the caller
+	lender  Handle // the rendezvous send that this is read of
 }
 
 // answers is the slab of them.
@@ -128,8 +129,13 @@ func (e *Endpoint) Answer(now int64, id AnswerID, data []byte, reply *Datagram) 
 	case len(data) != int(a.length):
 		return ses.ErrRange
 	}
+	lender := a.lender
 	b := append(a.reply.AppendTo(e.bytes[:0]), data...)
-	return e.reply(now, id, pds.NextHdr(a.reply.Form), b, reply)
+	err := e.reply(now, id, pds.NextHdr(a.reply.Form), b, reply)
+	if lender != 0 && err == nil {
+		e.read(now, lender, uint32(len(data)))
+	}
+	return err
 }
 
 // Refuse is [Endpoint.Answer] when the host cannot: code is its reason. The error
@@ -138,6 +144,9 @@ func (e *Endpoint) Refuse(now int64, id AnswerID, code ses.ReturnCode, reply *Da
 	a := e.answers.find(id)
 	if a == nil || !a.owed {
 		return ses.ErrStale
+	}
+	if a.lender != 0 {
+		_ = e.Cancel(now, a.lender)
 	}
 	h := ses.Response{Verdict: ses.Verdict{Opcode: ses.ResponseExplicit, ReturnCode: code}, MessageID: a.reply.ReadRequestID, JobID: a.reply.JobID}
 	return e.reply(now, id, pds.NextResponse, h.AppendTo(e.bytes[:0]), reply)

@@ -49,6 +49,7 @@ type Config struct {
 	Backoff int64
 
 	ControlTC uint8  // traffic class of acknowledgements and control packets
+	AnswerTC  uint8  // traffic class of what this side starts for sends of others: the reads of rendezvous, ready to restart
 	Seed      uint64 // of Start_PSNs, hashes and path choice; take it from a good source
 	Now       int64  // the first time, ns
 }
@@ -69,6 +70,7 @@ func (c *Config) fill() {
 	def(&c.Target.Regions, 16)
 	def(&c.Target.Receives, 16)
 	def(&c.Target.Messages, 1024)
+	def(&c.Target.Pending, 1024)
 	if c.MTU == 0 {
 		c.MTU = 4096
 	}
@@ -121,6 +123,7 @@ func NewEndpoint(c Config) (*Endpoint, error) {
 	c.fill()
 	e := &Endpoint{
 		local: pdc.AddrFrom(c.Address), key: pdc.InitiatorKey{Source: c.Address}, mtu: int64(c.MTU), controlTC: c.ControlTC,
+		answerTC: c.AnswerTC, lendTag: mix(0, c.Seed, 7) >> 32,
 		messages: make([]message, c.Messages),
 		retries:  timerwheel.New(c.Messages, 1024, c.Now),
 	}

@@ -7,11 +7,18 @@ import (
 
 // An Event is the end of a message that this endpoint started. There is exactly
 // one for each.
+//
+// With Received it is the end of a rendezvous send of a peer, of which a part had to be
+// read: Cookie is that of the receive buffer, and Outcome.Length what is in it.
 type Event struct {
-	Message Handle
+	Message Handle // 0 with Received
 	Cookie  uint64
 	Outcome ses.Outcome
 	Cause   pdc.Cause // with ses.StatusPDS: why it could not be delivered
+
+	Received   bool
+	HasData    bool // with Received: HeaderData is for this side's completion
+	HeaderData uint64
 }
 
 // Poll takes the oldest completion, false if there is none.
@@ -80,7 +87,15 @@ func (e *Endpoint) finish(now int64, h Handle, ev *ses.Event) {
 	}
 	e.leave(now, rec)
 	e.retries.Cancel(uint32(h & 0xffff))
+	if rec.lent != 0 {
+		e.takeBack(rec)
+	}
+	errand := rec.flags&msgErrand != 0
 	*rec = message{}
+	if errand {
+		e.errandDone(ses.Handle(out.Cookie), &out)
+		return
+	}
 	e.events.push(out)
 }
 
@@ -125,6 +140,9 @@ func (e *Endpoint) settled(now int64, ev *pdc.Event) {
 	switch {
 	case ev.Handle>>48 == 0:
 		for i := range uint64(ev.More) + 1 {
+			if e.lending != 0 && ev.Kind != pdc.EventError {
+				e.repaid(now, AnswerID(ev.Handle+i))
+			}
 			e.answers.release(ev.Handle + i)
 		}
 	case ev.Handle&ticketBit != 0:
@@ -204,6 +222,9 @@ func (e *Endpoint) abandon(now int64, h pdc.Handle, c pdc.Cause) {
 	}
 	if e.fetches > 0 {
 		e.abandonFetches(now, h, c)
+	}
+	if e.lending > 0 {
+		e.unread(now, h, c)
 	}
 }
 

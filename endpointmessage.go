@@ -48,6 +48,17 @@ type Message struct {
 	HasData    bool            // HeaderData goes to the target's completion
 	HeaderData uint64
 	Initiator  uint32 // our rank, which means nothing to the transport
+
+	// Rendezvous: of a send only Eager bytes go with it, up to Length; the peer reads
+	// the others out of Source when it has a buffer for them. The bytes are asked for
+	// by Payload with Message 0 and this Cookie; if the message fails, maybe even later.
+	Rendezvous bool
+	Eager      uint32
+	Source     Source
+
+	// Deferrable: a send that finds no buffer waits until the peer has one and asks for
+	// it, where others are tried again after a while, and then fail.
+	Deferrable bool
 }
 
 // message is what the endpoint keeps of a message in progress, besides what the
@@ -64,15 +75,18 @@ type message struct {
 	mode   ses.Mode
 	tc     uint8
 	flags  msgFlags
+	lent   ses.Handle // region that the peer reads the rest of a rendezvous send from
+	reader pdc.Handle // PDC on which it does
 }
 
 type msgFlags uint8
 
 const (
-	msgFetch   msgFlags = 1 << iota // brings data back
+	msgFetch   msgFlags = 1 << iota // needs its peer beyond the answers to its packets: for data, or to go on
 	msgWaiting                      // for a PDC
 	msgQueued                       // in a chain
 	msgLocked                       // keeps its PDC from closing
+	msgErrand                       // for a send of the peer, see ses.Errand
 )
 
 // Write starts to write to a region of a peer. The packets come out of
@@ -90,17 +104,11 @@ func (e *Endpoint) Read(now int64, m *Message) (Handle, error) {
 	return e.start(now, m, ses.OpcodeRead)
 }
 
-// Send starts to send to a receive queue of a peer: with mode UUD one datagram.
-// Errors as with Write.
+// Send starts to send to a receive queue of a peer: with mode UUD one datagram. A
+// rendezvous send is over when the peer has read what did not go with it. Errors as
+// with Write, for a rendezvous send also those of ses.Target.Lend.
 func (e *Endpoint) Send(now int64, m *Message) (Handle, error) {
-	switch {
-	case m.Mode == ses.ModeUUD:
-		return e.start(now, m, ses.OpcodeDatagramSend)
-	case m.Tagged:
-		return e.start(now, m, ses.OpcodeTaggedSend)
-	default:
-		return e.start(now, m, ses.OpcodeSend)
-	}
+	return e.start(now, m, m.opcode())
 }
 
 // Atomic starts an atomic operation on the memory of a peer, or with Tagged on the
@@ -161,25 +169,53 @@ func (e *Endpoint) start(now int64, m *Message, op ses.Opcode) (Handle, error) {
 		Generation: m.To.Generation, Initiator: m.Initiator, Length: m.Length, BufferOffset: m.Offset, Key: m.Key,
 		HeaderData: m.HeaderData, Swap: m.Swap, Cookie: m.Cookie,
 	}
-	h, err := e.sender.Start(&e.op)
+	if op.IsRendezvous() {
+		e.op.Rendezvous.EagerLength = m.Eager
+	}
+	rec, err := e.begin(pdc.AddrFrom(m.To.Address), m.To.TC)
 	if err != nil {
 		return 0, err
 	}
-	rec := e.message(h)
-	*rec = message{peer: pdc.AddrFrom(m.To.Address), handle: h, job: m.To.Job, mode: m.Mode, tc: m.To.TC}
-	if op.IsFetch() {
-		rec.flags |= msgFetch
+	if op.IsRendezvous() {
+		err = e.lend(rec, m)
 	}
-	rec.total = e.nominal(&e.op)
-	if err := e.dispatch(now, rec); err != nil {
-		_ = e.sender.Cancel(now, h, &ses.Event{})
-		*rec = message{}
+	if err == nil {
+		err = e.dispatch(now, rec)
+	}
+	if err != nil {
+		e.undo(now, rec)
 		return 0, err
 	}
-	if rec.flags&msgFetch != 0 {
+	return rec.handle, nil
+}
+
+// begin makes a message of the operation in hand.
+func (e *Endpoint) begin(peer pdc.Addr, tc uint8) (*message, error) {
+	op := e.op.Opcode
+	h, err := e.sender.Start(&e.op)
+	if err != nil {
+		return nil, err
+	}
+	rec := e.message(h)
+	*rec = message{peer: peer, handle: h, job: e.op.Job, mode: e.op.Mode, tc: tc}
+	if op.IsFetch() || op.IsRendezvous() || op.IsDeferrable() {
+		rec.flags |= msgFetch
 		e.fetches++
 	}
-	return h, nil
+	rec.total = e.nominal(&e.op)
+	return rec, nil
+}
+
+// undo forgets a message of which nothing was sent.
+func (e *Endpoint) undo(now int64, rec *message) {
+	_ = e.sender.Cancel(now, rec.handle, &ses.Event{})
+	if rec.lent != 0 {
+		e.takeBack(rec)
+	}
+	if rec.flags&msgFetch != 0 {
+		e.fetches--
+	}
+	*rec = message{}
 }
 
 // message returns the record of a handle, live or not.
@@ -189,7 +225,9 @@ func (e *Endpoint) message(h Handle) *message { return &e.messages[h&0xffff] }
 func (e *Endpoint) nominal(o *ses.Operation) int64 {
 	n := int64(o.Packets(uint32(e.mtu))) * (e.overhead + ses.StandardLen)
 	switch {
-	case o.Opcode == ses.OpcodeRead:
+	case o.Opcode == ses.OpcodeRead, o.Opcode == ses.OpcodeDeferrableRTR:
+	case o.Opcode.IsRendezvous():
+		n += int64(o.Packets(uint32(e.mtu)))*ses.RendezvousLen + int64(o.Rendezvous.EagerLength)
 	case o.Opcode.IsAtomic():
 		n += ses.AtomicLen
 	default:

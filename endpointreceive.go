@@ -93,6 +93,9 @@ func (e *Endpoint) onResponse(now int64, b []byte, r *Received) {
 	at, h := e.res.Header, e.res.Handle
 	r.Payload = at
 	if h>>48 == 0 { // to data of ours
+		if e.lending != 0 {
+			e.repaid(now, AnswerID(h))
+		}
 		e.answers.release(h)
 		e.refill(now, e.res.ID.PDC)
 		return
@@ -103,7 +106,7 @@ func (e *Endpoint) onResponse(now int64, b []byte, r *Received) {
 	if err == nil {
 		r.Payload += n
 		if ev.DataLength != 0 {
-			r.place(p.Message(), &ev)
+			e.place(r, p.Message(), &ev)
 		}
 		if ev.Kind != ses.EventNone {
 			e.conclude(now, p.Message(), &ev)
@@ -113,8 +116,11 @@ func (e *Endpoint) onResponse(now int64, b []byte, r *Received) {
 }
 
 // place tells the caller where data for a message of ours belongs.
-func (r *Received) place(h Handle, ev *ses.Event) {
+func (e *Endpoint) place(r *Received, h Handle, ev *ses.Event) {
 	r.Action, r.Message, r.Cookie, r.Offset, r.Length = ses.ActionPlace, h, ev.Cookie, ev.DataOffset, ev.DataLength
+	if e.message(h).flags&msgErrand != 0 {
+		e.aim(r)
+	}
 }
 
 // onRequest judges a new request and writes what there is to answer.
@@ -141,6 +147,8 @@ func (e *Endpoint) onRequest(now int64, in *Datagram, buf []byte, r *Received) i
 		return e.promise(now, buf, r)
 	case d.Guaranteed:
 		kind = pdc.RespondGuaranteed
+	case d.Action == ses.ActionRestart:
+		return e.onRestart(now, buf, r)
 	}
 	return e.respond(now, kind, d.Response.AppendTo(buf[:pds.AckCCLen])[pds.AckCCLen:], buf) // where it will be sent from
 }
@@ -203,6 +211,10 @@ func (e *Endpoint) promise(now int64, buf []byte, r *Received) int {
 	if a.reply = d.DataReply(0, 0, d.Length); e.request.MessageID == 0 {
 		a.reply = d.SmallDataReply(uint32(e.res.ID.PSN))
 	}
+	a.lender = 0
+	if e.lending != 0 {
+		a.lender = e.lender()
+	}
 	if a.owed = d.Length <= e.ackData; a.owed {
 		r.Answer = id
 		e.response = pdc.Response{Kind: pdc.RespondLater}
@@ -233,7 +245,7 @@ func (e *Endpoint) readData(now int64, b []byte, form ses.Form, r *Received) {
 		e.stats.StrayData++
 		return
 	}
-	r.place(h, &ev)
+	e.place(r, h, &ev)
 	e.conclude(now, h, &ev)
 }
 

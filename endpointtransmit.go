@@ -30,7 +30,10 @@ func (e *Endpoint) Transmit(now int64, out *Datagram) bool {
 			return true
 		}
 	}
-	return e.unsent.head != 0 && e.sendDatagram(now, out, buf)
+	if e.unsent.head != 0 && e.sendDatagram(now, out, buf) {
+		return true
+	}
+	return e.target.HasErrand() && e.runErrands(now) && e.Transmit(now, out)
 }
 
 // describe appends the semantic header to a data packet and says what follows.

@@ -16,6 +16,7 @@ const (
 	targetJob      = ses.JobID(101)
 	targetMTU      = 1024
 	targetMessages = 4
+	targetPending  = 4
 )
 
 // A targetWorld is a target and what was opened in it, as plain lists.
@@ -23,19 +24,22 @@ type targetWorld struct {
 	*ses.Target
 	regions  []ses.Region  // of resource index 0, and only there
 	receives []ses.Receive // of resource index 1
+	ep       ses.Handle
+	errands  []ses.Errand // begun and not done
 }
 
 // newTargetWorld opens memory at the ends of the address space, empty, of one
 // byte, closed for writing, closed for reading, and for another job.
 func newTargetWorld(t testing.TB) *targetWorld {
 	tg, err := ses.NewTarget(ses.TargetConfig{
-		MTU: targetMTU, Endpoints: 2, Indices: 2, Regions: 8, Receives: 8, Messages: targetMessages,
+		MTU: targetMTU, Endpoints: 2, Indices: 2, Regions: 8, Receives: 16, Messages: targetMessages, Pending: targetPending,
 		AtomicOps: math.MaxUint32, AtomicTypes: math.MaxUint32,
 	})
 	require.NoError(t, err)
 	w := &targetWorld{Target: tg}
 	ep, err := tg.AddEndpoint(ses.Endpoint{Job: targetJob, PID: 2})
 	require.NoError(t, err)
+	w.ep = ep
 	_, err = tg.OpenIndex(0, ep, 0, ses.Index{Kind: ses.IndexMemory})
 	require.NoError(t, err)
 	_, err = tg.OpenIndex(0, ep, 1, ses.Index{Kind: ses.IndexQueue, Job: targetJob})
@@ -106,7 +110,16 @@ func (w *targetWorld) check(t *testing.T, r *ses.Request, a ses.Arrival, d *ses.
 		require.Zero(t, d.Address%uint64(r.Swap.Type.Size()))
 		require.Zero(t, d.Length%uint32(r.Swap.Type.Size()))
 		right = ses.RightAtomic
-	case ses.OpcodeSend, ses.OpcodeTaggedSend, ses.OpcodeDatagramSend:
+	case ses.OpcodeTSendAtomic, ses.OpcodeTSendFetchingAtomic:
+		require.Equal(t, ses.ActionAtomic, d.Action)
+		require.Zero(t, d.Address%uint64(r.Swap.Type.Size()))
+		w.checkSend(t, r, d)
+		return
+	case ses.OpcodeDeferrableRTR:
+		require.Equal(t, ses.ActionRestart, d.Action)
+		return
+	case ses.OpcodeSend, ses.OpcodeTaggedSend, ses.OpcodeDatagramSend, ses.OpcodeRendezvousSend, ses.OpcodeRendezvousTSend,
+		ses.OpcodeDeferrableSend, ses.OpcodeDeferrableTSend:
 		require.Equal(t, ses.ActionPlace, d.Action)
 		require.LessOrEqual(t, int(d.Length), min(a.Payload, targetMTU))
 		w.checkSend(t, r, d)
@@ -128,12 +141,61 @@ func (w *targetWorld) check(t *testing.T, r *ses.Request, a ses.Arrival, d *ses.
 func (w *targetWorld) checkSend(t *testing.T, r *ses.Request, d *ses.Decision) {
 	require.Equal(t, ses.ResourceIndex(1), r.Index)
 	require.Equal(t, targetJob, r.JobID)
+	w.checkBuffer(t, d.Address, d.Length)
+}
+
+func (w *targetWorld) checkBuffer(t *testing.T, at uint64, n uint32) {
 	for _, b := range w.receives {
-		if inside(d.Address, d.Length, b.Base, uint64(b.Length)) || d.Length == 0 {
+		if inside(at, n, b.Base, uint64(b.Length)) || n == 0 {
 			return
 		}
 	}
-	t.Fatalf("%d bytes at 0x%x are in no buffer", d.Length, d.Address)
+	t.Fatalf("%d bytes at 0x%x are in no buffer", n, at)
+}
+
+// comeBack does what the target has to come back to sends for, and what its owner
+// may do meanwhile, as choice says. What is read has a place in a buffer.
+func (w *targetWorld) comeBack(t *testing.T, choice byte) {
+	require.LessOrEqual(t, w.Pending(), targetPending)
+	var x ses.Errand
+	if choice&1 != 0 && w.Target.Errand(&x) {
+		require.NoError(t, x.Operation.Validate(targetMTU))
+		if p, ok := w.PullOf(x.Handle); ok {
+			require.Equal(t, ses.OpcodeRead, x.Operation.Opcode)
+			require.Equal(t, p.Placed-p.Eager, x.Operation.Length)
+			require.Positive(t, x.Operation.Length)
+			w.checkBuffer(t, p.Address, x.Operation.Length)
+		}
+		w.errands = append(w.errands, x)
+	}
+	if choice&2 != 0 && len(w.errands) > 0 {
+		w.ErrandDone(w.errands[0].Handle, ses.Status(1+choice>>5%4))
+		w.errands = w.errands[1:]
+	}
+	if choice&0x0c == 0x0c {
+		b := ses.Receive{Base: 0x50000, Length: 2048, Match: uint64(choice >> 4 % 8)}
+		w.receives = append(w.receives, b)
+		_, _ = w.PostReceive(w.ep, 1, b)
+	}
+	if choice == 0xff {
+		w.ClosePeer(uint64(choice >> 6))
+	}
+}
+
+// end takes all peers away: nothing is left of them.
+func (w *targetWorld) end(t *testing.T, what string, args ...any) {
+	for peer := range uint64(4) {
+		w.ClosePeer(peer)
+	}
+	require.Zero(t, w.Messages(), append([]any{what}, args...)...)
+	var x ses.Errand
+	for w.Target.Errand(&x) {
+		w.errands = append(w.errands, x)
+	}
+	for _, x := range w.errands {
+		w.ErrandDone(x.Handle, ses.StatusPDS)
+	}
+	require.Zero(t, w.Pending(), append([]any{what}, args...)...)
 }
 
 // hostile builds a request from 12 bytes: a good fragment of a write in which
@@ -158,6 +220,8 @@ func hostile(op []byte) (r ses.Request, a ses.Arrival) {
 	a.Payload = int(pick(op[11], 1024, 1024, 0, 1, 8, 1023, 1025, 9000))
 	a.Mode = ses.Mode(op[11] >> 5 % 5)
 	a.Peer = uint64(op[6] >> 6)
+	r.Rendezvous = ses.Rendezvous{EagerLength: pick(op[10], 0, 1024, 1, 2048, 4096, math.MaxUint32), PIDonFEP: 2, Key: uint64(op[9]), BufferOffset: r.BufferOffset}
+	r.Token = ses.RestartToken{Initiator: uint32(op[6] % 8), Target: pick(op[10]>>3, 0, 0, 1<<16, 1<<16|1, 3<<16, math.MaxUint32)}
 	return r, a
 }
 
@@ -168,7 +232,9 @@ func FuzzSESTarget(f *testing.F) {
 	good := []byte{2, 1, 0x09, 0, 0, 2, 1, 0, 0, 0, 0, 0}
 	f.Add(good, []byte{})
 	f.Add([]byte{2, 1, 0x08, 0, 0, 2, 1, 1, 0, 0, 0, 0, 2, 1, 0x08, 0, 0, 2, 1, 2, 0, 0, 0, 0}, []byte{})
-	f.Add([]byte{2, 5, 0x09, 0, 1, 7, 1, 0, 0, 0, 0, 0, 2, 1, 0x08, 0, 0, 2, 1, 2, 0, 0, 0, 0}, []byte{}) // a send that goes on as a write
+	f.Add([]byte{2, 5, 0x09, 0, 1, 7, 1, 0, 0, 0, 0, 0, 2, 1, 0x08, 0, 0, 2, 1, 2, 0, 0, 0, 0}, []byte{})    // a send that goes on as a write
+	f.Add([]byte{2, 8, 0x0b, 0, 1, 0, 1, 0, 3, 0, 0, 4, 2, 8, 0x0b, 0, 1, 0, 1, 0, 3, 0, 0x10, 0}, []byte{}) // deferred, and again with a token
+	f.Add([]byte{2, 6, 0x0b, 0, 1, 0, 1, 0, 0, 0, 1, 0, 2, 6, 0x09, 0, 1, 0, 2, 0, 0, 0, 3, 0}, []byte{})    // rendezvous
 	f.Add([]byte{2, 3, 0x0b, 0, 0, 1, 1, 0, 5, 2, 0x3a, 4}, []byte{})
 	for _, kind := range []string{"req_std_som1", "req_std_som0", "req_small", "req_medium", "req_std_cswap"} {
 		for _, seed := range sesSeeds(f, kind)[:4] {
@@ -183,6 +249,7 @@ func FuzzSESTarget(f *testing.F) {
 			var d ses.Decision
 			w.Receive(&r, a, &d)
 			w.check(t, &r, a, &d)
+			w.comeBack(t, ops[2]^ops[11])
 		}
 		for form := ses.FormSmall; form <= ses.FormStandard; form++ {
 			var r ses.Request
@@ -195,10 +262,7 @@ func FuzzSESTarget(f *testing.F) {
 			w.Receive(&r, a, &d)
 			w.check(t, &r, a, &d)
 		}
-		for peer := range uint64(4) {
-			w.ClosePeer(peer)
-		}
-		require.Zero(t, w.Messages())
+		w.end(t, "of the peer")
 	})
 }
 
@@ -213,15 +277,16 @@ func TestSESTargetHostile(t *testing.T) {
 			binary.BigEndian.PutUint32(op[8:], rng.Uint32())
 			if rng.IntN(2) == 0 { // near what passes
 				copy(op, []byte{2, byte(1 + rng.IntN(3)), 0x08 | byte(rng.IntN(4)), 0, 0, byte(rng.IntN(3))})
+			} else if rng.IntN(2) == 0 { // sends that the target comes back to
+				copy(op, []byte{2, []byte{6, 8, 8, 10, 11, 12, 13}[rng.IntN(7)], 0x0b, 0, 1, []byte{0, 7}[rng.IntN(2)], byte(rng.Uint32()), 0, 2, 0,
+					[]byte{0, 2, 1 << 4, 3 << 3}[rng.IntN(4)], 0})
 			}
 			r, a := hostile(op)
 			var d ses.Decision
 			w.Receive(&r, a, &d)
 			w.check(t, &r, a, &d)
+			w.comeBack(t, byte(rng.Uint32()))
 		}
-		for peer := range uint64(4) {
-			w.ClosePeer(peer)
-		}
-		require.Zero(t, w.Messages(), "seed %d", seed)
+		w.end(t, "seed %d", seed)
 	}
 }

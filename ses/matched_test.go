@@ -50,14 +50,14 @@ func (s *twoSided) packets(h Handle) (ps []PacketHandle) {
 
 // request reads the header that a packet goes with.
 func (s *twoSided) request(p PacketHandle) (r Request, payload int) {
-	var q TxReq
-	b, ok := s.in.AppendHeader(nil, p, &q)
-	require.True(s.t, ok)
-	n, err := r.Decode(q.Form, b)
+	b := make([]byte, 128)
+	size, y := s.in.PutHeader(b, p)
+	require.NotZero(s.t, size)
+	n, err := r.Decode(FormStandard, b[:size])
 	require.NoError(s.t, err)
-	require.Equal(s.t, len(b), n)
+	require.Equal(s.t, size, n)
 	require.NoError(s.t, r.Validate())
-	return r, int(q.Length)
+	return r, int(y.Length)
 }
 
 // arrive gives a packet to the target.
@@ -69,10 +69,8 @@ func (s *twoSided) arrive(p PacketHandle, mode Mode) (d Decision) {
 
 // answer gives the answer back.
 func (s *twoSided) answer(p PacketHandle, d *Decision) (ev Event) {
-	y := Reply{Form: FormResponse}
-	_, err := y.Decode(FormResponse, d.Response.AppendTo(nil))
+	_, err := s.in.RxRsp(s.now, p, FormResponse, d.Response.AppendTo(nil), &ev)
 	require.NoError(s.t, err)
-	require.NoError(s.t, s.in.RxRsp(s.now, p, &y, &ev))
 	return ev
 }
 
@@ -111,9 +109,9 @@ func (s *twoSided) errandRequest(x *Errand) (r Request) {
 	require.EqualValues(s.t, 1, n)
 	require.True(s.t, q.EOM)
 	require.NoError(s.t, side.Handed(h, 1))
-	b, ok := side.AppendHeader(nil, q.Packet, &q)
-	require.True(s.t, ok)
-	_, err = r.Decode(q.Form, b)
+	b := make([]byte, 128)
+	size, _ := side.PutHeader(b, q.Packet)
+	_, err = r.Decode(FormStandard, b[:size])
 	require.NoError(s.t, err)
 	return r
 }
@@ -208,6 +206,41 @@ func TestDeferrableSendsKeepTheirOrder(t *testing.T) {
 	plain := s.start(matchedOp(OpcodeSend, 0, 10))
 	ds, _ := s.send(plain)
 	require.Equal(t, RCNoMatch, ds[0].Response.ReturnCode, "the buffers are kept")
+}
+
+// A buffer finds the deferred send of its tag among others, at any place of the list.
+func TestDeferredSendsByTag(t *testing.T) {
+	for _, order := range [][]uint64{{1, 2, 3}, {3, 2, 1}, {2, 3, 1}, {2, 1, 3}} {
+		s := newTwoSided(t, 3)
+		for tag := uint64(1); tag <= 3; tag++ {
+			s.send(s.start(matchedOp(OpcodeDeferrableTSend, tag, 10)))
+		}
+		for _, tag := range order {
+			s.post(Receive{Length: 10, Match: tag, Cookie: tag})
+			s.restartIt()
+		}
+		require.False(t, s.HasErrand())
+		for i, m := range s.in.messages[:3] {
+			ds, ev := s.send(m.handle)
+			require.Equal(t, StatusOK, ev.Outcome.Status)
+			require.Equal(t, uint64(i+1), ds[0].Cookie)
+		}
+		s.send(s.start(matchedOp(OpcodeDeferrableTSend, 9, 10)))
+		require.Equal(t, 1, s.Pending(), "the list is whole")
+	}
+}
+
+// A job that the queue is not open to is not remembered there.
+func TestDeferrableSendOfAJobThatIsNotAdmitted(t *testing.T) {
+	s := newTwoSided(t, 3)
+	require.NoError(t, s.CloseIndex(0, s.ep, queueIndex))
+	_, err := s.OpenIndex(0, s.ep, queueIndex, Index{Kind: IndexQueue, Job: 102})
+	require.NoError(t, err)
+	o := matchedOp(OpcodeDeferrableSend, 0, 10)
+	o.Generation = 1
+	ds, _ := s.send(s.start(o))
+	require.Equal(t, RCNoMatch, ds[0].Response.ReturnCode)
+	require.Zero(t, s.Pending())
 }
 
 // Under ROD a deferred send does not stop the queue, since its place is kept; one
@@ -646,11 +679,10 @@ func TestMatchedSendsAllocateNothing(t *testing.T) {
 		if s.in.Handed(h, 1) != nil {
 			panic("handed")
 		}
-		b, _ := s.in.AppendHeader(buf, q.Packet, &q)
-		_, _ = r.Decode(q.Form, b)
-		s.Receive(&r, Arrival{Peer: 9, Payload: int(q.Length)}, &d)
-		y := Reply{Form: FormResponse, Verdict: d.Response.Verdict, MessageID: d.Response.MessageID, JobID: d.Response.JobID, ModifiedLength: d.Response.ModifiedLength}
-		if s.in.RxRsp(0, q.Packet, &y, &ev) != nil {
+		n, y := s.in.PutHeader(buf[:cap(buf)], q.Packet)
+		_, _ = r.Decode(FormStandard, buf[:n])
+		s.Receive(&r, Arrival{Peer: 9, Payload: int(y.Length)}, &d)
+		if _, err := s.in.RxRsp(0, q.Packet, FormResponse, d.Response.AppendTo(buf[:0]), &ev); err != nil {
 			panic("answer")
 		}
 	}

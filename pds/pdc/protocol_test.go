@@ -235,3 +235,18 @@ func filterControl(ws []wire) (control []wire) {
 	}
 	return control
 }
+
+// The CLOSE_CMD of a PDC that was given up stands behind a hole that nobody fills: the
+// target does not act on it, and the initiator does not ask for ever.
+func TestAbortedPDCWithAHoleGoes(t *testing.T) {
+	g := established(t, pairConfig{Config: Config{MaxRTORetx: rtoForever}})
+	g.submit(1, 3)
+	g.send(g.a) // lost
+	require.NoError(t, g.a.m.Abort(g.now, g.h))
+	for range 20 {
+		g.wait(100 * ms)
+		g.settle()
+	}
+	require.True(t, g.a.has(EventClosed, CauseNone))
+	require.Equal(t, StateEstablished, g.info(g.b).State, "until it has been idle for too long")
+}

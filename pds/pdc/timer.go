@@ -123,7 +123,7 @@ func (m *Manager) timeouts(now int64, p *PDC) bool {
 			return true
 		}
 		pkt := p.tx.packet(m.mem, off)
-		if m.p.MaxRTORetx != rtoForever && int(pkt.rtos) >= m.p.MaxRTORetx {
+		if limit := m.rtoLimit(p); limit != rtoForever && int(pkt.rtos) >= limit {
 			m.overdue(now, p)
 			return false
 		}
@@ -135,6 +135,18 @@ func (m *Manager) timeouts(now int64, p *PDC) bool {
 		}
 	}
 }
+
+// rtoLimit is how often a packet of p is sent again on time. The CLOSE_CMD of a PDC
+// that has failed is not sent for ever: the target acts on it only when all before it
+// has come, and what was given up never will.
+func (m *Manager) rtoLimit(p *PDC) int {
+	if p.is(flagFailed) {
+		return min(m.p.MaxRTORetx, failedRetx)
+	}
+	return m.p.MaxRTORetx
+}
+
+const failedRetx = 5
 
 // goBackOnRTO sends everything behind a lost packet of an ordered PDC again, in
 // order, unless a SACK says that the target keeps it. The target has dropped it and
