@@ -611,6 +611,38 @@ func TestRendezvousSendWithoutABuffer(t *testing.T) {
 	require.Equal(t, StatusOK, ev.Outcome.Status)
 }
 
+// The notice that a rendezvous send is given up has no extension, and ends it at the
+// target.
+func TestRendezvousSendGivenUpHalfWay(t *testing.T) {
+	s := newTwoSided(t, 1)
+	s.post(Receive{Length: 30000, Match: 5, Cookie: 55})
+	h := s.start(rendezvousOp(OpcodeRendezvousSend, 20000, 10000))
+	require.NoError(t, s.in.SetSource(h, source))
+	var q TxReq
+	_, _ = s.in.Next(0, h, &q)
+	require.EqualValues(t, StandardLen+RendezvousLen, q.Header)
+	require.NoError(t, s.in.Handed(h, 1))
+	d := s.arrive(q.Packet, ModeRUD)
+	var ev Event
+	require.NoError(t, s.in.Cancel(0, h, &ev))
+	require.Equal(t, EventReady, s.answer(q.Packet, &d).Kind)
+	_, _ = s.in.Next(0, h, &q)
+	require.True(t, q.Notice)
+	require.EqualValues(t, StandardLen, q.Header)
+	require.NoError(t, s.in.Handed(h, 1))
+	r, payload := s.request(q.Packet)
+	require.Equal(t, OpcodeMsgError, r.Opcode)
+	require.Equal(t, FlagEOM|FlagIE, r.Flags&(flagsOnly|FlagIE|FlagHD))
+	require.Zero(t, payload)
+	d = s.arrive(q.Packet, ModeRUD)
+	require.Equal(t, ActionAbort, d.Action)
+	require.EqualValues(t, 55, d.Cookie)
+	ev = s.answer(q.Packet, &d)
+	require.Equal(t, RCCancelled, ev.Outcome.Code)
+	require.Zero(t, s.Messages())
+	require.Zero(t, s.Pending())
+}
+
 // A cancelled message is over as soon as nothing of it is in flight, whatever it
 // waits for.
 func TestCancelOfASendThatWaits(t *testing.T) {
