@@ -41,7 +41,8 @@ type Received struct {
 func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 	*r = Received{}
 	buf := reply.Packet[:cap(reply.Packet)]
-	reply.Packet, reply.Payload = buf[:0], Payload{}
+	reply.Packet = buf[:0]
+	reply.Payload = Payload{}
 	if len(buf) < HeaderMax {
 		r.Err = pdc.ErrShortBuffer
 		return

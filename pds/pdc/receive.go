@@ -170,19 +170,18 @@ func (m *Manager) receiveRequest(now int64, in *In, out []byte, r *Result) error
 	if err != nil {
 		return m.malformed(err)
 	}
-	h := m.Expect(&q, in.Src)
-	if h == 0 || in.Trimmed != 0 {
+	p := m.Expect(&q, in.Src)
+	if p == nil || in.Trimmed != 0 {
 		return m.receiveOther(now, in, &q, out, r)
 	}
-	p := &m.pdc[h.ID()]
 	m.arrive(now, p, &q)
 	b := &m.in // what Respond will need; there is no NACK that could need more
-	b.id = RxID{h, q.PSN}
+	b.id = RxID{p.handle, q.PSN}
 	b.psn, b.flags, b.spdcid = q.PSN, q.Flags, q.SPDCID
 	b.size, b.ce, b.state = in.Size, in.CE, in.State
 	b.payload = payloadLen(len(in.Packet)-n, q.Next)
 	b.awaited = true
-	r.ID = RxID{h, q.PSN}
+	r.ID = RxID{p.handle, q.PSN}
 	r.follow(&q)
 	r.Verdict = VerdictRequest
 	return nil

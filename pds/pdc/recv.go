@@ -124,17 +124,26 @@ func (w *RecvWindow) has(psn pds.PSN) bool {
 
 // Accept marks psn as arrived. The caller has seen [ArrivalNew].
 func (w *RecvWindow) Accept(psn pds.PSN) {
-	w.begun = true
-	if w.edge == psn && w.high+1 == psn {
-		w.edge++
-		w.high++
-	} else {
+	if !w.acceptNext(psn) {
 		w.acceptAmong(psn)
 	}
 }
 
+// acceptNext is Accept for the next packet while nothing is out of order; otherwise
+// it reports false.
+func (w *RecvWindow) acceptNext(psn pds.PSN) bool {
+	if w.edge != psn || w.high+1 != psn {
+		return false
+	}
+	w.edge++
+	w.high++
+	w.begun = true
+	return true
+}
+
 // acceptAmong is Accept while something is out of order.
 func (w *RecvWindow) acceptAmong(psn pds.PSN) {
+	w.begun = true
 	if psn == w.edge {
 		w.edge++
 		w.advance()

@@ -115,11 +115,16 @@ func (m *Manager) ackAsked(f pds.Flags, ce bool) bool {
 func (m *Manager) accept(p *PDC, psn pds.PSN, size int64, payload uint32) (first bool) {
 	first = !p.rx.begun
 	p.rx.Accept(psn)
-	p.rcvd += uint32(size)
-	p.ackBytes += max(payload, uint32(m.p.AckMinPktAdd))
+	p.count(m.p, size, payload)
 	p.flags &^= flagGap
 	m.stats.Requests++
 	return first
+}
+
+// count notes the bytes of a request that has been received.
+func (p *PDC) count(params *Params, size int64, payload uint32) {
+	p.rcvd += uint32(size)
+	p.ackBytes += max(payload, uint32(params.AckMinPktAdd))
 }
 
 // hold stores that CACK must not pass the request; room for it was asked for.
