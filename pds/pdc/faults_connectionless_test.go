@@ -57,6 +57,27 @@ func TestFaultU2RUDIRefused(t *testing.T) {
 	require.Empty(t, g.send(g.a))
 }
 
+// A packet that waits after a refusal may be sent before its timer is looked at; it
+// still times out after that.
+func TestFaultU2RefusedAndSentBeforeTheTick(t *testing.T) {
+	g := newPair(t, pairConfig{})
+	_, err := g.a.m.SubmitRUDI(g.now, AddrFrom(g.a.addr), AddrFrom(g.b.addr), Packet{Handle: 5, Size: 200, Next: pds.NextRequestSmall})
+	require.NoError(t, err)
+	r, _ := g.give(g.send(g.a)[0])
+	out := make([]byte, ReplyMax)
+	n, err := g.b.m.RespondRUDI(r.PktID, false, &Response{Kind: RespondRefuse, Code: pds.NackNoResource}, out)
+	require.NoError(t, err)
+	g.give(wire{from: g.b, b: out[:n]})
+	g.now += 1_100_000
+	require.Len(t, g.send(g.a), 1, "lost")
+	sent := 0
+	for range 20 {
+		g.wait(1_100_000)
+		sent += len(g.send(g.a))
+	}
+	require.Greater(t, sent, 1)
+}
+
 func TestFaultU3Datagram(t *testing.T) {
 	g := newPair(t, pairConfig{})
 	b := make([]byte, 64)

@@ -117,7 +117,7 @@ func (m *Manager) transmitRUDI(now int64, buf []byte, out *Out) bool {
 		}
 		*out = Out{Handle: p.handle, Peer: p.peer, Local: p.local, Size: int64(p.size), Retx: p.sent}
 		out.Header, _ = h.Encode(buf)
-		p.sent, p.queued = true, false
+		p.sent, p.queued, p.postpone = true, false, false
 		t.queued--
 		p.dueAt = later(now, m.p.rto(p.rtos))
 		t.nextDue = min(t.nextDue, p.dueAt)
