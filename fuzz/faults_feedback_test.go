@@ -56,6 +56,9 @@ func (s *faultShadow) receivedACK(t pds.Type, b []byte, r *pdc.Result) {
 		s.e.w.failf("F1: %s taken in, and next is %#x", headText(b), uint32(p.next))
 	}
 	want, known := s.acked(p, &h, t)
+	if t != pds.TypeACK {
+		p.announced(&h)
+	}
 	if c == nil {
 		return
 	}
@@ -90,6 +93,18 @@ func (s *faultShadow) probed(c *shadowContext, h *pds.AckCC, t pds.Type, owner p
 		h.NSCC(&st)
 	}
 	c.window.SampleBase(s.window, s.e.now-x.sentAt-int64(st.ServiceTime)*pds.ServiceTimeUnit)
+}
+
+// announced takes the range that an ACK announces (F7): one that was overtaken has no
+// say, one as old may only widen it.
+func (p *shadowPDC) announced(h *pds.AckCC) {
+	n := int32(h.MPR) * 128
+	if n == 0 {
+		n = 8 * 128
+	}
+	if d := h.CACK.Diff(p.limitAt); d > 0 || d == 0 && n > p.limit {
+		p.limit, p.limitAt = n, h.CACK
+	}
 }
 
 // contextOf returns the context of a PDC as of the end of the last step.
@@ -198,6 +213,12 @@ func (s *faultShadow) receivedNACK(t pds.Type, b []byte, r *pdc.Result) {
 	if p := s.of(r.ID.PDC); n.Code == pds.NackNewStartPSN && r.Err == nil && p != nil && p.ctx != nil {
 		s.renumbered(p, &n)
 	}
+	if p := s.of(r.ID.PDC); n.Code == pds.NackRODOOO && p != nil && len(s.heard) > 0 {
+		if n.PSN == p.gap && s.e.now < p.gapAt+faultNackRetx {
+			s.e.w.failf("I10: goes back to PSN %#x twice in %d ns", uint32(n.PSN), s.e.now-p.gapAt)
+		}
+		p.gap, p.gapAt = n.PSN, s.e.now
+	}
 	for psn := n.PSN; len(s.heard) > 0 && s.heard[0].kind != heardLoss; psn++ {
 		p := s.of(r.ID.PDC)
 		if r.Err != nil || p == nil || p.ctx == nil {
@@ -222,10 +243,10 @@ func (s *faultShadow) renumbered(p *shadowPDC, n *pds.Nack) {
 		if k.fate == fateFlight && !k.control {
 			s.refused(p.ctx, k, n)
 		}
-		k.rtos = 0
+		k.rtos, k.nacks = 0, 0
 	}
 	d := pds.PSN(n.Payload) - p.start
-	p.start, p.base, p.next, p.cack = p.start+d, p.base+d, p.next+d, p.cack+d
+	p.start, p.base, p.next, p.cack, p.limitAt = p.start+d, p.base+d, p.next+d, p.cack+d, p.limitAt+d
 }
 
 // refused takes one packet out of flight. One that had arrived, by a SACK, and has
@@ -248,6 +269,9 @@ func (s *faultShadow) refused(c *shadowContext, k *shadowPacket, n *pds.Nack) {
 	k.fate = fateLost
 	if n.Code != pds.NackRODOOO {
 		k.rtos = 0
+		if k.nacks++; s.e.w.s.retries != 0 && k.nacks > faultNacks {
+			s.e.w.failf("S5: refused %d times, and sent again", k.nacks)
+		}
 	}
 	c.leave(k.size)
 	c.again += k.size

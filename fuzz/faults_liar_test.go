@@ -70,8 +70,8 @@ func (l *faultLiar) quiet() bool { return true }
 func (l *faultLiar) tick() {
 	r := l.w.net.Rand
 	l.next = l.w.net.Now + r.Int64N(30*us)
-	if r.IntN(300) == 0 {
-		for range 40 {
+	if r.IntN(1000) == 0 {
+		for range 120 {
 			l.syn(r.IntN(l.place), pds.PDCID(1+r.IntN(65535)), faultnet.Flood)
 		}
 	}

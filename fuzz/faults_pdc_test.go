@@ -77,6 +77,7 @@ type pdcWorld struct {
 	ends    []*pdcEnd
 	recs    []faultRecord
 	streams []faultStream
+	rudi    []faultRUDI
 	drop    int // place whose traffic is checked for nothing but safety, -1 none
 }
 
@@ -107,7 +108,10 @@ type pdcEnd struct {
 	answers  uint64      // sent to what came
 	delayed  uint64      // answers given later
 	asked    uint64      // credit sent to who asked
+	rudiOpen int         // RUDI packets without an outcome
+	leaps    int         // of its clock
 	shadow   *faultShadow
+	limits   *faultLimits
 	grants   []faultGrant // by place
 	buf      [10_000]byte
 	chunks   int
@@ -125,8 +129,10 @@ type faultSeen struct {
 }
 
 const (
-	faultRTO = 200 * us
-	faultMTU = 4200
+	faultRTO      = 200 * us
+	faultNackRetx = 60 * us
+	faultNacks    = 12 // Max_NACK_Retx_Cnt where there is one
+	faultMTU      = 4200
 )
 
 const faultHeaderBytes = 16 // what stands for the semantic header: the handle, and a check of it
@@ -177,12 +183,12 @@ func (e *pdcEnd) start() {
 	if s.retries != 0 {
 		idle = 2_000_000
 	}
-	cfg := pdc.Config{Range: s.window, RTOInit: faultRTO, NackRetxTime: 60 * us, ClearTime: 60 * us, CloseReqTime: 2000 * us,
+	cfg := pdc.Config{Range: s.window, RTOInit: faultRTO, NackRetxTime: faultNackRetx, ClearTime: 60 * us, CloseReqTime: 2000 * us,
 		MaxRTORetx: s.retries, MaxNackRetx: 31, BufferROD: s.buffer, InferLoss: s.infer, PlainACK: s.plain, IdleTime: idle * us}
 	if s.retries == 0 {
 		cfg.MaxRTORetx = 15
 	} else {
-		cfg.MaxNackRetx = 20
+		cfg.MaxNackRetx = faultNacks
 	}
 	p := must(pdc.NewParams(cfg))
 	cp := must(ccc.NewParams(ccc.Config{NSCC: nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 40 * us, MTU: faultMTU, Trimming: s.trim > 0,
@@ -216,16 +222,13 @@ func (e *pdcEnd) start() {
 		PendTimeout: 50_000 * us, Memory: pdc.MemoryConfig{Responses: s.responses, Chunks: e.chunks}}))
 	e.tx, e.rx, e.seen, e.used = make([]faultLink, ids+1), make([]faultLink, ids+1), make([]faultSeen, ids+1), make([]bool, ids+1)
 	e.answers, e.delayed, e.asked = 0, 0, 0
-	e.shadow, e.grants = newFaultShadow(e, ids), make([]faultGrant, len(e.w.parties)+3)
+	e.shadow, e.limits, e.grants = newFaultShadow(e, ids), newFaultLimits(e, ids), make([]faultGrant, len(e.w.parties)+3)
 }
 
 // quarantine is longer than a packet lives, by as much as a clock may jump.
 func (w *pdcWorld) quarantine() int64 {
 	q := 2*w.net.Plan.Life() + 500*us
-	if w.s.jumps > 0 {
-		q += 50_000 * us
-	}
-	return q
+	return q + 2*int64(w.s.jumps)*w.s.leap*us
 }
 
 // clock is the time of e: that of the network, but it may have jumped or stand still.
@@ -246,6 +249,7 @@ func (e *pdcEnd) restart() {
 		}
 	}
 	e.messages, e.late, e.held, e.returns = nil, nil, nil, nil
+	e.loseRUDI()
 	e.life++
 	e.start()
 }
@@ -282,7 +286,7 @@ func (e *pdcEnd) tick() {
 }
 
 func (e *pdcEnd) quiet() bool {
-	if len(e.messages)+len(e.late)+len(e.returns) > 0 {
+	if len(e.messages)+len(e.late)+len(e.returns)+e.rudiOpen > 0 {
 		return false
 	}
 	for range e.table.All() {
@@ -303,8 +307,14 @@ func (e *pdcEnd) arrive(p *faultnet.Packet) {
 	}
 	var out [pdc.ReplyMax]byte
 	var r pdc.Result
+	again := p.Trim == 0 && e.limits.remembered(p.From, in.Packet)
 	e.m.Receive(e.now, &in, out[:], &r)
 	e.shadow.received(in.Packet, &r)
+	e.limits.received(in.Packet, &r)
+	if t, _ := pds.PeekType(out[:r.Reply]); again && t != pds.TypeACK && t != pds.TypeACKCC {
+		w.failf("a CLOSE_CMD that was acknowledged comes again, and %d bytes are the answer: %s", r.Reply, headText(out[:r.Reply]))
+	}
+	e.limits.closing(p.From, in.Packet, &r, out[:r.Reply])
 	if r.Err == pdc.ErrEvents {
 		w.failf("events were not drained")
 	}
@@ -324,6 +334,12 @@ func (e *pdcEnd) arrive(p *faultnet.Packet) {
 	case pdc.VerdictResponse:
 		e.response(r.Handle, p.Head[min(r.Header, len(p.Head)):], p.Fabled)
 		e.outcome(pdc.Event{Kind: pdc.EventResponse, PDC: r.ID.PDC, PSN: r.ID.PSN, Handle: r.Handle})
+	case pdc.VerdictRUDIRequest:
+		n = e.rudiRequest(p, &r, body, out[:])
+	case pdc.VerdictRUDIResponse:
+		e.rudiResponse(p, &r, body)
+	case pdc.VerdictDatagram:
+		e.datagram(p, body, n)
 	}
 	w.net.Note(uint64(r.Verdict)<<8 | uint64(n))
 	from, class, honest := p.From, p.Class, !p.Fabled // p goes with the next packet
@@ -339,6 +355,7 @@ func (e *pdcEnd) arrive(p *faultnet.Packet) {
 // reply sends an answer.
 func (e *pdcEnd) reply(to int, b []byte) {
 	e.answers++
+	e.limits.answered(to, b)
 	e.w.send(e.place, to, b, len(b), 64)
 }
 
@@ -360,6 +377,7 @@ func (e *pdcEnd) act() {
 	e.now = e.clock()
 	e.faults()
 	e.begin()
+	e.beginRUDI()
 	for _, m := range e.messages {
 		e.push(m)
 	}
@@ -379,12 +397,13 @@ func (e *pdcEnd) faults() {
 	if w.s.restarts > int(e.life) && w.net.Chance(.002) {
 		e.restart()
 	}
-	if w.s.jumps > 0 && w.net.Chance(.002) && e.offset == 0 && e.until <= w.net.Now {
+	if e.leaps < w.s.jumps && w.net.Chance(.005) && e.until <= w.net.Now {
+		e.leaps++
 		if w.net.Chance(.5) {
-			e.offset = w.net.Rand.Int64N(25_000 * us)
+			e.offset += w.net.Rand.Int64N(w.s.leap * us)
 			w.net.Counts[faultnet.ClockJump]++
 		} else {
-			e.until = w.net.Now + w.net.Rand.Int64N(2000*us)
+			e.until = w.net.Now + w.net.Rand.Int64N(5000*us)
 			w.net.Counts[faultnet.ClockStill]++
 		}
 	}
@@ -397,7 +416,10 @@ func (e *pdcEnd) transmit() {
 		if sent > 200_000 {
 			e.w.failf("Transmit does not end")
 		}
-		e.shadow.sent(&out, e.buf[:out.Header])
+		if out.PDC != 0 {
+			e.shadow.sent(&out, e.buf[:out.Header])
+			e.limits.sent(&out, e.buf[:out.Header])
+		}
 		n, length, size := out.Header, out.Header, int64(64)
 		if !out.Control {
 			binary.BigEndian.PutUint64(e.buf[n:], out.Handle)
@@ -441,6 +463,10 @@ func (e *pdcEnd) outcome(ev pdc.Event) {
 		e.dropTicket(ev.Handle)
 		return
 	}
+	if ev.Handle >= rudiHandles {
+		e.rudiEnds(ev.Handle, ev.Cause)
+		return
+	}
 	r := &w.recs[ev.Handle-1]
 	if r.outcome != pdc.EventNone {
 		w.failf("I8: packet %d has outcome %v and then %v", ev.Handle, r.outcome, ev.Kind)
@@ -453,8 +479,7 @@ func (e *pdcEnd) outcome(ev pdc.Event) {
 		return
 	}
 	if ev.Kind == pdc.EventError {
-		// A target may lose sight of whether its data arrived when the initiator closes.
-		if w.s.retries == 0 && !r.data {
+		if w.s.retries == 0 {
 			w.failf("packet %d failed: %v", ev.Handle, ev.Cause)
 		}
 		return
@@ -472,6 +497,7 @@ func (w *pdcWorld) finish() {
 	for i := range w.recs {
 		w.finishRecord(i)
 	}
+	w.finishRUDI()
 	for _, e := range w.ends {
 		e.finish()
 	}

@@ -26,6 +26,7 @@ type faultSetting struct {
 	pdcs, responses, chunks        int     // 0 the default
 	retries                        int     // 0 for ever
 	restarts, jumps                int
+	leap                           int64 // longest jump of a clock
 	liar, weak                     bool
 	control                        ccc.Control
 }
@@ -48,7 +49,9 @@ var faultSettings = []faultSetting{
 	{name: "restarts", loss: .05, dup: .05, long: .01, replay: .02, jitter: 35, tail: 400,
 		window: 16, perMessage: 9, budget: 300, guaranteed: .3, read: .2, late: .1, retries: 5, restarts: 4, closing: .05, pdcs: 250},
 	{name: "dark", loss: .05, dup: .05, blackhole: .005, partition: .002, dark: 60_000, jitter: 35, tail: 100, forge: .02,
-		window: 32, perMessage: 12, budget: 300, guaranteed: .2, read: .1, retries: 5, jumps: 2},
+		window: 32, perMessage: 12, budget: 300, guaranteed: .2, read: .1, retries: 5, jumps: 2, leap: 25_000},
+	{name: "clock", loss: .05, dup: .05, long: .01, replay: .01, jitter: 35, tail: 400, forge: .02,
+		window: 32, perMessage: 12, budget: 400, guaranteed: .2, read: .1, retries: 8, jumps: 8, leap: 10_000_000, pdcs: 100},
 	{name: "mangled", loss: .05, dup: .05, mangle: .03, replay: .02, replayLate: .02, jitter: 35, tail: 400,
 		window: 16, perMessage: 9, budget: 300, guaranteed: .3, late: .1, read: .2, retries: 5, closing: .1, weak: true},
 	{name: "hostile peer", loss: .03, dup: .03, replay: .01, jitter: 35, tail: 100, forge: .05,

@@ -35,6 +35,7 @@ type shadowPacket struct {
 	entropy uint16
 	sends   uint8 // up to 3
 	rtos    uint8 // timeouts since it was last refused
+	nacks   uint8 // times that it was refused
 	asked   bool  // by an ACK_REQ: no round trip of an answer means anything any more
 	control bool
 	fate    shadowFate
@@ -47,6 +48,10 @@ type shadowPDC struct {
 	start      pds.PSN
 	base, next pds.PSN
 	cack       pds.PSN // max_cack
+	limit      int32   // of the peer, PSNs above max_cack
+	limitAt    pds.PSN // CACK of the ACK that gave it
+	gap        pds.PSN // that a ROD_OOO named last, and when
+	gapAt      int64
 	pkt        []shadowPacket
 }
 
@@ -195,7 +200,7 @@ func (s *faultShadow) begin(h pdc.Handle, psn pds.PSN) *shadowPDC {
 		s.end(p)
 	}
 	clear(p.pkt)
-	*p = shadowPDC{h: h, start: psn, base: psn, next: psn, cack: psn - 1, pkt: p.pkt}
+	*p = shadowPDC{h: h, start: psn, base: psn, next: psn, cack: psn - 1, limit: 8 * 128, limitAt: psn - 1, gapAt: math.MinInt64, pkt: p.pkt}
 	return p
 }
 
@@ -270,8 +275,8 @@ func (s *faultShadow) sent(out *pdc.Out, head []byte) {
 // (I6): new ones in their order and inside the window, again what was lost.
 func (s *faultShadow) leaves(p *shadowPDC, out *pdc.Out, syn bool) *shadowPacket {
 	w := s.e.w
-	if d := out.PSN.Diff(p.cack); d > int32(w.s.window) {
-		w.failf("I6: PSN %#x sent, max_cack is %#x, window %d", uint32(out.PSN), uint32(p.cack), w.s.window)
+	if d, n := out.PSN.Diff(p.cack), min(int32(w.s.window), p.limit); d > n {
+		w.failf("I6: PSN %#x sent, max_cack is %#x, window %d", uint32(out.PSN), uint32(p.cack), n)
 	}
 	if out.Retx {
 		if k := p.out(out.PSN); k != nil && (k.fate == fateLost || k.control && k.fate != fateReleased) {

@@ -23,6 +23,7 @@ const (
 	Mangle    // a byte flipped past the CRC
 	TrimData
 	TrimSYN
+	TrimACK    // an acknowledgement with a response
 	Mark       // congestion experienced
 	Blackhole  // one direction
 	Partition  // everything from and to one place
@@ -52,14 +53,20 @@ const (
 	Flood      // SYN packets out of nowhere
 	Hostile    // any packet of a peer that lies
 	Credit     // credit granted
+	RUDI       // a RUDI packet
+	RefuseRUDI // one refused for want of something
+	AgainRUDI  // one executed again
+	UUD        // a datagram
+	GotUUD     // one that arrived
 	NumFaults
 )
 
 var faultNames = [NumFaults]string{"lose-data", "lose-syn", "lose-ack", "lose-ack-data", "lose-nack", "lose-control", "duplicate", "long-delay",
-	"overtaken", "corrupt", "mangle", "trim-data", "trim-syn", "mark", "blackhole", "partition", "replay", "replay-late",
+	"overtaken", "corrupt", "mangle", "trim-data", "trim-syn", "trim-ack", "mark", "blackhole", "partition", "replay", "replay-late",
 	"forge-never-sent", "forge-sack", "forge-lap", "forge-clear", "forge-nack", "forge-source", "forge-range", "forge-reserved", "forge-answer",
 	"restart", "clock-jump", "clock-still", "clock-end", "wrap-start", "reuse-id", "no-pdc", "no-store", "no-slot", "no-memory",
-	"late-answer", "flood", "hostile", "credit"}
+	"late-answer", "flood", "hostile", "credit", "rudi", "refuse-rudi", "again-rudi",
+	"uud", "got-uud"}
 
 // String returns the fault in a word.
 func (f Fault) String() string { return faultNames[f] }

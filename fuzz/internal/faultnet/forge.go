@@ -85,7 +85,7 @@ func (n *Net) forgeNACK(p *Packet, q *pds.Request, ahead, behind pds.PSN) {
 	if q.Flags&pds.FlagSYN != 0 {
 		k.SPDCID = 60000
 	}
-	switch n.Rand.IntN(4) {
+	switch n.Rand.IntN(5) {
 	case 0:
 		k.PSN = q.PSN - behind
 	case 1:
@@ -99,6 +99,10 @@ func (n *Net) forgeNACK(p *Packet, q *pds.Request, ahead, behind pds.PSN) {
 		if q.Flags&pds.FlagSYN == 0 {
 			k.Code, k.PSN, k.SPDCID = pds.NackUnexpEvent, q.PSN, q.DPDCID+1
 		}
+	case 4: // from an address that is not the peer's
+		k.Code, k.PSN = pds.NackUnexpEvent, q.PSN
+		n.Inject(ForgeSource, n.places, p.From, k.AppendTo(n.scratch[:0]))
+		return
 	}
 	n.Inject(ForgeNACK, p.To, p.From, k.AppendTo(n.scratch[:0]))
 }

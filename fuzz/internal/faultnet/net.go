@@ -203,6 +203,9 @@ func (n *Net) carry(p *Packet) {
 		q.Head[n.Rand.IntN(len(q.Head))] ^= byte(1 + n.Rand.IntN(255))
 		q.Fabled = true
 	}
+	if p.Class == ACKData && n.hit(TrimACK, n.Plan.Trim) {
+		q.Trim = pds.NackTrimmed
+	}
 	if p.Class <= SYN {
 		if n.hit(Mark, n.Plan.Mark) {
 			q.CE = true
