@@ -15,7 +15,7 @@ func (m *Manager) Expect(q *pds.Request, src Addr) *PDC {
 	if q.Flags&pds.FlagSYN != 0 || q.Type.IsROD() || q.ClearOffset > 0 || !q.Type.Allows(q.Next) {
 		return nil
 	}
-	if !p.rx.fresh(q.PSN, m.p.ranges) || m.mem.responses.free == 0 {
+	if !p.rx.fresh(q.PSN, m.p.ranges) || !p.rx.reaches(q.ClearPSN()) || m.mem.responses.free == 0 {
 		return nil
 	}
 	return p
@@ -28,10 +28,6 @@ func (p *PDC) Handle() Handle { return p.handle }
 func (m *Manager) arrive(now int64, p *PDC, q *pds.Request) {
 	p.activeAt = now
 	if c := q.ClearPSN(); c.After(p.rx.clear) {
-		if !p.rx.edge.After(c) {
-			m.stats.BadClear++
-			return
-		}
 		p.rx.clear = c
 	}
 }

@@ -149,3 +149,80 @@ func TestFaultP5SameIDFromAnotherPeer(t *testing.T) {
 	g.settle()
 	require.ElementsMatch(t, []uint64{1, 2, 3}, g.a.take(EventResponse, EventImplicit))
 }
+
+// restart gives the end b another life with nothing of the first, whose PDCIDs are
+// handed out from the same one on.
+func (g *pair) restart(c pairConfig) {
+	g.b = newPairEnd(g.t, &c, 1)
+}
+
+// TestFaultP1SamePDCIDForAnother: the target's new life hands the PDCID that an
+// initiator still uses to another PDC. What tells them apart is the other two parts
+// of the identity: the source address, and the initiator's own PDCID.
+func TestFaultP1SamePDCIDForAnother(t *testing.T) {
+	for name, from := range map[string]string{"same peer": "10.0.0.1", "another peer": "10.0.0.77"} {
+		t.Run(name, func(t *testing.T) {
+			g := established(t, pairConfig{start: 1000})
+			g.submit(1, 2)
+			old := g.send(g.a)
+			info := g.info(g.a)
+			g.restart(pairConfig{})
+
+			q := request(t, old[0])
+			q.Flags |= pds.FlagSYN
+			q.SPDCID, q.DPDCID, q.PSN, q.ClearOffset = info.ID+1, 0, 5, 0
+			first := wire{from: g.a, b: append(q.AppendTo(nil), make([]byte, 44+4096)...), dst: netip.MustParseAddr(from)}
+			r, answer := g.give(first)
+			require.NoError(t, r.Err)
+			require.Equal(t, info.PeerID, ackCC(t, answer[0]).SPDCID, "the PDCID of the former life")
+			now := g.info(g.b)
+
+			for _, w := range old {
+				r, answer := g.give(w)
+				require.Error(t, r.Err)
+				require.Contains(t, []pds.NackCode{pds.NackPDCHdrMismatch, pds.NackInvDPDCID}, nackOf(t, answer[0]).Code)
+				g.giveAll(answer)
+			}
+			require.Equal(t, now, g.info(g.b), "nothing has happened to the new PDC")
+			require.Len(t, g.b.got, 1)
+			require.Equal(t, []uint64{1, 2}, g.a.take(EventError))
+		})
+	}
+}
+
+// TestFaultP1SamePDCIDThroughALateSYN: a SYN packet of the first flight arrives
+// after the target's restart and opens the PDC anew: same addresses, same SPDCID, same
+// Start_PSN, and by chance the same PDCID, so nothing in the identity tells the lives
+// apart. What the initiator sends now goes on where the former life left off, and
+// must not be delivered as if the new one had seen the beginning.
+func TestFaultP1SamePDCIDThroughALateSYN(t *testing.T) {
+	g := newPair(t, pairConfig{start: 1000})
+	g.submit(1, 4)
+	flight := g.send(g.a)
+	late := wire{from: g.a, b: append([]byte(nil), flight[3].b...)}
+	g.giveAll(g.giveAll(flight))
+	g.a.take()
+	peer := g.info(g.a).PeerID
+	g.restart(pairConfig{start: 1000})
+
+	_, answer := g.give(late)
+	require.Len(t, g.b.got, 1, "a SYN packet is all that a new life has to go by")
+	require.Equal(t, peer, ackCC(t, answer[0]).SPDCID)
+	g.giveAll(answer)
+
+	g.submit(5, 4)
+	for _, w := range g.send(g.a) {
+		r, answer := g.give(w)
+		require.ErrorIs(t, r.Err, ErrStale)
+		g.giveAll(answer)
+	}
+	require.Len(t, g.b.got, 1, "nothing more is delivered into the new life")
+	require.EqualValues(t, 4, g.b.m.Stats().BadClear)
+	for range 200 {
+		g.wait(ms)
+		g.settle()
+	}
+	require.Len(t, g.b.got, 1)
+	require.Equal(t, []uint64{5, 6, 7, 8}, g.a.take(EventResponse, EventImplicit, EventError))
+	require.EqualValues(t, 1, g.a.m.Stats().Failed, "as if the target were gone")
+}

@@ -214,11 +214,17 @@ func (m *Manager) receiveOther(now int64, in *In, q *pds.Request, out []byte, r 
 		m.nackPDC(p, b, out, r, pds.NackPDCModeMismatch)
 		return ErrMode
 	}
-	m.clearTo(p, q.ClearPSN())
 	if p.is(flagClose) && b.psn.After(p.closePSN) {
 		m.nackPDC(p, b, out, r, pds.NackClosing)
 		return ErrClosing
 	}
+	if c := q.ClearPSN(); c != q.PSN && !p.rx.reaches(c) {
+		// The initiator has an answer to what has never come here: it goes on with a
+		// PDC of this target's former life, and the rest of it was delivered there.
+		m.stats.BadClear++
+		return ErrStale
+	}
+	m.clearTo(p, q.ClearPSN())
 	return m.place(now, p, b, out, r)
 }
 

@@ -181,6 +181,9 @@ func (w *RecvWindow) Clear(c pds.PSN) (moved, ok bool) {
 	return true, true
 }
 
+// reaches reports whether everything up to c has arrived.
+func (w *RecvWindow) reaches(c pds.PSN) bool { return w.edge.After(c) }
+
 // HoldAt keeps CACK below psn, the lowest PSN whose response is still owed to
 // the peer or to the layer above.
 func (w *RecvWindow) HoldAt(psn pds.PSN) { w.hold, w.holding = psn, true }
