@@ -154,9 +154,10 @@ func (e *Endpoint) settled(now int64, ev *pdc.Event) {
 	e.refill(now, ev.PDC)
 }
 
-// refill goes on with a flow that the manager had no room for.
+// refill goes on with a flow that the manager had no room for in its window. Those
+// that wait for memory have their turn.
 func (e *Endpoint) refill(now int64, h pdc.Handle) {
-	if f := &e.flows[h.ID()]; f.pdc == h && (f.refused || f.answers.head != 0) {
+	if f := &e.flows[h.ID()]; f.pdc == h && !f.waits && (f.refused || f.answers.head != 0) {
 		e.pump(now, f)
 	}
 }

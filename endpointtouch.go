@@ -26,7 +26,7 @@ func (e *Endpoint) Touch(in []Datagram) (sum int64) {
 		}
 		next := e.pds.Upcoming(n)
 		for _, id := range next {
-			sum += int64(e.pds.TouchNext(id)) + int64(e.flows[id].ahead)
+			sum += int64(e.pds.TouchNext(id)) + int64(e.flows[id].ahead) + int64(e.cc.TouchPDC(int(id)))
 		}
 		for i := range in[:n] {
 			sum += e.touchSecond(in[i].Packet)
@@ -49,7 +49,7 @@ func (e *Endpoint) touchFirst(b []byte) int64 {
 	case request:
 		sum += int64(e.target.Touch(id))
 	case int(id) < len(e.flows):
-		sum += int64(e.flows[id].ahead)
+		sum += int64(e.flows[id].ahead) + int64(e.cc.TouchPDC(int(id)))
 	}
 	return sum
 }

@@ -233,6 +233,7 @@ var hot = []struct {
 	{"ccc", "(*Manager).Send", 0},
 	{"ccc", "(*Manager).Next", 0},
 	{"ccc", "(*Manager).Touch", 0},
+	{"ccc", "(*Manager).TouchPDC", inlines},
 	{"ccc", "(*Manager).Tick", 0},
 	{"ccc", "(*Manager).Post", 0},
 	{"ccc", "(*Manager).Drain", 0},

@@ -129,6 +129,15 @@ func (m *Manager) arm(c *Context) {
 	r.armed = want
 }
 
+// TouchPDC loads what says which context a PDC is bound to, by the PDC's index. A
+// pass of it before that of [Manager.Touch] lets those misses overlap too.
+func (m *Manager) TouchPDC(index int) uint32 {
+	if index < len(m.pdcs) {
+		return uint32(m.pdcs[index].handle)
+	}
+	return 0
+}
+
 // Touch loads a word of each cache line that an event of the PDCs needs, and
 // returns their sum so that the loads stay. With more contexts than the caches
 // hold, touching some tens ahead of their events lets the misses overlap; with

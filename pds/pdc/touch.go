@@ -22,7 +22,7 @@ func (m *Manager) Touch(packet []byte, request bool) uint64 {
 // TouchSent is the second pass, see [Manager.Touch].
 func (m *Manager) TouchSent(packet []byte) uint64 {
 	if p := m.named(packet); p != nil && p.tx.base != p.tx.tail {
-		return p.tx.touch(m.mem)
+		return p.tx.touch(m.mem) + uint64(m.parked[p.cc.Index()].head)
 	}
 	return 0
 }
