@@ -108,13 +108,13 @@ func (e *Endpoint) runErrands(now int64) (any bool) {
 		any = true
 		info, live := e.pds.PDC(pdc.Handle(e.errand.Peer))
 		if !live {
-			e.errandDone(ses.Handle(e.errand.Operation.Cookie), &Event{Outcome: ses.Outcome{Status: ses.StatusPDS}, Cause: pdc.CauseClosed})
+			e.errandDone(now, ses.Handle(e.errand.Operation.Cookie), &Event{Outcome: ses.Outcome{Status: ses.StatusPDS}, Cause: pdc.CauseClosed})
 			continue
 		}
 		e.op = e.errand.Operation
 		rec, err := e.begin(info.Peer, e.answerTC)
 		if err != nil { // not for anything that a header can say
-			e.errandDone(e.errand.Handle, &Event{Outcome: ses.Outcome{Status: ses.StatusFailed}})
+			e.errandDone(now, e.errand.Handle, &Event{Outcome: ses.Outcome{Status: ses.StatusFailed}})
 			continue
 		}
 		rec.flags |= msgErrand
@@ -126,7 +126,9 @@ func (e *Endpoint) runErrands(now int64) (any bool) {
 }
 
 // errandDone ends an errand. That of a read is the end of the message that was read.
-func (e *Endpoint) errandDone(h ses.Handle, out *Event) {
+// No packet tells its sender that the read could not be delivered: the PDC that the
+// send came on is given up, which the sender finds out when it asks after it.
+func (e *Endpoint) errandDone(now int64, h ses.Handle, out *Event) {
 	if p, ok := e.target.PullOf(h); ok {
 		ev := Event{Received: true, Cookie: p.Cookie, Outcome: out.Outcome, Cause: out.Cause, HasData: p.HasData, HeaderData: p.HeaderData}
 		if ev.Outcome.Status == ses.StatusOK {
@@ -136,6 +138,9 @@ func (e *Endpoint) errandDone(h ses.Handle, out *Event) {
 			}
 		}
 		e.events.push(ev)
+		if ev.Outcome.Status == ses.StatusPDS {
+			_ = e.pds.Abort(now, pdc.Handle(p.Peer))
+		}
 	}
 	e.target.ErrandDone(h, out.Outcome.Status)
 }

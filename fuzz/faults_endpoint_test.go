@@ -20,19 +20,22 @@ const (
 	endpointSlot = 1 << 16 // bytes of address space that each message has to itself
 )
 
-// endpointMessage is the truth about a write or a read: how often each of its
-// fragments was placed, and how it ended.
+// endpointMessage is the truth about a message: how often each of its fragments was
+// placed, and how it ended.
 type endpointMessage struct {
-	length uint32
-	placed []uint8
-	ended  bool
-	ok     bool
+	length   uint32
+	placed   []uint8
+	ended    bool
+	ok       bool
+	pulled   bool // its receiver was told of the end
+	unposted bool // its receive buffer is to be posted
 }
 
 // endpointWorld is a run with whole endpoints.
 type endpointWorld struct {
 	faultWorld
 	messages []endpointMessage
+	mayFail  bool
 	ends     []*endpointEnd
 }
 
@@ -42,7 +45,14 @@ type endpointEnd struct {
 	e      *uetcc.Endpoint
 	budget int
 	open   int
+	late   []latePost // in the order of their times
 	buf    [endpointMTU + 256]byte
+}
+
+// latePost is a receive buffer that is posted after its message has begun.
+type latePost struct {
+	at      int64
+	message uint64
 }
 
 func newEndpointWorld(s *faultSetting, seed uint64) *endpointWorld {
@@ -52,14 +62,14 @@ func newEndpointWorld(s *faultSetting, seed uint64) *endpointWorld {
 	}
 	net := faultnet.New(places, seed, faultnet.Plan{})
 	net.Plan = s.plan(net.Rand)
-	w := &endpointWorld{faultWorld: faultWorld{net: net}}
+	w := &endpointWorld{faultWorld: faultWorld{net: net}, mayFail: s.liar}
 	for i := range 3 {
 		c := uetcc.Config{Address: faultAddr(i), MTU: endpointMTU, Seed: net.Rand.Uint64(), Contexts: 8, Messages: 16, Answers: 16,
 			PDS: pdc.Config{Range: max(s.window, 16), RTOInit: 200 * us, NackRetxTime: 60 * us, ClearTime: 60 * us, MaxRTORetx: 15, MaxNackRetx: 31,
 				IdleTime: 20_000_000 * us, InferLoss: s.infer},
 			PDCs:   pdc.TableConfig{General: 24, Quarantine: 2*net.Plan.Life() + 500*us, FirstID: 1, Seed: 1},
 			CC:     ccc.Config{NSCC: nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 40 * us, Trimming: s.trim > 0}},
-			Memory: pdc.MemoryConfig{Chunks: 128}}
+			Memory: pdc.MemoryConfig{Chunks: 128}, Target: ses.TargetConfig{Receives: 256}}
 		if s.liar {
 			c.PDS.MaxRTORetx, c.PDS.MaxNackRetx, c.PDS.IdleTime, c.PDCs.PerSource = 8, 20, 2_000_000*us, 6
 		}
@@ -80,21 +90,26 @@ func (e *endpointEnd) openMemory() {
 	t := e.e.Target()
 	process := must(t.AddEndpoint(ses.Endpoint{Job: 1}))
 	must(t.OpenIndex(0, process, 0, ses.Index{}))
+	must(t.OpenIndex(0, process, 1, ses.Index{Kind: ses.IndexQueue, Job: ses.AnyJob}))
 	must(t.Register(process, 0, ses.Region{Length: 1 << 40, Key: 1, Job: ses.AnyJob, Rights: ses.RightRead | ses.RightWrite}))
 }
 
 func (e *endpointEnd) deadline() int64 {
-	if at, ok := e.e.NextDeadline(); ok {
-		return at
+	at, ok := e.e.NextDeadline()
+	if !ok {
+		at = math.MaxInt64
 	}
-	return math.MaxInt64
+	if len(e.late) > 0 {
+		at = min(at, e.late[0].at)
+	}
+	return at
 }
 
 func (e *endpointEnd) tick() { e.e.Tick(e.w.net.Now) }
 
 func (e *endpointEnd) quiet() bool {
 	st := e.e.PDS().Stats()
-	return e.open == 0 && st.Opened == st.Closed
+	return e.open == 0 && len(e.late) == 0 && st.Opened == st.Closed && (e.w.mayFail || e.e.Target().Pending() == 0)
 }
 
 // act starts messages, sends, and takes completions.
@@ -103,12 +118,23 @@ func (e *endpointEnd) act() {
 	for e.budget > 0 && e.open < 8 && e.begin() {
 		e.budget--
 	}
+	for len(e.late) > 0 && e.late[0].at <= w.net.Now {
+		e.post(e.late[0].message)
+		e.late = e.late[1:]
+	}
 	out := uetcc.Datagram{Packet: make([]byte, 0, 256)}
 	for e.e.Transmit(w.net.Now, &out) {
 		w.send(e.place, int(out.Dst.Lo&0xff)-1, out.Packet, len(out.Packet)+int(out.Payload.Length), out.Size)
 	}
 	for ev, ok := e.e.Poll(); ok; ev, ok = e.e.Poll() {
 		m := &w.messages[ev.Cookie]
+		if ev.Received {
+			if m.pulled || !w.mayFail && (ev.Outcome.Status != ses.StatusOK || ev.Outcome.Length != m.length) {
+				w.failf("E1: message %d was received: %+v", ev.Cookie, ev)
+			}
+			m.pulled = true
+			continue
+		}
 		if m.ended {
 			w.failf("E1: message %d ends twice", ev.Cookie)
 		}
@@ -127,16 +153,37 @@ func (e *endpointEnd) begin() bool {
 	}
 	m := uetcc.Message{To: uetcc.Destination{Address: faultAddr(to), Job: 1}, Key: 1, Offset: n * endpointSlot, Cookie: n,
 		Length: [...]uint32{0, 1, endpointMTU - 1, endpointMTU, endpointMTU + 1, 16 << 10, 50_000}[r.IntN(7)]}
-	start := e.e.Write
-	if m.Length > 0 && r.IntN(3) == 0 {
+	start, rec := e.e.Write, endpointMessage{length: m.Length, placed: make([]uint8, (m.Length+endpointMTU-1)/endpointMTU)}
+	switch r.IntN(5) {
+	case 0:
 		start = e.e.Read
+	case 1:
+		start, rec.unposted, m.Deferrable = e.e.Send, true, true
+	case 2:
+		start, rec.unposted, m.Rendezvous = e.e.Send, true, true
+		m.Eager, m.Source = min(m.Length, uint32(r.IntN(4))*endpointMTU), uetcc.Source{Process: 1 << 16, Base: n * endpointSlot}
+	}
+	if rec.unposted {
+		m.To.Index, m.Tagged, m.Key, m.Offset = 1, true, n, 0
 	}
 	if _, err := start(w.net.Now, &m); err != nil {
 		return false
 	}
 	e.open++
-	w.messages = append(w.messages, endpointMessage{length: m.Length, placed: make([]uint8, (m.Length+endpointMTU-1)/endpointMTU)})
+	w.messages = append(w.messages, rec)
+	if rec.unposted && r.IntN(2) == 0 {
+		w.ends[to].post(n)
+	} else if rec.unposted {
+		w.ends[to].late = append(w.ends[to].late, latePost{w.net.Now + 2000*us, n})
+	}
 	return true
+}
+
+// post gives a message its receive buffer.
+func (e *endpointEnd) post(n uint64) {
+	m := &e.w.messages[n]
+	must(e.e.Target().PostReceive(1<<16, 1, ses.Receive{Base: n * endpointSlot, Length: m.length, Match: n, Cookie: n}))
+	m.unposted = false
 }
 
 // arrive gives a packet to the endpoint and does what it says.
@@ -172,7 +219,7 @@ func (e *endpointEnd) placed(message uint64, offset, length uint32) {
 		w.failf("E6: bytes of message %d, which there is not", message)
 	}
 	m := &w.messages[message]
-	if length == 0 && m.length == 0 {
+	if length == 0 { // all of an empty message, or what goes with a rendezvous send
 		return
 	}
 	i := offset / endpointMTU
@@ -184,7 +231,7 @@ func (e *endpointEnd) placed(message uint64, offset, length uint32) {
 	}
 }
 
-func (w *endpointWorld) run(mayFail bool) {
+func (w *endpointWorld) run() {
 	start := w.net.Now
 	for _, p := range w.parties {
 		p.act()
@@ -210,7 +257,7 @@ func (w *endpointWorld) run(mayFail bool) {
 	}
 	for i := range w.messages {
 		m := &w.messages[i]
-		if !m.ended || !m.ok && !mayFail {
+		if !m.ended || !m.ok && !w.mayFail {
 			w.failf("E1: message %d: ended %v, OK %v", i, m.ended, m.ok)
 		}
 		for k, n := range m.placed {
@@ -232,7 +279,7 @@ func runEndpointSeed(t *testing.T, s *faultSetting, seed uint64) (sent, hash uin
 			t.Fatalf("seed %d (%s): %v\n%s\nreplay: go test ./fuzz -run 'TestFaultsEndpoint' -seed %d", seed, s.name, x, w.log.tail(60), seed)
 		}
 	}()
-	w.run(s.liar)
+	w.run()
 	return w.net.Sent, w.net.Hash()
 }
 

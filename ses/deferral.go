@@ -11,7 +11,7 @@ func (t *Target) postpone(r *Request, a *Arrival, p *plan) bool {
 		return false
 	}
 	t.pendings[i] = pending{
-		Pull: Pull{Length: r.RequestLength}, peer: a.Peer, common: r.Common, id: r.Initiator, token: r.Token.Initiator, tag: r.Key, entry: p.entry,
+		Pull: Pull{Peer: a.Peer, Length: r.RequestLength}, common: r.Common, id: r.Initiator, token: r.Token.Initiator, tag: r.Key, entry: p.entry,
 	}
 	t.pushPending(&t.deferred, i)
 	return true
@@ -73,7 +73,7 @@ func (t *Target) dropDeferred(i uint32) {
 // ready to restart.
 func (t *Target) dropDeferredOf(peer uint64) {
 	for i := range t.pendings {
-		if d := &t.pendings[i]; t.pendSlots.gen[i]&1 == 1 && d.peer == peer && d.state <= pendingAsked {
+		if d := &t.pendings[i]; t.pendSlots.gen[i]&1 == 1 && d.Peer == peer && d.state <= pendingAsked {
 			t.dropDeferred(uint32(i))
 		}
 	}

@@ -499,7 +499,7 @@ func TestRendezvousSend(t *testing.T) {
 				Key: 0xbeef, BufferOffset: 1<<20 + uint64(c.eager), Length: c.length - c.eager, Cookie: uint64(x.Handle)}, *o)
 			p, ok := s.PullOf(x.Handle)
 			require.True(t, ok)
-			require.Equal(t, Pull{Address: 0x1000 + uint64(c.eager), Cookie: 55, HeaderData: 6, HasData: true, Length: c.length, Placed: c.length, Eager: c.eager}, p)
+			require.Equal(t, Pull{Peer: 9, Address: 0x1000 + uint64(c.eager), Cookie: 55, HeaderData: 6, HasData: true, Length: c.length, Placed: c.length, Eager: c.eager}, p)
 			s.ErrandDone(x.Handle, StatusOK)
 			require.Zero(t, s.Pending())
 			_, ok = s.PullOf(x.Handle)

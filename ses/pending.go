@@ -29,8 +29,7 @@ const (
 
 // A pending is a send that the target comes back to.
 type pending struct {
-	Pull   // rendezvous
-	peer   uint64
+	Pull              // rendezvous; the other one has Peer and Length
 	source Rendezvous // rendezvous: where to read
 	common Common
 	id     uint32 // initiator's rank
@@ -45,6 +44,7 @@ type pending struct {
 // A Pull is the part of a rendezvous send that the target reads, and the message
 // that it is part of.
 type Pull struct {
+	Peer       uint64 // of the send, as it was in [Arrival]
 	Address    uint64 // where the read's first byte goes
 	Cookie     uint64 // of the receive buffer
 	HeaderData uint64
@@ -120,7 +120,7 @@ func (t *Target) Errand(x *Errand) bool {
 	t.removePending(&t.due, i)
 	d := &t.pendings[i]
 	h := t.pendSlots.handle(i)
-	*x = Errand{Handle: h, Peer: d.peer, Operation: Operation{
+	*x = Errand{Handle: h, Peer: d.Peer, Operation: Operation{
 		Relative: d.common.Flags&FlagRel != 0, Job: d.common.JobID, Initiator: d.id, Cookie: uint64(h),
 	}}
 	o := &x.Operation

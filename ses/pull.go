@@ -35,10 +35,10 @@ func (t *Target) pull(r *Request, a *Arrival, d *Decision) {
 	i, _ := t.pendSlots.take()
 	t.pendings[i] = pending{
 		Pull: Pull{
-			Address: d.Address - uint64(d.Offset) + uint64(r.Rendezvous.EagerLength), Cookie: d.Cookie, HeaderData: d.HeaderData, HasData: d.HasData,
+			Peer: a.Peer, Address: d.Address - uint64(d.Offset) + uint64(r.Rendezvous.EagerLength), Cookie: d.Cookie, HeaderData: d.HeaderData, HasData: d.HasData,
 			Length: r.RequestLength, Placed: t.placed, Eager: r.Rendezvous.EagerLength,
 		},
-		peer: a.Peer, source: r.Rendezvous, common: r.Common, id: r.Initiator, entry: t.placedAt, state: pendingPull,
+		source: r.Rendezvous, common: r.Common, id: r.Initiator, entry: t.placedAt, state: pendingPull,
 	}
 	t.pushPending(&t.due, i)
 	d.Complete, d.HasData, d.HeaderData = false, false, 0
