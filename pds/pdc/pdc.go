@@ -29,48 +29,45 @@ const (
 // value without pointers, to lie in a slab; see [Manager] for its rules. Single
 // writer.
 //
-// Its fields are in the order of cache lines: a source needs the first three, of
-// which two are neighbours that a processor fetches together. A target needs the
-// first, and the last, where the edges of rx are; the ring before them only while
-// something is out of order.
+// Its last three cache lines are the hot ones. A target needs the first of them, in
+// which the edges of rx and who the peer is lie together; the ring before them only
+// while something is out of order. A source needs it and the two that follow, which
+// are neighbours that a processor fetches together.
 type PDC struct {
-	handle Handle
-	peerID pds.PDCID // 0 until it is known
-	state  State
-	tc     uint8
-
-	flags             pdcFlags
-	ctl               ctlFlags
-	nextData, nextCtl uint16 // links of a list of the parked, and of that of control packets, by slot
-
-	peer        Addr
-	activeAt    int64      // last packet in or out
-	timerAt     int64      // what the wheel has for this PDC
-	unsubmitted int64      // announced and not submitted, nominal bytes
-	cc          ccc.Handle // congestion control context, 0 none
-	openMsgs    uint16
-	stalls      uint8 // attempts to move the peer's CACK since it moved
-
-	tx SendWindow
-
-	local  Addr
-	auxAt  int64 // close request, PENDING, clear or stall timer, by state
-	gapAt  int64 // last ROD_OOO sent, last go-back made
-	probed int64 // the last probe left then; 0 none
+	local    Addr
+	auxAt    int64   // close request, PENDING, clear or stall timer, by state
+	gapAt    int64   // last ROD_OOO sent, last go-back made
+	probed   int64   // the last probe left then; 0 none
+	closePSN pds.PSN // of CLOSE_CMD
+	recover  pds.PSN // end of the recovery, when recovering
+	_        [8]byte
 
 	rx RecvWindow // its edges begin the line of what follows
 
-	rcvd     uint32 // nominal bytes received modulo 2^32, for rcvd_bytes
+	handle   Handle
+	peerID   pds.PDCID // 0 until it is known
+	state    State
+	stalls   uint8 // attempts to move the peer's CACK since it moved
+	flags    pdcFlags
+	ctl      ctlFlags
 	ackBytes uint32 // ack_gen_count
-	resp     respList
-	locks    uint16
-	opaque   uint16  // of the last probe
-	closePSN pds.PSN // of CLOSE_CMD
-	recover  pds.PSN // end of the recovery, when recovering
-	probeAt  int64   // next probe
-	probes   uint8   // sent since something was acknowledged
+	peer     Addr
+	activeAt int64      // last packet in or out
+	rcvd     uint32     // nominal bytes received modulo 2^32, for rcvd_bytes
+	cc       ccc.Handle // congestion control context, 0 none
 
-	_ [7]byte
+	tx SendWindow
+
+	timerAt           int64  // what the wheel has for this PDC
+	unsubmitted       int64  // announced and not submitted, nominal bytes
+	nextData, nextCtl uint16 // links of a list of the parked, and of that of control packets, by slot
+	openMsgs          uint16
+	tc                uint8
+	probes            uint8 // sent since something was acknowledged
+	resp              respList
+	locks             uint16
+	opaque            uint16 // of the last probe
+	probeAt           int64  // next probe
 }
 
 func (p *PDC) is(f pdcFlags) bool { return p.flags&f != 0 }

@@ -13,9 +13,9 @@ func (m *Manager) Touch(packet []byte, request bool) uint64 {
 	case p == nil:
 		return 0
 	case request:
-		return uint64(p.state) + uint64(p.rx.edge)
+		return uint64(p.rx.edge)
 	default:
-		return uint64(p.state) + uint64(p.tx.base)
+		return uint64(p.state) + uint64(p.tx.base) + uint64(p.timerAt)
 	}
 }
 
