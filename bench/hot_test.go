@@ -301,7 +301,7 @@ var hot = []struct {
 	{"internal/table", "(*Pool).Claim", 0},
 	{"internal/table", "(*Pool).Release", 0},
 
-	{"internal/timerwheel", "(*Wheel).Arm", 0},
+	{"internal/timerwheel", "(*Wheel).Arm", inlines},
 	{"internal/timerwheel", "(*Wheel).Cancel", inlines},
 	{"internal/timerwheel", "(*Wheel).link", 0},
 	{"internal/timerwheel", "(*Wheel).unlink", inlines},

@@ -7,7 +7,7 @@ import "math/bits"
 // tick, and may be before it when that one is still far away: then Expire finds
 // nothing due, and Next moves closer, at most five times for a deadline.
 func (w *Wheel) Next() (int64, bool) {
-	if w.head[dueList] >= 0 {
+	if !w.empty(dueList) {
 		return int64(w.cur << w.shift), true
 	}
 	_, _, at, ok := w.nextSlot()
@@ -30,7 +30,7 @@ func (w *Wheel) nextSlot() (level, slot uint, at uint64, ok bool) {
 		for w.occ[l] != 0 {
 			ahead := uint64(bits.TrailingZeros64(bits.RotateLeft64(w.occ[l], -int(pos&slotMask))))
 			s := uint(pos+ahead) & slotMask
-			if w.head[l*slots+s] >= 0 {
+			if !w.empty(l*slots + s) {
 				return l, s, (pos + ahead) << (l * slotBits), true
 			}
 			w.occ[l] &^= 1 << s
@@ -39,12 +39,15 @@ func (w *Wheel) nextSlot() (level, slot uint, at uint64, ok bool) {
 	return 0, 0, 0, false
 }
 
+// empty reports whether nothing is in list l.
+func (w *Wheel) empty(l uint) bool { return w.node[l].next == uint32(l) }
+
 // Expire takes one index out whose deadline is not after now and returns it; it
 // returns false when there is none left. Indices with deadlines in one tick
 // come in no order that a caller may rely on, but always in the same one.
 func (w *Wheel) Expire(now int64) (id uint32, ok bool) {
 	limit := max(w.floor(now), w.cur)
-	for w.head[dueList] < 0 {
+	for w.empty(dueList) {
 		level, slot, at, ok := w.nextSlot()
 		if !ok || at > limit {
 			w.cur = limit
@@ -53,20 +56,20 @@ func (w *Wheel) Expire(now int64) (id uint32, ok bool) {
 		w.cur = at
 		w.cascade(level*slots + slot)
 	}
-	id = uint32(w.head[dueList])
-	w.unlink(id)
-	w.node[id].prev = unarmed
+	id = w.node[dueList].next - listCount
+	w.Cancel(id)
 	return id, true
 }
 
 // cascade links the nodes of list l again, one level further down or as due.
 func (w *Wheel) cascade(l uint) {
-	h := w.head[l]
-	w.head[l] = none
+	i := uint(w.node[l].next)
+	w.alone(l)
 	w.occ[l>>slotBits] &^= 1 << (l & slotMask)
-	for h >= 0 {
-		next := w.node[h].next
-		w.link(uint32(h))
-		h = next
+	for i != l {
+		n := w.node[i]
+		w.alone(i)
+		w.link(i, n.at)
+		i = uint(n.next)
 	}
 }

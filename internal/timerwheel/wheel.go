@@ -1,9 +1,9 @@
 // Package timerwheel keeps one deadline for each of a fixed number of indices.
 //
 // A [Wheel] is a hierarchical hashed timing wheel (Varghese and Lauck, 1987):
-// six levels of 64 slots, each slot a doubly linked list threaded through an
-// array of nodes. Arming and cancelling touch at most three nodes and one word
-// of occupancy bits; nothing allocates after [New] and nothing is a pointer.
+// six levels of 64 slots, each slot a ring of links through an array of nodes.
+// Arming and cancelling touch at most three nodes and one word of occupancy bits;
+// nothing allocates after [New] and nothing is a pointer.
 package timerwheel
 
 import "math/bits"
@@ -13,10 +13,8 @@ const (
 	slotBits  = 6
 	slots     = 1 << slotBits
 	slotMask  = slots - 1
-	none      = -1
 	dueList   = levels * slots // the list of what may be popped now
 	listCount = dueList + 1
-	unarmed   = -listCount - 1
 )
 
 // A Wheel holds at most one deadline for each index 0..n-1.
@@ -26,16 +24,18 @@ const (
 // early and at most one tick late.
 type Wheel struct {
 	shift uint
+	round uint64             // a tick less 1 ns
 	cur   uint64             // ticks; everything at or before it is in the due list
 	occ   [levels + 1]uint64 // bit s of occ[l] is 0: slot s of level l is empty
-	head  [listCount]int32
-	node  []node
+	node  []node             // first the lists, then the indices
 }
 
-// A node is linked into the list of its slot. prev < 0 says that it is the
-// first of list -prev-1, or that it is not armed.
+// A node is in one ring: that of a list, which begins at the list's own node, or
+// one of its own, which says that the list is empty or the index not armed. To
+// unlink is then the same two stores always, also for what is not armed: a branch
+// that asks first costs more.
 type node struct {
-	next, prev int32
+	next, prev uint32
 	at         uint64 // ticks
 }
 
@@ -43,47 +43,35 @@ type node struct {
 // the largest power of two of nanoseconds that is not above tick, and at least
 // 1 ns; deadlines beyond 2^36 ticks are kept and only cost a look now and then.
 func New(n int, tick, now int64) *Wheel {
-	w := &Wheel{node: make([]node, n)}
+	w := &Wheel{node: make([]node, listCount+n)}
 	if tick > 1 {
 		w.shift = uint(bits.Len64(uint64(tick)) - 1)
 	}
+	w.round = 1<<w.shift - 1
 	w.cur = w.floor(now)
-	for i := range w.head {
-		w.head[i] = none
-	}
 	for i := range w.node {
-		w.node[i].prev = unarmed
+		w.alone(uint(i))
 	}
 	return w
 }
 
 // floor and ceil give the tick of a time; negative times count as zero.
-func (w *Wheel) floor(t int64) uint64 { return uint64(max(t, 0)) >> w.shift }
-
-func (w *Wheel) ceil(t int64) uint64 {
-	u := uint64(max(t, 0))
-	return (u + 1<<w.shift - 1) >> w.shift
-}
+func (w *Wheel) floor(t int64) uint64 { return uint64(max(t, 0)) >> (w.shift & 63) }
+func (w *Wheel) ceil(t int64) uint64  { return (uint64(max(t, 0)) + w.round) >> (w.shift & 63) }
 
 // Armed reports whether id has a deadline.
-func (w *Wheel) Armed(id uint32) bool { return w.node[id].prev != unarmed }
+func (w *Wheel) Armed(id uint32) bool {
+	return w.node[listCount+uint(id)].next != listCount+id
+}
 
 // Arm gives id the deadline at, in place of the one it may have had. It panics
 // if id is not below the n of [New].
-func (w *Wheel) Arm(id uint32, at int64) {
-	if w.node[id].prev != unarmed {
-		w.unlink(id)
-	}
-	w.node[id].at = w.ceil(at)
-	w.link(id)
-}
+func (w *Wheel) Arm(id uint32, at int64) { w.link(listCount+uint(id), w.ceil(at)) }
 
 // Cancel takes the deadline of id away, if it has one.
 func (w *Wheel) Cancel(id uint32) {
-	if w.node[id].prev != unarmed {
-		w.unlink(id)
-		w.node[id].prev = unarmed
-	}
+	w.unlink(listCount + uint(id))
+	w.alone(listCount + uint(id))
 }
 
 // list returns the list that a deadline belongs to, seen from cur. The level is
@@ -92,7 +80,7 @@ func (w *Wheel) list(at uint64) uint {
 	if at <= w.cur {
 		return dueList
 	}
-	level := uint(bits.Len64(at^w.cur)-1) / slotBits
+	level := uint(levelOf[(bits.Len64(at^w.cur|1)-1)&63])
 	if level >= levels {
 		// The top level goes round: what is further away than its last slot waits
 		// there for another turn.
@@ -102,30 +90,36 @@ func (w *Wheel) list(at uint64) uint {
 	return level*slots + uint(at>>(level*slotBits)&slotMask)
 }
 
-func (w *Wheel) link(id uint32) {
-	n := &w.node[id]
-	l := w.list(n.at)
-	h := w.head[l]
-	n.next, n.prev = h, -int32(l)-1
-	if h >= 0 {
-		w.node[h].prev = int32(id)
+// levelOf holds bit / slotBits, which is a multiplication otherwise.
+var levelOf = func() (l [64]uint8) {
+	for bit := range l {
+		l[bit] = uint8(bit / slotBits)
 	}
-	w.head[l] = int32(id)
+	return l
+}()
+
+// link puts node i into the list of the tick at, and takes it out of another.
+func (w *Wheel) link(i uint, at uint64) {
+	w.unlink(i)
+	nodes, l := w.node, w.list(at)
+	n, h := &nodes[i], &nodes[l]
+	next := h.next
+	n.next, n.prev, n.at = next, uint32(l), at
+	h.next = uint32(i)
+	nodes[next].prev = uint32(i)
 	if bit := uint64(1) << (l & slotMask); w.occ[l>>slotBits]&bit == 0 {
 		w.occ[l>>slotBits] |= bit
 	}
 }
 
-// unlink leaves the occupancy bit of a list that it empties: nextSlot clears it
-// when it comes across, which is rarer.
-func (w *Wheel) unlink(id uint32) {
-	n := w.node[id]
-	if n.next >= 0 {
-		w.node[n.next].prev = n.prev
-	}
-	if n.prev >= 0 {
-		w.node[n.prev].next = n.next
-	} else {
-		w.head[-n.prev-1] = n.next
-	}
+// unlink takes node i out of its ring. It leaves the occupancy bit of a list that
+// it empties: nextSlot clears it when it comes across, which is rarer.
+func (w *Wheel) unlink(i uint) {
+	nodes := w.node
+	next, prev := nodes[i].next, nodes[i].prev
+	nodes[next].prev = prev
+	nodes[prev].next = next
 }
+
+// alone makes node i a ring of its own.
+func (w *Wheel) alone(i uint) { w.node[i].next, w.node[i].prev = uint32(i), uint32(i) }

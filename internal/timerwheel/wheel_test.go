@@ -147,3 +147,13 @@ func ExampleWheel() {
 	// 250 5
 	// 400 3
 }
+
+func TestWheelPanicsBeyondItsIndices(t *testing.T) {
+	w := New(3, 1, 0)
+	for _, id := range []uint32{3, 400, math.MaxUint32 - listCount, math.MaxUint32} {
+		require.Panics(t, func() { w.Arm(id, 5) }, id)
+		require.Panics(t, func() { w.Cancel(id) }, id)
+	}
+	_, ok := w.Next()
+	require.False(t, ok, "nothing was touched")
+}
