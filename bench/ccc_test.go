@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"github.com/uetcc/uetcc/ccc"
@@ -14,7 +15,7 @@ func cccConfig() ccc.Config {
 	return ccc.Config{NSCC: nscc.Config{LinkRate: 100e9 / 8, BaseRTT: 12_000, MTU: 4096, Trimming: true}}
 }
 
-func cccParams(b *testing.B, c ccc.Config) *ccc.Params {
+func cccParams(b testing.TB, c ccc.Config) *ccc.Params {
 	p, err := ccc.NewParams(c)
 	if err != nil {
 		b.Fatal(err)
@@ -44,7 +45,7 @@ func cccOrder(n int) []uint16 {
 }
 
 // cccManager has n contexts of one PDC each, all with data.
-func cccManager(b *testing.B, n int, c ccc.ManagerConfig) *ccc.Manager {
+func cccManager(b testing.TB, n int, c ccc.ManagerConfig) *ccc.Manager {
 	c.Contexts, c.PDCs = n, n
 	m, err := ccc.NewManager(c)
 	if err != nil {
@@ -203,6 +204,42 @@ func BenchmarkCCCGate(b *testing.B) {
 		for b.Loop() {
 			if g.TryReserve(1 << 40) {
 				b.Fatal("above the window")
+			}
+		}
+	})
+}
+
+// BenchmarkCCCCores is what several cores do at once to contexts of their own: an
+// acknowledgement taken in, by one of 1k contexts, and a reservation and its
+// return. The time is that on one of them. Nothing is shared, so it should grow no
+// more than the peers' WindowShapeCores and AdmitCores.
+func BenchmarkCCCCores(b *testing.B) {
+	const contexts = 1 << 10
+	acks, order, p := cccAcks(), cccOrder(contexts), cccParams(b, cccConfig())
+	own := make([][]ccc.Context, runtime.GOMAXPROCS(0))
+	gates := make([]*ccc.Gate, len(own))
+	for k := range own {
+		own[k] = make([]ccc.Context, contexts)
+		for i := range own[k] {
+			c := &own[k][i]
+			c.Init(p, 0)
+			c.Bind(p, 0)
+			c.OnNewData(p, 0, 1<<50)
+		}
+		gates[k] = cccManager(b, 1, ccc.ManagerConfig{Params: p, Admission: true}).Gate(ccc.NewHandle(0, 1))
+	}
+	onCores(b, "op=ack/", func(core, n int) {
+		cs, now := own[core], int64(0)
+		for i := range n {
+			cs[order[i&(1<<20-1)]].OnACK(p, now, acks[i&4095])
+			now += 80
+		}
+	})
+	onCores(b, "op=reserve+giveback/", func(core, n int) {
+		g := gates[core]
+		for range n {
+			if g.TryReserve(4096) {
+				g.GiveBack(4096)
 			}
 		}
 	})

@@ -24,7 +24,7 @@ const (
 	pathRTT   = 10_000    // ns between a packet and its acknowledgement
 )
 
-func pathEndpoint(b *testing.B, n int, edit func(*uetcc.Config)) *uetcc.Endpoint {
+func pathEndpoint(b testing.TB, n int, edit func(*uetcc.Config)) *uetcc.Endpoint {
 	c := uetcc.Config{
 		Address: netip.AddrFrom4([4]byte{10, 0, 0, 1}), MTU: pathMTU, Seed: 1,
 		PDS:      pdc.Config{RTOInit: 8e9, IdleTime: 1e15},

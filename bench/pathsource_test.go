@@ -27,7 +27,7 @@ type sourceEnd struct {
 	acks  uint32 // written so far
 }
 
-func newSource(b *testing.B, n, window int) *sourceEnd {
+func newSource(b testing.TB, n, window int) *sourceEnd {
 	s := &sourceEnd{acked: make([]uint32, n+2), sent: make([]uint32, n+2)}
 	s.e = pathEndpoint(b, n, func(c *uetcc.Config) {
 		// A ceiling of so many packets, which no round trip here shall lower: the
@@ -175,7 +175,7 @@ type sourceSteps struct {
 	sum   int64
 }
 
-func newSourceSteps(b *testing.B, n int, per uint32, mixed bool, batch int) *sourceSteps {
+func newSourceSteps(b testing.TB, n int, per uint32, mixed bool, batch int) *sourceSteps {
 	p := &sourceSteps{sourceEnd: newSource(b, n, 8), order: pathOrder(n), per: per, mixed: mixed,
 		in: make([]uetcc.Datagram, batch), cover: make([]uint32, batch)}
 	for i := range p.in {

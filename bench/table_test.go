@@ -2,8 +2,10 @@ package bench
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math/rand/v2"
 	"net/netip"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -110,6 +112,39 @@ func keyed40(b *testing.B, n int) {
 		}
 		tableSink.Add(uint64(hs[0]))
 	})
+}
+
+// BenchmarkKeyed40Cores is a look-up on several cores at once, all in one map; the
+// time is that of a look-up on one of them. What grows with the cores is what they
+// share: the peers' benchmark of the same name has the floor's.
+func BenchmarkKeyed40Cores(b *testing.B) {
+	for _, sz := range tableSizes {
+		keys := tableKeys(sz.n, 1)
+		m := table.NewMap(sz.n, 0)
+		hit := fillTable(b, m, keys)
+		onCores(b, "n="+sz.name+"/uetcc/", func(core, n int) {
+			i, s := core*sz.n/3&(sz.n-1), uint64(0)
+			for range n {
+				s += uint64(m.Lookup(&hit[i]))
+				i = (i + 1) & (sz.n - 1)
+			}
+			tableSink.Add(s)
+		})
+	}
+}
+
+// onCores runs fn on one core, on two and so on, b.N times on each.
+func onCores(b *testing.B, name string, fn func(core, n int)) {
+	for cores := 1; cores <= runtime.GOMAXPROCS(0); cores *= 2 {
+		b.Run(fmt.Sprintf("%scores=%d", name, cores), func(b *testing.B) {
+			b.ReportAllocs()
+			var all sync.WaitGroup
+			for core := range cores {
+				all.Go(func() { fn(core, b.N) })
+			}
+			all.Wait()
+		})
+	}
 }
 
 // BenchmarkKeyed40Writer is one reader beside one writer that inserts and deletes

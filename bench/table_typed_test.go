@@ -11,7 +11,7 @@ import (
 
 // typedTables is a FEP with n PDCs opened by SYN packets and n contexts, and their
 // keys in random order.
-func typedTables(b *testing.B, n int) (*pdc.Table, []pdc.TargetKey, []pds.PDCID) {
+func typedTables(b testing.TB, n int) (*pdc.Table, []pdc.TargetKey, []pds.PDCID) {
 	b.Helper()
 	t, err := pdc.NewTable(pdc.TableConfig{General: n, FirstID: 1})
 	if err != nil {
@@ -81,6 +81,21 @@ func BenchmarkKeyed16(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkKeyed16Cores is ByID on several cores at once, in one table.
+func BenchmarkKeyed16Cores(b *testing.B) {
+	t, _, ids := typedTables(b, pdc.MaxPDCs)
+	onCores(b, "n=64k/uetcc/", func(core, n int) {
+		i, s := core*len(ids)/3, uint64(0)
+		for range n {
+			s += uint64(t.ByID(ids[i]))
+			if i++; i == len(ids) {
+				i = 0
+			}
+		}
+		tableSink.Add(s)
+	})
 }
 
 // BenchmarkTyped finds and opens by addresses, with the key built on the way.

@@ -86,6 +86,14 @@ var jobs = []job{
 	{"find by a 40-byte key, 64k, all cores", "Keyed40/n=64k/uetcc/hit/g=2", []rival{
 		own("Keyed40/n=64k/uetcc/hit/g=1", 0.55),
 		floor("Keyed40/n=64k/floor/hit/g=2", 0)}},
+	{"find by a 40-byte key, 64k, on one core", "Keyed40Cores/n=64k/uetcc/cores=1", []rival{
+		floor("Keyed40Cores/n=64k/floor/cores=1", 0)}},
+	{"find by a 40-byte key, 64k, on each of two cores", "Keyed40Cores/n=64k/uetcc/cores=2", []rival{
+		floor("Keyed40Cores/n=64k/floor/cores=2", 0),
+		own("Keyed40Cores/n=64k/uetcc/cores=1", 0)}},
+	{"find a PDC by its id, 64k, on each of two cores", "Keyed16Cores/n=64k/uetcc/cores=2", []rival{
+		floor("Keyed16Cores/n=64k/direct/cores=2", 0),
+		own("Keyed16Cores/n=64k/uetcc/cores=1", 0)}},
 	{"insert and remove, 64k", "Keyed40Writer/n=64k/uetcc/churn/g=1", []rival{
 		own("Keyed40Writer/n=1k/uetcc/churn/g=1", 0),
 		peer("Keyed40/n=64k/xsync/churn/g=1", 1.2)}},
@@ -178,6 +186,12 @@ var jobs = []job{
 		own("TargetPath/pdcs=65534/packets-per-ack=1/batch=1", 0.65)}},
 	{"grant path: a request in, the credit due out, 1k senders", "GrantPath/senders=1024", []rival{
 		own("GrantPath/senders=64", 0)}},
+	{"reserve and give back, contexts of one's own, on each of two cores", "CCCCores/op=reserve+giveback/cores=2", []rival{
+		floor("AdmitCores/floor-cas/cores=2", 0),
+		own("CCCCores/op=reserve+giveback/cores=1", 0)}},
+	{"a context takes in an ACK, 1k of one's own, on each of two cores", "CCCCores/op=ack/cores=2", []rival{
+		floor("WindowShapeCores/cores=2", 0),
+		own("CCCCores/op=ack/cores=1", 0)}},
 	{"next event of the simulator, 1k pending", "EventQueueHold/n=1024", []rival{
 		peer("Hold/n=1024/container-heap", 0)}},
 }

@@ -1,6 +1,7 @@
 package atomics
 
 import (
+	"fmt"
 	"math"
 	"runtime"
 	"sync"
@@ -112,6 +113,34 @@ func BenchmarkAdmit(b *testing.B) {
 					}
 				}
 			})
+		})
+	}
+}
+
+// BenchmarkAdmitCores is floor-cas on several cores at once, each with a limit of
+// its own; the time is that on one of them.
+func BenchmarkAdmitCores(b *testing.B) {
+	type own struct {
+		room atomic.Int64
+		_    [120]byte
+	}
+	rooms := make([]own, runtime.GOMAXPROCS(0))
+	for cores := 1; cores <= len(rooms); cores *= 2 {
+		b.Run(fmt.Sprintf("floor-cas/cores=%d", cores), func(b *testing.B) {
+			b.ReportAllocs()
+			var all sync.WaitGroup
+			for core := range cores {
+				all.Go(func() {
+					room := &rooms[core].room
+					room.Store(1 << 30)
+					for range b.N {
+						if v := room.Load(); v >= 4096 && room.CompareAndSwap(v, v-4096) {
+							room.Add(4096)
+						}
+					}
+				})
+			}
+			all.Wait()
 		})
 	}
 }

@@ -1,7 +1,10 @@
 package cc
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"runtime"
+	"sync"
 	"testing"
 )
 
@@ -54,5 +57,47 @@ func BenchmarkWindowShape(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// BenchmarkWindowShapeCores is mixed/1k-contexts on several cores at once, each with
+// contexts of its own; the time is that on one of them.
+func BenchmarkWindowShapeCores(b *testing.B) {
+	const contexts = 1 << 10
+	type signal struct {
+		delay int64
+		mark  bool
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	signals, order := make([]signal, 4096), make([]int32, 1<<20)
+	for i := range signals {
+		signals[i] = signal{r.Int64N(18_000), r.IntN(3) == 0}
+	}
+	for i := range order {
+		order[i] = int32(r.IntN(contexts))
+	}
+	own := make([][]Shape, runtime.GOMAXPROCS(0))
+	for k := range own {
+		own[k] = make([]Shape, contexts)
+		for i := range own[k] {
+			own[k][i] = NewShape()
+		}
+	}
+	for cores := 1; cores <= len(own); cores *= 2 {
+		b.Run(fmt.Sprintf("cores=%d", cores), func(b *testing.B) {
+			b.ReportAllocs()
+			var all sync.WaitGroup
+			for core := range cores {
+				all.Go(func() {
+					shapes, now := own[core], int64(0)
+					for i := range b.N {
+						s := &signals[i&4095]
+						shapes[order[i&(1<<20-1)]].OnAck(now, s.delay, 4096, s.mark)
+						now += 80
+					}
+				})
+			}
+			all.Wait()
+		})
 	}
 }

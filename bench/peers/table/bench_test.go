@@ -1,6 +1,7 @@
 package table
 
 import (
+	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -145,4 +146,62 @@ func BenchmarkKeyed16(b *testing.B) {
 			}
 		})
 	}
+}
+
+// onCores runs fn on one core, on two and so on, b.N times on each; the time is
+// that of one of them.
+func onCores(b *testing.B, name string, fn func(core, n int)) {
+	for cores := 1; cores <= runtime.GOMAXPROCS(0); cores *= 2 {
+		b.Run(fmt.Sprintf("%scores=%d", name, cores), func(b *testing.B) {
+			b.ReportAllocs()
+			var all sync.WaitGroup
+			for core := range cores {
+				all.Go(func() { fn(core, b.N) })
+			}
+			all.Wait()
+		})
+	}
+}
+
+// BenchmarkKeyed40Cores and BenchmarkKeyed16Cores look up in one table on several
+// cores at once.
+func BenchmarkKeyed40Cores(b *testing.B) {
+	for _, sz := range sizes {
+		keys, ctxs, hit := MakeKeys(sz.n, 1), make([]Ctx, sz.n), make([]Key, sz.n)
+		for i, j := range MakeOrder(sz.n) {
+			hit[i] = keys[j]
+		}
+		t := NewFloor(sz.n)
+		for i := range keys {
+			t.Store(&keys[i], &ctxs[i])
+		}
+		onCores(b, "n="+sz.name+"/floor/", func(core, n int) {
+			i, found := core*sz.n/3&(sz.n-1), 0
+			for range n {
+				if t.Load(&hit[i]) != nil {
+					found++
+				}
+				i = (i + 1) & (sz.n - 1)
+			}
+			sink.Add(uint64(found))
+		})
+	}
+}
+
+func BenchmarkKeyed16Cores(b *testing.B) {
+	t, ctxs, ids := new(Direct), make([]Ctx, 1<<16), make([]uint16, 1<<16)
+	for i, j := range MakeOrder(1 << 16) {
+		ids[i] = uint16(j)
+		t[j].Store(&ctxs[j])
+	}
+	onCores(b, "n=64k/direct/", func(core, n int) {
+		i, found := core*len(ids)/3, 0
+		for range n {
+			if t[ids[i]].Load() != nil {
+				found++
+			}
+			i = (i + 1) & (1<<16 - 1)
+		}
+		sink.Add(uint64(found))
+	})
 }
