@@ -117,10 +117,10 @@ func (c *Config) validate() error {
 // NewEndpoint validates c and allocates all that the endpoint ever uses. The
 // error names the field.
 func NewEndpoint(c Config) (*Endpoint, error) {
+	c.fill()
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	c.fill()
 	e := &Endpoint{
 		local: pdc.AddrFrom(c.Address), key: pdc.InitiatorKey{Source: c.Address}, mtu: int64(c.MTU), controlTC: c.ControlTC,
 		answerTC: c.AnswerTC, lendTag: mix(0, c.Seed, 7) >> 32,
