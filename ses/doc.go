@@ -16,7 +16,8 @@
 // The upper half needs no packet format at all: [Target] decides for each
 // request what to place where and what to answer, [Initiator] cuts messages into
 // packets and turns responses into one completion for each message. Neither
-// touches payload memory, reads a clock, or allocates after construction.
+// touches payload memory, reads a clock, or allocates after construction. To some
+// sends a target comes back with messages of its own side, see [Errand].
 //
 // Layouts and names: UE Specification 1.0.x, chapter 3.4, figures 3-9 to 3-20,
 // tables 3-8 to 3-23 and 3-43.
