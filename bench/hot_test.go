@@ -202,7 +202,7 @@ var hot = []struct {
 	{"ses", "(*Initiator).live", inlines},
 	{"ses", "(*message).describe", 0},
 	{"ses", "(*message).header", 0},
-	{"ses", "copyWords", inlines},
+	{"ses", "(*message).opening", inlines},
 	{"ses", "(*Initiator).RxRsp", 0},
 	{"ses", "(*Initiator).RxAck", 0},
 	{"ses", "(*Initiator).answered", 0},

@@ -13,8 +13,7 @@ func (in *Initiator) RxRsp(now int64, p PacketHandle, f Form, b []byte, ev *Even
 		return 0, ErrStale
 	}
 	*ev = Event{}
-	if f == FormResponse && len(b) >= ResponseLen && plainOK(b) && m.state != messageGivenUp {
-		in.match(m, MessageID(binary.BigEndian.Uint16(b[2:])), JobID(binary.BigEndian.Uint32(b[4:])&0xff_ffff))
+	if f == FormResponse && len(b) >= ResponseLen && m.expected(binary.BigEndian.Uint64(b)) {
 		n = ResponseLen
 	} else {
 		n = in.respond(m, p, f, b, ev)
@@ -25,11 +24,14 @@ func (in *Initiator) RxRsp(now int64, p PacketHandle, f Form, b []byte, ev *Even
 	return n, nil
 }
 
-// plainOK reports whether the response b is the default one and success, as most
-// are: nothing else in it counts then.
-func plainOK(b []byte) bool {
-	const listAndCode = 3<<14 | uint16(RCNull|RCOK)
-	return binary.BigEndian.Uint16(b)&^listAndCode == 0
+// expected reports whether a response that begins with w is the default one for m,
+// and success, as most are: nothing else in it counts then.
+func (m *message) expected(w uint64) bool {
+	const (
+		names = 0xffff<<32 | 0xff_ffff                          // message_id and job_id
+		fixed = 0xffff&^(3<<14|uint64(RCNull|RCOK))<<48 | names // all but the list and the code
+	)
+	return (w^binary.BigEndian.Uint64(m.head[:])&names)&fixed == 0 && m.state == messageSending
 }
 
 // respond takes any response.

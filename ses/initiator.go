@@ -200,8 +200,14 @@ func (in *Initiator) PutHeader(b []byte, p PacketHandle) (n int, y Payload) {
 	if m == nil || !m.inFlight(p) || len(b) < int(m.size) {
 		return 0, Payload{}
 	}
-	y.Offset, y.Length = m.place(in.mtu, p.packet())
-	n = m.header(b[:m.size], p.packet(), y)
+	i := p.packet()
+	y.Offset, y.Length = m.place(in.mtu, i)
+	if place := uint64(y.Length)<<32 | uint64(y.Offset); len(b) >= StandardLen && m.size == StandardLen {
+		m.header((*[StandardLen]byte)(b), i, place)
+		n = StandardLen
+	} else {
+		n = m.otherHeader(b[:m.size], i, place)
+	}
 	if y.Cookie = m.cookie; !m.is(kindCarries) {
 		y.Length = 0
 	}

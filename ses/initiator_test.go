@@ -63,10 +63,12 @@ func packetOf(o *Operation, mtu, i uint32) (q sentReq) {
 	m.begin(o, 1, o.Packets(mtu))
 	m.describe(mtu, i, &q.TxReq)
 	b := make([]byte, q.Header)
-	var y Payload
-	y.Offset, y.Length = m.place(mtu, i)
-	m.header(b, i, y)
-	q.Offset = y.Offset
+	off, n := m.place(mtu, i)
+	if q.Offset = off; q.Header == StandardLen {
+		m.header((*[StandardLen]byte)(b), i, uint64(n)<<32|uint64(off))
+	} else {
+		m.otherHeader(b, i, 0)
+	}
 	if _, err := q.Request.Decode(q.Form, b); err != nil {
 		panic(err)
 	}

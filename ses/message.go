@@ -162,58 +162,50 @@ func (m *message) describe(mtu, i uint32, q *TxReq) {
 	}
 }
 
-// header writes the header of packet i, which is about the bytes y, to b, which has
-// the size of the first one's, and returns its length.
-func (m *message) header(b []byte, i uint32, y Payload) int {
+// opening is the first word of the header of packet i.
+func (m *message) opening(i uint32) uint64 {
 	w := binary.BigEndian.Uint64(m.head[:])
 	if i+1 >= m.packets {
 		w |= uint64(FlagEOM) << 48
 	}
-	if len(b) != StandardLen {
-		return m.otherHeader(b, w, i, y)
-	}
-	// Only the first packet has header data.
-	var place uint64
-	if i == 0 {
-		place = binary.BigEndian.Uint64(m.wire[atPlace:])
-	} else {
-		place = uint64(y.Length)<<32 | uint64(y.Offset)
+	if i > 0 {
 		w &^= uint64(FlagSOM|FlagHD) << 48
 	}
 	if i == m.packets {
 		w = w&(1<<56-1) | uint64(OpcodeMsgError)<<56 | uint64(FlagIE)<<48
 	}
-	h := (*[StandardLen]byte)(b)
-	binary.BigEndian.PutUint64(h[:], w)
-	copyWords(h[8:atPlace], m.head[8:])
+	return w
+}
+
+// header writes the standard header of packet i, which has this place in the
+// message, to h.
+func (m *message) header(h *[StandardLen]byte, i uint32, place uint64) {
+	if i == 0 {
+		place = binary.BigEndian.Uint64(m.wire[atPlace:]) // header data, which only the first packet has
+	}
+	// By words: the compiler calls memmove where it cannot know that two arrays do not
+	// overlap.
+	a, b, c := binary.NativeEndian.Uint64(m.head[8:]), binary.NativeEndian.Uint64(m.head[16:]), binary.NativeEndian.Uint64(m.head[24:])
+	binary.BigEndian.PutUint64(h[:], m.opening(i))
+	binary.NativeEndian.PutUint64(h[8:], a)
+	binary.NativeEndian.PutUint64(h[16:], b)
+	binary.NativeEndian.PutUint64(h[24:], c)
 	binary.BigEndian.PutUint64(h[atPlace:], place)
 	binary.BigEndian.PutUint32(h[atPlace+8:], m.length)
-	return StandardLen
 }
 
-// copyWords copies 24 bytes. The compiler calls memmove where it cannot know that
-// two arrays do not overlap.
-func copyWords(to, from []byte) {
-	to, from = to[:24], from[:24]
-	a, b, c := binary.NativeEndian.Uint64(from), binary.NativeEndian.Uint64(from[8:]), binary.NativeEndian.Uint64(from[16:])
-	binary.NativeEndian.PutUint64(to, a)
-	binary.NativeEndian.PutUint64(to[8:], b)
-	binary.NativeEndian.PutUint64(to[16:], c)
-}
-
-// otherHeader writes a header that is short or has an extension, which begins with
-// w. Only a rendezvous send has several packets of such; its notice has no extension.
-func (m *message) otherHeader(b []byte, w uint64, i uint32, y Payload) int {
+// otherHeader writes a header that is short or has an extension to b and returns
+// its length. Only a rendezvous send has several packets of such; its notice has no
+// extension.
+func (m *message) otherHeader(b []byte, i uint32, place uint64) int {
 	n := copy(b, m.wire[:])
 	copy(b, m.head[:min(len(b), atPlace)])
 	if i > 0 {
-		w &^= uint64(FlagSOM|FlagHD) << 48
-		binary.BigEndian.PutUint64(b[atPlace:], uint64(y.Length)<<32|uint64(y.Offset))
+		binary.BigEndian.PutUint64(b[atPlace:], place)
 	}
 	if i == m.packets {
-		w = w&(1<<56-1) | uint64(OpcodeMsgError)<<56 | uint64(FlagIE)<<48
 		n = StandardLen
 	}
-	binary.BigEndian.PutUint64(b, w)
+	binary.BigEndian.PutUint64(b, m.opening(i))
 	return n
 }
