@@ -88,7 +88,8 @@ type pdcEnd struct {
 	life   int16
 	addr   netip.Addr
 	self   pdc.Addr
-	m      *pdc.Manager
+	m      *tapedManager
+	build  func() *pdc.Manager // makes another one like m
 	cc     *ccc.Manager
 	ctxs   *ccc.Table
 	table  *pdc.Table
@@ -204,8 +205,6 @@ func (e *pdcEnd) start() {
 	} else if s.window > 256 {
 		e.chunks = 20 * ids
 	}
-	e.cc = must(ccc.NewManager(ccc.ManagerConfig{Params: &cp, Contexts: 9, PDCs: ids + 1, Seed: r.Uint64(), Now: e.now}))
-	e.ctxs = must(ccc.NewTable(8, 1))
 	// Ids of an earlier life come late in this one, as with a large pool and a random
 	// first id: a target that restarts and gives out the same id for the same SYN
 	// packet cannot be told from the one before.
@@ -217,9 +216,18 @@ func (e *pdcEnd) start() {
 	if s.liar {
 		quota = 3
 	}
-	e.table = must(pdc.NewTable(pdc.TableConfig{General: ids, Quarantine: e.w.quarantine(), FirstID: first, Seed: 1, PerSource: quota}))
-	e.m = must(pdc.NewManager(pdc.ManagerConfig{Params: &p, Table: e.table, CC: e.cc, Contexts: e.ctxs, Seed: r.Uint64(), Waiting: 2, Now: e.now,
-		PendTimeout: 50_000 * us, Memory: pdc.MemoryConfig{Responses: s.responses, Chunks: e.chunks}}))
+	cfgCC := ccc.ManagerConfig{Params: &cp, Contexts: 9, PDCs: ids + 1, Seed: r.Uint64(), Now: e.now}
+	cfgTable := pdc.TableConfig{General: ids, Quarantine: e.w.quarantine(), FirstID: first, Seed: 1, PerSource: quota}
+	cfgM := pdc.ManagerConfig{Params: &p, Seed: r.Uint64(), Waiting: 2, Now: e.now, PendTimeout: 50_000 * us,
+		Memory: pdc.MemoryConfig{Responses: s.responses, Chunks: e.chunks}}
+	make1 := func() pdc.ManagerConfig {
+		c := cfgM
+		c.CC, c.Contexts, c.Table = must(ccc.NewManager(cfgCC)), must(ccc.NewTable(8, 1)), must(pdc.NewTable(cfgTable))
+		return c
+	}
+	c := make1()
+	e.cc, e.ctxs, e.table, e.m = c.CC, c.Contexts, c.Table, &tapedManager{Manager: must(pdc.NewManager(c))}
+	e.build = func() *pdc.Manager { return must(pdc.NewManager(make1())) }
 	e.tx, e.rx, e.seen, e.used = make([]faultLink, ids+1), make([]faultLink, ids+1), make([]faultSeen, ids+1), make([]bool, ids+1)
 	e.answers, e.delayed, e.asked = 0, 0, 0
 	e.shadow, e.limits, e.grants = newFaultShadow(e, ids), newFaultLimits(e, ids), make([]faultGrant, len(e.w.parties)+3)

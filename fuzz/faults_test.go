@@ -84,6 +84,7 @@ func TestFaults(t *testing.T) {
 	})
 	if *faultSeed < 0 {
 		t.Run("deterministic", testFaultsDeterministic)
+		t.Run("allocations", testFaultsAllocate)
 	}
 }
 
