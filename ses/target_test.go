@@ -316,6 +316,21 @@ func TestTargetKeyWithdrawnInMidMessage(t *testing.T) {
 	require.Zero(t, s.Messages())
 }
 
+// Scenario M1: packets of two messages of a peer that lets them interleave. Each is
+// placed by its own offset, and each message is complete once.
+func TestTargetInterleavedMessages(t *testing.T) {
+	s := newSeedTarget(t)
+	second := func(r *Request, _ *Arrival) { r.MessageID = 2 }
+	for n, i := range []uint32{0, 2, 1, 3} {
+		for _, d := range []Decision{s.send(i), s.send(3-i, second)} {
+			require.Equal(t, ActionPlace, d.Action)
+			require.Equal(t, n == 3, d.Complete)
+			require.Equal(t, uint64(seedBase)+uint64(d.Offset), d.Address)
+		}
+	}
+	require.Zero(t, s.Messages())
+}
+
 func TestTargetMsgErrorEndsMessage(t *testing.T) {
 	s := newSeedTarget(t)
 	s.send(0)

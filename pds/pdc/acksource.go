@@ -130,6 +130,9 @@ func (m *Manager) acted(now int64, p *PDC, h *pds.AckCC, t pds.Type) {
 	if m.p.InferLoss {
 		m.afterACK(now, p, h, t)
 	}
+	if p.tx.queued != 0 {
+		p.tx.rtxAt = min(p.tx.rtxAt, now) // what was outside the peer's window may be inside
+	}
 	if p.tx.Unsent() != 0 || p.tx.queued != 0 {
 		m.wake(p)
 	}

@@ -96,6 +96,27 @@ func TestFaultF7MPR(t *testing.T) {
 	require.Len(t, g.send(g.a), 28)
 }
 
+// A lost packet that a smaller range has put outside the window goes when the range
+// is wider again.
+func TestFaultF7LostPacketOutsideTheRange(t *testing.T) {
+	g := established(t, pairConfig{cwnd: 1_500_000})
+	info := g.info(g.a)
+	ack := func(cack pds.PSN, mpr uint8) {
+		a := pds.AckCC{Ack: pds.Ack{SPDCID: info.PeerID, DPDCID: info.ID, CACK: cack}, SACK: pds.SACK{MPR: mpr}}
+		r, _ := g.give(wire{from: g.b, b: a.AppendTo(nil)})
+		require.NoError(t, r.Err)
+	}
+	g.submit(1, 300)
+	require.Len(t, g.send(g.a), 300)
+	ack(info.Next, 1)
+	g.nack(pds.Nack{Code: pds.NackTrimmed, PSN: info.Next + 250, SPDCID: info.PeerID})
+	require.Empty(t, filterData(g.send(g.a)))
+	ack(info.Next+1, 8)
+	again := filterData(g.send(g.a))
+	require.Len(t, again, 1)
+	require.Equal(t, info.Next+250, request(t, again[0]).PSN)
+}
+
 func TestFaultF8ReservedControlPackets(t *testing.T) {
 	g := established(t, pairConfig{})
 	info := g.info(g.a)
