@@ -266,7 +266,15 @@ func (s *faultShadow) refused(c *shadowContext, k *shadowPacket, n *pds.Nack) {
 	if k.fate != fateFlight || k.control || h.nack.Size != k.size || h.nack.Entropy != k.entropy || h.ctx != c.h {
 		s.e.w.failf("I7: NACK of %+v, congestion control hears %+v", k, h.nack)
 	}
-	k.fate = fateLost
+	k.fate, k.again = fateLost, s.e.now
+	switch {
+	case n.Code.IsTrimmed() || n.Code == pds.NackRODOOO || n.Code == pds.NackRcvrInferLoss || n.Code == pds.NackNewStartPSN ||
+		n.Code == pds.NackPktNotRcvd || n.Code == pds.NackACKWithData:
+	case n.Code.Class() == pds.NackRetry:
+		k.again += faultNackRetx << min(k.nacks, 20)
+	default:
+		k.again += faultNackRetx
+	}
 	if n.Code != pds.NackRODOOO {
 		k.rtos = 0
 		if k.nacks++; s.e.w.s.retries != 0 && k.nacks > faultNacks {
@@ -305,6 +313,7 @@ func (s *faultShadow) compare() {
 			w.failf("I2, I8: base %#x, max_cack %#x, the packets say %#x and %#x", uint32(info.Base), uint32(info.MaxCACK), uint32(p.base), uint32(p.cack))
 		}
 	}
+	s.nothingWaits()
 	for i, c := range s.ctxs {
 		if c == nil {
 			continue
@@ -325,5 +334,31 @@ func (s *faultShadow) compare() {
 			w.failf("I7: %d bytes in flight, %d in the window", c.inflight, c.window.Inflight())
 		}
 		c.credit.compare(w, x)
+	}
+}
+
+// faultTick is how late a timer may be.
+const faultTick = 2048
+
+// nothingWaits holds that what is lost is sent again when its time has come and
+// congestion control allows it, and that a timer runs until then.
+func (s *faultShadow) nothingWaits() {
+	e := s.e
+	for _, p := range s.pdcs {
+		if p == nil || p.ctx == nil || p.ctx.again == 0 {
+			continue
+		}
+		d := e.cc.Context(p.ctx.h).Decide(e.cc.Params(), e.now)
+		at, _ := e.m.NextDeadline()
+		for psn := p.base; psn != p.next; psn++ {
+			k := p.at(psn)
+			if k.fate != fateLost || k.control || psn.Diff(p.cack) > min(int32(e.w.s.window), p.limit) ||
+				d.Bytes < min(k.size, faultMTU) && !(d.Bytes > 0 && d.Reason == ccc.ReasonBacklog) {
+				continue
+			}
+			if e.now-faultTick > k.again || at-faultTick > max(e.now, k.again) {
+				e.w.failf("E1: PSN %#x is lost and may go, since %d; now %d, next deadline %d", uint32(psn), k.again, e.now, at)
+			}
+		}
 	}
 }

@@ -31,6 +31,7 @@ const (
 // shadowPacket is a packet between base and next.
 type shadowPacket struct {
 	sentAt  int64
+	again   int64 // lost: when it may be sent again
 	size    int64
 	entropy uint16
 	sends   uint8 // up to 3
@@ -345,7 +346,7 @@ func (s *faultShadow) lost(inferred bool) {
 		s.next(heardLoss)
 		p, psn := s.findLost(c, &h, inferred)
 		k := p.at(psn)
-		if k.fate = fateLost; !inferred {
+		if k.fate, k.again = fateLost, h.now; !inferred {
 			k.rtos++
 		}
 		c.leave(k.size)
