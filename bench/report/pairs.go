@@ -1,5 +1,7 @@
 package main
 
+import "path"
+
 // A kind says what a benchmark of ours is compared with.
 type kind uint8
 
@@ -10,16 +12,27 @@ const (
 )
 
 // A rival is the other half of a comparison. Goal is the largest ratio of our
-// time to its time that is wanted; 0 is none, the ratio is information.
+// time to its time that is wanted; 0 is none, the ratio is information. With from,
+// the last step of a name, both times are multiples of those of the benchmarks
+// that end so.
 type rival struct {
 	kind kind
 	name string
 	goal float64
+	from string
 }
 
-func peer(name string, goal float64) rival  { return rival{kindPeer, name, goal} }
-func floor(name string, goal float64) rival { return rival{kindFloor, name, goal} }
-func own(name string, goal float64) rival   { return rival{kindOwn, name, goal} }
+func peer(name string, goal float64) rival  { return rival{kindPeer, name, goal, ""} }
+func floor(name string, goal float64) rival { return rival{kindFloor, name, goal, ""} }
+func own(name string, goal float64) rival   { return rival{kindOwn, name, goal, ""} }
+
+// growth compares how a time grows from one core to several with how that of a
+// floor does: what that grows by, the machine shares. The goal is to scale at
+// least 0.9 times as well.
+func growth(name string) rival { return rival{kindFloor, name, 1 / 0.9, "cores=1"} }
+
+// start is the benchmark whose time is the unit for that of name.
+func (r *rival) start(name string) string { return path.Join(path.Dir(name), r.from) }
 
 // A job is one benchmark of ours and its rivals.
 type job struct {
@@ -86,14 +99,12 @@ var jobs = []job{
 	{"find by a 40-byte key, 64k, all cores", "Keyed40/n=64k/uetcc/hit/g=2", []rival{
 		own("Keyed40/n=64k/uetcc/hit/g=1", 0.55),
 		floor("Keyed40/n=64k/floor/hit/g=2", 0)}},
-	{"find by a 40-byte key, 64k, on one core", "Keyed40Cores/n=64k/uetcc/cores=1", []rival{
-		floor("Keyed40Cores/n=64k/floor/cores=1", 0)}},
 	{"find by a 40-byte key, 64k, on each of two cores", "Keyed40Cores/n=64k/uetcc/cores=2", []rival{
 		floor("Keyed40Cores/n=64k/floor/cores=2", 0),
-		own("Keyed40Cores/n=64k/uetcc/cores=1", 0)}},
+		growth("Keyed40Cores/n=64k/floor/cores=2")}},
 	{"find a PDC by its id, 64k, on each of two cores", "Keyed16Cores/n=64k/uetcc/cores=2", []rival{
 		floor("Keyed16Cores/n=64k/direct/cores=2", 0),
-		own("Keyed16Cores/n=64k/uetcc/cores=1", 0)}},
+		growth("Keyed16Cores/n=64k/direct/cores=2")}},
 	{"insert and remove, 64k", "Keyed40Writer/n=64k/uetcc/churn/g=1", []rival{
 		own("Keyed40Writer/n=1k/uetcc/churn/g=1", 0),
 		peer("Keyed40/n=64k/xsync/churn/g=1", 1.2)}},
@@ -170,6 +181,7 @@ var jobs = []job{
 		floor("FloorPathCores/cores=1", 0)}},
 	{"source path, 1k PDCs, on each of two cores", "SourcePathCores/cores=2", []rival{
 		floor("FloorPathCores/cores=2", 0),
+		growth("FloorPathCores/cores=2"),
 		own("SourcePathCores/cores=1", 0)}},
 	{"send path, 1 PDC, an ACK for 32 packets", "SendPath/pdcs=1", []rival{
 		floor("FloorPath/pdcs=1/send", 2)}},
@@ -188,10 +200,10 @@ var jobs = []job{
 		own("GrantPath/senders=64", 0)}},
 	{"reserve and give back, contexts of one's own, on each of two cores", "CCCCores/op=reserve+giveback/cores=2", []rival{
 		floor("AdmitCores/floor-cas/cores=2", 0),
-		own("CCCCores/op=reserve+giveback/cores=1", 0)}},
+		growth("AdmitCores/floor-cas/cores=2")}},
 	{"a context takes in an ACK, 1k of one's own, on each of two cores", "CCCCores/op=ack/cores=2", []rival{
 		floor("WindowShapeCores/cores=2", 0),
-		own("CCCCores/op=ack/cores=1", 0)}},
+		growth("WindowShapeCores/cores=2")}},
 	{"next event of the simulator, 1k pending", "EventQueueHold/n=1024", []rival{
 		peer("Hold/n=1024/container-heap", 0)}},
 }

@@ -94,6 +94,20 @@ func TestTimeIsThatOfAPacketIfThereIsOne(t *testing.T) {
 	require.False(t, ok)
 }
 
+func TestGrowthIsComparedWithGrowth(t *testing.T) {
+	r := parseRound("== ours A/cores=2\nBenchmarkA/cores=1 1 10 ns/op\nBenchmarkA/cores=2 1 13 ns/op\n"+
+		"== peers A/cores=2\nBenchmarkFloor/cores=1 1 20 ns/op\nBenchmarkFloor/cores=2 1 25 ns/op\n", 1)
+	jobs := []job{{"on two cores", "A/cores=2", []rival{floor("Floor/cores=2", 0), growth("Floor/cores=2")}}}
+	rows := rowsOf(jobs, []round{r})
+	require.InDelta(t, 13.0/25, rows[0].ratio.median, 1e-9)
+	require.InDelta(t, 1.3/1.25, rows[1].ratio.median, 1e-9)
+	require.Equal(t, "Floor/cores=2, growth from cores=1", rows[1].against())
+	require.Equal(t, "<= 1.11", goal(&rows[1]))
+	require.Equal(t, "met", rows[1].verdict())
+	delete(r.jobs["A/cores=2"][1], "Floor/cores=1")
+	require.Equal(t, "not measured", rowsOf(jobs, []round{r})[1].verdict())
+}
+
 func TestSpread(t *testing.T) {
 	require.Equal(t, spread{}, spreadOf(nil))
 	require.Equal(t, spread{3, 1, 9}, spreadOf([]float64{9, 1, 3}))

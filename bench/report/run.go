@@ -105,6 +105,9 @@ func (b *bench) job(transcript *strings.Builder, s int, j *job) error {
 		if sideOf(r.kind) == s {
 			add(r.name)
 		}
+		if r.from != "" {
+			add(r.start([]string{j.ours, r.name}[s]))
+		}
 	}
 	for program, names := range wanted {
 		text, err := b.run(filepath.Dir(program), program, "-test.run", "^$", "-test.bench", exactly(names),

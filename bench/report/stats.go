@@ -68,11 +68,11 @@ func compare(j *job, r rival, rounds []round) row {
 	out := row{job: j, rival: r}
 	var ours, theirs, ratios []float64
 	for i := range rounds {
-		a, ok := rounds[i].time(j, 0, j.ours)
+		a, ok := rounds[i].timeFor(j, &r, 0, j.ours)
 		if ok {
 			ours = append(ours, a)
 		}
-		b, ok2 := rounds[i].time(j, sideOf(r.kind), r.name)
+		b, ok2 := rounds[i].timeFor(j, &r, sideOf(r.kind), r.name)
 		if ok2 {
 			theirs = append(theirs, b)
 		}

@@ -31,8 +31,11 @@ func printText(out io.Writer, a about, rows []row) error {
 
 // against is the rival's name; that of one of ours says so.
 func (r *row) against() string {
-	if r.rival.kind == kindOwn {
+	switch {
+	case r.rival.kind == kindOwn:
 		return "own " + r.rival.name
+	case r.rival.from != "":
+		return r.rival.name + ", growth from " + r.rival.from
 	}
 	return r.rival.name
 }
@@ -64,7 +67,7 @@ func goal(r *row) string {
 	if r.rival.goal == 0 {
 		return ""
 	}
-	return fmt.Sprintf("<= %g", r.rival.goal)
+	return fmt.Sprintf("<= %.3g", r.rival.goal)
 }
 
 // summary counts goals and names what allocates and what has no figure.
