@@ -15,7 +15,7 @@ func (m *Manager) Expect(q *pds.Request, src Addr) *PDC {
 	if q.Flags&pds.FlagSYN != 0 || q.Type.IsROD() || q.ClearOffset > 0 || !q.Type.Allows(q.Next) {
 		return nil
 	}
-	if !p.rx.fresh(q.PSN, m.p.ranges) || !p.rx.reaches(q.ClearPSN()) || m.mem.responses.free == 0 {
+	if !p.rx.fresh(q.PSN, m.p.ranges) || q.ClearOffset != 0 && !p.rx.reaches(q.ClearPSN()) || m.mem.responses.free == 0 {
 		return nil
 	}
 	return p
@@ -27,7 +27,9 @@ func (p *PDC) Handle() Handle { return p.handle }
 // arrive does what the arrival of a request that Expect knows means for its PDC.
 func (m *Manager) arrive(now int64, p *PDC, q *pds.Request) {
 	p.activeAt = now
-	if c := q.ClearPSN(); c.After(p.rx.clear) {
+	if c := q.ClearPSN(); q.ClearOffset == 0 {
+		m.stats.BadClear++ // it clears itself, which says nothing
+	} else if c.After(p.rx.clear) {
 		p.rx.clear = c
 	}
 }
