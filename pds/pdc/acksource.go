@@ -27,11 +27,9 @@ func (m *Manager) receiveACK(now int64, t pds.Type, in *In, r *Result) error {
 		m.stats.Unknown++
 		return ErrUnknown
 	}
-	a := Ack{Now: now, CACK: h.CACK, AckPSN: h.AckPSN(), Retx: h.Flags&pds.FlagRetx != 0, Probe: h.Flags&pds.FlagP != 0,
-		Response: h.Next != pds.NextNone}
-	if t != pds.TypeACK {
-		a.SACK, a.SACKBase = h.Bitmap, h.SACKBase()
-	}
+	// Where the header has no SACK its bitmap is 0.
+	a := Ack{Now: now, CACK: h.CACK, AckPSN: h.AckPSN(), SACKBase: h.SACKBase(), SACK: h.Bitmap,
+		Retx: h.Flags&pds.FlagRetx != 0, Probe: h.Flags&pds.FlagP != 0, Response: h.Next != pds.NextNone}
 	// One from before this PDC's time must not say who the peer is.
 	if p.peerID == 0 && p.tx.Start().Diff(h.CACK) > 1 {
 		m.stats.BadACK++
@@ -108,7 +106,9 @@ func (m *Manager) feed(now int64, p *PDC, h *pds.AckCC, hasState bool, k *Acked)
 		}
 		m.cc.OnACK(ccc.Handle(p.handle), now, &a)
 	}
-	m.release(p)
+	if m.parked[p.cc.Index()].head != 0 {
+		m.release(p)
+	}
 }
 
 // credit takes a cumulative credit in.
@@ -139,7 +139,9 @@ func (m *Manager) acted(now int64, p *PDC, h *pds.AckCC, t pds.Type) {
 	if p.tx.rtoAt < p.timerAt {
 		m.schedule(p, now)
 	}
-	m.progress(now, p)
+	if p.state >= StateQuiesce {
+		m.progress(now, p)
+	}
 }
 
 // asked does what an acknowledgement asks for, or takes the answer to a probe.

@@ -16,7 +16,8 @@ func TestLayout(t *testing.T) {
 		require.Zero(t, unsafe.Sizeof(PDC{})%128, "pairs of cache lines")
 		line := unsafe.Offsetof(PDC{}.rx) + unsafe.Offsetof(RecvWindow{}.edge)
 		require.EqualValues(t, 192, line, "of a target")
-		require.Equal(t, line+64, unsafe.Offsetof(PDC{}.tx), "and then that of a source")
+		require.Equal(t, line+64, unsafe.Offsetof(PDC{}.timerAt), "and then that of a source")
+		require.Equal(t, line+128, unsafe.Offsetof(PDC{}.tx)+unsafe.Offsetof(SendWindow{}.chunk)+16, "with half of its chunks")
 	}
 	t.Logf("PDC %d bytes: RecvWindow %d, SendWindow %d; packet %d, response %d, event %d", unsafe.Sizeof(PDC{}),
 		unsafe.Sizeof(RecvWindow{}), unsafe.Sizeof(SendWindow{}), unsafe.Sizeof(packet{}), unsafe.Sizeof(response{}), unsafe.Sizeof(Event{}))

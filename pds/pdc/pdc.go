@@ -31,16 +31,19 @@ const (
 //
 // Its last three cache lines are the hot ones. A target needs the first of them, in
 // which the edges of rx and who the peer is lie together; the ring before them only
-// while something is out of order. A source needs it and the two that follow, which
-// are neighbours that a processor fetches together.
+// while something is out of order. A source needs it and the next, and the last to
+// send, or while its packets lie in the second half of tx.chunk.
 type PDC struct {
-	local    Addr
-	auxAt    int64   // close request, PENDING, clear or stall timer, by state
-	gapAt    int64   // last ROD_OOO sent, last go-back made
-	probed   int64   // the last probe left then; 0 none
-	closePSN pds.PSN // of CLOSE_CMD
-	recover  pds.PSN // end of the recovery, when recovering
-	_        [8]byte
+	auxAt       int64   // close request, PENDING, clear or stall timer, by state
+	gapAt       int64   // last ROD_OOO sent, last go-back made
+	probed      int64   // the last probe left then; 0 none
+	probeAt     int64   // next probe
+	unsubmitted int64   // announced and not submitted, nominal bytes
+	closePSN    pds.PSN // of CLOSE_CMD
+	recover     pds.PSN // end of the recovery, when recovering
+	locks       uint16
+	opaque      uint16 // of the last probe
+	_           [4]byte
 
 	rx RecvWindow // its edges begin the line of what follows
 
@@ -56,18 +59,16 @@ type PDC struct {
 	rcvd     uint32     // nominal bytes received modulo 2^32, for rcvd_bytes
 	cc       ccc.Handle // congestion control context, 0 none
 
-	tx SendWindow
+	timerAt int64 // what the wheel has for this PDC
+	tx      SendWindow
 
-	timerAt           int64  // what the wheel has for this PDC
-	unsubmitted       int64  // announced and not submitted, nominal bytes
+	local             Addr
 	nextData, nextCtl uint16 // links of a list of the parked, and of that of control packets, by slot
 	openMsgs          uint16
 	tc                uint8
 	probes            uint8 // sent since something was acknowledged
 	resp              respList
-	locks             uint16
-	opaque            uint16 // of the last probe
-	probeAt           int64  // next probe
+	_                 [4]byte
 }
 
 func (p *PDC) is(f pdcFlags) bool { return p.flags&f != 0 }

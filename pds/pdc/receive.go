@@ -37,21 +37,21 @@ func (m *Manager) Receive(now int64, in *In, out []byte, r *Result) {
 		return
 	}
 	m.stats.Received++
-	if t, err := pds.PeekType(in.Packet); err == nil && t.IsRequest() {
+	switch t, err := pds.PeekType(in.Packet); {
+	case err != nil:
+		r.Err = m.malformed(err)
+	case t.IsRequest():
 		r.Err = m.receiveRequest(now, in, out, r)
-	} else {
-		r.Err = m.dispatch(now, in, out, r)
+	case t == pds.TypeACKCC:
+		r.Err = m.receiveACK(now, t, in, r)
+	default:
+		r.Err = m.receiveRare(now, t, in, out, r)
 	}
 }
 
-func (m *Manager) dispatch(now int64, in *In, out []byte, r *Result) error {
-	t, err := pds.PeekType(in.Packet)
-	if err != nil {
-		m.stats.Malformed++
-		return err
-	}
+func (m *Manager) receiveRare(now int64, t pds.Type, in *In, out []byte, r *Result) error {
 	switch t {
-	case pds.TypeACK, pds.TypeACKCC, pds.TypeACKCCX:
+	case pds.TypeACK, pds.TypeACKCCX:
 		return m.receiveACK(now, t, in, r)
 	case pds.TypeNACK, pds.TypeNACKCCX:
 		return m.receiveNACK(now, t, in, r)

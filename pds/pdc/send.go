@@ -46,8 +46,8 @@ type SendWindow struct {
 	queued  uint16 // packets that wait for retransmission, or for an ACK_REQ
 	control uint16 // control packets in [next, tail)
 	rtoAt   int64  // no timeout is due before
-	rtxAt   int64  // no packet that waits may go before
 	chunk   [ringWords]uint16
+	rtxAt   int64 // no packet that waits may go before
 }
 
 // Init makes w the window of a direction that starts at start.
@@ -82,9 +82,12 @@ func (w *SendWindow) Outstanding() bool { return w.base != w.next }
 func (w *SendWindow) psn(off uint32) pds.PSN    { return w.start + pds.PSN(off) }
 func (w *SendWindow) offset(psn pds.PSN) uint32 { return uint32(psn - w.start) }
 
+// chunkOf returns the number of the chunk of an offset.
+func (w *SendWindow) chunkOf(off uint32) uint16 { return w.chunk[off/chunkLen%ringWords] }
+
 // at returns the chunk of an offset and its place there.
 func (w *SendWindow) at(m *Memory, off uint32) (c *chunk, i uint32) {
-	return &m.chunk[w.chunk[off/chunkLen%ringWords]], off % chunkLen
+	return &m.chunk[w.chunkOf(off)], off % chunkLen
 }
 
 func (w *SendWindow) packet(m *Memory, off uint32) *packet {

@@ -76,11 +76,11 @@ func (w *SendWindow) ackOne(m *Memory, owner Handle, off uint32, a *Ack, r *Acke
 			r.RTT = max(a.Now-pkt.sentAt, 1)
 		}
 	}
-	if c.acked&bit == 0 {
+	if c.queued&bit != 0 {
 		w.arrived(c, bit, r)
-	}
-	if c.queued != 0 {
 		w.unqueue(c, bit)
+	} else {
+		c.arrivedOnce(bit, pkt, r)
 	}
 	c.released |= bit
 	if !pkt.kind.control() {
@@ -162,6 +162,16 @@ func (w *SendWindow) arrived(c *chunk, bits64 uint64, r *Acked) {
 	}
 	if lost := fresh & c.queued; lost != 0 {
 		w.foundAgain(c, lost, r)
+	}
+}
+
+// arrivedOnce is arrived for one packet that does not wait to be sent again.
+func (c *chunk) arrivedOnce(bit uint64, pkt *packet, r *Acked) {
+	c.acked |= bit
+	if c.flight&bit != 0 {
+		c.flight &^= bit
+		r.Packets++
+		r.Bytes += int64(pkt.size)
 	}
 }
 

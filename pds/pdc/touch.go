@@ -15,16 +15,21 @@ func (m *Manager) Touch(packet []byte, request bool) uint64 {
 	case request:
 		return uint64(p.rx.edge)
 	default:
-		return uint64(p.state) + uint64(p.tx.base) + uint64(p.timerAt)
+		return uint64(p.state) + uint64(p.tx.chunkOf(p.tx.base))
 	}
 }
 
 // TouchSent is the second pass, see [Manager.Touch].
 func (m *Manager) TouchSent(packet []byte) uint64 {
-	if p := m.named(packet); p != nil && p.tx.base != p.tx.tail {
-		return p.tx.touch(m.mem) + uint64(m.parked[p.cc.Index()].head)
+	p := m.named(packet)
+	if p == nil || p.tx.base == p.tx.tail {
+		return 0
 	}
-	return 0
+	t := m.touchPacket(p, p.tx.base) + uint64(m.parked[p.cc.Index()].head)
+	if m.data.len() < touchNear {
+		t += m.touchPacket(p, p.tx.next) // it is soon its own turn
+	}
+	return t
 }
 
 // named is the PDC whose id a request or an acknowledgement carries, nil for what
@@ -46,20 +51,21 @@ func (m *Manager) Upcoming(n int) []pds.PDCID { return m.data.first(n) }
 // TouchNext loads what the next packet of a PDC needs of it.
 func (m *Manager) TouchNext(id pds.PDCID) uint64 {
 	p := &m.pdc[id]
-	return uint64(p.state) + uint64(p.tx.next) + p.local.Lo
+	return uint64(p.state) + uint64(p.tx.chunkOf(p.tx.next)) + p.local.Lo
 }
 
 // TouchUnsent is the second pass, see [Manager.Upcoming]: the record of the packet.
 func (m *Manager) TouchUnsent(id pds.PDCID) uint64 {
-	w := &m.pdc[id].tx
-	c, i := w.at(m.mem, w.next)
-	return c.flight + c.pkt[i].handle
+	p := &m.pdc[id]
+	return m.touchPacket(p, p.tx.next) + uint64(m.parked[p.cc.Index()].head)
 }
 
-// touch loads the record that the next acknowledgement is about, and the one
-// that is sent next.
-func (w *SendWindow) touch(m *Memory) uint64 {
-	c, i := w.at(m, w.base)
-	d, j := w.at(m, w.next)
-	return c.released + d.released + c.pkt[i].handle + d.pkt[j].handle
+// touchNear is how many PDCs have to wait for their turn until one that joins them
+// is not worth a look ahead.
+const touchNear = 32
+
+// touchPacket loads the record of a packet and what is known of all of its chunk.
+func (m *Manager) touchPacket(p *PDC, off uint32) uint64 {
+	c, i := p.tx.at(m.mem, off)
+	return c.released + c.pkt[i].handle
 }
