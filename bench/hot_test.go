@@ -132,6 +132,8 @@ var hot = []struct {
 	{"pds/pdc", "(*SendWindow).arrived", 0},
 	{"pds/pdc", "(*SendWindow).sent", 0},
 	{"pds/pdc", "(*SendWindow).push", 0},
+	{"pds/pdc", "(*SendWindow).more", 0},
+	{"pds/pdc", "(*SendWindow).tell", 0},
 	{"pds/pdc", "(*SendWindow).drop", 0},
 	{"pds/pdc", "(*SendWindow).settleBase", 0},
 	{"pds/pdc", "(*queue).push", inlines},

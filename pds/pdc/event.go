@@ -95,20 +95,6 @@ func (r *eventRing) push(e Event) {
 	r.tail++
 }
 
-// implicit adds an EventImplicit, to the last event if that is of the packet
-// before it.
-func (r *eventRing) implicit(owner Handle, psn pds.PSN, handle uint64) {
-	if r.head != r.tail {
-		e := &r.ring[(r.tail-1)&uint32(len(r.ring)-1)]
-		next := uint64(e.More) + 1
-		if e.Kind == EventImplicit && e.PDC == owner && e.Handle+next == handle && e.PSN+pds.PSN(next) == psn && next < 1<<16 {
-			e.More++
-			return
-		}
-	}
-	r.push(Event{Kind: EventImplicit, PDC: owner, PSN: psn, Handle: handle})
-}
-
 // pop copies field by field, as the fields were written a moment ago: a wider load
 // would wait until the narrow stores have left the store buffer.
 func (r *eventRing) pop(ev *Event) bool {

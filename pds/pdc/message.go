@@ -79,12 +79,14 @@ func (m *Manager) SubmitRun(now int64, h Handle, first *Packet, n int) (taken in
 		return 0, err
 	}
 	k := first.kind()
-	for ; taken < n; taken++ {
+	for taken < n {
 		var rec *packet
 		if rec, _, err = p.tx.push(m.p, m.mem); err != nil {
 			break
 		}
 		rec.handle, rec.size, rec.kind = first.Handle+uint64(taken), first.Size, k
+		taken++
+		taken += int(p.tx.more(m.p, m.mem, uint32(n-taken)))
 	}
 	if taken > 0 {
 		m.submitted(now, p, first, taken)

@@ -115,6 +115,23 @@ func (w *SendWindow) push(p *Params, m *Memory) (*packet, pds.PSN, error) {
 	return pkt, w.psn(w.tail - 1), nil
 }
 
+// more queues up to n packets like the last one, with handles that count up, behind
+// it in its chunk, and returns how many.
+func (w *SendWindow) more(p *Params, m *Memory, n uint32) uint32 {
+	c, i := w.at(m, w.tail-1)
+	n = min(n, chunkLen-1-i, p.ranges-(w.tail-w.base))
+	h, size, kind := c.pkt[i].handle, c.pkt[i].size, c.pkt[i].kind
+	run := c.pkt[i+1:][:n]
+	for j := range run {
+		q := &run[j]
+		h++
+		*q = packet{}
+		q.handle, q.size, q.kind = h, size, kind
+	}
+	w.tail += n
+	return n
+}
+
 // mayStart reports whether the first unsent packet is inside the peer's window.
 // syn says that the peer's PDCID is not known yet: then psn_offset limits too.
 func (w *SendWindow) mayStart(p *Params, syn bool) bool {

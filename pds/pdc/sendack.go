@@ -97,14 +97,33 @@ func (w *SendWindow) releaseTo(m *Memory, owner Handle, end uint32, r *Acked) {
 		todo := mask &^ c.released
 		w.arrived(c, todo, r)
 		w.unqueue(c, todo)
-		first := w.base - w.base%chunkLen
-		for ; todo != 0; todo &= todo - 1 {
-			i := uint32(bits.TrailingZeros64(todo))
-			if pkt := &c.pkt[i]; !pkt.kind.control() {
-				m.events.implicit(owner, w.psn(first+i), pkt.handle)
-			}
+		if todo != 0 {
+			w.tell(m, owner, w.base-w.base%chunkLen, todo)
 		}
 		w.drop(m, c, next-w.base)
+	}
+}
+
+// tell has the layer above know that the packets of todo, in the chunk that begins
+// at first, are released by CACK: of those in a row, whose handles count up, with
+// one event.
+func (w *SendWindow) tell(m *Memory, owner Handle, first uint32, todo uint64) {
+	c, _ := w.at(m, first)
+	for todo != 0 {
+		i := uint32(bits.TrailingZeros64(todo))
+		todo &= todo - 1
+		pkt := &c.pkt[i]
+		if pkt.kind.control() {
+			continue
+		}
+		next := i + 1
+		for ; next < chunkLen && todo>>next&1 != 0; next++ {
+			if q := &c.pkt[next]; q.handle != pkt.handle+uint64(next-i) || q.kind.control() {
+				break
+			}
+			todo &= todo - 1
+		}
+		m.events.push(Event{Kind: EventImplicit, PDC: owner, PSN: w.psn(first + i), Handle: pkt.handle, More: uint16(next - i - 1)})
 	}
 }
 
