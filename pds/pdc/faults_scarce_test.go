@@ -214,3 +214,24 @@ func TestBothEndsOpenAllTheyMay(t *testing.T) {
 	require.Equal(t, 12, bothOpen(t, 6, 6))
 	require.Equal(t, 14, bothOpen(t, 7, 7), "one id for the peer is enough")
 }
+
+// TestMessageWaitsForTheInitiatorsShare: ids are free, but not for this end's own
+// PDCs. The message that waits has an idle one closed, and gets on when its id has
+// rested.
+func TestMessageWaitsForTheInitiatorsShare(t *testing.T) {
+	g := newPair(t, pairConfig{own: 2, manager: func(c *ManagerConfig) { c.Waiting = 2 }})
+	open := func(tc uint8, ticket uint64) error {
+		_, err := g.a.m.Open(g.now, &InitiatorKey{Source: g.a.addr, Destination: g.b.addr, TC: tc}, ticket)
+		return err
+	}
+	require.NoError(t, open(10, 0))
+	g.submit(1, 1)
+	g.settle()
+	require.Equal(t, 6, g.a.m.table.Stats().General.Free)
+	require.ErrorIs(t, open(11, 501), ErrWaiting)
+	g.settle()
+	require.True(t, g.a.has(EventClosed, CauseNone), "the one that was idle")
+	require.Empty(t, g.a.take(EventMessage), "its id rests")
+	g.wait(2 * ms)
+	require.Equal(t, []uint64{501}, g.a.take(EventMessage))
+}
