@@ -344,6 +344,9 @@ const faultTick = 2048
 // congestion control allows it, and that a timer runs until then.
 func (s *faultShadow) nothingWaits() {
 	e := s.e
+	for id := range e.seen {
+		s.nothingNewWaits(pds.PDCID(id))
+	}
 	for _, p := range s.pdcs {
 		if p == nil || p.ctx == nil || p.ctx.again == 0 {
 			continue
@@ -360,5 +363,24 @@ func (s *faultShadow) nothingWaits() {
 				e.w.failf("E1: PSN %#x is lost and may go, since %d; now %d, next deadline %d", uint32(psn), k.again, e.now, at)
 			}
 		}
+	}
+}
+
+// nothingNewWaits is the same for what has not been sent yet.
+func (s *faultShadow) nothingNewWaits(id pds.PDCID) {
+	e := s.e
+	info, ok := e.m.PDC(e.table.ByID(id))
+	if !ok || info.Context == 0 || info.Unsent == 0 {
+		return
+	}
+	n := int32(8 * 128)
+	if p := s.of(e.table.ByID(id)); p != nil {
+		n = p.limit
+	}
+	if info.Next.Diff(info.MaxCACK) > min(int32(e.w.s.window), n) {
+		return
+	}
+	if d := e.cc.Context(info.Context).Decide(e.cc.Params(), e.now); d.Bytes >= faultMTU || d.Bytes > 0 && d.Reason == ccc.ReasonBacklog {
+		e.w.failf("E1: PDC %d has %d packets that may go: %+v", id, info.Unsent, d)
 	}
 }

@@ -390,9 +390,9 @@ func (e *pdcEnd) act() {
 		e.push(m)
 	}
 	e.giveReturns()
+	e.settle()
 	e.drain()
 	e.transmit()
-	e.settle()
 	e.check()
 }
 
