@@ -102,6 +102,9 @@ func (m *Manager) closeCmd(now int64, p *PDC, b *inbound, out []byte, r *Result)
 		m.nackPDC(p, b, out, r, pds.NackUnexpEvent)
 		return ErrIllegal
 	}
+	if m.maySettle(p) {
+		return nil // as if it had been lost: a CACK that covers it would acknowledge it
+	}
 	switch p.rx.Classify(b.psn, m.p.ranges) {
 	case ArrivalNew:
 		p.rx.Accept(b.psn)
@@ -116,7 +119,7 @@ func (m *Manager) closeCmd(now int64, p *PDC, b *inbound, out []byte, r *Result)
 			return ErrStale
 		}
 	}
-	if m.closable(p) && !m.maySettle(p) {
+	if m.closable(p) {
 		r.Reply = m.closeTarget(now, p, b, out)
 	}
 	return nil

@@ -73,6 +73,7 @@ func TestFaultK3CloseWhileTheACKIsLost(t *testing.T) {
 	require.NoError(t, g.a.m.Close(g.now, g.h))
 	require.Empty(t, g.giveAll(g.send(g.a)))
 	require.Empty(t, g.b.events)
+	require.Equal(t, g.info(g.a).Base-1, g.info(g.b).CACK, "nor does any ACK that it may send acknowledge the CLOSE_CMD")
 	for range 3 {
 		g.wait(1_100_000)
 		g.settle()
