@@ -340,7 +340,7 @@ func (e *pdcEnd) arrive(p *faultnet.Packet) {
 	case pdc.VerdictBuffered:
 		e.keep(r.ID, body)
 	case pdc.VerdictResponse:
-		e.response(r.Handle, p.Head[min(r.Header, len(p.Head)):], p.Fabled)
+		e.response(r.Handle, in.Packet[min(r.Header, len(in.Packet)):], p.Fabled)
 		e.outcome(pdc.Event{Kind: pdc.EventResponse, PDC: r.ID.PDC, PSN: r.ID.PSN, Handle: r.Handle})
 	case pdc.VerdictRUDIRequest:
 		n = e.rudiRequest(p, &r, body, out[:])
