@@ -19,17 +19,28 @@ const (
 // afterwards. Worth it with a thousand PDCs and more. Ignore the sum: it keeps the
 // loads.
 func (e *Endpoint) Touch(in []Datagram) (sum int64) {
+	var requests [touchBatch]pds.PDCID // that the packets are for; 0: no request
 	for len(in) > 0 {
 		n := min(len(in), touchBatch)
 		for i := range in[:n] {
-			sum += e.touchFirst(in[i].Packet)
+			id, request := named(in[i].Packet)
+			if requests[i] = id; request {
+				sum += int64(e.pds.TouchRequest(id)) + int64(e.target.Touch(uint64(id)))
+				continue
+			}
+			requests[i] = 0
+			sum += e.touchFirst(in[i].Packet, id)
 		}
 		next := e.pds.Upcoming(n)
 		for _, id := range next {
 			sum += int64(e.pds.TouchNext(id)) + int64(e.flows[id].ahead) + int64(e.cc.TouchPDC(int(id)))
 		}
 		for i := range in[:n] {
-			sum += e.touchSecond(in[i].Packet)
+			if id := requests[i]; id != 0 {
+				sum += int64(e.target.TouchMessage(uint64(id)))
+			} else {
+				sum += e.touchSecond(in[i].Packet)
+			}
 		}
 		for _, id := range next {
 			f := &e.flows[id]
@@ -41,14 +52,10 @@ func (e *Endpoint) Touch(in []Datagram) (sum int64) {
 	return sum
 }
 
-// touchFirst loads what the header of a packet tells the place of.
-func (e *Endpoint) touchFirst(b []byte) int64 {
-	id, request := named(b)
-	sum := int64(e.pds.Touch(b, request))
-	switch {
-	case request:
-		sum += int64(e.target.Touch(id))
-	case int(id) < len(e.flows):
+// touchFirst loads what an acknowledgement tells the place of.
+func (e *Endpoint) touchFirst(b []byte, id pds.PDCID) int64 {
+	sum := int64(e.pds.Touch(b))
+	if int(id) < len(e.flows) {
 		sum += int64(e.flows[id].ahead) + int64(e.cc.TouchPDC(int(id)))
 	}
 	return sum
@@ -56,12 +63,8 @@ func (e *Endpoint) touchFirst(b []byte) int64 {
 
 // touchSecond loads what lies where the first pass has found out.
 func (e *Endpoint) touchSecond(b []byte) int64 {
-	id, request := named(b)
-	if request {
-		return int64(e.target.TouchMessage(id))
-	}
 	sum := int64(e.pds.TouchSent(b))
-	if id < uint64(len(e.flows)) {
+	if id, _ := named(b); int(id) < len(e.flows) {
 		f := &e.flows[id]
 		member := [1]ccc.Handle{ccc.Handle(f.pdc)}
 		sum += e.cc.Touch(member[:]) + e.touchMessage(f)
@@ -81,11 +84,11 @@ func (e *Endpoint) touchMessage(f *flow) (sum int64) {
 	return sum
 }
 
-// named reads the dpdcid of a request or an acknowledgement, which it is the low
-// half of a target's peer, and whether it is a request.
-func named(b []byte) (id uint64, request bool) {
+// named reads the dpdcid of a request or an acknowledgement, which is the low half
+// of a target's peer, and whether it is a request.
+func named(b []byte) (id pds.PDCID, request bool) {
 	if len(b) < pds.RequestLen {
 		return 0, false
 	}
-	return uint64(binary.BigEndian.Uint16(b[10:])), pds.Type(b[0] >> 3).IsRequest()
+	return pds.PDCID(binary.BigEndian.Uint16(b[10:])), pds.Type(b[0] >> 3).IsRequest()
 }

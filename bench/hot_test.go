@@ -156,6 +156,7 @@ var hot = []struct {
 	{"pds/pdc", "(*Result).follow", inlines | noBounds},
 	{"pds/pdc", "(*RecvWindow).fresh", inlines | noBounds},
 	{"pds/pdc", "(*Manager).Touch", 0},
+	{"pds/pdc", "(*Manager).TouchRequest", inlines},
 	{"pds/pdc", "(*Manager).TouchSent", 0},
 	{"pds/pdc", "(*Manager).receiveACK", 0},
 	{"pds/pdc", "(*Manager).receiveNACK", 0},

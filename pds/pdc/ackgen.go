@@ -55,8 +55,10 @@ func (m *Manager) writeACK(p *PDC, out *[pds.AckCCLen]byte, a ackHead, st *AckSt
 	}
 	h.MPR = m.p.mpr
 	h.SACKOffset, _ = pds.AckOffset(h.CACK, a.base)
-	h.Bitmap = p.rx.SACK(a.base)
-	ooo := uint16(p.rx.OOO())
+	var ooo uint16
+	if h.Bitmap = 0; p.rx.holding || p.rx.high.After(p.rx.edge) {
+		h.Bitmap, ooo = p.rx.SACK(a.base), uint16(p.rx.OOO())
+	}
 	if st.Type == pds.CCCredit {
 		h.SetCredit(&pds.CreditState{Credit: st.Credit, OOOCount: ooo})
 	} else {

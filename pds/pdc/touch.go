@@ -2,21 +2,23 @@ package pdc
 
 import "github.com/uetcc/uetcc/pds"
 
-// Touch loads what a request or an acknowledgement will need of its PDC, TouchSent
-// the records of what that PDC has sent, where they are known once it is loaded. A
-// pass of Touch over 16 to 32 packets ahead, then one of TouchSent over the
-// acknowledgements among them, lets the misses of the cache overlap: worth it when
-// thousands of PDCs are in use. The results mean nothing.
-func (m *Manager) Touch(packet []byte, request bool) uint64 {
-	p := m.named(packet)
-	switch {
-	case p == nil:
-		return 0
-	case request:
-		return uint64(p.rx.edge)
-	default:
-		return uint64(p.state) + uint64(p.tx.chunkOf(p.tx.base))
+// Touch loads what an acknowledgement will need of its PDC, TouchSent the records of
+// what that PDC has sent, where they are known once it is loaded. A pass of Touch
+// over 16 to 32 packets ahead, then one of TouchSent, lets the misses of the cache
+// overlap: worth it when thousands of PDCs are in use. The results mean nothing.
+func (m *Manager) Touch(packet []byte) uint64 {
+	if p := m.named(packet); p != nil {
+		return uint64(p.state) + uint64(p.tx.base) + uint64(p.timerAt)
 	}
+	return 0
+}
+
+// TouchRequest loads what a request for a PDC will need of it.
+func (m *Manager) TouchRequest(id pds.PDCID) uint64 {
+	if p := m.byID(id); p != nil {
+		return uint64(p.rx.edge)
+	}
+	return 0
 }
 
 // TouchSent is the second pass, see [Manager.Touch].
