@@ -29,7 +29,8 @@ func (m *Map) Delete(h Handle) bool {
 	return true
 }
 
-// vacate empties slot n, which is the caller's and had word w.
+// vacate empties slot n, which is the caller's and had word w. The byte goes first:
+// whoever claims the slot next adds one of its own.
 func (m *Map) vacate(n, w uint64) {
 	step()
 	m.bytes[n/groupSize].Add(-(byteOf(w>>tagShift) << (8 * (n % groupSize))))
