@@ -10,8 +10,8 @@ import (
 // The first nine bits, type and next_hdr, of the packets that carry nearly all
 // traffic. Their headers have one length each, and once that and the opcode are
 // known to be right nothing in them can fail. [Packet.decode] and
-// [Parser.Ethernet] read these in a straight line, with constant offsets; what
-// they cost is a table and a call less than [Packet.decodeAny], which knows all.
+// [Parser.Ethernet] read these in a straight line, with constant offsets, and
+// leave everything else to [Packet.decodeAny], which reads these too.
 const (
 	rudStandard   = uint16(pds.TypeRUDReq)<<4 | uint16(pds.NextRequestStd)
 	rodStandard   = uint16(pds.TypeRODReq)<<4 | uint16(pds.NextRequestStd)
@@ -67,7 +67,8 @@ func (p *Packet) standard(v uint16, at, n, size int) {
 	p.place(at, n, ses.StandardLen, size)
 }
 
-// decodeAny is decode for everything else.
+// decodeAny is decode for all packets. The semantic header comes first, since the
+// other one cannot fail once type and length are known.
 func (p *Packet) decodeAny(h []byte, at int) (err error) {
 	if len(h) < pds.PrologueLen {
 		return p.decodeOther(h, at)
