@@ -25,10 +25,10 @@ const (
 
 // decode reads the PDS header that h begins with and the semantic header behind
 // it. h lies at offset at of what the caller parses, and ends where the data
-// ends. p changes only if both headers can be read.
-func (p *Packet) decode(h []byte, at int) error {
-	if len(h) < pds.AckCCLen {
-		return p.decodeAny(h, at)
+// ends, or with a CRC behind that. p changes only if both headers can be read.
+func (p *Packet) decode(h []byte, at int, crc bool) error {
+	if len(h) < pds.AckCCLen || crc {
+		return p.decodeAny(h, at, crc)
 	}
 	switch v := binary.BigEndian.Uint16(h); v >> 7 {
 	case rudCCStandard, rodCCStandard:
@@ -53,7 +53,7 @@ func (p *Packet) decode(h []byte, at int) error {
 		p.Ack.Decode(h)
 		return nil
 	}
-	return p.decodeAny(h, at)
+	return p.decodeAny(h, at, false)
 }
 
 // isPlain reports whether a standard semantic header that begins with b is no
@@ -69,7 +69,12 @@ func (p *Packet) standard(v uint16, at, n, size int) {
 
 // decodeAny is decode for all packets. The semantic header comes first, since the
 // other one cannot fail once type and length are known.
-func (p *Packet) decodeAny(h []byte, at int) (err error) {
+func (p *Packet) decodeAny(h []byte, at int, crc bool) (err error) {
+	if crc {
+		if h, err = untrail(h); err != nil {
+			return err
+		}
+	}
 	if len(h) < pds.PrologueLen {
 		return p.decodeOther(h, at)
 	}

@@ -33,17 +33,7 @@ type Parser struct {
 
 // UDP reads b, the payload of a UDP datagram, into p. The errors are those of
 // packages pds and ses.
-func (ps *Parser) UDP(b []byte, p *Packet) error { return ps.packet(b, 0, p) }
-
-// packet reads h, which lies at offset at and may end in a CRC.
-func (ps *Parser) packet(h []byte, at int, p *Packet) (err error) {
-	if ps.CRC {
-		if h, err = untrail(h); err != nil {
-			return err
-		}
-	}
-	return p.decode(h, at)
-}
+func (ps *Parser) UDP(b []byte, p *Packet) error { return p.decode(b, 0, ps.CRC) }
 
 // Native reads b, the payload of an IP packet without UDP, into p. It begins
 // with the entropy header. The errors are those of packages pds and ses.
@@ -53,7 +43,7 @@ func (ps *Parser) Native(b []byte, p *Packet) error {
 	if err != nil {
 		return err
 	}
-	if err = ps.packet(b[n:], n, p); err != nil {
+	if err = p.decode(b[n:], n, ps.CRC); err != nil {
 		return err
 	}
 	p.Entropy = e.Value
@@ -132,7 +122,7 @@ func (ps *Parser) ip(b []byte, at int, f *Frame) error {
 	if pdsAt := from + skip; trimmed {
 		err = f.decodeTrimmed(b[pdsAt:end], pdsAt)
 	} else {
-		err = ps.packet(b[pdsAt:end], pdsAt, &f.Packet)
+		err = f.decode(b[pdsAt:end], pdsAt, ps.CRC)
 	}
 	if err != nil {
 		return err
