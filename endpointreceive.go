@@ -48,8 +48,14 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 		return
 	}
 	n, ok := 0, false
-	if len(in.Packet) > 0 && pds.Type(in.Packet[0]>>3).IsRequest() {
-		n, ok = e.receiveNext(now, in, buf, r)
+	if len(in.Packet) > 0 {
+		switch t := pds.Type(in.Packet[0] >> 3); {
+		case t.IsRequest():
+			n, ok = e.receiveNext(now, in, buf, r)
+		case t == pds.TypeACKCC:
+			e.receiveACK(now, in, r)
+			ok = true
+		}
 	}
 	if !ok {
 		n = e.receiveAny(now, in, reply, buf, r)
@@ -59,6 +65,17 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 	}
 	if n > 0 {
 		e.control(reply, buf[:n], in.Dst, in.Src)
+	}
+}
+
+// receiveACK takes an ACK_CC in, which has no answer.
+func (e *Endpoint) receiveACK(now int64, in *Datagram, r *Received) {
+	p := &e.in
+	p.Packet, p.Src, p.Trimmed = in.Packet, in.Src, in.Trimmed
+	e.pds.ReceiveACK(now, p, &e.res)
+	r.Err, r.PDC = e.res.Err, e.res.ID.PDC
+	if e.res.Verdict == pdc.VerdictResponse {
+		e.onResponse(now, in.Packet, r)
 	}
 }
 
