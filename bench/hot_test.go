@@ -125,7 +125,6 @@ var hot = []struct {
 
 	{"pds/pdc", "(*RecvWindow).Classify", noBounds},
 	{"pds/pdc", "(*RecvWindow).Accept", noBounds},
-	{"pds/pdc", "(*RecvWindow).acceptAmong", noBounds},
 	{"pds/pdc", "(*RecvWindow).advance", inlines | noBounds},
 	{"pds/pdc", "(*RecvWindow).has", inlines | noBounds},
 	{"pds/pdc", "(*RecvWindow).CACK", inlines | noBounds},

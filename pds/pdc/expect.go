@@ -57,7 +57,7 @@ func (m *Manager) Take(now int64, p *PDC, t *Taken, out *[ReplyMax]byte) int {
 	m.arrive(now, p, q)
 	first := !p.rx.begun
 	if !p.rx.acceptNext(q.PSN) {
-		p.rx.acceptAmong(q.PSN)
+		p.rx.Accept(q.PSN)
 	}
 	p.count(m.p, t.Size, t.Payload)
 	asked := first || m.ackAsked(q.Flags, t.CE)

@@ -19,7 +19,7 @@ type Arrival uint8
 const (
 	ArrivalOutside   Arrival = iota // beyond the range, or a lap behind it
 	ArrivalNew                      // in the window and not seen before
-	ArrivalDuplicate                // in the window and seen before
+	ArrivalDuplicate                // in the window and seen before: the value after ArrivalNew
 	ArrivalOld                      // below the window: acknowledged by CACK before
 )
 
@@ -96,6 +96,9 @@ func (w *RecvWindow) ClearPSN() pds.PSN { return w.clear }
 
 // Classify says what psn is to a window of n PSNs, 1 to [MaxRange].
 func (w *RecvWindow) Classify(psn pds.PSN, n uint32) Arrival {
+	if uint32(psn-w.edge) < n && !w.holding { // CACK is edge-1
+		return ArrivalNew + Arrival(w.ring[psn/64%ringWords]>>(psn%64)&1)
+	}
 	cack := w.CACK()
 	switch {
 	case uint32(psn-cack-1) < n:
@@ -124,8 +127,18 @@ func (w *RecvWindow) has(psn pds.PSN) bool {
 
 // Accept marks psn as arrived. The caller has seen [ArrivalNew].
 func (w *RecvWindow) Accept(psn pds.PSN) {
-	if !w.acceptNext(psn) {
-		w.acceptAmong(psn)
+	w.begun = true
+	switch {
+	case psn != w.edge:
+		w.ring[psn/64%ringWords] |= 1 << (psn % 64)
+		if psn.After(w.high) {
+			w.high = psn
+		}
+	case w.high+1 == psn: // nothing is out of order
+		w.edge, w.high = psn+1, psn
+	default:
+		w.edge++
+		w.advance()
 	}
 }
 
@@ -139,20 +152,6 @@ func (w *RecvWindow) acceptNext(psn pds.PSN) bool {
 	w.high++
 	w.begun = true
 	return true
-}
-
-// acceptAmong is Accept while something is out of order.
-func (w *RecvWindow) acceptAmong(psn pds.PSN) {
-	w.begun = true
-	if psn == w.edge {
-		w.edge++
-		w.advance()
-		return
-	}
-	w.ring[psn/64%ringWords] |= 1 << (psn % 64)
-	if psn.After(w.high) {
-		w.high = psn
-	}
 }
 
 // advance moves the edge over what has arrived and takes those bits out.
