@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"encoding/binary"
 	"fmt"
+	"net/netip"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -313,6 +314,8 @@ func TestEndpointRendezvousReaderLost(t *testing.T) {
 		s.run(func() bool { return s.b.mem[5000] != 0 })
 		if source {
 			require.True(t, s.abort(s.a, false))
+			s.poll(s.a)
+			require.Len(t, s.a.events, 1, "at once")
 		} else {
 			require.True(t, s.abort(s.b, true))
 		}
@@ -345,4 +348,79 @@ func TestEndpointRendezvousSourceRefuses(t *testing.T) {
 	s.run(func() bool { return len(s.a.events) == 1 && len(s.b.events) == 1 })
 	require.Equal(t, ses.RCCancelled, s.a.events[0].Outcome.Code)
 	require.Equal(t, ses.RCHostPoisoned, s.b.events[0].Outcome.Code)
+}
+
+// The read of a rendezvous send cannot be delivered, while its sender is there: the
+// sender finds out when it asks after its peer.
+func TestEndpointRendezvousReadNotDelivered(t *testing.T) {
+	s := newTwoSided(t, 1, netFaults{}, func(c *uetcc.Config) {
+		c.PDS.MaxRTORetx, c.PDS.IdleTime = 2, 20_000_000
+	})
+	s.postTag(s.b, 0, 3000, 1, 5)
+	s.rendezvous(fill(3000, 2), 0, 1000, 1)
+	s.run(func() bool { return s.b.e.Target().HasErrand() })
+	for s.now < 100_000 { // the answer to the send arrives
+		s.now = max(s.now, s.q[0].at)
+		s.arrive(heap.Pop(&s.q).(netPacket))
+		if len(s.q) == 0 {
+			break
+		}
+	}
+	s.cut[pdc.AddrFrom(s.a.addr)] = true
+	s.run(func() bool { return len(s.b.events) == 1 })
+	require.Equal(t, ses.StatusPDS, s.b.events[0].Outcome.Status)
+	require.Empty(t, s.a.events)
+	s.cut[pdc.AddrFrom(s.a.addr)] = false
+	s.run(func() bool { return len(s.a.events) == 1 })
+	require.Equal(t, ses.StatusPDS, s.a.events[0].Outcome.Status)
+}
+
+// Another host that reads the source of a rendezvous send, with the right key, does
+// not end it.
+func TestEndpointRendezvousReadByAnother(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 3, nil)
+	s := &twoSided{network: n, a: n.ends[0], b: n.ends[1]}
+	s.rendezvous(fill(3000, 2), 0, 1000, 1)
+	var p uetcc.Packet
+	var parser uetcc.Parser
+	send := sendAll(0, s.a.e)[0]
+	require.NoError(t, parser.UDP(send.data, &p))
+	s.postTag(s.b, 0, 3000, 1, 5)
+	_, back := receive(0, s.b.e, send)
+	receive(0, s.a.e, back[0])
+	n.ends = []*netEnd{n.ends[0], n.ends[2]} // the read of the right one never leaves
+	c := n.ends[1]
+	m := uetcc.Message{To: uetcc.Destination{Address: s.a.addr, Job: 1}, Key: p.Request.Rendezvous.Key, Offset: 1000, Length: 2000, Cookie: 1}
+	c.local[1] = make([]byte, 2000)
+	_, err := c.e.Read(n.now, &m)
+	require.NoError(t, err)
+	n.run(func() bool { return len(c.events) == 1 })
+	require.Equal(t, ses.StatusOK, c.events[0].Outcome.Status)
+	require.Equal(t, fill(3000, 2)[1000:], c.local[1])
+	require.Empty(t, s.a.events)
+}
+
+// Ready to restart from a host that the send did not go to.
+func TestEndpointReadyToRestartFromAnother(t *testing.T) {
+	s := newTwoSided(t, 1, netFaults{}, nil)
+	m := s.matched(s.b, 7, 1, 100)
+	m.Deferrable = true
+	s.a.local[1] = fill(100, 1)
+	_, err := s.a.e.Send(0, &m)
+	require.NoError(t, err)
+	s.run(func() bool { return s.b.e.Target().Pending() == 1 })
+	for len(s.q) > 0 {
+		s.arrive(heap.Pop(&s.q).(netPacket))
+	}
+	s.postTag(s.b, 0, 100, 7, 0)
+	rtr := sendAll(s.now, s.b.e)[0]
+	forged := rtr
+	forged.src = pdc.AddrFrom(netip.MustParseAddr("10.0.0.9"))
+	r, _ := receive(s.now, s.a.e, forged)
+	require.Equal(t, ses.RCNoMatch, r.Code)
+	require.Equal(t, ses.ActionNone, r.Action)
+	require.Empty(t, sendAll(s.now, s.a.e), "nothing is restarted")
+	r, _ = receive(s.now, s.a.e, rtr)
+	require.Equal(t, ses.CheckNone, r.Check)
+	require.NotEmpty(t, sendAll(s.now, s.a.e))
 }

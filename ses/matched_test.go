@@ -230,6 +230,44 @@ func TestDeferredSendsByTag(t *testing.T) {
 	}
 }
 
+// A buffer of another queue is not for a deferred send.
+func TestDeferredSendKeepsToItsQueue(t *testing.T) {
+	s := newTwoSided(t, 1)
+	s.send(s.start(matchedOp(OpcodeDeferrableSend, 0, 10)))
+	_, err := s.OpenIndex(0, s.ep, queueIndex+1, Index{Kind: IndexQueue, Job: AnyJob})
+	require.NoError(t, err)
+	_, err = s.PostReceive(s.ep, queueIndex+1, Receive{Length: 10})
+	require.NoError(t, err)
+	require.False(t, s.HasErrand())
+	s.post(Receive{Length: 10})
+	require.True(t, s.HasErrand())
+}
+
+// Two targets in a row: the token of the first means nothing once the send is tried
+// afresh, and ready to restart for a message that has failed is refused.
+func TestDeferrableSendForgetsItsToken(t *testing.T) {
+	s := newTwoSided(t, 1)
+	h := s.start(matchedOp(OpcodeDeferrableSend, 0, 10))
+	s.send(h)
+	s.post(Receive{Length: 10})
+	s.restartIt()
+	p := s.packets(h)[0]
+	r, _ := s.request(p)
+	require.NotZero(t, r.Token.Target)
+	refusal := Decision{}
+	refusal.refuse(CheckKey, RCNoMatch)
+	require.Equal(t, EventReady, s.answer(p, &refusal).Kind, "not remembered: again after a while")
+	s.now += defaultBackoff
+	p = s.packets(h)[0]
+	r, _ = s.request(p)
+	require.Zero(t, r.Token.Target)
+
+	var ev Event
+	require.NoError(t, s.in.Cancel(0, h, &ev))
+	rtr := Request{Form: FormStandard, Standard: Standard{Common: Common{JobID: seedJob}}, Token: RestartToken{Initiator: uint32(h)}}
+	require.ErrorIs(t, s.in.Restart(0, &rtr, &ev), ErrStale)
+}
+
 // A job that the queue is not open to is not remembered there.
 func TestDeferrableSendOfAJobThatIsNotAdmitted(t *testing.T) {
 	s := newTwoSided(t, 3)
@@ -429,6 +467,10 @@ func TestDeferrableSendWithAnUnknownToken(t *testing.T) {
 	s.send(h)
 	s.post(Receive{Length: 10, Cookie: 1})
 	s.restartIt()
+	_, err := s.OpenIndex(0, s.ep, queueIndex+1, Index{Kind: IndexQueue, Job: AnyJob})
+	require.NoError(t, err)
+	_, err = s.AddEndpoint(Endpoint{Job: seedJob + 1, PID: seedPID})
+	require.NoError(t, err)
 	r, _ := s.request(s.packets(h)[0])
 	var d Decision
 	for name, change := range map[string]func(*Request){
@@ -436,6 +478,7 @@ func TestDeferrableSendWithAnUnknownToken(t *testing.T) {
 		"initiator": func(r *Request) { r.Token.Initiator++ },
 		"opcode":    func(r *Request) { r.Opcode = OpcodeDeferrableTSend },
 		"tag":       func(r *Request) { r.Key++ },
+		"index":     func(r *Request) { r.Index++ },
 	} {
 		q := r
 		q.MessageID++

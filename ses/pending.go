@@ -94,7 +94,7 @@ func (t *Target) removePending(l *pendingList, i uint32) {
 	}
 }
 
-// free forgets pending i, which keeps no buffer any more.
+// freePending forgets a pending send, which keeps no buffer any more.
 func (t *Target) freePending(i uint32) {
 	switch t.pendings[i].state {
 	case pendingDeferred:

@@ -250,3 +250,19 @@ func TestAbortedPDCWithAHoleGoes(t *testing.T) {
 	require.True(t, g.a.has(EventClosed, CauseNone))
 	require.Equal(t, StateEstablished, g.info(g.b).State, "until it has been idle for too long")
 }
+
+// A NACK that changes nothing is no sign of life: what sends it may have forgotten the
+// PDC. One that is acted on is.
+func TestStaleNACKIsNoSignOfLife(t *testing.T) {
+	g := established(t, pairConfig{})
+	p := g.a.m.get(g.h)
+	before := p.activeAt
+	g.now += 10 * ms
+	g.nack(pds.Nack{Code: pds.NackNoResource, PSN: g.info(g.a).Base - 1})
+	require.Equal(t, before, p.activeAt)
+	g.submit(1, 1)
+	g.send(g.a)
+	g.now += 500_000
+	g.nack(pds.Nack{Code: pds.NackNoResource, PSN: g.info(g.a).Base})
+	require.Equal(t, g.now, p.activeAt)
+}
