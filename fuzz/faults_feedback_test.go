@@ -261,6 +261,9 @@ func (s *faultShadow) refused(c *shadowContext, k *shadowPacket, n *pds.Nack) {
 		c.window.OnSend(k.size)
 		c.credit.charge(k.size)
 		k.fate = fateFlight
+		if len(s.heard) == 0 {
+			return // once too often: its PDC has failed
+		}
 	}
 	h := s.next(heardNACK)
 	if k.fate != fateFlight || k.control || h.nack.Size != k.size || h.nack.Entropy != k.entropy || h.ctx != c.h {

@@ -387,7 +387,7 @@ func (s *faultShadow) findLost(c *shadowContext, h *heardEvent, any bool) (in *s
 				continue
 			}
 			due := k.sentAt + min(faultRTO<<min(k.rtos, 30), 8_000_000*us)
-			if any && (h.kind == heardNACK || k.sends == 1) || !any && due <= h.now && due < first {
+			if any && in == nil && (h.kind == heardNACK || k.sends == 1) || !any && due <= h.now && due < first {
 				in, at, first = p, psn, due
 			}
 		}

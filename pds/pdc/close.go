@@ -126,8 +126,8 @@ func (m *Manager) closeCmd(now int64, p *PDC, b *inbound, out []byte, r *Result)
 }
 
 // closePatience is how many timeouts of its own packets a target waits for after a
-// CLOSE_CMD.
-const closePatience = 3
+// CLOSE_CMD: as many as end a PDC by default.
+const closePatience = 5
 
 // maySettle reports whether packets that this side has sent are not acknowledged,
 // and may be before long: the initiator, which does not close before it has them,

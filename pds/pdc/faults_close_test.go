@@ -51,12 +51,12 @@ func TestFaultK3CloseWithDataOutstanding(t *testing.T) {
 	require.Empty(t, answer, "its ACK may have been lost")
 	require.NoError(t, pds.PatchRetx(first.b, true))
 	for range closePatience - 1 {
-		g.wait(8_000_000)
+		g.wait(100_000_000)
 		g.send(g.b) // lost
 		_, answer = g.give(first)
 		require.Empty(t, answer)
 	}
-	g.wait(8_000_000)
+	g.wait(100_000_000)
 	_, answer = g.give(first)
 	require.Equal(t, pds.NackClosingInErr, nackOf(t, answer[0]).Code)
 	require.Equal(t, []uint64{9}, g.b.take(EventError))
