@@ -142,8 +142,9 @@ func (h *Response) AppendTo(b []byte) []byte {
 
 // PutDefault writes the default response to r: success, and all of the message.
 func PutDefault(b *[ResponseLen]byte, r *Request) {
-	const ok = uint64(ResponseDefault)<<8 | uint64(RCOK)
-	binary.BigEndian.PutUint64(b[:], ok<<48|uint64(r.MessageID)<<32|uint64(r.Generation)<<24|uint64(r.JobID&0xff_ffff))
+	const ok = uint32(ResponseDefault)<<8 | uint32(RCOK)
+	binary.BigEndian.PutUint32(b[:], ok<<16|uint32(r.MessageID))
+	binary.BigEndian.PutUint32(b[4:], uint32(r.Generation)<<24|uint32(r.JobID&0xff_ffff))
 	binary.BigEndian.PutUint32(b[8:], r.RequestLength)
 }
 
