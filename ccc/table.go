@@ -134,11 +134,17 @@ func (t *Table) Name(h Handle, peer netip.Addr, id uint8) error {
 	return ErrNamed
 }
 
-// NameAny gives the context of h a ccc_id that no other context towards peer has.
-// Its errors are those of [Table.Name]; ErrNamed says that all 256 are in use.
+// nameStride is how far the names of two lives of an index are apart: odd, so that
+// all 256 are had before one comes again, and not small, so that neighbours differ.
+const nameStride = 61
+
+// NameAny gives the context of h a ccc_id that no other context towards peer has,
+// nor had a while ago: the peer may still count the credit of the last one with
+// it. Its errors are those of [Table.Name]; ErrNamed says that all 256 are in use.
 func (t *Table) NameAny(h Handle, peer netip.Addr) (id uint8, err error) {
+	first := int(h.Index()) + int(h.Generation()>>1)*nameStride
 	for i := range 256 {
-		id = uint8(int(h.Index()) + i)
+		id = uint8(first + i)
 		if err = t.Name(h, peer, id); err != ErrNamed {
 			return id, err
 		}

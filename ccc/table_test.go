@@ -127,6 +127,21 @@ func TestTableNamesOfOnePeer(t *testing.T) {
 	require.EqualValues(t, 0xb1, id)
 }
 
+// TestTableNamesRest: a context that is closed and opened again gets another name
+// as long as there are others, since the peer may still know the last one.
+func TestTableNamesRest(t *testing.T) {
+	tab := newTestTable(t, 1)
+	seen := map[uint8]bool{}
+	for range 256 {
+		h := open(t, tab, Key{Destination: fepB})
+		id, err := tab.NameAny(h, fepB)
+		require.NoError(t, err)
+		require.False(t, seen[id])
+		seen[id] = true
+		require.NoError(t, tab.Close(h))
+	}
+}
+
 func TestTableParallelOpen(t *testing.T) {
 	tab := newTestTable(t, 4)
 	for range 1000 {

@@ -91,7 +91,7 @@ func (m *Manager) askClose(now int64, p *PDC) {
 	p.state = StateCloseWait
 	p.flags |= flagAskClose
 	_, _ = m.queueControl(p, pds.CtlCloseReq, 0) // without memory the flag asks
-	p.auxAt = later(now, m.p.CloseReqTime)
+	p.giveUpIn(now, m.p.CloseReqTime)
 	m.schedule(p, now)
 }
 
@@ -191,10 +191,12 @@ func (m *Manager) owed(p *PDC) *packet {
 	return nil
 }
 
-// resting answers a request for a PDC in quarantine: once, within limits.
+// resting answers a request for a PDC in quarantine, within limits: of those that
+// nobody repeats one, since they may be left over from its life; but a sender that
+// repeats itself has to learn that nobody is there, and answers can be lost.
 func (m *Manager) resting(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
 	m.stats.Unknown++
-	if !p.is(flagRefused) {
+	if !p.is(flagRefused) || b.flags&pds.FlagRetx != 0 {
 		p.flags |= flagRefused
 		m.nackStranger(now, b, out, r, pds.NackInvDPDCID)
 	}
@@ -204,6 +206,7 @@ func (m *Manager) resting(now int64, p *PDC, b *inbound, out []byte, r *Result) 
 // restingControl acknowledges a CLOSE_CMD again from what is remembered.
 func (m *Manager) restingControl(now int64, p *PDC, b *inbound, c *pds.Control, out []byte, r *Result) error {
 	if c.Ctl != pds.CtlCloseCmd || !p.is(flagClose) || b.psn != p.closePSN {
+		p.flags &^= flagRefused // what asks for credit or an acknowledgement is repeated without a mark
 		return m.resting(now, p, b, out, r)
 	}
 	r.Reply = m.putACK(p, out, &ackSpec{psn: b.psn, flags: b.echo(), state: &b.state})

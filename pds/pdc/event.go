@@ -17,10 +17,11 @@ const (
 	EventClosed             // the PDC has gone; Cause is 0 for a close in order
 	EventMessage            // a message that waited for a PDC has one: Submit its packets
 
+	EventRoom        // a control packet has left the window, which may have been full
 	EventNegotiation // the peer has sent a NEGOTIATION; Handle is its payload
 )
 
-var eventNames = [...]string{"none", "response", "implicit", "error", "replay", "up", "closing", "closed", "message", "negotiation"}
+var eventNames = [...]string{"none", "response", "implicit", "error", "replay", "up", "closing", "closed", "message", "room", "negotiation"}
 
 // String returns the kind in one word.
 func (k EventKind) String() string { return eventNames[k] }

@@ -85,11 +85,12 @@ func ExampleManager_Noop() {
 		b.Receive(6_000, &pdc.In{Packet: header[:out.Header], Src: pdc.AddrFrom(source), Dst: pdc.AddrFrom(target), Size: 64}, reply[:], &res)
 		a.Receive(12_000, &pdc.In{Packet: reply[:res.Reply], Src: pdc.AddrFrom(target), Dst: pdc.AddrFrom(source), Size: 72}, header[:], &res)
 	}
-	var e pdc.Event
-	a.Event(&e)
 	info, _ := a.PDC(h)
-	fmt.Println(e.Kind, info.State, info.PeerID)
+	for e := (pdc.Event{}); a.Event(&e); {
+		fmt.Println(e.Kind, info.State, info.PeerID)
+	}
 	// Output:
 	// control packet: true
+	// room ESTABLISHED 1
 	// up ESTABLISHED 1
 }

@@ -3,6 +3,7 @@ package pdc
 import (
 	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/timerwheel"
@@ -67,9 +68,10 @@ type Manager struct {
 	rng   uint64
 	stats Stats
 
-	data   queue  // PDCs with packets to send that congestion control may allow
-	ctl    list   // PDCs with control packets to send
-	parked []list // by context: PDCs whose congestion control context does not allow more
+	data   queue   // PDCs with packets to send that congestion control may allow
+	ctl    list    // PDCs with control packets to send
+	parked []list  // by context: PDCs whose congestion control context does not allow more
+	cccID  []uint8 // by context: what the peer knows it by
 
 	in      inbound   // the packet that is being received
 	ack     pds.AckCC // the acknowledgement that is being written
@@ -114,6 +116,7 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		wheel:  timerwheel.New(ids+2, 1024, c.Now),
 		rng:    c.Seed,
 		parked: make([]list, c.Contexts.Stats().Capacity+1),
+		cccID:  make([]uint8, c.Contexts.Stats().Capacity+1),
 		thresh: c.CloseThresh,
 		oneRTT: c.OneRTTStart,
 	}
@@ -165,6 +168,12 @@ func (m *Manager) FreeChunks() int { return m.mem.FreeChunks() }
 
 // HasEvents reports whether Event has one.
 func (m *Manager) HasEvents() bool { return m.mem.events.head != m.mem.events.tail }
+
+// All iterates over the live PDCs in the order of their ids.
+func (m *Manager) All() iter.Seq[Handle] { return m.table.All() }
+
+// RUDI returns how many RUDI packets wait for their response.
+func (m *Manager) RUDI() int { return m.rudi.live }
 
 // Event moves the oldest event out of the ring to ev, false if there is none.
 func (m *Manager) Event(ev *Event) bool { return m.mem.events.pop(ev) }

@@ -111,6 +111,9 @@ func (m *Manager) bind(now int64, p *PDC) error {
 			m.ctxs.Close(c)
 			return err
 		}
+		// Contexts come and go while the peer may still count the credit of the last
+		// one, so the number of a slot is no name.
+		m.cccID[c.Index()], _ = m.ctxs.NameAny(c, p.peer.Netip())
 		p.flags |= flagMeasure
 	}
 	if err := m.cc.Bind(ccc.Handle(p.handle), c, now, p.is(flagROD)); err != nil {
@@ -181,6 +184,6 @@ func (m *Manager) demandStart(now int64, p *PDC, b *inbound) {
 	p.rx.Init(start)
 	p.tx.Init(m.p, start)
 	p.state = StatePending
-	p.auxAt = later(now, m.p.NewPDCTime)
+	p.giveUpIn(now, m.p.NewPDCTime)
 	m.schedule(p, now)
 }

@@ -34,7 +34,7 @@ const (
 // while something is out of order. A source needs it and the next, and the last to
 // send, or while its packets lie in the second half of tx.chunk.
 type PDC struct {
-	auxAt       int64   // close request, PENDING, clear or stall timer, by state
+	auxAt       int64   // clear or stall timer
 	gapAt       int64   // last ROD_OOO sent, last go-back made
 	probed      int64   // the last probe left then; 0 none
 	probeAt     int64   // next probe
@@ -43,7 +43,7 @@ type PDC struct {
 	recover     pds.PSN // end of the recovery, when recovering
 	locks       uint16
 	opaque      uint16 // of the last probe
-	_           [4]byte
+	lapse       uint32 // PENDING and CLOSE_WAIT: when that has lasted too long, in lapseUnits; 0 never
 
 	rx RecvWindow // its edges begin the line of what follows
 

@@ -145,7 +145,7 @@ func (m *Manager) contextSYN(now int64, b *inbound, out []byte, r *Result) (*PDC
 	}
 	if p.state == StatePending {
 		p.state = StateEstablished
-		p.auxAt = never
+		p.lapse = 0
 	}
 	return p, nil
 }

@@ -83,10 +83,12 @@ func (w *SendWindow) ackOne(m *Memory, owner Handle, off uint32, a *Ack, r *Acke
 		c.arrivedOnce(bit, pkt, r)
 	}
 	c.released |= bit
-	if !pkt.kind.control() {
-		if r.Response, r.Handle = a.Response, pkt.handle; !a.Response {
-			m.events.push(Event{Kind: EventResponse, PDC: owner, PSN: w.psn(off), Handle: pkt.handle})
-		}
+	if pkt.kind.control() {
+		m.events.push(Event{Kind: EventRoom, PDC: owner, PSN: w.psn(off)})
+		return
+	}
+	if r.Response, r.Handle = a.Response, pkt.handle; !a.Response {
+		m.events.push(Event{Kind: EventResponse, PDC: owner, PSN: w.psn(off), Handle: pkt.handle})
 	}
 }
 
@@ -114,6 +116,7 @@ func (w *SendWindow) tell(m *Memory, owner Handle, first uint32, todo uint64) {
 		todo &= todo - 1
 		pkt := &c.pkt[i]
 		if pkt.kind.control() {
+			m.events.push(Event{Kind: EventRoom, PDC: owner, PSN: w.psn(first + i)})
 			continue
 		}
 		next := i + 1

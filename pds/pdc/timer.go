@@ -76,7 +76,7 @@ func (m *Manager) askCredit(c ccc.Handle) {
 // schedule arms the wheel for p if it has something to do earlier than is armed. A
 // deadline that has moved away is left: the timer then finds nothing to do.
 func (m *Manager) schedule(p *PDC, now int64) {
-	at := min(p.auxAt, p.probeAt, m.idleAt(p))
+	at := min(p.auxAt, p.giveUpAt(now), p.probeAt, m.idleAt(p))
 	if p.tx.base != p.tx.next {
 		at = min(at, p.tx.rtoAt)
 		if p.tx.queued != 0 && !p.is(flagOnData) {
@@ -96,6 +96,10 @@ func (m *Manager) expire(now int64, p *PDC) {
 	}
 	if p.tx.queued != 0 && p.tx.rtxAt <= now {
 		m.wake(p)
+	}
+	if p.giveUpAt(now) <= now {
+		m.giveUp(now, p)
+		return
 	}
 	if p.auxAt <= now {
 		p.auxAt = never
@@ -182,18 +186,39 @@ func (m *Manager) overdue(now int64, p *PDC) {
 	m.fail(now, p, CauseRTO)
 }
 
-// auxiliary does what auxAt stands for in the PDC's state.
-func (m *Manager) auxiliary(now int64, p *PDC) {
-	switch p.state {
-	case StatePending:
+// lapseUnit and lapseMax, ns, are the unit of a lapse and its longest time.
+const (
+	lapseUnit = 1 << 16
+	lapseMax  = 24 * 3600e9
+)
+
+// giveUpIn has p wait no longer than d for its peer.
+func (p *PDC) giveUpIn(now, d int64) {
+	p.lapse = max(uint32((min(later(now, d), never-lapseUnit)+lapseUnit-1)/lapseUnit), 1)
+}
+
+// giveUpAt is when p has waited too long.
+func (p *PDC) giveUpAt(now int64) int64 {
+	if p.lapse == 0 {
+		return never
+	}
+	unit := now / lapseUnit
+	return (unit + int64(int32(p.lapse-uint32(unit)))) * lapseUnit
+}
+
+// giveUp ends a target PDC whose peer does not do what it was asked for.
+func (m *Manager) giveUp(now int64, p *PDC) {
+	if p.state == StatePending {
 		m.stats.PendingOver++
 		m.abandon(now, p, Cause(pds.NackNewStartPSN))
 		return
-	case StateCloseWait:
-		m.abandon(now, p, Cause(pds.NackClosingInErr))
-		m.control(p, ctlClosingInErr)
-		return
 	}
+	m.abandon(now, p, Cause(pds.NackClosingInErr))
+	m.control(p, ctlClosingInErr)
+}
+
+// auxiliary breaks stalls and repeats what may have been lost.
+func (m *Manager) auxiliary(now int64, p *PDC) {
 	if p.is(flagClearDue) {
 		p.flags &^= flagClearDue
 		m.control(p, ctlClearCmd)
@@ -243,8 +268,11 @@ func (m *Manager) stalled(now int64, p *PDC) {
 // same of this side.
 func (m *Manager) idle(now int64, p *PDC) {
 	switch {
-	case p.locks != 0 && p.is(flagInitiator) && p.tx.base == p.tx.tail && p.state.takesMessages():
+	case p.locks != 0 && p.is(flagInitiator) && p.tx.base == p.tx.tail && p.state.sendsData():
 		_, _ = m.queueControl(p, pds.CtlNOOP, 0) // without memory, the next time
+	case m.denied(now, p):
+		m.fail(now, p, CauseRTO)
+		return
 	case p.openMsgs != 0 || p.locks != 0 || p.tx.base != p.tx.tail:
 	case p.is(flagInitiator):
 		m.startClose(now, p)
@@ -252,6 +280,14 @@ func (m *Manager) idle(now int64, p *PDC) {
 		m.askClose(now, p)
 	}
 	p.activeAt = now
+}
+
+// denied reports whether p has waited for credit as long as a PDC may be idle, and
+// asked for it all the time: its peer is gone. No timeout can tell, since nothing
+// is under way.
+func (m *Manager) denied(now int64, p *PDC) bool {
+	c := m.cc.Context(p.cc)
+	return c != nil && p.tx.base != p.tx.tail && m.p.MaxRTORetx != rtoForever && c.Decide(m.cc.Params(), now).Reason == ccc.ReasonCredit
 }
 
 // idleAt is when p has been idle for too long. A target leaves the close to its

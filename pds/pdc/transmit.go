@@ -136,7 +136,7 @@ func (m *Manager) putRequest(now int64, p *PDC, pkt *packet, buf []byte, out *Ou
 	q := pds.Request{Type: pds.TypeRUDReq, Next: pkt.kind.next(), PSN: out.PSN, SPDCID: p.handle.ID(), DPDCID: p.peerID}
 	switch {
 	case sp.CreditTarget != 0:
-		p.askCredit(&q, sp.CreditTarget)
+		m.putTarget(p, &q, sp.CreditTarget)
 	case p.is(flagROD):
 		q.Type = pds.TypeRODReq
 	}
@@ -156,16 +156,14 @@ func (m *Manager) putRequest(now int64, p *PDC, pkt *packet, buf []byte, out *Ou
 	}
 	if p.is(flagClearDue) { // the request carries it
 		p.flags &^= flagClearDue
-		if p.state != StateCloseWait {
-			p.auxAt = never
-		}
+		p.auxAt = never
 	}
 	out.Header, _ = q.Encode(buf)
 }
 
-// askCredit adds the credit that the source would like to reach.
-func (p *PDC) askCredit(q *pds.Request, target int64) {
-	q.Type, q.CCCID, q.CreditTarget = pds.TypeRUDCCReq, uint8(p.cc.Index()), uint32(rccc.QuantaOf(target))
+// putTarget adds the credit that the source would like to reach.
+func (m *Manager) putTarget(p *PDC, q *pds.Request, target int64) {
+	q.Type, q.CCCID, q.CreditTarget = pds.TypeRUDCCReq, m.cccID[p.cc.Index()], uint32(rccc.QuantaOf(target))
 	if p.is(flagROD) {
 		q.Type = pds.TypeRODCCReq
 	}
@@ -240,7 +238,7 @@ func (m *Manager) transmitControl(now int64, buf []byte, out *Out) bool {
 		if c := m.cc.Context(p.cc); c != nil {
 			target = c.CreditTarget(m.cc.Params(), 1)
 		}
-		m.putControl(p, buf, out, pds.CtlCreditReq, pds.CreditReqPayload(uint8(p.cc.Index()), uint32(rccc.QuantaOf(target))))
+		m.putControl(p, buf, out, pds.CtlCreditReq, pds.CreditReqPayload(m.cccID[p.cc.Index()], uint32(rccc.QuantaOf(target))))
 	}
 	return true
 }

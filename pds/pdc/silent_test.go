@@ -1,0 +1,132 @@
+package pdc
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/pds"
+)
+
+// Waits that nothing would end: each was found by the fault simulation of endpoints.
+
+// The room that a control packet leaves has no outcome of a packet to go with it.
+func TestControlPacketLeavesRoom(t *testing.T) {
+	for _, direct := range []bool{true, false} {
+		g := established(t, pairConfig{Config: Config{Range: 4}})
+		require.NoError(t, g.a.m.Noop(g.h))
+		g.submit(1, 3)
+		ws := g.send(g.a)
+		require.Len(t, ws, 4)
+		acks := g.giveAll(ws)
+		acked := acks[:1] // names the NOOP
+		if !direct {
+			acked = acks[len(acks)-1:] // CACK includes it
+		}
+		_, err := g.a.m.Submit(g.now, g.h, Packet{Handle: 4, Size: 4160, Next: pds.NextRequestStd})
+		require.ErrorIs(t, err, ErrWindowFull)
+		g.giveAll(acked)
+		require.Equal(t, []uint64{0}, g.a.take(EventRoom))
+		_, err = g.a.m.Submit(g.now, g.h, Packet{Handle: 4, Size: 4160, Next: pds.NextRequestStd})
+		require.NoError(t, err)
+	}
+}
+
+// A target that has asked for a close waits for it as long as Close_REQ_Time says,
+// whatever else its timer is for.
+func TestCloseWaitOutlastsClear(t *testing.T) {
+	g := established(t, pairConfig{Config: Config{CloseReqTime: 100 * ms}})
+	b := g.b.m.byID(g.info(g.b).ID)
+	g.b.reply = guaranteed
+	require.NoError(t, g.a.m.Lock(g.h)) // the initiator cannot close yet
+	g.submit(1, 1)
+	g.giveAll(g.giveAll(g.send(g.a)))
+	require.NoError(t, g.b.m.Close(g.now, b.handle))
+	g.settle()
+	require.Equal(t, StateCloseWait, b.state)
+	for range 50 {
+		g.wait(ms)
+		g.settle()
+	}
+	require.Equal(t, StateCloseWait, b.state, "PDS_Clear_Time has passed many times")
+	g.wait(60 * ms)
+	require.True(t, g.b.has(EventClosed, Cause(pds.NackClosingInErr)))
+}
+
+// Whoever repeats himself to a PDC in quarantine is told again that it has gone: the
+// first answer may be lost.
+func TestRestingAnswersRepeats(t *testing.T) {
+	g := established(t, pairConfig{})
+	require.NoError(t, g.b.m.Abort(g.now, g.b.m.byID(g.info(g.b).ID).handle))
+	g.submit(1, 2)
+	ws := g.send(g.a)
+	require.Len(t, g.giveAll(ws[:1]), 1) // lost
+	require.Empty(t, g.giveAll(ws), "copies that the network made")
+	g.wait(2 * ms)
+	again := g.send(g.a)
+	require.NotZero(t, request(t, again[0]).Flags&pds.FlagRetx)
+	answers := g.giveAll(again)
+	require.Equal(t, pds.NackInvDPDCID, nackOf(t, answers[0]).Code)
+	g.giveAll(answers)
+	require.Equal(t, []uint64{1, 2}, g.a.take(EventError))
+
+	c := pds.Control{Ctl: pds.CtlCreditReq, SPDCID: 1, DPDCID: 1, PSN: 5}
+	for range 3 { // has no mark of a repeat
+		_, back := g.give(wire{from: g.a, b: c.AppendTo(nil)})
+		require.Equal(t, pds.NackInvDPDCID, nackOf(t, back[0]).Code)
+	}
+}
+
+// A PDC that is to close and waits for read data asks after its peer, too.
+func TestQuiescedPDCOfAPeerThatIsGone(t *testing.T) {
+	g := established(t, pairConfig{Config: Config{IdleTime: 100 * ms}})
+	require.NoError(t, g.a.m.Lock(g.h))
+	require.NoError(t, g.a.m.Close(g.now, g.h))
+	require.Equal(t, StateQuiesce, g.info(g.a).State)
+	require.NoError(t, g.b.m.Abort(g.now, g.b.m.byID(g.info(g.b).ID).handle))
+	g.wait(110 * ms)
+	g.settle()
+	require.True(t, g.a.has(EventClosed, Cause(pds.NackInvDPDCID)))
+}
+
+// A PDC whose credit never comes has nothing under way that could time out. It gives
+// its peer up after IdleTime.
+func TestPeerThatGrantsNothingIsGivenUp(t *testing.T) {
+	g := newPair(t, pairConfig{Config: Config{IdleTime: 100 * ms}, control: ccc.ControlRCCC})
+	g.submit(1, 900)
+	acks := g.giveAll(g.send(g.a)) // the initial credit
+	g.giveAll(acks)
+	require.Positive(t, g.info(g.a).Unsent)
+	for range 40 {
+		g.now += 5 * ms
+		require.True(t, g.a.m.Tick(g.now))
+		g.a.drain()
+		g.send(g.a) // requests for credit, into the void
+	}
+	require.True(t, g.a.has(EventClosing, CauseRTO))
+	require.Len(t, g.a.take(EventResponse, EventImplicit, EventError), 900)
+}
+
+// A PDC that fails does not wait for ever for a target that cannot close in order:
+// what is missing there before the CLOSE_CMD is not sent any more.
+func TestFailedCloseEnds(t *testing.T) {
+	g := established(t, pairConfig{Config: Config{Range: 8, MaxRTORetx: 15}})
+	for _, n := range []int{4, 8} { // the window of the target has room for the CLOSE_CMD, or not
+		g.h = g.open(n == 8)
+		g.submit(1, 1)
+		g.settle()
+		g.submit(2, n)
+		ws := g.send(g.a)
+		require.Len(t, ws, n)
+		g.giveAll(g.giveAll(ws[1:])) // the first is lost
+		require.NoError(t, g.a.m.Abort(g.now, g.h))
+		for range 50 {
+			g.wait(10 * ms)
+			g.settle()
+		}
+		_, live := g.a.m.PDC(g.h)
+		require.False(t, live)
+		require.NotEmpty(t, g.a.take(EventError))
+	}
+}
