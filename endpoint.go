@@ -20,11 +20,12 @@ const HeaderMax = pds.RequestCCLen + ses.StandardLen + ses.CompareSwapLen
 // All calls bring now, nanoseconds of a monotonic clock. Single writer, and not
 // to be copied.
 type Endpoint struct {
-	pds    *pdc.Manager
-	cc     *ccc.Manager
-	credit *creditor // nil: no receiver credit
-	sender *ses.Initiator
-	target *ses.Target
+	pds      *pdc.Manager
+	cc       *ccc.Manager
+	contexts *ccc.Table
+	credit   *creditor // nil: no receiver credit
+	sender   *ses.Initiator
+	target   *ses.Target
 
 	local     pdc.Addr
 	key       pdc.InitiatorKey // Source is set for good
@@ -40,7 +41,9 @@ type Endpoint struct {
 	retries  *timerwheel.Wheel // messages that are to be sent again at a later time
 	answers  answers           // reads and atomics that are being answered
 	events   completions       // for Poll
-	fetches  int               // messages with msgFetch
+	lost     func(uint64)      // broken, made once
+	lostFor  pdc.Cause
+	fetches  int // messages with msgFetch
 	stats    Stats
 	in       pdc.In
 	res      pdc.Result
@@ -63,13 +66,40 @@ type Endpoint struct {
 // Stats counts what an endpoint has seen since it began, besides the
 // [pdc.Stats] of its manager.
 type Stats struct {
-	Broken    uint64 // messages to this endpoint whose PDC went before they were whole
+	Broken    uint64 // messages to this endpoint whose PDC went before they were whole, each an [Event]
 	StrayData uint64 // packets of read data that no message waits for
-	Refused   uint64 // requests put off because too many answers are under way
+	Refused   uint64 // requests put off because too many answers are under way, or completions not polled
 }
 
 // Stats returns the counters.
 func (e *Endpoint) Stats() Stats { return e.stats }
+
+// Usage is how much of its memory an endpoint uses now. All of it is 0 when nothing
+// is under way, the PDCs have closed, and all completions have been polled.
+type Usage struct {
+	Messages int // of this endpoint, in progress
+	Events   int // completions to be polled
+	Arriving int // messages of peers, of several packets, that are not whole
+	Answers  int // reads and fetching atomics of peers being answered
+	PDCs     int
+	Waiting  int // messages that wait for a PDC
+	RUDI     int // RUDI packets that wait for their response
+	Contexts int // of congestion control
+	Senders  int // that credit is scheduled for
+}
+
+// Usage counts, in time proportional to the number of contexts.
+func (e *Endpoint) Usage() Usage {
+	s := e.pds.Stats()
+	u := Usage{
+		Messages: e.sender.Messages(), Events: e.events.len(), Arriving: e.target.Messages(), Answers: e.answers.live,
+		PDCs: int(s.Opened - s.Closed), Waiting: e.pds.Waiting(), RUDI: e.pds.RUDI(), Contexts: e.contexts.Stats().Live,
+	}
+	if e.credit != nil {
+		u.Senders = e.credit.recv.Senders().Count()
+	}
+	return u
+}
 
 // PDS returns the manager of the PDCs, to look at or to close one.
 func (e *Endpoint) PDS() *pdc.Manager { return e.pds }

@@ -28,6 +28,7 @@ type answer struct {
 type answers struct {
 	slot []answer
 	free uint16 // slot + 1
+	live int
 }
 
 func (s *answers) init(n int) {
@@ -44,6 +45,7 @@ func (s *answers) take() (*answer, AnswerID) {
 	s.free = a.next
 	a.gen++
 	a.next = 0
+	s.live++
 	return a, AnswerID(a.gen)<<16 | AnswerID(i)
 }
 
@@ -58,6 +60,7 @@ func (s *answers) find(id AnswerID) *answer {
 func (s *answers) release(h uint64) {
 	if a := s.find(AnswerID(h)); a != nil {
 		a.gen++
+		s.live--
 		a.next, s.free = s.free, uint16(h&0xffff)+1
 	}
 }

@@ -128,7 +128,8 @@ func NewEndpoint(c Config) (*Endpoint, error) {
 		retries:  timerwheel.New(c.Messages, 1024, c.Now),
 	}
 	e.answers.init(c.Answers)
-	e.events.init(c.Messages)
+	e.events.init(c.Messages + c.Target.Messages)
+	e.lost = e.broken
 	var err error
 	if e.target, err = ses.NewTarget(c.Target); err != nil {
 		return nil, err
@@ -168,11 +169,11 @@ func (e *Endpoint) newPDS(c *Config) error {
 	if err != nil {
 		return err
 	}
-	contexts, err := ccc.NewTable(c.Contexts, mix(0, c.Seed, 5))
+	e.contexts, err = ccc.NewTable(c.Contexts, mix(0, c.Seed, 5))
 	if err != nil {
 		return err
 	}
-	e.pds, err = pdc.NewManager(pdc.ManagerConfig{Params: &p, Table: table, CC: e.cc, Contexts: contexts, Memory: c.Memory,
+	e.pds, err = pdc.NewManager(pdc.ManagerConfig{Params: &p, Table: table, CC: e.cc, Contexts: e.contexts, Memory: c.Memory,
 		Waiting: c.Waiting, RUDI: c.RUDI, Seed: mix(0, c.Seed, 6), Now: c.Now})
 	return err
 }

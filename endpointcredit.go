@@ -75,7 +75,7 @@ func (e *Endpoint) demand(now int64, in *Datagram) {
 	switch {
 	case in.Trimmed != 0:
 		arrival = rccc.ArrivalTrimmed
-	case e.res.Verdict != pdc.VerdictRequest && e.res.Header == 0:
+	case e.res.Verdict == pdc.VerdictDone: // a control packet; what was dropped is data that came before
 		arrival = rccc.ArrivalRequest
 	}
 	k.recv.OnArrival(s.handle, now, arrival, rccc.Quanta(d.Target).Extend(k.recv.Target(s.handle)))
@@ -87,9 +87,13 @@ func (e *Endpoint) creditSender(now int64, in *Datagram, f *flow) *creditSender 
 	key := table.Key{in.Src.Hi, in.Src.Lo, in.Dst.Hi, in.Dst.Lo, uint64(id)}
 	if h := k.byKey.Lookup(&key); h != table.None {
 		s := &k.senders[h.Index()]
-		f.sender = s.handle
-		s.pdcs++
-		return s
+		if !k.startedOver(s.handle, e.res.Demand.Target) {
+			f.sender = s.handle
+			s.pdcs++
+			return s
+		}
+		k.recv.Remove(s.handle)
+		k.drop(s.handle)
 	}
 	// A context that this side has forgotten goes on from one window below what it
 	// asks for; the totals on the wire are modulo 2^24 quanta.
@@ -107,6 +111,15 @@ func (e *Endpoint) creditSender(now int64, in *Datagram, f *flow) *creditSender 
 	k.senders[slot] = creditSender{handle: h, pdcs: 1}
 	f.sender = h
 	return &k.senders[slot]
+}
+
+// startedOver reports whether a PDC that is new asks for so little that its context
+// cannot be the one known by this name: the source has lost or closed that one,
+// and would take all further credit for a jump.
+func (k *creditor) startedOver(h rccc.Handle, target uint32) bool {
+	known := k.recv.Target(h)
+	granted := known - k.recv.Senders().Demand(rccc.Slot(h.Slot()))
+	return rccc.Quanta(target).Extend(known) < k.recv.Resume(granted)
 }
 
 // grant writes the next credit that is due, and reports false if none is.

@@ -8,13 +8,15 @@ import (
 // An Event is the end of a message that this endpoint started. There is exactly
 // one for each.
 //
-// With Received it is the end of a rendezvous send of a peer, of which a part had to be
-// read: Cookie is that of the receive buffer, and Outcome.Length what is in it.
+// With Received it is the end of a message of a peer that [Received] tells no more of,
+// and Cookie that of its receive buffer or region: of a rendezvous send, of which a part
+// had to be read, Outcome.Length being what is in the buffer; or of any message whose
+// PDC went before it was whole, with ses.StatusPDS.
 type Event struct {
 	Message Handle // 0 with Received
 	Cookie  uint64
 	Outcome ses.Outcome
-	Cause   pdc.Cause // with ses.StatusPDS: why it could not be delivered
+	Cause   pdc.Cause // with ses.StatusPDS: why it could not be delivered; with Received it may be CauseNone, if the peer closed the PDC
 
 	Received   bool
 	HasData    bool // with Received: HeaderData is for this side's completion
@@ -24,23 +26,24 @@ type Event struct {
 // Poll takes the oldest completion, false if there is none.
 func (e *Endpoint) Poll() (Event, bool) { return e.events.pop() }
 
-// completions is a ring of fixed length. A message is started only when there is
-// room for its end.
+// completions is a ring of fixed length, twice that of all messages that can be in
+// progress, of both sides. A message begins only while it is at most half full, so
+// there is room for the end of each.
 type completions struct {
 	ring       []Event
 	head, tail uint32 // of the whole life
 }
 
-func (r *completions) init(n int) {
+func (r *completions) init(messages int) {
 	size := 1
-	for size < 2*n {
+	for size < 2*messages {
 		size *= 2
 	}
 	r.ring = make([]Event, size)
 }
 
-func (r *completions) len() int { return int(r.tail - r.head) }
-func (r *completions) cap() int { return len(r.ring) }
+func (r *completions) len() int   { return int(r.tail - r.head) }
+func (r *completions) room() bool { return r.len() < len(r.ring)/2 }
 
 func (r *completions) push(ev Event) {
 	r.ring[r.tail&uint32(len(r.ring)-1)] = ev
@@ -119,14 +122,16 @@ func (e *Endpoint) drain(now int64) {
 			e.settled(now, &ev)
 		case pdc.EventMessage:
 			e.served(now, &ev)
+		case pdc.EventRoom:
+			e.refill(now, ev.PDC)
 		case pdc.EventClosing:
 			if ev.Cause != pdc.CauseNone {
 				e.abandon(now, ev.PDC, ev.Cause)
 			}
 		case pdc.EventClosed:
-			e.closed(ev.PDC)
 			e.abandon(now, ev.PDC, ev.Cause)
-			e.stats.Broken += uint64(e.target.ClosePeer(uint64(ev.PDC)))
+			e.lostFor = ev.Cause
+			e.target.ClosePeer(uint64(ev.PDC), e.lost)
 		}
 	}
 	if e.starved.head != 0 {
@@ -154,12 +159,18 @@ func (e *Endpoint) settled(now int64, ev *pdc.Event) {
 	e.refill(now, ev.PDC)
 }
 
-// refill goes on with a flow that the manager had no room for in its window. Those
-// that wait for memory have their turn.
+// refill goes on with a flow that the manager had no room for in its window, or whose
+// next message was behind one that failed. Those that wait for memory have their turn.
 func (e *Endpoint) refill(now int64, h pdc.Handle) {
-	if f := &e.flows[h.ID()]; f.pdc == h && !f.waits && (f.refused || f.answers.head != 0) {
+	if f := &e.flows[h.ID()]; f.pdc == h && !f.waits && (f.refused || f.answers.head != 0 || f.messages.head != 0 && f.ahead <= submitLow) {
 		e.pump(now, f)
 	}
+}
+
+// broken ends a message of a peer whose PDC has gone.
+func (e *Endpoint) broken(cookie uint64) {
+	e.stats.Broken++
+	e.events.push(Event{Received: true, Cookie: cookie, Outcome: ses.Outcome{Status: ses.StatusPDS, Cause: uint8(e.lostFor)}, Cause: e.lostFor})
 }
 
 // outcome tells the initiator what became of a packet of its own, or of several in
@@ -205,6 +216,7 @@ func (e *Endpoint) unserved(now int64, h Handle, c pdc.Cause) {
 
 // abandon fails what is queued for a PDC that is gone.
 func (e *Endpoint) abandon(now int64, h pdc.Handle, c pdc.Cause) {
+	e.closed(h)
 	f := &e.flows[h.ID()]
 	if f.pdc == h {
 		if c == pdc.CauseNone {

@@ -104,7 +104,7 @@ func (e *Endpoint) unread(now int64, h pdc.Handle, c pdc.Cause) {
 // runErrands starts what this side is to do for sends that it comes back to, as long
 // as there is room. It reports whether anything was started.
 func (e *Endpoint) runErrands(now int64) (any bool) {
-	for e.events.len()+e.sender.Messages() < e.events.cap() && e.sender.Messages() < len(e.messages) && e.target.Errand(&e.errand) {
+	for e.events.room() && e.sender.Messages() < len(e.messages) && e.target.Errand(&e.errand) {
 		any = true
 		info, live := e.pds.PDC(pdc.Handle(e.errand.Peer))
 		if !live {

@@ -14,7 +14,7 @@ var (
 	ErrAddress = errors.New("uetcc: destination without an address")
 
 	// ErrEvents: as many completions wait to be fetched by [Endpoint.Poll] as
-	// messages may be in progress.
+	// messages may be in progress, those of peers included.
 	ErrEvents = errors.New("uetcc: completions not fetched")
 )
 
@@ -161,7 +161,7 @@ func (e *Endpoint) start(now int64, m *Message, op ses.Opcode) (Handle, error) {
 	switch {
 	case !m.To.Address.IsValid():
 		return 0, ErrAddress
-	case e.events.len()+e.sender.Messages() >= e.events.cap():
+	case !e.events.room():
 		return 0, ErrEvents
 	}
 	e.op = ses.Operation{

@@ -178,7 +178,7 @@ func (e *Endpoint) judge(b []byte, mode ses.Mode, r *Received) bool {
 	if err != nil {
 		e.request, n = ses.Request{}, 0 // of no form: UNSUPPORTED_OP
 	}
-	if e.answers.free == 0 && e.request.Opcode.IsFetch() && mode <= ses.ModeROD {
+	if mode <= ses.ModeROD && (e.answers.free == 0 && e.request.Opcode.IsFetch() || !e.events.room()) {
 		return false
 	}
 	d := &e.decision

@@ -178,14 +178,14 @@ func (w *targetWorld) comeBack(t *testing.T, choice byte) {
 		_, _ = w.PostReceive(w.ep, 1, b)
 	}
 	if choice == 0xff {
-		w.ClosePeer(uint64(choice >> 6))
+		w.ClosePeer(uint64(choice>>6), nil)
 	}
 }
 
 // end takes all peers away: nothing is left of them.
 func (w *targetWorld) end(t *testing.T, what string, args ...any) {
 	for peer := range uint64(4) {
-		w.ClosePeer(peer)
+		w.ClosePeer(peer, nil)
 	}
 	require.Zero(t, w.Messages(), append([]any{what}, args...)...)
 	var x ses.Errand

@@ -210,7 +210,12 @@ func (in *Initiator) settle(now int64, m *message, ev *Event) {
 	}
 	switch m.state {
 	case messageSending:
-		if m.sent == m.packets && (!m.is(kindWaits) || m.received >= m.delivered) {
+		switch {
+		case m.sent < m.packets:
+		case !m.is(kindWaits) || m.received >= m.delivered:
+			in.finish(m, ev)
+		case m.mode == ModeRUDI: // data comes with the answers or not at all
+			m.failed(failFatal, RCUncor)
 			in.finish(m, ev)
 		}
 	case messageFailing:

@@ -63,7 +63,7 @@ func TestTargetFollowsOnlyWhatItWouldAccept(t *testing.T) {
 			p.both(func(s *seedTarget) { _, _ = s.PostReceive(s.ep, index, Receive{Length: packets * seedMTU}) })
 		case 8, 9, 10, 11, 12, 13, 14, 15:
 			peer := uint64(rng.IntN(3))
-			p.both(func(s *seedTarget) { s.ClosePeer(peer) })
+			p.both(func(s *seedTarget) { s.ClosePeer(peer, nil) })
 		}
 		if rng.IntN(4000) == 0 {
 			p.both(func(s *seedTarget) {

@@ -708,6 +708,12 @@ func TestInitiatorUnreliableModes(t *testing.T) {
 	q = sendAll(in, 0, start(t, in, o))[0]
 	require.Equal(t, EventDone, answer(t, in, &q, ok(&q)).Kind)
 	require.ErrorIs(t, rsp(in, 0, q.Packet, ok(&q), &Event{}), ErrStale, "the answer to the repetition")
+
+	o.Opcode = OpcodeRead
+	q = sendAll(in, 0, start(t, in, o))[0]
+	ev := answer(t, in, &q, ok(&q))
+	require.Equal(t, Outcome{Status: StatusFailed, Code: RCUncor}, ev.Outcome, "an answer without the data, which nothing else can bring")
+	require.Zero(t, in.Messages())
 }
 
 func TestInitiatorCountsForeignResponses(t *testing.T) {

@@ -435,7 +435,7 @@ func TestDeferredSendsOfAPDCThatIsGone(t *testing.T) {
 	s.post(Receive{Length: 10, Cookie: 2})
 	var x Errand
 	require.True(t, s.Errand(&x))
-	require.Zero(t, s.ClosePeer(9))
+	s.ClosePeer(9, func(uint64) { require.Fail(t, "nothing was under way") })
 	require.Zero(t, s.Pending())
 	require.False(t, s.HasErrand())
 	s.ErrandDone(x.Handle, StatusOK) // too late
@@ -485,7 +485,7 @@ func TestDeferrableSendWithAnUnknownToken(t *testing.T) {
 		change(&q)
 		s.Receive(&q, Arrival{Peer: 10, Payload: 10}, &d)
 		require.Equal(t, RCNoMatch, d.Response.ReturnCode, name)
-		s.ClosePeer(10)
+		s.ClosePeer(10, nil)
 	}
 	s.Receive(&r, Arrival{Peer: 11, Payload: 10}, &d)
 	require.Equal(t, RCOK, d.Response.ReturnCode, "also on another PDC")

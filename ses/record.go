@@ -69,24 +69,31 @@ func (t *Target) drop(m *record) {
 	t.recordSlots.release(i)
 }
 
-// ClosePeer ends all messages of a PDC that is gone and returns how many were
-// not whole. It looks at every record.
-func (t *Target) ClosePeer(peer uint64) (broken int) {
+// ClosePeer ends all messages of a PDC that is gone. lost, unless nil, is given the
+// cookie of the region or receive buffer of each that was under way: not of those
+// that failed before, which a [Decision] has told of, nor of reads. It looks at every
+// record.
+func (t *Target) ClosePeer(peer uint64, lost func(cookie uint64)) {
 	if t.pendSlots.live != 0 {
 		t.dropDeferredOf(peer)
 	}
 	for i := range t.records {
-		if m := &t.records[i]; t.recordSlots.gen[i]&1 == 1 && m.peer == peer {
-			t.drop(m)
-			broken++
+		m := &t.records[i]
+		if t.recordSlots.gen[i]&1 == 0 || m.peer != peer {
+			continue
 		}
+		if m.code == RCNull && m.to.opcode() != OpcodeRead && lost != nil {
+			lost(m.cookie)
+		}
+		t.drop(m)
 	}
-	return broken
 }
 
 // A route is what a request says about where it goes, but the key, and what it
 // does there.
 type route uint64
+
+func (x route) opcode() Opcode { return Opcode(x >> 2 & 0x3f) }
 
 func routeOf(r *Request) route {
 	return route(r.JobID)<<40 | route(r.PIDonFEP)<<28 | route(r.Index)<<16 | route(r.Generation)<<8 | route(r.Opcode)<<2 |

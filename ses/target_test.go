@@ -256,7 +256,10 @@ func TestTargetRecordsExhausted(t *testing.T) {
 	require.Equal(t, Decision{NACK: true, Check: CheckRecord}, s.send(0, fifth))
 	require.Equal(t, Decision{NACK: true, Check: CheckRecord}, s.send(0, fifth, func(r *Request, _ *Arrival) { r.Key++ }),
 		"a failure has to be remembered, too")
-	require.Equal(t, 4, s.ClosePeer(seedPeer))
+	lost := 0
+	s.ClosePeer(seedPeer, func(uint64) { lost++ })
+	require.Equal(t, 4, lost)
+	require.Zero(t, s.Messages())
 	require.Equal(t, CheckNone, s.send(0, fifth).Check, "the packet comes again and finds room")
 }
 

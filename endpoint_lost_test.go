@@ -1,0 +1,139 @@
+package uetcc_test
+
+import (
+	"net/netip"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// What must come to an end although something was lost for good. Each of these was
+// found by the fault simulation.
+
+// write starts a write of end 0 to end 1 and returns its cookie.
+func (n *network) write(mode ses.Mode, length int) uint64 {
+	a := n.ends[0]
+	cookie := uint64(len(a.local) + 1)
+	m := uetcc.Message{To: uetcc.Destination{Address: n.ends[1].addr, Job: 1}, Mode: mode, Key: 1, Length: uint32(length), Cookie: cookie}
+	a.local[cookie] = fill(length, byte(cookie))
+	_, err := a.e.Write(n.now, &m)
+	require.NoError(n.t, err)
+	return cookie
+}
+
+// A message behind one that fails is sent all the same.
+func TestEndpointRUDIBehindAFailure(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) { c.PDS.MaxRTORetx, c.RUDI = 1, 2 })
+	n.cut[pdc.AddrFrom(n.ends[1].addr)] = true
+	n.write(ses.ModeRUDI, 20*netMTU)
+	n.write(ses.ModeRUDI, 100)
+	n.run(func() bool { return len(n.ends[0].events) == 2 })
+	require.Zero(t, n.ends[0].e.Usage())
+}
+
+// The same when the one in front is given up.
+func TestEndpointBehindACancelled(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) { c.RUDI = 1 })
+	m := uetcc.Message{To: uetcc.Destination{Address: n.ends[1].addr, Job: 1}, Mode: ses.ModeRUDI, Key: 1, Length: 64 * netMTU, Cookie: 99}
+	n.ends[0].local[99] = fill(64*netMTU, 1)
+	h, err := n.ends[0].e.Write(n.now, &m)
+	require.NoError(t, err)
+	n.write(ses.ModeRUDI, 100)
+	require.NoError(t, n.ends[0].e.Cancel(n.now, h))
+	n.run(func() bool { return len(n.ends[0].events) == 2 })
+	for _, ev := range n.ends[0].events {
+		require.Equal(t, ev.Cookie != 99, ev.Outcome.Status == ses.StatusOK, "%+v", ev)
+	}
+}
+
+// Credit that is lost is granted again to whoever asks.
+func TestEndpointCreditLost(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, underCredit(ccc.ControlRCCC, 2048))
+	c := n.write(ses.ModeRUD, 40*netMTU)
+	a := n.ends[0]
+	n.run(func() bool { return n.now > 30_000 })
+	n.cut[pdc.AddrFrom(a.addr)] = true // all that it has asked for is granted meanwhile
+	n.run(func() bool { return n.now > 5_000_000 })
+	n.cut[pdc.AddrFrom(a.addr)] = false
+	n.run(func() bool { return len(a.events) == 1 })
+	require.Equal(t, ses.StatusOK, a.events[0].Outcome.Status)
+	require.Equal(t, a.local[c], n.ends[1].mem[:40*netMTU])
+}
+
+// A source that has lost its memory starts to count credit again; the destination
+// does not hold what it knew of the source by the same name against it.
+func TestEndpointCreditStartsOver(t *testing.T) {
+	first := pdc.TableConfig{General: 8, Quarantine: 3_000_000, FirstID: 1}
+	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) {
+		underCredit(ccc.ControlRCCC, 2048)(c)
+		c.PDCs = first
+		first.FirstID = 5 // of the next one
+	})
+	a := n.ends[0]
+	for i := range 6 {
+		n.write(ses.ModeRUD, netMemory-i)
+		n.run(func() bool { return len(a.events) == i+1 })
+	}
+	again := newNetwork(t, 1, netFaults{}, 1, func(c *uetcc.Config) {
+		underCredit(ccc.ControlRCCC, 2048)(c)
+		c.PDCs, c.Now = first, n.now
+	})
+	a.e, a.events, a.local = again.ends[0].e, nil, map[uint64][]byte{}
+	n.write(ses.ModeRUD, 40*netMTU)
+	n.run(func() bool { return len(a.events) == 1 })
+	require.Equal(t, ses.StatusOK, a.events[0].Outcome.Status)
+}
+
+// An initiator whose PDC fails lets go of the credit that it scheduled for the read
+// data, and of everything else.
+func TestEndpointCreditReadGone(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) {
+		underCredit(ccc.ControlRCCC, 2048)(c)
+		c.PDS.MaxRTORetx = 2
+	})
+	a := n.ends[0]
+	m := uetcc.Message{To: uetcc.Destination{Address: n.ends[1].addr, Job: 1}, Key: 1, Length: 100 * netMTU, Cookie: 1}
+	a.local[1] = make([]byte, m.Length)
+	_, err := a.e.Read(0, &m)
+	require.NoError(t, err)
+	n.run(func() bool { return a.e.Usage().Senders == 1 })
+	n.write(ses.ModeRUD, 4*netMTU)
+	n.cut[pdc.AddrFrom(n.ends[1].addr)] = true
+	n.run(func() bool { return len(a.events) == 2 && a.e.Usage().PDCs == 0 })
+	require.Zero(t, a.e.Usage())
+}
+
+// A target whose initiator falls silent hears that the rest of a message will not
+// come, and has its receive buffer again.
+func TestEndpointMessageBroken(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{reorder: 30_000}, 2, func(c *uetcc.Config) { c.PDS.MaxRTORetx, c.PDS.IdleTime = 2, 2_000_000 })
+	a, b := n.ends[0], n.ends[1]
+	_, err := b.e.Target().PostReceive(1<<16, netQueue, ses.Receive{Base: 4096, Length: 1 << 16, Ignore: ^uint64(0), Cookie: 77})
+	require.NoError(t, err)
+	m := uetcc.Message{To: uetcc.Destination{Address: b.addr, Job: 1, Index: netQueue}, Length: 40 * netMTU, Cookie: 1}
+	a.local[1] = fill(40*netMTU, 1)
+	_, err = a.e.Send(0, &m)
+	require.NoError(t, err)
+	n.run(func() bool { return b.e.Usage().Arriving == 1 })
+	n.cut[pdc.AddrFrom(b.addr)], n.cut[pdc.AddrFrom(a.addr)] = true, true
+	n.run(func() bool { return len(b.events) == 1 && len(a.events) == 1 && b.e.Usage() == uetcc.Usage{} })
+	require.Equal(t, ses.StatusPDS, a.events[0].Outcome.Status)
+	ev := b.events[0]
+	require.Zero(t, ev.Message)
+	require.EqualValues(t, 77, ev.Cookie)
+	require.Equal(t, ses.StatusPDS, ev.Outcome.Status)
+	require.EqualValues(t, 1, b.e.Stats().Broken)
+}
+
+// All fields of a Config but the address have a default.
+func TestEndpointDefaults(t *testing.T) {
+	_, err := uetcc.NewEndpoint(uetcc.Config{Address: netip.MustParseAddr("10.0.0.1")})
+	require.NoError(t, err)
+	_, err = uetcc.NewEndpoint(uetcc.Config{})
+	require.ErrorIs(t, err, uetcc.ErrConfig)
+}
