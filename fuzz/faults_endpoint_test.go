@@ -1,314 +1,126 @@
 package fuzz
 
 import (
-	"math"
+	"fmt"
+	"runtime/debug"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/uetcc/uetcc"
-	"github.com/uetcc/uetcc/ccc"
-	"github.com/uetcc/uetcc/fuzz/internal/faultnet"
-	"github.com/uetcc/uetcc/nscc"
-	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 
-const (
-	endpointMTU  = 1024
-	endpointSlot = 1 << 16 // bytes of address space that each message has to itself
-)
+const endpointSeedsDefault = 150
 
-// endpointMessage is the truth about a message: how often each of its fragments was
-// placed, and how it ended.
-type endpointMessage struct {
-	length   uint32
-	placed   []uint8
-	ended    bool
-	ok       bool
-	pulled   bool // its receiver was told of the end
-	unposted bool // its receive buffer is to be posted
+// endpointResult is what a seed came to.
+type endpointResult struct {
+	faultResult
+	ops     opCounts
+	trouble [numTroubles]uint64
 }
-
-// endpointWorld is a run with whole endpoints.
-type endpointWorld struct {
-	faultWorld
-	messages []endpointMessage
-	mayFail  bool
-	ends     []*endpointEnd
-}
-
-type endpointEnd struct {
-	w      *endpointWorld
-	place  int
-	e      *uetcc.Endpoint
-	budget int
-	open   int
-	late   []latePost // in the order of their times
-	buf    [endpointMTU + 256]byte
-}
-
-// latePost is a receive buffer that is posted after its message has begun.
-type latePost struct {
-	at      int64
-	message uint64
-}
-
-func newEndpointWorld(s *faultSetting, seed uint64) *endpointWorld {
-	places := 3
-	if s.liar {
-		places++
-	}
-	net := faultnet.New(places, seed, faultnet.Plan{})
-	net.Plan = s.plan(net.Rand)
-	w := &endpointWorld{faultWorld: faultWorld{net: net}, mayFail: s.liar}
-	for i := range 3 {
-		c := uetcc.Config{Address: faultAddr(i), MTU: endpointMTU, Seed: net.Rand.Uint64(), Contexts: 8, Messages: 16, Answers: 16,
-			PDS: pdc.Config{Range: max(s.window, 16), RTOInit: 200 * us, NackRetxTime: 60 * us, ClearTime: 60 * us, MaxRTORetx: 15, MaxNackRetx: 31,
-				IdleTime: 20_000_000 * us, InferLoss: s.infer},
-			PDCs:   pdc.TableConfig{General: 24, Quarantine: 2*net.Plan.Life() + 500*us, FirstID: 1, Seed: 1},
-			CC:     ccc.Config{NSCC: nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 40 * us, Trimming: s.trim > 0}},
-			Memory: pdc.MemoryConfig{Chunks: 128}, Target: ses.TargetConfig{Receives: 256}}
-		if s.liar {
-			c.PDS.MaxRTORetx, c.PDS.MaxNackRetx, c.PDS.IdleTime, c.PDCs.PerSource = 8, 20, 2_000_000*us, 6
-		}
-		e := &endpointEnd{w: w, place: i, e: must(uetcc.NewEndpoint(c)), budget: 40}
-		e.openMemory()
-		w.ends = append(w.ends, e)
-		w.parties = append(w.parties, e)
-	}
-	if s.liar {
-		w.parties = append(w.parties, newFaultLiar(&w.faultWorld, places-1))
-	}
-	return w
-}
-
-// openMemory lets peers read and write a large region. The engine never touches
-// it, so there is none.
-func (e *endpointEnd) openMemory() {
-	t := e.e.Target()
-	process := must(t.AddEndpoint(ses.Endpoint{Job: 1}))
-	must(t.OpenIndex(0, process, 0, ses.Index{}))
-	must(t.OpenIndex(0, process, 1, ses.Index{Kind: ses.IndexQueue, Job: ses.AnyJob}))
-	must(t.Register(process, 0, ses.Region{Length: 1 << 40, Key: 1, Job: ses.AnyJob, Rights: ses.RightRead | ses.RightWrite}))
-}
-
-func (e *endpointEnd) deadline() int64 {
-	at, ok := e.e.NextDeadline()
-	if !ok {
-		at = math.MaxInt64
-	}
-	if len(e.late) > 0 {
-		at = min(at, e.late[0].at)
-	}
-	return at
-}
-
-func (e *endpointEnd) tick() { e.e.Tick(e.w.net.Now) }
-
-func (e *endpointEnd) quiet() bool {
-	st := e.e.PDS().Stats()
-	return e.open == 0 && len(e.late) == 0 && st.Opened == st.Closed && (e.w.mayFail || e.e.Target().Pending() == 0)
-}
-
-// act starts messages, sends, and takes completions.
-func (e *endpointEnd) act() {
-	w := e.w
-	for e.budget > 0 && e.open < 8 && e.begin() {
-		e.budget--
-	}
-	for len(e.late) > 0 && e.late[0].at <= w.net.Now {
-		e.post(e.late[0].message)
-		e.late = e.late[1:]
-	}
-	out := uetcc.Datagram{Packet: make([]byte, 0, 256)}
-	for e.e.Transmit(w.net.Now, &out) {
-		w.send(e.place, int(out.Dst.Lo&0xff)-1, out.Packet, len(out.Packet)+int(out.Payload.Length), out.Size)
-	}
-	for ev, ok := e.e.Poll(); ok; ev, ok = e.e.Poll() {
-		m := &w.messages[ev.Cookie]
-		if ev.Received {
-			if m.pulled || !w.mayFail && (ev.Outcome.Status != ses.StatusOK || ev.Outcome.Length != m.length) {
-				w.failf("E1: message %d was received: %+v", ev.Cookie, ev)
-			}
-			m.pulled = true
-			continue
-		}
-		if m.ended {
-			w.failf("E1: message %d ends twice", ev.Cookie)
-		}
-		m.ended, m.ok = true, ev.Outcome.Status == ses.StatusOK
-		e.open--
-		w.net.Note(ev.Cookie)
-	}
-}
-
-func (e *endpointEnd) begin() bool {
-	w, r := e.w, e.w.net.Rand
-	n := uint64(len(w.messages))
-	to := r.IntN(2)
-	if to >= e.place {
-		to++
-	}
-	m := uetcc.Message{To: uetcc.Destination{Address: faultAddr(to), Job: 1}, Key: 1, Offset: n * endpointSlot, Cookie: n,
-		Length: [...]uint32{0, 1, endpointMTU - 1, endpointMTU, endpointMTU + 1, 16 << 10, 50_000}[r.IntN(7)]}
-	start, rec := e.e.Write, endpointMessage{length: m.Length, placed: make([]uint8, (m.Length+endpointMTU-1)/endpointMTU)}
-	switch r.IntN(5) {
-	case 0:
-		start = e.e.Read
-	case 1:
-		start, rec.unposted, m.Deferrable = e.e.Send, true, true
-	case 2:
-		start, rec.unposted, m.Rendezvous = e.e.Send, true, true
-		m.Eager, m.Source = min(m.Length, uint32(r.IntN(4))*endpointMTU), uetcc.Source{Process: 1 << 16, Base: n * endpointSlot}
-	}
-	if rec.unposted {
-		m.To.Index, m.Tagged, m.Key, m.Offset = 1, true, n, 0
-	}
-	if _, err := start(w.net.Now, &m); err != nil {
-		return false
-	}
-	e.open++
-	w.messages = append(w.messages, rec)
-	if rec.unposted && r.IntN(2) == 0 {
-		w.ends[to].post(n)
-	} else if rec.unposted {
-		w.ends[to].late = append(w.ends[to].late, latePost{w.net.Now + 2000*us, n})
-	}
-	return true
-}
-
-// post gives a message its receive buffer.
-func (e *endpointEnd) post(n uint64) {
-	m := &e.w.messages[n]
-	must(e.e.Target().PostReceive(1<<16, 1, ses.Receive{Base: n * endpointSlot, Length: m.length, Match: n, Cookie: n}))
-	m.unposted = false
-}
-
-// arrive gives a packet to the endpoint and does what it says.
-func (e *endpointEnd) arrive(p *faultnet.Packet) {
-	w := e.w
-	n := copy(e.buf[:], p.Head)
-	in := uetcc.Datagram{Packet: e.buf[:max(p.Len, n)], Src: pdc.AddrFrom(faultAddr(p.From)), Dst: pdc.AddrFrom(faultAddr(e.place)), CE: p.CE, Trimmed: p.Trim}
-	if p.Trim != 0 {
-		in.Packet = e.buf[:min(n, pds.RequestLen)]
-	}
-	reply := uetcc.Datagram{Packet: make([]byte, 0, 256)}
-	var r uetcc.Received
-	e.e.Receive(w.net.Now, &in, &reply, &r)
-	switch {
-	case r.Action == ses.ActionPlace && r.Message != 0:
-		e.placed(r.Cookie, r.Offset, r.Length)
-	case r.Action == ses.ActionPlace && !p.Fabled:
-		e.placed(r.Address/endpointSlot, r.Offset, r.Length)
-	case r.Action == ses.ActionRead && r.Answer != 0:
-		if err := e.e.Answer(w.net.Now, r.Answer, e.buf[:r.Length], &reply); err != nil {
-			w.failf("Answer: %v", err)
-		}
-	}
-	if len(reply.Packet) > 0 {
-		w.send(e.place, p.From, reply.Packet, len(reply.Packet), 64)
-	}
-}
-
-// placed counts the bytes of a message: each comes once, at its place.
-func (e *endpointEnd) placed(message uint64, offset, length uint32) {
-	w := e.w
-	if message >= uint64(len(w.messages)) {
-		w.failf("E6: bytes of message %d, which there is not", message)
-	}
-	m := &w.messages[message]
-	if length == 0 { // all of an empty message, or what goes with a rendezvous send
-		return
-	}
-	i := offset / endpointMTU
-	if offset%endpointMTU != 0 || offset >= m.length || length != min(endpointMTU, m.length-offset) {
-		w.failf("message %d of %d bytes: %d at %d", message, m.length, length, offset)
-	}
-	if m.placed[i]++; m.placed[i] > 1 {
-		w.failf("E2: bytes of message %d at %d placed twice", message, offset)
-	}
-}
-
-func (w *endpointWorld) run() {
-	start := w.net.Now
-	for _, p := range w.parties {
-		p.act()
-	}
-	for steps := 0; ; steps++ {
-		working := false
-		for _, e := range w.ends {
-			working = working || e.budget+e.open > 0
-		}
-		if !w.net.Healed() && (!working || w.net.Now-start > 20_000_000*us) {
-			w.net.Heal()
-		}
-		quiet := !working && w.net.Len() == 0
-		for _, p := range w.parties {
-			quiet = quiet && p.quiet()
-		}
-		if quiet {
-			break
-		}
-		if !w.step() || steps > faultSteps || w.net.Now-start > 300_000_000*us {
-			w.failf("E1: not over, at %d", w.net.Now)
-		}
-	}
-	for i := range w.messages {
-		m := &w.messages[i]
-		if !m.ended || !m.ok && !w.mayFail {
-			w.failf("E1: message %d: ended %v, OK %v", i, m.ended, m.ok)
-		}
-		for k, n := range m.placed {
-			if m.ok && n != 1 {
-				w.failf("E2: message %d is done, and %d bytes at %d are there %d times", i, endpointMTU, k*endpointMTU, n)
-			}
-		}
-	}
-}
-
-// endpointSettings are the settings that whole endpoints run in.
-var endpointSettings = []string{"standard", "none guaranteed", "wide window", "hostile peer", "trimming", "inferring"}
 
 // runEndpointSeed is runFaultSeed for whole endpoints.
-func runEndpointSeed(t *testing.T, s *faultSetting, seed uint64) (sent, hash uint64) {
+func runEndpointSeed(seed uint64) (res endpointResult) {
+	s := &endpointSettings[seed%uint64(len(endpointSettings))]
+	res.seed, res.name = seed, s.name
 	w := newEndpointWorld(s, seed)
 	defer func() {
 		if x := recover(); x != nil {
-			t.Fatalf("seed %d (%s): %v\n%s\nreplay: go test ./fuzz -run 'TestFaultsEndpoint' -seed %d", seed, s.name, x, w.log.tail(60), seed)
+			res.err = fmt.Errorf("%v", x)
+			if _, planned := x.(faultFailure); !planned {
+				res.err = fmt.Errorf("panic: %v\n%s", x, debug.Stack())
+			}
+			lines := 60
+			if *faultSeed >= 0 {
+				lines = 500
+			}
+			res.log = w.log.tail(lines) + w.state()
 		}
+		res.sent, res.hash, res.counts, res.ops, res.trouble = w.net.Sent, w.net.Hash(), w.net.Counts, w.ops, w.trouble
 	}()
 	w.run()
-	return w.net.Sent, w.net.Hash()
+	return res
 }
 
-// Whole endpoints move messages while everything goes wrong: every byte is placed
-// once, every message ends once, and afterwards nothing is left open.
+func (r *endpointResult) String() string {
+	return fmt.Sprintf("seed %d (%s): %v\n%s\nreplay: go test ./fuzz -run TestFaultsEndpoint -seed %d", r.seed, r.name, r.err, r.log, r.seed)
+}
+
+// Whole endpoints move messages of all kinds while everything goes wrong: each takes
+// effect once, each ends once at both sides, and afterwards nothing is left open.
 func TestFaultsEndpoint(t *testing.T) {
-	first, n := uint64(0), 12
-	if *faultSeeds > 0 {
-		n = *faultSeeds / 10
-	}
 	if *faultSeed >= 0 {
-		first, n = uint64(*faultSeed), 1
+		r := runEndpointSeed(uint64(*faultSeed))
+		t.Logf("%s: %d packets, hash %#x\n%v\n%v", r.name, r.sent, r.hash, &r.counts, &r.ops)
+		if r.err != nil {
+			t.Error(&r)
+		}
+		return
 	}
-	var sent uint64
-	for i := range faultSettings {
-		s := &faultSettings[i]
-		for _, name := range endpointSettings {
-			if name != s.name {
-				continue
-			}
-			for seed := first; seed < first+uint64(n); seed++ {
-				k, h := runEndpointSeed(t, s, seed)
-				sent += k
-				if seed%16 == 0 {
-					_, again := runEndpointSeed(t, s, seed)
-					require.Equal(t, h, again, "E5: seed %d (%s)", seed, s.name)
-				}
+	n := endpointSeedsDefault
+	if *faultSeeds > 0 {
+		n = *faultSeeds
+	}
+	var all endpointResult
+	failed, byKind := 0, map[string]uint64{}
+	onAllCores(n, runEndpointSeed, func(r endpointResult) {
+		all.merge(&r)
+		byKind[r.name] += r.sent
+		if r.err != nil {
+			if failed++; failed <= 30 {
+				t.Error(&r)
 			}
 		}
+	})
+	t.Logf("%d seeds, %d packets, %d seeds failed\n%v\n%v\n%s", n, all.sent, failed, &all.counts, &all.ops, all.troubles())
+	for i := range endpointSettings {
+		t.Logf("%-20s %d", endpointSettings[i].name, byKind[endpointSettings[i].name])
 	}
-	t.Logf("%d packets between endpoints", sent)
+	if n >= endpointSeedsDefault && failed == 0 {
+		all.requireEverything(t)
+	}
+}
+
+func (r *endpointResult) merge(o *endpointResult) {
+	r.sent += o.sent
+	r.counts.Add(&o.counts)
+	r.ops.add(&o.ops)
+	for i := range r.trouble {
+		r.trouble[i] += o.trouble[i]
+	}
+}
+
+func (r *endpointResult) troubles() (s string) {
+	for i, n := range r.trouble {
+		s += fmt.Sprintf("%-17s%10d   ", trouble(i), n)
+		if i%4 == 3 {
+			s += "\n"
+		}
+	}
+	return s
+}
+
+// requireEverything holds that each operation, each fault and each trouble took place.
+func (r *endpointResult) requireEverything(t *testing.T) {
+	for i, c := range r.ops {
+		require.NotZero(t, c[ses.StatusOK], "no %v ended well", endpointKinds[i])
+	}
+	require.Empty(t, r.counts.Missing(endpointFaults()), "faults that were never injected")
+	for i, n := range r.trouble {
+		require.NotZero(t, n, "no trouble %v", trouble(i))
+	}
+}
+
+// The same seed gives the same transcript, whatever runs beside it.
+func TestFaultsEndpointDeterministic(t *testing.T) {
+	if *faultSeed >= 0 {
+		return
+	}
+	n := len(endpointSettings)
+	alone, beside := make([]uint64, n), make([]uint64, n)
+	for i := range alone {
+		alone[i] = runEndpointSeed(uint64(i)).hash
+	}
+	onAllCores(n, func(seed uint64) endpointResult { return runEndpointSeed(seed) }, func(r endpointResult) { beside[r.seed] = r.hash })
+	require.Equal(t, alone, beside)
 }

@@ -55,9 +55,10 @@ func (w *faultWorld) step() bool {
 		if !ok {
 			break
 		}
+		to := w.parties[p.To] // what arrive sends may take the place of p
 		w.log.add(w.net.Now, p.To, logArrive, p.Head)
-		w.parties[p.To].arrive(p)
-		w.parties[p.To].act()
+		to.arrive(p)
+		to.act()
 	}
 	for _, p := range w.parties {
 		if p.deadline() <= w.net.Now {

@@ -1,0 +1,36 @@
+package fuzz
+
+import "github.com/uetcc/uetcc/fuzz/internal/faultnet"
+
+// faultClock is the clock of one end. It follows the time of the network, but it may
+// jump ahead once, or stand still for a while.
+type faultClock struct {
+	now    int64
+	offset int64
+	until  int64 // it stands still before this time of the network
+}
+
+// read moves the clock to where it is when the network has the given time.
+func (c *faultClock) read(net int64) int64 {
+	if net >= c.until {
+		c.now = max(c.now, net+c.offset)
+	}
+	return c.now
+}
+
+// when is the time of the network at which the clock shows at.
+func (c *faultClock) when(at int64) int64 { return max(at-c.offset, c.until) }
+
+// upset makes it jump or stop.
+func (c *faultClock) upset(n *faultnet.Net) {
+	if c.offset != 0 || c.until > n.Now {
+		return
+	}
+	if n.Chance(.5) {
+		c.offset = n.Rand.Int64N(25_000 * us)
+		n.Counts[faultnet.ClockJump]++
+	} else {
+		c.until = n.Now + n.Rand.Int64N(2000*us)
+		n.Counts[faultnet.ClockStill]++
+	}
+}

@@ -1,0 +1,291 @@
+package fuzz
+
+import (
+	"encoding/binary"
+
+	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/fuzz/internal/faultnet"
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// endpointOwed is an answer that the host has not given yet.
+type endpointOwed struct {
+	at     int64 // in the time of the network
+	id     uetcc.AnswerID
+	pdc    pdc.Handle
+	data   [16]byte
+	length uint32
+	n      uint64 // the message
+	refuse bool
+}
+
+// arrive gives a packet to the endpoint and does what it says.
+func (e *endpointEnd) arrive(p *faultnet.Packet) {
+	w := e.w
+	now := e.clock.read(w.net.Now)
+	n := copy(e.buf[:], p.Head)
+	in := uetcc.Datagram{Packet: e.buf[:max(p.Len, n)], Src: pdc.AddrFrom(faultAddr(p.From)), Dst: pdc.AddrFrom(faultAddr(e.place)), CE: p.CE, Trimmed: p.Trim}
+	if t, err := pds.PeekType(p.Head); err == nil && p.Trim != 0 {
+		in.Packet = e.buf[:min(n, t.HeaderLen())]
+	}
+	var r uetcc.Received
+	e.reply.Packet = e.replyRoom[:0]
+	refused := e.e.Stats().Refused
+	e.e.Receive(now, &in, &e.reply, &r)
+	w.trouble[troubleNoAnswer] += e.e.Stats().Refused - refused
+	e.noted(&r)
+	safe := !p.Fabled && !w.s.weak && p.From != w.drop
+	switch {
+	case r.Message != 0:
+		e.fetched(&r, safe)
+	case r.Request != nil && safe:
+		e.asked(&in, &r)
+	case r.Request != nil:
+		e.askedByStranger(&r)
+	}
+	if len(e.reply.Packet) > 0 {
+		e.transmit(&e.reply, p.From)
+	}
+}
+
+// noted counts what the endpoint was short of.
+func (e *endpointEnd) noted(r *uetcc.Received) {
+	w := e.w
+	w.net.Note(uint64(r.Action)<<32 | uint64(r.Length)<<8 | uint64(r.Code))
+	switch {
+	case r.Err == pdc.ErrEvents:
+		w.failf("events were not drained")
+	case r.Err == pdc.ErrNoStore:
+		w.net.Counts[faultnet.NoStore]++
+	case r.Check == ses.CheckRecord:
+		w.trouble[troubleNoSlot]++
+	}
+}
+
+// askedByStranger serves requests that nothing is known about.
+func (e *endpointEnd) askedByStranger(r *uetcc.Received) {
+	if r.Answer != 0 {
+		e.owe(endpointOwed{id: r.Answer, pdc: r.PDC, length: r.Length, n: noMessage})
+	}
+}
+
+// asked follows a request of a peer.
+func (e *endpointEnd) asked(in *uetcc.Datagram, r *uetcc.Received) {
+	w, n := e.w, uint64(r.Request.Initiator)
+	if n >= uint64(len(w.messages)) {
+		w.failf("E6: a request of message %d, which there is not", n)
+	}
+	m := &w.messages[n]
+	if int(m.to) != e.place {
+		w.failf("E6: message %d for %d came to %d", n, m.to, e.place)
+	}
+	first := !m.met
+	w.meet(m, e.life, r.Request.MessageID)
+	if m.mode() == ses.ModeROD {
+		e.inOrder(in, r, n, first)
+	}
+	if r.Code != ses.RCOK && r.Code != ses.RCNull {
+		e.refused(m, r)
+	}
+	switch r.Action {
+	case ses.ActionPlace:
+		e.placed(n, r)
+	case ses.ActionAtomic:
+		e.execute(n, r)
+	case ses.ActionRead:
+		e.read(n, r)
+	case ses.ActionAbort:
+		e.dropBuffer(r.Cookie)
+	case ses.ActionNone:
+		if r.Request.Opcode == ses.OpcodeRead && r.Check == ses.CheckNone {
+			w.place(n, r.Offset)
+		}
+	}
+	if r.Complete {
+		w.complete(n, r.HasData, r.HeaderData)
+		e.finishBuffer(m)
+	}
+}
+
+// refused notes why the target says no.
+func (e *endpointEnd) refused(m *endpointMessage, r *uetcc.Received) {
+	m.refused |= 1 << r.Code
+	switch r.Code {
+	case ses.RCNoMatch:
+		e.w.trouble[troubleNoMatch]++
+	case ses.RCBadGeneration:
+		e.w.trouble[troubleRenew]++
+	case ses.RCBadMKey:
+		e.w.trouble[troubleWithdraw]++
+	}
+}
+
+// endpointOrder is how far an ordered PDC has come.
+type endpointOrder struct {
+	h    pdc.Handle
+	psn  pds.PSN
+	last uint64 // message, plus 1
+}
+
+// inOrder holds that an ordered PDC hands up its packets in order and without a gap,
+// and its messages in the order in which they were started.
+func (e *endpointEnd) inOrder(in *uetcc.Datagram, r *uetcc.Received, n uint64, first bool) {
+	var q pds.Request
+	if _, err := q.Decode(in.Packet); err != nil {
+		e.w.failf("%v", err)
+	}
+	o := &e.order[r.PDC.ID()]
+	if o.h != r.PDC {
+		*o = endpointOrder{h: r.PDC, psn: q.PSN - 1}
+	}
+	if q.PSN != o.psn+1 {
+		e.w.failf("E2: PDC %#x hands up PSN %#x after %#x", uint32(r.PDC), uint32(q.PSN), uint32(o.psn))
+	}
+	o.psn = q.PSN
+	if first && e.w.s.waiting == 0 { // those that wait for a PDC start later
+		if n+1 < o.last {
+			e.w.failf("E2: message %d comes before %d on ordered PDC %#x", o.last-1, n, uint32(r.PDC))
+		}
+		o.last = n + 1
+	}
+}
+
+// placed follows bytes that go to memory of this end.
+func (e *endpointEnd) placed(n uint64, r *uetcc.Received) {
+	w := e.w
+	m := &w.messages[n]
+	want := m.part(r.Offset)
+	if m.queued() {
+		b := e.match(n, r)
+		want = min(want, b.length-min(r.Offset, b.length))
+	} else if r.Address != n*endpointSlot+uint64(r.Offset) {
+		w.failf("E6: message %d goes to %#x", n, r.Address)
+	}
+	if r.Length != want || !hasPattern(e.buf[r.Payload:], n, r.Offset, min(want, 16)) {
+		w.failf("message %d of %d bytes: %d bytes at %d, want %d: %x", n, m.length, r.Length, r.Offset, want, e.buf[r.Payload:][:16])
+	}
+	w.place(n, r.Offset)
+}
+
+// read answers a short read; a long one is answered when its data is sent.
+func (e *endpointEnd) read(n uint64, r *uetcc.Received) {
+	w := e.w
+	m := &w.messages[n]
+	if r.Answer == 0 || r.Address != n*endpointSlot+uint64(r.Offset) || r.Length != m.part(r.Offset) {
+		w.failf("message %d of %d bytes: read %d at %d", n, m.length, r.Length, r.Offset)
+	}
+	w.place(n, r.Offset)
+	e.owe(endpointOwed{id: r.Answer, pdc: r.PDC, data: pattern(n, r.Offset), length: r.Length, n: n})
+}
+
+// execute applies an atomic operation to a cell.
+func (e *endpointEnd) execute(n uint64, r *uetcc.Received) {
+	w := e.w
+	m := &w.messages[n]
+	cell := &e.cells[m.cell]
+	if r.Address != endpointCells+8*uint64(m.cell) {
+		w.failf("E6: atomic %d at %#x", n, r.Address)
+	}
+	w.place(n, 0)
+	m.before = *cell
+	if q := &r.Request.Swap; q.Opcode == ses.AtomicSwapEqual {
+		if q.Swap.Lo != n+1 {
+			w.failf("atomic %d swaps %d", n, q.Swap.Lo)
+		}
+		if *cell == q.Compare.Lo {
+			*cell = q.Swap.Lo
+		}
+	} else {
+		if v := binary.BigEndian.Uint64(e.buf[r.Payload:]); v != n+1 {
+			w.failf("atomic %d adds %d", n, v)
+		}
+		*cell += n + 1
+	}
+	if r.Answer != 0 {
+		o := endpointOwed{id: r.Answer, pdc: r.PDC, length: r.Length, n: n}
+		binary.BigEndian.PutUint64(o.data[:], m.before)
+		e.owe(o)
+	}
+}
+
+// noMessage is the number of none.
+const noMessage = ^uint64(0)
+
+// owe gives an answer now or later.
+func (e *endpointEnd) owe(o endpointOwed) {
+	w := e.w
+	if o.n != noMessage && w.messages[o.n].op() == opRead {
+		o.refuse = w.net.Chance(w.s.fail * 4)
+	}
+	if !w.net.Chance(w.s.late) {
+		e.answer(o, &e.reply)
+		return
+	}
+	w.net.Counts[faultnet.LateAnswer]++
+	o.at = w.net.Now + w.net.Rand.Int64N(500*us)
+	e.owed = append(e.owed, o)
+}
+
+// answer brings what was asked for.
+func (e *endpointEnd) answer(o endpointOwed, reply *uetcc.Datagram) {
+	w := e.w
+	_, alive := e.e.PDS().PDC(o.pdc)
+	var err error
+	if o.refuse {
+		w.trouble[troubleFail]++
+		w.messages[o.n].refused |= 1 << ses.RCHostUnsuccessCmpl
+		err = e.e.Refuse(e.clock.now, o.id, ses.RCHostUnsuccessCmpl, reply)
+	} else {
+		err = e.e.Answer(e.clock.now, o.id, o.data[:o.length], reply)
+	}
+	if alive != (err == nil) {
+		w.failf("Answer of message %d: %v, PDC alive %v", o.n, err, alive)
+	}
+}
+
+// answerLate gives the answers whose time has come.
+func (e *endpointEnd) answerLate() {
+	k := 0
+	for _, o := range e.owed {
+		if o.at > e.w.net.Now {
+			e.owed[k] = o
+			k++
+			continue
+		}
+		e.reply.Packet = e.replyRoom[:0]
+		if e.answer(o, &e.reply); len(e.reply.Packet) > 0 {
+			e.transmit(&e.reply, int(e.reply.Dst.Lo&0xff)-1)
+		}
+	}
+	e.owed = e.owed[:k]
+}
+
+// fetched follows data that comes for a message of this end.
+func (e *endpointEnd) fetched(r *uetcc.Received, safe bool) {
+	w, n := e.w, r.Cookie
+	if n >= uint64(len(w.messages)) {
+		w.failf("E6: data for message %d, which there is not", n)
+	}
+	m := &w.messages[n]
+	if int(m.from) != e.place || m.life != e.life || !m.fetches() {
+		w.failf("E6: data for message %d (%v) of %d.%d came to %d.%d", n, endpointKinds[m.kind], m.from, m.life, e.place, e.life)
+	}
+	if r.Offset+r.Length > m.length {
+		w.failf("message %d of %d bytes: data for %d at %d", n, m.length, r.Length, r.Offset)
+	}
+	if !safe || int(m.to) == w.drop {
+		return
+	}
+	b := e.buf[r.Payload:]
+	if m.op() == opRead && !hasPattern(b, n, r.Offset, r.Length) || r.Length != m.part(r.Offset) {
+		w.failf("message %d of %d bytes: fetched %d bytes at %d: %x", n, m.length, r.Length, r.Offset, b[:16])
+	}
+	if m.op() != opRead && m.rxLife == m.toLife && binary.BigEndian.Uint64(b) != m.before {
+		w.failf("atomic %d found %d and brings back %x", n, m.before, b[:8])
+	}
+	if c := &m.fetched[r.Offset/endpointMTU]; *c < 200 {
+		*c++
+	}
+}
