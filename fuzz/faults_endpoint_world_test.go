@@ -21,7 +21,6 @@ type endpointWorld struct {
 	healed   int64 // when the faults ended
 	ops      opCounts
 	trouble  [numTroubles]uint64
-	used     faultnet.Counts
 }
 
 const (
