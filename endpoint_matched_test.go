@@ -397,6 +397,9 @@ func TestEndpointRendezvousReadByAnother(t *testing.T) {
 	n.run(func() bool { return len(c.events) == 1 })
 	require.Equal(t, ses.StatusOK, c.events[0].Outcome.Status)
 	require.Equal(t, fill(3000, 2)[1000:], c.local[1])
+	until := n.now + 1_000_000
+	n.after(until)
+	n.run(func() bool { return n.now >= until }) // the acknowledgement of the data is there
 	require.Empty(t, s.a.events)
 }
 
