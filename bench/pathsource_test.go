@@ -112,6 +112,10 @@ func (s *sourceEnd) ackOf(in *uetcc.Datagram, id uint16, most uint32, mixed bool
 	binary.BigEndian.PutUint16(in.Packet[atACKOffset:], offset)
 	binary.BigEndian.PutUint32(in.Packet[atPSN:], s.acked[id]-1)
 	binary.BigEndian.PutUint64(in.Packet[atBitmap:], sack)
+	// Messages have their ids in the order of the PDCs that carry them, from 1, and
+	// 2^20 packets each.
+	message := id + uint16((s.acked[id]-1)>>20)
+	binary.BigEndian.PutUint16(in.Packet[pds.AckCCLen+atMessageID:], message)
 	return k
 }
 
