@@ -12,6 +12,9 @@ type SendParams struct {
 	// own to ask for one: the flag is the OR of all.
 	AckRequest bool
 
+	// Held is what keeps another packet from following, ReasonBacklog if nothing does.
+	Held Reason
+
 	// Entropy is the value that chooses the path. [Manager.Send] fills it in; a
 	// context alone knows nothing of paths.
 	Entropy uint16
@@ -20,7 +23,7 @@ type SendParams struct {
 // SendParams returns what the packet last counted by [Context.OnSend] carries.
 // ports is how many contexts compete for its NIC port; 0 and 1 mean alone.
 func (c *Context) SendParams(p *Params, ports int64) SendParams {
-	s := SendParams{AckRequest: p.window && c.window.AckRequest(&p.nscc)}
+	s := SendParams{AckRequest: p.window && c.window.AckRequest(&p.nscc), Held: c.held()}
 	if p.credit {
 		s.CreditTarget = c.CreditTarget(p, ports)
 		// The next packet may be a round of all the destination's senders away, which

@@ -46,22 +46,20 @@ type list struct{ head, tail uint16 }
 
 // takeTurns puts p, which has just sent a packet, behind the others, or straight to
 // those that wait for congestion control if that will not allow its next one: most
-// packets fill the window that an acknowledgement has opened. last says that the
-// peer's window will not allow it.
-func (m *Manager) takeTurns(p *PDC, last bool) {
-	if p.tx.queued == 0 {
-		if last || p.tx.next == p.tx.tail {
-			m.release(p) // an acknowledgement wakes it
-			return
-		}
-		c := m.cc.Context(p.cc)
-		if c != nil && c.State() == ccc.StateActive && c.Reason() != ccc.ReasonPacing && p.tx.control == 0 {
-			m.park(p)
-			return
-		}
+// packets fill the window that an acknowledgement has opened.
+func (m *Manager) takeTurns(p *PDC, sent *Out) {
+	switch w := &p.tx; {
+	case w.queued == 0 && (sent.last || w.next == w.tail):
+		// an acknowledgement wakes it
+	case w.queued == 0 && w.control == 0 && sent.held != ccc.ReasonBacklog && sent.held != ccc.ReasonPacing:
+		m.park(p)
+		return
+	default:
+		m.wake(p)
 	}
-	m.wake(p)
-	m.release(p)
+	if m.parked[p.cc.Index()].head != 0 {
+		m.release(p)
+	}
 }
 
 // park has p wait until its congestion control context allows more.

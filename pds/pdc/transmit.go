@@ -20,7 +20,8 @@ type Out struct {
 	Control bool  // a control packet, in the class of control packets; nothing follows
 	Retx    bool
 
-	last bool // no new packet of the PDC may follow for now
+	last bool       // the peer's window lets no new packet of the PDC follow for now
+	held ccc.Reason // nor, but for ReasonBacklog, does congestion control
 }
 
 // to addresses o to the peer of p and empties the rest, field by field: a literal
@@ -94,11 +95,11 @@ func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
 	if data {
 		m.putRequest(now, p, pkt, buf, out)
 	} else {
-		out.Handle = 0
+		out.Handle, out.held = 0, ccc.ReasonBacklog
 		m.putControl(p, buf, out, pkt.kind.ctl(), pds.Payload(pkt.handle))
 	}
 	m.sentOne(now, p)
-	m.takeTurns(p, out.last)
+	m.takeTurns(p, out)
 	return true
 }
 
@@ -132,7 +133,7 @@ func (m *Manager) putRequest(now int64, p *PDC, pkt *packet, buf []byte, out *Ou
 	h := ccc.Handle(p.handle)
 	sp := m.cc.Send(h, now, ccc.Sent{Size: int64(pkt.size), Rtx: out.Retx, Seq: uint64(p.tx.offset(out.PSN))})
 	pkt.entropy = sp.Entropy
-	out.Size, out.Entropy = int64(pkt.size), sp.Entropy
+	out.Size, out.Entropy, out.held = int64(pkt.size), sp.Entropy, sp.Held
 	q := pds.Request{Type: pds.TypeRUDReq, Next: pkt.kind.next(), PSN: out.PSN, SPDCID: p.handle.ID(), DPDCID: p.peerID}
 	switch {
 	case sp.CreditTarget != 0:
