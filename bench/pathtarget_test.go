@@ -87,7 +87,7 @@ func (t *targetEnd) semantic() int {
 }
 
 func (t *targetEnd) newRequest(in *uetcc.Datagram, id uint16, psn uint32) {
-	h := pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, SPDCID: pds.PDCID(id)}
+	h := pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, ClearOffset: -1, SPDCID: pds.PDCID(id)}
 	if t.asking {
 		h.Type = pds.TypeRUDCCReq
 	}
