@@ -130,3 +130,20 @@ func TestFailedCloseEnds(t *testing.T) {
 		require.NotEmpty(t, g.a.take(EventError))
 	}
 }
+
+// A PDC whose window is stuck has nothing outstanding; the answer to its ACK_REQ tells
+// that the target has gone, where retries have no end.
+func TestStallEndsWithATargetThatHasGone(t *testing.T) {
+	g := newPair(t, pairConfig{Config: Config{Range: 4, MaxRTORetx: 15}, start: 500})
+	g.b.reply = guaranteed
+	g.submit(1, 4)
+	g.giveAll(g.giveAll(g.send(g.a)))
+	g.submit(5, 1)
+	require.NoError(t, g.b.m.Abort(g.now, g.b.m.byID(g.info(g.b).ID).handle))
+	for range 20 {
+		g.settle()
+		g.wait(2 * ms)
+	}
+	require.True(t, g.a.has(EventError, Cause(pds.NackInvDPDCID)))
+	require.True(t, g.a.has(EventClosed, Cause(pds.NackInvDPDCID)))
+}
