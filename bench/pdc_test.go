@@ -111,10 +111,16 @@ func (e *pdcEnd) openInitiators(b *testing.B) {
 	}
 }
 
-// send queues a packet on the i-th PDC and sends it.
+// send queues a packet on the i-th PDC and sends it, and before it the probes that
+// new contexts ask for.
 func (e *pdcEnd) send(now int64, i int) bool {
 	_, err := e.m.Submit(now, e.h[i], pdc.Packet{Handle: uint64(i), Size: 4160, Next: pds.NextRequestStd})
-	return err == nil && e.m.Transmit(now, e.buf[:], &e.out)
+	for err == nil && e.m.Transmit(now, e.buf[:], &e.out) {
+		if !e.out.Control {
+			return true
+		}
+	}
+	return false
 }
 
 // ack receives an ACK_CC of everything up to psn on the i-th PDC.
