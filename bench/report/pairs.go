@@ -164,7 +164,7 @@ var jobs = []job{
 		floor("Admit/floor-cas/parallel", 0),
 		peer("Admit/mutex/parallel", 0),
 		peer("Admit/semaphore/parallel", 0)}},
-	{"merge a SACK of 64 bits at the source", "SendWindow/op=merge/new=16", []rival{
+	{"merge a SACK of 64 bits at the source", "SendWindow/op=merge/new=2", []rival{
 		floor("Sender/floor-merge-64-packets", 2)}},
 	{"source path: an ACK in, a packet out, 1 PDC", "SourcePath/pdcs=1/packets-per-ack=1/signals=clean/batch=1", []rival{
 		floor("FloorPath/pdcs=1/send+source", 1.5)}},

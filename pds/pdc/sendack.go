@@ -145,18 +145,16 @@ func (w *SendWindow) merge(m *Memory, off uint32, a *Ack, r *Acked) {
 	}
 	s := off % chunkLen
 	w.mergeWord(m, off, sack<<s, a.Now, r)
-	w.mergeWord(m, off+chunkLen, sack>>(chunkLen-s), a.Now, r)
+	if sack >>= chunkLen - s; sack != 0 {
+		w.mergeWord(m, off+chunkLen, sack, a.Now, r)
+	}
 }
 
 // mergeWord is merge for the packets of one chunk, that of off.
 func (w *SendWindow) mergeWord(m *Memory, off uint32, sack uint64, now int64, r *Acked) {
-	if sack == 0 {
-		return
-	}
-	c, _ := w.at(m, off)
-	if fresh := sack &^ c.acked; fresh != 0 {
-		w.retime(c, fresh, now)
-		w.arrived(c, fresh, r)
+	if c, _ := w.at(m, off); sack&^c.acked != 0 {
+		w.retime(c, sack&^c.acked, now)
+		w.arrived(c, sack, r)
 	}
 }
 
