@@ -28,8 +28,8 @@ func (s *faultShadow) received(b []byte, r *pdc.Result) {
 			}
 		}
 	}
-	if s.e.w.s.infer {
-		s.lost(true)
+	if s.e.w.s.infer && r.ID.PDC != 0 {
+		s.lost(r.ID.PDC)
 	}
 }
 

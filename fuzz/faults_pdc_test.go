@@ -202,7 +202,7 @@ func (e *pdcEnd) tick() {
 	for !e.m.Tick(e.now) {
 		e.drain()
 	}
-	e.shadow.lost(false)
+	e.shadow.lost(0)
 	e.drain()
 	e.answerLate()
 }

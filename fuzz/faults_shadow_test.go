@@ -333,18 +333,19 @@ func (s *faultShadow) next(k heardKind) heardEvent {
 }
 
 // lost takes packets out of flight that contexts have heard of as lost. Each must
-// have timed out, or, if it was inferred from what arrived, have been sent but once.
-// An ordered PDC goes back from there.
-func (s *faultShadow) lost(inferred bool) {
+// have timed out, or, if it was inferred from what arrived on a PDC, be one of that
+// and have been sent but once. An ordered PDC goes back from there.
+func (s *faultShadow) lost(on pdc.Handle) {
+	inferred := on != 0
 	for len(s.heard) > 0 {
 		h := s.heard[0]
 		c := s.context(h.ctx)
 		if s.e.w.s.ordered && h.kind == heardNACK { // from a control packet on
-			s.wentBack(s.findLost(c, &h, true))
+			s.wentBack(s.findLost(c, &h, true, on))
 			continue
 		}
 		s.next(heardLoss)
-		p, psn := s.findLost(c, &h, inferred)
+		p, psn := s.findLost(c, &h, inferred, on)
 		k := p.at(psn)
 		if k.fate, k.again = fateLost, h.now; !inferred {
 			k.rtos++
@@ -373,12 +374,14 @@ func (s *faultShadow) wentBack(p *shadowPDC, psn pds.PSN) {
 	}
 }
 
-// findLost finds the packet that a context has heard of as lost.
-func (s *faultShadow) findLost(c *shadowContext, h *heardEvent, any bool) (in *shadowPDC, at pds.PSN) {
+// findLost finds the packet that a context has heard of as lost: one that is like
+// it, the first that is due, or any; on one PDC if that is known, since others may
+// have packets of the same size and entropy.
+func (s *faultShadow) findLost(c *shadowContext, h *heardEvent, any bool, on pdc.Handle) (in *shadowPDC, at pds.PSN) {
 	first := int64(math.MaxInt64)
 	size, entropy := h.loss.Size+h.nack.Size, h.loss.Entropy|h.nack.Entropy
 	for _, p := range s.pdcs {
-		if p == nil || p.ctx != c {
+		if p == nil || p.ctx != c || on != 0 && p.h != on {
 			continue
 		}
 		for psn := p.base; psn != p.next; psn++ {
