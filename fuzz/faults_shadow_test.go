@@ -374,9 +374,33 @@ func (s *faultShadow) wentBack(p *shadowPDC, psn pds.PSN) {
 	}
 }
 
+// goneFrom reports whether what is heard next is what an ordered PDC takes out of
+// flight from h on, which psn stands for.
+func (s *faultShadow) goneFrom(p *shadowPDC, psn pds.PSN, h *heardEvent) bool {
+	if !s.e.w.s.ordered {
+		return true
+	}
+	if h.kind == heardLoss { // and is not among what is heard any more
+		psn++
+	}
+	heard := s.heard
+	for ; psn != p.next; psn++ {
+		k := p.at(psn)
+		if k.fate != fateFlight || k.control {
+			continue
+		}
+		if len(heard) == 0 || heard[0].kind != heardNACK || heard[0].nack.Size != k.size || heard[0].nack.Entropy != k.entropy {
+			return false
+		}
+		heard = heard[1:]
+	}
+	return true
+}
+
 // findLost finds the packet that a context has heard of as lost: one that is like
 // it, the first that is due, or any; on one PDC if that is known, since others may
-// have packets of the same size and entropy.
+// have packets of the same size and entropy; with an ordered one, where all that
+// follows has been taken out of flight as well.
 func (s *faultShadow) findLost(c *shadowContext, h *heardEvent, any bool, on pdc.Handle) (in *shadowPDC, at pds.PSN) {
 	first := int64(math.MaxInt64)
 	size, entropy := h.loss.Size+h.nack.Size, h.loss.Entropy|h.nack.Entropy
@@ -386,7 +410,7 @@ func (s *faultShadow) findLost(c *shadowContext, h *heardEvent, any bool, on pdc
 		}
 		for psn := p.base; psn != p.next; psn++ {
 			k := p.at(psn)
-			if k.fate != fateFlight || k.control || k.size != size || k.entropy != entropy {
+			if k.fate != fateFlight || k.control || k.size != size || k.entropy != entropy || !s.goneFrom(p, psn, h) {
 				continue
 			}
 			due := k.sentAt + min(faultRTO<<min(k.rtos, 30), 8_000_000*us)
