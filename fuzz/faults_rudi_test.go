@@ -36,7 +36,7 @@ func (e *pdcEnd) beginRUDI() {
 	if to >= e.place {
 		to++
 	}
-	handle := uint64(rudiHandles + len(w.rudi))
+	handle := rudiHandles + uint64(len(w.rudi))
 	_, err := e.m.SubmitRUDI(e.now, e.self, pdc.AddrFrom(faultAddr(to)), pdc.Packet{Handle: handle, Size: 200, Next: pds.NextRequestSmall})
 	if err == nil {
 		w.rudi = append(w.rudi, faultRUDI{src: int8(e.place), to: int8(to), life: e.life})
