@@ -2,7 +2,6 @@ package fuzz
 
 import (
 	"fmt"
-	"runtime/debug"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,17 +24,7 @@ func runEndpointSeed(seed uint64) (res endpointResult) {
 	res.seed, res.name = seed, s.name
 	w := newEndpointWorld(s, seed)
 	defer func() {
-		if x := recover(); x != nil {
-			res.err = fmt.Errorf("%v", x)
-			if _, planned := x.(faultFailure); !planned {
-				res.err = fmt.Errorf("panic: %v\n%s", x, debug.Stack())
-			}
-			lines := 60
-			if *faultSeed >= 0 {
-				lines = 500
-			}
-			res.log = w.log.tail(lines) + w.state()
-		}
+		res.caught(recover(), func(lines int) string { return w.log.tail(lines) + w.state() })
 		res.sent, res.hash, res.counts, res.ops, res.trouble = w.net.Sent, w.net.Hash(), w.net.Counts, w.ops, w.trouble
 	}()
 	w.run()

@@ -47,25 +47,33 @@ func runFaultSeed(seed uint64) (res faultResult) {
 	s := &faultSettings[seed%uint64(len(faultSettings))]
 	res.seed, res.name = seed, s.name
 	w := newPDCWorld(s, seed, 2+int(seed/uint64(len(faultSettings)))%2)
+	tail := func(lines int) string { return w.log.tail(lines) + w.state() }
 	defer func() {
-		if x := recover(); x != nil {
-			res.err = fmt.Errorf("%v", x)
-			if _, planned := x.(faultFailure); !planned {
-				res.err = fmt.Errorf("panic: %v\n%s", x, debug.Stack())
-			}
-			lines := 60
-			if *faultSeed >= 0 {
-				lines = 500
-			}
-			res.log = w.log.tail(lines) + w.state()
-		}
+		res.caught(recover(), tail)
 		res.sent, res.hash, res.counts = w.net.Sent, w.net.Hash(), w.net.Counts
 	}()
 	w.run()
 	if *faultSeed >= 0 {
-		res.log = w.log.tail(200) + w.state()
+		res.log = tail(200)
 	}
 	return res
+}
+
+// caught makes what ended a run, if anything did, the result's error; tail gives the
+// end of its transcript.
+func (r *faultResult) caught(x any, tail func(lines int) string) {
+	if x == nil {
+		return
+	}
+	r.err = fmt.Errorf("%v", x)
+	if _, planned := x.(faultFailure); !planned {
+		r.err = fmt.Errorf("panic: %v\n%s", x, debug.Stack())
+	}
+	lines := 60
+	if *faultSeed >= 0 {
+		lines = 500
+	}
+	r.log = tail(lines)
 }
 
 func (r *faultResult) String() string {

@@ -78,14 +78,18 @@ func TestFaultF5NACKsWithoutEffect(t *testing.T) {
 	}
 }
 
+// ackWithMPR acknowledges everything up to cack, and announces a range of mpr units.
+func ackWithMPR(t *testing.T, g *pair, cack pds.PSN, mpr uint8) {
+	info := g.info(g.a)
+	a := pds.AckCC{Ack: pds.Ack{SPDCID: info.PeerID, DPDCID: info.ID, CACK: cack}, SACK: pds.SACK{MPR: mpr}}
+	r, _ := g.give(wire{from: g.b, b: a.AppendTo(nil)})
+	require.NoError(t, r.Err)
+}
+
 func TestFaultF7MPR(t *testing.T) {
 	g := established(t, pairConfig{cwnd: 1_500_000})
 	info := g.info(g.a)
-	ack := func(cack pds.PSN, mpr uint8) {
-		a := pds.AckCC{Ack: pds.Ack{SPDCID: info.PeerID, DPDCID: info.ID, CACK: cack}, SACK: pds.SACK{MPR: mpr}}
-		r, _ := g.give(wire{from: g.b, b: a.AppendTo(nil)})
-		require.NoError(t, r.Err)
-	}
+	ack := func(cack pds.PSN, mpr uint8) { ackWithMPR(t, g, cack, mpr) }
 	g.submit(1, 300)
 	require.Len(t, g.send(g.a), 300)
 	g.now += 12_000
@@ -101,11 +105,7 @@ func TestFaultF7MPR(t *testing.T) {
 func TestFaultF7LostPacketOutsideTheRange(t *testing.T) {
 	g := established(t, pairConfig{cwnd: 1_500_000})
 	info := g.info(g.a)
-	ack := func(cack pds.PSN, mpr uint8) {
-		a := pds.AckCC{Ack: pds.Ack{SPDCID: info.PeerID, DPDCID: info.ID, CACK: cack}, SACK: pds.SACK{MPR: mpr}}
-		r, _ := g.give(wire{from: g.b, b: a.AppendTo(nil)})
-		require.NoError(t, r.Err)
-	}
+	ack := func(cack pds.PSN, mpr uint8) { ackWithMPR(t, g, cack, mpr) }
 	g.submit(1, 300)
 	require.Len(t, g.send(g.a), 300)
 	ack(info.Next, 1)
