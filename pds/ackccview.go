@@ -1,0 +1,93 @@
+package pds
+
+import "encoding/binary"
+
+// An AckCCView is an ACK_CC as it lies in the packet: for readers that need some
+// of its fields, each where it stands, and need no copy of all, which is what
+// [AckCC] is. Each method is a load and at most a mask.
+//
+//	if len(b) >= pds.AckCCLen {
+//		if v := (*pds.AckCCView)(b); v.Plain() {
+//
+// The methods that read a field say what AckCC.Decode would set, whatever the
+// bytes are. The congestion state is meant only if CCType is [CCNSCC].
+type AckCCView [AckCCLen]byte
+
+// plainAckBits are the bits of the first word that [AckCCView.Plain] looks at: the
+// type, next_hdr but for the one bit that tells NextResponse from NextNone, and the
+// flags that must not be set. The word is read as it lies in the memory of a
+// little-endian machine, which saves an exchange of its bytes.
+const (
+	plainNext    = uint8(NextResponse >> 1)
+	plainAckBits = uint16(^plainNext) | 1<<15 | uint16(FlagRetx|FlagP|FlagsReq)<<8
+)
+
+// Plain reports whether v is what nearly all are: an ACK_CC that AckCC.Decode reads
+// and AckCC.Validate accepts, with the congestion state of NSCC, followed by nothing
+// or a response ([NextNone], [NextResponse]), with no flag but perhaps [FlagM], so
+// that it answers no probe and no retransmission and requests nothing, and with
+// neither a penalty (rcv_cwnd_pend) nor a restored window (rc).
+func (v *AckCCView) Plain() bool {
+	return binary.LittleEndian.Uint16(v[0:])&plainAckBits == uint16(TypeACKCC)<<3 &&
+		v[12] < 1<<4 && v[26] == 0 && // CCNSCC; rc, rcv_cwnd_pend
+		binary.LittleEndian.Uint16(v[8:]) != 0 && binary.LittleEndian.Uint16(v[10:]) != 0 // spdcid, dpdcid
+}
+
+// Type returns the packet type.
+func (v *AckCCView) Type() Type { return Type(v[0] >> 3) }
+
+// Next returns what follows the header.
+func (v *AckCCView) Next() NextHdr { return NextHdr(binary.BigEndian.Uint16(v[0:]) >> 7 & 0xf) }
+
+// HasResponse reports whether anything follows the header of a plain ACK_CC. That
+// is a response.
+func (v *AckCCView) HasResponse() bool { return v[0]&plainNext != 0 }
+
+// Flags returns the flags of an ACK.
+func (v *AckCCView) Flags() Flags { return Flags(v[1]) & ackFlags }
+
+// Offset returns ack_psn_offset.
+func (v *AckCCView) Offset() int16 { return int16(binary.BigEndian.Uint16(v[2:])) }
+
+// CACK returns cack_psn: everything up to and including it has arrived.
+func (v *AckCCView) CACK() PSN { return PSN(binary.BigEndian.Uint32(v[4:])) }
+
+// AckPSN returns the PSN of the packet that triggered the acknowledgement. An
+// answer to a probe, which no plain ACK_CC is, names none.
+func (v *AckCCView) AckPSN() PSN { return v.CACK().Add(int32(v.Offset())) }
+
+// SPDCID returns the sender's PDC.
+func (v *AckCCView) SPDCID() PDCID { return PDCID(binary.BigEndian.Uint16(v[8:])) }
+
+// DPDCID returns the receiver's PDC.
+func (v *AckCCView) DPDCID() PDCID { return PDCID(binary.BigEndian.Uint16(v[10:])) }
+
+// CCType returns the type of the congestion state.
+func (v *AckCCView) CCType() CCType { return CCType(v[12] >> 4) }
+
+// MPR returns how many PSNs the target tracks, in units of 128.
+func (v *AckCCView) MPR() uint8 { return v[13] }
+
+// SACKOffset returns sack_psn_offset.
+func (v *AckCCView) SACKOffset() int16 { return int16(binary.BigEndian.Uint16(v[14:])) }
+
+// SACKBase returns the PSN of bit 0 of the bitmap.
+func (v *AckCCView) SACKBase() PSN { return v.CACK().Add(int32(v.SACKOffset())) }
+
+// Bitmap returns the SACK: bit i says that SACKBase + i has arrived.
+func (v *AckCCView) Bitmap() uint64 { return binary.BigEndian.Uint64(v[16:]) }
+
+// ServiceTime returns the field of [NSCCState].
+func (v *AckCCView) ServiceTime() uint16 { return binary.BigEndian.Uint16(v[24:]) }
+
+// CwndPend returns the field of [NSCCState].
+func (v *AckCCView) CwndPend() uint8 { return v[26] & 0x7f }
+
+// Restore returns the field of [NSCCState].
+func (v *AckCCView) Restore() bool { return v[26]&0x80 != 0 }
+
+// RcvdBytes returns the field of [NSCCState].
+func (v *AckCCView) RcvdBytes() uint32 { return binary.BigEndian.Uint32(v[26:]) & maxUint24 }
+
+// OOOCount returns the field of [NSCCState].
+func (v *AckCCView) OOOCount() uint16 { return binary.BigEndian.Uint16(v[30:]) }

@@ -1,0 +1,95 @@
+package pds
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/internal/alloctest"
+)
+
+// plainAckCC says at length what AckCCView.Plain is.
+func plainAckCC(b []byte) bool {
+	var a AckCC
+	var s NSCCState
+	if _, err := a.Decode(b); err != nil || a.Validate() != nil {
+		return false
+	}
+	return a.NSCC(&s) && s.CwndPend == 0 && !s.Restore && (a.Next == NextNone || a.Next == NextResponse) && a.Flags&^FlagM == 0
+}
+
+// checkAckCCView compares a view with what AckCC.Decode makes of the same bytes.
+func checkAckCCView(t *testing.T, v *AckCCView) {
+	var a AckCC
+	var s NSCCState
+	require.Equal(t, plainAckCC(v[:]), v.Plain(), "% x", *v)
+	if _, err := a.Decode(v[:]); err != nil {
+		require.NotEqual(t, TypeACKCC, v.Type())
+		return
+	}
+	got := AckCC{
+		Ack:   Ack{Next: v.Next(), Flags: v.Flags(), Offset: v.Offset(), SPDCID: v.SPDCID(), DPDCID: v.DPDCID(), CACK: v.CACK()},
+		SACK:  SACK{CCType: v.CCType(), CCFlags: a.CCFlags, MPR: v.MPR(), SACKOffset: v.SACKOffset(), Bitmap: v.Bitmap()},
+		State: a.State,
+	}
+	require.Equal(t, a, got)
+	require.Equal(t, a.SACKBase(), v.SACKBase())
+	if a.Flags&FlagP == 0 {
+		require.Equal(t, a.AckPSN(), v.AckPSN())
+	}
+	if a.NSCC(&s) {
+		require.Equal(t, s, NSCCState{v.ServiceTime(), v.Restore(), v.CwndPend(), v.RcvdBytes(), v.OOOCount()})
+	}
+	if v.Plain() {
+		require.Equal(t, a.Next == NextResponse, v.HasResponse())
+	}
+}
+
+func TestAckCCViewOfEveryFirstWord(t *testing.T) {
+	whole := AckCC{Ack: Ack{SPDCID: 1, DPDCID: 2}, SACK: SACK{MPR: 8}}
+	v := AckCCView(whole.AppendTo(nil))
+	plain := 0
+	for p := range 1 << 16 {
+		binary.BigEndian.PutUint16(v[:], uint16(p))
+		if v.Plain() {
+			plain++
+		}
+		if plainAckCC(v[:]) != v.Plain() {
+			t.Fatalf("%#04x", p)
+		}
+	}
+	require.Equal(t, 2*2*4, plain, "NextNone or NextResponse, m, two reserved bits")
+}
+
+func TestAckCCViewOfRandomBytes(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	plain := 0
+	for range 50_000 {
+		var v AckCCView
+		for i := 0; i < len(v); i += 8 {
+			binary.LittleEndian.PutUint64(v[i:], r.Uint64())
+		}
+		if mend := r.Uint32(); mend&7 != 0 { // most are nearly plain
+			v[0], v[1] = byte(TypeACKCC)<<3|v[0]&2, v[1]&0x61|byte(mend>>8&1)<<3
+			v[12], v[26] = v[12]&0xf|byte(mend>>9&1)<<4, v[26]&byte(-(mend>>10&1))
+			v[8], v[9] = v[8]&byte(-(mend>>11&1)), v[9]&byte(-(mend>>12&1))
+			v[10], v[11] = v[10]&byte(-(mend>>13&1)), v[11]&byte(-(mend>>14&1))
+		}
+		checkAckCCView(t, &v)
+		if v.Plain() {
+			plain++
+		}
+	}
+	require.Greater(t, plain, 2000)
+}
+
+func TestAckCCViewDoesNotAllocate(t *testing.T) {
+	b := (&AckCC{Ack: Ack{CACK: 9, SPDCID: 1, DPDCID: 2}}).AppendTo(nil)
+	alloctest.Zero(t, "AckCCView", func() {
+		if v := (*AckCCView)(b); !v.Plain() || v.CACK() != 9 {
+			panic("the path under test did not run")
+		}
+	})
+}
