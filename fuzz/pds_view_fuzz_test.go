@@ -1,6 +1,7 @@
 package fuzz
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/uetcc/uetcc/pds"
@@ -43,6 +44,46 @@ func FuzzPDSAckCCView(f *testing.F) {
 		state := pds.NSCCState{ServiceTime: v.ServiceTime(), Restore: v.Restore(), CwndPend: v.CwndPend(), RcvdBytes: v.RcvdBytes(), OOOCount: v.OOOCount()}
 		if nscc && state != s {
 			t.Fatalf("%x: %+v, want %+v", in, state, s)
+		}
+	})
+}
+
+// FuzzPDSRequestView checks the same of a request, and that a plain one is what
+// PutRequest writes.
+func FuzzPDSRequestView(f *testing.F) {
+	addSeeds(f, "rud_req", "rud_req_syn", "rod_req", "rud_cc_req", "rod_cc_req_syn")
+	plain := pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, Flags: pds.FlagAR, ClearOffset: -1, PSN: 9, SPDCID: 1, DPDCID: 2}
+	f.Add(plain.AppendTo(nil))
+	plain.ClearOffset = 0 // clears itself
+	f.Add(plain.AppendTo(nil))
+	plain.ClearOffset, plain.DPDCID = -1, 0x100 // of whose bytes one is zero
+	f.Add(plain.AppendTo(nil))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		var q pds.Request
+		if _, err := q.Decode(in); err != nil {
+			if len(in) >= pds.RequestLen && (*pds.RequestView)(in).Plain() {
+				t.Fatalf("%x: %v, but plain", in, err)
+			}
+			return
+		}
+		v := (*pds.RequestView)(in)
+		open := q.Flags&pds.FlagSYN == 0
+		want := q.Validate() == nil && open && q.Type == pds.TypeRUDReq && q.Next == pds.NextRequestStd && q.ClearOffset < 0
+		if v.Plain() != want {
+			t.Fatalf("%x: plain %t, want %t", in, v.Plain(), want)
+		}
+		got := q
+		got.Type, got.Next, got.Flags, got.ClearOffset, got.PSN, got.SPDCID = v.Type(), v.Next(), v.Flags(), v.ClearOffset(), v.PSN(), v.SPDCID()
+		if open {
+			got.DPDCID = v.DPDCID()
+		}
+		if got != q || v.ClearPSN() != q.ClearPSN() {
+			t.Fatalf("%x: %+v, want %+v", in, got, q)
+		}
+		var out [pds.RequestLen]byte
+		pds.PutRequest(&out, pds.Prologue{Type: q.Type, Next: q.Next, Flags: q.Flags}, q.ClearOffset, q.PSN, q.SPDCID, q.DPDCID)
+		if open && !bytes.Equal(out[:], q.AppendTo(nil)[:pds.RequestLen]) {
+			t.Fatalf("%+v is written as %x", q, out)
 		}
 	})
 }
