@@ -69,14 +69,16 @@ func pathMetrics(b *testing.B, packets int) {
 const (
 	atFlags, atPSN, atSPDCID, atDPDCID = 1, 4, 8, 10
 	atACKOffset, atBitmap              = 2, 16
-	atCreditTarget                     = 12 // of a request with congestion state, with ccc_id in its first byte
-	atMessageFlags                     = 1  // of the semantic header
-	atMessageID, atMessageOffset       = 2, 36
+	atCCC                              = 12    // of a request with congestion state: ccc_id and credit_target
+	atMessageID, atMessageOffset       = 2, 36 // of the semantic header
 )
+
+// pathSource is the first of the addresses that packets come from.
+const pathSource = 0xffff_0b00_0000
 
 // setPDC makes a packet one of the PDC that has the same number at both ends.
 func setPDC(in *uetcc.Datagram, id uint16) {
 	binary.BigEndian.PutUint16(in.Packet[atSPDCID:], id)
 	binary.BigEndian.PutUint16(in.Packet[atDPDCID:], id)
-	in.Src = pdc.AddrFrom4([4]byte{11, 0, uint8((id - 1) >> 8), uint8(id - 1)})
+	in.Src = pdc.Addr{Lo: pathSource | uint64(id-1)}
 }

@@ -14,13 +14,16 @@ import (
 
 // targetEnd is a target with PDCs that each receive a long write after another.
 type targetEnd struct {
-	e      *uetcc.Endpoint
-	reply  uetcc.Datagram
-	got    uetcc.Received
-	next   []uint32 // by PDCID: the next PSN, from 0
-	gen    ses.Generation
-	asking bool // requests carry a credit_target
-	sum    int64
+	e       *uetcc.Endpoint
+	reply   uetcc.Datagram
+	got     uetcc.Received
+	in      []uetcc.Datagram // a batch of requests, of which only what differs is written
+	next    []uint32         // by PDCID: the next PSN, from 0
+	head    uint64           // the first word of a request, but its PSN
+	message uint64           // the first word of the semantic header, but the message_id
+	ccc     uint32           // the word of a request with congestion state, but its credit_target; otherwise 0
+	placed  int64            // bytes
+	sum     int64
 }
 
 const (
@@ -28,87 +31,97 @@ const (
 	pathQuanta  = 17      // of credit for a packet
 )
 
-func newTarget(b *testing.B, n int, control ccc.Control) *targetEnd {
-	t := &targetEnd{next: make([]uint32, n+1), asking: control != ccc.ControlNSCC, reply: uetcc.Datagram{Packet: make([]byte, 0, uetcc.HeaderMax)}}
+func newTarget(b *testing.B, n, batch int, control ccc.Control, flags pds.Flags) *targetEnd {
+	t := &targetEnd{next: make([]uint32, n+1), reply: uetcc.Datagram{Packet: make([]byte, 0, uetcc.HeaderMax)}}
 	t.e = pathEndpoint(b, n, func(c *uetcc.Config) {
 		c.CC.Control = control
 		c.CC.RCCC.InitialCredit = pathQuanta * rccc.QuantumBytes
 	})
 	s := t.e.Target()
 	process, _ := s.AddEndpoint(ses.Endpoint{Job: 1})
-	t.gen, _ = s.OpenIndex(0, process, 1, ses.Index{})
+	gen, _ := s.OpenIndex(0, process, 1, ses.Index{})
 	if _, err := s.Register(process, 1, ses.Region{Length: 1 << 40, Key: 1, Job: 1, Rights: ses.RightWrite}); err != nil {
 		b.Fatal(err)
 	}
-	in := uetcc.Datagram{Packet: make([]byte, 0, 2*pathMTU)}
-	for id := 1; id <= n; id++ {
-		t.request(&in, uint16(id), false)
-		t.e.Receive(0, &in, &t.reply, &t.got)
+	h := pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, Flags: flags, ClearOffset: -1}
+	if control != ccc.ControlNSCC {
+		h.Type, h.CCCID = pds.TypeRUDCCReq, 1
+		t.ccc = 1 << 24
+	}
+	r := ses.Standard{Common: ses.Common{Opcode: ses.OpcodeWrite, Flags: ses.FlagRel, JobID: 1, Index: 1, Generation: gen},
+		PayloadLength: pathMTU, RequestLength: pathMessage * pathMTU, Key: 1}
+	packet := r.AppendTo(h.AppendTo(nil))
+	t.head, t.message = binary.BigEndian.Uint64(packet), binary.BigEndian.Uint64(packet[h.Len():])
+	for range batch {
+		t.in = append(t.in, uetcc.Datagram{Packet: append(packet[:len(packet):len(packet)], make([]byte, pathMTU)...), Size: 4216})
+	}
+	t.open(b, n)
+	return t
+}
+
+// open sends the first packet on each PDC.
+func (t *targetEnd) open(b *testing.B, n int) {
+	for id := range n {
+		in := &t.in[0]
+		t.request(in, uint16(id+1))
+		in.Packet[atFlags] |= byte(pds.FlagSYN)
+		binary.BigEndian.PutUint16(in.Packet[atDPDCID:], uint16(pds.MakePDCInfo(false, 0)))
+		t.receive(0, in)
 		if t.got.Action != ses.ActionPlace {
 			b.Fatalf("%+v", t.got)
 		}
 	}
-	return t
+	t.placed = 0
 }
 
-// request writes the next request of a PDC. One like the one before is patched.
-func (t *targetEnd) request(in *uetcc.Datagram, id uint16, ar bool) {
+// request writes the next request of a PDC: the words that are not as in the one
+// before, as the floor does. The last bytes of a packet stay as they are.
+func (t *targetEnd) request(in *uetcc.Datagram, id uint16) {
 	psn := t.next[id]
 	t.next[id]++
-	i := psn % pathMessage
-	if i == 0 || i == pathMessage-1 || len(in.Packet) < pathMTU || in.Packet[t.semantic()+atMessageFlags]&byte(ses.FlagSOM|ses.FlagEOM) != 0 {
-		t.newRequest(in, id, psn)
+	message := t.message | uint64(psn/pathMessage+1)<<32
+	if (psn+1)%pathMessage <= 1 {
+		message |= t.edge(psn)
 	}
-	setPDC(in, id)
-	if psn == 0 {
-		binary.BigEndian.PutUint16(in.Packet[atDPDCID:], uint16(pds.MakePDCInfo(false, 0)))
+	b := (*[pds.RequestLen + ses.StandardLen]byte)(in.Packet)
+	binary.BigEndian.PutUint64(b[:], t.head|uint64(psn))
+	binary.BigEndian.PutUint32(b[atSPDCID:], uint32(id)<<16|uint32(id))
+	s := (*[ses.StandardLen]byte)(b[pds.RequestLen:])
+	if t.ccc != 0 {
+		binary.BigEndian.PutUint32(b[atCCC:], t.ccc|(psn+2)*pathQuanta&0xffffff)
+		s = (*[ses.StandardLen]byte)(in.Packet[pds.RequestCCLen:])
 	}
-	in.Packet[atFlags] &^= byte(pds.FlagAR)
-	if ar {
-		in.Packet[atFlags] |= byte(pds.FlagAR)
-	}
-	binary.BigEndian.PutUint32(in.Packet[atPSN:], psn)
-	if t.asking {
-		binary.BigEndian.PutUint32(in.Packet[atCreditTarget:], 1<<24|(psn+2)*pathQuanta&0xffffff)
-	}
-	request := in.Packet[t.semantic():]
-	binary.BigEndian.PutUint16(request[atMessageID:], uint16(psn/pathMessage+1))
-	if i > 0 {
-		binary.BigEndian.PutUint32(request[atMessageOffset:], i*pathMTU)
-	}
+	binary.BigEndian.PutUint64(s[:], message)
+	binary.BigEndian.PutUint32(s[atMessageOffset:], psn%pathMessage*pathMTU)
+	in.Src.Hi, in.Src.Lo = 0, pathSource|uint64(id-1)
 }
 
-// semantic is where the semantic header of a request begins.
-func (t *targetEnd) semantic() int {
-	if t.asking {
-		return pds.RequestCCLen
+// edge is what the first or the last packet of a message has besides.
+func (t *targetEnd) edge(psn uint32) uint64 {
+	if psn%pathMessage == 0 {
+		return uint64(ses.FlagSOM) << 48
 	}
-	return pds.RequestLen
+	return uint64(ses.FlagEOM) << 48
 }
 
-func (t *targetEnd) newRequest(in *uetcc.Datagram, id uint16, psn uint32) {
-	h := pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, ClearOffset: -1, SPDCID: pds.PDCID(id)}
-	if t.asking {
-		h.Type = pds.TypeRUDCCReq
+func (t *targetEnd) receive(now int64, in *uetcc.Datagram) {
+	t.e.Receive(now, in, &t.reply, &t.got)
+	t.placed += int64(t.got.Length)
+}
+
+// check says whether what was received was placed and, with AR, acknowledged.
+func (t *targetEnd) check(b *testing.B, packets int, ar bool) {
+	s := t.e.PDS().Stats()
+	opened := len(t.next) - 1
+	if t.placed != int64(packets)*pathMTU || s.Requests != uint64(opened+packets) || ar && s.ACKs != s.Requests {
+		b.Fatalf("%d packets, %d bytes placed, %+v", packets, t.placed, s)
 	}
-	if psn == 0 {
-		h.Flags = pds.FlagSYN
-	}
-	r := ses.Standard{Common: ses.Common{Opcode: ses.OpcodeWrite, Flags: ses.FlagRel, JobID: 1, Index: 1, Generation: t.gen},
-		PayloadLength: pathMTU, RequestLength: pathMessage * pathMTU, Key: 1}
-	switch psn % pathMessage {
-	case 0:
-		r.Flags |= ses.FlagSOM
-	case pathMessage - 1:
-		r.Flags |= ses.FlagEOM
-	}
-	in.Packet = r.AppendTo(h.AppendTo(in.Packet[:0]))
-	in.Packet, in.Size = in.Packet[:len(in.Packet)+pathMTU], 4216
 }
 
 // BenchmarkTargetPath is the whole step of a target: bytes of a request in,
 // decoded, its PDC found, tracked, judged by the semantic sublayer, and the bytes
-// of an ACK_CC out if one is due. The requests are written inside the loop.
+// of an ACK_CC out if one is due. What differs from one request to the next is
+// written inside the loop.
 func BenchmarkTargetPath(b *testing.B) {
 	for _, n := range []int{1, 1 << 10, pathMost} {
 		for _, per := range []int{1, 4} {
@@ -122,32 +135,29 @@ func BenchmarkTargetPath(b *testing.B) {
 }
 
 func targetPath(b *testing.B, n int, ar bool, batch int) {
-	t := newTarget(b, n, ccc.ControlNSCC)
-	order := pathOrder(n)
-	in := make([]uetcc.Datagram, batch)
-	for i := range in {
-		in[i].Packet = make([]byte, 0, 2*pathMTU)
+	flags := pds.Flags(0)
+	if ar {
+		flags = pds.FlagAR
 	}
+	t := newTarget(b, n, batch, ccc.ControlNSCC, flags)
+	order, in := (*[1 << 16]uint16)(pathOrder(n)), t.in
 	b.ReportAllocs()
-	at, packets, now := 0, 0, int64(1)
+	packets, now := 0, int64(1)
 	for b.Loop() {
 		for i := range in {
-			t.request(&in[i], order[at&0xffff]+1, ar)
-			at++
+			t.request(&in[i], order[packets&0xffff]+1)
+			packets++
 		}
 		if batch > 1 {
 			t.sum += t.e.Touch(in)
 		}
 		for i := range in {
 			now += 42
-			t.e.Receive(now, &in[i], &t.reply, &t.got)
-			if t.got.Action != ses.ActionPlace {
-				b.Fatalf("%+v", t.got)
-			}
+			t.receive(now, &in[i])
 		}
-		packets += batch
 	}
 	pathMetrics(b, packets)
+	t.check(b, packets, ar)
 }
 
 // BenchmarkGrantPath is a target's step under receiver credit: bytes of a request
@@ -156,19 +166,16 @@ func targetPath(b *testing.B, n int, ar bool, batch int) {
 func BenchmarkGrantPath(b *testing.B) {
 	for _, n := range []int{64, 1 << 10, pathMost} {
 		b.Run(fmt.Sprintf("senders=%d", n), func(b *testing.B) {
-			t := newTarget(b, n, ccc.ControlRCCC)
+			t := newTarget(b, n, 1, ccc.ControlRCCC, 0)
 			order := pathOrder(n)
-			in := uetcc.Datagram{Packet: make([]byte, 0, 2*pathMTU)}
+			in := &t.in[0]
 			out := uetcc.Datagram{Packet: make([]byte, 0, uetcc.HeaderMax)}
 			b.ReportAllocs()
 			packets, grants, now := 0, 0, int64(1)
 			for b.Loop() {
-				t.request(&in, order[packets&0xffff]+1, false)
+				t.request(in, order[packets&0xffff]+1)
 				now += pathQuanta * rccc.QuantumBytes * 8 / 100 // at 100 Gb/s
-				t.e.Receive(now, &in, &t.reply, &t.got)
-				if t.got.Action != ses.ActionPlace {
-					b.Fatalf("%+v", t.got)
-				}
+				t.receive(now, in)
 				for t.e.Transmit(now, &out) {
 					grants++
 				}
@@ -176,6 +183,7 @@ func BenchmarkGrantPath(b *testing.B) {
 			}
 			pathMetrics(b, packets)
 			b.ReportMetric(float64(grants)/float64(packets), "grants/packet")
+			t.check(b, packets, false)
 		})
 	}
 }
