@@ -22,6 +22,8 @@ type about struct {
 	Commit  string
 	Command string
 	Rounds  int
+
+	Benchtime string
 }
 
 func newAbout(o *options, args []string) about {
@@ -34,6 +36,8 @@ func newAbout(o *options, args []string) about {
 		Commit:  commit(o.root),
 		Command: strings.Join(append([]string{"go run ./bench/report"}, args...), " "),
 		Rounds:  o.rounds,
+
+		Benchtime: o.benchtime,
 	}
 }
 

@@ -1,15 +1,14 @@
 // Command report runs the benchmarks of this repository and those of bench/peers
 // in turn, job by job, and compares them.
 //
-//	go run ./bench/report                               five rounds, a table
-//	go run ./bench/report -run 'Keyed|NSCC' -rounds 9   some of it, more carefully
+//	go run ./bench/report                               thirty short rounds, a table
+//	go run ./bench/report -run 'Keyed|NSCC' -rounds 99  some of it, more carefully
 //	go run ./bench/report -md bench/RESULTS.md -svg bench/results.svg -raw /tmp/raw
 //	go run ./bench/report -from /tmp/raw -md README.md  the same figures again
 //
-// What is compared with what, and the goals, are in pairs.go. A ratio is the median
-// of the ratios of each round; the range beside it is theirs. A goal
-// that is missed is printed and changes nothing: the command fails only when a
-// benchmark does not build or does not run.
+// What is compared with what, and the goals, are in pairs.go; what is taken from the
+// rounds, and why, is told by spread. A goal that is missed is printed and changes
+// nothing: the command fails only when a benchmark does not build or does not run.
 package main
 
 import (
@@ -39,8 +38,8 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	o := &options{log: stderr}
 	f := flag.NewFlagSet("report", flag.ContinueOnError)
 	f.SetOutput(stderr)
-	f.IntVar(&o.rounds, "rounds", 5, "times that each side is run")
-	f.StringVar(&o.benchtime, "benchtime", "100ms", "as of go test")
+	f.IntVar(&o.rounds, "rounds", 30, "times that each side is run")
+	f.StringVar(&o.benchtime, "benchtime", "5ms", "of one benchmark in one round, as of go test")
 	f.IntVar(&o.procs, "cpu", runtime.GOMAXPROCS(0), "cores that parallel benchmarks use")
 	f.StringVar(&o.filter, "run", "", "only jobs whose text or benchmark this regular expression matches")
 	f.StringVar(&o.root, "root", ".", "root of the repository")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -16,20 +17,25 @@ const (
 // markdown is the table, with what it was measured on and how.
 func markdown(a about, rows []row) string {
 	var b strings.Builder
-	b.WriteString("| job | ours, ns | against | ns | ratio | goal | |\n| --- | --- | --- | --- | --- | --- | --- |\n")
+	line := func(cells []string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }
+	line(columns)
+	line(slices.Repeat([]string{"---"}, len(columns)))
 	var last *job
 	for i := range rows {
-		r := &rows[i]
-		what, ours := "", ""
-		if r.job != last {
-			what, ours = r.job.what, span(r.ours)
-			last = r.job
-		}
-		fmt.Fprintf(&b, "| %s | %s | `%s` | %s | %s | %s | %s |\n", what, ours, r.against(), span(r.theirs), ratio(r), goal(r), r.verdict())
+		c := rows[i].cells(last)
+		c[atAgainst] = "`" + c[atAgainst] + "`"
+		line(c)
+		last = rows[i].job
 	}
-	fmt.Fprintf(&b, "\n%s\n\nMedians of %d rounds with the least and the largest value; a ratio is the median of the rounds' own. %s.\n\n    %s\n",
-		summary(rows), a.Rounds, a, a.Command)
+	fmt.Fprintf(&b, "\n%s\n\n%s %s.\n\n    %s\n", summary(rows), method(a), a, a.Command)
 	return b.String()
+}
+
+// method says how the figures came about.
+func method(a about) string {
+	return fmt.Sprintf("%d rounds of %s each, ours and its rivals in turn. A figure is the first decile of the rounds, beside it their median "+
+		"[least .. largest]; a ratio is that of the first deciles [range over %d parts of the run], beside it that of the medians.",
+		a.Rounds, a.Benchtime, parts)
 }
 
 // writeMarked puts text between the markers of a file, which is made if there is

@@ -12,24 +12,33 @@ const (
 )
 
 // A rival is the other half of a comparison. Goal is the largest ratio of our
-// time to its time that is wanted; 0 is none, the ratio is information. With from,
-// the last step of a name, both times are multiples of those of the benchmarks
-// that end so.
+// time to its time that is wanted; 0 is none, the ratio is information. Unit names
+// which of its times that is, if it is not that of a packet or an iteration. With
+// from, the last step of a name, both times are multiples of those of the
+// benchmarks that end so.
 type rival struct {
 	kind kind
 	name string
 	goal float64
+	unit string
 	from string
 }
 
-func peer(name string, goal float64) rival  { return rival{kindPeer, name, goal, ""} }
-func floor(name string, goal float64) rival { return rival{kindFloor, name, goal, ""} }
-func own(name string, goal float64) rival   { return rival{kindOwn, name, goal, ""} }
+func peer(name string, goal float64) rival  { return rival{kind: kindPeer, name: name, goal: goal} }
+func floor(name string, goal float64) rival { return rival{kind: kindFloor, name: name, goal: goal} }
+func own(name string, goal float64) rival   { return rival{kind: kindOwn, name: name, goal: goal} }
+
+// peerIn is a peer that measures several things at once.
+func peerIn(unit, name string, goal float64) rival {
+	return rival{kind: kindPeer, name: name, goal: goal, unit: unit}
+}
 
 // growth compares how a time grows from one core to several with how that of a
 // floor does: what that grows by, the machine shares. The goal is to scale at
 // least 0.9 times as well.
-func growth(name string) rival { return rival{kindFloor, name, 1 / 0.9, "cores=1"} }
+func growth(name string) rival {
+	return rival{kind: kindFloor, name: name, goal: 1 / 0.9, from: "cores=1"}
+}
 
 // start is the benchmark whose time is the unit for that of name.
 func (r *rival) start(name string) string { return path.Join(path.Dir(name), r.from) }

@@ -82,19 +82,13 @@ func parseLine(line string) (name string, units map[string]float64, ok bool) {
 	return strings.TrimPrefix(f[0], "Benchmark"), units, true
 }
 
-// timeFor is the time that a comparison with v is about.
-func (r *round) timeFor(j *job, v *rival, side int, name string) (float64, bool) {
-	t, ok := r.time(j, side, name)
-	if v.from == "" || !ok {
-		return t, ok
+// time is one measurement in nanoseconds: in the unit that is named, else of a
+// packet where the benchmark says so, else of an iteration. ok is false if there is
+// none.
+func (r *round) time(j *job, side int, name, unit string) (v float64, ok bool) {
+	if unit != "" {
+		return r.figure(j, side, name, unit)
 	}
-	unit, ok := r.time(j, side, v.start(name))
-	return t / unit, ok
-}
-
-// time is one measurement in nanoseconds: of a packet where the benchmark says so,
-// else of an iteration. ok is false if there is none.
-func (r *round) time(j *job, side int, name string) (v float64, ok bool) {
 	if v, ok = r.figure(j, side, name, "ns/packet"); !ok {
 		v, ok = r.figure(j, side, name, "ns/op")
 	}

@@ -22,7 +22,7 @@ const (
 // colors of a bar, by the kind of what it stands for.
 var colors = map[kind]string{kindOwn: "#1f6feb", kindFloor: "#8c959f", kindPeer: "#d4862a"}
 
-// A bar is one median with its range, ns.
+// A bar is one figure with its range, ns.
 type bar struct {
 	label string
 	kind  kind
@@ -64,7 +64,7 @@ func newScale(all []group) scale {
 	for _, g := range all {
 		for _, b := range g.bars {
 			s.low = min(s.low, math.Floor(math.Log10(b.ns.least)))
-			s.high = max(s.high, math.Ceil(math.Log10(b.ns.largest)))
+			s.high = max(s.high, math.Ceil(math.Log10(b.ns.median)))
 		}
 	}
 	if s.low >= s.high { // nothing was measured, or one power of ten exactly
@@ -89,7 +89,7 @@ func picture(a about, rows []row) string {
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" font-family="sans-serif" font-size="11">`+"\n", width, height, width, height)
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="#ffffff"/>`+"\n", width, height)
 	text(&b, 10, 20, "#24292f", "bold", "start", "Nanoseconds an operation, logarithmic scale: shorter is faster")
-	text(&b, 10, 36, "#57606a", "normal", "start", fmt.Sprintf("median of %d rounds, whiskers from the least to the largest", a.Rounds))
+	text(&b, 10, 36, "#57606a", "normal", "start", fmt.Sprintf("first decile of %d rounds, whiskers from the least to the median", a.Rounds))
 	text(&b, 10, 50, "#57606a", "normal", "start", a.String())
 	legend(&b)
 	s := newScale(all)
@@ -134,9 +134,9 @@ func grid(b *strings.Builder, s scale, height int) {
 }
 
 func drawBar(b *strings.Builder, s scale, v bar, y float64) {
-	x, middle := s.x(v.ns.median), y+barHeight/2.0
+	x, middle := s.x(v.ns.quiet), y+barHeight/2.0
 	text(b, labelWidth-6, y+10, "#24292f", "normal", "end", v.label)
 	fmt.Fprintf(b, `<rect x="%d" y="%.1f" width="%.1f" height="%d" fill="%s"/>`+"\n", labelWidth, y, max(x-labelWidth, 1), barHeight, colors[v.kind])
-	fmt.Fprintf(b, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="#24292f"/>`+"\n", s.x(v.ns.least), middle, s.x(v.ns.largest), middle)
-	text(b, s.x(v.ns.largest)+5, y+10, "#24292f", "normal", "start", figure(v.ns.median))
+	fmt.Fprintf(b, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="#24292f"/>`+"\n", s.x(v.ns.least), middle, s.x(v.ns.median), middle)
+	text(b, s.x(v.ns.median)+5, y+10, "#24292f", "normal", "start", figure(v.ns.quiet))
 }

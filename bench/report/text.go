@@ -11,21 +11,16 @@ import (
 func printText(out io.Writer, a about, rows []row) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "%s\n\n", a)
-	fmt.Fprintln(w, "job\tours, ns\tagainst\tns\tratio\tgoal\t")
+	fmt.Fprintln(w, strings.Join(columns, "\t"))
 	var last *job
 	for i := range rows {
-		r := &rows[i]
-		what, ours := "", ""
-		if r.job != last {
-			what, ours = r.job.what, span(r.ours)
-			last = r.job
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", what, ours, r.against(), span(r.theirs), ratio(r), goal(r), r.verdict())
+		fmt.Fprintln(w, strings.Join(rows[i].cells(last), "\t"))
+		last = rows[i].job
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(out, "\n%s\n", summary(rows))
+	_, err := fmt.Fprintf(out, "\n%s\n\n%s\n", summary(rows), method(a))
 	return err
 }
 
@@ -36,16 +31,47 @@ func (r *row) against() string {
 		return "own " + r.rival.name
 	case r.rival.from != "":
 		return r.rival.name + ", growth from " + r.rival.from
+	case r.rival.unit != "":
+		return r.rival.name + ", " + r.rival.unit
 	}
 	return r.rival.name
 }
 
-// span prints "12.3 [11.8 .. 14]".
+const atAgainst = 3 // in columns
+
+var columns = []string{"job", "ours, ns", "median", "against", "ns", "median", "ratio", "of medians", "goal", ""}
+
+// cells are the columns of a row; what it shares with the one before is left out.
+func (r *row) cells(last *job) []string {
+	c := []string{"", "", ""}
+	if r.job != last {
+		c = []string{r.job.what, number(r.ours.quiet), span(r.ours)}
+	}
+	return append(c, r.against(), number(r.theirs.quiet), span(r.theirs), ratio(r), number(r.medians), goal(r), r.verdict())
+}
+
+// span prints "12.3 [11.8 .. 14]": the median in the range of all rounds.
 func span(s spread) string {
-	if s.median == 0 {
+	if s == (spread{}) {
 		return "-"
 	}
 	return fmt.Sprintf("%s [%s .. %s]", figure(s.median), figure(s.least), figure(s.largest))
+}
+
+// ratio prints "1.27 [1.21 .. 1.30]": that of the run in the range of its parts.
+func ratio(r *row) string {
+	if r.parts == 0 {
+		return number(r.ratio)
+	}
+	return fmt.Sprintf("%s [%s .. %s]", figure(r.ratio), figure(r.least), figure(r.largest))
+}
+
+// number prints a figure, if there is one.
+func number(v float64) string {
+	if v == 0 {
+		return "-"
+	}
+	return figure(v)
 }
 
 // figure prints three digits.
@@ -61,8 +87,6 @@ func figure(v float64) string {
 	return fmt.Sprintf("%.3f", v)
 }
 
-func ratio(r *row) string { return span(r.ratio) }
-
 func goal(r *row) string {
 	if r.rival.goal == 0 {
 		return ""
@@ -72,7 +96,7 @@ func goal(r *row) string {
 
 // summary counts goals and names what allocates and what has no figure.
 func summary(rows []row) string {
-	met, goals := 0, 0
+	met, byMedians, goals := 0, 0, 0
 	var allocating, missing []string
 	seen := map[string]bool{}
 	once := func(list *[]string, s string) {
@@ -88,6 +112,9 @@ func summary(rows []row) string {
 			if r.isMet() {
 				met++
 			}
+			if r.medians <= r.rival.goal {
+				byMedians++
+			}
 		}
 		if r.allocs > 0 {
 			once(&allocating, r.job.ours)
@@ -96,7 +123,7 @@ func summary(rows []row) string {
 			once(&missing, name)
 		}
 	}
-	s := fmt.Sprintf("%d of %d goals met in this run. ", met, goals)
+	s := fmt.Sprintf("%d of %d goals met in this run, %d by the medians. ", met, goals, byMedians)
 	if len(allocating) == 0 {
 		s += "None of ours allocates."
 	} else {
