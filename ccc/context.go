@@ -38,6 +38,7 @@ type Context struct {
 	life    Life
 	mode    Mode
 	bounded bool // allow or notBefore say something
+	plain   bool // the manager's: only the window has a say
 
 	credit    rccc.Source
 	allow     int64 // what an algorithm of the user's leaves, bytes

@@ -46,9 +46,7 @@ func (m *Manager) Send(pdc Handle, now int64, s Sent) SendParams {
 func (m *Manager) send(b *member, c *Context, now int64, s Sent) {
 	b.send(s.Size, s.Rtx)
 	c.OnSend(m.p, now, s.Size, s.Rtx)
-	if c.rec.sent++; c.rec.sent == 0 {
-		m.ledgerOf(c).counts.sent += 1 << 32
-	}
+	m.countSent(c)
 	if s.Reserved {
 		m.ledgerOf(c).edge.used += s.Size
 	}

@@ -21,11 +21,13 @@ type Ack struct {
 }
 
 // Report is what the acknowledgement says about its path.
-func (a *Ack) Report() Report {
-	if a.ECN {
-		return Report{a.Entropy, FeedbackECN}
+func (a *Ack) Report() Report { return reportOf(a.Entropy, a.ECN) }
+
+func reportOf(entropy uint16, marked bool) Report {
+	if marked {
+		return Report{entropy, FeedbackECN}
 	}
-	return Report{a.Entropy, FeedbackGood}
+	return Report{entropy, FeedbackGood}
 }
 
 // Nack is the refusal of one packet that was in flight.
@@ -85,6 +87,14 @@ func (c *Context) OnSend(p *Params, now, size int64, rtx bool) {
 	}
 	c.inflightPkts++
 	c.evaluate(p, now)
+}
+
+// countNew is OnSend, up to its evaluation, for a new packet whose bytes are known
+// to wait, where credit takes no part.
+func (c *Context) countNew(size int64) {
+	c.backlog -= size
+	c.window.OnSend(size)
+	c.inflightPkts++
 }
 
 // OnACK takes in an acknowledgement. Tell the path choice first:

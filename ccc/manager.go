@@ -61,6 +61,7 @@ type Manager struct {
 	due   *timerwheel.Wheel
 	busy  int64 // contexts with something to send
 	wide  bool  // what settle does beyond the lists concerns every context
+	plain bool  // contexts can be plain, see SendNew
 
 	gates []Gate
 	stale uint64
@@ -131,6 +132,7 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		inbox:   newInbox(c.Inbox),
 		clock:   c.Now,
 		wide:    c.Params.credit || c.Admission,
+		plain:   c.Params.plain && !c.Admission,
 	}
 	if c.Admission {
 		m.gates = make([]Gate, c.Contexts)
@@ -158,6 +160,7 @@ func (m *Manager) Open(h Handle, now, baseRTT int64) error {
 	}
 	c.InitCached(m.p, now, baseRTT)
 	c.rec.handle = h
+	m.classify(c)
 	m.ledgers[i] = ledger{edge: m.ledgers[i].edge}
 	side := m.sideOf(i)
 	clear(side)
@@ -178,6 +181,7 @@ func (m *Manager) SetAlgorithm(h Handle, now int64, a Algorithm) {
 		c.allowAll()
 		c.OnTick(m.p, now)
 	}
+	m.classify(c)
 	m.settle(c, now)
 }
 
@@ -185,6 +189,7 @@ func (m *Manager) SetAlgorithm(h Handle, now int64, a Algorithm) {
 func (m *Manager) SetMode(h Handle, now int64, mode Mode) {
 	if c := m.Context(h); c != nil {
 		c.SetMode(m.p, now, mode)
+		m.classify(c)
 		m.settle(c, now)
 	}
 }

@@ -28,8 +28,20 @@ func (b *member) send(size int64, rtx bool) {
 		l.Backlog = less(l.Backlog, size)
 		b.sent += size
 	}
-	l.Inflight += size
-	l.InflightPackets++
+	b.fly(size)
+}
+
+// sendNew is send for a new packet, of which the PDC has the bytes.
+func (b *member) sendNew(size int64) {
+	b.left.Backlog -= size
+	b.sent += size
+	b.fly(size)
+}
+
+// fly counts a packet as in flight.
+func (b *member) fly(size int64) {
+	b.left.Inflight += size
+	b.left.InflightPackets++
 	b.purse -= int32(min(size, nscc.MaxMTU))
 }
 
@@ -40,15 +52,23 @@ const rcvdUnit = 256
 // destination can report: it counts each packet once. A window that believed more
 // would let everything out.
 func (b *member) acknowledge(a *Ack) {
-	a.Bytes = min(max(a.Bytes, 0), b.sent+rcvdUnit-1-b.received)
-	b.received += a.Bytes
-	l := &b.left
+	a.Bytes = b.receive(a.Bytes, int32(a.Packets-a.RtxPackets))
 	if a.RtxPackets != 0 || a.RtxBytes != 0 {
+		l := &b.left
 		l.RtxBacklog = less(l.RtxBacklog, a.RtxBytes)
 		l.WaitingRtx = less(l.WaitingRtx, int32(a.RtxPackets))
+		l.Inflight += a.RtxBytes
 	}
-	l.Inflight += a.RtxBytes - a.Bytes
-	l.InflightPackets -= int32(a.Packets - a.RtxPackets)
+}
+
+// receive takes what has arrived out of flight, and returns the bytes of it that
+// can be true.
+func (b *member) receive(bytes int64, packets int32) int64 {
+	bytes = min(max(bytes, 0), b.sent+rcvdUnit-1-b.received)
+	b.received += bytes
+	b.left.Inflight -= bytes
+	b.left.InflightPackets -= packets
+	return bytes
 }
 
 // mark takes a packet out of flight and counts it as waiting for retransmission.

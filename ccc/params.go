@@ -44,6 +44,7 @@ type Params struct {
 	mtu     int64
 	window  bool // NSCC takes part
 	credit  bool // RCCC takes part
+	plain   bool // the window alone does, and neither it nor the path choice wants more than the plain steps say
 	mode    Mode
 }
 
@@ -66,6 +67,7 @@ func NewParams(c Config) (Params, error) {
 		return Params{}, fmt.Errorf("%w: Entropy: %w", ErrConfig, err)
 	}
 	if !p.credit {
+		p.plain = p.window && p.nscc.Profile() == nscc.ProfileSpec && p.entropy.scheme != SchemeREPSLegacy
 		return p, nil
 	}
 	c.RCCC.MaxCredit = orDefault(c.RCCC.MaxCredit, p.nscc.MaxWnd())

@@ -85,6 +85,20 @@ func (m *Manager) settle(c *Context, now int64) {
 	if r.custom {
 		m.consult(c, now)
 	}
+	m.line(c)
+	if r.held != ReasonBacklog {
+		m.account(c, now)
+	}
+	r.held, r.last = c.held(), now
+	if m.wide || r.custom || r.armed {
+		m.settleWide(c, now)
+	}
+}
+
+// line puts a context that has become READY on the ready list, and counts those
+// with something to send.
+func (m *Manager) line(c *Context) {
+	r := &c.rec
 	if c.state == StateReady && !r.listed {
 		r.listed = true
 		m.ready.append(uint32(len(m.seats)), uint32(r.handle.Index()))
@@ -92,13 +106,6 @@ func (m *Manager) settle(c *Context, now int64) {
 	if busy := c.state >= StateActive; busy != r.busy {
 		r.busy = busy
 		m.busy += one(busy) - one(!busy)
-	}
-	if r.held != ReasonBacklog {
-		m.account(c, now)
-	}
-	r.held, r.last = c.held(), now
-	if m.wide || r.custom || r.armed {
-		m.settleWide(c, now)
 	}
 }
 

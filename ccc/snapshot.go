@@ -35,6 +35,13 @@ type Snapshot struct {
 // counts are the counters of a [Snapshot].
 type counts struct{ sent, acks, marked, nacks, losses int64 }
 
+// countSent counts a packet of c that is being sent.
+func (m *Manager) countSent(c *Context) {
+	if c.rec.sent++; c.rec.sent == 0 {
+		m.ledgerOf(c).counts.sent += 1 << 32
+	}
+}
+
 // countAck counts an acknowledgement of c.
 func (m *Manager) countAck(c *Context, marked bool) {
 	r := &c.rec

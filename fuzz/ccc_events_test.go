@@ -18,7 +18,8 @@ const (
 )
 
 // FuzzCCCEvents runs any sequence of events through a manager and, beside it, a
-// model that keeps every packet in a list and adds up from there.
+// model that keeps every packet in a list and adds up from there. Where the contexts
+// are plain, the plain steps are tried first.
 func FuzzCCCEvents(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("\x00\x00\x05\x01\x00\x00\x01\x00\x00\x03\x00\x02"))             // data, two packets, both acknowledged
@@ -33,8 +34,11 @@ func FuzzCCCEvents(f *testing.F) {
 		f.Add(walk)
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		for _, control := range []ccc.Control{ccc.ControlNSCC, ccc.ControlBoth} {
-			w := newCCCWorld(t, control)
+		for _, k := range []struct {
+			control ccc.Control
+			gates   bool
+		}{{ccc.ControlNSCC, false}, {ccc.ControlNSCC, true}, {ccc.ControlBoth, true}} {
+			w := newCCCWorld(t, k.control, k.gates)
 			for ops := in; len(ops) >= 3; ops = ops[3:] {
 				w.step(ops[0], ops[1], ops[2])
 				w.check()
@@ -60,9 +64,10 @@ type cccWorld struct {
 	reserved [cccNodes]int64 // at the gates
 	mode     [cccNodes]ccc.Mode
 	credited int64
+	gates    bool
 }
 
-func newCCCWorld(t *testing.T, control ccc.Control) *cccWorld {
+func newCCCWorld(t *testing.T, control ccc.Control, gates bool) *cccWorld {
 	p, err := ccc.NewParams(ccc.Config{
 		NSCC:    nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 6000, MTU: cccMTU, Trimming: true, InitialCwnd: 8 * cccMTU},
 		RCCC:    rccc.Config{InitialCredit: 6 * cccMTU},
@@ -70,8 +75,8 @@ func newCCCWorld(t *testing.T, control ccc.Control) *cccWorld {
 		Entropy: ccc.EntropyConfig{Scheme: ccc.SchemeMixed, Values: 16},
 	})
 	require.NoError(t, err)
-	w := &cccWorld{t: t, p: &p}
-	w.m, err = ccc.NewManager(ccc.ManagerConfig{Params: &p, Contexts: cccNodes, PDCs: cccPDCs, Admission: true, Inbox: 2})
+	w := &cccWorld{t: t, p: &p, gates: gates}
+	w.m, err = ccc.NewManager(ccc.ManagerConfig{Params: &p, Contexts: cccNodes, PDCs: cccPDCs, Admission: gates, Inbox: 2})
 	require.NoError(t, err)
 	for i := range w.contexts {
 		w.contexts[i] = ccc.NewHandle(uint16(i), 1)
@@ -124,7 +129,9 @@ func (w *cccWorld) step(op, who, arg byte) {
 	case 8:
 		w.unbind(i)
 	case 9:
-		w.reserve(d, i%cccNodes, 1+int64(arg)*32)
+		if w.gates {
+			w.reserve(d, i%cccNodes, 1+int64(arg)*32)
+		}
 	case 10:
 		w.now += int64(arg) * 64
 		w.m.Tick(w.now)
@@ -137,8 +144,26 @@ func (w *cccWorld) send(d *cccPDC, from *[]int64, s ccc.Sent) {
 	var ok bool
 	if s.Size, ok = pop(from); ok {
 		d.inflight = append(d.inflight, s.Size)
-		w.m.Send(d.handle, w.now, s)
+		if s.Rtx || s.Reserved || !w.sendNew(d, s.Size) {
+			w.m.Send(d.handle, w.now, s)
+		}
 	}
+}
+
+// sendNew is the plain step, which serves exactly where the context admits the
+// packet and has no rules but the window's.
+func (w *cccWorld) sendNew(d *cccPDC, size int64) bool {
+	h := w.m.ContextOf(d.handle)
+	admits := w.m.Context(h).Admits()
+	s, ok := w.m.SendNew(d.handle, w.now, size)
+	require.Equal(w.t, admits && w.plain(h), ok)
+	require.True(w.t, ok || s == ccc.SendParams{})
+	return ok
+}
+
+// plain reports whether nothing but the window has a say.
+func (w *cccWorld) plain(h ccc.Handle) bool {
+	return !w.gates && w.mode[h.Index()] == ccc.ModeEnforce
 }
 
 // acknowledge covers up to three packets, wherever they are.
@@ -161,6 +186,15 @@ func (w *cccWorld) acknowledge(d *cccPDC, arg int) {
 		if k == 1 {
 			a.RtxPackets++
 			a.RtxBytes += size
+		}
+	}
+	if a.RtxPackets == 0 && a.Pend == 0 && !a.Restore {
+		h := w.m.ContextOf(d.handle)
+		state, ok := w.m.OnPlainACK(d.handle, w.now, a.Bytes, a.RTT, int32(a.Packets), a.Entropy, a.ECN)
+		require.Equal(w.t, w.plain(h), ok)
+		if ok {
+			require.Equal(w.t, w.m.Context(h).State(), state)
+			return
 		}
 	}
 	w.m.OnACK(d.handle, w.now, &a)
@@ -270,7 +304,7 @@ func (w *cccWorld) checkState(c *ccc.Context, k int, waiting, inflight int64) {
 	}
 	require.Equal(w.t, want, c.State())
 	require.Equal(w.t, want == ccc.StateReady, c.Decide(w.p, w.now).Bytes > 0)
-	if w.mode[k] == ccc.ModeEnforce {
+	if w.mode[k] == ccc.ModeEnforce && w.gates {
 		left := c.Cwnd() - inflight
 		if left < cccMTU {
 			left = min(left, 0)

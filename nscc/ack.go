@@ -63,14 +63,25 @@ func quadrantOf(b ackBits, qdelay, target int64) int {
 // section 3.6.13: counters, penalty, base round trip, delay average, quick adapt,
 // one of four cases, application of the accumulated increase.
 func (w *Window) OnACK(p *Params, now int64, a Ack) {
-	s := signal{a.Bytes, a.RTT, ackBits(a.Pend&pendMask)<<pendShift | ackBits(a.Kind)<<kindShift}
-	if a.ECN {
-		s.bits |= markBit
-	}
+	s := signal{a.Bytes, a.RTT, markBits(a.ECN) | ackBits(a.Pend&pendMask)<<pendShift | ackBits(a.Kind)<<kindShift}
 	if a.Restore {
 		s.bits |= restoreBit
 	}
 	w.onACK(p, now, s)
+}
+
+// OnPlainACK is [Window.OnACK] of an acknowledgement with nothing in it but newly
+// received bytes, a round trip and a mark, handed over in registers.
+func (w *Window) OnPlainACK(p *Params, now, bytes, rtt int64, marked bool) {
+	w.onACK(p, now, signal{bytes, rtt, markBits(marked)})
+}
+
+// markBits is the mark as a number.
+func markBits(marked bool) (b ackBits) {
+	if marked {
+		b = 1
+	}
+	return b * markBit
 }
 
 // onACK is OnACK. Its branches are the rare ones or follow the path's mood; what

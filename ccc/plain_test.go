@@ -1,0 +1,287 @@
+package ccc
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/internal/alloctest"
+	"github.com/uetcc/uetcc/nscc"
+)
+
+// A twin is two managers that are told the same: one by the plain steps wherever
+// they serve, the other by the general ones.
+type twin struct {
+	t              *testing.T
+	r              *rand.Rand
+	plain, general *Manager
+	now            int64
+	pdcs           [4]Handle // the even ones on context 0, the odd ones on context 1
+	contexts       [2]Handle
+	sends, acks    int // that the plain steps served
+}
+
+func newTwin(t *testing.T, seed uint64, c Config, admission bool) *twin {
+	t.Helper()
+	w := &twin{t: t, r: rand.New(rand.NewPCG(seed, 1))}
+	mc := ManagerConfig{Params: testParams(t, c), Contexts: 2, PDCs: 4, Admission: admission, Inbox: 2, Seed: seed}
+	var err error
+	w.plain, err = NewManager(mc)
+	require.NoError(t, err)
+	w.general, err = NewManager(mc)
+	require.NoError(t, err)
+	for i := range w.contexts {
+		w.contexts[i] = NewHandle(uint16(i), 1)
+		w.both(func(m *Manager) { require.NoError(t, m.Open(w.contexts[i], 0, 0)) })
+	}
+	for i := range w.pdcs {
+		w.bind(i, NewHandle(uint16(i), 1))
+	}
+	return w
+}
+
+// same compares all that events change but the wheel.
+func (w *twin) same(where string) {
+	w.t.Helper()
+	a, b := w.plain, w.general
+	same := slices.Equal(a.seats, b.seats) && slices.Equal(a.ledgers, b.ledgers) && slices.Equal(a.pdcs, b.pdcs) &&
+		slices.Equal(a.side, b.side) && slices.Equal(a.ready, b.ready) && slices.Equal(a.turns, b.turns) &&
+		a.busy == b.busy && a.stale == b.stale
+	if !same {
+		require.Equal(w.t, b, a, where)
+	}
+}
+
+func (w *twin) both(do func(m *Manager)) {
+	do(w.plain)
+	do(w.general)
+}
+
+func (w *twin) bind(i int, h Handle) {
+	w.pdcs[i] = h
+	w.both(func(m *Manager) { require.NoError(w.t, m.Bind(h, w.contexts[i%2], w.now, i == 3)) })
+}
+
+// step is one random event at both.
+func (w *twin) step() {
+	r := w.r
+	i := r.IntN(len(w.pdcs))
+	h, l := w.pdcs[i], w.general.pdcs[i].left
+	w.now += r.Int64N(3 * us)
+	switch op := r.IntN(40); {
+	case op < 6:
+		w.both(func(m *Manager) { m.OnNewData(h, w.now, mtu*int64(1+op*op)) })
+	case op < 20:
+		w.send(h, min(l.Backlog, 1+r.Int64N(mtu)))
+	case op < 32 && l.InflightPackets > 0:
+		packets := 1 + r.Int32N(min(l.InflightPackets, 3))
+		w.acknowledge(h, min(l.Inflight, int64(packets)*mtu)+r.Int64N(300)-150, packets)
+	case op == 32 && l.Inflight > mtu && l.InflightPackets > 1:
+		n := Nack{Nack: nscc.Nack{Size: 1 + r.Int64N(mtu), RTT: r.Int64N(20 * us), Reason: nscc.NackReason(r.IntN(3))}}
+		w.both(func(m *Manager) { m.OnNACK(h, w.now, n) })
+	case op == 33 && l.Inflight > mtu && l.InflightPackets > 1:
+		loss := Loss{Size: 1 + r.Int64N(mtu), Entropy: uint16(op)}
+		w.both(func(m *Manager) { m.OnInferredLoss(h, w.now, loss) })
+	case op < 36 && l.WaitingRtx > 0:
+		w.resend(h, l)
+	case op == 36:
+		w.both(func(m *Manager) { m.Next(w.now); m.Tick(w.now) })
+	case op == 37:
+		w.life(i)
+	}
+}
+
+// resend ends the wait of all marked packets but one, which is sent again, or
+// turns out to have arrived.
+func (w *twin) resend(h Handle, l Left) {
+	size := l.RtxBacklog
+	if l.WaitingRtx > 1 {
+		size = 1
+	}
+	if w.r.IntN(2) == 0 {
+		w.both(func(m *Manager) { m.Send(h, w.now, Sent{Size: size, Rtx: true}) })
+		return
+	}
+	w.both(func(m *Manager) {
+		m.OnACK(h, w.now, &Ack{Ack: nscc.Ack{Bytes: size, Pend: 3}, Packets: 1, RtxPackets: 1, RtxBytes: size})
+	})
+}
+
+// life is what changes whether a context is plain.
+func (w *twin) life(i int) {
+	k, r := i%2, w.r
+	switch r.IntN(12) {
+	case 0:
+		mode := Mode(r.IntN(modes))
+		w.both(func(m *Manager) { m.SetMode(w.contexts[k], w.now, mode) })
+	case 1:
+		w.both(func(m *Manager) { m.SetAlgorithm(w.contexts[k], w.now, &Pacer{}) })
+	case 2, 3, 4, 5:
+		w.both(func(m *Manager) {
+			m.SetAlgorithm(w.contexts[k], w.now, nil)
+			m.SetMode(w.contexts[k], w.now, ModeEnforce)
+		})
+	case 6:
+		old := w.pdcs[i]
+		var freed Handle
+		w.both(func(m *Manager) { freed, _ = m.Unbind(old, w.now) })
+		if freed != 0 {
+			w.contexts[k] = NewHandle(freed.Index(), freed.Generation()+2)
+			w.both(func(m *Manager) { require.NoError(w.t, m.Open(w.contexts[k], w.now, 0)) })
+		}
+		w.bind(i, NewHandle(uint16(i), old.Generation()+2))
+		w.send(old, 1)
+		w.acknowledge(old, 1, 1)
+	case 7:
+		total := r.Int64N(1 << 30)
+		w.both(func(m *Manager) { m.OnCreditUpdate(w.pdcs[i], w.now, total) })
+	case 8:
+		rtt := 5*us + r.Int64N(us)
+		w.both(func(m *Manager) { m.OnProbe(w.pdcs[i], w.now, rtt) })
+	case 9: // counters about to start over
+		w.both(func(m *Manager) {
+			rec := &m.seats[k].context.rec
+			rec.sent, rec.acks, rec.marked = math.MaxUint32, math.MaxUint32, math.MaxUint16
+		})
+	}
+}
+
+// send tries the plain step also where it must refuse.
+func (w *twin) send(h Handle, size int64) {
+	before := w.general.Context(w.general.ContextOf(h))
+	admitted := before != nil && before.Admits()
+	got, ok := w.plain.SendNew(h, w.now, size)
+	if !ok {
+		w.same("refused, but something has changed")
+		if before == nil || size <= 0 {
+			return
+		}
+		got = w.plain.Send(h, w.now, Sent{Size: size})
+	} else {
+		require.True(w.t, admitted)
+		w.sends++
+	}
+	require.Equal(w.t, w.general.Send(h, w.now, Sent{Size: size}), got)
+}
+
+func (w *twin) acknowledge(h Handle, bytes int64, packets int32) {
+	a := Ack{
+		Ack:     nscc.Ack{Bytes: bytes, RTT: w.r.Int64N(30*us) - us, ECN: w.r.IntN(3) == 0},
+		Packets: int(packets), Entropy: uint16(w.r.Uint32()),
+	}
+	if w.r.IntN(4) > 0 {
+		a.RTT = 6*us + w.r.Int64N(2*us)
+	}
+	state, ok := w.plain.OnPlainACK(h, w.now, a.Bytes, a.RTT, packets, a.Entropy, a.ECN)
+	if !ok {
+		w.same("refused, but something has changed")
+		b := a
+		w.plain.OnACK(h, w.now, &b)
+	}
+	w.general.OnACK(h, w.now, &a)
+	if ok {
+		w.acks++
+		require.Equal(w.t, w.general.Context(w.general.ContextOf(h)).State(), state)
+	}
+}
+
+// The plain steps leave behind what the general ones do, in every configuration,
+// and refuse where they would not.
+func TestPlainStepsEqualGeneralOnes(t *testing.T) {
+	for control := range Control(controls) {
+		for scheme := range Scheme(schemes) {
+			t.Run(fmt.Sprintf("control=%s/scheme=%s", control, scheme), func(t *testing.T) {
+				for seed := range uint64(6) {
+					f := seedFabric()
+					f.Control, f.Entropy.Scheme, f.Entropy.Values = control, scheme, 16
+					f.NSCC.InitialCwnd = 6 * mtu
+					switch seed {
+					case 1:
+						f.NSCC.GrowOnlyFull = true
+					case 2:
+						f.NSCC.Profile = nscc.ProfileHTSim
+					case 3:
+						f.NSCC.Filter, f.NSCC.AckTrigger = nscc.FilterForgetting, 24*mtu
+					}
+					w := newTwin(t, seed, f, seed == 4)
+					for range 5000 {
+						w.step()
+						w.same("after a step")
+					}
+					require.Equal(t, w.general, w.plain)
+					plain := control == ControlNSCC && scheme != SchemeREPSLegacy && seed != 2 && seed != 4
+					require.Equal(t, plain, w.sends > 100, "%d", w.sends)
+					require.Equal(t, plain, w.acks > 100, "%d", w.acks)
+				}
+			})
+		}
+	}
+}
+
+func TestPlainStepsRefuse(t *testing.T) {
+	m, ctx, pdcs := plainManager(t)
+	refuses := func(name string, h Handle, size int64) {
+		t.Helper()
+		_, ok := m.SendNew(h, 0, size)
+		require.False(t, ok, name)
+	}
+	refuses("nothing to send", pdcs[0], 1)
+	m.OnNewData(pdcs[0], 0, 2*mtu)
+	refuses("no size", pdcs[0], 0)
+	refuses("negative size", pdcs[0], -1)
+	refuses("more than it has", pdcs[0], 2*mtu+1)
+	refuses("nobody", 0, 1)
+	refuses("out of range", NewHandle(9, 1), 1)
+	refuses("stale", NewHandle(pdcs[0].Index(), 3), 1)
+	require.Zero(t, m.Stale(), "the general way counts them")
+	m.SetMode(ctx, 0, ModeObserve)
+	refuses("observing", pdcs[0], 1)
+	m.SetMode(ctx, 0, ModeEnforce)
+	m.SetAlgorithm(ctx, 0, &fixedWindow{bytes: mtu})
+	refuses("an algorithm of the user's", pdcs[0], 1)
+	_, ok := m.OnPlainACK(pdcs[0], 0, 0, 0, 0, 0, false)
+	require.False(t, ok)
+	m.SetAlgorithm(ctx, 0, nil)
+	s, ok := m.SendNew(pdcs[0], 0, 2*mtu)
+	require.True(t, ok)
+	require.Equal(t, ReasonBacklog, s.Held)
+	state, ok := m.OnPlainACK(pdcs[0], us, 2*mtu, 6*us, 1, s.Entropy, false)
+	require.True(t, ok)
+	require.Equal(t, StateIdle, state)
+	_, ok = m.OnPlainACK(NewHandle(0, 3), us, 0, 0, 0, 0, false)
+	require.False(t, ok)
+}
+
+// plainManager has one plain context with three PDCs.
+func plainManager(t testing.TB) (*Manager, Handle, []Handle) {
+	m, err := NewManager(ManagerConfig{Params: testParams(t, seedFabric()), Contexts: 1, PDCs: 3})
+	require.NoError(t, err)
+	ctx := NewHandle(0, 1)
+	require.NoError(t, m.Open(ctx, 0, 0))
+	pdcs := make([]Handle, 3)
+	for i := range pdcs {
+		pdcs[i] = NewHandle(uint16(i), 1)
+		require.NoError(t, m.Bind(pdcs[i], ctx, 0, false))
+	}
+	return m, ctx, pdcs
+}
+
+func TestPlainAllocs(t *testing.T) {
+	m, _, pdcs := plainManager(t)
+	now, seq := int64(0), 0
+	alloctest.Zero(t, "a packet", func() {
+		now += 10 * us
+		seq++
+		h := pdcs[seq%3]
+		m.OnNewData(h, now, mtu)
+		s, ok := m.SendNew(h, now, mtu)
+		_, acked := m.OnPlainACK(h, now+6*us, mtu, 6*us, 1, s.Entropy, seq%5 == 0)
+		if !ok || !acked {
+			panic("the path under test did not run")
+		}
+	})
+}
