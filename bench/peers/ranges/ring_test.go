@@ -1,10 +1,16 @@
 package ranges
 
 import (
+	"math"
 	"math/bits"
 	"testing"
 
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/pion/transport/v3/replaydetector"
 	"golang.zx2c4.com/wireguard/replay"
+	"gvisor.dev/gvisor/pkg/tcpip/header"
+	"gvisor.dev/gvisor/pkg/tcpip/seqnum"
+	"gvisor.dev/gvisor/pkg/tcpip/transport/tcp"
 )
 
 // orders give the i-th packet to arrive. Spray reverses blocks of 32; gap brings
@@ -98,10 +104,23 @@ func BenchmarkReceive(b *testing.B) {
 				base++
 			}
 		})
+		detector := replaydetector.New(Window, math.MaxUint64)
+		run("pion-replaydetector", func(psn uint32) {
+			if accept, ok := detector.Check(uint64(psn) + 64); ok {
+				accept()
+			}
+		})
+		bitmap, edge := roaring.New(), uint32(0)
+		run("roaring", func(psn uint32) {
+			for bitmap.Add(psn); bitmap.Contains(edge); edge++ {
+				bitmap.Remove(edge)
+			}
+		})
 	}
 }
 
-// BenchmarkSender merges a 64-bit bitmap into what the sender knows.
+// BenchmarkSender merges a 64-bit bitmap into what the sender knows; the scoreboard
+// of a TCP takes one of the up to 64 blocks that such a bitmap can stand for.
 func BenchmarkSender(b *testing.B) {
 	b.Run("floor-merge-64-packets", func(b *testing.B) {
 		b.ReportAllocs()
@@ -111,5 +130,16 @@ func BenchmarkSender(b *testing.B) {
 			fresh += r.Merge(i&^31, 0x5555_5555_5555_5555<<(i&1))
 		}
 		sink += uint64(fresh)
+	})
+	b.Run("gvisor-scoreboard-insert", func(b *testing.B) {
+		b.ReportAllocs()
+		board := tcp.NewSACKScoreboard(1, 0)
+		for i := 0; b.Loop(); i++ {
+			if i%32 == 0 {
+				board.Reset() // 32 blocks with gaps: every second packet of 64
+			}
+			at := seqnum.Value(2*(i%32) + 1)
+			board.Insert(header.SACKBlock{Start: at, End: at + 1})
+		}
 	})
 }
