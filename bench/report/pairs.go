@@ -36,8 +36,8 @@ func peerIn(unit, name string, goal float64) rival {
 // growth compares how a time grows from one core to several with how that of a
 // floor does: what that grows by, the machine shares. The goal is to scale at
 // least 0.9 times as well.
-func growth(name string) rival {
-	return rival{kind: kindFloor, name: name, goal: 1 / 0.9, from: "cores=1"}
+func growth(name, from string) rival {
+	return rival{kind: kindFloor, name: name, goal: 1 / 0.9, from: from}
 }
 
 // start is the benchmark whose time is the unit for that of name.
@@ -104,16 +104,18 @@ var jobs = []job{
 		peer("Keyed40/n=64k/rwmutex/hit/g=1+w", 0)}},
 	{"find by a 40-byte key, 1k, all cores", "Keyed40/n=1k/uetcc/hit/g=2", []rival{
 		own("Keyed40/n=1k/uetcc/hit/g=1", 0.55),
-		floor("Keyed40/n=1k/floor/hit/g=2", 0)}},
+		floor("Keyed40/n=1k/floor/hit/g=2", 0),
+		growth("Keyed40/n=1k/floor/hit/g=2", "g=1")}},
 	{"find by a 40-byte key, 64k, all cores", "Keyed40/n=64k/uetcc/hit/g=2", []rival{
 		own("Keyed40/n=64k/uetcc/hit/g=1", 0.55),
-		floor("Keyed40/n=64k/floor/hit/g=2", 0)}},
+		floor("Keyed40/n=64k/floor/hit/g=2", 0),
+		growth("Keyed40/n=64k/floor/hit/g=2", "g=1")}},
 	{"find by a 40-byte key, 64k, on each of two cores", "Keyed40Cores/n=64k/uetcc/cores=2", []rival{
 		floor("Keyed40Cores/n=64k/floor/cores=2", 0),
-		growth("Keyed40Cores/n=64k/floor/cores=2")}},
+		growth("Keyed40Cores/n=64k/floor/cores=2", "cores=1")}},
 	{"find a PDC by its id, 64k, on each of two cores", "Keyed16Cores/n=64k/uetcc/cores=2", []rival{
 		floor("Keyed16Cores/n=64k/direct/cores=2", 0),
-		growth("Keyed16Cores/n=64k/direct/cores=2")}},
+		growth("Keyed16Cores/n=64k/direct/cores=2", "cores=1")}},
 	{"insert and remove, 64k", "Keyed40Writer/n=64k/uetcc/churn/g=1", []rival{
 		own("Keyed40Writer/n=1k/uetcc/churn/g=1", 0),
 		peer("Keyed40/n=64k/xsync/churn/g=1", 1.2)}},
@@ -154,13 +156,19 @@ var jobs = []job{
 	{"accept a PSN and write the SACK, in order", "RecvWindow/op=accept+sack/order=inorder", []rival{
 		floor("Receive/inorder/floor-ring+sack", 1.5),
 		peer("Receive/inorder/wireguard-replay", 3),
+		peer("Receive/inorder/pion-replaydetector", 0.25),
+		peer("Receive/inorder/roaring", 0.2),
 		peer("Receive/inorder/gomap", 0)}},
 	{"accept a PSN and write the SACK, sprayed", "RecvWindow/op=accept+sack/order=spray", []rival{
 		floor("Receive/spray/floor-ring+sack", 1.5),
-		peer("Receive/spray/wireguard-replay", 3)}},
+		peer("Receive/spray/wireguard-replay", 3),
+		peer("Receive/spray/pion-replaydetector", 0.25),
+		peer("Receive/spray/roaring", 0.2)}},
 	{"accept a PSN and write the SACK, 1 of 64 late", "RecvWindow/op=accept+sack/order=gap1of64", []rival{
 		floor("Receive/gap1of64/floor-ring+sack", 1.5),
-		peer("Receive/gap1of64/wireguard-replay", 3)}},
+		peer("Receive/gap1of64/wireguard-replay", 3),
+		peer("Receive/gap1of64/pion-replaydetector", 0.25),
+		peer("Receive/gap1of64/roaring", 0.2)}},
 
 	{"arm and cancel a time-out, 64k pending", "TimerWheel/op=arm+cancel/pending=65536", []rival{
 		floor("ArmCancel/pending=65536/floor-wheel", 2),
@@ -174,15 +182,19 @@ var jobs = []job{
 		peer("Admit/mutex/parallel", 0),
 		peer("Admit/semaphore/parallel", 0)}},
 	{"merge a SACK of 64 bits at the source", "SendWindow/op=merge/new=2", []rival{
-		floor("Sender/floor-merge-64-packets", 2)}},
+		floor("Sender/floor-merge-64-packets", 2),
+		peer("Sender/gvisor-scoreboard-insert", 0.05)}},
 	{"source path: an ACK in, a packet out, 1 PDC", "SourcePath/pdcs=1/packets-per-ack=1/signals=clean/batch=1", []rival{
-		floor("FloorPath/pdcs=1/send+source", 1.5)}},
+		floor("FloorPath/pdcs=1/send+source", 1.5),
+		peerIn("ns/seg-ack+send", "KCP", 0.15)}},
 	{"source path, 1k PDCs", "SourcePath/pdcs=1024/packets-per-ack=1/signals=clean/batch=1", []rival{
 		floor("FloorPath/pdcs=1024/send+source", 1.5)}},
 	{"source path, 1k PDCs, marked, late and trimmed packets", "SourcePath/pdcs=1024/packets-per-ack=1/signals=mixed/batch=1", []rival{
 		own("SourcePath/pdcs=1024/packets-per-ack=1/signals=clean/batch=1", 0)}},
 	{"source path, 1k PDCs, an ACK for four packets", "SourcePath/pdcs=1024/packets-per-ack=4/signals=clean/batch=1", []rival{
 		floor("FloorPath/pdcs=1024/send+source", 1.5)}},
+	{"source path, every PDCID", "SourcePath/pdcs=65534/packets-per-ack=1/signals=clean/batch=1", []rival{
+		floor("FloorPath/pdcs=65536/send+source", 2)}},
 	{"source path, every PDCID, 32 ACKs at a time", "SourcePath/pdcs=65534/packets-per-ack=1/signals=clean/batch=32", []rival{
 		floor("FloorPath/pdcs=65536/send+source-by-32", 1.5),
 		own("SourcePath/pdcs=65534/packets-per-ack=1/signals=clean/batch=1", 0.65)}},
@@ -190,18 +202,23 @@ var jobs = []job{
 		floor("FloorPathCores/cores=1", 0)}},
 	{"source path, 1k PDCs, on each of two cores", "SourcePathCores/cores=2", []rival{
 		floor("FloorPathCores/cores=2", 0),
-		growth("FloorPathCores/cores=2"),
+		growth("FloorPathCores/cores=2", "cores=1"),
 		own("SourcePathCores/cores=1", 0)}},
 	{"send path, 1 PDC, an ACK for 32 packets", "SendPath/pdcs=1", []rival{
-		floor("FloorPath/pdcs=1/send", 2)}},
+		floor("FloorPath/pdcs=1/send", 2),
+		peerIn("ns/seg-queue", "KCP", 1)}},
 	{"send path, 1k PDCs", "SendPath/pdcs=1024", []rival{
 		floor("FloorPath/pdcs=1024/send", 2)}},
 	{"target path: a request in, an ACK out, 1 PDC", "TargetPath/pdcs=1/packets-per-ack=1/batch=1", []rival{
-		floor("FloorPath/pdcs=1/target", 1.5)}},
+		floor("FloorPath/pdcs=1/target", 1.5),
+		peerIn("ns/seg-receive", "KCP", 0.15),
+		peer("GVisorUDPReceive/32B", 0.03)}},
 	{"target path, 1k PDCs", "TargetPath/pdcs=1024/packets-per-ack=1/batch=1", []rival{
 		floor("FloorPath/pdcs=1024/target", 1.5)}},
 	{"target path, 1k PDCs, an ACK for four packets", "TargetPath/pdcs=1024/packets-per-ack=4/batch=1", []rival{
 		floor("FloorPath/pdcs=1024/target", 1.5)}},
+	{"target path, every PDCID", "TargetPath/pdcs=65534/packets-per-ack=1/batch=1", []rival{
+		floor("FloorPath/pdcs=65536/target", 2)}},
 	{"target path, every PDCID, 32 requests at a time", "TargetPath/pdcs=65534/packets-per-ack=1/batch=32", []rival{
 		floor("FloorPath/pdcs=65536/target-by-32", 1.5),
 		own("TargetPath/pdcs=65534/packets-per-ack=1/batch=1", 0.65)}},
@@ -209,10 +226,10 @@ var jobs = []job{
 		own("GrantPath/senders=64", 0)}},
 	{"reserve and give back, contexts of one's own, on each of two cores", "CCCCores/op=reserve+giveback/cores=2", []rival{
 		floor("AdmitCores/floor-cas/cores=2", 0),
-		growth("AdmitCores/floor-cas/cores=2")}},
+		growth("AdmitCores/floor-cas/cores=2", "cores=1")}},
 	{"a context takes in an ACK, 1k of one's own, on each of two cores", "CCCCores/op=ack/cores=2", []rival{
 		floor("WindowShapeCores/cores=2", 0),
-		growth("WindowShapeCores/cores=2")}},
+		growth("WindowShapeCores/cores=2", "cores=1")}},
 	{"next event of the simulator, 1k pending", "EventQueueHold/n=1024", []rival{
 		peer("Hold/n=1024/container-heap", 0)}},
 }
