@@ -230,6 +230,14 @@ var jobs = []job{
 	{"a context takes in an ACK, 1k of one's own, on each of two cores", "CCCCores/op=ack/cores=2", []rival{
 		floor("WindowShapeCores/cores=2", 0),
 		growth("WindowShapeCores/cores=2", "cores=1")}},
+	{"hand an event to the owner of a manager on another core", "HandOver/by=post", []rival{
+		floor("Hop/stream/floor-spsc-by-32", 1.5),
+		peer("Hop/stream/xsync-mpmc", 0.25),
+		peer("Hop/stream/chan-128", 0.2)}},
+	{"hand an event to another core through a device's ring", "HandOver/by=ring", []rival{
+		floor("Hop/stream/floor-spsc-by-32", 1.5),
+		peer("Hop/stream/xsync-mpmc", 0.25),
+		peer("Hop/stream/chan-128", 0.2)}},
 	{"next event of the simulator, 1k pending", "EventQueueHold/n=1024", []rival{
 		peer("Hold/n=1024/container-heap", 0)}},
 }
