@@ -3,6 +3,7 @@
 package bench
 
 import (
+	"runtime"
 	"syscall"
 	"time"
 )
@@ -15,4 +16,14 @@ func cpuTime() time.Duration {
 		return 0
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// peakMB is the most memory that the process has had in use, the program itself
+// included. Linux tells it in KiB.
+func peakMB() float64 {
+	var u syscall.Rusage
+	if runtime.GOOS != "linux" || syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return float64(u.Maxrss) / 1024
 }

@@ -44,8 +44,10 @@ func BenchmarkFabric(b *testing.B) {
 			}
 			cpu := cpuTime() - start
 			b.ReportMetric(float64(packets)/cpu.Seconds(), "data-packets/cpu-s")
+			b.ReportMetric(float64(cpu.Nanoseconds())/float64(packets), "cpu-ns/data-packet")
 			b.ReportMetric(float64(cpu.Nanoseconds())/float64(events), "cpu-ns/event")
 			b.ReportMetric(float64(events)/float64(packets), "events/data-packet")
+			b.ReportMetric(peakMB(), "peak-MB")
 		})
 	}
 }

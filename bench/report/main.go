@@ -21,6 +21,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 )
 
 type options struct {
@@ -60,14 +61,17 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 }
 
 // selected gives the jobs that -run names.
-func (o *options) selected() (some []job, err error) {
+func (o *options) selected() (some []chapter, err error) {
 	re, err := regexp.Compile(o.filter)
 	if err != nil {
 		return nil, err
 	}
-	for _, j := range jobs {
-		if re.MatchString(j.what) || re.MatchString(j.ours) {
-			some = append(some, j)
+	for _, c := range chapters {
+		c.jobs = slices.DeleteFunc(slices.Clone(c.jobs), func(j job) bool {
+			return !re.MatchString(j.what) && !re.MatchString(j.ours)
+		})
+		if len(c.jobs) > 0 {
+			some = append(some, c)
 		}
 	}
 	if len(some) == 0 {
@@ -105,20 +109,20 @@ func report(args []string, stdout, stderr io.Writer, run command) error {
 	if err != nil {
 		return err
 	}
-	rows := rowsOf(some, rounds)
+	r := newResult(a, some, rounds)
 	if o.md == "-" {
-		_, err = io.WriteString(stdout, markdown(a, rows))
+		_, err = io.WriteString(stdout, r.markdown())
 	} else {
-		err = printText(stdout, a, rows)
+		err = r.printText(stdout)
 	}
 	if err != nil {
 		return err
 	}
-	return o.writeFiles(a, rows)
+	return o.writeFiles(r)
 }
 
 // figuresOf measures, or takes what was measured before.
-func figuresOf(o *options, args []string, some []job, run command) (rounds []round, a about, err error) {
+func figuresOf(o *options, args []string, some []chapter, run command) (rounds []round, a about, err error) {
 	var texts []string
 	if o.from != "" {
 		if a, err = readAbout(o.from); err != nil {
@@ -154,9 +158,9 @@ func figuresOf(o *options, args []string, some []job, run command) (rounds []rou
 	return rounds, a, err
 }
 
-func (o *options) writeFiles(a about, rows []row) error {
+func (o *options) writeFiles(r *result) error {
 	if o.md != "" && o.md != "-" {
-		if err := writeMarked(o.md, markdown(a, rows)); err != nil {
+		if err := writeMarked(o.md, r.markdown()); err != nil {
 			return err
 		}
 	}
@@ -166,5 +170,5 @@ func (o *options) writeFiles(a about, rows []row) error {
 	if err := os.MkdirAll(filepath.Dir(o.svg), 0o777); err != nil {
 		return err
 	}
-	return os.WriteFile(o.svg, []byte(picture(a, rows)), 0o666)
+	return os.WriteFile(o.svg, []byte(picture(r.about, r.tables[0].rows)), 0o666)
 }

@@ -14,20 +14,32 @@ const (
 	markEnd   = "<!-- bench/report: end -->"
 )
 
-// markdown is the table, with what it was measured on and how.
-func markdown(a about, rows []row) string {
+// markdown is the tables, with what they were measured on and how.
+func (r *result) markdown() string {
 	var b strings.Builder
-	line := func(cells []string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }
-	line(columns)
-	line(slices.Repeat([]string{"---"}, len(columns)))
-	var last *job
-	for i := range rows {
-		c := rows[i].cells(last)
-		c[atAgainst] = "`" + c[atAgainst] + "`"
-		line(c)
-		last = rows[i].job
+	table := func(title string, lines [][]string) {
+		if title != "" {
+			fmt.Fprintf(&b, "\n### %s\n\n", title)
+		}
+		line := func(cells []string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }
+		line(lines[0])
+		line(slices.Repeat([]string{"---"}, len(lines[0])))
+		for _, cells := range lines[1:] {
+			line(cells)
+		}
 	}
-	fmt.Fprintf(&b, "\n%s\n\n%s %s.\n\n    %s\n", summary(rows), method(a), a, a.Command)
+	for _, t := range r.tables {
+		lines := t.lines()
+		for _, cells := range lines[1:] {
+			cells[atAgainst] = "`" + cells[atAgainst] + "`"
+		}
+		table(t.title, lines)
+	}
+	for _, s := range simulated(r.rounds) {
+		fmt.Fprintf(&b, "\n%s\n", s)
+	}
+	table("Memory", r.memoryLines())
+	fmt.Fprintf(&b, "\n%s\n\n%s %s.\n\n    %s\n", summary(r.rows()), method(r.about), r.about, r.about.Command)
 	return b.String()
 }
 

@@ -13,15 +13,18 @@ const (
 
 // A rival is the other half of a comparison. Goal is the largest ratio of our
 // time to its time that is wanted; 0 is none, the ratio is information. Unit names
-// which of its times that is, if it is not that of a packet or an iteration. With
-// from, the last step of a name, both times are multiples of those of the
+// which of its times that is, if it is not that of a packet or an iteration, and ofOurs
+// which of ours. It stands for something that takes so many times as long, 0 for
+// itself. With from, the last step of a name, both times are multiples of those of the
 // benchmarks that end so.
 type rival struct {
-	kind kind
-	name string
-	goal float64
-	unit string
-	from string
+	kind   kind
+	name   string
+	goal   float64
+	unit   string
+	ofOurs string
+	times  float64
+	from   string
 }
 
 func peer(name string, goal float64) rival  { return rival{kind: kindPeer, name: name, goal: goal} }
@@ -50,8 +53,19 @@ type job struct {
 	rivals []rival
 }
 
-// jobs is everything that is compared, in the order of the table. A job that has
-// a peer is in the picture.
+// A chapter is a table of its own. Not every round measures its jobs: one in so many
+// does.
+type chapter struct {
+	title string
+	every int
+	jobs  []job
+}
+
+// chapters is everything that is compared, in the order of the output.
+var chapters = []chapter{{"", 1, jobs}, {"The simulator", simulatorRounds, simulator}}
+
+// jobs are the functions and paths of the library. A job that has a peer is in the
+// picture.
 var jobs = []job{
 	{"decode an ACK_CC, 32 B", "PDSAckCC/op=decode", []rival{
 		floor("Ack32/get/floor-fields", 1.5),

@@ -38,7 +38,12 @@ func TestEveryJobNamesBenchmarksThatExist(t *testing.T) {
 		require.True(t, exist[side][top], "%s has no Benchmark%s", sides[side].name, top)
 	}
 	what := map[string]bool{}
-	for _, j := range jobs {
+	var all []job
+	for _, c := range chapters {
+		require.Positive(t, c.every)
+		all = append(all, c.jobs...)
+	}
+	for _, j := range all {
 		require.False(t, what[j.what], "%s: twice", j.what)
 		what[j.what] = true
 		require.NotEmpty(t, j.rivals, j.what)
@@ -156,12 +161,42 @@ func TestVerdictIsThatOfTheQuietRounds(t *testing.T) {
 	require.Equal(t, "2 of 3 goals met in this run, 3 by the medians. Ours that allocate: A/n=1. No figure for: Gone.", summary(rows))
 }
 
+func TestSimulatorIsComparedByStandIn(t *testing.T) {
+	text := ""
+	for _, ns := range []string{"900", "700", "800"} {
+		text += "== ours " + node128 + "\nBenchmark" + node128 + " 1 70 ns/op " + ns + " cpu-ns/data-packet 70 cpu-ns/event 12 peak-MB 800000 data-packets/cpu-s 14 events/data-packet\n" +
+			"== peers " + node128 + "\nBenchmarkHold/n=1024/container-heap 1 286 ns/op\n"
+	}
+	r := newResult(about{}, []chapter{{"The simulator", 1, simulator[:3]}}, []round{parseRound(text, 1)})
+	rows := r.rows()
+	require.InDelta(t, 800/(2*23*310.0), rows[0].ratio, 1e-9, "the last of the round")
+	require.InDelta(t, 70/(2*310.0), rows[2].ratio, 1e-9)
+	require.Equal(t, "Hold/n=1024/container-heap x 2.17", rows[2].against())
+	require.Equal(t, "not measured", rows[1].verdict())
+	require.Len(t, simulated(r.rounds), 1)
+	require.Contains(t, r.markdown(), "### The simulator")
+	require.Contains(t, r.markdown(), "| a simulation of 128 nodes, the process at its peak | 12.0 MB | <= 15 | htsim 15 | met |")
+}
+
+func TestJobsThatAreNotDueAreLeftOut(t *testing.T) {
+	f := &fakeGo{t: t}
+	b, err := build(&options{}, f.run, t.TempDir())
+	require.NoError(t, err)
+	some := []chapter{{"", 1, jobs[:1]}, {"", 2, jobs[:1]}}
+	for n, want := range []int{2, 1, 2} {
+		text, err := b.round(n, some)
+		require.NoError(t, err)
+		require.Equal(t, want, strings.Count(text, header+"ours"), "round %d", n)
+	}
+}
+
 func TestMarkdownGoesBetweenTheMarkers(t *testing.T) {
-	table := markdown(about{CPU: "X", Command: "go run ./bench/report", Rounds: 3, Benchtime: "5ms"}, rowsOf(testJobs, testRounds()))
+	table := newResult(about{CPU: "X", Command: "go run ./bench/report", Rounds: 3, Benchtime: "5ms"}, []chapter{{"", 1, testJobs}}, testRounds()).markdown()
 	require.Contains(t, table, "| decode <this> | 12.0 | 14.0 [12.0 .. 90.0] | `Floor/x` | 8.00 | 10.0 [8.00 .. 10.0] | 1.50 [1.20 .. 9.00] | 1.40 | <= 1.5 | met (1 of 3 parts) |\n")
 	require.Contains(t, table, "|  |  |  | `own B` |")
 	require.Contains(t, table, "| `Gone` | - | - | - | - | <= 1 | not measured |\n")
 	require.Contains(t, table, "3 rounds of 5ms each")
+	require.Contains(t, table, "\n### Memory\n\n| memory of | ours |")
 
 	path := filepath.Join(t.TempDir(), "RESULTS.md")
 	require.NoError(t, writeMarked(path, table), "a file that is not there is made")

@@ -70,26 +70,32 @@ func build(o *options, run command, dir string) (*bench, error) {
 	return b, nil
 }
 
-// round measures every job once and gives a transcript, see parseRound. What
-// belongs to one job is measured within a few seconds; rivals go first in every
+// round measures every job that is due once and gives a transcript, see parseRound.
+// What belongs to one job is measured within a few seconds; rivals go first in every
 // second round.
-func (b *bench) round(n int, jobs []job) (string, error) {
+func (b *bench) round(n int, some []chapter) (string, error) {
 	var transcript strings.Builder
-	for i := range jobs {
-		order := []int{0, 1}
-		if n%2 == 1 {
-			slices.Reverse(order)
-		}
-		for _, s := range order {
-			if err := b.job(&transcript, s, &jobs[i]); err != nil {
-				return "", err
+	for _, c := range some {
+		for i := range c.jobs {
+			if n%c.every != 0 {
+				break
+			}
+			order := []int{0, 1}
+			if n/c.every%2 == 1 {
+				slices.Reverse(order)
+			}
+			for _, s := range order {
+				if err := b.job(&transcript, s, &c.jobs[i]); err != nil {
+					return "", err
+				}
 			}
 		}
 	}
 	return transcript.String(), nil
 }
 
-// job runs what j needs of side s.
+// job runs what j needs of side s, in the folder where our benchmarks expect their
+// data.
 func (b *bench) job(transcript *strings.Builder, s int, j *job) error {
 	wanted := map[string][]string{} // by binary
 	add := func(name string) {
@@ -110,7 +116,7 @@ func (b *bench) job(transcript *strings.Builder, s int, j *job) error {
 		}
 	}
 	for program, names := range wanted {
-		text, err := b.run(filepath.Dir(program), program, "-test.run", "^$", "-test.bench", exactly(names),
+		text, err := b.run(filepath.Join(b.o.root, "bench"), program, "-test.run", "^$", "-test.bench", exactly(names),
 			"-test.benchtime", b.o.benchtime, "-test.cpu", fmt.Sprint(b.o.procs))
 		if err != nil {
 			return fmt.Errorf("%s: %w\n%s", strings.Join(names, ", "), err, text)
@@ -137,7 +143,7 @@ func exactly(names []string) string {
 }
 
 // measure runs all rounds and keeps their transcripts if asked to.
-func measure(o *options, jobs []job, run command) (rounds []string, err error) {
+func measure(o *options, some []chapter, run command) (rounds []string, err error) {
 	dir, err := os.MkdirTemp("", "report")
 	if err != nil {
 		return nil, err
@@ -149,7 +155,7 @@ func measure(o *options, jobs []job, run command) (rounds []string, err error) {
 	}
 	for n := range o.rounds {
 		fmt.Fprintf(o.log, "round %d of %d\n", n+1, o.rounds)
-		text, err := b.round(n, jobs)
+		text, err := b.round(n, some)
 		if err != nil {
 			return nil, err
 		}

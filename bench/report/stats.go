@@ -117,7 +117,10 @@ func compare(j *job, v rival, rounds []round) row {
 // both gives the two halves of a comparison over some rounds.
 func both(j *job, v *rival, rounds []round) (ours, theirs spread) {
 	s := sideOf(v.kind)
-	ours, theirs = series(j, 0, j.ours, "", rounds), series(j, s, v.name, v.unit, rounds)
+	ours, theirs = series(j, 0, j.ours, v.ofOurs, rounds), series(j, s, v.name, v.unit, rounds)
+	if v.times > 0 {
+		theirs = theirs.over(spread{1 / v.times, 1 / v.times, 1 / v.times, 1 / v.times})
+	}
 	if v.from == "" {
 		return ours, theirs
 	}

@@ -7,21 +7,77 @@ import (
 	"text/tabwriter"
 )
 
-// printText writes the comparison for a terminal.
-func printText(out io.Writer, a about, rows []row) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "%s\n\n", a)
-	fmt.Fprintln(w, strings.Join(columns, "\t"))
+// A result is everything that a run says.
+type result struct {
+	about  about
+	rounds []round
+	tables []comparison
+}
+
+// A comparison is a chapter, measured.
+type comparison struct {
+	title string
+	rows  []row
+}
+
+func newResult(a about, some []chapter, rounds []round) *result {
+	r := &result{about: a, rounds: rounds}
+	for _, c := range some {
+		r.tables = append(r.tables, comparison{c.title, rowsOf(c.jobs, rounds)})
+	}
+	return r
+}
+
+// rows are those of all tables.
+func (r *result) rows() (all []row) {
+	for _, t := range r.tables {
+		all = append(all, t.rows...)
+	}
+	return all
+}
+
+// lines are a table's rows in cells, with their header.
+func (t *comparison) lines() [][]string {
+	all := [][]string{columns}
 	var last *job
-	for i := range rows {
-		fmt.Fprintln(w, strings.Join(rows[i].cells(last), "\t"))
-		last = rows[i].job
+	for i := range t.rows {
+		all = append(all, t.rows[i].cells(last))
+		last = t.rows[i].job
 	}
-	if err := w.Flush(); err != nil {
-		return err
+	return all
+}
+
+// memoryLines are those of the footprints.
+func (r *result) memoryLines() [][]string {
+	all := [][]string{footprintColumns}
+	for _, f := range footprints(r.rounds) {
+		all = append(all, f.cells())
 	}
-	_, err := fmt.Fprintf(out, "\n%s\n\n%s\n", summary(rows), method(a))
-	return err
+	return all
+}
+
+// printText writes the comparison for a terminal.
+func (r *result) printText(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	table := func(title string, lines [][]string) {
+		if title != "" {
+			fmt.Fprintf(w, "\n%s\n", title)
+		}
+		for _, cells := range lines {
+			fmt.Fprintln(w, strings.Join(cells, "\t"))
+		}
+		w.Flush()
+	}
+	fmt.Fprintf(w, "%s\n\n", r.about)
+	for _, t := range r.tables {
+		table(t.title, t.lines())
+	}
+	for _, s := range simulated(r.rounds) {
+		fmt.Fprintln(w, s)
+	}
+	table("Memory", r.memoryLines())
+	fmt.Fprintf(w, "\n%s\n\n%s\n", summary(r.rows()), method(r.about))
+	return w.Flush()
 }
 
 // against is the rival's name; that of one of ours says so.
@@ -31,6 +87,8 @@ func (r *row) against() string {
 		return "own " + r.rival.name
 	case r.rival.from != "":
 		return r.rival.name + ", growth from " + r.rival.from
+	case r.rival.times > 0:
+		return fmt.Sprintf("%s x %.3g", r.rival.name, r.rival.times)
 	case r.rival.unit != "":
 		return r.rival.name + ", " + r.rival.unit
 	}
