@@ -10,6 +10,7 @@ import (
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -21,14 +22,16 @@ type sourceEnd struct {
 	tick  int64 // 1/1024 ns a packet
 	out   uetcc.Datagram
 	reply uetcc.Datagram
-	acked []uint32 // by PDCID: the next PSN to acknowledge
-	sent  []uint32 // by PDCID: the next PSN to be sent
+	psn   []sourcePSN // by PDCID
 	got   uetcc.Received
 	acks  uint32 // written so far
 }
 
+// sourcePSN is what one PDC is to send and to have acknowledged next.
+type sourcePSN struct{ acked, sent uint32 }
+
 func newSource(b testing.TB, n, window int) *sourceEnd {
-	s := &sourceEnd{acked: make([]uint32, n+2), sent: make([]uint32, n+2)}
+	s := &sourceEnd{psn: make([]sourcePSN, 1<<16)}
 	s.e = pathEndpoint(b, n, func(c *uetcc.Config) {
 		// A ceiling of so many packets, which no round trip here shall lower: the
 		// window follows the shortest, and the acknowledgements follow the window.
@@ -63,7 +66,7 @@ func (s *sourceEnd) send() bool {
 		return false
 	}
 	if binary.BigEndian.Uint16(s.out.Packet)>>11 != uint16(pds.TypeCP) && !s.out.Retx {
-		s.sent[binary.BigEndian.Uint16(s.out.Packet[8:])]++
+		s.psn[binary.BigEndian.Uint16(s.out.Packet[8:])].sent++
 	}
 	return true
 }
@@ -76,47 +79,47 @@ var ackPacket = func() []byte {
 }()
 
 // ackOf writes the acknowledgement of the next most packets of a PDC and returns
-// how many it covers, 0 if there is none to write. If they are mixed, one of 16
-// has a mark; of 64, one shows that a packet has overtaken another, and instead of
-// one a NACK says that a packet was trimmed, which is sent again then.
-func (s *sourceEnd) ackOf(in *uetcc.Datagram, id uint16, most uint32, mixed bool) uint32 {
-	k := min(most, s.sent[id]-s.acked[id])
-	if k == 0 {
-		return 0
-	}
-	if len(in.Packet) != len(ackPacket) { // the first time, or a NACK was here
-		in.Packet, in.Size = append(in.Packet[:0], ackPacket...), 116
-	}
-	var flags pds.Flags
-	var offset uint16
-	var sack uint64
-	cover := k
-	if s.acks++; mixed {
-		switch s.acks % 64 {
-		case 0, 16, 32, 48:
-			flags = pds.FlagM
-		case 7:
-			n := pds.Nack{Code: pds.NackTrimmed, PSN: pds.PSN(s.acked[id])}
-			in.Packet, in.Size = n.AppendTo(in.Packet[:0]), 64
-			setPDC(in, id)
-			return 1
-		case 23:
-			if s.sent[id]-s.acked[id] > 1 {
-				cover, k, offset, sack = 0, 1, 2, 1<<2 // its next but one, from its CACK
-			}
-		}
-	}
-	s.acked[id] += cover
-	setPDC(in, id)
-	in.Packet[atFlags] = in.Packet[atFlags]&^byte(pds.FlagM) | byte(flags)
-	binary.BigEndian.PutUint16(in.Packet[atACKOffset:], offset)
-	binary.BigEndian.PutUint32(in.Packet[atPSN:], s.acked[id]-1)
-	binary.BigEndian.PutUint64(in.Packet[atBitmap:], sack)
+// how many it covers, 0 if there is none to write.
+func (s *sourceEnd) ackOf(in *uetcc.Datagram, id uint16, most uint32) uint32 {
+	c := &s.psn[id]
+	k := min(most, c.sent-c.acked)
+	c.acked += k
+	b := (*[pds.AckCCLen + ses.ResponseLen]byte)(in.Packet)
+	binary.BigEndian.PutUint32(b[atPSN:], c.acked-1)
+	binary.BigEndian.PutUint32(b[atSPDCID:], uint32(id)<<16|uint32(id))
 	// Messages have their ids in the order of the PDCs that carry them, from 1, and
 	// 2^20 packets each.
-	message := id + uint16((s.acked[id]-1)>>20)
-	binary.BigEndian.PutUint16(in.Packet[pds.AckCCLen+atMessageID:], message)
+	binary.BigEndian.PutUint16(b[pds.AckCCLen+atMessageID:], id+uint16((c.acked-1)>>20))
+	in.Src = pdc.Addr{Lo: pathSource | uint64(id-1)}
 	return k
+}
+
+// mixedACKOf is ackOf for a path with trouble: of 16 acknowledgements one has a mark;
+// of 64, one shows that a packet has overtaken another, and instead of one a NACK
+// says that a packet was trimmed, which is sent again then.
+func (s *sourceEnd) mixedACKOf(in *uetcc.Datagram, id uint16, most uint32) uint32 {
+	c := &s.psn[id]
+	if c.sent == c.acked {
+		return 0
+	}
+	in.Packet, in.Size = append(in.Packet[:0], ackPacket...), 116
+	switch s.acks++; s.acks % 64 {
+	case 0, 16, 32, 48:
+		in.Packet[atFlags] |= byte(pds.FlagM)
+	case 7:
+		n := pds.Nack{Code: pds.NackTrimmed, PSN: pds.PSN(c.acked)}
+		in.Packet, in.Size = n.AppendTo(in.Packet[:0]), 64
+		setPDC(in, id)
+		return 1
+	case 23:
+		if c.sent-c.acked > 1 { // the next but one, from CACK
+			s.ackOf(in, id, 0)
+			binary.BigEndian.PutUint16(in.Packet[atACKOffset:], 2)
+			binary.BigEndian.PutUint64(in.Packet[atBitmap:], 1<<2)
+			return 1
+		}
+	}
+	return s.ackOf(in, id, most)
 }
 
 // receive takes an acknowledgement of k packets in, sends what it lets go, and
@@ -131,10 +134,13 @@ func (s *sourceEnd) receive(in *uetcc.Datagram, k uint32) (packets int) {
 			packets++
 		}
 	}
-	for { // keep completions from piling up
-		if _, ok := s.e.Poll(); !ok {
-			return packets
-		}
+	return packets
+}
+
+// poll keeps completions from piling up.
+func (s *sourceEnd) poll() {
+	for ok := true; ok; {
+		_, ok = s.e.Poll()
 	}
 }
 
@@ -183,7 +189,7 @@ func newSourceSteps(b testing.TB, n int, per uint32, mixed bool, batch int) *sou
 	p := &sourceSteps{sourceEnd: newSource(b, n, 8), order: pathOrder(n), per: per, mixed: mixed,
 		in: make([]uetcc.Datagram, batch), cover: make([]uint32, batch)}
 	for i := range p.in {
-		p.in[i].Packet = make([]byte, 0, uetcc.HeaderMax)
+		p.in[i].Packet, p.in[i].Size = append(make([]byte, 0, uetcc.HeaderMax), ackPacket...), 116
 	}
 	return p
 }
@@ -191,17 +197,24 @@ func newSourceSteps(b testing.TB, n int, per uint32, mixed bool, batch int) *sou
 // step takes one batch and returns the number of packets sent.
 func (p *sourceSteps) step() (packets int) {
 	for i := range p.in {
-		p.cover[i] = 0
-		for p.cover[i] == 0 {
-			p.cover[i] = p.ackOf(&p.in[i], p.order[p.at&0xffff]+1, p.per, p.mixed)
-			p.at++
+		k := uint32(0)
+		for ; k == 0; p.at++ {
+			if id := p.order[p.at&0xffff] + 1; p.mixed {
+				k = p.mixedACKOf(&p.in[i], id, p.per)
+			} else {
+				k = p.ackOf(&p.in[i], id, p.per)
+			}
 		}
+		p.cover[i] = k
 	}
 	if len(p.in) > 1 {
 		p.sum += p.e.Touch(p.in)
 	}
 	for i := range p.in {
 		packets += p.receive(&p.in[i], p.cover[i])
+	}
+	if p.at&1023 < len(p.in) {
+		p.poll()
 	}
 	return packets
 }
@@ -248,14 +261,16 @@ func BenchmarkSendPath(b *testing.B) {
 	for _, n := range []int{1, 1 << 10} {
 		b.Run(fmt.Sprintf("pdcs=%d", n), func(b *testing.B) {
 			s := newSource(b, n, 64)
-			in := uetcc.Datagram{Packet: make([]byte, 0, uetcc.HeaderMax)}
+			in := uetcc.Datagram{Packet: append(make([]byte, 0, uetcc.HeaderMax), ackPacket...), Size: 116}
 			b.ReportAllocs()
 			at, packets := 0, 0
 			for b.Loop() {
-				if k := s.ackOf(&in, uint16(at%n)+1, 32, false); k > 0 {
+				if k := s.ackOf(&in, uint16(at%n)+1, 32); k > 0 {
 					packets += s.receive(&in, k)
 				}
-				at++
+				if at++; at%1024 == 0 {
+					s.poll()
+				}
 			}
 			pathMetrics(b, packets)
 		})
