@@ -53,7 +53,9 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 		case t.IsRequest():
 			n, ok = e.receiveNext(now, in, buf, r)
 		case t == pds.TypeACKCC:
-			e.receiveACK(now, in, r)
+			if !e.confirmNext(now, in, r) {
+				e.receiveACK(now, in, r)
+			}
 			ok = true
 		}
 	}

@@ -15,9 +15,18 @@ func (e *Endpoint) Transmit(now int64, out *Datagram) bool {
 	if len(buf) < HeaderMax {
 		return false
 	}
-	if e.credit != nil && e.grant(now, out, buf) {
+	if e.credit != nil {
+		if e.grant(now, out, buf) {
+			return true
+		}
+	} else if e.transmitNext(now, out, buf) {
 		return true
 	}
+	return e.transmitAny(now, out, buf)
+}
+
+// transmitAny gives any packet to send but a grant of credit.
+func (e *Endpoint) transmitAny(now int64, out *Datagram, buf []byte) bool {
 	for e.pds.Transmit(now, buf, &e.out) {
 		o := &e.out
 		out.Src, out.Dst, out.Retx, out.Entropy = o.Local, o.Peer, o.Retx, o.Entropy
@@ -36,33 +45,65 @@ func (e *Endpoint) Transmit(now int64, out *Datagram) bool {
 	return e.target.HasErrand() && e.runErrands(now) && e.Transmit(now, out)
 }
 
+// transmitNext gives a packet to send that is as most are: see
+// [pdc.Manager.TransmitNext]. It does what the general way would.
+func (e *Endpoint) transmitNext(now int64, out *Datagram, buf []byte) bool {
+	p, h, size, entropy := e.pds.TransmitNext(now, (*[pdc.ReplyMax]byte)(buf))
+	if p == nil {
+		return false
+	}
+	out.Src, out.Dst, out.TC, out.Size, out.Retx, out.Entropy = p.Local(), p.Peer(), p.TC(), int64(size), false, entropy
+	if h>>48 == 0 {
+		return e.describeAnswer(out, buf, pds.RequestLen, AnswerID(h))
+	}
+	if !e.describeOwn(out, buf, pds.RequestLen, ses.PacketHandle(h)) {
+		return false
+	}
+	e.sentOne(now, p.Handle())
+	return true
+}
+
 // describe appends the semantic header to a data packet and says what follows.
 func (e *Endpoint) describe(now int64, out *Datagram, buf []byte) bool {
 	o := &e.out
 	out.TC, out.Size = o.TC, o.Size
 	if o.Handle>>48 == 0 {
-		a := e.answers.find(AnswerID(o.Handle))
-		if a == nil {
-			return false
-		}
-		out.Packet = a.reply.AppendTo(buf[:o.Header])
-		out.Payload = Payload{Length: a.length, Offset: a.reply.MessageOffset, Cookie: a.cookie, Address: a.address}
-		return true
+		return e.describeAnswer(out, buf, o.Header, AnswerID(o.Handle))
 	}
 	p := ses.PacketHandle(o.Handle)
-	n, y := e.sender.PutHeader(buf[o.Header:], p)
-	if n == 0 {
+	if !e.describeOwn(out, buf, o.Header, p) {
 		return false
 	}
-	out.Packet = buf[:o.Header+n]
-	to := &out.Payload
-	to.Length, to.Offset, to.Message, to.Cookie, to.Address = y.Length, y.Offset, p.Message(), y.Cookie, 0
 	if o.PDC == 0 {
 		out.TC = e.message(p.Message()).tc
 	}
 	if !o.Retx {
 		e.sentOne(now, o.PDC)
 	}
+	return true
+}
+
+// describeAnswer appends the header of a packet of data that a peer has asked for,
+// behind at bytes.
+func (e *Endpoint) describeAnswer(out *Datagram, buf []byte, at int, id AnswerID) bool {
+	a := e.answers.find(id)
+	if a == nil {
+		return false
+	}
+	out.Packet = a.reply.AppendTo(buf[:at])
+	out.Payload = Payload{Length: a.length, Offset: a.reply.MessageOffset, Cookie: a.cookie, Address: a.address}
+	return true
+}
+
+// describeOwn appends that of a packet of a message of ours.
+func (e *Endpoint) describeOwn(out *Datagram, buf []byte, at int, p ses.PacketHandle) bool {
+	n, y := e.sender.PutHeader(buf[at:], p)
+	if n == 0 {
+		return false
+	}
+	out.Packet = buf[:at+n]
+	to := &out.Payload
+	to.Length, to.Offset, to.Message, to.Cookie, to.Address = y.Length, y.Offset, p.Message(), y.Cookie, 0
 	return true
 }
 

@@ -24,6 +24,19 @@ func (in *Initiator) RxRsp(now int64, p PacketHandle, f Form, b []byte, ev *Even
 	return n, nil
 }
 
+// Confirm is RxAck and RxRsp for the n packets up to last, whose handles count up, and
+// of which b is the response to the last. It reports false, and has changed nothing,
+// unless all went well and the message goes on: then there is no event.
+func (in *Initiator) Confirm(last PacketHandle, n uint32, b *[ResponseLen]byte) bool {
+	m := in.live(last.Message())
+	if m == nil || m.outstanding <= n || m.attempt != last.attempt() || last.packet() >= m.sent ||
+		!m.expected(binary.BigEndian.Uint64(b[:])) {
+		return false
+	}
+	m.outstanding -= n
+	return true
+}
+
 // expected reports whether a response that begins with w is the default one for m,
 // and success, as most are: nothing else in it counts then.
 func (m *message) expected(w uint64) bool {

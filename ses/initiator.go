@@ -196,11 +196,15 @@ func (in *Initiator) Handed(h Handle, n uint32) error {
 // which bytes follow it. The length is 0, and nothing is written, if there is no
 // such packet, or b is shorter than [TxReq].Header.
 func (in *Initiator) PutHeader(b []byte, p PacketHandle) (n int, y Payload) {
-	m := in.live(p.Message())
+	m, i := in.live(p.Message()), p.packet()
+	if m != nil && m.between(p) && len(b) >= StandardLen {
+		y = Payload{Offset: i * in.mtu, Length: in.mtu, Cookie: m.cookie}
+		m.middle((*[StandardLen]byte)(b), y.Offset, y.Length)
+		return StandardLen, y
+	}
 	if m == nil || !m.inFlight(p) || len(b) < int(m.size) {
 		return 0, Payload{}
 	}
-	i := p.packet()
 	y.Offset, y.Length = m.place(in.mtu, i)
 	if place := uint64(y.Length)<<32 | uint64(y.Offset); len(b) >= StandardLen && m.size == StandardLen {
 		m.header((*[StandardLen]byte)(b), i, place)

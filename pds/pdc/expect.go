@@ -24,6 +24,11 @@ func (m *Manager) Expect(q *pds.Request, src Addr) *PDC {
 // Handle returns the name of p, which lives as long as the name is known.
 func (p *PDC) Handle() Handle { return p.handle }
 
+// Peer and Local return the addresses of both ends, TC the traffic class.
+func (p *PDC) Peer() Addr  { return p.peer }
+func (p *PDC) Local() Addr { return p.local }
+func (p *PDC) TC() uint8   { return p.tc }
+
 // arrive does what the arrival of a request that Expect knows means for its PDC.
 func (m *Manager) arrive(now int64, p *PDC, q *pds.Request) {
 	p.activeAt = now

@@ -26,8 +26,11 @@ func (q *queue) push(p *PDC) {
 	q.tail++
 }
 
+// next is the one that pop would take.
+func (q *queue) next() pds.PDCID { return q.ring[q.head&uint32(len(q.ring)-1)] }
+
 func (q *queue) pop() pds.PDCID {
-	id := q.ring[q.head&uint32(len(q.ring)-1)]
+	id := q.next()
 	q.head++
 	return id
 }
@@ -46,12 +49,14 @@ type list struct{ head, tail uint16 }
 
 // takeTurns puts p, which has just sent a packet, behind the others, or straight to
 // those that wait for congestion control if that will not allow its next one: most
-// packets fill the window that an acknowledgement has opened.
-func (m *Manager) takeTurns(p *PDC, sent *Out) {
+// packets fill the window that an acknowledgement has opened. last says that the
+// peer's window lets no new packet of p follow for now, held why congestion control
+// lets none.
+func (m *Manager) takeTurns(p *PDC, last bool, held ccc.Reason) {
 	switch w := &p.tx; {
-	case w.queued == 0 && (sent.last || w.next == w.tail):
+	case w.queued == 0 && (last || w.next == w.tail):
 		// an acknowledgement wakes it
-	case w.queued == 0 && w.control == 0 && sent.held != ccc.ReasonBacklog && sent.held != ccc.ReasonPacing:
+	case w.queued == 0 && w.control == 0 && held != ccc.ReasonBacklog && held != ccc.ReasonPacing:
 		m.park(p)
 		return
 	default:

@@ -53,7 +53,7 @@ func decodeNACK(n *pds.Nack, t pds.Type, b []byte) (int, error) {
 func (m *Manager) react(now int64, p *PDC, n *pds.Nack) error {
 	off := p.tx.offset(n.PSN)
 	if !p.tx.live(m.mem, off) {
-		if n.Code == pds.NackInvDPDCID && off+1 == p.tx.next && p.blocked(m.p) {
+		if n.Code == pds.NackInvDPDCID && off+1 == p.tx.next && p.blocked() {
 			m.nackFatal(now, p, n.Code)
 			return nil
 		}

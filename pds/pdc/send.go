@@ -41,7 +41,7 @@ type SendWindow struct {
 	next    uint32
 	tail    uint32
 	cack    uint32 // max_cack + 1
-	limit   uint32 // peer_mp_range, PSNs
+	limit   uint32 // peer_mp_range, PSNs, as far as this side tracks as many
 	limitAt uint32 // cack of the ACK that gave limit
 	queued  uint16 // packets that wait for retransmission, or for an ACK_REQ
 	control uint16 // control packets in [next, tail)
@@ -52,7 +52,7 @@ type SendWindow struct {
 
 // Init makes w the window of a direction that starts at start.
 func (w *SendWindow) Init(p *Params, start pds.PSN) {
-	*w = SendWindow{start: start, limit: uint32(p.DefaultMPR) * 128, rtoAt: never, rtxAt: never}
+	*w = SendWindow{start: start, limit: min(uint32(p.DefaultMPR)*128, p.ranges), rtoAt: never, rtxAt: never}
 }
 
 // Start returns the first PSN of the direction.
@@ -134,20 +134,19 @@ func (w *SendWindow) more(p *Params, m *Memory, n uint32) uint32 {
 
 // mayStart reports whether the first unsent packet is inside the peer's window.
 // syn says that the peer's PDCID is not known yet: then psn_offset limits too.
-func (w *SendWindow) mayStart(p *Params, syn bool) bool {
-	return w.next != w.tail && w.inPeerWindow(p, w.next) && !(syn && w.next > 4095)
+func (w *SendWindow) mayStart(syn bool) bool {
+	return w.next != w.tail && w.inPeerWindow(w.next) && !(syn && w.next > 4095)
 }
 
 // inPeerWindow reports whether the peer takes the packet at off: it tracks
 // limit PSNs above the CACK that it last told us.
-func (w *SendWindow) inPeerWindow(p *Params, off uint32) bool {
-	return int32(off-w.cack) < int32(min(w.limit, p.ranges))
-}
+func (w *SendWindow) inPeerWindow(off uint32) bool { return int32(off-w.cack) < int32(w.limit) }
 
 // lastForNow reports whether no other packet may follow those that were sent:
-// then nothing else may cause an acknowledgement.
-func (w *SendWindow) lastForNow(p *Params, syn bool) bool {
-	return !w.inPeerWindow(p, w.next) || w.next-w.base >= p.ranges || syn && w.next > 4095
+// then nothing else may cause an acknowledgement. base is not below cack, so that the
+// range of this side says nothing else than the peer's.
+func (w *SendWindow) lastForNow(syn bool) bool {
+	return !w.inPeerWindow(w.next) || syn && w.next > 4095
 }
 
 // sent records the first transmission of the packet at next, which is in c.
@@ -175,7 +174,7 @@ func (w *SendWindow) transmitted(p *Params, pkt *packet, now int64) {
 // that changed the range has no say, one as old may only widen it: so an ACK
 // that was overtaken cannot undo a change.
 func (w *SendWindow) mprFrom(p *Params, cack pds.PSN, mpr uint8) {
-	end, n := w.offset(cack)+1, p.peerRange(mpr)
+	end, n := w.offset(cack)+1, min(p.peerRange(mpr), p.ranges)
 	d := int32(end - w.limitAt)
 	if d > 0 || d == 0 && n > w.limit {
 		w.limit, w.limitAt = n, end

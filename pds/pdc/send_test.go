@@ -102,7 +102,7 @@ func (g *sendRig) push() {
 }
 
 func (g *sendRig) send() {
-	if !g.w.mayStart(&g.p, false) {
+	if !g.w.mayStart(false) {
 		return
 	}
 	pkt := sendNext(&g.w, &g.p, g.m, g.now)
@@ -281,7 +281,7 @@ func TestSendWindowMPR(t *testing.T) {
 	g.w.mprFrom(&g.p, 10, 1)
 	require.EqualValues(t, 256, g.w.limit, "one as old does not narrow it")
 	g.w.mprFrom(&g.p, 10, 255)
-	require.EqualValues(t, 255*128, g.w.limit, "but may widen it")
+	require.EqualValues(t, 1024, g.w.limit, "but may widen it, as far as this side tracks")
 	g.w.mprFrom(&g.p, 11, 0)
 	require.EqualValues(t, 1024, g.w.limit, "0 stands for the default")
 }

@@ -115,7 +115,7 @@ func (w *SendWindow) nextQueued(p *Params, m *Memory, now int64) (uint32, bool) 
 	w.rtxAt = never
 	for off := w.base; ; off++ {
 		var ok bool
-		if off, ok = w.find(m, off, standingLost); !ok || !w.inPeerWindow(p, off) {
+		if off, ok = w.find(m, off, standingLost); !ok || !w.inPeerWindow(off) {
 			return 0, false
 		}
 		due := w.packet(m, off).dueAt

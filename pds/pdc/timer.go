@@ -226,7 +226,7 @@ func (m *Manager) auxiliary(now int64, p *PDC) {
 	if p.cc != 0 {
 		m.unpark(p.cc) // a pacing delay may be over
 	}
-	if m.p.MaxRTORetx != rtoForever && int(p.stalls) >= stallsEven+m.p.MaxRTORetx && p.blocked(m.p) {
+	if m.p.MaxRTORetx != rtoForever && int(p.stalls) >= stallsEven+m.p.MaxRTORetx && p.blocked() {
 		m.overdue(now, p)
 		return
 	}
@@ -239,8 +239,8 @@ const stallsEven = 8
 
 // blocked reports whether the peer's window keeps p from sending, and nothing of
 // what was sent is outstanding.
-func (p *PDC) blocked(c *Params) bool {
-	return p.tx.base == p.tx.next && p.tx.next != p.tx.tail && !p.tx.inPeerWindow(c, p.tx.next)
+func (p *PDC) blocked() bool {
+	return p.tx.base == p.tx.next && p.tx.next != p.tx.tail && !p.tx.inPeerWindow(p.tx.next)
 }
 
 // stalled breaks the clear stall. A window full of packets that are released but
@@ -250,7 +250,7 @@ func (p *PDC) blocked(c *Params) bool {
 // CACK. It goes on until max_cack has moved, after stallsEven times less and less
 // often, and then no more times than a packet is sent again.
 func (m *Manager) stalled(now int64, p *PDC) {
-	if !p.blocked(m.p) || p.auxAt != never { // not so, or under way
+	if !p.blocked() || p.auxAt != never { // not so, or under way
 		return
 	}
 	ask := ctlAckReq

@@ -19,9 +19,6 @@ type Out struct {
 	TC      uint8 // data: traffic class of the PDC
 	Control bool  // a control packet, in the class of control packets; nothing follows
 	Retx    bool
-
-	last bool       // the peer's window lets no new packet of the PDC follow for now
-	held ccc.Reason // nor, but for ReasonBacklog, does congestion control
 }
 
 // to addresses o to the peer of p and empties the rest, field by field: a literal
@@ -73,7 +70,7 @@ func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
 			m.schedule(p, now) // what is queued later than this PDC was woken for
 		}
 	}
-	if !again && !w.mayStart(m.p, p.syn()) {
+	if !again && !w.mayStart(p.syn()) {
 		m.stalled(now, p)
 		return false
 	}
@@ -91,15 +88,15 @@ func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
 		w.sent(m.p, c, now)
 	}
 	p.activeAt = now
-	out.last = w.lastForNow(m.p, p.syn())
+	last, held := w.lastForNow(p.syn()), ccc.ReasonBacklog
 	if data {
-		m.putRequest(now, p, pkt, buf, out)
+		held = m.putRequest(now, p, pkt, buf, out, last)
 	} else {
-		out.Handle, out.held = 0, ccc.ReasonBacklog
+		out.Handle = 0
 		m.putControl(p, buf, out, pkt.kind.ctl(), pds.Payload(pkt.handle))
 	}
 	m.sentOne(now, p)
-	m.takeTurns(p, out)
+	m.takeTurns(p, last, held)
 	return true
 }
 
@@ -128,12 +125,13 @@ func (m *Manager) allowed(now int64, p *PDC, size int64, again bool) bool {
 	return false
 }
 
-// putRequest writes the header of a data packet.
-func (m *Manager) putRequest(now int64, p *PDC, pkt *packet, buf []byte, out *Out) {
+// putRequest writes the header of a data packet and returns what keeps congestion
+// control from allowing another one.
+func (m *Manager) putRequest(now int64, p *PDC, pkt *packet, buf []byte, out *Out, last bool) ccc.Reason {
 	h := ccc.Handle(p.handle)
 	sp := m.cc.Send(h, now, ccc.Sent{Size: int64(pkt.size), Rtx: out.Retx, Seq: uint64(p.tx.offset(out.PSN))})
 	pkt.entropy = sp.Entropy
-	out.Size, out.Entropy, out.held = int64(pkt.size), sp.Entropy, sp.Held
+	out.Size, out.Entropy = int64(pkt.size), sp.Entropy
 	q := pds.Request{Type: pds.TypeRUDReq, Next: pkt.kind.next(), PSN: out.PSN, SPDCID: p.handle.ID(), DPDCID: p.peerID}
 	switch {
 	case sp.CreditTarget != 0:
@@ -152,7 +150,7 @@ func (m *Manager) putRequest(now int64, p *PDC, pkt *packet, buf []byte, out *Ou
 	} else {
 		m.stats.Sent++
 	}
-	if out.Retx || pkt.kind&kindAR != 0 || sp.AckRequest || out.last {
+	if out.Retx || pkt.kind&kindAR != 0 || sp.AckRequest || last {
 		q.Flags |= pds.FlagAR
 	}
 	if p.is(flagClearDue) { // the request carries it
@@ -160,6 +158,7 @@ func (m *Manager) putRequest(now int64, p *PDC, pkt *packet, buf []byte, out *Ou
 		p.auxAt = never
 	}
 	out.Header, _ = q.Encode(buf)
+	return sp.Held
 }
 
 // putTarget adds the credit that the source would like to reach.

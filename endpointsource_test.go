@@ -1,0 +1,223 @@
+package uetcc
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/nscc"
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// A sourceTwin is one of two endpoints that write the same messages: one may take the
+// short ways, the other has only the general ones.
+type sourceTwin struct {
+	twin
+	out Datagram
+}
+
+func newSourceTwin(t *testing.T, edit func(*Config)) *sourceTwin {
+	c := Config{Address: netip.AddrFrom4([4]byte{10, 0, 0, 1}), MTU: nextMTU, Seed: 1, Contexts: 8, Messages: 16, Answers: 2, PDCs: pdc.TableConfig{General: 8, Initiators: 8, FirstID: 1, Quarantine: 1},
+		PDS: pdc.Config{QuarantineTime: 20_000, RTOInit: 200_000, MaxRTORetx: 15, MaxNackRetx: 31}, Memory: pdc.MemoryConfig{Chunks: 12, Responses: 8, Events: 16},
+		CC: ccc.Config{NSCC: nscc.Config{LinkRate: 16e10, BaseRTT: 100, Tuning: nscc.Tuning{TargetQdelay: 1e6, QAThreshold: 1e9}}}, Target: ses.TargetConfig{Messages: 4, Regions: 1}}
+	edit(&c)
+	e, err := NewEndpoint(c)
+	require.NoError(t, err)
+	return &sourceTwin{twin{e: e, reply: Datagram{Packet: make([]byte, 0, HeaderMax)}}, Datagram{Packet: make([]byte, 0, HeaderMax)}}
+}
+
+// sourcePeer makes up what the target of each PDC says.
+type sourcePeer struct {
+	rng  *rand.Rand
+	sent [9]map[pds.PSN]ses.MessageID // by PDCID: the highest packets
+	next [9]pds.PSN
+	cack [9]pds.PSN
+	addr [9]pdc.Addr
+}
+
+func sourceAddr(id int) netip.Addr { return netip.AddrFrom4([4]byte{10, 0, 2, byte(id)}) }
+
+// sees notes what has been sent.
+func (s *sourcePeer) sees(d *Datagram) {
+	if t, _ := pds.PeekType(d.Packet); !t.IsRequest() {
+		return
+	}
+	var q pds.Request
+	n, _ := q.Decode(d.Packet)
+	id := q.SPDCID
+	if s.sent[id] == nil || s.addr[id] != d.Dst || q.Flags&pds.FlagSYN != 0 && q.PSN == q.StartPSN() && q.Flags&pds.FlagRetx == 0 {
+		s.sent[id] = map[pds.PSN]ses.MessageID{}
+		s.next[id], s.cack[id], s.addr[id] = q.PSN, q.PSN-1, d.Dst
+	}
+	var h ses.Request
+	_, _ = h.Decode(ses.Form(q.Next), d.Packet[n:])
+	s.sent[id][q.PSN] = h.MessageID
+	if !s.next[id].After(q.PSN) {
+		s.next[id] = q.PSN + 1
+	}
+}
+
+// answer acknowledges some of what PDC id has sent, or says something else.
+func (s *sourcePeer) answer(id int) Datagram {
+	rng := s.rng
+	in := Datagram{Src: s.addr[id], Size: 116}
+	open := uint32(s.next[id] - 1 - s.cack[id])
+	k := min(open, rng.Uint32N(6))
+	s.cack[id] += pds.PSN(k)
+	a := pds.AckCC{Ack: pds.Ack{Next: pds.NextResponse, SPDCID: pds.PDCID(id + 100), DPDCID: pds.PDCID(id), CACK: s.cack[id]}, SACK: pds.SACK{MPR: 8}}
+	st := pds.NSCCState{ServiceTime: uint16(rng.Uint32N(20))}
+	y := ses.Response{Verdict: ses.Verdict{ReturnCode: ses.RCOK}, JobID: 1}
+	switch ahead := open - k; rng.IntN(40) {
+	case 0, 1, 2: // another packet, and what has arrived besides
+		a.Offset = int16(rng.Uint32N(ahead + 2))
+		a.SACKOffset, a.Bitmap = int16(rng.IntN(5)), rng.Uint64()&rng.Uint64()&(1<<min(ahead, 64)-1)
+	case 3, 4, 5:
+		a.Flags = pds.FlagM
+	case 6:
+		a.MPR = uint8(rng.IntN(5))
+	case 7:
+		st.CwndPend, st.Restore = uint8(rng.IntN(128)), rng.IntN(2) == 0
+	case 8:
+		a.Flags = []pds.Flags{pds.FlagRetx, pds.FlagP, 2}[rng.IntN(3)]
+	case 9:
+		a.Next = pds.NextNone
+	case 10:
+		y.ReturnCode = []ses.ReturnCode{ses.RCNull, ses.RCUncor, ses.RCBadGeneration}[rng.IntN(3)]
+	case 11:
+		y.JobID++
+	case 12:
+		in.Src.Lo++
+	case 13:
+		a.SPDCID++
+	case 14:
+		a.CACK += pds.PSN(rng.IntN(40)) // of what was never sent
+	case 15:
+		a.CACK -= pds.PSN(rng.IntN(40)) // an old one
+	case 16:
+		in.Trimmed = pds.NackTrimmed
+	case 17, 18:
+		n := pds.Nack{Code: pds.NackTrimmed, PSN: s.cack[id] + 1, SPDCID: a.SPDCID, DPDCID: a.DPDCID}
+		in.Packet = n.AppendTo(nil)
+		return in
+	}
+	y.MessageID = s.sent[id][a.AckPSN()]
+	a.SetNSCC(&st)
+	in.Packet = y.AppendTo(a.AppendTo(nil))
+	if rng.IntN(60) == 0 {
+		in.Packet = in.Packet[:rng.IntN(len(in.Packet))]
+	}
+	return in
+}
+
+// The short ways of a source, for the packets of long messages and for plain
+// acknowledgements, send, count, tell and keep what the general ones do.
+func TestSourceShortWaysAreTheGeneralOnes(t *testing.T) {
+	for name, edit := range map[string]func(*Config){
+		"defaults":     func(*Config) {},
+		"infer losses": func(c *Config) { c.PDS.InferLoss = true },
+		"bitmap":       func(c *Config) { c.CC.Entropy.Scheme = ccc.SchemeBitmap },
+		"observe":      func(c *Config) { c.CC.Mode = ccc.ModeObserve },
+		"one PDC":      func(c *Config) { c.CC.NSCC.LinkRate = 8e10 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(3, 4))
+			a, b := newSourceTwin(t, edit), newSourceTwin(t, edit)
+			peer := sourcePeer{rng: rng}
+			acks, sends := 0, 0
+			for now, step := int64(1000), 0; step < 12_000; step++ {
+				now += int64(rng.IntN(400))
+				if rng.IntN(8) == 0 && a.e.sender.Messages() < 10 {
+					id := rng.IntN(4) + 1
+					if name == "one PDC" {
+						id = 1
+					}
+					m := Message{To: Destination{Address: sourceAddr(id), Job: 1}, Length: rng.Uint32N(1 << uint(rng.IntN(19))), Cookie: rng.Uint64()}
+					if rng.IntN(8) == 0 {
+						m.Mode = ses.ModeROD
+					}
+					ha, errA := a.e.Write(now, &m)
+					hb, errB := b.e.Write(now, &m)
+					require.Equal(t, errB, errA)
+					require.Equal(t, hb, ha)
+				}
+				for range rng.IntN(6) {
+					a.e.out.Header = -1
+					okA, okB := a.e.Transmit(now, &a.out), b.e.transmitAny(now, &b.out, b.out.Packet[:cap(b.out.Packet)])
+					require.Equal(t, okB, okA)
+					if !okA {
+						break
+					}
+					if require.Equal(t, b.out, a.out); a.e.out.Header == -1 {
+						sends++
+					}
+					peer.sees(&a.out)
+				}
+				if id := rng.IntN(8) + 1; peer.sent[id] != nil {
+					in := peer.answer(id)
+					a.e.res.Verdict = pdc.VerdictDropped
+					a.e.Receive(now, &in, &a.reply, &a.r)
+					b.receiveGeneral(now, &in)
+					if a.r.Payload != 0 && a.e.res.Verdict == pdc.VerdictDropped {
+						acks++
+					}
+					require.Equal(t, b.r, a.r)
+					require.Equal(t, b.reply, a.reply)
+				}
+				if rng.IntN(20) == 0 {
+					a.e.Tick(now)
+					b.e.Tick(now)
+				}
+				requireSources(t, a.e, b.e, step%64 == 0)
+			}
+			if name != "infer losses" { // which have the general ways alone
+				require.Greater(t, acks, 400, "the test must reach what it is about")
+			}
+			if name != "infer losses" && name != "observe" {
+				require.Greater(t, sends, 400, "the test must reach what it is about")
+			}
+		})
+	}
+}
+
+// requireSources compares all that two sources keep.
+func requireSources(t *testing.T, a, b *Endpoint, all bool) {
+	t.Helper()
+	for {
+		x, okA := a.Poll()
+		y, okB := b.Poll()
+		require.Equal(t, okB, okA)
+		if require.Equal(t, y, x); !okA {
+			break
+		}
+	}
+	require.Equal(t, b.pds.Stats(), a.pds.Stats())
+	if all {
+		for _, f := range []string{"pdc", "wheel", "data", "ctl", "parked", "rng", "open"} {
+			require.Equal(t, fieldOf(b.pds, f), fieldOf(a.pds, f), f)
+		}
+		for _, f := range []string{"chunk", "freeChunk", "freeCount"} {
+			require.Equal(t, fieldOf(b.pds, "mem", f), fieldOf(a.pds, "mem", f), f)
+		}
+		require.Equal(t, b.cc, a.cc)
+		require.Equal(t, b.sender, a.sender)
+		require.Equal(t, b.flows, a.flows)
+		require.Equal(t, b.messages, a.messages)
+	}
+}
+
+// fieldOf prints a field of a struct of another package: its events, which only the
+// general ways have, are no field to compare.
+func fieldOf(of any, path ...string) string {
+	v := reflect.ValueOf(of)
+	for _, name := range path {
+		v = reflect.Indirect(v).FieldByName(name)
+	}
+	return fmt.Sprint(reflect.Indirect(v))
+}

@@ -1,0 +1,66 @@
+package pdc
+
+import (
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/pds"
+)
+
+// TransmitNext is Transmit for the packet that it nearly always is: a new one of an
+// unordered PDC in use, which congestion control admits at once. It writes its
+// header, of [pds.RequestLen] bytes, to buf and returns its PDC and what was
+// submitted. With another packet to send, or none, there is no PDC and nothing
+// changes.
+func (m *Manager) TransmitNext(now int64, buf *[ReplyMax]byte) (p *PDC, handle uint64, size, entropy uint16) {
+	if m.ctl.head != 0 || m.data.head == m.data.tail {
+		return nil, 0, 0, 0
+	}
+	p = &m.pdc[m.data.next()]
+	w := &p.tx
+	if p.state != StateEstablished || p.flags&(flagROD|flagClearDue|flagInitiator) != flagInitiator || w.queued|w.control != 0 ||
+		w.next == w.tail || !w.inPeerWindow(w.next) || m.p.InferLoss {
+		return nil, 0, 0, 0
+	}
+	c, i := w.at(m.mem, w.next)
+	pkt := &c.pkt[i]
+	sp, ok := m.cc.SendNew(ccc.Handle(p.handle), now, int64(pkt.size))
+	if !ok {
+		return nil, 0, 0, 0
+	}
+	m.data.head++
+	m.stats.Sent++
+	off := w.next
+	c.flight |= 1 << i
+	w.next++
+	pkt.entropy, pkt.sends, pkt.sentAt, pkt.dueAt, p.activeAt = sp.Entropy, 1, now, later(now, m.p.RTOInit), now
+	last := !w.inPeerWindow(w.next)
+	head := pds.Prologue{Type: pds.TypeRUDReq, Next: pkt.kind.next()}
+	if pkt.kind&kindAR != 0 || sp.AckRequest || last {
+		head.Flags = pds.FlagAR
+	}
+	pds.PutRequest((*[pds.RequestLen]byte)(buf[:]), head, int16(w.base-1-off), w.psn(off), p.handle.ID(), p.peerID)
+	if pkt.dueAt < w.rtoAt {
+		w.rtoAt = pkt.dueAt
+		if w.rtoAt < p.timerAt {
+			m.schedule(p, now)
+		}
+	}
+	m.nextTurn(p, last, sp.Held)
+	return p, pkt.handle, pkt.size, sp.Entropy
+}
+
+// nextTurn is takeTurns for a PDC that has stood first in the queue and has nothing
+// to send again.
+func (m *Manager) nextTurn(p *PDC, last bool, held ccc.Reason) {
+	switch {
+	case last || p.tx.next == p.tx.tail:
+		p.flags &^= flagOnData
+	case held != ccc.ReasonBacklog && held != ccc.ReasonPacing:
+		m.park(p)
+		return
+	default:
+		m.data.push(p)
+	}
+	if m.parked[p.cc.Index()].head != 0 {
+		m.release(p)
+	}
+}
