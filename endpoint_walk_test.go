@@ -64,7 +64,7 @@ func TestWalkWrongGeneration(t *testing.T) {
 		require.GreaterOrEqual(t, len(packets), 4)
 		for _, p := range packets {
 			r, back := receive(0, target, p)
-			if r.Request != nil {
+			if r.Form.IsRequest() {
 				require.Equal(t, attempt == 1, r.Action == ses.ActionPlace)
 			}
 			for _, a := range back {

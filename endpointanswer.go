@@ -174,12 +174,13 @@ func (e *Endpoint) reply(now int64, id AnswerID, next pds.NextHdr, b []byte, rep
 	if err != nil {
 		return ses.ErrStale
 	}
-	e.control(reply, buf[:n], info.Local, info.Peer)
+	e.control(reply, n, info.Local, info.Peer)
 	return nil
 }
 
 // control describes a control packet or acknowledgement.
-func (e *Endpoint) control(d *Datagram, b []byte, src, dst pdc.Addr) {
-	d.Packet, d.Src, d.Dst, d.TC = b, src, dst, e.controlTC
-	d.Size = pds.NominalSize(udpLen + len(b))
+func (e *Endpoint) control(d *Datagram, n int, src, dst pdc.Addr) {
+	d.Packet = d.Packet[:n]
+	d.Src, d.Dst, d.TC = src, dst, e.controlTC
+	d.Size = pds.NominalSize(udpLen + n)
 }

@@ -138,7 +138,7 @@ func (e *Endpoint) grant(now int64, out *Datagram, buf []byte) bool {
 			continue // the total is absolute: its next PDC repeats it
 		}
 		info, _ := e.pds.PDC(s.pdc)
-		e.control(out, buf[:n], info.Local, info.Peer)
+		e.control(out, n, info.Local, info.Peer)
 		out.Entropy, out.Retx, out.Payload = 0, false, Payload{}
 		return true
 	}

@@ -12,17 +12,19 @@ type Received struct {
 	Err error // why the packet was dropped; it changed nothing, but may have a reply
 
 	// Action says what to do with memory: ActionPlace to copy Length bytes, which
-	// begin at Payload of the packet; ActionAtomic to apply the operation of Request
+	// begin at Payload of the packet; ActionAtomic to apply the operation of the request
 	// at Address; ActionRead to bring the bytes, see Answer; ActionAbort to forget
 	// the message whose bytes were placed with this Cookie.
 	Action  ses.Action
 	Check   ses.Check      // why a request was refused
 	Code    ses.ReturnCode // the answer to it
+	Form    ses.Form       // of the request, which [ses.Request.Decode] reads from Header on; FormNone: it was none
 	Message Handle         // ours that the data is for: its place is Offset; 0: it goes to Address
 	Cookie  uint64         // of the region, receive buffer or message of ours
 	Address uint64         // of the first byte, in the numbers of the region
 	Offset  uint32         // of the first byte, within its message
 	Length  uint32         // bytes; may be 0
+	Header  int            // where the semantic header begins, with Form
 	Payload int            // where the packet's data begins
 
 	// Answer, if not 0, is to be passed to Endpoint.Answer with Length bytes.
@@ -32,41 +34,34 @@ type Received struct {
 	HasData    bool // with Complete: HeaderData is for this side's completion
 	HeaderData uint64
 
-	PDC     pdc.Handle   // that the packet came on, if it was one
-	Request *ses.Request // what a peer asked for, until the next call; nil for other packets
+	PDC pdc.Handle // that the packet came on, if it was one
 }
 
 // Receive takes a packet in. What to do with it is in r; the packet to send back,
 // if there is one, in reply, whose Packet is empty otherwise.
 func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 	*r = Received{}
-	buf := reply.Packet[:cap(reply.Packet)]
-	reply.Packet = buf[:0]
-	reply.Payload = Payload{}
-	if len(buf) < HeaderMax {
+	reply.Packet, reply.Payload = reply.Packet[:0], Payload{}
+	if cap(reply.Packet) < HeaderMax {
 		r.Err = pdc.ErrShortBuffer
 		return
 	}
-	n, ok := 0, false
+	t := pds.TypeReserved
 	if len(in.Packet) > 0 {
-		switch t := pds.Type(in.Packet[0] >> 3); {
-		case t.IsRequest():
-			n, ok = e.receiveNext(now, in, buf, r)
-		case t == pds.TypeACKCC:
-			if !e.confirmNext(now, in, r) {
-				e.receiveACK(now, in, r)
-			}
-			ok = true
-		}
+		t = pds.Type(in.Packet[0] >> 3)
 	}
-	if !ok {
-		n = e.receiveAny(now, in, reply, buf, r)
+	if t.IsRequest() && e.receiveNext(now, in, reply, r) {
+		return
+	}
+	if t == pds.TypeACKCC {
+		if !e.confirmNext(now, in, r) {
+			e.receiveACK(now, in, r)
+		}
+	} else if n := e.receiveAny(now, in, reply, reply.Packet[:cap(reply.Packet)], r); n > 0 {
+		e.control(reply, n, in.Dst, in.Src)
 	}
 	if e.pds.HasEvents() || e.starved.head != 0 {
 		e.drain(now)
-	}
-	if n > 0 {
-		e.control(reply, buf[:n], in.Dst, in.Src)
 	}
 }
 
@@ -196,7 +191,7 @@ func (e *Endpoint) judge(b []byte, mode ses.Mode, r *Received) bool {
 	r.Action, r.Check, r.Code = d.Action, d.Check, d.Response.ReturnCode
 	r.Address, r.Cookie, r.Offset, r.Length = d.Address, d.Cookie, d.Offset, d.Length
 	r.Complete, r.HasData, r.HeaderData = d.Complete, d.HasData, d.HeaderData
-	r.Request = &e.request
+	r.Form, r.Header = e.request.Form, e.res.Header
 	return true
 }
 
@@ -215,7 +210,7 @@ func (e *Endpoint) respond(now int64, kind pdc.ResponseKind, b []byte, buf []byt
 
 // refuse asks the initiator to send the request again later.
 func (e *Endpoint) refuse(now int64, buf []byte, r *Received) int {
-	r.Action, r.Request = ses.ActionNone, nil
+	r.Action, r.Form, r.Header = ses.ActionNone, ses.FormNone, 0
 	e.response = pdc.Response{Kind: pdc.RespondRefuse, Code: pds.NackNoSESMsgAvail}
 	n, _ := e.pds.Respond(now, e.res.ID, &e.response, buf)
 	return n

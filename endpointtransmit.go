@@ -32,7 +32,7 @@ func (e *Endpoint) transmitAny(now int64, out *Datagram, buf []byte) bool {
 		out.Src, out.Dst, out.Retx, out.Entropy = o.Local, o.Peer, o.Retx, o.Entropy
 		if o.Control {
 			out.Payload = Payload{}
-			e.control(out, buf[:o.Header], o.Local, o.Peer)
+			e.control(out, o.Header, o.Local, o.Peer)
 			return true
 		}
 		if e.describe(now, out, buf) {

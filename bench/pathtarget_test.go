@@ -140,24 +140,32 @@ func targetPath(b *testing.B, n int, ar bool, batch int) {
 		flags = pds.FlagAR
 	}
 	t := newTarget(b, n, batch, ccc.ControlNSCC, flags)
-	order, in := (*[1 << 16]uint16)(pathOrder(n)), t.in
+	order := (*[1 << 16]uint16)(pathOrder(n))
 	b.ReportAllocs()
-	packets, now := 0, int64(1)
-	for b.Loop() {
-		for i := range in {
-			t.request(&in[i], order[packets&0xffff]+1)
-			packets++
+	packets := 0
+	if batch == 1 {
+		for in := &t.in[0]; b.Loop(); packets++ {
+			t.request(in, order[packets&0xffff]+1)
+			t.receive(int64(packets)*42, in)
 		}
-		if batch > 1 {
-			t.sum += t.e.Touch(in)
-		}
-		for i := range in {
-			now += 42
-			t.receive(now, &in[i])
+	} else {
+		for ; b.Loop(); packets += batch {
+			t.batch(packets, order)
 		}
 	}
 	pathMetrics(b, packets)
 	t.check(b, packets, ar)
+}
+
+// batch is one of requests that are looked at together first.
+func (t *targetEnd) batch(packets int, order *[1 << 16]uint16) {
+	for i := range t.in {
+		t.request(&t.in[i], order[(packets+i)&0xffff]+1)
+	}
+	t.sum += t.e.Touch(t.in)
+	for i := range t.in {
+		t.receive(int64(packets+i)*42, &t.in[i])
+	}
 }
 
 // BenchmarkGrantPath is a target's step under receiver credit: bytes of a request

@@ -40,9 +40,9 @@ func (e *endpointEnd) arrive(p *faultnet.Packet) {
 	switch {
 	case r.Message != 0:
 		e.fetched(&r, safe)
-	case r.Request != nil && safe:
+	case r.Form.IsRequest() && safe:
 		e.asked(&in, &r)
-	case r.Request != nil:
+	case r.Form.IsRequest():
 		e.askedByStranger(&r)
 	}
 	if len(e.reply.Packet) > 0 {
@@ -73,7 +73,12 @@ func (e *endpointEnd) askedByStranger(r *uetcc.Received) {
 
 // asked follows a request of a peer.
 func (e *endpointEnd) asked(in *uetcc.Datagram, r *uetcc.Received) {
-	w, n := e.w, uint64(r.Request.Initiator)
+	w := e.w
+	var q ses.Request
+	if _, err := q.Decode(r.Form, in.Packet[r.Header:]); err != nil {
+		w.failf("a request that cannot be read: %v", err)
+	}
+	n := uint64(q.Initiator)
 	if n >= uint64(len(w.messages)) {
 		w.failf("E6: a request of message %d, which there is not", n)
 	}
@@ -82,7 +87,7 @@ func (e *endpointEnd) asked(in *uetcc.Datagram, r *uetcc.Received) {
 		w.failf("E6: message %d for %d came to %d", n, m.to, e.place)
 	}
 	first := !m.met
-	w.meet(m, e.life, r.Request.MessageID)
+	w.meet(m, e.life, q.MessageID)
 	if m.mode() == ses.ModeROD {
 		e.inOrder(in, r, n, first)
 	}
@@ -93,13 +98,13 @@ func (e *endpointEnd) asked(in *uetcc.Datagram, r *uetcc.Received) {
 	case ses.ActionPlace:
 		e.placed(n, r)
 	case ses.ActionAtomic:
-		e.execute(n, r)
+		e.execute(n, &q, r)
 	case ses.ActionRead:
 		e.read(n, r)
 	case ses.ActionAbort:
 		e.dropBuffer(r.Cookie)
 	case ses.ActionNone:
-		if r.Request.Opcode == ses.OpcodeRead && r.Check == ses.CheckNone {
+		if q.Opcode == ses.OpcodeRead && r.Check == ses.CheckNone {
 			w.place(n, r.Offset)
 		}
 	}
@@ -181,7 +186,7 @@ func (e *endpointEnd) read(n uint64, r *uetcc.Received) {
 }
 
 // execute applies an atomic operation to a cell.
-func (e *endpointEnd) execute(n uint64, r *uetcc.Received) {
+func (e *endpointEnd) execute(n uint64, q *ses.Request, r *uetcc.Received) {
 	w := e.w
 	m := &w.messages[n]
 	cell := &e.cells[m.cell]
@@ -190,7 +195,7 @@ func (e *endpointEnd) execute(n uint64, r *uetcc.Received) {
 	}
 	w.place(n, 0)
 	m.before = *cell
-	if q := &r.Request.Swap; q.Opcode == ses.AtomicSwapEqual {
+	if q := &q.Swap; q.Opcode == ses.AtomicSwapEqual {
 		if q.Swap.Lo != n+1 {
 			w.failf("atomic %d swaps %d", n, q.Swap.Lo)
 		}

@@ -91,3 +91,31 @@ func (v *AckCCView) RcvdBytes() uint32 { return binary.BigEndian.Uint32(v[26:]) 
 
 // OOOCount returns the field of [NSCCState].
 func (v *AckCCView) OOOCount() uint16 { return binary.BigEndian.Uint16(v[30:]) }
+
+// SetAck writes the first eight bytes: an ACK_CC with what p says besides the type,
+// ack_psn_offset or probe_opaque, and cack_psn.
+func (v *AckCCView) SetAck(p Prologue, offset int16, cack PSN) {
+	head := joinPrologue(TypeACKCC, p.Next, p.Flags&ackFlags)
+	binary.BigEndian.PutUint64(v[0:], uint64(head)<<48|uint64(uint16(offset))<<32|uint64(cack))
+}
+
+// SetPDCs writes the sender's PDC and the receiver's.
+func (v *AckCCView) SetPDCs(spdcid, dpdcid PDCID) {
+	binary.BigEndian.PutUint32(v[8:], uint32(spdcid)<<16|uint32(dpdcid))
+}
+
+// SetSACK writes the type of the congestion state, the PSNs that the target tracks in
+// units of 128, sack_psn_offset, and the bitmap.
+func (v *AckCCView) SetSACK(t CCType, mpr uint8, offset int16, bitmap uint64) {
+	binary.BigEndian.PutUint32(v[12:], uint32(t&0xf)<<28|uint32(mpr)<<16|uint32(uint16(offset)))
+	binary.BigEndian.PutUint64(v[16:], bitmap)
+}
+
+// SetNSCC writes the congestion state where CCType is [CCNSCC]. The fields are those
+// of [NSCCState], penalty is rc in the highest bit and rcv_cwnd_pend.
+func (v *AckCCView) SetNSCC(serviceTime uint16, penalty uint8, rcvdBytes uint32, oooCount uint16) {
+	binary.BigEndian.PutUint64(v[24:], uint64(serviceTime)<<48|uint64(penalty)<<40|uint64(rcvdBytes&maxUint24)<<16|uint64(oooCount))
+}
+
+// SetCredit writes the congestion state where CCType is [CCCredit].
+func (v *AckCCView) SetCredit(s *CreditState) { s.put((*[CCStateLen]byte)(v[24:])) }

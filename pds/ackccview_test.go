@@ -45,6 +45,35 @@ func checkAckCCView(t *testing.T, v *AckCCView) {
 	if v.Plain() {
 		require.Equal(t, a.Next == NextResponse, v.HasResponse())
 	}
+	checkAckCCSet(t, &a)
+}
+
+// checkAckCCSet compares what the Set methods write with what AckCC.AppendTo does.
+func checkAckCCSet(t *testing.T, a *AckCC) {
+	var v AckCCView
+	for i := range v {
+		v[i] = 0xa5 // all of it is to be overwritten
+	}
+	v.SetAck(Prologue{Type: TypeNACK, Next: a.Next, Flags: a.Flags}, a.Offset, a.CACK)
+	v.SetPDCs(a.SPDCID, a.DPDCID)
+	v.SetSACK(a.CCType, a.MPR, a.SACKOffset, a.Bitmap)
+	var n NSCCState
+	var c CreditState
+	switch {
+	case a.NSCC(&n):
+		penalty := n.CwndPend
+		if n.Restore {
+			penalty |= 1 << 7
+		}
+		v.SetNSCC(n.ServiceTime, penalty, n.RcvdBytes|1<<24, n.OOOCount)
+	case a.Credit(&c):
+		v.SetCredit(&c)
+	default:
+		return // proprietary
+	}
+	want := *a
+	want.CCFlags = 0
+	require.Equal(t, want.AppendTo(nil), v[:])
 }
 
 func TestAckCCViewOfEveryFirstWord(t *testing.T) {

@@ -4,42 +4,42 @@ package ses
 // on. Such a packet need not be checked again, as long as nothing it was checked
 // against has changed: that is what the epoch is for.
 
-// Follow judges a request in the middle of a message, all of whose questions an
-// earlier one of the message has answered, as [Target.Receive] would: its
-// PayloadLength bytes are to be placed at address, with the default response to
-// answer. It reports false, and has changed nothing, if this is not such a request;
-// then it is Receive's.
-func (t *Target) Follow(r *Request, a Arrival) (address, cookie uint64, ok bool) {
+// Follow judges a request in the middle of a message of [ModeRUD] or [ModeROD], all
+// of whose questions an earlier one of the message has answered, as [Target.Receive]
+// would: its PayloadLength bytes are to be placed at address, with the default
+// response to answer, which [PutDefault] writes. It reports false, and has changed
+// nothing, if this is not such a request; then it is Receive's.
+func (t *Target) Follow(v *StandardView, a Arrival) (address, cookie uint64, ok bool) {
 	i := int(t.recent[a.Peer&uint64(len(t.recent)-1)])
 	if i >= len(t.records) {
 		return 0, 0, false
 	}
 	m := &t.records[i]
-	if m.epoch != t.epoch || m.peer != a.Peer || m.id != r.MessageID || m.to != routeOf(r) ||
-		m.key != r.Key || m.offset != r.BufferOffset || m.length != r.RequestLength {
+	if m.epoch != t.epoch || m.peer != a.Peer || m.head != v.head() || m.at != v.at() ||
+		m.key != v.Key() || m.offset != v.BufferOffset() || m.length != v.RequestLength() {
 		return 0, 0, false
 	}
-	if r.Form != FormStandard || r.Version != 0 || r.Flags&(flagsOnly|FlagIE) != 0 || a.Mode > ModeROD {
-		return 0, 0, false
-	}
-	off, n := r.MessageOffset, uint32(r.PayloadLength)
-	if n-1 >= t.mtu || int(n) > a.Payload {
+	off, n := uint64(v.MessageOffset()), uint64(v.PayloadLength())
+	if n-1 >= uint64(t.mtu) || int(n) > a.Payload {
 		return 0, 0, false
 	}
 	// It neither ends the message nor makes it whole.
-	if uint64(off)+uint64(n) >= uint64(m.length) || n >= m.length-m.seen {
+	if off+n >= uint64(m.length) || n >= uint64(m.length-m.seen) {
 		return 0, 0, false
 	}
-	m.seen += n
-	return m.base + uint64(off), m.cookie, true
+	m.seen += uint32(n)
+	return m.base + off, m.cookie, true
 }
 
 // lead lets later packets of m follow r, which has passed.
 func (t *Target) lead(r *Request, m *record) {
-	if r.Opcode.in(1<<OpcodeWrite|kindQueueOps) && m.limit == m.length {
-		m.key, m.offset, m.to, m.epoch = r.Key, r.BufferOffset, routeOf(r), t.epoch
+	if r.Form == FormStandard && r.Opcode.in(opsFollow) && m.limit == m.length {
+		m.key, m.offset, m.head, m.at, m.epoch = r.Key, r.BufferOffset, headOf(r), atOf(r), t.epoch
 	}
 }
+
+// opsFollow are the opcodes with packets that say no more than where bytes belong.
+const opsFollow = (1<<OpcodeWrite | kindQueueOps) &^ opsOwnLayout
 
 // changed ends the following of earlier packets: what they were checked against is
 // no longer so.

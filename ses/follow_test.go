@@ -19,13 +19,13 @@ func (p *pairOfTargets) both(f func(*seedTarget)) { f(p.follows); f(p.judges) }
 
 func (p *pairOfTargets) send(r *Request, a Arrival) {
 	var d, want Decision
-	p.judges.changed()
 	p.judges.Receive(r, a, &want)
-	if address, cookie, ok := p.follows.Follow(r, a); ok {
+	v := (*StandardView)(r.Standard.AppendTo(nil))
+	if address, cookie, ok := p.follows.Follow(v, a); ok {
 		p.followed++
 		d = Decision{Action: ActionPlace, Length: uint32(r.PayloadLength), Offset: r.MessageOffset, Address: address, Cookie: cookie}
 		var b [ResponseLen]byte
-		PutDefault(&b, r)
+		PutDefault(&b, v)
 		require.Equal(p.judges.t, want.Response.AppendTo(nil), b[:])
 		d.Response = want.Response
 	} else {
@@ -139,13 +139,14 @@ func TestTargetEpochGoesRound(t *testing.T) {
 	s.send(0)
 	s.changed()
 	require.Equal(t, uint32(1), s.epoch)
-	r, a := seedPacket(1)
-	_, _, ok := s.Follow(&r, a)
-	require.False(t, ok, "of an epoch before")
+	follows := func(i uint32) bool {
+		r, a := seedPacket(i)
+		_, _, ok := s.Follow((*StandardView)(r.Standard.AppendTo(nil)), a)
+		return ok
+	}
+	require.False(t, follows(1), "of an epoch before")
 	require.Equal(t, ActionPlace, s.send(1).Action)
-	r, a = seedPacket(2)
-	_, _, ok = s.Follow(&r, a)
-	require.True(t, ok)
+	require.True(t, follows(2))
 }
 
 func TestRecordsShareNoCacheLine(t *testing.T) {

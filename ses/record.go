@@ -10,22 +10,22 @@ type record struct {
 	peer   uint64
 	base   uint64 // address of the message's first byte
 	cookie uint64
-	key    uint64 // of the last packet that passed, as the next two
+	key    uint64 // of the last packet that passed, as the next three
 	offset uint64 // buffer_offset
-	to     route
+	head   head
+	at     uint32 // see atOf
 	length uint32 // request_length
 	seen   uint32 // bytes of the packets that arrived, <= length
 	epoch  uint32 // of the target when a packet passed that others may follow; 0: none may
-	id     MessageID
-	code   ReturnCode // of the first failure, RCNull before
-	gen    Generation // the index had then; after a failure, the one to answer with
 
 	headerData uint64
 	limit      uint32 // bytes that have a place, <= length
 	region     Handle // 0 for a receive buffer
 	entry      uint32
+	code       ReturnCode // of the first failure, RCNull before
+	gen        Generation // the index had then; after a failure, the one to answer with
 	hasData    bool
-	_          [recordLen - 64 - 21]byte
+	_          [recordLen - 64 - 23]byte
 }
 
 // recordLen is two cache lines, so that none of them holds parts of two records.
@@ -45,7 +45,7 @@ func (t *Target) open(r *Request, peer uint64) (m *record, ok bool) {
 		return nil, false
 	}
 	m = &t.records[i]
-	*m = record{peer: peer, id: r.MessageID, length: r.RequestLength}
+	*m = record{peer: peer, head: headOf(r), at: atOf(r), length: r.RequestLength}
 	t.messages.insert(pair{peer, uint64(r.MessageID)}, i)
 	t.recent[peer&uint64(len(t.recent)-1)] = uint16(i)
 	return m, true
@@ -62,7 +62,7 @@ func (t *Target) find(r *Request, peer uint64) *record {
 
 // drop ends a message.
 func (t *Target) drop(m *record) {
-	key := pair{m.peer, uint64(m.id)}
+	key := pair{m.peer, uint64(m.head.id())}
 	i, _ := t.messages.find(key)
 	m.epoch = 0
 	t.messages.remove(key)
@@ -82,20 +82,26 @@ func (t *Target) ClosePeer(peer uint64, lost func(cookie uint64)) {
 		if t.recordSlots.gen[i]&1 == 0 || m.peer != peer {
 			continue
 		}
-		if m.code == RCNull && m.to.opcode() != OpcodeRead && lost != nil {
+		if m.code == RCNull && m.head.opcode() != OpcodeRead && lost != nil {
 			lost(m.cookie)
 		}
 		t.drop(m)
 	}
 }
 
-// A route is what a request says about where it goes, but the key, and what it
-// does there.
-type route uint64
+// A head is what the packets of a message say alike in the first eight bytes of a
+// standard header, at its place there. FlagRel is of it, as are the flags that no
+// packet in the middle of a message has: they are 0 in that of a record.
+type head uint64
 
-func (x route) opcode() Opcode { return Opcode(x >> 2 & 0x3f) }
+const headMask = opcodeMask<<56 | uint64(3<<6|flagsOnly|FlagIE|FlagRel)<<48 | (1<<48 - 1)
 
-func routeOf(r *Request) route {
-	return route(r.JobID)<<40 | route(r.PIDonFEP)<<28 | route(r.Index)<<16 | route(r.Generation)<<8 | route(r.Opcode)<<2 |
-		route(r.Flags&FlagRel)>>2
+func headOf(r *Request) head {
+	return head(r.Opcode)<<56 | head(r.Flags&FlagRel)<<48 | head(r.MessageID)<<32 | head(r.Generation)<<24 | head(r.JobID&0xff_ffff)
 }
+
+func (h head) opcode() Opcode { return Opcode(h >> 56) }
+func (h head) id() MessageID  { return MessageID(h >> 32) }
+
+// atOf returns pid_on_fep and resource_index at their places in the header.
+func atOf(r *Request) uint32 { return uint32(r.PIDonFEP)<<16 | uint32(r.Index) }

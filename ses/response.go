@@ -140,12 +140,12 @@ func (h *Response) AppendTo(b []byte) []byte {
 	return b
 }
 
-// PutDefault writes the default response to r: success, and all of the message.
-func PutDefault(b *[ResponseLen]byte, r *Request) {
-	const ok = uint32(ResponseDefault)<<8 | uint32(RCOK)
-	binary.BigEndian.PutUint32(b[:], ok<<16|uint32(r.MessageID))
-	binary.BigEndian.PutUint32(b[4:], uint32(r.Generation)<<24|uint32(r.JobID&0xff_ffff))
-	binary.BigEndian.PutUint32(b[8:], r.RequestLength)
+// PutDefault writes the default response to a request: success, and all of the
+// message.
+func PutDefault(b *[ResponseLen]byte, v *StandardView) {
+	binary.BigEndian.PutUint16(b[0:], uint16(ResponseDefault)<<8|uint16(RCOK))
+	*(*[6]byte)(b[2:]) = *(*[6]byte)(v[2:])  // message_id, ri_generation, job_id
+	*(*[4]byte)(b[8:]) = *(*[4]byte)(v[40:]) // request_length
 }
 
 // Validate reports an undefined version, opcode or return code, and the opcode

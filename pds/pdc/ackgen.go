@@ -47,24 +47,30 @@ func (m *Manager) writeACK(p *PDC, out *[pds.AckCCLen]byte, a ackHead, st *AckSt
 		a.flags = a.flags.WithReq(pds.AckReqClose)
 		p.flags &^= flagAskClose
 	}
-	h := &m.ack
-	h.Next, h.Flags, h.Offset, h.SPDCID, h.DPDCID, h.CACK = a.next, a.flags, a.offset, p.handle.ID(), p.peerID, p.rx.CACK()
 	if m.p.PlainACK {
-		n, _ := h.Ack.Encode(out[:])
-		return n
+		return p.writePlain(out, a)
 	}
-	h.MPR = m.p.mpr
-	h.SACKOffset, _ = pds.AckOffset(h.CACK, a.base)
-	var ooo uint16
-	if h.Bitmap = 0; p.rx.holding || p.rx.high.After(p.rx.edge) {
-		h.Bitmap, ooo = p.rx.SACK(a.base), uint16(p.rx.OOO())
+	cack := p.rx.edge - 1
+	var bitmap uint64
+	var ooo int
+	if p.rx.holding || p.rx.high.After(p.rx.edge) {
+		cack, bitmap, ooo = p.rx.CACK(), p.rx.SACK(a.base), p.rx.OOO()
 	}
+	v := (*pds.AckCCView)(out)
+	v.SetAck(pds.Prologue{Next: a.next, Flags: a.flags}, a.offset, cack)
+	v.SetPDCs(p.handle.ID(), p.peerID)
+	v.SetSACK(st.Type, m.p.mpr, int16(a.base-cack), bitmap)
 	if st.Type == pds.CCCredit {
-		h.SetCredit(&pds.CreditState{Credit: st.Credit, OOOCount: ooo})
+		v.SetCredit(&pds.CreditState{Credit: st.Credit, OOOCount: uint16(ooo)})
 	} else {
-		h.SetNSCC(&pds.NSCCState{ServiceTime: st.Service, Restore: st.Restore, CwndPend: st.Pend,
-			RcvdBytes: (p.rcvd + pds.ByteUnit - 1) / pds.ByteUnit & (1<<24 - 1), OOOCount: ooo})
+		v.SetNSCC(st.Service, st.penalty(), (p.rcvd+pds.ByteUnit-1)/pds.ByteUnit, uint16(ooo))
 	}
+	return pds.AckCCLen
+}
+
+// writePlain is writeACK without SACK and congestion state.
+func (p *PDC) writePlain(out *[pds.AckCCLen]byte, a ackHead) int {
+	h := pds.Ack{Next: a.next, Flags: a.flags, Offset: a.offset, SPDCID: p.handle.ID(), DPDCID: p.peerID, CACK: p.rx.CACK()}
 	n, _ := h.Encode(out[:])
 	return n
 }

@@ -3,22 +3,31 @@ package pdc
 import "github.com/uetcc/uetcc/pds"
 
 // Expect returns the PDC of a request that [Manager.Take] may take: one that is new
-// and in the window of an unordered PDC in use, which has this peer, owes it no
-// response and does not close. That is nearly every one. Any other, and one that is
-// not valid, has no such PDC and goes to [Manager.Receive]. Nothing changes.
-func (m *Manager) Expect(q *pds.Request, src Addr) *PDC {
-	p := m.byID(q.DPDCID)
-	if p == nil || p.state != StateEstablished || p.flags&(flagROD|flagClose) != 0 || p.rx.holding ||
-		q.SPDCID == 0 || p.peerID != q.SPDCID || p.peer != src {
+// and in the window of a PDC in use, the next one if that is ordered; and the PDC has
+// this peer, owes it no response and does not close. That is nearly every request. Any
+// other has no such PDC and goes to [Manager.Receive]. The type and what follows the
+// header are the caller's to check. Nothing changes.
+func (m *Manager) Expect(q *pds.RequestView, src Addr) *PDC {
+	id := int(q.DPDCID())
+	if id >= len(m.pdc) {
 		return nil
 	}
-	if q.Flags&pds.FlagSYN != 0 || q.Type.IsROD() || q.ClearOffset > 0 || !q.Type.Allows(q.Next) {
+	p := &m.pdc[id]
+	if p.state != StateEstablished || p.peerID != q.SPDCID() || p.peer != src || p.rx.holding {
 		return nil
 	}
-	if !p.rx.fresh(q.PSN, m.p.ranges) || q.ClearOffset != 0 && !p.rx.reaches(q.ClearPSN()) || m.mem.responses.free == 0 {
+	if q.Flags()&pds.FlagSYN != 0 || q.ClearOffset() >= 0 || !p.rx.fresh(q.PSN(), m.p.ranges) || !p.rx.reaches(q.ClearPSN()) {
+		return nil
+	}
+	if (p.is(flagROD|flagClose|flagGap) || q.Type().IsROD()) && !p.expectsOrdered(q) || m.mem.responses.free == 0 {
 		return nil
 	}
 	return p
+}
+
+// expectsOrdered reports whether q is the next request of an ordered PDC.
+func (p *PDC) expectsOrdered(q *pds.RequestView) bool {
+	return p.flags&(flagROD|flagClose|flagGap) == flagROD && q.Type().IsROD() && q.PSN() == p.rx.edge
 }
 
 // Handle returns the name of p, which lives as long as the name is known.
@@ -30,53 +39,58 @@ func (p *PDC) Local() Addr { return p.local }
 func (p *PDC) TC() uint8   { return p.tc }
 
 // arrive does what the arrival of a request that Expect knows means for its PDC.
-func (m *Manager) arrive(now int64, p *PDC, q *pds.Request) {
+func (p *PDC) arrive(now int64, q *pds.RequestView) {
 	p.activeAt = now
-	if c := q.ClearPSN(); q.ClearOffset == 0 {
-		m.stats.BadClear++ // it clears itself, which says nothing
-	} else if c.After(p.rx.clear) {
+	if c := q.ClearPSN(); c.After(p.rx.clear) {
 		p.rx.clear = c
 	}
 }
 
 // A Taken is a request that has arrived and been done, for [Manager.Take].
 type Taken struct {
-	Request *pds.Request
-	Payload uint32 // bytes behind the semantic header
-	Size    int64  // nominal, bytes
-	CE      bool   // congestion experienced
-	Next    pds.NextHdr
-	State   *AckState
+	Request  *pds.RequestView
+	State    *AckState
+	Size     int64  // nominal, bytes
+	Payload  uint32 // bytes behind the semantic header
+	CE       bool   // congestion experienced
+	Next     pds.NextHdr
+	Response uint8 // bytes, in the form of Next
 }
 
 // Take is Receive and Respond in one, for a request whose PDC Expect has just
-// returned and that the layer above has done: with the default response, which is of
-// the form Taken.Next. It writes the header of the acknowledgement, if one is due, to
-// out (see [ReplyMax]) and returns its length, otherwise 0. The response belongs
-// behind it.
+// returned and that the layer above has done: with the default response, which lies in
+// out already, behind the place of an ACK_CC. If an acknowledgement is due it writes
+// the header before the response and returns the length of both, otherwise 0.
 func (m *Manager) Take(now int64, p *PDC, t *Taken, out *[ReplyMax]byte) int {
 	q := t.Request
+	psn := q.PSN()
 	m.stats.Received++
 	m.stats.Requests++
 	m.in.awaited = false
-	m.arrive(now, p, q)
+	p.arrive(now, q)
 	first := !p.rx.begun
-	if !p.rx.acceptNext(q.PSN) {
-		p.rx.Accept(q.PSN)
+	if !p.rx.acceptNext(psn) {
+		p.rx.Accept(psn)
 	}
 	p.count(m.p, t.Size, t.Payload)
-	asked := first || m.ackAsked(q.Flags, t.CE)
+	asked := first || m.ackAsked(q.Flags(), t.CE)
 	if !asked && int64(p.ackBytes) < m.p.ackAll {
 		return 0
 	}
-	cack := p.rx.edge - 1
-	a := ackHead{base: p.rx.SACKBase(q.PSN), flags: q.Flags & pds.FlagRetx, next: t.Next}
-	a.offset, _ = pds.AckOffset(cack, q.PSN)
+	a := ackHead{base: p.rx.edge, offset: int16(psn - p.rx.edge + 1), flags: q.Flags() & pds.FlagRetx, next: t.Next}
 	if t.CE {
 		a.flags |= pds.FlagM
 	}
-	if !asked {
+	switch {
+	case !p.rx.high.After(p.rx.edge): // all in order: no SACK
+	case asked:
+		a.base = p.rx.SACKBase(psn)
+	default:
 		a.base = p.rx.SACKRove()
 	}
-	return m.writeACK(p, (*[pds.AckCCLen]byte)(out[:]), a, t.State)
+	n := m.writeACK(p, (*[pds.AckCCLen]byte)(out[:]), a, t.State)
+	if n < pds.AckCCLen {
+		copy(out[n:], out[pds.AckCCLen:][:t.Response])
+	}
+	return n + int(t.Response)
 }

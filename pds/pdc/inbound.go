@@ -22,6 +22,14 @@ type AckState struct {
 	Credit  uint32 // credit so far, 256 B units
 }
 
+// penalty is rc and rcv_cwnd_pend as they lie beside each other.
+func (s *AckState) penalty() uint8 {
+	if s.Restore {
+		return s.Pend | 1<<7
+	}
+	return s.Pend & (1<<7 - 1)
+}
+
 // Verdict says what a packet was. The zero value: it is dropped, and Result.Err
 // says why.
 type Verdict uint8

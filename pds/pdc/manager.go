@@ -73,9 +73,8 @@ type Manager struct {
 	parked []list  // by context: PDCs whose congestion control context does not allow more
 	cccID  []uint8 // by context: what the peer knows it by
 
-	in      inbound   // the packet that is being received
-	ack     pds.AckCC // the acknowledgement that is being written
-	limiter limiter   // of answers to packets without a PDC
+	in      inbound // the packet that is being received
+	limiter limiter // of answers to packets without a PDC
 	waiting waitQueue
 	rudi    rudiTable
 	open    int // PDCs in StateCreating to StateEstablished

@@ -183,11 +183,12 @@ func (m *Manager) receiveRequest(now int64, in *In, out []byte, r *Result) error
 	if err != nil {
 		return m.malformed(err)
 	}
-	p := m.Expect(&q, in.Src)
-	if p == nil || in.Trimmed != 0 {
+	v := (*pds.RequestView)(in.Packet)
+	p := m.Expect(v, in.Src)
+	if p == nil || in.Trimmed != 0 || !q.Type.Allows(q.Next) {
 		return m.receiveOther(now, in, &q, out, r)
 	}
-	m.arrive(now, p, &q)
+	p.arrive(now, v)
 	b := &m.in // what Respond will need; there is no NACK that could need more
 	b.id = RxID{p.handle, q.PSN}
 	b.psn, b.flags, b.spdcid = q.PSN, q.Flags, q.SPDCID

@@ -1,0 +1,40 @@
+package ses
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The view says of any bytes what Decode does.
+func TestStandardViewIsDecode(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 9))
+	var b [StandardLen]byte
+	for range 10_000 {
+		for i := range b {
+			b[i] = byte(rng.Uint32())
+		}
+		v := (*StandardView)(b[:])
+		var h Standard
+		_, err := h.Decode(b[:])
+		require.NoError(t, err)
+		require.Equal(t, h.Opcode, v.Opcode())
+		require.Equal(t, h.Flags, v.Flags())
+		require.Equal(t, h.MessageID, v.MessageID())
+		require.Equal(t, h.BufferOffset, v.BufferOffset())
+		require.Equal(t, h.Key, v.Key())
+		require.Equal(t, h.RequestLength, v.RequestLength())
+		if h.Flags&FlagSOM == 0 {
+			require.Equal(t, h.PayloadLength, v.PayloadLength())
+			require.Equal(t, h.MessageOffset, v.MessageOffset())
+		}
+		r := Request{Form: FormStandard, Standard: h}
+		require.Equal(t, atOf(&r), v.at())
+		if h.Version == 0 && h.Flags&(flagsOnly|FlagIE) == 0 {
+			require.Equal(t, headOf(&r), v.head())
+		} else {
+			require.NotEqual(t, headOf(&r), v.head(), "of no packet in the middle of a message")
+		}
+	}
+}
