@@ -283,7 +283,6 @@ var hot = []struct {
 	{"ccc", "(*Context).touch", inlines | noBounds},
 	{"ccc", "(*Manager).SendNew", 0},
 	{"ccc", "(*Manager).OnPlainACK", 0},
-	{"ccc", "(*Context).weigh", noBounds},
 	{"ccc", "(*Manager).OnNewData", 0},
 	{"ccc", "(*Manager).OnSend", 0},
 	{"ccc", "(*Manager).OnACK", 0},

@@ -26,8 +26,8 @@ func (e *Entropy) penalise(p *EntropyParams, side []uint64, r Report) {
 // a word holds no unpenalised value it skips all 16 at once, so that a call looks
 // at some tens of places at most.
 func (e *Entropy) nextUnpenalised(p *EntropyParams, side []uint64) uint16 {
-	v := e.candidate(p)
-	for skipped := uint32(0); skipped < p.values; v = e.candidate(p) {
+	v := e.candidate()
+	for skipped := uint32(0); skipped < p.values; v = e.candidate() {
 		w, shift := penaltyAt(side, v&p.mask)
 		if *w>>shift&penaltyMax == 0 {
 			break

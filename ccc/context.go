@@ -13,7 +13,7 @@ import (
 // then bring the same Params.
 //
 // Invariants, where B and R are the unsent and the marked bytes of the bound PDCs:
-// backlog = sum of B; rtx backlog = sum of R, 0 if and only if no packet is marked;
+// waits = sum of B and R; rtx backlog = sum of R, 0 if and only if no packet is marked;
 // [Context.State] is nextState of the counters and of [Context.Decide] as the last
 // event left them.
 //
@@ -23,7 +23,7 @@ import (
 type Context struct {
 	window nscc.Window // two cache lines, and the third below: what an event needs
 
-	backlog    int64 // unsent new data, bytes
+	waits      int64 // to send, new and marked for retransmission, bytes
 	rtxBacklog int64 // marked for retransmission, bytes
 	waitingRtx int32 // marked for retransmission, packets
 
@@ -85,7 +85,7 @@ func (c *Context) SetMode(p *Params, now int64, m Mode) {
 func (c *Context) PDCs() int { return int(c.pdcs) }
 
 // Backlog returns the unsent new data of all bound PDCs, bytes.
-func (c *Context) Backlog() int64 { return c.backlog }
+func (c *Context) Backlog() int64 { return c.waits - c.rtxBacklog }
 
 // RtxBacklog returns what is marked for retransmission, bytes.
 func (c *Context) RtxBacklog() int64 { return c.rtxBacklog }
@@ -137,7 +137,7 @@ type Left struct {
 func (c *Context) Unbind(p *Params, now int64, l Left) (last bool) {
 	mustHold(c.pdcs > 0, "ccc: Unbind of a context without PDCs")
 	c.pdcs--
-	c.backlog = less(c.backlog, l.Backlog)
+	c.withdraw(l.Backlog)
 	c.unmark(l.WaitingRtx, l.RtxBacklog)
 	c.window.OnSend(-l.Inflight)
 	c.inflightPkts -= l.InflightPackets
@@ -171,13 +171,20 @@ func (c *Context) evaluate(p *Params, now int64) {
 }
 
 // waiting is what there is to send, bytes.
-func (c *Context) waiting() int64 { return c.backlog + c.rtxBacklog }
+func (c *Context) waiting() int64 { return c.waits }
+
+// withdraw takes size bytes away from the unsent new data.
+func (c *Context) withdraw(size int64) {
+	less(c.Backlog(), size)
+	c.waits -= size
+}
 
 // mark counts a packet as waiting for retransmission.
 func (c *Context) mark(size int64) {
 	mustHold(size > 0, "ccc: a packet without a size")
 	c.waitingRtx++
 	c.rtxBacklog += size
+	c.waits += size
 }
 
 // unmark takes n packets of size bytes together out of those that wait for
@@ -188,11 +195,12 @@ func (c *Context) unmark(n int32, size int64) {
 	}
 	c.waitingRtx = less(c.waitingRtx, n)
 	c.rtxBacklog = less(c.rtxBacklog, size)
+	c.waits -= size
 	mustHold((c.waitingRtx == 0) == (c.rtxBacklog == 0), "ccc: sizes of marked packets do not add up")
 }
 
 // touch loads a word of each line of the acknowledgement's path.
-func (c *Context) touch() int64 { return c.window.Inflight() + c.window.Touch() + c.backlog }
+func (c *Context) touch() int64 { return c.window.Inflight() + c.window.Touch() + c.waits }
 
 // held is what makes data wait, ReasonBacklog if nothing does.
 func (c *Context) held() Reason {

@@ -17,7 +17,7 @@ func (m *Manager) OnNewData(pdc Handle, now, delta int64) {
 	if b == nil {
 		return
 	}
-	b.left.Backlog += delta
+	b.due += delta
 	c := &m.seatOf(b).context
 	c.OnNewData(m.p, now, delta)
 	m.finish(b, c, now)
@@ -172,7 +172,7 @@ func (m *Manager) Withdraw(pdc Handle, now, delta int64) {
 	if b == nil {
 		return
 	}
-	b.left.Backlog = less(b.left.Backlog, delta)
+	b.withdraw(delta)
 	c := &m.seatOf(b).context
 	c.OnWithdraw(m.p, now, delta)
 	m.finish(b, c, now)

@@ -172,7 +172,9 @@ type Entropy struct {
 	ring      repsRing
 	freezeEnd int64
 
-	base, index, xor  uint16
+	base              uint16
+	index             uint16 // of the round
+	order             uint16 // of the round's values in the low bits, base in the others
 	queueHead, queued uint16
 
 	_ [8]byte // to a cache line
@@ -210,7 +212,7 @@ func (e *Entropy) Next(p *EntropyParams, side []uint64, at Progress) uint16 {
 
 // inTurn is SchemeOblivious.
 func (e *Entropy) inTurn(p *EntropyParams) uint16 {
-	v := e.candidate(p)
+	v := e.candidate()
 	e.advance(p)
 	return v
 }
@@ -236,10 +238,8 @@ func (e *Entropy) Feedback(p *EntropyParams, side []uint64, now int64, r Report)
 func (e *Entropy) Fixed() uint16 { return e.base }
 
 // candidate is the value at the round's index: the low bits walk through all
-// values in an order that xor decides, the high bits stay.
-func (e *Entropy) candidate(p *EntropyParams) uint16 {
-	return (e.index^e.xor)&p.mask | e.base&^p.mask
-}
+// values in an order that an exclusive or decides, the high bits stay.
+func (e *Entropy) candidate() uint16 { return e.index ^ e.order }
 
 // advance moves the index; a new round has a new order.
 func (e *Entropy) advance(p *EntropyParams) {
@@ -251,7 +251,9 @@ func (e *Entropy) advance(p *EntropyParams) {
 // reorder begins a round. It is rare, and inside advance nothing would inline.
 //
 //go:noinline
-func (e *Entropy) reorder(p *EntropyParams) { e.xor = uint16(e.draw(p)) & p.mask }
+func (e *Entropy) reorder(p *EntropyParams) {
+	e.order = uint16(e.draw(p))&p.mask | e.base&^p.mask
+}
 
 // anyValue draws one of the values.
 func (e *Entropy) anyValue(p *EntropyParams) uint16 {

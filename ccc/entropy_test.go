@@ -78,13 +78,13 @@ func TestBitmapSkipsAsOneByOne(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(3, uint64(n)))
 		for i := range 20_000 {
 			e := &slow.e
-			v := e.candidate(&slow.p)
+			v := e.candidate()
 			for skipped := 0; skipped < n && penalty[int(v)%n] > 0; skipped++ {
 				if skipped == 0 {
 					penalty[int(v)%n]--
 				}
 				e.advance(&slow.p)
-				v = e.candidate(&slow.p)
+				v = e.candidate()
 			}
 			e.advance(&slow.p)
 			require.Equal(t, v, fast.next(), "n %d, step %d", n, i)

@@ -65,8 +65,8 @@ func (l *Loss) Report() Report { return Report{l.Entropy, FeedbackTimeout} }
 // OnNewData adds delta bytes of unsent data: a bound PDC was given more to send.
 // The context keeps the sum over its PDCs, and each PDC its own part.
 func (c *Context) OnNewData(p *Params, now, delta int64) {
-	mustHold(c.backlog+delta >= c.backlog, "ccc: new data negative, or beyond 2^63 bytes")
-	c.backlog += delta
+	mustHold(c.waits+delta >= c.waits, "ccc: new data negative, or beyond 2^63 bytes")
+	c.waits += delta
 	c.evaluate(p, now)
 }
 
@@ -77,7 +77,7 @@ func (c *Context) OnSend(p *Params, now, size int64, rtx bool) {
 	if rtx {
 		c.unmark(1, size)
 	} else {
-		c.backlog = less(c.backlog, size)
+		c.withdraw(size)
 	}
 	c.window.OnSend(size)
 	// Where nothing is enforced, a packet that credit would have refused is not
@@ -92,7 +92,7 @@ func (c *Context) OnSend(p *Params, now, size int64, rtx bool) {
 // countNew is OnSend, up to its evaluation, for a new packet whose bytes are known
 // to wait, where credit takes no part.
 func (c *Context) countNew(size int64) {
-	c.backlog -= size
+	c.waits -= size
 	c.window.OnSend(size)
 	c.inflightPkts++
 }
@@ -173,6 +173,6 @@ func (c *Context) steers(p *Params) bool { return p.window && c.mode != ModeOff 
 // OnWithdraw takes back delta bytes of unsent data that OnNewData had added: a
 // message failed, and its rest is not going to be sent.
 func (c *Context) OnWithdraw(p *Params, now, delta int64) {
-	c.backlog = less(c.backlog, delta)
+	c.withdraw(delta)
 	c.evaluate(p, now)
 }

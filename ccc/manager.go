@@ -240,7 +240,7 @@ func (m *Manager) Unbind(pdc Handle, now int64) (freed Handle, baseRTT int64) {
 	if b.queued {
 		m.turns.remove(uint32(pdc.Index()))
 	}
-	last := c.Unbind(m.p, now, b.left)
+	last := c.Unbind(m.p, now, b.left())
 	*b = member{}
 	m.settle(c, now)
 	if !last {

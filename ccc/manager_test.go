@@ -36,9 +36,9 @@ func TestManagerTwoTierBacklog(t *testing.T) {
 	m, ctx, pdcs := seedManager(t, seedFabric())
 	for i, ranks := range []int64{2, 1, 2} {
 		m.OnNewData(pdcs[i], 0, ranks*rank)
-		require.EqualValues(t, ranks*rank, m.member(pdcs[i]).left.Backlog)
+		require.EqualValues(t, ranks*rank, m.member(pdcs[i]).backlog())
 	}
-	require.EqualValues(t, 8192<<10, m.member(pdcs[0]).left.Backlog)
+	require.EqualValues(t, 8192<<10, m.member(pdcs[0]).backlog())
 	require.EqualValues(t, 20_971_520, m.Context(ctx).Backlog())
 }
 

@@ -1,81 +1,103 @@
 package ccc
 
-import "github.com/uetcc/uetcc/nscc"
-
-// A member is the part of one PDC in its context: the same counters, of which the
-// context's are the sums.
+// A member is the part of one PDC in its context, of which the context's counters
+// are the sums. It keeps bytes that only grow, so that a packet moves one of them:
+//
+//	waiting  = due - sent
+//	backlog  = due - sent - rtxBacklog
+//	inflight = sent - heard - rtxBacklog
 type member struct {
 	handle  Handle
 	context Handle
-	fixed   bool  // takes no part in path choice
-	queued  bool  // has its turns in the context's round
-	purse   int32 // bytes that this turn still has; a debt if negative
-	left    Left  // what the PDC would leave behind if it went now
+	fixed   bool // takes no part in path choice
+	queued  bool // has its turns in the context's round
 
-	sent     int64 // bytes, each packet once
-	received int64 // bytes that the destination reports
+	waitingRtx      int32 // packets marked for retransmission
+	inflightPackets int32
+
+	due        int64 // bytes to send, those marked for retransmission each time
+	sent       int64 // bytes sent, each time
+	heard      int64 // of these, reported by the destination or sent again
+	rtxBacklog int64 // bytes marked for retransmission
+	paid       int64 // bytes that the PDC's turns were worth; less than sent is a debt
 }
 
 // waiting is what the PDC has to send, bytes.
-func (b *member) waiting() int64 { return b.left.Backlog + b.left.RtxBacklog }
+func (b *member) waiting() int64 { return b.due - b.sent }
 
-func (b *member) send(size int64, rtx bool) {
-	l := &b.left
-	if rtx {
-		l.RtxBacklog = less(l.RtxBacklog, size)
-		l.WaitingRtx = less(l.WaitingRtx, 1)
-	} else {
-		l.Backlog = less(l.Backlog, size)
-		b.sent += size
+// backlog is the part of it that is new.
+func (b *member) backlog() int64 { return b.due - b.sent - b.rtxBacklog }
+
+// left is what the PDC would leave behind if it went now.
+func (b *member) left() Left {
+	return Left{
+		Backlog: b.backlog(), RtxBacklog: b.rtxBacklog, Inflight: b.sent - b.heard - b.rtxBacklog,
+		WaitingRtx: b.waitingRtx, InflightPackets: b.inflightPackets,
 	}
-	b.fly(size)
 }
 
-// sendNew is send for a new packet, of which the PDC has the bytes.
-func (b *member) sendNew(size int64) {
-	b.left.Backlog -= size
-	b.sent += size
+func (b *member) send(size int64, rtx bool) {
+	if rtx {
+		b.rtxBacklog = less(b.rtxBacklog, size)
+		b.waitingRtx = less(b.waitingRtx, 1)
+		b.heard += size
+	} else {
+		less(b.backlog(), size)
+	}
 	b.fly(size)
 }
 
 // fly counts a packet as in flight.
 func (b *member) fly(size int64) {
-	b.left.Inflight += size
-	b.left.InflightPackets++
-	b.purse -= int32(min(size, nscc.MaxMTU))
+	b.sent += size
+	b.inflightPackets++
+}
+
+// withdraw takes back new bytes that were due.
+func (b *member) withdraw(bytes int64) {
+	less(b.backlog(), bytes)
+	b.due -= bytes
 }
 
 // rcvdUnit is what rcvd_bytes is rounded up to, bytes.
 const rcvdUnit = 256
 
-// acknowledge takes an acknowledgement in, and cuts a.Bytes to what a truthful
-// destination can report: it counts each packet once. A window that believed more
-// would let everything out.
+// acknowledge takes an acknowledgement in, and cuts a.Bytes to what can be true.
 func (b *member) acknowledge(a *Ack) {
 	a.Bytes = b.receive(a.Bytes, int32(a.Packets-a.RtxPackets))
 	if a.RtxPackets != 0 || a.RtxBytes != 0 {
-		l := &b.left
-		l.RtxBacklog = less(l.RtxBacklog, a.RtxBytes)
-		l.WaitingRtx = less(l.WaitingRtx, int32(a.RtxPackets))
-		l.Inflight += a.RtxBytes
+		b.rtxBacklog = less(b.rtxBacklog, a.RtxBytes)
+		b.waitingRtx = less(b.waitingRtx, int32(a.RtxPackets))
+		b.due -= a.RtxBytes
 	}
 }
 
-// receive takes what has arrived out of flight, and returns the bytes of it that
-// can be true.
+// receive takes packets out of flight, and cuts bytes to what a truthful destination
+// can report: it counts each packet once. A window that believed more would let
+// everything out.
 func (b *member) receive(bytes int64, packets int32) int64 {
-	bytes = min(max(bytes, 0), b.sent+rcvdUnit-1-b.received)
-	b.received += bytes
-	b.left.Inflight -= bytes
-	b.left.InflightPackets -= packets
+	if most := b.sent - b.heard + rcvdUnit - 1; uint64(bytes) > uint64(most) {
+		bytes = min(max(bytes, 0), most)
+	}
+	b.heard += bytes
+	b.inflightPackets -= packets
 	return bytes
 }
 
 // mark takes a packet out of flight and counts it as waiting for retransmission.
 func (b *member) mark(size int64) {
-	l := &b.left
-	l.RtxBacklog += size
-	l.WaitingRtx++
-	l.Inflight -= size
-	l.InflightPackets--
+	b.due += size
+	b.rtxBacklog += size
+	b.waitingRtx++
+	b.inflightPackets--
 }
+
+// maxDebt is how many bytes ahead of its turns a PDC can come, for which it is
+// passed over later.
+const maxDebt = 1 << 24
+
+// pay adds a turn's worth of bytes.
+func (b *member) pay(bytes int64) { b.paid = max(b.paid, b.sent-maxDebt) + bytes }
+
+// solvent reports whether the turn of the PDC has come.
+func (b *member) solvent() bool { return b.paid > b.sent }

@@ -2,38 +2,55 @@ package ccc
 
 // A plain context is one in which the window alone has a say, as nearly always: it
 // enforces, without credit, gate or algorithm of the user's, by the specification's
-// profile. Its events come in two kinds that matter, a new packet that may go at
-// once and an acknowledgement that brings nothing but news. The two methods here
-// are those events in one straight line; they leave behind, bit for bit, what
-// Manager.Send and Manager.OnACK would.
+// profile. Then its reason follows from its state: ReasonWindow in StateActive, else
+// ReasonBacklog. Two kinds of its events matter, a new packet that may go at once and
+// an acknowledgement that brings nothing but news. The two methods here are those
+// events in one straight line; they leave behind, bit for bit, what Manager.Send and
+// Manager.OnACK would.
+
+// classify keeps whether a context is plain, after whatever decides about it.
+func (m *Manager) classify(c *Context) {
+	c.plain = m.plain && c.mode == ModeEnforce && !c.rec.custom
+}
 
 // SendNew is [Manager.Send] for a new packet of size bytes where [Context.Admits]
 // lets it go at once. It returns false, and nothing has changed, where the PDC has
 // fewer bytes to send, the context does not admit the packet or has more rules than
 // the window's, or the entropy scheme asks for [Sent].Seq: then ask
 // [Context.Decide] and use Send.
-func (m *Manager) SendNew(pdc Handle, now, size int64) (SendParams, bool) {
-	b := m.member(pdc)
-	if b == nil || uint64(size-1) >= uint64(b.left.Backlog) {
-		return SendParams{}, false
+func (m *Manager) SendNew(pdc Handle, now, size int64) (s SendParams, ok bool) {
+	j := int(pdc.Index())
+	if j >= len(m.pdcs) {
+		return s, false
 	}
+	b := &m.pdcs[j]
 	at := m.seatOf(b)
 	c := &at.context
-	if !c.plain || c.state != StateReady {
-		return SendParams{}, false
+	if b.handle != pdc || !c.plain || c.state != StateReady || uint64(size-1) >= uint64(b.backlog()) {
+		return s, false
 	}
-	b.sendNew(size)
+	b.fly(size)
 	c.countNew(size)
 	m.countSent(c)
-	if b.waiting() == 0 {
-		c.evaluate(m.p, now)
-		m.finish(b, c, now)
-	} else {
-		c.weigh(m.p)
-		c.rec.held, c.rec.last = c.why, now
+	p := m.p
+	full := c.window.Full(&p.nscc)
+	s.AckRequest = c.window.AckRequest(&p.nscc)
+	switch {
+	case b.waiting() == 0:
+		s.Held = m.drained(b, c, now)
+	case full:
+		c.state, c.why, c.rec.held = StateActive, ReasonWindow, ReasonWindow
+		s.Held = ReasonWindow
+		fallthrough
+	default:
+		c.rec.last = now
 	}
-	s := SendParams{Held: c.why, AckRequest: c.window.AckRequest(&m.p.nscc)}
-	s.Entropy = m.path(b, at, 0)
+	if p.entropy.scheme == SchemeOblivious && !b.fixed {
+		s.Entropy = at.entropy.candidate()
+		at.entropy.advance(&p.entropy)
+	} else {
+		s.Entropy = m.path(b, at, 0)
+	}
 	return s, true
 }
 
@@ -44,45 +61,48 @@ func (m *Manager) SendNew(pdc Handle, now, size int64) (SendParams, bool) {
 // context is now. It returns false, and nothing has changed, where the context has
 // more rules than the window's: then use OnACK.
 func (m *Manager) OnPlainACK(pdc Handle, now, bytes, rtt int64, packets int32, entropy uint16, marked bool) (State, bool) {
-	b := m.member(pdc)
-	if b == nil {
+	j := int(pdc.Index())
+	if j >= len(m.pdcs) {
 		return 0, false
 	}
+	b := &m.pdcs[j]
 	c := &m.seatOf(b).context
-	if !c.plain {
+	if b.handle != pdc || pdc == 0 || !c.plain {
 		return 0, false
+	}
+	p := m.p
+	if p.entropy.scheme != SchemeOblivious && !b.fixed {
+		m.feedback(b, now, reportOf(entropy, marked))
 	}
 	bytes = b.receive(bytes, packets)
-	m.feedback(b, now, reportOf(entropy, marked))
-	c.window.OnPlainACK(&m.p.nscc, now, bytes, rtt, marked)
 	c.inflightPkts -= packets
 	m.countAck(c, marked)
-	c.weigh(m.p)
-	m.settlePlain(c, now)
-	return c.state, true
-}
-
-// settlePlain is settle for a plain context.
-func (m *Manager) settlePlain(c *Context, now int64) {
-	m.line(c)
-	r := &c.rec
-	if r.held != ReasonBacklog {
+	c.window.OnPlainACK(&p.nscc, now, bytes, rtt, marked)
+	if c.state == StateActive {
 		m.account(c, now)
 	}
-	r.held, r.last = c.why, now
+	c.rec.last = now
+	s := nextState(c.waits != 0, c.inflightPkts > 0, !c.window.Full(&m.p.nscc))
+	if s != c.state {
+		m.enter(c, s)
+	}
+	return s, true
 }
 
-// weigh is evaluate for a plain context.
-func (c *Context) weigh(p *Params) {
-	waiting, room := c.waiting() != 0, c.window.CanSend(&p.nscc, p.mtu)
-	c.why = ReasonBacklog
-	if waiting && !room {
+// drained ends the event of a new packet that was the last of its PDC's, and returns
+// what holds the context now.
+func (m *Manager) drained(b *member, c *Context, now int64) Reason {
+	c.evaluate(m.p, now)
+	m.finish(b, c, now)
+	return c.rec.held
+}
+
+// enter brings a plain context into another state.
+func (m *Manager) enter(c *Context, s State) {
+	c.state, c.why = s, ReasonBacklog
+	if s == StateActive {
 		c.why = ReasonWindow
 	}
-	c.state = nextState(waiting, c.inflightPkts > 0, room)
-}
-
-// classify keeps [Context] plain or not, after whatever decides about it.
-func (m *Manager) classify(c *Context) {
-	c.plain = m.plain && c.mode == ModeEnforce && !c.rec.custom
+	c.rec.held = c.why
+	m.line(c)
 }

@@ -70,7 +70,7 @@ func (w *twin) bind(i int, h Handle) {
 func (w *twin) step() {
 	r := w.r
 	i := r.IntN(len(w.pdcs))
-	h, l := w.pdcs[i], w.general.pdcs[i].left
+	h, l := w.pdcs[i], w.general.pdcs[i].left()
 	w.now += r.Int64N(3 * us)
 	switch op := r.IntN(40); {
 	case op < 6:

@@ -57,17 +57,17 @@ func (m *Manager) nextMember(i uint32) *member {
 	for {
 		j, _ := m.turns.first(anchor)
 		b := &m.pdcs[j]
-		if b.purse > 0 {
+		if b.solvent() {
 			return b
 		}
-		b.purse += int32(m.p.mtu)
+		b.pay(m.p.mtu)
 		m.turns.rotate(anchor)
 	}
 }
 
 // turn puts a PDC that has something to send into its context's round, and takes
-// it out when it has not. What is in its purse, less than an MTU either way, stays
-// there.
+// it out when it has not. What it is ahead or behind, less than an MTU either way,
+// stays so.
 func (m *Manager) turn(b *member, waits bool) {
 	j := uint32(b.handle.Index())
 	b.queued = waits

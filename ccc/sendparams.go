@@ -35,7 +35,7 @@ func (c *Context) SendParams(p *Params, ports int64) SendParams {
 
 // CreditTarget is the target of [SendParams], also for a Credit Request.
 func (c *Context) CreditTarget(p *Params, ports int64) int64 {
-	d := rccc.Demand{Backlog: c.backlog, Rtx: c.rtxBacklog, Ports: ports}
+	d := rccc.Demand{Backlog: c.Backlog(), Rtx: c.rtxBacklog, Ports: ports}
 	if p.window {
 		d.Cwnd = c.window.Cwnd()
 	}

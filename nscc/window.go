@@ -75,6 +75,9 @@ func (w *Window) CanSend(p *Params, size int64) bool {
 	return w.inflight+size <= w.cwnd
 }
 
+// Full reports whether the window has no room for a whole MTU.
+func (w *Window) Full(p *Params) bool { return w.cwnd-w.inflight < p.mtu }
+
 // OnSend counts a packet of size bytes as in flight, first transmission or not.
 func (w *Window) OnSend(size int64) { w.inflight += size }
 
@@ -82,7 +85,7 @@ func (w *Window) OnSend(size int64) { w.inflight += size }
 // ask for an immediate acknowledgement: no further MTU fits, or the whole window
 // is less than the destination collects before it answers.
 func (w *Window) AckRequest(p *Params) bool {
-	return w.cwnd-w.inflight < p.mtu || w.cwnd < p.ackTrigger
+	return w.Full(p) || w.cwnd < p.ackTrigger
 }
 
 // OnUnmark puts size bytes back in flight: a packet that OnNACK or OnInferredLoss
