@@ -270,8 +270,14 @@ func (m *Manager) member(pdc Handle) *member {
 	return nil
 }
 
-// seatOf is the seat of the context that a PDC is bound to.
-func (m *Manager) seatOf(b *member) *seat { return &m.seats[b.context.Index()] }
+// seatOf is the seat of the context that a PDC is bound to, which is in range. That
+// the compiler sees a pointer, and not an index, saves it a register.
+func (m *Manager) seatOf(b *member) *seat {
+	if i := int(b.context.Index()); i < len(m.seats) {
+		return &m.seats[i]
+	}
+	return nil
+}
 
 // sideOf is the side memory of a context's path choice.
 func (m *Manager) sideOf(i int) []uint64 {

@@ -37,7 +37,7 @@ func (m *Manager) SendNew(pdc Handle, now, size int64) (s SendParams, ok bool) {
 	s.AckRequest = c.window.AckRequest(&p.nscc)
 	switch {
 	case b.waiting() == 0:
-		s.Held = m.drained(b, c, now)
+		s.Held = m.drained(b, at, now)
 	case full:
 		c.state, c.why, c.rec.held = StateActive, ReasonWindow, ReasonWindow
 		s.Held = ReasonWindow
@@ -91,7 +91,8 @@ func (m *Manager) OnPlainACK(pdc Handle, now, bytes, rtt int64, packets int32, e
 
 // drained ends the event of a new packet that was the last of its PDC's, and returns
 // what holds the context now.
-func (m *Manager) drained(b *member, c *Context, now int64) Reason {
+func (m *Manager) drained(b *member, at *seat, now int64) Reason {
+	c := &at.context
 	c.evaluate(m.p, now)
 	m.finish(b, c, now)
 	return c.rec.held

@@ -1,5 +1,7 @@
 package nscc
 
+import "math"
+
 // SampleKind says what the round trip of an [Ack] may be used for. Only the htsim
 // profiles tell the kinds apart.
 type SampleKind uint8
@@ -91,19 +93,22 @@ func (w *Window) onACK(p *Params, now int64, s signal) {
 		w.ackHTSim(p, now, s)
 		return
 	}
-	n := clampBytes(s.bytes)
+	n := s.bytes
+	if uint64(n) > counterMax {
+		n = clampBytes(n)
+	}
 	w.count(n)
 	w.action, w.fulfilled = ActionNone, false
 	if s.bits&(restoreBit|pendMask<<pendShift) != 0 {
 		w.penalise(p, n, s.bits.pend())
 	}
-	if s.rtt <= 0 {
-		return
+	q := s.rtt - w.base
+	if uint64(q) > usualDelay {
+		if s.rtt <= 0 {
+			return
+		}
+		q = w.unusualDelay(p, s.rtt)
 	}
-	if s.rtt < w.base {
-		w.lowerBase(p, s.rtt)
-	}
-	q := min(s.rtt, never) - w.base
 	w.qdelay = q
 	if p.filter == FilterForgetting {
 		w.forget(now, q)
@@ -126,10 +131,9 @@ func (w *Window) onACK(p *Params, now int64, s signal) {
 		i = quadHold
 	}
 	d := &p.quadrants[i&3]
-	w.streak(d, n, q)
 	w.action = ActionProportional + Action(i)
-	switch {
-	case (w.fast != 0 || int64(w.fastCount) > w.cwnd) && q < d.fastBelow:
+	switch run := w.streak(d, n, q); {
+	case run > w.cwnd && q < d.fastBelow:
 		w.fastIncrease(p, n)
 	case w.avg > p.targetAvg && now-w.lastDec > w.base && i == quadDecrease:
 		w.decrease(p, now)
@@ -142,9 +146,26 @@ func (w *Window) onACK(p *Params, now int64, s signal) {
 	}
 }
 
+// usualDelay is what one comparison tells from a sample that is none, one that lowers
+// the base round trip, and one that is beyond all measure.
+const usualDelay = 1<<31 - 1
+
+// unusualDelay is the queueing delay of a sample, ticks, after it has lowered the
+// base round trip if it does.
+func (w *Window) unusualDelay(p *Params, rtt int64) int64 {
+	if rtt < w.base {
+		w.lowerBase(p, rtt)
+	}
+	return min(rtt, never) - w.base
+}
+
 // count takes n acknowledged bytes out of flight and into the counters.
 func (w *Window) count(n int64) {
-	w.inflight = max(w.inflight-n, inflightMin)
+	f := w.inflight - n
+	if f < 0 {
+		f = max(f, inflightMin)
+	}
+	w.inflight = f
 	w.received += n
 	w.achieved += n
 	w.ignored = addSat(w.ignored, n)
@@ -153,27 +174,22 @@ func (w *Window) count(n int64) {
 // held reports whether an increase has to wait: the destination penalises, or the
 // window was not full before these n bytes were acknowledged.
 func (w *Window) held(p *Params, n int64, b ackBits) bool {
-	return b&(pendMask<<pendShift) != 0 || w.inflight+n+p.fullSlack <= w.cwnd
+	return b&(pendMask<<pendShift) != 0 || p.onlyFull && w.inflight+n+p.mtu <= w.cwnd
 }
 
-// streak counts the bytes acknowledged in a row at about no delay. It clears twice
-// by the same condition, because the compiler turns a single assignment into a
-// conditional move.
-func (w *Window) streak(d *quadrant, n, q int64) {
-	run, fast := addSat(w.fastCount, n&d.countMask), w.fast
-	if q >= d.clearAt {
-		run = 0
-	}
-	if q >= d.clearAt {
-		fast = 0
-	}
-	w.fastCount, w.fast = run, fast
+// streak counts the bytes acknowledged in a row at about no delay. What it returns
+// is above the window where they, or the fast increase that goes on, allow a step of
+// it. A mask clears, because no branch can be predicted here.
+func (w *Window) streak(d *quadrant, n, q int64) int64 {
+	run := (w.run + n&d.countMask) & ((q - d.clearAt) >> 63)
+	w.run = run
+	return run
 }
 
 // fastIncrease grows the window by a share of what was acknowledged.
 func (w *Window) fastIncrease(p *Params, n int64) {
 	w.cwnd = grown(w.cwnd, float64(p.fastScale*float64(n)), w.maxWnd)
-	w.fast = 1
+	w.run = fastOn | min(w.run&^fastOn, math.MaxUint32)
 	w.action = ActionFast
 }
 

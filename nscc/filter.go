@@ -2,11 +2,8 @@ package nscc
 
 // average moves the average by a fixed share of the sample.
 func (w *Window) average(p *Params, q int64, b ackBits) {
-	limit, draining := p.drainAbove, w.base>>2
-	if b.marked() {
-		limit = never
-	}
-	if q > limit {
+	draining := w.base >> 2
+	if q > p.drainAbove[b&markBit] {
 		q = draining
 	}
 	w.avg = float64(p.gain*float64(q)) + float64(p.keep*w.avg)

@@ -25,7 +25,7 @@ func (w *Window) ackHTSim(p *Params, now int64, s signal) {
 			w.accumulate(p, float64(float64(p.alpha*float64(n))*float64(p.target-w.qdelay)))
 		}
 	case quadDecrease:
-		w.fast, w.fastCount = 0, 0
+		w.run = 0
 		if w.avg > float64(p.target) && now-w.lastDec > w.base {
 			w.decreaseHTSim(p, now)
 		}
@@ -87,19 +87,18 @@ func (w *Window) quickAdaptHTSim(p *Params, now int64, b ackBits, asked bool) bo
 
 // fastHTSim reports whether the acknowledgement belongs to fast increase.
 func (w *Window) fastHTSim(p *Params, n int64) bool {
-	if w.qdelay < p.fastDelay {
-		w.fastCount += uint32(n)
-		if int64(w.fastCount) > w.cwnd || w.fast != 0 {
-			w.cwnd = grown(w.cwnd, float64(float64(n)*p.fastScale), counterMax)
-			w.fast = 1
-			w.action = ActionFast
-			return true
-		}
-	} else {
-		w.fastCount = 0
+	if w.qdelay >= p.fastDelay {
+		w.run = 0
+		return false
 	}
-	w.fast = 0
-	return false
+	w.run = w.run&fastOn | int64(uint32(w.run)+uint32(n))
+	if w.run <= w.cwnd {
+		return false
+	}
+	w.cwnd = grown(w.cwnd, float64(float64(n)*p.fastScale), counterMax)
+	w.run |= fastOn
+	w.action = ActionFast
+	return true
 }
 
 func (w *Window) accumulate(p *Params, add float64) {

@@ -47,9 +47,8 @@ type Params struct {
 	fastDelay    int64
 	adjustBytes  int64
 	adjustPeriod int64
-	mtu          int64 // also the smallest window
-	fullSlack    int64 // a window with less room than this counts as full
-	drainAbove   int64 // an unmarked delay above this averages as base RTT / 4
+	mtu          int64               // also the smallest window
+	drainAbove   [quadHold + 1]int64 // a delay above this averages as base RTT / 4; by the mark's bit
 	gain, keep   float64
 	fastScale    float64
 	eta          float64
@@ -57,6 +56,7 @@ type Params struct {
 	profile      Profile
 	unit         TimeUnit
 	qaOff        bool
+	onlyFull     bool // only a window without room for an MTU grows
 	rccc         bool
 	penalty      PenaltyRule
 	qaGate       uint8
@@ -197,21 +197,18 @@ func (c *Config) params(k Constants) Params {
 	p := Params{
 		target: k.TargetQdelay, targetAvg: float64(k.TargetQdelay), fastDelay: k.FastDelay,
 		adjustBytes: k.AdjustBytes, adjustPeriod: k.AdjustPeriod,
-		mtu: c.MTU, fullSlack: never, drainAbove: k.TargetQdelay,
+		mtu: c.MTU, drainAbove: [...]int64{0: k.TargetQdelay, markBit: never},
 		gain: recordedEMA, fastScale: k.FastScale, eta: k.Eta,
 		filter: c.Filter, profile: c.Profile, unit: c.Unit,
-		qaOff: c.Tuning.NoQuickAdapt, rccc: c.RCCC, penalty: c.Penalty, qaGate: c.qaGate(),
+		qaOff: c.Tuning.NoQuickAdapt, onlyFull: c.GrowOnlyFull, rccc: c.RCCC, penalty: c.Penalty, qaGate: c.qaGate(),
 		qaThreshold: k.QAThreshold, gamma: k.Gamma, maxMDJump: k.MaxMDJump,
 		baseRTT: c.BaseRTT, maxWnd: k.MaxWnd, initial: k.InitialCwnd,
 		ackTrigger: k.AckTrigger, linkRate: c.LinkRate,
 		alpha: k.alpha, fair: k.FairIncrease, nominal: k,
 	}
 	p.keep = 1 - p.gain
-	if c.GrowOnlyFull {
-		p.fullSlack = c.MTU
-	}
 	if c.Filter != FilterRecorded {
-		p.drainAbove = never
+		p.drainAbove[0] = never
 	}
 	p.quadrants = [4]quadrant{
 		quadProportional: {slope: k.alpha, clearAt: k.FastDelay, fastBelow: k.FastDelay, countMask: -1},

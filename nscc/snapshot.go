@@ -1,5 +1,7 @@
 package nscc
 
+import "math"
+
 // Snapshot is the whole state of a [Window], for observers, for tests, and to
 // carry a context elsewhere. Times are ticks.
 type Snapshot struct {
@@ -33,7 +35,7 @@ func (w *Window) Snapshot() Snapshot {
 		BaseRTT: w.base, QDelay: w.qdelay, AvgDelay: int64(w.avg),
 		Action: w.action, Fulfilled: w.fulfilled,
 		AchievedBytes: w.achieved, ReceivedBytes: w.received, IncBytes: w.incr,
-		FastCount: int64(w.fastCount), Fast: w.fast != 0, TriggerQA: w.trigger, QAEnd: w.qaEnd,
+		FastCount: min(w.run&^fastOn, math.MaxUint32), Fast: w.run&fastOn != 0, TriggerQA: w.trigger, QAEnd: w.qaEnd,
 		BytesToIgnore: int64(w.ignore), BytesIgnored: int64(w.ignored),
 		LastAdjust: w.lastAdjust, LastDecrease: w.lastDec, LastSample: w.lastSample,
 	}
@@ -52,15 +54,15 @@ func (w *Window) Resume(p *Params, s Snapshot) {
 		saved:    small(s.SavedCwnd), qdelay: max(s.QDelay, 0), avg: float64(max(s.AvgDelay, 0)),
 		action: s.Action, fulfilled: s.Fulfilled,
 		achieved: bytes(s.AchievedBytes), received: bytes(s.ReceivedBytes), incr: finite(s.IncBytes),
-		fastCount: small(s.FastCount), fast: flag(s.Fast), trigger: s.TriggerQA, qaEnd: s.QAEnd,
+		run: int64(small(s.FastCount)) | flag(s.Fast), trigger: s.TriggerQA, qaEnd: s.QAEnd,
 		ignore: small(s.BytesToIgnore), ignored: small(s.BytesIgnored),
 		lastAdjust: s.LastAdjust, lastDec: s.LastDecrease, lastSample: s.LastSample,
 	}
 }
 
-func flag(on bool) uint32 {
-	if on {
-		return 1
+func flag(fast bool) int64 {
+	if fast {
+		return fastOn
 	}
 	return 0
 }

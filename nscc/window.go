@@ -35,17 +35,20 @@ type Window struct {
 	lastDec    int64 // tD
 	lastSample int64 // time of the last sample, for FilterForgetting
 
+	run int64 // K, bytes acknowledged in a row at about no delay, with fastOn
+
 	ignore  uint32 // X, bytes whose marks are stale after a quick adapt
 	ignored uint32 // Y, bytes seen since; stops at its largest value
+	saved   uint32 // Ws, window before the destination's penalty; 0: none
 
-	fastCount uint32 // K, bytes acknowledged in a row at about no delay; stops likewise
-	saved     uint32 // Ws, window before the destination's penalty; 0: none
-
-	fast      uint32 // 1 while fast increase is on; a word, so that it is cleared without a branch
-	trigger   bool   // a trim asked for a quick adapt
+	trigger   bool // a trim asked for a quick adapt
 	action    Action
 	fulfilled bool // the last event applied the increase
 }
+
+// fastOn is set in Window.run while fast increase is on: more than any window, so
+// that one comparison tells whether it is on or due.
+const fastOn = 1 << 40
 
 // Init starts a context whose path has not been measured.
 func (w *Window) Init(p *Params, now int64) { w.InitCached(p, now, p.baseRTT) }
