@@ -110,10 +110,10 @@ func (w *Window) onACK(p *Params, now int64, s signal) {
 		q = w.unusualDelay(p, s.rtt)
 	}
 	w.qdelay = q
-	if p.filter == FilterForgetting {
-		w.forget(now, q)
-	} else {
+	if p.filter != FilterForgetting {
 		w.average(p, q, s.bits)
+	} else {
+		w.forget(now, q)
 	}
 	if w.ignored < w.ignore && s.bits.marked() {
 		w.skip()
@@ -130,7 +130,8 @@ func (w *Window) onACK(p *Params, now int64, s signal) {
 	if w.held(p, n, s.bits) && !s.bits.marked() {
 		i = quadHold
 	}
-	d := &p.quadrants[i&3]
+	i &= quadDecrease // tells the compiler that it is in range
+	d := &p.quadrants[i]
 	w.action = ActionProportional + Action(i)
 	switch run := w.streak(d, n, q); {
 	case run > w.cwnd && q < d.fastBelow:
@@ -161,11 +162,10 @@ func (w *Window) unusualDelay(p *Params, rtt int64) int64 {
 
 // count takes n acknowledged bytes out of flight and into the counters.
 func (w *Window) count(n int64) {
-	f := w.inflight - n
-	if f < 0 {
-		f = max(f, inflightMin)
+	w.inflight -= n
+	if w.inflight < 0 {
+		w.inflight = max(w.inflight, inflightMin)
 	}
-	w.inflight = f
 	w.received += n
 	w.achieved += n
 	w.ignored = addSat(w.ignored, n)
