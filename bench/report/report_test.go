@@ -158,7 +158,7 @@ func TestVerdictIsThatOfTheQuietRounds(t *testing.T) {
 	require.Equal(t, "not measured", rows[3].verdict())
 	require.Equal(t, 12.0/48, rows[4].ratio)
 	require.Equal(t, "Peer/y, ns/seg", rows[4].against())
-	require.Equal(t, "2 of 3 goals met in this run, 3 by the medians. Ours that allocate: A/n=1. No figure for: Gone.", summary(rows))
+	require.Equal(t, "2 of 3 goals met in this run, 3 by the medians. Ours that allocate: A/n=1. No figure for: Gone.", (&result{tables: []comparison{{rows: rows}}}).summary())
 }
 
 func TestSimulatorIsComparedByStandIn(t *testing.T) {

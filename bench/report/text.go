@@ -76,7 +76,7 @@ func (r *result) printText(out io.Writer) error {
 		fmt.Fprintln(w, s)
 	}
 	table("Memory", r.memoryLines())
-	fmt.Fprintf(w, "\n%s\n\n%s\n", summary(r.rows()), method(r.about))
+	fmt.Fprintf(w, "\n%s\n\n%s\n", r.summary(), method(r.about))
 	return w.Flush()
 }
 
@@ -152,8 +152,9 @@ func goal(r *row) string {
 	return fmt.Sprintf("<= %.3g", r.rival.goal)
 }
 
-// summary counts goals and names what allocates and what has no figure.
-func summary(rows []row) string {
+// summary counts goals and names what has no figure, and which of the first table,
+// that of the library, allocates.
+func (r *result) summary() string {
 	met, byMedians, goals := 0, 0, 0
 	var allocating, missing []string
 	seen := map[string]bool{}
@@ -163,6 +164,7 @@ func summary(rows []row) string {
 			*list = append(*list, s)
 		}
 	}
+	rows, library := r.rows(), len(r.tables[0].rows)
 	for i := range rows {
 		r := &rows[i]
 		if r.rival.goal > 0 && len(r.missed) == 0 {
@@ -174,7 +176,7 @@ func summary(rows []row) string {
 				byMedians++
 			}
 		}
-		if r.allocs > 0 {
+		if r.allocs > 0 && i < library {
 			once(&allocating, r.job.ours)
 		}
 		for _, name := range r.missed {
