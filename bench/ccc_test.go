@@ -244,16 +244,15 @@ func BenchmarkCCCCores(b *testing.B) {
 		}
 		gates[k] = cccManager(b, 1, ccc.ManagerConfig{Params: p, Admission: true}).Gate(ccc.NewHandle(0, 1))
 	}
-	onCores(b, "op=ack/", func(core, n int) {
-		cs, now := own[core], int64(0)
-		for i := range n {
-			cs[order[i&(1<<20-1)]].OnACK(p, now, acks[i&4095])
-			now += 80
+	onCores(b, "op=ack/", func(core, from, to int) {
+		cs := own[core]
+		for i := from; i < to; i++ {
+			cs[order[i&(1<<20-1)]].OnACK(p, int64(i)*80, acks[i&4095])
 		}
 	})
-	onCores(b, "op=reserve+giveback/", func(core, n int) {
+	onCores(b, "op=reserve+giveback/", func(core, from, to int) {
 		g := gates[core]
-		for range n {
+		for range to - from {
 			if g.TryReserve(4096) {
 				g.GiveBack(4096)
 			}

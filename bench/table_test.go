@@ -2,10 +2,8 @@ package bench
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math/rand/v2"
 	"net/netip"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -122,27 +120,13 @@ func BenchmarkKeyed40Cores(b *testing.B) {
 		keys := tableKeys(sz.n, 1)
 		m := table.NewMap(sz.n, 0)
 		hit := fillTable(b, m, keys)
-		onCores(b, "n="+sz.name+"/uetcc/", func(core, n int) {
-			i, s := core*sz.n/3&(sz.n-1), uint64(0)
-			for range n {
+		onCores(b, "n="+sz.name+"/uetcc/", func(core, from, to int) {
+			i, s := (core*sz.n/3+from)&(sz.n-1), uint64(0)
+			for range to - from {
 				s += uint64(m.Lookup(&hit[i]))
 				i = (i + 1) & (sz.n - 1)
 			}
 			tableSink.Add(s)
-		})
-	}
-}
-
-// onCores runs fn on one core, on two and so on, b.N times on each.
-func onCores(b *testing.B, name string, fn func(core, n int)) {
-	for cores := 1; cores <= runtime.GOMAXPROCS(0); cores *= 2 {
-		b.Run(fmt.Sprintf("%scores=%d", name, cores), func(b *testing.B) {
-			b.ReportAllocs()
-			var all sync.WaitGroup
-			for core := range cores {
-				all.Go(func() { fn(core, b.N) })
-			}
-			all.Wait()
 		})
 	}
 }

@@ -86,9 +86,9 @@ func BenchmarkKeyed16(b *testing.B) {
 // BenchmarkKeyed16Cores is ByID on several cores at once, in one table.
 func BenchmarkKeyed16Cores(b *testing.B) {
 	t, _, ids := typedTables(b, pdc.MaxPDCs)
-	onCores(b, "n=64k/uetcc/", func(core, n int) {
-		i, s := core*len(ids)/3, uint64(0)
-		for range n {
+	onCores(b, "n=64k/uetcc/", func(core, from, to int) {
+		i, s := (core*len(ids)/3+from)%len(ids), uint64(0)
+		for range to - from {
 			s += uint64(t.ByID(ids[i]))
 			if i++; i == len(ids) {
 				i = 0

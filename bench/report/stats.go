@@ -124,7 +124,7 @@ func both(j *job, v *rival, rounds []round) (ours, theirs spread) {
 	if v.from == "" {
 		return ours, theirs
 	}
-	return ours.over(series(j, 0, v.start(j.ours), "", rounds)), theirs.over(series(j, s, v.start(v.name), "", rounds))
+	return ours.over(series(j, 0, v.start(j.ours), v.ofOurs, rounds)), theirs.over(series(j, s, v.start(v.name), v.unit, rounds))
 }
 
 func series(j *job, side int, name, unit string, rounds []round) spread {

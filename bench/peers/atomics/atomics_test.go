@@ -1,12 +1,13 @@
 package atomics
 
 import (
-	"fmt"
 	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/uetcc/uetcc/bench/peers/cores"
 
 	"github.com/puzpuzpuz/xsync/v4"
 	"golang.org/x/sync/semaphore"
@@ -125,24 +126,17 @@ func BenchmarkAdmitCores(b *testing.B) {
 		_    [120]byte
 	}
 	rooms := make([]own, runtime.GOMAXPROCS(0))
-	for cores := 1; cores <= len(rooms); cores *= 2 {
-		b.Run(fmt.Sprintf("floor-cas/cores=%d", cores), func(b *testing.B) {
-			b.ReportAllocs()
-			var all sync.WaitGroup
-			for core := range cores {
-				all.Go(func() {
-					room := &rooms[core].room
-					room.Store(1 << 30)
-					for range b.N {
-						if v := room.Load(); v >= 4096 && room.CompareAndSwap(v, v-4096) {
-							room.Add(4096)
-						}
-					}
-				})
-			}
-			all.Wait()
-		})
+	for i := range rooms {
+		rooms[i].room.Store(1 << 30)
 	}
+	cores.Run(b, "floor-cas/", func(core, from, to int) {
+		room := &rooms[core].room
+		for range to - from {
+			if v := room.Load(); v >= 4096 && room.CompareAndSwap(v, v-4096) {
+				room.Add(4096)
+			}
+		}
+	})
 }
 
 // stop is the value that ends a stream.

@@ -1,11 +1,11 @@
 package cc
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"sync"
 	"testing"
+
+	"github.com/uetcc/uetcc/bench/peers/cores"
 )
 
 func TestShapeStaysInBounds(t *testing.T) {
@@ -83,21 +83,11 @@ func BenchmarkWindowShapeCores(b *testing.B) {
 			own[k][i] = NewShape()
 		}
 	}
-	for cores := 1; cores <= len(own); cores *= 2 {
-		b.Run(fmt.Sprintf("cores=%d", cores), func(b *testing.B) {
-			b.ReportAllocs()
-			var all sync.WaitGroup
-			for core := range cores {
-				all.Go(func() {
-					shapes, now := own[core], int64(0)
-					for i := range b.N {
-						s := &signals[i&4095]
-						shapes[order[i&(1<<20-1)]].OnAck(now, s.delay, 4096, s.mark)
-						now += 80
-					}
-				})
-			}
-			all.Wait()
-		})
-	}
+	cores.Run(b, "", func(core, from, to int) {
+		shapes := own[core]
+		for i := from; i < to; i++ {
+			s := &signals[i&4095]
+			shapes[order[i&(1<<20-1)]].OnAck(int64(i)*80, s.delay, 4096, s.mark)
+		}
+	})
 }

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"sync"
 	"testing"
 
 	"github.com/uetcc/uetcc/bench/peers/codec"
+	"github.com/uetcc/uetcc/bench/peers/cores"
 )
 
 func TestStepsFitTogether(t *testing.T) {
@@ -93,32 +93,22 @@ func BenchmarkFloorPath(b *testing.B) {
 // BenchmarkFloorPathCores is send+source-by-32 on several cores at once, each with
 // connections of its own; the time is that of a packet on one of them.
 func BenchmarkFloorPathCores(b *testing.B) {
-	for cores := 1; cores <= runtime.GOMAXPROCS(0); cores *= 2 {
-		b.Run(fmt.Sprintf("cores=%d", cores), func(b *testing.B) {
-			engines, orders := make([]*engine, cores), make([][]uint16, cores)
-			for i := range engines {
-				engines[i], orders[i] = newEngine(1<<10), randomOrder(1<<10)
-			}
-			b.ReportAllocs()
-			b.ResetTimer()
-			var all sync.WaitGroup
-			for k, e := range engines {
-				all.Go(func() {
-					if !e.sendAndSource(b.N, orders[k]) {
-						b.Error("refused")
-					}
-				})
-			}
-			all.Wait()
-		})
+	engines, orders := make([]*engine, runtime.GOMAXPROCS(0)), make([][]uint16, runtime.GOMAXPROCS(0))
+	for i := range engines {
+		engines[i], orders[i] = newEngine(1<<10), randomOrder(1<<10)
 	}
+	cores.Run(b, "", func(core, from, to int) {
+		if !engines[core].sendAndSource(from, to, orders[core]) {
+			b.Error("refused")
+		}
+	})
 }
 
-// sendAndSource takes n packets through send and source, in batches.
-func (e *engine) sendAndSource(n int, order []uint16) bool {
+// sendAndSource takes packets through send and source, in batches.
+func (e *engine) sendAndSource(from, to int, order []uint16) bool {
 	(&codec.Ack{Prologue: 0x4d12, Bitmap: 0x00ff00ff00ff00ff}).Put(e.ack[:])
 	var sum uint64
-	for i := range n {
+	for i := from; i < to; i++ {
 		at := i & 0xffff
 		if at%batch == 0 {
 			sum += e.touch(order[at : at+batch])

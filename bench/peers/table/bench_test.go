@@ -1,11 +1,12 @@
 package table
 
 import (
-	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/uetcc/uetcc/bench/peers/cores"
 )
 
 var sizes = []struct {
@@ -148,21 +149,6 @@ func BenchmarkKeyed16(b *testing.B) {
 	}
 }
 
-// onCores runs fn on one core, on two and so on, b.N times on each; the time is
-// that of one of them.
-func onCores(b *testing.B, name string, fn func(core, n int)) {
-	for cores := 1; cores <= runtime.GOMAXPROCS(0); cores *= 2 {
-		b.Run(fmt.Sprintf("%scores=%d", name, cores), func(b *testing.B) {
-			b.ReportAllocs()
-			var all sync.WaitGroup
-			for core := range cores {
-				all.Go(func() { fn(core, b.N) })
-			}
-			all.Wait()
-		})
-	}
-}
-
 // BenchmarkKeyed40Cores and BenchmarkKeyed16Cores look up in one table on several
 // cores at once.
 func BenchmarkKeyed40Cores(b *testing.B) {
@@ -175,9 +161,9 @@ func BenchmarkKeyed40Cores(b *testing.B) {
 		for i := range keys {
 			t.Store(&keys[i], &ctxs[i])
 		}
-		onCores(b, "n="+sz.name+"/floor/", func(core, n int) {
-			i, found := core*sz.n/3&(sz.n-1), 0
-			for range n {
+		cores.Run(b, "n="+sz.name+"/floor/", func(core, from, to int) {
+			i, found := (core*sz.n/3+from)&(sz.n-1), 0
+			for range to - from {
 				if t.Load(&hit[i]) != nil {
 					found++
 				}
@@ -194,9 +180,9 @@ func BenchmarkKeyed16Cores(b *testing.B) {
 		ids[i] = uint16(j)
 		t[j].Store(&ctxs[j])
 	}
-	onCores(b, "n=64k/direct/", func(core, n int) {
-		i, found := core*len(ids)/3, 0
-		for range n {
+	cores.Run(b, "n=64k/direct/", func(core, from, to int) {
+		i, found := (core*len(ids)/3+from)&(1<<16-1), 0
+		for range to - from {
 			if t[ids[i]].Load() != nil {
 				found++
 			}
