@@ -42,18 +42,19 @@ func (f *Frame) addresses(ip []byte) {
 		f.Src, f.Dst = [16]byte(ip[8:]), [16]byte(ip[24:])
 		return
 	}
-	putMapped(&f.Src, [4]byte(ip[12:]))
-	putMapped(&f.Dst, [4]byte(ip[16:]))
+	f.addresses4((*[8]byte)(ip[12:]))
 }
 
-// putMapped sets a to ::ffff: and the IPv4 address ip4.
-func putMapped(a *[16]byte, ip4 [4]byte) {
-	*a = mapped
-	*(*[4]byte)(a[12:]) = ip4
+// addresses4 sets the addresses of f to ::ffff: and those of IPv4 in b, source and
+// destination.
+func (f *Frame) addresses4(b *[8]byte) {
+	f.Src = mapped // one at a time: both at once go through the stack
+	*(*[4]byte)(f.Src[12:]) = [4]byte(b[:])
+	f.Dst = mapped
+	*(*[4]byte)(f.Dst[12:]) = [4]byte(b[4:])
 }
 
-// mapped is ::ffff:0.0.0.0. It never changes; a literal would keep putMapped from
-// inlining where it matters.
+// mapped is ::ffff:0.0.0.0. It never changes; a literal would be built on the stack.
 var mapped = [16]byte{10: 0xff, 11: 0xff}
 
 // SrcAddr and DstAddr return the addresses in the standard library's form.

@@ -34,17 +34,17 @@ func (p *Packet) decode(h []byte, at int, crc bool) error {
 	case rudCCStandard, rodCCStandard:
 		if len(h) >= standardCCLen && isPlain(h[pds.RequestCCLen]) {
 			w := (*[standardCCLen]byte)(h)
-			p.standard(v, at, pds.RequestCCLen, len(h))
+			p.standard(v, at, pds.RequestCCLen, at+len(h))
 			p.Request.Standard.Decode(w[pds.RequestCCLen:])
-			p.Req.Decode(w[:])
+			p.Req.DecodeKnown((*[pds.RequestCCLen]byte)(w[:]))
 			return nil
 		}
 	case rudStandard, rodStandard:
 		if len(h) >= standardLen && isPlain(h[pds.RequestLen]) {
 			w := (*[standardLen]byte)(h)
-			p.standard(v, at, pds.RequestLen, len(h))
+			p.standard(v, at, pds.RequestLen, at+len(h))
 			p.Request.Standard.Decode(w[pds.RequestLen:])
-			p.Req.Decode(w[:])
+			p.Req.DecodeKnown((*[pds.RequestCCLen]byte)(w[:]))
 			return nil
 		}
 	case ackCCNone:
@@ -60,11 +60,11 @@ func (p *Packet) decode(h []byte, at int, crc bool) error {
 // longer than [ses.StandardLen] and has no other layout.
 func isPlain(b byte) bool { return ses.Opcode(b & 0x3f).IsPlain() }
 
-// standard notes what a request of prologue v with a PDS header of n bytes and a
-// standard semantic header is, and where.
-func (p *Packet) standard(v uint16, at, n, size int) {
+// standard notes what a request of prologue v with a PDS header of n bytes at at and
+// a standard semantic header is, and where, with data up to end.
+func (p *Packet) standard(v uint16, at, n, end int) {
 	p.Type, p.Form, p.Request.Form = pds.Type(v>>11), ses.FormStandard, ses.FormStandard
-	p.place(at, n, ses.StandardLen, size)
+	p.PDS, p.SES, p.Payload, p.End = at, at+n, at+n+ses.StandardLen, end
 }
 
 // decodeAny is decode for all packets. The semantic header comes first, since the

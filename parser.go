@@ -135,7 +135,7 @@ func (ps *Parser) ip(b []byte, at int, f *Frame) error {
 
 // isPort reports whether port is the one that the parser looks for.
 func (ps *Parser) isPort(port uint16) bool {
-	return port == ps.Port || port == pds.UDPPort && ps.Port == 0
+	return port == pds.UDPPort && ps.Port == 0 || port == ps.Port
 }
 
 func (ps *Parser) protocol() uint8 {

@@ -23,62 +23,68 @@ func (ps *Parser) Ethernet(b []byte, f *Frame) error {
 		return ps.anyFrame(b, f)
 	}
 	h := (*plainHead)(b)
-	end := h.end(len(b))
-	if end < len(plainHead{}) || !ps.isPlain(h) {
+	end := etherLen + int(binary.BigEndian.Uint16(h[16:]))
+	if end > len(b) || !h.isPlain() || !ps.isPlain(h) {
 		return ps.anyFrame(b, f)
 	}
 	d := b[:end]
 	switch v := binary.BigEndian.Uint16(h[plainLen:]); v >> 7 {
 	case rudCCStandard, rodCCStandard:
 		if len(d) >= plainLen+standardCCLen && isPlain(d[plainLen+pds.RequestCCLen]) {
-			f.standard(v, plainLen, pds.RequestCCLen, end-plainLen)
 			f.plain(h, end)
+			f.addresses4((*[8]byte)(h[26:]))
+			f.standard(v, plainLen, pds.RequestCCLen, end)
 			f.Request.Standard.Decode(d[plainLen+pds.RequestCCLen:])
-			f.Req.Decode(h[plainLen:])
+			f.Req.DecodeKnown((*[pds.RequestCCLen]byte)(h[plainLen:]))
 			return nil
 		}
 	case rudStandard, rodStandard:
 		if len(d) >= plainLen+standardLen && isPlain(d[plainLen+pds.RequestLen]) {
-			f.standard(v, plainLen, pds.RequestLen, end-plainLen)
 			f.plain(h, end)
+			f.addresses4((*[8]byte)(h[26:]))
+			f.standard(v, plainLen, pds.RequestLen, end)
 			f.Request.Standard.Decode(d[plainLen+pds.RequestLen:])
-			f.Req.Decode(h[plainLen:])
+			f.Req.DecodeKnown((*[pds.RequestCCLen]byte)(h[plainLen:]))
 			return nil
 		}
 	case ackCCNone:
-		f.Type, f.Form = pds.TypeACKCC, ses.FormNone
-		f.place(plainLen, pds.AckCCLen, 0, end-plainLen)
-		f.plain(h, end)
-		f.Ack.Decode(h[plainLen:])
-		return nil
+		if len(d) >= len(plainHead{}) {
+			f.plain(h, end)
+			f.addresses4((*[8]byte)(h[26:]))
+			f.Type, f.Form = pds.TypeACKCC, ses.FormNone
+			f.PDS, f.SES, f.Payload, f.End = plainLen, plainLen+pds.AckCCLen, plainLen+pds.AckCCLen, end
+			f.Ack.Decode(h[plainLen:])
+			return nil
+		}
 	}
 	return ps.anyFrame(b, f)
 }
 
-// end returns where the datagram ends in a frame of size bytes that holds UDP
-// over IPv4, without tags, options and fragments, and with consistent lengths.
-// Most frames are such, and their fields are in fixed places; for others it
-// returns 0.
-func (h *plainHead) end(size int) int {
-	const typeVersion = etherIPv4<<8 | 0x45
-	head, frag := binary.BigEndian.Uint64(h[12:]), binary.BigEndian.Uint32(h[20:])
-	ip, udp := int(head>>16&0xffff), int(binary.BigEndian.Uint16(h[38:]))
-	if head>>40 != typeVersion || frag&(fragment<<16|0xff) != protoUDP || etherLen+ip > size || ip4Len+udp > ip {
-		return 0
-	}
-	return etherLen + ip4Len + udp
+// isPlain reports whether the frame holds UDP over IPv4, without tags, options and
+// fragments, with lengths that agree. Most frames do, and their fields are in fixed
+// places. Words that are only compared are read as they lie in the memory of a
+// little-endian machine, which saves an exchange of their bytes.
+func (h *plainHead) isPlain() bool {
+	const (
+		typeVersion  = etherIPv4>>8 | 0x45<<16          // not the TOS behind them
+		fragProtocol = fragment>>8 | 0xff<<8 | 0xff<<24 // not the TTL between them
+		unfragmented = protoUDP << 24
+	)
+	return binary.LittleEndian.Uint32(h[12:])&0xff_ffff == typeVersion &&
+		binary.LittleEndian.Uint32(h[20:])&fragProtocol == unfragmented &&
+		binary.BigEndian.Uint16(h[16:])-binary.BigEndian.Uint16(h[38:]) == ip4Len
 }
 
 // isPlain reports whether the packet is for this parser, whole, and without
-// trailer.
+// trailer. Most parsers know of no trimming.
 func (ps *Parser) isPlain(h *plainHead) bool {
-	return !ps.CRC && ps.isPort(binary.BigEndian.Uint16(h[36:])) && !ps.isTrimmed(h[15])
+	return ps.isPort(binary.BigEndian.Uint16(h[36:])) && !ps.CRC &&
+		(ps.DSCPs.Trimmed|ps.DSCPs.TrimmedLastHop == 0 || !ps.isTrimmed(h[15]))
 }
 
-// plain sets what is around the PDS header of a datagram that ends at end.
+// plain sets what is around the PDS header of a datagram that ends at end, but for
+// the addresses.
 func (f *Frame) plain(h *plainHead, end int) {
-	putMapped(&f.Src, [4]byte(h[26:]))
-	putMapped(&f.Dst, [4]byte(h[30:]))
 	f.TOS, f.Native, f.Trimmed = h[15], false, false
 	f.TransportLen, f.Entropy = end-etherLen-ip4Len, binary.BigEndian.Uint16(h[34:])
 }

@@ -66,6 +66,13 @@ func FuzzPDSRequestView(f *testing.F) {
 			}
 			return
 		}
+		if len(in) >= pds.RequestCCLen {
+			known := pds.Request{Type: pds.TypeRODCCReq, Info: 1, CCCID: 2, CreditTarget: 3} // what an earlier packet left
+			known.DecodeKnown((*[pds.RequestCCLen]byte)(in))
+			if known != q {
+				t.Fatalf("%x: known %+v, decoded %+v", in, known, q)
+			}
+		}
 		v := (*pds.RequestView)(in)
 		open := q.Flags&pds.FlagSYN == 0
 		want := q.Validate() == nil && open && q.Type == pds.TypeRUDReq && q.Next == pds.NextRequestStd && q.ClearOffset < 0

@@ -25,8 +25,8 @@ type Ack struct {
 	Next   NextHdr // nothing, or a response
 	Flags  Flags   // FlagM, FlagRetx, FlagP, and the request of [Flags.Req]
 	Offset int16   // ack_psn_offset, see [Ack.AckPSN]; with FlagP probe_opaque
+	DPDCID PDCID   // receiver's PDC, never 0; in front of SPDCID, so that get stores both as one word
 	SPDCID PDCID   // sender's PDC, never 0
-	DPDCID PDCID   // receiver's PDC, never 0
 	CACK   PSN     // everything up to and including this PSN has arrived
 }
 
@@ -60,8 +60,8 @@ func (a *Ack) get(b *[AckLen]byte) {
 	a.Next, a.Flags = NextHdr(p>>7&0xf), Flags(p)&ackFlags
 	a.Offset = int16(binary.BigEndian.Uint16(b[2:]))
 	a.CACK = PSN(binary.BigEndian.Uint32(b[4:]))
-	a.SPDCID = PDCID(binary.BigEndian.Uint16(b[8:]))
-	a.DPDCID = PDCID(binary.BigEndian.Uint16(b[10:]))
+	ids := binary.BigEndian.Uint32(b[8:])
+	a.DPDCID, a.SPDCID = PDCID(ids), PDCID(ids>>16)
 }
 
 // Encode writes a to the front of b and returns the length of the header. The

@@ -72,7 +72,7 @@ func (a *AckCC) Decode(b []byte) (int, error) {
 
 // get is Decode without the check of the length, so that Decode inlines.
 func (a *AckCC) get(b *[AckCCLen]byte) (int, error) {
-	if Type(b[0]>>3) != TypeACKCC {
+	if b[0]&0xf8 != byte(TypeACKCC)<<3 {
 		return 0, ErrType
 	}
 	a.Ack.get((*[AckLen]byte)(b[:]))

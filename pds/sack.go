@@ -45,7 +45,9 @@ type SACK struct {
 const sackLen = 12
 
 func (s *SACK) get(b *[sackLen]byte) {
-	s.CCType, s.CCFlags, s.MPR = CCType(b[0]>>4), b[0]&0xf, b[1]
+	flags := binary.LittleEndian.Uint16(b[0:]) & 0xff0f // as the two fields lie in memory
+	s.CCFlags, s.MPR = uint8(flags), uint8(flags>>8)
+	s.CCType = CCType(b[0] >> 4)
 	s.SACKOffset = int16(binary.BigEndian.Uint16(b[2:]))
 	s.Bitmap = binary.BigEndian.Uint64(b[4:])
 }

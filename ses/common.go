@@ -36,12 +36,12 @@ type (
 // requests have 2 reserved bits and a request_length of 14 bits there.
 // Source: figures 3-9 to 3-14.
 type Common struct {
-	Opcode     Opcode
-	Version    uint8 // 0 is the only one defined
+	Opcode     Opcode // and Flags in one word, for get
 	Flags      Flags
+	Version    uint8 // 0 is the only one defined
 	Generation Generation
+	Index      ResourceIndex // and PIDonFEP in one word, for get
 	PIDonFEP   PIDonFEP
-	Index      ResourceIndex
 	JobID      JobID
 }
 
@@ -49,11 +49,11 @@ const commonLen = 12
 
 // get takes the common fields from the front of a header.
 func (c *Common) get(b *[commonLen]byte) {
-	c.Opcode = Opcode(b[0] & opcodeMask)
-	c.Version, c.Flags = b[1]>>6, Flags(b[1]&flagsMask)
-	job, at := binary.BigEndian.Uint32(b[4:]), binary.BigEndian.Uint32(b[8:])
-	c.Generation, c.JobID = Generation(job>>24), JobID(job&0xff_ffff)
-	c.PIDonFEP, c.Index = PIDonFEP(at>>16&0xfff), ResourceIndex(at&0xfff)
+	what := binary.LittleEndian.Uint16(b[0:]) & (flagsMask<<8 | opcodeMask) // as the two fields lie in memory
+	c.Opcode, c.Flags, c.Version = Opcode(what), Flags(what>>8), b[1]>>6
+	c.Generation, c.JobID = Generation(b[4]), JobID(binary.BigEndian.Uint32(b[4:])&0xff_ffff)
+	at := binary.BigEndian.Uint32(b[8:]) & 0xfff_0fff
+	c.Index, c.PIDonFEP = ResourceIndex(at), PIDonFEP(at>>16)
 }
 
 // mustFit panics unless every field fits its place on the wire.
@@ -69,7 +69,8 @@ func (c *Common) put(b *[commonLen]byte, v uint16) {
 	b[0], b[1] = byte(c.Opcode), c.Version<<6|byte(c.Flags)
 	binary.BigEndian.PutUint16(b[2:], v)
 	binary.BigEndian.PutUint32(b[4:], uint32(c.Generation)<<24|uint32(c.JobID))
-	binary.BigEndian.PutUint32(b[8:], uint32(c.PIDonFEP)<<16|uint32(c.Index))
+	binary.BigEndian.PutUint16(b[8:], uint16(c.PIDonFEP)) // not with Index, as get: one load of what two stores
+	binary.BigEndian.PutUint16(b[10:], uint16(c.Index))   // have just written would wait for both
 }
 
 // validate checks version and opcode; form is the set of opcodes that the header

@@ -58,7 +58,11 @@ func (h *Standard) get(w *[StandardLen]byte) {
 	h.BufferOffset = binary.BigEndian.Uint64(w[12:])
 	h.Initiator = binary.BigEndian.Uint32(w[20:])
 	h.Key = binary.BigEndian.Uint64(w[24:])
-	h.HeaderData, h.PayloadLength, h.MessageOffset = getPlace(Flags(w[1]), binary.BigEndian.Uint64(w[32:]))
+	if v := binary.BigEndian.Uint64(w[32:]); w[1]&byte(FlagSOM) != 0 {
+		h.HeaderData, h.PayloadLength, h.MessageOffset = v, 0, 0
+	} else {
+		h.HeaderData, h.PayloadLength, h.MessageOffset = 0, uint16(v>>32&maxLength14), uint32(v)
+	}
 	h.RequestLength = binary.BigEndian.Uint32(w[40:])
 }
 
