@@ -32,12 +32,28 @@ func sampleLayers() (layers.Ethernet, layers.IPv4, layers.UDP) {
 	return eth, ip, udp
 }
 
+var sampleRequest = RequestFrame{
+	Src: sample.Src, Dst: sample.Dst, SrcPort: sample.SrcPort, DstPort: sample.DstPort, TOS: sample.TOS,
+	Request: Request{0x6988, 0xfff0, 0x00112233, 0x4001, 0x4011, 9, 1, 3, 7, 0x01000065, 2, 10, 0x1000, 1, 0xacce5, 0x0102030405060708, 4096},
+}
+
+// requestWire is the sample of a request, in the frame that gopacket writes.
+func requestWire(t testing.TB) []byte {
+	b, err := binary.Append(nil, binary.BigEndian, &sampleRequest.Request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inFrame(t, b)
+}
+
 // frameWire is the sample as gopacket writes it; only the sum of IPv4 is set.
-func frameWire(t testing.TB) []byte {
+func frameWire(t testing.TB) []byte { return inFrame(t, ackWire(t)) }
+
+func inFrame(t testing.TB, b []byte) []byte {
 	eth, ip, udp := sampleLayers()
 	buf := gopacket.NewSerializeBuffer()
 	udpOpts := gopacket.SerializeOptions{FixLengths: true}
-	if err := gopacket.SerializeLayers(buf, udpOpts, &udp, gopacket.Payload(ackWire(t))); err != nil {
+	if err := gopacket.SerializeLayers(buf, udpOpts, &udp, gopacket.Payload(b)); err != nil {
 		t.Fatal(err)
 	}
 	inner := bytes.Clone(buf.Bytes())
@@ -58,6 +74,11 @@ func TestFloorsAgreeWithLibraries(t *testing.T) {
 	var f Frame
 	if !f.Get(want) || f != sample || !f.Put(got) || !bytes.Equal(got, want) {
 		t.Errorf("frame: %+v\ngot  % x\nwant % x", f, got, want)
+	}
+	long := requestWire(t)
+	var r RequestFrame
+	if len(long) != ackAt+requestLen || !r.Get(long) || r != sampleRequest || r.Get(long[:len(long)-1]) {
+		t.Errorf("request: %+v", r)
 	}
 	if f.Get(want[:frame-1]) || f.Put(got[:frame-1]) || a.Get(want[:Size-1]) || a.Put(got[:Size-1]) {
 		t.Error("a short buffer was taken")
@@ -113,6 +134,17 @@ func BenchmarkFrame(b *testing.B) {
 				b.Fatal("refused")
 			}
 			sink += f.Ack.State + uint64(f.Src) + uint64(f.DstPort)
+		}
+	})
+	b.Run("decode/floor/eth-ip4-udp-ses", func(b *testing.B) {
+		b.ReportAllocs()
+		long := requestWire(b)
+		var f RequestFrame
+		for b.Loop() {
+			if !f.Get(long) {
+				b.Fatal("refused")
+			}
+			sink += f.Request.Key + uint64(f.Src) + uint64(f.DstPort)
 		}
 	})
 	b.Run("decode/google-gopacket-dlp/eth-ip4-udp", func(b *testing.B) {
