@@ -3,7 +3,6 @@ package uetcc
 import (
 	"encoding/binary"
 
-	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -43,9 +42,7 @@ func (e *Endpoint) Touch(in []Datagram) (sum int64) {
 			}
 		}
 		for _, id := range next {
-			f := &e.flows[id]
-			member := [1]ccc.Handle{ccc.Handle(f.pdc)}
-			sum += int64(e.pds.TouchUnsent(id)) + e.cc.Touch(member[:]) + e.touchMessage(f)
+			sum += int64(e.pds.TouchUnsent(id)) + e.cc.TouchContext(int(id)) + e.touchMessage(&e.flows[id])
 		}
 		in = in[n:]
 	}
@@ -65,9 +62,7 @@ func (e *Endpoint) touchFirst(b []byte, id pds.PDCID) int64 {
 func (e *Endpoint) touchSecond(b []byte) int64 {
 	sum := int64(e.pds.TouchSent(b))
 	if id, _ := named(b); int(id) < len(e.flows) {
-		f := &e.flows[id]
-		member := [1]ccc.Handle{ccc.Handle(f.pdc)}
-		sum += e.cc.Touch(member[:]) + e.touchMessage(f)
+		sum += e.cc.TouchContext(int(id)) + e.touchMessage(&e.flows[id])
 	}
 	return sum
 }

@@ -129,24 +129,32 @@ func BenchmarkCCCOnACK(b *testing.B) {
 		})
 		b.Run(fmt.Sprintf("by=manager+send/touch=32/contexts=%d", n), func(b *testing.B) {
 			m := cccManager(b, n, ccc.ManagerConfig{Params: cccParams(b, cccConfig())})
-			var ahead [32]ccc.Handle
 			b.ReportAllocs()
-			i, now := 0, int64(0)
+			i, now, sum := 0, int64(0), int64(0)
 			for b.Loop() {
-				if i%len(ahead) == 0 {
-					for k := range ahead {
-						ahead[k] = ccc.NewHandle(order[(i+k)&(1<<20-1)], 1)
-					}
-					m.Touch(ahead[:])
+				if i%32 == 0 {
+					sum += touchAhead(m, order[i&(1<<20-1):][:32])
 				}
-				h := ahead[i%len(ahead)]
+				h := ccc.NewHandle(order[i&(1<<20-1)], 1)
 				m.OnSend(h, now, ccc.Sent{Size: 4096})
 				m.OnACK(h, now, &acks[i&4095])
 				now += 80
 				i++
 			}
+			runtime.KeepAlive(sum)
 		})
 	}
+}
+
+// touchAhead loads what events of some PDCs will need.
+func touchAhead(m *ccc.Manager, pdcs []uint16) (sum int64) {
+	for _, i := range pdcs {
+		sum += int64(m.TouchPDC(int(i)))
+	}
+	for _, i := range pdcs {
+		sum += m.TouchContext(int(i))
+	}
+	return sum
 }
 
 // BenchmarkCCCSend is a packet's way out: the decision, and the count.

@@ -293,7 +293,7 @@ var hot = []struct {
 	{"ccc", "(*Manager).OnCreditUpdate", 0},
 	{"ccc", "(*Manager).Send", 0},
 	{"ccc", "(*Manager).Next", 0},
-	{"ccc", "(*Manager).Touch", 0},
+	{"ccc", "(*Manager).TouchContext", inlines},
 	{"ccc", "(*Manager).TouchPDC", inlines},
 	{"ccc", "(*Manager).Tick", 0},
 	{"ccc", "(*Manager).Post", 0},

@@ -285,3 +285,20 @@ func TestPlainAllocs(t *testing.T) {
 		}
 	})
 }
+
+// Touching reads only, also for indices that are out of range or not bound.
+func TestTouchChangesNothing(t *testing.T) {
+	m, _, pdcs := plainManager(t)
+	m.OnNewData(pdcs[1], 0, mtu)
+	twin, _, _ := plainManager(t)
+	twin.OnNewData(pdcs[1], 0, mtu)
+	for i := range 5 {
+		m.TouchPDC(i)
+		m.TouchContext(i)
+	}
+	require.Equal(t, twin, m)
+	require.EqualValues(t, pdcs[1], m.TouchPDC(1))
+	require.NotZero(t, m.TouchContext(1))
+	require.Zero(t, m.TouchPDC(3))
+	require.Zero(t, m.TouchContext(3))
+}

@@ -136,32 +136,6 @@ func (m *Manager) arm(c *Context) {
 	r.armed = want
 }
 
-// TouchPDC loads what says which context a PDC is bound to, by the PDC's index. A
-// pass of it before that of [Manager.Touch] lets those misses overlap too.
-func (m *Manager) TouchPDC(index int) uint32 {
-	if index < len(m.pdcs) {
-		return uint32(m.pdcs[index].handle)
-	}
-	return 0
-}
-
-// Touch loads a word of each cache line that an event of the PDCs needs, and
-// returns their sum so that the loads stay. With more contexts than the caches
-// hold, touching some tens ahead of their events lets the misses overlap; with
-// few it costs a little. Call it, ignore the sum.
-func (m *Manager) Touch(pdcs []Handle) int64 {
-	var sum int64
-	for _, h := range pdcs {
-		b := m.member(h)
-		if b == nil {
-			continue
-		}
-		at := m.seatOf(b)
-		sum += at.context.touch() + int64(at.entropy.base)
-	}
-	return sum
-}
-
 // NextDeadline returns when to call [Manager.Tick], ns, and false if nothing
 // waits for time to pass.
 func (m *Manager) NextDeadline() (int64, bool) { return m.due.Next() }
