@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/RoaringBitmap/roaring/v2 v2.30.0
+	github.com/google/flatbuffers v25.12.19+incompatible
 	github.com/google/gopacket v1.1.19
 	github.com/gopacket/gopacket v1.7.7
 	github.com/llxisdsh/pb v1.5.0

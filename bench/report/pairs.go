@@ -75,10 +75,12 @@ var chapters = []chapter{{"", 1, jobs}, {"The simulator", simulatorRounds, simul
 var jobs = []job{
 	{"decode an ACK_CC, 32 B", "PDSAckCC/op=decode", []rival{
 		floor("Ack32/get/floor-fields", 1.5),
-		peer("Ack32/get/binary.Decode", 0.05)}},
+		peer("Ack32/get/binary.Decode", 0.05),
+		peer("Ack32/get/flatbuffers", 1./6)}},
 	{"encode an ACK_CC", "PDSAckCC/op=encode", []rival{
 		floor("Ack32/put/floor-fields", 1.5),
-		peer("Ack32/put/binary.Encode", 0)}},
+		peer("Ack32/put/binary.Encode", 0),
+		peer("Ack32/put/flatbuffers", 0)}},
 	{"decode a request, PDS and SES, 60 B", "PDSRequest/op=decode/header=pds+ses", []rival{
 		floor("Ack32/get/floor-fields", 2.5),
 		peer("Frame/decode/google-gopacket-dlp/eth-ip4-udp", 0.25)}},
@@ -89,16 +91,20 @@ var jobs = []job{
 		floor("Frame/decode/floor/eth-ip4-udp-ack", 2),
 		peer("Frame/decode/google-gopacket-dlp/eth-ip4-udp", 0.35),
 		peer("Frame/decode/gopacket-dlp/eth-ip4-udp", 0.35),
-		peer("Frame/decode/google-gopacket-lazy/eth-ip4-udp", 0)}},
+		peer("Frame/decode/google-gopacket-lazy/eth-ip4-udp", 0),
+		peer("Frame/decode/gvisor-views/eth-ip4-udp", 0.5)}},
 	{"decode a frame, Ethernet to SES", "Packet/op=decode/layers=eth-ip4-udp-pds-ses", []rival{
 		floor("Frame/decode/floor/eth-ip4-udp-ack", 2),
+		floor("Frame/decode/floor/eth-ip4-udp-ses", 2), // the same 102 bytes, where the other reads 74
 		peer("Frame/decode/google-gopacket-dlp/eth-ip4-udp", 0.35),
-		peer("Frame/decode/gopacket-dlp/eth-ip4-udp", 0.35)}},
+		peer("Frame/decode/gopacket-dlp/eth-ip4-udp", 0.35),
+		peer("Frame/decode/gvisor-views/eth-ip4-udp", 0.5)}},
 	{"encode a frame, Ethernet to ACK_CC", "Packet/op=encode/layers=eth-ip4-udp-ack", []rival{
 		floor("Frame/encode/floor/eth-ip4-udp-ack", 0),
 		peer("Frame/encode/google-gopacket/eth-ip4-udp", 0.15),
 		peer("Frame/encode/gopacket/eth-ip4-udp", 0.15),
-		peer("Frame/encode/gopacket-checksums/eth-ip4-udp", 0)}},
+		peer("Frame/encode/gopacket-checksums/eth-ip4-udp", 0),
+		peer("Frame/encode/gvisor/ip4-udp", 0.8)}},
 
 	{"find a PDC by its id, 64k", "Keyed16/n=64k/hit/uetcc/g=1", []rival{
 		floor("Keyed16/n=64k/hit/direct/g=1", 1.5),

@@ -120,6 +120,7 @@ func BenchmarkAck32(b *testing.B) {
 	})
 	run("get/binary.Read", func(p []byte, a *Ack) { _ = binary.Read(bytes.NewReader(p), binary.BigEndian, a) })
 	run("get/binary.Decode", func(p []byte, a *Ack) { _, _ = binary.Decode(p, binary.BigEndian, a) })
+	benchFlatbuffers(b)
 	run("put/binary.Encode", func(p []byte, a *Ack) { _, _ = binary.Encode(p, binary.BigEndian, a) })
 }
 
@@ -173,6 +174,7 @@ func BenchmarkFrame(b *testing.B) {
 		}
 	})
 	benchFork(b, wire)
+	benchGVisor(b, wire)
 	b.Run("encode/floor/eth-ip4-udp-ack", func(b *testing.B) {
 		b.ReportAllocs()
 		f, buf := sample, make([]byte, frame)
