@@ -5,8 +5,6 @@ import "fmt"
 const (
 	node128  = "Fabric/scenario=permutation/nodes=128"
 	node1024 = "Fabric/scenario=permutation/nodes=1024"
-
-	simulatorRounds = 6 // a simulation takes up to a second: one round in so many has it
 )
 
 const perPacket, perEvent = "cpu-ns/data-packet", "cpu-ns/event"
@@ -21,10 +19,11 @@ func htsim(ofOurs string, ns, goal float64) rival {
 // simulator is whole simulations, in processor time: the permutations of 2 MB that
 // htsim comes with, under NSCC. htsim has 23 and 24 events a data packet.
 var simulator = []job{
-	{"simulate a data packet from end to end, 128 nodes", node128, []rival{htsim(perPacket, 23*310, 0.5)}},
-	{"simulate a data packet from end to end, 1,024 nodes", node1024, []rival{htsim(perPacket, 24*736, 0.25)}},
-	{"simulate an event, 128 nodes", node128, []rival{htsim(perEvent, 310, 1)}},
-	{"simulate an event, 1,024 nodes", node1024, []rival{
+	{"simulate 128 nodes, a data packet from end to end", node128, []rival{
+		htsim(perPacket, 23*310, 0.5),
+		htsim(perEvent, 310, 1)}},
+	{"simulate 1,024 nodes, a data packet from end to end", node1024, []rival{
+		htsim(perPacket, 24*736, 0.25),
 		htsim(perEvent, 736, 1),
 		{kind: kindOwn, name: node128, goal: 1.5, unit: perEvent, ofOurs: perEvent}}},
 }

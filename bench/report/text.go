@@ -39,10 +39,10 @@ func (r *result) rows() (all []row) {
 // lines are a table's rows in cells, with their header.
 func (t *comparison) lines() [][]string {
 	all := [][]string{columns}
-	var last *job
+	last := new(row)
 	for i := range t.rows {
 		all = append(all, t.rows[i].cells(last))
-		last = t.rows[i].job
+		last = &t.rows[i]
 	}
 	return all
 }
@@ -86,7 +86,7 @@ func (r *row) against() string {
 	case r.rival.kind == kindOwn:
 		return "own " + r.rival.name
 	case r.rival.from != "":
-		return r.rival.name + ", growth from " + r.rival.from
+		return r.rival.name + " from " + r.rival.from
 	case r.rival.times > 0:
 		return fmt.Sprintf("%s x %.3g", r.rival.name, r.rival.times)
 	case r.rival.unit != "":
@@ -100,10 +100,15 @@ const atAgainst = 3 // in columns
 var columns = []string{"job", "ours, ns", "median", "against", "ns", "median", "ratio", "of medians", "goal", ""}
 
 // cells are the columns of a row; what it shares with the one before is left out.
-func (r *row) cells(last *job) []string {
+func (r *row) cells(last *row) []string {
 	c := []string{"", "", ""}
-	if r.job != last {
+	switch {
+	case r.job != last.job:
 		c = []string{r.job.what, number(r.ours.quiet), span(r.ours)}
+	case r.rival.from != "":
+		c = []string{"how it grows from " + r.rival.from, number(r.ours.quiet), span(r.ours)}
+	case r.rival.ofOurs != last.rival.ofOurs:
+		c = []string{"in " + r.rival.ofOurs, number(r.ours.quiet), span(r.ours)}
 	}
 	return append(c, r.against(), number(r.theirs.quiet), span(r.theirs), ratio(r), number(r.medians), goal(r), r.verdict())
 }
