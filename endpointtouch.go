@@ -18,33 +18,40 @@ const (
 // afterwards. Worth it with a thousand PDCs and more. Ignore the sum: it keeps the
 // loads.
 func (e *Endpoint) Touch(in []Datagram) (sum int64) {
-	var requests [touchBatch]pds.PDCID // that the packets are for; 0: no request
+	var requests [touchBatch]uint16 // that packets are for
 	for len(in) > 0 {
-		n := min(len(in), touchBatch)
+		n, k := min(len(in), touchBatch), 0
 		for i := range in[:n] {
 			id, request := named(in[i].Packet)
-			if requests[i] = id; request {
-				sum += int64(e.pds.TouchRequest(id)) + int64(e.target.Touch(uint64(id)))
-				continue
-			}
-			requests[i] = 0
-			sum += e.touchFirst(in[i].Packet, id)
-		}
-		next := e.pds.Upcoming(n)
-		for _, id := range next {
-			sum += int64(e.pds.TouchNext(id)) + int64(e.flows[id].ahead) + int64(e.cc.TouchPDC(int(id)))
-		}
-		for i := range in[:n] {
-			if id := requests[i]; id != 0 {
-				sum += int64(e.target.TouchMessage(uint64(id)))
+			if requests[k] = uint16(id); request {
+				k++
 			} else {
-				sum += e.touchSecond(in[i].Packet)
+				sum += e.touchFirst(in[i].Packet, id)
 			}
 		}
-		for _, id := range next {
-			sum += int64(e.pds.TouchUnsent(id)) + e.cc.TouchContext(int(id)) + e.touchMessage(&e.flows[id])
+		sum += int64(e.pds.TouchRequests(requests[:k]) + e.target.Touch(requests[:k]))
+		if k < n {
+			sum += e.touchSource(in[:n])
 		}
 		in = in[n:]
+	}
+	return sum
+}
+
+// touchSource loads what acknowledgements among packets, which have had their first
+// pass, tell the place of, and what is sent meanwhile.
+func (e *Endpoint) touchSource(in []Datagram) (sum int64) {
+	next := e.pds.Upcoming(len(in))
+	for _, id := range next {
+		sum += int64(e.pds.TouchNext(id)) + int64(e.flows[id].ahead) + int64(e.cc.TouchPDC(int(id)))
+	}
+	for i := range in {
+		if _, request := named(in[i].Packet); !request {
+			sum += e.touchSecond(in[i].Packet)
+		}
+	}
+	for _, id := range next {
+		sum += int64(e.pds.TouchUnsent(id)) + e.cc.TouchContext(int(id)) + e.touchMessage(&e.flows[id])
 	}
 	return sum
 }

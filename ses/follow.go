@@ -53,17 +53,13 @@ func (t *Target) changed() {
 	}
 }
 
-// Touch loads which message of a peer is the latest, and TouchMessage, in a second
-// pass over packets ahead, the record of it: the misses of the cache overlap then.
-// The low 16 bits of a peer suffice. The results mean nothing but keep the loads.
-func (t *Target) Touch(peer uint64) uint64 {
-	return uint64(t.recent[peer&uint64(len(t.recent)-1)])
-}
-
-// TouchMessage is the second pass, see [Target.Touch].
-func (t *Target) TouchMessage(peer uint64) uint64 {
-	if i := int(t.recent[peer&uint64(len(t.recent)-1)]); i < len(t.records) {
-		return uint64(t.records[i].epoch)
+// Touch loads the latest message of each of some peers, which their low 16 bits tell.
+// The misses of the cache overlap. The result means nothing but keeps the loads.
+func (t *Target) Touch(peers []uint16) (sum uint64) {
+	for _, p := range peers {
+		if i := int(t.recent[uint64(p)&uint64(len(t.recent)-1)]); i < len(t.records) {
+			sum += uint64(t.records[i].epoch)
+		}
 	}
-	return 0
+	return sum
 }

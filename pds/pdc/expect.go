@@ -30,6 +30,18 @@ func (p *PDC) expectsOrdered(q *pds.RequestView) bool {
 	return p.flags&(flagROD|flagClose|flagGap) == flagROD && q.Type().IsROD() && q.PSN() == p.rx.edge
 }
 
+// TouchRequests loads what the next request for each of some PDCs will need of it, by
+// their PDCIDs. The misses of the cache overlap as far as the machine looks ahead, so
+// there is nothing else in the loop. The result means nothing but keeps the loads.
+func (m *Manager) TouchRequests(ids []uint16) (sum uint64) {
+	for _, id := range ids {
+		if int(id) < len(m.pdc) {
+			sum += uint64(m.pdc[id].rx.edge)
+		}
+	}
+	return sum
+}
+
 // Handle returns the name of p, which lives as long as the name is known.
 func (p *PDC) Handle() Handle { return p.handle }
 

@@ -13,14 +13,6 @@ func (m *Manager) Touch(packet []byte) uint64 {
 	return 0
 }
 
-// TouchRequest loads what a request for a PDC will need of it.
-func (m *Manager) TouchRequest(id pds.PDCID) uint64 {
-	if p := m.byID(id); p != nil {
-		return uint64(p.rx.edge)
-	}
-	return 0
-}
-
 // TouchSent is the second pass, see [Manager.Touch].
 func (m *Manager) TouchSent(packet []byte) uint64 {
 	p := m.named(packet)
