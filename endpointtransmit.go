@@ -52,7 +52,7 @@ func (e *Endpoint) transmitNext(now int64, out *Datagram, buf []byte) bool {
 	if p == nil {
 		return false
 	}
-	out.Src, out.Dst, out.TC, out.Size, out.Retx, out.Entropy = p.Local(), p.Peer(), p.TC(), int64(size), false, entropy
+	out.Src, out.Dst, out.TC, out.Size, out.Retx, out.Entropy = e.local, p.Peer(), p.TC(), int64(size), false, entropy
 	if h>>48 == 0 {
 		return e.describeAnswer(out, buf, pds.RequestLen, AnswerID(h))
 	}

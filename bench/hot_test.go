@@ -167,7 +167,7 @@ var hot = []struct {
 	{"pds/pdc", "(*SendWindow).OnACK", 0},
 	{"pds/pdc", "(*SendWindow).ackOne", 0},
 	{"pds/pdc", "(*SendWindow).releaseTo", 0},
-	{"pds/pdc", "(*chunk).arrivedOnce", inlines | noBounds},
+	{"pds/pdc", "(*row).arrivedOnce", inlines | noBounds},
 	{"pds/pdc", "(*SendWindow).merge", 0},
 	{"pds/pdc", "(*SendWindow).arrived", 0},
 	{"pds/pdc", "(*SendWindow).sent", 0},

@@ -79,7 +79,7 @@ func newPDCEnd(b *testing.B, n int) *pdcEnd {
 	tab, err := pdc.NewTable(pdc.TableConfig{General: n, Initiators: n, FirstID: 1, Seed: 1, PerKey: 1})
 	require.NoError(b, err)
 	m, err := pdc.NewManager(pdc.ManagerConfig{Params: &p, Table: tab, CC: cc, Contexts: ctxs, Seed: 1,
-		Memory: pdc.MemoryConfig{Chunks: min(2*n, 65535), Responses: 16}})
+		Memory: pdc.MemoryConfig{Chunks: 8 * n, Responses: 16}})
 	require.NoError(b, err)
 	e := &pdcEnd{m: m, h: make([]pdc.Handle, n), self: pdc.AddrFrom(benchSelf)}
 	for i := range n {

@@ -43,7 +43,7 @@ var endpointSettings = []endpointSetting{
 	{faultSetting: faultSetting{name: "ordered", loss: .03, dup: .05, replay: .01, forge: .02,
 		jitter: 2, tail: 100, window: 32, budget: 50}, ordered: 1, late: .1, hungry: .01, closing: .01},
 	{faultSetting: faultSetting{name: "scarce", loss: .05, dup: .05, overtaken: .05, replay: .01, forge: .02,
-		jitter: 35, tail: 100, window: 64, budget: 60, pdcs: 2, responses: 1, chunks: 3, retries: 8}, ordered: .1, late: .3, closing: .005,
+		jitter: 35, tail: 100, window: 64, budget: 60, pdcs: 2, responses: 1, chunks: 6, retries: 8}, ordered: .1, late: .3, closing: .005,
 		open: 12, messages: 8, records: 2, answers: 2, waiting: 2, mayFail: true},
 	{faultSetting: faultSetting{name: "contrary hosts", loss: .05, dup: .05, overtaken: .05, replay: .01, forge: .02,
 		jitter: 35, tail: 100, window: 32, budget: 60}, ordered: .1, late: .2, fail: .05, hungry: .02, renew: .005, withdraw: .003,
@@ -85,12 +85,12 @@ func (e *endpointEnd) config() uetcc.Config {
 			MaxRTORetx: or(s.retries, 15), MaxNackRetx: 31, IdleTime: 20_000_000 * us, InferLoss: s.infer, PlainACK: s.plain},
 		PDCs:    pdc.TableConfig{General: ids, Quarantine: w.quarantine(), Seed: 1},
 		CC:      ccc.Config{Control: s.control, NSCC: nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 40 * us, Trimming: s.trim > 0}},
-		Memory:  pdc.MemoryConfig{Responses: s.responses, Chunks: or(s.chunks, 4*ids)},
+		Memory:  pdc.MemoryConfig{Responses: s.responses, Chunks: or(s.chunks, 16*ids)},
 		Target:  ses.TargetConfig{Messages: or(s.records, 256), Receives: 64, AtomicOps: 1<<ses.AtomicSum | 1<<ses.AtomicSwapEqual, AtomicTypes: 1 << ses.TypeUint64},
 		Retries: 50, Backoff: 200 * us,
 	}
 	if s.window > 256 {
-		c.Memory.Chunks = 20 * ids
+		c.Memory.Chunks = 80 * ids
 	}
 	if s.control != ccc.ControlNSCC {
 		c.CC.RCCC = rccc.Config{InitialCredit: []int64{2048, 20_000, 0}[r.IntN(3)]}

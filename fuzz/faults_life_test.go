@@ -32,11 +32,11 @@ func (e *pdcEnd) start() {
 		ids = s.pdcs
 	}
 	e.now = e.clock()
-	e.chunks = 4 * ids
+	e.chunks = 16 * ids
 	if s.chunks != 0 {
 		e.chunks = s.chunks + 4*r.IntN(2)
 	} else if s.window > 256 {
-		e.chunks = 20 * ids
+		e.chunks = 80 * ids
 	}
 	// Ids of an earlier life come late in this one, as with a large pool and a random
 	// first id: a target that restarts and gives out the same id for the same SYN

@@ -45,7 +45,7 @@ var faultSettings = []faultSetting{
 	{name: "wide window", loss: .03, dup: .05, long: .001, overtaken: .02, mark: .1, replay: .01, forge: .02, jitter: 35, tail: 800,
 		window: 1024, perMessage: 300, budget: 2500, guaranteed: .05, read: .1},
 	{name: "scarce", loss: .05, dup: .05, overtaken: .05, replay: .01, forge: .02, jitter: 35, tail: 100,
-		window: 64, perMessage: 40, budget: 400, guaranteed: .5, late: .3, refuse: .2, read: .1, closing: .5, pdcs: 3, responses: 1, chunks: 2, retries: 8},
+		window: 64, perMessage: 40, budget: 400, guaranteed: .5, late: .3, refuse: .2, read: .1, closing: .5, pdcs: 3, responses: 1, chunks: 4, retries: 8},
 	{name: "restarts", loss: .05, dup: .05, long: .01, replay: .02, jitter: 35, tail: 400,
 		window: 16, perMessage: 9, budget: 300, guaranteed: .3, read: .2, late: .1, retries: 5, restarts: 4, closing: .05, pdcs: 250},
 	{name: "dark", loss: .05, dup: .05, blackhole: .005, partition: .002, dark: 60_000, jitter: 35, tail: 100, forge: .02,

@@ -15,9 +15,9 @@ func BenchmarkSendWindow(b *testing.B) {
 		b.Fatal(err)
 	}
 	setup := func() (*Memory, *SendWindow) {
-		m := NewMemory(MemoryConfig{PDCs: 1, Chunks: ringWords + 1})
+		m := NewMemory(MemoryConfig{PDCs: 1, Chunks: MaxRange/chunkLen + 1})
 		w := new(SendWindow)
-		w.Init(&p, 0)
+		w.Init(&p, 1, 0)
 		for range MaxRange {
 			pkt, _, _ := w.push(&p, m)
 			pkt.size = 4096
@@ -48,7 +48,7 @@ func BenchmarkSendWindow(b *testing.B) {
 			w.merge(m, i&^31%896, &a, &r)
 			if i%32 == 31 { // the next 32 are for other packets; these are new again the next time
 				for k := range uint32(2) {
-					c, _ := w.at(m, i&^31%896+k*chunkLen)
+					c, _ := w.at(m, i&^31%896+k*rowLen)
 					c.acked, c.flight = 0, ^uint64(0)
 				}
 			}
@@ -59,7 +59,7 @@ func BenchmarkSendWindow(b *testing.B) {
 		b.ReportAllocs()
 		m := NewMemory(MemoryConfig{PDCs: 1, Chunks: 4})
 		w := new(SendWindow)
-		w.Init(&p, 0)
+		w.Init(&p, 1, 0)
 		psn := pds.PSN(0)
 		a := Ack{}
 		var r Acked

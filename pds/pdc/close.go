@@ -184,8 +184,10 @@ func (m *Manager) closeTarget(now int64, p *PDC, b *inbound, out []byte) int {
 // owed returns the first packet of the layer above that is not released yet.
 func (m *Manager) owed(p *PDC) *packet {
 	for off := p.tx.base; off != p.tx.tail; off++ {
-		if c, i := p.tx.at(m.mem, off); c.released>>i&1 == 0 && !c.pkt[i].kind.control() {
-			return &c.pkt[i]
+		if r, i := p.tx.at(m.mem, off); r.released>>i&1 == 0 {
+			if pkt := m.mem.record(r, i); !pkt.kind.control() {
+				return pkt
+			}
 		}
 	}
 	return nil

@@ -45,10 +45,9 @@ func (m *Manager) TouchRequests(ids []uint16) (sum uint64) {
 // Handle returns the name of p, which lives as long as the name is known.
 func (p *PDC) Handle() Handle { return p.handle }
 
-// Peer and Local return the addresses of both ends, TC the traffic class.
-func (p *PDC) Peer() Addr  { return p.peer }
-func (p *PDC) Local() Addr { return p.local }
-func (p *PDC) TC() uint8   { return p.tc }
+// Peer returns the address of the other end, TC the traffic class.
+func (p *PDC) Peer() Addr { return p.peer }
+func (p *PDC) TC() uint8  { return p.tc }
 
 // arrive does what the arrival of a request that Expect knows means for its PDC.
 func (p *PDC) arrive(now int64, q *pds.RequestView) {

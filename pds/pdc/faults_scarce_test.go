@@ -70,7 +70,7 @@ func TestFaultS2RefusedSYNBacksOff(t *testing.T) {
 }
 
 func TestFaultS3ResponseStoreExhausted(t *testing.T) {
-	g := established(t, pairConfig{memory: MemoryConfig{Responses: 1, Chunks: 40}})
+	g := established(t, pairConfig{memory: MemoryConfig{Responses: 1, Chunks: 160}})
 	g.b.reply = guaranteed
 	g.submit(1, 3)
 	ws := g.send(g.a)

@@ -12,16 +12,16 @@ func TestLayout(t *testing.T) {
 	require.LessOrEqual(t, unsafe.Sizeof(PDC{}), uintptr(512), "both directions; with a bitmap of 1024 for what arrives")
 	require.Equal(t, uintptr(32), unsafe.Sizeof(packet{}))
 	if unsafe.Sizeof(uintptr(0)) == 8 { // a 32-bit machine aligns 64-bit words less
-		require.Zero(t, unsafe.Sizeof(chunk{})%64)
+		require.EqualValues(t, 64, unsafe.Sizeof(row{}))
 		require.Zero(t, unsafe.Sizeof(PDC{})%128, "pairs of cache lines")
 		line := unsafe.Offsetof(PDC{}.rx) + unsafe.Offsetof(RecvWindow{}.edge)
 		require.EqualValues(t, 192, line, "of a target")
 		require.Equal(t, line+64, unsafe.Offsetof(PDC{}.timerAt), "and then that of a source")
-		require.Equal(t, line+128, unsafe.Offsetof(PDC{}.tx)+unsafe.Offsetof(SendWindow{}.chunk)+16, "with half of its chunks")
+		require.Equal(t, line+128, unsafe.Offsetof(PDC{}.tx)+unsafe.Offsetof(SendWindow{}.rtxAt), "with all that most packets need")
 	}
 	t.Logf("PDC %d bytes: RecvWindow %d, SendWindow %d; packet %d, response %d, event %d", unsafe.Sizeof(PDC{}),
 		unsafe.Sizeof(RecvWindow{}), unsafe.Sizeof(SendWindow{}), unsafe.Sizeof(packet{}), unsafe.Sizeof(response{}), unsafe.Sizeof(Event{}))
-	for _, v := range []any{PDC{}, chunk{}, response{}, Event{}} {
+	for _, v := range []any{PDC{}, row{}, chunk{}, response{}, Event{}} {
 		requireNoPointers(t, reflect.TypeOf(v))
 	}
 }

@@ -161,7 +161,7 @@ func (m *Manager) changing(h Handle) (*PDC, error) {
 // slot is the index of a PDC in the slab, in the lists and in the wheel.
 func (p *PDC) slot() uint16 { return uint16(p.handle.ID()) }
 
-// FreeChunks returns how many chunks of 64 packets are free in the memory for
+// FreeChunks returns how many chunks of 16 packets are free in the memory for
 // what is sent.
 func (m *Manager) FreeChunks() int { return m.mem.FreeChunks() }
 

@@ -2,9 +2,12 @@ package pdc
 
 import "github.com/uetcc/uetcc/pds"
 
-// chunkLen is how many packets a chunk of send memory holds: those of one word
-// of the bitmaps.
-const chunkLen = 64
+// rowLen is how many packets a row of send memory tells of: those of one word of the
+// bitmaps. chunkLen is how many records are handed out together.
+const (
+	rowLen   = 64
+	chunkLen = 16
+)
 
 // A packet is what the sender keeps of one PSN until it is released.
 type packet struct {
@@ -34,25 +37,33 @@ func (k kind) control() bool     { return k&kindControl != 0 }
 func (k kind) next() pds.NextHdr { return pds.NextHdr(k & kindMask) }
 func (k kind) ctl() pds.CtlType  { return pds.CtlType(k & kindMask) }
 
-// A chunk holds the packets of 64 consecutive PSNs; bit i of a word is packet i.
-type chunk struct {
+// A row is what is known of 64 consecutive PSNs, bit i of a word of packet i, and
+// where their records are: one cache line.
+type row struct {
 	released uint64 // its response, or word that there is none, has been given up
 	flight   uint64 // congestion control counts it as in flight
 	queued   uint64 // waits for (re)transmission
 	acked    uint64 // the target has it
-	next     uint32 // next free chunk
-	_        [3]uint64
-	pkt      [chunkLen]packet
+	chunk    [rowLen / chunkLen]uint32
+	next     uint32 // next free row
+	_        [3]uint32
 }
+
+// A chunk is the records of 16 consecutive PSNs. A free one has the next of its list
+// in the last record's handle, whose cache line is near when base has passed it.
+type chunk [chunkLen]packet
 
 // Memory is what the PDCs of one [Manager] share: records of packets sent,
 // stored responses, and the events for the layer above. It is allocated once.
 //
 // Single writer, the manager's.
 type Memory struct {
-	chunk     []chunk // 0 is never handed out
+	row       []row               // 0 is never handed out
+	chunk     []chunk             // likewise
+	ring      [][ringWords]uint32 // by PDC: its rows, by word of the PSN's offset
+	freeRow   uint32
 	freeChunk uint32
-	freeCount int
+	freeCount int // chunks
 
 	responses responseStore
 	events    eventRing
@@ -61,7 +72,7 @@ type Memory struct {
 // MemoryConfig sizes a [Memory].
 type MemoryConfig struct {
 	PDCs      int // PDCs that share it, 1 to 65,535
-	Chunks    int // records of sent packets in units of 64, 1 to 65,535; 0 means 4 for each PDC, at most 65,535
+	Chunks    int // records of sent packets in units of 16; 0 means 16 for each PDC, at most 262,144
 	Responses int // stored responses besides the one that each PDC has to itself; 0 means 4 for each PDC
 	Events    int // room for events beyond those of one packet; 0 means 1024
 }
@@ -69,7 +80,7 @@ type MemoryConfig struct {
 // NewMemory allocates.
 func NewMemory(c MemoryConfig) *Memory {
 	if c.Chunks == 0 {
-		c.Chunks = min(4*c.PDCs, 65535)
+		c.Chunks = min(16*c.PDCs, 1<<18)
 	}
 	if c.Responses == 0 {
 		c.Responses = 4 * c.PDCs
@@ -77,33 +88,50 @@ func NewMemory(c MemoryConfig) *Memory {
 	if c.Events == 0 {
 		c.Events = 1024
 	}
-	m := &Memory{chunk: make([]chunk, c.Chunks+1)}
+	// A row has a chunk, but for one of each PDC.
+	m := &Memory{row: make([]row, c.Chunks+c.PDCs+1), chunk: make([]chunk, c.Chunks+1), ring: make([][ringWords]uint32, c.PDCs+1)}
+	for i := len(m.row) - 1; i > 0; i-- {
+		m.putRow(uint32(i))
+	}
 	for i := c.Chunks; i > 0; i-- {
-		m.putChunk(uint16(i))
+		m.putChunk(uint32(i))
 	}
 	m.responses.init(c.PDCs, c.Responses)
 	m.events.init(c.Events + eventReserve)
 	return m
 }
 
-// takeChunk returns a chunk with all words zero, or 0 if there is none.
-func (m *Memory) takeChunk() uint16 {
-	i := m.freeChunk
-	if i == 0 {
-		return 0
-	}
-	c := &m.chunk[i]
-	m.freeChunk = c.next
-	c.released, c.flight, c.queued, c.acked = 0, 0, 0, 0
-	m.freeCount--
-	return uint16(i)
+// takeRow returns a row of which nothing is known.
+func (m *Memory) takeRow() uint32 {
+	i := m.freeRow
+	r := &m.row[i]
+	m.freeRow = r.next
+	*r = row{}
+	return i
 }
 
-func (m *Memory) putChunk(i uint16) {
-	m.chunk[i].next = m.freeChunk
-	m.freeChunk = uint32(i)
+func (m *Memory) putRow(i uint32) { m.row[i].next, m.freeRow = m.freeRow, i }
+
+// takeChunk returns a chunk, or 0 if there is none.
+func (m *Memory) takeChunk() uint32 {
+	i := m.freeChunk
+	if i != 0 {
+		m.freeChunk = uint32(m.chunk[i][chunkLen-1].handle)
+		m.freeCount--
+	}
+	return i
+}
+
+func (m *Memory) putChunk(i uint32) {
+	m.chunk[i][chunkLen-1].handle = uint64(m.freeChunk)
+	m.freeChunk = i
 	m.freeCount++
 }
 
-// FreeChunks returns how many chunks of 64 packets are free.
+// record returns that of packet i of a row.
+func (m *Memory) record(r *row, i uint32) *packet {
+	return &m.chunk[r.chunk[i/chunkLen%(rowLen/chunkLen)]][i%chunkLen]
+}
+
+// FreeChunks returns how many chunks of 16 packets are free.
 func (m *Memory) FreeChunks() int { return m.freeCount }

@@ -234,7 +234,7 @@ func TestParamsLimits(t *testing.T) {
 }
 
 func TestEventsNotDrained(t *testing.T) {
-	g := established(t, pairConfig{memory: MemoryConfig{Events: 1, Chunks: 40}})
+	g := established(t, pairConfig{memory: MemoryConfig{Events: 1, Chunks: 160}})
 	for g.a.m.mem.events.free() >= eventReserve {
 		g.a.m.mem.events.push(Event{})
 	}
@@ -250,7 +250,7 @@ func TestEventsNotDrained(t *testing.T) {
 // A message that ends, or a lock that goes, while the events are being drained
 // still lets the PDC close: the next Tick goes on with it.
 func TestCloseGoesOnAfterTheDrain(t *testing.T) {
-	g := established(t, pairConfig{memory: MemoryConfig{Events: 1, Chunks: 40}})
+	g := established(t, pairConfig{memory: MemoryConfig{Events: 1, Chunks: 160}})
 	require.NoError(t, g.a.m.Begin(g.h))
 	require.NoError(t, g.a.m.Lock(g.h))
 	require.NoError(t, g.a.m.Close(g.now, g.h))

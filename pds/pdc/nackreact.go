@@ -108,14 +108,14 @@ func (m *Manager) nackForget(now int64, p *PDC, off uint32, n *pds.Nack) error {
 	if !p.tx.hasArrived(m.mem, off) {
 		return m.nackAgain(now, p, off, n, now)
 	}
-	c, i := p.tx.at(m.mem, off)
-	p.tx.unqueue(c, 1<<i) // no need to ask again
+	r, i := p.tx.at(m.mem, off)
+	p.tx.unqueue(r, 1<<i) // no need to ask again
 	p.tx.forget(m.mem, off)
-	if pkt := &c.pkt[i]; !pkt.kind.control() {
+	if pkt := m.mem.record(r, i); !pkt.kind.control() {
 		// Back into flight for a moment, so that the refusal finds it there.
 		m.cc.OnNewData(ccc.Handle(p.handle), now, int64(pkt.size))
 		m.cc.OnSend(ccc.Handle(p.handle), now, ccc.Sent{Size: int64(pkt.size)})
-		c.flight |= 1 << i
+		r.flight |= 1 << i
 	}
 	return m.nackAgain(now, p, off, n, now)
 }

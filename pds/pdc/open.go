@@ -81,7 +81,7 @@ func (m *Manager) begin(now int64, h Handle, start pds.PSN) *PDC {
 	*p = PDC{handle: h, flags: p.flags & (flagOnData | flagOnControl), nextData: p.nextData, nextCtl: p.nextCtl,
 		timerAt: p.timerAt, auxAt: never, probeAt: never, activeAt: now}
 	p.rx.Init(start)
-	p.tx.Init(m.p, start)
+	p.tx.Init(m.p, p.slot(), start)
 	m.open++
 	m.stats.Opened++
 	m.schedule(p, now)
@@ -96,7 +96,7 @@ func (m *Manager) SetStartPSN(h Handle, start pds.PSN) bool {
 		return false
 	}
 	p.rx.Init(start)
-	p.tx.Init(m.p, start)
+	p.tx.Init(m.p, p.slot(), start)
 	return true
 }
 
@@ -182,7 +182,7 @@ func (m *Manager) demandStart(now int64, p *PDC, b *inbound) {
 		start++
 	}
 	p.rx.Init(start)
-	p.tx.Init(m.p, start)
+	p.tx.Init(m.p, p.slot(), start)
 	p.state = StatePending
 	p.giveUpIn(now, m.p.NewPDCTime)
 	m.schedule(p, now)

@@ -71,7 +71,7 @@ func newPairEnd(t testing.TB, c *pairConfig, i int) *pairEnd {
 	require.NoError(t, err)
 	mc := ManagerConfig{Params: &p, Table: tab, CC: cc, Contexts: ctxs, Seed: uint64(i), Memory: c.memory}
 	if mc.Memory.Chunks == 0 {
-		mc.Memory.Chunks = 40
+		mc.Memory.Chunks = 160
 	}
 	if c.manager != nil {
 		c.manager(&mc)

@@ -31,8 +31,8 @@ const (
 //
 // Its last three cache lines are the hot ones. A target needs the first of them, in
 // which the edges of rx and who the peer is lie together; the ring before them only
-// while something is out of order. A source needs it and the next, and the last to
-// send, or while its packets lie in the second half of tx.chunk.
+// while something is out of order. A source needs it and the next, and the last only
+// where a packet is not the one that it nearly always is.
 type PDC struct {
 	auxAt       int64   // clear or stall timer
 	gapAt       int64   // last ROD_OOO sent, last go-back made
@@ -53,22 +53,22 @@ type PDC struct {
 	stalls   uint8 // attempts to move the peer's CACK since it moved
 	flags    pdcFlags
 	ctl      ctlFlags
+	tc       uint8
 	ackBytes uint32 // ack_gen_count
 	peer     Addr
 	activeAt int64      // last packet in or out
 	rcvd     uint32     // nominal bytes received modulo 2^32, for rcvd_bytes
 	cc       ccc.Handle // congestion control context, 0 none
 
-	timerAt int64 // what the wheel has for this PDC
-	tx      SendWindow
-
-	local             Addr
+	timerAt           int64  // what the wheel has for this PDC
 	nextData, nextCtl uint16 // links of a list of the parked, and of that of control packets, by slot
 	openMsgs          uint16
-	tc                uint8
 	probes            uint8 // sent since something was acknowledged
-	resp              respList
-	_                 [4]byte
+	tx                SendWindow
+
+	local Addr
+	resp  respList
+	_     [16]byte
 }
 
 func (p *PDC) is(f pdcFlags) bool { return p.flags&f != 0 }
@@ -85,7 +85,7 @@ func (p *PDC) set(f pdcFlags, on bool) {
 func (p *PDC) syn() bool { return p.peerID == 0 && p.is(flagInitiator) }
 
 // ctlFlags are the control packets that a PDC is to send.
-type ctlFlags uint16
+type ctlFlags uint8
 
 const (
 	ctlClearCmd ctlFlags = 1 << iota

@@ -40,11 +40,11 @@ func (m *Manager) leave(now int64, p *PDC) {
 // and forgets them.
 func (m *Manager) failPackets(p *PDC, c Cause) {
 	for off := p.tx.base; off != p.tx.tail; {
-		ch, mask, end := p.tx.span(m.mem, off, p.tx.tail)
-		first := off - off%chunkLen
-		for todo := mask &^ ch.released; todo != 0; todo &= todo - 1 {
+		r, mask, end := p.tx.span(m.mem, off, p.tx.tail)
+		first := off - off%rowLen
+		for todo := mask &^ r.released; todo != 0; todo &= todo - 1 {
 			i := uint32(bits.TrailingZeros64(todo))
-			if pkt := &ch.pkt[i]; !pkt.kind.control() {
+			if pkt := m.mem.record(r, i); !pkt.kind.control() {
 				m.mem.events.push(Event{Kind: EventError, PDC: p.handle, PSN: p.tx.psn(first + i), Handle: pkt.handle, Cause: c})
 			}
 		}

@@ -25,7 +25,7 @@ var (
 //	base <= next <= tail <= base+MaxRange      (offsets from start)
 //	[base, next) sent and not released, [next, tail) not sent yet
 //	CLEAR_tx = base-1
-//	bit x%64 of acked of x's chunk is set iff x in [base, next) has arrived or is released
+//	bit x%64 of acked of x's row is set iff x in [base, next) has arrived or is released
 //
 // Released means that the layer above has got the response, or the word that
 // there is none; arrived only that the target has the packet: it may hold a
@@ -41,18 +41,20 @@ type SendWindow struct {
 	next    uint32
 	tail    uint32
 	cack    uint32 // max_cack + 1
-	limit   uint32 // peer_mp_range, PSNs, as far as this side tracks as many
 	limitAt uint32 // cack of the ACK that gave limit
+	limit   uint16 // peer_mp_range, PSNs, as far as this side tracks as many
 	queued  uint16 // packets that wait for retransmission, or for an ACK_REQ
 	control uint16 // control packets in [next, tail)
 	rtoAt   int64  // no timeout is due before
-	chunk   [ringWords]uint16
-	rtxAt   int64 // no packet that waits may go before
+	first   uint32 // row of base, 0 without one
+	current uint32 // row of next
+	rtxAt   int64  // no packet that waits may go before
+	slot    uint32 // of the PDC, in Memory.ring
 }
 
-// Init makes w the window of a direction that starts at start.
-func (w *SendWindow) Init(p *Params, start pds.PSN) {
-	*w = SendWindow{start: start, limit: min(uint32(p.DefaultMPR)*128, p.ranges), rtoAt: never, rtxAt: never}
+// Init makes w the window of a direction of the PDC in slot that starts at start.
+func (w *SendWindow) Init(p *Params, slot uint16, start pds.PSN) {
+	*w = SendWindow{slot: uint32(slot), start: start, limit: uint16(min(uint32(p.DefaultMPR)*128, p.ranges)), rtoAt: never, rtxAt: never}
 }
 
 // Start returns the first PSN of the direction.
@@ -82,46 +84,63 @@ func (w *SendWindow) Outstanding() bool { return w.base != w.next }
 func (w *SendWindow) psn(off uint32) pds.PSN    { return w.start + pds.PSN(off) }
 func (w *SendWindow) offset(psn pds.PSN) uint32 { return uint32(psn - w.start) }
 
-// chunkOf returns the number of the chunk of an offset.
-func (w *SendWindow) chunkOf(off uint32) uint16 { return w.chunk[off/chunkLen%ringWords] }
-
-// at returns the chunk of an offset and its place there.
-func (w *SendWindow) at(m *Memory, off uint32) (c *chunk, i uint32) {
-	return &m.chunk[w.chunkOf(off)], off % chunkLen
+// rowOf returns the number of the row of an offset.
+func (w *SendWindow) rowOf(m *Memory, off uint32) uint32 {
+	return m.ring[w.slot][off/rowLen%ringWords]
 }
 
-func (w *SendWindow) packet(m *Memory, off uint32) *packet {
-	c, i := w.at(m, off)
-	return &c.pkt[i]
+// at returns the row of an offset and its place there.
+func (w *SendWindow) at(m *Memory, off uint32) (r *row, i uint32) {
+	return &m.row[w.rowOf(m, off)], off % rowLen
 }
+
+func (w *SendWindow) packet(m *Memory, off uint32) *packet { return m.record(w.at(m, off)) }
 
 // push queues a packet behind all others and returns its record and PSN.
 func (w *SendWindow) push(p *Params, m *Memory) (*packet, pds.PSN, error) {
 	if w.tail-w.base >= p.ranges {
 		return nil, 0, ErrWindowFull
 	}
-	slot := &w.chunk[w.tail/chunkLen%ringWords]
-	if *slot == 0 {
+	r, i := w.at(m, w.tail)
+	if r.chunk[i/chunkLen] == 0 { // row 0, which stands for none, has no chunks
 		if p.LimitPSNRange && w.tail >= psnEnd {
 			return nil, 0, ErrPSNRange
 		}
-		if *slot = m.takeChunk(); *slot == 0 {
+		if m.freeChunk == 0 {
 			return nil, 0, ErrNoMemory
 		}
+		r = w.extend(m)
+		r.chunk[i/chunkLen] = m.takeChunk()
 	}
-	pkt := &m.chunk[*slot].pkt[w.tail%chunkLen]
+	pkt := m.record(r, i)
 	*pkt = packet{}
 	w.tail++
 	return pkt, w.psn(w.tail - 1), nil
 }
 
+// extend returns the row of tail, which it makes if there is none.
+func (w *SendWindow) extend(m *Memory) *row {
+	at := &m.ring[w.slot][w.tail/rowLen%ringWords]
+	if *at == 0 {
+		*at = m.takeRow()
+		if w.base/rowLen == w.tail/rowLen {
+			w.first = *at
+		}
+		if w.next/rowLen == w.tail/rowLen {
+			w.current = *at
+		}
+	}
+	return &m.row[*at]
+}
+
 // more queues up to n packets like the last one, with handles that count up, behind
 // it in its chunk, and returns how many.
 func (w *SendWindow) more(p *Params, m *Memory, n uint32) uint32 {
-	c, i := w.at(m, w.tail-1)
+	r, at := w.at(m, w.tail-1)
+	c, i := &m.chunk[r.chunk[at/chunkLen]], at%chunkLen
 	n = min(n, chunkLen-1-i, p.ranges-(w.tail-w.base))
-	h, size, kind := c.pkt[i].handle, c.pkt[i].size, c.pkt[i].kind
-	run := c.pkt[i+1:][:n]
+	h, size, kind := c[i].handle, c[i].size, c[i].kind
+	run := c[i+1:][:n]
 	for j := range run {
 		q := &run[j]
 		h++
@@ -149,17 +168,23 @@ func (w *SendWindow) lastForNow(syn bool) bool {
 	return !w.inPeerWindow(w.next) || syn && w.next > 4095
 }
 
-// sent records the first transmission of the packet at next, which is in c.
-func (w *SendWindow) sent(p *Params, c *chunk, now int64) {
-	i := w.next % chunkLen
-	pkt := &c.pkt[i]
+// sent records the first transmission of the packet at next, whose row and record are
+// these.
+func (w *SendWindow) sent(p *Params, m *Memory, r *row, pkt *packet, now int64) {
 	if pkt.kind.control() {
 		w.control--
 	} else {
-		c.flight |= 1 << i
+		r.flight |= 1 << (w.next % rowLen)
 	}
-	w.next++
+	w.step(m)
 	w.transmitted(p, pkt, now)
+}
+
+// step moves next over a packet.
+func (w *SendWindow) step(m *Memory) {
+	if w.next++; w.next%rowLen == 0 {
+		w.current = w.rowOf(m, w.next)
+	}
 }
 
 // transmitted notes when a packet left and when to miss its acknowledgement.
@@ -174,64 +199,86 @@ func (w *SendWindow) transmitted(p *Params, pkt *packet, now int64) {
 // that changed the range has no say, one as old may only widen it: so an ACK
 // that was overtaken cannot undo a change.
 func (w *SendWindow) mprFrom(p *Params, cack pds.PSN, mpr uint8) {
-	end, n := w.offset(cack)+1, min(p.peerRange(mpr), p.ranges)
+	end, n := w.offset(cack)+1, uint16(min(p.peerRange(mpr), p.ranges))
 	d := int32(end - w.limitAt)
 	if d > 0 || d == 0 && n > w.limit {
 		w.limit, w.limitAt = n, end
 	}
 }
 
-// span calls for the words of the offsets in [from, to): it returns the chunk
-// of from, the bits of that word that are inside, and where the next word is.
-func (w *SendWindow) span(m *Memory, from, to uint32) (c *chunk, mask uint64, end uint32) {
-	i := from % chunkLen
-	n := min(chunkLen-i, to-from)
-	return &m.chunk[w.chunk[from/chunkLen%ringWords]], (1<<n - 1) << i, from + n
+// span calls for the words of the offsets in [from, to): it returns the row of from,
+// the bits of that word that are inside, and where the next word is.
+func (w *SendWindow) span(m *Memory, from, to uint32) (r *row, mask uint64, end uint32) {
+	i := from % rowLen
+	n := min(rowLen-i, to-from)
+	return &m.row[w.rowOf(m, from)], (1<<n - 1) << i, from + n
 }
 
-// drop moves base over n packets that are released, all of chunk c.
-func (w *SendWindow) drop(m *Memory, c *chunk, n uint32) {
-	mask := ^uint64(0) >> ((chunkLen - n) % chunkLen) << (w.base % chunkLen)
-	c.released &^= mask
-	c.acked &^= mask
-	if w.base += n; w.base%chunkLen == 0 {
-		w.leave(m, w.base/chunkLen-1)
+// drop moves base over n packets that are released, all of row r.
+func (w *SendWindow) drop(m *Memory, r *row, n uint32) {
+	mask := ^uint64(0) >> ((rowLen - n) % rowLen) << (w.base % rowLen)
+	r.released &^= mask
+	r.acked &^= mask
+	w.pass(m, r, n)
+}
+
+// pass moves base over n packets of row r, of which nothing is known any more, and
+// gives back what held them. In a window as wide as it can be, memory that base
+// leaves may hold packets of the next lap of the ring already.
+func (w *SendWindow) pass(m *Memory, r *row, n uint32) {
+	from := w.base &^ (chunkLen - 1)
+	w.base += n
+	for ; w.base-from >= chunkLen; from += chunkLen {
+		if int32(w.tail-from) <= MaxRange {
+			c := &r.chunk[from/chunkLen%(rowLen/chunkLen)]
+			m.putChunk(*c)
+			*c = 0
+		}
+	}
+	if w.base%rowLen == 0 {
+		w.leave(m)
 	}
 }
 
-// leave gives the k-th chunk back, which base has passed.
-func (w *SendWindow) leave(m *Memory, k uint32) {
-	// Its place in the ring may already hold packets of the next lap.
-	if slot := &w.chunk[k%ringWords]; int32(w.tail-w.base) <= MaxRange-chunkLen {
-		m.putChunk(*slot)
-		*slot = 0
+// leave gives the row back that base has just passed.
+func (w *SendWindow) leave(m *Memory) {
+	if at := &m.ring[w.slot][(w.base/rowLen-1)%ringWords]; int32(w.tail-w.base) <= MaxRange-rowLen {
+		m.putRow(*at)
+		*at = 0
 	}
+	w.first = w.rowOf(m, w.base)
 }
 
 // settleBase moves base over what is released.
 func (w *SendWindow) settleBase(m *Memory) {
 	for w.base != w.next {
-		c, i := w.at(m, w.base)
-		word := c.released >> i
+		r, i := w.at(m, w.base)
+		word := r.released >> i
 		if word&1 == 0 {
 			return
 		}
-		w.drop(m, c, min(uint32(bits.TrailingZeros64(^word)), w.next-w.base))
-		if w.base%chunkLen != 0 {
+		w.drop(m, r, min(uint32(bits.TrailingZeros64(^word)), w.next-w.base))
+		if w.base%rowLen != 0 {
 			return
 		}
 	}
 }
 
-// free gives all chunks back. What was not sent has never had a PSN on the wire, so
+// free gives all memory back. What was not sent has never had a PSN on the wire, so
 // a CLOSE_CMD that follows leaves no hole there.
 func (w *SendWindow) free(m *Memory) {
-	for k := range w.chunk {
-		if w.chunk[k] != 0 {
-			m.putChunk(w.chunk[k])
-			w.chunk[k] = 0
+	for k, i := range m.ring[w.slot] {
+		if i == 0 {
+			continue
 		}
+		for _, c := range m.row[i].chunk {
+			if c != 0 {
+				m.putChunk(c)
+			}
+		}
+		m.putRow(i)
+		m.ring[w.slot][k] = 0
 	}
-	w.base, w.tail = w.next, w.next
+	w.base, w.tail, w.first, w.current = w.next, w.next, 0, 0
 	w.queued, w.control, w.rtoAt, w.rtxAt = 0, 0, never, never
 }

@@ -83,8 +83,8 @@ func newSendRig(t *testing.T, start pds.PSN, n int, seed uint64) *sendRig {
 	p, err := NewParams(Config{Range: n})
 	require.NoError(t, err)
 	g := &sendRig{t: t, r: rand.New(rand.NewPCG(seed, 7)), p: p, d: newDumbSender(),
-		m: NewMemory(MemoryConfig{PDCs: 1, Chunks: ringWords, Events: 64})}
-	g.w.Init(&g.p, start)
+		m: NewMemory(MemoryConfig{PDCs: 1, Chunks: MaxRange / chunkLen, Events: 64})}
+	g.w.Init(&g.p, 1, start)
 	return g
 }
 
@@ -171,15 +171,17 @@ func (g *sendRig) ack() {
 
 // sendNext sends the packet whose turn it is.
 func sendNext(w *SendWindow, p *Params, m *Memory, now int64) *packet {
-	c, i := w.at(m, w.next)
-	w.sent(p, c, now)
-	return &c.pkt[i]
+	r, i := w.at(m, w.next)
+	pkt := m.record(r, i)
+	w.sent(p, m, r, pkt, now)
+	return pkt
 }
 
 func (g *sendRig) check() {
 	want := [...]int64{g.d.base, g.d.next, g.d.tail, g.d.cack, int64(len(g.d.queued))}
 	have := [...]int64{int64(g.w.base), int64(g.w.next), int64(g.w.tail), int64(g.w.cack), int64(g.w.queued)}
 	require.Equal(g.t, want, have)
+	g.checkMemory()
 	for x := g.d.base; x < g.d.next; x++ {
 		c, i := g.w.at(g.m, uint32(x))
 		want := [...]bool{g.d.released[x], g.d.flight[x], g.d.queued[x], g.d.arrived[x]}
@@ -188,6 +190,19 @@ func (g *sendRig) check() {
 			require.Equal(g.t, want, have, "offset %d", x)
 		}
 	}
+}
+
+// checkMemory checks that the window holds what it needs and no more.
+func (g *sendRig) checkMemory() {
+	used := map[uint32]bool{}
+	for off := g.w.base &^ (chunkLen - 1); int32(g.w.tail-off) > 0; off += chunkLen {
+		r, i := g.w.at(g.m, off)
+		require.NotZero(g.t, r.chunk[i/chunkLen])
+		used[r.chunk[i/chunkLen]] = true
+	}
+	require.Equal(g.t, len(g.m.chunk)-1-len(used), g.m.FreeChunks())
+	require.Equal(g.t, g.w.rowOf(g.m, g.w.base), g.w.first)
+	require.Equal(g.t, g.w.rowOf(g.m, g.w.next), g.w.current)
 }
 
 func TestSendWindowAgainstModel(t *testing.T) {
@@ -205,7 +220,7 @@ func TestSendWindowAgainstModel(t *testing.T) {
 				}
 				g.check()
 				g.w.free(g.m)
-				require.Equal(t, ringWords, g.m.FreeChunks(), "all chunks are back")
+				require.Equal(t, MaxRange/chunkLen, g.m.FreeChunks(), "all chunks are back")
 			})
 		}
 	}

@@ -37,91 +37,91 @@ type Acked struct {
 // OnACK takes an acknowledgement in. It reports false, and changes nothing, if
 // the acknowledgement names a packet that was never sent. Events go to m, with
 // owner as their PDC.
-func (w *SendWindow) OnACK(m *Memory, owner Handle, a *Ack, r *Acked) bool {
-	*r = Acked{}
+func (w *SendWindow) OnACK(m *Memory, owner Handle, a *Ack, k *Acked) bool {
+	*k = Acked{}
 	end, off := w.offset(a.CACK)+1, w.offset(a.AckPSN)
 	if int32(w.next-end) < 0 || int32(w.next-off) <= 0 && !a.Probe {
 		return false
 	}
 	if !a.Probe && off-w.base < w.next-w.base {
-		w.ackOne(m, owner, off, a, r)
+		w.ackOne(m, owner, off, a, k)
 		w.settleBase(m)
 	}
 	if int32(end-w.cack) > 0 {
 		w.cack = end
 		if int32(end-w.base) > 0 {
-			w.releaseTo(m, owner, end, r)
+			w.releaseTo(m, owner, end, k)
 			w.settleBase(m)
 		}
 	}
 	if a.SACK != 0 {
-		w.merge(m, w.offset(a.SACKBase), a, r)
+		w.merge(m, w.offset(a.SACKBase), a, k)
 	}
 	return true
 }
 
 // ackOne releases the packet that an acknowledgement names.
-func (w *SendWindow) ackOne(m *Memory, owner Handle, off uint32, a *Ack, r *Acked) {
-	c, i := w.at(m, off)
+func (w *SendWindow) ackOne(m *Memory, owner Handle, off uint32, a *Ack, k *Acked) {
+	r, i := w.at(m, off)
 	bit := uint64(1) << i
-	if c.released&bit != 0 {
+	if r.released&bit != 0 {
 		return
 	}
-	pkt := &c.pkt[i]
+	pkt := m.record(r, i)
 	if !pkt.kind.control() {
-		r.Entropy, r.Known = pkt.entropy, true
+		k.Entropy, k.Known = pkt.entropy, true
 		// A packet sent once and not marked as a resend, or sent twice and marked:
 		// only then is it clear which copy is acknowledged.
 		if pkt.sends == 1 && !a.Retx || pkt.sends == 2 && a.Retx {
-			r.RTT = max(a.Now-pkt.sentAt, 1)
+			k.RTT = max(a.Now-pkt.sentAt, 1)
 		}
 	}
-	if c.queued&bit != 0 {
-		w.arrived(c, bit, r)
-		w.unqueue(c, bit)
+	if r.queued&bit != 0 {
+		w.arrived(m, r, bit, k)
+		w.unqueue(r, bit)
 	} else {
-		c.arrivedOnce(bit, pkt, r)
+		r.arrivedOnce(bit, pkt, k)
 	}
-	c.released |= bit
+	r.released |= bit
 	if pkt.kind.control() {
 		m.events.push(Event{Kind: EventRoom, PDC: owner, PSN: w.psn(off)})
 		return
 	}
-	if r.Response, r.Handle = a.Response, pkt.handle; !a.Response {
+	if k.Response, k.Handle = a.Response, pkt.handle; !a.Response {
 		m.events.push(Event{Kind: EventResponse, PDC: owner, PSN: w.psn(off), Handle: pkt.handle})
 	}
 }
 
 // releaseTo releases everything below end and moves base there.
-func (w *SendWindow) releaseTo(m *Memory, owner Handle, end uint32, r *Acked) {
+func (w *SendWindow) releaseTo(m *Memory, owner Handle, end uint32, k *Acked) {
 	for w.base != end {
-		c, mask, next := w.span(m, w.base, end)
-		todo := mask &^ c.released
-		w.arrived(c, todo, r)
-		w.unqueue(c, todo)
+		r, mask, next := w.span(m, w.base, end)
+		todo := mask &^ r.released
+		w.arrived(m, r, todo, k)
+		w.unqueue(r, todo)
 		if todo != 0 {
-			w.tell(m, owner, w.base-w.base%chunkLen, todo)
+			w.tell(m, owner, w.base-w.base%rowLen, todo)
 		}
-		w.drop(m, c, next-w.base)
+		w.drop(m, r, next-w.base)
 	}
 }
 
-// tell has the layer above know that the packets of todo, in the chunk that begins
+// tell has the layer above know that the packets of todo, in the row that begins
 // at first, are released by CACK: of those in a row, whose handles count up, with
 // one event.
 func (w *SendWindow) tell(m *Memory, owner Handle, first uint32, todo uint64) {
-	c, _ := w.at(m, first)
+	r, _ := w.at(m, first)
 	for todo != 0 {
 		i := uint32(bits.TrailingZeros64(todo))
 		todo &= todo - 1
-		pkt := &c.pkt[i]
+		pkt := m.record(r, i)
 		if pkt.kind.control() {
 			m.events.push(Event{Kind: EventRoom, PDC: owner, PSN: w.psn(first + i)})
 			continue
 		}
 		next := i + 1
-		for ; next < chunkLen && todo>>next&1 != 0; next++ {
-			if q := &c.pkt[next]; q.handle != pkt.handle+uint64(next-i) || q.kind.control() {
+		for ; next < rowLen && todo>>next&1 != 0; next++ {
+			if q := m.record(r, next); q.handle != pkt.handle+uint64(next-i) || q.kind.control() {
 				break
 			}
 			todo &= todo - 1
@@ -132,7 +132,7 @@ func (w *SendWindow) tell(m *Memory, owner Handle, first uint32, todo uint64) {
 
 // merge marks what a SACK shows as arrived. Bits outside [base, next) say
 // nothing that is not known, or lie.
-func (w *SendWindow) merge(m *Memory, off uint32, a *Ack, r *Acked) {
+func (w *SendWindow) merge(m *Memory, off uint32, a *Ack, k *Acked) {
 	sack := a.SACK
 	if behind := int32(w.base - off); behind > 0 {
 		sack >>= min(uint32(behind), sackBits)
@@ -143,27 +143,27 @@ func (w *SendWindow) merge(m *Memory, off uint32, a *Ack, r *Acked) {
 	} else if ahead < sackBits {
 		sack &= 1<<uint32(ahead) - 1
 	}
-	s := off % chunkLen
-	w.mergeWord(m, off, sack<<s, a.Now, r)
-	if sack >>= chunkLen - s; sack != 0 {
-		w.mergeWord(m, off+chunkLen, sack, a.Now, r)
+	s := off % rowLen
+	w.mergeWord(m, off, sack<<s, a.Now, k)
+	if sack >>= rowLen - s; sack != 0 {
+		w.mergeWord(m, off+rowLen, sack, a.Now, k)
 	}
 }
 
-// mergeWord is merge for the packets of one chunk, that of off.
-func (w *SendWindow) mergeWord(m *Memory, off uint32, sack uint64, now int64, r *Acked) {
-	if c, _ := w.at(m, off); sack&^c.acked != 0 {
-		w.retime(c, sack&^c.acked, now)
-		w.arrived(c, sack, r)
+// mergeWord is merge for the packets of one row, that of off.
+func (w *SendWindow) mergeWord(m *Memory, off uint32, sack uint64, now int64, k *Acked) {
+	if r, _ := w.at(m, off); sack&^r.acked != 0 {
+		w.retime(m, r, sack&^r.acked, now)
+		w.arrived(m, r, sack, k)
 	}
 }
 
 // retime gives the packets of bits that wait for retransmission a timeout again,
 // after as long as each has been under way: they will not be sent now, but their
 // response may be lost.
-func (w *SendWindow) retime(c *chunk, bits64 uint64, now int64) {
-	for b := bits64 & c.queued; b != 0; b &= b - 1 {
-		pkt := &c.pkt[bits.TrailingZeros64(b)]
+func (w *SendWindow) retime(m *Memory, r *row, bits64 uint64, now int64) {
+	for b := bits64 & r.queued; b != 0; b &= b - 1 {
+		pkt := m.record(r, uint32(bits.TrailingZeros64(b)))
 		pkt.dueAt = later(now, max(now-pkt.sentAt, 1))
 		w.rtoAt = min(w.rtoAt, pkt.dueAt)
 	}
@@ -171,45 +171,45 @@ func (w *SendWindow) retime(c *chunk, bits64 uint64, now int64) {
 
 // arrived notes that the target has the packets of bits, and counts those that
 // nobody has counted.
-func (w *SendWindow) arrived(c *chunk, bits64 uint64, r *Acked) {
-	fresh := bits64 &^ c.acked
-	c.acked |= fresh
-	flight := fresh & c.flight
-	c.flight &^= flight
+func (w *SendWindow) arrived(m *Memory, r *row, bits64 uint64, k *Acked) {
+	fresh := bits64 &^ r.acked
+	r.acked |= fresh
+	flight := fresh & r.flight
+	r.flight &^= flight
 	for b := flight; b != 0; b &= b - 1 {
-		r.Packets++
-		r.Bytes += int64(c.pkt[bits.TrailingZeros64(b)].size)
+		k.Packets++
+		k.Bytes += int64(m.record(r, uint32(bits.TrailingZeros64(b))).size)
 	}
-	if lost := fresh & c.queued; lost != 0 {
-		w.foundAgain(c, lost, r)
+	if lost := fresh & r.queued; lost != 0 {
+		w.foundAgain(m, r, lost, k)
 	}
 }
 
 // arrivedOnce is arrived for one packet that does not wait to be sent again.
-func (c *chunk) arrivedOnce(bit uint64, pkt *packet, r *Acked) {
-	c.acked |= bit
-	if c.flight&bit != 0 {
-		c.flight &^= bit
-		r.Packets++
-		r.Bytes += int64(pkt.size)
+func (r *row) arrivedOnce(bit uint64, pkt *packet, k *Acked) {
+	r.acked |= bit
+	if r.flight&bit != 0 {
+		r.flight &^= bit
+		k.Packets++
+		k.Bytes += int64(pkt.size)
 	}
 }
 
 // foundAgain counts packets that arrived while they waited for retransmission.
-func (w *SendWindow) foundAgain(c *chunk, lost uint64, r *Acked) {
+func (w *SendWindow) foundAgain(m *Memory, r *row, lost uint64, k *Acked) {
 	for b := lost; b != 0; b &= b - 1 {
-		if pkt := &c.pkt[bits.TrailingZeros64(b)]; !pkt.kind.control() {
-			r.Rtx++
-			r.RtxBytes += int64(pkt.size)
+		if pkt := m.record(r, uint32(bits.TrailingZeros64(b))); !pkt.kind.control() {
+			k.Rtx++
+			k.RtxBytes += int64(pkt.size)
 		}
 	}
-	w.unqueue(c, lost)
+	w.unqueue(r, lost)
 }
 
 // unqueue takes packets out of those that wait for transmission.
-func (w *SendWindow) unqueue(c *chunk, bits64 uint64) {
-	if q := c.queued & bits64; q != 0 {
-		c.queued &^= q
+func (w *SendWindow) unqueue(r *row, bits64 uint64) {
+	if q := r.queued & bits64; q != 0 {
+		r.queued &^= q
 		w.queued -= uint16(bits.OnesCount64(q))
 	}
 }

@@ -16,11 +16,11 @@ type lost struct {
 // enqueue takes the packet at off out of flight and has it sent again, not
 // before at. The caller has seen that it is sent, not released and not queued.
 func (w *SendWindow) enqueue(m *Memory, off uint32, at int64) lost {
-	c, i := w.at(m, off)
-	bit, pkt := uint64(1)<<i, &c.pkt[i]
-	l := lost{size: int64(pkt.size), entropy: pkt.entropy, counted: c.flight&bit != 0}
-	c.flight &^= bit
-	c.queued |= bit
+	r, i := w.at(m, off)
+	bit, pkt := uint64(1)<<i, m.record(r, i)
+	l := lost{size: int64(pkt.size), entropy: pkt.entropy, counted: r.flight&bit != 0}
+	r.flight &^= bit
+	r.queued |= bit
 	w.queued++
 	pkt.dueAt = at
 	w.rtxAt = min(w.rtxAt, at)
@@ -32,28 +32,28 @@ func (w *SendWindow) live(m *Memory, off uint32) bool {
 	if off-w.base >= w.next-w.base {
 		return false
 	}
-	c, i := w.at(m, off)
-	return c.released>>i&1 == 0
+	r, i := w.at(m, off)
+	return r.released>>i&1 == 0
 }
 
 // waiting reports whether the packet at off, which is live, is queued.
 func (w *SendWindow) waiting(m *Memory, off uint32) bool {
-	c, i := w.at(m, off)
-	return c.queued>>i&1 != 0
+	r, i := w.at(m, off)
+	return r.queued>>i&1 != 0
 }
 
 // hasArrived reports whether the target has the packet at off, which is sent and
 // not below base.
 func (w *SendWindow) hasArrived(m *Memory, off uint32) bool {
-	c, i := w.at(m, off)
-	return c.acked>>i&1 != 0
+	r, i := w.at(m, off)
+	return r.acked>>i&1 != 0
 }
 
 // forget takes the word of a SACK back: the target has not got the packet, or
 // wants it again.
 func (w *SendWindow) forget(m *Memory, off uint32) {
-	c, i := w.at(m, off)
-	c.acked &^= 1 << i
+	r, i := w.at(m, off)
+	r.acked &^= 1 << i
 }
 
 // standing is what a live packet is waiting for.
@@ -68,18 +68,18 @@ const (
 // find returns the first offset in [from, next) of a live packet of a standing.
 func (w *SendWindow) find(m *Memory, from uint32, st standing) (uint32, bool) {
 	for off := from; int32(w.next-off) > 0; {
-		c, mask, next := w.span(m, off, w.next)
-		set := mask &^ c.released
+		r, mask, next := w.span(m, off, w.next)
+		set := mask &^ r.released
 		switch st {
 		case standingOut:
-			set &^= c.queued
+			set &^= r.queued
 		case standingLost:
-			set &= c.queued &^ c.acked
+			set &= r.queued &^ r.acked
 		case standingAsked:
-			set &= c.queued & c.acked
+			set &= r.queued & r.acked
 		}
 		if set != 0 {
-			return off - off%chunkLen + uint32(bits.TrailingZeros64(set)), true
+			return off - off%rowLen + uint32(bits.TrailingZeros64(set)), true
 		}
 		off = next
 	}
@@ -130,9 +130,9 @@ func (w *SendWindow) nextQueued(p *Params, m *Memory, now int64) (uint32, bool) 
 // resent records that the queued packet at off leaves again, as data or, when
 // it has arrived, as the question where its response is.
 func (w *SendWindow) resent(p *Params, m *Memory, off uint32, now int64) *packet {
-	c, i := w.at(m, off)
-	bit, pkt := uint64(1)<<i, &c.pkt[i]
-	w.unqueue(c, bit)
+	r, i := w.at(m, off)
+	bit, pkt := uint64(1)<<i, m.record(r, i)
+	w.unqueue(r, bit)
 	if w.hasArrived(m, off) {
 		pkt.sends = 3 // the answer to a question is no round trip of the packet
 		pkt.dueAt = later(now, p.rto(pkt.rtos))
@@ -140,7 +140,7 @@ func (w *SendWindow) resent(p *Params, m *Memory, off uint32, now int64) *packet
 		return pkt
 	}
 	if !pkt.kind.control() {
-		c.flight |= bit
+		r.flight |= bit
 	}
 	w.transmitted(p, pkt, now)
 	return pkt

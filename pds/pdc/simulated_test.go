@@ -60,7 +60,7 @@ func TestArrivedWhileQueuedKeepsATimeout(t *testing.T) {
 	require.NoError(t, err)
 	m := NewMemory(MemoryConfig{PDCs: 1})
 	var w SendWindow
-	w.Init(&p, 100)
+	w.Init(&p, 1, 100)
 	for range 2 {
 		pkt, _, err := w.push(&p, m)
 		require.NoError(t, err)

@@ -18,27 +18,22 @@ func (m *Manager) ExpectACK(a *pds.AckCCView, src Addr) (p *PDC, last uint64, n 
 	}
 	w := &p.tx
 	n = w.offset(a.CACK()) + 1 - w.base
-	at := w.base % chunkLen
-	if n-1 >= w.next-w.base || at+n > chunkLen || a.Offset() != 0 || a.Bitmap() != 0 || w.queued != 0 || m.p.InferLoss {
+	at := w.base % rowLen
+	if n-1 >= w.next-w.base || at+n > rowLen || a.Offset() != 0 || a.Bitmap() != 0 || w.queued != 0 || m.p.InferLoss {
 		return nil, 0, 0
 	}
 	// What is in flight is data that has neither arrived nor been given up.
-	c, mask := &m.mem.chunk[w.chunkOf(w.base)], (uint64(1)<<n-1)<<at
-	if c.flight&mask != mask || n > 1 && !inRow(c.pkt[at:][:n]) {
+	r, mask := &m.mem.row[w.first], (uint64(1)<<n-1)<<at
+	if r.flight&mask != mask {
 		return nil, 0, 0
 	}
-	return p, c.pkt[(at+n-1)%chunkLen].handle, n
-}
-
-// inRow reports whether the handles of the packets count up.
-func inRow(run []packet) bool {
-	h := run[0].handle
-	for i := range run {
-		if run[i].handle != h+uint64(i) {
-			return false
+	last = m.mem.record(r, at+n-1).handle
+	for i := uint32(1); i < n; i++ {
+		if m.mem.record(r, at+n-1-i).handle != last-uint64(i) {
+			return nil, 0, 0
 		}
 	}
-	return true
+	return p, last, n
 }
 
 // TakeACK is Receive for an acknowledgement for which ExpectACK has just returned p
@@ -47,26 +42,20 @@ func (m *Manager) TakeACK(now int64, a *pds.AckCCView, p *PDC, n uint32) {
 	m.stats.Received++
 	m.in.awaited = false
 	w := &p.tx
-	c, at := w.at(m.mem, w.base)
-	run := c.pkt[at:][:n]
-	bytes := int64(0)
-	for i := range run {
-		bytes += int64(run[i].size)
+	r, at := &m.mem.row[w.first], w.base%rowLen
+	last := m.mem.record(r, at+n-1)
+	bytes := int64(last.size)
+	for i := range n - 1 {
+		bytes += int64(m.mem.record(r, at+i).size)
 	}
-	last := &run[n-1]
 	rtt := int64(0)
 	if last.sends == 1 {
 		rtt = max(now-last.sentAt-int64(a.ServiceTime())*pds.ServiceTimeUnit, 1)
 	}
-	c.flight &^= (uint64(1)<<n - 1) << at
-	w.base += n
-	w.cack = w.base
-	switch next := at + n; {
-	case next == chunkLen:
-		w.leave(m.mem, w.base/chunkLen-1)
-		w.settleBase(m.mem)
-	case c.released>>next&1 != 0: // by an acknowledgement of its own
-		w.settleBase(m.mem)
+	r.flight &^= (uint64(1)<<n - 1) << at
+	w.pass(m.mem, r, n)
+	if w.cack = w.base; w.base != w.next && m.mem.row[w.first].released>>(w.base%rowLen)&1 != 0 {
+		w.settleBase(m.mem) // what was acknowledged by itself
 	}
 	w.mprFrom(m.p, a.CACK(), a.MPR())
 	p.activeAt, p.stalls = now, 0

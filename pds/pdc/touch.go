@@ -45,7 +45,7 @@ func (m *Manager) Upcoming(n int) []pds.PDCID { return m.data.first(n) }
 // TouchNext loads what the next packet of a PDC needs of it.
 func (m *Manager) TouchNext(id pds.PDCID) uint64 {
 	p := &m.pdc[id]
-	return uint64(p.state) + uint64(p.tx.chunkOf(p.tx.next)) + p.local.Lo
+	return uint64(p.state) + uint64(p.tx.first) + p.local.Lo
 }
 
 // TouchUnsent is the second pass, see [Manager.Upcoming]: the record of the packet.
@@ -58,8 +58,8 @@ func (m *Manager) TouchUnsent(id pds.PDCID) uint64 {
 // is not worth a look ahead.
 const touchNear = 32
 
-// touchPacket loads the record of a packet and what is known of all of its chunk.
+// touchPacket loads the record of a packet and what is known of its row.
 func (m *Manager) touchPacket(p *PDC, off uint32) uint64 {
-	c, i := p.tx.at(m.mem, off)
-	return c.released + c.pkt[i].handle
+	r, i := p.tx.at(m.mem, off)
+	return r.released + m.mem.record(r, i).handle
 }

@@ -74,8 +74,8 @@ func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
 		m.stalled(now, p)
 		return false
 	}
-	c, i := w.at(m.mem, off)
-	pkt := &c.pkt[i]
+	r, i := w.at(m.mem, off)
+	pkt := m.mem.record(r, i)
 	data := !pkt.kind.control()
 	if data && !m.allowed(now, p, int64(pkt.size), again) {
 		return false
@@ -85,7 +85,7 @@ func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
 	if again {
 		w.resent(m.p, m.mem, off, now)
 	} else {
-		w.sent(m.p, c, now)
+		w.sent(m.p, m.mem, r, pkt, now)
 	}
 	p.activeAt = now
 	last, held := w.lastForNow(p.syn()), ccc.ReasonBacklog

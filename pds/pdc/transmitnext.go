@@ -20,8 +20,8 @@ func (m *Manager) TransmitNext(now int64, buf *[ReplyMax]byte) (p *PDC, handle u
 		w.next == w.tail || !w.inPeerWindow(w.next) || m.p.InferLoss {
 		return nil, 0, 0, 0
 	}
-	c, i := w.at(m.mem, w.next)
-	pkt := &c.pkt[i]
+	r, i := &m.mem.row[w.current], w.next%rowLen
+	pkt := m.mem.record(r, i)
 	sp, ok := m.cc.SendNew(ccc.Handle(p.handle), now, int64(pkt.size))
 	if !ok {
 		return nil, 0, 0, 0
@@ -29,8 +29,8 @@ func (m *Manager) TransmitNext(now int64, buf *[ReplyMax]byte) (p *PDC, handle u
 	m.data.head++
 	m.stats.Sent++
 	off := w.next
-	c.flight |= 1 << i
-	w.next++
+	r.flight |= 1 << i
+	w.step(m.mem)
 	pkt.entropy, pkt.sends, pkt.sentAt, pkt.dueAt, p.activeAt = sp.Entropy, 1, now, later(now, m.p.RTOInit), now
 	last := !w.inPeerWindow(w.next)
 	head := pds.Prologue{Type: pds.TypeRUDReq, Next: pkt.kind.next()}
