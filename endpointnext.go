@@ -6,50 +6,52 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// nextLen is the least length of a packet that receiveNext looks at: a request with
+// nextLen is the least length of a packet that the short way looks at: a request with
 // congestion state, or one without and some bytes of data.
 const nextLen = pds.RequestCCLen + ses.StandardLen
 
-// receiveNext takes a request in that is as most are when it matters: in the middle of
-// a message, on a PDC where all is well. It does what the general way would, with
-// everything left out that such a packet does not need. It reports false, and has
-// changed nothing, if this is another packet.
-func (e *Endpoint) receiveNext(now int64, in, reply *Datagram, r *Received) bool {
-	if len(in.Packet) < nextLen || in.Trimmed != 0 {
-		return false
+// receiveRequest takes a request in: in a short way if it is as most are when it
+// matters, in the middle of a message, on a PDC where all is well. That way does what
+// the general one would, with everything left out that such a packet does not need.
+func (e *Endpoint) receiveRequest(now int64, in, reply *Datagram, r *Received) {
+	if len(in.Packet) < nextLen || in.Trimmed != 0 || cap(reply.Packet) < HeaderMax {
+		e.receiveRest(now, in, reply, r)
+		return
 	}
 	b, at := (*[nextLen]byte)(in.Packet), pds.RequestLen
 	q, v := (*pds.RequestView)(b[:]), (*ses.StandardView)(b[pds.RequestLen:])
 	if q.HasCC() {
 		v, at = (*ses.StandardView)(b[pds.RequestCCLen:]), pds.RequestCCLen
 	}
-	if q.Next() != pds.NextRequestStd {
-		return false
-	}
 	p := e.pds.Expect(q, in.Src)
-	if p == nil {
-		return false
+	if p == nil || q.Next() != pds.NextRequestStd {
+		e.receiveRest(now, in, reply, r)
+		return
 	}
 	h, payload := p.Handle(), len(in.Packet)-at-ses.StandardLen
 	address, cookie, ok := e.target.Follow(v, ses.Arrival{Peer: uint64(h), Payload: payload})
 	if !ok {
-		return false
+		e.receiveRest(now, in, reply, r)
+		return
 	}
-	r.Action, r.Code, r.Form = ses.ActionPlace, ses.RCOK, ses.FormStandard
-	r.PDC, r.Header, r.Payload = h, at, at+ses.StandardLen
+	// Every field by itself: a literal would be built elsewhere and copied.
+	r.Err, r.Action, r.Check, r.Code, r.Form = nil, ses.ActionPlace, ses.CheckNone, ses.RCOK, ses.FormStandard
+	r.PDC, r.Header, r.Payload, r.Message, r.Answer = h, at, at+ses.StandardLen, 0, 0
 	r.Address, r.Cookie, r.Offset, r.Length = address, cookie, v.MessageOffset(), uint32(v.PayloadLength())
-	buf := (*[pdc.ReplyMax]byte)(reply.Packet[:pdc.ReplyMax])
-	ses.PutDefault((*[ses.ResponseLen]byte)(buf[pds.AckCCLen:]), v)
-	var t pdc.Taken // field by field: a literal would be built elsewhere and copied
+	r.Complete, r.HasData, r.HeaderData = false, false, 0
+	out := (*[HeaderMax]byte)(reply.Packet[:HeaderMax])
+	ses.PutDefault((*[ses.ResponseLen]byte)(out[pds.AckCCLen:]), v)
+	var t pdc.Taken
 	t.Request, t.State, t.Next, t.Response = q, &in.State, pds.NextResponse, ses.ResponseLen
 	t.Payload, t.Size, t.CE = uint32(payload), in.nominal(), in.CE
-	if n := e.pds.Take(now, p, &t, buf); n > 0 {
-		e.control(reply, n, in.Dst, in.Src)
+	reply.Packet = reply.Packet[:0]
+	reply.Payload = Payload{}
+	if n := e.pds.Take(now, p, &t, (*[pdc.ReplyMax]byte)(out[:])); n > 0 {
+		e.control(reply, n+ses.ResponseLen, in.Dst, in.Src)
 	}
 	if e.credit != nil {
 		e.demandNext(now, in, h)
 	}
-	return true
 }
 
 // demandNext takes in what the request of a PDC asks for.

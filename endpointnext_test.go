@@ -37,7 +37,7 @@ func newTwin(t *testing.T, edit func(*Config)) *twin {
 	return &twin{e: e, reply: Datagram{Packet: make([]byte, 0, HeaderMax)}}
 }
 
-// receiveGeneral is Receive without receiveNext.
+// receiveGeneral is Receive without a short way.
 func (w *twin) receiveGeneral(now int64, in *Datagram) {
 	e := w.e
 	w.r = Received{}

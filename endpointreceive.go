@@ -40,26 +40,48 @@ type Received struct {
 // Receive takes a packet in. What to do with it is in r; the packet to send back,
 // if there is one, in reply, whose Packet is empty otherwise.
 func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
-	*r = Received{}
-	reply.Packet, reply.Payload = reply.Packet[:0], Payload{}
-	if cap(reply.Packet) < HeaderMax {
-		r.Err = pdc.ErrShortBuffer
-		return
-	}
 	t := pds.TypeReserved
 	if len(in.Packet) > 0 {
 		t = pds.Type(in.Packet[0] >> 3)
 	}
-	if t.IsRequest() && e.receiveNext(now, in, reply, r) {
-		return
-	}
-	if t == pds.TypeACKCC {
+	switch {
+	case t.IsRequest():
+		e.receiveRequest(now, in, reply, r)
+	case t == pds.TypeACKCC && prepare(reply, r):
 		if !e.confirmNext(now, in, r) {
 			e.receiveACK(now, in, r)
 		}
-	} else if n := e.receiveAny(now, in, reply, reply.Packet[:cap(reply.Packet)], r); n > 0 {
+		e.followUp(now)
+	default:
+		e.receiveRest(now, in, reply, r)
+	}
+}
+
+// prepare makes room for what Receive says. It reports false if that is too little.
+func prepare(reply *Datagram, r *Received) bool {
+	*r = Received{}
+	reply.Packet = reply.Packet[:0]
+	reply.Payload = Payload{}
+	if cap(reply.Packet) < HeaderMax {
+		r.Err = pdc.ErrShortBuffer
+		return false
+	}
+	return true
+}
+
+// receiveRest is Receive in general.
+func (e *Endpoint) receiveRest(now int64, in, reply *Datagram, r *Received) {
+	if !prepare(reply, r) {
+		return
+	}
+	if n := e.receiveAny(now, in, reply, reply.Packet[:cap(reply.Packet)], r); n > 0 {
 		e.control(reply, n, in.Dst, in.Src)
 	}
+	e.followUp(now)
+}
+
+// followUp sees to what a packet has caused besides.
+func (e *Endpoint) followUp(now int64) {
 	if e.pds.HasEvents() || e.starved.head != 0 {
 		e.drain(now)
 	}

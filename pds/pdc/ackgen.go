@@ -63,10 +63,13 @@ func (m *Manager) writeACK(p *PDC, out *[pds.AckCCLen]byte, a ackHead, st *AckSt
 	if st.Type == pds.CCCredit {
 		v.SetCredit(&pds.CreditState{Credit: st.Credit, OOOCount: uint16(ooo)})
 	} else {
-		v.SetNSCC(st.Service, st.penalty(), (p.rcvd+pds.ByteUnit-1)/pds.ByteUnit, uint16(ooo))
+		v.SetNSCC(st.Service, st.penalty(), p.rcvdUnits(), uint16(ooo))
 	}
 	return pds.AckCCLen
 }
+
+// rcvdUnits is rcvd_bytes but for its width.
+func (p *PDC) rcvdUnits() uint32 { return (p.rcvd + pds.ByteUnit - 1) / pds.ByteUnit }
 
 // writePlain is writeACK without SACK and congestion state.
 func (p *PDC) writePlain(out *[pds.AckCCLen]byte, a ackHead) int {

@@ -49,14 +49,6 @@ func (p *PDC) Handle() Handle { return p.handle }
 func (p *PDC) Peer() Addr { return p.peer }
 func (p *PDC) TC() uint8  { return p.tc }
 
-// arrive does what the arrival of a request that Expect knows means for its PDC.
-func (p *PDC) arrive(now int64, q *pds.RequestView) {
-	p.activeAt = now
-	if c := q.ClearPSN(); c.After(p.rx.clear) {
-		p.rx.clear = c
-	}
-}
-
 // A Taken is a request that has arrived and been done, for [Manager.Take].
 type Taken struct {
 	Request  *pds.RequestView
@@ -71,31 +63,48 @@ type Taken struct {
 // Take is Receive and Respond in one, for a request whose PDC Expect has just
 // returned and that the layer above has done: with the default response, which lies in
 // out already, behind the place of an ACK_CC. If an acknowledgement is due it writes
-// the header before the response and returns the length of both, otherwise 0.
+// the header, moves the response to the end of a shorter one, and returns the length
+// of the header, otherwise 0.
 func (m *Manager) Take(now int64, p *PDC, t *Taken, out *[ReplyMax]byte) int {
 	q := t.Request
-	psn := q.PSN()
 	m.stats.Received++
 	m.stats.Requests++
 	m.in.awaited = false
-	p.arrive(now, q)
+	p.activeAt = now
+	p.rx.released(q.ClearPSN())
 	first := !p.rx.begun
-	if !p.rx.acceptNext(psn) {
-		p.rx.Accept(psn)
+	if !p.rx.acceptNext(q.PSN()) {
+		p.rx.Accept(q.PSN())
 	}
 	p.count(m.p, t.Size, t.Payload)
 	asked := first || m.ackAsked(q.Flags(), t.CE)
 	if !asked && int64(p.ackBytes) < m.p.ackAll {
 		return 0
 	}
-	a := ackHead{base: p.rx.edge, offset: int16(psn - p.rx.edge + 1), flags: q.Flags() & pds.FlagRetx, next: t.Next}
+	a := ackHead{base: p.rx.edge, offset: int16(q.PSN() - p.rx.edge + 1), flags: q.Flags() & pds.FlagRetx, next: t.Next}
 	if t.CE {
 		a.flags |= pds.FlagM
 	}
+	if p.rx.high.After(p.rx.edge) || p.is(flagAskClose) || m.p.PlainACK || t.State.Type != pds.CCNSCC {
+		return m.acknowledge(p, t, a, asked, out)
+	}
+	// All has arrived in order: this is writeACK where there is nothing to select.
+	p.ackBytes = 0
+	m.stats.ACKs++
+	v := (*pds.AckCCView)(out[:])
+	v.SetAck(pds.Prologue{Next: a.next, Flags: a.flags}, a.offset, a.base-1)
+	v.SetPDCs(p.handle.ID(), p.peerID)
+	v.SetSACK(pds.CCNSCC, m.p.mpr, 1, 0)
+	v.SetNSCC(t.State.Service, t.State.penalty(), p.rcvdUnits(), 0)
+	return pds.AckCCLen
+}
+
+// acknowledge writes the acknowledgement of a request that has been taken.
+func (m *Manager) acknowledge(p *PDC, t *Taken, a ackHead, asked bool, out *[ReplyMax]byte) int {
 	switch {
-	case !p.rx.high.After(p.rx.edge): // all in order: no SACK
+	case !p.rx.high.After(p.rx.edge):
 	case asked:
-		a.base = p.rx.SACKBase(psn)
+		a.base = p.rx.SACKBase(t.Request.PSN())
 	default:
 		a.base = p.rx.SACKRove()
 	}
@@ -103,5 +112,5 @@ func (m *Manager) Take(now int64, p *PDC, t *Taken, out *[ReplyMax]byte) int {
 	if n < pds.AckCCLen {
 		copy(out[n:], out[pds.AckCCLen:][:t.Response])
 	}
-	return n + int(t.Response)
+	return n
 }

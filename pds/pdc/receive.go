@@ -188,7 +188,8 @@ func (m *Manager) receiveRequest(now int64, in *In, out []byte, r *Result) error
 	if p == nil || in.Trimmed != 0 || !q.Type.Allows(q.Next) {
 		return m.receiveOther(now, in, &q, out, r)
 	}
-	p.arrive(now, v)
+	p.activeAt = now
+	p.rx.released(v.ClearPSN())
 	b := &m.in // what Respond will need; there is no NACK that could need more
 	b.id = RxID{p.handle, q.PSN}
 	b.psn, b.flags, b.spdcid = q.PSN, q.Flags, q.SPDCID

@@ -180,6 +180,13 @@ func (w *RecvWindow) Clear(c pds.PSN) (moved, ok bool) {
 	return true, true
 }
 
+// released is Clear for a CLEAR_PSN that the window reaches.
+func (w *RecvWindow) released(c pds.PSN) {
+	if c.After(w.clear) {
+		w.clear = c
+	}
+}
+
 // reaches reports whether everything up to c has arrived.
 func (w *RecvWindow) reaches(c pds.PSN) bool { return w.edge.After(c) }
 
