@@ -26,7 +26,7 @@ func (m *Manager) SendNew(pdc Handle, now, size int64) (s SendParams, ok bool) {
 	b := &m.pdcs[j]
 	at := m.seatOf(b)
 	c := &at.context
-	if b.handle != pdc || !c.plain || c.state != StateReady || uint64(size-1) >= uint64(b.backlog()) {
+	if !c.plain || b.handle != pdc || c.state != StateReady || uint64(size-1) >= uint64(b.backlog()) {
 		return s, false
 	}
 	b.fly(size)
@@ -67,7 +67,7 @@ func (m *Manager) OnPlainACK(pdc Handle, now, bytes, rtt int64, packets int32, e
 	}
 	b := &m.pdcs[j]
 	c := &m.seatOf(b).context
-	if b.handle != pdc || pdc == 0 || !c.plain {
+	if !c.plain || b.handle != pdc || pdc == 0 {
 		return 0, false
 	}
 	p := m.p
@@ -79,12 +79,21 @@ func (m *Manager) OnPlainACK(pdc Handle, now, bytes, rtt int64, packets int32, e
 	m.countAck(c, marked)
 	c.window.OnPlainACK(&p.nscc, now, bytes, rtt, marked)
 	if c.state == StateActive {
-		m.account(c, now)
+		if !c.rec.wait(now) {
+			m.carry(c, now)
+		}
 	}
 	c.rec.last = now
-	s := nextState(c.waits != 0, c.inflightPkts > 0, !c.window.Full(&m.p.nscc))
+	s := nextState(c.waits != 0, c.inflightPkts > 0, !c.window.Full(&p.nscc))
 	if s != c.state {
-		m.enter(c, s)
+		why := ReasonBacklog
+		if s == StateActive {
+			why = ReasonWindow
+		}
+		c.state, c.why, c.rec.held = s, why, why
+		if !c.inLine() {
+			m.line(c)
+		}
 	}
 	return s, true
 }
@@ -96,14 +105,4 @@ func (m *Manager) drained(b *member, at *seat, now int64) Reason {
 	c.evaluate(m.p, now)
 	m.finish(b, c, now)
 	return c.rec.held
-}
-
-// enter brings a plain context into another state.
-func (m *Manager) enter(c *Context, s State) {
-	c.state, c.why = s, ReasonBacklog
-	if s == StateActive {
-		c.why = ReasonWindow
-	}
-	c.rec.held = c.why
-	m.line(c)
 }

@@ -85,9 +85,11 @@ func (m *Manager) settle(c *Context, now int64) {
 	if r.custom {
 		m.consult(c, now)
 	}
-	m.line(c)
-	if r.held != ReasonBacklog {
-		m.account(c, now)
+	if !c.inLine() {
+		m.line(c)
+	}
+	if r.held != ReasonBacklog && !r.wait(now) {
+		m.carry(c, now)
 	}
 	r.held, r.last = c.held(), now
 	if m.wide || r.custom || r.armed {
@@ -95,8 +97,13 @@ func (m *Manager) settle(c *Context, now int64) {
 	}
 }
 
-// line puts a context that has become READY on the ready list, and counts those
-// with something to send.
+// inLine reports whether a context that is READY is on the ready list, and whether
+// one with something to send is counted.
+func (c *Context) inLine() bool {
+	return (c.state != StateReady || c.rec.listed) && (c.state >= StateActive) == c.rec.busy
+}
+
+// line sees to that.
 func (m *Manager) line(c *Context) {
 	r := &c.rec
 	if c.state == StateReady && !r.listed {

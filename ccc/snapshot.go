@@ -1,6 +1,7 @@
 package ccc
 
 import (
+	"math"
 	"runtime"
 	"sync/atomic"
 )
@@ -68,21 +69,32 @@ func (m *Manager) counts(c *Context) counts {
 // ledgerOf is the ledger of a context of the manager's.
 func (m *Manager) ledgerOf(c *Context) *ledger { return &m.ledgers[c.rec.handle.Index()] }
 
-// account adds the time since the last event to what has held data since then. It
-// adds up beside the context, so that the ledger can be left alone.
-func (m *Manager) account(c *Context, now int64) {
+// wait adds the time since the last event to what has held data since then, and
+// returns false where that is left to carry. It adds up beside the context, so that
+// the ledger can be left alone.
+func (r *record) wait(now int64) bool {
+	d := now - r.last
+	if r.held != r.kept || uint64(d)|uint64(r.waited) > math.MaxInt32 {
+		return false
+	}
+	r.waited += uint32(d)
+	return true
+}
+
+// carry takes what has added up into the ledger, with the time since the last event.
+// It is rare, and inlined it would take registers from those who are not.
+//
+//go:noinline
+func (m *Manager) carry(c *Context, now int64) {
 	r := &c.rec
 	d := now - r.last
-	switch {
-	case d <= 0:
-	case r.held == r.kept && d < 1<<31 && r.waited < 1<<31:
-		r.waited += uint32(d)
-	default:
-		l := m.ledgerOf(c)
-		l.waited[r.kept] += int64(r.waited)
-		l.waited[r.held] += d
-		r.waited, r.kept = 0, r.held
+	if d <= 0 {
+		return
 	}
+	l := m.ledgerOf(c)
+	l.waited[r.kept] += int64(r.waited)
+	l.waited[r.held] += d
+	r.waited, r.kept = 0, r.held
 }
 
 // A View is where the owner of a [Manager] leaves a snapshot for others: a sequence
