@@ -79,7 +79,7 @@ func (h *plainHead) isPlain() bool {
 // trailer. Most parsers know of no trimming.
 func (ps *Parser) isPlain(h *plainHead) bool {
 	return ps.isPort(binary.BigEndian.Uint16(h[36:])) && !ps.CRC &&
-		(ps.DSCPs.Trimmed|ps.DSCPs.TrimmedLastHop == 0 || !ps.isTrimmed(h[15]))
+		(ps.DSCPs.Trimmed == 0 && ps.DSCPs.TrimmedLastHop == 0 || !ps.isTrimmed(h[15]))
 }
 
 // plain sets what is around the PDS header of a datagram that ends at end, but for

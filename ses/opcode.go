@@ -70,7 +70,7 @@ func (o Opcode) IsDeferrable() bool { return o.in(opsDeferrable) }
 
 // IsPlain reports whether o has, in the standard form, the layout of [Standard]
 // and no extension.
-func (o Opcode) IsPlain() bool { return !o.in(opsOwnLayout) }
+func (o Opcode) IsPlain() bool { return opsOwnLayout>>o&1 == 0 }
 
 // IsReserved reports whether the specification keeps o for later: 0x10 to 0x2f.
 func (o Opcode) IsReserved() bool { return o > OpcodeMsgError && o < opcodeVendor }
