@@ -66,27 +66,28 @@ func (e *Event) PCC() pcc.Event {
 }
 
 const (
-	entryLen   = 32
-	phaseShift = 63 // in the last 64-bit word
+	entryWords = 4
+	entryLen   = 8 * entryWords
+	phaseShift = 63 // in the last word
 )
 
-// put writes the event to the ring entry at off. The word with the phase is
-// stored last.
-func (e *Event) put(host Space, off uint32, phase uint64) {
-	host.Store64(off, uint64(e.Type)|uint64(e.Subtype)<<8|uint64(e.Flags)<<16|uint64(e.Generation)<<24|uint64(e.Context)<<32)
-	host.Store64(off+8, uint64(e.Stamp)|uint64(e.Serial)<<32)
-	host.Store64(off+16, uint64(e.Words[0])|uint64(e.Words[1])<<32)
-	host.Store64(off+24, uint64(e.Words[2])|uint64(e.Coalesced)<<32|uint64(e.Port)<<48|phase<<phaseShift)
+// entryAt is the n-th entry of a ring of 2^k.
+//
+// Who finds the phase of an entry new may read the entry, and those behind it of the
+// same batch: the device stores the last word of a batch's first entry last, as an
+// atomic, and all other words before. It writes to an entry again after it has seen
+// that the engine gave it back. So only that one word of a batch and the engine's
+// count are atomics.
+func entryAt(words []uint64, n uint32) *[entryWords]uint64 {
+	at := int(n) * entryWords & (len(words) - 1)
+	return (*[entryWords]uint64)(words[at:])
 }
 
-// get reads the entry at off whose last word is last.
-func (e *Event) get(host Space, off uint32, last uint64) {
-	w := host.Load64(off)
-	e.Type, e.Subtype, e.Flags, e.Generation = EventType(w), uint8(w>>8), uint8(w>>16), uint8(w>>24)
-	e.Context = uint32(w >> 32)
-	w = host.Load64(off + 8)
-	e.Stamp, e.Serial = uint32(w), uint32(w>>32)
-	w = host.Load64(off + 16)
-	e.Words = [3]uint32{uint32(w), uint32(w >> 32), uint32(last)}
+// get reads the entry whose last word is last.
+func (e *Event) get(w *[entryWords]uint64, last uint64) {
+	e.Type, e.Subtype, e.Flags, e.Generation = EventType(w[0]), uint8(w[0]>>8), uint8(w[0]>>16), uint8(w[0]>>24)
+	e.Context = uint32(w[0] >> 32)
+	e.Stamp, e.Serial = uint32(w[1]), uint32(w[1]>>32)
+	e.Words = [3]uint32{uint32(w[2]), uint32(w[2] >> 32), uint32(last)}
 	e.Coalesced, e.Port = uint16(last>>32), uint8(last>>48)
 }

@@ -2,6 +2,9 @@ package hw
 
 import (
 	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -306,9 +309,15 @@ func TestPhase(t *testing.T) {
 	var buf [16]Event
 	posted, got, lost := uint32(0), uint32(0), uint32(0)
 	for batch := range uint32(300) {
+		var events []Event
 		for range batch % 23 {
-			soft.Post(Event{Type: EventRTT, Context: 0, Stamp: 1, Words: [3]uint32{posted, ^posted, 3}, Port: 2, Coalesced: 4})
+			events = append(events, Event{Type: EventRTT, Context: 0, Stamp: 1, Words: [3]uint32{posted, ^posted, 3}, Port: 2, Coalesced: 4})
 			posted++
+		}
+		for together := int(1 + batch/23%5); len(events) > 0; {
+			n := min(together, len(events))
+			soft.Post(events[:n]...)
+			events = events[n:]
 		}
 		for n := ring.Drain(buf[:1+batch%16]); n > 0; n = ring.Drain(buf[:1+batch%16]) {
 			for _, e := range buf[:n] {
@@ -330,6 +339,77 @@ func TestPhase(t *testing.T) {
 	require.EqualValues(t, posted-got, dev.Counter(CounterEventsLost))
 	soft.Post(Event{Type: EventCNP})
 	require.Zero(t, ring.Drain(buf[:]))
+}
+
+// TestPostToSeveralRings: the events of a batch go to the ring of their context, in
+// their order.
+func TestPostToSeveralRings(t *testing.T) {
+	dev, soft, host := newSoft(t, softConfig())
+	var rings [2]Ring
+	for i := range rings {
+		var err error
+		rings[i], err = dev.Ring(i, host, uint32(i)*4096, 4)
+		require.NoError(t, err)
+	}
+	soft.Step(1)
+	var batch []Event
+	for i, c := range []uint32{0, 0, 1, 2, 1, 1, 0, 3} {
+		batch = append(batch, Event{Type: EventCNP, Context: c, Words: [3]uint32{uint32(i)}})
+	}
+	soft.Post(batch...)
+	for i, want := range [][]uint32{{0, 1, 3, 6}, {2, 4, 5, 7}} {
+		var buf [16]Event
+		var got []uint32
+		for _, e := range buf[:rings[i].Drain(buf[:])] {
+			require.EqualValues(t, i, e.Context%2)
+			got = append(got, e.Words[0])
+		}
+		require.Equal(t, want, got)
+	}
+	require.Zero(t, batch[0].Stamp, "the caller's events are its own")
+}
+
+// TestBatchesAreSeenWhole: an engine on another core finds a batch whole or not at
+// all, over many laps.
+func TestBatchesAreSeenWhole(t *testing.T) {
+	const batches, most = 3000, 8
+	dev, soft, host := newSoft(t, softConfig())
+	ring, err := dev.Ring(0, host, 0, 6)
+	require.NoError(t, err)
+	soft.Step(1)
+	var taken atomic.Uint32
+	var engine sync.WaitGroup
+	engine.Go(func() {
+		var buf [64]Event
+		for next := uint32(0); next < batches*most; runtime.Gosched() {
+			n := ring.Drain(buf[:])
+			if n%most != 0 {
+				t.Errorf("%d events of batches of %d", n, most)
+				return
+			}
+			for _, e := range buf[:n] {
+				if e.Serial != next || e.Words[0] != next || e.Words[2] != ^next {
+					t.Errorf("%+v instead of event %d", e, next)
+					return
+				}
+				next++
+			}
+			taken.Store(next)
+		}
+	})
+	var batch [most]Event
+	for sent := uint32(0); sent < batches*most && !t.Failed(); {
+		if sent-taken.Load() > 64-most {
+			runtime.Gosched()
+			continue
+		}
+		for i := range batch {
+			batch[i] = Event{Type: EventCNP, Words: [3]uint32{sent, 0, ^sent}}
+			sent++
+		}
+		soft.Post(batch[:]...)
+	}
+	engine.Wait()
 }
 
 func TestRingErrors(t *testing.T) {

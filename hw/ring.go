@@ -1,13 +1,14 @@
 package hw
 
+import "sync/atomic"
+
 // Ring is the engine's end of an event ring. The device writes entries to host
 // memory; the phase bit of an entry, which flips with each lap, says whether it
 // is new. A full ring loses the newest event, never an older one. Single writer.
 type Ring struct {
 	space Space
-	host  Space
+	words []uint64 // of its entries
 	regs  uint32
-	addr  uint32
 	log2  uint32
 	cons  uint32
 }
@@ -15,7 +16,7 @@ type Ring struct {
 // Ring makes event ring i use 2^log2 entries (4..15) of 32 bytes at offset addr
 // of the host memory, a multiple of 4,096, and turns it on. Errors:
 // [ErrFeature], [ErrMissing], [ErrIndex], [ErrRing].
-func (d *Device) Ring(i int, host Space, addr, log2 uint32) (Ring, error) {
+func (d *Device) Ring(i int, host *Memory, addr, log2 uint32) (Ring, error) {
 	if d.on&FeatureEvents == 0 {
 		return Ring{}, ErrFeature
 	}
@@ -34,19 +35,19 @@ func (d *Device) Ring(i int, host Space, addr, log2 uint32) (Ring, error) {
 	d.space.Flush()
 	d.space.Store32(regs+RegRingCtl.Offset, 1|log2<<4)
 	d.space.Flush()
-	return Ring{d.space, host, regs, addr, log2, 0}, nil
+	return Ring{d.space, host.words[addr/8:][:entryWords<<log2], regs, log2, 0}, nil
 }
 
 // Drain moves new events to buf, oldest first, and returns their number. It
 // gives the entries back to the device once for the whole batch.
 func (r *Ring) Drain(buf []Event) (n int) {
 	for ; n < len(buf); n++ {
-		off := r.addr + r.cons&(1<<r.log2-1)*entryLen
-		last := r.host.Load64(off + 24)
+		w := entryAt(r.words, r.cons)
+		last := atomic.LoadUint64(&w[3])
 		if last>>phaseShift != uint64(^r.cons>>r.log2&1) {
 			break
 		}
-		buf[n].get(r.host, off, last)
+		buf[n].get(w, last)
 		r.cons++
 	}
 	if n > 0 {

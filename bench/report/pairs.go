@@ -250,7 +250,8 @@ var jobs = []job{
 		floor("Hop/stream/floor-spsc-by-32", 1.5),
 		peer("Hop/stream/xsync-mpmc", 0.25),
 		peer("Hop/stream/chan-128", 0.2)}},
-	{"hand an event to another core through a device's ring", "HandOver/by=ring", []rival{
+	{"hand an event of 32 bytes to another core through a device's ring, 32 at once", "HandOver/by=ring-by-32", []rival{
+		own("HandOver/by=ring", 0),
 		floor("Hop/stream/floor-spsc-by-32", 1.5),
 		peer("Hop/stream/xsync-mpmc", 0.25),
 		peer("Hop/stream/chan-128", 0.2)}},
