@@ -39,6 +39,7 @@ func (r *result) markdown() string {
 		fmt.Fprintf(&b, "\n%s\n", s)
 	}
 	table("Memory", r.memoryLines())
+	fmt.Fprintf(&b, "\nNot in this run: %s.\n", strings.Join(absent, "; "))
 	fmt.Fprintf(&b, "\n%s\n\n%s %s.\n\n    %s\n", r.summary(), method(r.about), r.about, r.about.Command)
 	return b.String()
 }

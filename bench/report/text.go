@@ -76,6 +76,7 @@ func (r *result) printText(out io.Writer) error {
 		fmt.Fprintln(w, s)
 	}
 	table("Memory", r.memoryLines())
+	fmt.Fprintf(w, "\nNot in this run:\n  %s.\n", strings.Join(absent, ";\n  "))
 	fmt.Fprintf(w, "\n%s\n\n%s\n", r.summary(), method(r.about))
 	return w.Flush()
 }
