@@ -18,60 +18,43 @@ const (
 // afterwards. Worth it with a thousand PDCs and more. Ignore the sum: it keeps the
 // loads.
 func (e *Endpoint) Touch(in []Datagram) (sum int64) {
-	var requests [touchBatch]uint16 // that packets are for
+	var requests, sources [2 * touchBatch]uint16 // PDCs that requests are for; that send
 	for len(in) > 0 {
 		n, k := min(len(in), touchBatch), 0
 		for i := range in[:n] {
 			id, request := named(in[i].Packet)
-			if requests[k] = uint16(id); request {
+			requests[k], sources[i-k] = uint16(id), uint16(id)
+			if request {
 				k++
-			} else {
-				sum += e.touchFirst(in[i].Packet, id)
 			}
 		}
 		sum += int64(e.pds.TouchRequests(requests[:k]) + e.target.Touch(requests[:k]))
-		if k < n {
-			sum += e.touchSource(in[:n])
+		if acks := n - k; acks > 0 {
+			for i, id := range e.pds.Upcoming(acks) {
+				sources[acks+i] = uint16(id)
+			}
+			sum += e.touchSources(sources[:acks+len(e.pds.Upcoming(acks))])
 		}
 		in = in[n:]
 	}
 	return sum
 }
 
-// touchSource loads what acknowledgements among packets, which have had their first
-// pass, tell the place of, and what is sent meanwhile.
-func (e *Endpoint) touchSource(in []Datagram) (sum int64) {
-	next := e.pds.Upcoming(len(in))
-	for _, id := range next {
-		sum += int64(e.pds.TouchNext(id)) + int64(e.flows[id].ahead) + int64(e.cc.TouchPDC(int(id)))
-	}
-	for i := range in {
-		if _, request := named(in[i].Packet); !request {
-			sum += e.touchSecond(in[i].Packet)
+// touchSources loads what acknowledgements for PDCs and what is sent meanwhile needs.
+func (e *Endpoint) touchSources(ids []uint16) (sum int64) {
+	sum = int64(e.pds.TouchSources(ids))
+	for _, id := range ids {
+		if int(id) < len(e.flows) {
+			sum += int64(e.flows[id].ahead) + int64(e.cc.TouchPDC(int(id)))
 		}
 	}
-	for _, id := range next {
-		sum += int64(e.pds.TouchUnsent(id)) + e.cc.TouchContext(int(id)) + e.touchMessage(&e.flows[id])
+	sum += int64(e.pds.TouchRows(ids))
+	for _, id := range ids {
+		if int(id) < len(e.flows) {
+			sum += e.cc.TouchContext(int(id)) + e.touchMessage(&e.flows[id])
+		}
 	}
-	return sum
-}
-
-// touchFirst loads what an acknowledgement tells the place of.
-func (e *Endpoint) touchFirst(b []byte, id pds.PDCID) int64 {
-	sum := int64(e.pds.Touch(b))
-	if int(id) < len(e.flows) {
-		sum += int64(e.flows[id].ahead) + int64(e.cc.TouchPDC(int(id)))
-	}
-	return sum
-}
-
-// touchSecond loads what lies where the first pass has found out.
-func (e *Endpoint) touchSecond(b []byte) int64 {
-	sum := int64(e.pds.TouchSent(b))
-	if id, _ := named(b); int(id) < len(e.flows) {
-		sum += e.cc.TouchContext(int(id)) + e.touchMessage(&e.flows[id])
-	}
-	return sum
+	return sum + int64(e.pds.TouchRecords(ids))
 }
 
 // touchMessage loads the message whose packets f hands over, which is nearly

@@ -22,7 +22,7 @@ type sourceEnd struct {
 	tick  int64 // 1/1024 ns a packet
 	out   uetcc.Datagram
 	reply uetcc.Datagram
-	psn   []sourcePSN // by PDCID
+	psn   *[1 << 16]sourcePSN // by PDCID
 	got   uetcc.Received
 	acks  uint32 // written so far
 }
@@ -31,7 +31,7 @@ type sourceEnd struct {
 type sourcePSN struct{ acked, sent uint32 }
 
 func newSource(b testing.TB, n, window int) *sourceEnd {
-	s := &sourceEnd{psn: make([]sourcePSN, 1<<16)}
+	s := &sourceEnd{psn: new([1 << 16]sourcePSN)}
 	s.e = pathEndpoint(b, n, func(c *uetcc.Config) {
 		// A ceiling of so many packets, which no round trip here shall lower: the
 		// window follows the shortest, and the acknowledgements follow the window.
@@ -55,14 +55,17 @@ func newSource(b testing.TB, n, window int) *sourceEnd {
 		}
 	}
 	s.drain()
-	// Once round, so that what comes with a first acknowledgement is over: then each one
-	// lets as many packets of its own PDC go as it covers.
+	// What comes with a first acknowledgement is over with it: then each one lets as many
+	// packets of its own PDC go as it covers. PDCs are not to hand packets to the manager
+	// all at the same time.
 	in := uetcc.Datagram{Packet: append(make([]byte, 0, uetcc.HeaderMax), ackPacket...), Size: 116}
 	for i := range n {
-		s.now += pathRTT
-		s.ackOf(&in, uint16(i+1), 1)
-		s.e.Receive(s.now, &in, &s.reply, &s.got)
-		s.drain()
+		for range 1 + i%16 {
+			s.now += pathRTT
+			s.ackOf(&in, uint16(i+1), 1)
+			s.e.Receive(s.now, &in, &s.reply, &s.got)
+			s.drain()
+		}
 	}
 	return s
 }
@@ -82,8 +85,8 @@ func (s *sourceEnd) send() bool {
 	if !s.e.Transmit(s.now, &s.out) {
 		return false
 	}
-	if binary.BigEndian.Uint16(s.out.Packet)>>11 != uint16(pds.TypeCP) && !s.out.Retx {
-		s.psn[binary.BigEndian.Uint16(s.out.Packet[8:])].sent++
+	if b := (*[pds.RequestLen]byte)(s.out.Packet); pds.Type(b[0]>>3) != pds.TypeCP && !s.out.Retx {
+		s.psn[binary.BigEndian.Uint16(b[atSPDCID:])].sent++
 	}
 	return true
 }

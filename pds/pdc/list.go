@@ -35,8 +35,6 @@ func (q *queue) pop() pds.PDCID {
 	return id
 }
 
-func (q *queue) len() int { return int(q.tail - q.head) }
-
 // first are up to n of those that come next, fewer where the ring ends.
 func (q *queue) first(n int) []pds.PDCID {
 	at := q.head & uint32(len(q.ring)-1)

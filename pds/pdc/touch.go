@@ -2,64 +2,46 @@ package pdc
 
 import "github.com/uetcc/uetcc/pds"
 
-// Touch loads what an acknowledgement will need of its PDC, TouchSent the records of
-// what that PDC has sent, where they are known once it is loaded. A pass of Touch
-// over 16 to 32 packets ahead, then one of TouchSent, lets the misses of the cache
-// overlap: worth it when thousands of PDCs are in use. The results mean nothing.
-func (m *Manager) Touch(packet []byte) uint64 {
-	if p := m.named(packet); p != nil {
-		return uint64(p.state) + uint64(p.tx.base) + uint64(p.timerAt)
+// TouchSources loads what acknowledgements for these PDCs, and packets of them that are
+// sent, will need: in three passes, of which each loads what the one before has told
+// the place of. Over 16 to 32 packets ahead the misses of the cache overlap in each,
+// which is worth it when thousands of PDCs are in use. The loops hold little else than
+// loads, so that the processor sees many of them at a time. The sum means nothing.
+func (m *Manager) TouchSources(ids []uint16) (sum uint64) {
+	for _, id := range ids {
+		if int(id) < len(m.pdc) {
+			p := &m.pdc[id]
+			sum += uint64(p.state) + uint64(p.tx.base)
+		}
 	}
-	return 0
+	return sum
 }
 
-// TouchSent is the second pass, see [Manager.Touch].
-func (m *Manager) TouchSent(packet []byte) uint64 {
-	p := m.named(packet)
-	if p == nil || p.tx.base == p.tx.tail {
-		return 0
+// TouchRows is the second pass, see [Manager.TouchSources]: what is known of packets.
+func (m *Manager) TouchRows(ids []uint16) (sum uint64) {
+	for _, id := range ids {
+		if int(id) < len(m.pdc) {
+			p := &m.pdc[id]
+			sum += m.mem.row[p.tx.first].released + m.mem.row[p.tx.current].released + uint64(m.parked[p.cc.Index()].head)
+		}
 	}
-	t := m.touchPacket(p, p.tx.base) + uint64(m.parked[p.cc.Index()].head)
-	if m.data.len() < touchNear {
-		t += m.touchPacket(p, p.tx.next) // it is soon its own turn
-	}
-	return t
+	return sum
 }
 
-// named is the PDC whose id a request or an acknowledgement carries, nil for what
-// is too short for one.
-func (m *Manager) named(b []byte) *PDC {
-	if len(b) < pds.AckLen {
-		return nil
+// TouchRecords is the third pass: the records of the packet that is acknowledged and
+// of the one that is sent.
+func (m *Manager) TouchRecords(ids []uint16) (sum uint64) {
+	for _, id := range ids {
+		if int(id) < len(m.pdc) {
+			w := &m.pdc[id].tx
+			sum += m.mem.record(&m.mem.row[w.first], w.base%rowLen).handle + m.mem.record(&m.mem.row[w.current], w.next%rowLen).handle
+		}
 	}
-	return m.byID(pds.PDCID(b[10])<<8 | pds.PDCID(b[11]))
+	return sum
 }
 
-// Upcoming returns the PDCs whose turn it is to send, at most n: for a look ahead
-// at what [Manager.Transmit] will need, with [Manager.TouchNext] and then
-// [Manager.TouchUnsent]. Where thousands wait for their turn, what an
-// acknowledgement lets go belongs to another PDC than the acknowledgement. Valid
-// until the next call.
+// Upcoming returns the PDCs whose turn it is to send, at most n: for a look ahead at
+// what [Manager.Transmit] will need. Where thousands wait for their turn, what an
+// acknowledgement lets go belongs to another PDC than the acknowledgement. Valid until
+// the next call.
 func (m *Manager) Upcoming(n int) []pds.PDCID { return m.data.first(n) }
-
-// TouchNext loads what the next packet of a PDC needs of it.
-func (m *Manager) TouchNext(id pds.PDCID) uint64 {
-	p := &m.pdc[id]
-	return uint64(p.state) + uint64(p.tx.first) + p.local.Lo
-}
-
-// TouchUnsent is the second pass, see [Manager.Upcoming]: the record of the packet.
-func (m *Manager) TouchUnsent(id pds.PDCID) uint64 {
-	p := &m.pdc[id]
-	return m.touchPacket(p, p.tx.next) + uint64(m.parked[p.cc.Index()].head)
-}
-
-// touchNear is how many PDCs have to wait for their turn until one that joins them
-// is not worth a look ahead.
-const touchNear = 32
-
-// touchPacket loads the record of a packet and what is known of its row.
-func (m *Manager) touchPacket(p *PDC, off uint32) uint64 {
-	r, i := p.tx.at(m.mem, off)
-	return r.released + m.mem.record(r, i).handle
-}
