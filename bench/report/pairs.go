@@ -130,12 +130,13 @@ var jobs = []job{
 		peer("Keyed40/n=64k/rwmutex/hit/g=1+w", 0)}},
 	{"find by a 40-byte key, 1k, all cores", "Keyed40/n=1k/uetcc/hit/g=2", []rival{
 		own("Keyed40/n=1k/uetcc/hit/g=1", 0.55),
-		floor("Keyed40/n=1k/floor/hit/g=2", 0),
-		growth("Keyed40/n=1k/floor/hit/g=2", "g=1")}},
+		floor("Keyed40/n=1k/floor/hit/g=2", 0)}},
 	{"find by a 40-byte key, 64k, all cores", "Keyed40/n=64k/uetcc/hit/g=2", []rival{
 		own("Keyed40/n=64k/uetcc/hit/g=1", 0.55),
-		floor("Keyed40/n=64k/floor/hit/g=2", 0),
-		growth("Keyed40/n=64k/floor/hit/g=2", "g=1")}},
+		floor("Keyed40/n=64k/floor/hit/g=2", 0)}},
+	{"find by a 40-byte key, 1k, on each of two cores", "Keyed40Cores/n=1k/uetcc/cores=2", []rival{
+		floor("Keyed40Cores/n=1k/floor/cores=2", 0),
+		growthOnCores("Keyed40Cores/n=1k/floor/cores=2")}},
 	{"find by a 40-byte key, 64k, on each of two cores", "Keyed40Cores/n=64k/uetcc/cores=2", []rival{
 		floor("Keyed40Cores/n=64k/floor/cores=2", 0),
 		growthOnCores("Keyed40Cores/n=64k/floor/cores=2")}},
