@@ -75,6 +75,7 @@ var hot = []struct {
 
 	{"nscc", "(*Window).CanSend", inlines | noBounds},
 	{"nscc", "(*Window).OnSend", inlines | noBounds},
+	{"nscc", "(*Window).Full", inlines | noBounds},
 	{"nscc", "(*Window).AckRequest", inlines | noBounds},
 	{"nscc", "(*Window).OnACK", noBounds},
 	{"nscc", "(*Window).onACK", noBounds},

@@ -19,14 +19,13 @@ func (m *Manager) classify(c *Context) {
 // the window's, or the entropy scheme asks for [Sent].Seq: then ask
 // [Context.Decide] and use Send.
 func (m *Manager) SendNew(pdc Handle, now, size int64) (s SendParams, ok bool) {
-	j := int(pdc.Index())
-	if j >= len(m.pdcs) {
+	b := m.member(pdc)
+	if b == nil {
 		return s, false
 	}
-	b := &m.pdcs[j]
 	at := m.seatOf(b)
 	c := &at.context
-	if !c.plain || b.handle != pdc || c.state != StateReady || uint64(size-1) >= uint64(b.backlog()) {
+	if !c.plain || c.state != StateReady || uint64(size-1) >= uint64(b.backlog()) {
 		return s, false
 	}
 	b.fly(size)
@@ -35,15 +34,13 @@ func (m *Manager) SendNew(pdc Handle, now, size int64) (s SendParams, ok bool) {
 	p := m.p
 	full := c.window.Full(&p.nscc)
 	s.AckRequest = c.window.AckRequest(&p.nscc)
+	c.rec.last = now
 	switch {
 	case b.waiting() == 0:
 		s.Held = m.drained(b, at, now)
 	case full:
 		c.state, c.why, c.rec.held = StateActive, ReasonWindow, ReasonWindow
 		s.Held = ReasonWindow
-		fallthrough
-	default:
-		c.rec.last = now
 	}
 	if p.entropy.scheme == SchemeOblivious && !b.fixed {
 		s.Entropy = at.entropy.candidate()
@@ -61,13 +58,12 @@ func (m *Manager) SendNew(pdc Handle, now, size int64) (s SendParams, ok bool) {
 // context is now. It returns false, and nothing has changed, where the context has
 // more rules than the window's: then use OnACK.
 func (m *Manager) OnPlainACK(pdc Handle, now, bytes, rtt int64, packets int32, entropy uint16, marked bool) (State, bool) {
-	j := int(pdc.Index())
-	if j >= len(m.pdcs) {
+	b := m.member(pdc)
+	if b == nil {
 		return 0, false
 	}
-	b := &m.pdcs[j]
 	c := &m.seatOf(b).context
-	if !c.plain || b.handle != pdc || pdc == 0 {
+	if !c.plain {
 		return 0, false
 	}
 	p := m.p

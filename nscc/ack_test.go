@@ -235,3 +235,22 @@ func TestActionNames(t *testing.T) {
 	require.Equal(t, "Action(200)", nscc.Action(200).String())
 	require.Equal(t, byte('?'), nscc.Action(200).Letter())
 }
+
+// What the plain step hands over in registers must arrive as OnACK would have it.
+func TestWindowOnPlainACKIsOnACK(t *testing.T) {
+	for _, profile := range []nscc.Profile{nscc.ProfileSpec, nscc.ProfileHTSim} {
+		c := fabric100()
+		c.Profile = profile
+		p, plain := started(t, c)
+		_, general := started(t, c)
+		for i := range int64(2_000) {
+			a := nscc.Ack{Bytes: i % 5 * 4_096, RTT: 11_000 + i*7_919%20_000, ECN: i%3 == 0}
+			if i%11 == 0 {
+				a.RTT = 0
+			}
+			plain.OnPlainACK(p, i*80, a.Bytes, a.RTT, a.ECN)
+			general.OnACK(p, i*80, a)
+			require.Equal(t, general, plain, i)
+		}
+	}
+}
