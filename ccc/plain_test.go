@@ -286,6 +286,26 @@ func TestPlainAllocs(t *testing.T) {
 	})
 }
 
+// A peer cannot have more acknowledged than was sent, nor less than nothing.
+func TestPlainACKBelievesOnlyWhatWasSent(t *testing.T) {
+	m, ctx, pdcs := plainManager(t)
+	m.OnNewData(pdcs[0], 0, 4*mtu)
+	for range 3 {
+		_, ok := m.SendNew(pdcs[0], 0, mtu)
+		require.True(t, ok)
+	}
+	for _, c := range []struct{ claimed, inflight int64 }{
+		{-1, 3 * mtu}, {math.MinInt64, 3 * mtu}, {mtu, 2 * mtu}, {math.MaxInt64, 1 - rcvdUnit}, {1, 1 - rcvdUnit},
+	} {
+		_, ok := m.OnPlainACK(pdcs[0], 0, c.claimed, 0, 0, 0, false)
+		require.True(t, ok)
+		require.Equal(t, c.inflight, m.Context(ctx).Inflight(), "claimed %d", c.claimed)
+		a := Ack{Ack: nscc.Ack{Bytes: -c.claimed & math.MinInt64}}
+		m.OnACK(pdcs[0], 0, &a)
+		require.Equal(t, c.inflight, m.Context(ctx).Inflight(), "claimed less than nothing")
+	}
+}
+
 // Touching reads only, also for indices that are out of range or not bound.
 func TestTouchChangesNothing(t *testing.T) {
 	m, _, pdcs := plainManager(t)
