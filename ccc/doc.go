@@ -16,9 +16,11 @@
 //
 // A [Manager] has the contexts of a NIC port, with what each needs around it, in
 // slabs: PDCs bound to contexts, whose turn it is ([Manager.Next]), deadlines
-// ([Manager.Tick]), an [Algorithm] of the user's beside NSCC. For more than one core
-// it has a [Gate] for each context, where any goroutine reserves bytes, an inbox
-// ([Manager.Post]), and snapshots ([Manager.Refresh]). Nobody waits for anybody.
+// ([Manager.Tick]), an [Algorithm] of the user's beside NSCC. Where the window alone has
+// a say, [Manager.SendNew] and [Manager.OnPlainACK] are a packet's events in one step
+// each: try them first. For more than one core it has a [Gate] for each context,
+// where any goroutine reserves bytes, an inbox ([Manager.Post]), and snapshots
+// ([Manager.Refresh]). Nobody waits for anybody.
 //
 // Sizes are nominal packet sizes in bytes ([NominalSize]), times nanoseconds of
 // the caller's monotonic clock.

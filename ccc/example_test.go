@@ -71,6 +71,34 @@ func ExampleManager() {
 	// 27 packets sent, held by window
 }
 
+// A source asks for room, counts its packet and learns what the header carries in one
+// step, until the window is full; the acknowledgement says whether that has changed.
+func ExampleManager_SendNew() {
+	p, _ := ccc.NewParams(ccc.Config{NSCC: nscc.Config{
+		LinkRate: 12_500_000_000, BaseRTT: 6_000, MTU: 4_096, Trimming: true, InitialCwnd: 4 * 4_096}})
+	m, _ := ccc.NewManager(ccc.ManagerConfig{Params: &p, Contexts: 1, PDCs: 1})
+	context, pdc := ccc.NewHandle(0, 1), ccc.NewHandle(0, 1)
+	_ = m.Open(context, 0, 0)
+	_ = m.Bind(pdc, context, 0, false)
+
+	m.OnNewData(pdc, 0, 100*4_096)
+	for {
+		packet, ok := m.SendNew(pdc, 0, 4_096)
+		if !ok {
+			break
+		}
+		fmt.Println("sent, held by", packet.Held, "asks for an answer:", packet.AckRequest)
+	}
+	state, _ := m.OnPlainACK(pdc, 6_000, 4_096, 6_000, 1, 0, false)
+	fmt.Println(state)
+	// Output:
+	// sent, held by backlog asks for an answer: false
+	// sent, held by backlog asks for an answer: false
+	// sent, held by backlog asks for an answer: false
+	// sent, held by window asks for an answer: true
+	// READY
+}
+
 // halfWindow is a congestion control of one's own: never more than half of what
 // NSCC would allow.
 type halfWindow struct{}
