@@ -50,7 +50,7 @@ func groups(rows []row) (all []group) {
 			all = append(all, group{r.job.what, []bar{{"uetcc", kindOwn, r.ours}}})
 		}
 		if r.rival.kind != kindOwn {
-			all[at].bars = append(all[at].bars, bar{r.rival.name, r.rival.kind, r.theirs})
+			all[at].bars = append(all[at].bars, bar{r.against(), r.rival.kind, r.theirs})
 		}
 	}
 	return all
