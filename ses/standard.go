@@ -58,6 +58,7 @@ func (h *Standard) get(w *[StandardLen]byte) {
 	h.BufferOffset = binary.BigEndian.Uint64(w[12:])
 	h.Initiator = binary.BigEndian.Uint32(w[20:])
 	h.Key = binary.BigEndian.Uint64(w[24:])
+	// getPlace at length: three constants need no way through registers.
 	if v := binary.BigEndian.Uint64(w[32:]); w[1]&byte(FlagSOM) != 0 {
 		h.HeaderData, h.PayloadLength, h.MessageOffset = v, 0, 0
 	} else {
