@@ -2,6 +2,7 @@ package uetcc
 
 import (
 	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -19,12 +20,14 @@ func (e *Endpoint) confirmNext(now int64, in *Datagram, r *Received) bool {
 	if !a.Plain() || !a.HasResponse() {
 		return false
 	}
-	p, last, n := e.pds.ExpectACK(a, in.Src)
-	if p == nil || !e.sender.Confirm(ses.PacketHandle(last), n, (*[ses.ResponseLen]byte)(b[pds.AckCCLen:])) {
+	var x pdc.Confirmed
+	if !e.pds.ExpectACK(a, in.Src, &x) || !e.sender.Confirm(ses.PacketHandle(x.Last), x.N, (*[ses.ResponseLen]byte)(b[pds.AckCCLen:])) {
 		return false
 	}
-	e.pds.TakeACK(now, a, p, n)
-	r.PDC, r.Payload = p.Handle(), length
-	e.refill(now, r.PDC)
+	e.pds.TakeACK(now, a, &x)
+	r.PDC, r.Payload = x.PDC(), length
+	if f := &e.flows[r.PDC.ID()]; f.ahead <= submitLow || f.refused || f.answers.head != 0 {
+		e.refill(now, r.PDC)
+	}
 	return true
 }

@@ -11,18 +11,14 @@ import (
 // appends. It returns false when nothing may be sent now; every other call may
 // change that.
 func (e *Endpoint) Transmit(now int64, out *Datagram) bool {
-	buf := out.Packet[:cap(out.Packet)]
-	if len(buf) < HeaderMax {
+	if cap(out.Packet) < HeaderMax {
 		return false
 	}
-	if e.credit != nil {
-		if e.grant(now, out, buf) {
-			return true
-		}
-	} else if e.transmitNext(now, out, buf) {
+	if e.credit == nil && e.transmitNext(now, out) {
 		return true
 	}
-	return e.transmitAny(now, out, buf)
+	buf := out.Packet[:cap(out.Packet)]
+	return e.credit != nil && e.grant(now, out, buf) || e.transmitAny(now, out, buf)
 }
 
 // transmitAny gives any packet to send but a grant of credit.
@@ -47,16 +43,23 @@ func (e *Endpoint) transmitAny(now int64, out *Datagram, buf []byte) bool {
 
 // transmitNext gives a packet to send that is as most are: see
 // [pdc.Manager.TransmitNext]. It does what the general way would.
-func (e *Endpoint) transmitNext(now int64, out *Datagram, buf []byte) bool {
-	p, h, size, entropy := e.pds.TransmitNext(now, (*[pdc.ReplyMax]byte)(buf))
+func (e *Endpoint) transmitNext(now int64, out *Datagram) bool {
+	const length = pds.RequestLen + ses.StandardLen
+	buf := (*[HeaderMax]byte)(out.Packet[:HeaderMax])
+	p, h, size, entropy := e.pds.TransmitNext(now, (*[pdc.ReplyMax]byte)(buf[:]))
 	if p == nil {
 		return false
 	}
 	out.Src, out.Dst, out.TC, out.Size, out.Retx, out.Entropy = e.local, p.Peer(), p.TC(), int64(size), false, entropy
-	if h>>48 == 0 {
-		return e.describeAnswer(out, buf, pds.RequestLen, AnswerID(h))
-	}
-	if !e.describeOwn(out, buf, pds.RequestLen, ses.PacketHandle(h)) {
+	y, ok := e.sender.PutMiddle((*[ses.StandardLen]byte)(buf[pds.RequestLen:]), ses.PacketHandle(h))
+	switch {
+	case ok:
+		out.Packet = out.Packet[:length]
+		to := &out.Payload
+		to.Length, to.Offset, to.Message, to.Cookie, to.Address = y.Length, y.Offset, ses.PacketHandle(h).Message(), y.Cookie, 0
+	case h>>48 == 0:
+		return e.describeAnswer(out, out.Packet[:cap(out.Packet)], pds.RequestLen, AnswerID(h))
+	case !e.describeOwn(out, out.Packet[:cap(out.Packet)], pds.RequestLen, ses.PacketHandle(h)):
 		return false
 	}
 	e.sentOne(now, p.Handle())

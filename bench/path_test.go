@@ -30,7 +30,7 @@ func pathEndpoint(b testing.TB, n int, edit func(*uetcc.Config)) *uetcc.Endpoint
 		PDS:      pdc.Config{RTOInit: 8e9, IdleTime: 1e15},
 		CC:       ccc.Config{NSCC: nscc.Config{LinkRate: 100e9 / 8, BaseRTT: 12_000}},
 		PDCs:     pdc.TableConfig{General: n + 1, Initiators: n + 1, FirstID: 1, Quarantine: 1},
-		Contexts: n, Messages: max(n, 32), Answers: 1, Memory: pdc.MemoryConfig{Chunks: 4*n + 64, Responses: 64},
+		Contexts: n, Messages: max(n, 32), Answers: 1, Memory: pdc.MemoryConfig{Responses: 64},
 		Target: ses.TargetConfig{Messages: max(n, 16)},
 	}
 	if edit != nil {

@@ -37,6 +37,7 @@ func newSource(b testing.TB, n, window int) *sourceEnd {
 		// window follows the shortest, and the acknowledgements follow the window.
 		c.CC.NSCC.BaseRTT = 100
 		c.CC.NSCC.LinkRate = int64(window) * (pathMTU + 200) * 1e9 / 100 * 2 / 3
+		c.Memory.Chunks = n*(window/16+3) + 64
 		c.CC.NSCC.Tuning = nscc.Tuning{TargetQdelay: 16 * pathRTT, QAThreshold: 1e12}
 	})
 	s.tick = pathRTT * 1024 / int64(n*window)
@@ -289,7 +290,8 @@ func BenchmarkSendPath(b *testing.B) {
 			b.ReportAllocs()
 			at, packets := 0, 0
 			for b.Loop() {
-				if k := s.ackOf(&in, uint16(at%n)+1, 32); k > 0 {
+				id := uint16(at%n) + 1
+				if k := s.ackOf(&in, id, 32-s.psn[id].acked%32); k > 0 {
 					packets += s.receive(&in, k)
 				}
 				if at++; at%1024 == 0 {

@@ -1,6 +1,7 @@
 package ses
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/bits"
@@ -196,15 +197,11 @@ func (in *Initiator) Handed(h Handle, n uint32) error {
 // which bytes follow it. The length is 0, and nothing is written, if there is no
 // such packet, or b is shorter than [TxReq].Header.
 func (in *Initiator) PutHeader(b []byte, p PacketHandle) (n int, y Payload) {
-	m, i := in.live(p.Message()), p.packet()
-	if m != nil && m.between(p) && len(b) >= StandardLen {
-		y = Payload{Offset: i * in.mtu, Length: in.mtu, Cookie: m.cookie}
-		m.middle((*[StandardLen]byte)(b), y.Offset, y.Length)
-		return StandardLen, y
-	}
+	m := in.live(p.Message())
 	if m == nil || !m.inFlight(p) || len(b) < int(m.size) {
 		return 0, Payload{}
 	}
+	i := p.packet()
 	y.Offset, y.Length = m.place(in.mtu, i)
 	if place := uint64(y.Length)<<32 | uint64(y.Offset); len(b) >= StandardLen && m.size == StandardLen {
 		m.header((*[StandardLen]byte)(b), i, place)
@@ -216,6 +213,27 @@ func (in *Initiator) PutHeader(b []byte, p PacketHandle) (n int, y Payload) {
 		y.Length = 0
 	}
 	return n, y
+}
+
+// PutMiddle is PutHeader for a packet that is neither the first of its message nor the
+// last, and has a standard header and a full payload, as most have. It reports false,
+// and has written nothing, if it is another one.
+func (in *Initiator) PutMiddle(b *[StandardLen]byte, p PacketHandle) (y Payload, ok bool) {
+	m, i := in.live(p.Message()), p.packet()
+	if m == nil || m.state != messageSending || m.attempt != p.attempt() || m.size != StandardLen || m.kind&kindCarries == 0 ||
+		i-1 >= m.sent-1 || i >= m.packets-1 {
+		return y, false
+	}
+	y = Payload{Offset: i * in.mtu, Length: in.mtu, Cookie: m.cookie}
+	a, c, d := binary.NativeEndian.Uint64(m.head[8:]), binary.NativeEndian.Uint64(m.head[16:]), binary.NativeEndian.Uint64(m.head[24:])
+	binary.NativeEndian.PutUint64(b[:], binary.NativeEndian.Uint64(m.head[:]))
+	b[1] = m.head[1] &^ byte(FlagSOM|FlagHD)
+	binary.NativeEndian.PutUint64(b[8:], a)
+	binary.NativeEndian.PutUint64(b[16:], c)
+	binary.NativeEndian.PutUint64(b[24:], d)
+	binary.BigEndian.PutUint64(b[atPlace:], uint64(y.Length)<<32|uint64(y.Offset))
+	binary.BigEndian.PutUint32(b[atPlace+8:], m.length)
+	return y, true
 }
 
 // Touch loads what a packet of a message needs that is sent or answered, so that

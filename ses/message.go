@@ -139,26 +139,6 @@ func (m *message) inFlight(p PacketHandle) bool {
 	return p.packet() < m.sent
 }
 
-// between reports whether p is in flight, neither the first packet of its message nor
-// the last, and carries a standard header and a full payload, as most do.
-func (m *message) between(p PacketHandle) bool {
-	i := p.packet()
-	return m.state == messageSending && m.attempt == p.attempt() && m.size == StandardLen && m.kind&kindCarries != 0 &&
-		i-1 < m.sent-1 && i < m.packets-1
-}
-
-// middle writes the header of such a packet, whose n bytes begin at off.
-func (m *message) middle(h *[StandardLen]byte, off, n uint32) {
-	const not = uint64(FlagSOM|FlagHD) << 48
-	a, b, c := binary.NativeEndian.Uint64(m.head[8:]), binary.NativeEndian.Uint64(m.head[16:]), binary.NativeEndian.Uint64(m.head[24:])
-	binary.BigEndian.PutUint64(h[:], binary.BigEndian.Uint64(m.head[:])&^not)
-	binary.NativeEndian.PutUint64(h[8:], a)
-	binary.NativeEndian.PutUint64(h[16:], b)
-	binary.NativeEndian.PutUint64(h[24:], c)
-	binary.BigEndian.PutUint64(h[atPlace:], uint64(n)<<32|uint64(off))
-	binary.BigEndian.PutUint32(h[atPlace+8:], m.length)
-}
-
 // place returns which bytes packet i is about. The notice, packet number
 // m.packets, speaks of the last packet's first byte.
 func (m *message) place(mtu, i uint32) (off, n uint32) {
