@@ -53,7 +53,7 @@ func (m *Manager) writeACK(p *PDC, out *[pds.AckCCLen]byte, a ackHead, st *AckSt
 	cack := p.rx.edge - 1
 	var bitmap uint64
 	var ooo int
-	if p.rx.holding || p.rx.high.After(p.rx.edge) {
+	if p.rx.holding || !p.rx.inOrder() {
 		cack, bitmap, ooo = p.rx.CACK(), p.rx.SACK(a.base), p.rx.OOO()
 	}
 	v := (*pds.AckCCView)(out)

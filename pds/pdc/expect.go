@@ -85,7 +85,7 @@ func (m *Manager) Take(now int64, p *PDC, t *Taken, out *[ReplyMax]byte) int {
 	if t.CE {
 		a.flags |= pds.FlagM
 	}
-	if p.rx.high.After(p.rx.edge) || p.is(flagAskClose) || m.p.PlainACK || t.State.Type != pds.CCNSCC {
+	if !p.rx.inOrder() || p.is(flagAskClose) || m.p.PlainACK || t.State.Type != pds.CCNSCC {
 		return m.acknowledge(p, t, a, asked, out)
 	}
 	// All has arrived in order: this is writeACK where there is nothing to select.
@@ -102,7 +102,7 @@ func (m *Manager) Take(now int64, p *PDC, t *Taken, out *[ReplyMax]byte) int {
 // acknowledge writes the acknowledgement of a request that has been taken.
 func (m *Manager) acknowledge(p *PDC, t *Taken, a ackHead, asked bool, out *[ReplyMax]byte) int {
 	switch {
-	case !p.rx.high.After(p.rx.edge):
+	case p.rx.inOrder():
 	case asked:
 		a.base = p.rx.SACKBase(t.Request.PSN())
 	default:

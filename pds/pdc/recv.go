@@ -61,11 +61,14 @@ func (w *RecvWindow) Init(start pds.PSN) {
 
 // CACK returns the cumulative acknowledgement: it and everything before it has
 // arrived and needs no further care.
-func (w *RecvWindow) CACK() pds.PSN {
+func (w *RecvWindow) CACK() pds.PSN { return w.first() - 1 }
+
+// first returns the lowest PSN after CACK.
+func (w *RecvWindow) first() pds.PSN {
 	if w.holding && w.edge.After(w.hold) {
-		return w.hold - 1
+		return w.hold
 	}
-	return w.edge - 1
+	return w.edge
 }
 
 // Missing returns the lowest PSN that has not arrived.
@@ -74,10 +77,13 @@ func (w *RecvWindow) Missing() pds.PSN { return w.edge }
 // MaxRcvd returns the highest PSN that has arrived, or the one before the start.
 func (w *RecvWindow) MaxRcvd() pds.PSN { return w.high }
 
+// inOrder reports whether nothing has arrived above a hole, so that the ring is empty.
+func (w *RecvWindow) inOrder() bool { return w.high+1 == w.edge }
+
 // OOO returns the number of PSNs that have arrived above the first hole: all
 // that the ring holds.
 func (w *RecvWindow) OOO() int {
-	if !w.high.After(w.edge) {
+	if w.inOrder() {
 		return 0
 	}
 	return w.countAhead()

@@ -9,9 +9,9 @@ const sackBits = 64
 // gave.
 func (w *RecvWindow) SACK(base pds.PSN) uint64 {
 	var m uint64
-	if w.high.After(w.edge) { // otherwise the ring is empty, and not worth a cache line
-		i, s := base/64%ringWords, base%64
-		m = w.ring[i]>>s | w.ring[(i+1)%ringWords]<<(64-s)
+	if !w.inOrder() { // otherwise the ring is empty, and not worth a cache line
+		i, s := base/64, base%64
+		m = w.ring[i%ringWords]>>s | w.ring[(i+1)%ringWords]<<1<<(63-s) // by 64 in all if s is 0
 	}
 	if below := int32(w.edge - base); below > 0 {
 		m |= 1<<uint32(below) - 1 // no bits are kept below the edge
@@ -24,7 +24,7 @@ func (w *RecvWindow) SACK(base pds.PSN) uint64 {
 // last bit and the newest arrivals show. (htsim's choice; the specification
 // leaves it open.)
 func (w *RecvWindow) SACKBase(psn pds.PSN) pds.PSN {
-	first := w.CACK() + 1
+	first := w.first()
 	if b := psn - (sackBits - 1); b.After(first) {
 		return b
 	}
@@ -35,7 +35,7 @@ func (w *RecvWindow) SACKBase(psn pds.PSN) pds.PSN {
 // for. While more has arrived than one bitmap holds it walks from CACK+1 to the
 // highest PSN in steps of 64.
 func (w *RecvWindow) SACKRove() pds.PSN {
-	first, last := w.CACK()+1, w.MaxRcvd()-(sackBits-1)
+	first, last := w.first(), w.MaxRcvd()-(sackBits-1)
 	if !last.After(first) {
 		return first
 	}
@@ -53,7 +53,7 @@ func (w *RecvWindow) SACKRove() pds.PSN {
 
 // SACKFrom returns the base nearest to the one that a probe asks for.
 func (w *RecvWindow) SACKFrom(want pds.PSN) pds.PSN {
-	first, last := w.CACK()+1, w.MaxRcvd()-(sackBits-1)
+	first, last := w.first(), w.MaxRcvd()-(sackBits-1)
 	switch {
 	case !want.After(first) || !last.After(first):
 		return first
