@@ -71,6 +71,7 @@ const (
 	atACKOffset, atBitmap              = 2, 16
 	atCCC                              = 12    // of a request with congestion state: ccc_id and credit_target
 	atMessageID, atMessageOffset       = 2, 36 // of the semantic header
+	atRequestLength                    = 40
 )
 
 // pathSource is the first of the addresses that packets come from.

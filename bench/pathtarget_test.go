@@ -168,6 +168,27 @@ func (t *targetEnd) batch(packets int, order *[1 << 16]uint16) {
 	}
 }
 
+// BenchmarkTargetMessage is the step of a target for a write of one packet.
+func BenchmarkTargetMessage(b *testing.B) {
+	for _, n := range []int{1, 1 << 10} {
+		b.Run(fmt.Sprintf("pdcs=%d", n), func(b *testing.B) {
+			t := newTarget(b, n, 1, ccc.ControlNSCC, pds.FlagAR)
+			t.message |= uint64(ses.FlagSOM|ses.FlagEOM) << 48
+			in := &t.in[0]
+			binary.BigEndian.PutUint32(in.Packet[pds.RequestLen+atRequestLength:], pathMTU)
+			order := (*[1 << 16]uint16)(pathOrder(n))
+			b.ReportAllocs()
+			packets := 0
+			for ; b.Loop(); packets++ {
+				t.request(in, order[packets&0xffff]+1)
+				t.receive(int64(packets)*42, in)
+			}
+			pathMetrics(b, packets)
+			t.check(b, packets, true)
+		})
+	}
+}
+
 // BenchmarkGrantPath is a target's step under receiver credit: bytes of a request
 // in, which asks for credit, and the bytes of the CREDIT packet out that is due
 // after every fourth or so.
