@@ -6,7 +6,7 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// nextLen is the least length of a packet that the short way looks at: a request with
+// nextLen is the least length of a packet that may follow another: a request with
 // congestion state, or one without and some bytes of data.
 const nextLen = pds.RequestCCLen + ses.StandardLen
 
@@ -15,7 +15,7 @@ const nextLen = pds.RequestCCLen + ses.StandardLen
 // the general one would, with everything left out that such a packet does not need.
 func (e *Endpoint) receiveRequest(now int64, in, reply *Datagram, r *Received) {
 	if len(in.Packet) < nextLen || in.Trimmed != 0 || cap(reply.Packet) < HeaderMax {
-		e.receiveRest(now, in, reply, r)
+		e.receiveOther(now, in, reply, r)
 		return
 	}
 	b, at := (*[nextLen]byte)(in.Packet), pds.RequestLen
@@ -25,13 +25,13 @@ func (e *Endpoint) receiveRequest(now int64, in, reply *Datagram, r *Received) {
 	}
 	p := e.pds.Expect(q, in.Src)
 	if p == nil || q.Next() != pds.NextRequestStd {
-		e.receiveRest(now, in, reply, r)
+		e.receiveOther(now, in, reply, r)
 		return
 	}
 	h, payload := p.Handle(), len(in.Packet)-at-ses.StandardLen
 	address, cookie, ok := e.target.Follow(v, ses.Arrival{Peer: uint64(h), Payload: payload})
 	if !ok {
-		e.receiveRest(now, in, reply, r)
+		e.receiveExpected(now, in, reply, r, p)
 		return
 	}
 	// Every field by itself: a literal would be built elsewhere and copied.
@@ -52,6 +52,52 @@ func (e *Endpoint) receiveRequest(now int64, in, reply *Datagram, r *Received) {
 	if e.credit != nil {
 		e.demandNext(now, in, h)
 	}
+}
+
+// receiveOther takes any request in. One whose PDC expects it needs to be judged, but
+// not to be looked at again.
+func (e *Endpoint) receiveOther(now int64, in, reply *Datagram, r *Received) {
+	if len(in.Packet) >= pds.RequestCCLen && in.Trimmed == 0 {
+		q := (*pds.RequestView)(in.Packet)
+		if next := q.Next(); next-pds.NextRequestSmall <= pds.NextRequestStd-pds.NextRequestSmall {
+			if p := e.pds.Expect(q, in.Src); p != nil {
+				e.receiveExpected(now, in, reply, r, p)
+				return
+			}
+		}
+	}
+	e.receiveRest(now, in, reply, r)
+}
+
+// receiveExpected takes in a request that p expects.
+func (e *Endpoint) receiveExpected(now int64, in, reply *Datagram, r *Received, p *pdc.PDC) {
+	if e.pds.HasEvents() || !prepare(reply, r) { // events are for the manager to object to
+		e.receiveRest(now, in, reply, r)
+		return
+	}
+	q, buf := (*pds.RequestView)(in.Packet), reply.Packet[:HeaderMax]
+	e.res.ID, e.res.Next, e.res.Header = pdc.RxID{PDC: p.Handle(), PSN: q.PSN()}, q.Next(), q.Type().HeaderLen()
+	r.PDC = p.Handle()
+	judged := e.judge(in.Packet, modeOf(in.Packet), r)
+	n := 0
+	if d := &e.decision; judged && d.IsDefault() && e.request.Opcode.IsPlain() {
+		d.Response.AppendTo(buf[:pds.AckCCLen])
+		t := pdc.Taken{Request: q, State: &in.State, Size: in.nominal(), Payload: uint32(len(in.Packet) - r.Payload), CE: in.CE,
+			Next: pds.NextResponse, Response: ses.ResponseLen}
+		if n = e.pds.Take(now, p, &t, (*[pdc.ReplyMax]byte)(buf)); n > 0 {
+			n += ses.ResponseLen
+		}
+	} else {
+		e.pds.Await(now, p, e.arrived(in))
+		n = e.answer(now, judged, buf, r)
+	}
+	if n > 0 {
+		e.control(reply, n, in.Dst, in.Src)
+	}
+	if e.credit != nil {
+		e.demandNext(now, in, p.Handle())
+	}
+	e.followUp(now)
 }
 
 // demandNext takes in what the request of a PDC asks for.

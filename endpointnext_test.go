@@ -23,8 +23,8 @@ type twin struct {
 }
 
 func newTwin(t *testing.T, edit func(*Config)) *twin {
-	c := Config{Address: netip.AddrFrom4([4]byte{10, 0, 0, 1}), MTU: nextMTU, Seed: 1, Contexts: 8, Messages: 8, Answers: 4, PDCs: pdc.TableConfig{General: 8, FirstID: 1},
-		CC: ccc.Config{NSCC: nscc.Config{LinkRate: 1e9, BaseRTT: 12_000}}, Target: ses.TargetConfig{Messages: 4096, Regions: 4}}
+	c := Config{Address: netip.AddrFrom4([4]byte{10, 0, 0, 1}), MTU: nextMTU, Seed: 1, Contexts: 8, Messages: 8, Answers: 4, PDCs: pdc.TableConfig{General: 8, FirstID: 1}, Memory: pdc.MemoryConfig{Responses: 2048},
+		CC: ccc.Config{NSCC: nscc.Config{LinkRate: 1e9, BaseRTT: 12_000}}, Target: ses.TargetConfig{Messages: 4096, Regions: 4, AtomicOps: 1 << ses.AtomicSum, AtomicTypes: 1 << ses.TypeUint64}}
 	edit(&c)
 	e, err := NewEndpoint(c)
 	require.NoError(t, err)
@@ -80,7 +80,7 @@ func nextPacket(rng *rand.Rand, id uint16, psn uint32, cc bool) Datagram {
 		s.Flags |= ses.FlagEOM
 	}
 	in := Datagram{Src: pdc.AddrFrom4([4]byte{10, 0, 1, byte(id)}), CE: rng.IntN(8) == 0}
-	in.State = pdc.AckState{Pend: uint8(rng.IntN(128)), Service: uint16(rng.IntN(1 << 16)), Restore: rng.IntN(2) == 0}
+	in.State = pdc.AckState{Type: pds.CCType(rng.IntN(8) / 7), Credit: rng.Uint32N(1 << 24), Pend: uint8(rng.IntN(128)), Service: uint16(rng.IntN(1 << 16)), Restore: rng.IntN(2) == 0}
 	if rng.IntN(2) == 0 {
 		in.Size = 1100
 	}
@@ -100,11 +100,49 @@ func nextPacket(rng *rand.Rand, id uint16, psn uint32, cc bool) Datagram {
 	case 6:
 		s.Opcode = ses.OpcodeRead
 	}
-	in.Packet = append(s.AppendTo(q.AppendTo(nil)), make([]byte, nextMTU)...)
+	payload := nextMTU
+	if rng.IntN(30) == 0 {
+		payload = aside(rng, &q, &s)
+	}
+	in.Packet = append(s.AppendTo(q.AppendTo(nil)), make([]byte, payload)...)
 	if rng.IntN(100) == 0 {
 		in.Packet = in.Packet[:rng.IntN(len(in.Packet))]
 	}
 	return in
+}
+
+// aside makes a message of one packet of s, in any form, and returns how much of it
+// follows the header.
+func aside(rng *rand.Rand, q *pds.Request, s *ses.Request) (payload int) {
+	payload = rng.IntN(64)
+	s.Flags |= ses.FlagSOM | ses.FlagEOM
+	s.RequestLength = uint32(payload)
+	s.Form = ses.Form(rng.IntN(3)) + ses.FormSmall
+	q.Next = pds.NextHdr(s.Form)
+	kind := rng.IntN(8)
+	if (kind == 1 || kind == 2) && q.SPDCID != 2 {
+		return payload // nobody gives the data, and the PDC would wait for it for ever
+	}
+	switch kind {
+	case 0:
+		s.Opcode = ses.OpcodeNoOp
+	case 1:
+		s.Opcode, payload = ses.OpcodeRead, 0
+	case 2:
+		s.Opcode, s.RequestLength, payload = ses.OpcodeFetchingAtomic, 8, 8
+		s.Swap.Atomic = ses.Atomic{Opcode: ses.AtomicSum, Type: ses.TypeUint64}
+	case 3:
+		s.Opcode, s.RequestLength, payload = ses.OpcodeAtomic, 8, 8
+		s.Swap.Atomic = ses.Atomic{Opcode: ses.AtomicSum, Type: ses.TypeUint64}
+	case 4:
+		s.Opcode = ses.OpcodeSend
+	case 5:
+		s.Flags |= ses.FlagHD
+		s.HeaderData = rng.Uint64()
+	case 6:
+		q.Next = pds.NextHdr(rng.IntN(16))
+	}
+	return payload
 }
 
 // The short way for the packets of a long message says, sends, counts and keeps
@@ -114,6 +152,8 @@ func TestReceiveNextIsReceive(t *testing.T) {
 		"defaults": func(*Config) {},
 		"plain":    func(c *Config) { c.PDS.PlainACK = true },
 		"credit":   func(c *Config) { c.CC.Control = ccc.ControlRCCC },
+		"scarce":   func(c *Config) { c.Target.Messages = 8 },
+		"small":    func(c *Config) { c.PDS.AckMinPktAdd, c.PDS.AckTrigger = 1, 40 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, 2))
@@ -136,6 +176,8 @@ func TestReceiveNextIsReceive(t *testing.T) {
 					}
 				}
 				in := nextPacket(rng, id, psn, name == "credit")
+				a.r, b.r = dirtyReceived(), dirtyReceived()
+				a.reply.Payload.Length, b.reply.Payload.Length = 1, 1
 				before := a.e.res
 				a.e.res.Verdict = pdc.VerdictDropped
 				a.e.Receive(now, &in, &a.reply, &a.r)
@@ -149,11 +191,17 @@ func TestReceiveNextIsReceive(t *testing.T) {
 					pdcs[id] = a.r.PDC
 				}
 			}
-			if name != "credit" { // where the result is kept for the creditor
+			if name != "credit" && name != "scarce" { // one keeps the result for the creditor, one soon has room for no message
 				require.Greater(t, short, 2_000, "the test must reach what it is about")
 			}
 		})
 	}
+}
+
+// dirtyReceived is one of which nothing may be left.
+func dirtyReceived() Received {
+	return Received{Err: pdc.ErrEvents, Action: ses.ActionAbort, Check: ses.CheckHost, Code: ses.RCBadIndex, Form: ses.FormMedium,
+		Message: 1, Cookie: 2, Address: 3, Offset: 4, Length: 5, Header: 6, Payload: 7, Answer: 8, Complete: true, HasData: true, HeaderData: 9, PDC: 10}
 }
 
 func requireTwins(t *testing.T, a, b *twin) {

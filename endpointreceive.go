@@ -100,12 +100,7 @@ func (e *Endpoint) receiveACK(now int64, in *Datagram, r *Received) {
 
 // receiveAny takes any packet in, and returns the length of the answer in buf.
 func (e *Endpoint) receiveAny(now int64, in, reply *Datagram, buf []byte, r *Received) (n int) {
-	// Field by field: a literal would be built elsewhere and copied in wider pieces
-	// than it was written in, which stalls.
-	p := &e.in
-	p.Packet, p.Src, p.Dst, p.CE, p.Trimmed, p.State = in.Packet, in.Src, in.Dst, in.CE, in.Trimmed, in.State
-	p.Size = in.nominal()
-	e.pds.Receive(now, p, buf, &e.res)
+	e.pds.Receive(now, e.arrived(in), buf, &e.res)
 	n = e.res.Reply
 	r.Err, r.PDC = e.res.Err, e.res.ID.PDC
 	switch e.res.Verdict {
@@ -122,6 +117,16 @@ func (e *Endpoint) receiveAny(now int64, in, reply *Datagram, buf []byte, r *Rec
 		e.demand(now, in)
 	}
 	return n
+}
+
+// arrived is what the manager is told of a packet.
+func (e *Endpoint) arrived(in *Datagram) *pdc.In {
+	// Field by field: a literal would be built elsewhere and copied in wider pieces
+	// than it was written in, which stalls.
+	p := &e.in
+	p.Packet, p.Src, p.Dst, p.CE, p.Trimmed, p.State = in.Packet, in.Src, in.Dst, in.CE, in.Trimmed, in.State
+	p.Size = in.nominal()
+	return p
 }
 
 // onResponse takes the response that follows the PDS header, and with it the one
@@ -167,11 +172,20 @@ func (e *Endpoint) onRequest(now int64, in *Datagram, buf []byte, r *Received) i
 		e.readData(now, in.Packet, form, r)
 		return e.respond(now, pdc.RespondDefault, nil, buf)
 	}
-	mode := ses.ModeRUD
-	if t, _ := pds.PeekType(in.Packet); t.IsROD() {
-		mode = ses.ModeROD
+	return e.answer(now, e.judge(in.Packet, modeOf(in.Packet), r), buf, r)
+}
+
+// modeOf is the delivery mode of a request on a PDC.
+func modeOf(b []byte) ses.Mode {
+	if pds.Type(b[0] >> 3).IsROD() {
+		return ses.ModeROD
 	}
-	if !e.judge(in.Packet, mode, r) {
+	return ses.ModeRUD
+}
+
+// answer writes what there is to answer to a request that has been judged.
+func (e *Endpoint) answer(now int64, judged bool, buf []byte, r *Received) int {
+	if !judged {
 		e.stats.Refused++
 		return e.refuse(now, buf, r)
 	}

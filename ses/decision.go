@@ -50,6 +50,12 @@ type Decision struct {
 	Response   Response // what to answer; [ResponseNone] for a datagram
 }
 
+// IsDefault reports whether the answer is a response that the initiator may learn from
+// a cumulative acknowledgement alone: success, and no data.
+func (d *Decision) IsDefault() bool {
+	return !d.NACK && !d.Guaranteed && (d.Action == ActionPlace || d.Action == ActionNone)
+}
+
 // DataReply returns the header for n of the bytes that an ActionRead asked for,
 // from the given offset within them. id is the message_id that a response on the
 // return direction has of its own; it is 0 in an ACK.

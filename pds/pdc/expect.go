@@ -49,6 +49,24 @@ func (p *PDC) Handle() Handle { return p.handle }
 func (p *PDC) Peer() Addr { return p.peer }
 func (p *PDC) TC() uint8  { return p.tc }
 
+// Await is Receive for a request whose PDC Expect has just returned: the verdict
+// is VerdictRequest, and Respond is to be called.
+func (m *Manager) Await(now int64, p *PDC, in *In) {
+	m.stats.Received++
+	m.await(now, p, (*pds.RequestView)(in.Packet), in)
+}
+
+func (m *Manager) await(now int64, p *PDC, q *pds.RequestView, in *In) {
+	p.activeAt = now
+	p.rx.released(q.ClearPSN())
+	b := &m.in // what Respond will need; there is no NACK that could need more
+	b.id = RxID{p.handle, q.PSN()}
+	b.psn, b.flags, b.spdcid = q.PSN(), q.Flags(), q.SPDCID()
+	b.size, b.ce, b.state = in.Size, in.CE, in.State
+	b.payload = payloadLen(len(in.Packet)-q.Type().HeaderLen(), q.Next())
+	b.awaited = true
+}
+
 // A Taken is a request that has arrived and been done, for [Manager.Take].
 type Taken struct {
 	Request  *pds.RequestView
@@ -85,10 +103,11 @@ func (m *Manager) Take(now int64, p *PDC, t *Taken, out *[ReplyMax]byte) int {
 	if t.CE {
 		a.flags |= pds.FlagM
 	}
-	if !p.rx.inOrder() || p.is(flagAskClose) || m.p.PlainACK || t.State.Type != pds.CCNSCC {
+	if !p.rx.inOrder() || m.p.PlainACK || t.State.Type != pds.CCNSCC {
 		return m.acknowledge(p, t, a, asked, out)
 	}
-	// All has arrived in order: this is writeACK where there is nothing to select.
+	// All has arrived in order: this is writeACK where there is nothing to select, of a
+	// PDC that, in use, does not ask to be closed.
 	p.ackBytes = 0
 	m.stats.ACKs++
 	v := (*pds.AckCCView)(out[:])

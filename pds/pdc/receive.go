@@ -179,8 +179,7 @@ func (m *Manager) event(p *PDC, k EventKind, c Cause) {
 // the packet has a PDC.
 func (m *Manager) receiveRequest(now int64, in *In, out []byte, r *Result) error {
 	var q pds.Request
-	n, err := q.Decode(in.Packet)
-	if err != nil {
+	if _, err := q.Decode(in.Packet); err != nil {
 		return m.malformed(err)
 	}
 	v := (*pds.RequestView)(in.Packet)
@@ -188,14 +187,7 @@ func (m *Manager) receiveRequest(now int64, in *In, out []byte, r *Result) error
 	if p == nil || in.Trimmed != 0 || !q.Type.Allows(q.Next) {
 		return m.receiveOther(now, in, &q, out, r)
 	}
-	p.activeAt = now
-	p.rx.released(v.ClearPSN())
-	b := &m.in // what Respond will need; there is no NACK that could need more
-	b.id = RxID{p.handle, q.PSN}
-	b.psn, b.flags, b.spdcid = q.PSN, q.Flags, q.SPDCID
-	b.size, b.ce, b.state = in.Size, in.CE, in.State
-	b.payload = payloadLen(len(in.Packet)-n, q.Next)
-	b.awaited = true
+	m.await(now, p, v, in)
 	r.ID = RxID{p.handle, q.PSN}
 	r.follow(&q)
 	r.Verdict = VerdictRequest
