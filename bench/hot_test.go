@@ -316,6 +316,8 @@ var hot = []struct {
 	{"ccc", "(*Context).inLine", inlines | noBounds},
 	{"ccc", "(*Manager).line", 0},
 	{"ccc", "(*Manager).drained", 0},
+	{"ccc", "(*Context).weigh", inlines | noBounds},
+	{"ccc", "(*Context).become", inlines | noBounds},
 	{"ccc", "(*Manager).path", 0},
 	{"ccc", "(*Entropy).advance", inlines | noBounds},
 	{"ccc", "(*Manager).Refresh", inlines},

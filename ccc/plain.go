@@ -37,7 +37,7 @@ func (m *Manager) SendNew(pdc Handle, now, size int64) (s SendParams, ok bool) {
 	c.rec.last = now
 	switch {
 	case b.waiting() == 0:
-		s.Held = m.drained(b, at, now)
+		s.Held = m.drained(b, c)
 	case full:
 		c.state, c.why, c.rec.held = StateActive, ReasonWindow, ReasonWindow
 		s.Held = ReasonWindow
@@ -80,14 +80,9 @@ func (m *Manager) OnPlainACK(pdc Handle, now, bytes, rtt int64, packets int32, e
 		}
 	}
 	c.rec.last = now
-	s := nextState(c.waits != 0, c.inflightPkts > 0, !c.window.Full(&p.nscc))
+	s := c.weigh(p)
 	if s != c.state {
-		why := ReasonBacklog
-		if s == StateActive {
-			why = ReasonWindow
-		}
-		c.state, c.why, c.rec.held = s, why, why
-		if !c.inLine() {
+		if !c.become(s) {
 			m.line(c)
 		}
 	}
@@ -96,9 +91,28 @@ func (m *Manager) OnPlainACK(pdc Handle, now, bytes, rtt int64, packets int32, e
 
 // drained ends the event of a new packet that was the last of its PDC's, and returns
 // what holds the context now.
-func (m *Manager) drained(b *member, at *seat, now int64) Reason {
-	c := &at.context
-	c.evaluate(m.p, now)
-	m.finish(b, c, now)
-	return c.rec.held
+func (m *Manager) drained(b *member, c *Context) Reason {
+	m.turn(b, false)
+	if s := c.weigh(m.p); s != c.state {
+		if !c.become(s) {
+			m.line(c)
+		}
+	}
+	return c.why
+}
+
+// weigh is the state that a plain context ought to be in.
+func (c *Context) weigh(p *Params) State {
+	return nextState(c.waits != 0, c.inflightPkts > 0, !c.window.Full(&p.nscc))
+}
+
+// become brings a plain context into another state, and reports whether it is in line
+// with it.
+func (c *Context) become(s State) bool {
+	why := ReasonBacklog
+	if s == StateActive {
+		why = ReasonWindow
+	}
+	c.state, c.why, c.rec.held = s, why, why
+	return c.inLine()
 }

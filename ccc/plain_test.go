@@ -14,7 +14,7 @@ import (
 )
 
 // A twin is two managers that are told the same: one by the plain steps wherever
-// they serve, the other by the general ones.
+// they serve, the other, which knows no plain contexts, by the general ones.
 type twin struct {
 	t              *testing.T
 	r              *rand.Rand
@@ -34,6 +34,7 @@ func newTwin(t *testing.T, seed uint64, c Config, admission bool) *twin {
 	require.NoError(t, err)
 	w.general, err = NewManager(mc)
 	require.NoError(t, err)
+	w.general.plain = false
 	for i := range w.contexts {
 		w.contexts[i] = NewHandle(uint16(i), 1)
 		w.both(func(m *Manager) { require.NoError(t, m.Open(w.contexts[i], 0, 0)) })
@@ -44,10 +45,14 @@ func newTwin(t *testing.T, seed uint64, c Config, admission bool) *twin {
 	return w
 }
 
-// same compares all that events change but the wheel.
+// same compares all that events change but the wheel, and whether contexts are plain.
 func (w *twin) same(where string) {
 	w.t.Helper()
 	a, b := w.plain, w.general
+	for i := range b.seats {
+		b.seats[i].context.plain = a.seats[i].context.plain
+		defer func() { b.seats[i].context.plain = false }()
+	}
 	same := slices.Equal(a.seats, b.seats) && slices.Equal(a.ledgers, b.ledgers) && slices.Equal(a.pdcs, b.pdcs) &&
 		slices.Equal(a.side, b.side) && slices.Equal(a.ready, b.ready) && slices.Equal(a.turns, b.turns) &&
 		a.busy == b.busy && a.stale == b.stale
@@ -211,6 +216,10 @@ func TestPlainStepsEqualGeneralOnes(t *testing.T) {
 					for range 5000 {
 						w.step()
 						w.same("after a step")
+					}
+					w.plain.plain = false
+					for i := range w.contexts {
+						w.plain.seats[i].context.plain = false
 					}
 					require.Equal(t, w.general, w.plain)
 					plain := control == ControlNSCC && scheme != SchemeREPSLegacy && seed != 2 && seed != 4
