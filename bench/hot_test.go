@@ -315,7 +315,7 @@ var hot = []struct {
 	{"ccc", "(*record).wait", inlines | noBounds},
 	{"ccc", "(*Context).inLine", inlines | noBounds},
 	{"ccc", "(*Manager).line", 0},
-	{"ccc", "(*Manager).drained", 0},
+	{"ccc", "(*Manager).settlePlain", 0},
 	{"ccc", "(*Context).weigh", inlines | noBounds},
 	{"ccc", "(*Context).become", inlines | noBounds},
 	{"ccc", "(*Manager).path", 0},

@@ -19,7 +19,12 @@ func (m *Manager) OnNewData(pdc Handle, now, delta int64) {
 	}
 	b.due += delta
 	c := &m.seatOf(b).context
-	c.OnNewData(m.p, now, delta)
+	c.add(delta)
+	if c.plain {
+		m.settlePlain(b, c, now)
+		return
+	}
+	c.evaluate(m.p, now)
 	m.finish(b, c, now)
 }
 

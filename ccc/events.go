@@ -65,9 +65,13 @@ func (l *Loss) Report() Report { return Report{l.Entropy, FeedbackTimeout} }
 // OnNewData adds delta bytes of unsent data: a bound PDC was given more to send.
 // The context keeps the sum over its PDCs, and each PDC its own part.
 func (c *Context) OnNewData(p *Params, now, delta int64) {
+	c.add(delta)
+	c.evaluate(p, now)
+}
+
+func (c *Context) add(delta int64) {
 	mustHold(c.waits+delta >= c.waits, "ccc: new data negative, or beyond 2^63 bytes")
 	c.waits += delta
-	c.evaluate(p, now)
 }
 
 // OnSend counts a packet of size bytes that is being sent: rtx says that it had

@@ -37,7 +37,8 @@ func (m *Manager) SendNew(pdc Handle, now, size int64) (s SendParams, ok bool) {
 	c.rec.last = now
 	switch {
 	case b.waiting() == 0:
-		s.Held = m.drained(b, c)
+		m.settlePlain(b, c, now)
+		s.Held = c.why
 	case full:
 		c.state, c.why, c.rec.held = StateActive, ReasonWindow, ReasonWindow
 		s.Held = ReasonWindow
@@ -89,16 +90,23 @@ func (m *Manager) OnPlainACK(pdc Handle, now, bytes, rtt int64, packets int32, e
 	return s, true
 }
 
-// drained ends the event of a new packet that was the last of its PDC's, and returns
-// what holds the context now.
-func (m *Manager) drained(b *member, c *Context) Reason {
-	m.turn(b, false)
+// settlePlain ends an event of a PDC and its plain context, as evaluate and finish do
+// any other.
+func (m *Manager) settlePlain(b *member, c *Context, now int64) {
+	if waits := b.waiting() > 0; waits != b.queued {
+		m.turn(b, waits)
+	}
+	if c.state == StateActive {
+		if !c.rec.wait(now) {
+			m.carry(c, now)
+		}
+	}
+	c.rec.last = now
 	if s := c.weigh(m.p); s != c.state {
 		if !c.become(s) {
 			m.line(c)
 		}
 	}
-	return c.why
 }
 
 // weigh is the state that a plain context ought to be in.
