@@ -138,7 +138,7 @@ func TestSourceShortWaysAreTheGeneralOnes(t *testing.T) {
 					if name == "one PDC" {
 						id = 1
 					}
-					m := Message{To: Destination{Address: sourceAddr(id), Job: 1}, Length: rng.Uint32N(1 << uint(rng.IntN(19))), Cookie: rng.Uint64()}
+					m := Message{To: Destination{Address: sourceAddr(id), Job: 1}, Length: rng.Uint32N(1 << uint(8+rng.IntN(13))), Cookie: rng.Uint64()}
 					if rng.IntN(8) == 0 {
 						m.Mode = ses.ModeROD
 					}
@@ -177,7 +177,7 @@ func TestSourceShortWaysAreTheGeneralOnes(t *testing.T) {
 				requireSources(t, a.e, b.e, step%64 == 0)
 			}
 			if name != "infer losses" { // which have the general ways alone
-				require.Greater(t, acks, 400, "the test must reach what it is about")
+				require.Greater(t, acks, 300, "the test must reach what it is about")
 			}
 			if name != "infer losses" && name != "observe" {
 				require.Greater(t, sends, 400, "the test must reach what it is about")

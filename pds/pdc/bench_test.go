@@ -19,8 +19,7 @@ func BenchmarkSendWindow(b *testing.B) {
 		w := new(SendWindow)
 		w.Init(&p, 1, 0)
 		for range MaxRange {
-			pkt, _, _ := w.push(&p, m)
-			pkt.size = 4096
+			_, _ = w.push(&p, m, uint64(w.tail), 4096, 0)
 			sendNext(w, &p, m, 0)
 		}
 		return m, w
@@ -64,8 +63,7 @@ func BenchmarkSendWindow(b *testing.B) {
 		a := Ack{}
 		var r Acked
 		for b.Loop() {
-			pkt, _, _ := w.push(&p, m)
-			pkt.size = 4096
+			_, _ = w.push(&p, m, uint64(w.tail), 4096, 0)
 			sendNext(w, &p, m, 0)
 			a.CACK, a.AckPSN = psn, psn
 			w.OnACK(m, 1, &a, &r)

@@ -1,6 +1,10 @@
 package pdc
 
-import "github.com/uetcc/uetcc/pds"
+import (
+	"math/bits"
+
+	"github.com/uetcc/uetcc/pds"
+)
 
 // rowLen is how many packets a row of send memory tells of: those of one word of the
 // bitmaps. chunkLen is how many records are handed out together.
@@ -45,8 +49,21 @@ type row struct {
 	queued   uint64 // waits for (re)transmission
 	acked    uint64 // the target has it
 	chunk    [rowLen / chunkLen]uint32
+	handle   uint64 // while all have that size: of packet 0, from which the others' count up
 	next     uint32 // next free row
-	_        [3]uint32
+	size     uint16 // that all packets have; 0: they are not alike
+	_        [2]byte
+}
+
+// begin notes the first packet of a row, extend another one.
+func (r *row) begin(i uint32, handle uint64, size uint16) {
+	r.handle, r.size = handle-uint64(i), size
+}
+
+func (r *row) extend(i uint32, handle uint64, size uint16) {
+	if r.size != size || r.handle+uint64(i) != handle {
+		r.size = 0
+	}
 }
 
 // A chunk is the records of 16 consecutive PSNs. A free one has the next of its list
@@ -131,6 +148,18 @@ func (m *Memory) putChunk(i uint32) {
 // record returns that of packet i of a row.
 func (m *Memory) record(r *row, i uint32) *packet {
 	return &m.chunk[r.chunk[i/chunkLen%(rowLen/chunkLen)]][i%chunkLen]
+}
+
+// weigh counts the packets of a row that bits64 names, and their bytes.
+func (m *Memory) weigh(r *row, bits64 uint64) (packets int32, bytes int64) {
+	packets = int32(bits.OnesCount64(bits64))
+	if r.size != 0 {
+		return packets, int64(packets) * int64(r.size)
+	}
+	for b := bits64; b != 0; b &= b - 1 {
+		bytes += int64(m.record(r, uint32(bits.TrailingZeros64(b))).size)
+	}
+	return packets, bytes
 }
 
 // FreeChunks returns how many chunks of 16 packets are free.

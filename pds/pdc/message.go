@@ -80,11 +80,9 @@ func (m *Manager) SubmitRun(now int64, h Handle, first *Packet, n int) (taken in
 	}
 	k := first.kind()
 	for taken < n {
-		var rec *packet
-		if rec, _, err = p.tx.push(m.p, m.mem); err != nil {
+		if _, err = p.tx.push(m.p, m.mem, first.Handle+uint64(taken), first.Size, k); err != nil {
 			break
 		}
-		rec.handle, rec.size, rec.kind = first.Handle+uint64(taken), first.Size, k
 		taken++
 		taken += int(p.tx.more(m.p, m.mem, uint32(n-taken)))
 	}

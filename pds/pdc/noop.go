@@ -32,11 +32,10 @@ func (m *Manager) tell(h Handle, ctl pds.CtlType, payload uint32) error {
 // queueControl queues a control packet that has a PSN of its own and is tracked
 // like a packet. The payload stands where the handle of a data packet does.
 func (m *Manager) queueControl(p *PDC, ctl pds.CtlType, payload uint32) (pds.PSN, error) {
-	rec, psn, err := p.tx.push(m.p, m.mem)
+	psn, err := p.tx.push(m.p, m.mem, uint64(payload), 0, kindControl|kindAR|kind(ctl))
 	if err != nil {
 		return 0, err
 	}
-	rec.kind, rec.handle = kindControl|kindAR|kind(ctl), uint64(payload)
 	p.tx.control++
 	m.wake(p)
 	return psn, nil

@@ -96,41 +96,43 @@ func (w *SendWindow) at(m *Memory, off uint32) (r *row, i uint32) {
 
 func (w *SendWindow) packet(m *Memory, off uint32) *packet { return m.record(w.at(m, off)) }
 
-// push queues a packet behind all others and returns its record and PSN.
-func (w *SendWindow) push(p *Params, m *Memory) (*packet, pds.PSN, error) {
+// push queues a packet behind all others and returns the PSN it gets. A control
+// packet has no size.
+func (w *SendWindow) push(p *Params, m *Memory, handle uint64, size uint16, k kind) (pds.PSN, error) {
 	if w.tail-w.base >= p.ranges {
-		return nil, 0, ErrWindowFull
+		return 0, ErrWindowFull
 	}
 	r, i := w.at(m, w.tail)
 	if r.chunk[i/chunkLen] == 0 { // row 0, which stands for none, has no chunks
 		if p.LimitPSNRange && w.tail >= psnEnd {
-			return nil, 0, ErrPSNRange
+			return 0, ErrPSNRange
 		}
 		if m.freeChunk == 0 {
-			return nil, 0, ErrNoMemory
+			return 0, ErrNoMemory
 		}
-		r = w.extend(m)
+		if w.rowOf(m, w.tail) == 0 {
+			r = w.open(m)
+			r.begin(i, handle, size)
+		}
 		r.chunk[i/chunkLen] = m.takeChunk()
 	}
-	pkt := m.record(r, i)
-	*pkt = packet{}
+	r.extend(i, handle, size)
+	*m.record(r, i) = packet{handle: handle, size: size, kind: k}
 	w.tail++
-	return pkt, w.psn(w.tail - 1), nil
+	return w.psn(w.tail - 1), nil
 }
 
-// extend returns the row of tail, which it makes if there is none.
-func (w *SendWindow) extend(m *Memory) *row {
-	at := &m.ring[w.slot][w.tail/rowLen%ringWords]
-	if *at == 0 {
-		*at = m.takeRow()
-		if w.base/rowLen == w.tail/rowLen {
-			w.first = *at
-		}
-		if w.next/rowLen == w.tail/rowLen {
-			w.current = *at
-		}
+// open makes the row of tail.
+func (w *SendWindow) open(m *Memory) *row {
+	i := m.takeRow()
+	m.ring[w.slot][w.tail/rowLen%ringWords] = i
+	if w.base/rowLen == w.tail/rowLen {
+		w.first = i
 	}
-	return &m.row[*at]
+	if w.next/rowLen == w.tail/rowLen {
+		w.current = i
+	}
+	return &m.row[i]
 }
 
 // more queues up to n packets like the last one, with handles that count up, behind

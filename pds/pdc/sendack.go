@@ -176,9 +176,10 @@ func (w *SendWindow) arrived(m *Memory, r *row, bits64 uint64, k *Acked) {
 	r.acked |= fresh
 	flight := fresh & r.flight
 	r.flight &^= flight
-	for b := flight; b != 0; b &= b - 1 {
-		k.Packets++
-		k.Bytes += int64(m.record(r, uint32(bits.TrailingZeros64(b))).size)
+	if flight != 0 {
+		n, bytes := m.weigh(r, flight)
+		k.Packets += n
+		k.Bytes += bytes
 	}
 	if lost := fresh & r.queued; lost != 0 {
 		w.foundAgain(m, r, lost, k)

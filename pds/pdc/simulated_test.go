@@ -62,9 +62,8 @@ func TestArrivedWhileQueuedKeepsATimeout(t *testing.T) {
 	var w SendWindow
 	w.Init(&p, 1, 100)
 	for range 2 {
-		pkt, _, err := w.push(&p, m)
+		_, err := w.push(&p, m, 0, 100, kind(pds.NextRequestStd))
 		require.NoError(t, err)
-		pkt.kind = kind(pds.NextRequestStd)
 		sendNext(&w, &p, m, 10)
 	}
 	for off := range uint32(2) {
