@@ -35,10 +35,10 @@ func (e *Endpoint) receiveRequest(now int64, in, reply *Datagram, r *Received) {
 		return
 	}
 	// Every field by itself: a literal would be built elsewhere and copied.
-	r.Err, r.Action, r.Check, r.Code, r.Form = nil, ses.ActionPlace, ses.CheckNone, ses.RCOK, ses.FormStandard
-	r.PDC, r.Header, r.Payload, r.Message, r.Answer = h, at, at+ses.StandardLen, 0, 0
+	r.Action, r.Check, r.Code, r.Form, r.Message = ses.ActionPlace, ses.CheckNone, ses.RCOK, ses.FormStandard, 0
 	r.Address, r.Cookie, r.Offset, r.Length = address, cookie, v.MessageOffset(), uint32(v.PayloadLength())
-	r.Complete, r.HasData, r.HeaderData = false, false, 0
+	r.PDC, r.Header, r.Payload = h, at, at+ses.StandardLen
+	r.Answer, r.Complete, r.HasData, r.HeaderData, r.Err = 0, false, false, 0, nil
 	out := (*[HeaderMax]byte)(reply.Packet[:HeaderMax])
 	ses.PutDefault((*[ses.ResponseLen]byte)(out[pds.AckCCLen:]), v)
 	var t pdc.Taken
