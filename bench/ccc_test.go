@@ -182,6 +182,21 @@ func BenchmarkCCCSend(b *testing.B) {
 			c.OnACK(p, 0, a)
 		}
 	})
+	b.Run("op=message+send+ack/plain", func(b *testing.B) {
+		m := cccManager(b, 1, ccc.ManagerConfig{Params: p})
+		h, now := ccc.NewHandle(0, 1), int64(0)
+		m.Withdraw(h, now, 1<<50) // each packet is the last that its PDC has
+		b.ReportAllocs()
+		for b.Loop() {
+			m.OnNewData(h, now, 4096)
+			_, ok := m.SendNew(h, now, 4096)
+			_, acked := m.OnPlainACK(h, now, 4096, 12_100, 1, 0, false)
+			if !ok || !acked {
+				b.Fatal("not plain")
+			}
+			now += 80
+		}
+	})
 	for _, n := range []int{1, 1 << 10} {
 		b.Run(fmt.Sprintf("op=next+send+ack/contexts=%d", n), func(b *testing.B) {
 			m := cccManager(b, n, ccc.ManagerConfig{Params: p})
