@@ -81,9 +81,14 @@ func (e *Endpoint) receiveExpected(now int64, in, reply *Datagram, r *Received, 
 	judged := e.judge(in.Packet, modeOf(in.Packet), r)
 	n := 0
 	if d := &e.decision; judged && d.IsDefault() && e.request.Opcode.IsPlain() {
-		d.Response.AppendTo(buf[:pds.AckCCLen])
-		t := pdc.Taken{Request: q, State: &in.State, Size: in.nominal(), Payload: uint32(len(in.Packet) - r.Payload), CE: in.CE,
-			Next: pds.NextResponse, Response: ses.ResponseLen}
+		if r.Form == ses.FormStandard {
+			ses.PutDefault((*[ses.ResponseLen]byte)(buf[pds.AckCCLen:]), (*ses.StandardView)(in.Packet[r.Header:]))
+		} else {
+			d.Response.AppendTo(buf[:pds.AckCCLen])
+		}
+		var t pdc.Taken
+		t.Request, t.State, t.Next, t.Response = q, &in.State, pds.NextResponse, ses.ResponseLen
+		t.Payload, t.Size, t.CE = uint32(len(in.Packet)-r.Payload), in.nominal(), in.CE
 		if n = e.pds.Take(now, p, &t, (*[pdc.ReplyMax]byte)(buf)); n > 0 {
 			n += ses.ResponseLen
 		}
