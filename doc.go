@@ -28,6 +28,9 @@
 //		e.Tick(now)
 //	}
 //
+// With thousands of PDCs, [Endpoint.Touch] a batch of packets before each of them is
+// received; [Endpoint.TransmitBatch] sends several packets at a time.
+//
 // Payload memory belongs to the caller: the endpoint says which bytes go where,
 // and never looks at them. [Parser] takes frames apart, [Frame] builds them.
 //

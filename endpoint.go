@@ -48,6 +48,7 @@ type Endpoint struct {
 	in       pdc.In
 	res      pdc.Result
 	out      pdc.Out
+	run      pdc.Run
 	tx       ses.TxReq
 	op       ses.Operation
 	request  ses.Request

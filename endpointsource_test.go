@@ -1,6 +1,7 @@
 package uetcc
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/alloctest"
 	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
@@ -20,7 +22,7 @@ import (
 // short ways, the other has only the general ones.
 type sourceTwin struct {
 	twin
-	out Datagram
+	out [8]Datagram
 }
 
 func newSourceTwin(t *testing.T, edit func(*Config)) *sourceTwin {
@@ -30,7 +32,11 @@ func newSourceTwin(t *testing.T, edit func(*Config)) *sourceTwin {
 	edit(&c)
 	e, err := NewEndpoint(c)
 	require.NoError(t, err)
-	return &sourceTwin{twin{e: e, reply: Datagram{Packet: make([]byte, 0, HeaderMax)}}, Datagram{Packet: make([]byte, 0, HeaderMax)}}
+	w := &sourceTwin{twin: twin{e: e, reply: Datagram{Packet: make([]byte, 0, HeaderMax)}}}
+	for i := range w.out {
+		w.out[i].Packet = make([]byte, 0, HeaderMax)
+	}
+	return w
 }
 
 // sourcePeer makes up what the target of each PDC says.
@@ -147,17 +153,20 @@ func TestSourceShortWaysAreTheGeneralOnes(t *testing.T) {
 					require.Equal(t, errB, errA)
 					require.Equal(t, hb, ha)
 				}
-				for range rng.IntN(6) {
-					a.e.out.Header = -1
-					okA, okB := a.e.Transmit(now, &a.out), b.e.transmitAny(now, &b.out, b.out.Packet[:cap(b.out.Packet)])
-					require.Equal(t, okB, okA)
-					if !okA {
+				a.e.out.Header = -1
+				most := rng.IntN(6)
+				n := a.e.TransmitBatch(now, a.out[:most])
+				if a.e.out.Header == -1 {
+					sends += n
+				}
+				for i := range most {
+					ok := b.e.transmitAny(now, &b.out[i], b.out[i].Packet[:cap(b.out[i].Packet)])
+					require.Equal(t, ok, i < n)
+					if !ok {
 						break
 					}
-					if require.Equal(t, b.out, a.out); a.e.out.Header == -1 {
-						sends++
-					}
-					peer.sees(&a.out)
+					require.Equal(t, b.out[i], a.out[i])
+					peer.sees(&a.out[i])
 				}
 				if id := rng.IntN(8) + 1; peer.sent[id] != nil {
 					in := peer.answer(id)
@@ -199,9 +208,10 @@ func requireSources(t *testing.T, a, b *Endpoint, all bool) {
 	}
 	require.Equal(t, b.pds.Stats(), a.pds.Stats())
 	if all {
-		for _, f := range []string{"pdc", "wheel", "data", "ctl", "parked", "rng", "open"} {
+		for _, f := range []string{"pdc", "wheel", "ctl", "parked", "rng", "open"} {
 			require.Equal(t, fieldOf(b.pds, f), fieldOf(a.pds, f), f)
 		}
+		require.Equal(t, b.pds.Upcoming(16), a.pds.Upcoming(16))
 		for _, f := range []string{"row", "ring", "chunk", "freeRow", "freeChunk", "freeCount"} {
 			require.Equal(t, fieldOf(b.pds, "mem", f), fieldOf(a.pds, "mem", f), f)
 		}
@@ -220,4 +230,33 @@ func fieldOf(of any, path ...string) string {
 		v = reflect.Indirect(v).FieldByName(name)
 	}
 	return fmt.Sprint(reflect.Indirect(v))
+}
+
+// A batch of packets and the acknowledgement of them, by the short ways.
+func TestSourceShortWaysAllocateNothing(t *testing.T) {
+	w := newSourceTwin(t, func(*Config) {})
+	m := Message{To: Destination{Address: sourceAddr(1), Job: 1}, Length: ses.MaxMessage}
+	h, err := w.e.Connect(0, &m)
+	require.NoError(t, err)
+	require.True(t, w.e.PDS().SetStartPSN(h, 0))
+	_, err = w.e.Write(0, &m)
+	require.NoError(t, err)
+	a := pds.AckCC{Ack: pds.Ack{Next: pds.NextResponse, SPDCID: 9, DPDCID: h.ID()}, SACK: pds.SACK{MPR: 8}}
+	y := ses.Response{Verdict: ses.Verdict{ReturnCode: ses.RCOK}, MessageID: 1, JobID: 1}
+	in := Datagram{Packet: y.AppendTo(a.AppendTo(nil)), Size: 116, Src: pdc.AddrFrom(sourceAddr(1))}
+	sent, now := uint32(0), int64(0)
+	alloctest.Zero(t, "batch", func() {
+		for i := range w.e.TransmitBatch(now, w.out[:1+sent%8]) {
+			if pds.Type(w.out[i].Packet[0] >> 3).IsRequest() {
+				sent++
+			}
+		}
+		binary.BigEndian.PutUint32(in.Packet[4:], sent-1)
+		now += 100
+		w.e.Receive(now, &in, &w.reply, &w.r)
+		if w.r.Err != nil {
+			panic(w.r.Err)
+		}
+	})
+	require.Greater(t, sent, uint32(2000))
 }

@@ -11,15 +11,10 @@ import (
 // submitted. With another packet to send, or none, there is no PDC and nothing
 // changes.
 func (m *Manager) TransmitNext(now int64, buf *[ReplyMax]byte) (p *PDC, handle uint64, size, entropy uint16) {
-	if m.ctl.head != 0 || m.data.head == m.data.tail {
+	if p = m.plainSender(); p == nil {
 		return nil, 0, 0, 0
 	}
-	p = &m.pdc[m.data.next()]
 	w := &p.tx
-	if p.state != StateEstablished || p.flags&(flagROD|flagClearDue|flagInitiator) != flagInitiator || w.queued|w.control != 0 ||
-		w.next == w.tail || !w.inPeerWindow(w.next) || m.p.InferLoss {
-		return nil, 0, 0, 0
-	}
 	r, i := &m.mem.row[w.current], w.next%rowLen
 	pkt := m.mem.record(r, i)
 	sp, ok := m.cc.SendNew(ccc.Handle(p.handle), now, int64(pkt.size))
@@ -44,15 +39,31 @@ func (m *Manager) TransmitNext(now int64, buf *[ReplyMax]byte) (p *PDC, handle u
 			m.schedule(p, now)
 		}
 	}
-	m.nextTurn(p, last, sp.Held)
+	m.nextTurn(p, sp.Held)
 	return p, pkt.handle, pkt.size, sp.Entropy
+}
+
+// plainSender returns the PDC whose turn it is, if it is an unordered one in use that
+// has a new packet to send within its peer's window, and nothing else.
+func (m *Manager) plainSender() *PDC {
+	if m.ctl.head != 0 || m.data.head == m.data.tail {
+		return nil
+	}
+	p := &m.pdc[m.data.next()]
+	w := &p.tx
+	if p.state != StateEstablished || p.flags&(flagROD|flagClearDue|flagInitiator) != flagInitiator || w.queued|w.control != 0 ||
+		w.next == w.tail || !w.inPeerWindow(w.next) || m.p.InferLoss {
+		return nil
+	}
+	return p
 }
 
 // nextTurn is takeTurns for a PDC that has stood first in the queue and has nothing
 // to send again.
-func (m *Manager) nextTurn(p *PDC, last bool, held ccc.Reason) {
+func (m *Manager) nextTurn(p *PDC, held ccc.Reason) {
+	w := &p.tx
 	switch {
-	case last || p.tx.next == p.tx.tail:
+	case w.next == w.tail || !w.inPeerWindow(w.next):
 		p.flags &^= flagOnData
 	case held != ccc.ReasonBacklog && held != ccc.ReasonPacing:
 		m.park(p)
