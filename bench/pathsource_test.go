@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/nscc"
@@ -146,9 +147,7 @@ func (s *sourceEnd) mixedACKOf(in *uetcc.Datagram, id uint16, most uint32) uint3
 // receive takes an acknowledgement of k packets in, sends what it lets go, and
 // returns how many new packets that were.
 func (s *sourceEnd) receive(in *uetcc.Datagram, k uint32) (packets int) {
-	s.frac += s.tick * int64(k)
-	s.now += s.frac >> 10
-	s.frac &= 1023
+	s.pass(k)
 	s.e.Receive(s.now, in, &s.reply, &s.got)
 	for range k {
 		if s.send() && !s.out.Retx {
@@ -156,6 +155,13 @@ func (s *sourceEnd) receive(in *uetcc.Datagram, k uint32) (packets int) {
 		}
 	}
 	return packets
+}
+
+// pass lets the time of k packets pass.
+func (s *sourceEnd) pass(k uint32) {
+	s.frac += s.tick * int64(k)
+	s.now += s.frac >> 10
+	s.frac &= 1023
 }
 
 // poll keeps completions from piling up.
@@ -207,12 +213,17 @@ type sourceSteps struct {
 }
 
 func newSourceSteps(b testing.TB, n int, per uint32, mixed bool, batch int) *sourceSteps {
-	p := &sourceSteps{sourceEnd: newSource(b, n, 8), order: pathOrder(n), per: per, mixed: mixed,
-		in: make([]uetcc.Datagram, batch), cover: make([]uint32, batch)}
-	for i := range p.in {
-		p.in[i].Packet, p.in[i].Size = append(make([]byte, 0, uetcc.HeaderMax), ackPacket...), 116
+	return &sourceSteps{sourceEnd: newSource(b, n, 8), order: pathOrder(n), per: per, mixed: mixed,
+		in: ackDatagrams(batch), cover: make([]uint32, batch)}
+}
+
+// ackDatagrams makes room for n acknowledgements.
+func ackDatagrams(n int) []uetcc.Datagram {
+	in := make([]uetcc.Datagram, n)
+	for i := range in {
+		in[i].Packet, in[i].Size = append(make([]byte, 0, uetcc.HeaderMax), ackPacket...), 116
 	}
-	return p
+	return in
 }
 
 // step takes one batch and returns the number of packets sent.
@@ -246,36 +257,118 @@ func (p *sourceSteps) finish(b *testing.B) {
 	if left := len(p.e.PDS().Upcoming(1)); left > 0 && !p.mixed {
 		b.Error("packets are left that may go")
 	}
-	if d := p.e.PDS().Stats(); d.Malformed+d.Unknown+d.BadACK > 0 {
+	p.check(b)
+}
+
+// check checks that every acknowledgement was taken.
+func (s *sourceEnd) check(b *testing.B) {
+	if d := s.e.PDS().Stats(); d.Malformed+d.Unknown+d.BadACK > 0 {
 		b.Errorf("%+v", d)
 	}
 }
 
+// BenchmarkSourceReceive is the half of SourcePath that takes acknowledgements in,
+// one packet each. Only that is in ns/packet: windows are filled again, and the
+// bytes of acknowledgements written, between slices. It does what the floor's
+// source does.
+func BenchmarkSourceReceive(b *testing.B) {
+	for _, n := range []int{1, 1 << 10, pathMost} {
+		for _, batch := range []int{1, pathBatch} {
+			if batch > 1 && n < pathMost {
+				continue // the caches hold all
+			}
+			b.Run(fmt.Sprintf("pdcs=%d/batch=%d", n, batch), func(b *testing.B) {
+				p := newSourceSlices(b, n)
+				b.ReportAllocs()
+				var taken time.Duration
+				packets := 0
+				for b.Loop() {
+					p.fill()
+					start := time.Now()
+					p.take(batch)
+					taken += time.Since(start)
+					packets += len(p.in)
+				}
+				p.check(b)
+				b.ReportMetric(float64(taken)/float64(packets), "ns/packet")
+				b.ReportMetric(0, "ns/op") // with what is not timed
+			})
+		}
+	}
+}
+
+// sourceSlices has a source take a slice of acknowledgements at a time: more than
+// a clock's reading costs, and few enough to leave most of a window in flight.
+type sourceSlices struct {
+	*sourceEnd
+	order []uint16
+	at    int
+	in    []uetcc.Datagram
+	sum   int64
+}
+
+func newSourceSlices(b testing.TB, n int) *sourceSlices {
+	window := 128
+	if n > 1<<10 {
+		window = 8 // the memory of SourcePath
+	}
+	return &sourceSlices{sourceEnd: newSource(b, n, window), order: pathOrder(n), in: ackDatagrams(64)}
+}
+
+// fill sends what may go and writes a slice of acknowledgements of PDCs in random
+// order.
+func (p *sourceSlices) fill() {
+	p.drain()
+	p.poll()
+	for i := range p.in {
+		for k := uint32(0); k == 0; p.at++ {
+			k = p.ackOf(&p.in[i], p.order[p.at&0xffff]+1, 1)
+		}
+	}
+}
+
+// take takes the slice in, so many acknowledgements at a time.
+func (p *sourceSlices) take(batch int) {
+	for i := range p.in {
+		if batch > 1 && i%batch == 0 {
+			p.sum += p.e.Touch(p.in[i : i+batch])
+		}
+		p.pass(1)
+		p.e.Receive(p.now, &p.in[i], &p.reply, &p.got)
+	}
+}
+
 // BenchmarkSourcePathCores is SourcePath on several cores at once, each with an
-// endpoint of its own; the time is that of a packet on one of them. Nothing is
-// shared, so it should not grow more than that of the peers' FloorPathCores.
+// endpoint of its own; the time is that of a packet on one of them, and quiet-ns/op
+// that of a batch while nothing disturbs the core. Nothing is shared, so that should
+// not grow more than the one of the peers' FloorPathCores.
 func BenchmarkSourcePathCores(b *testing.B) {
 	for n := 1; n <= runtime.GOMAXPROCS(0); n *= 2 {
 		b.Run(fmt.Sprintf("cores=%d", n), func(b *testing.B) {
-			ends := make([]*sourceSteps, n)
+			ends, times := make([]*sourceSteps, n), make([]float64, n)
 			for i := range ends {
 				ends[i] = newSourceSteps(b, 1<<10, 1, false, pathBatch)
 			}
 			b.ReportAllocs()
 			b.ResetTimer()
 			var all sync.WaitGroup
-			for _, p := range ends {
+			for i, p := range ends {
 				all.Go(func() {
-					for range b.N {
-						p.step()
-					}
+					times[i] = quiet(b.N, 64, func(from, to int) {
+						for range to - from {
+							p.step()
+						}
+					})
 				})
 			}
 			all.Wait()
 			pathMetrics(b, pathBatch*b.N)
-			for _, p := range ends {
+			slowest := 0.0
+			for i, p := range ends {
 				p.finish(b)
+				slowest = max(slowest, times[i])
 			}
+			b.ReportMetric(slowest, "quiet-ns/op")
 		})
 	}
 }

@@ -104,9 +104,9 @@ func TestTimeIsThatOfAPacketIfThereIsOne(t *testing.T) {
 }
 
 func TestGrowthIsComparedWithGrowth(t *testing.T) {
-	r := parseRound("== ours A/cores=2\nBenchmarkA/cores=1 1 10 ns/op\nBenchmarkA/cores=2 1 13 ns/op\n"+
-		"== peers A/cores=2\nBenchmarkFloor/cores=1 1 20 ns/op\nBenchmarkFloor/cores=2 1 25 ns/op\n", 1)
-	jobs := []job{{"on two cores", "A/cores=2", []rival{floor("Floor/cores=2", 0), growth("Floor/cores=2", "cores=1")}}}
+	r := parseRound("== ours A/cores=2\nBenchmarkA/cores=1 1 10 quiet-ns/op\nBenchmarkA/cores=2 1 13 quiet-ns/op\n"+
+		"== peers A/cores=2\nBenchmarkFloor/cores=1 1 20 quiet-ns/op\nBenchmarkFloor/cores=2 1 25 quiet-ns/op\n", 1)
+	jobs := []job{{"on two cores", "A/cores=2", []rival{{kind: kindFloor, name: "Floor/cores=2", unit: "quiet-ns/op", ofOurs: "quiet-ns/op"}, growthOnCores("Floor/cores=2")}}}
 	rows := rowsOf(jobs, []round{r})
 	require.InDelta(t, 13.0/25, rows[0].ratio, 1e-9)
 	require.InDelta(t, 1.3/1.25, rows[1].ratio, 1e-9)
