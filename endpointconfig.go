@@ -6,6 +6,7 @@ import (
 	"net/netip"
 
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/timerwheel"
 	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
@@ -124,7 +125,7 @@ func NewEndpoint(c Config) (*Endpoint, error) {
 	e := &Endpoint{
 		local: pdc.AddrFrom(c.Address), key: pdc.InitiatorKey{Source: c.Address}, mtu: int64(c.MTU), controlTC: c.ControlTC,
 		answerTC: c.AnswerTC, lendTag: mix(0, c.Seed, 7) >> 32,
-		messages: make([]message, c.Messages),
+		messages: slab.Make[message](c.Messages),
 		retries:  timerwheel.New(c.Messages, 1024, c.Now),
 	}
 	e.answers.init(c.Answers)
@@ -164,7 +165,7 @@ func (e *Endpoint) newPDS(c *Config) error {
 		return err
 	}
 	ids := c.PDCs.General + c.PDCs.Reserved
-	e.flows = make([]flow, ids+1)
+	e.flows = slab.Make[flow](ids + 1)
 	e.cc, err = ccc.NewManager(ccc.ManagerConfig{Params: &cp, Contexts: c.Contexts + 1, PDCs: ids + 1, Seed: mix(0, c.Seed, 4), Now: c.Now})
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/timerwheel"
 )
 
@@ -120,11 +121,11 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 	}
 	m := &Manager{
 		p:       c.Params,
-		seats:   make([]seat, c.Contexts),
-		ledgers: make([]ledger, c.Contexts),
+		seats:   slab.Make[seat](c.Contexts),
+		ledgers: slab.Make[ledger](c.Contexts),
 		side:    make([]uint64, c.Contexts*c.Params.entropy.Words()),
 		algs:    make([]Algorithm, c.Contexts),
-		pdcs:    make([]member, c.PDCs),
+		pdcs:    slab.Make[member](c.PDCs),
 		ready:   newLinks(c.Contexts + 1),
 		turns:   newLinks(c.PDCs + c.Contexts),
 		due:     timerwheel.New(c.Contexts, 1, c.Now),

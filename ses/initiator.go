@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+
+	"github.com/uetcc/uetcc/internal/slab"
 )
 
 // An InitiatorConfig gives the bounds of an [Initiator].
@@ -74,7 +76,7 @@ func NewInitiator(c InitiatorConfig) (*Initiator, error) {
 	}
 	return &Initiator{
 		mtu: c.MTU, retries: uint8(c.Retries), backoff: c.Backoff,
-		ids: newIndex(c.Messages, c.Seed), slots: newSlots(c.Messages), messages: make([]message, c.Messages),
+		ids: newIndex(c.Messages, c.Seed), slots: newSlots(c.Messages), messages: slab.Make[message](c.Messages),
 	}, nil
 }
 

@@ -1,6 +1,10 @@
 package ses
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/uetcc/uetcc/internal/slab"
+)
 
 // A Handle names an object of a [Target] or [Initiator]: 16 bits of generation
 // above 16 bits of index. A handle whose object is gone is refused, until its
@@ -78,7 +82,7 @@ func newIndex(n int, seed uint64) index {
 	for size < 2*n {
 		size *= 2
 	}
-	return index{cells: make([]cell, size), mask: uint32(size - 1), seed: seed}
+	return index{cells: slab.Make[cell](size), mask: uint32(size - 1), seed: seed}
 }
 
 func (x *index) home(k pair) uint32 {

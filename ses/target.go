@@ -3,6 +3,8 @@ package ses
 import (
 	"fmt"
 	"math/bits"
+
+	"github.com/uetcc/uetcc/internal/slab"
 )
 
 // A TargetConfig gives the bounds of a [Target]. All memory is taken at
@@ -130,10 +132,10 @@ func NewTarget(c TargetConfig) (*Target, error) {
 		mtu: c.MTU, atomicOps: c.AtomicOps, atomicTypes: c.AtomicTypes, perEndpoint: c.Indices, hold: c.Hold,
 		jobs: newIndex(c.Endpoints, c.Seed), jobSlots: newSlots(c.Endpoints), jobUse: make([]uint32, c.Endpoints),
 		endpoints: newIndex(c.Endpoints, c.Seed), epSlots: newSlots(c.Endpoints), epOf: make([]Endpoint, c.Endpoints),
-		entries: make([]entry, c.Endpoints*c.Indices),
-		keys:    newIndex(c.Regions, c.Seed), regionSlots: newSlots(c.Regions), regions: make([]region, c.Regions),
-		recvSlots: newSlots(c.Receives), receives: make([]receive, c.Receives),
-		messages: newIndex(c.Messages, c.Seed), recordSlots: newSlots(c.Messages), records: make([]record, c.Messages),
+		entries: slab.Make[entry](c.Endpoints * c.Indices),
+		keys:    newIndex(c.Regions, c.Seed), regionSlots: newSlots(c.Regions), regions: slab.Make[region](c.Regions),
+		recvSlots: newSlots(c.Receives), receives: slab.Make[receive](c.Receives),
+		messages: newIndex(c.Messages, c.Seed), recordSlots: newSlots(c.Messages), records: slab.Make[record](c.Messages),
 		recent: make([]uint16, 1<<bits.Len(uint(max(c.Messages, 1)-1))), epoch: 1,
 		pendSlots: newSlots(c.Pending), pendings: make([]pending, c.Pending),
 	}, nil

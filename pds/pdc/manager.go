@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/timerwheel"
 	"github.com/uetcc/uetcc/pds"
 )
@@ -110,7 +111,7 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 	c.Memory.PDCs = ids
 	m := &Manager{
 		p: c.Params, cc: c.CC, ctxs: c.Contexts, table: c.Table, mem: NewMemory(c.Memory),
-		pdc:    make([]PDC, ids+1),
+		pdc:    slab.Make[PDC](ids + 1),
 		data:   newQueue(ids),
 		wheel:  timerwheel.New(ids+2, 1024, c.Now),
 		rng:    c.Seed,

@@ -3,6 +3,7 @@ package pdc
 import (
 	"math/bits"
 
+	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -106,7 +107,7 @@ func NewMemory(c MemoryConfig) *Memory {
 		c.Events = 1024
 	}
 	// A row has a chunk, but for one of each PDC.
-	m := &Memory{row: make([]row, c.Chunks+c.PDCs+1), chunk: make([]chunk, c.Chunks+1), ring: make([][ringWords]uint32, c.PDCs+1)}
+	m := &Memory{row: slab.Make[row](c.Chunks + c.PDCs + 1), chunk: slab.Make[chunk](c.Chunks + 1), ring: slab.Make[[ringWords]uint32](c.PDCs + 1)}
 	for i := len(m.row) - 1; i > 0; i-- {
 		m.putRow(uint32(i))
 	}

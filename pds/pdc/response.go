@@ -1,6 +1,9 @@
 package pdc
 
-import "github.com/uetcc/uetcc/pds"
+import (
+	"github.com/uetcc/uetcc/internal/slab"
+	"github.com/uetcc/uetcc/pds"
+)
 
 // ResponseMax is the longest response that can be kept: a response header with
 // data (20 bytes) and 16 bytes of Max_ACK_Data_Size.
@@ -36,7 +39,7 @@ type responseStore struct {
 }
 
 func (s *responseStore) init(pdcs, shared int) {
-	s.slot = make([]response, 1+pdcs+shared)
+	s.slot = slab.Make[response](1 + pdcs + shared)
 	s.pdcs = uint32(pdcs)
 	for i := len(s.slot) - 1; i > pdcs; i-- {
 		s.slot[i].next = s.free

@@ -1,0 +1,39 @@
+//go:build linux && !purego
+
+package slab
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Where the kernel tells what was asked for, it was.
+func TestMakeAsksForHugePages(t *testing.T) {
+	s := Make[[64]byte](8 * hugePage / 64)
+	defer runtime.KeepAlive(s)
+	middle := uintptr(unsafe.Pointer(&s[len(s)/2]))
+	f, err := os.Open("/proc/self/smaps")
+	if err != nil {
+		t.Log("no list of mappings here")
+		return
+	}
+	defer f.Close()
+	inside := false
+	for l := bufio.NewScanner(f); l.Scan(); {
+		var from, to uintptr
+		if n, _ := fmt.Sscanf(l.Text(), "%x-%x ", &from, &to); n == 2 {
+			inside = from <= middle && middle < to
+		}
+		if flags, ok := strings.CutPrefix(l.Text(), "VmFlags:"); ok && inside {
+			t.Log("flags of the mapping:", flags)
+			require.Contains(t, strings.Fields(flags), "hg")
+		}
+	}
+}
