@@ -36,6 +36,13 @@ func (f *flow) belong(h pdc.Handle) {
 	}
 }
 
+// sent takes note that n packets have been sent for the first time, and reports whether
+// others are to be handed over.
+func (f *flow) sent(n int) bool {
+	f.ahead -= int16(n)
+	return f.ahead <= submitLow && f.messages.head != 0
+}
+
 // A chain is a queue of messages, linked by their slots plus 1.
 type chain struct{ head, tail uint16 }
 

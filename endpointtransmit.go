@@ -14,11 +14,28 @@ func (e *Endpoint) Transmit(now int64, out *Datagram) bool {
 	if cap(out.Packet) < HeaderMax {
 		return false
 	}
-	if e.credit == nil && e.transmitNext(now, out) {
-		return true
+	if e.credit != nil {
+		buf := out.Packet[:cap(out.Packet)]
+		return e.grant(now, out, buf) || e.transmitAny(now, out, buf)
 	}
-	buf := out.Packet[:cap(out.Packet)]
-	return e.credit != nil && e.grant(now, out, buf) || e.transmitAny(now, out, buf)
+	buf := (*[HeaderMax]byte)(out.Packet[:HeaderMax])
+	p, h, size, entropy := e.pds.TransmitNext(now, (*[pdc.ReplyMax]byte)(buf[:]))
+	if p == nil {
+		return e.transmitAny(now, out, out.Packet[:cap(out.Packet)])
+	}
+	out.Src, out.Dst, out.Size, out.Entropy, out.TC, out.Retx = e.local, p.Peer(), int64(size), entropy, p.TC(), false
+	x, at, _ := e.sender.Middle(ses.PacketHandle(h))
+	if x == nil {
+		return e.transmitEdge(now, out, p.Handle(), h)
+	}
+	x.Put((*[ses.StandardLen]byte)(buf[pds.RequestLen:]), at, uint32(e.mtu))
+	out.Packet = out.Packet[:pds.RequestLen+ses.StandardLen]
+	to := &out.Payload
+	to.Length, to.Offset, to.Message, to.Cookie, to.Address = uint32(e.mtu), at, ses.PacketHandle(h).Message(), x.Cookie(), 0
+	if f := &e.flows[p.Handle().ID()]; f.sent(1) {
+		e.pump(now, f)
+	}
+	return true
 }
 
 // TransmitBatch is Transmit for as many packets as may go, up to len(out), and returns
@@ -59,22 +76,6 @@ func (e *Endpoint) transmitAny(now int64, out *Datagram, buf []byte) bool {
 	return e.target.HasErrand() && e.runErrands(now) && e.Transmit(now, out)
 }
 
-// transmitNext gives a packet to send that is as most are: see
-// [pdc.Manager.TransmitNext]. It does what the general way would.
-func (e *Endpoint) transmitNext(now int64, out *Datagram) bool {
-	buf := (*[HeaderMax]byte)(out.Packet[:HeaderMax])
-	p, h, size, entropy := e.pds.TransmitNext(now, (*[pdc.ReplyMax]byte)(buf[:]))
-	if p == nil {
-		return false
-	}
-	out.Src, out.Dst, out.TC, out.Size, out.Retx, out.Entropy = e.local, p.Peer(), p.TC(), int64(size), false, entropy
-	if !e.describeNext(out, buf, h) {
-		return false
-	}
-	e.sentNext(now, p.Handle(), h, 1)
-	return true
-}
-
 // transmitRun is transmitNext for several packets of one PDC, see
 // [pdc.Manager.TransmitRun], and returns how many.
 func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
@@ -96,38 +97,48 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 		d.Src, d.Dst, d.TC, d.Size, d.Retx, d.Entropy = src, dst, tc, size, false, x.Entropy[k%pdc.RunMax]
 		buf := (*[HeaderMax]byte)(d.Packet[:HeaderMax])
 		*(*[pds.RequestLen]byte)(buf[:]) = x.Head[k%pdc.RunMax]
-		if e.describeNext(d, buf, x.Handle+uint64(k)) {
-			n++
+		h := x.Handle + uint64(k)
+		y, at, _ := e.sender.Middle(ses.PacketHandle(h))
+		if y == nil {
+			if e.describeNext(now, d, x.PDC, h) {
+				n++
+			}
+			continue
 		}
-	}
-	e.sentNext(now, x.PDC, x.Handle, n)
-	return n
-}
-
-// describeNext appends the semantic header of a packet that the manager knows by h.
-func (e *Endpoint) describeNext(d *Datagram, buf *[HeaderMax]byte, h uint64) bool {
-	p := ses.PacketHandle(h)
-	y, ok := e.sender.PutMiddle((*[ses.StandardLen]byte)(buf[pds.RequestLen:]), p)
-	if ok {
+		y.Put((*[ses.StandardLen]byte)(buf[pds.RequestLen:]), at, uint32(e.mtu))
 		d.Packet = d.Packet[:pds.RequestLen+ses.StandardLen]
 		to := &d.Payload
-		to.Length, to.Offset, to.Message, to.Cookie, to.Address = y.Length, y.Offset, p.Message(), y.Cookie, 0
-		return true
-	}
-	if h>>48 == 0 {
-		return e.describeAnswer(d, d.Packet[:cap(d.Packet)], pds.RequestLen, AnswerID(h))
-	}
-	return e.describeOwn(d, d.Packet[:cap(d.Packet)], pds.RequestLen, p)
-}
-
-// sentNext refills a flow from which n packets have been sent, of messages of ours
-// unless h says that they answer a peer.
-func (e *Endpoint) sentNext(now int64, pdc pdc.Handle, h uint64, n int) {
-	if f := &e.flows[pdc.ID()]; h>>48 != 0 {
-		if f.ahead -= int16(n); f.ahead <= submitLow && f.messages.head != 0 {
+		to.Length, to.Offset, to.Message, to.Cookie, to.Address = uint32(e.mtu), at, ses.PacketHandle(h).Message(), y.Cookie(), 0
+		n++
+		if f := &e.flows[x.PDC.ID()]; f.sent(1) {
 			e.pump(now, f)
 		}
 	}
+	return n
+}
+
+// transmitEdge ends the transmission of a packet of data for a peer, or of the first or
+// last one of a message, that the manager knows by h: its PDS header is written.
+func (e *Endpoint) transmitEdge(now int64, out *Datagram, pdc pdc.Handle, h uint64) bool {
+	buf := out.Packet[:cap(out.Packet)]
+	if e.describeNext(now, out, pdc, h) {
+		return true
+	}
+	return e.transmitAny(now, out, buf)
+}
+
+// describeNext appends the semantic header of a packet that the manager knows by h, and
+// refills the flow that it is from.
+func (e *Endpoint) describeNext(now int64, d *Datagram, pdc pdc.Handle, h uint64) bool {
+	buf := d.Packet[:cap(d.Packet)]
+	if h>>48 == 0 {
+		return e.describeAnswer(d, buf, pds.RequestLen, AnswerID(h))
+	}
+	if !e.describeOwn(d, buf, pds.RequestLen, ses.PacketHandle(h)) {
+		return false
+	}
+	e.sentOne(now, pdc)
+	return true
 }
 
 // describe appends the semantic header to a data packet and says what follows.
@@ -176,8 +187,7 @@ func (e *Endpoint) describeOwn(out *Datagram, buf []byte, at int, p ses.PacketHa
 
 // sentOne refills a flow from which a packet has been sent for the first time.
 func (e *Endpoint) sentOne(now int64, h pdc.Handle) {
-	f := &e.flows[h.ID()]
-	if f.ahead--; f.ahead <= submitLow && f.messages.head != 0 {
+	if f := &e.flows[h.ID()]; f.sent(1) {
 		e.pump(now, f)
 	}
 }

@@ -217,26 +217,35 @@ func (in *Initiator) PutHeader(b []byte, p PacketHandle) (n int, y Payload) {
 	return n, y
 }
 
-// PutMiddle is PutHeader for a packet that is neither the first of its message nor the
-// last, and has a standard header and a full payload, as most have. It reports false,
-// and has written nothing, if it is another one.
-func (in *Initiator) PutMiddle(b *[StandardLen]byte, p PacketHandle) (y Payload, ok bool) {
+// A Middle writes the headers of the packets of a message that are neither its first
+// nor its last: standard headers, alike but for the place, each with a full payload.
+type Middle message
+
+// Middle returns what writes the header of p if it is such a packet that has been
+// handed to the PDS and is not answered yet, as [Initiator.PutHeader] would, where its
+// payload begins in the message, and how many such packets there are from p on. For
+// another packet there is none of this. It is valid until the next call that is not
+// this one.
+func (in *Initiator) Middle(p PacketHandle) (x *Middle, offset, n uint32) {
 	m, i := in.live(p.Message()), p.packet()
-	if m == nil || m.state != messageSending || m.attempt != p.attempt() || m.size != StandardLen || m.kind&kindCarries == 0 ||
-		i-1 >= m.sent-1 || i >= m.packets-1 {
-		return y, false
+	if m == nil || m.state != messageSending || m.attempt != p.attempt() || !m.is(kindMiddle) {
+		return nil, 0, 0
 	}
-	y = Payload{Offset: i * in.mtu, Length: in.mtu, Cookie: m.cookie}
-	a, c, d := binary.NativeEndian.Uint64(m.head[8:]), binary.NativeEndian.Uint64(m.head[16:]), binary.NativeEndian.Uint64(m.head[24:])
-	binary.NativeEndian.PutUint64(b[:], binary.NativeEndian.Uint64(m.head[:]))
-	b[1] = m.head[1] &^ byte(FlagSOM|FlagHD)
-	binary.NativeEndian.PutUint64(b[8:], a)
-	binary.NativeEndian.PutUint64(b[16:], c)
-	binary.NativeEndian.PutUint64(b[24:], d)
-	binary.BigEndian.PutUint64(b[atPlace:], uint64(y.Length)<<32|uint64(y.Offset))
-	binary.BigEndian.PutUint32(b[atPlace+8:], m.length)
-	return y, true
+	if n = min(m.sent, m.packets-1) - i; i == 0 || int32(n) <= 0 {
+		return nil, 0, 0
+	}
+	return (*Middle)(m), i * in.mtu, n
 }
+
+// Put writes the header of a packet with length bytes of payload from offset.
+func (x *Middle) Put(b *[StandardLen]byte, offset, length uint32) {
+	*(*[atPlace]byte)(b[:]) = x.head
+	binary.BigEndian.PutUint64(b[atPlace:], uint64(length)<<32|uint64(offset))
+	binary.BigEndian.PutUint32(b[atPlace+8:], x.length)
+}
+
+// Cookie returns that of the message.
+func (x *Middle) Cookie() uint64 { return x.cookie }
 
 // Touch loads what a packet of a message needs that is sent or answered, so that
 // the misses of the cache overlap when it is called for several. Of the handle

@@ -31,7 +31,7 @@ type message struct {
 	size        uint8 // of the header, bytes
 	kind        messageKind
 	cookie      uint64
-	head        [atPlace]byte // the first of wire
+	head        [atPlace]byte // of a packet behind the first that is not the last
 
 	notBefore int64
 	delivered uint32 // bytes that the target took, at most length + rest
@@ -45,8 +45,8 @@ type message struct {
 	stale     uint8      // retries for the generation
 	nextGen   Generation // failRetryNow: what the target asks for
 
-	// The header of the first packet, but for EOM, and as it was at the start: head
-	// is up to date.
+	// The header of the first packet, but for EOM, and as it was at the start: what
+	// head has too is up to date there.
 	wire [StandardLen + CompareSwapLen]byte
 
 	rest    uint32 // rendezvous: bytes that the target reads, beyond length
@@ -63,6 +63,7 @@ const (
 	kindCarries                         // the packets carry length bytes
 	kindNamed                           // the header has a message_id
 	kindWaits                           // not over before received is delivered
+	kindMiddle                          // carries, behind a standard header
 )
 
 func (m *message) is(k messageKind) bool { return m.kind&k != 0 }
@@ -109,6 +110,10 @@ func (m *message) begin(o *Operation, h Handle, packets uint32) {
 	}
 	m.size = uint8(len(r.AppendTo(m.wire[:0])))
 	copy(m.head[:], m.wire[:])
+	m.head[1] &^= byte(firstFlags)
+	if m.size == StandardLen && m.is(kindCarries) {
+		m.kind |= kindMiddle
+	}
 }
 
 // id is 0 for a message without one.
@@ -162,14 +167,17 @@ func (m *message) describe(mtu, i uint32, q *TxReq) {
 	}
 }
 
+// firstFlags are those that only the first packet has.
+const firstFlags = FlagSOM | FlagHD
+
 // opening is the first word of the header of packet i.
 func (m *message) opening(i uint32) uint64 {
 	w := binary.BigEndian.Uint64(m.head[:])
+	if i == 0 {
+		w |= uint64(m.wire[1]) & uint64(firstFlags) << 48
+	}
 	if i+1 >= m.packets {
 		w |= uint64(FlagEOM) << 48
-	}
-	if i > 0 {
-		w &^= uint64(FlagSOM|FlagHD) << 48
 	}
 	if i == m.packets {
 		w = w&(1<<56-1) | uint64(OpcodeMsgError)<<56 | uint64(FlagIE)<<48
