@@ -21,7 +21,7 @@ type sourceEnd struct {
 	now   int64
 	frac  int64 // of now, 1/1024 ns
 	tick  int64 // 1/1024 ns a packet
-	out   uetcc.Datagram
+	out   [pathBatch]uetcc.Datagram
 	reply uetcc.Datagram
 	psn   *[1 << 16]sourcePSN // by PDCID
 	got   uetcc.Received
@@ -42,7 +42,10 @@ func newSource(b testing.TB, n, window int) *sourceEnd {
 		c.CC.NSCC.Tuning = nscc.Tuning{TargetQdelay: 16 * pathRTT, QAThreshold: 1e12}
 	})
 	s.tick = pathRTT * 1024 / int64(n*window)
-	s.out.Packet, s.reply.Packet = make([]byte, 0, uetcc.HeaderMax), make([]byte, 0, uetcc.HeaderMax)
+	s.reply.Packet = make([]byte, 0, uetcc.HeaderMax)
+	for i := range s.out {
+		s.out[i].Packet = make([]byte, 0, uetcc.HeaderMax)
+	}
 	for i := range n {
 		m := uetcc.Message{To: uetcc.Destination{Address: pathPeer(i), Job: 1}, Length: ses.MaxMessage}
 		h, err := s.e.Connect(0, &m)
@@ -74,23 +77,30 @@ func newSource(b testing.TB, n, window int) *sourceEnd {
 
 // drain sends all that may go, and returns how many new packets that were.
 func (s *sourceEnd) drain() (packets int) {
-	for s.send() {
-		if !s.out.Retx {
+	for {
+		n := s.send(pathBatch)
+		if packets += n; n == 0 {
+			return packets
+		}
+	}
+}
+
+// send sends up to most packets, and returns how many of them are new.
+func (s *sourceEnd) send(most uint32) (packets int) {
+	n := 1
+	if most > 1 {
+		n = s.e.TransmitBatch(s.now, s.out[:min(most, pathBatch)])
+	} else if !s.e.Transmit(s.now, &s.out[0]) {
+		n = 0
+	}
+	for i := range n {
+		d := &s.out[i%pathBatch]
+		if b := (*[pds.RequestLen]byte)(d.Packet); pds.Type(b[0]>>3) != pds.TypeCP && !d.Retx {
+			s.psn[binary.BigEndian.Uint16(b[atSPDCID:])].sent++
 			packets++
 		}
 	}
 	return packets
-}
-
-// send sends one packet if one may go.
-func (s *sourceEnd) send() bool {
-	if !s.e.Transmit(s.now, &s.out) {
-		return false
-	}
-	if b := (*[pds.RequestLen]byte)(s.out.Packet); pds.Type(b[0]>>3) != pds.TypeCP && !s.out.Retx {
-		s.psn[binary.BigEndian.Uint16(b[atSPDCID:])].sent++
-	}
-	return true
 }
 
 // ackPacket is an acknowledgement with a response, to be patched.
@@ -149,12 +159,7 @@ func (s *sourceEnd) mixedACKOf(in *uetcc.Datagram, id uint16, most uint32) uint3
 func (s *sourceEnd) receive(in *uetcc.Datagram, k uint32) (packets int) {
 	s.pass(k)
 	s.e.Receive(s.now, in, &s.reply, &s.got)
-	for range k {
-		if s.send() && !s.out.Retx {
-			packets++
-		}
-	}
-	return packets
+	return s.send(k)
 }
 
 // pass lets the time of k packets pass.
