@@ -36,16 +36,21 @@ type Event struct {
 }
 
 // Post hands e to whoever owns the manager, and owns it for the moment if nobody
-// does (flat combining), for the events of others too. It never waits for an owner. It returns false if as many
-// events wait as the inbox holds; e was not taken then and is still the caller's.
+// does (flat combining), for the events of others too. It never waits for an owner.
+// It returns false if as many events wait as the inbox holds; e was not taken then and
+// is still the caller's.
 //
-// No event that was taken is lost: an owner looks again after it has let go, and
-// whoever posts looks after it has posted, so that of the two one sees it.
+// No event that was taken is lost: an owner lets go and then looks into the inbox, and
+// whoever posts puts an event in and then looks for an owner. Atomic operations have
+// one order that all goroutines agree on, so if the poster still sees an owner, that
+// owner lets go later in it, and looks later still.
 //
 // Events of one goroutine are handled in the order in which it posted them.
 func (m *Manager) Post(e Event) bool {
 	taken := m.inbox.push(&e)
-	if m.inbox.waiting() && m.TryOwn() {
+	// The owner's word comes first: it changes seldom, and what waiting reads belongs
+	// to the owner's core while that works.
+	if m.owner.Load() == 0 && m.inbox.waiting() && m.TryOwn() {
 		m.Disown()
 	}
 	return taken

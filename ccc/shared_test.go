@@ -3,6 +3,7 @@ package ccc
 import (
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -257,6 +258,45 @@ func TestPostParallelLosesNothing(t *testing.T) {
 		require.Equal(t, events, c.InflightPackets())
 		require.EqualValues(t, events*(events+1)/2, c.Inflight())
 	}
+}
+
+// One posts while another lets go: whoever looks last sees the event, and when both
+// are done it has been handled.
+func TestPostRacesOwnerLettingGo(t *testing.T) {
+	m, ctx, pdcs := seedManager(t, seedFabric())
+	e := Event{Kind: EventNewData, PDC: pdcs[0], Size: 1}
+	var turn, done atomic.Int64
+	const rounds = 20_000
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for i := range int64(rounds) {
+			for turn.Load() <= i {
+				runtime.Gosched()
+			}
+			for range i % 32 { // at any point of the other's way out
+				turn.Load()
+			}
+			m.Post(e)
+			done.Store(i + 1)
+		}
+	})
+	for i := range int64(rounds) {
+		if !m.TryOwn() {
+			t.Fatal("somebody kept the manager")
+		}
+		turn.Store(i + 1)
+		for range i / 32 % 512 {
+			turn.Load()
+		}
+		m.Disown()
+		for done.Load() <= i {
+			runtime.Gosched()
+		}
+		if got := m.Context(ctx).Backlog(); got != i+1 {
+			t.Fatalf("%d events of %d were handled", got, i+1)
+		}
+	}
+	wg.Wait()
 }
 
 // Readers see snapshots that belong to one moment, beside an owner that stays.
