@@ -6,28 +6,50 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// confirmNext takes an acknowledgement in that is as most are when it matters: of
-// packets in a row, in the middle of a message, all of which went well. It does what
-// the general way would, with everything left out that such a packet does not need.
-// It reports false, and has changed nothing, if this is another packet.
-func (e *Endpoint) confirmNext(now int64, in *Datagram, r *Received) bool {
+// receiveACK takes an ACK_CC in, which has no answer: in a short way if it is as most
+// are when it matters, of packets in a row, in the middle of a message, all of which
+// went well. That way does what the general one would, with everything left out that
+// such a packet does not need.
+func (e *Endpoint) receiveACK(now int64, in, reply *Datagram, r *Received) {
 	const length = pds.AckCCLen + ses.ResponseLen
-	b := in.Packet
-	if len(b) < length || in.Trimmed != 0 {
-		return false
+	if !prepare(reply, r) {
+		return
 	}
-	a := (*pds.AckCCView)(b)
-	if !a.Plain() || !a.HasResponse() {
-		return false
+	if b := in.Packet; len(b) >= length && in.Trimmed == 0 {
+		if a := (*pds.AckCCView)(b); a.Plain() && a.HasResponse() {
+			if x := e.pds.TakeACK(now, a, in.Src); x.N != 0 {
+				r.PDC, r.Payload = x.PDC, length
+				if !e.sender.Confirm(ses.PacketHandle(x.Last), x.N, (*[ses.ResponseLen]byte)(b[pds.AckCCLen:])) {
+					e.confirmAny(now, b, &x, r)
+				} else if f := &e.flows[x.PDC.ID()]; f.ahead <= submitLow || f.refused || f.answers.head != 0 {
+					e.refill(now, x.PDC)
+				}
+				e.followUp(now)
+				return
+			}
+		}
 	}
-	var x pdc.Confirmed
-	if !e.pds.ExpectACK(a, in.Src, &x) || !e.sender.Confirm(ses.PacketHandle(x.Last), x.N, (*[ses.ResponseLen]byte)(b[pds.AckCCLen:])) {
-		return false
+	e.receiveAnyACK(now, in, r)
+	e.followUp(now)
+}
+
+// confirmAny does what follows for the packets that the acknowledgement in b confirms:
+// from the response for the last of them, and for the others from the acknowledgement.
+func (e *Endpoint) confirmAny(now int64, b []byte, x *pdc.Confirmed, r *Received) {
+	e.res.ID.PDC, e.res.Header, e.res.Handle, e.res.Next = x.PDC, pds.AckCCLen, x.Last, pds.NextResponse
+	e.onResponse(now, b, r)
+	if x.N > 1 {
+		e.settled(now, &pdc.Event{Kind: pdc.EventImplicit, PDC: x.PDC, Handle: x.Last + 1 - uint64(x.N), More: uint16(x.N - 2)})
 	}
-	e.pds.TakeACK(now, a, &x)
-	r.PDC, r.Payload = x.PDC(), length
-	if f := &e.flows[r.PDC.ID()]; f.ahead <= submitLow || f.refused || f.answers.head != 0 {
-		e.refill(now, r.PDC)
+}
+
+// receiveAnyACK is receiveACK in general.
+func (e *Endpoint) receiveAnyACK(now int64, in *Datagram, r *Received) {
+	p := &e.in
+	p.Packet, p.Src, p.Trimmed = in.Packet, in.Src, in.Trimmed
+	e.pds.ReceiveACK(now, p, &e.res)
+	r.Err, r.PDC = e.res.Err, e.res.ID.PDC
+	if e.res.Verdict == pdc.VerdictResponse {
+		e.onResponse(now, in.Packet, r)
 	}
-	return true
 }

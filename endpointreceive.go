@@ -45,13 +45,10 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 		t = pds.Type(in.Packet[0] >> 3)
 	}
 	switch {
+	case t == pds.TypeACKCC:
+		e.receiveACK(now, in, reply, r)
 	case t.IsRequest():
 		e.receiveRequest(now, in, reply, r)
-	case t == pds.TypeACKCC && prepare(reply, r):
-		if !e.confirmNext(now, in, r) {
-			e.receiveACK(now, in, r)
-		}
-		e.followUp(now)
 	default:
 		e.receiveRest(now, in, reply, r)
 	}
@@ -84,17 +81,6 @@ func (e *Endpoint) receiveRest(now int64, in, reply *Datagram, r *Received) {
 func (e *Endpoint) followUp(now int64) {
 	if e.pds.HasEvents() || e.starved.head != 0 {
 		e.drain(now)
-	}
-}
-
-// receiveACK takes an ACK_CC in, which has no answer.
-func (e *Endpoint) receiveACK(now int64, in *Datagram, r *Received) {
-	p := &e.in
-	p.Packet, p.Src, p.Trimmed = in.Packet, in.Src, in.Trimmed
-	e.pds.ReceiveACK(now, p, &e.res)
-	r.Err, r.PDC = e.res.Err, e.res.ID.PDC
-	if e.res.Verdict == pdc.VerdictResponse {
-		e.onResponse(now, in.Packet, r)
 	}
 }
 

@@ -52,6 +52,11 @@ func (v *AckCCView) Offset() int16 { return int16(binary.BigEndian.Uint16(v[2:])
 // CACK returns cack_psn: everything up to and including it has arrived.
 func (v *AckCCView) CACK() PSN { return PSN(binary.BigEndian.Uint32(v[4:])) }
 
+// Cumulative reports whether v says nothing of packets above CACK.
+func (v *AckCCView) Cumulative() bool {
+	return binary.LittleEndian.Uint16(v[2:]) == 0 && binary.LittleEndian.Uint64(v[16:]) == 0 // ack_psn_offset, bitmap
+}
+
 // AckPSN returns the PSN of the packet that triggered the acknowledgement. An
 // answer to a probe, which no plain ACK_CC is, names none.
 func (v *AckCCView) AckPSN() PSN { return v.CACK().Add(int32(v.Offset())) }

@@ -24,17 +24,26 @@ func (in *Initiator) RxRsp(now int64, p PacketHandle, f Form, b []byte, ev *Even
 	return n, nil
 }
 
-// Confirm is RxAck and RxRsp for the n packets up to last, whose handles count up, and
-// of which b is the response to the last. It reports false, and has changed nothing,
-// unless all went well and the message goes on: then there is no event.
+// Confirm is RxRsp for the packet last, to which b is the response, and RxAck for the
+// n - 1 before it, whose handles count up to last. It reports false, and has changed
+// nothing, unless all went well and the message goes on: then there is no event.
 func (in *Initiator) Confirm(last PacketHandle, n uint32, b *[ResponseLen]byte) bool {
-	m := in.live(last.Message())
-	if m == nil || m.outstanding <= n || m.attempt != last.attempt() || last.packet() >= m.sent ||
-		!m.expected(binary.BigEndian.Uint64(b[:])) {
+	i := int(last.Message().slot())
+	if i >= len(in.messages) {
+		return false
+	}
+	m := &in.messages[i]
+	if m.outstanding <= n || !m.sending(last) || !m.expected(binary.BigEndian.Uint64(b[:])) {
 		return false
 	}
 	m.outstanding -= n
 	return true
+}
+
+// sending reports whether p is one of the packets of m that have been sent in this
+// attempt, whatever it is. Of a message that is over, none is outstanding.
+func (m *message) sending(p PacketHandle) bool {
+	return p-packetHandle(m.handle, m.attempt, 0) < PacketHandle(m.sent)
 }
 
 // expected reports whether a response that begins with w is the default one for m,

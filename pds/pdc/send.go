@@ -201,11 +201,16 @@ func (w *SendWindow) transmitted(p *Params, pkt *packet, now int64) {
 // that changed the range has no say, one as old may only widen it: so an ACK
 // that was overtaken cannot undo a change.
 func (w *SendWindow) mprFrom(p *Params, cack pds.PSN, mpr uint8) {
-	end, n := w.offset(cack)+1, uint16(min(p.peerRange(mpr), p.ranges))
+	end := w.offset(cack) + 1
 	d := int32(end - w.limitAt)
-	if d > 0 || d == 0 && n > w.limit {
-		w.limit, w.limitAt = n, end
+	if d > 0 || d == 0 && p.limit(mpr) > w.limit {
+		w.limitTo(p, end, mpr)
 	}
+}
+
+// limitTo takes the range that an ACK announces which has moved max_cack to end - 1.
+func (w *SendWindow) limitTo(p *Params, end uint32, mpr uint8) {
+	w.limit, w.limitAt = p.limit(mpr), end
 }
 
 // span calls for the words of the offsets in [from, to): it returns the row of from,
@@ -228,8 +233,14 @@ func (w *SendWindow) drop(m *Memory, r *row, n uint32) {
 // gives back what held them. In a window as wide as it can be, memory that base
 // leaves may hold packets of the next lap of the ring already.
 func (w *SendWindow) pass(m *Memory, r *row, n uint32) {
-	from := w.base &^ (chunkLen - 1)
-	w.base += n
+	if w.base += n; w.base%chunkLen < n {
+		w.leaveChunks(m, r, n)
+	}
+}
+
+// leaveChunks gives back what base has passed with its last n packets.
+func (w *SendWindow) leaveChunks(m *Memory, r *row, n uint32) {
+	from := (w.base - n) &^ (chunkLen - 1)
 	for ; w.base-from >= chunkLen; from += chunkLen {
 		if int32(w.tail-from) <= MaxRange {
 			c := &r.chunk[from/chunkLen%(rowLen/chunkLen)]

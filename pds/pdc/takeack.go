@@ -1,78 +1,50 @@
 package pdc
 
 import (
+	"math/bits"
+
 	"github.com/uetcc/uetcc/ccc"
-	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
 )
 
-// A Confirmed is what [Manager.ExpectACK] finds out: that an acknowledgement is of the
-// lowest N packets that its PDC has in flight and of no others, whose handles count up
-// to Last.
+// A Confirmed is the packets that [Manager.TakeACK] has seen acknowledged: N of them,
+// whose handles count up to Last.
 type Confirmed struct {
-	Last uint64
+	PDC  Handle
 	N    uint32
-
-	p     *PDC
-	row   *row
-	pkt   *packet // the last
-	bytes int64
+	Last uint64
 }
 
-// PDC returns the name of the PDC.
-func (x *Confirmed) PDC() Handle { return x.p.handle }
-
-// ExpectACK reports whether [Manager.TakeACK] may take an acknowledgement, and fills x
-// then. That is nearly every one while packets arrive in order. Any other, and one
-// that is not [pds.AckCCView.Plain], goes to [Manager.Receive]. Nothing changes.
-func (m *Manager) ExpectACK(a *pds.AckCCView, src Addr, x *Confirmed) bool {
-	p := m.byID(a.DPDCID())
-	if p == nil || p.state != StateEstablished || p.peerID != a.SPDCID() || p.peer != src {
-		return false
+// TakeACK is Receive for an acknowledgement of the lowest packets that a PDC has in
+// flight and of no others, as nearly every one is while packets arrive in order. It
+// has to be [pds.AckCCView.Plain]. N is 0, and nothing has changed, if it is another
+// one. No event tells of the packets: what follows for them is the caller's.
+func (m *Manager) TakeACK(now int64, a *pds.AckCCView, src Addr) (x Confirmed) {
+	p, r, last, n := m.expectACK(a, src)
+	if n == 0 {
+		return x
 	}
-	w := &p.tx
-	n, at := w.offset(a.CACK())+1-w.base, w.base%rowLen
-	if n-1 >= w.next-w.base || at+n > rowLen || a.Offset() != 0 || a.Bitmap() != 0 || w.queued != 0 || m.p.InferLoss {
-		return false
-	}
-	// What is in flight is data that has neither arrived nor been given up.
-	r, mask := &m.mem.row[w.first], ^uint64(0)>>((rowLen-n)%rowLen)<<at
-	if r.flight&mask != mask {
-		return false
-	}
-	if n > 1 && r.size == 0 { // handles may not count up
-		return false
-	}
-	last := m.mem.record(r, at+n-1)
-	x.p, x.row, x.pkt, x.N, x.Last, x.bytes = p, r, last, n, last.handle, int64(last.size)*int64(n)
-	return true
-}
-
-// TakeACK is Receive for an acknowledgement for which ExpectACK has just filled x. No
-// event tells of the packets: the caller knows them.
-func (m *Manager) TakeACK(now int64, a *pds.AckCCView, x *Confirmed) {
 	m.stats.Received++
 	m.in.awaited = false
-	p, last, n := x.p, x.pkt, x.N
+	x.N, x.Last = n, last.handle
 	w := &p.tx
+	end := w.base + n
+	r.flight &^= (2<<((n-1)%rowLen) - 1) << (w.base % rowLen)
+	w.cack = end
+	w.limitTo(m.p, end, a.MPR())
+	w.pass(m.mem, r, n)
+	if r.released != 0 || end%rowLen == 0 {
+		w.settleBase(m.mem) // what was acknowledged by itself
+	}
+	p.activeAt, p.stalls = now, 0
 	rtt := int64(0)
 	if last.sends == 1 {
 		rtt = max(now-last.sentAt-int64(a.ServiceTime())*pds.ServiceTimeUnit, 1)
 	}
-	x.row.flight &^= ^uint64(0) >> ((rowLen - n) % rowLen) << (w.base % rowLen)
-	w.pass(m.mem, x.row, n)
-	if w.cack = w.base; w.base != w.next && m.mem.row[w.first].released>>(w.base%rowLen)&1 != 0 {
-		w.settleBase(m.mem) // what was acknowledged by itself
-	}
-	w.mprFrom(m.p, a.CACK(), a.MPR())
-	p.activeAt, p.stalls = now, 0
-	marked := a.Flags()&pds.FlagM != 0
-	st, ok := m.cc.OnPlainACK(ccc.Handle(p.handle), now, x.bytes, rtt, int32(n), last.entropy, marked)
-	switch {
-	case !ok:
-		m.cc.OnACK(ccc.Handle(p.handle), now, &ccc.Ack{Ack: nscc.Ack{Bytes: x.bytes, RTT: rtt, ECN: marked}, Packets: int(n), Entropy: last.entropy})
-		m.release(p)
-	case st != ccc.StateActive:
+	state, ok := m.cc.OnPlainACK(ccc.Handle(p.handle), now, int64(last.size)*int64(n), rtt, int32(n), last.entropy, a.Flags()&pds.FlagM != 0)
+	if !ok {
+		m.feedAny(now, p, a, last, n)
+	} else if state != ccc.StateActive {
 		m.unpark(p.cc)
 	}
 	if w.next != w.tail {
@@ -81,4 +53,42 @@ func (m *Manager) TakeACK(now int64, a *pds.AckCCView, x *Confirmed) {
 	if w.rtoAt < p.timerAt {
 		m.schedule(p, now)
 	}
+	x.PDC = p.handle
+	return x
+}
+
+// expectACK returns, of an acknowledgement that TakeACK takes, the PDC, how many packets
+// it is of, their row and the last of them. n is 0 if it is another one.
+func (m *Manager) expectACK(a *pds.AckCCView, src Addr) (p *PDC, r *row, last *packet, n uint32) {
+	id := int(a.DPDCID())
+	if id >= len(m.pdc) {
+		return p, r, last, 0
+	}
+	p = &m.pdc[id]
+	if p.state != StateEstablished || p.peerID != a.SPDCID() || p.peer != src {
+		return p, r, last, 0
+	}
+	w := &p.tx
+	at := w.base % rowLen
+	n = w.offset(a.CACK()) + 1 - w.base
+	if n-1 >= w.next-w.base || !a.Cumulative() || w.queued != 0 || m.p.InferLoss {
+		return p, r, last, 0
+	}
+	// What is in flight is data that has neither arrived nor been given up.
+	r = &m.mem.row[w.first]
+	if uint32(bits.TrailingZeros64(^(r.flight>>at))) < n || n > 1 && r.size == 0 { // or handles may not count up
+		return p, r, last, 0
+	}
+	return p, r, m.mem.record(r, at+n-1), n
+}
+
+// feedAny is feed for n packets as large as the last.
+func (m *Manager) feedAny(now int64, p *PDC, a *pds.AckCCView, last *packet, n uint32) {
+	var h pds.AckCC
+	_, _ = h.Decode(a[:])
+	k := Acked{Bytes: int64(last.size) * int64(n), Packets: int32(n), Entropy: last.entropy, Known: true}
+	if last.sends == 1 {
+		k.RTT = max(now-last.sentAt, 1)
+	}
+	m.feed(now, p, &h, true, &k)
 }
