@@ -16,7 +16,7 @@ func (e *Endpoint) receiveACK(now int64, in, reply *Datagram, r *Received) {
 		return
 	}
 	if b := in.Packet; len(b) >= length && in.Trimmed == 0 {
-		if a := (*pds.AckCCView)(b); a.Plain() && a.HasResponse() {
+		if a := (*pds.AckCCView)(b); a.Plain() {
 			if x := e.pds.TakeACK(now, a, in.Src); x.N != 0 {
 				r.PDC, r.Payload = x.PDC, length
 				if !e.sender.Confirm(ses.PacketHandle(x.Last), x.N, (*[ses.ResponseLen]byte)(b[pds.AckCCLen:])) {

@@ -101,7 +101,7 @@ func (s *sourcePeer) answer(id int) Datagram {
 	case 12:
 		in.Src.Lo++
 	case 13:
-		a.SPDCID++
+		a.SPDCID = []pds.PDCID{0, a.SPDCID + 1}[rng.IntN(2)]
 	case 14:
 		a.CACK += pds.PSN(rng.IntN(40)) // of what was never sent
 	case 15:

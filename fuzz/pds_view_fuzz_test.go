@@ -17,7 +17,7 @@ func FuzzPDSAckCCView(f *testing.F) {
 	f.Add(plain.AppendTo(nil))
 	plain.Next = pds.NextResponseData // one bit from a response
 	f.Add(plain.AppendTo(nil))
-	plain.Next, plain.SPDCID = pds.NextNone, 0x100 // of whose bytes one is zero
+	plain.Next, plain.SPDCID = pds.NextResponse, 0x100 // of whose bytes one is zero
 	f.Add(plain.AppendTo(nil))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		var a pds.AckCC
@@ -31,9 +31,9 @@ func FuzzPDSAckCCView(f *testing.F) {
 		var s pds.NSCCState
 		nscc := a.NSCC(&s)
 		want := a.Validate() == nil && nscc && s.CwndPend == 0 && !s.Restore && a.Flags&^pds.FlagM == 0 &&
-			(a.Next == pds.NextNone || a.Next == pds.NextResponse)
-		if v.Plain() != want || want && v.HasResponse() != (a.Next == pds.NextResponse) {
-			t.Fatalf("%x: plain %t, want %t", in, v.Plain(), want)
+			a.Next == pds.NextResponse
+		if v.Plain() != want || v.Cumulative() != (a.Offset == 0 && a.Bitmap == 0) {
+			t.Fatalf("%x: plain %t, cumulative %t; want %t", in, v.Plain(), v.Cumulative(), want)
 		}
 		got := a
 		got.Ack = pds.Ack{Next: v.Next(), Flags: v.Flags(), Offset: v.Offset(), SPDCID: v.SPDCID(), DPDCID: v.DPDCID(), CACK: v.CACK()}

@@ -13,22 +13,22 @@ import "encoding/binary"
 // bytes are. The congestion state is meant only if CCType is [CCNSCC].
 type AckCCView [AckCCLen]byte
 
-// plainAckBits are the bits of the first word that [AckCCView.Plain] looks at: the
-// type, next_hdr but for the one bit that tells NextResponse from NextNone, and the
-// flags that must not be set. The word is read as it lies in the memory of a
-// little-endian machine, which saves an exchange of its bytes.
+// plainAckBits are the bits of the first word that [AckCCView.Plain] looks at, the
+// type, next_hdr, and the flags that must not be set, and plainAck is what they are to
+// be. The word is read as it lies in the memory of a little-endian machine, which
+// saves an exchange of its bytes.
 const (
-	plainNext    = uint8(NextResponse >> 1)
-	plainAckBits = uint16(^plainNext) | 1<<15 | uint16(FlagRetx|FlagP|FlagsReq)<<8
+	plainAckBits = 0xff | 1<<15 | uint16(FlagRetx|FlagP|FlagsReq)<<8
+	plainAck     = uint16(TypeACKCC)<<3 | uint16(NextResponse)>>1 | uint16(NextResponse)&1<<15
 )
 
 // Plain reports whether v is what nearly all are: an ACK_CC that AckCC.Decode reads
-// and AckCC.Validate accepts, with the congestion state of NSCC, followed by nothing
-// or a response ([NextNone], [NextResponse]), with no flag but perhaps [FlagM], so
-// that it answers no probe and no retransmission and requests nothing, and with
-// neither a penalty (rcv_cwnd_pend) nor a restored window (rc).
+// and AckCC.Validate accepts, with the congestion state of NSCC, followed by a
+// response ([NextResponse]), with no flag but perhaps [FlagM], so that it answers no
+// probe and no retransmission and requests nothing, and with neither a penalty
+// (rcv_cwnd_pend) nor a restored window (rc).
 func (v *AckCCView) Plain() bool {
-	return binary.LittleEndian.Uint16(v[0:])&plainAckBits == uint16(TypeACKCC)<<3 &&
+	return binary.LittleEndian.Uint16(v[0:])&plainAckBits == plainAck &&
 		v[12] < 1<<4 && v[26] == 0 && // CCNSCC; rc, rcv_cwnd_pend
 		binary.LittleEndian.Uint16(v[8:]) != 0 && binary.LittleEndian.Uint16(v[10:]) != 0 // spdcid, dpdcid
 }
@@ -38,10 +38,6 @@ func (v *AckCCView) Type() Type { return Type(v[0] >> 3) }
 
 // Next returns what follows the header.
 func (v *AckCCView) Next() NextHdr { return NextHdr(binary.BigEndian.Uint16(v[0:]) >> 7 & 0xf) }
-
-// HasResponse reports whether anything follows the header of a plain ACK_CC. That
-// is a response.
-func (v *AckCCView) HasResponse() bool { return v[0]&plainNext != 0 }
 
 // Flags returns the flags of an ACK.
 func (v *AckCCView) Flags() Flags { return Flags(v[1]) & ackFlags }

@@ -17,7 +17,7 @@ func plainAckCC(b []byte) bool {
 	if _, err := a.Decode(b); err != nil || a.Validate() != nil {
 		return false
 	}
-	return a.NSCC(&s) && s.CwndPend == 0 && !s.Restore && (a.Next == NextNone || a.Next == NextResponse) && a.Flags&^FlagM == 0
+	return a.NSCC(&s) && s.CwndPend == 0 && !s.Restore && a.Next == NextResponse && a.Flags&^FlagM == 0
 }
 
 // checkAckCCView compares a view with what AckCC.Decode makes of the same bytes.
@@ -42,9 +42,7 @@ func checkAckCCView(t *testing.T, v *AckCCView) {
 	if a.NSCC(&s) {
 		require.Equal(t, s, NSCCState{v.ServiceTime(), v.Restore(), v.CwndPend(), v.RcvdBytes(), v.OOOCount()})
 	}
-	if v.Plain() {
-		require.Equal(t, a.Next == NextResponse, v.HasResponse())
-	}
+	require.Equal(t, a.Offset == 0 && a.Bitmap == 0, v.Cumulative())
 	checkAckCCSet(t, &a)
 }
 
@@ -89,7 +87,7 @@ func TestAckCCViewOfEveryFirstWord(t *testing.T) {
 			t.Fatalf("%#04x", p)
 		}
 	}
-	require.Equal(t, 2*2*4, plain, "NextNone or NextResponse, m, two reserved bits")
+	require.Equal(t, 2*4, plain, "m, two reserved bits")
 }
 
 func TestAckCCViewOfRandomBytes(t *testing.T) {
@@ -100,8 +98,12 @@ func TestAckCCViewOfRandomBytes(t *testing.T) {
 		for i := 0; i < len(v); i += 8 {
 			binary.LittleEndian.PutUint64(v[i:], r.Uint64())
 		}
+		if r.IntN(4) == 0 {
+			v[2], v[3] = 0, 0 // ack_psn_offset, and perhaps the bitmap
+			binary.LittleEndian.PutUint64(v[16:], r.Uint64()&-r.Uint64N(2))
+		}
 		if mend := r.Uint32(); mend&7 != 0 { // most are nearly plain
-			v[0], v[1] = byte(TypeACKCC)<<3|v[0]&2, v[1]&0x61|byte(mend>>8&1)<<3
+			v[0], v[1] = byte(TypeACKCC)<<3|byte(NextResponse>>1)&^(v[0]&(v[0]>>1)), v[1]&0x61|byte(mend>>8&1)<<3
 			v[12], v[26] = v[12]&0xf|byte(mend>>9&1)<<4, v[26]&byte(-(mend>>10&1))
 			v[8], v[9] = v[8]&byte(-(mend>>11&1)), v[9]&byte(-(mend>>12&1))
 			v[10], v[11] = v[10]&byte(-(mend>>13&1)), v[11]&byte(-(mend>>14&1))
@@ -111,11 +113,11 @@ func TestAckCCViewOfRandomBytes(t *testing.T) {
 			plain++
 		}
 	}
-	require.Greater(t, plain, 2000)
+	require.Greater(t, plain, 1000)
 }
 
 func TestAckCCViewDoesNotAllocate(t *testing.T) {
-	b := (&AckCC{Ack: Ack{CACK: 9, SPDCID: 1, DPDCID: 2}}).AppendTo(nil)
+	b := (&AckCC{Ack: Ack{Next: NextResponse, CACK: 9, SPDCID: 1, DPDCID: 2}}).AppendTo(nil)
 	alloctest.Zero(t, "AckCCView", func() {
 		if v := (*AckCCView)(b); !v.Plain() || v.CACK() != 9 {
 			panic("the path under test did not run")

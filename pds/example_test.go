@@ -33,7 +33,7 @@ func Example() {
 // What a source reads of nearly every acknowledgement, without a copy of the rest.
 func ExampleAckCCView() {
 	wire := (&pds.AckCC{
-		Ack:  pds.Ack{CACK: 335, Offset: 2, SPDCID: 0x4011, DPDCID: 0x4001, Flags: pds.FlagM},
+		Ack:  pds.Ack{Next: pds.NextResponse, CACK: 335, Offset: 2, SPDCID: 0x4011, DPDCID: 0x4001, Flags: pds.FlagM},
 		SACK: pds.SACK{MPR: 8, SACKOffset: 2, Bitmap: 1},
 	}).AppendTo(nil)
 
