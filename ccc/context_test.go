@@ -56,6 +56,7 @@ func TestLayout(t *testing.T) {
 		require.EqualValues(t, 3*cacheLine, unsafe.Offsetof(Context{}.credit), "without credit the rest is enough")
 		require.EqualValues(t, cacheLine, unsafe.Sizeof(member{}))
 		require.EqualValues(t, cacheLine, unsafe.Sizeof(Entropy{}))
+		require.EqualValues(t, 3*cacheLine, unsafe.Sizeof(cell{}))
 	}
 	require.LessOrEqual(t, unsafe.Sizeof(Context{}), uintptr(256))
 	for _, v := range []any{Context{}, record{}, ledger{}, member{}, Entropy{}, link{}} {

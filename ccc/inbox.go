@@ -16,9 +16,12 @@ type inbox struct {
 	_     [cacheLine - 8]byte
 }
 
+// A cell fills three cache lines: what the reader takes and what writers put next
+// to it have none in common.
 type cell struct {
 	turn  atomic.Uint64
 	event Event
+	_     [24]byte
 }
 
 func newInbox(n int) inbox {
