@@ -301,7 +301,9 @@ func BenchmarkCCCShared(b *testing.B) {
 		b.ReportAllocs()
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
-				m.Post(e)
+				for !m.Post(e) {
+					runtime.Gosched()
+				}
 			}
 		})
 	})
