@@ -91,54 +91,65 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 	if most == 0 || !e.pds.TransmitRun(now, most, x) {
 		return 0
 	}
-	src, dst, tc, size := e.local, x.Peer, x.TC, int64(x.Size)
-	for k := range x.N {
-		d := &out[n]
-		d.Src, d.Dst, d.TC, d.Size, d.Retx, d.Entropy = src, dst, tc, size, false, x.Entropy[k%pdc.RunMax]
-		buf := (*[HeaderMax]byte)(d.Packet[:HeaderMax])
-		*(*[pds.RequestLen]byte)(buf[:]) = x.Head[k%pdc.RunMax]
-		h := x.Handle + uint64(k)
-		y, at, _ := e.sender.Middle(ses.PacketHandle(h))
-		if y == nil {
-			if e.describeNext(now, d, x.PDC, h) {
-				n++
-			}
+	for k := uint(0); k < x.N; {
+		p := ses.PacketHandle(x.Handle + uint64(k))
+		if y, at, left := e.sender.Middle(p); y != nil {
+			left = min(left, uint32(x.N-k))
+			e.describeMiddles(out[n:][:left], k, y, at)
+			n, k = n+int(left), k+uint(left)
 			continue
 		}
-		y.Put((*[ses.StandardLen]byte)(buf[pds.RequestLen:]), at, uint32(e.mtu))
-		d.Packet = d.Packet[:pds.RequestLen+ses.StandardLen]
-		to := &d.Payload
-		to.Length, to.Offset, to.Message, to.Cookie, to.Address = uint32(e.mtu), at, ses.PacketHandle(h).Message(), y.Cookie(), 0
-		n++
-		if f := &e.flows[x.PDC.ID()]; f.sent(1) {
-			e.pump(now, f)
+		d := &out[n]
+		d.Src, d.Dst, d.Size, d.Entropy, d.TC, d.Retx = e.local, x.Peer, int64(x.Size), x.Entropy[k%pdc.RunMax], x.TC, false
+		x.PutHeader((*[pds.RequestLen]byte)(d.Packet[:pds.RequestLen]))
+		if e.describeNext(d, uint64(p)) {
+			n++
 		}
+		k++
+	}
+	if f := &e.flows[x.PDC.ID()]; x.Handle>>48 != 0 && f.sent(n) {
+		e.pump(now, f)
 	}
 	return n
+}
+
+// describeMiddles describes packets of e.run from packet k, whose semantic headers y
+// writes, the first of them for what is at that place in the message.
+func (e *Endpoint) describeMiddles(out []Datagram, k uint, y *ses.Middle, at uint32) {
+	x, mtu := &e.run, uint32(e.mtu)
+	message := ses.PacketHandle(x.Handle).Message()
+	for i := range out {
+		d := &out[i]
+		buf := (*[HeaderMax]byte)(d.Packet[:HeaderMax])
+		d.Packet = d.Packet[:pds.RequestLen+ses.StandardLen]
+		x.PutHeader((*[pds.RequestLen]byte)(buf[:]))
+		y.Put((*[ses.StandardLen]byte)(buf[pds.RequestLen:]), at, mtu)
+		d.Src, d.Dst, d.Size, d.Entropy, d.TC, d.Retx = e.local, x.Peer, int64(x.Size), x.Entropy[k%pdc.RunMax], x.TC, false
+		to := &d.Payload
+		to.Length, to.Offset, to.Message, to.Cookie, to.Address = mtu, at, message, y.Cookie(), 0
+		k, at = k+1, at+mtu
+	}
 }
 
 // transmitEdge ends the transmission of a packet of data for a peer, or of the first or
 // last one of a message, that the manager knows by h: its PDS header is written.
 func (e *Endpoint) transmitEdge(now int64, out *Datagram, pdc pdc.Handle, h uint64) bool {
-	buf := out.Packet[:cap(out.Packet)]
-	if e.describeNext(now, out, pdc, h) {
-		return true
+	if !e.describeNext(out, h) {
+		return e.transmitAny(now, out, out.Packet[:cap(out.Packet)])
 	}
-	return e.transmitAny(now, out, buf)
+	if h>>48 != 0 {
+		e.sentOne(now, pdc)
+	}
+	return true
 }
 
-// describeNext appends the semantic header of a packet that the manager knows by h, and
-// refills the flow that it is from.
-func (e *Endpoint) describeNext(now int64, d *Datagram, pdc pdc.Handle, h uint64) bool {
+// describeNext appends the semantic header of a packet that the manager knows by h.
+func (e *Endpoint) describeNext(d *Datagram, h uint64) bool {
 	buf := d.Packet[:cap(d.Packet)]
 	if h>>48 == 0 {
 		return e.describeAnswer(d, buf, pds.RequestLen, AnswerID(h))
 	}
-	if !e.describeOwn(d, buf, pds.RequestLen, ses.PacketHandle(h)) {
-		return false
-	}
-	e.sentOne(now, pdc)
-	return true
+	return e.describeOwn(d, buf, pds.RequestLen, ses.PacketHandle(h))
 }
 
 // describe appends the semantic header to a data packet and says what follows.

@@ -12,14 +12,23 @@ const RunMax = chunkLen
 // handles, which count up.
 type Run struct {
 	Handle uint64 // of the first
-	N      int
+	N      uint
 	Size   uint16 // nominal, bytes
 	TC     uint8  // traffic class
 	PDC    Handle
 	Peer   Addr
 
 	Entropy [RunMax]uint16
-	Head    [RunMax][pds.RequestLen]byte // the headers
+
+	heads pds.RequestRun
+	next  pds.NextHdr
+	asks  uint32 // FlagAR<<k: packet k asks for an acknowledgement
+}
+
+// PutHeader writes the header of the next packet.
+func (x *Run) PutHeader(b *[pds.RequestLen]byte) {
+	x.heads.Put(b, pds.FlagAR&pds.Flags(x.asks))
+	x.asks >>= 1
 }
 
 // NextSender returns the PDC whose turn it is to send data, 0 without one.
@@ -40,25 +49,25 @@ func (m *Manager) TransmitRun(now int64, most int, x *Run) bool {
 	}
 	w := &p.tx
 	r, i := &m.mem.row[w.current], w.next%rowLen
-	run := m.mem.chunk[r.chunk[i/chunkLen%(rowLen/chunkLen)]][i%chunkLen:]
-	run = run[:min(uint32(len(run)), m.alone(p, r, uint32(most)))]
-	n, held := m.sendRun(now, p, run, x)
-	if n == 0 {
+	first := m.mem.record(r, i)
+	x.Handle, x.Size, x.TC, x.PDC, x.Peer = first.handle, first.size, p.tc, p.handle, p.peer
+	x.N, x.next, x.asks = 0, first.kind.next(), 0
+	x.heads = pds.MakeRequestRun(x.next, int16(w.base-1-w.next), w.psn(w.next), p.handle.ID(), p.peerID)
+	end := i + m.alone(p, r, min(uint32(most), RunMax, rowLen-i))
+	held := ccc.ReasonBacklog
+	for at := i; at < end && held == ccc.ReasonBacklog; {
+		run := m.mem.chunk[r.chunk[at/chunkLen%(rowLen/chunkLen)]][at%chunkLen:]
+		run = run[:min(uint32(len(run)), end-at)]
+		before := x.N
+		if held = m.sendRun(now, p, run, x); x.N-before < uint(len(run)) {
+			break
+		}
+		at += uint32(len(run))
+	}
+	if x.N == 0 {
 		return false
 	}
-	x.Handle, x.N, x.Size, x.TC, x.PDC, x.Peer = run[0].handle, n, run[0].size, p.tc, p.handle, p.peer
-	r.flight |= (1<<n - 1) << i
-	m.data.head++
-	m.stats.Sent += uint64(n)
-	p.activeAt = now
-	if w.next += uint32(n); w.next%rowLen == 0 {
-		w.current = w.rowOf(m.mem, w.next)
-	}
-	if due := run[0].dueAt; due < w.rtoAt {
-		if w.rtoAt = due; due < p.timerAt {
-			m.schedule(p, now)
-		}
-	}
+	m.ranRun(now, p, r, x)
 	m.nextTurn(p, held)
 	return true
 }
@@ -73,28 +82,48 @@ func (m *Manager) alone(p *PDC, r *row, most uint32) uint32 {
 	return min(most, w.tail-w.next, w.cack+uint32(w.limit)-w.next)
 }
 
-// sendRun writes the headers of the packets of run that congestion control admits, and
-// returns how many it does and what keeps it from admitting another one.
-func (m *Manager) sendRun(now int64, p *PDC, run []packet, x *Run) (n int, held ccc.Reason) {
-	w := &p.tx
-	due := later(now, m.p.RTOInit)
+// sendRun adds the packets of run that congestion control admits to x, and returns what
+// keeps it from admitting another one.
+func (m *Manager) sendRun(now int64, p *PDC, run []packet, x *Run) ccc.Reason {
+	due, held := later(now, m.p.RTOInit), ccc.ReasonBacklog
 	for k := range run {
-		pkt, off := &run[k], w.next+uint32(k)
+		pkt := &run[k]
+		if pkt.kind.next() != x.next {
+			break
+		}
 		sp, ok := m.cc.SendNew(ccc.Handle(p.handle), now, int64(pkt.size))
 		if !ok {
 			break
 		}
-		n, held = k+1, sp.Held
-		x.Entropy[k%RunMax] = sp.Entropy
-		pkt.entropy, pkt.sends, pkt.sentAt, pkt.dueAt = sp.Entropy, 1, now, due
-		head := pds.Prologue{Type: pds.TypeRUDReq, Next: pkt.kind.next()}
-		if pkt.kind&kindAR != 0 || sp.AckRequest || !w.inPeerWindow(off+1) {
-			head.Flags = pds.FlagAR
+		x.Entropy[x.N%RunMax] = sp.Entropy
+		if pkt.kind&kindAR != 0 || sp.AckRequest {
+			x.asks |= uint32(pds.FlagAR) << (x.N % RunMax)
 		}
-		pds.PutRequest(&x.Head[k%RunMax], head, int16(w.base-1-off), w.psn(off), p.handle.ID(), p.peerID)
-		if held != ccc.ReasonBacklog {
+		x.N++
+		pkt.entropy, pkt.sends, pkt.sentAt, pkt.dueAt = sp.Entropy, 1, now, due
+		if held = sp.Held; held != ccc.ReasonBacklog {
 			break
 		}
 	}
-	return n, held
+	return held
+}
+
+// ranRun takes note of the packets of x, of row r.
+func (m *Manager) ranRun(now int64, p *PDC, r *row, x *Run) {
+	w, n := &p.tx, uint32(x.N)
+	r.flight |= (1<<n - 1) << (w.next % rowLen)
+	m.data.head++
+	m.stats.Sent += uint64(n)
+	p.activeAt = now
+	if w.next += n; w.next%rowLen == 0 {
+		w.current = w.rowOf(m.mem, w.next)
+	}
+	if !w.inPeerWindow(w.next) {
+		x.asks |= uint32(pds.FlagAR) << ((n - 1) % RunMax)
+	}
+	if due := later(now, m.p.RTOInit); due < w.rtoAt {
+		if w.rtoAt = due; due < p.timerAt {
+			m.schedule(p, now)
+		}
+	}
 }

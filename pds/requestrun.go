@@ -1,0 +1,29 @@
+package pds
+
+import "encoding/binary"
+
+// A RequestRun writes the headers of RUD_REQs of an open PDC with PSNs that count up, all
+// sent while the initiator has released the same.
+type RequestRun struct {
+	prologue uint64 // where it stands in the first word
+	psn      PSN    // of the next, and its clear_psn_offset
+	clear    uint32
+	ids      uint32
+}
+
+// MakeRequestRun returns a run whose first packet is [PutRequest]'s with these fields.
+func MakeRequestRun(next NextHdr, clearOffset int16, psn PSN, spdcid, dpdcid PDCID) RequestRun {
+	return RequestRun{
+		prologue: uint64(joinPrologue(TypeRUDReq, next, 0)) << 48, psn: psn, clear: uint32(uint16(clearOffset)),
+		ids: uint32(spdcid)<<16 | uint32(dpdcid),
+	}
+}
+
+// Put writes the header of the next packet. Of the flags it does not write [FlagSYN].
+func (r *RequestRun) Put(b *[RequestLen]byte, flags Flags) {
+	head := r.prologue | uint64(flags&(requestFlags&^FlagSYN))<<48
+	binary.BigEndian.PutUint64(b[0:], head|uint64(uint16(r.clear))<<32|uint64(r.psn))
+	binary.BigEndian.PutUint32(b[8:], r.ids)
+	r.psn++
+	r.clear--
+}

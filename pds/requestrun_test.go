@@ -1,0 +1,24 @@
+package pds
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A run writes what PutRequest does, also where its PSNs and offsets wrap around.
+func TestRequestRun(t *testing.T) {
+	for _, c := range []struct {
+		clear int16
+		psn   PSN
+	}{{-1, 0}, {-1, 100}, {-1, ^PSN(0) - 3}, {0, 5}, {3, ^PSN(0)}, {-32768 + 4, 7}} {
+		r := MakeRequestRun(NextRequestStd, c.clear, c.psn, 0xfffe, 0x1234)
+		for k := range uint32(16) {
+			f := []Flags{0, FlagAR, FlagRetx, FlagAR | FlagRetx | FlagSYN}[k%4]
+			var want, got [RequestLen]byte
+			PutRequest(&want, Prologue{Type: TypeRUDReq, Next: NextRequestStd, Flags: f}, c.clear-int16(k), c.psn+PSN(k), 0xfffe, 0x1234)
+			r.Put(&got, f)
+			require.Equal(t, want, got)
+		}
+	}
+}
