@@ -208,7 +208,7 @@ func requireSources(t *testing.T, a, b *Endpoint, all bool) {
 	}
 	require.Equal(t, b.pds.Stats(), a.pds.Stats())
 	if all {
-		for _, f := range []string{"pdc", "wheel", "ctl", "parked", "rng", "open"} {
+		for _, f := range []string{"pdc", "wheel", "ctl", "rng", "open"} {
 			require.Equal(t, fieldOf(b.pds, f), fieldOf(a.pds, f), f)
 		}
 		require.Equal(t, b.pds.Upcoming(16), a.pds.Upcoming(16))

@@ -21,31 +21,37 @@ import (
 // that was counted, a packet unmarked twice) panics: what follows from a wrong
 // backlog is a context that never sends or never stops.
 type Context struct {
-	window nscc.Window // two cache lines, and the third below: what an event needs
-
-	waits      int64 // to send, new and marked for retransmission, bytes
+	// The first cache line is that of events that are not plain.
+	credit     rccc.Source
+	allow      int64 // what an algorithm of the user's leaves, bytes
+	notBefore  int64 // and when
 	rtxBacklog int64 // marked for retransmission, bytes
 	waitingRtx int32 // marked for retransmission, packets
+
+	// The other three are what every event needs; the last has room for eight bytes of
+	// what follows in a seat.
+	window nscc.Window
+	waits  int64 // to send, new and marked for retransmission, bytes
 
 	// Packets now in flight. Signed, since a NACK and an acknowledgement of one
 	// packet may cross.
 	inflightPkts int32
 
-	rec     record // the manager's
-	pdcs    uint16 // bound PDCs
+	waiters Waiters // the manager's user's
+	rec     record  // the manager's
+	pdcs    uint16  // bound PDCs
 	state   State
 	why     Reason // that data waits, as of the last event
 	life    Life
 	mode    Mode
 	bounded bool // allow or notBefore say something
 	plain   bool // the manager's: only the window has a say
-
-	credit    rccc.Source
-	allow     int64 // what an algorithm of the user's leaves, bytes
-	notBefore int64 // and when
-
-	_ [16]byte // so that contexts in a slab share no line
 }
+
+// Waiters are the PDCs that wait for a context, a list that whoever has the PDCs keeps
+// through them by index: 0 is the end. Each sending asks for it, so its place is where
+// the context's counters are.
+type Waiters struct{ Head, Tail uint16 }
 
 // Init configures c: the window at its initial size, nothing counted, not bound.
 func (c *Context) Init(p *Params, now int64) { c.InitCached(p, now, 0) }

@@ -48,14 +48,15 @@ func news(packets int, size int64) *Ack {
 	return &a
 }
 
-// Whole cache lines, so that neighbours in a slab share none, and an
-// acknowledgement touches three of a context.
+// A plain event touches the three lines in the middle of a seat, and seats are whole
+// lines, so that neighbours share none.
 func TestLayout(t *testing.T) {
 	if unsafe.Sizeof(uintptr(0)) == 8 {
-		require.EqualValues(t, 256, unsafe.Sizeof(Context{}))
-		require.EqualValues(t, 3*cacheLine, unsafe.Offsetof(Context{}.credit), "without credit the rest is enough")
+		require.EqualValues(t, cacheLine, unsafe.Offsetof(Context{}.window))
+		require.EqualValues(t, 3*cacheLine, unsafe.Offsetof(Context{}.waits))
+		require.EqualValues(t, 4*cacheLine, unsafe.Offsetof(seat{}.entropy)+unsafe.Offsetof(Entropy{}.rng), "what comes before has room with the counters")
+		require.EqualValues(t, 5*cacheLine, unsafe.Sizeof(seat{}))
 		require.EqualValues(t, cacheLine, unsafe.Sizeof(member{}))
-		require.EqualValues(t, cacheLine, unsafe.Sizeof(Entropy{}))
 		require.EqualValues(t, 3*cacheLine, unsafe.Sizeof(cell{}))
 	}
 	require.LessOrEqual(t, unsafe.Sizeof(Context{}), uintptr(256))

@@ -148,7 +148,7 @@ func (m *Manager) live(pdc Handle) *member {
 
 // feedback tells the path choice, where it listens.
 func (m *Manager) feedback(b *member, now int64, r Report) {
-	if m.p.entropy.scheme != SchemeOblivious && !b.fixed {
+	if m.listens && !b.fixed {
 		i := b.context.Index()
 		m.seats[i].entropy.Feedback(&m.p.entropy, m.sideOf(int(i)), now, r)
 	}

@@ -64,6 +64,8 @@ type Manager struct {
 	wide  bool  // what settle does beyond the lists concerns every context
 	plain bool  // contexts can be plain, see SendNew
 
+	listens bool // path choice takes feedback in
+
 	gates []Gate
 	stale uint64
 	seed  uint64
@@ -75,14 +77,16 @@ type Manager struct {
 	_     [cacheLine - 4]byte
 }
 
-// A seat is what an event needs of a context, in one place: five cache lines.
+// A seat is what an event needs of a context, in one place: five cache lines, of which a
+// plain event needs the three in the middle.
 type seat struct {
 	context Context
 	entropy Entropy
+	_       [16]byte
 }
 
 // A record is what the manager keeps for a context and needs in every event: it
-// lies in the context's third cache line.
+// lies with the context's counters.
 type record struct {
 	last   int64 // time of the last event, ns
 	handle Handle
@@ -134,6 +138,7 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		clock:   c.Now,
 		wide:    c.Params.credit || c.Admission,
 		plain:   c.Params.plain && !c.Admission,
+		listens: c.Params.entropy.scheme != SchemeOblivious,
 	}
 	if c.Admission {
 		m.gates = make([]Gate, c.Contexts)
@@ -201,6 +206,13 @@ func (m *Manager) Context(h Handle) *Context {
 		return &m.seats[i].context
 	}
 	return nil
+}
+
+// Waiters returns the list of those that wait for a context, for the caller to keep. It
+// is empty when the context's life begins. The handle's index must be in range; there is
+// a list for handle 0, too.
+func (m *Manager) Waiters(context Handle) *Waiters {
+	return &m.seats[context.Index()].context.waiters
 }
 
 // ContextOf returns the context that a PDC is bound to, 0 if it is not bound.

@@ -68,7 +68,7 @@ func (m *Manager) OnPlainACK(pdc Handle, now, bytes, rtt int64, packets int32, e
 		return 0, false
 	}
 	p := m.p
-	if p.entropy.scheme != SchemeOblivious {
+	if m.listens {
 		m.feedback(b, now, reportOf(entropy, marked))
 	}
 	bytes = b.receive(bytes, packets)

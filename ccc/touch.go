@@ -19,5 +19,9 @@ func (m *Manager) TouchContext(index int) int64 {
 		return 0
 	}
 	at := m.seatOf(&m.pdcs[index])
-	return at.context.touch() + int64(at.entropy.base)
+	sum := at.context.touch()
+	if m.listens {
+		sum += at.entropy.freezeEnd
+	}
+	return sum
 }

@@ -106,7 +106,7 @@ func (m *Manager) feed(now int64, p *PDC, h *pds.AckCC, hasState bool, k *Acked)
 		}
 		m.cc.OnACK(ccc.Handle(p.handle), now, &a)
 	}
-	if m.parked[p.cc.Index()].head != 0 {
+	if m.cc.Waiters(p.cc).Head != 0 {
 		m.release(p)
 	}
 }

@@ -60,7 +60,7 @@ func (m *Manager) takeTurns(p *PDC, last bool, held ccc.Reason) {
 	default:
 		m.wake(p)
 	}
-	if m.parked[p.cc.Index()].head != 0 {
+	if m.cc.Waiters(p.cc).Head != 0 {
 		m.release(p)
 	}
 }
@@ -69,33 +69,33 @@ func (m *Manager) takeTurns(p *PDC, last bool, held ccc.Reason) {
 func (m *Manager) park(p *PDC) {
 	p.flags |= flagOnData
 	p.nextData = 0
-	l, id := &m.parked[p.cc.Index()], p.slot()
-	if l.head == 0 {
-		l.head = id
+	l, id := m.cc.Waiters(p.cc), p.slot()
+	if l.Head == 0 {
+		l.Head = id
 	} else {
-		m.pdc[l.tail].nextData = id
+		m.pdc[l.Tail].nextData = id
 	}
-	l.tail = id
+	l.Tail = id
 }
 
 // unpark lets the first of the PDCs that wait for a congestion control context
 // try again. When it has sent, the next one may: so each is looked at once for
 // each packet that the context allows, however many wait.
 func (m *Manager) unpark(c ccc.Handle) {
-	l := &m.parked[c.Index()]
-	if l.head == 0 {
+	l := m.cc.Waiters(c)
+	if l.Head == 0 {
 		return
 	}
-	p := &m.pdc[l.head]
-	if l.head = p.nextData; l.head == 0 {
-		l.tail = 0
+	p := &m.pdc[l.Head]
+	if l.Head = p.nextData; l.Head == 0 {
+		l.Tail = 0
 	}
 	m.data.push(p)
 }
 
 // release is to follow whatever may have changed what the context of p allows.
 func (m *Manager) release(p *PDC) {
-	if p.cc == 0 || m.parked[p.cc.Index()].head == 0 {
+	if p.cc == 0 || m.cc.Waiters(p.cc).Head == 0 {
 		return
 	}
 	if c := m.cc.Context(p.cc); c != nil && c.State() != ccc.StateActive {

@@ -69,10 +69,9 @@ type Manager struct {
 	rng   uint64
 	stats Stats
 
-	data   queue   // PDCs with packets to send that congestion control may allow
-	ctl    list    // PDCs with control packets to send
-	parked []list  // by context: PDCs whose congestion control context does not allow more
-	cccID  []uint8 // by context: what the peer knows it by
+	data  queue   // PDCs with packets to send that congestion control may allow
+	ctl   list    // PDCs with control packets to send
+	cccID []uint8 // by context: what the peer knows it by
 
 	in      inbound // the packet that is being received
 	limiter limiter // of answers to packets without a PDC
@@ -115,7 +114,6 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		data:   newQueue(ids),
 		wheel:  timerwheel.New(ids+2, 1024, c.Now),
 		rng:    c.Seed,
-		parked: make([]list, c.Contexts.Stats().Capacity+1),
 		cccID:  make([]uint8, c.Contexts.Stats().Capacity+1),
 		thresh: c.CloseThresh,
 		oneRTT: c.OneRTTStart,

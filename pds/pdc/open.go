@@ -129,7 +129,7 @@ func (m *Manager) unbind(now int64, p *PDC) {
 		return
 	}
 	// p may wait with its context, which its slot is to leave.
-	for m.parked[p.cc.Index()].head != 0 {
+	for m.cc.Waiters(p.cc).Head != 0 {
 		m.unpark(p.cc)
 	}
 	if freed, _ := m.cc.Unbind(ccc.Handle(p.handle), now); freed != 0 {

@@ -29,24 +29,11 @@ const (
 // value without pointers, to lie in a slab; see [Manager] for its rules. Single
 // writer.
 //
-// Its last three cache lines are the hot ones. A target needs the first of them, in
-// which the edges of rx and who the peer is lie together; the ring before them only
-// while something is out of order. A source needs it and the next, and the last only
-// where a packet is not the one that it nearly always is.
+// Its first cache line is the hot one, of either side: who the peer is and, in what of rx
+// fits, up to where packets have arrived. A source needs the fifth, too, and the sixth
+// when it is given more to send. The others are for what is out of order, and for timers.
+// The first, also because the compiler checks a pointer by a load from where it points to.
 type PDC struct {
-	auxAt       int64   // clear or stall timer
-	gapAt       int64   // last ROD_OOO sent, last go-back made
-	probed      int64   // the last probe left then; 0 none
-	probeAt     int64   // next probe
-	unsubmitted int64   // announced and not submitted, nominal bytes
-	closePSN    pds.PSN // of CLOSE_CMD
-	recover     pds.PSN // end of the recovery, when recovering
-	locks       uint16
-	opaque      uint16 // of the last probe
-	lapse       uint32 // PENDING and CLOSE_WAIT: when that has lasted too long, in lapseUnits; 0 never
-
-	rx RecvWindow // its edges begin the line of what follows
-
 	handle   Handle
 	peerID   pds.PDCID // 0 until it is known
 	state    State
@@ -60,15 +47,29 @@ type PDC struct {
 	rcvd     uint32     // nominal bytes received modulo 2^32, for rcvd_bytes
 	cc       ccc.Handle // congestion control context, 0 none
 
+	rx RecvWindow // two lines of ring follow its edges
+
+	auxAt    int64   // clear or stall timer
+	gapAt    int64   // last ROD_OOO sent, last go-back made
+	probed   int64   // the last probe left then; 0 none
+	probeAt  int64   // next probe
+	closePSN pds.PSN // of CLOSE_CMD
+	recover  pds.PSN // end of the recovery, when recovering
+	locks    uint16
+	opaque   uint16 // of the last probe
+	lapse    uint32 // PENDING and CLOSE_WAIT: when that has lasted too long, in lapseUnits; 0 never
+	_        [8]byte
+
 	timerAt           int64  // what the wheel has for this PDC
-	nextData, nextCtl uint16 // links of a list of the parked, and of that of control packets, by slot
+	nextData, nextCtl uint16 // links of the list of those that wait for a context, and of that of control packets, by slot
 	openMsgs          uint16
 	probes            uint8 // sent since something was acknowledged
 	tx                SendWindow
 
-	local Addr
-	resp  respList
-	_     [16]byte
+	local       Addr
+	resp        respList
+	unsubmitted int64 // announced and not submitted, nominal bytes
+	_           [8]byte
 }
 
 func (p *PDC) is(f pdcFlags) bool { return p.flags&f != 0 }

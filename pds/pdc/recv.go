@@ -44,14 +44,14 @@ func (a Arrival) String() string { return arrivalNames[a] }
 // Source: UE Specification 1.0.x section 3.5, receive tracking; CACK and CLEAR
 // as in its guaranteed-delivery rules.
 type RecvWindow struct {
-	hold    pds.PSN // lowest PSN that CACK must not pass, when holding
-	rove    pds.PSN // next SACK base of a window wider than a bitmap
-	ring    [ringWords]uint64
 	edge    pds.PSN // lowest PSN that has not arrived
 	high    pds.PSN // highest PSN that has arrived, or edge-1
 	clear   pds.PSN // the initiator's last CLEAR_PSN
 	holding bool
-	begun   bool // something has arrived
+	begun   bool    // something has arrived
+	hold    pds.PSN // lowest PSN that CACK must not pass, when holding
+	rove    pds.PSN // next SACK base of a window wider than a bitmap
+	ring    [ringWords]uint64
 }
 
 // Init makes w the window of a direction that starts at start.

@@ -60,7 +60,7 @@ func (m *Manager) tickCC(now int64) {
 // know their peer. Where none does, no CREDIT_REQ has a place to go to; then the
 // first may send a packet, which opens it, and which names what is wanted too.
 func (m *Manager) askCredit(c ccc.Handle) {
-	first := m.parked[c.Index()].head
+	first := m.cc.Waiters(c).Head
 	for id, n := first, 0; id != 0 && n < idleLook; id, n = m.pdc[id].nextData, n+1 {
 		if p := &m.pdc[id]; p.state.Live() && p.peerID != 0 {
 			m.control(p, ctlCreditReq)

@@ -22,7 +22,7 @@ func (m *Manager) TouchRows(ids []uint16) (sum uint64) {
 	for _, id := range ids {
 		if int(id) < len(m.pdc) {
 			p := &m.pdc[id]
-			sum += m.mem.row[p.tx.first].released + m.mem.row[p.tx.current].released + uint64(m.parked[p.cc.Index()].head)
+			sum += m.mem.row[p.tx.first].released + m.mem.row[p.tx.current].released
 		}
 	}
 	return sum

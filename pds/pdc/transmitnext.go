@@ -71,7 +71,7 @@ func (m *Manager) nextTurn(p *PDC, held ccc.Reason) {
 	default:
 		m.data.push(p)
 	}
-	if m.parked[p.cc.Index()].head != 0 {
+	if m.cc.Waiters(p.cc).Head != 0 {
 		m.release(p)
 	}
 }

@@ -76,7 +76,7 @@ func (m *Manager) TransmitRun(now int64, most int, x *Run) bool {
 // its turn, or packets are not alike.
 func (m *Manager) alone(p *PDC, r *row, most uint32) uint32 {
 	w := &p.tx
-	if m.data.tail-m.data.head != 1 || m.parked[p.cc.Index()].head != 0 || r.size == 0 {
+	if m.data.tail-m.data.head != 1 || m.cc.Waiters(p.cc).Head != 0 || r.size == 0 {
 		return 1
 	}
 	return min(most, w.tail-w.next, w.cack+uint32(w.limit)-w.next)
