@@ -7,13 +7,14 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// submitAhead is how many packets of a PDC the manager is given before it sends
-// them, and submitLow at how few it is given more. The manager keeps a record of
-// each, so few is good; it takes turns between PDCs packet by packet, so few
+// submitLow is at how few packets of a PDC the manager is given more, before it has
+// sent those that it has, and submitAhead with how many it is content; it gets up to
+// that many of a message at once. It keeps a record of each, so few is good, and has
+// these in chunks of that size; it takes turns between PDCs packet by packet, so few
 // suffice.
 const (
-	submitAhead = 16
 	submitLow   = 4
+	submitAhead = 16
 )
 
 // A flow is what is to be handed to the manager for one PDC: the messages of an
@@ -94,7 +95,7 @@ func (e *Endpoint) pump(now int64, f *flow) {
 		if alike == 0 {
 			return
 		}
-		switch err := e.submit(now, f, rec, int(min(alike, uint32(submitAhead-f.ahead)))); err {
+		switch err := e.submit(now, f, rec, int(min(alike, submitAhead))); err {
 		case nil:
 		case pdc.ErrWindowFull, pdc.ErrRUDIFull:
 			f.refused = true

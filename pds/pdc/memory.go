@@ -16,9 +16,14 @@ const (
 
 // A packet is what the sender keeps of one PSN until it is released.
 type packet struct {
-	handle  uint64 // the submitter's
-	sentAt  int64  // last transmission
-	dueAt   int64  // waiting for retransmission: not before; otherwise: timeout
+	handle uint64 // the submitter's
+	sentAt int64  // last transmission
+	dueAt  int64  // waiting for retransmission: not before; otherwise: timeout
+	label
+}
+
+// A label is what packets that are submitted together have in common at first.
+type label struct {
 	size    uint16 // nominal, bytes
 	entropy uint16 // of the last transmission
 	kind    kind

@@ -117,7 +117,7 @@ func (w *SendWindow) push(p *Params, m *Memory, handle uint64, size uint16, k ki
 		r.chunk[i/chunkLen] = m.takeChunk()
 	}
 	r.extend(i, handle, size)
-	*m.record(r, i) = packet{handle: handle, size: size, kind: k}
+	*m.record(r, i) = packet{handle: handle, label: label{size: size, kind: k}}
 	w.tail++
 	return w.psn(w.tail - 1), nil
 }
@@ -141,13 +141,13 @@ func (w *SendWindow) more(p *Params, m *Memory, n uint32) uint32 {
 	r, at := w.at(m, w.tail-1)
 	c, i := &m.chunk[r.chunk[at/chunkLen]], at%chunkLen
 	n = min(n, chunkLen-1-i, p.ranges-(w.tail-w.base))
-	h, size, kind := c[i].handle, c[i].size, c[i].kind
-	run := c[i+1:][:n]
+	last := &c[i]
+	h, run := last.handle, c[i+1:][:n]
 	for j := range run {
-		q := &run[j]
 		h++
-		*q = packet{}
-		q.handle, q.size, q.kind = h, size, kind
+		q := &run[j]
+		q.handle = h
+		q.label = last.label // it is sent before its times mean anything
 	}
 	w.tail += n
 	return n
