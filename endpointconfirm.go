@@ -20,7 +20,7 @@ func (e *Endpoint) receiveACK(now int64, in, reply *Datagram, r *Received) {
 			if x := e.pds.TakeACK(now, a, in.Src); x.N != 0 {
 				r.PDC, r.Payload = x.PDC, length
 				if !e.sender.Confirm(ses.PacketHandle(x.Last), x.N, (*[ses.ResponseLen]byte)(b[pds.AckCCLen:])) {
-					e.confirmAny(now, b, &x, r)
+					e.confirmAny(now, in, x, r)
 				} else if f := &e.flows[x.PDC.ID()]; f.ahead <= submitLow || f.refused || f.answers.head != 0 {
 					e.refill(now, x.PDC)
 				}
@@ -30,14 +30,13 @@ func (e *Endpoint) receiveACK(now int64, in, reply *Datagram, r *Received) {
 		}
 	}
 	e.receiveAnyACK(now, in, r)
-	e.followUp(now)
 }
 
-// confirmAny does what follows for the packets that the acknowledgement in b confirms:
+// confirmAny does what follows for the packets that the acknowledgement in confirms:
 // from the response for the last of them, and for the others from the acknowledgement.
-func (e *Endpoint) confirmAny(now int64, b []byte, x *pdc.Confirmed, r *Received) {
+func (e *Endpoint) confirmAny(now int64, in *Datagram, x pdc.Confirmed, r *Received) {
 	e.res.ID.PDC, e.res.Header, e.res.Handle, e.res.Next = x.PDC, pds.AckCCLen, x.Last, pds.NextResponse
-	e.onResponse(now, b, r)
+	e.onResponse(now, in.Packet, r)
 	if x.N > 1 {
 		e.settled(now, &pdc.Event{Kind: pdc.EventImplicit, PDC: x.PDC, Handle: x.Last + 1 - uint64(x.N), More: uint16(x.N - 2)})
 	}
@@ -52,4 +51,5 @@ func (e *Endpoint) receiveAnyACK(now int64, in *Datagram, r *Received) {
 	if e.res.Verdict == pdc.VerdictResponse {
 		e.onResponse(now, in.Packet, r)
 	}
+	e.followUp(now)
 }

@@ -46,6 +46,7 @@ type sourcePeer struct {
 	next [9]pds.PSN
 	cack [9]pds.PSN
 	addr [9]pdc.Addr
+	came [9]map[pds.PSN]bool // above cack, with sprayed
 }
 
 func sourceAddr(id int) netip.Addr { return netip.AddrFrom4([4]byte{10, 0, 2, byte(id)}) }
@@ -59,7 +60,7 @@ func (s *sourcePeer) sees(d *Datagram) {
 	n, _ := q.Decode(d.Packet)
 	id := q.SPDCID
 	if s.sent[id] == nil || s.addr[id] != d.Dst || q.Flags&pds.FlagSYN != 0 && q.PSN == q.StartPSN() && q.Flags&pds.FlagRetx == 0 {
-		s.sent[id] = map[pds.PSN]ses.MessageID{}
+		s.sent[id], s.came[id] = map[pds.PSN]ses.MessageID{}, map[pds.PSN]bool{}
 		s.next[id], s.cack[id], s.addr[id] = q.PSN, q.PSN-1, d.Dst
 	}
 	var h ses.Request
@@ -122,6 +123,52 @@ func (s *sourcePeer) answer(id int) Datagram {
 	return in
 }
 
+// sprayed acknowledges one of the next packets of PDC id, which overtake each other;
+// now and then an acknowledgement has been lost.
+func (s *sourcePeer) sprayed(id int) Datagram {
+	rng, came := s.rng, s.came[id]
+	open := uint32(s.next[id] - 1 - s.cack[id])
+	if open == 0 {
+		return s.answer(id)
+	}
+	psn := s.cack[id] + 1 + pds.PSN(rng.Uint32N(min(open, 12)))
+	came[psn] = true
+	if rng.IntN(8) == 0 {
+		came[s.cack[id]+1+pds.PSN(rng.Uint32N(open))] = true
+	}
+	for came[s.cack[id]+1] {
+		s.cack[id]++
+	}
+	a := pds.AckCC{Ack: pds.Ack{Next: pds.NextResponse, SPDCID: pds.PDCID(id + 100), DPDCID: pds.PDCID(id), CACK: s.cack[id]}, SACK: pds.SACK{MPR: 8}}
+	a.Offset, a.SACKOffset = int16(psn-s.cack[id]), int16(rng.IntN(30)-20)
+	for i := range pds.PSN(64) {
+		if q := a.SACKBase() + i; came[q] {
+			a.Bitmap |= 1 << i
+		}
+	}
+	if rng.IntN(8) == 0 {
+		a.Flags = pds.FlagM
+	}
+	switch rng.IntN(40) {
+	case 0:
+		a.Bitmap |= 1 << rng.IntN(64) // a lie, perhaps of what was never sent
+	case 1:
+		a.Bitmap = 0
+	case 2:
+		a.CACK -= pds.PSN(rng.IntN(4)) // overtaken, or of others
+	case 3:
+		a.CACK++
+	case 4:
+		a.MPR = uint8(rng.IntN(5))
+	}
+	a.SetNSCC(&pds.NSCCState{ServiceTime: uint16(rng.Uint32N(20))})
+	y := ses.Response{Verdict: ses.Verdict{ReturnCode: ses.RCOK}, JobID: 1, MessageID: s.sent[id][psn]}
+	if rng.IntN(60) == 0 {
+		y.ReturnCode = ses.RCUncor
+	}
+	return Datagram{Src: s.addr[id], Size: 116, Packet: y.AppendTo(a.AppendTo(nil))}
+}
+
 // The short ways of a source, for the packets of long messages and for plain
 // acknowledgements, send, count, tell and keep what the general ones do.
 func TestSourceShortWaysAreTheGeneralOnes(t *testing.T) {
@@ -136,14 +183,14 @@ func TestSourceShortWaysAreTheGeneralOnes(t *testing.T) {
 			rng := rand.New(rand.NewPCG(3, 4))
 			a, b := newSourceTwin(t, edit), newSourceTwin(t, edit)
 			peer := sourcePeer{rng: rng}
-			acks, sends := 0, 0
+			acks, ones, sends, ids := 0, 0, 0, 4
+			if name == "one PDC" {
+				ids = 1
+			}
 			for now, step := int64(1000), 0; step < 12_000; step++ {
 				now += int64(rng.IntN(400))
 				if rng.IntN(8) == 0 && a.e.sender.Messages() < 10 {
-					id := rng.IntN(4) + 1
-					if name == "one PDC" {
-						id = 1
-					}
+					id := rng.IntN(ids) + 1
 					m := Message{To: Destination{Address: sourceAddr(id), Job: 1}, Length: rng.Uint32N(1 << uint(8+rng.IntN(13))), Cookie: rng.Uint64()}
 					if rng.IntN(8) == 0 {
 						m.Mode = ses.ModeROD
@@ -168,13 +215,21 @@ func TestSourceShortWaysAreTheGeneralOnes(t *testing.T) {
 					require.Equal(t, b.out[i], a.out[i])
 					peer.sees(&a.out[i])
 				}
-				if id := rng.IntN(8) + 1; peer.sent[id] != nil {
-					in := peer.answer(id)
+				say, id := peer.answer, rng.IntN(8)+1
+				if step%1000 < 500 {
+					say, id = peer.sprayed, rng.IntN(ids)+1
+				}
+				if peer.sent[id] != nil {
+					in := say(id)
 					a.e.res.Verdict = pdc.VerdictDropped
 					a.e.Receive(now, &in, &a.reply, &a.r)
 					b.receiveGeneral(now, &in)
 					if a.r.Payload != 0 && a.e.res.Verdict == pdc.VerdictDropped {
-						acks++
+						if (*pds.AckCCView)(in.Packet).Cumulative() {
+							acks++
+						} else {
+							ones++
+						}
 					}
 					require.Equal(t, b.r, a.r)
 					require.Equal(t, b.reply, a.reply)
@@ -186,7 +241,10 @@ func TestSourceShortWaysAreTheGeneralOnes(t *testing.T) {
 				requireSources(t, a.e, b.e, step%64 == 0)
 			}
 			if name != "infer losses" { // which have the general ways alone
-				require.Greater(t, acks, 300, "the test must reach what it is about")
+				require.Greater(t, acks, 200, "the test must reach what it is about")
+				if name != "one PDC" { // whose window is too small for packets to overtake each other
+					require.Greater(t, ones, 400, "the test must reach what it is about")
+				}
 			}
 			if name != "infer losses" && name != "observe" {
 				require.Greater(t, sends, 400, "the test must reach what it is about")

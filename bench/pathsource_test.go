@@ -29,7 +29,10 @@ type sourceEnd struct {
 }
 
 // sourcePSN is what one PDC is to send and to have acknowledged next.
-type sourcePSN struct{ acked, sent uint32 }
+type sourcePSN struct {
+	acked, sent uint32
+	ahead       bool // the packet behind acked is acknowledged already
+}
 
 func newSource(b testing.TB, n, window int) *sourceEnd {
 	s := &sourceEnd{psn: new([1 << 16]sourcePSN)}
@@ -154,6 +157,34 @@ func (s *sourceEnd) mixedACKOf(in *uetcc.Datagram, id uint16, most uint32) uint3
 	return s.ackOf(in, id, most)
 }
 
+// sprayedACKOf is ackOf where of each two packets the second arrives first, and each
+// is acknowledged by itself.
+func (s *sourceEnd) sprayedACKOf(in *uetcc.Datagram, id uint16) uint32 {
+	c := &s.psn[id]
+	s.acks++
+	switch swapped := c.ahead; {
+	case swapped:
+		s.ackOf(in, id, 2)
+		c.ahead = false
+		s.place(in, -1, 0)
+	case c.sent-c.acked < 2:
+		s.place(in, 0, 0)
+		return s.ackOf(in, id, 1)
+	default:
+		s.ackOf(in, id, 0)
+		c.ahead = true
+		s.place(in, 2, 1<<2)
+	}
+	return 1
+}
+
+// place writes which packet an acknowledgement is of, from CACK, and what has arrived
+// besides.
+func (s *sourceEnd) place(in *uetcc.Datagram, offset int16, bitmap uint64) {
+	binary.BigEndian.PutUint16(in.Packet[atACKOffset:], uint16(offset))
+	binary.BigEndian.PutUint64(in.Packet[atBitmap:], bitmap)
+}
+
 // receive takes an acknowledgement of k packets in, sends what it lets go, and
 // returns how many new packets that were.
 func (s *sourceEnd) receive(in *uetcc.Datagram, k uint32) (packets int) {
@@ -183,13 +214,13 @@ func (s *sourceEnd) poll() {
 func BenchmarkSourcePath(b *testing.B) {
 	for _, n := range []int{1, 1 << 10, pathMost} {
 		for _, per := range []uint32{1, 4} {
-			for _, signals := range []string{"clean", "mixed"} {
+			for _, signals := range []string{"clean", "mixed", "sprayed"} {
 				for _, batch := range []int{1, pathBatch} {
-					if batch > n {
-						continue // one PDC has no batch of acknowledgements outstanding
+					if batch > n || signals == "sprayed" && (per > 1 || n != 1<<10) {
+						continue // one PDC has no batch of acknowledgements outstanding, and each of those is of one packet
 					}
 					b.Run(fmt.Sprintf("pdcs=%d/packets-per-ack=%d/signals=%s/batch=%d", n, per, signals, batch), func(b *testing.B) {
-						p := newSourceSteps(b, n, per, signals == "mixed", batch)
+						p := newSourceSteps(b, n, per, signals, batch)
 						b.ReportAllocs()
 						packets := 0
 						for b.Loop() {
@@ -208,17 +239,17 @@ func BenchmarkSourcePath(b *testing.B) {
 // order.
 type sourceSteps struct {
 	*sourceEnd
-	order *[1 << 16]uint16
-	at    int
-	per   uint32
-	mixed bool
-	in    []uetcc.Datagram
-	cover []uint32
-	sum   int64
+	order   *[1 << 16]uint16
+	at      int
+	per     uint32
+	signals string
+	in      []uetcc.Datagram
+	cover   []uint32
+	sum     int64
 }
 
-func newSourceSteps(b testing.TB, n int, per uint32, mixed bool, batch int) *sourceSteps {
-	return &sourceSteps{sourceEnd: newSource(b, n, 8), order: (*[1 << 16]uint16)(pathOrder(n)), per: per, mixed: mixed,
+func newSourceSteps(b testing.TB, n int, per uint32, signals string, batch int) *sourceSteps {
+	return &sourceSteps{sourceEnd: newSource(b, n, 8), order: (*[1 << 16]uint16)(pathOrder(n)), per: per, signals: signals,
 		in: ackDatagrams(batch), cover: make([]uint32, batch)}
 }
 
@@ -235,9 +266,12 @@ func ackDatagrams(n int) []uetcc.Datagram {
 func (p *sourceSteps) next(in *uetcc.Datagram) (k uint32) {
 	for k == 0 {
 		id := p.order[p.at&0xffff] + 1
-		if p.at++; p.mixed {
+		switch p.at++; p.signals {
+		case "mixed":
 			k = p.mixedACKOf(in, id, p.per)
-		} else {
+		case "sprayed":
+			k = p.sprayedACKOf(in, id)
+		default:
 			k = p.ackOf(in, id, p.per)
 		}
 	}
@@ -265,7 +299,7 @@ func (p *sourceSteps) step() (packets int) {
 // finish checks that nothing went wrong, and that each acknowledgement has let go
 // what it covered: then what is sent is of its own PDC.
 func (p *sourceSteps) finish(b *testing.B) {
-	if left := len(p.e.PDS().Upcoming(1)); left > 0 && !p.mixed {
+	if left := len(p.e.PDS().Upcoming(1)); left > 0 && p.signals == "clean" {
 		b.Error("packets are left that may go")
 	}
 	p.check(b)
@@ -358,7 +392,7 @@ func BenchmarkSourcePathCores(b *testing.B) {
 		b.Run(fmt.Sprintf("cores=%d", n), func(b *testing.B) {
 			ends, times := make([]*sourceSteps, n), make([]float64, n)
 			for i := range ends {
-				ends[i] = newSourceSteps(b, 1<<10, 1, false, pathBatch)
+				ends[i] = newSourceSteps(b, 1<<10, 1, "clean", pathBatch)
 			}
 			b.ReportAllocs()
 			b.ResetTimer()

@@ -73,7 +73,8 @@ func (r *row) extend(i uint32, handle uint64, size uint16) {
 }
 
 // A chunk is the records of 16 consecutive PSNs. A free one has the next of its list
-// in the last record's handle, whose cache line is near when base has passed it.
+// in the last record's dueAt, whose cache line is near when base has passed it; the rest
+// of what it says can be read until it is handed out again.
 type chunk [chunkLen]packet
 
 // Memory is what the PDCs of one [Manager] share: records of packets sent,
@@ -139,14 +140,14 @@ func (m *Memory) putRow(i uint32) { m.row[i].next, m.freeRow = m.freeRow, i }
 func (m *Memory) takeChunk() uint32 {
 	i := m.freeChunk
 	if i != 0 {
-		m.freeChunk = uint32(m.chunk[i][chunkLen-1].handle)
+		m.freeChunk = uint32(m.chunk[i][chunkLen-1].dueAt)
 		m.freeCount--
 	}
 	return i
 }
 
 func (m *Memory) putChunk(i uint32) {
-	m.chunk[i][chunkLen-1].handle = uint64(m.freeChunk)
+	m.chunk[i][chunkLen-1].dueAt = int64(m.freeChunk)
 	m.freeChunk = i
 	m.freeCount++
 }

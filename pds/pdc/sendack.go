@@ -130,18 +130,26 @@ func (w *SendWindow) tell(m *Memory, owner Handle, first uint32, todo uint64) {
 	}
 }
 
-// merge marks what a SACK shows as arrived. Bits outside [base, next) say
-// nothing that is not known, or lie.
-func (w *SendWindow) merge(m *Memory, off uint32, a *Ack, k *Acked) {
-	sack := a.SACK
+// inWindow cuts a SACK that begins at off to [base, next), and returns where it begins
+// then. Bits outside say nothing that is not known, or lie.
+func (w *SendWindow) inWindow(off uint32, sack uint64) (uint32, uint64) {
 	if behind := int32(w.base - off); behind > 0 {
 		sack >>= min(uint32(behind), sackBits)
 		off = w.base
 	}
 	if ahead := int32(w.next - off); ahead <= 0 {
-		return
+		return off, 0
 	} else if ahead < sackBits {
 		sack &= 1<<uint32(ahead) - 1
+	}
+	return off, sack
+}
+
+// merge marks what a SACK shows as arrived.
+func (w *SendWindow) merge(m *Memory, off uint32, a *Ack, k *Acked) {
+	off, sack := w.inWindow(off, a.SACK)
+	if sack == 0 {
+		return
 	}
 	s := off % rowLen
 	w.mergeWord(m, off, sack<<s, a.Now, k)

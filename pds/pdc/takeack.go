@@ -15,28 +15,35 @@ type Confirmed struct {
 	Last uint64
 }
 
-// TakeACK is Receive for an acknowledgement of the lowest packets that a PDC has in
-// flight and of no others, as nearly every one is while packets arrive in order. It
+// TakeACK is Receive for an acknowledgement that has only the news that most have: of
+// the lowest packets that a PDC has in flight, or of a single one, wherever that is. It
 // has to be [pds.AckCCView.Plain]. N is 0, and nothing has changed, if it is another
 // one. No event tells of the packets: what follows for them is the caller's.
 func (m *Manager) TakeACK(now int64, a *pds.AckCCView, src Addr) (x Confirmed) {
 	p, r, last, n := m.expectACK(a, src)
-	if n == 0 {
+	if p == nil {
 		return x
+	}
+	w := &p.tx
+	if n == 0 {
+		if last = p.takeOne(m, a); last == nil {
+			return x
+		}
+		n = 1
+	} else {
+		end := w.base + n
+		r.flight &^= (2<<((n-1)%rowLen) - 1) << (w.base % rowLen)
+		w.cack = end
+		w.limitTo(m.p, end, a.MPR())
+		w.pass(m.mem, r, n)
+		if r.released != 0 || end%rowLen == 0 {
+			w.settleBase(m.mem) // what was acknowledged by itself
+		}
+		p.stalls = 0
 	}
 	m.stats.Received++
 	m.in.awaited = false
-	x.N, x.Last = n, last.handle
-	w := &p.tx
-	end := w.base + n
-	r.flight &^= (2<<((n-1)%rowLen) - 1) << (w.base % rowLen)
-	w.cack = end
-	w.limitTo(m.p, end, a.MPR())
-	w.pass(m.mem, r, n)
-	if r.released != 0 || end%rowLen == 0 {
-		w.settleBase(m.mem) // what was acknowledged by itself
-	}
-	p.activeAt, p.stalls = now, 0
+	p.activeAt = now
 	rtt := int64(0)
 	if last.sends == 1 {
 		rtt = max(now-last.sentAt-int64(a.ServiceTime())*pds.ServiceTimeUnit, 1)
@@ -53,31 +60,30 @@ func (m *Manager) TakeACK(now int64, a *pds.AckCCView, src Addr) (x Confirmed) {
 	if w.rtoAt < p.timerAt {
 		m.schedule(p, now)
 	}
-	x.PDC = p.handle
-	return x
+	return Confirmed{p.handle, n, last.handle}
 }
 
-// expectACK returns, of an acknowledgement that TakeACK takes, the PDC, how many packets
-// it is of, their row and the last of them. n is 0 if it is another one.
+// expectACK returns the PDC of an acknowledgement, nil where TakeACK does not take it,
+// and, if it is of the lowest packets in flight, how many, their row and the last.
 func (m *Manager) expectACK(a *pds.AckCCView, src Addr) (p *PDC, r *row, last *packet, n uint32) {
 	id := int(a.DPDCID())
 	if id >= len(m.pdc) {
-		return p, r, last, 0
+		return nil, nil, nil, 0
 	}
 	p = &m.pdc[id]
-	if p.state != StateEstablished || p.peerID != a.SPDCID() || p.peer != src {
-		return p, r, last, 0
-	}
 	w := &p.tx
+	if p.state != StateEstablished || p.peerID != a.SPDCID() || p.peer != src || w.queued != 0 || m.p.InferLoss {
+		return nil, nil, nil, 0
+	}
 	at := w.base % rowLen
 	n = w.offset(a.CACK()) + 1 - w.base
-	if n-1 >= w.next-w.base || !a.Cumulative() || w.queued != 0 || m.p.InferLoss {
-		return p, r, last, 0
+	if n-1 >= w.next-w.base || !a.Cumulative() {
+		return p, nil, nil, 0
 	}
 	// What is in flight is data that has neither arrived nor been given up.
 	r = &m.mem.row[w.first]
 	if uint32(bits.TrailingZeros64(^(r.flight>>at))) < n || n > 1 && r.size == 0 { // or handles may not count up
-		return p, r, last, 0
+		return p, nil, nil, 0
 	}
 	return p, r, m.mem.record(r, at+n-1), n
 }
