@@ -292,7 +292,7 @@ func (in *Initiator) conclude(now int64, m *message, ev *Event) {
 	if m.opcode().IsRendezvous() {
 		m.received = m.length
 	}
-	m.notBefore = now + wait
+	m.notBefore, m.kind = now+wait, m.kind|kindLate
 	ev.Kind, ev.At, ev.Cookie = EventReady, m.notBefore, m.cookie
 }
 

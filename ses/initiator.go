@@ -160,7 +160,7 @@ func (in *Initiator) Next(now int64, h Handle, q *TxReq) (alike uint32, at int64
 	case m == nil:
 		return 0, math.MaxInt64
 	case m.state == messageSending && m.sent < m.packets:
-		if m.notBefore > now {
+		if m.is(kindLate) && m.notBefore > now {
 			return 0, m.notBefore
 		}
 		m.describe(in.mtu, m.sent, q)

@@ -2,7 +2,6 @@ package ses
 
 import (
 	"encoding/binary"
-	"math"
 )
 
 // A messageState says what is to be sent next.
@@ -64,6 +63,7 @@ const (
 	kindNamed                           // the header has a message_id
 	kindWaits                           // not over before received is delivered
 	kindMiddle                          // carries, behind a standard header
+	kindLate                            // has been begun again: notBefore counts
 )
 
 func (m *message) is(k messageKind) bool { return m.kind&k != 0 }
@@ -91,7 +91,7 @@ const (
 // begin makes m the message h that o asks for.
 func (m *message) begin(o *Operation, h Handle, packets uint32) {
 	*m = message{
-		handle: h, packets: packets, length: o.Length, delivered: o.Length, cookie: o.Cookie, notBefore: math.MinInt64,
+		handle: h, packets: packets, length: o.Length, delivered: o.Length, cookie: o.Cookie,
 		mode: o.Mode, form: o.form(),
 	}
 	if o.Opcode.IsFetch() {

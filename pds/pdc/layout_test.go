@@ -14,11 +14,9 @@ func TestLayout(t *testing.T) {
 	if unsafe.Sizeof(uintptr(0)) == 8 { // a 32-bit machine aligns 64-bit words less
 		require.EqualValues(t, 64, unsafe.Sizeof(row{}))
 		require.Zero(t, unsafe.Sizeof(PDC{})%128, "pairs of cache lines")
-		require.EqualValues(t, 64, unsafe.Offsetof(PDC{}.rx)+unsafe.Offsetof(RecvWindow{}.hold), "the first line has all that a target needs")
-		source := unsafe.Offsetof(PDC{}.timerAt)
-		require.EqualValues(t, 256, source)
-		require.Equal(t, source+64, unsafe.Offsetof(PDC{}.tx)+unsafe.Offsetof(SendWindow{}.rtxAt), "with all that most packets need")
-		require.Equal(t, source/64+1, unsafe.Offsetof(PDC{}.unsubmitted)/64, "with tx.slot, for those handed over")
+		require.EqualValues(t, 64, unsafe.Offsetof(PDC{}.handle), "the second line is that of a target")
+		require.EqualValues(t, 128, unsafe.Offsetof(PDC{}.rx)+unsafe.Offsetof(RecvWindow{}.hold), "with all that it needs")
+		require.Equal(t, unsafe.Offsetof(PDC{}.unsubmitted)/64, unsafe.Offsetof(PDC{}.openMsgs)/64, "for packets handed over")
 	}
 	t.Logf("PDC %d bytes: RecvWindow %d, SendWindow %d; packet %d, response %d, event %d", unsafe.Sizeof(PDC{}),
 		unsafe.Sizeof(RecvWindow{}), unsafe.Sizeof(SendWindow{}), unsafe.Sizeof(packet{}), unsafe.Sizeof(response{}), unsafe.Sizeof(Event{}))

@@ -68,7 +68,6 @@ func (m *Manager) takeTurns(p *PDC, last bool, held ccc.Reason) {
 // park has p wait until its congestion control context allows more.
 func (m *Manager) park(p *PDC) {
 	p.flags |= flagOnData
-	p.nextData = 0
 	l, id := m.cc.Waiters(p.cc), p.slot()
 	if l.Head == 0 {
 		l.Head = id
@@ -87,8 +86,10 @@ func (m *Manager) unpark(c ccc.Handle) {
 		return
 	}
 	p := &m.pdc[l.Head]
-	if l.Head = p.nextData; l.Head == 0 {
-		l.Tail = 0
+	if l.Head == l.Tail { // nearly always: then the link has no say
+		*l = ccc.Waiters{}
+	} else {
+		l.Head = p.nextData
 	}
 	m.data.push(p)
 }

@@ -29,11 +29,14 @@ const (
 // value without pointers, to lie in a slab; see [Manager] for its rules. Single
 // writer.
 //
-// Its first cache line is the hot one, of either side: who the peer is and, in what of rx
-// fits, up to where packets have arrived. A source needs the fifth, too, and the sixth
-// when it is given more to send. The others are for what is out of order, and for timers.
-// The first, also because the compiler checks a pointer by a load from where it points to.
+// Its first two cache lines, a pair, are the hot ones. A source needs both, a target the
+// second: who the peer is and, of rx, up to where packets have arrived. The others are for
+// what is out of order, handed over, or late. The hot ones are the first, also because the
+// compiler checks a pointer by a load from where it points to.
 type PDC struct {
+	tx      SendWindow
+	timerAt int64 // what the wheel has for this PDC
+
 	handle   Handle
 	peerID   pds.PDCID // 0 until it is known
 	state    State
@@ -49,6 +52,11 @@ type PDC struct {
 
 	rx RecvWindow // two lines of ring follow its edges
 
+	unsubmitted       int64  // announced and not submitted, nominal bytes
+	nextData, nextCtl uint16 // links of the list of those that wait for a context, and of that of control packets, by slot
+	openMsgs          uint16
+	probes            uint8 // sent since something was acknowledged
+
 	auxAt    int64   // clear or stall timer
 	gapAt    int64   // last ROD_OOO sent, last go-back made
 	probed   int64   // the last probe left then; 0 none
@@ -58,18 +66,9 @@ type PDC struct {
 	locks    uint16
 	opaque   uint16 // of the last probe
 	lapse    uint32 // PENDING and CLOSE_WAIT: when that has lasted too long, in lapseUnits; 0 never
-	_        [8]byte
-
-	timerAt           int64  // what the wheel has for this PDC
-	nextData, nextCtl uint16 // links of the list of those that wait for a context, and of that of control packets, by slot
-	openMsgs          uint16
-	probes            uint8 // sent since something was acknowledged
-	tx                SendWindow
-
-	local       Addr
-	resp        respList
-	unsubmitted int64 // announced and not submitted, nominal bytes
-	_           [8]byte
+	local    Addr
+	resp     respList
+	_        [24]byte
 }
 
 func (p *PDC) is(f pdcFlags) bool { return p.flags&f != 0 }

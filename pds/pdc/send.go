@@ -45,16 +45,16 @@ type SendWindow struct {
 	limit   uint16 // peer_mp_range, PSNs, as far as this side tracks as many
 	queued  uint16 // packets that wait for retransmission, or for an ACK_REQ
 	control uint16 // control packets in [next, tail)
+	slot    uint16 // of the PDC, in Memory.ring
 	rtoAt   int64  // no timeout is due before
 	first   uint32 // row of base, 0 without one
 	current uint32 // row of next
 	rtxAt   int64  // no packet that waits may go before
-	slot    uint32 // of the PDC, in Memory.ring
 }
 
 // Init makes w the window of a direction of the PDC in slot that starts at start.
 func (w *SendWindow) Init(p *Params, slot uint16, start pds.PSN) {
-	*w = SendWindow{slot: uint32(slot), start: start, limit: uint16(min(uint32(p.DefaultMPR)*128, p.ranges)), rtoAt: never, rtxAt: never}
+	*w = SendWindow{slot: slot, start: start, limit: uint16(min(uint32(p.DefaultMPR)*128, p.ranges)), rtoAt: never, rtxAt: never}
 }
 
 // Start returns the first PSN of the direction.

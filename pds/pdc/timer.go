@@ -60,17 +60,21 @@ func (m *Manager) tickCC(now int64) {
 // know their peer. Where none does, no CREDIT_REQ has a place to go to; then the
 // first may send a packet, which opens it, and which names what is wanted too.
 func (m *Manager) askCredit(c ccc.Handle) {
-	first := m.cc.Waiters(c).Head
-	for id, n := first, 0; id != 0 && n < idleLook; id, n = m.pdc[id].nextData, n+1 {
+	l := m.cc.Waiters(c)
+	if l.Head == 0 {
+		return
+	}
+	for id, n := l.Head, 0; n < idleLook; id, n = m.pdc[id].nextData, n+1 {
 		if p := &m.pdc[id]; p.state.Live() && p.peerID != 0 {
 			m.control(p, ctlCreditReq)
 			return
 		}
+		if id == l.Tail {
+			break
+		}
 	}
-	if first != 0 {
-		m.pdc[first].flags |= flagAsking
-		m.unpark(c)
-	}
+	m.pdc[l.Head].flags |= flagAsking
+	m.unpark(c)
 }
 
 // schedule arms the wheel for p if it has something to do earlier than is armed. A
