@@ -42,8 +42,8 @@ func (e *Endpoint) Transmit(now int64, out *Datagram) bool {
 // how many that are. It costs less for each where a PDC sends several in a row.
 func (e *Endpoint) TransmitBatch(now int64, out []Datagram) (n int) {
 	for n < len(out) {
-		if len(out)-n > 1 && e.credit == nil && cap(out[n].Packet) >= HeaderMax {
-			if k := e.transmitRun(now, out[n:]); k > 0 {
+		if id, only := e.pds.OnlySender(); only && len(out)-n > 1 && e.credit == nil {
+			if k := e.transmitRun(now, &e.flows[id], out[n:]); k > 0 {
 				n += k
 				continue
 			}
@@ -76,11 +76,11 @@ func (e *Endpoint) transmitAny(now int64, out *Datagram, buf []byte) bool {
 	return e.target.HasErrand() && e.runErrands(now) && e.Transmit(now, out)
 }
 
-// transmitRun is transmitNext for several packets of one PDC, see
+// transmitRun is what Transmit does for several packets of one PDC, whose flow is f, see
 // [pdc.Manager.TransmitRun], and returns how many.
-func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
-	// No more than until their flow is to hand over others.
-	most := min(len(out), max(int(e.flows[e.pds.NextSender()].ahead)-submitLow, 1))
+func (e *Endpoint) transmitRun(now int64, f *flow, out []Datagram) (n int) {
+	// No more than until the flow is to hand over others.
+	most := min(len(out), max(int(f.ahead)-submitLow, 1))
 	for i := range most {
 		if cap(out[i].Packet) < HeaderMax {
 			most = i
@@ -107,7 +107,7 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 		}
 		k++
 	}
-	if f := &e.flows[x.PDC.ID()]; x.Handle>>48 != 0 && f.sent(n) {
+	if x.Handle>>48 != 0 && f.sent(n) {
 		e.pump(now, f)
 	}
 	return n
@@ -115,19 +115,19 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 
 // describeMiddles describes packets of e.run from packet k, whose semantic headers y
 // writes, the first of them for what is at that place in the message.
-func (e *Endpoint) describeMiddles(out []Datagram, k uint, y *ses.Middle, at uint32) {
+func (e *Endpoint) describeMiddles(out []Datagram, k uint, y *ses.Middle, first uint32) {
 	x, mtu := &e.run, uint32(e.mtu)
-	message := ses.PacketHandle(x.Handle).Message()
 	for i := range out {
-		d := &out[i]
+		d, at := &out[i], first+uint32(i)*mtu
 		buf := (*[HeaderMax]byte)(d.Packet[:HeaderMax])
 		d.Packet = d.Packet[:pds.RequestLen+ses.StandardLen]
 		x.PutHeader((*[pds.RequestLen]byte)(buf[:]))
 		y.Put((*[ses.StandardLen]byte)(buf[pds.RequestLen:]), at, mtu)
-		d.Src, d.Dst, d.Size, d.Entropy, d.TC, d.Retx = e.local, x.Peer, int64(x.Size), x.Entropy[k%pdc.RunMax], x.TC, false
+		d.Src = e.local
+		d.Dst = x.Peer
+		d.Size, d.Entropy, d.TC, d.Retx = int64(x.Size), x.Entropy[(k+uint(i))%pdc.RunMax], x.TC, false
 		to := &d.Payload
-		to.Length, to.Offset, to.Message, to.Cookie, to.Address = mtu, at, message, y.Cookie(), 0
-		k, at = k+1, at+mtu
+		to.Length, to.Offset, to.Message, to.Cookie, to.Address = mtu, at, ses.PacketHandle(x.Handle).Message(), y.Cookie(), 0
 	}
 }
 

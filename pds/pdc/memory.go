@@ -58,16 +58,17 @@ type row struct {
 	handle   uint64 // while all have that size: of packet 0, from which the others' count up
 	next     uint32 // next free row
 	size     uint16 // that all packets have; 0: they are not alike
-	_        [2]byte
+	kind     kind   // likewise, under kindMask
+	_        [1]byte
 }
 
 // begin notes the first packet of a row, extend another one.
-func (r *row) begin(i uint32, handle uint64, size uint16) {
-	r.handle, r.size = handle-uint64(i), size
+func (r *row) begin(i uint32, handle uint64, size uint16, k kind) {
+	r.handle, r.size, r.kind = handle-uint64(i), size, k&kindMask
 }
 
-func (r *row) extend(i uint32, handle uint64, size uint16) {
-	if r.size != size || r.handle+uint64(i) != handle {
+func (r *row) extend(i uint32, handle uint64, size uint16, k kind) {
+	if r.size != size || r.handle+uint64(i) != handle || r.kind != k&kindMask {
 		r.size = 0
 	}
 }

@@ -112,11 +112,11 @@ func (w *SendWindow) push(p *Params, m *Memory, handle uint64, size uint16, k ki
 		}
 		if w.rowOf(m, w.tail) == 0 {
 			r = w.open(m)
-			r.begin(i, handle, size)
+			r.begin(i, handle, size, k)
 		}
 		r.chunk[i/chunkLen] = m.takeChunk()
 	}
-	r.extend(i, handle, size)
+	r.extend(i, handle, size, k)
 	*m.record(r, i) = packet{handle: handle, label: label{size: size, kind: k}}
 	w.tail++
 	return w.psn(w.tail - 1), nil

@@ -21,7 +21,6 @@ type Run struct {
 	Entropy [RunMax]uint16
 
 	heads pds.RequestRun
-	next  pds.NextHdr
 	asks  uint32 // FlagAR<<k: packet k asks for an acknowledgement
 }
 
@@ -31,12 +30,10 @@ func (x *Run) PutHeader(b *[pds.RequestLen]byte) {
 	x.asks >>= 1
 }
 
-// NextSender returns the PDC whose turn it is to send data, 0 without one.
-func (m *Manager) NextSender() pds.PDCID {
-	if m.data.head == m.data.tail {
-		return 0
-	}
-	return m.data.next()
+// OnlySender returns the PDC whose turn it is to send data, if no other one waits for its
+// turn: else TransmitRun has nothing to offer.
+func (m *Manager) OnlySender() (pds.PDCID, bool) {
+	return m.data.next(), m.data.tail-m.data.head == 1
 }
 
 // TransmitRun is TransmitNext for up to most packets, at least one: several go while
@@ -51,8 +48,8 @@ func (m *Manager) TransmitRun(now int64, most int, x *Run) bool {
 	r, i := &m.mem.row[w.current], w.next%rowLen
 	first := m.mem.record(r, i)
 	x.Handle, x.Size, x.TC, x.PDC, x.Peer = first.handle, first.size, p.tc, p.handle, p.peer
-	x.N, x.next, x.asks = 0, first.kind.next(), 0
-	x.heads = pds.MakeRequestRun(x.next, int16(w.base-1-w.next), w.psn(w.next), p.handle.ID(), p.peerID)
+	x.N, x.asks = 0, 0
+	x.heads = pds.MakeRequestRun(first.kind.next(), int16(w.base-1-w.next), w.psn(w.next), p.handle.ID(), p.peerID)
 	end := i + m.alone(p, r, min(uint32(most), RunMax, rowLen-i))
 	held := ccc.ReasonBacklog
 	for at := i; at < end && held == ccc.ReasonBacklog; {
@@ -88,9 +85,6 @@ func (m *Manager) sendRun(now int64, p *PDC, run []packet, x *Run) ccc.Reason {
 	due, held := later(now, m.p.RTOInit), ccc.ReasonBacklog
 	for k := range run {
 		pkt := &run[k]
-		if pkt.kind.next() != x.next {
-			break
-		}
 		sp, ok := m.cc.SendNew(ccc.Handle(p.handle), now, int64(pkt.size))
 		if !ok {
 			break
