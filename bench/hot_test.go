@@ -312,6 +312,8 @@ var hot = []struct {
 	{"ccc", "(*Context).unmark", noBounds},
 	{"ccc", "(*Context).touch", inlines | noBounds},
 	{"ccc", "(*Manager).SendNew", 0},
+	{"ccc", "(*Manager).SendRun", 0},
+	{"ccc", "(*Manager).pathRun", 0},
 	{"ccc", "(*Manager).OnPlainACK", 0},
 	{"ccc", "(*Manager).OnNewData", 0},
 	{"ccc", "(*Manager).OnSend", 0},

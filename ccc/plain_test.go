@@ -23,6 +23,7 @@ type twin struct {
 	pdcs           [4]Handle // the even ones on context 0, the odd ones on context 1
 	contexts       [2]Handle
 	sends, acks    int // that the plain steps served
+	runs           int // packets that went with others
 }
 
 func newTwin(t *testing.T, seed uint64, c Config, admission bool) *twin {
@@ -80,6 +81,8 @@ func (w *twin) step() {
 	switch op := r.IntN(40); {
 	case op < 6:
 		w.both(func(m *Manager) { m.OnNewData(h, w.now, mtu*int64(1+op*op)) })
+	case op < 9:
+		w.sendRun(h, min(l.Backlog, 1+r.Int64N(mtu)))
 	case op < 20:
 		w.send(h, min(l.Backlog, 1+r.Int64N(mtu)))
 	case op < 32 && l.InflightPackets > 0:
@@ -173,6 +176,29 @@ func (w *twin) send(h Handle, size int64) {
 	require.Equal(w.t, w.general.Send(h, w.now, Sent{Size: size}), got)
 }
 
+// sendRun sends several packets at once, as far as that goes.
+func (w *twin) sendRun(h Handle, size int64) {
+	paths := make([]uint16, 1+w.r.IntN(8))
+	s := w.plain.SendRun(h, w.now, size, paths)
+	if s.Sent == 0 {
+		w.same("refused, but something has changed")
+		return
+	}
+	for i := range s.Sent {
+		require.True(w.t, w.general.Context(w.general.ContextOf(h)).Admits())
+		got := w.general.Send(h, w.now, Sent{Size: size})
+		last := i+1 == s.Sent
+		require.Equal(w.t, SendParams{Entropy: paths[i], AckRequest: s.AckEach || s.AckLast && last, Held: got.Held}, got)
+		if last {
+			require.Equal(w.t, s.Held, got.Held)
+		} else {
+			require.Equal(w.t, ReasonBacklog, got.Held)
+		}
+	}
+	w.sends++
+	w.runs += s.Sent - 1
+}
+
 func (w *twin) acknowledge(h Handle, bytes int64, packets int32) {
 	a := Ack{
 		Ack:     nscc.Ack{Bytes: bytes, RTT: w.r.Int64N(30*us) - us, ECN: w.r.IntN(3) == 0},
@@ -224,6 +250,7 @@ func TestPlainStepsEqualGeneralOnes(t *testing.T) {
 					require.Equal(t, w.general, w.plain)
 					plain := control == ControlNSCC && scheme != SchemeREPSLegacy && seed != 2 && seed != 4
 					require.Equal(t, plain, w.sends > 100, "%d", w.sends)
+					require.Equal(t, plain, w.runs > 50, "%d", w.runs)
 					require.Equal(t, plain, w.acks > 100, "%d", w.acks)
 				}
 			})

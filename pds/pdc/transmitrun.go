@@ -82,24 +82,23 @@ func (m *Manager) alone(p *PDC, r *row, most uint32) uint32 {
 // sendRun adds the packets of run that congestion control admits to x, and returns what
 // keeps it from admitting another one.
 func (m *Manager) sendRun(now int64, p *PDC, run []packet, x *Run) ccc.Reason {
-	due, held := later(now, m.p.RTOInit), ccc.ReasonBacklog
-	for k := range run {
+	paths := x.Entropy[x.N%RunMax:]
+	paths = paths[:min(len(paths), len(run))]
+	s := m.cc.SendRun(ccc.Handle(p.handle), now, int64(x.Size), paths)
+	due, asks := later(now, m.p.RTOInit), uint32(0)
+	for k, path := range paths[:s.Sent] {
 		pkt := &run[k]
-		sp, ok := m.cc.SendNew(ccc.Handle(p.handle), now, int64(pkt.size))
-		if !ok {
-			break
-		}
-		x.Entropy[x.N%RunMax] = sp.Entropy
-		if pkt.kind&kindAR != 0 || sp.AckRequest {
-			x.asks |= uint32(pds.FlagAR) << (x.N % RunMax)
-		}
-		x.N++
-		pkt.entropy, pkt.sends, pkt.sentAt, pkt.dueAt = sp.Entropy, 1, now, due
-		if held = sp.Held; held != ccc.ReasonBacklog {
-			break
+		pkt.entropy, pkt.sends, pkt.sentAt, pkt.dueAt = path, 1, now, due
+		if pkt.kind&kindAR != 0 || s.AckEach {
+			asks |= uint32(pds.FlagAR) << (k % RunMax)
 		}
 	}
-	return held
+	if s.AckLast {
+		asks |= uint32(pds.FlagAR) << ((s.Sent - 1) % RunMax)
+	}
+	x.asks |= asks << (x.N % RunMax)
+	x.N += uint(s.Sent)
+	return s.Held
 }
 
 // ranRun takes note of the packets of x, of row r.

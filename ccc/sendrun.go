@@ -1,0 +1,75 @@
+package ccc
+
+// RunParams is what became of packets offered to [Manager.SendRun].
+type RunParams struct {
+	Sent    int    // the first so many may go
+	Held    Reason // as in [SendParams], of the last of these
+	AckEach bool   // each of them is to ask for an acknowledgement
+	AckLast bool   // the last of them is
+}
+
+// SendRun is [Manager.SendNew] for new packets of size bytes each that go one after
+// another, as many as paths has room for, until congestion control holds the next: paths
+// gets their entropy values. If the first may not go, nothing has changed.
+func (m *Manager) SendRun(pdc Handle, now, size int64, paths []uint16) (s RunParams) {
+	b := m.member(pdc)
+	if b == nil {
+		return s
+	}
+	at := m.seatOf(b)
+	c := &at.context
+	if !c.plain || c.state != StateReady {
+		return s
+	}
+	p, left, n, full := m.p, b.backlog(), 0, false
+	each := c.window.AckRequest(&p.nscc) // were it full, one packet would go, which asks
+	for n < len(paths) && !full && uint64(size-1) < uint64(left) {
+		n++
+		left -= size
+		c.window.OnSend(size)
+		full = c.window.Full(&p.nscc)
+	}
+	if n == 0 {
+		return s
+	}
+	s.Sent, s.AckEach, s.AckLast = n, each, full
+	m.countRun(b, c, size, n)
+	c.rec.last = now
+	switch {
+	case b.waiting() == 0:
+		m.settlePlain(b, c, now)
+		s.Held = c.why
+	case full:
+		c.state, c.why, c.rec.held = StateActive, ReasonWindow, ReasonWindow
+		s.Held = ReasonWindow
+	}
+	m.pathRun(b, at, paths[:s.Sent])
+	return s
+}
+
+// pathRun chooses the entropy values of packets.
+func (m *Manager) pathRun(b *member, at *seat, paths []uint16) {
+	e, p := &at.entropy, &m.p.entropy
+	if p.scheme == SchemeOblivious && !b.fixed {
+		for i := range paths {
+			paths[i] = e.candidate()
+			e.advance(p)
+		}
+		return
+	}
+	for i := range paths {
+		paths[i] = m.path(b, at, 0)
+	}
+}
+
+// countRun counts n packets of size bytes in flight, but for the window.
+func (m *Manager) countRun(b *member, c *Context, size int64, n int) {
+	bytes := size * int64(n)
+	b.sent += bytes
+	b.inflightPackets += int32(n)
+	c.waits -= bytes
+	c.inflightPkts += int32(n)
+	if c.rec.sent += uint32(n); c.rec.sent < uint32(n) {
+		m.ledgerOf(c).counts.sent += 1 << 32
+	}
+}
