@@ -26,10 +26,9 @@ func (m *Manager) TakeACK(now int64, a *pds.AckCCView, src Addr) (x Confirmed) {
 	}
 	w := &p.tx
 	if n == 0 {
-		if last = p.takeOne(m, a); last == nil {
+		if last, n = p.takeOne(m, a); n == 0 {
 			return x
 		}
-		n = 1
 	} else {
 		end := w.base + n
 		r.flight &^= (2<<((n-1)%rowLen) - 1) << (w.base % rowLen)
