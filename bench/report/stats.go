@@ -101,10 +101,7 @@ func compare(j *job, v rival, rounds []round) row {
 			out.within++
 		}
 	}
-	for i := range rounds {
-		allocs, _ := rounds[i].figure(j, 0, j.ours, "allocs/op")
-		out.allocs = max(out.allocs, allocs)
-	}
+	out.allocs = fewestAllocs(j, rounds)
 	if out.ours == (spread{}) {
 		out.missed = append(out.missed, j.ours)
 	}
@@ -112,6 +109,18 @@ func compare(j *job, v rival, rounds []round) row {
 		out.missed = append(out.missed, v.name)
 	}
 	return out
+}
+
+// fewestAllocs is what a job of ours allocates in the round with the fewest: one that
+// was held up runs so few iterations that what the benchmark itself allocates shows.
+func fewestAllocs(j *job, rounds []round) (fewest float64) {
+	first := true
+	for i := range rounds {
+		if n, ok := rounds[i].figure(j, 0, j.ours, "allocs/op"); ok && (first || n < fewest) {
+			fewest, first = n, false
+		}
+	}
+	return fewest
 }
 
 // both gives the two halves of a comparison over some rounds.
