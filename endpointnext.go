@@ -52,6 +52,7 @@ func (e *Endpoint) receiveRequest(now int64, in, reply *Datagram, r *Received) {
 	if e.credit != nil {
 		e.demandNext(now, in, h)
 	}
+	e.followUp(now)
 }
 
 // receiveOther takes any request in. One whose PDC expects it needs to be judged, but

@@ -30,10 +30,11 @@ func (e *Endpoint) Touch(in []Datagram) (sum int64) {
 		}
 		sum += int64(e.pds.TouchRequests(requests[:k]) + e.target.Touch(requests[:k]))
 		if acks := n - k; acks > 0 {
-			for i, id := range e.pds.Upcoming(acks) {
+			next := e.pds.Upcoming(acks)
+			for i, id := range next {
 				sources[acks+i] = uint16(id)
 			}
-			sum += e.touchSources(sources[:acks+len(e.pds.Upcoming(acks))])
+			sum += e.touchSources(sources[:acks+len(next)])
 		}
 		in = in[n:]
 	}

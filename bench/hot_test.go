@@ -231,7 +231,6 @@ var hot = []struct {
 	{"pds/pdc", "(*Manager).ranRun", 0},
 	{"pds/pdc", "(*Run).PutHeader", inlines | noBounds},
 	{"pds", "(*RequestRun).Put", inlines | noBounds},
-	{"pds/pdc", "(*Manager).nextTurn", 0},
 	{"pds/pdc", "(*Manager).ReceiveACK", 0},
 	{"pds/pdc", "(*Manager).receiveACK", 0},
 	{"pds/pdc", "(*Manager).receiveNACK", 0},

@@ -38,11 +38,10 @@ func (m *Manager) SendNew(pdc Handle, now, size int64) (s SendParams, ok bool) {
 	switch {
 	case b.waiting() == 0:
 		m.settlePlain(b, c, now)
-		s.Held = c.why
 	case full:
-		c.state, c.why, c.rec.held = StateActive, ReasonWindow, ReasonWindow
-		s.Held = ReasonWindow
+		c.become(StateActive)
 	}
+	s.Held = c.why
 	if p.entropy.scheme == SchemeOblivious && !b.fixed {
 		s.Entropy = at.entropy.candidate()
 		at.entropy.advance(&p.entropy)

@@ -38,11 +38,10 @@ func (m *Manager) SendRun(pdc Handle, now, size int64, paths []uint16) (s RunPar
 	switch {
 	case b.waiting() == 0:
 		m.settlePlain(b, c, now)
-		s.Held = c.why
 	case full:
-		c.state, c.why, c.rec.held = StateActive, ReasonWindow, ReasonWindow
-		s.Held = ReasonWindow
+		c.become(StateActive)
 	}
+	s.Held = c.why
 	m.pathRun(b, at, paths[:s.Sent])
 	return s
 }

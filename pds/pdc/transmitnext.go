@@ -22,6 +22,7 @@ func (m *Manager) TransmitNext(now int64, buf *[ReplyMax]byte) (p *PDC, handle u
 		return nil, 0, 0, 0
 	}
 	m.data.head++
+	p.flags &^= flagOnData
 	m.stats.Sent++
 	off := w.next
 	r.flight |= 1 << i
@@ -39,7 +40,7 @@ func (m *Manager) TransmitNext(now int64, buf *[ReplyMax]byte) (p *PDC, handle u
 			m.schedule(p, now)
 		}
 	}
-	m.nextTurn(p, sp.Held)
+	m.takeTurns(p, last, sp.Held)
 	return p, pkt.handle, pkt.size, sp.Entropy
 }
 
@@ -56,22 +57,4 @@ func (m *Manager) plainSender() *PDC {
 		return nil
 	}
 	return p
-}
-
-// nextTurn is takeTurns for a PDC that has stood first in the queue and has nothing
-// to send again.
-func (m *Manager) nextTurn(p *PDC, held ccc.Reason) {
-	w := &p.tx
-	switch {
-	case w.next == w.tail || !w.inPeerWindow(w.next):
-		p.flags &^= flagOnData
-	case held != ccc.ReasonBacklog && held != ccc.ReasonPacing:
-		m.park(p)
-		return
-	default:
-		m.data.push(p)
-	}
-	if m.cc.Waiters(p.cc).Head != 0 {
-		m.release(p)
-	}
 }

@@ -64,8 +64,7 @@ func (m *Manager) TransmitRun(now int64, most int, x *Run) bool {
 	if x.N == 0 {
 		return false
 	}
-	m.ranRun(now, p, r, x)
-	m.nextTurn(p, held)
+	m.takeTurns(p, m.ranRun(now, p, r, x), held)
 	return true
 }
 
@@ -101,17 +100,19 @@ func (m *Manager) sendRun(now int64, p *PDC, run []packet, x *Run) ccc.Reason {
 	return s.Held
 }
 
-// ranRun takes note of the packets of x, of row r.
-func (m *Manager) ranRun(now int64, p *PDC, r *row, x *Run) {
+// ranRun takes note of the packets of x, of row r. It reports whether the peer's window
+// lets no other one follow for now.
+func (m *Manager) ranRun(now int64, p *PDC, r *row, x *Run) (last bool) {
 	w, n := &p.tx, uint32(x.N)
 	r.flight |= (1<<n - 1) << (w.next % rowLen)
 	m.data.head++
+	p.flags &^= flagOnData
 	m.stats.Sent += uint64(n)
 	p.activeAt = now
 	if w.next += n; w.next%rowLen == 0 {
 		w.current = w.rowOf(m.mem, w.next)
 	}
-	if !w.inPeerWindow(w.next) {
+	if last = !w.inPeerWindow(w.next); last {
 		x.asks |= uint32(pds.FlagAR) << ((n - 1) % RunMax)
 	}
 	if due := later(now, m.p.RTOInit); due < w.rtoAt {
@@ -119,4 +120,5 @@ func (m *Manager) ranRun(now int64, p *PDC, r *row, x *Run) {
 			m.schedule(p, now)
 		}
 	}
+	return last
 }
