@@ -18,7 +18,7 @@ func (e *pdcEnd) start() {
 		idle = 2_000_000
 	}
 	cfg := pdc.Config{Range: s.window, RTOInit: faultRTO, NackRetxTime: faultNackRetx, ClearTime: 60 * us, CloseReqTime: 2000 * us,
-		MaxRTORetx: s.retries, MaxNackRetx: 31, BufferROD: s.buffer, InferLoss: s.infer, PlainACK: s.plain, IdleTime: idle * us}
+		MaxRTORetx: s.retries, MaxNackRetx: 31, BufferROD: s.buffer, InferLoss: s.infer, PlainACK: s.plain, IdleTime: idle * us, PendTimeout: 50_000 * us}
 	if s.retries == 0 {
 		cfg.MaxRTORetx = 15
 	} else {
@@ -51,7 +51,7 @@ func (e *pdcEnd) start() {
 	}
 	cfgCC := ccc.ManagerConfig{Params: &cp, Contexts: 9, PDCs: ids + 1, Seed: r.Uint64(), Now: e.now}
 	cfgTable := pdc.TableConfig{General: ids, Quarantine: e.w.quarantine(), FirstID: first, Seed: 1, PerSource: quota}
-	cfgM := pdc.ManagerConfig{Params: &p, Seed: r.Uint64(), Waiting: 2, Now: e.now, PendTimeout: 50_000 * us,
+	cfgM := pdc.ManagerConfig{Params: &p, Seed: r.Uint64(), Waiting: 2, Now: e.now,
 		Memory: pdc.MemoryConfig{Responses: s.responses, Chunks: e.chunks}}
 	parts := func() pdc.ManagerConfig {
 		c := cfgM

@@ -20,13 +20,10 @@ type ManagerConfig struct {
 	Contexts *ccc.Table
 	Memory   MemoryConfig // PDCs is filled in
 
-	Waiting     int    // messages that may wait for a PDC, up to 65,535 (default 64)
-	PendTimeout int64  // Pend_Timeout: how long, ns (default 100 ms)
-	CloseThresh int    // Close_Thresh: PDCs left open before idle ones are closed (default: all of the table's)
-	RUDI        int    // RUDI packets that may be outstanding, up to 65,536 (default 256)
-	OneRTTStart bool   // refuse data before the initiator uses the Start_PSN that this side demands
-	Seed        uint64 // of Start_PSNs and probe values
-	Now         int64  // the first time, ns
+	Waiting int    // messages that may wait for a PDC, up to 65,535 (default 64)
+	RUDI    int    // RUDI packets that may be outstanding, up to 65,536 (default 256)
+	Seed    uint64 // of Start_PSNs and probe values
+	Now     int64  // the first time, ns
 }
 
 // Errors of a [Manager].
@@ -77,10 +74,8 @@ type Manager struct {
 	limiter limiter // of answers to packets without a PDC
 	waiting waitQueue
 	rudi    rudiTable
-	open    int // PDCs in StateCreating to StateEstablished
-	thresh  int
+	open    int    // PDCs in StateCreating to StateEstablished
 	cursor  uint16 // where the search for an idle PDC goes on
-	oneRTT  bool
 }
 
 // NewManager allocates all that a manager ever uses.
@@ -95,7 +90,6 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		def, max int
 	}{
 		{"Waiting", &c.Waiting, 64, 65535},
-		{"CloseThresh", &c.CloseThresh, ids, MaxPDCs},
 		{"RUDI", &c.RUDI, 256, 65536},
 	} {
 		v := int64(*f.v)
@@ -104,24 +98,19 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		}
 		*f.v = int(v)
 	}
-	if err := fill("PendTimeout", &c.PendTimeout, 100_000_000, rtoMax*100); err != nil {
-		return nil, err
-	}
 	c.Memory.PDCs = ids
 	m := &Manager{
 		p: c.Params, cc: c.CC, ctxs: c.Contexts, table: c.Table, mem: NewMemory(c.Memory),
-		pdc:    slab.Make[PDC](ids + 1),
-		data:   newQueue(ids),
-		wheel:  timerwheel.New(ids+2, 1024, c.Now),
-		rng:    c.Seed,
-		cccID:  make([]uint8, c.Contexts.Stats().Capacity+1),
-		thresh: c.CloseThresh,
-		oneRTT: c.OneRTTStart,
+		pdc:   slab.Make[PDC](ids + 1),
+		data:  newQueue(ids),
+		wheel: timerwheel.New(ids+2, 1024, c.Now),
+		rng:   c.Seed,
+		cccID: make([]uint8, c.Contexts.Stats().Capacity+1),
 	}
 	for i := range m.pdc {
 		m.pdc[i].timerAt = never
 	}
-	m.waiting.init(c.Waiting, c.PendTimeout)
+	m.waiting.init(c.Waiting, c.Params.PendTimeout)
 	m.rudi.init(c.RUDI, uint32(m.random()))
 	return m, nil
 }

@@ -214,6 +214,8 @@ func TestParamsLimits(t *testing.T) {
 		"timeout":         {RTOInit: rtoMax + 1},
 		"retries":         {MaxRTORetx: 16},
 		"NACK retries":    {MaxNackRetx: 32},
+		"close threshold": {CloseThresh: MaxPDCs + 1},
+		"pending time":    {PendTimeout: 100*rtoMax + 1},
 		"response length": {NullResponse: make([]byte, ResponseMax+1), NullNext: pds.NextResponse},
 		"response kind":   {NullResponse: make([]byte, 12)},
 
@@ -270,7 +272,7 @@ func TestCloseGoesOnAfterTheDrain(t *testing.T) {
 }
 
 func TestCloseThresh(t *testing.T) {
-	g := established(t, pairConfig{manager: func(c *ManagerConfig) { c.CloseThresh = 2 }})
+	g := established(t, pairConfig{Config: Config{CloseThresh: 2}})
 	for i := range 2 {
 		g.now += ms
 		_, err := g.a.m.Open(g.now, &InitiatorKey{Source: g.a.addr, Destination: g.b.addr, TC: uint8(40 + i)}, 0)

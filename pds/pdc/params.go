@@ -51,7 +51,10 @@ type Config struct {
 	MaxNackRetx    int         // Max_NACK_Retx_Cnt: 1 to 31, 31 for ever (default 5)
 	ClearTime      int64       // PDS_Clear_Time: idle time before a CLEAR_CMD (default 1 ms)
 	CloseReqTime   int64       // Close_REQ_Time: wait for the CLOSE_CMD asked for (default 1 ms)
+	OneRTTStart    bool        // refuse data before the initiator uses the Start_PSN that this side demands
 	NewPDCTime     int64       // New_PDC_Time: life of a PENDING PDC (default 5 ms)
+	PendTimeout    int64       // Pend_Timeout: how long a message may wait for a PDC, up to 800 s (default 100 ms)
+	CloseThresh    int         // Close_Thresh: PDCs left open before idle ones are closed (default: all that there are)
 	TargetQDelay   int64       // of probes (default 12 us)
 	IdleTime       int64       // a PDC idle for so long is closed, at least the largest timeout of a packet (default 60 s)
 	QuarantineTime int64       // rest of a PDCID before it is used again (default 2 s)
@@ -81,6 +84,7 @@ func NewParams(c Config) (Params, error) {
 		{"ClearTime", &c.ClearTime, 1_000_000, rtoMax},
 		{"CloseReqTime", &c.CloseReqTime, 1_000_000, lapseMax},
 		{"NewPDCTime", &c.NewPDCTime, 5_000_000, lapseMax},
+		{"PendTimeout", &c.PendTimeout, 100_000_000, 100 * rtoMax},
 		{"TargetQDelay", &c.TargetQDelay, 12_000, rtoMax},
 		{"IdleTime", &c.IdleTime, 60_000_000_000, math.MaxInt64 / 4},
 		{"QuarantineTime", &c.QuarantineTime, 2_000_000_000, math.MaxInt64 / 4},
@@ -100,6 +104,7 @@ func NewParams(c Config) (Params, error) {
 		{"MaxAckData", &c.MaxAckData, 16, 16},
 		{"MaxRTORetx", &c.MaxRTORetx, 5, rtoForever},
 		{"MaxNackRetx", &c.MaxNackRetx, 5, nackForever},
+		{"CloseThresh", &c.CloseThresh, MaxPDCs, MaxPDCs},
 	} {
 		v := int64(*f.v)
 		if err := fill(f.name, &v, f.def, f.max); err != nil {

@@ -83,7 +83,7 @@ const idleLook = 256
 // closeIdle closes the PDC that has been idle longest among the next few, when
 // messages wait for one or more than Close_Thresh are open.
 func (m *Manager) closeIdle(now int64) {
-	if m.waiting.len() == 0 && m.open <= m.thresh || m.mem.events.free() < eventReserve {
+	if m.waiting.len() == 0 && m.open <= m.p.CloseThresh || m.mem.events.free() < eventReserve {
 		return
 	}
 	var idlest *PDC
