@@ -8,7 +8,7 @@ import (
 
 func TestMake(t *testing.T) {
 	type odd [3]uint64
-	for _, n := range []int{0, 1, 1000, hugePage/24 - 1, hugePage/24 + 1, 1 << 18} {
+	for _, n := range []int{0, 1, 1000, hugePage/48 - 1, hugePage/48 + 1, hugePage/24 + 1, 1 << 18} {
 		s := Make[odd](n)
 		require.Len(t, s, n)
 		require.Equal(t, n, cap(s))
