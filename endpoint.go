@@ -43,7 +43,8 @@ type Endpoint struct {
 	events   completions       // for Poll
 	lost     func(uint64)      // broken, made once
 	lostFor  pdc.Cause
-	fetches  int // messages with msgFetch
+	fetching places // in flow.fetches
+	reading  places // in flow.readers
 	stats    Stats
 	in       pdc.In
 	res      pdc.Result

@@ -137,3 +137,25 @@ func TestEndpointDefaults(t *testing.T) {
 	_, err = uetcc.NewEndpoint(uetcc.Config{})
 	require.ErrorIs(t, err, uetcc.ErrConfig)
 }
+
+// A peer that is gone takes the reads from it along, and no others.
+func TestEndpointReadsOfOnePeerFail(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 3, func(c *uetcc.Config) { c.PDS.MaxRTORetx = 2 })
+	a := n.ends[0]
+	for i := range 8 {
+		cookie := uint64(i)
+		m := uetcc.Message{To: uetcc.Destination{Address: n.ends[1+i%2].addr, Job: 1}, Key: 1, Length: 3 * netMTU, Cookie: cookie}
+		a.local[cookie] = make([]byte, m.Length)
+		_, err := a.e.Read(0, &m)
+		require.NoError(t, err)
+	}
+	n.cut[pdc.AddrFrom(n.ends[1].addr)] = true
+	n.run(func() bool { return len(a.events) == 8 && a.e.Usage().PDCs == 1 })
+	for _, ev := range a.events {
+		want := ses.StatusOK
+		if ev.Cookie%2 == 0 {
+			want = ses.StatusPDS
+		}
+		require.Equal(t, want, ev.Outcome.Status, "%+v", ev)
+	}
+}

@@ -127,6 +127,7 @@ func NewEndpoint(c Config) (*Endpoint, error) {
 		answerTC: c.AnswerTC, lendTag: mix(0, c.Seed, 7) >> 32,
 		messages: slab.Make[message](c.Messages),
 		retries:  timerwheel.New(c.Messages, 1024, c.Now),
+		fetching: newPlaces(c.Messages), reading: newPlaces(c.Messages),
 	}
 	e.answers.init(c.Answers)
 	e.events.init(c.Messages + c.Target.Messages)

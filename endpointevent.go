@@ -85,9 +85,6 @@ func (e *Endpoint) finish(now int64, h Handle, ev *ses.Event) {
 	if rec.cause != pdc.CauseNone && ev.Outcome.Status != ses.StatusOK {
 		out.Outcome.Status, out.Cause = ses.StatusPDS, rec.cause
 	}
-	if rec.flags&msgFetch != 0 {
-		e.fetches--
-	}
 	e.leave(now, rec)
 	e.retries.Cancel(uint32(h & 0xffff))
 	if rec.lent != 0 {
@@ -231,25 +228,8 @@ func (e *Endpoint) abandon(now int64, h pdc.Handle, c pdc.Cause) {
 			e.fail(now, rec, c)
 		}
 		e.answers.releaseAll(&f.answers)
+		e.giveUp(now, e.fetching, &f.fetches, c)
+		e.giveUp(now, e.reading, &f.readers, c)
 		f.belong(0)
-	}
-	if e.fetches > 0 {
-		e.abandonFetches(now, h, c)
-	}
-	if e.lending > 0 {
-		e.unread(now, h, c)
-	}
-}
-
-// abandonFetches fails the messages whose data was to come on a PDC.
-func (e *Endpoint) abandonFetches(now int64, h pdc.Handle, c pdc.Cause) {
-	for i := range e.messages {
-		rec := &e.messages[i]
-		if rec.pdc == h && rec.flags&msgFetch != 0 {
-			if rec.cause == pdc.CauseNone {
-				rec.cause = c
-			}
-			_ = e.Cancel(now, rec.handle)
-		}
 	}
 }

@@ -28,7 +28,8 @@ type flow struct {
 	waits    bool        // in the chain of those that wait for memory
 	refused  bool        // the manager did not take the packet that is next
 	sender   rccc.Handle // whose credit we schedule; 0: none
-	_        [8]byte     // so that none lies in two cache lines
+	fetches  roll        // messages of ours that wait for their peer, see msgFetch
+	readers  roll        // rendezvous sends of ours that the peer reads on this PDC
 }
 
 // belong makes f the flow of h, if it is that of an earlier PDC.

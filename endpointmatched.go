@@ -52,6 +52,7 @@ func (e *Endpoint) lend(rec *message, m *Message) error {
 // takeBack closes the source of a rendezvous send.
 func (e *Endpoint) takeBack(rec *message) {
 	_ = e.target.Withdraw(rec.lent)
+	e.readOn(rec, 0)
 	rec.lent = 0
 	e.lending--
 }
@@ -67,8 +68,23 @@ func (e *Endpoint) lender() Handle {
 	if rec.handle != h || rec.lent == 0 || rec.peer != e.in.Src {
 		return 0
 	}
-	rec.reader = e.res.ID.PDC
+	e.readOn(rec, e.res.ID.PDC)
 	return h
+}
+
+// readOn notes the PDC that a rendezvous send is read on.
+func (e *Endpoint) readOn(rec *message, h pdc.Handle) {
+	if rec.reader == h {
+		return
+	}
+	if rec.reader != 0 {
+		e.reading.strike(&e.flows[rec.reader.ID()].readers, rec.entry())
+	}
+	if rec.reader = h; h != 0 {
+		f := &e.flows[h.ID()]
+		f.belong(h)
+		e.reading.enter(&f.readers, rec.entry())
+	}
 }
 
 // repaid takes it that data has reached its reader.
@@ -83,21 +99,6 @@ func (e *Endpoint) read(now int64, h Handle, n uint32) {
 	var ev ses.Event
 	if e.sender.Lent(now, h, n, &ev) == nil {
 		e.conclude(now, h, &ev)
-	}
-}
-
-// unread fails the rendezvous sends that were read on a PDC that is gone.
-func (e *Endpoint) unread(now int64, h pdc.Handle, c pdc.Cause) {
-	if c == pdc.CauseNone {
-		c = pdc.CauseClosed
-	}
-	for i := range e.messages {
-		if rec := &e.messages[i]; rec.lent != 0 && rec.reader == h {
-			if rec.cause == pdc.CauseNone {
-				rec.cause = c
-			}
-			_ = e.Cancel(now, rec.handle)
-		}
 	}
 }
 

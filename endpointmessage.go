@@ -200,7 +200,6 @@ func (e *Endpoint) begin(peer pdc.Addr, tc uint8) (*message, error) {
 	*rec = message{peer: peer, handle: h, job: e.op.Job, mode: e.op.Mode, tc: tc}
 	if op.IsFetch() || op.IsRendezvous() || op.IsDeferrable() {
 		rec.flags |= msgFetch
-		e.fetches++
 	}
 	rec.total = e.nominal(&e.op)
 	return rec, nil
@@ -211,9 +210,6 @@ func (e *Endpoint) undo(now int64, rec *message) {
 	_ = e.sender.Cancel(now, rec.handle, &ses.Event{})
 	if rec.lent != 0 {
 		e.takeBack(rec)
-	}
-	if rec.flags&msgFetch != 0 {
-		e.fetches--
 	}
 	*rec = message{}
 }
@@ -271,11 +267,14 @@ func (e *Endpoint) attach(now int64, rec *message, h pdc.Handle) error {
 		return err
 	}
 	rec.pdc = h
-	if rec.flags&msgFetch != 0 && e.pds.Lock(h) == nil {
-		rec.flags |= msgLocked
-	}
 	f := &e.flows[h.ID()]
 	f.belong(h)
+	if rec.flags&msgFetch != 0 {
+		e.fetching.enter(&f.fetches, rec.entry())
+		if e.pds.Lock(h) == nil {
+			rec.flags |= msgLocked
+		}
+	}
 	e.enqueue(now, rec, f)
 	return nil
 }
@@ -288,6 +287,9 @@ func (e *Endpoint) leave(now int64, rec *message) {
 			_ = e.pds.EndMessage(now, rec.pdc, rec.left)
 		}
 	}
+	if rec.flags&msgFetch != 0 && rec.pdc != 0 {
+		e.fetching.strike(&e.flowOf(rec).fetches, rec.entry())
+	}
 	if rec.flags&msgLocked != 0 {
 		_ = e.pds.Unlock(now, rec.pdc)
 	}
@@ -295,7 +297,7 @@ func (e *Endpoint) leave(now int64, rec *message) {
 	rec.pdc, rec.left = 0, 0
 }
 
-// flowOf returns the flow of a message that is queued.
+// flowOf returns the flow of a message that has a PDC, or of RUDI packets.
 func (e *Endpoint) flowOf(rec *message) *flow { return &e.flows[rec.pdc.ID()] }
 
 // chainOf returns the chain of a message that is queued.

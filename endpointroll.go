@@ -1,0 +1,63 @@
+package uetcc
+
+import (
+	"github.com/uetcc/uetcc/internal/slab"
+	"github.com/uetcc/uetcc/pds/pdc"
+)
+
+// A roll lists the messages that wait for what comes on a PDC, in the order in which
+// they began to, by their slots plus 1. When the PDC ends, they are found without a
+// look at all others.
+type roll struct{ head, tail uint16 }
+
+// places are the messages' places in the rolls of one kind: a message is in one of them
+// at most.
+type places []place
+
+type place struct{ prev, next uint16 }
+
+func newPlaces(messages int) places { return slab.Make[place](messages + 1) }
+
+func (s places) enter(l *roll, i uint16) {
+	s[i] = place{prev: l.tail}
+	if l.tail == 0 {
+		l.head = i
+	} else {
+		s[l.tail].next = i
+	}
+	l.tail = i
+}
+
+// strike takes message i out of l, if it is there.
+func (s places) strike(l *roll, i uint16) {
+	p := s[i]
+	if p.prev == 0 && l.head != i {
+		return
+	}
+	if p.prev == 0 {
+		l.head = p.next
+	} else {
+		s[p.prev].next = p.next
+	}
+	if p.next == 0 {
+		l.tail = p.prev
+	} else {
+		s[p.next].prev = p.prev
+	}
+	s[i] = place{}
+}
+
+// entry is what a roll knows a message by.
+func (m *message) entry() uint16 { return uint16(m.handle) + 1 }
+
+// giveUp fails the messages of a roll: nothing more comes for them.
+func (e *Endpoint) giveUp(now int64, s places, l *roll, c pdc.Cause) {
+	for l.head != 0 {
+		rec := &e.messages[l.head-1]
+		s.strike(l, l.head)
+		if rec.cause == pdc.CauseNone {
+			rec.cause = c
+		}
+		_ = e.Cancel(now, rec.handle)
+	}
+}
