@@ -25,7 +25,8 @@ type record struct {
 	code       ReturnCode // of the first failure, RCNull before
 	gen        Generation // the index had then; after a failure, the one to answer with
 	hasData    bool
-	_          [recordLen - 64 - 23]byte
+	prev, next uint32 // slot + 1 of others in its list, see Target.listed
+	_          [recordLen - 64 - 32]byte
 }
 
 // recordLen is two cache lines, so that none of them holds parts of two records.
@@ -47,7 +48,12 @@ func (t *Target) open(r *Request, peer uint64) (m *record, ok bool) {
 	m = &t.records[i]
 	*m = record{peer: peer, head: headOf(r), at: atOf(r), length: r.RequestLength}
 	t.messages.insert(pair{peer, uint64(r.MessageID)}, i)
-	t.recent[peer&uint64(len(t.recent)-1)] = uint16(i)
+	b := peer & uint64(len(t.recent)-1)
+	t.recent[b] = uint16(i)
+	if m.next = t.listed[b]; m.next != 0 {
+		t.records[m.next-1].prev = i + 1
+	}
+	t.listed[b] = i + 1
 	return m, true
 }
 
@@ -66,20 +72,29 @@ func (t *Target) drop(m *record) {
 	i, _ := t.messages.find(key)
 	m.epoch = 0
 	t.messages.remove(key)
+	if m.prev == 0 {
+		t.listed[m.peer&uint64(len(t.recent)-1)] = m.next
+	} else {
+		t.records[m.prev-1].next = m.next
+	}
+	if m.next != 0 {
+		t.records[m.next-1].prev = m.prev
+	}
 	t.recordSlots.release(i)
 }
 
 // ClosePeer ends all messages of a PDC that is gone. lost, unless nil, is given the
 // cookie of the region or receive buffer of each that was under way: not of those
-// that failed before, which a [Decision] has told of, nor of reads. It looks at every
-// record.
+// that failed before, which a [Decision] has told of, nor of reads. It looks at the
+// messages of this peer and of others with the same low bits, of which there are as many
+// values as there may be messages.
 func (t *Target) ClosePeer(peer uint64, lost func(cookie uint64)) {
 	if t.pendSlots.live != 0 {
 		t.dropDeferredOf(peer)
 	}
-	for i := range t.records {
-		m := &t.records[i]
-		if t.recordSlots.gen[i]&1 == 0 || m.peer != peer {
+	for at := t.listed[peer&uint64(len(t.recent)-1)]; at != 0; {
+		m := &t.records[at-1]
+		if at = m.next; m.peer != peer {
 			continue
 		}
 		if m.code == RCNull && m.head.opcode() != OpcodeRead && lost != nil {

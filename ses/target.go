@@ -85,6 +85,7 @@ type Target struct {
 	recordSlots slots
 	records     []record
 	recent      []uint16 // by the low bits of a peer: slot of its latest message
+	listed      []uint32 // likewise: slot + 1 of the first of all its messages
 	epoch       uint32   // see changed
 
 	pendSlots     slots
@@ -136,10 +137,13 @@ func NewTarget(c TargetConfig) (*Target, error) {
 		keys:    newIndex(c.Regions, c.Seed), regionSlots: newSlots(c.Regions), regions: slab.Make[region](c.Regions),
 		recvSlots: newSlots(c.Receives), receives: slab.Make[receive](c.Receives),
 		messages: newIndex(c.Messages, c.Seed), recordSlots: newSlots(c.Messages), records: slab.Make[record](c.Messages),
-		recent: make([]uint16, 1<<bits.Len(uint(max(c.Messages, 1)-1))), epoch: 1,
+		recent: make([]uint16, buckets(c.Messages)), listed: make([]uint32, buckets(c.Messages)), epoch: 1,
 		pendSlots: newSlots(c.Pending), pendings: make([]pending, c.Pending),
 	}, nil
 }
+
+// buckets is how many lists there are of the messages of peers, a power of two.
+func buckets(messages int) int { return 1 << bits.Len(uint(max(messages, 1)-1)) }
 
 // Messages returns how many messages of several packets are in progress or
 // failed and not yet over.

@@ -2,6 +2,7 @@ package ses
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -261,6 +262,40 @@ func TestTargetRecordsExhausted(t *testing.T) {
 	require.Equal(t, 4, lost)
 	require.Zero(t, s.Messages())
 	require.Equal(t, CheckNone, s.send(0, fifth).Check, "the packet comes again and finds room")
+}
+
+// A PDC that is gone takes its own messages along, in whatever order they ended and
+// whoever shares a list with it.
+func TestTargetClosePeerLeavesOthers(t *testing.T) {
+	s := newSeedTarget(t) // four lists
+	r := rand.New(rand.NewPCG(1, 2))
+	live := map[[2]uint64]bool{}
+	for range 20_000 {
+		peer, id := uint64(1+r.IntN(12)), MessageID(1+r.IntN(3))
+		k := [2]uint64{peer, uint64(id)}
+		request := func(r *Request, a *Arrival) { r.MessageID, a.Peer = id, peer }
+		switch {
+		case r.IntN(5) == 0:
+			n := 0
+			s.ClosePeer(peer, func(uint64) { n++ })
+			for k := range live {
+				if k[0] == peer {
+					n--
+					delete(live, k)
+				}
+			}
+			require.Zero(t, n)
+		case live[k]:
+			require.Equal(t, ActionAbort, s.send(1, request, func(r *Request, _ *Arrival) { r.Opcode, r.Flags = OpcodeMsgError, r.Flags|FlagEOM }).Action)
+			delete(live, k)
+		default:
+			live[k] = s.send(0, request).Check == CheckNone
+			if !live[k] {
+				delete(live, k)
+			}
+		}
+		require.Equal(t, len(live), s.Messages())
+	}
 }
 
 // Row 21.
