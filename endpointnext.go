@@ -23,30 +23,35 @@ func (e *Endpoint) receiveRequest(now int64, in, reply *Datagram, r *Received) {
 	if q.HasCC() {
 		v, at = (*ses.StandardView)(b[pds.RequestCCLen:]), pds.RequestCCLen
 	}
-	p := e.pds.Expect(q, in.Src)
-	if p == nil || q.Next() != pds.NextRequestStd {
+	p := e.pds.Named(q)
+	if p == nil {
 		e.receiveOther(now, in, reply, r)
 		return
 	}
 	h, payload := p.Handle(), len(in.Packet)-at-ses.StandardLen
-	address, cookie, ok := e.target.Follow(v, ses.Arrival{Peer: uint64(h), Payload: payload})
+	m := e.target.Follow(v, uint16(q.DPDCID()), ses.Arrival{Peer: uint64(h), Payload: payload})
+	if m == nil {
+		e.receiveOther(now, in, reply, r)
+		return
+	}
+	out := (*[HeaderMax]byte)(reply.Packet[:HeaderMax])
+	n, ok := e.pds.TakeNext(now, p, &pdc.Taken{
+		Request: q, Src: &in.Src, State: &in.State, Size: in.nominal(), Payload: uint32(payload), CE: in.CE,
+	}, (*[pds.AckCCLen]byte)(out[:]))
 	if !ok {
-		e.receiveExpected(now, in, reply, r, p)
+		e.receiveOther(now, in, reply, r)
 		return
 	}
 	// Every field by itself: a literal would be built elsewhere and copied.
 	r.Action, r.Check, r.Code, r.Form, r.Message = ses.ActionPlace, ses.CheckNone, ses.RCOK, ses.FormStandard, 0
-	r.Address, r.Cookie, r.Offset, r.Length = address, cookie, v.MessageOffset(), uint32(v.PayloadLength())
+	r.Offset, r.Length = v.MessageOffset(), uint32(v.PayloadLength())
+	r.Address, r.Cookie = m.Place(r.Offset, r.Length)
 	r.PDC, r.Header, r.Payload = h, at, at+ses.StandardLen
 	r.Answer, r.Complete, r.HasData, r.HeaderData, r.Err = 0, false, false, 0, nil
-	out := (*[HeaderMax]byte)(reply.Packet[:HeaderMax])
-	ses.PutDefault((*[ses.ResponseLen]byte)(out[pds.AckCCLen:]), v)
-	var t pdc.Taken
-	t.Request, t.State, t.Next, t.Response = q, &in.State, pds.NextResponse, ses.ResponseLen
-	t.Payload, t.Size, t.CE = uint32(payload), in.nominal(), in.CE
 	reply.Packet = reply.Packet[:0]
 	reply.Payload = Payload{}
-	if n := e.pds.Take(now, p, &t, (*[pdc.ReplyMax]byte)(out[:])); n > 0 {
+	if n > 0 {
+		ses.PutDefault((*[ses.ResponseLen]byte)(out[n&63:]), v) // nothing to check with a mask, which does nothing
 		e.control(reply, n+ses.ResponseLen, in.Dst, in.Src)
 	}
 	if e.credit != nil {
@@ -82,16 +87,11 @@ func (e *Endpoint) receiveExpected(now int64, in, reply *Datagram, r *Received, 
 	judged := e.judge(in.Packet, modeOf(in.Packet), r)
 	n := 0
 	if d := &e.decision; judged && d.IsDefault() && e.request.Opcode.IsPlain() {
-		if r.Form == ses.FormStandard {
-			ses.PutDefault((*[ses.ResponseLen]byte)(buf[pds.AckCCLen:]), (*ses.StandardView)(in.Packet[r.Header:]))
-		} else {
-			d.Response.AppendTo(buf[:pds.AckCCLen])
-		}
-		var t pdc.Taken
-		t.Request, t.State, t.Next, t.Response = q, &in.State, pds.NextResponse, ses.ResponseLen
-		t.Payload, t.Size, t.CE = uint32(len(in.Packet)-r.Payload), in.nominal(), in.CE
-		if n = e.pds.Take(now, p, &t, (*[pdc.ReplyMax]byte)(buf)); n > 0 {
-			n += ses.ResponseLen
+		n = e.pds.Take(now, p, &pdc.Taken{
+			Request: q, State: &in.State, Size: in.nominal(), Payload: uint32(len(in.Packet) - r.Payload), CE: in.CE,
+		}, (*[pds.AckCCLen]byte)(buf))
+		if n > 0 {
+			n = len(d.Response.AppendTo(buf[:n]))
 		}
 	} else {
 		e.pds.Await(now, p, e.arrived(in))

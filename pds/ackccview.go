@@ -1,6 +1,9 @@
 package pds
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // An AckCCView is an ACK_CC as it lies in the packet: for readers that need some
 // of its fields, each where it stands, and need no copy of all, which is what
@@ -105,10 +108,16 @@ func (v *AckCCView) SetPDCs(spdcid, dpdcid PDCID) {
 	binary.BigEndian.PutUint32(v[8:], uint32(spdcid)<<16|uint32(dpdcid))
 }
 
+// SetAnswered writes the PDCs for an answer to q: its sender's is the receiver's now.
+func (v *AckCCView) SetAnswered(q *RequestView) {
+	binary.LittleEndian.PutUint32(v[8:], bits.RotateLeft32(binary.LittleEndian.Uint32(q[8:]), 16))
+}
+
 // SetSACK writes the type of the congestion state, the PSNs that the target tracks in
 // units of 128, sack_psn_offset, and the bitmap.
 func (v *AckCCView) SetSACK(t CCType, mpr uint8, offset int16, bitmap uint64) {
-	binary.BigEndian.PutUint32(v[12:], uint32(t&0xf)<<28|uint32(mpr)<<16|uint32(uint16(offset)))
+	// BigEndian.PutUint32 would take the word to pieces where t is a constant.
+	binary.LittleEndian.PutUint32(v[12:], bits.ReverseBytes32(uint32(t&0xf)<<28|uint32(mpr)<<16|uint32(uint16(offset))))
 	binary.BigEndian.PutUint64(v[16:], bitmap)
 }
 

@@ -53,7 +53,12 @@ func checkAckCCSet(t *testing.T, a *AckCC) {
 		v[i] = 0xa5 // all of it is to be overwritten
 	}
 	v.SetAck(Prologue{Type: TypeNACK, Next: a.Next, Flags: a.Flags}, a.Offset, a.CACK)
+	q := RequestView(make([]byte, RequestLen))
+	PutRequest((*[RequestLen]byte)(&q), Prologue{Type: TypeRUDReq}, -1, 0, a.DPDCID, a.SPDCID)
+	v.SetAnswered(&q)
+	first := v
 	v.SetPDCs(a.SPDCID, a.DPDCID)
+	require.Equal(t, first, v)
 	v.SetSACK(a.CCType, a.MPR, a.SACKOffset, a.Bitmap)
 	var n NSCCState
 	var c CreditState

@@ -11,21 +11,20 @@ import "encoding/binary"
 // state lie behind these bytes.
 type RequestView [RequestLen]byte
 
-// The bits of the first word that [RequestView.Plain] looks at: type, next_hdr, the
-// flag SYN, and the sign of clear_psn_offset. The word is read as it lies in the
-// memory of a little-endian machine, which saves an exchange of its bytes.
+// The bits of the first word that [RequestView.Plain] looks at: next_hdr, the flag
+// SYN, and the sign of clear_psn_offset. The word is read as it lies in the memory of
+// a little-endian machine, which saves an exchange of its bytes.
 const (
-	plainRequest     = uint32(TypeRUDReq<<3) | uint32(NextRequestStd>>1) | uint32(NextRequestStd&1)<<15 | 1<<23
-	plainRequestBits = 0xff | 1<<15 | uint32(FlagSYN)<<8 | 1<<23
+	plainRequest     = uint32(NextRequestStd>>1) | uint32(NextRequestStd&1)<<15 | 1<<23
+	plainRequestBits = 7 | 1<<15 | uint32(FlagSYN)<<8 | 1<<23
 )
 
-// Plain reports whether v is what nearly all are where it matters: a RUD_REQ that
-// Request.Decode reads and Request.Validate accepts, on a PDC that is open
-// ([FlagSYN] is not set), which clears a PSN before its own (clear_psn_offset < 0),
-// and is followed by a standard semantic header ([NextRequestStd]).
+// Plain reports whether v, which is a request, is what nearly all are where it
+// matters: on a PDC that is open ([FlagSYN] is not set), it clears a PSN before its
+// own (clear_psn_offset < 0), and is followed by a standard semantic header
+// ([NextRequestStd]).
 func (v *RequestView) Plain() bool {
-	return binary.LittleEndian.Uint32(v[0:])&plainRequestBits == plainRequest &&
-		binary.LittleEndian.Uint16(v[8:]) != 0 && binary.LittleEndian.Uint16(v[10:]) != 0 // spdcid, dpdcid
+	return binary.LittleEndian.Uint32(v[0:])&plainRequestBits == plainRequest
 }
 
 // Type returns the packet type.

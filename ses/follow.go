@@ -4,35 +4,45 @@ package ses
 // on. Such a packet need not be checked again, as long as nothing it was checked
 // against has changed: that is what the epoch is for.
 
-// Follow judges a request in the middle of a message of [ModeRUD] or [ModeROD], all
-// of whose questions an earlier one of the message has answered, as [Target.Receive]
-// would: its PayloadLength bytes are to be placed at address, with the default
-// response to answer, which [PutDefault] writes. It reports false, and has changed
-// nothing, if this is not such a request; then it is Receive's.
-func (t *Target) Follow(v *StandardView, a Arrival) (address, cookie uint64, ok bool) {
-	i := int(t.recent[a.Peer&uint64(len(t.recent)-1)])
+// Follow returns the message that a request of [ModeRUD] or [ModeROD] is in the middle
+// of, if an earlier one of that message has answered all that there is to ask about
+// it. Nothing has changed: once the packet counts as arrived [Message.Place] does what
+// [Target.Receive] would, and the answer is the default response, which [PutDefault]
+// writes. Otherwise it returns nil, and the request is Receive's.
+//
+// near is the low 16 bits of a.Peer as the packet tells it, by which the message is
+// found before anything is known about the peer. If it is wrong there is none.
+func (t *Target) Follow(v *StandardView, near uint16, a Arrival) *Message {
+	i := int(t.recent[uint64(near)&uint64(len(t.recent)-1)])
 	if i >= len(t.records) {
-		return 0, 0, false
+		return nil
 	}
 	m := &t.records[i]
-	if m.epoch != t.epoch || m.peer != a.Peer || m.head != v.head() || m.at != v.at() ||
-		m.key != v.Key() || m.offset != v.BufferOffset() || m.length != v.RequestLength() {
-		return 0, 0, false
+	differs := (m.peer ^ a.Peer) | (m.key ^ v.Key()) | (m.offset ^ v.BufferOffset()) | uint64(m.head^v.head()) | uint64(m.at^v.at())
+	if differs != 0 || m.epoch != t.epoch || m.length != v.RequestLength() {
+		return nil
 	}
 	off, n := uint64(v.MessageOffset()), uint64(v.PayloadLength())
 	if n-1 >= uint64(t.mtu) || int(n) > a.Payload {
-		return 0, 0, false
+		return nil
 	}
 	// It neither ends the message nor makes it whole.
 	if off+n >= uint64(m.length) || n >= uint64(m.length-m.seen) {
-		return 0, 0, false
+		return nil
 	}
-	m.seen += uint32(n)
-	return m.base + off, m.cookie, true
+	return m
+}
+
+// Place counts n bytes as arrived, which begin at offset off: PayloadLength and
+// MessageOffset of the request that [Target.Follow] has just returned m for. They
+// belong at address.
+func (m *Message) Place(off, n uint32) (address, cookie uint64) {
+	m.seen += n
+	return m.base + uint64(off), m.cookie
 }
 
 // lead lets later packets of m follow r, which has passed.
-func (t *Target) lead(r *Request, m *record) {
+func (t *Target) lead(r *Request, m *Message) {
 	if r.Form == FormStandard && r.Opcode.in(opsFollow) && m.limit == m.length {
 		m.key, m.offset, m.head, m.at, m.epoch = r.Key, r.BufferOffset, headOf(r), atOf(r), t.epoch
 	}

@@ -21,8 +21,9 @@ func (p *pairOfTargets) send(r *Request, a Arrival) {
 	var d, want Decision
 	p.judges.Receive(r, a, &want)
 	v := (*StandardView)(r.Standard.AppendTo(nil))
-	if address, cookie, ok := p.follows.Follow(v, a); ok {
+	if m := p.follows.Follow(v, uint16(a.Peer), a); m != nil {
 		p.followed++
+		address, cookie := m.Place(r.MessageOffset, uint32(r.PayloadLength))
 		d = Decision{Action: ActionPlace, Length: uint32(r.PayloadLength), Offset: r.MessageOffset, Address: address, Cookie: cookie}
 		var b [ResponseLen]byte
 		PutDefault(&b, v)
@@ -141,8 +142,7 @@ func TestTargetEpochGoesRound(t *testing.T) {
 	require.Equal(t, uint32(1), s.epoch)
 	follows := func(i uint32) bool {
 		r, a := seedPacket(i)
-		_, _, ok := s.Follow((*StandardView)(r.Standard.AppendTo(nil)), a)
-		return ok
+		return s.Follow((*StandardView)(r.Standard.AppendTo(nil)), uint16(a.Peer), a) != nil
 	}
 	require.False(t, follows(1), "of an epoch before")
 	require.Equal(t, ActionPlace, s.send(1).Action)
@@ -150,6 +150,6 @@ func TestTargetEpochGoesRound(t *testing.T) {
 }
 
 func TestRecordsShareNoCacheLine(t *testing.T) {
-	require.Equal(t, uintptr(recordLen), unsafe.Sizeof(record{}))
-	require.Equal(t, uintptr(64), unsafe.Offsetof(record{}.headerData))
+	require.Equal(t, uintptr(recordLen), unsafe.Sizeof(Message{}))
+	require.Equal(t, uintptr(64), unsafe.Offsetof(Message{}.headerData))
 }

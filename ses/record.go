@@ -1,12 +1,12 @@
 package ses
 
-// A record follows a message of several packets at the target. It is there from
+// A Message is one of several packets that is under way to a target. It is there from
 // the first packet that arrives, whichever that is, until all have arrived, the
 // initiator gives the message up, or its PDC is gone.
 //
 // Its first line is all that a packet needs which is like the ones before, see
 // [Target.Follow].
-type record struct {
+type Message struct {
 	peer   uint64
 	base   uint64 // address of the message's first byte
 	cookie uint64
@@ -35,18 +35,18 @@ const recordLen = 128
 // admits reports whether a further packet can belong to the message: of the same
 // length, and none of its bytes twice. The PDS delivers each packet once, so the
 // sum of the bytes says what is missing.
-func (m *record) admits(r *Request, x extent) bool {
+func (m *Message) admits(r *Request, x extent) bool {
 	return r.RequestLength == m.length && x.n <= m.length-m.seen
 }
 
 // open takes a record for a message.
-func (t *Target) open(r *Request, peer uint64) (m *record, ok bool) {
+func (t *Target) open(r *Request, peer uint64) (m *Message, ok bool) {
 	i, ok := t.recordSlots.take()
 	if !ok {
 		return nil, false
 	}
 	m = &t.records[i]
-	*m = record{peer: peer, head: headOf(r), at: atOf(r), length: r.RequestLength}
+	*m = Message{peer: peer, head: headOf(r), at: atOf(r), length: r.RequestLength}
 	t.messages.insert(pair{peer, uint64(r.MessageID)}, i)
 	b := peer & uint64(len(t.recent)-1)
 	t.recent[b] = uint16(i)
@@ -58,7 +58,7 @@ func (t *Target) open(r *Request, peer uint64) (m *record, ok bool) {
 }
 
 // find returns the record of the message that r belongs to.
-func (t *Target) find(r *Request, peer uint64) *record {
+func (t *Target) find(r *Request, peer uint64) *Message {
 	if i, ok := t.messages.find(pair{peer, uint64(r.MessageID)}); ok {
 		t.recent[peer&uint64(len(t.recent)-1)] = uint16(i)
 		return &t.records[i]
@@ -67,7 +67,7 @@ func (t *Target) find(r *Request, peer uint64) *record {
 }
 
 // drop ends a message.
-func (t *Target) drop(m *record) {
+func (t *Target) drop(m *Message) {
 	key := pair{m.peer, uint64(m.head.id())}
 	i, _ := t.messages.find(key)
 	m.epoch = 0

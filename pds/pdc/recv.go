@@ -148,18 +148,6 @@ func (w *RecvWindow) Accept(psn pds.PSN) {
 	}
 }
 
-// acceptNext is Accept for the next packet while nothing is out of order; otherwise
-// it reports false.
-func (w *RecvWindow) acceptNext(psn pds.PSN) bool {
-	if w.edge != psn || w.high+1 != psn {
-		return false
-	}
-	w.edge++
-	w.high++
-	w.begun = true
-	return true
-}
-
 // advance moves the edge over what has arrived and takes those bits out.
 func (w *RecvWindow) advance() {
 	for {
