@@ -46,6 +46,8 @@ type Endpoint struct {
 	fetching places // in flow.fetches
 	reading  places // in flow.readers
 	stats    Stats
+	touched  int   // so many acknowledgements that come need not be touched; with few PDCs none ever
+	loaded   int64 // keeps what touchACK loads
 	in       pdc.In
 	res      pdc.Result
 	out      pdc.Out

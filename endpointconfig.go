@@ -3,6 +3,7 @@ package uetcc
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net/netip"
 
 	"github.com/uetcc/uetcc/ccc"
@@ -167,6 +168,9 @@ func (e *Endpoint) newPDS(c *Config) error {
 	}
 	ids := c.PDCs.General + c.PDCs.Reserved
 	e.flows = slab.Make[flow](ids + 1)
+	if ids < scattered {
+		e.touched = math.MaxInt
+	}
 	e.cc, err = ccc.NewManager(ccc.ManagerConfig{Params: &cp, Contexts: c.Contexts + 1, PDCs: ids + 1, Seed: mix(0, c.Seed, 4), Now: c.Now})
 	if err != nil {
 		return err

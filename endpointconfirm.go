@@ -12,6 +12,9 @@ import (
 // such a packet does not need.
 func (e *Endpoint) receiveACK(now int64, in, reply *Datagram, r *Received) {
 	const length = pds.AckCCLen + ses.ResponseLen
+	if e.touched--; e.touched < 0 {
+		e.touchACK(in.Packet)
+	}
 	if !prepare(reply, r) {
 		return
 	}

@@ -13,12 +13,17 @@ const (
 	touchSoon  = 4
 )
 
+// scattered is from how many PDCs on an acknowledgement by itself is looked at before it
+// is taken in: more than a second-level cache holds the state of.
+const scattered = 1 << 12
+
 // Touch loads what a batch of received packets will need, so that the cache misses
 // of one overlap with those of the others; call [Endpoint.Receive] for each
 // afterwards. Worth it with a thousand PDCs and more. Ignore the sum: it keeps the
 // loads.
 func (e *Endpoint) Touch(in []Datagram) (sum int64) {
 	var requests, sources [2 * touchBatch]uint16 // PDCs that requests are for; that send
+	all := 0
 	for len(in) > 0 {
 		n, k := min(len(in), touchBatch), 0
 		for i := range in[:n] {
@@ -35,10 +40,21 @@ func (e *Endpoint) Touch(in []Datagram) (sum int64) {
 				sources[acks+i] = uint16(id)
 			}
 			sum += e.touchSources(sources[:acks+len(next)])
+			all += acks
 		}
 		in = in[n:]
 	}
+	e.touched = max(e.touched, all)
 	return sum
+}
+
+// touchACK loads what an acknowledgement that has not been in a batch will need: its
+// misses overlap with each other, where one after another would come to light only as
+// what is before it has been done.
+func (e *Endpoint) touchACK(b []byte) {
+	e.touched++
+	id, _ := named(b)
+	e.loaded += e.touchSources([]uint16{uint16(id)})
 }
 
 // touchSources loads what acknowledgements for PDCs and what is sent meanwhile needs.
@@ -52,19 +68,21 @@ func (e *Endpoint) touchSources(ids []uint16) (sum int64) {
 	sum += int64(e.pds.TouchRows(ids))
 	for _, id := range ids {
 		if int(id) < len(e.flows) {
-			sum += e.cc.TouchContext(int(id)) + e.touchMessage(&e.flows[id])
+			sum += e.cc.TouchContext(int(id)) + e.touchMessage(id, &e.flows[id])
 		}
 	}
 	return sum + int64(e.pds.TouchRecords(ids))
 }
 
 // touchMessage loads the message whose packets f hands over, which is nearly
-// always the one that those belong to that are sent and acknowledged.
-func (e *Endpoint) touchMessage(f *flow) (sum int64) {
+// always the one that those belong to that are sent and acknowledged, and where it
+// will do so what that needs.
+func (e *Endpoint) touchMessage(id uint16, f *flow) (sum int64) {
 	if i := f.messages.head; i != 0 {
-		sum = int64(e.sender.Touch(Handle(i - 1)))
+		h := Handle(i - 1)
+		sum = int64(e.sender.Touch(h))
 		if f.ahead <= submitLow+touchSoon {
-			sum += e.messages[i-1].left
+			sum += e.messages[i-1].left + int64(e.sender.TouchNext(h)) + int64(e.pds.TouchSubmit(id))
 		}
 	}
 	return sum

@@ -256,3 +256,11 @@ func (in *Initiator) Touch(h Handle) uint32 {
 	}
 	return 0
 }
+
+// TouchNext is Touch for what [Initiator.Next] needs besides.
+func (in *Initiator) TouchNext(h Handle) uint32 {
+	if i := int(h.slot()); i < len(in.messages) {
+		return uint32(in.messages[i].form)
+	}
+	return 0
+}

@@ -45,6 +45,9 @@ func TestUpcomingIsWhatIsSent(t *testing.T) {
 	g.a.m.TouchSources(ids)
 	g.a.m.TouchRows(ids)
 	g.a.m.TouchRecords(ids)
+	for _, id := range ids {
+		g.a.m.TouchSubmit(id)
+	}
 	g.send(g.a)
 	require.Equal(t, p.tx.tail, p.tx.next)
 	require.Empty(t, g.a.m.Upcoming(8))

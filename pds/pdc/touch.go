@@ -40,6 +40,16 @@ func (m *Manager) TouchRecords(ids []uint16) (sum uint64) {
 	return sum
 }
 
+// TouchSubmit loads what [Manager.SubmitRun] needs of a PDC besides, once the second
+// pass has been made.
+func (m *Manager) TouchSubmit(id uint16) uint64 {
+	if int(id) >= len(m.pdc) {
+		return 0
+	}
+	p := &m.pdc[id]
+	return uint64(p.unsubmitted) + uint64(p.tx.rowOf(m.mem, p.tx.tail))
+}
+
 // Upcoming returns the PDCs whose turn it is to send, at most n: for a look ahead at
 // what [Manager.Transmit] will need. Where thousands wait for their turn, what an
 // acknowledgement lets go belongs to another PDC than the acknowledgement. Valid until
