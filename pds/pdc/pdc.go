@@ -50,7 +50,7 @@ type PDC struct {
 	rcvd     uint32     // nominal bytes received modulo 2^32, for rcvd_bytes
 	cc       ccc.Handle // congestion control context, 0 none
 
-	rx RecvWindow // two lines of ring follow its edges
+	rx RecvWindow // its bits follow its edges, on lines of their own
 
 	unsubmitted       int64  // announced and not submitted, nominal bytes
 	nextData, nextCtl uint16 // links of the list of those that wait for a context, and of that of control packets, by slot
@@ -68,7 +68,7 @@ type PDC struct {
 	lapse    uint32 // PENDING and CLOSE_WAIT: when that has lasted too long, in lapseUnits; 0 never
 	local    Addr
 	resp     respList
-	_        [24]byte
+	_        [16]byte
 }
 
 func (p *PDC) is(f pdcFlags) bool { return p.flags&f != 0 }

@@ -10,7 +10,10 @@ import (
 // the range that Default_MPR (8 x 128) stands for.
 const MaxRange = 1024
 
-const ringWords = MaxRange / 64
+const (
+	ringWords = MaxRange / 64
+	nearLen   = 64 // PSNs in the word that begins at the edge
+)
 
 // Arrival says what a PSN is to a [RecvWindow]. The zero value is not in the
 // window.
@@ -34,25 +37,38 @@ func (a Arrival) String() string { return arrivalNames[a] }
 // Single writer. [RecvWindow.Init] makes it ready.
 //
 //	cack  = edge-1, or less while a PSN below the edge is held
-//	clear < edge <= high+1 <= cack+1+MaxRange
-//	bit x%1024 of ring is set iff x is in (edge, cack+MaxRange] and has arrived
+//	clear < edge <= cack+1+MaxRange
+//	bit i of near is set iff edge+i has arrived; bit 0 is not
+//	bit x%1024 of ring is set iff x is in [edge+64, cack+MaxRange] and has arrived
+//	high  = the highest of those x, otherwise edge-1
 //
-// Keeping no bits at or below the edge is what allows a window as long as the
-// ring: a bit behind the edge would be read as one ahead of it. It also means
-// that packets in order leave the ring alone.
+// Most of what overtakes does so by less than 64 packets and is in near, which is
+// also the SACK that begins at the edge. Keeping no bits of the ring behind near is
+// what allows a window as long as the ring: one behind the edge would be read as one
+// ahead of it. Packets in order touch neither.
 //
 // Source: UE Specification 1.0.x section 3.5, receive tracking; CACK and CLEAR
 // as in its guaranteed-delivery rules.
 type RecvWindow struct {
 	edge    pds.PSN // lowest PSN that has not arrived
-	high    pds.PSN // highest PSN that has arrived, or edge-1
+	high    pds.PSN // see above
 	clear   pds.PSN // the initiator's last CLEAR_PSN
 	holding bool
-	begun   bool    // something has arrived
+	seen    seen
 	hold    pds.PSN // lowest PSN that CACK must not pass, when holding
 	rove    pds.PSN // next SACK base of a window wider than a bitmap
+	near    uint64  // what has arrived of the 64 PSNs from the edge on
 	ring    [ringWords]uint64
 }
+
+// seen says what has arrived.
+type seen uint8
+
+const (
+	seenNothing seen = iota
+	seenInOrder      // something, and nothing above a hole: near is 0, and high is edge-1
+	seenAhead        // something above a hole
+)
 
 // Init makes w the window of a direction that starts at start.
 func (w *RecvWindow) Init(start pds.PSN) {
@@ -75,22 +91,34 @@ func (w *RecvWindow) first() pds.PSN {
 func (w *RecvWindow) Missing() pds.PSN { return w.edge }
 
 // MaxRcvd returns the highest PSN that has arrived, or the one before the start.
-func (w *RecvWindow) MaxRcvd() pds.PSN { return w.high }
+func (w *RecvWindow) MaxRcvd() pds.PSN {
+	if w.far() {
+		return w.high
+	}
+	return w.edge - 1 + pds.PSN(bits.Len64(w.near))
+}
 
-// inOrder reports whether nothing has arrived above a hole, so that the ring is empty.
-func (w *RecvWindow) inOrder() bool { return w.high+1 == w.edge }
+// inOrder reports whether nothing has arrived above a hole, so that there are no bits.
+func (w *RecvWindow) inOrder() bool { return w.seen != seenAhead }
 
-// OOO returns the number of PSNs that have arrived above the first hole: all
-// that the ring holds.
+// far reports whether something has arrived beyond near, so that the ring has bits.
+func (w *RecvWindow) far() bool { return w.high.Diff(w.edge) >= nearLen }
+
+// OOO returns the number of PSNs that have arrived above the first hole.
 func (w *RecvWindow) OOO() int {
 	if w.inOrder() {
 		return 0
 	}
-	return w.countAhead()
+	n := bits.OnesCount64(w.near)
+	if w.far() {
+		n += w.countFar()
+	}
+	return n
 }
 
-func (w *RecvWindow) countAhead() (n int) {
-	first := w.edge / 64
+// countFar returns the number of bits in the ring.
+func (w *RecvWindow) countFar() (n int) {
+	first := (w.edge + nearLen) / 64
 	for i := range min((w.high-first*64)/64+1, ringWords) {
 		n += bits.OnesCount64(w.ring[(first+i)%ringWords])
 	}
@@ -102,7 +130,10 @@ func (w *RecvWindow) ClearPSN() pds.PSN { return w.clear }
 
 // Classify says what psn is to a window of n PSNs, 1 to [MaxRange].
 func (w *RecvWindow) Classify(psn pds.PSN, n uint32) Arrival {
-	if uint32(psn-w.edge) < n && !w.holding { // CACK is edge-1
+	if ahead := uint32(psn - w.edge); ahead < n && !w.holding { // CACK is edge-1
+		if ahead < nearLen { // bit, with a return for each of its two: a jump less
+			return ArrivalNew + Arrival(w.near>>ahead&1)
+		}
 		return ArrivalNew + Arrival(w.ring[psn/64%ringWords]>>(psn%64)&1)
 	}
 	cack := w.CACK()
@@ -123,42 +154,81 @@ func (w *RecvWindow) Classify(psn pds.PSN, n uint32) Arrival {
 // nothing back.
 func (w *RecvWindow) fresh(psn pds.PSN, n uint32) bool {
 	ahead := uint32(psn - w.edge)
-	return ahead < n && (ahead == 0 || w.ring[psn/64%ringWords]>>(psn%64)&1 == 0)
+	return ahead < n && (ahead == 0 || w.bit(psn) == 0)
+}
+
+// bit returns 1 if psn, which is not below the edge, has arrived, otherwise 0.
+func (w *RecvWindow) bit(psn pds.PSN) uint64 {
+	if ahead := psn - w.edge; ahead < nearLen {
+		return w.near >> ahead & 1
+	}
+	return w.ring[psn/64%ringWords] >> (psn % 64) & 1
 }
 
 // has reports whether psn, which is after CACK, has arrived.
 func (w *RecvWindow) has(psn pds.PSN) bool {
-	return w.edge.After(psn) || w.ring[psn/64%ringWords]>>(psn%64)&1 != 0
+	return w.edge.After(psn) || w.bit(psn) != 0
 }
 
 // Accept marks psn as arrived. The caller has seen [ArrivalNew].
 func (w *RecvWindow) Accept(psn pds.PSN) {
-	w.begun = true
-	switch {
-	case psn != w.edge:
-		w.ring[psn/64%ringWords] |= 1 << (psn % 64)
-		if psn.After(w.high) {
-			w.high = psn
-		}
-	case w.high+1 == psn: // nothing is out of order
-		w.edge, w.high = psn+1, psn
-	default:
-		w.edge++
-		w.advance()
+	if psn -= w.edge; psn-1 < nearLen-1 { // in this form it just inlines
+		w.near |= 1 << psn
+		w.seen = seenAhead
+	} else {
+		w.acceptAt(psn)
 	}
 }
 
-// advance moves the edge over what has arrived and takes those bits out.
-func (w *RecvWindow) advance() {
-	for {
-		word, s := &w.ring[w.edge/64%ringWords], w.edge%64
-		n := bits.TrailingZeros64(^(*word >> s))
-		*word &^= (1<<n - 1) << s
-		w.edge += pds.PSN(n)
-		if n == 0 || w.edge%64 != 0 {
-			return
+// acceptAt is Accept for the edge itself and for what near has no room for.
+func (w *RecvWindow) acceptAt(ahead pds.PSN) {
+	psn := w.edge + ahead
+	switch {
+	case ahead == 0 && w.inOrder():
+		w.edge, w.high, w.seen = psn+1, psn, seenInOrder
+	case ahead == 0:
+		w.advance()
+	default:
+		w.ring[psn/64%ringWords] |= 1 << (psn % 64)
+		w.seen = seenAhead
+		if psn.After(w.high) {
+			w.high = psn
 		}
 	}
+}
+
+// advance moves the edge, which has arrived, over itself and all that has arrived
+// behind it. What near then has room for comes from the ring.
+func (w *RecvWindow) advance() {
+	for more := true; more; {
+		n, far, from := bits.TrailingZeros64(^(w.near >> 1)), w.far(), w.edge+nearLen // n is 63 at most
+		w.near = w.near >> 1 >> (n & 63)
+		w.edge += pds.PSN(n + 1)
+		more = far && w.pull(from, n)
+	}
+	if w.far() {
+		return
+	}
+	if w.high = w.edge - 1; w.near == 0 {
+		w.seen = seenInOrder
+	}
+}
+
+// pull moves n+1 bits, up to 64, that begin with that of from out of the ring to the
+// top of near. It reports whether the edge has arrived, which only 64 bits can bring.
+func (w *RecvWindow) pull(from pds.PSN, n int) bool {
+	m := w.ringBits(from) << (63 - n&63)
+	w.near |= m
+	m >>= 63 - n&63
+	w.ring[from/64%ringWords] &^= m << (from % 64)
+	w.ring[(from/64+1)%ringWords] &^= m >> 1 >> (^from % 64)
+	return w.near&1 != 0
+}
+
+// ringBits returns the 64 bits of the ring that begin with that of from.
+func (w *RecvWindow) ringBits(from pds.PSN) uint64 {
+	lo, hi := w.ring[from/64%ringWords], w.ring[(from/64+1)%ringWords]
+	return lo>>(from%64) | hi<<1<<(^from%64) // by 64 in all for the first of a word
 }
 
 // Clear takes a CLEAR_PSN. It reports whether the value moved CLEAR; when a

@@ -140,6 +140,46 @@ func checkSACK(t *testing.T, w *RecvWindow, d *dumbWindow, x int64) {
 	}
 }
 
+// A packet that comes after n later ones moves the edge over all of them at once: a
+// part of a word, whole words, and what the ring held.
+func TestRecvWindowOneLate(t *testing.T) {
+	for _, start := range wrapStarts {
+		for _, n := range []int64{1, 2, 62, 63, 64, 65, 127, 128, 129, 200, MaxRange - 1} {
+			t.Run(fmt.Sprintf("%#x/%d", uint32(start), n), func(t *testing.T) {
+				var w RecvWindow
+				w.Init(start)
+				d := newDumbWindow(int64(start))
+				first := int64(start)
+				for range 3 { // the second and third time at another place of the word
+					for x := first + 1; x <= first+n; x++ {
+						takeRecv(t, &w, d, x)
+					}
+					takeRecv(t, &w, d, first)
+					require.Equal(t, pds.PSN(first+n), w.CACK())
+					require.True(t, w.inOrder())
+					takeRecv(t, &w, d, first+n+3) // and not the two before it
+					takeRecv(t, &w, d, first+n+1)
+					takeRecv(t, &w, d, first+n+2)
+					first += n + 4
+				}
+			})
+		}
+	}
+}
+
+// takeRecv lets packet x, which is new, arrive and compares all that can be asked.
+func takeRecv(t *testing.T, w *RecvWindow, d *dumbWindow, x int64) {
+	require.Equal(t, ArrivalNew, w.Classify(pds.PSN(x), MaxRange))
+	w.Accept(pds.PSN(x))
+	d.got[x] = true
+	d.max = max(d.max, x)
+	d.advance()
+	require.Equal(t, d.classify(x, MaxRange), w.Classify(pds.PSN(x), MaxRange))
+	want := [...]any{pds.PSN(d.cack), pds.PSN(d.max), pds.PSN(d.missing()), d.ooo()}
+	require.Equal(t, want, [...]any{w.CACK(), w.MaxRcvd(), w.Missing(), w.OOO()})
+	checkSACK(t, w, d, x)
+}
+
 func lowest(set map[int64]bool) (low int64, ok bool) {
 	for x := range set {
 		if !ok || x < low {

@@ -113,7 +113,7 @@ func (m *Manager) ackAsked(f pds.Flags, ce bool) bool {
 
 // accept marks a request as received. It reports whether it is the first.
 func (m *Manager) accept(p *PDC, psn pds.PSN, size int64, payload uint32) (first bool) {
-	first = !p.rx.begun
+	first = p.rx.seen == seenNothing
 	p.rx.Accept(psn)
 	p.count(m.p, size, payload)
 	p.flags &^= flagGap

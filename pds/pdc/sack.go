@@ -8,13 +8,20 @@ const sackBits = 64
 // that [RecvWindow.SACKBase], [RecvWindow.SACKRove] or [RecvWindow.SACKFrom]
 // gave.
 func (w *RecvWindow) SACK(base pds.PSN) uint64 {
-	var m uint64
-	if !w.inOrder() { // otherwise the ring is empty, and not worth a cache line
-		i, s := base/64, base%64
-		m = w.ring[i%ringWords]>>s | w.ring[(i+1)%ringWords]<<1<<(63-s) // by 64 in all if s is 0
+	if base == w.edge {
+		return w.near
 	}
-	if below := int32(w.edge - base); below > 0 {
-		m |= 1<<uint32(below) - 1 // no bits are kept below the edge
+	return w.sackFrom(base)
+}
+
+// sackFrom is SACK for a base beside the edge.
+func (w *RecvWindow) sackFrom(base pds.PSN) uint64 {
+	if below := w.edge - base; w.edge.After(base) {
+		return w.near<<below | (1<<below - 1)
+	}
+	m := w.near >> (base - w.edge)
+	if w.far() {
+		m |= w.ringBits(base)
 	}
 	return m
 }

@@ -23,7 +23,7 @@ func (m *Manager) Take(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte) int
 	m.in.awaited = false
 	p.activeAt = now
 	p.rx.released(q.ClearPSN())
-	first := !p.rx.begun
+	first := p.rx.seen == seenNothing
 	p.rx.Accept(q.PSN())
 	p.count(m.p, t.Size, t.Payload)
 	asked := first || m.ackAsked(q.Flags(), t.CE)
@@ -62,7 +62,7 @@ func (m *Manager) TakeNext(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte)
 	if !q.Plain() {
 		return 0, false
 	}
-	if p.rx.edge != psn || p.rx.high+1 != psn || !p.rx.begun || p.is(flagROD|flagClose|flagGap) || q.Type().IsROD() ||
+	if p.rx.edge != psn || p.rx.seen != seenInOrder || p.is(flagROD|flagClose|flagGap) || q.Type().IsROD() ||
 		t.State.Type != pds.CCNSCC || m.p.PlainACK {
 		return m.takeExpected(now, t, out)
 	}
