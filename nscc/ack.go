@@ -31,25 +31,31 @@ type signal struct {
 	bits       ackBits
 }
 
-// ackBits packs the small fields of an Ack. The mark is where quadrantOf wants it.
-type ackBits uint32
+// ackBits packs the small fields of an Ack. The mark is where quadrantOf wants it,
+// and so is the verdict of [Window.held]; what is rare lies above usual.
+type ackBits uint64
 
 const (
-	restoreBit ackBits = 1
 	markBit    ackBits = quadHold
-	pendShift          = 8
-	kindShift          = 16
+	heldBit    ackBits = quadHeld
+	restoreBit ackBits = usual
+	pendShift          = 40
+	kindShift          = 48
 )
 
 func (b ackBits) marked() bool { return b&markBit != 0 }
 func (b ackBits) pend() int64  { return int64(b >> pendShift & pendMask) }
 
-// The quadrants of mark and delay, as indices.
+// The quadrants of mark and delay, as indices. Those of an increase that is held
+// follow.
 const (
 	quadProportional = 0 // unmarked, below target
 	quadFair         = 1 // unmarked, at or above target
 	quadHold         = 2 // marked, below target
 	quadDecrease     = 3 // marked, at or above target
+	quadHeld         = 4 // unmarked and held, below target
+	quadHeldLong     = 5 // unmarked and held, at or above target
+	quadrants        = 8 // a power of two
 )
 
 // quadrantOf classifies one sample. A delay equal to the target counts as long.
@@ -58,7 +64,7 @@ func quadrantOf(b ackBits, qdelay, target int64) int {
 	if qdelay >= target {
 		long = quadFair
 	}
-	return int(b&markBit) | long
+	return int(b&(markBit|heldBit)) | long
 }
 
 // OnACK takes in an acknowledgement that arrived at now. UE Specification 1.0.x,
@@ -87,35 +93,22 @@ func markBits(marked bool) (b ackBits) {
 }
 
 // onACK is OnACK. Its branches are the rare ones or follow the path's mood; what
-// differs between the four cases comes out of the table.
+// differs between the cases comes out of the table.
 func (w *Window) onACK(p *Params, now int64, s signal) {
-	if p.profile != ProfileSpec {
-		w.ackHTSim(p, now, s)
-		return
-	}
-	n := s.bytes
-	if uint64(n) > counterMax {
-		n = clampBytes(n)
-	}
-	w.count(n)
-	w.action, w.fulfilled = ActionNone, false
-	if s.bits&(restoreBit|pendMask<<pendShift) != 0 {
-		w.penalise(p, n, s.bits.pend())
-	}
-	q := s.rtt - w.base
-	if uint64(q) > usualDelay {
-		if s.rtt <= 0 {
+	s.rtt -= w.base
+	w.inflight -= s.bytes
+	if uint64(w.inflight|s.bytes|s.rtt)|uint64(s.bits) >= p.usual {
+		var ok bool
+		if s, ok = w.unusual(p, now, s); !ok {
 			return
 		}
-		q = w.unusualDelay(p, s.rtt)
 	}
+	n, q := s.bytes, s.rtt
+	w.count(n)
 	w.qdelay = q
-	if p.filter != FilterForgetting {
-		w.average(p, q, s.bits)
-	} else {
-		w.forget(now, q)
-	}
-	if w.ignored < w.ignore && s.bits.marked() {
+	d := &p.quadrants[quadrantOf(s.bits, q, p.target)]
+	avg := w.average(p, d.sample(q, w.base>>2))
+	if w.ignored < uint64(w.ignore) && d.marked {
 		w.skip()
 		return
 	}
@@ -126,91 +119,73 @@ func (w *Window) onACK(p *Params, now int64, s signal) {
 			return
 		}
 	}
-	i := quadrantOf(s.bits, q, p.target)
-	if w.held(p, n, s.bits) && !s.bits.marked() {
-		i = quadHold
-	}
-	i &= quadDecrease // tells the compiler that it is in range
-	d := &p.quadrants[i]
-	w.action = ActionProportional + Action(i)
+	w.outcome = d.outcome
+	cwnd, incr := w.cwnd, w.incr
 	switch run := w.streak(d, n, q); {
-	case run > w.cwnd && q < d.fastBelow:
-		w.fastIncrease(p, n)
-	case w.avg > p.targetAvg && now-w.lastDec > w.base && i == quadDecrease:
-		w.decrease(p, now)
+	case run > cwnd && d.countMask != 0:
+		cwnd = w.fastIncrease(p, n)
+	case avg > p.targetAvg && now-w.lastDec > w.base && d.action == ActionConsidered:
+		cwnd = w.decrease(p, now)
 	default:
 		slack := float64(p.target - q)
-		w.incr += float64(float64(n) * (float64(d.slope*slack) + d.level))
+		incr += float64(float64(n) * (float64(d.slope*slack) + d.level))
 	}
-	if w.received > p.adjustBytes || now-w.lastAdjust >= p.adjustPeriod {
-		w.fulfil(p, now)
-	}
+	w.fulfil(p, now, cwnd, incr)
 }
 
-// usualDelay is what one comparison tells from a sample that is none, one that lowers
-// the base round trip, and one that is beyond all measure.
-const usualDelay = 1<<31 - 1
-
-// unusualDelay is the queueing delay of a sample, ticks, after it has lowered the
-// base round trip if it does.
-func (w *Window) unusualDelay(p *Params, rtt int64) int64 {
-	if rtt < w.base {
-		w.lowerBase(p, rtt)
-	}
-	return min(rtt, never) - w.base
-}
-
-// count takes n acknowledged bytes out of flight and into the counters.
+// count counts n acknowledged bytes.
 func (w *Window) count(n int64) {
-	w.inflight -= n
-	if w.inflight < 0 {
-		w.inflight = max(w.inflight, inflightMin)
-	}
-	w.received += n
+	w.ignored += uint64(n)
 	w.achieved += n
-	w.ignored = addSat(w.ignored, n)
+	w.received += n
 }
 
-// held reports whether an increase has to wait: the destination penalises, or the
-// window was not full before these n bytes were acknowledged.
-func (w *Window) held(p *Params, n int64, b ackBits) bool {
-	return b&(pendMask<<pendShift) != 0 || p.onlyFull && w.inflight+n+p.mtu <= w.cwnd
-}
+// did notes what an event did.
+func (w *Window) did(a Action) { w.outcome = outcome{action: a} }
 
 // streak counts the bytes acknowledged in a row at about no delay. What it returns
 // is above the window where they, or the fast increase that goes on, allow a step of
-// it. A mask clears, because no branch can be predicted here.
+// it. It has no branch, because none could be predicted here.
 func (w *Window) streak(d *quadrant, n, q int64) int64 {
-	run := (w.run + n&d.countMask) & ((q - d.clearAt) >> 63)
+	run := w.run + n&d.countMask
+	if q >= d.clearAt {
+		run = 0
+	}
 	w.run = run
 	return run
 }
 
 // fastIncrease grows the window by a share of what was acknowledged.
-func (w *Window) fastIncrease(p *Params, n int64) {
-	w.cwnd = grown(w.cwnd, float64(p.fastScale*float64(n)), w.maxWnd)
+func (w *Window) fastIncrease(p *Params, n int64) int64 {
+	w.cwnd = grown(w.cwnd, float64(p.fastScale*float64(n)), int64(w.maxWnd))
 	w.run = fastOn | min(w.run&^fastOn, math.MaxUint32)
-	w.action = ActionFast
+	w.did(ActionFast)
+	return w.cwnd
 }
 
 // decrease cuts the window by the average delay's excess over the target. The
 // average is above the target, so it is not 0.
-func (w *Window) decrease(p *Params, now int64) {
+func (w *Window) decrease(p *Params, now int64) int64 {
 	excess := (w.avg - float64(p.target)) / w.avg
 	factor := max(1-float64(p.gamma*excess), p.maxMDJump)
 	w.cwnd = max(int64(float64(w.cwnd)*factor), p.mtu)
 	w.lastDec = now
-	w.action = ActionDecrease
+	w.did(ActionDecrease)
+	return w.cwnd
 }
 
-// fulfil applies the accumulated increase, and eta once a period.
-func (w *Window) fulfil(p *Params, now int64) {
-	add := w.incr / float64(w.cwnd)
+// fulfil applies the accumulated increase to the window when enough bytes or a period
+// have passed, and eta once a period.
+func (w *Window) fulfil(p *Params, now, cwnd int64, incr float64) {
+	add := 0.0
 	if now-w.lastAdjust >= p.adjustPeriod {
-		add += p.eta
+		add = p.eta
 		w.lastAdjust = now
+	} else if w.received <= p.adjustBytes {
+		w.incr = incr
+		return
 	}
-	w.cwnd = grown(w.cwnd, add, w.maxWnd)
+	w.cwnd = grown(cwnd, incr/float64(cwnd)+add, int64(w.maxWnd))
 	w.incr, w.received = 0, 0
 	w.fulfilled = true
 }

@@ -2,20 +2,20 @@ package nscc
 
 // skip deals with a mark from before a quick adapt.
 func (w *Window) skip() {
-	w.action = ActionIgnore
+	w.did(ActionIgnore)
 	w.incr, w.received = 0, 0
 }
 
 // quickAdapt sets the window to what got through in the period that ends now,
 // unless that is the first or much got through. It reports whether it did.
 func (w *Window) quickAdapt(p *Params) bool {
-	if w.qaEnd == 0 || w.achieved >= w.maxWnd>>p.qaGate {
+	if w.qaEnd == 0 || w.achieved >= int64(w.maxWnd)>>p.qaGate {
 		return false
 	}
 	w.cwnd = max(w.achieved, p.mtu)
-	w.ignore, w.ignored = addSat(0, max(w.inflight, 0)), 0
+	w.ignore, w.ignored = small(w.inflight), 0
 	w.trigger = false
-	w.action = ActionQuickAdapt
+	w.did(ActionQuickAdapt)
 	w.incr, w.received = 0, 0
 	return true
 }

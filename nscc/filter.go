@@ -1,12 +1,18 @@
 package nscc
 
-// average moves the average by a fixed share of the sample.
-func (w *Window) average(p *Params, q int64, b ackBits) {
-	draining := w.base >> 2
-	if q > p.drainAbove[b&markBit] {
-		q = draining
+// sample is what a queueing delay averages as: itself, or draining where the queue
+// behind it is going away. No branch: see [Window.streak].
+func (d *quadrant) sample(q, draining int64) int64 {
+	if q <= d.drainAbove {
+		draining = q
 	}
-	w.avg = float64(p.gain*float64(q)) + float64(p.keep*w.avg)
+	return draining
+}
+
+// average moves the average by a fixed share of the sample.
+func (w *Window) average(p *Params, sample int64) float64 {
+	w.avg = float64(p.gain*float64(sample)) + float64(p.keep*w.avg)
+	return w.avg
 }
 
 // forget moves the average by the share of a base round trip that has passed.

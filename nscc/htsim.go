@@ -9,14 +9,14 @@ func (w *Window) ackHTSim(p *Params, now int64, s signal) {
 	w.inflight = max(w.inflight-n, inflightMin)
 	w.achieved = min(w.achieved+n, counterMax)
 	w.received = min(w.received+n, counterMax)
-	w.ignored += uint32(n)
-	w.action, w.fulfilled = ActionNone, false
+	w.ignored = uint64(uint32(w.ignored) + uint32(n))
+	w.did(ActionNone)
 	w.qdelay = w.delayHTSim(p, s)
 	if w.quickAdaptHTSim(p, now, s.bits, w.trigger || w.qdelay > p.qaThreshold) {
 		return
 	}
 	i := quadrantOf(s.bits, w.qdelay, p.target)
-	w.action = ActionProportional + Action(i)
+	w.did(ActionProportional + Action(i))
 	switch i {
 	case quadFair:
 		w.accumulate(p, float64(p.fair*float64(n)))
@@ -70,7 +70,7 @@ func (w *Window) quickAdaptHTSim(p *Params, now int64, b ackBits, asked bool) bo
 	if p.qaOff {
 		return false
 	}
-	if b.marked() && w.ignored < w.ignore {
+	if b.marked() && w.ignored < uint64(w.ignore) {
 		w.skip()
 		return true
 	}
@@ -97,7 +97,7 @@ func (w *Window) fastHTSim(p *Params, n int64) bool {
 	}
 	w.cwnd = grown(w.cwnd, float64(float64(n)*p.fastScale), counterMax)
 	w.run |= fastOn
-	w.action = ActionFast
+	w.did(ActionFast)
 	return true
 }
 
@@ -115,10 +115,10 @@ func (w *Window) decreaseHTSim(p *Params, now int64) {
 	factor := 1 - float64(p.gamma*(w.avg-target))/w.avg
 	w.cwnd = max(int64(float64(w.cwnd)*max(factor, p.maxMDJump)), p.mtu)
 	w.lastDec = now
-	w.action = ActionDecrease
+	w.did(ActionDecrease)
 }
 
-func (w *Window) clamp(p *Params) { w.cwnd = max(min(w.cwnd, w.maxWnd), p.mtu) }
+func (w *Window) clamp(p *Params) { w.cwnd = max(min(w.cwnd, int64(w.maxWnd)), p.mtu) }
 
 // fulfilHTSim applies the increase once the period has passed (>, eta: >=).
 func (w *Window) fulfilHTSim(p *Params, now int64) {
@@ -139,17 +139,17 @@ func (w *Window) fulfilHTSim(p *Params, now int64) {
 // nackHTSim is OnNACK of the htsim profiles: quick adapt still sees the packet in
 // flight.
 func (w *Window) nackHTSim(p *Params, now int64, n Nack) {
-	w.action, w.fulfilled = ActionNone, false
+	w.did(ActionNone)
 	if n.Reason == ReasonTrimmed || n.Reason == ReasonTrimmedLastHop {
 		w.SampleBase(p, n.RTT)
-		w.ignored += uint32(n.Size)
+		w.ignored = uint64(uint32(w.ignored) + uint32(n.Size))
 		w.averageHTSim(p, p.baseRTT, markBit)
 		w.trigger = true
 		done := w.quickAdaptHTSim(p, now, markBit, true)
 		if !done && !(p.rccc && n.Reason == ReasonTrimmedLastHop) {
 			w.cwnd -= n.Size
 			w.clamp(p)
-			w.action = ActionReduce
+			w.did(ActionReduce)
 		}
 	}
 	w.inflight = max(w.inflight-n.Size, inflightMin)

@@ -43,7 +43,7 @@ func (w *Window) OnNACK(p *Params, now int64, n Nack) {
 		w.nackHTSim(p, now, n)
 		return
 	}
-	w.action, w.fulfilled = ActionNone, false
+	w.did(ActionNone)
 	w.inflight = max(w.inflight-n.Size, inflightMin)
 	w.SampleBase(p, n.RTT)
 	if n.Reason != ReasonTrimmed && n.Reason != ReasonTrimmedLastHop {
@@ -52,14 +52,14 @@ func (w *Window) OnNACK(p *Params, now int64, n Nack) {
 	if p.filter == FilterForgetting {
 		w.forget(now, p.baseRTT)
 	} else {
-		w.average(p, p.baseRTT, markBit)
+		w.average(p, p.baseRTT)
 	}
-	w.ignored = addSat(w.ignored, n.Size)
+	w.ignored += uint64(n.Size)
 	if n.Reason == ReasonTrimmedLastHop && p.rccc {
 		return
 	}
 	w.trigger = true
-	if w.ignored < w.ignore {
+	if w.ignored < uint64(w.ignore) {
 		w.skip()
 		return
 	}
@@ -71,5 +71,5 @@ func (w *Window) OnNACK(p *Params, now int64, n Nack) {
 		}
 	}
 	w.cwnd = max(w.cwnd-n.Size, p.mtu)
-	w.action = ActionReduce
+	w.did(ActionReduce)
 }

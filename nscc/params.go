@@ -25,49 +25,52 @@ type Constants struct {
 	alpha float64 // Alpha in bytes a tick, before it was rounded to bytes a second
 }
 
-// A quadrant is what one combination of mark and delay does to the increase
-// accumulator and to the fast-increase count. The four are indexed by
-// signal.quadrant, so that the step of an acknowledgement needs no branch on
-// signals that nobody can predict.
+// A quadrant is what one combination of mark and delay does to the delay average,
+// to the increase accumulator and to the fast-increase count. They are indexed by
+// quadrantOf, so that the step of an acknowledgement needs no branch on signals that
+// nobody can predict. One is a cache line.
 type quadrant struct {
-	slope     float64 // accumulator += bytes x (slope x (target - delay) + level)
-	level     float64
-	clearAt   int64 // a delay from here on ends fast increase
-	fastBelow int64 // a delay below this may be fast increase
-	countMask int64 // all ones where near-zero delay counts towards fast increase
+	slope      float64 // accumulator += bytes x (slope x (target - delay) + level)
+	level      float64
+	clearAt    int64 // a delay from here on ends fast increase
+	countMask  int64 // all ones where near-zero delay counts towards fast increase
+	drainAbove int64 // a delay above this averages as base RTT / 4
+	marked     bool
+	outcome
+	_ [21]byte
 }
 
 // Params are the validated constants of a deployment, built once by [NewParams],
 // shared by all its windows, and never changed: safe for concurrent use.
 type Params struct {
-	quadrants [4]quadrant
-
+	// An ordinary acknowledgement needs these and one quadrant: two cache lines.
+	usual        uint64 // what is below takes the short way; 0: nothing does
 	target       int64
 	targetAvg    float64 // target, to compare with the average
-	fastDelay    int64
+	gain, keep   float64 // 0 and 1 where Window.forget averages
 	adjustBytes  int64
 	adjustPeriod int64
-	mtu          int64               // also the smallest window
-	drainAbove   [quadHold + 1]int64 // a delay above this averages as base RTT / 4; by the mark's bit
-	gain, keep   float64
-	fastScale    float64
 	eta          float64
-	filter       Filter
-	profile      Profile
-	unit         TimeUnit
-	qaOff        bool
-	onlyFull     bool // only a window without room for an MTU grows
-	rccc         bool
-	penalty      PenaltyRule
-	qaGate       uint8
+	quadrants    [quadrants]quadrant
 
+	mtu         int64 // also the smallest window
+	ackTrigger  int64
 	qaThreshold int64
+	qaGate      uint8
+	qaOff       bool
+	filter      Filter
+	profile     Profile
+	unit        TimeUnit
+	onlyFull    bool // only a window without room for an MTU grows
+	rccc        bool
+	penalty     PenaltyRule
+	fastScale   float64
+	fastDelay   int64
 	gamma       float64
 	maxMDJump   float64
 	baseRTT     int64
 	maxWnd      int64
 	initial     int64
-	ackTrigger  int64
 	linkRate    int64
 	alpha, fair float64 // alpha in bytes a tick
 	nominal     Constants
@@ -197,7 +200,7 @@ func (c *Config) params(k Constants) Params {
 	p := Params{
 		target: k.TargetQdelay, targetAvg: float64(k.TargetQdelay), fastDelay: k.FastDelay,
 		adjustBytes: k.AdjustBytes, adjustPeriod: k.AdjustPeriod,
-		mtu: c.MTU, drainAbove: [...]int64{0: k.TargetQdelay, markBit: never},
+		mtu:  c.MTU,
 		gain: recordedEMA, fastScale: k.FastScale, eta: k.Eta,
 		filter: c.Filter, profile: c.Profile, unit: c.Unit,
 		qaOff: c.Tuning.NoQuickAdapt, onlyFull: c.GrowOnlyFull, rccc: c.RCCC, penalty: c.Penalty, qaGate: c.qaGate(),
@@ -206,15 +209,25 @@ func (c *Config) params(k Constants) Params {
 		ackTrigger: k.AckTrigger, linkRate: c.LinkRate,
 		alpha: k.alpha, fair: k.FairIncrease, nominal: k,
 	}
-	p.keep = 1 - p.gain
-	if c.Filter != FilterRecorded {
-		p.drainAbove[0] = never
+	if c.Filter == FilterForgetting {
+		p.gain = 0
 	}
-	p.quadrants = [4]quadrant{
-		quadProportional: {slope: k.alpha, clearAt: k.FastDelay, fastBelow: k.FastDelay, countMask: -1},
-		quadFair:         {level: k.FairIncrease, clearAt: never},
-		quadHold:         {clearAt: never},
-		quadDecrease:     {clearAt: 0},
+	p.keep = 1 - p.gain
+	if c.Profile == ProfileSpec && c.Filter != FilterForgetting && !c.GrowOnlyFull {
+		p.usual = usual
+	}
+	drain := int64(never)
+	if c.Filter == FilterRecorded {
+		drain = k.TargetQdelay
+	}
+	hold := quadrant{clearAt: never, drainAbove: drain, outcome: outcome{action: ActionHold}}
+	p.quadrants = [quadrants]quadrant{
+		quadProportional: {slope: k.alpha, clearAt: k.FastDelay, countMask: -1, drainAbove: drain, outcome: outcome{action: ActionProportional}},
+		quadFair:         {level: k.FairIncrease, clearAt: never, drainAbove: drain, outcome: outcome{action: ActionFair}},
+		quadHold:         {clearAt: never, drainAbove: never, marked: true, outcome: outcome{action: ActionHold}},
+		quadDecrease:     {clearAt: 0, drainAbove: never, marked: true, outcome: outcome{action: ActionConsidered}},
+		quadHeld:         hold,
+		quadHeldLong:     hold,
 	}
 	return p
 }

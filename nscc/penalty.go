@@ -10,7 +10,7 @@ func (w *Window) penalise(p *Params, n, pend int64) {
 	if pend == 0 {
 		if w.saved != 0 {
 			// The ceiling may have come down since the window was saved.
-			w.cwnd = min(int64(w.saved), w.maxWnd)
+			w.cwnd = int64(min(w.saved, w.maxWnd))
 			w.saved = 0
 		}
 		return

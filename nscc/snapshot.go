@@ -31,12 +31,12 @@ type Snapshot struct {
 // Snapshot reads the state. Only the window's writer may call it.
 func (w *Window) Snapshot() Snapshot {
 	return Snapshot{
-		Cwnd: w.cwnd, Inflight: w.inflight, MaxWnd: w.maxWnd, SavedCwnd: int64(w.saved),
+		Cwnd: w.cwnd, Inflight: w.inflight, MaxWnd: int64(w.maxWnd), SavedCwnd: int64(w.saved),
 		BaseRTT: w.base, QDelay: w.qdelay, AvgDelay: int64(w.avg),
 		Action: w.action, Fulfilled: w.fulfilled,
 		AchievedBytes: w.achieved, ReceivedBytes: w.received, IncBytes: w.incr,
 		FastCount: min(w.run&^fastOn, math.MaxUint32), Fast: w.run&fastOn != 0, TriggerQA: w.trigger, QAEnd: w.qaEnd,
-		BytesToIgnore: int64(w.ignore), BytesIgnored: int64(w.ignored),
+		BytesToIgnore: int64(w.ignore), BytesIgnored: int64(min(w.ignored, math.MaxUint32)),
 		LastAdjust: w.lastAdjust, LastDecrease: w.lastDec, LastSample: w.lastSample,
 	}
 }
@@ -45,17 +45,16 @@ func (w *Window) Snapshot() Snapshot {
 // that the invariants of [Window] hold whatever s contains.
 func (w *Window) Resume(p *Params, s Snapshot) {
 	bytes := func(v int64) int64 { return min(max(v, 0), counterMax) }
-	small := func(v int64) uint32 { return addSat(0, bytes(v)) }
 	*w = Window{
 		inflight: min(max(s.Inflight, inflightMin), counterMax),
 		base:     min(max(s.BaseRTT, 1), p.baseRTT),
-		maxWnd:   min(max(s.MaxWnd, p.mtu), p.maxWnd),
+		maxWnd:   uint32(min(max(s.MaxWnd, p.mtu), p.maxWnd)),
 		cwnd:     min(max(s.Cwnd, p.mtu), p.maxWnd),
 		saved:    small(s.SavedCwnd), qdelay: max(s.QDelay, 0), avg: float64(max(s.AvgDelay, 0)),
-		action: s.Action, fulfilled: s.Fulfilled,
+		outcome:  outcome{s.Action, s.Fulfilled},
 		achieved: bytes(s.AchievedBytes), received: bytes(s.ReceivedBytes), incr: finite(s.IncBytes),
 		run: int64(small(s.FastCount)) | flag(s.Fast), trigger: s.TriggerQA, qaEnd: s.QAEnd,
-		ignore: small(s.BytesToIgnore), ignored: small(s.BytesIgnored),
+		ignore: small(s.BytesToIgnore), ignored: uint64(small(s.BytesIgnored)),
 		lastAdjust: s.LastAdjust, lastDec: s.LastDecrease, lastSample: s.LastSample,
 	}
 }

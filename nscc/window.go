@@ -22,9 +22,10 @@ type Window struct {
 	cwnd     int64 // W
 
 	base     int64 // B, ticks
-	maxWnd   int64 // Wmax: 1.5 x rate x base, never above Params.MaxWnd
 	received int64 // C, bytes acknowledged since the increase was last applied
 	achieved int64 // H, bytes acknowledged in this quick-adapt period
+
+	ignored uint64 // Y, bytes seen since a quick adapt; 2^64 take 2^32 lies
 
 	incr   float64 // G, accumulated increase, bytes squared
 	avg    float64 // A, averaged queueing delay, ticks
@@ -37,13 +38,18 @@ type Window struct {
 
 	run int64 // K, bytes acknowledged in a row at about no delay, with fastOn
 
-	ignore  uint32 // X, bytes whose marks are stale after a quick adapt
-	ignored uint32 // Y, bytes seen since; stops at its largest value
-	saved   uint32 // Ws, window before the destination's penalty; 0: none
+	maxWnd uint32 // Wmax: 1.5 x rate x base, never above Params.MaxWnd
+	ignore uint32 // X, bytes whose marks are stale after a quick adapt
+	saved  uint32 // Ws, window before the destination's penalty; 0: none
 
-	trigger   bool // a trim asked for a quick adapt
+	trigger bool // a trim asked for a quick adapt
+	outcome
+}
+
+// An outcome is what an event did, for observers.
+type outcome struct {
 	action    Action
-	fulfilled bool // the last event applied the increase
+	fulfilled bool // it applied the increase
 }
 
 // fastOn is set in Window.run while fast increase is on: more than any window, so
@@ -57,10 +63,10 @@ func (w *Window) Init(p *Params, now int64) { w.InitCached(p, now, p.baseRTT) }
 // one to the same destination has measured. A value outside (0, config_base_rtt]
 // means config_base_rtt.
 func (w *Window) InitCached(p *Params, now, baseRTT int64) {
-	*w = Window{cwnd: p.initial, base: p.baseRTT, maxWnd: p.maxWnd}
+	*w = Window{cwnd: p.initial, base: p.baseRTT, maxWnd: uint32(p.maxWnd)}
 	if baseRTT > 0 && baseRTT < w.base {
 		w.lowerBase(p, baseRTT)
-		w.cwnd = min(w.cwnd, w.maxWnd)
+		w.cwnd = min(w.cwnd, int64(w.maxWnd))
 	}
 	if p.profile == ProfileSpec {
 		w.lastAdjust, w.lastDec, w.lastSample = now, now, now
@@ -102,10 +108,10 @@ func (w *Window) OnInferredLoss(p *Params, size int64) {
 	size = clampBytes(size)
 	w.inflight = max(w.inflight-size, inflightMin)
 	if p.profile == ProfileSpec {
-		w.ignored = addSat(w.ignored, size)
+		w.ignored += uint64(size)
 	}
 	w.cwnd = max(w.cwnd-size, p.mtu)
-	w.action, w.fulfilled = ActionReduce, false
+	w.did(ActionReduce)
 }
 
 // Cwnd is the window, bytes.
@@ -134,14 +140,11 @@ func (w *Window) SampleBase(p *Params, rtt int64) {
 func (w *Window) lowerBase(p *Params, rtt int64) {
 	w.base = rtt
 	ceiling := int64(1.5 * float64(bdp(p.profile, p.unit, p.linkRate, rtt)))
-	w.maxWnd = max(min(ceiling, w.maxWnd), p.mtu)
+	w.maxWnd = uint32(max(min(ceiling, int64(w.maxWnd)), p.mtu))
 }
 
 // clampBytes bounds a number of bytes that a peer named.
 func clampBytes(n int64) int64 { return min(max(n, 0), counterMax) }
 
-// addSat adds n >= 0 to a counter that stops at its largest value, where it would
-// otherwise start over and have old marks ignored again.
-func addSat(c uint32, n int64) uint32 {
-	return uint32(min(uint64(c)+uint64(n), math.MaxUint32))
-}
+// small is n as a counter of 32 bits, which stops at its ends.
+func small(n int64) uint32 { return uint32(min(max(n, 0), math.MaxUint32)) }

@@ -1,0 +1,7 @@
+package nscc
+
+// Unusual is p with nothing ordinary about any acknowledgement.
+func (p Params) Unusual() *Params {
+	p.usual = 0
+	return &p
+}
