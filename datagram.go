@@ -9,7 +9,8 @@ import (
 type Datagram struct {
 	// Packet begins with the PDS header. Of a packet received it is all up to the
 	// trailer. For a packet to send the capacity is room for the headers, at least
-	// [HeaderMax] bytes, and what was written is all there is but the payload.
+	// [HeaderMax] bytes, of a reply [Endpoint.ReplyMax], and what was written is all
+	// there is but the payload.
 	Packet []byte
 
 	Src, Dst pdc.Addr

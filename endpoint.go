@@ -32,6 +32,7 @@ type Endpoint struct {
 	mtu       int64
 	overhead  int64 // nominal size of a packet beyond its semantic header and payload
 	ackData   uint32
+	replyMax  int
 	controlTC uint8
 
 	messages []message         // by the slot of their handle
@@ -104,6 +105,10 @@ func (e *Endpoint) Usage() Usage {
 	}
 	return u
 }
+
+// ReplyMax is the capacity that the Packet of a reply needs, bytes: [HeaderMax], or more
+// if PDS.MaxAckData of the [Config] is above its default.
+func (e *Endpoint) ReplyMax() int { return e.replyMax }
 
 // PDS returns the manager of the PDCs, to look at or to close one.
 func (e *Endpoint) PDS() *pdc.Manager { return e.pds }

@@ -181,7 +181,7 @@ func (n *network) arrive(p netPacket) {
 	if end == nil || n.cut[p.dst] {
 		return
 	}
-	in, reply := uetcc.Datagram{Packet: p.data, Src: p.src, Dst: p.dst, TC: p.tc, CE: p.ce}, newDatagram()
+	in, reply := uetcc.Datagram{Packet: p.data, Src: p.src, Dst: p.dst, TC: p.tc, CE: p.ce}, newReply(end.e)
 	if p.trim {
 		in.Trimmed = pds.NackTrimmed
 	}
@@ -216,7 +216,7 @@ func (n *network) arrive(p netPacket) {
 // answer brings what the end owes.
 func (n *network) answer(end *netEnd) {
 	for _, o := range end.owed {
-		reply := newDatagram()
+		reply := newReply(end.e)
 		if n.refuses {
 			require.NoError(n.t, end.e.Refuse(n.now, o.id, ses.RCHostPoisoned, &reply))
 			n.carry(end, &reply)

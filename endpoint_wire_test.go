@@ -80,6 +80,10 @@ func onWire(d *uetcc.Datagram) wirePacket {
 	return wirePacket{append(data, make([]byte, d.Payload.Length)...), d.Src, d.Dst, d.TC}
 }
 
+func newReply(e *uetcc.Endpoint) uetcc.Datagram {
+	return uetcc.Datagram{Packet: make([]byte, 0, e.ReplyMax())}
+}
+
 func newDatagram() uetcc.Datagram { return uetcc.Datagram{Packet: make([]byte, 0, uetcc.HeaderMax)} }
 
 // sendAll takes all that e may send now.

@@ -120,10 +120,10 @@ func (e *Endpoint) pumpAnswers(now int64, f *flow) {
 
 // Answer brings what [Received] has asked for: the value of a fetching atomic, or
 // the bytes of a short read, as many as Received.Length. The acknowledgement is
-// in reply.
+// in reply, whose capacity must be [Endpoint.ReplyMax].
 //
 // Errors: ses.ErrStale when nothing waits for it, also when its PDC has gone;
-// ses.ErrRange when data has another length.
+// ses.ErrRange when data has another length; pdc.ErrShortBuffer.
 func (e *Endpoint) Answer(now int64, id AnswerID, data []byte, reply *Datagram) error {
 	a := e.answers.find(id)
 	switch {
@@ -132,9 +132,13 @@ func (e *Endpoint) Answer(now int64, id AnswerID, data []byte, reply *Datagram) 
 	case len(data) != int(a.length):
 		return ses.ErrRange
 	}
+	at := pds.AckCCLen // where it will be sent from
+	if cap(reply.Packet) < at+a.reply.Len()+len(data) {
+		return pdc.ErrShortBuffer
+	}
 	lender := a.lender
-	b := append(a.reply.AppendTo(e.bytes[:0]), data...)
-	err := e.reply(now, id, pds.NextHdr(a.reply.Form), b, reply)
+	b := append(a.reply.AppendTo(reply.Packet[:at]), data...)
+	err := e.reply(now, id, pds.NextHdr(a.reply.Form), b[at:], reply)
 	if lender != 0 && err == nil {
 		e.read(now, lender, uint32(len(data)))
 	}

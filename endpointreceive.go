@@ -38,7 +38,8 @@ type Received struct {
 }
 
 // Receive takes a packet in. What to do with it is in r; the packet to send back,
-// if there is one, in reply, whose Packet is empty otherwise.
+// if there is one, in reply, whose Packet is empty otherwise and must have the capacity
+// [Endpoint.ReplyMax].
 func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 	t := pds.TypeReserved
 	if len(in.Packet) > 0 {
@@ -253,10 +254,13 @@ func (e *Endpoint) promise(now int64, buf []byte, r *Received) int {
 		a.lender = e.lender()
 	}
 	if a.owed = d.Length <= e.ackData; a.owed {
-		r.Answer = id
-		e.response = pdc.Response{Kind: pdc.RespondLater}
-		n, _ := e.pds.Respond(now, e.res.ID, &e.response, buf)
-		return n
+		e.response = pdc.Response{Kind: pdc.RespondLater, Room: uint16(a.reply.Len()) + uint16(d.Length)}
+		n, err := e.pds.Respond(now, e.res.ID, &e.response, buf)
+		if err == nil {
+			r.Answer = id
+			return n
+		}
+		a.owed = false // no room for so much; there always is for an atomic
 	}
 	n := e.respond(now, pdc.RespondDefault, d.Response.AppendTo(e.bytes[:0]), buf)
 	r.Action, r.Length = ses.ActionNone, 0 // the bytes are asked for when they are sent

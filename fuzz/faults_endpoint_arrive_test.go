@@ -243,7 +243,8 @@ func (e *endpointEnd) answer(o endpointOwed, reply *uetcc.Datagram) {
 		w.messages[o.n].refused |= 1 << ses.RCHostUnsuccessCmpl
 		err = e.e.Refuse(e.clock.now, o.id, ses.RCHostUnsuccessCmpl, reply)
 	} else {
-		err = e.e.Answer(e.clock.now, o.id, o.data[:o.length], reply)
+		copy(e.data[:], o.data[:])
+		err = e.e.Answer(e.clock.now, o.id, e.data[:o.length], reply)
 	}
 	if alive != (err == nil) {
 		w.failf("Answer of message %d: %v, PDC alive %v", o.n, err, alive)

@@ -39,6 +39,7 @@ type endpointEnd struct {
 	out, reply         uetcc.Datagram
 	outRoom, replyRoom []byte
 	buf                [endpointMTU + 256]byte
+	data               [endpointMTU]byte // of an answer
 }
 
 // start gives e a new life without any memory.

@@ -19,6 +19,7 @@ type endpointSetting struct {
 	large   bool    // messages up to 1 MiB
 
 	open, messages, records, answers, waiting int // 0: enough for all
+	ackData, places                           int // read data in acknowledgements: how much, and how many at a time
 
 	// For each packet: the host does not take the data, or answers later. For each
 	// turn of an end: everything else.
@@ -33,13 +34,14 @@ var endpointSettings = []endpointSetting{
 	{faultSetting: faultSetting{name: "standard", loss: .1, dup: .05, long: .01, overtaken: .05, corrupt: .01, mark: .05, replay: .02, forge: .05,
 		jitter: 35, tail: 800, window: 16, budget: 40}, ordered: .15, late: .1, closing: .002, connect: .1},
 	{faultSetting: faultSetting{name: "receiver credit", loss: .05, dup: .05, overtaken: .05, mark: .1, replay: .02, forge: .05,
-		jitter: 35, tail: 100, window: 64, budget: 40}, control: ccc.ControlRCCC, ordered: .05, late: .05, closing: .01},
+		jitter: 35, tail: 100, window: 64, budget: 40}, control: ccc.ControlRCCC, ordered: .05, late: .05, closing: .01,
+		ackData: endpointMTU, places: 1},
 	{faultSetting: faultSetting{name: "both controls", loss: .03, dup: .05, trim: .1, mark: .2, replay: .01, forge: .03,
 		jitter: 35, tail: 100, window: 64, budget: 40}, control: ccc.ControlBoth, ordered: .05, late: .05, closing: .01},
 	{faultSetting: faultSetting{name: "wide window", loss: .02, dup: .05, long: .001, overtaken: .02, mark: .1, replay: .01, forge: .02,
 		jitter: 35, tail: 800, window: 1024, budget: 25}, large: true},
 	{faultSetting: faultSetting{name: "short and late", loss: .1, dup: .2, long: .2, replay: .05, forge: .02,
-		jitter: 100, tail: 900, window: 16, budget: 50, pdcs: 40}, ordered: .05, closing: .3},
+		jitter: 100, tail: 900, window: 16, budget: 50, pdcs: 40}, ordered: .05, closing: .3, ackData: 400, places: 8},
 	{faultSetting: faultSetting{name: "ordered", loss: .03, dup: .05, replay: .01, forge: .02,
 		jitter: 2, tail: 100, window: 32, budget: 50}, ordered: 1, late: .1, hungry: .01, closing: .01},
 	{faultSetting: faultSetting{name: "scarce", loss: .05, dup: .05, overtaken: .05, replay: .01, forge: .02,
@@ -47,7 +49,8 @@ var endpointSettings = []endpointSetting{
 		open: 12, messages: 8, records: 2, answers: 2, waiting: 2, mayFail: true},
 	{faultSetting: faultSetting{name: "contrary hosts", loss: .05, dup: .05, overtaken: .05, replay: .01, forge: .02,
 		jitter: 35, tail: 100, window: 32, budget: 60}, ordered: .1, late: .2, fail: .05, hungry: .02, renew: .005, withdraw: .003,
-		cancel: .01, abort: .3, closing: .01, short: .3, mayFail: true},
+		cancel: .01, abort: .3, closing: .01, short: .3, mayFail: true,
+		ackData: endpointMTU, places: 2},
 	{faultSetting: faultSetting{name: "restarts", loss: .05, dup: .05, long: .01, replay: .02,
 		jitter: 35, tail: 400, window: 16, budget: 50, retries: 5, restarts: 4, pdcs: 250}, ordered: .1, late: .1, closing: .01},
 	{faultSetting: faultSetting{name: "dark", loss: .05, dup: .05, blackhole: .005, partition: .002, dark: 60_000, forge: .02,
@@ -55,9 +58,9 @@ var endpointSettings = []endpointSetting{
 	{faultSetting: faultSetting{name: "mangled", loss: .05, dup: .05, mangle: .03, replay: .02, replayLate: .02,
 		jitter: 35, tail: 400, window: 16, budget: 50, retries: 5, weak: true}, control: ccc.ControlBoth, ordered: .1, late: .1, closing: .02},
 	{faultSetting: faultSetting{name: "hostile peer", loss: .03, dup: .03, replay: .01, forge: .05,
-		jitter: 35, tail: 100, window: 32, budget: 40, retries: 8, liar: true}, ordered: .1, late: .1, closing: .01},
+		jitter: 35, tail: 100, window: 32, budget: 40, retries: 8, liar: true}, ordered: .1, late: .1, closing: .01, ackData: endpointMTU, places: 1},
 	{faultSetting: faultSetting{name: "trimming", loss: .02, dup: .05, trim: .15, mark: .3, replay: .01, forge: .01,
-		jitter: 35, tail: 100, window: 64, budget: 40}, ordered: .05},
+		jitter: 35, tail: 100, window: 64, budget: 40}, ordered: .05, ackData: endpointMTU, places: 3},
 	{faultSetting: faultSetting{name: "inferring", loss: .05, dup: .02, long: .005, overtaken: .02, forge: .02,
 		jitter: 25, tail: 400, window: 256, budget: 40, infer: true}, large: true},
 	{faultSetting: faultSetting{name: "plain ACK", loss: .1, dup: .1, long: .01, forge: .05,
@@ -82,10 +85,11 @@ func (e *endpointEnd) config() uetcc.Config {
 		Address: faultAddr(e.place), MTU: endpointMTU, Seed: r.Uint64() | 1, Now: e.clock.now, ControlTC: 1,
 		Contexts: 8, Messages: or(s.messages, 32), Answers: or(s.answers, 32), Waiting: or(s.waiting, 32), RUDI: 8,
 		PDS: pdc.Config{Range: s.window, RTOInit: 200 * us, NackRetxTime: 60 * us, ClearTime: 60 * us, CloseReqTime: 2000 * us,
-			MaxRTORetx: or(s.retries, 15), MaxNackRetx: 31, IdleTime: 20_000_000 * us, InferLoss: s.infer, PlainACK: s.plain},
+			MaxRTORetx: or(s.retries, 15), MaxNackRetx: 31, IdleTime: 20_000_000 * us, InferLoss: s.infer, PlainACK: s.plain,
+			MaxAckData: s.ackData},
 		PDCs:    pdc.TableConfig{General: ids, Quarantine: w.quarantine(), Seed: 1},
 		CC:      ccc.Config{Control: s.control, NSCC: nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 40 * us, Trimming: s.trim > 0}},
-		Memory:  pdc.MemoryConfig{Responses: s.responses, Chunks: or(s.chunks, 16*ids)},
+		Memory:  pdc.MemoryConfig{Responses: s.responses, Chunks: or(s.chunks, 16*ids), LongResponses: s.places},
 		Target:  ses.TargetConfig{Messages: or(s.records, 256), Receives: 64, AtomicOps: 1<<ses.AtomicSum | 1<<ses.AtomicSwapEqual, AtomicTypes: 1 << ses.TypeUint64},
 		Retries: 50, Backoff: 200 * us,
 	}

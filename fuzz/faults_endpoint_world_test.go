@@ -41,7 +41,7 @@ func newEndpointWorld(s *endpointSetting, seed uint64) *endpointWorld {
 	}
 	w := &endpointWorld{faultWorld: faultWorld{net: net}, s: s, drop: -1}
 	for i := range endpointPlaces {
-		e := &endpointEnd{w: w, place: i, budget: s.budget, outRoom: make([]byte, 0, 256), replyRoom: make([]byte, 0, 256)}
+		e := &endpointEnd{w: w, place: i, budget: s.budget, outRoom: make([]byte, 0, 256), replyRoom: make([]byte, 0, 256+endpointMTU)}
 		e.clock.read(net.Now)
 		e.start()
 		w.ends = append(w.ends, e)

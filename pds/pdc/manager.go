@@ -45,8 +45,8 @@ var (
 	ErrShortBuffer = errors.New("pdc: buffer shorter than ReplyMax")
 )
 
-// ReplyMax is the longest packet that the manager writes: an ACK_CC with the
-// longest response.
+// ReplyMax is the longest packet that the manager writes by default: an ACK_CC with a
+// response of [ResponseMax]. See [Params.ReplyMax].
 const ReplyMax = pds.AckCCLen + ResponseMax
 
 // A Manager is the PDS manager of one fabric endpoint: it owns the PDCs, decides
@@ -91,6 +91,7 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 	}{
 		{"Waiting", &c.Waiting, 64, 65535},
 		{"RUDI", &c.RUDI, 256, 65536},
+		{"Memory.LongResponses", &c.Memory.LongResponses, min(ids, 256), 65535},
 	} {
 		v := int64(*f.v)
 		if err := fill(f.name, &v, int64(f.def), int64(f.max)); err != nil {
@@ -98,7 +99,7 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		}
 		*f.v = int(v)
 	}
-	c.Memory.PDCs = ids
+	c.Memory.PDCs, c.Memory.ResponseLen = ids, c.Params.responseMax
 	m := &Manager{
 		p: c.Params, cc: c.CC, ctxs: c.Contexts, table: c.Table, mem: NewMemory(c.Memory),
 		pdc:   slab.Make[PDC](ids + 1),

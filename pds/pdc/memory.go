@@ -100,6 +100,11 @@ type MemoryConfig struct {
 	Chunks    int // records of sent packets in units of 16; 0 means 16 for each PDC, at most 262,144
 	Responses int // stored responses besides the one that each PDC has to itself; 0 means 4 for each PDC
 	Events    int // room for events beyond those of one packet; 0 means 1024
+
+	// Where Config.MaxAckData is more than its default, LongResponses of the stored
+	// responses may be longer than [ResponseMax], up to 65,535 (default: one for each
+	// PDC, at most 256), of at most ResponseLen bytes, which is filled in.
+	LongResponses, ResponseLen int
 }
 
 // NewMemory allocates.
@@ -122,6 +127,9 @@ func NewMemory(c MemoryConfig) *Memory {
 		m.putChunk(uint32(i))
 	}
 	m.responses.init(c.PDCs, c.Responses)
+	if c.ResponseLen > ResponseMax {
+		m.responses.long.init(c.LongResponses, c.ResponseLen)
+	}
 	m.events.init(c.Events + eventReserve)
 	return m
 }

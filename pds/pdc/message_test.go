@@ -215,6 +215,7 @@ func TestParamsLimits(t *testing.T) {
 		"retries":         {MaxRTORetx: 16},
 		"NACK retries":    {MaxNackRetx: 32},
 		"close threshold": {CloseThresh: MaxPDCs + 1},
+		"ACK data":        {MaxAckData: 8193},
 		"pending time":    {PendTimeout: 100*rtoMax + 1},
 		"response length": {NullResponse: make([]byte, ResponseMax+1), NullNext: pds.NextResponse},
 		"response kind":   {NullResponse: make([]byte, 12)},

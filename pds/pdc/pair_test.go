@@ -131,15 +131,15 @@ func (g *pair) give(w wire) (Result, []wire) {
 	if w.dst.IsValid() {
 		in.Src = AddrFrom(w.dst)
 	}
-	var out [ReplyMax]byte
+	out := make([]byte, e.m.p.ReplyMax())
 	var r Result
-	e.m.Receive(g.now, &in, out[:], &r)
+	e.m.Receive(g.now, &in, out, &r)
 	n := r.Reply
 	if r.Verdict == VerdictRequest {
 		e.got = append(e.got, r.ID.PSN)
 		if !e.later {
 			var err error
-			n, err = e.m.Respond(g.now, r.ID, &e.reply, out[:])
+			n, err = e.m.Respond(g.now, r.ID, &e.reply, out)
 			require.NoError(g.t, err)
 		}
 	}

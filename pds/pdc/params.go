@@ -38,7 +38,7 @@ type Config struct {
 	AckMinPktAdd   int64       // ACK_Gen_Min_Pkt_Add: a packet counts at least as this, up to 2 KiB (default 1 KiB)
 	AckPerPacket   bool        // Enb_ACK_Per_Pkt
 	NoAckOnECN     bool        // turns ACK_On_ECN off
-	MaxAckData     int         // Max_ACK_Data_Size: read data that rides in an ACK, bytes up to 16 (default 16)
+	MaxAckData     int         // Max_ACK_Data_Size: read data that rides in an ACK, bytes up to 8192 (default 16); more than that needs MemoryConfig.LongResponses
 	BufferROD      bool        // keep packets of an ordered PDC that arrive ahead of a gap
 	InferLoss      bool        // conclude losses from SACK and probe: for fabrics that do not trim
 	LimitPSNRange  bool        // Limit_PSN_Range: close a PDC before it has used 2^31 PSNs; for those that TSS secures
@@ -68,6 +68,9 @@ type Params struct {
 	mpr       uint8  // announced
 	ackAll    int64  // trigger in effect
 	rtoShifts uint8  // back-off steps until the cap
+
+	responseMax int // longest response
+	replyMax    int // longest packet in answer
 }
 
 // NewParams checks c and fills in the defaults.
@@ -101,7 +104,7 @@ func NewParams(c Config) (Params, error) {
 		{"Range", &c.Range, MaxRange, MaxRange},
 		{"DefaultMPR", &c.DefaultMPR, 8, 255},
 		{"ZeroMPR", &c.ZeroMPR, 8, 255},
-		{"MaxAckData", &c.MaxAckData, 16, 16},
+		{"MaxAckData", &c.MaxAckData, 16, 8192},
 		{"MaxRTORetx", &c.MaxRTORetx, 5, rtoForever},
 		{"MaxNackRetx", &c.MaxNackRetx, 5, nackForever},
 		{"CloseThresh", &c.CloseThresh, MaxPDCs, MaxPDCs},
@@ -132,6 +135,8 @@ func derive(c Config) (Params, error) {
 			ErrConfig, n, c.NullNext, ResponseMax)
 	}
 	p := Params{Config: c, ranges: uint32(c.Range), mpr: uint8((c.Range + 127) / 128), ackAll: c.AckTrigger}
+	p.responseMax = max(ResponseMax, dataHeaderLen+c.MaxAckData)
+	p.replyMax = pds.AckCCLen + p.responseMax
 	if c.AckPerPacket {
 		p.ackAll = 0
 	}
@@ -144,6 +149,10 @@ func derive(c Config) (Params, error) {
 	}
 	return p, nil
 }
+
+// ReplyMax is the longest packet that a manager answers with: [ReplyMax], or more with a
+// MaxAckData above its default.
+func (p *Params) ReplyMax() int { return p.replyMax }
 
 // rto is the timeout of a packet that has timed out n times:
 // min(RTO_Init_Time x 2^n, 8 s).

@@ -23,8 +23,8 @@ var (
 )
 
 // Receive takes a packet in. What it is, and what the caller has to do with it,
-// is in r. An answer, if there is one, is in out, which must be [ReplyMax] bytes
-// or longer; r.Reply is its length, and it goes back to in.Src from in.Dst.
+// is in r. An answer, if there is one, is in out, which must be as long as
+// [Params.ReplyMax] says; r.Reply is its length, and it goes back to in.Src from in.Dst.
 func (m *Manager) Receive(now int64, in *In, out []byte, r *Result) {
 	*r = Result{}
 	m.in.awaited = false
@@ -32,7 +32,7 @@ func (m *Manager) Receive(now int64, in *In, out []byte, r *Result) {
 		r.Err = ErrEvents
 		return
 	}
-	if len(out) < ReplyMax {
+	if len(out) < m.p.replyMax {
 		r.Err = ErrShortBuffer
 		return
 	}

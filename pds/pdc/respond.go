@@ -25,28 +25,35 @@ type Response struct {
 	Kind  ResponseKind
 	Code  pds.NackCode // RespondRefuse: NO_SES_MSG_AVAIL, NO_PKT_BUFFER and the like
 	Next  pds.NextHdr  // what Bytes begins with; NextNone without Bytes
-	Bytes []byte       // semantic response and data, up to [ResponseMax]; copied, unless it lies at its place in out already
+	Bytes []byte       // semantic response and data, up to [ResponseMax], or 20 and Config.MaxAckData if that is more; copied, unless it lies at its place in out already
+	Room  uint16       // RespondLater: as many bytes may come, if that is more than [ResponseMax]
 	State AckState     // for an answer in a call of its own; the first one has that of In
 }
 
 // Respond answers a request that Receive or an [EventReplay] has handed up. It
-// writes the acknowledgement or NACK, if one is due, to out (see [ReplyMax]) and
-// returns its length; it goes to the peer of the PDC as a control packet.
+// writes the acknowledgement or NACK, if one is due, to out (see [ReplyMax]; longer if
+// Bytes is) and returns its length; it goes to the peer of the PDC as a control packet.
 //
 // The error [ErrUnknown] says that the PDC has gone, [ErrStale] that nothing
-// waits for this response, [ErrEvents] that the events must be drained first. Under ROD answers are given in the order of requests.
+// waits for this response, [ErrNoStore] that there is no room for one longer than
+// [ResponseMax] (another answer may still be given), [ErrEvents] that the events must be
+// drained first. Under ROD answers are given in the order of requests.
 func (m *Manager) Respond(now int64, id RxID, a *Response, out []byte) (int, error) {
 	p := m.get(id.PDC)
 	switch {
 	case p == nil:
 		return 0, ErrUnknown
-	case len(out) < ReplyMax || len(a.Bytes) > ResponseMax:
+	case len(out) < max(ReplyMax, pds.AckCCLen+len(a.Bytes)) || len(a.Bytes) > m.p.responseMax:
 		return 0, ErrShortBuffer
 	case m.in.awaited && m.in.id == id:
-		m.in.awaited = false
 		if a.Kind == RespondDefault {
+			m.in.awaited = false
 			return m.respondDefault(now, p, &m.in, a, out), nil
 		}
+		if !m.mem.responses.fits(max(len(a.Bytes), int(a.Room))) {
+			return 0, ErrNoStore
+		}
+		m.in.awaited = false
 		return m.respondNow(now, p, &m.in, a, out), nil
 	}
 	return m.respondLate(now, p, id, a, out)
@@ -71,7 +78,7 @@ func (m *Manager) respondNow(now int64, p *PDC, b *inbound, a *Response, out []b
 		}
 		return m.ackStored(p, i, b.echo(), &b.state, out)
 	case RespondLater:
-		m.hold(p, b, respPending)
+		m.mem.responses.reserve(m.hold(p, b, respPending), int(a.Room))
 		first := m.accept(p, b.psn, b.size, b.payload)
 		if m.p.BufferROD {
 			m.replay(p)
@@ -141,7 +148,7 @@ func (m *Manager) hold(p *PDC, b *inbound, st respState) uint32 {
 func (m *Manager) fill(i uint32, a *Response) {
 	e := &m.mem.responses.slot[i]
 	e.state, e.hdr = respStored, a.Next
-	e.len = uint8(copy(e.data[:], a.Bytes))
+	m.mem.responses.put(i, a.Bytes)
 }
 
 // replay hands up the buffered requests of an ordered PDC that are next.
@@ -168,6 +175,9 @@ func (m *Manager) respondLate(now int64, p *PDC, id RxID, a *Response, out []byt
 	i := s.find(&p.resp, id.PSN)
 	if i == 0 || s.slot[i].state != respPending || a.Kind > RespondGuaranteed {
 		return 0, ErrStale
+	}
+	if a.Kind == RespondGuaranteed && !s.reserve(i, len(a.Bytes)) {
+		return 0, ErrNoStore
 	}
 	p.activeAt = now
 	echo := s.slot[i].flags

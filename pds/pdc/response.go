@@ -5,9 +5,13 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// ResponseMax is the longest response that can be kept: a response header with
-// data (20 bytes) and 16 bytes of Max_ACK_Data_Size.
-const ResponseMax = 36
+// ResponseMax is the longest response that can always be kept: a response header with
+// data and the 16 bytes that Max_ACK_Data_Size is by default. Longer ones need a place of
+// [MemoryConfig].LongResponses.
+const ResponseMax = dataHeaderLen + 16
+
+// dataHeaderLen is the length of the header of a response with data.
+const dataHeaderLen = 20
 
 // respState says what a stored response waits for.
 type respState uint8
@@ -23,7 +27,8 @@ type response struct {
 	psn        pds.PSN
 	next, prev uint32 // neighbours in the PDC's list, by PSN; next also links free ones
 	data       [ResponseMax]byte
-	len        uint8
+	len        uint16
+	long       uint16 // place of a response longer than data, 0: none
 	hdr        pds.NextHdr
 	state      respState
 	flags      pds.Flags // of the request: FlagRetx, FlagM
@@ -36,6 +41,7 @@ type responseStore struct {
 	slot []response // 0 is the end of a list
 	free uint32
 	pdcs uint32
+	long longResponses
 }
 
 func (s *responseStore) init(pdcs, shared int) {
@@ -92,6 +98,7 @@ func (s *responseStore) insert(l *respList, i uint32) {
 // remove takes slot i out of l and frees it.
 func (s *responseStore) remove(l *respList, i uint32) {
 	r := &s.slot[i]
+	s.shorten(i)
 	if r.prev == 0 {
 		l.head = r.next
 	} else {
