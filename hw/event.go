@@ -65,29 +65,40 @@ func (e *Event) PCC() pcc.Event {
 	}
 }
 
-const (
-	entryWords = 4
-	entryLen   = 8 * entryWords
-	phaseShift = 63 // in the last word
-)
-
-// entryAt is the n-th entry of a ring of 2^k.
+// An entry is an event in a ring.
 //
 // Who finds the phase of an entry new may read the entry, and those behind it of the
 // same batch: the device stores the last word of a batch's first entry last, as an
 // atomic, and all other words before. It writes to an entry again after it has seen
 // that the engine gave it back. So only that one word of a batch and the engine's
 // count are atomics.
-func entryAt(words []uint64, n uint32) *[entryWords]uint64 {
-	at := int(n) * entryWords & (len(words) - 1)
-	return (*[entryWords]uint64)(words[at:])
+type entry [4]uint64
+
+const (
+	entryLen = 32
+	phaseBit = 1 << 63 // in the last word
+)
+
+// head is word 0 and 1 of the entry.
+func (e *Event) head(flags, generation uint8) uint64 {
+	w := uint32(e.Type) | uint32(e.Subtype)<<8 | uint32(e.Flags)<<16 | uint32(e.Generation)<<24
+	return uint64(w&0xff_ffff|uint32(flags)<<16|uint32(generation)<<24) | uint64(e.Context)<<32
 }
 
-// get reads the entry whose last word is last.
-func (e *Event) get(w *[entryWords]uint64, last uint64) {
-	e.Type, e.Subtype, e.Flags, e.Generation = EventType(w[0]), uint8(w[0]>>8), uint8(w[0]>>16), uint8(w[0]>>24)
-	e.Context = uint32(w[0] >> 32)
-	e.Stamp, e.Serial = uint32(w[1]), uint32(w[1]>>32)
-	e.Words = [3]uint32{uint32(w[2]), uint32(w[2] >> 32), uint32(last)}
-	e.Coalesced, e.Port = uint16(last>>32), uint8(last>>48)
+// last is word 6 and 7, without the phase.
+func (e *Event) last() uint64 {
+	return uint64(e.Words[2]) | uint64(e.Coalesced)<<32 | uint64(e.Port)<<48
+}
+
+// setHead reads words 0 to 3.
+func (e *Event) setHead(w0, w1 uint64) {
+	e.Type, e.Subtype, e.Flags, e.Generation = EventType(w0), uint8(w0>>8), uint8(w0>>16), uint8(w0>>24)
+	e.Context = uint32(w0 >> 32)
+	e.Stamp, e.Serial = uint32(w1), uint32(w1>>32)
+}
+
+// setRest reads words 4 to 7.
+func (e *Event) setRest(w2, w3 uint64) {
+	e.Words = [3]uint32{uint32(w2), uint32(w2 >> 32), uint32(w3)}
+	e.Coalesced, e.Port = uint16(w3>>32), uint8(w3>>48)
 }

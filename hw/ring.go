@@ -6,11 +6,12 @@ import "sync/atomic"
 // memory; the phase bit of an entry, which flips with each lap, says whether it
 // is new. A full ring loses the newest event, never an older one. Single writer.
 type Ring struct {
-	space Space
-	words []uint64 // of its entries
-	regs  uint32
-	log2  uint32
-	cons  uint32
+	space   Space
+	entries []entry
+	at      int    // of the next one
+	phase   uint64 // of this lap
+	regs    uint32
+	cons    uint32
 }
 
 // Ring makes event ring i use 2^log2 entries (4..15) of 32 bytes at offset addr
@@ -35,22 +36,29 @@ func (d *Device) Ring(i int, host *Memory, addr, log2 uint32) (Ring, error) {
 	d.space.Flush()
 	d.space.Store32(regs+RegRingCtl.Offset, 1|log2<<4)
 	d.space.Flush()
-	return Ring{d.space, host.words[addr/8:][:entryWords<<log2], regs, log2, 0}, nil
+	return Ring{space: d.space, entries: host.entries(addr, 1<<log2), phase: phaseBit, regs: regs}, nil
 }
 
 // Drain moves new events to buf, oldest first, and returns their number. It
 // gives the entries back to the device once for the whole batch.
 func (r *Ring) Drain(buf []Event) (n int) {
+	entries, at, phase := r.entries, r.at, r.phase
 	for ; n < len(buf); n++ {
-		w := entryAt(r.words, r.cons)
+		w := &entries[at]
 		last := atomic.LoadUint64(&w[3])
-		if last>>phaseShift != uint64(^r.cons>>r.log2&1) {
+		if int64(last^phase) < 0 { // of the last lap
 			break
 		}
-		buf[n].get(w, last)
-		r.cons++
+		e := &buf[n]
+		e.setHead(w[0], w[1])
+		e.setRest(w[2], last)
+		if at++; at == len(entries) {
+			at, phase = 0, phase^phaseBit
+		}
 	}
 	if n > 0 {
+		r.at, r.phase = at, phase
+		r.cons += uint32(n)
 		r.space.Store32(r.regs+RegCons.Offset, r.cons)
 	}
 	return n

@@ -28,6 +28,7 @@ type SoftDevice struct {
 	rings    []softRing
 	pages    []uint64 // doorbell last seen
 	counters [counters]uint64
+	counted  [256]uint64 // events by type
 	fault    Fault
 	now      int64 // of the last step, ns
 	portFree int64 // when the port has sent its last packet
@@ -88,6 +89,7 @@ func NewSoftDevice(cfg SoftConfig, regs, host *Memory) (*SoftDevice, error) {
 		contexts: make([]softContext, cfg.Contexts), pdcs: make([]uint64, cfg.PDCs),
 		rings: make([]softRing, cfg.Owners), pages: make([]uint64, cfg.Owners),
 	}
+	d.assignRings()
 	for off := uint32(0); off < l.end; off += 8 {
 		regs.Store64(off, 0)
 	}
@@ -144,7 +146,13 @@ func (d *SoftDevice) Step(now int64) {
 	for i := range d.contexts {
 		d.publish(i, now)
 	}
+	for i := range d.rings {
+		d.regs.Store32(d.ringAt(i)+RegProd.Offset, d.rings[i].prod)
+	}
 	d.regs.Store32(RegFault.Offset, uint32(d.fault))
+	d.counters[CounterNACKs] = d.counted[EventNACK] + d.counted[EventTrimNACK]
+	d.counters[CounterCNPs] = d.counted[EventCNP]
+	d.counters[CounterRXPackets] = d.counted[EventACKCC]
 	for i, v := range d.counters {
 		d.regs.Store64(d.at.counters+uint32(i)*8, v)
 	}
@@ -154,6 +162,7 @@ func (d *SoftDevice) Step(now int64) {
 // reset forgets all contexts and rings; cumulative counters go on.
 func (d *SoftDevice) reset() {
 	clear(d.contexts)
+	d.assignRings()
 	clear(d.rings)
 	clear(d.pages)
 	clear(d.pdcs)
@@ -162,6 +171,12 @@ func (d *SoftDevice) reset() {
 	}
 	d.regs.Store64(RegFeaturesOn.Offset, 0)
 	d.regs.Store32(RegReset.Offset, 0)
+}
+
+func (d *SoftDevice) assignRings() {
+	for i := range d.contexts {
+		d.contexts[i].ring = uint8(i % len(d.rings))
+	}
 }
 
 func (d *SoftDevice) takeFaultClears() {

@@ -6,7 +6,8 @@ type softContext struct {
 	enabled    bool
 	mode       Mode
 	gen        uint8
-	probe      bool // the next burst carries a probe
+	ring       uint8 // of its events
+	probe      bool  // the next burst carries a probe
 	commit     uint32
 	rate       uint32
 	burst      int64
@@ -21,7 +22,7 @@ type softContext struct {
 	acked      uint64
 	creditUsed uint64
 	serial     uint32
-	lost       bool // events were lost: the next one says so
+	flags      uint8 // of the next event: FlagLost, where some were lost
 	filledAt   int64
 }
 
@@ -72,7 +73,7 @@ func (d *SoftDevice) apply(c *softContext, base uint32, gen uint8) {
 		c.acked, c.credit = c.sent, c.creditUsed
 		c.creditSeen = d.regs.Load64(base + RegCredit.Offset)
 		c.index, c.head, c.record = 0, 0, 0
-		c.probe, c.lost = false, false
+		c.probe, c.flags = false, 0
 	}
 	c.enabled, c.mode, c.gen = ctl&1 != 0, Mode(ctl>>1&7), gen
 	c.rate = min(d.regs.Load32(base+RegRate.Offset), 1<<20)

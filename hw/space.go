@@ -74,3 +74,9 @@ func (m *Memory) Flush() {}
 func (m *Memory) half(off uint32) *uint32 {
 	return &(*[2]uint32)(unsafe.Pointer(&m.words[off>>3]))[off>>2&1]
 }
+
+// entries returns n entries of a ring that lie at off.
+func (m *Memory) entries(off, n uint32) []entry {
+	words := m.words[off>>3:][:n*entryLen/8]
+	return unsafe.Slice((*entry)(unsafe.Pointer(&words[0])), n)
+}

@@ -252,6 +252,7 @@ var jobs = []job{
 		peer("Hop/stream/chan-128", 0.2)}},
 	{"hand an event of 32 bytes to another core through a device's ring, 32 at once", "HandOver/by=ring-by-32", []rival{
 		own("HandOver/by=ring", 0),
+		floor("Hop/stream/floor-spsc-32B-by-32", 0),
 		floor("Hop/stream/floor-spsc-by-32", 1.5),
 		peer("Hop/stream/xsync-mpmc", 0.25),
 		peer("Hop/stream/chan-128", 0.2)}},

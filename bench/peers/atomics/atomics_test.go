@@ -207,4 +207,26 @@ func BenchmarkHop(b *testing.B) {
 			return in[at-1]
 		})
 	})
+	b.Run("stream/floor-spsc-32B-by-32", func(b *testing.B) {
+		var q wideRing
+		var out, in [batch]wide
+		sent, got, at := 0, 0, 0
+		stream(b, func(v uint64) {
+			out[sent] = wide{v, v, v, v}
+			if sent++; sent == batch || v == stop {
+				for !q.push(out[:sent]) {
+					runtime.Gosched()
+				}
+				sent = 0
+			}
+		}, func() uint64 {
+			for ; at == got; runtime.Gosched() {
+				if got, at = q.pop(in[:]), 0; got > 0 {
+					break
+				}
+			}
+			at++
+			return in[at-1][3]
+		})
+	})
 }
