@@ -323,10 +323,9 @@ func TestPhase(t *testing.T) {
 			for _, e := range buf[:n] {
 				require.Equal(t, e.Words[0], ^e.Words[1], "torn")
 				require.Equal(t, got, e.Serial, "in order")
-				if skipped := e.Words[0] - got - lost; skipped > 0 {
-					lost += skipped
-					require.NotZero(t, e.Flags&FlagLost)
-				}
+				skipped := e.Words[0] - got - lost
+				lost += skipped
+				require.Equal(t, skipped > 0, e.Flags == FlagLost)
 				require.Equal(t, Event{EventRTT, 0, e.Flags, 7, 0, 1, got, e.Words, 4, 2}, e)
 				got++
 			}
