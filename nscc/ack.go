@@ -96,8 +96,7 @@ func markBits(marked bool) (b ackBits) {
 // differs between the cases comes out of the table.
 func (w *Window) onACK(p *Params, now int64, s signal) {
 	s.rtt -= w.base
-	w.inflight -= s.bytes
-	if uint64(w.inflight|s.bytes|s.rtt)|uint64(s.bits) >= p.usual {
+	if uint64(s.bytes|s.rtt)|uint64(s.bits) >= p.usual {
 		var ok bool
 		if s, ok = w.unusual(p, now, s); !ok {
 			return
@@ -133,8 +132,12 @@ func (w *Window) onACK(p *Params, now int64, s signal) {
 	w.fulfil(p, now, cwnd, incr)
 }
 
-// count counts n acknowledged bytes.
+// count takes n acknowledged bytes out of flight and into the counters.
 func (w *Window) count(n int64) {
+	w.inflight -= n
+	if w.inflight < 0 {
+		w.inflight = max(w.inflight, inflightMin)
+	}
 	w.ignored += uint64(n)
 	w.achieved += n
 	w.received += n

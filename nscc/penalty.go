@@ -3,9 +3,10 @@ package nscc
 // pendMask is the width of rcv_cwnd_pend.
 const pendMask = 0x7f
 
-// penalise takes the share pend/128 of n newly acknowledged bytes off the window,
-// or brings the window back that the first penalty saved (pend = 0: the restore
-// flag was set). The destination names the share; see [PenaltyRule].
+// penalise takes the share pend/128 of n newly acknowledged bytes, which still count
+// as in flight, off the window, or brings the window back that the first penalty saved
+// (pend = 0: the restore flag was set). The destination names the share; see
+// [PenaltyRule].
 func (w *Window) penalise(p *Params, n, pend int64) {
 	if pend == 0 {
 		if w.saved != 0 {
@@ -19,7 +20,7 @@ func (w *Window) penalise(p *Params, n, pend int64) {
 		w.saved = uint32(w.cwnd)
 	}
 	if p.penalty == PenaltyMinInflight {
-		w.cwnd = min(w.cwnd, w.inflight)
+		w.cwnd = min(w.cwnd, w.inflight-n)
 	}
 	w.cwnd = max(w.cwnd-pend*n>>7, p.mtu)
 }

@@ -6,17 +6,15 @@ const usual = 1 << 32
 
 // unusual does what onACK leaves out: another profile, numbers beyond measure, a
 // penalty or its end, no sample, a new base round trip, the average that forgets, an
-// increase to hold. Of s, bytes are already out of flight and rtt is less the base
-// round trip. It returns an ordinary signal to go on with, if there is one.
+// increase to hold. The rtt of s is less the base round trip. It returns an ordinary
+// signal to go on with, if there is one.
 func (w *Window) unusual(p *Params, now int64, s signal) (signal, bool) {
-	w.inflight += s.bytes
 	s.rtt += w.base
 	if p.profile != ProfileSpec {
 		w.ackHTSim(p, now, s)
 		return s, false
 	}
 	s.bytes = clampBytes(s.bytes)
-	w.inflight = max(w.inflight-s.bytes, inflightMin)
 	if s.bits&(restoreBit|pendMask<<pendShift) != 0 {
 		w.penalise(p, s.bytes, s.bits.pend())
 	}
@@ -30,14 +28,14 @@ func (w *Window) unusual(p *Params, now int64, s signal) (signal, bool) {
 	if p.filter == FilterForgetting {
 		w.forget(now, s.rtt)
 	}
-	if !s.bits.marked() && w.held(p, s.bytes, s.bits) {
+	if !s.bits.marked() && w.held(p, s.bits) {
 		s.bits |= heldBit
 	}
 	return s, true
 }
 
 // held reports whether an increase has to wait: the destination penalises, or the
-// window was not full before these n bytes were acknowledged.
-func (w *Window) held(p *Params, n int64, b ackBits) bool {
-	return b.pend() != 0 || p.onlyFull && w.inflight+n+p.mtu <= w.cwnd
+// window is not full, before the bytes of the acknowledgement are out of flight.
+func (w *Window) held(p *Params, b ackBits) bool {
+	return b.pend() != 0 || p.onlyFull && w.inflight+p.mtu <= w.cwnd
 }
