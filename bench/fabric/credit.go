@@ -29,7 +29,7 @@ func (s *sim) makeCreditPorts() error {
 	}
 	senders := make([]int, s.hosts)
 	for i := range s.senders {
-		senders[s.senders[i].dst]++
+		senders[s.hostOf[destination(uint32(i))]]++
 	}
 	s.credits = make([]creditPort, s.hosts)
 	window := s.params.RCCC().MaxCredit()
@@ -70,7 +70,7 @@ func (s *sim) observe(pkt uint32) {
 		return
 	}
 	p := &s.pool.pkts[pkt]
-	port, trim := &s.credits[p.dst], rccc.TrimNone
+	port, trim := &s.credits[p.at], rccc.TrimNone
 	switch {
 	case p.dscp == switchq.DSCPTrimmedLastHop:
 		trim = rccc.TrimLastHop
@@ -80,13 +80,13 @@ func (s *sim) observe(pkt uint32) {
 	port.fabric.OnArrival(p.flags&flagCE != 0, trim)
 	if !port.stepping {
 		port.stepping = true
-		s.nextStep(p.dst)
+		s.nextStep(p.at)
 	}
 }
 
 func (s *sim) nextStep(host uint32) {
 	interval := s.credits[host].fabric.Interval(uint32(s.rnd.Uint64()))
-	s.events.push(s.now+interval*1000, evFabric, host, 0)
+	s.events.push(s.now+interval*1000, evFabric, host)
 }
 
 // step ends an interval of a host's rate. Without traffic it goes on until credit
@@ -106,7 +106,7 @@ func (s *sim) wanted(conn, pkt uint32, kind rccc.Arrival) {
 	if s.credits == nil {
 		return
 	}
-	host, r := s.senders[conn].dst, &s.receivers[conn]
+	host, r := s.hostOf[destination(conn)], &s.receivers[conn]
 	p := &s.credits[host]
 	if r.sender == 0 {
 		h, err := p.r.Add(s.nowNs(), rccc.Key{}, 1, 0)
@@ -127,7 +127,7 @@ func (s *sim) watchPacer(host uint32, p *creditPort) {
 		return // while the pacer is awake its time never comes earlier
 	}
 	p.at = max(due*1000, s.now)
-	s.events.push(p.at, evCredit, host, 0)
+	s.events.push(p.at, evCredit, host)
 }
 
 // pace sends the credit that is due.
@@ -136,7 +136,7 @@ func (s *sim) pace(host uint32) {
 	p.at = -1
 	for g, ok := p.r.Poll(s.nowNs()); ok; g, ok = p.r.Poll(s.nowNs()) {
 		conn := p.conns[g.Sender.Slot()]
-		s.control(host, packet{conn: conn, dst: s.senders[conn].src, flags: flagAnswer | flagCredit}, rccc.QuantaOf(g.Cum))
+		s.control(host, packet{to: source(conn), flags: flagAnswer | flagCredit}, rccc.QuantaOf(g.Cum))
 		s.count.Credits++
 	}
 	s.watchPacer(host, p)
@@ -175,7 +175,7 @@ func (s *sim) watchCredit(conn uint32, c *sender) {
 	}
 	if due, armed := c.ctx.CreditDeadline(); armed {
 		c.asking = true
-		s.events.push(max(due*1000, s.now), evRequest, conn, 0)
+		s.events.push(max(due*1000, s.now), evRequest, conn)
 	}
 }
 
@@ -185,7 +185,7 @@ func (s *sim) request(conn uint32) {
 	c.asking = false
 	if c.ctx.CreditRequestDue(&s.params, s.nowNs()) {
 		target := rccc.QuantaOf(c.ctx.CreditTarget(&s.params, 1))
-		s.control(c.src, packet{conn: conn, dst: c.dst, flags: flagAnswer | flagCredit | flagAckReq}, target)
+		s.control(s.hostOf[source(conn)], packet{to: destination(conn), flags: flagAnswer | flagCredit | flagAckReq}, target)
 		s.count.CreditRequests++
 	}
 	s.watchCredit(conn, c)

@@ -6,48 +6,57 @@ import (
 	"slices"
 )
 
-// eventKind says what an event is about; a and b of [event] depend on it.
+// eventKind says what happens, and to what.
 type eventKind uint8
 
 const (
-	evArrive  eventKind = iota // packet b is at node a
-	evPort                     // port a has sent its packet
-	evStart                    // transfer a begins
-	evTimer                    // connection a looks at its oldest packet
-	evPause                    // port a gets the flow control frame b
-	evCredit                   // the pacer of host a runs
-	evRequest                  // connection a may ask for credit
-	evFabric                   // host a adapts its credit to the fabric
+	evArrive  eventKind = iota // a packet is at the node that it was sent to
+	evPort                     // a port has sent its packet
+	evStart                    // a transfer begins
+	evTimer                    // a connection looks at its oldest packet
+	evPause                    // a port is told to pause
+	evResume                   // a port is told to go on
+	evCredit                   // the pacer of a host runs
+	evRequest                  // a connection may ask for credit
+	evFabric                   // a host adapts its credit to the fabric
 	evMemory                   // the memory behind a host has written something
 )
 
 // An event as it is handed out.
 type event struct {
-	at   int64 // picoseconds
-	a, b uint32
+	at   int64  // picoseconds
+	what uint32 // number of the packet, port, transfer, connection or host
 	kind eventKind
 }
 
-// A slot is an event in a bucket: 12 bytes without pointers.
-type slot struct {
-	off  uint32 // picoseconds from the start of the bucket
-	what uint32 // kind and a
-	b    uint32
+// A slot is an event in a bucket, one word: 32 bits of picoseconds from the start of the
+// bucket, 4 of kind, 28 of number.
+type slot uint64
+
+func newSlot(off int64, kind eventKind, what uint32) slot {
+	return slot(off<<32) | slot(kind)<<whatBits | slot(what)
 }
 
+// last is the greatest slot of the same time.
+func (s slot) last() slot { return s | (1<<32 - 1) }
+
+func (s slot) off() uint32     { return uint32(s >> 32) }
+func (s slot) kind() eventKind { return eventKind(s >> whatBits & 0xf) }
+func (s slot) what() uint32    { return uint32(s) & (1<<whatBits - 1) }
+
 // A chunk is a cache line of slots, so that emptying a bucket waits for memory
-// once in five events.
+// once in seven events.
 type chunk struct {
 	slots [chunkSlots]slot
 	next  uint32 // chunk of the same bucket; of the last: the first
 }
 
 const (
-	chunkSlots   = 5
-	whatBits     = 28 // of a: ports, connections and transfers are fewer
+	chunkSlots   = 7
+	whatBits     = 28 // packets, ports, connections and transfers are fewer
 	wheelBits    = 12
 	wheelBuckets = 1 << wheelBits
-	maxShift     = 31 // off is 32 bits
+	maxShift     = 31 // an offset is 32 bits
 )
 
 // An eventQueue hands out events in the order {time, order of insertion}.
@@ -88,9 +97,9 @@ func newEventQueue(horizon int64) *eventQueue {
 func (q *eventQueue) len() int { return len(q.cur) - q.curNext + q.held + len(q.far) }
 
 // push adds an event at time at, not before the event that was popped last.
-func (q *eventQueue) push(at int64, kind eventKind, a, b uint32) {
+func (q *eventQueue) push(at int64, kind eventKind, what uint32) {
 	tick := at >> q.shift
-	s := slot{off: uint32(at - tick<<q.shift), what: uint32(kind)<<whatBits | a, b: b}
+	s := newSlot(at-tick<<q.shift, kind, what)
 	switch {
 	case tick-q.tick >= wheelBuckets:
 		q.seq++
@@ -106,7 +115,7 @@ func (q *eventQueue) push(at int64, kind eventKind, a, b uint32) {
 func (q *eventQueue) insert(s slot) {
 	q.cur = append(q.cur, s)
 	i := len(q.cur) - 1
-	for ; i > q.curNext && q.cur[i-1].off > s.off; i-- {
+	for ; i > q.curNext && q.cur[i-1] > s.last(); i-- {
 		q.cur[i] = q.cur[i-1]
 	}
 	q.cur[i] = s
@@ -148,15 +157,9 @@ func (q *eventQueue) drained() bool { return q.curNext == len(q.cur) }
 
 // take hands out the next event of the bucket at hand.
 func (q *eventQueue) take() event {
-	e := q.cur[q.curNext].event()
-	e.at = q.tick<<q.shift + int64(q.cur[q.curNext].off)
+	s := q.cur[q.curNext]
 	q.curNext++
-	return e
-}
-
-// event unpacks all but the time, which depends on the bucket.
-func (s *slot) event() event {
-	return event{a: s.what & (1<<whatBits - 1), b: s.b, kind: eventKind(s.what >> whatBits)}
+	return event{at: q.tick<<q.shift + int64(s.off()), what: s.what(), kind: s.kind()}
 }
 
 // advance moves to the next bucket that holds something.
@@ -210,19 +213,21 @@ func (q *eventQueue) load(b int64) {
 	q.sort()
 }
 
-// sort orders cur by time and keeps the order of insertion otherwise. Most
-// buckets hold a handful.
+// sort orders cur by time and keeps the order of insertion otherwise. Most buckets hold a
+// handful, and large ones are packets that were sent at one time over links alike: nearly
+// in order. What is not is left to the library after so many moves.
 func (q *eventQueue) sort() {
-	if len(q.cur) > 64 {
-		slices.SortStableFunc(q.cur, func(x, y slot) int { return cmp.Compare(x.off, y.off) })
-		return
-	}
-	for i := 1; i < len(q.cur); i++ {
-		s, j := q.cur[i], i
-		for ; j > 0 && q.cur[j-1].off > s.off; j-- {
-			q.cur[j] = q.cur[j-1]
+	cur, moves := q.cur, 256+8*len(q.cur)
+	for i := 1; i < len(cur); i++ {
+		s, j := cur[i], i
+		for ; j > 0 && cur[j-1] > s.last(); j-- {
+			cur[j] = cur[j-1]
 		}
-		q.cur[j] = s
+		cur[j] = s
+		if moves -= i - j; moves < 0 {
+			slices.SortStableFunc(cur, func(x, y slot) int { return cmp.Compare(x.off(), y.off()) })
+			return
+		}
 	}
 }
 

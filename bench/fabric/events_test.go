@@ -33,7 +33,7 @@ func TestEventQueueOrder(t *testing.T) {
 		push := func() {
 			d := [...]int64{0, rnd.Int64N(100), rnd.Int64N(1 << 20), 1 << 14, rnd.Int64N(1 << 24), 1 << 40}[rnd.IntN(6)]
 			id++
-			q.push(now+d, evTimer, id, ^id)
+			q.push(now+d, evTimer, id)
 			slow = append(slow, entry{now + d, id})
 		}
 		for range 3_000 {
@@ -48,8 +48,7 @@ func TestEventQueueOrder(t *testing.T) {
 				if !ok {
 					break
 				}
-				require.Equal(t, slow[0], entry{e.at, e.a})
-				require.Equal(t, ^e.a, e.b)
+				require.Equal(t, slow[0], entry{e.at, e.what})
 				require.Equal(t, evTimer, e.kind)
 				now, slow = e.at, slow[1:]
 			}
@@ -61,14 +60,14 @@ func TestEventQueueEmpty(t *testing.T) {
 	q := newEventQueue(0)
 	_, ok := q.pop()
 	require.False(t, ok)
-	q.push(1<<60, evStart, 1, 2)
+	q.push(1<<60, evStart, 1)
 	e, ok := q.pop()
 	require.True(t, ok)
 	require.EqualValues(t, int64(1)<<60, e.at)
 	require.Equal(t, evStart, e.kind)
-	q.push(e.at, evStart, 3, 4)
+	q.push(e.at, evStart, 3)
 	e, _ = q.pop()
-	require.EqualValues(t, 3, e.a, "an event at the present time is next")
+	require.EqualValues(t, 3, e.what, "an event at the present time is next")
 	_, ok = q.pop()
 	require.False(t, ok)
 }
@@ -77,12 +76,12 @@ func TestEventQueueEmpty(t *testing.T) {
 func TestEventQueueCrowdedBucket(t *testing.T) {
 	q := newEventQueue(1 << 30)
 	for i := range int64(500) {
-		q.push(1<<20+(500-i)/2, evTimer, uint32(i), 0)
+		q.push(1<<20+(500-i)/2, evTimer, uint32(i))
 	}
 	var before event
 	for range 500 {
 		e, _ := q.pop()
-		require.True(t, e.at > before.at || e.at == before.at && e.a > before.a)
+		require.True(t, e.at > before.at || e.at == before.at && e.what > before.what)
 		before = e
 	}
 }
@@ -91,7 +90,7 @@ func TestEventQueueAllocs(t *testing.T) {
 	q := newEventQueue(2_000_000)
 	rnd := rand.New(rand.NewPCG(1, 1))
 	for i := range uint32(2_000) {
-		q.push(rnd.Int64N(2_000_000), evArrive, i, 0)
+		q.push(rnd.Int64N(2_000_000), evArrive, i)
 	}
 	hold := func() {
 		for range 100 {
@@ -99,7 +98,7 @@ func TestEventQueueAllocs(t *testing.T) {
 			if !ok {
 				panic("empty")
 			}
-			q.push(e.at+332_000+rnd.Int64N(1_000_000), evArrive, e.a, 0)
+			q.push(e.at+332_000+rnd.Int64N(1_000_000), evArrive, e.what)
 		}
 	}
 	for range 1_000 {
@@ -115,11 +114,11 @@ func BenchmarkEventQueueHold(b *testing.B) {
 			q := newEventQueue(1_400_000)
 			rnd := rand.New(rand.NewPCG(1, 1))
 			for i := range n {
-				q.push(rnd.Int64N(1_400_000), evArrive, i, 0)
+				q.push(rnd.Int64N(1_400_000), evArrive, i)
 			}
 			for b.Loop() {
 				e, _ := q.pop()
-				q.push(e.at+[...]int64{332_000, 1_332_000, 1_005_120}[e.a%3], evArrive, e.a, 0)
+				q.push(e.at+[...]int64{332_000, 1_332_000, 1_005_120}[e.what%3], evArrive, e.what)
 			}
 		})
 	}

@@ -58,7 +58,7 @@ const never = math.MaxInt64
 func (s *sim) newMemory(m *Memory) (*memory, error) {
 	mem := &memory{cfg: m, requester: map[uint32]int{}, wake: never}
 	for conn := range s.senders {
-		if s.senders[conn].dst == uint32(m.Host) {
+		if s.hostOf[destination(uint32(conn))] == uint32(m.Host) {
 			mem.requester[uint32(conn)] = len(mem.requester)
 		}
 	}
@@ -89,7 +89,7 @@ func (s *sim) store(pkt uint32) {
 	p, d, m := &s.pool.pkts[pkt], &s.pool.details[pkt], s.mem
 	d.at = s.now
 	err := m.ctl.Submit(s.nowNs(), hbm.Request{
-		Requester: m.requester[p.conn], Addr: uint64(p.conn)<<36 + uint64(d.psn)<<12,
+		Requester: m.requester[p.to.conn()], Addr: uint64(p.to.conn())<<36 + uint64(d.psn)<<12,
 		Bytes: int64(p.size) - s.cfg.HeaderBytes, Tag: uint64(pkt),
 	})
 	if err != nil {
@@ -138,7 +138,7 @@ func (s *sim) memoryChanged() {
 	m := s.mem
 	if at, ok := m.ctl.Next(); ok && at*1000 < m.wake {
 		m.wake = max(at*1000, s.now)
-		s.events.push(m.wake, evMemory, 0, 0)
+		s.events.push(m.wake, evMemory, 0)
 	}
 }
 
@@ -155,7 +155,7 @@ func (s *sim) retire() {
 			}
 			pkt := uint32(d.Tag)
 			m.network -= d.Bytes
-			s.data(s.pool.pkts[pkt].conn, pkt)
+			s.data(pkt)
 		}
 	}
 	s.memoryChanged()

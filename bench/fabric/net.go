@@ -38,18 +38,6 @@ type node struct {
 	salt         uint32
 }
 
-// route is the port of n that a packet leaves by.
-func (n *node) route(p *packet) uint32 {
-	if d := p.dst - n.lo; p.dst >= n.lo && p.dst < n.hi {
-		out := n.first + d/n.span*n.bundle
-		if n.bundle > 1 {
-			out += uint32(switchq.Uplink(n.salt, p.conn, p.ev, int(n.bundle)))
-		}
-		return out
-	}
-	return n.first + n.down + uint32(switchq.Uplink(n.salt, p.conn, p.ev, int(n.up)))
-}
-
 // A net is the wiring: hosts are nodes 0 to hosts-1, switches follow tier by
 // tier from the leaves up.
 type net struct {
@@ -61,6 +49,7 @@ type net struct {
 	tierOf      []uint8
 	tierFirst   [4]uint32 // first switch of each tier, and one past the last
 	alive       [][]uint32
+	hostOf      []uint32         // by end
 	lost        map[uint32]int64 // packets that met a dead port
 	kinds       map[switchq.Config]uint16
 }
@@ -81,6 +70,27 @@ func newNet(c *Config) (*net, error) {
 		}
 	}
 	return n, nil
+}
+
+// next is where a packet that is sent to a node goes from there: the port of the switch,
+// or the host itself. Only the switch below a dead link knows of it.
+func (n *net) next(node uint32, p *packet) uint32 {
+	if node < n.hosts {
+		return node
+	}
+	s := &n.nodes[node-n.hosts]
+	if d := n.hostOf[p.to] - s.lo; d < s.hi-s.lo {
+		return s.first + d/s.span*s.bundle + s.choose(p, s.bundle)
+	}
+	if alive := n.alive[node-n.hosts]; len(alive) > 0 {
+		return alive[s.choose(p, uint32(len(alive)))]
+	}
+	return s.first + s.down + s.choose(p, s.up)
+}
+
+// choose is which of so many links between the same switches p takes.
+func (s *node) choose(p *packet, links uint32) uint32 {
+	return uint32(switchq.Uplink(s.salt, p.to.conn(), p.ev, int(links)))
 }
 
 func (n *net) build(c *Config) error {

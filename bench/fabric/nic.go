@@ -23,8 +23,9 @@ func (s *sim) ready(conn uint32) {
 		return
 	}
 	c.queued = true
-	s.nics[c.src].ready.push(conn)
-	s.kick(c.src)
+	host := s.hostOf[source(conn)]
+	s.nics[host].ready.push(conn)
+	s.kick(host)
 }
 
 // answer hands a packet of control to a host.
@@ -60,7 +61,7 @@ func (s *sim) serve(host uint32) {
 			sent = true
 		case data:
 			n.turn = 0
-			sent = s.sendTurn(n.ready.pop())
+			sent = s.sendTurn(host, n.ready.pop())
 		case n.ready.n > 0:
 			s.wakeAt(host, until)
 			return
@@ -74,17 +75,17 @@ func (s *sim) serve(host uint32) {
 }
 
 // sendTurn gives a connection its turn and puts it back in line if it has more.
-func (s *sim) sendTurn(conn uint32) bool {
+func (s *sim) sendTurn(host, conn uint32) bool {
 	c := &s.senders[conn]
 	c.queued = false
 	if !s.maySend(c) {
 		return false
 	}
-	s.sendData(conn, c)
+	s.sendData(host, conn, c)
 	s.watchCredit(conn, c)
 	if s.maySend(c) {
 		c.queued = true
-		s.nics[c.src].ready.push(conn)
+		s.nics[host].ready.push(conn)
 	}
 	return true
 }

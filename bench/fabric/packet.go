@@ -17,11 +17,20 @@ const (
 	flagCredit             // answer: carries credit only; with flagAckReq it asks for some
 )
 
+// An end is one of the two of a connection: twice the number of the connection, and one
+// more for its source.
+type end uint32
+
+func source(conn uint32) end      { return end(conn<<1 | 1) }
+func destination(conn uint32) end { return end(conn << 1) }
+
+func (e end) conn() uint32 { return uint32(e >> 1) }
+
 // A packet is what every hop needs of one: 16 bytes, so that the packets of a
 // large fabric stay in the cache. The rest is in detail.
 type packet struct {
-	conn  uint32
-	dst   uint32 // host
+	to    end
+	at    uint32 // port of a switch that it leaves by next; below net.hosts: the host it is for
 	size  uint16
 	ev    uint16
 	dscp  switchq.DSCP

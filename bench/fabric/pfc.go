@@ -76,21 +76,27 @@ func (s *sim) pfcLeave(out, pkt uint32) {
 func (s *sim) pfcSend(link uint32, frame switchq.PFCFrame) {
 	if frame != switchq.PFCNone {
 		p := &s.ports[link]
-		s.events.push(s.now+p.latency+p.serialization(uint16(s.cfg.HeaderBytes)), evPause, link, uint32(frame))
+		kind := evResume
+		if frame == switchq.PFCPause {
+			kind = evPause
+		}
+		s.events.push(s.now+p.latency+p.serialization(uint16(s.cfg.HeaderBytes)), kind, link)
 	}
 }
 
 // pauseArrives lets a frame take effect at the port that it is for.
-func (s *sim) pauseArrives(out uint32, frame switchq.PFCFrame) {
+func (s *sim) pauseArrives(out uint32) {
 	f := s.pfc
-	f.pauser[out].On(frame, switchq.ClassLow, s.nowNs(), f.params.Config().Pause)
-	if frame == switchq.PFCPause {
-		f.pauses[out]++
-		if f.since[out] < 0 {
-			f.since[out] = s.now
-		}
-		return
+	f.pauser[out].On(switchq.PFCPause, switchq.ClassLow, s.nowNs(), f.params.Config().Pause)
+	f.pauses[out]++
+	if f.since[out] < 0 {
+		f.since[out] = s.now
 	}
+}
+
+func (s *sim) resumeArrives(out uint32) {
+	f := s.pfc
+	f.pauser[out].On(switchq.PFCResume, switchq.ClassLow, s.nowNs(), f.params.Config().Pause)
 	if f.since[out] >= 0 {
 		f.time[out] += s.now - f.since[out]
 		f.since[out] = -1

@@ -26,14 +26,14 @@ func (s *sim) bitmap(conn uint32) []uint64 {
 }
 
 // receive takes in what arrives at a host.
-func (s *sim) receive(pkt uint32) {
+func (s *sim) receive(host, pkt uint32) {
 	if s.cfg.Seen != nil {
 		s.show(pkt)
 	}
 	p := &s.pool.pkts[pkt]
 	switch {
 	case p.flags&flagCredit != 0:
-		s.creditArrives(p.conn, pkt)
+		s.creditArrives(p.to.conn(), pkt)
 		s.pool.put(pkt)
 	case p.flags&flagNack != 0:
 		s.refused(pkt)
@@ -42,11 +42,11 @@ func (s *sim) receive(pkt uint32) {
 		s.acknowledged(pkt)
 		s.pool.put(pkt)
 	case p.dscp.Class() == switchq.ClassMed:
-		s.trimmed(p.conn, pkt)
-	case s.behindMemory(p.dst):
+		s.trimmed(pkt)
+	case s.behindMemory(host):
 		s.store(pkt)
 	default:
-		s.data(p.conn, pkt)
+		s.data(pkt)
 	}
 }
 
@@ -58,8 +58,10 @@ func (s *sim) has(conn, psn uint32) bool {
 
 // data takes in a packet with its payload. The packet itself becomes the
 // acknowledgement if one is due.
-func (s *sim) data(conn, pkt uint32) {
-	r, p, psn := &s.receivers[conn], &s.pool.pkts[pkt], s.pool.details[pkt].psn
+func (s *sim) data(pkt uint32) {
+	p, psn := &s.pool.pkts[pkt], s.pool.details[pkt].psn
+	conn := p.to.conn()
+	r := &s.receivers[conn]
 	s.count.Delivered++
 	s.observe(pkt)
 	if p.flags&flagCE != 0 {
@@ -110,7 +112,9 @@ func (s *sim) arrive(conn uint32, r *receiver, psn uint32) {
 }
 
 // trimmed takes in a packet that lost its payload.
-func (s *sim) trimmed(conn, pkt uint32) {
+func (s *sim) trimmed(pkt uint32) {
+	p := &s.pool.pkts[pkt]
+	conn := p.to.conn()
 	s.count.HeadersDelivered++
 	s.observe(pkt)
 	if s.has(conn, s.pool.details[pkt].psn) {
@@ -118,7 +122,6 @@ func (s *sim) trimmed(conn, pkt uint32) {
 		return
 	}
 	s.wanted(conn, pkt, rccc.ArrivalTrimmed)
-	p := &s.pool.pkts[pkt]
 	flags := p.flags&(flagCE|flagRTX) | flagNack
 	if p.dscp == switchq.DSCPTrimmedLastHop {
 		flags |= flagLast
@@ -135,8 +138,8 @@ func (s *sim) acknowledge(conn, pkt uint32) {
 // reply turns pkt into an answer with the receiver's state and queues it.
 func (s *sim) reply(conn, pkt uint32, flags uint8) {
 	r, p, d := &s.receivers[conn], &s.pool.pkts[pkt], &s.pool.details[pkt]
-	host := p.dst
-	p.dst = s.senders[conn].src
+	host := p.at
+	p.to = source(conn)
 	p.size, p.dscp, p.flags = uint16(s.cfg.HeaderBytes), switchq.DSCPControl, flags|flagAnswer
 	s.answerOf(host, d, flags&flagNack != 0)
 	d.cack, d.rcvd, d.at = r.cack, r.rcvd.Units(), s.now

@@ -43,7 +43,7 @@ type Seen struct {
 func (s *sim) show(pkt uint32) {
 	p, d := &s.pool.pkts[pkt], &s.pool.details[pkt]
 	seen := Seen{
-		Now: link.Ps(s.now), Src: s.senders[p.conn].src, Dst: p.dst, Conn: p.conn, Size: int64(p.size), DSCP: p.dscp, Entropy: p.ev,
+		Now: link.Ps(s.now), Src: s.hostOf[source(p.to.conn())], Dst: p.at, Conn: p.to.conn(), Size: int64(p.size), DSCP: p.dscp, Entropy: p.ev,
 		Marked: p.flags&flagCE != 0, Retx: p.flags&flagRTX != 0, AckRequest: p.flags&flagAckReq != 0,
 		Answer: p.flags&flagAnswer != 0, Refused: p.flags&flagNack != 0, LastHop: p.flags&flagLast != 0, PSN: d.psn,
 	}
@@ -54,7 +54,7 @@ func (s *sim) show(pkt uint32) {
 		seen.Credit = !seen.CreditRequest
 	}
 	if seen.Credit || seen.Answer {
-		seen.Src = s.senders[p.conn].dst
+		seen.Src = s.hostOf[destination(p.to.conn())]
 		seen.CACK, seen.SACKBase, seen.SACK, seen.RcvdBytes, seen.ServiceTime = d.cack, d.base, d.sack, d.rcvd, d.service
 	}
 	s.cfg.Seen(&seen)

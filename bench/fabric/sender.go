@@ -35,14 +35,13 @@ type sender struct {
 	ent  ccc.Entropy
 	rcvd nscc.RcvdTracker
 
-	src, dst uint32
-	cack     uint32 // all before are acknowledged
-	next     uint32 // first PSN that was never sent
-	end      uint32 // first PSN that no transfer needs yet
-	lowest   uint32 // no packet before waits to be sent again
-	queued   bool   // in its NIC's turn
-	timing   bool   // an evTimer is pending
-	asking   bool   // an evRequest is pending
+	cack   uint32 // all before are acknowledged
+	next   uint32 // first PSN that was never sent
+	end    uint32 // first PSN that no transfer needs yet
+	lowest uint32 // no packet before waits to be sent again
+	queued bool   // in its NIC's turn
+	timing bool   // an evTimer is pending
+	asking bool   // an evRequest is pending
 
 	started []uint32 // transfers, in order of their PSNs
 	sending int      // of them, the one that next belongs to
@@ -68,7 +67,7 @@ func (s *sim) maySend(c *sender) bool {
 }
 
 // sendData sends one packet of a connection that may.
-func (s *sim) sendData(conn uint32, c *sender) {
+func (s *sim) sendData(host, conn uint32, c *sender) {
 	psn, again := c.next, c.ctx.WaitingRtx() > 0
 	if again {
 		psn = s.lowestWaiting(conn, c)
@@ -87,11 +86,11 @@ func (s *sim) sendData(conn uint32, c *sender) {
 	r.ev = c.ent.Next(s.params.Entropy(), s.sideOf(conn), ccc.Progress{Seq: uint64(c.next), WindowPackets: c.ctx.Cwnd() / s.cfg.PacketBytes})
 
 	pkt := s.pool.get()
-	p := packet{conn: conn, dst: c.dst, size: r.size, ev: r.ev, dscp: s.dataDSCP(again)}
+	p := packet{to: destination(conn), size: r.size, ev: r.ev, dscp: s.dataDSCP(again)}
 	if again {
 		p.flags |= flagRTX
 	}
-	params := c.ctx.SendParams(&s.params, int64(s.nics[c.src].ready.n)+1)
+	params := c.ctx.SendParams(&s.params, int64(s.nics[host].ready.n)+1)
 	if again || c.ctx.Backlog() == 0 || params.AckRequest {
 		p.flags |= flagAckReq
 	}
@@ -99,9 +98,9 @@ func (s *sim) sendData(conn uint32, c *sender) {
 	s.pool.details[pkt].psn, s.pool.details[pkt].credit = psn, rccc.QuantaOf(params.CreditTarget)
 	if !c.timing {
 		c.timing = true
-		s.events.push(s.now+s.rto, evTimer, conn, 0)
+		s.events.push(s.now+s.rto, evTimer, conn)
 	}
-	s.transmit(&s.ports[c.src], c.src, pkt)
+	s.transmit(&s.ports[host], host, pkt)
 }
 
 func (s *sim) dataDSCP(again bool) switchq.DSCP {
@@ -139,13 +138,14 @@ func (s *sim) sizeOfNext(c *sender) uint16 {
 // path choice, then congestion control, as ccc asks for.
 func (s *sim) acknowledged(pkt uint32) {
 	p, d := s.pool.pkts[pkt], s.pool.details[pkt]
-	c := &s.senders[p.conn]
+	conn := p.to.conn()
+	c := &s.senders[conn]
 	a := ccc.Ack{Entropy: p.ev}
 	a.ECN = p.flags&flagCE != 0
 	a.RTT = s.sample(c, &p, &d)
 	a.Bytes = c.rcvd.Advance(d.rcvd)
 	for psn := c.cack; int32(d.cack-psn) > 0; psn++ {
-		s.release(p.conn, psn, &a)
+		s.release(conn, psn, &a)
 	}
 	if int32(d.cack-c.cack) > 0 {
 		c.cack = d.cack
@@ -153,11 +153,11 @@ func (s *sim) acknowledged(pkt uint32) {
 	for set := d.sack; set != 0; set &= set - 1 {
 		psn := d.base + uint32(bits.TrailingZeros64(set))
 		if int32(psn-c.cack) >= 0 && int32(c.next-psn) > 0 {
-			s.release(p.conn, psn, &a)
+			s.release(conn, psn, &a)
 		}
 	}
 	s.count.Acks++
-	c.ent.Feedback(s.params.Entropy(), s.sideOf(p.conn), s.nowNs(), a.Report())
+	c.ent.Feedback(s.params.Entropy(), s.sideOf(conn), s.nowNs(), a.Report())
 	a.Pend, a.Restore = d.pend, d.restore
 	before := c.ctx.Cwnd()
 	c.ctx.OnACK(&s.params, s.nowNs(), a)
@@ -165,7 +165,7 @@ func (s *sim) acknowledged(pkt uint32) {
 		s.mem.res.Restored++
 	}
 	s.finishTransfers(c)
-	s.ready(p.conn)
+	s.ready(conn)
 }
 
 // sample is the round trip of the packet that an answer is for, ns; 0 if it
@@ -174,7 +174,7 @@ func (s *sim) sample(c *sender, p *packet, d *detail) int64 {
 	if int32(d.psn-c.cack) < 0 || int32(c.next-d.psn) <= 0 {
 		return 0
 	}
-	r := s.record(p.conn, d.psn)
+	r := s.record(p.to.conn(), d.psn)
 	if r.state != recordSent || !r.rtx.Unambiguous(p.flags&flagRTX != 0) {
 		return 0
 	}
@@ -201,12 +201,13 @@ func (s *sim) release(conn, psn uint32, a *ccc.Ack) {
 // refused takes in that a packet was trimmed.
 func (s *sim) refused(pkt uint32) {
 	p, d := s.pool.pkts[pkt], s.pool.details[pkt]
-	c := &s.senders[p.conn]
+	conn := p.to.conn()
+	c := &s.senders[conn]
 	s.count.Nacks++
-	if int32(d.psn-c.cack) < 0 || s.record(p.conn, d.psn).state != recordSent {
+	if int32(d.psn-c.cack) < 0 || s.record(conn, d.psn).state != recordSent {
 		return // acknowledged or taken for lost meanwhile
 	}
-	r := s.record(p.conn, d.psn)
+	r := s.record(conn, d.psn)
 	n := ccc.Nack{Entropy: p.ev, CE: p.flags&flagCE != 0}
 	n.Size, n.RTT, n.Reason = int64(r.size), s.sample(c, &p, &d), nscc.ReasonTrimmed
 	if p.flags&flagLast != 0 {
@@ -214,9 +215,9 @@ func (s *sim) refused(pkt uint32) {
 	}
 	r.state = recordWaiting
 	c.lowest = min(c.lowest, d.psn)
-	c.ent.Feedback(s.params.Entropy(), s.sideOf(p.conn), s.nowNs(), n.Report())
+	c.ent.Feedback(s.params.Entropy(), s.sideOf(conn), s.nowNs(), n.Report())
 	c.ctx.OnNACK(&s.params, s.nowNs(), n)
-	s.ready(p.conn)
+	s.ready(conn)
 }
 
 // timer takes packets that nothing was heard of for the retransmission timeout
@@ -237,7 +238,7 @@ func (s *sim) timer(conn uint32) {
 		}
 	}
 	if c.timing {
-		s.events.push(oldest+s.rto, evTimer, conn, 0)
+		s.events.push(oldest+s.rto, evTimer, conn)
 	}
 	s.ready(conn)
 }

@@ -104,11 +104,11 @@ const progressEvery = 1 << 18
 
 func (s *sim) loop() {
 	for {
-		if s.events.drained() {
-			if !s.events.advance() {
-				return
-			}
-			s.touch()
+		if s.events.drained() && !s.events.advance() {
+			return
+		}
+		if n := s.events.curNext; n%touchAhead == 0 && len(s.events.cur)-n > 1 {
+			s.touch(s.events.cur[n:min(n+touchAhead, len(s.events.cur))])
 		}
 		e := s.events.take()
 		if e.at > int64(s.cfg.End) {
@@ -123,48 +123,58 @@ func (s *sim) loop() {
 	}
 }
 
-// touch reads one word of what each of the next events will need. The reads do
+// touchAhead is how many events are looked at together.
+const touchAhead = 32
+
+// touch reads a word of each cache line that the next events will need. The reads do
 // not wait for each other, as they would one event after another: in a fabric
 // that outgrows the cache this hides most of the misses.
-func (s *sim) touch() {
-	if len(s.events.cur) < 2 {
-		return
-	}
-	for i := range s.events.cur {
-		switch e := s.events.cur[i].event(); e.kind {
-		case evArrive:
-			s.touched += uint64(s.pool.pkts[e.b].dst)
-		case evPort:
-			s.touched += uint64(s.ports[e.a].peer)
-			s.touched += uint64(s.queues[e.a].Len())
+func (s *sim) touch(next []slot) {
+	for _, e := range next {
+		if e.kind() == evArrive {
+			s.touched += uint64(s.pool.pkts[e.what()].at)
 		}
+	}
+	for _, e := range next {
+		port := e.what()
+		switch e.kind() {
+		case evArrive:
+			port = s.pool.pkts[port].at
+		case evPort:
+		default:
+			continue
+		}
+		s.touched += uint64(s.ports[port].busy)
+		s.touched += uint64(s.queues[port].Len())
 	}
 }
 
 func (s *sim) handle(e event) {
 	switch e.kind {
 	case evArrive:
-		if e.a < s.hosts {
-			s.receive(e.b)
+		if at := s.pool.pkts[e.what].at; at < s.hosts {
+			s.receive(at, e.what)
 		} else {
-			s.atSwitch(e.a-s.hosts, e.b)
+			s.atSwitch(at, e.what)
 		}
 	case evPort:
-		s.portFree(e.a)
+		s.portFree(e.what)
 	case evStart:
-		s.start(e.a)
+		s.start(e.what)
 	case evTimer:
-		s.timer(e.a)
+		s.timer(e.what)
 	case evPause:
-		s.pauseArrives(e.a, switchq.PFCFrame(e.b))
+		s.pauseArrives(e.what)
+	case evResume:
+		s.resumeArrives(e.what)
 	case evMemory:
 		s.retire()
 	case evCredit:
-		s.pace(e.a)
+		s.pace(e.what)
 	case evRequest:
-		s.request(e.a)
+		s.request(e.what)
 	case evFabric:
-		s.step(e.a)
+		s.step(e.what)
 	}
 }
 
@@ -172,17 +182,7 @@ func (s *sim) handle(e event) {
 func (s *sim) nowNs() int64 { return s.now / 1000 }
 
 // atSwitch passes a packet on to the port that it leaves by.
-func (s *sim) atSwitch(sw, pkt uint32) {
-	p := &s.pool.pkts[pkt]
-	n := &s.nodes[sw]
-	out := n.route(p)
-	if alive := s.alive[sw]; alive != nil && out >= n.first+n.down {
-		if len(alive) == 0 {
-			s.lose(out, pkt)
-			return
-		}
-		out = alive[switchq.Uplink(n.salt, p.conn, p.ev, len(alive))]
-	}
+func (s *sim) atSwitch(out, pkt uint32) {
 	if s.ports[out].dead {
 		s.lose(out, pkt)
 		return
@@ -246,7 +246,7 @@ func (s *sim) overflowed(out uint32, v switchq.Verdict, lost uint32) {
 
 func (s *sim) wakeAt(out uint32, at int64) {
 	s.ports[out].wake = true
-	s.events.push(at, evPort, out, 0)
+	s.events.push(at, evPort, out)
 }
 
 // portFree takes the next packet out of a port's queue.
@@ -283,7 +283,8 @@ func (s *sim) portFree(out uint32) {
 	}
 }
 
-// transmit puts a packet on the link: one event for the whole hop.
+// transmit puts a packet on the link: one event for the whole hop. Where it goes from
+// there is found out at once, while the packet is in the cache.
 func (s *sim) transmit(port *port, out, pkt uint32) {
 	p := &s.pool.pkts[pkt]
 	port.busy = s.now + port.serialization(p.size)
@@ -292,7 +293,8 @@ func (s *sim) transmit(port *port, out, pkt uint32) {
 	} else {
 		port.answers++
 	}
-	s.events.push(port.busy+port.latency, evArrive, port.peer, pkt)
+	p.at = s.next(port.peer, p)
+	s.events.push(port.busy+port.latency, evArrive, pkt)
 	if s.pfc != nil {
 		s.pfcLeave(out, pkt)
 	}

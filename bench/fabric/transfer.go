@@ -45,7 +45,7 @@ func (s *sim) connect() {
 			t := s.triggers[f.Trigger]
 			t.targets = append(t.targets, uint32(i))
 		} else {
-			s.events.push(int64(f.Start), evStart, uint32(i), 0)
+			s.events.push(int64(f.Start), evStart, uint32(i))
 		}
 	}
 	s.makeRings()
@@ -53,11 +53,12 @@ func (s *sim) connect() {
 
 func (s *sim) newConnection(f Flow) uint32 {
 	conn := uint32(len(s.senders))
-	c := sender{src: uint32(f.Src), dst: uint32(f.Dst)}
+	var c sender
 	c.ctx.Init(&s.params, 0)
 	c.ctx.Bind(&s.params, 0)
 	c.ent.Init(s.params.Entropy(), s.cfg.Seed*0x9e3779b97f4a7c15+uint64(conn))
 	s.senders = append(s.senders, c)
+	s.hostOf = append(s.hostOf, uint32(f.Dst), uint32(f.Src))
 	s.receivers = append(s.receivers, receiver{})
 	return conn
 }
@@ -141,7 +142,7 @@ func (s *sim) pull(id int64) {
 		}
 	}
 	for _, i := range t.targets {
-		s.events.push(s.now, evStart, i, 0)
+		s.events.push(s.now, evStart, i)
 	}
 }
 
