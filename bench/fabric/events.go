@@ -44,15 +44,15 @@ func (s slot) off() uint32     { return uint32(s >> 32) }
 func (s slot) kind() eventKind { return eventKind(s >> whatBits & 0xf) }
 func (s slot) what() uint32    { return uint32(s) & (1<<whatBits - 1) }
 
-// A chunk is a cache line of slots, so that emptying a bucket waits for memory
-// once in seven events.
+// A chunk is two cache lines of slots, so that emptying a bucket waits for memory once in
+// fifteen events.
 type chunk struct {
 	slots [chunkSlots]slot
 	next  uint32 // chunk of the same bucket; of the last: the first
 }
 
 const (
-	chunkSlots   = 7
+	chunkSlots   = 15
 	whatBits     = 28 // packets, ports, connections and transfers are fewer
 	wheelBits    = 12
 	wheelBuckets = 1 << wheelBits
@@ -76,7 +76,7 @@ type eventQueue struct {
 	chunks []chunk // of the buckets; chunk 0 is not used
 	free   uint32  // list of free chunks
 	used   [wheelBuckets / 64]uint64
-	tail   [wheelBuckets]uint32 // last chunk << 3 | slots used in it; 0: empty
+	tail   [wheelBuckets]uint32 // last chunk << 4 | slots used in it; 0: empty
 	held   int                  // events in buckets
 
 	far farHeap
@@ -125,21 +125,21 @@ func (q *eventQueue) put(tick int64, s slot) {
 	b := tick & (wheelBuckets - 1)
 	q.held++
 	t := q.tail[b]
-	if n := t & 7; t != 0 && n < chunkSlots {
-		q.chunks[t>>3].slots[n] = s
+	if n := t & 15; t != 0 && n < chunkSlots {
+		q.chunks[t>>4].slots[n] = s
 		q.tail[b]++
 		return
 	}
 	c := q.newChunk()
 	if t != 0 {
-		q.chunks[c].next = q.chunks[t>>3].next
-		q.chunks[t>>3].next = c
+		q.chunks[c].next = q.chunks[t>>4].next
+		q.chunks[t>>4].next = c
 	} else {
 		q.chunks[c].next = c
 		q.used[b>>6] |= 1 << (b & 63)
 	}
 	q.chunks[c].slots[0] = s
-	q.tail[b] = c<<3 | 1
+	q.tail[b] = c<<4 | 1
 }
 
 func (q *eventQueue) newChunk() uint32 {
@@ -199,12 +199,12 @@ func (q *eventQueue) nextUsed() int64 {
 
 // load empties bucket b into cur and sorts it.
 func (q *eventQueue) load(b int64) {
-	last := q.tail[b] >> 3
+	last := q.tail[b] >> 4
 	first := q.chunks[last].next
 	for c := first; c != last; c = q.chunks[c].next {
 		q.cur = append(q.cur, q.chunks[c].slots[:]...)
 	}
-	q.cur = append(q.cur, q.chunks[last].slots[:q.tail[b]&7]...)
+	q.cur = append(q.cur, q.chunks[last].slots[:q.tail[b]&15]...)
 	q.chunks[last].next = q.free
 	q.free = first
 	q.held -= len(q.cur)

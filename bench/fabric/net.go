@@ -3,30 +3,41 @@ package fabric
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/uetcc/uetcc/hw/link"
 	"github.com/uetcc/uetcc/hw/switchq"
 )
 
-// A port sends into one direction of a link; 64 bytes. Ports 0 to hosts-1 are those of the
-// hosts, in their order.
+// A port sends into one direction of a link. Ports 0 to hosts-1 are those of the hosts, in
+// their order, and have no queue. 256 bytes: most packets take three of four cache lines.
 type port struct {
-	busy    int64  // ps: until then a packet is being sent
-	latency int64  // ps: of the link, and of the switch at its end
-	perByte int64  // ps for 1,024 bytes
-	peer    uint32 // node at the other end
-	params  uint16 // index into net.queueParams
-	wake    bool   // an evPort is pending: the queue is not empty, or the link is paused
-	dead    bool
+	queue switchq.Queue
+	busy  int64  // ps: until then a packet is being sent
+	data  int64  // packets sent, answers left out
+	peer  uint32 // node at the other end
+	kind  uint16 // index into net.kinds
+	wake  bool   // an evPort is pending: the queue is not empty, or the link is paused
+	dead  bool
 
 	// Packets that found the port idle and never saw its queue.
 	passed, passedBytes int64
+}
 
-	data, answers int64 // packets sent
+// A portKind is what many ports have in common.
+type portKind struct {
+	wire
+	params switchq.Params
+}
+
+// A wire is a direction of a link.
+type wire struct {
+	latency int64 // ps: its own, and that of the switch at its end
+	perByte int64 // ps for 1,024 bytes
 }
 
 // serialization of size bytes, ps.
-func (p *port) serialization(size uint16) int64 { return (int64(size)*p.perByte + 1023) >> 10 }
+func (w *wire) serialization(size uint16) int64 { return (int64(size)*w.perByte + 1023) >> 10 }
 
 // A node is a switch; its first ports look down. Routing needs no table: hosts
 // lo to hi-1 are below, span of them behind each bundle of links.
@@ -41,21 +52,19 @@ type node struct {
 // A net is the wiring: hosts are nodes 0 to hosts-1, switches follow tier by
 // tier from the leaves up.
 type net struct {
-	hosts       uint32
-	ports       []port
-	queues      []switchq.Queue // of switch ports, by port number
-	queueParams []switchq.Params
-	nodes       []node // switches, in the order of node numbers
-	tierOf      []uint8
-	tierFirst   [4]uint32 // first switch of each tier, and one past the last
-	alive       [][]uint32
-	hostOf      []uint32         // by end
-	lost        map[uint32]int64 // packets that met a dead port
-	kinds       map[switchq.Config]uint16
+	hosts     uint32
+	ports     []port
+	kinds     []portKind
+	nodes     []node // switches, in the order of node numbers
+	tierOf    []uint8
+	tierFirst [4]uint32 // first switch of each tier, and one past the last
+	alive     [][]uint32
+	hostOf    []uint32         // by end
+	lost      map[uint32]int64 // packets that met a dead port
 }
 
 func newNet(c *Config) (*net, error) {
-	n := &net{hosts: uint32(c.Topology.Nodes), kinds: map[switchq.Config]uint16{}, lost: map[uint32]int64{}}
+	n := &net{hosts: uint32(c.Topology.Nodes), lost: map[uint32]int64{}}
 	if err := n.build(c); err != nil {
 		return nil, err
 	}
@@ -95,8 +104,9 @@ func (s *node) choose(p *packet, links uint32) uint32 {
 
 func (n *net) build(c *Config) error {
 	t := c.Topology
+	n.kinds = []portKind{{wire: newWire(&t.Tiers[0], t.Tiers[0].SwitchLatency)}}
 	for h := range n.hosts {
-		n.ports = append(n.ports, newPort(&t.Tiers[0], n.hosts+h/uint32(t.Tiers[0].RadixDown), t.Tiers[0].SwitchLatency))
+		n.ports = append(n.ports, port{peer: n.hosts + h/uint32(t.Tiers[0].RadixDown)})
 	}
 	counts := [3]int{t.Leaves(), t.Pods() * t.middle(), t.cores()}
 	salts := rand.New(rand.NewPCG(c.Seed, 0x5a17))
@@ -112,7 +122,6 @@ func (n *net) build(c *Config) error {
 			}
 		}
 	}
-	n.queues = make([]switchq.Queue, len(n.ports))
 	n.alive = make([][]uint32, len(n.nodes))
 	return nil
 }
@@ -141,47 +150,47 @@ func (n *net) addPorts(c *Config, tier int, i uint32, s node) error {
 		if tier > 0 {
 			inside = t.Tiers[tier-1].SwitchLatency
 		}
-		p := newPort(&t.Tiers[tier], n.below(t, tier, i, d/s.bundle), inside)
-		if err := n.addPort(c, p, t.Tiers[tier].DownRate, tier == 0, t.Tiers[tier].QueueDown); err != nil {
+		q := c.queueConfig(t.Tiers[tier].DownRate, tier == 0, t.Tiers[tier].QueueDown)
+		if err := n.addPort(n.below(t, tier, i, d/s.bundle), newWire(&t.Tiers[tier], inside), q); err != nil {
 			return err
 		}
 	}
 	for u := range s.up {
-		p := newPort(&t.Tiers[tier+1], n.above(t, tier, i, u), t.Tiers[tier+1].SwitchLatency)
-		if err := n.addPort(c, p, t.Tiers[tier+1].DownRate, false, t.Tiers[tier].QueueUp); err != nil {
+		above := &t.Tiers[tier+1]
+		q := c.queueConfig(above.DownRate, false, t.Tiers[tier].QueueUp)
+		if err := n.addPort(n.above(t, tier, i, u), newWire(above, above.SwitchLatency), q); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// newPort is one end of a link below a switch of tier; inside is the latency of
+// newWire is one direction of a link below a switch of tier; inside is the latency of
 // the switch at the other end.
-func newPort(tier *Tier, peer uint32, inside link.Ps) port {
-	return port{latency: int64(tier.DownLatency + inside), perByte: perByte(tier.DownRate), peer: peer}
+func newWire(tier *Tier, inside link.Ps) wire {
+	return wire{latency: int64(tier.DownLatency + inside), perByte: perByte(tier.DownRate)}
 }
 
 func perByte(rate int64) int64 { return int64(link.Serialization(1024, rate)) }
 
-func (n *net) addPort(c *Config, p port, rate int64, lastHop bool, limit int64) error {
-	kind, err := n.kind(c.queueConfig(rate, lastHop, limit))
-	p.params = kind
-	n.ports = append(n.ports, p)
+func (n *net) addPort(peer uint32, w wire, q switchq.Config) error {
+	kind, err := n.kind(w, q)
+	n.ports = append(n.ports, port{peer: peer, kind: kind})
 	return err
 }
 
-// kind is the index of the parameters that q leads to; few ports differ.
-func (n *net) kind(q switchq.Config) (uint16, error) {
-	if k, ok := n.kinds[q]; ok {
-		return k, nil
-	}
+// kind is the index of ports with a wire and a queue; there are few.
+func (n *net) kind(w wire, q switchq.Config) (uint16, error) {
 	p, err := switchq.NewParams(q)
 	if err != nil {
 		return 0, err
 	}
-	n.kinds[q] = uint16(len(n.queueParams))
-	n.queueParams = append(n.queueParams, p)
-	return n.kinds[q], nil
+	k := portKind{w, p}
+	if i := slices.Index(n.kinds, k); i >= 0 {
+		return uint16(i), nil
+	}
+	n.kinds = append(n.kinds, k)
+	return uint16(len(n.kinds) - 1), nil
 }
 
 // below is the node behind bundle d of switch i, counted downwards.
@@ -323,9 +332,12 @@ func (n *net) slow(c *Config, f Failure) error {
 		return fmt.Errorf("%w: SlowLinks: %w", ErrConfig, err)
 	}
 	rate := c.Topology.Tiers[f.Tier+1].DownRate / 4
-	kind, err := n.kind(c.queueConfig(rate, false, 0))
 	for _, p := range [...]uint32{up, down} {
-		n.ports[p].perByte, n.ports[p].params = perByte(rate), kind
+		w := n.kinds[n.ports[p].kind].wire
+		w.perByte = perByte(rate)
+		if n.ports[p].kind, err = n.kind(w, c.queueConfig(rate, false, 0)); err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
 }

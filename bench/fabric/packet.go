@@ -94,6 +94,9 @@ func (f *fifo) push(v uint32) {
 	f.n++
 }
 
+// first is the oldest; the fifo must not be empty.
+func (f *fifo) first() uint32 { return f.buf[f.head&uint32(len(f.buf)-1)] }
+
 // pop takes the oldest; the fifo must not be empty.
 func (f *fifo) pop() uint32 {
 	v := f.buf[f.head&uint32(len(f.buf)-1)]

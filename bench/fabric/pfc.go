@@ -75,12 +75,12 @@ func (s *sim) pfcLeave(out, pkt uint32) {
 // pfcSend carries a frame back over a link.
 func (s *sim) pfcSend(link uint32, frame switchq.PFCFrame) {
 	if frame != switchq.PFCNone {
-		p := &s.ports[link]
+		w := &s.kinds[s.ports[link].kind]
 		kind := evResume
 		if frame == switchq.PFCPause {
 			kind = evPause
 		}
-		s.events.push(s.now+p.latency+p.serialization(uint16(s.cfg.HeaderBytes)), kind, link)
+		s.events.push(s.now+w.latency+w.serialization(uint16(s.cfg.HeaderBytes)), kind, link)
 	}
 }
 

@@ -184,7 +184,8 @@ func (s *sim) parameters() Parameters {
 
 func (s *sim) queueResults(r *Result) {
 	for i := s.hosts; i < uint32(len(s.ports)); i++ {
-		q, p := s.queues[i].Counters(), &s.ports[i]
+		p := &s.ports[i]
+		q := p.queue.Counters()
 		s.count.Trimmed += q.Trimmed
 		s.count.Marked += q.Marked
 		if q.In+s.lost[i] == 0 {
@@ -259,8 +260,8 @@ func (s *sim) uplinkResults(r *Result) {
 		n := &s.nodes[leaf]
 		for u := range n.up {
 			p := &s.ports[n.first+n.down+u]
-			if p.data+p.answers > 0 {
-				r.Uplinks = append(r.Uplinks, UplinkResult{int(leaf), int(u), p.data + p.answers, p.data})
+			if sent := p.passed + p.queue.Counters().Out; sent > 0 {
+				r.Uplinks = append(r.Uplinks, UplinkResult{int(leaf), int(u), sent, p.data})
 			}
 		}
 	}
@@ -273,8 +274,8 @@ func (s *sim) violations(r *Result) (v []string) {
 			v = append(v, fmt.Sprintf("%s: %d, want %d", what, got, want))
 		}
 	}
-	for i := range s.queues {
-		packets, bytes := s.queues[i].Imbalance()
+	for i := range s.ports {
+		packets, bytes := s.ports[i].queue.Imbalance()
 		expect("packets unaccounted for at "+s.name(uint32(i)), packets, 0)
 		expect("bytes unaccounted for at "+s.name(uint32(i)), bytes, 0)
 	}
@@ -286,8 +287,8 @@ func (s *sim) violations(r *Result) (v []string) {
 	expect("answers that arrived or were dropped", c.Acks+c.Nacks+c.AnswersDropped, c.Answers)
 	expect("credits and requests that arrived or were dropped", c.CreditsArrived+c.CreditsDropped, c.Credits+c.CreditRequests)
 	expect("packets still under way", int64(s.pool.live()), 0)
-	for i := range s.queues {
-		if n := s.queues[i].Len(); n > 0 {
+	for i := range s.ports {
+		if n := s.ports[i].queue.Len(); n > 0 {
 			expect("packets waiting at "+s.name(uint32(i)), int64(n), 0)
 		}
 	}

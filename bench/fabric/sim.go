@@ -83,17 +83,17 @@ func newSim(c Config) (*sim, error) {
 // uplinkQueue and lastHopQueue describe the first leaf's ports up and down.
 func (s *sim) uplinkQueue() switchq.Config {
 	leaf := &s.nodes[0]
-	return s.queueParams[s.ports[leaf.first+leaf.down].params].Config()
+	return s.kinds[s.ports[leaf.first+leaf.down].kind].params.Config()
 }
 
 func (s *sim) lastHopQueue() switchq.Config {
-	return s.queueParams[s.ports[s.nodes[0].first].params].Config()
+	return s.kinds[s.ports[s.nodes[0].first].kind].params.Config()
 }
 
 // horizon is the longest a packet is under way between two nodes, ps.
 func (s *sim) horizon() (h int64) {
-	for i := range s.ports {
-		p := &s.ports[i]
+	for i := range s.kinds {
+		p := &s.kinds[i]
 		h = max(h, p.latency+p.serialization(uint16(s.cfg.PacketBytes)))
 	}
 	return h
@@ -107,7 +107,7 @@ func (s *sim) loop() {
 		if s.events.drained() && !s.events.advance() {
 			return
 		}
-		if n := s.events.curNext; n%touchAhead == 0 && len(s.events.cur)-n > 1 {
+		if n := s.events.curNext; n%touchAhead == 0 && len(s.events.cur)-n >= touchWorth {
 			s.touch(s.events.cur[n:min(n+touchAhead, len(s.events.cur))])
 		}
 		e := s.events.take()
@@ -120,32 +120,6 @@ func (s *sim) loop() {
 			s.cfg.Progress(s.progress())
 		}
 		s.handle(e)
-	}
-}
-
-// touchAhead is how many events are looked at together.
-const touchAhead = 32
-
-// touch reads a word of each cache line that the next events will need. The reads do
-// not wait for each other, as they would one event after another: in a fabric
-// that outgrows the cache this hides most of the misses.
-func (s *sim) touch(next []slot) {
-	for _, e := range next {
-		if e.kind() == evArrive {
-			s.touched += uint64(s.pool.pkts[e.what()].at)
-		}
-	}
-	for _, e := range next {
-		port := e.what()
-		switch e.kind() {
-		case evArrive:
-			port = s.pool.pkts[port].at
-		case evPort:
-		default:
-			continue
-		}
-		s.touched += uint64(s.ports[port].busy)
-		s.touched += uint64(s.queues[port].Len())
 	}
 }
 
@@ -225,11 +199,11 @@ func (s *sim) forward(out, pkt uint32) {
 		return
 	}
 	in := switchq.Packet{ID: pkt, Size: int32(p.size), DSCP: p.dscp, CE: p.flags&flagCE != 0}
-	v, lost := s.queues[out].Enqueue(&s.queueParams[port.params], in, s.rnd)
+	v, lost := port.queue.Enqueue(&s.kinds[port.kind].params, in, s.rnd)
 	if v != switchq.Queued {
 		s.overflowed(out, v, lost)
 	}
-	if !port.wake && s.queues[out].Len() > 0 {
+	if !port.wake && port.queue.Len() > 0 {
 		s.wakeAt(out, max(port.busy, s.now))
 	}
 }
@@ -260,12 +234,12 @@ func (s *sim) portFree(out uint32) {
 		s.serve(out)
 		return
 	}
-	q := &s.queues[out]
+	q := &port.queue
 	paused, until := switchq.ClassSet(0), int64(0)
 	if s.pfc != nil {
 		paused, until = s.pfc.paused(out, s.now)
 	}
-	got, ok := q.Dequeue(&s.queueParams[port.params], paused, s.rnd)
+	got, ok := q.Dequeue(&s.kinds[port.kind].params, paused, s.rnd)
 	if !ok {
 		if q.Len() > 0 {
 			s.wakeAt(out, until)
@@ -287,14 +261,11 @@ func (s *sim) portFree(out uint32) {
 // there is found out at once, while the packet is in the cache.
 func (s *sim) transmit(port *port, out, pkt uint32) {
 	p := &s.pool.pkts[pkt]
-	port.busy = s.now + port.serialization(p.size)
-	if p.flags&flagAnswer == 0 {
-		port.data++
-	} else {
-		port.answers++
-	}
+	wire := &s.kinds[port.kind].wire
+	port.busy = s.now + wire.serialization(p.size)
+	port.data += int64(p.flags/flagAnswer&1 ^ 1)
 	p.at = s.next(port.peer, p)
-	s.events.push(port.busy+port.latency, evArrive, pkt)
+	s.events.push(port.busy+wire.latency, evArrive, pkt)
 	if s.pfc != nil {
 		s.pfcLeave(out, pkt)
 	}

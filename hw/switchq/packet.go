@@ -70,7 +70,7 @@ func (d DSCP) Trimmable() bool { return d == DSCPTrimmable || d == DSCPTrimmable
 // change; ID is the caller's handle and means nothing to the queue.
 type Packet struct {
 	ID   uint32
-	Size int32 // bytes on the wire, more than 0
+	Size int32 // bytes on the wire, 1 to 8,388,607
 	DSCP DSCP
 	CE   bool // congestion experienced: once set, set for good
 }

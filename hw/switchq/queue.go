@@ -17,12 +17,33 @@ import (
 
 // A Queue is the state of one egress port: single writer. The zero Queue is
 // empty and ready. It allocates only while it grows to its peak.
+//
+// 216 bytes. Packets of TC_low need only the last 88, so that a port whose own state
+// follows its queue and fills four cache lines has all that they need in the last two.
 type Queue struct {
-	rings  [numClasses]ring
-	bytes  [numClasses]int64
-	credit int64 // 1/256 bytes that TC_med may send ahead of waiting TC_low
-	count  Counters
-	_      [48]byte // a slab of queues has each on four lines of its own
+	dropped           int64
+	cut, droppedBytes int64
+	marked, trimmed   int64
+	credit            int64 // 1/256 bytes that TC_med may send ahead of waiting TC_low
+	med               lane
+	high              lane
+	out, outBytes     int64
+	ahead             uint32 // packets of med and high
+	low               lane
+	in, inBytes       int64
+	peakLow           int64
+}
+
+// lane is what waits of class c.
+func (q *Queue) lane(c Class) *lane {
+	switch c {
+	case ClassLow:
+		return &q.low
+	case ClassMed:
+		return &q.med
+	default:
+		return &q.high
+	}
 }
 
 // Counters of a queue since it was made. In packets unless the name says bytes.
@@ -53,53 +74,80 @@ const (
 func (v Verdict) String() string { return name(v, "queued", "trimmed", "dropped") }
 
 // Counters is a copy of the queue's counters.
-func (q *Queue) Counters() Counters { return q.count }
+func (q *Queue) Counters() Counters {
+	return Counters{
+		In: q.in, Out: q.out, InBytes: q.inBytes, OutBytes: q.outBytes, PeakLow: q.peakLow,
+		Marked: q.marked, Trimmed: q.trimmed, Dropped: q.dropped, CutBytes: q.cut, DroppedBytes: q.droppedBytes,
+	}
+}
 
 // Bytes waiting in class c.
-func (q *Queue) Bytes(c Class) int64 { return q.bytes[c] }
+func (q *Queue) Bytes(c Class) int64 { return q.lane(c).bytes }
 
 // Len is how many packets wait, over all classes.
-func (q *Queue) Len() int {
-	return int(q.rings[ClassLow].n + q.rings[ClassMed].n + q.rings[ClassHigh].n)
+func (q *Queue) Len() int { return int(q.low.n) + int(q.ahead) }
+
+// Oldest is the handle of the packet that has waited longest in the highest class, which
+// as a rule leaves next. It reports false when none waits.
+func (q *Queue) Oldest() (id uint32, ok bool) {
+	switch {
+	case q.ahead == 0:
+		return q.low.oldest()
+	case q.high.n > 0:
+		return q.high.oldest()
+	default:
+		return q.med.oldest()
+	}
 }
 
 // Imbalance is how far the queue is from the conservation laws of [Counters];
 // anything but 0, 0 is a bug in this package.
 func (q *Queue) Imbalance() (packets, bytes int64) {
-	c := &q.count
-	queued := q.bytes[ClassLow] + q.bytes[ClassMed] + q.bytes[ClassHigh]
-	return c.In - c.Out - int64(q.Len()) - c.Dropped,
-		c.InBytes - c.OutBytes - queued - c.CutBytes - c.DroppedBytes
+	waiting := int64(q.low.n) + int64(q.med.n) + int64(q.high.n)
+	return q.in - q.out - waiting - q.dropped,
+		q.inBytes - q.outBytes - q.low.bytes - q.med.bytes - q.high.bytes - q.cut - q.droppedBytes
 }
 
 // Enqueue offers pkt to the queue. On [Dropped] the packet that is gone has the
 // handle lost: with [VictimCoin] it need not be the one that arrived. rnd is
 // used only for the coin and may be nil without it.
 func (q *Queue) Enqueue(p *Params, pkt Packet, rnd rand.Source) (v Verdict, lost uint32) {
-	q.count.In++
-	q.count.InBytes += int64(pkt.Size)
-	switch c := pkt.DSCP.Class(); {
-	case c == ClassLow && q.bytes[ClassLow]+int64(pkt.Size) > p.c.LowLimit:
-		return q.overflow(p, pkt, rnd)
-	case c == ClassMed && q.bytes[ClassMed]+int64(pkt.Size) > p.c.MedLimit,
-		c == ClassHigh && q.bytes[ClassHigh]+int64(pkt.Size) > p.c.HighLimit:
-		return q.drop(pkt)
+	size := int64(pkt.Size)
+	q.in++
+	q.inBytes += size
+	switch pkt.DSCP.Class() {
+	case ClassLow:
+		if q.low.bytes+size > p.c.LowLimit {
+			return q.overflow(p, pkt, rnd)
+		}
+		q.low.push(pkt)
+		q.peakLow = max(q.peakLow, q.low.bytes)
+	case ClassMed:
+		if q.med.bytes+size > p.c.MedLimit {
+			return q.drop(pkt)
+		}
+		q.med.push(pkt)
+		q.ahead++
 	default:
-		q.push(c, pkt)
-		return Queued, 0
+		if q.high.bytes+size > p.c.HighLimit {
+			return q.drop(pkt)
+		}
+		q.high.push(pkt)
+		q.ahead++
 	}
+	return Queued, 0
 }
 
 // overflow chooses the victim between pkt and the newest waiting packet and
 // trims or drops it.
 func (q *Queue) overflow(p *Params, pkt Packet, rnd rand.Source) (Verdict, uint32) {
-	low := &q.rings[ClassLow]
+	low := &q.low
 	if p.c.Victim == VictimCoin && low.n > 0 && rnd.Uint64()>>63 != 0 {
-		last := low.newest()
-		if q.bytes[ClassLow]-int64(last.Size)+int64(pkt.Size) <= p.c.LowLimit {
-			q.bytes[ClassLow] += int64(pkt.Size) - int64(last.Size)
-			q.count.PeakLow = max(q.count.PeakLow, q.bytes[ClassLow])
-			*last, pkt = pkt, *last
+		last := low.newest().packet()
+		if left := low.bytes - int64(last.Size) + int64(pkt.Size); left <= p.c.LowLimit {
+			low.bytes = left
+			q.peakLow = max(q.peakLow, left)
+			*low.newest(), pkt = entryOf(pkt), last
 		}
 	}
 	if !p.c.Trim || !pkt.DSCP.Trimmable() {
@@ -110,32 +158,25 @@ func (q *Queue) overflow(p *Params, pkt Packet, rnd rand.Source) (Verdict, uint3
 
 func (q *Queue) trim(p *Params, pkt Packet) (Verdict, uint32) {
 	left := min(pkt.Size, p.c.HeaderBytes)
-	q.count.CutBytes += int64(pkt.Size - left)
+	q.cut += int64(pkt.Size - left)
 	pkt.Size = left
 	pkt.DSCP = DSCPTrimmed
 	if p.c.LastHop {
 		pkt.DSCP = DSCPTrimmedLastHop
 	}
-	if q.bytes[ClassMed]+int64(left) > p.c.MedLimit {
+	if q.med.bytes+int64(left) > p.c.MedLimit {
 		return q.drop(pkt)
 	}
-	q.count.Trimmed++
-	q.push(ClassMed, pkt)
+	q.trimmed++
+	q.med.push(pkt)
+	q.ahead++
 	return Trimmed, 0
 }
 
 func (q *Queue) drop(pkt Packet) (Verdict, uint32) {
-	q.count.Dropped++
-	q.count.DroppedBytes += int64(pkt.Size)
+	q.dropped++
+	q.droppedBytes += int64(pkt.Size)
 	return Dropped, pkt.ID
-}
-
-func (q *Queue) push(c Class, pkt Packet) {
-	q.rings[c].push(pkt)
-	q.bytes[c] += int64(pkt.Size)
-	if c == ClassLow {
-		q.count.PeakLow = max(q.count.PeakLow, q.bytes[ClassLow])
-	}
 }
 
 // Dequeue takes the packet that leaves next: TC_high first, then TC_med within
@@ -143,48 +184,53 @@ func (q *Queue) push(c Class, pkt Packet) {
 // may leave. A packet of TC_low is marked here, by what waits behind it.
 // rnd is used only between the two ECN thresholds.
 func (q *Queue) Dequeue(p *Params, paused ClassSet, rnd rand.Source) (Packet, bool) {
-	low := q.rings[ClassLow].n > 0 && !paused.Has(ClassLow)
-	switch {
-	case q.rings[ClassHigh].n > 0 && !paused.Has(ClassHigh):
-		return q.take(ClassHigh), true
-	case q.rings[ClassMed].n > 0 && !paused.Has(ClassMed) && (!low || q.credit > 0 || p.medPerLow < 0):
-		pkt := q.take(ClassMed)
-		if low {
-			q.credit -= 256 * int64(pkt.Size)
+	low := q.low.n > 0 && !paused.Has(ClassLow)
+	if q.ahead > 0 {
+		switch {
+		case q.high.n > 0 && !paused.Has(ClassHigh):
+			q.ahead--
+			return q.left(q.high.pop()), true
+		case q.med.n > 0 && !paused.Has(ClassMed) && (!low || q.credit > 0 || p.medPerLow < 0):
+			q.ahead--
+			pkt := q.left(q.med.pop())
+			if low {
+				q.credit -= 256 * int64(pkt.Size)
+			}
+			return pkt, true
 		}
-		return pkt, true
-	case low:
-		pkt := q.take(ClassLow)
-		earned := p.medPerLow * int64(pkt.Size)
-		q.credit = min(q.credit+earned, earned)
-		q.mark(p, &pkt, rnd)
-		return pkt, true
-	default:
+	}
+	if !low {
 		return Packet{}, false
 	}
+	pkt := q.left(q.low.pop())
+	if p.medPerLow >= 0 {
+		earned := p.medPerLow * int64(pkt.Size)
+		q.credit = min(q.credit+earned, earned)
+	}
+	pkt.CE = q.marks(p, rnd) || pkt.CE
+	return pkt, true
 }
 
-func (q *Queue) take(c Class) Packet {
-	pkt := q.rings[c].pop()
-	q.bytes[c] -= int64(pkt.Size)
-	q.count.Out++
-	q.count.OutBytes += int64(pkt.Size)
+// left counts a packet out.
+func (q *Queue) left(pkt Packet) Packet {
+	q.out++
+	q.outBytes += int64(pkt.Size)
 	return pkt
 }
 
-// mark sets CE by the bytes that are left: not up to the minimum, always above
+// marks decides on CE by the bytes that are left: not up to the minimum, always above
 // the maximum, in between with a probability that rises in proportion.
-func (q *Queue) mark(p *Params, pkt *Packet, rnd rand.Source) {
-	left := q.bytes[ClassLow]
+func (q *Queue) marks(p *Params, rnd rand.Source) bool {
+	left := q.low.bytes
 	if left <= p.c.ECNMin || p.c.NoECN {
-		return
+		return false
 	}
 	if left <= p.c.ECNMax {
 		draw, _ := bits.Mul64(rnd.Uint64(), uint64(p.c.ECNMax-p.c.ECNMin))
 		if int64(draw) >= left-p.c.ECNMin {
-			return
+			return false
 		}
 	}
-	pkt.CE = true
-	q.count.Marked++
+	q.marked++
+	return true
 }

@@ -278,7 +278,7 @@ func TestQueueMarkProbability(t *testing.T) {
 	marked := 0
 	for range n {
 		var q Queue
-		q.rings[ClassLow].buf = make([]Packet, 8)
+		q.low.buf = make([]entry, 8)
 		q.Enqueue(p, data(1), nil)
 		q.Enqueue(p, Packet{ID: 2, Size: 26_250, DSCP: DSCPTrimmable}, nil) // a quarter of the way
 		if out, _ := q.Dequeue(p, 0, rnd); out.CE {
