@@ -10,62 +10,55 @@ import (
 // congestion state, or one without and some bytes of data.
 const nextLen = pds.RequestCCLen + ses.StandardLen
 
-// receiveRequest takes a request in: in a short way if it is as most are when it
-// matters, in the middle of a message, on a PDC where all is well. That way does what
-// the general one would, with everything left out that such a packet does not need.
-func (e *Endpoint) receiveRequest(now int64, in, reply *Datagram, r *Received) {
-	if len(in.Packet) < nextLen || in.Trimmed != 0 || cap(reply.Packet) < HeaderMax {
-		e.receiveOther(now, in, reply, r)
-		return
-	}
-	b, at := (*[nextLen]byte)(in.Packet), pds.RequestLen
-	q, v := (*pds.RequestView)(b[:]), (*ses.StandardView)(b[pds.RequestLen:])
-	if q.HasCC() {
-		v, at = (*ses.StandardView)(b[pds.RequestCCLen:]), pds.RequestCCLen
-	}
-	p := e.pds.Named(q)
-	if p == nil {
-		e.receiveOther(now, in, reply, r)
-		return
-	}
-	h, payload := p.Handle(), len(in.Packet)-at-ses.StandardLen
-	m := e.target.Follow(v, uint16(q.DPDCID()), ses.Arrival{Peer: uint64(h), Payload: payload})
-	if m == nil {
+// A plainRequest is a request that Receive has looked at.
+type plainRequest struct {
+	q  *pds.RequestView
+	v  *ses.StandardView
+	p  *pdc.PDC // that the packet names
+	at int      // where v is in the packet
+}
+
+// receiveWhole takes a plain request in that is a message.
+func (e *Endpoint) receiveWhole(now int64, in, reply *Datagram, r *Received, x plainRequest) {
+	payload := len(in.Packet) - x.at - ses.StandardLen
+	address, cookie, ok := e.target.Whole(x.v, payload)
+	if !ok {
 		e.receiveOther(now, in, reply, r)
 		return
 	}
 	out := (*[HeaderMax]byte)(reply.Packet[:HeaderMax])
-	n, ok := e.pds.TakeNext(now, p, &pdc.Taken{
-		Request: q, Src: &in.Src, State: &in.State, Size: in.nominal(), Payload: uint32(payload), CE: in.CE,
+	n, ok := e.pds.Take(now, x.p, &pdc.Taken{
+		Request: x.q, Src: &in.Src, State: &in.State, Size: in.nominal(), Payload: uint32(payload), CE: in.CE,
 	}, (*[pds.AckCCLen]byte)(out[:]))
 	if !ok {
 		e.receiveOther(now, in, reply, r)
 		return
 	}
-	// Every field by itself: a literal would be built elsewhere and copied.
 	r.Action, r.Check, r.Code, r.Form, r.Message = ses.ActionPlace, ses.CheckNone, ses.RCOK, ses.FormStandard, 0
-	r.Offset, r.Length = v.MessageOffset(), uint32(v.PayloadLength())
-	r.Address, r.Cookie = m.Place(r.Offset, r.Length)
-	r.PDC, r.Header, r.Payload = h, at, at+ses.StandardLen
-	r.Answer, r.Complete, r.HasData, r.HeaderData, r.Err = 0, false, false, 0, nil
+	r.Address, r.Cookie, r.Offset, r.Length = address, cookie, 0, x.v.RequestLength()
+	r.PDC, r.Header, r.Payload = x.p.Handle(), x.at, x.at+ses.StandardLen
+	r.Answer, r.Complete, r.HasData, r.HeaderData, r.Err = 0, true, false, 0, nil
+	if x.v.Flags().Has(ses.FlagHD) {
+		r.HasData, r.HeaderData = true, x.v.HeaderData()
+	}
 	reply.Packet = reply.Packet[:0]
 	reply.Payload = Payload{}
 	if n > 0 {
-		ses.PutDefault((*[ses.ResponseLen]byte)(out[n&63:]), v) // nothing to check with a mask, which does nothing
+		ses.PutDefault((*[ses.ResponseLen]byte)(out[n&63:]), x.v)
 		e.control(reply, n+ses.ResponseLen, in.Dst, in.Src)
 	}
 	if e.credit != nil {
-		e.demandNext(now, in, h)
+		e.demandNext(now, in, r.PDC)
 	}
 	e.followUp(now)
 }
 
-// receiveOther takes any request in. One whose PDC expects it needs to be judged, but
-// not to be looked at again.
+// receiveOther takes in what has no shorter way. A request that its PDC expects needs
+// to be judged, but not to be looked at again.
 func (e *Endpoint) receiveOther(now int64, in, reply *Datagram, r *Received) {
 	if len(in.Packet) >= pds.RequestCCLen && in.Trimmed == 0 {
 		q := (*pds.RequestView)(in.Packet)
-		if next := q.Next(); next-pds.NextRequestSmall <= pds.NextRequestStd-pds.NextRequestSmall {
+		if next := q.Next(); q.Type().IsRequest() && next-pds.NextRequestSmall <= pds.NextRequestStd-pds.NextRequestSmall {
 			if p := e.pds.Expect(q, in.Src); p != nil {
 				e.receiveExpected(now, in, reply, r, p)
 				return
@@ -87,10 +80,15 @@ func (e *Endpoint) receiveExpected(now int64, in, reply *Datagram, r *Received, 
 	judged := e.judge(in.Packet, modeOf(in.Packet), r)
 	n := 0
 	if d := &e.decision; judged && d.IsDefault() && e.request.Opcode.IsPlain() {
-		n = e.pds.Take(now, p, &pdc.Taken{
-			Request: q, State: &in.State, Size: in.nominal(), Payload: uint32(len(in.Packet) - r.Payload), CE: in.CE,
+		n, _ = e.pds.Take(now, p, &pdc.Taken{
+			Request: q, Src: &in.Src, State: &in.State, Size: in.nominal(), Payload: uint32(len(in.Packet) - r.Payload), CE: in.CE,
 		}, (*[pds.AckCCLen]byte)(buf))
-		if n > 0 {
+		switch {
+		case n == 0:
+		case r.Form == ses.FormStandard:
+			ses.PutDefault((*[ses.ResponseLen]byte)(buf[n:]), (*ses.StandardView)(in.Packet[r.Header:]))
+			n += ses.ResponseLen
+		default:
 			n = len(d.Response.AppendTo(buf[:n]))
 		}
 	} else {

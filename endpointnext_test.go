@@ -101,7 +101,9 @@ func nextPacket(rng *rand.Rand, id uint16, psn uint32, cc bool) Datagram {
 		s.Opcode = ses.OpcodeRead
 	}
 	payload := nextMTU
-	if rng.IntN(30) == 0 {
+	if psn/nextPackets%4 == 3 {
+		payload = whole(rng, &s)
+	} else if rng.IntN(30) == 0 {
 		payload = aside(rng, &q, &s)
 	}
 	in.Packet = append(s.AppendTo(q.AppendTo(nil)), make([]byte, payload)...)
@@ -109,6 +111,32 @@ func nextPacket(rng *rand.Rand, id uint16, psn uint32, cc bool) Datagram {
 		in.Packet = in.Packet[:rng.IntN(len(in.Packet))]
 	}
 	return in
+}
+
+// whole makes a write of one packet of s, wrong in one place now and then, and returns
+// how much of it follows the header.
+func whole(rng *rand.Rand, s *ses.Request) (payload int) {
+	s.Flags |= ses.FlagSOM | ses.FlagEOM
+	s.BufferOffset, s.RequestLength = rng.Uint64N(1<<30-nextMTU), rng.Uint32N(nextMTU+1)
+	if rng.IntN(4) == 0 {
+		s.Flags |= []ses.Flags{ses.FlagHD, ses.FlagDC}[rng.IntN(2)]
+		s.HeaderData = rng.Uint64()
+	}
+	switch rng.IntN(60) {
+	case 0:
+		s.BufferOffset = 1<<30 - rng.Uint64N(2*nextMTU) // about the end of the region
+	case 1:
+		s.RequestLength += nextMTU
+	case 2:
+		s.BufferOffset = rng.Uint64()
+	case 3:
+		return int(s.RequestLength / 2)
+	case 4:
+		s.Flags |= ses.FlagIE
+	case 5:
+		s.Flags &^= ses.FlagRel
+	}
+	return int(s.RequestLength) + rng.IntN(2)
 }
 
 // aside makes a message of one packet of s, in any form, and returns how much of it
@@ -159,7 +187,7 @@ func TestReceiveNextIsReceive(t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, 2))
 			a, b := newTwin(t, edit), newTwin(t, edit)
 			var pdcs [5]pdc.Handle
-			short := 0
+			short, wholes := 0, 0
 			for now := int64(0); now < 12_000*100; now += 100 {
 				id := uint16(rng.IntN(4) + 1)
 				for pdcs[id] == 0 && id > 1 && pdcs[id-1] == 0 {
@@ -184,6 +212,9 @@ func TestReceiveNextIsReceive(t *testing.T) {
 				b.receiveGeneral(now, &in)
 				if a.r.Action == ses.ActionPlace && a.e.res.Verdict == pdc.VerdictDropped {
 					short++
+					if a.r.Complete {
+						wholes++
+					}
 					a.e.res = before
 				}
 				requireTwins(t, a, b)
@@ -193,6 +224,7 @@ func TestReceiveNextIsReceive(t *testing.T) {
 			}
 			if name != "credit" && name != "scarce" { // one keeps the result for the creditor, one soon has room for no message
 				require.Greater(t, short, 2_000, "the test must reach what it is about")
+				require.Greater(t, wholes, 500, "and messages of one packet")
 			}
 		})
 	}

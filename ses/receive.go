@@ -55,7 +55,9 @@ func (t *Target) whole(r *Request, a *Arrival, d *Decision) {
 		return
 	}
 	t.commit(r, d, &p)
-	d.Complete = r.Flags.Has(flagsOnly)
+	if d.Complete = r.Flags.Has(flagsOnly); d.Complete && a.Mode <= ModeROD {
+		t.allow(r, &p)
+	}
 	if r.Flags&FlagHD != 0 {
 		d.HasData, d.HeaderData = true, r.HeaderData
 	}

@@ -87,6 +87,7 @@ type Target struct {
 	recent      []uint16 // by the low bits of a peer: slot of its latest message
 	listed      []uint32 // likewise: slot + 1 of the first of all its messages
 	epoch       uint32   // see changed
+	grants      []Grant  // by a hash of address and key
 
 	pendSlots     slots
 	pendings      []pending
@@ -138,12 +139,14 @@ func NewTarget(c TargetConfig) (*Target, error) {
 		recvSlots: newSlots(c.Receives), receives: slab.Make[receive](c.Receives),
 		messages: newIndex(c.Messages, c.Seed), recordSlots: newSlots(c.Messages), records: slab.Make[Message](c.Messages),
 		recent: make([]uint16, buckets(c.Messages)), listed: make([]uint32, buckets(c.Messages)), epoch: 1,
+		grants:    slab.Make[Grant](min(buckets(c.Regions), maxGrants)),
 		pendSlots: newSlots(c.Pending), pendings: make([]pending, c.Pending),
 	}, nil
 }
 
-// buckets is how many lists there are of the messages of peers, a power of two.
-func buckets(messages int) int { return 1 << bits.Len(uint(max(messages, 1)-1)) }
+// buckets is how many places there are for n things by a hash or by the low bits of a
+// peer, a power of two.
+func buckets(n int) int { return 1 << bits.Len(uint(max(n, 1)-1)) }
 
 // Messages returns how many messages of several packets are in progress or
 // failed and not yet over.

@@ -13,55 +13,17 @@ type Taken struct {
 	CE      bool   // congestion experienced
 }
 
-// Take is Receive and Respond in one, for a request whose PDC Expect has just
-// returned. If an acknowledgement is due it writes the header of one that a response
-// follows ([pds.NextResponse]), and returns its length, otherwise 0.
-func (m *Manager) Take(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte) int {
-	q := t.Request
-	m.stats.Received++
-	m.stats.Requests++
-	m.in.awaited = false
-	p.activeAt = now
-	p.rx.released(q.ClearPSN())
-	first := p.rx.seen == seenNothing
-	p.rx.Accept(q.PSN())
-	p.count(m.p, t.Size, t.Payload)
-	asked := first || m.ackAsked(q.Flags(), t.CE)
-	if !asked && int64(p.ackBytes) < m.p.ackAll {
-		return 0
-	}
-	a := ackHead{base: p.rx.edge, offset: int16(q.PSN() - p.rx.edge + 1), flags: t.echo(q.Flags()), next: pds.NextResponse}
-	switch {
-	case p.rx.inOrder():
-	case asked:
-		a.base = p.rx.SACKBase(q.PSN())
-	default:
-		a.base = p.rx.SACKRove()
-	}
-	return m.writeACK(p, out, a, t.State)
-}
-
-// echo is what the answer says about the packet itself, which has these flags.
-func (t *Taken) echo(f pds.Flags) pds.Flags {
-	f &= pds.FlagRetx
-	if t.CE {
-		f |= pds.FlagM
-	}
-	return f
-}
-
-// TakeNext is Expect and Take in one, of a request to p, which [Manager.Named] has just
-// returned, with a standard semantic header. It reports false if Expect would return
-// nil, or the request is not plain; nothing has changed then.
+// Take is Receive and Respond in one, for a request to p that the layer above has done
+// or is about to: [Manager.Expect] has just returned p for it, or the request is plain
+// and [Manager.Named] has. It reports false if Expect would return nil; nothing has
+// changed then. If an acknowledgement is due it writes the header of one that a
+// response follows ([pds.NextResponse]), and returns its length, otherwise 0.
 //
-// What it does by itself is the next request of a PDC that is not ordered, when all
-// before it has arrived.
-func (m *Manager) TakeNext(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte) (n int, ok bool) {
+// What it does here is the next request of a PDC that is not ordered, when all before
+// it has arrived.
+func (m *Manager) Take(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte) (n int, ok bool) {
 	q := t.Request
 	psn, flags := q.PSN(), q.Flags()
-	if !q.Plain() {
-		return 0, false
-	}
 	if p.rx.edge != psn || p.rx.seen != seenInOrder || p.is(flagROD|flagClose|flagGap) || q.Type().IsROD() ||
 		t.State.Type != pds.CCNSCC || m.p.PlainACK {
 		return m.takeExpected(now, t, out)
@@ -79,8 +41,8 @@ func (m *Manager) TakeNext(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte)
 	if !m.ackAsked(flags, t.CE) && int64(p.ackBytes) < m.p.ackAll {
 		return 0, true
 	}
-	// All has arrived in order: this is writeACK where there is nothing to select, of a
-	// PDC that, in use, does not ask to be closed.
+	// This is writeACK where there is nothing to select, of a PDC that, in use, does not
+	// ask to be closed.
 	p.ackBytes = 0
 	m.stats.ACKs++
 	v := (*pds.AckCCView)(out)
@@ -91,11 +53,38 @@ func (m *Manager) TakeNext(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte)
 	return pds.AckCCLen, true
 }
 
-// takeExpected is TakeNext in general.
+// takeExpected is Take in general.
 func (m *Manager) takeExpected(now int64, t *Taken, out *[pds.AckCCLen]byte) (n int, ok bool) {
-	p := m.Expect(t.Request, *t.Src)
+	q := t.Request
+	p := m.Expect(q, *t.Src)
 	if p == nil {
 		return 0, false
 	}
-	return m.Take(now, p, t, out), true
+	m.stats.Received++
+	m.in.awaited = false
+	p.activeAt = now
+	p.rx.released(q.ClearPSN())
+	first := m.accept(p, q.PSN(), t.Size, t.Payload)
+	asked := first || m.ackAsked(q.Flags(), t.CE)
+	if !asked && int64(p.ackBytes) < m.p.ackAll {
+		return 0, true
+	}
+	a := ackHead{base: p.rx.edge, offset: int16(q.PSN() - p.rx.edge + 1), flags: t.echo(q.Flags()), next: pds.NextResponse}
+	switch {
+	case p.rx.inOrder():
+	case asked:
+		a.base = p.rx.SACKBase(q.PSN())
+	default:
+		a.base = p.rx.SACKRove()
+	}
+	return m.writeACK(p, out, a, t.State), true
+}
+
+// echo is what the answer says about the packet itself, which has these flags.
+func (t *Taken) echo(f pds.Flags) pds.Flags {
+	f &= pds.FlagRetx
+	if t.CE {
+		f |= pds.FlagM
+	}
+	return f
 }
