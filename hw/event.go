@@ -79,10 +79,10 @@ const (
 	phaseBit = 1 << 63 // in the last word
 )
 
-// head is word 0 and 1 of the entry.
-func (e *Event) head(flags, generation uint8) uint64 {
+// head is word 0 and 1 of the entry, without the generation.
+func (e *Event) head() uint64 {
 	w := uint32(e.Type) | uint32(e.Subtype)<<8 | uint32(e.Flags)<<16 | uint32(e.Generation)<<24
-	return uint64(w&0xff_ffff|uint32(flags)<<16|uint32(generation)<<24) | uint64(e.Context)<<32
+	return uint64(w&0xff_ffff) | uint64(e.Context)<<32
 }
 
 // last is word 6 and 7, without the phase.

@@ -29,6 +29,7 @@ type SoftDevice struct {
 	pages    []uint64 // doorbell last seen
 	counters [counters]uint64
 	counted  [256]uint64 // events by type
+	marks    [32]uint64  // of the events that are being posted
 	fault    Fault
 	now      int64 // of the last step, ns
 	portFree int64 // when the port has sent its last packet

@@ -41,12 +41,10 @@ func (d *SoftDevice) ringAt(i int) uint32 { return d.at.rings + uint32(i)*KindEv
 // number of rings; the engine sees consecutive events of one ring at once. If the
 // ring is full or off an event is lost, and the context's next event says so.
 func (d *SoftDevice) Post(events ...Event) {
-	for i := range events {
-		d.counted[events[i].Type]++
-	}
+	d.count(events)
 	for len(events) > 0 {
 		i := d.contexts[events[0].Context].ring
-		n := d.put(i, events)
+		n := d.put(i, events[:min(d.room(i, len(events)), len(events))])
 		if n == 0 {
 			d.lose(i, &events[0])
 			n = 1
@@ -55,59 +53,72 @@ func (d *SoftDevice) Post(events ...Event) {
 	}
 }
 
-// put gives ring i the events before the first one of another ring, as many as it has
-// room for, and returns their number.
-func (d *SoftDevice) put(i uint8, events []Event) int {
-	r := &d.rings[i]
-	events = events[:min(d.room(i, len(events)), len(events))]
+// put gives ring i, which has room for all of them, the events before the first one of
+// another ring, and returns their number.
+//
+// Stores reach other cores in their order, and one to a line that the engine has read
+// waits for that line. So nothing else is stored between the words of entries: the marks
+// come before.
+func (d *SoftDevice) put(i uint8, events []Event) (n int) {
 	if len(events) == 0 {
 		return 0
 	}
-	f := filler{d.contexts, i, uint32(d.regs.Load64(atClock + RegNow.Offset))}
+	r, now := &d.rings[i], uint32(d.regs.Load64(atClock+RegNow.Offset))
 	first, last := &r.entries[r.at], events[0].last()|r.phase
-	n := f.fill(r.entries[r.at:], events, r.phase, 1)
-	if r.at += n; r.at == len(r.entries) {
-		r.phase ^= phaseBit
-		r.at = f.fill(r.entries, events[n:], r.phase, 0)
-		n += r.at
+	for n < len(events) {
+		part := events[n:min(n+len(d.marks), n+len(r.entries)-r.at, len(events))]
+		k := d.mark(i, part)
+		r.fill(part[:k], &d.marks, now, n == 0)
+		if n += k; k < len(part) {
+			break
+		}
 	}
-	r.prod += uint32(n)
 	atomic.StoreUint64(&first[3], last)
 	return n
 }
 
-// A filler turns events of a ring into entries.
-type filler struct {
-	contexts []softContext
-	ring     uint8
-	now      uint32 // for events without a stamp
+// mark makes the marks of the events before the first one of another ring than i, and
+// returns their number. A mark is what the device knows of an event: in the lower half
+// flags and generation, where word 0 has them, in the upper half the serial number.
+func (d *SoftDevice) mark(i uint8, events []Event) (n int) {
+	for n < len(events) {
+		context := events[n].Context
+		c := &d.contexts[context]
+		if c.ring != i {
+			break
+		}
+		m := uint64(c.flags)<<16 | uint64(c.gen)<<24 | uint64(c.serial)<<32
+		for ; n < len(events) && events[n].Context == context; n++ {
+			d.marks[n&(len(d.marks)-1)] = m
+			m = m&^(0xff<<16) + 1<<32
+		}
+		c.serial, c.flags = uint32(m>>32), 0
+	}
+	return n
 }
 
-// fill returns how many of the events it wrote: as many as there are entries, and none
-// behind one of another ring. The entries before from lack their last word.
-func (f *filler) fill(to []entry, events []Event, phase uint64, from int) int {
-	to = to[:min(len(to), len(events))]
-	contexts, now := f.contexts, f.now
+// fill writes events to the next entries, of which none lies behind the last, and leaves
+// the first one's last word out where it is the batch's.
+func (r *softRing) fill(events []Event, marks *[32]uint64, now uint32, begins bool) {
+	to := r.entries[r.at:]
+	to = to[:min(len(to), len(events), len(marks))]
 	for k := range to {
-		e, w := &events[k], &to[k]
-		c := &contexts[e.Context]
-		if c.ring != f.ring {
-			return k
-		}
+		e, w, m := &events[k], &to[k], marks[k]
 		stamp := e.Stamp
 		if stamp == 0 {
 			stamp = now
 		}
-		w[0] = e.head(c.flags, c.gen)
-		w[1] = uint64(stamp) | uint64(c.serial)<<32
+		w[0] = e.head() | m&0xffff_ffff
+		w[1] = uint64(stamp) | m>>32<<32
 		w[2] = uint64(e.Words[0]) | uint64(e.Words[1])<<32
-		if k >= from {
-			w[3] = e.last() | phase
+		if k > 0 || !begins {
+			w[3] = e.last() | r.phase
 		}
-		c.serial++
-		c.flags = 0
 	}
-	return len(to)
+	r.prod += uint32(len(to))
+	if r.at += len(to); r.at == len(r.entries) {
+		r.at, r.phase = 0, r.phase^phaseBit
+	}
 }
 
 // room returns how many entries are free, and looks how far the engine is only where
@@ -133,4 +144,14 @@ func (d *SoftDevice) lose(i uint8, e *Event) {
 	r.lost++
 	d.counters[CounterEventsLost]++
 	d.regs.Store32(d.ringAt(int(i))+RegLost.Offset, r.lost)
+}
+
+// count counts events by type, those of one type in a row at once.
+func (d *SoftDevice) count(events []Event) {
+	for n := 0; n < len(events); {
+		from, t := n, events[n].Type
+		for n++; n < len(events) && events[n].Type == t; n++ {
+		}
+		d.counted[t] += uint64(n - from)
+	}
 }
