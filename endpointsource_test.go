@@ -271,7 +271,7 @@ func requireSources(t *testing.T, a, b *Endpoint, all bool) {
 			require.Equal(t, fieldOf(b.pds, f), fieldOf(a.pds, f), f)
 		}
 		require.Equal(t, queueOf(b.pds), queueOf(a.pds))
-		for _, f := range []string{"row", "ring", "chunk", "freeRow", "freeChunk", "freeCount"} {
+		for _, f := range []string{"row", "ring", "chunk", "freeRow", "free"} {
 			require.Equal(t, fieldOf(b.pds, "mem", f), fieldOf(a.pds, "mem", f), f)
 		}
 		require.Equal(t, b.cc, a.cc)

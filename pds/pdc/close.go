@@ -134,8 +134,8 @@ const closePatience = 5
 // has said so in ACKs that were lost. They are sent again, and the CLOSE_CMD comes
 // again, and until then nothing has failed.
 func (m *Manager) maySettle(p *PDC) bool {
-	k := m.owed(p)
-	return k != nil && k.rtos < closePatience
+	rtos, ok := m.owed(p)
+	return ok && rtos < closePatience
 }
 
 // closable reports whether everything before the CLOSE_CMD has come and the layer
@@ -157,7 +157,7 @@ func (m *Manager) closable(p *PDC) bool {
 // Responses that the initiator may not have seen keep it open: the CLOSE_CMD will
 // come again.
 func (m *Manager) closeFilled(now int64, p *PDC, b *inbound, out []byte) (int, bool) {
-	if !m.closable(p) || p.resp.head != 0 || m.owed(p) != nil {
+	if _, owed := m.owed(p); !m.closable(p) || p.resp.head != 0 || owed {
 		return 0, false
 	}
 	b.psn = p.closePSN
@@ -166,7 +166,7 @@ func (m *Manager) closeFilled(now int64, p *PDC, b *inbound, out []byte) (int, b
 
 // closeTarget clears everything, acknowledges the CLOSE_CMD and forgets the PDC.
 func (m *Manager) closeTarget(now int64, p *PDC, b *inbound, out []byte) int {
-	if m.owed(p) != nil {
+	if _, owed := m.owed(p); owed {
 		n := b.nack(pds.NackClosingInErr)
 		n.SPDCID, n.DPDCID = p.handle.ID(), p.peerID
 		k, _ := n.Encode(out)
@@ -181,16 +181,21 @@ func (m *Manager) closeTarget(now int64, p *PDC, b *inbound, out []byte) int {
 	return n
 }
 
-// owed returns the first packet of the layer above that is not released yet.
-func (m *Manager) owed(p *PDC) *packet {
+// owed reports whether a packet of the layer above is not released yet, and how many
+// timeouts the first such packet has seen.
+func (m *Manager) owed(p *PDC) (rtos uint8, ok bool) {
 	for off := p.tx.base; off != p.tx.tail; off++ {
 		if r, i := p.tx.at(m.mem, off); r.released>>i&1 == 0 {
-			if pkt := m.mem.record(r, i); !pkt.kind.control() {
-				return pkt
+			if _, _, k := m.mem.submitted(r, i); k.control() {
+				continue
 			}
+			if int32(off-p.tx.next) < 0 {
+				rtos = m.mem.record(r, i).rtos
+			}
+			return rtos, true
 		}
 	}
-	return nil
+	return 0, false
 }
 
 // resting answers a request for a PDC in quarantine, within limits: of those that

@@ -10,7 +10,9 @@ import (
 
 func TestLayout(t *testing.T) {
 	require.LessOrEqual(t, unsafe.Sizeof(PDC{}), uintptr(512), "both directions; with a bitmap of 1024 for what arrives")
-	require.Equal(t, uintptr(32), unsafe.Sizeof(packet{}))
+	require.EqualValues(t, 16, unsafe.Sizeof(packet{}))
+	require.EqualValues(t, 32*chunkLen, unsafe.Sizeof(chunk{}))
+	require.Zero(t, unsafe.Offsetof(chunk{}.packet), "what every packet needs comes first")
 	if unsafe.Sizeof(uintptr(0)) == 8 { // a 32-bit machine aligns 64-bit words less
 		require.EqualValues(t, 64, unsafe.Sizeof(row{}))
 		require.Zero(t, unsafe.Sizeof(PDC{})%128, "pairs of cache lines")

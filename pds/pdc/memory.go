@@ -14,15 +14,15 @@ const (
 	chunkLen = 16
 )
 
-// A packet is what the sender keeps of one PSN until it is released.
+// A packet is what the sender keeps of one PSN until it is released, and what nearly
+// every one needs, see [chunk]. Of one that has not been sent, in a row of packets that
+// are alike, it says nothing: the row does.
 type packet struct {
-	handle uint64 // the submitter's
-	sentAt int64  // last transmission
-	dueAt  int64  // waiting for retransmission: not before; otherwise: timeout
+	sentAt int64 // last transmission
 	label
 }
 
-// A label is what packets that are submitted together have in common at first.
+// A label is the rest of it, but for its times.
 type label struct {
 	size    uint16 // nominal, bytes
 	entropy uint16 // of the last transmission
@@ -41,6 +41,7 @@ const (
 	kindControl kind = 0x80 // a control packet: no congestion control, no event
 	kindAR      kind = 0x40 // asks for an acknowledgement
 	kindEOM     kind = 0x20 // the last packet of its message
+	kindDue     kind = 0x10 // has been queued for retransmission: chunk.dueAt counts
 )
 
 func (k kind) control() bool     { return k&kindControl != 0 }
@@ -58,37 +59,39 @@ type row struct {
 	handle   uint64 // while all have that size: of packet 0, from which the others' count up
 	next     uint32 // next free row
 	size     uint16 // that all packets have; 0: they are not alike
-	kind     kind   // likewise, under kindMask
+	kind     kind   // likewise
 	_        [1]byte
 }
 
-// begin notes the first packet of a row, extend another one.
+// begin notes the first packet of a row.
 func (r *row) begin(i uint32, handle uint64, size uint16, k kind) {
-	r.handle, r.size, r.kind = handle-uint64(i), size, k&kindMask
+	r.handle, r.size, r.kind = handle-uint64(i), size, k
 }
 
-func (r *row) extend(i uint32, handle uint64, size uint16, k kind) {
-	if r.size != size || r.handle+uint64(i) != handle || r.kind != k&kindMask {
-		r.size = 0
-	}
+// fits reports whether packet i is alike those of the row, which then are so.
+func (r *row) fits(i uint32, handle uint64, size uint16, k kind) bool {
+	return r.size == size && r.handle+uint64(i) == handle && r.kind == k
 }
 
-// A chunk is the records of 16 consecutive PSNs. A free one has the next of its list
-// in the last record's dueAt, whose cache line is near when base has passed it; the rest
-// of what it says can be read until it is handed out again.
-type chunk [chunkLen]packet
+// A chunk is the records of 16 consecutive PSNs: four cache lines that each packet
+// needs when it is sent and acknowledged, and four that few do. What a free one says can
+// be read until it is handed out again.
+type chunk struct {
+	packet [chunkLen]packet
+	handle [chunkLen]uint64 // the submitter's, where the row's packets are not alike
+	dueAt  [chunkLen]int64  // with kindDue; waiting for retransmission: not before; otherwise: timeout
+}
 
 // Memory is what the PDCs of one [Manager] share: records of packets sent,
 // stored responses, and the events for the layer above. It is allocated once.
 //
 // Single writer, the manager's.
 type Memory struct {
-	row       []row               // 0 is never handed out
-	chunk     []chunk             // likewise
-	ring      [][ringWords]uint32 // by PDC: its rows, by word of the PSN's offset
-	freeRow   uint32
-	freeChunk uint32
-	freeCount int // chunks
+	row     []row               // 0 is never handed out
+	chunk   []chunk             // likewise
+	ring    [][ringWords]uint32 // by PDC: its rows, by word of the PSN's offset
+	freeRow uint32
+	free    []uint32 // chunks, a stack: the last one used is the next, as its lines may be near
 
 	responses responseStore
 	events    eventRing
@@ -123,6 +126,7 @@ func NewMemory(c MemoryConfig) *Memory {
 	for i := len(m.row) - 1; i > 0; i-- {
 		m.putRow(uint32(i))
 	}
+	m.free = slab.Make[uint32](c.Chunks)[:0]
 	for i := c.Chunks; i > 0; i-- {
 		m.putChunk(uint32(i))
 	}
@@ -145,25 +149,76 @@ func (m *Memory) takeRow() uint32 {
 
 func (m *Memory) putRow(i uint32) { m.row[i].next, m.freeRow = m.freeRow, i }
 
-// takeChunk returns a chunk, or 0 if there is none.
+// takeChunk returns a chunk, of which there is one.
 func (m *Memory) takeChunk() uint32 {
-	i := m.freeChunk
-	if i != 0 {
-		m.freeChunk = uint32(m.chunk[i][chunkLen-1].dueAt)
-		m.freeCount--
-	}
+	last := len(m.free) - 1
+	i := m.free[last]
+	m.free = m.free[:last]
 	return i
 }
 
 func (m *Memory) putChunk(i uint32) {
-	m.chunk[i][chunkLen-1].dueAt = int64(m.freeChunk)
-	m.freeChunk = i
-	m.freeCount++
+	n := len(m.free)
+	m.free = m.free[:n+1] // which it was as long as
+	m.free[n] = i
+}
+
+// in returns the chunk that packet i of a row is in.
+func (m *Memory) in(r *row, i uint32) *chunk {
+	return &m.chunk[r.chunk[i/chunkLen%(rowLen/chunkLen)]]
 }
 
 // record returns that of packet i of a row.
-func (m *Memory) record(r *row, i uint32) *packet {
-	return &m.chunk[r.chunk[i/chunkLen%(rowLen/chunkLen)]][i%chunkLen]
+func (m *Memory) record(r *row, i uint32) *packet { return &m.in(r, i).packet[i%chunkLen] }
+
+// handle returns what the submitter calls packet i of a row.
+func (m *Memory) handle(r *row, i uint32) uint64 {
+	if r.size != 0 {
+		return r.handle + uint64(i)
+	}
+	h, _, _ := m.unlike(r, i)
+	return h
+}
+
+// submitted returns what packet i of a row was submitted as. Once it has been sent its
+// record says so too.
+func (m *Memory) submitted(r *row, i uint32) (handle uint64, size uint16, k kind) {
+	if r.size != 0 {
+		return r.handle + uint64(i), r.size, r.kind
+	}
+	return m.unlike(r, i)
+}
+
+// unlike is submitted where the row's packets are not alike.
+//
+//go:noinline
+func (m *Memory) unlike(r *row, i uint32) (handle uint64, size uint16, k kind) {
+	c := m.in(r, i)
+	pkt := &c.packet[i%chunkLen]
+	return c.handle[i%chunkLen], pkt.size, pkt.kind &^ kindDue
+}
+
+// write begins the record of packet i of a row whose packets are not alike.
+func (m *Memory) write(r *row, i uint32, handle uint64, l label) {
+	c := m.in(r, i)
+	c.handle[i%chunkLen] = handle
+	c.packet[i%chunkLen].label = l // it is sent before its times mean anything
+}
+
+// due returns when packet i of a row, which has been sent, is to be looked at again.
+func (m *Memory) due(p *Params, r *row, i uint32) int64 {
+	c := m.in(r, i)
+	if pkt := &c.packet[i%chunkLen]; pkt.kind&kindDue == 0 {
+		return later(pkt.sentAt, p.RTOInit)
+	}
+	return c.dueAt[i%chunkLen]
+}
+
+// postpone sets that of a packet that is or was queued.
+func (m *Memory) postpone(r *row, i uint32, at int64) {
+	c := m.in(r, i)
+	c.packet[i%chunkLen].kind |= kindDue
+	c.dueAt[i%chunkLen] = at
 }
 
 // weigh counts the packets of a row that bits64 names, and their bytes.
@@ -179,4 +234,4 @@ func (m *Memory) weigh(r *row, bits64 uint64) (packets int32, bytes int64) {
 }
 
 // FreeChunks returns how many chunks of 16 packets are free.
-func (m *Memory) FreeChunks() int { return m.freeCount }
+func (m *Memory) FreeChunks() int { return len(m.free) }

@@ -323,7 +323,8 @@ func TestSubmitRun(t *testing.T) {
 	p := g.a.m.get(g.h)
 	require.Equal(t, p.tx.start+3, psn)
 	for i := range uint32(4) {
-		require.Equal(t, uint64(7+i), p.tx.packet(g.a.m.mem, i).handle)
+		r, at := p.tx.at(g.a.m.mem, i)
+		require.Equal(t, uint64(7+i), g.a.m.mem.handle(r, at))
 	}
 	require.EqualValues(t, 4160, p.unsubmitted)
 	room := g.a.m.Room(g.h)

@@ -44,8 +44,8 @@ func (m *Manager) failPackets(p *PDC, c Cause) {
 		first := off - off%rowLen
 		for todo := mask &^ r.released; todo != 0; todo &= todo - 1 {
 			i := uint32(bits.TrailingZeros64(todo))
-			if pkt := m.mem.record(r, i); !pkt.kind.control() {
-				m.mem.events.push(Event{Kind: EventError, PDC: p.handle, PSN: p.tx.psn(first + i), Handle: pkt.handle, Cause: c})
+			if h, _, k := m.mem.submitted(r, i); !k.control() {
+				m.mem.events.push(Event{Kind: EventError, PDC: p.handle, PSN: p.tx.psn(first + i), Handle: h, Cause: c})
 			}
 		}
 		off = end

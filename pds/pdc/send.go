@@ -107,7 +107,7 @@ func (w *SendWindow) push(p *Params, m *Memory, handle uint64, size uint16, k ki
 		if p.LimitPSNRange && w.tail >= psnEnd {
 			return 0, ErrPSNRange
 		}
-		if m.freeChunk == 0 {
+		if len(m.free) == 0 {
 			return 0, ErrNoMemory
 		}
 		if w.rowOf(m, w.tail) == 0 {
@@ -116,10 +116,37 @@ func (w *SendWindow) push(p *Params, m *Memory, handle uint64, size uint16, k ki
 		}
 		r.chunk[i/chunkLen] = m.takeChunk()
 	}
-	r.extend(i, handle, size, k)
-	*m.record(r, i) = packet{handle: handle, label: label{size: size, kind: k}}
+	if !r.fits(i, handle, size, k) {
+		w.differ(m, r)
+	}
+	if r.size == 0 {
+		m.write(r, i, handle, label{size: size, kind: k})
+	}
 	w.tail++
 	return w.psn(w.tail - 1), nil
+}
+
+// differ ends that the packets of r, the row of tail, are alike: what the row says is
+// written to the record of each. In a window as wide as it can be those from tail on are
+// of the lap of the ring before.
+func (w *SendWindow) differ(m *Memory, r *row) {
+	if r.size == 0 {
+		return
+	}
+	for i := range uint32(rowLen) {
+		off := w.tail&^(rowLen-1) + i
+		if i >= w.tail%rowLen {
+			off -= MaxRange
+		}
+		switch {
+		case r.chunk[i/chunkLen] == 0: // it is released
+		case int32(off-w.next) >= 0:
+			m.write(r, i, r.handle+uint64(i), label{size: r.size, kind: r.kind})
+		default: // its record says the rest
+			m.in(r, i).handle[i%chunkLen] = r.handle + uint64(i)
+		}
+	}
+	r.size = 0
 }
 
 // open makes the row of tail.
@@ -138,16 +165,13 @@ func (w *SendWindow) open(m *Memory) *row {
 // more queues up to n packets like the last one, with handles that count up, behind
 // it in its chunk, and returns how many.
 func (w *SendWindow) more(p *Params, m *Memory, n uint32) uint32 {
-	r, at := w.at(m, w.tail-1)
-	c, i := &m.chunk[r.chunk[at/chunkLen]], at%chunkLen
-	n = min(n, chunkLen-1-i, p.ranges-(w.tail-w.base))
-	last := &c[i]
-	h, run := last.handle, c[i+1:][:n]
-	for j := range run {
-		h++
-		q := &run[j]
-		q.handle = h
-		q.label = last.label // it is sent before its times mean anything
+	r, i := w.at(m, w.tail-1)
+	n = min(n, chunkLen-1-i%chunkLen, p.ranges-(w.tail-w.base))
+	if r.size == 0 {
+		h, last := m.handle(r, i), m.record(r, i)
+		for j := range n {
+			m.write(r, i+1+j, h+1+uint64(j), last.label)
+		}
 	}
 	w.tail += n
 	return n
@@ -173,13 +197,17 @@ func (w *SendWindow) lastForNow(syn bool) bool {
 // sent records the first transmission of the packet at next, whose row and record are
 // these.
 func (w *SendWindow) sent(p *Params, m *Memory, r *row, pkt *packet, now int64) {
+	i := w.next % rowLen
+	if r.size != 0 {
+		pkt.label = label{size: r.size, kind: r.kind}
+	}
 	if pkt.kind.control() {
 		w.control--
 	} else {
-		r.flight |= 1 << (w.next % rowLen)
+		r.flight |= 1 << i
 	}
 	w.step(m)
-	w.transmitted(p, pkt, now)
+	w.transmitted(p, m, r, i, now)
 }
 
 // step moves next over a packet.
@@ -189,12 +217,16 @@ func (w *SendWindow) step(m *Memory) {
 	}
 }
 
-// transmitted notes when a packet left and when to miss its acknowledgement.
-func (w *SendWindow) transmitted(p *Params, pkt *packet, now int64) {
+// transmitted notes when packet i of r left and when to miss its acknowledgement.
+func (w *SendWindow) transmitted(p *Params, m *Memory, r *row, i uint32, now int64) {
+	pkt, due := m.record(r, i), later(now, p.RTOInit)
 	pkt.sentAt = now
-	pkt.dueAt = later(now, p.rto(pkt.rtos))
 	pkt.sends = min(pkt.sends+1, 3)
-	w.rtoAt = min(w.rtoAt, pkt.dueAt)
+	if pkt.kind&kindDue != 0 {
+		due = later(now, p.rto(pkt.rtos))
+		m.postpone(r, i, due)
+	}
+	w.rtoAt = min(w.rtoAt, due)
 }
 
 // mprFrom takes the range that an ACK announces. An ACK older than the last one

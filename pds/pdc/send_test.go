@@ -110,7 +110,7 @@ func (g *sendRig) send() {
 		return
 	}
 	pkt := sendNext(&g.w, &g.p, g.m, g.now)
-	require.Equal(g.t, uint64(g.d.next), pkt.handle)
+	require.Equal(g.t, g.d.size[g.d.next], int64(pkt.size))
 	g.d.flight[g.d.next] = true
 	g.d.next++
 }
@@ -186,6 +186,12 @@ func (g *sendRig) check() {
 	have := [...]int64{int64(g.w.base), int64(g.w.next), int64(g.w.tail), int64(g.w.cack), int64(g.w.queued)}
 	require.Equal(g.t, want, have)
 	g.checkMemory()
+	for x := g.d.base; x < g.d.tail; x++ {
+		c, i := g.w.at(g.m, uint32(x))
+		if h := g.m.handle(c, i); h != uint64(x) {
+			require.Equal(g.t, uint64(x), h)
+		}
+	}
 	for x := g.d.base; x < g.d.next; x++ {
 		c, i := g.w.at(g.m, uint32(x))
 		want := [...]bool{g.d.released[x], g.d.flight[x], g.d.queued[x], g.d.arrived[x]}
@@ -323,4 +329,46 @@ func TestSendWindowAllocs(t *testing.T) {
 		g.m.events.pop(&Event{})
 		psn++
 	})
+}
+
+// In a window as wide as it can be a row holds packets of two laps of the ring, whose
+// handles do not go on from each other: sent or not, each keeps its own.
+func TestSendWindowOfTwoLaps(t *testing.T) {
+	for _, sent := range []int{100, MaxRange} {
+		for _, first := range []int{1, 15, 16, 40, 63} {
+			g := newSendRig(t, 0xffff_ff00, MaxRange, 1)
+			g.size = 1000
+			for g.d.tail < MaxRange {
+				_, err := g.w.push(&g.p, g.m, uint64(g.d.tail), g.size, 0)
+				require.NoError(t, err)
+				g.d.tail += 1 + int64(g.w.more(&g.p, g.m, MaxRange))
+			}
+			for range sent {
+				sendNext(&g.w, &g.p, g.m, 1)
+			}
+			for range first {
+				var k Acked
+				require.True(t, g.w.OnACK(g.m, 1, &Ack{CACK: g.w.psn(g.w.base), AckPSN: g.w.psn(g.w.base)}, &k))
+				require.EqualValues(t, 1000, k.Bytes)
+			}
+			for h := range first {
+				_, err := g.w.push(&g.p, g.m, uint64(7000+h), 1000, 0)
+				require.NoError(t, err)
+			}
+			for off := g.w.base; off != g.w.tail; off++ {
+				if off == g.w.next {
+					sendNext(&g.w, &g.p, g.m, 2)
+				}
+				r, i := g.w.at(g.m, off)
+				h, size, _ := g.m.submitted(r, i)
+				want := uint64(off)
+				if off >= MaxRange {
+					want = 7000 + uint64(off) - MaxRange
+				}
+				require.Equal(t, want, h)
+				require.EqualValues(t, 1000, size)
+				require.EqualValues(t, 1000, g.m.record(r, i).size)
+			}
+		}
+	}
 }

@@ -87,8 +87,8 @@ func (w *SendWindow) ackOne(m *Memory, owner Handle, off uint32, a *Ack, k *Acke
 		m.events.push(Event{Kind: EventRoom, PDC: owner, PSN: w.psn(off)})
 		return
 	}
-	if k.Response, k.Handle = a.Response, pkt.handle; !a.Response {
-		m.events.push(Event{Kind: EventResponse, PDC: owner, PSN: w.psn(off), Handle: pkt.handle})
+	if k.Response, k.Handle = a.Response, m.handle(r, i); !a.Response {
+		m.events.push(Event{Kind: EventResponse, PDC: owner, PSN: w.psn(off), Handle: k.Handle})
 	}
 }
 
@@ -114,19 +114,18 @@ func (w *SendWindow) tell(m *Memory, owner Handle, first uint32, todo uint64) {
 	for todo != 0 {
 		i := uint32(bits.TrailingZeros64(todo))
 		todo &= todo - 1
-		pkt := m.record(r, i)
-		if pkt.kind.control() {
+		if m.record(r, i).kind.control() {
 			m.events.push(Event{Kind: EventRoom, PDC: owner, PSN: w.psn(first + i)})
 			continue
 		}
-		next := i + 1
+		h, next := m.handle(r, i), i+1
 		for ; next < rowLen && todo>>next&1 != 0; next++ {
-			if q := m.record(r, next); q.handle != pkt.handle+uint64(next-i) || q.kind.control() {
+			if m.handle(r, next) != h+uint64(next-i) || m.record(r, next).kind.control() {
 				break
 			}
 			todo &= todo - 1
 		}
-		m.events.push(Event{Kind: EventImplicit, PDC: owner, PSN: w.psn(first + i), Handle: pkt.handle, More: uint16(next - i - 1)})
+		m.events.push(Event{Kind: EventImplicit, PDC: owner, PSN: w.psn(first + i), Handle: h, More: uint16(next - i - 1)})
 	}
 }
 
@@ -171,9 +170,10 @@ func (w *SendWindow) mergeWord(m *Memory, off uint32, sack uint64, now int64, k 
 // response may be lost.
 func (w *SendWindow) retime(m *Memory, r *row, bits64 uint64, now int64) {
 	for b := bits64 & r.queued; b != 0; b &= b - 1 {
-		pkt := m.record(r, uint32(bits.TrailingZeros64(b)))
-		pkt.dueAt = later(now, max(now-pkt.sentAt, 1))
-		w.rtoAt = min(w.rtoAt, pkt.dueAt)
+		i := uint32(bits.TrailingZeros64(b))
+		due := later(now, max(now-m.record(r, i).sentAt, 1))
+		m.postpone(r, i, due)
+		w.rtoAt = min(w.rtoAt, due)
 	}
 }
 

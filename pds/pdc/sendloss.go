@@ -22,7 +22,7 @@ func (w *SendWindow) enqueue(m *Memory, off uint32, at int64) lost {
 	r.flight &^= bit
 	r.queued |= bit
 	w.queued++
-	pkt.dueAt = at
+	m.postpone(r, i, at)
 	w.rtxAt = min(w.rtxAt, at)
 	return l
 }
@@ -88,7 +88,7 @@ func (w *SendWindow) find(m *Memory, from uint32, st standing) (uint32, bool) {
 
 // expired returns the first packet from offset from on whose timeout has
 // passed. When there is none left it sets rtoAt to the earliest that is to come.
-func (w *SendWindow) expired(m *Memory, now int64, from uint32) (uint32, bool) {
+func (w *SendWindow) expired(p *Params, m *Memory, now int64, from uint32) (uint32, bool) {
 	if from == w.base {
 		w.rtoAt = never
 	}
@@ -97,7 +97,8 @@ func (w *SendWindow) expired(m *Memory, now int64, from uint32) (uint32, bool) {
 		if off, ok = w.find(m, off, standingOut); !ok {
 			return 0, false
 		}
-		due := w.packet(m, off).dueAt
+		r, i := w.at(m, off)
+		due := m.due(p, r, i)
 		if due <= now {
 			w.rtoAt = now // look again if the caller stops here
 			return off, true
@@ -118,7 +119,8 @@ func (w *SendWindow) nextQueued(p *Params, m *Memory, now int64) (uint32, bool) 
 		if off, ok = w.find(m, off, standingLost); !ok || !w.inPeerWindow(off) {
 			return 0, false
 		}
-		due := w.packet(m, off).dueAt
+		r, i := w.at(m, off)
+		due := m.due(p, r, i)
 		if due <= now {
 			w.rtxAt = due
 			return off, true
@@ -128,22 +130,23 @@ func (w *SendWindow) nextQueued(p *Params, m *Memory, now int64) (uint32, bool) 
 }
 
 // resent records that the queued packet at off leaves again, as data or, when
-// it has arrived, as the question where its response is.
-func (w *SendWindow) resent(p *Params, m *Memory, off uint32, now int64) *packet {
+// it has arrived, as the question where its response is. It returns its handle.
+func (w *SendWindow) resent(p *Params, m *Memory, off uint32, now int64) uint64 {
 	r, i := w.at(m, off)
 	bit, pkt := uint64(1)<<i, m.record(r, i)
 	w.unqueue(r, bit)
 	if w.hasArrived(m, off) {
 		pkt.sends = 3 // the answer to a question is no round trip of the packet
-		pkt.dueAt = later(now, p.rto(pkt.rtos))
-		w.rtoAt = min(w.rtoAt, pkt.dueAt)
-		return pkt
+		due := later(now, p.rto(pkt.rtos))
+		m.postpone(r, i, due)
+		w.rtoAt = min(w.rtoAt, due)
+		return m.handle(r, i)
 	}
 	if !pkt.kind.control() {
 		r.flight |= bit
 	}
-	w.transmitted(p, pkt, now)
-	return pkt
+	w.transmitted(p, m, r, i, now)
+	return m.handle(r, i)
 }
 
 // renumber moves everything to another first PSN.

@@ -69,7 +69,7 @@ func TestArrivedWhileQueuedKeepsATimeout(t *testing.T) {
 	for off := range uint32(2) {
 		w.enqueue(m, off, 50)
 	}
-	_, again := w.expired(m, 50, w.base)
+	_, again := w.expired(&p, m, 50, w.base)
 	require.False(t, again)
 	require.Equal(t, int64(never), w.rtoAt)
 	var k Acked

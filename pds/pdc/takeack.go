@@ -24,13 +24,14 @@ func (m *Manager) TakeACK(now int64, a *pds.AckCCView, src Addr) (x Confirmed) {
 	if p == nil {
 		return x
 	}
-	w := &p.tx
+	w, h := &p.tx, uint64(0)
 	if n == 0 {
-		if last, n = p.takeOne(m, a); n == 0 {
+		if last, h, n = p.takeOne(m, a); n == 0 {
 			return x
 		}
 	} else {
 		end := w.base + n
+		h = m.mem.handle(r, (end-1)%rowLen)
 		r.flight &^= (2<<((n-1)%rowLen) - 1) << (w.base % rowLen)
 		w.cack = end
 		w.limitTo(m.p, end, a.MPR())
@@ -59,7 +60,7 @@ func (m *Manager) TakeACK(now int64, a *pds.AckCCView, src Addr) (x Confirmed) {
 	if w.rtoAt < p.timerAt {
 		m.schedule(p, now)
 	}
-	return Confirmed{p.handle, n, last.handle}
+	return Confirmed{p.handle, n, h}
 }
 
 // expectACK returns the PDC of an acknowledgement, nil where TakeACK does not take it,

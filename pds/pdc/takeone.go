@@ -7,21 +7,21 @@ import (
 )
 
 // takeOne releases the packet that an acknowledgement names, which was in flight, and
-// returns it, and 1. It returns 0, and nothing has changed, if there is no such packet
+// returns it, its handle, and 1. It returns 0, and nothing has changed, if there is no such packet
 // or the acknowledgement tells of others what was not known. So it is with packets that
 // take different paths: one overtakes another, and each has its acknowledgement.
-func (p *PDC) takeOne(m *Manager, a *pds.AckCCView) (pkt *packet, n uint32) {
+func (p *PDC) takeOne(m *Manager, a *pds.AckCCView) (pkt *packet, handle uint64, n uint32) {
 	w := &p.tx
 	off, end := w.offset(a.AckPSN()), w.offset(a.CACK())+1
 	if off-w.base >= w.next-w.base {
-		return nil, 0
+		return nil, 0, 0
 	}
 	r, i := w.at(m.mem, off)
 	bit := uint64(1) << i
 	if r.flight&bit == 0 || !w.releasedTo(m.mem, end, r, bit) || !w.arrivedAll(m.mem, a, r, bit) {
-		return nil, 0
+		return nil, 0, 0
 	}
-	pkt = m.mem.record(r, i)
+	pkt, handle = m.mem.record(r, i), m.mem.handle(r, i)
 	r.flight &^= bit
 	r.acked |= bit
 	r.released |= bit
@@ -32,7 +32,7 @@ func (p *PDC) takeOne(m *Manager, a *pds.AckCCView) (pkt *packet, n uint32) {
 		w.cack, p.stalls = end, 0
 	}
 	w.mprFrom(m.p, a.CACK(), a.MPR())
-	return pkt, 1
+	return pkt, handle, 1
 }
 
 // releasedTo reports whether all packets below end are released with that of bit in r;

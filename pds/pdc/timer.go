@@ -127,7 +127,7 @@ func (m *Manager) expire(now int64, p *PDC) {
 func (m *Manager) timeouts(now int64, p *PDC) bool {
 	for off := p.tx.base; ; off++ {
 		var ok bool
-		if off, ok = p.tx.expired(m.mem, now, off); !ok {
+		if off, ok = p.tx.expired(m.p, m.mem, now, off); !ok {
 			return true
 		}
 		pkt := p.tx.packet(m.mem, off)

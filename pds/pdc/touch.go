@@ -30,11 +30,11 @@ func (m *Manager) TouchRows(ids []uint16) (sum uint64) {
 
 // TouchRecords is the third pass: the records of the packet that is acknowledged and
 // of the one that is sent.
-func (m *Manager) TouchRecords(ids []uint16) (sum uint64) {
+func (m *Manager) TouchRecords(ids []uint16) (sum int64) {
 	for _, id := range ids {
 		if int(id) < len(m.pdc) {
 			w := &m.pdc[id].tx
-			sum += m.mem.record(&m.mem.row[w.first], w.base%rowLen).handle + m.mem.record(&m.mem.row[w.current], w.next%rowLen).handle
+			sum += m.mem.record(&m.mem.row[w.first], w.base%rowLen).sentAt + m.mem.record(&m.mem.row[w.current], w.next%rowLen).sentAt
 		}
 	}
 	return sum

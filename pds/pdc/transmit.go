@@ -76,12 +76,13 @@ func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
 	}
 	r, i := w.at(m.mem, off)
 	pkt := m.mem.record(r, i)
-	data := !pkt.kind.control()
-	if data && !m.allowed(now, p, int64(pkt.size), again) {
+	h, size, k := m.mem.submitted(r, i)
+	data := !k.control()
+	if data && !m.allowed(now, p, int64(size), again) {
 		return false
 	}
 	out.to(p, !data)
-	out.PSN, out.Handle, out.Retx = w.psn(off), pkt.handle, again
+	out.PSN, out.Handle, out.Retx = w.psn(off), h, again
 	if again {
 		w.resent(m.p, m.mem, off, now)
 	} else {
@@ -92,8 +93,8 @@ func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
 	if data {
 		held = m.putRequest(now, p, pkt, buf, out, last)
 	} else {
+		m.putControl(p, buf, out, k.ctl(), pds.Payload(h))
 		out.Handle = 0
-		m.putControl(p, buf, out, pkt.kind.ctl(), pds.Payload(pkt.handle))
 	}
 	m.sentOne(now, p)
 	m.takeTurns(p, last, held)
@@ -251,8 +252,7 @@ func (m *Manager) ask(now int64, p *PDC, buf []byte, out *Out) bool {
 		return false
 	}
 	p.ctl |= ctlQuestion // until there is none left
-	pkt := p.tx.resent(m.p, m.mem, off, now)
-	out.PSN, out.Handle, out.Retx = p.tx.psn(off), pkt.handle, true
+	out.PSN, out.Handle, out.Retx = p.tx.psn(off), p.tx.resent(m.p, m.mem, off, now), true
 	m.putControl(p, buf, out, pds.CtlACKReq, 0)
 	m.sentOne(now, p)
 	return true

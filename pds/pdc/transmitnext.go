@@ -17,7 +17,8 @@ func (m *Manager) TransmitNext(now int64, buf *[ReplyMax]byte) (p *PDC, handle u
 	w := &p.tx
 	r, i := &m.mem.row[w.current], w.next%rowLen
 	pkt := m.mem.record(r, i)
-	sp, ok := m.cc.SendNew(ccc.Handle(p.handle), now, int64(pkt.size))
+	handle, size, k := m.mem.submitted(r, i)
+	sp, ok := m.cc.SendNew(ccc.Handle(p.handle), now, int64(size))
 	if !ok {
 		return nil, 0, 0, 0
 	}
@@ -27,21 +28,22 @@ func (m *Manager) TransmitNext(now int64, buf *[ReplyMax]byte) (p *PDC, handle u
 	off := w.next
 	r.flight |= 1 << i
 	w.step(m.mem)
-	pkt.entropy, pkt.sends, pkt.sentAt, pkt.dueAt, p.activeAt = sp.Entropy, 1, now, later(now, m.p.RTOInit), now
+	pkt.size, pkt.entropy, pkt.kind, pkt.sends, pkt.rtos, pkt.nacks = size, sp.Entropy, k, 1, 0, 0
+	pkt.sentAt, p.activeAt = now, now
 	last := !w.inPeerWindow(w.next)
-	head := pds.Prologue{Type: pds.TypeRUDReq, Next: pkt.kind.next()}
-	if pkt.kind&kindAR != 0 || sp.AckRequest || last {
+	head := pds.Prologue{Type: pds.TypeRUDReq, Next: k.next()}
+	if k&kindAR != 0 || sp.AckRequest || last {
 		head.Flags = pds.FlagAR
 	}
 	pds.PutRequest((*[pds.RequestLen]byte)(buf[:]), head, int16(w.base-1-off), w.psn(off), p.handle.ID(), p.peerID)
-	if pkt.dueAt < w.rtoAt {
-		w.rtoAt = pkt.dueAt
+	if due := later(now, m.p.RTOInit); due < w.rtoAt {
+		w.rtoAt = due
 		if w.rtoAt < p.timerAt {
 			m.schedule(p, now)
 		}
 	}
 	m.takeTurns(p, last, sp.Held)
-	return p, pkt.handle, pkt.size, sp.Entropy
+	return p, handle, size, sp.Entropy
 }
 
 // plainSender returns the PDC whose turn it is, if it is an unordered one in use that

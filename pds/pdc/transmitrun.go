@@ -20,6 +20,7 @@ type Run struct {
 
 	Entropy [RunMax]uint16
 
+	kind  kind
 	heads pds.RequestRun
 	asks  uint32 // FlagAR<<k: packet k asks for an acknowledgement
 }
@@ -46,14 +47,14 @@ func (m *Manager) TransmitRun(now int64, most int, x *Run) bool {
 	}
 	w := &p.tx
 	r, i := &m.mem.row[w.current], w.next%rowLen
-	first := m.mem.record(r, i)
-	x.Handle, x.Size, x.TC, x.PDC, x.Peer = first.handle, first.size, p.tc, p.handle, p.peer
+	x.Handle, x.Size, x.kind = m.mem.submitted(r, i)
+	x.TC, x.PDC, x.Peer = p.tc, p.handle, p.peer
 	x.N, x.asks = 0, 0
-	x.heads = pds.MakeRequestRun(first.kind.next(), int16(w.base-1-w.next), w.psn(w.next), p.handle.ID(), p.peerID)
+	x.heads = pds.MakeRequestRun(x.kind.next(), int16(w.base-1-w.next), w.psn(w.next), p.handle.ID(), p.peerID)
 	end := i + m.alone(p, r, min(uint32(most), RunMax, rowLen-i))
 	held := ccc.ReasonBacklog
 	for at := i; at < end && held == ccc.ReasonBacklog; {
-		run := m.mem.chunk[r.chunk[at/chunkLen%(rowLen/chunkLen)]][at%chunkLen:]
+		run := m.mem.in(r, at).packet[at%chunkLen:]
 		run = run[:min(uint32(len(run)), end-at)]
 		before := x.N
 		if held = m.sendRun(now, p, run, x); x.N-before < uint(len(run)) {
@@ -84,11 +85,12 @@ func (m *Manager) sendRun(now int64, p *PDC, run []packet, x *Run) ccc.Reason {
 	paths := x.Entropy[x.N%RunMax:]
 	paths = paths[:min(len(paths), len(run))]
 	s := m.cc.SendRun(ccc.Handle(p.handle), now, int64(x.Size), paths)
-	due, asks := later(now, m.p.RTOInit), uint32(0)
+	asks := uint32(0)
 	for k, path := range paths[:s.Sent] {
 		pkt := &run[k]
-		pkt.entropy, pkt.sends, pkt.sentAt, pkt.dueAt = path, 1, now, due
-		if pkt.kind&kindAR != 0 || s.AckEach {
+		pkt.size, pkt.entropy, pkt.kind, pkt.sends, pkt.rtos, pkt.nacks = x.Size, path, x.kind, 1, 0, 0
+		pkt.sentAt = now
+		if x.kind&kindAR != 0 || s.AckEach {
 			asks |= uint32(pds.FlagAR) << (k % RunMax)
 		}
 	}
