@@ -134,13 +134,13 @@ func (w *Window) onACK(p *Params, now int64, s signal) {
 
 // count takes n acknowledged bytes out of flight and into the counters.
 func (w *Window) count(n int64) {
+	w.ignored += uint64(n)
+	w.achieved += n
+	w.received += n
 	w.inflight -= n
 	if w.inflight < 0 {
 		w.inflight = max(w.inflight, inflightMin)
 	}
-	w.ignored += uint64(n)
-	w.achieved += n
-	w.received += n
 }
 
 // did notes what an event did.

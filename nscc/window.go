@@ -21,13 +21,12 @@ type Window struct {
 	inflight int64 // F
 	cwnd     int64 // W
 
-	base     int64 // B, ticks
-	received int64 // C, bytes acknowledged since the increase was last applied
-	achieved int64 // H, bytes acknowledged in this quick-adapt period
+	base     int64   // B, ticks
+	ignored  uint64  // Y, bytes seen since a quick adapt; 2^64 take 2^32 lies
+	achieved int64   // H, bytes acknowledged in this quick-adapt period
+	received int64   // C, bytes acknowledged since the increase was last applied
+	incr     float64 // G, accumulated increase, bytes squared; cleared together with C
 
-	ignored uint64 // Y, bytes seen since a quick adapt; 2^64 take 2^32 lies
-
-	incr   float64 // G, accumulated increase, bytes squared
 	avg    float64 // A, averaged queueing delay, ticks
 	qdelay int64   // Q of the last sample, ticks; for observers
 
