@@ -124,6 +124,9 @@ func (w *endpointWorld) quarantine() int64 {
 	if w.s.jumps > 0 {
 		q += 50_000 * us
 	}
+	if w.s.abort > 0 { // a target that gives up says nothing: SYN packets come again for long
+		q += 5_000 * us
+	}
 	return q
 }
 
