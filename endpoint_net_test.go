@@ -39,6 +39,9 @@ type netEnd struct {
 	whole  []uint64 // header data of messages that came whole, in order
 	copied map[uint64]int
 	owed   []owedAnswer
+
+	fails func(*uetcc.Received) ses.ReturnCode // what the host makes of a request, unless nil
+	rank  uint32                               // of the initiator of the request in hand
 }
 
 type owedAnswer struct {
@@ -187,6 +190,9 @@ func (n *network) arrive(p netPacket) {
 	}
 	var r uetcc.Received
 	end.e.Receive(n.now, &in, &reply, &r)
+	if end.fails != nil && r.Message == 0 && (r.Action == ses.ActionPlace || r.Action == ses.ActionAtomic && r.Answer == 0) {
+		n.fail(end, &in, &reply, &r)
+	}
 	switch {
 	case r.Action == ses.ActionPlace && r.Message != 0:
 		copy(end.local[r.Cookie][r.Offset:], p.data[r.Payload:][:r.Length])
@@ -211,6 +217,18 @@ func (n *network) arrive(p netPacket) {
 	}
 	n.answer(end)
 	n.poll(end)
+}
+
+// fail asks the host whether it takes a request.
+func (n *network) fail(end *netEnd, in, reply *uetcc.Datagram, r *uetcc.Received) {
+	var q ses.Request
+	_, err := q.Decode(r.Form, in.Packet[r.Header:])
+	require.NoError(n.t, err)
+	end.rank = q.Initiator
+	if code := end.fails(r); code != ses.RCOK {
+		r.Code = code
+		require.NoError(n.t, end.e.Fail(n.now, in, reply, r))
+	}
 }
 
 // answer brings what the end owes.

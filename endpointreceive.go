@@ -339,8 +339,6 @@ func (e *Endpoint) readData(now int64, b []byte, form ses.Form, r *Received) {
 
 // onRUDI answers a request that may come again.
 func (e *Endpoint) onRUDI(in, reply *Datagram, buf []byte, r *Received) int {
-	var h pds.RUDI
-	_, _ = h.Decode(in.Packet)
 	e.judge(in.Packet, ses.ModeRUDI, r)
 	d := &e.decision
 	e.response = pdc.Response{Kind: pdc.RespondGuaranteed, Next: pds.NextResponse}
@@ -354,6 +352,13 @@ func (e *Endpoint) onRUDI(in, reply *Datagram, buf []byte, r *Received) int {
 	} else {
 		e.response.Bytes = d.Response.AppendTo(e.bytes[:0])
 	}
+	return e.respondRUDI(in, buf)
+}
+
+// respondRUDI answers a RUDI request with e.response.
+func (e *Endpoint) respondRUDI(in *Datagram, buf []byte) int {
+	var h pds.RUDI
+	_, _ = h.Decode(in.Packet)
 	n, _ := e.pds.RespondRUDI(h.PktID, h.Flags&pds.FlagRetx != 0, &e.response, buf)
 	return n
 }

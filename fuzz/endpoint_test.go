@@ -22,7 +22,8 @@ func hostileEndpoint(t testing.TB, control ccc.Control) *uetcc.Endpoint {
 	e, err := uetcc.NewEndpoint(uetcc.Config{
 		Address: netip.MustParseAddr("10.0.0.1"), MTU: 1024, Seed: 5, Contexts: 4, Messages: 8, Answers: 4, RUDI: 4,
 		PDCs:   pdc.TableConfig{General: hostilePDCs, FirstID: 1},
-		Memory: pdc.MemoryConfig{Chunks: 8, Responses: 4},
+		Memory: pdc.MemoryConfig{Chunks: 8, Responses: 4, LongResponses: 1},
+		PDS:    pdc.Config{MaxAckData: 512},
 		CC:     ccc.Config{Control: control},
 		Target: ses.TargetConfig{Messages: 4, Receives: 4, AtomicOps: 0xff, AtomicTypes: 0xff},
 	})
@@ -56,7 +57,7 @@ func hostileBytes(e *uetcc.Endpoint, b, room []byte) {
 	peer, local := pdc.AddrFrom4([4]byte{10, 0, 0, 2}), pdc.AddrFrom4([4]byte{10, 0, 0, 1})
 	now := int64(0)
 	var r uetcc.Received
-	var data [16]byte
+	var data [512]byte
 	for len(b) > 2 {
 		for e.Transmit(now, &out) {
 		}
@@ -72,6 +73,12 @@ func hostileBytes(e *uetcc.Endpoint, b, room []byte) {
 		}
 		if r.Message == 0 && r.Action != ses.ActionNone && r.Address+uint64(r.Length) > 1<<20 {
 			panic("told to touch what is not open")
+		}
+		if signals&4 != 0 && r.Form.IsRequest() && r.Answer == 0 && r.Action != ses.ActionNone && r.Action != ses.ActionAbort {
+			r.Code = ses.RCHostPoisoned
+			if err := e.Fail(now, &in, &reply, &r); err != nil && err != pdc.ErrUnknown {
+				panic(err)
+			}
 		}
 		if r.Answer != 0 && e.Answer(now, r.Answer, data[:r.Length], &reply) != nil {
 			panic("the answer that was asked for is refused")
@@ -133,7 +140,7 @@ func FuzzEndpointReceive(f *testing.F) {
 	for i, s := range hostilePackets() {
 		f.Add(s, uint8(i))
 	}
-	room := make([]byte, 4*uetcc.HeaderMax)
+	room := make([]byte, 8*uetcc.HeaderMax)
 	f.Fuzz(func(t *testing.T, b []byte, control uint8) {
 		e := hostileEndpoint(t, ccc.Control(control%3))
 		hostileBytes(e, b, room)
@@ -147,7 +154,7 @@ func FuzzEndpointReceive(f *testing.F) {
 // Hostile packets cost no memory.
 func TestEndpointReceiveAllocatesNothing(t *testing.T) {
 	e := hostileEndpoint(t, ccc.ControlNSCC)
-	room := make([]byte, 4*uetcc.HeaderMax)
+	room := make([]byte, 8*uetcc.HeaderMax)
 	seeds := hostilePackets()
 	alloctest.Zero(t, "receive", func() {
 		for _, s := range seeds {

@@ -94,6 +94,9 @@ func (e *endpointEnd) asked(in *uetcc.Datagram, r *uetcc.Received) {
 	if r.Code != ses.RCOK && r.Code != ses.RCNull {
 		e.refused(m, r)
 	}
+	if (r.Action == ses.ActionPlace || r.Action == ses.ActionAtomic && r.Answer == 0) && w.net.Chance(w.s.fail) {
+		e.fail(n, in, r)
+	}
 	switch r.Action {
 	case ses.ActionPlace:
 		e.placed(n, r)
@@ -111,6 +114,25 @@ func (e *endpointEnd) asked(in *uetcc.Datagram, r *uetcc.Received) {
 	if r.Complete {
 		w.complete(n, r.HasData, r.HeaderData)
 		e.finishBuffer(m)
+	}
+}
+
+// fail does not take the data, after all.
+func (e *endpointEnd) fail(n uint64, in *uetcc.Datagram, r *uetcc.Received) {
+	w := e.w
+	m := &w.messages[n]
+	if m.queued() {
+		e.match(n, r)
+	}
+	w.trouble[troubleFail]++
+	r.Code = ses.RCHostPoisoned
+	m.refused |= 1 << r.Code
+	err := e.e.Fail(e.clock.now, in, &e.reply, r)
+	if _, alive := e.e.PDS().PDC(r.PDC); err != nil && (alive || !m.reliable()) {
+		w.failf("Fail of a packet of message %d: %v", n, err)
+	}
+	if m.op() == opDatagram {
+		e.dropBuffer(r.Cookie)
 	}
 }
 

@@ -686,6 +686,40 @@ func TestRendezvousSendGivenUpHalfWay(t *testing.T) {
 	require.Zero(t, s.Pending())
 }
 
+// What a host does not take of a rendezvous send it does not read the rest of either,
+// whichever packet it was.
+func TestRendezvousSendThatTheHostFails(t *testing.T) {
+	for bad := range 3 {
+		s := newTwoSided(t, 2)
+		s.post(Receive{Length: 30000, Match: 5, Cookie: 55})
+		s.post(Receive{Length: 30000, Match: 5, Cookie: 56})
+		h := s.start(rendezvousOp(OpcodeRendezvousSend, 20000, 10000))
+		ps := s.packets(h)
+		other := s.start(rendezvousOp(OpcodeRendezvousSend, 20000, 0))
+		s.arrive(s.packets(other)[0], ModeRUD)
+		for i, p := range ps {
+			r, payload := s.request(p)
+			d := s.arrive(p, ModeRUD)
+			if i == bad {
+				s.Fail(&r, Arrival{Peer: 9, Payload: payload}, RCATPerm, &d)
+				require.Equal(t, ActionAbort, d.Action)
+				require.EqualValues(t, 56, d.Cookie)
+			}
+			ev := s.answer(p, &d)
+			require.Equal(t, i == len(ps)-1, ev.Kind == EventDone)
+			require.True(t, i < bad || d.Response.ReturnCode == RCATPerm)
+			if ev.Kind == EventDone {
+				require.Equal(t, RCATPerm, ev.Outcome.Code)
+			}
+		}
+		var x Errand
+		require.True(t, s.Errand(&x), "the other's")
+		require.False(t, s.HasErrand())
+		require.Equal(t, 1, s.Pending())
+		require.Zero(t, s.Messages())
+	}
+}
+
 // A cancelled message is over as soon as nothing of it is in flight, whatever it
 // waits for.
 func TestCancelOfASendThatWaits(t *testing.T) {

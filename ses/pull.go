@@ -44,6 +44,16 @@ func (t *Target) pull(r *Request, a *Arrival, d *Decision) {
 	d.Complete, d.HasData, d.HeaderData = false, false, 0
 }
 
+// dropPull gives up the read of the rest of a rendezvous send, which has not begun.
+func (t *Target) dropPull(r *Request, peer uint64) {
+	for at := t.due.head; at != 0; at = t.pendings[at-1].next {
+		if d := &t.pendings[at-1]; d.state == pendingPull && d.Peer == peer && d.source == r.Rendezvous {
+			t.freePending(at - 1)
+			return
+		}
+	}
+}
+
 // wholeLength is how many bytes the message of r has. While a rendezvous send is
 // being judged its header has the two lengths exchanged.
 func wholeLength(r *Request) uint32 {

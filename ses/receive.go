@@ -177,11 +177,12 @@ func (t *Target) abandon(r *Request, a *Arrival, d *Decision) {
 	t.drop(m)
 }
 
-// Fail replaces d, which [Target.Receive] gave for this request, when the host
-// did not take or give the data: code is its reason, [RCHostPoisoned],
+// Fail replaces d, which [Target.Receive] or [Target.Follow] decided for this request,
+// when the host did not take or give the data: code is its reason, [RCHostPoisoned],
 // [RCHostUnsuccessCmpl] or one of the RCAT ones. The whole message fails.
 func (t *Target) Fail(r *Request, a Arrival, code ReturnCode, d *Decision) {
 	d.refuse(CheckHost, code)
+	d.Response.MessageID, d.Response.JobID, d.Response.Generation = r.MessageID, r.JobID, r.Generation
 	if a.Mode == ModeUUD {
 		d.Guaranteed = false
 		d.Response.Verdict = Verdict{Opcode: ResponseNone}
@@ -190,5 +191,8 @@ func (t *Target) Fail(r *Request, a Arrival, code ReturnCode, d *Decision) {
 	d.Action = ActionAbort
 	if m := t.find(r, a.Peer); m != nil && a.Mode <= ModeROD && !r.Flags.Has(flagsOnly) {
 		m.code, m.gen, m.epoch = code, r.Generation, 0
+	}
+	if r.Opcode.IsRendezvous() && t.due.head != 0 {
+		t.dropPull(r, a.Peer)
 	}
 }

@@ -1,0 +1,178 @@
+package uetcc_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/internal/alloctest"
+	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// A host that does not take one packet of a write: the initiator hears its reason, and
+// nobody places a later byte. Most of these packets would not have been answered by
+// themselves.
+func TestEndpointFailEachPacket(t *testing.T) {
+	const packets = 9
+	for _, mode := range []ses.Mode{ses.ModeRUD, ses.ModeROD, ses.ModeRUDI} {
+		for bad := range packets {
+			t.Run(fmt.Sprint(mode, bad), func(t *testing.T) {
+				n := newNetwork(t, 1, netFaults{}, 2, nil)
+				a, b := n.ends[0], n.ends[1]
+				seen, failed := 0, false
+				b.fails = func(r *uetcc.Received) ses.ReturnCode {
+					require.True(t, !failed || mode == ses.ModeRUDI, "%+v", r)
+					if seen++; seen != bad+1 {
+						return ses.RCOK
+					}
+					failed = true
+					return ses.RCHostPoisoned
+				}
+				n.write(mode, packets*netMTU)
+				n.run(func() bool { return len(a.events) == 1 })
+				require.Equal(t, ses.StatusFailed, a.events[0].Outcome.Status)
+				require.Equal(t, ses.RCHostPoisoned, a.events[0].Outcome.Code)
+				require.Empty(t, b.whole)
+				b.fails = nil
+				n.write(mode, packets*netMTU)
+				n.run(func() bool { return len(a.events) == 2 })
+				require.Equal(t, ses.StatusOK, a.events[1].Outcome.Status, "the next one goes through")
+				require.Zero(t, b.e.Usage().Arriving)
+			})
+		}
+	}
+}
+
+// All kinds of requests, with a host that fails some of them, where packets are lost: the
+// outcome is what the host has done, also when the answers come again.
+func TestEndpointFailUnderFaults(t *testing.T) {
+	eachNetwork(t, 6, func(t *testing.T, seed uint64, faults netFaults) {
+		n := newNetwork(t, seed, faults, 2, nil)
+		a, b := n.ends[0], n.ends[1]
+		bad := map[uint64]bool{} // by header data, which is the cookie
+		b.fails = func(r *uetcc.Received) ses.ReturnCode {
+			if n.r.IntN(12) != 0 {
+				return ses.RCOK
+			}
+			bad[uint64(b.rank)] = true
+			return ses.RCHostUnsuccessCmpl
+		}
+		const messages = 24
+		for i := range uint64(messages) {
+			m := uetcc.Message{To: uetcc.Destination{Address: b.addr, Job: 1}, Mode: ses.Mode(i % 2), Cookie: i, Initiator: uint32(i), Key: 1,
+				Offset: i * 20 * netMTU, HasData: true, HeaderData: i}
+			a.local[i] = fill(int(1+i%5*i)*100, byte(i))
+			start := a.e.Write
+			switch i % 4 {
+			case 1:
+				a.local[i] = binary.BigEndian.AppendUint64(nil, i)
+				m.Swap, start = ses.CompareSwap{Atomic: ses.Atomic{Opcode: ses.AtomicSum, Type: ses.TypeUint64}}, a.e.Atomic
+			case 2:
+				n.post(b, i*20*netMTU, 20*netMTU)
+				m.To.Index, start = netQueue, a.e.Send
+			}
+			m.Length = uint32(len(a.local[i]))
+			_, err := start(n.now, &m)
+			require.NoError(t, err)
+		}
+		n.run(func() bool { return len(a.events) == messages })
+		for _, ev := range a.events {
+			if want := bad[ev.Cookie]; want {
+				require.Equal(t, ses.RCHostUnsuccessCmpl, ev.Outcome.Code, "%+v", ev)
+				require.NotContains(t, b.whole, ev.Cookie)
+			} else {
+				require.Equal(t, ses.StatusOK, ev.Outcome.Status, "%+v", ev)
+				require.Contains(t, b.whole, ev.Cookie)
+			}
+		}
+		require.NotEmpty(t, bad)
+		require.Less(t, len(bad), messages)
+	})
+}
+
+// A datagram that the host does not take has no answer, as any other.
+func TestEndpointFailDatagram(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, nil)
+	a, b := n.ends[0], n.ends[1]
+	n.post(b, 0, netMTU)
+	asked := 0
+	b.fails = func(*uetcc.Received) ses.ReturnCode { asked++; return ses.RCHostPoisoned }
+	a.local[1] = fill(100, 1)
+	_, err := a.e.Send(0, &uetcc.Message{To: uetcc.Destination{Address: b.addr, Job: 1, Index: netQueue}, Mode: ses.ModeUUD, Length: 100, Cookie: 1, HasData: true})
+	require.NoError(t, err)
+	n.run(func() bool { return len(n.q) == 0 && len(a.events) == 1 })
+	require.Equal(t, ses.StatusOK, a.events[0].Outcome.Status)
+	require.Equal(t, 1, asked)
+	require.Empty(t, b.whole)
+}
+
+// What cannot fail, is no reason, or comes too late.
+func TestEndpointFailErrors(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, nil)
+	a, b := n.ends[0], n.ends[1]
+	n.write(ses.ModeRUD, 3*netMTU)
+	a.local[77] = make([]byte, 10)
+	_, err := a.e.Read(0, &uetcc.Message{To: uetcc.Destination{Address: b.addr, Job: 1}, Key: 1, Length: 10, Cookie: 77})
+	require.NoError(t, err)
+	var in, reply uetcc.Datagram
+	var r uetcc.Received
+	take := func(p wirePacket) {
+		in, reply = uetcc.Datagram{Packet: p.data, Src: p.src, Dst: p.dst}, newDatagram()
+		b.e.Receive(0, &in, &reply, &r)
+		require.NoError(t, r.Err)
+	}
+	ps := sendAll(0, a.e)
+	take(ps[0])
+	require.ErrorIs(t, b.e.Fail(0, &in, &reply, &r), ses.ErrRange, "RC_OK is no failure")
+	before, was := append([]byte(nil), reply.Packet...), r
+	for _, c := range []ses.ReturnCode{ses.RCNull, ses.RCUnsupportedSize, ses.RCNoMatch, ses.RCPermViolation, 63} {
+		r.Code = c
+		require.ErrorIs(t, b.e.Fail(0, &in, &reply, &r), ses.ErrRange)
+	}
+	was.Code = r.Code
+	require.Equal(t, was, r)
+	require.Equal(t, before, reply.Packet, "nothing has changed")
+	r.Code = ses.RCATPerm
+	require.NoError(t, b.e.Fail(0, &in, &reply, &r))
+	require.Equal(t, ses.ActionAbort, r.Action)
+	require.ErrorIs(t, b.e.Fail(0, &in, &reply, &r), ses.ErrStale, "once")
+
+	take(ps[1])
+	require.Equal(t, ses.CheckSticky, r.Check)
+	require.Equal(t, ses.RCATPerm, r.Code)
+	require.ErrorIs(t, b.e.Fail(0, &in, &reply, &r), ses.ErrStale, "nothing is to be placed")
+	take(ps[3])
+	require.Equal(t, ses.ActionRead, r.Action)
+	r.Code = ses.RCATPerm
+	require.ErrorIs(t, b.e.Fail(0, &in, &reply, &r), ses.ErrStale, "that is for Refuse")
+
+	n.write(ses.ModeRUD, 10)
+	take(sendAll(0, a.e)[0])
+	r.Code = ses.RCATPerm
+	short := uetcc.Datagram{}
+	require.ErrorIs(t, b.e.Fail(0, &in, &short, &r), pdc.ErrShortBuffer)
+	require.NoError(t, b.e.PDS().Abort(0, r.PDC))
+	require.ErrorIs(t, b.e.Fail(0, &in, &reply, &r), pdc.ErrUnknown)
+	require.Empty(t, reply.Packet)
+}
+
+func TestEndpointFailAllocs(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, nil)
+	a, b := n.ends[0], n.ends[1]
+	n.write(ses.ModeRUD, 10)
+	p := sendAll(0, a.e)[0]
+	in, reply := uetcc.Datagram{Packet: p.data, Src: p.src, Dst: p.dst}, newDatagram()
+	var first uetcc.Received
+	b.e.Receive(0, &in, &reply, &first)
+	first.Code = ses.RCATPerm
+	alloctest.Zero(t, "Fail", func() {
+		r := first
+		if err := b.e.Fail(0, &in, &reply, &r); err != nil {
+			panic(err)
+		}
+	})
+}

@@ -1,0 +1,65 @@
+package uetcc
+
+import (
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// Fail takes back what [Endpoint.Receive] has just answered to a request: its bytes could
+// not be placed, or its operation not applied. in, reply and r are those of that call, but
+// for r.Code, which says why: one of ses.RCHostPoisoned, ses.RCHostUnsuccessCmpl, the
+// ses.RCAT and the ses.RCAMO ones. The whole message fails with it, at both ends. reply is
+// now the answer that says so, and r what to do: ses.ActionAbort, or nothing for a
+// datagram.
+//
+// It must come before the reply is sent and before anything else is asked of the
+// Endpoint: a later acknowledgement would say that all is well. For what r.Answer names
+// there is [Endpoint.Refuse], for data of a message of this side [Endpoint.Cancel].
+//
+// Errors: ses.ErrStale when r asks for nothing that can fail, ses.ErrRange when r.Code is
+// no such reason, pdc.ErrShortBuffer; then nothing has changed. pdc.ErrUnknown and
+// pdc.ErrStale: the initiator does not hear of it, since the PDC has gone, or it was too
+// late.
+func (e *Endpoint) Fail(now int64, in, reply *Datagram, r *Received) error {
+	switch {
+	case r.Action != ses.ActionPlace && r.Action != ses.ActionAtomic || r.Answer != 0:
+		return ses.ErrStale
+	case r.Code < ses.RCATInvalid || r.Code > ses.RCAMOFPInexact:
+		return ses.ErrRange
+	case cap(reply.Packet) < HeaderMax:
+		return pdc.ErrShortBuffer
+	}
+	if _, err := e.request.Decode(r.Form, in.Packet[r.Header:]); err != nil {
+		return ses.ErrStale
+	}
+	mode, d := anyModeOf(in.Packet), &e.decision
+	e.target.Fail(&e.request, ses.Arrival{Peer: uint64(r.PDC), Mode: mode}, r.Code, d)
+	r.Action, r.Check, r.Length, r.Complete, r.HasData = d.Action, d.Check, 0, false, false
+	reply.Packet = reply.Packet[:0]
+	if mode == ses.ModeUUD {
+		return nil
+	}
+	buf := reply.Packet[:cap(reply.Packet)]
+	e.response = pdc.Response{Kind: pdc.RespondGuaranteed, Next: pds.NextResponse, Bytes: d.Response.AppendTo(e.bytes[:0])}
+	if mode == ses.ModeRUDI {
+		e.control(reply, e.respondRUDI(in, buf), in.Dst, in.Src)
+		return nil
+	}
+	n, err := e.pds.Amend(now, r.PDC, e.arrived(in), &e.response, buf)
+	if err == nil {
+		e.control(reply, n, in.Dst, in.Src)
+	}
+	return err
+}
+
+// anyModeOf is the delivery mode of a request, on a PDC or not.
+func anyModeOf(b []byte) ses.Mode {
+	switch pds.Type(b[0] >> 3) {
+	case pds.TypeRUDIReq:
+		return ses.ModeRUDI
+	case pds.TypeUUDReq:
+		return ses.ModeUUD
+	}
+	return modeOf(b)
+}

@@ -1,0 +1,52 @@
+package pdc
+
+import "github.com/uetcc/uetcc/pds"
+
+// Amend replaces the answer to a request that was accepted a moment ago, with
+// [RespondDefault] or [RespondGuaranteed], by Respond or Take: the layer above has found
+// out that it was wrong. in is the packet as it was received, on the PDC h, and a is of
+// RespondGuaranteed. What it writes to out goes in place of the acknowledgement that was
+// written before, if there was one.
+//
+// It must come before that has left, and before any other packet is received: another
+// acknowledgement would say that all is well. The errors are [ErrUnknown] if the PDC has
+// gone, [ErrStale] if there is no such request or its answer has been seen, [ErrNoStore],
+// [ErrShortBuffer], and those of decoding.
+func (m *Manager) Amend(now int64, h Handle, in *In, a *Response, out []byte) (int, error) {
+	var q pds.Request
+	if _, err := q.Decode(in.Packet); err != nil {
+		return 0, err
+	}
+	p, s := m.get(h), &m.mem.responses
+	switch {
+	case p == nil:
+		return 0, ErrUnknown
+	case len(out) < max(ReplyMax, pds.AckCCLen+len(a.Bytes)) || len(a.Bytes) > m.p.responseMax:
+		return 0, ErrShortBuffer
+	case !p.rx.unseen(q.PSN, m.p.ranges):
+		return 0, ErrStale
+	}
+	i := s.find(&p.resp, q.PSN)
+	switch {
+	case i != 0 && s.slot[i].state != respStored:
+		return 0, ErrStale
+	case !s.fits(len(a.Bytes)) || i == 0 && !s.available(&p.resp, true): // lowest or not, Receive has seen to it
+		return 0, ErrNoStore
+	}
+	b := &m.in
+	b.from(in)
+	b.psn, b.flags = q.PSN, q.Flags
+	if i == 0 {
+		i = m.hold(p, b, respStored)
+	}
+	m.fill(i, a)
+	m.clearWanted(now, p)
+	return m.ackStored(p, i, b.echo(), &b.state, out), nil
+}
+
+// unseen reports whether psn has arrived, and the initiator has not said that it has seen
+// the answer.
+func (w *RecvWindow) unseen(psn pds.PSN, n uint32) bool {
+	a := w.Classify(psn, n)
+	return (a == ArrivalDuplicate || a == ArrivalOld) && psn.After(w.clear)
+}
