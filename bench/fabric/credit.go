@@ -115,7 +115,7 @@ func (s *sim) wanted(conn, pkt uint32, kind rccc.Arrival) {
 		}
 		r.sender, p.conns[h.Slot()] = h, conn
 	}
-	target := s.pool.details[pkt].credit.Extend(p.r.Target(r.sender))
+	target := rccc.Quanta(s.pool.details[pkt].units).Extend(p.r.Target(r.sender))
 	p.r.OnArrival(r.sender, s.nowNs(), kind, target)
 	s.watchPacer(host, p)
 }
@@ -146,7 +146,7 @@ func (s *sim) pace(host uint32) {
 func (s *sim) control(host uint32, p packet, credit rccc.Quanta) {
 	pkt := s.pool.get()
 	p.size, p.dscp = uint16(s.cfg.HeaderBytes), switchq.DSCPControl
-	s.pool.pkts[pkt], s.pool.details[pkt] = p, detail{credit: credit}
+	s.pool.pkts[pkt], s.pool.details[pkt] = p, detail{units: uint32(credit)}
 	s.answer(host, pkt)
 }
 
@@ -163,7 +163,7 @@ func (s *sim) creditArrives(conn, pkt uint32) {
 // credited takes in a cumulative credit.
 func (s *sim) credited(conn, pkt uint32) {
 	c := &s.senders[conn]
-	c.ctx.OnCreditUpdate(&s.params, s.nowNs(), s.pool.details[pkt].credit.Extend(c.ctx.CreditTotal()))
+	c.ctx.OnCreditUpdate(&s.params, s.nowNs(), rccc.Quanta(s.pool.details[pkt].units).Extend(c.ctx.CreditTotal()))
 	s.ready(conn)
 }
 

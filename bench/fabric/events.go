@@ -30,7 +30,7 @@ type event struct {
 }
 
 // A slot is an event in a bucket, one word: 32 bits of picoseconds from the start of the
-// bucket, 4 of kind, 28 of number.
+// bucket's group, 4 of kind, 28 of number.
 type slot uint64
 
 func newSlot(off int64, kind eventKind, what uint32) slot {
@@ -44,40 +44,39 @@ func (s slot) off() uint32     { return uint32(s >> 32) }
 func (s slot) kind() eventKind { return eventKind(s >> whatBits & 0xf) }
 func (s slot) what() uint32    { return uint32(s) & (1<<whatBits - 1) }
 
-// A chunk is two cache lines of slots, so that emptying a bucket waits for memory once in
-// fifteen events.
-type chunk struct {
-	slots [chunkSlots]slot
-	next  uint32 // chunk of the same bucket; of the last: the first
-}
-
 const (
-	chunkSlots   = 15
 	whatBits     = 28 // packets, ports, connections and transfers are fewer
+	chunkSlots   = 16
 	wheelBits    = 12
 	wheelBuckets = 1 << wheelBits
-	maxShift     = 31 // an offset is 32 bits
+	groupBits    = 3
+	wheelGroups  = wheelBuckets >> groupBits
+	maxShift     = 32 - groupBits // an offset is 32 bits
 )
 
 // An eventQueue hands out events in the order {time, order of insertion}.
 //
-// It is a timing wheel: buckets of 1<<shift picoseconds, each a list in order
-// of insertion that is sorted (stably, so only by time) when its turn comes.
-// What lies beyond the wheel waits in a heap and moves into the wheel as soon as
-// its bucket does, before anything can be pushed there directly; that keeps the
-// order of insertion.
+// It is a timing wheel: buckets of 1<<shift picoseconds, each a list in order of insertion
+// that is sorted (stably, so only by time) when its turn comes. Their turn comes in groups
+// of eight, so that many of the next events are known at a time. What lies beyond the
+// wheel waits in a heap and moves into the wheel as soon as its group does, before anything
+// can be pushed there directly; that keeps the order of insertion.
 type eventQueue struct {
-	shift uint
-	tick  int64 // number of the bucket in cur
+	shift, groupShift uint8
+	group             int64 // number of the group in cur
 
-	cur     []slot // the bucket that is being handed out, sorted
+	cur     []slot // the group that is being handed out, sorted
 	curNext int
 
-	chunks []chunk // of the buckets; chunk 0 is not used
-	free   uint32  // list of free chunks
-	used   [wheelBuckets / 64]uint64
-	tail   [wheelBuckets]uint32 // last chunk << 4 | slots used in it; 0: empty
-	held   int                  // events in buckets
+	// What the buckets hold: chunks of two cache lines, linked from the last of a bucket
+	// to the first and on. Chunk 0 is not used.
+	slots []slot
+	next  []uint32
+	free  uint32 // list of free chunks
+
+	used [wheelBuckets / 64]uint64
+	tail [wheelBuckets]uint32 // where the last chunk goes on, which is full at a multiple of chunkSlots; 0: empty
+	held int                  // events in buckets
 
 	far farHeap
 	seq uint64 // of insertions into far
@@ -86,32 +85,42 @@ type eventQueue struct {
 // newEventQueue makes a queue that is fast for delays up to horizon picoseconds
 // and right for all.
 func newEventQueue(horizon int64) *eventQueue {
-	q := &eventQueue{chunks: make([]chunk, 1, 512)}
+	q := &eventQueue{slots: make([]slot, chunkSlots, 256*chunkSlots), next: make([]uint32, 1, 256)}
 	for q.shift < maxShift && int64(wheelBuckets)<<q.shift <= horizon+horizon/8 {
 		q.shift++
 	}
+	q.groupShift = q.shift + groupBits
 	return q
 }
+
+// groupOf is the number of the group of a time.
+func (q *eventQueue) groupOf(at int64) int64 { return at >> (q.groupShift & 63) }
 
 // len is how many events are pending.
 func (q *eventQueue) len() int { return len(q.cur) - q.curNext + q.held + len(q.far) }
 
 // push adds an event at time at, not before the event that was popped last.
 func (q *eventQueue) push(at int64, kind eventKind, what uint32) {
-	tick := at >> q.shift
-	s := newSlot(at-tick<<q.shift, kind, what)
-	switch {
-	case tick-q.tick >= wheelBuckets:
-		q.seq++
-		q.far.push(farEvent{at: at, seq: q.seq, slot: s})
-	case tick > q.tick:
-		q.put(tick, s)
-	default:
-		q.insert(s)
+	group := q.groupOf(at)
+	s := newSlot(at-group<<(q.groupShift&63), kind, what)
+	if ahead := group - q.group; ahead <= 0 || ahead >= wheelGroups {
+		q.pushOutside(at, ahead, s)
+		return
 	}
+	q.put(at, s)
 }
 
-// insert sorts s into the bucket that is being handed out.
+// pushOutside adds what does not go into a bucket.
+func (q *eventQueue) pushOutside(at, ahead int64, s slot) {
+	if ahead <= 0 {
+		q.insert(s)
+		return
+	}
+	q.seq++
+	q.far.push(farEvent{at: at, seq: q.seq, slot: s})
+}
+
+// insert sorts s into the group that is being handed out.
 func (q *eventQueue) insert(s slot) {
 	q.cur = append(q.cur, s)
 	i := len(q.cur) - 1
@@ -121,111 +130,117 @@ func (q *eventQueue) insert(s slot) {
 	q.cur[i] = s
 }
 
-func (q *eventQueue) put(tick int64, s slot) {
-	b := tick & (wheelBuckets - 1)
-	q.held++
+// put adds s to its bucket.
+func (q *eventQueue) put(at int64, s slot) {
+	b := at >> (q.shift & 63) & (wheelBuckets - 1)
 	t := q.tail[b]
-	if n := t & 15; t != 0 && n < chunkSlots {
-		q.chunks[t>>4].slots[n] = s
-		q.tail[b]++
-		return
+	if t%chunkSlots == 0 {
+		t = q.extend(b, t)
 	}
+	q.slots[t] = s
+	q.tail[b] = t + 1
+	q.held++
+}
+
+// extend links another chunk to bucket b, whose tail is t.
+func (q *eventQueue) extend(b int64, t uint32) uint32 {
 	c := q.newChunk()
-	if t != 0 {
-		q.chunks[c].next = q.chunks[t>>4].next
-		q.chunks[t>>4].next = c
-	} else {
-		q.chunks[c].next = c
+	if t == 0 {
+		q.next[c] = c
 		q.used[b>>6] |= 1 << (b & 63)
+	} else {
+		last := (t - 1) / chunkSlots
+		q.next[c], q.next[last] = q.next[last], c
 	}
-	q.chunks[c].slots[0] = s
-	q.tail[b] = c<<4 | 1
+	return c * chunkSlots
 }
 
 func (q *eventQueue) newChunk() uint32 {
 	c := q.free
 	if c == 0 {
-		q.chunks = append(q.chunks, chunk{})
-		return uint32(len(q.chunks) - 1)
+		q.slots = append(q.slots, make([]slot, chunkSlots)...)
+		q.next = append(q.next, 0)
+		return uint32(len(q.next) - 1)
 	}
-	q.free = q.chunks[c].next
+	q.free = q.next[c]
 	return c
 }
 
-// drained reports whether the bucket at hand is used up: advance comes next.
+// drained reports whether the group at hand is used up: advance comes next.
 func (q *eventQueue) drained() bool { return q.curNext == len(q.cur) }
 
-// take hands out the next event of the bucket at hand.
+// take hands out the next event of the group at hand.
 func (q *eventQueue) take() event {
 	s := q.cur[q.curNext]
 	q.curNext++
-	return event{at: q.tick<<q.shift + int64(s.off()), what: s.what(), kind: s.kind()}
+	return event{at: q.group<<(q.groupShift&63) + int64(s.off()), what: s.what(), kind: s.kind()}
 }
 
-// advance moves to the next bucket that holds something.
+// advance moves to the next group that holds something.
 func (q *eventQueue) advance() bool {
 	q.cur, q.curNext = q.cur[:0], 0
 	switch {
 	case q.held > 0:
-		q.tick = q.nextUsed()
+		q.group = q.nextUsed()
 	case len(q.far) > 0:
-		q.tick = q.far[0].at >> q.shift
+		q.group = q.groupOf(q.far[0].at)
 	default:
 		return false
 	}
-	for len(q.far) > 0 && q.far[0].at>>q.shift-q.tick < wheelBuckets {
+	for len(q.far) > 0 && q.groupOf(q.far[0].at)-q.group < wheelGroups {
 		e := q.far.pop()
-		q.put(e.at>>q.shift, e.slot)
+		q.put(e.at, e.slot)
 	}
-	q.load(q.tick & (wheelBuckets - 1))
+	first := q.group << groupBits & (wheelBuckets - 1)
+	for w := q.used[first>>6] >> (first & 63) & (1<<(1<<groupBits) - 1); w != 0; w &= w - 1 {
+		q.load(first + int64(bits.TrailingZeros64(w)))
+	}
+	q.held -= len(q.cur)
 	return true
 }
 
-// nextUsed is the number of the first bucket after the current one that is not
+// nextUsed is the number of the first group after the current one that is not
 // empty; there must be one.
 func (q *eventQueue) nextUsed() int64 {
-	from := (q.tick + 1) & (wheelBuckets - 1)
-	if w := q.used[from>>6] >> (from & 63); w != 0 {
-		return q.tick + 1 + int64(bits.TrailingZeros64(w))
-	}
-	for i := from>>6 + 1; ; i++ { // at most all 64 words
-		i &= wheelBuckets/64 - 1
-		if w := q.used[i]; w != 0 {
+	from := (q.group + 1) << groupBits & (wheelBuckets - 1)
+	for i, w := from>>6, q.used[from>>6]>>(from&63)<<(from&63); ; w = q.used[i] { // at most all 64 words and one again
+		if w != 0 {
 			b := i<<6 + int64(bits.TrailingZeros64(w))
-			return q.tick + 1 + (b-from)&(wheelBuckets-1)
+			return q.group + 1 + (b-from)&(wheelBuckets-1)>>groupBits
 		}
+		i = (i + 1) & (wheelBuckets/64 - 1)
 	}
 }
 
 // load empties bucket b into cur and sorts it.
 func (q *eventQueue) load(b int64) {
-	last := q.tail[b] >> 4
-	first := q.chunks[last].next
-	for c := first; c != last; c = q.chunks[c].next {
-		q.cur = append(q.cur, q.chunks[c].slots[:]...)
+	from, t := len(q.cur), q.tail[b]
+	last := (t - 1) / chunkSlots
+	first := q.next[last]
+	for c := first; c != last; c = q.next[c] {
+		q.cur = append(q.cur, q.slots[c*chunkSlots:][:chunkSlots]...)
 	}
-	q.cur = append(q.cur, q.chunks[last].slots[:q.tail[b]&15]...)
-	q.chunks[last].next = q.free
+	q.cur = append(q.cur, q.slots[last*chunkSlots:t]...)
+	q.next[last] = q.free
 	q.free = first
-	q.held -= len(q.cur)
 	q.tail[b] = 0
 	q.used[b>>6] &^= 1 << (b & 63)
-	q.sort()
+	sortSlots(q.cur[from:])
 }
 
-// sort orders cur by time and keeps the order of insertion otherwise. Most buckets hold a
+// sortSlots orders a bucket by time and keeps the order of insertion otherwise. Most hold a
 // handful, and large ones are packets that were sent at one time over links alike: nearly
 // in order. What is not is left to the library after so many moves.
-func (q *eventQueue) sort() {
-	cur, moves := q.cur, 256+8*len(q.cur)
-	for i := 1; i < len(cur); i++ {
-		s, j := cur[i], i
-		for ; j > 0 && cur[j-1] > s.last(); j-- {
-			cur[j] = cur[j-1]
+func sortSlots(s []slot) {
+	moves := 256 + 8*len(s)
+	for i := 1; i < len(s); i++ {
+		e, j := s[i], i
+		for ; j > 0 && s[j-1] > e.last(); j-- {
+			s[j] = s[j-1]
 		}
-		cur[j] = s
+		s[j] = e
 		if moves -= i - j; moves < 0 {
-			slices.SortStableFunc(cur, func(x, y slot) int { return cmp.Compare(x.off(), y.off()) })
+			slices.SortStableFunc(s, func(x, y slot) int { return cmp.Compare(x.off(), y.off()) })
 			return
 		}
 	}

@@ -57,10 +57,10 @@ type net struct {
 	kinds     []portKind
 	nodes     []node // switches, in the order of node numbers
 	tierOf    []uint8
-	tierFirst [4]uint32 // first switch of each tier, and one past the last
-	alive     [][]uint32
-	hostOf    []uint32         // by end
-	lost      map[uint32]int64 // packets that met a dead port
+	tierFirst [4]uint32           // first switch of each tier, and one past the last
+	alive     map[uint32][]uint32 // by node below dead links: its uplinks that are left
+	hostOf    []uint32            // by end
+	lost      map[uint32]int64    // packets that met a dead port
 }
 
 func newNet(c *Config) (*net, error) {
@@ -91,8 +91,10 @@ func (n *net) next(node uint32, p *packet) uint32 {
 	if d := n.hostOf[p.to] - s.lo; d < s.hi-s.lo {
 		return s.first + d/s.span*s.bundle + s.choose(p, s.bundle)
 	}
-	if alive := n.alive[node-n.hosts]; len(alive) > 0 {
-		return alive[s.choose(p, uint32(len(alive)))]
+	if n.alive != nil {
+		if alive := n.alive[node]; len(alive) > 0 {
+			return alive[s.choose(p, uint32(len(alive)))]
+		}
 	}
 	return s.first + s.down + s.choose(p, s.up)
 }
@@ -122,7 +124,6 @@ func (n *net) build(c *Config) error {
 			}
 		}
 	}
-	n.alive = make([][]uint32, len(n.nodes))
 	return nil
 }
 
@@ -303,14 +304,17 @@ func (n *net) fail(f Failure) error {
 		return err
 	}
 	n.ports[up].dead, n.ports[down].dead = true, true
-	id := n.ports[down].peer - n.hosts
-	s := &n.nodes[id]
-	n.alive[id] = n.alive[id][:0]
+	s := &n.nodes[n.ports[down].peer-n.hosts]
+	var alive []uint32
 	for p := s.first + s.down; p < s.first+s.down+s.up; p++ {
 		if !n.ports[p].dead {
-			n.alive[id] = append(n.alive[id], p)
+			alive = append(alive, p)
 		}
 	}
+	if n.alive == nil {
+		n.alive = map[uint32][]uint32{}
+	}
+	n.alive[n.ports[down].peer] = alive
 	return nil
 }
 

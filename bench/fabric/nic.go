@@ -6,8 +6,8 @@ import "github.com/uetcc/uetcc/nscc"
 // send, in turn. It has no queue of data: a connection is asked when the link is
 // free.
 type nic struct {
-	answers fifo
-	ready   fifo  // connections
+	answers list
+	ready   list  // connections
 	turn    uint8 // answers sent ahead of waiting data
 }
 
@@ -24,13 +24,14 @@ func (s *sim) ready(conn uint32) {
 	}
 	c.queued = true
 	host := s.hostOf[source(conn)]
-	s.nics[host].ready.push(conn)
+	s.lineUp(host, conn)
 	s.kick(host)
 }
 
 // answer hands a packet of control to a host.
 func (s *sim) answer(host, pkt uint32) {
-	s.nics[host].answers.push(pkt)
+	l := &s.nics[host].answers
+	l.add(pkt, &s.pool.pkts[l.last].at)
 	s.kick(host)
 }
 
@@ -57,11 +58,15 @@ func (s *sim) serve(host uint32) {
 		switch {
 		case n.answers.n > 0 && (!data || n.turn < answersPerData):
 			n.turn++
-			s.sendAnswer(host, n.answers.pop())
+			pkt := n.answers.first
+			n.answers.take(s.pool.pkts[pkt].at)
+			s.sendAnswer(host, pkt)
 			sent = true
 		case data:
 			n.turn = 0
-			sent = s.sendTurn(host, n.ready.pop())
+			conn := n.ready.first
+			n.ready.take(s.senders[conn].after)
+			sent = s.sendTurn(host, conn)
 		case n.ready.n > 0:
 			s.wakeAt(host, until)
 			return
@@ -85,9 +90,14 @@ func (s *sim) sendTurn(host, conn uint32) bool {
 	s.watchCredit(conn, c)
 	if s.maySend(c) {
 		c.queued = true
-		s.nics[host].ready.push(conn)
+		s.lineUp(host, conn)
 	}
 	return true
+}
+
+func (s *sim) lineUp(host, conn uint32) {
+	l := &s.nics[host].ready
+	l.add(conn, &s.senders[l.last].after)
 }
 
 // sendAnswer sends an answer and stamps it with the time it was kept.

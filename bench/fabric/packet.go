@@ -3,7 +3,6 @@ package fabric
 import (
 	"github.com/uetcc/uetcc/hw/switchq"
 	"github.com/uetcc/uetcc/nscc"
-	"github.com/uetcc/uetcc/rccc"
 )
 
 // Bits of packet.flags.
@@ -30,26 +29,34 @@ func (e end) conn() uint32 { return uint32(e >> 1) }
 // large fabric stay in the cache. The rest is in detail.
 type packet struct {
 	to    end
-	at    uint32 // port of a switch that it leaves by next; below net.hosts: the host it is for
+	at    uint32 // port of a switch that it leaves by next; below net.hosts: the host it is for; while it waits in a nic: the packet behind it
 	size  uint16
 	ev    uint16
 	dscp  switchq.DSCP
 	flags uint8
 }
 
-// A detail is what only the ends need of a packet.
+// A detail is what only the ends need of a packet; 32 bytes.
 type detail struct {
-	psn  uint32 // of the data; of an answer: of the data that caused it
-	cack uint32 // answer: next expected PSN
-	sack uint64 // answer: bit i says that PSN base+i has arrived
-	base uint32
-	rcvd uint32 // answer: rcvd_bytes
-	at   int64  // answer: when the data that caused it was taken in, ps; data behind a memory: when it arrived
+	psn   uint32 // of the data; of an answer: of the data that caused it
+	cack  uint32 // answer: next expected PSN
+	sack  uint64 // answer: bit i says that PSN base+i has arrived
+	at    int64  // answer: when the data that caused it was taken in, ps; data behind a memory: when it arrived
+	units uint32 // answer: rcvd_bytes; other control: credit; data and requests: credit target
 
 	service nscc.ServiceTime // acknowledgement: how long it was kept
 	pend    uint8            // acknowledgement: rcv_cwnd_pend
 	restore bool             // acknowledgement: the window may come back
-	credit  rccc.Quanta      // credit; of data and requests: credit target
+}
+
+// base is the PSN of bit 0 of an answer's sack: the one behind cack, unless the bits would
+// not reach psn.
+func (d *detail) base() uint32 {
+	base := d.cack + 1
+	if int32(d.psn-63-base) > 0 {
+		return d.psn - 63
+	}
+	return base
 }
 
 // A pool holds all packets under way, by index.
@@ -75,32 +82,22 @@ func (p *pool) put(i uint32) { p.freed = append(p.freed, i) }
 // live is how many packets are under way.
 func (p *pool) live() int { return len(p.pkts) - len(p.freed) }
 
-// A fifo is a ring of indices that doubles when full.
-type fifo struct {
-	buf  []uint32 // length a power of two, or 0
-	head uint32
-	n    uint32
-}
+// A list is a queue of packets or connections; who comes after each is noted there.
+type list struct{ first, last, n uint32 }
 
-func (f *fifo) push(v uint32) {
-	if int(f.n) == len(f.buf) {
-		buf := make([]uint32, max(4, 2*len(f.buf)))
-		for i := range f.n {
-			buf[i] = f.buf[(f.head+i)&uint32(len(f.buf)-1)]
-		}
-		f.buf, f.head = buf, 0
+// add puts v at the end; after is the note of the last before it.
+func (l *list) add(v uint32, after *uint32) {
+	if l.n == 0 {
+		l.first = v
+	} else {
+		*after = v
 	}
-	f.buf[(f.head+f.n)&uint32(len(f.buf)-1)] = v
-	f.n++
+	l.last = v
+	l.n++
 }
 
-// first is the oldest; the fifo must not be empty.
-func (f *fifo) first() uint32 { return f.buf[f.head&uint32(len(f.buf)-1)] }
-
-// pop takes the oldest; the fifo must not be empty.
-func (f *fifo) pop() uint32 {
-	v := f.buf[f.head&uint32(len(f.buf)-1)]
-	f.head++
-	f.n--
-	return v
+// take takes the first, whose note is after; the list must not be empty.
+func (l *list) take(after uint32) {
+	l.first = after
+	l.n--
 }

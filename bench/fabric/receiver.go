@@ -15,7 +15,8 @@ type receiver struct {
 	cack    uint32
 	gaps    uint32 // packets beyond cack that have arrived
 	asked   bool   // an answer is owed when the last gap closes
-	arrived int    // of the sender's started transfers, the first that is not here
+	arrived uint32 // of the sender's started transfers, the first that is not here
+	until   uint32 // PSN behind its last packet
 	sender  rccc.Handle
 }
 
@@ -79,7 +80,7 @@ func (s *sim) data(pkt uint32) {
 	r.payload += int64(p.size) - s.cfg.HeaderBytes
 	r.rcvd.Add(int64(p.size))
 	r.unacked += int64(p.size)
-	s.arrive(conn, r, psn)
+	s.note(conn, r, psn)
 	if r.gaps == 0 && r.asked {
 		now, r.asked = true, false
 	}
@@ -91,8 +92,8 @@ func (s *sim) data(pkt uint32) {
 	s.arrivedTransfers(conn, r)
 }
 
-// arrive notes a new PSN and moves cack over all that are there.
-func (s *sim) arrive(conn uint32, r *receiver, psn uint32) {
+// note takes down a new PSN and moves cack over all that are there.
+func (s *sim) note(conn uint32, r *receiver, psn uint32) {
 	set := s.bitmap(conn)
 	if psn != r.cack {
 		i := psn & s.ringMask
@@ -142,12 +143,8 @@ func (s *sim) reply(conn, pkt uint32, flags uint8) {
 	p.to = source(conn)
 	p.size, p.dscp, p.flags = uint16(s.cfg.HeaderBytes), switchq.DSCPControl, flags|flagAnswer
 	s.answerOf(host, d, flags&flagNack != 0)
-	d.cack, d.rcvd, d.at = r.cack, r.rcvd.Units(), s.now
-	d.base = r.cack + 1
-	if int32(d.psn-63-d.base) > 0 {
-		d.base = d.psn - 63
-	}
-	d.sack = s.sack(conn, d.base)
+	d.cack, d.units, d.at = r.cack, r.rcvd.Units(), s.now
+	d.sack = s.sack(conn, d.base())
 	s.answer(host, pkt)
 }
 

@@ -47,7 +47,7 @@ func (s *sim) show(pkt uint32) {
 		Marked: p.flags&flagCE != 0, Retx: p.flags&flagRTX != 0, AckRequest: p.flags&flagAckReq != 0,
 		Answer: p.flags&flagAnswer != 0, Refused: p.flags&flagNack != 0, LastHop: p.flags&flagLast != 0, PSN: d.psn,
 	}
-	seen.Credits, seen.Quanta = s.credits != nil, d.credit
+	seen.Credits = s.credits != nil
 	if p.flags&flagCredit != 0 {
 		seen.Answer = false
 		seen.CreditRequest = seen.AckRequest
@@ -55,7 +55,11 @@ func (s *sim) show(pkt uint32) {
 	}
 	if seen.Credit || seen.Answer {
 		seen.Src = s.hostOf[destination(p.to.conn())]
-		seen.CACK, seen.SACKBase, seen.SACK, seen.RcvdBytes, seen.ServiceTime = d.cack, d.base, d.sack, d.rcvd, d.service
+	}
+	if seen.Answer {
+		seen.CACK, seen.SACKBase, seen.SACK, seen.RcvdBytes, seen.ServiceTime = d.cack, d.base(), d.sack, d.units, d.service
+	} else {
+		seen.Quanta = rccc.Quanta(d.units)
 	}
 	s.cfg.Seen(&seen)
 }

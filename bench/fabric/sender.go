@@ -43,9 +43,13 @@ type sender struct {
 	timing bool   // an evTimer is pending
 	asking bool   // an evRequest is pending
 
+	after uint32 // the connection behind this one in its NIC's turn
+
 	started []uint32 // transfers, in order of their PSNs
-	sending int      // of them, the one that next belongs to
-	acked   int      // of them, the first that is not finished
+	sending uint32   // of them, the one that next belongs to
+	short   uint32   // PSN of its last packet, which need not be full
+	acked   uint32   // of them, the first that is not finished
+	until   uint32   // PSN behind its last packet
 }
 
 func (s *sim) record(conn, psn uint32) *record {
@@ -95,7 +99,7 @@ func (s *sim) sendData(host, conn uint32, c *sender) {
 		p.flags |= flagAckReq
 	}
 	s.pool.pkts[pkt] = p
-	s.pool.details[pkt].psn, s.pool.details[pkt].credit = psn, rccc.QuantaOf(params.CreditTarget)
+	s.pool.details[pkt].psn, s.pool.details[pkt].units = psn, uint32(rccc.QuantaOf(params.CreditTarget))
 	if !c.timing {
 		c.timing = true
 		s.events.push(s.now+s.rto, evTimer, conn)
@@ -126,24 +130,25 @@ func (s *sim) lowestWaiting(conn uint32, c *sender) uint32 {
 
 // sizeOfNext is the size of the packet with the PSN c.next.
 func (s *sim) sizeOfNext(c *sender) uint16 {
-	t := &s.transfers[c.started[c.sending]]
-	if c.next == t.first+t.packets-1 {
-		c.sending++
-		return uint16(t.flow.Size - int64(t.packets-1)*s.cfg.payload() + s.cfg.HeaderBytes)
+	if c.next != c.short {
+		return uint16(s.cfg.PacketBytes)
 	}
-	return uint16(s.cfg.PacketBytes)
+	t := &s.transfers[c.started[c.sending]]
+	c.sending++
+	c.short = s.endOf(c, c.sending, c.short+1) - 1
+	return uint16(t.flow.Size - int64(t.packets-1)*s.cfg.payload() + s.cfg.HeaderBytes)
 }
 
 // acknowledged takes in an acknowledgement: first the packets it covers, then the
 // path choice, then congestion control, as ccc asks for.
 func (s *sim) acknowledged(pkt uint32) {
-	p, d := s.pool.pkts[pkt], s.pool.details[pkt]
+	p, d := &s.pool.pkts[pkt], &s.pool.details[pkt]
 	conn := p.to.conn()
 	c := &s.senders[conn]
 	a := ccc.Ack{Entropy: p.ev}
 	a.ECN = p.flags&flagCE != 0
-	a.RTT = s.sample(c, &p, &d)
-	a.Bytes = c.rcvd.Advance(d.rcvd)
+	a.RTT = s.sample(c, p, d)
+	a.Bytes = c.rcvd.Advance(d.units)
 	for psn := c.cack; int32(d.cack-psn) > 0; psn++ {
 		s.release(conn, psn, &a)
 	}
@@ -151,7 +156,7 @@ func (s *sim) acknowledged(pkt uint32) {
 		c.cack = d.cack
 	}
 	for set := d.sack; set != 0; set &= set - 1 {
-		psn := d.base + uint32(bits.TrailingZeros64(set))
+		psn := d.base() + uint32(bits.TrailingZeros64(set))
 		if int32(psn-c.cack) >= 0 && int32(c.next-psn) > 0 {
 			s.release(conn, psn, &a)
 		}
@@ -200,7 +205,7 @@ func (s *sim) release(conn, psn uint32, a *ccc.Ack) {
 
 // refused takes in that a packet was trimmed.
 func (s *sim) refused(pkt uint32) {
-	p, d := s.pool.pkts[pkt], s.pool.details[pkt]
+	p, d := &s.pool.pkts[pkt], &s.pool.details[pkt]
 	conn := p.to.conn()
 	c := &s.senders[conn]
 	s.count.Nacks++
@@ -209,7 +214,7 @@ func (s *sim) refused(pkt uint32) {
 	}
 	r := s.record(conn, d.psn)
 	n := ccc.Nack{Entropy: p.ev, CE: p.flags&flagCE != 0}
-	n.Size, n.RTT, n.Reason = int64(r.size), s.sample(c, &p, &d), nscc.ReasonTrimmed
+	n.Size, n.RTT, n.Reason = int64(r.size), s.sample(c, p, d), nscc.ReasonTrimmed
 	if p.flags&flagLast != 0 {
 		n.Reason = nscc.ReasonTrimmedLastHop
 	}

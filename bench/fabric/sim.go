@@ -36,7 +36,7 @@ type sim struct {
 	trims     map[uint32]int64 // time of the first trim or drop of a port, ps
 	count     Totals
 	done      int
-	touched   uint64 // keeps the reads of touch
+	touching  touching
 }
 
 // Run simulates c to the end: until nothing is left to happen, or c.End.
@@ -103,12 +103,9 @@ func (s *sim) horizon() (h int64) {
 const progressEvery = 1 << 18
 
 func (s *sim) loop() {
-	for {
-		if s.events.drained() && !s.events.advance() {
-			return
-		}
-		if n := s.events.curNext; n%touchAhead == 0 && len(s.events.cur)-n >= touchWorth {
-			s.touch(s.events.cur[n:min(n+touchAhead, len(s.events.cur))])
+	for !s.events.drained() || s.events.advance() {
+		if s.events.curNext%touchBatch == 0 {
+			s.touch()
 		}
 		e := s.events.take()
 		if e.at > int64(s.cfg.End) {
@@ -119,53 +116,57 @@ func (s *sim) loop() {
 		if s.cfg.Progress != nil && s.count.Events%progressEvery == 0 {
 			s.cfg.Progress(s.progress())
 		}
-		s.handle(e)
+		switch e.kind {
+		case evArrive:
+			s.arrive(e.what)
+		case evPort:
+			s.portFree(e.what)
+		default:
+			s.handle(e.kind, e.what)
+		}
 	}
 }
 
-func (s *sim) handle(e event) {
-	switch e.kind {
-	case evArrive:
-		if at := s.pool.pkts[e.what].at; at < s.hosts {
-			s.receive(at, e.what)
-		} else {
-			s.atSwitch(at, e.what)
-		}
-	case evPort:
-		s.portFree(e.what)
+// handle is for the rare events.
+func (s *sim) handle(kind eventKind, what uint32) {
+	switch kind {
 	case evStart:
-		s.start(e.what)
+		s.start(what)
 	case evTimer:
-		s.timer(e.what)
+		s.timer(what)
 	case evPause:
-		s.pauseArrives(e.what)
+		s.pauseArrives(what)
 	case evResume:
-		s.resumeArrives(e.what)
+		s.resumeArrives(what)
 	case evMemory:
 		s.retire()
 	case evCredit:
-		s.pace(e.what)
+		s.pace(what)
 	case evRequest:
-		s.request(e.what)
+		s.request(what)
 	case evFabric:
-		s.step(e.what)
+		s.step(what)
+	}
+}
+
+// arrive takes in a packet at the end of a link: at its host, or at a switch, which passes
+// it on to the port that it leaves by.
+func (s *sim) arrive(pkt uint32) {
+	switch at := s.pool.pkts[pkt].at; {
+	case at < s.hosts:
+		s.receive(at, pkt)
+	case s.ports[at].dead:
+		s.lose(at, pkt)
+	default:
+		if s.pfc != nil {
+			s.pfcArrive(pkt)
+		}
+		s.forward(at, pkt)
 	}
 }
 
 // nowNs is the time as congestion control counts it.
 func (s *sim) nowNs() int64 { return s.now / 1000 }
-
-// atSwitch passes a packet on to the port that it leaves by.
-func (s *sim) atSwitch(out, pkt uint32) {
-	if s.ports[out].dead {
-		s.lose(out, pkt)
-		return
-	}
-	if s.pfc != nil {
-		s.pfcArrive(pkt)
-	}
-	s.forward(out, pkt)
-}
 
 // lose drops a packet that meets a dead link.
 func (s *sim) lose(out, pkt uint32) {

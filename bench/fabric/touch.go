@@ -1,85 +1,156 @@
 package fabric
 
-// touchAhead is how many events are looked at together, and touchWorth how few are not:
-// their misses would hardly overlap.
-const (
-	touchAhead = 32
-	touchWorth = 6
-)
+// In a fabric that outgrows the cache most of the time would go by waiting for memory, so
+// what events need is read before their turn: a batch of them at a time, in three steps,
+// of which each finds in the cache lines of the one before where the next ones are. While
+// one batch is at the third step the next is at the second and another at the first, so
+// that none waits for its own; and a step is loops over things alike, as few branches
+// depend on what was read.
+const touchBatch = 32 // a power of two
 
-// touch reads a word of each cache line that the next events will need. The reads do not
-// wait for each other, as they would one event after another: in a fabric that outgrows
-// the cache this hides most of the misses. Each step finds in the lines of the one before
-// where the next ones are.
-func (s *sim) touch(next []slot) {
-	var ports, packets, nics [touchAhead]uint32
-	var sum uint64
-	for _, e := range next {
-		if e.kind() == evArrive {
-			sum += uint64(s.pool.pkts[e.what()].at)
+// A batch is what some of the next events are about.
+type batch struct {
+	arriving some // packets that arrive somewhere
+	received some // of them, at hosts
+	sending  some // ports that have sent a packet
+	serving  some // of them, of hosts
+	finished some // of them, of switches
+}
+
+// some are up to touchBatch numbers.
+type some struct {
+	v [touchBatch]uint32
+	n uint32
+}
+
+func (l *some) all() []uint32 { return l.v[:l.n] }
+
+// touching is how far the group of events at hand has come.
+type touching struct {
+	batches [3]batch
+	next    int    // batch that takes the first step next
+	sum     uint64 // keeps the reads
+}
+
+// touch is called before each batch of events is handled. Those put into the group later
+// are few enough to be left out.
+func (s *sim) touch() {
+	t, cur := &s.touching, s.events.cur
+	if len(cur) < touchBatch {
+		return // nothing to be gained
+	}
+	at := s.events.curNext / touchBatch
+	if at == 0 {
+		t.next = 0
+	}
+	for ; t.next <= at+2; t.next++ {
+		from := min(t.next*touchBatch, len(cur))
+		s.touchFirst(&t.batches[t.next%3], cur[from:min(from+touchBatch, len(cur))])
+		if t.next >= 1 {
+			s.touchSecond(&t.batches[(t.next-1)%3])
+		}
+		if t.next >= 2 {
+			s.touchThird(&t.batches[(t.next-2)%3])
 		}
 	}
-	i, j, k := 0, 0, 0
+}
+
+// below is 1 if x < y and 0 otherwise, without a branch.
+func below(x, y uint32) uint32 { return uint32((uint64(x) - uint64(y)) >> 63) }
+
+// touchFirst reads the packets that arrive.
+func (s *sim) touchFirst(b *batch, next []slot) {
+	var arriving, sending uint32
 	for _, e := range next {
-		what := e.what()
-		switch e.kind() {
-		case evArrive:
-			if at := s.pool.pkts[what].at; at >= s.hosts {
-				ports[i&(touchAhead-1)] = at
-				i++
-			} else {
-				packets[j&(touchAhead-1)] = what
-				j++
-			}
-		case evPort:
-			if what >= s.hosts {
-				ports[i&(touchAhead-1)] = what
-				i++
-			} else {
-				nics[k&(touchAhead-1)] = what
-				k++
-			}
+		port := uint32(e.kind())
+		if port > uint32(evPort) {
+			continue
 		}
+		b.arriving.v[arriving%touchBatch] = e.what()
+		b.sending.v[sending%touchBatch] = e.what()
+		arriving += 1 - port
+		sending += port
 	}
-	for _, port := range ports[:i] {
-		p := &s.ports[port]
-		sum += uint64(p.busy) + uint64(p.queue.Len())
+	b.arriving.n, b.sending.n = arriving, sending
+	sum := uint64(0)
+	for _, pkt := range b.arriving.all() {
+		sum += uint64(s.pool.pkts[pkt].at)
 	}
-	for _, pkt := range packets[:j] {
-		sum += s.touchPacket(pkt)
+	s.touching.sum += sum
+}
+
+// touchSecond reads the ports, and at hosts the connections.
+func (s *sim) touchSecond(b *batch) {
+	var received, serving, finished uint32
+	sum := uint64(0)
+	for _, pkt := range b.arriving.all() {
+		at := s.pool.pkts[pkt].at
+		b.received.v[received%touchBatch] = pkt
+		received += below(at, s.hosts)
+		sum += s.ports[at].touch()
 	}
-	for _, host := range nics[:k] {
-		n := &s.nics[host]
-		sum += uint64(s.ports[host].busy) + uint64(n.answers.head) + uint64(n.turn)
+	for _, out := range b.sending.all() {
+		host := below(out, s.hosts)
+		b.serving.v[serving%touchBatch] = out
+		b.finished.v[finished%touchBatch] = out
+		serving += host
+		finished += 1 - host
+		sum += s.ports[out].touch()
 	}
-	for _, port := range ports[:i] {
-		if id, ok := s.ports[port].queue.Oldest(); ok {
+	b.received.n, b.serving.n, b.finished.n = received, serving, finished
+	for _, pkt := range b.received.all() {
+		sum += s.touchReceived(pkt)
+	}
+	for _, host := range b.serving.all() {
+		sum += s.touchServing(host)
+	}
+	s.touching.sum += sum
+}
+
+func (p *port) touch() uint64 { return uint64(p.busy) + uint64(p.queue.Len()) }
+
+// touchThird reads the packets that leave the ports, and at hosts what connections know
+// of packets.
+func (s *sim) touchThird(b *batch) {
+	sum := uint64(0)
+	for _, out := range b.finished.all() {
+		if id, ok := s.ports[out].queue.Oldest(); ok {
 			sum += uint64(s.pool.pkts[id].at)
 		}
 	}
-	for _, host := range nics[:k] {
-		sum += s.touchTurn(&s.nics[host])
-	}
-	for _, pkt := range packets[:j] {
+	for _, pkt := range b.received.all() {
 		sum += s.touchRecords(pkt)
 	}
-	for _, host := range nics[:k] {
+	for _, host := range b.serving.all() {
 		if n := &s.nics[host]; n.ready.n > 0 {
-			conn := n.ready.first()
+			conn := n.ready.first
 			sum += uint64(s.record(conn, s.senders[conn].next).sent) + s.touchSide(conn)
 		}
 	}
-	s.touched += sum
+	s.touching.sum += sum
 }
 
-// touchPacket loads the connection of a packet that is at its host.
-func (s *sim) touchPacket(pkt uint32) uint64 {
-	p, d := &s.pool.pkts[pkt], &s.pool.details[pkt]
-	sum := uint64(d.psn) + uint64(d.credit)
+// touchReceived reads the connection of a packet that is at its host.
+func (s *sim) touchReceived(pkt uint32) uint64 {
+	p := &s.pool.pkts[pkt]
+	sum := uint64(s.pool.details[pkt].psn)
 	if p.flags&flagAnswer != 0 {
 		return sum + s.touchSender(p.to.conn())
 	}
 	return sum + uint64(s.receivers[p.to.conn()].cack)
+}
+
+// touchServing reads what a host sends next.
+func (s *sim) touchServing(host uint32) uint64 {
+	n := &s.nics[host]
+	sum := uint64(0)
+	if n.answers.n > 0 {
+		sum = uint64(s.pool.pkts[n.answers.first].at) + uint64(s.pool.details[n.answers.first].psn)
+	}
+	if n.ready.n > 0 {
+		sum += s.touchSender(n.ready.first)
+	}
+	return sum
 }
 
 func (s *sim) touchSender(conn uint32) uint64 {
@@ -87,14 +158,13 @@ func (s *sim) touchSender(conn uint32) uint64 {
 	return uint64(c.ctx.WaitingRtx()) + uint64(c.ctx.Cwnd()) + uint64(c.ctx.State()) + uint64(c.cack) + uint64(c.acked)
 }
 
-// touchRecords loads what the connection knows of the packet, once it is there.
 func (s *sim) touchRecords(pkt uint32) uint64 {
-	p, d := &s.pool.pkts[pkt], &s.pool.details[pkt]
+	p, psn := &s.pool.pkts[pkt], s.pool.details[pkt].psn
 	conn := p.to.conn()
 	if p.flags&flagAnswer == 0 {
-		return s.bitmap(conn)[d.psn&s.ringMask/64]
+		return s.bitmap(conn)[psn&s.ringMask/64]
 	}
-	return uint64(s.record(conn, d.psn).sent) + uint64(s.record(conn, s.senders[conn].cack).sent) + s.touchSide(conn)
+	return uint64(s.record(conn, psn).sent) + uint64(s.record(conn, s.senders[conn].cack).sent) + s.touchSide(conn)
 }
 
 func (s *sim) touchSide(conn uint32) uint64 {
@@ -102,16 +172,4 @@ func (s *sim) touchSide(conn uint32) uint64 {
 		return side[0]
 	}
 	return 0
-}
-
-// touchTurn loads who sends next at a host.
-func (s *sim) touchTurn(n *nic) (sum uint64) {
-	if n.answers.n > 0 {
-		pkt := n.answers.first()
-		sum += uint64(s.pool.pkts[pkt].at) + uint64(s.pool.details[pkt].service)
-	}
-	if n.ready.n > 0 {
-		sum += s.touchSender(n.ready.first())
-	}
-	return sum
 }

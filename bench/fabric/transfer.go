@@ -94,17 +94,25 @@ func (s *sim) start(i uint32) {
 	t.begun, t.started, t.first = true, s.now, c.end
 	c.end += t.packets
 	c.started = append(c.started, i)
+	if r := &s.receivers[t.conn]; int(r.arrived) == len(c.started)-1 {
+		r.until = c.end
+	}
+	if int(c.acked) == len(c.started)-1 {
+		c.until = c.end
+	}
+	if int(c.sending) == len(c.started)-1 {
+		c.short = c.end - 1
+	}
 	c.ctx.OnNewData(&s.params, s.nowNs(), t.flow.Size+int64(t.packets)*s.cfg.HeaderBytes)
 	s.ready(t.conn)
 }
 
 // finishTransfers completes what is acknowledged to the end.
 func (s *sim) finishTransfers(c *sender) {
-	for ; c.acked < len(c.started); c.acked++ {
+	for int32(c.cack-c.until) >= 0 && int(c.acked) < len(c.started) {
 		t := &s.transfers[c.started[c.acked]]
-		if int32(c.cack-t.first-t.packets) < 0 {
-			return
-		}
+		c.acked++
+		c.until = s.endOf(c, c.acked, c.until)
 		t.finished = s.now
 		s.done++
 		s.pull(t.flow.SendDone)
@@ -113,15 +121,27 @@ func (s *sim) finishTransfers(c *sender) {
 
 // arrivedTransfers notes what is there to the end.
 func (s *sim) arrivedTransfers(conn uint32, r *receiver) {
-	c := &s.senders[conn]
-	for ; r.arrived < len(c.started); r.arrived++ {
-		t := &s.transfers[c.started[r.arrived]]
-		if int32(r.cack-t.first-t.packets) < 0 {
+	for int32(r.cack-r.until) >= 0 {
+		c := &s.senders[conn]
+		if int(r.arrived) == len(c.started) {
 			return
 		}
+		t := &s.transfers[c.started[r.arrived]]
+		r.arrived++
+		r.until = s.endOf(c, r.arrived, r.until)
 		t.arrived = s.now
 		s.pull(t.flow.RecvDone)
 	}
+}
+
+// endOf is the first PSN behind a connection's started transfer i, or until if there is
+// none yet.
+func (s *sim) endOf(c *sender, i, until uint32) uint32 {
+	if int(i) == len(c.started) {
+		return until
+	}
+	t := &s.transfers[c.started[i]]
+	return t.first + t.packets
 }
 
 // pull pulls a trigger, which starts its transfers when it fires.
