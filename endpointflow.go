@@ -25,6 +25,7 @@ type flow struct {
 	pdc      pdc.Handle
 	ahead    int16 // packets handed over and not sent
 	nextWait uint16
+	sends    uint16      // slot of the message that has handed over packets last
 	waits    bool        // in the chain of those that wait for memory
 	refused  bool        // the manager did not take the packet that is next
 	sender   rccc.Handle // whose credit we schedule; 0: none
@@ -130,6 +131,7 @@ func (e *Endpoint) submit(now int64, f *flow, rec *message, n int) (err error) {
 		return err
 	}
 	_ = e.sender.Handed(rec.handle, uint32(n))
+	f.sends = uint16(rec.handle)
 	f.ahead += int16(n)
 	rec.left = max(rec.left-int64(n)*int64(p.Size), 0)
 	if p.EOM {

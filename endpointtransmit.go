@@ -80,29 +80,27 @@ func (e *Endpoint) transmitAny(now int64, out *Datagram, buf []byte) bool {
 // [pdc.Manager.TransmitRun], and returns how many.
 func (e *Endpoint) transmitRun(now int64, f *flow, out []Datagram) (n int) {
 	// No more than until the flow is to hand over others.
-	most := min(len(out), max(int(f.ahead)-submitLow, 1))
-	for i := range most {
-		if cap(out[i].Packet) < HeaderMax {
-			most = i
-			break
-		}
-	}
+	most := roomy(out[:min(len(out), max(int(f.ahead)-submitLow, 1))])
 	x := &e.run
-	if most == 0 || !e.pds.TransmitRun(now, most, x) {
+	if most == 0 {
 		return 0
 	}
-	for k := uint(0); k < x.N; {
-		p := ses.PacketHandle(x.Handle + uint64(k))
-		if y, at, left := e.sender.Middle(p); y != nil {
-			left = min(left, uint32(x.N-k))
-			e.describeMiddles(out[n:][:left], k, y, at)
-			n, k = n+int(left), k+uint(left)
+	p := e.pds.TransmitRun(now, most, x)
+	if p == nil {
+		return 0
+	}
+	for k := uint32(0); k < x.N; {
+		h := ses.PacketHandle(x.Handle + uint64(k))
+		if y, at, left := e.sender.Middle(h); y != nil {
+			left = min(left, x.N-k)
+			e.describeMiddles(out[n:][:left], p, k, y, at)
+			n, k = n+int(left), k+left
 			continue
 		}
 		d := &out[n]
-		d.Src, d.Dst, d.Size, d.Entropy, d.TC, d.Retx = e.local, x.Peer, int64(x.Size), x.Entropy[k%pdc.RunMax], x.TC, false
+		d.Src, d.Dst, d.Size, d.Entropy, d.TC, d.Retx = e.local, p.Peer(), int64(x.Size), x.Entropy[k%pdc.RunMax], p.TC(), false
 		x.PutHeader((*[pds.RequestLen]byte)(d.Packet[:pds.RequestLen]))
-		if e.describeNext(d, uint64(p)) {
+		if e.describeNext(d, uint64(h)) {
 			n++
 		}
 		k++
@@ -113,9 +111,9 @@ func (e *Endpoint) transmitRun(now int64, f *flow, out []Datagram) (n int) {
 	return n
 }
 
-// describeMiddles describes packets of e.run from packet k, whose semantic headers y
+// describeMiddles describes packets of e.run from packet k, of p, whose semantic headers y
 // writes, the first of them for what is at that place in the message.
-func (e *Endpoint) describeMiddles(out []Datagram, k uint, y *ses.Middle, first uint32) {
+func (e *Endpoint) describeMiddles(out []Datagram, p *pdc.PDC, k uint32, y *ses.Middle, first uint32) {
 	x, mtu := &e.run, uint32(e.mtu)
 	for i := range out {
 		d, at := &out[i], first+uint32(i)*mtu
@@ -124,11 +122,21 @@ func (e *Endpoint) describeMiddles(out []Datagram, k uint, y *ses.Middle, first 
 		x.PutHeader((*[pds.RequestLen]byte)(buf[:]))
 		y.Put((*[ses.StandardLen]byte)(buf[pds.RequestLen:]), at, mtu)
 		d.Src = e.local
-		d.Dst = x.Peer
-		d.Size, d.Entropy, d.TC, d.Retx = int64(x.Size), x.Entropy[(k+uint(i))%pdc.RunMax], x.TC, false
+		d.Dst = p.Peer()
+		d.Size, d.Entropy, d.TC, d.Retx = int64(x.Size), x.Entropy[(k+uint32(i))%pdc.RunMax], p.TC(), false
 		to := &d.Payload
 		to.Length, to.Offset, to.Message, to.Cookie, to.Address = mtu, at, ses.PacketHandle(x.Handle).Message(), y.Cookie(), 0
 	}
+}
+
+// roomy returns how many of the first have room for a header.
+func roomy(out []Datagram) int {
+	for i := range out {
+		if cap(out[i].Packet) < HeaderMax {
+			return i
+		}
+	}
+	return len(out)
 }
 
 // transmitEdge ends the transmission of a packet of data for a peer, or of the first or

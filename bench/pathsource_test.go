@@ -96,6 +96,11 @@ func (s *sourceEnd) send(most uint32) (packets int) {
 	} else if !s.e.Transmit(s.now, &s.out[0]) {
 		n = 0
 	}
+	return s.count(n)
+}
+
+// count takes note of n packets that have been sent, and returns how many of them are new.
+func (s *sourceEnd) count(n int) (packets int) {
 	for i := range n {
 		d := &s.out[i%pathBatch]
 		if b := (*[pds.RequestLen]byte)(d.Packet); pds.Type(b[0]>>3) != pds.TypeCP && !d.Retx {
@@ -189,21 +194,14 @@ func (s *sourceEnd) place(in *uetcc.Datagram, offset int16, bitmap uint64) {
 // returns how many new packets that were.
 func (s *sourceEnd) receive(in *uetcc.Datagram, k uint32) (packets int) {
 	s.pass(k)
-	s.e.Receive(s.now, in, &s.reply, &s.got)
-	return s.send(k)
+	return s.count(s.e.Exchange(s.now, in, &s.reply, &s.got, s.out[:min(k, pathBatch)]))
 }
 
 // receiveOf is receive where an acknowledgement lets go packets of its own PDC, as many
 // as it covers, and nothing else: checkSent tells afterwards.
 func (s *sourceEnd) receiveOf(in *uetcc.Datagram, id uint16, k uint32) int {
 	s.pass(k)
-	s.e.Receive(s.now, in, &s.reply, &s.got)
-	n := 1
-	if k > 1 {
-		n = s.e.TransmitBatch(s.now, s.out[:min(k, pathBatch)])
-	} else if !s.e.Transmit(s.now, &s.out[0]) {
-		n = 0
-	}
+	n := s.e.Exchange(s.now, in, &s.reply, &s.got, s.out[:min(k, pathBatch)])
 	s.psn[id].sent += uint32(n)
 	return n
 }

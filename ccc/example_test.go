@@ -89,7 +89,7 @@ func ExampleManager_SendNew() {
 		}
 		fmt.Println("sent, held by", packet.Held, "asks for an answer:", packet.AckRequest)
 	}
-	state, _ := m.OnPlainACK(pdc, 6_000, 4_096, 6_000, 1, 0, false)
+	state, _ := m.OnPlainACK(pdc, 6_000, ccc.PlainACK{Bytes: 4_096, RTT: 6_000, Packets: 1})
 	fmt.Println(state)
 	// Output:
 	// sent, held by backlog asks for an answer: false

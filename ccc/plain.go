@@ -51,13 +51,20 @@ func (m *Manager) SendNew(pdc Handle, now, size int64) (s SendParams, ok bool) {
 	return s, true
 }
 
-// OnPlainACK is [Manager.OnACK] for an acknowledgement of packets that were in
-// flight, of bytes together, from a destination that neither penalises nor restores:
-// rtt is a sample of kind [nscc.SampleNormal], ns, none if not above 0; entropy and
-// marked are those of the packet that caused it. It returns the state in which the
+// A PlainACK is an acknowledgement of packets that were in flight, from a destination that
+// neither penalises nor restores.
+type PlainACK struct {
+	Bytes   int64 // of the packets together
+	RTT     int64 // a sample of kind [nscc.SampleNormal], ns; none if not above 0
+	Packets int32
+	Entropy uint16 // of the packet that caused it
+	Marked  bool   // likewise
+}
+
+// OnPlainACK is [Manager.OnACK] for a plain one. It returns the state in which the
 // context is now. It returns false, and nothing has changed, where the context has
 // more rules than the window's: then use OnACK.
-func (m *Manager) OnPlainACK(pdc Handle, now, bytes, rtt int64, packets int32, entropy uint16, marked bool) (State, bool) {
+func (m *Manager) OnPlainACK(pdc Handle, now int64, a PlainACK) (State, bool) {
 	b := m.member(pdc)
 	if b == nil {
 		return 0, false
@@ -68,12 +75,11 @@ func (m *Manager) OnPlainACK(pdc Handle, now, bytes, rtt int64, packets int32, e
 	}
 	p := m.p
 	if m.listens {
-		m.feedback(b, now, reportOf(entropy, marked))
+		m.feedback(b, now, reportOf(a.Entropy, a.Marked))
 	}
-	bytes = b.receive(bytes, packets)
-	c.inflightPkts -= packets
-	m.countAck(c, marked)
-	c.window.OnPlainACK(&p.nscc, now, bytes, rtt, marked)
+	c.inflightPkts -= a.Packets
+	m.countAck(c, a.Marked)
+	c.window.OnPlainACK(&p.nscc, now, b.receive(a.Bytes, a.Packets), a.RTT, a.Marked)
 	if c.state == StateActive {
 		if !c.rec.wait(now) {
 			m.carry(c, now)

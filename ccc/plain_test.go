@@ -22,8 +22,9 @@ type twin struct {
 	now            int64
 	pdcs           [4]Handle // the even ones on context 0, the odd ones on context 1
 	contexts       [2]Handle
-	sends, acks    int // that the plain steps served
-	runs           int // packets that went with others
+	sends, acks    int    // that the plain steps served
+	runs           int    // packets that went with others
+	exchanged      [2]int // acknowledgements that packets have been exchanged for; packets in runs of these
 }
 
 func newTwin(t *testing.T, seed uint64, c Config, admission bool) *twin {
@@ -81,10 +82,14 @@ func (w *twin) step() {
 	switch op := r.IntN(40); {
 	case op < 6:
 		w.both(func(m *Manager) { m.OnNewData(h, w.now, mtu*int64(1+op*op)) })
+	case op < 7 && l.InflightPackets > 0:
+		w.exchange(h, l)
 	case op < 9:
 		w.sendRun(h, min(l.Backlog, 1+r.Int64N(mtu)))
 	case op < 20:
 		w.send(h, min(l.Backlog, 1+r.Int64N(mtu)))
+	case op < 24 && l.InflightPackets > 0:
+		w.exchange(h, l)
 	case op < 32 && l.InflightPackets > 0:
 		packets := 1 + r.Int32N(min(l.InflightPackets, 3))
 		w.acknowledge(h, min(l.Inflight, int64(packets)*mtu)+r.Int64N(300)-150, packets)
@@ -184,6 +189,44 @@ func (w *twin) sendRun(h Handle, size int64) {
 		w.same("refused, but something has changed")
 		return
 	}
+	w.sent(h, size, s, paths)
+	w.sends++
+	w.runs += s.Sent - 1
+}
+
+// exchange takes in an acknowledgement and sends what it lets go, in one step.
+func (w *twin) exchange(h Handle, l Left) {
+	r := w.r
+	packets, size := 1+r.Int32N(min(l.InflightPackets, 4)), 1+r.Int64N(mtu)
+	a := PlainACK{min(l.Inflight, int64(packets)*mtu) + r.Int64N(300) - 150, 6*us + r.Int64N(2*us), packets, uint16(r.Uint32()), r.IntN(4) == 0}
+	at := w.general.member(h).context
+	w.both(func(m *Manager) { *m.Waiters(at) = Waiters{h.Index(), h.Index()} })
+	if r.IntN(8) == 0 {
+		w.both(func(m *Manager) { *m.Waiters(at) = Waiters{h.Index(), h.Index() ^ 2} })
+	}
+	paths := make([]uint16, 1+r.IntN(5))
+	var s RunParams
+	ok := false
+	if len(paths) == 1 {
+		s, paths[0], ok = w.plain.Exchange(h, w.now, a, size)
+	} else {
+		s, ok = w.plain.ExchangeRun(h, w.now, a, size, paths)
+	}
+	if !ok {
+		w.same("refused, but something has changed")
+		return
+	}
+	w.general.OnACK(h, w.now, &Ack{Ack: nscc.Ack{Bytes: a.Bytes, RTT: a.RTT, ECN: a.Marked}, Packets: int(packets), Entropy: a.Entropy})
+	w.sent(h, size, s, paths)
+	c := w.general.Context(at)
+	require.True(w.t, s.Sent == len(paths) || !c.Admits() || w.general.member(h).backlog() <= size, "it sends all that may go")
+	require.Positive(w.t, w.general.member(h).backlog())
+	w.exchanged[0]++
+	w.exchanged[1] += max(s.Sent-1, 0)
+}
+
+// sent has the general one send what the plain one has.
+func (w *twin) sent(h Handle, size int64, s RunParams, paths []uint16) {
 	for i := range s.Sent {
 		require.True(w.t, w.general.Context(w.general.ContextOf(h)).Admits())
 		got := w.general.Send(h, w.now, Sent{Size: size})
@@ -195,8 +238,6 @@ func (w *twin) sendRun(h Handle, size int64) {
 			require.Equal(w.t, ReasonBacklog, got.Held)
 		}
 	}
-	w.sends++
-	w.runs += s.Sent - 1
 }
 
 func (w *twin) acknowledge(h Handle, bytes int64, packets int32) {
@@ -207,7 +248,7 @@ func (w *twin) acknowledge(h Handle, bytes int64, packets int32) {
 	if w.r.IntN(4) > 0 {
 		a.RTT = 6*us + w.r.Int64N(2*us)
 	}
-	state, ok := w.plain.OnPlainACK(h, w.now, a.Bytes, a.RTT, packets, a.Entropy, a.ECN)
+	state, ok := w.plain.OnPlainACK(h, w.now, PlainACK{a.Bytes, a.RTT, packets, a.Entropy, a.ECN})
 	if !ok {
 		w.same("refused, but something has changed")
 		b := a
@@ -252,6 +293,9 @@ func TestPlainStepsEqualGeneralOnes(t *testing.T) {
 					require.Equal(t, plain, w.sends > 100, "%d", w.sends)
 					require.Equal(t, plain, w.runs > 50, "%d", w.runs)
 					require.Equal(t, plain, w.acks > 100, "%d", w.acks)
+					exchanges := plain && scheme == SchemeOblivious
+					require.Equal(t, exchanges, w.exchanged[0] > 40, "%d", w.exchanged)
+					require.Equal(t, exchanges, w.exchanged[1] > 10, "%d", w.exchanged)
 				}
 			})
 		}
@@ -279,16 +323,16 @@ func TestPlainStepsRefuse(t *testing.T) {
 	m.SetMode(ctx, 0, ModeEnforce)
 	m.SetAlgorithm(ctx, 0, &fixedWindow{bytes: mtu})
 	refuses("an algorithm of the user's", pdcs[0], 1)
-	_, ok := m.OnPlainACK(pdcs[0], 0, 0, 0, 0, 0, false)
+	_, ok := m.OnPlainACK(pdcs[0], 0, PlainACK{})
 	require.False(t, ok)
 	m.SetAlgorithm(ctx, 0, nil)
 	s, ok := m.SendNew(pdcs[0], 0, 2*mtu)
 	require.True(t, ok)
 	require.Equal(t, ReasonBacklog, s.Held)
-	state, ok := m.OnPlainACK(pdcs[0], us, 2*mtu, 6*us, 1, s.Entropy, false)
+	state, ok := m.OnPlainACK(pdcs[0], us, PlainACK{2 * mtu, 6 * us, 1, s.Entropy, false})
 	require.True(t, ok)
 	require.Equal(t, StateIdle, state)
-	_, ok = m.OnPlainACK(NewHandle(0, 3), us, 0, 0, 0, 0, false)
+	_, ok = m.OnPlainACK(NewHandle(0, 3), us, PlainACK{})
 	require.False(t, ok)
 }
 
@@ -315,7 +359,7 @@ func TestPlainAllocs(t *testing.T) {
 		h := pdcs[seq%3]
 		m.OnNewData(h, now, mtu)
 		s, ok := m.SendNew(h, now, mtu)
-		_, acked := m.OnPlainACK(h, now+6*us, mtu, 6*us, 1, s.Entropy, seq%5 == 0)
+		_, acked := m.OnPlainACK(h, now+6*us, PlainACK{mtu, 6 * us, 1, s.Entropy, seq%5 == 0})
 		if !ok || !acked {
 			panic("the path under test did not run")
 		}
@@ -333,7 +377,7 @@ func TestPlainACKBelievesOnlyWhatWasSent(t *testing.T) {
 	for _, c := range []struct{ claimed, inflight int64 }{
 		{-1, 3 * mtu}, {math.MinInt64, 3 * mtu}, {mtu, 2 * mtu}, {math.MaxInt64, 1 - rcvdUnit}, {1, 1 - rcvdUnit},
 	} {
-		_, ok := m.OnPlainACK(pdcs[0], 0, c.claimed, 0, 0, 0, false)
+		_, ok := m.OnPlainACK(pdcs[0], 0, PlainACK{Bytes: c.claimed})
 		require.True(t, ok)
 		require.Equal(t, c.inflight, m.Context(ctx).Inflight(), "claimed %d", c.claimed)
 		a := Ack{Ack: nscc.Ack{Bytes: -c.claimed & math.MinInt64}}

@@ -21,18 +21,15 @@ func (m *Manager) SendRun(pdc Handle, now, size int64, paths []uint16) (s RunPar
 	if !c.plain || c.state != StateReady {
 		return s
 	}
-	p, left, n, full := m.p, b.backlog(), 0, false
-	each := c.window.AckRequest(&p.nscc) // were it full, one packet would go, which asks
-	for n < len(paths) && !full && uint64(size-1) < uint64(left) {
-		n++
-		left -= size
-		c.window.OnSend(size)
-		full = c.window.Full(&p.nscc)
-	}
-	if n == 0 {
+	left := b.backlog()
+	if uint64(size-1) >= uint64(left) || len(paths) == 0 {
 		return s
 	}
-	s.Sent, s.AckEach, s.AckLast = n, each, full
+	p := &m.p.nscc
+	s.AckEach = c.window.AckRequest(p) // were it full, one packet would go, which asks
+	n := c.window.OnSendRun(p, size, fitting(len(paths), size, left))
+	full := c.window.Full(p)
+	s.Sent, s.AckLast = n, full
 	m.countRun(b, c, size, n)
 	c.rec.last = now
 	switch {
@@ -46,14 +43,18 @@ func (m *Manager) SendRun(pdc Handle, now, size int64, paths []uint16) (s RunPar
 	return s
 }
 
+// fitting is how many packets of size bytes, at most n, are in so many bytes.
+func fitting(n int, size, bytes int64) int {
+	if size*int64(n) > bytes {
+		return int(bytes / size)
+	}
+	return n
+}
+
 // pathRun chooses the entropy values of packets.
 func (m *Manager) pathRun(b *member, at *seat, paths []uint16) {
-	e, p := &at.entropy, &m.p.entropy
-	if p.scheme == SchemeOblivious && !b.fixed {
-		for i := range paths {
-			paths[i] = e.candidate()
-			e.advance(p)
-		}
+	if p := &m.p.entropy; p.scheme == SchemeOblivious && !b.fixed {
+		at.entropy.run(p, paths)
 		return
 	}
 	for i := range paths {

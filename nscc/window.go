@@ -89,6 +89,18 @@ func (w *Window) Full(p *Params) bool { return w.cwnd-w.inflight < p.mtu }
 // OnSend counts a packet of size bytes as in flight, first transmission or not.
 func (w *Window) OnSend(size int64) { w.inflight += size }
 
+// OnSendRun is OnSend for packets of size bytes each, as many as most, until the window is
+// full. It returns how many.
+func (w *Window) OnSendRun(p *Params, size int64, most int) (n int) {
+	room := w.cwnd - w.inflight
+	for n < most && room >= p.mtu {
+		room -= size
+		n++
+	}
+	w.inflight = w.cwnd - room
+	return n
+}
+
 // AckRequest reports whether the packet just counted by [Window.OnSend] should
 // ask for an immediate acknowledgement: no further MTU fits, or the whole window
 // is less than the destination collects before it answers.

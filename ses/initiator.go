@@ -237,6 +237,32 @@ func (in *Initiator) Middle(p PacketHandle) (x *Middle, offset, n uint32) {
 	return (*Middle)(m), i * in.mtu, n
 }
 
+// Passing returns the message in the slot of h, of which only the index matters, if
+// [Initiator.Confirm] takes the response b to packets of it, and Middle may be asked for
+// them: [Middle.Range] says which those are. Else it returns nil.
+func (in *Initiator) Passing(h Handle, b *[ResponseLen]byte) *Middle {
+	i := int(h.slot())
+	if i >= len(in.messages) {
+		return nil
+	}
+	m := &in.messages[i]
+	if !m.is(kindMiddle) || !m.expected(binary.BigEndian.Uint64(b[:])) {
+		return nil
+	}
+	return (*Middle)(m)
+}
+
+// Range returns the handle of the first packet, and that behind those which have been
+// handed to the PDS, or the last packet's.
+func (x *Middle) Range() (first, end PacketHandle) {
+	first = packetHandle(x.handle, x.attempt, 0)
+	return first, first + PacketHandle(min(x.sent, x.packets-1))
+}
+
+// Confirmed takes note that n packets of the message have been answered, while more are
+// handed to the PDS.
+func (x *Middle) Confirmed(n uint32) { x.outstanding -= n }
+
 // Put writes the header of a packet with length bytes of payload from offset.
 func (x *Middle) Put(b *[StandardLen]byte, offset, length uint32) {
 	*(*[atPlace]byte)(b[:]) = x.head

@@ -44,11 +44,7 @@ func (m *Manager) TakeACK(now int64, a *pds.AckCCView, src Addr) (x Confirmed) {
 	m.stats.Received++
 	m.in.awaited = false
 	p.activeAt = now
-	rtt := int64(0)
-	if last.sends == 1 {
-		rtt = max(now-last.sentAt-int64(a.ServiceTime())*pds.ServiceTimeUnit, 1)
-	}
-	state, ok := m.cc.OnPlainACK(ccc.Handle(p.handle), now, int64(last.size)*int64(n), rtt, int32(n), last.entropy, a.Flags()&pds.FlagM != 0)
+	state, ok := m.cc.OnPlainACK(ccc.Handle(p.handle), now, last.news(now, a, n))
 	if !ok {
 		m.feedAny(now, p, a, last, n)
 	} else if state != ccc.StateActive {
@@ -86,6 +82,16 @@ func (m *Manager) expectACK(a *pds.AckCCView, src Addr) (p *PDC, r *row, last *p
 		return p, nil, nil, 0
 	}
 	return p, r, m.mem.record(r, at+n-1), n
+}
+
+// news is what an acknowledgement tells congestion control of n packets as large as pkt,
+// the last of them.
+func (pkt *packet) news(now int64, a *pds.AckCCView, n uint32) ccc.PlainACK {
+	k := ccc.PlainACK{Bytes: int64(pkt.size) * int64(n), Packets: int32(n), Entropy: pkt.entropy, Marked: a.Flags()&pds.FlagM != 0}
+	if pkt.sends == 1 {
+		k.RTT = max(now-pkt.sentAt-int64(a.ServiceTime())*pds.ServiceTimeUnit, 1)
+	}
+	return k
 }
 
 // feedAny is feed for n packets as large as the last.

@@ -12,22 +12,19 @@ const RunMax = chunkLen
 // handles, which count up.
 type Run struct {
 	Handle uint64 // of the first
-	N      uint
+	N      uint32
 	Size   uint16 // nominal, bytes
-	TC     uint8  // traffic class
-	PDC    Handle
-	Peer   Addr
 
 	Entropy [RunMax]uint16
 
 	kind  kind
+	asks  uint32 // bit k: packet k asks for an acknowledgement
 	heads pds.RequestRun
-	asks  uint32 // FlagAR<<k: packet k asks for an acknowledgement
 }
 
 // PutHeader writes the header of the next packet.
 func (x *Run) PutHeader(b *[pds.RequestLen]byte) {
-	x.heads.Put(b, pds.FlagAR&pds.Flags(x.asks))
+	x.heads.Put(b, pds.FlagAR*pds.Flags(x.asks&1))
 	x.asks >>= 1
 }
 
@@ -38,84 +35,62 @@ func (m *Manager) OnlySender() (pds.PDCID, bool) {
 }
 
 // TransmitRun is TransmitNext for up to most packets, at least one: several go while
-// nobody else has a turn. It reports false, and nothing has changed, with other
-// packets to send, or none.
-func (m *Manager) TransmitRun(now int64, most int, x *Run) bool {
+// nobody else has a turn. It returns their PDC; with other packets to send, or none,
+// there is none, and nothing has changed.
+func (m *Manager) TransmitRun(now int64, most int, x *Run) *PDC {
 	p := m.plainSender()
 	if p == nil {
-		return false
+		return nil
 	}
 	w := &p.tx
-	r, i := &m.mem.row[w.current], w.next%rowLen
-	x.Handle, x.Size, x.kind = m.mem.submitted(r, i)
-	x.TC, x.PDC, x.Peer = p.tc, p.handle, p.peer
-	x.N, x.asks = 0, 0
-	x.heads = pds.MakeRequestRun(x.kind.next(), int16(w.base-1-w.next), w.psn(w.next), p.handle.ID(), p.peerID)
-	end := i + m.alone(p, r, min(uint32(most), RunMax, rowLen-i))
-	held := ccc.ReasonBacklog
-	for at := i; at < end && held == ccc.ReasonBacklog; {
-		run := m.mem.in(r, at).packet[at%chunkLen:]
-		run = run[:min(uint32(len(run)), end-at)]
-		before := x.N
-		if held = m.sendRun(now, p, run, x); x.N-before < uint(len(run)) {
-			break
-		}
-		at += uint32(len(run))
+	r := &m.mem.row[w.current]
+	if m.data.tail-m.data.head != 1 || m.cc.Waiters(p.cc).Head != 0 {
+		most = 1
 	}
-	if x.N == 0 {
-		return false
+	x.Handle, x.Size, x.kind = m.mem.submitted(r, w.next%rowLen)
+	s := m.cc.SendRun(ccc.Handle(p.handle), now, int64(x.Size), x.Entropy[:w.alike(r, most, w.cack+uint32(w.limit))])
+	if s.Sent == 0 {
+		return nil
 	}
-	m.takeTurns(p, m.ranRun(now, p, r, x), held)
-	return true
-}
-
-// alone returns how many packets of p, at most so many, may be one run: 1 if it shares
-// its turn, or packets are not alike.
-func (m *Manager) alone(p *PDC, r *row, most uint32) uint32 {
-	w := &p.tx
-	if m.data.tail-m.data.head != 1 || m.cc.Waiters(p.cc).Head != 0 || r.size == 0 {
-		return 1
-	}
-	return min(most, w.tail-w.next, w.cack+uint32(w.limit)-w.next)
-}
-
-// sendRun adds the packets of run that congestion control admits to x, and returns what
-// keeps it from admitting another one.
-func (m *Manager) sendRun(now int64, p *PDC, run []packet, x *Run) ccc.Reason {
-	paths := x.Entropy[x.N%RunMax:]
-	paths = paths[:min(len(paths), len(run))]
-	s := m.cc.SendRun(ccc.Handle(p.handle), now, int64(x.Size), paths)
-	asks := uint32(0)
-	for k, path := range paths[:s.Sent] {
-		pkt := &run[k]
-		pkt.size, pkt.entropy, pkt.kind, pkt.sends, pkt.rtos, pkt.nacks = x.Size, path, x.kind, 1, 0, 0
-		pkt.sentAt = now
-		if x.kind&kindAR != 0 || s.AckEach {
-			asks |= uint32(pds.FlagAR) << (k % RunMax)
-		}
-	}
-	if s.AckLast {
-		asks |= uint32(pds.FlagAR) << ((s.Sent - 1) % RunMax)
-	}
-	x.asks |= asks << (x.N % RunMax)
-	x.N += uint(s.Sent)
-	return s.Held
-}
-
-// ranRun takes note of the packets of x, of row r. It reports whether the peer's window
-// lets no other one follow for now.
-func (m *Manager) ranRun(now int64, p *PDC, r *row, x *Run) (last bool) {
-	w, n := &p.tx, uint32(x.N)
-	r.flight |= (1<<n - 1) << (w.next % rowLen)
 	m.data.head++
 	p.flags &^= flagOnData
+	m.takeTurns(p, m.sentRun(now, p, r, x, s), s.Held)
+	return p
+}
+
+// alike returns how many packets from next on may be one run of row r, at most so many,
+// at least 1: their handles count up, and they are below end.
+func (w *SendWindow) alike(r *row, most int, end uint32) uint32 {
+	if r.size == 0 {
+		return 1
+	}
+	return min(uint32(most), RunMax, rowLen-w.next%rowLen, w.tail-w.next, end-w.next)
+}
+
+// sentRun takes note of the packets of x, of row r, that congestion control has let go,
+// and describes them. It reports whether the peer's window lets no other one follow for
+// now.
+func (m *Manager) sentRun(now int64, p *PDC, r *row, x *Run, s ccc.RunParams) (last bool) {
+	w, n := &p.tx, uint32(s.Sent)
+	i := w.next % rowLen
+	x.N, x.asks = n, 0
+	x.heads = pds.MakeRequestRun(x.kind.next(), int16(w.base-1-w.next), w.psn(w.next), p.handle.ID(), p.peerID)
+	for k := range n {
+		pkt := m.mem.record(r, i+k)
+		pkt.size, pkt.entropy, pkt.kind, pkt.sends, pkt.rtos, pkt.nacks = x.Size, x.Entropy[k%RunMax], x.kind, 1, 0, 0
+		pkt.sentAt = now
+	}
+	if s.AckEach || x.kind&kindAR != 0 {
+		x.asks = 1<<n - 1
+	}
+	r.flight |= (1<<n - 1) << i
 	m.stats.Sent += uint64(n)
 	p.activeAt = now
 	if w.next += n; w.next%rowLen == 0 {
 		w.current = w.rowOf(m.mem, w.next)
 	}
-	if last = !w.inPeerWindow(w.next); last {
-		x.asks |= uint32(pds.FlagAR) << ((n - 1) % RunMax)
+	if last = !w.inPeerWindow(w.next); last || s.AckLast {
+		x.asks |= 1 << ((n - 1) % RunMax)
 	}
 	if due := later(now, m.p.RTOInit); due < w.rtoAt {
 		if w.rtoAt = due; due < p.timerAt {
