@@ -12,7 +12,7 @@ const nextLen = pds.RequestCCLen + ses.StandardLen
 
 // A plainRequest is a request that Receive has looked at.
 type plainRequest struct {
-	q  *pds.RequestView
+	t  *pdc.Taken
 	v  *ses.StandardView
 	p  *pdc.PDC // that the packet names
 	at int      // where v is in the packet
@@ -20,16 +20,13 @@ type plainRequest struct {
 
 // receiveWhole takes a plain request in that is a message.
 func (e *Endpoint) receiveWhole(now int64, in, reply *Datagram, r *Received, x plainRequest) {
-	payload := len(in.Packet) - x.at - ses.StandardLen
-	address, cookie, ok := e.target.Whole(x.v, payload)
+	address, cookie, ok := e.target.Whole(x.v, int(x.t.Payload))
 	if !ok {
 		e.receiveOther(now, in, reply, r)
 		return
 	}
 	out := (*[HeaderMax]byte)(reply.Packet[:HeaderMax])
-	n, ok := e.pds.Take(now, x.p, &pdc.Taken{
-		Request: x.q, Src: &in.Src, State: &in.State, Size: in.nominal(), Payload: uint32(payload), CE: in.CE,
-	}, (*[pds.AckCCLen]byte)(out[:]))
+	n, ok := e.pds.Take(now, x.p, x.t, (*[pds.AckCCLen]byte)(out[:]))
 	if !ok {
 		e.receiveOther(now, in, reply, r)
 		return
@@ -41,9 +38,10 @@ func (e *Endpoint) receiveWhole(now int64, in, reply *Datagram, r *Received, x p
 	if x.v.Flags().Has(ses.FlagHD) {
 		r.HasData, r.HeaderData = true, x.v.HeaderData()
 	}
-	reply.Packet = reply.Packet[:0]
 	reply.Payload = Payload{}
-	if n > 0 {
+	if n == 0 {
+		reply.Packet = reply.Packet[:0]
+	} else {
 		ses.PutDefault((*[ses.ResponseLen]byte)(out[n&63:]), x.v)
 		e.control(reply, n+ses.ResponseLen, in.Dst, in.Src)
 	}
@@ -58,6 +56,10 @@ func (e *Endpoint) receiveWhole(now int64, in, reply *Datagram, r *Received, x p
 func (e *Endpoint) receiveOther(now int64, in, reply *Datagram, r *Received) {
 	if len(in.Packet) >= pds.RequestCCLen && in.Trimmed == 0 {
 		q := (*pds.RequestView)(in.Packet)
+		if q.Type() == pds.TypeACKCC { // with data
+			e.receiveACK(now, in, reply, r)
+			return
+		}
 		if next := q.Next(); q.Type().IsRequest() && next-pds.NextRequestSmall <= pds.NextRequestStd-pds.NextRequestSmall {
 			if p := e.pds.Expect(q, in.Src); p != nil {
 				e.receiveExpected(now, in, reply, r, p)

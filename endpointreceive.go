@@ -41,45 +41,45 @@ type Received struct {
 // if there is one, in reply, whose Packet is empty otherwise and must have the capacity
 // [Endpoint.ReplyMax].
 func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
-	t := pds.TypeReserved
-	if len(in.Packet) > 0 {
-		t = pds.Type(in.Packet[0] >> 3)
-	}
-	if t == pds.TypeACKCC {
-		e.receiveACK(now, in, reply, r)
+	if len(in.Packet) < nextLen {
+		if len(in.Packet) > 0 && pds.Type(in.Packet[0]>>3) == pds.TypeACKCC {
+			e.receiveACK(now, in, reply, r)
+		} else {
+			e.receiveOther(now, in, reply, r)
+		}
 		return
 	}
 	// A request has a short way if it is as most are when it matters, in the middle of a
 	// message or all of one, on a PDC where all is well. That way does what the general
 	// one would, with everything left out that such a packet does not need.
-	if !t.IsRequest() || len(in.Packet) < nextLen || in.Trimmed != 0 || cap(reply.Packet) < HeaderMax {
-		e.receiveOther(now, in, reply, r)
-		return
-	}
 	b, at := (*[nextLen]byte)(in.Packet), pds.RequestLen
 	q, v := (*pds.RequestView)(b[:]), (*ses.StandardView)(b[pds.RequestLen:])
-	if t >= pds.TypeRUDCCReq {
+	if !q.Plain() {
+		if !q.PlainCC() {
+			e.receiveOther(now, in, reply, r)
+			return
+		}
 		v, at = (*ses.StandardView)(b[pds.RequestCCLen:]), pds.RequestCCLen
 	}
 	p := e.pds.Named(q)
-	if p == nil || !q.Plain() {
+	if p == nil || in.Trimmed != 0 || cap(reply.Packet) < HeaderMax {
 		e.receiveOther(now, in, reply, r)
 		return
 	}
+	payload := len(in.Packet) - at - ses.StandardLen
+	out := (*[HeaderMax]byte)(reply.Packet[:HeaderMax])
+	t := &pdc.Taken{Request: q, Src: &in.Src, State: &in.State, Size: in.nominal(), Payload: uint32(payload), CE: in.CE}
 	if v.IsWhole() {
-		e.receiveWhole(now, in, reply, r, plainRequest{q, v, p, at})
+		e.receiveWhole(now, in, reply, r, plainRequest{t, v, p, at})
 		return
 	}
-	h, payload := p.Handle(), len(in.Packet)-at-ses.StandardLen
+	h := p.Handle()
 	m := e.target.Follow(v, uint16(q.DPDCID()), ses.Arrival{Peer: uint64(h), Payload: payload})
 	if m == nil {
 		e.receiveOther(now, in, reply, r)
 		return
 	}
-	out := (*[HeaderMax]byte)(reply.Packet[:HeaderMax])
-	n, ok := e.pds.Take(now, p, &pdc.Taken{
-		Request: q, Src: &in.Src, State: &in.State, Size: in.nominal(), Payload: uint32(payload), CE: in.CE,
-	}, (*[pds.AckCCLen]byte)(out[:]))
+	n, ok := e.pds.Take(now, p, t, (*[pds.AckCCLen]byte)(out[:]))
 	if !ok {
 		e.receiveOther(now, in, reply, r)
 		return
@@ -90,9 +90,10 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 	r.Address, r.Cookie = m.Place(r.Offset, r.Length)
 	r.PDC, r.Header, r.Payload = h, at, at+ses.StandardLen
 	r.Answer, r.Complete, r.HasData, r.HeaderData, r.Err = 0, false, false, 0, nil
-	reply.Packet = reply.Packet[:0]
 	reply.Payload = Payload{}
-	if n > 0 {
+	if n == 0 {
+		reply.Packet = reply.Packet[:0]
+	} else {
 		ses.PutDefault((*[ses.ResponseLen]byte)(out[n&63:]), v) // nothing to check with a mask, which does nothing
 		e.control(reply, n+ses.ResponseLen, in.Dst, in.Src)
 	}

@@ -122,6 +122,7 @@ var hot = []struct {
 	{"pds", "(*Request).Encode", 0},
 	{"pds", "(*Request).AppendTo", 0},
 	{"pds", "(*RequestView).Plain", inlines | noBounds},
+	{"pds", "(*RequestView).PlainCC", inlines | noBounds},
 	{"pds", "(*RequestView).Flags", inlines | noBounds},
 	{"pds", "(*RequestView).ClearOffset", inlines | noBounds},
 	{"pds", "(*RequestView).ClearPSN", inlines | noBounds},

@@ -25,6 +25,9 @@ func FuzzPDSAckCCView(f *testing.F) {
 			if len(in) >= pds.AckCCLen && (*pds.AckCCView)(in).Plain() {
 				t.Fatalf("%x: %v, but plain", in, err)
 			}
+			if len(in) >= pds.RequestLen && ((*pds.RequestView)(in).Plain() || (*pds.RequestView)(in).PlainCC()) {
+				t.Fatalf("%x: %v, but plain", in, err)
+			}
 			return
 		}
 		v := (*pds.AckCCView)(in)
@@ -72,9 +75,9 @@ func FuzzPDSRequestView(f *testing.F) {
 		}
 		v := (*pds.RequestView)(in)
 		open := q.Flags&pds.FlagSYN == 0
-		want := open && q.Next == pds.NextRequestStd && q.ClearOffset < 0
-		if v.Plain() != want {
-			t.Fatalf("%x: plain %t, want %t", in, v.Plain(), want)
+		plain := open && q.Next == pds.NextRequestStd && q.ClearOffset < 0
+		if v.Plain() != (plain && !q.HasCC()) || v.PlainCC() != (plain && q.HasCC()) {
+			t.Fatalf("%x: plain %t, with congestion state %t", in, v.Plain(), v.PlainCC())
 		}
 		got := q
 		got.Type, got.Next, got.Flags, got.ClearOffset, got.PSN, got.SPDCID = v.Type(), v.Next(), v.Flags(), v.ClearOffset(), v.PSN(), v.SPDCID()

@@ -11,20 +11,29 @@ import "encoding/binary"
 // state lie behind these bytes.
 type RequestView [RequestLen]byte
 
-// The bits of the first word that [RequestView.Plain] looks at: next_hdr, the flag
-// SYN, and the sign of clear_psn_offset. The word is read as it lies in the memory of
-// a little-endian machine, which saves an exchange of its bytes.
+// The bits of the first word that [RequestView.Plain] looks at: type, but for that
+// which tells ROD from RUD, next_hdr, the flag SYN, and the sign of clear_psn_offset.
+// The word is read as it lies in the memory of a little-endian machine, which saves an
+// exchange of its bytes.
 const (
-	plainRequest     = uint32(NextRequestStd>>1) | uint32(NextRequestStd&1)<<15 | 1<<23
-	plainRequestBits = 7 | 1<<15 | uint32(FlagSYN)<<8 | 1<<23
+	plainRequest     = uint32(TypeRUDReq<<3) | plainNext
+	plainRequestBits = uint32(TypeRUDReq^TypeRODReq^0x1f)<<3 | plainNextBits
+
+	plainNext     = uint32(NextRequestStd>>1) | uint32(NextRequestStd&1)<<15 | 1<<23
+	plainNextBits = 7 | 1<<15 | uint32(FlagSYN)<<8 | 1<<23
 )
 
-// Plain reports whether v, which is a request, is what nearly all are where it
-// matters: on a PDC that is open ([FlagSYN] is not set), it clears a PSN before its
+// Plain reports whether v is what nearly all are where it matters: a RUD_REQ or
+// ROD_REQ on a PDC that is open ([FlagSYN] is not set), which clears a PSN before its
 // own (clear_psn_offset < 0), and is followed by a standard semantic header
 // ([NextRequestStd]).
 func (v *RequestView) Plain() bool {
 	return binary.LittleEndian.Uint32(v[0:])&plainRequestBits == plainRequest
+}
+
+// PlainCC is Plain for a RUD_CC_REQ or ROD_CC_REQ.
+func (v *RequestView) PlainCC() bool {
+	return v.Type()-TypeRUDCCReq <= TypeRODCCReq-TypeRUDCCReq && binary.LittleEndian.Uint32(v[0:])&plainNextBits == plainNext
 }
 
 // Type returns the packet type.
