@@ -2,6 +2,7 @@ package fabric
 
 import (
 	"github.com/uetcc/uetcc/hw/switchq"
+	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/nscc"
 )
 
@@ -64,6 +65,11 @@ type pool struct {
 	pkts    []packet
 	details []detail
 	freed   []uint32
+}
+
+// reserve makes room for n packets; more may come.
+func (p *pool) reserve(n int) {
+	p.pkts, p.details = slab.Make[packet](n)[:0], slab.Make[detail](n)[:0]
 }
 
 func (p *pool) get() uint32 {

@@ -274,10 +274,15 @@ func (s *sim) violations(r *Result) (v []string) {
 			v = append(v, fmt.Sprintf("%s: %d, want %d", what, got, want))
 		}
 	}
+	expectAt := func(port int, what string, got int64) {
+		if got != 0 {
+			expect(what+" at "+s.name(uint32(port)), got, 0)
+		}
+	}
 	for i := range s.ports {
 		packets, bytes := s.ports[i].queue.Imbalance()
-		expect("packets unaccounted for at "+s.name(uint32(i)), packets, 0)
-		expect("bytes unaccounted for at "+s.name(uint32(i)), bytes, 0)
+		expectAt(i, "packets unaccounted for", packets)
+		expectAt(i, "bytes unaccounted for", bytes)
 	}
 	if r.Unfinished > 0 {
 		return v // packets may still be under way
@@ -288,9 +293,7 @@ func (s *sim) violations(r *Result) (v []string) {
 	expect("credits and requests that arrived or were dropped", c.CreditsArrived+c.CreditsDropped, c.Credits+c.CreditRequests)
 	expect("packets still under way", int64(s.pool.live()), 0)
 	for i := range s.ports {
-		if n := s.ports[i].queue.Len(); n > 0 {
-			expect("packets waiting at "+s.name(uint32(i)), int64(n), 0)
-		}
+		expectAt(i, "packets waiting", int64(s.ports[i].queue.Len()))
 	}
 	return append(v, s.endViolations()...)
 }

@@ -1,5 +1,7 @@
 package fabric
 
+import "github.com/uetcc/uetcc/hw/switchq"
+
 // In a fabric that outgrows the cache most of the time would go by waiting for memory, so
 // what events need is read before their turn: a batch of them at a time, in three steps,
 // of which each finds in the cache lines of the one before where the next ones are. While
@@ -113,6 +115,14 @@ func (p *port) touch() uint64 { return uint64(p.busy) + uint64(p.queue.Len()) }
 // of packets.
 func (s *sim) touchThird(b *batch) {
 	sum := uint64(0)
+	for _, pkt := range b.arriving.all() {
+		p := &s.pool.pkts[pkt]
+		class := switchq.ClassLow
+		if p.flags&flagAnswer != 0 {
+			class = switchq.ClassHigh
+		}
+		sum += s.ports[p.at].queue.Touch(class)
+	}
 	for _, out := range b.finished.all() {
 		if id, ok := s.ports[out].queue.Oldest(); ok {
 			sum += uint64(s.pool.pkts[id].at)

@@ -2,6 +2,7 @@ package fabric
 
 import (
 	"github.com/uetcc/uetcc/hw/link"
+	"github.com/uetcc/uetcc/internal/slab"
 )
 
 // A transfer is one line of the matrix on its way.
@@ -79,7 +80,8 @@ func (s *sim) makeRings() {
 	}
 	n := uint32(len(s.senders))
 	s.ringMask = ring - 1
-	s.records = make([]record, n*ring)
+	s.records = slab.Make[record](int(n * ring))
+	s.pool.reserve(int(n * ring / 2))
 	s.bitmaps = make([]uint64, n*ring/64)
 	s.side = make([]uint64, n*uint32(s.params.Entropy().Words()))
 }

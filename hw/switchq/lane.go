@@ -52,6 +52,14 @@ func (l *lane) oldest() (id uint32, ok bool) {
 	return l.buf[l.head&uint32(len(l.buf)-1)].packet().ID, true
 }
 
+// behind is whatever lies where the next packet goes.
+func (l *lane) behind() entry {
+	if len(l.buf) == 0 {
+		return 0
+	}
+	return l.buf[(l.head+l.n)&uint32(len(l.buf)-1)]
+}
+
 // newest is the packet that was pushed last; the lane must not be empty.
 func (l *lane) newest() *entry {
 	return &l.buf[(l.head+l.n-1)&uint32(len(l.buf)-1)]

@@ -100,6 +100,10 @@ func (q *Queue) Oldest() (id uint32, ok bool) {
 	}
 }
 
+// Touch reads where the next packet of class c goes, so that the wait for memory overlaps
+// with other work. The value only keeps the read.
+func (q *Queue) Touch(c Class) uint64 { return uint64(q.lane(c).behind()) }
+
 // Imbalance is how far the queue is from the conservation laws of [Counters];
 // anything but 0, 0 is a bug in this package.
 func (q *Queue) Imbalance() (packets, bytes int64) {
