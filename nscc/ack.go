@@ -46,27 +46,6 @@ const (
 func (b ackBits) marked() bool { return b&markBit != 0 }
 func (b ackBits) pend() int64  { return int64(b >> pendShift & pendMask) }
 
-// The quadrants of mark and delay, as indices. Those of an increase that is held
-// follow.
-const (
-	quadProportional = 0 // unmarked, below target
-	quadFair         = 1 // unmarked, at or above target
-	quadHold         = 2 // marked, below target
-	quadDecrease     = 3 // marked, at or above target
-	quadHeld         = 4 // unmarked and held, below target
-	quadHeldLong     = 5 // unmarked and held, at or above target
-	quadrants        = 8 // a power of two
-)
-
-// quadrantOf classifies one sample. A delay equal to the target counts as long.
-func quadrantOf(b ackBits, qdelay, target int64) int {
-	long := 0
-	if qdelay >= target {
-		long = quadFair
-	}
-	return int(b&(markBit|heldBit)) | long
-}
-
 // OnACK takes in an acknowledgement that arrived at now. UE Specification 1.0.x,
 // section 3.6.13: counters, penalty, base round trip, delay average, quick adapt,
 // one of four cases, application of the accumulated increase.

@@ -1,14 +1,5 @@
 package nscc
 
-// sample is what a queueing delay averages as: itself, or draining where the queue
-// behind it is going away. No branch: see [Window.streak].
-func (d *quadrant) sample(q, draining int64) int64 {
-	if q <= d.drainAbove {
-		draining = q
-	}
-	return draining
-}
-
 // average moves the average by a fixed share of the sample.
 func (w *Window) average(p *Params, sample int64) float64 {
 	w.avg = float64(p.gain*float64(sample)) + float64(p.keep*w.avg)

@@ -25,21 +25,6 @@ type Constants struct {
 	alpha float64 // Alpha in bytes a tick, before it was rounded to bytes a second
 }
 
-// A quadrant is what one combination of mark and delay does to the delay average,
-// to the increase accumulator and to the fast-increase count. They are indexed by
-// quadrantOf, so that the step of an acknowledgement needs no branch on signals that
-// nobody can predict. One is a cache line.
-type quadrant struct {
-	slope      float64 // accumulator += bytes x (slope x (target - delay) + level)
-	level      float64
-	clearAt    int64 // a delay from here on ends fast increase
-	countMask  int64 // all ones where near-zero delay counts towards fast increase
-	drainAbove int64 // a delay above this averages as base RTT / 4
-	marked     bool
-	outcome
-	_ [21]byte
-}
-
 // Params are the validated constants of a deployment, built once by [NewParams],
 // shared by all its windows, and never changed: safe for concurrent use.
 type Params struct {
@@ -216,18 +201,6 @@ func (c *Config) params(k Constants) Params {
 	if c.Profile == ProfileSpec && c.Filter != FilterForgetting && !c.GrowOnlyFull {
 		p.usual = usual
 	}
-	drain := int64(never)
-	if c.Filter == FilterRecorded {
-		drain = k.TargetQdelay
-	}
-	hold := quadrant{clearAt: never, drainAbove: drain, outcome: outcome{action: ActionHold}}
-	p.quadrants = [quadrants]quadrant{
-		quadProportional: {slope: k.alpha, clearAt: k.FastDelay, countMask: -1, drainAbove: drain, outcome: outcome{action: ActionProportional}},
-		quadFair:         {level: k.FairIncrease, clearAt: never, drainAbove: drain, outcome: outcome{action: ActionFair}},
-		quadHold:         {clearAt: never, drainAbove: never, marked: true, outcome: outcome{action: ActionHold}},
-		quadDecrease:     {clearAt: 0, drainAbove: never, marked: true, outcome: outcome{action: ActionConsidered}},
-		quadHeld:         hold,
-		quadHeldLong:     hold,
-	}
+	p.quadrants = c.quadrants(k)
 	return p
 }
