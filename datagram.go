@@ -38,9 +38,10 @@ func (d *Datagram) nominal() int64 {
 
 // A Payload says which bytes the caller appends to a packet.
 type Payload struct {
-	Length  uint32 // bytes; 0: nothing follows
-	Offset  uint32 // of the first byte within the message, or within what a read asked for
-	Message Handle // whose data it is; 0: read data for a peer
-	Cookie  uint64 // of the message, or of the region that is read
-	Address uint64 // read data: the first byte's, in the numbers of the region
+	Length  uint32   // bytes; 0: nothing follows
+	Offset  uint32   // of the first byte within the message, or within what a read asked for
+	Message Handle   // whose data it is; 0: read data for a peer
+	Answer  AnswerID // with Message 0: for [Endpoint.Refuse], if the bytes cannot be had
+	Cookie  uint64   // of the message, or of the region that is read
+	Address uint64   // read data: the first byte's, in the numbers of the region
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/internal/alloctest"
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -175,4 +176,89 @@ func TestEndpointFailAllocs(t *testing.T) {
 			panic(err)
 		}
 	})
+}
+
+// A host that has no data for a read says so whatever its length, in the place of the
+// data, and once is enough: what is sent again says the same.
+func TestEndpointRefusesReads(t *testing.T) {
+	eachNetwork(t, 3, func(t *testing.T, seed uint64, faults netFaults) {
+		n := newNetwork(t, seed, faults, 2, nil)
+		a, b := n.ends[0], n.ends[1]
+		n.refuses = true
+		lengths := []int{8, 100, netMTU, 10*netMTU + 1}
+		for i, l := range lengths {
+			a.local[uint64(i)] = make([]byte, l)
+			_, err := a.e.Read(n.now, &uetcc.Message{To: uetcc.Destination{Address: b.addr, Job: 1}, Mode: ses.Mode(i % 2), Key: 1, Length: uint32(l), Cookie: uint64(i)})
+			require.NoError(t, err)
+		}
+		n.run(func() bool { return len(a.events) == len(lengths) && b.e.Usage().Answers == 0 })
+		for _, ev := range a.events {
+			require.Equal(t, ses.RCHostPoisoned, ev.Outcome.Code, "%+v", ev)
+		}
+		n.refuses = false
+		a.events = nil
+		n.readAll(ses.ModeRUD, lengths...)
+	})
+}
+
+// The data of a RUDI read is part of its reply.
+func TestEndpointFailRUDIRead(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, nil)
+	a, b := n.ends[0], n.ends[1]
+	a.local[1] = make([]byte, 100)
+	_, err := a.e.Read(0, &uetcc.Message{To: uetcc.Destination{Address: b.addr, Job: 1}, Mode: ses.ModeRUDI, Key: 1, Length: 100, Cookie: 1})
+	require.NoError(t, err)
+	p := sendAll(0, a.e)[0]
+	in, reply := uetcc.Datagram{Packet: p.data, Src: p.src, Dst: p.dst}, newDatagram()
+	var r uetcc.Received
+	b.e.Receive(0, &in, &reply, &r)
+	require.EqualValues(t, 100, reply.Payload.Length)
+	r.Code = ses.RCATNoTrans
+	require.NoError(t, b.e.Fail(0, &in, &reply, &r))
+	require.Zero(t, reply.Payload)
+	receive(0, a.e, onWire(&reply))
+	n.poll(a)
+	require.Equal(t, ses.RCATNoTrans, a.events[0].Outcome.Code)
+}
+
+// What a late answer says besides its data: the generation of the request, and the
+// congestion state that the caller has for it.
+func TestEndpointLateAnswerHeaders(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, nil)
+	a, b := n.ends[0], n.ends[1]
+	gen, err := b.e.Target().Renew(0, 1<<16, 0)
+	require.NoError(t, err)
+	_, err = b.e.Target().Register(1<<16, 0, ses.Region{Length: netMemory, Key: 2, Job: ses.AnyJob, Rights: ses.RightRead})
+	require.NoError(t, err)
+	require.NotZero(t, gen)
+	for _, refused := range []bool{false, true} {
+		a.local[1] = make([]byte, 8)
+		_, err = a.e.Read(0, &uetcc.Message{To: uetcc.Destination{Address: b.addr, Job: 1, Generation: gen}, Key: 2, Length: 8, Cookie: 1})
+		require.NoError(t, err)
+		p := sendAll(0, a.e)[0]
+		in, reply := uetcc.Datagram{Packet: p.data, Src: p.src, Dst: p.dst}, newDatagram()
+		var r uetcc.Received
+		b.e.Receive(0, &in, &reply, &r)
+		require.NotZero(t, r.Answer)
+		reply.State = pdc.AckState{Pend: 64, Restore: true}
+		if refused {
+			require.NoError(t, b.e.Refuse(0, r.Answer, ses.RCHostPoisoned, &reply))
+		} else {
+			require.NoError(t, b.e.Answer(0, r.Answer, make([]byte, 8), &reply))
+		}
+		var ack pds.AckCC
+		at, err := ack.Decode(reply.Packet)
+		require.NoError(t, err)
+		var st pds.NSCCState
+		require.True(t, ack.NSCC(&st))
+		require.EqualValues(t, 64, st.CwndPend)
+		require.True(t, st.Restore)
+		if refused {
+			var y ses.Response
+			_, err = y.Decode(reply.Packet[at:])
+			require.NoError(t, err)
+			require.Equal(t, gen, y.Generation)
+		}
+		receive(0, a.e, onWire(&reply))
+	}
 }

@@ -339,15 +339,17 @@ func TestEndpointRendezvousNotBegun(t *testing.T) {
 	require.Equal(t, pdc.CauseClosed, s.b.events[0].Cause)
 }
 
-// The host cannot bring the few bytes that are left to read.
+// The host cannot bring the bytes that are left to read, be they few or many.
 func TestEndpointRendezvousSourceRefuses(t *testing.T) {
-	s := newTwoSided(t, 1, netFaults{}, nil)
-	s.postTag(s.b, 0, 3000, 1, 5)
-	s.rendezvous(fill(1010, 2), 0, 1000, 1)
-	s.refuses = true
-	s.run(func() bool { return len(s.a.events) == 1 && len(s.b.events) == 1 })
-	require.Equal(t, ses.RCCancelled, s.a.events[0].Outcome.Code)
-	require.Equal(t, ses.RCHostPoisoned, s.b.events[0].Outcome.Code)
+	for _, length := range []int{1010, 3000} {
+		s := newTwoSided(t, 1, netFaults{}, nil)
+		s.postTag(s.b, 0, 3000, 1, 5)
+		s.rendezvous(fill(length, 2), 0, 1000, 1)
+		s.refuses = true
+		s.run(func() bool { return len(s.a.events) == 1 && len(s.b.events) == 1 })
+		require.Equal(t, ses.RCCancelled, s.a.events[0].Outcome.Code)
+		require.Equal(t, ses.RCHostPoisoned, s.b.events[0].Outcome.Code)
+	}
 }
 
 // The read of a rendezvous send cannot be delivered, while its sender is there: the

@@ -130,6 +130,9 @@ func (n *network) post(end *netEnd, base uint64, length uint32) {
 
 // carry puts what came out of an end on its way.
 func (n *network) carry(from *netEnd, d *uetcc.Datagram) {
+	if n.refuses && d.Payload.Length > 0 && d.Payload.Message == 0 && d.Payload.Answer != 0 {
+		require.NoError(n.t, from.e.Refuse(n.now, d.Payload.Answer, ses.RCHostPoisoned, d))
+	}
 	p := onWire(d)
 	if d.Payload.Length > 0 {
 		src := from.mem[d.Payload.Address:]

@@ -120,7 +120,8 @@ func (e *Endpoint) pumpAnswers(now int64, f *flow) {
 
 // Answer brings what [Received] has asked for: the value of a fetching atomic, or
 // the bytes of a short read, as many as Received.Length. The acknowledgement is
-// in reply, whose capacity must be [Endpoint.ReplyMax].
+// in reply, whose capacity must be [Endpoint.ReplyMax]; it says reply.State for
+// congestion control. On an ordered PDC answers are given in the order of the requests.
 //
 // Errors: ses.ErrStale when nothing waits for it, also when its PDC has gone;
 // ses.ErrRange when data has another length; pdc.ErrShortBuffer.
@@ -145,23 +146,35 @@ func (e *Endpoint) Answer(now int64, id AnswerID, data []byte, reply *Datagram) 
 	return err
 }
 
-// Refuse is [Endpoint.Answer] when the host cannot: code is its reason. The error
-// is ses.ErrStale.
+// Refuse is [Endpoint.Answer] when the host cannot: code is its reason. For the id of
+// [Payload].Answer reply is that packet, as [Endpoint.Transmit] has given it; it then says
+// so in place of the data. The error is ses.ErrStale.
 func (e *Endpoint) Refuse(now int64, id AnswerID, code ses.ReturnCode, reply *Datagram) error {
 	a := e.answers.find(id)
-	if a == nil || !a.owed {
+	if a == nil || !a.owed && reply.Payload.Answer != id {
 		return ses.ErrStale
 	}
 	if a.lender != 0 {
 		_ = e.Cancel(now, a.lender)
 	}
-	h := ses.Response{Verdict: ses.Verdict{Opcode: ses.ResponseExplicit, ReturnCode: code}, MessageID: a.reply.ReadRequestID, JobID: a.reply.JobID}
+	if !a.owed {
+		a.withhold(code, reply)
+		return nil
+	}
+	h := ses.Response{Verdict: ses.Verdict{Opcode: ses.ResponseExplicit, ReturnCode: code}, Generation: a.reply.Generation, MessageID: a.reply.ReadRequestID, JobID: a.reply.JobID}
 	return e.reply(now, id, pds.NextResponse, h.AppendTo(e.bytes[:0]), reply)
+}
+
+// withhold has a packet of read data, and those that repeat it, say that there is none.
+func (a *answer) withhold(code ses.ReturnCode, out *Datagram) {
+	header := len(out.Packet) - a.reply.Len()
+	a.reply.ReturnCode, a.reply.PayloadLength, a.length = code, 0, 0
+	out.Packet, out.Payload = a.reply.AppendTo(out.Packet[:header]), Payload{}
 }
 
 // reply sends the late answer to a request.
 func (e *Endpoint) reply(now int64, id AnswerID, next pds.NextHdr, b []byte, reply *Datagram) error {
-	buf := reply.Packet[:cap(reply.Packet)]
+	buf, state := reply.Packet[:cap(reply.Packet)], reply.State
 	*reply = Datagram{Packet: buf[:0]}
 	a := e.answers.find(id)
 	info, ok := e.pds.PDC(a.rx.PDC)
@@ -173,7 +186,7 @@ func (e *Endpoint) reply(now int64, id AnswerID, next pds.NextHdr, b []byte, rep
 	if !ok {
 		return ses.ErrStale
 	}
-	e.response = pdc.Response{Kind: pdc.RespondGuaranteed, Next: next, Bytes: b}
+	e.response = pdc.Response{Kind: pdc.RespondGuaranteed, Next: next, Bytes: b, State: state}
 	n, err := e.pds.Respond(now, rx, &e.response, buf)
 	if err != nil {
 		return ses.ErrStale

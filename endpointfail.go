@@ -11,7 +11,7 @@ import (
 // for r.Code, which says why: one of ses.RCHostPoisoned, ses.RCHostUnsuccessCmpl, the
 // ses.RCAT and the ses.RCAMO ones. The whole message fails with it, at both ends. reply is
 // now the answer that says so, and r what to do: ses.ActionAbort, or nothing for a
-// datagram.
+// datagram. Of a RUDI read it is the data of the reply that cannot be had.
 //
 // It must come before the reply is sent and before anything else is asked of the
 // Endpoint: a later acknowledgement would say that all is well. For what r.Answer names
@@ -23,7 +23,7 @@ import (
 // late.
 func (e *Endpoint) Fail(now int64, in, reply *Datagram, r *Received) error {
 	switch {
-	case r.Action != ses.ActionPlace && r.Action != ses.ActionAtomic || r.Answer != 0:
+	case r.Action != ses.ActionPlace && r.Action != ses.ActionAtomic && reply.Payload.Length == 0 || r.Answer != 0:
 		return ses.ErrStale
 	case r.Code < ses.RCATInvalid || r.Code > ses.RCAMOFPInexact:
 		return ses.ErrRange
@@ -36,7 +36,7 @@ func (e *Endpoint) Fail(now int64, in, reply *Datagram, r *Received) error {
 	mode, d := anyModeOf(in.Packet), &e.decision
 	e.target.Fail(&e.request, ses.Arrival{Peer: uint64(r.PDC), Mode: mode}, r.Code, d)
 	r.Action, r.Check, r.Length, r.Complete, r.HasData = d.Action, d.Check, 0, false, false
-	reply.Packet = reply.Packet[:0]
+	reply.Packet, reply.Payload = reply.Packet[:0], Payload{}
 	if mode == ses.ModeUUD {
 		return nil
 	}

@@ -297,6 +297,7 @@ func (e *Endpoint) promise(now int64, buf []byte, r *Received) int {
 	if a.reply = d.DataReply(0, 0, d.Length); e.request.MessageID == 0 {
 		a.reply = d.SmallDataReply(uint32(e.res.ID.PSN))
 	}
+	a.reply.Generation = d.Response.Generation // for Refuse
 	a.lender = 0
 	if e.lending != 0 {
 		a.lender = e.lender()
@@ -334,7 +335,9 @@ func (e *Endpoint) readData(now int64, b []byte, form ses.Form, r *Received) {
 		e.stats.StrayData++
 		return
 	}
-	e.place(r, h, &ev)
+	if ev.DataLength != 0 {
+		e.place(r, h, &ev)
+	}
 	e.conclude(now, h, &ev)
 }
 

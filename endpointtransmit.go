@@ -188,7 +188,7 @@ func (e *Endpoint) describeAnswer(out *Datagram, buf []byte, at int, id AnswerID
 		return false
 	}
 	out.Packet = a.reply.AppendTo(buf[:at])
-	out.Payload = Payload{Length: a.length, Offset: a.reply.MessageOffset, Cookie: a.cookie, Address: a.address}
+	out.Payload = Payload{Length: a.length, Offset: a.reply.MessageOffset, Cookie: a.cookie, Address: a.address, Answer: id}
 	return true
 }
 

@@ -127,6 +127,13 @@ func (e *endpointEnd) act() {
 // to append.
 func (e *endpointEnd) transmit(d *uetcc.Datagram, to int) {
 	w, p := e.w, &d.Payload
+	if p.Message == 0 && p.Length > 0 && p.Answer != 0 && p.Address < endpointCells && w.net.Chance(w.s.fail) {
+		w.trouble[troubleFail]++
+		w.messages[p.Address/endpointSlot].refused |= 1 << ses.RCHostPoisoned
+		if err := e.e.Refuse(e.clock.now, p.Answer, ses.RCHostPoisoned, d); err != nil {
+			w.failf("Refuse of read data: %v", err)
+		}
+	}
 	b := d.Packet
 	length := len(b) + int(p.Length)
 	switch {

@@ -122,7 +122,8 @@ func (in *Initiator) Cancel(now int64, h Handle, ev *Event) error {
 }
 
 // RxData takes data of a read or fetching atomic that came on the return
-// direction, not in the answer to a packet. Where it belongs is in ev.
+// direction, not in the answer to a packet. Where it belongs is in ev. With a return code
+// that is no success the message fails.
 //
 // Errors: [ErrStale] when no such message waits for data, [ErrRange] when the
 // data lies outside of it or is more than was asked for. Then nothing has
@@ -137,7 +138,9 @@ func (in *Initiator) RxData(now int64, y *Reply, ev *Event) error {
 		return ErrStale
 	}
 	*ev = Event{}
-	if !m.take(y.MessageOffset, uint32(y.PayloadLength), ev) {
+	if y.ReturnCode != RCOK && y.ReturnCode != RCNull {
+		m.failed(failFatal, y.ReturnCode)
+	} else if !m.take(y.MessageOffset, uint32(y.PayloadLength), ev) {
 		return ErrRange
 	}
 	in.settle(now, m, ev)

@@ -635,6 +635,31 @@ func TestInitiatorReadByReturnData(t *testing.T) {
 	require.ErrorIs(t, in.RxData(0, data(0, 4096), &ev), ErrStale, "completed once")
 }
 
+// Data that could not be had ends the read, at once or when its other packets are
+// answered.
+func TestInitiatorReadFailsByReturnData(t *testing.T) {
+	for answered := range 5 {
+		in := newInitiator(t)
+		o := seedWrite()
+		o.Opcode = OpcodeRead
+		h := start(t, in, o)
+		qs := sendAll(in, 0, h)
+		for i := range answered {
+			answer(t, in, &qs[i], nil)
+		}
+		y := Reply{Form: FormResponseData, Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCHostPoisoned}, JobID: seedJob, ReadRequestID: 1, MessageOffset: 4096}
+		var ev Event
+		require.NoError(t, in.RxData(0, &y, &ev))
+		require.Zero(t, ev.DataLength)
+		for i := answered; i < len(qs); i++ {
+			require.Equal(t, EventNone, ev.Kind)
+			ev = answer(t, in, &qs[i], nil)
+		}
+		require.Equal(t, EventDone, ev.Kind)
+		require.Equal(t, Outcome{Status: StatusFailed, Code: RCHostPoisoned}, ev.Outcome)
+	}
+}
+
 // A target that sends the same bytes again cannot make up for those missing.
 func TestInitiatorRefusesMoreDataThanAskedFor(t *testing.T) {
 	in := newInitiator(t)
