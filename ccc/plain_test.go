@@ -205,13 +205,7 @@ func (w *twin) exchange(h Handle, l Left) {
 		w.both(func(m *Manager) { *m.Waiters(at) = Waiters{h.Index(), h.Index() ^ 2} })
 	}
 	paths := make([]uint16, 1+r.IntN(5))
-	var s RunParams
-	ok := false
-	if len(paths) == 1 {
-		s, paths[0], ok = w.plain.Exchange(h, w.now, a, size)
-	} else {
-		s, ok = w.plain.ExchangeRun(h, w.now, a, size, paths)
-	}
+	s, ok := w.plain.Exchange(h, w.now, a, size, paths)
 	if !ok {
 		w.same("refused, but something has changed")
 		return

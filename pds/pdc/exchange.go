@@ -1,8 +1,6 @@
 package pdc
 
 import (
-	"math/bits"
-
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/pds"
 )
@@ -25,7 +23,8 @@ func (m *Manager) Exchange(now int64, a *pds.AckCCView, src Addr, first, end uin
 		return nil, 0
 	}
 	r, cur := &m.mem.row[w.first], &m.mem.row[w.current]
-	if uint32(bits.TrailingZeros64(^(r.flight>>at))) < n || at+n >= rowLen || r.released != 0 || n > 1 && r.size == 0 {
+	acked := uint64(2<<((n-1)%rowLen)-1) << (at % rowLen)
+	if r.flight&acked != acked || r.released != 0 || at+n >= rowLen || n > 1 && r.size == 0 {
 		return nil, 0
 	}
 	run.Handle, run.Size, run.kind = m.mem.submitted(cur, w.next%rowLen)
@@ -33,18 +32,15 @@ func (m *Manager) Exchange(now int64, a *pds.AckCCView, src Addr, first, end uin
 		return nil, 0
 	}
 	last := m.mem.record(r, at+n-1)
-	var s ccc.RunParams
-	ok := false
-	if n == 1 || most == 1 {
-		s, run.Entropy[0], ok = m.cc.Exchange(ccc.Handle(p.handle), now, last.news(now, a, n), int64(run.Size))
-	} else {
-		paths := run.Entropy[:w.alike(cur, min(most, int(n)), w.base+n+uint32(limit))]
-		s, ok = m.cc.ExchangeRun(ccc.Handle(p.handle), now, last.news(now, a, n), int64(run.Size), paths)
+	paths := run.Entropy[:1]
+	if n > 1 && most > 1 {
+		paths = run.Entropy[:w.alike(cur, min(most, int(n)), w.base+n+uint32(limit))]
 	}
+	s, ok := m.cc.Exchange(ccc.Handle(p.handle), now, last.news(now, a, n), int64(run.Size), paths)
 	if !ok {
 		return nil, 0
 	}
-	r.flight &^= (2<<((n-1)%rowLen) - 1) << at
+	r.flight &^= acked
 	w.cack = w.base + n
 	w.limit, w.limitAt = limit, w.cack
 	w.pass(m.mem, r, n)

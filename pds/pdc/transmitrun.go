@@ -81,9 +81,9 @@ func (m *Manager) sentRun(now int64, p *PDC, r *row, x *Run, s ccc.RunParams) (l
 		pkt.sentAt = now
 	}
 	if s.AckEach || x.kind&kindAR != 0 {
-		x.asks = 1<<n - 1
+		x.asks = 2<<((n-1)%RunMax) - 1
 	}
-	r.flight |= (1<<n - 1) << i
+	r.flight |= (2<<((n-1)%RunMax) - 1) << i
 	m.stats.Sent += uint64(n)
 	p.activeAt = now
 	if w.next += n; w.next%rowLen == 0 {
