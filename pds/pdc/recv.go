@@ -200,11 +200,13 @@ func (w *RecvWindow) acceptAt(ahead pds.PSN) {
 // advance moves the edge, which has arrived, over itself and all that has arrived
 // behind it. What near then has room for comes from the ring.
 func (w *RecvWindow) advance() {
-	for more := true; more; {
+	for {
 		n, far, from := bits.TrailingZeros64(^(w.near >> 1)), w.far(), w.edge+nearLen // n is 63 at most
 		w.near = w.near >> 1 >> (n & 63)
 		w.edge += pds.PSN(n + 1)
-		more = far && w.pull(from, n)
+		if !far || !w.pull(from, n) {
+			break
+		}
 	}
 	if w.far() {
 		return
