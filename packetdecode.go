@@ -19,6 +19,10 @@ const (
 	rodCCStandard = uint16(pds.TypeRODCCReq)<<4 | uint16(pds.NextRequestStd)
 	ackCCNone     = uint16(pds.TypeACKCC)<<4 | uint16(pds.NextNone)
 
+	// The first word of a request, less that of the unordered one of its kind without
+	// flags, has no other bits: the type of the ordered one is the next.
+	orderedFlags = (rodStandard-rudStandard)<<7 | 1<<7 - 1
+
 	standardLen   = pds.RequestLen + ses.StandardLen   // of both headers
 	standardCCLen = pds.RequestCCLen + ses.StandardLen // of both headers
 )
@@ -35,16 +39,18 @@ func (p *Packet) decode(h []byte, at int, crc bool) error {
 		if len(h) >= standardCCLen && isPlain(h[pds.RequestCCLen]) {
 			w := (*[standardCCLen]byte)(h)
 			p.standard(v, at, pds.RequestCCLen, at+len(h))
+			p.Req.DecodeRest((*[pds.RequestLen]byte)(w[:]))
+			p.Req.DecodeCC((*[pds.RequestCCLen - pds.RequestLen]byte)(w[pds.RequestLen:]))
 			p.Request.Standard.Decode(w[pds.RequestCCLen:])
-			p.Req.DecodeKnown((*[pds.RequestCCLen]byte)(w[:]))
 			return nil
 		}
 	case rudStandard, rodStandard:
 		if len(h) >= standardLen && isPlain(h[pds.RequestLen]) {
 			w := (*[standardLen]byte)(h)
 			p.standard(v, at, pds.RequestLen, at+len(h))
+			p.Req.DecodeRest((*[pds.RequestLen]byte)(w[:]))
+			p.Req.CCCID, p.Req.CreditTarget = 0, 0
 			p.Request.Standard.Decode(w[pds.RequestLen:])
-			p.Req.DecodeKnown((*[pds.RequestCCLen]byte)(w[:]))
 			return nil
 		}
 	case ackCCNone:
@@ -63,7 +69,8 @@ func isPlain(b byte) bool { return ses.Opcode(b & 0x3f).IsPlain() }
 // standard notes what a request of prologue v with a PDS header of n bytes at at and
 // a standard semantic header is, and where, with data up to end.
 func (p *Packet) standard(v uint16, at, n, end int) {
-	p.Type, p.Form, p.Request.Form = pds.Type(v>>11), ses.FormStandard, ses.FormStandard
+	p.Type, p.Form = pds.Type(v>>11), ses.FormStandard
+	p.Req.Type, p.Req.Next, p.Request.Form = pds.Type(v>>11), pds.NextRequestStd, ses.FormStandard
 	p.PDS, p.SES, p.Payload, p.End = at, at+n, at+n+ses.StandardLen, end
 }
 

@@ -51,7 +51,8 @@ func TestStraightLineReadsLikeTheGeneralWay(t *testing.T) {
 	otherFrame := frameOf(other)
 	require.NoError(t, new(Parser).Ethernet(otherFrame.AppendTo(nil, nil), &dirty))
 	dirty.Native, dirty.Trimmed = true, true
-	parsers := []*Parser{{}, {Port: 4794}, {CRC: true}, {DSCPs: pds.DSCPs{Trimmed: 8}}, {DSCPs: pds.DSCPs{TrimmedLastHop: 8}}}
+	parsers := []*Parser{{}, {Port: 4794}, {CRC: true}, {DSCPs: pds.DSCPs{Trimmed: 8}}, {DSCPs: pds.DSCPs{TrimmedLastHop: 8}},
+		{Port: pds.UDPPort, DSCPs: pds.DSCPs{Trimmed: 9, TrimmedLastHop: 8}}, {Protocol: 17}}
 	for _, f := range plainFrames() {
 		whole := f.AppendTo(nil, []byte("data"))
 		for _, ps := range parsers {

@@ -24,47 +24,60 @@ func (ps *Parser) Ethernet(b []byte, f *Frame) error {
 	}
 	h := (*plainHead)(b)
 	end := etherLen + int(binary.BigEndian.Uint16(h[16:]))
-	if end > len(b) || !h.isPlain() || !ps.isPlain(h) {
+	if end > len(b) || !h.isPlain(end) || ps.CRC {
 		return ps.anyFrame(b, f)
 	}
+	if uint32(ps.Port)|uint32(ps.DSCPs.Trimmed)|uint32(ps.DSCPs.TrimmedLastHop) != 0 {
+		return ps.configured(b, h[15], f)
+	}
 	d := b[:end]
-	switch v := binary.BigEndian.Uint16(h[plainLen:]); v >> 7 {
-	case rudCCStandard, rodCCStandard:
+	v := binary.BigEndian.Uint16(h[plainLen:])
+	if (v-rudCCStandard<<7)&^orderedFlags == 0 {
 		if len(d) >= plainLen+standardCCLen && isPlain(d[plainLen+pds.RequestCCLen]) {
 			f.plain(h, end)
 			f.addresses4((*[8]byte)(h[26:]))
 			f.standard(v, plainLen, pds.RequestCCLen, end)
+			f.Req.DecodeRest((*[pds.RequestLen]byte)(h[plainLen:]))
+			f.Req.DecodeCC((*[pds.RequestCCLen - pds.RequestLen]byte)(h[plainLen+pds.RequestLen:]))
 			f.Request.Standard.Decode(d[plainLen+pds.RequestCCLen:])
-			f.Req.DecodeKnown((*[pds.RequestCCLen]byte)(h[plainLen:]))
 			return nil
 		}
-	case rudStandard, rodStandard:
+	} else if v>>7 == ackCCNone && len(d) >= len(plainHead{}) {
+		f.plain(h, end)
+		f.addresses4((*[8]byte)(h[26:]))
+		f.Type, f.Form = pds.TypeACKCC, ses.FormNone
+		f.PDS, f.SES, f.Payload, f.End = plainLen, plainLen+pds.AckCCLen, plainLen+pds.AckCCLen, end
+		f.Ack.Decode(h[plainLen:])
+		return nil
+	} else if (v-rudStandard<<7)&^orderedFlags == 0 {
 		if len(d) >= plainLen+standardLen && isPlain(d[plainLen+pds.RequestLen]) {
 			f.plain(h, end)
 			f.addresses4((*[8]byte)(h[26:]))
 			f.standard(v, plainLen, pds.RequestLen, end)
+			f.Req.DecodeRest((*[pds.RequestLen]byte)(h[plainLen:]))
+			f.Req.CCCID, f.Req.CreditTarget = 0, 0
 			f.Request.Standard.Decode(d[plainLen+pds.RequestLen:])
-			f.Req.DecodeKnown((*[pds.RequestCCLen]byte)(h[plainLen:]))
-			return nil
-		}
-	case ackCCNone:
-		if len(d) >= len(plainHead{}) {
-			f.plain(h, end)
-			f.addresses4((*[8]byte)(h[26:]))
-			f.Type, f.Form = pds.TypeACKCC, ses.FormNone
-			f.PDS, f.SES, f.Payload, f.End = plainLen, plainLen+pds.AckCCLen, plainLen+pds.AckCCLen, end
-			f.Ack.Decode(h[plainLen:])
 			return nil
 		}
 	}
 	return ps.anyFrame(b, f)
 }
 
-// isPlain reports whether the frame holds UDP over IPv4, without tags, options and
-// fragments, with lengths that agree. Most frames do, and their fields are in fixed
-// places. Words that are only compared are read as they lie in the memory of a
-// little-endian machine, which saves an exchange of their bytes.
-func (h *plainHead) isPlain() bool {
+// configured is Ethernet for a parser that names a port or knows of trimming, and a
+// packet to [pds.UDPPort]. If neither matters here the zero parser reads the same.
+func (ps *Parser) configured(b []byte, tos uint8, f *Frame) error {
+	if ps.Port != 0 && ps.Port != pds.UDPPort || ps.isTrimmed(tos) {
+		return ps.anyFrame(b, f)
+	}
+	var plain Parser
+	return plain.Ethernet(b, f)
+}
+
+// isPlain reports whether the frame holds UDP to [pds.UDPPort] over IPv4 up to end,
+// without tags, options and fragments, with lengths that agree. Most frames do, and
+// their fields are in fixed places. Words that are only compared are read as they lie in
+// the memory of a little-endian machine, which saves an exchange of their bytes.
+func (h *plainHead) isPlain(end int) bool {
 	const (
 		typeVersion  = etherIPv4>>8 | 0x45<<16          // not the TOS behind them
 		fragProtocol = fragment>>8 | 0xff<<8 | 0xff<<24 // not the TTL between them
@@ -72,14 +85,7 @@ func (h *plainHead) isPlain() bool {
 	)
 	return binary.LittleEndian.Uint32(h[12:])&0xff_ffff == typeVersion &&
 		binary.LittleEndian.Uint32(h[20:])&fragProtocol == unfragmented &&
-		binary.BigEndian.Uint16(h[16:])-binary.BigEndian.Uint16(h[38:]) == ip4Len
-}
-
-// isPlain reports whether the packet is for this parser, whole, and without
-// trailer. Most parsers know of no trimming.
-func (ps *Parser) isPlain(h *plainHead) bool {
-	return ps.isPort(binary.BigEndian.Uint16(h[36:])) && !ps.CRC &&
-		(ps.DSCPs.Trimmed == 0 && ps.DSCPs.TrimmedLastHop == 0 || !ps.isTrimmed(h[15]))
+		binary.BigEndian.Uint32(h[36:]) == pds.UDPPort<<16+uint32(end-etherLen-ip4Len)
 }
 
 // plain sets what is around the PDS header of a datagram that ends at end, but for

@@ -34,7 +34,7 @@ var hot = []struct {
 	{".", "(*Parser).Ethernet", 0},
 	{".", "(*Parser).anyFrame", 0},
 	{".", "(*Parser).ip", 0},
-	{".", "(*Parser).isPlain", inlines},
+	{".", "(*Parser).configured", 0},
 	{".", "(*plainHead).isPlain", inlines | noBounds},
 	{".", "(*Frame).plain", inlines | noBounds},
 	{".", "(*Frame).addresses4", inlines | noBounds},
@@ -118,7 +118,8 @@ var hot = []struct {
 
 	{"pds", "(*Prologue).Decode", inlines | noBounds},
 	{"pds", "(*Request).Decode", noBounds},
-	{"pds", "(*Request).DecodeKnown", noBounds},
+	{"pds", "(*Request).DecodeRest", inlines | noBounds},
+	{"pds", "(*Request).DecodeCC", inlines | noBounds},
 	{"pds", "(*Request).Encode", 0},
 	{"pds", "(*Request).AppendTo", 0},
 	{"pds", "(*RequestView).Plain", inlines | noBounds},

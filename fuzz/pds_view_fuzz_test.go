@@ -66,12 +66,13 @@ func FuzzPDSRequestView(f *testing.F) {
 		if _, err := q.Decode(in); err != nil {
 			return
 		}
-		if len(in) >= pds.RequestCCLen {
-			known := pds.Request{Type: pds.TypeRODCCReq, Info: 1, CCCID: 2, CreditTarget: 3} // what an earlier packet left
-			known.DecodeKnown((*[pds.RequestCCLen]byte)(in))
-			if known != q {
-				t.Fatalf("%x: known %+v, decoded %+v", in, known, q)
-			}
+		known := pds.Request{Type: q.Type, Next: q.Next, Info: 1} // what an earlier packet left
+		known.DecodeRest((*[pds.RequestLen]byte)(in))
+		if q.HasCC() {
+			known.DecodeCC((*[pds.RequestCCLen - pds.RequestLen]byte)(in[pds.RequestLen:]))
+		}
+		if known != q {
+			t.Fatalf("%x: known %+v, decoded %+v", in, known, q)
 		}
 		v := (*pds.RequestView)(in)
 		open := q.Flags&pds.FlagSYN == 0

@@ -34,7 +34,7 @@ type Request struct {
 	CCCID        uint8   // congestion control context of the source; with CC state only
 	ClearOffset  int16   // clear_psn_offset, -32768 to 0; see [Request.ClearPSN]
 	DPDCID       PDCID   // receiver's PDC, never 0; 0 while FlagSYN is set
-	SPDCID       PDCID   // sender's PDC, never 0; behind DPDCID, so that DecodeKnown stores both as one word
+	SPDCID       PDCID   // sender's PDC, never 0; behind DPDCID, so that DecodeRest stores both as one word
 	Info         PDCInfo // while FlagSYN is set, otherwise 0
 	PSN          PSN
 	CreditTarget uint32 // credit wanted so far, 256 B units modulo 2^24; with CC state only
@@ -75,38 +75,29 @@ func (r *Request) Decode(b []byte) (int, error) {
 	default:
 		return 0, ErrType
 	}
-	r.getHead(w)
-	r.getPeers(w)
+	r.Type, r.Next = Type(w[0]>>3), NextHdr(binary.BigEndian.Uint16(w[0:])>>7&0xf)
+	r.DecodeRest(w)
 	r.CCCID, r.CreditTarget = uint8(cc>>24), cc&maxUint24
 	return n, nil
 }
 
-// DecodeKnown is Decode for a header of a type that [Type.IsRequest] is known to
-// know, behind which so much lies that the longer header would fit. It cannot fail.
-func (r *Request) DecodeKnown(b *[RequestCCLen]byte) {
-	w := (*[RequestLen]byte)(b[:])
-	r.getHead(w)
-	r.getPeers(w)
-	if b[0] < byte(TypeRUDCCReq)<<3 {
-		r.CCCID, r.CreditTarget = 0, 0
-	} else {
-		r.CCCID, r.CreditTarget = b[12], binary.BigEndian.Uint32(b[12:])&maxUint24
-	}
-}
-
-func (r *Request) getHead(b *[RequestLen]byte) {
-	r.Type, r.Flags = Type(b[0]>>3), Flags(b[1])&requestFlags
-	r.Next = NextHdr(binary.BigEndian.Uint16(b[0:]) >> 7 & 0xf)
+// DecodeRest is Decode without type and next_hdr, which the caller knows, and congestion
+// state, for which there is [Request.DecodeCC]. It cannot fail.
+func (r *Request) DecodeRest(b *[RequestLen]byte) {
+	r.Flags = Flags(b[1]) & requestFlags
 	r.ClearOffset = int16(binary.BigEndian.Uint16(b[2:]))
 	r.PSN = PSN(binary.BigEndian.Uint32(b[4:]))
-}
-
-func (r *Request) getPeers(b *[RequestLen]byte) {
 	ids := binary.BigEndian.Uint32(b[8:])
 	r.DPDCID, r.SPDCID, r.Info = PDCID(ids), PDCID(ids>>16), 0
 	if b[1]&byte(FlagSYN) != 0 {
-		r.DPDCID, r.Info = splitPeer(FlagSYN, uint16(ids))
+		r.DPDCID, r.Info = 0, PDCInfo(ids)&pdcInfoMask
 	}
+}
+
+// DecodeCC sets the congestion state from the last four bytes of a header that has it.
+func (r *Request) DecodeCC(b *[RequestCCLen - RequestLen]byte) {
+	v := binary.BigEndian.Uint32(b[:])
+	r.CCCID, r.CreditTarget = uint8(v>>24), v&maxUint24
 }
 
 // Encode writes r to the front of b and returns the length of the header. The

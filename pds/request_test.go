@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// DecodeKnown leaves nothing of what an earlier packet left, in none of the types.
-func TestRequestDecodeKnownIsDecode(t *testing.T) {
+// DecodeRest and DecodeCC leave nothing of what an earlier packet left, in none of the types.
+func TestRequestDecodeRestIsDecode(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, typ := range []Type{TypeRUDReq, TypeRODReq, TypeRUDCCReq, TypeRODCCReq} {
 		for range 1000 {
@@ -21,7 +21,13 @@ func TestRequestDecodeKnownIsDecode(t *testing.T) {
 			decoded, known := left, left
 			_, err := decoded.Decode(b[:])
 			require.NoError(t, err)
-			known.DecodeKnown(&b)
+			known.Type, known.Next = decoded.Type, decoded.Next
+			known.DecodeRest((*[RequestLen]byte)(b[:]))
+			known.CCCID, known.CreditTarget = decoded.CCCID, decoded.CreditTarget
+			if decoded.HasCC() {
+				known.CCCID, known.CreditTarget = left.CCCID, left.CreditTarget
+				known.DecodeCC((*[RequestCCLen - RequestLen]byte)(b[RequestLen:]))
+			}
 			require.Equal(t, decoded, known)
 		}
 	}
