@@ -225,7 +225,9 @@ func (q *eventQueue) load(b int64) {
 	q.free = first
 	q.tail[b] = 0
 	q.used[b>>6] &^= 1 << (b & 63)
-	sortSlots(q.cur[from:])
+	if len(q.cur) > from+1 {
+		sortSlots(q.cur[from:])
+	}
 }
 
 // sortSlots orders a bucket by time and keeps the order of insertion otherwise. Most hold a

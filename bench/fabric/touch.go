@@ -8,7 +8,10 @@ import "github.com/uetcc/uetcc/hw/switchq"
 // one batch is at the third step the next is at the second and another at the first, so
 // that none waits for its own; and a step is loops over things alike, as few branches
 // depend on what was read.
-const touchBatch = 32 // a power of two
+const (
+	touchBatch = 32 // a power of two
+	touchWorth = 64 // with fewer events at a time a fabric is so small that it is in the cache
+)
 
 // A batch is what some of the next events are about.
 type batch struct {
@@ -38,8 +41,8 @@ type touching struct {
 // are few enough to be left out.
 func (s *sim) touch() {
 	t, cur := &s.touching, s.events.cur
-	if len(cur) < touchBatch {
-		return // nothing to be gained
+	if len(cur) < touchWorth {
+		return
 	}
 	at := s.events.curNext / touchBatch
 	if at == 0 {
