@@ -29,7 +29,8 @@
 //	}
 //
 // With thousands of PDCs, [Endpoint.Touch] a batch of packets before each of them is
-// received; [Endpoint.TransmitBatch] sends several packets at a time.
+// received; [Endpoint.TransmitBatch] sends several packets at a time, and
+// [Endpoint.Exchange] takes an acknowledgement in and sends what it lets go.
 //
 // Payload memory belongs to the caller: the endpoint says which bytes go where,
 // and never looks at them. [Parser] takes frames apart, [Frame] builds them.

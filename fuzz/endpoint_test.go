@@ -55,6 +55,7 @@ func hostileEndpoint(t testing.TB, control ccc.Control) *uetcc.Endpoint {
 func hostileBytes(e *uetcc.Endpoint, b, room []byte) {
 	out, reply := uetcc.Datagram{Packet: room[:0:uetcc.HeaderMax]}, uetcc.Datagram{Packet: room[uetcc.HeaderMax:][:0]}
 	peer, local := pdc.AddrFrom4([4]byte{10, 0, 0, 2}), pdc.AddrFrom4([4]byte{10, 0, 0, 1})
+	outs := [2]uetcc.Datagram{{Packet: room[2*uetcc.HeaderMax:][:0]}, {Packet: room[3*uetcc.HeaderMax:][:0]}}
 	now := int64(0)
 	var r uetcc.Received
 	var data [512]byte
@@ -67,14 +68,18 @@ func hostileBytes(e *uetcc.Endpoint, b, room []byte) {
 			in.Trimmed = pds.NackTrimmed
 		}
 		now += int64(signals>>2) << (signals >> 4)
-		e.Receive(now, &in, &reply, &r)
+		if signals&8 != 0 {
+			e.Exchange(now, &in, &reply, &r, outs[:1+signals>>7])
+		} else {
+			e.Receive(now, &in, &reply, &r)
+		}
 		if r.Action != ses.ActionNone && (r.Payload > n || r.Action == ses.ActionPlace && r.Payload+int(r.Length) > n) {
 			panic("told to place more than the packet holds")
 		}
 		if r.Message == 0 && r.Action != ses.ActionNone && r.Address+uint64(r.Length) > 1<<20 {
 			panic("told to touch what is not open")
 		}
-		if signals&4 != 0 && r.Form.IsRequest() && r.Answer == 0 && r.Action != ses.ActionNone && r.Action != ses.ActionAbort {
+		if signals&12 == 4 && r.Form.IsRequest() && r.Answer == 0 && r.Action != ses.ActionNone && r.Action != ses.ActionAbort {
 			r.Code = ses.RCHostPoisoned
 			if err := e.Fail(now, &in, &reply, &r); err != nil && err != pdc.ErrUnknown {
 				panic(err)

@@ -33,7 +33,7 @@ func (e *endpointEnd) arrive(p *faultnet.Packet) {
 	var r uetcc.Received
 	e.reply.Packet = e.replyRoom[:0]
 	refused := e.e.Stats().Refused
-	e.e.Receive(now, &in, &e.reply, &r)
+	sent := e.receive(now, &in, &r)
 	w.trouble[troubleNoAnswer] += e.e.Stats().Refused - refused
 	e.noted(&r)
 	safe := !p.Fabled && !w.s.weak && p.From != w.drop
@@ -48,6 +48,23 @@ func (e *endpointEnd) arrive(p *faultnet.Packet) {
 	if len(e.reply.Packet) > 0 {
 		e.transmit(&e.reply, p.From)
 	}
+	for i := range sent {
+		e.transmit(&e.outs[i], int(e.outs[i].Dst.Lo&0xff)-1)
+	}
+}
+
+// receive takes a packet in, of acknowledgements some with the packets that may be sent
+// then, and returns how many these are.
+func (e *endpointEnd) receive(now int64, in *uetcc.Datagram, r *uetcc.Received) int {
+	most := int(uint64(e.w.net.Now) >> 4 % uint64(2*len(e.outs))) // as good as random
+	if t, err := pds.PeekType(in.Packet); err != nil || t != pds.TypeACKCC || most > len(e.outs) {
+		e.e.Receive(now, in, &e.reply, r)
+		return 0
+	}
+	for i := range e.outs {
+		e.outs[i].Packet = e.outsRoom[i][:0]
+	}
+	return e.e.Exchange(now, in, &e.reply, r, e.outs[:most])
 }
 
 // noted counts what the endpoint was short of.

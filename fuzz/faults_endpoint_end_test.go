@@ -38,6 +38,8 @@ type endpointEnd struct {
 
 	out, reply         uetcc.Datagram
 	outRoom, replyRoom []byte
+	outs               [3]uetcc.Datagram
+	outsRoom           [3][256]byte
 	buf                [endpointMTU + 256]byte
 	data               [endpointMTU]byte // of an answer
 }
