@@ -34,19 +34,21 @@ func (l *some) all() []uint32 { return l.v[:l.n] }
 type touching struct {
 	batches [3]batch
 	next    int    // batch that takes the first step next
+	worth   bool   // the group began with enough events
 	sum     uint64 // keeps the reads
 }
 
-// touch is called before each batch of events is handled. Those put into the group later
-// are few enough to be left out.
+// touch is called before each batch of events is handled, so that what a step finds is
+// still under way: a packet of an earlier event may be anywhere. Events put into the group
+// later are few enough to be left out.
 func (s *sim) touch() {
 	t, cur := &s.touching, s.events.cur
-	if len(cur) < touchWorth {
-		return
-	}
 	at := s.events.curNext / touchBatch
 	if at == 0 {
-		t.next = 0
+		t.next, t.worth = 0, len(cur) >= touchWorth
+	}
+	if !t.worth {
+		return
 	}
 	for ; t.next <= at+2; t.next++ {
 		from := min(t.next*touchBatch, len(cur))
