@@ -2,6 +2,8 @@ package fabric
 
 import (
 	"math"
+	"reflect"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -34,4 +36,17 @@ func TestTouchLeavesGrownGroupAlone(t *testing.T) {
 	for q.curNext = touchBatch; q.curNext < len(q.cur); q.curNext += touchBatch {
 		require.NotPanics(t, s.touch)
 	}
+}
+
+// What the hops touch lies in whole cache lines where words are 64 bits.
+func TestLayout(t *testing.T) {
+	if strconv.IntSize < 64 {
+		return
+	}
+	port := reflect.TypeFor[port]()
+	require.EqualValues(t, 256, port.Size())
+	busy, _ := port.FieldByName("busy")
+	require.EqualValues(t, 216, busy.Offset)
+	require.EqualValues(t, 16, reflect.TypeFor[packet]().Size())
+	require.EqualValues(t, 32, reflect.TypeFor[detail]().Size())
 }
