@@ -31,14 +31,16 @@ func TestConfigDefaults(t *testing.T) {
 
 // What the PDS can be told, an Endpoint can: each of these changes what it does.
 func TestConfigPDS(t *testing.T) {
-	t.Run("OneRTTStart", func(t *testing.T) {
-		n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) { c.PDS.OneRTTStart = true })
-		n.write(ses.ModeRUD, 3*netMTU)
-		n.run(func() bool { return len(n.ends[0].events) == 1 })
-		require.Equal(t, ses.StatusOK, n.ends[0].events[0].Outcome.Status)
-		require.NotZero(t, n.ends[1].e.PDS().Stats().NACKs, "NEW_START_PSN")
-		require.EqualValues(t, 3, n.ends[1].e.PDS().Stats().Requests)
-	})
+	for _, method := range []pdc.StartMethod{pdc.StartRandom1RTT, pdc.StartExpected0RTT} {
+		t.Run(method.String(), func(t *testing.T) {
+			n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) { c.PDS.Start = method })
+			n.write(ses.ModeRUD, 3*netMTU)
+			n.run(func() bool { return len(n.ends[0].events) == 1 })
+			require.Equal(t, ses.StatusOK, n.ends[0].events[0].Outcome.Status)
+			require.NotZero(t, n.ends[1].e.PDS().Stats().NACKs, "NEW_START_PSN")
+			require.EqualValues(t, 3, n.ends[1].e.PDS().Stats().Requests)
+		})
+	}
 	t.Run("PendTimeout", func(t *testing.T) {
 		n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) {
 			c.PDS.PendTimeout, c.PDCs.Initiators = 700<<10, 1 // of the unit of timers

@@ -55,7 +55,7 @@ func TestFaultQ1Mark(t *testing.T) {
 }
 
 func TestOneRTTStart(t *testing.T) {
-	g := newPair(t, pairConfig{start: 9, Config: Config{OneRTTStart: true}})
+	g := newPair(t, pairConfig{start: 9, Config: Config{Start: StartRandom1RTT}})
 	g.submit(1, 3)
 	ws := g.send(g.a)
 	r, answer := g.give(ws[0])
@@ -72,7 +72,7 @@ func TestOneRTTStart(t *testing.T) {
 }
 
 func TestOneRTTStartIsReaped(t *testing.T) {
-	g := newPair(t, pairConfig{Config: Config{OneRTTStart: true}})
+	g := newPair(t, pairConfig{Config: Config{Start: StartRandom1RTT}})
 	g.submit(1, 1)
 	g.giveAll(g.send(g.a))
 	require.Equal(t, StatePending, g.info(g.b).State)

@@ -73,9 +73,11 @@ type Manager struct {
 	in      inbound // the packet that is being received
 	limiter limiter // of answers to packets without a PDC
 	waiting waitQueue
-	rudi    rudiTable
-	open    int    // PDCs in StateCreating to StateEstablished
-	cursor  uint16 // where the search for an idle PDC goes on
+
+	expected expectedStarts // with StartExpected0RTT
+	rudi     rudiTable
+	open     int    // PDCs in StateCreating to StateEstablished
+	cursor   uint16 // where the search for an idle PDC goes on
 }
 
 // NewManager allocates all that a manager ever uses.
@@ -110,6 +112,9 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 	}
 	for i := range m.pdc {
 		m.pdc[i].timerAt = never
+	}
+	if m.p.Start == StartExpected0RTT {
+		m.expected = newExpectedStarts(ids, m.random())
 	}
 	m.waiting.init(c.Waiting, c.Params.PendTimeout)
 	m.rudi.init(c.RUDI, uint32(m.random()))

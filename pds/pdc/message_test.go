@@ -216,6 +216,7 @@ func TestParamsLimits(t *testing.T) {
 		"NACK retries":    {MaxNackRetx: 32},
 		"close threshold": {CloseThresh: MaxPDCs + 1},
 		"ACK data":        {MaxAckData: 8193},
+		"start method":    {Start: 3},
 		"pending time":    {PendTimeout: 100*rtoMax + 1},
 		"response length": {NullResponse: make([]byte, ResponseMax+1), NullNext: pds.NextResponse},
 		"response kind":   {NullResponse: make([]byte, 12)},

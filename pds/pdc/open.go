@@ -62,18 +62,6 @@ func (m *Manager) openInitiator(now int64, k *InitiatorKey) (Handle, error) {
 	return h, nil
 }
 
-// startPSN draws a Start_PSN at least 2^16 away from the last PSN that was used
-// with the same PDCID.
-func (m *Manager) startPSN(h Handle) pds.PSN {
-	last := m.pdc[h.ID()].tx.Next()
-	for {
-		s := pds.PSN(m.random())
-		if d := s.Diff(last); d >= 1<<16 || d <= -1<<16 {
-			return s
-		}
-	}
-}
-
 // begin makes the slot of h a PDC. Membership in the manager's lists outlives the
 // PDC that was there before.
 func (m *Manager) begin(now int64, h Handle, start pds.PSN) *PDC {
@@ -168,22 +156,8 @@ func (m *Manager) openTarget(now int64, b *inbound) (p *PDC, code pds.NackCode, 
 	p.peerID = b.spdcid
 	p.peer, p.local = b.src, b.dst
 	p.set(flagROD, b.rod)
-	if m.p.OneRTTStart {
-		m.demandStart(now, p, b)
+	if m.p.Start != StartAny {
+		m.admitStart(now, p, b)
 	}
 	return p, 0, nil
-}
-
-// demandStart has a new PDC wait for packets that begin at a PSN that nobody can
-// have guessed.
-func (m *Manager) demandStart(now int64, p *PDC, b *inbound) {
-	start := pds.PSN(m.random())
-	for start == b.start {
-		start++
-	}
-	p.rx.Init(start)
-	p.tx.Init(m.p, p.slot(), start)
-	p.state = StatePending
-	p.giveUpIn(now, m.p.NewPDCTime)
-	m.schedule(p, now)
 }

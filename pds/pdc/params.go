@@ -51,7 +51,7 @@ type Config struct {
 	MaxNackRetx    int         // Max_NACK_Retx_Cnt: 1 to 31, 31 for ever (default 5)
 	ClearTime      int64       // PDS_Clear_Time: idle time before a CLEAR_CMD (default 1 ms)
 	CloseReqTime   int64       // Close_REQ_Time: wait for the CLOSE_CMD asked for (default 1 ms)
-	OneRTTStart    bool        // refuse data before the initiator uses the Start_PSN that this side demands
+	Start          StartMethod // which Start_PSN a target takes
 	NewPDCTime     int64       // New_PDC_Time: life of a PENDING PDC (default 5 ms)
 	PendTimeout    int64       // Pend_Timeout: how long a message may wait for a PDC, up to 800 s (default 100 ms)
 	CloseThresh    int         // Close_Thresh: PDCs left open before idle ones are closed (default: all that there are)
@@ -130,6 +130,9 @@ func fill(name string, v *int64, def, limit int64) error {
 }
 
 func derive(c Config) (Params, error) {
+	if c.Start > StartExpected0RTT {
+		return Params{}, fmt.Errorf("%w: Start is %d, want at most %d", ErrConfig, c.Start, StartExpected0RTT)
+	}
 	if n := len(c.NullResponse); n > ResponseMax || (n > 0) != (c.NullNext != pds.NextNone) {
 		return Params{}, fmt.Errorf("%w: NullResponse of %d bytes with %v, want at most %d and a next_hdr that says so",
 			ErrConfig, n, c.NullNext, ResponseMax)

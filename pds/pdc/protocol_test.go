@@ -68,7 +68,7 @@ func TestSYNThatOpensNothing(t *testing.T) {
 }
 
 func TestPendingPDCThatNobodyUsesIsCounted(t *testing.T) {
-	g := newPair(t, pairConfig{Config: Config{OneRTTStart: true}})
+	g := newPair(t, pairConfig{Config: Config{Start: StartRandom1RTT}})
 	g.submit(1, 1)
 	g.giveAll(g.send(g.a)) // NEW_START_PSN is lost
 	g.now += 6 * ms

@@ -56,6 +56,7 @@ func (m *Manager) failPackets(p *PDC, c Cause) {
 // retire frees what p holds and puts its id into quarantine. What identifies it
 // stays, so that late packets of it are known for what they are.
 func (m *Manager) retire(now int64, p *PDC, c Cause) {
+	m.remember(p)
 	m.leave(now, p)
 	if c != CauseNone || p.is(flagFailed) {
 		m.stats.Failed++

@@ -1,0 +1,117 @@
+package pdc
+
+import (
+	"github.com/uetcc/uetcc/internal/slab"
+	"github.com/uetcc/uetcc/pds"
+)
+
+// A StartMethod says which Start_PSN a target takes from an initiator that opens a PDC,
+// against packets of an earlier one that somebody repeats. Where it takes another one
+// only, the first data costs a round trip more.
+//
+// Source: UE Specification 1.0.x section 3.5, PDCs that TSS secures.
+type StartMethod uint8
+
+const (
+	// StartAny: the one that the initiator has chosen.
+	StartAny StartMethod = iota
+
+	// StartRandom1RTT (RANDOM_1RTT_START): one that this side draws.
+	StartRandom1RTT
+
+	// StartExpected0RTT (EXPECTED_0RTT_START): the initiator's own, if it is at or after
+	// the Expected_PSN, the one that follows the last that came on a PDC with the same
+	// address and PDCID of the initiator. From others as StartRandom1RTT. As an
+	// initiator, a manager with this method counts on from the last PSN of a PDCID.
+	StartExpected0RTT
+)
+
+var startNames = [...]string{"ANY", "RANDOM_1RTT_START", "EXPECTED_0RTT_START"}
+
+// String returns the specification's name.
+func (s StartMethod) String() string { return startNames[s] }
+
+// Where the Expected_PSN of an initiator is kept another one's may have to go. It is
+// then as if its first PDC came.
+type expectedStart struct {
+	src, dst Addr
+	psn      pds.PSN
+	id       pds.PDCID // 0: none
+}
+
+// expectedStarts are as many as there are PDCIDs, or more.
+type expectedStarts struct {
+	slot []expectedStart
+	seed uint64
+}
+
+func newExpectedStarts(ids int, seed uint64) expectedStarts {
+	n := 1
+	for n < ids {
+		n *= 2
+	}
+	return expectedStarts{slot: slab.Make[expectedStart](n), seed: seed | 1}
+}
+
+// at returns the place for PDCs with PDCID id of an initiator.
+func (s *expectedStarts) at(src, dst Addr, id pds.PDCID) *expectedStart {
+	h := s.seed
+	for _, x := range [...]uint64{src.Hi, src.Lo, dst.Hi, dst.Lo, uint64(id)} {
+		h = (h ^ x) * 0x9e3779b97f4a7c15
+		h ^= h >> 32
+	}
+	return &s.slot[h&uint64(len(s.slot)-1)]
+}
+
+// remember keeps what a target PDC that ends has come to.
+func (m *Manager) remember(p *PDC) {
+	if m.p.Start != StartExpected0RTT || p.is(flagInitiator) || p.state == StatePending {
+		return
+	}
+	*m.expected.at(p.peer, p.local, p.peerID) = expectedStart{src: p.peer, dst: p.local, id: p.peerID, psn: p.rx.MaxRcvd() + 1}
+}
+
+// admitStart judges the Start_PSN of a new target PDC, and has it wait for another one if
+// need be.
+func (m *Manager) admitStart(now int64, p *PDC, b *inbound) {
+	start := pds.PSN(m.random())
+	if m.p.Start == StartExpected0RTT {
+		e := m.expected.at(b.src, b.dst, b.spdcid)
+		switch known := e.id == b.spdcid && e.src == b.src && e.dst == b.dst; {
+		case known && b.start.Diff(e.psn) >= 0:
+			return
+		case known:
+			start = e.psn
+		default: // later than what is refused, which is not to be taken when it comes again
+			start = m.startAfter(b.start)
+		}
+	}
+	for start == b.start {
+		start++
+	}
+	p.rx.Init(start)
+	p.tx.Init(m.p, p.slot(), start)
+	p.state = StatePending
+	p.giveUpIn(now, m.p.NewPDCTime)
+	m.schedule(p, now)
+}
+
+// startPSN draws a Start_PSN at least 2^16 away from the last PSN that was used with the
+// same PDCID; where targets expect it to be later, it is, also for one that has not seen
+// the PDCs in between, with other targets.
+func (m *Manager) startPSN(h Handle) pds.PSN {
+	last := m.pdc[h.ID()].tx.Next()
+	if m.p.Start == StartExpected0RTT && last != 0 {
+		return m.startAfter(last)
+	}
+	for {
+		s := pds.PSN(m.random())
+		if d := s.Diff(last); d >= 1<<16 || d <= -1<<16 {
+			return s
+		}
+	}
+}
+
+// startAfter draws one that is at least 2^16 after psn, and no more than 2^24 further: the
+// last of a hundred in a row is still after the first.
+func (m *Manager) startAfter(psn pds.PSN) pds.PSN { return psn + 1<<16 + pds.PSN(m.random()>>40) }

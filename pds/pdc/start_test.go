@@ -1,0 +1,89 @@
+package pdc
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/pds"
+)
+
+// oneLife opens a PDC with one packet, closes it, and waits until its ids may be used
+// again. It returns the packet and how many refusals there were.
+func (g *pair) oneLife(handle uint64) (first wire, refused uint64) {
+	before := g.b.m.Stats().NACKs
+	g.h = g.open(false)
+	g.submit(handle, 1)
+	first = g.send(g.a)[0]
+	copied := wire{from: g.a, b: append([]byte(nil), first.b...)}
+	g.giveAll(g.giveAll([]wire{first}))
+	g.settle()
+	require.NoError(g.t, g.a.m.Close(g.now, g.h))
+	g.settle()
+	require.True(g.t, g.a.has(EventClosed, CauseNone))
+	g.a.take()
+	g.wait(3 * ms)
+	return copied, g.b.m.Stats().NACKs - before
+}
+
+// EXPECTED_0RTT_START: the first PDC of an initiator's PDCID costs a round trip more, the
+// next ones with it do not, as long as the target has not had to forget it for another.
+func TestExpected0RTTStart(t *testing.T) {
+	g := newPair(t, pairConfig{Config: Config{Start: StartExpected0RTT}})
+	require.NoError(t, g.a.m.Abort(0, g.h)) // that of newPair, which nobody has heard of
+	at := func(id pds.PDCID) *expectedStart {
+		return g.b.m.expected.at(AddrFrom(g.a.addr), AddrFrom(g.b.addr), id)
+	}
+	free := 0
+	for i := range 10 * g.a.m.table.ids() {
+		known := map[pds.PDCID]bool{}
+		for id := range pds.PDCID(g.a.m.table.ids()) {
+			known[id+1] = at(id+1).id == id+1
+		}
+		_, refused := g.oneLife(uint64(i))
+		require.Equal(t, known[g.h.ID()], refused == 0)
+		require.Equal(t, g.h.ID(), at(g.h.ID()).id)
+		require.Len(t, g.b.got, i+1)
+		if refused == 0 {
+			free++
+		}
+	}
+	require.NotZero(t, free)
+}
+
+// What somebody has recorded of an earlier PDC opens none, however long the target has
+// forgotten it: it would be executed again.
+func TestStartMethodsAgainstReplay(t *testing.T) {
+	for method := StartAny; method <= StartExpected0RTT; method++ {
+		t.Run(method.String(), func(t *testing.T) {
+			g := newPair(t, pairConfig{Config: Config{Start: method}})
+			require.NoError(t, g.a.m.Abort(0, g.h))
+			g.a.take()
+			old, refused := g.oneLife(1)
+			require.Equal(t, method != StartAny, refused == 1)
+			require.Len(t, g.b.got, 1)
+			g.wait(100 * ms)
+			r, answer := g.give(old)
+			if method == StartAny {
+				require.Equal(t, VerdictRequest, r.Verdict, "the quarantine is all that there is")
+				return
+			}
+			require.ErrorIs(t, r.Err, ErrStart)
+			require.Equal(t, pds.NackNewStartPSN, nackOf(t, answer[0]).Code)
+			require.Len(t, g.b.got, 1)
+		})
+	}
+}
+
+// Without the Expected_PSN in between: all that a target keeps is one place for each of
+// as many initiators as it has PDCIDs.
+func TestExpectedStartsMayBeForgotten(t *testing.T) {
+	s := newExpectedStarts(5, 7)
+	require.Len(t, s.slot, 8)
+	used := map[*expectedStart]bool{}
+	for i := range 1000 {
+		used[s.at(Addr{Lo: uint64(i)}, Addr{}, pds.PDCID(i%3+1))] = true
+	}
+	require.Len(t, used, 8)
+	require.Same(t, s.at(Addr{1, 2}, Addr{3, 4}, 5), s.at(Addr{1, 2}, Addr{3, 4}, 5))
+}
