@@ -20,6 +20,7 @@ type endpointSetting struct {
 
 	open, messages, records, answers, waiting int // 0: enough for all
 	ackData, places                           int // read data in acknowledgements: how much, and how many at a time
+	start                                     pdc.StartMethod
 
 	// For each packet: the host does not take the data, or answers later. For each
 	// turn of an end: everything else.
@@ -41,7 +42,8 @@ var endpointSettings = []endpointSetting{
 	{faultSetting: faultSetting{name: "wide window", loss: .02, dup: .05, long: .001, overtaken: .02, mark: .1, replay: .01, forge: .02,
 		jitter: 35, tail: 800, window: 1024, budget: 25}, large: true},
 	{faultSetting: faultSetting{name: "short and late", loss: .1, dup: .2, long: .2, replay: .05, forge: .02,
-		jitter: 100, tail: 900, window: 16, budget: 50, pdcs: 40}, ordered: .05, closing: .3, ackData: 400, places: 8},
+		jitter: 100, tail: 900, window: 16, budget: 50, pdcs: 40}, ordered: .05, closing: .3, ackData: 400, places: 8,
+		start: pdc.StartExpected0RTT},
 	{faultSetting: faultSetting{name: "ordered", loss: .03, dup: .05, replay: .01, forge: .02,
 		jitter: 2, tail: 100, window: 32, budget: 50}, ordered: 1, late: .1, hungry: .01, closing: .01},
 	{faultSetting: faultSetting{name: "scarce", loss: .05, dup: .05, overtaken: .05, replay: .01, forge: .02,
@@ -60,7 +62,8 @@ var endpointSettings = []endpointSetting{
 	{faultSetting: faultSetting{name: "hostile peer", loss: .03, dup: .03, replay: .01, forge: .05,
 		jitter: 35, tail: 100, window: 32, budget: 40, retries: 8, liar: true}, ordered: .1, late: .1, closing: .01, ackData: endpointMTU, places: 1},
 	{faultSetting: faultSetting{name: "trimming", loss: .02, dup: .05, trim: .15, mark: .3, replay: .01, forge: .01,
-		jitter: 35, tail: 100, window: 64, budget: 40}, ordered: .05, ackData: endpointMTU, places: 3},
+		jitter: 35, tail: 100, window: 64, budget: 40}, ordered: .05, ackData: endpointMTU, places: 3,
+		start: pdc.StartRandom1RTT},
 	{faultSetting: faultSetting{name: "inferring", loss: .05, dup: .02, long: .005, overtaken: .02, forge: .02,
 		jitter: 25, tail: 400, window: 256, budget: 40, infer: true}, large: true},
 	{faultSetting: faultSetting{name: "plain ACK", loss: .1, dup: .1, long: .01, forge: .05,
@@ -86,7 +89,7 @@ func (e *endpointEnd) config() uetcc.Config {
 		Contexts: 8, Messages: or(s.messages, 32), Answers: or(s.answers, 32), Waiting: or(s.waiting, 32), RUDI: 8,
 		PDS: pdc.Config{Range: s.window, RTOInit: 200 * us, NackRetxTime: 60 * us, ClearTime: 60 * us, CloseReqTime: 2000 * us,
 			MaxRTORetx: or(s.retries, 15), MaxNackRetx: 31, IdleTime: 20_000_000 * us, InferLoss: s.infer, PlainACK: s.plain,
-			MaxAckData: s.ackData},
+			MaxAckData: s.ackData, Start: s.start},
 		PDCs:    pdc.TableConfig{General: ids, Quarantine: w.quarantine(), Seed: 1},
 		CC:      ccc.Config{Control: s.control, NSCC: nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 40 * us, Trimming: s.trim > 0}},
 		Memory:  pdc.MemoryConfig{Responses: s.responses, Chunks: or(s.chunks, 16*ids), LongResponses: s.places},

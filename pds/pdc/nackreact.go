@@ -63,14 +63,14 @@ func (m *Manager) react(now int64, p *PDC, n *pds.Nack) error {
 	case pds.NackRetx:
 		return m.nackRetx(now, p, off, n)
 	case pds.NackRetry:
-		if p.state != StateCreating {
+		if !p.syn() { // closing, it may still be creating
 			return ErrStale
 		}
 		return m.nackAgain(now, p, off, n, later(now, m.p.refused(p.tx.packet(m.mem, off).nacks)))
 	case pds.NackGoBack:
 		return m.goBack(now, p, off, n)
 	case pds.NackRenumber:
-		if p.state != StateCreating {
+		if !p.syn() { // closing, it may still be creating
 			return ErrStale
 		}
 		m.renumber(now, p, pds.PSN(n.Payload))

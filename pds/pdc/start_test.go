@@ -87,3 +87,18 @@ func TestExpectedStartsMayBeForgotten(t *testing.T) {
 	require.Len(t, used, 8)
 	require.Same(t, s.at(Addr{1, 2}, Addr{3, 4}, 5), s.at(Addr{1, 2}, Addr{3, 4}, 5))
 }
+
+// A PDC that is to be closed before its target has answered is refused like any that is
+// being opened.
+func TestStartDemandedOfAClosingPDC(t *testing.T) {
+	g := newPair(t, pairConfig{start: 9, Config: Config{Start: StartRandom1RTT}})
+	g.submit(1, 3)
+	ws := g.send(g.a)
+	require.NoError(t, g.a.m.Close(g.now, g.h))
+	require.Equal(t, StateAckWait, g.info(g.a).State)
+	g.giveAll(g.giveAll(ws[:1]))
+	g.settle()
+	require.Equal(t, []uint64{1, 2, 3}, g.a.take(EventResponse, EventImplicit))
+	require.Zero(t, g.a.m.Stats().Failed)
+	require.Len(t, g.b.got, 3)
+}
