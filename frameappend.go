@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/ses"
 )
 
 // AppendTo appends the whole frame to b: Ethernet, IP, UDP or entropy header, the
@@ -18,15 +19,22 @@ func (f *Frame) AppendTo(b, payload []byte) []byte {
 		return f.appendAny(b, payload)
 	}
 	at := len(b)
-	if cap(b)-at < plainLen {
+	if cap(b)-at < len(plainHead{}) {
 		b = grow(b, plainLen+standardCCLen)
 	}
-	b = f.Packet.AppendTo(b[:at+plainLen])
-	if len(payload) != 0 {
-		b = append(b, payload...)
+	if f.Type == pds.TypeACKCC && f.Form == ses.FormNone { // the most frequent packet, of known length
+		b = b[:at+len(plainHead{})]
+		h := (*plainHead)(b[at:])
+		f.putPlain((*[plainLen]byte)(h[:]), udpLen+pds.AckCCLen+len(payload))
+		f.Ack.Encode(h[plainLen:])
+	} else {
+		b = f.Packet.AppendTo(b[:at+plainLen])
+		f.putPlain((*[plainLen]byte)(b[at:]), len(b)-at-etherLen-ip4Len+len(payload))
 	}
-	f.putPlain((*[plainLen]byte)(b[at:]), len(b)-at-etherLen-ip4Len)
-	return b
+	if len(payload) == 0 {
+		return b
+	}
+	return append(b, payload...)
 }
 
 // grow is out of line to keep its callers small where there is room.

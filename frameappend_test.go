@@ -1,11 +1,14 @@
 package uetcc
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/pds"
 )
 
 // onesSum is the sum of RFC 1071 word by word, as the RFC writes it.
@@ -54,16 +57,16 @@ func TestFold(t *testing.T) {
 	}
 }
 
+// The straight line for IPv4 and UDP, and in it that for an ACK_CC, write what the general
+// way writes, into whatever room there is.
 func TestFrameAppendsBehindWhatIsThere(t *testing.T) {
-	f := frameOf(writePacket())
-	alone := f.AppendTo(nil, []byte("data"))
-	for _, spare := range []int{0, 10, plainLen, plainLen + 20, 200} {
-		dirty := make([]byte, 3, 3+spare)
-		whole := dirty[:cap(dirty)]
-		for i := range whole {
-			whole[i] = 0xff
+	for _, f := range append(plainFrames(), frameOf(Packet{Type: pds.TypeACK}), frameOf(Packet{Type: pds.TypeCP})) {
+		for _, payload := range [][]byte{nil, []byte("data")} {
+			want := f.appendAny([]byte{0xff, 0xff, 0xff}, payload)
+			for _, spare := range []int{0, 10, plainLen, plainLen + 20, len(plainHead{}) - 1, len(plainHead{}), 200} {
+				dirty := bytes.Repeat([]byte{0xff}, 3+spare)
+				require.Equal(t, want, f.AppendTo(dirty[:3], payload), "%v, %d bytes of room", &f, spare)
+			}
 		}
-		got := f.AppendTo(dirty, []byte("data"))
-		require.Equal(t, append([]byte{0xff, 0xff, 0xff}, alone...), got, "%d bytes of room", spare)
 	}
 }
