@@ -12,19 +12,42 @@ import (
 
 // BenchmarkHandOver passes events to another core that takes them as they come: an
 // event posted to a manager whose owner handles it, and one that a device in
-// software writes to its ring, one by one or 32 at once, from which the engine takes up
-// to 32. The peers' Hop/stream passes one word, and its floor of 32 bytes four.
+// software writes to its ring, from which the engine takes up to 32, both one by one and
+// 32 at once. The peers' Hop/stream passes one word, and its floor of 32 bytes four.
 func BenchmarkHandOver(b *testing.B) {
-	b.Run("by=post", func(b *testing.B) {
-		m := cccManager(b, 1, ccc.ManagerConfig{Params: cccParams(b, cccConfig())})
-		if !m.TryOwn() {
-			b.Fatal("owned")
-		}
-		e := ccc.Event{Kind: ccc.EventNewData, PDC: ccc.NewHandle(0, 1), Size: 1}
-		handOver(b, func() bool { return m.Post(e) }, func() bool { m.Drain(); return false })
-	})
+	b.Run("by=post", func(b *testing.B) { overInbox(b, 1) })
+	b.Run("by=post-by-32", func(b *testing.B) { overInbox(b, 32) })
 	b.Run("by=ring", func(b *testing.B) { overRing(b, 1) })
 	b.Run("by=ring-by-32", func(b *testing.B) { overRing(b, 32) })
+}
+
+// overInbox posts so many events at once.
+func overInbox(b *testing.B, batch int) {
+	m := cccManager(b, 1, ccc.ManagerConfig{Params: cccParams(b, cccConfig())})
+	if !m.TryOwn() {
+		b.Fatal("owned")
+	}
+	type poster struct {
+		_       [64]byte
+		events  [32]ccc.Event
+		pending int
+		_       [64]byte
+	}
+	p := &poster{}
+	for i := range p.events {
+		p.events[i] = ccc.Event{Kind: ccc.EventNewData, PDC: ccc.NewHandle(0, 1), Size: 1}
+	}
+	handOver(b, func() bool {
+		if p.pending++; p.pending < batch {
+			return true
+		}
+		if !m.Post(p.events[:batch]...) {
+			p.pending--
+			return false
+		}
+		p.pending = 0
+		return true
+	}, func() bool { m.Drain(); return false })
 }
 
 // overRing posts so many events at once. What one core writes has lines of its own.

@@ -57,7 +57,7 @@ func TestLayout(t *testing.T) {
 		require.EqualValues(t, 4*cacheLine, unsafe.Offsetof(seat{}.entropy)+unsafe.Offsetof(Entropy{}.rng), "what comes before has room with the counters")
 		require.EqualValues(t, 5*cacheLine, unsafe.Sizeof(seat{}))
 		require.EqualValues(t, cacheLine, unsafe.Sizeof(member{}))
-		require.EqualValues(t, 3*cacheLine, unsafe.Sizeof(cell{}))
+		require.EqualValues(t, cacheLine, maxCells*unsafe.Sizeof(cell{}))
 	}
 	require.LessOrEqual(t, unsafe.Sizeof(Context{}), uintptr(256))
 	for _, v := range []any{Context{}, record{}, ledger{}, member{}, Entropy{}, link{}} {

@@ -26,7 +26,8 @@ type ManagerConfig struct {
 	// acknowledgement.
 	Admission bool
 
-	// Inbox is how many posted events may wait, a power of two; 0 means 1,024.
+	// Inbox is how many posted acknowledgements may wait, or twice as many events of
+	// other kinds, a power of two; 0 means 1,024.
 	Inbox int
 
 	// Seed makes the random choices of one manager differ from those of another.

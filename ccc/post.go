@@ -35,19 +35,22 @@ type Event struct {
 	view *View // of eventShow
 }
 
-// Post hands e to whoever owns the manager, and owns it for the moment if nobody
+// Post hands events to whoever owns the manager, and owns it for the moment if nobody
 // does (flat combining), for the events of others too. It never waits for an owner.
-// It returns false if as many events wait as the inbox holds; e was not taken then and
-// is still the caller's.
+// It returns false if they and those that wait are more than the inbox holds; none of
+// them was taken then, and all are still the caller's.
 //
 // No event that was taken is lost: an owner lets go and then looks into the inbox, and
-// whoever posts puts an event in and then looks for an owner. Atomic operations have
+// whoever posts puts events in and then looks for an owner. Atomic operations have
 // one order that all goroutines agree on, so if the poster still sees an owner, that
 // owner lets go later in it, and looks later still.
 //
-// Events of one goroutine are handled in the order in which it posted them.
-func (m *Manager) Post(e Event) bool {
-	taken := m.inbox.push(&e)
+// Events of one goroutine are handled in the order in which it posted them, those of one
+// call with none of another's in between. What a call costs beside its events is two
+// atomic operations, and cache lines on their way to another core wait for each other in
+// it: post what has come together at once.
+func (m *Manager) Post(events ...Event) bool {
+	taken := m.inbox.push(events)
 	// The owner's word comes first: it changes seldom, and what waiting reads belongs
 	// to the owner's core while that works.
 	if m.owner.Load() == 0 && m.inbox.waiting() && m.TryOwn() {
@@ -76,29 +79,36 @@ func (m *Manager) letGo() {
 
 // Drain handles what was posted. An owner that stays calls it now and then.
 func (m *Manager) Drain() {
-	var e Event
-	for m.inbox.pop(&e) {
-		m.clock = max(m.clock, e.Now)
-		m.apply(&e, m.clock)
+	q := &m.inbox
+	for q.ready() {
+		m.apply(q)
 	}
+	q.release()
 }
 
-func (m *Manager) apply(e *Event, now int64) {
-	switch e.Kind {
-	case EventNewData:
-		m.OnNewData(e.PDC, now, e.Size)
-	case EventSend:
-		m.OnSend(e.PDC, now, e.Sent)
-	case EventACK:
-		m.OnACK(e.PDC, now, &e.Ack)
-	case EventNACK:
-		m.OnNACK(e.PDC, now, e.Nack)
-	case EventLoss:
-		m.OnInferredLoss(e.PDC, now, e.Loss)
-	case EventCredit:
-		m.OnCreditUpdate(e.PDC, now, e.Size)
-	case eventShow:
-		m.show(e.PDC, e.view)
+// apply handles the events of a batch.
+func (m *Manager) apply(q *inbox) {
+	for q.next != q.end {
+		c := q.take()
+		now := max(m.clock, c.now)
+		m.clock = now
+		switch EventKind(c.kind & kindMask) {
+		case EventNewData:
+			m.OnNewData(c.pdc, now, c.size)
+		case EventSend:
+			m.OnSend(c.pdc, now, c.sent())
+		case EventACK:
+			a := c.ack(q.take())
+			m.OnACK(c.pdc, now, &a)
+		case EventNACK:
+			m.OnNACK(c.pdc, now, c.nack())
+		case EventLoss:
+			m.OnInferredLoss(c.pdc, now, c.loss())
+		case EventCredit:
+			m.OnCreditUpdate(c.pdc, now, c.size)
+		case eventShow:
+			m.show(c.pdc, q.view())
+		}
 	}
 }
 

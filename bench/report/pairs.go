@@ -250,6 +250,12 @@ var jobs = []job{
 		floor("Hop/stream/floor-spsc-by-32", 1.5),
 		peer("Hop/stream/xsync-mpmc", 0.25),
 		peer("Hop/stream/chan-128", 0.2)}},
+	{"hand an event to the owner of a manager on another core, 32 at once", "HandOver/by=post-by-32", []rival{
+		own("HandOver/by=post", 0),
+		floor("Hop/stream/floor-spsc-32B-by-32", 0),
+		floor("Hop/stream/floor-spsc-by-32", 1.5),
+		peer("Hop/stream/xsync-mpmc", 0.25),
+		peer("Hop/stream/chan-128", 0.2)}},
 	{"hand an event of 32 bytes to another core through a device's ring, 32 at once", "HandOver/by=ring-by-32", []rival{
 		own("HandOver/by=ring", 0),
 		floor("Hop/stream/floor-spsc-32B-by-32", 0),
