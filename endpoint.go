@@ -57,6 +57,7 @@ type Endpoint struct {
 	op       ses.Operation
 	request  ses.Request
 	decision ses.Decision
+	expected ses.Expected
 	ack      ses.Reply
 	response pdc.Response
 	bytes    [pdc.ResponseMax]byte

@@ -18,10 +18,11 @@ type plainRequest struct {
 	at int      // where v is in the packet
 }
 
-// receiveWhole takes a plain request in that is a message.
-func (e *Endpoint) receiveWhole(now int64, in, reply *Datagram, r *Received, x plainRequest) {
-	address, cookie, ok := e.target.Whole(x.v, int(x.t.Payload))
-	if !ok {
+// receiveEdge takes a plain request in that is not in the middle of a message, or makes
+// it whole.
+func (e *Endpoint) receiveEdge(now int64, in, reply *Datagram, r *Received, x plainRequest) {
+	d, a := &e.expected, ses.Arrival{Peer: uint64(x.p.Handle()), Payload: int(x.t.Payload)}
+	if !e.target.Expect(x.v, uint16(x.t.Request.DPDCID()), a, d) {
 		e.receiveOther(now, in, reply, r)
 		return
 	}
@@ -31,13 +32,11 @@ func (e *Endpoint) receiveWhole(now int64, in, reply *Datagram, r *Received, x p
 		e.receiveOther(now, in, reply, r)
 		return
 	}
+	e.target.Take(x.v, a, d)
 	r.Action, r.Check, r.Code, r.Form, r.Message = ses.ActionPlace, ses.CheckNone, ses.RCOK, ses.FormStandard, 0
-	r.Address, r.Cookie, r.Offset, r.Length = address, cookie, 0, x.v.RequestLength()
+	r.Address, r.Cookie, r.Offset, r.Length = d.Address, d.Cookie, d.Offset, d.Length
 	r.PDC, r.Header, r.Payload = x.p.Handle(), x.at, x.at+ses.StandardLen
-	r.Answer, r.Complete, r.HasData, r.HeaderData, r.Err = 0, true, false, 0, nil
-	if x.v.Flags().Has(ses.FlagHD) {
-		r.HasData, r.HeaderData = true, x.v.HeaderData()
-	}
+	r.Answer, r.Complete, r.HasData, r.HeaderData, r.Err = 0, d.Complete, d.HasData, d.HeaderData, nil
 	reply.Payload = Payload{}
 	if n == 0 {
 		reply.Packet = reply.Packet[:0]

@@ -69,14 +69,14 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 	payload := len(in.Packet) - at - ses.StandardLen
 	out := (*[HeaderMax]byte)(reply.Packet[:HeaderMax])
 	t := &pdc.Taken{Request: q, Src: &in.Src, State: &in.State, Size: in.nominal(), Payload: uint32(payload), CE: in.CE}
-	if v.IsWhole() {
-		e.receiveWhole(now, in, reply, r, plainRequest{t, v, p, at})
+	if v.IsEdge() {
+		e.receiveEdge(now, in, reply, r, plainRequest{t, v, p, at})
 		return
 	}
 	h := p.Handle()
 	m := e.target.Follow(v, uint16(q.DPDCID()), ses.Arrival{Peer: uint64(h), Payload: payload})
 	if m == nil {
-		e.receiveOther(now, in, reply, r)
+		e.receiveEdge(now, in, reply, r, plainRequest{t, v, p, at})
 		return
 	}
 	n, ok := e.pds.Take(now, p, t, (*[pds.AckCCLen]byte)(out[:]))

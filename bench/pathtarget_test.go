@@ -3,6 +3,7 @@ package bench
 import (
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"testing"
 
 	"github.com/uetcc/uetcc"
@@ -168,25 +169,47 @@ func (t *targetEnd) batch(packets int, order *[1 << 16]uint16) {
 	}
 }
 
-// BenchmarkTargetMessage is the step of a target for a write of one packet.
+// BenchmarkTargetMessage is the step of a target for writes of few packets.
 func BenchmarkTargetMessage(b *testing.B) {
 	for _, n := range []int{1, 1 << 10} {
-		b.Run(fmt.Sprintf("pdcs=%d", n), func(b *testing.B) {
-			t := newTarget(b, n, 1, ccc.ControlNSCC, pds.FlagAR)
-			t.message |= uint64(ses.FlagSOM|ses.FlagEOM) << 48
-			in := &t.in[0]
-			binary.BigEndian.PutUint32(in.Packet[pds.RequestLen+atRequestLength:], pathMTU)
-			order := (*[1 << 16]uint16)(pathOrder(n))
-			b.ReportAllocs()
-			packets := 0
-			for ; b.Loop(); packets++ {
-				t.request(in, order[packets&0xffff]+1)
-				t.receive(int64(packets)*42, in)
-			}
-			pathMetrics(b, packets)
-			t.check(b, packets, true)
-		})
+		for _, length := range []uint32{1, 4} {
+			b.Run(fmt.Sprintf("pdcs=%d/packets=%d", n, length), func(b *testing.B) {
+				t := newTarget(b, n, 1, ccc.ControlNSCC, pds.FlagAR)
+				for h := range t.e.PDS().All() {
+					t.e.Target().ClosePeer(uint64(h), nil) // the long message that it was opened with
+				}
+				in := &t.in[0]
+				binary.BigEndian.PutUint32(in.Packet[pds.RequestLen+atRequestLength:], length*pathMTU)
+				order := (*[1 << 16]uint16)(pathOrder(n))
+				b.ReportAllocs()
+				packets := 0
+				for ; b.Loop(); packets++ {
+					id := order[packets&0xffff] + 1
+					i := t.next[id] - 1
+					t.request(in, id)
+					t.cut(in, i, length)
+					t.receive(int64(packets)*42, in)
+				}
+				pathMetrics(b, packets)
+				t.check(b, packets, true)
+			})
+		}
 	}
+}
+
+// cut makes a request packet i of messages of n packets, a power of two.
+func (t *targetEnd) cut(in *uetcc.Datagram, i, n uint32) {
+	s := (*[ses.StandardLen]byte)(in.Packet[pds.RequestLen:])
+	message := t.message | uint64(i>>bits.TrailingZeros32(n)&0xffff)<<32
+	i &= n - 1
+	if i == 0 {
+		message |= uint64(ses.FlagSOM) << 48
+	}
+	if i == n-1 {
+		message |= uint64(ses.FlagEOM) << 48
+	}
+	binary.BigEndian.PutUint64(s[:], message)
+	binary.BigEndian.PutUint32(s[atMessageOffset:], i*pathMTU)
 }
 
 // BenchmarkGrantPath is a target's step under receiver credit: bytes of a request

@@ -229,27 +229,20 @@ func hostile(op []byte) (r ses.Request, a ses.Arrival) {
 // judge is Receive, after a look at what the short ways say: nothing else, where they
 // say something.
 func (w *targetWorld) judge(t *testing.T, r *ses.Request, a ses.Arrival) (d ses.Decision) {
-	var m *ses.Message
-	want := ses.Decision{Action: ses.ActionPlace}
-	short := r.Form == ses.FormStandard && r.Opcode.IsPlain() && a.Mode <= ses.ModeROD
-	if short {
+	var x ses.Expected
+	short := false
+	if r.Form == ses.FormStandard && r.Opcode.IsPlain() && a.Mode <= ses.ModeROD {
 		v := (*ses.StandardView)(r.Standard.AppendTo(nil))
-		if v.IsWhole() {
-			want.Complete, want.HasData, want.Length = true, v.Flags().Has(ses.FlagHD), v.RequestLength()
-			want.Address, want.Cookie, short = w.Whole(v, a.Payload)
-		} else {
-			want.Offset, want.Length = v.MessageOffset(), uint32(v.PayloadLength())
-			m = w.Follow(v, uint16(a.Peer), a)
-			short = m != nil
-		}
+		short = w.Expect(v, uint16(a.Peer), a, &x)
+		require.True(t, short || w.Follow(v, uint16(a.Peer), a) == nil)
 	}
 	w.Receive(r, a, &d)
-	if m != nil {
-		want.Address, want.Cookie = m.Place(want.Offset, 0) // which counts nothing again
-	}
 	if short {
 		w.short++
-		want.HeaderData, want.Response = d.HeaderData, d.Response
+		want := ses.Decision{
+			Action: ses.ActionPlace, Complete: x.Complete, HasData: x.HasData, Length: x.Length, Offset: x.Offset,
+			Address: x.Address, Cookie: x.Cookie, HeaderData: x.HeaderData, Response: d.Response,
+		}
 		require.Equal(t, want, d, "%v", r)
 		require.True(t, d.IsDefault())
 	}

@@ -79,12 +79,12 @@ func (t *Target) fragment(r *Request, a *Arrival, d *Decision) {
 		// Also a failure needs a record: without one the message's other packets
 		// would pass, and wait for this one for ever.
 		var ok bool
-		if m, ok = t.open(r, a.Peer); !ok {
+		if m, ok = t.open(headOf(r), r.RequestLength, a.Peer); !ok {
 			*d = Decision{Check: CheckRecord, NACK: true}
 			return
 		}
 		m.base, m.cookie, m.limit, m.region = p.base, p.cookie, p.limit, p.region
-		m.entry, m.gen = p.entry, p.gen
+		m.at, m.entry, m.gen = atOf(r), p.entry, p.gen
 	}
 	if why != CheckNone {
 		t.refuse(r, a, d, &p, why, code)
@@ -97,6 +97,9 @@ func (t *Target) fragment(r *Request, a *Arrival, d *Decision) {
 	}
 	t.commit(r, d, &p)
 	t.lead(r, m)
+	if r.Flags&FlagSOM != 0 {
+		t.allow(r, &p)
+	}
 	m.seen += p.n
 	if r.Flags.Has(FlagSOM | FlagHD) {
 		m.hasData, m.headerData = true, r.HeaderData

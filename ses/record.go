@@ -39,15 +39,15 @@ func (m *Message) admits(r *Request, x extent) bool {
 	return r.RequestLength == m.length && x.n <= m.length-m.seen
 }
 
-// open takes a record for a message.
-func (t *Target) open(r *Request, peer uint64) (m *Message, ok bool) {
+// open takes a record for a message whose packets say h.
+func (t *Target) open(h head, length uint32, peer uint64) (m *Message, ok bool) {
 	i, ok := t.recordSlots.take()
 	if !ok {
 		return nil, false
 	}
 	m = &t.records[i]
-	*m = Message{peer: peer, head: headOf(r), at: atOf(r), length: r.RequestLength}
-	t.messages.insert(pair{peer, uint64(r.MessageID)}, i)
+	*m = Message{peer: peer, head: h, length: length}
+	t.messages.insert(pair{peer, uint64(h.id())}, i)
 	b := peer & uint64(len(t.recent)-1)
 	t.recent[b] = uint16(i)
 	if m.next = t.listed[b]; m.next != 0 {

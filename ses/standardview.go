@@ -14,6 +14,9 @@ func (v *StandardView) Opcode() Opcode { return Opcode(v[0] & opcodeMask) }
 // Flags returns the flags.
 func (v *StandardView) Flags() Flags { return Flags(v[1] & flagsMask) }
 
+// IsEdge reports whether the packet is the first or the last of a message.
+func (v *StandardView) IsEdge() bool { return Flags(v[1])&flagsOnly != 0 }
+
 // IsWhole reports whether the packet is a message.
 func (v *StandardView) IsWhole() bool { return Flags(v[1]).Has(flagsOnly) }
 
@@ -32,8 +35,13 @@ func (v *StandardView) PayloadLength() uint16 { return binary.BigEndian.Uint16(v
 // MessageOffset returns where they start in the message, bytes.
 func (v *StandardView) MessageOffset() uint32 { return binary.BigEndian.Uint32(v[36:]) }
 
-// HeaderData returns the completion data, which is there if FlagSOM and FlagHD are set.
-func (v *StandardView) HeaderData() uint64 { return binary.BigEndian.Uint64(v[32:]) }
+// data returns the completion data, if a packet with FlagSOM has it.
+func (v *StandardView) data() (has bool, data uint64) {
+	if Flags(v[1])&FlagHD != 0 {
+		return true, binary.BigEndian.Uint64(v[32:])
+	}
+	return false, 0
+}
 
 // RequestLength returns how many bytes the whole message has.
 func (v *StandardView) RequestLength() uint32 { return binary.BigEndian.Uint32(v[40:]) }

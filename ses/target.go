@@ -87,7 +87,7 @@ type Target struct {
 	recent      []uint16 // by the low bits of a peer: slot of its latest message
 	listed      []uint32 // likewise: slot + 1 of the first of all its messages
 	epoch       uint32   // see changed
-	grants      []Grant  // by a hash of address and key
+	grants      []grant  // by a hash of address and key
 
 	pendSlots     slots
 	pendings      []pending
@@ -139,7 +139,7 @@ func NewTarget(c TargetConfig) (*Target, error) {
 		recvSlots: newSlots(c.Receives), receives: slab.Make[receive](c.Receives),
 		messages: newIndex(c.Messages, c.Seed), recordSlots: newSlots(c.Messages), records: slab.Make[Message](c.Messages),
 		recent: make([]uint16, buckets(c.Messages)), listed: make([]uint32, buckets(c.Messages)), epoch: 1,
-		grants:    slab.Make[Grant](min(buckets(c.Regions), maxGrants)),
+		grants:    slab.Make[grant](min(buckets(c.Regions), maxGrants)),
 		pendSlots: newSlots(c.Pending), pendings: make([]pending, c.Pending),
 	}, nil
 }

@@ -1,0 +1,127 @@
+package ses
+
+import "math/bits"
+
+// A process is written to at the same few addresses and keys by message after message.
+// All that there is to ask about the first packet of such a message, but its place in
+// the region, one of an earlier message has answered, and about a later one the first
+// has, as long as nothing it was checked against has changed: see the epoch.
+
+// A grant is what writes that say the same were found to be allowed.
+type grant struct {
+	head   head   // of a packet that passed, see grantHead
+	key    uint64 // memory_key
+	base   uint64 // of the region
+	length uint64 // bytes of the region
+	cookie uint64
+	at     uint32 // see atOf
+	epoch  uint32 // of the target then; 0: there was none
+	region Handle
+	entry  uint32
+	_      [8]byte
+}
+
+// maxGrants bounds the table of a target: few regions are in use at a time.
+const maxGrants = 1 << 10
+
+// grantHead is what writes that are allowed alike say in their first eight bytes. The
+// message_id is not of it, nor the flags that say which packet of the message this is.
+const grantHead = head(headMask &^ (0xffff<<32 | uint64(flagsOnly)<<48))
+
+// grantAt is where the answers about an address and a key are kept. Only what has
+// passed comes there, so that peers cannot choose what collides.
+func (t *Target) grantAt(key uint64, at uint32) *grant {
+	i := (key ^ uint64(bits.ReverseBytes32(at))) * 0x9e3779b97f4a7c15 >> 32
+	return &t.grants[i&uint64(len(t.grants)-1)]
+}
+
+// allow lets later writes pass as r has, which is the first packet of its message.
+func (t *Target) allow(r *Request, p *plan) {
+	if r.Form == FormStandard && r.Opcode == OpcodeWrite {
+		g, x := t.grantAt(r.Key, atOf(r)), &t.regions[p.region.slot()]
+		*g = grant{
+			head: headOf(r) & grantHead, at: atOf(r), key: r.Key, base: x.Base, length: x.Length, cookie: x.Cookie,
+			epoch: t.epoch, region: p.region, entry: p.entry,
+		}
+	}
+}
+
+// Expected is what [Target.Expect] has found out about a request that passes: its Length
+// bytes are to be placed at Address, and the answer is the default response, which
+// [PutDefault] writes. The fields are those of a [Decision].
+type Expected struct {
+	Address, Cookie, HeaderData uint64
+	Offset, Length              uint32
+	Complete, HasData           bool
+
+	m *Message // that it belongs to
+	g *grant   // by which it begins a message of several packets
+}
+
+// Expect says in x what [Target.Receive] would do with a request of [ModeRUD] or
+// [ModeROD], if there is nothing to ask about it that was not asked before: of a write,
+// or, but for its first packet, of a send. Nothing has changed then: once the packet counts as
+// arrived, [Target.Take] does what Receive would. It reports false if the request is
+// Receive's. near is as in [Target.Follow], which is quicker in the middle.
+func (t *Target) Expect(v *StandardView, near uint16, a Arrival, x *Expected) bool {
+	*x = Expected{}
+	if v.Flags()&FlagSOM == 0 {
+		return t.expectLater(v, near, a, x)
+	}
+	g := t.grantAt(v.Key(), v.at())
+	if (g.key^v.Key())|uint64((g.head^head(v.word()))&grantHead)|uint64(g.at^v.at()) != 0 || g.epoch != t.epoch {
+		return false
+	}
+	off, n := v.BufferOffset(), v.RequestLength()
+	if off > g.length || uint64(n) > g.length-off {
+		return false
+	}
+	x.Address, x.Cookie, x.Length = g.base+off, g.cookie, min(n, t.mtu)
+	if x.Complete = v.IsWhole(); x.Complete {
+		x.HasData, x.HeaderData = v.data()
+		return n <= t.mtu && int(n) <= a.Payload
+	}
+	x.g = g
+	_, under := t.messages.find(pair{a.Peer, uint64(v.MessageID())})
+	return n > t.mtu && a.Payload == int(t.mtu) && !under && t.recordSlots.free != 0
+}
+
+// expectLater is Expect for a packet that is not the first of its message.
+func (t *Target) expectLater(v *StandardView, near uint16, a Arrival, x *Expected) bool {
+	i := int(t.recent[uint64(near)&uint64(len(t.recent)-1)])
+	if i >= len(t.records) {
+		return false
+	}
+	m := &t.records[i]
+	if m.epoch != t.epoch || m.peer != a.Peer || m.head != v.head()&^(head(FlagEOM)<<48) || m.at != v.at() ||
+		m.key != v.Key() || m.offset != v.BufferOffset() || m.length != v.RequestLength() {
+		return false
+	}
+	off, n := v.MessageOffset(), uint32(v.PayloadLength())
+	end := uint64(off) + uint64(n)
+	if n-1 >= t.mtu || int(n) > a.Payload || end > uint64(m.length) || (end == uint64(m.length)) != v.Flags().Has(FlagEOM) || n > m.length-m.seen {
+		return false
+	}
+	x.m, x.Address, x.Cookie, x.Offset, x.Length = m, m.base+uint64(off), m.cookie, off, n
+	if x.Complete = n == m.length-m.seen; x.Complete {
+		x.HasData, x.HeaderData = m.hasData, m.headerData
+	}
+	return true
+}
+
+// Take counts the bytes of the request as arrived that Expect has just told of in x.
+func (t *Target) Take(v *StandardView, a Arrival, x *Expected) {
+	m := x.m
+	if g := x.g; g != nil {
+		m, _ = t.open(v.head()&^(head(flagsOnly)<<48), v.RequestLength(), a.Peer)
+		m.base, m.cookie, m.limit, m.region, m.entry = x.Address, x.Cookie, m.length, g.region, g.entry
+		m.gen = Generation(m.head >> 24)
+		m.hasData, m.headerData = v.data()
+		m.key, m.offset, m.at, m.epoch = v.Key(), v.BufferOffset(), v.at(), t.epoch
+	}
+	if m != nil {
+		if m.seen += x.Length; x.Complete {
+			t.drop(m)
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package ses
+
+import (
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/internal/alloctest"
+)
+
+// wildWhole returns a write of one packet, wrong in one place now and then.
+func wildWhole(rng *rand.Rand, gen Generation) (Request, Arrival) {
+	r, a := seedPacket(0)
+	r.Flags |= FlagEOM | []Flags{0, FlagHD, FlagDC, FlagHD | FlagDC}[rng.IntN(4)]
+	r.HeaderData, r.MessageID, r.Generation = rng.Uint64(), MessageID(rng.Uint32()), gen
+	r.RequestLength = rng.Uint32N(seedMTU + 1)
+	r.BufferOffset = rng.Uint64N(seedLength - seedMTU)
+	a.Peer, a.Mode, a.Payload = uint64(rng.IntN(3)), Mode(rng.IntN(2)), int(r.RequestLength)+rng.IntN(2)
+	switch rng.IntN(100) {
+	case 0:
+		r.Flags ^= 1 << rng.IntN(6)
+	case 1:
+		r.Key ^= 1 << rng.IntN(64) // some of which lie at the same place
+	case 2:
+		r.BufferOffset = seedLength - rng.Uint64N(2*seedMTU)
+	case 3:
+		r.BufferOffset = -rng.Uint64N(seedMTU)
+	case 4:
+		r.RequestLength += seedMTU
+		a.Payload += rng.IntN(2) * seedMTU
+	case 5:
+		a.Payload--
+	case 6:
+		r.Opcode = Opcode(rng.IntN(16))
+	case 7:
+		r.JobID++
+	case 8:
+		r.PIDonFEP ^= 1 << rng.IntN(12)
+	case 9:
+		r.Generation++
+	case 10:
+		r.Index ^= 1 << rng.IntN(12)
+	case 11:
+		r.Version = 1
+	}
+	return r, a
+}
+
+// Expect and Take do with writes of one packet and a few what Receive does, whatever
+// has changed meanwhile.
+func TestTargetExpectsWhatReceiveWould(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 8))
+	p := pairOfTargets{follows: newSeedTarget(t), judges: newSeedTarget(t)}
+	region := Region{Length: seedLength, Key: seedKey, Job: seedJob, Rights: RightWrite}
+	gen := Generation(1)
+	for i := range 40_000 {
+		now, turn := int64(i)*1e8, rng.IntN(400)
+		region.Base, region.Length, region.Cookie = rng.Uint64N(1<<40), seedLength-rng.Uint64N(seedMTU), uint64(i)
+		region.Rights = []Rights{RightWrite, RightWrite, RightRead}[rng.IntN(3)]
+		state, peer := []IndexState{IndexEnabled, IndexEnabled, IndexEnabled, IndexDisabled, IndexGenDisabled}[rng.IntN(5)], uint64(rng.IntN(3))
+		p.both(func(s *seedTarget) {
+			switch turn {
+			case 0:
+				_ = s.Withdraw(s.region)
+			case 1, 2:
+				if h, err := s.Register(s.ep, seedIndex, region); err == nil {
+					s.region = h
+				}
+			case 3, 4, 5:
+				_ = s.SetIndexState(s.ep, seedIndex, state)
+			case 6:
+				if g, err := s.Renew(now, s.ep, seedIndex); err == nil {
+					gen = g
+				}
+			case 7:
+				if s.RemoveEndpoint(now, s.ep) == nil {
+					s.ep, _ = s.AddEndpoint(Endpoint{Job: seedJob, PID: seedPID})
+					gen, _ = s.OpenIndex(now, s.ep, seedIndex, Index{})
+				}
+			case 8, 9, 10:
+				s.ClosePeer(peer, nil)
+			}
+		})
+		r, a := wildWhole(rng, gen)
+		if rng.IntN(2) == 0 {
+			severalPackets(rng, &r, &a)
+		}
+		p.send(&r, a)
+	}
+	require.Greater(t, p.expected, 3_000, "the test must reach what it is about")
+}
+
+// severalPackets makes r a packet of a message of three.
+func severalPackets(rng *rand.Rand, r *Request, a *Arrival) {
+	i := rng.Uint32N(3)
+	r.MessageID, r.RequestLength, r.BufferOffset = MessageID(rng.IntN(2)), 2*seedMTU+100, 64
+	r.Flags &^= flagsOnly
+	switch a.Payload = seedMTU; i {
+	case 0:
+		r.Flags |= FlagSOM
+		if rng.IntN(50) == 0 {
+			r.RequestLength = seedMTU // which would be a message of one packet
+		}
+		return
+	case 2:
+		r.Flags |= FlagEOM
+		a.Payload = 100
+	}
+	r.MessageOffset, r.PayloadLength = i*seedMTU, uint16(a.Payload)
+	switch rng.IntN(50) {
+	case 0:
+		r.Flags ^= 1 << rng.IntN(6)
+		a.Payload += rng.IntN(3) - 1
+	case 1:
+		r.MessageOffset -= i
+		r.PayloadLength += uint16(i)
+		a.Payload++
+	case 2:
+		r.PayloadLength = 0
+	}
+}
+
+func TestTargetExpectAllocatesNothing(t *testing.T) {
+	s := newSeedTarget(t)
+	r, a := seedPacket(0)
+	r.Flags, r.RequestLength, a.Payload = r.Flags|FlagEOM, 8, 8
+	v := (*StandardView)(r.Standard.AppendTo(nil))
+	var x Expected
+	require.False(t, s.Expect(v, uint16(a.Peer), a, &x), "nobody has asked yet")
+	var d Decision
+	s.Receive(&r, a, &d)
+	first, begins := seedPacket(0)
+	last, ends := seedPacket(3)
+	last.MessageOffset, first.RequestLength, last.RequestLength = seedMTU, 2*seedMTU, 2*seedMTU
+	som, eom := (*StandardView)(first.Standard.AppendTo(nil)), (*StandardView)(last.Standard.AppendTo(nil))
+	take := func(v *StandardView, a Arrival) {
+		if !s.Expect(v, uint16(a.Peer), a, &x) {
+			panic("the path under test did not run")
+		}
+		s.Take(v, a, &x)
+	}
+	alloctest.Zero(t, "Expect and Take", func() {
+		take(v, a)
+		take(som, begins)
+		take(eom, ends)
+	})
+	require.Zero(t, s.Messages())
+	require.True(t, x.Complete)
+}
+
+func TestGrantsShareNoCacheLine(t *testing.T) {
+	require.EqualValues(t, 64, unsafe.Sizeof(grant{}))
+}
