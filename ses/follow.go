@@ -59,6 +59,7 @@ func (t *Target) changed() {
 		for i := range t.records {
 			t.records[i].epoch = 0
 		}
+		clear(t.grants)
 		t.epoch = 1
 	}
 }

@@ -158,6 +158,27 @@ func TestTargetEpochGoesRound(t *testing.T) {
 	require.True(t, follows(2))
 }
 
+// Nor what was granted.
+func TestTargetEpochGoesRoundForGrants(t *testing.T) {
+	s := newSeedTarget(t)
+	r, a := seedPacket(0)
+	r.Flags |= FlagEOM
+	r.RequestLength, a.Payload = seedMTU, seedMTU
+	whole := func() bool {
+		var x Expected
+		return s.Expect((*StandardView)(r.Standard.AppendTo(nil)), uint16(a.Peer), a, &x)
+	}
+	s.epoch = 1
+	var d Decision
+	s.Receive(&r, a, &d)
+	require.Equal(t, ActionPlace, d.Action)
+	require.True(t, whole())
+	s.epoch = 1<<32 - 1
+	s.changed()
+	require.Equal(t, uint32(1), s.epoch)
+	require.False(t, whole(), "of an epoch before")
+}
+
 func TestRecordsShareNoCacheLine(t *testing.T) {
 	require.Equal(t, uintptr(recordLen), unsafe.Sizeof(Message{}))
 	require.Equal(t, uintptr(64), unsafe.Offsetof(Message{}.headerData))
