@@ -20,7 +20,7 @@ func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []D
 	}
 	a := (*pds.AckCCView)(b)
 	id := int(a.DPDCID())
-	if !a.Plain() || id >= len(e.flows) {
+	if !a.Plain() || !a.Cumulative() || id >= len(e.flows) {
 		return e.receiveTransmit(now, in, reply, r, out)
 	}
 	f := &e.flows[id]
@@ -55,5 +55,11 @@ func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []D
 func (e *Endpoint) receiveTransmit(now int64, in, reply *Datagram, r *Received, out []Datagram) int {
 	e.touched++ // it is still to come
 	e.Receive(now, in, reply, r)
+	if len(out) == 1 {
+		if e.Transmit(now, &out[0]) {
+			return 1
+		}
+		return 0
+	}
 	return e.TransmitBatch(now, out)
 }

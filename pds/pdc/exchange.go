@@ -11,7 +11,7 @@ import (
 // is sent is in run. It returns the PDC, and how many packets were acknowledged. With
 // anything else there is no PDC, and nothing has changed: so it is, too, unless the
 // handles of the last packet acknowledged and of the first one sent are in [first, end).
-// The acknowledgement has to be [pds.AckCCView.Plain].
+// The acknowledgement has to be [pds.AckCCView.Plain] and Cumulative.
 func (m *Manager) Exchange(now int64, a *pds.AckCCView, src Addr, first, end uint64, most int, run *Run) (*PDC, uint32) {
 	p := m.waitsAlone(a, src)
 	if p == nil {
@@ -59,9 +59,8 @@ func (m *Manager) Exchange(now int64, a *pds.AckCCView, src Addr, first, end uin
 	return p, n
 }
 
-// waitsAlone returns the PDC of an acknowledgement that tells only of the lowest packets,
-// if it is an unordered one in use that waits for congestion control, and nothing else has
-// a turn.
+// waitsAlone returns the PDC of an acknowledgement, if it is an unordered one in use that
+// waits for congestion control, and nothing else has a turn.
 func (m *Manager) waitsAlone(a *pds.AckCCView, src Addr) *PDC {
 	id := int(a.DPDCID())
 	if id >= len(m.pdc) || m.ctl.head != 0 || m.data.head != m.data.tail || m.p.InferLoss {
@@ -71,7 +70,7 @@ func (m *Manager) waitsAlone(a *pds.AckCCView, src Addr) *PDC {
 	p := &m.pdc[id]
 	w := &p.tx
 	if p.state != StateEstablished || p.peerID != a.SPDCID() || p.peer != src || p.flags&asked != wanted || w.queued|w.control != 0 ||
-		!a.Cumulative() || w.rtoAt < p.timerAt {
+		w.rtoAt < p.timerAt {
 		return nil
 	}
 	return p
