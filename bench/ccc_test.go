@@ -119,7 +119,7 @@ func BenchmarkCCCOnACK(b *testing.B) {
 			for b.Loop() {
 				h, a := ccc.NewHandle(order[i&(1<<20-1)], 1), &acks[i&4095]
 				_, ok := m.SendNew(h, now, 4096)
-				_, acked := m.OnPlainACK(h, now, ccc.PlainACK{Bytes: a.Bytes, RTT: a.RTT, Packets: 1, Entropy: a.Entropy, Marked: a.ECN})
+				_, acked := m.OnPlainACK(h, now, ccc.PlainACK{Bytes: a.Bytes, RTT: a.RTT, Packets: 1, Echo: ccc.Echo{Entropy: a.Entropy, Marked: a.ECN}})
 				if !ok || !acked {
 					b.Fatal("not plain")
 				}

@@ -57,8 +57,14 @@ type PlainACK struct {
 	Bytes   int64 // of the packets together
 	RTT     int64 // a sample of kind [nscc.SampleNormal], ns; none if not above 0
 	Packets int32
-	Entropy uint16 // of the packet that caused it
-	Marked  bool   // likewise
+	Echo
+}
+
+// An Echo is what an acknowledgement says of the packet that caused it. (It is a type of
+// its own, since the compiler keeps no more than four fields of a struct in registers.)
+type Echo struct {
+	Entropy uint16
+	Marked  bool
 }
 
 // OnPlainACK is [Manager.OnACK] for a plain one. It returns the state in which the

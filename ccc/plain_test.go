@@ -198,7 +198,7 @@ func (w *twin) sendRun(h Handle, size int64) {
 func (w *twin) exchange(h Handle, l Left) {
 	r := w.r
 	packets, size := 1+r.Int32N(min(l.InflightPackets, 4)), 1+r.Int64N(mtu)
-	a := PlainACK{min(l.Inflight, int64(packets)*mtu) + r.Int64N(300) - 150, 6*us + r.Int64N(2*us), packets, uint16(r.Uint32()), r.IntN(4) == 0}
+	a := PlainACK{min(l.Inflight, int64(packets)*mtu) + r.Int64N(300) - 150, 6*us + r.Int64N(2*us), packets, Echo{uint16(r.Uint32()), r.IntN(4) == 0}}
 	at := w.general.member(h).context
 	w.both(func(m *Manager) { *m.Waiters(at) = Waiters{h.Index(), h.Index()} })
 	if r.IntN(8) == 0 {
@@ -242,7 +242,7 @@ func (w *twin) acknowledge(h Handle, bytes int64, packets int32) {
 	if w.r.IntN(4) > 0 {
 		a.RTT = 6*us + w.r.Int64N(2*us)
 	}
-	state, ok := w.plain.OnPlainACK(h, w.now, PlainACK{a.Bytes, a.RTT, packets, a.Entropy, a.ECN})
+	state, ok := w.plain.OnPlainACK(h, w.now, PlainACK{a.Bytes, a.RTT, packets, Echo{a.Entropy, a.ECN}})
 	if !ok {
 		w.same("refused, but something has changed")
 		b := a
@@ -323,7 +323,7 @@ func TestPlainStepsRefuse(t *testing.T) {
 	s, ok := m.SendNew(pdcs[0], 0, 2*mtu)
 	require.True(t, ok)
 	require.Equal(t, ReasonBacklog, s.Held)
-	state, ok := m.OnPlainACK(pdcs[0], us, PlainACK{2 * mtu, 6 * us, 1, s.Entropy, false})
+	state, ok := m.OnPlainACK(pdcs[0], us, PlainACK{2 * mtu, 6 * us, 1, Echo{s.Entropy, false}})
 	require.True(t, ok)
 	require.Equal(t, StateIdle, state)
 	_, ok = m.OnPlainACK(NewHandle(0, 3), us, PlainACK{})
@@ -353,7 +353,7 @@ func TestPlainAllocs(t *testing.T) {
 		h := pdcs[seq%3]
 		m.OnNewData(h, now, mtu)
 		s, ok := m.SendNew(h, now, mtu)
-		_, acked := m.OnPlainACK(h, now+6*us, PlainACK{mtu, 6 * us, 1, s.Entropy, seq%5 == 0})
+		_, acked := m.OnPlainACK(h, now+6*us, PlainACK{mtu, 6 * us, 1, Echo{s.Entropy, seq%5 == 0}})
 		if !ok || !acked {
 			panic("the path under test did not run")
 		}

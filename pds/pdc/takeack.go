@@ -87,7 +87,7 @@ func (m *Manager) expectACK(a *pds.AckCCView, src Addr) (p *PDC, r *row, last *p
 // news is what an acknowledgement tells congestion control of n packets as large as pkt,
 // the last of them.
 func (pkt *packet) news(now int64, a *pds.AckCCView, n uint32) ccc.PlainACK {
-	k := ccc.PlainACK{Bytes: int64(pkt.size) * int64(n), Packets: int32(n), Entropy: pkt.entropy, Marked: a.Flags()&pds.FlagM != 0}
+	k := ccc.PlainACK{Bytes: int64(pkt.size) * int64(n), Packets: int32(n), Echo: ccc.Echo{Entropy: pkt.entropy, Marked: a.Flags()&pds.FlagM != 0}}
 	if pkt.sends == 1 {
 		k.RTT = max(now-pkt.sentAt-int64(a.ServiceTime())*pds.ServiceTimeUnit, 1)
 	}
