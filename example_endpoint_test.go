@@ -50,3 +50,43 @@ func ExampleEndpoint() {
 	// TC high ACK 0x8001>0x4001 cack 0x12003 psn 0x12003 | UET_DEFAULT_RESPONSE RC_OK UET_EXPECTED id 1 job 101 gen 1 length 16384
 	// true 99 ok 16384
 }
+
+// A write of 64 KiB through a window of three packets: each acknowledgement lets the next
+// ones go, in one step.
+func ExampleEndpoint_Exchange() {
+	config := walkConfig(0, 0x4001)
+	config.CC.NSCC.InitialCwnd = 3 * 4400 // packets with their headers
+	config.PDS.PlainACK = false           // congestion state in acknowledgements
+	initiator, _ := uetcc.NewEndpoint(config)
+	config = walkConfig(1, 0x8001)
+	config.PDS.PlainACK = false
+	target, _ := uetcc.NewEndpoint(config)
+	openWalk(target, 1<<16, ses.RightWrite)
+	m := walkMessage()
+	m.Length = 1 << 16
+	_, _ = initiator.Write(0, &m)
+
+	wire := sendAll(0, initiator)
+	fmt.Println("first:", len(wire))
+	out := [4]uetcc.Datagram{newDatagram(), newDatagram(), newDatagram(), newDatagram()}
+	reply := newReply(initiator)
+	packets, most := len(wire), 0
+	for now := int64(10_000); len(wire) > 0; now += 4_000 {
+		_, acks := receive(now, target, wire[0])
+		wire = wire[1:]
+		for _, ack := range acks {
+			in := uetcc.Datagram{Packet: ack.data, Src: ack.src, Dst: ack.dst}
+			var r uetcc.Received
+			n := initiator.Exchange(now, &in, &reply, &r, out[:])
+			for i := range out[:n] {
+				wire = append(wire, onWire(&out[i]))
+			}
+			packets, most = packets+n, max(most, n)
+		}
+	}
+	event, _ := initiator.Poll()
+	fmt.Println(packets, "packets, at most", most, "for an acknowledgement;", event.Outcome.Status, event.Outcome.Length)
+	// Output:
+	// first: 3
+	// 16 packets, at most 4 for an acknowledgement; ok 65536
+}
