@@ -10,7 +10,6 @@ import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/alloctest"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -99,16 +98,7 @@ func (s *sourcePeer) both(t *testing.T, a, b *sourceTwin, n int) {
 }
 
 func TestExchangeAllocatesNothing(t *testing.T) {
-	w := newSourceTwin(t, func(*Config) {})
-	m := Message{To: Destination{Address: sourceAddr(1), Job: 1}, Length: ses.MaxMessage}
-	h, err := w.e.Connect(0, &m)
-	require.NoError(t, err)
-	require.True(t, w.e.PDS().SetStartPSN(h, 0))
-	_, err = w.e.Write(0, &m)
-	require.NoError(t, err)
-	a := pds.AckCC{Ack: pds.Ack{Next: pds.NextResponse, SPDCID: 9, DPDCID: h.ID()}, SACK: pds.SACK{MPR: 8}}
-	y := ses.Response{Verdict: ses.Verdict{ReturnCode: ses.RCOK}, MessageID: 1, JobID: 1}
-	in := Datagram{Packet: y.AppendTo(a.AppendTo(nil)), Size: 116, Src: pdc.AddrFrom(sourceAddr(1))}
+	w, in := longWrite(t)
 	sent, now := uint32(0), int64(0)
 	count := func(n int) {
 		for i := range n {

@@ -302,9 +302,10 @@ func fieldOf(of any, path ...string) string {
 	return fmt.Sprint(reflect.Indirect(v))
 }
 
-// A batch of packets and the acknowledgement of them, by the short ways.
-func TestSourceShortWaysAllocateNothing(t *testing.T) {
-	w := newSourceTwin(t, func(*Config) {})
+// longWrite has a source write a long message, its packets from PSN 0 on, and returns an
+// acknowledgement of them, but for its CACK.
+func longWrite(t *testing.T) (w *sourceTwin, in Datagram) {
+	w = newSourceTwin(t, func(*Config) {})
 	m := Message{To: Destination{Address: sourceAddr(1), Job: 1}, Length: ses.MaxMessage}
 	h, err := w.e.Connect(0, &m)
 	require.NoError(t, err)
@@ -313,7 +314,13 @@ func TestSourceShortWaysAllocateNothing(t *testing.T) {
 	require.NoError(t, err)
 	a := pds.AckCC{Ack: pds.Ack{Next: pds.NextResponse, SPDCID: 9, DPDCID: h.ID()}, SACK: pds.SACK{MPR: 8}}
 	y := ses.Response{Verdict: ses.Verdict{ReturnCode: ses.RCOK}, MessageID: 1, JobID: 1}
-	in := Datagram{Packet: y.AppendTo(a.AppendTo(nil)), Size: 116, Src: pdc.AddrFrom(sourceAddr(1))}
+	in = Datagram{Packet: y.AppendTo(a.AppendTo(nil)), Size: 116, Src: pdc.AddrFrom(sourceAddr(1))}
+	return w, in
+}
+
+// A batch of packets and the acknowledgement of them, by the short ways.
+func TestSourceShortWaysAllocateNothing(t *testing.T) {
+	w, in := longWrite(t)
 	sent, now := uint32(0), int64(0)
 	alloctest.Zero(t, "batch", func() {
 		for i := range w.e.TransmitBatch(now, w.out[:1+sent%8]) {

@@ -42,10 +42,12 @@ func (e *Endpoint) Transmit(now int64, out *Datagram) bool {
 // how many that are. It costs less for each where a PDC sends several in a row.
 func (e *Endpoint) TransmitBatch(now int64, out []Datagram) (n int) {
 	for n < len(out) {
-		if id, only := e.pds.OnlySender(); only && len(out)-n > 1 && e.credit == nil {
-			if k := e.transmitRun(now, &e.flows[id], out[n:]); k > 0 {
-				n += k
-				continue
+		if len(out)-n > 1 && e.credit == nil {
+			if id, only := e.pds.OnlySender(); only {
+				if k := e.transmitRun(now, &e.flows[id], out[n:]); k > 0 {
+					n += k
+					continue
+				}
 			}
 		}
 		if !e.Transmit(now, &out[n]) {

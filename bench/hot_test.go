@@ -250,7 +250,6 @@ var hot = []struct {
 	{"pds/pdc", "(*packet).news", inlines | noBounds},
 	{"pds/pdc", "(*SendWindow).alike", inlines | noBounds},
 	{"pds/pdc", "(*Manager).Exchange", 0},
-	{"pds/pdc", "(*Manager).waitsAlone", 0},
 	{"pds/pdc", "(*Run).PutHeader", inlines | noBounds},
 	{"pds", "(*RequestRun).Put", inlines | noBounds},
 	{"pds/pdc", "(*Manager).ReceiveACK", 0},

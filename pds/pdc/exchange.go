@@ -11,27 +11,27 @@ import (
 // is sent is in run. It returns the PDC, and how many packets were acknowledged. With
 // anything else there is no PDC, and nothing has changed: so it is, too, unless the
 // handles of the last packet acknowledged and of the first one sent are in [first, end).
-// The acknowledgement has to be [pds.AckCCView.Plain] and Cumulative.
+// The acknowledgement has to be [pds.AckCCView.Plain].
 func (m *Manager) Exchange(now int64, a *pds.AckCCView, src Addr, first, end uint64, most int, run *Run) (*PDC, uint32) {
-	p := m.waitsAlone(a, src)
-	if p == nil {
+	if m.ctl.head != 0 || m.data.head != m.data.tail {
 		return nil, 0
 	}
+	p, r, last, n := m.expectACK(a, src)
+	if n == 0 {
+		return nil, 0
+	}
+	const asked, wanted = flagInitiator | flagROD | flagClearDue | flagOnData, flagInitiator | flagOnData
 	w := &p.tx
-	at, n, limit := w.base%rowLen, w.offset(a.CACK())+1-w.base, m.p.limit(a.MPR())
-	if n-1 >= w.next-w.base || w.next == w.tail || int32(w.next-w.base-n) >= int32(limit) {
+	at, limit := w.base%rowLen, m.p.limit(a.MPR())
+	if p.flags&asked != wanted || w.control != 0 || w.rtoAt < p.timerAt || w.next == w.tail || int32(w.next-w.base-n) >= int32(limit) ||
+		r.released != 0 || at+n >= rowLen {
 		return nil, 0
 	}
-	r, cur := &m.mem.row[w.first], &m.mem.row[w.current]
-	acked := uint64(2<<((n-1)%rowLen)-1) << (at % rowLen)
-	if r.flight&acked != acked || r.released != 0 || at+n >= rowLen || n > 1 && r.size == 0 {
-		return nil, 0
-	}
+	cur := &m.mem.row[w.current]
 	run.Handle, run.Size, run.kind = m.mem.submitted(cur, w.next%rowLen)
 	if run.Handle-first >= end-first || m.mem.handle(r, at+n-1)-first >= end-first {
 		return nil, 0
 	}
-	last := m.mem.record(r, at+n-1)
 	paths := run.Entropy[:1]
 	if n > 1 && most > 1 {
 		paths = run.Entropy[:w.alike(cur, min(most, int(n)), w.base+n+uint32(limit))]
@@ -40,7 +40,7 @@ func (m *Manager) Exchange(now int64, a *pds.AckCCView, src Addr, first, end uin
 	if !ok {
 		return nil, 0
 	}
-	r.flight &^= acked
+	r.flight &^= (2<<((n-1)%rowLen) - 1) << at
 	w.cack = w.base + n
 	w.limit, w.limitAt = limit, w.cack
 	w.pass(m.mem, r, n)
@@ -57,21 +57,4 @@ func (m *Manager) Exchange(now int64, a *pds.AckCCView, src Addr, first, end uin
 		m.takeTurns(p, last, s.Held)
 	}
 	return p, n
-}
-
-// waitsAlone returns the PDC of an acknowledgement, if it is an unordered one in use that
-// waits for congestion control, and nothing else has a turn.
-func (m *Manager) waitsAlone(a *pds.AckCCView, src Addr) *PDC {
-	id := int(a.DPDCID())
-	if id >= len(m.pdc) || m.ctl.head != 0 || m.data.head != m.data.tail || m.p.InferLoss {
-		return nil
-	}
-	const asked, wanted = flagInitiator | flagROD | flagClearDue | flagOnData, flagInitiator | flagOnData
-	p := &m.pdc[id]
-	w := &p.tx
-	if p.state != StateEstablished || p.peerID != a.SPDCID() || p.peer != src || p.flags&asked != wanted || w.queued|w.control != 0 ||
-		w.rtoAt < p.timerAt {
-		return nil
-	}
-	return p
 }
