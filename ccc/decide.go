@@ -1,5 +1,7 @@
 package ccc
 
+import "github.com/uetcc/uetcc/internal/enum"
+
 // Reason says what bounds a [Decision].
 type Reason uint8
 
@@ -18,7 +20,7 @@ const (
 var reasonNames = [reasons]string{"backlog", "window", "credit", "algorithm", "pacing", "unbound", "off"}
 
 // String returns the reason's name in lower case.
-func (r Reason) String() string { return enumName(reasonNames[:], r) }
+func (r Reason) String() string { return enum.Name(reasonNames[:], r) }
 
 // Decision is what a context may send now.
 type Decision struct {

@@ -1,10 +1,13 @@
 package ccc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
+
+	"github.com/uetcc/uetcc/internal/enum"
 )
 
 // Scheme says how a context chooses the entropy value of a packet. The
@@ -39,7 +42,7 @@ const (
 var schemeNames = [schemes]string{"oblivious", "bitmap", "reps", "reps_legacy", "mixed"}
 
 // String returns the scheme's name in lower case.
-func (s Scheme) String() string { return enumName(schemeNames[:], s) }
+func (s Scheme) String() string { return enum.Name(schemeNames[:], s) }
 
 // Feedback is what an acknowledgement, a NACK or a time-out says about the path
 // of one entropy value.
@@ -58,7 +61,7 @@ const (
 var feedbackNames = [feedbacks]string{"good", "ecn", "nack", "timeout"}
 
 // String returns the feedback's name in lower case.
-func (f Feedback) String() string { return enumName(feedbackNames[:], f) }
+func (f Feedback) String() string { return enum.Name(feedbackNames[:], f) }
 
 // Report is feedback about one entropy value.
 type Report struct {
@@ -118,9 +121,9 @@ type EntropyParams struct {
 
 // NewEntropyParams validates c.
 func NewEntropyParams(c EntropyConfig) (EntropyParams, error) {
-	c.Values = orDefault(c.Values, 256)
-	c.Queue = orDefault(c.Queue, 64)
-	c.FreezeNs = orDefault(c.FreezeNs, 10_000_000)
+	c.Values = cmp.Or(c.Values, 256)
+	c.Queue = cmp.Or(c.Queue, 64)
+	c.FreezeNs = cmp.Or(c.FreezeNs, 10_000_000)
 	recycles := c.Scheme == SchemeREPS || c.Scheme == SchemeREPSLegacy
 	switch {
 	case c.Scheme >= schemes:

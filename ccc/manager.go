@@ -1,6 +1,7 @@
 package ccc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -113,7 +114,7 @@ type ledger struct {
 
 // NewManager allocates all that the manager will ever use.
 func NewManager(c ManagerConfig) (*Manager, error) {
-	c.Inbox = orDefault(c.Inbox, 1024)
+	c.Inbox = cmp.Or(c.Inbox, 1024)
 	switch {
 	case c.Params == nil:
 		return nil, fmt.Errorf("%w: no Params", ErrConfig)

@@ -20,9 +20,15 @@ type Pacer struct {
 	rtt    int64 // ns
 }
 
+const defaultGain = 125
+
 // OnSend makes the next packet wait for this one.
 func (p *Pacer) OnSend(now, size int64) {
-	rate := p.window * orDefault(p.Gain, 125) // percent of bytes a round trip
+	gain := p.Gain
+	if gain == 0 {
+		gain = defaultGain
+	}
+	rate := p.window * gain // percent of bytes a round trip
 	if rate <= 0 || p.rtt <= 0 || size > math.MaxInt64/200/p.rtt {
 		return
 	}

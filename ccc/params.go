@@ -1,6 +1,7 @@
 package ccc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -70,9 +71,9 @@ func NewParams(c Config) (Params, error) {
 		p.plain = p.window && p.nscc.Profile() == nscc.ProfileSpec && p.entropy.scheme != SchemeREPSLegacy
 		return p, nil
 	}
-	c.RCCC.MaxCredit = orDefault(c.RCCC.MaxCredit, p.nscc.MaxWnd())
-	c.RCCC.MTU = orDefault(c.RCCC.MTU, p.mtu)
-	c.RCCC.RTT = orDefault(c.RCCC.RTT, p.nscc.BaseRTT())
+	c.RCCC.MaxCredit = cmp.Or(c.RCCC.MaxCredit, p.nscc.MaxWnd())
+	c.RCCC.MTU = cmp.Or(c.RCCC.MTU, p.mtu)
+	c.RCCC.RTT = cmp.Or(c.RCCC.RTT, p.nscc.BaseRTT())
 	if p.rccc, err = rccc.NewParams(c.RCCC); err != nil {
 		return Params{}, fmt.Errorf("%w: RCCC: %w", ErrConfig, err)
 	}

@@ -1,5 +1,7 @@
 package ccc
 
+import "github.com/uetcc/uetcc/internal/enum"
+
 // EventKind says which method of the [Manager] an [Event] stands for.
 type EventKind uint8
 
@@ -18,7 +20,7 @@ const (
 var eventNames = [eventKinds]string{"new data", "send", "ack", "nack", "loss", "credit"}
 
 // String returns the kind's name in lower case.
-func (k EventKind) String() string { return enumName(eventNames[:], k) }
+func (k EventKind) String() string { return enum.Name(eventNames[:], k) }
 
 // Event is an event that happened on a core that does not own the manager. Only
 // the fields of its kind count.

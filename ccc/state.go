@@ -1,5 +1,7 @@
 package ccc
 
+import "github.com/uetcc/uetcc/internal/enum"
+
 // State is the run state of a context. It has no memory: it follows from what is
 // true now, see nextState.
 type State uint8
@@ -16,7 +18,7 @@ const (
 var stateNames = [states]string{"IDLE", "PENDING", "ACTIVE", "READY"}
 
 // String returns the specification's name.
-func (s State) String() string { return enumName(stateNames[:], s) }
+func (s State) String() string { return enum.Name(stateNames[:], s) }
 
 // nextState is the run state machine of UE Specification 1.0.x section 3.6.12.
 func nextState(toSend, outstanding, admitted bool) State {
@@ -48,7 +50,7 @@ const (
 var lifeNames = [lives]string{"UNCONFIGURED", "CONFIGURED", "BOUND"}
 
 // String returns the state's name in upper case.
-func (l Life) String() string { return enumName(lifeNames[:], l) }
+func (l Life) String() string { return enum.Name(lifeNames[:], l) }
 
 // Mode says how much a context has to say.
 type Mode uint8
@@ -64,7 +66,7 @@ const (
 var modeNames = [modes]string{"enforce", "observe", "off"}
 
 // String returns the mode's name in lower case.
-func (m Mode) String() string { return enumName(modeNames[:], m) }
+func (m Mode) String() string { return enum.Name(modeNames[:], m) }
 
 // Control is the set of specified algorithms that a context runs. Each of them
 // must consent to a packet.
@@ -82,7 +84,7 @@ const (
 var controlNames = [controls]string{"nscc", "rccc", "nscc+rccc", "none"}
 
 // String returns the algorithms' names in lower case.
-func (c Control) String() string { return enumName(controlNames[:], c) }
+func (c Control) String() string { return enum.Name(controlNames[:], c) }
 
 func (c Control) nscc() bool { return c == ControlNSCC || c == ControlBoth }
 func (c Control) rccc() bool { return c == ControlRCCC || c == ControlBoth }

@@ -29,12 +29,12 @@ func TestEnumNames(t *testing.T) {
 		got  interface{ String() string }
 		want string
 	}{
-		{StateIdle, "IDLE"}, {StatePending, "PENDING"}, {StateActive, "ACTIVE"}, {StateReady, "READY"}, {State(9), "9"},
+		{StateIdle, "IDLE"}, {StatePending, "PENDING"}, {StateActive, "ACTIVE"}, {StateReady, "READY"}, {State(9), "State(9)"},
 		{LifeUnconfigured, "UNCONFIGURED"}, {LifeConfigured, "CONFIGURED"}, {LifeBound, "BOUND"},
 		{ModeEnforce, "enforce"}, {ModeObserve, "observe"}, {ModeOff, "off"},
 		{ControlNSCC, "nscc"}, {ControlRCCC, "rccc"}, {ControlBoth, "nscc+rccc"}, {ControlNone, "none"},
 		{ReasonBacklog, "backlog"}, {ReasonWindow, "window"}, {ReasonCredit, "credit"}, {ReasonAlgorithm, "algorithm"},
-		{ReasonPacing, "pacing"}, {ReasonUnbound, "unbound"}, {ReasonOff, "off"}, {Reason(200), "200"},
+		{ReasonPacing, "pacing"}, {ReasonUnbound, "unbound"}, {ReasonOff, "off"}, {Reason(200), "Reason(200)"},
 		{SchemeOblivious, "oblivious"}, {SchemeREPSLegacy, "reps_legacy"}, {FeedbackNACK, "nack"},
 	} {
 		require.Equal(t, c.want, c.got.String())

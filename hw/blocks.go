@@ -1,6 +1,6 @@
 package hw
 
-import "fmt"
+import "github.com/uetcc/uetcc/internal/enum"
 
 // Kind is the kind of a register block.
 type Kind uint16
@@ -17,25 +17,13 @@ const (
 	KindCounters   Kind = 0x0050 // array, stride 8
 )
 
-func (k Kind) String() string {
-	switch k {
-	case KindCapability:
-		return "capability"
-	case KindClock:
-		return "clock"
-	case KindContext:
-		return "context"
-	case KindPDC:
-		return "pdc"
-	case KindDoorbell:
-		return "doorbell"
-	case KindEvents:
-		return "events"
-	case KindCounters:
-		return "counters"
-	}
-	return fmt.Sprintf("Kind(%#04x)", uint16(k))
+var kindNames = [...]string{
+	KindCapability: "capability", KindClock: "clock", KindContext: "context", KindPDC: "pdc",
+	KindDoorbell: "doorbell", KindEvents: "events", KindCounters: "counters",
 }
+
+// String returns a short name.
+func (k Kind) String() string { return enum.Name(kindNames[:], k) }
 
 // stride returns the distance of a kind's array elements, 0 if it has none.
 func (k Kind) stride() uint32 {

@@ -1,5 +1,7 @@
 package hw
 
+import "github.com/uetcc/uetcc/internal/enum"
+
 // Mode says which limits a device enforces for a context.
 type Mode uint8
 
@@ -11,19 +13,10 @@ const (
 	ModeRate               // RATE only
 )
 
-func (m Mode) String() string {
-	switch m {
-	case ModeWindow:
-		return "window"
-	case ModeCredit:
-		return "credit"
-	case ModeBoth:
-		return "both"
-	case ModeRate:
-		return "rate"
-	}
-	return "Mode(?)"
-}
+var modeNames = [...]string{"window", "credit", "both", "rate"}
+
+// String returns a short name.
+func (m Mode) String() string { return enum.Name(modeNames[:], m) }
 
 // Needs returns the features that a device must have for the mode.
 func (m Mode) Needs() Feature {

@@ -1,6 +1,6 @@
 package hw
 
-import "fmt"
+import "github.com/uetcc/uetcc/internal/enum"
 
 // Counter names an element of the counter block. Counters are never cleared and
 // wrap modulo 2^64.
@@ -33,12 +33,8 @@ var counterNames = [counters]string{
 	"window-blocked-ns", "credit-blocked-ns", "rate-blocked-ns",
 }
 
-func (c Counter) String() string {
-	if c < counters {
-		return counterNames[c]
-	}
-	return fmt.Sprintf("Counter(%d)", uint8(c))
-}
+// String returns a short name.
+func (c Counter) String() string { return enum.Name(counterNames[:], c) }
 
 // Counter returns the value of a counter, 0 if the device does not have it.
 func (d *Device) Counter(c Counter) uint64 {

@@ -1,5 +1,7 @@
 package hw
 
+import "github.com/uetcc/uetcc/internal/enum"
+
 // DoorbellOp says what a doorbell asks for.
 type DoorbellOp uint8
 
@@ -10,17 +12,10 @@ const (
 	DoorbellCredit DoorbellOp = 4 // the credit changed
 )
 
-func (o DoorbellOp) String() string {
-	switch o {
-	case DoorbellTX:
-		return "tx"
-	case DoorbellProbe:
-		return "probe"
-	case DoorbellCredit:
-		return "credit"
-	}
-	return "DoorbellOp(?)"
-}
+var doorbellNames = [...]string{DoorbellTX: "tx", DoorbellProbe: "probe", DoorbellCredit: "credit"}
+
+// String returns a short name.
+func (o DoorbellOp) String() string { return enum.Name(doorbellNames[:], o) }
 
 // A doorbell is one 64-bit word:
 //

@@ -1,6 +1,9 @@
 package hw
 
-import "github.com/uetcc/uetcc/hw/pcc"
+import (
+	"github.com/uetcc/uetcc/hw/pcc"
+	"github.com/uetcc/uetcc/internal/enum"
+)
 
 // EventType is the type of a device event. Types 2 to 6 are those of
 // [pcc.EventType].
@@ -18,16 +21,14 @@ const (
 	EventNoCredit EventType = 10
 )
 
+var eventNames = [...]string{EventACKCC: "ack-cc", EventTrimNACK: "trim-nack", EventNoCredit: "no-credit"}
+
+// String returns a short name, that of [pcc.EventType] where the types are the same.
 func (t EventType) String() string {
-	switch t {
-	case EventACKCC:
-		return "ack-cc"
-	case EventTrimNACK:
-		return "trim-nack"
-	case EventNoCredit:
-		return "no-credit"
+	if t < EventACKCC {
+		return pcc.EventType(t).String()
 	}
-	return pcc.EventType(t).String()
+	return enum.Name(eventNames[:], t)
 }
 
 // FlagLost says that events of this context were lost before this one: read the

@@ -1,6 +1,6 @@
 package hw
 
-import "fmt"
+import "github.com/uetcc/uetcc/internal/enum"
 
 // Access says who may do what with a register.
 type Access uint8
@@ -13,19 +13,10 @@ const (
 	W1C               // device sets bits, the engine clears those that it writes as 1
 )
 
-func (a Access) String() string {
-	switch a {
-	case RO:
-		return "RO"
-	case RW:
-		return "RW"
-	case WO:
-		return "WO"
-	case W1C:
-		return "W1C"
-	}
-	return fmt.Sprintf("Access(%d)", uint8(a))
-}
+var accessNames = [...]string{"RO", "RW", "WO", "W1C"}
+
+// String returns the name of a.
+func (a Access) String() string { return enum.Name(accessNames[:], a) }
 
 // Order says what a register's store or load needs beyond itself.
 type Order uint8
@@ -39,21 +30,10 @@ const (
 	OrderAfter         // a load that later loads of host memory depend on
 )
 
-func (o Order) String() string {
-	switch o {
-	case OrderNone:
-		return "none"
-	case OrderProgram:
-		return "program"
-	case OrderBefore:
-		return "before"
-	case OrderFlush:
-		return "flush"
-	case OrderAfter:
-		return "after"
-	}
-	return fmt.Sprintf("Order(%d)", uint8(o))
-}
+var orderNames = [...]string{"none", "program", "before", "flush", "after"}
+
+// String returns a short name.
+func (o Order) String() string { return enum.Name(orderNames[:], o) }
 
 // Register describes one register of a block.
 type Register struct {

@@ -1,6 +1,9 @@
 package hw
 
-import "math/bits"
+import (
+	"cmp"
+	"math/bits"
+)
 
 // SoftConfig describes a [SoftDevice].
 type SoftConfig struct {
@@ -82,9 +85,7 @@ func NewSoftDevice(cfg SoftConfig, regs, host *Memory) (*SoftDevice, error) {
 	if err != nil || regs.Size() < l.end {
 		return nil, ErrSpace
 	}
-	if cfg.TickPs == 0 {
-		cfg.TickPs = UETTickPs
-	}
+	cfg.TickPs = cmp.Or(cfg.TickPs, UETTickPs)
 	d := &SoftDevice{
 		cfg: cfg, regs: regs, host: host, at: l,
 		contexts: make([]softContext, cfg.Contexts), pdcs: make([]uint64, cfg.PDCs),

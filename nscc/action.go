@@ -1,6 +1,6 @@
 package nscc
 
-import "fmt"
+import "github.com/uetcc/uetcc/internal/enum"
 
 // Action is what an event did to the window, for observers.
 type Action uint8
@@ -37,9 +37,4 @@ var actionNames = [...]string{"none", "proportional", "fair", "hold", "considere
 	"quick-adapt", "ignore", "reduce"}
 
 // String is a word, such as fair or quick-adapt.
-func (a Action) String() string {
-	if int(a) < len(actionNames) {
-		return actionNames[a]
-	}
-	return fmt.Sprintf("Action(%d)", uint8(a))
-}
+func (a Action) String() string { return enum.Name(actionNames[:], a) }

@@ -3,6 +3,8 @@ package nscc
 import (
 	"errors"
 	"fmt"
+
+	"github.com/uetcc/uetcc/internal/enum"
 )
 
 // ErrConfig is wrapped by every error of [NewParams].
@@ -45,18 +47,10 @@ const (
 	ProfileHTSimWide
 )
 
+var profileNames = [...]string{"spec", "htsim", "htsim-wide"}
+
 // String is spec, htsim or htsim-wide.
-func (p Profile) String() string {
-	switch p {
-	case ProfileSpec:
-		return "spec"
-	case ProfileHTSim:
-		return "htsim"
-	case ProfileHTSimWide:
-		return "htsim-wide"
-	}
-	return fmt.Sprintf("Profile(%d)", uint8(p))
-}
+func (p Profile) String() string { return enum.Name(profileNames[:], p) }
 
 // TimeUnit is the length of one tick: of every time and round trip that a window
 // is given or reports.
@@ -69,16 +63,10 @@ const (
 	Picoseconds
 )
 
+var unitNames = [...]string{"ns", "ps"}
+
 // String is ns or ps.
-func (u TimeUnit) String() string {
-	switch u {
-	case Nanoseconds:
-		return "ns"
-	case Picoseconds:
-		return "ps"
-	}
-	return fmt.Sprintf("TimeUnit(%d)", uint8(u))
-}
+func (u TimeUnit) String() string { return enum.Name(unitNames[:], u) }
 
 // perSecond is the number of ticks in a second.
 func (u TimeUnit) perSecond() int64 {
@@ -107,18 +95,10 @@ const (
 	FilterForgetting
 )
 
+var filterNames = [...]string{"recorded", "ewma", "forgetting"}
+
 // String is recorded, ewma or forgetting.
-func (f Filter) String() string {
-	switch f {
-	case FilterRecorded:
-		return "recorded"
-	case FilterEWMA:
-		return "ewma"
-	case FilterForgetting:
-		return "forgetting"
-	}
-	return fmt.Sprintf("Filter(%d)", uint8(f))
-}
+func (f Filter) String() string { return enum.Name(filterNames[:], f) }
 
 // PenaltyRule says how rcv_cwnd_pend cuts the window; the specification's text
 // and its pseudo-code disagree.
@@ -134,16 +114,10 @@ const (
 	PenaltyShareOnly
 )
 
+var penaltyNames = [...]string{"min-inflight", "share-only"}
+
 // String is min-inflight or share-only.
-func (r PenaltyRule) String() string {
-	switch r {
-	case PenaltyMinInflight:
-		return "min-inflight"
-	case PenaltyShareOnly:
-		return "share-only"
-	}
-	return fmt.Sprintf("PenaltyRule(%d)", uint8(r))
-}
+func (r PenaltyRule) String() string { return enum.Name(penaltyNames[:], r) }
 
 // Config describes a fabric and the choices of a deployment. The zero value of a
 // field is its default; LinkRate, BaseRTT and MTU have none.

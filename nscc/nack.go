@@ -1,6 +1,6 @@
 package nscc
 
-import "fmt"
+import "github.com/uetcc/uetcc/internal/enum"
 
 // NackReason is why a packet was refused, as far as congestion control cares. The
 // values are the wire codes; every other code is ReasonOther's business.
@@ -13,18 +13,10 @@ const (
 	ReasonTrimmedLastHop NackReason = 2 // UET_TRIMMED_LASTHOP
 )
 
+var reasonNames = [...]string{"other", "trimmed", "trimmed-lasthop"}
+
 // String is other, trimmed or trimmed-lasthop.
-func (r NackReason) String() string {
-	switch r {
-	case ReasonOther:
-		return "other"
-	case ReasonTrimmed:
-		return "trimmed"
-	case ReasonTrimmedLastHop:
-		return "trimmed-lasthop"
-	}
-	return fmt.Sprintf("NackReason(%d)", uint8(r))
-}
+func (r NackReason) String() string { return enum.Name(reasonNames[:], r) }
 
 // Nack is what one negative acknowledgement says.
 type Nack struct {

@@ -1,5 +1,7 @@
 package nscc
 
+import "cmp"
+
 // Constants are the values that a [Config] leads to, for logs and tests. Times
 // are ticks.
 type Constants struct {
@@ -108,33 +110,25 @@ func (c *Config) derive() Constants {
 	}
 	var k Constants
 	k.BDP = c.bdp(rate, c.BaseRTT)
-	k.MaxWnd = or(t.MaxWnd, int64(1.5*float64(k.BDP)))
-	k.InitialCwnd = or(c.InitialCwnd, k.MaxWnd)
-	k.TargetQdelay = or(t.TargetQdelay, c.defaultTarget())
+	k.MaxWnd = cmp.Or(t.MaxWnd, int64(1.5*float64(k.BDP)))
+	k.InitialCwnd = cmp.Or(c.InitialCwnd, k.MaxWnd)
+	k.TargetQdelay = cmp.Or(t.TargetQdelay, c.defaultTarget())
 	k.ScalingA = float64(k.BDP) / baseBDP
 	k.ScalingB = float64(k.TargetQdelay) / float64(c.Unit.ticks(baseRTTNs))
 	k.alpha = 4 * unit * k.ScalingA * k.ScalingB / float64(k.TargetQdelay)
 	k.Alpha = k.alpha * float64(c.Unit.perSecond())
-	k.FairIncrease = or(t.FairIncrease, 5*unit*k.ScalingA)
-	k.FastScale = or(t.FastScale, 0.25*k.ScalingA)
-	k.Eta = or(t.Eta, 0.15*unit*k.ScalingA)
-	k.Gamma = or(t.Gamma, 0.8)
-	k.MaxMDJump = or(t.MaxMDJump, 0.5)
+	k.FairIncrease = cmp.Or(t.FairIncrease, 5*unit*k.ScalingA)
+	k.FastScale = cmp.Or(t.FastScale, 0.25*k.ScalingA)
+	k.Eta = cmp.Or(t.Eta, 0.15*unit*k.ScalingA)
+	k.Gamma = cmp.Or(t.Gamma, 0.8)
+	k.MaxMDJump = cmp.Or(t.MaxMDJump, 0.5)
 	k.QAGateBytes = k.MaxWnd >> c.qaGate()
-	k.QAThreshold = or(t.QAThreshold, c.defaultQAThreshold(k.TargetQdelay))
-	k.AdjustBytes = or(t.AdjustBytes, 8*c.MTU)
-	k.AdjustPeriod = or(t.AdjustPeriod, c.BaseRTT)
-	k.FastDelay = or(t.FastDelay, c.Unit.ticks(fastDelayNs))
-	k.AckTrigger = or(c.AckTrigger, ackTrigger)
+	k.QAThreshold = cmp.Or(t.QAThreshold, c.defaultQAThreshold(k.TargetQdelay))
+	k.AdjustBytes = cmp.Or(t.AdjustBytes, 8*c.MTU)
+	k.AdjustPeriod = cmp.Or(t.AdjustPeriod, c.BaseRTT)
+	k.FastDelay = cmp.Or(t.FastDelay, c.Unit.ticks(fastDelayNs))
+	k.AckTrigger = cmp.Or(c.AckTrigger, ackTrigger)
 	return k
-}
-
-// or is v, or def where v is not set.
-func or[T int64 | float64](v, def T) T {
-	if v == 0 {
-		return def
-	}
-	return v
 }
 
 // bdp is what rate moves in rtt, bytes.

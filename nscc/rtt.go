@@ -1,6 +1,10 @@
 package nscc
 
-import "math"
+import (
+	"math"
+
+	"github.com/uetcc/uetcc/internal/enum"
+)
 
 // tickNs is the unit of service_time on the wire.
 const tickNs = 128
@@ -28,17 +32,10 @@ const (
 	RetransmitsMore
 )
 
+var retransmitsNames = [...]string{"none", "one", "more"}
+
 // String is none, one or more.
-func (r Retransmits) String() string {
-	switch r {
-	case RetransmitsNone:
-		return "none"
-	case RetransmitsOne:
-		return "one"
-	default:
-		return "more"
-	}
-}
+func (r Retransmits) String() string { return enum.Name(retransmitsNames[:], r) }
 
 // Again is r after one more retransmission.
 func (r Retransmits) Again() Retransmits { return min(r+1, RetransmitsMore) }

@@ -1,5 +1,7 @@
 package pds
 
+import "github.com/uetcc/uetcc/internal/enum"
+
 // CtlType is the 4-bit ctl_type of a control packet; it stands where other
 // packets have next_hdr. (UE Specification 1.0.x, Table 3-38.)
 type CtlType uint8
@@ -21,7 +23,7 @@ var ctlNames = [...]string{"NOOP", "ACK_REQ", "CLEAR_CMD", "CLEAR_REQ", "CLOSE_C
 	"NEGOTIATION"}
 
 // String returns the specification's name, or the number of a reserved value.
-func (c CtlType) String() string { return enumName(ctlNames[:], "CtlType", uint8(c)) }
+func (c CtlType) String() string { return enum.Name(ctlNames[:], c) }
 
 // IsReserved reports whether no meaning is assigned to c.
 func (c CtlType) IsReserved() bool { return c > CtlNegotiation }

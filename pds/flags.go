@@ -1,6 +1,10 @@
 package pds
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/uetcc/uetcc/internal/enum"
+)
 
 // Flags are the 7 flag bits of the prologue. Their meaning depends on the
 // packet type; bits that a type does not use are reserved.
@@ -55,7 +59,7 @@ const (
 var ackReqNames = [...]string{"none", "REQ_CLEAR", "REQ_CLOSE", "reserved"}
 
 // String returns the specification's name.
-func (r AckReq) String() string { return enumName(ackReqNames[:], "AckReq", uint8(r)) }
+func (r AckReq) String() string { return enum.Name(ackReqNames[:], r) }
 
 // Req returns the request in the flags of an ACK.
 func (f Flags) Req() AckReq { return AckReq(f & reqMask >> reqShift) }

@@ -3,6 +3,8 @@ package pds
 import (
 	"errors"
 	"strconv"
+
+	"github.com/uetcc/uetcc/internal/enum"
 )
 
 // How UET rides on IP.
@@ -42,7 +44,7 @@ const (
 var ecnNames = [...]string{"Not-ECT", "ECT(1)", "ECT(0)", "CE"}
 
 // String returns the name in RFC 3168.
-func (e ECN) String() string { return enumName(ecnNames[:], "ECN", uint8(e)) }
+func (e ECN) String() string { return enum.Name(ecnNames[:], e) }
 
 // DSCP is the code point of IP that names a traffic class, 6 bits.
 type DSCP uint8

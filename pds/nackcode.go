@@ -1,5 +1,7 @@
 package pds
 
+import "github.com/uetcc/uetcc/internal/enum"
+
 // NackCode says why a packet was refused. The zero value is not used on the
 // wire. (UE Specification 1.0.x, Table 3-59; 3-58 in 1.0.3.)
 type NackCode uint8
@@ -49,7 +51,7 @@ var nackNames = [...]string{
 }
 
 // String returns the specification's name, or the number of a reserved code.
-func (c NackCode) String() string { return enumName(nackNames[:], "NackCode", uint8(c)) }
+func (c NackCode) String() string { return enum.Name(nackNames[:], c) }
 
 // IsReserved reports whether no meaning is assigned to c.
 func (c NackCode) IsReserved() bool { return int(c) >= len(nackNames) || nackNames[c] == "" }
@@ -75,7 +77,7 @@ const (
 var nackClassNames = [...]string{"ignore", "retx", "retry", "go-back", "renumber", "new-pdc", "fatal"}
 
 // String returns the class in one word.
-func (c NackClass) String() string { return enumName(nackClassNames[:], "NackClass", uint8(c)) }
+func (c NackClass) String() string { return enum.Name(nackClassNames[:], c) }
 
 // nackClasses follows UE Specification 1.0.x, Table 3-59. RCVD_SES_PROCG is
 // ignored as the reference provider does: a packet sent again while the target

@@ -3,6 +3,8 @@ package pds
 import (
 	"encoding/binary"
 	"fmt"
+
+	"github.com/uetcc/uetcc/internal/enum"
 )
 
 // CCType says what the congestion state of an ACK_CC or ACK_CCX is. (UE
@@ -19,7 +21,7 @@ const (
 var ccTypeNames = [...]string{CCNSCC: "CC_NSCC", CCCredit: "CC_CREDIT", CCProp14: "proprietary(14)", CCProp15: "proprietary(15)"}
 
 // String returns the specification's name, or the number of a reserved type.
-func (c CCType) String() string { return enumName(ccTypeNames[:], "CCType", uint8(c)) }
+func (c CCType) String() string { return enum.Name(ccTypeNames[:], c) }
 
 // isProprietary reports whether vendors are free to use c.
 func (c CCType) isProprietary() bool { return c == CCProp14 || c == CCProp15 }

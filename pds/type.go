@@ -1,6 +1,6 @@
 package pds
 
-import "strconv"
+import "github.com/uetcc/uetcc/internal/enum"
 
 // Type is the 5-bit packet type, the first field of every PDS header. The zero
 // value is reserved. (UE Specification 1.0.x, Table 3-32.)
@@ -28,7 +28,7 @@ var typeNames = [...]string{"reserved", "TSS", "RUD_REQ", "ROD_REQ", "RUDI_REQ",
 	"NACK", "CP", "NACK_CCX", "RUD_CC_REQ", "ROD_CC_REQ"}
 
 // String returns the specification's name, or the number of a reserved type.
-func (t Type) String() string { return enumName(typeNames[:], "Type", uint8(t)) }
+func (t Type) String() string { return enum.Name(typeNames[:], t) }
 
 // IsRequest reports whether t is a RUD or ROD request, with or without
 // congestion state: the types that [Request] decodes.
@@ -66,7 +66,7 @@ var nextHdrNames = [...]string{"UET_HDR_NONE", "UET_HDR_REQUEST_SMALL", "UET_HDR
 	"UET_HDR_RESPONSE_DATA", "UET_HDR_RESPONSE_DATA_SMALL"}
 
 // String returns the specification's name, or the number of a reserved value.
-func (n NextHdr) String() string { return enumName(nextHdrNames[:], "NextHdr", uint8(n)) }
+func (n NextHdr) String() string { return enum.Name(nextHdrNames[:], n) }
 
 // Sets of next_hdr values, one bit each.
 const (
@@ -96,13 +96,4 @@ var nextAllowed = [32]uint16{
 // TSS and control packets, which have no next_hdr, and for reserved types.
 func (t Type) Allows(next NextHdr) bool {
 	return t < 32 && next < 16 && nextAllowed[t]>>next&1 != 0
-}
-
-// enumName returns names[v], or the type's name with the number when v is none
-// of them.
-func enumName(names []string, kind string, v uint8) string {
-	if int(v) < len(names) && names[v] != "" {
-		return names[v]
-	}
-	return kind + "(" + strconv.Itoa(int(v)) + ")"
 }

@@ -1,5 +1,7 @@
 package rccc
 
+import "github.com/uetcc/uetcc/internal/enum"
+
 // Arrival says what brought a credit target.
 type Arrival uint8
 
@@ -17,18 +19,10 @@ const (
 	ArrivalRequest
 )
 
+var arrivalNames = [...]string{"data", "trimmed", "request"}
+
 // String returns the name of a.
-func (a Arrival) String() string {
-	switch a {
-	case ArrivalData:
-		return "data"
-	case ArrivalTrimmed:
-		return "trimmed"
-	case ArrivalRequest:
-		return "request"
-	}
-	return "invalid"
-}
+func (a Arrival) String() string { return enum.Name(arrivalNames[:], a) }
 
 // Add puts a sender in the table, when the first packet of its context arrives.
 // weight is its share relative to others, 0 means 1. start is the cumulative

@@ -1,5 +1,7 @@
 package rccc
 
+import "cmp"
+
 // FabricConfig describes a [FabricRate]. Zero fields have the defaults that
 // their comments name.
 type FabricConfig struct {
@@ -39,12 +41,12 @@ type FabricRate struct {
 
 // NewFabricRate validates c; the rate is 1. Errors wrap [ErrConfig].
 func NewFabricRate(c FabricConfig) (FabricRate, error) {
-	setDefault(&c.Target, 0.3)
-	setDefault(&c.Increase, 0.01)
-	setDefault(&c.Decrease, 0.5)
-	setDefault(&c.Gain, 0.5)
+	c.Target = cmp.Or(c.Target, 0.3)
+	c.Increase = cmp.Or(c.Increase, 0.01)
+	c.Decrease = cmp.Or(c.Decrease, 0.5)
+	c.Gain = cmp.Or(c.Gain, 0.5)
 	if c.Oversubscription > 0 {
-		setDefault(&c.MinRate, max(0.9/c.Oversubscription, 0.01))
+		c.MinRate = cmp.Or(c.MinRate, max(0.9/c.Oversubscription, 0.01))
 	}
 	for _, f := range []struct {
 		name           string

@@ -1,6 +1,7 @@
 package rccc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 )
@@ -64,9 +65,9 @@ const maxTime = 1 << 56
 
 // NewParams validates c and fills its defaults. Errors wrap [ErrConfig].
 func NewParams(c Config) (Params, error) {
-	setDefault(&c.InitialCredit, c.MaxCredit)
-	setDefault(&c.MaxDemand, c.MaxCredit)
-	setDefault(&c.RequestCeiling, 64*min(c.RTT, maxTime/64))
+	c.InitialCredit = cmp.Or(c.InitialCredit, c.MaxCredit)
+	c.MaxDemand = cmp.Or(c.MaxDemand, c.MaxCredit)
+	c.RequestCeiling = cmp.Or(c.RequestCeiling, 64*min(c.RTT, maxTime/64))
 	for _, f := range []struct {
 		name           string
 		value, lo, top int64
@@ -94,12 +95,6 @@ func (p *Params) MaxCredit() int64 { return p.maxCredit }
 
 // InitialCredit returns what a new context may send before any grant, in bytes.
 func (p *Params) InitialCredit() int64 { return p.initialCredit }
-
-func setDefault[T int64 | float64](field *T, value T) {
-	if *field == 0 {
-		*field = value
-	}
-}
 
 func checkRange[T int64 | float64](name string, value, lo, top T) error {
 	if !(value >= lo && value <= top) {

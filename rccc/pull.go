@@ -1,5 +1,7 @@
 package rccc
 
+import "cmp"
+
 // DefaultGrant is the credit of one turn: 64 quanta, four full packets.
 const DefaultGrant = 64 * QuantumBytes
 
@@ -37,7 +39,7 @@ type PullPolicy struct {
 
 // NewPullPolicy validates c. Errors wrap [ErrConfig].
 func NewPullPolicy(c PullConfig) (*PullPolicy, error) {
-	setDefault(&c.Grant, DefaultGrant)
+	c.Grant = cmp.Or(c.Grant, DefaultGrant)
 	if err := checkRange("Grant", c.Grant, QuantumBytes, maxGrant); err != nil {
 		return nil, err
 	}

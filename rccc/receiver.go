@@ -1,6 +1,9 @@
 package rccc
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // ReceiverConfig describes the destination half of one port.
 type ReceiverConfig struct {
@@ -67,11 +70,9 @@ const (
 
 // NewReceiver validates c. Errors wrap [ErrConfig].
 func NewReceiver(c ReceiverConfig) (*Receiver, error) {
-	setDefault(&c.MaxDemand, c.MaxCredit)
-	setDefault(&c.Timeout, 1_000_000)
-	if c.Utilisation == 0 {
-		c.Utilisation = 0.99
-	}
+	c.MaxDemand = cmp.Or(c.MaxDemand, c.MaxCredit)
+	c.Timeout = cmp.Or(c.Timeout, 1_000_000)
+	c.Utilisation = cmp.Or(c.Utilisation, 0.99)
 	if c.Policy == nil {
 		return nil, fmt.Errorf("%w: Policy is missing", ErrConfig)
 	}

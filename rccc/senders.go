@@ -1,6 +1,10 @@
 package rccc
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/uetcc/uetcc/internal/enum"
+)
 
 // MaxSenders is the largest capacity of an active sender table.
 const MaxSenders = 1 << 16
@@ -36,18 +40,10 @@ const (
 	ListIdle               // demand is satisfied; spare credit may follow
 )
 
+var listNames = [...]string{"none", "active", "idle"}
+
 // String returns the name of l.
-func (l List) String() string {
-	switch l {
-	case ListNone:
-		return "none"
-	case ListActive:
-		return "active"
-	case ListIdle:
-		return "idle"
-	}
-	return "invalid"
-}
+func (l List) String() string { return enum.Name(listNames[:], l) }
 
 // ErrFull means that a table holds as many senders as it was made for.
 var ErrFull = errors.New("rccc: active sender table is full")

@@ -1,5 +1,7 @@
 package rccc
 
+import "cmp"
+
 // SliceConfig describes a [SlicePolicy].
 type SliceConfig struct {
 	// Slice is the length of a time slice, in nanoseconds. Default 1000.
@@ -28,7 +30,7 @@ type SlicePolicy struct {
 
 // NewSlicePolicy validates c. Errors wrap [ErrConfig].
 func NewSlicePolicy(c SliceConfig) (*SlicePolicy, error) {
-	setDefault(&c.Slice, 1000)
+	c.Slice = cmp.Or(c.Slice, 1000)
 	if err := checkRange("Slice", c.Slice, 1, maxSlice); err != nil {
 		return nil, err
 	}

@@ -1,5 +1,7 @@
 package ses
 
+import "github.com/uetcc/uetcc/internal/enum"
+
 // An AtomicOpcode is the operation of an atomic request. Source: table 3-21.
 type AtomicOpcode uint8
 
@@ -35,7 +37,7 @@ var atomicOpcodeNames = [...]string{
 }
 
 // String returns the specification's name, or the number.
-func (o AtomicOpcode) String() string { return enumName(atomicOpcodeNames[:], uint8(o)) }
+func (o AtomicOpcode) String() string { return enum.Name(atomicOpcodeNames[:], o) }
 
 // IsSwap reports whether the extension is a [CompareSwap].
 func (o AtomicOpcode) IsSwap() bool {
@@ -105,7 +107,7 @@ func (t AtomicType) String() string {
 	if int(t) < len(atomicTypes) {
 		return atomicTypes[t].name
 	}
-	return enumName(nil, uint8(t))
+	return enum.Name(nil, t)
 }
 
 // Size returns the bytes of one operand, 0 for a type that is not defined.

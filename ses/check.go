@@ -1,5 +1,7 @@
 package ses
 
+import "github.com/uetcc/uetcc/internal/enum"
+
 // A Check is a row of the validation order: which question about a request was
 // answered with no. The order is ours, put together from the reference
 // provider's write path and its in-kernel variant; the first failure wins.
@@ -38,4 +40,4 @@ var checkNames = [...]string{
 }
 
 // String returns a short name.
-func (c Check) String() string { return enumName(checkNames[:], uint8(c)) }
+func (c Check) String() string { return enum.Name(checkNames[:], c) }

@@ -1,5 +1,7 @@
 package ses
 
+import "github.com/uetcc/uetcc/internal/enum"
+
 // An Action is what a [Decision] asks the caller to do with memory.
 type Action uint8
 
@@ -16,7 +18,7 @@ const (
 var actionNames = [...]string{"none", "place", "read", "atomic", "abort", "restart"}
 
 // String returns a short name.
-func (a Action) String() string { return enumName(actionNames[:], uint8(a)) }
+func (a Action) String() string { return enum.Name(actionNames[:], a) }
 
 // An Arrival is what a request came with, besides its header: the pds_ses_rx_req
 // of specification table 3-27.

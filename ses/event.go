@@ -1,6 +1,10 @@
 package ses
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/uetcc/uetcc/internal/enum"
+)
 
 // ErrStale means that a handle names no packet or message in flight: it was
 // answered already, or is of an earlier life of its slot. Nothing has changed.
@@ -57,7 +61,7 @@ const (
 var eventNames = [...]string{"none", "ready", "done"}
 
 // String returns a short name.
-func (k EventKind) String() string { return enumName(eventNames[:], uint8(k)) }
+func (k EventKind) String() string { return enum.Name(eventNames[:], k) }
 
 // An Event is what the initiator concludes from what the PDS told it.
 type Event struct {
@@ -84,7 +88,7 @@ const (
 var statusNames = [...]string{"none", "ok", "truncated", "failed", "pds-error"}
 
 // String returns a short name.
-func (s Status) String() string { return enumName(statusNames[:], uint8(s)) }
+func (s Status) String() string { return enum.Name(statusNames[:], s) }
 
 // An Outcome is the end of a message.
 type Outcome struct {

@@ -1,6 +1,6 @@
 package ses
 
-import "strconv"
+import "github.com/uetcc/uetcc/internal/enum"
 
 // A Form is the next_hdr field of a PDS header: which SES layout follows. Its
 // values are those on the wire.
@@ -22,7 +22,7 @@ var formNames = [...]string{
 }
 
 // String returns the specification's name.
-func (f Form) String() string { return enumName(formNames[:], uint8(f)) }
+func (f Form) String() string { return enum.Name(formNames[:], f) }
 
 // IsRequest reports whether f is a request form, which [Request] reads.
 func (f Form) IsRequest() bool { return f-FormSmall <= FormStandard-FormSmall }
@@ -88,12 +88,4 @@ func extendedLen(f Form, op Opcode, n int, b []byte) (int, error) {
 		return 0, ErrTruncated
 	}
 	return n + ext, nil
-}
-
-// enumName returns names[v], or v in hexadecimal when it has no name.
-func enumName(names []string, v uint8) string {
-	if int(v) < len(names) && names[v] != "" {
-		return names[v]
-	}
-	return "0x" + strconv.FormatUint(uint64(v), 16)
 }

@@ -232,14 +232,14 @@ func TestRequestRefusesOtherForms(t *testing.T) {
 
 func TestEnumStrings(t *testing.T) {
 	require.Equal(t, "UET_TSEND_FETCH_ATOMIC", OpcodeTSendFetchingAtomic.String())
-	require.Equal(t, "0x31", Opcode(0x31).String())
+	require.Equal(t, "Opcode(49)", Opcode(0x31).String())
 	require.Equal(t, "RC_DROPPED", RCDropped.String())
-	require.Equal(t, "0x30", ReturnCode(0x30).String())
+	require.Equal(t, "ReturnCode(48)", ReturnCode(0x30).String())
 	require.Equal(t, "UET_NO_RESPONSE", ResponseNone.String())
 	require.Equal(t, "UET_OVERFLOW", ListOverflow.String())
 	require.Equal(t, "UET_AMO_INVAL", AtomicInvalidate.String())
 	require.Equal(t, "UET_TYPE_FP16", TypeFP16.String())
-	require.Equal(t, "0x12", AtomicType(0x12).String())
+	require.Equal(t, "AtomicType(18)", AtomicType(0x12).String())
 	require.Equal(t, "UET_HDR_RESPONSE_DATA_SMALL", FormResponseDataSmall.String())
 	require.Equal(t, "som,eom,rel", (FlagSOM | FlagEOM | FlagRel).String())
 	require.Equal(t, "-", Flags(0).String())

@@ -1,6 +1,7 @@
 package ses
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -68,12 +69,8 @@ func NewInitiator(c InitiatorConfig) (*Initiator, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	if c.Retries == 0 {
-		c.Retries = defaultRetries
-	}
-	if c.Backoff == 0 {
-		c.Backoff = defaultBackoff
-	}
+	c.Retries = cmp.Or(c.Retries, defaultRetries)
+	c.Backoff = cmp.Or(c.Backoff, defaultBackoff)
 	return &Initiator{
 		mtu: c.MTU, retries: uint8(c.Retries), backoff: c.Backoff,
 		ids: newIndex(c.Messages, c.Seed), slots: newSlots(c.Messages), messages: slab.Make[message](c.Messages),

@@ -1,5 +1,7 @@
 package ses
 
+import "github.com/uetcc/uetcc/internal/enum"
+
 // A Mode is the delivery service that a message asks of the PDS. The zero value
 // is RUD, which every operation but a datagram can use.
 type Mode uint8
@@ -14,7 +16,7 @@ const (
 var modeNames = [...]string{"RUD", "ROD", "RUDI", "UUD"}
 
 // String returns the specification's abbreviation.
-func (m Mode) String() string { return enumName(modeNames[:], uint8(m)) }
+func (m Mode) String() string { return enum.Name(modeNames[:], m) }
 
 // opsReliable are all opcodes that the specification names but the datagram's.
 const opsReliable = (1<<(OpcodeMsgError+1) - 1) &^ (1 << OpcodeDatagramSend)

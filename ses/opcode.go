@@ -1,5 +1,7 @@
 package ses
 
+import "github.com/uetcc/uetcc/internal/enum"
+
 // An Opcode is the operation of a request, 6 bits. Source: table 3-17.
 type Opcode uint8
 
@@ -51,7 +53,7 @@ const (
 )
 
 // String returns the specification's name, or the number.
-func (o Opcode) String() string { return enumName(opcodeNames[:], uint8(o)) }
+func (o Opcode) String() string { return enum.Name(opcodeNames[:], o) }
 
 // IsAtomic reports whether an atomic extension follows the header. The two
 // tagged atomics carry one: without it they could not name their operation.

@@ -1,6 +1,10 @@
 package ses
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/uetcc/uetcc/internal/enum"
+)
 
 // Errors of a [Target]'s tables, for its owner and never by a peer's doing.
 var (
@@ -77,7 +81,7 @@ const (
 var indexStateNames = [...]string{"invalid", "enabled", "disabled", "generation-disabled"}
 
 // String returns a short name.
-func (s IndexState) String() string { return enumName(indexStateNames[:], uint8(s)) }
+func (s IndexState) String() string { return enum.Name(indexStateNames[:], s) }
 
 // An Index configures one entry of the resource-index table.
 type Index struct {

@@ -3,6 +3,8 @@ package ses
 import (
 	"encoding/binary"
 	"fmt"
+
+	"github.com/uetcc/uetcc/internal/enum"
 )
 
 // A ResponseOpcode is the kind of a response, 6 bits. Source: table 3-18.
@@ -20,7 +22,7 @@ const (
 var responseOpcodeNames = [...]string{"UET_DEFAULT_RESPONSE", "UET_RESPONSE", "UET_RESPONSE_W_DATA", "UET_NO_RESPONSE"}
 
 // String returns the specification's name, or the number.
-func (o ResponseOpcode) String() string { return enumName(responseOpcodeNames[:], uint8(o)) }
+func (o ResponseOpcode) String() string { return enum.Name(responseOpcodeNames[:], o) }
 
 // IsReserved reports whether the specification keeps o for later: 4 to 0x2f.
 func (o ResponseOpcode) IsReserved() bool { return o > ResponseNone && o < responseVendor }
@@ -37,7 +39,7 @@ const (
 var listNames = [...]string{"UET_EXPECTED", "UET_OVERFLOW"}
 
 // String returns the specification's name, or the number.
-func (l List) String() string { return enumName(listNames[:], uint8(l)) }
+func (l List) String() string { return enum.Name(listNames[:], l) }
 
 // Verdict are the fields that every response starts with.
 //

@@ -1,5 +1,7 @@
 package ses
 
+import "github.com/uetcc/uetcc/internal/enum"
+
 // A ReturnCode is the verdict of a response, 6 bits. Source: table 3-19.
 type ReturnCode uint8
 
@@ -55,7 +57,7 @@ var returnCodeNames = [...]string{
 }
 
 // String returns the specification's name, or the number.
-func (c ReturnCode) String() string { return enumName(returnCodeNames[:], uint8(c)) }
+func (c ReturnCode) String() string { return enum.Name(returnCodeNames[:], c) }
 
 // IsReserved reports whether the specification keeps c for later: all above
 // [RCDropped] but the vendors' 0x30 to 0x37 and [RCExtended].

@@ -1,6 +1,7 @@
 package ses
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 
@@ -127,9 +128,7 @@ func NewTarget(c TargetConfig) (*Target, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	if c.Hold == 0 {
-		c.Hold = defaultHold
-	}
+	c.Hold = cmp.Or(c.Hold, defaultHold)
 	return &Target{
 		mtu: c.MTU, atomicOps: c.AtomicOps, atomicTypes: c.AtomicTypes, perEndpoint: c.Indices, hold: c.Hold,
 		jobs: newIndex(c.Endpoints, c.Seed), jobSlots: newSlots(c.Endpoints), jobUse: make([]uint32, c.Endpoints),

@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -78,13 +79,13 @@ func (c *Config) fill() error {
 	if c.Matrix == nil || len(c.Matrix.Flows) == 0 {
 		return fmt.Errorf("%w: no transfers to simulate", ErrConfig)
 	}
-	setDefault(&c.Rate, 100e9)
-	setDefault(&c.Hop, link.Microsecond)
-	setDefault(&c.PacketBytes, 4150)
-	setDefault(&c.HeaderBytes, 64)
-	setDefault(&c.AckBytes, 16_384)
-	setDefault(&c.End, 100*link.Second)
-	setDefault(&c.Entropy.Values, 64)
+	c.Rate = cmp.Or(c.Rate, 100e9)
+	c.Hop = cmp.Or(c.Hop, link.Microsecond)
+	c.PacketBytes = cmp.Or(c.PacketBytes, 4150)
+	c.HeaderBytes = cmp.Or(c.HeaderBytes, 64)
+	c.AckBytes = cmp.Or(c.AckBytes, 16_384)
+	c.End = cmp.Or(c.End, 100*link.Second)
+	c.Entropy.Values = cmp.Or(c.Entropy.Values, 64)
 	if c.Topology == nil {
 		c.Topology = FatTree(c.Matrix.Nodes, c.Rate, c.Hop)
 	}
@@ -111,7 +112,7 @@ func (c *Config) check() error {
 	case c.Hop < 0 || c.BaseRTT < 0 || c.End < 0 || c.BaseRTT > link.Second:
 		return fmt.Errorf("%w: a time below 0, or BaseRTT %v above a second", ErrConfig, c.BaseRTT)
 	}
-	setDefault(&c.BaseRTT, c.Topology.BaseRTT(c.PacketBytes, c.HeaderBytes))
+	c.BaseRTT = cmp.Or(c.BaseRTT, c.Topology.BaseRTT(c.PacketBytes, c.HeaderBytes))
 	return nil
 }
 
@@ -173,7 +174,7 @@ func (c *Config) htsimQueue(q *switchq.Config, rate int64) {
 	if c.NoTrim {
 		limit *= 5
 	}
-	setDefault(&q.LowLimit, limit)
+	q.LowLimit = cmp.Or(q.LowLimit, limit)
 	q.MedLimit, q.HighLimit = 2*limit, 2*limit
 	q.MedPercent, q.Victim = 100, switchq.VictimCoin
 }
@@ -204,10 +205,4 @@ func (c *Config) psnRange() uint32 {
 		n *= 2
 	}
 	return n
-}
-
-func setDefault[T int | int64 | link.Ps](v *T, def T) {
-	if *v == 0 {
-		*v = def
-	}
 }

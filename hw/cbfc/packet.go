@@ -3,7 +3,8 @@ package cbfc
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
+
+	"github.com/uetcc/uetcc/internal/enum"
 )
 
 // Op is the operation of a flow control packet.
@@ -15,15 +16,10 @@ const (
 	OpInit   Op = 1 // link is initialising: data may not flow yet
 )
 
-func (o Op) String() string {
-	switch o {
-	case OpNormal:
-		return "normal"
-	case OpInit:
-		return "init"
-	}
-	return fmt.Sprintf("Op(%d)", uint8(o))
-}
+var opNames = [...]string{"normal", "init"}
+
+// String returns a short name.
+func (o Op) String() string { return enum.Name(opNames[:], o) }
 
 // Errors of [FlowControl.Decode].
 var (

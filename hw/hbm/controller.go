@@ -3,6 +3,8 @@ package hbm
 import (
 	"errors"
 	"math"
+
+	"github.com/uetcc/uetcc/internal/enum"
 )
 
 // Errors of this package.
@@ -21,12 +23,10 @@ const (
 	OldestFirst                    // the request that has waited longest
 )
 
-func (a Arbitration) String() string {
-	if a == OldestFirst {
-		return "oldest-first"
-	}
-	return "round-robin"
-}
+var arbitrationNames = [...]string{"round-robin", "oldest-first"}
+
+// String returns the policy's name.
+func (a Arbitration) String() string { return enum.Name(arbitrationNames[:], a) }
 
 // Config describes a controller.
 type Config struct {

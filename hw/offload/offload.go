@@ -10,6 +10,7 @@ package offload
 import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/hw"
+	"github.com/uetcc/uetcc/internal/enum"
 )
 
 // State says who sends.
@@ -22,15 +23,10 @@ const (
 	Hardware              // the device sends
 )
 
-func (s State) String() string {
-	switch s {
-	case Pending:
-		return "pending"
-	case Hardware:
-		return "hardware"
-	}
-	return "software"
-}
+var stateNames = [...]string{"software", "pending", "hardware"}
+
+// String returns the state's name.
+func (s State) String() string { return enum.Name(stateNames[:], s) }
 
 // Config describes a binding.
 type Config struct {

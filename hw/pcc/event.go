@@ -1,6 +1,6 @@
 package pcc
 
-import "fmt"
+import "github.com/uetcc/uetcc/internal/enum"
 
 // EventType says what happened to a flow. The numbers are those of the DOCA PCC
 // device interface.
@@ -18,27 +18,13 @@ const (
 	EventTXForAckNack EventType = 31 // an ACK or NACK packet has left
 )
 
-func (t EventType) String() string {
-	switch t {
-	case EventNull:
-		return "null"
-	case EventFW:
-		return "fw"
-	case EventCNP:
-		return "cnp"
-	case EventTX:
-		return "tx"
-	case EventACK:
-		return "ack"
-	case EventNACK:
-		return "nack"
-	case EventRTT:
-		return "rtt"
-	case EventTXForAckNack:
-		return "tx-for-ack-nack"
-	}
-	return fmt.Sprintf("EventType(%d)", uint8(t))
+var eventNames = [...]string{
+	EventNull: "null", EventFW: "fw", EventCNP: "cnp", EventTX: "tx", EventACK: "ack", EventNACK: "nack",
+	EventRTT: "rtt", EventTXForAckNack: "tx-for-ack-nack",
 }
+
+// String returns a short name.
+func (t EventType) String() string { return enum.Name(eventNames[:], t) }
 
 // ProbeSent is the flag of a TX event that says that a probe left with the
 // burst.

@@ -1,5 +1,7 @@
 package switchq
 
+import "github.com/uetcc/uetcc/internal/enum"
+
 // Class is a traffic class, in rising order of service (UE Specification 1.0.3
 // section 3.6.4.4).
 type Class uint8
@@ -12,10 +14,10 @@ const (
 	numClasses
 )
 
+var classNames = [...]string{"TC_low", "TC_med", "TC_high"}
+
 // String is the specification's name.
-func (c Class) String() string {
-	return name(c, "TC_low", "TC_med", "TC_high")
-}
+func (c Class) String() string { return enum.Name(classNames[:], c) }
 
 // ClassSet is a set of classes, bit 1<<Class for each; the zero set is empty.
 // The model takes it where priority flow control has paused a port.
@@ -45,11 +47,12 @@ const (
 	DSCPControl                    // acknowledgement, credit, probe
 )
 
-// String is the specification's name.
-func (d DSCP) String() string {
-	return name(d, "DSCP_NO_TRIM", "DSCP_TRIMMABLE", "DSCP_TRIMMABLE_RTX",
-		"DSCP_TRIMMED", "DSCP_TRIMMED_LASTHOP", "DSCP_CONTROL")
+var dscpNames = [...]string{
+	"DSCP_NO_TRIM", "DSCP_TRIMMABLE", "DSCP_TRIMMABLE_RTX", "DSCP_TRIMMED", "DSCP_TRIMMED_LASTHOP", "DSCP_CONTROL",
 }
+
+// String is the specification's name.
+func (d DSCP) String() string { return enum.Name(dscpNames[:], d) }
 
 // Class that carries d. An unknown code point is data.
 func (d DSCP) Class() Class {
@@ -73,11 +76,4 @@ type Packet struct {
 	Size int32 // bytes on the wire, 1 to 8,388,607
 	DSCP DSCP
 	CE   bool // congestion experienced: once set, set for good
-}
-
-func name[T ~uint8](v T, names ...string) string {
-	if int(v) < len(names) {
-		return names[v]
-	}
-	return "unknown"
 }

@@ -1,8 +1,11 @@
 package switchq
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+
+	"github.com/uetcc/uetcc/internal/enum"
 )
 
 // ErrConfig is what the errors of [NewParams] and [NewPFCParams] wrap.
@@ -17,8 +20,10 @@ const (
 	VictimCoin                   // it or, as often, the newest that waits, as in htsim's composite queue
 )
 
+var victimNames = [...]string{"arriving", "coin"}
+
 // String names the victim.
-func (v Victim) String() string { return name(v, "arriving", "coin") }
+func (v Victim) String() string { return enum.Name(victimNames[:], v) }
 
 // Config describes one egress queue. Only PlaneBDP has no default; the defaults
 // are those of UE Specification 1.0.3 section 3.6.17 in terms of it.
@@ -90,12 +95,8 @@ func (c *Config) fill() {
 	}
 	def(&c.MedLimit, 1, 1)
 	def(&c.HighLimit, 1, 1)
-	if c.HeaderBytes == 0 {
-		c.HeaderBytes = 64
-	}
-	if c.MedPercent == 0 {
-		c.MedPercent = 50
-	}
+	c.HeaderBytes = cmp.Or(c.HeaderBytes, 64)
+	c.MedPercent = cmp.Or(c.MedPercent, 50)
 }
 
 func (c *Config) check() error {

@@ -57,7 +57,7 @@ func TestNewParamsRejects(t *testing.T) {
 func TestNamesAreTheSpecifications(t *testing.T) {
 	require.Equal(t, "TC_low TC_med TC_high", ClassLow.String()+" "+ClassMed.String()+" "+ClassHigh.String())
 	require.Equal(t, "DSCP_TRIMMED_LASTHOP", DSCPTrimmedLastHop.String())
-	require.Equal(t, "unknown", DSCP(200).String())
+	require.Equal(t, "DSCP(200)", DSCP(200).String())
 	require.Equal(t, ClassLow, DSCP(200).Class())
 	require.Equal(t, "coin", VictimCoin.String())
 	require.Equal(t, "trimmed", Trimmed.String())

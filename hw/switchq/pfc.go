@@ -1,6 +1,10 @@
 package switchq
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/uetcc/uetcc/internal/enum"
+)
 
 // PFCConfig holds the thresholds of priority flow control for one class of one
 // ingress port. UET assumes that fabrics run without it; the model exists to
@@ -52,8 +56,10 @@ const (
 	PFCResume          // pause time 0
 )
 
+var frameNames = [...]string{"none", "pause", "resume"}
+
 // String names the frame.
-func (f PFCFrame) String() string { return name(f, "none", "pause", "resume") }
+func (f PFCFrame) String() string { return enum.Name(frameNames[:], f) }
 
 // An Ingress counts what came in through one port in one class and still waits
 // in the switch: the downstream side of priority flow control. Single writer;

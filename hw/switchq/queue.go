@@ -13,6 +13,8 @@ package switchq
 import (
 	"math/bits"
 	"math/rand/v2"
+
+	"github.com/uetcc/uetcc/internal/enum"
 )
 
 // A Queue is the state of one egress port: single writer. The zero Queue is
@@ -70,8 +72,10 @@ const (
 	Dropped                // one packet is gone
 )
 
+var verdictNames = [...]string{"queued", "trimmed", "dropped"}
+
 // String names the verdict.
-func (v Verdict) String() string { return name(v, "queued", "trimmed", "dropped") }
+func (v Verdict) String() string { return enum.Name(verdictNames[:], v) }
 
 // Counters is a copy of the queue's counters.
 func (q *Queue) Counters() Counters {

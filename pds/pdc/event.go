@@ -1,6 +1,9 @@
 package pdc
 
-import "github.com/uetcc/uetcc/pds"
+import (
+	"github.com/uetcc/uetcc/internal/enum"
+	"github.com/uetcc/uetcc/pds"
+)
 
 // EventKind says what an [Event] tells the layer above. The zero value is no
 // event.
@@ -24,7 +27,7 @@ const (
 var eventNames = [...]string{"none", "response", "implicit", "error", "replay", "up", "closing", "closed", "message", "room", "negotiation"}
 
 // String returns the kind in one word.
-func (k EventKind) String() string { return eventNames[k] }
+func (k EventKind) String() string { return enum.Name(eventNames[:], k) }
 
 // Cause says why a packet or a PDC failed: a [pds.NackCode], or one of these.
 type Cause uint16

@@ -1,6 +1,9 @@
 package pdc
 
-import "github.com/uetcc/uetcc/pds"
+import (
+	"github.com/uetcc/uetcc/internal/enum"
+	"github.com/uetcc/uetcc/pds"
+)
 
 // In is a packet that has arrived.
 type In struct {
@@ -48,7 +51,7 @@ const (
 var verdictNames = [...]string{"dropped", "done", "request", "buffered", "response", "rudi-request", "rudi-response", "datagram"}
 
 // String returns the verdict in one word.
-func (v Verdict) String() string { return verdictNames[v] }
+func (v Verdict) String() string { return enum.Name(verdictNames[:], v) }
 
 // RxID names a request that has arrived.
 type RxID struct {

@@ -3,6 +3,7 @@ package pdc
 import (
 	"math/bits"
 
+	"github.com/uetcc/uetcc/internal/enum"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -29,7 +30,7 @@ const (
 var arrivalNames = [...]string{"outside", "new", "duplicate", "old"}
 
 // String returns the arrival in one word.
-func (a Arrival) String() string { return arrivalNames[a] }
+func (a Arrival) String() string { return enum.Name(arrivalNames[:], a) }
 
 // A RecvWindow tells which packets of one direction of a PDC have arrived. It
 // is anchored at CACK, never at the highest PSN seen.

@@ -1,6 +1,7 @@
 package pdc
 
 import (
+	"github.com/uetcc/uetcc/internal/enum"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/pds"
 )
@@ -29,7 +30,7 @@ const (
 var startNames = [...]string{"ANY", "RANDOM_1RTT_START", "EXPECTED_0RTT_START"}
 
 // String returns the specification's name.
-func (s StartMethod) String() string { return startNames[s] }
+func (s StartMethod) String() string { return enum.Name(startNames[:], s) }
 
 // Where the Expected_PSN of an initiator is kept another one's may have to go. It is
 // then as if its first PDC came.

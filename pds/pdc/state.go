@@ -1,5 +1,7 @@
 package pdc
 
+import "github.com/uetcc/uetcc/internal/enum"
+
 // State is where a PDC stands in its life. The zero value is closed.
 type State uint8
 
@@ -18,7 +20,7 @@ const (
 var stateNames = [...]string{"CLOSED", "CREATING", "PENDING", "ESTABLISHED", "CLOSE_WAIT", "QUIESCE", "ACK_WAIT", "CLOSE_ACK_WAIT", "QUARANTINE"}
 
 // String returns the specification's name.
-func (s State) String() string { return stateNames[s] }
+func (s State) String() string { return enum.Name(stateNames[:], s) }
 
 // Live reports whether the PDC is a context that packets can be sent on.
 func (s State) Live() bool { return s > StateClosed && s < StateQuarantine }

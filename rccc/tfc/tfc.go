@@ -17,6 +17,7 @@
 package tfc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 )
@@ -55,9 +56,7 @@ const (
 
 // NewParams validates c. Errors wrap [ErrConfig].
 func NewParams(c Config) (Params, error) {
-	if c.RepeatCeiling == 0 {
-		c.RepeatCeiling = 64 * min(c.RTT, maxTime/64)
-	}
+	c.RepeatCeiling = cmp.Or(c.RepeatCeiling, 64*min(c.RTT, maxTime/64))
 	for _, f := range []struct {
 		name           string
 		value, lo, top int64
