@@ -193,13 +193,13 @@ func replayCBFC(t *testing.T, dir fs.FS, name string) {
 	sender, err := cbfc.NewSender(limits, p.PortLimit)
 	require.NoError(t, err)
 	receivers := make([]cbfc.Receiver, p.VCs)
-	for vc := range receivers {
-		sender.Up(vc, p.Start, p.Limit)
-		receivers[vc].Up(p.Start)
-	}
 	cost := cbfc.Cost{CreditSize: p.CreditSize, Overhead: p.Overhead}
 	require.NoError(t, cost.Validate())
 	for _, row := range readTable(t, dir, name+".csv") {
+		if vc := row.num("vc"); row.text("event") == "INIT" {
+			sender.Up(int(vc), p.Start, p.Limit)
+			receivers[vc].Up(p.Start)
+		}
 		ueEvent(row, cost, sender, &receivers[row.num("vc")])
 		ueCompare(row, sender, &receivers[row.num("vc")])
 	}

@@ -253,6 +253,22 @@ func TestUEWrap(t *testing.T) {
 	require.False(t, s.CanSend(0, 1))
 }
 
+// TestUENoPortLimit: a port limit of 0 is none, and reads back as 0.
+func TestUENoPortLimit(t *testing.T) {
+	limits := make([]int64, MaxVCs)
+	for i := range limits {
+		limits[i] = counterMask
+	}
+	s, err := NewSender(limits, 0)
+	require.NoError(t, err)
+	for vc := range limits {
+		require.True(t, s.CanSend(vc, counterMask))
+		s.OnSend(vc, counterMask)
+	}
+	require.EqualValues(t, MaxVCs*counterMask, s.InUse())
+	require.Zero(t, s.Limit())
+}
+
 // TestUEForgedUpdate: a receiver cannot free more than is in use.
 func TestUEForgedUpdate(t *testing.T) {
 	s, _ := NewSender([]int64{40}, 0)

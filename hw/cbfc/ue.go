@@ -50,7 +50,7 @@ func (v *SenderVC) Limit() int64 { return v.limit }
 type Sender struct {
 	vcs   []SenderVC
 	inUse int64 // S_CU_p: the sum over the channels
-	limit int64 // S_CL_p
+	limit int64 // S_CL_p, 0 for none
 }
 
 // NewSender returns a sender with a channel for each element of limits (S_CL,
@@ -62,9 +62,6 @@ func NewSender(limits []int64, portLimit int64) (*Sender, error) {
 	}
 	if portLimit < 0 {
 		return nil, ErrBuffer
-	}
-	if portLimit == 0 {
-		portLimit = MaxVCs * counterMask
 	}
 	s := &Sender{vcs: make([]SenderVC, len(limits)), limit: portLimit}
 	for i, l := range limits {
@@ -87,13 +84,14 @@ func (s *Sender) VC(vc int) *SenderVC {
 // InUse returns the credits in use by all channels, Limit the port's limit.
 func (s *Sender) InUse() int64 { return s.inUse }
 
-// Limit returns the limit on the credits in use by all channels.
+// Limit returns the limit on the credits in use by all channels, 0 for none.
 func (s *Sender) Limit() int64 { return s.limit }
 
 // CanSend reports whether a frame of the given cost may start on channel vc.
 func (s *Sender) CanSend(vc int, credits int64) bool {
 	v := s.VC(vc)
-	return v != nil && credits >= 0 && credits <= v.limit-v.InUse() && credits <= s.limit-s.inUse
+	return v != nil && credits >= 0 && credits <= v.limit-v.InUse() &&
+		(s.limit == 0 || credits <= s.limit-s.inUse)
 }
 
 // OnSend counts a frame of the given cost as sent on channel vc. Only after
