@@ -28,6 +28,7 @@ func nsccFabrics() []nscc.Config {
 		func(c *nscc.Config) { c.GrowOnlyFull = true },
 		func(c *nscc.Config) { c.Tuning.FairIncrease, c.Tuning.FastScale, c.Tuning.Eta = 4e9, 4e9, 4e9 },
 		func(c *nscc.Config) { c.Profile = nscc.ProfileHTSim },
+		func(c *nscc.Config) { c.Profile, c.InitialCwnd = nscc.ProfileHTSim, 1<<20 },
 		func(c *nscc.Config) { c.Profile, c.RCCC, c.Trimming = nscc.ProfileHTSimWide, true, false },
 		func(c *nscc.Config) {
 			c.Profile, c.LinkRate = nscc.ProfileHTSim, 100e9
@@ -125,7 +126,7 @@ func (r *nsccRun) apply(t testing.TB, e nsccEvent) {
 func (r *nsccRun) judge(t testing.TB, before nscc.Snapshot, e nsccEvent) {
 	s := r.w.Snapshot()
 	r.seen[s.Action]++
-	if s.Cwnd < r.p.MTU() || s.Cwnd > r.p.MaxWnd() || s.MaxWnd < r.p.MTU() || s.MaxWnd > before.MaxWnd ||
+	if s.Cwnd < r.p.MTU() || s.Cwnd > max(r.p.MaxWnd(), before.Cwnd) || s.MaxWnd < r.p.MTU() || s.MaxWnd > before.MaxWnd ||
 		s.BaseRTT < 1 || s.BaseRTT > before.BaseRTT || s.Inflight > before.Inflight || s.Inflight < -1<<40 ||
 		s.AvgDelay < 0 || s.QDelay < 0 || s.SavedCwnd > r.p.MaxWnd() ||
 		!(s.IncBytes >= 0) || math.IsInf(s.IncBytes, 0) { // a comparison that NaN fails
@@ -293,7 +294,11 @@ func FuzzNSCCParams(f *testing.F) {
 		for _, v := range []float64{k.ScalingA, k.ScalingB, k.Alpha, k.FairIncrease, k.FastScale, k.Eta, k.Gamma, k.MaxMDJump} {
 			require.False(t, math.IsNaN(v) || math.IsInf(v, 0) || v < 0, "%+v", k)
 		}
-		require.True(t, p.MTU() <= k.InitialCwnd && k.InitialCwnd <= k.MaxWnd && k.MaxWnd <= nscc.MaxWindow && k.TargetQdelay > 0, "%+v", k)
+		most := k.MaxWnd
+		if c.Profile != nscc.ProfileSpec {
+			most = nscc.MaxWindow
+		}
+		require.True(t, p.MTU() <= k.InitialCwnd && k.InitialCwnd <= most && k.MaxWnd <= nscc.MaxWindow && k.TargetQdelay > 0, "%+v", k)
 		r := newNSCCRun(t, c)
 		r.model = nil
 		for i := range int64(64) { // a little of everything

@@ -130,7 +130,8 @@ type Config struct {
 	RCCC         bool  // receiver credits are on too: last-hop trims are theirs
 
 	// InitialCwnd is the first window in bytes; 0: MaxWnd. Small values (10 to 32
-	// KB, a few MTU) soften an incast's first round trip.
+	// KB, a few MTU) soften an incast's first round trip. In the htsim profiles it
+	// may be above MaxWnd, until the first acknowledgement or trim brings it down.
 	InitialCwnd int64
 
 	// AckTrigger is the ACK_Gen_Trigger of the destination, bytes; 0: 16 KiB.

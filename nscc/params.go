@@ -1,6 +1,9 @@
 package nscc
 
-import "cmp"
+import (
+	"cmp"
+	"fmt"
+)
 
 // Constants are the values that a [Config] leads to, for logs and tests. Times
 // are ticks.
@@ -91,10 +94,19 @@ func NewParams(c Config) (Params, error) {
 	if k.MaxWnd < c.MTU {
 		return Params{}, bad("MaxWnd", k.MaxWnd, "at least one MTU")
 	}
-	if k.InitialCwnd < c.MTU || k.InitialCwnd > k.MaxWnd {
-		return Params{}, bad("InitialCwnd", k.InitialCwnd, "MTU to MaxWnd")
+	if most := c.mostInitial(k.MaxWnd); k.InitialCwnd < c.MTU || k.InitialCwnd > most {
+		return Params{}, bad("InitialCwnd", k.InitialCwnd, fmt.Sprintf("MTU to %d", most))
 	}
 	return c.params(k), nil
+}
+
+// mostInitial is the largest first window. The simulator starts with whatever it is
+// told and comes down to its ceiling at the first acknowledgement.
+func (c *Config) mostInitial(maxWnd int64) int64 {
+	if c.Profile == ProfileSpec {
+		return maxWnd
+	}
+	return MaxWindow
 }
 
 // derive fills the defaults of spec section 2.2.
@@ -109,7 +121,7 @@ func (c *Config) derive() Constants {
 		unit -= htsimHeader
 	}
 	var k Constants
-	k.BDP = c.bdp(rate, c.BaseRTT)
+	k.BDP = startBDP(c.Profile, c.Unit, rate, c.BaseRTT)
 	k.MaxWnd = cmp.Or(t.MaxWnd, int64(1.5*float64(k.BDP)))
 	k.InitialCwnd = cmp.Or(c.InitialCwnd, k.MaxWnd)
 	k.TargetQdelay = cmp.Or(t.TargetQdelay, c.defaultTarget())
@@ -131,11 +143,18 @@ func (c *Config) derive() Constants {
 	return k
 }
 
-// bdp is what rate moves in rtt, bytes.
-func (c *Config) bdp(rate, rtt int64) int64 { return bdp(c.Profile, c.Unit, rate, rtt) }
+// startBDP is what rate moves in a configured or remembered rtt, bytes. The
+// simulator rounds it in another order than [sampledBDP], which can make a byte of
+// difference.
+func startBDP(profile Profile, unit TimeUnit, rate, rtt int64) int64 {
+	if profile == ProfileSpec {
+		return sampledBDP(profile, unit, rate, rtt)
+	}
+	return int64(float64(rtt) / float64(unit.perSecond()) * float64(rate))
+}
 
-// bdp truncates as each profile does.
-func bdp(profile Profile, unit TimeUnit, rate, rtt int64) int64 {
+// sampledBDP is what rate moves in a measured rtt, bytes.
+func sampledBDP(profile Profile, unit TimeUnit, rate, rtt int64) int64 {
 	if profile == ProfileSpec {
 		return int64(float64(rate) * float64(rtt) / float64(unit.perSecond()))
 	}

@@ -49,7 +49,7 @@ func (w *Window) Resume(p *Params, s Snapshot) {
 		inflight: min(max(s.Inflight, inflightMin), counterMax),
 		base:     min(max(s.BaseRTT, 1), p.baseRTT),
 		maxWnd:   uint32(min(max(s.MaxWnd, p.mtu), p.maxWnd)),
-		cwnd:     min(max(s.Cwnd, p.mtu), p.maxWnd),
+		cwnd:     min(max(s.Cwnd, p.mtu), max(p.maxWnd, p.initial)),
 		saved:    small(s.SavedCwnd), qdelay: max(s.QDelay, 0), avg: float64(max(s.AvgDelay, 0)),
 		outcome:  outcome{s.Action, s.Fulfilled},
 		achieved: bytes(s.AchievedBytes), received: bytes(s.ReceivedBytes), incr: finite(s.IncBytes),

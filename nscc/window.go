@@ -14,9 +14,10 @@ const (
 // slabs. Single writer. The zero value is not usable: call [Window.Init].
 //
 // Invariants after every call: MTU <= cwnd <= [Params.MaxWnd] of the Params that
-// it is used with, which must be the same in all calls. Bytes in flight may
-// exceed the window after it was cut, and may be slightly negative, because
-// rcvd_bytes counts in units of 256 bytes rounded up.
+// it is used with, which must be the same in all calls; for the first window of an
+// htsim profile see [Config].InitialCwnd. Bytes in flight may exceed the window
+// after it was cut, and may be slightly negative, because rcvd_bytes counts in units
+// of 256 bytes rounded up.
 type Window struct {
 	inflight int64 // F
 	cwnd     int64 // W
@@ -64,7 +65,9 @@ func (w *Window) Init(p *Params, now int64) { w.InitCached(p, now, p.baseRTT) }
 func (w *Window) InitCached(p *Params, now, baseRTT int64) {
 	*w = Window{cwnd: p.initial, base: p.baseRTT, maxWnd: uint32(p.maxWnd)}
 	if baseRTT > 0 && baseRTT < w.base {
-		w.lowerBase(p, baseRTT)
+		w.setBase(p, baseRTT, startBDP(p.profile, p.unit, p.linkRate, baseRTT))
+	}
+	if p.profile == ProfileSpec || p.initial == p.maxWnd {
 		w.cwnd = min(w.cwnd, int64(w.maxWnd))
 	}
 	if p.profile == ProfileSpec {
@@ -149,9 +152,12 @@ func (w *Window) SampleBase(p *Params, rtt int64) {
 // lowerBase sets a smaller base round trip and the ceiling that follows from it.
 // The window itself waits for the next increase to be clamped.
 func (w *Window) lowerBase(p *Params, rtt int64) {
+	w.setBase(p, rtt, sampledBDP(p.profile, p.unit, p.linkRate, rtt))
+}
+
+func (w *Window) setBase(p *Params, rtt, bdp int64) {
 	w.base = rtt
-	ceiling := int64(1.5 * float64(bdp(p.profile, p.unit, p.linkRate, rtt)))
-	w.maxWnd = uint32(max(min(ceiling, int64(w.maxWnd)), p.mtu))
+	w.maxWnd = uint32(max(min(int64(1.5*float64(bdp)), int64(w.maxWnd)), p.mtu))
 }
 
 // clampBytes bounds a number of bytes that a peer named.

@@ -1,0 +1,60 @@
+package nscc_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/nscc"
+)
+
+// The simulator computes the bandwidth-delay product of a configured round trip
+// as seconds x bytes, and that of a measured one as microseconds x bits: the two
+// can differ by a byte.
+func TestHTSimBDPOrder(t *testing.T) {
+	for _, c := range []struct{ rtt, gbits, started, sampled int64 }{
+		{14_022_720, 100, 175_284, 175_284},
+		{41_300_000, 800, 4_130_000, 4_129_999},
+		{20_999_000, 400, 1_049_950, 1_049_949},
+		{34_994_000, 800, 3_499_399, 3_499_400},
+	} {
+		p, err := nscc.NewParams(nscc.Config{
+			LinkRate: c.gbits * gbps, BaseRTT: 2 * c.rtt, MTU: 4_150, Profile: nscc.ProfileHTSim, Unit: nscc.Picoseconds,
+		})
+		require.NoError(t, err)
+		ceiling := func(bdp int64) int64 { return int64(1.5 * float64(bdp)) }
+		var cached, sampled nscc.Window
+		cached.InitCached(&p, 0, c.rtt)
+		require.Equal(t, ceiling(c.started), cached.Snapshot().MaxWnd, "remembered %d", c.rtt)
+		sampled.Init(&p, 0)
+		sampled.SampleBase(&p, c.rtt)
+		require.Equal(t, ceiling(c.sampled), sampled.Snapshot().MaxWnd, "measured %d", c.rtt)
+	}
+}
+
+// The simulator starts with the window that it is told to and comes down to its
+// ceiling at the first acknowledgement; the specification's profile refuses such a
+// window.
+func TestHTSimInitialAboveCeiling(t *testing.T) {
+	c := nscc.Config{
+		LinkRate: 100 * gbps, BaseRTT: 14_022_720, MTU: 4_150, InitialCwnd: 100 * 4_150,
+		Profile: nscc.ProfileHTSim, Unit: nscc.Picoseconds,
+	}
+	p, err := nscc.NewParams(c)
+	require.NoError(t, err)
+	var w nscc.Window
+	w.InitCached(&p, 0, 6_022_720)
+	require.EqualValues(t, 415_000, w.Cwnd())
+	var again nscc.Window
+	again.Resume(&p, w.Snapshot())
+	require.Equal(t, w.Snapshot(), again.Snapshot())
+	w.OnSend(4_150)
+	w.OnInferredLoss(&p, 4_150)
+	require.EqualValues(t, 415_000-4_150, w.Cwnd(), "a loss does not bring it down")
+	w.OnACK(&p, 1, nscc.Ack{Bytes: 4_150, RTT: 6_022_720})
+	require.EqualValues(t, 112_926, w.Cwnd())
+
+	c.Profile = nscc.ProfileSpec
+	_, err = nscc.NewParams(c)
+	require.ErrorIs(t, err, nscc.ErrConfig)
+}
