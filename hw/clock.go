@@ -28,9 +28,6 @@ func (c Clock) Ticks32() uint64 {
 // TickPs returns the length of a tick in picoseconds.
 func (c Clock) TickPs() uint32 { return c.tickPs }
 
-// Nanoseconds converts ticks of the clock, rounding down.
-func (c Clock) Nanoseconds(ticks uint64) int64 { return TicksToNs(ticks, c.tickPs) }
-
 // Extend returns the full time of a short stamp taken not more than one turn of
 // the stamp before now.
 func (c Clock) Extend(stamp uint32, now uint64) uint64 { return ExtendStamp(stamp, c.stampBits, now) }

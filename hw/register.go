@@ -44,7 +44,6 @@ type Register struct {
 	Access  Access
 	Order   Order
 	Feature Feature // 0: always there
-	Reset   uint64  // value after reset, where it is fixed
 	Element bool    // lies in each element of the block's array
 }
 
