@@ -1,12 +1,14 @@
 package uetcc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"net/netip"
 
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/timerwheel"
 	"github.com/uetcc/uetcc/nscc"
@@ -18,7 +20,7 @@ import (
 
 // ErrConfig is wrapped by the errors of [NewEndpoint] that no other package has
 // found.
-var ErrConfig = errors.New("uetcc: configuration")
+var ErrConfig = errors.New("uetcc: invalid configuration")
 
 // A Config sizes an [Endpoint] and sets its parameters. All memory is taken at
 // construction; a zero field means what its comment says.
@@ -58,38 +60,25 @@ type Config struct {
 
 // fill sets the defaults.
 func (c *Config) fill() {
-	def := func(v *int, n int) {
-		if *v == 0 {
-			*v = n
-		}
-	}
-	def(&c.Contexts, 256)
-	def(&c.Messages, 1024)
-	def(&c.Answers, 1024)
-	def(&c.PDCs.General, 1024)
-	def(&c.Target.Endpoints, 1)
-	def(&c.Target.Indices, 16)
-	def(&c.Target.Regions, 16)
-	def(&c.Target.Receives, 16)
-	def(&c.Target.Messages, 1024)
-	def(&c.Target.Pending, 1024)
-	if c.MTU == 0 {
-		c.MTU = 4096
-	}
-	if c.PDCs.Quarantine == 0 {
-		c.PDCs.Quarantine = 2_000_000_000
-	}
-	if c.CC.NSCC.MTU == 0 {
-		c.CC.NSCC.MTU = pds.NominalSize(udpLen + HeaderMax + int(c.MTU))
-	}
-	if c.CC.NSCC.LinkRate == 0 {
-		c.CC.NSCC.LinkRate = 100e9 / 8
-	}
-	if c.CC.NSCC.BaseRTT == 0 {
-		c.CC.NSCC.BaseRTT = 12_000
-	}
-	if c.CC.NSCC.Unit == nscc.Nanoseconds && c.PDS.AckTrigger != 0 && c.CC.NSCC.AckTrigger == 0 {
-		c.CC.NSCC.AckTrigger = c.PDS.AckTrigger
+	c.Contexts = cmp.Or(c.Contexts, 256)
+	c.Messages = cmp.Or(c.Messages, 1024)
+	c.Answers = cmp.Or(c.Answers, 1024)
+	c.MTU = cmp.Or(c.MTU, 4096)
+	c.PDCs.General = cmp.Or(c.PDCs.General, 1024)
+	c.PDCs.Quarantine = cmp.Or(c.PDCs.Quarantine, 2_000_000_000)
+	t := &c.Target
+	t.Endpoints = cmp.Or(t.Endpoints, 1)
+	t.Indices = cmp.Or(t.Indices, 16)
+	t.Regions = cmp.Or(t.Regions, 16)
+	t.Receives = cmp.Or(t.Receives, 16)
+	t.Messages = cmp.Or(t.Messages, 1024)
+	t.Pending = cmp.Or(t.Pending, 1024)
+	n := &c.CC.NSCC
+	n.MTU = cmp.Or(n.MTU, pds.NominalSize(udpLen+HeaderMax+int(c.MTU)))
+	n.LinkRate = cmp.Or(n.LinkRate, 100e9/8)
+	n.BaseRTT = cmp.Or(n.BaseRTT, 12_000)
+	if n.Unit == nscc.Nanoseconds {
+		n.AckTrigger = cmp.Or(n.AckTrigger, c.PDS.AckTrigger)
 	}
 	c.Target.MTU = c.MTU
 	c.PDCs.Seed, c.Target.Seed = mix(c.PDCs.Seed, c.Seed, 1), mix(c.Target.Seed, c.Seed, 2)
@@ -108,12 +97,10 @@ func (c *Config) validate() error {
 	switch {
 	case !c.Address.IsValid():
 		return fmt.Errorf("%w: Address is missing", ErrConfig)
-	case c.Answers < 1 || c.Answers > 65535:
-		return fmt.Errorf("%w: Answers is %d, want 1 to 65535", ErrConfig, c.Answers)
 	case c.PDS.BufferROD:
 		return fmt.Errorf("%w: PDS.BufferROD needs a store of packets, which an Endpoint lacks", ErrConfig)
 	}
-	return nil
+	return check.Range(ErrConfig, "Answers", c.Answers, 1, 65535)
 }
 
 // NewEndpoint validates c and allocates all that the endpoint ever uses. The

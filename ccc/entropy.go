@@ -2,11 +2,11 @@ package ccc
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
 
+	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/enum"
 )
 
@@ -76,14 +76,6 @@ type Progress struct {
 	WindowPackets int64  // congestion window in packets
 }
 
-// Errors of [NewEntropyParams].
-var (
-	ErrEntropyScheme = errors.New("ccc: unknown entropy scheme")
-	ErrEntropyValues = errors.New("ccc: number of entropy values out of range")
-	ErrEntropyQueue  = errors.New("ccc: length of the recycling queue out of range")
-	ErrEntropyFreeze = errors.New("ccc: negative freeze period")
-)
-
 // EntropyConfig configures a scheme. The zero value is SchemeOblivious over 256
 // values.
 type EntropyConfig struct {
@@ -119,23 +111,25 @@ type EntropyParams struct {
 	rand     rand.Source
 }
 
-// NewEntropyParams validates c.
+// NewEntropyParams validates c. Errors wrap [ErrConfig] and name the field.
 func NewEntropyParams(c EntropyConfig) (EntropyParams, error) {
 	c.Values = cmp.Or(c.Values, 256)
 	c.Queue = cmp.Or(c.Queue, 64)
 	c.FreezeNs = cmp.Or(c.FreezeNs, 10_000_000)
 	recycles := c.Scheme == SchemeREPS || c.Scheme == SchemeREPSLegacy
+	err := cmp.Or(
+		check.Range(ErrConfig, "EntropyConfig.Scheme", c.Scheme, 0, schemes-1),
+		check.Range(ErrConfig, "EntropyConfig.Values", c.Values, 1, 1<<16),
+		check.Range(ErrConfig, "EntropyConfig.Queue", c.Queue, 1, 1<<15),
+		check.AtLeast(ErrConfig, "EntropyConfig.FreezeNs", c.FreezeNs, 0),
+	)
 	switch {
-	case c.Scheme >= schemes:
-		return EntropyParams{}, fmt.Errorf("%w: %d", ErrEntropyScheme, c.Scheme)
-	case c.Values < 1 || c.Values > 1<<16:
-		return EntropyParams{}, fmt.Errorf("%w: %d, want 1 to 65,536", ErrEntropyValues, c.Values)
+	case err != nil:
+		return EntropyParams{}, err
 	case !recycles && !powerOfTwo(c.Values):
-		return EntropyParams{}, fmt.Errorf("%w: %d, want a power of two", ErrEntropyValues, c.Values)
-	case !powerOfTwo(c.Queue) || c.Queue > 1<<15:
-		return EntropyParams{}, fmt.Errorf("%w: %d, want a power of two up to 32,768", ErrEntropyQueue, c.Queue)
-	case c.FreezeNs < 0:
-		return EntropyParams{}, fmt.Errorf("%w: %d", ErrEntropyFreeze, c.FreezeNs)
+		return EntropyParams{}, fmt.Errorf("%w: EntropyConfig.Values is %d, want a power of two", ErrConfig, c.Values)
+	case !powerOfTwo(c.Queue):
+		return EntropyParams{}, fmt.Errorf("%w: EntropyConfig.Queue is %d, want a power of two", ErrConfig, c.Queue)
 	}
 	p := EntropyParams{
 		scheme:   c.Scheme,

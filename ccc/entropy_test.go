@@ -163,18 +163,19 @@ func TestRecyclingQueueForgetsOldest(t *testing.T) {
 func TestEntropyConfigErrors(t *testing.T) {
 	for _, c := range []struct {
 		config EntropyConfig
-		want   error
+		field  string
 	}{
-		{EntropyConfig{Scheme: schemes}, ErrEntropyScheme},
-		{EntropyConfig{Values: -1}, ErrEntropyValues},
-		{EntropyConfig{Values: 1<<16 + 1, Scheme: SchemeREPS}, ErrEntropyValues},
-		{EntropyConfig{Values: 100}, ErrEntropyValues},
-		{EntropyConfig{Queue: 100}, ErrEntropyQueue},
-		{EntropyConfig{Queue: 1 << 16}, ErrEntropyQueue},
-		{EntropyConfig{FreezeNs: -1}, ErrEntropyFreeze},
+		{EntropyConfig{Scheme: schemes}, "Scheme"},
+		{EntropyConfig{Values: -1}, "Values"},
+		{EntropyConfig{Values: 1<<16 + 1, Scheme: SchemeREPS}, "Values"},
+		{EntropyConfig{Values: 100}, "Values"},
+		{EntropyConfig{Queue: 100}, "Queue"},
+		{EntropyConfig{Queue: 1 << 16}, "Queue"},
+		{EntropyConfig{FreezeNs: -1}, "FreezeNs"},
 	} {
 		_, err := NewEntropyParams(c.config)
-		require.ErrorIs(t, err, c.want, "%+v", c.config)
+		require.ErrorIs(t, err, ErrConfig, "%+v", c.config)
+		require.ErrorContains(t, err, c.field)
 	}
 	_, err := NewEntropyParams(EntropyConfig{Scheme: SchemeREPS, Values: 100})
 	require.NoError(t, err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/timerwheel"
 )
@@ -112,16 +113,18 @@ type ledger struct {
 	counts counts
 }
 
-// NewManager allocates all that the manager will ever use.
+// NewManager allocates all that the manager will ever use. Errors wrap [ErrConfig].
 func NewManager(c ManagerConfig) (*Manager, error) {
 	c.Inbox = cmp.Or(c.Inbox, 1024)
+	err := cmp.Or(
+		check.Range(ErrConfig, "Contexts", c.Contexts, 1, 1<<16),
+		check.Range(ErrConfig, "PDCs", c.PDCs, 1, 1<<16),
+	)
 	switch {
 	case c.Params == nil:
-		return nil, fmt.Errorf("%w: no Params", ErrConfig)
-	case c.Contexts < 1 || c.Contexts > 1<<16:
-		return nil, fmt.Errorf("%w: Contexts is %d, want 1 to 65,536", ErrConfig, c.Contexts)
-	case c.PDCs < 1 || c.PDCs > 1<<16:
-		return nil, fmt.Errorf("%w: PDCs is %d, want 1 to 65,536", ErrConfig, c.PDCs)
+		return nil, fmt.Errorf("%w: Params is missing", ErrConfig)
+	case err != nil:
+		return nil, err
 	case !powerOfTwo(c.Inbox):
 		return nil, fmt.Errorf("%w: Inbox is %d, want a power of two", ErrConfig, c.Inbox)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/rccc"
 )
@@ -52,20 +53,20 @@ type Params struct {
 // NewParams validates c and derives the constants. Its errors wrap [ErrConfig]
 // and the error of the package whose part is wrong.
 func NewParams(c Config) (Params, error) {
-	if c.Control >= controls {
-		return Params{}, fmt.Errorf("%w: Control is %d", ErrConfig, c.Control)
-	}
-	if c.Mode >= modes {
-		return Params{}, fmt.Errorf("%w: Mode is %d", ErrConfig, c.Mode)
+	err := cmp.Or(
+		check.Range(ErrConfig, "Control", c.Control, 0, controls-1),
+		check.Range(ErrConfig, "Mode", c.Mode, 0, modes-1),
+	)
+	if err != nil {
+		return Params{}, err
 	}
 	p := Params{window: c.Control.nscc(), credit: c.Control.rccc(), mode: c.Mode, mtu: c.NSCC.MTU}
 	c.NSCC.RCCC = p.credit
-	var err error
 	if p.nscc, err = nscc.NewParams(c.NSCC); err != nil {
 		return Params{}, fmt.Errorf("%w: NSCC: %w", ErrConfig, err)
 	}
 	if p.entropy, err = NewEntropyParams(c.Entropy); err != nil {
-		return Params{}, fmt.Errorf("%w: Entropy: %w", ErrConfig, err)
+		return Params{}, err
 	}
 	if !p.credit {
 		p.plain = p.window && p.nscc.Profile() == nscc.ProfileSpec && p.entropy.scheme != SchemeREPSLegacy

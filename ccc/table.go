@@ -2,10 +2,10 @@ package ccc
 
 import (
 	"errors"
-	"fmt"
 	"iter"
 	"net/netip"
 
+	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/table"
 )
 
@@ -63,10 +63,10 @@ type Table struct {
 
 // NewTable makes a table for n contexts, 1 to [MaxContexts]. Their indices are 1 to
 // n, so the [Manager] needs room for n+1. Seed 0 draws a random seed for the hashes,
-// which is what a network needs.
+// which is what a network needs. Errors wrap [ErrConfig].
 func NewTable(n int, seed uint64) (*Table, error) {
-	if n < 1 || n > MaxContexts {
-		return nil, fmt.Errorf("ccc: table of %d contexts, want 1 to %d", n, MaxContexts)
+	if err := check.Range(ErrConfig, "number of contexts", n, 1, MaxContexts); err != nil {
+		return nil, err
 	}
 	slots, err := table.NewPool(table.PoolConfig{First: 1, Count: n})
 	return &Table{slots: slots, keys: table.NewMap(n+1, seed), ids: table.NewMap(n+1, seed), n: n}, err

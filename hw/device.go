@@ -174,7 +174,10 @@ func (d *Device) Enable(want Feature) error {
 func (d *Device) LineRate() int64 { return int64(d.space.Load64(d.reg(RegLineRate))) }
 
 // MTU returns the largest packet in bytes.
-func (d *Device) MTU() int64 { return int64(d.space.Load64(d.reg(RegLimits))>>48) * 64 }
+func (d *Device) MTU() int64 { return int64(d.space.Load64(d.reg(RegLimits))>>48) * mtuUnit }
+
+// mtuUnit is the unit of the MTU in LIMITS, bytes.
+const mtuUnit = 64
 
 // Status is the device's state.
 type Status uint32

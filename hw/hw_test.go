@@ -597,7 +597,7 @@ func TestSoftErrors(t *testing.T) {
 		change(&cfg)
 		require.Zero(t, cfg.SpaceSize())
 		_, err := NewSoftDevice(cfg, NewMemory(1<<20), NewMemory(1))
-		require.ErrorIs(t, err, ErrSpace)
+		require.ErrorIs(t, err, ErrConfig)
 	}
 	_, err := NewSoftDevice(softConfig(), NewMemory(64), NewMemory(1))
 	require.ErrorIs(t, err, ErrSpace)

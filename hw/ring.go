@@ -14,6 +14,12 @@ type Ring struct {
 	cons    uint32
 }
 
+// Limits of the log2 of a ring's entries.
+const (
+	minRingLog = 4
+	maxRingLog = 15
+)
+
 // Ring makes event ring i use 2^log2 entries (4..15) of 32 bytes at offset addr
 // of the host memory, a multiple of 4,096, and turns it on. Errors:
 // [ErrFeature], [ErrMissing], [ErrIndex], [ErrRing].
@@ -25,7 +31,7 @@ func (d *Device) Ring(i int, host *Memory, addr, log2 uint32) (Ring, error) {
 	if err != nil {
 		return Ring{}, err
 	}
-	if log2 < 4 || log2 > 15 || addr%4096 != 0 || uint64(addr)+entryLen<<log2 > uint64(host.Size()) {
+	if log2 < minRingLog || log2 > maxRingLog || addr%4096 != 0 || uint64(addr)+entryLen<<log2 > uint64(host.Size()) {
 		return Ring{}, ErrRing
 	}
 	for off := uint32(0); off < entryLen<<log2; off += 8 {

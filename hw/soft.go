@@ -2,7 +2,10 @@ package hw
 
 import (
 	"cmp"
+	"fmt"
 	"math/bits"
+
+	"github.com/uetcc/uetcc/internal/check"
 )
 
 // SoftConfig describes a [SoftDevice].
@@ -42,6 +45,12 @@ type SoftDevice struct {
 // layout holds where the blocks' arrays lie.
 type layout struct{ contexts, pdcs, doorbells, rings, counters, end uint32 }
 
+// What the device says of itself, in LIMITS and ROOM.
+const (
+	softWindowLog = 40 // 1 TiB
+	softRoom      = 64 // doorbells: none waits longer than a step
+)
+
 // Offsets of the blocks' headers.
 const (
 	atCapability = 0x000
@@ -54,10 +63,23 @@ const (
 	atArrays     = 0x180
 )
 
+func (c *SoftConfig) validate() error {
+	err := cmp.Or(
+		check.Range(ErrConfig, "Contexts", c.Contexts, 1, 1<<16),
+		check.Range(ErrConfig, "PDCs", c.PDCs, 0, 1<<16),
+		check.Range(ErrConfig, "Owners", c.Owners, 1, 64),
+		check.AtLeast(ErrConfig, "LineRate", c.LineRate, 1),
+		check.Range(ErrConfig, "MTU", c.MTU, mtuUnit, 1023*mtuUnit),
+	)
+	if err == nil && c.MTU%mtuUnit != 0 {
+		err = fmt.Errorf("%w: MTU is %d, want a multiple of %d", ErrConfig, c.MTU, mtuUnit)
+	}
+	return err
+}
+
 func (c *SoftConfig) layout() (l layout, err error) {
-	if c.Contexts < 1 || c.Contexts > 1<<16 || c.PDCs < 0 || c.PDCs > 1<<16 || c.Owners < 1 || c.Owners > 64 ||
-		c.LineRate < 1 || c.MTU < 64 || c.MTU%64 != 0 || c.MTU > 1023*64 {
-		return l, ErrSpace
+	if err := c.validate(); err != nil {
+		return l, err
 	}
 	l.contexts = atArrays
 	l.pdcs = l.contexts + uint32(c.Contexts)*KindContext.stride()
@@ -79,10 +101,14 @@ func (c SoftConfig) SpaceSize() uint32 {
 }
 
 // NewSoftDevice lays the device's blocks out in regs, which it clears, and
-// reports it ready. Event rings lie in host. The error is [ErrSpace].
+// reports it ready. Event rings lie in host. Errors: [ErrSpace] where regs is too small,
+// and others that wrap [ErrConfig].
 func NewSoftDevice(cfg SoftConfig, regs, host *Memory) (*SoftDevice, error) {
 	l, err := cfg.layout()
-	if err != nil || regs.Size() < l.end {
+	if err != nil {
+		return nil, err
+	}
+	if regs.Size() < l.end {
 		return nil, ErrSpace
 	}
 	cfg.TickPs = cmp.Or(cfg.TickPs, UETTickPs)
@@ -104,11 +130,11 @@ func NewSoftDevice(cfg SoftConfig, regs, host *Memory) (*SoftDevice, error) {
 	d.header(atCounters, KindCounters, 0, uint32(counters), l.counters)
 	regs.Store64(RegFeatures.Offset, uint64(cfg.Features))
 	regs.Store64(RegLineRate.Offset, uint64(cfg.LineRate))
-	regs.Store64(RegLimits.Offset, 40|15<<8|uint64(cfg.Contexts)<<16|uint64(cfg.MTU/64)<<48)
+	regs.Store64(RegLimits.Offset, softWindowLog|maxRingLog<<8|uint64(cfg.Contexts)<<16|uint64(cfg.MTU/mtuUnit)<<48)
 	regs.Store32(atClock+RegTickPs.Offset, cfg.TickPs)
 	regs.Store32(atClock+RegStampBits.Offset, 32)
 	for i := range cfg.Owners {
-		regs.Store32(l.doorbells+uint32(i)*KindDoorbell.stride()+RegRoom.Offset, 64)
+		regs.Store32(l.doorbells+uint32(i)*KindDoorbell.stride()+RegRoom.Offset, softRoom)
 	}
 	regs.Store32(RegStatus.Offset, uint32(StatusReady|StatusLink))
 	return d, nil

@@ -8,15 +8,15 @@ import (
 
 // Errors of this package.
 var (
-	ErrSpace       = errors.New("hw: space too small, misaligned, or access out of its range")
-	ErrChain       = errors.New("hw: broken chain of register blocks")
-	ErrMissing     = errors.New("hw: a mandatory register block is missing")
-	ErrIndex       = errors.New("hw: no such array element")
-	ErrFeature     = errors.New("hw: the device does not offer a feature")
-	ErrRing        = errors.New("hw: ring size or address out of range")
-	ErrAccess      = errors.New("hw: register does not allow this access")
-	ErrClock       = errors.New("hw: no usable time stamp counter")
-	ErrUnsupported = errors.New("hw: not supported on this platform")
+	ErrConfig  = errors.New("hw: invalid configuration")
+	ErrSpace   = errors.New("hw: space too small, misaligned, or access out of its range")
+	ErrChain   = errors.New("hw: broken chain of register blocks")
+	ErrMissing = errors.New("hw: a mandatory register block is missing")
+	ErrIndex   = errors.New("hw: no such array element")
+	ErrFeature = errors.New("hw: the device does not offer a feature")
+	ErrRing    = errors.New("hw: ring size or address out of range")
+	ErrAccess  = errors.New("hw: register does not allow this access")
+	ErrClock   = errors.New("hw: no usable time stamp counter")
 )
 
 // A Space is a flat range of registers, addressed in bytes. 32-bit accesses are

@@ -1,14 +1,16 @@
 package nscc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
+	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/enum"
 )
 
 // ErrConfig is wrapped by every error of [NewParams].
-var ErrConfig = errors.New("nscc: bad configuration")
+var ErrConfig = errors.New("nscc: invalid configuration")
 
 // Limits of [Config]. They keep every sum and product of the package inside its
 // type whatever a peer sends.
@@ -182,59 +184,53 @@ type Tuning struct {
 	NoQuickAdapt bool
 }
 
-// bad is the error of a field that is out of range.
+// bad is the error of a field that no range describes.
 func bad(field string, value any, want string) error {
 	return fmt.Errorf("%w: %s is %v, want %s", ErrConfig, field, value, want)
 }
 
 // validate checks what the caller wrote, before anything is derived.
 func (c *Config) validate() error {
+	if err := check.Range(ErrConfig, "Unit", c.Unit, 0, Picoseconds); err != nil {
+		return err
+	}
 	maxRTT := maxRTTSec * c.Unit.perSecond()
-	for _, f := range [...]struct {
-		name            string
-		value, min, max int64
-	}{
-		{"Profile", int64(c.Profile), 0, int64(ProfileHTSimWide)},
-		{"Unit", int64(c.Unit), 0, int64(Picoseconds)},
-		{"Filter", int64(c.Filter), 0, int64(FilterForgetting)},
-		{"Penalty", int64(c.Penalty), 0, int64(PenaltyShareOnly)},
-		{"LinkRate", c.LinkRate, 1, MaxRate},
-		{"ReceiverRate", c.ReceiverRate, 0, MaxRate},
-		{"BaseRTT", c.BaseRTT, 1, maxRTT},
-		{"MTU", c.MTU, htsimHeader + 1, MaxMTU},
-		{"InitialCwnd", c.InitialCwnd, 0, MaxWindow},
-		{"AckTrigger", c.AckTrigger, 0, MaxWindow},
-		{"Tuning.MaxWnd", c.Tuning.MaxWnd, 0, MaxWindow},
-		{"Tuning.TargetQdelay", c.Tuning.TargetQdelay, 0, maxRTT},
-		{"Tuning.AdjustBytes", c.Tuning.AdjustBytes, 0, MaxWindow},
-		{"Tuning.AdjustPeriod", c.Tuning.AdjustPeriod, 0, maxRTT},
-		{"Tuning.FastDelay", c.Tuning.FastDelay, 0, maxRTT},
-		{"Tuning.QAGate", int64(c.Tuning.QAGate), -1, maxShift},
-		{"Tuning.QAThreshold", c.Tuning.QAThreshold, 0, never},
-	} {
-		if f.value < f.min || f.value > f.max {
-			return bad(f.name, f.value, fmt.Sprintf("%d to %d", f.min, f.max))
-		}
-	}
-	for _, f := range [...]struct {
-		name       string
-		value, max float64
-	}{
-		{"Tuning.FairIncrease", c.Tuning.FairIncrease, float64(MaxWindow)},
-		{"Tuning.FastScale", c.Tuning.FastScale, float64(MaxWindow)},
-		{"Tuning.Eta", c.Tuning.Eta, float64(MaxWindow)},
-		{"Tuning.Gamma", c.Tuning.Gamma, 1},
-		{"Tuning.MaxMDJump", c.Tuning.MaxMDJump, 1},
-	} {
-		if !(f.value >= 0 && f.value <= f.max) { // so that NaN fails too
-			return bad(f.name, f.value, fmt.Sprintf("0 to %g", f.max))
-		}
-	}
-	if c.Profile != ProfileSpec && c.GrowOnlyFull {
+	err := cmp.Or(
+		check.Range(ErrConfig, "Profile", c.Profile, 0, ProfileHTSimWide),
+		check.Range(ErrConfig, "Filter", c.Filter, 0, FilterForgetting),
+		check.Range(ErrConfig, "Penalty", c.Penalty, 0, PenaltyShareOnly),
+		check.Range(ErrConfig, "LinkRate", c.LinkRate, 1, MaxRate),
+		check.Range(ErrConfig, "ReceiverRate", c.ReceiverRate, 0, MaxRate),
+		check.Range(ErrConfig, "BaseRTT", c.BaseRTT, 1, maxRTT),
+		check.Range(ErrConfig, "MTU", c.MTU, htsimHeader+1, MaxMTU),
+		check.Range(ErrConfig, "InitialCwnd", c.InitialCwnd, 0, MaxWindow),
+		check.Range(ErrConfig, "AckTrigger", c.AckTrigger, 0, MaxWindow),
+		c.Tuning.validate(maxRTT),
+	)
+	switch {
+	case err != nil:
+		return err
+	case c.Profile != ProfileSpec && c.GrowOnlyFull:
 		return bad("GrowOnlyFull", true, "false in the htsim profiles")
-	}
-	if c.Profile != ProfileSpec && c.Filter != FilterRecorded {
+	case c.Profile != ProfileSpec && c.Filter != FilterRecorded:
 		return bad("Filter", c.Filter, "recorded: the htsim profiles have no other")
 	}
 	return nil
+}
+
+func (t *Tuning) validate(maxRTT int64) error {
+	return cmp.Or(
+		check.Range(ErrConfig, "Tuning.MaxWnd", t.MaxWnd, 0, MaxWindow),
+		check.Range(ErrConfig, "Tuning.TargetQdelay", t.TargetQdelay, 0, maxRTT),
+		check.Range(ErrConfig, "Tuning.FairIncrease", t.FairIncrease, 0, float64(MaxWindow)),
+		check.Range(ErrConfig, "Tuning.FastScale", t.FastScale, 0, float64(MaxWindow)),
+		check.Range(ErrConfig, "Tuning.Eta", t.Eta, 0, float64(MaxWindow)),
+		check.Range(ErrConfig, "Tuning.Gamma", t.Gamma, 0, 1),
+		check.Range(ErrConfig, "Tuning.MaxMDJump", t.MaxMDJump, 0, 1),
+		check.Range(ErrConfig, "Tuning.AdjustBytes", t.AdjustBytes, 0, MaxWindow),
+		check.Range(ErrConfig, "Tuning.AdjustPeriod", t.AdjustPeriod, 0, maxRTT),
+		check.Range(ErrConfig, "Tuning.FastDelay", t.FastDelay, 0, maxRTT),
+		check.Range(ErrConfig, "Tuning.QAGate", t.QAGate, -1, maxShift),
+		check.Range(ErrConfig, "Tuning.QAThreshold", t.QAThreshold, 0, never),
+	)
 }

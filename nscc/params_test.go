@@ -112,7 +112,7 @@ func TestNewParamsRejects(t *testing.T) {
 		"LinkRate x BaseRTT":         func(c *nscc.Config) { c.BaseRTT = 60e9 },
 		"Profile":                    func(c *nscc.Config) { c.Profile = 3 },
 		"Unit":                       func(c *nscc.Config) { c.Unit = 2 },
-		"Filter is 3":                func(c *nscc.Config) { c.Filter = 3 },
+		"Filter is Filter(3)":        func(c *nscc.Config) { c.Filter = 3 },
 		"Filter is ewma":             func(c *nscc.Config) { c.Filter, c.Profile = nscc.FilterEWMA, nscc.ProfileHTSim },
 		"Penalty":                    func(c *nscc.Config) { c.Penalty = 2 },
 		"Tuning.MaxWnd":              func(c *nscc.Config) { c.Tuning.MaxWnd = 1 << 32 },

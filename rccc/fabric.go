@@ -1,6 +1,10 @@
 package rccc
 
-import "cmp"
+import (
+	"cmp"
+
+	"github.com/uetcc/uetcc/internal/check"
+)
 
 // FabricConfig describes a [FabricRate]. Zero fields have the defaults that
 // their comments name.
@@ -48,21 +52,17 @@ func NewFabricRate(c FabricConfig) (FabricRate, error) {
 	if c.Oversubscription > 0 {
 		c.MinRate = cmp.Or(c.MinRate, max(0.9/c.Oversubscription, 0.01))
 	}
-	for _, f := range []struct {
-		name           string
-		value, lo, top float64
-	}{
-		{"Oversubscription", c.Oversubscription, 1, 1e6},
-		{"RTT", float64(c.RTT), 1, maxTime},
-		{"Target", c.Target, 0, 1},
-		{"Increase", c.Increase, 0, 1},
-		{"Decrease", c.Decrease, 0, 1},
-		{"Gain", c.Gain, 0, 1},
-		{"MinRate", c.MinRate, minFactor, 1},
-	} {
-		if err := checkRange(f.name, f.value, f.lo, f.top); err != nil {
-			return FabricRate{}, err
-		}
+	err := cmp.Or(
+		check.Range(ErrConfig, "Oversubscription", c.Oversubscription, 1, 1e6),
+		check.Range(ErrConfig, "RTT", c.RTT, 1, maxTime),
+		check.Range(ErrConfig, "Target", c.Target, 0, 1),
+		check.Range(ErrConfig, "Increase", c.Increase, 0, 1),
+		check.Range(ErrConfig, "Decrease", c.Decrease, 0, 1),
+		check.Range(ErrConfig, "Gain", c.Gain, 0, 1),
+		check.Range(ErrConfig, "MinRate", c.MinRate, minFactor, 1),
+	)
+	if err != nil {
+		return FabricRate{}, err
 	}
 	return FabricRate{c: c, rate: 1}, nil
 }

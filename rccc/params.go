@@ -3,7 +3,8 @@ package rccc
 import (
 	"cmp"
 	"errors"
-	"fmt"
+
+	"github.com/uetcc/uetcc/internal/check"
 )
 
 // Config describes one kind of credit context at the source. Zero fields have
@@ -68,20 +69,16 @@ func NewParams(c Config) (Params, error) {
 	c.InitialCredit = cmp.Or(c.InitialCredit, c.MaxCredit)
 	c.MaxDemand = cmp.Or(c.MaxDemand, c.MaxCredit)
 	c.RequestCeiling = cmp.Or(c.RequestCeiling, 64*min(c.RTT, maxTime/64))
-	for _, f := range []struct {
-		name           string
-		value, lo, top int64
-	}{
-		{"MTU", c.MTU, 1, maxTotal},
-		{"MaxCredit", c.MaxCredit, c.MTU, maxTotal},
-		{"InitialCredit", c.InitialCredit, 1, c.MaxCredit},
-		{"MaxDemand", c.MaxDemand, c.MTU, maxTotal},
-		{"RTT", c.RTT, 1, maxTime},
-		{"RequestCeiling", c.RequestCeiling, c.RTT, maxTime},
-	} {
-		if err := checkRange(f.name, f.value, f.lo, f.top); err != nil {
-			return Params{}, err
-		}
+	err := cmp.Or(
+		check.Range(ErrConfig, "MTU", c.MTU, 1, maxTotal),
+		check.Range(ErrConfig, "MaxCredit", c.MaxCredit, c.MTU, maxTotal),
+		check.Range(ErrConfig, "InitialCredit", c.InitialCredit, 1, c.MaxCredit),
+		check.Range(ErrConfig, "MaxDemand", c.MaxDemand, c.MTU, maxTotal),
+		check.Range(ErrConfig, "RTT", c.RTT, 1, maxTime),
+		check.Range(ErrConfig, "RequestCeiling", c.RequestCeiling, c.RTT, maxTime),
+	)
+	if err != nil {
+		return Params{}, err
 	}
 	return Params{
 		maxCredit: c.MaxCredit, initialCredit: c.InitialCredit, countInitial: c.CountInitial,
@@ -95,10 +92,3 @@ func (p *Params) MaxCredit() int64 { return p.maxCredit }
 
 // InitialCredit returns what a new context may send before any grant, in bytes.
 func (p *Params) InitialCredit() int64 { return p.initialCredit }
-
-func checkRange[T int64 | float64](name string, value, lo, top T) error {
-	if !(value >= lo && value <= top) {
-		return fmt.Errorf("%w: %s is %v, want %v to %v", ErrConfig, name, value, lo, top)
-	}
-	return nil
-}

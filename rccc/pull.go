@@ -1,6 +1,11 @@
 package rccc
 
-import "cmp"
+import (
+	"cmp"
+
+	"fmt"
+	"github.com/uetcc/uetcc/internal/check"
+)
 
 // DefaultGrant is the credit of one turn: 64 quanta, four full packets.
 const DefaultGrant = 64 * QuantumBytes
@@ -40,18 +45,19 @@ type PullPolicy struct {
 // NewPullPolicy validates c. Errors wrap [ErrConfig].
 func NewPullPolicy(c PullConfig) (*PullPolicy, error) {
 	c.Grant = cmp.Or(c.Grant, DefaultGrant)
-	if err := checkRange("Grant", c.Grant, QuantumBytes, maxGrant); err != nil {
-		return nil, err
-	}
-	if err := checkRange("Grant modulo 256", c.Grant%QuantumBytes, 0, 0); err != nil {
-		return nil, err
-	}
 	least := int64(QuantumBytes)
 	if c.NoIdleCredit {
 		c.MaxCredit, least = 0, 0
 	}
-	if err := checkRange("MaxCredit", c.MaxCredit, least, maxTotal); err != nil {
+	err := cmp.Or(
+		check.Range(ErrConfig, "Grant", c.Grant, QuantumBytes, maxGrant),
+		check.Range(ErrConfig, "MaxCredit", c.MaxCredit, least, maxTotal),
+	)
+	if err != nil {
 		return nil, err
+	}
+	if c.Grant%QuantumBytes != 0 {
+		return nil, fmt.Errorf("%w: Grant is %d, want a multiple of %d", ErrConfig, c.Grant, QuantumBytes)
 	}
 	return &PullPolicy{grant: c.Grant, idleCap: roundDown(c.MaxCredit), likeHtsim: c.LikeHtsim}, nil
 }

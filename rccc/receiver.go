@@ -3,6 +3,8 @@ package rccc
 import (
 	"cmp"
 	"fmt"
+
+	"github.com/uetcc/uetcc/internal/check"
 )
 
 // ReceiverConfig describes the destination half of one port.
@@ -76,22 +78,16 @@ func NewReceiver(c ReceiverConfig) (*Receiver, error) {
 	if c.Policy == nil {
 		return nil, fmt.Errorf("%w: Policy is missing", ErrConfig)
 	}
-	if !(c.Utilisation >= minUtilisation && c.Utilisation <= 1) {
-		return nil, fmt.Errorf("%w: Utilisation is %v, want %v to 1", ErrConfig, c.Utilisation, minUtilisation)
-	}
-	for _, f := range []struct {
-		name           string
-		value, lo, top int64
-	}{
-		{"Senders", int64(c.Senders), 1, MaxSenders},
-		{"Rate", c.Rate, minRate, maxRate},
-		{"MaxCredit", c.MaxCredit, 1, maxTotal},
-		{"MaxDemand", c.MaxDemand, 1, maxTotal},
-		{"Timeout", c.Timeout, 1, maxTime},
-	} {
-		if err := checkRange(f.name, f.value, f.lo, f.top); err != nil {
-			return nil, err
-		}
+	err := cmp.Or(
+		check.Range(ErrConfig, "Senders", c.Senders, 1, MaxSenders),
+		check.Range(ErrConfig, "Rate", c.Rate, minRate, maxRate),
+		check.Range(ErrConfig, "Utilisation", c.Utilisation, minUtilisation, 1),
+		check.Range(ErrConfig, "MaxCredit", c.MaxCredit, 1, maxTotal),
+		check.Range(ErrConfig, "MaxDemand", c.MaxDemand, 1, maxTotal),
+		check.Range(ErrConfig, "Timeout", c.Timeout, 1, maxTime),
+	)
+	if err != nil {
+		return nil, err
 	}
 	r := &Receiver{
 		policy: c.Policy, maxCredit: c.MaxCredit, timeout: c.Timeout,

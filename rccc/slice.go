@@ -1,6 +1,10 @@
 package rccc
 
-import "cmp"
+import (
+	"cmp"
+
+	"github.com/uetcc/uetcc/internal/check"
+)
 
 // SliceConfig describes a [SlicePolicy].
 type SliceConfig struct {
@@ -31,7 +35,7 @@ type SlicePolicy struct {
 // NewSlicePolicy validates c. Errors wrap [ErrConfig].
 func NewSlicePolicy(c SliceConfig) (*SlicePolicy, error) {
 	c.Slice = cmp.Or(c.Slice, 1000)
-	if err := checkRange("Slice", c.Slice, 1, maxSlice); err != nil {
+	if err := check.Range(ErrConfig, "Slice", c.Slice, 1, maxSlice); err != nil {
 		return nil, err
 	}
 	return &SlicePolicy{slice: c.Slice, keep: c.Carry}, nil

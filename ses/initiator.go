@@ -3,10 +3,9 @@ package ses
 import (
 	"cmp"
 	"encoding/binary"
-	"fmt"
 	"math"
-	"math/bits"
 
+	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/slab"
 )
 
@@ -32,17 +31,12 @@ const (
 )
 
 func (c *InitiatorConfig) validate() error {
-	switch {
-	case c.MTU < 1024 || c.MTU > 8192 || bits.OnesCount32(c.MTU) != 1:
-		return fmt.Errorf("ses: InitiatorConfig.MTU is %d, want 1024, 2048, 4096 or 8192", c.MTU)
-	case c.Messages < 1 || c.Messages >= maxSlots:
-		return fmt.Errorf("ses: InitiatorConfig.Messages is %d, want 1 to 65535", c.Messages)
-	case c.Retries < 0 || c.Retries > maxRetries:
-		return fmt.Errorf("ses: InitiatorConfig.Retries is %d, want 0 to %d", c.Retries, maxRetries)
-	case c.Backoff < 0 || c.Backoff > maxBackoff:
-		return fmt.Errorf("ses: InitiatorConfig.Backoff is %d ns, want 0 to %d", c.Backoff, maxBackoff)
-	}
-	return nil
+	return cmp.Or(
+		checkMTU("InitiatorConfig.MTU", c.MTU),
+		check.Range(ErrConfig, "InitiatorConfig.Messages", c.Messages, 1, maxSlots-1),
+		check.Range(ErrConfig, "InitiatorConfig.Retries", c.Retries, 0, maxRetries),
+		check.Range(ErrConfig, "InitiatorConfig.Backoff", c.Backoff, 0, maxBackoff),
+	)
 }
 
 // An Initiator is the side of a FEP that starts messages: it cuts them into
@@ -64,7 +58,7 @@ type Initiator struct {
 	Mismatched uint64
 }
 
-// NewInitiator returns an initiator without messages. The error names the field.
+// NewInitiator returns an initiator without messages. Errors wrap [ErrConfig].
 func NewInitiator(c InitiatorConfig) (*Initiator, error) {
 	if err := c.validate(); err != nil {
 		return nil, err

@@ -594,6 +594,7 @@ func TestInitiatorFull(t *testing.T) {
 	require.ErrorIs(t, err, ErrFull)
 	for _, c := range []InitiatorConfig{{MTU: 1000, Messages: 1}, {MTU: 1024}, {MTU: 1024, Messages: 1, Retries: 51}, {MTU: 1024, Messages: 1, Backoff: -1}} {
 		_, err := NewInitiator(c)
+		require.ErrorIs(t, err, ErrConfig)
 		require.ErrorContains(t, err, "InitiatorConfig.")
 	}
 }

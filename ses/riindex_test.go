@@ -20,6 +20,7 @@ func TestNewTargetRefusesBadConfig(t *testing.T) {
 		c := good
 		change(&c)
 		_, err := NewTarget(c)
+		require.ErrorIs(t, err, ErrConfig)
 		require.ErrorContains(t, err, "TargetConfig."+name)
 	}
 	_, err := NewTarget(good)

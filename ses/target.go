@@ -2,9 +2,9 @@ package ses
 
 import (
 	"cmp"
-	"fmt"
 	"math/bits"
 
+	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/slab"
 )
 
@@ -31,31 +31,22 @@ type TargetConfig struct {
 	Seed uint64
 }
 
-const defaultHold = 2e9
+const (
+	defaultHold = 2e9
+	maxIndices  = 1 << 12 // resource_index has 12 bits
+)
 
 func (c *TargetConfig) validate() error {
-	if c.MTU < 1024 || c.MTU > 8192 || bits.OnesCount32(c.MTU) != 1 {
-		return fmt.Errorf("ses: TargetConfig.MTU is %d, want 1024, 2048, 4096 or 8192", c.MTU)
-	}
-	for _, f := range []struct {
-		name       string
-		value, max int
-	}{
-		{"Endpoints", c.Endpoints, maxSlots},
-		{"Indices", c.Indices, 1 << 12},
-		{"Regions", c.Regions, maxSlots},
-		{"Receives", c.Receives, maxSlots},
-		{"Messages", c.Messages, maxSlots},
-		{"Pending", c.Pending, maxSlots},
-	} {
-		if f.value < 0 || f.value > f.max {
-			return fmt.Errorf("ses: TargetConfig.%s is %d, want 0 to %d", f.name, f.value, f.max)
-		}
-	}
-	if c.Hold < 0 {
-		return fmt.Errorf("ses: TargetConfig.Hold is %d ns, want 0 or more", c.Hold)
-	}
-	return nil
+	return cmp.Or(
+		checkMTU("TargetConfig.MTU", c.MTU),
+		check.Range(ErrConfig, "TargetConfig.Endpoints", c.Endpoints, 0, maxSlots),
+		check.Range(ErrConfig, "TargetConfig.Indices", c.Indices, 0, maxIndices),
+		check.Range(ErrConfig, "TargetConfig.Regions", c.Regions, 0, maxSlots),
+		check.Range(ErrConfig, "TargetConfig.Receives", c.Receives, 0, maxSlots),
+		check.Range(ErrConfig, "TargetConfig.Messages", c.Messages, 0, maxSlots),
+		check.Range(ErrConfig, "TargetConfig.Pending", c.Pending, 0, maxSlots),
+		check.AtLeast(ErrConfig, "TargetConfig.Hold", c.Hold, 0),
+	)
 }
 
 // A Target is the side of a FEP that requests arrive at: who may be addressed,
@@ -123,7 +114,7 @@ type receive struct {
 // takes reports whether the buffer is for messages with this tag.
 func (b *receive) takes(tag uint64) bool { return (b.Match^tag)&^b.Ignore == 0 }
 
-// NewTarget returns a target without endpoints. The error names the field.
+// NewTarget returns a target without endpoints. Errors wrap [ErrConfig].
 func NewTarget(c TargetConfig) (*Target, error) {
 	if err := c.validate(); err != nil {
 		return nil, err

@@ -281,7 +281,7 @@ func TestRunRejects(t *testing.T) {
 		require.ErrorIs(t, err, ErrConfig, name)
 	}
 	_, err := Run(Config{Matrix: m, Entropy: ccc.EntropyConfig{Values: 3}})
-	require.ErrorIs(t, err, ccc.ErrEntropyValues)
+	require.ErrorIs(t, err, ccc.ErrConfig)
 	_, err = Run(Config{Matrix: m, PFC: &switchq.PFCConfig{}})
 	require.ErrorIs(t, err, switchq.ErrConfig)
 }

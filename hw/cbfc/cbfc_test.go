@@ -76,7 +76,7 @@ func TestLargeBuffer(t *testing.T) {
 	require.EqualValues(t, 1952, b.FCCL())
 	require.EqualValues(t, 128<<10, MaxGrant*BlockSize)
 	_, err = NewRx(-1)
-	require.ErrorIs(t, err, ErrBuffer)
+	require.ErrorIs(t, err, ErrConfig)
 }
 
 func TestBlocks(t *testing.T) {
@@ -160,16 +160,17 @@ func TestNewPortErrors(t *testing.T) {
 	for _, c := range []struct {
 		buffers   []int64
 		threshold int
-		want      error
+		names     string
 	}{
-		{nil, 1, ErrLanes},
-		{make([]int64, 16), 1, ErrLanes},
-		{[]int64{1}, 0, ErrBuffer},
-		{[]int64{1}, 16, ErrBuffer},
-		{[]int64{-1}, 1, ErrBuffer},
+		{nil, 1, "lanes"},
+		{make([]int64, 16), 1, "lanes"},
+		{[]int64{1}, 0, "threshold"},
+		{[]int64{1}, 16, "threshold"},
+		{[]int64{-1}, 1, "buffer"},
 	} {
 		_, err := NewPort(c.buffers, c.threshold)
-		require.ErrorIs(t, err, c.want)
+		require.ErrorIs(t, err, ErrConfig)
+		require.ErrorContains(t, err, c.names)
 	}
 }
 
@@ -205,7 +206,7 @@ func TestSLToVL(t *testing.T) {
 	_, ok = m.Lane(3, 0, 9)
 	require.True(t, ok, "the way back is another entry")
 	_, err = NewSLToVL(4, 16)
-	require.ErrorIs(t, err, ErrLanes)
+	require.ErrorIs(t, err, ErrConfig)
 }
 
 // TestUEWorked walks the worked table of UE CBFC: a limit of 40 credits, one
@@ -298,15 +299,15 @@ func TestUEOvertaking(t *testing.T) {
 
 func TestUEErrors(t *testing.T) {
 	_, err := NewSender(nil, 0)
-	require.ErrorIs(t, err, ErrLanes)
+	require.ErrorIs(t, err, ErrConfig)
 	_, err = NewSender(make([]int64, 33), 0)
-	require.ErrorIs(t, err, ErrLanes)
+	require.ErrorIs(t, err, ErrConfig)
 	_, err = NewSender([]int64{1 << 20}, 0)
-	require.ErrorIs(t, err, ErrBuffer)
+	require.ErrorIs(t, err, ErrConfig)
 	_, err = NewSender([]int64{1}, -1)
-	require.ErrorIs(t, err, ErrBuffer)
-	require.ErrorIs(t, Cost{}.Validate(), ErrCredit)
-	require.ErrorIs(t, Cost{CreditSize: 1, Overhead: -17}.Validate(), ErrCredit)
+	require.ErrorIs(t, err, ErrConfig)
+	require.ErrorIs(t, Cost{}.Validate(), ErrConfig)
+	require.ErrorIs(t, Cost{CreditSize: 1, Overhead: -17}.Validate(), ErrConfig)
 	require.NoError(t, Cost{CreditSize: 128, Overhead: -16}.Validate())
 	require.EqualValues(t, 1, Cost{CreditSize: 128, Overhead: -16}.Credits(3), "never free of charge")
 }
@@ -325,7 +326,7 @@ func TestSpacing(t *testing.T) {
 	require.False(t, s.CCUpdate(256_001))
 	for _, c := range [][3]int64{{799, 1 << 20, 1000}, {800, 1<<20 + 1, 1000}, {800, 1 << 13, 1000}, {1 << 15, 1 << 14, 1000}, {800, 1 << 20, 999}, {800, 1 << 20, 250_000_001}} {
 		_, err := NewSpacing(c[0], c[1], c[2])
-		require.ErrorIs(t, err, ErrSpacing, "%v", c)
+		require.ErrorIs(t, err, ErrConfig, "%v", c)
 	}
 }
 

@@ -1,6 +1,10 @@
 package cbfc
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/uetcc/uetcc/internal/check"
+)
 
 // Constants of InfiniBand flow control (volume 1, section 7.9).
 const (
@@ -10,12 +14,9 @@ const (
 	totalMask = 4096 - 1 // FCTBS, ABR and FCCL have 12 bits
 )
 
-// Errors of configuration.
-var (
-	ErrLanes  = errors.New("cbfc: number of lanes out of range")
-	ErrBuffer = errors.New("cbfc: buffer or limit out of range")
-	ErrCredit = errors.New("cbfc: credit size or overhead out of range")
-)
+// ErrConfig is wrapped by every error of a constructor or Validate; the message names
+// what is wrong.
+var ErrConfig = errors.New("cbfc: invalid configuration")
 
 // Blocks returns the credit that a packet of the given length costs: whole
 // 64-byte blocks over the packet from its local header through its final CRC.
@@ -65,10 +66,10 @@ type Rx struct {
 }
 
 // NewRx returns the receiving half of a lane with a buffer of the given number
-// of blocks. The error is [ErrBuffer].
+// of blocks. The error wraps [ErrConfig].
 func NewRx(buffer int64) (Rx, error) {
-	if buffer < 0 {
-		return Rx{}, ErrBuffer
+	if err := check.AtLeast(ErrConfig, "buffer", buffer, 0); err != nil {
+		return Rx{}, err
 	}
 	return Rx{buffer: buffer}, nil
 }

@@ -1,5 +1,11 @@
 package cbfc
 
+import (
+	"cmp"
+
+	"github.com/uetcc/uetcc/internal/check"
+)
+
 // Timing of InfiniBand flow control in symbol times: the time of one byte on
 // one lane, 4 ns at SDR.
 const (
@@ -34,13 +40,14 @@ type Port struct {
 // NewPort returns a port with a lane for each element of buffers, which gives
 // the lane's receive buffer in blocks. The link is re-initialised after
 // threshold (PortInfo OverrunErrors, 1..15) consecutive update periods with an
-// overrun. Errors: [ErrLanes], [ErrBuffer].
+// overrun. Errors wrap [ErrConfig].
 func NewPort(buffers []int64, threshold int) (*Port, error) {
-	if len(buffers) == 0 || len(buffers) > MaxLanes {
-		return nil, ErrLanes
-	}
-	if threshold < 1 || threshold > 15 {
-		return nil, ErrBuffer
+	err := cmp.Or(
+		check.Range(ErrConfig, "number of lanes", len(buffers), 1, MaxLanes),
+		check.Range(ErrConfig, "threshold", threshold, 1, 15),
+	)
+	if err != nil {
+		return nil, err
 	}
 	p := &Port{lanes: make([]Lane, len(buffers)), threshold: threshold}
 	for i, blocks := range buffers {

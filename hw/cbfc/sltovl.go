@@ -1,5 +1,11 @@
 package cbfc
 
+import (
+	"cmp"
+
+	"github.com/uetcc/uetcc/internal/check"
+)
+
 // Discard is the entry of a service level table that drops a data packet: the
 // management lane, which data must not use.
 const Discard = ManagementLane
@@ -14,10 +20,14 @@ type SLToVL struct {
 
 // NewSLToVL returns a table for a switch with the given number of ports and
 // data lanes that maps service level s to lane s modulo lanes everywhere. The
-// error is [ErrLanes].
+// error wraps [ErrConfig].
 func NewSLToVL(ports, lanes int) (*SLToVL, error) {
-	if ports < 1 || ports > 255 || lanes < 1 || lanes > MaxLanes {
-		return nil, ErrLanes
+	err := cmp.Or(
+		check.Range(ErrConfig, "number of ports", ports, 1, 255),
+		check.Range(ErrConfig, "number of lanes", lanes, 1, MaxLanes),
+	)
+	if err != nil {
+		return nil, err
 	}
 	m := &SLToVL{ports: ports, vl: make([]uint8, ports*ports*16)}
 	for i := range m.vl {

@@ -1,6 +1,10 @@
 package cbfc
 
-import "errors"
+import (
+	"cmp"
+
+	"github.com/uetcc/uetcc/internal/check"
+)
 
 // Limits and defaults of the messages' timing.
 const (
@@ -8,9 +12,6 @@ const (
 	DefaultCFMax    = 262144     // bytes of line time between CF_Updates, at most
 	DefaultCCPeriod = 256 * 1000 // nanoseconds between CC_Updates
 )
-
-// ErrSpacing reports a spacing or period out of its range.
-var ErrSpacing = errors.New("cbfc: message spacing out of range")
 
 // Spacing decides when messages leave: CF_Updates by line time, counted in
 // bytes, CC_Updates by the clock. Single writer.
@@ -23,11 +24,16 @@ type Spacing struct {
 
 // NewSpacing returns a spacing that starts at line time 0 and time 0. cfMin is at
 // least 800 B, cfMax 16 KiB to 1 MiB and not below cfMin, ccPeriod 1 us to
-// 250 ms. The error is [ErrSpacing].
+// 250 ms. The error wraps [ErrConfig].
 func NewSpacing(cfMin, cfMax, ccPeriod int64) (Spacing, error) {
 	const us = 1000
-	if cfMin < 800 || cfMax < 16<<10 || cfMax > 1<<20 || cfMax < cfMin || ccPeriod < us || ccPeriod > 250000*us {
-		return Spacing{}, ErrSpacing
+	err := cmp.Or(
+		check.Range(ErrConfig, "cfMin", cfMin, 800, cfMax),
+		check.Range(ErrConfig, "cfMax", cfMax, 16<<10, 1<<20),
+		check.Range(ErrConfig, "ccPeriod", ccPeriod, us, 250_000*us),
+	)
+	if err != nil {
+		return Spacing{}, err
 	}
 	return Spacing{cfMin: cfMin, cfMax: cfMax, ccPeriod: ccPeriod}, nil
 }

@@ -1,5 +1,11 @@
 package cbfc
 
+import (
+	"cmp"
+
+	"github.com/uetcc/uetcc/internal/check"
+)
+
 // Counters of UE CBFC are cyclic with 20 bits.
 const counterMask = 1<<20 - 1
 
@@ -12,12 +18,12 @@ type Cost struct {
 	Overhead   int64 // bytes added to each frame, -16..127
 }
 
-// Validate returns [ErrCredit] if a value is out of its range.
+// Validate reports a value out of its range; the error wraps [ErrConfig].
 func (c Cost) Validate() error {
-	if c.CreditSize < 1 || c.Overhead < -16 || c.Overhead > 127 {
-		return ErrCredit
-	}
-	return nil
+	return cmp.Or(
+		check.AtLeast(ErrConfig, "CreditSize", c.CreditSize, 1),
+		check.Range(ErrConfig, "Overhead", c.Overhead, -16, 127),
+	)
 }
 
 // Credits returns the cost of a frame: (bytes + overhead) / credit size, rounded
@@ -54,19 +60,20 @@ type Sender struct {
 }
 
 // NewSender returns a sender with a channel for each element of limits (S_CL,
-// 0..2^20-1 credits) under a port limit (S_CL_p; 0 for none). Errors:
-// [ErrLanes], [ErrBuffer].
+// 0..2^20-1 credits) under a port limit (S_CL_p; 0 for none). Errors wrap
+// [ErrConfig].
 func NewSender(limits []int64, portLimit int64) (*Sender, error) {
-	if len(limits) == 0 || len(limits) > MaxVCs {
-		return nil, ErrLanes
-	}
-	if portLimit < 0 {
-		return nil, ErrBuffer
+	err := cmp.Or(
+		check.Range(ErrConfig, "number of channels", len(limits), 1, MaxVCs),
+		check.AtLeast(ErrConfig, "port limit", portLimit, 0),
+	)
+	if err != nil {
+		return nil, err
 	}
 	s := &Sender{vcs: make([]SenderVC, len(limits)), limit: portLimit}
 	for i, l := range limits {
-		if l < 0 || l > counterMask {
-			return nil, ErrBuffer
+		if err := check.Range(ErrConfig, "limit", l, 0, counterMask); err != nil {
+			return nil, err
 		}
 		s.vcs[i].limit = l
 	}

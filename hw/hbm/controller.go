@@ -1,15 +1,17 @@
 package hbm
 
 import (
+	"cmp"
 	"errors"
 	"math"
 
+	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/enum"
 )
 
 // Errors of this package.
 var (
-	ErrConfig    = errors.New("hbm: configuration out of range")
+	ErrConfig    = errors.New("hbm: invalid configuration")
 	ErrFull      = errors.New("hbm: queue full")
 	ErrRequester = errors.New("hbm: no such requester, or no bytes")
 )
@@ -100,12 +102,23 @@ type pending struct {
 	at    int64
 }
 
-// New returns an idle controller. The error is [ErrConfig].
+func (c *Config) validate() error {
+	return cmp.Or(
+		check.Range(ErrConfig, "Channels", c.Channels, 1, 256),
+		check.Range(ErrConfig, "Banks", c.Banks, 1, 256),
+		check.Range(ErrConfig, "Requesters", c.Requesters, 1, 4096),
+		check.Range(ErrConfig, "Depth", c.Depth, 1, 1<<16),
+		check.AtLeast(ErrConfig, "Rate", c.Rate, 1),
+		check.AtLeast(ErrConfig, "BankBusy", c.BankBusy, 0),
+		check.AtLeast(ErrConfig, "Interleave", c.Interleave, 1),
+		check.Range(ErrConfig, "Arbitration", c.Arbitration, 0, OldestFirst),
+	)
+}
+
+// New returns an idle controller. Errors wrap [ErrConfig] and name the field.
 func New(cfg Config) (*Controller, error) {
-	within := func(v, max int) bool { return v >= 1 && v <= max }
-	if !within(cfg.Channels, 256) || !within(cfg.Banks, 256) || !within(cfg.Requesters, 4096) || !within(cfg.Depth, 1<<16) ||
-		cfg.Rate < 1 || cfg.BankBusy < 0 || cfg.Interleave < 1 || cfg.Arbitration > OldestFirst {
-		return nil, ErrConfig
+	if err := cfg.validate(); err != nil {
+		return nil, err
 	}
 	queues := cfg.Channels * cfg.Requesters
 	return &Controller{

@@ -1,5 +1,11 @@
 package hbm
 
+import (
+	"cmp"
+
+	"github.com/uetcc/uetcc/internal/check"
+)
+
 // Policy turns the bytes that wait in a memory controller into the penalty that
 // a receiver puts into its ACKs: from Low to High waiting bytes it grows from 1
 // to Max. An episode that has begun ends when the bytes waiting fall to Resume.
@@ -20,10 +26,17 @@ type PolicyConfig struct {
 	Max    uint8 // strongest penalty, 1..127; 127 brings a source down to one packet per round trip
 }
 
-// NewPolicy returns a policy without an episode. The error is [ErrConfig].
+// NewPolicy returns a policy without an episode. Errors wrap [ErrConfig] and name the
+// field.
 func NewPolicy(cfg PolicyConfig) (Policy, error) {
-	if cfg.Resume < 0 || cfg.Resume > cfg.Low || cfg.Low >= cfg.High || cfg.Max < 1 || cfg.Max > 127 {
-		return Policy{}, ErrConfig
+	err := cmp.Or(
+		check.AtLeast(ErrConfig, "Low", cfg.Low, 0),
+		check.AtLeast(ErrConfig, "High", cfg.High, cfg.Low+1),
+		check.Range(ErrConfig, "Resume", cfg.Resume, 0, cfg.Low),
+		check.Range(ErrConfig, "Max", cfg.Max, 1, 127),
+	)
+	if err != nil {
+		return Policy{}, err
 	}
 	return Policy{low: cfg.Low, high: cfg.High, resume: cfg.Resume, max: int64(cfg.Max)}, nil
 }

@@ -92,7 +92,7 @@ func TestPathValidate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := good
 			spoil(&p)
-			require.ErrorIs(t, p.Validate(), ErrPath)
+			require.ErrorIs(t, p.Validate(), ErrConfig)
 		})
 	}
 }

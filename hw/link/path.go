@@ -1,12 +1,14 @@
 package link
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
+
+	"github.com/uetcc/uetcc/internal/check"
 )
 
-// ErrPath is what [Path.Validate] wraps.
-var ErrPath = errors.New("link: invalid path")
+// ErrConfig is what the errors of [Path.Validate] wrap.
+var ErrConfig = errors.New("link: invalid configuration")
 
 // A Path is the way from one host to another through an idle network. The zero
 // Path has no delay. Paths are values; methods do not change them.
@@ -25,19 +27,17 @@ type Path struct {
 }
 
 // Validate reports the first field that makes no sense, as an error that wraps
-// [ErrPath].
+// [ErrConfig].
 func (p Path) Validate() error {
-	switch {
-	case p.FrameBytes <= 0:
-		return fmt.Errorf("%w: FrameBytes %d, want more than 0", ErrPath, p.FrameBytes)
-	case p.HeaderBytes < 0 || p.HeaderBytes > p.FrameBytes:
-		return fmt.Errorf("%w: HeaderBytes %d, want 0 to FrameBytes %d", ErrPath, p.HeaderBytes, p.FrameBytes)
-	case p.BitsPerSecond <= 0:
-		return fmt.Errorf("%w: BitsPerSecond %d, want more than 0", ErrPath, p.BitsPerSecond)
-	case p.FiberMetres < 0, p.Switches < 0, p.SwitchDelay < 0, p.FECDelay < 0:
-		return fmt.Errorf("%w: a negative length, count or delay", ErrPath)
-	}
-	return nil
+	return cmp.Or(
+		check.AtLeast(ErrConfig, "FrameBytes", p.FrameBytes, 1),
+		check.Range(ErrConfig, "HeaderBytes", p.HeaderBytes, 0, p.FrameBytes),
+		check.AtLeast(ErrConfig, "BitsPerSecond", p.BitsPerSecond, 1),
+		check.AtLeast(ErrConfig, "FiberMetres", p.FiberMetres, 0),
+		check.AtLeast(ErrConfig, "Switches", p.Switches, 0),
+		check.AtLeast(ErrConfig, "SwitchDelay", p.SwitchDelay, 0),
+		check.AtLeast(ErrConfig, "FECDelay", p.FECDelay, 0),
+	)
 }
 
 // Links on the way: one more than switches.

@@ -152,7 +152,7 @@ func TestTemplateParams(t *testing.T) {
 	} {
 		bad := DefaultTemplateParams()
 		change(&bad)
-		require.ErrorIs(t, bad.Validate(), ErrParams, "%+v", bad)
+		require.ErrorIs(t, bad.Validate(), ErrConfig, "%+v", bad)
 	}
 }
 
@@ -309,7 +309,7 @@ func TestZTRParams(t *testing.T) {
 	} {
 		bad := DefaultZTRParams()
 		change(&bad)
-		require.ErrorIs(t, bad.Validate(), ErrParams, "%+v", bad)
+		require.ErrorIs(t, bad.Validate(), ErrConfig, "%+v", bad)
 	}
 }
 

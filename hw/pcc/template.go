@@ -1,6 +1,11 @@
 package pcc
 
-import "errors"
+import (
+	"cmp"
+	"errors"
+
+	"github.com/uetcc/uetcc/internal/check"
+)
 
 // Constants of the sample algorithm.
 const (
@@ -9,8 +14,8 @@ const (
 	one           = 1 << 16
 )
 
-// ErrParams reports a parameter out of its range.
-var ErrParams = errors.New("pcc: parameter out of range")
+// ErrConfig is wrapped by the errors of Validate, which name the parameter.
+var ErrConfig = errors.New("pcc: invalid configuration")
 
 // TemplateParams are the parameters of [Template]. Get them from
 // [DefaultTemplateParams] and check changes with [TemplateParams.Validate]; a
@@ -33,18 +38,18 @@ func DefaultTemplateParams() TemplateParams {
 	}
 }
 
-// Validate returns [ErrParams] if a parameter is out of its range. The device
-// accepts update factors up to 655,360, but above 6,553 the strongest decrease
-// is negative and wraps around to an increase.
+// Validate reports the first parameter out of its range; the error wraps [ErrConfig].
+// The device accepts update factors up to 655,360, but above 6,553 the strongest
+// decrease is negative and wraps around to an increase.
 func (p *TemplateParams) Validate() error {
-	switch {
-	case p.UpdateFactor < 1 || p.UpdateFactor > 6553,
-		p.AI < 1 || p.AI > LineRate,
-		p.Threshold < 1 || p.MaxDelay < 1,
-		p.MinRate < 1 || p.MinRate > p.NewFlowRate || p.NewFlowRate > LineRate:
-		return ErrParams
-	}
-	return nil
+	return cmp.Or(
+		check.Range(ErrConfig, "UpdateFactor", p.UpdateFactor, 1, 6553),
+		check.Range(ErrConfig, "AI", p.AI, 1, LineRate),
+		check.AtLeast(ErrConfig, "Threshold", p.Threshold, 1),
+		check.AtLeast(ErrConfig, "MaxDelay", p.MaxDelay, 1),
+		check.Range(ErrConfig, "MinRate", p.MinRate, 1, LineRate),
+		check.Range(ErrConfig, "NewFlowRate", p.NewFlowRate, p.MinRate, LineRate),
+	)
 }
 
 // Template is a flow's context under NVIDIA's sample algorithm (doca-samples

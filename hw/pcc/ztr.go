@@ -1,6 +1,11 @@
 package pcc
 
-import "math"
+import (
+	"cmp"
+	"math"
+
+	"github.com/uetcc/uetcc/internal/check"
+)
 
 // ZTRParams are the parameters of [ZTR]. Get them from [DefaultZTRParams] and
 // check changes with [ZTRParams.Validate]. Read-only while flows use it.
@@ -27,18 +32,24 @@ func DefaultZTRParams() ZTRParams {
 	}
 }
 
-// Validate returns [ErrParams] if a parameter is out of its range.
+// minMaxDec keeps five regular decreases at once from reaching zero.
+const minMaxDec = one - one/5
+
+// Validate reports the first parameter out of its range; the error wraps [ErrConfig].
 func (p *ZTRParams) Validate() error {
-	switch {
-	case p.Alpha > one,
-		p.MaxDec > one || 5*(one-int64(p.MaxDec)) >= one,
-		p.AI < 1 || p.AI > LineRate || p.HAI > LineRate,
-		p.HAIPeriod < 1 || p.Threshold < 1 || p.MaxDelay < 1 || p.MinWindow < 1,
-		p.MinRate < 1 || p.MinRate > p.First || p.First > LineRate,
-		p.MinRate > p.NewFlow || p.NewFlow > LineRate:
-		return ErrParams
-	}
-	return nil
+	return cmp.Or(
+		check.Range(ErrConfig, "Alpha", p.Alpha, 0, one),
+		check.Range(ErrConfig, "MaxDec", p.MaxDec, minMaxDec, one),
+		check.Range(ErrConfig, "AI", p.AI, 1, LineRate),
+		check.Range(ErrConfig, "HAI", p.HAI, 0, LineRate),
+		check.AtLeast(ErrConfig, "HAIPeriod", p.HAIPeriod, 1),
+		check.AtLeast(ErrConfig, "Threshold", p.Threshold, 1),
+		check.AtLeast(ErrConfig, "MaxDelay", p.MaxDelay, 1),
+		check.AtLeast(ErrConfig, "MinWindow", p.MinWindow, 1),
+		check.Range(ErrConfig, "MinRate", p.MinRate, 1, LineRate),
+		check.Range(ErrConfig, "First", p.First, p.MinRate, LineRate),
+		check.Range(ErrConfig, "NewFlow", p.NewFlow, p.MinRate, LineRate),
+	)
 }
 
 // ZTR is a flow's context under our ZTR-RTT. The zero value is a flow never

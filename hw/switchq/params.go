@@ -3,8 +3,8 @@ package switchq
 import (
 	"cmp"
 	"errors"
-	"fmt"
 
+	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/enum"
 )
 
@@ -60,11 +60,8 @@ type Params struct {
 // NewParams fills in the defaults of c and checks it. The error wraps
 // [ErrConfig] and names the field.
 func NewParams(c Config) (Params, error) {
-	if c.PlaneBDP <= 0 {
-		return Params{}, fmt.Errorf("%w: PlaneBDP %d, want more than 0", ErrConfig, c.PlaneBDP)
-	}
 	c.fill()
-	if err := c.check(); err != nil {
+	if err := c.validate(); err != nil {
 		return Params{}, err
 	}
 	p := Params{c: c, medPerLow: -1}
@@ -99,18 +96,15 @@ func (c *Config) fill() {
 	c.MedPercent = cmp.Or(c.MedPercent, 50)
 }
 
-func (c *Config) check() error {
-	switch {
-	case c.ECNMin < 0 || c.ECNMin > c.ECNMax:
-		return fmt.Errorf("%w: ECNMin %d, want 0 to ECNMax %d", ErrConfig, c.ECNMin, c.ECNMax)
-	case c.LowLimit < 0 || c.MedLimit < 0 || c.HighLimit < 0:
-		return fmt.Errorf("%w: a limit below 0 (low %d, med %d, high %d)", ErrConfig, c.LowLimit, c.MedLimit, c.HighLimit)
-	case c.HeaderBytes < MinTrimSize:
-		return fmt.Errorf("%w: HeaderBytes %d, want at least %d", ErrConfig, c.HeaderBytes, MinTrimSize)
-	case c.MedPercent < 1 || c.MedPercent > 100:
-		return fmt.Errorf("%w: MedPercent %d, want 1 to 100", ErrConfig, c.MedPercent)
-	case c.Victim > VictimCoin:
-		return fmt.Errorf("%w: Victim %d", ErrConfig, c.Victim)
-	}
-	return nil
+func (c *Config) validate() error {
+	return cmp.Or(
+		check.AtLeast(ErrConfig, "PlaneBDP", c.PlaneBDP, 1),
+		check.Range(ErrConfig, "ECNMin", c.ECNMin, 0, c.ECNMax),
+		check.AtLeast(ErrConfig, "LowLimit", c.LowLimit, 0),
+		check.AtLeast(ErrConfig, "MedLimit", c.MedLimit, 0),
+		check.AtLeast(ErrConfig, "HighLimit", c.HighLimit, 0),
+		check.AtLeast(ErrConfig, "HeaderBytes", c.HeaderBytes, MinTrimSize),
+		check.Range(ErrConfig, "MedPercent", c.MedPercent, 1, 100),
+		check.Range(ErrConfig, "Victim", c.Victim, 0, VictimCoin),
+	)
 }

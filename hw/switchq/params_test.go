@@ -43,7 +43,7 @@ func TestNewParamsRejects(t *testing.T) {
 	for field, c := range map[string]Config{
 		"PlaneBDP":    {},
 		"ECNMin":      {PlaneBDP: 1000, ECNMin: 900, ECNMax: 800},
-		"a limit":     {PlaneBDP: 1000, MedLimit: -1},
+		"MedLimit":    {PlaneBDP: 1000, MedLimit: -1},
 		"HeaderBytes": {PlaneBDP: 1000, HeaderBytes: MinTrimSize - 1},
 		"MedPercent":  {PlaneBDP: 1000, MedPercent: 101},
 		"Victim":      {PlaneBDP: 1000, Victim: 2},

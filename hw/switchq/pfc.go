@@ -1,8 +1,9 @@
 package switchq
 
 import (
-	"fmt"
+	"cmp"
 
+	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/enum"
 )
 
@@ -20,11 +21,12 @@ type PFCParams struct{ c PFCConfig }
 
 // NewPFCParams checks c; the error wraps [ErrConfig].
 func NewPFCParams(c PFCConfig) (PFCParams, error) {
-	if c.XOn < 0 || c.XOn >= c.XOff {
-		return PFCParams{}, fmt.Errorf("%w: XOn %d, want 0 to less than XOff %d", ErrConfig, c.XOn, c.XOff)
-	}
-	if c.Pause <= 0 {
-		return PFCParams{}, fmt.Errorf("%w: Pause %d ns, want more than 0", ErrConfig, c.Pause)
+	err := cmp.Or(
+		check.Range(ErrConfig, "XOn", c.XOn, 0, c.XOff-1),
+		check.AtLeast(ErrConfig, "Pause", c.Pause, 1),
+	)
+	if err != nil {
+		return PFCParams{}, err
 	}
 	return PFCParams{c}, nil
 }

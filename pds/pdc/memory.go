@@ -1,6 +1,7 @@
 package pdc
 
 import (
+	"cmp"
 	"math/bits"
 
 	"github.com/uetcc/uetcc/internal/slab"
@@ -112,15 +113,9 @@ type MemoryConfig struct {
 
 // NewMemory allocates.
 func NewMemory(c MemoryConfig) *Memory {
-	if c.Chunks == 0 {
-		c.Chunks = min(16*c.PDCs, 1<<18)
-	}
-	if c.Responses == 0 {
-		c.Responses = 4 * c.PDCs
-	}
-	if c.Events == 0 {
-		c.Events = 1024
-	}
+	c.Chunks = cmp.Or(c.Chunks, min(16*c.PDCs, 1<<18))
+	c.Responses = cmp.Or(c.Responses, 4*c.PDCs)
+	c.Events = cmp.Or(c.Events, 1024)
 	// A row has a chunk, but for one of each PDC.
 	m := &Memory{row: slab.Make[row](c.Chunks + c.PDCs + 1), chunk: slab.Make[chunk](c.Chunks + 1), ring: slab.Make[[ringWords]uint32](c.PDCs + 1)}
 	for i := len(m.row) - 1; i > 0; i-- {

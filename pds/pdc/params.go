@@ -1,10 +1,12 @@
 package pdc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 
+	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -17,7 +19,7 @@ const (
 
 // ErrConfig is wrapped by every error of [NewParams]; its text names the field
 // and the limit.
-var ErrConfig = errors.New("pdc: configuration")
+var ErrConfig = errors.New("pdc: invalid configuration")
 
 // Config holds the PDS parameters of UE Specification 1.0.x, section 3.5, and
 // the sizes of what a [Manager] allocates. A zero field means the default that
@@ -73,60 +75,39 @@ type Params struct {
 	replyMax    int // longest packet in answer
 }
 
-// NewParams checks c and fills in the defaults.
+// NewParams checks c and fills in the defaults. Errors wrap [ErrConfig] and name the
+// field.
 func NewParams(c Config) (Params, error) {
-	for _, f := range []struct {
-		name     string
-		v        *int64
-		def, max int64
-	}{
-		{"AckTrigger", &c.AckTrigger, 16 << 10, 32 << 10},
-		{"AckMinPktAdd", &c.AckMinPktAdd, 1 << 10, 2 << 10},
-		{"RTOInit", &c.RTOInit, 1_000_000, rtoMax},
-		{"NackRetxTime", &c.NackRetxTime, 1_000_000, rtoMax},
-		{"ClearTime", &c.ClearTime, 1_000_000, rtoMax},
-		{"CloseReqTime", &c.CloseReqTime, 1_000_000, lapseMax},
-		{"NewPDCTime", &c.NewPDCTime, 5_000_000, lapseMax},
-		{"PendTimeout", &c.PendTimeout, 100_000_000, 100 * rtoMax},
-		{"TargetQDelay", &c.TargetQDelay, 12_000, rtoMax},
-		{"IdleTime", &c.IdleTime, 60_000_000_000, math.MaxInt64 / 4},
-		{"QuarantineTime", &c.QuarantineTime, 2_000_000_000, math.MaxInt64 / 4},
-	} {
-		if err := fill(f.name, f.v, f.def, f.max); err != nil {
-			return Params{}, err
-		}
-	}
-	for _, f := range []struct {
-		name     string
-		v        *int
-		def, max int64
-	}{
-		{"Range", &c.Range, MaxRange, MaxRange},
-		{"DefaultMPR", &c.DefaultMPR, 8, 255},
-		{"ZeroMPR", &c.ZeroMPR, 8, 255},
-		{"MaxAckData", &c.MaxAckData, 16, 8192},
-		{"MaxRTORetx", &c.MaxRTORetx, 5, rtoForever},
-		{"MaxNackRetx", &c.MaxNackRetx, 5, nackForever},
-		{"CloseThresh", &c.CloseThresh, MaxPDCs, MaxPDCs},
-	} {
-		v := int64(*f.v)
-		if err := fill(f.name, &v, f.def, f.max); err != nil {
-			return Params{}, err
-		}
-		*f.v = int(v)
+	err := cmp.Or(
+		fill("AckTrigger", &c.AckTrigger, 16<<10, 32<<10),
+		fill("AckMinPktAdd", &c.AckMinPktAdd, 1<<10, 2<<10),
+		fill("RTOInit", &c.RTOInit, 1_000_000, rtoMax),
+		fill("NackRetxTime", &c.NackRetxTime, 1_000_000, rtoMax),
+		fill("ClearTime", &c.ClearTime, 1_000_000, rtoMax),
+		fill("CloseReqTime", &c.CloseReqTime, 1_000_000, lapseMax),
+		fill("NewPDCTime", &c.NewPDCTime, 5_000_000, lapseMax),
+		fill("PendTimeout", &c.PendTimeout, 100_000_000, 100*rtoMax),
+		fill("TargetQDelay", &c.TargetQDelay, 12_000, rtoMax),
+		fill("IdleTime", &c.IdleTime, 60_000_000_000, math.MaxInt64/4),
+		fill("QuarantineTime", &c.QuarantineTime, 2_000_000_000, math.MaxInt64/4),
+		fill("Range", &c.Range, MaxRange, MaxRange),
+		fill("DefaultMPR", &c.DefaultMPR, 8, 255),
+		fill("ZeroMPR", &c.ZeroMPR, 8, 255),
+		fill("MaxAckData", &c.MaxAckData, 16, 8192),
+		fill("MaxRTORetx", &c.MaxRTORetx, 5, rtoForever),
+		fill("MaxNackRetx", &c.MaxNackRetx, 5, nackForever),
+		fill("CloseThresh", &c.CloseThresh, MaxPDCs, MaxPDCs),
+	)
+	if err != nil {
+		return Params{}, err
 	}
 	return derive(c)
 }
 
 // fill gives *v its default and checks that it is between 1 and limit.
-func fill(name string, v *int64, def, limit int64) error {
-	if *v == 0 {
-		*v = def
-	}
-	if *v < 1 || *v > limit {
-		return fmt.Errorf("%w: %s is %d, want 1 to %d", ErrConfig, name, *v, limit)
-	}
-	return nil
+func fill[T int | int64](name string, v *T, def, limit T) error {
+	*v = cmp.Or(*v, def)
+	return check.Range(ErrConfig, name, *v, 1, limit)
 }
 
 func derive(c Config) (Params, error) {

@@ -1,10 +1,11 @@
 package pdc
 
 import (
-	"fmt"
+	"cmp"
 	"math/rand/v2"
 	"sync/atomic"
 
+	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/table"
 	"github.com/uetcc/uetcc/pds"
 )
@@ -53,33 +54,21 @@ type TableConfig struct {
 }
 
 func (c *TableConfig) fill() error {
-	if c.PerKey == 0 {
-		c.PerKey = 16
-	}
-	if c.Initiators == 0 {
-		c.Initiators = c.General - c.General/4
-	}
-	for _, f := range []struct {
-		name          string
-		v, least, max int64
-	}{
-		{"General", int64(c.General), 1, MaxPDCs},
-		{"Reserved", int64(c.Reserved), 0, int64(MaxPDCs - c.General)},
-		{"Quarantine", c.Quarantine, 0, 1 << 62},
-		{"PerSource", int64(c.PerSource), 0, MaxPDCs},
-		{"Kept", int64(c.Kept), 0, int64(c.General)},
-		{"Initiators", int64(c.Initiators), 1, int64(c.General)},
-		{"PerKey", int64(c.PerKey), 1, 256},
-		{"FirstID", int64(c.FirstID), 0, int64(c.General)},
-	} {
-		if f.v < f.least || f.v > f.max {
-			return fmt.Errorf("pdc: TableConfig.%s is %d, want %d to %d", f.name, f.v, f.least, f.max)
-		}
-	}
-	return nil
+	c.PerKey = cmp.Or(c.PerKey, 16)
+	c.Initiators = cmp.Or(c.Initiators, c.General-c.General/4)
+	return cmp.Or(
+		check.Range(ErrConfig, "TableConfig.General", c.General, 1, MaxPDCs),
+		check.Range(ErrConfig, "TableConfig.Reserved", c.Reserved, 0, MaxPDCs-c.General),
+		check.Range(ErrConfig, "TableConfig.Quarantine", c.Quarantine, 0, 1<<62),
+		check.Range(ErrConfig, "TableConfig.PerSource", c.PerSource, 0, MaxPDCs),
+		check.Range(ErrConfig, "TableConfig.Kept", c.Kept, 0, c.General),
+		check.Range(ErrConfig, "TableConfig.Initiators", c.Initiators, 1, c.General),
+		check.Range(ErrConfig, "TableConfig.PerKey", c.PerKey, 1, 256),
+		check.Range(ErrConfig, "TableConfig.FirstID", int(c.FirstID), 0, c.General),
+	)
 }
 
-// NewTable makes an empty table. The error names the field that is out of range.
+// NewTable makes an empty table. Errors wrap [ErrConfig] and name the field.
 func NewTable(c TableConfig) (*Table, error) {
 	if err := c.fill(); err != nil {
 		return nil, err

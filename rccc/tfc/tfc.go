@@ -19,7 +19,8 @@ package tfc
 import (
 	"cmp"
 	"errors"
-	"fmt"
+
+	"github.com/uetcc/uetcc/internal/check"
 )
 
 // ErrConfig is wrapped by every error of [NewParams].
@@ -57,19 +58,15 @@ const (
 // NewParams validates c. Errors wrap [ErrConfig].
 func NewParams(c Config) (Params, error) {
 	c.RepeatCeiling = cmp.Or(c.RepeatCeiling, 64*min(c.RTT, maxTime/64))
-	for _, f := range []struct {
-		name           string
-		value, lo, top int64
-	}{
-		{"CellSize", c.CellSize, 1, maxBytes},
-		{"PktOverhead", c.PktOverhead, 0, maxBytes},
-		{"MTU", c.MTU, 1, maxBytes},
-		{"RTT", c.RTT, 1, maxTime},
-		{"RepeatCeiling", c.RepeatCeiling, c.RTT, maxTime},
-	} {
-		if err := inRange(f.name, f.value, f.lo, f.top); err != nil {
-			return Params{}, err
-		}
+	err := cmp.Or(
+		check.Range(ErrConfig, "CellSize", c.CellSize, 1, maxBytes),
+		check.Range(ErrConfig, "PktOverhead", c.PktOverhead, 0, maxBytes),
+		check.Range(ErrConfig, "MTU", c.MTU, 1, maxBytes),
+		check.Range(ErrConfig, "RTT", c.RTT, 1, maxTime),
+		check.Range(ErrConfig, "RepeatCeiling", c.RepeatCeiling, c.RTT, maxTime),
+	)
+	if err != nil {
+		return Params{}, err
 	}
 	p := Params{
 		cell: c.CellSize, overhead: c.PktOverhead, limit: c.Limit, initial: c.Limit,
@@ -79,14 +76,10 @@ func NewParams(c Config) (Params, error) {
 		p.initial = 0
 	}
 	// A full packet must fit, and all that is outstanding must stay comparable.
-	return p, inRange("Limit", c.Limit, p.Cost(c.MTU), halfRange-1)
-}
-
-func inRange(name string, value, lo, top int64) error {
-	if value < lo || value > top {
-		return fmt.Errorf("%w: %s is %d, want %d to %d", ErrConfig, name, value, lo, top)
+	if err := check.Range(ErrConfig, "Limit", c.Limit, p.Cost(c.MTU), halfRange-1); err != nil {
+		return Params{}, err
 	}
-	return nil
+	return p, nil
 }
 
 // Cost returns the cells that a packet of size nominal bytes occupies, at least
