@@ -87,6 +87,7 @@ type Usage struct {
 	Events   int // completions to be polled
 	Arriving int // messages of peers, of several packets, that are not whole
 	Answers  int // reads and fetching atomics of peers being answered
+	Buffered int // packets that wait for their turn, see [Endpoint.Replay]
 	PDCs     int
 	Waiting  int // messages that wait for a PDC
 	RUDI     int // RUDI packets that wait for their response
@@ -98,7 +99,7 @@ type Usage struct {
 func (e *Endpoint) Usage() Usage {
 	s := e.pds.Stats()
 	u := Usage{
-		Messages: e.sender.Messages(), Events: e.events.len(), Arriving: e.target.Messages(), Answers: e.answers.live,
+		Messages: e.sender.Messages(), Events: e.events.len(), Arriving: e.target.Messages(), Answers: e.answers.live, Buffered: e.pds.Buffered(),
 		PDCs: int(s.Opened - s.Closed), Waiting: e.pds.Waiting(), RUDI: e.pds.RUDI(), Contexts: e.contexts.Stats().Live,
 	}
 	if e.credit != nil {

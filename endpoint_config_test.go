@@ -17,12 +17,12 @@ func TestConfigDefaults(t *testing.T) {
 	_, err := uetcc.NewEndpoint(uetcc.Config{Address: address, PDCs: pdc.TableConfig{General: 8}})
 	require.NoError(t, err)
 	for name, c := range map[string]uetcc.Config{
-		"Address":   {},
-		"Answers":   {Address: address, Answers: 65536},
-		"BufferROD": {Address: address, PDS: pdc.Config{BufferROD: true}},
-		"IdleTime":  {Address: address, PDS: pdc.Config{IdleTime: 1_000_000}},
-		"PendTime":  {Address: address, PDS: pdc.Config{PendTimeout: -1}},
-		"Pending":   {Address: address, Target: ses.TargetConfig{Pending: -1}},
+		"Address":  {},
+		"Answers":  {Address: address, Answers: 65536},
+		"Buffers":  {Address: address, PDS: pdc.Config{BufferROD: true}, Memory: pdc.MemoryConfig{Buffers: 65536}},
+		"IdleTime": {Address: address, PDS: pdc.Config{IdleTime: 1_000_000}},
+		"PendTime": {Address: address, PDS: pdc.Config{PendTimeout: -1}},
+		"Pending":  {Address: address, Target: ses.TargetConfig{Pending: -1}},
 	} {
 		_, err := uetcc.NewEndpoint(c)
 		require.ErrorContains(t, err, name)

@@ -82,12 +82,16 @@ func runAll(fs []func()) {
 
 // Everything arrives once, whatever the network does, and each message ends once.
 func TestEndpointModes(t *testing.T) {
-	for name, faults := range netSettings {
-		for _, mode := range []ses.Mode{ses.ModeRUD, ses.ModeROD, ses.ModeRUDI} {
+	for _, x := range []struct {
+		name   string
+		mode   ses.Mode
+		buffer bool
+	}{{"RUD", ses.ModeRUD, false}, {"ROD", ses.ModeROD, false}, {"ROD, buffering", ses.ModeROD, true}, {"RUDI", ses.ModeRUDI, false}} {
+		for name, faults := range netSettings {
 			for seed := range uint64(6) {
-				t.Run(fmt.Sprint(name, "/", mode, "/", seed), func(t *testing.T) {
-					n := newNetwork(t, seed, faults, 2, nil)
-					check := traffic(n, mode)
+				t.Run(fmt.Sprint(name, "/", x.name, "/", seed), func(t *testing.T) {
+					n := newNetwork(t, seed, faults, 2, func(c *uetcc.Config) { c.PDS.BufferROD = x.buffer })
+					check := traffic(n, x.mode)
 					a := n.ends[0]
 					n.run(func() bool { return len(a.events) == len(a.local) })
 					ended := map[uint64]bool{}

@@ -40,6 +40,8 @@ type netEnd struct {
 	copied map[uint64]int
 	owed   []owedAnswer
 
+	buffers []uetcc.Datagram // packets that wait for their turn
+
 	fails func(*uetcc.Received) ses.ReturnCode // what the host makes of a request, unless nil
 	rank  uint32                               // of the initiator of the request in hand
 }
@@ -193,18 +195,44 @@ func (n *network) arrive(p netPacket) {
 	}
 	var r uetcc.Received
 	end.e.Receive(n.now, &in, &reply, &r)
+	if r.Buffer != 0 {
+		end.keep(&in, int(r.Buffer))
+	}
+	n.obey(end, &in, &reply, &r)
+	for reply = newReply(end.e); ; reply = newReply(end.e) {
+		k := end.e.Replay(n.now, end.buffers, &reply, &r)
+		if k == 0 {
+			break
+		}
+		n.obey(end, &end.buffers[k], &reply, &r)
+	}
+}
+
+// keep buffers a packet.
+func (e *netEnd) keep(in *uetcc.Datagram, k int) {
+	for len(e.buffers) <= k {
+		e.buffers = append(e.buffers, uetcc.Datagram{})
+	}
+	p := e.buffers[k].Packet[:0]
+	e.buffers[k] = *in
+	e.buffers[k].Packet = append(p, in.Packet...)
+}
+
+// obey does what an end says of a packet.
+func (n *network) obey(end *netEnd, in, reply *uetcc.Datagram, r *uetcc.Received) {
+	data := in.Packet[min(r.Payload, len(in.Packet)):]
 	if end.fails != nil && r.Message == 0 && (r.Action == ses.ActionPlace || r.Action == ses.ActionAtomic && r.Answer == 0) {
-		n.fail(end, &in, &reply, &r)
+		n.fail(end, in, reply, r)
 	}
 	switch {
 	case r.Action == ses.ActionPlace && r.Message != 0:
-		copy(end.local[r.Cookie][r.Offset:], p.data[r.Payload:][:r.Length])
+		copy(end.local[r.Cookie][r.Offset:], data[:r.Length])
 	case r.Action == ses.ActionPlace:
-		copy(end.mem[r.Address:], p.data[r.Payload:][:r.Length])
+		copy(end.mem[r.Address:], data[:r.Length])
 	case r.Action == ses.ActionAtomic:
 		at := end.mem[r.Address:]
 		before := binary.BigEndian.Uint64(at)
-		binary.BigEndian.PutUint64(at, before+binary.BigEndian.Uint64(p.data[r.Payload:]))
+		binary.BigEndian.PutUint64(at, before+binary.BigEndian.Uint64(data))
 		if r.Answer != 0 {
 			end.owed = append(end.owed, owedAnswer{r.Answer, binary.BigEndian.AppendUint64(nil, before)})
 		}
@@ -216,7 +244,7 @@ func (n *network) arrive(p netPacket) {
 		end.whole = append(end.whole, r.HeaderData)
 	}
 	if len(reply.Packet) > 0 {
-		n.carry(end, &reply)
+		n.carry(end, reply)
 	}
 	n.answer(end)
 	n.poll(end)

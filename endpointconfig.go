@@ -28,7 +28,7 @@ type Config struct {
 	Address netip.Addr // of this FEP
 
 	MTU     uint32          // payload bytes of a full packet: 1024, 2048, 4096 or 8192 (default 4096)
-	PDS     pdc.Config      // delivery: timers, windows, acknowledgement. BufferROD is not for an Endpoint
+	PDS     pdc.Config      // delivery: timers, windows, acknowledgement. With BufferROD see [Endpoint.Replay]
 	CC      ccc.Config      // congestion control; NSCC.MTU follows from MTU if it is 0
 	PDCs    pdc.TableConfig // PDCIDs (default: 1024 in the general pool, 2 s of quarantine)
 	Memory  pdc.MemoryConfig
@@ -94,11 +94,8 @@ func mix(given, seed, n uint64) uint64 {
 }
 
 func (c *Config) validate() error {
-	switch {
-	case !c.Address.IsValid():
+	if !c.Address.IsValid() {
 		return fmt.Errorf("%w: Address is missing", ErrConfig)
-	case c.PDS.BufferROD:
-		return fmt.Errorf("%w: PDS.BufferROD needs a store of packets, which an Endpoint lacks", ErrConfig)
 	}
 	return check.Range(ErrConfig, "Answers", c.Answers, 1, 65535)
 }

@@ -36,7 +36,7 @@ func (e *Endpoint) receiveEdge(now int64, in, reply *Datagram, r *Received, x pl
 	r.Action, r.Check, r.Code, r.Form, r.Message = ses.ActionPlace, ses.CheckNone, ses.RCOK, ses.FormStandard, 0
 	r.Address, r.Cookie, r.Offset, r.Length = d.Address, d.Cookie, d.Offset, d.Length
 	r.PDC, r.Header, r.Payload = x.p.Handle(), x.at, x.at+ses.StandardLen
-	r.Answer, r.Complete, r.HasData, r.HeaderData, r.Err = 0, d.Complete, d.HasData, d.HeaderData, nil
+	r.Answer, r.Complete, r.HasData, r.Buffer, r.HeaderData, r.Err = 0, d.Complete, d.HasData, 0, d.HeaderData, nil
 	reply.Payload = Payload{}
 	if n == 0 {
 		reply.Packet = reply.Packet[:0]

@@ -30,8 +30,13 @@ type Received struct {
 	// Answer, if not 0, is to be passed to Endpoint.Answer with Length bytes.
 	Answer AnswerID
 
-	Complete   bool // with this packet a message of a peer is whole
-	HasData    bool // with Complete: HeaderData is for this side's completion
+	Complete bool // with this packet a message of a peer is whole
+	HasData  bool // with Complete: HeaderData is for this side's completion
+
+	// Buffer, if not 0, says that the packet has to wait for its turn: the caller is to keep
+	// it under this number, up to Memory.Buffers of the Config, for Endpoint.Replay.
+	Buffer uint16
+
 	HeaderData uint64
 
 	PDC pdc.Handle // that the packet came on, if it was one
@@ -89,7 +94,7 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 	r.Offset, r.Length = v.MessageOffset(), uint32(v.PayloadLength())
 	r.Address, r.Cookie = m.Place(r.Offset, r.Length)
 	r.PDC, r.Header, r.Payload = h, at, at+ses.StandardLen
-	r.Answer, r.Complete, r.HasData, r.HeaderData, r.Err = 0, false, false, 0, nil
+	r.Answer, r.Complete, r.HasData, r.Buffer, r.HeaderData, r.Err = 0, false, false, 0, 0, nil
 	reply.Payload = Payload{}
 	if n == 0 {
 		reply.Packet = reply.Packet[:0]
@@ -137,7 +142,7 @@ func (e *Endpoint) followUp(now int64) {
 func (e *Endpoint) receiveAny(now int64, in, reply *Datagram, buf []byte, r *Received) (n int) {
 	e.pds.Receive(now, e.arrived(in), buf, &e.res)
 	n = e.res.Reply
-	r.Err, r.PDC = e.res.Err, e.res.ID.PDC
+	r.Err, r.PDC, r.Buffer = e.res.Err, e.res.ID.PDC, e.res.Buffer
 	switch e.res.Verdict {
 	case pdc.VerdictRequest:
 		n = e.onRequest(now, in, buf, r)

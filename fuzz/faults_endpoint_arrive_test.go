@@ -35,22 +35,15 @@ func (e *endpointEnd) arrive(p *faultnet.Packet) {
 	refused := e.e.Stats().Refused
 	sent := e.receive(now, &in, &r)
 	w.trouble[troubleNoAnswer] += e.e.Stats().Refused - refused
-	e.noted(&r)
-	safe := !p.Fabled && !w.s.weak && p.From != w.drop
-	switch {
-	case r.Message != 0:
-		e.fetched(&r, safe)
-	case r.Form.IsRequest() && safe:
-		e.asked(&in, &r)
-	case r.Form.IsRequest():
-		e.askedByStranger(&r)
+	k := endpointKept{p.From, !p.Fabled && !w.s.weak && p.From != w.drop}
+	if r.Buffer != 0 {
+		e.keep(&in, &r, k)
 	}
-	if len(e.reply.Packet) > 0 {
-		e.transmit(&e.reply, p.From)
-	}
+	e.obey(&in, &r, k)
 	for i := range sent {
 		e.transmit(&e.outs[i], int(e.outs[i].Dst.Lo&0xff)-1)
 	}
+	e.replay()
 }
 
 // receive takes a packet in, of acknowledgements some with the packets that may be sent
@@ -76,6 +69,8 @@ func (e *endpointEnd) noted(r *uetcc.Received) {
 		w.failf("events were not drained")
 	case r.Err == pdc.ErrNoStore:
 		w.net.Counts[faultnet.NoStore]++
+	case r.Err == pdc.ErrNoBuffer:
+		w.trouble[troubleNoBuffer]++
 	case r.Check == ses.CheckRecord:
 		w.trouble[troubleNoSlot]++
 	}

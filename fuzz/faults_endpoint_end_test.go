@@ -33,6 +33,9 @@ type endpointEnd struct {
 	stock   [1 + endpointTags]int // receive buffers that are posted, of each kind
 	hungry  int64                 // none is posted before this time of the network
 	owed    []endpointOwed
+	kept    []uetcc.Datagram // by buffer: packets that wait for their turn
+	keptOf  []endpointKept
+	waits   int64           // until then, in the time of the network, they are not looked at
 	order   []endpointOrder // by PDCID
 	seen    []faultSeen     // by PDCID
 
@@ -52,6 +55,7 @@ func (e *endpointEnd) start() {
 	e.buffers, e.owed, e.live, e.cells, e.stock = nil, nil, nil, [endpointCellCount]uint64{}, [1 + endpointTags]int{}
 	e.known = [endpointPlaces]ses.Generation{}
 	e.order, e.seen = make([]endpointOrder, c.PDCs.General+1), make([]faultSeen, c.PDCs.General+1)
+	e.forgetKept()
 	e.openMemory()
 	e.restock()
 }
@@ -85,6 +89,9 @@ func (e *endpointEnd) deadline() int64 {
 	if e.hungry > e.w.net.Now {
 		at = min(at, e.hungry)
 	}
+	if e.waits != 0 {
+		at = min(at, e.waits)
+	}
 	return at
 }
 
@@ -105,6 +112,7 @@ func (e *endpointEnd) act() {
 		e.restock()
 	}
 	e.answerLate()
+	e.replay()
 	if e.retry <= w.net.Now {
 		for e.budget > 0 && e.open < w.openLimit() && e.begin() {
 			e.budget--

@@ -46,6 +46,8 @@ var endpointSettings = []endpointSetting{
 		start: pdc.StartExpected0RTT},
 	{faultSetting: faultSetting{name: "ordered", loss: .03, dup: .05, replay: .01, forge: .02,
 		jitter: 2, tail: 100, window: 32, budget: 50}, ordered: 1, late: .1, hungry: .01, closing: .01},
+	{faultSetting: faultSetting{name: "ordered, buffering", loss: .05, dup: .05, long: .005, overtaken: .1, replay: .01, forge: .02,
+		jitter: 35, tail: 200, window: 64, budget: 60, buffer: true}, ordered: .9, late: .1, hungry: .01, closing: .01},
 	{faultSetting: faultSetting{name: "scarce", loss: .05, dup: .05, overtaken: .05, replay: .01, forge: .02,
 		jitter: 35, tail: 100, window: 64, budget: 60, pdcs: 2, responses: 1, chunks: 6, retries: 8}, ordered: .1, late: .3, closing: .005,
 		open: 12, messages: 8, records: 2, answers: 2, waiting: 2, mayFail: true},
@@ -89,10 +91,10 @@ func (e *endpointEnd) config() uetcc.Config {
 		Contexts: 8, Messages: or(s.messages, 32), Answers: or(s.answers, 32), Waiting: or(s.waiting, 32), RUDI: 8,
 		PDS: pdc.Config{Range: s.window, RTOInit: 200 * us, NackRetxTime: 60 * us, ClearTime: 60 * us, CloseReqTime: 2000 * us,
 			MaxRTORetx: or(s.retries, 15), MaxNackRetx: 31, IdleTime: 20_000_000 * us, InferLoss: s.infer, PlainACK: s.plain,
-			MaxAckData: s.ackData, Start: s.start},
+			MaxAckData: s.ackData, Start: s.start, BufferROD: s.buffer || r.IntN(2) == 0},
 		PDCs:    pdc.TableConfig{General: ids, Quarantine: w.quarantine(), Seed: 1},
 		CC:      ccc.Config{Control: s.control, NSCC: nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 40 * us, Trimming: s.trim > 0}},
-		Memory:  pdc.MemoryConfig{Responses: s.responses, Chunks: or(s.chunks, 16*ids), LongResponses: s.places},
+		Memory:  pdc.MemoryConfig{Responses: s.responses, Chunks: or(s.chunks, 16*ids), LongResponses: s.places, Buffers: []int{4, 40, pdc.MaxRange}[r.IntN(3)]},
 		Target:  ses.TargetConfig{Messages: or(s.records, 256), Receives: 64, AtomicOps: 1<<ses.AtomicSum | 1<<ses.AtomicSwapEqual, AtomicTypes: 1 << ses.TypeUint64},
 		Retries: 50, Backoff: 200 * us,
 	}
@@ -153,11 +155,13 @@ const (
 	troubleNoAnswer                 // all answers in use
 	troubleNoMessage                // all messages of an initiator in use
 	troubleBroken                   // a message of a peer is left half way
+	troubleBuffered                 // a packet waits for its turn
+	troubleNoBuffer                 // all buffers in use
 	numTroubles
 )
 
 var troubleNames = [numTroubles]string{"host-failure", "no-match", "short-buffer", "renewed", "withdrawn", "cancelled", "closed", "aborted",
-	"empty-pdc", "no-record", "no-answer", "no-message", "broken"}
+	"empty-pdc", "no-record", "no-answer", "no-message", "broken", "buffered", "no-buffer"}
 
 func (t trouble) String() string { return troubleNames[t] }
 

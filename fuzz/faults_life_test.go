@@ -89,7 +89,7 @@ func (e *pdcEnd) restart() {
 			r.gone = true
 		}
 	}
-	e.messages, e.late, e.held, e.returns = nil, nil, nil, nil
+	e.messages, e.late, e.held, e.returns, e.waits = nil, nil, nil, nil, 0
 	e.loseRUDI()
 	e.life++
 	e.start()

@@ -333,27 +333,47 @@ func (e *pdcEnd) answerNow(l faultAnswer) {
 	e.drain()
 }
 
-// keep holds a request of an ordered PDC that has come too early.
-func (e *pdcEnd) keep(id pdc.RxID, body []byte) {
-	handle, err := faultHandle(body)
-	if err != nil || int(handle) > len(e.w.recs) {
-		e.w.failf("a request of nobody: %x", body[:faultHeaderBytes])
+// keep buffers a request of an ordered PDC that has come too early.
+func (e *pdcEnd) keep(id pdc.RxID, buffer uint16, body []byte) {
+	if len(e.held) == 0 {
+		e.held = make([]faultKept, pdc.MaxRange+1)
 	}
-	e.held = append(e.held, faultAnswer{id: id, handle: handle})
+	e.held[buffer] = faultKept{id, [faultHeaderBytes]byte(body)}
 }
 
-// replayed is a kept request whose turn has come.
-func (e *pdcEnd) replayed(id pdc.RxID) {
-	for i := range e.held {
-		if l := e.held[i]; l.id == id {
-			e.held = append(e.held[:i], e.held[i+1:]...)
-			info, _ := e.m.PDC(id.PDC)
-			e.accept(e.placeOf(info.Peer), id, l.handle)
-			e.late = append(e.late, faultAnswer{at: e.now, id: id, handle: l.handle})
+// replay hands up the buffered requests whose turn has come, or some of them, and the
+// others a while later.
+func (e *pdcEnd) replay() {
+	w := e.w
+	if e.now < e.waits {
+		return
+	}
+	e.waits = 0
+	var out [pdc.ReplyMax]byte
+	for {
+		id, buffer := e.m.Replay()
+		if buffer == 0 {
+			return
+		}
+		l, left := &e.held[buffer], e.m.Buffered()
+		if l.id != id {
+			w.failf("replay of %+v, and in its buffer is %+v", id, l.id)
+		}
+		if !w.net.Healed() && w.net.Chance(.1) {
+			e.waits = e.now + w.net.Rand.Int64N(100*us) + 1
+			return
+		}
+		info, _ := e.m.PDC(id.PDC)
+		from := e.placeOf(info.Peer)
+		if n := e.judge(&faultnet.Packet{From: from}, id, l.body[:], out[:]); n > 0 {
+			e.reply(from, out[:n])
+		}
+		e.drain()
+		if e.m.Buffered() == left { // refused
+			e.waits = e.now + 10*us
 			return
 		}
 	}
-	e.w.failf("replay of %+v, which is not kept", id)
 }
 
 // giveReturns submits read data as far as there is room.

@@ -62,6 +62,12 @@ type faultAnswer struct {
 	handle uint64
 }
 
+// faultKept is a request that was buffered.
+type faultKept struct {
+	id   pdc.RxID
+	body [faultHeaderBytes]byte
+}
+
 // faultReturn is a packet of read data that waits for room on its PDC.
 type faultReturn struct {
 	pdc    pdc.Handle
@@ -100,7 +106,8 @@ type pdcEnd struct {
 	tickets  uint64
 	messages []*faultMessage
 	late     []faultAnswer
-	held     []faultAnswer // buffered by an ordered PDC
+	held     []faultKept // by buffer: requests that wait for their turn
+	waits    int64       // until then the layer above does not look at them
 	returns  []faultReturn
 	tx, rx   []faultLink // by PDCID
 	seen     []faultSeen // by PDCID
@@ -181,6 +188,9 @@ func (e *pdcEnd) deadline() int64 {
 	if d, ok := e.m.NextDeadline(); ok {
 		at = d
 	}
+	if e.waits != 0 {
+		at = min(at, e.waits)
+	}
 	for i := range e.late {
 		if at = min(at, e.late[i].at); e.w.s.ordered {
 			break // the others wait for the first
@@ -205,6 +215,7 @@ func (e *pdcEnd) tick() {
 	e.shadow.lost(0)
 	e.drain()
 	e.answerLate()
+	e.replay()
 }
 
 func (e *pdcEnd) quiet() bool {
@@ -252,7 +263,7 @@ func (e *pdcEnd) arrive(p *faultnet.Packet) {
 	case pdc.VerdictRequest:
 		n = e.judge(p, r.ID, body, out[:])
 	case pdc.VerdictBuffered:
-		e.keep(r.ID, body)
+		e.keep(r.ID, r.Buffer, body)
 	case pdc.VerdictResponse:
 		e.response(r.Handle, in.Packet[min(r.Header, len(in.Packet)):], p.Fabled)
 		e.outcome(pdc.Event{Kind: pdc.EventResponse, PDC: r.ID.PDC, PSN: r.ID.PSN, Handle: r.Handle})
@@ -272,6 +283,7 @@ func (e *pdcEnd) arrive(p *faultnet.Packet) {
 		e.demand(from, class, &r)
 	}
 	e.drain()
+	e.replay()
 }
 
 // reply sends an answer.
@@ -349,8 +361,6 @@ func (e *pdcEnd) drain() {
 			}
 		case pdc.EventMessage:
 			e.placed(ev.Handle, ev.PDC)
-		case pdc.EventReplay:
-			e.replayed(pdc.RxID{PDC: ev.PDC, PSN: ev.PSN})
 		case pdc.EventClosed:
 			e.w.log.tell(e.w.net.Now, e.place, "closed, cause", uint64(ev.Cause))
 		}

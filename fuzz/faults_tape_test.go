@@ -159,6 +159,18 @@ func (m *tapedManager) writes(buf []byte, f func(m *pdc.Manager, buf []byte) (in
 	return n, m.tape.player.err
 }
 
+func (m *tapedManager) Replay() (id pdc.RxID, buffer uint16) {
+	if m.tape == nil {
+		return m.Manager.Replay()
+	}
+	m.tape.do(func(p *tapePlayer) {
+		p.err = nil
+		id, buffer = p.m.Replay()
+		p.note(uint64(id.PDC), uint64(id.PSN), uint64(buffer))
+	})
+	return id, buffer
+}
+
 func (m *tapedManager) Respond(now int64, id pdc.RxID, a *pdc.Response, out []byte) (int, error) {
 	c := *a
 	if m.tape != nil {

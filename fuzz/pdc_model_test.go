@@ -296,13 +296,19 @@ func (g *model) drain(i int) {
 			}
 		case pdc.EventClosed:
 			g.ended = append(g.ended, fmt.Sprintf("end %d at %d: %v", i, g.now, ev.Cause))
-		case pdc.EventReplay:
-			id := pdc.RxID{PDC: ev.PDC, PSN: ev.PSN}
-			require.Contains(g.t, e.held, id)
-			e.late = append(e.late, id)
-			if g.s.late == 0 {
-				g.answerLate(i)
-			}
+		}
+	}
+	g.replay(i)
+}
+
+// replay hands up the buffered requests whose turn has come.
+func (g *model) replay(i int) {
+	e := g.end[i]
+	var out [pdc.ReplyMax]byte
+	for id, buffer := e.m.Replay(); buffer != 0; id, buffer = e.m.Replay() {
+		require.Contains(g.t, e.held, id)
+		if n := g.judge(e, id, e.held[id], out[:]); n > 0 {
+			g.carry(1-i, out[:n], 64, false)
 		}
 	}
 }

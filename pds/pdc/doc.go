@@ -13,6 +13,7 @@
 //	m.Transmit(now, buf, &out)             // the next packet to send: the PDS header is in buf
 //	m.Receive(now, &in, buf, &res)         // a packet has arrived; an answer may be in buf
 //	m.Respond(now, rx, &resp, buf)         // what the layer above says to a request
+//	m.Replay()                             // with BufferROD: a request that is next and was kept
 //	m.Event(&event)                        // what has happened to packets and PDCs
 //	m.NextDeadline(); m.Tick(now)          // time
 //
@@ -27,6 +28,10 @@
 // given in two steps: Respond with RespondLater now, and with the answer when
 // there is one. One packet in causes at most one packet out; it goes to where
 // the packet came from, in the traffic class of control packets.
+//
+// With Config.BufferROD the caller keeps what an ordered PDC brings ahead of a gap: the
+// manager says in which buffer, and Replay when it is next. The answer to it may be
+// another packet.
 //
 // Events are values in a ring of fixed length. Receive, Submit and Tick ask for
 // room in it first, so the caller drains it with Event after each of them.

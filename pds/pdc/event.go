@@ -14,7 +14,6 @@ const (
 	EventResponse           // acknowledged by an ACK of its own, without a response behind it
 	EventImplicit           // acknowledged by CACK: the default response, success
 	EventError              // will not be delivered, or nobody knows; Cause says why
-	EventReplay             // a buffered packet of an ordered PDC is next: answer it with Respond
 	EventUp                 // the PDC knows its peer: ESTABLISHED
 	EventClosing            // the PDC takes no new messages
 	EventClosed             // the PDC has gone; Cause is 0 for a close in order
@@ -24,7 +23,7 @@ const (
 	EventNegotiation // the peer has sent a NEGOTIATION; Handle is its payload
 )
 
-var eventNames = [...]string{"none", "response", "implicit", "error", "replay", "up", "closing", "closed", "message", "room", "negotiation"}
+var eventNames = [...]string{"none", "response", "implicit", "error", "up", "closing", "closed", "message", "room", "negotiation"}
 
 // String returns the kind in one word.
 func (k EventKind) String() string { return enum.Name(eventNames[:], k) }

@@ -55,16 +55,10 @@ func TestFaultL2ReceiverBuffers(t *testing.T) {
 	require.Equal(t, VerdictBuffered, r.Verdict)
 	g.give(ws[0])
 	require.Equal(t, []pds.PSN{1}, g.b.got)
-	var order []pds.PSN
-	var out [ReplyMax]byte
-	for _, e := range g.b.events {
-		require.Equal(t, EventReplay, e.Kind)
-		order = append(order, e.PSN)
-		n, err := g.b.m.Respond(g.now, RxID{e.PDC, e.PSN}, &Response{}, out[:])
-		require.NoError(t, err)
-		g.give(wire{from: g.b, b: out[:n]})
-	}
+	order, acks := g.replay()
 	require.Equal(t, []pds.PSN{2, 3}, order)
+	require.Len(t, acks, 1, "for both")
+	g.giveAll(acks)
 	require.Len(t, g.a.take(EventResponse, EventImplicit), 3)
 }
 

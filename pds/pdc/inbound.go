@@ -41,7 +41,7 @@ const (
 	VerdictDropped      Verdict = iota
 	VerdictDone                 // taken care of; events may tell more
 	VerdictRequest              // a new request: judge it and call Respond
-	VerdictBuffered             // a request ahead of its turn: keep it until EventReplay names it
+	VerdictBuffered             // a request ahead of its turn: keep it in Buffer until Replay names it
 	VerdictResponse             // acknowledges Handle, and the response to it follows the header: no event tells of it
 	VerdictRUDIRequest          // a RUDI request: answer with RespondRUDI, or not at all
 	VerdictRUDIResponse         // the response to the RUDI packet Handle
@@ -76,7 +76,8 @@ type Result struct {
 	Handle  uint64      // of the packet that a response answers
 	PktID   uint32      // of a RUDI packet
 	Demand  Demand
-	Err     error // why it was dropped
+	Buffer  uint16 // of VerdictBuffered: 1 to [MemoryConfig].Buffers
+	Err     error  // why it was dropped
 }
 
 // follow notes what a request says besides its PDC.

@@ -68,6 +68,7 @@ type Manager struct {
 
 	data  queue   // PDCs with packets to send that congestion control may allow
 	ctl   list    // PDCs with control packets to send
+	turns queue   // PDCs with a buffered request whose turn has come
 	cccID []uint8 // by context: what the peer knows it by
 
 	in      inbound // the packet that is being received
@@ -94,6 +95,7 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		{"Waiting", &c.Waiting, 64, 65535},
 		{"RUDI", &c.RUDI, 256, 65536},
 		{"Memory.LongResponses", &c.Memory.LongResponses, min(ids, 256), 65535},
+		{"Memory.Buffers", &c.Memory.Buffers, MaxRange, 65535},
 	} {
 		v := int64(*f.v)
 		if err := fill(f.name, &v, int64(f.def), int64(f.max)); err != nil {
@@ -102,10 +104,14 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		*f.v = int(v)
 	}
 	c.Memory.PDCs, c.Memory.ResponseLen = ids, c.Params.responseMax
+	if !c.Params.BufferROD {
+		c.Memory.Buffers = 0
+	}
 	m := &Manager{
 		p: c.Params, cc: c.CC, ctxs: c.Contexts, table: c.Table, mem: NewMemory(c.Memory),
 		pdc:   slab.Make[PDC](ids + 1),
 		data:  newQueue(ids),
+		turns: newQueue(ids),
 		wheel: timerwheel.New(ids+2, 1024, c.Now),
 		rng:   c.Seed,
 		cccID: make([]uint8, c.Contexts.Stats().Capacity+1),

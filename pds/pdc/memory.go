@@ -109,6 +109,11 @@ type MemoryConfig struct {
 	// responses may be longer than [ResponseMax], up to 65,535 (default: one for each
 	// PDC, at most 256), of at most ResponseLen bytes, which is filled in.
 	LongResponses, ResponseLen int
+
+	// With Config.BufferROD, Buffers is how many packets of ordered PDCs may be
+	// buffered, up to 65,535 (default: 1024, as many as are in a window). They lie with
+	// the caller; here each needs a response more.
+	Buffers int
 }
 
 // NewMemory allocates.
@@ -125,7 +130,8 @@ func NewMemory(c MemoryConfig) *Memory {
 	for i := c.Chunks; i > 0; i-- {
 		m.putChunk(uint32(i))
 	}
-	m.responses.init(c.PDCs, c.Responses)
+	m.responses.init(c.PDCs, c.Responses+c.Buffers)
+	m.responses.initBuffers(c.Buffers)
 	if c.ResponseLen > ResponseMax {
 		m.responses.long.init(c.LongResponses, c.ResponseLen)
 	}

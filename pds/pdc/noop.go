@@ -47,6 +47,7 @@ func (m *Manager) consume(p *PDC, b *inbound, out []byte, r *Result) (fresh bool
 	switch p.rx.Classify(b.psn, m.p.ranges) {
 	case ArrivalNew:
 		p.rx.Accept(b.psn)
+		m.turn(p)
 		fresh = true
 	case ArrivalOutside:
 		m.stats.Outside++

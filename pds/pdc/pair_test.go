@@ -124,6 +124,21 @@ func (g *pair) other(e *pairEnd) *pairEnd {
 	return g.a
 }
 
+// replay has b answer the buffered requests whose turn has come, and returns their PSNs
+// and the answers.
+func (g *pair) replay() (order []pds.PSN, answers []wire) {
+	var out [ReplyMax]byte
+	for id, buffer := g.b.m.Replay(); buffer != 0; id, buffer = g.b.m.Replay() {
+		order = append(order, id.PSN)
+		n, err := g.b.m.Respond(g.now, id, &g.b.reply, out[:])
+		require.NoError(g.t, err)
+		if n > 0 {
+			answers = append(answers, wire{from: g.b, b: append([]byte(nil), out[:n]...)})
+		}
+	}
+	return order, answers
+}
+
 // give has a packet arrive and returns the result and the answer, if any.
 func (g *pair) give(w wire) (Result, []wire) {
 	e := g.other(w.from)

@@ -23,6 +23,7 @@ const (
 	flagFailed                          // closes in error
 	flagMeasure                         // initiator: the first of its context, whose base RTT a probe may measure
 	flagAsking                          // may send a packet without credit, to ask for it
+	flagTurn                            // in the list of PDCs with a buffered request whose turn has come
 )
 
 // A PDC is one packet delivery context: both directions, at either end. It is a

@@ -46,6 +46,66 @@ func TestRODOnTimeoutSparesWhatHasArrived(t *testing.T) {
 	require.Equal(t, request(t, ws[0]).PSN, request(t, again[0]).PSN)
 }
 
+// What fills a gap may be a control packet, which nobody answers.
+func TestRODGapFilledByANOOP(t *testing.T) {
+	g := established(t, pairConfig{ordered: true, Config: Config{BufferROD: true}})
+	require.NoError(t, g.a.m.Noop(g.h))
+	g.submit(1, 2)
+	ws := g.send(g.a)
+	require.Len(t, ws, 3)
+	g.give(ws[1])
+	g.give(ws[2])
+	order, _ := g.replay()
+	require.Empty(t, order)
+	g.give(ws[0])
+	order, acks := g.replay()
+	require.Len(t, order, 2)
+	g.giveAll(acks)
+	require.Len(t, g.a.take(EventResponse, EventImplicit), 2)
+}
+
+// What is said of a buffered request before its turn is not taken, nor what finds no room;
+// RespondRefuse leaves it where it is.
+func TestRespondToBuffered(t *testing.T) {
+	g := established(t, pairConfig{ordered: true, Config: Config{BufferROD: true, MaxAckData: 100}, manager: func(c *ManagerConfig) { c.Memory.LongResponses = 1 }})
+	g.submit(1, 4)
+	ws := g.send(g.a)
+	for _, w := range ws[1:] {
+		r, _ := g.give(w)
+		require.Equal(t, VerdictBuffered, r.Verdict)
+	}
+	out := make([]byte, g.b.m.p.ReplyMax())
+	psn := request(t, ws[1]).PSN
+	h := g.b.m.table.ByID(request(t, ws[1]).DPDCID)
+	_, err := g.b.m.Respond(g.now, RxID{h, psn}, &Response{}, out)
+	require.ErrorIs(t, err, ErrStale)
+	g.give(ws[0])
+
+	next := func(want int) RxID {
+		id, buffer := g.b.m.Replay()
+		require.NotZero(t, buffer)
+		require.Equal(t, RxID{h, psn + pds.PSN(want)}, id)
+		return id
+	}
+	n, err := g.b.m.Respond(g.now, next(0), &Response{Kind: RespondRefuse, Code: pds.NackNoSESMsgAvail}, out)
+	require.NoError(t, err)
+	require.Zero(t, n)
+	_, err = g.b.m.Respond(g.now, next(0), &Response{Kind: RespondLater, Room: 100}, out)
+	require.NoError(t, err)
+	_, err = g.b.m.Respond(g.now, next(1), &Response{Kind: RespondLater, Room: 100}, out)
+	require.ErrorIs(t, err, ErrNoStore)
+	_, err = g.b.m.Respond(g.now, next(1), &Response{Kind: RespondGuaranteed, Next: pds.NextResponse, Bytes: []byte("no")}, out)
+	require.NoError(t, err)
+	n, err = g.b.m.Respond(g.now, next(2), &Response{}, out)
+	require.NoError(t, err)
+	require.Equal(t, psn-1, ackCC(t, wire{b: out[:n]}).CACK, "the first is not answered")
+	_, buffer := g.b.m.Replay()
+	require.Zero(t, buffer)
+	require.Zero(t, g.b.m.Buffered())
+	_, err = g.b.m.Respond(g.now, RxID{h, psn}, &Response{Kind: RespondGuaranteed, Next: pds.NextResponseData, Bytes: make([]byte, 120)}, out)
+	require.NoError(t, err)
+}
+
 // A SYN whose next_hdr is no request, or that is a control packet which opens
 // nothing, is told so and opens nothing.
 func TestSYNThatOpensNothing(t *testing.T) {

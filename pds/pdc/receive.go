@@ -15,6 +15,7 @@ var (
 	ErrOutside   = errors.New("pdc: PSN outside the window")
 	ErrOrder     = errors.New("pdc: packet of an ordered PDC ahead of a gap")
 	ErrNoStore   = errors.New("pdc: no room for a guaranteed response")
+	ErrNoBuffer  = errors.New("pdc: no buffer for a packet ahead of a gap")
 	ErrNeverSent = errors.New("pdc: acknowledges a packet that was never sent")
 	ErrStale     = errors.New("pdc: speaks of something that is over")
 	ErrIllegal   = errors.New("pdc: packet not allowed in this state")
@@ -310,7 +311,7 @@ func (m *Manager) place(now int64, p *PDC, b *inbound, out []byte, r *Result) er
 	}
 	b.id = RxID{p.handle, b.psn}
 	r.ID = b.id
-	if p.is(flagROD) && !lowest {
+	if p.is(flagROD) && (!lowest || p.is(flagTurn) && m.due(p) != 0) {
 		return m.ahead(now, p, b, out, r)
 	}
 	b.awaited = true
@@ -321,13 +322,7 @@ func (m *Manager) place(now int64, p *PDC, b *inbound, out []byte, r *Result) er
 // ahead takes a packet of an ordered PDC that is not the next one.
 func (m *Manager) ahead(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
 	if m.p.BufferROD {
-		m.hold(p, b, respBuffered)
-		m.accept(p, b.psn, b.size, b.payload)
-		if m.ackAsked(b.flags, b.ce) {
-			r.Reply = m.ackStanding(p, b, out)
-		}
-		r.Verdict = VerdictBuffered
-		return nil
+		return m.buffer(p, b, out, r)
 	}
 	if p.is(flagGap) && now < later(p.gapAt, m.p.NackRetxTime) {
 		return ErrOrder

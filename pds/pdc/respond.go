@@ -16,7 +16,8 @@ const (
 	// RespondLater: accepted; the response comes in another call.
 	RespondLater
 
-	// RespondRefuse: not accepted, Code says why (NACK). Only as the first answer.
+	// RespondRefuse: not accepted, Code says why (NACK). Only as the first answer. Of a
+	// buffered request: not now.
 	RespondRefuse
 )
 
@@ -30,7 +31,7 @@ type Response struct {
 	State AckState     // for an answer in a call of its own; the first one has that of In
 }
 
-// Respond answers a request that Receive or an [EventReplay] has handed up. It
+// Respond answers a request that Receive or [Manager.Replay] has handed up. It
 // writes the acknowledgement or NACK, if one is due, to out (see [ReplyMax]; longer if
 // Bytes is) and returns its length; it goes to the peer of the PDC as a control packet.
 //
@@ -74,16 +75,16 @@ func (m *Manager) respondNow(now int64, p *PDC, b *inbound, a *Response, out []b
 		m.clearWanted(now, p)
 		m.accept(p, b.psn, b.size, b.payload)
 		if m.p.BufferROD {
-			m.replay(p)
+			m.turn(p)
 		}
 		return m.ackStored(p, i, b.echo(), &b.state, out)
 	case RespondLater:
 		m.mem.responses.reserve(m.hold(p, b, respPending), int(a.Room))
 		first := m.accept(p, b.psn, b.size, b.payload)
 		if m.p.BufferROD {
-			m.replay(p)
+			m.turn(p)
 		}
-		if first || m.ackAsked(b.flags, b.ce) {
+		if first || m.ackAsked(b.flags, b.ce) || int64(p.ackBytes) >= m.p.ackAll {
 			return m.ackStanding(p, b, out)
 		}
 		return 0
@@ -96,7 +97,7 @@ func (m *Manager) respondNow(now int64, p *PDC, b *inbound, a *Response, out []b
 func (m *Manager) respondDefault(now int64, p *PDC, b *inbound, a *Response, out []byte) int {
 	first := m.accept(p, b.psn, b.size, b.payload)
 	if m.p.BufferROD {
-		m.replay(p)
+		m.turn(p)
 	}
 	if p.is(flagClose) {
 		if n, closed := m.closeFilled(now, p, b, out); closed {
@@ -151,21 +152,6 @@ func (m *Manager) fill(i uint32, a *Response) {
 	m.mem.responses.put(i, a.Bytes)
 }
 
-// replay hands up the buffered requests of an ordered PDC that are next.
-func (m *Manager) replay(p *PDC) {
-	s := &m.mem.responses
-	for i := p.resp.head; i != 0; i = s.slot[i].next {
-		e := &s.slot[i]
-		if !p.rx.Missing().After(e.psn) {
-			return
-		}
-		if e.state == respBuffered {
-			e.state = respPending
-			m.mem.events.push(Event{Kind: EventReplay, PDC: p.handle, PSN: e.psn})
-		}
-	}
-}
-
 // respondLate answers a request that was accepted in an earlier call.
 func (m *Manager) respondLate(now int64, p *PDC, id RxID, a *Response, out []byte) (int, error) {
 	s := &m.mem.responses
@@ -173,6 +159,12 @@ func (m *Manager) respondLate(now int64, p *PDC, id RxID, a *Response, out []byt
 		return 0, ErrEvents
 	}
 	i := s.find(&p.resp, id.PSN)
+	buffered := i != 0 && s.slot[i].state == respBuffered
+	if buffered {
+		if n, done, err := m.respondBuffered(p, i, a, out); done {
+			return n, err
+		}
+	}
 	if i == 0 || s.slot[i].state != respPending || a.Kind > RespondGuaranteed {
 		return 0, ErrStale
 	}
@@ -190,6 +182,9 @@ func (m *Manager) respondLate(now int64, p *PDC, id RxID, a *Response, out []byt
 	p.holdCACK(s)
 	if n, closed := m.closeFilled(now, p, &inbound{state: a.State}, out); closed {
 		return n, nil
+	}
+	if buffered && m.moreDue(p) {
+		return 0, nil
 	}
 	// The requester has waited: tell it at once.
 	return m.putACK(p, out, &ackSpec{psn: id.PSN, flags: echo, next: a.Next, bytes: a.Bytes, state: &a.State}), nil

@@ -18,7 +18,7 @@ type respState uint8
 
 const (
 	respPending  respState = iota // the layer above works on the request
-	respBuffered                  // an ordered PDC holds the request back: a gap is before it
+	respBuffered                  // an ordered PDC holds the request back: a gap is before it, or its turn has come
 	respStored                    // CLEAR from the peer
 )
 
@@ -27,7 +27,7 @@ type response struct {
 	psn        pds.PSN
 	next, prev uint32 // neighbours in the PDC's list, by PSN; next also links free ones
 	data       [ResponseMax]byte
-	len        uint16
+	len        uint16 // of data; while it is respBuffered, the number of the buffer
 	long       uint16 // place of a response longer than data, 0: none
 	hdr        pds.NextHdr
 	state      respState
@@ -42,6 +42,8 @@ type responseStore struct {
 	free uint32
 	pdcs uint32
 	long longResponses
+
+	buffers []uint16 // numbers of those that are free
 }
 
 func (s *responseStore) init(pdcs, shared int) {
@@ -99,6 +101,7 @@ func (s *responseStore) insert(l *respList, i uint32) {
 func (s *responseStore) remove(l *respList, i uint32) {
 	r := &s.slot[i]
 	s.shorten(i)
+	s.unbuffer(i)
 	if r.prev == 0 {
 		l.head = r.next
 	} else {

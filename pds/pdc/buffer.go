@@ -1,0 +1,129 @@
+package pdc
+
+import (
+	"github.com/uetcc/uetcc/internal/slab"
+	"github.com/uetcc/uetcc/pds"
+)
+
+// With Config.BufferROD requests of an ordered PDC that come ahead of a gap are kept by
+// the caller, in buffers that the manager numbers and counts. Here only their marks lie:
+// responses that are owed, and hold CACK back, like those of a request that the layer
+// above works on.
+
+// initBuffers makes n numbers of buffers, from 1.
+func (s *responseStore) initBuffers(n int) {
+	s.buffers = slab.Make[uint16](n)
+	for i := range s.buffers {
+		s.buffers[i] = uint16(n - i)
+	}
+}
+
+// buffer gives slot i, which has just been taken, a buffer. There is one.
+func (s *responseStore) buffer(i uint32) uint16 {
+	last := len(s.buffers) - 1
+	n := s.buffers[last]
+	s.buffers = s.buffers[:last]
+	s.slot[i].len = n
+	return n
+}
+
+// unbuffer takes the buffer of slot i back, if it has one: the layer above works on it.
+func (s *responseStore) unbuffer(i uint32) {
+	if e := &s.slot[i]; e.state == respBuffered {
+		s.buffers = append(s.buffers, e.len) // within what it was made with
+		e.state, e.len = respPending, 0
+	}
+}
+
+// Buffered returns how many requests are buffered.
+func (m *Manager) Buffered() int {
+	return cap(m.mem.responses.buffers) - len(m.mem.responses.buffers)
+}
+
+// buffer takes a request of an ordered PDC that must wait for its turn.
+func (m *Manager) buffer(p *PDC, b *inbound, out []byte, r *Result) error {
+	s := &m.mem.responses
+	if len(s.buffers) == 0 {
+		m.nackPDC(p, b, out, r, pds.NackNoPktBuffer)
+		return ErrNoBuffer
+	}
+	r.Verdict, r.Buffer = VerdictBuffered, s.buffer(m.hold(p, b, respBuffered))
+	m.accept(p, b.psn, b.size, b.payload)
+	m.turn(p)
+	if m.ackAsked(b.flags, b.ce) || int64(p.ackBytes) >= m.p.ackAll {
+		r.Reply = m.ackStanding(p, b, out)
+	}
+	return nil
+}
+
+// due returns the slot of the lowest request of p that is buffered, if no gap is before
+// it any more, otherwise 0.
+func (m *Manager) due(p *PDC) uint32 {
+	s := &m.mem.responses
+	for i := p.resp.head; i != 0 && p.rx.Missing().After(s.slot[i].psn); i = s.slot[i].next {
+		if s.slot[i].state == respBuffered {
+			return i
+		}
+	}
+	return 0
+}
+
+// turn is to follow what may have closed a gap: it puts p among those that Replay looks at.
+func (m *Manager) turn(p *PDC) {
+	if !p.is(flagTurn) && m.due(p) != 0 {
+		p.flags |= flagTurn
+		m.turns.push(p)
+	}
+}
+
+// Replay names a request that was buffered ([VerdictBuffered]) and whose turn has come: id
+// is for Respond, buffer where it lies. Once it is answered the buffer is free. With
+// [RespondRefuse] it stays there and comes again, after those of other PDCs. The buffer 0
+// says that there is none.
+//
+// Until they are answered, what comes behind them on their PDC is buffered too.
+func (m *Manager) Replay() (id RxID, buffer uint16) {
+	for m.turns.head != m.turns.tail {
+		p := &m.pdc[m.turns.next()]
+		if p.state.Live() {
+			if i := m.due(p); i != 0 {
+				e := &m.mem.responses.slot[i]
+				return RxID{p.handle, e.psn}, e.len
+			}
+		}
+		m.turns.head++
+		p.flags &^= flagTurn
+	}
+	return RxID{}, 0
+}
+
+// respondBuffered takes the answer to a request that lies in a buffer. It reports done
+// if that is all, otherwise the request is now one that the layer above has worked on.
+func (m *Manager) respondBuffered(p *PDC, i uint32, a *Response, out []byte) (n int, done bool, err error) {
+	s := &m.mem.responses
+	switch {
+	case !p.rx.Missing().After(s.slot[i].psn):
+		return 0, true, ErrStale
+	case a.Kind == RespondRefuse:
+		if p.is(flagTurn) && m.turns.next() == p.handle.ID() {
+			m.turns.head++
+			m.turns.push(p)
+		}
+		return 0, true, nil
+	case !s.fits(max(len(a.Bytes), int(a.Room))):
+		return 0, true, ErrNoStore
+	}
+	s.unbuffer(i)
+	if a.Kind != RespondLater {
+		return 0, false, nil
+	}
+	s.reserve(i, int(a.Room))
+	if m.moreDue(p) {
+		return 0, true, nil
+	}
+	return m.ackStanding(p, &inbound{state: a.State}, out), true, nil
+}
+
+// moreDue reports whether an acknowledgement may wait for the answer to another buffered
+// request: one for all that a gap has kept is enough.
+func (m *Manager) moreDue(p *PDC) bool { return m.due(p) != 0 && int64(p.ackBytes) < m.p.ackAll }
