@@ -21,7 +21,7 @@ func TestContextConsentOfEachControl(t *testing.T) {
 		{ControlBoth, Decision{Bytes: credit + mtu - 1, Reason: ReasonCredit}, Decision{Bytes: window - mtu, Reason: ReasonWindow}},
 	} {
 		t.Run(tc.control.String(), func(t *testing.T) {
-			f := seedFabric()
+			f := chapterFabric()
 			f.Control, f.NSCC.InitialCwnd = tc.control, window
 			f.RCCC.InitialCredit, f.RCCC.MaxCredit = credit, 64*mtu
 			p := testParams(t, f)
@@ -40,7 +40,7 @@ func TestContextConsentOfEachControl(t *testing.T) {
 // Where credit takes care of that, the window stays.
 func TestContextLastHopTrimIsTheReceiversBusiness(t *testing.T) {
 	for control, shrinks := range map[Control]bool{ControlNSCC: true, ControlBoth: false} {
-		f := seedFabric()
+		f := chapterFabric()
 		f.Control, f.NSCC.InitialCwnd = control, 20*mtu
 		p := testParams(t, f)
 		c := bound(p)

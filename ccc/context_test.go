@@ -16,9 +16,9 @@ const (
 	mtu = int64(4096)
 )
 
-// seedFabric is the seed's: 100 Gb/s, 6.0 us, so a BDP of 75,000 and a window of
-// 112,500 bytes.
-func seedFabric() Config {
+// chapterFabric is that of the UET congestion chapters: 100 Gb/s, 6.0 us, so a BDP of
+// 75,000 and a window of 112,500 bytes.
+func chapterFabric() Config {
 	return Config{NSCC: nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 6 * us, MTU: mtu, Trimming: true}}
 }
 
@@ -83,10 +83,10 @@ func TestNominalSize(t *testing.T) {
 	require.EqualValues(t, 4160, NominalSize(4120))
 }
 
-// The order of the seed's set-up chapters: structures, configuration with data
+// The order of the UET congestion chapters: structures, configuration with data
 // that waits, authorised to send.
 func TestContextSetUp(t *testing.T) {
-	p := testParams(t, seedFabric())
+	p := testParams(t, chapterFabric())
 	var c Context
 	require.Equal(t, LifeUnconfigured, c.Life())
 	require.Equal(t, StateIdle, c.State())
@@ -104,7 +104,7 @@ func TestContextSetUp(t *testing.T) {
 
 // Every transition of the complete set of the run state machine.
 func TestContextTransitions(t *testing.T) {
-	small := seedFabric()
+	small := chapterFabric()
 	small.NSCC.InitialCwnd = 2 * mtu
 	p := testParams(t, small)
 	c := bound(p)
@@ -148,7 +148,7 @@ func TestContextTransitions(t *testing.T) {
 
 // IDLE -> ACTIVE: an algorithm refuses from the start.
 func TestContextIdleToActive(t *testing.T) {
-	f := seedFabric()
+	f := chapterFabric()
 	f.Control = ControlRCCC
 	f.RCCC.InitialCredit = 1
 	p := testParams(t, f)
@@ -162,10 +162,10 @@ func TestContextIdleToActive(t *testing.T) {
 	require.Equal(t, Decision{Reason: ReasonCredit}, c.Decide(p, 0))
 }
 
-// Seed 000: 256 MB are written, 12,500 bytes sent on the initial credit, 12,500
-// more on the next grant.
-func TestContextSeedBacklog(t *testing.T) {
-	f := seedFabric()
+// UET congestion chapter 8: 256 MB are written, 12,500 bytes sent on the initial credit,
+// 12,500 more on the next grant.
+func TestContextChapterBacklog(t *testing.T) {
+	f := chapterFabric()
 	f.Control = ControlRCCC
 	f.RCCC.InitialCredit, f.RCCC.CountInitial = 12_500, true
 	p := testParams(t, f)
@@ -187,10 +187,10 @@ func TestContextSeedBacklog(t *testing.T) {
 	require.EqualValues(t, 255_975_000, c.Backlog())
 }
 
-// Seed 001, figure 6-11: five ranks of 4,096 KB on three PDCs of one context.
+// UET congestion chapters, figure 6-11: five ranks of 4,096 KB on three PDCs of one context.
 func TestContextFigure6_11(t *testing.T) {
 	const rank = 4096 << 10
-	p := testParams(t, seedFabric())
+	p := testParams(t, chapterFabric())
 	c := bound(p)
 	c.Bind(p, 0)
 	c.Bind(p, 0)
@@ -200,10 +200,10 @@ func TestContextFigure6_11(t *testing.T) {
 	require.EqualValues(t, 20_971_520, c.Backlog())
 }
 
-// Seed 001: the penalty of 64 takes 2,048 of 4,096 bytes, and sending stops
+// UET congestion chapters, figure 6-14: the penalty of 64 takes 2,048 of 4,096 bytes, and sending stops
 // until the excess has drained.
 func TestContextPenaltySuspendsSending(t *testing.T) {
-	f := seedFabric()
+	f := chapterFabric()
 	f.NSCC.InitialCwnd = 75_776
 	p := testParams(t, f)
 	c := bound(p)
@@ -223,7 +223,7 @@ func TestContextPenaltySuspendsSending(t *testing.T) {
 }
 
 func TestContextBothMustConsent(t *testing.T) {
-	f := seedFabric()
+	f := chapterFabric()
 	f.Control = ControlBoth
 	f.RCCC.InitialCredit = 3 * mtu
 	p := testParams(t, f)
@@ -240,7 +240,7 @@ func TestContextBothMustConsent(t *testing.T) {
 
 // With both algorithms the demand stays within the window and a packet.
 func TestContextCreditTargetFollowsWindow(t *testing.T) {
-	f := seedFabric()
+	f := chapterFabric()
 	f.Control = ControlBoth
 	f.NSCC.InitialCwnd = 2 * mtu
 	f.RCCC.InitialCredit, f.RCCC.CountInitial = 1, true
@@ -252,7 +252,7 @@ func TestContextCreditTargetFollowsWindow(t *testing.T) {
 }
 
 func TestContextAckRequest(t *testing.T) {
-	f := seedFabric()
+	f := chapterFabric()
 	f.NSCC.InitialCwnd = 10 * mtu
 	p := testParams(t, f)
 	c := bound(p)
@@ -266,7 +266,7 @@ func TestContextAckRequest(t *testing.T) {
 }
 
 func TestContextObserveComputesAndNeverRefuses(t *testing.T) {
-	f := seedFabric()
+	f := chapterFabric()
 	f.Mode, f.NSCC.InitialCwnd = ModeObserve, 2*mtu
 	p := testParams(t, f)
 	c := bound(p)
@@ -281,7 +281,7 @@ func TestContextObserveComputesAndNeverRefuses(t *testing.T) {
 }
 
 func TestContextOffCountsAndNeverRefuses(t *testing.T) {
-	f := seedFabric()
+	f := chapterFabric()
 	f.Mode, f.NSCC.InitialCwnd = ModeOff, 2*mtu
 	p := testParams(t, f)
 	c := bound(p)
@@ -301,7 +301,7 @@ func TestContextOffCountsAndNeverRefuses(t *testing.T) {
 
 // Observing runs up no debt that enforcing would have to pay.
 func TestContextObserveChargesNoRefusedCredit(t *testing.T) {
-	f := seedFabric()
+	f := chapterFabric()
 	f.Control, f.Mode, f.RCCC.InitialCredit = ControlRCCC, ModeObserve, mtu
 	p := testParams(t, f)
 	c := bound(p)
@@ -313,7 +313,7 @@ func TestContextObserveChargesNoRefusedCredit(t *testing.T) {
 }
 
 func TestContextUnbindTakesWhatIsLeft(t *testing.T) {
-	p := testParams(t, seedFabric())
+	p := testParams(t, chapterFabric())
 	c := bound(p)
 	c.Bind(p, 0)
 	c.OnNewData(p, 0, 3*mtu) // one PDC
@@ -332,7 +332,7 @@ func TestContextUnbindTakesWhatIsLeft(t *testing.T) {
 }
 
 func TestContextCachedBaseRTT(t *testing.T) {
-	p := testParams(t, seedFabric())
+	p := testParams(t, chapterFabric())
 	var c Context
 	c.InitCached(p, 0, 4*us)
 	require.EqualValues(t, 4*us, c.BaseRTT())
@@ -348,7 +348,7 @@ func TestNewParamsErrors(t *testing.T) {
 		"oblivious over 48 values": func(c *Config) { c.Entropy.Values = 48 },
 		"credit below a packet":    func(c *Config) { c.Control, c.RCCC.MaxCredit = ControlRCCC, 100 },
 	} {
-		f := seedFabric()
+		f := chapterFabric()
 		change(&f)
 		_, err := NewParams(f)
 		require.ErrorIs(t, err, ErrConfig, name)
@@ -356,7 +356,7 @@ func TestNewParamsErrors(t *testing.T) {
 }
 
 func TestContextAllocs(t *testing.T) {
-	f := seedFabric()
+	f := chapterFabric()
 	f.Control = ControlBoth
 	p := testParams(t, f)
 	c := bound(p)
@@ -385,7 +385,7 @@ func TestContextAllocs(t *testing.T) {
 }
 
 func TestContextWithdraw(t *testing.T) {
-	p := testParams(t, seedFabric())
+	p := testParams(t, chapterFabric())
 	c := bound(p)
 	c.OnNewData(p, 0, 3*mtu)
 	c.OnWithdraw(p, 0, 2*mtu)

@@ -39,7 +39,8 @@ func Example() {
 }
 
 // A manager drives many PDCs over a few contexts: ask whose turn it is, send,
-// count. Figure 6-11 of the seed: five ranks on three PDCs of one context.
+// count. Figure 6-11 of the UET congestion chapters: five ranks on three PDCs of one
+// context.
 func ExampleManager() {
 	p, _ := ccc.NewParams(ccc.Config{NSCC: nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 6_000, MTU: 4_096, Trimming: true}})
 	m, err := ccc.NewManager(ccc.ManagerConfig{Params: &p, Contexts: 1, PDCs: 0x4004})

@@ -17,8 +17,8 @@ func newManager(t testing.TB, c ManagerConfig) *Manager {
 	return m
 }
 
-// seedManager has one context and the three PDCs of figure 6-11 bound to it.
-func seedManager(t testing.TB, f Config) (m *Manager, ctx Handle, pdcs [3]Handle) {
+// chapterManager has one context and the three PDCs of figure 6-11 bound to it.
+func chapterManager(t testing.TB, f Config) (m *Manager, ctx Handle, pdcs [3]Handle) {
 	t.Helper()
 	m = newManager(t, ManagerConfig{Params: testParams(t, f), Contexts: 4, PDCs: 0x4004, Admission: true})
 	ctx = NewHandle(2, 1)
@@ -30,10 +30,10 @@ func seedManager(t testing.TB, f Config) (m *Manager, ctx Handle, pdcs [3]Handle
 	return m, ctx, pdcs
 }
 
-// Seed 001, figure 6-11: the delta of each PDC adds up in the context.
+// UET congestion chapters, figure 6-11: the delta of each PDC adds up in the context.
 func TestManagerTwoTierBacklog(t *testing.T) {
 	const rank = 4096 << 10
-	m, ctx, pdcs := seedManager(t, seedFabric())
+	m, ctx, pdcs := chapterManager(t, chapterFabric())
 	for i, ranks := range []int64{2, 1, 2} {
 		m.OnNewData(pdcs[i], 0, ranks*rank)
 		require.EqualValues(t, ranks*rank, m.member(pdcs[i]).backlog())
@@ -43,7 +43,7 @@ func TestManagerTwoTierBacklog(t *testing.T) {
 }
 
 func TestManagerHierarchicalTeardown(t *testing.T) {
-	m, ctx, pdcs := seedManager(t, seedFabric())
+	m, ctx, pdcs := chapterManager(t, chapterFabric())
 	m.OnNewData(pdcs[0], 0, 3*mtu)
 	m.OnSend(pdcs[0], 0, Sent{Size: mtu})
 	m.OnSend(pdcs[0], 0, Sent{Size: mtu})
@@ -71,7 +71,7 @@ func TestManagerHierarchicalTeardown(t *testing.T) {
 }
 
 func TestManagerStaleHandlesChangeNothing(t *testing.T) {
-	m, ctx, pdcs := seedManager(t, seedFabric())
+	m, ctx, pdcs := chapterManager(t, chapterFabric())
 	old := pdcs[0]
 	m.OnNewData(old, 0, mtu)
 	m.Unbind(old, 0)
@@ -94,7 +94,7 @@ func TestManagerStaleHandlesChangeNothing(t *testing.T) {
 }
 
 func TestManagerRefusesBadHandles(t *testing.T) {
-	m, ctx, pdcs := seedManager(t, seedFabric())
+	m, ctx, pdcs := chapterManager(t, chapterFabric())
 	require.ErrorIs(t, m.Open(ctx, 0, 0), ErrInUse)
 	require.ErrorIs(t, m.Open(NewHandle(9, 1), 0, 0), ErrHandle)
 	require.ErrorIs(t, m.Open(NewHandle(1, 2), 0, 0), ErrHandle, "even: no life")
@@ -114,7 +114,7 @@ func TestManagerRefusesBadHandles(t *testing.T) {
 
 // A peer that acknowledges what was never sent gains nothing.
 func TestManagerBelievesNoMoreThanWasSent(t *testing.T) {
-	m, ctx, pdcs := seedManager(t, seedFabric())
+	m, ctx, pdcs := chapterManager(t, chapterFabric())
 	m.OnNewData(pdcs[0], 0, 10*mtu)
 	m.OnSend(pdcs[0], 0, Sent{Size: mtu})
 	for range 10 {
@@ -126,9 +126,9 @@ func TestManagerBelievesNoMoreThanWasSent(t *testing.T) {
 }
 
 func TestManagerSend(t *testing.T) {
-	f := seedFabric()
+	f := chapterFabric()
 	f.Entropy.Values = 16
-	m, ctx, pdcs := seedManager(t, f)
+	m, ctx, pdcs := chapterManager(t, f)
 	fixed := NewHandle(7, 1)
 	require.NoError(t, m.Bind(fixed, ctx, 0, true))
 	seen := map[uint16]bool{}
@@ -148,9 +148,9 @@ func TestManagerSend(t *testing.T) {
 
 // Clocks that stand still, jump, or run backwards change decisions at most.
 func TestManagerOddClocks(t *testing.T) {
-	f := seedFabric()
+	f := chapterFabric()
 	f.Control = ControlBoth
-	m, ctx, pdcs := seedManager(t, f)
+	m, ctx, pdcs := chapterManager(t, f)
 	m.SetAlgorithm(ctx, 0, &Pacer{})
 	times := []int64{0, 0, us, 1 << 62, -1 << 62, math.MaxInt64, math.MinInt64, 5 * us, 5*us - 1}
 	for i := range 300 {
@@ -175,9 +175,9 @@ func TestManagerOddClocks(t *testing.T) {
 }
 
 func TestManagerAllocs(t *testing.T) {
-	f := seedFabric()
+	f := chapterFabric()
 	f.Entropy.Scheme = SchemeMixed
-	m, ctx, pdcs := seedManager(t, f)
+	m, ctx, pdcs := chapterManager(t, f)
 	m.SetAlgorithm(ctx, 0, &Pacer{})
 	now, seq := int64(0), uint64(0)
 	var v View

@@ -14,7 +14,7 @@ import (
 // have no context, a cleared SACK bit is no loss report, and rings are bounded.
 
 func TestPitfallSizesSubtractExactly(t *testing.T) {
-	p := testParams(t, seedFabric())
+	p := testParams(t, chapterFabric())
 	c := bound(p)
 	sizes := []int64{4160, 64, 1500, 41, 4160}
 	for _, s := range sizes {
@@ -38,7 +38,7 @@ func TestPitfallSizesSubtractExactly(t *testing.T) {
 }
 
 func TestPitfallCountersAssertRatherThanWrap(t *testing.T) {
-	p := testParams(t, seedFabric())
+	p := testParams(t, chapterFabric())
 	lost := func() *Context {
 		c := bound(p)
 		c.OnNewData(p, 0, 2*mtu)
@@ -65,7 +65,7 @@ func TestPitfallCountersAssertRatherThanWrap(t *testing.T) {
 
 // The path choice learns from feedback whatever the window did with it.
 func TestPitfallEntropyDoesNotDependOnWindow(t *testing.T) {
-	f := seedFabric()
+	f := chapterFabric()
 	f.Entropy = EntropyConfig{Scheme: SchemeREPS, Values: 64}
 	values := func(cwnd int64) []uint16 {
 		f.NSCC.InitialCwnd = cwnd
@@ -93,7 +93,7 @@ func TestPitfallAckCarriesOneEntropyAndOneMark(t *testing.T) {
 	a := ack(16, mtu)
 	a.Entropy, a.ECN = 77, true
 	require.Equal(t, Report{77, FeedbackECN}, a.Report())
-	p := testParams(t, seedFabric())
+	p := testParams(t, chapterFabric())
 	c := bound(p)
 	c.OnNewData(p, 0, 16*mtu)
 	for range 16 {
@@ -106,7 +106,7 @@ func TestPitfallAckCarriesOneEntropyAndOneMark(t *testing.T) {
 
 // An acknowledgement without new bytes can still open the window.
 func TestPitfallEvaluateAfterEmptyAck(t *testing.T) {
-	p := testParams(t, seedFabric())
+	p := testParams(t, chapterFabric())
 	c := bound(p)
 	c.OnNewData(p, 0, 1<<20)
 	for c.State() == StateReady {
@@ -122,7 +122,7 @@ func TestPitfallEvaluateAfterEmptyAck(t *testing.T) {
 
 // A NACK and an acknowledgement of one packet cross: it leaves the flight once.
 func TestPitfallNackedThenAcknowledgedLeavesFlightOnce(t *testing.T) {
-	p := testParams(t, seedFabric())
+	p := testParams(t, chapterFabric())
 	c := bound(p)
 	c.OnNewData(p, 0, 4*mtu)
 	for range 4 {
@@ -141,7 +141,7 @@ func TestPitfallNackedThenAcknowledgedLeavesFlightOnce(t *testing.T) {
 // Bytes may be acknowledged that are not in flight any more: the count goes below
 // zero and comes back.
 func TestPitfallNegativeInflight(t *testing.T) {
-	p := testParams(t, seedFabric())
+	p := testParams(t, chapterFabric())
 	c := bound(p)
 	c.OnNewData(p, 0, 300)
 	c.OnSend(p, 0, 300, false)
@@ -171,7 +171,7 @@ func TestPitfallTrimAtLastHopDoesNotBlamePath(t *testing.T) {
 
 // A window cut below what is in flight stops sending and nothing else.
 func TestPitfallWindowBelowInflight(t *testing.T) {
-	p := testParams(t, seedFabric())
+	p := testParams(t, chapterFabric())
 	c := bound(p)
 	c.OnNewData(p, 0, 1<<20)
 	for c.State() == StateReady {

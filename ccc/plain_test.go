@@ -262,7 +262,7 @@ func TestPlainStepsEqualGeneralOnes(t *testing.T) {
 		for scheme := range Scheme(schemes) {
 			t.Run(fmt.Sprintf("control=%s/scheme=%s", control, scheme), func(t *testing.T) {
 				for seed := range uint64(6) {
-					f := seedFabric()
+					f := chapterFabric()
 					f.Control, f.Entropy.Scheme, f.Entropy.Values = control, scheme, 16
 					f.NSCC.InitialCwnd = 6 * mtu
 					switch seed {
@@ -332,7 +332,7 @@ func TestPlainStepsRefuse(t *testing.T) {
 
 // plainManager has one plain context with three PDCs.
 func plainManager(t testing.TB) (*Manager, Handle, []Handle) {
-	m, err := NewManager(ManagerConfig{Params: testParams(t, seedFabric()), Contexts: 1, PDCs: 3})
+	m, err := NewManager(ManagerConfig{Params: testParams(t, chapterFabric()), Contexts: 1, PDCs: 3})
 	require.NoError(t, err)
 	ctx := NewHandle(0, 1)
 	require.NoError(t, m.Open(ctx, 0, 0))

@@ -9,7 +9,7 @@ import (
 )
 
 func TestScheduleContextsTakeTurns(t *testing.T) {
-	p := testParams(t, seedFabric())
+	p := testParams(t, chapterFabric())
 	m := newManager(t, ManagerConfig{Params: p, Contexts: 3, PDCs: 3})
 	for i := range uint16(3) {
 		require.NoError(t, m.Open(NewHandle(i, 1), 0, 0))
@@ -32,7 +32,7 @@ func TestScheduleContextsTakeTurns(t *testing.T) {
 // A context that is full when its turn comes is passed over, and listed again
 // when it is not; one that was full only in between keeps its turn.
 func TestScheduleFullContextLeavesTheList(t *testing.T) {
-	p := testParams(t, seedFabric())
+	p := testParams(t, chapterFabric())
 	m := newManager(t, ManagerConfig{Params: p, Contexts: 2, PDCs: 2})
 	h := [2]Handle{NewHandle(0, 1), NewHandle(1, 1)}
 	for i := range h {
@@ -69,9 +69,9 @@ func TestScheduleFullContextLeavesTheList(t *testing.T) {
 }
 
 func TestSchedulePDCsShareBytesNotPackets(t *testing.T) {
-	f := seedFabric()
+	f := chapterFabric()
 	f.Mode = ModeOff
-	m, _, pdcs := seedManager(t, f)
+	m, _, pdcs := chapterManager(t, f)
 	size := map[Handle]int64{pdcs[0]: mtu, pdcs[1]: 512, pdcs[2]: 1500}
 	for _, b := range pdcs {
 		m.OnNewData(b, 0, 1<<30)
@@ -91,9 +91,9 @@ func TestSchedulePDCsShareBytesNotPackets(t *testing.T) {
 // At a window of one MTU the small packets of one PDC leave room for the large
 // ones of another.
 func TestScheduleSmallPacketsDoNotStarveLarge(t *testing.T) {
-	f := seedFabric()
+	f := chapterFabric()
 	f.NSCC.InitialCwnd = mtu
-	m, ctx, pdcs := seedManager(t, f)
+	m, ctx, pdcs := chapterManager(t, f)
 	m.OnNewData(pdcs[0], 0, 1<<20)
 	m.OnNewData(pdcs[1], 0, 1<<20)
 	size := map[Handle]int64{pdcs[0]: 64, pdcs[1]: mtu}
@@ -111,7 +111,7 @@ func TestScheduleSmallPacketsDoNotStarveLarge(t *testing.T) {
 }
 
 func TestScheduleUnusedGrantDelaysNobody(t *testing.T) {
-	m, _, pdcs := seedManager(t, seedFabric())
+	m, _, pdcs := chapterManager(t, chapterFabric())
 	m.OnNewData(pdcs[0], 0, mtu)
 	for range 5 {
 		g, ok := m.Next(0)
@@ -124,7 +124,7 @@ func TestScheduleUnusedGrantDelaysNobody(t *testing.T) {
 }
 
 func TestScheduleMarkedPacketsMakeReady(t *testing.T) {
-	m, ctx, pdcs := seedManager(t, seedFabric())
+	m, ctx, pdcs := chapterManager(t, chapterFabric())
 	m.OnNewData(pdcs[0], 0, mtu)
 	m.OnSend(pdcs[0], 0, Sent{Size: mtu})
 	_, ok := m.Next(0)
@@ -139,10 +139,10 @@ func TestScheduleMarkedPacketsMakeReady(t *testing.T) {
 }
 
 func TestTickAsksForLostCredit(t *testing.T) {
-	f := seedFabric()
+	f := chapterFabric()
 	f.Control = ControlRCCC
 	f.RCCC.InitialCredit, f.RCCC.CountInitial = mtu, true
-	m, ctx, pdcs := seedManager(t, f)
+	m, ctx, pdcs := chapterManager(t, f)
 	m.OnNewData(pdcs[0], 0, 4*mtu)
 	_, ok := m.NextDeadline()
 	require.False(t, ok)
@@ -166,9 +166,9 @@ func TestTickAsksForLostCredit(t *testing.T) {
 }
 
 func TestPacerSpreadsWindowOverRoundTrip(t *testing.T) {
-	f := seedFabric()
+	f := chapterFabric()
 	f.NSCC.InitialCwnd = 75_000
-	m, ctx, pdcs := seedManager(t, f)
+	m, ctx, pdcs := chapterManager(t, f)
 	m.SetAlgorithm(ctx, 0, &Pacer{Gain: 100})
 	m.OnNewData(pdcs[0], 0, 1<<20)
 	now, sent := int64(0), int64(0)
@@ -230,7 +230,7 @@ func (w *fixedWindow) OnLoss(int64, Loss)                       { w.losses++ }
 func (w *fixedWindow) Allow(_ int64, s Standing) (int64, int64) { return w.bytes - s.Inflight, 0 }
 
 func TestAlgorithmOfUsersRunsBesideNSCC(t *testing.T) {
-	m, ctx, pdcs := seedManager(t, seedFabric())
+	m, ctx, pdcs := chapterManager(t, chapterFabric())
 	w := &fixedWindow{bytes: 3 * mtu}
 	m.SetAlgorithm(ctx, 0, w)
 	m.OnNewData(pdcs[0], 0, 100*mtu)

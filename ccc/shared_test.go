@@ -24,9 +24,9 @@ func TestGateZeroAdmitsNothing(t *testing.T) {
 }
 
 func TestGateFollowsWindow(t *testing.T) {
-	f := seedFabric()
+	f := chapterFabric()
 	f.NSCC.InitialCwnd = 4 * mtu
-	m, ctx, pdcs := seedManager(t, f)
+	m, ctx, pdcs := chapterManager(t, f)
 	g := m.Gate(ctx)
 	m.OnNewData(pdcs[0], 0, 100*mtu)
 	for range 4 {
@@ -57,7 +57,7 @@ func TestGateFollowsWindow(t *testing.T) {
 // A window that shrinks below what is reserved lets reservations stand and admits
 // nothing until it is covered again.
 func TestGateShrinksBelowReserved(t *testing.T) {
-	m, ctx, pdcs := seedManager(t, seedFabric())
+	m, ctx, pdcs := chapterManager(t, chapterFabric())
 	g := m.Gate(ctx)
 	m.OnNewData(pdcs[0], 0, 100*mtu)
 	for g.TryReserve(mtu) {
@@ -72,7 +72,7 @@ func TestGateShrinksBelowReserved(t *testing.T) {
 // Senders reserve, some give back, the owner acknowledges and cuts. At no
 // moment is more reserved and in flight than the window at that moment.
 func TestGateParallelNeverAboveWindow(t *testing.T) {
-	m, ctx, pdcs := seedManager(t, seedFabric())
+	m, ctx, pdcs := chapterManager(t, chapterFabric())
 	const senders, rounds = 4, 3000
 	m.OnNewData(pdcs[0], 0, senders*rounds*mtu)
 	g := m.Gate(ctx)
@@ -142,9 +142,9 @@ func TestGateParallelConserves(t *testing.T) {
 }
 
 func TestPostRunsEveryKind(t *testing.T) {
-	f := seedFabric()
+	f := chapterFabric()
 	f.Control = ControlBoth
-	m, ctx, pdcs := seedManager(t, f)
+	m, ctx, pdcs := chapterManager(t, f)
 	post := func(e Event) {
 		e.PDC = pdcs[0]
 		require.True(t, m.Post(e))
@@ -167,7 +167,7 @@ func TestPostRunsEveryKind(t *testing.T) {
 }
 
 func TestPostWaitsForOwner(t *testing.T) {
-	m, ctx, pdcs := seedManager(t, seedFabric())
+	m, ctx, pdcs := chapterManager(t, chapterFabric())
 	require.True(t, m.TryOwn())
 	require.False(t, m.TryOwn())
 	require.True(t, m.Post(Event{Kind: EventNewData, PDC: pdcs[0], Size: mtu}))
@@ -179,7 +179,7 @@ func TestPostWaitsForOwner(t *testing.T) {
 
 // The moment between an owner's last look and its letting go.
 func TestPostWhileOwnerLetsGo(t *testing.T) {
-	m, ctx, pdcs := seedManager(t, seedFabric())
+	m, ctx, pdcs := chapterManager(t, chapterFabric())
 	require.True(t, m.TryOwn())
 	m.Drain()
 	require.True(t, m.Post(Event{Kind: EventNewData, PDC: pdcs[0], Size: mtu}))
@@ -189,7 +189,7 @@ func TestPostWhileOwnerLetsGo(t *testing.T) {
 }
 
 func TestPostFullInboxKeepsNothing(t *testing.T) {
-	p := testParams(t, seedFabric())
+	p := testParams(t, chapterFabric())
 	m := newManager(t, ManagerConfig{Params: p, Contexts: 1, PDCs: 1, Inbox: 2})
 	h := NewHandle(0, 1)
 	require.NoError(t, m.Open(h, 0, 0))
@@ -211,7 +211,7 @@ func TestPostFullInboxKeepsNothing(t *testing.T) {
 // Many cores post, some of them own in between: every event arrives once, and
 // those of one core in its order.
 func TestPostParallelLosesNothing(t *testing.T) {
-	p := testParams(t, seedFabric())
+	p := testParams(t, chapterFabric())
 	const posters, events = 4, 5000
 	m := newManager(t, ManagerConfig{Params: p, Contexts: posters, PDCs: posters, Inbox: 64})
 	var wg sync.WaitGroup
@@ -264,7 +264,7 @@ func TestPostParallelLosesNothing(t *testing.T) {
 // One posts while another lets go: whoever looks last sees the event, and when both
 // are done it has been handled.
 func TestPostRacesOwnerLettingGo(t *testing.T) {
-	m, ctx, pdcs := seedManager(t, seedFabric())
+	m, ctx, pdcs := chapterManager(t, chapterFabric())
 	e := Event{Kind: EventNewData, PDC: pdcs[0], Size: 1}
 	var turn, done atomic.Int64
 	const rounds = 20_000
@@ -302,7 +302,7 @@ func TestPostRacesOwnerLettingGo(t *testing.T) {
 
 // Readers see snapshots that belong to one moment, beside an owner that stays.
 func TestSnapshotParallelIsConsistent(t *testing.T) {
-	m, ctx, pdcs := seedManager(t, seedFabric())
+	m, ctx, pdcs := chapterManager(t, chapterFabric())
 	require.True(t, m.TryOwn())
 	var stop atomic.Bool
 	var wg sync.WaitGroup
@@ -350,7 +350,7 @@ func TestSnapshotParallelIsConsistent(t *testing.T) {
 // A full window opens and closes with each acknowledgement, and only the time while
 // it is full counts.
 func TestSnapshotWaitsAddUp(t *testing.T) {
-	m, ctx, pdcs := seedManager(t, seedFabric())
+	m, ctx, pdcs := chapterManager(t, chapterFabric())
 	m.OnNewData(pdcs[0], 0, 100*mtu)
 	held := func() int64 {
 		var v View
@@ -396,7 +396,7 @@ func TestSnapshotWaitsAddUp(t *testing.T) {
 
 // The context's line has room for a part of each counter.
 func TestSnapshotCountsPastHalves(t *testing.T) {
-	m, ctx, pdcs := seedManager(t, seedFabric())
+	m, ctx, pdcs := chapterManager(t, chapterFabric())
 	r := &m.Context(ctx).rec
 	r.sent, r.acks, r.marked = math.MaxUint32, math.MaxUint32, math.MaxUint16
 	m.OnNewData(pdcs[0], 0, 2*mtu)
@@ -411,7 +411,7 @@ func TestSnapshotCountsPastHalves(t *testing.T) {
 }
 
 func TestSnapshotTellsWhatHeldDataBack(t *testing.T) {
-	m, ctx, pdcs := seedManager(t, seedFabric())
+	m, ctx, pdcs := chapterManager(t, chapterFabric())
 	m.OnNewData(pdcs[0], 0, 28*mtu)
 	for range 27 {
 		m.OnSend(pdcs[0], us, Sent{Size: mtu})

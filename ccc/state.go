@@ -35,7 +35,7 @@ func nextState(toSend, outstanding, admitted bool) State {
 }
 
 // Life is how far a context has been set up. It only moves forward until the
-// context is freed. The seed of the run states' names uses them for these steps
+// context is freed. The UET congestion chapters use the run states' names for these steps
 // too, which is why a context that is not bound is never READY.
 type Life uint8
 

@@ -36,7 +36,7 @@ func newIBLink(t *testing.T, buffer int64, start uint16) *ibLink {
 	require.NoError(t, err)
 	l.b, err = cbfc.NewPort([]int64{buffer, buffer}, 15)
 	require.NoError(t, err)
-	for vl := range uint8(2) { // all totals start at the same value (I8)
+	for vl := range uint8(2) { // all totals start at the same value
 		l.a.Lane(vl).OnSend(int64(start))
 		l.b.Lane(vl).Rx.OnFlowControl(start)
 		l.lastFCCL[vl] = l.b.Lane(vl).FCCL()
@@ -116,7 +116,7 @@ func (l *ibLink) check() {
 }
 
 // settle drains everything, then exchanges one packet each way: nothing may
-// have leaked (I6).
+// have leaked.
 func (l *ibLink) settle() {
 	for len(l.wire) > 0 {
 		l.deliver(false)
@@ -132,7 +132,7 @@ func (l *ibLink) settle() {
 }
 
 // runIBLink drives two links with the same operations; the second starts all its
-// totals elsewhere and must decide alike (I8).
+// totals elsewhere and must decide alike.
 func runIBLink(t *testing.T, ops []byte) {
 	if len(ops) < 4 {
 		return
@@ -237,7 +237,7 @@ func (l *ueLink) check() {
 	require.LessOrEqual(l.t, sum, l.portLimit, "U3")
 }
 
-// settle drains everything, then exchanges one message each way (U4, U5).
+// settle drains everything, then exchanges one message each way.
 func (l *ueLink) settle() {
 	for len(l.wire) > 0 {
 		l.deliver(false)
@@ -258,7 +258,7 @@ func runUELink(t *testing.T, ops []byte) {
 	}
 	limit, portLimit := int64(ops[0])*4+1, int64(ops[1])*4+1
 	base := newUELink(t, limit, portLimit, 0)
-	shifted := newUELink(t, limit, portLimit, 1<<20-uint32(ops[2])) // soon over the end (U7)
+	shifted := newUELink(t, limit, portLimit, 1<<20-uint32(ops[2])) // soon over the end
 	for i := 3; i+1 < len(ops); i += 2 {
 		require.Equal(t, base.step(ops[i], ops[i+1]), shifted.step(ops[i], ops[i+1]), "U7")
 	}

@@ -1,4 +1,36 @@
 // Package fuzz holds what tests the engine from outside: fuzz targets and their
 // corpora, replays of recorded vectors and traces, the fault-injecting
 // simulation, and the linearizability checks of the tables.
+//
+// # Invariants of the simulation
+//
+// After every event, for every live PDC and against what the packets themselves say:
+//
+//	I1   base <= next <= base + window; offsets of SYN packets stay below 4,096
+//	I2   base, CLEAR and the highest CACK accepted never go back
+//	I3   cack <= max_rcvd <= cack + range; cack and CLEAR never go back
+//	I4   what cack covers has arrived; no response is kept that CLEAR covers
+//	I5   neither end believes to be acknowledged, or cleared, what the other has not
+//	I6   nothing is sent beyond the peer's range, and nothing new once a close has begun
+//	I7   congestion control has in flight what was sent and neither arrived nor was lost
+//	I8   a PSN has one fate, and each packet handed down is answered once
+//	I9   each id is free, claimed, live, closing or resting, and no two PDCs share a key
+//	I10  what is sent unasked is bounded by what arrived and by timers
+//	I11  nothing allocates
+//
+// And in the end:
+//
+//	E1   everything has ended, well or with an error
+//	E2   what was accepted was executed once, on an ordered PDC in order
+//	E3   a guaranteed response has come back once, as it was
+//	E4   all PDCs are closed and all ids are back
+//	E5   the same seed gives the same transcript
+//	E6   nothing has had an effect on anybody but whom it was for
+//
+// # The fault list
+//
+// Each scenario has a test of its own, TestFault and its row in pds/pdc or ses: L packets
+// lost, D doubled, R reordered, C corrupted, T trimmed, P peers that restart or move, W
+// wrap-arounds, F forged packets, S scarce resources, K closing, M messages, U RUDI and
+// datagrams, X what happens on several cores and clocks, Q marks.
 package fuzz

@@ -148,7 +148,7 @@ func (s *faultShadow) state(c *shadowContext, h *pds.AckCC, t pds.Type, a *ccc.A
 	}
 }
 
-// acked is section 11 of the rules for acknowledgements: what is released, what has
+// acked says what an acknowledgement means: what is released, what has
 // arrived, and what that is to congestion control. known: a packet is named that was
 // not released before.
 func (s *faultShadow) acked(p *shadowPDC, h *pds.AckCC, t pds.Type) (a ccc.Ack, known bool) {

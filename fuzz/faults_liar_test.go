@@ -9,7 +9,7 @@ import (
 )
 
 // faultLiar is a peer that keeps to the formats and lies: ids and addresses are
-// right, everything else is as it likes. (Section 5 of the fault list.)
+// right, everything else is as it likes.
 type faultLiar struct {
 	w     *faultWorld
 	place int

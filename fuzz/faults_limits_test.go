@@ -5,8 +5,7 @@ import (
 	"github.com/uetcc/uetcc/pds/pdc"
 )
 
-// What an end may send unasked, how often, and what it must not forget (I10, and
-// section 4 of the fault list).
+// What an end may send unasked, how often, and what it must not forget (I10).
 
 // faultBucket lets so many through at once, and one more each refill ns.
 type faultBucket struct{ level, last int64 }

@@ -20,7 +20,7 @@ import (
 // over a network that loses, copies, delays, reorders, marks and trims. Everything
 // is drawn from one seed. Beside the managers runs a shadow that knows what was
 // sent, executed and answered; after every step the invariants I1 to I11 of the
-// fault list are checked against it.
+// package are checked against it.
 
 // modelSetting is one kind of run.
 type modelSetting struct {

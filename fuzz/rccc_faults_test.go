@@ -66,7 +66,7 @@ func TestRCCCSenderVanishes(t *testing.T) {
 }
 
 // A sender that claims an enormous backlog gets its turn and no more: the honest
-// ones end as if it were one of them, and credit stays paced (R8).
+// ones end as if it were one of them, and credit stays paced.
 func TestRCCCSenderLiesAboutItsBacklog(t *testing.T) {
 	ends := func(liar bool) (last int64) {
 		w := newCreditWorld(t, 1, equalSizes(5, 1<<20), creditFaults{})

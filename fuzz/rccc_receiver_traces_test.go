@@ -289,7 +289,7 @@ func (p *rcccPort) equalCounts(o *recording, i int) {
 func same(recorded, got float64) bool { return math.Abs(recorded-got) < 1e-9 }
 
 // repeatedIdle is the idle queue of the unmodified simulator, for raw_* runs: a
-// sender that becomes active keeps its entry, so it can have many (rccc.md 6.5).
+// sender that becomes active keeps its entry, so it can have many.
 type repeatedIdle struct {
 	*rccc.PullPolicy
 	grant, limit int64 // quanta

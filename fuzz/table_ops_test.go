@@ -234,7 +234,7 @@ func (r *tableRun) match(h pdc.Handle, from netip.Addr, spdcid pds.PDCID) {
 	}
 }
 
-// check compares everything that can be seen: I9 of the fault model.
+// check compares everything that can be seen: I9.
 func (r *tableRun) check() {
 	s := r.tab.Stats()
 	for _, pool := range []pdc.PoolStats{s.General, s.Reserved} {

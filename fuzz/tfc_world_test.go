@@ -178,7 +178,7 @@ func (w *tfcWorld) drain() {
 	w.deliverCredit(0)
 }
 
-// tfcInvariants hold after every step (tfc.md section 5).
+// tfcInvariants hold after every step.
 var tfcInvariants = []struct {
 	name  string
 	holds func(w *tfcWorld) bool

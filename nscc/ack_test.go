@@ -18,7 +18,7 @@ func armed(s *nscc.Snapshot) {
 
 const midNow = 1_001_000
 
-// The table of section 4.4 step 6.
+// The four cases of mark and delay, and what holds them.
 func TestWindowOnACKCases(t *testing.T) {
 	for _, tc := range []struct {
 		name   string

@@ -109,7 +109,7 @@ func (c *Config) mostInitial(maxWnd int64) int64 {
 	return MaxWindow
 }
 
-// derive fills the defaults of spec section 2.2.
+// derive fills the defaults of UE Specification 1.0.x, table 3-82.
 func (c *Config) derive() Constants {
 	t := &c.Tuning
 	rate := c.LinkRate
@@ -162,7 +162,7 @@ func sampledBDP(profile Profile, unit TimeUnit, rate, rtt int64) int64 {
 	return int64(us * float64(8*rate) / 8_000_000)
 }
 
-// defaultTarget is the target queueing delay of spec section 2.2.
+// defaultTarget is the target queueing delay of table 3-82.
 func (c *Config) defaultTarget() int64 {
 	if c.Trimming {
 		return max(int64(0.75*float64(c.BaseRTT)), 1)

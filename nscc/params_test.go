@@ -65,8 +65,8 @@ func TestNewParamsQAThreshold(t *testing.T) {
 	require.EqualValues(t, 36_000, must(t, c).Constants().QAThreshold)
 }
 
-// Seed figures 6-7 and 6-8, Calculating Initial CWND.
-func TestNewParamsSeedBDP(t *testing.T) {
+// UET congestion chapters, figures 6-7 and 6-8, Calculating Initial CWND.
+func TestNewParamsChapterBDP(t *testing.T) {
 	c := nscc.Config{LinkRate: 100 * gbps, BaseRTT: 6_000, MTU: 4096}
 	k := must(t, c).Constants()
 	require.EqualValues(t, 600_000, 8*k.BDP)

@@ -9,12 +9,12 @@ import (
 	"github.com/uetcc/uetcc/nscc"
 )
 
-// seedFabric is the seed's: 100 Gb/s, 6.0 us.
-func seedFabric(rule nscc.PenaltyRule) nscc.Config {
+// chapterFabric is that of the UET congestion chapters: 100 Gb/s, 6.0 us.
+func chapterFabric(rule nscc.PenaltyRule) nscc.Config {
 	return nscc.Config{LinkRate: 100 * gbps, BaseRTT: 6_000, MTU: 4_096, Trimming: true, Penalty: rule}
 }
 
-// Seed figure 6-14, number for number: (A) 16,384 - 12,288, (B) 4,096 x 64 >> 7,
+// UET congestion chapters, figure 6-14, number for number: (A) 16,384 - 12,288, (B) 4,096 x 64 >> 7,
 // (C) 75,776 - 2,048, and the suspension that follows.
 func ExampleWindow_OnACK_destinationFlowControl() {
 	p, _ := nscc.NewParams(nscc.Config{LinkRate: 100e9 / 8, BaseRTT: 6_000, MTU: 4_096, Trimming: true})
@@ -41,10 +41,10 @@ func ExampleWindow_OnACK_destinationFlowControl() {
 	// restored: 75776 may send: true
 }
 
-// Seed: sending stays suspended until in flight has drained to the new window; in
+// UET congestion chapters: sending stays suspended until in flight has drained to the new window; in
 // the specification's rule one MTU has to fit.
 func TestPenaltySuspendsUntilDrained(t *testing.T) {
-	p := must(t, seedFabric(nscc.PenaltyMinInflight))
+	p := must(t, chapterFabric(nscc.PenaltyMinInflight))
 	var w nscc.Window
 	w.Resume(p, nscc.Snapshot{Cwnd: 75_776, Inflight: 79_872, MaxWnd: 112_500, BaseRTT: 6_000})
 	w.OnACK(p, 0, nscc.Ack{Bytes: 4_096, Pend: 64})
@@ -58,7 +58,7 @@ func TestPenaltySuspendsUntilDrained(t *testing.T) {
 	require.Equal(t, sent, w.Inflight())
 }
 
-// One penalised round trip of a full window, in both readings of section 6.8.
+// One penalised round trip of a full window, in both readings of the penalty.
 func TestPenaltyRoundTrip(t *testing.T) {
 	for _, tc := range []struct {
 		rule  nscc.PenaltyRule
@@ -71,7 +71,7 @@ func TestPenaltyRoundTrip(t *testing.T) {
 		{nscc.PenaltyShareOnly, 127, []int64{71_712, 67_648, 63_584}, 4_096}, // "one packet a round trip"
 	} {
 		t.Run(fmt.Sprintf("%s %d", tc.rule, tc.pend), func(t *testing.T) {
-			p := must(t, seedFabric(tc.rule))
+			p := must(t, chapterFabric(tc.rule))
 			var w nscc.Window
 			w.Resume(p, nscc.Snapshot{Cwnd: 75_776, Inflight: 75_776, MaxWnd: 112_500, BaseRTT: 6_000})
 			var got []int64
@@ -79,7 +79,7 @@ func TestPenaltyRoundTrip(t *testing.T) {
 				w.OnACK(p, 0, nscc.Ack{Bytes: 4_096, Pend: tc.pend})
 				got = append(got, w.Cwnd())
 			}
-			if len(got) < 19 { // 75,776 = 18.5 packets; the digest counts 19 acknowledgements
+			if len(got) < 19 { // 75,776 = 18.5 packets; 19 acknowledgements in all
 				w.OnACK(p, 0, nscc.Ack{Bytes: 4_096, Pend: tc.pend})
 				got = append(got, w.Cwnd())
 			}
@@ -91,7 +91,7 @@ func TestPenaltyRoundTrip(t *testing.T) {
 }
 
 func TestPenaltySavesOnceAndRestores(t *testing.T) {
-	p := must(t, seedFabric(nscc.PenaltyShareOnly))
+	p := must(t, chapterFabric(nscc.PenaltyShareOnly))
 	var w nscc.Window
 	w.Resume(p, nscc.Snapshot{Cwnd: 75_776, Inflight: 75_776, MaxWnd: 112_500, BaseRTT: 6_000})
 	w.OnACK(p, 0, nscc.Ack{Bytes: 4_096, Restore: true})
@@ -110,7 +110,7 @@ func TestPenaltySavesOnceAndRestores(t *testing.T) {
 
 // Pitfall: the saved window may be from before the ceiling came down.
 func TestPenaltyRestoreIsClamped(t *testing.T) {
-	p := must(t, seedFabric(nscc.PenaltyMinInflight))
+	p := must(t, chapterFabric(nscc.PenaltyMinInflight))
 	var w nscc.Window
 	w.Init(p, 0)
 	w.OnSend(112_500)
@@ -122,7 +122,7 @@ func TestPenaltyRestoreIsClamped(t *testing.T) {
 
 // The field has seven bits.
 func TestPenaltyIgnoresEighthBit(t *testing.T) {
-	p, w := started(t, seedFabric(nscc.PenaltyShareOnly))
+	p, w := started(t, chapterFabric(nscc.PenaltyShareOnly))
 	w.OnACK(p, 0, nscc.Ack{Bytes: 4_096, Pend: 0x80})
 	require.EqualValues(t, 112_500, w.Cwnd())
 	require.Zero(t, w.Snapshot().SavedCwnd)

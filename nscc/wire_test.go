@@ -30,7 +30,7 @@ func TestRcvdTrackerAdvance(t *testing.T) {
 		n         int64
 		kept      uint32
 	}{
-		{"seed figure 6-12", 48, 64, 4_096, 64},
+		{"figure 6-12", 48, 64, 4_096, 64},
 		{"repeated", 64, 64, 0, 64},
 		{"older, overtaken", 64, 48, 0, 64},
 		{"wraps", 0xfffff0, 0x000010, 8_192, 0x000010},
@@ -112,7 +112,7 @@ func TestWireAllocs(t *testing.T) {
 	})
 }
 
-// Seed figure 6-8: 75,000 + 150,000/1024.
+// UET congestion chapters, figure 6-8: 75,000 + 150,000/1024.
 func ExampleAdditiveStep() {
 	fmt.Println(nscc.AdditiveStep(10))
 	fmt.Printf("%.2f\n", 75_000+nscc.AdditiveStep(10))

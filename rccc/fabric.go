@@ -33,7 +33,7 @@ const (
 // multiplicative-decrease controller fed with the marks and trims of arrivals.
 // Pass [FabricRate.Step]'s result to [Receiver.SetFactor].
 //
-// Single writer. Source: the oversubscription controller of htsim (rccc.md 7.1).
+// Single writer. Source: the oversubscription controller of htsim.
 type FabricRate struct {
 	c      FabricConfig
 	rate   float64 // in [MinRate, 1]

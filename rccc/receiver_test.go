@@ -73,7 +73,7 @@ func TestPolicyConfigs(t *testing.T) {
 	require.ErrorIs(t, err, ErrConfig)
 }
 
-// The simulator's table of pacer times (rccc.md section 6.2).
+// The simulator's table of pacer times.
 func TestPaceQuantum(t *testing.T) {
 	for _, c := range []struct{ gbps, quantum, wait int64 }{
 		{100, 20_686, 1_323_904}, {200, 10_343, 661_952}, {400, 5_171, 330_944}, {800, 2_585, 165_440},

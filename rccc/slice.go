@@ -21,7 +21,7 @@ type SliceConfig struct {
 // sender does not need of its share stays unused. A sender that joins waits for
 // the next slice; one that leaves keeps what it was granted.
 //
-// This is the model of worked examples (rccc.md section 10): 12,500 bytes a
+// This is the model of UET congestion chapter 8: 12,500 bytes a
 // microsecond at 100 Gb/s, 6,250 each for two senders.
 type SlicePolicy struct {
 	slice  int64 // ns

@@ -12,11 +12,11 @@ import (
 
 // wildWhole returns a write of one packet, wrong in one place now and then.
 func wildWhole(rng *rand.Rand, gen Generation) (Request, Arrival) {
-	r, a := seedPacket(0)
+	r, a := walkPacket(0)
 	r.Flags |= FlagEOM | []Flags{0, FlagHD, FlagDC, FlagHD | FlagDC}[rng.IntN(4)]
 	r.HeaderData, r.MessageID, r.Generation = rng.Uint64(), MessageID(rng.Uint32()), gen
-	r.RequestLength = rng.Uint32N(seedMTU + 1)
-	r.BufferOffset = rng.Uint64N(seedLength - seedMTU)
+	r.RequestLength = rng.Uint32N(walkMTU + 1)
+	r.BufferOffset = rng.Uint64N(walkLength - walkMTU)
 	a.Peer, a.Mode, a.Payload = uint64(rng.IntN(3)), Mode(rng.IntN(2)), int(r.RequestLength)+rng.IntN(2)
 	switch rng.IntN(100) {
 	case 0:
@@ -24,12 +24,12 @@ func wildWhole(rng *rand.Rand, gen Generation) (Request, Arrival) {
 	case 1:
 		r.Key ^= 1 << rng.IntN(64) // some of which lie at the same place
 	case 2:
-		r.BufferOffset = seedLength - rng.Uint64N(2*seedMTU)
+		r.BufferOffset = walkLength - rng.Uint64N(2*walkMTU)
 	case 3:
-		r.BufferOffset = -rng.Uint64N(seedMTU)
+		r.BufferOffset = -rng.Uint64N(walkMTU)
 	case 4:
-		r.RequestLength += seedMTU
-		a.Payload += rng.IntN(2) * seedMTU
+		r.RequestLength += walkMTU
+		a.Payload += rng.IntN(2) * walkMTU
 	case 5:
 		a.Payload--
 	case 6:
@@ -52,32 +52,32 @@ func wildWhole(rng *rand.Rand, gen Generation) (Request, Arrival) {
 // has changed meanwhile.
 func TestTargetExpectsWhatReceiveWould(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 8))
-	p := pairOfTargets{follows: newSeedTarget(t), judges: newSeedTarget(t)}
-	region := Region{Length: seedLength, Key: seedKey, Job: seedJob, Rights: RightWrite}
+	p := pairOfTargets{follows: newWalkTarget(t), judges: newWalkTarget(t)}
+	region := Region{Length: walkLength, Key: walkKey, Job: walkJob, Rights: RightWrite}
 	gen := Generation(1)
 	for i := range 40_000 {
 		now, turn := int64(i)*1e8, rng.IntN(400)
-		region.Base, region.Length, region.Cookie = rng.Uint64N(1<<40), seedLength-rng.Uint64N(seedMTU), uint64(i)
+		region.Base, region.Length, region.Cookie = rng.Uint64N(1<<40), walkLength-rng.Uint64N(walkMTU), uint64(i)
 		region.Rights = []Rights{RightWrite, RightWrite, RightRead}[rng.IntN(3)]
 		state, peer := []IndexState{IndexEnabled, IndexEnabled, IndexEnabled, IndexDisabled, IndexGenDisabled}[rng.IntN(5)], uint64(rng.IntN(3))
-		p.both(func(s *seedTarget) {
+		p.both(func(s *walkTarget) {
 			switch turn {
 			case 0:
 				_ = s.Withdraw(s.region)
 			case 1, 2:
-				if h, err := s.Register(s.ep, seedIndex, region); err == nil {
+				if h, err := s.Register(s.ep, walkIndex, region); err == nil {
 					s.region = h
 				}
 			case 3, 4, 5:
-				_ = s.SetIndexState(s.ep, seedIndex, state)
+				_ = s.SetIndexState(s.ep, walkIndex, state)
 			case 6:
-				if g, err := s.Renew(now, s.ep, seedIndex); err == nil {
+				if g, err := s.Renew(now, s.ep, walkIndex); err == nil {
 					gen = g
 				}
 			case 7:
 				if s.RemoveEndpoint(now, s.ep) == nil {
-					s.ep, _ = s.AddEndpoint(Endpoint{Job: seedJob, PID: seedPID})
-					gen, _ = s.OpenIndex(now, s.ep, seedIndex, Index{})
+					s.ep, _ = s.AddEndpoint(Endpoint{Job: walkJob, PID: walkPID})
+					gen, _ = s.OpenIndex(now, s.ep, walkIndex, Index{})
 				}
 			case 8, 9, 10:
 				s.ClosePeer(peer, nil)
@@ -95,20 +95,20 @@ func TestTargetExpectsWhatReceiveWould(t *testing.T) {
 // severalPackets makes r a packet of a message of three.
 func severalPackets(rng *rand.Rand, r *Request, a *Arrival) {
 	i := rng.Uint32N(3)
-	r.MessageID, r.RequestLength, r.BufferOffset = MessageID(rng.IntN(2)), 2*seedMTU+100, 64
+	r.MessageID, r.RequestLength, r.BufferOffset = MessageID(rng.IntN(2)), 2*walkMTU+100, 64
 	r.Flags &^= flagsOnly
-	switch a.Payload = seedMTU; i {
+	switch a.Payload = walkMTU; i {
 	case 0:
 		r.Flags |= FlagSOM
 		if rng.IntN(50) == 0 {
-			r.RequestLength = seedMTU // which would be a message of one packet
+			r.RequestLength = walkMTU // which would be a message of one packet
 		}
 		return
 	case 2:
 		r.Flags |= FlagEOM
 		a.Payload = 100
 	}
-	r.MessageOffset, r.PayloadLength = i*seedMTU, uint16(a.Payload)
+	r.MessageOffset, r.PayloadLength = i*walkMTU, uint16(a.Payload)
 	switch rng.IntN(50) {
 	case 0:
 		r.Flags ^= 1 << rng.IntN(6)
@@ -123,17 +123,17 @@ func severalPackets(rng *rand.Rand, r *Request, a *Arrival) {
 }
 
 func TestTargetExpectAllocatesNothing(t *testing.T) {
-	s := newSeedTarget(t)
-	r, a := seedPacket(0)
+	s := newWalkTarget(t)
+	r, a := walkPacket(0)
 	r.Flags, r.RequestLength, a.Payload = r.Flags|FlagEOM, 8, 8
 	v := (*StandardView)(r.Standard.AppendTo(nil))
 	var x Expected
 	require.False(t, s.Expect(v, uint16(a.Peer), a, &x), "nobody has asked yet")
 	var d Decision
 	s.Receive(&r, a, &d)
-	first, begins := seedPacket(0)
-	last, ends := seedPacket(3)
-	last.MessageOffset, first.RequestLength, last.RequestLength = seedMTU, 2*seedMTU, 2*seedMTU
+	first, begins := walkPacket(0)
+	last, ends := walkPacket(3)
+	last.MessageOffset, first.RequestLength, last.RequestLength = walkMTU, 2*walkMTU, 2*walkMTU
 	som, eom := (*StandardView)(first.Standard.AppendTo(nil)), (*StandardView)(last.Standard.AppendTo(nil))
 	take := func(v *StandardView, a Arrival) {
 		if !s.Expect(v, uint16(a.Peer), a, &x) {

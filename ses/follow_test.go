@@ -11,11 +11,11 @@ import (
 // A pairOfTargets are two that see the same: one may let packets follow, the other
 // judges each from scratch.
 type pairOfTargets struct {
-	follows, judges    *seedTarget
+	follows, judges    *walkTarget
 	followed, expected int
 }
 
-func (p *pairOfTargets) both(f func(*seedTarget)) { f(p.follows); f(p.judges) }
+func (p *pairOfTargets) both(f func(*walkTarget)) { f(p.follows); f(p.judges) }
 
 func (p *pairOfTargets) send(r *Request, a Arrival) {
 	var d, want Decision
@@ -45,38 +45,38 @@ func (p *pairOfTargets) send(r *Request, a Arrival) {
 }
 
 func TestTargetFollowsOnlyWhatItWouldAccept(t *testing.T) {
-	const packets, index = 64, seedIndex + 1
+	const packets, index = 64, walkIndex + 1
 	rng := rand.New(rand.NewPCG(1, 7))
-	p := pairOfTargets{follows: newSeedTarget(t), judges: newSeedTarget(t)}
+	p := pairOfTargets{follows: newWalkTarget(t), judges: newWalkTarget(t)}
 	var gen Generation
-	p.both(func(s *seedTarget) {
+	p.both(func(s *walkTarget) {
 		_, err := s.OpenIndex(0, s.ep, index, Index{Kind: IndexQueue, Job: AnyJob})
 		require.NoError(t, err)
 	})
-	region := Region{Base: 1 << 20, Length: packets * seedMTU, Key: 1, Job: seedJob, Rights: RightWrite}
+	region := Region{Base: 1 << 20, Length: packets * walkMTU, Key: 1, Job: walkJob, Rights: RightWrite}
 	var h Handle
 	for range 40_000 {
 		switch rng.IntN(400) {
 		case 0:
-			p.both(func(s *seedTarget) { _ = s.Withdraw(h) })
+			p.both(func(s *walkTarget) { _ = s.Withdraw(h) })
 		case 1:
-			p.both(func(s *seedTarget) {
-				if got, err := s.Register(s.ep, seedIndex, region); err == nil {
+			p.both(func(s *walkTarget) {
+				if got, err := s.Register(s.ep, walkIndex, region); err == nil {
 					h = got
 				}
 			})
 		case 2, 3:
 			state := []IndexState{IndexEnabled, IndexEnabled, IndexDisabled, IndexGenDisabled}[rng.IntN(4)]
-			p.both(func(s *seedTarget) { _ = s.SetIndexState(s.ep, seedIndex, state) })
+			p.both(func(s *walkTarget) { _ = s.SetIndexState(s.ep, walkIndex, state) })
 		case 4, 5, 6, 7:
-			p.both(func(s *seedTarget) { _, _ = s.PostReceive(s.ep, index, Receive{Length: packets * seedMTU}) })
+			p.both(func(s *walkTarget) { _, _ = s.PostReceive(s.ep, index, Receive{Length: packets * walkMTU}) })
 		case 8, 9, 10, 11, 12, 13, 14, 15:
 			peer := uint64(rng.IntN(3))
-			p.both(func(s *seedTarget) { s.ClosePeer(peer, nil) })
+			p.both(func(s *walkTarget) { s.ClosePeer(peer, nil) })
 		}
 		if rng.IntN(4000) == 0 {
-			p.both(func(s *seedTarget) {
-				if g, err := s.Renew(0, s.ep, seedIndex); err == nil {
+			p.both(func(s *walkTarget) {
+				if g, err := s.Renew(0, s.ep, walkIndex); err == nil {
 					gen = g
 				}
 			})
@@ -84,7 +84,7 @@ func TestTargetFollowsOnlyWhatItWouldAccept(t *testing.T) {
 		r, a := wildPacket(rng, packets, region.Key, gen)
 		p.send(&r, a)
 		if rng.IntN(500) == 0 {
-			p.both(func(s *seedTarget) { s.Fail(&r, a, RCHostPoisoned, new(Decision)) })
+			p.both(func(s *walkTarget) { s.Fail(&r, a, RCHostPoisoned, new(Decision)) })
 		}
 	}
 	require.Greater(t, p.followed, 1_000, "the test must reach what it is about")
@@ -94,13 +94,13 @@ func TestTargetFollowsOnlyWhatItWouldAccept(t *testing.T) {
 // wildPacket returns a packet of one of a few long messages, wrong in one place now
 // and then.
 func wildPacket(rng *rand.Rand, packets int, key uint64, gen Generation) (Request, Arrival) {
-	r, a := seedPacket(1)
+	r, a := walkPacket(1)
 	i := uint32(rng.IntN(packets))
-	r.Key, r.Generation, r.RequestLength, r.MessageOffset = key, gen, uint32(packets)*seedMTU, i*seedMTU
+	r.Key, r.Generation, r.RequestLength, r.MessageOffset = key, gen, uint32(packets)*walkMTU, i*walkMTU
 	a.Peer, a.Mode = uint64(rng.IntN(3)), Mode(rng.IntN(2))
 	r.MessageID = MessageID(a.Peer)
 	if a.Peer == 2 {
-		r.Opcode, r.Index, r.Generation = OpcodeSend, seedIndex+1, 0
+		r.Opcode, r.Index, r.Generation = OpcodeSend, walkIndex+1, 0
 	}
 	switch int(i) {
 	case 0:
@@ -115,13 +115,13 @@ func wildPacket(rng *rand.Rand, packets int, key uint64, gen Generation) (Reques
 	case 1:
 		r.Key++
 	case 2:
-		r.BufferOffset += seedMTU
+		r.BufferOffset += walkMTU
 	case 3:
-		r.RequestLength -= seedMTU
+		r.RequestLength -= walkMTU
 	case 4:
-		r.PayloadLength = uint16(rng.IntN(seedMTU + 2))
+		r.PayloadLength = uint16(rng.IntN(walkMTU + 2))
 	case 5:
-		a.Payload = rng.IntN(seedMTU + 2)
+		a.Payload = rng.IntN(walkMTU + 2)
 	case 6:
 		r.MessageOffset = rng.Uint32()
 	case 7:
@@ -144,13 +144,13 @@ func wildPacket(rng *rand.Rand, packets int, key uint64, gen Generation) (Reques
 
 // An epoch that comes back after 2^32 changes must not revive a message.
 func TestTargetEpochGoesRound(t *testing.T) {
-	s := newSeedTarget(t)
+	s := newWalkTarget(t)
 	s.epoch = 1<<32 - 1
 	s.send(0)
 	s.changed()
 	require.Equal(t, uint32(1), s.epoch)
 	follows := func(i uint32) bool {
-		r, a := seedPacket(i)
+		r, a := walkPacket(i)
 		return s.Follow((*StandardView)(r.Standard.AppendTo(nil)), uint16(a.Peer), a) != nil
 	}
 	require.False(t, follows(1), "of an epoch before")
@@ -160,10 +160,10 @@ func TestTargetEpochGoesRound(t *testing.T) {
 
 // Nor what was granted.
 func TestTargetEpochGoesRoundForGrants(t *testing.T) {
-	s := newSeedTarget(t)
-	r, a := seedPacket(0)
+	s := newWalkTarget(t)
+	r, a := walkPacket(0)
 	r.Flags |= FlagEOM
-	r.RequestLength, a.Payload = seedMTU, seedMTU
+	r.RequestLength, a.Payload = walkMTU, walkMTU
 	whole := func() bool {
 		var x Expected
 		return s.Expect((*StandardView)(r.Standard.AppendTo(nil)), uint16(a.Peer), a, &x)

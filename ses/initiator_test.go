@@ -11,16 +11,16 @@ import (
 	"github.com/uetcc/uetcc/internal/alloctest"
 )
 
-func seedWrite() *Operation {
+func walkWrite() *Operation {
 	return &Operation{
-		Opcode: OpcodeWrite, Relative: true, Job: seedJob, PID: seedPID, Index: seedIndex, Generation: 1,
-		Key: seedKey, Length: seedLength, Cookie: 99,
+		Opcode: OpcodeWrite, Relative: true, Job: walkJob, PID: walkPID, Index: walkIndex, Generation: 1,
+		Key: walkKey, Length: walkLength, Cookie: 99,
 	}
 }
 
 func newInitiator(t *testing.T) *Initiator {
 	t.Helper()
-	in, err := NewInitiator(InitiatorConfig{MTU: seedMTU, Messages: 4})
+	in, err := NewInitiator(InitiatorConfig{MTU: walkMTU, Messages: 4})
 	require.NoError(t, err)
 	return in
 }
@@ -121,7 +121,7 @@ func TestInitiatorHeaders(t *testing.T) {
 		func(o *Operation) { o.Form, o.Length, o.BufferOffset = FormMedium, 0, 77 },
 		func(o *Operation) { o.Mode, o.Opcode, o.Length = ModeUUD, OpcodeDatagramSend, 10 },
 	} {
-		o := seedWrite()
+		o := walkWrite()
 		edit(o)
 		in := newInitiator(t)
 		h := start(t, in, o)
@@ -197,15 +197,15 @@ func rsp(in *Initiator, now int64, p PacketHandle, y *Reply, ev *Event) error {
 	return err
 }
 
-// The seed's write: four packets, and one completion after the fourth answer,
+// The packet walk: four packets, and one completion after the fourth answer,
 // in whatever order they come; the length is not added up.
-func TestInitiatorSeedWrite(t *testing.T) {
+func TestInitiatorWalk(t *testing.T) {
 	for _, order := range [][]int{{0, 1, 2, 3}, {3, 2, 1, 0}, {3, 0, 2, 1}} {
 		in := newInitiator(t)
-		qs := sendAll(in, 0, start(t, in, seedWrite()))
+		qs := sendAll(in, 0, start(t, in, walkWrite()))
 		require.Len(t, qs, 4)
 		for i, q := range qs {
-			want, _ := seedPacket(uint32(i))
+			want, _ := walkPacket(uint32(i))
 			require.Equal(t, want, q.Request)
 			require.Equal(t, uint32(i*4096), q.Offset)
 			require.Equal(t, uint32(4096), q.Length)
@@ -227,7 +227,7 @@ func TestInitiatorSeedWrite(t *testing.T) {
 // Transcript B: the second and third fragment are released by CACK alone.
 func TestInitiatorImplicitResponses(t *testing.T) {
 	in := newInitiator(t)
-	qs := sendAll(in, 0, start(t, in, seedWrite()))
+	qs := sendAll(in, 0, start(t, in, walkWrite()))
 	answer(t, in, &qs[0], ok(&qs[0]))
 	answer(t, in, &qs[3], ok(&qs[3]))
 	require.Equal(t, EventNone, answer(t, in, &qs[1], nil).Kind)
@@ -236,7 +236,7 @@ func TestInitiatorImplicitResponses(t *testing.T) {
 
 func TestInitiatorAcksOfSeveralPackets(t *testing.T) {
 	in := newInitiator(t)
-	h := start(t, in, seedWrite())
+	h := start(t, in, walkWrite())
 	var q sentReq
 	for range 3 {
 		next(in, 0, h, &q)
@@ -256,7 +256,7 @@ func TestInitiatorAcksOfSeveralPackets(t *testing.T) {
 // A response that cannot be read, or that announces more data than it brings,
 // fails its message.
 func TestInitiatorBrokenResponses(t *testing.T) {
-	y := Reply{Form: FormResponseDataSmall, Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK}, JobID: seedJob, PayloadLength: 9}
+	y := Reply{Form: FormResponseDataSmall, Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK}, JobID: walkJob, PayloadLength: 9}
 	for _, c := range []struct {
 		f Form
 		b []byte
@@ -268,7 +268,7 @@ func TestInitiatorBrokenResponses(t *testing.T) {
 		{FormResponseDataSmall, append(y.AppendTo(nil), make([]byte, 8)...), ResponseDataSmallLen},
 	} {
 		in := newInitiator(t)
-		o := seedWrite()
+		o := walkWrite()
 		o.Opcode, o.Length = OpcodeRead, 9
 		q := sendAll(in, 0, start(t, in, o))[0]
 		var ev Event
@@ -293,7 +293,7 @@ func TestInitiatorSegmentation(t *testing.T) {
 		{16384, 4, 4096},
 		{MaxMessage, 1 << 20, 4094},
 	} {
-		o := seedWrite()
+		o := walkWrite()
 		o.Length, o.HasData, o.HeaderData = c.length, true, 5
 		require.NoError(t, o.Validate(4096))
 		require.Equal(t, c.packets, o.Packets(4096))
@@ -314,7 +314,7 @@ func TestInitiatorSegmentation(t *testing.T) {
 			require.False(t, q.EOM)
 		}
 	}
-	o := seedWrite()
+	o := walkWrite()
 	o.Length = MaxMessage
 	require.Equal(t, uint32(1<<22), o.Packets(1024))
 	o.Length = math.MaxUint32
@@ -343,7 +343,7 @@ func TestOperationValidate(t *testing.T) {
 		{"medium", func(o *Operation) { o.Form, o.Length, o.HasData = FormMedium, 1, true }, nil},
 		{"response form", func(o *Operation) { o.Form = FormResponse }, ErrOperation},
 	} {
-		o := seedWrite()
+		o := walkWrite()
 		c.edit(o)
 		require.Equal(t, c.want, o.Validate(4096), c.name)
 		if c.want == nil {
@@ -357,7 +357,7 @@ func TestOperationValidate(t *testing.T) {
 func TestInitiatorErrorFailsMessageOnce(t *testing.T) {
 	for _, order := range [][]int{{0, 1, 2, 3}, {1, 0, 2, 3}, {3, 2, 0, 1}} {
 		in := newInitiator(t)
-		qs := sendAll(in, 0, start(t, in, seedWrite()))
+		qs := sendAll(in, 0, start(t, in, walkWrite()))
 		done := 0
 		for _, i := range order {
 			y := ok(&qs[i])
@@ -376,7 +376,7 @@ func TestInitiatorErrorFailsMessageOnce(t *testing.T) {
 
 func TestInitiatorFatalErrorStopsAndGivesNotice(t *testing.T) {
 	in := newInitiator(t)
-	h := start(t, in, seedWrite())
+	h := start(t, in, walkWrite())
 	var a, b, q sentReq
 	okA, _ := next(in, 0, h, &a)
 	okB, _ := next(in, 0, h, &b)
@@ -400,8 +400,8 @@ func TestInitiatorFatalErrorStopsAndGivesNotice(t *testing.T) {
 // Next may be asked again, tells how many packets are alike, and counts none.
 func TestInitiatorHanded(t *testing.T) {
 	in := newInitiator(t)
-	o := seedWrite()
-	o.Length = 3*seedMTU + 1
+	o := walkWrite()
+	o.Length = 3*walkMTU + 1
 	h := start(t, in, o)
 	var q, again TxReq
 	for range 2 {
@@ -442,10 +442,10 @@ func TestInitiatorHanded(t *testing.T) {
 	require.ErrorIs(t, in.Handed(h, 1), ErrStale)
 }
 
-// "Once per new generation", seed variant: one retry of the message.
+// "Once per new generation", the simple way: one retry of the message.
 func TestInitiatorBadGeneration(t *testing.T) {
 	in := newInitiator(t)
-	o := seedWrite()
+	o := walkWrite()
 	o.Generation = 0
 	h := start(t, in, o)
 	qs := sendAll(in, 0, h)
@@ -467,7 +467,7 @@ func TestInitiatorBadGeneration(t *testing.T) {
 
 func TestInitiatorGenerationRetriesAreBounded(t *testing.T) {
 	in := newInitiator(t)
-	h := start(t, in, seedWrite())
+	h := start(t, in, walkWrite())
 	var ev Event
 	attempts := 0
 	for ev.Kind != EventDone {
@@ -483,7 +483,7 @@ func TestInitiatorGenerationRetriesAreBounded(t *testing.T) {
 func TestInitiatorNoMatchBacksOff(t *testing.T) {
 	for _, code := range []ReturnCode{RCNoMatch, RCDisabledGen} {
 		in := newInitiator(t)
-		o := seedWrite()
+		o := walkWrite()
 		o.Opcode, o.Length = OpcodeTaggedSend, 100
 		h := start(t, in, o)
 		now := int64(0)
@@ -526,7 +526,7 @@ func TestInitiatorModifiedLength(t *testing.T) {
 		{"data for a write", ResponseWithData, RCOK, 0, Outcome{Status: StatusFailed, Code: RCUncor}},
 	} {
 		in := newInitiator(t)
-		o := seedWrite()
+		o := walkWrite()
 		o.Length = 100
 		q := sendAll(in, 0, start(t, in, o))[0]
 		y := ok(&q)
@@ -537,7 +537,7 @@ func TestInitiatorModifiedLength(t *testing.T) {
 
 func TestInitiatorPDSError(t *testing.T) {
 	in := newInitiator(t)
-	h := start(t, in, seedWrite())
+	h := start(t, in, walkWrite())
 	var a, b sentReq
 	next(in, 0, h, &a)
 	next(in, 0, h, &b)
@@ -551,13 +551,13 @@ func TestInitiatorPDSError(t *testing.T) {
 
 func TestInitiatorCancel(t *testing.T) {
 	in := newInitiator(t)
-	h := start(t, in, seedWrite())
+	h := start(t, in, walkWrite())
 	var ev Event
 	require.NoError(t, in.Cancel(0, h, &ev))
 	require.Equal(t, Outcome{Status: StatusFailed, Code: RCCancelled}, ev.Outcome)
 	require.ErrorIs(t, in.Cancel(0, h, &ev), ErrStale)
 
-	h = start(t, in, seedWrite())
+	h = start(t, in, walkWrite())
 	var q sentReq
 	next(in, 0, h, &q)
 	require.NoError(t, in.Cancel(0, h, &ev))
@@ -569,7 +569,7 @@ func TestInitiatorCancel(t *testing.T) {
 // Scenario W4: ids wrap past 0 and past those in use.
 func TestInitiatorMessageIDWrap(t *testing.T) {
 	in := newInitiator(t)
-	o := seedWrite()
+	o := walkWrite()
 	o.Length = 1
 	kept := sendAll(in, 0, start(t, in, o))[0]
 	require.Equal(t, MessageID(1), kept.Request.MessageID)
@@ -588,9 +588,9 @@ func TestInitiatorMessageIDWrap(t *testing.T) {
 func TestInitiatorFull(t *testing.T) {
 	in := newInitiator(t)
 	for range 4 {
-		start(t, in, seedWrite())
+		start(t, in, walkWrite())
 	}
-	_, err := in.Start(seedWrite())
+	_, err := in.Start(walkWrite())
 	require.ErrorIs(t, err, ErrFull)
 	for _, c := range []InitiatorConfig{{MTU: 1000, Messages: 1}, {MTU: 1024}, {MTU: 1024, Messages: 1, Retries: 51}, {MTU: 1024, Messages: 1, Backoff: -1}} {
 		_, err := NewInitiator(c)
@@ -601,7 +601,7 @@ func TestInitiatorFull(t *testing.T) {
 
 func TestInitiatorReadByReturnData(t *testing.T) {
 	in := newInitiator(t)
-	o := seedWrite()
+	o := walkWrite()
 	o.Opcode = OpcodeRead
 	h := start(t, in, o)
 	qs := sendAll(in, 0, h)
@@ -609,7 +609,7 @@ func TestInitiatorReadByReturnData(t *testing.T) {
 	data := func(off uint32, n uint16) *Reply {
 		return &Reply{
 			Form: FormResponseData, Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK},
-			JobID: seedJob, ReadRequestID: 1, PayloadLength: n, MessageOffset: off, ModifiedLength: seedLength,
+			JobID: walkJob, ReadRequestID: 1, PayloadLength: n, MessageOffset: off, ModifiedLength: walkLength,
 		}
 	}
 	for i, q := range qs {
@@ -641,14 +641,14 @@ func TestInitiatorReadByReturnData(t *testing.T) {
 func TestInitiatorReadFailsByReturnData(t *testing.T) {
 	for answered := range 5 {
 		in := newInitiator(t)
-		o := seedWrite()
+		o := walkWrite()
 		o.Opcode = OpcodeRead
 		h := start(t, in, o)
 		qs := sendAll(in, 0, h)
 		for i := range answered {
 			answer(t, in, &qs[i], nil)
 		}
-		y := Reply{Form: FormResponseData, Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCHostPoisoned}, JobID: seedJob, ReadRequestID: 1, MessageOffset: 4096}
+		y := Reply{Form: FormResponseData, Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCHostPoisoned}, JobID: walkJob, ReadRequestID: 1, MessageOffset: 4096}
 		var ev Event
 		require.NoError(t, in.RxData(0, &y, &ev))
 		require.Zero(t, ev.DataLength)
@@ -664,12 +664,12 @@ func TestInitiatorReadFailsByReturnData(t *testing.T) {
 // A target that sends the same bytes again cannot make up for those missing.
 func TestInitiatorRefusesMoreDataThanAskedFor(t *testing.T) {
 	in := newInitiator(t)
-	o := seedWrite()
+	o := walkWrite()
 	o.Opcode = OpcodeRead
 	sendAll(in, 0, start(t, in, o))
 	y := Reply{
 		Form: FormResponseData, Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK},
-		JobID: seedJob, ReadRequestID: 1, PayloadLength: 4096, MessageOffset: 4096,
+		JobID: walkJob, ReadRequestID: 1, PayloadLength: 4096, MessageOffset: 4096,
 	}
 	for range 4 {
 		require.NoError(t, in.RxData(0, &y, &Event{}))
@@ -680,13 +680,13 @@ func TestInitiatorRefusesMoreDataThanAskedFor(t *testing.T) {
 
 func TestInitiatorReadByAckData(t *testing.T) {
 	in := newInitiator(t)
-	o := seedWrite()
+	o := walkWrite()
 	o.Opcode, o.Length = OpcodeRead, 4200
 	qs := sendAll(in, 0, start(t, in, o))
 	small := func(n uint16) *Reply {
 		return &Reply{
 			Form: FormResponseDataSmall, Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK},
-			JobID: seedJob, PayloadLength: n,
+			JobID: walkJob, PayloadLength: n,
 		}
 	}
 	ev := answer(t, in, &qs[1], small(104))
@@ -704,7 +704,7 @@ func TestInitiatorReadByAckData(t *testing.T) {
 
 func TestInitiatorAtomic(t *testing.T) {
 	in := newInitiator(t)
-	o := seedWrite()
+	o := walkWrite()
 	o.Opcode, o.Length, o.BufferOffset = OpcodeFetchingAtomic, 8, 7
 	o.Swap = CompareSwap{Atomic: Atomic{Opcode: AtomicSwapEqual, Type: TypeUint64}, Compare: Operand{Lo: 1}, Swap: Operand{Lo: 2}}
 	q := sendAll(in, 0, start(t, in, o))[0]
@@ -713,7 +713,7 @@ func TestInitiatorAtomic(t *testing.T) {
 	require.Equal(t, o.Swap, q.Request.Swap)
 	y := &Reply{
 		Form: FormResponseData, Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK},
-		JobID: seedJob, ReadRequestID: 1, PayloadLength: 8, ModifiedLength: 8,
+		JobID: walkJob, ReadRequestID: 1, PayloadLength: 8, ModifiedLength: 8,
 	}
 	ev := answer(t, in, &q, y)
 	require.Equal(t, uint32(8), ev.DataLength)
@@ -723,13 +723,13 @@ func TestInitiatorAtomic(t *testing.T) {
 // Scenarios U1 and U3, initiator side.
 func TestInitiatorUnreliableModes(t *testing.T) {
 	in := newInitiator(t)
-	o := seedWrite()
+	o := walkWrite()
 	o.Opcode, o.Mode, o.Length = OpcodeDatagramSend, ModeUUD, 100
 	q := sendAll(in, 0, start(t, in, o))[0]
 	require.Zero(t, q.Request.MessageID)
 	require.Equal(t, EventDone, answer(t, in, &q, nil).Kind, "sent is done")
 
-	o = seedWrite()
+	o = walkWrite()
 	o.Mode, o.Length = ModeRUDI, 100
 	q = sendAll(in, 0, start(t, in, o))[0]
 	require.Equal(t, EventDone, answer(t, in, &q, ok(&q)).Kind)
@@ -744,7 +744,7 @@ func TestInitiatorUnreliableModes(t *testing.T) {
 
 func TestInitiatorCountsForeignResponses(t *testing.T) {
 	in := newInitiator(t)
-	o := seedWrite()
+	o := walkWrite()
 	o.Length = 1
 	q := sendAll(in, 0, start(t, in, o))[0]
 	y := ok(&q)
@@ -755,11 +755,11 @@ func TestInitiatorCountsForeignResponses(t *testing.T) {
 
 func TestInitiatorAllocs(t *testing.T) {
 	in := newInitiator(t)
-	o := seedWrite()
+	o := walkWrite()
 	var q TxReq
 	var packets [4]PacketHandle
 	b := make([]byte, StandardLen)
-	y := Response{Verdict: Verdict{ReturnCode: RCOK}, JobID: seedJob}
+	y := Response{Verdict: Verdict{ReturnCode: RCOK}, JobID: walkJob}
 	r := y.AppendTo(nil)
 	alloctest.Zero(t, "write", func() {
 		h, err := in.Start(o)

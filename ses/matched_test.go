@@ -10,7 +10,7 @@ import (
 
 // twoSided is an initiator and a target with a queue, and the packets between them.
 type twoSided struct {
-	*seedTarget
+	*walkTarget
 	in  *Initiator
 	now int64
 }
@@ -18,14 +18,14 @@ type twoSided struct {
 func newTwoSided(t *testing.T, n int) *twoSided {
 	s := newQueueTarget(t)
 	s.pendSlots, s.pendings = newSlots(n), make([]pending, n)
-	in, err := NewInitiator(InitiatorConfig{MTU: seedMTU, Messages: 4, Retries: 3})
+	in, err := NewInitiator(InitiatorConfig{MTU: walkMTU, Messages: 4, Retries: 3})
 	require.NoError(t, err)
-	return &twoSided{seedTarget: s, in: in}
+	return &twoSided{walkTarget: s, in: in}
 }
 
-// matchedOp is a message of the seed's initiator to the queue.
+// matchedOp is a message of the packet walk's initiator to the queue.
 func matchedOp(op Opcode, tag uint64, length uint32) *Operation {
-	return &Operation{Opcode: op, Relative: true, Job: seedJob, PID: seedPID, Index: queueIndex, Length: length, Key: tag, Initiator: 3,
+	return &Operation{Opcode: op, Relative: true, Job: walkJob, PID: walkPID, Index: queueIndex, Length: length, Key: tag, Initiator: 3,
 		HasData: true, HeaderData: tag + 1, Cookie: 77}
 }
 
@@ -100,7 +100,7 @@ func (s *twoSided) restartIt() (ev Event) {
 
 // errandRequest is the one packet of an errand.
 func (s *twoSided) errandRequest(x *Errand) (r Request) {
-	side, err := NewInitiator(InitiatorConfig{MTU: seedMTU, Messages: 1})
+	side, err := NewInitiator(InitiatorConfig{MTU: walkMTU, Messages: 1})
 	require.NoError(s.t, err)
 	h, err := side.Start(&x.Operation)
 	require.NoError(s.t, err)
@@ -174,7 +174,7 @@ func TestDeferrableSendIsRestarted(t *testing.T) {
 					d := s.arrive(p, ModeRUD)
 					require.Equal(t, RCOK, d.Response.ReturnCode)
 					require.EqualValues(t, 55, d.Cookie)
-					require.Equal(t, 0x1000+uint64(i)*seedMTU, d.Address)
+					require.Equal(t, 0x1000+uint64(i)*walkMTU, d.Address)
 					ev = s.answer(p, &d)
 				}
 				require.Equal(t, EventDone, ev.Kind)
@@ -264,7 +264,7 @@ func TestDeferrableSendForgetsItsToken(t *testing.T) {
 
 	var ev Event
 	require.NoError(t, s.in.Cancel(0, h, &ev))
-	rtr := Request{Form: FormStandard, Standard: Standard{Common: Common{JobID: seedJob}}, Token: RestartToken{Initiator: uint32(h)}}
+	rtr := Request{Form: FormStandard, Standard: Standard{Common: Common{JobID: walkJob}}, Token: RestartToken{Initiator: uint32(h)}}
 	require.ErrorIs(t, s.in.Restart(0, &rtr, &ev), ErrStale)
 }
 
@@ -356,7 +356,7 @@ func TestReadyToRestartRefusals(t *testing.T) {
 	s := newTwoSided(t, 1)
 	h := s.start(matchedOp(OpcodeDeferrableSend, 0, 10))
 	s.send(h)
-	write := s.start(&Operation{Opcode: OpcodeWrite, Relative: true, Job: seedJob, PID: seedPID, Index: seedIndex, Length: 8, Key: seedKey})
+	write := s.start(&Operation{Opcode: OpcodeWrite, Relative: true, Job: walkJob, PID: walkPID, Index: walkIndex, Length: 8, Key: walkKey})
 	var ev Event
 	for name, change := range map[string]func(*Request){
 		"unknown token":           func(r *Request) { r.Token.Initiator++ },
@@ -367,11 +367,11 @@ func TestReadyToRestartRefusals(t *testing.T) {
 		"no token":                func(r *Request) { r.Token.Initiator = 0 },
 		"generation of the token": func(r *Request) { r.Token.Initiator ^= 1 << 31 },
 	} {
-		r := Request{Form: FormStandard, Standard: Standard{Common: Common{Opcode: OpcodeDeferrableRTR, JobID: seedJob}}, Token: RestartToken{Initiator: uint32(h), Target: 1}}
+		r := Request{Form: FormStandard, Standard: Standard{Common: Common{Opcode: OpcodeDeferrableRTR, JobID: walkJob}}, Token: RestartToken{Initiator: uint32(h), Target: 1}}
 		change(&r)
 		require.ErrorIs(t, s.in.Restart(0, &r, &ev), ErrStale, name)
 	}
-	r := Request{Form: FormStandard, Standard: Standard{Common: Common{Opcode: OpcodeDeferrableRTR, JobID: seedJob}}, Token: RestartToken{Initiator: uint32(h), Target: 1}}
+	r := Request{Form: FormStandard, Standard: Standard{Common: Common{Opcode: OpcodeDeferrableRTR, JobID: walkJob}}, Token: RestartToken{Initiator: uint32(h), Target: 1}}
 	require.NoError(t, s.in.Restart(0, &r, &ev))
 	require.NoError(t, s.in.Restart(0, &r, &ev), "another one may restart the new attempt, should that be deferred too")
 	require.ErrorIs(t, s.in.Restart(0, &r, &ev), ErrStale, "but not two")
@@ -469,7 +469,7 @@ func TestDeferrableSendWithAnUnknownToken(t *testing.T) {
 	s.restartIt()
 	_, err := s.OpenIndex(0, s.ep, queueIndex+1, Index{Kind: IndexQueue, Job: AnyJob})
 	require.NoError(t, err)
-	_, err = s.AddEndpoint(Endpoint{Job: seedJob + 1, PID: seedPID})
+	_, err = s.AddEndpoint(Endpoint{Job: walkJob + 1, PID: walkPID})
 	require.NoError(t, err)
 	r, _ := s.request(s.packets(h)[0])
 	var d Decision
@@ -526,7 +526,7 @@ func TestRendezvousSend(t *testing.T) {
 				d := s.arrive(ps[i], ModeRUD)
 				require.Equal(t, RCOK, d.Response.ReturnCode)
 				require.Equal(t, c.length, d.Response.ModifiedLength, "the message's, not the part's")
-				require.Equal(t, 0x1000+uint64(i)*seedMTU, d.Address)
+				require.Equal(t, 0x1000+uint64(i)*walkMTU, d.Address)
 				require.False(t, d.Complete)
 				require.Equal(t, i == 0, s.HasErrand())
 				ev = s.answer(ps[i], &d)
@@ -537,8 +537,8 @@ func TestRendezvousSend(t *testing.T) {
 			require.True(t, s.Errand(&x))
 			require.EqualValues(t, 9, x.Peer)
 			o := &x.Operation
-			require.NoError(t, o.Validate(seedMTU))
-			require.Equal(t, Operation{Opcode: OpcodeRead, Relative: true, Job: seedJob, PID: 6, Index: 7, Generation: 4, Initiator: 3,
+			require.NoError(t, o.Validate(walkMTU))
+			require.Equal(t, Operation{Opcode: OpcodeRead, Relative: true, Job: walkJob, PID: 6, Index: 7, Generation: 4, Initiator: 3,
 				Key: 0xbeef, BufferOffset: 1<<20 + uint64(c.eager), Length: c.length - c.eager, Cookie: uint64(x.Handle)}, *o)
 			p, ok := s.PullOf(x.Handle)
 			require.True(t, ok)
@@ -739,31 +739,31 @@ func TestCancelOfASendThatWaits(t *testing.T) {
 
 func TestLend(t *testing.T) {
 	s := newQueueTarget(t)
-	g := Region{Base: 0x5000, Length: 100, Key: 3, Job: seedJob, Rights: RightRead}
-	x, h, err := s.Lend(s.ep, seedIndex, false, g)
+	g := Region{Base: 0x5000, Length: 100, Key: 3, Job: walkJob, Rights: RightRead}
+	x, h, err := s.Lend(s.ep, walkIndex, false, g)
 	require.NoError(t, err)
-	require.Equal(t, Rendezvous{Generation: 1, PIDonFEP: seedPID, Index: seedIndex, Key: 3}, x)
+	require.Equal(t, Rendezvous{Generation: 1, PIDonFEP: walkPID, Index: walkIndex, Key: 3}, x)
 	require.NoError(t, s.Withdraw(h))
-	_, _, err = s.Lend(s.ep, seedIndex, true, g)
+	_, _, err = s.Lend(s.ep, walkIndex, true, g)
 	require.ErrorIs(t, err, ErrRange)
 	g.Job++
-	_, _, err = s.Lend(s.ep, seedIndex, false, g)
+	_, _, err = s.Lend(s.ep, walkIndex, false, g)
 	require.ErrorIs(t, err, ErrRange)
 	g.Job--
 	_, _, err = s.Lend(s.ep, queueIndex, false, g)
 	require.ErrorIs(t, err, ErrRange)
-	_, _, err = s.Lend(s.ep+1<<16, seedIndex, false, g)
+	_, _, err = s.Lend(s.ep+1<<16, walkIndex, false, g)
 	require.ErrorIs(t, err, ErrNotFound)
 }
 
 func TestMatchedSendErrors(t *testing.T) {
 	o := rendezvousOp(OpcodeRendezvousSend, 10, 11)
-	require.ErrorIs(t, o.Validate(seedMTU), ErrTooLong)
+	require.ErrorIs(t, o.Validate(walkMTU), ErrTooLong)
 	o = matchedOp(OpcodeDeferrableSend, 0, 10)
 	o.Mode = ModeRUDI
-	require.ErrorIs(t, o.Validate(seedMTU), ErrOperation)
+	require.ErrorIs(t, o.Validate(walkMTU), ErrOperation)
 	o.Mode, o.Form = ModeRUD, FormMedium
-	require.ErrorIs(t, o.Validate(seedMTU), ErrOperation)
+	require.ErrorIs(t, o.Validate(walkMTU), ErrOperation)
 	s := newTwoSided(t, 1)
 	h := s.start(matchedOp(OpcodeSend, 0, 10))
 	require.ErrorIs(t, s.in.SetSource(h, source), ErrStale)

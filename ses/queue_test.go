@@ -8,22 +8,22 @@ import (
 
 const queueIndex = ResourceIndex(1)
 
-// newQueueTarget is the seed's target with a receive queue beside the region.
-func newQueueTarget(t *testing.T) *seedTarget {
-	s := newSeedTarget(t)
+// newQueueTarget is the packet walk's target with a receive queue beside the region.
+func newQueueTarget(t *testing.T) *walkTarget {
+	s := newWalkTarget(t)
 	_, err := s.OpenIndex(0, s.ep, queueIndex, Index{Kind: IndexQueue, Job: AnyJob})
 	require.NoError(t, err)
 	return s
 }
 
-func (s *seedTarget) post(r Receive) Handle {
+func (s *walkTarget) post(r Receive) Handle {
 	s.t.Helper()
 	h, err := s.PostReceive(s.ep, queueIndex, r)
 	require.NoError(s.t, err)
 	return h
 }
 
-// tagged turns a packet of the seed's write into one of a tagged send.
+// tagged turns a packet of the packet walk into one of a tagged send.
 func tagged(tag uint64) func(*Request, *Arrival) {
 	return func(r *Request, _ *Arrival) {
 		r.Opcode, r.Index, r.Generation, r.Key = OpcodeTaggedSend, queueIndex, 0, tag
@@ -97,7 +97,7 @@ func TestQueueBufferWithoutRoom(t *testing.T) {
 }
 
 func TestQueueJobRestriction(t *testing.T) {
-	s := newSeedTarget(t)
+	s := newWalkTarget(t)
 	_, err := s.OpenIndex(0, s.ep, queueIndex, Index{Kind: IndexQueue, Job: 102})
 	require.NoError(t, err)
 	s.post(Receive{Length: 16384})
@@ -155,7 +155,7 @@ func TestQueueCancel(t *testing.T) {
 // A resource index that was closed and opened again has nothing to do with the
 // messages of its former life, also when it is of another kind now.
 func TestQueueMessageEndsWithItsIndex(t *testing.T) {
-	again := func(s *seedTarget, ri ResourceIndex, kind IndexKind) func(*Request, *Arrival) {
+	again := func(s *walkTarget, ri ResourceIndex, kind IndexKind) func(*Request, *Arrival) {
 		require.NoError(t, s.CloseIndex(0, s.ep, ri))
 		gen, err := s.OpenIndex(0, s.ep, ri, Index{Kind: kind, Job: AnyJob})
 		require.NoError(t, err)
@@ -169,12 +169,12 @@ func TestQueueMessageEndsWithItsIndex(t *testing.T) {
 
 	s = newQueueTarget(t)
 	s.send(0)
-	d = s.send(1, tagged(0), again(s, seedIndex, IndexQueue))
+	d = s.send(1, tagged(0), again(s, walkIndex, IndexQueue))
 	require.Equal(t, CheckSameBuffer, d.Check)
 
-	s = newSeedTarget(t)
+	s = newWalkTarget(t)
 	s.send(0)
-	gen, err := s.Renew(0, s.ep, seedIndex)
+	gen, err := s.Renew(0, s.ep, walkIndex)
 	require.NoError(t, err)
 	d = s.send(1, func(r *Request, _ *Arrival) { r.Generation = gen })
 	require.Equal(t, CheckSameBuffer, d.Check)

@@ -72,10 +72,10 @@ func TestTargetTables(t *testing.T) {
 }
 
 func TestTargetReopenedIndexHasAnotherGeneration(t *testing.T) {
-	s := newSeedTarget(t)
-	require.NoError(t, s.CloseIndex(0, s.ep, seedIndex))
+	s := newWalkTarget(t)
+	require.NoError(t, s.CloseIndex(0, s.ep, walkIndex))
 	require.Equal(t, CheckIndex, s.send(0).Check)
-	gen, err := s.OpenIndex(0, s.ep, seedIndex, Index{})
+	gen, err := s.OpenIndex(0, s.ep, walkIndex, Index{})
 	require.NoError(t, err)
 	require.Equal(t, Generation(2), gen)
 	require.Equal(t, CheckGeneration, s.send(0, func(r *Request, _ *Arrival) { r.MessageID = 2 }).Check)

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// taggedSum turns a packet of the seed's write into a tagged atomic: a sum of one
+// taggedSum turns a packet of the packet walk into a tagged atomic: a sum of one
 // 64-bit number.
 func taggedSum(tag uint64) func(*Request, *Arrival) {
 	return func(r *Request, a *Arrival) {
@@ -48,7 +48,7 @@ func TestTaggedAtomicRefusals(t *testing.T) {
 		"of several packets":      {func(r *Request, _ *Arrival) { r.Flags &^= FlagEOM; r.RequestLength = 16384 }, CheckLengths, RCOpViolation},
 		"may not happen twice":    {func(_ *Request, a *Arrival) { a.Mode = ModeRUDI }, CheckOpcode, RCUnsupportedOp},
 		"a form without the tag":  {func(r *Request, _ *Arrival) { r.Form = FormSmall }, CheckOpcode, RCUnsupportedOp},
-		"an index without queues": {func(r *Request, _ *Arrival) { r.Index, r.Generation = seedIndex, 1 }, CheckOpcode, RCUnsupportedOp},
+		"an index without queues": {func(r *Request, _ *Arrival) { r.Index, r.Generation = walkIndex, 1 }, CheckOpcode, RCUnsupportedOp},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newQueueTarget(t)

@@ -10,58 +10,58 @@ import (
 	"github.com/uetcc/uetcc/internal/alloctest"
 )
 
-// The write of the project's seed text: 16,384 bytes in four packets.
+// The packet walk of the UET congestion chapters, a write of 16,384 bytes in four packets.
 const (
-	seedJob    = JobID(101)
-	seedPID    = PIDonFEP(2)
-	seedIndex  = ResourceIndex(0x00a)
-	seedKey    = 0xacce5
-	seedBase   = 0xba5eadd1
-	seedLength = 16384
-	seedMTU    = 4096
-	seedPeer   = 0x8001
+	walkJob    = JobID(101)
+	walkPID    = PIDonFEP(2)
+	walkIndex  = ResourceIndex(0x00a)
+	walkKey    = 0xacce5
+	walkBase   = 0xba5eadd1
+	walkLength = 16384
+	walkMTU    = 4096
+	walkPeer   = 0x8001
 )
 
-// seedTarget is the target of the seed's write; its region is as given.
-type seedTarget struct {
+// walkTarget is the target of the packet walk; its region is as given.
+type walkTarget struct {
 	*Target
 	t      *testing.T
 	ep     Handle
 	region Handle
 }
 
-func newSeedTarget(t *testing.T, change ...func(*Region)) *seedTarget {
+func newWalkTarget(t *testing.T, change ...func(*Region)) *walkTarget {
 	t.Helper()
 	tg, err := NewTarget(TargetConfig{
-		MTU: seedMTU, Endpoints: 4, Indices: 64, Regions: 8, Receives: 8, Messages: 4,
+		MTU: walkMTU, Endpoints: 4, Indices: 64, Regions: 8, Receives: 8, Messages: 4,
 		AtomicOps: 1<<AtomicSum | 1<<AtomicBitOr | 1<<AtomicSwapEqual | 1<<AtomicRead, AtomicTypes: 1<<TypeUint64 | 1<<TypeUint8 | 1<<TypeDouble,
 	})
 	require.NoError(t, err)
-	s := &seedTarget{Target: tg, t: t}
-	s.ep, err = tg.AddEndpoint(Endpoint{Job: seedJob, PID: seedPID})
+	s := &walkTarget{Target: tg, t: t}
+	s.ep, err = tg.AddEndpoint(Endpoint{Job: walkJob, PID: walkPID})
 	require.NoError(t, err)
-	_, err = tg.OpenIndex(0, s.ep, seedIndex, Index{Kind: IndexMemory})
+	_, err = tg.OpenIndex(0, s.ep, walkIndex, Index{Kind: IndexMemory})
 	require.NoError(t, err)
-	gen, err := tg.Renew(0, s.ep, seedIndex)
+	gen, err := tg.Renew(0, s.ep, walkIndex)
 	require.NoError(t, err)
 	require.Equal(t, Generation(1), gen)
 	r := Region{
-		Base: seedBase, Length: seedLength, Key: seedKey, Cookie: 7, Job: seedJob,
+		Base: walkBase, Length: walkLength, Key: walkKey, Cookie: 7, Job: walkJob,
 		Rights: RightWrite | RightRead | RightAtomic,
 	}
 	for _, c := range change {
 		c(&r)
 	}
-	s.region, err = tg.Register(s.ep, seedIndex, r)
+	s.region, err = tg.Register(s.ep, walkIndex, r)
 	require.NoError(t, err)
 	return s
 }
 
-// seedPacket returns packet i of the seed's write and its payload length.
-func seedPacket(i uint32) (Request, Arrival) {
+// walkPacket returns packet i of the packet walk and its payload length.
+func walkPacket(i uint32) (Request, Arrival) {
 	r := Request{Form: FormStandard, Standard: Standard{
-		Common: Common{Opcode: OpcodeWrite, Flags: FlagRel, JobID: seedJob, PIDonFEP: seedPID, Index: seedIndex, Generation: 1},
-		Key:    seedKey, MessageID: 1, RequestLength: seedLength,
+		Common: Common{Opcode: OpcodeWrite, Flags: FlagRel, JobID: walkJob, PIDonFEP: walkPID, Index: walkIndex, Generation: 1},
+		Key:    walkKey, MessageID: 1, RequestLength: walkLength,
 	}}
 	switch i {
 	case 0:
@@ -70,15 +70,15 @@ func seedPacket(i uint32) (Request, Arrival) {
 		r.Flags |= FlagEOM
 	}
 	if i > 0 {
-		r.PayloadLength, r.MessageOffset = seedMTU, i*seedMTU
+		r.PayloadLength, r.MessageOffset = walkMTU, i*walkMTU
 	}
-	return r, Arrival{Peer: seedPeer, Payload: seedMTU}
+	return r, Arrival{Peer: walkPeer, Payload: walkMTU}
 }
 
-// send gives the target packet i of the seed's write, changed by fn.
-func (s *seedTarget) send(i uint32, fn ...func(*Request, *Arrival)) Decision {
+// send gives the target packet i of the packet walk, changed by fn.
+func (s *walkTarget) send(i uint32, fn ...func(*Request, *Arrival)) Decision {
 	s.t.Helper()
-	r, a := seedPacket(i)
+	r, a := walkPacket(i)
 	for _, f := range fn {
 		f(&r, &a)
 	}
@@ -87,10 +87,10 @@ func (s *seedTarget) send(i uint32, fn ...func(*Request, *Arrival)) Decision {
 	return d
 }
 
-func TestTargetSeedWritePlacement(t *testing.T) {
+func TestTargetWalkPlacement(t *testing.T) {
 	orders := [][]uint32{{0, 1, 2, 3}, {3, 2, 1, 0}, {2, 0, 3, 1}}
 	for _, order := range orders {
-		s := newSeedTarget(t)
+		s := newWalkTarget(t)
 		for n, i := range order {
 			d := s.send(i)
 			require.Equal(t, Decision{
@@ -102,12 +102,12 @@ func TestTargetSeedWritePlacement(t *testing.T) {
 				},
 			}, d)
 		}
-		require.Equal(t, uint64(0xba5eedd1), uint64(seedBase+seedLength))
+		require.Equal(t, uint64(0xba5eedd1), uint64(walkBase+walkLength))
 		require.Zero(t, s.Messages())
 	}
 }
 
-// Each row of the validation order, on the seed's write.
+// Each row of the validation order, on the packet walk.
 func TestTargetValidationOrder(t *testing.T) {
 	type change = func(*Request, *Arrival)
 	whole := func(r *Request, a *Arrival) {
@@ -121,7 +121,7 @@ func TestTargetValidationOrder(t *testing.T) {
 	}
 	rows := []struct {
 		name  string
-		setup func(s *seedTarget)
+		setup func(s *walkTarget)
 		edit  []change
 		check Check
 		code  ReturnCode
@@ -133,14 +133,14 @@ func TestTargetValidationOrder(t *testing.T) {
 		{"2 opcode not in the mode", nil, []change{func(r *Request, _ *Arrival) { r.Opcode = OpcodeDatagramSend }}, CheckOpcode, RCUnsupportedOp},
 		{"2 atomic over RUDI", nil, []change{atomic, func(_ *Request, a *Arrival) { a.Mode = ModeRUDI }}, CheckOpcode, RCUnsupportedOp},
 		{"2 opcode not on the index", nil, []change{func(r *Request, _ *Arrival) { r.Opcode = OpcodeSend }}, CheckOpcode, RCUnsupportedOp},
-		{"3 no endpoint", func(s *seedTarget) { require.NoError(s.t, s.RemoveEndpoint(0, s.ep)) }, nil, CheckFEP, RCUndeliverable},
+		{"3 no endpoint", func(s *walkTarget) { require.NoError(s.t, s.RemoveEndpoint(0, s.ep)) }, nil, CheckFEP, RCUndeliverable},
 		{"4 JobID 102", nil, []change{func(r *Request, _ *Arrival) { r.JobID = 102 }}, CheckJob, RCBadJobID},
 		{"5 PIDonFEP 3", nil, []change{func(r *Request, _ *Arrival) { r.PIDonFEP = 3 }}, CheckPID, RCBadPID},
 		{"5 absolute address without a process", nil, []change{func(r *Request, _ *Arrival) { r.Flags &^= FlagRel }}, CheckPID, RCBadPID},
 		{"6 RI 0x00b", nil, []change{func(r *Request, _ *Arrival) { r.Index = 0x00b }}, CheckIndex, RCBadIndex},
 		{"6 RI out of range", nil, []change{func(r *Request, _ *Arrival) { r.Index = 0xfff }}, CheckIndex, RCBadIndex},
-		{"7 disabled", func(s *seedTarget) { require.NoError(s.t, s.SetIndexState(s.ep, seedIndex, IndexDisabled)) }, nil, CheckEnabled, RCDisabled},
-		{"8 generation-disabled", func(s *seedTarget) { require.NoError(s.t, s.SetIndexState(s.ep, seedIndex, IndexGenDisabled)) }, nil, CheckGenEnabled, RCDisabledGen},
+		{"7 disabled", func(s *walkTarget) { require.NoError(s.t, s.SetIndexState(s.ep, walkIndex, IndexDisabled)) }, nil, CheckEnabled, RCDisabled},
+		{"8 generation-disabled", func(s *walkTarget) { require.NoError(s.t, s.SetIndexState(s.ep, walkIndex, IndexGenDisabled)) }, nil, CheckGenEnabled, RCDisabledGen},
 		{"9 wrong generation", nil, []change{func(r *Request, _ *Arrival) { r.Generation = 0 }}, CheckGeneration, RCBadGeneration},
 		{"10 SOM shorter than the MTU", nil, []change{func(_ *Request, a *Arrival) { a.Payload = 4095 }}, CheckLengths, RCOpViolation},
 		{"10 SOM longer than the MTU", nil, []change{func(_ *Request, a *Arrival) { a.Payload = 4097 }}, CheckLengths, RCOpViolation},
@@ -163,9 +163,9 @@ func TestTargetValidationOrder(t *testing.T) {
 		{"10 fragment of an atomic", nil, []change{atomic, func(r *Request, _ *Arrival) { r.Flags &^= FlagEOM }}, CheckLengths, RCOpViolation},
 		{"11 initiator error", nil, []change{func(r *Request, _ *Arrival) { r.Flags |= FlagIE }}, CheckInitiator, RCInitiatorError},
 		{"12 unknown rkey", nil, []change{func(r *Request, _ *Arrival) { r.Key = 0xacce6 }}, CheckKey, RCBadMKey},
-		{"13 job not admitted", func(s *seedTarget) { s.regions[s.region.slot()].Job = 102 }, nil, CheckJobAllowed, RCBadJobID},
-		{"14 read-only region", func(s *seedTarget) { s.regions[s.region.slot()].Rights = RightRead }, nil, CheckRights, RCPermViolation},
-		{"15 region of 16,383 bytes", func(s *seedTarget) { s.regions[s.region.slot()].Length = 16383 }, nil, CheckMessageSize, RCUnsupportedSize},
+		{"13 job not admitted", func(s *walkTarget) { s.regions[s.region.slot()].Job = 102 }, nil, CheckJobAllowed, RCBadJobID},
+		{"14 read-only region", func(s *walkTarget) { s.regions[s.region.slot()].Rights = RightRead }, nil, CheckRights, RCPermViolation},
+		{"15 region of 16,383 bytes", func(s *walkTarget) { s.regions[s.region.slot()].Length = 16383 }, nil, CheckMessageSize, RCUnsupportedSize},
 		{"15 offset one too far", nil, []change{func(r *Request, _ *Arrival) { r.BufferOffset = 1 }}, CheckMessageSize, RCUnsupportedSize},
 		{"15 offset and length wrap 64 bits", nil, []change{func(r *Request, _ *Arrival) { r.BufferOffset = math.MaxUint64 - 16383 }}, CheckMessageSize, RCUnsupportedSize},
 		{"16 operand longer than the request", nil, []change{atomic, func(r *Request, _ *Arrival) { r.BufferOffset, r.RequestLength = 16383, 1 }}, CheckPacketEnd, RCBadAddr},
@@ -180,7 +180,7 @@ func TestTargetValidationOrder(t *testing.T) {
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			s := newSeedTarget(t)
+			s := newWalkTarget(t)
 			if row.setup != nil {
 				row.setup(s)
 			}
@@ -199,7 +199,7 @@ func TestTargetValidationOrder(t *testing.T) {
 
 // Row 9: the answer names the generation that would have been right.
 func TestTargetBadGenerationNamesCurrentOne(t *testing.T) {
-	s := newSeedTarget(t)
+	s := newWalkTarget(t)
 	for i := range uint32(4) {
 		d := s.send(i, func(r *Request, _ *Arrival) { r.Generation = 0 })
 		require.Equal(t, RCBadGeneration, d.Response.ReturnCode)
@@ -211,23 +211,23 @@ func TestTargetBadGenerationNamesCurrentOne(t *testing.T) {
 
 // Row 17.
 func TestTargetRefusesOtherRegionWithinMessage(t *testing.T) {
-	s := newSeedTarget(t)
+	s := newWalkTarget(t)
 	require.Equal(t, CheckNone, s.send(0).Check)
 	require.NoError(t, s.Withdraw(s.region))
-	_, err := s.Register(s.ep, seedIndex, Region{Base: 0x1000, Length: seedLength, Key: seedKey, Job: seedJob, Rights: RightWrite})
+	_, err := s.Register(s.ep, walkIndex, Region{Base: 0x1000, Length: walkLength, Key: walkKey, Job: walkJob, Rights: RightWrite})
 	require.NoError(t, err)
 	d := s.send(1)
 	require.Equal(t, CheckSameBuffer, d.Check)
 	require.Equal(t, RCPermViolation, d.Response.ReturnCode)
 
-	s = newSeedTarget(t)
-	_, err = s.Register(s.ep, seedIndex, Region{Base: 0x1000, Length: seedLength, Key: 1, Job: seedJob, Rights: RightWrite})
+	s = newWalkTarget(t)
+	_, err = s.Register(s.ep, walkIndex, Region{Base: 0x1000, Length: walkLength, Key: 1, Job: walkJob, Rights: RightWrite})
 	require.NoError(t, err)
 	s.send(0)
 	d = s.send(1, func(r *Request, _ *Arrival) { r.Key = 1 })
 	require.Equal(t, CheckSameBuffer, d.Check, "another key that is open, too")
 
-	s = newSeedTarget(t)
+	s = newWalkTarget(t)
 	s.send(0, func(r *Request, _ *Arrival) { r.RequestLength = 8192 })
 	d = s.send(1, func(r *Request, _ *Arrival) { r.RequestLength, r.BufferOffset, r.Flags = 8192, 1, r.Flags|FlagEOM })
 	require.Equal(t, CheckSameBuffer, d.Check, "another offset is another buffer")
@@ -236,12 +236,12 @@ func TestTargetRefusesOtherRegionWithinMessage(t *testing.T) {
 // The short way for later fragments gives no other answer than the long one: the
 // process is gone, and another has its place in the tables.
 func TestTargetEndpointGoneInMidMessage(t *testing.T) {
-	s := newSeedTarget(t)
+	s := newWalkTarget(t)
 	s.send(0)
 	require.NoError(t, s.RemoveEndpoint(0, s.ep))
-	ep, err := s.AddEndpoint(Endpoint{Job: seedJob, PID: 9})
+	ep, err := s.AddEndpoint(Endpoint{Job: walkJob, PID: 9})
 	require.NoError(t, err)
-	gen, err := s.OpenIndex(0, ep, seedIndex, Index{})
+	gen, err := s.OpenIndex(0, ep, walkIndex, Index{})
 	require.NoError(t, err)
 	d := s.send(1, func(r *Request, _ *Arrival) { r.Generation = gen })
 	require.Equal(t, CheckPID, d.Check)
@@ -249,7 +249,7 @@ func TestTargetEndpointGoneInMidMessage(t *testing.T) {
 
 // Row 20.
 func TestTargetRecordsExhausted(t *testing.T) {
-	s := newSeedTarget(t)
+	s := newWalkTarget(t)
 	for id := range MessageID(4) {
 		require.Equal(t, CheckNone, s.send(0, func(r *Request, _ *Arrival) { r.MessageID = id + 1 }).Check)
 	}
@@ -258,7 +258,7 @@ func TestTargetRecordsExhausted(t *testing.T) {
 	require.Equal(t, Decision{NACK: true, Check: CheckRecord}, s.send(0, fifth, func(r *Request, _ *Arrival) { r.Key++ }),
 		"a failure has to be remembered, too")
 	lost := 0
-	s.ClosePeer(seedPeer, func(uint64) { lost++ })
+	s.ClosePeer(walkPeer, func(uint64) { lost++ })
 	require.Equal(t, 4, lost)
 	require.Zero(t, s.Messages())
 	require.Equal(t, CheckNone, s.send(0, fifth).Check, "the packet comes again and finds room")
@@ -267,7 +267,7 @@ func TestTargetRecordsExhausted(t *testing.T) {
 // A PDC that is gone takes its own messages along, in whatever order they ended and
 // whoever shares a list with it.
 func TestTargetClosePeerLeavesOthers(t *testing.T) {
-	s := newSeedTarget(t) // four lists
+	s := newWalkTarget(t) // four lists
 	r := rand.New(rand.NewPCG(1, 2))
 	live := map[[2]uint64]bool{}
 	for range 20_000 {
@@ -300,8 +300,8 @@ func TestTargetClosePeerLeavesOthers(t *testing.T) {
 
 // Row 21.
 func TestTargetHostFailure(t *testing.T) {
-	s := newSeedTarget(t)
-	r, a := seedPacket(1)
+	s := newWalkTarget(t)
+	r, a := walkPacket(1)
 	var d Decision
 	s.Receive(&r, a, &d)
 	s.Fail(&r, a, RCHostPoisoned, &d)
@@ -319,7 +319,7 @@ func TestTargetHostFailure(t *testing.T) {
 // Scenario M4 of the fault list, target side.
 func TestTargetErrorIsSticky(t *testing.T) {
 	for _, order := range [][]uint32{{1, 0, 2, 3}, {1, 3, 2, 0}} {
-		s := newSeedTarget(t)
+		s := newWalkTarget(t)
 		for n, i := range order {
 			d := s.send(i, func(r *Request, _ *Arrival) {
 				if i == 1 {
@@ -336,9 +336,9 @@ func TestTargetErrorIsSticky(t *testing.T) {
 
 // Scenario M2: no byte is placed after the key has been withdrawn.
 func TestTargetKeyWithdrawnInMidMessage(t *testing.T) {
-	s := newSeedTarget(t)
+	s := newWalkTarget(t)
 	s.send(0)
-	_, err := s.Renew(0, s.ep, seedIndex)
+	_, err := s.Renew(0, s.ep, walkIndex)
 	require.NoError(t, err)
 	d := s.send(2)
 	require.Equal(t, RCBadGeneration, d.Response.ReturnCode)
@@ -357,20 +357,20 @@ func TestTargetKeyWithdrawnInMidMessage(t *testing.T) {
 // Scenario M1: packets of two messages of a peer that lets them interleave. Each is
 // placed by its own offset, and each message is complete once.
 func TestTargetInterleavedMessages(t *testing.T) {
-	s := newSeedTarget(t)
+	s := newWalkTarget(t)
 	second := func(r *Request, _ *Arrival) { r.MessageID = 2 }
 	for n, i := range []uint32{0, 2, 1, 3} {
 		for _, d := range []Decision{s.send(i), s.send(3-i, second)} {
 			require.Equal(t, ActionPlace, d.Action)
 			require.Equal(t, n == 3, d.Complete)
-			require.Equal(t, uint64(seedBase)+uint64(d.Offset), d.Address)
+			require.Equal(t, uint64(walkBase)+uint64(d.Offset), d.Address)
 		}
 	}
 	require.Zero(t, s.Messages())
 }
 
 func TestTargetMsgErrorEndsMessage(t *testing.T) {
-	s := newSeedTarget(t)
+	s := newWalkTarget(t)
 	s.send(0)
 	d := s.send(1, func(r *Request, _ *Arrival) { r.Opcode, r.Flags = OpcodeMsgError, FlagRel|FlagEOM })
 	require.Equal(t, ActionAbort, d.Action)
@@ -379,7 +379,7 @@ func TestTargetMsgErrorEndsMessage(t *testing.T) {
 }
 
 func TestTargetRODErrorEndsWithEOM(t *testing.T) {
-	s := newSeedTarget(t)
+	s := newWalkTarget(t)
 	rod := func(r *Request, a *Arrival) { a.Mode = ModeROD; r.Key = 1 }
 	s.send(0, rod)
 	require.Equal(t, 1, s.Messages())
@@ -389,7 +389,7 @@ func TestTargetRODErrorEndsWithEOM(t *testing.T) {
 
 // A peer that sends a byte twice under another offset gains nothing.
 func TestTargetRefusesMoreBytesThanTheMessageHas(t *testing.T) {
-	s := newSeedTarget(t)
+	s := newWalkTarget(t)
 	short := func(r *Request, _ *Arrival) { r.RequestLength, r.MessageOffset, r.PayloadLength = 8205, 8000, 100 }
 	for range 82 {
 		require.Equal(t, CheckNone, s.send(1, short).Check)
@@ -399,7 +399,7 @@ func TestTargetRefusesMoreBytesThanTheMessageHas(t *testing.T) {
 
 func TestTargetLengths(t *testing.T) {
 	for _, n := range []uint32{0, 1, 4095, 4096} {
-		s := newSeedTarget(t)
+		s := newWalkTarget(t)
 		d := s.send(0, func(r *Request, a *Arrival) {
 			r.Flags |= FlagEOM
 			r.RequestLength, a.Payload = n, int(n)
@@ -409,7 +409,7 @@ func TestTargetLengths(t *testing.T) {
 		require.Equal(t, n, d.Length)
 		require.Equal(t, n, d.Response.ModifiedLength)
 	}
-	s := newSeedTarget(t)
+	s := newWalkTarget(t)
 	d := s.send(0, func(r *Request, a *Arrival) { r.Flags |= FlagEOM; r.RequestLength, a.Payload = 4097, 4097 })
 	require.Equal(t, CheckLengths, d.Check, "MTU+1 is two packets")
 	d = s.send(0, func(r *Request, _ *Arrival) { r.RequestLength = 4097; r.MessageID = 2 })
@@ -422,9 +422,9 @@ func TestTargetLengths(t *testing.T) {
 }
 
 func TestTargetMaximumLength(t *testing.T) {
-	s := newSeedTarget(t, func(r *Region) { r.Base, r.Length = math.MaxUint64-math.MaxUint32+1, math.MaxUint32 })
+	s := newWalkTarget(t, func(r *Region) { r.Base, r.Length = math.MaxUint64-math.MaxUint32+1, math.MaxUint32 })
 	const length = math.MaxUint32 - 1
-	last := uint32(length / seedMTU * seedMTU)
+	last := uint32(length / walkMTU * walkMTU)
 	d := s.send(3, func(r *Request, a *Arrival) {
 		r.RequestLength, r.MessageOffset, r.PayloadLength = length, last, uint16(length-last)
 	})
@@ -433,7 +433,7 @@ func TestTargetMaximumLength(t *testing.T) {
 }
 
 func TestTargetHeaderDataComesWithCompletion(t *testing.T) {
-	s := newSeedTarget(t)
+	s := newWalkTarget(t)
 	hd := func(r *Request, _ *Arrival) { r.Flags |= FlagHD; r.HeaderData = 0xfeed }
 	require.False(t, s.send(0, hd).HasData)
 	s.send(2)
@@ -444,7 +444,7 @@ func TestTargetHeaderDataComesWithCompletion(t *testing.T) {
 }
 
 func TestTargetRead(t *testing.T) {
-	s := newSeedTarget(t)
+	s := newWalkTarget(t)
 	read := func(r *Request, a *Arrival) { r.Opcode, a.Payload = OpcodeRead, 0 }
 	d := s.send(1, read)
 	require.Equal(t, ActionRead, d.Action)
@@ -465,7 +465,7 @@ func TestTargetRead(t *testing.T) {
 }
 
 func TestTargetAtomic(t *testing.T) {
-	s := newSeedTarget(t)
+	s := newWalkTarget(t)
 	add := func(r *Request, a *Arrival) {
 		r.Opcode, r.BufferOffset, r.RequestLength, a.Payload = OpcodeFetchingAtomic, 7, 8, 8
 		r.Flags |= FlagEOM
@@ -481,7 +481,7 @@ func TestTargetAtomic(t *testing.T) {
 }
 
 func TestTargetSmallFormUsesKeyZero(t *testing.T) {
-	s := newSeedTarget(t, func(r *Region) { r.Key = 0 })
+	s := newWalkTarget(t, func(r *Region) { r.Key = 0 })
 	small := func(r *Request, a *Arrival) {
 		r.Form, r.Flags, r.Key, r.MessageID, r.RequestLength = FormSmall, r.Flags|flagsOnly, 0, 0, 4096
 	}
@@ -491,12 +491,12 @@ func TestTargetSmallFormUsesKeyZero(t *testing.T) {
 }
 
 func TestTargetAbsoluteAddress(t *testing.T) {
-	s := newSeedTarget(t)
+	s := newWalkTarget(t)
 	ep, err := s.AddEndpoint(Endpoint{Job: 5, PID: 9, Absolute: true})
 	require.NoError(t, err)
 	gen, err := s.OpenIndex(0, ep, 3, Index{})
 	require.NoError(t, err)
-	_, err = s.Register(ep, 3, Region{Length: 8192, Key: 1, Job: seedJob, Rights: RightWrite})
+	_, err = s.Register(ep, 3, Region{Length: 8192, Key: 1, Job: walkJob, Rights: RightWrite})
 	require.NoError(t, err)
 	abs := func(r *Request, a *Arrival) {
 		r.Flags, r.PIDonFEP, r.Index, r.Generation, r.Key, r.RequestLength = flagsOnly, 9, 3, gen, 1, 4096
@@ -509,7 +509,7 @@ func TestTargetAbsoluteAddress(t *testing.T) {
 }
 
 func TestTargetNoOp(t *testing.T) {
-	s := newSeedTarget(t)
+	s := newWalkTarget(t)
 	d := s.send(0, func(r *Request, a *Arrival) {
 		r.Opcode, r.Flags, r.RequestLength, a.Payload = OpcodeNoOp, flagsOnly, 0, 0
 	})
@@ -519,7 +519,7 @@ func TestTargetNoOp(t *testing.T) {
 }
 
 func TestTargetRUDIAppliesEachTime(t *testing.T) {
-	s := newSeedTarget(t, func(r *Region) { r.Idempotent = true })
+	s := newWalkTarget(t, func(r *Region) { r.Idempotent = true })
 	for range 2 {
 		d := s.send(1, func(_ *Request, a *Arrival) { a.Mode = ModeRUDI })
 		require.Equal(t, ActionPlace, d.Action)
@@ -528,12 +528,12 @@ func TestTargetRUDIAppliesEachTime(t *testing.T) {
 }
 
 func TestTargetAllocs(t *testing.T) {
-	s := newSeedTarget(t)
+	s := newWalkTarget(t)
 	var d Decision
 	pass, fail := [4]Request{}, [4]Request{}
 	var a Arrival
 	for i := range uint32(4) {
-		pass[i], a = seedPacket(i)
+		pass[i], a = walkPacket(i)
 		fail[i] = pass[i]
 		fail[i].Key = 1
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/uetcc/uetcc/hw/link"
 )
 
-// seedCredit is the initial credit of the seed's chapter 8: one microsecond of
+// chapterCredit is the initial credit of UET congestion chapter 8: one microsecond of
 // its 100 Gb/s link, a small part of the bandwidth-delay product.
-const seedCredit = 12_500
+const chapterCredit = 12_500
 
 // The RCCC rows, and those of both algorithms, of the recorded htsim runs: mean
 // and slowest completion within 10 %, as for the window alone.
@@ -76,7 +76,7 @@ func TestCreditIncast(t *testing.T) {
 		{loadMatrix(t, "incast_128.cm"), 6218},
 	} {
 		for _, control := range []ccc.Control{ccc.ControlRCCC, ccc.ControlBoth} {
-			for _, first := range []int64{seedCredit, 0} {
+			for _, first := range []int64{chapterCredit, 0} {
 				t.Run(fmt.Sprintf("%d to 1, %v, first credit %d", len(tc.matrix.Flows), control, first), func(t *testing.T) {
 					r := run(t, Config{Matrix: tc.matrix, Control: control, FirstCredit: first, Entropy: mixed, Seed: 1})
 					ideal := r.LowerBound + r.Parameters.BaseRTT
@@ -87,7 +87,7 @@ func TestCreditIncast(t *testing.T) {
 					for _, q := range r.Queues {
 						require.False(t, q.LastHop && q.Marked > 0, "%s marked", q.Name)
 					}
-					if first == seedCredit {
+					if first == chapterCredit {
 						require.LessOrEqual(t, r.Totals.Retransmitted, tc.recorded/10)
 					}
 				})

@@ -15,15 +15,15 @@ func init() {
 // leaf with two uplinks as fast as its hosts. It looks for a seed with which
 // exactly leaf 1A-1 sends both flows over one uplink, as in the figure.
 func collision(o *options) (*report, error) {
-	topo := o.seedFabric(2, 4, 2, 100e9)
+	topo := o.chapterFabric(2, 4, 2, 100e9)
 	host := hostOf(0, 2, 1, 3, 4, 6, 5, 7)
 	var flows []fabric.Flow
 	for rank := range 4 {
 		flows = append(flows, flow(host[rank], host[rank+4], 2_000_000))
 	}
-	c := seedConfig(topo, flows)
+	c := chapterConfig(topo, flows)
 	r := &report{}
-	alone, err := fabric.Run(o.with(seedConfig(topo, flows[:1]), "nscc"))
+	alone, err := fabric.Run(o.with(chapterConfig(topo, flows[:1]), "nscc"))
 	if err != nil {
 		return nil, err
 	}

@@ -10,14 +10,14 @@ func init() {
 	register(scenario{"credit", "ranks 0 and 1 write 16 MB each to rank 2 under receiver credits (figure 8-1)", credit})
 }
 
-// firstCredit is the seed's conservative initial credit, bytes.
+// firstCredit is chapter 8's conservative initial credit, bytes.
 const firstCredit = 12_500
 
 // credit is figure 8-1: two sources on leaves of their own, links of 400 Gb/s
 // between the switches, and one destination link of 100 Gb/s.
 func credit(o *options) (*report, error) {
-	topo := o.seedFabric(2, 4, 2, 400e9)
-	c := seedConfig(topo, []fabric.Flow{flow(0, 4, 16_000_000), flow(2, 4, 16_000_000)})
+	topo := o.chapterFabric(2, 4, 2, 400e9)
+	c := chapterConfig(topo, []fabric.Flow{flow(0, 4, 16_000_000), flow(2, 4, 16_000_000)})
 	c.FirstCredit = firstCredit
 	r := &report{}
 	results := map[string]*fabric.Result{}

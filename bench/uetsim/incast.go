@@ -13,13 +13,13 @@ func init() {
 // incast is figure 6-2: nodes A1, A2, B1, B2 with two ranks each. Rank 1 shares
 // rank 0's node and uses its internal link, so six senders meet at leaf 1A-1.
 func incast(o *options) (*report, error) {
-	topo := o.seedFabric(2, 4, 2, 400e9)
+	topo := o.chapterFabric(2, 4, 2, 400e9)
 	host := hostOf(0, 2, 1, 3, 4, 6, 5, 7) // leaves 1A-1, 1A-2, 1B-1, 1B-2
 	var flows []fabric.Flow
 	for rank := 2; rank <= 7; rank++ {
 		flows = append(flows, flow(host[rank], host[0], 2_000_000))
 	}
-	c := seedConfig(topo, flows)
+	c := chapterConfig(topo, flows)
 	r := &report{}
 	if _, err := r.add("without CC", o.with(c, "none")); err != nil {
 		return nil, err

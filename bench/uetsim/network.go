@@ -11,21 +11,21 @@ func init() {
 	register(scenario{"network", "flow control spreads an incast to flows that do not take part (network congestion chapter)", network})
 }
 
-// network is the chain reaction of the seed's network congestion chapter: four
+// network is the chain reaction of the chapter on network congestion: four
 // ranks write to rank 7 on leaf 1B-1 while rank 0 writes to rank 5 on another
 // leaf, over links that nothing else needs for long.
 func network(o *options) (*report, error) {
-	topo := o.seedFabric(2, 4, 2, 100e9)
+	topo := o.chapterFabric(2, 4, 2, 100e9)
 	host := hostOf(0, 2, 1, 3, 6, 7, 4, 5) // leaves 1A-1, 1A-2, 1B-1, 1B-2
 	victim := flow(host[0], host[5], 2_000_000)
 	flows := []fabric.Flow{victim}
 	for _, rank := range []int{1, 2, 3, 4} {
 		flows = append(flows, flow(host[rank], host[7], 2_000_000))
 	}
-	alone := seedConfig(topo, []fabric.Flow{victim})
-	crowd := seedConfig(topo, flows)
+	alone := chapterConfig(topo, []fabric.Flow{victim})
+	crowd := chapterConfig(topo, flows)
 	pfc := crowd
-	pfc.PFC = &switchq.PFCConfig{XOff: 15 * 4150, XOn: 12 * 4150, Pause: switchq.MaxPause(seedRate)}
+	pfc.PFC = &switchq.PFCConfig{XOff: 15 * 4150, XOn: 12 * 4150, Pause: switchq.MaxPause(chapterRate)}
 	pfc.NoECN = true
 	r := &report{}
 	for _, v := range []struct {

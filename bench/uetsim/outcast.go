@@ -14,12 +14,12 @@ func init() {
 // outcast is figure 6-4: the bottleneck is the sender's own link, which the NIC
 // shares among the contexts packet by packet.
 func outcast(o *options) (*report, error) {
-	topo := o.seedFabric(2, 4, 2, 400e9)
+	topo := o.chapterFabric(2, 4, 2, 400e9)
 	var flows []fabric.Flow
 	for dst := 2; dst < 8; dst++ {
 		flows = append(flows, flow(0, dst, 2_000_000))
 	}
-	c := seedConfig(topo, flows)
+	c := chapterConfig(topo, flows)
 	r := &report{}
 	if _, err := r.add("without CC", o.with(c, "none")); err != nil {
 		return nil, err

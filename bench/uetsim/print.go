@@ -163,7 +163,7 @@ func (p *printer) claims(claims []claim) {
 	if len(claims) == 0 {
 		return
 	}
-	p.f("what the seed says, and what was measured:\n")
+	p.f("what the chapters say, and what was measured:\n")
 	for _, c := range claims {
 		mark := "ok  "
 		if !c.OK {

@@ -10,8 +10,9 @@ import (
 	"github.com/uetcc/uetcc/hw/link"
 )
 
-// A scenario is one situation that the seed's chapters describe. Each has a file
-// of its own, which registers it.
+// A scenario is one situation that the UET congestion chapters describe: chapters 6
+// (congestion control contexts) and 8 (receiver credit) of a blog's series on Ultra
+// Ethernet. Each has a file of its own, which registers it.
 type scenario struct {
 	name  string
 	about string // one line
@@ -39,7 +40,7 @@ type report struct {
 	Runs   []namedRun `json:"runs,omitempty"`   // on the simulated fabric
 	Tables []table    `json:"tables,omitempty"` // of models that have no fabric
 	Oracle []oracle   `json:"oracle,omitempty"` // recorded runs of htsim, for comparison
-	Claims []claim    `json:"claims,omitempty"` // what the seed says of it, and what was measured
+	Claims []claim    `json:"claims,omitempty"` // what the chapters say of it, and what was measured
 	Notes  []string   `json:"notes,omitempty"`
 }
 
@@ -75,7 +76,7 @@ type oracle struct {
 	Marks   int64   `json:"marks"`
 }
 
-// A claim is one statement of the seed, and whether the measurement bears it out.
+// A claim is one statement of the chapters, and whether the measurement bears it out.
 type claim struct {
 	Text string `json:"text"`
 	Want string `json:"want"`
@@ -119,30 +120,30 @@ func (r *report) failed() (why []string) {
 	return why
 }
 
-// The seed's fabric: 100 Gb/s hosts and a configured base round trip of 6 us, so
+// The chapters' fabric: 100 Gb/s hosts and a configured base round trip of 6 us, so
 // that the bandwidth-delay product is 75,000 bytes.
 const (
-	seedRate = 100e9
-	seedRTT  = 6 * link.Microsecond
-	seedHop  = 580 * link.Nanosecond // 5.988 us over four links and back
+	chapterRate = 100e9
+	chapterRTT  = 6 * link.Microsecond
+	chapterHop  = 580 * link.Nanosecond // 5.988 us over four links and back
 )
 
-// seedFabric has leaves of perLeaf hosts and one link from each leaf to each
+// chapterFabric has leaves of perLeaf hosts and one link from each leaf to each
 // spine; the flag -speed scales all links.
-func (o *options) seedFabric(perLeaf, leaves, spines int, upRate int64) *fabric.Topology {
+func (o *options) chapterFabric(perLeaf, leaves, spines int, upRate int64) *fabric.Topology {
 	scale := o.speed / 100
 	return &fabric.Topology{Nodes: perLeaf * leaves, PodSize: perLeaf * leaves, Tiers: []fabric.Tier{
-		{DownRate: int64(seedRate * scale), DownLatency: seedHop, RadixDown: perLeaf, RadixUp: spines},
-		{DownRate: int64(float64(upRate) * scale), DownLatency: seedHop, RadixDown: leaves},
+		{DownRate: int64(chapterRate * scale), DownLatency: chapterHop, RadixDown: perLeaf, RadixUp: spines},
+		{DownRate: int64(float64(upRate) * scale), DownLatency: chapterHop, RadixDown: leaves},
 	}}
 }
 
-// seedConfig is the base of every scenario of the seed's chapter 6.
-func seedConfig(t *fabric.Topology, flows []fabric.Flow) fabric.Config {
+// chapterConfig is the base of every scenario of chapter 6.
+func chapterConfig(t *fabric.Topology, flows []fabric.Flow) fabric.Config {
 	return fabric.Config{
 		Topology: t,
 		Matrix:   &fabric.Matrix{Nodes: t.Nodes, Flows: flows},
-		BaseRTT:  seedRTT,
+		BaseRTT:  chapterRTT,
 		Entropy:  ccc.EntropyConfig{Scheme: ccc.SchemeMixed, Values: 64},
 	}
 }

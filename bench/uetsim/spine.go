@@ -22,7 +22,7 @@ func spine(o *options) (*report, error) {
 		return f
 	}
 	r := &report{}
-	alone := seedConfig(o.seedFabric(5, 3, 1, 400e9), flows())
+	alone := chapterConfig(o.chapterFabric(5, 3, 1, 400e9), flows())
 	if _, err := r.add("one spine, without CC", o.with(alone, "none")); err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func spine(o *options) (*report, error) {
 	if err != nil {
 		return nil, err
 	}
-	pair := seedConfig(o.seedFabric(5, 3, 2, 400e9), flows())
+	pair := chapterConfig(o.chapterFabric(5, 3, 2, 400e9), flows())
 	fixed := o.with(pair, "nscc")
 	fixed.Entropy = ccc.EntropyConfig{Values: 1}
 	if _, err := r.add("two spines, one path each, NSCC", fixed); err != nil {

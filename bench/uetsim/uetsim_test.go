@@ -32,14 +32,14 @@ func TestDefaultIsTheIncast(t *testing.T) {
 	require.NotContains(t, out, "FAIL")
 }
 
-// Every scenario holds what the seed claims of it, with more than one seed.
+// Every scenario holds what the chapters claim of it, with more than one seed.
 func TestScenarios(t *testing.T) {
 	for name := range scenarios {
 		for _, seed := range []string{"1", "2"} {
 			t.Run(name+"/seed "+seed, func(t *testing.T) {
 				status, out, errs := uetsim("-scenario", name, "-seed", seed, "-v")
 				require.Zero(t, status, errs)
-				require.Contains(t, out, "what the seed says")
+				require.Contains(t, out, "what the chapters say")
 			})
 		}
 	}

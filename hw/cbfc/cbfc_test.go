@@ -132,7 +132,7 @@ func TestPortFailsafes(t *testing.T) {
 }
 
 // TestReservedChangesNothing: a reserved operation or an unknown lane neither
-// changes a total nor feeds the watchdog (I10).
+// changes a total nor feeds the watchdog.
 func TestReservedChangesNothing(t *testing.T) {
 	p, _ := NewPort([]int64{4}, 1)
 	p.Reinit(0)
@@ -143,7 +143,7 @@ func TestReservedChangesNothing(t *testing.T) {
 	require.Equal(t, before, *p.Lane(0))
 }
 
-// TestManagementLane: VL15 is never delayed and changes no total (I12).
+// TestManagementLane: VL15 is never delayed and changes no total.
 func TestManagementLane(t *testing.T) {
 	p, _ := NewPort([]int64{4}, 1)
 	p.Reinit(0)
@@ -285,7 +285,7 @@ func TestUEForgedUpdate(t *testing.T) {
 	require.EqualValues(t, 6, s.InUse())
 }
 
-// TestUEOvertaking shows why a CC_Update stays in the frames' own stream (U10):
+// TestUEOvertaking shows why a CC_Update stays in the frames' own stream:
 // what it overtakes counts as lost until the next one.
 func TestUEOvertaking(t *testing.T) {
 	var r Receiver
@@ -313,7 +313,7 @@ func TestUEErrors(t *testing.T) {
 }
 
 // TestSpacing keeps CF_Updates between the two spacings and CC_Updates at their
-// period (U9).
+// period.
 func TestSpacing(t *testing.T) {
 	s, err := NewSpacing(DefaultCFMin, DefaultCFMax, DefaultCCPeriod)
 	require.NoError(t, err)

@@ -10,7 +10,7 @@
 // The model is deterministic, single writer, takes its time from the caller and
 // does not allocate after construction.
 //
-// Source: the UEC congestion chapters, figures 6-3 (local congestion) and 6-14
+// Source: the UET congestion chapters, figures 6-3 (local congestion) and 6-14
 // (destination flow control); UE Specification 1.0 section 3.6.13 for the
 // penalty.
 package hbm

@@ -6,9 +6,9 @@ import (
 	"github.com/uetcc/uetcc/hw/link"
 )
 
-// seedPath is figure 6-7: 9,216-byte frames at 100 Gb/s over 50 m of fibre and
+// chapterPath is figure 6-7: 9,216-byte frames at 100 Gb/s over 50 m of fibre and
 // three cut-through switches.
-var seedPath = link.Path{
+var chapterPath = link.Path{
 	FrameBytes:    9216,
 	BitsPerSecond: 100e9,
 	FiberMetres:   50,
@@ -17,9 +17,9 @@ var seedPath = link.Path{
 	FECDelay:      link.FECHopDelay,
 }
 
-// The base round-trip time of the seed's figure 6-7, component by component.
+// The base round-trip time of figure 6-7, component by component.
 func Example() {
-	p := seedPath
+	p := chapterPath
 	fmt.Println("serialisation", link.Serialization(p.FrameBytes, p.BitsPerSecond))
 	fmt.Println("propagation  ", link.Propagation(p.FiberMetres))
 	fmt.Println("switching    ", link.Ps(p.Switches)*p.SwitchDelay)
@@ -37,7 +37,7 @@ func Example() {
 	// configured    6000 ns
 }
 
-// The bandwidth-delay product and the largest window of the seed's fabric.
+// The bandwidth-delay product and the largest window of the UET congestion chapters.
 func ExampleBDP() {
 	const rtt = 6 * link.Microsecond
 	bdp := link.BDP(100e9, 400e9, rtt)
@@ -51,7 +51,7 @@ func ExampleBDP() {
 }
 
 // RS(544,514): the accumulation of one codeword is far less than the 150 ns a
-// hop that the seed configures.
+// hop that the UET congestion chapters have.
 func ExampleCodeword() {
 	c := link.RS544
 	fmt.Println(c.DataBits(), c.ParityBits(), c.Bits())

@@ -27,6 +27,6 @@ func (c Codeword) Accumulation(bitsPerSecond int64) Ps {
 	return Ps(mulDivUp(c.Bits(), int64(Second), bitsPerSecond))
 }
 
-// FECHopDelay is the latency that one RS(544,514) link adds, as the seed
-// configures it for its 400 Gb/s hops.
+// FECHopDelay is the latency that one RS(544,514) link adds, as the UET
+// congestion chapters configure it for 400 Gb/s hops.
 const FECHopDelay = 150 * Nanosecond

@@ -4,7 +4,7 @@
 // control starts from.
 //
 // Everything here is a pure function of its arguments and safe for concurrent
-// use. Source of the delay components: seed 001 chapter 6, figure 6-7.
+// use. Source of the delay components: UET congestion chapters, figure 6-7.
 package link
 
 // FiberDelay is what light needs for one metre of fibre.

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The simulator of spec/htsim-results.md stores and forwards; these are the
-// unloaded round trips that it prints for its three topologies.
+// The simulator htsim stores and forwards; these are the unloaded round trips that it
+// prints for its three topologies.
 func TestPathBaseRTTStoreForward(t *testing.T) {
 	for _, tc := range []struct {
 		name     string

@@ -17,7 +17,7 @@ func TestUplinkRange(t *testing.T) {
 }
 
 // With n links and k flows of one entropy each, all k differ with probability
-// n(n-1)...(n-k+1)/n^k; for the seed's two flows on two uplinks it is 1/2.
+// n(n-1)...(n-k+1)/n^k; for the chapters' two flows on two uplinks it is 1/2.
 func TestUplinkCollisions(t *testing.T) {
 	for _, tc := range []struct {
 		n, k int

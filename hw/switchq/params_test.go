@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The thresholds of UE Specification 1.0.3 section 3.6.17 for the seed's fabric
+// The thresholds of UE Specification 1.0.3 section 3.6.17 for the chapters' fabric
 // (100 Gb/s, 6 us, BDP 75,000).
 func TestNewParamsDefaults(t *testing.T) {
 	for _, tc := range []struct {

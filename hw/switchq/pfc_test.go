@@ -94,7 +94,7 @@ func TestNewPFCParamsRejects(t *testing.T) {
 	}
 }
 
-// The chain of the seed's network congestion chapter in small: when a port two
+// The chain of the chapter on network congestion in small: when a port two
 // hops away fills up, its pause holds back a queue in between, which pauses the
 // first one; resumes walk back the same way and every counter ends at 0.
 func TestPFCChainWalksBack(t *testing.T) {

@@ -25,7 +25,7 @@ func mustParams(t testing.TB, c Config) *Params {
 func data(id uint32) Packet { return Packet{ID: id, Size: 4150, DSCP: DSCPTrimmable} }
 
 func TestQueueDequeueMarksByWhatIsLeft(t *testing.T) {
-	cfg := Config{PlaneBDP: 75_000, Trim: true} // the seed's fabric: 15,000 and 60,000
+	cfg := Config{PlaneBDP: 75_000, Trim: true} // the chapters' fabric: 15,000 and 60,000
 	for _, tc := range []struct {
 		name  string
 		left  int64 // bytes behind the packet that leaves

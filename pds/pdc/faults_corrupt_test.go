@@ -61,7 +61,8 @@ func TestFaultC2FlippedPastCRC(t *testing.T) {
 	}
 }
 
-// windowsHold asserts I1, I3 and the order of CACK, CLEAR and max_rcvd (I4).
+// windowsHold asserts that the ends of the windows are in order and no further apart than
+// their range.
 func windowsHold(t testing.TB, i *Info) {
 	out, ahead := i.Next.Diff(i.Base), i.MaxRcvd.Diff(i.CACK)
 	if out < 0 || out > MaxRange || ahead < 0 || ahead > MaxRange || i.MaxCACK.Diff(i.Next) >= 0 || i.MaxRcvd.Diff(i.Clear) < 0 ||

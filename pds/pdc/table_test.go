@@ -67,9 +67,9 @@ func TestTableConfigNamesTheField(t *testing.T) {
 	newTable(t, TableConfig{General: MaxPDCs})
 }
 
-// TestTableSeedPacketWalk: the ids of the seed's example, 0x4001 at the initiator
+// TestTablePacketWalk: the ids of the UET congestion chapters, 0x4001 at the initiator
 // and 0x8001 at the target, and what each end looks up on the way.
-func TestTableSeedPacketWalk(t *testing.T) {
+func TestTablePacketWalk(t *testing.T) {
 	initiator := newTable(t, TableConfig{General: 0x4100, FirstID: 0x4001})
 	target := newTable(t, TableConfig{General: 0x8100, FirstID: 0x8001})
 	h := openInitiator(t, initiator, &InitiatorKey{Source: peerA, Destination: here, JobID: 101})
@@ -192,7 +192,7 @@ func TestTableInitiatorKeyParts(t *testing.T) {
 }
 
 // TestTableSeveralPDCsPerKey: also that a PDC that closes makes room for another
-// while its id lives on, as the peer's packets must still find it (K1).
+// while its id lives on, as the peer's packets must still find it.
 func TestTableSeveralPDCsPerKey(t *testing.T) {
 	tab := newTable(t, TableConfig{General: 20, PerKey: 3})
 	k := &InitiatorKey{Source: here, Destination: peerA, JobID: 1}

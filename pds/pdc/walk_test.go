@@ -8,9 +8,9 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// seedPair is the seed's write: IPDCID 0x4001, TPDCID 0x8001, Start_PSN 0x12000,
+// walkPair is the packet walk of the UET congestion chapters: IPDCID 0x4001, TPDCID 0x8001, Start_PSN 0x12000,
 // four packets.
-func seedPair(t *testing.T) *pair {
+func walkPair(t *testing.T) *pair {
 	g := newPair(t, pairConfig{ids: [2]int{0x4001, 0x8001}, first: [2]pds.PDCID{0x4001, 0x8001}, start: 0x12000,
 		memory: MemoryConfig{Chunks: 4, Responses: 4}})
 	require.EqualValues(t, 0x4001, g.h.ID())
@@ -19,8 +19,8 @@ func seedPair(t *testing.T) *pair {
 }
 
 // Transcript A: all four packets leave before any acknowledgement.
-func TestSeedWalkAllBeforeTheFirstACK(t *testing.T) {
-	g := seedPair(t)
+func TestWalkAllBeforeTheFirstACK(t *testing.T) {
+	g := walkPair(t)
 	ws := g.send(g.a)
 	require.Len(t, ws, 4)
 	for i, w := range ws {
@@ -50,7 +50,7 @@ func TestSeedWalkAllBeforeTheFirstACK(t *testing.T) {
 }
 
 // Transcript B: the first ACK is back before the second packet leaves.
-func TestSeedWalkFirstACKBeforeTheRest(t *testing.T) {
+func TestWalkFirstACKBeforeTheRest(t *testing.T) {
 	g := newPair(t, pairConfig{ids: [2]int{0x4001, 0x8001}, first: [2]pds.PDCID{0x4001, 0x8001}, start: 0x12000, memory: MemoryConfig{Chunks: 4, Responses: 4}})
 	require.NoError(t, g.a.m.Begin(g.h))
 	_, err := g.a.m.Submit(0, g.h, Packet{Handle: 1, Size: 4160, Next: pds.NextRequestStd})
@@ -82,8 +82,8 @@ func TestSeedWalkFirstACKBeforeTheRest(t *testing.T) {
 }
 
 // R1: the SYN packets arrive in reverse order.
-func TestSeedWalkReverse(t *testing.T) {
-	g := seedPair(t)
+func TestWalkReverse(t *testing.T) {
+	g := walkPair(t)
 	ws := g.send(g.a)
 	var acks []wire
 	for i := range ws {
@@ -201,7 +201,7 @@ func TestSpecSequenceReadOfThreePackets(t *testing.T) {
 	require.EqualValues(t, -1, q.ClearOffset)
 }
 
-// The arithmetic that windows are built on, at the values of the digest.
+// The arithmetic that windows are built on, at its corners.
 func TestPSNVectors(t *testing.T) {
 	require.EqualValues(t, 5, pds.PSN(3).Diff(0xfffffffe))
 	require.EqualValues(t, -5, pds.PSN(0xfffffffe).Diff(3))

@@ -8,7 +8,7 @@ import (
 	"github.com/uetcc/uetcc/internal/alloctest"
 )
 
-// tableConfig is that of the worked table (tfc.md section 6).
+// tableConfig is that of the worked table.
 var tableConfig = Config{CellSize: 256, PktOverhead: 32, Limit: 40, MTU: 4150, RTT: 1000}
 
 func tableParams(t testing.TB) *Params {
