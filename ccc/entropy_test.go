@@ -149,6 +149,23 @@ func TestLegacyFirstWindowThenRecycles(t *testing.T) {
 	require.Less(t, h.next(), uint16(4))
 }
 
+// The simulator keeps one current path for the walk of the first window, for
+// recycled values and for drawn ones.
+func TestLegacyWalkGoesOnFromLastValue(t *testing.T) {
+	h := newPath(t, EntropyConfig{Scheme: SchemeREPSLegacy, Values: 16})
+	next := func(seq uint64, window int64) uint16 {
+		return h.e.Next(&h.p, h.side, Progress{Seq: seq, WindowPackets: window})
+	}
+	require.EqualValues(t, 1, next(0, 2))
+	require.EqualValues(t, 2, next(1, 2))
+	h.feed(0, 14, FeedbackGood)
+	require.EqualValues(t, 14, next(2, 2), "recycled")
+	require.EqualValues(t, 15, next(3, 8), "the window has grown: on from 14")
+	require.EqualValues(t, 0, next(4, 8))
+	drawn := next(5, 2)
+	require.Equal(t, (drawn+1)%16, next(6, 8), "on from what was drawn")
+}
+
 func TestRecyclingQueueForgetsOldest(t *testing.T) {
 	h := newPath(t, EntropyConfig{Scheme: SchemeMixed, Values: 16, Queue: 4})
 	for v := range uint16(1000) {

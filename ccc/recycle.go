@@ -32,15 +32,16 @@ func (e *Entropy) queueAt(p *EntropyParams, side []uint64, pos uint16) (w *uint6
 }
 
 // nextLegacy walks through the values in the first window, so that each path is
-// tried before any is recycled.
+// tried before any is recycled. Where the window grows again before its packets are
+// sent, the walk goes on from the last value, recycled or drawn.
 func (e *Entropy) nextLegacy(p *EntropyParams, side []uint64, at Progress) uint16 {
 	switch {
 	case int64(at.Seq) < min(at.WindowPackets, int64(p.values)):
 		e.index = uint16((uint32(e.index) + 1) % p.values)
-		return e.index
 	case e.queued > 0:
-		return e.pop(p, side)
+		e.index = e.pop(p, side)
 	default:
-		return e.anyValue(p)
+		e.index = e.anyValue(p)
 	}
+	return e.index
 }
