@@ -111,13 +111,13 @@ func (f *FabricRate) Step() float64 {
 // upwards there were in a row.
 func (f *FabricRate) Trend() (marked float64, rises int) { return f.marked, f.rises }
 
-// rise doubles the step while the fabric stays clean; beyond 2^7 the rate is 1
-// in any case.
+// rise doubles the step while the fabric stays clean. The limit keeps the shift in
+// range; any step above the range of the rate will do.
 func (f *FabricRate) rise() float64 {
 	if f.ecn > 0 {
 		return f.c.Increase
 	}
-	return f.c.Increase * float64(int64(1)<<min(f.rises, 7))
+	return f.c.Increase * float64(int64(1)<<min(f.rises, 62))
 }
 
 // Interval returns the length of the next interval in nanoseconds: 1.5 RTT times
@@ -145,8 +145,8 @@ func (l HostLimits) Factor(backlog int64) float64 {
 	case backlog > l.High || l.Full <= l.Low:
 		return minFactor
 	}
-	room := float64(l.Full-backlog) / float64(l.Full-l.Low)
-	return max(room*room, minFactor)
+	room, all := float64(l.Full-backlog), float64(l.Full-l.Low)
+	return max(room*room/(all*all), minFactor)
 }
 
 // Admits reports whether a packet of size bytes still fits; one that does not is

@@ -60,10 +60,31 @@ func TestFabricRateRecoversAndKeepsItsExponentBounded(t *testing.T) {
 	require.InDelta(t, 0.51, f.Step(), 1e-12, "marks below the target: one plain step")
 }
 
+// A small step doubles until the rate is full, however long that takes.
+func TestFabricRateDoublesSmallSteps(t *testing.T) {
+	f, err := NewFabricRate(FabricConfig{Oversubscription: 90, RTT: 9348, Increase: 1e-6})
+	require.NoError(t, err)
+	f.rate = 0.01
+	want := f.rate
+	for rises := range 20 {
+		want = min(want+1e-6*float64(int64(1)<<rises), 1)
+		require.InDelta(t, want, f.Step(), 1e-9, "after %d steps", rises)
+	}
+	require.Equal(t, 1.0, want)
+}
+
 func TestFabricRateInterval(t *testing.T) {
 	f := testFabric(t)
 	require.Equal(t, int64(10_516), f.Interval(0))
 	require.Less(t, f.Interval(1<<32-1), int64(17_528))
+}
+
+// The simulator divides whole numbers; the factor has the same bits.
+func TestHostFactorExact(t *testing.T) {
+	for b := int64(1_000_000); b <= 4_750_000; b += 997 {
+		room := 5_000_000 - b
+		require.Equal(t, float64(room*room)/16e12, DefaultHostLimits.Factor(b), "backlog %d", b)
+	}
 }
 
 func TestHostLimits(t *testing.T) {
