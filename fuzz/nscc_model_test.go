@@ -144,7 +144,7 @@ func (m *nsccModel) gate() int {
 func (m *nsccModel) lower(rtt float64) {
 	if rtt < m.B {
 		m.B = rtt
-		bdp := floor(float64(m.c.LinkRate) * rtt / 1e9)
+		bdp := float64(m.c.LinkRate) * rtt / 1e9
 		m.Wmax = max(min(m.Wmax, floor(1.5*bdp)), m.mtu())
 	}
 }

@@ -3,12 +3,13 @@ package nscc
 import (
 	"cmp"
 	"fmt"
+	"math"
 )
 
 // Constants are the values that a [Config] leads to, for logs and tests. Times
 // are ticks.
 type Constants struct {
-	BDP          int64   // bytes: min(sender, receiver rate) x BaseRTT
+	BDP          int64   // whole bytes of min(sender, receiver rate) x BaseRTT
 	MaxWnd       int64   // bytes, ceiling of the window
 	InitialCwnd  int64   // bytes
 	ScalingA     float64 // BDP / 150,000
@@ -121,11 +122,12 @@ func (c *Config) derive() Constants {
 		unit -= htsimHeader
 	}
 	var k Constants
-	k.BDP = startBDP(c.Profile, c.Unit, rate, c.BaseRTT)
-	k.MaxWnd = cmp.Or(t.MaxWnd, int64(1.5*float64(k.BDP)))
+	bdp := startBDP(c.Profile, c.Unit, rate, c.BaseRTT)
+	k.BDP = int64(bdp)
+	k.MaxWnd = cmp.Or(t.MaxWnd, int64(1.5*bdp))
 	k.InitialCwnd = cmp.Or(c.InitialCwnd, k.MaxWnd)
 	k.TargetQdelay = cmp.Or(t.TargetQdelay, c.defaultTarget())
-	k.ScalingA = float64(k.BDP) / baseBDP
+	k.ScalingA = bdp / baseBDP
 	k.ScalingB = float64(k.TargetQdelay) / float64(c.Unit.ticks(baseRTTNs))
 	k.alpha = 4 * unit * k.ScalingA * k.ScalingB / float64(k.TargetQdelay)
 	k.Alpha = k.alpha * float64(c.Unit.perSecond())
@@ -144,22 +146,22 @@ func (c *Config) derive() Constants {
 }
 
 // startBDP is what rate moves in a configured or remembered rtt, bytes. The
-// simulator rounds it in another order than [sampledBDP], which can make a byte of
-// difference.
-func startBDP(profile Profile, unit TimeUnit, rate, rtt int64) int64 {
+// simulator takes whole bytes, and multiplies in another order than [sampledBDP],
+// which can make one of difference.
+func startBDP(profile Profile, unit TimeUnit, rate, rtt int64) float64 {
 	if profile == ProfileSpec {
 		return sampledBDP(profile, unit, rate, rtt)
 	}
-	return int64(float64(rtt) / float64(unit.perSecond()) * float64(rate))
+	return math.Trunc(float64(rtt) / float64(unit.perSecond()) * float64(rate))
 }
 
 // sampledBDP is what rate moves in a measured rtt, bytes.
-func sampledBDP(profile Profile, unit TimeUnit, rate, rtt int64) int64 {
+func sampledBDP(profile Profile, unit TimeUnit, rate, rtt int64) float64 {
 	if profile == ProfileSpec {
-		return int64(float64(rate) * float64(rtt) / float64(unit.perSecond()))
+		return float64(rate) * float64(rtt) / float64(unit.perSecond())
 	}
 	us := float64(rtt) / float64(unit.perSecond()/1e6)
-	return int64(us * float64(8*rate) / 8_000_000)
+	return math.Trunc(us * float64(8*rate) / 8_000_000)
 }
 
 // defaultTarget is the target queueing delay of table 3-82.

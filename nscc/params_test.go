@@ -137,3 +137,20 @@ func TestNewParamsRejects(t *testing.T) {
 		})
 	}
 }
+
+// Half a byte of bandwidth-delay product counts: the specification computes with
+// real numbers, and only the ceiling is cut to whole bytes.
+func TestFractionalBDP(t *testing.T) {
+	c := fabric100()
+	c.BaseRTT = 11_959
+	k := must(t, c).Constants()
+	require.EqualValues(t, 149_487, k.BDP)
+	require.EqualValues(t, 224_231, k.MaxWnd, "1.5 x 149,487.5 = 224,231.25")
+	require.InDelta(t, 149_487.5/150_000, k.ScalingA, 1e-15)
+
+	p := must(t, fabric100())
+	var w nscc.Window
+	w.Init(p, 0)
+	w.SampleBase(p, 11_959)
+	require.EqualValues(t, 224_231, w.Snapshot().MaxWnd)
+}

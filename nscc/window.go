@@ -155,9 +155,9 @@ func (w *Window) lowerBase(p *Params, rtt int64) {
 	w.setBase(p, rtt, sampledBDP(p.profile, p.unit, p.linkRate, rtt))
 }
 
-func (w *Window) setBase(p *Params, rtt, bdp int64) {
+func (w *Window) setBase(p *Params, rtt int64, bdp float64) {
 	w.base = rtt
-	w.maxWnd = uint32(max(min(int64(1.5*float64(bdp)), int64(w.maxWnd)), p.mtu))
+	w.maxWnd = uint32(max(min(int64(1.5*bdp), int64(w.maxWnd)), p.mtu))
 }
 
 // clampBytes bounds a number of bytes that a peer named.
