@@ -133,7 +133,7 @@ func (c *Context) OnNACK(p *Params, now int64, n Nack) {
 	}
 	c.mark(n.Size)
 	if p.credit {
-		c.credit.OnNACK(&p.rccc, n.Size, !n.NoPDC)
+		c.credit.OnLoss(&p.rccc, n.Size, !n.NoPDC)
 	}
 	c.inflightPkts--
 	c.evaluate(p, now)
@@ -150,7 +150,7 @@ func (c *Context) OnInferredLoss(p *Params, now int64, l Loss) {
 	}
 	c.mark(l.Size)
 	if p.credit {
-		c.credit.OnInferredLoss(&p.rccc, l.Size, !l.NoPDC)
+		c.credit.OnLoss(&p.rccc, l.Size, !l.NoPDC)
 	}
 	c.inflightPkts--
 	c.evaluate(p, now)

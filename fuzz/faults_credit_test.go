@@ -49,7 +49,7 @@ func (c *shadowCredit) acked() {
 func (c *shadowCredit) lost(size int64, present bool) {
 	if c.on {
 		before := c.src.Credit()
-		c.src.OnNACK(c.p, size, present)
+		c.src.OnLoss(c.p, size, present)
 		c.returned += max(c.src.Credit()-before, 0)
 	}
 }

@@ -42,11 +42,7 @@ func FuzzRCCCSource(f *testing.F) {
 				leave()
 			case 2, 3:
 				present, size := v&1 == 0, int64(v%creditMTU)
-				if script[0]%7 == 2 {
-					s.OnNACK(&p, size, present)
-				} else {
-					s.OnInferredLoss(&p, size, present)
-				}
+				s.OnLoss(&p, size, present)
 				if present {
 					leave()
 				} else if startup {

@@ -179,10 +179,8 @@ func replaySourceEvent(tb *recording, i int, p *rccc.Params, s *rccc.Source) {
 		tb.equal(i, "bytes", s.OnCreditUpdate(p, received(tb, i, s)))
 	case "STALE":
 		require.Zero(tb.t, s.OnCreditUpdate(p, received(tb, i, s)), "line %d", i+2)
-	case "NACK", "NACK_LH": // these rows come before their effect
-		defer s.OnNACK(p, size, true)
-	case "RTO":
-		defer s.OnInferredLoss(p, size, true)
+	case "NACK", "NACK_LH", "RTO": // these rows come before their effect
+		defer s.OnLoss(p, size, true)
 	case "RTX_CANCEL", "CONT", "RTS":
 	default:
 		require.Failf(tb.t, "unknown event", "line %d: %s", i+2, event)

@@ -1,6 +1,10 @@
 package nscc
 
-import "math"
+import (
+	"math"
+
+	"github.com/uetcc/uetcc/internal/enum"
+)
 
 // SampleKind says what the round trip of an [Ack] may be used for. Only the htsim
 // profiles tell the kinds apart.
@@ -12,6 +16,11 @@ const (
 	SampleKeepBase                   // htsim: delay only
 	SampleProbe                      // htsim: answer to a probe
 )
+
+var sampleNames = [...]string{"normal", "keep-base", "probe"}
+
+// String is normal, keep-base or probe.
+func (k SampleKind) String() string { return enum.Name(sampleNames[:], k) }
 
 // Ack is what one acknowledgement says. Build RTT with [RTT] and Bytes with
 // [RcvdTracker.Advance].

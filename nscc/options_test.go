@@ -135,7 +135,7 @@ func TestEnumNames(t *testing.T) {
 		nscc.Profile(9).String(): "Profile(9)", nscc.Nanoseconds.String(): "ns", nscc.Picoseconds.String(): "ps",
 		nscc.TimeUnit(9).String(): "TimeUnit(9)", nscc.FilterRecorded.String(): "recorded", nscc.FilterEWMA.String(): "ewma",
 		nscc.FilterForgetting.String(): "forgetting", nscc.Filter(9).String(): "Filter(9)", nscc.ReasonOther.String(): "other",
-		nscc.ReasonTrimmed.String(): "trimmed", nscc.ReasonTrimmedLastHop.String(): "trimmed-lasthop",
+		nscc.ReasonTrimmed.String(): "trimmed", nscc.SampleProbe.String(): "probe", nscc.ReasonTrimmedLastHop.String(): "trimmed-lasthop",
 		nscc.NackReason(9).String(): "NackReason(9)", nscc.RetransmitsNone.String(): "none", nscc.RetransmitsOne.String(): "one",
 		nscc.RetransmitsMore.String(): "more",
 	} {

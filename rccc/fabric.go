@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/uetcc/uetcc/internal/check"
+	"github.com/uetcc/uetcc/internal/enum"
 )
 
 // FabricConfig describes a [FabricRate]. Zero fields have the defaults that
@@ -27,6 +28,11 @@ const (
 	TrimLastHop               // on the last hop, which is the pacer's own business
 	TrimElsewhere             // inside the fabric
 )
+
+var trimNames = [...]string{"none", "last-hop", "elsewhere"}
+
+// String is none, last-hop or elsewhere.
+func (t Trim) String() string { return enum.Name(trimNames[:], t) }
 
 // FabricRate slows a receiver's credit where the fabric, not the last hop, is
 // the bottleneck and no window reacts to it: an additive-increase,
@@ -127,28 +133,3 @@ func (f *FabricRate) Interval(draw uint32) int64 {
 	u := 0.75 + 0.5*float64(draw)/(1<<32)
 	return max(1, int64(1.5*float64(f.c.RTT)*u))
 }
-
-// HostLimits are the backlogs of the way into host memory, in bytes, at which
-// credit is slowed: full speed up to Low, a thousandth above High, falling with
-// the square of the room that is left in between.
-type HostLimits struct{ Low, High, Full int64 }
-
-// DefaultHostLimits are those of the simulator.
-var DefaultHostLimits = HostLimits{Low: 1_000_000, High: 4_750_000, Full: 5_000_000}
-
-// Factor returns the rate factor for a backlog, to be combined with others by
-// min and passed to [Receiver.SetFactor].
-func (l HostLimits) Factor(backlog int64) float64 {
-	switch {
-	case backlog < l.Low:
-		return 1
-	case backlog > l.High || l.Full <= l.Low:
-		return minFactor
-	}
-	room, all := float64(l.Full-backlog), float64(l.Full-l.Low)
-	return max(room*room/(all*all), minFactor)
-}
-
-// Admits reports whether a packet of size bytes still fits; one that does not is
-// to be treated as trimmed.
-func (l HostLimits) Admits(backlog, size int64) bool { return backlog+size <= l.Full }

@@ -78,24 +78,3 @@ func TestFabricRateInterval(t *testing.T) {
 	require.Equal(t, int64(10_516), f.Interval(0))
 	require.Less(t, f.Interval(1<<32-1), int64(17_528))
 }
-
-// The simulator divides whole numbers; the factor has the same bits.
-func TestHostFactorExact(t *testing.T) {
-	for b := int64(1_000_000); b <= 4_750_000; b += 997 {
-		room := 5_000_000 - b
-		require.Equal(t, float64(room*room)/16e12, DefaultHostLimits.Factor(b), "backlog %d", b)
-	}
-}
-
-func TestHostLimits(t *testing.T) {
-	l := DefaultHostLimits
-	for _, c := range []struct {
-		backlog int64
-		want    float64
-	}{{0, 1}, {999_999, 1}, {1_000_000, 1}, {3_000_000, 0.25}, {4_750_000, 0.00390625}, {4_750_001, 0.001}, {1 << 40, 0.001}} {
-		require.Equal(t, c.want, l.Factor(c.backlog), "backlog %d", c.backlog)
-	}
-	require.True(t, l.Admits(4_995_850, 4150))
-	require.False(t, l.Admits(4_995_851, 4150))
-	require.Equal(t, 0.001, HostLimits{}.Factor(5), "no limits set: as slow as it gets, never a division by zero")
-}

@@ -22,6 +22,9 @@ func (h Handle) Slot() Slot { return Slot(h) }
 
 func (h Handle) generation() uint16 { return uint16(h >> 16) }
 
+// handle names the sender in i.
+func (t *Senders) handle(i Slot) Handle { return Handle(t.slab[i].generation)<<16 | Handle(i) }
+
 // Key identifies a sender, the way a destination sees it: the source's fabric
 // address, the traffic class and the CCC_ID of its requests.
 type Key struct {
@@ -172,7 +175,7 @@ func (t *Senders) Grant(i Slot, n, wait int64) Grant {
 	s := &t.slab[i]
 	s.cum += n
 	s.owed = false
-	return Grant{Sender: Handle(s.generation)<<16 | Handle(i), Bytes: n, Cum: s.cum, Wait: wait}
+	return Grant{Sender: t.handle(i), Bytes: n, Cum: s.cum, Wait: wait}
 }
 
 // find returns the sender that h names, nil when it is gone.
@@ -199,7 +202,7 @@ func (t *Senders) add(now int64, k Key, weight uint16, start int64) (Handle, err
 	t.arrivals[i] = arrivals{seen: now, spent: start, spentAt: now}
 	t.keys[i] = k
 	t.publish(i)
-	return Handle(s.generation)<<16 | Handle(i), nil
+	return t.handle(i), nil
 }
 
 // remove frees a live sender's slot. The slot goes to the end of the free list,

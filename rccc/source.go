@@ -75,19 +75,13 @@ func (s *Source) OnSend(size int64) { s.credit -= size }
 // context: the startup ends.
 func (s *Source) OnACK() { s.endStartup() }
 
-// OnNACK is called after the packet of size bytes was marked for retransmission.
-// pdcPresent is false when the destination had no delivery context for it: it
-// has then no credit state either and nobody would grant, so the startup goes on
-// and the packet's charge is given back. After the startup only its debt is: a
-// source whose new delivery context is refused again and again must not sink.
-func (s *Source) OnNACK(p *Params, size int64, pdcPresent bool) { s.onLoss(p, size, pdcPresent) }
-
-// OnInferredLoss is OnNACK for a packet whose loss was concluded here.
-func (s *Source) OnInferredLoss(p *Params, size int64, pdcPresent bool) {
-	s.onLoss(p, size, pdcPresent)
-}
-
-func (s *Source) onLoss(p *Params, size int64, pdcPresent bool) {
+// OnLoss is called after a packet of size bytes was marked for retransmission, because
+// the destination refused it or its loss was concluded here. pdcPresent is false when
+// the destination had no delivery context for it: it has then no credit state either
+// and nobody would grant, so the startup goes on and the packet's charge is given back.
+// After the startup only its debt is: a source whose new delivery context is refused
+// again and again must not sink.
+func (s *Source) OnLoss(p *Params, size int64, pdcPresent bool) {
 	switch {
 	case pdcPresent:
 		s.endStartup()

@@ -57,8 +57,7 @@ func TestSourceStartupEndsAtTheFirstFeedback(t *testing.T) {
 	p := testParams(t, nil)
 	for name, feedback := range map[string]func(*Source){
 		"ACK":             func(s *Source) { s.OnACK() },
-		"NACK":            func(s *Source) { s.OnNACK(p, testMTU, true) },
-		"loss":            func(s *Source) { s.OnInferredLoss(p, testMTU, true) },
+		"loss":            func(s *Source) { s.OnLoss(p, testMTU, true) },
 		"stale credit":    func(s *Source) { s.OnCreditUpdate(p, 0) },
 		"overtaken later": func(s *Source) { s.OnCreditUpdate(p, -256) },
 	} {
@@ -87,21 +86,21 @@ func TestSourceStartupGoesOnWithoutADestinationContext(t *testing.T) {
 	for range 3 {
 		s := newSource(p)
 		s.OnSend(testMTU)
-		s.OnNACK(p, testMTU, false)
+		s.OnLoss(p, testMTU, false)
 		require.True(t, s.Startup())
 		require.Equal(t, p.InitialCredit(), s.Credit(), "the refused packet was not paid")
-		s.OnInferredLoss(p, testMTU, false)
+		s.OnLoss(p, testMTU, false)
 		require.Equal(t, p.InitialCredit(), s.Credit(), "never above what it began with")
 	}
 	s := newSource(p)
 	s.OnACK()
-	s.OnNACK(p, testMTU, false)
+	s.OnLoss(p, testMTU, false)
 	require.Zero(t, s.Credit(), "only self-granted credit is given back")
 	s.OnSend(testMTU)
-	s.OnNACK(p, testMTU, false)
+	s.OnLoss(p, testMTU, false)
 	require.Zero(t, s.Credit(), "a debt is")
 	s.OnSend(100)
-	s.OnNACK(p, testMTU, false)
+	s.OnLoss(p, testMTU, false)
 	require.Zero(t, s.Credit(), "and no more than that")
 }
 
@@ -253,8 +252,7 @@ func TestSourceAllocs(t *testing.T) {
 	alloctest.Zero(t, "a round of credit", func() {
 		total, now = total+4096, now+1000
 		s.OnACK()
-		s.OnNACK(p, 0, true)
-		s.OnInferredLoss(p, 0, true)
+		s.OnLoss(p, 0, true)
 		if s.OnCreditUpdate(p, QuantaOf(total).Extend(s.Cum())) != 4096 || !s.CanSend() {
 			panic("the path under test did not run")
 		}

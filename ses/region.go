@@ -60,6 +60,11 @@ const (
 	IndexQueue                   // a queue of receive buffers
 )
 
+var indexKindNames = [...]string{"memory", "queue"}
+
+// String returns a short name.
+func (k IndexKind) String() string { return enum.Name(indexKindNames[:], k) }
+
 // Opcodes that each kind of resource index can serve.
 const (
 	kindMemoryOps = 1<<OpcodeWrite | 1<<OpcodeRead | 1<<OpcodeAtomic | 1<<OpcodeFetchingAtomic

@@ -1,6 +1,9 @@
 package pdc
 
-import "github.com/uetcc/uetcc/pds"
+import (
+	"github.com/uetcc/uetcc/internal/enum"
+	"github.com/uetcc/uetcc/pds"
+)
 
 // ResponseKind is what the layer above says to a request.
 type ResponseKind uint8
@@ -20,6 +23,11 @@ const (
 	// buffered request: not now.
 	RespondRefuse
 )
+
+var respondNames = [...]string{"default", "guaranteed", "later", "refuse"}
+
+// String returns the kind in one word.
+func (k ResponseKind) String() string { return enum.Name(respondNames[:], k) }
 
 // Response is an answer to a request.
 type Response struct {

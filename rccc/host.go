@@ -1,0 +1,26 @@
+package rccc
+
+// HostLimits are the backlogs of the way into host memory, in bytes, at which
+// credit is slowed: full speed up to Low, a thousandth above High, falling with
+// the square of the room that is left in between.
+type HostLimits struct{ Low, High, Full int64 }
+
+// DefaultHostLimits are those of the simulator.
+var DefaultHostLimits = HostLimits{Low: 1_000_000, High: 4_750_000, Full: 5_000_000}
+
+// Factor returns the rate factor for a backlog, to be combined with others by
+// min and passed to [Receiver.SetFactor].
+func (l HostLimits) Factor(backlog int64) float64 {
+	switch {
+	case backlog < l.Low:
+		return 1
+	case backlog > l.High || l.Full <= l.Low:
+		return minFactor
+	}
+	room, all := float64(l.Full-backlog), float64(l.Full-l.Low)
+	return max(room*room/(all*all), minFactor)
+}
+
+// Admits reports whether a packet of size bytes still fits; one that does not is
+// to be treated as trimmed.
+func (l HostLimits) Admits(backlog, size int64) bool { return backlog+size <= l.Full }
