@@ -20,8 +20,8 @@ const (
 	ackCCNone     = uint16(pds.TypeACKCC)<<4 | uint16(pds.NextNone)
 
 	// The first word of a request, less that of the unordered one of its kind without
-	// flags, has no other bits: the type of the ordered one is the next.
-	orderedFlags = (rodStandard-rudStandard)<<7 | 1<<7 - 1
+	// flags, has no other bits: the type of the ordered one is the next. The PDC is open.
+	orderedFlags = (rodStandard-rudStandard)<<7 | 1<<7 - 1 - uint16(pds.FlagSYN)
 
 	standardLen   = pds.RequestLen + ses.StandardLen   // of both headers
 	standardCCLen = pds.RequestCCLen + ses.StandardLen // of both headers
@@ -34,43 +34,43 @@ func (p *Packet) decode(h []byte, at int, crc bool) error {
 	if len(h) < pds.AckCCLen || crc {
 		return p.decodeAny(h, at, crc)
 	}
-	switch v := binary.BigEndian.Uint16(h); v >> 7 {
-	case rudCCStandard, rodCCStandard:
-		if len(h) >= standardCCLen && isPlain(h[pds.RequestCCLen]) {
+	v := binary.BigEndian.Uint16(h)
+	if (v-rudCCStandard<<7)&^orderedFlags == 0 {
+		if isPlain(h, pds.RequestCCLen) {
 			w := (*[standardCCLen]byte)(h)
-			p.standard(v, at, pds.RequestCCLen, at+len(h))
-			p.Req.DecodeRest((*[pds.RequestLen]byte)(w[:]))
-			p.Req.DecodeCC((*[pds.RequestCCLen - pds.RequestLen]byte)(w[pds.RequestLen:]))
+			p.standard(pds.Type(v>>11), at, pds.RequestCCLen, at+len(h))
+			p.Req.DecodeRestCC((*[pds.RequestCCLen]byte)(w[:]))
 			p.Request.Standard.Decode(w[pds.RequestCCLen:])
 			return nil
 		}
-	case rudStandard, rodStandard:
-		if len(h) >= standardLen && isPlain(h[pds.RequestLen]) {
-			w := (*[standardLen]byte)(h)
-			p.standard(v, at, pds.RequestLen, at+len(h))
-			p.Req.DecodeRest((*[pds.RequestLen]byte)(w[:]))
-			p.Req.CCCID, p.Req.CreditTarget = 0, 0
-			p.Request.Standard.Decode(w[pds.RequestLen:])
-			return nil
-		}
-	case ackCCNone:
+	} else if v>>7 == ackCCNone {
 		p.Type, p.Form = pds.TypeACKCC, ses.FormNone
 		p.place(at, pds.AckCCLen, 0, len(h))
 		p.Ack.Decode(h)
 		return nil
+	} else if (v-rudStandard<<7)&^orderedFlags == 0 {
+		if isPlain(h, pds.RequestLen) {
+			w := (*[standardLen]byte)(h)
+			p.standard(pds.Type(v>>11), at, pds.RequestLen, at+len(h))
+			p.Req.DecodeRest((*[pds.RequestLen]byte)(w[:]))
+			p.Request.Standard.Decode(w[pds.RequestLen:])
+			return nil
+		}
 	}
 	return p.decodeAny(h, at, false)
 }
 
-// isPlain reports whether a standard semantic header that begins with b is no
-// longer than [ses.StandardLen] and has no other layout.
-func isPlain(b byte) bool { return ses.Opcode(b & 0x3f).IsPlain() }
+// isPlain reports whether the standard semantic header at b[at] is whole, no longer than
+// [ses.StandardLen] and has no other layout.
+func isPlain(b []byte, at int) bool {
+	return len(b) >= at+ses.StandardLen && ses.Opcode(b[at]&0x3f).IsPlain()
+}
 
-// standard notes what a request of prologue v with a PDS header of n bytes at at and
-// a standard semantic header is, and where, with data up to end.
-func (p *Packet) standard(v uint16, at, n, end int) {
-	p.Type, p.Form = pds.Type(v>>11), ses.FormStandard
-	p.Req.Type, p.Req.Next, p.Request.Form = pds.Type(v>>11), pds.NextRequestStd, ses.FormStandard
+// standard notes what a request with a PDS header of n bytes at at and a standard
+// semantic header is, and where, with data up to end.
+func (p *Packet) standard(t pds.Type, at, n, end int) {
+	p.Type, p.Form = t, ses.FormStandard
+	p.Req.Type, p.Req.Next, p.Request.Form = t, pds.NextRequestStd, ses.FormStandard
 	p.PDS, p.SES, p.Payload, p.End = at, at+n, at+n+ses.StandardLen, end
 }
 

@@ -19,43 +19,37 @@ type plainHead [plainLen + pds.AckCCLen]byte
 // and fragments refused; IPv4's and UDP's checksums are not looked at. The errors
 // are [ErrNotUET], [ErrIP] and those of packages pds and ses.
 func (ps *Parser) Ethernet(b []byte, f *Frame) error {
-	if len(b) < len(plainHead{}) {
+	if len(b) < len(plainHead{}) || ps.CRC {
 		return ps.anyFrame(b, f)
 	}
 	h := (*plainHead)(b)
 	end := etherLen + int(binary.BigEndian.Uint16(h[16:]))
-	if end > len(b) || !h.isPlain(end) || ps.CRC {
+	if end > len(b) || !h.isPlain(end) {
 		return ps.anyFrame(b, f)
 	}
-	if uint32(ps.Port)|uint32(ps.DSCPs.Trimmed)|uint32(ps.DSCPs.TrimmedLastHop) != 0 {
+	if ps.Port != 0 || uint16(ps.DSCPs.Trimmed)|uint16(ps.DSCPs.TrimmedLastHop)<<8 != 0 { // as they lie in memory
 		return ps.configured(b, h[15], f)
 	}
 	d := b[:end]
-	v := binary.BigEndian.Uint16(h[plainLen:])
-	if (v-rudCCStandard<<7)&^orderedFlags == 0 {
-		if len(d) >= plainLen+standardCCLen && isPlain(d[plainLen+pds.RequestCCLen]) {
+	if v := binary.BigEndian.Uint16(h[plainLen:]); (v-rudCCStandard<<7)&^orderedFlags == 0 {
+		if isPlain(d, plainLen+pds.RequestCCLen) {
 			f.plain(h, end)
-			f.addresses4((*[8]byte)(h[26:]))
-			f.standard(v, plainLen, pds.RequestCCLen, end)
-			f.Req.DecodeRest((*[pds.RequestLen]byte)(h[plainLen:]))
-			f.Req.DecodeCC((*[pds.RequestCCLen - pds.RequestLen]byte)(h[plainLen+pds.RequestLen:]))
+			f.standard(pds.Type(v>>11), plainLen, pds.RequestCCLen, end)
+			f.Req.DecodeRestCC((*[pds.RequestCCLen]byte)(h[plainLen:]))
 			f.Request.Standard.Decode(d[plainLen+pds.RequestCCLen:])
 			return nil
 		}
 	} else if v>>7 == ackCCNone && len(d) >= len(plainHead{}) {
 		f.plain(h, end)
-		f.addresses4((*[8]byte)(h[26:]))
 		f.Type, f.Form = pds.TypeACKCC, ses.FormNone
 		f.PDS, f.SES, f.Payload, f.End = plainLen, plainLen+pds.AckCCLen, plainLen+pds.AckCCLen, end
 		f.Ack.Decode(h[plainLen:])
 		return nil
 	} else if (v-rudStandard<<7)&^orderedFlags == 0 {
-		if len(d) >= plainLen+standardLen && isPlain(d[plainLen+pds.RequestLen]) {
+		if isPlain(d, plainLen+pds.RequestLen) {
 			f.plain(h, end)
-			f.addresses4((*[8]byte)(h[26:]))
-			f.standard(v, plainLen, pds.RequestLen, end)
+			f.standard(pds.Type(v>>11), plainLen, pds.RequestLen, end)
 			f.Req.DecodeRest((*[pds.RequestLen]byte)(h[plainLen:]))
-			f.Req.CCCID, f.Req.CreditTarget = 0, 0
 			f.Request.Standard.Decode(d[plainLen+pds.RequestLen:])
 			return nil
 		}
@@ -76,21 +70,22 @@ func (ps *Parser) configured(b []byte, tos uint8, f *Frame) error {
 // isPlain reports whether the frame holds UDP to [pds.UDPPort] over IPv4 up to end,
 // without tags, options and fragments, with lengths that agree. Most frames do, and
 // their fields are in fixed places. Words that are only compared are read as they lie in
-// the memory of a little-endian machine, which saves an exchange of their bytes.
+// the memory of a little-endian machine, which saves an exchange of their bytes, and all
+// at once, which saves branches.
 func (h *plainHead) isPlain(end int) bool {
 	const (
 		typeVersion  = etherIPv4>>8 | 0x45<<16          // not the TOS behind them
 		fragProtocol = fragment>>8 | 0xff<<8 | 0xff<<24 // not the TTL between them
 		unfragmented = protoUDP << 24
 	)
-	return binary.LittleEndian.Uint32(h[12:])&0xff_ffff == typeVersion &&
-		binary.LittleEndian.Uint32(h[20:])&fragProtocol == unfragmented &&
-		binary.BigEndian.Uint32(h[36:]) == pds.UDPPort<<16+uint32(end-etherLen-ip4Len)
+	return (binary.LittleEndian.Uint32(h[12:])&0xff_ffff^typeVersion)|
+		(binary.LittleEndian.Uint32(h[20:])&fragProtocol^unfragmented)|
+		(binary.BigEndian.Uint32(h[36:])^(pds.UDPPort<<16+uint32(end-etherLen-ip4Len))) == 0
 }
 
-// plain sets what is around the PDS header of a datagram that ends at end, but for
-// the addresses.
+// plain sets what is around the PDS header of a datagram that ends at end.
 func (f *Frame) plain(h *plainHead, end int) {
 	f.TOS, f.Native, f.Trimmed = h[15], false, false
 	f.TransportLen, f.Entropy = end-etherLen-ip4Len, binary.BigEndian.Uint16(h[34:])
+	f.addresses4((*[8]byte)(h[26:]))
 }

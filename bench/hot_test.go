@@ -119,7 +119,7 @@ var hot = []struct {
 	{"pds", "(*Prologue).Decode", inlines | noBounds},
 	{"pds", "(*Request).Decode", noBounds},
 	{"pds", "(*Request).DecodeRest", inlines | noBounds},
-	{"pds", "(*Request).DecodeCC", inlines | noBounds},
+	{"pds", "(*Request).DecodeRestCC", inlines | noBounds},
 	{"pds", "(*Request).Encode", 0},
 	{"pds", "(*Request).AppendTo", 0},
 	{"pds", "(*RequestView).Plain", inlines | noBounds},

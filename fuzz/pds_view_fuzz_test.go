@@ -66,16 +66,17 @@ func FuzzPDSRequestView(f *testing.F) {
 		if _, err := q.Decode(in); err != nil {
 			return
 		}
-		known := pds.Request{Type: q.Type, Next: q.Next, Info: 1} // what an earlier packet left
-		known.DecodeRest((*[pds.RequestLen]byte)(in))
+		open := q.Flags&pds.FlagSYN == 0
+		known := pds.Request{Type: q.Type, Next: q.Next, CCCID: 1, CreditTarget: 1, Info: 1} // what an earlier packet left
 		if q.HasCC() {
-			known.DecodeCC((*[pds.RequestCCLen - pds.RequestLen]byte)(in[pds.RequestLen:]))
+			known.DecodeRestCC((*[pds.RequestCCLen]byte)(in))
+		} else {
+			known.DecodeRest((*[pds.RequestLen]byte)(in))
 		}
-		if known != q {
+		if open && known != q {
 			t.Fatalf("%x: known %+v, decoded %+v", in, known, q)
 		}
 		v := (*pds.RequestView)(in)
-		open := q.Flags&pds.FlagSYN == 0
 		plain := open && q.Next == pds.NextRequestStd && q.ClearOffset < 0
 		if v.Plain() != (plain && !q.HasCC()) || v.PlainCC() != (plain && q.HasCC()) {
 			t.Fatalf("%x: plain %t, with congestion state %t", in, v.Plain(), v.PlainCC())

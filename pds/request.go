@@ -28,16 +28,17 @@ const (
 // Source: UE Specification 1.0.x, Tables 3-33 and 3-34. That credit_target
 // counts 256 bytes is inferred.
 type Request struct {
-	Type         Type    // one of the four that [Type.IsRequest] knows
-	Next         NextHdr // a request, or read data
+	// From the end of each word on the wire to its front, so that DecodeRestCC stores whole words.
+	PSN          PSN
+	ClearOffset  int16   // clear_psn_offset, -32768 to 0; see [Request.ClearPSN]
 	Flags        Flags   // FlagRetx, FlagAR, FlagSYN
 	CCCID        uint8   // congestion control context of the source; with CC state only
-	ClearOffset  int16   // clear_psn_offset, -32768 to 0; see [Request.ClearPSN]
+	CreditTarget uint32  // credit wanted so far, 256 B units modulo 2^24; with CC state only
 	DPDCID       PDCID   // receiver's PDC, never 0; 0 while FlagSYN is set
-	SPDCID       PDCID   // sender's PDC, never 0; behind DPDCID, so that DecodeRest stores both as one word
+	SPDCID       PDCID   // sender's PDC, never 0
 	Info         PDCInfo // while FlagSYN is set, otherwise 0
-	PSN          PSN
-	CreditTarget uint32 // credit wanted so far, 256 B units modulo 2^24; with CC state only
+	Type         Type    // one of the four that [Type.IsRequest] knows
+	Next         NextHdr // a request, or read data
 }
 
 // HasCC reports whether r carries congestion state.
@@ -63,41 +64,46 @@ func (r *Request) Decode(b []byte) (int, error) {
 	if len(b) < RequestLen {
 		return 0, ErrTruncated
 	}
-	w := (*[RequestLen]byte)(b)
-	n, cc := RequestLen, uint32(0)
+	w, n := (*[RequestLen]byte)(b), RequestLen
 	switch Type(w[0] >> 3) {
 	case TypeRUDCCReq, TypeRODCCReq:
 		if len(b) < RequestCCLen {
 			return 0, ErrTruncated
 		}
-		n, cc = RequestCCLen, binary.BigEndian.Uint32(b[12:])
+		n = RequestCCLen
+		r.DecodeRestCC((*[RequestCCLen]byte)(b))
 	case TypeRUDReq, TypeRODReq:
+		r.DecodeRest(w)
 	default:
 		return 0, ErrType
 	}
 	r.Type, r.Next = Type(w[0]>>3), NextHdr(binary.BigEndian.Uint16(w[0:])>>7&0xf)
-	r.DecodeRest(w)
-	r.CCCID, r.CreditTarget = uint8(cc>>24), cc&maxUint24
+	if r.Flags&FlagSYN != 0 {
+		r.DPDCID, r.Info = 0, PDCInfo(r.DPDCID)&pdcInfoMask
+	}
 	return n, nil
 }
 
-// DecodeRest is Decode without type and next_hdr, which the caller knows, and congestion
-// state, for which there is [Request.DecodeCC]. It cannot fail.
+// DecodeRest is Decode of a RUD_REQ or ROD_REQ without [FlagSYN] for a caller who knows
+// that, and type and next_hdr, which it does not set. It cannot fail.
 func (r *Request) DecodeRest(b *[RequestLen]byte) {
-	r.Flags = Flags(b[1]) & requestFlags
-	r.ClearOffset = int16(binary.BigEndian.Uint16(b[2:]))
 	r.PSN = PSN(binary.BigEndian.Uint32(b[4:]))
+	r.ClearOffset = int16(binary.BigEndian.Uint16(b[2:]))
+	r.Flags, r.CCCID, r.CreditTarget = Flags(b[1])&requestFlags, 0, 0
 	ids := binary.BigEndian.Uint32(b[8:])
 	r.DPDCID, r.SPDCID, r.Info = PDCID(ids), PDCID(ids>>16), 0
-	if b[1]&byte(FlagSYN) != 0 {
-		r.DPDCID, r.Info = 0, PDCInfo(ids)&pdcInfoMask
-	}
 }
 
-// DecodeCC sets the congestion state from the last four bytes of a header that has it.
-func (r *Request) DecodeCC(b *[RequestCCLen - RequestLen]byte) {
-	v := binary.BigEndian.Uint32(b[:])
-	r.CCCID, r.CreditTarget = uint8(v>>24), v&maxUint24
+// DecodeRestCC is DecodeRest for a RUD_CC_REQ or ROD_CC_REQ.
+func (r *Request) DecodeRestCC(b *[RequestCCLen]byte) {
+	const (
+		front = uint64(requestFlags)<<48 | 1<<48 - 1 // flags, clear_psn_offset, psn
+		back  = 0xffff_ffff<<32 | maxUint24          // spdcid, dpdcid, credit_target
+	)
+	v := binary.BigEndian.Uint64(b[0:])&front | uint64(b[12])<<56
+	r.PSN, r.ClearOffset, r.Flags, r.CCCID = PSN(v), int16(v>>32), Flags(v>>48), uint8(v>>56)
+	v = binary.BigEndian.Uint64(b[8:]) & back
+	r.CreditTarget, r.DPDCID, r.SPDCID, r.Info = uint32(v), PDCID(v>>32), PDCID(v>>48), 0
 }
 
 // Encode writes r to the front of b and returns the length of the header. The

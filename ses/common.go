@@ -40,7 +40,7 @@ type Common struct {
 	Flags      Flags
 	Version    uint8 // 0 is the only one defined
 	Generation Generation
-	Index      ResourceIndex // and PIDonFEP in one word, for get
+	Index      ResourceIndex // and the next two in one word, for get
 	PIDonFEP   PIDonFEP
 	JobID      JobID
 }
@@ -51,9 +51,9 @@ const commonLen = 12
 func (c *Common) get(b *[commonLen]byte) {
 	what := binary.LittleEndian.Uint16(b[0:]) & (flagsMask<<8 | opcodeMask) // as the two fields lie in memory
 	c.Opcode, c.Flags, c.Version = Opcode(what), Flags(what>>8), b[1]>>6
-	c.Generation, c.JobID = Generation(b[4]), JobID(binary.BigEndian.Uint32(b[4:])&0xff_ffff)
-	at := binary.BigEndian.Uint32(b[8:]) & 0xfff_0fff
-	c.Index, c.PIDonFEP = ResourceIndex(at), PIDonFEP(at>>16)
+	c.Generation = Generation(b[4])
+	whom := binary.BigEndian.Uint64(b[4:]) & 0xff_ffff_0fff_0fff
+	c.Index, c.PIDonFEP, c.JobID = ResourceIndex(whom), PIDonFEP(whom>>16), JobID(whom>>32)
 }
 
 // mustFit panics unless every field fits its place on the wire.
