@@ -73,11 +73,15 @@ func FuzzPDSPrologue(f *testing.F) { fuzzPDS[pds.Prologue](f, "prologue") }
 func FuzzPDSRequest(f *testing.F) {
 	fuzzPDS[pds.Request](f, "rud_req", "rud_req_syn", "rod_req", "rod_req_syn", "rud_cc_req", "rud_cc_req_syn", "rod_cc_req", "rod_cc_req_syn")
 }
-func FuzzPDSRUDI(f *testing.F)    { fuzzPDS[pds.RUDI](f, "rudi_req", "rudi_resp") }
-func FuzzPDSUUD(f *testing.F)     { fuzzPDS[pds.UUD](f, "uud_req") }
-func FuzzPDSAck(f *testing.F)     { fuzzPDS[pds.Ack](f, "ack", "ack_probe") }
-func FuzzPDSAckCC(f *testing.F)   { fuzzPDS[pds.AckCC](f, "ack_cc_nscc", "ack_cc_credit") }
-func FuzzPDSAckCCX(f *testing.F)  { fuzzPDS[pds.AckCCX](f, "ack_ccx") }
+func FuzzPDSRUDI(f *testing.F)   { fuzzPDS[pds.RUDI](f, "rudi_req", "rudi_resp") }
+func FuzzPDSUUD(f *testing.F)    { fuzzPDS[pds.UUD](f, "uud_req") }
+func FuzzPDSAck(f *testing.F)    { fuzzPDS[pds.Ack](f, "ack", "ack_probe") }
+func FuzzPDSAckCC(f *testing.F)  { fuzzPDS[pds.AckCC](f, "ack_cc_nscc", "ack_cc_credit") }
+func FuzzPDSAckCCX(f *testing.F) { fuzzPDS[pds.AckCCX](f, "ack_ccx") }
+func FuzzPDSAckExpected(f *testing.F) {
+	f.Add((&pds.AckExpected{Ack: pds.Ack{SPDCID: 1, DPDCID: 2, CACK: 7}, Expected: 8}).AppendTo(nil))
+	fuzzPDS[pds.AckExpected](f, "ack", "ack_cc_nscc")
+}
 func FuzzPDSNack(f *testing.F)    { fuzzPDS[pds.Nack](f, "nack", "nack_rudi") }
 func FuzzPDSNackCCX(f *testing.F) { fuzzPDS[pds.NackCCX](f, "nack_ccx") }
 func FuzzPDSTSS(f *testing.F)     { fuzzPDS[pds.TSS](f, "tss", "tss_ssi") }

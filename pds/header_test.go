@@ -32,6 +32,30 @@ func TestAckPSNs(t *testing.T) {
 	require.Equal(t, uint16(3), a.ProbeOpaque())
 }
 
+// An ACK with an Expected_PSN is an ACK to those who do not know it; others have none.
+func TestAckExpected(t *testing.T) {
+	want := AckExpected{Ack: Ack{Flags: FlagRetx, CACK: 9, Offset: -2, SPDCID: 3, DPDCID: 4}, Expected: 0x80000001}
+	b := want.AppendTo(nil)
+	require.Equal(t, []byte{0x38, 0x50, 0xff, 0xfe, 0, 0, 0, 9, 0, 3, 0, 4, 0x80, 0, 0, 1}, b)
+	var got AckExpected
+	n, err := got.Decode(b)
+	require.NoError(t, err)
+	require.Equal(t, AckExpectedLen, n)
+	require.Equal(t, want, got)
+	var a Ack
+	n, err = a.Decode(b)
+	require.NoError(t, err)
+	require.Equal(t, AckLen, n)
+	require.Equal(t, want.Ack, a)
+	for i := range b {
+		_, err = got.Decode(b[:i])
+		require.ErrorIs(t, err, ErrTruncated)
+	}
+	_, err = got.Decode(append(a.AppendTo(nil), 0, 0, 0, 1))
+	require.ErrorIs(t, err, ErrType)
+	require.Equal(t, want, got)
+}
+
 func TestFlagsReq(t *testing.T) {
 	f := (FlagM | FlagRetx).WithReq(AckReqClose)
 	require.Equal(t, AckReqClose, f.Req())
@@ -113,6 +137,7 @@ func TestHeadersDoNotAllocate(t *testing.T) {
 	check(t, &RUDI{Type: TypeRUDIResp}, new(Ack))
 	check(t, &UUD{Next: NextRequestStd}, new(Ack))
 	check(t, &Ack{CACK: 9}, new(AckCC))
+	check(t, &AckExpected{Expected: 7}, new(AckCC))
 	check(t, &AckCC{}, new(AckCCX))
 	check(t, &AckCCX{}, new(Control))
 	check(t, &Nack{}, new(NackCCX))

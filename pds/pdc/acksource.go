@@ -55,6 +55,9 @@ func (m *Manager) receiveACK(now int64, t pds.Type, in *In, r *Result) error {
 	if k.Response {
 		r.Verdict, r.ID.PSN, r.Handle = VerdictResponse, a.AckPSN, k.Handle
 	}
+	if t == pds.TypeACK {
+		p.expects(in.Packet)
+	}
 	m.feed(now, p, &h, t == pds.TypeACKCC, &k)
 	m.acted(now, p, &h, t)
 	return nil

@@ -176,7 +176,7 @@ func (m *Manager) closeTarget(now int64, p *PDC, b *inbound, out []byte) int {
 	}
 	m.mem.responses.freeAll(&p.resp)
 	p.rx.Unhold()
-	n := m.putACK(p, out, &ackSpec{psn: p.closePSN, flags: b.echo(), state: &b.state})
+	n := m.ackClose(p, b, out)
 	m.retire(now, p, CauseNone)
 	return n
 }
@@ -216,7 +216,20 @@ func (m *Manager) restingControl(now int64, p *PDC, b *inbound, c *pds.Control, 
 		p.flags &^= flagRefused // what asks for credit or an acknowledgement is repeated without a mark
 		return m.resting(now, p, b, out, r)
 	}
-	r.Reply = m.putACK(p, out, &ackSpec{psn: b.psn, flags: b.echo(), state: &b.state})
+	r.Reply = m.ackClose(p, b, out)
 	r.Verdict = VerdictDone
 	return nil
+}
+
+// ackClose acknowledges the CLOSE_CMD of p, the first time and again.
+func (m *Manager) ackClose(p *PDC, b *inbound, out []byte) int {
+	if m.p.Start != StartExpected0RTT {
+		return m.putACK(p, out, &ackSpec{psn: p.closePSN, flags: b.echo(), state: &b.state})
+	}
+	m.stats.ACKs++
+	cack := p.rx.CACK()
+	a := pds.AckExpected{Ack: pds.Ack{Flags: b.echo(), SPDCID: p.handle.ID(), DPDCID: p.peerID, CACK: cack}, Expected: p.rx.MaxRcvd() + 1}
+	a.Offset, _ = pds.AckOffset(cack, p.closePSN)
+	n, _ := a.Encode(out)
+	return n
 }

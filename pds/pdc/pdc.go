@@ -24,6 +24,7 @@ const (
 	flagMeasure                         // initiator: the first of its context, whose base RTT a probe may measure
 	flagAsking                          // may send a packet without credit, to ask for it
 	flagTurn                            // in the list of PDCs with a buffered request whose turn has come
+	flagExpected                        // initiator: the target has said that it expects later PSNs of the next PDC
 )
 
 // A PDC is one packet delivery context: both directions, at either end. It is a

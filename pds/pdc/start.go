@@ -64,12 +64,22 @@ func (s *expectedStarts) at(src, dst Addr, id pds.PDCID) *expectedStart {
 	return &s.slot[h&uint64(len(s.slot)-1)]
 }
 
-// remember keeps what a target PDC that ends has come to.
+// remember keeps what a target PDC that ends has come to: the Expected_PSN, which is one
+// after its last. The initiator, which counts on from there, is told by the closing ACK.
 func (m *Manager) remember(p *PDC) {
 	if m.p.Start != StartExpected0RTT || p.is(flagInitiator) || p.state == StatePending {
 		return
 	}
 	*m.expected.at(p.peer, p.local, p.peerID) = expectedStart{src: p.peer, dst: p.local, id: p.peerID, psn: p.rx.MaxRcvd() + 1}
+}
+
+// expects takes note of a closing ACK with an Expected_PSN, for the next PDC with the
+// PDCID of p. What it is this side knows: no target can expect more than has been sent.
+func (p *PDC) expects(b []byte) {
+	var a pds.AckExpected
+	if _, err := a.Decode(b); err == nil && p.state == StateCloseAckWait && a.Expected == p.tx.Next() {
+		p.flags |= flagExpected
+	}
 }
 
 // admitStart judges the Start_PSN of a new target PDC, and has it wait for another one if
@@ -101,8 +111,9 @@ func (m *Manager) admitStart(now int64, p *PDC, b *inbound) {
 // same PDCID; where targets expect it to be later, it is, also for one that has not seen
 // the PDCs in between, with other targets.
 func (m *Manager) startPSN(h Handle) pds.PSN {
-	last := m.pdc[h.ID()].tx.Next()
-	if m.p.Start == StartExpected0RTT && last != 0 {
+	old := &m.pdc[h.ID()]
+	last := old.tx.Next()
+	if m.p.Start == StartExpected0RTT && last != 0 || old.is(flagExpected) {
 		return m.startAfter(last)
 	}
 	for {

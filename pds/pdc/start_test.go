@@ -31,24 +31,71 @@ func (g *pair) oneLife(handle uint64) (first wire, refused uint64) {
 func TestExpected0RTTStart(t *testing.T) {
 	g := newPair(t, pairConfig{Config: Config{Start: StartExpected0RTT}})
 	require.NoError(t, g.a.m.Abort(0, g.h)) // that of newPair, which nobody has heard of
-	at := func(id pds.PDCID) *expectedStart {
-		return g.b.m.expected.at(AddrFrom(g.a.addr), AddrFrom(g.b.addr), id)
-	}
 	free := 0
 	for i := range 10 * g.a.m.table.ids() {
-		known := map[pds.PDCID]bool{}
-		for id := range pds.PDCID(g.a.m.table.ids()) {
-			known[id+1] = at(id+1).id == id+1
-		}
+		known := g.expectedIDs()
 		_, refused := g.oneLife(uint64(i))
 		require.Equal(t, known[g.h.ID()], refused == 0)
-		require.Equal(t, g.h.ID(), at(g.h.ID()).id)
+		require.Equal(t, g.h.ID(), g.expectedStart(g.h.ID()).id)
 		require.Len(t, g.b.got, i+1)
 		if refused == 0 {
 			free++
 		}
 	}
 	require.NotZero(t, free)
+}
+
+// The closing ACK of such a target says what it expects, the first time and again. So an
+// initiator that draws its Start_PSNs at random needs no round trip more for the next PDC.
+func TestClosingACKSaysExpectedPSN(t *testing.T) {
+	g := newPair(t, pairConfig{ids: [2]int{8, 8}, Config: Config{Start: StartExpected0RTT}, manager: func(c *ManagerConfig) {
+		if c.Seed == 0 {
+			p := *c.Params
+			p.Start, c.Params = StartAny, &p
+		}
+	}})
+	g.submit(1, 2)
+	g.settle()
+	require.NoError(t, g.a.m.Close(g.now, g.h))
+	cmd := g.send(g.a)
+	psn := controlOf(t, cmd[0]).PSN
+	var acks []wire
+	for range 2 { // live, and in quarantine
+		acks = g.giveAll(cmd)
+		require.Len(t, acks, 1)
+		var a pds.AckExpected
+		n, err := a.Decode(acks[0].b)
+		require.NoError(t, err)
+		require.Equal(t, len(acks[0].b), n)
+		require.Equal(t, pds.AckExpected{Ack: pds.Ack{SPDCID: a.SPDCID, DPDCID: g.h.ID(), CACK: psn}, Expected: psn + 1}, a)
+	}
+	g.giveAll(acks)
+	require.True(t, g.a.has(EventClosed, CauseNone))
+	require.Equal(t, psn+1, g.expectedStart(g.h.ID()).psn)
+	g.wait(3 * ms)
+	spared := 0
+	for i := range 10 * g.a.m.table.ids() {
+		known := g.expectedIDs()
+		if _, refused := g.oneLife(uint64(10 + i)); known[g.h.ID()] {
+			require.Zero(t, refused)
+			spared++
+		}
+	}
+	require.NotZero(t, spared)
+}
+
+// expectedStart is where b keeps what it expects of a PDCID of a, expectedIDs of which
+// it does.
+func (g *pair) expectedStart(id pds.PDCID) *expectedStart {
+	return g.b.m.expected.at(AddrFrom(g.a.addr), AddrFrom(g.b.addr), id)
+}
+
+func (g *pair) expectedIDs() map[pds.PDCID]bool {
+	known := map[pds.PDCID]bool{}
+	for id := range pds.PDCID(g.a.m.table.ids()) {
+		known[id+1] = g.expectedStart(id+1).id == id+1
+	}
+	return known
 }
 
 // What somebody has recorded of an earlier PDC opens none, however long the target has

@@ -1,0 +1,74 @@
+package pds
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// AckExpectedLen is the size of an [AckExpected].
+const AckExpectedLen = AckLen + 4
+
+// flagExpected says that an Expected_PSN follows an [Ack]. Any other ACK has it reserved.
+const flagExpected = 0x40
+
+// AckExpected is the acknowledgement that ends a PDC, of a target that takes Start_PSNs
+// from an Expected_PSN on only (EXPECTED_0RTT_START). Who does not know it reads an
+// [Ack], and finds four bytes behind it.
+//
+//	 0       4 5     8 9           15 16                             31
+//	+---------+-------+--------------+---------------------------------+
+//	| type 7  | none  | flags, 0x40  |         ack_psn_offset          |
+//	+---------+-------+--------------+---------------------------------+
+//	|                             cack_psn                             |
+//	+--------------------------------+---------------------------------+
+//	|            spdcid              |             dpdcid              |
+//	+--------------------------------+---------------------------------+
+//	|                           Expected_PSN                           |
+//	+------------------------------------------------------------------+
+//
+// Source: UE Specification 1.0.x, section 3.5, as the reference provider lays it out.
+type AckExpected struct {
+	Ack
+	Expected PSN // where the initiator's next PDC with this PDCID may start, or after it
+}
+
+// Decode sets a from the front of b and returns the length of the header. The errors are
+// [ErrTruncated] and, also for an ACK without an Expected_PSN, [ErrType]; they leave a as it
+// was.
+func (a *AckExpected) Decode(b []byte) (int, error) {
+	switch {
+	case len(b) < AckLen:
+		return 0, ErrTruncated
+	case Type(b[0]>>3) != TypeACK || b[1]&flagExpected == 0:
+		return 0, ErrType
+	case len(b) < AckExpectedLen:
+		return 0, ErrTruncated
+	}
+	a.Ack.get((*[AckLen]byte)(b))
+	a.Expected = PSN(binary.BigEndian.Uint32(b[AckLen:]))
+	return AckExpectedLen, nil
+}
+
+// Encode writes a to the front of b and returns the length of the header. The
+// only error is [ErrTruncated].
+func (a *AckExpected) Encode(b []byte) (int, error) {
+	if len(b) < AckExpectedLen {
+		return 0, ErrTruncated
+	}
+	a.Ack.put((*[AckLen]byte)(b), TypeACK)
+	b[1] |= flagExpected
+	binary.BigEndian.PutUint32(b[AckLen:], uint32(a.Expected))
+	return AckExpectedLen, nil
+}
+
+// AppendTo appends a to b.
+func (a *AckExpected) AppendTo(b []byte) []byte {
+	b = extend(b, AckExpectedLen)
+	a.Encode(b[len(b)-AckExpectedLen:])
+	return b
+}
+
+// String returns one line for people.
+func (a AckExpected) String() string {
+	return fmt.Sprintf("%v expected=%d", a.Ack, uint32(a.Expected))
+}
