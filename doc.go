@@ -30,7 +30,9 @@
 //
 // With thousands of PDCs, [Endpoint.Touch] a batch of packets before each of them is
 // received; [Endpoint.TransmitBatch] sends several packets at a time, and
-// [Endpoint.Exchange] takes an acknowledgement in and sends what it lets go.
+// [Endpoint.Exchange] takes an acknowledgement in and sends what it lets go;
+// [Endpoint.ExchangeBatch] does both for all packets that a poll of the network has
+// brought, and touches them itself.
 //
 // Payload memory belongs to the caller: the endpoint says which bytes go where,
 // and never looks at them. Where they cannot be placed, [Endpoint.Fail] corrects the

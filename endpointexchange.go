@@ -1,57 +1,148 @@
 package uetcc
 
 import (
+	"encoding/binary"
+
 	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 
+// ackedLen is how long an acknowledgement with a response is, at least.
+const ackedLen = pds.AckCCLen + ses.ResponseLen
+
 // Exchange takes a packet in and gives what may be sent then: it is [Endpoint.Receive],
 // and after it [Endpoint.TransmitBatch], whose count it returns. It costs less than both
-// where an acknowledgement lets the next packet of its PDC go, as all do while the window
-// is what limits a message: where both packets are in the middle of it.
-func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []Datagram) (n int) {
-	const length = pds.AckCCLen + ses.ResponseLen
-	b := in.Packet
-	if len(b) < length || in.Trimmed != 0 || cap(reply.Packet) < HeaderMax || e.credit != nil || e.pds.HasEvents() || e.starved.head != 0 {
-		return e.receiveTransmit(now, in, reply, r, out)
-	}
-	a := (*pds.AckCCView)(b)
-	id := int(a.DPDCID())
-	if !a.Plain() || !a.Cumulative() || id >= len(e.flows) {
-		return e.receiveTransmit(now, in, reply, r, out)
-	}
-	if e.touched--; e.touched < 0 {
-		e.touchACK(b)
-	}
-	f := &e.flows[id]
-	y := e.sender.Passing(Handle(f.sends), (*[ses.ResponseLen]byte)(b[pds.AckCCLen:]))
-	most := roomy(out[:min(len(out), max(int(f.ahead)-submitLow, 0))])
-	if y != nil && most > 0 && !f.refused && f.answers.head == 0 {
-		first, end := y.Range()
-		run := &e.run
-		if p, acked := e.pds.Exchange(now, a, in.Src, uint64(first), uint64(end), most, run); p != nil {
-			y.Confirmed(acked)
-			*r = Received{}
-			r.PDC, r.Payload = p.Handle(), length
-			reply.Packet = reply.Packet[:0]
-			reply.Payload = Payload{}
-			n = int(run.N)
-			e.describeMiddles(out[:n], p, 0, y, uint32(run.Handle-uint64(first))*uint32(e.mtu))
-			if f.sent(n) {
-				e.pump(now, f)
-			}
-			if n < len(out) {
-				n += e.TransmitBatch(now, out[n:])
-			}
+// where an acknowledgement lets the next packets of its PDC go, as all do while the window
+// is what limits a message: where all of them are in the middle of it.
+func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []Datagram) int {
+	if a := plainACK(in, reply); a != nil {
+		if e.touched--; e.touched < 0 {
+			e.touchACK(a[:])
+		}
+		acks := [...]*pds.AckCCView{a}
+		if p, n := e.exchange(now, acks[:], in, out, roomy(out[:min(len(out), submitAhead)])); p != nil {
+			acknowledged(p, reply, r)
 			return n
 		}
+		e.touched++ // Receive counts it
 	}
-	e.touched++ // Receive counts it
-	return e.receiveTransmit(now, in, reply, r, out)
-}
-
-// receiveTransmit is Exchange in general.
-func (e *Endpoint) receiveTransmit(now int64, in, reply *Datagram, r *Received, out []Datagram) int {
 	e.Receive(now, in, reply, r)
 	return e.TransmitBatch(now, out)
+}
+
+// ExchangeBatch is [Endpoint.Exchange] for each packet of in, with the reply and what is to
+// be done in the same place of reply and r, and with what is left of out. But
+// acknowledgements in a row that differ in nothing but how far they go, when they were sent
+// and whether there is a mark in them are all taken in before packets are sent, which
+// costs less. With thousands of PDCs it looks ahead in in, as with [Endpoint.Touch].
+func (e *Endpoint) ExchangeBatch(now int64, in, reply []Datagram, r []Received, out []Datagram) (n int) {
+	reply, r = reply[:len(in)], r[:len(in)]
+	for i, ahead := 0, 0; i < len(in); {
+		if i >= ahead {
+			if ahead = min(i+touchBatch, len(in)); e.touched < ahead-i {
+				e.loaded += e.Touch(in[i:ahead])
+			}
+		}
+		k, sent := 1, 0
+		if i+1 < len(in) && samePDC(&in[i], &in[i+1]) {
+			k, sent = e.exchangeRun(now, in[i:], reply[i:], r[i:], out[n:])
+		} else {
+			sent = e.Exchange(now, &in[i], &reply[i], &r[i], out[n:])
+		}
+		i, n = i+k, n+sent
+	}
+	return n
+}
+
+// exchangeRun takes in the acknowledgements that in begins with and that are to be taken
+// in together, or one packet. It returns how many that were, and how many are to be sent.
+func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, out []Datagram) (k, n int) {
+	var acks [pdc.AcksMax]*pds.AckCCView
+	in = in[:min(len(in), len(acks))]
+	for k < len(in) {
+		d := &in[k]
+		a := plainACK(d, &reply[k])
+		if a == nil || k > 0 && (!samePDC(d, &in[0]) || d.Src != in[0].Src || responseOf(d) != responseOf(&in[0])) {
+			break
+		}
+		acks[k] = a
+		k++
+	}
+	if k < 2 {
+		return 1, e.Exchange(now, &in[0], &reply[0], &r[0], out)
+	}
+	e.touched -= k
+	p, n := e.exchange(now, acks[:k], &in[0], out, roomy(out[:min(len(out), submitAhead)]))
+	if p != nil {
+		for i := range k {
+			acknowledged(p, &reply[i], &r[i])
+		}
+		return k, n
+	}
+	e.touched += k
+	for i := range k {
+		e.Receive(now, &in[i], &reply[i], &r[i])
+	}
+	return k, e.TransmitBatch(now, out)
+}
+
+// plainACK returns a packet that exchange may take in, as far as its bytes tell, else nil.
+func plainACK(d, reply *Datagram) *pds.AckCCView {
+	if len(d.Packet) < ackedLen || d.Trimmed != 0 || cap(reply.Packet) < HeaderMax {
+		return nil
+	}
+	a := (*pds.AckCCView)(d.Packet)
+	if !a.Plain() || !a.Cumulative() {
+		return nil
+	}
+	return a
+}
+
+// responseOf returns what names the message in an acknowledgement of ackedLen.
+func responseOf(d *Datagram) uint64 { return binary.BigEndian.Uint64(d.Packet[pds.AckCCLen:ackedLen]) }
+
+// samePDC reports whether two packets, if they are acknowledgements, are of one PDC.
+func samePDC(a, b *Datagram) bool {
+	return len(a.Packet) >= pds.AckLen && len(b.Packet) >= pds.AckLen &&
+		binary.LittleEndian.Uint32(a.Packet[8:]) == binary.LittleEndian.Uint32(b.Packet[8:])
+}
+
+// acknowledged says that a packet was an acknowledgement for p, of which nothing is left.
+func acknowledged(p *pdc.PDC, reply *Datagram, r *Received) {
+	*r = Received{}
+	r.PDC, r.Payload = p.Handle(), ackedLen
+	reply.Packet = reply.Packet[:0]
+	reply.Payload = Payload{}
+}
+
+// exchange takes acknowledgements in, of which in is the first, and gives the packets that
+// they let go, of which at least the first most have room in out. It returns their PDC and
+// how many they are, or none, with nothing changed, if that is not all there is to do.
+func (e *Endpoint) exchange(now int64, acks []*pds.AckCCView, in *Datagram, out []Datagram, most int) (p *pdc.PDC, n int) {
+	id := int(acks[0].DPDCID())
+	if id >= len(e.flows) || e.credit != nil || e.pds.HasEvents() || e.starved.head != 0 {
+		return nil, 0
+	}
+	f, run := &e.flows[id], &e.run
+	y := e.sender.Passing(Handle(f.sends), responseOf(in))
+	most = min(most, int(f.ahead)-1) // then it hands over others
+	if y == nil || most <= 0 || f.refused || f.answers.head != 0 {
+		return nil, 0
+	}
+	first, end := y.Range()
+	p, acked := e.pds.Exchange(now, acks, in.Src, uint64(first), uint64(end), most, run)
+	if p == nil {
+		return nil, 0
+	}
+	y.Confirmed(acked)
+	n = int(run.N)
+	e.describeMiddles(out[:n], p, 0, y, uint32(run.Handle-uint64(first))*uint32(e.mtu))
+	if f.sent(n) {
+		e.pump(now, f)
+	}
+	if n < len(out) && !e.idle() {
+		n += e.TransmitBatch(now, out[n:])
+	}
+	return p, n
 }

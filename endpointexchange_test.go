@@ -1,7 +1,9 @@
 package uetcc
 
 import (
+	"bytes"
 	"encoding/binary"
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -27,8 +29,28 @@ func (s *sourcePeer) plainly(id int) Datagram {
 	return Datagram{Src: s.addr[id], Size: 116, Packet: y.AppendTo(a.AppendTo(nil))}
 }
 
-// Exchange leaves behind, and says, what Receive and TransmitBatch do, while windows are
-// full and messages long, and with everything that may come between.
+// together returns how many packets in begins with ExchangeBatch takes in together.
+func together(in []Datagram) int {
+	name := func(d *Datagram) (x struct{ src, pdcs, response string }, ok bool) {
+		var a pds.AckCC
+		b := d.Packet
+		if n, err := a.Decode(b); err != nil || d.Trimmed != 0 || len(b)-n < ses.ResponseLen || !(*pds.AckCCView)(b).Plain() || !(*pds.AckCCView)(b).Cumulative() {
+			return x, false
+		}
+		x.src, x.pdcs, x.response = fmt.Sprint(d.Src), string(b[8:12]), string(b[pds.AckCCLen:][:8])
+		return x, true
+	}
+	n := 1
+	for first, ok := name(&in[0]); ok && n < min(len(in), 32); n++ {
+		if x, ok := name(&in[n]); !ok || x != first {
+			break
+		}
+	}
+	return n
+}
+
+// Exchange and ExchangeBatch leave behind, and say, what Receive and TransmitBatch do,
+// while windows are full and messages long, and with everything that may come between.
 func TestExchangeIsReceiveAndTransmit(t *testing.T) {
 	for name, edit := range map[string]func(*Config){
 		"small window": func(*Config) {},
@@ -37,12 +59,18 @@ func TestExchangeIsReceiveAndTransmit(t *testing.T) {
 		"bitmap":       func(c *Config) { c.CC.Entropy.Scheme = ccc.SchemeBitmap },
 		"observe":      func(c *Config) { c.CC.Mode = ccc.ModeObserve },
 		"few chunks":   func(c *Config) { c.CC.NSCC.LinkRate, c.Memory.Chunks = 40e10, 8 },
+		"batches":      func(c *Config) { c.CC.NSCC.LinkRate = 160e10 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(7, 8))
 			a, b := newSourceTwin(t, edit), newSourceTwin(t, edit)
 			peer := sourcePeer{rng: rng}
-			exchanged := 0
+			exchanged, runs := 0, 0
+			var got [8]Received
+			var reply [8]Datagram
+			for i := range reply {
+				reply[i].Packet = make([]byte, 0, HeaderMax)
+			}
 			for now, step := int64(1000), 0; step < 8_000; step++ {
 				now += int64(rng.IntN(300))
 				if a.e.sender.Messages() < 4 {
@@ -52,28 +80,38 @@ func TestExchangeIsReceiveAndTransmit(t *testing.T) {
 					require.Equal(t, errB, errA)
 					require.Equal(t, hb, ha)
 				}
-				say, id, most := peer.plainly, 1+rng.IntN(3), rng.IntN(len(a.out))
-				if rng.IntN(20) == 0 {
-					say = peer.answer
-				}
-				if n := a.e.TransmitBatch(now, a.out[:most]); rng.IntN(2) == 0 || peer.sent[id] == nil {
-					require.Equal(t, n, b.e.TransmitBatch(now, b.out[:most]))
-					peer.both(t, a, b, n)
-				} else {
-					require.Equal(t, n, b.e.TransmitBatch(now, b.out[:most]))
-					peer.both(t, a, b, n)
-					in := say(id)
+				id, most := 1+rng.IntN(3), rng.IntN(len(a.out))
+				n := a.e.TransmitBatch(now, a.out[:most])
+				require.Equal(t, n, b.e.TransmitBatch(now, b.out[:most]))
+				peer.both(t, a, b, n)
+				if rng.IntN(2) != 0 && peer.sent[id] != nil {
+					in := peer.several(id, len(reply))
 					now += 3000 // more than any service time
 					const none = 99
 					a.e.run.N = none
-					n := a.e.Exchange(now, &in, &a.reply, &a.r, a.out[:most])
+					if n = 0; len(in) == 1 {
+						n = a.e.Exchange(now, &in[0], &reply[0], &got[0], a.out[:most])
+					} else {
+						n = a.e.ExchangeBatch(now, in, reply[:], got[:], a.out[:most])
+					}
 					if a.e.run.N != none && most == 1 { // a run of one is no run
 						exchanged++
 					}
-					b.e.Receive(now, &in, &b.reply, &b.r)
-					require.Equal(t, n, b.e.TransmitBatch(now, b.out[:most]))
-					require.Equal(t, b.r, a.r)
-					require.Equal(t, b.reply, a.reply)
+					sent := 0
+					for i := 0; i < len(in); {
+						k := together(in[i:])
+						for range k {
+							b.e.Receive(now, &in[i], &b.reply, &b.r)
+							require.Equal(t, b.r, got[i])
+							require.Equal(t, b.reply, reply[i])
+							i++
+						}
+						if k > 1 && n > 0 {
+							runs++
+						}
+						sent += b.e.TransmitBatch(now, b.out[sent:most])
+					}
+					require.Equal(t, sent, n)
 					peer.both(t, a, b, n)
 				}
 				if rng.IntN(100) == 0 {
@@ -84,8 +122,24 @@ func TestExchangeIsReceiveAndTransmit(t *testing.T) {
 			}
 			general := name == "infer losses" || name == "bitmap" || name == "observe"
 			require.Equal(t, !general, exchanged > 20, exchanged)
+			require.Greater(t, runs, 20)
 		})
 	}
+}
+
+// several acknowledges packets of PDC id, and perhaps of others, at most so many times.
+func (s *sourcePeer) several(id, most int) (in []Datagram) {
+	for range 1 + s.rng.IntN(2)*s.rng.IntN(most) {
+		say := s.plainly
+		if s.rng.IntN(20) == 0 {
+			say = s.answer
+		}
+		in = append(in, say(id))
+		if k := 1 + s.rng.IntN(3); s.rng.IntN(4) == 0 && s.sent[k] != nil {
+			id = k
+		}
+	}
+	return in
 }
 
 // both takes note of n packets that both twins have sent.
@@ -96,6 +150,8 @@ func (s *sourcePeer) both(t *testing.T, a, b *sourceTwin, n int) {
 		s.sees(&a.out[i])
 	}
 }
+
+func newRoom() Datagram { return Datagram{Packet: make([]byte, 0, HeaderMax)} }
 
 func TestExchangeAllocatesNothing(t *testing.T) {
 	w, in := longWrite(t)
@@ -115,6 +171,20 @@ func TestExchangeAllocatesNothing(t *testing.T) {
 			count(w.e.Exchange(now, &in, &w.reply, &w.r, w.out[:1+most]))
 			if w.r.Err != nil {
 				panic(w.r.Err)
+			}
+		})
+	}
+	batch, reply := [2]Datagram{in, in}, [2]Datagram{newRoom(), newRoom()}
+	batch[1].Packet = bytes.Clone(in.Packet)
+	var got [2]Received
+	for most := range w.out {
+		alloctest.Zero(t, "exchange of a batch", func() {
+			now += 100
+			binary.BigEndian.PutUint32(batch[0].Packet[4:], sent-2)
+			binary.BigEndian.PutUint32(batch[1].Packet[4:], sent-1)
+			count(w.e.ExchangeBatch(now, batch[:], reply[:], got[:], w.out[:1+most]))
+			if got[1].Err != nil {
+				panic(got[1].Err)
 			}
 		})
 	}

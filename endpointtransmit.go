@@ -58,6 +58,11 @@ func (e *Endpoint) TransmitBatch(now int64, out []Datagram) (n int) {
 	return n
 }
 
+// idle reports whether Transmit has nothing to give.
+func (e *Endpoint) idle() bool {
+	return e.pds.Idle() && e.unsent.head == 0 && e.credit == nil && !e.target.HasErrand()
+}
+
 // transmitAny gives any packet to send but a grant of credit.
 func (e *Endpoint) transmitAny(now int64, out *Datagram, buf []byte) bool {
 	for e.pds.Transmit(now, buf, &e.out) {
@@ -81,8 +86,8 @@ func (e *Endpoint) transmitAny(now int64, out *Datagram, buf []byte) bool {
 // transmitRun is what Transmit does for several packets of one PDC, whose flow is f, see
 // [pdc.Manager.TransmitRun], and returns how many.
 func (e *Endpoint) transmitRun(now int64, f *flow, out []Datagram) (n int) {
-	// No more than until the flow is to hand over others.
-	most := roomy(out[:min(len(out), max(int(f.ahead)-submitLow, 1))])
+	// No more than until the flow has to hand over others.
+	most := roomy(out[:min(len(out), max(int(f.ahead)-1, 1))])
 	x := &e.run
 	if most == 0 {
 		return 0
@@ -101,7 +106,7 @@ func (e *Endpoint) transmitRun(now int64, f *flow, out []Datagram) (n int) {
 		}
 		d := &out[n]
 		d.Src, d.Dst, d.Size, d.Entropy, d.TC, d.Retx = e.local, p.Peer(), int64(x.Size), x.Entropy[k%pdc.RunMax], p.TC(), false
-		x.PutHeader((*[pds.RequestLen]byte)(d.Packet[:pds.RequestLen]))
+		x.PutHeader((*[pds.RequestLen]byte)(d.Packet[:pds.RequestLen]), k)
 		if e.describeNext(d, uint64(h)) {
 			n++
 		}
@@ -118,16 +123,18 @@ func (e *Endpoint) transmitRun(now int64, f *flow, out []Datagram) (n int) {
 func (e *Endpoint) describeMiddles(out []Datagram, p *pdc.PDC, k uint32, y *ses.Middle, first uint32) {
 	x, mtu := &e.run, uint32(e.mtu)
 	for i := range out {
-		d, at := &out[i], first+uint32(i)*mtu
+		d := &out[i]
 		buf := (*[HeaderMax]byte)(d.Packet[:HeaderMax])
 		d.Packet = d.Packet[:pds.RequestLen+ses.StandardLen]
-		x.PutHeader((*[pds.RequestLen]byte)(buf[:]))
-		y.Put((*[ses.StandardLen]byte)(buf[pds.RequestLen:]), at, mtu)
+		x.PutHeader((*[pds.RequestLen]byte)(buf[:]), k)
+		y.Put((*[ses.StandardLen]byte)(buf[pds.RequestLen:]), first, mtu)
 		d.Src = e.local
 		d.Dst = p.Peer()
-		d.Size, d.Entropy, d.TC, d.Retx = int64(x.Size), x.Entropy[(k+uint32(i))%pdc.RunMax], p.TC(), false
+		d.Size, d.Entropy, d.TC, d.Retx = int64(x.Size), x.Entropy[k%pdc.RunMax], p.TC(), false
 		to := &d.Payload
-		to.Length, to.Offset, to.Message, to.Cookie, to.Address = mtu, at, ses.PacketHandle(x.Handle).Message(), y.Cookie(), 0
+		to.Length, to.Offset, to.Message, to.Cookie, to.Address = mtu, first, ses.PacketHandle(x.Handle).Message(), y.Cookie(), 0
+		first += mtu
+		k++
 	}
 }
 

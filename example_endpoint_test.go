@@ -52,8 +52,8 @@ func ExampleEndpoint() {
 }
 
 // A write of 64 KiB through a window of three packets: each acknowledgement lets the next
-// ones go, in one step.
-func ExampleEndpoint_Exchange() {
+// ones go, in one step, those that have come meanwhile together.
+func ExampleEndpoint_ExchangeBatch() {
 	config := walkConfig(0, 0x4001)
 	config.CC.NSCC.InitialCwnd = 3 * 4400 // packets with their headers
 	config.PDS.PlainACK = false           // congestion state in acknowledgements
@@ -68,25 +68,36 @@ func ExampleEndpoint_Exchange() {
 
 	wire := sendAll(0, initiator)
 	fmt.Println("first:", len(wire))
-	out := [4]uetcc.Datagram{newDatagram(), newDatagram(), newDatagram(), newDatagram()}
-	reply := newReply(initiator)
-	packets, most := len(wire), 0
-	for now := int64(10_000); len(wire) > 0; now += 4_000 {
-		_, acks := receive(now, target, wire[0])
-		wire = wire[1:]
-		for _, ack := range acks {
-			in := uetcc.Datagram{Packet: ack.data, Src: ack.src, Dst: ack.dst}
-			var r uetcc.Received
-			n := initiator.Exchange(now, &in, &reply, &r, out[:])
-			for i := range out[:n] {
-				wire = append(wire, onWire(&out[i]))
+	var in, replies, out [16]uetcc.Datagram
+	var got [16]uetcc.Received
+	for i := range out {
+		out[i], replies[i] = newDatagram(), newReply(initiator)
+	}
+	packets := len(wire)
+	for now := int64(10_000); len(wire) > 0; now += 10_000 {
+		n := 0
+		for _, p := range wire {
+			_, acks := receive(now, target, p)
+			for _, ack := range acks {
+				in[n] = uetcc.Datagram{Packet: ack.data, Src: ack.src, Dst: ack.dst}
+				n++
 			}
-			packets, most = packets+n, max(most, n)
 		}
+		wire = wire[:0]
+		sent := initiator.ExchangeBatch(now, in[:n], replies[:n], got[:n], out[:])
+		fmt.Println("acknowledgements:", n, "packets:", sent)
+		for i := range out[:sent] {
+			wire = append(wire, onWire(&out[i]))
+		}
+		packets += sent
 	}
 	event, _ := initiator.Poll()
-	fmt.Println(packets, "packets, at most", most, "for an acknowledgement;", event.Outcome.Status, event.Outcome.Length)
+	fmt.Println(packets, "packets in all;", event.Outcome.Status, event.Outcome.Length)
 	// Output:
 	// first: 3
-	// 16 packets, at most 4 for an acknowledgement; ok 65536
+	// acknowledgements: 3 packets: 3
+	// acknowledgements: 3 packets: 7
+	// acknowledgements: 2 packets: 3
+	// acknowledgements: 1 packets: 0
+	// 16 packets in all; ok 65536
 }

@@ -21,11 +21,11 @@ type sourceEnd struct {
 	now   int64
 	frac  int64 // of now, 1/1024 ns
 	tick  int64 // 1/1024 ns a packet
-	out   [pathBatch]uetcc.Datagram
-	reply uetcc.Datagram
+	out   [4 * pathBatch]uetcc.Datagram
+	reply [pathBatch]uetcc.Datagram
+	got   [pathBatch]uetcc.Received
 	psn   *[1 << 16]sourcePSN // by PDCID
-	got   uetcc.Received
-	acks  uint32 // written so far
+	acks  uint32              // written so far
 }
 
 // sourcePSN is what one PDC is to send and to have acknowledged next.
@@ -45,7 +45,9 @@ func newSource(b testing.TB, n, window int) *sourceEnd {
 		c.CC.NSCC.Tuning = nscc.Tuning{TargetQdelay: 16 * pathRTT, QAThreshold: 1e12}
 	})
 	s.tick = pathRTT * 1024 / int64(n*window)
-	s.reply.Packet = make([]byte, 0, uetcc.HeaderMax)
+	for i := range s.reply {
+		s.reply[i].Packet = make([]byte, 0, uetcc.HeaderMax)
+	}
 	for i := range s.out {
 		s.out[i].Packet = make([]byte, 0, uetcc.HeaderMax)
 	}
@@ -71,7 +73,7 @@ func newSource(b testing.TB, n, window int) *sourceEnd {
 		for range 1 + i%16 {
 			s.now += pathRTT
 			s.ackOf(&in, uint16(i+1), 1)
-			s.e.Receive(s.now, &in, &s.reply, &s.got)
+			s.e.Receive(s.now, &in, &s.reply[0], &s.got[0])
 			s.drain()
 		}
 	}
@@ -102,7 +104,7 @@ func (s *sourceEnd) send(most uint32) (packets int) {
 // count takes note of n packets that have been sent, and returns how many of them are new.
 func (s *sourceEnd) count(n int) (packets int) {
 	for i := range n {
-		d := &s.out[i%pathBatch]
+		d := &s.out[i%len(s.out)]
 		if b := (*[pds.RequestLen]byte)(d.Packet); pds.Type(b[0]>>3) != pds.TypeCP && !d.Retx {
 			s.psn[binary.BigEndian.Uint16(b[atSPDCID:])].sent++
 			packets++
@@ -190,18 +192,18 @@ func (s *sourceEnd) place(in *uetcc.Datagram, offset int16, bitmap uint64) {
 	binary.BigEndian.PutUint64(in.Packet[atBitmap:], bitmap)
 }
 
-// receive takes an acknowledgement of k packets in, sends what it lets go, and
-// returns how many new packets that were.
-func (s *sourceEnd) receive(in *uetcc.Datagram, k uint32) (packets int) {
+// receive takes acknowledgements of k packets in, sends as many as these let go, and
+// returns how many that were.
+func (s *sourceEnd) receive(in []uetcc.Datagram, k uint32) int {
 	s.pass(k)
-	return s.count(s.e.Exchange(s.now, in, &s.reply, &s.got, s.out[:min(k, pathBatch)]))
+	return s.e.ExchangeBatch(s.now, in, s.reply[:len(in)], s.got[:len(in)], s.out[:min(k, uint32(len(s.out)))])
 }
 
-// receiveOf is receive where an acknowledgement lets go packets of its own PDC, as many
-// as it covers, and nothing else: checkSent tells afterwards.
+// receiveOf takes one that lets go packets of its own PDC, as many as it covers, and
+// nothing else: checkSent tells afterwards.
 func (s *sourceEnd) receiveOf(in *uetcc.Datagram, id uint16, k uint32) int {
 	s.pass(k)
-	n := s.e.Exchange(s.now, in, &s.reply, &s.got, s.out[:min(k, pathBatch)])
+	n := s.e.Exchange(s.now, in, &s.reply[0], &s.got[0], s.out[:min(k, uint32(len(s.out)))])
 	s.psn[id].sent += uint32(n)
 	return n
 }
@@ -241,8 +243,8 @@ func BenchmarkSourcePath(b *testing.B) {
 		for _, per := range []uint32{1, 4} {
 			for _, signals := range []string{"clean", "mixed", "sprayed"} {
 				for _, batch := range []int{1, pathBatch} {
-					if batch > n || signals == "sprayed" && (per > 1 || n != 1<<10) {
-						continue // one PDC has no batch of acknowledgements outstanding, and each of those is of one packet
+					if batch > n && (per > 1 || signals != "clean") || signals == "sprayed" && (per > 1 || n != 1<<10) {
+						continue // one PDC has no batch of such acknowledgements outstanding, and each of those is of one packet
 					}
 					b.Run(fmt.Sprintf("pdcs=%d/packets-per-ack=%d/signals=%s/batch=%d", n, per, signals, batch), func(b *testing.B) {
 						p := newSourceSteps(b, n, per, signals, batch)
@@ -260,6 +262,12 @@ func BenchmarkSourcePath(b *testing.B) {
 	}
 }
 
+// A cover is what an acknowledgement is of.
+type cover struct {
+	id      uint16 // of the PDC
+	packets uint32
+}
+
 // sourceSteps feeds a source with batches of acknowledgements of PDCs in random
 // order.
 type sourceSteps struct {
@@ -269,15 +277,17 @@ type sourceSteps struct {
 	per     uint32
 	signals string
 	in      []uetcc.Datagram
-	cover   []uint32
-	ids     []uint16 // of their PDCs
+	covers  [pathBatch]cover
 	clean   bool
-	sum     int64
 }
 
 func newSourceSteps(b testing.TB, n int, per uint32, signals string, batch int) *sourceSteps {
-	return &sourceSteps{sourceEnd: newSource(b, n, 8), order: (*[1 << 16]uint16)(pathOrder(n)), per: per, signals: signals,
-		in: ackDatagrams(batch), cover: make([]uint32, batch), ids: make([]uint16, batch), clean: signals == "clean"}
+	window := 8
+	if n < batch {
+		window = 2 * batch
+	}
+	return &sourceSteps{sourceEnd: newSource(b, n, window), order: (*[1 << 16]uint16)(pathOrder(n)), per: per, signals: signals,
+		in: ackDatagrams(batch), clean: signals == "clean"}
 }
 
 // ackDatagrams makes room for n acknowledgements.
@@ -311,24 +321,23 @@ func (p *sourceSteps) step() (packets int) {
 		p.poll()
 	}
 	if len(p.in) == 1 && p.clean {
-		in := &p.in[0]
-		id, k := p.next(in)
-		return p.receiveOf(in, id, k)
+		id, k := p.next(&p.in[0])
+		return p.receiveOf(&p.in[0], id, k)
 	}
+	all := uint32(0)
 	for i := range p.in {
-		p.ids[i], p.cover[i] = p.next(&p.in[i])
+		id, k := p.next(&p.in[i])
+		p.covers[i%pathBatch] = cover{id, k}
+		all += k
 	}
-	if len(p.in) > 1 {
-		p.sum += p.e.Touch(p.in)
+	n := p.receive(p.in, all)
+	if !p.clean || n != int(all) {
+		return p.count(n)
 	}
-	for i := range p.in {
-		if p.clean {
-			packets += p.receiveOf(&p.in[i], p.ids[i], p.cover[i])
-		} else {
-			packets += p.receive(&p.in[i], p.cover[i])
-		}
+	for _, c := range p.covers[:len(p.in)] { // as in receiveOf
+		p.psn[c.id].sent += c.packets
 	}
-	return packets
+	return n
 }
 
 // finish checks that nothing went wrong.
@@ -413,7 +422,7 @@ func (p *sourceSlices) take(batch int) {
 			p.sum += p.e.Touch(p.in[i : i+batch])
 		}
 		p.pass(1)
-		p.e.Receive(p.now, &p.in[i], &p.reply, &p.got)
+		p.e.Receive(p.now, &p.in[i], &p.reply[0], &p.got[0])
 	}
 }
 
@@ -458,13 +467,13 @@ func BenchmarkSendPath(b *testing.B) {
 	for _, n := range []int{1, 1 << 10} {
 		b.Run(fmt.Sprintf("pdcs=%d", n), func(b *testing.B) {
 			s := newSource(b, n, 64)
-			in := uetcc.Datagram{Packet: append(make([]byte, 0, uetcc.HeaderMax), ackPacket...), Size: 116}
+			in := ackDatagrams(1)
 			b.ReportAllocs()
 			at, packets := 0, 0
 			for b.Loop() {
 				id := uint16(at%n) + 1
-				if k := s.ackOf(&in, id, 32-s.psn[id].acked%32); k > 0 {
-					packets += s.receiveOf(&in, id, k)
+				if k := s.ackOf(&in[0], id, 32-s.psn[id].acked%32); k > 0 {
+					packets += s.receiveOf(&in[0], id, k)
 				}
 				if at++; at%1024 == 0 {
 					s.poll()

@@ -1,12 +1,13 @@
 package ccc
 
-// Exchange is [Manager.OnPlainACK] for a context whose window is full, and then, if the
-// acknowledgement makes room, [Manager.SendRun] for packets of size bytes that have waited
-// for it, as many as paths has room for, at least one: what nearly all events of a busy
-// context are. The context leaves StateActive for a moment only, which nobody needs to
-// hear of. It returns false, and nothing has changed, unless the PDC is the only one of
-// [Waiters] and keeps something to send, and path choice is by SchemeOblivious.
-func (m *Manager) Exchange(pdc Handle, now int64, a PlainACK, size int64, paths []uint16) (s RunParams, ok bool) {
+// Exchange is [Manager.OnPlainACK] for each of acks, at least one, for a context whose
+// window is full, and then, if they make room, [Manager.SendRun] for packets of size bytes
+// that have waited for it, as many as paths has room for, at least one: what nearly all
+// events of a busy context are. The context leaves StateActive for a moment only, which
+// nobody needs to hear of. It returns false, and nothing has changed, unless the PDC is
+// the only one of [Waiters] and keeps something to send, and path choice is by
+// SchemeOblivious.
+func (m *Manager) Exchange(pdc Handle, now int64, acks []PlainACK, size int64, paths []uint16) (s RunParams, ok bool) {
 	b := m.member(pdc)
 	if b == nil {
 		return s, false
@@ -18,9 +19,12 @@ func (m *Manager) Exchange(pdc Handle, now int64, a PlainACK, size int64, paths 
 		return s, false
 	}
 	w := &c.window
-	w.OnPlainACK(&p.nscc, now, b.receive(a.Bytes, a.Packets), a.RTT, a.Marked)
-	c.inflightPkts -= a.Packets
-	m.countAck(c, a.Marked)
+	for i := range acks {
+		a := &acks[i]
+		c.inflightPkts -= a.Packets
+		m.countAck(c, a.Marked)
+		w.OnPlainACK(&p.nscc, now, b.receive(a.Bytes, a.Packets), a.RTT, a.Marked)
+	}
 	if !c.rec.wait(now) {
 		m.carry(c, now)
 	}

@@ -68,7 +68,13 @@ func hostileBytes(e *uetcc.Endpoint, b, room []byte) {
 			in.Trimmed = pds.NackTrimmed
 		}
 		now += int64(signals>>2) << (signals >> 4)
-		if signals&8 != 0 {
+		if signals&12 == 12 { // twice the same
+			batch, replies, got := [2]uetcc.Datagram{in, in}, [2]uetcc.Datagram{outs[1], reply}, [2]uetcc.Received{}
+			e.ExchangeBatch(now, batch[:], replies[:], got[:], outs[:1])
+			if r, reply = got[1], replies[1]; got[0].Answer != 0 {
+				r = got[0]
+			}
+		} else if signals&8 != 0 {
 			e.Exchange(now, &in, &reply, &r, outs[:1+signals>>7])
 		} else {
 			e.Receive(now, &in, &reply, &r)

@@ -30,6 +30,9 @@ func (e *endpointEnd) arrive(p *faultnet.Packet) {
 	if t, err := pds.PeekType(p.Head); err == nil && p.Trim != 0 {
 		in.Packet = e.buf[:min(n, t.HeaderLen())]
 	}
+	if !p.Fabled && e.hold(&in) {
+		return
+	}
 	var r uetcc.Received
 	e.reply.Packet = e.replyRoom[:0]
 	refused := e.e.Stats().Refused
@@ -46,18 +49,53 @@ func (e *endpointEnd) arrive(p *faultnet.Packet) {
 	e.replay()
 }
 
-// receive takes a packet in, of acknowledgements some with the packets that may be sent
-// then, and returns how many these are.
-func (e *endpointEnd) receive(now int64, in *uetcc.Datagram, r *uetcc.Received) int {
-	most := int(uint64(e.w.net.Now) >> 4 % uint64(2*len(e.outs))) // as good as random
-	if t, err := pds.PeekType(in.Packet); err != nil || t != pds.TypeACKCC || most > len(e.outs) {
-		e.e.Receive(now, in, &e.reply, r)
-		return 0
+// hold puts some acknowledgements without data aside, to be received together with the
+// next packet.
+func (e *endpointEnd) hold(in *uetcc.Datagram) bool {
+	if len(in.Packet) < pds.AckCCLen || e.held == len(e.heldRoom) || len(in.Packet) > len(e.heldRoom[0]) || e.chance()%8 > 2 {
+		return false
 	}
+	if a := (*pds.AckCCView)(in.Packet); a.Type() != pds.TypeACKCC || a.Next() != pds.NextResponse {
+		return false
+	}
+	e.batch[e.held] = *in
+	e.batch[e.held].Packet = append(e.heldRoom[e.held][:0], in.Packet...)
+	e.held++
+	return true
+}
+
+// chance is as good as random.
+func (e *endpointEnd) chance() int { return int(e.w.net.Now >> 4 & 0xffff) }
+
+// receive takes a packet in, with acknowledgements that were put aside, and of
+// acknowledgements some with the packets that may be sent then, and returns how many these
+// are.
+func (e *endpointEnd) receive(now int64, in *uetcc.Datagram, r *uetcc.Received) (sent int) {
 	for i := range e.outs {
 		e.outs[i].Packet = e.outsRoom[i][:0]
 	}
-	return e.e.Exchange(now, in, &e.reply, r, e.outs[:most])
+	k, most := e.held, e.chance()%(2*len(e.outs))
+	if e.held = 0; k == 0 {
+		if t, err := pds.PeekType(in.Packet); err != nil || t != pds.TypeACKCC || most > len(e.outs) {
+			e.e.Receive(now, in, &e.reply, r)
+			return 0
+		}
+		return e.e.Exchange(now, in, &e.reply, r, e.outs[:most])
+	}
+	var got [len(e.batch)]uetcc.Received
+	for i := range k {
+		e.replies[i].Packet = e.repliesRoom[i][:0]
+	}
+	e.batch[k], e.replies[k] = *in, e.reply
+	sent = e.e.ExchangeBatch(now, e.batch[:k+1], e.replies[:], got[:], e.outs[:most%(len(e.outs)+1)])
+	*r, e.reply = got[k], e.replies[k]
+	for i := range k {
+		e.noted(&got[i])
+		if len(e.replies[i].Packet) > 0 {
+			e.transmit(&e.replies[i], int(e.batch[i].Src.Lo&0xff)-1)
+		}
+	}
+	return sent
 }
 
 // noted counts what the endpoint was short of.

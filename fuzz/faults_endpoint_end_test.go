@@ -43,6 +43,10 @@ type endpointEnd struct {
 	outRoom, replyRoom []byte
 	outs               [3]uetcc.Datagram
 	outsRoom           [3][256]byte
+	held               int // acknowledgements that have arrived and are not received yet
+	heldRoom           [3][64]byte
+	batch, replies     [4]uetcc.Datagram
+	repliesRoom        [3][512]byte
 	buf                [endpointMTU + 256]byte
 	data               [endpointMTU]byte // of an answer
 }
@@ -52,6 +56,7 @@ func (e *endpointEnd) start() {
 	c := e.config()
 	e.limits = c
 	e.e = must(uetcc.NewEndpoint(c))
+	e.held = 0
 	e.buffers, e.owed, e.live, e.cells, e.stock = nil, nil, nil, [endpointCellCount]uint64{}, [1 + endpointTags]int{}
 	e.known = [endpointPlaces]ses.Generation{}
 	e.order, e.seen = make([]endpointOrder, c.PDCs.General+1), make([]faultSeen, c.PDCs.General+1)

@@ -66,6 +66,9 @@ func (v *AckCCView) SPDCID() PDCID { return PDCID(binary.BigEndian.Uint16(v[8:])
 // DPDCID returns the receiver's PDC.
 func (v *AckCCView) DPDCID() PDCID { return PDCID(binary.BigEndian.Uint16(v[10:])) }
 
+// PDCs returns the sender's PDC in the upper half, the receiver's in the lower.
+func (v *AckCCView) PDCs() uint32 { return binary.BigEndian.Uint32(v[8:]) }
+
 // CCType returns the type of the congestion state.
 func (v *AckCCView) CCType() CCType { return CCType(v[12] >> 4) }
 

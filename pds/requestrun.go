@@ -6,7 +6,7 @@ import "encoding/binary"
 // sent while the initiator has released the same.
 type RequestRun struct {
 	prologue uint64 // where it stands in the first word
-	psn      PSN    // of the next, and its clear_psn_offset
+	psn      PSN    // of the first, and its clear_psn_offset
 	clear    uint32
 	ids      uint32
 }
@@ -19,11 +19,9 @@ func MakeRequestRun(next NextHdr, clearOffset int16, psn PSN, spdcid, dpdcid PDC
 	}
 }
 
-// Put writes the header of the next packet. Of the flags it does not write [FlagSYN].
-func (r *RequestRun) Put(b *[RequestLen]byte, flags Flags) {
+// Put writes the header of packet k, from 0. Of the flags it does not write [FlagSYN].
+func (r *RequestRun) Put(b *[RequestLen]byte, k uint32, flags Flags) {
 	head := r.prologue | uint64(flags&(requestFlags&^FlagSYN))<<48
-	binary.BigEndian.PutUint64(b[0:], head|uint64(uint16(r.clear))<<32|uint64(r.psn))
+	binary.BigEndian.PutUint64(b[0:], head|uint64(uint16(r.clear-k))<<32|uint64(uint32(r.psn)+k))
 	binary.BigEndian.PutUint32(b[8:], r.ids)
-	r.psn++
-	r.clear--
 }

@@ -17,7 +17,7 @@ func TestRequestRun(t *testing.T) {
 			f := []Flags{0, FlagAR, FlagRetx, FlagAR | FlagRetx | FlagSYN}[k%4]
 			var want, got [RequestLen]byte
 			PutRequest(&want, Prologue{Type: TypeRUDReq, Next: NextRequestStd, Flags: f}, c.clear-int16(k), c.psn+PSN(k), 0xfffe, 0x1234)
-			r.Put(&got, f)
+			r.Put(&got, k, f)
 			require.Equal(t, want, got)
 		}
 	}

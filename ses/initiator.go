@@ -229,15 +229,16 @@ func (in *Initiator) Middle(p PacketHandle) (x *Middle, offset, n uint32) {
 }
 
 // Passing returns the message in the slot of h, of which only the index matters, if
-// [Initiator.Confirm] takes the response b to packets of it, and Middle may be asked for
-// them: [Middle.Range] says which those are. Else it returns nil.
-func (in *Initiator) Passing(h Handle, b *[ResponseLen]byte) *Middle {
+// [Initiator.Confirm] takes a response that begins with these eight bytes, the first of
+// them the highest, to packets of it, and Middle may be asked for them: [Middle.Range]
+// says which those are. Else it returns nil.
+func (in *Initiator) Passing(h Handle, response uint64) *Middle {
 	i := int(h.slot())
 	if i >= len(in.messages) {
 		return nil
 	}
 	m := &in.messages[i]
-	if !m.is(kindMiddle) || !m.expected(binary.BigEndian.Uint64(b[:])) {
+	if !m.is(kindMiddle) || !m.expected(response) {
 		return nil
 	}
 	return (*Middle)(m)

@@ -1,51 +1,69 @@
 package pdc
 
 import (
+	"math/bits"
+
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/pds"
 )
 
-// Exchange is TakeACK for an acknowledgement of the lowest packets that a PDC has in
-// flight, and then TransmitRun for up to most packets, at least one, where these are of
-// that PDC: it waits for congestion control with them, and no other one has a turn. What
-// is sent is in run. It returns the PDC, and how many packets were acknowledged. With
-// anything else there is no PDC, and nothing has changed: so it is, too, unless the
-// handles of the last packet acknowledged and of the first one sent are in [first, end).
-// The acknowledgement has to be [pds.AckCCView.Plain].
-func (m *Manager) Exchange(now int64, a *pds.AckCCView, src Addr, first, end uint64, most int, run *Run) (*PDC, uint32) {
+// AcksMax is how many acknowledgements [Manager.Exchange] takes.
+const AcksMax = 32
+
+// Exchange is TakeACK for each of acks, from one to AcksMax acknowledgements for a PDC and
+// of the lowest packets that it has in flight, and then TransmitRun for up to most
+// packets, at least one, where these are of the same PDC: it waits for congestion control
+// with them, and no other one has a turn. What is sent is in run. It returns the PDC, and
+// how many packets were acknowledged. Where that is not all that has to be done there is
+// no PDC, and nothing has changed: so it is, too, unless the handles of all these packets
+// are in [first, end). The acknowledgements have to be [pds.AckCCView.Plain] and
+// [pds.AckCCView.Cumulative], and their PDCIDs the same.
+func (m *Manager) Exchange(now int64, acks []*pds.AckCCView, src Addr, first, end uint64, most int, run *Run) (*PDC, uint32) {
 	if m.ctl.head != 0 || m.data.head != m.data.tail {
 		return nil, 0
 	}
-	p, r, last, n := m.expectACK(a, src)
-	if n == 0 {
+	p := m.acked(acks[0], src)
+	if p == nil {
 		return nil, 0
 	}
 	const asked, wanted = flagInitiator | flagROD | flagClearDue | flagOnData, flagInitiator | flagOnData
-	w := &p.tx
-	at, limit := w.base%rowLen, m.p.limit(a.MPR())
-	if p.flags&asked != wanted || w.control != 0 || w.rtoAt < p.timerAt || w.next == w.tail || int32(w.next-w.base-n) >= int32(limit) ||
-		r.released != 0 || at+n >= rowLen {
+	w, mem := &p.tx, m.mem
+	if p.flags&asked != wanted || w.control != 0 || w.rtoAt < p.timerAt || w.next == w.tail {
 		return nil, 0
 	}
-	cur := &m.mem.row[w.current]
-	run.Handle, run.Size, run.kind = m.mem.submitted(cur, w.next%rowLen)
-	if run.Handle-first >= end-first || m.mem.handle(r, at+n-1)-first >= end-first {
+	base, r := w.base, &mem.row[w.first]
+	plain := m.plain[:len(acks)]
+	for i, a := range acks {
+		at, n := base%rowLen, w.offset(a.CACK())+1-base
+		if n-1 >= r.flying(at) || r.released != 0 || n > 1 && r.size == 0 || mem.handle(r, at+n-1)-first >= end-first {
+			return nil, 0
+		}
+		plain[i] = mem.record(r, at+n-1).news(now, a, n)
+		if base += n; base%rowLen == 0 {
+			r = &mem.row[w.rowOf(mem, base)]
+		}
+	}
+	limit := m.p.limit(acks[len(acks)-1].MPR())
+	if int32(w.next-base) >= int32(limit) {
+		return nil, 0
+	}
+	cur, n := &mem.row[w.current], base-w.base
+	run.Handle, run.Size, run.kind = mem.submitted(cur, w.next%rowLen)
+	if run.Handle-first >= end-first {
 		return nil, 0
 	}
 	paths := run.Entropy[:1]
-	if n > 1 && most > 1 {
-		paths = run.Entropy[:w.alike(cur, min(most, int(n)), w.base+n+uint32(limit))]
+	if n > 1 {
+		paths = run.Entropy[:w.alike(cur, min(most, int(n)), base+uint32(limit))]
 	}
-	s, ok := m.cc.Exchange(ccc.Handle(p.handle), now, last.news(now, a, n), int64(run.Size), paths)
+	s, ok := m.cc.Exchange(ccc.Handle(p.handle), now, plain, int64(run.Size), paths)
 	if !ok {
 		return nil, 0
 	}
-	r.flight &^= (2<<((n-1)%rowLen) - 1) << at
-	w.cack = w.base + n
-	w.limit, w.limitAt = limit, w.cack
-	w.pass(m.mem, r, n)
+	m.arrived(w, n)
+	w.limit, w.limitAt = limit, base
 	p.stalls = 0
-	m.stats.Received++
+	m.stats.Received += uint64(len(acks))
 	m.in.awaited = false
 	p.activeAt = now
 	if run.N = uint32(s.Sent); s.Sent == 0 {
@@ -57,4 +75,20 @@ func (m *Manager) Exchange(now int64, a *pds.AckCCView, src Addr, first, end uin
 		m.takeTurns(p, last, s.Held)
 	}
 	return p, n
+}
+
+// flying returns how many packets from the one at i on are in flight, in a row: data that
+// has neither arrived nor been given up.
+func (r *row) flying(i uint32) uint32 { return uint32(bits.TrailingZeros64(^(r.flight >> i))) }
+
+// arrived moves base and CACK over n packets in flight.
+func (m *Manager) arrived(w *SendWindow, n uint32) {
+	w.cack = w.base + n
+	for n > 0 {
+		i := w.base % rowLen
+		r, k := &m.mem.row[w.first], min(n, rowLen-i)
+		r.flight &^= (2<<((k-1)%rowLen) - 1) << i
+		w.pass(m.mem, r, k)
+		n -= k
+	}
 }

@@ -72,6 +72,7 @@ type Manager struct {
 	cccID []uint8 // by context: what the peer knows it by
 
 	in      inbound // the packet that is being received
+	plain   [AcksMax]ccc.PlainACK
 	limiter limiter // of answers to packets without a PDC
 	waiting waitQueue
 

@@ -1,8 +1,6 @@
 package pdc
 
 import (
-	"math/bits"
-
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/pds"
 )
@@ -32,10 +30,8 @@ func (m *Manager) TakeACK(now int64, a *pds.AckCCView, src Addr) (x Confirmed) {
 	} else {
 		end := w.base + n
 		h = m.mem.handle(r, (end-1)%rowLen)
-		r.flight &^= (2<<((n-1)%rowLen) - 1) << (w.base % rowLen)
-		w.cack = end
+		m.arrived(w, n)
 		w.limitTo(m.p, end, a.MPR())
-		w.pass(m.mem, r, n)
 		if r.released != 0 || end%rowLen == 0 {
 			w.settleBase(m.mem) // what was acknowledged by itself
 		}
@@ -59,26 +55,33 @@ func (m *Manager) TakeACK(now int64, a *pds.AckCCView, src Addr) (x Confirmed) {
 	return Confirmed{p.handle, n, h}
 }
 
+// acked returns the PDC of an acknowledgement, nil if TakeACK does not take it.
+func (m *Manager) acked(a *pds.AckCCView, src Addr) *PDC {
+	id := int(a.DPDCID())
+	if id >= len(m.pdc) {
+		return nil
+	}
+	p := &m.pdc[id]
+	if p.state != StateEstablished || p.peerID != a.SPDCID() || p.peer != src || p.tx.queued != 0 || m.p.InferLoss {
+		return nil
+	}
+	return p
+}
+
 // expectACK returns the PDC of an acknowledgement, nil where TakeACK does not take it,
 // and, if it is of the lowest packets in flight, how many, their row and the last.
 func (m *Manager) expectACK(a *pds.AckCCView, src Addr) (p *PDC, r *row, last *packet, n uint32) {
-	id := int(a.DPDCID())
-	if id >= len(m.pdc) {
+	if p = m.acked(a, src); p == nil {
 		return nil, nil, nil, 0
 	}
-	p = &m.pdc[id]
 	w := &p.tx
-	if p.state != StateEstablished || p.peerID != a.SPDCID() || p.peer != src || w.queued != 0 || m.p.InferLoss {
-		return nil, nil, nil, 0
-	}
 	at := w.base % rowLen
 	n = w.offset(a.CACK()) + 1 - w.base
 	if n-1 >= w.next-w.base || !a.Cumulative() {
 		return p, nil, nil, 0
 	}
-	// What is in flight is data that has neither arrived nor been given up.
 	r = &m.mem.row[w.first]
-	if uint32(bits.TrailingZeros64(^(r.flight>>at))) < n || n > 1 && r.size == 0 { // or handles may not count up
+	if r.flying(at) < n || n > 1 && r.size == 0 { // or handles may not count up
 		return p, nil, nil, 0
 	}
 	return p, r, m.mem.record(r, at+n-1), n

@@ -59,6 +59,11 @@ func (m *Manager) Transmit(now int64, buf []byte, out *Out) bool {
 	return m.transmitRUDI(now, buf, out)
 }
 
+// Idle reports whether [Manager.Transmit] has nothing to give.
+func (m *Manager) Idle() bool {
+	return m.ctl.head == 0 && m.data.head == m.data.tail && m.rudi.queued == 0
+}
+
 // transmitData sends a packet of p, if it has one and may.
 func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
 	w := &p.tx

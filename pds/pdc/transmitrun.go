@@ -6,7 +6,7 @@ import (
 )
 
 // RunMax is how many packets a [Run] has at most.
-const RunMax = chunkLen
+const RunMax = AcksMax
 
 // A Run is new packets of one PDC that are sent one after another: alike but for their
 // handles, which count up.
@@ -22,10 +22,9 @@ type Run struct {
 	heads pds.RequestRun
 }
 
-// PutHeader writes the header of the next packet.
-func (x *Run) PutHeader(b *[pds.RequestLen]byte) {
-	x.heads.Put(b, pds.FlagAR*pds.Flags(x.asks&1))
-	x.asks >>= 1
+// PutHeader writes the header of packet k, from 0.
+func (x *Run) PutHeader(b *[pds.RequestLen]byte, k uint32) {
+	x.heads.Put(b, k, pds.FlagAR*pds.Flags(x.asks>>(k%32)&1))
 }
 
 // OnlySender returns the PDC whose turn it is to send data, if no other one waits for its
