@@ -25,6 +25,7 @@ func ExampleWindow_OnACK_destinationFlowControl() {
 	rcvd.Advance(12_288 / 256)
 	n := rcvd.Advance(16_384 / 256)
 	fmt.Println("newly received:", n)
+	fmt.Println("times 64:", n*64, "shifted by 7:", n*64>>7)
 
 	w.OnACK(&p, 0, nscc.Ack{Bytes: n, Pend: 64})
 	fmt.Println("window:", w.Cwnd(), "penalty:", 75_776-w.Cwnd())
@@ -36,6 +37,7 @@ func ExampleWindow_OnACK_destinationFlowControl() {
 
 	// Output:
 	// newly received: 4096
+	// times 64: 262144 shifted by 7: 2048
 	// window: 73728 penalty: 2048
 	// in flight above it: 2048 may send: false
 	// restored: 75776 may send: true
