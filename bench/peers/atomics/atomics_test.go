@@ -14,7 +14,7 @@ import (
 )
 
 func TestRingKeepsOrder(t *testing.T) {
-	var q ring
+	var q ring[uint64]
 	var v [batch]uint64
 	in, out := uint64(0), uint64(0)
 	for round := range 1000 {
@@ -186,7 +186,7 @@ func BenchmarkHop(b *testing.B) {
 		})
 	})
 	b.Run("stream/floor-spsc-by-32", func(b *testing.B) {
-		var q ring
+		var q ring[uint64]
 		var out, in [batch]uint64
 		sent, got, at := 0, 0, 0
 		stream(b, func(v uint64) {
@@ -208,7 +208,7 @@ func BenchmarkHop(b *testing.B) {
 		})
 	})
 	b.Run("stream/floor-spsc-32B-by-32", func(b *testing.B) {
-		var q wideRing
+		var q ring[wide]
 		var out, in [batch]wide
 		sent, got, at := 0, 0, 0
 		stream(b, func(v uint64) {

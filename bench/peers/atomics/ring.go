@@ -10,61 +10,23 @@ const (
 	batch    = 32
 )
 
+// wide is as much as an event of 32 bytes.
+type wide [4]uint64
+
 // ring is the floor for a hand-over: one producer, one consumer, their indices
 // on lines of their own, and up to 32 values for one store of an index.
-type ring struct {
+type ring[T uint64 | wide] struct {
 	head atomic.Uint64
 	_    [line - 8]byte
 	tail atomic.Uint64
 	_    [line - 8]byte
 	seen uint64 // the producer's copy of head
 	_    [line - 8]byte
-	buf  [ringSize]uint64
+	buf  [ringSize]T
 }
 
 // push puts all of v in, or nothing.
-func (q *ring) push(v []uint64) bool {
-	t := q.tail.Load()
-	if t+uint64(len(v))-q.seen > ringSize {
-		if q.seen = q.head.Load(); t+uint64(len(v))-q.seen > ringSize {
-			return false
-		}
-	}
-	for i, x := range v {
-		q.buf[(t+uint64(i))%ringSize] = x
-	}
-	q.tail.Store(t + uint64(len(v)))
-	return true
-}
-
-// pop takes out what is there, at most what fits into v.
-func (q *ring) pop(v []uint64) int {
-	h := q.head.Load()
-	n := min(q.tail.Load()-h, uint64(len(v)))
-	if n == 0 {
-		return 0
-	}
-	for i := range n {
-		v[i] = q.buf[(h+i)%ringSize]
-	}
-	q.head.Store(h + n)
-	return int(n)
-}
-
-// wideRing is ring with values of 32 bytes.
-type wideRing struct {
-	head atomic.Uint64
-	_    [line - 8]byte
-	tail atomic.Uint64
-	_    [line - 8]byte
-	seen uint64 // the producer's copy of head
-	_    [line - 8]byte
-	buf  [ringSize]wide
-}
-
-type wide [4]uint64
-
-func (q *wideRing) push(v []wide) bool {
+func (q *ring[T]) push(v []T) bool {
 	t := q.tail.Load()
 	if t+uint64(len(v))-q.seen > ringSize {
 		if q.seen = q.head.Load(); t+uint64(len(v))-q.seen > ringSize {
@@ -78,7 +40,8 @@ func (q *wideRing) push(v []wide) bool {
 	return true
 }
 
-func (q *wideRing) pop(v []wide) int {
+// pop takes out what is there, at most what fits into v.
+func (q *ring[T]) pop(v []T) int {
 	h := q.head.Load()
 	n := min(q.tail.Load()-h, uint64(len(v)))
 	if n == 0 {
