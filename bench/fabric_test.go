@@ -1,10 +1,6 @@
 package bench
 
 import (
-	"compress/gzip"
-	"io"
-	"os"
-	"strings"
 	"testing"
 
 	"github.com/uetcc/uetcc/bench/fabric"
@@ -55,18 +51,7 @@ func BenchmarkFabric(b *testing.B) {
 // fabricMatrix loads a workload of bench/fabric's test data.
 func fabricMatrix(tb testing.TB, name string) *fabric.Matrix {
 	tb.Helper()
-	f, err := os.Open("fabric/testdata/" + name)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer f.Close()
-	r := io.Reader(f)
-	if strings.HasSuffix(name, ".gz") {
-		if r, err = gzip.NewReader(f); err != nil {
-			tb.Fatal(err)
-		}
-	}
-	m, err := fabric.ParseMatrix(name, r)
+	m, err := fabric.ReadMatrix("fabric/testdata/" + name)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -70,9 +70,9 @@ type Config struct {
 
 // Progress tells how far a run has come.
 type Progress struct {
-	Now        link.Ps
-	Events     int64
-	Done, Flow int // finished and all transfers
+	Now             link.Ps
+	Events          int64
+	Done, Transfers int // finished ones, and all
 }
 
 func (c *Config) fill() error {

@@ -1,8 +1,6 @@
 package fabric
 
 import (
-	"compress/gzip"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,15 +13,7 @@ import (
 
 func loadMatrix(t testing.TB, name string) *Matrix {
 	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", name))
-	require.NoError(t, err)
-	defer f.Close()
-	r := io.Reader(f)
-	if strings.HasSuffix(name, ".gz") {
-		r, err = gzip.NewReader(f)
-		require.NoError(t, err)
-	}
-	m, err := ParseMatrix(name, r)
+	m, err := ReadMatrix(filepath.Join("testdata", name))
 	require.NoError(t, err)
 	return m
 }
@@ -61,10 +51,7 @@ func TestParseMatrixShippedFiles(t *testing.T) {
 
 // The shipped a2a.cm says 3,600 connections and holds 240.
 func TestParseMatrixMalformedA2A(t *testing.T) {
-	f, err := os.Open("testdata/a2a.cm")
-	require.NoError(t, err)
-	defer f.Close()
-	_, err = ParseMatrix("a2a.cm", f)
+	_, err := ReadMatrix("testdata/a2a.cm")
 	require.EqualError(t, err, "a2a.cm:2: the header says Connections 3600, the file holds 240")
 }
 
@@ -145,4 +132,13 @@ func TestParseMatrixErrors(t *testing.T) {
 			require.ErrorAs(t, err, &pe)
 		})
 	}
+}
+
+func TestReadFileErrors(t *testing.T) {
+	_, err := ReadMatrix("testdata/none.cm")
+	require.ErrorIs(t, err, os.ErrNotExist)
+	plain := filepath.Join(t.TempDir(), "plain.topo.gz")
+	require.NoError(t, os.WriteFile(plain, []byte("Nodes 2"), 0o666))
+	_, err = ReadTopology(plain)
+	require.ErrorContains(t, err, "unpack "+plain)
 }

@@ -44,7 +44,7 @@ type memory struct {
 	cfg       *Memory
 	ctl       *hbm.Controller
 	policy    hbm.Policy
-	requester map[uint32]int // by connection
+	requester map[uint32]int // by connection; numbered from 0
 	done      [64]hbm.Done
 	wake      int64  // time of the earliest pending event, ps; never: none
 	writes    uint64 // of the requesters inside the node
@@ -54,8 +54,8 @@ type memory struct {
 
 const never = math.MaxInt64
 
-// newMemory is called once the connections are known.
-func (s *sim) newMemory(m *Memory) (*memory, error) {
+// addMemory is called once the connections are known.
+func (s *sim) addMemory(m *Memory) error {
 	mem := &memory{cfg: m, requester: map[uint32]int{}, wake: never}
 	for conn := range s.senders {
 		if s.hostOf[destination(uint32(conn))] == uint32(m.Host) {
@@ -66,18 +66,18 @@ func (s *sim) newMemory(m *Memory) (*memory, error) {
 	c.Requesters = len(mem.requester) + m.Internal
 	var err error
 	if mem.ctl, err = hbm.New(c); err != nil {
-		return nil, fmt.Errorf("%w: Memory: %w", ErrConfig, err)
+		return fmt.Errorf("%w: Memory: %w", ErrConfig, err)
 	}
 	if m.Policy != nil {
 		if mem.policy, err = hbm.NewPolicy(*m.Policy); err != nil {
-			return nil, fmt.Errorf("%w: Memory: %w", ErrConfig, err)
+			return fmt.Errorf("%w: Memory: %w", ErrConfig, err)
 		}
 	}
 	s.mem = mem
 	for i := range 2 * m.Internal {
 		s.writeInternally(len(mem.requester) + i%m.Internal)
 	}
-	return mem, nil
+	return nil
 }
 
 // behindMemory reports whether what arrives at a host goes through a memory
@@ -122,15 +122,11 @@ func (m *memory) endInternal() {
 	if m.res.Jain != 0 {
 		return
 	}
-	var sum, squares float64
-	for _, r := range m.requester {
-		b := float64(m.ctl.Usage(r).Bytes)
-		sum += b
-		squares += b * b
+	var j jain
+	for r := range len(m.requester) {
+		j.add(float64(m.ctl.Usage(r).Bytes))
 	}
-	if squares > 0 {
-		m.res.Jain = sum * sum / (float64(len(m.requester)) * squares)
-	}
+	m.res.Jain = j.index()
 }
 
 // memoryChanged makes sure that an event comes when the next write is done.
@@ -180,7 +176,7 @@ func (s *sim) answerOf(host uint32, d *detail, nack bool) {
 
 func (m *memory) result() *MemoryResult {
 	var wait, requests float64
-	for _, r := range m.requester {
+	for r := range len(m.requester) {
 		u := m.ctl.Usage(r)
 		wait += float64(u.Wait)
 		requests += float64(u.Requests)

@@ -207,7 +207,7 @@ func (s *sim) firstTrim(port uint32) float64 {
 
 func (s *sim) transferResults(r *Result) {
 	var fct []int64
-	var sum, squares float64
+	var rates jain
 	for i := range s.transfers {
 		t := &s.transfers[i]
 		res := TransferResult{Src: t.flow.Src, Dst: t.flow.Dst, Bytes: t.flow.Size, Connection: int(t.conn), Marked: s.receivers[t.conn].marked, Start: -1, Arrived: -1, Finished: -1, FCT: -1}
@@ -220,18 +220,34 @@ func (s *sim) transferResults(r *Result) {
 		if t.finished >= 0 {
 			res.Finished, res.FCT = us(t.finished), us(int64(t.fct()))
 			fct = append(fct, int64(t.fct()))
-			share := float64(t.flow.Size) / float64(t.fct())
-			sum += share
-			squares += share * share
+			rates.add(float64(t.flow.Size) / float64(t.fct()))
 		} else {
 			r.Unfinished++
 		}
 		r.Transfers = append(r.Transfers, res)
 	}
 	if len(fct) > 0 {
-		r.JainIndex = sum * sum / (float64(len(fct)) * squares)
+		r.JainIndex = rates.index()
 		r.FCT = summarize(fct)
 	}
+}
+
+// A jain is Jain's fairness index of some shares: 1 if they are equal, 1/n if one of n
+// has all.
+type jain struct{ n, sum, squares float64 }
+
+func (j *jain) add(share float64) {
+	j.n++
+	j.sum += share
+	j.squares += share * share
+}
+
+// index is 0 without shares.
+func (j *jain) index() float64 {
+	if j.squares == 0 {
+		return 0
+	}
+	return j.sum * j.sum / (j.n * j.squares)
 }
 
 func summarize(v []int64) Summary {

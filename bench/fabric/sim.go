@@ -72,7 +72,7 @@ func newSim(c Config) (*sim, error) {
 	}
 	s.connect()
 	if c.Memory != nil {
-		if s.mem, err = s.newMemory(c.Memory); err != nil {
+		if err := s.addMemory(c.Memory); err != nil {
 			return nil, err
 		}
 	}
@@ -273,5 +273,5 @@ func (s *sim) transmit(port *port, out, pkt uint32) {
 }
 
 func (s *sim) progress() Progress {
-	return Progress{Now: link.Ps(s.now), Events: s.count.Events, Done: s.done, Flow: len(s.transfers)}
+	return Progress{Now: link.Ps(s.now), Events: s.count.Events, Done: s.done, Transfers: len(s.transfers)}
 }

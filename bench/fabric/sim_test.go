@@ -291,7 +291,7 @@ func TestRunProgress(t *testing.T) {
 	c := Config{Matrix: loadMatrix(t, "perm_128n_128c_2MB.cm"), Entropy: mixed, Progress: func(p Progress) { calls = append(calls, p) }}
 	r := run(t, c)
 	require.EqualValues(t, r.Totals.Events/progressEvery, len(calls))
-	require.Equal(t, 128, calls[0].Flow)
+	require.Equal(t, 128, calls[0].Transfers)
 }
 
 func TestRunStopsAtEnd(t *testing.T) {

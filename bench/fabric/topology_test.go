@@ -1,7 +1,6 @@
 package fabric
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,10 +12,7 @@ import (
 
 func loadTopology(t testing.TB, name string) *Topology {
 	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", name))
-	require.NoError(t, err)
-	defer f.Close()
-	topo, err := ParseTopology(name, f)
+	topo, err := ReadTopology(filepath.Join("testdata", name))
 	require.NoError(t, err)
 	return topo
 }

@@ -7,17 +7,21 @@
 package iblink
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/uetcc/uetcc/hw/cbfc"
+	"github.com/uetcc/uetcc/internal/check"
 )
 
 // Blocks is the cost of a packet.
 const Blocks = (4160 + cbfc.BlockSize - 1) / cbfc.BlockSize
 
-// ErrConfig reports a configuration out of range.
-var ErrConfig = errors.New("iblink: configuration out of range")
+// ErrConfig is wrapped by the errors of [Run].
+var ErrConfig = errors.New("iblink: invalid configuration")
 
 // Config describes a run.
 type Config struct {
@@ -63,26 +67,38 @@ type model struct {
 	res  Result
 }
 
-// Run runs the model: every service level has packets to send all the time. The
-// error is [ErrConfig].
-func Run(cfg Config) (Result, error) {
-	if cfg.Delay < 1 || cfg.Update < 1 || cfg.Slots < 1 || len(cfg.Drain) < 1 || len(cfg.Drain) > 16 {
-		return Result{}, ErrConfig
-	}
+func newModel(cfg Config) (*model, error) {
 	m := &model{cfg: cfg, r: rand.New(rand.NewPCG(cfg.Seed, 1)), due: make([]float64, len(cfg.Drain)), out: make([]int, len(cfg.Drain))}
-	buffers := make([]int64, cfg.Lanes)
-	for i := range buffers {
-		buffers[i] = cfg.Buffer
+	buffers := slices.Repeat([]int64{cfg.Buffer}, cfg.Lanes)
+	var errA, errB, errSL error
+	m.a, errA = cbfc.NewPort(buffers, overrunErrors)
+	m.b, errB = cbfc.NewPort(buffers, overrunErrors)
+	m.sl, errSL = cbfc.NewSLToVL(1, cfg.Lanes)
+	if err := cmp.Or(errA, errB, errSL); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
-	var err error
-	if m.a, err = cbfc.NewPort(buffers, 4); err != nil {
-		return Result{}, ErrConfig
+	return m, nil
+}
+
+// overrunErrors is how many periods with an overrun end the link, of which there is none.
+const overrunErrors = 4
+
+// Run runs the model: every service level has packets to send all the time. Errors wrap
+// [ErrConfig] and name the field.
+func Run(cfg Config) (Result, error) {
+	err := cmp.Or(
+		check.Range(ErrConfig, "Lanes", cfg.Lanes, 1, cbfc.MaxLanes),
+		check.AtLeast(ErrConfig, "Delay", cfg.Delay, 1),
+		check.AtLeast(ErrConfig, "Update", cfg.Update, 1),
+		check.AtLeast(ErrConfig, "Slots", cfg.Slots, 1),
+		check.Range(ErrConfig, "number of service levels", len(cfg.Drain), 1, 16),
+	)
+	if err != nil {
+		return Result{}, err
 	}
-	if m.b, err = cbfc.NewPort(buffers, 4); err != nil {
-		return Result{}, ErrConfig
-	}
-	if m.sl, err = cbfc.NewSLToVL(1, cfg.Lanes); err != nil {
-		return Result{}, ErrConfig
+	m, err := newModel(cfg)
+	if err != nil {
+		return Result{}, err
 	}
 	for slot := range cfg.Slots {
 		m.step(slot)

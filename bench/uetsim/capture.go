@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"flag"
@@ -36,10 +37,7 @@ type capture struct {
 
 // run starts the file anew and returns what to call for each packet.
 func (c *capture) run(config *fabric.Config) func(*fabric.Seen) {
-	c.header = config.HeaderBytes
-	if c.header == 0 {
-		c.header = 64 // fabric's default
-	}
+	c.header = cmp.Or(config.HeaderBytes, 64) // fabric's default
 	fresh := true
 	return func(s *fabric.Seen) {
 		if fresh {

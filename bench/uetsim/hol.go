@@ -17,8 +17,15 @@ func headOfLine(o *options) (*report, error) {
 	}
 	slow := pcc.DefaultTemplateParams()
 	slow.AI = pcc.LineRate / 100
-	none, sample, gentle, ours := run(nil), run(hol.Template(pcc.DefaultTemplateParams())),
-		run(hol.Template(slow)), run(hol.ZTR(pcc.DefaultZTRParams()))
+	none := run(nil)
+	controlled := []struct {
+		name string
+		hol.Result
+	}{
+		{"sample algorithm, AI 5 %", run(hol.Template(pcc.DefaultTemplateParams()))},
+		{"sample algorithm, AI 1 %", run(hol.Template(slow))},
+		{"ZTR-RTT", run(hol.ZTR(pcc.DefaultZTRParams()))},
+	}
 	t := table{
 		Title:   "197 ms at 100 Gb/s, the second half measured",
 		Columns: []string{"blue share", "purple share", "paused", "shared queue mean", "max", "blue's own queue", "purple waits us"},
@@ -27,16 +34,15 @@ func headOfLine(o *options) (*report, error) {
 		t.row(name, r.Blue, r.Purple, r.Paused, r.IngressMean, float64(r.IngressMax), r.BlueQueue, r.PurpleNs/1000)
 	}
 	add("without CC", none)
-	add("sample algorithm, AI 5 %", sample)
-	add("sample algorithm, AI 1 %", gentle)
-	add("ZTR-RTT", ours)
+	for _, c := range controlled {
+		add(c.name, c.Result)
+	}
 	r := &report{Tables: []table{t}}
 	r.claim(none.Purple < 0.21 && none.Purple > 0.19, "without CC the victim gets a fifth although its own path is free", "0.20 of its rate", "%.3f", none.Purple)
 	r.claim(none.Paused > 0.5, "the link between the switches is paused most of the time", "about 60 %", "%.0f %%", 100*none.Paused)
-	for _, c := range t.Rows[1:] {
-		res := map[string]hol.Result{"sample algorithm, AI 5 %": sample, "sample algorithm, AI 1 %": gentle, "ZTR-RTT": ours}[c[0]]
-		r.claim(res.Purple >= 0.76, c[0]+": the victim keeps its rate", "at least 0.76", "%.3f", res.Purple)
-		r.claim(res.Paused < 0.01, c[0]+": the link is hardly ever paused", "under 1 %", "%.2f %%", 100*res.Paused)
+	for _, c := range controlled {
+		r.claim(c.Purple >= 0.76, c.name+": the victim keeps its rate", "at least 0.76", "%.3f", c.Purple)
+		r.claim(c.Paused < 0.01, c.name+": the link is hardly ever paused", "under 1 %", "%.2f %%", 100*c.Paused)
 	}
 	r.note("shares are fractions of 100 Gb/s, queues are packets; max-min fairness would give purple 0.80")
 	return r, nil

@@ -10,16 +10,20 @@ func init() {
 	register(scenario{"incast", "seven ranks write 2 MB each to rank 0 at once (figure 6-2)", incast})
 }
 
-// incast is figure 6-2: nodes A1, A2, B1, B2 with two ranks each. Rank 1 shares
-// rank 0's node and uses its internal link, so six senders meet at leaf 1A-1.
-func incast(o *options) (*report, error) {
-	topo := o.chapterFabric(2, 4, 2, 400e9)
+// sixToOne is figure 6-2, each sender with so many bytes: nodes A1, A2, B1, B2 with two
+// ranks each. Rank 1 shares rank 0's node and uses its internal link, so six senders
+// meet at leaf 1A-1.
+func (o *options) sixToOne(bytes int64) fabric.Config {
 	host := hostOf(0, 2, 1, 3, 4, 6, 5, 7) // leaves 1A-1, 1A-2, 1B-1, 1B-2
 	var flows []fabric.Flow
 	for rank := 2; rank <= 7; rank++ {
-		flows = append(flows, flow(host[rank], host[0], 2_000_000))
+		flows = append(flows, flow(host[rank], host[0], bytes))
 	}
-	c := chapterConfig(topo, flows)
+	return chapterConfig(o.chapterFabric(2, 4, 2, 400e9), flows)
+}
+
+func incast(o *options) (*report, error) {
+	c := o.sixToOne(2_000_000)
 	r := &report{}
 	if _, err := r.add("without CC", o.with(c, "none")); err != nil {
 		return nil, err

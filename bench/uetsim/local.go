@@ -28,13 +28,7 @@ func slowMemory(policy *hbm.PolicyConfig) *fabric.Memory {
 // localConfig is six network senders with a small first window, so that the
 // network itself is at ease.
 func (o *options) localConfig(policy *hbm.PolicyConfig) fabric.Config {
-	topo := o.chapterFabric(2, 4, 2, 400e9)
-	host := hostOf(0, 2, 1, 3, 4, 6, 5, 7)
-	var flows []fabric.Flow
-	for rank := 2; rank <= 7; rank++ {
-		flows = append(flows, flow(host[rank], host[0], 1_000_000))
-	}
-	c := o.with(chapterConfig(topo, flows), "nscc")
+	c := o.with(o.sixToOne(1_000_000), "nscc")
 	c.InitialCwnd = 10_000
 	c.Memory = slowMemory(policy)
 	return c

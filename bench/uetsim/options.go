@@ -5,8 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/uetcc/uetcc/bench/fabric"
@@ -41,7 +39,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	f.SetOutput(stderr)
 	f.StringVar(&o.scenario, "scenario", "incast", "scenario to run, see -list")
 	f.BoolVar(&o.list, "list", false, "list the scenarios")
-	f.StringVar(&o.matrix, "matrix", "", "connection matrix (*.cm, *.tm) to run instead of a scenario")
+	f.StringVar(&o.matrix, "matrix", "", "connection matrix (*.cm, *.tm, also *.gz) to run instead of a scenario")
 	f.StringVar(&o.topo, "topo", "", "topology (*.topo) for -matrix; default: a fat tree")
 	f.BoolVar(&o.json, "json", false, "write JSON with all parameters and results")
 	f.BoolVar(&o.verbose, "v", false, "list every transfer and every queue")
@@ -146,17 +144,8 @@ func microseconds(us float64) link.Ps { return link.Ps(us * float64(link.Microse
 
 // load reads the files of -matrix and -topo.
 func (o *options) load() (c fabric.Config, err error) {
-	if c.Matrix, err = parseFile(o.matrix, fabric.ParseMatrix); err == nil && o.topo != "" {
-		c.Topology, err = parseFile(o.topo, fabric.ParseTopology)
+	if c.Matrix, err = fabric.ReadMatrix(o.matrix); err == nil && o.topo != "" {
+		c.Topology, err = fabric.ReadTopology(o.topo)
 	}
 	return c, err
-}
-
-func parseFile[T any](path string, parse func(string, io.Reader) (T, error)) (v T, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return v, err
-	}
-	defer f.Close()
-	return parse(filepath.Base(path), f)
 }

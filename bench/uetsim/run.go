@@ -107,7 +107,7 @@ func progressTo(stderr io.Writer) func(fabric.Progress) {
 	return func(p fabric.Progress) {
 		if now := time.Now(); now.Sub(last) > 500*time.Millisecond {
 			last = now
-			fmt.Fprintf(f, "\r%.1f ms simulated, %d of %d transfers done, %d M events \r", float64(p.Now)/1e9, p.Done, p.Flow, p.Events/1e6)
+			fmt.Fprintf(f, "\r%.1f ms simulated, %d of %d transfers done, %d M events \r", float64(p.Now)/1e9, p.Done, p.Transfers, p.Events/1e6)
 		}
 	}
 }
