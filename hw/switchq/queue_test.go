@@ -309,3 +309,37 @@ func TestQueueAllocs(t *testing.T) {
 	}
 	alloctest.Zero(t, "Enqueue and Dequeue", round)
 }
+
+// How fast a queue grows in the chapters' figures before anybody reacts: in units of
+// 125 bytes, which a 100 Gb/s line moves in 10 ns.
+func TestQueueGrowth(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		in, out int // lines of 100 Gb/s
+		level   int64
+		want    int // ns
+	}{
+		{"incast of six: 62,500 bytes a microsecond, one BDP", 6, 1, 75_000, 1_200},
+		{"incast of seven: 75,000", 7, 1, 75_000, 1_000},
+		{"two on one uplink: 12,500, ECN minimum", 2, 1, 15_000, 1_200},
+		{"two on one uplink: ECN maximum", 2, 1, 60_000, 4_800},
+		{"two on one uplink: one BDP", 2, 1, 75_000, 6_000},
+		{"five on a spine's 400 Gb/s: ECN minimum", 5, 4, 60_000, 4_800},
+		{"five on a spine's 400 Gb/s: ECN maximum", 5, 4, 240_000, 19_200},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := mustParams(t, Config{PlaneBDP: 300_000, NoECN: true})
+			var q Queue
+			now := 0
+			for ; q.Bytes(ClassLow) < tc.level; now += 10 {
+				for range tc.in {
+					q.Enqueue(p, Packet{Size: 125, DSCP: DSCPTrimmable}, nil)
+				}
+				for range tc.out {
+					q.Dequeue(p, 0, nil)
+				}
+			}
+			require.Equal(t, tc.want, now)
+		})
+	}
+}
