@@ -22,13 +22,12 @@ const AckLen = 12
 //
 // Source: UE Specification 1.0.x, Table 3-35.
 type Ack struct {
-	// From the end of each word on the wire to its front, so that get stores whole words.
-	CACK   PSN     // everything up to and including this PSN has arrived
-	Offset int16   // ack_psn_offset, see [Ack.AckPSN]; with FlagP probe_opaque
-	Flags  Flags   // FlagM, FlagRetx, FlagP, and the request of [Flags.Req]
 	Next   NextHdr // nothing, or a response
-	DPDCID PDCID   // receiver's PDC, never 0
+	Flags  Flags   // FlagM, FlagRetx, FlagP, and the request of [Flags.Req]
+	Offset int16   // ack_psn_offset, see [Ack.AckPSN]; with FlagP probe_opaque
+	DPDCID PDCID   // receiver's PDC, never 0; in front of SPDCID, so that get stores both as one word
 	SPDCID PDCID   // sender's PDC, never 0
+	CACK   PSN     // everything up to and including this PSN has arrived
 }
 
 // AckPSN returns the PSN of the packet that triggered the acknowledgement. The
@@ -57,10 +56,10 @@ func (a *Ack) Decode(b []byte) (int, error) {
 }
 
 func (a *Ack) get(b *[AckLen]byte) {
-	const flagsOn = uint64(ackFlags)<<48 | 1<<48 - 1 // flags, ack_psn_offset, cack_psn
-	w := binary.BigEndian.Uint64(b[0:])
-	w = w&flagsOn | w<<1&(0xf<<56) // next_hdr is nine bits from the front
-	a.CACK, a.Offset, a.Flags, a.Next = PSN(w), int16(w>>32), Flags(w>>48), NextHdr(w>>56)
+	p := binary.BigEndian.Uint16(b[:])
+	a.Next, a.Flags = NextHdr(p>>7&0xf), Flags(p)&ackFlags
+	a.Offset = int16(binary.BigEndian.Uint16(b[2:]))
+	a.CACK = PSN(binary.BigEndian.Uint32(b[4:]))
 	ids := binary.BigEndian.Uint32(b[8:])
 	a.DPDCID, a.SPDCID = PDCID(ids), PDCID(ids>>16)
 }
