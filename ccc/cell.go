@@ -2,58 +2,108 @@ package ccc
 
 import "github.com/uetcc/uetcc/nscc"
 
-// A cell is an event in an inbox, or half an acknowledgement; two fill a cache line.
+// A cell is an event in an inbox, or a part of one; four fill a cache line, so that few
+// lines travel to the owner's core. Times have cells of their own, one before the first
+// event of a batch and one before each that happened at another time than the one before
+// it: events that are posted together mostly have one in common.
 //
-//	         kind             size         more          small   a, b
-//	send                      Size         Seq                   Rtx, Reserved
-//	ack                       Bytes        RTT           Pend    ECN, Restore
-//	         Kind (a sample)  Packets      RtxPackets            and RtxBytes in now
-//	nack                      Size         RTT           Reason  CE, NoPDC
-//	others                    Size                               -, NoPDC
+//	         word   small   a, b           second cell    third cell
+//	time     time
+//	send     Size           Rtx, Reserved  Seq
+//	ack      Bytes  Pend    ECN, Restore   RTT, Packets   RtxPackets, RtxBytes
+//	nack     Size   Reason  CE, NoPDC      RTT
+//	show                                   (for its view)
+//	others   Size           -, NoPDC
 type cell struct {
-	pdc     Handle
-	entropy uint16
-	kind    uint8 // with bits a and b
-	small   uint8
-	now     int64
-	size    int64
-	more    int64
+	head uint64 // pdc[31:0] entropy[47:32] small[55:48] a[56] b[57] sample[59:58] kind[63:60]
+	word int64
 }
 
+// Bits of a cell's head.
 const (
-	maxCells = 2 // of an event
+	entropyShift = 32
+	smallShift   = 48
+	aShift       = 56
+	bShift       = 57
+	sampleShift  = 58
+	kindShift    = 60
 
-	bitA     = 1 << 6
-	bitB     = 1 << 7
-	kindMask = bitA - 1
+	sampleMask = 3
+
+	cellTime = uint64(eventTime) << kindShift
+	cellNone = uint64(eventNone) << kindShift
 )
 
-func flags(a, b bool) (bits uint8) {
-	if a {
-		bits = bitA
+// maxCells is how many cells an event takes at most, with its time.
+const maxCells = 4
+
+// moreCells is how many cells an event of a kind takes beside its first.
+var moreCells = [1 << 8]uint8{EventSend: 1, EventACK: 2, EventNACK: 1, eventShow: 1}
+
+// cellsOf is how many cells a batch takes, with its times.
+func cellsOf(events []Event) (n uint64) {
+	now := events[0].Now
+	for i := range events {
+		e := &events[i]
+		n += uint64(moreCells[e.Kind])
+		if e.Now != now {
+			n++
+		}
+		now = e.Now
 	}
+	return n + uint64(len(events)) + 1
+}
+
+// flags are the bits a and b.
+func flags(a, b bool) uint64 { return bit(a)<<aShift | bit(b)<<bShift }
+
+func bit(b bool) (n uint64) {
 	if b {
-		bits |= bitB
+		n = 1
 	}
-	return bits
+	return n
 }
 
-func (c *cell) a() bool { return c.kind&bitA != 0 }
-func (c *cell) b() bool { return c.kind&bitB != 0 }
+func (c *cell) pdc() Handle     { return Handle(c.head) }
+func (c *cell) entropy() uint16 { return uint16(c.head >> entropyShift) }
+func (c *cell) kind() EventKind { return EventKind(c.head >> kindShift) }
+func (c *cell) small() uint8    { return uint8(c.head >> smallShift) }
+func (c *cell) a() bool         { return c.head>>aShift&1 != 0 }
+func (c *cell) b() bool         { return c.head>>bShift&1 != 0 }
 
-func (c *cell) sent() Sent {
-	return Sent{Size: c.size, Rtx: c.a(), Reserved: c.b(), Seq: uint64(c.more)}
+// bits are the small fields, in a head.
+func (s *Sent) bits() uint64 { return flags(s.Rtx, s.Reserved) }
+
+func (a *Ack) bits() uint64 {
+	return flags(a.ECN, a.Restore) | uint64(a.Entropy)<<entropyShift |
+		uint64(min(a.Kind, sampleMask))<<sampleShift | uint64(a.Pend)<<smallShift
 }
 
-func (c *cell) ack(rest *cell) Ack {
+func (n *Nack) bits() uint64 {
+	return flags(n.CE, n.NoPDC) | uint64(n.Entropy)<<entropyShift | uint64(n.Reason)<<smallShift
+}
+
+func (l *Loss) bits() uint64 { return flags(false, l.NoPDC) | uint64(l.Entropy)<<entropyShift }
+
+func (c *cell) sent(second *cell) Sent {
+	return Sent{Size: c.word, Rtx: c.a(), Reserved: c.b(), Seq: second.head}
+}
+
+func (c *cell) ack(second, third *cell) Ack {
 	return Ack{
-		Ack:     nscc.Ack{Bytes: c.size, RTT: c.more, ECN: c.a(), Restore: c.b(), Pend: c.small, Kind: nscc.SampleKind(rest.kind)},
-		Packets: int(rest.size), RtxPackets: int(rest.more), RtxBytes: rest.now, Entropy: c.entropy,
+		Ack: nscc.Ack{
+			Bytes: c.word, RTT: int64(second.head), ECN: c.a(), Restore: c.b(), Pend: c.small(),
+			Kind: nscc.SampleKind(c.head >> sampleShift & sampleMask),
+		},
+		Packets: int(second.word), RtxPackets: int(third.head), RtxBytes: third.word, Entropy: c.entropy(),
 	}
 }
 
-func (c *cell) nack() Nack {
-	return Nack{nscc.Nack{Size: c.size, RTT: c.more, Reason: nscc.NackReason(c.small)}, c.entropy, c.a(), c.b()}
+func (c *cell) nack(second *cell) Nack {
+	return Nack{
+		nscc.Nack{Size: c.word, RTT: int64(second.head), Reason: nscc.NackReason(c.small())},
+		c.entropy(), c.a(), c.b(),
+	}
 }
 
-func (c *cell) loss() Loss { return Loss{c.size, c.entropy, c.b()} }
+func (c *cell) loss() Loss { return Loss{c.word, c.entropy(), c.b()} }

@@ -9,10 +9,10 @@ import (
 // An inbox is a bounded queue of events with many writers and one reader at a time.
 //
 // A writer takes tickets for all cells of a batch of events at once. The cells are its
-// own until it stores the turn of the first ticket: then they are the reader's, which
-// hands cells back by storing head. What several cores change is stored once a batch, and
-// a writer stores nothing else between the cells: a store waits for those before it, and
-// one to a line that the reader has had for that line.
+// own until it stores the turn of the first, its ticket plus one: then they are the
+// reader's, which hands cells back by storing head. What several cores change is stored
+// once a batch, and a writer stores nothing else between the cells: a store waits for
+// those before it, and one to a line that the reader has had for that line.
 //
 // Turns in the middle of a batch stay those of an earlier lap, which no reader takes for
 // its own.
@@ -21,8 +21,8 @@ import (
 type inbox struct {
 	_     [cacheLine]byte
 	cells []cell
-	turns []turn  // of batches that begin at a cell
-	views []*View // of eventShow, by cell
+	turns []turn  // of batches that begin at one of two cells: none is shorter
+	views []*View // of eventShow, by the second of its cells
 	_     [cacheLine]byte
 	tail  atomic.Uint64 // next ticket; moved by writers
 	seen  atomic.Uint64 // a head that a writer saw
@@ -33,8 +33,8 @@ type inbox struct {
 	_     [cacheLine - 24]byte
 }
 
-// A turn belongs to the writer of its cell's ticket until ticket is that plus one, and
-// then to the reader.
+// A turn belongs to the writer of a batch until ticket is that of its first cell plus one,
+// and then to the reader.
 type turn struct {
 	ticket atomic.Uint64
 	cells  uint64 // of the batch
@@ -43,54 +43,64 @@ type turn struct {
 // newInbox has room for n events of any kind.
 func newInbox(n int) inbox {
 	n *= maxCells
-	return inbox{cells: slab.Make[cell](n), turns: slab.Make[turn](n), views: make([]*View, n)}
+	return inbox{cells: slab.Make[cell](n), turns: slab.Make[turn](n / 2), views: make([]*View, n/2)}
 }
 
 // push puts in all events or none, and reports whether there was room.
 func (q *inbox) push(events []Event) bool {
-	n := uint64(len(events))
-	for i := range events {
-		if events[i].Kind == EventACK {
-			n++
-		}
+	if len(events) == 0 {
+		return true
 	}
+	n := cellsOf(events)
 	t, ok := q.reserve(n)
-	if !ok || n == 0 {
-		return ok
+	if !ok {
+		return false
 	}
-	q.fill(t, events)
-	first := &q.turns[t&q.mask()]
+	first := q.turn(t)
 	first.cells = n
+	q.fill(t, events)
 	first.ticket.Store(t + 1)
 	return true
 }
 
 // fill writes events to the cells from a ticket on.
 func (q *inbox) fill(at uint64, events []Event) {
-	cells, mask := q.cells, q.mask()
+	cells, mask, now := q.cells, q.mask(), events[0].Now
+	cells[at&mask] = cell{cellTime, now}
+	at++
 	for i := range events {
-		e, c := &events[i], &cells[at&mask]
-		c.pdc, c.now = e.PDC, e.Now
-		switch k := uint8(e.Kind); e.Kind {
+		e := &events[i]
+		if e.Now != now {
+			now = e.Now
+			cells[at&mask] = cell{cellTime, now}
+			at++
+		}
+		c, head := &cells[at&mask], uint64(e.PDC)|uint64(e.Kind)<<kindShift
+		switch e.Kind {
+		case EventNewData, EventCredit:
+			c.head, c.word = head, e.Size
 		case EventSend:
-			s := &e.Sent
-			c.kind, c.size, c.more = k|flags(s.Rtx, s.Reserved), s.Size, int64(s.Seq)
+			c.head, c.word = head|e.Sent.bits(), e.Sent.Size
+			at++
+			cells[at&mask].head = e.Sent.Seq
 		case EventACK:
 			a := &e.Ack
-			c.kind, c.size, c.more, c.small, c.entropy = k|flags(a.ECN, a.Restore), a.Bytes, a.RTT, a.Pend, a.Entropy
-			at++
-			c = &cells[at&mask]
-			c.kind, c.size, c.more, c.now = uint8(a.Kind), int64(a.Packets), int64(a.RtxPackets), a.RtxBytes
+			c.head, c.word = head|a.bits(), a.Bytes
+			cells[(at+1)&mask] = cell{uint64(a.RTT), int64(a.Packets)}
+			at += 2
+			cells[at&mask] = cell{uint64(a.RtxPackets), a.RtxBytes}
 		case EventNACK:
-			n := &e.Nack
-			c.kind, c.size, c.more, c.small, c.entropy = k|flags(n.CE, n.NoPDC), n.Size, n.RTT, uint8(n.Reason), n.Entropy
+			c.head, c.word = head|e.Nack.bits(), e.Nack.Size
+			at++
+			cells[at&mask].head = uint64(e.Nack.RTT)
 		case EventLoss:
-			l := &e.Loss
-			c.kind, c.size, c.entropy = k|flags(false, l.NoPDC), l.Size, l.Entropy
+			c.head, c.word = head|e.Loss.bits(), e.Loss.Size
 		case eventShow:
-			c.kind, q.views[at&mask] = k, e.view
+			c.head = head
+			at++
+			q.views[(at&mask)/2] = e.view
 		default:
-			c.kind, c.size = min(k, kindMask), e.Size
+			c.head = cellNone
 		}
 		at++
 	}
@@ -120,7 +130,7 @@ func (q *inbox) ready() bool {
 	if q.next-q.head.Load() >= uint64(len(q.cells)/4) {
 		q.release()
 	}
-	first := &q.turns[q.next&q.mask()]
+	first := q.turn(q.next)
 	if first.ticket.Load() != q.next+1 {
 		return false
 	}
@@ -134,11 +144,12 @@ func (q *inbox) take() *cell {
 	return q.cell(q.next - 1)
 }
 
-// view is that of the event whose last cell was taken last.
+// view is that of the event whose second cell is next.
 func (q *inbox) view() *View {
-	at := (q.next - 1) & q.mask()
+	at := (q.next & q.mask()) / 2
 	v := q.views[at]
 	q.views[at] = nil
+	q.next++
 	return v
 }
 
@@ -153,8 +164,10 @@ func (q *inbox) release() {
 // meanwhile the answer may be wrong, but then the reader asks again later.
 func (q *inbox) waiting() bool {
 	t := q.head.Load()
-	return q.turns[t&q.mask()].ticket.Load() == t+1
+	return q.turn(t).ticket.Load() == t+1
 }
+
+func (q *inbox) turn(ticket uint64) *turn { return &q.turns[(ticket&q.mask())/2] }
 
 func (q *inbox) mask() uint64 { return uint64(len(q.cells) - 1) }
 

@@ -22,7 +22,8 @@ func TestInboxOrderAndBound(t *testing.T) {
 		require.False(t, q.push([]Event{{}}), "full")
 		for i := range int64(4) {
 			require.True(t, q.ready())
-			require.Equal(t, round*4+i, q.take().size)
+			require.Equal(t, eventTime, q.take().kind())
+			require.Equal(t, round*4+i, q.take().word)
 			require.Equal(t, q.end, q.next)
 		}
 		require.False(t, q.ready())
@@ -42,18 +43,24 @@ func TestInboxLayout(t *testing.T) {
 	require.GreaterOrEqual(t, end-head, uintptr(cacheLine))
 }
 
-// received is what an event's kind keeps of it.
-func received(q *inbox, c *cell) Event {
-	e := Event{Kind: EventKind(c.kind & kindMask), PDC: c.pdc, Now: c.now}
+// received takes the next event of the batch, with what its kind keeps of it. The time
+// is that of the cells before, which now holds.
+func received(q *inbox, now *int64) Event {
+	c := q.take()
+	for c.kind() == eventTime {
+		*now = c.word
+		c = q.take()
+	}
+	e := Event{Kind: c.kind(), PDC: c.pdc(), Now: *now}
 	switch e.Kind {
 	case EventNewData, EventCredit:
-		e.Size = c.size
+		e.Size = c.word
 	case EventSend:
-		e.Sent = c.sent()
+		e.Sent = c.sent(q.take())
 	case EventACK:
-		e.Ack = c.ack(q.take())
+		e.Ack = c.ack(q.take(), q.take())
 	case EventNACK:
-		e.Nack = c.nack()
+		e.Nack = c.nack(q.take())
 	case EventLoss:
 		e.Loss = c.loss()
 	case eventShow:
@@ -76,7 +83,7 @@ func arbitrary(r *rand.Rand) Event {
 		e.Sent = Sent{word(), bit(), bit(), r.Uint64()}
 	case EventACK:
 		a := nscc.Ack{
-			Bytes: word(), RTT: word(), ECN: bit(), Restore: bit(), Pend: uint8(r.Uint32()), Kind: nscc.SampleKind(r.Uint32()),
+			Bytes: word(), RTT: word(), ECN: bit(), Restore: bit(), Pend: uint8(r.Uint32()), Kind: nscc.SampleKind(r.IntN(4)),
 		}
 		e.Ack = Ack{a, int(word()), int(word()), word(), uint16(r.Uint32())}
 	case EventNACK:
@@ -94,25 +101,20 @@ func TestInboxKeepsEveryField(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	q := newInbox(8)
 	var waiting []Event
+	held := uint64(0)
 	refused := 0
 	for range 5000 {
-		batch := make([]Event, 1+r.IntN(6))
-		cells := 0
+		batch := make([]Event, 1+r.IntN(8))
 		for i := range batch {
-			batch[i] = arbitrary(r)
-			if cells++; batch[i].Kind == EventACK {
-				cells++
+			if batch[i] = arbitrary(r); i > 0 && r.IntN(2) == 0 {
+				batch[i].Now = batch[i-1].Now
 			}
 		}
-		for i := range waiting {
-			if cells++; waiting[i].Kind == EventACK {
-				cells++
-			}
-		}
-		fits := cells <= 16
+		fits := held+cellsOf(batch) <= 32
 		require.Equal(t, fits, q.push(batch))
 		if fits {
 			waiting = append(waiting, batch...)
+			held += cellsOf(batch)
 		} else {
 			refused++
 		}
@@ -120,13 +122,14 @@ func TestInboxKeepsEveryField(t *testing.T) {
 			continue
 		}
 		for q.ready() {
-			for q.next != q.end {
-				require.Equal(t, waiting[0], received(&q, q.take()))
+			for now := int64(0); q.next != q.end; {
+				require.Equal(t, waiting[0], received(&q, &now))
 				waiting = waiting[1:]
 			}
 		}
 		q.release()
 		require.Empty(t, waiting)
+		held = 0
 		for _, v := range q.views {
 			require.Nil(t, v, "kept for the garbage collector")
 		}
@@ -134,15 +137,53 @@ func TestInboxKeepsEveryField(t *testing.T) {
 	require.Positive(t, refused)
 }
 
-// A kind that there is not does not become another, and has no effect.
+// Two fill a cache line with their time; those that happened at once share it.
+func TestInboxCells(t *testing.T) {
+	at := func(now int64, k EventKind) Event { return Event{Kind: k, Now: now} }
+	for _, c := range []struct {
+		cells  uint64
+		events []Event
+	}{
+		{2, []Event{at(5, EventNewData)}},
+		{2, []Event{at(5, EventLoss)}},
+		{2, []Event{at(5, EventCredit)}},
+		{2, []Event{at(5, 255)}},
+		{3, []Event{at(5, EventSend)}},
+		{3, []Event{at(5, EventNACK)}},
+		{3, []Event{at(5, eventShow)}},
+		{maxCells, []Event{at(5, EventACK)}},
+		{3, []Event{at(5, EventLoss), at(5, EventLoss)}},
+		{6, []Event{at(5, EventLoss), at(6, EventLoss), at(5, EventLoss)}},
+		{13, []Event{at(0, EventACK), at(0, EventACK), at(0, EventSend), at(0, EventNACK), at(1, EventLoss)}},
+	} {
+		require.Equal(t, c.cells, cellsOf(c.events))
+		q := newInbox(4)
+		require.True(t, q.push(c.events))
+		require.Equal(t, c.cells, q.tail.Load())
+	}
+	require.EqualValues(t, 16, unsafe.Sizeof(cell{}))
+}
+
+// A kind that there is not does not become another, and has no effect. The time of such
+// an event counts as any other's.
 func TestInboxUnknownKind(t *testing.T) {
 	q := newInbox(4)
 	for k := eventShow + 1; k != 0; k++ {
-		require.True(t, q.push([]Event{{Kind: k}}))
+		require.True(t, q.push([]Event{{Kind: k, Now: 7, PDC: 1, Size: 9}}))
 		require.True(t, q.ready())
-		require.Greater(t, EventKind(q.take().kind&kindMask), eventShow)
+		var now int64
+		require.Equal(t, Event{Kind: eventNone, Now: 7}, received(&q, &now))
 		q.release()
 	}
+}
+
+// A kind of sample that there is not is a normal one.
+func TestInboxUnknownSample(t *testing.T) {
+	q := newInbox(4)
+	require.True(t, q.push([]Event{{Kind: EventACK, Ack: Ack{Ack: nscc.Ack{Kind: 0x92, ECN: true}}}}))
+	require.True(t, q.ready())
+	var now int64
+	require.Equal(t, Event{Kind: EventACK, Ack: Ack{Ack: nscc.Ack{Kind: sampleMask, ECN: true}}}, received(&q, &now))
 }
 
 // Several write batches, into an inbox that is too small for them: each event comes out
@@ -173,7 +214,7 @@ func TestInboxParallelKeepsBatches(t *testing.T) {
 		})
 	}
 	var next [writers]int64
-	inBatch, of := int64(0), Handle(0)
+	inBatch, of, now := int64(0), Handle(0), int64(0)
 	for got := 0; got < writers*events; {
 		if !q.ready() {
 			q.release()
@@ -181,7 +222,7 @@ func TestInboxParallelKeepsBatches(t *testing.T) {
 			continue
 		}
 		for ; q.next != q.end; got++ {
-			e := received(&q, q.take())
+			e := received(&q, &now)
 			left, size := int64(e.Sent.Seq)+e.Ack.RtxBytes, e.Sent.Size+e.Ack.Bytes
 			if e.Now != next[e.PDC] || size != e.Now || inBatch > 0 && (of != e.PDC || left != inBatch) {
 				t.Fatalf("%+v after %d of it, with %d to come of a batch of %d", e, next[e.PDC], inBatch, of)

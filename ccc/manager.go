@@ -28,8 +28,10 @@ type ManagerConfig struct {
 	// acknowledgement.
 	Admission bool
 
-	// Inbox is how many posted acknowledgements may wait, or twice as many events of
-	// other kinds, a power of two; 0 means 1,024.
+	// Inbox is how many posted events may wait, whatever their kinds and however they
+	// were posted, a power of two; 0 means 1,024. Four times as many 16 bytes are set
+	// aside: a call of [Manager.Post] takes them once for each time that its events
+	// have, three for an acknowledgement, two for a packet sent or refused, else one.
 	Inbox int
 
 	// Seed makes the random choices of one manager differ from those of another.

@@ -14,7 +14,9 @@ const (
 	EventCredit                   // a cumulative credit of Size bytes
 
 	eventKinds = iota
-	eventShow  = EventKind(eventKinds) // of Refresh: PDC is a context
+	eventShow  = EventKind(eventKinds)     // of Refresh: PDC is a context
+	eventTime  = EventKind(eventKinds + 1) // in an inbox only: of the events behind it
+	eventNone  = EventKind(eventKinds + 2) // likewise: what is of no kind
 )
 
 var eventNames = [eventKinds]string{"new data", "send", "ack", "nack", "loss", "credit"}
@@ -92,24 +94,26 @@ func (m *Manager) Drain() {
 func (m *Manager) apply(q *inbox) {
 	for q.next != q.end {
 		c := q.take()
-		now := max(m.clock, c.now)
-		m.clock = now
-		switch EventKind(c.kind & kindMask) {
+		switch pdc := c.pdc(); c.kind() {
+		case eventTime:
+			m.clock = max(m.clock, c.word)
 		case EventNewData:
-			m.OnNewData(c.pdc, now, c.size)
+			m.OnNewData(pdc, m.clock, c.word)
 		case EventSend:
-			m.OnSend(c.pdc, now, c.sent())
+			m.OnSend(pdc, m.clock, c.sent(q.take()))
 		case EventACK:
-			a := c.ack(q.take())
-			m.OnACK(c.pdc, now, &a)
+			a := c.ack(q.take(), q.take())
+			m.OnACK(pdc, m.clock, &a)
 		case EventNACK:
-			m.OnNACK(c.pdc, now, c.nack())
+			m.OnNACK(pdc, m.clock, c.nack(q.take()))
 		case EventLoss:
-			m.OnInferredLoss(c.pdc, now, c.loss())
+			m.OnInferredLoss(pdc, m.clock, c.loss())
 		case EventCredit:
-			m.OnCreditUpdate(c.pdc, now, c.size)
+			m.OnCreditUpdate(pdc, m.clock, c.word)
 		case eventShow:
-			m.show(c.pdc, q.view())
+			if v := q.view(); v != nil {
+				m.show(pdc, v)
+			}
 		}
 	}
 }

@@ -197,15 +197,29 @@ func TestPostFullInboxKeepsNothing(t *testing.T) {
 	require.True(t, m.TryOwn())
 	e := Event{Kind: EventNewData, PDC: h, Size: 1}
 	require.True(t, m.Post())
-	require.False(t, m.Post(e, e, e, e, e), "more than it holds")
-	require.True(t, m.Post(e, e))
-	require.False(t, m.Post(e, e, e), "not even the first")
-	require.False(t, m.Post(e, Event{Kind: EventACK, PDC: h}), "an acknowledgement takes twice as much")
-	require.True(t, m.Post(e, e))
+	require.False(t, m.Post(e, e, e, e, e, e, e, e), "more than it holds")
+	require.True(t, m.Post(e, e, e))
+	require.False(t, m.Post(e, e, e, e), "not even the first")
+	later := e
+	later.Now++
+	require.False(t, m.Post(e, e, later), "another time takes room")
+	require.False(t, m.Post(e, Event{Kind: EventACK, PDC: h}), "an acknowledgement takes three times as much")
+	require.True(t, m.Post(e))
+	require.False(t, m.Post(e, e))
+	require.True(t, m.Post(later))
 	require.False(t, m.Post(e))
 	require.True(t, m.Post())
 	m.Disown()
-	require.EqualValues(t, 4, m.Context(h).Backlog())
+	require.EqualValues(t, 5, m.Context(h).Backlog())
+}
+
+// An event of a kind that nobody may post has no effect.
+func TestPostUnknownKind(t *testing.T) {
+	m, ctx, pdcs := chapterManager(t, chapterFabric())
+	for k := eventShow; k != 0; k++ {
+		require.True(t, m.Post(Event{Kind: k, PDC: ctx, Size: 1}, Event{Kind: EventNewData, PDC: pdcs[0], Size: 1}))
+	}
+	require.EqualValues(t, 256-int64(eventShow), m.Context(ctx).Backlog())
 }
 
 // Many cores post, some of them own in between: every event arrives once, and
