@@ -108,12 +108,12 @@ func (q *inbox) fill(at uint64, events []Event) {
 
 // reserve returns the first of n consecutive tickets.
 func (q *inbox) reserve(n uint64) (uint64, bool) {
-	size := uint64(len(q.cells))
+	size := int64(len(q.cells))
 	for {
 		t := q.tail.Load()
-		if t+n-q.seen.Load() > size {
+		if int64(t+n-q.seen.Load()) > size {
 			head := q.head.Load()
-			if t+n-head > size {
+			if int64(t+n-head) > size { // negative when others have moved both on
 				return 0, false
 			}
 			q.seen.Store(head)
