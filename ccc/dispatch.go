@@ -20,12 +20,15 @@ func (m *Manager) OnNewData(pdc Handle, now, delta int64) {
 	b.due += delta
 	c := &m.seatOf(b).context
 	c.add(delta)
-	if c.plain {
+	switch {
+	case c.plain && b.queued && c.state == StateReady: // nothing but more of the same
+		c.rec.last = now
+	case c.plain:
 		m.settlePlain(b, c, now)
-		return
+	default:
+		c.evaluate(m.p, now)
+		m.finish(b, c, now)
 	}
-	c.evaluate(m.p, now)
-	m.finish(b, c, now)
 }
 
 // OnSend counts a packet that is being sent.
