@@ -1,6 +1,7 @@
 package uetcc
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 
@@ -82,6 +83,9 @@ func (ps *Parser) anyFrame(b []byte, f *Frame) error {
 	if typ != etherIPv4 && typ != etherIPv6 {
 		return ErrNotUET
 	}
+	if at < len(b) && (typ == etherIPv4) != (b[at]>>4 == 4) {
+		return ErrIP
+	}
 	return ps.ip(b, at, f)
 }
 
@@ -134,9 +138,7 @@ func (ps *Parser) ip(b []byte, at int, f *Frame) error {
 }
 
 // isPort reports whether port is the one that the parser looks for.
-func (ps *Parser) isPort(port uint16) bool {
-	return port == pds.UDPPort && ps.Port == 0 || port == ps.Port
-}
+func (ps *Parser) isPort(port uint16) bool { return port == cmp.Or(ps.Port, pds.UDPPort) }
 
 func (ps *Parser) protocol() uint8 {
 	if ps.Protocol == 0 {
