@@ -105,7 +105,7 @@ func TestEndpointFailDatagram(t *testing.T) {
 	a.local[1] = fill(100, 1)
 	_, err := a.e.Send(0, &uetcc.Message{To: uetcc.Destination{Address: b.addr, Job: 1, Index: netQueue}, Mode: ses.ModeUUD, Length: 100, Cookie: 1, HasData: true})
 	require.NoError(t, err)
-	n.run(func() bool { return len(n.q) == 0 && len(a.events) == 1 })
+	n.run(func() bool { return n.q.Len() == 0 && len(a.events) == 1 })
 	require.Equal(t, ses.StatusOK, a.events[0].Outcome.Status)
 	require.Equal(t, 1, asked)
 	require.Empty(t, b.whole)

@@ -1,7 +1,6 @@
 package uetcc_test
 
 import (
-	"container/heap"
 	"encoding/binary"
 	"fmt"
 	"net/netip"
@@ -197,8 +196,7 @@ func TestEndpointDeferrable(t *testing.T) {
 
 // after makes something happen at a time: a datagram to nobody.
 func (n *network) after(at int64) {
-	n.seq++
-	heap.Push(&n.q, netPacket{at: at, seq: n.seq})
+	n.q.Push(at, netPacket{})
 }
 
 // One of two deferred sends is given up: the buffer that was kept for it is the
@@ -362,9 +360,10 @@ func TestEndpointRendezvousReadNotDelivered(t *testing.T) {
 	s.rendezvous(fill(3000, 2), 0, 1000, 1)
 	s.run(func() bool { return s.b.e.Target().HasErrand() })
 	for s.now < 100_000 { // the answer to the send arrives
-		s.now = max(s.now, s.q[0].at)
-		s.arrive(heap.Pop(&s.q).(netPacket))
-		if len(s.q) == 0 {
+		at, p := s.q.Pop()
+		s.now = max(s.now, at)
+		s.arrive(p)
+		if s.q.Len() == 0 {
 			break
 		}
 	}
@@ -414,8 +413,9 @@ func TestEndpointReadyToRestartFromAnother(t *testing.T) {
 	_, err := s.a.e.Send(0, &m)
 	require.NoError(t, err)
 	s.run(func() bool { return s.b.e.Target().Pending() == 1 })
-	for len(s.q) > 0 {
-		s.arrive(heap.Pop(&s.q).(netPacket))
+	for s.q.Len() > 0 {
+		_, p := s.q.Pop()
+		s.arrive(p)
 	}
 	s.postTag(s.b, 0, 100, 7, 0)
 	rtr := sendAll(s.now, s.b.e)[0]

@@ -1,7 +1,6 @@
 package uetcc_test
 
 import (
-	"container/heap"
 	"encoding/binary"
 	"math/rand/v2"
 	"net/netip"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/agenda"
 	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
@@ -53,25 +53,8 @@ type owedAnswer struct {
 
 type netPacket struct {
 	wirePacket
-	at   int64
-	seq  int
 	ce   bool
 	trim bool
-}
-
-type netQueueHeap []netPacket
-
-func (q netQueueHeap) Len() int { return len(q) }
-func (q netQueueHeap) Less(i, j int) bool {
-	return q[i].at < q[j].at || q[i].at == q[j].at && q[i].seq < q[j].seq
-}
-func (q netQueueHeap) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *netQueueHeap) Push(x any)   { *q = append(*q, x.(netPacket)) }
-func (q *netQueueHeap) Pop() any {
-	o := *q
-	x := o[len(o)-1]
-	*q = o[:len(o)-1]
-	return x
 }
 
 // network is two or more endpoints in virtual time.
@@ -80,8 +63,7 @@ type network struct {
 	f      netFaults
 	r      *rand.Rand
 	now    int64
-	seq    int
-	q      netQueueHeap
+	q      agenda.Agenda[netPacket]
 	ends   []*netEnd
 	byAddr map[pdc.Addr]*netEnd
 	cut    map[pdc.Addr]bool // nothing arrives there
@@ -151,15 +133,14 @@ func (n *network) carry(from *netEnd, d *uetcc.Datagram) {
 		copies++
 	}
 	for range copies {
-		f := netPacket{wirePacket: p, at: n.now + 5000, seq: n.seq, ce: n.r.Float64() < n.f.mark}
+		f, at := netPacket{wirePacket: p, ce: n.r.Float64() < n.f.mark}, n.now+5000
 		if n.f.reorder > 0 {
-			f.at += n.r.Int64N(n.f.reorder)
+			at += n.r.Int64N(n.f.reorder)
 		}
 		if d.Payload.Length > 0 && n.r.Float64() < n.f.trim {
 			f.trim, f.data = true, p.data[:pds.RequestLen]
 		}
-		n.seq++
-		heap.Push(&n.q, f)
+		n.q.Push(at, f)
 	}
 }
 
@@ -281,10 +262,7 @@ func (n *network) answer(end *netEnd) {
 // step moves time to the next thing that happens.
 func (n *network) step() bool {
 	n.transmit()
-	next, any := int64(0), false
-	if len(n.q) > 0 {
-		next, any = n.q[0].at, true
-	}
+	next, any := n.q.Next()
 	for _, end := range n.ends {
 		if at, ok := end.e.NextDeadline(); ok && (!any || at < next) {
 			next, any = at, true
@@ -294,8 +272,9 @@ func (n *network) step() bool {
 		return false
 	}
 	n.now = max(n.now, next)
-	for len(n.q) > 0 && n.q[0].at <= n.now {
-		n.arrive(heap.Pop(&n.q).(netPacket))
+	for at, ok := n.q.Next(); ok && at <= n.now; at, ok = n.q.Next() {
+		_, p := n.q.Pop()
+		n.arrive(p)
 	}
 	for _, end := range n.ends {
 		end.e.Tick(n.now)

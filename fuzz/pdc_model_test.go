@@ -1,7 +1,6 @@
 package fuzz
 
 import (
-	"container/heap"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
@@ -11,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/agenda"
 	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
@@ -67,28 +67,11 @@ var modelStarts = []pds.PSN{0xfffffff0, 0xffffffff, 0x7ffffff0, 0, 0x12000, 0xff
 
 // flying is a packet on its way.
 type flying struct {
-	at   int64
-	seq  int
 	to   int
 	data []byte
 	size int64
 	ce   bool
 	trim pds.NackCode
-}
-
-type flyQueue []flying
-
-func (q flyQueue) Len() int { return len(q) }
-func (q flyQueue) Less(i, j int) bool {
-	return q[i].at < q[j].at || q[i].at == q[j].at && q[i].seq < q[j].seq
-}
-func (q flyQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *flyQueue) Push(x any)   { *q = append(*q, x.(flying)) }
-func (q *flyQueue) Pop() any {
-	o := *q
-	x := o[len(o)-1]
-	*q = o[:len(o)-1]
-	return x
 }
 
 // modelEnd is one endpoint with the layer above.
@@ -114,8 +97,7 @@ type model struct {
 	s    modelSetting
 	r    *rand.Rand
 	now  int64
-	seq  int
-	q    flyQueue
+	q    agenda.Agenda[flying]
 	end  [2]*modelEnd
 	hash uint64
 	sent int
@@ -177,12 +159,11 @@ func (g *model) carry(to int, b []byte, size int64, trimmable bool) {
 		if g.live && g.r.Float64() < g.s.tail {
 			d *= 4
 		}
-		f := flying{at: g.now + d, seq: g.seq, to: to, data: append([]byte(nil), b...), size: size, ce: g.r.Float64() < g.s.mark}
+		f := flying{to: to, data: append([]byte(nil), b...), size: size, ce: g.r.Float64() < g.s.mark}
 		if g.live && trimmable && g.r.Float64() < g.s.trim {
 			f.data, f.trim = f.data[:pds.RequestLen], pds.NackTrimmed
 		}
-		g.seq++
-		heap.Push(&g.q, f)
+		g.q.Push(g.now+d, f)
 	}
 }
 
@@ -419,7 +400,7 @@ func (g *model) run(start pds.PSN) {
 
 // state tells for people where a run stands.
 func (g *model) state() string {
-	s := fmt.Sprintf("%v; now %d, %d submitted, %d of %d settled, %d flying", g.ended, g.now, g.next, len(g.end[0].outcome), g.s.packets, len(g.q))
+	s := fmt.Sprintf("%v; now %d, %d submitted, %d of %d settled, %d flying", g.ended, g.now, g.next, len(g.end[0].outcome), g.s.packets, g.q.Len())
 	for i, e := range g.end {
 		for h := range e.table.All() {
 			info, _ := e.m.PDC(h)
@@ -458,14 +439,14 @@ func (g *model) idle() bool {
 			return false
 		}
 	}
-	return len(g.q) == 0
+	return g.q.Len() == 0
 }
 
 // advance moves the clock to what comes next: a packet, a timer or an answer.
 func (g *model) advance() {
-	at := g.now + 20_000*us
-	if len(g.q) > 0 {
-		at = g.q[0].at
+	at, ok := g.q.Next()
+	if !ok {
+		at = g.now + 20_000*us
 	}
 	for _, e := range g.end {
 		if d, ok := e.m.NextDeadline(); ok {
@@ -478,8 +459,9 @@ func (g *model) advance() {
 			g.answerLate(i)
 		}
 	}
-	for len(g.q) > 0 && g.q[0].at <= g.now {
-		g.arrive(heap.Pop(&g.q).(flying))
+	for at, ok := g.q.Next(); ok && at <= g.now; at, ok = g.q.Next() {
+		_, f := g.q.Pop()
+		g.arrive(f)
 		g.check()
 	}
 	for i, e := range g.end {

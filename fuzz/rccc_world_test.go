@@ -1,12 +1,12 @@
 package fuzz
 
 import (
-	"container/heap"
 	"fmt"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/uetcc/uetcc/internal/agenda"
 	"github.com/uetcc/uetcc/rccc"
 )
 
@@ -22,26 +22,6 @@ const (
 type creditFaults struct {
 	dataLoss, creditLoss, ackLoss, repeat int
 	jitter                                int64 // ns added at most: reorders
-}
-
-// creditEvent is something that happens at a time; ties keep their order.
-type creditEvent struct {
-	at, seq int64
-	do      func()
-}
-
-type creditEvents []creditEvent
-
-func (q creditEvents) Len() int { return len(q) }
-func (q creditEvents) Less(i, j int) bool {
-	return q[i].at < q[j].at || q[i].at == q[j].at && q[i].seq < q[j].seq
-}
-func (q creditEvents) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *creditEvents) Push(e any)   { *q = append(*q, e.(creditEvent)) }
-func (q *creditEvents) Pop() any {
-	e := (*q)[len(*q)-1]
-	*q = (*q)[:len(*q)-1]
-	return e
 }
 
 // creditFlow is one sender of a creditWorld.
@@ -72,9 +52,8 @@ type creditWorld struct {
 	r      *rccc.Receiver
 	make   func() *rccc.Receiver
 	flows  []*creditFlow
-	queue  creditEvents
+	queue  agenda.Agenda[func()]
 	now    int64
-	seq    int64
 	polls  int64 // time of the poll that is scheduled, -1 for none
 	level  int64 // bucket of R8, ps
 	lastAt int64
@@ -117,10 +96,7 @@ func newCreditWorldFrom(t testing.TB, seed uint64, sizes []int64, faults creditF
 	return w
 }
 
-func (w *creditWorld) at(t int64, do func()) {
-	w.seq++
-	heap.Push(&w.queue, creditEvent{t, w.seq, do})
-}
+func (w *creditWorld) at(t int64, do func()) { w.queue.Push(t, do) }
 
 // hold fails invariant name unless ok.
 func (w *creditWorld) hold(name string, ok bool, format string, args ...any) {
@@ -152,10 +128,10 @@ func (w *creditWorld) carry(loss int, arrive func()) {
 
 // run processes events until nothing is left or the time is over.
 func (w *creditWorld) run(until int64) {
-	for w.queue.Len() > 0 && w.queue[0].at <= until {
-		e := heap.Pop(&w.queue).(creditEvent)
-		w.now = e.at
-		e.do()
+	for at, ok := w.queue.Next(); ok && at <= until; at, ok = w.queue.Next() {
+		var do func()
+		w.now, do = w.queue.Pop()
+		do()
 		w.check()
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
+
+	"github.com/uetcc/uetcc/internal/agenda"
 )
 
 // eventKind says what happens, and to what.
@@ -78,8 +80,7 @@ type eventQueue struct {
 	tail [wheelBuckets]uint32 // where the last chunk goes on, which is full at a multiple of chunkSlots; 0: empty
 	held int                  // events in buckets
 
-	far farHeap
-	seq uint64 // of insertions into far
+	far agenda.Agenda[slot] // few events are that far away: timers and starts
 }
 
 // newEventQueue makes a queue that is fast for delays up to horizon picoseconds
@@ -97,7 +98,7 @@ func newEventQueue(horizon int64) *eventQueue {
 func (q *eventQueue) groupOf(at int64) int64 { return at >> (q.groupShift & 63) }
 
 // len is how many events are pending.
-func (q *eventQueue) len() int { return len(q.cur) - q.curNext + q.held + len(q.far) }
+func (q *eventQueue) len() int { return len(q.cur) - q.curNext + q.held + q.far.Len() }
 
 // push adds an event at time at, not before the event that was popped last.
 func (q *eventQueue) push(at int64, kind eventKind, what uint32) {
@@ -116,8 +117,7 @@ func (q *eventQueue) pushOutside(at, ahead int64, s slot) {
 		q.insert(s)
 		return
 	}
-	q.seq++
-	q.far.push(farEvent{at: at, seq: q.seq, slot: s})
+	q.far.Push(at, s)
 }
 
 // insert sorts s into the group that is being handed out.
@@ -179,17 +179,17 @@ func (q *eventQueue) take() event {
 // advance moves to the next group that holds something.
 func (q *eventQueue) advance() bool {
 	q.cur, q.curNext = q.cur[:0], 0
+	at, far := q.far.Next()
 	switch {
 	case q.held > 0:
 		q.group = q.nextUsed()
-	case len(q.far) > 0:
-		q.group = q.groupOf(q.far[0].at)
+	case far:
+		q.group = q.groupOf(at)
 	default:
 		return false
 	}
-	for len(q.far) > 0 && q.groupOf(q.far[0].at)-q.group < wheelGroups {
-		e := q.far.pop()
-		q.put(e.at, e.slot)
+	for ; far && q.groupOf(at)-q.group < wheelGroups; at, far = q.far.Next() {
+		q.put(q.far.Pop())
 	}
 	first := q.group << groupBits & (wheelBuckets - 1)
 	for w := q.used[first>>6] >> (first & 63) & (1<<(1<<groupBits) - 1); w != 0; w &= w - 1 {
@@ -245,56 +245,5 @@ func sortSlots(s []slot) {
 			slices.SortStableFunc(s, func(x, y slot) int { return cmp.Compare(x.off(), y.off()) })
 			return
 		}
-	}
-}
-
-// farEvent is an event beyond the wheel, with its order of insertion.
-type farEvent struct {
-	at  int64
-	seq uint64
-	slot
-}
-
-func (e *farEvent) before(o *farEvent) bool {
-	return e.at < o.at || e.at == o.at && e.seq < o.seq
-}
-
-// A farHeap is a binary heap; few events are that far away: timers and starts.
-type farHeap []farEvent
-
-func (h *farHeap) push(e farEvent) {
-	*h = append(*h, e)
-	s := *h
-	i := len(s) - 1
-	for i > 0 {
-		up := (i - 1) / 2
-		if !s[i].before(&s[up]) {
-			break
-		}
-		s[i], s[up] = s[up], s[i]
-		i = up
-	}
-}
-
-func (h *farHeap) pop() farEvent {
-	s := *h
-	e := s[0]
-	last := len(s) - 1
-	s[0] = s[last]
-	s = s[:last]
-	*h = s
-	for i := 0; ; {
-		c := 2*i + 1
-		if c >= last {
-			return e
-		}
-		if c+1 < last && s[c+1].before(&s[c]) {
-			c++
-		}
-		if !s[c].before(&s[i]) {
-			return e
-		}
-		s[i], s[c] = s[c], s[i]
-		i = c
 	}
 }

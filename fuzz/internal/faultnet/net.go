@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/uetcc/uetcc/internal/agenda"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -52,8 +53,7 @@ type Net struct {
 
 	places   int
 	healed   bool
-	seq      uint64
-	queue    queue
+	queue    agenda.Agenda[int32] // slots of the slab
 	slab     []Packet
 	free     []int32
 	seen     [history]Packet
@@ -99,14 +99,14 @@ func (n *Net) Note(x uint64) {
 }
 
 // Len returns how many packets are on their way.
-func (n *Net) Len() int { return len(n.queue) }
+func (n *Net) Len() int { return n.queue.Len() }
 
 // Next is when the next packet arrives.
 func (n *Net) Next() int64 {
-	if len(n.queue) == 0 {
-		return math.MaxInt64
+	if at, ok := n.queue.Next(); ok {
+		return at
 	}
-	return n.queue[0].at
+	return math.MaxInt64
 }
 
 // Take returns the packet that arrives next, if that is due. It is valid until the
@@ -115,9 +115,9 @@ func (n *Net) Take() (*Packet, bool) {
 	if n.Next() > n.Now {
 		return nil, false
 	}
-	e := n.queue.pop()
-	n.free = append(n.free, e.slot)
-	return &n.slab[e.slot], true
+	_, slot := n.queue.Pop()
+	n.free = append(n.free, slot)
+	return &n.slab[slot], true
 }
 
 // Send takes a packet of a place. p is copied.
@@ -228,8 +228,7 @@ func (n *Net) place(p *Packet, at int64) *Packet {
 	}
 	q := &n.slab[slot]
 	q.copy(p)
-	n.seq++
-	n.queue.push(event{at, n.seq, slot})
+	n.queue.Push(at, slot)
 	return q
 }
 
