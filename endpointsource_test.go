@@ -27,7 +27,7 @@ type sourceTwin struct {
 
 func newSourceTwin(t *testing.T, edit func(*Config)) *sourceTwin {
 	c := Config{Address: netip.AddrFrom4([4]byte{10, 0, 0, 1}), MTU: nextMTU, Seed: 1, Contexts: 8, Messages: 16, Answers: 2, PDCs: pdc.TableConfig{General: 8, Initiators: 8, FirstID: 1, Quarantine: 1},
-		PDS: pdc.Config{QuarantineTime: 20_000, RTOInit: 200_000, MaxRTORetx: 15, MaxNackRetx: 31}, Memory: pdc.MemoryConfig{Chunks: 48, Responses: 8, Events: 16},
+		PDS: pdc.Config{RTOInit: 200_000, MaxRTORetx: 15, MaxNackRetx: 31}, Memory: pdc.MemoryConfig{Chunks: 48, Responses: 8, Events: 16},
 		CC: ccc.Config{NSCC: nscc.Config{LinkRate: 16e10, BaseRTT: 100, Tuning: nscc.Tuning{TargetQdelay: 1e6, QAThreshold: 1e9}}}, Target: ses.TargetConfig{Messages: 4, Regions: 1}}
 	edit(&c)
 	e, err := NewEndpoint(c)

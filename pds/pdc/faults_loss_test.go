@@ -255,27 +255,61 @@ func TestFaultL12ProbeLost(t *testing.T) {
 	}
 }
 
-// Answers that bring nothing new make probes rarer: what is missing waits for its
-// timeout, however often the target is asked.
+// Answers that bring nothing new make probes rarer, and then end them: what is missing
+// waits for its timeout, however often the target is asked. News begin another count.
 func TestFaultL12ProbesBackOff(t *testing.T) {
-	g := established(t, pairConfig{Config: Config{InferLoss: true, RTOInit: 1000 * ms}})
-	g.submit(1, 1)
-	g.send(g.a)
-	probes, resent := 0, 0
-	for end := g.now + 900*ms; g.now < end; g.wait(10_000) {
-		for _, w := range g.send(g.a) {
-			if tp, _ := pds.PeekType(w.b); tp.IsRequest() {
-				resent++ // inferred, once; lost again
-				continue
+	for most, c := range map[int]Config{5: {}, 2: {MaxTailLossRetx: 2}, 15: {MaxTailLossRetx: 15}} {
+		c.InferLoss, c.RTOInit = true, 1000*ms
+		g := established(t, pairConfig{Config: c})
+		g.submit(1, 1)
+		g.send(g.a)
+		var probes []int64
+		resent := 0
+		var last []wire
+		ask := func() {
+			for end := g.now + 900*ms; g.now < end; g.wait(10_000) {
+				for _, w := range g.send(g.a) {
+					if tp, _ := pds.PeekType(w.b); tp.IsRequest() {
+						last = []wire{w}
+						resent++ // inferred, once; lost again
+						continue
+					}
+					require.Equal(t, pds.CtlProbe, controlOf(t, w).Ctl)
+					probes = append(probes, g.now)
+					g.giveAll(g.giveAll([]wire{w}))
+				}
 			}
-			require.Equal(t, pds.CtlProbe, controlOf(t, w).Ctl)
-			probes++
-			g.giveAll(g.giveAll([]wire{w}))
 		}
+		ask()
+		require.Equal(t, 1, resent)
+		require.Len(t, probes, most)
+		require.GreaterOrEqual(t, probes[len(probes)-1]-probes[len(probes)-2], probes[1]-probes[0])
+		g.giveAll(g.giveAll(last))
+		require.Zero(t, g.info(g.a).Outstanding)
+		probes = nil
+		g.submit(2, 1)
+		g.send(g.a)
+		ask()
+		require.NotEmpty(t, probes)
 	}
-	require.Equal(t, 1, resent)
-	require.Less(t, probes, 20)
-	require.Greater(t, probes, 5)
+}
+
+// Where a round trip takes long, Tail_Loss_Time is when a probe goes.
+func TestTailLossTime(t *testing.T) {
+	for _, tail := range []int64{0, 2 * ms, 10_000} {
+		g := established(t, pairConfig{Config: Config{InferLoss: true, RTOInit: 1000 * ms, TailLossTime: tail}})
+		g.submit(1, 1)
+		g.send(g.a)
+		sent := g.now
+		want := int64(12_000 + 12_000)
+		if tail == 10_000 {
+			want = tail
+		}
+		for len(g.send(g.a)) == 0 {
+			g.wait(1000)
+		}
+		require.InDelta(t, want, g.now-sent, 1024, "Tail_Loss_Time %d", tail)
+	}
 }
 
 // Credit is cumulative: what one CREDIT failed to bring the next one brings too.

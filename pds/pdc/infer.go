@@ -84,13 +84,14 @@ func (m *Manager) inferLosses(now int64, p *PDC, c *ccc.Context) {
 }
 
 // probeDelay is how long to wait for an acknowledgement before asking: 3 round
-// trips, or one and the target queueing delay when nothing else is to be sent.
+// trips, or one and the target queueing delay when nothing else is to be sent, and
+// Tail_Loss_Time at most.
 func (m *Manager) probeDelay(p *PDC) int64 {
 	rtt := m.baseRTT(p)
 	if p.tx.Unsent() == 0 {
-		return rtt + m.p.TargetQDelay
+		return min(rtt+m.p.TargetQDelay, m.p.TailLossTime)
 	}
-	return 3 * rtt
+	return min(3*rtt, m.p.TailLossTime)
 }
 
 func (m *Manager) baseRTT(p *PDC) int64 {
@@ -101,16 +102,17 @@ func (m *Manager) baseRTT(p *PDC) int64 {
 }
 
 // probe asks the target what it has got, and again after 5 round trips: less and
-// less often while the answers bring nothing new, since what is missing then waits
-// for its timeout and not for an answer.
+// less often while the answers bring nothing new, and not more than
+// Max_Tail_Loss_Retx times, since what is missing then waits for its timeout and not
+// for an answer.
 func (m *Manager) probe(now int64, p *PDC) {
-	if p.tx.base == p.tx.next || p.peerID == 0 {
+	if p.tx.base == p.tx.next || p.peerID == 0 || int(p.probes) >= m.p.MaxTailLossRetx {
 		p.probeAt = never
 		return
 	}
 	m.control(p, ctlProbe)
 	p.probeAt = later(now, m.probeBackoff(p, 5*m.baseRTT(p)))
-	p.probes = min(p.probes+1, 63)
+	p.probes++
 }
 
 // probeBackoff is d doubled for each probe since something was acknowledged, up to

@@ -215,6 +215,8 @@ func TestParamsLimits(t *testing.T) {
 		"retries":         {MaxRTORetx: 16},
 		"NACK retries":    {MaxNackRetx: 32},
 		"close threshold": {CloseThresh: MaxPDCs + 1},
+		"tail loss time":  {TailLossTime: rtoMax + 1},
+		"tail loss":       {MaxTailLossRetx: 16},
 		"ACK data":        {MaxAckData: 8193},
 		"start method":    {Start: 3},
 		"pending time":    {PendTimeout: 100*rtoMax + 1},

@@ -36,30 +36,31 @@ type Config struct {
 	// ZeroMPR is what an mpr of 0 stands for, 1 to 255 (default 8).
 	ZeroMPR int
 
-	AckTrigger     int64       // ACK_Gen_Trigger: bytes that cause an ACK, up to 32 KiB (default 16 KiB)
-	AckMinPktAdd   int64       // ACK_Gen_Min_Pkt_Add: a packet counts at least as this, up to 2 KiB (default 1 KiB)
-	AckPerPacket   bool        // Enb_ACK_Per_Pkt
-	NoAckOnECN     bool        // turns ACK_On_ECN off
-	MaxAckData     int         // Max_ACK_Data_Size: read data that rides in an ACK, bytes up to 8192 (default 16); more than that needs MemoryConfig.LongResponses
-	BufferROD      bool        // keep packets of an ordered PDC that arrive ahead of a gap
-	InferLoss      bool        // conclude losses from SACK and probe: for fabrics that do not trim
-	LimitPSNRange  bool        // Limit_PSN_Range: close a PDC before it has used 2^31 PSNs; for those that TSS secures
-	PlainACK       bool        // send ACK in place of ACK_CC: no SACK and no congestion state
-	NullResponse   []byte      // semantic header of an ACK that the PDS makes itself, see NullNext
-	NullNext       pds.NextHdr // what NullResponse is; NextNone, the default, sends none
-	RTOInit        int64       // RTO_Init_Time: first timeout, up to 8 s (default 1 ms)
-	MaxRTORetx     int         // Max_RTO_Retx_Cnt: 1 to 15, 15 for ever (default 5)
-	NackRetxTime   int64       // NACK_Retx_Time: from a NACK to the resend, up to 8 s (default 1 ms)
-	MaxNackRetx    int         // Max_NACK_Retx_Cnt: 1 to 31, 31 for ever (default 5)
-	ClearTime      int64       // PDS_Clear_Time: idle time before a CLEAR_CMD (default 1 ms)
-	CloseReqTime   int64       // Close_REQ_Time: wait for the CLOSE_CMD asked for (default 1 ms)
-	Start          StartMethod // which Start_PSN a target takes
-	NewPDCTime     int64       // New_PDC_Time: life of a PENDING PDC (default 5 ms)
-	PendTimeout    int64       // Pend_Timeout: how long a message may wait for a PDC, up to 800 s (default 100 ms)
-	CloseThresh    int         // Close_Thresh: PDCs left open before idle ones are closed (default: all that there are)
-	TargetQDelay   int64       // of probes (default 12 us)
-	IdleTime       int64       // a PDC idle for so long is closed, at least the largest timeout of a packet (default 60 s)
-	QuarantineTime int64       // rest of a PDCID before it is used again (default 2 s)
+	AckTrigger      int64       // ACK_Gen_Trigger: bytes that cause an ACK, up to 32 KiB (default 16 KiB)
+	AckMinPktAdd    int64       // ACK_Gen_Min_Pkt_Add: a packet counts at least as this, up to 2 KiB (default 1 KiB)
+	AckPerPacket    bool        // Enb_ACK_Per_Pkt
+	NoAckOnECN      bool        // turns ACK_On_ECN off
+	MaxAckData      int         // Max_ACK_Data_Size: read data that rides in an ACK, bytes up to 8192 (default 16); more than that needs MemoryConfig.LongResponses
+	BufferROD       bool        // keep packets of an ordered PDC that arrive ahead of a gap
+	InferLoss       bool        // conclude losses from SACK and probe: for fabrics that do not trim
+	LimitPSNRange   bool        // Limit_PSN_Range: close a PDC before it has used 2^31 PSNs; for those that TSS secures
+	PlainACK        bool        // send ACK in place of ACK_CC: no SACK and no congestion state
+	NullResponse    []byte      // semantic header of an ACK that the PDS makes itself, see NullNext
+	NullNext        pds.NextHdr // what NullResponse is; NextNone, the default, sends none
+	RTOInit         int64       // RTO_Init_Time: first timeout, up to 8 s (default 1 ms)
+	MaxRTORetx      int         // Max_RTO_Retx_Cnt: 1 to 15, 15 for ever (default 5)
+	NackRetxTime    int64       // NACK_Retx_Time: from a NACK to the resend, up to 8 s (default 1 ms)
+	MaxNackRetx     int         // Max_NACK_Retx_Cnt: 1 to 31, 31 for ever (default 5)
+	ClearTime       int64       // PDS_Clear_Time: idle time before a CLEAR_CMD (default 1 ms)
+	CloseReqTime    int64       // Close_REQ_Time: wait for the CLOSE_CMD asked for (default 1 ms)
+	Start           StartMethod // which Start_PSN a target takes
+	NewPDCTime      int64       // New_PDC_Time: life of a PENDING PDC (default 5 ms)
+	PendTimeout     int64       // Pend_Timeout: how long a message may wait for a PDC, up to 800 s (default 100 ms)
+	CloseThresh     int         // Close_Thresh: PDCs left open before idle ones are closed (default: all that there are)
+	TargetQDelay    int64       // of probes (default 12 us)
+	TailLossTime    int64       // Tail_Loss_Time: with InferLoss, the longest silence before a probe, up to 8 s (default 1 ms)
+	MaxTailLossRetx int         // Max_Tail_Loss_Retx: probes in a row that bring nothing new; then timeouts are left, 1 to 15 (default 5)
+	IdleTime        int64       // a PDC idle for so long is closed, at least the largest timeout of a packet (default 60 s)
 }
 
 // Params is a validated [Config]. It is immutable and shared.
@@ -88,14 +89,15 @@ func NewParams(c Config) (Params, error) {
 		fill("NewPDCTime", &c.NewPDCTime, 5_000_000, lapseMax),
 		fill("PendTimeout", &c.PendTimeout, 100_000_000, 100*rtoMax),
 		fill("TargetQDelay", &c.TargetQDelay, 12_000, rtoMax),
+		fill("TailLossTime", &c.TailLossTime, 1_000_000, rtoMax),
 		fill("IdleTime", &c.IdleTime, 60_000_000_000, math.MaxInt64/4),
-		fill("QuarantineTime", &c.QuarantineTime, 2_000_000_000, math.MaxInt64/4),
 		fill("Range", &c.Range, MaxRange, MaxRange),
 		fill("DefaultMPR", &c.DefaultMPR, 8, 255),
 		fill("ZeroMPR", &c.ZeroMPR, 8, 255),
 		fill("MaxAckData", &c.MaxAckData, 16, 8192),
 		fill("MaxRTORetx", &c.MaxRTORetx, 5, rtoForever),
 		fill("MaxNackRetx", &c.MaxNackRetx, 5, nackForever),
+		fill("MaxTailLossRetx", &c.MaxTailLossRetx, 5, 15),
 		fill("CloseThresh", &c.CloseThresh, MaxPDCs, MaxPDCs),
 	)
 	if err != nil {
