@@ -30,6 +30,7 @@ func TestFaultS2PoolExhausted(t *testing.T) {
 		return g.a.m.Open(g.now, &InitiatorKey{Source: g.a.addr, Destination: g.b.addr, TC: tc}, ticket)
 	}
 	for i := range 7 {
+		g.now++
 		h, err := open(uint8(10+i), 0)
 		require.NoError(t, err)
 		require.NoError(t, g.a.m.Begin(h))
@@ -41,8 +42,8 @@ func TestFaultS2PoolExhausted(t *testing.T) {
 	require.ErrorIs(t, err, ErrWaiting)
 	_, err = open(52, 503)
 	require.ErrorIs(t, err, ErrPaused)
-	g.settle()
-	require.NoError(t, g.a.m.Close(g.now, g.h))
+	info, _ := g.a.m.PDC(g.h)
+	require.Equal(t, StateAckWait, info.State, "none is idle: the oldest goes")
 	g.settle()
 	g.wait(2 * ms) // quarantine
 	require.Equal(t, []uint64{501}, g.a.take(EventMessage))

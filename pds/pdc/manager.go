@@ -79,7 +79,7 @@ type Manager struct {
 	expected expectedStarts // with StartExpected0RTT
 	rudi     rudiTable
 	open     int    // PDCs in StateCreating to StateEstablished
-	cursor   uint16 // where the search for an idle PDC goes on
+	cursor   uint16 // where the search for a PDC to close goes on
 }
 
 // NewManager allocates all that a manager ever uses.

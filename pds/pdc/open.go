@@ -17,14 +17,14 @@ func (m *Manager) Open(now int64, k *InitiatorKey, ticket uint64) (Handle, error
 	}
 	h, err := m.openInitiator(now, k)
 	if err == nil || err == ErrTableFull {
-		m.closeIdle(now)
+		m.relieve(now)
 		return h, err
 	}
 	if !m.waiting.push(waiter{key: *k, ticket: ticket, until: later(now, m.waiting.limit)}) {
 		return 0, ErrPaused
 	}
 	m.arm(now)
-	m.closeIdle(now)
+	m.relieve(now)
 	return 0, ErrWaiting
 }
 

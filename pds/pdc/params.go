@@ -56,7 +56,7 @@ type Config struct {
 	Start           StartMethod // which Start_PSN a target takes
 	NewPDCTime      int64       // New_PDC_Time: life of a PENDING PDC (default 5 ms)
 	PendTimeout     int64       // Pend_Timeout: how long a message may wait for a PDC, up to 800 s (default 100 ms)
-	CloseThresh     int         // Close_Thresh: PDCs left open before idle ones are closed (default: all that there are)
+	CloseThresh     int         // Close_Thresh: PDCs left open before others are closed, idle ones first (default: all that there are)
 	TargetQDelay    int64       // of probes (default 12 us)
 	TailLossTime    int64       // Tail_Loss_Time: with InferLoss, the longest silence before a probe, up to 8 s (default 1 ms)
 	MaxTailLossRetx int         // Max_Tail_Loss_Retx: probes in a row that bring nothing new; then timeouts are left, 1 to 15 (default 5)

@@ -63,6 +63,8 @@ type Table struct {
 	proven   *table.Quota // of these, PDCs whose peer has named our PDCID
 	kept     int
 	perKey   int
+
+	quarantine int64
 }
 
 // What the word of a slot says of its PDC. A peer of 0 is not known yet.

@@ -86,7 +86,7 @@ func NewTable(c TableConfig) (*Table, error) {
 		return nil, err
 	}
 	t := &Table{
-		slots: slots, general: general, kept: c.Kept, perKey: c.PerKey,
+		slots: slots, general: general, kept: c.Kept, perKey: c.PerKey, quarantine: c.Quarantine,
 		keys:   table.NewMap(ids+1, c.Seed),
 		proven: table.NewQuota(ids, uint32(ids), c.Seed),
 		held:   table.NewQuota(ids, uint32(ids), c.Seed),

@@ -77,30 +77,52 @@ func (m *Manager) serve(now int64) {
 	}
 }
 
-// idleLook is how many PDCs one search for an idle one looks at.
+// idleLook is how many PDCs one search for one to close looks at.
 const idleLook = 256
 
-// closeIdle closes the PDC that has been idle longest among the next few, when
-// messages wait for one or more than Close_Thresh are open.
-func (m *Manager) closeIdle(now int64) {
+// relieve closes a PDC when messages wait for one or more than Close_Thresh are open: of
+// the next few the one that has been idle longest, or else the busy one that was
+// active least recently, but for those that are locked. What has begun on it ends on it.
+//
+// For those that wait a busy one is closed only if its id can be used again before they
+// give up, and if none is on its way already: overload would take all PDCs out of use.
+//
+// Source: UE Specification 1.0.x section 3.5, PDS manager: Close_Thresh.
+func (m *Manager) relieve(now int64) {
 	if m.waiting.len() == 0 && m.open <= m.p.CloseThresh || m.mem.events.free() < eventReserve {
 		return
 	}
-	var idlest *PDC
+	var idle, busy *PDC
+	coming := false
 	for range min(idleLook, len(m.pdc)-1) {
 		m.cursor++
 		if int(m.cursor) >= len(m.pdc) {
 			m.cursor = 1
 		}
 		p := &m.pdc[m.cursor]
-		if p.state != StateEstablished || !p.is(flagInitiator) || p.openMsgs != 0 || p.locks != 0 || p.tx.base != p.tx.tail {
-			continue
-		}
-		if idlest == nil || p.activeAt < idlest.activeAt {
-			idlest = p
+		switch {
+		case !p.is(flagInitiator) || p.state == StateClosed:
+		case p.state >= StateQuiesce:
+			coming = true
+		case p.locks != 0:
+		case p.openMsgs == 0 && p.tx.base == p.tx.tail && p.state == StateEstablished:
+			idle = older(idle, p)
+		default:
+			busy = older(busy, p)
 		}
 	}
-	if idlest != nil {
-		m.startClose(now, idlest)
+	if idle == nil && (m.open > m.p.CloseThresh || !coming && m.table.quarantine < m.waiting.limit) {
+		idle = busy
 	}
+	if idle != nil {
+		m.startClose(now, idle)
+	}
+}
+
+// older returns the one that was active less recently. a may be nil.
+func older(a, b *PDC) *PDC {
+	if a == nil || b.activeAt < a.activeAt {
+		return b
+	}
+	return a
 }

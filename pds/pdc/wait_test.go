@@ -1,0 +1,105 @@
+package pdc
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// busyPair is a pair whose first end has n PDCs, all it may have, with a message open on
+// each.
+func busyPair(t *testing.T, n int, edit func(*pairConfig)) (g *pair, hs []Handle) {
+	c := pairConfig{own: n}
+	if edit != nil {
+		edit(&c)
+	}
+	g = newPair(t, c)
+	hs = append(hs, g.h)
+	require.NoError(t, g.a.m.Begin(g.h))
+	for i := 1; i < n; i++ {
+		g.now += ms
+		h, err := g.openTC(uint8(10+i), 0)
+		require.NoError(t, err)
+		require.NoError(t, g.a.m.Begin(h))
+		hs = append(hs, h)
+	}
+	return g, hs
+}
+
+func (g *pair) openTC(tc uint8, ticket uint64) (Handle, error) {
+	return g.a.m.Open(g.now, &InitiatorKey{Source: g.a.addr, Destination: g.b.addr, TC: tc}, ticket)
+}
+
+func (g *pair) states(hs []Handle) (states []State) {
+	for _, h := range hs {
+		info, _ := g.a.m.PDC(h)
+		states = append(states, info.State)
+	}
+	return states
+}
+
+// end ends the message of a PDC.
+func (g *pair) end(h Handle, handle uint64) {
+	_, err := g.a.m.Submit(g.now, h, Packet{Handle: handle, Size: 4160, Next: 3, EOM: true})
+	require.NoError(g.t, err)
+	g.settle()
+}
+
+// A message waits and no PDC is idle: the one that was active least recently takes no
+// more messages, ends what has begun, and its id goes to the message. One at a time.
+func TestBusyPDCGoesForAMessageThatWaits(t *testing.T) {
+	g, hs := busyPair(t, 3, nil)
+	for i := range uint64(2) {
+		_, err := g.openTC(50+uint8(i), 501+i)
+		require.ErrorIs(t, err, ErrWaiting)
+	}
+	require.Equal(t, []State{StateQuiesce, StateCreating, StateCreating}, g.states(hs))
+	require.ErrorIs(t, g.a.m.Begin(hs[0]), ErrState)
+	g.end(hs[0], 1)
+	require.Equal(t, []uint64{1}, g.a.take(EventResponse, EventImplicit), "nothing is lost")
+	require.Equal(t, []State{StateClosed, StateCreating, StateCreating}, g.states(hs))
+	_, err := g.openTC(52, 503)
+	require.ErrorIs(t, err, ErrWaiting)
+	require.Equal(t, []State{StateClosed, StateCreating, StateCreating}, g.states(hs), "an id rests, and will be free")
+	g.wait(2 * ms)
+	require.Equal(t, []uint64{501}, g.a.take(EventMessage))
+}
+
+// An idle one goes first.
+func TestIdlePDCGoesBeforeABusyOne(t *testing.T) {
+	g, hs := busyPair(t, 3, nil)
+	g.end(hs[2], 1)
+	_, err := g.openTC(50, 501)
+	require.ErrorIs(t, err, ErrWaiting)
+	require.Equal(t, []State{StateCreating, StateCreating, StateCloseAckWait}, g.states(hs))
+}
+
+// A locked PDC does not go, but when the last lock is taken off.
+func TestLockedPDCGoesWhenUnlocked(t *testing.T) {
+	g, hs := busyPair(t, 1, nil)
+	require.NoError(t, g.a.m.Lock(hs[0]))
+	require.NoError(t, g.a.m.Lock(hs[0]))
+	_, err := g.openTC(50, 501)
+	require.ErrorIs(t, err, ErrWaiting)
+	require.NoError(t, g.a.m.Unlock(g.now, hs[0]))
+	require.Equal(t, []State{StateCreating}, g.states(hs))
+	require.NoError(t, g.a.m.Unlock(g.now, hs[0]))
+	require.Equal(t, []State{StateQuiesce}, g.states(hs))
+	g.end(hs[0], 1)
+	g.wait(2 * ms)
+	require.Equal(t, []uint64{501}, g.a.take(EventMessage))
+}
+
+// Where its id would rest until the message has given up, a busy one stays.
+func TestBusyPDCStaysIfItsIDRestsTooLong(t *testing.T) {
+	g, hs := busyPair(t, 2, func(c *pairConfig) { c.PendTimeout = ms })
+	_, err := g.openTC(50, 501)
+	require.ErrorIs(t, err, ErrWaiting)
+	require.Equal(t, []State{StateCreating, StateCreating}, g.states(hs))
+}
+
+// Above Close_Thresh busy ones go too, as many as are too many.
+func TestCloseThreshTakesBusyPDCs(t *testing.T) {
+	g, hs := busyPair(t, 4, func(c *pairConfig) { c.CloseThresh = 2 })
+	require.Equal(t, []State{StateQuiesce, StateQuiesce, StateCreating, StateCreating}, g.states(hs))
+}
