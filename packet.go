@@ -8,7 +8,7 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// ErrPayloadLength: a semantic header announces more data than the packet
+// ErrPayloadLength means that a semantic header announces more data than the packet
 // holds.
 var ErrPayloadLength = errors.New("uetcc: payload_length exceeds the packet")
 

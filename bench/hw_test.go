@@ -85,7 +85,7 @@ func BenchmarkZTR(b *testing.B) {
 // BenchmarkHBM is a write handed to the memory controller and retired, with
 // seven requesters.
 func BenchmarkHBM(b *testing.B) {
-	c, err := hbm.New(hbm.Config{Channels: 8, Banks: 16, Requesters: 7, Depth: 64, Rate: 50e9, Interleave: 4096})
+	c, err := hbm.NewController(hbm.Config{Channels: 8, Banks: 16, Requesters: 7, Depth: 64, Rate: 50e9, Interleave: 4096})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -68,8 +68,8 @@ type DSCPs struct {
 	Control        DSCP // ACK, NACK and control packets
 }
 
-// ErrDSCP: a trimmed packet could not be told from another, or a value has more
-// than 6 bits.
+// ErrDSCP means that a trimmed packet could not be told from another, or that a value has
+// more than 6 bits.
 var ErrDSCP = errors.New("pds: DSCP values collide or exceed 6 bits")
 
 // Validate returns [ErrDSCP] if the code points cannot be told apart.

@@ -9,7 +9,7 @@ import (
 // CRCLen is the size of the CRC that ends a packet without transport security.
 const CRCLen = 4
 
-// ErrCRC: the trailer does not match the packet.
+// ErrCRC means that the trailer does not match the packet.
 var ErrCRC = errors.New("pds: CRC mismatch")
 
 // castagnoli is CRC-32C, which the standard library computes with the

@@ -15,8 +15,8 @@ var (
 	ErrHeldBack = errors.New("ses: generation changed too often, old packets may live")
 )
 
-// AnyJob, as the job of a [Region] or an [Index], admits every job. It is wider
-// than a JobID, so no packet can carry it.
+// AnyJob admits every job, as that of a [Region] or an [Index]. It is wider than a
+// JobID, so no packet can carry it.
 const AnyJob JobID = 1 << 24
 
 // Rights say what a remote initiator may do to a [Region].

@@ -65,7 +65,7 @@ func (s *sim) addMemory(m *Memory) error {
 	c := m.Controller
 	c.Requesters = len(mem.requester) + m.Internal
 	var err error
-	if mem.ctl, err = hbm.New(c); err != nil {
+	if mem.ctl, err = hbm.NewController(c); err != nil {
 		return fmt.Errorf("%w: Memory: %w", ErrConfig, err)
 	}
 	if m.Policy != nil {

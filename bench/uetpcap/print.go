@@ -15,7 +15,7 @@ import (
 	"github.com/uetcc/uetcc"
 )
 
-// ErrLinkType: the capture is neither of Ethernet frames nor of IP packets.
+// ErrLinkType means that the capture is neither of Ethernet frames nor of IP packets.
 var ErrLinkType = errors.New("uetpcap: capture of an unknown link type")
 
 // Counts are the packets of a capture.

@@ -24,7 +24,7 @@ const SnapLen = 256
 // maxPayload is the largest payload MTU of UET, with room for a trailer.
 const maxPayload = 8192 + 64
 
-// ErrPayload: a payload that no UET packet has.
+// ErrPayload means a payload that no UET packet has.
 var ErrPayload = errors.New("uetpcap: payload longer than any MTU")
 
 // A Writer writes a capture file of Ethernet frames with times in nanoseconds.

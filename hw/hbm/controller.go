@@ -115,8 +115,8 @@ func (c *Config) validate() error {
 	)
 }
 
-// New returns an idle controller. Errors wrap [ErrConfig] and name the field.
-func New(cfg Config) (*Controller, error) {
+// NewController returns an idle controller. Errors wrap [ErrConfig] and name the field.
+func NewController(cfg Config) (*Controller, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func offer(t *testing.T, c *Controller, ns int64) (now int64) {
 // grows by 37,500 bytes a microsecond and each requester gets a seventh.
 func TestFigure6_3(t *testing.T) {
 	for _, a := range []Arbitration{RoundRobin, OldestFirst} {
-		c, err := New(seven(a))
+		c, err := NewController(seven(a))
 		require.NoError(t, err)
 		now := offer(t, c, 200_000)
 		require.InDelta(t, 37.5*float64(now), float64(c.Occupied()), 8*7*4096, "%v", a)
@@ -56,7 +56,7 @@ func TestArbitration(t *testing.T) {
 	serve := func(a Arbitration) (order []uint64) {
 		cfg := seven(a)
 		cfg.Requesters = 2
-		c, _ := New(cfg)
+		c, _ := NewController(cfg)
 		for i := range uint64(4) { // requester 0 sends a burst, then 1 comes
 			require.NoError(t, c.Submit(0, Request{Requester: 0, Addr: i * 4096, Bytes: 4096, Tag: i}))
 		}
@@ -76,7 +76,7 @@ func TestArbitration(t *testing.T) {
 // TestBankConflict: requests to one bank wait for it, requests to others pass.
 func TestBankConflict(t *testing.T) {
 	cfg := Config{Channels: 1, Banks: 2, Requesters: 2, Depth: 4, Rate: 1e9, BankBusy: 500, Interleave: 64}
-	c, _ := New(cfg)
+	c, _ := NewController(cfg)
 	submit := func(r int, addr uint64, tag uint64) {
 		require.NoError(t, c.Submit(0, Request{Requester: r, Addr: addr, Bytes: 64, Tag: tag}))
 	}
@@ -94,7 +94,7 @@ func TestBankConflict(t *testing.T) {
 // parallel.
 func TestChannels(t *testing.T) {
 	cfg := Config{Channels: 4, Banks: 1, Requesters: 1, Depth: 4, Rate: 1e9, Interleave: 256}
-	c, _ := New(cfg)
+	c, _ := NewController(cfg)
 	for i := range uint64(4) {
 		require.NoError(t, c.Submit(0, Request{Addr: i * 256, Bytes: 256}))
 	}
@@ -109,7 +109,7 @@ func TestChannels(t *testing.T) {
 }
 
 func TestControllerErrors(t *testing.T) {
-	c, _ := New(Config{Channels: 1, Banks: 1, Requesters: 1, Depth: 2, Rate: 1, Interleave: 1})
+	c, _ := NewController(Config{Channels: 1, Banks: 1, Requesters: 1, Depth: 2, Rate: 1, Interleave: 1})
 	require.ErrorIs(t, c.Submit(0, Request{Requester: 1, Bytes: 1}), ErrRequester)
 	require.ErrorIs(t, c.Submit(0, Request{Requester: -1, Bytes: 1}), ErrRequester)
 	require.ErrorIs(t, c.Submit(0, Request{}), ErrRequester)
@@ -130,7 +130,7 @@ func TestControllerErrors(t *testing.T) {
 	} {
 		cfg := seven(RoundRobin)
 		bad(&cfg)
-		_, err := New(cfg)
+		_, err := NewController(cfg)
 		require.ErrorIs(t, err, ErrConfig)
 	}
 }
@@ -144,7 +144,7 @@ func TestConservation(t *testing.T) {
 			Channels: 1 + r.IntN(4), Banks: 1 + r.IntN(4), Requesters: 1 + r.IntN(5), Depth: 1 + r.IntN(8),
 			Rate: 1 + r.Int64N(1e10), BankBusy: r.Int64N(300), Interleave: 1 << r.IntN(12), Arbitration: Arbitration(r.IntN(2)),
 		}
-		c, err := New(cfg)
+		c, err := NewController(cfg)
 		require.NoError(t, err)
 		now, tag, in, out, last := int64(0), uint64(0), int64(0), int64(0), int64(0)
 		seen := map[uint64]bool{}
@@ -216,7 +216,7 @@ func TestPolicy(t *testing.T) {
 }
 
 func TestAllocs(t *testing.T) {
-	c, _ := New(seven(RoundRobin))
+	c, _ := NewController(seven(RoundRobin))
 	p, _ := NewPolicy(PolicyConfig{Low: 1, High: 2, Max: 127})
 	var done [1]Done
 	now := int64(0)

@@ -7,7 +7,7 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// ErrRUDIFull: as many RUDI packets are outstanding as may be.
+// ErrRUDIFull means that as many RUDI packets are outstanding as may be.
 var ErrRUDIFull = errors.New("pdc: too many RUDI packets outstanding")
 
 // rudiPacket is a RUDI packet that waits for its response.
