@@ -8,6 +8,7 @@ import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/hw/link"
 	"github.com/uetcc/uetcc/hw/switchq"
+	"github.com/uetcc/uetcc/internal/enum"
 	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/rccc"
 )
@@ -30,8 +31,10 @@ const (
 	RulesHTSim
 )
 
+var ruleNames = [...]string{"spec", "htsim"}
+
 // String names the rules.
-func (r Rules) String() string { return [...]string{"spec", "htsim"}[min(r, RulesHTSim)] }
+func (r Rules) String() string { return enum.Name(ruleNames[:], r) }
 
 // Config is everything that a run depends on. Only Matrix has no default.
 type Config struct {

@@ -2,9 +2,11 @@ package fabric
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/uetcc/uetcc/hw/link"
+	"github.com/uetcc/uetcc/internal/enum"
 )
 
 // A Matrix is a workload: who sends how much to whom, and when. It is what a
@@ -41,10 +43,10 @@ const (
 	TriggerBarrier                      // fires once, at the pull number Count
 )
 
+var triggerNames = [...]string{"oneshot", "multishot", "barrier"}
+
 // String is the word of the file format.
-func (k TriggerKind) String() string {
-	return [...]string{"oneshot", "multishot", "barrier"}[min(k, TriggerBarrier)]
-}
+func (k TriggerKind) String() string { return enum.Name(triggerNames[:], k) }
 
 // A Trigger starts all flows that name it.
 type Trigger struct {
@@ -231,7 +233,7 @@ func (p *matrixParser) trigger() error {
 			err = p.field(&seen.count, w, 1, &t.Count)
 		case "oneshot", "multishot", "barrier":
 			err = p.once(&seen.kind, "the kind of the trigger")
-			t.Kind = map[string]TriggerKind{"multishot": TriggerMultishot, "barrier": TriggerBarrier}[w]
+			t.Kind = TriggerKind(slices.Index(triggerNames[:], w))
 		default:
 			err = p.errorf("unknown field %q of a trigger", w)
 		}
