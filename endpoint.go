@@ -49,6 +49,7 @@ type Endpoint struct {
 	stats    Stats
 	touched  int   // so many acknowledgements that come need not be touched; with few PDCs none ever
 	loaded   int64 // keeps what touchACK loads
+	ahead    ahead
 	in       pdc.In
 	res      pdc.Result
 	out      pdc.Out

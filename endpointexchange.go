@@ -40,9 +40,7 @@ func (e *Endpoint) ExchangeBatch(now int64, in, reply []Datagram, r []Received, 
 	reply, r = reply[:len(in)], r[:len(in)]
 	for i, ahead := 0, 0; i < len(in); {
 		if i >= ahead {
-			if ahead = min(i+touchBatch, len(in)); e.touched < ahead-i {
-				e.loaded += e.Touch(in[i:ahead])
-			}
+			ahead = i + e.lookAhead(in[i:])
 		}
 		k, sent := 1, 0
 		if i+1 < len(in) && samePDC(&in[i], &in[i+1]) {
@@ -51,6 +49,7 @@ func (e *Endpoint) ExchangeBatch(now int64, in, reply []Datagram, r []Received, 
 			sent = e.Exchange(now, &in[i], &reply[i], &r[i], out[n:])
 		}
 		i, n = i+k, n+sent
+		e.loadAhead(k)
 	}
 	return n
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/alloctest"
+	"github.com/uetcc/uetcc/internal/prefetch"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -64,8 +65,9 @@ func TestExchangeIsReceiveAndTransmit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(7, 8))
 			a, b := newSourceTwin(t, edit), newSourceTwin(t, edit)
+			a.e.touched = 0 // as with many PDCs
 			peer := sourcePeer{rng: rng}
-			exchanged, runs := 0, 0
+			exchanged, runs, ahead := 0, 0, 0
 			var got [8]Received
 			var reply [8]Datagram
 			for i := range reply {
@@ -88,7 +90,7 @@ func TestExchangeIsReceiveAndTransmit(t *testing.T) {
 					in := peer.several(id, len(reply))
 					now += 3000 // more than any service time
 					const none = 99
-					a.e.run.N = none
+					a.e.run.N, a.e.ahead.end = none, 0
 					if n = 0; len(in) == 1 {
 						n = a.e.Exchange(now, &in[0], &reply[0], &got[0], a.out[:most])
 					} else {
@@ -96,6 +98,10 @@ func TestExchangeIsReceiveAndTransmit(t *testing.T) {
 					}
 					if a.e.run.N != none && most == 1 { // a run of one is no run
 						exchanged++
+					}
+					if a.e.ahead.end != 0 {
+						ahead++
+						require.Equal(t, a.e.ahead.end, a.e.ahead.next)
 					}
 					sent := 0
 					for i := 0; i < len(in); {
@@ -123,6 +129,7 @@ func TestExchangeIsReceiveAndTransmit(t *testing.T) {
 			general := name == "infer losses" || name == "bitmap" || name == "observe"
 			require.Equal(t, !general, exchanged > 20, exchanged)
 			require.Greater(t, runs, 20)
+			require.Equal(t, prefetch.Enabled, ahead > 20, ahead)
 		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -411,4 +412,15 @@ func TestTouchChangesNothing(t *testing.T) {
 	require.NotZero(t, m.TouchContext(1))
 	require.Zero(t, m.TouchPDC(3))
 	require.Zero(t, m.TouchContext(3))
+}
+
+// What is prefetched is what an event needs.
+func TestLinesAreThoseOfTheEvent(t *testing.T) {
+	m, _, pdcs := plainManager(t)
+	for i, h := range pdcs {
+		b := m.member(h)
+		require.Equal(t, reflect.ValueOf(b).Pointer(), m.Line(h.Index()), i)
+		require.Equal(t, reflect.ValueOf(&m.seatOf(b).context.window).Pointer(), m.ContextLine(h.Index()), i)
+	}
+	m.ContextLine(0) // nobody's
 }

@@ -1,6 +1,7 @@
 package pdc
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -51,4 +52,30 @@ func TestUpcomingIsWhatIsSent(t *testing.T) {
 	g.send(g.a)
 	require.Equal(t, p.tx.tail, p.tx.next)
 	require.Empty(t, g.a.m.Upcoming(8))
+}
+
+// What is prefetched is what an acknowledgement and the next packet need.
+func TestLinesAreThoseOfThePDC(t *testing.T) {
+	g := established(t, pairConfig{})
+	g.submit(1, 40)
+	g.send(g.a)
+	g.submit(1, 40)
+	m, id := g.a.m, uint16(g.h.ID())
+	p, mem := m.get(g.h), g.a.m.mem
+	require.NotEqual(t, p.tx.base, p.tx.next)
+	at := func(x any) uintptr { return reflect.ValueOf(x).Pointer() }
+	send, peer := m.Lines(id)
+	require.Equal(t, []uintptr{at(&p.tx), at(&p.handle)}, []uintptr{send, peer})
+	first, current := m.RowLines(id)
+	require.Equal(t, []uintptr{at(&mem.row[p.tx.first]), at(&mem.row[p.tx.current])}, []uintptr{first, current})
+	acked, sent := m.RecordLines(id)
+	require.Equal(t, []uintptr{
+		at(mem.record(&mem.row[p.tx.first], p.tx.base%rowLen)), at(mem.record(&mem.row[p.tx.current], p.tx.next%rowLen)),
+	}, []uintptr{acked, sent})
+	pdc, ring := m.SubmitLines(id)
+	require.Equal(t, []uintptr{at(&p.unsubmitted), at(&mem.ring[p.tx.slot][p.tx.tail/rowLen%ringWords])}, []uintptr{pdc, ring})
+	m.Lines(0)
+	m.RowLines(0)
+	m.RecordLines(0)
+	m.SubmitLines(0)
 }

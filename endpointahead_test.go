@@ -1,0 +1,112 @@
+package uetcc
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/internal/alloctest"
+	"github.com/uetcc/uetcc/internal/prefetch"
+	"github.com/uetcc/uetcc/pds"
+)
+
+// What a packet names can be anything, and so can be how long it is; a look at it changes
+// nothing but what is kept of the look, and each packet has its turn in each stage.
+func TestLookAheadBearsAnyPacket(t *testing.T) {
+	w, plain := fullWindow(t)
+	other, _ := fullWindow(t)
+	looks, rng := 0, rand.New(rand.NewPCG(1, 2))
+	in := make([]Datagram, touchBatch+1)
+	for id := 0; id < 1<<16; {
+		for i := range in {
+			b := append([]byte(nil), plain.Packet...)
+			binary.BigEndian.PutUint16(b[10:], uint16(id))
+			if id++; rng.IntN(100) == 0 {
+				b = b[:rng.IntN(len(b))]
+			}
+			if rng.IntN(1000) == 0 {
+				b[0] = byte(pds.TypeRUDReq) << 3
+			}
+			in[i].Packet = b
+		}
+		w.e.touched, w.e.ahead = 0, ahead{}
+		n := w.e.lookAhead(in[:1+rng.IntN(len(in))])
+		if w.e.ahead.end != 0 {
+			looks++
+		}
+		for n > 0 {
+			k := 1 + rng.IntN(n)
+			w.e.loadAhead(k)
+			n -= k
+		}
+		require.Equal(t, w.e.ahead.end, w.e.ahead.next)
+	}
+	require.Equal(t, prefetch.Enabled, looks > 1000, looks)
+	requireSources(t, w.e, other.e, true)
+}
+
+func TestAheadKnowsWhoseTurnItIs(t *testing.T) {
+	ack := func(id uint16) Datagram {
+		b := make([]byte, pds.AckCCLen)
+		b[0] = byte(pds.TypeACKCC) << 3
+		binary.BigEndian.PutUint16(b[10:], id)
+		return Datagram{Packet: b}
+	}
+	var a ahead
+	require.True(t, a.set([]Datagram{ack(5), ack(9), {Packet: []byte{1}}, ack(10), ack(7)}, 10))
+	require.Equal(t, []uint16{5, 9, 0, 0, 7}, a.ids[2*aheadBy:2*aheadBy+5], "what is too short and what is not there are nobody's")
+	require.Equal(t, 5+2*aheadBy, a.end-a.next)
+	request := ack(1)
+	request.Packet[0] = byte(pds.TypeRUDReq) << 3
+	require.False(t, a.set([]Datagram{ack(5), request}, 10))
+}
+
+// Packets are looked at again only when those which have been looked at are through; what
+// waits for its turn, or comes as a request, is touched.
+func TestLookAheadOrTouch(t *testing.T) {
+	w, in := fullWindow(t)
+	look := func(batch []Datagram, touched int) bool {
+		w.e.touched, w.e.ahead = touched, ahead{}
+		n := w.e.lookAhead(batch)
+		require.Equal(t, min(len(batch), touchBatch), n)
+		return w.e.ahead.end != 0
+	}
+	batch := make([]Datagram, 2*touchBatch)
+	for i := range batch {
+		batch[i] = in
+	}
+	require.Equal(t, prefetch.Enabled, look(batch, 0))
+	require.Equal(t, touchBatch, w.e.touched)
+	require.Equal(t, prefetch.Enabled, look(batch[:aheadLeast], aheadLeast-1))
+	require.False(t, look(batch, touchBatch), "they have been touched")
+	require.False(t, look(batch[:aheadLeast-1], 0), "too few")
+	require.True(t, pds.Type(w.out[0].Packet[0]>>3).IsRequest())
+	batch[3] = w.out[0]
+	require.False(t, look(batch, 0), "a request is among them")
+	require.Equal(t, prefetch.Enabled, look(batch[4:], 0))
+	w.e.Receive(100, &in, &w.reply, &w.r)
+	require.NotEmpty(t, w.e.pds.Upcoming(1))
+	require.False(t, look(batch[4:], 0), "somebody else may have a turn")
+}
+
+// fullWindow is longWrite whose PDC waits for acknowledgements.
+func fullWindow(t *testing.T) (w *sourceTwin, in Datagram) {
+	w, in = longWrite(t)
+	for w.e.TransmitBatch(0, w.out[:]) > 0 {
+	}
+	return w, in
+}
+
+func TestLookAheadAllocatesNothing(t *testing.T) {
+	w, in := fullWindow(t)
+	batch := make([]Datagram, touchBatch)
+	for i := range batch {
+		batch[i] = in
+	}
+	alloctest.Zero(t, "look ahead", func() {
+		w.e.touched = 0
+		w.e.loadAhead(w.e.lookAhead(batch))
+	})
+}
