@@ -111,6 +111,49 @@ func TestEndpointFailDatagram(t *testing.T) {
 	require.Empty(t, b.whole)
 }
 
+// A host that takes its time: other PDCs, and everything but an acknowledgement on this
+// one, go on before it says that it has not placed a packet.
+func TestEndpointFailLater(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, nil)
+	a, b := n.ends[0], n.ends[1]
+	for i, mode := range []ses.Mode{ses.ModeRUD, ses.ModeROD} { // a PDC of each
+		n.write(mode, 10)
+		n.run(func() bool { return len(a.events) == i+1 })
+	}
+	for _, mode := range []ses.Mode{ses.ModeRUD, ses.ModeROD, ses.ModeRUDI} {
+		other := ses.ModeROD - mode&1
+		a.events = nil
+		bad := n.write(mode, 3*netMTU)
+		ps := sendAll(n.now, a.e)
+		in, reply := uetcc.Datagram{Packet: ps[0].data, Src: ps[0].src, Dst: ps[0].dst}, newDatagram()
+		var r uetcc.Received
+		b.e.Receive(n.now, &in, &reply, &r)
+		require.Equal(t, ses.ActionPlace, r.Action)
+
+		good := n.write(other, 5*netMTU)
+		a.local[200] = make([]byte, 8)
+		_, err := a.e.Read(n.now, &uetcc.Message{To: uetcc.Destination{Address: b.addr, Job: 1}, Mode: other, Key: 1, Length: 8, Cookie: 200})
+		require.NoError(t, err)
+		b.local[201] = fill(netMTU, 3)
+		_, err = b.e.Write(n.now, &uetcc.Message{To: uetcc.Destination{Address: a.addr, Job: 1}, Mode: mode, Key: 1, Length: netMTU, Cookie: 201})
+		require.NoError(t, err)
+		n.run(func() bool { return len(a.events) == 2 && len(b.events) == 1 })
+		for _, ev := range append(a.events, b.events...) {
+			require.Equal(t, ses.StatusOK, ev.Outcome.Status)
+			require.Contains(t, []uint64{good, 200, 201}, ev.Cookie)
+		}
+		a.events, b.events = nil, nil
+
+		r.Code = ses.RCHostPoisoned
+		require.NoError(t, b.e.Fail(n.now, &in, &reply, &r))
+		n.carry(b, &reply)
+		n.run(func() bool { return len(a.events) == 1 })
+		require.Equal(t, bad, a.events[0].Cookie)
+		require.Equal(t, ses.RCHostPoisoned, a.events[0].Outcome.Code)
+	}
+	n.settle()
+}
+
 // What cannot fail, is no reason, or comes too late.
 func TestEndpointFailErrors(t *testing.T) {
 	n := newNetwork(t, 1, netFaults{}, 2, nil)

@@ -13,9 +13,10 @@ import (
 // now the answer that says so, and r what to do: ses.ActionAbort, or nothing for a
 // datagram. Of a RUDI read it is the data of the reply that cannot be had.
 //
-// It must come before the reply is sent and before anything else is asked of the
-// Endpoint: a later acknowledgement would say that all is well. For what r.Answer names
-// there is [Endpoint.Refuse], for data of a message of this side [Endpoint.Cancel].
+// It must come before the reply is sent, and before anything else is received or answered
+// on r.PDC: a later acknowledgement would say that all is well. What other PDCs bring, and
+// any other call, may come in between. For what r.Answer names there is [Endpoint.Refuse],
+// for data of a message of this side [Endpoint.Cancel].
 //
 // Errors: ses.ErrStale when r asks for nothing that can fail, ses.ErrRange when r.Code is
 // no such reason, pdc.ErrShortBuffer; then nothing has changed. pdc.ErrUnknown and

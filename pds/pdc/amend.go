@@ -8,8 +8,8 @@ import "github.com/uetcc/uetcc/pds"
 // RespondGuaranteed. What it writes to out goes in place of the acknowledgement that was
 // written before, if there was one.
 //
-// It must come before that has left, and before any other packet is received: another
-// acknowledgement would say that all is well. The errors are [ErrUnknown] if the PDC has
+// It must come before that has left, and before another packet of h is received or answered:
+// another acknowledgement would say that all is well. The errors are [ErrUnknown] if the PDC has
 // gone, [ErrStale] if there is no such request or its answer has been seen, [ErrNoStore],
 // [ErrShortBuffer], and those of decoding.
 func (m *Manager) Amend(now int64, h Handle, in *In, a *Response, out []byte) (int, error) {
@@ -33,9 +33,7 @@ func (m *Manager) Amend(now int64, h Handle, in *In, a *Response, out []byte) (i
 	case !s.fits(len(a.Bytes)) || i == 0 && !s.available(&p.resp, true): // lowest or not, Receive has seen to it
 		return 0, ErrNoStore
 	}
-	b := &m.in
-	b.from(in)
-	b.psn, b.flags = q.PSN, q.Flags
+	b := &inbound{psn: q.PSN, flags: q.Flags, ce: in.CE, state: in.State} // m.in may wait for Respond
 	if i == 0 {
 		i = m.hold(p, b, respStored)
 	}

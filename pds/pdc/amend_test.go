@@ -119,6 +119,26 @@ func TestAmendOwed(t *testing.T) {
 	require.ErrorIs(t, err, ErrStale)
 }
 
+// A request of another PDC that waits for its answer gets it.
+func TestAmendBesideARequest(t *testing.T) {
+	g := established(t, pairConfig{})
+	g.submit(1, 1)
+	first := g.send(g.a)[0]
+	r, _ := g.give(first)
+	old := r.ID.PDC
+	g.h = g.open(true)
+	g.submit(2, 1)
+	g.b.later = true
+	r, _ = g.give(g.send(g.a)[0])
+	require.Equal(t, VerdictRequest, r.Verdict)
+	out := make([]byte, ReplyMax)
+	_, err := g.b.m.Amend(g.now, old, amendIn(g, first), &guaranteed, out)
+	require.NoError(t, err)
+	n, err := g.b.m.Respond(g.now, r.ID, &Response{}, out)
+	require.NoError(t, err)
+	require.Equal(t, r.ID.PSN, ackCC(t, wire{b: out[:n]}).CACK)
+}
+
 func TestAmendAllocs(t *testing.T) {
 	g := established(t, pairConfig{})
 	g.submit(1, 1)
