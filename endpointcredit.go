@@ -98,8 +98,7 @@ func (e *Endpoint) creditSender(now int64, in *Datagram, f *flow) *creditSender 
 	// A context that this side has forgotten goes on from one window below what it
 	// asks for; the totals on the wire are modulo 2^24 quanta.
 	start := max(k.start, k.recv.Resume(rccc.Quanta(e.res.Demand.Target).Extend(1<<31)))
-	addr := in.Src.Netip().As16()
-	h, err := k.recv.Add(now, rccc.Key{Addr: addr, CCCID: id}, 1, start)
+	h, err := k.recv.Add(now, 1, start)
 	if err != nil {
 		return nil
 	}

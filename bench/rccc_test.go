@@ -23,7 +23,7 @@ func newReceiver(b *testing.B, n int, shuffled bool, policy rccc.GrantPolicy) *r
 	}
 	handles := make([]rccc.Handle, n)
 	for i := range handles {
-		if handles[i], err = r.Add(0, rccc.Key{}, 1, 0); err != nil {
+		if handles[i], err = r.Add(0, 1, 0); err != nil {
 			b.Fatal(err)
 		}
 	}

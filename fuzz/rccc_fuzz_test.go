@@ -173,7 +173,7 @@ func FuzzRCCCReceiver(f *testing.F) {
 				m.arrive(h, min(target, r.Target(h)), kind != rccc.ArrivalData)
 			case op%8 == 0:
 				weight := v%3 + 1
-				h, err := r.Add(now, rccc.Key{}, uint16(weight), (v-128)*256)
+				h, err := r.Add(now, uint16(weight), (v-128)*256)
 				if len(handles) == 4 {
 					require.ErrorIs(t, err, rccc.ErrFull)
 					continue

@@ -129,7 +129,7 @@ func testCreditFairness(t *testing.T) {
 		r := newCreditReceiver(t, len(weights), newPull(t))
 		granted, index := make([]int64, len(weights)), map[rccc.Handle]int{}
 		for i, weight := range weights {
-			h, err := r.Add(0, rccc.Key{}, weight, 0)
+			h, err := r.Add(0, weight, 0)
 			require.NoError(t, err)
 			index[h] = i
 			r.OnArrival(h, 0, rccc.ArrivalData, 1<<28)
@@ -164,7 +164,7 @@ func testCreditOffsets(t *testing.T) {
 				sources[i].OnCreditUpdate(&p, sources[i].Cum()+min(step, offset-sources[i].Cum()))
 				sources[i].OnSend(sources[i].Credit())
 			}
-			handles[i], err = r.Add(0, rccc.Key{}, 1, rccc.QuantaOf(offset).Extend(0))
+			handles[i], err = r.Add(0, 1, rccc.QuantaOf(offset).Extend(0))
 			require.NoError(t, err)
 		}
 		now := int64(0)
@@ -203,7 +203,7 @@ func testSliceCapacity(t *testing.T) {
 			require.NoError(t, err)
 			r := newCreditReceiver(t, n, policy)
 			for range n {
-				h, err := r.Add(0, rccc.Key{}, 1, 0)
+				h, err := r.Add(0, 1, 0)
 				require.NoError(t, err)
 				r.OnArrival(h, 0, rccc.ArrivalData, 1<<28)
 			}
@@ -232,7 +232,7 @@ func testRateFactor(t *testing.T) {
 	f, err := rccc.NewFabricRate(rccc.FabricConfig{Oversubscription: 4, RTT: creditRTT})
 	require.NoError(t, err)
 	r := newCreditReceiver(t, 1, newPull(t))
-	h, err := r.Add(0, rccc.Key{}, 1, 0)
+	h, err := r.Add(0, 1, 0)
 	require.NoError(t, err)
 	r.OnArrival(h, 0, rccc.ArrivalData, 1<<28)
 	rnd := rand.New(rand.NewPCG(1, 3))

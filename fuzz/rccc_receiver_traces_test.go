@@ -105,7 +105,7 @@ func (p *rcccPort) arrive(tb *recording, i int, kind rccc.Arrival) {
 	h, known := p.handles[flow]
 	if !known {
 		var err error
-		h, err = p.r.Add(now/1000, rccc.Key{CCCID: uint8(flow)}, 1, 0)
+		h, err = p.r.Add(now/1000, 1, 0)
 		require.NoError(tb.t, err)
 		p.handles[flow] = h
 	}

@@ -96,7 +96,7 @@ func runSlices(t *testing.T, run *sliceRun) []sliceRow {
 			sources[f].OnSend(sent)
 			backlog[f] = flow.Size - sent
 			rows = append(rows, sliceRow{flow.Join, now, flow.Flow, 0, sent, run.Initial, flow.Size, backlog[f], "INITIAL"})
-			h, err := r.Add(now, rccc.Key{CCCID: flow.CCC}, 1, run.Initial)
+			h, err := r.Add(now, 1, run.Initial)
 			require.NoError(t, err)
 			flowOf[h] = f
 			require.True(t, r.OnArrival(h, now, rccc.ArrivalData, run.Initial+backlog[f]))

@@ -232,7 +232,7 @@ func (w *creditWorld) receive(f *creditFlow, kind rccc.Arrival, q rccc.Quanta, s
 		if f.seen {
 			start = w.r.Resume(q.Extend(0))
 		}
-		h, err := w.r.Add(w.now, rccc.Key{}, 1, start)
+		h, err := w.r.Add(w.now, 1, start)
 		require.NoError(w.t, err)
 		f.h, f.known, f.seen = h, true, true
 	}

@@ -30,20 +30,15 @@ func doorbellWord(index uint16, op DoorbellOp, gen uint8, context uint32) uint64
 // Doorbell is a doorbell page. Each sending goroutine owns one, so that no lock
 // is needed.
 type Doorbell struct {
-	space  Space
-	page   uint32
-	on     Feature
-	record uint32 // base of the context array
+	space Space
+	page  uint32
+	on    Feature
 }
 
 // Doorbell returns doorbell page i. Errors: [ErrMissing], [ErrIndex].
 func (d *Device) Doorbell(i int) (Doorbell, error) {
 	page, err := d.offset(RegRing, i)
-	if err != nil {
-		return Doorbell{}, err
-	}
-	contexts, err := d.offset(RegRecord, 0)
-	return Doorbell{d.space, page, d.on, contexts}, err
+	return Doorbell{d.space, page, d.on}, err
 }
 
 // Ring tells the device that the packets of a context up to index (absolute,

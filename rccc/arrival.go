@@ -24,13 +24,13 @@ var arrivalNames = [...]string{"data", "trimmed", "request"}
 // String returns the name of a.
 func (a Arrival) String() string { return enum.Name(arrivalNames[:], a) }
 
-// Add puts a sender in the table, when the first packet of its context arrives.
-// weight is its share relative to others, 0 means 1. start is the cumulative
-// credit that it has already, in bytes: 0, the initial credit where both sides
-// count that, or [Receiver.Resume] for a context that was forgotten. The only
-// error is [ErrFull].
-func (r *Receiver) Add(now int64, k Key, weight uint16, start int64) (Handle, error) {
-	return r.t.add(now, k, max(weight, 1), start)
+// Add puts a sender in the table, when the first packet of its context arrives; which
+// peer and context the handle is for is the caller's to remember. weight is its share
+// relative to others, 0 means 1. start is the cumulative credit that it has already, in
+// bytes: 0, the initial credit where both sides count that, or [Receiver.Resume] for a
+// context that was forgotten. The only error is [ErrFull].
+func (r *Receiver) Add(now int64, weight uint16, start int64) (Handle, error) {
+	return r.t.add(now, max(weight, 1), start)
 }
 
 // Resume returns the start for a context that the destination forgot while its

@@ -37,7 +37,7 @@ func ExampleGrantPolicy() {
 	check(err)
 	names := map[rccc.Handle]string{}
 	for _, name := range []string{"first", "second"} {
-		h, err := r.Add(0, rccc.Key{}, 1, 0)
+		h, err := r.Add(0, 1, 0)
 		check(err)
 		names[h] = name
 		r.OnArrival(h, 0, rccc.ArrivalData, 20_480)

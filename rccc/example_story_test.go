@@ -40,13 +40,12 @@ func Example_rankZeroWritesToRankTwo() {
 
 	// Target: RUD_CC_REQ names CCC_ID 0xA1 and its credit target; the entry is
 	// made, and the demand counts once the data is in memory.
-	key := rccc.Key{Addr: [16]byte{10: 0xff, 11: 0xff, 12: 10, 13: 0, 14: 0, 15: 1}, CCCID: 0xa1}
-	sender, err := target.Add(0, key, 1, burst)
+	sender, err := target.Add(0, 1, burst)
 	check(err)
 	want := ccc.Target(&params, rccc.Demand{Backlog: backlog})
 	target.OnArrival(sender, 0, rccc.ArrivalData, want)
-	fmt.Printf("ccc %#X credit target %d, as quanta on the wire %d\n",
-		key.CCCID, target.Senders().Demand(sender.Slot()), rccc.QuantaOf(want))
+	fmt.Printf("credit target %d, as quanta on the wire %d\n",
+		target.Senders().Demand(sender.Slot()), rccc.QuantaOf(want))
 
 	// Target: ACK_CC with CC_CREDIT; source: incremental credit.
 	grant, _ := target.Poll(1000)
@@ -55,8 +54,7 @@ func Example_rankZeroWritesToRankTwo() {
 	fmt.Println("sent", send(), "backlog", backlog)
 
 	// A second transfer arrives at the same target: the slice is divided.
-	key.CCCID = 0xa2
-	other, err := target.Add(1000, key, 1, burst)
+	other, err := target.Add(1000, 1, burst)
 	check(err)
 	target.OnArrival(other, 1000, rccc.ArrivalData, write)
 	for grant, ok := target.Poll(2000); ok; grant, ok = target.Poll(2000) {
@@ -78,7 +76,7 @@ func Example_rankZeroWritesToRankTwo() {
 	fmt.Println("dropped", target.Remove(sender), "senders left", target.Senders().Count())
 	// Output:
 	// burst 12500 backlog 255987500
-	// ccc 0XA1 credit target 255987500, as quanta on the wire 1000000
+	// credit target 255987500, as quanta on the wire 1000000
 	// grant 12500 cumulative 25000 was 12500
 	// increment 12500
 	// sent 12500 backlog 255975000

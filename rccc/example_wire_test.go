@@ -143,7 +143,7 @@ func (s *story) demand(now int64, d pdc.Demand) {
 		h, _, err := s.b.ids.Open(&ccc.Key{Source: nodeB, Destination: nodeA, TC: tcLow})
 		check(err)
 		check(s.b.ids.Name(h, nodeA, d.CCCID))
-		s.sender, err = s.target.Add(now, rccc.Key{Addr: nodeA.As16(), TC: tcLow, CCCID: d.CCCID}, 1, 12_500)
+		s.sender, err = s.target.Add(now, 1, 12_500)
 		check(err)
 		fmt.Printf("target CCC %#x, active sender %v TC %d CCC %#x\n", h.Index(), nodeA, tcLow, d.CCCID)
 	}

@@ -26,7 +26,7 @@ func testReceiver(t testing.TB, policy GrantPolicy, change func(*ReceiverConfig)
 }
 
 func addSender(t testing.TB, r *Receiver, weight uint16) Handle {
-	h, err := r.Add(0, Key{}, weight, 0)
+	h, err := r.Add(0, weight, 0)
 	require.NoError(t, err)
 	return h
 }
@@ -241,7 +241,7 @@ func TestReceiverCarriesPicoseconds(t *testing.T) {
 func TestReceiverHandles(t *testing.T) {
 	r := testReceiver(t, testPull(t), func(c *ReceiverConfig) { c.Senders = 1 })
 	h := addSender(t, r, 0)
-	_, err := r.Add(0, Key{}, 0, 0)
+	_, err := r.Add(0, 0, 0)
 	require.ErrorIs(t, err, ErrFull)
 	require.True(t, r.Remove(h))
 	require.False(t, r.Remove(h), "twice")
@@ -319,7 +319,7 @@ func TestReceiverResume(t *testing.T) {
 			s := Source{cum: cum, credit: credit}
 			r := testReceiver(t, testPull(t), nil)
 			target := QuantaOf(s.Target(p, Demand{Backlog: 1 << 40})).Extend(0)
-			h, err := r.Add(0, Key{}, 0, r.Resume(target))
+			h, err := r.Add(0, 0, r.Resume(target))
 			require.NoError(t, err)
 			r.OnArrival(h, 0, ArrivalData, target)
 			before := s
@@ -409,7 +409,7 @@ func TestSendersLoadBesideTheOwner(t *testing.T) {
 	}
 	r.Remove(h)
 	for range 1000 {
-		other, err := r.Add(0, Key{}, 0, 1<<40)
+		other, err := r.Add(0, 0, 1<<40)
 		require.NoError(t, err)
 		r.Remove(other)
 	}
@@ -435,7 +435,7 @@ func TestReceiverAllocs(t *testing.T) {
 			r.Publish(h)
 			r.SetFactor(0.5)
 			r.Expire(now)
-			other, err := r.Add(now, Key{}, 1, 0)
+			other, err := r.Add(now, 1, 0)
 			if err != nil || !r.Remove(other) {
 				panic("no room")
 			}

@@ -25,14 +25,6 @@ func (h Handle) generation() uint16 { return uint16(h >> 16) }
 // handle names the sender in i.
 func (t *Senders) handle(i Slot) Handle { return Handle(t.slab[i].generation)<<16 | Handle(i) }
 
-// Key identifies a sender, the way a destination sees it: the source's fabric
-// address, the traffic class and the CCC_ID of its requests.
-type Key struct {
-	Addr  [16]byte // IPv6, or IPv4 mapped into it
-	TC    uint8
-	CCCID uint8
-}
-
 // List is the queue that a sender is in. A sender is in exactly one.
 type List uint8
 
@@ -79,7 +71,6 @@ type Senders struct {
 	slab     []sender
 	arrivals []arrivals
 	views    []view
-	keys     []Key
 
 	active, idle, free ring
 	weight             int64 // sum over the active list
@@ -90,7 +81,6 @@ func (t *Senders) init(capacity int) {
 	t.slab = make([]sender, capacity)
 	t.arrivals = make([]arrivals, capacity)
 	t.views = make([]view, capacity)
-	t.keys = make([]Key, capacity)
 	for i := range t.slab {
 		t.pushBack(&t.free, Slot(i))
 	}
@@ -191,7 +181,7 @@ func (t *Senders) find(h Handle) *sender {
 }
 
 // add puts a sender in the table, in no list.
-func (t *Senders) add(now int64, k Key, weight uint16, start int64) (Handle, error) {
+func (t *Senders) add(now int64, weight uint16, start int64) (Handle, error) {
 	if t.free.n == 0 {
 		return 0, ErrFull
 	}
@@ -200,7 +190,6 @@ func (t *Senders) add(now int64, k Key, weight uint16, start int64) (Handle, err
 	s := &t.slab[i]
 	*s = sender{cum: start, target: start, weight: weight, turn: weight, generation: s.generation + 1}
 	t.arrivals[i] = arrivals{seen: now, spent: start, spentAt: now}
-	t.keys[i] = k
 	t.publish(i)
 	return t.handle(i), nil
 }

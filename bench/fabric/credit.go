@@ -109,7 +109,7 @@ func (s *sim) wanted(conn, pkt uint32, kind rccc.Arrival) {
 	host, r := s.hostOf[destination(conn)], &s.receivers[conn]
 	p := &s.credits[host]
 	if r.sender == 0 {
-		h, err := p.r.Add(s.nowNs(), rccc.Key{}, 1, 0)
+		h, err := p.r.Add(s.nowNs(), 1, 0)
 		if err != nil {
 			panic(err) // makeCreditPorts counted wrongly
 		}

@@ -131,9 +131,6 @@ func newMap(groups, capacity int, h Hasher) *Map {
 	}
 }
 
-// Capacity is the number of indices that the map has room for.
-func (m *Map) Capacity() int { return len(m.places) }
-
 // Bytes is the memory that the map holds.
 func (m *Map) Bytes() int64 {
 	return int64(unsafe.Sizeof(*m)) + int64(len(m.bytes))*8 +
