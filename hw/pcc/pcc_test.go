@@ -228,6 +228,19 @@ func TestFastReaction(t *testing.T) {
 	require.False(t, f.seen, "an idle flow has forgotten")
 }
 
+// TestExpectedDoesNotWrap: the largest parameters allow the severe delay to the
+// slowest flow, and not what 64 bits leave of the product.
+func TestExpectedDoesNotWrap(t *testing.T) {
+	p := DefaultZTRParams()
+	p.Alpha, p.MaxDelay, p.MinRate = one, 1e9, 1
+	for _, threshold := range []uint32{1 << 22, 4_198_405, 1 << 27} {
+		p.Threshold = threshold
+		require.NoError(t, p.Validate())
+		f := ZTR{rate: 1, minRTT: 6000}
+		require.Equal(t, p.MaxDelay, f.expected(&p), "threshold %d", threshold)
+	}
+}
+
 // TestWindowing: with the delay a little above the expected one the rate falls
 // as a constant window would make it fall.
 func TestWindowing(t *testing.T) {

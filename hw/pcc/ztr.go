@@ -3,6 +3,7 @@ package pcc
 import (
 	"cmp"
 	"math"
+	"math/bits"
 
 	"github.com/uetcc/uetcc/internal/check"
 )
@@ -160,6 +161,7 @@ func (f *ZTR) next(p *ZTRParams, now uint32) Rate {
 func (f *ZTR) expected(p *ZTRParams) uint32 {
 	root := uint64(math.Sqrt(float64(uint64(f.rate) << 12))) // 65,536 at line rate
 	inverse := uint64(1) << 32 / root                        // fxp16
-	extra := uint64(p.Threshold) * uint64(p.Alpha) * (inverse - one) >> 32
+	hi, lo := bits.Mul64(uint64(p.Threshold)*uint64(p.Alpha), inverse-one)
+	extra := hi<<32 | lo>>32
 	return uint32(min(uint64(p.MaxDelay), uint64(f.minRTT)+uint64(p.Threshold)+extra))
 }
