@@ -35,33 +35,34 @@ type Endpoint struct {
 	replyMax  int
 	controlTC uint8
 
-	messages []message         // by the slot of their handle
-	flows    []flow            // by PDCID; 0 is that of all RUDI packets
-	starved  chain             // flows that wait for the manager's memory
-	unsent   chain             // datagrams
-	retries  *timerwheel.Wheel // messages that are to be sent again at a later time
-	answers  answers           // reads and atomics that are being answered
-	events   completions       // for Poll
-	lost     func(uint64)      // broken, made once
-	lostFor  pdc.Cause
-	fetching places // in flow.fetches
-	reading  places // in flow.readers
-	stats    Stats
-	touched  int   // so many acknowledgements that come need not be touched; with few PDCs none ever
-	loaded   int64 // keeps what touchACK loads
-	ahead    ahead
-	in       pdc.In
-	res      pdc.Result
-	out      pdc.Out
-	run      pdc.Run
-	tx       ses.TxReq
-	op       ses.Operation
-	request  ses.Request
-	decision ses.Decision
-	expected ses.Expected
-	ack      ses.Reply
-	response pdc.Response
-	bytes    [pdc.ResponseMax]byte
+	messages    []message         // by the slot of their handle
+	flows       []flow            // by PDCID; 0 is that of all RUDI packets
+	submitAhead int16             // see submitLow
+	starved     chain             // flows that wait for the manager's memory
+	unsent      chain             // datagrams
+	retries     *timerwheel.Wheel // messages that are to be sent again at a later time
+	answers     answers           // reads and atomics that are being answered
+	events      completions       // for Poll
+	lost        func(uint64)      // broken, made once
+	lostFor     pdc.Cause
+	fetching    places // in flow.fetches
+	reading     places // in flow.readers
+	stats       Stats
+	touched     int   // so many acknowledgements that come need not be touched; with few PDCs none ever
+	loaded      int64 // keeps what touchACK loads
+	ahead       ahead
+	in          pdc.In
+	res         pdc.Result
+	out         pdc.Out
+	run         pdc.Run
+	tx          ses.TxReq
+	op          ses.Operation
+	request     ses.Request
+	decision    ses.Decision
+	expected    ses.Expected
+	ack         ses.Reply
+	response    pdc.Response
+	bytes       [pdc.ResponseMax]byte
 
 	// Of sends that the two sides come back to, see endpointmatched.go.
 	lendTag  uint64     // upper half of the keys of lent regions

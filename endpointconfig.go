@@ -165,5 +165,9 @@ func (e *Endpoint) newPDS(c *Config) error {
 	}
 	e.pds, err = pdc.NewManager(pdc.ManagerConfig{Params: &p, Table: table, CC: e.cc, Contexts: e.contexts, Memory: c.Memory,
 		Waiting: c.Waiting, RUDI: c.RUDI, Seed: mix(0, c.Seed, 6), Now: c.Now})
-	return err
+	if err != nil {
+		return err
+	}
+	e.submitAhead = int16(min(max(submitLeast*e.pds.FreeChunks()/(4*ids), submitLeast), submitMost))
+	return nil
 }

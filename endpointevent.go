@@ -219,7 +219,7 @@ func (e *Endpoint) abandon(now int64, h pdc.Handle, c pdc.Cause) {
 		if c == pdc.CauseNone {
 			c = pdc.CauseClosed
 		}
-		f.ahead = submitAhead // nothing more is handed over
+		f.ahead = e.submitAhead // nothing more is handed over
 		for f.messages.head != 0 {
 			rec := &e.messages[f.messages.head-1]
 			if n, _ := e.sender.Next(now, rec.handle, &e.tx); n == 0 {

@@ -16,12 +16,17 @@ const ackedLen = pds.AckCCLen + ses.ResponseLen
 // where an acknowledgement lets the next packets of its PDC go, as all do while the window
 // is what limits a message: where all of them are in the middle of it.
 func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []Datagram) int {
+	return e.exchangeOne(now, in, reply, r, out, roomy(out[:min(len(out), pdc.RunMax)]))
+}
+
+// exchangeOne is Exchange. At least the first most of out have room for a header.
+func (e *Endpoint) exchangeOne(now int64, in, reply *Datagram, r *Received, out []Datagram, most int) int {
 	if a := plainACK(in, reply); a != nil {
 		if e.touched--; e.touched < 0 {
 			e.touchACK(a[:])
 		}
 		acks := [...]*pds.AckCCView{a}
-		if p, n := e.exchange(now, acks[:], in, out, roomy(out[:min(len(out), submitAhead)])); p != nil {
+		if p, n := e.exchange(now, acks[:], in, out, most); p != nil {
 			acknowledged(p, reply, r)
 			return n
 		}
@@ -38,15 +43,16 @@ func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []D
 // costs less. With thousands of PDCs it looks ahead in in, as with [Endpoint.Touch].
 func (e *Endpoint) ExchangeBatch(now int64, in, reply []Datagram, r []Received, out []Datagram) (n int) {
 	reply, r = reply[:len(in)], r[:len(in)]
+	room := roomy(out)
 	for i, ahead := 0, 0; i < len(in); {
 		if i >= ahead {
 			ahead = i + e.lookAhead(in[i:])
 		}
 		k, sent := 1, 0
 		if i+1 < len(in) && samePDC(&in[i], &in[i+1]) {
-			k, sent = e.exchangeRun(now, in[i:], reply[i:], r[i:], out[n:])
+			k, sent = e.exchangeRun(now, in[i:], reply[i:], r[i:], out[n:], room-n)
 		} else {
-			sent = e.Exchange(now, &in[i], &reply[i], &r[i], out[n:])
+			sent = e.exchangeOne(now, &in[i], &reply[i], &r[i], out[n:], room-n)
 		}
 		i, n = i+k, n+sent
 		e.loadAhead(k)
@@ -56,23 +62,26 @@ func (e *Endpoint) ExchangeBatch(now int64, in, reply []Datagram, r []Received, 
 
 // exchangeRun takes in the acknowledgements that in begins with and that are to be taken
 // in together, or one packet. It returns how many that were, and how many are to be sent.
-func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, out []Datagram) (k, n int) {
+func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, out []Datagram, most int) (k, n int) {
 	var acks [pdc.AcksMax]*pds.AckCCView
 	in = in[:min(len(in), len(acks))]
-	for k < len(in) {
-		d := &in[k]
-		a := plainACK(d, &reply[k])
-		if a == nil || k > 0 && (!samePDC(d, &in[0]) || d.Src != in[0].Src || responseOf(d) != responseOf(&in[0])) {
-			break
+	if first := plainACK(&in[0], &reply[0]); first != nil {
+		src, response := in[0].Src, responseOf(&in[0])
+		for acks[0], k = first, 1; k < len(in); k++ {
+			d := &in[k]
+			if len(d.Packet) < ackedLen || d.Trimmed != 0 || cap(reply[k].Packet) < HeaderMax || d.Src != src || responseOf(d) != response {
+				break
+			}
+			if acks[k] = (*pds.AckCCView)(d.Packet); !acks[k].Like(first) {
+				break
+			}
 		}
-		acks[k] = a
-		k++
 	}
 	if k < 2 {
-		return 1, e.Exchange(now, &in[0], &reply[0], &r[0], out)
+		return 1, e.exchangeOne(now, &in[0], &reply[0], &r[0], out, most)
 	}
 	e.touched -= k
-	p, n := e.exchange(now, acks[:k], &in[0], out, roomy(out[:min(len(out), submitAhead)]))
+	p, n := e.exchange(now, acks[:k], &in[0], out, most)
 	if p != nil {
 		for i := range k {
 			acknowledged(p, &reply[i], &r[i])
@@ -125,7 +134,7 @@ func (e *Endpoint) exchange(now int64, acks []*pds.AckCCView, in *Datagram, out 
 	}
 	f, run := &e.flows[id], &e.run
 	y := e.sender.Passing(Handle(f.sends), responseOf(in))
-	most = min(most, int(f.ahead)-1) // then it hands over others
+	most = min(most, int(f.ahead)-1, pdc.RunMax) // the flow hands over others before it has none
 	if y == nil || most <= 0 || f.refused || f.answers.head != 0 {
 		return nil, 0
 	}

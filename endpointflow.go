@@ -8,13 +8,14 @@ import (
 )
 
 // submitLow is at how few packets of a PDC the manager is given more, before it has
-// sent those that it has, and submitAhead with how many it is content; it gets up to
-// that many of a message at once. It keeps a record of each, so few is good, and has
-// these in chunks of that size; it takes turns between PDCs packet by packet, so few
-// suffice.
+// sent those that it has. With Endpoint.submitAhead of them it is content, and it gets up to
+// that many of a message at once: submitLeast, as many as it has records of in a chunk,
+// or, while that takes no more than a quarter of its memory, up to submitMost, for longer
+// runs.
 const (
 	submitLow   = 4
-	submitAhead = 16
+	submitLeast = 16
+	submitMost  = 64
 )
 
 // A flow is what is to be handed to the manager for one PDC: the messages of an
@@ -92,13 +93,13 @@ func (e *Endpoint) pump(now int64, f *flow) {
 		e.pumpAnswers(now, f)
 	}
 	f.refused = false
-	for f.ahead < submitAhead && f.messages.head != 0 {
+	for f.ahead < e.submitAhead && f.messages.head != 0 {
 		rec := &e.messages[f.messages.head-1]
 		alike, _ := e.sender.Next(now, rec.handle, &e.tx)
 		if alike == 0 {
 			return
 		}
-		switch err := e.submit(now, f, rec, int(min(alike, submitAhead))); err {
+		switch err := e.submit(now, f, rec, int(min(alike, uint32(e.submitAhead)))); err {
 		case nil:
 		case pdc.ErrWindowFull, pdc.ErrRUDIFull:
 			f.refused = true

@@ -196,19 +196,14 @@ func (s *sourceEnd) place(in *uetcc.Datagram, offset int16, bitmap uint64) {
 // returns how many that were.
 func (s *sourceEnd) receive(in []uetcc.Datagram, k uint32) int {
 	s.pass(k)
-	return s.e.ExchangeBatch(s.now, in, s.reply[:len(in)], s.got[:len(in)], s.out[:min(k, uint32(len(s.out)))])
+	out := s.out[:min(k, uint32(len(s.out)))]
+	if len(in) == 1 {
+		return s.e.Exchange(s.now, &in[0], &s.reply[0], &s.got[0], out)
+	}
+	return s.e.ExchangeBatch(s.now, in, s.reply[:len(in)], s.got[:len(in)], out)
 }
 
-// receiveOf takes one that lets go packets of its own PDC, as many as it covers, and
-// nothing else: checkSent tells afterwards.
-func (s *sourceEnd) receiveOf(in *uetcc.Datagram, id uint16, k uint32) int {
-	s.pass(k)
-	n := s.e.Exchange(s.now, in, &s.reply[0], &s.got[0], s.out[:min(k, uint32(len(s.out)))])
-	s.psn[id].sent += uint32(n)
-	return n
-}
-
-// checkSent checks that what was sent is what receiveOf took it for.
+// checkSent checks that what was sent is what step took it for.
 func (s *sourceEnd) checkSent(b *testing.B) {
 	if len(s.e.PDS().Upcoming(1)) > 0 {
 		b.Error("packets are left that may go")
@@ -262,12 +257,6 @@ func BenchmarkSourcePath(b *testing.B) {
 	}
 }
 
-// A cover is what an acknowledgement is of.
-type cover struct {
-	id      uint16 // of the PDC
-	packets uint32
-}
-
 // sourceSteps feeds a source with batches of acknowledgements of PDCs in random
 // order.
 type sourceSteps struct {
@@ -277,7 +266,6 @@ type sourceSteps struct {
 	per     uint32
 	signals string
 	in      []uetcc.Datagram
-	covers  [pathBatch]cover
 	clean   bool
 	sum     uint32
 }
@@ -300,14 +288,12 @@ func ackDatagrams(n int) []uetcc.Datagram {
 	return in
 }
 
-// next writes the next acknowledgement and returns how many packets it covers, and
-// which PDC's they are.
+// next writes the next acknowledgement, and returns how many packets it covers and which
+// PDC's they are.
 func (p *sourceSteps) next(in *uetcc.Datagram) (id uint16, k uint32) {
 	for k == 0 {
 		id = p.order[p.at&0xffff] + 1
-		if p.at++; p.clean {
-			k = p.ackOf(in, id, p.per)
-		} else if p.signals == "mixed" {
+		if p.at++; p.signals == "mixed" {
 			k = p.mixedACKOf(in, id, p.per)
 		} else {
 			k = p.sprayedACKOf(in, id)
@@ -327,29 +313,63 @@ func (p *sourceSteps) load() {
 }
 
 // step takes one batch and returns the number of packets sent.
-func (p *sourceSteps) step() (packets int) {
+func (p *sourceSteps) step() int {
 	if p.at&1023 < len(p.in) {
 		p.poll()
 	}
-	if len(p.in) == 1 && p.clean {
-		id, k := p.next(&p.in[0])
-		return p.receiveOf(&p.in[0], id, k)
+	if !p.clean {
+		return p.stepOther()
+	}
+	// Each lets as many packets of its PDC go as it covers, and nothing else: checkSent tells.
+	if in := &p.in[0]; len(p.in) == 1 {
+		id, k := p.nextClean(in)
+		n := p.receive(p.in, k)
+		p.psn[id].sent += uint32(n)
+		return n
 	}
 	all := uint32(0)
 	p.load()
 	for i := range p.in {
-		id, k := p.next(&p.in[i])
-		p.covers[i%pathBatch] = cover{id, k}
-		all += k
+		for k := uint32(0); k == 0; all += k { // nextClean
+			id := p.order[p.at&0xffff] + 1
+			p.at++
+			k = p.ackOf(&p.in[i], id, p.per)
+			p.psn[id].sent += k
+		}
 	}
 	n := p.receive(p.in, all)
-	if !p.clean || n != int(all) {
-		return p.count(n)
-	}
-	for _, c := range p.covers[:len(p.in)] { // as in receiveOf
-		p.psn[c.id].sent += c.packets
+	if n != int(all) {
+		p.recount()
 	}
 	return n
+}
+
+// nextClean is next where there is no trouble.
+func (p *sourceSteps) nextClean(in *uetcc.Datagram) (id uint16, k uint32) {
+	for k == 0 {
+		id = p.order[p.at&0xffff] + 1
+		p.at++
+		k = p.ackOf(in, id, p.per)
+	}
+	return id, k
+}
+
+// stepOther is step with trouble on the path.
+func (p *sourceSteps) stepOther() int {
+	all := uint32(0)
+	for i := range p.in {
+		_, k := p.next(&p.in[i])
+		all += k
+	}
+	return p.count(p.receive(p.in, all))
+}
+
+// recount asks which packets have been sent.
+func (s *sourceEnd) recount() {
+	for h := range s.e.PDS().All() {
+		p, _ := s.e.PDS().PDC(h)
+		s.psn[p.ID].sent = uint32(p.Next)
+	}
 }
 
 // finish checks that nothing went wrong.
@@ -485,7 +505,9 @@ func BenchmarkSendPath(b *testing.B) {
 			for b.Loop() {
 				id := uint16(at%n) + 1
 				if k := s.ackOf(&in[0], id, 32-s.psn[id].acked%32); k > 0 {
-					packets += s.receiveOf(&in[0], id, k)
+					n := s.receive(in, k)
+					s.psn[id].sent += uint32(n)
+					packets += n
 				}
 				if at++; at%1024 == 0 {
 					s.poll()

@@ -56,6 +56,14 @@ func (v *AckCCView) Cumulative() bool {
 	return binary.LittleEndian.Uint16(v[2:]) == 0 && binary.LittleEndian.Uint64(v[16:]) == 0 // ack_psn_offset, bitmap
 }
 
+// Like reports whether v, too, is plain and cumulative, and of the same PDCs, if w is.
+func (v *AckCCView) Like(w *AckCCView) bool {
+	const head, rest = uint64(plainAckBits) | 0xffff<<16, 0xf0<<32 | 0xffff_ffff // and ack_psn_offset; ccType, PDCs
+	return (binary.LittleEndian.Uint64(v[0:])^binary.LittleEndian.Uint64(w[0:]))&head == 0 &&
+		(binary.LittleEndian.Uint64(v[8:])^binary.LittleEndian.Uint64(w[8:]))&rest == 0 &&
+		binary.LittleEndian.Uint64(v[16:]) == 0 && v[26] == 0 // bitmap; rc, rcv_cwnd_pend
+}
+
 // AckPSN returns the PSN of the packet that triggered the acknowledgement. An
 // answer to a probe, which no plain ACK_CC is, names none.
 func (v *AckCCView) AckPSN() PSN { return v.CACK().Add(int32(v.Offset())) }
@@ -65,9 +73,6 @@ func (v *AckCCView) SPDCID() PDCID { return PDCID(binary.BigEndian.Uint16(v[8:])
 
 // DPDCID returns the receiver's PDC.
 func (v *AckCCView) DPDCID() PDCID { return PDCID(binary.BigEndian.Uint16(v[10:])) }
-
-// PDCs returns the sender's PDC in the upper half, the receiver's in the lower.
-func (v *AckCCView) PDCs() uint32 { return binary.BigEndian.Uint32(v[8:]) }
 
 // CCType returns the type of the congestion state.
 func (v *AckCCView) CCType() CCType { return CCType(v[12] >> 4) }

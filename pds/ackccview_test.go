@@ -129,3 +129,28 @@ func TestAckCCViewDoesNotAllocate(t *testing.T) {
 		}
 	})
 }
+
+// What is like a plain cumulative acknowledgement is one, and of the same PDCs, and the
+// other way round: with each bit turned, and with each two.
+func TestAckCCViewLike(t *testing.T) {
+	a := AckCC{Ack: Ack{Next: NextResponse, Flags: FlagM, SPDCID: 0x0102, DPDCID: 0x0304, CACK: 0x05060708}, SACK: SACK{MPR: 8}}
+	a.SetNSCC(&NSCCState{ServiceTime: 0x1234})
+	w := AckCCView(a.AppendTo(nil))
+	require.True(t, w.Plain() && w.Cumulative() && w.Like(&w))
+	like := 0
+	for i := range 8 * AckCCLen {
+		for j := range 8 * AckCCLen {
+			v := w
+			v[i/8] ^= 1 << (i % 8)
+			if j != i {
+				v[j/8] ^= 1 << (j % 8)
+			}
+			want := v.Plain() && v.Cumulative() && v.SPDCID() == w.SPDCID() && v.DPDCID() == w.DPDCID()
+			require.Equal(t, want, v.Like(&w), "bits %d and %d", i, j)
+			if want {
+				like++
+			}
+		}
+	}
+	require.Greater(t, like, 1000)
+}

@@ -19,9 +19,9 @@ func MakeRequestRun(next NextHdr, clearOffset int16, psn PSN, spdcid, dpdcid PDC
 	}
 }
 
-// Put writes the header of packet k, from 0. Of the flags it does not write [FlagSYN].
-func (r *RequestRun) Put(b *[RequestLen]byte, k uint32, flags Flags) {
-	head := r.prologue | uint64(flags&(requestFlags&^FlagSYN))<<48
+// Put writes the header of packet k, from 0, with [FlagAR] if bit k%32 of asks is set.
+func (r *RequestRun) Put(b *[RequestLen]byte, k, asks uint32) {
+	head := r.prologue | uint64(asks>>(k%32)&1)*(uint64(FlagAR)<<48)
 	binary.BigEndian.PutUint64(b[0:], head|uint64(uint16(r.clear-k))<<32|uint64(uint32(r.psn)+k))
 	binary.BigEndian.PutUint32(b[8:], r.ids)
 }

@@ -209,6 +209,9 @@ var jobs = []job{
 	{"source path: an ACK in, a packet out, 1 PDC", "SourcePath/pdcs=1/packets-per-ack=1/signals=clean/batch=1", []rival{
 		floor("FloorPath/pdcs=1/send+source", 1.5),
 		peerIn("ns/seg-ack+send", "KCP", 0.15)}},
+	{"source path, 1 PDC, 32 ACKs at a time", "SourcePath/pdcs=1/packets-per-ack=1/signals=clean/batch=32", []rival{
+		floor("FloorPath/pdcs=1/send+source", 1.5),
+		own("SourcePath/pdcs=1/packets-per-ack=1/signals=clean/batch=1", 0)}},
 	{"source path, 1k PDCs", "SourcePath/pdcs=1024/packets-per-ack=1/signals=clean/batch=1", []rival{
 		floor("FloorPath/pdcs=1024/send+source", 1.5)}},
 	{"source path, 1k PDCs, marked, late and trimmed packets", "SourcePath/pdcs=1024/packets-per-ack=1/signals=mixed/batch=1", []rival{
@@ -275,6 +278,8 @@ var large = []job{
 	{"source path, every PDCID, 32 ACKs at a time", "SourcePath/pdcs=65534/packets-per-ack=1/signals=clean/batch=32", []rival{
 		floor("FloorPath/pdcs=65536/send+source-by-32", 1.5),
 		own("SourcePath/pdcs=65534/packets-per-ack=1/signals=clean/batch=1", 0.65)}},
+	{"source path, every PDCID, 32 ACKs for four packets at a time", "SourcePath/pdcs=65534/packets-per-ack=4/signals=clean/batch=32", []rival{
+		floor("FloorPath/pdcs=65536/send+source-by-32", 1.5)}},
 	{"source's receive step, every PDCID", "SourceReceive/pdcs=65534/batch=1", []rival{
 		floor("FloorPath/pdcs=65536/source", 2)}},
 	{"source's receive step, every PDCID, 32 ACKs at a time", "SourceReceive/pdcs=65534/batch=32", []rival{

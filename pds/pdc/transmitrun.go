@@ -24,7 +24,7 @@ type Run struct {
 
 // PutHeader writes the header of packet k, from 0.
 func (x *Run) PutHeader(b *[pds.RequestLen]byte, k uint32) {
-	x.heads.Put(b, k, pds.FlagAR*pds.Flags(x.asks>>(k%32)&1))
+	x.heads.Put(b, k, x.asks)
 }
 
 // OnlySender returns the PDC whose turn it is to send data, if no other one waits for its
