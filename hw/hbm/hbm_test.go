@@ -1,6 +1,7 @@
 package hbm
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -208,7 +209,7 @@ func TestPolicy(t *testing.T) {
 	}
 	for _, bad := range []PolicyConfig{
 		{Low: 1, High: 1, Max: 1}, {Low: 1, High: 2, Resume: 2, Max: 1}, {Low: 1, High: 2, Resume: -1, Max: 1},
-		{Low: 1, High: 2}, {Low: 1, High: 2, Max: 128},
+		{Low: 1, High: 2}, {Low: 1, High: 2, Max: 128}, {Low: math.MaxInt64, High: 2, Max: 1},
 	} {
 		_, err := NewPolicy(bad)
 		require.ErrorIs(t, err, ErrConfig)

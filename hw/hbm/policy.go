@@ -2,6 +2,7 @@ package hbm
 
 import (
 	"cmp"
+	"math"
 
 	"github.com/uetcc/uetcc/internal/check"
 )
@@ -30,7 +31,7 @@ type PolicyConfig struct {
 // field.
 func NewPolicy(cfg PolicyConfig) (Policy, error) {
 	err := cmp.Or(
-		check.AtLeast(ErrConfig, "Low", cfg.Low, 0),
+		check.Range(ErrConfig, "Low", cfg.Low, 0, math.MaxInt64-1),
 		check.AtLeast(ErrConfig, "High", cfg.High, cfg.Low+1),
 		check.Range(ErrConfig, "Resume", cfg.Resume, 0, cfg.Low),
 		check.Range(ErrConfig, "Max", cfg.Max, 1, 127),

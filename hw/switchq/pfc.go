@@ -22,6 +22,7 @@ type PFCParams struct{ c PFCConfig }
 // NewPFCParams checks c; the error wraps [ErrConfig].
 func NewPFCParams(c PFCConfig) (PFCParams, error) {
 	err := cmp.Or(
+		check.AtLeast(ErrConfig, "XOff", c.XOff, 1),
 		check.Range(ErrConfig, "XOn", c.XOn, 0, c.XOff-1),
 		check.AtLeast(ErrConfig, "Pause", c.Pause, 1),
 	)

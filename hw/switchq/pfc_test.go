@@ -1,6 +1,7 @@
 package switchq
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -88,7 +89,7 @@ func TestMaxPause(t *testing.T) {
 }
 
 func TestNewPFCParamsRejects(t *testing.T) {
-	for _, c := range []PFCConfig{{XOff: 10, XOn: 10, Pause: 1}, {XOff: 10, XOn: -1, Pause: 1}, {XOff: 10, XOn: 5}} {
+	for _, c := range []PFCConfig{{Pause: 1}, {XOff: math.MinInt64, Pause: 1}, {XOff: 10, XOn: 10, Pause: 1}, {XOff: 10, XOn: -1, Pause: 1}, {XOff: 10, XOn: 5}} {
 		_, err := NewPFCParams(c)
 		require.ErrorIs(t, err, ErrConfig)
 	}
