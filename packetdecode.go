@@ -16,7 +16,6 @@ const (
 	rudStandard   = uint16(pds.TypeRUDReq)<<4 | uint16(pds.NextRequestStd)
 	rodStandard   = uint16(pds.TypeRODReq)<<4 | uint16(pds.NextRequestStd)
 	rudCCStandard = uint16(pds.TypeRUDCCReq)<<4 | uint16(pds.NextRequestStd)
-	rodCCStandard = uint16(pds.TypeRODCCReq)<<4 | uint16(pds.NextRequestStd)
 	ackCCNone     = uint16(pds.TypeACKCC)<<4 | uint16(pds.NextNone)
 
 	// The first word of a request, less that of the unordered one of its kind without
