@@ -56,9 +56,9 @@ func (q *inbox) push(events []Event) bool {
 	if !ok {
 		return false
 	}
-	first := q.turn(t)
-	first.cells = n
 	q.fill(t, events)
+	first := q.turn(t) // not before: a reader that waits would take the line again
+	first.cells = n
 	first.ticket.Store(t + 1)
 	return true
 }
