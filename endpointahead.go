@@ -37,11 +37,12 @@ func (e *Endpoint) lookAhead(in []Datagram) int {
 	if e.touched >= len(in) {
 		return len(in)
 	}
-	if !prefetch.Enabled || len(in) < aheadLeast || len(e.pds.Upcoming(1)) > 0 || !e.ahead.set(in, len(e.flows)) {
+	if !prefetch.Enabled || len(in) < aheadLeast || !e.ahead.set(in, len(e.flows)) {
 		e.loaded += e.Touch(in)
 		return len(in)
 	}
 	e.touched = len(in)
+	e.touchUpcoming(len(in))
 	e.loadAhead(3 * aheadBy)
 	return len(in)
 }
@@ -90,4 +91,15 @@ func (e *Endpoint) prefetch(first, second, third uint16) {
 		left := uintptr(unsafe.Pointer(&e.messages[f.messages.head-1].left))
 		prefetch.Lines(&prefetch.Addresses{left, message + prefetch.Line, unsubmitted, ring})
 	}
+}
+
+// touchUpcoming loads what up to n PDCs need whose turn it is to send: the first packet
+// that comes lets all of them send.
+func (e *Endpoint) touchUpcoming(n int) {
+	var ids [touchBatch]uint16
+	next := e.pds.Upcoming(n)
+	for i, id := range next {
+		ids[i%touchBatch] = uint16(id)
+	}
+	e.loaded += e.touchSources(ids[:min(len(next), touchBatch)])
 }

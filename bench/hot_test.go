@@ -68,6 +68,7 @@ var hot = []struct {
 	{".", "(*Endpoint).lookAhead", 0},
 	{".", "(*ahead).set", 0},
 	{".", "(*Endpoint).loadAhead", 0},
+	{".", "(*Endpoint).touchUpcoming", 0},
 	{".", "(*Endpoint).prefetch", 0},
 	{".", "(*Endpoint).drain", 0},
 	{".", "(*Endpoint).Transmit", 0},
