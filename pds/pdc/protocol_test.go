@@ -64,6 +64,31 @@ func TestRODGapFilledByANOOP(t *testing.T) {
 	require.Len(t, g.a.take(EventResponse, EventImplicit), 2)
 }
 
+// A buffered request that came marked has an acknowledgement of its own, which says so:
+// no other one may carry its mark.
+func TestBufferedRequestKeepsItsMark(t *testing.T) {
+	for _, ignored := range []bool{false, true} {
+		g := established(t, pairConfig{ordered: true, Config: Config{BufferROD: true, NoAckOnECN: ignored}})
+		g.submit(1, 4)
+		ws := g.send(g.a)
+		ws[2].ce = true
+		g.give(ws[1])
+		g.give(ws[2])
+		g.give(ws[3])
+		g.give(ws[0])
+		_, acks := g.replay()
+		if ignored {
+			require.Len(t, acks, 1)
+			continue
+		}
+		require.Len(t, acks, 2)
+		a := ackCC(t, acks[0])
+		require.NotZero(t, a.Flags&pds.FlagM)
+		require.Equal(t, request(t, ws[2]).PSN, a.AckPSN())
+		require.Zero(t, ackCC(t, acks[1]).Flags&pds.FlagM)
+	}
+}
+
 // What is said of a buffered request before its turn is not taken, nor what finds no room;
 // RespondRefuse leaves it where it is.
 func TestRespondToBuffered(t *testing.T) {

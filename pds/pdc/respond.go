@@ -191,7 +191,7 @@ func (m *Manager) respondLate(now int64, p *PDC, id RxID, a *Response, out []byt
 	if n, closed := m.closeFilled(now, p, &inbound{state: a.State}, out); closed {
 		return n, nil
 	}
-	if buffered && m.moreDue(p) {
+	if buffered && m.moreDue(p) && !m.ackAsked(echo, echo&pds.FlagM != 0) {
 		return 0, nil
 	}
 	// The requester has waited: tell it at once.
