@@ -31,6 +31,12 @@ type Destination struct {
 	Index      ses.ResourceIndex
 	Generation ses.Generation // as far as is known: the target corrects it
 	Absolute   bool           // PID is a number of the whole FEP, not one within the job
+
+	// Messages share PDCs only with those of the same Context, so ordered ones of
+	// different contexts do not wait for each other. Reserved ones have PDCs of the reserved
+	// pool, here and at the peer.
+	Context  uint16
+	Reserved bool
 }
 
 // A Message is what an application asks of a peer.
@@ -75,6 +81,7 @@ type message struct {
 	mode   ses.Mode
 	tc     uint8
 	flags  msgFlags
+	group  uint16     // Context of its Destination
 	lent   ses.Handle // region that the peer reads the rest of a rendezvous send from
 	reader pdc.Handle // PDC on which it does
 }
@@ -82,11 +89,12 @@ type message struct {
 type msgFlags uint8
 
 const (
-	msgFetch   msgFlags = 1 << iota // needs its peer beyond the answers to its packets: for data, or to go on
-	msgWaiting                      // for a PDC
-	msgQueued                       // in a chain
-	msgLocked                       // keeps its PDC from closing
-	msgErrand                       // for a send of the peer, see ses.Errand
+	msgFetch    msgFlags = 1 << iota // needs its peer beyond the answers to its packets: for data, or to go on
+	msgWaiting                       // for a PDC
+	msgQueued                        // in a chain
+	msgLocked                        // keeps its PDC from closing
+	msgErrand                        // for a send of the peer, see ses.Errand
+	msgReserved                      // on a PDC of the reserved pool
 )
 
 // Write starts to write to a region of a peer. The packets come out of
@@ -143,18 +151,29 @@ func (e *Endpoint) Connect(now int64, m *Message) (pdc.Handle, error) {
 	if !m.To.Address.IsValid() {
 		return 0, ErrAddress
 	}
-	h, err := e.pds.Open(now, e.keyOf(m.To.Address, m.To.Job, m.To.TC, m.Mode), noTicket)
+	rec := message{peer: pdc.AddrFrom(m.To.Address), job: m.To.Job, tc: m.To.TC, mode: m.Mode}
+	rec.to(&m.To)
+	h, err := e.pds.Open(now, e.keyOf(&rec), noTicket)
 	if err == pdc.ErrWaiting || err == pdc.ErrPaused {
 		err = pdc.ErrNoPDC
 	}
 	return h, err
 }
 
-// keyOf returns the key of the PDCs that messages may use. It is overwritten by
+// to notes on which PDCs of a destination a message may go.
+func (rec *message) to(d *Destination) {
+	if rec.group = d.Context; d.Reserved {
+		rec.flags |= msgReserved
+	}
+}
+
+// keyOf returns the key of the PDCs that a message may use. It is overwritten by
 // the next call.
-func (e *Endpoint) keyOf(peer netip.Addr, job ses.JobID, tc uint8, mode ses.Mode) *pdc.InitiatorKey {
-	e.key.Destination, e.key.JobID, e.key.TC, e.key.Ordered = peer, uint32(job), tc, mode == ses.ModeROD
-	return &e.key
+func (e *Endpoint) keyOf(rec *message) *pdc.InitiatorKey {
+	k := &e.key
+	k.Destination, k.JobID, k.TC, k.Ordered = rec.peer.Netip(), uint32(rec.job), rec.tc, rec.mode == ses.ModeROD
+	k.Context, k.Reserved = rec.group, rec.flags&msgReserved != 0
+	return k
 }
 
 func (e *Endpoint) start(now int64, m *Message, op ses.Opcode) (Handle, error) {
@@ -176,6 +195,7 @@ func (e *Endpoint) start(now int64, m *Message, op ses.Opcode) (Handle, error) {
 	if err != nil {
 		return 0, err
 	}
+	rec.to(&m.To)
 	if op.IsRendezvous() {
 		err = e.lend(rec, m)
 	}
@@ -244,7 +264,7 @@ func (e *Endpoint) dispatch(now int64, rec *message) error {
 		e.enqueue(now, rec, &e.flows[0])
 		return nil
 	}
-	h, err := e.pds.Open(now, e.keyOf(rec.peer.Netip(), rec.job, rec.tc, rec.mode), ticketOf(rec.handle))
+	h, err := e.pds.Open(now, e.keyOf(rec), ticketOf(rec.handle))
 	if err == pdc.ErrWaiting {
 		rec.flags |= msgWaiting
 		return nil

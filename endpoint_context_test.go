@@ -1,0 +1,83 @@
+package uetcc_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// to starts a write of n bytes to a destination, and returns its packets.
+func (n *network) to(d uetcc.Destination, mode ses.Mode, length int) (cookie uint64, ps []wirePacket) {
+	a := n.ends[0]
+	cookie = uint64(len(a.local) + 1)
+	d.Address, d.Job = n.ends[1].addr, 1
+	a.local[cookie] = fill(length, byte(cookie))
+	_, err := a.e.Write(n.now, &uetcc.Message{To: d, Mode: mode, Key: 1, Length: uint32(length), Cookie: cookie})
+	require.NoError(n.t, err)
+	return cookie, sendAll(n.now, a.e)
+}
+
+func spdcid(t *testing.T, p wirePacket) pds.PDCID {
+	var q pds.Request
+	_, err := q.Decode(p.data)
+	require.NoError(t, err)
+	return q.SPDCID
+}
+
+// Ordered messages of one context wait for each other, those of another do not.
+func TestEndpointContexts(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, nil)
+	a := n.ends[0]
+	_, lost := n.to(uetcc.Destination{Context: 1}, ses.ModeROD, 10)
+	_, behind := n.to(uetcc.Destination{Context: 1}, ses.ModeROD, 10)
+	other, beside := n.to(uetcc.Destination{Context: 2}, ses.ModeROD, 10)
+	require.Equal(t, spdcid(t, lost[0]), spdcid(t, behind[0]))
+	require.NotEqual(t, spdcid(t, lost[0]), spdcid(t, beside[0]))
+	for _, p := range append(behind, beside...) {
+		_, back := receive(n.now, n.ends[1].e, p)
+		for _, b := range back {
+			receive(n.now, a.e, b)
+		}
+	}
+	n.poll(a)
+	require.Len(t, a.events, 1)
+	require.Equal(t, other, a.events[0].Cookie)
+	n.run(func() bool { return len(a.events) == 3 })
+	h, err := a.e.Connect(n.now, &uetcc.Message{To: uetcc.Destination{Address: n.ends[1].addr, Job: 1, Context: 2}, Mode: ses.ModeROD})
+	require.NoError(t, err)
+	require.Equal(t, spdcid(t, beside[0]), h.ID())
+}
+
+// A reserved message has a PDC of the reserved pool at both ends, also when the general
+// one is used up, and when it is sent again.
+func TestEndpointReserved(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) {
+		c.PDCs = pdc.TableConfig{General: 1, Reserved: 4, Initiators: 1, Quarantine: 1_000_000_000}
+	})
+	a, b := n.ends[0], n.ends[1]
+	_, ps := n.to(uetcc.Destination{}, ses.ModeRUD, 10)
+	require.EqualValues(t, 1, spdcid(t, ps[0]))
+	n.run(func() bool { n.transmit(); return len(a.events) == 1 })
+	gen, err := b.e.Target().Renew(0, 1<<16, 0)
+	require.NoError(t, err)
+	require.NotZero(t, gen)
+	cookie, ps := n.to(uetcc.Destination{Reserved: true}, ses.ModeRUD, 10)
+	var q pds.Request
+	_, err = q.Decode(ps[0].data)
+	require.NoError(t, err)
+	require.True(t, q.Info.UseRsvPDC())
+	require.Greater(t, q.SPDCID, pds.PDCID(1))
+	n.run(func() bool { return len(a.events) == 2 })
+	require.Equal(t, cookie, a.events[1].Cookie)
+	require.Equal(t, ses.StatusOK, a.events[1].Outcome.Status, "%+v", a.events[1])
+	require.EqualValues(t, 1, a.events[1].Outcome.Retries, "of another generation")
+	for h := range b.e.PDS().All() {
+		info, _ := b.e.PDS().PDC(h)
+		require.Equal(t, info.PeerID > 1, info.ID > 1)
+	}
+}
