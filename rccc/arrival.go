@@ -122,7 +122,7 @@ func (r *Receiver) Expire(now int64) (Handle, bool) {
 		}
 		s, m := &t.slab[i], &t.arrivals[i]
 		if s.generation&1 == 1 && s.cum > m.spent && now-m.seen > r.timeout {
-			h := t.handle(Slot(i))
+			h := s.handle(Slot(i))
 			t.remove(Slot(i))
 			return h, true
 		}

@@ -22,8 +22,8 @@ func (h Handle) Slot() Slot { return Slot(h) }
 
 func (h Handle) generation() uint16 { return uint16(h >> 16) }
 
-// handle names the sender in i.
-func (t *Senders) handle(i Slot) Handle { return Handle(t.slab[i].generation)<<16 | Handle(i) }
+// handle names s, which is in i.
+func (s *sender) handle(i Slot) Handle { return Handle(s.generation)<<16 | Handle(i) }
 
 // List is the queue that a sender is in. A sender is in exactly one.
 type List uint8
@@ -165,7 +165,7 @@ func (t *Senders) Grant(i Slot, n, wait int64) Grant {
 	s := &t.slab[i]
 	s.cum += n
 	s.owed = false
-	return Grant{Sender: t.handle(i), Bytes: n, Cum: s.cum, Wait: wait}
+	return Grant{Sender: s.handle(i), Bytes: n, Cum: s.cum, Wait: wait}
 }
 
 // find returns the sender that h names, nil when it is gone.
@@ -191,7 +191,7 @@ func (t *Senders) add(now int64, weight uint16, start int64) (Handle, error) {
 	*s = sender{cum: start, target: start, weight: weight, turn: weight, generation: s.generation + 1}
 	t.arrivals[i] = arrivals{seen: now, spent: start, spentAt: now}
 	t.publish(i)
-	return t.handle(i), nil
+	return s.handle(i), nil
 }
 
 // remove frees a live sender's slot. The slot goes to the end of the free list,
