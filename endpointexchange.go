@@ -11,22 +11,21 @@ import (
 // ackedLen is how long an acknowledgement with a response is, at least.
 const ackedLen = pds.AckCCLen + ses.ResponseLen
 
+// few is how many packets one acknowledgement may let go before it is worth to look for
+// others.
+const few = 4
+
 // Exchange takes a packet in and gives what may be sent then: it is [Endpoint.Receive],
 // and after it [Endpoint.TransmitBatch], whose count it returns. It costs less than both
 // where an acknowledgement lets the next packets of its PDC go, as all do while the window
 // is what limits a message: where all of them are in the middle of it.
 func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []Datagram) int {
-	return e.exchangeOne(now, in, reply, r, out, roomy(out[:min(len(out), pdc.RunMax)]))
-}
-
-// exchangeOne is Exchange. At least the first most of out have room for a header.
-func (e *Endpoint) exchangeOne(now int64, in, reply *Datagram, r *Received, out []Datagram, most int) int {
 	if a := plainACK(in, reply); a != nil {
 		if e.touched--; e.touched < 0 {
 			e.touchACK(a[:])
 		}
 		acks := [...]*pds.AckCCView{a}
-		if p, n := e.exchange(now, acks[:], in, out, most); p != nil {
+		if p, n := e.exchange(now, acks[:], in, out); p != nil {
 			acknowledged(p, reply, r)
 			return n
 		}
@@ -43,16 +42,18 @@ func (e *Endpoint) exchangeOne(now int64, in, reply *Datagram, r *Received, out 
 // costs less. With thousands of PDCs it looks ahead in in, as with [Endpoint.Touch].
 func (e *Endpoint) ExchangeBatch(now int64, in, reply []Datagram, r []Received, out []Datagram) (n int) {
 	reply, r = reply[:len(in)], r[:len(in)]
-	room := roomy(out)
 	for i, ahead := 0, 0; i < len(in); {
 		if i >= ahead {
 			ahead = i + e.lookAhead(in[i:])
 		}
 		k, sent := 1, 0
 		if i+1 < len(in) && samePDC(&in[i], &in[i+1]) {
-			k, sent = e.exchangeRun(now, in[i:], reply[i:], r[i:], out[n:], room-n)
+			k, sent = e.exchangeRun(now, in[i:], reply[i:], r[i:], out[n:])
 		} else {
-			sent = e.exchangeOne(now, &in[i], &reply[i], &r[i], out[n:], room-n)
+			sent = e.Exchange(now, &in[i], &reply[i], &r[i], out[n:min(n+few, len(out))])
+			if sent == few {
+				sent += e.TransmitBatch(now, out[n+few:])
+			}
 		}
 		i, n = i+k, n+sent
 		e.loadAhead(k)
@@ -62,7 +63,7 @@ func (e *Endpoint) ExchangeBatch(now int64, in, reply []Datagram, r []Received, 
 
 // exchangeRun takes in the acknowledgements that in begins with and that are to be taken
 // in together, or one packet. It returns how many that were, and how many are to be sent.
-func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, out []Datagram, most int) (k, n int) {
+func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, out []Datagram) (k, n int) {
 	var acks [pdc.AcksMax]*pds.AckCCView
 	in = in[:min(len(in), len(acks))]
 	if first := plainACK(&in[0], &reply[0]); first != nil {
@@ -78,10 +79,10 @@ func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, ou
 		}
 	}
 	if k < 2 {
-		return 1, e.exchangeOne(now, &in[0], &reply[0], &r[0], out, most)
+		return 1, e.Exchange(now, &in[0], &reply[0], &r[0], out)
 	}
 	e.touched -= k
-	p, n := e.exchange(now, acks[:k], &in[0], out, most)
+	p, n := e.exchange(now, acks[:k], &in[0], out)
 	if p != nil {
 		for i := range k {
 			acknowledged(p, &reply[i], &r[i])
@@ -125,16 +126,16 @@ func acknowledged(p *pdc.PDC, reply *Datagram, r *Received) {
 }
 
 // exchange takes acknowledgements in, of which in is the first, and gives the packets that
-// they let go, of which at least the first most have room in out. It returns their PDC and
-// how many they are, or none, with nothing changed, if that is not all there is to do.
-func (e *Endpoint) exchange(now int64, acks []*pds.AckCCView, in *Datagram, out []Datagram, most int) (p *pdc.PDC, n int) {
+// they let go. It returns their PDC and how many they are, or none, with nothing changed,
+// if that is not all there is to do.
+func (e *Endpoint) exchange(now int64, acks []*pds.AckCCView, in *Datagram, out []Datagram) (p *pdc.PDC, n int) {
 	id := int(acks[0].DPDCID())
 	if id >= len(e.flows) || e.credit != nil || e.pds.HasEvents() || e.starved.head != 0 {
 		return nil, 0
 	}
 	f, run := &e.flows[id], &e.run
 	y := e.sender.Passing(Handle(f.sends), responseOf(in))
-	most = min(most, int(f.ahead)-1, pdc.RunMax) // the flow hands over others before it has none
+	most := roomy(out[:min(len(out), max(int(f.ahead)-1, 0), pdc.RunMax)]) // the flow hands over others before it has none
 	if y == nil || most <= 0 || f.refused || f.answers.head != 0 {
 		return nil, 0
 	}

@@ -80,7 +80,6 @@ var hot = []struct {
 	{".", "(*Endpoint).transmitAny", 0},
 	{".", "(*Endpoint).describeOwn", 0},
 	{".", "(*Endpoint).Exchange", 0},
-	{".", "(*Endpoint).exchangeOne", 0},
 	{".", "(*Endpoint).ExchangeBatch", 0},
 	{".", "(*Endpoint).exchangeRun", 0},
 	{".", "(*Endpoint).exchange", 0},
