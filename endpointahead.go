@@ -31,8 +31,8 @@ type ahead struct {
 }
 
 // lookAhead begins to load what the first packets of in need, at most touchBatch of them,
-// or loads it, and returns how many these are.
-func (e *Endpoint) lookAhead(in []Datagram) int {
+// or loads it, and returns how many these are. Meanwhile up to room packets may be sent.
+func (e *Endpoint) lookAhead(in []Datagram, room int) int {
 	in = in[:min(len(in), touchBatch)]
 	if e.touched >= len(in) {
 		return len(in)
@@ -42,7 +42,7 @@ func (e *Endpoint) lookAhead(in []Datagram) int {
 		return len(in)
 	}
 	e.touched = len(in)
-	e.touchUpcoming(len(in))
+	e.touchUpcoming(min(len(in), room))
 	e.loadAhead(3 * aheadBy)
 	return len(in)
 }

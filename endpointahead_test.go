@@ -32,7 +32,7 @@ func TestLookAheadBearsAnyPacket(t *testing.T) {
 			in[i].Packet = b
 		}
 		w.e.touched, w.e.ahead = 0, ahead{}
-		n := w.e.lookAhead(in[:1+rng.IntN(len(in))])
+		n := w.e.lookAhead(in[:1+rng.IntN(len(in))], rng.IntN(99))
 		if w.e.ahead.end != 0 {
 			looks++
 		}
@@ -69,7 +69,7 @@ func TestLookAheadOrTouch(t *testing.T) {
 	w, in := fullWindow(t)
 	look := func(batch []Datagram, touched int) bool {
 		w.e.touched, w.e.ahead = touched, ahead{}
-		n := w.e.lookAhead(batch)
+		n := w.e.lookAhead(batch, touchBatch)
 		require.Equal(t, min(len(batch), touchBatch), n)
 		return w.e.ahead.end != 0
 	}
@@ -107,6 +107,6 @@ func TestLookAheadAllocatesNothing(t *testing.T) {
 	}
 	alloctest.Zero(t, "look ahead", func() {
 		w.e.touched = 0
-		w.e.loadAhead(w.e.lookAhead(batch))
+		w.e.loadAhead(w.e.lookAhead(batch, touchBatch))
 	})
 }

@@ -44,7 +44,7 @@ func (e *Endpoint) ExchangeBatch(now int64, in, reply []Datagram, r []Received, 
 	reply, r = reply[:len(in)], r[:len(in)]
 	for i, ahead := 0, 0; i < len(in); {
 		if i >= ahead {
-			ahead = i + e.lookAhead(in[i:])
+			ahead = i + e.lookAhead(in[i:], len(out)-n)
 		}
 		k, sent := 1, 0
 		if i+1 < len(in) && samePDC(&in[i], &in[i+1]) {
