@@ -317,6 +317,9 @@ func (p *sourceSteps) step() int {
 	if p.at&1023 < len(p.in) {
 		p.poll()
 	}
+	if len(p.in) > 1 {
+		p.load()
+	}
 	if !p.clean {
 		return p.stepOther()
 	}
@@ -328,7 +331,6 @@ func (p *sourceSteps) step() int {
 		return n
 	}
 	all := uint32(0)
-	p.load()
 	for i := range p.in {
 		for k := uint32(0); k == 0; all += k { // nextClean
 			id := p.order[p.at&0xffff] + 1
