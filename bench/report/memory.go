@@ -46,7 +46,10 @@ func allocated(make func() any) float64 {
 // simulations of the rounds took.
 func footprints(rounds []round) []footprint {
 	const entries = 1 << 16
-	shared := allocated(func() any { return pdc.NewMemory(pdc.MemoryConfig{PDCs: pdc.MaxPDCs, Chunks: 1, Responses: 1}) })
+	shared := allocated(func() any {
+		m, _ := pdc.NewMemory(pdc.MemoryConfig{PDCs: pdc.MaxPDCs, Chunks: 1, Responses: 1})
+		return m
+	})
 	f := []footprint{
 		{"a PDC, with the bits of 1,024 packets received", float64(unsafe.Sizeof(pdc.PDC{})), 512, "B", "htsim 1,160 + 17,400; KCP 16,410; gVisor TCP 1,903"},
 		{"its part of what PDCs share while it is idle: the bits of 64 packets sent, a response", shared / pdc.MaxPDCs, 0, "B", ""},

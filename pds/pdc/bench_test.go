@@ -15,7 +15,7 @@ func BenchmarkSendWindow(b *testing.B) {
 		b.Fatal(err)
 	}
 	setup := func() (*Memory, *SendWindow) {
-		m := NewMemory(MemoryConfig{PDCs: 1, Chunks: MaxRange/chunkLen + 1})
+		m, _ := NewMemory(MemoryConfig{PDCs: 1, Chunks: MaxRange/chunkLen + 1})
 		w := new(SendWindow)
 		w.Init(&p, 1, 0)
 		for range MaxRange {
@@ -56,7 +56,7 @@ func BenchmarkSendWindow(b *testing.B) {
 	})
 	b.Run("op=send+ack", func(b *testing.B) {
 		b.ReportAllocs()
-		m := NewMemory(MemoryConfig{PDCs: 1, Chunks: 4})
+		m, _ := NewMemory(MemoryConfig{PDCs: 1, Chunks: 4})
 		w := new(SendWindow)
 		w.Init(&p, 1, 0)
 		psn := pds.PSN(0)

@@ -82,7 +82,8 @@ type Manager struct {
 	cursor   uint16 // where the search for a PDC to close goes on
 }
 
-// NewManager allocates all that a manager ever uses.
+// NewManager allocates all that a manager ever uses. Errors wrap [ErrConfig] and name the
+// field.
 func NewManager(c ManagerConfig) (*Manager, error) {
 	if c.Params == nil || c.Table == nil || c.CC == nil || c.Contexts == nil {
 		return nil, fmt.Errorf("%w: ManagerConfig needs Params, Table, CC and Contexts", ErrConfig)
@@ -108,8 +109,12 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 	if !c.Params.BufferROD {
 		c.Memory.Buffers = 0
 	}
+	mem, err := NewMemory(c.Memory)
+	if err != nil {
+		return nil, err
+	}
 	m := &Manager{
-		p: c.Params, cc: c.CC, ctxs: c.Contexts, table: c.Table, mem: NewMemory(c.Memory),
+		p: c.Params, cc: c.CC, ctxs: c.Contexts, table: c.Table, mem: mem,
 		pdc:   slab.Make[PDC](ids + 1),
 		data:  newQueue(ids),
 		turns: newQueue(ids),

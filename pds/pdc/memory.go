@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math/bits"
 
+	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/pds"
 )
@@ -101,9 +102,9 @@ type Memory struct {
 // MemoryConfig sizes a [Memory].
 type MemoryConfig struct {
 	PDCs      int // PDCs that share it, 1 to 65,535
-	Chunks    int // records of sent packets in units of 16; 0 means 16 for each PDC, at most 262,144
-	Responses int // stored responses besides the one that each PDC has to itself; 0 means 4 for each PDC
-	Events    int // room for events beyond those of one packet; 0 means 1024
+	Chunks    int // records of sent packets in units of 16, up to 2^24; 0 means 16 for each PDC, at most 262,144
+	Responses int // stored responses besides the one that each PDC has to itself, up to 2^24; 0 means 4 for each PDC
+	Events    int // room for events beyond those of one packet, up to 2^24; 0 means 1024
 
 	// Where Config.MaxAckData is more than its default, LongResponses of the stored
 	// responses may be longer than [ResponseMax], up to 65,535 (default: one for each
@@ -116,11 +117,33 @@ type MemoryConfig struct {
 	Buffers int
 }
 
-// NewMemory allocates.
-func NewMemory(c MemoryConfig) *Memory {
+const (
+	maxChunks    = 1 << 24 // 2^28 packets
+	maxResponses = 1 << 24
+	maxEvents    = 1 << 24
+)
+
+// fill gives what is 0 its default.
+func (c *MemoryConfig) fill() error {
 	c.Chunks = cmp.Or(c.Chunks, min(16*c.PDCs, 1<<18))
 	c.Responses = cmp.Or(c.Responses, 4*c.PDCs)
 	c.Events = cmp.Or(c.Events, 1024)
+	return cmp.Or(
+		check.Range(ErrConfig, "MemoryConfig.PDCs", c.PDCs, 1, MaxPDCs),
+		check.Range(ErrConfig, "MemoryConfig.Chunks", c.Chunks, 1, maxChunks),
+		check.Range(ErrConfig, "MemoryConfig.Responses", c.Responses, 1, maxResponses),
+		check.Range(ErrConfig, "MemoryConfig.Events", c.Events, 1, maxEvents),
+		check.Range(ErrConfig, "MemoryConfig.LongResponses", c.LongResponses, 0, 65535),
+		check.AtLeast(ErrConfig, "MemoryConfig.ResponseLen", c.ResponseLen, 0),
+		check.Range(ErrConfig, "MemoryConfig.Buffers", c.Buffers, 0, 65535),
+	)
+}
+
+// NewMemory allocates. Errors wrap [ErrConfig] and name the field.
+func NewMemory(c MemoryConfig) (*Memory, error) {
+	if err := c.fill(); err != nil {
+		return nil, err
+	}
 	// A row has a chunk, but for one of each PDC.
 	m := &Memory{row: slab.Make[row](c.Chunks + c.PDCs + 1), chunk: slab.Make[chunk](c.Chunks + 1), ring: slab.Make[[ringWords]uint32](c.PDCs + 1)}
 	for i := len(m.row) - 1; i > 0; i-- {
@@ -136,7 +159,7 @@ func NewMemory(c MemoryConfig) *Memory {
 		m.responses.long.init(c.LongResponses, c.ResponseLen)
 	}
 	m.events.init(c.Events + eventReserve)
-	return m
+	return m, nil
 }
 
 // takeRow returns a row of which nothing is known.

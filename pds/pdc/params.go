@@ -17,8 +17,8 @@ const (
 	rtoMax      = 8_000_000_000 // cap of the backed-off timeout, ns
 )
 
-// ErrConfig is wrapped by every error of [NewParams]; its text names the field
-// and the limit.
+// ErrConfig is wrapped by every error about a configuration; its text names the field and
+// the limit.
 var ErrConfig = errors.New("pdc: invalid configuration")
 
 // Config holds the PDS parameters of UE Specification 1.0.x, section 3.5, and

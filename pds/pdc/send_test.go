@@ -84,8 +84,9 @@ type sendRig struct {
 func newSendRig(t *testing.T, start pds.PSN, n int, seed uint64) *sendRig {
 	p, err := NewParams(Config{Range: n})
 	require.NoError(t, err)
-	g := &sendRig{t: t, r: rand.New(rand.NewPCG(seed, 7)), p: p, d: newDumbSender(),
-		m: NewMemory(MemoryConfig{PDCs: 1, Chunks: MaxRange / chunkLen, Events: 64})}
+	m, err := NewMemory(MemoryConfig{PDCs: 1, Chunks: MaxRange / chunkLen, Events: 64})
+	require.NoError(t, err)
+	g := &sendRig{t: t, r: rand.New(rand.NewPCG(seed, 7)), p: p, d: newDumbSender(), m: m}
 	g.w.Init(&g.p, 1, start)
 	return g
 }

@@ -58,7 +58,8 @@ func TestStaleCloseRequestDoesNotNameThePeer(t *testing.T) {
 func TestArrivedWhileQueuedKeepsATimeout(t *testing.T) {
 	p, err := NewParams(Config{})
 	require.NoError(t, err)
-	m := NewMemory(MemoryConfig{PDCs: 1})
+	m, err := NewMemory(MemoryConfig{PDCs: 1})
+	require.NoError(t, err)
 	var w SendWindow
 	w.Init(&p, 1, 100)
 	for range 2 {
