@@ -7,7 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/rccc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -26,6 +29,48 @@ func TestConfigDefaults(t *testing.T) {
 	} {
 		_, err := uetcc.NewEndpoint(c)
 		require.ErrorContains(t, err, name)
+	}
+}
+
+// Whatever part is wrong, the error is this package's and that of the part's package, names
+// the field, and comes without an endpoint.
+func TestConfigErrors(t *testing.T) {
+	for name, tt := range map[string]struct {
+		wrong func(*uetcc.Config)
+		also  error
+		text  string
+	}{
+		"root":              {func(c *uetcc.Config) { c.Answers = -1 }, nil, "Answers"},
+		"contexts":          {func(c *uetcc.Config) { c.Contexts = -2 }, nil, "Contexts"},
+		"address":           {func(c *uetcc.Config) { c.Address = netip.Addr{} }, nil, "Address"},
+		"ses target":        {func(c *uetcc.Config) { c.Target.Regions = -1 }, ses.ErrConfig, "Regions"},
+		"ses initiator":     {func(c *uetcc.Config) { c.Retries = 51 }, ses.ErrConfig, "Retries"},
+		"ses messages":      {func(c *uetcc.Config) { c.Messages = -1 }, ses.ErrConfig, "Messages"},
+		"ses MTU":           {func(c *uetcc.Config) { c.MTU = 1500 }, ses.ErrConfig, "MTU"},
+		"pdc":               {func(c *uetcc.Config) { c.PDS.RTOInit = -1 }, pdc.ErrConfig, "RTOInit"},
+		"pdc table":         {func(c *uetcc.Config) { c.PDCs.PerKey = 257 }, pdc.ErrConfig, "PerKey"},
+		"pdc manager":       {func(c *uetcc.Config) { c.Waiting = 65536 }, pdc.ErrConfig, "Waiting"},
+		"pdc memory":        {func(c *uetcc.Config) { c.Memory.Chunks = -1 }, pdc.ErrConfig, "Chunks"},
+		"ccc":               {func(c *uetcc.Config) { c.CC.Control = 77 }, ccc.ErrConfig, "Control"},
+		"ccc entropy":       {func(c *uetcc.Config) { c.CC.Entropy.Values = 3 }, ccc.ErrConfig, "Values"},
+		"nscc":              {func(c *uetcc.Config) { c.CC.NSCC.BaseRTT = -1 }, nscc.ErrConfig, "BaseRTT"},
+		"rccc":              {func(c *uetcc.Config) { c.CC.RCCC.InitialCredit = -1 }, rccc.ErrConfig, "InitialCredit"},
+		"rccc receiver":     {func(c *uetcc.Config) { c.Receiver.Utilisation = 2 }, rccc.ErrConfig, "Utilisation"},
+		"rccc pull policy":  {func(c *uetcc.Config) { c.Receiver.MaxCredit = -1 }, rccc.ErrConfig, "MaxCredit"},
+		"rccc with senders": {func(c *uetcc.Config) { c.Receiver.Senders = -1 }, rccc.ErrConfig, "Senders"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := uetcc.Config{Address: netip.MustParseAddr("10.0.0.1"), PDCs: pdc.TableConfig{General: 8}}
+			c.CC.Control = ccc.ControlBoth
+			tt.wrong(&c)
+			e, err := uetcc.NewEndpoint(c)
+			require.Nil(t, e)
+			require.ErrorIs(t, err, uetcc.ErrConfig)
+			if tt.also != nil {
+				require.ErrorIs(t, err, tt.also)
+			}
+			require.ErrorContains(t, err, tt.text)
+		})
 	}
 }
 

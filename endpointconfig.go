@@ -18,8 +18,8 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// ErrConfig is wrapped by the errors of [NewEndpoint] that no other package has
-// found.
+// ErrConfig is wrapped by every error of [NewEndpoint], beside that of the package whose
+// part is wrong.
 var ErrConfig = errors.New("uetcc: invalid configuration")
 
 // A Config sizes an [Endpoint] and sets its parameters. All memory is taken at
@@ -35,7 +35,7 @@ type Config struct {
 	Waiting int // messages that may wait for a PDC, see [pdc.ManagerConfig]
 	RUDI    int // RUDI packets that may be outstanding, see [pdc.ManagerConfig]
 
-	Contexts int // congestion control contexts, one for each peer and traffic class (default 256)
+	Contexts int // congestion control contexts, one for each peer and traffic class, up to 65,535 (default 256)
 	Messages int // messages of this endpoint in progress, up to 65,535 (default 1024)
 	Answers  int // reads and fetching atomics of others being answered, up to 65,535 (default 1024)
 
@@ -97,11 +97,14 @@ func (c *Config) validate() error {
 	if !c.Address.IsValid() {
 		return fmt.Errorf("%w: Address is missing", ErrConfig)
 	}
-	return check.Range(ErrConfig, "Answers", c.Answers, 1, 65535)
+	return cmp.Or(
+		check.Range(ErrConfig, "Contexts", c.Contexts, 1, ccc.MaxContexts),
+		check.Range(ErrConfig, "Answers", c.Answers, 1, 65535),
+	)
 }
 
-// NewEndpoint validates c and allocates all that the endpoint ever uses. The
-// error names the field.
+// NewEndpoint validates c and allocates all that the endpoint ever uses. The error wraps
+// [ErrConfig] and names the field.
 func NewEndpoint(c Config) (*Endpoint, error) {
 	c.fill()
 	if err := c.validate(); err != nil {
@@ -110,22 +113,33 @@ func NewEndpoint(c Config) (*Endpoint, error) {
 	e := &Endpoint{
 		local: pdc.AddrFrom(c.Address), key: pdc.InitiatorKey{Source: c.Address}, mtu: int64(c.MTU), controlTC: c.ControlTC,
 		answerTC: c.AnswerTC, lendTag: mix(0, c.Seed, 7) >> 32,
-		messages: slab.Make[message](c.Messages),
-		retries:  timerwheel.New(c.Messages, 1024, c.Now),
-		fetching: newPlaces(c.Messages), reading: newPlaces(c.Messages),
 	}
-	e.answers.init(c.Answers)
-	e.events.init(c.Messages + c.Target.Messages)
-	e.lost = e.broken
-	var err error
+	err := e.newSES(&c)
+	if err == nil {
+		err = e.newPDS(&c)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	return e, nil
+}
+
+// newSES makes the semantic half of e and what it needs.
+func (e *Endpoint) newSES(c *Config) (err error) {
 	if e.target, err = ses.NewTarget(c.Target); err != nil {
-		return nil, err
+		return err
 	}
 	e.sender, err = ses.NewInitiator(ses.InitiatorConfig{MTU: c.MTU, Messages: c.Messages, Retries: c.Retries, Backoff: c.Backoff, Seed: mix(0, c.Seed, 3)})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return e, e.newPDS(&c)
+	e.messages = slab.Make[message](c.Messages)
+	e.retries = timerwheel.New(c.Messages, 1024, c.Now)
+	e.fetching, e.reading = newPlaces(c.Messages), newPlaces(c.Messages)
+	e.answers.init(c.Answers)
+	e.events.init(c.Messages + c.Target.Messages)
+	e.lost = e.broken
+	return nil
 }
 
 // newPDS makes the delivery half of e and what it needs.
