@@ -60,7 +60,14 @@ func (m *Manager) Exchange(now int64, acks []*pds.AckCCView, src Addr, first, en
 	if !ok {
 		return nil, 0
 	}
-	m.arrived(w, n)
+	if at := w.base % rowLen; at+n <= rowLen {
+		r = &mem.row[w.first]
+		r.flight &^= span(at, n)
+		w.cack = base
+		w.pass(mem, r, n)
+	} else {
+		w.acknowledged(mem, n)
+	}
 	w.limit, w.limitAt = limit, base
 	p.stalls = 0
 	m.stats.Received += uint64(len(acks))
@@ -81,14 +88,17 @@ func (m *Manager) Exchange(now int64, acks []*pds.AckCCView, src Addr, first, en
 // has neither arrived nor been given up.
 func (r *row) flying(i uint32) uint32 { return uint32(bits.TrailingZeros64(^(r.flight >> i))) }
 
-// arrived moves base and CACK over n packets in flight.
-func (m *Manager) arrived(w *SendWindow, n uint32) {
+// acknowledged moves base and CACK over n packets in flight, of any rows.
+func (w *SendWindow) acknowledged(m *Memory, n uint32) {
 	w.cack = w.base + n
 	for n > 0 {
-		i := w.base % rowLen
-		r, k := &m.mem.row[w.first], min(n, rowLen-i)
-		r.flight &^= (2<<((k-1)%rowLen) - 1) << i
-		w.pass(m.mem, r, k)
+		at := w.base % rowLen
+		r, k := &m.row[w.first], min(n, rowLen-at)
+		r.flight &^= span(at, k)
+		w.pass(m, r, k)
 		n -= k
 	}
 }
+
+// span is the bits of n packets of a row, at least one, from the one at i on.
+func span(i, n uint32) uint64 { return (2<<((n-1)%rowLen) - 1) << (i % rowLen) }

@@ -30,7 +30,9 @@ func (m *Manager) TakeACK(now int64, a *pds.AckCCView, src Addr) (x Confirmed) {
 	} else {
 		end := w.base + n
 		h = m.mem.handle(r, (end-1)%rowLen)
-		m.arrived(w, n)
+		r.flight &^= span(w.base, n)
+		w.cack = end
+		w.pass(m.mem, r, n)
 		w.limitTo(m.p, end, a.MPR())
 		if r.released != 0 || end%rowLen == 0 {
 			w.settleBase(m.mem) // what was acknowledged by itself

@@ -82,7 +82,7 @@ func (m *Manager) sentRun(now int64, p *PDC, r *row, x *Run, s ccc.RunParams) (l
 	if s.AckEach || x.kind&kindAR != 0 {
 		x.asks = 2<<((n-1)%RunMax) - 1
 	}
-	r.flight |= (2<<((n-1)%RunMax) - 1) << i
+	r.flight |= span(i, n)
 	m.stats.Sent += uint64(n)
 	p.activeAt = now
 	if w.next += n; w.next%rowLen == 0 {
