@@ -148,7 +148,7 @@ func (e *Endpoint) newPDS(c *Config) error {
 	if err != nil {
 		return err
 	}
-	e.ackData, e.replyMax = uint32(p.MaxAckData), max(HeaderMax, p.ReplyMax())
+	e.ackData, e.replyMax = uint32(p.MaxAckData()), max(HeaderMax, p.ReplyMax())
 	cp, err := ccc.NewParams(c.CC)
 	if err != nil {
 		return err

@@ -47,7 +47,7 @@ func (m *Manager) writeACK(p *PDC, out *[pds.AckCCLen]byte, a ackHead, st *AckSt
 		a.flags = a.flags.WithReq(pds.AckReqClose)
 		p.flags &^= flagAskClose
 	}
-	if m.p.PlainACK {
+	if m.p.c.PlainACK {
 		return p.writePlain(out, a)
 	}
 	cack := p.rx.edge - 1
@@ -86,7 +86,7 @@ func (m *Manager) ackStored(p *PDC, i uint32, echo pds.Flags, st *AckState, out 
 
 // ackAgain acknowledges a packet whose answer was not kept: the default response.
 func (m *Manager) ackAgain(p *PDC, b *inbound, out []byte) int {
-	return m.putACK(p, out, &ackSpec{psn: b.psn, flags: b.echo(), next: m.p.NullNext, bytes: m.p.NullResponse, state: &b.state})
+	return m.putACK(p, out, &ackSpec{psn: b.psn, flags: b.echo(), next: m.p.c.NullNext, bytes: m.p.c.NullResponse, state: &b.state})
 }
 
 // ackStanding says what has arrived without answering any packet: for requests

@@ -97,7 +97,7 @@ func (m *Manager) feed(now int64, p *PDC, h *pds.AckCC, hasState bool, k *Acked)
 		m.credit(now, p, cr.Credit)
 	}
 	if k.Packets|k.Rtx != 0 || k.Known {
-		if m.p.InferLoss {
+		if m.p.c.InferLoss {
 			p.probes = 0
 		}
 		a := ccc.Ack{
@@ -130,7 +130,7 @@ func (m *Manager) acted(now int64, p *PDC, h *pds.AckCC, t pds.Type) {
 	if h.Flags&(pds.FlagsReq|pds.FlagP) != 0 {
 		m.asked(now, p, h)
 	}
-	if m.p.InferLoss {
+	if m.p.c.InferLoss {
 		m.afterACK(now, p, h, t)
 	}
 	if p.tx.queued != 0 {
@@ -166,7 +166,7 @@ func (m *Manager) asked(now int64, p *PDC, h *pds.AckCC) {
 // carries it before.
 func (m *Manager) clearSoon(now int64, p *PDC) {
 	p.flags |= flagClearDue
-	m.aux(p, now, later(now, m.p.ClearTime))
+	m.aux(p, now, later(now, m.p.c.ClearTime))
 }
 
 // aux has the timer of p look no later than at.

@@ -9,7 +9,7 @@ const clearReqWait = 4
 // clearWanted has the timer of p look after the stored responses.
 func (m *Manager) clearWanted(now int64, p *PDC) {
 	if !p.is(flagInitiator) {
-		m.aux(p, now, later(now, clearReqWait*m.p.ClearTime))
+		m.aux(p, now, later(now, clearReqWait*m.p.c.ClearTime))
 	}
 }
 
@@ -20,5 +20,5 @@ func (m *Manager) clearMissing(now int64, p *PDC) {
 		return
 	}
 	m.control(p, ctlClearReq)
-	m.aux(p, now, later(now, min(max(clearReqWait*m.p.ClearTime, now-p.activeAt), rtoMax)))
+	m.aux(p, now, later(now, min(max(clearReqWait*m.p.c.ClearTime, now-p.activeAt), rtoMax)))
 }

@@ -91,7 +91,7 @@ func (m *Manager) askClose(now int64, p *PDC) {
 	p.state = StateCloseWait
 	p.flags |= flagAskClose
 	_, _ = m.queueControl(p, pds.CtlCloseReq, 0) // without memory the flag asks
-	p.giveUpIn(now, m.p.CloseReqTime)
+	p.giveUpIn(now, m.p.c.CloseReqTime)
 	m.schedule(p, now)
 }
 
@@ -223,7 +223,7 @@ func (m *Manager) restingControl(now int64, p *PDC, b *inbound, c *pds.Control, 
 
 // ackClose acknowledges the CLOSE_CMD of p, the first time and again.
 func (m *Manager) ackClose(p *PDC, b *inbound, out []byte) int {
-	if m.p.Start != StartExpected0RTT {
+	if m.p.c.Start != StartExpected0RTT {
 		return m.putACK(p, out, &ackSpec{psn: p.closePSN, flags: b.echo(), state: &b.state})
 	}
 	m.stats.ACKs++

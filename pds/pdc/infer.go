@@ -25,7 +25,7 @@ func (m *Manager) afterACK(now int64, p *PDC, h *pds.AckCC, t pds.Type) {
 	enter := t == pds.TypeACKCC && m.manyAhead(c, outOfOrder(h))
 	if h.Flags&pds.FlagP != 0 && h.ProbeOpaque() == p.opaque && p.probed != 0 {
 		// A quick answer: the path is free, so what has not arrived is not on its way.
-		enter = enter || now-p.probed-c.BaseRTT() < m.p.TargetQDelay
+		enter = enter || now-p.probed-c.BaseRTT() < m.p.c.TargetQDelay
 		p.probed = 0
 	}
 	if enter && !p.is(flagRecovering) && p.tx.queued == 0 && p.tx.base != p.tx.next {
@@ -89,16 +89,16 @@ func (m *Manager) inferLosses(now int64, p *PDC, c *ccc.Context) {
 func (m *Manager) probeDelay(p *PDC) int64 {
 	rtt := m.baseRTT(p)
 	if p.tx.Unsent() == 0 {
-		return min(rtt+m.p.TargetQDelay, m.p.TailLossTime)
+		return min(rtt+m.p.c.TargetQDelay, m.p.c.TailLossTime)
 	}
-	return min(3*rtt, m.p.TailLossTime)
+	return min(3*rtt, m.p.c.TailLossTime)
 }
 
 func (m *Manager) baseRTT(p *PDC) int64 {
 	if c := m.cc.Context(p.cc); c != nil {
 		return c.BaseRTT()
 	}
-	return m.p.RTOInit
+	return m.p.c.RTOInit
 }
 
 // probe asks the target what it has got, and again after 5 round trips: less and
@@ -106,7 +106,7 @@ func (m *Manager) baseRTT(p *PDC) int64 {
 // Max_Tail_Loss_Retx times, since what is missing then waits for its timeout and not
 // for an answer.
 func (m *Manager) probe(now int64, p *PDC) {
-	if p.tx.base == p.tx.next || p.peerID == 0 || int(p.probes) >= m.p.MaxTailLossRetx {
+	if p.tx.base == p.tx.next || p.peerID == 0 || int(p.probes) >= m.p.c.MaxTailLossRetx {
 		p.probeAt = never
 		return
 	}

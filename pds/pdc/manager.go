@@ -106,7 +106,7 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		*f.v = int(v)
 	}
 	c.Memory.PDCs, c.Memory.ResponseLen = ids, c.Params.responseMax
-	if !c.Params.BufferROD {
+	if !c.Params.c.BufferROD {
 		c.Memory.Buffers = 0
 	}
 	mem, err := NewMemory(c.Memory)
@@ -125,10 +125,10 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 	for i := range m.pdc {
 		m.pdc[i].timerAt = never
 	}
-	if m.p.Start == StartExpected0RTT {
+	if m.p.c.Start == StartExpected0RTT {
 		m.expected = newExpectedStarts(ids, m.random())
 	}
-	m.waiting.init(c.Waiting, c.Params.PendTimeout)
+	m.waiting.init(c.Waiting, c.Params.c.PendTimeout)
 	m.rudi.init(c.RUDI, uint32(m.random()))
 	return m, nil
 }

@@ -233,7 +233,7 @@ func (m *Memory) write(r *row, i uint32, handle uint64, l label) {
 func (m *Memory) due(p *Params, r *row, i uint32) int64 {
 	c := m.in(r, i)
 	if pkt := &c.packet[i%chunkLen]; pkt.kind&kindDue == 0 {
-		return later(pkt.sentAt, p.RTOInit)
+		return later(pkt.sentAt, p.c.RTOInit)
 	}
 	return c.dueAt[i%chunkLen]
 }

@@ -239,6 +239,16 @@ func TestParamsLimits(t *testing.T) {
 	}
 }
 
+// What a Params has been made from can be written to.
+func TestParamsAreImmutable(t *testing.T) {
+	c := Config{NullResponse: make([]byte, 12), NullNext: pds.NextResponse}
+	p, err := NewParams(c)
+	require.NoError(t, err)
+	c.NullResponse[0] = 1
+	require.Zero(t, p.c.NullResponse[0])
+	require.Equal(t, 16, p.MaxAckData())
+}
+
 // Memory is asked for only where every size makes sense.
 func TestMemoryConfig(t *testing.T) {
 	for field, c := range map[string]MemoryConfig{

@@ -87,7 +87,7 @@ func (m *Manager) react(now int64, p *PDC, n *pds.Nack) error {
 // that is proven, otherwise when the target may have what it lacked.
 func (m *Manager) nackRetx(now int64, p *PDC, off uint32, n *pds.Nack) error {
 	pkt := p.tx.packet(m.mem, off)
-	at := later(now, m.p.NackRetxTime)
+	at := later(now, m.p.c.NackRetxTime)
 	switch {
 	case n.Code == pds.NackPktNotRcvd || n.Code == pds.NackACKWithData:
 		return m.nackForget(now, p, off, n)
@@ -126,7 +126,7 @@ func (m *Manager) nackAgain(now int64, p *PDC, off uint32, n *pds.Nack, at int64
 		return ErrStale
 	}
 	pkt := p.tx.packet(m.mem, off)
-	if m.p.MaxNackRetx != nackForever && int(pkt.nacks) >= m.p.MaxNackRetx {
+	if m.p.c.MaxNackRetx != nackForever && int(pkt.nacks) >= m.p.c.MaxNackRetx {
 		m.fail(now, p, CauseNack)
 		return nil
 	}
@@ -158,10 +158,10 @@ func (m *Manager) takeBack(now int64, p *PDC, off uint32, at int64, n *pds.Nack)
 // ahead of it. Not more often than once in NACK_Retx_Time for the same gap.
 func (m *Manager) goBack(now int64, p *PDC, off uint32, n *pds.Nack) error {
 	pkt := p.tx.packet(m.mem, off)
-	if !p.is(flagROD) || p.is(flagGap) && pkt.nacks > 0 && now < later(p.gapAt, m.p.NackRetxTime) {
+	if !p.is(flagROD) || p.is(flagGap) && pkt.nacks > 0 && now < later(p.gapAt, m.p.c.NackRetxTime) {
 		return ErrStale
 	}
-	if m.p.MaxNackRetx != nackForever && int(pkt.nacks) >= m.p.MaxNackRetx {
+	if m.p.c.MaxNackRetx != nackForever && int(pkt.nacks) >= m.p.c.MaxNackRetx {
 		m.fail(now, p, CauseNack)
 		return nil
 	}

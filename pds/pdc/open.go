@@ -156,7 +156,7 @@ func (m *Manager) openTarget(now int64, b *inbound) (p *PDC, code pds.NackCode, 
 	p.peerID = b.spdcid
 	p.peer, p.local = b.src, b.dst
 	p.set(flagROD, b.rod)
-	if m.p.Start != StartAny {
+	if m.p.c.Start != StartAny {
 		m.admitStart(now, p, b)
 	}
 	return p, 0, nil

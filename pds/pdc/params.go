@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/pds"
@@ -65,7 +66,7 @@ type Config struct {
 
 // Params is a validated [Config]. It is immutable and shared.
 type Params struct {
-	Config
+	c Config // with the defaults filled in
 
 	ranges    uint32 // Range
 	mpr       uint8  // announced
@@ -120,7 +121,8 @@ func derive(c Config) (Params, error) {
 		return Params{}, fmt.Errorf("%w: NullResponse of %d bytes with %v, want at most %d and a next_hdr that says so",
 			ErrConfig, n, c.NullNext, ResponseMax)
 	}
-	p := Params{Config: c, ranges: uint32(c.Range), mpr: uint8((c.Range + 127) / 128), ackAll: c.AckTrigger}
+	c.NullResponse = slices.Clone(c.NullResponse)
+	p := Params{c: c, ranges: uint32(c.Range), mpr: uint8((c.Range + 127) / 128), ackAll: c.AckTrigger}
 	p.responseMax = max(ResponseMax, dataHeaderLen+c.MaxAckData)
 	p.replyMax = pds.AckCCLen + p.responseMax
 	if c.AckPerPacket {
@@ -136,6 +138,9 @@ func derive(c Config) (Params, error) {
 	return p, nil
 }
 
+// MaxAckData is how much read data rides in an ACK, bytes.
+func (p *Params) MaxAckData() int { return p.c.MaxAckData }
+
 // ReplyMax is the longest packet that a manager answers with: [ReplyMax], or more with a
 // MaxAckData above its default.
 func (p *Params) ReplyMax() int { return p.replyMax }
@@ -144,28 +149,28 @@ func (p *Params) ReplyMax() int { return p.replyMax }
 // min(RTO_Init_Time x 2^n, 8 s).
 func (p *Params) rto(n uint8) int64 {
 	if n == 0 {
-		return p.RTOInit
+		return p.c.RTOInit
 	}
-	return min(p.RTOInit<<min(n, p.rtoShifts), rtoMax)
+	return min(p.c.RTOInit<<min(n, p.rtoShifts), rtoMax)
 }
 
 // longestRTO is the timeout of the last retransmission.
 func (p *Params) longestRTO() int64 {
-	if p.MaxRTORetx == rtoForever {
+	if p.c.MaxRTORetx == rtoForever {
 		return rtoMax
 	}
-	return p.rto(uint8(p.MaxRTORetx))
+	return p.rto(uint8(p.c.MaxRTORetx))
 }
 
 // refused is how long to wait after the target has refused to open a PDC for the
 // (n+1)th time: NACK_Retx_Time x 2^n, at most 8 s. What it lacks comes back when
 // somebody else closes, and asking more often does not hurry that.
-func (p *Params) refused(n uint8) int64 { return min(p.NackRetxTime<<min(n, 20), rtoMax) }
+func (p *Params) refused(n uint8) int64 { return min(p.c.NackRetxTime<<min(n, 20), rtoMax) }
 
 // peerRange is the number of PSNs that an mpr stands for.
 func (p *Params) peerRange(mpr uint8) uint32 {
 	if mpr == 0 {
-		return uint32(p.ZeroMPR) * 128
+		return uint32(p.c.ZeroMPR) * 128
 	}
 	return uint32(mpr) * 128
 }

@@ -321,10 +321,10 @@ func (m *Manager) place(now int64, p *PDC, b *inbound, out []byte, r *Result) er
 
 // ahead takes a packet of an ordered PDC that is not the next one.
 func (m *Manager) ahead(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
-	if m.p.BufferROD {
+	if m.p.c.BufferROD {
 		return m.buffer(p, b, out, r)
 	}
-	if p.is(flagGap) && now < later(p.gapAt, m.p.NackRetxTime) {
+	if p.is(flagGap) && now < later(p.gapAt, m.p.c.NackRetxTime) {
 		return ErrOrder
 	}
 	p.flags |= flagGap

@@ -82,14 +82,14 @@ func (m *Manager) respondNow(now int64, p *PDC, b *inbound, a *Response, out []b
 		m.fill(i, a)
 		m.clearWanted(now, p)
 		m.accept(p, b.psn, b.size, b.payload)
-		if m.p.BufferROD {
+		if m.p.c.BufferROD {
 			m.turn(p)
 		}
 		return m.ackStored(p, i, b.echo(), &b.state, out)
 	case RespondLater:
 		m.mem.responses.reserve(m.hold(p, b, respPending), int(a.Room))
 		first := m.accept(p, b.psn, b.size, b.payload)
-		if m.p.BufferROD {
+		if m.p.c.BufferROD {
 			m.turn(p)
 		}
 		if first || m.ackAsked(b.flags, b.ce) || int64(p.ackBytes) >= m.p.ackAll {
@@ -104,7 +104,7 @@ func (m *Manager) respondNow(now int64, p *PDC, b *inbound, a *Response, out []b
 // CACK alone, as nearly all are.
 func (m *Manager) respondDefault(now int64, p *PDC, b *inbound, a *Response, out []byte) int {
 	first := m.accept(p, b.psn, b.size, b.payload)
-	if m.p.BufferROD {
+	if m.p.c.BufferROD {
 		m.turn(p)
 	}
 	if p.is(flagClose) {
@@ -124,7 +124,7 @@ func (m *Manager) respondDefault(now int64, p *PDC, b *inbound, a *Response, out
 // generation.) An ACK request is obeyed at once also above a hole, as the
 // reference provider does: the SACK tells the sender of it.
 func (m *Manager) ackAsked(f pds.Flags, ce bool) bool {
-	return f&(pds.FlagAR|pds.FlagRetx|pds.FlagSYN) != 0 || ce && !m.p.NoAckOnECN
+	return f&(pds.FlagAR|pds.FlagRetx|pds.FlagSYN) != 0 || ce && !m.p.c.NoAckOnECN
 }
 
 // accept marks a request as received. It reports whether it is the first.
@@ -140,7 +140,7 @@ func (m *Manager) accept(p *PDC, psn pds.PSN, size int64, payload uint32) (first
 // count notes the bytes of a request that has been received.
 func (p *PDC) count(params *Params, size int64, payload uint32) {
 	p.rcvd += uint32(size)
-	p.ackBytes += max(payload, uint32(params.AckMinPktAdd))
+	p.ackBytes += max(payload, uint32(params.c.AckMinPktAdd))
 }
 
 // hold stores that CACK must not pass the request; room for it was asked for.

@@ -146,7 +146,7 @@ func (t *rudiTable) expire(m *Manager, now int64) {
 			p.postpone = false
 			continue
 		}
-		if m.p.MaxRTORetx != rtoForever && int(p.rtos) >= m.p.MaxRTORetx {
+		if m.p.c.MaxRTORetx != rtoForever && int(p.rtos) >= m.p.c.MaxRTORetx {
 			if m.mem.events.free() == 0 {
 				t.nextDue = now
 				return
@@ -209,7 +209,7 @@ func (m *Manager) nackRUDI(now int64, n *pds.Nack, r *Result) error {
 	}
 	r.Verdict = VerdictDone
 	class := n.Code.Class()
-	if class != pds.NackRetx && class != pds.NackRetry || m.p.MaxNackRetx != nackForever && int(p.nacks) >= m.p.MaxNackRetx {
+	if class != pds.NackRetx && class != pds.NackRetry || m.p.c.MaxNackRetx != nackForever && int(p.nacks) >= m.p.c.MaxNackRetx {
 		m.mem.events.push(Event{Kind: EventError, Handle: p.handle, Cause: Cause(n.Code)})
 		m.rudi.drop(p)
 		return nil
@@ -218,7 +218,7 @@ func (m *Manager) nackRUDI(now int64, n *pds.Nack, r *Result) error {
 	p.queued = true
 	m.rudi.queued++
 	if p.dueAt = now; !n.Code.IsTrimmed() {
-		p.dueAt, p.postpone = later(now, m.p.NackRetxTime), true
+		p.dueAt, p.postpone = later(now, m.p.c.NackRetxTime), true
 		m.rudi.nextDue = min(m.rudi.nextDue, p.dueAt)
 		m.arm(now)
 	}

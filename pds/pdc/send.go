@@ -54,7 +54,7 @@ type SendWindow struct {
 
 // Init makes w the window of a direction of the PDC in slot that starts at start.
 func (w *SendWindow) Init(p *Params, slot uint16, start pds.PSN) {
-	*w = SendWindow{slot: slot, start: start, limit: uint16(min(uint32(p.DefaultMPR)*128, p.ranges)), rtoAt: never, rtxAt: never}
+	*w = SendWindow{slot: slot, start: start, limit: uint16(min(uint32(p.c.DefaultMPR)*128, p.ranges)), rtoAt: never, rtxAt: never}
 }
 
 // Start returns the first PSN of the direction.
@@ -104,7 +104,7 @@ func (w *SendWindow) push(p *Params, m *Memory, handle uint64, size uint16, k ki
 	}
 	r, i := w.at(m, w.tail)
 	if r.chunk[i/chunkLen] == 0 { // row 0, which stands for none, has no chunks
-		if p.LimitPSNRange && w.tail >= psnEnd {
+		if p.c.LimitPSNRange && w.tail >= psnEnd {
 			return 0, ErrPSNRange
 		}
 		if len(m.free) == 0 {
@@ -219,7 +219,7 @@ func (w *SendWindow) step(m *Memory) {
 
 // transmitted notes when packet i of r left and when to miss its acknowledgement.
 func (w *SendWindow) transmitted(p *Params, m *Memory, r *row, i uint32, now int64) {
-	pkt, due := m.record(r, i), later(now, p.RTOInit)
+	pkt, due := m.record(r, i), later(now, p.c.RTOInit)
 	pkt.sentAt = now
 	pkt.sends = min(pkt.sends+1, 3)
 	if pkt.kind&kindDue != 0 {

@@ -96,7 +96,7 @@ func (g *sendRig) push() {
 		g.size = uint16(100 + g.r.IntN(4000)) // packets alike in a row, mostly
 	}
 	psn, err := g.w.push(&g.p, g.m, uint64(g.d.tail), g.size, 0)
-	if g.d.tail-g.d.base >= int64(g.p.Range) {
+	if g.d.tail-g.d.base >= int64(g.p.c.Range) {
 		require.ErrorIs(g.t, err, ErrWindowFull)
 		return
 	}

@@ -67,7 +67,7 @@ func (s *expectedStarts) at(src, dst Addr, id pds.PDCID) *expectedStart {
 // remember keeps what a target PDC that ends has come to: the Expected_PSN, which is one
 // after its last. The initiator, which counts on from there, is told by the closing ACK.
 func (m *Manager) remember(p *PDC) {
-	if m.p.Start != StartExpected0RTT || p.is(flagInitiator) || p.state == StatePending {
+	if m.p.c.Start != StartExpected0RTT || p.is(flagInitiator) || p.state == StatePending {
 		return
 	}
 	*m.expected.at(p.peer, p.local, p.peerID) = expectedStart{src: p.peer, dst: p.local, id: p.peerID, psn: p.rx.MaxRcvd() + 1}
@@ -86,7 +86,7 @@ func (p *PDC) expects(b []byte) {
 // need be.
 func (m *Manager) admitStart(now int64, p *PDC, b *inbound) {
 	start := pds.PSN(m.random())
-	if m.p.Start == StartExpected0RTT {
+	if m.p.c.Start == StartExpected0RTT {
 		e := m.expected.at(b.src, b.dst, b.spdcid)
 		switch known := e.id == b.spdcid && e.src == b.src && e.dst == b.dst; {
 		case known && b.start.Diff(e.psn) >= 0:
@@ -103,7 +103,7 @@ func (m *Manager) admitStart(now int64, p *PDC, b *inbound) {
 	p.rx.Init(start)
 	p.tx.Init(m.p, p.slot(), start)
 	p.state = StatePending
-	p.giveUpIn(now, m.p.NewPDCTime)
+	p.giveUpIn(now, m.p.c.NewPDCTime)
 	m.schedule(p, now)
 }
 
@@ -113,7 +113,7 @@ func (m *Manager) admitStart(now int64, p *PDC, b *inbound) {
 func (m *Manager) startPSN(h Handle) pds.PSN {
 	old := &m.pdc[h.ID()]
 	last := old.tx.Next()
-	if m.p.Start == StartExpected0RTT && last != 0 || old.is(flagExpected) {
+	if m.p.c.Start == StartExpected0RTT && last != 0 || old.is(flagExpected) {
 		return m.startAfter(last)
 	}
 	for {

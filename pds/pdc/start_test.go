@@ -51,7 +51,7 @@ func TestClosingACKSaysExpectedPSN(t *testing.T) {
 	g := newPair(t, pairConfig{ids: [2]int{8, 8}, Config: Config{Start: StartExpected0RTT}, manager: func(c *ManagerConfig) {
 		if c.Seed == 0 {
 			p := *c.Params
-			p.Start, c.Params = StartAny, &p
+			p.c.Start, c.Params = StartAny, &p
 		}
 	}})
 	g.submit(1, 2)

@@ -64,7 +64,7 @@ func (m *Manager) acked(a *pds.AckCCView, src Addr) *PDC {
 		return nil
 	}
 	p := &m.pdc[id]
-	if p.state != StateEstablished || p.peerID != a.SPDCID() || p.peer != src || p.tx.queued != 0 || m.p.InferLoss {
+	if p.state != StateEstablished || p.peerID != a.SPDCID() || p.peer != src || p.tx.queued != 0 || m.p.c.InferLoss {
 		return nil
 	}
 	return p

@@ -25,7 +25,7 @@ func (m *Manager) Take(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte) (n 
 	q := t.Request
 	psn, flags := q.PSN(), q.Flags()
 	if p.rx.edge != psn || p.rx.seen != seenInOrder || p.is(flagROD|flagClose|flagGap) || q.Type().IsROD() ||
-		t.State.Type != pds.CCNSCC || m.p.PlainACK {
+		t.State.Type != pds.CCNSCC || m.p.c.PlainACK {
 		return m.takeExpected(now, t, out)
 	}
 	if p.state != StateEstablished || p.peerID != q.SPDCID() || p.peer != *t.Src || p.rx.holding || m.mem.responses.free == 0 {

@@ -149,9 +149,9 @@ func (m *Manager) timeouts(now int64, p *PDC) bool {
 // has come, and what was given up never will.
 func (m *Manager) rtoLimit(p *PDC) int {
 	if p.is(flagFailed) {
-		return min(m.p.MaxRTORetx, failedRetx)
+		return min(m.p.c.MaxRTORetx, failedRetx)
 	}
-	return m.p.MaxRTORetx
+	return m.p.c.MaxRTORetx
 }
 
 const failedRetx = 5
@@ -230,7 +230,7 @@ func (m *Manager) auxiliary(now int64, p *PDC) {
 	if p.cc != 0 {
 		m.unpark(p.cc) // a pacing delay may be over
 	}
-	if m.p.MaxRTORetx != rtoForever && int(p.stalls) >= stallsEven+m.p.MaxRTORetx && p.blocked() {
+	if m.p.c.MaxRTORetx != rtoForever && int(p.stalls) >= stallsEven+m.p.c.MaxRTORetx && p.blocked() {
 		m.overdue(now, p)
 		return
 	}
@@ -263,7 +263,7 @@ func (m *Manager) stalled(now int64, p *PDC) {
 	}
 	m.stats.StallBreaks++
 	m.control(p, ctlClearCmd|ask)
-	m.aux(p, now, later(now, min(m.p.ClearTime<<min(max(p.stalls, stallsEven)-stallsEven, m.p.rtoShifts), rtoMax)))
+	m.aux(p, now, later(now, min(m.p.c.ClearTime<<min(max(p.stalls, stallsEven)-stallsEven, m.p.rtoShifts), rtoMax)))
 	p.stalls = min(p.stalls+1, 63)
 }
 
@@ -291,15 +291,15 @@ func (m *Manager) idle(now int64, p *PDC) {
 // is under way.
 func (m *Manager) denied(now int64, p *PDC) bool {
 	c := m.cc.Context(p.cc)
-	return c != nil && p.tx.base != p.tx.tail && m.p.MaxRTORetx != rtoForever && c.Decide(m.cc.Params(), now).Reason == ccc.ReasonCredit
+	return c != nil && p.tx.base != p.tx.tail && m.p.c.MaxRTORetx != rtoForever && c.Decide(m.cc.Params(), now).Reason == ccc.ReasonCredit
 }
 
 // idleAt is when p has been idle for too long. A target leaves the close to its
 // initiator and waits twice as long.
 func (m *Manager) idleAt(p *PDC) int64 {
-	at := later(p.activeAt, m.p.IdleTime)
+	at := later(p.activeAt, m.p.c.IdleTime)
 	if !p.is(flagInitiator) {
-		at = later(at, m.p.IdleTime)
+		at = later(at, m.p.c.IdleTime)
 	}
 	return at
 }

@@ -177,7 +177,7 @@ func (m *Manager) putTarget(p *PDC, q *pds.Request, target int64) {
 
 // sentOne keeps the timers of a PDC that has just sent something tracked.
 func (m *Manager) sentOne(now int64, p *PDC) {
-	if m.p.InferLoss && p.probeAt == never && p.peerID != 0 {
+	if m.p.c.InferLoss && p.probeAt == never && p.peerID != 0 {
 		p.probeAt = later(now, m.probeDelay(p))
 		m.schedule(p, now)
 	} else if p.tx.rtoAt < p.timerAt {

@@ -36,7 +36,7 @@ func (m *Manager) TransmitNext(now int64, buf *[ReplyMax]byte) (p *PDC, handle u
 		head.Flags = pds.FlagAR
 	}
 	pds.PutRequest((*[pds.RequestLen]byte)(buf[:]), head, int16(w.base-1-off), w.psn(off), p.handle.ID(), p.peerID)
-	if due := later(now, m.p.RTOInit); due < w.rtoAt {
+	if due := later(now, m.p.c.RTOInit); due < w.rtoAt {
 		w.rtoAt = due
 		if w.rtoAt < p.timerAt {
 			m.schedule(p, now)
@@ -55,7 +55,7 @@ func (m *Manager) plainSender() *PDC {
 	p := &m.pdc[m.data.next()]
 	w := &p.tx
 	if p.state != StateEstablished || p.flags&(flagROD|flagClearDue|flagInitiator) != flagInitiator || w.queued|w.control != 0 ||
-		w.next == w.tail || !w.inPeerWindow(w.next) || m.p.InferLoss {
+		w.next == w.tail || !w.inPeerWindow(w.next) || m.p.c.InferLoss {
 		return nil
 	}
 	return p

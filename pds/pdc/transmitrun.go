@@ -91,7 +91,7 @@ func (m *Manager) sentRun(now int64, p *PDC, r *row, x *Run, s ccc.RunParams) (l
 	if last = !w.inPeerWindow(w.next); last || s.AckLast {
 		x.asks |= 1 << ((n - 1) % RunMax)
 	}
-	if due := later(now, m.p.RTOInit); due < w.rtoAt {
+	if due := later(now, m.p.c.RTOInit); due < w.rtoAt {
 		if w.rtoAt = due; due < p.timerAt {
 			m.schedule(p, now)
 		}

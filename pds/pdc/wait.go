@@ -89,7 +89,7 @@ const idleLook = 256
 //
 // Source: UE Specification 1.0.x section 3.5, PDS manager: Close_Thresh.
 func (m *Manager) relieve(now int64) {
-	if m.waiting.len() == 0 && m.open <= m.p.CloseThresh || m.mem.events.free() < eventReserve {
+	if m.waiting.len() == 0 && m.open <= m.p.c.CloseThresh || m.mem.events.free() < eventReserve {
 		return
 	}
 	var idle, busy *PDC
@@ -111,7 +111,7 @@ func (m *Manager) relieve(now int64) {
 			busy = older(busy, p)
 		}
 	}
-	if idle == nil && (m.open > m.p.CloseThresh || !coming && m.table.quarantine < m.waiting.limit) {
+	if idle == nil && (m.open > m.p.c.CloseThresh || !coming && m.table.quarantine < m.waiting.limit) {
 		idle = busy
 	}
 	if idle != nil {
