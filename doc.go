@@ -24,7 +24,7 @@
 //		}
 //		in, now = wait(e.NextDeadline())        // a packet, or the time
 //		e.Receive(now, &in, &reply, &r)         // r: what to place where; reply: what to send back
-//		place(r, in.Packet[r.Payload:])
+//		place(r, in.Packet[r.Payload:])         // with PDS.BufferROD keep it, if r.Buffer says so, for e.Replay
 //		e.Tick(now)
 //	}
 //
