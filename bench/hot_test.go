@@ -352,6 +352,7 @@ var hot = []struct {
 	{"ccc", "(*Context).onACK", noBounds},
 	{"ccc", "(*Context).OnNACK", noBounds},
 	{"ccc", "(*Context).OnInferredLoss", noBounds},
+	{"ccc", "(*Context).lose", noBounds},
 	{"ccc", "(*Context).OnCreditUpdate", noBounds},
 	{"ccc", "(*Context).Admits", inlines | noBounds},
 	{"ccc", "(*Context).Decide", noBounds},

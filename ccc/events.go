@@ -131,12 +131,7 @@ func (c *Context) OnNACK(p *Params, now int64, n Nack) {
 	} else {
 		c.window.OnSend(-n.Size)
 	}
-	c.mark(n.Size)
-	if p.credit {
-		c.credit.OnLoss(&p.rccc, n.Size, !n.NoPDC)
-	}
-	c.inflightPkts--
-	c.evaluate(p, now)
+	c.lose(p, now, n.Size, n.NoPDC)
 }
 
 // OnInferredLoss takes in that a packet in flight is concluded to be lost and
@@ -148,9 +143,14 @@ func (c *Context) OnInferredLoss(p *Params, now int64, l Loss) {
 	} else {
 		c.window.OnSend(-l.Size)
 	}
-	c.mark(l.Size)
+	c.lose(p, now, l.Size, l.NoPDC)
+}
+
+// lose marks a packet that was in flight for retransmission, once the window knows.
+func (c *Context) lose(p *Params, now, size int64, noPDC bool) {
+	c.mark(size)
 	if p.credit {
-		c.credit.OnLoss(&p.rccc, l.Size, !l.NoPDC)
+		c.credit.OnLoss(&p.rccc, size, !noPDC)
 	}
 	c.inflightPkts--
 	c.evaluate(p, now)

@@ -16,9 +16,6 @@ func newLinks(n int) links {
 	return l
 }
 
-// linked reports whether i is in a ring with others.
-func (l links) linked(i uint32) bool { return l[i].next != i }
-
 // append puts i last in the ring of anchor.
 func (l links) append(anchor, i uint32) {
 	last := l[anchor].prev

@@ -256,7 +256,7 @@ func TestLinksRingKeepsOrder(t *testing.T) {
 	l := newLinks(5)
 	anchor := uint32(4)
 	for i := range uint32(4) {
-		require.False(t, l.linked(i))
+		require.Equal(t, i, l[i].next, "in no ring")
 		l.append(anchor, i)
 	}
 	l.remove(1)
