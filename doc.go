@@ -32,7 +32,7 @@
 // received; [Endpoint.TransmitBatch] sends several packets at a time, and
 // [Endpoint.Exchange] takes an acknowledgement in and sends what it lets go;
 // [Endpoint.ExchangeBatch] does both for all packets that a poll of the network has
-// brought, and touches them itself.
+// brought, and looks ahead in them itself.
 //
 // Payload memory belongs to the caller: the endpoint says which bytes go where,
 // and never looks at them. Where they cannot be placed, [Endpoint.Fail] corrects the

@@ -10,8 +10,8 @@ func (m *Manager) Lines(id uint16) (send, peer uintptr) {
 	return uintptr(unsafe.Pointer(p)), uintptr(unsafe.Pointer(&p.handle))
 }
 
-// RowLines is the second pass, once these have been loaded: what is known of the lowest packet in flight and of the
-// next to be sent.
+// RowLines is the second pass, once these have been loaded: what is known of the lowest
+// packet in flight and of the next to be sent.
 func (m *Manager) RowLines(id uint16) (first, current uintptr) {
 	w := &m.pdc[id].tx
 	return uintptr(unsafe.Pointer(&m.mem.row[w.first])), uintptr(unsafe.Pointer(&m.mem.row[w.current]))
