@@ -36,6 +36,22 @@
 // Events are values in a ring of fixed length. Receive, Submit and Tick ask for
 // room in it first, so the caller drains it with Event after each of them.
 //
+// # Short ways, which a newcomer can skip
+//
+// Everything can be done with the calls above. The methods here do the same for less, for
+// the packets that are nearly all of them, and decline the others, which then go the
+// general way; a caller that uses them writes both, as the Endpoint of the root package
+// does, for which they are.
+//
+//	Expect, Named, Await, Take          a request: Receive and Respond
+//	ReceiveACK, TakeACK                 an acknowledgement: Receive
+//	TransmitNext, TransmitRun           new packets: Transmit
+//	OnlySender, Upcoming                who would be next in Transmit
+//	Exchange                            acknowledgements, and what they let go: Receive, Transmit
+//	TouchRequests, TouchSources, TouchRows, TouchRecords, TouchSubmit,
+//	Lines, RowLines, RecordLines, SubmitLines
+//	                                    no call at all: memory that one will need, loaded ahead
+//
 // # What is guaranteed
 //
 //   - Each packet submitted has exactly one of VerdictResponse, EventResponse,

@@ -10,10 +10,11 @@ import (
 // AcksMax is how many acknowledgements [Manager.Exchange] takes.
 const AcksMax = 32
 
-// Exchange is TakeACK for each of acks, from one to AcksMax acknowledgements for a PDC and
-// of the lowest packets that it has in flight, and then TransmitRun for up to most
-// packets, at least one, where these are of the same PDC: it waits for congestion control
-// with them, and no other one has a turn. What is sent is in run. It returns the PDC, and
+// Exchange is [Manager.ReceiveACK] and [Manager.Transmit] in one: [Manager.TakeACK] for
+// each of acks, from one to AcksMax acknowledgements for a PDC and of the lowest packets
+// that it has in flight, and then [Manager.TransmitRun] for up to most packets, at least
+// one, where these are of the same PDC: it waits for congestion control with them, and no
+// other one has a turn. What is sent is in run. It returns the PDC, and
 // how many packets were acknowledged. Where that is not all that has to be done there is
 // no PDC, and nothing has changed: so it is, too, unless the handles of all these packets
 // are in [first, end). The acknowledgements have to be [pds.AckCCView.Plain] and

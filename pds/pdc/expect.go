@@ -2,15 +2,17 @@ package pdc
 
 import "github.com/uetcc/uetcc/pds"
 
-// Named returns the PDC with the dpdcid of a request, nil if that is none of this
-// manager's. Nothing else is known of it: it may be of another life, or none.
+// Named is the part of [Manager.Receive] that finds a PDC: the one with the dpdcid of a
+// request, nil if that is none of this manager's. Nothing else is known of it: it may be
+// of another life, or none.
 func (m *Manager) Named(q *pds.RequestView) *PDC { return m.byID(q.DPDCID()) }
 
-// Expect returns the PDC of a request that [Manager.Take] may take: one that is new
+// Expect is the part of [Manager.Receive] that looks at a request, without a change: it
+// returns the PDC of one that [Manager.Take] may take, or [Manager.Await]: one that is new
 // and in the window of a PDC in use, the next one if that is ordered; and the PDC has
 // this peer, owes it no response and does not close. That is nearly every request. Any
-// other has no such PDC and goes to [Manager.Receive]. The type and what follows the
-// header are the caller's to check. Nothing changes.
+// other has no such PDC and goes to Receive. The type and what follows the header are the
+// caller's to check.
 func (m *Manager) Expect(q *pds.RequestView, src Addr) *PDC {
 	p := m.Named(q)
 	if p == nil || p.state != StateEstablished || p.peerID != q.SPDCID() || p.peer != src || p.rx.holding {
@@ -30,9 +32,10 @@ func (p *PDC) expectsOrdered(q *pds.RequestView) bool {
 	return p.flags&(flagROD|flagClose|flagGap) == flagROD && q.Type().IsROD() && q.PSN() == p.rx.edge
 }
 
-// TouchRequests loads what the next request for each of some PDCs will need of it, by
-// their PDCIDs. The misses of the cache overlap as far as the machine looks ahead, so
-// there is nothing else in the loop. The result means nothing but keeps the loads.
+// TouchRequests changes nothing: ahead of [Manager.Take] it loads what the next request
+// for each of some PDCs will need of it, by their PDCIDs. The misses of the cache overlap
+// as far as the machine looks ahead, so there is nothing else in the loop. The result
+// means nothing but keeps the loads.
 func (m *Manager) TouchRequests(ids []uint16) (sum uint64) {
 	for _, id := range ids {
 		if int(id) < len(m.pdc) {
@@ -49,8 +52,8 @@ func (p *PDC) Handle() Handle { return p.handle }
 func (p *PDC) Peer() Addr { return p.peer }
 func (p *PDC) TC() uint8  { return p.tc }
 
-// Await is Receive for a request whose PDC Expect has just returned: the verdict
-// is VerdictRequest, and Respond is to be called.
+// Await is the rest of [Manager.Receive] for a request whose PDC [Manager.Expect] has just
+// returned: the verdict is VerdictRequest, and [Manager.Respond] is to be called.
 func (m *Manager) Await(now int64, p *PDC, in *In) {
 	m.stats.Received++
 	m.await(now, p, (*pds.RequestView)(in.Packet), in)

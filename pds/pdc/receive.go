@@ -50,7 +50,7 @@ func (m *Manager) Receive(now int64, in *In, out []byte, r *Result) {
 	}
 }
 
-// ReceiveACK is Receive for an ACK_CC, which has no answer: it looks at Packet, Src
+// ReceiveACK is [Manager.Receive] for an ACK_CC, which has no answer: it looks at Packet, Src
 // and Trimmed alone and sets, of r, all but PktID and what goes with other packets.
 func (m *Manager) ReceiveACK(now int64, in *In, r *Result) {
 	r.Verdict, r.Err, r.Reply, r.ID, r.Demand = VerdictDropped, nil, 0, RxID{}, Demand{}

@@ -13,7 +13,7 @@ type Confirmed struct {
 	Last uint64
 }
 
-// TakeACK is Receive for an acknowledgement that has only the news that most have: of
+// TakeACK is [Manager.ReceiveACK] for an acknowledgement that has only the news that most have: of
 // the lowest packets that a PDC has in flight, or of a single one, wherever that is. It
 // has to be [pds.AckCCView.Plain]. N is 0, and nothing has changed, if it is another
 // one. No event tells of the packets: what follows for them is the caller's.

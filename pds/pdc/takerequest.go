@@ -13,11 +13,12 @@ type Taken struct {
 	CE      bool   // congestion experienced
 }
 
-// Take is Receive and Respond in one, for a request to p that the layer above has done
-// or is about to: [Manager.Expect] has just returned p for it, or the request is plain
-// ([pds.RequestView.Plain], PlainCC) and [Manager.Named] has. It reports false if Expect would return nil; nothing has
-// changed then. If an acknowledgement is due it writes the header of one that a
-// response follows ([pds.NextResponse]), and returns its length, otherwise 0.
+// Take is [Manager.Receive] and [Manager.Respond] in one, for a request to p that the
+// layer above has done or is about to: [Manager.Expect] has just returned p for it, or
+// the request is plain ([pds.RequestView.Plain], PlainCC) and [Manager.Named] has. It
+// reports false if Expect would return nil; nothing has changed then. If an
+// acknowledgement is due it writes the header of one that a response follows
+// ([pds.NextResponse]), and returns its length, otherwise 0.
 //
 // What it does here is the next request of a PDC that is not ordered, when all before
 // it has arrived.

@@ -2,11 +2,12 @@ package pdc
 
 import "github.com/uetcc/uetcc/pds"
 
-// TouchSources loads what acknowledgements for these PDCs, and packets of them that are
-// sent, will need: in three passes, of which each loads what the one before has told
-// the place of. Over 16 to 32 packets ahead the misses of the cache overlap in each,
-// which is worth it when thousands of PDCs are in use. The loops hold little else than
-// loads, so that the processor sees many of them at a time. The sum means nothing.
+// TouchSources changes nothing: ahead of [Manager.ReceiveACK] and [Manager.Transmit] it
+// loads what acknowledgements for these PDCs, and packets of them that are sent, will
+// need, in three passes, of which each loads what the one before has told the place of.
+// Over 16 to 32 packets ahead the misses of the cache overlap in each, which is worth it
+// when thousands of PDCs are in use. The loops hold little else than loads, so that the
+// processor sees many of them at a time. The sum means nothing.
 func (m *Manager) TouchSources(ids []uint16) (sum uint64) {
 	for _, id := range ids {
 		if int(id) < len(m.pdc) {
@@ -17,7 +18,7 @@ func (m *Manager) TouchSources(ids []uint16) (sum uint64) {
 	return sum
 }
 
-// TouchRows is the second pass, see [Manager.TouchSources]: what is known of packets.
+// TouchRows is the second pass of [Manager.TouchSources]: what is known of packets.
 func (m *Manager) TouchRows(ids []uint16) (sum uint64) {
 	for _, id := range ids {
 		if int(id) < len(m.pdc) {
@@ -28,8 +29,8 @@ func (m *Manager) TouchRows(ids []uint16) (sum uint64) {
 	return sum
 }
 
-// TouchRecords is the third pass: the records of the packet that is acknowledged and
-// of the one that is sent.
+// TouchRecords is the third pass of [Manager.TouchSources]: the records of the packet
+// that is acknowledged and of the one that is sent.
 func (m *Manager) TouchRecords(ids []uint16) (sum int64) {
 	for _, id := range ids {
 		if int(id) < len(m.pdc) {
@@ -40,8 +41,8 @@ func (m *Manager) TouchRecords(ids []uint16) (sum int64) {
 	return sum
 }
 
-// TouchSubmit loads what [Manager.SubmitRun] needs of a PDC besides, once the second
-// pass has been made.
+// TouchSubmit changes nothing: ahead of [Manager.SubmitRun] it loads what that needs of a
+// PDC besides, once [Manager.TouchRows] has been called.
 func (m *Manager) TouchSubmit(id uint16) uint64 {
 	if int(id) >= len(m.pdc) {
 		return 0
@@ -50,8 +51,7 @@ func (m *Manager) TouchSubmit(id uint16) uint64 {
 	return uint64(p.unsubmitted) + uint64(p.tx.rowOf(m.mem, p.tx.tail))
 }
 
-// Upcoming returns the PDCs whose turn it is to send, at most n: for a look ahead at
-// what [Manager.Transmit] will need. Where thousands wait for their turn, what an
-// acknowledgement lets go belongs to another PDC than the acknowledgement. Valid until
-// the next call.
+// Upcoming is a look ahead at [Manager.Transmit]: it returns the PDCs whose turn it is to
+// send, at most n. Where thousands wait for their turn, what an acknowledgement lets go
+// belongs to another PDC than the acknowledgement. Valid until the next call.
 func (m *Manager) Upcoming(n int) []pds.PDCID { return m.data.first(n) }

@@ -5,11 +5,10 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// TransmitNext is Transmit for the packet that it nearly always is: a new one of an
-// unordered PDC in use, which congestion control admits at once. It writes its
-// header, of [pds.RequestLen] bytes, to buf and returns its PDC and what was
-// submitted. With another packet to send, or none, there is no PDC and nothing
-// changes.
+// TransmitNext is [Manager.Transmit] for the packet that it nearly always is: a new one
+// of an unordered PDC in use, which congestion control admits at once. It writes its
+// header, of [pds.RequestLen] bytes, to buf and returns its PDC and what was submitted.
+// With another packet to send, or none, there is no PDC and nothing changes.
 func (m *Manager) TransmitNext(now int64, buf *[ReplyMax]byte) (p *PDC, handle uint64, size, entropy uint16) {
 	if p = m.plainSender(); p == nil {
 		return nil, 0, 0, 0

@@ -27,15 +27,16 @@ func (x *Run) PutHeader(b *[pds.RequestLen]byte, k uint32) {
 	x.heads.Put(b, k, x.asks)
 }
 
-// OnlySender returns the PDC whose turn it is to send data, if no other one waits for its
-// turn: else TransmitRun has nothing to offer.
+// OnlySender is a look ahead at [Manager.TransmitRun]: it returns the PDC whose turn it is
+// to send data, and whether no other one waits for its turn, without which TransmitRun has
+// nothing to offer.
 func (m *Manager) OnlySender() (pds.PDCID, bool) {
 	return m.data.next(), m.data.tail-m.data.head == 1
 }
 
-// TransmitRun is TransmitNext for up to most packets, at least one: several go while
-// nobody else has a turn. It returns their PDC; with other packets to send, or none,
-// there is none, and nothing has changed.
+// TransmitRun is [Manager.Transmit] for packets like that of [Manager.TransmitNext], up to
+// most of them, at least one: several go while nobody else has a turn. It returns their
+// PDC; with other packets to send, or none, there is none, and nothing has changed.
 func (m *Manager) TransmitRun(now int64, most int, x *Run) *PDC {
 	p := m.plainSender()
 	if p == nil {
