@@ -32,7 +32,7 @@ func (e *Endpoint) receiveACK(now int64, in, reply *Datagram, r *Received) {
 			}
 		}
 	}
-	e.receiveAnyACK(now, in, r)
+	e.receiveGeneralACK(now, in, r)
 }
 
 // confirmAny does what follows for the packets that the acknowledgement in confirms:
@@ -45,8 +45,8 @@ func (e *Endpoint) confirmAny(now int64, in *Datagram, x pdc.Confirmed, r *Recei
 	}
 }
 
-// receiveAnyACK is receiveACK in general.
-func (e *Endpoint) receiveAnyACK(now int64, in *Datagram, r *Received) {
+// receiveGeneralACK is receiveACK for any ACK_CC.
+func (e *Endpoint) receiveGeneralACK(now int64, in *Datagram, r *Received) {
 	p := &e.in
 	p.Packet, p.Src, p.Trimmed = in.Packet, in.Src, in.Trimmed
 	e.pds.ReceiveACK(now, p, &e.res)

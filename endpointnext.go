@@ -23,13 +23,13 @@ type plainRequest struct {
 func (e *Endpoint) receiveEdge(now int64, in, reply *Datagram, r *Received, x plainRequest) {
 	d, a := &e.expected, ses.Arrival{Peer: uint64(x.p.Handle()), Payload: int(x.t.Payload)}
 	if !e.target.Expect(x.v, uint16(x.t.Request.DPDCID()), a, d) {
-		e.receiveOther(now, in, reply, r)
+		e.receiveByHeader(now, in, reply, r)
 		return
 	}
 	out := (*[HeaderMax]byte)(reply.Packet[:HeaderMax])
 	n, ok := e.pds.Take(now, x.p, x.t, (*[pds.AckCCLen]byte)(out[:]))
 	if !ok {
-		e.receiveOther(now, in, reply, r)
+		e.receiveByHeader(now, in, reply, r)
 		return
 	}
 	e.target.Take(x.v, a, d)
@@ -50,9 +50,10 @@ func (e *Endpoint) receiveEdge(now int64, in, reply *Datagram, r *Received, x pl
 	e.followUp(now)
 }
 
-// receiveOther takes in what has no shorter way. A request that its PDC expects needs
-// to be judged, but not to be looked at again.
-func (e *Endpoint) receiveOther(now int64, in, reply *Datagram, r *Received) {
+// receiveByHeader chooses the way of a packet that is no plain request, or that no PDC or
+// message takes as one. A request that its PDC expects needs to be judged, but not to be
+// looked at again.
+func (e *Endpoint) receiveByHeader(now int64, in, reply *Datagram, r *Received) {
 	if len(in.Packet) >= pds.RequestCCLen && in.Trimmed == 0 {
 		q := (*pds.RequestView)(in.Packet)
 		if q.Type() == pds.TypeACKCC { // with data
@@ -66,13 +67,13 @@ func (e *Endpoint) receiveOther(now int64, in, reply *Datagram, r *Received) {
 			}
 		}
 	}
-	e.receiveRest(now, in, reply, r)
+	e.receiveGeneral(now, in, reply, r)
 }
 
 // receiveExpected takes in a request that p expects.
 func (e *Endpoint) receiveExpected(now int64, in, reply *Datagram, r *Received, p *pdc.PDC) {
 	if e.pds.HasEvents() || !prepare(reply, r) { // events are for the manager to object to
-		e.receiveRest(now, in, reply, r)
+		e.receiveGeneral(now, in, reply, r)
 		return
 	}
 	q, buf := (*pds.RequestView)(in.Packet), reply.Packet[:HeaderMax]

@@ -43,7 +43,7 @@ func (w *twin) receiveGeneral(now int64, in *Datagram) {
 	w.r = Received{}
 	buf := w.reply.Packet[:cap(w.reply.Packet)]
 	w.reply.Packet, w.reply.Payload = buf[:0], Payload{}
-	n := e.receiveAny(now, in, &w.reply, buf, &w.r)
+	n := e.receiveByVerdict(now, in, &w.reply, buf, &w.r)
 	e.drain(now)
 	if n > 0 {
 		e.control(&w.reply, n, in.Dst, in.Src)

@@ -6,6 +6,27 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
+// Which way a packet goes through [Endpoint.Receive]. There are several, since the general
+// one decodes each header, looks every name up, judges the request and asks what to answer,
+// and nearly all packets need a small part of that. A shorter way does for the packets
+// named here what the general one would. A packet that turns out not to be one of them has
+// changed nothing so far and goes to a later way; the tests send the same packets through
+// both.
+//
+//	way                takes                                     without
+//	Receive            plain requests in the middle of a         decoding and judging: an earlier packet of
+//	                   message, new on an open PDC               the message was (ses.Target.Follow)
+//	receiveEdge        plain requests that begin or end one,     decoding, and what no write or send is
+//	                   or that Follow does not know              asked (ses.Target.Expect)
+//	receiveByHeader    no packet itself: chooses among those below, by type and PDC
+//	receiveExpected    any request that is new on an open PDC    another look of the manager: its Expect
+//	                   where no answer is owed                   has had one
+//	receiveACK         plain ACK_CCs of the lowest packets in    decoding, and an event for each packet
+//	                   flight, or of one                         (pdc.Manager.TakeACK)
+//	receiveGeneralACK  any other ACK_CC                          what only other packets need: no answer
+//	receiveGeneral     the rest: opening and closing, NACKs,     nothing: receiveByVerdict asks the manager
+//	                   control, repeated, trimmed, RUDI, UUD     what the packet is
+
 // Received is what the caller has to do with a packet. Placing the payload comes
 // before sending the reply.
 type Received struct {
@@ -50,7 +71,7 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 		if len(in.Packet) > 0 && pds.Type(in.Packet[0]>>3) == pds.TypeACKCC {
 			e.receiveACK(now, in, reply, r)
 		} else {
-			e.receiveOther(now, in, reply, r)
+			e.receiveByHeader(now, in, reply, r)
 		}
 		return
 	}
@@ -61,14 +82,14 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 	q, v := (*pds.RequestView)(b[:]), (*ses.StandardView)(b[pds.RequestLen:])
 	if !q.Plain() {
 		if !q.PlainCC() {
-			e.receiveOther(now, in, reply, r)
+			e.receiveByHeader(now, in, reply, r)
 			return
 		}
 		v, at = (*ses.StandardView)(b[pds.RequestCCLen:]), pds.RequestCCLen
 	}
 	p := e.pds.Named(q)
 	if p == nil || in.Trimmed != 0 || cap(reply.Packet) < HeaderMax {
-		e.receiveOther(now, in, reply, r)
+		e.receiveByHeader(now, in, reply, r)
 		return
 	}
 	payload := len(in.Packet) - at - ses.StandardLen
@@ -86,7 +107,7 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 	}
 	n, ok := e.pds.Take(now, p, t, (*[pds.AckCCLen]byte)(out[:]))
 	if !ok {
-		e.receiveOther(now, in, reply, r)
+		e.receiveByHeader(now, in, reply, r)
 		return
 	}
 	// Every field by itself: a literal would be built elsewhere and copied.
@@ -120,12 +141,12 @@ func prepare(reply *Datagram, r *Received) bool {
 	return true
 }
 
-// receiveRest is Receive in general.
-func (e *Endpoint) receiveRest(now int64, in, reply *Datagram, r *Received) {
+// receiveGeneral is Receive for any packet.
+func (e *Endpoint) receiveGeneral(now int64, in, reply *Datagram, r *Received) {
 	if !prepare(reply, r) {
 		return
 	}
-	if n := e.receiveAny(now, in, reply, reply.Packet[:cap(reply.Packet)], r); n > 0 {
+	if n := e.receiveByVerdict(now, in, reply, reply.Packet[:cap(reply.Packet)], r); n > 0 {
 		e.control(reply, n, in.Dst, in.Src)
 	}
 	e.followUp(now)
@@ -138,8 +159,9 @@ func (e *Endpoint) followUp(now int64) {
 	}
 }
 
-// receiveAny takes any packet in, and returns the length of the answer in buf.
-func (e *Endpoint) receiveAny(now int64, in, reply *Datagram, buf []byte, r *Received) (n int) {
+// receiveByVerdict takes any packet in by what the manager says of it, and returns the
+// length of the answer in buf.
+func (e *Endpoint) receiveByVerdict(now int64, in, reply *Datagram, buf []byte, r *Received) (n int) {
 	e.pds.Receive(now, e.arrived(in), buf, &e.res)
 	n = e.res.Reply
 	r.Err, r.PDC, r.Buffer = e.res.Err, e.res.ID.PDC, e.res.Buffer
