@@ -2,6 +2,7 @@ package uetcc_test
 
 import (
 	"net/netip"
+	"reflect"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -72,6 +73,39 @@ func TestConfigErrors(t *testing.T) {
 			require.ErrorContains(t, err, tt.text)
 		})
 	}
+}
+
+// No part panics over a negative number, in whatever field: it is refused, or has a meaning,
+// or the part is not in use.
+func TestConfigNegative(t *testing.T) {
+	var walk func(path string, at func(*uetcc.Config) reflect.Value)
+	walk = func(path string, at func(*uetcc.Config) reflect.Value) {
+		v := at(new(uetcc.Config))
+		switch v.Kind() {
+		case reflect.Struct:
+			for i := range v.NumField() {
+				if f := v.Type().Field(i); f.IsExported() {
+					walk(path+"."+f.Name, func(c *uetcc.Config) reflect.Value { return at(c).Field(i) })
+				}
+			}
+		case reflect.Int, reflect.Int64, reflect.Float64:
+			for _, control := range []ccc.Control{ccc.ControlNSCC, ccc.ControlBoth} {
+				c := uetcc.Config{Address: netip.MustParseAddr("10.0.0.1"), PDCs: pdc.TableConfig{General: 8}}
+				c.CC.Control = control
+				if v = at(&c); v.CanInt() {
+					v.SetInt(-1)
+				} else {
+					v.SetFloat(-1)
+				}
+				require.NotPanics(t, func() {
+					if _, err := uetcc.NewEndpoint(c); err != nil {
+						require.ErrorIs(t, err, uetcc.ErrConfig, path)
+					}
+				}, path)
+			}
+		}
+	}
+	walk("Config", func(c *uetcc.Config) reflect.Value { return reflect.ValueOf(c).Elem() })
 }
 
 // What the PDS can be told, an Endpoint can: each of these changes what it does.
