@@ -257,12 +257,6 @@ func BenchmarkSourcePath(b *testing.B) {
 	}
 }
 
-// A cover is what an acknowledgement is of.
-type cover struct {
-	id      uint16 // of the PDC
-	packets uint32
-}
-
 // sourceSteps feeds a source with batches of acknowledgements of PDCs in random
 // order.
 type sourceSteps struct {
@@ -272,8 +266,10 @@ type sourceSteps struct {
 	per     uint32
 	signals string
 	in      []uetcc.Datagram
-	covers  [pathBatch]cover
+	ids     [pathBatch]uint16 // of their PDCs
+	cover   [pathBatch]uint32 // of how many packets they are
 	clean   bool
+	far     bool // psn is more than the caches hold
 	sum     uint32
 }
 
@@ -283,7 +279,7 @@ func newSourceSteps(b testing.TB, n int, per uint32, signals string, batch int) 
 		window = 2 * batch
 	}
 	return &sourceSteps{sourceEnd: newSource(b, n, window), order: (*[1 << 16]uint16)(pathOrder(n)), per: per, signals: signals,
-		in: ackDatagrams(batch), clean: signals == "clean"}
+		in: ackDatagrams(batch), clean: signals == "clean", far: n > 1<<12}
 }
 
 // ackDatagrams makes room for n acknowledgements.
@@ -324,7 +320,7 @@ func (p *sourceSteps) step() int {
 	if p.at&1023 < len(p.in) {
 		p.poll()
 	}
-	if len(p.in) > 1 {
+	if p.far && len(p.in) > 1 {
 		p.load()
 	}
 	if !p.clean {
@@ -339,9 +335,12 @@ func (p *sourceSteps) step() int {
 	}
 	all := uint32(0)
 	for i := range p.in {
-		id, k := p.nextClean(&p.in[i])
-		p.covers[i%pathBatch] = cover{id, k}
-		all += k
+		for k := uint32(0); k == 0; all += k { // nextClean
+			id := p.order[p.at&0xffff] + 1
+			p.at++
+			k = p.ackOf(&p.in[i], id, p.per)
+			p.ids[i%pathBatch], p.cover[i%pathBatch] = id, k
+		}
 	}
 	n := p.receive(p.in, all)
 	if n != int(all) {
@@ -350,8 +349,8 @@ func (p *sourceSteps) step() int {
 	}
 	// Not before, since a PDC may be twice in a batch, and the second acknowledgement of it
 	// is not to be of what the first one lets go.
-	for _, c := range p.covers[:len(p.in)] {
-		p.psn[c.id].sent += c.packets
+	for i, id := range p.ids[:len(p.in)] {
+		p.psn[id].sent += p.cover[i]
 	}
 	return n
 }
