@@ -61,19 +61,24 @@ func TestExchangeIsReceiveAndTransmit(t *testing.T) {
 		"observe":      func(c *Config) { c.CC.Mode = ccc.ModeObserve },
 		"few chunks":   func(c *Config) { c.CC.NSCC.LinkRate, c.Memory.Chunks = 40e10, 8 },
 		"batches":      func(c *Config) { c.CC.NSCC.LinkRate = 160e10 },
+		"sprayed":      func(c *Config) { c.CC.NSCC.LinkRate = 160e10 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(7, 8))
 			a, b := newSourceTwin(t, edit), newSourceTwin(t, edit)
 			a.e.touched = 0 // as with many PDCs
 			peer := sourcePeer{rng: rng}
+			sprays, steps := name == "sprayed", 8_000
+			if sprays {
+				steps = 32_000 // a run seldom ends where a row does, with what is behind acknowledged
+			}
 			exchanged, runs, ahead := 0, 0, 0
 			var got [8]Received
 			var reply [8]Datagram
 			for i := range reply {
 				reply[i].Packet = make([]byte, 0, HeaderMax)
 			}
-			for now, step := int64(1000), 0; step < 8_000; step++ {
+			for now, step := int64(1000), 0; step < steps; step++ {
 				now += int64(rng.IntN(300))
 				if a.e.sender.Messages() < 4 {
 					m := Message{To: Destination{Address: sourceAddr(1 + rng.IntN(3)), Job: 1}, Length: rng.Uint32N(1 << uint(12+rng.IntN(9))), Cookie: rng.Uint64()}
@@ -87,7 +92,7 @@ func TestExchangeIsReceiveAndTransmit(t *testing.T) {
 				require.Equal(t, n, b.e.TransmitBatch(now, b.out[:most]))
 				peer.both(t, a, b, n)
 				if rng.IntN(2) != 0 && peer.sent[id] != nil {
-					in := peer.several(id, len(reply))
+					in := peer.several(id, len(reply), sprays)
 					now += 3000 // more than any service time
 					const none = 99
 					a.e.run.N, a.e.ahead.end = none, 0
@@ -135,9 +140,12 @@ func TestExchangeIsReceiveAndTransmit(t *testing.T) {
 }
 
 // several acknowledges packets of PDC id, and perhaps of others, at most so many times.
-func (s *sourcePeer) several(id, most int) (in []Datagram) {
+func (s *sourcePeer) several(id, most int, sprays bool) (in []Datagram) {
 	for range 1 + s.rng.IntN(2)*s.rng.IntN(most) {
 		say := s.plainly
+		if sprays && s.rng.IntN(4) == 0 {
+			say = s.ahead
+		}
 		if s.rng.IntN(20) == 0 {
 			say = s.answer
 		}
@@ -156,6 +164,20 @@ func (s *sourcePeer) both(t *testing.T, a, b *sourceTwin, n int) {
 		require.Equal(t, b.out[i], a.out[i])
 		s.sees(&a.out[i])
 	}
+}
+
+// ahead acknowledges one packet of PDC id by itself, a few in front of the others.
+func (s *sourcePeer) ahead(id int) Datagram {
+	k := pds.PSN(1 + s.rng.Uint32N(6))
+	if s.next[id]-s.cack[id] <= k+1 {
+		return s.plainly(id)
+	}
+	psn := s.cack[id] + 1 + k
+	a := pds.AckCC{Ack: pds.Ack{Next: pds.NextResponse, SPDCID: pds.PDCID(id + 100), DPDCID: pds.PDCID(id), CACK: s.cack[id], Offset: int16(psn - s.cack[id])}, SACK: pds.SACK{MPR: 8}}
+	a.SACKOffset, a.Bitmap = int16(psn-s.cack[id]), 1
+	a.SetNSCC(&pds.NSCCState{ServiceTime: uint16(s.rng.Uint32N(20))})
+	y := ses.Response{Verdict: ses.Verdict{ReturnCode: ses.RCOK}, JobID: 1, MessageID: s.sent[id][psn]}
+	return Datagram{Src: s.addr[id], Size: 116, Packet: y.AppendTo(a.AppendTo(nil))}
 }
 
 func newRoom() Datagram { return Datagram{Packet: make([]byte, 0, HeaderMax)} }

@@ -45,7 +45,7 @@ func (m *Manager) Exchange(now int64, acks []*pds.AckCCView, src Addr, first, en
 		}
 	}
 	limit := m.p.limit(acks[len(acks)-1].MPR())
-	if int32(w.next-base) >= int32(limit) {
+	if r.released != 0 || int32(w.next-base) >= int32(limit) { // base may be in another row now
 		return nil, 0
 	}
 	cur, n := &mem.row[w.current], base-w.base
