@@ -39,7 +39,8 @@ func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []D
 // be done in the same place of reply and r, and with what is left of out. But
 // acknowledgements in a row that differ in nothing but how far they go, when they were sent
 // and whether there is a mark in them are all taken in before packets are sent, which
-// costs less. With thousands of PDCs it looks ahead in in, as with [Endpoint.Touch].
+// costs less. With thousands of PDCs it looks ahead in in, as with [Endpoint.Touch]. Of the
+// requests on a PDC [Endpoint.Fail] is for the last of the batch alone.
 func (e *Endpoint) ExchangeBatch(now int64, in, reply []Datagram, r []Received, out []Datagram) (n int) {
 	reply, r = reply[:len(in)], r[:len(in)]
 	for i, ahead := 0, 0; i < len(in); {
