@@ -11,17 +11,16 @@ import (
 // went well. That way does what the general one would, with everything left out that
 // such a packet does not need.
 func (e *Endpoint) receiveACK(now int64, in, reply *Datagram, r *Received) {
-	const length = pds.AckCCLen + ses.ResponseLen
 	if e.touched--; e.touched < 0 {
 		e.touchACK(in.Packet)
 	}
 	if !prepare(reply, r) {
 		return
 	}
-	if b := in.Packet; len(b) >= length && in.Trimmed == 0 {
+	if b := in.Packet; len(b) >= ackedLen && in.Trimmed == 0 {
 		if a := (*pds.AckCCView)(b); a.Plain() {
 			if x := e.pds.TakeACK(now, a, in.Src); x.N != 0 {
-				r.PDC, r.Payload = x.PDC, length
+				r.PDC, r.Payload = x.PDC, ackedLen
 				if !e.sender.Confirm(ses.PacketHandle(x.Last), x.N, (*[ses.ResponseLen]byte)(b[pds.AckCCLen:])) {
 					e.confirmAny(now, in, x, r)
 				} else if f := &e.flows[x.PDC.ID()]; f.ahead <= submitLow || f.refused || f.answers.head != 0 {

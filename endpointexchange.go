@@ -71,12 +71,11 @@ func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, ou
 		src, response := in[0].Src, responseOf(&in[0])
 		for acks[0], k = first, 1; k < len(in); k++ {
 			d := &in[k]
-			if len(d.Packet) < ackedLen || d.Trimmed != 0 || cap(reply[k].Packet) < HeaderMax || d.Src != src || responseOf(d) != response {
+			a := longEnough(d, &reply[k])
+			if a == nil || d.Src != src || responseOf(d) != response || !a.Like(first) {
 				break
 			}
-			if acks[k] = (*pds.AckCCView)(d.Packet); !acks[k].Like(first) {
-				break
-			}
+			acks[k] = a
 		}
 	}
 	if k < 2 {
@@ -99,14 +98,20 @@ func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, ou
 
 // plainACK returns a packet that exchange may take in, as far as its bytes tell, else nil.
 func plainACK(d, reply *Datagram) *pds.AckCCView {
-	if len(d.Packet) < ackedLen || d.Trimmed != 0 || cap(reply.Packet) < HeaderMax {
-		return nil
-	}
-	a := (*pds.AckCCView)(d.Packet)
-	if !a.Plain() || !a.Cumulative() {
+	a := longEnough(d, reply)
+	if a == nil || !a.Plain() || !a.Cumulative() {
 		return nil
 	}
 	return a
+}
+
+// longEnough returns a packet that has room for an acknowledgement with a response, if there
+// is room for a reply to it, else nil.
+func longEnough(d, reply *Datagram) *pds.AckCCView {
+	if len(d.Packet) < ackedLen || d.Trimmed != 0 || cap(reply.Packet) < HeaderMax {
+		return nil
+	}
+	return (*pds.AckCCView)(d.Packet)
 }
 
 // responseOf returns what names the message in an acknowledgement of ackedLen.

@@ -14,24 +14,20 @@ const AcksMax = 32
 // each of acks, from one to AcksMax acknowledgements for a PDC and of the lowest packets
 // that it has in flight, and then [Manager.TransmitRun] for up to most packets, at least
 // one, where these are of the same PDC: it waits for congestion control with them, and no
-// other one has a turn. What is sent is in run. It returns the PDC, and
-// how many packets were acknowledged. Where that is not all that has to be done there is
-// no PDC, and nothing has changed: so it is, too, unless the handles of all these packets
-// are in [first, end). The acknowledgements have to be [pds.AckCCView.Plain] and
-// [pds.AckCCView.Cumulative], and their PDCIDs the same.
+// other one has a turn. What is sent is in run. It returns the PDC, and how many packets
+// were acknowledged. Where that is not all that has to be done there is no PDC, and nothing
+// has changed: so it is, too, unless the handles of all these packets are in [first, end).
+// The acknowledgements have to be [pds.AckCCView.Plain] and [pds.AckCCView.Cumulative], and
+// their PDCIDs the same.
 func (m *Manager) Exchange(now int64, acks []*pds.AckCCView, src Addr, first, end uint64, most int, run *Run) (*PDC, uint32) {
 	if m.ctl.head != 0 || m.data.head != m.data.tail {
 		return nil, 0
 	}
 	p := m.acked(acks[0], src)
-	if p == nil {
+	if p == nil || !p.waitsToSend() {
 		return nil, 0
 	}
-	const asked, wanted = flagInitiator | flagROD | flagClearDue | flagOnData, flagInitiator | flagOnData
 	w, mem := &p.tx, m.mem
-	if p.flags&asked != wanted || w.control != 0 || w.rtoAt < p.timerAt || w.next == w.tail {
-		return nil, 0
-	}
 	base, r := w.base, &mem.row[w.first]
 	plain := m.plain[:len(acks)]
 	for i, a := range acks {
@@ -83,6 +79,14 @@ func (m *Manager) Exchange(now int64, acks []*pds.AckCCView, src Addr, first, en
 		m.takeTurns(p, last, s.Held)
 	}
 	return p, n
+}
+
+// waitsToSend reports whether p has new packets to send, unordered ones, and neither
+// anything else to do nor a timer to move.
+func (p *PDC) waitsToSend() bool {
+	const asked, wanted = flagInitiator | flagROD | flagClearDue | flagOnData, flagInitiator | flagOnData
+	w := &p.tx
+	return p.flags&asked == wanted && w.control == 0 && w.rtoAt >= p.timerAt && w.next != w.tail
 }
 
 // flying returns how many packets from the one at i on are in flight, in a row: data that
