@@ -23,8 +23,9 @@
 //			complete(ev)                        // once for each message
 //		}
 //		in, now = wait(e.NextDeadline())        // a packet, or the time
-//		e.Receive(now, &in, &reply, &r)         // r: what to place where; reply: what to send back
-//		place(r, in.Packet[r.Payload:])         // with PDS.BufferROD keep it, if r.Buffer says so, for e.Replay
+//		e.Receive(now, &in, &reply, &r)         // the same Datagrams and Received each time
+//		place(r, in.Packet[r.Payload:])         // what r says; with PDS.BufferROD it may say to keep it for e.Replay
+//		transmit(reply.Packet, ...)             // what to send back, if it is not empty
 //		e.Tick(now)
 //	}
 //

@@ -27,8 +27,7 @@ func newHost(address string, memory []byte) *host {
 func (h *host) open() ses.Generation {
 	t := h.Target()
 	process, _ := t.AddEndpoint(ses.Endpoint{Job: 1, PID: 2})
-	t.OpenIndex(0, process, 5, ses.Index{Kind: ses.IndexMemory})
-	generation, _ := t.Renew(0, process, 5)
+	generation, _ := t.OpenIndex(0, process, 5, ses.Index{Kind: ses.IndexMemory})
 	t.Register(process, 5, ses.Region{Length: uint64(len(h.memory)), Job: 1, Rights: ses.RightWrite})
 	return generation
 }
@@ -46,8 +45,7 @@ func (h *host) transmit(now int64) (wire []uetcc.Datagram) {
 }
 
 // receive takes a packet in, places its data, and returns the answer.
-func (h *host) receive(now int64, sent uetcc.Datagram) (reply uetcc.Datagram) {
-	in := uetcc.Datagram{Packet: sent.Packet, Src: sent.Src, Dst: sent.Dst}
+func (h *host) receive(now int64, in uetcc.Datagram) (reply uetcc.Datagram) {
 	reply.Packet = make([]byte, 0, h.ReplyMax())
 	var r uetcc.Received
 	h.Receive(now, &in, &reply, &r)

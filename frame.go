@@ -57,8 +57,10 @@ func (f *Frame) addresses4(b *[8]byte) {
 // mapped is ::ffff:0.0.0.0. It never changes; a literal would be built on the stack.
 var mapped = [16]byte{10: 0xff, 11: 0xff}
 
-// SrcAddr and DstAddr return the addresses in the standard library's form.
+// SrcAddr returns Src in the standard library's form.
 func (f *Frame) SrcAddr() netip.Addr { return netip.AddrFrom16(f.Src).Unmap() }
+
+// DstAddr returns Dst in the standard library's form.
 func (f *Frame) DstAddr() netip.Addr { return netip.AddrFrom16(f.Dst).Unmap() }
 
 // String returns one line for people.

@@ -17,7 +17,9 @@ var ErrPayloadLength = errors.New("uetcc: payload_length exceeds the packet")
 // writer.
 //
 // Type tells which of the PDS headers is meant, Form which of the semantic
-// ones; the others hold what earlier packets left there.
+// ones; the others hold what earlier packets left there. Some headers say so too, in
+// their Type, Next and Form: a Parser sets all alike, and so must who fills a Packet
+// for [Packet.AppendTo], which writes what the headers say.
 type Packet struct {
 	Type    pds.Type // the header below that was read
 	Form    ses.Form // what follows it; FormNone: nothing, and Request and Reply are not meant
@@ -78,8 +80,8 @@ func (p *Packet) header() header {
 }
 
 // AppendTo appends the headers to b, without entropy header and data: the PDS
-// header that p.Type means, then the semantic header that p.Form means. The
-// next_hdr is that of the PDS header. A reserved Type or Form panics.
+// header that p.Type means, then the semantic header that p.Form means. A reserved
+// Type or Form panics.
 func (p *Packet) AppendTo(b []byte) []byte {
 	switch {
 	case p.Type.IsRequest():

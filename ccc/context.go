@@ -13,9 +13,9 @@ import (
 // then bring the same Params.
 //
 // Invariants, where B and R are the unsent and the marked bytes of the bound PDCs:
-// waits = sum of B and R; rtx backlog = sum of R, 0 if and only if no packet is marked;
-// [Context.State] is nextState of the counters and of [Context.Decide] as the last
-// event left them.
+// [Context.Backlog] = sum of B; [Context.RtxBacklog] = sum of R, 0 if and only if no
+// packet is marked; [Context.State] follows from these, the packets in flight, and
+// [Context.Decide] as the last event left them.
 //
 // A call that takes away more than was added (a size that differs from the one
 // that was counted, a packet unmarked twice) panics: what follows from a wrong

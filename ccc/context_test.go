@@ -79,10 +79,6 @@ func requirePointerFree(t *testing.T, typ reflect.Type) {
 	}
 }
 
-func TestNominalSize(t *testing.T) {
-	require.EqualValues(t, 4160, NominalSize(4120))
-}
-
 // The order of the UET congestion chapters: structures, configuration with data
 // that waits, authorised to send.
 func TestContextSetUp(t *testing.T) {

@@ -22,8 +22,8 @@
 // where any goroutine reserves bytes, an inbox ([Manager.Post]), and snapshots
 // ([Manager.Refresh]). Nobody waits for anybody.
 //
-// Sizes are nominal packet sizes in bytes ([NominalSize]), times nanoseconds of
-// the caller's monotonic clock.
+// Sizes are nominal packet sizes in bytes: the UDP length and 40, as NominalSize of
+// package pds has it. Times are nanoseconds of the caller's monotonic clock.
 //
 // Source: UE Specification 1.0.x, section 3.6.12 (contexts), 3.6.16 (entropy).
 package ccc

@@ -13,15 +13,6 @@ import (
 // ErrConfig is wrapped by every error of [NewParams].
 var ErrConfig = errors.New("ccc: invalid configuration")
 
-// headerAllowance is the fixed allowance for what is below the transport, bytes.
-const headerAllowance = 40
-
-// NominalSize is the size by which both ends count a packet: what the transport
-// sees of it, plus a fixed 40 bytes. transport is the UDP length (UET over UDP),
-// or the span from the entropy header to the end of the UET trailer (native IP),
-// in bytes. What switches add on the way does not count.
-func NominalSize(transport int64) int64 { return transport + headerAllowance }
-
 // Config configures the contexts of a FEP.
 type Config struct {
 	// NSCC configures the window, and describes the fabric for everything else. Its

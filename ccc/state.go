@@ -3,7 +3,7 @@ package ccc
 import "github.com/uetcc/uetcc/internal/enum"
 
 // State is the run state of a context. It has no memory: it follows from what is
-// true now, see nextState.
+// true now. Source: UE Specification 1.0.x section 3.6.12.
 type State uint8
 
 const (

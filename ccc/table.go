@@ -15,8 +15,8 @@ var (
 	// NO_CCC_AVAIL.
 	ErrNoCCC = errors.New("ccc: no context free")
 
-	// ErrTableFull: no room for the key, see [table.ErrFull]. The answer is that to
-	// ErrNoCCC.
+	// ErrTableFull: no place is left where the key's hash may lie, though the table has
+	// room. With a random seed that takes an attack; the answer is that to ErrNoCCC.
 	ErrTableFull = errors.New("ccc: no room in the table for the key")
 
 	// ErrNamed: the context has a ccc_id already, or another context has that one.
@@ -193,11 +193,12 @@ func (t *Table) All() iter.Seq[Handle] {
 }
 
 // TableStats counts the contexts: Capacity = Free + Live + Resting, and Resting
-// is 0 except for moments.
-type TableStats = table.PoolStats
+// is 0 except for moments. Beside changes the parts may not add up; on a quiet table
+// they do.
+type TableStats struct{ Capacity, Free, Live, Resting int }
 
 // Stats counts, in time proportional to the size.
-func (t *Table) Stats() TableStats { return t.slots.Stats() }
+func (t *Table) Stats() TableStats { return TableStats(t.slots.Stats()) }
 
 // Bytes is the memory that the table holds; it never changes.
 func (t *Table) Bytes() int64 { return t.slots.Bytes() + t.keys.Bytes() + t.ids.Bytes() }

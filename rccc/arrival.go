@@ -52,8 +52,11 @@ func (r *Receiver) Remove(h Handle) bool {
 // OnArrival takes the credit target of a packet from the sender that h names:
 // cumulative bytes, [Quanta.Extend] of the wire's value near [Receiver.Target].
 // It reports whether h named one. A target that is not newer changes nothing.
-// Data shows that credit is used. A sender that only asks is cut off at twice
-// the sum of MaxDemand and MaxCredit for each timeout.
+//
+// What a target asks for counts up to twice the sum of MaxDemand and MaxCredit above
+// the credit that the sender had at its last packet of data, which shows that credit
+// is used, and with requests alone once a timeout: a peer cannot ask for more than an
+// honest one would.
 //
 // Report data when it was committed to memory, so that credit follows what the
 // host absorbed.

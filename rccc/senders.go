@@ -112,14 +112,7 @@ func (t *Senders) Head(l List) (Slot, bool) {
 	return r.head, true
 }
 
-// Rotate makes the head of the active or the idle list its tail.
-func (t *Senders) Rotate(l List) {
-	if r := t.ring(l); r != nil && r.n > 0 {
-		r.head = t.slab[r.head].next
-	}
-}
-
-// Move takes a sender out of its list and appends it to l.
+// Move takes a sender out of its list and appends it to l, which may be the same.
 func (t *Senders) Move(i Slot, l List) {
 	s := &t.slab[i]
 	if from := t.ring(s.list); from != nil {

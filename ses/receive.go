@@ -181,8 +181,8 @@ func (t *Target) abandon(r *Request, a *Arrival, d *Decision) {
 }
 
 // Fail replaces d, which [Target.Receive] or [Target.Follow] decided for this request,
-// when the host did not take or give the data: code is its reason, [RCHostPoisoned],
-// [RCHostUnsuccessCmpl] or one of the RCAT ones. The whole message fails.
+// when the host did not take or give the data: code is its reason, from [RCATInvalid] to
+// [RCAMOFPInexact]. The whole message fails.
 func (t *Target) Fail(r *Request, a Arrival, code ReturnCode, d *Decision) {
 	d.refuse(CheckHost, code)
 	d.Response.MessageID, d.Response.JobID, d.Response.Generation = r.MessageID, r.JobID, r.Generation

@@ -88,6 +88,7 @@ func (v *Verdict) validate(withData bool) error {
 	return nil
 }
 
+// String formats the fields on one line.
 func (v *Verdict) String() string {
 	return fmt.Sprintf("%v %v %v", v.Opcode, v.ReturnCode, v.List)
 }

@@ -5,45 +5,47 @@ import "github.com/uetcc/uetcc/internal/enum"
 // A ReturnCode is the verdict of a response, 6 bits. Source: table 3-19.
 type ReturnCode uint8
 
+// The return codes, as a [Target] gives them and an [Initiator] takes them. The RCAT and
+// RCHost ones and those of floating point are the host's to give, see [Target.Fail].
 const (
-	RCNull               ReturnCode = 0x00
-	RCOK                 ReturnCode = 0x01
-	RCBadGeneration      ReturnCode = 0x02
-	RCDisabled           ReturnCode = 0x03
-	RCDisabledGen        ReturnCode = 0x04
-	RCNoMatch            ReturnCode = 0x05
-	RCUnsupportedOp      ReturnCode = 0x06
-	RCUnsupportedSize    ReturnCode = 0x07
-	RCATInvalid          ReturnCode = 0x08
-	RCATPerm             ReturnCode = 0x09
-	RCATATSError         ReturnCode = 0x0a
-	RCATNoTrans          ReturnCode = 0x0b
-	RCATOutOfRange       ReturnCode = 0x0c
-	RCHostPoisoned       ReturnCode = 0x0d
-	RCHostUnsuccessCmpl  ReturnCode = 0x0e
-	RCAMOUnsupportedOp   ReturnCode = 0x0f
-	RCAMOUnsupportedDT   ReturnCode = 0x10
-	RCAMOUnsupportedSize ReturnCode = 0x11
-	RCAMOUnaligned       ReturnCode = 0x12
-	RCAMOFPNaN           ReturnCode = 0x13
-	RCAMOFPUnderflow     ReturnCode = 0x14
-	RCAMOFPOverflow      ReturnCode = 0x15
-	RCAMOFPInexact       ReturnCode = 0x16
-	RCPermViolation      ReturnCode = 0x17
-	RCOpViolation        ReturnCode = 0x18
-	RCBadIndex           ReturnCode = 0x19
-	RCBadPID             ReturnCode = 0x1a
-	RCBadJobID           ReturnCode = 0x1b
-	RCBadMKey            ReturnCode = 0x1c
-	RCBadAddr            ReturnCode = 0x1d
-	RCCancelled          ReturnCode = 0x1e
-	RCUndeliverable      ReturnCode = 0x1f
-	RCUncor              ReturnCode = 0x20
-	RCUncorTransient     ReturnCode = 0x21
-	RCTooLong            ReturnCode = 0x22
-	RCInitiatorError     ReturnCode = 0x23
-	RCDropped            ReturnCode = 0x24
-	RCExtended           ReturnCode = 0x3e
+	RCNull               ReturnCode = 0x00 // success, when the PDS itself says so
+	RCOK                 ReturnCode = 0x01 // success
+	RCBadGeneration      ReturnCode = 0x02 // ri_generation is not the current one, which the response names; tried again with it
+	RCDisabled           ReturnCode = 0x03 // the resource index is disabled, for good
+	RCDisabledGen        ReturnCode = 0x04 // the resource index is disabled until its generation changes; tried again later
+	RCNoMatch            ReturnCode = 0x05 // no receive buffer for it; tried again later, or deferred
+	RCUnsupportedOp      ReturnCode = 0x06 // the target, this resource index, this mode or this form does not serve the opcode
+	RCUnsupportedSize    ReturnCode = 0x07 // the message is longer than the region
+	RCATInvalid          ReturnCode = 0x08 // address translation: not a valid address
+	RCATPerm             ReturnCode = 0x09 // address translation: no permission
+	RCATATSError         ReturnCode = 0x0a // address translation: the service failed
+	RCATNoTrans          ReturnCode = 0x0b // address translation: there is none
+	RCATOutOfRange       ReturnCode = 0x0c // address translation: outside of what is mapped
+	RCHostPoisoned       ReturnCode = 0x0d // the memory is damaged
+	RCHostUnsuccessCmpl  ReturnCode = 0x0e // the bus did not complete the access
+	RCAMOUnsupportedOp   ReturnCode = 0x0f // atomic operation that the target does not serve
+	RCAMOUnsupportedDT   ReturnCode = 0x10 // atomic datatype that the target does not serve, or not with this operation
+	RCAMOUnsupportedSize ReturnCode = 0x11 // atomic whose length is not one of whole operands
+	RCAMOUnaligned       ReturnCode = 0x12 // atomic whose address is no multiple of the operand's size
+	RCAMOFPNaN           ReturnCode = 0x13 // floating point: the result is not a number
+	RCAMOFPUnderflow     ReturnCode = 0x14 // floating point: the result is too small
+	RCAMOFPOverflow      ReturnCode = 0x15 // floating point: the result is too large
+	RCAMOFPInexact       ReturnCode = 0x16 // floating point: the result was rounded
+	RCPermViolation      ReturnCode = 0x17 // against the region's rights, or another buffer than that of the message's other packets
+	RCOpViolation        ReturnCode = 0x18 // the header contradicts itself, or RUDI on a region that is not for repeats
+	RCBadIndex           ReturnCode = 0x19 // no such resource index
+	RCBadPID             ReturnCode = 0x1a // no such process
+	RCBadJobID           ReturnCode = 0x1b // no such job, or the resource is not open to it
+	RCBadMKey            ReturnCode = 0x1c // no region has this key
+	RCBadAddr            ReturnCode = 0x1d // the packet ends behind the buffer
+	RCCancelled          ReturnCode = 0x1e // given up by its initiator, see [Initiator.Cancel]
+	RCUndeliverable      ReturnCode = 0x1f // the target has no process at all
+	RCUncor              ReturnCode = 0x20 // an error that repeating does not cure: an unknown version, an impossible response
+	RCUncorTransient     ReturnCode = 0x21 // an error that repeating may cure
+	RCTooLong            ReturnCode = 0x22 // the receive buffer has no byte for it
+	RCInitiatorError     ReturnCode = 0x23 // the initiator has met an error itself (FlagIE)
+	RCDropped            ReturnCode = 0x24 // the target has dropped it
+	RCExtended           ReturnCode = 0x3e // the code is given elsewhere
 )
 
 var returnCodeNames = [...]string{

@@ -7,7 +7,7 @@
 // One [Manager] serves one fabric endpoint and has a single writer. All calls
 // bring now, nanoseconds of a monotonic clock.
 //
-//	h, err := m.Open(now, key)             // the PDC for a message: an existing one, or a new one
+//	h, err := m.Open(now, key, ticket)     // the PDC for a message: an existing one, or a new one
 //	m.Begin(h); m.Announce(now, h, bytes)  // a message begins on it, this much is to come
 //	m.Submit(now, h, packet)               // one packet of it, named by a handle of the caller's
 //	m.Transmit(now, buf, &out)             // the next packet to send: the PDS header is in buf

@@ -48,9 +48,11 @@ func (m *Manager) TouchRequests(ids []uint16) (sum uint64) {
 // Handle returns the name of p, which lives as long as the name is known.
 func (p *PDC) Handle() Handle { return p.handle }
 
-// Peer returns the address of the other end, TC the traffic class.
+// Peer returns the address of the other end.
 func (p *PDC) Peer() Addr { return p.peer }
-func (p *PDC) TC() uint8  { return p.tc }
+
+// TC returns the traffic class of its requests.
+func (p *PDC) TC() uint8 { return p.tc }
 
 // Await is the rest of [Manager.Receive] for a request whose PDC [Manager.Expect] has just
 // returned: the verdict is VerdictRequest, and [Manager.Respond] is to be called.

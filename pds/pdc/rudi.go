@@ -225,8 +225,9 @@ func (m *Manager) nackRUDI(now int64, n *pds.Nack, r *Result) error {
 	return nil
 }
 
-// RespondRUDI writes the response to a RUDI request to buf and returns its length;
-// refuse, if not 0, is a NACK instead.
+// RespondRUDI writes the response to the RUDI request with this PktID (see [Result]),
+// or with RespondRefuse a NACK, to buf and returns its length; retx is the request's
+// own flag. The error is [ErrShortBuffer].
 func (m *Manager) RespondRUDI(pktID uint32, retx bool, a *Response, buf []byte) (int, error) {
 	if len(buf) < ReplyMax || len(a.Bytes) > ResponseMax {
 		return 0, ErrShortBuffer

@@ -29,8 +29,8 @@ var (
 	// in quarantine. Drop it: opening a PDC would deliver its data again.
 	ErrResting = errors.New("pdc: PDC in quarantine")
 
-	// ErrTableFull: no room for the key, see [table.ErrFull]. The answer is that to
-	// ErrNoPDC.
+	// ErrTableFull: no place is left where the key's hash may lie, though the table has
+	// room. With a random seed that takes an attack; the answer is that to ErrNoPDC.
 	ErrTableFull = errors.New("pdc: no room in the table for the key")
 
 	// ErrUnknown: the PDCID names no live PDC (INV_DPDCID), or the handle's has gone.
@@ -214,13 +214,13 @@ func (t *Table) All() iter.Seq[Handle] {
 type TableStats struct{ General, Reserved PoolStats }
 
 // PoolStats counts the ids of one pool: Capacity = Free + Live + Resting.
-type PoolStats = table.PoolStats
+type PoolStats struct{ Capacity, Free, Live, Resting int }
 
 // Stats counts, in time proportional to the size.
 func (t *Table) Stats() TableStats {
-	s := TableStats{General: t.general.Stats()}
+	s := TableStats{General: PoolStats(t.general.Stats())}
 	if t.reserved != nil {
-		s.Reserved = t.reserved.Stats()
+		s.Reserved = PoolStats(t.reserved.Stats())
 	}
 	return s
 }
