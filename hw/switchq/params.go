@@ -28,7 +28,7 @@ func (v Victim) String() string { return enum.Name(victimNames[:], v) }
 // Config describes one egress queue. Only PlaneBDP has no default; the defaults
 // are those of UE Specification 1.0.3 section 3.6.17 in terms of it.
 type Config struct {
-	PlaneBDP int64 // bytes: link rate times config_base_rtt of one network plane
+	PlaneBDP int64 // bytes, up to 2^60: link rate times config_base_rtt of one network plane
 
 	Trim    bool // cut payloads instead of dropping packets
 	LastHop bool // the port leads to a destination host
@@ -98,7 +98,7 @@ func (c *Config) fill() {
 
 func (c *Config) validate() error {
 	return cmp.Or(
-		check.AtLeast(ErrConfig, "PlaneBDP", c.PlaneBDP, 1),
+		check.Range(ErrConfig, "PlaneBDP", c.PlaneBDP, 1, 1<<60),
 		check.Range(ErrConfig, "ECNMin", c.ECNMin, 0, c.ECNMax),
 		check.AtLeast(ErrConfig, "LowLimit", c.LowLimit, 0),
 		check.AtLeast(ErrConfig, "MedLimit", c.MedLimit, 0),

@@ -42,6 +42,7 @@ func TestNewParamsKeepsWhatIsSet(t *testing.T) {
 func TestNewParamsRejects(t *testing.T) {
 	for field, c := range map[string]Config{
 		"PlaneBDP":    {},
+		"PlaneBDP is": {PlaneBDP: 1<<60 + 1}, // five times that is no longer a number
 		"ECNMin":      {PlaneBDP: 1000, ECNMin: 900, ECNMax: 800},
 		"MedLimit":    {PlaneBDP: 1000, MedLimit: -1},
 		"HeaderBytes": {PlaneBDP: 1000, HeaderBytes: MinTrimSize - 1},

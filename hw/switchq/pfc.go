@@ -2,6 +2,7 @@ package switchq
 
 import (
 	"cmp"
+	"math"
 
 	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/enum"
@@ -68,8 +69,9 @@ func (f PFCFrame) String() string { return enum.Name(frameNames[:], f) }
 // in the switch: the downstream side of priority flow control. Single writer;
 // the zero Ingress is empty and lets the upstream send.
 type Ingress struct {
-	bytes int64
-	until int64 // end of the pause that was sent last; 0: none in force
+	bytes  int64
+	until  int64 // end of the pause that was sent last
+	paused bool  // one was sent, and no resume after it
 }
 
 // Bytes that wait.
@@ -79,37 +81,47 @@ func (i *Ingress) Bytes() int64 { return i.bytes }
 // again when half of the last one is over and packets still come.
 func (i *Ingress) Arrive(p *PFCParams, now, size int64) PFCFrame {
 	i.bytes += size
-	if i.bytes <= p.c.XOff || i.until-now > p.c.Pause/2 {
+	if i.bytes <= p.c.XOff || i.paused && i.until-now > p.c.Pause/2 {
 		return PFCNone
 	}
-	i.until = now + p.c.Pause
+	i.until, i.paused = pauseEnd(now, p.c.Pause), true
 	return PFCPause
 }
 
 // Leave counts size bytes out. It asks for a resume once below xON.
 func (i *Ingress) Leave(p *PFCParams, size int64) PFCFrame {
 	i.bytes -= size
-	if i.bytes >= p.c.XOn || i.until == 0 {
+	if i.bytes >= p.c.XOn || !i.paused {
 		return PFCNone
 	}
-	i.until = 0
+	i.paused = false
 	return PFCResume
 }
 
 // A Pauser is the upstream side: which classes of an egress port are stopped,
 // and until when. Single writer; the zero Pauser stops nothing.
 type Pauser struct {
-	until [numClasses]int64
+	until  [numClasses]int64 // of those in paused
+	paused ClassSet          // by a frame; the pause may be over
 }
 
 // On takes in a frame for class c that lasts pause nanoseconds.
 func (g *Pauser) On(f PFCFrame, c Class, now, pause int64) {
 	switch f {
 	case PFCPause:
-		g.until[c] = now + pause
+		g.until[c], g.paused = pauseEnd(now, pause), g.paused.With(c)
 	case PFCResume:
-		g.until[c] = 0
+		g.paused = g.paused.Without(c)
 	}
+}
+
+// pauseEnd is the end of a pause that begins now, at most the last time there is.
+func pauseEnd(now, pause int64) int64 {
+	pause = max(pause, 0)
+	if now > math.MaxInt64-pause {
+		return math.MaxInt64
+	}
+	return now + pause
 }
 
 // Paused is the set of classes that may not send at time now, and the earliest
@@ -117,12 +129,13 @@ func (g *Pauser) On(f PFCFrame, c Class, now, pause int64) {
 // even if no resume ever comes.
 func (g *Pauser) Paused(now int64) (s ClassSet, next int64) {
 	for c, until := range g.until {
-		if until > now {
-			s = s.With(Class(c))
-			if next == 0 || until < next {
-				next = until
-			}
+		if !g.paused.Has(Class(c)) || until <= now {
+			continue
 		}
+		if s == 0 || until < next {
+			next = until
+		}
+		s = s.With(Class(c))
 	}
 	return s, next
 }

@@ -52,6 +52,45 @@ func TestPauserTimerEndsThePause(t *testing.T) {
 	require.Zero(t, next)
 }
 
+// A clock may begin anywhere: what was never paused stays so before time 0, and a port that
+// fills up there asks for a pause.
+func TestPFCBeforeTimeZero(t *testing.T) {
+	var g Pauser
+	set, next := g.Paused(-1)
+	require.Zero(t, set)
+	require.Zero(t, next)
+	g.On(PFCPause, ClassLow, -1_000, 1_000)
+	set, next = g.Paused(-1)
+	require.Equal(t, ClassSet(0).With(ClassLow), set)
+	require.Zero(t, next)
+	set, _ = g.Paused(0)
+	require.Zero(t, set)
+
+	p := roce(t)
+	var in Ingress
+	require.Equal(t, PFCPause, in.Arrive(p, -p.c.Pause, 20*4150), "ends at 0")
+	require.Equal(t, PFCNone, in.Arrive(p, 1-p.c.Pause, 1), "still fresh")
+	require.Equal(t, PFCResume, in.Leave(p, 9*4150))
+	require.Equal(t, PFCPause, in.Arrive(p, math.MinInt64, 9*4150))
+}
+
+// A pause that would end after the last time there is lasts until then.
+func TestPFCAtTheEndOfTime(t *testing.T) {
+	var g Pauser
+	g.On(PFCPause, ClassLow, math.MaxInt64-5, 10)
+	set, next := g.Paused(math.MaxInt64 - 1)
+	require.Equal(t, ClassSet(0).With(ClassLow), set)
+	require.EqualValues(t, math.MaxInt64, next)
+	g.On(PFCPause, ClassLow, 0, -1)
+	set, _ = g.Paused(0)
+	require.Zero(t, set)
+
+	p := roce(t)
+	var in Ingress
+	require.Equal(t, PFCPause, in.Arrive(p, math.MaxInt64-7_000, 20*4150))
+	require.Equal(t, PFCNone, in.Arrive(p, math.MaxInt64-6_000, 1))
+}
+
 func TestPauserResume(t *testing.T) {
 	var g Pauser
 	g.On(PFCPause, ClassLow, 0, 1_000)
@@ -130,7 +169,7 @@ func TestPFCChainWalksBack(t *testing.T) {
 	require.Positive(t, pausedSlots, "the source was stopped although its own link is idle")
 	require.Zero(t, leafIn.Bytes())
 	require.Zero(t, spineIn.Bytes())
-	require.Zero(t, leafIn.until)
-	require.Zero(t, spineIn.until)
+	require.False(t, leafIn.paused)
+	require.False(t, spineIn.paused)
 	require.LessOrEqual(t, leaf.Counters().PeakLow, p.c.XOff+2*4150)
 }
