@@ -132,7 +132,7 @@ func (m *memory) endInternal() {
 // memoryChanged makes sure that an event comes when the next write is done.
 func (s *sim) memoryChanged() {
 	m := s.mem
-	if at, ok := m.ctl.Next(); ok && at*1000 < m.wake {
+	if at, ok := m.ctl.Next(); ok && at <= never/1000 && at*1000 < m.wake {
 		m.wake = max(at*1000, s.now)
 		s.events.push(m.wake, evMemory, 0)
 	}

@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -72,4 +73,15 @@ func TestMemoryConfig(t *testing.T) {
 		_, err := Run(c)
 		require.ErrorIs(t, err, ErrConfig)
 	}
+}
+
+// TestMemoryStuck: a bank that is never usable again leaves transfers unfinished, and the run
+// ends.
+func TestMemoryStuck(t *testing.T) {
+	c := memoryConfig()
+	c.Memory.Controller.BankBusy = math.MaxInt64
+	c.End = link.Second / 100
+	r, err := Run(c)
+	require.NoError(t, err)
+	require.Equal(t, 4, r.Unfinished)
 }

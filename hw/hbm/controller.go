@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"math"
+	"math/bits"
 
 	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/enum"
@@ -13,7 +14,7 @@ import (
 var (
 	ErrConfig    = errors.New("hbm: invalid configuration")
 	ErrFull      = errors.New("hbm: queue full")
-	ErrRequester = errors.New("hbm: no such requester, or no bytes")
+	ErrRequester = errors.New("hbm: no such requester, or bytes out of range")
 )
 
 // Arbitration chooses among requesters that wait for one channel.
@@ -47,7 +48,7 @@ type Config struct {
 type Request struct {
 	Requester int
 	Addr      uint64
-	Bytes     int64
+	Bytes     int64  // 1 to 2^40
 	Tag       uint64 // the caller's, given back in [Done]
 }
 
@@ -121,7 +122,7 @@ func NewController(cfg Config) (*Controller, error) {
 		return nil, err
 	}
 	queues := cfg.Channels * cfg.Requesters
-	return &Controller{
+	c := &Controller{
 		cfg:      cfg,
 		channels: make([]channel, cfg.Channels),
 		queues:   make([]queue, queues),
@@ -129,7 +130,11 @@ func NewController(cfg Config) (*Controller, error) {
 		banks:    make([]int64, cfg.Channels*cfg.Banks),
 		done:     make([]Done, queues*cfg.Depth+cfg.Channels),
 		usage:    make([]Usage, cfg.Requesters),
-	}, nil
+	}
+	for i := range c.banks {
+		c.banks[i] = math.MinInt64 // usable whenever the clock begins
+	}
+	return c, nil
 }
 
 // Rate returns the bytes per second that all channels together transfer when no
@@ -146,7 +151,7 @@ func (c *Controller) Usage(requester int) Usage { return c.usage[requester] }
 // that of an earlier call. Errors: [ErrRequester], and [ErrFull] where a real
 // controller would push back or drop.
 func (c *Controller) Submit(now int64, r Request) error {
-	if uint(r.Requester) >= uint(c.cfg.Requesters) || r.Bytes < 1 {
+	if uint(r.Requester) >= uint(c.cfg.Requesters) || r.Bytes < 1 || r.Bytes > 1<<40 {
 		return ErrRequester
 	}
 	c.run(now)
@@ -172,7 +177,7 @@ func (c *Controller) Submit(now int64, r Request) error {
 func (c *Controller) Next() (at int64, ok bool) {
 	at = math.MaxInt64
 	for i := range c.channels {
-		if ch := &c.channels[i]; ch.busy && ch.finish < at {
+		if ch := &c.channels[i]; ch.busy && ch.finish <= at {
 			at, ok = ch.finish, true
 		}
 	}
@@ -237,8 +242,8 @@ func (c *Controller) dispatch(i int, now int64) {
 	q.head = (q.head + 1) % c.cfg.Depth
 	q.n--
 	ch.busy, ch.who, ch.turn, ch.start = true, who, (who+1)%c.cfg.Requesters, start
-	ch.finish = start + c.transfer(ch.cur.bytes)
-	c.banks[i*c.cfg.Banks+ch.cur.bank] = ch.finish + c.cfg.BankBusy
+	ch.finish = after(start, c.transfer(ch.cur.bytes))
+	c.banks[i*c.cfg.Banks+ch.cur.bank] = after(ch.finish, c.cfg.BankBusy)
 }
 
 // choose returns the requester that channel i serves next and when its bank lets
@@ -265,6 +270,19 @@ func (c *Controller) choose(i int, now int64) (who int, start int64) {
 
 // transfer returns how long a channel is busy with the given bytes, rounded up.
 func (c *Controller) transfer(bytes int64) int64 {
-	const second = 1_000_000_000
-	return (bytes*second + c.cfg.Rate - 1) / c.cfg.Rate
+	hi, lo := bits.Mul64(uint64(bytes), 1_000_000_000)
+	lo, carry := bits.Add64(lo, uint64(c.cfg.Rate)-1, 0)
+	if hi += carry; hi >= uint64(c.cfg.Rate) {
+		return math.MaxInt64
+	}
+	ns, _ := bits.Div64(hi, lo, uint64(c.cfg.Rate))
+	return int64(min(ns, math.MaxInt64))
+}
+
+// after is d nanoseconds after t, at most the last time there is.
+func after(t, d int64) int64 {
+	if t > math.MaxInt64-d {
+		return math.MaxInt64
+	}
+	return t + d
 }

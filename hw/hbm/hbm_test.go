@@ -114,6 +114,7 @@ func TestControllerErrors(t *testing.T) {
 	require.ErrorIs(t, c.Submit(0, Request{Requester: 1, Bytes: 1}), ErrRequester)
 	require.ErrorIs(t, c.Submit(0, Request{Requester: -1, Bytes: 1}), ErrRequester)
 	require.ErrorIs(t, c.Submit(0, Request{}), ErrRequester)
+	require.ErrorIs(t, c.Submit(0, Request{Bytes: 1<<40 + 1}), ErrRequester)
 	for range 3 { // one in transfer, two waiting
 		require.NoError(t, c.Submit(0, Request{Bytes: 1}))
 	}
@@ -134,6 +135,38 @@ func TestControllerErrors(t *testing.T) {
 		_, err := NewController(cfg)
 		require.ErrorIs(t, err, ErrConfig)
 	}
+}
+
+// TestLargeRequest: no number of bytes and no rate makes a transfer end before it began, and
+// one that would end after the last time there is never ends.
+func TestLargeRequest(t *testing.T) {
+	for _, tc := range []struct{ rate, bytes, ns int64 }{
+		{1e9, 1 << 34, 1 << 34},
+		{3, 10, 3_333_333_334},
+		{math.MaxInt64, 1, 1},
+		{math.MaxInt64, 1 << 40, 120},
+		{1 << 40, 1 << 40, 1e9},
+		{1, 1 << 40, math.MaxInt64 - 7},
+	} {
+		c, err := NewController(Config{Channels: 1, Banks: 1, Requesters: 1, Depth: 2, Rate: tc.rate, BankBusy: math.MaxInt64, Interleave: 1})
+		require.NoError(t, err)
+		require.NoError(t, c.Submit(7, Request{Bytes: tc.bytes}))
+		at, ok := c.Next()
+		require.True(t, ok)
+		require.Equal(t, 7+tc.ns, at, "%+v", tc)
+		var done [2]Done
+		require.NoError(t, c.Submit(8, Request{Bytes: 1}))
+		require.LessOrEqual(t, c.Retire(math.MaxInt64-1, done[:]), 1, "the bank is busy for good")
+	}
+}
+
+// TestNegativeTime: a clock may begin anywhere; banks are free at first.
+func TestNegativeTime(t *testing.T) {
+	c, err := NewController(seven(RoundRobin))
+	require.NoError(t, err)
+	require.NoError(t, c.Submit(-1e6, Request{Bytes: 50}))
+	at, _ := c.Next()
+	require.EqualValues(t, -1e6+1, at)
 }
 
 // TestConservation: every request is retired exactly once, in order of time, and
@@ -209,10 +242,21 @@ func TestPolicy(t *testing.T) {
 	}
 	for _, bad := range []PolicyConfig{
 		{Low: 1, High: 1, Max: 1}, {Low: 1, High: 2, Resume: 2, Max: 1}, {Low: 1, High: 2, Resume: -1, Max: 1},
-		{Low: 1, High: 2}, {Low: 1, High: 2, Max: 128}, {Low: math.MaxInt64, High: 2, Max: 1},
+		{Low: 1, High: 2}, {Low: 1, High: 2, Max: 128}, {Low: math.MaxInt64, High: 2, Max: 1}, {High: 1<<56 + 1, Max: 1},
 	} {
 		_, err := NewPolicy(bad)
 		require.ErrorIs(t, err, ErrConfig)
+	}
+}
+
+// TestPolicyOfLargeThresholds: between thresholds as far apart as they can be the penalty grows
+// evenly too.
+func TestPolicyOfLargeThresholds(t *testing.T) {
+	p, err := NewPolicy(PolicyConfig{High: 1 << 56, Max: 127})
+	require.NoError(t, err)
+	for waiting, want := range map[int64]uint8{1: 1, 1 << 55: 64, 1<<56 - 1: 126, 1 << 56: 127, math.MaxInt64: 127} {
+		pend, _ := p.Mark(waiting)
+		require.Equal(t, want, pend, waiting)
 	}
 }
 

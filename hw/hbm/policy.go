@@ -2,7 +2,6 @@ package hbm
 
 import (
 	"cmp"
-	"math"
 
 	"github.com/uetcc/uetcc/internal/check"
 )
@@ -22,17 +21,20 @@ type Policy struct {
 // PolicyConfig describes a policy.
 type PolicyConfig struct {
 	Low    int64 // waiting bytes at which the penalty begins
-	High   int64 // waiting bytes at which it is Max; above Low
+	High   int64 // waiting bytes at which it is Max; above Low, up to 2^56
 	Resume int64 // waiting bytes at which an episode ends, 0..Low
 	Max    uint8 // strongest penalty, 1..127; 127 brings a source down to one packet per round trip
 }
+
+// maxThreshold keeps 127 times a threshold within an int64.
+const maxThreshold = 1 << 56
 
 // NewPolicy returns a policy without an episode. Errors wrap [ErrConfig] and name the
 // field.
 func NewPolicy(cfg PolicyConfig) (Policy, error) {
 	err := cmp.Or(
-		check.Range(ErrConfig, "Low", cfg.Low, 0, math.MaxInt64-1),
-		check.AtLeast(ErrConfig, "High", cfg.High, cfg.Low+1),
+		check.Range(ErrConfig, "Low", cfg.Low, 0, maxThreshold-1),
+		check.Range(ErrConfig, "High", cfg.High, cfg.Low+1, maxThreshold),
 		check.Range(ErrConfig, "Resume", cfg.Resume, 0, cfg.Low),
 		check.Range(ErrConfig, "Max", cfg.Max, 1, 127),
 	)
