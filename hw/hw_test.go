@@ -475,6 +475,21 @@ func TestReset(t *testing.T) {
 	require.Zero(t, dev.Enabled())
 }
 
+// A doorbell that rang before a reset does not ring again after it.
+func TestResetForgetsDoorbells(t *testing.T) {
+	dev, soft, _ := newSoft(t, softConfig())
+	c := start(t, dev, soft, 0, Control{Mode: ModeRate})
+	bell, err := dev.Doorbell(0)
+	require.NoError(t, err)
+	bell.Ask(c, 0, DoorbellProbe)
+	soft.Step(0)
+	before := dev.Counter(CounterDoorbells)
+	dev.Reset()
+	soft.Step(1)
+	require.Equal(t, before, dev.Counter(CounterDoorbells))
+	require.False(t, soft.contexts[0].probe, "a new life that nobody asked to probe")
+}
+
 // TestProbe: a doorbell asks for a probe, and the next burst carries it.
 func TestProbe(t *testing.T) {
 	dev, soft, host := newSoft(t, softConfig())

@@ -187,12 +187,12 @@ func (d *SoftDevice) Step(now int64) {
 	d.now = now
 }
 
-// reset forgets all contexts and rings; cumulative counters go on.
+// reset forgets all contexts and rings; cumulative counters go on. What the doorbell
+// pages hold was rung before, so it stays known.
 func (d *SoftDevice) reset() {
 	clear(d.contexts)
 	d.assignRings()
 	clear(d.rings)
-	clear(d.pages)
 	clear(d.pdcs)
 	for off := d.at.contexts; off < d.at.counters; off += 8 {
 		d.regs.Store64(off, 0)
