@@ -3,6 +3,7 @@ package fabric
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/uetcc/uetcc/hw/link"
 )
@@ -71,13 +72,14 @@ func (p *topologyParser) item() error {
 	if err := p.end(); err != nil {
 		return err
 	}
-	if field == "Tier" {
+	name := strings.ToLower(field) // as the simulator compares it
+	if name == "tier" {
 		return p.block(n)
 	}
-	if first := p.seen[field]; first != 0 {
+	if first := p.seen[name]; first != 0 {
 		return p.errorf("%s is given twice, first in line %d", field, first)
 	}
-	p.seen[field] = p.line
+	p.seen[name] = p.line
 	if p.tier < 0 {
 		return p.headerField(field, n)
 	}
@@ -85,12 +87,12 @@ func (p *topologyParser) item() error {
 }
 
 func (p *topologyParser) headerField(field string, n int64) error {
-	switch field {
-	case "Nodes":
+	switch strings.ToLower(field) {
+	case "nodes":
 		p.t.Nodes = int(min(n, maxNodes+1))
-	case "Podsize":
+	case "podsize":
 		p.t.PodSize = int(min(n, maxNodes+1))
-	case "Tiers":
+	case "tiers":
 		if n != 2 && n != 3 {
 			return p.errorf("Tiers %d, want 2 or 3", n)
 		}
@@ -117,24 +119,24 @@ func (p *topologyParser) block(n int64) error {
 
 func (p *topologyParser) tierField(t *Tier, field string, n int64) error {
 	count := int(min(n, maxNodes+1))
-	switch field {
-	case "Downlink_speed_Gbps":
+	switch strings.ToLower(field) {
+	case "downlink_speed_gbps":
 		t.DownRate = min(n, 1e6) * 1e9
-	case "Radix_Down":
+	case "radix_down":
 		t.RadixDown = count
-	case "Radix_Up":
+	case "radix_up":
 		t.RadixUp = count
-	case "Downlink_Latency_ns":
+	case "downlink_latency_ns":
 		t.DownLatency = link.Ps(min(n, 1e12)) * link.Nanosecond
-	case "Switch_Latency_ns":
+	case "switch_latency_ns":
 		t.SwitchLatency = link.Ps(min(n, 1e12)) * link.Nanosecond
-	case "Bundle":
+	case "bundle":
 		t.Bundle = count
-	case "Queue_Down":
+	case "queue_down":
 		t.QueueDown = n
-	case "Queue_Up":
+	case "queue_up":
 		t.QueueUp = n
-	case "Oversubscribed": // what the radix fields amount to, in words
+	case "oversubscribed": // what the radix fields amount to, in words
 	default:
 		return p.errorf("unknown field %q of a tier", field)
 	}

@@ -87,6 +87,19 @@ Radix_Down 2
 Downlink_Latency_ns 500
 `
 
+// The simulator reads names in any case.
+func TestParseTopologyNamesInAnyCase(t *testing.T) {
+	want, err := ParseTopology("x", strings.NewReader(tiny))
+	require.NoError(t, err)
+	for _, text := range []string{strings.ToLower(tiny), strings.ToUpper(tiny)} {
+		got, err := ParseTopology("x", strings.NewReader(text))
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	_, err = ParseTopology("x", strings.NewReader(strings.Replace(tiny, "Radix_Up 2", "Radix_Up 2\nradix_up 2", 1)))
+	require.EqualError(t, err, "x:8: radix_up is given twice, first in line 7")
+}
+
 func TestParseTopologyErrors(t *testing.T) {
 	swap := func(old, new string) string {
 		require.Contains(t, tiny, old)
