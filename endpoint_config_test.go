@@ -141,3 +141,21 @@ func TestConfigPDS(t *testing.T) {
 		require.Less(t, n.now, int64(1_000_000), "long before the first one has been idle for long")
 	})
 }
+
+// The same configuration and the same calls give the same packets: PDCIDs, Start_PSNs and
+// paths come from the seed, and those of another seed are others.
+func TestSeedDecides(t *testing.T) {
+	first := func(seed uint64) uetcc.Datagram {
+		e, err := uetcc.NewEndpoint(uetcc.Config{Address: netip.MustParseAddr("10.0.0.1"), Seed: seed})
+		require.NoError(t, err)
+		_, err = e.Write(0, &uetcc.Message{To: uetcc.Destination{Address: netip.MustParseAddr("10.0.0.2")}, Length: 1})
+		require.NoError(t, err)
+		out := uetcc.Datagram{Packet: make([]byte, 0, uetcc.HeaderMax)}
+		require.True(t, e.Transmit(0, &out))
+		return out
+	}
+	for seed := range uint64(8) {
+		require.Equal(t, first(seed), first(seed))
+	}
+	require.NotEqual(t, first(1).Packet, first(2).Packet)
+}

@@ -29,7 +29,7 @@ type Config struct {
 
 	MTU     uint32          // payload bytes of a full packet: 1024, 2048, 4096 or 8192 (default 4096)
 	PDS     pdc.Config      // delivery: timers, windows, acknowledgement. With BufferROD see [Endpoint.Replay]
-	CC      ccc.Config      // congestion control; NSCC.MTU follows from MTU if it is 0
+	CC      ccc.Config      // congestion control; of NSCC set LinkRate (default 100 Gb/s) and BaseRTT (12 us), MTU follows from MTU
 	PDCs    pdc.TableConfig // PDCIDs (default: 1024 in the general pool, 2 s of quarantine)
 	Memory  pdc.MemoryConfig
 	Waiting int // messages that may wait for a PDC, see [pdc.ManagerConfig]
@@ -39,7 +39,9 @@ type Config struct {
 	Messages int // messages of this endpoint in progress, up to 65,535 (default 1024)
 	Answers  int // reads and fetching atomics of others being answered, up to 65,535 (default 1024)
 
-	// Target bounds what others may use here. Its MTU is filled in.
+	// Target bounds what others may use here (default: 1 process with 16 indices, 16
+	// regions, 16 receive buffers, 1024 messages and 1024 pending sends). Its MTU is
+	// filled in.
 	Target ses.TargetConfig
 
 	// Receiver is the scheduler of receiver credit, in use where CC.Control has RCCC.
@@ -54,7 +56,7 @@ type Config struct {
 
 	ControlTC uint8  // traffic class of acknowledgements and control packets
 	AnswerTC  uint8  // traffic class of what this side starts for sends of others: the reads of rendezvous, ready to restart
-	Seed      uint64 // of Start_PSNs, hashes and path choice; take it from a good source
+	Seed      uint64 // of PDCIDs, Start_PSNs, hashes and path choice: a secret on a network; 0 is a seed, too
 	Now       int64  // the first time, ns
 }
 

@@ -45,8 +45,8 @@ type TableConfig struct {
 	// PerKey is the most PDCs of one initiator key, 1 to 256 (default 16).
 	PerKey int
 
-	// FirstID is the PDCID of the general pool that is handed out first (default:
-	// random, since peers may still send to the ids of an earlier life).
+	// FirstID is the PDCID of the general pool that is handed out first (default: drawn
+	// from Seed, since peers may still send to the ids of an earlier life).
 	FirstID pds.PDCID
 
 	// Seed of the hashes (default: random, which is what a network needs).
@@ -54,6 +54,9 @@ type TableConfig struct {
 }
 
 func (c *TableConfig) fill() error {
+	if c.Seed == 0 {
+		c.Seed = rand.Uint64()
+	}
 	c.PerKey = cmp.Or(c.PerKey, 16)
 	c.Initiators = cmp.Or(c.Initiators, c.General-c.General/4)
 	return cmp.Or(
@@ -73,14 +76,10 @@ func NewTable(c TableConfig) (*Table, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
 	}
-	start := rand.N(c.General)
-	if c.FirstID != 0 {
-		start = int(c.FirstID) - 1
-	}
 	ids := c.General + c.Reserved
 	slots := table.NewSlots(ids + 1)
 	general, err := newPool(table.PoolConfig{
-		First: 1, Count: c.General, Hold: c.Quarantine, Start: uint16(start), Slots: slots,
+		First: 1, Count: c.General, Hold: c.Quarantine, Start: c.start(), Slots: slots,
 	}, c.Initiators)
 	if err != nil {
 		return nil, err
@@ -100,6 +99,14 @@ func NewTable(c TableConfig) (*Table, error) {
 		}, c.Reserved-c.Reserved*(c.General-c.Initiators)/c.General)
 	}
 	return t, err
+}
+
+// start is the place of the first PDCID in its pool.
+func (c *TableConfig) start() uint16 {
+	if c.FirstID != 0 {
+		return uint16(c.FirstID) - 1
+	}
+	return uint16(rand.New(rand.NewPCG(c.Seed, 0)).IntN(c.General))
 }
 
 // A pool is one of PDCIDs, of which initiators may hold a limited number.
