@@ -1,13 +1,15 @@
 package ccc
 
-// Exchange is [Manager.OnPlainACK] for each of acks, at least one, for a context whose
+import "github.com/uetcc/uetcc/nscc"
+
+// Exchange is [Manager.OnPlainACK] for acks of so many packets together, for a context whose
 // window is full, and then, if they make room, [Manager.SendRun] for packets of size bytes
 // that have waited for it, as many as paths has room for, at least one: what nearly all
 // events of a busy context are. The context leaves StateActive for a moment only, which
 // nobody needs to hear of. It returns false, and nothing has changed, unless the PDC is
 // the only one of [Waiters] and keeps something to send, and path choice is by
 // SchemeOblivious.
-func (m *Manager) Exchange(pdc Handle, now int64, acks []PlainACK, size int64, paths []uint16) (s RunParams, ok bool) {
+func (m *Manager) Exchange(pdc Handle, now int64, acks []nscc.PlainACK, packets int32, size int64, paths []uint16) (s RunParams, ok bool) {
 	b := m.member(pdc)
 	if b == nil {
 		return s, false
@@ -18,13 +20,14 @@ func (m *Manager) Exchange(pdc Handle, now int64, acks []PlainACK, size int64, p
 		b.fixed || p.entropy.scheme != SchemeOblivious || uint64(size-1) >= uint64(b.backlog()-1) {
 		return s, false
 	}
-	w := &c.window
-	for i := range acks {
-		a := &acks[i]
-		c.inflightPkts -= a.Packets
-		m.countAck(c, a.Marked)
-		w.OnPlainACK(&p.nscc, now, b.receive(a.Bytes, a.Packets), a.RTT, a.Marked)
+	bytes, marks := nscc.Sum(acks)
+	if !b.hear(bytes, packets) {
+		return s, false
 	}
+	w := &c.window
+	c.inflightPkts -= packets
+	m.countAcks(c, len(acks), marks)
+	w.OnPlainACKs(&p.nscc, now, acks)
 	if !c.rec.wait(now) {
 		m.carry(c, now)
 	}

@@ -76,13 +76,26 @@ func (b *member) acknowledge(a *Ack) {
 // can report: it counts each packet once. A window that believed more would let
 // everything out.
 func (b *member) receive(bytes int64, packets int32) int64 {
-	if most := b.sent - b.heard + rcvdUnit - 1; uint64(bytes) > uint64(most) {
+	if most := b.most(); uint64(bytes) > uint64(most) {
 		bytes = min(max(bytes, 0), most)
 	}
 	b.heard += bytes
 	b.inflightPackets -= packets
 	return bytes
 }
+
+// hear is receive, but returns false, and nothing has changed, where that would cut.
+func (b *member) hear(bytes int64, packets int32) bool {
+	if uint64(bytes) > uint64(b.most()) {
+		return false
+	}
+	b.heard += bytes
+	b.inflightPackets -= packets
+	return true
+}
+
+// most is how many bytes a truthful destination can report.
+func (b *member) most() int64 { return b.sent - b.heard + rcvdUnit - 1 }
 
 // mark takes a packet out of flight and counts it as waiting for retransmission.
 func (b *member) mark(size int64) {

@@ -1,5 +1,7 @@
 package ccc
 
+import "github.com/uetcc/uetcc/nscc"
+
 // A plain context is one in which the window alone has a say, as nearly always: it
 // enforces, without credit, gate or algorithm of the user's, by the specification's
 // profile. Then its reason follows from its state: ReasonWindow in StateActive, else
@@ -52,47 +54,40 @@ func (m *Manager) SendNew(pdc Handle, now, size int64) (s SendParams, ok bool) {
 }
 
 // A PlainACK is an acknowledgement of packets that were in flight, from a destination that
-// neither penalises nor restores.
+// neither penalises nor restores. What the window is told of it are the bytes of these
+// packets together, and a round trip of kind [nscc.SampleNormal], ns, none if not above 0.
 type PlainACK struct {
-	Bytes   int64 // of the packets together
-	RTT     int64 // a sample of kind [nscc.SampleNormal], ns; none if not above 0
+	nscc.PlainACK
 	Packets int32
-	Echo
-}
-
-// An Echo is what an acknowledgement says of the packet that caused it. (It is a type of
-// its own, since the compiler keeps no more than four fields of a struct in registers.)
-type Echo struct {
-	Entropy uint16
-	Marked  bool
+	Entropy uint16 // of the packet that caused it
 }
 
 // OnPlainACK is [Manager.OnACK] for a plain one. It returns the state in which the
 // context is now. It returns false, and nothing has changed, where the context has
-// more rules than the window's: then use OnACK.
+// more rules than the window's, or where more bytes are reported than are in flight: then
+// use OnACK.
 func (m *Manager) OnPlainACK(pdc Handle, now int64, a PlainACK) (State, bool) {
 	b := m.member(pdc)
 	if b == nil {
 		return 0, false
 	}
 	c := &m.seatOf(b).context
-	if !c.plain {
+	if !c.plain || !b.hear(a.Bytes(), a.Packets) {
 		return 0, false
 	}
-	p := m.p
 	if m.listens {
-		m.feedback(b, now, reportOf(a.Entropy, a.Marked))
+		m.feedback(b, now, reportOf(a.Entropy, a.ECN()))
 	}
 	c.inflightPkts -= a.Packets
-	m.countAck(c, a.Marked)
-	c.window.OnPlainACK(&p.nscc, now, b.receive(a.Bytes, a.Packets), a.RTT, a.Marked)
+	m.countAck(c, a.ECN())
+	c.window.OnPlainACK(&m.p.nscc, now, a.PlainACK)
 	if c.state == StateActive {
 		if !c.rec.wait(now) {
 			m.carry(c, now)
 		}
 	}
 	c.rec.last = now
-	s := c.weigh(p)
+	s := c.weigh(m.p)
 	if s != c.state {
 		if !c.become(s) {
 			m.line(c)

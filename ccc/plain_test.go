@@ -198,14 +198,18 @@ func (w *twin) sendRun(h Handle, size int64) {
 // exchange takes in acknowledgements and sends what they let go, in one step.
 func (w *twin) exchange(h Handle, l Left) {
 	r := w.r
-	var acks []PlainACK
+	var acks []nscc.PlainACK
+	var each []Ack
+	all := int32(0)
 	for range 1 + r.IntN(3) {
 		if l.InflightPackets > 0 {
 			packets := 1 + r.Int32N(min(l.InflightPackets, 4))
-			a := PlainACK{min(l.Inflight, int64(packets)*mtu) + r.Int64N(300) - 150, 6*us + r.Int64N(2*us), packets, Echo{uint16(r.Uint32()), r.IntN(4) == 0}}
-			acks = append(acks, a)
+			a := nscc.Ack{Bytes: max(min(l.Inflight, int64(packets)*mtu)+r.Int64N(300)-150, 0), RTT: 6*us + r.Int64N(2*us), ECN: r.IntN(4) == 0}
+			acks = append(acks, nscc.MakePlainACK(a.Bytes, a.RTT, a.ECN))
+			each = append(each, Ack{Ack: a, Packets: int(packets), Entropy: uint16(r.Uint32())})
 			l.InflightPackets -= packets
 			l.Inflight -= a.Bytes
+			all += packets
 		}
 	}
 	size := 1 + r.Int64N(mtu)
@@ -215,14 +219,13 @@ func (w *twin) exchange(h Handle, l Left) {
 		w.both(func(m *Manager) { *m.Waiters(at) = Waiters{h.Index(), h.Index() ^ 2} })
 	}
 	paths := make([]uint16, 1+r.IntN(5))
-	s, ok := w.plain.Exchange(h, w.now, acks, size, paths)
+	s, ok := w.plain.Exchange(h, w.now, acks, all, size, paths)
 	if !ok {
 		w.same("refused, but something has changed")
 		return
 	}
-	for i := range acks {
-		a := &acks[i]
-		w.general.OnACK(h, w.now, &Ack{Ack: nscc.Ack{Bytes: a.Bytes, RTT: a.RTT, ECN: a.Marked}, Packets: int(a.Packets), Entropy: a.Entropy})
+	for i := range each {
+		w.general.OnACK(h, w.now, &each[i])
 	}
 	w.sent(h, size, s, paths)
 	c := w.general.Context(at)
@@ -255,7 +258,7 @@ func (w *twin) acknowledge(h Handle, bytes int64, packets int32) {
 	if w.r.IntN(4) > 0 {
 		a.RTT = 6*us + w.r.Int64N(2*us)
 	}
-	state, ok := w.plain.OnPlainACK(h, w.now, PlainACK{a.Bytes, a.RTT, packets, Echo{a.Entropy, a.ECN}})
+	state, ok := w.plain.OnPlainACK(h, w.now, PlainACK{nscc.MakePlainACK(a.Bytes, a.RTT, a.ECN), packets, a.Entropy})
 	if !ok {
 		w.same("refused, but something has changed")
 		b := a
@@ -340,7 +343,7 @@ func TestPlainStepsRefuse(t *testing.T) {
 	s, ok := m.SendNew(pdcs[0], 0, 2*mtu)
 	require.True(t, ok)
 	require.Equal(t, ReasonBacklog, s.Held)
-	state, ok := m.OnPlainACK(pdcs[0], us, PlainACK{2 * mtu, 6 * us, 1, Echo{s.Entropy, false}})
+	state, ok := m.OnPlainACK(pdcs[0], us, PlainACK{nscc.MakePlainACK(2*mtu, 6*us, false), 1, s.Entropy})
 	require.True(t, ok)
 	require.Equal(t, StateIdle, state)
 	_, ok = m.OnPlainACK(NewHandle(0, 3), us, PlainACK{})
@@ -370,7 +373,7 @@ func TestPlainAllocs(t *testing.T) {
 		h := pdcs[seq%3]
 		m.OnNewData(h, now, mtu)
 		s, ok := m.SendNew(h, now, mtu)
-		_, acked := m.OnPlainACK(h, now+6*us, PlainACK{mtu, 6 * us, 1, Echo{s.Entropy, seq%5 == 0}})
+		_, acked := m.OnPlainACK(h, now+6*us, PlainACK{nscc.MakePlainACK(mtu, 6*us, seq%5 == 0), 1, s.Entropy})
 		if !ok || !acked {
 			panic("the path under test did not run")
 		}
@@ -385,11 +388,20 @@ func TestPlainACKBelievesOnlyWhatWasSent(t *testing.T) {
 		_, ok := m.SendNew(pdcs[0], 0, mtu)
 		require.True(t, ok)
 	}
-	for _, c := range []struct{ claimed, inflight int64 }{
-		{-1, 3 * mtu}, {math.MinInt64, 3 * mtu}, {mtu, 2 * mtu}, {math.MaxInt64, 1 - rcvdUnit}, {1, 1 - rcvdUnit},
+	for _, c := range []struct {
+		claimed, inflight int64
+		plain             bool
+	}{
+		{-1, 3 * mtu, false}, {math.MinInt64, 3 * mtu, false}, {mtu, 2 * mtu, true}, {math.MaxInt64, 1 - rcvdUnit, false}, {1, 1 - rcvdUnit, false},
 	} {
-		_, ok := m.OnPlainACK(pdcs[0], 0, PlainACK{Bytes: c.claimed})
-		require.True(t, ok)
+		before := m.Context(ctx).Inflight()
+		claim := nscc.MakePlainACK(c.claimed, 0, false)
+		_, ok := m.OnPlainACK(pdcs[0], 0, PlainACK{PlainACK: claim})
+		require.Equal(t, c.plain, ok, "claimed %d", c.claimed)
+		if !ok {
+			require.Equal(t, before, m.Context(ctx).Inflight())
+			m.OnACK(pdcs[0], 0, &Ack{Ack: nscc.Ack{Bytes: c.claimed}})
+		}
 		require.Equal(t, c.inflight, m.Context(ctx).Inflight(), "claimed %d", c.claimed)
 		a := Ack{Ack: nscc.Ack{Bytes: -c.claimed & math.MinInt64}}
 		m.OnACK(pdcs[0], 0, &a)

@@ -57,6 +57,17 @@ func (m *Manager) countAck(c *Context, marked bool) {
 	}
 }
 
+// countAcks is countAck for n acknowledgements, of which so many are marked.
+func (m *Manager) countAcks(c *Context, n, marked int) {
+	r := &c.rec
+	if r.acks += uint32(n); r.acks < uint32(n) {
+		m.ledgerOf(c).counts.acks += 1 << 32
+	}
+	if r.marked += uint16(marked); r.marked < uint16(marked) {
+		m.ledgerOf(c).counts.marked += 1 << 16
+	}
+}
+
 // counts are all counters of c.
 func (m *Manager) counts(c *Context) counts {
 	n := m.ledgerOf(c).counts

@@ -33,7 +33,11 @@ type Ack struct {
 	Kind    SampleKind
 }
 
-// A signal is an Ack that fits into registers, with a mark that is a number: on a
+// A PlainACK is an [Ack] that brings nothing but newly received bytes, a round trip and a
+// mark. The zero value brings nothing.
+type PlainACK struct{ signal }
+
+// A signal is an Ack as the window takes it in: with a mark that is a number, since on a
 // bool the compiler branches, and nobody can predict marks.
 type signal struct {
 	bytes, rtt int64
@@ -55,6 +59,34 @@ const (
 func (b ackBits) marked() bool { return b&markBit != 0 }
 func (b ackBits) pend() int64  { return int64(b >> pendShift & pendMask) }
 
+// markBits is the mark as a number.
+func markBits(marked bool) (b ackBits) {
+	if marked {
+		b = 1
+	}
+	return b * markBit
+}
+
+// MakePlainACK returns an acknowledgement with these fields of an [Ack].
+func MakePlainACK(bytes, rtt int64, ecn bool) PlainACK {
+	return PlainACK{signal{bytes, rtt, markBits(ecn)}}
+}
+
+// Bytes returns the newly received bytes.
+func (a PlainACK) Bytes() int64 { return a.bytes }
+
+// ECN reports whether there is a mark.
+func (a PlainACK) ECN() bool { return a.bits.marked() }
+
+// Sum returns the newly received bytes of acks together, and how many have a mark.
+func Sum(acks []PlainACK) (bytes int64, marks int) {
+	for i := range acks {
+		bytes += acks[i].bytes
+		marks += int(acks[i].bits / markBit)
+	}
+	return bytes, marks
+}
+
 // OnACK takes in an acknowledgement that arrived at now. UE Specification 1.0.x,
 // section 3.6.13: counters, penalty, base round trip, delay average, quick adapt,
 // one of four cases, application of the accumulated increase.
@@ -66,18 +98,14 @@ func (w *Window) OnACK(p *Params, now int64, a Ack) {
 	w.onACK(p, now, s)
 }
 
-// OnPlainACK is [Window.OnACK] of an acknowledgement with nothing in it but newly
-// received bytes, a round trip and a mark, handed over in registers.
-func (w *Window) OnPlainACK(p *Params, now, bytes, rtt int64, marked bool) {
-	w.onACK(p, now, signal{bytes, rtt, markBits(marked)})
-}
+// OnPlainACK is [Window.OnACK] of a plain one, handed over in registers.
+func (w *Window) OnPlainACK(p *Params, now int64, a PlainACK) { w.onACK(p, now, a.signal) }
 
-// markBits is the mark as a number.
-func markBits(marked bool) (b ackBits) {
-	if marked {
-		b = 1
+// OnPlainACKs is OnPlainACK for each of acks, all of which arrived at now.
+func (w *Window) OnPlainACKs(p *Params, now int64, acks []PlainACK) {
+	for i := range acks {
+		w.onACK(p, now, acks[i].signal)
 	}
-	return b * markBit
 }
 
 // onACK is OnACK. Its branches are the rare ones or follow the path's mood; what

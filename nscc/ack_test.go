@@ -236,21 +236,31 @@ func TestActionNames(t *testing.T) {
 	require.Equal(t, byte('?'), nscc.Action(200).Letter())
 }
 
-// What the plain step hands over in registers must arrive as OnACK would have it.
+// What the plain steps are handed must arrive as OnACK would have it.
 func TestWindowOnPlainACKIsOnACK(t *testing.T) {
 	for _, profile := range []nscc.Profile{nscc.ProfileSpec, nscc.ProfileHTSim} {
 		c := fabric100()
 		c.Profile = profile
 		p, plain := started(t, c)
+		_, several := started(t, c)
 		_, general := started(t, c)
+		var acks []nscc.PlainACK
 		for i := range int64(2_000) {
 			a := nscc.Ack{Bytes: i % 5 * 4_096, RTT: 11_000 + i*7_919%20_000, ECN: i%3 == 0}
 			if i%11 == 0 {
 				a.RTT = 0
 			}
-			plain.OnPlainACK(p, i*80, a.Bytes, a.RTT, a.ECN)
-			general.OnACK(p, i*80, a)
+			now := i / 7 * 560
+			acks = append(acks, nscc.MakePlainACK(a.Bytes, a.RTT, a.ECN))
+			plain.OnPlainACK(p, now, acks[len(acks)-1])
+			general.OnACK(p, now, a)
 			require.Equal(t, general, plain, i)
+			require.Equal(t, a.ECN, acks[len(acks)-1].ECN())
+			if i%7 == 6 {
+				several.OnPlainACKs(p, now, acks)
+				require.Equal(t, general, several, i)
+				acks = acks[:0]
+			}
 		}
 	}
 }

@@ -37,8 +37,9 @@ func TestWindowOnACKShortWayIsTheLongWay(t *testing.T) {
 			now += r.Int64N(1_000) + r.Int64N(40_000)*(r.Int64N(20)/19)
 			short.OnSend(8_192)
 			long.OnSend(8_192)
-			short.OnPlainACK(p, now, bytes, rtt, marked)
-			long.OnPlainACK(p.Unusual(), now, bytes, rtt, marked)
+			a := nscc.MakePlainACK(bytes, rtt, marked)
+			short.OnPlainACK(p, now, a)
+			long.OnPlainACK(p.Unusual(), now, a)
 			require.Equal(t, long, *short, "seed %d, acknowledgement %d", seed, i)
 		}
 	}

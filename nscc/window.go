@@ -96,6 +96,10 @@ func (w *Window) OnSend(size int64) { w.inflight += size }
 // full. It returns how many.
 func (w *Window) OnSendRun(p *Params, size int64, most int) (n int) {
 	room := w.cwnd - w.inflight
+	if all := size * int64(most); room+size-all >= p.mtu {
+		w.inflight += all
+		return most
+	}
 	for n < most && room >= p.mtu {
 		room -= size
 		n++

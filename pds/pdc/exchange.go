@@ -53,7 +53,7 @@ func (m *Manager) Exchange(now int64, acks []*pds.AckCCView, src Addr, first, en
 	if n > 1 {
 		paths = run.Entropy[:w.alike(cur, min(most, int(n)), base+uint32(limit))]
 	}
-	s, ok := m.cc.Exchange(ccc.Handle(p.handle), now, plain, int64(run.Size), paths)
+	s, ok := m.cc.Exchange(ccc.Handle(p.handle), now, plain, int32(n), int64(run.Size), paths)
 	if !ok {
 		return nil, 0
 	}

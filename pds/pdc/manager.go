@@ -8,6 +8,7 @@ import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/timerwheel"
+	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -72,7 +73,7 @@ type Manager struct {
 	cccID []uint8 // by context: what the peer knows it by
 
 	in      inbound // the packet that is being received
-	plain   [AcksMax]ccc.PlainACK
+	plain   [AcksMax]nscc.PlainACK
 	limiter limiter // of answers to packets without a PDC
 	waiting waitQueue
 

@@ -2,6 +2,7 @@ package pdc
 
 import (
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -42,7 +43,7 @@ func (m *Manager) TakeACK(now int64, a *pds.AckCCView, src Addr) (x Confirmed) {
 	m.stats.Received++
 	m.in.awaited = false
 	p.activeAt = now
-	state, ok := m.cc.OnPlainACK(ccc.Handle(p.handle), now, last.news(now, a, n))
+	state, ok := m.cc.OnPlainACK(ccc.Handle(p.handle), now, ccc.PlainACK{PlainACK: last.news(now, a, n), Packets: int32(n), Entropy: last.entropy})
 	if !ok {
 		m.feedAny(now, p, a, last, n)
 	} else if state != ccc.StateActive {
@@ -91,12 +92,12 @@ func (m *Manager) expectACK(a *pds.AckCCView, src Addr) (p *PDC, r *row, last *p
 
 // news is what an acknowledgement tells congestion control of n packets as large as pkt,
 // the last of them.
-func (pkt *packet) news(now int64, a *pds.AckCCView, n uint32) ccc.PlainACK {
-	k := ccc.PlainACK{Bytes: int64(pkt.size) * int64(n), Packets: int32(n), Echo: ccc.Echo{Entropy: pkt.entropy, Marked: a.Flags()&pds.FlagM != 0}}
+func (pkt *packet) news(now int64, a *pds.AckCCView, n uint32) nscc.PlainACK {
+	rtt := int64(0)
 	if pkt.sends == 1 {
-		k.RTT = max(now-pkt.sentAt-int64(a.ServiceTime())*pds.ServiceTimeUnit, 1)
+		rtt = max(now-pkt.sentAt-int64(a.ServiceTime())*pds.ServiceTimeUnit, 1)
 	}
-	return k
+	return nscc.MakePlainACK(int64(pkt.size)*int64(n), rtt, a.Flags()&pds.FlagM != 0)
 }
 
 // feedAny is feed for n packets as large as the last.
