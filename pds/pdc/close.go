@@ -107,13 +107,14 @@ func (m *Manager) closeCmd(now int64, p *PDC, b *inbound, out []byte, r *Result)
 	}
 	switch p.rx.Classify(b.psn, m.p.ranges) {
 	case ArrivalNew:
+		if p.is(flagClose) {
+			return ErrStale
+		}
 		p.rx.Accept(b.psn)
 		p.closePSN = b.psn
 		p.flags |= flagClose
 	case ArrivalOutside:
-		m.stats.Outside++
-		m.nackPDC(p, b, out, r, pds.NackPSNOORWindow)
-		return ErrOutside
+		return m.outside(now, p, b, out, r)
 	default:
 		if !p.is(flagClose) || p.closePSN != b.psn {
 			return ErrStale
@@ -124,6 +125,9 @@ func (m *Manager) closeCmd(now int64, p *PDC, b *inbound, out []byte, r *Result)
 	}
 	return nil
 }
+
+// ends reports whether p, a target, has been told to close before psn.
+func (p *PDC) ends(psn pds.PSN) bool { return p.is(flagClose) && psn.After(p.closePSN) }
 
 // closePatience is how many timeouts of its own packets a target waits for after a
 // CLOSE_CMD: as many as end a PDC by default.
@@ -153,10 +157,13 @@ func (m *Manager) closable(p *PDC) bool {
 	return true
 }
 
-// closeFilled closes a target whose CLOSE_CMD had overtaken what has just come.
-// Responses that the initiator may not have seen keep it open: the CLOSE_CMD will
-// come again.
+// closeFilled closes a target whose CLOSE_CMD had overtaken what has just come: the
+// acknowledgement of that covers it. Responses that the initiator may not have seen keep
+// it open: the CLOSE_CMD will come again.
 func (m *Manager) closeFilled(now int64, p *PDC, b *inbound, out []byte) (int, bool) {
+	if !p.is(flagClose) || !p.state.Live() {
+		return 0, false
+	}
 	if _, owed := m.owed(p); !m.closable(p) || p.resp.head != 0 || owed {
 		return 0, false
 	}
@@ -208,6 +215,16 @@ func (m *Manager) resting(now int64, p *PDC, b *inbound, out []byte, r *Result) 
 		m.nackStranger(now, b, out, r, pds.NackInvDPDCID)
 	}
 	return ErrUnknown
+}
+
+// restingSYN drops a late SYN packet of a PDC in quarantine: it must not open another one.
+// With another Start_PSN it is of an initiator that has begun again, too early.
+func (m *Manager) restingSYN(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
+	if p.tx.start != b.start {
+		return m.resting(now, p, b, out, r)
+	}
+	m.stats.Resting++
+	return ErrResting
 }
 
 // restingControl acknowledges a CLOSE_CMD again from what is remembered.

@@ -18,7 +18,7 @@ func (m *Manager) receiveControl(now int64, in *In, out []byte, r *Result) error
 	b.from(in)
 	b.psn, b.flags, b.spdcid, b.dpdcid = c.PSN, c.Flags, c.SPDCID, c.DPDCID
 	b.start, b.rsv, b.rod = c.StartPSN(), c.Info.UseRsvPDC(), c.Flags&pds.FlagISROD != 0
-	b.opens = c.Ctl == pds.CtlNOOP || c.Ctl == pds.CtlNegotiation
+	b.opens, b.clears = c.Ctl == pds.CtlNOOP || c.Ctl == pds.CtlNegotiation, false
 	r.Header = n
 	p, err := m.context(now, b, out, r)
 	if err != nil {
@@ -29,18 +29,26 @@ func (m *Manager) receiveControl(now int64, in *In, out []byte, r *Result) error
 		return m.restingControl(now, p, b, &c, out, r)
 	}
 	p.activeAt = now
+	if c.Ctl.ConsumesPSN() && p.ends(c.PSN) {
+		m.nackPDC(p, b, out, r, pds.NackClosing)
+		return ErrClosing
+	}
 	r.Verdict = VerdictDone
 	if err = m.obey(now, p, b, &c, out, r); err != nil {
 		r.Verdict = VerdictDropped
+		return err
 	}
-	return err
+	if n, closed := m.closeFilled(now, p, b, out); closed { // by its PSN, or by what it clears
+		r.Reply = n
+	}
+	return nil
 }
 
 // obey does what a control packet for a live PDC says.
 func (m *Manager) obey(now int64, p *PDC, b *inbound, c *pds.Control, out []byte, r *Result) error {
 	switch c.Ctl {
 	case pds.CtlNOOP, pds.CtlNegotiation:
-		return m.negotiate(p, b, c, out, r)
+		return m.negotiate(now, p, b, c, out, r)
 	case pds.CtlACKReq:
 		return m.question(p, b, out, r)
 	case pds.CtlClearCmd:
@@ -52,11 +60,12 @@ func (m *Manager) obey(now int64, p *PDC, b *inbound, c *pds.Control, out []byte
 	case pds.CtlCloseCmd:
 		return m.closeCmd(now, p, b, out, r)
 	case pds.CtlCloseReq:
-		if _, err := m.consume(p, b, out, r); err != nil {
-			return err
-		}
 		if !p.is(flagInitiator) {
+			m.nackPDC(p, b, out, r, pds.NackUnexpEvent)
 			return ErrIllegal
+		}
+		if _, err := m.consume(now, p, b, out, r); err != nil {
+			return err
 		}
 		m.startClose(now, p)
 		return nil
@@ -77,13 +86,16 @@ func (m *Manager) obey(now int64, p *PDC, b *inbound, c *pds.Control, out []byte
 // window is stuck needs.
 func (m *Manager) question(p *PDC, b *inbound, out []byte, r *Result) error {
 	i := m.mem.responses.find(&p.resp, b.psn)
+	was := p.rx.Classify(b.psn, MaxRange)
 	switch {
 	case i != 0 && m.mem.responses.slot[i].state == respStored:
 		r.Reply = m.ackStored(p, i, b.echo(), &b.state, out)
 	case i != 0:
 		m.nackPDC(p, b, out, r, pds.NackRcvdSESProcg)
-	case p.rx.Classify(b.psn, MaxRange) == ArrivalOld, p.rx.Classify(b.psn, MaxRange) == ArrivalDuplicate:
+	case was == ArrivalOld, was == ArrivalDuplicate:
 		r.Reply = m.ackAgain(p, b, out)
+	case !b.psn.After(p.rx.CACK()): // too far below to be named
+		r.Reply = m.ackStanding(p, b, out)
 	default:
 		m.nackPDC(p, b, out, r, pds.NackPktNotRcvd)
 	}

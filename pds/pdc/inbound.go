@@ -103,6 +103,7 @@ type inbound struct {
 	rsv      bool
 	rod      bool
 	opens    bool // may open a PDC
+	clears   bool // with FlagSYN: says that a packet of the PDC has been answered
 	awaited  bool // a request that Respond has not been called for yet
 }
 

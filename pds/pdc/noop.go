@@ -43,15 +43,14 @@ func (m *Manager) queueControl(p *PDC, ctl pds.CtlType, payload uint32) (pds.PSN
 
 // consume takes a control packet that has a PSN of its own: it is tracked like a
 // request, and acknowledged at once.
-func (m *Manager) consume(p *PDC, b *inbound, out []byte, r *Result) (fresh bool, err error) {
+func (m *Manager) consume(now int64, p *PDC, b *inbound, out []byte, r *Result) (fresh bool, err error) {
 	switch p.rx.Classify(b.psn, m.p.ranges) {
 	case ArrivalNew:
 		p.rx.Accept(b.psn)
 		m.turn(p)
 		fresh = true
 	case ArrivalOutside:
-		m.stats.Outside++
-		return false, ErrOutside
+		return false, m.outside(now, p, b, out, r)
 	default:
 		m.stats.Duplicates++
 	}
@@ -60,8 +59,8 @@ func (m *Manager) consume(p *PDC, b *inbound, out []byte, r *Result) (fresh bool
 }
 
 // negotiate takes a NOOP or a NEGOTIATION.
-func (m *Manager) negotiate(p *PDC, b *inbound, c *pds.Control, out []byte, r *Result) error {
-	fresh, err := m.consume(p, b, out, r)
+func (m *Manager) negotiate(now int64, p *PDC, b *inbound, c *pds.Control, out []byte, r *Result) error {
+	fresh, err := m.consume(now, p, b, out, r)
 	if fresh && c.Ctl == pds.CtlNegotiation {
 		m.mem.events.push(Event{Kind: EventNegotiation, PDC: p.handle, PSN: b.psn, Handle: uint64(c.Payload)})
 	}

@@ -126,21 +126,22 @@ func (m *Manager) unbind(now int64, p *PDC) {
 	p.cc = 0
 }
 
-// openTarget opens a PDC for a SYN packet, or finds the one that it belongs to.
+// openTarget opens a PDC for a SYN packet, or finds the one that it belongs to, which may
+// be one that rests.
 func (m *Manager) openTarget(now int64, b *inbound) (p *PDC, code pds.NackCode, err error) {
 	k := TargetKey{Source: b.src.Netip(), Destination: b.dst.Netip(), SPDCID: b.spdcid}
 	h, err := m.table.Target(&k)
 	if err == ErrResting && m.table.Reap(now, reapPerOpen) > 0 {
 		h, err = m.table.Target(&k)
 	}
-	if err == nil {
+	switch err {
+	case nil:
 		return m.get(h), 0, nil
-	} else if err == ErrResting {
-		m.stats.Resting++
-		return nil, 0, err
+	case ErrResting:
+		return m.byID(m.table.restsAt(&k)), 0, nil
 	}
-	if b.rod && b.psn != b.start {
-		return nil, pds.NackRODOOO, ErrState
+	if code, err := m.refusesSYN(b); err != nil {
+		return nil, code, err
 	}
 	h, _, err = m.table.OpenTarget(now, &k, b.rsv)
 	if err == ErrResting {
@@ -160,4 +161,22 @@ func (m *Manager) openTarget(now int64, b *inbound) (p *PDC, code pds.NackCode, 
 		m.admitStart(now, p, b)
 	}
 	return p, 0, nil
+}
+
+// refusesSYN judges a SYN packet that belongs to no PDC by itself: one that opens a PDC
+// and is refused then would leave it behind. Of an ordered PDC the first packet opens it,
+// and it is what those behind it are told to go back to.
+func (m *Manager) refusesSYN(b *inbound) (pds.NackCode, error) {
+	switch {
+	case b.clears: // it has an answer to one, so it knows a PDC of this target's former life
+		m.stats.BadClear++
+		return 0, ErrStale
+	case uint32(b.psn-b.start) >= m.p.ranges:
+		m.stats.Outside++
+		return pds.NackInvalidSYN, ErrOutside
+	case b.rod && b.psn != b.start:
+		b.psn = b.start
+		return pds.NackRODOOO, ErrOrder
+	}
+	return 0, nil
 }

@@ -135,6 +135,8 @@ func (m *Manager) contextSYN(now int64, b *inbound, out []byte, r *Result) (*PDC
 			err = ErrResting
 		}
 		return nil, err
+	case p.state == StateQuarantine:
+		return nil, m.restingSYN(now, p, b, out, r)
 	case p.tx.start != b.start && p.state != StatePending:
 		m.nackPDC(p, b, out, r, pds.NackInvalidSYN)
 		return nil, ErrStart
@@ -204,6 +206,7 @@ func (m *Manager) receiveOther(now int64, in *In, q *pds.Request, out []byte, r 
 	b.from(in)
 	b.psn, b.flags, b.spdcid, b.dpdcid = q.PSN, q.Flags, q.SPDCID, q.DPDCID
 	b.start, b.rsv, b.rod, b.opens = q.StartPSN(), q.Info.UseRsvPDC(), q.Type.IsROD(), q.Next <= pds.NextRequestStd
+	b.clears = q.ClearOffset != 0 && q.ClearPSN().Diff(b.start) >= 0
 	b.payload = payloadLen(len(in.Packet)-q.Len(), q.Next)
 	r.follow(q)
 	if in.Trimmed != 0 {
@@ -222,7 +225,7 @@ func (m *Manager) receiveOther(now int64, in *In, q *pds.Request, out []byte, r 
 		m.nackPDC(p, b, out, r, pds.NackPDCModeMismatch)
 		return ErrMode
 	}
-	if p.is(flagClose) && b.psn.After(p.closePSN) {
+	if p.ends(b.psn) {
 		m.nackPDC(p, b, out, r, pds.NackClosing)
 		return ErrClosing
 	}
@@ -245,18 +248,16 @@ func payloadLen(n int, next pds.NextHdr) uint32 {
 }
 
 // receiveTrimmed answers a packet that a switch has cut. It is not tracked and
-// opens no PDC.
+// opens no PDC, and whose it is matters only for who says so.
 func (m *Manager) receiveTrimmed(now int64, b *inbound, code pds.NackCode, out []byte, r *Result) error {
 	m.stats.Trimmed++
-	var p *PDC
 	if b.flags&pds.FlagSYN == 0 {
-		p = m.byID(b.dpdcid)
-		if p == nil || !p.state.Live() || p.peer != b.src || p.peerID != b.spdcid && p.peerID != 0 {
-			m.stats.Unknown++
+		p := m.byID(b.dpdcid)
+		if p != nil && p.state.Live() && p.peer == b.src && (p.peerID == b.spdcid || p.peerID == 0) {
+			m.nackPDC(p, b, out, r, code)
 			return ErrTrimmed
 		}
-		m.nackPDC(p, b, out, r, code)
-		return ErrTrimmed
+		m.stats.Unknown++
 	}
 	m.nackStranger(now, b, out, r, code)
 	return ErrTrimmed
@@ -292,17 +293,9 @@ func (m *Manager) place(now int64, p *PDC, b *inbound, out []byte, r *Result) er
 	switch p.rx.Classify(b.psn, m.p.ranges) {
 	case ArrivalNew:
 	case ArrivalOutside:
-		m.stats.Outside++
-		code := pds.NackPSNOORWindow
-		if b.flags&pds.FlagSYN != 0 {
-			code = pds.NackInvalidSYN
-		}
-		if m.limiter.allow(now, b.src) {
-			m.nackPDC(p, b, out, r, code)
-		}
-		return ErrOutside
+		return m.outside(now, p, b, out, r)
 	default:
-		return m.duplicate(p, b, out, r)
+		return m.duplicate(now, p, b, out, r)
 	}
 	lowest := b.psn == p.rx.Missing()
 	if !m.mem.responses.available(&p.resp, lowest) {
@@ -317,6 +310,21 @@ func (m *Manager) place(now int64, p *PDC, b *inbound, out []byte, r *Result) er
 	b.awaited = true
 	r.Verdict = VerdictRequest
 	return nil
+}
+
+// outside refuses a packet whose PSN is not in the window, within limits.
+func (m *Manager) outside(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
+	m.stats.Outside++
+	code := pds.NackPSNOORWindow
+	if b.flags&pds.FlagSYN != 0 {
+		code = pds.NackInvalidSYN
+	}
+	if m.limiter.allow(now, b.src) {
+		m.nackPDC(p, b, out, r, code)
+	} else {
+		m.stats.Muted++
+	}
+	return ErrOutside
 }
 
 // ahead takes a packet of an ordered PDC that is not the next one.
@@ -335,8 +343,12 @@ func (m *Manager) ahead(now int64, p *PDC, b *inbound, out []byte, r *Result) er
 }
 
 // duplicate answers a packet that has arrived before; it never goes up again.
-func (m *Manager) duplicate(p *PDC, b *inbound, out []byte, r *Result) error {
+func (m *Manager) duplicate(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
 	m.stats.Duplicates++
+	if n, closed := m.closeFilled(now, p, b, out); closed { // by its CLEAR_PSN
+		r.Reply = n
+		return ErrDuplicate
+	}
 	i := m.mem.responses.find(&p.resp, b.psn)
 	again := b.flags&(pds.FlagRetx|pds.FlagSYN) != 0
 	switch {

@@ -107,10 +107,8 @@ func (m *Manager) respondDefault(now int64, p *PDC, b *inbound, a *Response, out
 	if m.p.c.BufferROD {
 		m.turn(p)
 	}
-	if p.is(flagClose) {
-		if n, closed := m.closeFilled(now, p, b, out); closed {
-			return n
-		}
+	if n, closed := m.closeFilled(now, p, b, out); closed {
+		return n
 	}
 	asked := first || m.ackAsked(b.flags, b.ce)
 	if !asked && int64(p.ackBytes) < m.p.ackAll {

@@ -170,6 +170,13 @@ func (t *Table) Target(k *TargetKey) (Handle, error) {
 	return t.target(&key)
 }
 
+// restsAt returns the id of the PDC of which Target has just said that it rests.
+func (t *Table) restsAt(k *TargetKey) pds.PDCID {
+	var key table.Key
+	k.fill(&key)
+	return Handle(t.keys.Lookup(&key)).ID()
+}
+
 func (t *Table) target(key *table.Key) (Handle, error) {
 	h := t.keys.Lookup(key)
 	if h == table.None {

@@ -1,0 +1,219 @@
+package pdc
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/pds"
+)
+
+// What a model made of the rules of receiving found, by name.
+
+// An ordered SYN packet that comes before the first one is told where to go back to: the
+// lowest missing PSN is Start_PSN. If it were told its own, the first packet would wait for
+// its timeout, and each of those behind it would be sent and refused again until then.
+func TestOrderedSYNBeforeTheFirstNamesTheStart(t *testing.T) {
+	g := newPair(t, pairConfig{ordered: true, start: 0xffffffff})
+	g.submit(1, 4)
+	ws := g.send(g.a)
+	nacks := g.giveAll(ws[1:]) // the first is lost
+	require.Len(t, nacks, 3)
+	for _, w := range nacks {
+		require.Equal(t, pds.NackRODOOO, nackOf(t, w).Code)
+		require.Equal(t, pds.PSN(0xffffffff), nackOf(t, w).PSN)
+	}
+	g.giveAll(nacks)
+	again := g.send(g.a)
+	require.Len(t, again, 4, "all, once")
+	g.giveAll(g.giveAll(again))
+	require.Len(t, g.b.got, 4)
+	require.Zero(t, g.a.m.Stats().RTOs)
+}
+
+// A SYN packet that is refused for what it says itself leaves nothing behind: no PDC that
+// only its idle time would end.
+func TestRefusedSYNLeavesNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		offset uint16
+		clear  int16
+		err    error
+		code   pds.NackCode
+	}{
+		"outside the window":            {8, -9, ErrOutside, pds.NackInvalidSYN},
+		"outside the widest window":     {4095, -4096, ErrOutside, pds.NackInvalidSYN},
+		"clears what nobody has opened": {4, -4, ErrStale, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newPair(t, pairConfig{Config: Config{Range: 8}})
+			q := pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, Flags: pds.FlagSYN, SPDCID: 3, PSN: 100,
+				ClearOffset: c.clear, Info: pds.MakePDCInfo(false, c.offset)}
+			r, answer := g.give(wire{from: g.a, b: append(q.AppendTo(nil), make([]byte, 60)...)})
+			require.ErrorIs(t, r.Err, c.err)
+			require.Zero(t, g.b.m.Stats().Opened)
+			if c.code == 0 {
+				require.Empty(t, answer)
+				return
+			}
+			n := nackOf(t, answer[0])
+			require.Equal(t, c.code, n.Code)
+			require.Zero(t, n.SPDCID)
+		})
+	}
+}
+
+// A control packet that only a target may send changes nothing at one, and its sender is
+// told: like the other way round.
+func TestCloseRequestToATargetIsIllegal(t *testing.T) {
+	g := established(t, pairConfig{})
+	info, before := g.info(g.a), g.info(g.b)
+	c := pds.Control{Ctl: pds.CtlCloseReq, Flags: pds.FlagAR, SPDCID: info.ID, DPDCID: info.PeerID, PSN: info.Next}
+	r, answer := g.give(wire{from: g.a, b: c.AppendTo(nil)})
+	require.ErrorIs(t, r.Err, ErrIllegal)
+	require.Equal(t, pds.NackUnexpEvent, nackOf(t, answer[0]).Code)
+	require.Equal(t, before, g.info(g.b), "its PSN is not received")
+}
+
+// A control packet with a PSN outside the window is refused like a request, within the
+// same limits: its sender tracks it, and need not wait for a timeout.
+func TestControlPacketBeyondTheRange(t *testing.T) {
+	for _, ctl := range []pds.CtlType{pds.CtlNOOP, pds.CtlNegotiation, pds.CtlCloseCmd} {
+		g := established(t, pairConfig{Config: Config{Range: 8}})
+		info, before := g.info(g.a), g.info(g.b)
+		c := pds.Control{Ctl: ctl, Flags: pds.FlagAR, SPDCID: info.ID, DPDCID: info.PeerID, PSN: info.Next + 8}
+		answers := 0
+		for range 100 {
+			r, answer := g.give(wire{from: g.a, b: c.AppendTo(nil)})
+			require.ErrorIs(t, r.Err, ErrOutside)
+			if answers += len(answer); answers == 1 {
+				require.Equal(t, pds.NackPSNOORWindow, nackOf(t, answer[0]).Code)
+			}
+		}
+		require.Equal(t, limiterBurst, answers)
+		require.Equal(t, before, g.info(g.b))
+	}
+}
+
+// That a packet was cut is what a target says of it before it asks which PDC it is for, so
+// its sender learns of the loss at once, and with the next copy that nobody is there.
+func TestTrimmedForNobody(t *testing.T) {
+	g := established(t, pairConfig{})
+	g.submit(1, 1)
+	w := g.send(g.a)[0]
+	full := w
+	w.b, w.trim = w.b[:pds.RequestLen], pds.NackTrimmed
+	g.restart(pairConfig{})
+	r, answer := g.give(w)
+	require.ErrorIs(t, r.Err, ErrTrimmed)
+	n := nackOf(t, answer[0])
+	require.Equal(t, pds.NackTrimmed, n.Code)
+	require.Zero(t, n.SPDCID)
+	g.giveAll(answer)
+	again := g.send(g.a)
+	require.Len(t, again, 1)
+	require.Equal(t, request(t, full).PSN, request(t, again[0]).PSN)
+	g.giveAll(g.giveAll(again))
+	require.True(t, g.a.has(EventClosed, Cause(pds.NackInvDPDCID)))
+}
+
+// What comes after the CLOSE_CMD is refused whatever it is; so is another CLOSE_CMD, also
+// one before it: a PDC ends once.
+func TestControlPacketAfterClose(t *testing.T) {
+	g := established(t, pairConfig{})
+	info := g.info(g.a)
+	control := func(ctl pds.CtlType, psn pds.PSN) (Result, []wire) {
+		c := pds.Control{Ctl: ctl, Flags: pds.FlagAR, SPDCID: info.ID, DPDCID: info.PeerID, PSN: psn}
+		return g.give(wire{from: g.a, b: c.AppendTo(nil)})
+	}
+	control(pds.CtlCloseCmd, info.Next+3) // above a hole
+	before := g.info(g.b)
+	for _, ctl := range []pds.CtlType{pds.CtlNOOP, pds.CtlNegotiation, pds.CtlCloseCmd} {
+		r, answer := control(ctl, info.Next+4)
+		require.ErrorIs(t, r.Err, ErrClosing)
+		require.Equal(t, pds.NackClosing, nackOf(t, answer[0]).Code)
+	}
+	r, answer := control(pds.CtlCloseCmd, info.Next+1)
+	require.ErrorIs(t, r.Err, ErrStale)
+	require.Empty(t, answer)
+	require.Equal(t, before, g.info(g.b))
+}
+
+// Whatever lets CACK reach a CLOSE_CMD closes the PDC: an acknowledgement that covers it is
+// all that its initiator waits for, and then it never sends it again.
+func TestWhateverReachesTheCloseCloses(t *testing.T) {
+	for _, fill := range []string{"noop", "clear", "clear of a request again"} {
+		t.Run(fill, func(t *testing.T) {
+			g := established(t, pairConfig{})
+			info := g.info(g.a)
+			send := func(c pds.Control) []wire {
+				c.SPDCID, c.DPDCID = info.ID, info.PeerID
+				_, answer := g.give(wire{from: g.a, b: c.AppendTo(nil)})
+				return answer
+			}
+			closePSN, filler := info.Next+1, pds.Control{Ctl: pds.CtlNOOP, Flags: pds.FlagAR, PSN: info.Next}
+			var ws []wire
+			if fill != "noop" {
+				g.b.reply = guaranteed
+				g.submit(1, 1)
+				ws = g.send(g.a)
+				filler = pds.Control{Ctl: pds.CtlClearCmd, Payload: pds.PSNPayload(info.Next)}
+			}
+			require.Empty(t, send(pds.Control{Ctl: pds.CtlCloseCmd, Flags: pds.FlagAR, PSN: closePSN}))
+			g.giveAll(ws)
+			require.False(t, g.b.has(EventClosed, CauseNone), "its initiator may not have seen the response")
+			var answer []wire
+			if fill == "clear of a request again" {
+				require.NoError(t, pds.PatchRetx(ws[0].b, true))
+				require.NoError(t, pds.PatchClearPSN(ws[0].b, info.Next))
+				answer = g.giveAll(ws)
+			} else {
+				answer = send(filler)
+			}
+			require.Len(t, answer, 1)
+			require.Equal(t, closePSN, ackCC(t, answer[0]).CACK)
+			require.True(t, g.b.has(EventClosed, CauseNone))
+		})
+	}
+}
+
+// A SYN packet with the identity of a PDC that rests, and another Start_PSN, is no old one of
+// it: its initiator has begun again with the PDCID too early, and is told, once and when it
+// repeats itself, so that it need not wait for a timeout.
+func TestSYNWithAnotherStartMeetsAPDCThatRests(t *testing.T) {
+	g := newPair(t, pairConfig{start: 5})
+	g.submit(1, 1)
+	g.settle()
+	require.NoError(t, g.a.m.Close(g.now, g.h))
+	g.settle()
+	require.True(t, g.b.has(EventClosed, CauseNone))
+	again := newPair(t, pairConfig{start: 77777})
+	g.a, g.h = again.a, again.h
+	g.submit(1, 2)
+	ws := g.send(g.a)
+	r, answer := g.give(ws[0])
+	require.ErrorIs(t, r.Err, ErrUnknown)
+	require.Equal(t, pds.NackInvDPDCID, nackOf(t, answer[0]).Code)
+	_, more := g.give(ws[1])
+	require.Empty(t, more, "once")
+	require.NoError(t, pds.PatchRetx(ws[1].b, true))
+	_, more = g.give(ws[1])
+	require.Len(t, more, 1)
+	require.Len(t, g.b.got, 1)
+	require.EqualValues(t, 1, g.b.m.Stats().Opened)
+	g.giveAll(answer)
+	require.Equal(t, []uint64{1, 2}, g.a.take(EventError))
+}
+
+// A question about a packet long acknowledged is answered with the present CACK, however
+// late it comes.
+func TestQuestionFarBelowTheWindow(t *testing.T) {
+	g := established(t, pairConfig{start: 7})
+	info := g.info(g.b)
+	for _, below := range []pds.PSN{1, MaxRange, MaxRange + 1, 40_000, 1 << 30} {
+		c := pds.Control{Ctl: pds.CtlACKReq, Flags: pds.FlagAR, SPDCID: g.h.ID(), DPDCID: info.ID, PSN: info.CACK - below}
+		_, answer := g.give(wire{from: g.a, b: c.AppendTo(nil)})
+		a := ackCC(t, answer[0])
+		require.Equal(t, info.CACK, a.CACK, "%d below", below)
+		require.False(t, a.AckPSN().After(info.CACK))
+	}
+}
