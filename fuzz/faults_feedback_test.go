@@ -219,6 +219,14 @@ func (s *faultShadow) receivedNACK(t pds.Type, b []byte, r *pdc.Result) {
 		}
 		p.gap, p.gapAt = n.PSN, s.e.now
 	}
+	ahead := int64(0) // when what a ROD_OOO names is sent, with all behind it
+	if p := s.of(r.ID.PDC); n.Code == pds.NackRODOOO && p != nil && r.Err == nil {
+		if k := p.out(n.PSN); k != nil && k.fate == fateLost {
+			ahead = k.again
+		} else if k != nil && k.fate == fateFlight {
+			s.counted(k)
+		}
+	}
 	for psn := n.PSN; len(s.heard) > 0 && s.heard[0].kind != heardLoss; psn++ {
 		p := s.of(r.ID.PDC)
 		if r.Err != nil || p == nil || p.ctx == nil {
@@ -233,6 +241,14 @@ func (s *faultShadow) receivedNACK(t pds.Type, b []byte, r *pdc.Result) {
 			s.e.w.failf("I7: %s, and congestion control hears %+v", headText(b), s.heard)
 		}
 		s.refused(p.ctx, k, &n)
+		k.again = max(k.again, ahead)
+	}
+}
+
+// counted counts that a packet is sent again because it was refused.
+func (s *faultShadow) counted(k *shadowPacket) {
+	if k.nacks++; s.e.w.s.retries != 0 && k.nacks > faultNacks {
+		s.e.w.failf("S5: refused %d times, and sent again", k.nacks)
 	}
 }
 
@@ -280,9 +296,7 @@ func (s *faultShadow) refused(c *shadowContext, k *shadowPacket, n *pds.Nack) {
 	}
 	if n.Code != pds.NackRODOOO {
 		k.rtos = 0
-		if k.nacks++; s.e.w.s.retries != 0 && k.nacks > faultNacks {
-			s.e.w.failf("S5: refused %d times, and sent again", k.nacks)
-		}
+		s.counted(k)
 	}
 	c.leave(k.size)
 	c.again += k.size

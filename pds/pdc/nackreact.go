@@ -155,33 +155,39 @@ func (m *Manager) takeBack(now int64, p *PDC, off uint32, at int64, n *pds.Nack)
 }
 
 // goBack sends everything from the gap on again: the target keeps nothing that is
-// ahead of it. Not more often than once in NACK_Retx_Time for the same gap.
+// ahead of it. Not more often than once in NACK_Retx_Time for the same gap. Where the
+// packet that is missing waits for its time, because another NACK has refused it, all
+// behind it waits with it.
 func (m *Manager) goBack(now int64, p *PDC, off uint32, n *pds.Nack) error {
-	pkt := p.tx.packet(m.mem, off)
-	if !p.is(flagROD) || p.is(flagGap) && pkt.nacks > 0 && now < later(p.gapAt, m.p.c.NackRetxTime) {
+	if !p.is(flagROD) || n.PSN == p.wentTo && now < later(p.wentAt, m.p.c.NackRetxTime) {
 		return ErrStale
 	}
-	if m.p.c.MaxNackRetx != nackForever && int(pkt.nacks) >= m.p.c.MaxNackRetx {
-		m.fail(now, p, CauseNack)
-		return nil
+	at := now
+	if r, i := p.tx.at(m.mem, off); r.queued>>i&1 != 0 {
+		at = max(now, m.mem.due(m.p, r, i))
+	} else {
+		pkt := m.mem.record(r, i)
+		if m.p.c.MaxNackRetx != nackForever && int(pkt.nacks) >= m.p.c.MaxNackRetx {
+			m.fail(now, p, CauseNack)
+			return nil
+		}
+		pkt.nacks = min(pkt.nacks+1, nackForever)
 	}
-	pkt.nacks = min(pkt.nacks+1, nackForever)
-	p.flags |= flagGap
-	p.gapAt = now
-	m.rewind(now, p, off, n)
+	p.wentTo, p.wentAt = n.PSN, now
+	m.rewind(now, p, off, at, n)
 	m.wakeAt(now, p)
 	return nil
 }
 
-// rewind queues every packet from off on that has not arrived.
-func (m *Manager) rewind(now int64, p *PDC, off uint32, n *pds.Nack) {
+// rewind queues every packet from off on that has not arrived, to go at that time.
+func (m *Manager) rewind(now int64, p *PDC, off uint32, at int64, n *pds.Nack) {
 	for {
 		var ok bool
 		if off, ok = p.tx.find(m.mem, off, standingOut); !ok {
 			return
 		}
 		if !p.tx.hasArrived(m.mem, off) {
-			m.takeBack(now, p, off, now, n)
+			m.takeBack(now, p, off, at, n)
 		}
 		off++
 	}
@@ -189,7 +195,7 @@ func (m *Manager) rewind(now int64, p *PDC, off uint32, n *pds.Nack) {
 
 // renumber starts all over at another PSN, which the target has demanded.
 func (m *Manager) renumber(now int64, p *PDC, start pds.PSN) {
-	m.rewind(now, p, p.tx.base, &pds.Nack{Code: pds.NackNewStartPSN})
+	m.rewind(now, p, p.tx.base, now, &pds.Nack{Code: pds.NackNewStartPSN})
 	for off := p.tx.base; off != p.tx.next; off++ {
 		pkt := p.tx.packet(m.mem, off)
 		pkt.rtos, pkt.nacks = 0, 0

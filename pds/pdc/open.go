@@ -1,6 +1,8 @@
 package pdc
 
 import (
+	"math"
+
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/pds"
 )
@@ -67,7 +69,7 @@ func (m *Manager) openInitiator(now int64, k *InitiatorKey) (Handle, error) {
 func (m *Manager) begin(now int64, h Handle, start pds.PSN) *PDC {
 	p := &m.pdc[h.ID()]
 	*p = PDC{handle: h, flags: p.flags & (flagOnData | flagOnControl | flagTurn), nextData: p.nextData, nextCtl: p.nextCtl,
-		timerAt: p.timerAt, auxAt: never, probeAt: never, activeAt: now}
+		timerAt: p.timerAt, auxAt: never, probeAt: never, activeAt: now, wentAt: math.MinInt64}
 	p.rx.Init(start)
 	p.tx.Init(m.p, p.slot(), start)
 	m.open++

@@ -19,7 +19,7 @@ const (
 	flagOnData                          // in its flow's list of senders
 	flagOnControl                       // in the list of PDCs with control packets
 	flagRecovering                      // infers losses up to recoverTo
-	flagGap                             // ROD_OOO has been sent for the gap at rx.Missing
+	flagGap                             // target: ROD_OOO has been sent for the gap at rx.Missing
 	flagFailed                          // closes in error
 	flagMeasure                         // initiator: the first of its context, whose base RTT a probe may measure
 	flagAsking                          // may send a packet without credit, to ask for it
@@ -60,7 +60,7 @@ type PDC struct {
 	probes            uint8 // sent since something was acknowledged
 
 	auxAt    int64   // clear or stall timer
-	gapAt    int64   // last ROD_OOO sent, last go-back made
+	gapAt    int64   // last ROD_OOO sent
 	probed   int64   // the last probe left then; 0 none
 	probeAt  int64   // next probe
 	closePSN pds.PSN // of CLOSE_CMD
@@ -70,7 +70,9 @@ type PDC struct {
 	lapse    uint32 // PENDING and CLOSE_WAIT: when that has lasted too long, in lapseUnits; 0 never
 	local    Addr
 	resp     respList
-	_        [16]byte
+	wentTo   pds.PSN // that the last ROD_OOO named
+	wentAt   int64   // when that was followed
+	_        [4]byte
 }
 
 func (p *PDC) is(f pdcFlags) bool { return p.flags&f != 0 }

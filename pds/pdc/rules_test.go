@@ -217,3 +217,49 @@ func TestQuestionFarBelowTheWindow(t *testing.T) {
 		require.False(t, a.AckPSN().After(info.CACK))
 	}
 }
+
+// Where what a ROD_OOO names waits for its time, all behind it waits with it: sent before,
+// it would be refused again.
+func TestRODGoesBackBehindWhatWaits(t *testing.T) {
+	g := established(t, pairConfig{ordered: true})
+	g.b.reply = Response{Kind: RespondRefuse, Code: pds.NackNoPktBuffer}
+	g.submit(1, 4)
+	ws := g.send(g.a)
+	nacks := g.giveAll(ws)
+	require.Len(t, nacks, 2)
+	require.Equal(t, pds.NackNoPktBuffer, nackOf(t, nacks[0]).Code)
+	require.Equal(t, pds.NackRODOOO, nackOf(t, nacks[1]).Code)
+	g.giveAll(nacks)
+	require.Empty(t, g.send(g.a))
+	g.b.reply, g.b.got = Response{}, nil
+	g.wait(1_010_000)
+	again := g.send(g.a)
+	require.Len(t, again, 4)
+	g.giveAll(g.giveAll(again))
+	require.Equal(t, []pds.PSN{1, 2, 3, 4}, g.b.got)
+	require.Len(t, g.a.take(EventResponse, EventImplicit), 4)
+	require.Zero(t, g.a.m.Stats().RTOs)
+}
+
+// What arrives on the return direction does not let the source go back twice for one gap.
+func TestRODGoesBackOnceWhateverArrives(t *testing.T) {
+	g := established(t, pairConfig{ordered: true})
+	g.submit(1, 3)
+	g.send(g.a)
+	gap := pds.Nack{Code: pds.NackRODOOO, PSN: g.info(g.a).Base}
+	next := g.now + 1_000_000
+	g.nack(gap)
+	require.Len(t, g.send(g.a), 3)
+	_, err := g.b.m.Submit(g.now, g.b.m.byID(g.info(g.b).ID).handle, Packet{Handle: 9, Size: 4160, Next: pds.NextResponseData, EOM: true})
+	require.NoError(t, err)
+	g.giveAll(g.send(g.b))
+	require.Len(t, g.a.got, 1)
+	g.nack(gap)
+	require.Empty(t, filterData(g.send(g.a)))
+	g.now = next - 1
+	g.nack(gap)
+	require.Empty(t, filterData(g.send(g.a)))
+	g.now++
+	g.nack(gap)
+	require.Len(t, filterData(g.send(g.a)), 3, "NACK_Retx_Time has passed")
+}

@@ -162,7 +162,7 @@ const failedRetx = 5
 // own timeout, new ones would overtake it and be dropped as well. (UE Specification
 // 1.0.x: ROD recovers by go-back-N.)
 func (m *Manager) goBackOnRTO(now int64, p *PDC, off uint32) {
-	m.rewind(now, p, off, &pds.Nack{Code: pds.NackRODOOO, SPDCID: p.peerID})
+	m.rewind(now, p, off, now, &pds.Nack{Code: pds.NackRODOOO, SPDCID: p.peerID})
 }
 
 // timedOut queues a packet that is taken for lost, or the question about one that
