@@ -117,8 +117,9 @@ func (e *Endpoint) ReplyMax() int { return e.replyMax }
 // PDS returns the manager of the PDCs, to look at or to close one.
 func (e *Endpoint) PDS() *pdc.Manager { return e.pds }
 
-// CC returns the manager of the congestion control contexts, for snapshots and to
-// plug an algorithm in.
+// CC returns the manager of the congestion control contexts, for snapshots, to plug an
+// algorithm in and to change a mode: that of a PDC is Context of [pdc.Info], from
+// [Endpoint.Connect] on. Contexts are opened, and events told, by the endpoint alone.
 func (e *Endpoint) CC() *ccc.Manager { return e.cc }
 
 // Target returns the side that requests arrive at, to open memory and queues.

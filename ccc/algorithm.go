@@ -23,7 +23,9 @@ type Algorithm interface {
 	OnLoss(now int64, l Loss)
 
 	// Allow is called at the end of every event, and at the time it named itself: how
-	// many bytes may go beyond those in flight, and not before when (0: at once).
+	// many bytes may go beyond those in flight, and not before when (0: at once). A packet
+	// that is larger waits; unless bytes is 0 the context counts as READY all the same.
+	// To be asked out of turn, call [Manager.SetAlgorithm] again.
 	Allow(now int64, s Standing) (bytes, notBefore int64)
 }
 

@@ -69,7 +69,8 @@ type Manager struct {
 	wide  bool  // what settle does beyond the lists concerns every context
 	plain bool  // contexts can be plain, see SendNew
 
-	listens bool // path choice takes feedback in
+	listens  bool // path choice takes feedback in
+	revision uint32
 
 	gates []Gate
 	stale uint64
@@ -189,6 +190,7 @@ func (m *Manager) SetAlgorithm(h Handle, now int64, a Algorithm) {
 	if c == nil {
 		return
 	}
+	m.revision++
 	m.algs[h.Index()] = a
 	if c.rec.custom = a != nil; !c.rec.custom {
 		c.allowAll()
@@ -201,11 +203,16 @@ func (m *Manager) SetAlgorithm(h Handle, now int64, a Algorithm) {
 // SetMode changes how much context h has to say.
 func (m *Manager) SetMode(h Handle, now int64, mode Mode) {
 	if c := m.Context(h); c != nil {
+		m.revision++
 		c.SetMode(m.p, now, mode)
 		m.classify(c)
 		m.settle(c, now)
 	}
 }
+
+// Revision is another number whenever [Manager.SetMode] or [Manager.SetAlgorithm] has
+// changed a context: [Waiters] who were refused before may try again then.
+func (m *Manager) Revision() uint32 { return m.revision }
 
 // Context returns the context of h for reading, nil if that life is over.
 func (m *Manager) Context(h Handle) *Context {

@@ -81,6 +81,7 @@ type Manager struct {
 	rudi     rudiTable
 	open     int    // PDCs in StateCreating to StateEstablished
 	cursor   uint16 // where the search for a PDC to close goes on
+	revision uint32 // of cc, when those who wait for a context were last looked at
 }
 
 // NewManager allocates all that a manager ever uses. Errors wrap [ErrConfig] and name the
@@ -191,7 +192,7 @@ type Info struct {
 	Ordered      bool
 	ID, PeerID   pds.PDCID
 	Peer, Local  Addr
-	Context      ccc.Handle // of congestion control; 0 while it has sent nothing
+	Context      ccc.Handle // of congestion control; 0 at a target that has sent no data
 	OpenMessages int
 	Locks        int
 	Unsent       int // packets queued and not sent

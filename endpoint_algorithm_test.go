@@ -1,0 +1,56 @@
+package uetcc_test
+
+import (
+	"net/netip"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/ccc"
+)
+
+// A closed algorithm lets nothing go.
+type closed struct{}
+
+func (closed) OnSend(int64, int64)                      {}
+func (closed) OnAck(int64, ccc.Ack)                     {}
+func (closed) OnNack(int64, ccc.Nack)                   {}
+func (closed) OnLoss(int64, ccc.Loss)                   {}
+func (closed) Allow(int64, ccc.Standing) (int64, int64) { return 0, 0 }
+
+// What an algorithm of the user's holds back goes as soon as it is taken out, or the
+// context does not enforce any more.
+func TestEndpointAlgorithmTakenOut(t *testing.T) {
+	for name, open := range map[string]func(m *ccc.Manager, h ccc.Handle){
+		"algorithm": func(m *ccc.Manager, h ccc.Handle) { m.SetAlgorithm(h, 0, nil) },
+		"observe":   func(m *ccc.Manager, h ccc.Handle) { m.SetMode(h, 0, ccc.ModeObserve) },
+		"off":       func(m *ccc.Manager, h ccc.Handle) { m.SetMode(h, 0, ccc.ModeOff) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, err := uetcc.NewEndpoint(uetcc.Config{Address: netip.MustParseAddr("10.0.0.1")})
+			require.NoError(t, err)
+			var contexts []ccc.Handle
+			for _, peer := range []string{"10.0.0.2", "10.0.0.3"} {
+				m := uetcc.Message{To: uetcc.Destination{Address: netip.MustParseAddr(peer)}, Length: 2 * 4096}
+				h, err := e.Connect(0, &m)
+				require.NoError(t, err)
+				info, _ := e.PDS().PDC(h)
+				contexts = append(contexts, info.Context)
+				e.CC().SetAlgorithm(info.Context, 0, closed{})
+				_, err = e.Write(0, &m)
+				require.NoError(t, err)
+			}
+			out := uetcc.Datagram{Packet: make([]byte, 0, uetcc.HeaderMax)}
+			require.False(t, e.Transmit(0, &out))
+			require.Equal(t, ccc.ReasonAlgorithm, e.CC().Context(contexts[0]).Reason())
+
+			for _, h := range contexts {
+				open(e.CC(), h)
+				require.True(t, e.Transmit(0, &out))
+				require.True(t, e.Transmit(0, &out))
+				require.False(t, e.Transmit(0, &out))
+			}
+		})
+	}
+}
