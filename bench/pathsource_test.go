@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/nscc"
@@ -21,7 +20,7 @@ type sourceEnd struct {
 	now   int64
 	frac  int64 // of now, 1/1024 ns
 	tick  int64 // 1/1024 ns a packet
-	out   [4 * pathBatch]uetcc.Datagram
+	out   [4 * pathSlice]uetcc.Datagram
 	reply [pathBatch]uetcc.Datagram
 	got   [pathBatch]uetcc.Received
 	psn   *[1 << 16]sourcePSN // by PDCID
@@ -104,7 +103,7 @@ func (s *sourceEnd) send(most uint32) (packets int) {
 // count takes note of n packets that have been sent, and returns how many of them are new.
 func (s *sourceEnd) count(n int) (packets int) {
 	for i := range n {
-		d := &s.out[i%len(s.out)]
+		d := &s.out[i]
 		if b := (*[pds.RequestLen]byte)(d.Packet); pds.Type(b[0]>>3) != pds.TypeCP && !d.Retx {
 			s.psn[binary.BigEndian.Uint16(b[atSPDCID:])].sent++
 			packets++
@@ -192,18 +191,17 @@ func (s *sourceEnd) place(in *uetcc.Datagram, offset int16, bitmap uint64) {
 	binary.BigEndian.PutUint64(in.Packet[atBitmap:], bitmap)
 }
 
-// receive takes acknowledgements of k packets in, sends as many as these let go, and
-// returns how many that were.
-func (s *sourceEnd) receive(in []uetcc.Datagram, k uint32) int {
+// receive takes acknowledgements of k packets in, and sends as many as these let go, of
+// which there are no more, and returns how many that were.
+func (s *sourceEnd) receive(in []uetcc.Datagram, k uint32, out []uetcc.Datagram) int {
 	s.pass(k)
-	out := s.out[:min(k, uint32(len(s.out)))]
 	if len(in) == 1 {
-		return s.e.Exchange(s.now, &in[0], &s.reply[0], &s.got[0], out)
+		return s.e.Exchange(s.now, &in[0], &s.reply[0], &s.got[0], out[:k])
 	}
-	return s.e.ExchangeBatch(s.now, in, s.reply[:len(in)], s.got[:len(in)], out)
+	return s.e.ExchangeBatch(s.now, in, s.reply[:len(in)], s.got[:len(in)], out[:k])
 }
 
-// checkSent checks that what was sent is what step took it for.
+// checkSent checks that all was sent that might go, and what count has seen.
 func (s *sourceEnd) checkSent(b *testing.B) {
 	if len(s.e.PDS().Upcoming(1)) > 0 {
 		b.Error("packets are left that may go")
@@ -244,12 +242,11 @@ func BenchmarkSourcePath(b *testing.B) {
 					b.Run(fmt.Sprintf("pdcs=%d/packets-per-ack=%d/signals=%s/batch=%d", n, per, signals, batch), func(b *testing.B) {
 						p := newSourceSteps(b, n, per, signals, batch)
 						b.ReportAllocs()
-						packets := 0
 						for b.Loop() {
-							packets += p.step()
+							p.step()
 						}
 						p.finish(b)
-						pathMetrics(b, packets)
+						p.clock.report(b)
 					})
 				}
 			}
@@ -257,29 +254,28 @@ func BenchmarkSourcePath(b *testing.B) {
 	}
 }
 
-// sourceSteps feeds a source with batches of acknowledgements of PDCs in random
-// order.
+// sourceSteps feeds a source with acknowledgements of PDCs in random order, a slice of
+// them at a time.
 type sourceSteps struct {
 	*sourceEnd
 	order   *[1 << 16]uint16
 	at      int
 	per     uint32
 	signals string
+	batch   int
 	in      []uetcc.Datagram
-	ids     [pathBatch]uint16 // of their PDCs
-	cover   [pathBatch]uint32 // of how many packets they are
-	clean   bool
-	far     bool // psn is more than the caches hold
-	sum     uint32
+	cover   []uint32 // of how many packets a batch of them is
+	clock   stopwatch
 }
 
 func newSourceSteps(b testing.TB, n int, per uint32, signals string, batch int) *sourceSteps {
 	window := 8
-	if n < batch {
-		window = 2 * batch
+	if n == 1 {
+		window = 2 * pathSlice
 	}
+	acks := max(pathSlice/int(per), batch)
 	return &sourceSteps{sourceEnd: newSource(b, n, window), order: (*[1 << 16]uint16)(pathOrder(n)), per: per, signals: signals,
-		in: ackDatagrams(batch), clean: signals == "clean", far: n > 1<<12}
+		batch: batch, in: ackDatagrams(acks), cover: make([]uint32, acks/batch)}
 }
 
 // ackDatagrams makes room for n acknowledgements.
@@ -291,101 +287,48 @@ func ackDatagrams(n int) []uetcc.Datagram {
 	return in
 }
 
-// next writes the next acknowledgement, and returns how many packets it covers and which
-// PDC's they are.
-func (p *sourceSteps) next(in *uetcc.Datagram) (id uint16, k uint32) {
-	for k == 0 {
-		id = p.order[p.at&0xffff] + 1
-		if p.at++; p.signals == "mixed" {
-			k = p.mixedACKOf(in, id, p.per)
-		} else {
-			k = p.sprayedACKOf(in, id)
-		}
-	}
-	return id, k
-}
-
-// load looks at what next is going to need. Where there are thousands of PDCs each entry
-// of psn is another miss of the cache, and those of a batch would add a tenth to what the
-// path costs if writing the packets waited for one after another: the packets themselves
-// are the harness's.
-func (p *sourceSteps) load() {
-	for i := range p.in {
-		p.sum += p.psn[p.order[(p.at+i)&0xffff]+1].acked
-	}
-}
-
-// step takes one batch and returns the number of packets sent.
-func (p *sourceSteps) step() int {
+// step takes one slice.
+func (p *sourceSteps) step() {
 	if p.at&1023 < len(p.in) {
 		p.poll()
 	}
-	if p.far && len(p.in) > 1 {
-		p.load()
-	}
-	if !p.clean {
-		return p.stepOther()
-	}
-	// Each lets as many packets of its PDC go as it covers, and nothing else: checkSent tells.
-	if in := &p.in[0]; len(p.in) == 1 {
-		id, k := p.nextClean(in)
-		n := p.receive(p.in, k)
-		p.psn[id].sent += uint32(n)
-		return n
-	}
-	all := uint32(0)
+	clear(p.cover)
 	for i := range p.in {
-		for k := uint32(0); k == 0; all += k { // nextClean
-			id := p.order[p.at&0xffff] + 1
-			p.at++
-			k = p.ackOf(&p.in[i], id, p.per)
-			p.ids[i%pathBatch], p.cover[i%pathBatch] = id, k
+		p.cover[i/p.batch] += p.next(&p.in[i])
+	}
+	sent := 0
+	p.clock.time(0, func() { sent = p.take() })
+	p.clock.packets += p.count(sent)
+}
+
+// next writes the next acknowledgement, and returns how many packets it covers.
+func (p *sourceSteps) next(in *uetcc.Datagram) (k uint32) {
+	for k == 0 {
+		id := p.order[p.at&0xffff] + 1
+		p.at++
+		switch p.signals {
+		case "clean":
+			k = p.ackOf(in, id, p.per)
+		case "mixed":
+			k = p.mixedACKOf(in, id, p.per)
+		default:
+			k = p.sprayedACKOf(in, id)
 		}
 	}
-	n := p.receive(p.in, all)
-	if n != int(all) {
-		p.recount()
-		return n
-	}
-	// Not before, since a PDC may be twice in a batch, and the second acknowledgement of it
-	// is not to be of what the first one lets go.
-	for i, id := range p.ids[:len(p.in)] {
-		p.psn[id].sent += p.cover[i]
-	}
-	return n
+	return k
 }
 
-// nextClean is next where there is no trouble.
-func (p *sourceSteps) nextClean(in *uetcc.Datagram) (id uint16, k uint32) {
-	for k == 0 {
-		id = p.order[p.at&0xffff] + 1
-		p.at++
-		k = p.ackOf(in, id, p.per)
+// take takes the slice in, a batch at a time, and returns how many packets that let go.
+func (p *sourceSteps) take() (sent int) {
+	for i, k := range p.cover {
+		sent += p.receive(p.in[i*p.batch:(i+1)*p.batch], k, p.out[sent:])
 	}
-	return id, k
-}
-
-// stepOther is step with trouble on the path.
-func (p *sourceSteps) stepOther() int {
-	all := uint32(0)
-	for i := range p.in {
-		_, k := p.next(&p.in[i])
-		all += k
-	}
-	return p.count(p.receive(p.in, all))
-}
-
-// recount asks which packets have been sent.
-func (s *sourceEnd) recount() {
-	for h := range s.e.PDS().All() {
-		p, _ := s.e.PDS().PDC(h)
-		s.psn[p.ID].sent = uint32(p.Next)
-	}
+	return sent
 }
 
 // finish checks that nothing went wrong.
 func (p *sourceSteps) finish(b *testing.B) {
-	if p.clean {
+	if p.signals == "clean" {
 		p.checkSent(b)
 	}
 	p.check(b)
@@ -399,8 +342,7 @@ func (s *sourceEnd) check(b *testing.B) {
 }
 
 // BenchmarkSourceReceive is the half of SourcePath that takes acknowledgements in,
-// one packet each. Only that is in ns/packet: windows are filled again, and the
-// bytes of acknowledgements written, between slices. It does what the floor's
+// one packet each: windows are filled again between slices. It does what the floor's
 // source does.
 func BenchmarkSourceReceive(b *testing.B) {
 	for _, n := range []int{1, 1 << 10, pathMost} {
@@ -411,25 +353,20 @@ func BenchmarkSourceReceive(b *testing.B) {
 			b.Run(fmt.Sprintf("pdcs=%d/batch=%d", n, batch), func(b *testing.B) {
 				p := newSourceSlices(b, n)
 				b.ReportAllocs()
-				var taken time.Duration
-				packets := 0
+				var clock stopwatch
 				for b.Loop() {
 					p.fill()
-					start := time.Now()
-					p.take(batch)
-					taken += time.Since(start)
-					packets += len(p.in)
+					clock.time(len(p.in), func() { p.take(batch) })
 				}
 				p.check(b)
-				b.ReportMetric(float64(taken)/float64(packets), "ns/packet")
-				b.ReportMetric(0, "ns/op") // with what is not timed
+				clock.report(b)
 			})
 		}
 	}
 }
 
-// sourceSlices has a source take a slice of acknowledgements at a time: more than
-// a clock's reading costs, and few enough to leave most of a window in flight.
+// sourceSlices has a source take a slice of acknowledgements at a time, few enough to leave
+// most of a window in flight.
 type sourceSlices struct {
 	*sourceEnd
 	order []uint16
@@ -438,11 +375,11 @@ type sourceSlices struct {
 }
 
 func newSourceSlices(b testing.TB, n int) *sourceSlices {
-	window := 128
+	window := 2 * pathSlice
 	if n > 1<<10 {
 		window = 8 // the memory of SourcePath
 	}
-	return &sourceSlices{sourceEnd: newSource(b, n, window), order: pathOrder(n), in: ackDatagrams(64)}
+	return &sourceSlices{sourceEnd: newSource(b, n, window), order: pathOrder(n), in: ackDatagrams(pathSlice)}
 }
 
 // fill sends what may go and writes a slice of acknowledgements of PDCs in random
@@ -471,8 +408,8 @@ func (p *sourceSlices) take(batch int) {
 
 // BenchmarkSourcePathCores is SourcePath on several cores at once, each with an
 // endpoint of its own; the time is that of a packet on one of them, and quiet-ns/op
-// that of a batch while nothing disturbs the core. Nothing is shared, so that should
-// not grow more than the one of the peers' FloorPathCores.
+// that of a slice, with what writes it, while nothing disturbs the core. Nothing is
+// shared, so that should not grow more than the one of the peers' FloorPathCores.
 func BenchmarkSourcePathCores(b *testing.B) {
 	for n := 1; n <= runtime.GOMAXPROCS(0); n *= 2 {
 		b.Run(fmt.Sprintf("cores=%d", n), func(b *testing.B) {
@@ -493,12 +430,12 @@ func BenchmarkSourcePathCores(b *testing.B) {
 				})
 			}
 			all.Wait()
-			pathMetrics(b, pathBatch*b.N)
 			slowest := 0.0
 			for i, p := range ends {
 				p.finish(b)
 				slowest = max(slowest, times[i])
 			}
+			ends[0].clock.report(b)
 			b.ReportMetric(slowest, "quiet-ns/op")
 		})
 	}
@@ -516,7 +453,7 @@ func BenchmarkSendPath(b *testing.B) {
 			for b.Loop() {
 				id := uint16(at%n) + 1
 				if k := s.ackOf(&in[0], id, 32-s.psn[id].acked%32); k > 0 {
-					n := s.receive(in, k)
+					n := s.receive(in, k, s.out[:])
 					s.psn[id].sent += uint32(n)
 					packets += n
 				}
@@ -524,7 +461,7 @@ func BenchmarkSendPath(b *testing.B) {
 					s.poll()
 				}
 			}
-			pathMetrics(b, packets)
+			(&stopwatch{b.Elapsed(), packets}).report(b) // to write an acknowledgement is little of 32 packets
 		})
 	}
 }

@@ -18,12 +18,13 @@ type targetEnd struct {
 	e       *uetcc.Endpoint
 	reply   uetcc.Datagram
 	got     uetcc.Received
-	in      []uetcc.Datagram // a batch of requests, of which only what differs is written
-	next    []uint32         // by PDCID: the next PSN, from 0
-	head    uint64           // the first word of a request, but its PSN
-	message uint64           // the first word of the semantic header, but the message_id
-	ccc     uint32           // the word of a request with congestion state, but its credit_target; otherwise 0
-	placed  int64            // bytes
+	in      []uetcc.Datagram // a slice of requests, of which only what differs is written
+	clock   stopwatch
+	next    []uint32 // by PDCID: the next PSN, from 0
+	head    uint64   // the first word of a request, but its PSN
+	message uint64   // the first word of the semantic header, but the message_id
+	ccc     uint32   // the word of a request with congestion state, but its credit_target; otherwise 0
+	placed  int64    // bytes
 	sum     int64
 }
 
@@ -32,7 +33,7 @@ const (
 	pathQuanta  = 17      // of credit for a packet
 )
 
-func newTarget(b *testing.B, n, batch int, control ccc.Control, flags pds.Flags) *targetEnd {
+func newTarget(b *testing.B, n, slice int, control ccc.Control, flags pds.Flags) *targetEnd {
 	t := &targetEnd{next: make([]uint32, n+1), reply: uetcc.Datagram{Packet: make([]byte, 0, uetcc.HeaderMax)}}
 	t.e = pathEndpoint(b, n, func(c *uetcc.Config) {
 		c.CC.Control = control
@@ -53,7 +54,7 @@ func newTarget(b *testing.B, n, batch int, control ccc.Control, flags pds.Flags)
 		PayloadLength: pathMTU, RequestLength: pathMessage * pathMTU, Key: 1}
 	packet := r.AppendTo(h.AppendTo(nil))
 	t.head, t.message = binary.BigEndian.Uint64(packet), binary.BigEndian.Uint64(packet[h.Len():])
-	for range batch {
+	for range slice {
 		t.in = append(t.in, uetcc.Datagram{Packet: append(packet[:len(packet):len(packet)], make([]byte, pathMTU)...), Size: 4216})
 	}
 	t.open(b, n)
@@ -121,8 +122,7 @@ func (t *targetEnd) check(b *testing.B, packets int, ar bool) {
 
 // BenchmarkTargetPath is the whole step of a target: bytes of a request in,
 // decoded, its PDC found, tracked, judged by the semantic sublayer, and the bytes
-// of an ACK_CC out if one is due. What differs from one request to the next is
-// written inside the loop.
+// of an ACK_CC out if one is due.
 func BenchmarkTargetPath(b *testing.B) {
 	for _, n := range []int{1, 1 << 10, pathMost} {
 		for _, per := range []int{1, 4} {
@@ -140,32 +140,27 @@ func targetPath(b *testing.B, n int, ar bool, batch int) {
 	if ar {
 		flags = pds.FlagAR
 	}
-	t := newTarget(b, n, batch, ccc.ControlNSCC, flags)
+	t := newTarget(b, n, pathSlice, ccc.ControlNSCC, flags)
 	order := (*[1 << 16]uint16)(pathOrder(n))
 	b.ReportAllocs()
 	packets := 0
-	if batch == 1 {
-		for in := &t.in[0]; b.Loop(); packets++ {
-			t.request(in, order[packets&0xffff]+1)
-			t.receive(int64(packets)*42, in)
+	for ; b.Loop(); packets += len(t.in) {
+		for i := range t.in {
+			t.request(&t.in[i], order[(packets+i)&0xffff]+1)
 		}
-	} else {
-		for ; b.Loop(); packets += batch {
-			t.batch(packets, order)
-		}
+		t.clock.time(len(t.in), func() { t.take(int64(packets)*42, batch) })
 	}
-	pathMetrics(b, packets)
+	t.clock.report(b)
 	t.check(b, packets, ar)
 }
 
-// batch is one of requests that are looked at together first.
-func (t *targetEnd) batch(packets int, order *[1 << 16]uint16) {
+// take takes the slice in, of which so many requests are looked at together first.
+func (t *targetEnd) take(now int64, batch int) {
 	for i := range t.in {
-		t.request(&t.in[i], order[(packets+i)&0xffff]+1)
-	}
-	t.sum += t.e.Touch(t.in)
-	for i := range t.in {
-		t.receive(int64(packets+i)*42, &t.in[i])
+		if batch > 1 && i%batch == 0 {
+			t.sum += t.e.Touch(t.in[i : i+batch])
+		}
+		t.receive(now+int64(i)*42, &t.in[i])
 	}
 }
 
@@ -174,23 +169,23 @@ func BenchmarkTargetMessage(b *testing.B) {
 	for _, n := range []int{1, 1 << 10} {
 		for _, length := range []uint32{1, 4} {
 			b.Run(fmt.Sprintf("pdcs=%d/packets=%d", n, length), func(b *testing.B) {
-				t := newTarget(b, n, 1, ccc.ControlNSCC, pds.FlagAR)
+				t := newTarget(b, n, pathSlice, ccc.ControlNSCC, pds.FlagAR)
 				for h := range t.e.PDS().All() {
 					t.e.Target().ClosePeer(uint64(h), nil) // the long message that it was opened with
 				}
-				in := &t.in[0]
-				binary.BigEndian.PutUint32(in.Packet[pds.RequestLen+atRequestLength:], length*pathMTU)
 				order := (*[1 << 16]uint16)(pathOrder(n))
 				b.ReportAllocs()
 				packets := 0
-				for ; b.Loop(); packets++ {
-					id := order[packets&0xffff] + 1
-					i := t.next[id] - 1
-					t.request(in, id)
-					t.cut(in, i, length)
-					t.receive(int64(packets)*42, in)
+				for ; b.Loop(); packets += len(t.in) {
+					for i := range t.in {
+						id := order[(packets+i)&0xffff] + 1
+						k := t.next[id] - 1
+						t.request(&t.in[i], id)
+						t.cut(&t.in[i], k, length)
+					}
+					t.clock.time(len(t.in), func() { t.take(int64(packets)*42, 1) })
 				}
-				pathMetrics(b, packets)
+				t.clock.report(b)
 				t.check(b, packets, true)
 			})
 		}
@@ -200,6 +195,7 @@ func BenchmarkTargetMessage(b *testing.B) {
 // cut makes a request packet i of messages of n packets, a power of two.
 func (t *targetEnd) cut(in *uetcc.Datagram, i, n uint32) {
 	s := (*[ses.StandardLen]byte)(in.Packet[pds.RequestLen:])
+	binary.BigEndian.PutUint32(s[atRequestLength:], n*pathMTU)
 	message := t.message | uint64(i>>bits.TrailingZeros32(n)&0xffff)<<32
 	i &= n - 1
 	if i == 0 {
@@ -218,22 +214,26 @@ func (t *targetEnd) cut(in *uetcc.Datagram, i, n uint32) {
 func BenchmarkGrantPath(b *testing.B) {
 	for _, n := range []int{64, 1 << 10, pathMost} {
 		b.Run(fmt.Sprintf("senders=%d", n), func(b *testing.B) {
-			t := newTarget(b, n, 1, ccc.ControlRCCC, 0)
+			t := newTarget(b, n, pathSlice, ccc.ControlRCCC, 0)
 			order := pathOrder(n)
-			in := &t.in[0]
 			out := uetcc.Datagram{Packet: make([]byte, 0, uetcc.HeaderMax)}
 			b.ReportAllocs()
 			packets, grants, now := 0, 0, int64(1)
-			for b.Loop() {
-				t.request(in, order[packets&0xffff]+1)
-				now += pathQuanta * rccc.QuantumBytes * 8 / 100 // at 100 Gb/s
-				t.receive(now, in)
-				for t.e.Transmit(now, &out) {
-					grants++
+			for ; b.Loop(); packets += len(t.in) {
+				for i := range t.in {
+					t.request(&t.in[i], order[(packets+i)&0xffff]+1)
 				}
-				packets++
+				t.clock.time(len(t.in), func() {
+					for i := range t.in {
+						now += pathQuanta * rccc.QuantumBytes * 8 / 100 // at 100 Gb/s
+						t.receive(now, &t.in[i])
+						for t.e.Transmit(now, &out) {
+							grants++
+						}
+					}
+				})
 			}
-			pathMetrics(b, packets)
+			t.clock.report(b)
 			b.ReportMetric(float64(grants)/float64(packets), "grants/packet")
 			t.check(b, packets, false)
 		})
