@@ -1,0 +1,122 @@
+// Package quicsender lets the window of package nscc govern a QUIC connection: a [Sender]
+// is a congestion control for sagernet's fork of quic-go, which takes one at run time.
+//
+//	connection.SetCongestionControl(quicsender.New(&params, time.Now()))
+//
+// It shows how little a transport of another kind has to tell the window. What QUIC does
+// not tell makes it coarse: an acknowledgement covers tens of packets and brings one round
+// trip for all of them, and marks are seen as one for each acknowledgement, not by packet.
+//
+// It is a module of its own, so that a user of the engine does not depend on QUIC.
+package quicsender
+
+import (
+	"time"
+
+	"github.com/sagernet/quic-go/congestion"
+
+	"github.com/uetcc/uetcc/nscc"
+)
+
+// A Sender is the congestion control of one connection. It implements
+// congestion.CongestionControlEx, whose methods the connection calls, one at a time.
+type Sender struct {
+	p      *nscc.Params
+	w      nscc.Window
+	rtt    congestion.RTTStatsProvider
+	began  time.Time
+	first  congestion.PacketNumber // what was sent before is not counted in flight here
+	counts bool                    // first is known
+	marked bool                    // the acknowledgement that is being taken in brings marks
+}
+
+var _ congestion.CongestionControlEx = (*Sender)(nil)
+
+// New returns a sender with a first window of p. Times of p are nanoseconds; its MTU is at
+// least the largest datagram.
+func New(p *nscc.Params, now time.Time) *Sender {
+	s := &Sender{p: p, began: now}
+	s.w.Init(p, 0)
+	return s
+}
+
+// Window reads the state of the window. Only the connection's goroutine may call it, or
+// whoever knows that the connection rests.
+func (s *Sender) Window() nscc.Snapshot { return s.w.Snapshot() }
+
+func (s *Sender) since(t time.Time) int64 { return int64(t.Sub(s.began)) }
+
+// SetRTTStatsProvider takes the source of round trips.
+func (s *Sender) SetRTTStatsProvider(p congestion.RTTStatsProvider) { s.rtt = p }
+
+// CanSend reports whether the window has room for another packet. The connection knows
+// what is in flight, of before the window too.
+func (s *Sender) CanSend(inFlight congestion.ByteCount) bool {
+	return int64(inFlight)+s.p.MTU() <= s.w.Cwnd()
+}
+
+// OnPacketSent counts a packet. Those that nobody acknowledges do not count.
+func (s *Sender) OnPacketSent(_ time.Time, _ congestion.ByteCount, n congestion.PacketNumber, size congestion.ByteCount, retransmittable bool) {
+	if !retransmittable {
+		return
+	}
+	if !s.counts {
+		s.first, s.counts = n, true
+	}
+	s.w.OnSend(int64(size))
+}
+
+// OnCongestionEvent hears of marks, as a loss of nothing; losses are told again by
+// OnCongestionEventEx.
+func (s *Sender) OnCongestionEvent(_ congestion.PacketNumber, lost, _ congestion.ByteCount) {
+	s.marked = s.marked || lost == 0
+}
+
+// OnCongestionEventEx takes in an acknowledgement, or a time-out that finds losses.
+func (s *Sender) OnCongestionEventEx(_ congestion.ByteCount, t time.Time, acked []congestion.AckedPacketInfo, lost []congestion.LostPacketInfo) {
+	for _, l := range lost {
+		if s.knows(l.PacketNumber) {
+			s.w.OnInferredLoss(s.p, int64(l.BytesLost))
+		}
+	}
+	a := nscc.Ack{RTT: int64(s.rtt.LatestRTT()), ECN: s.marked}
+	for _, k := range acked {
+		if s.knows(k.PacketNumber) {
+			a.Bytes += int64(k.BytesAcked)
+		}
+	}
+	if len(acked) > 0 {
+		s.marked = false
+		s.w.OnACK(s.p, s.since(t), a)
+	}
+}
+
+func (s *Sender) knows(n congestion.PacketNumber) bool { return s.counts && n >= s.first }
+
+// GetCongestionWindow returns the window in bytes.
+func (s *Sender) GetCongestionWindow() congestion.ByteCount { return congestion.ByteCount(s.w.Cwnd()) }
+
+// TimeUntilSend returns no time: the window does not pace.
+func (s *Sender) TimeUntilSend(congestion.ByteCount) time.Time { return time.Time{} }
+
+// HasPacingBudget is always true.
+func (s *Sender) HasPacingBudget(time.Time) bool { return true }
+
+// InSlowStart is never true: the window starts full.
+func (s *Sender) InSlowStart() bool { return false }
+
+// InRecovery is never true.
+func (s *Sender) InRecovery() bool { return false }
+
+// MaybeExitSlowStart does nothing.
+func (s *Sender) MaybeExitSlowStart() {}
+
+// OnPacketAcked does nothing: OnCongestionEventEx tells of all of an acknowledgement.
+func (s *Sender) OnPacketAcked(congestion.PacketNumber, congestion.ByteCount, congestion.ByteCount, time.Time) {
+}
+
+// OnRetransmissionTimeout does nothing: packets that are lost are told one by one.
+func (s *Sender) OnRetransmissionTimeout(bool) {}
+
+// SetMaxDatagramSize does nothing: the largest datagram is part of the parameters.
+func (s *Sender) SetMaxDatagramSize(congestion.ByteCount) {}
