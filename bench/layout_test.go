@@ -48,7 +48,6 @@ func TestContextsAreSmallAndWithoutPointers(t *testing.T) {
 		{nscc.Window{}, 0},
 		{rccc.Source{}, 0},
 		{pdc.RecvWindow{}, 0},
-		{pdc.SendWindow{}, 0},
 		{ccc.Entropy{}, 256},
 		{tfc.Source{}, 64},
 		{tfc.Destination{}, 64},

@@ -28,14 +28,14 @@ func (m *Manager) receiveACK(now int64, t pds.Type, in *In, r *Result) error {
 		return ErrUnknown
 	}
 	// Where the header has no SACK its bitmap is 0.
-	a := Ack{Now: now, CACK: h.CACK, AckPSN: h.AckPSN(), SACKBase: h.SACKBase(), SACK: h.Bitmap,
+	a := ackNews{Now: now, CACK: h.CACK, AckPSN: h.AckPSN(), SACKBase: h.SACKBase(), SACK: h.Bitmap,
 		Retx: h.Flags&pds.FlagRetx != 0, Probe: h.Flags&pds.FlagP != 0, Response: h.Next != pds.NextNone}
 	// One from before this PDC's time must not say who the peer is.
-	if p.peerID == 0 && p.tx.Start().Diff(h.CACK) > 1 {
+	if p.peerID == 0 && p.tx.start.Diff(h.CACK) > 1 {
 		m.stats.BadACK++
 		return ErrStale
 	}
-	var k Acked
+	var k ackGain
 	cack := p.tx.MaxCACK()
 	if !p.tx.OnACK(m.mem, p.handle, &a, &k) {
 		m.stats.BadACK++
@@ -81,7 +81,7 @@ func decodeACK(h *pds.AckCC, t pds.Type, b []byte) (int, error) {
 // feed tells congestion control what an acknowledgement changed, once. Bytes are
 // those of the packets sent that are now known to have arrived, not what the peer
 // claims in rcvd_bytes, so that no forged field opens the window.
-func (m *Manager) feed(now int64, p *PDC, h *pds.AckCC, hasState bool, k *Acked) {
+func (m *Manager) feed(now int64, p *PDC, h *pds.AckCC, hasState bool, k *ackGain) {
 	if p.cc == 0 {
 		return
 	}

@@ -14,9 +14,9 @@ func BenchmarkSendWindow(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	setup := func() (*Memory, *SendWindow) {
+	setup := func() (*Memory, *sendWindow) {
 		m, _ := NewMemory(MemoryConfig{PDCs: 1, Chunks: MaxRange/chunkLen + 1})
-		w := new(SendWindow)
+		w := new(sendWindow)
 		w.Init(&p, 1, 0)
 		for range MaxRange {
 			_, _ = w.push(&p, m, uint64(w.tail), 4096, 0)
@@ -27,8 +27,8 @@ func BenchmarkSendWindow(b *testing.B) {
 	b.Run("op=merge/new=0", func(b *testing.B) {
 		b.ReportAllocs()
 		m, w := setup()
-		var a Ack
-		var r Acked
+		var a ackNews
+		var r ackGain
 		i := uint32(0)
 		for b.Loop() {
 			a.SACK = 0x5555555555555555 << (i & 1)
@@ -39,8 +39,8 @@ func BenchmarkSendWindow(b *testing.B) {
 	b.Run("op=merge/new=2", func(b *testing.B) {
 		b.ReportAllocs()
 		m, w := setup()
-		var a Ack
-		var r Acked
+		var a ackNews
+		var r ackGain
 		i := uint32(0)
 		for b.Loop() {
 			a.SACK = 0x5555555555555555 << (i & 1)
@@ -57,11 +57,11 @@ func BenchmarkSendWindow(b *testing.B) {
 	b.Run("op=send+ack", func(b *testing.B) {
 		b.ReportAllocs()
 		m, _ := NewMemory(MemoryConfig{PDCs: 1, Chunks: 4})
-		w := new(SendWindow)
+		w := new(sendWindow)
 		w.Init(&p, 1, 0)
 		psn := pds.PSN(0)
-		a := Ack{}
-		var r Acked
+		a := ackNews{}
+		var r ackGain
 		for b.Loop() {
 			_, _ = w.push(&p, m, uint64(w.tail), 4096, 0)
 			sendNext(w, &p, m, 0)

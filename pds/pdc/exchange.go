@@ -94,7 +94,7 @@ func (p *PDC) waitsToSend() bool {
 func (r *row) flying(i uint32) uint32 { return uint32(bits.TrailingZeros64(^(r.flight >> i))) }
 
 // acknowledged moves base and CACK over n packets in flight, of any rows.
-func (w *SendWindow) acknowledged(m *Memory, n uint32) {
+func (w *sendWindow) acknowledged(m *Memory, n uint32) {
 	w.cack = w.base + n
 	for n > 0 {
 		at := w.base % rowLen

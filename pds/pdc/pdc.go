@@ -36,7 +36,7 @@ const (
 // what is out of order, handed over, or late. The hot ones are the first, also because the
 // compiler checks a pointer by a load from where it points to.
 type PDC struct {
-	tx      SendWindow
+	tx      sendWindow
 	timerAt int64 // what the wheel has for this PDC
 
 	handle   Handle

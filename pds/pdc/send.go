@@ -19,7 +19,7 @@ var (
 	ErrPSNRange = errors.New("pdc: PSNs of the PDC are used up")
 )
 
-// A SendWindow keeps what one direction of a PDC has sent and is to send. PSNs
+// A sendWindow keeps what one direction of a PDC has sent and is to send. PSNs
 // are given when a packet is queued, so one window holds both:
 //
 //	base <= next <= tail <= base+MaxRange      (offsets from start)
@@ -35,7 +35,7 @@ var (
 //
 // Source: UE Specification 1.0.x section 3.5, transmit tracking; that a SACK
 // does not release is the reference provider's rule.
-type SendWindow struct {
+type sendWindow struct {
 	start   pds.PSN
 	base    uint32
 	next    uint32
@@ -53,52 +53,46 @@ type SendWindow struct {
 }
 
 // Init makes w the window of a direction of the PDC in slot that starts at start.
-func (w *SendWindow) Init(p *Params, slot uint16, start pds.PSN) {
-	*w = SendWindow{slot: slot, start: start, limit: uint16(min(uint32(p.c.DefaultMPR)*128, p.ranges)), rtoAt: never, rtxAt: never}
+func (w *sendWindow) Init(p *Params, slot uint16, start pds.PSN) {
+	*w = sendWindow{slot: slot, start: start, limit: uint16(min(uint32(p.c.DefaultMPR)*128, p.ranges)), rtoAt: never, rtxAt: never}
 }
 
-// Start returns the first PSN of the direction.
-func (w *SendWindow) Start() pds.PSN { return w.start }
-
 // Base returns the lowest PSN that is not released.
-func (w *SendWindow) Base() pds.PSN { return w.psn(w.base) }
+func (w *sendWindow) Base() pds.PSN { return w.psn(w.base) }
 
 // Next returns the first PSN that has not been sent.
-func (w *SendWindow) Next() pds.PSN { return w.psn(w.next) }
+func (w *sendWindow) Next() pds.PSN { return w.psn(w.next) }
 
 // ClearPSN returns CLEAR_tx: everything up to it is released.
-func (w *SendWindow) ClearPSN() pds.PSN { return w.psn(w.base) - 1 }
+func (w *sendWindow) ClearPSN() pds.PSN { return w.psn(w.base) - 1 }
 
 // MaxCACK returns the highest cumulative acknowledgement received.
-func (w *SendWindow) MaxCACK() pds.PSN { return w.psn(w.cack) - 1 }
+func (w *sendWindow) MaxCACK() pds.PSN { return w.psn(w.cack) - 1 }
 
 // Unsent returns how many packets are queued and not sent.
-func (w *SendWindow) Unsent() int { return int(w.tail - w.next) }
+func (w *sendWindow) Unsent() int { return int(w.tail - w.next) }
 
 // Room returns how many more packets can be queued.
-func (w *SendWindow) Room(p *Params) int { return int(p.ranges - (w.tail - w.base)) }
+func (w *sendWindow) Room(p *Params) int { return int(p.ranges - (w.tail - w.base)) }
 
-// Outstanding reports whether anything sent is not released.
-func (w *SendWindow) Outstanding() bool { return w.base != w.next }
-
-func (w *SendWindow) psn(off uint32) pds.PSN    { return w.start + pds.PSN(off) }
-func (w *SendWindow) offset(psn pds.PSN) uint32 { return uint32(psn - w.start) }
+func (w *sendWindow) psn(off uint32) pds.PSN    { return w.start + pds.PSN(off) }
+func (w *sendWindow) offset(psn pds.PSN) uint32 { return uint32(psn - w.start) }
 
 // rowOf returns the number of the row of an offset.
-func (w *SendWindow) rowOf(m *Memory, off uint32) uint32 {
+func (w *sendWindow) rowOf(m *Memory, off uint32) uint32 {
 	return m.ring[w.slot][off/rowLen%ringWords]
 }
 
 // at returns the row of an offset and its place there.
-func (w *SendWindow) at(m *Memory, off uint32) (r *row, i uint32) {
+func (w *sendWindow) at(m *Memory, off uint32) (r *row, i uint32) {
 	return &m.row[w.rowOf(m, off)], off % rowLen
 }
 
-func (w *SendWindow) packet(m *Memory, off uint32) *packet { return m.record(w.at(m, off)) }
+func (w *sendWindow) packet(m *Memory, off uint32) *packet { return m.record(w.at(m, off)) }
 
 // push queues a packet behind all others and returns the PSN it gets. A control
 // packet has no size.
-func (w *SendWindow) push(p *Params, m *Memory, handle uint64, size uint16, k kind) (pds.PSN, error) {
+func (w *sendWindow) push(p *Params, m *Memory, handle uint64, size uint16, k kind) (pds.PSN, error) {
 	if w.tail-w.base >= p.ranges {
 		return 0, ErrWindowFull
 	}
@@ -129,7 +123,7 @@ func (w *SendWindow) push(p *Params, m *Memory, handle uint64, size uint16, k ki
 // differ ends that the packets of r, the row of tail, are alike: what the row says is
 // written to the record of each. In a window as wide as it can be those from tail on are
 // of the lap of the ring before.
-func (w *SendWindow) differ(m *Memory, r *row) {
+func (w *sendWindow) differ(m *Memory, r *row) {
 	if r.size == 0 {
 		return
 	}
@@ -150,7 +144,7 @@ func (w *SendWindow) differ(m *Memory, r *row) {
 }
 
 // open makes the row of tail.
-func (w *SendWindow) open(m *Memory) *row {
+func (w *sendWindow) open(m *Memory) *row {
 	i := m.takeRow()
 	m.ring[w.slot][w.tail/rowLen%ringWords] = i
 	if w.base/rowLen == w.tail/rowLen {
@@ -164,7 +158,7 @@ func (w *SendWindow) open(m *Memory) *row {
 
 // more queues up to n packets like the last one, with handles that count up, behind
 // it in its chunk, and returns how many.
-func (w *SendWindow) more(p *Params, m *Memory, n uint32) uint32 {
+func (w *sendWindow) more(p *Params, m *Memory, n uint32) uint32 {
 	r, i := w.at(m, w.tail-1)
 	n = min(n, chunkLen-1-i%chunkLen, p.ranges-(w.tail-w.base))
 	if r.size == 0 {
@@ -179,24 +173,24 @@ func (w *SendWindow) more(p *Params, m *Memory, n uint32) uint32 {
 
 // mayStart reports whether the first unsent packet is inside the peer's window.
 // syn says that the peer's PDCID is not known yet: then psn_offset limits too.
-func (w *SendWindow) mayStart(syn bool) bool {
+func (w *sendWindow) mayStart(syn bool) bool {
 	return w.next != w.tail && w.inPeerWindow(w.next) && !(syn && w.next > 4095)
 }
 
 // inPeerWindow reports whether the peer takes the packet at off: it tracks
 // limit PSNs above the CACK that it last told us.
-func (w *SendWindow) inPeerWindow(off uint32) bool { return int32(off-w.cack) < int32(w.limit) }
+func (w *sendWindow) inPeerWindow(off uint32) bool { return int32(off-w.cack) < int32(w.limit) }
 
 // lastForNow reports whether no other packet may follow those that were sent:
 // then nothing else may cause an acknowledgement. base is not below cack, so that the
 // range of this side says nothing else than the peer's.
-func (w *SendWindow) lastForNow(syn bool) bool {
+func (w *sendWindow) lastForNow(syn bool) bool {
 	return !w.inPeerWindow(w.next) || syn && w.next > 4095
 }
 
 // sent records the first transmission of the packet at next, whose row and record are
 // these.
-func (w *SendWindow) sent(p *Params, m *Memory, r *row, pkt *packet, now int64) {
+func (w *sendWindow) sent(p *Params, m *Memory, r *row, pkt *packet, now int64) {
 	i := w.next % rowLen
 	if r.size != 0 {
 		pkt.label = label{size: r.size, kind: r.kind}
@@ -211,14 +205,14 @@ func (w *SendWindow) sent(p *Params, m *Memory, r *row, pkt *packet, now int64) 
 }
 
 // step moves next over a packet.
-func (w *SendWindow) step(m *Memory) {
+func (w *sendWindow) step(m *Memory) {
 	if w.next++; w.next%rowLen == 0 {
 		w.current = w.rowOf(m, w.next)
 	}
 }
 
 // transmitted notes when packet i of r left and when to miss its acknowledgement.
-func (w *SendWindow) transmitted(p *Params, m *Memory, r *row, i uint32, now int64) {
+func (w *sendWindow) transmitted(p *Params, m *Memory, r *row, i uint32, now int64) {
 	pkt, due := m.record(r, i), later(now, p.c.RTOInit)
 	pkt.sentAt = now
 	pkt.sends = min(pkt.sends+1, 3)
@@ -232,7 +226,7 @@ func (w *SendWindow) transmitted(p *Params, m *Memory, r *row, i uint32, now int
 // mprFrom takes the range that an ACK announces. An ACK older than the last one
 // that changed the range has no say, one as old may only widen it: so an ACK
 // that was overtaken cannot undo a change.
-func (w *SendWindow) mprFrom(p *Params, cack pds.PSN, mpr uint8) {
+func (w *sendWindow) mprFrom(p *Params, cack pds.PSN, mpr uint8) {
 	end := w.offset(cack) + 1
 	d := int32(end - w.limitAt)
 	if d > 0 || d == 0 && p.limit(mpr) > w.limit {
@@ -241,20 +235,20 @@ func (w *SendWindow) mprFrom(p *Params, cack pds.PSN, mpr uint8) {
 }
 
 // limitTo takes the range that an ACK announces which has moved max_cack to end - 1.
-func (w *SendWindow) limitTo(p *Params, end uint32, mpr uint8) {
+func (w *sendWindow) limitTo(p *Params, end uint32, mpr uint8) {
 	w.limit, w.limitAt = p.limit(mpr), end
 }
 
 // span calls for the words of the offsets in [from, to): it returns the row of from,
 // the bits of that word that are inside, and where the next word is.
-func (w *SendWindow) span(m *Memory, from, to uint32) (r *row, mask uint64, end uint32) {
+func (w *sendWindow) span(m *Memory, from, to uint32) (r *row, mask uint64, end uint32) {
 	i := from % rowLen
 	n := min(rowLen-i, to-from)
 	return &m.row[w.rowOf(m, from)], (1<<n - 1) << i, from + n
 }
 
 // drop moves base over n packets that are released, all of row r.
-func (w *SendWindow) drop(m *Memory, r *row, n uint32) {
+func (w *sendWindow) drop(m *Memory, r *row, n uint32) {
 	mask := ^uint64(0) >> ((rowLen - n) % rowLen) << (w.base % rowLen)
 	r.released &^= mask
 	r.acked &^= mask
@@ -264,14 +258,14 @@ func (w *SendWindow) drop(m *Memory, r *row, n uint32) {
 // pass moves base over n packets of row r, of which nothing is known any more, and
 // gives back what held them. In a window as wide as it can be, memory that base
 // leaves may hold packets of the next lap of the ring already.
-func (w *SendWindow) pass(m *Memory, r *row, n uint32) {
+func (w *sendWindow) pass(m *Memory, r *row, n uint32) {
 	if w.base += n; w.base%chunkLen < n {
 		w.leaveChunks(m, r, n)
 	}
 }
 
 // leaveChunks gives back what base has passed with its last n packets.
-func (w *SendWindow) leaveChunks(m *Memory, r *row, n uint32) {
+func (w *sendWindow) leaveChunks(m *Memory, r *row, n uint32) {
 	from := (w.base - n) &^ (chunkLen - 1)
 	for ; w.base-from >= chunkLen; from += chunkLen {
 		if int32(w.tail-from) <= MaxRange {
@@ -286,7 +280,7 @@ func (w *SendWindow) leaveChunks(m *Memory, r *row, n uint32) {
 }
 
 // leave gives the row back that base has just passed.
-func (w *SendWindow) leave(m *Memory) {
+func (w *sendWindow) leave(m *Memory) {
 	if at := &m.ring[w.slot][(w.base/rowLen-1)%ringWords]; int32(w.tail-w.base) <= MaxRange-rowLen {
 		m.putRow(*at)
 		*at = 0
@@ -295,7 +289,7 @@ func (w *SendWindow) leave(m *Memory) {
 }
 
 // settleBase moves base over what is released.
-func (w *SendWindow) settleBase(m *Memory) {
+func (w *sendWindow) settleBase(m *Memory) {
 	for w.base != w.next {
 		r, i := w.at(m, w.base)
 		word := r.released >> i
@@ -311,7 +305,7 @@ func (w *SendWindow) settleBase(m *Memory) {
 
 // free gives all memory back. What was not sent has never had a PSN on the wire, so
 // a CLOSE_CMD that follows leaves no hole there.
-func (w *SendWindow) free(m *Memory) {
+func (w *sendWindow) free(m *Memory) {
 	for k, i := range m.ring[w.slot] {
 		if i == 0 {
 			continue

@@ -74,7 +74,7 @@ type sendRig struct {
 	r   *rand.Rand
 	p   Params
 	m   *Memory
-	w   SendWindow
+	w   sendWindow
 	d   *dumbSender
 	now int64
 
@@ -159,8 +159,8 @@ func (g *sendRig) ack() {
 	cack = min(cack, g.d.next-1)
 	one := min(g.d.base+g.r.Int64N(span+1)-2, g.d.next-1)
 	base, sack := g.d.base+g.r.Int64N(span+130)-100, g.r.Uint64()&g.r.Uint64()
-	a := Ack{Now: g.now, CACK: g.w.start + pds.PSN(cack), AckPSN: g.w.start + pds.PSN(one), SACKBase: g.w.start + pds.PSN(base), SACK: sack}
-	var r Acked
+	a := ackNews{Now: g.now, CACK: g.w.start + pds.PSN(cack), AckPSN: g.w.start + pds.PSN(one), SACKBase: g.w.start + pds.PSN(base), SACK: sack}
+	var r ackGain
 	require.True(g.t, g.w.OnACK(g.m, 0, &a, &r))
 	g.d.ack(cack, one, base, sack)
 	require.Equal(g.t, [2]int64{g.d.bytes, g.d.rtxBytes}, [2]int64{r.Bytes, r.RtxBytes})
@@ -175,7 +175,7 @@ func (g *sendRig) ack() {
 }
 
 // sendNext sends the packet whose turn it is.
-func sendNext(w *SendWindow, p *Params, m *Memory, now int64) *packet {
+func sendNext(w *sendWindow, p *Params, m *Memory, now int64) *packet {
 	r, i := w.at(m, w.next)
 	pkt := m.record(r, i)
 	w.sent(p, m, r, pkt, now)
@@ -256,10 +256,10 @@ func TestSendWindowRefusesACKOfUnsent(t *testing.T) {
 		{"ACK_PSN a quarter of the space beyond", 0xffff_fffd, 0x4000_0000},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			var r Acked
-			require.False(t, g.w.OnACK(g.m, 0, &Ack{CACK: tc.cack, AckPSN: tc.one}, &r))
+			var r ackGain
+			require.False(t, g.w.OnACK(g.m, 0, &ackNews{CACK: tc.cack, AckPSN: tc.one}, &r))
 			require.Equal(t, before, g.w)
-			require.Equal(t, Acked{}, r)
+			require.Equal(t, ackGain{}, r)
 		})
 	}
 }
@@ -287,13 +287,13 @@ func TestSendWindowRTTSample(t *testing.T) {
 				g.now += 1000
 				g.w.resent(&g.p, g.m, 0, g.now)
 			}
-			var r Acked
-			a := Ack{Now: g.now + 77, CACK: 10, AckPSN: 10, Retx: tc.retx}
+			var r ackGain
+			a := ackNews{Now: g.now + 77, CACK: 10, AckPSN: 10, Retx: tc.retx}
 			require.True(t, g.w.OnACK(g.m, 0, &a, &r))
 			require.Equal(t, tc.valid, r.RTT == 77)
 			require.Equal(t, tc.valid, r.RTT != 0)
 			require.True(t, g.w.OnACK(g.m, 0, &a, &r))
-			require.Equal(t, Acked{}, r, "the same acknowledgement again says nothing")
+			require.Equal(t, ackGain{}, r, "the same acknowledgement again says nothing")
 		})
 	}
 }
@@ -323,8 +323,8 @@ func TestSendWindowAllocs(t *testing.T) {
 		g.w.enqueue(g.m, uint32(psn), 0)
 		off, _ := g.w.nextQueued(&g.p, g.m, 0)
 		g.w.resent(&g.p, g.m, off, 0)
-		var r Acked
-		if !g.w.OnACK(g.m, 0, &Ack{CACK: psn, AckPSN: psn, SACKBase: psn, SACK: 1}, &r) || r.Bytes != 4096 {
+		var r ackGain
+		if !g.w.OnACK(g.m, 0, &ackNews{CACK: psn, AckPSN: psn, SACKBase: psn, SACK: 1}, &r) || r.Bytes != 4096 {
 			panic("not acknowledged")
 		}
 		g.m.events.pop(&Event{})
@@ -348,8 +348,8 @@ func TestSendWindowOfTwoLaps(t *testing.T) {
 				sendNext(&g.w, &g.p, g.m, 1)
 			}
 			for range first {
-				var k Acked
-				require.True(t, g.w.OnACK(g.m, 1, &Ack{CACK: g.w.psn(g.w.base), AckPSN: g.w.psn(g.w.base)}, &k))
+				var k ackGain
+				require.True(t, g.w.OnACK(g.m, 1, &ackNews{CACK: g.w.psn(g.w.base), AckPSN: g.w.psn(g.w.base)}, &k))
 				require.EqualValues(t, 1000, k.Bytes)
 			}
 			for h := range first {

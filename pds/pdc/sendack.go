@@ -6,9 +6,9 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// Ack is what an acknowledgement says about the packets of a PDC, out of any of
+// ackNews is what an acknowledgement says about the packets of a PDC, out of any of
 // the three headers.
-type Ack struct {
+type ackNews struct {
 	Now      int64 // its arrival
 	CACK     pds.PSN
 	AckPSN   pds.PSN // the packet that caused it; with Probe the same as CACK
@@ -19,10 +19,10 @@ type Ack struct {
 	Response bool   // a response follows the header
 }
 
-// Acked is what an acknowledgement changed: each packet and each byte is in it
+// ackGain is what an acknowledgement changed: each packet and each byte is in it
 // once in its life. Packets that had been taken for lost and had not been sent
 // again are in Rtx and RtxBytes, and not in flight any more.
-type Acked struct {
+type ackGain struct {
 	Bytes    int64
 	RtxBytes int64
 	Packets  int32
@@ -37,8 +37,8 @@ type Acked struct {
 // OnACK takes an acknowledgement in. It reports false, and changes nothing, if
 // the acknowledgement names a packet that was never sent. Events go to m, with
 // owner as their PDC.
-func (w *SendWindow) OnACK(m *Memory, owner Handle, a *Ack, k *Acked) bool {
-	*k = Acked{}
+func (w *sendWindow) OnACK(m *Memory, owner Handle, a *ackNews, k *ackGain) bool {
+	*k = ackGain{}
 	end, off := w.offset(a.CACK)+1, w.offset(a.AckPSN)
 	if int32(w.next-end) < 0 || int32(w.next-off) <= 0 && !a.Probe {
 		return false
@@ -61,7 +61,7 @@ func (w *SendWindow) OnACK(m *Memory, owner Handle, a *Ack, k *Acked) bool {
 }
 
 // ackOne releases the packet that an acknowledgement names.
-func (w *SendWindow) ackOne(m *Memory, owner Handle, off uint32, a *Ack, k *Acked) {
+func (w *sendWindow) ackOne(m *Memory, owner Handle, off uint32, a *ackNews, k *ackGain) {
 	r, i := w.at(m, off)
 	bit := uint64(1) << i
 	if r.released&bit != 0 {
@@ -93,7 +93,7 @@ func (w *SendWindow) ackOne(m *Memory, owner Handle, off uint32, a *Ack, k *Acke
 }
 
 // releaseTo releases everything below end and moves base there.
-func (w *SendWindow) releaseTo(m *Memory, owner Handle, end uint32, k *Acked) {
+func (w *sendWindow) releaseTo(m *Memory, owner Handle, end uint32, k *ackGain) {
 	for w.base != end {
 		r, mask, next := w.span(m, w.base, end)
 		todo := mask &^ r.released
@@ -109,7 +109,7 @@ func (w *SendWindow) releaseTo(m *Memory, owner Handle, end uint32, k *Acked) {
 // tell has the layer above know that the packets of todo, in the row that begins
 // at first, are released by CACK: of those in a row, whose handles count up, with
 // one event.
-func (w *SendWindow) tell(m *Memory, owner Handle, first uint32, todo uint64) {
+func (w *sendWindow) tell(m *Memory, owner Handle, first uint32, todo uint64) {
 	r, _ := w.at(m, first)
 	for todo != 0 {
 		i := uint32(bits.TrailingZeros64(todo))
@@ -131,7 +131,7 @@ func (w *SendWindow) tell(m *Memory, owner Handle, first uint32, todo uint64) {
 
 // inWindow cuts a SACK that begins at off to [base, next), and returns where it begins
 // then. Bits outside say nothing that is not known, or lie.
-func (w *SendWindow) inWindow(off uint32, sack uint64) (uint32, uint64) {
+func (w *sendWindow) inWindow(off uint32, sack uint64) (uint32, uint64) {
 	if behind := int32(w.base - off); behind > 0 {
 		sack >>= min(uint32(behind), sackBits)
 		off = w.base
@@ -145,7 +145,7 @@ func (w *SendWindow) inWindow(off uint32, sack uint64) (uint32, uint64) {
 }
 
 // merge marks what a SACK shows as arrived.
-func (w *SendWindow) merge(m *Memory, off uint32, a *Ack, k *Acked) {
+func (w *sendWindow) merge(m *Memory, off uint32, a *ackNews, k *ackGain) {
 	off, sack := w.inWindow(off, a.SACK)
 	if sack == 0 {
 		return
@@ -158,7 +158,7 @@ func (w *SendWindow) merge(m *Memory, off uint32, a *Ack, k *Acked) {
 }
 
 // mergeWord is merge for the packets of one row, that of off.
-func (w *SendWindow) mergeWord(m *Memory, off uint32, sack uint64, now int64, k *Acked) {
+func (w *sendWindow) mergeWord(m *Memory, off uint32, sack uint64, now int64, k *ackGain) {
 	if r, _ := w.at(m, off); sack&^r.acked != 0 {
 		w.retime(m, r, sack&^r.acked, now)
 		w.arrived(m, r, sack, k)
@@ -168,7 +168,7 @@ func (w *SendWindow) mergeWord(m *Memory, off uint32, sack uint64, now int64, k 
 // retime gives the packets of bits that wait for retransmission a timeout again,
 // after as long as each has been under way: they will not be sent now, but their
 // response may be lost.
-func (w *SendWindow) retime(m *Memory, r *row, bits64 uint64, now int64) {
+func (w *sendWindow) retime(m *Memory, r *row, bits64 uint64, now int64) {
 	for b := bits64 & r.queued; b != 0; b &= b - 1 {
 		i := uint32(bits.TrailingZeros64(b))
 		due := later(now, max(now-m.record(r, i).sentAt, 1))
@@ -179,7 +179,7 @@ func (w *SendWindow) retime(m *Memory, r *row, bits64 uint64, now int64) {
 
 // arrived notes that the target has the packets of bits, and counts those that
 // nobody has counted.
-func (w *SendWindow) arrived(m *Memory, r *row, bits64 uint64, k *Acked) {
+func (w *sendWindow) arrived(m *Memory, r *row, bits64 uint64, k *ackGain) {
 	fresh := bits64 &^ r.acked
 	r.acked |= fresh
 	flight := fresh & r.flight
@@ -195,7 +195,7 @@ func (w *SendWindow) arrived(m *Memory, r *row, bits64 uint64, k *Acked) {
 }
 
 // arrivedOnce is arrived for one packet that does not wait to be sent again.
-func (r *row) arrivedOnce(bit uint64, pkt *packet, k *Acked) {
+func (r *row) arrivedOnce(bit uint64, pkt *packet, k *ackGain) {
 	r.acked |= bit
 	if r.flight&bit != 0 {
 		r.flight &^= bit
@@ -205,7 +205,7 @@ func (r *row) arrivedOnce(bit uint64, pkt *packet, k *Acked) {
 }
 
 // foundAgain counts packets that arrived while they waited for retransmission.
-func (w *SendWindow) foundAgain(m *Memory, r *row, lost uint64, k *Acked) {
+func (w *sendWindow) foundAgain(m *Memory, r *row, lost uint64, k *ackGain) {
 	for b := lost; b != 0; b &= b - 1 {
 		if pkt := m.record(r, uint32(bits.TrailingZeros64(b))); !pkt.kind.control() {
 			k.Rtx++
@@ -216,7 +216,7 @@ func (w *SendWindow) foundAgain(m *Memory, r *row, lost uint64, k *Acked) {
 }
 
 // unqueue takes packets out of those that wait for transmission.
-func (w *SendWindow) unqueue(r *row, bits64 uint64) {
+func (w *sendWindow) unqueue(r *row, bits64 uint64) {
 	if q := r.queued & bits64; q != 0 {
 		r.queued &^= q
 		w.queued -= uint16(bits.OnesCount64(q))

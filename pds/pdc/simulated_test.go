@@ -60,7 +60,7 @@ func TestArrivedWhileQueuedKeepsATimeout(t *testing.T) {
 	require.NoError(t, err)
 	m, err := NewMemory(MemoryConfig{PDCs: 1})
 	require.NoError(t, err)
-	var w SendWindow
+	var w sendWindow
 	w.Init(&p, 1, 100)
 	for range 2 {
 		_, err := w.push(&p, m, 0, 100, kind(pds.NextRequestStd))
@@ -73,8 +73,8 @@ func TestArrivedWhileQueuedKeepsATimeout(t *testing.T) {
 	_, again := w.expired(&p, m, 50, w.base)
 	require.False(t, again)
 	require.Equal(t, int64(never), w.rtoAt)
-	var k Acked
-	require.True(t, w.OnACK(m, 1, &Ack{Now: 60, CACK: 99, AckPSN: 101, SACKBase: 100, SACK: 3}, &k))
+	var k ackGain
+	require.True(t, w.OnACK(m, 1, &ackNews{Now: 60, CACK: 99, AckPSN: 101, SACKBase: 100, SACK: 3}, &k))
 	require.EqualValues(t, 110, w.rtoAt)
 }
 

@@ -104,7 +104,7 @@ func (pkt *packet) news(now int64, a *pds.AckCCView, n uint32) nscc.PlainACK {
 func (m *Manager) feedAny(now int64, p *PDC, a *pds.AckCCView, last *packet, n uint32) {
 	var h pds.AckCC
 	_, _ = h.Decode(a[:])
-	k := Acked{Bytes: int64(last.size) * int64(n), Packets: int32(n), Entropy: last.entropy, Known: true}
+	k := ackGain{Bytes: int64(last.size) * int64(n), Packets: int32(n), Entropy: last.entropy, Known: true}
 	if last.sends == 1 {
 		k.RTT = max(now-last.sentAt, 1)
 	}

@@ -60,7 +60,7 @@ func (m *Manager) TransmitRun(now int64, most int, x *Run) *PDC {
 
 // alike returns how many packets from next on may be one run of row r, at most so many,
 // at least 1: their handles count up, and they are below end.
-func (w *SendWindow) alike(r *row, most int, end uint32) uint32 {
+func (w *sendWindow) alike(r *row, most int, end uint32) uint32 {
 	if r.size == 0 {
 		return 1
 	}
