@@ -120,6 +120,9 @@ func (e *Endpoint) PDS() *pdc.Manager { return e.pds }
 // CC returns the manager of the congestion control contexts, for snapshots, to plug an
 // algorithm in and to change a mode: that of a PDC is Context of [pdc.Info], from
 // [Endpoint.Connect] on. Contexts are opened, and events told, by the endpoint alone.
+//
+// Other goroutines may call [ccc.Manager.Refresh] if the endpoint's own has called
+// [ccc.Manager.TryOwn] before, which succeeds, and calls [ccc.Manager.Drain] in its loop.
 func (e *Endpoint) CC() *ccc.Manager { return e.cc }
 
 // Target returns the side that requests arrive at, to open memory and queues.
