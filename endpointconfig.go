@@ -27,9 +27,17 @@ var ErrConfig = errors.New("uetcc: invalid configuration")
 type Config struct {
 	Address netip.Addr // of this FEP
 
-	MTU     uint32          // payload bytes of a full packet: 1024, 2048, 4096 or 8192 (default 4096)
-	PDS     pdc.Config      // delivery: timers, windows, acknowledgement. With BufferROD see [Endpoint.Replay]
-	CC      ccc.Config      // congestion control; of NSCC set LinkRate (default 100 Gb/s) and BaseRTT (12 us), MTU follows from MTU
+	MTU uint32 // payload bytes of a full packet: 1024, 2048, 4096 or 8192 (default 4096)
+
+	// PDS is delivery: timers, windows, acknowledgement. Set InferLoss where switches drop
+	// packets and do not trim them: without, a loss waits for its time-out. With BufferROD
+	// see [Endpoint.Replay].
+	PDS pdc.Config
+
+	// CC is congestion control. Of CC.NSCC set LinkRate (default 100 Gb/s), BaseRTT (12 us),
+	// and Trimming where switches trim; its MTU follows from that above.
+	CC ccc.Config
+
 	PDCs    pdc.TableConfig // PDCIDs (default: 1024 in the general pool, 2 s of quarantine)
 	Memory  pdc.MemoryConfig
 	Waiting int // messages that may wait for a PDC, see [pdc.ManagerConfig]
@@ -54,10 +62,14 @@ type Config struct {
 	Retries int
 	Backoff int64
 
-	ControlTC uint8  // traffic class of acknowledgements and control packets
-	AnswerTC  uint8  // traffic class of what this side starts for sends of others: the reads of rendezvous, ready to restart
-	Seed      uint64 // of PDCIDs, Start_PSNs, hashes and path choice: a secret on a network; 0 is a seed, too
-	Now       int64  // the first time, ns
+	ControlTC uint8 // traffic class of acknowledgements and control packets
+	AnswerTC  uint8 // of what this side starts for sends of others: the reads of rendezvous, ready to restart
+
+	// Seed is where PDCIDs, Start_PSNs, hashes and path choice come from. On a network it has
+	// to be a secret, from a good source; 0 is a seed like any other.
+	Seed uint64
+
+	Now int64 // the first time, ns
 }
 
 // fill sets the defaults.
