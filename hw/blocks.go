@@ -122,7 +122,7 @@ var (
 	RegRing     = element(KindDoorbell, "RING", 0x00, 64, WO, OrderFlush)
 	RegRoom     = element(KindDoorbell, "ROOM", 0x08, 32, RO, OrderNone).needs(FeatureRoom) // doorbells that the device can take
 	RegRingAddr = element(KindEvents, "RING_ADDR", 0x00, 64, RW, OrderProgram)
-	RegRingCtl  = element(KindEvents, "RING_CTL", 0x08, 32, RW, OrderFlush) // enable[0], log2 of the entries[7:4]
+	RegRingCtl  = element(KindEvents, "RING_CTL", 0x08, 32, RW, OrderFlush) // enable[0], log2 of the entries[7:4], serial[15:8]
 	RegCons     = element(KindEvents, "CONS", 0x0c, 32, RW, OrderProgram)
 	RegProd     = element(KindEvents, "PROD", 0x10, 32, RO, OrderAfter) // as of the device's last look around; the phase says what is new
 	RegLost     = element(KindEvents, "LOST", 0x14, 32, RO, OrderNone)

@@ -1,6 +1,9 @@
 package hw
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // maxBlocks ends the walk of a chain that is too long to be true.
 const maxBlocks = 256
@@ -17,6 +20,16 @@ type block struct {
 	at    uint32
 	count uint32
 	base  uint32
+}
+
+// An extent is a range of bytes in a space.
+type extent struct{ from, end uint64 }
+
+func (e extent) meets(o extent) bool { return e.from < o.end && o.from < e.end }
+
+// array returns where the block's elements lie.
+func (b *block) array() extent {
+	return extent{uint64(b.base), uint64(b.base) + uint64(b.count)*uint64(b.kind.stride())}
 }
 
 // element returns the offset of a register in an array element.
@@ -42,8 +55,9 @@ type Device struct {
 // skipped. Errors: [ErrChain], [ErrMissing].
 func Open(space Space) (*Device, error) {
 	d := &Device{space: space}
-	size := space.Size()
-	for at, n := uint32(0), 0; ; n++ {
+	var heads [maxBlocks]extent
+	size, n := space.Size(), 0
+	for at := uint32(0); ; n++ {
 		if n == maxBlocks || at%4 != 0 || uint64(at)+headerLen > uint64(size) {
 			return nil, ErrChain
 		}
@@ -51,8 +65,10 @@ func Open(space Space) (*Device, error) {
 		if err != nil {
 			return nil, err
 		}
+		heads[n] = extent{uint64(at), uint64(at) + headerLen}
 		if known {
 			d.blocks = append(d.blocks, b)
+			heads[n].end = uint64(at) + b.kind.fixedLen()
 		}
 		next := space.Load32(at + RegNext.Offset)
 		if next == 0 {
@@ -62,6 +78,11 @@ func Open(space Space) (*Device, error) {
 			return nil, ErrChain
 		}
 		at = next
+	}
+	for i := range d.blocks {
+		if slices.ContainsFunc(heads[:n+1], d.blocks[i].array().meets) {
+			return nil, ErrChain
+		}
 	}
 	if d.block(KindCapability) == nil || d.block(KindClock) == nil {
 		return nil, ErrMissing
@@ -85,9 +106,8 @@ func (d *Device) readHeader(at uint32) (b block, known bool, err error) {
 	}
 	geom := d.space.Load32(at + RegGeom.Offset)
 	b.count, b.base = geom>>8, d.space.Load32(at+RegBase.Offset)
-	end := uint64(b.base) + uint64(b.count)*uint64(kind.stride())
 	if uint32(bits.TrailingZeros32(kind.stride())) != geom&0xff || b.base%min(64, kind.stride()) != 0 ||
-		b.base < at+headerLen || end > uint64(d.space.Size()) || d.overlaps(b) {
+		b.base < at+headerLen || b.array().end > uint64(d.space.Size()) || d.overlaps(b) {
 		return b, false, ErrChain
 	}
 	return b, true, nil
@@ -96,9 +116,7 @@ func (d *Device) readHeader(at uint32) (b block, known bool, err error) {
 // overlaps reports whether b's array meets the array of another block.
 func (d *Device) overlaps(b block) bool {
 	for i := range d.blocks {
-		o := &d.blocks[i]
-		if uint64(b.base) < uint64(o.base)+uint64(o.count)*uint64(o.kind.stride()) &&
-			uint64(o.base) < uint64(b.base)+uint64(b.count)*uint64(b.kind.stride()) {
+		if d.blocks[i].array().meets(b.array()) {
 			return true
 		}
 	}

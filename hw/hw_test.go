@@ -1,6 +1,7 @@
 package hw
 
 import (
+	"errors"
 	"math"
 	"runtime"
 	"sync"
@@ -60,6 +61,28 @@ func TestOpen(t *testing.T) {
 	soft.Step(5)
 	require.EqualValues(t, 7, dev.Clock().Ticks(), "the clock never steps back")
 	require.EqualValues(t, 7, dev.Clock().Ticks32())
+}
+
+// TestOpenOverlap: an array of elements must not lie over another block, known or not.
+func TestOpenOverlap(t *testing.T) {
+	cfg := softConfig()
+	for _, tc := range []struct{ at, base, count uint32 }{
+		{atContext, atDoorbell, 1}, // the headers of three blocks
+		{atCapability, 0, 1},       // has no array: nothing is read
+		{atCounters, atCounters + 0x18, 2},
+	} {
+		regs := NewMemory(cfg.SpaceSize())
+		_, err := NewSoftDevice(cfg, regs, NewMemory(8))
+		require.NoError(t, err)
+		regs.Store32(atCounters+RegNext.Offset, atCounters+0x20)
+		regs.Store32(atCounters+0x20, 0x99)
+		_, err = Open(regs)
+		require.NoError(t, err, "a block of an unknown kind")
+		regs.Store32(tc.at+RegBase.Offset, tc.base)
+		regs.Store32(tc.at+RegGeom.Offset, tc.count<<8|regs.Load32(tc.at+RegGeom.Offset)&0xff)
+		_, err = Open(regs)
+		require.Equal(t, tc.base != 0, errors.Is(err, ErrChain), "%#x", tc)
+	}
 }
 
 // TestEnable: a feature that the device lacks leaves everything off, and the
@@ -185,6 +208,52 @@ func TestRateRule(t *testing.T) {
 	}
 	require.InDelta(t, 6.25e6, float64(c.Sent()), 10*4096, "half of 100 Gb/s for a millisecond")
 	require.Positive(t, dev.Counter(CounterRateBlockedNs))
+}
+
+// TestSlowRate: the bucket keeps fractions and a long time between steps counts whole.
+func TestSlowRate(t *testing.T) {
+	for _, tc := range []struct {
+		line int64
+		rate uint32
+		step int64
+	}{
+		{1e9, 1, 1_000},         // 119 bytes a second
+		{1e9, 64, 10_000_000},   // the least rate of the sample algorithm
+		{100e9, 64, 30_000_000}, // 22,888 bytes between two steps
+		{100e9, 1000, 1},
+		{1 << 43, 1 << 20, 10},
+	} {
+		cfg := softConfig()
+		cfg.LineRate, cfg.Contexts = tc.line, 1
+		dev, soft, _ := newSoft(t, cfg)
+		c := start(t, dev, soft, 0, Control{Mode: ModeRate, Rate: tc.rate, Burst: 40 * 4096})
+		bell, err := dev.Doorbell(0)
+		require.NoError(t, err)
+		now := int64(0)
+		for range 5000 {
+			bell.Ring(c, 0, uint16(c.Sent()/4096+100))
+			now += tc.step
+			soft.Step(now)
+		}
+		port := float64(tc.line) / 8e9 * float64(now)
+		want := min(port, 40*4096+port*float64(tc.rate)/(1<<20))
+		spilled := want / 5000 // the bucket was full before the first step
+		require.InDelta(t, want, float64(c.Sent()), spilled+2*4096, "%+v", tc)
+	}
+}
+
+// TestLineRateHasFractions: 4,096 bytes last 40.96 ns at 800 Gb/s.
+func TestLineRateHasFractions(t *testing.T) {
+	cfg := softConfig()
+	cfg.LineRate, cfg.Contexts = 800e9, 1
+	dev, soft, _ := newSoft(t, cfg)
+	c := start(t, dev, soft, 0, Control{})
+	c.SetCwnd(1 << 40)
+	bell, err := dev.Doorbell(0)
+	require.NoError(t, err)
+	bell.Ring(c, 0, 30_000)
+	soft.Step(1_000_000)
+	require.InDelta(t, 1e8, float64(c.Sent()), 4096)
 }
 
 // TestLineRate: several contexts share the port in turn.
@@ -424,6 +493,28 @@ func TestRingErrors(t *testing.T) {
 	soft.Step(1)
 	require.Equal(t, FaultRing, dev.Faults(), "an address outside the host memory")
 	soft.Post(Event{Type: EventCNP})
+}
+
+// TestRingAgain: a ring that was turned off may be used anew at once, also with the same size;
+// one that is on may not.
+func TestRingAgain(t *testing.T) {
+	dev, soft, host := newSoft(t, softConfig())
+	var buf [8]Event
+	for life := range uint32(300) {
+		ring, err := dev.Ring(0, host, 4096, 4)
+		require.NoError(t, err)
+		_, err = dev.Ring(0, host, 4096, 5)
+		require.ErrorIs(t, err, ErrRing)
+		soft.Step(int64(life))
+		for n := range life % 5 {
+			soft.Post(Event{Type: EventCNP, Words: [3]uint32{life, n}})
+		}
+		require.EqualValues(t, life%5, ring.Drain(buf[:]), life)
+		for n := range life % 5 {
+			require.Equal(t, [3]uint32{life, n}, buf[n].Words)
+		}
+		ring.Stop()
+	}
 }
 
 func TestPDC(t *testing.T) {

@@ -12,6 +12,7 @@ type Ring struct {
 	phase   uint64 // of this lap
 	regs    uint32
 	cons    uint32
+	ctl     uint32
 }
 
 // Limits of the log2 of a ring's entries.
@@ -21,8 +22,9 @@ const (
 )
 
 // Ring makes event ring i use 2^log2 entries (4..15) of 32 bytes at offset addr
-// of the host memory, a multiple of 4,096, and turns it on. Errors:
-// [ErrFeature], [ErrMissing], [ErrIndex], [ErrRing].
+// of the host memory, a multiple of 4,096, and turns it on. A ring that is on
+// must be stopped before, or its device reset. Errors: [ErrFeature], [ErrMissing],
+// [ErrIndex], [ErrRing].
 func (d *Device) Ring(i int, host *Memory, addr, log2 uint32) (Ring, error) {
 	if d.on&FeatureEvents == 0 {
 		return Ring{}, ErrFeature
@@ -31,7 +33,8 @@ func (d *Device) Ring(i int, host *Memory, addr, log2 uint32) (Ring, error) {
 	if err != nil {
 		return Ring{}, err
 	}
-	if log2 < minRingLog || log2 > maxRingLog || addr%4096 != 0 || uint64(addr)+entryLen<<log2 > uint64(host.Size()) {
+	old := d.space.Load32(regs + RegRingCtl.Offset)
+	if old&1 != 0 || log2 < minRingLog || log2 > maxRingLog || addr%4096 != 0 || uint64(addr)+entryLen<<log2 > uint64(host.Size()) {
 		return Ring{}, ErrRing
 	}
 	for off := uint32(0); off < entryLen<<log2; off += 8 {
@@ -40,9 +43,10 @@ func (d *Device) Ring(i int, host *Memory, addr, log2 uint32) (Ring, error) {
 	d.space.Store32(regs+RegCons.Offset, 0)
 	d.space.Store64(regs+RegRingAddr.Offset, uint64(addr))
 	d.space.Flush()
-	d.space.Store32(regs+RegRingCtl.Offset, 1|log2<<4)
+	ctl := 1 | log2<<4 | (old>>8+1)&0xff<<8 // another value than the last time, which is all that a device sees
+	d.space.Store32(regs+RegRingCtl.Offset, ctl)
 	d.space.Flush()
-	return Ring{space: d.space, entries: host.entries(addr, 1<<log2), phase: phaseBit, regs: regs}, nil
+	return Ring{space: d.space, entries: host.entries(addr, 1<<log2), phase: phaseBit, regs: regs, ctl: ctl}, nil
 }
 
 // Drain moves new events to buf, oldest first, and returns their number. It
@@ -76,6 +80,6 @@ func (r *Ring) Lost() uint32 { return r.space.Load32(r.regs + RegLost.Offset) }
 
 // Stop turns the ring off. Drain what is left afterwards.
 func (r *Ring) Stop() {
-	r.space.Store32(r.regs+RegRingCtl.Offset, 0)
+	r.space.Store32(r.regs+RegRingCtl.Offset, r.ctl&^1)
 	r.space.Flush()
 }

@@ -14,7 +14,7 @@ type SoftConfig struct {
 	PDCs     int     // packet delivery contexts, 0..65,536
 	Owners   int     // doorbell pages and event rings, 1..64
 	Features Feature // what it offers
-	LineRate int64   // bits per second, >= 1
+	LineRate int64   // bits per second, 1 to 2^43
 	MTU      int64   // bytes of every packet, a multiple of 64 up to 65,472
 	TickPs   uint32  // tick of the clock; 0 is 128 ns
 }
@@ -39,6 +39,7 @@ type SoftDevice struct {
 	fault    Fault
 	now      int64 // of the last step, ns
 	portFree int64 // when the port has sent its last packet
+	portPart int64 // and a fraction of a nanosecond, in 1/LineRate
 	turn     int   // context that is asked first
 }
 
@@ -68,7 +69,7 @@ func (c *SoftConfig) validate() error {
 		check.Range(ErrConfig, "Contexts", c.Contexts, 1, 1<<16),
 		check.Range(ErrConfig, "PDCs", c.PDCs, 0, 1<<16),
 		check.Range(ErrConfig, "Owners", c.Owners, 1, 64),
-		check.AtLeast(ErrConfig, "LineRate", c.LineRate, 1),
+		check.Range(ErrConfig, "LineRate", c.LineRate, 1, 1<<43),
 		check.Range(ErrConfig, "MTU", c.MTU, mtuUnit, 1023*mtuUnit),
 	)
 	if err == nil && c.MTU%mtuUnit != 0 {

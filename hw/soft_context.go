@@ -1,5 +1,7 @@
 package hw
 
+import "math/bits"
+
 // softContext is what a software device keeps of a context beside its
 // registers.
 type softContext struct {
@@ -11,7 +13,8 @@ type softContext struct {
 	commit     uint32
 	rate       uint32
 	burst      int64
-	tokens     int64 // bytes, scaled by 2^20 to keep fractions
+	tokens     int64  // bytes, scaled by 2^20
+	part       uint64 // and a fraction of one, in 1/tokenUnit
 	record     uint64
 	index      uint16 // packets queued, absolute
 	head       uint16 // packets sent, absolute
@@ -78,7 +81,7 @@ func (d *SoftDevice) apply(c *softContext, base uint32, gen uint8) {
 	c.enabled, c.mode, c.gen = ctl&1 != 0, Mode(ctl>>1&7), gen
 	c.rate = min(d.regs.Load32(base+RegRate.Offset), 1<<20)
 	c.burst = max(int64(d.regs.Load32(base+RegBurst.Offset)), d.cfg.MTU)
-	c.tokens = c.burst << 20
+	c.tokens, c.part = c.burst<<20, 0
 }
 
 // takeRecord takes a doorbell word. An older index, or one of another life,
@@ -97,11 +100,22 @@ func (d *SoftDevice) takeRecord(c *softContext, w uint64) {
 
 // fill fills the token bucket up to now.
 func (c *softContext) fill(now, lineRate int64) {
-	dt := min(now-c.filledAt, 1_000_000) // a millisecond fills any bucket of use
+	hi, lo := bits.Mul64(uint64(lineRate)*uint64(c.rate), uint64(now-c.filledAt))
+	lo, carry := bits.Add64(lo, c.part, 0)
+	hi += carry
 	c.filledAt = now
-	perNs := lineRate / 8 * int64(c.rate) / 1_000_000_000 // bytes * 2^20
-	c.tokens = min(c.tokens+perNs*dt, c.burst<<20)
+	full := c.burst << 20
+	if hi < tokenUnit {
+		if n, part := bits.Div64(hi, lo, tokenUnit); n < uint64(full-c.tokens) {
+			c.tokens, c.part = c.tokens+int64(n), part
+			return
+		}
+	}
+	c.tokens, c.part = full, 0
 }
+
+// tokenUnit is a byte a second in bits a nanosecond.
+const tokenUnit = 8_000_000_000
 
 // blockedBy returns the limits that forbid a packet of n bytes to leave.
 func (c *softContext) blockedBy(n int64) (b blocked) {
@@ -125,7 +139,9 @@ func quanta(n int64) int64 { return (n + 255) >> 8 }
 // transmit sends packets, one of each context in turn, until the port is busy
 // beyond now or nothing may leave.
 func (d *SoftDevice) transmit(now int64) {
-	d.portFree = max(d.portFree, d.now)
+	if d.portFree < d.now {
+		d.portFree, d.portPart = d.now, 0
+	}
 	idle := 0 // contexts in a row that had nothing to send
 	for idle < len(d.contexts) && d.portFree <= now {
 		i := d.turn
@@ -151,7 +167,9 @@ func (d *SoftDevice) send(i int) {
 	if c.rate != 0 {
 		c.tokens -= n << 20
 	}
-	d.portFree += n * 8 * 1_000_000_000 / d.cfg.LineRate
+	lasts := n*8*1_000_000_000 + d.portPart
+	d.portFree += lasts / d.cfg.LineRate
+	d.portPart = lasts % d.cfg.LineRate
 	d.counters[CounterTXPackets]++
 	d.counters[CounterTXBytes] += uint64(n)
 	d.regs.Store32(d.at.contexts+uint32(i)*KindContext.stride()+RegLastTX.Offset,

@@ -14,7 +14,7 @@ var (
 	ErrMissing = errors.New("hw: a mandatory register block is missing")
 	ErrIndex   = errors.New("hw: no such array element")
 	ErrFeature = errors.New("hw: the device does not offer a feature")
-	ErrRing    = errors.New("hw: ring size or address out of range")
+	ErrRing    = errors.New("hw: ring size or address out of range, or ring in use")
 	ErrAccess  = errors.New("hw: register does not allow this access")
 	ErrClock   = errors.New("hw: no usable time stamp counter")
 )
