@@ -116,8 +116,27 @@ func (c *Config) check() error {
 		return fmt.Errorf("%w: a time below 0, or BaseRTT %v above a second", ErrConfig, c.BaseRTT)
 	}
 	c.BaseRTT = cmp.Or(c.BaseRTT, c.Topology.BaseRTT(c.PacketBytes, c.HeaderBytes))
+	return c.checkPackets()
+}
+
+// checkPackets looks for connections that have more packets than PSNs can be compared.
+func (c *Config) checkPackets() error {
+	byID := map[int64]int64{}
+	for _, f := range c.Matrix.Flows {
+		n := f.packets(c.payload())
+		if f.Message {
+			n += byID[f.ID]
+			byID[f.ID] = n
+		}
+		if n >= 1<<31 {
+			return fmt.Errorf("%w: %d packets in the connection of line %d, want less than %d", ErrConfig, n, f.Line, 1<<31)
+		}
+	}
 	return nil
 }
+
+// packets is how many packets with so many bytes of payload f needs.
+func (f *Flow) packets(payload int64) int64 { return (f.Size + payload - 1) / payload }
 
 func (c *Config) payload() int64 { return c.PacketBytes - c.HeaderBytes }
 
@@ -151,7 +170,7 @@ func (c *Config) queueConfig(rate int64, lastHop bool, limit int64) switchq.Conf
 	q := switchq.Config{Trim: !c.NoTrim, LastHop: lastHop, NoECN: noECN, LowLimit: limit, HeaderBytes: int32(c.HeaderBytes)}
 	switch {
 	case c.Rules == RulesHTSim:
-		c.htsimQueue(&q, rate)
+		c.htsimQueue(&q)
 	default:
 		q.PlaneBDP = link.BDP(rate, rate, c.BaseRTT)
 	}
@@ -162,24 +181,29 @@ func (c *Config) queueConfig(rate int64, lastHop bool, limit int64) switchq.Conf
 }
 
 // htsimQueue fills in htsim's rounding: the product in packets, a fifth and four
-// fifths of that in packets, each rounded up. A slow link gets its share.
-func (c *Config) htsimQueue(q *switchq.Config, rate int64) {
+// fifths of that in packets, each rounded up.
+func (c *Config) htsimQueue(q *switchq.Config) {
 	packets := (c.bdp() + c.PacketBytes - 1) / c.PacketBytes
-	share := func(n int64) int64 {
-		if rate < c.hostRate() {
-			return n * c.PacketBytes * rate / c.hostRate()
-		}
-		return n * c.PacketBytes
-	}
-	q.PlaneBDP = share(packets)
-	q.ECNMin, q.ECNMax = share((packets+4)/5), share((4*packets+4)/5)
+	q.PlaneBDP = packets * c.PacketBytes
+	q.ECNMin, q.ECNMax = (packets+4)/5*c.PacketBytes, (4*packets+4)/5*c.PacketBytes
 	limit := q.PlaneBDP
 	if c.NoTrim {
 		limit *= 5
 	}
 	q.LowLimit = cmp.Or(q.LowLimit, limit)
-	q.MedLimit, q.HighLimit = 2*limit, 2*limit
+	q.MedLimit, q.HighLimit = 2*q.LowLimit, 2*q.LowLimit
 	q.MedPercent, q.Victim = 100, switchq.VictimCoin
+}
+
+// slowQueue describes a port of an uplink that runs at a quarter of its rate, which is
+// rate. In htsim its queue is a quarter too.
+func (c *Config) slowQueue(rate int64) switchq.Config {
+	q := c.queueConfig(rate, false, 0)
+	if c.Rules == RulesHTSim {
+		q.ECNMin, q.ECNMax, q.LowLimit = q.ECNMin/4, q.ECNMax/4, q.LowLimit/4
+		q.MedLimit, q.HighLimit = 2*q.LowLimit, 2*q.LowLimit
+	}
+	return q
 }
 
 // retransmitTimeout is htsim's least one: 15 us and six full queues. Pauses, and

@@ -32,15 +32,14 @@ type Flow struct {
 	Line     int   // of the file
 }
 
-// TriggerKind says how often a trigger must be pulled to fire, and how often it
-// does.
+// TriggerKind says how often a trigger must be pulled to fire, and what it starts then.
 type TriggerKind uint8
 
 // The kinds.
 const (
-	TriggerOneshot   TriggerKind = iota // fires at the first pull, once
-	TriggerMultishot                    // fires at every pull
-	TriggerBarrier                      // fires once, at the pull number Count
+	TriggerOneshot   TriggerKind = iota // at the first pull all
+	TriggerMultishot                    // at each pull the next one, in the order of the file
+	TriggerBarrier                      // at the pull number Count all
 )
 
 var triggerNames = [...]string{"oneshot", "multishot", "barrier"}
@@ -48,7 +47,7 @@ var triggerNames = [...]string{"oneshot", "multishot", "barrier"}
 // String is the word of the file format.
 func (k TriggerKind) String() string { return enum.Name(triggerNames[:], k) }
 
-// A Trigger starts all flows that name it.
+// A Trigger starts flows that name it.
 type Trigger struct {
 	ID    int64
 	Kind  TriggerKind

@@ -82,6 +82,20 @@ failure switch_type AGG switch_id 3 link_id 1
 	}, m)
 }
 
+// A start is written as any program prints a number of microseconds; what is below a
+// picosecond is rounded.
+func TestParseMatrixStarts(t *testing.T) {
+	for text, want := range map[string]link.Ps{
+		"0": 0, "007": 7_000_000, "40.25": 40_250_000, "0.000001": 1, "1.": 1_000_000, ".5": 500_000,
+		"16.000000000000004": 16_000_000, "5e-05": 50, "1e3": 1_000_000_000, "0.0000004": 0, "0.1": 100_000,
+		"1099511627776": 1_099_511_627_776_000_000,
+	} {
+		m, err := ParseMatrix("x", strings.NewReader("Nodes 2\nConnections 1\n0->1 start "+text+" size 1"))
+		require.NoError(t, err)
+		require.Equal(t, want, m.Flows[0].Start, text)
+	}
+}
+
 func TestParseMatrixErrors(t *testing.T) {
 	const head = "Nodes 4\nConnections 1\n"
 	for _, tc := range []struct{ name, in, want string }{
@@ -93,8 +107,10 @@ func TestParseMatrixErrors(t *testing.T) {
 		{"unknown item", head + "frobnicate 1", `x:3: unknown item "frobnicate", want SRC->DST, trigger or failure`},
 		{"field without value", head + "0->1 start 0 size", "x:3: size needs a number"},
 		{"field twice", head + "0->1 start 0 size 1 size 2", "x:3: size is given twice"},
-		{"start is no number", head + "0->1 start soon size 1", `x:3: start "soon" is not a whole number`},
-		{"too many decimals", head + "0->1 start 0.1234567 size 1", `x:3: start "0.1234567" has more than six decimals`},
+		{"start is no number", head + "0->1 start soon size 1", `x:3: start "soon" is not a time`},
+		{"start is not a number", head + "0->1 start NaN size 1", `x:3: start "NaN" is not a time`},
+		{"start before time", head + "0->1 start -0.5 size 1", `x:3: start "-0.5" is not a time`},
+		{"start at the end of time", head + "0->1 start 1e13 size 1", `x:3: start "1e13" is not a time`},
 		{"negative", head + "0->1 start 0 size -1", "x:3: size -1 is not between 1 and 1099511627776"},
 		{"beyond int64", head + "0->1 start 0 size 99999999999999999999", `x:3: size "99999999999999999999" is not a whole number`},
 		{"source is no number", head + "a->1 start 0 size 1", `x:3: source "a" is not a whole number`},

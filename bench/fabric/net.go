@@ -339,7 +339,7 @@ func (n *net) slow(c *Config, f Failure) error {
 	for _, p := range [...]uint32{up, down} {
 		w := n.kinds[n.ports[p].kind].wire
 		w.perByte = perByte(rate)
-		if n.ports[p].kind, err = n.kind(w, c.queueConfig(rate, false, 0)); err != nil {
+		if n.ports[p].kind, err = n.kind(w, c.slowQueue(rate)); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 
@@ -101,25 +102,20 @@ func (l *lines) parse(field, w string, least int64) (int64, error) {
 	return n, nil
 }
 
-// microseconds takes a time that may have decimals, down to picoseconds.
+// microseconds takes a time that may have decimals, and rounds it to picoseconds.
 func (l *lines) microseconds(field string) (link.Ps, error) {
 	w, ok := l.word()
 	if !ok {
 		return 0, l.errorf("%s needs a number", field)
 	}
-	whole, frac, dot := strings.Cut(w, ".")
-	us, err := l.parse(field, whole, 0)
-	if err != nil {
-		return 0, err
-	}
-	if !dot {
+	if us, err := strconv.ParseInt(w, 10, 64); err == nil && us >= 0 && us <= maxNumber {
 		return link.Ps(us) * link.Microsecond, nil
 	}
-	if len(frac) > 6 {
-		return 0, l.errorf("%s %q has more than six decimals", field, w)
+	us, err := strconv.ParseFloat(w, 64)
+	if err != nil || !(us >= 0 && us <= maxNumber) {
+		return 0, l.errorf("%s %q is not a time", field, w)
 	}
-	ps, err := l.parse(field, (frac + "000000")[:6], 0)
-	return link.Ps(us)*link.Microsecond + link.Ps(ps), err
+	return link.Ps(math.Round(us * float64(link.Microsecond))), nil
 }
 
 // end reports words that are left over.

@@ -201,6 +201,27 @@ trigger id 3 barrier count 2
 	require.Equal(t, both, r.Transfers[4].Start)
 }
 
+// A multishot trigger starts one transfer for each pull, in the order of the file: what keeps
+// so many under way.
+func TestRunMultishotTrigger(t *testing.T) {
+	r := run(t, Config{Matrix: matrix(t, `Nodes 16
+Connections 5
+Triggers 1
+0->1 id 1 start 0 size 100000 send_done_trigger 1
+2->3 id 2 start 0 size 50000 send_done_trigger 1
+4->5 id 3 trigger 1 size 50000 send_done_trigger 1
+6->7 id 4 trigger 1 size 50000
+8->9 id 5 trigger 1 size 1 send_done_trigger 1
+trigger id 1 multishot
+`)})
+	first, second, third := r.Transfers[0], r.Transfers[1], r.Transfers[2]
+	require.Less(t, second.Finished, first.Finished)
+	require.Less(t, first.Finished, third.Finished)
+	require.Equal(t, second.Finished, third.Start)
+	require.Equal(t, first.Finished, r.Transfers[3].Start)
+	require.Equal(t, third.Finished, r.Transfers[4].Start)
+}
+
 // A trigger that nobody pulls leaves its transfer unfinished, and says so.
 func TestRunTransferThatNeverStarts(t *testing.T) {
 	r, err := Run(Config{Matrix: matrix(t, "Nodes 2\nConnections 1\nTriggers 1\n0->1 trigger 1 size 1\ntrigger id 1 oneshot\n")})
@@ -265,6 +286,8 @@ func TestRunPFC(t *testing.T) {
 
 func TestRunRejects(t *testing.T) {
 	m := loadMatrix(t, "one.cm")
+	large := matrix(t, "Nodes 2\nConnections 1\n0->1 start 0 size 4294967296\n")
+	messages := matrix(t, "Nodes 2\nConnections 2\n0->1 id 1 msg start 0 size 1500000000\n0->1 id 1 msg start 0 size 1500000000\n")
 	for name, c := range map[string]Config{
 		"no matrix":        {},
 		"no transfers":     {Matrix: &Matrix{Nodes: 2}},
@@ -276,6 +299,8 @@ func TestRunRejects(t *testing.T) {
 		"negative time":    {Matrix: m, End: -1},
 		"negative count":   {Matrix: m, SlowLinks: -1},
 		"too many slow":    {Matrix: m, SlowLinks: 1000},
+		"no PSN for all":   {Matrix: large, PacketBytes: 65},
+		"none for several": {Matrix: messages, PacketBytes: 65},
 	} {
 		_, err := Run(c)
 		require.ErrorIs(t, err, ErrConfig, name)
@@ -284,6 +309,27 @@ func TestRunRejects(t *testing.T) {
 	require.ErrorIs(t, err, ccc.ErrConfig)
 	_, err = Run(Config{Matrix: m, PFC: &switchq.PFCConfig{}})
 	require.ErrorIs(t, err, switchq.ErrConfig)
+}
+
+// The simulator's queues are the same at every port, whatever its rate; only an uplink that
+// was made slow has a quarter of each.
+func TestQueuesByHtsimsRules(t *testing.T) {
+	topo := loadTopology(t, "leaf_spine_tiny.topo")
+	topo.Tiers[1].DownRate = 40e9
+	topo.Tiers[0].QueueDown = 10_000
+	c := Config{Matrix: matrix(t, "Nodes 32\nConnections 1\n0->1 start 0 size 1\n"), Topology: topo, Rules: RulesHTSim, SlowLinks: 1, BaseRTT: 5_988_480}
+	require.NoError(t, c.fill())
+	n, err := newNet(&c)
+	require.NoError(t, err)
+	limits := func(port uint32) [4]int64 {
+		q := n.kinds[n.ports[port].kind].params.Config()
+		require.Equal(t, q.MedLimit, q.HighLimit)
+		return [4]int64{q.ECNMin, q.ECNMax, q.LowLimit, q.MedLimit}
+	}
+	leaf, other := n.nodes[0], n.nodes[1]
+	require.Equal(t, [4]int64{16_600, 66_400, 10_000, 20_000}, limits(leaf.first), "to a host, as the file has it")
+	require.Equal(t, [4]int64{16_600, 66_400, 78_850, 157_700}, limits(other.first+other.down), "to a spine")
+	require.Equal(t, [4]int64{4_150, 16_600, 19_712, 39_424}, limits(leaf.first+leaf.down), "slow")
 }
 
 func TestRunProgress(t *testing.T) {

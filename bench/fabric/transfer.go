@@ -40,7 +40,7 @@ func (s *sim) connect() {
 				byID[f.ID] = conn
 			}
 		}
-		packets := uint32((f.Size + s.cfg.payload() - 1) / s.cfg.payload())
+		packets := uint32(f.packets(s.cfg.payload()))
 		s.transfers = append(s.transfers, transfer{flow: f, conn: conn, packets: packets, arrived: -1, finished: -1})
 		if f.Trigger != 0 {
 			t := s.triggers[f.Trigger]
@@ -89,9 +89,6 @@ func (s *sim) makeRings() {
 // start begins a transfer: its bytes become backlog of its connection.
 func (s *sim) start(i uint32) {
 	t := &s.transfers[i]
-	if t.begun {
-		return // named by a multishot trigger that fired again
-	}
 	c := &s.senders[t.conn]
 	t.begun, t.started, t.first = true, s.now, c.end
 	c.end += t.packets
@@ -153,19 +150,20 @@ func (s *sim) pull(id int64) {
 	}
 	t := s.triggers[id]
 	t.pulls++
-	switch t.Kind {
-	case TriggerOneshot:
-		if t.pulls != 1 {
-			return
-		}
-	case TriggerBarrier:
-		if t.pulls != t.Count {
-			return
-		}
-	}
-	for _, i := range t.targets {
+	for _, i := range t.fired() {
 		s.events.push(s.now, evStart, i)
 	}
+}
+
+// fired are the transfers that the last pull starts. Each is started once.
+func (t *triggerState) fired() []uint32 {
+	switch {
+	case t.Kind == TriggerMultishot && t.pulls <= int64(len(t.targets)):
+		return t.targets[t.pulls-1 : t.pulls]
+	case t.Kind == TriggerOneshot && t.pulls == 1, t.Kind == TriggerBarrier && t.pulls == t.Count:
+		return t.targets
+	}
+	return nil
 }
 
 // fct is how long a finished transfer took.
