@@ -43,7 +43,9 @@ const (
 	ProfileSpec Profile = iota
 	// ProfileHTSim is what the simulator htsim (uec.cpp, August 2025) computes, with
 	// its truncations, its strict comparisons and its 32-bit increase accumulator
-	// that wraps. It ignores the destination's penalty.
+	// that wraps. It ignores the destination's penalty. It needs exact counts of bytes
+	// received: what [RcvdBytes.Units] rounds up can take bytes in flight below zero,
+	// and a quick adapt then ignores marks for four billion bytes, as there.
 	ProfileHTSim
 	// ProfileHTSimWide is ProfileHTSim with the accumulator widened to 64 bits.
 	ProfileHTSimWide

@@ -143,9 +143,27 @@ func (s *sim) reply(conn, pkt uint32, flags uint8) {
 	p.to = source(conn)
 	p.size, p.dscp, p.flags = uint16(s.cfg.HeaderBytes), switchq.DSCPControl, flags|flagAnswer
 	s.answerOf(host, d, flags&flagNack != 0)
-	d.cack, d.units, d.at = r.cack, r.rcvd.Units(), s.now
+	d.cack, d.units, d.at = r.cack, s.received(r), s.now
 	d.sack = s.sack(conn, d.base())
 	s.answer(host, pkt)
+}
+
+// received is rcvd_bytes: bytes by htsim's rules, whose window has no place for what rounding
+// up adds (bytes in flight below zero are then four billion to ignore), otherwise in 256.
+func (s *sim) received(r *receiver) uint32 {
+	if s.cfg.Rules == RulesHTSim {
+		return uint32(r.payload) + uint32(s.cfg.HeaderBytes)*(r.cack+r.gaps)
+	}
+	return r.rcvd.Units()
+}
+
+// advance is how many bytes are new in rcvd_bytes.
+func (s *sim) advance(c *sender, units uint32) int64 {
+	n := c.rcvd.Advance(units)
+	if s.cfg.Rules == RulesHTSim {
+		n /= 256
+	}
+	return n
 }
 
 // sack is the 64 bits of the bitmap that start at base.

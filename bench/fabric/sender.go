@@ -148,7 +148,7 @@ func (s *sim) acknowledged(pkt uint32) {
 	a := ccc.Ack{Entropy: p.ev}
 	a.ECN = p.flags&flagCE != 0
 	a.RTT = s.sample(c, p, d)
-	a.Bytes = c.rcvd.Advance(d.units)
+	a.Bytes = s.advance(c, d.units)
 	for psn := c.cack; int32(d.cack-psn) > 0; psn++ {
 		s.release(conn, psn, &a)
 	}
