@@ -101,7 +101,8 @@ type Usage struct {
 func (e *Endpoint) Usage() Usage {
 	s := e.pds.Stats()
 	u := Usage{
-		Messages: e.sender.Messages(), Events: e.events.len(), Arriving: e.target.Messages(), Answers: e.answers.live, Buffered: e.pds.Buffered(),
+		Messages: e.sender.Messages(), Events: e.events.len(),
+		Arriving: e.target.Messages(), Answers: e.answers.live, Buffered: e.pds.Buffered(),
 		PDCs: int(s.Opened - s.Closed), Waiting: e.pds.Waiting(), RUDI: e.pds.RUDI(), Contexts: e.contexts.Stats().Live,
 	}
 	if e.credit != nil {

@@ -161,7 +161,10 @@ func (e *Endpoint) Refuse(now int64, id AnswerID, code ses.ReturnCode, reply *Da
 		a.withhold(code, reply)
 		return nil
 	}
-	h := ses.Response{Verdict: ses.Verdict{Opcode: ses.ResponseExplicit, ReturnCode: code}, Generation: a.reply.Generation, MessageID: a.reply.ReadRequestID, JobID: a.reply.JobID}
+	h := ses.Response{
+		Verdict:    ses.Verdict{Opcode: ses.ResponseExplicit, ReturnCode: code},
+		Generation: a.reply.Generation, MessageID: a.reply.ReadRequestID, JobID: a.reply.JobID,
+	}
 	return e.reply(now, id, pds.NextResponse, h.AppendTo(e.bytes[:0]), reply)
 }
 

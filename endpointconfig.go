@@ -143,7 +143,9 @@ func (e *Endpoint) newSES(c *Config) (err error) {
 	if e.target, err = ses.NewTarget(c.Target); err != nil {
 		return err
 	}
-	e.sender, err = ses.NewInitiator(ses.InitiatorConfig{MTU: c.MTU, Messages: c.Messages, Retries: c.Retries, Backoff: c.Backoff, Seed: mix(0, c.Seed, 3)})
+	e.sender, err = ses.NewInitiator(ses.InitiatorConfig{
+		MTU: c.MTU, Messages: c.Messages, Retries: c.Retries, Backoff: c.Backoff, Seed: mix(0, c.Seed, 3),
+	})
 	if err != nil {
 		return err
 	}
@@ -183,7 +185,9 @@ func (e *Endpoint) newPDS(c *Config) error {
 	if ids < scattered {
 		e.touched = math.MaxInt
 	}
-	e.cc, err = ccc.NewManager(ccc.ManagerConfig{Params: &cp, Contexts: c.Contexts + 1, PDCs: ids + 1, Seed: mix(0, c.Seed, 4), Now: c.Now})
+	e.cc, err = ccc.NewManager(ccc.ManagerConfig{
+		Params: &cp, Contexts: c.Contexts + 1, PDCs: ids + 1, Seed: mix(0, c.Seed, 4), Now: c.Now,
+	})
 	if err != nil {
 		return err
 	}
@@ -191,8 +195,10 @@ func (e *Endpoint) newPDS(c *Config) error {
 	if err != nil {
 		return err
 	}
-	e.pds, err = pdc.NewManager(pdc.ManagerConfig{Params: &p, Table: table, CC: e.cc, Contexts: e.contexts, Memory: c.Memory,
-		Waiting: c.Waiting, RUDI: c.RUDI, Seed: mix(0, c.Seed, 6), Now: c.Now})
+	e.pds, err = pdc.NewManager(pdc.ManagerConfig{
+		Params: &p, Table: table, CC: e.cc, Contexts: e.contexts, Memory: c.Memory,
+		Waiting: c.Waiting, RUDI: c.RUDI, Seed: mix(0, c.Seed, 6), Now: c.Now,
+	})
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ type Event struct {
 	Message Handle // 0 with Received
 	Cookie  uint64
 	Outcome ses.Outcome
-	Cause   pdc.Cause // with ses.StatusPDS: why it could not be delivered; with Received it may be CauseNone, if the peer closed the PDC
+	Cause   pdc.Cause // with ses.StatusPDS: why; with Received CauseNone, if the peer closed the PDC
 
 	Received   bool
 	HasData    bool // with Received: HeaderData is for this side's completion
@@ -159,7 +159,8 @@ func (e *Endpoint) settled(now int64, ev *pdc.Event) {
 // refill goes on with a flow that the manager had no room for in its window, or whose
 // next message was behind one that failed. Those that wait for memory have their turn.
 func (e *Endpoint) refill(now int64, h pdc.Handle) {
-	if f := &e.flows[h.ID()]; f.pdc == h && !f.waits && (f.refused || f.answers.head != 0 || f.messages.head != 0 && f.ahead <= submitLow) {
+	f := &e.flows[h.ID()]
+	if f.pdc == h && !f.waits && (f.refused || f.answers.head != 0 || f.messages.head != 0 && f.ahead <= submitLow) {
 		e.pump(now, f)
 	}
 }
@@ -167,7 +168,8 @@ func (e *Endpoint) refill(now int64, h pdc.Handle) {
 // broken ends a message of a peer whose PDC has gone.
 func (e *Endpoint) broken(cookie uint64) {
 	e.stats.Broken++
-	e.events.push(Event{Received: true, Cookie: cookie, Outcome: ses.Outcome{Status: ses.StatusPDS, Cause: uint8(e.lostFor)}, Cause: e.lostFor})
+	outcome := ses.Outcome{Status: ses.StatusPDS, Cause: uint8(e.lostFor)}
+	e.events.push(Event{Received: true, Cookie: cookie, Outcome: outcome, Cause: e.lostFor})
 }
 
 // outcome tells the initiator what became of a packet of its own, or of several in

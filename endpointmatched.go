@@ -39,7 +39,8 @@ func (e *Endpoint) lend(rec *message, m *Message) error {
 		return nil
 	}
 	x, h, err := e.target.Lend(m.Source.Process, m.Source.Index, m.To.Absolute, ses.Region{
-		Base: m.Source.Base, Length: uint64(m.Length), Key: e.lendTag<<32 | uint64(rec.handle), Cookie: m.Cookie, Job: m.To.Job, Rights: ses.RightRead,
+		Base: m.Source.Base, Length: uint64(m.Length), Key: e.lendTag<<32 | uint64(rec.handle), Cookie: m.Cookie,
+		Job: m.To.Job, Rights: ses.RightRead,
 	})
 	if err != nil {
 		return err
@@ -109,7 +110,8 @@ func (e *Endpoint) runErrands(now int64) (any bool) {
 		any = true
 		info, live := e.pds.PDC(pdc.Handle(e.errand.Peer))
 		if !live {
-			e.errandDone(now, ses.Handle(e.errand.Operation.Cookie), &Event{Outcome: ses.Outcome{Status: ses.StatusPDS}, Cause: pdc.CauseClosed})
+			over := Event{Outcome: ses.Outcome{Status: ses.StatusPDS}, Cause: pdc.CauseClosed}
+			e.errandDone(now, ses.Handle(e.errand.Operation.Cookie), &over)
 			continue
 		}
 		e.op = e.errand.Operation
@@ -131,7 +133,9 @@ func (e *Endpoint) runErrands(now int64) (any bool) {
 // send came on is given up, which the sender finds out when it asks after it.
 func (e *Endpoint) errandDone(now int64, h ses.Handle, out *Event) {
 	if p, ok := e.target.PullOf(h); ok {
-		ev := Event{Received: true, Cookie: p.Cookie, Outcome: out.Outcome, Cause: out.Cause, HasData: p.HasData, HeaderData: p.HeaderData}
+		ev := Event{
+			Received: true, Cookie: p.Cookie, Outcome: out.Outcome, Cause: out.Cause, HasData: p.HasData, HeaderData: p.HeaderData,
+		}
 		if ev.Outcome.Status == ses.StatusOK {
 			ev.Outcome.Length = p.Placed
 			if p.Placed < p.Length {

@@ -93,7 +93,10 @@ func (t *Target) locate(r *Request, p *plan) (Check, ReturnCode) {
 // is for locate to give.
 func (t *Target) sameIndex(r *Request, m *Message, p *plan) bool {
 	e := &t.entries[m.entry]
-	if m.head != headOf(r) || m.at != atOf(r) || e.state != IndexEnabled || e.gen != r.Generation || e.gen != m.gen || e.ops>>r.Opcode&1 == 0 {
+	if m.head != headOf(r) || m.at != atOf(r) {
+		return false
+	}
+	if e.state != IndexEnabled || e.gen != r.Generation || e.gen != m.gen || e.ops>>r.Opcode&1 == 0 {
 		return false
 	}
 	p.entry, p.gen = m.entry, e.gen

@@ -56,8 +56,8 @@ func (s *Sender) CanSend(inFlight congestion.ByteCount) bool {
 }
 
 // OnPacketSent counts a packet. Those that nobody acknowledges do not count.
-func (s *Sender) OnPacketSent(_ time.Time, _ congestion.ByteCount, n congestion.PacketNumber, size congestion.ByteCount, retransmittable bool) {
-	if !retransmittable {
+func (s *Sender) OnPacketSent(_ time.Time, _ congestion.ByteCount, n congestion.PacketNumber, size congestion.ByteCount, answered bool) {
+	if !answered {
 		return
 	}
 	if !s.counts {

@@ -81,7 +81,9 @@ func (p *PDC) writePlain(out *[pds.AckCCLen]byte, a ackHead) int {
 // ackStored sends a guaranteed response, the first time and again.
 func (m *Manager) ackStored(p *PDC, i uint32, echo pds.Flags, st *AckState, out []byte) int {
 	e := &m.mem.responses.slot[i]
-	return m.putACK(p, out, &ackSpec{psn: e.psn, flags: echo.WithReq(pds.AckReqClear), next: e.hdr, bytes: m.mem.responses.stored(i), state: st})
+	return m.putACK(p, out, &ackSpec{
+		psn: e.psn, flags: echo.WithReq(pds.AckReqClear), next: e.hdr, bytes: m.mem.responses.stored(i), state: st,
+	})
 }
 
 // ackAgain acknowledges a packet whose answer was not kept: the default response.

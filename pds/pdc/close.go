@@ -245,7 +245,10 @@ func (m *Manager) ackClose(p *PDC, b *inbound, out []byte) int {
 	}
 	m.stats.ACKs++
 	cack := p.rx.CACK()
-	a := pds.AckExpected{Ack: pds.Ack{Flags: b.echo(), SPDCID: p.handle.ID(), DPDCID: p.peerID, CACK: cack}, Expected: p.rx.MaxRcvd() + 1}
+	a := pds.AckExpected{
+		Ack:      pds.Ack{Flags: b.echo(), SPDCID: p.handle.ID(), DPDCID: p.peerID, CACK: cack},
+		Expected: p.rx.MaxRcvd() + 1,
+	}
 	a.Offset, _ = pds.AckOffset(cack, p.closePSN)
 	n, _ := a.Encode(out)
 	return n

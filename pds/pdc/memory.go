@@ -145,7 +145,11 @@ func NewMemory(c MemoryConfig) (*Memory, error) {
 		return nil, err
 	}
 	// A row has a chunk, but for one of each PDC.
-	m := &Memory{row: slab.Make[row](c.Chunks + c.PDCs + 1), chunk: slab.Make[chunk](c.Chunks + 1), ring: slab.Make[[ringWords]uint32](c.PDCs + 1)}
+	m := &Memory{
+		row:   slab.Make[row](c.Chunks + c.PDCs + 1),
+		chunk: slab.Make[chunk](c.Chunks + 1),
+		ring:  slab.Make[[ringWords]uint32](c.PDCs + 1),
+	}
 	for i := len(m.row) - 1; i > 0; i-- {
 		m.putRow(uint32(i))
 	}

@@ -41,7 +41,7 @@ type Config struct {
 	AckMinPktAdd    int64       // ACK_Gen_Min_Pkt_Add: a packet counts at least as this, up to 2 KiB (default 1 KiB)
 	AckPerPacket    bool        // Enb_ACK_Per_Pkt
 	NoAckOnECN      bool        // turns ACK_On_ECN off
-	MaxAckData      int         // Max_ACK_Data_Size: read data that rides in an ACK, bytes up to 8192 (default 16); more than that needs MemoryConfig.LongResponses
+	MaxAckData      int         // Max_ACK_Data_Size: read data that rides in an ACK, bytes up to 8192 (default 16), see LongResponses
 	BufferROD       bool        // keep packets of an ordered PDC that arrive ahead of a gap
 	InferLoss       bool        // conclude losses from SACK and probe: for fabrics that do not trim
 	LimitPSNRange   bool        // Limit_PSN_Range: close a PDC before it has used 2^31 PSNs; for those that TSS secures
@@ -57,10 +57,10 @@ type Config struct {
 	Start           StartMethod // which Start_PSN a target takes
 	NewPDCTime      int64       // New_PDC_Time: life of a PENDING PDC (default 5 ms)
 	PendTimeout     int64       // Pend_Timeout: how long a message may wait for a PDC, up to 800 s (default 100 ms)
-	CloseThresh     int         // Close_Thresh: PDCs left open before others are closed, idle ones first (default: all that there are)
+	CloseThresh     int         // Close_Thresh: PDCs left open before others are closed (default: all there are)
 	TargetQDelay    int64       // of probes (default 12 us)
 	TailLossTime    int64       // Tail_Loss_Time: with InferLoss, the longest silence before a probe, up to 8 s (default 1 ms)
-	MaxTailLossRetx int         // Max_Tail_Loss_Retx: probes in a row that bring nothing new; then timeouts are left, 1 to 15 (default 5)
+	MaxTailLossRetx int         // Max_Tail_Loss_Retx: probes in a row that bring nothing new, 1 to 15 (default 5)
 	IdleTime        int64       // a PDC idle for so long is closed, at least the largest timeout of a packet (default 60 s)
 }
 

@@ -31,12 +31,17 @@ func (k ResponseKind) String() string { return enum.Name(respondNames[:], k) }
 
 // Response is an answer to a request.
 type Response struct {
-	Kind  ResponseKind
-	Code  pds.NackCode // RespondRefuse: NO_SES_MSG_AVAIL, NO_PKT_BUFFER and the like
-	Next  pds.NextHdr  // what Bytes begins with; NextNone without Bytes
-	Bytes []byte       // semantic response and data, up to [ResponseMax], or 20 and Config.MaxAckData if that is more; copied, unless it lies at its place in out already
-	Room  uint16       // RespondLater: as many bytes may come, if that is more than [ResponseMax]
-	State AckState     // for an answer in a call of its own; the first one has that of In
+	Kind ResponseKind
+	Code pds.NackCode // RespondRefuse: NO_SES_MSG_AVAIL, NO_PKT_BUFFER and the like
+	Next pds.NextHdr  // what Bytes begins with; NextNone without Bytes
+
+	// Bytes is the semantic response and its data, up to [ResponseMax], or 20 and
+	// Config.MaxAckData if that is more. It is copied, unless it lies at its place in out
+	// already.
+	Bytes []byte
+
+	Room  uint16   // RespondLater: as many bytes may come, if that is more than [ResponseMax]
+	State AckState // for an answer in a call of its own; the first one has that of In
 }
 
 // Respond answers a request that Receive or [Manager.Replay] has handed up. It

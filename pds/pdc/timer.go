@@ -291,7 +291,8 @@ func (m *Manager) idle(now int64, p *PDC) {
 // is under way.
 func (m *Manager) denied(now int64, p *PDC) bool {
 	c := m.cc.Context(p.cc)
-	return c != nil && p.tx.base != p.tx.tail && m.p.c.MaxRTORetx != rtoForever && c.Decide(m.cc.Params(), now).Reason == ccc.ReasonCredit
+	return c != nil && p.tx.base != p.tx.tail && m.p.c.MaxRTORetx != rtoForever &&
+		c.Decide(m.cc.Params(), now).Reason == ccc.ReasonCredit
 }
 
 // idleAt is when p has been idle for too long. A target leaves the close to its
