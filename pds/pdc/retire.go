@@ -17,7 +17,8 @@ func (m *Manager) fail(now int64, p *PDC, c Cause) {
 	m.failPackets(p, c)
 	m.unbind(now, p)
 	m.event(p, EventClosing, c)
-	p.flags |= flagFailed
+	p.flags = p.flags&^flagClearDue | flagFailed
+	p.ctl = 0
 	p.openMsgs, p.locks, p.unsubmitted = 0, 0, 0
 	m.sendClose(now, p)
 }

@@ -263,3 +263,24 @@ func TestRODGoesBackOnceWhateverArrives(t *testing.T) {
 	g.nack(gap)
 	require.Len(t, filterData(g.send(g.a)), 3, "NACK_Retx_Time has passed")
 }
+
+// A PDC that closes in error clears nothing more: what it has given up counts as released
+// there, and the target may never have had it.
+func TestFailedPDCClearsNothing(t *testing.T) {
+	g := established(t, pairConfig{Config: Config{MaxRTORetx: 1}})
+	g.b.reply = guaranteed
+	g.submit(1, 2)
+	acks := g.giveAll(g.send(g.a)[:1])
+	g.wait(1_010_000)
+	require.Len(t, filterData(g.send(g.a)), 2, "lost")
+	g.wait(1_800_000)
+	g.giveAll(acks)
+	require.Equal(t, []uint64{1}, g.a.take(EventResponse), "a CLEAR is due")
+	for range 8 {
+		g.wait(ms / 2)
+		for _, w := range filterControl(g.send(g.a)) {
+			require.NotEqual(t, pds.CtlClearCmd, controlOf(t, w).Ctl)
+		}
+	}
+	require.True(t, g.a.has(EventClosing, CauseRTO))
+}
