@@ -104,6 +104,12 @@ func (m *Manager) context(now int64, b *inbound, out []byte, r *Result) (*PDC, e
 		return nil, ErrPeer
 	case p.state == StateQuarantine:
 		return p, nil
+	case p.state == StatePending:
+		// Its sender has the PDCID from the NEW_START_PSN, and starts as that says.
+		if p.rx.Classify(b.psn, m.p.ranges) != ArrivalNew {
+			return nil, ErrStale
+		}
+		p.begun()
 	}
 	if p.peerID == 0 {
 		// One of an earlier PDC with this id must not say who the peer is.
@@ -146,11 +152,16 @@ func (m *Manager) contextSYN(now int64, b *inbound, out []byte, r *Result) (*PDC
 		m.nack(out, r, &n)
 		return nil, ErrStart
 	}
+	p.begun()
+	return p, nil
+}
+
+// begun ends that a target waits for the Start_PSN that it has asked for.
+func (p *PDC) begun() {
 	if p.state == StatePending {
 		p.state = StateEstablished
 		p.lapse = 0
 	}
-	return p, nil
 }
 
 // byID returns the PDC with an id, live or resting.

@@ -55,7 +55,8 @@ func (m *Manager) failPackets(p *PDC, c Cause) {
 }
 
 // retire frees what p holds and puts its id into quarantine. What identifies it
-// stays, so that late packets of it are known for what they are.
+// stays, so that late packets of it are known for what they are. A PENDING one has taken
+// no packet, and is forgotten.
 func (m *Manager) retire(now int64, p *PDC, c Cause) {
 	m.remember(p)
 	m.leave(now, p)
@@ -66,13 +67,19 @@ func (m *Manager) retire(now int64, p *PDC, c Cause) {
 	p.tx.free(m.mem)
 	m.mem.responses.freeAll(&p.resp)
 	m.unbind(now, p)
+	pending := p.state == StatePending
 	p.state = StateQuarantine
 	p.ctl = 0
 	p.rx.Unhold()
 	m.wheel.Cancel(uint32(p.slot()))
 	p.timerAt = never
 	m.event(p, EventClosed, c)
-	m.table.Release(now, p.handle)
+	if pending {
+		p.state = StateClosed
+		m.table.forget(p.handle)
+	} else {
+		m.table.Release(now, p.handle)
+	}
 	m.arm(now)
 }
 

@@ -284,3 +284,60 @@ func TestFailedPDCClearsNothing(t *testing.T) {
 	}
 	require.True(t, g.a.has(EventClosing, CauseRTO))
 }
+
+// A PDC that waited in vain for the Start_PSN it had asked for leaves nothing behind: its
+// initiator, who has not heard, may still ask again, and is told again.
+func TestPendingPDCIsForgottenAtOnce(t *testing.T) {
+	g := newPair(t, pairConfig{start: 9, Config: Config{Start: StartRandom1RTT}})
+	g.submit(1, 2)
+	for _, at := range []int64{0, 1_010_000, 3_020_000} {
+		g.wait(at - g.now)
+		for _, w := range g.send(g.a) {
+			g.give(w) // NEW_START_PSN is lost
+		}
+		require.Equal(t, StatePending, g.info(g.b).State)
+	}
+	g.wait(2_100_000) // New_PDC_Time
+	require.EqualValues(t, 1, g.b.m.Stats().PendingOver)
+	s := g.b.m.table.Stats().General
+	require.Equal(t, s.Capacity, s.Free, "no quarantine for what took no packet")
+	g.wait(2 * ms)
+	again := g.send(g.a)
+	require.Len(t, again, 2)
+	answer := g.giveAll(again)
+	require.Equal(t, pds.NackNewStartPSN, nackOf(t, answer[0]).Code)
+	g.giveAll(answer)
+	g.settle()
+	require.Equal(t, []uint64{1, 2}, g.a.take(EventResponse, EventImplicit))
+	require.Len(t, g.b.got, 2)
+}
+
+// An initiator may take the target's PDCID from the NEW_START_PSN, and so need no SYN packet
+// any more: a packet of the window that the target has asked for opens the PDC as well. Any
+// other changes nothing.
+func TestPendingPDCTakesAPacketWithoutSYN(t *testing.T) {
+	g := newPair(t, pairConfig{start: 9, Config: Config{Start: StartRandom1RTT}})
+	g.submit(1, 1)
+	_, answer := g.give(g.send(g.a)[0])
+	n := nackOf(t, answer[0])
+	send := func(psn pds.PSN) (Result, []wire) {
+		q := pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, SPDCID: g.h.ID(), DPDCID: n.SPDCID, PSN: psn, ClearOffset: -1}
+		return g.give(wire{from: g.a, b: append(q.AppendTo(nil), make([]byte, 60)...)})
+	}
+	before := g.info(g.b)
+	for _, c := range []pds.Control{{Ctl: pds.CtlClearCmd}, {Ctl: pds.CtlProbe}, {Ctl: pds.CtlCloseCmd, PSN: 9}} {
+		c.SPDCID, c.DPDCID = g.h.ID(), n.SPDCID
+		_, answer := g.give(wire{from: g.a, b: c.AppendTo(nil)})
+		require.Empty(t, answer)
+	}
+	_, answer = send(9)
+	require.Empty(t, answer)
+	require.Equal(t, before, g.info(g.b))
+	require.Empty(t, g.b.got)
+	r, answer := send(pds.PSN(n.Payload))
+	require.NoError(t, r.Err)
+	require.Equal(t, pds.PSN(n.Payload), ackCC(t, answer[0]).CACK)
+	require.Equal(t, StateEstablished, g.info(g.b).State)
+	g.wait(100 * ms)
+	require.Equal(t, StateEstablished, g.info(g.b).State)
+}

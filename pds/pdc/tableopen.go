@@ -136,6 +136,17 @@ func (t *Table) Release(now int64, h Handle) error {
 	return nil
 }
 
+// forget is Release without a quarantine, for a target PDC that has taken no packet: a late
+// SYN packet of it does no harm.
+func (t *Table) forget(h Handle) {
+	t.keys.Delete(table.Handle(h))
+	src := t.source(uint16(h.ID()))
+	if t.pool(h.ID()).Return(table.Handle(h)).User()&slotProven != 0 {
+		t.proven.Give(src)
+	}
+	t.held.Give(src)
+}
+
 // Reap frees at most limit PDCIDs of each pool whose quarantine is over and
 // returns how many. Opens do it by themselves; call it when idle to forget keys in
 // time, and with no harm at any time.
