@@ -255,7 +255,6 @@ var hot = []struct {
 	{"pds/pdc", "(*Manager).TouchRecords", 0},
 	{"pds/pdc", "(*Manager).TouchSubmit", 0},
 	{"pds/pdc", "(*Manager).TakeACK", 0},
-	{"pds/pdc", "(*Manager).expectACK", 0},
 	{"pds/pdc", "(*Manager).feedAny", 0},
 	{"pds/pdc", "(*PDC).takeOne", 0},
 	{"pds/pdc", "(*sendWindow).arrivedAll", 0},

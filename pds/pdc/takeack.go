@@ -19,26 +19,24 @@ type Confirmed struct {
 // has to be [pds.AckCCView.Plain]. N is 0, and nothing has changed, if it is another
 // one. No event tells of the packets: what follows for them is the caller's.
 func (m *Manager) TakeACK(now int64, a *pds.AckCCView, src Addr) (x Confirmed) {
-	p, r, last, n := m.expectACK(a, src)
+	p := m.acked(a, src)
 	if p == nil {
 		return x
 	}
-	w, h := &p.tx, uint64(0)
-	if n == 0 {
-		if last, h, n = p.takeOne(m, a); n == 0 {
-			return x
-		}
-	} else {
-		end := w.base + n
-		h = m.mem.handle(r, (end-1)%rowLen)
-		r.flight &^= span(w.base, n)
-		w.cack = end
+	w, h, last := &p.tx, uint64(0), (*packet)(nil)
+	r, at, n := &m.mem.row[w.first], w.base%rowLen, w.offset(a.CACK())+1-w.base
+	if a.Cumulative() && n-1 < r.flying(at) && (n == 1 || r.size != 0) { // else handles may not count up
+		last, h = m.mem.record(r, at+n-1), m.mem.handle(r, at+n-1)
+		r.flight &^= span(at, n)
+		w.cack = w.base + n
 		w.pass(m.mem, r, n)
-		w.limitTo(m.p, end, a.MPR())
-		if r.released != 0 || end%rowLen == 0 {
+		w.limitTo(m.p, w.cack, a.MPR())
+		if r.released != 0 || w.cack%rowLen == 0 {
 			w.settleBase(m.mem) // what was acknowledged by itself
 		}
 		p.stalls = 0
+	} else if last, h, n = p.takeOne(m, a); n == 0 {
+		return x
 	}
 	m.stats.Received++
 	m.in.awaited = false
@@ -69,25 +67,6 @@ func (m *Manager) acked(a *pds.AckCCView, src Addr) *PDC {
 		return nil
 	}
 	return p
-}
-
-// expectACK returns the PDC of an acknowledgement, nil where TakeACK does not take it,
-// and, if it is of the lowest packets in flight, how many, their row and the last.
-func (m *Manager) expectACK(a *pds.AckCCView, src Addr) (p *PDC, r *row, last *packet, n uint32) {
-	if p = m.acked(a, src); p == nil {
-		return nil, nil, nil, 0
-	}
-	w := &p.tx
-	at := w.base % rowLen
-	n = w.offset(a.CACK()) + 1 - w.base
-	if n-1 >= w.next-w.base || !a.Cumulative() {
-		return p, nil, nil, 0
-	}
-	r = &m.mem.row[w.first]
-	if r.flying(at) < n || n > 1 && r.size == 0 { // or handles may not count up
-		return p, nil, nil, 0
-	}
-	return p, r, m.mem.record(r, at+n-1), n
 }
 
 // news is what an acknowledgement tells congestion control of n packets as large as pkt,
