@@ -25,7 +25,7 @@ const (
 	CheckRights                   // region open to the operation
 	CheckMessageSize              // whole message inside the region
 	CheckPacketEnd                // this packet inside the buffer
-	CheckSameBuffer               // same region as the message's earlier packets
+	CheckSameBuffer               // same operation on the same buffer as the message's earlier packets
 	CheckIdempotent               // RUDI: region safe for repeats
 	CheckAtomic                   // operation, datatype, size, alignment
 	CheckRecord                   // room for the message's record

@@ -3,7 +3,7 @@ package ses
 // postpone remembers a deferrable send that has found no buffer. It reports false
 // if there is no room for it; then the initiator tries again by itself.
 func (t *Target) postpone(r *Request, a *Arrival, p *plan) bool {
-	if job := t.entries[p.entry].job; job != AnyJob && job != r.JobID {
+	if !t.entries[p.entry].admits(r.JobID) {
 		return false
 	}
 	i, ok := t.pendSlots.take()

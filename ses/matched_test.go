@@ -142,9 +142,9 @@ func TestDeferrableSendIsRestarted(t *testing.T) {
 				s := newTwoSided(t, 2)
 				h := s.start(matchedOp(op, 5, length))
 				ds, ev := s.send(h)
-				for i, d := range ds {
+				for _, d := range ds {
 					require.Equal(t, RCNoMatch, d.Response.ReturnCode)
-					require.Equal(t, i == 0, d.Response.List == ListOverflow)
+					require.Equal(t, ListOverflow, d.Response.List, "one answer to all packets of a message")
 					require.True(t, d.Guaranteed)
 				}
 				if len(ds) > 1 {
@@ -185,6 +185,30 @@ func TestDeferrableSendIsRestarted(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A target that has room for it at last remembers a send that has been tried as often as
+// one may, whichever of the answers comes first.
+func TestDeferrableSendThatIsRememberedAtLast(t *testing.T) {
+	s := newTwoSided(t, 0)
+	h := s.start(matchedOp(OpcodeDeferrableSend, 0, 10000))
+	for range 3 {
+		_, ev := s.send(h)
+		require.Equal(t, EventReady, ev.Kind)
+		s.now = ev.At
+	}
+	s.pendSlots, s.pendings = newSlots(1), make([]pending, 1)
+	ps := s.packets(h)
+	require.Len(t, ps, 3)
+	var ds []Decision
+	for _, p := range ps {
+		ds = append(ds, s.arrive(p, ModeRUD))
+	}
+	for i := len(ps) - 1; i >= 0; i-- {
+		require.Equal(t, EventNone, s.answer(ps[i], &ds[i]).Kind)
+	}
+	s.post(Receive{Length: 16384})
+	require.Equal(t, EventReady, s.restartIt().Kind)
 }
 
 // Buffers go to deferred sends in the order that those came, and not to later ones.
@@ -635,6 +659,46 @@ func TestRendezvousSendRefusals(t *testing.T) {
 	r.Rendezvous.EagerLength, r.MessageID = 0, 9
 	s.Receive(&r, Arrival{}, &d)
 	require.Equal(t, RCTooLong, d.Response.ReturnCode, "a buffer without room, also when nothing comes with the send")
+}
+
+// What is wrong with a rendezvous send is said in the order of all requests: the address
+// comes before the lengths, and want of room last.
+func TestRendezvousSendValidationOrder(t *testing.T) {
+	s := newTwoSided(t, 0)
+	r, payload := s.request(s.packets(s.start(rendezvousOp(OpcodeRendezvousSend, 20000, 5000)))[0])
+	for _, c := range []struct {
+		change func(*Request)
+		want   Check
+	}{
+		{func(r *Request) { r.Index++; r.Rendezvous.EagerLength = 20001 }, CheckIndex},
+		{func(r *Request) { r.Rendezvous.EagerLength = 20001 }, CheckLengths},
+		{func(r *Request) { r.Flags |= FlagIE }, CheckInitiator},
+		{func(*Request) {}, CheckKey},
+	} {
+		var d Decision
+		q := r
+		q.MessageID += MessageID(c.want)
+		c.change(&q)
+		s.Receive(&q, Arrival{Payload: payload}, &d)
+		require.Equal(t, c.want, d.Check)
+		require.False(t, d.NACK)
+		q.Rendezvous.EagerLength = 5000
+		s.Receive(&q, Arrival{Payload: payload}, &d)
+		require.Equal(t, CheckSticky, d.Check, "the message has failed")
+		require.Equal(t, 1, s.Messages())
+		s.ClosePeer(0, nil)
+	}
+	s.post(Receive{Length: 30000})
+	var d Decision
+	s.Receive(&r, Arrival{Payload: payload}, &d)
+	require.True(t, d.NACK)
+	require.Zero(t, s.Messages())
+	s.post(Receive{Length: 5000, Cookie: 2})
+	r.MessageID++
+	short := r
+	short.RequestLength = 5000
+	s.Receive(&short, Arrival{Payload: payload}, &d)
+	require.Equal(t, CheckNone, d.Check, "nothing is left to read")
 }
 
 // No buffer: all of a rendezvous send comes again, as of any send.

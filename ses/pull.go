@@ -4,14 +4,6 @@ package ses
 // judged as a send of their own, but for the buffer, which is for the whole message.
 func (t *Target) rendezvous(r *Request, a *Arrival, d *Decision) {
 	eager, length := r.Rendezvous.EagerLength, r.RequestLength
-	switch {
-	case eager > length:
-		d.refuse(CheckLengths, RCOpViolation)
-		return
-	case eager < length && t.pendSlots.free == 0:
-		*d = Decision{Check: CheckRecord, NACK: true}
-		return
-	}
 	r.RequestLength, r.Rendezvous.EagerLength = eager, length
 	if r.Flags.Has(flagsOnly) {
 		t.whole(r, a, d)
@@ -28,6 +20,12 @@ func (t *Target) rendezvous(r *Request, a *Arrival, d *Decision) {
 	if d.Complete && t.placed > eager {
 		t.pull(r, a, d)
 	}
+}
+
+// pullable reports whether there is room to have the rest read that the message of r
+// brings no bytes for, as far as it has a place.
+func (t *Target) pullable(r *Request, p *plan) bool {
+	return p.limit <= r.RequestLength || t.pendSlots.free != 0
 }
 
 // pull has the rest read of a message whose first bytes have come.

@@ -68,6 +68,16 @@ func TestQueueRODNoMatchStopsTheQueue(t *testing.T) {
 	require.Equal(t, RCOK, s.send(0, tagged(5), one).Response.ReturnCode)
 }
 
+// A job that a queue is not open to cannot stop it.
+func TestQueueRODNoMatchOfAnotherJob(t *testing.T) {
+	s := newWalkTarget(t)
+	_, err := s.OpenIndex(0, s.ep, queueIndex, Index{Kind: IndexQueue, Job: 102})
+	require.NoError(t, err)
+	d := s.send(0, tagged(0), func(r *Request, a *Arrival) { a.Mode = ModeROD })
+	require.Equal(t, RCNoMatch, d.Response.ReturnCode)
+	require.Equal(t, IndexEnabled, s.entries[int(s.ep.slot())*s.perEndpoint+int(queueIndex)].state)
+}
+
 func TestQueueTruncates(t *testing.T) {
 	s := newQueueTarget(t)
 	s.post(Receive{Base: 0x1000, Length: 5000})

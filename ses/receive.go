@@ -19,7 +19,7 @@ func (t *Target) Receive(r *Request, a Arrival, d *Decision) {
 		d.refuse(CheckVersion, RCUncor)
 	case r.Opcode.in(opsAside) && a.Mode <= ModeROD:
 		t.aside(r, &a, d)
-	case a.Mode <= ModeROD && !r.Flags.Has(flagsOnly):
+	case a.Mode <= ModeROD && !r.Flags.Has(flagsOnly) && r.Form == FormStandard:
 		t.fragment(r, &a, d)
 	default:
 		t.whole(r, &a, d)
@@ -35,10 +35,10 @@ const opsAside = opsRendezvous | 1<<OpcodeDeferrableRTR | 1<<OpcodeMsgError
 
 func (t *Target) aside(r *Request, a *Arrival, d *Decision) {
 	switch {
-	case r.Opcode == OpcodeMsgError:
-		t.abandon(r, a, d)
 	case r.Form != FormStandard:
 		d.refuse(CheckOpcode, RCUnsupportedOp)
+	case r.Opcode == OpcodeMsgError:
+		t.abandon(r, a, d)
 	case r.Opcode == OpcodeDeferrableRTR:
 		t.restart(r, d)
 	default:
@@ -50,15 +50,20 @@ func (t *Target) aside(r *Request, a *Arrival, d *Decision) {
 // fragment that is on its own because the mode keeps no state.
 func (t *Target) whole(r *Request, a *Arrival, d *Decision) {
 	var p plan
-	if why, code := t.check(r, a, nil, &p); why != CheckNone {
+	why, code := t.check(r, a, nil, &p)
+	switch {
+	case why != CheckNone:
 		t.refuse(r, a, d, &p, why, code)
+		return
+	case r.Opcode.IsRendezvous() && !t.pullable(r, &p):
+		*d = Decision{Check: CheckRecord, NACK: true}
 		return
 	}
 	t.commit(r, d, &p)
 	if d.Complete = r.Flags.Has(flagsOnly); d.Complete && a.Mode <= ModeROD {
 		t.allow(r, &p)
 	}
-	if r.Flags&FlagHD != 0 {
+	if r.Flags.Has(FlagSOM | FlagHD) {
 		d.HasData, d.HeaderData = true, r.HeaderData
 	}
 }
@@ -68,14 +73,18 @@ func (t *Target) fragment(r *Request, a *Arrival, d *Decision) {
 	m := t.find(r, a.Peer)
 	if m != nil && m.code != RCNull {
 		d.refuse(CheckSticky, m.code)
-		d.Response.Generation = m.gen
+		d.Response.Generation, d.Response.List = m.gen, m.list
 		t.failed(r, a, m)
 		return
 	}
 	var p plan
 	why, code := t.check(r, a, m, &p)
 	fresh := m == nil
-	if fresh {
+	switch {
+	case why == CheckNone && r.Opcode.IsRendezvous() && !t.pullable(r, &p):
+		*d = Decision{Check: CheckRecord, NACK: true}
+		return
+	case fresh:
 		// Also a failure needs a record: without one the message's other packets
 		// would pass, and wait for this one for ever.
 		var ok bool
@@ -91,7 +100,7 @@ func (t *Target) fragment(r *Request, a *Arrival, d *Decision) {
 		if !fresh {
 			d.Action, d.Cookie = ActionAbort, m.cookie
 		}
-		m.code, m.gen, m.epoch = code, d.Response.Generation, 0
+		m.code, m.gen, m.list, m.epoch = code, d.Response.Generation, d.Response.List, 0
 		t.failed(r, a, m)
 		return
 	}
@@ -138,7 +147,7 @@ func (t *Target) commit(r *Request, d *Decision, p *plan) {
 }
 
 // refuse answers a packet that failed. With ROD an unmatched send also stops the
-// queue, so that no later message overtakes it; a buffer without room is used up
+// queue, so that no later message overtakes it, unless its job is not admitted; a buffer without room is used up
 // by the message that found it.
 func (t *Target) refuse(r *Request, a *Arrival, d *Decision, p *plan, why Check, code ReturnCode) {
 	d.refuse(why, code)
@@ -147,7 +156,7 @@ func (t *Target) refuse(r *Request, a *Arrival, d *Decision, p *plan, why Check,
 		d.Response.Generation = p.gen
 	case code == RCNoMatch && r.Opcode.IsDeferrable() && t.postpone(r, a, p):
 		d.Response.List = ListOverflow
-	case code == RCNoMatch && a.Mode == ModeROD:
+	case code == RCNoMatch && a.Mode == ModeROD && t.entries[p.entry].admits(r.JobID):
 		t.entries[p.entry].state = IndexGenDisabled
 		t.changed()
 	case code == RCTooLong:
@@ -193,7 +202,7 @@ func (t *Target) Fail(r *Request, a Arrival, code ReturnCode, d *Decision) {
 	}
 	d.Action = ActionAbort
 	if m := t.find(r, a.Peer); m != nil && a.Mode <= ModeROD && !r.Flags.Has(flagsOnly) {
-		m.code, m.gen, m.epoch = code, r.Generation, 0
+		m.code, m.gen, m.list, m.epoch = code, r.Generation, ListExpected, 0
 	}
 	if r.Opcode.IsRendezvous() && t.due.head != 0 {
 		t.dropPull(r, a.Peer)

@@ -24,6 +24,7 @@ type Message struct {
 	entry      uint32
 	code       ReturnCode // of the first failure, RCNull before
 	gen        Generation // the index had then; after a failure, the one to answer with
+	list       List       // after a failure, likewise
 	hasData    bool
 	prev, next uint32 // slot + 1 of others in its list, see Target.listed
 	_          [recordLen - 64 - 32]byte

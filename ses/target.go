@@ -99,6 +99,9 @@ type entry struct {
 	gen        Generation
 }
 
+// admits reports whether a queue is open to a job.
+func (e *entry) admits(job JobID) bool { return e.job == AnyJob || e.job == job }
+
 type region struct {
 	Region
 	entry uint32

@@ -421,6 +421,42 @@ func TestTargetLengths(t *testing.T) {
 	require.Equal(t, uint32(1), d.Length)
 }
 
+// The short forms are for messages of one packet, and so is what they are refused with:
+// they have no message_id that a record could be found by.
+func TestTargetShortFormsAreWholeMessages(t *testing.T) {
+	for _, form := range []Form{FormSmall, FormMedium} {
+		for _, flags := range []Flags{0, FlagSOM, FlagEOM} {
+			for _, mode := range []Mode{ModeRUD, ModeROD, ModeRUDI} {
+				s := newWalkTarget(t, func(g *Region) { g.Key, g.Idempotent = 0, true })
+				d := s.send(0, func(r *Request, a *Arrival) {
+					r.Form, r.Flags, r.MessageID, r.Key, r.RequestLength, a.Mode = form, r.Flags&^FlagSOM|flags, 0, 0, 16383, mode
+				})
+				require.Equal(t, CheckLengths, d.Check, "%v %v %v", form, flags, mode)
+				require.Equal(t, RCOpViolation, d.Response.ReturnCode)
+				require.Zero(t, s.Messages())
+			}
+		}
+		s := newWalkTarget(t)
+		d := s.send(0, func(r *Request, _ *Arrival) { r.Form, r.Opcode, r.MessageID = form, OpcodeMsgError, 0 })
+		require.Equal(t, CheckOpcode, d.Check, "only the standard form has it")
+	}
+}
+
+// A message is one operation.
+func TestTargetRefusesOtherOpcodeWithinMessage(t *testing.T) {
+	s := newWalkTarget(t)
+	s.send(0)
+	d := s.send(1, func(r *Request, _ *Arrival) { r.Opcode = OpcodeRead })
+	require.Equal(t, CheckSameBuffer, d.Check)
+	require.Equal(t, RCPermViolation, d.Response.ReturnCode)
+
+	s = newQueueTarget(t)
+	s.post(Receive{Length: 16384})
+	s.send(0, tagged(0))
+	d = s.send(1, tagged(0), func(r *Request, _ *Arrival) { r.Opcode = OpcodeSend })
+	require.Equal(t, CheckSameBuffer, d.Check)
+}
+
 func TestTargetMaximumLength(t *testing.T) {
 	s := newWalkTarget(t, func(r *Region) { r.Base, r.Length = math.MaxUint64-math.MaxUint32+1, math.MaxUint32 })
 	const length = math.MaxUint32 - 1
@@ -516,6 +552,16 @@ func TestTargetNoOp(t *testing.T) {
 	require.Equal(t, CheckNone, d.Check)
 	require.Equal(t, ActionNone, d.Action)
 	require.Equal(t, CheckLengths, s.send(0, func(r *Request, _ *Arrival) { r.Opcode = OpcodeNoOp }).Check)
+}
+
+// Over RUDI each packet is on its own; the flag of a later one brings no header data.
+func TestTargetRUDIHeaderDataIsOfTheFirstPacket(t *testing.T) {
+	s := newWalkTarget(t, func(g *Region) { g.Idempotent = true })
+	for i, has := range []bool{true, false, false, false} {
+		d := s.send(uint32(i), func(r *Request, a *Arrival) { r.Flags |= FlagHD; a.Mode = ModeRUDI })
+		require.Equal(t, ActionPlace, d.Action)
+		require.Equal(t, has, d.HasData)
+	}
 }
 
 func TestTargetRUDIAppliesEachTime(t *testing.T) {

@@ -119,10 +119,12 @@ func (t *Target) regionOf(r *Request, m *Message, p *plan) (i uint32, ok bool) {
 func (t *Target) extentOf(r *Request, payload int) (x extent, ok bool) {
 	som, eom := r.Flags&FlagSOM != 0, r.Flags&FlagEOM != 0
 	switch {
+	case r.Opcode.IsRendezvous() && r.RequestLength > r.Rendezvous.EagerLength: // exchanged
+		return x, false
 	case som && eom:
 		x.n = r.RequestLength
 		return x, r.Opcode == OpcodeRead || t.fits(r, payload)
-	case r.Opcode.IsAtomic() || r.Opcode == OpcodeDatagramSend:
+	case r.Form != FormStandard || r.Opcode.IsAtomic() || r.Opcode == OpcodeDatagramSend:
 		return x, false
 	case som:
 		x.n = t.mtu
@@ -167,7 +169,7 @@ func (t *Target) checkMemory(r *Request, mode Mode, m *Message, p *plan) (Check,
 		return CheckMessageSize, RCUnsupportedSize
 	case end > g.Length-r.BufferOffset:
 		return CheckPacketEnd, RCBadAddr
-	case m != nil && (m.region != p.region || m.base != p.base || m.gen != p.gen):
+	case m != nil && (m.region != p.region || m.base != p.base || m.gen != p.gen || m.head.opcode() != r.Opcode):
 		return CheckSameBuffer, RCPermViolation
 	case mode == ModeRUDI && !g.Idempotent:
 		return CheckIdempotent, RCOpViolation
@@ -203,12 +205,12 @@ func (t *Target) checkQueue(r *Request, m *Message, p *plan) (Check, ReturnCode)
 		p.base, p.cookie, p.limit = m.base, m.cookie, m.limit
 	}
 	switch {
-	case e.job != AnyJob && e.job != r.JobID:
+	case !e.admits(r.JobID):
 		return CheckJobAllowed, RCBadJobID
 	case m == nil && p.limit == 0 && wholeLength(r) > 0:
 		// An answer that says "0 bytes" would be read as "all of them".
 		return CheckMessageSize, RCTooLong
-	case m != nil && (m.entry != p.entry || m.gen != p.gen):
+	case m != nil && (m.entry != p.entry || m.gen != p.gen || m.head.opcode() != r.Opcode):
 		return CheckSameBuffer, RCPermViolation
 	case r.Opcode.IsAtomic():
 		return t.checkTaggedAtomic(r, b, p)
