@@ -11,7 +11,6 @@ import (
 	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/timerwheel"
-	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/rccc"
@@ -91,9 +90,7 @@ func (c *Config) fill() {
 	n.MTU = cmp.Or(n.MTU, pds.NominalSize(udpLen+HeaderMax+int(c.MTU)))
 	n.LinkRate = cmp.Or(n.LinkRate, 100e9/8)
 	n.BaseRTT = cmp.Or(n.BaseRTT, 12_000)
-	if n.Unit == nscc.Nanoseconds {
-		n.AckTrigger = cmp.Or(n.AckTrigger, c.PDS.AckTrigger)
-	}
+	n.AckTrigger = cmp.Or(n.AckTrigger, c.PDS.AckTrigger)
 	c.Target.MTU = c.MTU
 	c.PDCs.Seed, c.Target.Seed = mix(c.PDCs.Seed, c.Seed, 1), mix(c.Target.Seed, c.Seed, 2)
 }

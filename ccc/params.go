@@ -16,7 +16,7 @@ var ErrConfig = errors.New("ccc: invalid configuration")
 // Config configures the contexts of a FEP.
 type Config struct {
 	// NSCC configures the window, and describes the fabric for everything else. Its
-	// RCCC field is set from Control.
+	// RCCC field is set from Control, its Unit is nanoseconds.
 	NSCC nscc.Config
 
 	// RCCC configures the credit. A zero MaxCredit is the window's ceiling, a zero
@@ -50,6 +50,9 @@ func NewParams(c Config) (Params, error) {
 	)
 	if err != nil {
 		return Params{}, err
+	}
+	if c.NSCC.Unit != nscc.Nanoseconds {
+		return Params{}, fmt.Errorf("%w: NSCC.Unit is %v, want %v", ErrConfig, c.NSCC.Unit, nscc.Nanoseconds)
 	}
 	p := Params{window: c.Control.nscc(), credit: c.Control.rccc(), mode: c.Mode, mtu: c.NSCC.MTU}
 	c.NSCC.RCCC = p.credit
