@@ -1,10 +1,13 @@
 package fuzz
 
 import (
+	"bytes"
 	"io/fs"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
 
@@ -27,6 +30,13 @@ func csvNames(dir fs.FS) ([]string, error) {
 	return names, nil
 }
 
+// TestZTRLineEnds: a trace may end its lines as the other kinds do, and have empty ones.
+func TestZTRLineEnds(t *testing.T) {
+	text := readRecorded(t, os.DirFS("testdata/traces/ztr"), "edges.csv")
+	text = append(bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n")), "\r\n\r\n"...)
+	replayZTR(t, fstest.MapFS{"edges.csv": {Data: text}}, "edges")
+}
+
 // replayZTR replays a recorded run of the public sample algorithm and compares
 // every column of every row. Besides rows, a file has lines that choose the mode
 // (#M), set the parameters (#P) and forget all flows (#R).
@@ -35,9 +45,11 @@ func replayZTR(t *testing.T, dir fs.FS, name string) {
 	var counters pcc.TemplateCounters
 	flows := map[int64]*pcc.Template{}
 	column := map[string]int{}
-	for i, line := range strings.Split(strings.TrimSpace(string(readRecorded(t, dir, name+".csv"))), "\n") {
+	for i, line := range strings.Split(string(readRecorded(t, dir, name+".csv")), "\n") {
+		line = strings.TrimSpace(line)
 		fields := strings.Split(line, ",")
 		switch {
+		case line == "":
 		case fields[0] == "#M":
 			p.OneWay = fields[1] == "owd"
 		case fields[0] == "#P":
