@@ -23,13 +23,14 @@ type Spacing struct {
 }
 
 // NewSpacing returns a spacing that starts at line time 0 and time 0. cfMin is at
-// least 800 B, cfMax 16 KiB to 1 MiB and not below cfMin, ccPeriod 1 us to
-// 250 ms. The error wraps [ErrConfig].
+// least 800 B, cfMax 16 KiB to 1 MiB in steps of 16 KiB and not below cfMin,
+// ccPeriod 1 us to 250 ms. The error wraps [ErrConfig].
 func NewSpacing(cfMin, cfMax, ccPeriod int64) (Spacing, error) {
 	const us = 1000
 	err := cmp.Or(
 		check.Range(ErrConfig, "cfMin", cfMin, 800, cfMax),
 		check.Range(ErrConfig, "cfMax", cfMax, 16<<10, 1<<20),
+		check.Range(ErrConfig, "cfMax modulo 16 KiB", cfMax%(16<<10), 0, 0),
 		check.Range(ErrConfig, "ccPeriod", ccPeriod, us, 250_000*us),
 	)
 	if err != nil {

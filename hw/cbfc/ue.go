@@ -60,12 +60,12 @@ type Sender struct {
 }
 
 // NewSender returns a sender with a channel for each element of limits (S_CL,
-// 0..2^20-1 credits) under a port limit (S_CL_p; 0 for none). Errors wrap
-// [ErrConfig].
+// 0..2^20-1 credits) under a port limit (S_CL_p, up to 2^20-1; 0 for none). Errors
+// wrap [ErrConfig].
 func NewSender(limits []int64, portLimit int64) (*Sender, error) {
 	err := cmp.Or(
 		check.Range(ErrConfig, "number of channels", len(limits), 1, MaxVCs),
-		check.AtLeast(ErrConfig, "port limit", portLimit, 0),
+		check.Range(ErrConfig, "port limit", portLimit, 0, counterMask),
 	)
 	if err != nil {
 		return nil, err
