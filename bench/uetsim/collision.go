@@ -45,8 +45,33 @@ func collision(o *options) (*report, error) {
 		{"htsim, 64 paths, oblivious", -1, -1, 186.1, 0, -1},
 		{"htsim, 64 paths, mixed", -1, -1, 178.7, 0, -1},
 	}
+	sprayed, err := sprayedSlowest(o, c)
+	if err != nil {
+		return nil, err
+	}
 	r.collisionClaims(figure, ideal, met)
+	r.claim(sprayed <= 1.1*ideal, "sprayed over both uplinks nobody collides for long",
+		fmt.Sprintf("slowest within 10 %% of %.1f us", ideal), "%.1f us, mean of %d seeds", sprayed, sprayedSeeds)
 	return r, nil
+}
+
+// sprayedSeeds is how many runs sprayedSlowest takes the mean of: how soon the last flow
+// ends varies from seed to seed.
+const sprayedSeeds = 5
+
+// sprayedSlowest is when the last of the flows ends, us, that spray over both uplinks.
+func sprayedSlowest(o *options, c fabric.Config) (mean float64, err error) {
+	for i := range uint64(sprayedSeeds) {
+		spray := o.with(c, "nscc")
+		spray.Entropy = ccc.EntropyConfig{Scheme: ccc.SchemeMixed, Values: 64}
+		spray.Seed = o.seed + i
+		res, err := fabric.Run(spray)
+		if err != nil {
+			return 0, err
+		}
+		mean += res.FCT.Max / sprayedSeeds
+	}
+	return mean, nil
 }
 
 // seedsTried is how many fabrics findCollision looks at.
@@ -101,9 +126,6 @@ func (r *report) collisionClaims(figure *fabric.Result, ideal float64, met int) 
 	r.claim(max(v[1], v[3]) < 1.05*ideal, "the other leaf's are untouched", fmt.Sprintf("%.1f us", ideal), "%.1f and %.1f us", v[1], v[3])
 	for _, n := range r.Runs {
 		switch n.Name {
-		case "64 paths, mixed":
-			r.claim(n.Result.FCT.Max <= 1.1*ideal, "sprayed over both uplinks nobody collides for long",
-				fmt.Sprintf("slowest within 10 %% of %.1f us", ideal), "%.1f us", n.Result.FCT.Max)
 		case "64 paths, bitmap", "64 paths, reps":
 			r.claim(n.Result.FCT.Max <= 1.25*ideal, "the same, "+n.Result.Parameters.Entropy,
 				fmt.Sprintf("slowest within 25 %% of %.1f us", ideal), "%.1f us", n.Result.FCT.Max)

@@ -45,6 +45,14 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
+// Seeds that are less lucky than most.
+func TestScenariosWithHardSeeds(t *testing.T) {
+	for _, tc := range [][2]string{{"hol", "5"}, {"link", "10"}} {
+		status, _, errs := uetsim("-scenario", tc[0], "-seed", tc[1])
+		require.Zero(t, status, errs)
+	}
+}
+
 func TestListNamesEveryScenario(t *testing.T) {
 	status, out, _ := uetsim("-list")
 	require.Zero(t, status)
