@@ -185,7 +185,7 @@ func (in *Initiator) classify(m *message, p PacketHandle, y *Reply, ev *Event) {
 	switch {
 	case y.Validate() != nil:
 		m.failed(failFatal, RCUncor)
-	case y.ReturnCode == RCNull || y.ReturnCode == RCOK:
+	case y.ReturnCode == RCNull || y.ReturnCode == RCOK || y.ReturnCode == RCTooLong && m.isCut(y):
 		in.delivered(m, p, y, ev)
 	case y.ReturnCode == RCBadGeneration && y.Form == FormResponse && y.Generation != m.generation() && m.stale < in.retries:
 		m.failed(failRetryNow, y.ReturnCode)
@@ -197,6 +197,13 @@ func (in *Initiator) classify(m *message, p PacketHandle, y *Reply, ev *Event) {
 	default:
 		m.failed(failFatal, y.ReturnCode)
 	}
+}
+
+// isCut reports whether y, which says RC_TOO_LONG, is about a send of which the buffer has
+// taken the first bytes: that is a success, and may be said so instead of RC_OK.
+func (m *message) isCut(y *Reply) bool {
+	return y.Form == FormResponse && y.Opcode == ResponseExplicit && m.opcode().in(kindQueueOps) &&
+		y.ModifiedLength != 0 && y.ModifiedLength < m.length+m.rest
 }
 
 // delivered handles a response without error. Only an explicit one can say that

@@ -191,16 +191,16 @@ func (in *Initiator) Handed(h Handle, n uint32) error {
 // such packet, or b is shorter than [TxReq].Header.
 func (in *Initiator) PutHeader(b []byte, p PacketHandle) (n int, y Payload) {
 	m := in.live(p.Message())
-	if m == nil || !m.inFlight(p) || len(b) < int(m.size) {
+	i := p.packet()
+	if m == nil || !m.inFlight(p) || len(b) < int(m.size) && (i < m.packets || len(b) < StandardLen) {
 		return 0, Payload{}
 	}
-	i := p.packet()
 	y.Offset, y.Length = m.place(in.mtu, i)
 	if place := uint64(y.Length)<<32 | uint64(y.Offset); len(b) >= StandardLen && m.size == StandardLen {
 		m.header((*[StandardLen]byte)(b), i, place)
 		n = StandardLen
 	} else {
-		n = m.otherHeader(b[:m.size], i, place)
+		n = m.otherHeader(b[:min(len(b), int(m.size))], i, place)
 	}
 	if y.Cookie = m.cookie; !m.is(kindCarries) {
 		y.Length = 0

@@ -88,7 +88,9 @@ func plainHeader(o *Operation, mtu, i uint32, id MessageID) Request {
 	}
 	if i == 0 {
 		r.Flags |= FlagSOM
-		r.HeaderData = o.HeaderData
+		if o.HasData {
+			r.HeaderData = o.HeaderData
+		}
 	} else {
 		r.Flags &^= FlagHD
 		r.PayloadLength, r.MessageOffset = uint16(n), off
@@ -97,6 +99,16 @@ func plainHeader(o *Operation, mtu, i uint32, id MessageID) Request {
 		r.Flags |= FlagEOM
 	}
 	return r
+}
+
+// Where the header says that there is no header data it is 0.
+func TestOperationHeaderDataNeedsItsFlag(t *testing.T) {
+	for _, op := range []Opcode{OpcodeWrite, OpcodeDeferrableSend, OpcodeDeferrableRTR, OpcodeRendezvousSend} {
+		o := walkWrite()
+		o.Opcode, o.HasData, o.HeaderData = op, false, 5
+		q := packetOf(o, walkMTU, 0)
+		require.Zero(t, q.Request.HeaderData, op)
+	}
 }
 
 // Headers are a copy of the first one with what differs: they must be what the
@@ -336,6 +348,8 @@ func TestOperationValidate(t *testing.T) {
 		{"atomic of two packets", func(o *Operation) { o.Opcode, o.Length = OpcodeAtomic, 4097 }, ErrTooLong},
 		{"no-op with data", func(o *Operation) { o.Opcode = OpcodeNoOp }, ErrTooLong},
 		{"job too wide", func(o *Operation) { o.Job = AnyJob }, ErrRange},
+		{"process to read from too wide", func(o *Operation) { o.Opcode, o.Rendezvous.PIDonFEP = OpcodeRendezvousSend, 0x1000 }, ErrRange},
+		{"index to read from too wide", func(o *Operation) { o.Opcode, o.Rendezvous.Index = OpcodeRendezvousTSend, 0x1000 }, ErrRange},
 		{"small with a key", func(o *Operation) { o.Form, o.Length = FormSmall, 1 }, ErrOperation},
 		{"small of two packets", func(o *Operation) { o.Form, o.Key = FormSmall, 0 }, ErrTooLong},
 		{"small", func(o *Operation) { o.Form, o.Key, o.Length = FormSmall, 0, 4096 }, nil},
@@ -532,6 +546,34 @@ func TestInitiatorModifiedLength(t *testing.T) {
 		y := ok(&q)
 		y.Opcode, y.ReturnCode, y.ModifiedLength = c.op, c.code, c.n
 		require.Equal(t, c.want, answer(t, in, &q, y).Outcome, c.name)
+	}
+}
+
+// A target may call a receive that was cut RC_OK or RC_TOO_LONG; how many bytes were
+// placed says whether any were.
+func TestInitiatorTooLong(t *testing.T) {
+	for _, c := range []struct {
+		op   Opcode
+		n    uint32
+		want Outcome
+	}{
+		{OpcodeSend, 5000, Outcome{Status: StatusTruncated, Length: 5000}},
+		{OpcodeTaggedSend, 16383, Outcome{Status: StatusTruncated, Length: 16383}},
+		{OpcodeSend, 0, Outcome{Status: StatusFailed, Code: RCTooLong}},
+		{OpcodeSend, 16384, Outcome{Status: StatusFailed, Code: RCTooLong}},
+		{OpcodeWrite, 5000, Outcome{Status: StatusFailed, Code: RCTooLong}},
+	} {
+		in := newInitiator(t)
+		o := walkWrite()
+		o.Opcode = c.op
+		var last Event
+		for _, q := range sendAll(in, 0, start(t, in, o)) {
+			y := ok(&q)
+			y.Opcode, y.ReturnCode, y.ModifiedLength = ResponseExplicit, RCTooLong, c.n
+			last = answer(t, in, &q, y)
+		}
+		require.Equal(t, EventDone, last.Kind)
+		require.Equal(t, c.want, last.Outcome, "%v %d", c.op, c.n)
 	}
 }
 

@@ -30,11 +30,15 @@ func (m *message) bearToken(target uint32) {
 // SetSource says where the target can read the rest of a rendezvous send, before its
 // first packet is taken; the lengths are those of the operation.
 //
-// Errors: [ErrStale], also when the message is none or has begun.
+// Errors: [ErrStale], also when the message is none or has begun; [ErrRange] for a field
+// wider than on the wire.
 func (in *Initiator) SetSource(h Handle, x Rendezvous) error {
 	m := in.live(h)
-	if m == nil || !m.opcode().IsRendezvous() || m.sent > 0 {
+	switch {
+	case m == nil || !m.opcode().IsRendezvous() || m.sent > 0:
 		return ErrStale
+	case x.isWide():
+		return ErrRange
 	}
 	x.EagerLength = m.length
 	x.AppendTo(m.wire[StandardLen:StandardLen])

@@ -620,6 +620,51 @@ func TestRendezvousSendTruncated(t *testing.T) {
 	}
 }
 
+// The notice is shorter than the other headers, and needs no more room than it has.
+func TestNoticeOfARendezvousSendFitsItsHeader(t *testing.T) {
+	s := newTwoSided(t, 1)
+	h := s.start(rendezvousOp(OpcodeRendezvousSend, 20000, 10000))
+	var q TxReq
+	s.in.Next(0, h, &q)
+	require.EqualValues(t, StandardLen+RendezvousLen, q.Header)
+	require.NoError(t, s.in.Handed(h, 1))
+	first := q.Packet
+	var ev Event
+	require.NoError(t, s.in.Cancel(0, h, &ev))
+	require.NoError(t, s.in.RxAck(0, first, 1, &ev))
+	require.Equal(t, EventReady, ev.Kind)
+	s.in.Next(0, h, &q)
+	require.True(t, q.Notice)
+	require.EqualValues(t, StandardLen, q.Header)
+	require.NoError(t, s.in.Handed(h, 1))
+	b := make([]byte, q.Header)
+	n, _ := s.in.PutHeader(b, q.Packet)
+	require.Equal(t, len(b), n)
+	var r Request
+	_, err := r.Decode(FormStandard, b)
+	require.NoError(t, err)
+	require.Equal(t, OpcodeMsgError, r.Opcode)
+	n, _ = s.in.PutHeader(b[:n-1], q.Packet)
+	require.Zero(t, n)
+}
+
+// Ready to restart says how long another message is, and brings none of it.
+func TestReadyToRestartBringsNoPayload(t *testing.T) {
+	s := newTwoSided(t, 1)
+	s.send(s.start(matchedOp(OpcodeDeferrableSend, 0, 10000)))
+	s.post(Receive{Length: 16384})
+	var x Errand
+	require.True(t, s.Errand(&x))
+	require.EqualValues(t, 10000, x.Operation.Length)
+	h := s.start(&x.Operation)
+	var q TxReq
+	s.in.Next(0, h, &q)
+	require.Zero(t, q.Length)
+	require.NoError(t, s.in.Handed(h, 1))
+	_, y := s.in.PutHeader(make([]byte, StandardLen), q.Packet)
+	require.Zero(t, y.Length)
+}
+
 func TestRendezvousSendRefusals(t *testing.T) {
 	s := newTwoSided(t, 1)
 	s.post(Receive{Length: 30000, Match: 5})
@@ -799,6 +844,12 @@ func TestCancelOfASendThatWaits(t *testing.T) {
 		require.Equal(t, EventDone, ev.Kind)
 		require.Equal(t, RCCancelled, ev.Outcome.Code)
 	}
+}
+
+func TestSetSourceRefusesWideFields(t *testing.T) {
+	s := newTwoSided(t, 1)
+	h := s.start(rendezvousOp(OpcodeRendezvousSend, 20000, 100))
+	require.ErrorIs(t, s.in.SetSource(h, Rendezvous{Index: 0x1000}), ErrRange)
 }
 
 func TestLend(t *testing.T) {

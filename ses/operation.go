@@ -52,6 +52,8 @@ func (o *Operation) Validate(mtu uint32) error {
 		return ErrOperation
 	case o.Job>>24 != 0 || (uint16(o.PID)|uint16(o.Index))>>12 != 0:
 		return ErrRange
+	case o.Opcode.IsRendezvous() && o.Rendezvous.isWide():
+		return ErrRange
 	case o.Length > MaxMessage || o.Length > mtu && (o.Opcode.IsAtomic() || o.Opcode == OpcodeDatagramSend):
 		return ErrTooLong
 	case o.Opcode == OpcodeNoOp && o.Length > 0, o.carried() > o.Length:
@@ -116,7 +118,10 @@ func (o *Operation) request(r *Request) {
 			Opcode: o.Opcode, Flags: o.flags() | FlagSOM, Generation: o.Generation,
 			PIDonFEP: o.PID, Index: o.Index, JobID: o.Job,
 		},
-		Initiator: o.Initiator, RequestLength: o.Length, BufferOffset: o.BufferOffset, Key: o.Key, HeaderData: o.HeaderData,
+		Initiator: o.Initiator, RequestLength: o.Length, BufferOffset: o.BufferOffset, Key: o.Key,
+	}
+	if o.HasData {
+		r.HeaderData = o.HeaderData
 	}
 	r.Swap = o.Swap
 	if o.Opcode.in(opsRendezvous | 1<<OpcodeDeferrableRTR) {
@@ -138,7 +143,8 @@ func (o *Operation) flags() (f Flags) {
 }
 
 // bringsPayload reports whether the packets carry the message's bytes: a read
-// has none, and some atomics have their operands in the extension or need none.
+// has none, nor has ready to restart, and some atomics have their operands in the
+// extension or need none.
 func (o *Operation) bringsPayload() bool {
-	return o.Opcode != OpcodeRead && !(o.Opcode.IsAtomic() && o.Swap.Opcode.noPayload())
+	return !o.Opcode.in(1<<OpcodeRead|1<<OpcodeDeferrableRTR) && !(o.Opcode.IsAtomic() && o.Swap.Opcode.noPayload())
 }

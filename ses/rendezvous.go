@@ -54,7 +54,7 @@ func (h *Rendezvous) Decode(b []byte) (n int, err error) {
 
 // AppendTo appends the extension to b.
 func (h *Rendezvous) AppendTo(b []byte) []byte {
-	if (uint16(h.PIDonFEP)|uint16(h.Index))>>12 != 0 {
+	if h.isWide() {
 		panic("ses: rendezvous field wider than on the wire")
 	}
 	b, tail := extend(b, RendezvousLen)
@@ -64,6 +64,9 @@ func (h *Rendezvous) AppendTo(b []byte) []byte {
 	binary.BigEndian.PutUint64(p[16:], h.Key)
 	return b
 }
+
+// isWide reports whether a field does not fit its place on the wire.
+func (h *Rendezvous) isWide() bool { return (uint16(h.PIDonFEP)|uint16(h.Index))>>12 != 0 }
 
 // Validate returns nil: every value of every field is defined.
 func (h *Rendezvous) Validate() error { return nil }
