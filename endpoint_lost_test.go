@@ -159,3 +159,23 @@ func TestEndpointReadsOfOnePeerFail(t *testing.T) {
 		require.Equal(t, want, ev.Outcome.Status, "%+v", ev)
 	}
 }
+
+// A message over RUDI that is refused for now, with packets that were not sent, is tried
+// again in time, and those behind it do not wait for that.
+func TestEndpointRUDIRefusedHalfWay(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) { c.RUDI = 4 })
+	b := n.ends[1]
+	require.NoError(t, b.e.Target().SetIndexState(1<<16, 0, ses.IndexGenDisabled))
+	first := n.write(ses.ModeRUDI, 100*netMTU)
+	n.run(func() bool {
+		at, ok := n.ends[0].e.NextDeadline()
+		return ok && at > 10_000_000
+	})
+	require.NoError(t, b.e.Target().SetIndexState(1<<16, 0, ses.IndexEnabled))
+	second := n.write(ses.ModeRUDI, 100)
+	n.run(func() bool { return len(n.ends[0].events) == 1 })
+	require.Equal(t, second, n.ends[0].events[0].Cookie)
+	n.run(func() bool { return len(n.ends[0].events) == 2 })
+	require.Equal(t, first, n.ends[0].events[1].Cookie)
+	require.Equal(t, ses.Outcome{Status: ses.StatusOK, Retries: 1, Length: 100 * netMTU}, n.ends[0].events[1].Outcome)
+}

@@ -67,7 +67,7 @@ func (e *Endpoint) conclude(now int64, h Handle, ev *ses.Event) {
 	case ses.EventReady:
 		rec := e.message(h)
 		switch {
-		case rec.flags&msgQueued != 0: // the notice that no more packets come
+		case rec.flags&msgQueued != 0 && rec.mode != ses.ModeRUDI: // the notice that no more packets come
 			e.pump(now, e.flowOf(rec))
 		case ev.At > now:
 			e.leave(now, rec)
