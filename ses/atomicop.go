@@ -5,6 +5,7 @@ import "github.com/uetcc/uetcc/internal/enum"
 // An AtomicOpcode is the operation of an atomic request. Source: table 3-21.
 type AtomicOpcode uint8
 
+// The operations.
 const (
 	AtomicMin         AtomicOpcode = 0x00
 	AtomicMax         AtomicOpcode = 0x01
@@ -57,6 +58,7 @@ func (o AtomicOpcode) IsReserved() bool { return reservedAtomic(uint8(o), uint8(
 // An AtomicType is the type of an atomic's operands. Source: table 3-22.
 type AtomicType uint8
 
+// The types of an operand.
 const (
 	TypeInt8              AtomicType = 0x00
 	TypeUint8             AtomicType = 0x01

@@ -7,22 +7,23 @@ type Opcode uint8
 
 const opcodeMask = 0x3f
 
+// The opcodes.
 const (
-	OpcodeNoOp                Opcode = 0x00
-	OpcodeWrite               Opcode = 0x01
-	OpcodeRead                Opcode = 0x02
-	OpcodeAtomic              Opcode = 0x03
-	OpcodeFetchingAtomic      Opcode = 0x04
-	OpcodeSend                Opcode = 0x05
-	OpcodeRendezvousSend      Opcode = 0x06
+	OpcodeNoOp                Opcode = 0x00 // nothing
+	OpcodeWrite               Opcode = 0x01 // bytes into a region
+	OpcodeRead                Opcode = 0x02 // bytes out of a region
+	OpcodeAtomic              Opcode = 0x03 // an operation on a region
+	OpcodeFetchingAtomic      Opcode = 0x04 // the same, and the value before comes back
+	OpcodeSend                Opcode = 0x05 // into the next receive buffer of a queue
+	OpcodeRendezvousSend      Opcode = 0x06 // of which the target reads a part itself, when it has a buffer
 	OpcodeDatagramSend        Opcode = 0x07 // UUD: one packet, message_id 0
-	OpcodeDeferrableSend      Opcode = 0x08
-	OpcodeTaggedSend          Opcode = 0x09
-	OpcodeRendezvousTSend     Opcode = 0x0a
-	OpcodeDeferrableTSend     Opcode = 0x0b
-	OpcodeDeferrableRTR       Opcode = 0x0c
-	OpcodeTSendAtomic         Opcode = 0x0d
-	OpcodeTSendFetchingAtomic Opcode = 0x0e
+	OpcodeDeferrableSend      Opcode = 0x08 // which the target may put off, and asks for later
+	OpcodeTaggedSend          Opcode = 0x09 // into the receive buffer with a tag
+	OpcodeRendezvousTSend     Opcode = 0x0a // a tagged send with a rendezvous
+	OpcodeDeferrableTSend     Opcode = 0x0b // a tagged send that may be put off
+	OpcodeDeferrableRTR       Opcode = 0x0c // ready to restart: a target asks for a send that it has put off
+	OpcodeTSendAtomic         Opcode = 0x0d // an operation on the receive buffer with a tag
+	OpcodeTSendFetchingAtomic Opcode = 0x0e // the same, and the value before comes back
 	OpcodeMsgError            Opcode = 0x0f // the initiator gives up a message it began
 )
 

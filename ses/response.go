@@ -13,8 +13,8 @@ type ResponseOpcode uint8
 const (
 	ResponseDefault  ResponseOpcode = 0 // success, may be coalesced by the PDS
 	ResponseExplicit ResponseOpcode = 1 // UET_RESPONSE
-	ResponseWithData ResponseOpcode = 2
-	ResponseNone     ResponseOpcode = 3
+	ResponseWithData ResponseOpcode = 2 // the data that was asked for follows
+	ResponseNone     ResponseOpcode = 3 // no answer
 
 	responseVendor ResponseOpcode = 0x30 // to 0x3f
 )
