@@ -285,6 +285,9 @@ func TestEndpointLateAnswerHeaders(t *testing.T) {
 		require.NotZero(t, r.Answer)
 		reply.State = pdc.AckState{Pend: 64, Restore: true}
 		if refused {
+			for _, code := range []ses.ReturnCode{ses.RCNull, ses.RCOK, 0x40, 0xff} {
+				require.Equal(t, ses.ErrRange, b.e.Refuse(0, r.Answer, code, &reply))
+			}
 			require.NoError(t, b.e.Refuse(0, r.Answer, ses.RCHostPoisoned, &reply))
 		} else {
 			require.NoError(t, b.e.Answer(0, r.Answer, make([]byte, 8), &reply))

@@ -148,11 +148,15 @@ func (e *Endpoint) Answer(now int64, id AnswerID, data []byte, reply *Datagram) 
 
 // Refuse is [Endpoint.Answer] when the host cannot: code is its reason. For the id of
 // [Payload].Answer reply is that packet, as [Endpoint.Transmit] has given it; it then says
-// so in place of the data. The error is ses.ErrStale.
+// so in place of the data. The errors are those of Answer; [ses.ErrRange] means that code is
+// none of a failure, or wider than its 6 bits.
 func (e *Endpoint) Refuse(now int64, id AnswerID, code ses.ReturnCode, reply *Datagram) error {
 	a := e.answers.find(id)
 	if a == nil || !a.owed && reply.Payload.Answer != id {
 		return ses.ErrStale
+	}
+	if code <= ses.RCOK || code.IsReserved() {
+		return ses.ErrRange
 	}
 	if a.lender != 0 {
 		_ = e.Cancel(now, a.lender)
