@@ -80,9 +80,12 @@ func NewParams(c Config) (Params, error) {
 	if err != nil {
 		return Params{}, err
 	}
+	// A target is at most a demand and a debt ahead of what the source knows, what the
+	// destination grants without being asked at most W and one grant ahead of that.
+	maxStep := 2*(c.MaxDemand+c.MaxCredit) + maxGrant
 	return Params{
 		maxCredit: c.MaxCredit, initialCredit: c.InitialCredit, countInitial: c.CountInitial,
-		maxDemand: c.MaxDemand, maxStep: 2 * (c.MaxDemand + c.MaxCredit),
+		maxDemand: c.MaxDemand, maxStep: maxStep,
 		mtu: c.MTU, rtt: c.RTT, requestCeiling: c.RequestCeiling,
 	}, nil
 }

@@ -120,10 +120,42 @@ func TestSourceRefusesImpossibleJump(t *testing.T) {
 	p := testParams(t, nil)
 	s := newSource(p)
 	s.OnACK()
-	require.Zero(t, s.OnCreditUpdate(p, 4*testW+1))
+	require.Zero(t, s.OnCreditUpdate(p, 4*testW+maxGrant+1))
 	require.Zero(t, s.Credit())
 	require.Zero(t, s.Cum(), "or every honest credit would look old")
-	require.NotZero(t, s.OnCreditUpdate(p, 4*testW))
+	require.NotZero(t, s.OnCreditUpdate(p, 4*testW+maxGrant))
+}
+
+// What a destination hands out before it stops is no jump, however small W is and however
+// large a grant, and if only the last of its messages arrives.
+func TestSourceBelievesTheLastOfManyGrants(t *testing.T) {
+	for _, w := range []int64{testMTU, testMTU + 256, 2 * testMTU, testW} {
+		for _, grant := range []int64{QuantumBytes, DefaultGrant, maxGrant} {
+			p := testParams(t, func(c *Config) { c.MaxCredit = w })
+			policy, err := NewPullPolicy(PullConfig{MaxCredit: w, Grant: grant})
+			require.NoError(t, err)
+			r, err := NewReceiver(ReceiverConfig{Senders: 1, Rate: 1e9, MaxCredit: w, Policy: policy})
+			require.NoError(t, err)
+			h, err := r.Add(0, 1, 0)
+			require.NoError(t, err)
+			s := newSource(p)
+			for s.CanSend() {
+				s.OnSend(testMTU)
+			}
+			require.True(t, r.OnArrival(h, 0, ArrivalData, s.Target(p, Demand{Backlog: 1 << 30})))
+			var last Grant
+			for {
+				at, awake := r.Deadline()
+				if !awake {
+					break
+				}
+				if g, ok := r.Poll(at); ok {
+					last = g
+				}
+			}
+			require.Equal(t, last.Cum, s.OnCreditUpdate(p, last.Cum), "W %d, grants of %d", w, grant)
+		}
+	}
 }
 
 func TestSourceTarget(t *testing.T) {
