@@ -26,6 +26,7 @@ func (e *Endpoint) Tick(now int64) {
 	if e.credit != nil {
 		e.credit.expire(now)
 	}
+	now = e.retries.Now(now)
 	for {
 		i, ok := e.retries.Expire(now)
 		if !ok {

@@ -149,8 +149,9 @@ func (m *Manager) NextDeadline() (int64, bool) { return m.due.Next() }
 
 // Tick handles what has become due by now, and returns a context that is to send
 // a Credit Request with [Context.CreditTarget], if there is one. Call it until
-// it returns false.
+// it returns false. A time before that of an earlier Tick counts as that one.
 func (m *Manager) Tick(now int64) (Handle, bool) {
+	now = m.due.Now(now)
 	for {
 		i, ok := m.due.Expire(now)
 		if !ok {

@@ -14,6 +14,11 @@ func (w *Wheel) Next() (int64, bool) {
 	return w.nanos(at), ok
 }
 
+// Now is now, or the last time that Expire was given if that is later: what to handle
+// expired deadlines by. Who goes by an earlier time finds them not due yet, arms them
+// again, and has them back at once, for ever.
+func (w *Wheel) Now(now int64) int64 { return max(now, w.nanos(w.cur)) }
+
 // nanos is the time of a tick, or the last time there is.
 func (w *Wheel) nanos(tick uint64) int64 {
 	if tick > uint64(1<<63-1)>>w.shift {

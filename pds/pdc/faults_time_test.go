@@ -97,3 +97,20 @@ func TestFaultX3ClockStandsStillAndLeaps(t *testing.T) {
 	require.Zero(t, g.a.m.cc.Context(g.info(g.a).Context).Inflight())
 	g.settle()
 }
+
+// Ticks end where the clock has gone back by more than a time-out is away: what is armed
+// by it then is due by the later time that a tick was given.
+func TestFaultX4ClockGoesBack(t *testing.T) {
+	g := established(t, pairConfig{Config: Config{Range: 16, MaxRTORetx: 15}, cwnd: 1_500_000})
+	now := g.now
+	require.True(t, g.a.m.Tick(now+10_000*ms))
+	g.submit(1, 1)
+	require.Len(t, g.send(g.a), 1)
+	at, ok := g.a.m.NextDeadline()
+	require.True(t, ok)
+	require.Less(t, at-now, int64(10_000*ms), "before the tick")
+	require.True(t, g.a.m.Tick(now+1))
+	g.wait(20_000 * ms)
+	g.settle()
+	require.Len(t, g.a.take(EventResponse, EventImplicit), 1)
+}

@@ -23,6 +23,7 @@ func (m *Manager) NextDeadline() (int64, bool) {
 // events need room. A call that is early or repeated does no harm.
 func (m *Manager) Tick(now int64) (done bool) {
 	m.tickCC(now)
+	now = m.wheel.Now(now)
 	for m.mem.events.free() >= eventReserve {
 		id, ok := m.wheel.Expire(now)
 		if !ok {
