@@ -52,7 +52,7 @@ func (c *Context) Standing(p *Params) Standing {
 // flight, not before a time. It holds until it is set again. A [Manager] calls it
 // with the answer of [Algorithm.Allow].
 func (c *Context) SetAllowance(p *Params, now, bytes, notBefore int64) {
-	c.allow, c.notBefore, c.bounded = bytes, notBefore, true
+	c.allow, c.notBefore, c.bounded = max(bytes, -unlimited), notBefore, true
 	c.evaluate(p, now)
 }
 

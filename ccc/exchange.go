@@ -30,8 +30,9 @@ func (m *Manager) Exchange(pdc Handle, now int64, acks []nscc.PlainACK, packets 
 	w.OnPlainACKs(&p.nscc, now, acks)
 	if !c.rec.wait(now) {
 		m.carry(c, now)
+	} else {
+		c.rec.last = now
 	}
-	c.rec.last = now
 	s.AckEach = w.AckRequest(&p.nscc)
 	s.Sent = w.OnSendRun(&p.nscc, size, fitting(len(paths), size, b.backlog()-1))
 	for i := range paths[:s.Sent] {

@@ -66,7 +66,8 @@ func (e *edge) publish(g *Gate, room int64) {
 	}
 }
 
-// unlimited is the room of a context that enforces nothing.
+// unlimited is the room of a context that enforces nothing, and the most that one can
+// lack: what is reserved can be taken off it.
 const unlimited = int64(1) << 60
 
 // admission is what a gate may let through beyond what is in flight, bytes;

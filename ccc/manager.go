@@ -173,7 +173,7 @@ func (m *Manager) Open(h Handle, now, baseRTT int64) error {
 		return ErrInUse
 	}
 	c.InitCached(m.p, now, baseRTT)
-	c.rec.handle = h
+	c.rec.handle, c.rec.last = h, now
 	m.classify(c)
 	m.ledgers[i] = ledger{edge: m.ledgers[i].edge}
 	side := m.sideOf(i)

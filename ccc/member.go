@@ -11,9 +11,11 @@ type member struct {
 	context Handle
 	fixed   bool // takes no part in path choice
 	queued  bool // has its turns in the context's round
+	granted bool // had a grant when sent was grantedAt
 
 	waitingRtx      int32 // packets marked for retransmission
 	inflightPackets int32
+	grantedAt       uint32
 
 	due        int64 // bytes to send, those marked for retransmission each time
 	sent       int64 // bytes sent, each time
@@ -111,6 +113,9 @@ const maxDebt = 1 << 24
 
 // pay adds a turn's worth of bytes.
 func (b *member) pay(bytes int64) { b.paid = max(b.paid, b.sent-maxDebt) + bytes }
+
+// idled reports whether the PDC has not used its last grant.
+func (b *member) idled() bool { return b.granted && b.grantedAt == uint32(b.sent) }
 
 // solvent reports whether the turn of the PDC has come.
 func (b *member) solvent() bool { return b.paid > b.sent }

@@ -81,12 +81,11 @@ func (m *Manager) OnPlainACK(pdc Handle, now int64, a PlainACK) (State, bool) {
 	c.inflightPkts -= a.Packets
 	m.countAck(c, a.ECN())
 	c.window.OnPlainACK(&m.p.nscc, now, a.PlainACK)
-	if c.state == StateActive {
-		if !c.rec.wait(now) {
-			m.carry(c, now)
-		}
+	if c.state == StateActive && !c.rec.wait(now) {
+		m.carry(c, now)
+	} else {
+		c.rec.last = now
 	}
-	c.rec.last = now
 	s := c.weigh(m.p)
 	if s != c.state {
 		if !c.become(s) {
@@ -102,12 +101,11 @@ func (m *Manager) settlePlain(b *member, c *Context, now int64) {
 	if waits := b.waiting() > 0; waits != b.queued {
 		m.turn(b, waits)
 	}
-	if c.state == StateActive {
-		if !c.rec.wait(now) {
-			m.carry(c, now)
-		}
+	if c.state == StateActive && !c.rec.wait(now) {
+		m.carry(c, now)
+	} else {
+		c.rec.last = now
 	}
-	c.rec.last = now
 	if s := c.weigh(m.p); s != c.state {
 		if !c.become(s) {
 			m.line(c)

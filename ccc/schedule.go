@@ -10,8 +10,9 @@ type Grant struct {
 // Next says who may send now: contexts in turn, of those that are READY, and of
 // each context its PDCs in turn. Send packets of the PDC of at most Bytes in all,
 // those marked for retransmission first, and count each with [Manager.OnSend]; one
-// packet a call is fairest. Whoever gets a grant goes to the end of its queue, so
-// a grant that is not used delays nobody else.
+// packet a call is fairest. A context goes to the end of its queue with its grant, a
+// PDC when it has used its turn up or a grant not at all: that delays nobody else. A
+// time before the context's last event counts as that one.
 //
 // The turns of a context's PDCs are equal in bytes: each turn adds one MTU, what
 // is sent is taken off, and a PDC in debt is passed over (deficit round robin that
@@ -22,7 +23,7 @@ func (m *Manager) Next(now int64) (Grant, bool) {
 		return Grant{}, false
 	}
 	b := m.nextMember(uint32(c.rec.handle.Index()))
-	d := c.Decide(m.p, now)
+	d := c.Decide(m.p, max(now, c.rec.last))
 	if waits := b.waiting(); waits < d.Bytes {
 		d.Bytes, d.Reason = waits, ReasonBacklog
 	}
@@ -50,17 +51,22 @@ func (m *Manager) nextReady() *Context {
 }
 
 // nextMember is the PDC whose turn it is in context i, which has one with
-// something to send. Two rounds suffice: a debt is less than an MTU after each
-// packet, and every turn pays one MTU.
+// something to send. Three rounds suffice: a debt is less than an MTU after each
+// packet, every turn pays one MTU, and a grant goes unused once.
 func (m *Manager) nextMember(i uint32) *member {
 	anchor := uint32(len(m.pdcs)) + i
 	for {
 		j, _ := m.turns.first(anchor)
 		b := &m.pdcs[j]
-		if b.solvent() {
+		switch {
+		case !b.solvent():
+			b.pay(m.p.mtu)
+		case b.idled():
+			b.granted = false
+		default:
+			b.granted, b.grantedAt = true, uint32(b.sent)
 			return b
 		}
-		b.pay(m.p.mtu)
 		m.turns.rotate(anchor)
 	}
 }
@@ -90,8 +96,10 @@ func (m *Manager) settle(c *Context, now int64) {
 	}
 	if r.held != ReasonBacklog && !r.wait(now) {
 		m.carry(c, now)
+	} else {
+		r.last = now
 	}
-	r.held, r.last = c.held(), now
+	r.held = c.held()
 	if m.wide || r.custom || r.armed {
 		m.settleWide(c, now)
 	}

@@ -123,6 +123,80 @@ func TestScheduleUnusedGrantDelaysNobody(t *testing.T) {
 	require.False(t, ok)
 }
 
+// A PDC that leaves its grants alone, as it may have nothing that its peer takes now,
+// does not stand in front of the others of its context; when it comes back its turn is
+// worth no more than theirs.
+func TestScheduleUnusedGrantDelaysNoPDCOfTheContext(t *testing.T) {
+	m, _, pdcs := chapterManager(t, chapterFabric())
+	for _, b := range pdcs {
+		m.OnNewData(b, 0, 100*mtu)
+	}
+	granted, sent := map[Handle]int{}, map[Handle]int{}
+	serve := func(turns int, uses func(Handle) bool) {
+		clear(granted)
+		clear(sent)
+		for range turns {
+			g, ok := m.Next(0)
+			require.True(t, ok)
+			if granted[g.PDC]++; uses(g.PDC) {
+				m.OnSend(g.PDC, 0, Sent{Size: mtu})
+				sent[g.PDC]++
+				m.OnACK(g.PDC, 0, news(1, mtu))
+			}
+		}
+	}
+	serve(9, func(Handle) bool { return false })
+	require.Equal(t, map[Handle]int{pdcs[0]: 3, pdcs[1]: 3, pdcs[2]: 3}, granted)
+	serve(90, func(h Handle) bool { return h != pdcs[0] })
+	require.Equal(t, map[Handle]int{pdcs[0]: 30, pdcs[1]: 30, pdcs[2]: 30}, granted)
+	serve(90, func(Handle) bool { return true })
+	require.Equal(t, map[Handle]int{pdcs[0]: 30, pdcs[1]: 30, pdcs[2]: 30}, sent)
+}
+
+// The clock of one who takes the manager over may be behind that of the last event.
+func TestScheduleNextBeforeTheLastEvent(t *testing.T) {
+	m, ctx, pdcs := chapterManager(t, chapterFabric())
+	m.SetAlgorithm(ctx, 0, &Pacer{})
+	m.OnNewData(pdcs[0], 0, 4*mtu)
+	m.OnSend(pdcs[0], 0, Sent{Size: mtu})
+	_, ok := m.Next(1)
+	require.False(t, ok, "paced")
+	m.OnNewData(pdcs[0], 10*us, 1)
+	g, ok := m.Next(1)
+	require.True(t, ok)
+	require.Equal(t, mtu, g.Bytes, "a grant of nothing would be had again and again")
+}
+
+// Ticks end where the clock has gone back by more than a deadline is away, or is below
+// zero, where the wheel has one time for all.
+func TestTickEndsWhenTheClockGoesBack(t *testing.T) {
+	for _, start := range []int64{100 * us, -100 * us} {
+		f := chapterFabric()
+		f.Control = ControlBoth
+		f.RCCC.InitialCredit, f.RCCC.CountInitial = mtu, true
+		m := newManager(t, ManagerConfig{Params: testParams(t, f), Contexts: 2, PDCs: 2, Now: start})
+		later := start + 50*us
+		m.Tick(later)
+		for i := range uint16(2) {
+			h := NewHandle(i, 1)
+			require.NoError(t, m.Open(h, start, 0))
+			require.NoError(t, m.Bind(h, h, start, false))
+			m.OnNewData(h, start, 4*mtu)
+		}
+		paced, asks := NewHandle(0, 1), NewHandle(1, 1)
+		m.SetAlgorithm(paced, start, &Pacer{next: start + us})
+		m.OnSend(asks, start, Sent{Size: mtu})
+		require.Equal(t, ReasonPacing, m.Context(paced).Reason())
+		require.Equal(t, ReasonCredit, m.Context(asks).Reason())
+		h, ok := m.Tick(start)
+		require.True(t, ok)
+		require.Equal(t, asks, h)
+		_, ok = m.Tick(start)
+		require.False(t, ok)
+		require.Equal(t, StateReady, m.Context(paced).State())
+	}
+}
+
 func TestScheduleMarkedPacketsMakeReady(t *testing.T) {
 	m, ctx, pdcs := chapterManager(t, chapterFabric())
 	m.OnNewData(pdcs[0], 0, mtu)

@@ -446,3 +446,47 @@ func TestSnapshotTellsWhatHeldDataBack(t *testing.T) {
 	require.EqualValues(t, 23*mtu, s.Inflight)
 	require.EqualValues(t, 3*mtu, s.Waiting)
 }
+
+// An owner handles what has just come in before what was posted a while ago. No time
+// counts twice: what held data back did so no longer than there was time.
+func TestSnapshotCountsNoTimeTwice(t *testing.T) {
+	for _, admission := range []bool{false, true} { // the plain steps, and the general ones
+		f := chapterFabric()
+		f.NSCC.InitialCwnd = mtu
+		m := newManager(t, ManagerConfig{Params: testParams(t, f), Contexts: 1, PDCs: 1, Admission: admission})
+		h := NewHandle(0, 1)
+		require.NoError(t, m.Open(h, 0, 0))
+		require.NoError(t, m.Bind(h, h, 0, false))
+		m.OnNewData(h, 0, 4*mtu)
+		m.OnSend(h, 0, Sent{Size: mtu}) // full from here on
+		require.True(t, m.TryOwn())
+		require.True(t, m.Post(Event{Kind: EventNewData, PDC: h, Now: 5 * us, Size: 1}))
+		m.OnNewData(h, 10*us, 1)
+		m.Drain()
+		var v View
+		m.show(h, &v)
+		require.EqualValues(t, 10*us, v.Snapshot().Held[ReasonWindow])
+		require.EqualValues(t, 10*us, v.Snapshot().Time)
+		m.OnNewData(h, 15*us, 1)
+		m.Disown()
+		require.True(t, m.Refresh(h, &v))
+		require.EqualValues(t, 15*us, v.Snapshot().Held[ReasonWindow])
+	}
+}
+
+// leastAlgorithm owes more than any reservation.
+type leastAlgorithm struct{ fixedWindow }
+
+func (*leastAlgorithm) Allow(int64, Standing) (int64, int64) { return math.MinInt64, 0 }
+
+func TestGateOfAnAlgorithmThatOwesAllThereIs(t *testing.T) {
+	m, ctx, pdcs := chapterManager(t, chapterFabric())
+	m.OnNewData(pdcs[0], 0, 100*mtu)
+	g := m.Gate(ctx)
+	require.True(t, g.TryReserve(mtu))
+	m.SetAlgorithm(ctx, 0, &leastAlgorithm{})
+	require.Negative(t, g.Room())
+	require.False(t, g.TryReserve(1))
+	m.SetAlgorithm(ctx, 0, nil)
+	require.Equal(t, m.Context(ctx).Cwnd()-mtu, g.Room())
+}

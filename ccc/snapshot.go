@@ -92,8 +92,10 @@ func (r *record) wait(now int64) bool {
 	return true
 }
 
-// carry takes what has added up into the ledger, with the time since the last event.
-// It is rare, and inlined it would take registers from those who are not.
+// carry takes what has added up into the ledger, with the time since the last event,
+// unless that was later: events of two cores may come in another order than they
+// happened in, and no time counts twice. It is rare, and inlined it would take registers
+// from those who are not.
 //
 //go:noinline
 func (m *Manager) carry(c *Context, now int64) {
@@ -105,7 +107,7 @@ func (m *Manager) carry(c *Context, now int64) {
 	l := m.ledgerOf(c)
 	l.waited[r.kept] += int64(r.waited)
 	l.waited[r.held] += d
-	r.waited, r.kept = 0, r.held
+	r.waited, r.kept, r.last = 0, r.held, now
 }
 
 // A View is where the owner of a [Manager] leaves a snapshot for others: a sequence
