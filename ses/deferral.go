@@ -51,8 +51,8 @@ func (t *Target) restarted(r *Request, p *plan) (i uint32, ok bool) {
 	return d.recv - 1, true
 }
 
-// dropDeferred forgets a deferred send. The buffer kept for it is for the next one,
-// or the first of the queue again: it was posted before all that are there.
+// dropDeferred forgets a deferred send. The buffer kept for it is for the next one, or
+// goes back to its place in the queue.
 func (t *Target) dropDeferred(i uint32) {
 	recv := t.pendings[i].recv
 	t.freePending(i)
@@ -63,18 +63,21 @@ func (t *Target) dropDeferred(i uint32) {
 	if b.kept = false; t.keep(recv - 1) {
 		return
 	}
-	e := &t.entries[b.entry]
-	if b.next, e.head = e.head, recv; b.next == 0 {
-		e.tail = recv
+	e, prev := &t.entries[b.entry], uint32(0)
+	for at := e.head; at != 0 && int32(t.receives[at-1].posted-b.posted) < 0; at = t.receives[at-1].next {
+		prev = at
 	}
+	t.enqueue(e, prev, recv-1)
 }
 
 // dropDeferredOf forgets the deferred sends of a PDC that is gone: nobody waits for
-// ready to restart.
+// ready to restart. Those without a buffer go first, so that none gets one.
 func (t *Target) dropDeferredOf(peer uint64) {
-	for i := range t.pendings {
-		if d := &t.pendings[i]; t.pendSlots.gen[i]&1 == 1 && d.Peer == peer && d.state <= pendingAsked {
-			t.dropDeferred(uint32(i))
+	for _, last := range [...]pendingState{pendingDeferred, pendingAsked} {
+		for i := range t.pendings {
+			if d := &t.pendings[i]; t.pendSlots.gen[i]&1 == 1 && d.Peer == peer && d.state <= last {
+				t.dropDeferred(uint32(i))
+			}
 		}
 	}
 }

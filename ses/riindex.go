@@ -184,17 +184,24 @@ func (t *Target) PostReceive(ep Handle, ri ResourceIndex, r Receive) (Handle, er
 	if !ok {
 		return 0, ErrFull
 	}
-	t.receives[i] = receive{Receive: r, entry: n}
+	t.posted++
+	t.receives[i] = receive{Receive: r, entry: n, posted: t.posted}
 	if t.deferred.head != 0 && t.keep(i) {
 		return t.recvSlots.handle(i), nil
 	}
-	if e.tail == 0 {
-		e.head = i + 1
-	} else {
-		t.receives[e.tail-1].next = i + 1
-	}
-	e.tail = i + 1
+	t.enqueue(e, e.tail, i)
 	return t.recvSlots.handle(i), nil
+}
+
+// enqueue puts buffer i into e's queue behind the one at prev, 0 for none.
+func (t *Target) enqueue(e *entry, prev, i uint32) {
+	at := &e.head
+	if prev != 0 {
+		at = &t.receives[prev-1].next
+	}
+	if t.receives[i].next, *at = *at, i+1; e.tail == prev {
+		e.tail = i + 1
+	}
 }
 
 // CancelReceive takes a buffer back that no message has matched yet.

@@ -72,6 +72,7 @@ type Target struct {
 	regions     []region
 	recvSlots   slots
 	receives    []receive
+	posted      uint32 // buffers so far
 
 	messages    index // {peer, message_id} -> slot of records
 	recordSlots slots
@@ -109,9 +110,10 @@ type region struct {
 
 type receive struct {
 	Receive
-	entry uint32
-	next  uint32 // slot + 1
-	kept  bool   // not in the queue: for a deferred send that comes again
+	entry  uint32
+	next   uint32 // slot + 1
+	posted uint32 // counts up, modulo 2^32
+	kept   bool   // not in the queue: for a deferred send that comes again
 }
 
 // takes reports whether the buffer is for messages with this tag.
