@@ -45,6 +45,7 @@ type Endpoint struct {
 	events      completions       // for Poll
 	lost        func(uint64)      // broken, made once
 	lostFor     pdc.Cause
+	pause       pause
 	fetching    places // in flow.fetches
 	reading     places // in flow.readers
 	stats       Stats

@@ -8,6 +8,9 @@ import (
 // An Event is the end of a message that this endpoint started. There is exactly
 // one for each.
 //
+// With Unpaused it says that a message may begin again after [pdc.ErrPaused], and nothing
+// else.
+//
 // With Received it is the end of a message of a peer that [Received] tells no more of,
 // and Cookie that of its receive buffer or region: of a rendezvous send, of which a part
 // had to be read, Outcome.Length being what is in the buffer; or of any message whose
@@ -18,13 +21,38 @@ type Event struct {
 	Outcome ses.Outcome
 	Cause   pdc.Cause // with ses.StatusPDS: why; with Received CauseNone, if the peer closed the PDC
 
+	Unpaused   bool
 	Received   bool
 	HasData    bool // with Received: HeaderData is for this side's completion
 	HeaderData uint64
 }
 
-// Poll takes the oldest completion, false if there is none.
-func (e *Endpoint) Poll() (Event, bool) { return e.events.pop() }
+// Poll takes the oldest completion, false if there is none. When all are taken, one more
+// Event says that a pause is over, if one is.
+func (e *Endpoint) Poll() (Event, bool) {
+	if ev, ok := e.events.pop(); ok || e.pause != pauseOver {
+		return ev, ok
+	}
+	e.pause = pauseNone
+	return Event{Unpaused: true}, true
+}
+
+// pause says whether messages are kept from beginning because too many wait for a PDC:
+// pds_pause of specification table 3-27.
+type pause uint8
+
+const (
+	pauseNone pause = iota
+	pauseOn         // a message was refused
+	pauseOver       // and now it would not be: Poll is to tell
+)
+
+// unpause takes it that one message less waits for a PDC.
+func (e *Endpoint) unpause() {
+	if e.pause == pauseOn {
+		e.pause = pauseOver
+	}
+}
 
 // completions is a ring of fixed length, twice that of all messages that can be in
 // progress, of both sides. A message begins only while it is at most half full, so
@@ -193,6 +221,7 @@ func (e *Endpoint) outcome(now int64, p ses.PacketHandle, ev *pdc.Event) {
 
 // served gives a PDC to a message that waited for one.
 func (e *Endpoint) served(now int64, ev *pdc.Event) {
+	e.unpause()
 	h := Handle(ev.Handle >> 32)
 	rec := e.message(h)
 	if rec.handle != h || rec.flags&msgWaiting == 0 {
@@ -205,6 +234,7 @@ func (e *Endpoint) served(now int64, ev *pdc.Event) {
 
 // unserved fails a message that no PDC became free for.
 func (e *Endpoint) unserved(now int64, h Handle, c pdc.Cause) {
+	e.unpause()
 	rec := e.message(h)
 	if rec.handle != h || rec.flags&msgWaiting == 0 {
 		return

@@ -101,7 +101,8 @@ const (
 // [Endpoint.Transmit] and the completion out of [Endpoint.Poll].
 //
 // Errors: [ErrAddress], [ErrEvents], ses.ErrFull, those of ses.Operation.Validate
-// and of pdc.Manager.Open. Then nothing has begun.
+// and of pdc.Manager.Open. Then nothing has begun. After pdc.ErrPaused an [Event] tells when
+// it is worth another try.
 func (e *Endpoint) Write(now int64, m *Message) (Handle, error) {
 	return e.start(now, m, ses.OpcodeWrite)
 }
@@ -203,6 +204,9 @@ func (e *Endpoint) start(now int64, m *Message, op ses.Opcode) (Handle, error) {
 		err = e.dispatch(now, rec)
 	}
 	if err != nil {
+		if err == pdc.ErrPaused {
+			e.pause = pauseOn
+		}
 		e.undo(now, rec)
 		return 0, err
 	}

@@ -133,6 +133,10 @@ func (e *endpointEnd) act() {
 		e.out.Packet = e.outRoom[:0]
 	}
 	for ev, ok := e.e.Poll(); ok; ev, ok = e.e.Poll() {
+		if ev.Unpaused {
+			e.retry = w.net.Now
+			continue
+		}
 		e.ended(&ev)
 	}
 	e.check()

@@ -127,6 +127,9 @@ func (e *matchedEnd) act() {
 		w.send(e.place, int(out.Dst.Lo&0xff)-1, out.Packet, len(out.Packet)+int(out.Payload.Length), out.Size)
 	}
 	for ev, ok := e.e.Poll(); ok; ev, ok = e.e.Poll() {
+		if ev.Unpaused {
+			continue
+		}
 		m := &w.messages[ev.Cookie]
 		if ev.Received {
 			if m.pulled || !w.mayFail && (ev.Outcome.Status != ses.StatusOK || ev.Outcome.Length != m.length) {

@@ -46,6 +46,9 @@ func (s *Slots) Update(id uint16, w SlotWord, user uint64) bool {
 // Data is the identity beside the word.
 func (s *Slots) Data(id uint16) *[2]atomic.Uint64 { return &s.data[id] }
 
+// Until is when the last quarantine of an id ends or ended, 0 before the first.
+func (s *Slots) Until(id uint16) int64 { return s.until[id].Load() }
+
 // A SlotWord is a slot's word at one instant.
 type SlotWord uint64
 

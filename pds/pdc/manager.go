@@ -39,7 +39,9 @@ var (
 	// ErrWaiting: the message waits for a PDC; an [EventMessage] will name it.
 	ErrWaiting = errors.New("pdc: message waits for a PDC")
 
-	// ErrPaused: as many messages wait as may.
+	// ErrPaused: as many messages wait as may (pds_pause). There is no event of its own for
+	// the end of the pause: each [EventMessage], and each [EventError] with
+	// [CausePending], makes room for one.
 	ErrPaused = errors.New("pdc: no PDC, and too many messages wait for one")
 
 	// ErrShortBuffer: the buffer is shorter than [ReplyMax].

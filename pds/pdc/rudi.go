@@ -7,7 +7,8 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// ErrRUDIFull means that as many RUDI packets are outstanding as may be.
+// ErrRUDIFull means that as many RUDI packets are outstanding as may be (pds_pause for
+// RUDI). The end of one of them, a [VerdictRUDIResponse] or an [EventError], ends it.
 var ErrRUDIFull = errors.New("pdc: too many RUDI packets outstanding")
 
 // rudiPacket is a RUDI packet that waits for its response.

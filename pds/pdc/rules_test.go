@@ -341,3 +341,28 @@ func TestPendingPDCTakesAPacketWithoutSYN(t *testing.T) {
 	g.wait(100 * ms)
 	require.Equal(t, StateEstablished, g.info(g.b).State)
 }
+
+// While a message waits for a PDC, one that becomes idle is closed for it, and what is over
+// with its quarantine is not waited for.
+func TestIdlePDCIsClosedForAWaitingMessage(t *testing.T) {
+	g := newPair(t, pairConfig{own: 1})
+	open := func(tc uint8, ticket uint64) (Handle, error) {
+		return g.a.m.Open(g.now, &InitiatorKey{Source: g.a.addr, Destination: g.b.addr, TC: tc}, ticket)
+	}
+	for round := range 3 {
+		g.submit(uint64(round*10+1), 1)
+		ws := g.send(g.a)
+		ticket := uint64(500 + round)
+		_, err := open(uint8(10+round), ticket)
+		require.ErrorIs(t, err, ErrWaiting)
+		g.giveAll(g.giveAll(ws))
+		g.a.take()
+		for range 10 {
+			g.wait(ms / 2)
+			g.settle()
+		}
+		require.Equal(t, []uint64{ticket}, g.a.take(EventMessage), "round %d", round)
+		g.h, err = open(uint8(10+round), 0)
+		require.NoError(t, err)
+	}
+}

@@ -179,6 +179,9 @@ func (t *Table) reap(p *pool, now int64, limit int) int {
 	return limit
 }
 
+// rests reports whether the quarantine of an id that was released is not over.
+func (t *Table) rests(id pds.PDCID, now int64) bool { return t.slots.Until(uint16(id)) > now }
+
 // NextReap is the time at which the oldest quarantine ends, if there is one.
 func (t *Table) NextReap() (int64, bool) {
 	at, ok := t.general.NextDue()

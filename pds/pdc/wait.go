@@ -33,12 +33,13 @@ func (q *waitQueue) first() *waiter { return &q.ring[q.head%len(q.ring)] }
 // Waiting returns how many messages wait for a PDC.
 func (m *Manager) Waiting() int { return m.waiting.len() }
 
-// arm keeps the deadline of what waits in the manager itself: messages for a PDC
-// (the time-out of the first, or an id that leaves quarantine) and RUDI packets.
+// arm keeps the deadline of what waits in the manager itself: messages for a PDC (the
+// time-out of the first, an id that leaves quarantine, or another look for a PDC that has
+// become idle, which nothing else tells of) and RUDI packets.
 func (m *Manager) arm(now int64) {
 	at := m.rudi.next()
 	if m.waiting.len() > 0 {
-		at = min(at, m.waiting.first().until)
+		at = min(at, m.waiting.first().until, later(now, m.p.c.RTOInit))
 		if reap, ok := m.table.NextReap(); ok {
 			at = min(at, max(reap, now))
 		}
@@ -51,6 +52,7 @@ func (m *Manager) arm(now int64) {
 // own is the manager's own timer.
 func (m *Manager) own(now int64) {
 	m.serve(now)
+	m.relieve(now)
 	m.rudi.expire(m, now)
 	m.arm(now)
 }
@@ -102,6 +104,8 @@ func (m *Manager) relieve(now int64) {
 		p := &m.pdc[m.cursor]
 		switch {
 		case !p.is(flagInitiator) || p.state == StateClosed:
+		case p.state == StateQuarantine:
+			coming = coming || m.table.rests(p.handle.ID(), now)
 		case p.state >= StateQuiesce:
 			coming = true
 		case p.locks != 0:
