@@ -21,6 +21,9 @@ const NackLen = 16
 //	|                            payload                             |
 //	+----------------------------------------------------------------+
 //
+// No public source says that another code than NEW_START_PSN has a payload. Wireshark
+// calls it "max received PSN + 1" whatever the code.
+//
 // Source: UE Specification 1.0.x, Table 3-40.
 type Nack struct {
 	Next    NextHdr // NextNone
@@ -30,7 +33,7 @@ type Nack struct {
 	SPDCID  PDCID  // sender's PDC; 0 if it has none
 	DPDCID  PDCID  // receiver's PDC; 0 with FlagNT
 	PSN     PSN    // nack_psn: the packet refused; with FlagNT see [Nack.PktID]
-	Payload uint32 // by code; NEW_START_PSN: the PSN to start from
+	Payload uint32 // by code; NEW_START_PSN: the PSN to start from; otherwise 0, see below
 }
 
 // PktID returns the nack_pkt_id of a NACK with FlagNT.

@@ -25,7 +25,7 @@ const (
 	NackClosingInErr    NackCode = 0x11 // the target timed out while closing
 	NackPktNotRcvd      NackCode = 0x12 // ACK Request for a PSN that never came
 	NackGtdRespUnavail  NackCode = 0x13 // duplicate whose guaranteed response is gone
-	NackACKWithData     NackCode = 0x14 // ACK Request for a PSN whose response carries data
+	NackACKWithData     NackCode = 0x14 // ACK Request for a PSN whose response carries data and is not kept
 	NackInvalidSYN      NackCode = 0x15 // SYN with a PSN outside the opening range
 	NackPDCModeMismatch NackCode = 0x16 // RUD packet on a ROD PDC, or the reverse
 	NackNewStartPSN     NackCode = 0x17 // send everything again from the PSN in the payload

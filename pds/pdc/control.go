@@ -83,7 +83,9 @@ func (m *Manager) obey(now int64, p *PDC, b *inbound, c *pds.Control, out []byte
 
 // question answers an ACK_REQ: what became of this PSN? For a PSN below the window
 // a plain acknowledgement carries the present CACK, which is what a sender whose
-// window is stuck needs.
+// window is stuck needs. A response that was kept is repeated, also one with data: the
+// ACK_WITH_DATA that the specification has for that asks for the request again, for a
+// target that has to read the data again, and costs a round trip more.
 func (m *Manager) question(p *PDC, b *inbound, out []byte, r *Result) error {
 	i := m.mem.responses.find(&p.resp, b.psn)
 	was := p.rx.Classify(b.psn, MaxRange)

@@ -92,3 +92,50 @@ func TestFaultD5DuplicateOfAClearedRequest(t *testing.T) {
 	g.giveAll(again)
 	require.Empty(t, g.a.events)
 }
+
+// The second copy of a NACK is of a packet that has been sent again already: it sends
+// nothing, congestion control does not hear of it, and it does not count.
+func TestFaultD4DuplicateNACK(t *testing.T) {
+	for _, code := range []pds.NackCode{pds.NackTrimmed, pds.NackNoResource, pds.NackNoPktBuffer, pds.NackPktNotRcvd, pds.NackACKWithData,
+		pds.NackRcvrInferLoss, pds.NackExpNormal} {
+		t.Run(code.String(), func(t *testing.T) {
+			g := established(t, pairConfig{})
+			g.submit(1, 1)
+			g.send(g.a)
+			n := pds.Nack{Code: code, PSN: g.info(g.a).Base, SPDCID: g.info(g.a).PeerID}
+			require.NoError(t, g.nack(n).Err)
+			require.ErrorIs(t, g.nack(n).Err, ErrStale, "before it is sent")
+			g.wait(1_010_000)
+			require.Len(t, filterData(g.send(g.a)), 1)
+			cc := *g.a.m.cc.Context(g.info(g.a).Context)
+			g.now += 50_000
+			require.ErrorIs(t, g.nack(n).Err, ErrStale, "and after")
+			require.Empty(t, g.send(g.a))
+			require.Equal(t, cc, *g.a.m.cc.Context(g.info(g.a).Context))
+		})
+	}
+}
+
+// Copies of control packets do what one does.
+func TestFaultD4DuplicateControlPackets(t *testing.T) {
+	g := established(t, pairConfig{})
+	g.b.reply = guaranteed
+	g.submit(1, 1)
+	g.giveAll(g.giveAll(g.send(g.a)))
+	require.NoError(t, g.a.m.Negotiate(g.h, 7))
+	g.wait(1_100_000)
+	ws := filterControl(g.send(g.a))
+	require.Len(t, ws, 2)
+	for _, w := range ws { // CLEAR_CMD, NEGOTIATION
+		g.give(w)
+		info, stats := g.info(g.b), g.b.m.Stats()
+		r, answer := g.give(w)
+		require.NoError(t, r.Err)
+		require.Equal(t, info, g.info(g.b))
+		if controlOf(t, w).Ctl.ConsumesPSN() {
+			require.Len(t, answer, 1, "acknowledged again")
+			require.Equal(t, stats.Duplicates+1, g.b.m.Stats().Duplicates)
+		}
+	}
+	require.Len(t, g.b.take(EventNegotiation), 1)
+}

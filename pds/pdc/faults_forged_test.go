@@ -197,3 +197,36 @@ func TestFaultF6FatalNACK(t *testing.T) {
 	g.settle()
 	require.Equal(t, []uint64{91}, g.a.take(EventResponse, EventImplicit))
 }
+
+// A range of 0 is what the configuration says, the largest is cut to what is tracked here.
+func TestFaultF7MPRAtItsEnds(t *testing.T) {
+	for mpr, want := range map[uint8]uint16{0: 256, 1: 128, 4: 512, 255: MaxRange} {
+		g := established(t, pairConfig{Config: Config{ZeroMPR: 2}})
+		g.submit(1, 1)
+		g.send(g.a)
+		ackWithMPR(t, g, g.info(g.a).Base, mpr)
+		require.Equal(t, want, g.a.m.get(g.h).tx.limit, "mpr %d", mpr)
+	}
+}
+
+// Packets of types and with flags that are kept for later: the former are dropped and
+// counted, the latter are ignored.
+func TestFaultF8ReservedTypesAndFlags(t *testing.T) {
+	g := established(t, pairConfig{})
+	g.submit(1, 1)
+	w := g.send(g.a)[0]
+	before := g.info(g.b)
+	for _, typ := range append([]byte{0}, 15, 16, 31) {
+		b := append([]byte(nil), w.b...)
+		b[0] = typ<<3 | b[0]&7
+		malformed := g.b.m.Stats().Malformed
+		r, answer := g.give(wire{from: g.a, b: b})
+		require.ErrorIs(t, r.Err, pds.ErrType, "type %d", typ)
+		require.Empty(t, answer)
+		require.Equal(t, malformed+1, g.b.m.Stats().Malformed)
+	}
+	require.Equal(t, before, g.info(g.b))
+	w.b[1] |= 0x63 // of a request: reserved
+	r, _ := g.give(w)
+	require.Equal(t, VerdictRequest, r.Verdict)
+}

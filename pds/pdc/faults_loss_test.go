@@ -183,6 +183,7 @@ func TestFaultL11CloseNeverAcknowledged(t *testing.T) {
 			}
 			require.True(t, g.a.has(EventClosed, CauseNone))
 			require.Empty(t, g.a.take(EventError), "no error for a message")
+			require.Equal(t, answer == 0, g.a.m.Stats().Unconfirmed == 1, "but it is counted")
 		})
 	}
 }
@@ -332,4 +333,62 @@ func TestFaultL13CreditLost(t *testing.T) {
 		return c.CreditTotal()
 	}
 	require.Equal(t, credited(false), credited(true))
+}
+
+// With everything before it acknowledged, the last packet alone times out, once.
+func TestFaultL3OnlyTheLastTimesOut(t *testing.T) {
+	g := established(t, pairConfig{Config: Config{AckPerPacket: true}})
+	g.submit(1, 3)
+	ws := g.send(g.a)
+	g.giveAll(g.giveAll(ws[:2]))
+	g.wait(1_100_000)
+	again := g.send(g.a)
+	require.Len(t, again, 1)
+	require.EqualValues(t, 1, g.a.m.Stats().RTOs)
+	g.giveAll(g.giveAll(again))
+	require.Len(t, g.a.take(EventResponse, EventImplicit), 3)
+	g.wait(5 * ms)
+	require.Empty(t, g.send(g.a))
+}
+
+// A SACK shows that the packet has arrived whose guaranteed response was lost: the source
+// asks for that and does not send the data again.
+func TestFaultL5ArrivedAndAskedFor(t *testing.T) {
+	g := established(t, pairConfig{})
+	g.b.reply = guaranteed
+	g.submit(1, 2)
+	ws := g.send(g.a)
+	_, first := g.give(ws[0]) // lost
+	_, second := g.give(ws[1])
+	g.b.reply = Response{}
+	g.giveAll(second)
+	require.Equal(t, []uint64{2}, g.a.take(EventResponse))
+	g.wait(1_100_000)
+	ask := filterControl(g.send(g.a))
+	require.Equal(t, pds.CtlACKReq, controlOf(t, ask[len(ask)-1]).Ctl)
+	require.Equal(t, request(t, ws[0]).PSN, controlOf(t, ask[len(ask)-1]).PSN)
+	require.Zero(t, g.a.m.Stats().Resent)
+	answer := g.giveAll(ask)
+	last := answer[len(answer)-1]
+	require.Equal(t, first[0].b[pds.AckCCLen:], last.b[pds.AckCCLen:], "its response, unaltered")
+	r, _ := g.give(last)
+	require.Equal(t, VerdictResponse, r.Verdict)
+	require.EqualValues(t, 1, r.Handle)
+	require.Len(t, g.b.got, 2, "executed once")
+}
+
+// The timeout grows to 8 s and no further, and with 15 retries it never ends.
+func TestFaultL14BackoffIsCapped(t *testing.T) {
+	g := established(t, pairConfig{Config: Config{RTOInit: 1000 * ms, MaxRTORetx: rtoForever}})
+	g.submit(1, 1)
+	var times []int64
+	for len(times) < 8 {
+		if len(filterData(g.send(g.a))) > 0 {
+			times = append(times, g.now)
+		}
+		g.wait(50 * ms)
+	}
+	for i, want := range []int64{1, 2, 4, 8, 8, 8, 8} {
+		require.InDelta(t, want*1000*ms, times[i+1]-times[i], 100*ms, "%d", i)
+	}
 }

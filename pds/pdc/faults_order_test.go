@@ -133,3 +133,50 @@ func TestFaultR8ReadDataOvertakesTheACK(t *testing.T) {
 	require.Len(t, g.a.got, 1)
 	require.Equal(t, []uint64{50}, g.b.take(EventResponse, EventImplicit))
 }
+
+// What was refused as outside the window is taken when the window has moved: the refusal
+// was no error.
+func TestFaultR4RefusedThenTaken(t *testing.T) {
+	g := established(t, pairConfig{Config: Config{Range: 8, DefaultMPR: 8}})
+	g.a.m.get(g.h).tx.limit = 16 // more than the target tracks
+	p, err := NewParams(Config{Range: 64, AckPerPacket: true})
+	require.NoError(t, err)
+	g.a.m.p = &p
+	g.submit(1, 12)
+	ws := g.send(g.a)
+	require.Len(t, ws, 12)
+	late := ws[9]
+	r, nack := g.give(late) // overtakes nine
+	require.ErrorIs(t, r.Err, ErrOutside)
+	g.giveAll(nack)
+	require.Equal(t, StateEstablished, g.info(g.a).State)
+	g.giveAll(g.giveAll(append(ws[:9:9], ws[10:]...)))
+	for range 5 {
+		g.wait(1_100_000)
+		g.settle()
+	}
+	require.Len(t, g.a.take(EventResponse, EventImplicit), 12)
+	require.Len(t, g.b.got, 12)
+}
+
+// An ACK that was overtaken brings what it knows more, and takes nothing back.
+func TestFaultR5OlderACKWithNews(t *testing.T) {
+	g := established(t, pairConfig{cwnd: 1_500_000})
+	info := g.info(g.a)
+	g.submit(1, 20)
+	g.send(g.a)
+	ack := func(cack pds.PSN, mpr uint8, sack uint64) {
+		a := pds.AckCC{Ack: pds.Ack{SPDCID: info.PeerID, DPDCID: info.ID, CACK: cack}, SACK: pds.SACK{MPR: mpr, SACKOffset: 1, Bitmap: sack}}
+		r, _ := g.give(wire{from: g.b, b: a.AppendTo(nil)})
+		require.NoError(t, r.Err)
+	}
+	base := info.Base
+	ack(base+4, 1, 0)
+	p := g.a.m.get(g.h)
+	limit := p.tx.limit
+	require.EqualValues(t, 128, limit)
+	ack(base+1, 8, 1<<8) // of PSN base+10
+	require.Equal(t, base+4, g.info(g.a).MaxCACK, "CACK does not go back")
+	require.Equal(t, limit, p.tx.limit, "nor does the range")
+	require.True(t, p.tx.hasArrived(g.a.m.mem, p.tx.offset(base+10)), "but what has arrived is noted")
+}

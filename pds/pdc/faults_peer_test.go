@@ -226,3 +226,26 @@ func TestFaultP1SamePDCIDThroughALateSYN(t *testing.T) {
 	require.Equal(t, []uint64{5, 6, 7, 8}, g.a.take(EventResponse, EventImplicit, EventError))
 	require.EqualValues(t, 1, g.a.m.Stats().Failed, "as if the target were gone")
 }
+
+// A handle of an earlier life does nothing to the PDC that has its slot now.
+func TestFaultP6StaleHandleAndTheNextOwner(t *testing.T) {
+	g := established(t, pairConfig{own: 1})
+	old := g.h
+	for first := true; first || g.h.ID() != old.ID(); first = false {
+		require.NoError(t, g.a.m.Close(g.now, g.h))
+		g.settle()
+		g.wait(2 * ms)
+		g.h = g.open(false)
+	}
+	require.NotEqual(t, old, g.h)
+	before := g.info(g.a)
+	_, err := g.a.m.Submit(g.now, old, Packet{Size: 100, Next: pds.NextRequestStd})
+	require.ErrorIs(t, err, ErrUnknown)
+	for _, err := range []error{g.a.m.Begin(old), g.a.m.Announce(g.now, old, 100), g.a.m.Lock(old), g.a.m.Unlock(g.now, old), g.a.m.Noop(old),
+		g.a.m.EndMessage(g.now, old, 0), g.a.m.Close(g.now, old), g.a.m.Abort(g.now, old)} {
+		require.ErrorIs(t, err, ErrUnknown)
+	}
+	_, err = g.a.m.Respond(g.now, RxID{old, 0}, &Response{}, make([]byte, ReplyMax))
+	require.ErrorIs(t, err, ErrUnknown)
+	require.Equal(t, before, g.info(g.a))
+}

@@ -236,3 +236,46 @@ func TestMessageWaitsForTheInitiatorsShare(t *testing.T) {
 	g.wait(2 * ms)
 	require.Equal(t, []uint64{501}, g.a.take(EventMessage))
 }
+
+// A flood from one source ends at its share: others still open PDCs.
+func TestFaultS1OthersStillOpen(t *testing.T) {
+	g := newPair(t, pairConfig{manager: func(c *ManagerConfig) {
+		var err error
+		c.Table, err = NewTable(TableConfig{General: 8, Initiators: 8, PerSource: 3, FirstID: 1, Seed: 1})
+		require.NoError(t, err)
+	}})
+	syn := func(i int, from string) (answer []wire) {
+		q := pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, Flags: pds.FlagSYN, SPDCID: pds.PDCID(100 + i), PSN: pds.PSN(i * 7919), ClearOffset: -1}
+		_, answer = g.give(wire{from: g.a, b: append(q.AppendTo(nil), make([]byte, 60)...), dst: netip.MustParseAddr(from)})
+		return answer
+	}
+	for i := range 20 {
+		answer := syn(i, "10.7.7.7")
+		if i >= 3 {
+			require.Equal(t, pds.NackNoPDCAvail, nackOf(t, answer[0]).Code)
+		}
+	}
+	require.EqualValues(t, 3, g.b.m.Stats().Opened)
+	require.EqualValues(t, 17, g.b.m.Stats().Refused)
+	require.NotZero(t, ackCC(t, syn(50, "10.7.7.8")[0]).SPDCID)
+}
+
+// With nothing granted acknowledgements and control packets still go.
+func TestFaultS6ControlPacketsStillGo(t *testing.T) {
+	g := established(t, pairConfig{cwnd: 5000})
+	g.submit(1, 900)
+	g.send(g.a)
+	require.Empty(t, g.send(g.a))
+	info := g.info(g.a)
+	for ctl, want := range map[pds.CtlType]pds.Type{pds.CtlProbe: pds.TypeACKCC, pds.CtlCloseReq: pds.TypeACKCC} {
+		c := pds.Control{Ctl: ctl, Flags: pds.FlagAR, SPDCID: info.PeerID, DPDCID: info.ID, PSN: info.Contiguous + 1}
+		_, answer := g.give(wire{from: g.b, b: c.AppendTo(nil)})
+		tp, err := pds.PeekType(answer[0].b)
+		require.NoError(t, err)
+		require.Equal(t, want, tp)
+	}
+	require.NoError(t, g.a.m.EndMessage(g.now, g.h, 0))
+	c := pds.Control{Ctl: pds.CtlClearReq, SPDCID: info.PeerID, DPDCID: info.ID}
+	g.give(wire{from: g.b, b: c.AppendTo(nil)})
+	require.Equal(t, pds.CtlClearCmd, controlOf(t, g.send(g.a)[0]).Ctl)
+}

@@ -155,3 +155,22 @@ func TestEveryNACKCode(t *testing.T) {
 		})
 	}
 }
+
+// The mark of a resend and of a copy is echoed by the answer to it, and congestion control
+// counts it with the acknowledgement that brings news.
+func TestFaultQ1MarkOnResendAndCopy(t *testing.T) {
+	g := established(t, pairConfig{})
+	g.submit(1, 1)
+	w := g.send(g.a)[0]
+	g.give(w) // its ACK is lost
+	require.NoError(t, pds.PatchRetx(w.b, true))
+	w.ce = true
+	_, acks := g.give(w)
+	require.NotZero(t, ackCC(t, acks[0]).Flags&pds.FlagM)
+	_, again := g.give(w)
+	require.NotZero(t, ackCC(t, again[0]).Flags&pds.FlagM)
+	g.giveAll(acks)
+	cc := *g.a.m.cc.Context(g.info(g.a).Context)
+	g.giveAll(again)
+	require.Equal(t, cc, *g.a.m.cc.Context(g.info(g.a).Context), "once")
+}

@@ -103,8 +103,13 @@ func (m *Manager) nackRetx(now int64, p *PDC, off uint32, n *pds.Nack) error {
 }
 
 // nackForget sends a packet again although a SACK said that it had arrived: the
-// target does not have it, or has it and cannot repeat the response otherwise.
+// target does not have it, or has it and cannot repeat the response otherwise. Nothing in
+// the NACK says which question it answers, so for NACK_Retx_Time after that another one is
+// taken for a copy.
 func (m *Manager) nackForget(now int64, p *PDC, off uint32, n *pds.Nack) error {
+	if pkt := p.tx.packet(m.mem, off); pkt.nacks > 0 && now < later(pkt.sentAt, m.p.c.NackRetxTime) {
+		return ErrStale
+	}
 	if !p.tx.hasArrived(m.mem, off) {
 		return m.nackAgain(now, p, off, n, now)
 	}

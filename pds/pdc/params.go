@@ -25,6 +25,17 @@ var ErrConfig = errors.New("pdc: invalid configuration")
 // Config holds the PDS parameters of UE Specification 1.0.x, section 3.5, and
 // the sizes of what a [Manager] allocates. A zero field means the default that
 // its comment gives; times are nanoseconds.
+//
+// The specification allows a NACK_Retx_Time for each code. Here there is one, and what
+// each code asks for decides how it is used: a packet that was lost (TRIMMED,
+// RCVR_INFER_LOSS, PKT_NOT_RCVD) goes at once, an initiator without a PDC at its target
+// (NO_PDC_AVAIL and the like) waits twice as long each time, all others wait as long as it
+// says.
+//
+// What of 1.0.3 is only known by name is not here: Syn_Retx_Safety_Time, for which there
+// is the quarantine of [TableConfig], and the negotiation of congestion control on a PDC
+// (on_off). Both ends have to be configured for the same; a NEGOTIATION goes to the layer
+// above, see [Manager.Negotiate].
 type Config struct {
 	// Range is how many PSNs are tracked in each direction, 1 to 1024 (default
 	// 1024). The mpr of an ACK_CC announces it in units of 128, rounded up.
@@ -50,7 +61,7 @@ type Config struct {
 	NullNext        pds.NextHdr // what NullResponse is; NextNone, the default, sends none
 	RTOInit         int64       // RTO_Init_Time: first timeout, up to 8 s (default 1 ms)
 	MaxRTORetx      int         // Max_RTO_Retx_Cnt: 1 to 15, 15 for ever (default 5)
-	NackRetxTime    int64       // NACK_Retx_Time: from a NACK to the resend, up to 8 s (default 1 ms)
+	NackRetxTime    int64       // NACK_Retx_Time: from a NACK to the resend, up to 8 s (default 1 ms); see below
 	MaxNackRetx     int         // Max_NACK_Retx_Cnt: 1 to 31, 31 for ever (default 5)
 	ClearTime       int64       // PDS_Clear_Time: idle time before a CLEAR_CMD (default 1 ms)
 	CloseReqTime    int64       // Close_REQ_Time: wait for the CLOSE_CMD asked for (default 1 ms)

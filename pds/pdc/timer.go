@@ -185,6 +185,7 @@ func (m *Manager) timedOut(now int64, p *PDC, off uint32) {
 // closing anyway is not an error for anybody.
 func (m *Manager) overdue(now int64, p *PDC) {
 	if p.state == StateCloseAckWait {
+		m.stats.Unconfirmed++
 		m.retire(now, p, CauseNone)
 		return
 	}
