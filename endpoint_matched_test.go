@@ -269,6 +269,26 @@ func TestEndpointRendezvousIntoAClosedQueue(t *testing.T) {
 	require.Empty(t, s.b.events)
 }
 
+// The queue is closed before a rendezvous send is read, or while deferred sends wait for it:
+// those who wait hear of it.
+func TestEndpointMatchedSendsToAQueueThatIsClosed(t *testing.T) {
+	s := newTwoSided(t, 1, netFaults{}, nil)
+	s.postTag(s.b, 0, 100_000, 1, 5)
+	s.rendezvous(fill(60_000, 2), 0, 1000, 1)
+	m := s.matched(s.b, 7, 1, 100)
+	m.Deferrable = true
+	s.a.local[1] = fill(100, 1)
+	_, err := s.a.e.Send(0, &m)
+	require.NoError(t, err)
+	s.run(func() bool { return s.b.e.Target().Pending() == 2 })
+	require.NoError(t, s.b.e.Target().CloseIndex(s.now, 1<<16, netQueue))
+	s.run(func() bool { return len(s.a.events) == 2 })
+	require.Contains(t, []ses.ReturnCode{s.a.events[0].Outcome.Code, s.a.events[1].Outcome.Code}, ses.RCBadIndex)
+	s.settle()
+	require.Zero(t, s.b.e.Target().Pending())
+	require.Empty(t, s.b.events)
+}
+
 func TestEndpointMatchedErrors(t *testing.T) {
 	s := newTwoSided(t, 1, netFaults{}, nil)
 	m := s.matched(s.b, 1, 1, 1000)
@@ -348,6 +368,35 @@ func TestEndpointRendezvousSourceRefuses(t *testing.T) {
 		require.Equal(t, ses.RCCancelled, s.a.events[0].Outcome.Code)
 		require.Equal(t, ses.RCHostPoisoned, s.b.events[0].Outcome.Code)
 	}
+}
+
+// The region that a rendezvous send is read from is not open: its sender, which refuses the
+// read, knows that nothing follows, and what else goes to that peer goes on.
+func TestEndpointRendezvousSourceDisabled(t *testing.T) {
+	s := newTwoSided(t, 1, netFaults{}, nil)
+	require.NoError(t, s.a.e.Target().SetIndexState(1<<16, 0, ses.IndexDisabled))
+	s.postTag(s.b, 0, 3000, 1, 5)
+	s.rendezvous(fill(3000, 2), 0, 1000, 1)
+	s.run(func() bool { return len(s.a.events) == 1 && len(s.b.events) == 1 })
+	require.Equal(t, ses.Outcome{Status: ses.StatusFailed, Code: ses.RCCancelled}, s.a.events[0].Outcome)
+	require.Equal(t, ses.Outcome{Status: ses.StatusFailed, Code: ses.RCDisabled}, s.b.events[0].Outcome)
+	require.NoError(t, s.a.e.Target().SetIndexState(1<<16, 0, ses.IndexEnabled))
+	s.settle()
+}
+
+// It is not open for longer than its reader tries.
+func TestEndpointRendezvousSourceDisabledTooLong(t *testing.T) {
+	s := newTwoSided(t, 1, netFaults{}, func(c *uetcc.Config) {
+		c.Retries, c.Backoff = 2, 100_000
+		c.PDS.MaxRTORetx, c.PDS.IdleTime = 2, 20_000_000
+	})
+	require.NoError(t, s.a.e.Target().SetIndexState(1<<16, 0, ses.IndexGenDisabled))
+	s.postTag(s.b, 0, 3000, 1, 5)
+	s.rendezvous(fill(3000, 2), 0, 1000, 1)
+	s.run(func() bool { return len(s.b.events) == 1 })
+	require.Equal(t, ses.Outcome{Status: ses.StatusFailed, Code: ses.RCDisabledGen, Retries: 2}, s.b.events[0].Outcome)
+	s.run(func() bool { return len(s.a.events) == 1 })
+	require.Equal(t, ses.StatusPDS, s.a.events[0].Outcome.Status)
 }
 
 // The read of a rendezvous send cannot be delivered, while its sender is there: the

@@ -111,7 +111,8 @@ func (e *Endpoint) runErrands(now int64) (any bool) {
 		info, live := e.pds.PDC(pdc.Handle(e.errand.Peer))
 		if !live {
 			over := Event{Outcome: ses.Outcome{Status: ses.StatusPDS}, Cause: pdc.CauseClosed}
-			e.errandDone(now, ses.Handle(e.errand.Operation.Cookie), &over)
+			e.errandDone(now, e.errand.Handle, &over)
+			e.target.ErrandDone(e.errand.Handle, ses.StatusFailed) // nobody is there to be asked again
 			continue
 		}
 		e.op = e.errand.Operation
@@ -129,10 +130,12 @@ func (e *Endpoint) runErrands(now int64) (any bool) {
 }
 
 // errandDone ends an errand. That of a read is the end of the message that was read.
-// No packet tells its sender that the read could not be delivered: the PDC that the
-// send came on is given up, which the sender finds out when it asks after it.
+// No packet tells its sender that the read could not be delivered, or will not be tried
+// again: the PDC that the send came on is given up, which the sender finds out when it asks
+// after it. A read that it refuses for good ends its send, see denied.
 func (e *Endpoint) errandDone(now int64, h ses.Handle, out *Event) {
-	if p, ok := e.target.PullOf(h); ok {
+	p, ok := e.target.PullOf(h)
+	if ok {
 		ev := Event{
 			Received: true, Cookie: p.Cookie, Outcome: out.Outcome, Cause: out.Cause, HasData: p.HasData, HeaderData: p.HeaderData,
 		}
@@ -143,11 +146,26 @@ func (e *Endpoint) errandDone(now int64, h ses.Handle, out *Event) {
 			}
 		}
 		e.events.push(ev)
-		if ev.Outcome.Status == ses.StatusPDS {
-			_ = e.pds.Abort(now, pdc.Handle(p.Peer))
-		}
 	}
-	e.target.ErrandDone(h, out.Outcome.Status)
+	o := &out.Outcome
+	if p.Peer != 0 && (o.Status == ses.StatusPDS || o.Status == ses.StatusFailed && passing(o.Code)) {
+		_ = e.pds.Abort(now, pdc.Handle(p.Peer))
+	}
+	e.target.ErrandDone(h, o.Status)
+}
+
+// passing reports whether what a request was refused with may be cured by sending it again.
+func passing(c ses.ReturnCode) bool { return c == ses.RCBadGeneration || c == ses.RCDisabledGen }
+
+// denied ends the send whose source the request in hand would read, if it was refused for
+// good: nobody else tells its initiator.
+func (e *Endpoint) denied(now int64) {
+	if e.request.Opcode != ses.OpcodeRead || passing(e.decision.Response.ReturnCode) {
+		return
+	}
+	if h := e.lender(); h != 0 {
+		_ = e.Cancel(now, h)
+	}
 }
 
 // aim says where data belongs that an errand has read. It goes nowhere if the buffer

@@ -263,7 +263,11 @@ func (e *Endpoint) answer(now int64, judged bool, buf []byte, r *Received) int {
 	case d.Action == ses.ActionRestart:
 		return e.onRestart(now, buf, r)
 	}
-	return e.respond(now, kind, d.Response.AppendTo(buf[:pds.AckCCLen])[pds.AckCCLen:], buf) // where it will be sent from
+	n := e.respond(now, kind, d.Response.AppendTo(buf[:pds.AckCCLen])[pds.AckCCLen:], buf) // where it will be sent from
+	if e.lending != 0 && d.Check != ses.CheckNone {
+		e.denied(now)
+	}
+	return n
 }
 
 // judge has the target decide about the request that follows the PDS header. It

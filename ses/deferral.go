@@ -43,7 +43,7 @@ func (t *Target) restarted(r *Request, p *plan) (i uint32, ok bool) {
 		return 0, false
 	}
 	d := &t.pendings[n]
-	if d.state != pendingAsked || d.token != r.Token.Initiator || d.entry != p.entry || d.common.JobID != r.JobID ||
+	if d.state != pendingAsked || d.gone || d.token != r.Token.Initiator || d.entry != p.entry || d.common.JobID != r.JobID ||
 		d.common.Opcode != r.Opcode || d.tag != r.Key {
 		return 0, false
 	}
@@ -83,14 +83,25 @@ func (t *Target) dropDeferredOf(peer uint64) {
 }
 
 // dropPending forgets all sends to a resource index that is closed, with the
-// buffers kept for them.
+// buffers kept for them. Of those whose initiators wait to hear from this side it does so
+// with their errands.
 func (t *Target) dropPending(entry uint32) {
 	for i := range t.pendings {
-		if d := &t.pendings[i]; t.pendSlots.gen[i]&1 == 1 && d.entry == entry {
-			if d.recv != 0 {
-				t.recvSlots.release(d.recv - 1)
-			}
+		d := &t.pendings[i]
+		if t.pendSlots.gen[i]&1 == 0 || d.entry != entry || d.gone {
+			continue
+		}
+		if d.recv != 0 {
+			t.recvSlots.release(d.recv - 1)
+			d.recv = 0
+		}
+		switch d.gone = true; d.state {
+		case pendingAsked:
 			t.freePending(uint32(i))
+		case pendingDeferred:
+			t.removePending(&t.deferred, uint32(i))
+			d.state = pendingReady
+			t.pushPending(&t.due, uint32(i))
 		}
 	}
 }

@@ -479,9 +479,71 @@ func TestCloseIndexForgetsPendingSends(t *testing.T) {
 	s.send(s.start(matchedOp(OpcodeDeferrableSend, 0, 10)))
 	s.post(Receive{Length: 10})
 	require.NoError(t, s.CloseIndex(0, s.ep, queueIndex))
+	require.Zero(t, s.recvSlots.live)
+	for range 2 { // whether there was a buffer for it or not
+		var x Errand
+		require.True(t, s.Errand(&x))
+		require.Equal(t, OpcodeDeferrableRTR, x.Operation.Opcode)
+		s.ErrandDone(x.Handle, StatusPDS)
+		require.True(t, s.HasErrand(), "it did not arrive")
+		require.True(t, s.Errand(&x))
+		s.ErrandDone(x.Handle, StatusOK)
+	}
 	require.Zero(t, s.Pending())
 	require.False(t, s.HasErrand())
-	require.Zero(t, s.recvSlots.live)
+}
+
+// Nobody waits for ready to restart to a queue that is no more: what is sent again is
+// refused, or finds the queue that is there now.
+func TestCloseIndexAsksForDeferredSends(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		s := newTwoSided(t, 1)
+		h := s.start(matchedOp(OpcodeDeferrableSend, 0, 10))
+		s.send(h)
+		require.NoError(t, s.CloseIndex(0, s.ep, queueIndex))
+		if again {
+			_, err := s.OpenIndex(0, s.ep, queueIndex, Index{Kind: IndexQueue, Job: AnyJob})
+			require.NoError(t, err)
+			s.post(Receive{Length: 10})
+			require.Equal(t, 1, s.Pending(), "the buffer is not for a send to the queue of before")
+		}
+		require.Equal(t, EventReady, s.restartIt().Kind)
+		require.Zero(t, s.Pending())
+		ds, ev := s.send(h)
+		if again {
+			require.Equal(t, RCBadGeneration, ds[0].Response.ReturnCode)
+			ds, ev = s.send(h)
+			require.Equal(t, ActionPlace, ds[0].Action)
+			require.Equal(t, StatusOK, ev.Outcome.Status)
+			continue
+		}
+		require.Equal(t, RCBadIndex, ds[0].Response.ReturnCode)
+		require.Equal(t, Outcome{Status: StatusFailed, Code: RCBadIndex, Retries: 1}, ev.Outcome)
+	}
+}
+
+// The rest of a rendezvous send is read though its queue has closed, and goes nowhere:
+// its initiator waits for that.
+func TestCloseIndexReadsForRendezvousSends(t *testing.T) {
+	for _, begun := range []bool{false, true} {
+		s := newTwoSided(t, 1)
+		s.post(Receive{Length: 20000, Match: 5})
+		s.send(s.start(rendezvousOp(OpcodeRendezvousSend, 20000, 100)))
+		var x Errand
+		if begun {
+			require.True(t, s.Errand(&x))
+		}
+		require.NoError(t, s.CloseIndex(0, s.ep, queueIndex))
+		if !begun {
+			require.True(t, s.Errand(&x))
+		}
+		require.Equal(t, OpcodeRead, x.Operation.Opcode)
+		p, ok := s.PullOf(x.Handle)
+		require.False(t, ok)
+		require.EqualValues(t, 9, p.Peer, "whom to tell if it fails")
+		s.ErrandDone(x.Handle, StatusOK)
+		require.Zero(t, s.Pending())
+	}
 }
 
 // A token that the target no longer knows, or somebody else's, is as good as none.

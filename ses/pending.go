@@ -39,6 +39,7 @@ type pending struct {
 	recv   uint32 // the buffer kept for it, slot + 1
 	next   uint32 // in its list, slot + 1
 	state  pendingState
+	gone   bool // its resource index was closed: forgotten with the end of its errand
 }
 
 // A Pull is the part of a rendezvous send that the target reads, and the message
@@ -128,11 +129,11 @@ func (t *Target) Errand(x *Errand) bool {
 		d.state = pendingPulling
 		o.Opcode, o.PID, o.Index, o.Generation = OpcodeRead, d.source.PIDonFEP, d.source.Index, d.source.Generation
 		o.Key, o.BufferOffset, o.Length = d.source.Key, d.source.BufferOffset+uint64(d.Eager), d.Placed-d.Eager
-		return true
+	} else {
+		d.state = pendingAsked
+		o.Opcode, o.PID, o.Index, o.Generation = OpcodeDeferrableRTR, d.common.PIDonFEP, d.common.Index, d.common.Generation
+		o.Length, o.Token = d.Length, RestartToken{Initiator: d.token, Target: uint32(h)}
 	}
-	d.state = pendingAsked
-	o.Opcode, o.PID, o.Index, o.Generation = OpcodeDeferrableRTR, d.common.PIDonFEP, d.common.Index, d.common.Generation
-	o.Length, o.Token = d.Length, RestartToken{Initiator: d.token, Target: uint32(h)}
 	return true
 }
 
@@ -145,7 +146,7 @@ func (t *Target) ErrandDone(h Handle, s Status) {
 		return
 	}
 	switch d := &t.pendings[i]; {
-	case d.state == pendingPulling:
+	case d.state == pendingPulling, d.gone && s == StatusOK:
 		t.freePending(i)
 	case d.state == pendingAsked && s == StatusPDS:
 		d.state = pendingReady
@@ -155,14 +156,14 @@ func (t *Target) ErrandDone(h Handle, s Status) {
 	}
 }
 
-// PullOf returns what the read of an errand is for, false if that is over: the
-// resource index of its buffer was closed. Then nothing may be placed.
+// PullOf returns what the read of an errand is for, false if nothing may be placed: the
+// resource index of its buffer was closed. Without such an errand all of p is 0.
 func (t *Target) PullOf(h Handle) (p Pull, ok bool) {
 	i, ok := t.pendSlots.at(h)
 	if !ok || t.pendings[i].state != pendingPulling {
 		return p, false
 	}
-	return t.pendings[i].Pull, true
+	return t.pendings[i].Pull, !t.pendings[i].gone
 }
 
 // Pending returns how many sends the target is to come back to.

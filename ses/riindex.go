@@ -70,8 +70,9 @@ func (t *Target) OpenIndex(now int64, ep Handle, ri ResourceIndex, x Index) (Gen
 }
 
 // CloseIndex withdraws a resource index with its regions and receive buffers. A
-// late packet is refused also after the index has been opened again, and what is
-// still read for a rendezvous send is not placed. It looks at every region.
+// late packet is refused also after the index has been opened again, what is
+// still read for a rendezvous send is not placed, and a deferred send is asked for, to be
+// refused. It looks at every region.
 //
 // Errors: [ErrNotFound], [ErrRange].
 func (t *Target) CloseIndex(now int64, ep Handle, ri ResourceIndex) error {
