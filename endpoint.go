@@ -17,8 +17,8 @@ const HeaderMax = pds.RequestCCLen + ses.StandardLen + ses.CompareSwapLen
 // payload memory, and allocates nothing after [NewEndpoint]. See the package
 // comment for the loop around it.
 //
-// All calls bring now, nanoseconds of a monotonic clock. Single writer, and not
-// to be copied.
+// All calls bring now, nanoseconds of a monotonic clock, which may begin anywhere and
+// stays below 2^62. Single writer, and not to be copied.
 type Endpoint struct {
 	pds      *pdc.Manager
 	cc       *ccc.Manager

@@ -5,7 +5,7 @@
 // # What the embedder does
 //
 // One [Manager] serves one fabric endpoint and has a single writer. All calls
-// bring now, nanoseconds of a monotonic clock.
+// bring now, nanoseconds of a monotonic clock, which stays below 2^62.
 //
 //	h, err := m.Open(now, key, ticket)     // the PDC for a message: an existing one, or a new one
 //	m.Begin(h); m.Announce(now, h, bytes)  // a message begins on it, this much is to come
