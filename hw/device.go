@@ -25,7 +25,7 @@ type block struct {
 // An extent is a range of bytes in a space.
 type extent struct{ from, end uint64 }
 
-func (e extent) meets(o extent) bool { return e.from < o.end && o.from < e.end }
+func (e extent) meets(o extent) bool { return max(e.from, o.from) < min(e.end, o.end) }
 
 // array returns where the block's elements lie.
 func (b *block) array() extent {
@@ -107,7 +107,7 @@ func (d *Device) readHeader(at uint32) (b block, known bool, err error) {
 	geom := d.space.Load32(at + RegGeom.Offset)
 	b.count, b.base = geom>>8, d.space.Load32(at+RegBase.Offset)
 	if uint32(bits.TrailingZeros32(kind.stride())) != geom&0xff || b.base%min(64, kind.stride()) != 0 ||
-		b.base < at+headerLen || b.array().end > uint64(d.space.Size()) || d.overlaps(b) {
+		b.array().end > uint64(d.space.Size()) || d.overlaps(b) {
 		return b, false, ErrChain
 	}
 	return b, true, nil

@@ -85,6 +85,30 @@ func TestOpenOverlap(t *testing.T) {
 	}
 }
 
+// TestOpenArrayInFront: an array may lie in front of the block that describes it.
+func TestOpenArrayInFront(t *testing.T) {
+	cfg := softConfig()
+	cfg.Owners = 1
+	regs := NewMemory(cfg.SpaceSize() + 64)
+	_, err := NewSoftDevice(cfg, regs, NewMemory(8))
+	require.NoError(t, err)
+	from, to := uint32(atCounters), cfg.SpaceSize()
+	for off := uint32(0); off < headerLen; off += 4 {
+		regs.Store32(to+off, regs.Load32(from+off))
+	}
+	regs.Store32(atEvents+RegNext.Offset, to)
+	dev, err := Open(regs)
+	require.NoError(t, err)
+	require.EqualValues(t, counters, dev.Count(KindCounters))
+	regs.Store32(to+RegBase.Offset, to-8) // into its own header
+	_, err = Open(regs)
+	require.ErrorIs(t, err, ErrChain)
+	regs.Store32(to+RegBase.Offset, to+8)
+	regs.Store32(to+RegGeom.Offset, regs.Load32(to+RegGeom.Offset)&0xff)
+	_, err = Open(regs)
+	require.NoError(t, err, "what is empty lies nowhere")
+}
+
 // TestEnable: a feature that the device lacks leaves everything off, and the
 // registers of a feature that is off read 0 and ignore stores.
 func TestEnable(t *testing.T) {
