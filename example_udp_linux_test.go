@@ -13,7 +13,7 @@ import (
 	"github.com/uetcc/uetcc/pds/pdc"
 )
 
-// A udpHost is a host on a UDP socket.
+// A udpHost is the host of the package's example on a UDP socket.
 type udpHost struct {
 	*host
 	conn        *net.UDPConn

@@ -23,7 +23,8 @@
 // ([Manager.Refresh]). Nobody waits for anybody.
 //
 // Sizes are nominal packet sizes in bytes: the UDP length and 40, as NominalSize of
-// package pds has it. Times are nanoseconds of the caller's monotonic clock.
+// package pds has it. Times are nanoseconds of the caller's monotonic
+// clock, which stays below 2^62.
 //
 // Source: UE Specification 1.0.x, section 3.6.12 (contexts), 3.6.16 (entropy).
 package ccc
