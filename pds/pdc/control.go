@@ -29,6 +29,10 @@ func (m *Manager) receiveControl(now int64, in *In, out []byte, r *Result) error
 		return m.restingControl(now, p, b, &c, out, r)
 	}
 	p.activeAt = now
+	if b.opens && b.flags&pds.FlagSYN != 0 && p.is(flagROD) != b.rod {
+		m.nackPDC(p, b, out, r, pds.NackPDCModeMismatch)
+		return ErrMode
+	}
 	if c.Ctl.ConsumesPSN() && p.ends(c.PSN) {
 		m.nackPDC(p, b, out, r, pds.NackClosing)
 		return ErrClosing

@@ -18,7 +18,7 @@ func (m *Manager) receiveNACK(now int64, t pds.Type, in *In, r *Result) error {
 	}
 	r.Header = size
 	if n.Flags&pds.FlagNT != 0 {
-		return m.nackRUDI(now, &n, r)
+		return m.nackRUDI(now, in.Src, &n, r)
 	}
 	p := m.byID(n.DPDCID)
 	if p == nil || !p.state.Live() || p.peer != in.Src || n.SPDCID != 0 && p.peerID != 0 && p.peerID != n.SPDCID {

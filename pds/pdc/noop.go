@@ -47,6 +47,9 @@ func (m *Manager) queueControl(p *PDC, ctl pds.CtlType, payload uint32) (pds.PSN
 func (m *Manager) consume(now int64, p *PDC, b *inbound, out []byte, r *Result) (fresh bool, err error) {
 	switch p.rx.Classify(b.psn, m.p.ranges) {
 	case ArrivalNew:
+		if b.psn == p.rx.Missing() {
+			p.flags &^= flagGap
+		}
 		p.rx.Accept(b.psn)
 		m.turn(p)
 		fresh = true

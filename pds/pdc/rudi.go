@@ -202,9 +202,9 @@ func (m *Manager) receiveRUDI(now int64, in *In, out []byte, r *Result) error {
 
 // nackRUDI takes the refusal of a RUDI packet in: what the target lacks it may
 // have later, everything else fails.
-func (m *Manager) nackRUDI(now int64, n *pds.Nack, r *Result) error {
+func (m *Manager) nackRUDI(now int64, src Addr, n *pds.Nack, r *Result) error {
 	p := m.rudi.find(n.PktID())
-	if p == nil || p.queued {
+	if p == nil || p.queued || p.peer != src {
 		m.stats.StaleNACK++
 		return ErrStale
 	}

@@ -1,6 +1,7 @@
 package pdc
 
 import (
+	"net/netip"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -365,4 +366,58 @@ func TestIdlePDCIsClosedForAWaitingMessage(t *testing.T) {
 		g.h, err = open(uint8(10+round), 0)
 		require.NoError(t, err)
 	}
+}
+
+// A refusal of a RUDI packet counts only from where that was sent to.
+func TestRUDINACKFromAnotherSource(t *testing.T) {
+	g := newPair(t, pairConfig{})
+	id, err := g.a.m.SubmitRUDI(g.now, AddrFrom(g.a.addr), AddrFrom(g.b.addr), Packet{Handle: 5, Size: 200, Next: pds.NextRequestSmall})
+	require.NoError(t, err)
+	require.Len(t, g.send(g.a), 1)
+	for _, code := range []pds.NackCode{pds.NackTrimmed, pds.NackNoResource, pds.NackUnexpEvent} {
+		n := pds.Nack{Code: code, Flags: pds.FlagNT, PSN: pds.PSN(id)}
+		r, _ := g.give(wire{from: g.b, b: n.AppendTo(nil), dst: netip.MustParseAddr("10.9.9.9")})
+		require.ErrorIs(t, r.Err, ErrStale)
+	}
+	require.Empty(t, g.send(g.a))
+	require.Empty(t, g.a.take(EventError))
+	n := pds.Nack{Code: pds.NackUnexpEvent, Flags: pds.FlagNT, PSN: pds.PSN(id)}
+	r, _ := g.give(wire{from: g.b, b: n.AppendTo(nil)})
+	require.NoError(t, r.Err)
+	require.Equal(t, []uint64{5}, g.a.take(EventError))
+}
+
+// A NOOP that would open a PDC of the other mode does not belong to one that is there.
+func TestNOOPOfTheOtherMode(t *testing.T) {
+	for _, ordered := range []bool{false, true} {
+		g := newPair(t, pairConfig{ordered: ordered})
+		require.NoError(t, g.a.m.Noop(g.h))
+		w := g.send(g.a)[0]
+		_, answer := g.give(w)
+		require.Len(t, answer, 1)
+		before := g.info(g.b)
+		c := controlOf(t, w)
+		c.Flags ^= pds.FlagISROD
+		r, answer := g.give(wire{from: g.a, b: c.AppendTo(nil)})
+		require.ErrorIs(t, r.Err, ErrMode)
+		require.Equal(t, pds.NackPDCModeMismatch, nackOf(t, answer[0]).Code)
+		require.Equal(t, before, g.info(g.b))
+	}
+}
+
+// A gap that a NOOP has filled is over: the next one is told of, however soon.
+func TestGapFilledByANOOPIsOver(t *testing.T) {
+	g := established(t, pairConfig{ordered: true})
+	require.NoError(t, g.a.m.Noop(g.h))
+	g.submit(1, 3)
+	ws := g.send(g.a)
+	require.Len(t, ws, 4)
+	_, answer := g.give(ws[1])
+	require.Equal(t, controlOf(t, ws[0]).PSN, nackOf(t, answer[0]).PSN)
+	_, answer = g.give(ws[2])
+	require.Empty(t, answer, "once")
+	g.give(ws[0])
+	_, answer = g.give(ws[2])
+	require.Len(t, answer, 1)
+	require.Equal(t, request(t, ws[1]).PSN, nackOf(t, answer[0]).PSN)
 }
