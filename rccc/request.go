@@ -19,8 +19,8 @@ func (s *Source) Settle(p *Params, now, waiting int64) {
 		return
 	}
 	if running && s.is.has(granted) {
-		took := (uint32(now) - s.since) / usualUnit
-		s.usual = max(s.usual-(s.usual+7)/8, uint16(min(took, math.MaxUint16)))
+		took := max(int32(uint32(now)-s.since), 0) / usualUnit
+		s.usual = uint16(min(max(int32(s.usual)*7/8, took), math.MaxUint16))
 	}
 	s.is.set(granted, false)
 	s.is.set(armed, starved)

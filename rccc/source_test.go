@@ -158,6 +158,30 @@ func TestSourceBelievesTheLastOfManyGrants(t *testing.T) {
 	}
 }
 
+// What credit took once is forgotten, however long that was, and a clock that was set
+// back takes no time.
+func TestSourceForgetsALongWait(t *testing.T) {
+	for _, took := range []int64{1000, 60_000_000, 67_108_864, 2_000_000_000, -1000, -2_000_000_000} {
+		p := testParams(t, func(c *Config) { c.RequestCeiling = 1 << 40 })
+		s := newSource(p)
+		s.OnACK()
+		now := int64(1 << 40)
+		s.Settle(p, now, testMTU)
+		total := int64(0)
+		for range 100 {
+			now += took
+			took = 0
+			total += QuantumBytes
+			require.NotZero(t, s.OnCreditUpdate(p, total))
+			s.OnSend(QuantumBytes)
+			s.Settle(p, now, testMTU)
+		}
+		at, waits := s.Deadline()
+		require.True(t, waits)
+		require.Equal(t, p.rtt, at-now)
+	}
+}
+
 func TestSourceTarget(t *testing.T) {
 	p := testParams(t, nil)
 	for _, c := range []struct {
