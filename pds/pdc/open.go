@@ -133,7 +133,7 @@ func (m *Manager) unbind(now int64, p *PDC) {
 func (m *Manager) openTarget(now int64, b *inbound) (p *PDC, code pds.NackCode, err error) {
 	k := TargetKey{Source: b.src.Netip(), Destination: b.dst.Netip(), SPDCID: b.spdcid}
 	h, err := m.table.Target(&k)
-	if err == ErrResting && m.table.Reap(now, reapPerOpen) > 0 {
+	if err == ErrResting && m.table.reapDue(now) {
 		h, err = m.table.Target(&k)
 	}
 	switch err {

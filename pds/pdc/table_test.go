@@ -310,6 +310,43 @@ func TestTableQuarantine(t *testing.T) {
 	require.True(t, tab.Live(again))
 }
 
+// What rests in front of an id does not prolong its quarantine, nor what its PDC is
+// charged for: an open that would be refused looks at all that is due.
+func TestTableQuarantineEndsInTime(t *testing.T) {
+	const front, n = 5 * reapPerOpen, 3
+	behind := func(t *testing.T, open func(tab *Table, i int) Handle) *Table {
+		tab := newTable(t, TableConfig{General: 2 * front, Quarantine: 1000, PerSource: n, Initiators: n, Seed: 1})
+		for i := range front {
+			from := netip.AddrFrom4([4]byte{10, 9, byte(i), 1})
+			require.NoError(t, tab.Release(0, openTarget(t, tab, 0, syn(from, 1))))
+		}
+		for i := range n {
+			require.NoError(t, tab.Release(0, open(tab, i)))
+		}
+		return tab
+	}
+	targets := func(tab *Table, i int) Handle { return openTarget(t, tab, 0, syn(peerA, i+1)) }
+	t.Run("key", func(t *testing.T) {
+		tab := behind(t, targets)
+		_, _, err := tab.OpenTarget(999, syn(peerA, n), false)
+		require.ErrorIs(t, err, ErrResting)
+		openTarget(t, tab, 1000, syn(peerA, n))
+	})
+	t.Run("quota", func(t *testing.T) {
+		tab := behind(t, targets)
+		_, _, err := tab.OpenTarget(999, syn(peerA, n+1), false)
+		require.ErrorIs(t, err, ErrQuota)
+		openTarget(t, tab, 1000, syn(peerA, n+1))
+	})
+	t.Run("initiators", func(t *testing.T) {
+		tab := behind(t, func(tab *Table, i int) Handle { return openInitiator(t, tab, &InitiatorKey{TC: uint8(i)}) })
+		_, err := tab.OpenInitiator(999, &InitiatorKey{})
+		require.ErrorIs(t, err, ErrInitiators)
+		_, err = tab.OpenInitiator(1000, &InitiatorKey{})
+		require.NoError(t, err)
+	})
+}
+
 func TestTableNeverShortensQuarantine(t *testing.T) {
 	tab := newTable(t, TableConfig{General: 3, Quarantine: 1000})
 	for i := range 3 {

@@ -5,8 +5,8 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// reapPerOpen bounds the resting ids that an open looks at. Above one, so that a
-// backlog of ids whose time has come shrinks with every open.
+// reapPerOpen bounds the resting ids that an open looks at, unless it would be refused.
+// Above one, so that a backlog of ids whose time has come shrinks with every open.
 const reapPerOpen = 8
 
 // OpenTarget returns the PDC that a SYN packet belongs to and opens it if there is
@@ -24,17 +24,26 @@ func (t *Table) OpenTarget(now int64, k *TargetKey, reserved bool) (h Handle, op
 	if err == nil {
 		return h, false, nil
 	}
-	t.Reap(now, reapPerOpen)
-	if err == ErrResting {
-		if h, err = t.target(&key); err != ErrUnknown {
+	more := t.Reap(now, reapPerOpen) >= reapPerOpen
+	h, opened, err = t.newTarget(&key, err, reserved)
+	if err != nil && more && t.reapDue(now) {
+		return t.newTarget(&key, ErrResting, reserved)
+	}
+	return h, opened, err
+}
+
+// newTarget opens the PDC of a key of which the last look-up said why not.
+func (t *Table) newTarget(key *table.Key, why error, reserved bool) (h Handle, opened bool, err error) {
+	if why == ErrResting {
+		if h, err = t.target(key); err != ErrUnknown {
 			return h, false, err
 		}
 	}
-	p, err := t.admit(&key, reserved)
+	p, err := t.admit(key, reserved)
 	if err != nil {
 		return 0, false, err
 	}
-	return t.insertTarget(p, &key, k.SPDCID)
+	return t.insertTarget(p, key)
 }
 
 // admit chooses the pool and charges the source. Every error gives back all.
@@ -56,7 +65,7 @@ func (t *Table) choose(reserved bool) *pool {
 	return t.general
 }
 
-func (t *Table) insertTarget(p *pool, key *table.Key, peer pds.PDCID) (Handle, bool, error) {
+func (t *Table) insertTarget(p *pool, key *table.Key) (Handle, bool, error) {
 	src := t.held.Source(key[0], key[1])
 	h, err := p.Claim()
 	if err != nil {
@@ -66,7 +75,7 @@ func (t *Table) insertTarget(p *pool, key *table.Key, peer pds.PDCID) (Handle, b
 	from := t.slots.Data(h.Index())
 	from[0].Store(key[0])
 	from[1].Store(key[1])
-	p.Publish(h, slotTarget|uint64(peer))
+	p.Publish(h, slotTarget|key[4]) // which is the peer's PDCID
 	got, err := t.keys.Insert(key, h)
 	if err == nil && got == h {
 		return Handle(h), true, nil
@@ -93,8 +102,11 @@ func (t *Table) OpenInitiator(now int64, k *InitiatorKey) (Handle, error) {
 	if p == nil {
 		return 0, ErrNoPDC
 	}
-	t.Reap(now, reapPerOpen)
+	more := t.Reap(now, reapPerOpen) >= reapPerOpen
 	h, err := p.claim()
+	if err != nil && more && t.reapDue(now) {
+		h, err = p.claim()
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -157,6 +169,10 @@ func (t *Table) Reap(now int64, limit int) int {
 	}
 	return n
 }
+
+// reapDue frees all PDCIDs whose quarantine is over and reports whether there were any.
+// Each is freed once, whoever comes across it.
+func (t *Table) reapDue(now int64) bool { return t.Reap(now, t.slots.Len()) > 0 }
 
 func (t *Table) reap(p *pool, now int64, limit int) int {
 	for n := range limit {
