@@ -160,6 +160,25 @@ func TestEndpointReadsOfOnePeerFail(t *testing.T) {
 	}
 }
 
+// Two messages for one record: it is kept for the packet that is missing, since the other
+// message may wait for what has to wait for that.
+func TestEndpointLastRecordIsForWhatIsMissing(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) { c.Target.Messages = 1 })
+	n.write(ses.ModeRUD, 2*netMTU)
+	n.write(ses.ModeRUD, 2*netMTU)
+	sent := sendAll(n.now, n.ends[0].e)
+	require.Len(t, sent, 4)
+	for _, c := range []struct {
+		packet int
+		want   ses.Action
+	}{{3, ses.ActionNone}, {2, ses.ActionNone}, {0, ses.ActionPlace}, {1, ses.ActionPlace}, {2, ses.ActionPlace}, {3, ses.ActionPlace}} {
+		r, back := receive(n.now, n.ends[1].e, sent[c.packet])
+		require.NoError(t, r.Err)
+		require.Equal(t, c.want, r.Action)
+		require.NotEmpty(t, back)
+	}
+}
+
 // A message over RUDI that is refused for now, with packets that were not sent, is tried
 // again in time, and those behind it do not wait for that.
 func TestEndpointRUDIRefusedHalfWay(t *testing.T) {

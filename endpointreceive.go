@@ -283,6 +283,10 @@ func (e *Endpoint) judge(b []byte, mode ses.Mode, r *Received) bool {
 	d := &e.decision
 	r.Payload = e.res.Header + n
 	a := ses.Arrival{Peer: uint64(e.res.ID.PDC), Mode: mode, Payload: len(b) - r.Payload}
+	if mode <= ses.ModeROD && e.target.Scarce() {
+		info, _ := e.pds.PDC(e.res.ID.PDC)
+		a.Ahead = e.res.ID.PSN.After(info.Contiguous + 1)
+	}
 	e.target.Receive(&e.request, a, d)
 	switch {
 	case d.Action == ses.ActionRead && int64(d.Length) > e.mtu:

@@ -43,12 +43,30 @@ func (t *Target) restarted(r *Request, p *plan) (i uint32, ok bool) {
 		return 0, false
 	}
 	d := &t.pendings[n]
-	if d.state != pendingAsked || d.gone || d.token != r.Token.Initiator || d.entry != p.entry || d.common.JobID != r.JobID ||
-		d.common.Opcode != r.Opcode || d.tag != r.Key {
+	if d.state != pendingAsked || d.gone || d.entry != p.entry || !d.is(r) {
 		return 0, false
 	}
 	p.pending = h
 	return d.recv - 1, true
+}
+
+// letGo forgets a deferred send that came again and was refused: its initiator does not
+// bear its token any more.
+func (t *Target) letGo(r *Request) {
+	i, ok := t.pendSlots.at(Handle(r.Token.Target))
+	if !ok {
+		return
+	}
+	if d := &t.pendings[i]; d.state == pendingAsked && d.is(r) {
+		t.dropDeferred(i)
+	}
+}
+
+// is reports whether r is the deferred send d that comes again.
+func (d *pending) is(r *Request) bool {
+	c := &d.common
+	return d.token == r.Token.Initiator && d.tag == r.Key && c.Opcode == r.Opcode && c.JobID == r.JobID &&
+		c.PIDonFEP == r.PIDonFEP && c.Index == r.Index && (c.Flags^r.Flags)&FlagRel == 0
 }
 
 // dropDeferred forgets a deferred send. The buffer kept for it is for the next one, or

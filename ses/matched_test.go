@@ -581,6 +581,42 @@ func TestDeferrableSendWithAnUnknownToken(t *testing.T) {
 	require.Equal(t, RCNoMatch, d.Response.ReturnCode, "once")
 }
 
+// A send that comes again and is refused comes without its token from then on: the buffer
+// that was kept for it is for others.
+func TestDeferrableSendRefusedWhenItComesAgain(t *testing.T) {
+	for _, c := range []struct {
+		state IndexState
+		want  EventKind
+	}{{IndexGenDisabled, EventReady}, {IndexDisabled, EventDone}} {
+		s := newTwoSided(t, 1)
+		h := s.start(matchedOp(OpcodeDeferrableSend, 0, 10000))
+		s.send(h)
+		s.post(Receive{Length: 10000, Cookie: 5})
+		s.restartIt()
+		require.NoError(t, s.SetIndexState(s.ep, queueIndex, c.state))
+		_, ev := s.send(h)
+		require.Equal(t, c.want, ev.Kind)
+		require.Zero(t, s.Pending())
+		require.NoError(t, s.SetIndexState(s.ep, queueIndex, IndexEnabled))
+		ds, ev := s.send(s.start(matchedOp(OpcodeSend, 0, 10000)))
+		require.EqualValues(t, 5, ds[0].Cookie)
+		require.Equal(t, StatusOK, ev.Outcome.Status)
+	}
+	// An old generation is not the end of it.
+	s := newTwoSided(t, 1)
+	h := s.start(matchedOp(OpcodeDeferrableSend, 0, 10))
+	s.send(h)
+	s.post(Receive{Length: 10})
+	s.restartIt()
+	_, err := s.Renew(0, s.ep, queueIndex)
+	require.NoError(t, err)
+	s.send(h)
+	require.Equal(t, 1, s.Pending())
+	_, ev := s.send(h)
+	require.Equal(t, StatusOK, ev.Outcome.Status)
+	require.Zero(t, s.Pending())
+}
+
 // rendezvousOp is a message of which eager bytes go with it.
 func rendezvousOp(op Opcode, length, eager uint32) *Operation {
 	o := matchedOp(op, 5, length)

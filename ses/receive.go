@@ -87,8 +87,11 @@ func (t *Target) fragment(r *Request, a *Arrival, d *Decision) {
 	case fresh:
 		// Also a failure needs a record: without one the message's other packets
 		// would pass, and wait for this one for ever.
-		var ok bool
-		if m, ok = t.open(headOf(r), r.RequestLength, a.Peer); !ok {
+		ok := !a.Ahead || !t.Scarce() || p.pending != 0
+		if ok {
+			m, ok = t.open(headOf(r), r.RequestLength, a.Peer)
+		}
+		if !ok {
 			*d = Decision{Check: CheckRecord, NACK: true}
 			return
 		}
@@ -151,6 +154,9 @@ func (t *Target) commit(r *Request, d *Decision, p *plan) {
 // by the message that found it.
 func (t *Target) refuse(r *Request, a *Arrival, d *Decision, p *plan, why Check, code ReturnCode) {
 	d.refuse(why, code)
+	if r.Opcode.IsDeferrable() && r.Token.Target != 0 && code != RCBadGeneration && code != RCTooLong {
+		t.letGo(r)
+	}
 	switch {
 	case code == RCBadGeneration:
 		d.Response.Generation = p.gen

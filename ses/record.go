@@ -58,6 +58,12 @@ func (t *Target) open(h head, length uint32, peer uint64) (m *Message, ok bool) 
 	return m, true
 }
 
+// Scarce reports whether there is one record left at most. That is for a packet before
+// which all have arrived: what a record that such a packet opens waits for comes next on
+// its PDC, and can be taken in. One that was opened further ahead may wait for packets
+// that have to wait themselves, for room that the ones before it would need first.
+func (t *Target) Scarce() bool { return t.recordSlots.live+1 >= len(t.records) }
+
 // find returns the record of the message that r belongs to.
 func (t *Target) find(r *Request, peer uint64) *Message {
 	if i, ok := t.messages.find(pair{peer, uint64(r.MessageID)}); ok {

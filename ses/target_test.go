@@ -266,6 +266,29 @@ func TestTargetRecordsExhausted(t *testing.T) {
 
 // A PDC that is gone takes its own messages along, in whatever order they ended and
 // whoever shares a list with it.
+// The last record is for a packet that none is missing before: what that waits for can come.
+func TestTargetLastRecordIsNotForPacketsAhead(t *testing.T) {
+	ahead := func(id MessageID) func(*Request, *Arrival) {
+		return func(r *Request, a *Arrival) { r.MessageID, a.Ahead = id, true }
+	}
+	s := newWalkTarget(t) // of 4 records
+	for id := range MessageID(3) {
+		require.Equal(t, CheckNone, s.send(0, ahead(id+1)).Check)
+	}
+	require.True(t, s.Scarce())
+	d := s.send(0, ahead(4))
+	require.True(t, d.NACK)
+	require.Equal(t, CheckRecord, d.Check)
+	require.Equal(t, CheckNone, s.send(1, ahead(1)).Check, "it has a record")
+	require.Equal(t, CheckNone, s.send(0, func(r *Request, _ *Arrival) { r.MessageID = 4 }).Check)
+	d = s.send(0, func(r *Request, _ *Arrival) { r.MessageID = 5 })
+	require.True(t, d.NACK)
+	one := func(r *Request, a *Arrival) {
+		r.MessageID, r.Flags, r.RequestLength, a.Ahead = 6, r.Flags|FlagEOM, 4096, true
+	}
+	require.Equal(t, CheckNone, s.send(0, one).Check, "it needs none")
+}
+
 func TestTargetClosePeerLeavesOthers(t *testing.T) {
 	s := newWalkTarget(t) // four lists
 	r := rand.New(rand.NewPCG(1, 2))
