@@ -107,9 +107,6 @@ func (m *Manager) release(p *PDC) {
 // revised lets PDCs try again whose context may allow more since its owner has changed
 // its mode or algorithm, and reports whether there are any.
 func (m *Manager) revised() bool {
-	if m.revision == m.cc.Revision() {
-		return false
-	}
 	m.revision = m.cc.Revision()
 	for h := range m.ctxs.All() {
 		if c := m.cc.Context(h); c != nil && c.State() != ccc.StateActive {

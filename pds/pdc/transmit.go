@@ -43,7 +43,7 @@ func (m *Manager) Transmit(now int64, buf []byte, out *Out) bool {
 			return true
 		}
 	}
-	for m.data.head != m.data.tail || m.revised() {
+	for m.data.head != m.data.tail || m.revision != m.cc.Revision() && m.revised() {
 		p := &m.pdc[m.data.pop()]
 		p.flags &^= flagOnData
 		if !p.state.Live() {
