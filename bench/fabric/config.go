@@ -217,13 +217,17 @@ func (c *Config) retransmitTimeout(limit int64) link.Ps {
 
 // psnRange is how many packets a sender may have between its oldest
 // unacknowledged and its newest one: a power of two, four windows where a window
-// limits what is under way.
-func (c *Config) psnRange() uint32 {
+// limits what is under way, and what leaves while a packet is lost twice where only
+// a timeout of rto tells.
+func (c *Config) psnRange(rto link.Ps) uint32 {
 	want := int64(c.MaxPSNRange)
 	switch {
 	case want > 0:
 	case c.Mode == ccc.ModeEnforce:
 		want = 4 * max(link.MaxWindow(c.bdp()), c.InitialCwnd) / c.PacketBytes
+		if c.NoTrim && c.PFC == nil && c.Memory == nil {
+			want = max(want, 2*link.BDP(c.hostRate(), c.hostRate(), rto)/c.PacketBytes)
+		}
 	default:
 		want = 1024
 	}

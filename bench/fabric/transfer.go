@@ -74,7 +74,7 @@ func (s *sim) makeRings() {
 		most[t.conn] += t.packets
 		longest = max(longest, most[t.conn])
 	}
-	ring := s.cfg.psnRange()
+	ring := s.cfg.psnRange(link.Ps(s.rto))
 	for ring > 64 && ring/2 > longest {
 		ring /= 2
 	}
