@@ -89,6 +89,7 @@ func (m *Manager) askClose(now int64, p *PDC) {
 		return
 	}
 	p.state = StateCloseWait
+	m.open--
 	p.flags |= flagAskClose
 	_, _ = m.queueControl(p, pds.CtlCloseReq, 0) // without memory the flag asks
 	p.giveUpIn(now, m.p.c.CloseReqTime)

@@ -145,6 +145,7 @@ func (m *Manager) openTarget(now int64, b *inbound) (p *PDC, code pds.NackCode, 
 	if code, err := m.refusesSYN(b); err != nil {
 		return nil, code, err
 	}
+	m.relieve(now)
 	h, _, err = m.table.OpenTarget(now, &k, b.rsv)
 	if err == ErrResting {
 		m.stats.Resting++

@@ -31,7 +31,7 @@ func (m *Manager) abandon(now int64, p *PDC, c Cause) {
 
 // leave takes p out of the PDCs that new messages may find.
 func (m *Manager) leave(now int64, p *PDC) {
-	if p.state.takesMessages() || p.state == StatePending {
+	if p.state >= StateCreating && p.state <= StateEstablished {
 		m.open--
 	}
 	m.table.Retire(p.handle)

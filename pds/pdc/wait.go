@@ -85,13 +85,15 @@ const idleLook = 256
 // relieve closes a PDC when messages wait for one or more than Close_Thresh are open: of
 // the next few the one that has been idle longest, or else the busy one that was
 // active least recently, but for those that are locked. What has begun on it ends on it.
+// One that a peer has opened is closed for Close_Thresh alone, and by its initiator.
 //
 // For those that wait a busy one is closed only if its id can be used again before they
 // give up, and if none is on its way already: overload would take all PDCs out of use.
 //
 // Source: UE Specification 1.0.x section 3.5, PDS manager: Close_Thresh.
 func (m *Manager) relieve(now int64) {
-	if m.waiting.len() == 0 && m.open <= m.p.c.CloseThresh || m.mem.events.free() < eventReserve {
+	over := m.open > m.p.c.CloseThresh
+	if m.waiting.len() == 0 && !over || m.mem.events.free() < eventReserve {
 		return
 	}
 	var idle, busy *PDC
@@ -103,23 +105,27 @@ func (m *Manager) relieve(now int64) {
 		}
 		p := &m.pdc[m.cursor]
 		switch {
-		case !p.is(flagInitiator) || p.state == StateClosed:
+		case !p.is(flagInitiator) && !over || p.state == StateClosed || p.state == StatePending || p.state == StateCloseWait:
 		case p.state == StateQuarantine:
-			coming = coming || m.table.rests(p.handle.ID(), now)
+			coming = coming || p.is(flagInitiator) && m.table.rests(p.handle.ID(), now)
 		case p.state >= StateQuiesce:
 			coming = true
 		case p.locks != 0:
-		case p.openMsgs == 0 && p.tx.base == p.tx.tail && p.state == StateEstablished:
+		case p.openMsgs == 0 && p.tx.base == p.tx.tail && p.resp.head == 0 && p.state == StateEstablished:
 			idle = older(idle, p)
 		default:
 			busy = older(busy, p)
 		}
 	}
-	if idle == nil && (m.open > m.p.c.CloseThresh || !coming && m.table.quarantine < m.waiting.limit) {
+	if idle == nil && (over || !coming && m.table.quarantine < m.waiting.limit) {
 		idle = busy
 	}
-	if idle != nil {
+	switch {
+	case idle == nil:
+	case idle.is(flagInitiator):
 		m.startClose(now, idle)
+	default:
+		m.askClose(now, idle)
 	}
 }
 

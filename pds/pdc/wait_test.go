@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/pds"
 )
 
 // busyPair is a pair whose first end has n PDCs, all it may have, with a message open on
@@ -102,4 +104,53 @@ func TestBusyPDCStaysIfItsIDRestsTooLong(t *testing.T) {
 func TestCloseThreshTakesBusyPDCs(t *testing.T) {
 	g, hs := busyPair(t, 4, func(c *pairConfig) { c.CloseThresh = 2 })
 	require.Equal(t, []State{StateQuiesce, StateQuiesce, StateCreating, StateCreating}, g.states(hs))
+}
+
+// Close_Thresh counts the PDCs of both roles: a target asks for the close of the one that
+// has been idle longest.
+func TestCloseThreshOfATarget(t *testing.T) {
+	g := newPair(t, pairConfig{manager: func(c *ManagerConfig) {
+		if c.Seed == 1 { // the target
+			p := *c.Params
+			p.c.CloseThresh, c.Params = 2, &p
+		}
+	}})
+	var hs []Handle
+	for i := range 4 {
+		g.now += ms
+		h, err := g.a.m.Open(g.now, &InitiatorKey{Source: g.a.addr, Destination: g.b.addr, TC: uint8(40 + i)}, 0)
+		require.NoError(t, err)
+		require.NoError(t, g.a.m.Begin(h))
+		_, err = g.a.m.Submit(g.now, h, Packet{Handle: 1, Size: 4160, Next: pds.NextRequestStd, EOM: true})
+		require.NoError(t, err)
+		g.settle()
+		hs = append(hs, h)
+	}
+	require.Nil(t, g.a.m.get(hs[0]), "closed in order, as it was asked for")
+	for _, h := range hs[1:] {
+		require.NotNil(t, g.a.m.get(h))
+	}
+	require.Zero(t, g.a.m.Stats().Failed+g.b.m.Stats().Failed)
+	require.Equal(t, 3, g.b.m.open)
+}
+
+// An idle PDC of a peer goes before a busy one of this end.
+func TestCloseThreshTakesIdleTargetsFirst(t *testing.T) {
+	g := newPair(t, pairConfig{manager: func(c *ManagerConfig) {
+		if c.Seed == 1 {
+			p := *c.Params
+			p.c.CloseThresh, c.Params = 1, &p
+		}
+	}})
+	g.submit(1, 1)
+	g.settle() // a target PDC of b, idle from now on
+	g.now += ms
+	h, err := g.b.m.Open(g.now, &InitiatorKey{Source: g.b.addr, Destination: g.a.addr}, 0)
+	require.NoError(t, err)
+	require.NoError(t, g.b.m.Begin(h))
+	info, _ := g.b.m.PDC(h)
+	require.Equal(t, StateCreating, info.State)
+	g.settle()
+	require.True(t, g.a.has(EventClosed, CauseNone))
+	require.Equal(t, 1, g.b.m.open)
 }
