@@ -44,6 +44,7 @@ func TestTraces(t *testing.T) {
 	if dir := os.Getenv("UETCC_TRACES"); dir != "" {
 		root = dir
 	}
+	found := false
 	for _, kind := range traceKinds {
 		t.Run(kind.name, func(t *testing.T) {
 			dir := os.DirFS(path.Join(root, kind.name))
@@ -59,11 +60,13 @@ func TestTraces(t *testing.T) {
 			names, err := list(dir)
 			require.NoError(t, err)
 			require.NotEmpty(t, names, "the folder holds files, but no trace was recognised")
+			found = true
 			for _, name := range names {
 				t.Run(name, func(t *testing.T) { kind.replay(t, dir, name) })
 			}
 		})
 	}
+	require.True(t, found || t.Failed(), "no traces of any kind in %s", root)
 }
 
 // jsonNames lists the traces of a folder that describes each in NAME.json or
