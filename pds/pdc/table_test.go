@@ -421,6 +421,18 @@ func TestTableSYNFlood(t *testing.T) {
 
 // TestTableKept: ids that a flood with false sources can't get, but a peer that
 // has named our PDCID can.
+// Without a quota a source that holds every PDCID is not at it: there is none free.
+func TestTableWithoutQuotaIsJustFull(t *testing.T) {
+	tab := newTable(t, TableConfig{General: 2})
+	for i := range 2 {
+		h := openTarget(t, tab, 0, syn(peerA, i+1))
+		_, err := tab.Match(h.ID(), peerA, pds.PDCID(i+1))
+		require.NoError(t, err)
+	}
+	_, _, err := tab.OpenTarget(0, syn(peerA, 3), false)
+	require.ErrorIs(t, err, ErrNoPDC)
+}
+
 func TestTableKept(t *testing.T) {
 	tab := newTable(t, TableConfig{General: 10, Kept: 4})
 	h := openTarget(t, tab, 0, syn(peerA, 1))

@@ -2,6 +2,7 @@ package pdc
 
 import (
 	"cmp"
+	"math"
 	"math/rand/v2"
 	"sync/atomic"
 
@@ -87,8 +88,8 @@ func NewTable(c TableConfig) (*Table, error) {
 	t := &Table{
 		slots: slots, general: general, kept: c.Kept, perKey: c.PerKey, quarantine: c.Quarantine,
 		keys:   table.NewMap(ids+1, c.Seed),
-		proven: table.NewQuota(ids, uint32(ids), c.Seed),
-		held:   table.NewQuota(ids, uint32(ids), c.Seed),
+		proven: table.NewQuota(ids, math.MaxUint32, c.Seed),
+		held:   table.NewQuota(ids, math.MaxUint32, c.Seed),
 	}
 	if c.PerSource > 0 {
 		t.held = table.NewQuota(ids, uint32(c.PerSource), c.Seed)
