@@ -5,8 +5,9 @@ package tfc
 // A small value without pointers; [Source.Init] makes it ready. Single writer.
 // Invariant: consumed <= credit <= consumed + Limit.
 type Source struct {
-	consumed int64 // cells charged since the start (CC)
-	credit   int64 // cells that may have been charged (CL)
+	consumed  int64 // cells charged since the start (CC)
+	credit    int64 // cells that may have been charged (CL)
+	abandoned int64 // charges given back, of packets that may have arrived all the same
 }
 
 // Init starts a context.
@@ -32,16 +33,23 @@ func (s *Source) OnSend(p *Params, size int64) { s.consumed += p.Cost(size) }
 // credit grew. 0 means a duplicate, an overtaken message, or more than the
 // destination can have.
 func (s *Source) OnCreditUpdate(p *Params, total int64) int64 {
-	grown := total - s.credit
-	if grown <= 0 || total-s.consumed > p.limit {
+	grown, freed := total-s.credit, total-p.limit
+	if grown <= 0 || freed > s.consumed+s.abandoned {
 		return 0
+	}
+	if late := freed - s.consumed; late > 0 { // abandoned packets that the destination had
+		s.consumed += late
+		s.abandoned -= late
 	}
 	s.credit = total
 	return grown
 }
 
-// OnAbandon gives back the charge of a packet of size nominal bytes that will
-// never be accepted, because its delivery context closed.
+// OnAbandon gives back the charge of a packet of size nominal bytes that nobody is
+// going to acknowledge, because its delivery context closed. If the destination had
+// accepted it the charge comes back with the credit that tells so.
 func (s *Source) OnAbandon(p *Params, size int64) {
-	s.consumed -= min(p.Cost(size), s.consumed)
+	cells := min(p.Cost(size), s.consumed)
+	s.consumed -= cells
+	s.abandoned += cells
 }

@@ -124,6 +124,36 @@ func TestSourceAbandonReturnsTheCharge(t *testing.T) {
 	require.Equal(t, int64(40), s.Allowed(), "nothing is left to return")
 }
 
+// Whether an abandoned packet was accepted the source cannot know; the destination's
+// total tells when it has left the buffer. Nothing is lost either way.
+func TestSourceAbandonsWhatHadArrived(t *testing.T) {
+	for _, arrived := range []func(i int) bool{
+		func(int) bool { return true }, func(int) bool { return false }, func(i int) bool { return i%3 == 0 },
+	} {
+		p := tableParams(t)
+		var s Source
+		var d Destination
+		s.Init(p)
+		d.Init(p, 0)
+		for i := range 30 {
+			require.True(t, s.CanSend(p, 4150))
+			s.OnSend(p, 4150)
+			s.OnSend(p, 1500)
+			require.True(t, d.Accept(p, 0, 1500))
+			d.Release(p, 0, 1500)
+			if arrived(i) {
+				require.True(t, d.Accept(p, 0, 4150))
+				d.Release(p, 0, 4150)
+			}
+			s.OnAbandon(p, 4150)
+			s.OnCreditUpdate(p, CellsOf(d.Credit(p, 0)).Extend(s.Credit()))
+			require.Equal(t, d.Credit(p, 0), s.Credit())
+			require.Equal(t, int64(40), s.Allowed())
+		}
+		require.Zero(t, s.OnCreditUpdate(p, s.Credit()+s.abandoned+1), "more than the destination can have")
+	}
+}
+
 func TestDestinationRefusesAnOverrun(t *testing.T) {
 	p := tableParams(t)
 	var d Destination
@@ -178,7 +208,7 @@ func TestDestinationGrantsToASourceThatWaits(t *testing.T) {
 }
 
 func TestSizesAndAllocs(t *testing.T) {
-	require.LessOrEqual(t, unsafe.Sizeof(Source{}), uintptr(16))
+	require.LessOrEqual(t, unsafe.Sizeof(Source{}), uintptr(24))
 	require.LessOrEqual(t, unsafe.Sizeof(Destination{}), uintptr(40))
 	p := tableParams(t)
 	var s Source
