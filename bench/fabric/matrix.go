@@ -64,7 +64,22 @@ type Failure struct {
 }
 
 // ParseMatrix reads a connection matrix; file is its name in errors, which are
-// of type [*ParseError] unless the reader itself failed.
+// of type [*ParseError] unless the reader itself failed. The format is htsim's: a
+// header of counts, which what follows must match, and then a line each of
+//
+//	SRC->DST [id N] [msg] start US | trigger N  size BYTES  [send_done_trigger N] [recv_done_trigger N] [prio N]
+//	trigger id N oneshot | multishot | barrier count N
+//	failure switch_type TOR | AGG | CORE  switch_id N  link_id N
+//
+// The smallest one that says something:
+//
+//	Nodes 3
+//	Connections 2
+//	0->2 start 0 size 2000000
+//	1->2 start 50 size 2000000
+//
+// Times are microseconds, as htsim takes them whatever its comments say; Triggers and
+// Failures are the other counts; # begins a comment. [Flow] says what a field is.
 func ParseMatrix(file string, r io.Reader) (*Matrix, error) {
 	p := matrixParser{lines: newLines(file, r), m: &Matrix{}}
 	for p.scan() {

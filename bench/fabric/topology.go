@@ -29,7 +29,17 @@ type Tier struct {
 }
 
 // ParseTopology reads a topology; file is its name in errors, which are of type
-// [*ParseError] unless the reader itself failed.
+// [*ParseError] unless the reader itself failed. The format is htsim's: Nodes, Tiers
+// (2 or 3) and Podsize, and a block for each tier, from the hosts up,
+//
+//	Tier 0
+//	Downlink_speed_Gbps 100
+//	Radix_Down 4
+//	Radix_Up 4
+//	Downlink_Latency_ns 1000
+//
+// with Switch_Latency_ns, Bundle, Queue_Down and Queue_Up where they differ from 0, see
+// [Tier]. The last tier has no Radix_Up. Capitals do not matter, # begins a comment.
 func ParseTopology(file string, r io.Reader) (*Topology, error) {
 	p := topologyParser{lines: newLines(file, r), t: &Topology{}, seen: map[string]int{}, tier: -1}
 	for p.scan() {

@@ -82,7 +82,7 @@ func (p *printer) runs(r *report) {
 			f("%s\t%s\t%s\t\t%s\t\t%s\t%s\t\t\t\t\t\t\n", o.Name, us(o.Fastest), us(o.Mean), us(o.Slowest), count(o.Trims), count(o.Marks))
 		}
 	})
-	p.f("(completion times in us, queue peaks in bytes, fairness as Jain's index of the rates)\n\n")
+	p.f("(completion times in us; bound: all cannot be over earlier, counted from 0; queue peaks in bytes, fairness as Jain's index of the rates)\n\n")
 }
 
 // model is a table of a model's.
