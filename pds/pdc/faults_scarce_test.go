@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/uetcc/uetcc/internal/alloctest"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -278,4 +279,49 @@ func TestFaultS6ControlPacketsStillGo(t *testing.T) {
 	c := pds.Control{Ctl: pds.CtlClearReq, SPDCID: info.PeerID, DPDCID: info.ID}
 	g.give(wire{from: g.b, b: c.AppendTo(nil)})
 	require.Equal(t, pds.CtlClearCmd, controlOf(t, g.send(g.a)[0]).Ctl)
+}
+
+// Ten thousand PDCs that one source has opened and left: nothing is allocated for them,
+// whoever else comes gets what it always gets, and they end by idle time.
+func TestTenThousandHalfOpenPDCs(t *testing.T) {
+	const flood = 10_000
+	g := newPair(t, pairConfig{ids: [2]int{8, flood + 100}, Config: Config{IdleTime: 1000 * ms}, memory: MemoryConfig{Chunks: 160, Events: 3 * flood},
+		manager: func(c *ManagerConfig) {
+			var err error
+			c.Table, err = NewTable(TableConfig{General: c.Table.ids(), PerSource: flood, FirstID: 1, Seed: 1})
+			require.NoError(t, err)
+		}})
+	q := pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, Flags: pds.FlagSYN, ClearOffset: -1}
+	b := append(q.AppendTo(nil), make([]byte, 60)...)
+	in := In{Packet: b, Src: AddrFrom(netip.MustParseAddr("10.7.7.7")), Dst: AddrFrom(g.b.addr), Size: 200}
+	out := make([]byte, ReplyMax)
+	var r Result
+	id := pds.PDCID(0)
+	open := func() {
+		id++
+		q.SPDCID, q.PSN = id, pds.PSN(id)*7919
+		_, _ = q.Encode(b)
+		g.b.m.Receive(g.now, &in, out, &r)
+		if r.Verdict == VerdictRequest {
+			_, _ = g.b.m.Respond(g.now, r.ID, &Response{}, out)
+		}
+	}
+	alloctest.Zero(t, "a SYN packet of the flood", open)
+	for id < 2*flood {
+		open()
+	}
+	require.EqualValues(t, flood, g.b.m.Stats().Opened)
+	g.submit(1, 30)
+	g.settle()
+	require.Len(t, g.a.take(EventResponse, EventImplicit), 30)
+	require.Zero(t, g.a.m.Stats().Resent)
+	for g.b.m.Stats().Closed < flood {
+		g.now += 1000 * ms
+		require.Less(t, g.now, int64(10_000*ms))
+		for !g.b.m.Tick(g.now) {
+			g.b.drain()
+		}
+		g.b.drain()
+		g.send(g.b)
+	}
 }

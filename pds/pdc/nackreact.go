@@ -84,7 +84,9 @@ func (m *Manager) react(now int64, p *PDC, n *pds.Nack) error {
 }
 
 // nackRetx has one packet sent again: at once if it was lost on the way, since
-// that is proven, otherwise when the target may have what it lacked.
+// that is proven, otherwise when the target may have what it lacked. So of the NACKs for a
+// packet one is acted on in NACK_Retx_Time, but for those of copies that were cut: each
+// copy can be lost once.
 func (m *Manager) nackRetx(now int64, p *PDC, off uint32, n *pds.Nack) error {
 	pkt := p.tx.packet(m.mem, off)
 	at := later(now, m.p.c.NackRetxTime)

@@ -421,3 +421,40 @@ func TestGapFilledByANOOPIsOver(t *testing.T) {
 	require.Len(t, answer, 1)
 	require.Equal(t, request(t, ws[1]).PSN, nackOf(t, answer[0]).PSN)
 }
+
+// A peer that takes responses and never clears one, however often it is asked, is asked to
+// close after as long as a PDC may be idle, and goes if it does not: what is kept for it is
+// kept in a store that all share. One that clears now and then stays.
+func TestPeerThatNeverClears(t *testing.T) {
+	for _, clears := range []bool{false, true} {
+		g := established(t, pairConfig{Config: Config{IdleTime: 1000 * ms, CloseReqTime: 100 * ms}})
+		g.b.reply = guaranteed
+		info := g.info(g.a)
+		target := g.b.m.byID(g.info(g.b).ID).handle
+		asked := 0
+		for i := range pds.PSN(40) {
+			q := pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, SPDCID: info.ID, DPDCID: info.PeerID, PSN: info.Next + i, ClearOffset: -1 - int16(i)}
+			if clears && i%8 == 0 {
+				q.ClearOffset = -1
+			}
+			g.give(wire{from: g.a, b: append(q.AppendTo(nil), make([]byte, 60)...)})
+			g.now += 100 * ms
+			require.True(t, g.b.m.Tick(g.now))
+			g.b.drain()
+			for _, w := range filterControl(g.send(g.b)) {
+				if controlOf(t, w).Ctl == pds.CtlClearReq {
+					asked++
+				}
+			}
+			if g.b.m.get(target) == nil {
+				break
+			}
+		}
+		require.Greater(t, asked, 5)
+		require.Equal(t, clears, g.b.m.get(target) != nil)
+		if !clears {
+			require.True(t, g.b.has(EventClosed, Cause(pds.NackClosingInErr)))
+			require.Less(t, g.now, int64(2000*ms))
+		}
+	}
+}
