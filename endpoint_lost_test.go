@@ -175,6 +175,7 @@ func TestEndpointLastRecordIsForWhatIsMissing(t *testing.T) {
 		r, back := receive(n.now, n.ends[1].e, sent[c.packet])
 		require.NoError(t, r.Err)
 		require.Equal(t, c.want, r.Action)
+		require.Equal(t, c.want == ses.ActionNone, r.Check == ses.CheckRecord)
 		require.NotEmpty(t, back)
 	}
 }

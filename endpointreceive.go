@@ -283,11 +283,11 @@ func (e *Endpoint) judge(b []byte, mode ses.Mode, r *Received) bool {
 	d := &e.decision
 	r.Payload = e.res.Header + n
 	a := ses.Arrival{Peer: uint64(e.res.ID.PDC), Mode: mode, Payload: len(b) - r.Payload}
-	if mode <= ses.ModeROD && e.target.Scarce() {
-		info, _ := e.pds.PDC(e.res.ID.PDC)
-		a.Ahead = e.res.ID.PSN.After(info.Contiguous + 1)
+	if e.target.Scarce() && e.target.Opens(&e.request, a) && e.isAhead() {
+		*d = ses.Decision{Check: ses.CheckRecord, NACK: true}
+	} else {
+		e.target.Receive(&e.request, a, d)
 	}
-	e.target.Receive(&e.request, a, d)
 	switch {
 	case d.Action == ses.ActionRead && int64(d.Length) > e.mtu:
 		e.target.Fail(&e.request, a, ses.RCOpViolation, d)
@@ -299,6 +299,12 @@ func (e *Endpoint) judge(b []byte, mode ses.Mode, r *Received) bool {
 	r.Complete, r.HasData, r.HeaderData = d.Complete, d.HasData, d.HeaderData
 	r.Form, r.Header = e.request.Form, e.res.Header
 	return true
+}
+
+// isAhead reports whether a packet is missing before the request in hand, on its PDC.
+func (e *Endpoint) isAhead() bool {
+	info, _ := e.pds.PDC(e.res.ID.PDC)
+	return e.res.ID.PSN.After(info.Contiguous + 1)
 }
 
 // respond gives the manager the answer to the request that has just arrived.

@@ -29,10 +29,6 @@ type Arrival struct {
 	Peer    uint64
 	Mode    Mode
 	Payload int // bytes behind the SES header, without trailer
-	// Ahead says that a packet before this one on its PDC has not arrived. Then it
-	// may not have the last record, see [Target.Scarce], unless it is of a deferred send
-	// that comes again.
-	Ahead bool
 }
 
 // A Decision is the target's verdict on one request: what to do in memory and

@@ -87,11 +87,8 @@ func (t *Target) fragment(r *Request, a *Arrival, d *Decision) {
 	case fresh:
 		// Also a failure needs a record: without one the message's other packets
 		// would pass, and wait for this one for ever.
-		ok := !a.Ahead || !t.Scarce() || p.pending != 0
-		if ok {
-			m, ok = t.open(headOf(r), r.RequestLength, a.Peer)
-		}
-		if !ok {
+		var ok bool
+		if m, ok = t.open(headOf(r), r.RequestLength, a.Peer); !ok {
 			*d = Decision{Check: CheckRecord, NACK: true}
 			return
 		}

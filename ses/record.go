@@ -58,11 +58,24 @@ func (t *Target) open(h head, length uint32, peer uint64) (m *Message, ok bool) 
 	return m, true
 }
 
-// Scarce reports whether there is one record left at most. That is for a packet before
-// which all have arrived: what a record that such a packet opens waits for comes next on
-// its PDC, and can be taken in. One that was opened further ahead may wait for packets
-// that have to wait themselves, for room that the ones before it would need first.
+// Scarce reports whether there is one record left at most. That should be for a packet
+// before which all of its PDC have arrived: what a record waits for that such a packet opens
+// comes next, and can be taken in. One that was opened further ahead may wait for packets
+// that have to wait themselves, for room that the ones before it would need first. See
+// [Target.Opens].
 func (t *Target) Scarce() bool { return t.recordSlots.live+1 >= len(t.records) }
+
+// Opens reports whether r is of a message of several packets that has no record yet, with
+// a mode that keeps one, other than a deferred send that comes again: that gives back more
+// than it takes.
+func (t *Target) Opens(r *Request, a Arrival) bool {
+	again := r.Opcode.IsDeferrable() && r.Token.Target != 0
+	if a.Mode > ModeROD || r.Form != FormStandard || r.Flags.Has(flagsOnly) || r.Opcode == OpcodeMsgError || again {
+		return false
+	}
+	_, ok := t.messages.find(pair{a.Peer, uint64(r.MessageID)})
+	return !ok
+}
 
 // find returns the record of the message that r belongs to.
 func (t *Target) find(r *Request, peer uint64) *Message {

@@ -266,27 +266,34 @@ func TestTargetRecordsExhausted(t *testing.T) {
 
 // A PDC that is gone takes its own messages along, in whatever order they ended and
 // whoever shares a list with it.
-// The last record is for a packet that none is missing before: what that waits for can come.
-func TestTargetLastRecordIsNotForPacketsAhead(t *testing.T) {
-	ahead := func(id MessageID) func(*Request, *Arrival) {
-		return func(r *Request, a *Arrival) { r.MessageID, a.Ahead = id, true }
-	}
+// Which packets have to leave the last record to others, if one before them is missing.
+func TestTargetOpens(t *testing.T) {
 	s := newWalkTarget(t) // of 4 records
+	opens := func(change func(*Request, *Arrival)) bool {
+		r, a := walkPacket(1)
+		change(&r, &a)
+		return s.Opens(&r, a)
+	}
+	none := func(*Request, *Arrival) {}
+	require.True(t, opens(none))
 	for id := range MessageID(3) {
-		require.Equal(t, CheckNone, s.send(0, ahead(id+1)).Check)
+		require.False(t, s.Scarce())
+		require.Equal(t, CheckNone, s.send(0, func(r *Request, _ *Arrival) { r.MessageID = id + 1 }).Check)
 	}
 	require.True(t, s.Scarce())
-	d := s.send(0, ahead(4))
-	require.True(t, d.NACK)
-	require.Equal(t, CheckRecord, d.Check)
-	require.Equal(t, CheckNone, s.send(1, ahead(1)).Check, "it has a record")
-	require.Equal(t, CheckNone, s.send(0, func(r *Request, _ *Arrival) { r.MessageID = 4 }).Check)
-	d = s.send(0, func(r *Request, _ *Arrival) { r.MessageID = 5 })
-	require.True(t, d.NACK)
-	one := func(r *Request, a *Arrival) {
-		r.MessageID, r.Flags, r.RequestLength, a.Ahead = 6, r.Flags|FlagEOM, 4096, true
+	require.False(t, opens(none), "it has a record")
+	require.True(t, opens(func(_ *Request, a *Arrival) { a.Peer++ }))
+	other := func(r *Request) { r.MessageID = 9 }
+	for name, change := range map[string]func(*Request, *Arrival){
+		"one packet":            func(r *Request, _ *Arrival) { other(r); r.Flags |= flagsOnly },
+		"short form":            func(r *Request, _ *Arrival) { other(r); r.Form = FormMedium },
+		"no state in this mode": func(r *Request, a *Arrival) { other(r); a.Mode = ModeRUDI },
+		"the end of a message":  func(r *Request, _ *Arrival) { other(r); r.Opcode = OpcodeMsgError },
+		"comes again":           func(r *Request, _ *Arrival) { other(r); r.Opcode, r.Token.Target = OpcodeDeferrableSend, 1 },
+	} {
+		require.False(t, opens(change), name)
 	}
-	require.Equal(t, CheckNone, s.send(0, one).Check, "it needs none")
+	require.True(t, opens(func(r *Request, _ *Arrival) { other(r); r.Opcode = OpcodeDeferrableSend }))
 }
 
 func TestTargetClosePeerLeavesOthers(t *testing.T) {
