@@ -16,9 +16,9 @@ const ackedLen = pds.AckCCLen + ses.ResponseLen
 const few = 4
 
 // Exchange takes a packet in and gives what may be sent then: it is [Endpoint.Receive],
-// and after it [Endpoint.TransmitBatch], whose count it returns. It costs less than both
-// where an acknowledgement lets the next packets of its PDC go, as all do while the window
-// is what limits a message: where all of them are in the middle of it.
+// and after it [Endpoint.TransmitBatch], whose count it returns. It costs less than these
+// two for an acknowledgement whose PDC has waited for room in its window, in the middle of
+// a message, as nearly all do on a busy PDC.
 func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []Datagram) int {
 	if a := plainACK(in, reply); a != nil {
 		if e.touched--; e.touched < 0 {
@@ -36,11 +36,11 @@ func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []D
 }
 
 // ExchangeBatch is [Endpoint.Exchange] for each packet of in, with the reply and what is to
-// be done in the same place of reply and r, and with what is left of out. But
-// acknowledgements in a row that differ in nothing but how far they go, when they were sent
-// and whether there is a mark in them are all taken in before packets are sent, which
-// costs less. With thousands of PDCs it looks ahead in in, as with [Endpoint.Touch]. Of the
-// requests on a PDC [Endpoint.Fail] is for the last of the batch alone.
+// be done in the same place of reply and r, and with what is left of out. Acknowledgements
+// of one PDC in a row that differ only in their CACK, service time and mark are all taken in
+// before packets are sent, which costs less. With thousands of PDCs it looks ahead in in, as
+// with [Endpoint.Touch]. Of the requests on a PDC [Endpoint.Fail] is for the last of the
+// batch alone.
 func (e *Endpoint) ExchangeBatch(now int64, in, reply []Datagram, r []Received, out []Datagram) (n int) {
 	reply, r = reply[:len(in)], r[:len(in)]
 	for i, ahead := 0, 0; i < len(in); {

@@ -117,6 +117,14 @@ var jobs = []job{
 		peer("Keyed40/n=64k/pb/hit/g=1", 0.5),
 		peer("Keyed40/n=64k/xsync/hit/g=1", 0.45),
 		peer("Keyed40/n=64k/syncmap/hit/g=1", 0.3)}},
+	// The goals are for tables; here the key is made of two netip addresses first, and what
+	// was found asked whether it lives.
+	{"find the PDC of a SYN packet by its addresses, 1k", "Typed/n=1k/pdc.Target", []rival{
+		own("Keyed40/n=1k/uetcc/hit/g=1", 0),
+		peer("Keyed40/n=1k/xsync/hit/g=1", 0)}},
+	{"find the PDC of a SYN packet by its addresses, 64k", "Typed/n=64k/pdc.Target", []rival{
+		own("Keyed40/n=64k/uetcc/hit/g=1", 0),
+		peer("Keyed40/n=64k/xsync/hit/g=1", 0)}},
 	{"find by a 40-byte key, 64k, 32 at a time", "Keyed40/n=64k/uetcc/hit/g=1/batch=32", []rival{
 		own("Keyed40/n=64k/uetcc/hit/g=1", 0.7),
 		floor("Keyed40/n=64k/floor/hit/g=1", 0)}},
