@@ -17,7 +17,7 @@ func (m *Manager) Exchange(pdc Handle, now int64, acks []nscc.PlainACK, packets 
 	at := m.seatOf(b)
 	c, p := &at.context, m.p
 	if !c.plain || c.state != StateActive || !c.rec.listed || c.waiters != (Waiters{pdc.Index(), pdc.Index()}) ||
-		b.fixed || p.entropy.scheme != SchemeOblivious || uint64(size-1) >= uint64(b.backlog()-1) {
+		b.fixed || p.entropy.scheme != SchemeOblivious || size <= 0 || size >= b.backlog() {
 		return s, false
 	}
 	bytes, marks := nscc.Sum(acks)

@@ -316,6 +316,30 @@ func TestPlainStepsEqualGeneralOnes(t *testing.T) {
 	}
 }
 
+// A PDC whose marked packets are all that it has to send has no new one to exchange.
+func TestExchangeWithoutNewData(t *testing.T) {
+	m, ctx, pdcs := plainManager(t)
+	pdc, c := pdcs[0], m.Context(ctx)
+	m.OnNewData(pdc, 0, 1<<20)
+	n := int32(0)
+	for c.State() == StateReady {
+		m.OnSend(pdc, 0, Sent{Size: mtu})
+		n++
+	}
+	m.Withdraw(pdc, 0, c.Backlog())
+	m.OnInferredLoss(pdc, us, Loss{Size: mtu})
+	require.Equal(t, StateActive, c.State())
+	require.True(t, c.rec.listed)
+	*m.Waiters(ctx) = Waiters{pdc.Index(), pdc.Index()}
+	before := *c
+	acks := []nscc.PlainACK{nscc.MakePlainACK(int64(n-1)*mtu, 6*us, false)}
+	for _, size := range []int64{1, 2, mtu} {
+		_, ok := m.Exchange(pdc, us, acks, n-1, size, make([]uint16, 4))
+		require.False(t, ok, "size %d", size)
+	}
+	require.Equal(t, before, *c)
+}
+
 func TestPlainStepsRefuse(t *testing.T) {
 	m, ctx, pdcs := plainManager(t)
 	refuses := func(name string, h Handle, size int64) {
