@@ -22,6 +22,12 @@ func (t *Target) rendezvous(r *Request, a *Arrival, d *Decision) {
 	}
 }
 
+// isEager reports whether r is a rendezvous send that brings no more bytes than it has,
+// while it is being judged: its two lengths are exchanged.
+func (r *Request) isEager() bool {
+	return r.Opcode.IsRendezvous() && r.RequestLength <= r.Rendezvous.EagerLength
+}
+
 // pullable reports whether there is room to have the rest read that the message of r
 // brings no bytes for, as far as it has a place.
 func (t *Target) pullable(r *Request, p *plan) bool {

@@ -50,13 +50,8 @@ func (t *Target) aside(r *Request, a *Arrival, d *Decision) {
 // fragment that is on its own because the mode keeps no state.
 func (t *Target) whole(r *Request, a *Arrival, d *Decision) {
 	var p plan
-	why, code := t.check(r, a, nil, &p)
-	switch {
-	case why != CheckNone:
+	if why, code := t.check(r, a, nil, &p); why != CheckNone {
 		t.refuse(r, a, d, &p, why, code)
-		return
-	case r.Opcode.IsRendezvous() && !t.pullable(r, &p):
-		*d = Decision{Check: CheckRecord, NACK: true}
 		return
 	}
 	t.commit(r, d, &p)
@@ -80,11 +75,7 @@ func (t *Target) fragment(r *Request, a *Arrival, d *Decision) {
 	var p plan
 	why, code := t.check(r, a, m, &p)
 	fresh := m == nil
-	switch {
-	case why == CheckNone && r.Opcode.IsRendezvous() && !t.pullable(r, &p):
-		*d = Decision{Check: CheckRecord, NACK: true}
-		return
-	case fresh:
+	if fresh && why != CheckRecord {
 		// Also a failure needs a record: without one the message's other packets
 		// would pass, and wait for this one for ever.
 		var ok bool
@@ -96,7 +87,9 @@ func (t *Target) fragment(r *Request, a *Arrival, d *Decision) {
 		m.at, m.entry, m.gen = atOf(r), p.entry, p.gen
 	}
 	if why != CheckNone {
-		t.refuse(r, a, d, &p, why, code)
+		if t.refuse(r, a, d, &p, why, code); d.NACK {
+			return
+		}
 		if !fresh {
 			d.Action, d.Cookie = ActionAbort, m.cookie
 		}
@@ -147,9 +140,13 @@ func (t *Target) commit(r *Request, d *Decision, p *plan) {
 }
 
 // refuse answers a packet that failed. With ROD an unmatched send also stops the
-// queue, so that no later message overtakes it, unless its job is not admitted; a buffer without room is used up
-// by the message that found it.
+// queue, so that no later message overtakes it, unless its job is not admitted; a
+// buffer without room is used up by the message that found it.
 func (t *Target) refuse(r *Request, a *Arrival, d *Decision, p *plan, why Check, code ReturnCode) {
+	if why == CheckRecord { // the PDS refuses the packet, which comes again
+		*d = Decision{Check: CheckRecord, NACK: true}
+		return
+	}
 	d.refuse(why, code)
 	if r.Opcode.IsDeferrable() && r.Token.Target != 0 && code != RCBadGeneration && code != RCTooLong {
 		t.letGo(r)

@@ -38,6 +38,9 @@ func (t *Target) check(r *Request, a *Arrival, m *Message, p *plan) (Check, Retu
 		if why, code := t.locate(r, p); why != CheckNone {
 			return why, code
 		}
+		if m != nil && m.head.opcode() != r.Opcode {
+			return CheckSameBuffer, RCPermViolation
+		}
 	}
 	var ok bool
 	if p.extent, ok = t.extentOf(r, a.Payload); !ok || m != nil && !m.admits(r, p.extent) {
@@ -119,12 +122,10 @@ func (t *Target) regionOf(r *Request, m *Message, p *plan) (i uint32, ok bool) {
 func (t *Target) extentOf(r *Request, payload int) (x extent, ok bool) {
 	som, eom := r.Flags&FlagSOM != 0, r.Flags&FlagEOM != 0
 	switch {
-	case r.Opcode.IsRendezvous() && r.RequestLength > r.Rendezvous.EagerLength: // exchanged
-		return x, false
 	case som && eom:
 		x.n = r.RequestLength
 		return x, r.Opcode == OpcodeRead || t.fits(r, payload)
-	case r.Form != FormStandard || r.Opcode.IsAtomic() || r.Opcode == OpcodeDatagramSend:
+	case r.Form != FormStandard || r.Opcode.in(opsAtomic|1<<OpcodeDatagramSend|opsRendezvous) && !r.isEager():
 		return x, false
 	case som:
 		x.n = t.mtu
@@ -141,7 +142,7 @@ func (t *Target) extentOf(r *Request, payload int) (x extent, ok bool) {
 // fits reports whether the payload of a message of one packet is all of it. The
 // operands of some atomics are not in the payload.
 func (t *Target) fits(r *Request, payload int) bool {
-	if r.RequestLength > t.mtu {
+	if r.RequestLength > t.mtu || r.Opcode.IsRendezvous() && !r.isEager() {
 		return false
 	}
 	return payload >= int(r.RequestLength) || r.Opcode.IsAtomic() && r.Swap.Opcode.noPayload()
@@ -169,7 +170,7 @@ func (t *Target) checkMemory(r *Request, mode Mode, m *Message, p *plan) (Check,
 		return CheckMessageSize, RCUnsupportedSize
 	case end > g.Length-r.BufferOffset:
 		return CheckPacketEnd, RCBadAddr
-	case m != nil && (m.region != p.region || m.base != p.base || m.gen != p.gen || m.head.opcode() != r.Opcode):
+	case m != nil && (m.region != p.region || m.base != p.base || m.gen != p.gen):
 		return CheckSameBuffer, RCPermViolation
 	case mode == ModeRUDI && !g.Idempotent:
 		return CheckIdempotent, RCOpViolation
@@ -210,10 +211,12 @@ func (t *Target) checkQueue(r *Request, m *Message, p *plan) (Check, ReturnCode)
 	case m == nil && p.limit == 0 && wholeLength(r) > 0:
 		// An answer that says "0 bytes" would be read as "all of them".
 		return CheckMessageSize, RCTooLong
-	case m != nil && (m.entry != p.entry || m.gen != p.gen || m.head.opcode() != r.Opcode):
+	case m != nil && (m.entry != p.entry || m.gen != p.gen):
 		return CheckSameBuffer, RCPermViolation
 	case r.Opcode.IsAtomic():
 		return t.checkTaggedAtomic(r, b, p)
+	case r.Opcode.IsRendezvous() && !t.pullable(r, p):
+		return CheckRecord, RCNull
 	}
 	return CheckNone, RCOK
 }
