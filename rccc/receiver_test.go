@@ -310,6 +310,24 @@ func TestReceiverExpiresSilentHolders(t *testing.T) {
 	require.True(t, r.Remove(quiet))
 }
 
+// A source that asks again and again does so ever more rarely, while the turns of many
+// others pass. Forgotten in between it would begin one W below what it asks for every
+// time, and never be given more than it has.
+func TestReceiverKeepsWhoWaitsForItsTurn(t *testing.T) {
+	r := testReceiver(t, testPull(t), func(c *ReceiverConfig) { c.Timeout = 1000 })
+	h := addSender(t, r, 0)
+	r.OnArrival(h, 0, ArrivalRequest, 3*DefaultGrant)
+	for range 2 {
+		require.Equal(t, h, next(t, r).Sender)
+		_, ok := r.Expire(1 << 40)
+		require.False(t, ok, "silent, but not with all that it asked for")
+	}
+	next(t, r)
+	gone, ok := r.Expire(1 << 40)
+	require.True(t, ok)
+	require.Equal(t, h, gone)
+}
+
 // A forgotten context starts again one W below its target: never ahead of what
 // its source has, so no grant looks old for ever.
 func TestReceiverResume(t *testing.T) {
