@@ -115,7 +115,9 @@ func (t *Target) dropPending(entry uint32) {
 		}
 		switch d.gone = true; d.state {
 		case pendingAsked:
-			t.freePending(uint32(i))
+			if d.told {
+				t.freePending(uint32(i))
+			}
 		case pendingDeferred:
 			t.removePending(&t.deferred, uint32(i))
 			d.state = pendingReady

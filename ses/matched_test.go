@@ -522,6 +522,26 @@ func TestCloseIndexAsksForDeferredSends(t *testing.T) {
 	}
 }
 
+// The queue is closed while ready to restart is under way, and that does not arrive.
+func TestCloseIndexWhileReadyToRestartIsUnderWay(t *testing.T) {
+	for _, arrives := range []bool{true, false} {
+		s := newTwoSided(t, 1)
+		s.send(s.start(matchedOp(OpcodeDeferrableSend, 0, 10)))
+		s.post(Receive{Length: 10})
+		var x Errand
+		require.True(t, s.Errand(&x))
+		require.NoError(t, s.CloseIndex(0, s.ep, queueIndex))
+		require.Zero(t, s.recvSlots.live)
+		if !arrives {
+			s.ErrandDone(x.Handle, StatusPDS)
+			require.True(t, s.HasErrand(), "it is sent again")
+			require.True(t, s.Errand(&x))
+		}
+		s.ErrandDone(x.Handle, StatusOK)
+		require.Zero(t, s.Pending())
+	}
+}
+
 // The rest of a rendezvous send is read though its queue has closed, and goes nowhere:
 // its initiator waits for that.
 func TestCloseIndexReadsForRendezvousSends(t *testing.T) {

@@ -40,6 +40,7 @@ type pending struct {
 	next   uint32 // in its list, slot + 1
 	state  pendingState
 	gone   bool // its resource index was closed: forgotten with the end of its errand
+	told   bool // ready to restart has arrived
 }
 
 // A Pull is the part of a rendezvous send that the target reads, and the message
@@ -148,6 +149,8 @@ func (t *Target) ErrandDone(h Handle, s Status) {
 	switch d := &t.pendings[i]; {
 	case d.state == pendingPulling, d.gone && s == StatusOK:
 		t.freePending(i)
+	case d.state == pendingAsked && s == StatusOK:
+		d.told = true
 	case d.state == pendingAsked && s == StatusPDS:
 		d.state = pendingReady
 		t.pushPending(&t.due, i)
