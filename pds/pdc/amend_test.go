@@ -102,7 +102,7 @@ func TestAmendRefuses(t *testing.T) {
 	_, err = g.b.m.Amend(g.now, h+1<<16, amendIn(g, ws[0]), &guaranteed, out)
 	require.ErrorIs(t, err, ErrUnknown)
 
-	g.b.m.clearTo(g.now, g.b.m.get(h), request(t, ws[1]).PSN)
+	g.b.m.clearTo(g.b.m.get(h), request(t, ws[1]).PSN)
 	require.ErrorIs(t, amend(1), ErrStale, "seen")
 }
 

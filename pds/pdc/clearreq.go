@@ -6,26 +6,18 @@ package pdc
 // response would keep its place in a store that all PDCs share.
 const clearReqWait = 4
 
-// clearWanted has the timer of p look after the stored responses, to which one has just
-// been added.
+// clearWanted has the timer of p look after the stored responses.
 func (m *Manager) clearWanted(now int64, p *PDC) {
 	if !p.is(flagInitiator) {
-		if p.resp.head == p.resp.tail {
-			p.unclear = uint32(now / lapseUnit)
-		}
 		m.aux(p, now, later(now, clearReqWait*m.p.c.ClearTime))
 	}
 }
 
 // clearMissing asks the initiator to clear what it has not cleared, less and less
-// often while nothing is heard from it. One that has cleared nothing for as long as a PDC
-// may be idle is asked to close: it holds what all share.
+// often while nothing is heard from it.
 func (m *Manager) clearMissing(now int64, p *PDC) {
 	if i := p.resp.head; p.is(flagInitiator) || i == 0 || m.mem.responses.slot[i].state != respStored {
 		return
-	}
-	if since := uint32(now/lapseUnit) - p.unclear; int64(since)*lapseUnit > m.p.c.IdleTime {
-		m.askClose(now, p)
 	}
 	m.control(p, ctlClearReq)
 	m.aux(p, now, later(now, min(max(clearReqWait*m.p.c.ClearTime, now-p.activeAt), rtoMax)))

@@ -56,7 +56,7 @@ func (m *Manager) obey(now int64, p *PDC, b *inbound, c *pds.Control, out []byte
 	case pds.CtlACKReq:
 		return m.question(p, b, out, r)
 	case pds.CtlClearCmd:
-		m.clearTo(now, p, c.Payload.PSN())
+		m.clearTo(p, c.Payload.PSN())
 		return nil
 	case pds.CtlClearReq:
 		m.control(p, ctlClearCmd)

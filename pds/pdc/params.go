@@ -72,7 +72,7 @@ type Config struct {
 	TargetQDelay    int64       // of probes (default 12 us)
 	TailLossTime    int64       // Tail_Loss_Time: with InferLoss, the longest silence before a probe, up to 8 s (default 1 ms)
 	MaxTailLossRetx int         // Max_Tail_Loss_Retx: probes in a row that bring nothing new, 1 to 15 (default 5)
-	IdleTime        int64       // a PDC idle for so long is closed, as is one whose initiator clears nothing for so long, at least the largest timeout of a packet (default 60 s)
+	IdleTime        int64       // a PDC idle for so long is closed, at least the largest timeout of a packet (default 60 s)
 }
 
 // Params is a validated [Config]. It is immutable and shared.

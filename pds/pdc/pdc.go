@@ -72,7 +72,7 @@ type PDC struct {
 	resp     respList
 	wentTo   pds.PSN // that the last ROD_OOO named
 	wentAt   int64   // when that was followed
-	unclear  uint32  // target with responses kept: since when no CLEAR has moved, in lapseUnits
+	_        [4]byte
 }
 
 func (p *PDC) is(f pdcFlags) bool { return p.flags&f != 0 }

@@ -246,7 +246,7 @@ func (m *Manager) receiveOther(now int64, in *In, q *pds.Request, out []byte, r 
 		m.stats.BadClear++
 		return ErrStale
 	}
-	m.clearTo(now, p, q.ClearPSN())
+	m.clearTo(p, q.ClearPSN())
 	return m.place(now, p, b, out, r)
 }
 
@@ -275,7 +275,7 @@ func (m *Manager) receiveTrimmed(now int64, b *inbound, code pds.NackCode, out [
 }
 
 // clearTo takes a CLEAR_PSN: responses up to it have been seen by the peer.
-func (m *Manager) clearTo(now int64, p *PDC, c pds.PSN) {
+func (m *Manager) clearTo(p *PDC, c pds.PSN) {
 	if !c.After(p.rx.ClearPSN()) {
 		return
 	}
@@ -293,7 +293,6 @@ func (m *Manager) clearTo(now int64, p *PDC, c pds.PSN) {
 	if p.resp.head == 0 {
 		return
 	}
-	p.unclear = uint32(now / lapseUnit)
 	for p.resp.head != 0 && !s.slot[p.resp.head].psn.After(c) {
 		s.remove(&p.resp, p.resp.head)
 	}
