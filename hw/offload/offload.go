@@ -32,7 +32,7 @@ func (s State) String() string { return enum.Name(stateNames[:], s) }
 type Config struct {
 	Slot       int   // context block
 	Page       int   // doorbell page, which no other goroutine uses
-	Generation uint8 // of this life of the slot: not that of the last one
+	Generation uint8 // of this life of the slot: one more than that of the last
 	Mode       hw.Mode
 	Rate       uint32 // see [hw.Control]
 	Burst      uint32
@@ -52,6 +52,7 @@ type Binding struct {
 	queued uint64 // packets handed to the device in this life
 	sent   uint64 // of these, reported to the context
 	base   uint64 // SENT when this life began
+	spent  uint64 // CREDIT_USED then
 	mtu    uint64
 }
 
@@ -75,6 +76,7 @@ func Bind(dev *hw.Device, cfg Config, now int64) (Binding, error) {
 	}
 	b.watch = hw.NewWatch(b.clock, now, cfg.Timeout)
 	b.state = Pending
+	b.ctx.SetCwnd(0) // the last life's says nothing about this one
 	b.commit(true, cfg.Generation)
 	return b, nil
 }
@@ -86,15 +88,19 @@ func (b *Binding) commit(enable bool, generation uint8) {
 }
 
 // Poll looks at the device and returns who sends from now on. Call it at least
-// once in each timeout. When it returns [Software] after [Hardware], call
+// once in each timeout. When it returns [Software] after [Hardware], because the
+// device stands still or has forgotten the context in a reset, call
 // [Binding.Collect] once more and send what [Binding.Unsent] says.
 func (b *Binding) Poll(now int64) State {
+	if b.state == Software {
+		return Software
+	}
+	alive, known := b.watch.Alive(b.clock, now), b.ctx.State().Generation == b.cfg.Generation
 	switch {
-	case b.state == Software:
-	case !b.watch.Alive(b.clock, now):
+	case !alive || b.state == Hardware && !known:
 		b.Release()
-	case b.state == Pending && b.ctx.State().Generation == b.cfg.Generation:
-		b.base = b.ctx.Sent()
+	case b.state == Pending && known:
+		b.base, b.spent = b.ctx.Sent(), b.ctx.CreditUsed()
 		b.state = Hardware
 	}
 	return b.state
@@ -112,8 +118,10 @@ func (b *Binding) Publish(c *ccc.Context) {
 	b.ctx.SetCwnd(c.Cwnd())
 	if b.cfg.Mode.Needs()&hw.FeatureCredit != 0 {
 		// The device counts whole packets and never overdraws, so it may hold back a
-		// last packet that the context's balance would still admit.
-		b.ctx.SetCredit(b.ctx.CreditUsed() + uint64(max(c.Credit(), 0))>>8)
+		// last packet that the context's balance would still admit. The balance lacks
+		// what was collected, and not what the device has used since.
+		packets := b.sent + uint64(max(c.Credit(), 0)/max(b.cfg.Size, 1))
+		b.ctx.SetCredit(b.spent + packets*((b.mtu+255)>>8))
 		b.ctx.SetBacklog(c.Backlog())
 	}
 }
@@ -136,7 +144,11 @@ func (b *Binding) Collect(c *ccc.Context, p *ccc.Params, now int64) (packets int
 	if b.mtu == 0 || b.sent == b.queued {
 		return 0
 	}
-	total := min((b.ctx.Sent()-b.base)/b.mtu, b.queued) // a lying device can't send more than it got
+	bytes := b.ctx.Sent() - b.base
+	if int64(bytes) < 0 { // it starts afresh after a reset
+		return 0
+	}
+	total := min(bytes/b.mtu, b.queued) // a lying device can't send more than it got
 	for ; b.sent < total; b.sent++ {
 		c.OnSend(p, now, b.cfg.Size, false)
 		packets++
@@ -155,6 +167,6 @@ func (b *Binding) Release() {
 	if b.state == Software {
 		return
 	}
-	b.commit(false, b.cfg.Generation+1)
+	b.commit(false, b.cfg.Generation^0x80) // not the next: that is the next life's
 	b.state = Software
 }

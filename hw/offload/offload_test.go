@@ -21,6 +21,7 @@ type rig struct {
 	c    ccc.Context
 	dev  *hw.Device
 	soft *hw.SoftDevice
+	regs *hw.Memory
 	b    Binding
 	now  int64
 }
@@ -36,10 +37,10 @@ func newRig(t testing.TB, features hw.Feature, control ccc.Control, mode hw.Mode
 	r.c.Init(&r.p, 0)
 	r.c.Bind(&r.p, 0)
 	cfg := hw.SoftConfig{Contexts: 2, Owners: 1, Features: features, LineRate: 100e9, MTU: size}
-	regs := hw.NewMemory(cfg.SpaceSize())
-	r.soft, err = hw.NewSoftDevice(cfg, regs, hw.NewMemory(4096))
+	r.regs = hw.NewMemory(cfg.SpaceSize())
+	r.soft, err = hw.NewSoftDevice(cfg, r.regs, hw.NewMemory(4096))
 	require.NoError(t, err)
-	r.dev, err = hw.Open(regs)
+	r.dev, err = hw.Open(r.regs)
 	require.NoError(t, err)
 	require.NoError(t, r.dev.Enable(features))
 	r.b, err = Bind(r.dev, Config{Slot: 1, Generation: 1, Mode: mode, Size: size, Timeout: 50_000}, 0)
