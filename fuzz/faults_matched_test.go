@@ -132,10 +132,13 @@ func (e *matchedEnd) act() {
 		}
 		m := &w.messages[ev.Cookie]
 		if ev.Received {
-			if m.pulled || !w.mayFail && (ev.Outcome.Status != ses.StatusOK || ev.Outcome.Length != m.length) {
+			ok := ev.Outcome.Status == ses.StatusOK && ev.Outcome.Length == m.length
+			// A send that somebody replays when all that knew it has gone begins anew. It ends
+			// where what it wants to read is asked for.
+			if m.pulled && ok || !w.mayFail && (m.pulled || !ok) {
 				w.failf("E1: message %d was received: %+v", ev.Cookie, ev)
 			}
-			m.pulled = true
+			m.pulled = m.pulled || ok
 			continue
 		}
 		if m.ended {
@@ -264,7 +267,7 @@ func (w *matchedWorld) run() {
 			w.failf("E1: message %d: ended %v, OK %v", i, m.ended, m.ok)
 		}
 		for k, n := range m.placed {
-			if m.ok && n != 1 {
+			if m.ok && n != 1 && !w.mayFail { // who lies may claim what has not arrived
 				w.failf("E2: message %d is done, and %d bytes at %d are there %d times", i, matchedMTU, k*matchedMTU, n)
 			}
 		}
