@@ -21,6 +21,7 @@ const (
 	protoUDP = 17
 	hopLimit = 64
 	fragment = 0x3fff // in IPv4: more fragments, offset
+	offset   = 0x1fff
 )
 
 // A Frame is a [Packet] with the Ethernet, IP and UDP headers around it.

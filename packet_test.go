@@ -2,6 +2,7 @@ package uetcc
 
 import (
 	"encoding/binary"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -165,7 +166,10 @@ func TestParserRefusesFrames(t *testing.T) {
 		{"no Ethernet header", &plain, ErrNotUET, func(b []byte) []byte { return b[:13] }},
 		{"ARP", &plain, ErrNotUET, func(b []byte) []byte { b[13] = 6; return b }},
 		{"a tag and nothing more", &plain, ErrNotUET, func(b []byte) []byte { b[12], b[13] = 0x81, 0; return b[:15] }},
-		{"IPv4 options", &plain, ErrIP, func(b []byte) []byte { b[14] = 0x46; return b }},
+		{"IPv4 options", &plain, ErrIP, func(b []byte) []byte {
+			b[14], b[17] = 0x46, b[17]+4
+			return slices.Insert(b, etherLen+ip4Len, 1, 1, 1, 0)
+		}},
 		{"cut in IPv4", &plain, ErrIP, func(b []byte) []byte { return b[:33] }},
 		{"total length beyond the frame", &plain, ErrIP, func(b []byte) []byte { b[16] = 9; return b }},
 		{"total length below the header", &plain, ErrIP, func(b []byte) []byte { b[16], b[17] = 0, 19; return b }},
@@ -185,6 +189,15 @@ func TestParserRefusesFrames(t *testing.T) {
 		{"payload length beyond the frame", &v6, ErrIP, func(b []byte) []byte { b[18] = 9; return b }},
 		{"extension beyond the packet", &v6, ErrIP, func(b []byte) []byte { b[20] = 60; b[55] = 255; return b }},
 		{"extension in nothing", &v6, ErrIP, func(b []byte) []byte { b[20] = 60; b[18], b[19] = 0, 7; return b }},
+		{"options of IGMP", &plain, ErrNotUET, func(b []byte) []byte { b[14], b[23] = 0x46, 2; return b }},
+		{"a fragment of TCP", &plain, ErrNotUET, func(b []byte) []byte { b[20], b[23] = 0x20, 6; return b }},
+		{"the first fragment to another port", &plain, ErrNotUET, func(b []byte) []byte { b[20], b[36] = 0x20, 0; return b }},
+		{"a later fragment of UDP, which has no port", &plain, ErrIP, func(b []byte) []byte { b[21], b[36] = 1, 0; return b }},
+		{"ICMP without room for UDP", &plain, ErrNotUET, func(b []byte) []byte { b[16], b[17], b[23] = 0, 27, 1; return b }},
+		{"TCP that ends behind the frame", &plain, ErrNotUET, func(b []byte) []byte { b[16], b[23] = 9, 6; return b }},
+		{"IPv6 and nothing", &v6, ErrNotUET, func(b []byte) []byte { b[18], b[19], b[20] = 0, 0, 59; return b }},
+		{"TCP that ends behind the frame, over IPv6", &v6, ErrNotUET, func(b []byte) []byte { b[18], b[20] = 9, 6; return b }},
+		{"a header length of IPv4 that is none", &plain, ErrIP, func(b []byte) []byte { b[14], b[16], b[17] = 0x44, 0, 16; return b }},
 		{"version 5", &v6, ErrIP, func(b []byte) []byte { b[14] = 0x50; return b }},
 	} {
 		var got Frame

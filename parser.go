@@ -13,8 +13,8 @@ var (
 	// ErrNotUET: an Ethernet type, IP protocol or UDP port of something else.
 	ErrNotUET = errors.New("uetcc: not a UET packet")
 
-	// ErrIP: an IP or UDP header is cut short or contradicts itself, or has
-	// what UET does not use: IPv4 options, fragments.
+	// ErrIP: the IP or UDP header of what may be UET is cut short or contradicts
+	// itself, or has what UET does not use: IPv4 options, fragments.
 	ErrIP = errors.New("uetcc: bad IP or UDP header")
 )
 
@@ -98,17 +98,17 @@ func (ps *Parser) ip(b []byte, at int, f *Frame) error {
 	h, err := parseIP4(b[at:])
 	if err != nil {
 		if h, err = parseIP6(b[at:]); err != nil {
-			return err
+			return ps.refusal(b[at:])
 		}
 	}
 	from, end, skip := at+h.payload, at+h.end, udpLen
 	size := end - from
-	if size < udpLen {
-		return ErrIP
-	}
 	trimmed := ps.isTrimmed(h.tos)
 	switch h.protocol {
 	case protoUDP:
+		if size < udpLen {
+			return ErrIP
+		}
 		u := b[from : from+udpLen]
 		if !ps.isPort(binary.BigEndian.Uint16(u[2:])) {
 			return ErrNotUET
@@ -119,6 +119,9 @@ func (ps *Parser) ip(b []byte, at int, f *Frame) error {
 		}
 		end = min(end, from+size)
 	case ps.protocol():
+		if size < udpLen {
+			return ErrIP
+		}
 		skip = pds.EntropyLen
 	default:
 		return ErrNotUET
@@ -135,6 +138,36 @@ func (ps *Parser) ip(b []byte, at int, f *Frame) error {
 	f.TOS, f.Trimmed, f.Native, f.TransportLen = h.tos, trimmed, skip != udpLen, size
 	f.addresses(b[at:])
 	return nil
+}
+
+// refusal returns the error for the IP packet b, whose header UET does not use or which
+// is cut short: [ErrNotUET] if protocol or port, where b has them, are others'.
+func (ps *Parser) refusal(b []byte) error {
+	if len(b) < ip4Len {
+		return ErrIP
+	}
+	protocol, transport, first := b[9], int(b[0]&15)*4, binary.BigEndian.Uint16(b[6:])&offset == 0
+	switch b[0] >> 4 {
+	case 4:
+	case 6:
+		protocol, transport, first = b[6], ip6Len, true
+		if isSkipped(protocol) {
+			return ErrIP
+		}
+	default:
+		return ErrIP
+	}
+	switch protocol {
+	case protoUDP:
+		if first && transport >= ip4Len && len(b) >= transport+4 && !ps.isPort(binary.BigEndian.Uint16(b[transport+2:])) {
+			return ErrNotUET
+		}
+		return ErrIP
+	case ps.protocol():
+		return ErrIP
+	default:
+		return ErrNotUET
+	}
 }
 
 // isPort reports whether port is the one that the parser looks for.

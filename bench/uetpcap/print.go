@@ -15,6 +15,9 @@ import (
 	"github.com/uetcc/uetcc"
 )
 
+// errCut: the headers are longer than what was captured of the packet.
+var errCut = errors.New("uetpcap: the capture has only a part of the headers")
+
 // ErrLinkType means that the capture is neither of Ethernet frames nor of IP packets.
 var ErrLinkType = errors.New("uetpcap: capture of an unknown link type")
 
@@ -52,17 +55,21 @@ func Print(w io.Writer, r io.Reader, parser *uetcc.Parser) (Counts, error) {
 		if n.All++; n.All == 1 {
 			first = info.Timestamp
 		}
-		if line := n.line(c.parse, whole(data, info)); line != "" {
+		if line := n.line(c.parse, whole(data, info), len(data)); line != "" {
 			fmt.Fprintf(out, "%.9f %s\n", info.Timestamp.Sub(first).Seconds(), line)
 		}
 	}
 }
 
-// line counts the packet data and returns what to print, nothing if it is not
-// UET.
-func (n *Counts) line(parse func(b []byte, f *uetcc.Frame) error, data []byte) string {
+// line counts the packet data, of which so many bytes were captured, and returns what to
+// print, nothing if it is not UET.
+func (n *Counts) line(parse func(b []byte, f *uetcc.Frame) error, data []byte, captured int) string {
 	var f uetcc.Frame
-	switch err := parse(data, &f); {
+	err := parse(data, &f)
+	if err == nil && f.Payload > captured {
+		err = errCut
+	}
+	switch {
 	case errors.Is(err, uetcc.ErrNotUET):
 		return ""
 	case err != nil:

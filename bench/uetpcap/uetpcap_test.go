@@ -151,6 +151,42 @@ func TestPrintOthersFiles(t *testing.T) {
 	require.Equal(t, 1, n.UET)
 }
 
+// A capture may keep less of a packet than its headers: what is missing is not zero.
+func TestPrintCutHeaders(t *testing.T) {
+	wire := frame(false).AppendTo(nil, make([]byte, 1000))
+	for kept := 14 + 20 + 8; kept <= len(wire); kept++ {
+		var file, out bytes.Buffer
+		w := pcapgo.NewWriter(&file)
+		require.NoError(t, w.WriteFileHeader(96, layers.LinkTypeEthernet))
+		require.NoError(t, w.WritePacket(gopacket.CaptureInfo{CaptureLength: kept, Length: len(wire)}, wire[:kept]))
+		n, err := Print(&out, &file, &uetcc.Parser{})
+		require.NoError(t, err)
+		whole := kept >= len(wire)-1000
+		require.Equal(t, whole, n.UET == 1, kept)
+		require.Equal(t, !whole, n.Malformed == 1, kept)
+		require.Equal(t, whole, strings.Contains(out.String(), " | 1000 bytes"), out.String())
+	}
+}
+
+// Others' packets are counted, whatever is unusual about them.
+func TestPrintOthersPackets(t *testing.T) {
+	wire := frame(false).AppendTo(nil, nil)
+	igmp := bytes.Clone(wire)
+	igmp[14], igmp[23] = 0x46, 2 // with router alert, as always
+	part := bytes.Clone(wire)
+	part[20], part[23] = 0x20, 6
+	var file, out bytes.Buffer
+	w := pcapgo.NewWriter(&file)
+	require.NoError(t, w.WriteFileHeader(65536, layers.LinkTypeEthernet))
+	for _, b := range [][]byte{igmp, part} {
+		require.NoError(t, w.WritePacket(gopacket.CaptureInfo{CaptureLength: len(b), Length: len(b)}, b))
+	}
+	n, err := Print(&out, &file, &uetcc.Parser{})
+	require.NoError(t, err)
+	require.Equal(t, Counts{All: 2}, n)
+	require.Empty(t, out.String())
+}
+
 func TestPrintErrors(t *testing.T) {
 	_, err := Print(&bytes.Buffer{}, strings.NewReader(""), &uetcc.Parser{})
 	require.Error(t, err)
