@@ -65,7 +65,7 @@ func (w *Writer) Write(now int64, f *uetcc.Frame, payload int) error {
 	return nil
 }
 
-// trim cuts the frame b as a switch does.
+// trim cuts the frame b as a switch does, which makes none longer.
 func trim(b []byte, native bool) []byte {
 	left := pds.MinTrimmedUDP
 	if native {
@@ -73,9 +73,11 @@ func trim(b []byte, native bool) []byte {
 	}
 	ip := b[14:]
 	if ip[0]>>4 == 6 {
+		left = min(left, len(ip)-40)
 		binary.BigEndian.PutUint16(ip[4:], uint16(left))
 		return b[:14+40+left]
 	}
+	left = min(left, len(ip)-20)
 	old := binary.BigEndian.Uint16(ip[2:])
 	binary.BigEndian.PutUint16(ip[2:], uint16(20+left))
 	sum := uint32(^binary.BigEndian.Uint16(ip[10:])) + uint32(^old) + uint32(20+left)
