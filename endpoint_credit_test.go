@@ -2,12 +2,14 @@ package uetcc_test
 
 import (
 	"fmt"
+	"net/netip"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/rccc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -78,4 +80,27 @@ func TestEndpointCreditIncast(t *testing.T) {
 func TestEndpointCreditOff(t *testing.T) {
 	n := newNetwork(t, 1, netFaults{}, 1, nil)
 	require.Nil(t, n.ends[0].e.Credit())
+}
+
+// TestEndpointCreditTimeout: who holds credit may keep silent for 8 round trips, of which
+// it needs one to use it, and never for less than 1 ms.
+func TestEndpointCreditTimeout(t *testing.T) {
+	for _, c := range []struct{ base, credit, want int64 }{
+		{0, 0, 1_000_000}, {125_001, 0, 1_000_008}, {1_000_000, 0, 8_000_000}, {12_000, 2_000_000, 16_000_000},
+	} {
+		cfg := uetcc.Config{Address: netip.MustParseAddr("192.0.2.1"), Contexts: 8}
+		cfg.CC.Control, cfg.CC.NSCC.BaseRTT, cfg.CC.RCCC.RTT = ccc.ControlRCCC, c.base, c.credit
+		e, err := uetcc.NewEndpoint(cfg)
+		require.NoError(t, err)
+		r := e.Credit()
+		h, err := r.Add(0, 0, 0)
+		require.NoError(t, err)
+		require.True(t, r.OnArrival(h, 0, rccc.ArrivalData, 512))
+		_, ok := r.Poll(0)
+		require.True(t, ok)
+		e.Tick(c.want)
+		require.Equal(t, 1, r.Senders().Count(), "%+v", c)
+		e.Tick(c.want + 1)
+		require.Zero(t, r.Senders().Count(), "%+v", c)
+	}
 }

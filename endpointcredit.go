@@ -1,6 +1,8 @@
 package uetcc
 
 import (
+	"cmp"
+
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/table"
 	"github.com/uetcc/uetcc/pds/pdc"
@@ -38,6 +40,9 @@ func newCreditor(c *Config, p *ccc.Params) (*creditor, error) {
 	}
 	if r.MaxCredit == 0 {
 		r.MaxCredit = p.RCCC().MaxCredit()
+	}
+	if r.Timeout == 0 {
+		r.Timeout = max(8*cmp.Or(c.CC.RCCC.RTT, p.NSCC().BaseRTT()), 1_000_000)
 	}
 	if r.Policy == nil {
 		policy, err := rccc.NewPullPolicy(rccc.PullConfig{MaxCredit: r.MaxCredit})

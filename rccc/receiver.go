@@ -28,7 +28,8 @@ type ReceiverConfig struct {
 	MaxDemand int64
 
 	// Timeout is how long a sender may keep silent while it holds credit, in
-	// nanoseconds, before [Receiver.Expire] forgets it. Default 1 ms.
+	// nanoseconds, before [Receiver.Expire] forgets it. Default 1 ms: give 8 round trips
+	// of the farthest sender where that is more, since credit takes one to be used.
 	Timeout int64
 
 	// Policy shares the rate. Required; it serves this receiver only.
