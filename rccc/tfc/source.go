@@ -47,9 +47,12 @@ func (s *Source) OnCreditUpdate(p *Params, total int64) int64 {
 
 // OnAbandon gives back the charge of a packet of size nominal bytes that nobody is
 // going to acknowledge, because its delivery context closed. If the destination had
-// accepted it the charge comes back with the credit that tells so.
+// accepted it the charge comes back with the credit that tells so, at the latest when all
+// that was sent is freed; until then the destination may have to refuse as many cells. What
+// is known to be freed was accepted, and is not given back.
 func (s *Source) OnAbandon(p *Params, size int64) {
-	cells := min(p.Cost(size), s.consumed)
+	freed := max(s.credit-p.limit, 0)
+	cells := min(p.Cost(size), s.consumed-freed)
 	s.consumed -= cells
 	s.abandoned += cells
 }

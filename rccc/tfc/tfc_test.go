@@ -229,3 +229,26 @@ func TestSizesAndAllocs(t *testing.T) {
 		}
 	})
 }
+
+// The last packets are freed, the source hears of it, and then their context closes: their
+// charge is no credit, or the source would have more than the buffer holds.
+func TestSourceAbandonsWhatIsFreed(t *testing.T) {
+	p := tableParams(t)
+	var s Source
+	var d Destination
+	s.Init(p)
+	d.Init(p, 0)
+	for range 3 {
+		s.OnSend(p, 4150)
+		require.True(t, d.Accept(p, 0, 4150))
+		d.Release(p, 0, 4150)
+		require.Positive(t, s.OnCreditUpdate(p, d.Credit(p, 0)))
+		s.OnAbandon(p, 4150)
+		s.OnAbandon(p, 4150)
+		require.Equal(t, p.limit, s.Allowed())
+	}
+	for s.CanSend(p, 1500) {
+		s.OnSend(p, 1500)
+		require.True(t, d.Accept(p, 0, 1500))
+	}
+}
