@@ -96,6 +96,11 @@ func (c *Context) SetCwnd(bytes int64) {
 // SetCredit gives the device the total of credit in quanta of 256 bytes since
 // the context was first used. The device ignores an older total. Without
 // [FeatureCredit] it changes nothing.
+//
+// A generation begins without credit, and what was stored before the device took its
+// commit is the old one's, also if it was stored behind the commit: the two words are
+// apart. After a [Context.Commit] of another generation call this once [Context.State] names
+// it, with a total above [Context.CreditUsed].
 func (c *Context) SetCredit(quanta uint64) {
 	if c.on&FeatureCredit != 0 {
 		c.space.Store64(c.base+RegCredit.Offset, quanta)

@@ -236,7 +236,9 @@ const clearFaults = 1 << 31
 
 const resetMagic = 0x52535421 // "RST!"
 
-// Reset asks the device to start afresh: no features, no contexts.
+// Reset asks the device to start afresh: no features, no contexts. What is stored before
+// it has done so is lost with the rest. Wait until the [Context.State] of a context that
+// was in use has generation 0 (use none but 1 to 255), then [Device.Enable] and program anew.
 func (d *Device) Reset() {
 	d.on = 0
 	d.space.Store32(d.reg(RegReset), resetMagic)

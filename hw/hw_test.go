@@ -770,3 +770,46 @@ func TestAllocs(t *testing.T) {
 		alloctest.Zero(t, "TSC", func() { tsc.Now() })
 	}
 }
+
+// Credit behind a commit that the device has not taken is the old generation's; what is
+// stored behind a reset that it has not done is lost.
+func TestStoresAheadOfALife(t *testing.T) {
+	dev, soft, _ := newSoft(t, softConfig())
+	c := start(t, dev, soft, 0, Control{Generation: 1, Mode: ModeCredit})
+	ready := func() bool {
+		soft.Step(0)
+		return c.State().Ready
+	}
+	c.Commit(Control{Enable: true, Generation: 2, Mode: ModeCredit})
+	c.SetCredit(100)
+	require.False(t, ready())
+	require.EqualValues(t, 2, c.State().Generation)
+	c.SetCredit(c.CreditUsed() + 200)
+	require.True(t, ready())
+
+	dev.Reset()
+	c.Commit(Control{Enable: true, Generation: 3, Mode: ModeCredit})
+	require.False(t, ready())
+	require.Zero(t, c.State().Generation)
+	require.NoError(t, dev.Enable(allFeatures))
+	c = start(t, dev, soft, 0, Control{Generation: 3, Mode: ModeCredit})
+	c.SetCredit(c.CreditUsed() + 200)
+	require.True(t, ready())
+}
+
+// A device outlives any clock of its owner's.
+func TestStepAtOddTimes(t *testing.T) {
+	dev, soft, _ := newSoft(t, softConfig())
+	c := start(t, dev, soft, 0, Control{Generation: 1, Mode: ModeBoth, Rate: 1 << 19})
+	bell, err := dev.Doorbell(0)
+	require.NoError(t, err)
+	for i, now := range []int64{-1, math.MinInt64, 1000, 0, 1 << 62, 5, math.MaxInt64, math.MinInt64, math.MaxInt64} {
+		c.SetCwnd(1 << 40)
+		c.SetCredit(1 << 40)
+		bell.Ring(c, 1, uint16(10*i+10))
+		before := dev.Clock().Ticks()
+		soft.Step(now)
+		require.GreaterOrEqual(t, dev.Clock().Ticks(), before)
+	}
+	require.Positive(t, c.Sent())
+}
