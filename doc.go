@@ -7,6 +7,11 @@
 // the current time go in, decisions and bytes come out, so the same inputs
 // always give the same outputs.
 //
+// A time is in nanoseconds of the caller's monotonic clock, 0 or more and below 2^62, in
+// every package unless it names another unit. One that lies outside, or that goes back,
+// makes decisions worse: timers take a negative one for 0, and an earlier one for the last
+// that they were given. Nothing hangs or panics.
+//
 // # The whole endpoint
 //
 // [Endpoint] composes all layers: messages (package ses), delivery (pds/pdc),

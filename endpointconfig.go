@@ -69,7 +69,7 @@ type Config struct {
 	// to be a secret, from a good source; 0 is a seed like any other.
 	Seed uint64
 
-	Now int64 // the first time, ns
+	Now int64 // the first time, ns: this and all later ones are 0 or more and below 2^62
 }
 
 // fill sets the defaults.

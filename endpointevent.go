@@ -1,6 +1,8 @@
 package uetcc
 
 import (
+	"math"
+
 	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -134,8 +136,14 @@ const retryPause = 1_000_000
 func (e *Endpoint) again(now int64, rec *message) {
 	e.leave(now, rec)
 	if e.dispatch(now, rec) != nil {
-		e.retries.Arm(uint32(rec.handle&0xffff), now+retryPause)
+		e.retryLater(now, rec)
 	}
+}
+
+// retryLater has a message tried again, but not at the end of time, for which there is no
+// later.
+func (e *Endpoint) retryLater(now int64, rec *message) {
+	e.retries.Arm(uint32(rec.handle&0xffff), min(now, math.MaxInt64-retryPause)+retryPause)
 }
 
 // drain takes the events of the manager.

@@ -123,7 +123,7 @@ func (e *Endpoint) runErrands(now int64) (any bool) {
 		}
 		rec.flags |= msgErrand
 		if e.dispatch(now, rec) != nil {
-			e.retries.Arm(uint32(rec.handle&0xffff), now+retryPause)
+			e.retryLater(now, rec)
 		}
 	}
 	return any

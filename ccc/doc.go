@@ -24,7 +24,7 @@
 //
 // Sizes are nominal packet sizes in bytes: the UDP length and 40, as NominalSize of
 // package pds has it. Times are nanoseconds of the caller's monotonic
-// clock, which stays below 2^62.
+// clock, 0 or more and below 2^62.
 //
 // Source: UE Specification 1.0.x, section 3.6.12 (contexts), 3.6.16 (entropy).
 package ccc

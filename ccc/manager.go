@@ -37,7 +37,8 @@ type ManagerConfig struct {
 	// Seed makes the random choices of one manager differ from those of another.
 	Seed uint64
 
-	// Now is the time at which the clock of all later calls starts, ns.
+	// Now is the time at which the clock of all later calls starts, ns. Times are 0 or
+	// more and below 2^62.
 	Now int64
 }
 

@@ -1,6 +1,7 @@
 package ccc
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -348,4 +349,31 @@ func TestLinksRingKeepsOrder(t *testing.T) {
 	_, ok := l.first(anchor)
 	require.False(t, ok)
 	l.rotate(anchor)
+}
+
+// A context that waits for credit asks once at any time, also at the end of int64, where
+// the next time to ask would overflow into the past.
+func TestTickEndsAtTheEndOfTime(t *testing.T) {
+	for _, now := range []int64{math.MinInt64, -1 << 62, -1, 1<<62 - 1, 1 << 62, math.MaxInt64 - 1, math.MaxInt64} {
+		f := chapterFabric()
+		f.Control = ControlBoth
+		f.RCCC.InitialCredit, f.RCCC.CountInitial = mtu, true
+		for _, start := range []int64{0, now} {
+			m := newManager(t, ManagerConfig{Params: testParams(t, f), Contexts: 1, PDCs: 1, Now: start})
+			h := NewHandle(0, 1)
+			require.NoError(t, m.Open(h, start, 0))
+			require.NoError(t, m.Bind(h, h, start, false))
+			m.OnNewData(h, start, 4*mtu)
+			m.OnSend(h, start, Sent{Size: mtu})
+			require.Equal(t, ReasonCredit, m.Context(h).Reason())
+			asked := 0
+			for ; asked < 10; asked++ {
+				if _, ok := m.Tick(now); !ok {
+					break
+				}
+				m.OnNewData(h, now, mtu)
+			}
+			require.LessOrEqual(t, asked, 1, "%d from %d", now, start)
+		}
+	}
 }

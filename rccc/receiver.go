@@ -128,6 +128,7 @@ func (r *Receiver) Deadline() (int64, bool) { return r.due, r.awake }
 // Poll makes one decision if one is due. Call it until it returns false. A late
 // call is harmless: the time that was lost is not made up for by a burst.
 func (r *Receiver) Poll(now int64) (Grant, bool) {
+	now = min(now, end)
 	for r.awake && now >= r.due {
 		g, ok := r.policy.Next(&r.t, &r.pace)
 		if !ok {
@@ -150,6 +151,6 @@ func (r *Receiver) rest(now, wait int64) {
 	}
 	wait -= r.early
 	ns := (wait + 999) / 1000
-	r.due += ns
+	r.due = later(r.due, ns)
 	r.early = ns*1000 - wait
 }

@@ -460,3 +460,27 @@ func TestReceiverAllocs(t *testing.T) {
 		})
 	}
 }
+
+// A pacer whose clock is at its end, or goes back, hands out no more than is asked for and
+// stops.
+func TestReceiverAtTheEndOfTime(t *testing.T) {
+	for _, now := range []int64{math.MinInt64, -1 << 62, -1, end - 1, end, math.MaxInt64} {
+		slices, err := NewSlicePolicy(SliceConfig{})
+		require.NoError(t, err)
+		for _, policy := range []GrantPolicy{testPull(t), slices} {
+			r := testReceiver(t, policy, func(c *ReceiverConfig) { c.Rate = minRate })
+			h := addSender(t, r, 0)
+			require.True(t, r.OnArrival(h, now, ArrivalRequest, testW))
+			polls := 0
+			for ; polls < 100; polls++ {
+				if _, ok := r.Poll(now); !ok {
+					break
+				}
+			}
+			require.Less(t, polls, 3, "%T at %d", policy, now)
+			r.Expire(now)
+			r.Poll(0)
+			r.Expire(0)
+		}
+	}
+}

@@ -25,7 +25,7 @@ func (s *Source) Settle(p *Params, now, waiting int64) {
 	s.is.set(granted, false)
 	s.is.set(armed, starved)
 	s.since = uint32(now)
-	s.due = now + s.requestDelay(p)
+	s.due = later(now, s.requestDelay(p))
 }
 
 // Deadline returns when [Source.RequestDue] is to be called, in nanoseconds, and
@@ -36,11 +36,12 @@ func (s *Source) Deadline() (int64, bool) { return s.due, s.is.has(armed) }
 // computed target, and restarts the timer with twice the delay. An early call
 // changes nothing.
 func (s *Source) RequestDue(p *Params, now int64) bool {
+	now = min(now, end)
 	if !s.is.has(armed) || now < s.due {
 		return false
 	}
 	s.backoff = min(s.backoff+1, maxBackoff)
-	s.due = now + s.requestDelay(p)
+	s.due = later(now, s.requestDelay(p))
 	return true
 }
 

@@ -319,3 +319,22 @@ func TestSourceAllocs(t *testing.T) {
 		}
 	})
 }
+
+// At no time is the next request due at once, and so for ever.
+func TestSourceRequestTimerAtTheEndOfTime(t *testing.T) {
+	p := testParams(t, nil)
+	for _, now := range []int64{math.MinInt64, -1 << 62, -1, end - 1, end, math.MaxInt64 - 1, math.MaxInt64} {
+		s := newSource(p)
+		s.OnACK()
+		s.Settle(p, now, 1)
+		asked := 0
+		for range 100 {
+			if s.RequestDue(p, now) {
+				asked++
+			}
+		}
+		require.LessOrEqual(t, asked, 1, "%d", now)
+		_, armed := s.Deadline()
+		require.True(t, armed)
+	}
+}

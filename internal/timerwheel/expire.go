@@ -1,6 +1,9 @@
 package timerwheel
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+)
 
 // Next returns a time at which [Wheel.Expire] has to be called, and false if
 // nothing is armed. It is never after the earliest deadline rounded up to a
@@ -15,9 +18,13 @@ func (w *Wheel) Next() (int64, bool) {
 }
 
 // Now is now, or the last time that Expire was given if that is later: what to handle
-// expired deadlines by. Who goes by an earlier time finds them not due yet, arms them
-// again, and has them back at once, for ever.
-func (w *Wheel) Now(now int64) int64 { return max(now, w.nanos(w.cur)) }
+// expired deadlines by, and what to give Expire. Who goes by an earlier time finds them
+// not due yet, arms them again, and has them back at once, for ever. It is at most [End]:
+// the last time of all is after it, so that what is armed for that never comes back.
+func (w *Wheel) Now(now int64) int64 { return max(min(now, End), w.nanos(w.cur)) }
+
+// End is the last time that [Wheel.Now] returns, ns.
+const End = math.MaxInt64 - 1
 
 // nanos is the time of a tick, or the last time there is.
 func (w *Wheel) nanos(tick uint64) int64 {
@@ -48,8 +55,9 @@ func (w *Wheel) nextSlot() (level, slot uint, at uint64, ok bool) {
 func (w *Wheel) empty(l uint) bool { return w.node[l].next == uint32(l) }
 
 // Expire takes one index out whose deadline is not after now and returns it; it
-// returns false when there is none left. Indices with deadlines in one tick
-// come in no order that a caller may rely on, but always in the same one.
+// returns false when there is none left. Indices with deadlines in one tick, or after a
+// leap of now by 2^44 ticks, come in no order that a caller may rely on, but always in the
+// same one.
 func (w *Wheel) Expire(now int64) (id uint32, ok bool) {
 	limit := max(w.floor(now), w.cur)
 	for w.empty(dueList) {
@@ -57,6 +65,10 @@ func (w *Wheel) Expire(now int64) (id uint32, ok bool) {
 		if !ok || at > limit {
 			w.cur = limit
 			return 0, false
+		}
+		if (limit-w.cur)>>leapBits != 0 {
+			w.leap(limit)
+			continue
 		}
 		w.cur = at
 		w.cascade(level*slots + slot)
@@ -76,5 +88,17 @@ func (w *Wheel) cascade(l uint) {
 		w.alone(i)
 		w.link(i, n.at)
 		i = uint(n.next)
+	}
+}
+
+// leapBits: from 2^44 ticks on a way is a leap. It is 256 turns of the wheel.
+const leapBits = levels*slotBits + 8
+
+// leap moves to limit in one step. A deadline beyond the wheel's reach waits for it in
+// the top level, which would go round up to 2^26 times.
+func (w *Wheel) leap(limit uint64) {
+	w.cur = limit
+	for l := range uint(dueList) {
+		w.cascade(l)
 	}
 }

@@ -39,7 +39,7 @@ type node struct {
 	at         uint64 // ticks
 }
 
-// New returns a wheel for indices 0..n-1 that starts at time now. The tick is
+// New returns a wheel for indices 0..n-1 that starts at time now, at most [End]. The tick is
 // the largest power of two of nanoseconds that is not above tick, and at least
 // 1 ns; deadlines beyond 2^36 ticks are kept and only cost a look now and then.
 func New(n int, tick, now int64) *Wheel {
@@ -48,7 +48,7 @@ func New(n int, tick, now int64) *Wheel {
 		w.shift = uint(bits.Len64(uint64(tick)) - 1)
 	}
 	w.round = 1<<w.shift - 1
-	w.cur = w.floor(now)
+	w.cur = w.floor(min(now, End))
 	for i := range w.node {
 		w.alone(uint(i))
 	}

@@ -161,3 +161,43 @@ func TestWheelPanicsBeyondItsIndices(t *testing.T) {
 	_, ok := w.Next()
 	require.False(t, ok, "nothing was touched")
 }
+
+// A user that arms by [Wheel.Now] is behind it, and so done, at any time.
+func TestWheelNowHasAnEnd(t *testing.T) {
+	for _, now := range []int64{1 << 62, End - 5000, End - 1, End, math.MaxInt64} {
+		w := New(1, 1024, now)
+		w.Arm(0, now)
+		at := w.Now(now)
+		require.Equal(t, min(now, End)&^1023, at&^1023)
+		for looks := 0; ; looks++ {
+			require.Less(t, looks, 3)
+			if _, ok := w.Expire(at); !ok {
+				break
+			}
+			w.Arm(0, min(w.Now(now), math.MaxInt64-5000)+5000)
+		}
+		next, ok := w.Next()
+		require.True(t, ok)
+		require.Positive(t, next)
+	}
+}
+
+// A clock that leaps over all of time does not have the wheel go round for each turn of
+// it: a thousand of these leaps would take a quarter of an hour.
+func TestWheelLeaps(t *testing.T) {
+	const far = 1 << 62
+	for range 1000 {
+		w := New(5, 1, 0)
+		for id, at := range []int64{5, 1 << 43, 1<<61 + 7, far, math.MaxInt64} {
+			w.Arm(uint32(id), at)
+		}
+		require.Equal(t, map[uint32]bool{0: true, 1: true, 2: true}, drain(w, far-1))
+		require.Equal(t, map[uint32]bool{3: true}, drain(w, far))
+		next, ok := w.Next()
+		require.True(t, ok)
+		require.Greater(t, next, int64(far))
+		w.Arm(0, far+5)
+		require.True(t, w.Armed(0))
+		require.Equal(t, map[uint32]bool{0: true}, drain(w, far+5))
+	}
+}

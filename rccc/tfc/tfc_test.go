@@ -1,6 +1,7 @@
 package tfc
 
 import (
+	"math"
 	"testing"
 	"unsafe"
 
@@ -228,6 +229,22 @@ func TestSizesAndAllocs(t *testing.T) {
 			panic("no credit")
 		}
 	})
+}
+
+// At the last time of all, too, no message is due again as soon as it was sent.
+func TestDestinationAtTheEndOfTime(t *testing.T) {
+	p := tableParams(t)
+	for _, now := range []int64{math.MinInt64, -1, 1 << 62, math.MaxInt64 - 1, math.MaxInt64} {
+		var d Destination
+		d.Init(p, now)
+		require.True(t, d.Accept(p, now, 4150))
+		d.Release(p, now, 4150)
+		sent := 0
+		for ; sent < 100 && d.CreditDue(now); sent++ {
+			d.Credit(p, now)
+		}
+		require.Equal(t, 1, sent, "%d", now)
+	}
 }
 
 // The last packets are freed, the source hears of it, and then their context closes: their

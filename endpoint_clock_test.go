@@ -1,0 +1,65 @@
+package uetcc_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// Times that lie outside, and clocks that go back, hang and break nothing: the calls
+// return, and what they have to send comes to an end.
+func TestEndpointOddClocks(t *testing.T) {
+	const hour = 3600e9
+	for _, control := range []ccc.Control{ccc.ControlNSCC, ccc.ControlRCCC, ccc.ControlBoth} {
+		for _, odd := range []int64{math.MinInt64, -1 << 62, -1, hour, 1<<62 - 1, 1 << 62, math.MaxInt64 - 1, math.MaxInt64} {
+			t.Run(fmt.Sprint(control, "/", odd), func(t *testing.T) {
+				n := newNetwork(t, 1, netFaults{}, 2, underCredit(control, 2048))
+				for _, mode := range []ses.Mode{ses.ModeRUD, ses.ModeROD, ses.ModeRUDI} {
+					n.write(mode, 40*netMTU)
+				}
+				for i, now := range []int64{0, odd, 0, odd, odd, 5000, odd - 1, 1 << 40, odd, 1_000_000, odd, 0} {
+					for k, end := range n.ends {
+						end.e.Tick(now)
+						all := sendAll(now, end.e)
+						require.Less(t, len(all), 1000)
+						for j, p := range all {
+							if (i+j)%7 == 0 {
+								continue
+							}
+							_, back := receive(now, n.ends[1-k].e, p)
+							for _, q := range back {
+								receive(odd, end.e, q)
+							}
+						}
+						end.e.NextDeadline()
+						n.poll(end)
+					}
+				}
+			})
+		}
+	}
+}
+
+// A clock that was negative, or has gone back, is one that time passes on all the same.
+func TestEndpointGoesOnAfterAnOddClock(t *testing.T) {
+	for _, odd := range []int64{math.MinInt64, -1 << 62, -1, 50_000_000} {
+		for _, control := range []ccc.Control{ccc.ControlNSCC, ccc.ControlBoth} {
+			n := newNetwork(t, 1, netFaults{}, 2, underCredit(control, 2048))
+			for _, end := range n.ends {
+				end.e.Tick(odd)
+			}
+			for _, mode := range []ses.Mode{ses.ModeRUD, ses.ModeROD, ses.ModeRUDI} {
+				n.write(mode, 40*netMTU)
+			}
+			n.run(func() bool { return len(n.ends[0].events) == 3 })
+			for _, ev := range n.ends[0].events {
+				require.Equal(t, ses.StatusOK, ev.Outcome.Status)
+			}
+		}
+	}
+}
