@@ -162,7 +162,9 @@ func (m *Manager) Params() *Params { return m.p }
 func (m *Manager) Stale() uint64 { return m.stale }
 
 // Open begins the life h of a context. baseRTT is what [Manager.Unbind] returned
-// for the last context to the same destination, ns; 0 if there was none.
+// for the last context to the same destination, ns; 0 if there was none. The life ends
+// when the last PDC is unbound: one that never had a PDC ends when any is bound and
+// unbound.
 func (m *Manager) Open(h Handle, now, baseRTT int64) error {
 	i := int(h.Index())
 	switch {

@@ -198,3 +198,34 @@ func TestManagerAllocs(t *testing.T) {
 		m.Refresh(ctx, &v)
 	})
 }
+
+// A context that was opened for nothing ends as others do.
+func TestManagerContextThatWasNeverBound(t *testing.T) {
+	m := newManager(t, ManagerConfig{Params: testParams(t, chapterFabric()), Contexts: 1, PDCs: 1})
+	h := NewHandle(0, 1)
+	require.NoError(t, m.Open(h, 0, 0))
+	require.ErrorIs(t, m.Open(NewHandle(0, 3), 0, 0), ErrInUse)
+	require.NoError(t, m.Bind(h, h, 0, false))
+	freed, _ := m.Unbind(h, 0)
+	require.Equal(t, h, freed)
+	require.NoError(t, m.Open(NewHandle(0, 3), 0, 0))
+}
+
+// A probe tells of the path in every mode, and leaves the window as it is.
+func TestProbeCountsInEveryMode(t *testing.T) {
+	for _, mode := range []Mode{ModeEnforce, ModeObserve, ModeOff} {
+		f := chapterFabric()
+		f.Mode = mode
+		m, ctx, pdcs := chapterManager(t, f)
+		cwnd := m.Context(ctx).Cwnd()
+		m.OnProbe(pdcs[0], us, 4*us)
+		require.EqualValues(t, 4*us, m.Context(ctx).BaseRTT())
+		require.Equal(t, cwnd, m.Context(ctx).Cwnd())
+		m.OnNewData(pdcs[0], us, mtu)
+		m.OnSend(pdcs[0], us, Sent{Size: mtu})
+		a := ack(1, mtu)
+		a.RTT = 3 * us
+		m.OnACK(pdcs[0], 4*us, &a)
+		require.Equal(t, mode == ModeOff, m.Context(ctx).BaseRTT() == 4*us, "an acknowledgement's counts where it steers")
+	}
+}

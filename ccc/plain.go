@@ -8,7 +8,7 @@ import "github.com/uetcc/uetcc/nscc"
 // ReasonBacklog. Two kinds of its events matter, a new packet that may go at once and
 // an acknowledgement that brings nothing but news. The two methods here are those
 // events in one straight line; they leave behind, bit for bit, what Manager.Send and
-// Manager.OnACK would.
+// Manager.OnACK would, but for the time of the last event where now is before it.
 
 // classify keeps whether a context is plain, after whatever decides about it.
 func (m *Manager) classify(c *Context) {

@@ -97,7 +97,7 @@ func (m *Manager) settle(c *Context, now int64) {
 	if r.held != ReasonBacklog && !r.wait(now) {
 		m.carry(c, now)
 	} else {
-		r.last = now
+		r.last = max(r.last, now) // what was posted may be older than what was not
 	}
 	r.held = c.held()
 	if m.wide || r.custom || r.armed {

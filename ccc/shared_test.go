@@ -474,6 +474,30 @@ func TestSnapshotCountsNoTimeTwice(t *testing.T) {
 	}
 }
 
+// Nor does it where nothing was held back when the older event came.
+func TestSnapshotTimeDoesNotGoBack(t *testing.T) {
+	f := chapterFabric()
+	f.NSCC.InitialCwnd = mtu
+	m := newManager(t, ManagerConfig{Params: testParams(t, f), Contexts: 1, PDCs: 1})
+	h := NewHandle(0, 1)
+	require.NoError(t, m.Open(h, 0, 0))
+	require.NoError(t, m.Bind(h, h, 0, false))
+	m.OnNewData(h, 0, 4*mtu)
+	m.OnSend(h, 0, Sent{Size: mtu}) // held from here on
+	require.True(t, m.TryOwn())
+	require.True(t, m.Post(Event{Kind: EventSend, PDC: h, Now: 5 * us, Sent: Sent{Size: mtu}}))
+	a := news(1, mtu)
+	m.OnACK(h, 10*us, a) // and free
+	m.Disown()
+	var v View
+	require.True(t, m.Refresh(h, &v))
+	require.EqualValues(t, 10*us, v.Snapshot().Time)
+	require.Equal(t, StateActive, v.Snapshot().State)
+	m.OnNewData(h, 15*us, 1)
+	require.True(t, m.Refresh(h, &v))
+	require.EqualValues(t, 15*us, v.Snapshot().Held[ReasonWindow], "no longer than there was time")
+}
+
 // leastAlgorithm owes more than any reservation.
 type leastAlgorithm struct{ fixedWindow }
 

@@ -58,7 +58,7 @@ type Mode uint8
 const (
 	ModeEnforce Mode = iota // decides
 	ModeObserve             // computes all that it would decide, and refuses nothing
-	ModeOff                 // counts, but leaves the window alone, and refuses nothing
+	ModeOff                 // counts, takes probes, but leaves the window alone, and refuses nothing
 
 	modes = iota
 )
