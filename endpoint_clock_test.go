@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -61,5 +62,17 @@ func TestEndpointGoesOnAfterAnOddClock(t *testing.T) {
 				require.Equal(t, ses.StatusOK, ev.Outcome.Status)
 			}
 		}
+	}
+}
+
+// An MTU of congestion control below that of the packets stops nothing.
+func TestEndpointWindowBelowAPacket(t *testing.T) {
+	for _, control := range []ccc.Control{ccc.ControlNSCC, ccc.ControlBoth} {
+		n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) {
+			c.CC.Control, c.CC.NSCC.MTU, c.CC.NSCC.InitialCwnd = control, 128, 128
+		})
+		n.write(ses.ModeRUD, 40*netMTU)
+		n.run(func() bool { return len(n.ends[0].events) == 1 })
+		require.Equal(t, ses.StatusOK, n.ends[0].events[0].Outcome.Status)
 	}
 }

@@ -34,7 +34,8 @@ type Config struct {
 	PDS pdc.Config
 
 	// CC is congestion control. Of CC.NSCC set LinkRate (default 100 Gb/s), BaseRTT (12 us),
-	// and Trimming where switches trim; its MTU follows from that above.
+	// and Trimming where switches trim; its MTU follows from that above. A smaller one does
+	// not stop full packets, but each may go beyond the window by what it lacks.
 	CC ccc.Config
 
 	PDCs    pdc.TableConfig // PDCIDs (default: 1024 in the general pool, 2 s of quarantine)
