@@ -45,7 +45,9 @@ const (
 	// its truncations, its strict comparisons and its 32-bit increase accumulator
 	// that wraps. It ignores the destination's penalty. It needs exact counts of bytes
 	// received: what [RcvdBytes.Units] rounds up can take bytes in flight below zero,
-	// and a quick adapt then ignores marks for four billion bytes, as there.
+	// and a quick adapt then ignores marks for four billion bytes, as there. Report the
+	// sizes of the packets that an acknowledgement covers, as package pds/pdc does, and
+	// not what [RcvdTracker.Advance] returns; where only that is known use ProfileSpec.
 	ProfileHTSim
 	// ProfileHTSimWide is ProfileHTSim with the accumulator widened to 64 bits.
 	ProfileHTSimWide

@@ -167,7 +167,9 @@ func (m *Manager) goBackOnRTO(now int64, p *PDC, off uint32) {
 }
 
 // timedOut queues a packet that is taken for lost, or the question about one that
-// has arrived.
+// has arrived: of each packet once in a time-out that doubles, so that questions are never
+// more than the window's packets, nor answers more than questions. The specification bounds
+// them no further, and one is no substitute for others: each may want its own response.
 func (m *Manager) timedOut(now int64, p *PDC, off uint32) {
 	l := p.tx.enqueue(m.mem, off, now)
 	if p.tx.hasArrived(m.mem, off) {
