@@ -40,8 +40,9 @@ func (m *Manager) arm(now int64) {
 	at := m.rudi.next()
 	if m.waiting.len() > 0 {
 		at = min(at, m.waiting.first().until, later(now, m.p.c.RTOInit))
-		if reap, ok := m.table.NextReap(); ok {
-			at = min(at, max(reap, now))
+		// An id that is free by now is not what they wait for: they have just looked.
+		if reap, ok := m.table.NextReap(); ok && reap > now {
+			at = min(at, reap)
 		}
 	}
 	if at != never {

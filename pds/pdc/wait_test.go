@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -153,4 +154,27 @@ func TestCloseThreshTakesIdleTargetsFirst(t *testing.T) {
 	g.settle()
 	require.True(t, g.a.has(EventClosed, CauseNone))
 	require.Equal(t, 1, g.b.m.open)
+}
+
+// An id that was given back for want of a context, and does not rest, is free at once: that
+// must not have a Tick look at the message that waits for the context again and again.
+func TestTickEndsWhereNothingRests(t *testing.T) {
+	g := newPair(t, pairConfig{manager: func(c *ManagerConfig) {
+		var err error
+		c.Waiting = 2
+		c.Table, err = NewTable(TableConfig{General: 8, Initiators: 8, FirstID: 1, Seed: 1})
+		require.NoError(t, err)
+		c.Contexts, err = ccc.NewTable(1, 1)
+		require.NoError(t, err)
+	}})
+	require.NoError(t, g.a.m.Lock(g.h))
+	_, err := g.openTC(0, 2)
+	require.ErrorIs(t, err, ErrWaiting)
+	for _, now := range []int64{0, 1, 1 << 20, 1<<20 + 5, 1 << 40} {
+		require.True(t, g.a.m.Tick(now))
+	}
+	var e Event
+	for g.a.m.Event(&e) && e.Handle != 2 {
+	}
+	require.EqualValues(t, 2, e.Handle, "it has an end")
 }
