@@ -80,7 +80,7 @@ func TestPFCAtTheEndOfTime(t *testing.T) {
 	g.On(PFCPause, ClassLow, math.MaxInt64-5, 10)
 	set, next := g.Paused(math.MaxInt64 - 1)
 	require.Equal(t, ClassSet(0).With(ClassLow), set)
-	require.EqualValues(t, math.MaxInt64, next)
+	require.EqualValues(t, int64(math.MaxInt64), next)
 	g.On(PFCPause, ClassLow, 0, -1)
 	set, _ = g.Paused(0)
 	require.Zero(t, set)
