@@ -129,7 +129,7 @@ func (c *Config) checkPackets() error {
 			byID[f.ID] = n
 		}
 		if n >= 1<<31 {
-			return fmt.Errorf("%w: %d packets in the connection of line %d, want less than %d", ErrConfig, n, f.Line, 1<<31)
+			return fmt.Errorf("%w: %d packets in the connection of line %d, want less than %d", ErrConfig, n, f.Line, int64(1)<<31)
 		}
 	}
 	return nil
