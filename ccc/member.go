@@ -64,9 +64,13 @@ func (b *member) withdraw(bytes int64) {
 // rcvdUnit is what rcvd_bytes is rounded up to, bytes.
 const rcvdUnit = 256
 
-// acknowledge takes an acknowledgement in, and cuts a.Bytes to what can be true.
+// acknowledge takes an acknowledgement in, and cuts a.Bytes to what can be true. A window
+// that believed more would let everything out.
 func (b *member) acknowledge(a *Ack) {
-	a.Bytes = b.receive(a.Bytes, int32(a.Packets-a.RtxPackets))
+	if packets := int32(a.Packets - a.RtxPackets); !b.hear(a.Bytes, packets) {
+		a.Bytes = min(max(a.Bytes, 0), b.most())
+		b.hear(a.Bytes, packets)
+	}
 	if a.RtxPackets != 0 || a.RtxBytes != 0 {
 		b.rtxBacklog = less(b.rtxBacklog, a.RtxBytes)
 		b.waitingRtx = less(b.waitingRtx, int32(a.RtxPackets))
@@ -74,19 +78,8 @@ func (b *member) acknowledge(a *Ack) {
 	}
 }
 
-// receive takes packets out of flight, and cuts bytes to what a truthful destination
-// can report: it counts each packet once. A window that believed more would let
-// everything out.
-func (b *member) receive(bytes int64, packets int32) int64 {
-	if most := b.most(); uint64(bytes) > uint64(most) {
-		bytes = min(max(bytes, 0), most)
-	}
-	b.heard += bytes
-	b.inflightPackets -= packets
-	return bytes
-}
-
-// hear is receive, but returns false, and nothing has changed, where that would cut.
+// hear takes packets out of flight. It returns false, and nothing has changed, where bytes
+// are more than a truthful destination can report, or less than nothing.
 func (b *member) hear(bytes int64, packets int32) bool {
 	if uint64(bytes) > uint64(b.most()) {
 		return false
@@ -96,7 +89,7 @@ func (b *member) hear(bytes int64, packets int32) bool {
 	return true
 }
 
-// most is how many bytes a truthful destination can report.
+// most is how many bytes a truthful destination can report: it counts each packet once.
 func (b *member) most() int64 { return b.sent - b.heard + rcvdUnit - 1 }
 
 // mark takes a packet out of flight and counts it as waiting for retransmission.

@@ -447,19 +447,26 @@ func TestSnapshotTellsWhatHeldDataBack(t *testing.T) {
 	require.EqualValues(t, 3*mtu, s.Waiting)
 }
 
+// heldManager is owned and has one context with one PDC, of the same handle, whose data is
+// held by the window from time 0 on.
+func heldManager(t *testing.T, admission bool) (*Manager, Handle) {
+	f := chapterFabric()
+	f.NSCC.InitialCwnd = mtu
+	m := newManager(t, ManagerConfig{Params: testParams(t, f), Contexts: 1, PDCs: 1, Admission: admission})
+	h := NewHandle(0, 1)
+	require.NoError(t, m.Open(h, 0, 0))
+	require.NoError(t, m.Bind(h, h, 0, false))
+	m.OnNewData(h, 0, 4*mtu)
+	m.OnSend(h, 0, Sent{Size: mtu})
+	require.True(t, m.TryOwn())
+	return m, h
+}
+
 // An owner handles what has just come in before what was posted a while ago. No time
 // counts twice: what held data back did so no longer than there was time.
 func TestSnapshotCountsNoTimeTwice(t *testing.T) {
 	for _, admission := range []bool{false, true} { // the plain steps, and the general ones
-		f := chapterFabric()
-		f.NSCC.InitialCwnd = mtu
-		m := newManager(t, ManagerConfig{Params: testParams(t, f), Contexts: 1, PDCs: 1, Admission: admission})
-		h := NewHandle(0, 1)
-		require.NoError(t, m.Open(h, 0, 0))
-		require.NoError(t, m.Bind(h, h, 0, false))
-		m.OnNewData(h, 0, 4*mtu)
-		m.OnSend(h, 0, Sent{Size: mtu}) // full from here on
-		require.True(t, m.TryOwn())
+		m, h := heldManager(t, admission)
 		require.True(t, m.Post(Event{Kind: EventNewData, PDC: h, Now: 5 * us, Size: 1}))
 		m.OnNewData(h, 10*us, 1)
 		m.Drain()
@@ -476,15 +483,7 @@ func TestSnapshotCountsNoTimeTwice(t *testing.T) {
 
 // Nor does it where nothing was held back when the older event came.
 func TestSnapshotTimeDoesNotGoBack(t *testing.T) {
-	f := chapterFabric()
-	f.NSCC.InitialCwnd = mtu
-	m := newManager(t, ManagerConfig{Params: testParams(t, f), Contexts: 1, PDCs: 1})
-	h := NewHandle(0, 1)
-	require.NoError(t, m.Open(h, 0, 0))
-	require.NoError(t, m.Bind(h, h, 0, false))
-	m.OnNewData(h, 0, 4*mtu)
-	m.OnSend(h, 0, Sent{Size: mtu}) // held from here on
-	require.True(t, m.TryOwn())
+	m, h := heldManager(t, false)
 	require.True(t, m.Post(Event{Kind: EventSend, PDC: h, Now: 5 * us, Sent: Sent{Size: mtu}}))
 	a := news(1, mtu)
 	m.OnACK(h, 10*us, a) // and free
