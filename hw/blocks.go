@@ -89,13 +89,13 @@ var (
 
 // Registers of a congestion context: the engine's line, then the device's.
 var (
-	RegCtl        = element(KindContext, "CTL", 0x00, 32, RW, OrderProgram)                           // enable[0], mode[3:1], gen[15:8], traffic class[23:16]
+	RegCtl        = element(KindContext, "CTL", 0x00, 32, RW, OrderProgram)                           // enable[0], mode[3:1], gen[15:8], traffic class[23:16], serial[31:24]
 	RegRate       = element(KindContext, "RATE", 0x04, 32, RW, OrderProgram).needs(FeatureRate)       // 2^20 is the line rate, 0 unpaced
 	RegCwnd       = element(KindContext, "CWND", 0x08, 64, RW, OrderProgram).needs(FeatureWindow)     // bytes
 	RegCredit     = element(KindContext, "CREDIT", 0x10, 64, RW, OrderProgram).needs(FeatureCredit)   // cumulative, 256 bytes
 	RegBacklog    = element(KindContext, "BACKLOG", 0x18, 64, RW, OrderNone).needs(FeatureCredit)     // bytes waiting
 	RegBurst      = element(KindContext, "BURST", 0x20, 32, RW, OrderNone).needs(FeatureRate)         // bytes, depth of the token bucket
-	RegCommit     = element(KindContext, "COMMIT", 0x24, 32, WO, OrderFlush)                          // gen[7:0], serial[31:8]; applies CTL, RATE, BURST
+	RegCommit     = element(KindContext, "COMMIT", 0x24, 32, WO, OrderFlush)                          // gen[7:0], serial[31:8], whose low bits are those of CTL; applies CTL, RATE, BURST
 	RegRecord     = element(KindContext, "RECORD", 0x28, 64, RW, OrderBefore)                         // the newest doorbell of this context
 	RegState      = element(KindContext, "STATE", 0x40, 32, RO, OrderAfter)                           // ready[0], blocked by window[1], credit[2], rate[3], gen[15:8]
 	RegLastTX     = element(KindContext, "LAST_TX", 0x44, 32, RO, OrderNone).needs(FeatureTXStamp)    // low ticks of the last departure

@@ -63,15 +63,22 @@ type Context struct {
 // Context returns context block i. Errors: [ErrMissing], [ErrIndex].
 func (d *Device) Context(i int) (Context, error) {
 	base, err := d.offset(RegCtl, i)
-	return Context{space: d.space, base: base, on: d.on, index: uint32(i)}, err
+	if err != nil {
+		return Context{}, err
+	}
+	last := d.space.Load32(base+RegCtl.Offset) >> 24 // maybe of another engine, which was here before
+	return Context{space: d.space, base: base, serial: last, on: d.on, index: uint32(i)}, nil
 }
 
 // Index returns the context's number on the device.
 func (c *Context) Index() uint32 { return c.index }
 
-// Commit programs the context and makes the device apply the change as a whole.
+// Commit programs the context and makes the device apply the change as a whole. The device
+// takes the last of several commits that come between two of its looks; CTL and COMMIT
+// carry one serial number, so that it never takes a part of one for another.
 func (c *Context) Commit(v Control) {
-	ctl := uint32(v.Mode)<<1 | uint32(v.Generation)<<8 | uint32(v.TrafficClass)<<16
+	c.serial++
+	ctl := uint32(v.Mode)<<1 | uint32(v.Generation)<<8 | uint32(v.TrafficClass)<<16 | c.serial<<24
 	if v.Enable {
 		ctl |= 1
 	}
@@ -80,7 +87,6 @@ func (c *Context) Commit(v Control) {
 		c.space.Store32(c.base+RegRate.Offset, v.Rate)
 		c.space.Store32(c.base+RegBurst.Offset, v.Burst)
 	}
-	c.serial++
 	c.space.Store32(c.base+RegCommit.Offset, c.serial<<8|uint32(v.Generation))
 	c.space.Flush()
 }

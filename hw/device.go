@@ -217,7 +217,7 @@ type Fault uint32
 // Bits of a fault.
 const (
 	FaultDoorbell Fault = 1 << 0 // a doorbell named a context that does not exist
-	FaultCommit   Fault = 1 << 1 // a commit's generation was not that of CTL
+	FaultCommit   Fault = 1 << 1 // a commit's generation was not that of CTL, or there is no such mode
 	FaultRing     Fault = 1 << 2 // a ring lies outside the host memory
 )
 

@@ -377,7 +377,7 @@ func TestRebind(t *testing.T) {
 // TestCommitGeneration: a commit whose generation is not that of CTL is refused.
 func TestCommitGeneration(t *testing.T) {
 	dev, soft, _ := newSoft(t, softConfig())
-	require.NoError(t, dev.Store(RegCtl, 0, 1|5<<8))
+	require.NoError(t, dev.Store(RegCtl, 0, 1|5<<8|1<<24))
 	require.NoError(t, dev.Store(RegCommit, 0, 1<<8|6))
 	soft.Step(1)
 	require.Equal(t, FaultCommit, dev.Faults())

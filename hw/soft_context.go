@@ -42,9 +42,8 @@ const (
 // record, window and credit.
 func (d *SoftDevice) takeContext(i int, now int64) {
 	c, base := &d.contexts[i], d.at.contexts+uint32(i)*KindContext.stride()
-	if v := d.regs.Load32(base + RegCommit.Offset); v != c.commit {
+	if v := d.regs.Load32(base + RegCommit.Offset); v != c.commit && d.apply(c, base, v) {
 		c.commit = v
-		d.apply(c, base, uint8(v))
 	}
 	if w := d.regs.Load64(base + RegRecord.Offset); w != c.record {
 		c.record = w
@@ -64,13 +63,19 @@ func (d *SoftDevice) takeContext(i int, now int64) {
 
 // apply commits CTL, RATE and BURST. A new generation is a new life of the
 // context: what the old one had in flight or queued no longer counts, and its
-// credit is void.
-func (d *SoftDevice) apply(c *softContext, base uint32, gen uint8) {
-	ctl := d.regs.Load32(base + RegCtl.Offset)
-	if uint8(ctl>>8) != gen {
+// credit is void. It is false, and nothing changes, where the engine is about to
+// commit again: it stores CTL first and COMMIT last.
+func (d *SoftDevice) apply(c *softContext, base, commit uint32) (taken bool) {
+	ctl, gen := d.regs.Load32(base+RegCtl.Offset), uint8(commit)
+	rate, burst := d.regs.Load32(base+RegRate.Offset), d.regs.Load32(base+RegBurst.Offset)
+	if uint8(ctl>>24) != uint8(commit>>8) || d.regs.Load32(base+RegCtl.Offset) != ctl {
+		return false
+	}
+	mode := Mode(ctl >> 1 & 7)
+	if uint8(ctl>>8) != gen || mode > ModeRate {
 		d.fault |= FaultCommit
 		d.counters[CounterGenMismatch]++
-		return
+		return true
 	}
 	if gen != c.gen {
 		c.acked, c.credit = c.sent, c.creditUsed
@@ -78,10 +83,10 @@ func (d *SoftDevice) apply(c *softContext, base uint32, gen uint8) {
 		c.index, c.head, c.record = 0, 0, 0
 		c.probe, c.flags = false, 0
 	}
-	c.enabled, c.mode, c.gen = ctl&1 != 0, Mode(ctl>>1&7), gen
-	c.rate = min(d.regs.Load32(base+RegRate.Offset), 1<<20)
-	c.burst = max(int64(d.regs.Load32(base+RegBurst.Offset)), d.cfg.MTU)
+	c.enabled, c.mode, c.gen = ctl&1 != 0, mode, gen
+	c.rate, c.burst = min(rate, 1<<20), max(int64(burst), d.cfg.MTU)
 	c.tokens, c.part = c.burst<<20, 0
+	return true
 }
 
 // takeRecord takes a doorbell word. An older index, or one of another life,
