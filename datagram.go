@@ -22,7 +22,7 @@ type Datagram struct {
 	Entropy uint16       // out: the path: UDP source port, or entropy header
 	TC      uint8        // out: traffic class
 	CE      bool         // in: marked, congestion experienced
-	Trimmed pds.NackCode // in: NackTrimmed or NackTrimmedLastHop if a switch has cut it, by its DSCP
+	Trimmed pds.NackCode // in: as in [Frame], or by the DSCP, see [pds.DSCPs.TrimmedBy]
 	Retx    bool         // out: was sent before
 	State   pdc.AckState // in: what an acknowledgement of it says for congestion control, credit among it
 	Payload Payload      // out: what follows Packet

@@ -31,8 +31,11 @@ type Frame struct {
 	Src, Dst       [16]byte // addresses; IPv4 as ::ffff:a.b.c.d
 	TOS            uint8    // DSCP and ECN, see pds.SplitTOS
 	Native         bool     // rides on IP without UDP
-	Trimmed        bool     // the DSCP says that a switch cut it: only the PDS header was read
-	TransportLen   int      // bytes of UDP, or without UDP of IP payload; see pds.NominalSize
+
+	// Trimmed is not 0 if the DSCP says that a switch has cut the packet, which one being
+	// what [pds.DSCPs.TrimmedBy] returns: only the PDS header was read.
+	Trimmed      pds.NackCode
+	TransportLen int // bytes of UDP, or without UDP of IP payload; see pds.NominalSize
 
 	Packet
 }
@@ -68,7 +71,7 @@ func (f *Frame) DstAddr() netip.Addr { return netip.AddrFrom16(f.Dst).Unmap() }
 func (f *Frame) String() string {
 	d, e := pds.SplitTOS(f.TOS)
 	s := fmt.Sprintf("%v > %v ev=%d dscp=%d %v ", f.SrcAddr(), f.DstAddr(), f.Entropy, uint8(d), e)
-	if f.Trimmed {
+	if f.Trimmed != 0 {
 		s += "trimmed "
 	}
 	return s + f.Packet.String()

@@ -94,7 +94,7 @@ func TestParserTrimmedFrameKeepsItsUDPLength(t *testing.T) {
 	ps.DSCPs = pds.DSCPs{Trimmable: 8, Trimmed: 16, TrimmedLastHop: 18, Control: 46}
 	b[etherLen+1] = pds.TOS(18, pds.ECNECT0)
 	require.NoError(t, ps.Ethernet(b, &got))
-	require.True(t, got.Trimmed)
+	require.Equal(t, pds.NackTrimmedLastHop, got.Trimmed)
 	require.Equal(t, pds.PSN(336), got.Req.PSN)
 	require.Equal(t, 8+60+4096, got.TransportLen, "what congestion control counts is the size before")
 }

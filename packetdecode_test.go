@@ -50,7 +50,7 @@ func TestStraightLineReadsLikeTheGeneralWay(t *testing.T) {
 	other := Packet{Type: pds.TypeNACK, Nack: pds.NackCCX{Nack: pds.Nack{Code: pds.NackTrimmed, SPDCID: 3}}}
 	otherFrame := frameOf(other)
 	require.NoError(t, new(Parser).Ethernet(otherFrame.AppendTo(nil, nil), &dirty))
-	dirty.Native, dirty.Trimmed = true, true
+	dirty.Native, dirty.Trimmed = true, pds.NackTrimmed
 	parsers := []*Parser{{}, {Port: 4794}, {CRC: true}, {DSCPs: pds.DSCPs{Trimmed: 8}}, {DSCPs: pds.DSCPs{TrimmedLastHop: 8}},
 		{Port: pds.UDPPort, DSCPs: pds.DSCPs{Trimmed: 9, TrimmedLastHop: 8}}, {Protocol: 17}}
 	for _, f := range plainFrames() {

@@ -29,7 +29,7 @@ type Parser struct {
 	Port     uint16    // UDP destination port; 0 means pds.UDPPort
 	Protocol uint8     // IP protocol of UET without UDP; 0 means pds.IPProtocol
 	CRC      bool      // packets end in a CRC-32C, which must be right; see pds.CheckCRC
-	DSCPs    pds.DSCPs // code points of trimmed packets; zero values name none
+	DSCPs    pds.DSCPs // code points of trimmed packets; the others do not matter here
 }
 
 // UDP reads b, the payload of a UDP datagram, into p. The errors are those of
@@ -103,7 +103,7 @@ func (ps *Parser) ip(b []byte, at int, f *Frame) error {
 	}
 	from, end, skip := at+h.payload, at+h.end, udpLen
 	size := end - from
-	trimmed := ps.isTrimmed(h.tos)
+	trimmed := ps.trimmedBy(h.tos)
 	switch h.protocol {
 	case protoUDP:
 		if size < udpLen {
@@ -114,7 +114,7 @@ func (ps *Parser) ip(b []byte, at int, f *Frame) error {
 			return ErrNotUET
 		}
 		size = int(binary.BigEndian.Uint16(u[4:]))
-		if size < udpLen || from+size > end && !trimmed {
+		if size < udpLen || from+size > end && trimmed == 0 {
 			return ErrIP
 		}
 		end = min(end, from+size)
@@ -126,7 +126,7 @@ func (ps *Parser) ip(b []byte, at int, f *Frame) error {
 	default:
 		return ErrNotUET
 	}
-	if pdsAt := from + skip; trimmed {
+	if pdsAt := from + skip; trimmed != 0 {
 		err = f.decodeTrimmed(b[pdsAt:end], pdsAt)
 	} else {
 		err = f.decode(b[pdsAt:end], pdsAt, ps.CRC)
@@ -173,15 +173,7 @@ func (ps *Parser) refusal(b []byte) error {
 // isPort reports whether port is the one that the parser looks for.
 func (ps *Parser) isPort(port uint16) bool { return port == cmp.Or(ps.Port, pds.UDPPort) }
 
-func (ps *Parser) protocol() uint8 {
-	if ps.Protocol == 0 {
-		return pds.IPProtocol
-	}
-	return ps.Protocol
-}
+func (ps *Parser) protocol() uint8 { return cmp.Or(ps.Protocol, pds.IPProtocol) }
 
-// isTrimmed reports whether a packet with this TOS byte has been trimmed.
-func (ps *Parser) isTrimmed(tos uint8) bool {
-	d := pds.DSCP(tos >> 2)
-	return (d == ps.DSCPs.Trimmed || d == ps.DSCPs.TrimmedLastHop) && d != 0
-}
+// trimmedBy says what a packet with this TOS byte has been trimmed by, 0 if it is whole.
+func (ps *Parser) trimmedBy(tos uint8) pds.NackCode { return ps.DSCPs.TrimmedBy(pds.DSCP(tos >> 2)) }

@@ -60,7 +60,7 @@ func (ps *Parser) Ethernet(b []byte, f *Frame) error {
 // configured is Ethernet for a parser that names a port or knows of trimming, and a
 // packet to [pds.UDPPort]. If neither matters here the zero parser reads the same.
 func (ps *Parser) configured(b []byte, tos uint8, f *Frame) error {
-	if ps.Port != 0 && ps.Port != pds.UDPPort || ps.isTrimmed(tos) {
+	if ps.Port != 0 && ps.Port != pds.UDPPort || ps.trimmedBy(tos) != 0 {
 		return ps.anyFrame(b, f)
 	}
 	var plain Parser
@@ -85,7 +85,7 @@ func (h *plainHead) isPlain(end int) bool {
 
 // plain sets what is around the PDS header of a datagram that ends at end.
 func (f *Frame) plain(h *plainHead, end int) {
-	f.TOS, f.Native, f.Trimmed = h[15], false, false
+	f.TOS, f.Native, f.Trimmed = h[15], false, 0
 	f.TransportLen, f.Entropy = end-etherLen-ip4Len, binary.BigEndian.Uint16(h[34:])
 	f.addresses4((*[8]byte)(h[26:]))
 }

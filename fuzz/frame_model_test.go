@@ -77,7 +77,13 @@ func readFrame(ps *uetcc.Parser, b []byte, f *uetcc.Frame) (headers, end int, er
 		return 0, 0, uetcc.ErrNotUET
 	}
 	d := pds.DSCP(f.TOS >> 2)
-	f.Trimmed = d != 0 && (d == ps.DSCPs.Trimmed || d == ps.DSCPs.TrimmedLastHop)
+	f.Trimmed = 0
+	switch {
+	case d != 0 && d == ps.DSCPs.Trimmed:
+		f.Trimmed = pds.NackTrimmed
+	case d != 0 && d == ps.DSCPs.TrimmedLastHop:
+		f.Trimmed = pds.NackTrimmedLastHop
+	}
 	f.Native = protocol != 17
 	f.Entropy = uint16(word16(ip, transport))
 	f.TransportLen = total - transport
@@ -86,7 +92,7 @@ func readFrame(ps *uetcc.Parser, b []byte, f *uetcc.Frame) (headers, end int, er
 	}
 	f.TransportLen = word16(ip, transport+4)
 	end = transport + f.TransportLen
-	if f.TransportLen < 8 || end > total && !f.Trimmed {
+	if f.TransportLen < 8 || end > total && f.Trimmed == 0 {
 		return 0, 0, uetcc.ErrIP
 	}
 	return at + transport + 8, at + min(end, total), nil
@@ -190,7 +196,7 @@ func TestFramesAgainstModel(t *testing.T) {
 		headers, end, err := readFrame(&ps, b, &want)
 		if err == nil {
 			parse := ps.UDP
-			if want.Trimmed {
+			if want.Trimmed != 0 {
 				parse = ps.Trimmed
 			}
 			if err = parse(b[headers:end], &want.Packet); err == nil {

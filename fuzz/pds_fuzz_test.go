@@ -303,7 +303,7 @@ func FuzzFrame(f *testing.F) {
 
 // checkFrame checks that the frame wire is read as fr, which wrote it.
 func checkFrame(t *testing.T, fr *uetcc.Frame, wire []byte) {
-	if fr.Type == pds.TypeTSS || fr.Trimmed {
+	if fr.Type == pds.TypeTSS || fr.Trimmed != 0 {
 		return // the tag, or a part of the packet, is not written
 	}
 	again := *fr

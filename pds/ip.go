@@ -63,8 +63,8 @@ func SplitTOS(b uint8) (DSCP, ECN) { return DSCP(b >> 2), ECN(b & 3) }
 // 3.6.4.7 and 4.1.)
 type DSCPs struct {
 	Trimmable      DSCP // data that switches may trim
-	Trimmed        DSCP // a packet that was trimmed
-	TrimmedLastHop DSCP // a packet that the last switch trimmed; may equal Trimmed
+	Trimmed        DSCP // a packet that was trimmed; 0 names none
+	TrimmedLastHop DSCP // a packet that the last switch trimmed; may equal Trimmed; 0 names none
 	Control        DSCP // ACK, NACK and control packets
 }
 
@@ -79,15 +79,16 @@ func (d *DSCPs) Validate() error {
 	return errorIf(tooWide || taken(d.Trimmed) || taken(d.TrimmedLastHop), ErrDSCP)
 }
 
-// TrimmedBy returns the NACK code for a packet that arrived with code point v,
-// and whether it was trimmed at all.
-func (d *DSCPs) TrimmedBy(v DSCP) (NackCode, bool) {
-	switch v {
-	case d.Trimmed:
-		return NackTrimmed, true
-	case d.TrimmedLastHop:
-		return NackTrimmedLastHop, true
-	default:
-		return 0, false
+// TrimmedBy returns [NackTrimmed] or [NackTrimmedLastHop] for a packet that arrived with
+// the code point v of one that a switch has cut, 0 for any other.
+func (d *DSCPs) TrimmedBy(v DSCP) NackCode {
+	switch {
+	case v == 0:
+		return 0
+	case v == d.Trimmed:
+		return NackTrimmed
+	case v == d.TrimmedLastHop:
+		return NackTrimmedLastHop
 	}
+	return 0
 }

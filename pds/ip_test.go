@@ -38,19 +38,21 @@ func TestTOS(t *testing.T) {
 func TestDSCPs(t *testing.T) {
 	d := DSCPs{Trimmable: 8, Trimmed: 16, TrimmedLastHop: 18, Control: 46}
 	require.NoError(t, d.Validate())
-	code, ok := d.TrimmedBy(18)
-	require.True(t, ok)
-	require.Equal(t, NackTrimmedLastHop, code)
-	require.True(t, code.IsTrimmed())
-	_, ok = d.TrimmedBy(8)
-	require.False(t, ok)
+	require.Equal(t, NackTrimmedLastHop, d.TrimmedBy(18))
+	require.True(t, d.TrimmedBy(18).IsTrimmed())
+	require.Zero(t, d.TrimmedBy(8))
 
 	d.TrimmedLastHop = 16
 	require.NoError(t, d.Validate(), "the last hop may go unmarked")
-	code, _ = d.TrimmedBy(16)
-	require.Equal(t, NackTrimmed, code)
+	require.Equal(t, NackTrimmed, d.TrimmedBy(16))
 	for _, bad := range []DSCPs{{Trimmable: 8, Trimmed: 8, TrimmedLastHop: 9}, {Trimmed: 46, TrimmedLastHop: 9, Control: 46},
 		{Trimmed: 64, TrimmedLastHop: 9}, {}} {
 		require.ErrorIs(t, bad.Validate(), ErrDSCP)
+	}
+}
+
+func TestDSCPsZeroNamesNoTrimmedPacket(t *testing.T) {
+	for _, d := range []DSCPs{{}, {Trimmed: 16}, {TrimmedLastHop: 18}} {
+		require.Zero(t, d.TrimmedBy(0), "best effort is the code point of any packet")
 	}
 }

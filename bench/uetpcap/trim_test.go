@@ -19,7 +19,7 @@ func TestWriteTrimmedShort(t *testing.T) {
 				f := frame(v6)
 				f.Type, f.Form = pds.TypeACK, 0
 				f.Ack.Ack = pds.Ack{CACK: 77, SPDCID: 1, DPDCID: 2}
-				f.Trimmed, f.Native, f.TOS = true, native, pds.TOS(16, pds.ECNECT0)
+				f.Trimmed, f.Native, f.TOS = pds.NackTrimmed, native, pds.TOS(16, pds.ECNECT0)
 				var file, out bytes.Buffer
 				w, err := NewWriter(&file)
 				require.NoError(t, err)

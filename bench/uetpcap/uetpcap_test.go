@@ -106,7 +106,7 @@ func TestWriteTrimmed(t *testing.T) {
 			w, err := NewWriter(&file)
 			require.NoError(t, err)
 			f := frame(v6)
-			f.Trimmed, f.Native, f.TOS = true, native, pds.TOS(16, pds.ECNECT0)
+			f.Trimmed, f.Native, f.TOS = pds.NackTrimmed, native, pds.TOS(16, pds.ECNECT0)
 			require.NoError(t, w.Write(0, f, 4096))
 			p := gopacket.NewPacket(file.Bytes()[40:], layers.LayerTypeEthernet, gopacket.Default)
 			if ip, ok := p.NetworkLayer().(*layers.IPv4); ok {

@@ -54,7 +54,7 @@ func (w *Writer) Write(now int64, f *uetcc.Frame, payload int) error {
 		return ErrPayload
 	}
 	w.frame = f.AppendTo(w.frame[:0], w.zero[:payload])
-	if f.Trimmed {
+	if f.Trimmed != 0 {
 		w.frame = trim(w.frame, f.Native)
 	}
 	kept := w.frame[:min(len(w.frame), SnapLen)]

@@ -103,9 +103,9 @@ func data(s *fabric.Seen, f *uetcc.Frame, payload int) {
 	dscp := codePoints.Trimmable
 	switch s.DSCP {
 	case switchq.DSCPTrimmed:
-		dscp, f.Trimmed = codePoints.Trimmed, true
+		dscp, f.Trimmed = codePoints.Trimmed, pds.NackTrimmed
 	case switchq.DSCPTrimmedLastHop:
-		dscp, f.Trimmed = codePoints.TrimmedLastHop, true
+		dscp, f.Trimmed = codePoints.TrimmedLastHop, pds.NackTrimmedLastHop
 	}
 	f.TOS = pds.TOS(dscp, ecn)
 	f.Type, f.Form = pds.TypeRUDReq, ses.FormStandard
