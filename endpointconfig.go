@@ -94,16 +94,8 @@ func (c *Config) fill() {
 	n.BaseRTT = cmp.Or(n.BaseRTT, 12_000)
 	n.AckTrigger = cmp.Or(n.AckTrigger, c.PDS.AckTrigger)
 	c.Target.MTU = c.MTU
-	c.PDCs.Seed, c.Target.Seed = mix(c.PDCs.Seed, c.Seed, 1), mix(c.Target.Seed, c.Seed, 2)
-}
-
-// mix makes seeds that differ out of one, unless one is given.
-func mix(given, seed, n uint64) uint64 {
-	if given != 0 {
-		return given
-	}
-	x := (seed + n) * 0x9e3779b97f4a7c15
-	return x ^ x>>29 | 1
+	c.PDCs.Seed = cmp.Or(c.PDCs.Seed, c.seedFor(seedIDs))
+	c.Target.Seed = cmp.Or(c.Target.Seed, c.seedFor(seedTarget))
 }
 
 func (c *Config) validate() error {
@@ -125,7 +117,7 @@ func NewEndpoint(c Config) (*Endpoint, error) {
 	}
 	e := &Endpoint{
 		local: pdc.AddrFrom(c.Address), key: pdc.InitiatorKey{Source: c.Address}, mtu: int64(c.MTU), controlTC: c.ControlTC,
-		answerTC: c.AnswerTC, lendTag: mix(0, c.Seed, 7) >> 32,
+		answerTC: c.AnswerTC, lendTag: c.seedFor(seedLentRegions) >> 32,
 	}
 	err := e.newSES(&c)
 	if err == nil {
@@ -143,7 +135,7 @@ func (e *Endpoint) newSES(c *Config) (err error) {
 		return err
 	}
 	e.sender, err = ses.NewInitiator(ses.InitiatorConfig{
-		MTU: c.MTU, Messages: c.Messages, Retries: c.Retries, Backoff: c.Backoff, Seed: mix(0, c.Seed, 3),
+		MTU: c.MTU, Messages: c.Messages, Retries: c.Retries, Backoff: c.Backoff, Seed: c.seedFor(seedInitiator),
 	})
 	if err != nil {
 		return err
@@ -185,18 +177,18 @@ func (e *Endpoint) newPDS(c *Config) error {
 		e.touched = math.MaxInt
 	}
 	e.cc, err = ccc.NewManager(ccc.ManagerConfig{
-		Params: &cp, Contexts: c.Contexts + 1, PDCs: ids + 1, Seed: mix(0, c.Seed, 4), Now: c.Now,
+		Params: &cp, Contexts: c.Contexts + 1, PDCs: ids + 1, Seed: c.seedFor(seedPaths), Now: c.Now,
 	})
 	if err != nil {
 		return err
 	}
-	e.contexts, err = ccc.NewTable(c.Contexts, mix(0, c.Seed, 5))
+	e.contexts, err = ccc.NewTable(c.Contexts, c.seedFor(seedContexts))
 	if err != nil {
 		return err
 	}
 	e.pds, err = pdc.NewManager(pdc.ManagerConfig{
 		Params: &p, Table: table, CC: e.cc, Contexts: e.contexts, Memory: c.Memory,
-		Waiting: c.Waiting, RUDI: c.RUDI, Seed: mix(0, c.Seed, 6), Now: c.Now,
+		Waiting: c.Waiting, RUDI: c.RUDI, Seed: c.seedFor(seedPSNs), Now: c.Now,
 	})
 	if err != nil {
 		return err

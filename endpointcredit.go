@@ -56,7 +56,7 @@ func newCreditor(c *Config, p *ccc.Params) (*creditor, error) {
 		return nil, err
 	}
 	k := &creditor{
-		recv: recv, byKey: table.NewMap(r.Senders, mix(0, c.Seed, 7)), senders: make([]creditSender, r.Senders),
+		recv: recv, byKey: table.NewMap(r.Senders, c.seedFor(seedCredit)), senders: make([]creditSender, r.Senders),
 	}
 	if c.CC.RCCC.CountInitial {
 		k.start = p.RCCC().InitialCredit()

@@ -1,0 +1,29 @@
+package uetcc
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+)
+
+// A seedUse is one of the parts of an endpoint that have a seed of their own.
+type seedUse uint8
+
+const (
+	seedIDs         seedUse = iota // PDCIDs, and the hashes of their table
+	seedTarget                     // hashes of the target
+	seedInitiator                  // hashes of the initiator
+	seedPaths                      // entropy of the contexts
+	seedContexts                   // hashes of the table of contexts
+	seedPSNs                       // Start_PSNs and probes
+	seedCredit                     // hashes of those who ask for credit
+	seedLentRegions                // keys of lent regions
+)
+
+// seedFor returns the seed of a part, never 0. Peers see numbers that follow from some of
+// the seeds, such as PSNs, and can work those seeds out; that must not tell them any other.
+func (c *Config) seedFor(u seedUse) uint64 {
+	var key [32]byte
+	binary.LittleEndian.PutUint64(key[:], c.Seed)
+	key[8] = byte(u)
+	return max(rand.NewChaCha8(key).Uint64(), 1)
+}
