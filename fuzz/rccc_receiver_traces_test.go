@@ -186,7 +186,7 @@ func (p *rcccPort) slow(tb *recording, i int, factor float64) {
 // hostFactor finds the host backlog that explains the rounded factor and the
 // exact time per quantum of row i.
 func (p *rcccPort) hostFactor(tb *recording, i int) float64 {
-	l := rccc.DefaultHostLimits
+	l := rccc.DefaultHostLimits()
 	rounded, quantum := tb.number(i, "grant_q"), tb.number(i, "tpq_ps")
 	near := l.Full - int64(float64(l.Full-l.Low)*math.Sqrt(float64(rounded)/1e6))
 	for d := range int64(200) {

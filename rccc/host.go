@@ -5,8 +5,10 @@ package rccc
 // the square of the room that is left in between.
 type HostLimits struct{ Low, High, Full int64 }
 
-// DefaultHostLimits are those of the simulator.
-var DefaultHostLimits = HostLimits{Low: 1_000_000, High: 4_750_000, Full: 5_000_000}
+// DefaultHostLimits returns those of the simulator.
+func DefaultHostLimits() HostLimits {
+	return HostLimits{Low: 1_000_000, High: 4_750_000, Full: 5_000_000}
+}
 
 // Factor returns the rate factor for a backlog, to be combined with others by
 // min and passed to [Receiver.SetFactor].

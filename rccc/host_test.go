@@ -8,14 +8,15 @@ import (
 
 // The simulator divides whole numbers; the factor has the same bits.
 func TestHostFactorExact(t *testing.T) {
+	l := DefaultHostLimits()
 	for b := int64(1_000_000); b <= 4_750_000; b += 997 {
 		room := 5_000_000 - b
-		require.Equal(t, float64(room*room)/16e12, DefaultHostLimits.Factor(b), "backlog %d", b)
+		require.Equal(t, float64(room*room)/16e12, l.Factor(b), "backlog %d", b)
 	}
 }
 
 func TestHostLimits(t *testing.T) {
-	l := DefaultHostLimits
+	l := DefaultHostLimits()
 	for _, c := range []struct {
 		backlog int64
 		want    float64

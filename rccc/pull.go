@@ -2,8 +2,8 @@ package rccc
 
 import (
 	"cmp"
-
 	"fmt"
+
 	"github.com/uetcc/uetcc/internal/check"
 )
 

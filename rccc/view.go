@@ -10,6 +10,15 @@ type view struct {
 	cum, target atomic.Int64
 }
 
+// Publish makes the newest credit and target of the sender that h names visible
+// to [Senders.Load] in other goroutines. Owners that share nothing need not
+// call it.
+func (r *Receiver) Publish(h Handle) {
+	if r.t.find(h) != nil {
+		r.t.publish(h.Slot())
+	}
+}
+
 // publish makes the state of slot i visible to Load.
 func (t *Senders) publish(i Slot) {
 	s, v := &t.slab[i], &t.views[i]
