@@ -43,7 +43,7 @@ type Standing struct {
 // Standing returns what an algorithm is told.
 func (c *Context) Standing(p *Params) Standing {
 	return Standing{
-		Inflight: c.window.Inflight(), Waiting: c.waiting(), Cwnd: c.window.Cwnd(),
+		Inflight: c.window.Inflight(), Waiting: c.waits, Cwnd: c.window.Cwnd(),
 		Credit: c.credit.Credit(), BaseRTT: c.window.BaseRTT(), MTU: p.mtu,
 	}
 }

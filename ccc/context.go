@@ -112,6 +112,10 @@ func (c *Context) Cwnd() int64 { return c.window.Cwnd() }
 // Credit returns the balance of receiver credit, bytes; it may be negative.
 func (c *Context) Credit() int64 { return c.credit.Credit() }
 
+// CreditTotal returns the cumulative credit received, bytes: what a credit field
+// of the wire is to be extended by (see [rccc.Quanta.Extend]).
+func (c *Context) CreditTotal() int64 { return c.credit.Cum() }
+
 // BaseRTT returns the smallest round trip seen, ns: what to give InitCached.
 func (c *Context) BaseRTT() int64 { return c.window.BaseRTT() }
 
@@ -154,7 +158,7 @@ func (c *Context) Unbind(p *Params, now int64, l Left) (last bool) {
 // evaluate brings state up to date, and what keeps data from being sent, the part
 // of [Context.Decide] that every event needs; every event ends with it.
 func (c *Context) evaluate(p *Params, now int64) {
-	waiting := c.waiting()
+	waiting := c.waits
 	if p.credit {
 		c.credit.Settle(&p.rccc, now, waiting)
 	}
@@ -175,9 +179,6 @@ func (c *Context) evaluate(p *Params, now int64) {
 	admitted := why == ReasonBacklog || c.mode != ModeEnforce && c.life == LifeBound
 	c.why, c.state = why, nextState(waiting > 0, c.inflightPkts > 0, admitted)
 }
-
-// waiting is what there is to send, bytes.
-func (c *Context) waiting() int64 { return c.waits }
 
 // withdraw takes size bytes away from the unsent new data.
 func (c *Context) withdraw(size int64) {
@@ -227,7 +228,3 @@ func mustHold(ok bool, what string) {
 		panic(what)
 	}
 }
-
-// CreditTotal returns the cumulative credit received, bytes: what a credit field
-// of the wire is to be extended by (see [rccc.Quanta.Extend]).
-func (c *Context) CreditTotal() int64 { return c.credit.Cum() }

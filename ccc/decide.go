@@ -43,9 +43,9 @@ func (c *Context) Decide(p *Params, now int64) Decision {
 	case c.life != LifeBound:
 		return Decision{Reason: ReasonUnbound}
 	case c.mode == ModeOff:
-		return Decision{Bytes: c.waiting(), Reason: ReasonOff}
+		return Decision{Bytes: c.waits, Reason: ReasonOff}
 	case c.mode == ModeObserve:
-		return Decision{Bytes: c.waiting(), Reason: c.bound(p, now).Reason}
+		return Decision{Bytes: c.waits, Reason: c.bound(p, now).Reason}
 	default:
 		return c.bound(p, now)
 	}
@@ -58,7 +58,7 @@ func (c *Context) Admits() bool { return c.state == StateReady && !c.bounded }
 
 // bound is what every algorithm consents to.
 func (c *Context) bound(p *Params, now int64) Decision {
-	room, why := c.waiting(), ReasonBacklog
+	room, why := c.waits, ReasonBacklog
 	if p.window {
 		if w := c.windowRoom(p, room); w < room {
 			room, why = w, ReasonWindow

@@ -52,6 +52,17 @@ func (g *Gate) GiveBack(n int64) { g.room.Add(n) }
 // the window has shrunk below what is reserved and in flight.
 func (g *Gate) Room() int64 { return g.room.Load() }
 
+// Gate returns the admission of context h for any goroutine to keep while the
+// context lives; nil without [ManagerConfig.Admission]. Where senders reserve,
+// all of them must, the owner too: what [Manager.Next] grants takes no account of
+// reservations.
+func (m *Manager) Gate(h Handle) *Gate {
+	if int(h.Index()) >= len(m.gates) {
+		return nil
+	}
+	return &m.gates[h.Index()]
+}
+
 // An edge is the owner's half of a gate.
 type edge struct {
 	published int64 // as the gate knows it, bytes ever allowed

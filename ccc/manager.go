@@ -167,8 +167,7 @@ func (m *Manager) Stale() uint64 { return m.stale }
 // unbound.
 func (m *Manager) Open(h Handle, now, baseRTT int64) error {
 	i := int(h.Index())
-	switch {
-	case i >= len(m.seats) || h.Generation()&1 == 0:
+	if i >= len(m.seats) || h.Generation()&1 == 0 {
 		return ErrHandle
 	}
 	c := &m.seats[i].context

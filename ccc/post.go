@@ -117,14 +117,3 @@ func (m *Manager) apply(q *inbox) {
 		}
 	}
 }
-
-// Gate returns the admission of context h for any goroutine to keep while the
-// context lives; nil without [ManagerConfig.Admission]. Where senders reserve,
-// all of them must, the owner too: what [Manager.Next] grants takes no account of
-// reservations.
-func (m *Manager) Gate(h Handle) *Gate {
-	if int(h.Index()) >= len(m.gates) {
-		return nil
-	}
-	return &m.gates[h.Index()]
-}

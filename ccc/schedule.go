@@ -120,7 +120,11 @@ func (m *Manager) line(c *Context) {
 	}
 	if busy := c.state >= StateActive; busy != r.busy {
 		r.busy = busy
-		m.busy += one(busy) - one(!busy)
+		if busy {
+			m.busy++
+		} else {
+			m.busy--
+		}
 	}
 }
 
@@ -138,7 +142,7 @@ func (m *Manager) settleWide(c *Context, now int64) {
 func (m *Manager) arm(c *Context) {
 	r, i := &c.rec, uint32(c.rec.handle.Index())
 	at, want := c.CreditDeadline()
-	if c.why == ReasonPacing && c.waiting() > 0 && (!want || c.notBefore < at) {
+	if c.why == ReasonPacing && c.waits > 0 && (!want || c.notBefore < at) {
 		at, want = c.notBefore, true
 	}
 	switch {
@@ -174,11 +178,4 @@ func (m *Manager) Tick(now int64) (Handle, bool) {
 			return c.rec.handle, true
 		}
 	}
-}
-
-func one(b bool) int64 {
-	if b {
-		return 1
-	}
-	return 0
 }

@@ -140,7 +140,7 @@ func (m *Manager) show(h Handle, v *View) {
 	v.seq.Add(1)
 	for k, word := range [...]int64{
 		int64(h), r.last, int64(c.state) | int64(c.why)<<8 | int64(c.mode)<<16,
-		w.Cwnd, w.Inflight, c.waiting(), c.credit.Credit(), w.QDelay, w.AvgDelay,
+		w.Cwnd, w.Inflight, c.waits, c.credit.Credit(), w.QDelay, w.AvgDelay,
 		n.sent, n.acks, n.marked, n.nacks, n.losses, w.BaseRTT,
 	} {
 		v.word[k].Store(word)
