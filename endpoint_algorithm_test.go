@@ -14,9 +14,9 @@ import (
 type closed struct{}
 
 func (closed) OnSend(int64, int64)                      {}
-func (closed) OnAck(int64, ccc.Ack)                     {}
-func (closed) OnNack(int64, ccc.Nack)                   {}
-func (closed) OnLoss(int64, ccc.Loss)                   {}
+func (closed) OnACK(int64, ccc.Ack)                     {}
+func (closed) OnNACK(int64, ccc.Nack)                   {}
+func (closed) OnInferredLoss(int64, ccc.Loss)           {}
 func (closed) Allow(int64, ccc.Standing) (int64, int64) { return 0, 0 }
 
 // What an algorithm of the user's holds back goes as soon as it is taken out, or the

@@ -185,7 +185,7 @@ func BenchmarkCCCSend(b *testing.B) {
 	b.Run("op=message+send+ack/plain", func(b *testing.B) {
 		m := cccManager(b, 1, ccc.ManagerConfig{Params: p})
 		h, now := ccc.NewHandle(0, 1), int64(0)
-		m.Withdraw(h, now, 1<<50) // each packet is the last that its PDC has
+		m.OnWithdraw(h, now, 1<<50) // each packet is the last that its PDC has
 		b.ReportAllocs()
 		for b.Loop() {
 			m.OnNewData(h, now, 4096)

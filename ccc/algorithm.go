@@ -13,14 +13,14 @@ type Algorithm interface {
 	// bytes; it is counted in flight already.
 	OnSend(now, size int64)
 
-	// OnAck is called for each acknowledgement, also for those without news.
-	OnAck(now int64, a Ack)
+	// OnACK is called for each acknowledgement, also for those without news.
+	OnACK(now int64, a Ack)
 
-	// OnNack is called for each packet in flight that was refused.
-	OnNack(now int64, n Nack)
+	// OnNACK is called for each packet in flight that was refused.
+	OnNACK(now int64, n Nack)
 
-	// OnLoss is called for each packet in flight that is taken for lost.
-	OnLoss(now int64, l Loss)
+	// OnInferredLoss is called for each packet in flight that is taken for lost.
+	OnInferredLoss(now int64, l Loss)
 
 	// Allow is called at the end of every event, and at the time it named itself: how
 	// many bytes may go beyond those in flight, and not before when (0: at once). A packet
@@ -40,18 +40,17 @@ type Standing struct {
 	MTU      int64
 }
 
-// Standing returns what an algorithm is told.
-func (c *Context) Standing(p *Params) Standing {
+// standing is what an algorithm is told.
+func (c *Context) standing(p *Params) Standing {
 	return Standing{
 		Inflight: c.window.Inflight(), Waiting: c.waits, Cwnd: c.window.Cwnd(),
 		Credit: c.credit.Credit(), BaseRTT: c.window.BaseRTT(), MTU: p.mtu,
 	}
 }
 
-// SetAllowance sets what an algorithm of the user's leaves: bytes beyond those in
-// flight, not before a time. It holds until it is set again. A [Manager] calls it
-// with the answer of [Algorithm.Allow].
-func (c *Context) SetAllowance(p *Params, now, bytes, notBefore int64) {
+// setAllowance sets what an algorithm of the user's leaves, the answer of
+// [Algorithm.Allow]. It holds until it is set again.
+func (c *Context) setAllowance(p *Params, now, bytes, notBefore int64) {
 	c.allow, c.notBefore, c.bounded = max(bytes, -unlimited), notBefore, true
 	c.evaluate(p, now)
 }

@@ -31,6 +31,18 @@ func (m *Manager) OnNewData(pdc Handle, now, delta int64) {
 	}
 }
 
+// OnWithdraw takes back delta bytes of a PDC's unsent data, see [Context.OnWithdraw].
+func (m *Manager) OnWithdraw(pdc Handle, now, delta int64) {
+	b := m.live(pdc)
+	if b == nil {
+		return
+	}
+	b.withdraw(delta)
+	c := &m.seatOf(b).context
+	c.OnWithdraw(m.p, now, delta)
+	m.finish(b, c, now)
+}
+
 // OnSend counts a packet that is being sent.
 func (m *Manager) OnSend(pdc Handle, now int64, s Sent) {
 	if b := m.live(pdc); b != nil {
@@ -76,7 +88,7 @@ func (m *Manager) OnACK(pdc Handle, now int64, a *Ack) {
 	c.onACK(m.p, now, a)
 	m.countAck(c, a.ECN)
 	if c.rec.custom {
-		m.algOf(c).OnAck(now, *a)
+		m.algOf(c).OnACK(now, *a)
 	}
 	m.finish(b, c, now)
 }
@@ -93,7 +105,7 @@ func (m *Manager) OnNACK(pdc Handle, now int64, n Nack) {
 	c.OnNACK(m.p, now, n)
 	m.ledgerOf(c).counts.nacks++
 	if c.rec.custom {
-		m.algOf(c).OnNack(now, n)
+		m.algOf(c).OnNACK(now, n)
 	}
 	m.finish(b, c, now)
 }
@@ -110,7 +122,7 @@ func (m *Manager) OnInferredLoss(pdc Handle, now int64, l Loss) {
 	m.feedback(b, now, l.Report())
 	m.ledgerOf(c).counts.losses++
 	if c.rec.custom {
-		m.algOf(c).OnLoss(now, l)
+		m.algOf(c).OnInferredLoss(now, l)
 	}
 	m.finish(b, c, now)
 }
@@ -170,18 +182,6 @@ func (m *Manager) algOf(c *Context) Algorithm { return m.algs[c.rec.handle.Index
 
 // consult asks the user's algorithm what it allows now.
 func (m *Manager) consult(c *Context, now int64) {
-	bytes, notBefore := m.algOf(c).Allow(now, c.Standing(m.p))
-	c.SetAllowance(m.p, now, bytes, notBefore)
-}
-
-// Withdraw takes back delta bytes of a PDC's unsent data, see [Context.OnWithdraw].
-func (m *Manager) Withdraw(pdc Handle, now, delta int64) {
-	b := m.live(pdc)
-	if b == nil {
-		return
-	}
-	b.withdraw(delta)
-	c := &m.seatOf(b).context
-	c.OnWithdraw(m.p, now, delta)
-	m.finish(b, c, now)
+	bytes, notBefore := m.algOf(c).Allow(now, c.standing(m.p))
+	c.setAllowance(m.p, now, bytes, notBefore)
 }

@@ -89,9 +89,9 @@ type EntropyConfig struct {
 	// power of two up to 32,768; 0 means 64. When it is full the oldest goes.
 	Queue int
 
-	// FreezeNs is how long SchemeREPS keeps to the values it has after a loss; 0
+	// Freeze is how long SchemeREPS keeps to the values it has after a loss, ns; 0
 	// means 10 ms.
-	FreezeNs int64
+	Freeze int64
 
 	// Rand replaces the generator of each context, to replay recorded draws. All
 	// contexts of the parameters share it, so it must be safe for as many goroutines
@@ -101,27 +101,27 @@ type EntropyConfig struct {
 
 // EntropyParams is a validated EntropyConfig, immutable and shared.
 type EntropyParams struct {
-	scheme   Scheme
-	values   uint32
-	mask     uint16 // values - 1; of use where values is a power of two
-	queue    uint16 // mask of the queue's positions
-	penalty  int32  // words of penalties, which come first in the side memory
-	words    int32  // words of side memory
-	freezeNs int64
-	rand     rand.Source
+	scheme  Scheme
+	values  uint32
+	mask    uint16 // values - 1; of use where values is a power of two
+	queue   uint16 // mask of the queue's positions
+	penalty int32  // words of penalties, which come first in the side memory
+	words   int32  // words of side memory
+	freeze  int64
+	rand    rand.Source
 }
 
 // NewEntropyParams validates c. Errors wrap [ErrConfig] and name the field.
 func NewEntropyParams(c EntropyConfig) (EntropyParams, error) {
 	c.Values = cmp.Or(c.Values, 256)
 	c.Queue = cmp.Or(c.Queue, 64)
-	c.FreezeNs = cmp.Or(c.FreezeNs, 10_000_000)
+	c.Freeze = cmp.Or(c.Freeze, 10_000_000)
 	recycles := c.Scheme == SchemeREPS || c.Scheme == SchemeREPSLegacy
 	err := cmp.Or(
 		check.Range(ErrConfig, "EntropyConfig.Scheme", c.Scheme, 0, schemes-1),
 		check.Range(ErrConfig, "EntropyConfig.Values", c.Values, 1, 1<<16),
 		check.Range(ErrConfig, "EntropyConfig.Queue", c.Queue, 1, 1<<15),
-		check.AtLeast(ErrConfig, "EntropyConfig.FreezeNs", c.FreezeNs, 0),
+		check.AtLeast(ErrConfig, "EntropyConfig.Freeze", c.Freeze, 0),
 	)
 	switch {
 	case err != nil:
@@ -132,12 +132,12 @@ func NewEntropyParams(c EntropyConfig) (EntropyParams, error) {
 		return EntropyParams{}, fmt.Errorf("%w: EntropyConfig.Queue is %d, want a power of two", ErrConfig, c.Queue)
 	}
 	p := EntropyParams{
-		scheme:   c.Scheme,
-		values:   uint32(c.Values),
-		mask:     uint16(c.Values - 1),
-		queue:    uint16(c.Queue - 1),
-		freezeNs: c.FreezeNs,
-		rand:     c.Rand,
+		scheme: c.Scheme,
+		values: uint32(c.Values),
+		mask:   uint16(c.Values - 1),
+		queue:  uint16(c.Queue - 1),
+		freeze: c.Freeze,
+		rand:   c.Rand,
 	}
 	if c.Scheme == SchemeBitmap || c.Scheme == SchemeMixed {
 		p.penalty = int32((c.Values + penaltiesPerWord - 1) / penaltiesPerWord)

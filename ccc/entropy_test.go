@@ -110,7 +110,7 @@ func TestREPSRecyclesGoodValues(t *testing.T) {
 }
 
 func TestREPSFreezesOnLossAndExploresAfter(t *testing.T) {
-	h := newPath(t, EntropyConfig{Scheme: SchemeREPS, Values: 1 << 16, FreezeNs: 100})
+	h := newPath(t, EntropyConfig{Scheme: SchemeREPS, Values: 1 << 16, Freeze: 100})
 	h.feed(0, 11, FeedbackGood)
 	h.feed(0, 22, FeedbackGood)
 	h.feed(10, 0, FeedbackTimeout)
@@ -131,7 +131,7 @@ func TestREPSFreezesOnLossAndExploresAfter(t *testing.T) {
 }
 
 func TestREPSDoesNotFreezeWhileExploring(t *testing.T) {
-	h := newPath(t, EntropyConfig{Scheme: SchemeREPS, Values: 16, FreezeNs: 100})
+	h := newPath(t, EntropyConfig{Scheme: SchemeREPS, Values: 16, Freeze: 100})
 	h.feed(0, 1, FeedbackTimeout)
 	h.feed(101, 1, FeedbackTimeout)
 	require.Equal(t, REPSState{Explore: 16}, h.e.REPSState())
@@ -188,7 +188,7 @@ func TestEntropyConfigErrors(t *testing.T) {
 		{EntropyConfig{Values: 100}, "Values"},
 		{EntropyConfig{Queue: 100}, "Queue"},
 		{EntropyConfig{Queue: 1 << 16}, "Queue"},
-		{EntropyConfig{FreezeNs: -1}, "FreezeNs"},
+		{EntropyConfig{Freeze: -1}, "Freeze"},
 	} {
 		_, err := NewEntropyParams(c.config)
 		require.ErrorIs(t, err, ErrConfig, "%+v", c.config)

@@ -74,6 +74,13 @@ func (c *Context) add(delta int64) {
 	c.waits += delta
 }
 
+// OnWithdraw takes back delta bytes of unsent data that OnNewData had added: a
+// message failed, and its rest is not going to be sent.
+func (c *Context) OnWithdraw(p *Params, now, delta int64) {
+	c.withdraw(delta)
+	c.evaluate(p, now)
+}
+
 // OnSend counts a packet of size bytes that is being sent: rtx says that it had
 // been marked for retransmission, otherwise it is new. Whether it was allowed is
 // not asked here: a recovery scheme may send against the window.
@@ -167,16 +174,6 @@ func (c *Context) OnCreditUpdate(p *Params, now, total int64) int64 {
 	return step
 }
 
-// OnTick re-evaluates at now: call it when the time of a [Decision] has come.
-func (c *Context) OnTick(p *Params, now int64) { c.evaluate(p, now) }
-
 // steers reports whether signals reach the window. Where they do not, only its
 // count of bytes in flight goes on.
 func (c *Context) steers(p *Params) bool { return p.window && c.mode != ModeOff }
-
-// OnWithdraw takes back delta bytes of unsent data that OnNewData had added: a
-// message failed, and its rest is not going to be sent.
-func (c *Context) OnWithdraw(p *Params, now, delta int64) {
-	c.withdraw(delta)
-	c.evaluate(p, now)
-}

@@ -104,10 +104,10 @@ func ExampleManager_SendNew() {
 // NSCC would allow.
 type halfWindow struct{}
 
-func (halfWindow) OnSend(now, size int64)       {}
-func (halfWindow) OnAck(now int64, a ccc.Ack)   {}
-func (halfWindow) OnNack(now int64, n ccc.Nack) {}
-func (halfWindow) OnLoss(now int64, l ccc.Loss) {}
+func (halfWindow) OnSend(now, size int64)               {}
+func (halfWindow) OnACK(now int64, a ccc.Ack)           {}
+func (halfWindow) OnNACK(now int64, n ccc.Nack)         {}
+func (halfWindow) OnInferredLoss(now int64, l ccc.Loss) {}
 func (halfWindow) Allow(now int64, s ccc.Standing) (bytes, notBefore int64) {
 	return s.Cwnd/2 - s.Inflight, 0
 }

@@ -196,7 +196,7 @@ func (m *Manager) SetAlgorithm(h Handle, now int64, a Algorithm) {
 	m.algs[h.Index()] = a
 	if c.rec.custom = a != nil; !c.rec.custom {
 		c.allowAll()
-		c.OnTick(m.p, now)
+		c.evaluate(m.p, now)
 	}
 	m.classify(c)
 	m.settle(c, now)

@@ -37,14 +37,14 @@ func (p *Pacer) OnSend(now, size int64) {
 	p.rest = owed % rate
 }
 
-// OnAck does nothing: the rate follows the window.
-func (p *Pacer) OnAck(int64, Ack) {}
+// OnACK does nothing: the rate follows the window.
+func (p *Pacer) OnACK(int64, Ack) {}
 
-// OnNack does nothing.
-func (p *Pacer) OnNack(int64, Nack) {}
+// OnNACK does nothing.
+func (p *Pacer) OnNACK(int64, Nack) {}
 
-// OnLoss does nothing.
-func (p *Pacer) OnLoss(int64, Loss) {}
+// OnInferredLoss does nothing.
+func (p *Pacer) OnInferredLoss(int64, Loss) {}
 
 // Allow lets one packet go when its time has come.
 func (p *Pacer) Allow(_ int64, s Standing) (bytes, notBefore int64) {

@@ -326,7 +326,7 @@ func TestExchangeWithoutNewData(t *testing.T) {
 		m.OnSend(pdc, 0, Sent{Size: mtu})
 		n++
 	}
-	m.Withdraw(pdc, 0, c.Backlog())
+	m.OnWithdraw(pdc, 0, c.Backlog())
 	m.OnInferredLoss(pdc, us, Loss{Size: mtu})
 	require.Equal(t, StateActive, c.State())
 	require.True(t, c.rec.listed)

@@ -172,7 +172,7 @@ func (m *Manager) Tick(now int64) (Handle, bool) {
 		c := &m.seats[i].context
 		c.rec.armed = false
 		request := c.CreditRequestDue(m.p, now)
-		c.OnTick(m.p, now)
+		c.evaluate(m.p, now)
 		m.settle(c, now)
 		if request {
 			return c.rec.handle, true

@@ -299,9 +299,9 @@ type fixedWindow struct {
 }
 
 func (w *fixedWindow) OnSend(int64, int64)                      { w.sent++ }
-func (w *fixedWindow) OnAck(int64, Ack)                         { w.acks++ }
-func (w *fixedWindow) OnNack(int64, Nack)                       { w.nacks++ }
-func (w *fixedWindow) OnLoss(int64, Loss)                       { w.losses++ }
+func (w *fixedWindow) OnACK(int64, Ack)                         { w.acks++ }
+func (w *fixedWindow) OnNACK(int64, Nack)                       { w.nacks++ }
+func (w *fixedWindow) OnInferredLoss(int64, Loss)               { w.losses++ }
 func (w *fixedWindow) Allow(_ int64, s Standing) (int64, int64) { return w.bytes - s.Inflight, 0 }
 
 func TestAlgorithmOfUsersRunsBesideNSCC(t *testing.T) {

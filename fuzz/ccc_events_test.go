@@ -339,7 +339,7 @@ func FuzzCCCEntropy(f *testing.F) {
 	f.Add(uint8(3), []byte("\x00\x01\x00\x00\x02\x00\x00\x03\x00\x00\x04\x00\x00\x05\x00"))
 	f.Add(uint8(4), []byte("\x00\xff\xff\xff\xff\xff")) // a value nobody gave out; an unknown feedback
 	f.Fuzz(func(t *testing.T, scheme uint8, in []byte) {
-		p, err := ccc.NewEntropyParams(ccc.EntropyConfig{Scheme: ccc.Scheme(scheme % 5), Values: 8, Queue: 4, FreezeNs: 20})
+		p, err := ccc.NewEntropyParams(ccc.EntropyConfig{Scheme: ccc.Scheme(scheme % 5), Values: 8, Queue: 4, Freeze: 20})
 		require.NoError(t, err)
 		side := make([]uint64, p.Words())
 		var e ccc.Entropy

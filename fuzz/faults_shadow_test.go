@@ -117,13 +117,13 @@ func (l *faultEar) hear(h heardEvent) {
 
 func (l *faultEar) OnSend(now, size int64) { l.hear(heardEvent{kind: heardSend, now: now, size: size}) }
 
-func (l *faultEar) OnAck(now int64, a ccc.Ack) { l.hear(heardEvent{kind: heardACK, now: now, ack: a}) }
+func (l *faultEar) OnACK(now int64, a ccc.Ack) { l.hear(heardEvent{kind: heardACK, now: now, ack: a}) }
 
-func (l *faultEar) OnNack(now int64, n ccc.Nack) {
+func (l *faultEar) OnNACK(now int64, n ccc.Nack) {
 	l.hear(heardEvent{kind: heardNACK, now: now, nack: n})
 }
 
-func (l *faultEar) OnLoss(now int64, x ccc.Loss) {
+func (l *faultEar) OnInferredLoss(now int64, x ccc.Loss) {
 	l.hear(heardEvent{kind: heardLoss, now: now, loss: x})
 }
 

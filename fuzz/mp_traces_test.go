@@ -72,7 +72,7 @@ func replayEntropy(t *testing.T, dir fs.FS, name string) {
 			path = &mpPath{}
 			paths[row[column["obj"]]] = path
 			path.p, err = ccc.NewEntropyParams(ccc.EntropyConfig{Scheme: scheme, Values: about.Paths,
-				Queue: 1 << 15, FreezeNs: about.RepsFreezePs, Rand: &path.draws})
+				Queue: 1 << 15, Freeze: about.RepsFreezePs, Rand: &path.draws})
 			require.NoError(t, err)
 			path.side = make([]uint64, path.p.Words())
 		}

@@ -177,6 +177,6 @@ func (m *Manager) Withdraw(now int64, h Handle, bytes int64) error {
 func (m *Manager) withdraw(now int64, p *PDC, bytes int64) {
 	if bytes = min(bytes, p.unsubmitted); bytes > 0 {
 		p.unsubmitted -= bytes
-		m.cc.Withdraw(ccc.Handle(p.handle), now, bytes)
+		m.cc.OnWithdraw(ccc.Handle(p.handle), now, bytes)
 	}
 }
