@@ -73,11 +73,13 @@ var (
 	RegDeviceID   = Register{Name: "DEV_ID", Kind: KindCapability, Offset: 0x14, Width: 32}
 	RegFeatures   = Register{Name: "FEATURES", Kind: KindCapability, Offset: 0x18, Width: 64}
 	RegFeaturesOn = Register{Name: "FEATURES_ON", Kind: KindCapability, Offset: 0x20, Width: 64, Access: RW, Order: OrderProgram}
-	RegLineRate   = Register{Name: "LINE_RATE", Kind: KindCapability, Offset: 0x28, Width: 64} // bits per second
-	RegLimits     = Register{Name: "LIMITS", Kind: KindCapability, Offset: 0x30, Width: 64}    // log2 max window[7:0], log2 event ring[15:8], contexts[47:16], MTU[63:48] in 64 B
-	RegReset      = Register{Name: "RESET", Kind: KindCapability, Offset: 0x38, Width: 32, Access: WO, Order: OrderFlush}
+	RegLineRate   = Register{Name: "LINE_RATE", Kind: KindCapability, Offset: 0x28, Width: 64}                            // bits per second
+	RegLimits     = Register{Name: "LIMITS", Kind: KindCapability, Offset: 0x30, Width: 64}                               // log2 max window[7:0], log2 event ring[15:8], contexts[47:16], MTU[63:48] in 64 B
+	RegReset      = Register{Name: "RESET", Kind: KindCapability, Offset: 0x38, Width: 32, Access: WO, Order: OrderFlush} // "RST!" + RESETS
 	RegStatus     = Register{Name: "STATUS", Kind: KindCapability, Offset: 0x3c, Width: 32, Order: OrderAfter}
-	RegFault      = Register{Name: "FAULT", Kind: KindCapability, Offset: 0x40, Width: 32, Access: W1C, Order: OrderFlush}
+	RegFault      = Register{Name: "FAULT", Kind: KindCapability, Offset: 0x40, Width: 32}
+	RegFaultClear = Register{Name: "FAULT_CLEAR", Kind: KindCapability, Offset: 0x44, Width: 32, Access: RW, Order: OrderFlush} // faults[15:0], serial[31:16]
+	RegResets     = Register{Name: "RESETS", Kind: KindCapability, Offset: 0x48, Width: 32, Order: OrderAfter}                  // done so far, modulo 2^32
 )
 
 // Registers of the clock block.
@@ -119,13 +121,14 @@ var (
 
 // Registers of a doorbell page and of an event ring.
 var (
-	RegRing     = element(KindDoorbell, "RING", 0x00, 64, WO, OrderFlush)
-	RegRoom     = element(KindDoorbell, "ROOM", 0x08, 32, RO, OrderNone).needs(FeatureRoom) // doorbells that the device can take
-	RegRingAddr = element(KindEvents, "RING_ADDR", 0x00, 64, RW, OrderProgram)
-	RegRingCtl  = element(KindEvents, "RING_CTL", 0x08, 32, RW, OrderFlush) // enable[0], log2 of the entries[7:4], serial[15:8]
-	RegCons     = element(KindEvents, "CONS", 0x0c, 32, RW, OrderProgram)
-	RegProd     = element(KindEvents, "PROD", 0x10, 32, RO, OrderAfter) // as of the device's last look around; the phase says what is new
-	RegLost     = element(KindEvents, "LOST", 0x14, 32, RO, OrderNone)
+	RegRing      = element(KindDoorbell, "RING", 0x00, 64, WO, OrderFlush)
+	RegRoom      = element(KindDoorbell, "ROOM", 0x08, 32, RO, OrderNone).needs(FeatureRoom) // doorbells that the device can take
+	RegRingAddr  = element(KindEvents, "RING_ADDR", 0x00, 64, RW, OrderProgram)
+	RegRingCtl   = element(KindEvents, "RING_CTL", 0x08, 32, RW, OrderFlush) // enable[0], log2 of the entries[7:4], serial[15:8]
+	RegCons      = element(KindEvents, "CONS", 0x0c, 32, RW, OrderProgram)
+	RegProd      = element(KindEvents, "PROD", 0x10, 32, RO, OrderAfter) // as of the device's last look around; the phase says what is new
+	RegLost      = element(KindEvents, "LOST", 0x14, 32, RO, OrderNone)
+	RegRingState = element(KindEvents, "RING_STATE", 0x18, 32, RO, OrderAfter) // the RING_CTL that the device works with
 )
 
 // RegCounter is an element of the counter block; see [Counter] for the index.

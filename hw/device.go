@@ -47,6 +47,7 @@ type Device struct {
 	space  Space
 	blocks []block
 	on     Feature
+	resets uint32 // RESETS when the device was opened, or told to reset
 }
 
 // Open walks the chain of register blocks in a space and returns the device,
@@ -87,6 +88,7 @@ func Open(space Space) (*Device, error) {
 	if d.block(KindCapability) == nil || d.block(KindClock) == nil {
 		return nil, ErrMissing
 	}
+	d.resets = space.Load32(d.reg(RegResets))
 	return d, nil
 }
 
@@ -136,7 +138,7 @@ func (k Kind) known() bool {
 func (k Kind) fixedLen() uint64 {
 	switch k {
 	case KindCapability:
-		return 0x48
+		return 0x50
 	case KindClock:
 		return 0x30
 	}
@@ -221,28 +223,36 @@ const (
 	FaultRing     Fault = 1 << 2 // a ring lies outside the host memory
 )
 
-// Faults returns the sticky fault bits, ClearFaults clears some of them.
-func (d *Device) Faults() Fault { return Fault(d.space.Load32(d.reg(RegFault)) &^ clearFaults) }
+// Faults returns the sticky fault bits, [Device.ClearFaults] clears some of them.
+func (d *Device) Faults() Fault { return Fault(d.space.Load32(d.reg(RegFault))) }
 
-// ClearFaults asks the device to clear the given bits.
+// ClearFaults asks the device to clear the given bits when it looks next. A call before
+// it has looked replaces the last one.
 func (d *Device) ClearFaults(f Fault) {
-	d.space.Store32(d.reg(RegFault), uint32(f)|clearFaults)
+	at := d.reg(RegFaultClear)
+	serial := d.space.Load32(at)>>16 + 1 // another value than the last time, which is all that a device sees
+	d.space.Store32(at, uint32(f)&0xffff|serial<<16)
 	d.space.Flush()
 }
 
-// clearFaults marks a store to FAULT. A device in shared memory sees values, not
-// stores, and could not tell a store of the present value from no store.
-const clearFaults = 1 << 31
-
 const resetMagic = 0x52535421 // "RST!"
 
-// Reset asks the device to start afresh: no features, no contexts. What is stored before
-// it has done so is lost with the rest. Wait until the [Context.State] of a context that
-// was in use has generation 0 (use none but 1 to 255), then [Device.Enable] and program anew.
+// Reset asks the device to start afresh: no features, no contexts, all rings off. What is
+// stored before it has done so is lost with the rest: wait for [Device.ResetDone], then
+// [Device.Enable] and program anew. Several calls before that ask for one reset.
 func (d *Device) Reset() {
 	d.on = 0
-	d.space.Store32(d.reg(RegReset), resetMagic)
+	d.resets = d.space.Load32(d.reg(RegResets))
+	d.space.Store32(d.reg(RegReset), resetMagic+d.resets)
 	d.space.Flush()
+}
+
+// ResetDone reports whether the device has started afresh since the last [Device.Reset] and
+// is ready. It may never come to that: give it a time limit. If nobody asked it to, then
+// since [Open]: the device died and lives again, or another engine has reset it, and
+// features and contexts are as lost as after a reset of one's own.
+func (d *Device) ResetDone() bool {
+	return d.space.Load32(d.reg(RegResets)) != d.resets && d.Status()&StatusReady != 0
 }
 
 // Clock returns the device's clock.

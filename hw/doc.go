@@ -36,6 +36,7 @@
 //	bind a PDC       program and commit its context, then store BIND
 //	take events      load word 7, compare the phase, load the rest; store CONS once a batch
 //	shut down        disable, commit, flush, load STATE (forces arrival), drain, unmap
+//	start afresh     store RESET, [Space.Flush], load RESETS until it has moved and STATUS says ready
 //
 // On ordinary memory all accesses are sequentially consistent atomics. On a
 // mapped device they are single plain loads and stores of the register's width:

@@ -23,6 +23,9 @@ func (o DoorbellOp) String() string { return enum.Name(doorbellNames[:], o) }
 //	+----------------+----+--------------+---------+-------------------+
 //	|     index      | op |              |   gen   |      context      |
 //	+----------------+----+--------------+---------+-------------------+
+//
+// An operation without an index counts in its place how often the page was asked:
+// a device sees another word than the last one, or nothing new.
 func doorbellWord(index uint16, op DoorbellOp, gen uint8, context uint32) uint64 {
 	return uint64(index) | uint64(op&15)<<16 | uint64(gen)<<24 | uint64(context)<<32
 }
@@ -33,12 +36,13 @@ type Doorbell struct {
 	space Space
 	page  uint32
 	on    Feature
+	asked uint16
 }
 
 // Doorbell returns doorbell page i. Errors: [ErrMissing], [ErrIndex].
 func (d *Device) Doorbell(i int) (Doorbell, error) {
 	page, err := d.offset(RegRing, i)
-	return Doorbell{d.space, page, d.on}, err
+	return Doorbell{space: d.space, page: page, on: d.on}, err
 }
 
 // Ring tells the device that the packets of a context up to index (absolute,
@@ -57,7 +61,8 @@ func (b *Doorbell) Ring(c *Context, generation uint8, index uint16) {
 // Ask rings for an operation that has no index. It may be lost if the page's
 // next doorbell overtakes it.
 func (b *Doorbell) Ask(c *Context, generation uint8, op DoorbellOp) {
-	b.space.Store64(b.page+RegRing.Offset, doorbellWord(0, op, generation, c.index))
+	b.asked++
+	b.space.Store64(b.page+RegRing.Offset, doorbellWord(b.asked, op, generation, c.index))
 	b.space.Flush()
 }
 

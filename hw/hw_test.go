@@ -519,8 +519,8 @@ func TestRingErrors(t *testing.T) {
 	soft.Post(Event{Type: EventCNP})
 }
 
-// TestRingAgain: a ring that was turned off may be used anew at once, also with the same size;
-// one that is on may not.
+// TestRingAgain: a ring that was turned off may be used anew, also with the same size, once the device
+// has seen it: until then it may write to the old entries.
 func TestRingAgain(t *testing.T) {
 	dev, soft, host := newSoft(t, softConfig())
 	var buf [8]Event
@@ -538,6 +538,16 @@ func TestRingAgain(t *testing.T) {
 			require.Equal(t, [3]uint32{life, n}, buf[n].Words)
 		}
 		ring.Stop()
+		require.False(t, ring.Stopped())
+		_, err = dev.Ring(0, host, 4096, 4)
+		require.ErrorIs(t, err, ErrRing)
+		soft.Post(Event{Type: EventCNP, Words: [3]uint32{life, 99}})
+		soft.Step(int64(life))
+		require.True(t, ring.Stopped())
+		require.Equal(t, 1, ring.Drain(buf[:]), "posted before the device saw it")
+		soft.Post(Event{Type: EventCNP})
+		require.Zero(t, ring.Drain(buf[:]))
+		require.EqualValues(t, 1, ring.Lost())
 	}
 }
 
@@ -577,34 +587,6 @@ func TestPDC(t *testing.T) {
 	require.False(t, ok)
 }
 
-// TestReset: a reset forgets contexts and rings, and a stale commit does not come
-// back to life.
-func TestReset(t *testing.T) {
-	dev, soft, _ := newSoft(t, softConfig())
-	c := start(t, dev, soft, 0, Control{Generation: 4})
-	c.SetCwnd(1 << 20)
-	dev.Reset()
-	soft.Step(1)
-	require.Zero(t, c.State().Generation)
-	require.False(t, c.State().Ready)
-	require.Zero(t, dev.Enabled())
-}
-
-// A doorbell that rang before a reset does not ring again after it.
-func TestResetForgetsDoorbells(t *testing.T) {
-	dev, soft, _ := newSoft(t, softConfig())
-	c := start(t, dev, soft, 0, Control{Mode: ModeRate})
-	bell, err := dev.Doorbell(0)
-	require.NoError(t, err)
-	bell.Ask(c, 0, DoorbellProbe)
-	soft.Step(0)
-	before := dev.Counter(CounterDoorbells)
-	dev.Reset()
-	soft.Step(1)
-	require.Equal(t, before, dev.Counter(CounterDoorbells))
-	require.False(t, soft.contexts[0].probe, "a new life that nobody asked to probe")
-}
-
 // TestProbe: a doorbell asks for a probe, and the next burst carries it.
 func TestProbe(t *testing.T) {
 	dev, soft, host := newSoft(t, softConfig())
@@ -620,6 +602,13 @@ func TestProbe(t *testing.T) {
 	require.Equal(t, EventTX, e[0].Type)
 	require.EqualValues(t, pcc.ProbeSent, e[0].Flags)
 	require.Equal(t, pcc.EventTX, e[0].PCC().Type)
+
+	for i := range 3 { // nothing else is rung between
+		bell.Ask(c, 1, DoorbellProbe)
+		soft.Step(30 + int64(i))
+		require.True(t, soft.contexts[0].probe, "asked again")
+		soft.contexts[0].probe = false
+	}
 }
 
 // TestExtendStamp is exact for every age up to the last of the stamp's turn.
@@ -735,7 +724,7 @@ func TestSoftErrors(t *testing.T) {
 
 func TestStrings(t *testing.T) {
 	for k, name := range map[interface{ String() string }]string{
-		RO: "RO", RW: "RW", WO: "WO", W1C: "W1C", Access(9): "Access(9)",
+		RO: "RO", RW: "RW", WO: "WO", Access(9): "Access(9)",
 		OrderNone: "none", OrderProgram: "program", OrderBefore: "before", OrderFlush: "flush", OrderAfter: "after", Order(9): "Order(9)",
 		KindClock: "clock", KindEvents: "events", Kind(0x99): "Kind(153)",
 		ModeWindow: "window", ModeCredit: "credit", ModeBoth: "both", ModeRate: "rate", Mode(7): "Mode(7)",

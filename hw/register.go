@@ -7,13 +7,12 @@ type Access uint8
 
 // Kinds of access, seen from the engine.
 const (
-	RO  Access = iota // device writes, engine loads
-	RW                // engine writes and loads
-	WO                // engine writes; a load returns 0
-	W1C               // device sets bits, the engine clears those that it writes as 1
+	RO Access = iota // device writes, engine loads
+	RW               // engine writes and loads
+	WO               // engine writes; a load returns 0
 )
 
-var accessNames = [...]string{"RO", "RW", "WO", "W1C"}
+var accessNames = [...]string{"RO", "RW", "WO"}
 
 // String returns the name of a.
 func (a Access) String() string { return enum.Name(accessNames[:], a) }

@@ -37,6 +37,8 @@ type SoftDevice struct {
 	counted  [256]uint64 // events by type
 	marks    [32]uint64  // of the events that are being posted
 	fault    Fault
+	cleared  uint32 // FAULT_CLEAR last seen
+	resets   uint32
 	now      int64 // of the last step, ns
 	portFree int64 // when the port has sent its last packet
 	portPart int64 // and a fraction of a nanosecond, in 1/LineRate
@@ -102,7 +104,8 @@ func (c SoftConfig) SpaceSize() uint32 {
 }
 
 // NewSoftDevice lays the device's blocks out in regs, which it clears, and
-// reports it ready. Event rings lie in host. Errors: [ErrSpace] where regs is too small,
+// reports it ready. If regs held a device before, to an engine that knew it this
+// one is the same after a reset. Event rings lie in host. Errors: [ErrSpace] where regs is too small,
 // and others that wrap [ErrConfig].
 func NewSoftDevice(cfg SoftConfig, regs, host *Memory) (*SoftDevice, error) {
 	l, err := cfg.layout()
@@ -119,6 +122,7 @@ func NewSoftDevice(cfg SoftConfig, regs, host *Memory) (*SoftDevice, error) {
 		rings: make([]softRing, cfg.Owners), pages: make([]uint64, cfg.Owners),
 	}
 	d.assignRings()
+	d.resets = regs.Load32(RegResets.Offset) + 1
 	for off := uint32(0); off < l.end; off += 8 {
 		regs.Store64(off, 0)
 	}
@@ -137,7 +141,7 @@ func NewSoftDevice(cfg SoftConfig, regs, host *Memory) (*SoftDevice, error) {
 	for i := range cfg.Owners {
 		regs.Store32(l.doorbells+uint32(i)*KindDoorbell.stride()+RegRoom.Offset, softRoom)
 	}
-	regs.Store32(RegStatus.Offset, uint32(StatusReady|StatusLink))
+	d.start()
 	return d, nil
 }
 
@@ -157,10 +161,10 @@ func (d *SoftDevice) header(at uint32, k Kind, next, count, base uint32) {
 func (d *SoftDevice) Step(now int64) {
 	now = max(now, d.now) // the clock never steps back
 	d.regs.Store64(atClock+RegNow.Offset, NsToTicks(now, d.cfg.TickPs))
-	if d.regs.Load32(RegReset.Offset) == resetMagic {
+	if d.regs.Load32(RegReset.Offset) == resetMagic+d.resets { // or it is done
 		d.reset()
 	}
-	d.takeFaultClears()
+	d.takeFaultClear()
 	d.takePages()
 	for i := range d.rings {
 		d.takeRing(i)
@@ -178,7 +182,7 @@ func (d *SoftDevice) Step(now int64) {
 	for i := range d.rings {
 		d.regs.Store32(d.ringAt(i)+RegProd.Offset, d.rings[i].prod)
 	}
-	d.regs.Store32(RegFault.Offset, uint32(d.fault))
+	d.publishFaults()
 	d.counters[CounterNACKs] = d.counted[EventNACK] + d.counted[EventTrimNACK]
 	d.counters[CounterCNPs] = d.counted[EventCNP]
 	d.counters[CounterRXPackets] = d.counted[EventACKCC]
@@ -191,6 +195,7 @@ func (d *SoftDevice) Step(now int64) {
 // reset forgets all contexts and rings; cumulative counters go on. What the doorbell
 // pages hold was rung before, so it stays known.
 func (d *SoftDevice) reset() {
+	d.regs.Store32(RegStatus.Offset, uint32(StatusLink))
 	clear(d.contexts)
 	d.assignRings()
 	clear(d.rings)
@@ -199,7 +204,14 @@ func (d *SoftDevice) reset() {
 		d.regs.Store64(off, 0)
 	}
 	d.regs.Store64(RegFeaturesOn.Offset, 0)
-	d.regs.Store32(RegReset.Offset, 0)
+	d.resets++
+	d.start()
+}
+
+// start tells the engine that the device is there, with nothing of its last life.
+func (d *SoftDevice) start() {
+	d.regs.Store32(RegResets.Offset, d.resets)
+	d.regs.Store32(RegStatus.Offset, uint32(StatusReady|StatusLink))
 }
 
 func (d *SoftDevice) assignRings() {
@@ -208,10 +220,20 @@ func (d *SoftDevice) assignRings() {
 	}
 }
 
-func (d *SoftDevice) takeFaultClears() {
-	if v := d.regs.Load32(RegFault.Offset); v&clearFaults != 0 {
-		d.fault &^= Fault(v)
+func (d *SoftDevice) takeFaultClear() {
+	if v := d.regs.Load32(RegFaultClear.Offset); v != d.cleared {
+		d.cleared = v
+		d.fault &^= Fault(v & 0xffff)
 	}
+}
+
+func (d *SoftDevice) publishFaults() {
+	status := StatusReady | StatusLink
+	if d.fault != 0 {
+		status |= StatusFault
+	}
+	d.regs.Store32(RegFault.Offset, uint32(d.fault))
+	d.regs.Store32(RegStatus.Offset, uint32(status))
 }
 
 // takePages looks at the doorbell pages. A doorbell only says where to look: the

@@ -20,17 +20,20 @@ func (d *SoftDevice) takeRing(i int) {
 	if ctl == r.ctl {
 		return
 	}
-	*r = softRing{ctl: ctl}
+	*r = softRing{ctl: ctl, lost: r.lost}
+	d.regs.Store32(base+RegRingState.Offset, ctl)
+	if ctl&1 == 0 {
+		return
+	}
+	r.lost = 0
+	d.regs.Store32(base+RegLost.Offset, 0)
 	addr := d.regs.Load64(base + RegRingAddr.Offset)
 	log2 := ctl >> 4 & 15
-	if ctl&1 != 0 {
-		if log2 < 4 || addr%4096 != 0 || addr > 1<<32-4096 || addr+entryLen<<log2 > uint64(d.host.Size()) {
-			d.fault |= FaultRing // off until the control word changes
-			return
-		}
-		r.entries, r.phase = d.host.entries(uint32(addr), 1<<log2), phaseBit
+	if log2 < minRingLog || addr%4096 != 0 || addr > 1<<32-4096 || addr+entryLen<<log2 > uint64(d.host.Size()) {
+		d.fault |= FaultRing // off until the control word changes
+		return
 	}
-	d.regs.Store32(base+RegLost.Offset, 0)
+	r.entries, r.phase = d.host.entries(uint32(addr), 1<<log2), phaseBit
 }
 
 // ringAt is where the registers of ring i lie.

@@ -68,3 +68,30 @@ func TestBesideTheDevice(t *testing.T) {
 	require.Zero(t, r.b.Unsent())
 	require.Zero(t, r.b.Collect(&r.c, &r.p, 0))
 }
+
+// TestLivesBesideTheDevice binds and releases as fast as it can while the device looks at any moment:
+// none of that is a fault.
+func TestLivesBesideTheDevice(t *testing.T) {
+	r := newRig(t, hw.FeatureWindow|hw.FeatureRate, ccc.ControlNSCC, hw.ModeWindow)
+	const steps = 20_000
+	var step atomic.Int64
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for step.Add(1) < steps {
+			r.soft.Step(step.Load())
+			runtime.Gosched()
+		}
+	})
+	for life := 0; step.Load() < steps; life++ {
+		r.b.Release()
+		r.bind(uint8(life), hw.ModeWindow, size)
+		if life%16 == 0 {
+			runtime.Gosched()
+		}
+	}
+	wg.Wait()
+	require.Zero(t, r.dev.Faults())
+	require.Zero(t, r.dev.Counter(hw.CounterGenMismatch))
+	r.tick()
+	require.Equal(t, Hardware, r.b.Poll(r.now))
+}
