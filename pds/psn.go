@@ -17,9 +17,6 @@ func (p PSN) After(q PSN) bool { return p.Diff(q) > 0 }
 // Add returns the PSN n packets after p, or before it when n is negative.
 func (p PSN) Add(n int32) PSN { return p + PSN(n) }
 
-// InWindow reports whether p is one of the n PSNs that begin with lo.
-func (p PSN) InWindow(lo PSN, n uint32) bool { return uint32(p-lo) < n }
-
 // maxStartOffset is the largest psn_offset: its field has 12 bits.
 const maxStartOffset = 1<<12 - 1
 

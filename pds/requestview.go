@@ -39,9 +39,6 @@ func (v *RequestView) PlainCC() bool {
 // Type returns the packet type.
 func (v *RequestView) Type() Type { return Type(v[0] >> 3) }
 
-// HasCC reports whether v, which is a request, carries congestion state.
-func (v *RequestView) HasCC() bool { return v[0] >= uint8(TypeRUDCCReq)<<3 }
-
 // Next returns what follows the header.
 func (v *RequestView) Next() NextHdr { return NextHdr(binary.BigEndian.Uint16(v[0:]) >> 7 & 0xf) }
 
