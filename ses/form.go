@@ -49,43 +49,17 @@ func (f Form) base() int {
 	return 0
 }
 
-// Len returns the length of the SES header of form f that b starts with, its
-// extension included: the payload starts there. A request opcode that the
-// specification does not define may be followed by an extension that Len cannot
-// know; Validate reports such an opcode.
-//
-// Errors: [ErrForm], [ErrTruncated].
-func Len(f Form, b []byte) (int, error) {
-	n := f.base()
-	if n == 0 && f != FormNone {
-		return 0, ErrForm
-	}
-	if len(b) < n {
-		return 0, ErrTruncated
-	}
-	if f.IsRequest() {
-		if op := Opcode(b[0] & opcodeMask); op.extended() {
-			return extendedLen(f, op, n, b)
-		}
-	}
-	return n, nil
-}
-
-// extendedLen adds the extension of op to the base length n.
-func extendedLen(f Form, op Opcode, n int, b []byte) (int, error) {
-	ext := AtomicLen
-	switch {
+// extensionLen returns the length of what follows the request header of form f and n
+// bytes that b starts with. What may follow an opcode that the specification does not
+// define nobody knows; Validate reports such an opcode, and a rendezvous in a short form.
+func extensionLen(f Form, n int, b []byte) int {
+	switch op := Opcode(b[0] & opcodeMask); {
+	case op.IsAtomic() && len(b) > n && AtomicOpcode(b[n]).IsSwap():
+		return CompareSwapLen
 	case op.IsAtomic():
-		if len(b) > n && AtomicOpcode(b[n]).IsSwap() {
-			ext = CompareSwapLen
-		}
-	case f == FormStandard:
-		ext = RendezvousLen
-	default:
-		ext = 0 // Validate refuses a rendezvous in a short form
+		return AtomicLen
+	case op.IsRendezvous() && f == FormStandard:
+		return RendezvousLen
 	}
-	if len(b) < n+ext {
-		return 0, ErrTruncated
-	}
-	return n + ext, nil
+	return 0
 }

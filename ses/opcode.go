@@ -79,7 +79,6 @@ func (o Opcode) IsPlain() bool { return opsOwnLayout>>o&1 == 0 }
 func (o Opcode) IsReserved() bool { return o > OpcodeMsgError && o < opcodeVendor }
 
 func (o Opcode) in(set uint64) bool { return set>>o&1 != 0 }
-func (o Opcode) extended() bool     { return o.in(opsExtended) }
 
 // validate says whether o is defined, and allowed in a form that has the given
 // set of opcodes.

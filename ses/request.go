@@ -34,8 +34,15 @@ func (r *Request) decode(f Form, b []byte) (n int, err error) {
 	if !f.IsRequest() {
 		return 0, ErrForm
 	}
-	if n, err = Len(f, b); err != nil {
-		return 0, err
+	base := f.base()
+	if len(b) < base {
+		return 0, ErrTruncated
+	}
+	if n = base; Opcode(b[0] & opcodeMask).in(opsExtended) {
+		n += extensionLen(f, base, b)
+	}
+	if len(b) < n {
+		return 0, ErrTruncated
 	}
 	r.Form = f
 	switch f {
@@ -46,8 +53,8 @@ func (r *Request) decode(f Form, b []byte) (n int, err error) {
 	default:
 		r.decodeStandard(b)
 	}
-	if op := r.Opcode; op.extended() {
-		r.decodeExtension(b[f.base():n])
+	if n > base {
+		r.decodeExtension(b[base:n])
 	}
 	return n, nil
 }
@@ -93,7 +100,7 @@ func (r *Request) decodeStandard(b []byte) {
 	}
 }
 
-// decodeExtension reads ext, which [Len] has cut to size.
+// decodeExtension reads ext, which extensionLen has cut to size.
 func (r *Request) decodeExtension(ext []byte) {
 	switch len(ext) {
 	case CompareSwapLen:
@@ -165,20 +172,6 @@ func (r *Request) appendStandard(b []byte) []byte {
 		return h.AppendTo(b)
 	}
 	return r.Standard.AppendTo(b)
-}
-
-// Len returns the length of header and extension on the wire, bytes.
-func (r *Request) Len() int {
-	n := r.Form.base()
-	switch {
-	case r.Opcode.IsAtomic() && r.Swap.Opcode.IsSwap():
-		n += CompareSwapLen
-	case r.Opcode.IsAtomic():
-		n += AtomicLen
-	case r.Opcode.IsRendezvous() && r.Form == FormStandard:
-		n += RendezvousLen
-	}
-	return n
 }
 
 // Validate reports what the Validate of the form and of the extension would.
