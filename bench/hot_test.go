@@ -315,7 +315,7 @@ var hot = []struct {
 	{"ses", "(*Middle).Put", inlines | noBounds},
 	{"ses", "(*Target).Receive", noBounds},
 	{"ses", "(*Target).Follow", 0},
-	{"ses", "(*Message).Place", inlines | noBounds},
+	{"ses", "(*Record).Place", inlines | noBounds},
 	{"ses", "(*Target).Expect", 0},
 	{"ses", "(*Target).expectLater", 0},
 	{"ses", "(*Target).Take", 0},

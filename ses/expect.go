@@ -54,8 +54,8 @@ type Expected struct {
 	Offset, Length              uint32
 	Complete, HasData           bool
 
-	m *Message // that it belongs to
-	g *grant   // by which it begins a message of several packets
+	m *Record // that it belongs to
+	g *grant  // by which it begins a message of several packets
 }
 
 // Expect says in x what [Target.Receive] would do with a request of [ModeRUD] or

@@ -4,15 +4,15 @@ package ses
 // on. Such a packet need not be checked again, as long as nothing it was checked
 // against has changed: that is what the epoch is for.
 
-// Follow returns the message that a request of [ModeRUD] or [ModeROD] is in the middle
-// of, if an earlier one of that message has answered all that there is to ask about
-// it. Nothing has changed: once the packet counts as arrived [Message.Place] does what
-// [Target.Receive] would, and the answer is the default response, which [PutDefault]
+// Follow returns the record of the message that a request of [ModeRUD] or [ModeROD] is in
+// the middle of, if an earlier request of that message has answered all that there is to
+// ask about it. Nothing has changed: once the packet counts as arrived [Record.Place] does
+// what [Target.Receive] would, and the answer is the default response, which [PutDefault]
 // writes. Otherwise it returns nil, and the request is Receive's.
 //
 // near is the low 16 bits of a.Peer as the packet tells it, by which the message is
 // found before anything is known about the peer. If it is wrong there is none.
-func (t *Target) Follow(v *StandardView, near uint16, a Arrival) *Message {
+func (t *Target) Follow(v *StandardView, near uint16, a Arrival) *Record {
 	i := int(t.recent[uint64(near)&uint64(len(t.recent)-1)])
 	if i >= len(t.records) {
 		return nil
@@ -36,13 +36,13 @@ func (t *Target) Follow(v *StandardView, near uint16, a Arrival) *Message {
 // Place counts n bytes as arrived, which begin at offset off: PayloadLength and
 // MessageOffset of the request that [Target.Follow] has just returned m for. They
 // belong at address.
-func (m *Message) Place(off, n uint32) (address, cookie uint64) {
+func (m *Record) Place(off, n uint32) (address, cookie uint64) {
 	m.seen += n
 	return m.base + uint64(off), m.cookie
 }
 
 // lead lets later packets of m follow r, which has passed.
-func (t *Target) lead(r *Request, m *Message) {
+func (t *Target) lead(r *Request, m *Record) {
 	if r.Form == FormStandard && r.Opcode.in(opsFollow) && m.limit == m.length {
 		m.key, m.offset, m.head, m.at, m.epoch = r.Key, r.BufferOffset, headOf(r), atOf(r), t.epoch
 	}

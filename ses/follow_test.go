@@ -180,6 +180,6 @@ func TestTargetEpochGoesRoundForGrants(t *testing.T) {
 }
 
 func TestRecordsShareNoCacheLine(t *testing.T) {
-	require.Equal(t, uintptr(recordLen), unsafe.Sizeof(Message{}))
-	require.Equal(t, uintptr(64), unsafe.Offsetof(Message{}.headerData))
+	require.Equal(t, uintptr(recordLen), unsafe.Sizeof(Record{}))
+	require.Equal(t, uintptr(64), unsafe.Offsetof(Record{}.headerData))
 }

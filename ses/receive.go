@@ -167,7 +167,7 @@ func (t *Target) refuse(r *Request, a *Arrival, d *Decision, p *plan, why Check,
 
 // failed counts a packet of a message that failed, and forgets the message when
 // no more can come.
-func (t *Target) failed(r *Request, a *Arrival, m *Message) {
+func (t *Target) failed(r *Request, a *Arrival, m *Record) {
 	if x, ok := t.extentOf(r, a.Payload); ok && m.admits(r, x) {
 		m.seen += x.n
 	}

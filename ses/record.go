@@ -1,12 +1,12 @@
 package ses
 
-// A Message is one of several packets that is under way to a target. It is there from
+// A Record is what a target keeps of a message of several packets. It is there from
 // the first packet that arrives, whichever that is, until all have arrived, the
 // initiator gives the message up, or its PDC is gone.
 //
 // Its first line is all that a packet needs which is like the ones before, see
 // [Target.Follow].
-type Message struct {
+type Record struct {
 	peer   uint64
 	base   uint64 // address of the message's first byte
 	cookie uint64
@@ -36,18 +36,18 @@ const recordLen = 128
 // admits reports whether a further packet can belong to the message: of the same
 // length, and none of its bytes twice. The PDS delivers each packet once, so the
 // sum of the bytes says what is missing.
-func (m *Message) admits(r *Request, x extent) bool {
+func (m *Record) admits(r *Request, x extent) bool {
 	return r.RequestLength == m.length && x.n <= m.length-m.seen
 }
 
 // open takes a record for a message whose packets say h.
-func (t *Target) open(h head, length uint32, peer uint64) (m *Message, ok bool) {
+func (t *Target) open(h head, length uint32, peer uint64) (m *Record, ok bool) {
 	i, ok := t.recordSlots.take()
 	if !ok {
 		return nil, false
 	}
 	m = &t.records[i]
-	*m = Message{peer: peer, head: h, length: length}
+	*m = Record{peer: peer, head: h, length: length}
 	t.messages.insert(pair{peer, uint64(h.id())}, i)
 	b := peer & uint64(len(t.recent)-1)
 	t.recent[b] = uint16(i)
@@ -78,7 +78,7 @@ func (t *Target) Opens(r *Request, a Arrival) bool {
 }
 
 // find returns the record of the message that r belongs to.
-func (t *Target) find(r *Request, peer uint64) *Message {
+func (t *Target) find(r *Request, peer uint64) *Record {
 	if i, ok := t.messages.find(pair{peer, uint64(r.MessageID)}); ok {
 		t.recent[peer&uint64(len(t.recent)-1)] = uint16(i)
 		return &t.records[i]
@@ -87,7 +87,7 @@ func (t *Target) find(r *Request, peer uint64) *Message {
 }
 
 // drop ends a message.
-func (t *Target) drop(m *Message) {
+func (t *Target) drop(m *Record) {
 	key := pair{m.peer, uint64(m.head.id())}
 	i, _ := t.messages.find(key)
 	m.epoch = 0

@@ -76,7 +76,7 @@ type Target struct {
 
 	messages    index // {peer, message_id} -> slot of records
 	recordSlots slots
-	records     []Message
+	records     []Record
 	recent      []uint16 // by the low bits of a peer: slot of its latest message
 	listed      []uint32 // likewise: slot + 1 of the first of all its messages
 	epoch       uint32   // see changed
@@ -132,7 +132,7 @@ func NewTarget(c TargetConfig) (*Target, error) {
 		entries: slab.Make[entry](c.Endpoints * c.Indices),
 		keys:    newIndex(c.Regions, c.Seed), regionSlots: newSlots(c.Regions), regions: slab.Make[region](c.Regions),
 		recvSlots: newSlots(c.Receives), receives: slab.Make[receive](c.Receives),
-		messages: newIndex(c.Messages, c.Seed), recordSlots: newSlots(c.Messages), records: slab.Make[Message](c.Messages),
+		messages: newIndex(c.Messages, c.Seed), recordSlots: newSlots(c.Messages), records: slab.Make[Record](c.Messages),
 		recent: make([]uint16, buckets(c.Messages)), listed: make([]uint32, buckets(c.Messages)), epoch: 1,
 		grants:    slab.Make[grant](min(buckets(c.Regions), maxGrants)),
 		pendSlots: newSlots(c.Pending), pendings: make([]pending, c.Pending),

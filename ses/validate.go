@@ -24,7 +24,7 @@ type extent struct {
 
 // check answers the questions 2 to 19 in order and returns the first that has
 // the wrong answer. m is the message's record, if there is one. Nothing changes.
-func (t *Target) check(r *Request, a *Arrival, m *Message, p *plan) (Check, ReturnCode) {
+func (t *Target) check(r *Request, a *Arrival, m *Record, p *plan) (Check, ReturnCode) {
 	if !a.Mode.carries(r.Opcode) || !r.Opcode.in(opsOfForm[r.Form]&opsTarget) {
 		return CheckOpcode, RCUnsupportedOp
 	}
@@ -94,7 +94,7 @@ func (t *Target) locate(r *Request, p *plan) (Check, ReturnCode) {
 // may: the address says the same and the resource index is still open and of the
 // same generation. That is most packets, and needs no look-up. Any other answer
 // is for locate to give.
-func (t *Target) sameIndex(r *Request, m *Message, p *plan) bool {
+func (t *Target) sameIndex(r *Request, m *Record, p *plan) bool {
 	e := &t.entries[m.entry]
 	if m.head != headOf(r) || m.at != atOf(r) {
 		return false
@@ -108,7 +108,7 @@ func (t *Target) sameIndex(r *Request, m *Message, p *plan) bool {
 
 // regionOf returns the region that r names, first where the message's earlier
 // packets found it.
-func (t *Target) regionOf(r *Request, m *Message, p *plan) (i uint32, ok bool) {
+func (t *Target) regionOf(r *Request, m *Record, p *plan) (i uint32, ok bool) {
 	if m != nil && m.entry == p.entry {
 		if i, ok = t.regionSlots.at(m.region); ok && t.regions[i].Key == r.Key && t.regions[i].entry == p.entry {
 			return i, true
@@ -149,7 +149,7 @@ func (t *Target) fits(r *Request, payload int) bool {
 }
 
 // checkMemory answers 12 to 19 for operations on a region.
-func (t *Target) checkMemory(r *Request, mode Mode, m *Message, p *plan) (Check, ReturnCode) {
+func (t *Target) checkMemory(r *Request, mode Mode, m *Record, p *plan) (Check, ReturnCode) {
 	i, ok := t.regionOf(r, m, p)
 	if !ok {
 		return CheckKey, RCBadMKey
@@ -192,7 +192,7 @@ func rightFor(o Opcode) Rights {
 
 // checkQueue answers 12 to 17 for sends. A message keeps the buffer that its
 // first packet matched.
-func (t *Target) checkQueue(r *Request, m *Message, p *plan) (Check, ReturnCode) {
+func (t *Target) checkQueue(r *Request, m *Record, p *plan) (Check, ReturnCode) {
 	e := &t.entries[p.entry]
 	var b *receive
 	if m == nil {
