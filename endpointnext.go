@@ -6,10 +6,6 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// nextLen is the least length of a packet that may follow another: a request with
-// congestion state, or one without and some bytes of data.
-const nextLen = pds.RequestCCLen + ses.StandardLen
-
 // A plainRequest is a request that Receive has looked at.
 type plainRequest struct {
 	t  *pdc.Taken

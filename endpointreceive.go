@@ -67,7 +67,7 @@ type Received struct {
 // if there is one, in reply, whose Packet is empty otherwise and must have the capacity
 // [Endpoint.ReplyMax].
 func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
-	if len(in.Packet) < nextLen {
+	if len(in.Packet) < standardCCLen { // no request, or one with three bytes of data at most
 		if len(in.Packet) > 0 && pds.Type(in.Packet[0]>>3) == pds.TypeACKCC {
 			e.receiveACK(now, in, reply, r)
 		} else {
@@ -78,7 +78,7 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 	// A request has a short way if it is as most are when it matters, in the middle of a
 	// message or all of one, on a PDC where all is well. That way does what the general
 	// one would, with everything left out that such a packet does not need.
-	b, at := (*[nextLen]byte)(in.Packet), pds.RequestLen
+	b, at := (*[standardCCLen]byte)(in.Packet), pds.RequestLen
 	q, v := (*pds.RequestView)(b[:]), (*ses.StandardView)(b[pds.RequestLen:])
 	if !q.Plain() {
 		if !q.PlainCC() {

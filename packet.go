@@ -43,9 +43,8 @@ type Packet struct {
 	Reply   ses.Reply   // Form.IsResponse()
 }
 
-// header is what the headers of package pds have in common.
+// header is what a [Packet] asks of any header of package pds.
 type header interface {
-	Decode(b []byte) (int, error)
 	AppendTo(b []byte) []byte
 	Validate() error
 	fmt.Stringer
