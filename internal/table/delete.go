@@ -1,7 +1,5 @@
 package table
 
-import "iter"
-
 // Delete removes the entry that was inserted with handle h and reports whether
 // this call did it: of several concurrent calls exactly one returns true. A stale
 // handle, or one never inserted, is harmless. After true, the index belongs to
@@ -43,23 +41,4 @@ func (s *slot) load() (k Key) {
 		k[i] = s.key[i].Load()
 	}
 	return k
-}
-
-// All iterates over the entries in no particular order without stopping anybody.
-// Every entry that lives through the whole iteration is seen exactly once; one
-// inserted or deleted meanwhile may or may not be.
-func (m *Map) All() iter.Seq2[Key, Handle] {
-	return func(yield func(Key, Handle) bool) {
-		for i := range m.slots {
-			s := &m.slots[i]
-			w := s.word.Load()
-			if w&stateMask != live {
-				continue
-			}
-			k := s.load()
-			if s.word.Load() == w && !yield(k, Handle(w)) {
-				return
-			}
-		}
-	}
 }

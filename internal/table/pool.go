@@ -1,13 +1,18 @@
 package table
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 	"math"
 	"unsafe"
+
+	"github.com/uetcc/uetcc/internal/check"
 )
 
 var (
+	// ErrConfig is wrapped by every error of [NewPool]; the message names the field.
+	ErrConfig = errors.New("table: invalid configuration")
+
 	// ErrExhausted is returned by [Pool.Claim] when every id is in use.
 	ErrExhausted = errors.New("table: every id is in use")
 
@@ -31,19 +36,17 @@ type PoolConfig struct {
 	Slots Slots
 }
 
-// Validate names the field that is out of its limits.
-func (c *PoolConfig) Validate() error {
-	switch {
-	case c.First == 0:
-		return errors.New("table: PoolConfig.First is 0, which names no id")
-	case c.Count < 1 || int(c.First)+c.Count > 1<<16:
-		return fmt.Errorf("table: PoolConfig.Count is %d, want 1 to %d", c.Count, 1<<16-int(c.First))
-	case c.Hold < 0:
-		return fmt.Errorf("table: PoolConfig.Hold is %d, want at least 0", c.Hold)
-	case c.Slots.Len() != 0 && c.Slots.Len() < int(c.First)+c.Count:
-		return fmt.Errorf("table: PoolConfig.Slots has %d slots, want %d", c.Slots.Len(), int(c.First)+c.Count)
+// validate names the field that is out of its limits.
+func (c *PoolConfig) validate() error {
+	err := cmp.Or(
+		check.Range(ErrConfig, "First", c.First, 1, math.MaxUint16),
+		check.Range(ErrConfig, "Count", c.Count, 1, 1<<16-int(c.First)),
+		check.AtLeast(ErrConfig, "Hold", c.Hold, 0),
+	)
+	if err == nil && c.Slots.Len() != 0 {
+		err = check.AtLeast(ErrConfig, "number of Slots", c.Slots.Len(), int(c.First)+c.Count)
 	}
-	return nil
+	return err
 }
 
 // A Pool hands out 16-bit ids and keeps a slot for each, see [Slots]. Any goroutine may call
@@ -69,9 +72,9 @@ type Pool struct {
 	held  *ring
 }
 
-// NewPool makes a pool with every id free.
+// NewPool makes a pool with every id free. Errors wrap [ErrConfig].
 func NewPool(c PoolConfig) (*Pool, error) {
-	if err := c.Validate(); err != nil {
+	if err := c.validate(); err != nil {
 		return nil, err
 	}
 	if c.Slots.Len() == 0 {

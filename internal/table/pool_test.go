@@ -42,7 +42,7 @@ func reap(p *Pool, now int64) (n int) {
 	}
 }
 
-func TestPoolConfigValidate(t *testing.T) {
+func TestNewPoolNamesTheField(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		c    PoolConfig
@@ -56,10 +56,11 @@ func TestPoolConfigValidate(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := NewPool(tc.c)
+			require.ErrorIs(t, err, ErrConfig)
 			require.ErrorContains(t, err, tc.want)
 		})
 	}
-	require.NoError(t, (&PoolConfig{First: 1, Count: 65535}).Validate())
+	newPool(t, PoolConfig{First: 1, Count: 65535})
 }
 
 func TestPoolClaimEveryIDOnce(t *testing.T) {
