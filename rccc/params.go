@@ -3,7 +3,6 @@ package rccc
 import (
 	"cmp"
 	"errors"
-	"math"
 
 	"github.com/uetcc/uetcc/internal/check"
 )
@@ -64,14 +63,6 @@ const maxTotal = halfRange / 4
 
 // maxTime bounds configured times, nanoseconds: sums with any now stay in range.
 const maxTime = 1 << 56
-
-// end is the last time that timers go by, nanoseconds: what lies behind counts as it, so
-// that the last time of all is never due.
-const end = math.MaxInt64 - 1
-
-// later is now + d, or the last time of all: a sum that overflowed into the past would be
-// due at once, and so for ever.
-func later(now, d int64) int64 { return min(now, math.MaxInt64-d) + d }
 
 // NewParams validates c and fills its defaults. Errors wrap [ErrConfig].
 func NewParams(c Config) (Params, error) {

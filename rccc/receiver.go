@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/uetcc/uetcc/internal/check"
+	"github.com/uetcc/uetcc/internal/deadline"
 )
 
 // ReceiverConfig describes the destination half of one port.
@@ -128,7 +129,7 @@ func (r *Receiver) Deadline() (int64, bool) { return r.due, r.awake }
 // Poll makes one decision if one is due. Call it until it returns false. A late
 // call is harmless: the time that was lost is not made up for by a burst.
 func (r *Receiver) Poll(now int64) (Grant, bool) {
-	now = min(now, end)
+	now = min(now, deadline.End)
 	for r.awake && now >= r.due {
 		g, ok := r.policy.Next(&r.t, &r.pace)
 		if !ok {
@@ -151,6 +152,6 @@ func (r *Receiver) rest(now, wait int64) {
 	}
 	wait -= r.early
 	ns := (wait + 999) / 1000
-	r.due = later(r.due, ns)
+	r.due = deadline.After(r.due, ns)
 	r.early = ns*1000 - wait
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/internal/alloctest"
+	"github.com/uetcc/uetcc/internal/deadline"
 )
 
 func testPull(t testing.TB) *PullPolicy {
@@ -465,7 +466,7 @@ func TestReceiverAllocs(t *testing.T) {
 // A pacer whose clock is at its end, or goes back, hands out no more than is asked for and
 // stops.
 func TestReceiverAtTheEndOfTime(t *testing.T) {
-	for _, now := range []int64{math.MinInt64, -1 << 62, -1, end - 1, end, math.MaxInt64} {
+	for _, now := range []int64{math.MinInt64, -1 << 62, -1, deadline.End - 1, deadline.End, math.MaxInt64} {
 		slices, err := NewSlicePolicy(SliceConfig{})
 		require.NoError(t, err)
 		for _, policy := range []GrantPolicy{testPull(t), slices} {

@@ -1,6 +1,10 @@
 package rccc
 
-import "math"
+import (
+	"math"
+
+	"github.com/uetcc/uetcc/internal/deadline"
+)
 
 // A source whose credit is spent depends on a message that nothing
 // retransmits. The request timer closes that gap: while data waits and no
@@ -25,7 +29,7 @@ func (s *Source) Settle(p *Params, now, waiting int64) {
 	s.is.set(granted, false)
 	s.is.set(armed, starved)
 	s.since = uint32(now)
-	s.due = later(now, s.requestDelay(p))
+	s.due = deadline.After(now, s.requestDelay(p))
 }
 
 // Deadline returns when [Source.RequestDue] is to be called, in nanoseconds, and
@@ -36,12 +40,12 @@ func (s *Source) Deadline() (int64, bool) { return s.due, s.is.has(armed) }
 // computed target, and restarts the timer with twice the delay. An early call
 // changes nothing.
 func (s *Source) RequestDue(p *Params, now int64) bool {
-	now = min(now, end)
+	now = min(now, deadline.End)
 	if !s.is.has(armed) || now < s.due {
 		return false
 	}
 	s.backoff = min(s.backoff+1, maxBackoff)
-	s.due = later(now, s.requestDelay(p))
+	s.due = deadline.After(now, s.requestDelay(p))
 	return true
 }
 
@@ -55,9 +59,5 @@ const maxBackoff = 62
 // many senders takes a round of all of them to come back to one: whoever asked
 // before that would only add to the noise.
 func (s *Source) requestDelay(p *Params) int64 {
-	d := max(p.rtt, 2*usualUnit*int64(s.usual))
-	if d > p.requestCeiling>>s.backoff {
-		return p.requestCeiling
-	}
-	return d << s.backoff
+	return deadline.Backoff(max(p.rtt, 2*usualUnit*int64(s.usual)), s.backoff, p.requestCeiling)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/internal/alloctest"
+	"github.com/uetcc/uetcc/internal/deadline"
 )
 
 const testW, testMTU = 175_284, 4150
@@ -324,7 +325,7 @@ func TestSourceAllocs(t *testing.T) {
 // At no time is the next request due at once, and so for ever.
 func TestSourceRequestTimerAtTheEndOfTime(t *testing.T) {
 	p := testParams(t, nil)
-	for _, now := range []int64{math.MinInt64, -1 << 62, -1, end - 1, end, math.MaxInt64 - 1, math.MaxInt64} {
+	for _, now := range []int64{math.MinInt64, -1 << 62, -1, deadline.End - 1, deadline.End, math.MaxInt64 - 1, math.MaxInt64} {
 		s := newSource(p)
 		s.OnACK()
 		s.Settle(p, now, 1)

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/uetcc/uetcc/internal/check"
+	"github.com/uetcc/uetcc/internal/deadline"
 )
 
 var (
@@ -130,19 +131,11 @@ func (p *Pool) Release(h Handle, now int64) error {
 			return ErrStale
 		}
 		if p.words[h.Index()].CompareAndSwap(uint64(w), uint64(w)&^0xffff|uint64(h.Generation()+1)) {
-			p.until[h.Index()].Store(later(now, p.hold))
+			p.until[h.Index()].Store(deadline.After(now, p.hold))
 			p.held.push(h.Index())
 			return nil
 		}
 	}
-}
-
-// later is now + d, or the end of time if that overflows.
-func later(now, d int64) int64 {
-	if now > math.MaxInt64-d {
-		return math.MaxInt64
-	}
-	return now + d
 }
 
 // Expire takes one id out of quarantine if its time has come and returns the

@@ -1,8 +1,9 @@
 package timerwheel
 
 import (
-	"math"
 	"math/bits"
+
+	"github.com/uetcc/uetcc/internal/deadline"
 )
 
 // Next returns a time at which [Wheel.Expire] has to be called, and false if
@@ -19,12 +20,9 @@ func (w *Wheel) Next() (int64, bool) {
 
 // Now is now, or the last time that Expire was given if that is later: what to handle
 // expired deadlines by, and what to give Expire. Who goes by an earlier time finds them
-// not due yet, arms them again, and has them back at once, for ever. It is at most [End]:
+// not due yet, arms them again, and has them back at once, for ever. It is at most [deadline.End]:
 // the last time of all is after it, so that what is armed for that never comes back.
-func (w *Wheel) Now(now int64) int64 { return max(min(now, End), w.nanos(w.cur)) }
-
-// End is the last time that [Wheel.Now] returns, ns.
-const End = math.MaxInt64 - 1
+func (w *Wheel) Now(now int64) int64 { return max(min(now, deadline.End), w.nanos(w.cur)) }
 
 // nanos is the time of a tick, or the last time there is.
 func (w *Wheel) nanos(tick uint64) int64 {

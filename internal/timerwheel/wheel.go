@@ -6,7 +6,11 @@
 // nothing allocates after [New] and nothing is a pointer.
 package timerwheel
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/uetcc/uetcc/internal/deadline"
+)
 
 const (
 	levels    = 6
@@ -39,7 +43,7 @@ type node struct {
 	at         uint64 // ticks
 }
 
-// New returns a wheel for indices 0..n-1 that starts at time now, at most [End]. The tick is
+// New returns a wheel for indices 0..n-1 that starts at time now, at most [deadline.End]. The tick is
 // the largest power of two of nanoseconds that is not above tick, and at least
 // 1 ns; deadlines beyond 2^36 ticks are kept and only cost a look now and then.
 func New(n int, tick, now int64) *Wheel {
@@ -48,7 +52,7 @@ func New(n int, tick, now int64) *Wheel {
 		w.shift = uint(bits.Len64(uint64(tick)) - 1)
 	}
 	w.round = 1<<w.shift - 1
-	w.cur = w.floor(min(now, End))
+	w.cur = w.floor(min(now, deadline.End))
 	for i := range w.node {
 		w.alone(uint(i))
 	}

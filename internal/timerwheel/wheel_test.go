@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/internal/alloctest"
+	"github.com/uetcc/uetcc/internal/deadline"
 )
 
 // drain expires everything due at now, in order of index.
@@ -164,11 +165,11 @@ func TestWheelPanicsBeyondItsIndices(t *testing.T) {
 
 // A user that arms by [Wheel.Now] is behind it, and so done, at any time.
 func TestWheelNowHasAnEnd(t *testing.T) {
-	for _, now := range []int64{1 << 62, End - 5000, End - 1, End, math.MaxInt64} {
+	for _, now := range []int64{1 << 62, deadline.End - 5000, deadline.End - 1, deadline.End, math.MaxInt64} {
 		w := New(1, 1024, now)
 		w.Arm(0, now)
 		at := w.Now(now)
-		require.Equal(t, min(now, End)&^1023, at&^1023)
+		require.Equal(t, min(now, deadline.End)&^1023, at&^1023)
 		for looks := 0; ; looks++ {
 			require.Less(t, looks, 3)
 			if _, ok := w.Expire(at); !ok {

@@ -1,6 +1,6 @@
 package tfc
 
-import "math"
+import "github.com/uetcc/uetcc/internal/deadline"
 
 // Destination is the receiving half of a TFC context: it counts the cells of one
 // source in its buffer and decides when the source must hear of free ones.
@@ -63,7 +63,7 @@ func (d *Destination) Deadline() (int64, bool) { return d.due, d.armed }
 
 // CreditDue reports whether a Credit control packet is to be sent now; call
 // [Destination.Credit] for its contents.
-func (d *Destination) CreditDue(now int64) bool { return d.armed && min(now, math.MaxInt64-1) >= d.due }
+func (d *Destination) CreditDue(now int64) bool { return d.armed && min(now, deadline.End) >= d.due }
 
 // settle brings the timer in line. A message is wanted while there are cells that
 // the source may not know of: all that is known is that it once had the initial
@@ -75,21 +75,10 @@ func (d *Destination) settle(p *Params, now int64) {
 		d.armed = false
 	case limit > d.told:
 		if !d.armed || d.due > now {
-			d.armed, d.due, d.backoff = true, min(now, math.MaxInt64-1), 0
+			d.armed, d.due, d.backoff = true, min(now, deadline.End), 0
 		}
 	case !d.armed:
-		d.armed, d.due = true, later(now, p.repeatDelay(d.backoff))
+		d.armed, d.due = true, deadline.After(now, deadline.Backoff(p.rtt, d.backoff, p.ceiling))
 		d.backoff = min(d.backoff+1, 62)
 	}
-}
-
-// later is now + d, or the last time of all, which is never due.
-func later(now, d int64) int64 { return min(now, math.MaxInt64-d) + d }
-
-// repeatDelay is one RTT, doubled with each repetition.
-func (p *Params) repeatDelay(backoff uint8) int64 {
-	if d := p.rtt << backoff; d>>backoff == p.rtt && d > 0 {
-		return min(d, p.ceiling)
-	}
-	return p.ceiling
 }

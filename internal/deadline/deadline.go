@@ -1,0 +1,21 @@
+// Package deadline calculates when timers are due. Times are nanoseconds of a monotonic
+// clock, and any int64 will do: none of the sums overflows into the past, where a timer
+// would be due at once, and so for ever.
+package deadline
+
+import "math"
+
+// End is the last time that timers go by: who takes min(now, End) for now never finds due
+// what [After] has put off to the last time of all.
+const End = math.MaxInt64 - 1
+
+// After is now + d, or the last time of all if that is later. d must not be negative.
+func After(now, d int64) int64 { return min(now, math.MaxInt64-d) + d }
+
+// Backoff is d, more than 0, doubled n times, at most ceiling.
+func Backoff(d int64, n uint8, ceiling int64) int64 {
+	if d > ceiling>>n {
+		return ceiling
+	}
+	return d << n
+}
