@@ -57,3 +57,29 @@ func (c *Context) setAllowance(p *Params, now, bytes, notBefore int64) {
 
 // allowAll is the allowance without an algorithm.
 func (c *Context) allowAll() { c.allow, c.notBefore, c.bounded = math.MaxInt64, math.MinInt64, false }
+
+// SetAlgorithm plugs a into context h, nil takes it out. It changes nothing else,
+// so a context can change its algorithm while it runs.
+func (m *Manager) SetAlgorithm(h Handle, now int64, a Algorithm) {
+	c := m.Context(h)
+	if c == nil {
+		return
+	}
+	m.revision++
+	m.algs[h.Index()] = a
+	if c.rec.custom = a != nil; !c.rec.custom {
+		c.allowAll()
+		c.evaluate(m.p, now)
+	}
+	m.classify(c)
+	m.settle(c, now)
+}
+
+// algOf is the user's algorithm of a context that has one.
+func (m *Manager) algOf(c *Context) Algorithm { return m.algs[c.rec.handle.Index()] }
+
+// consult asks the user's algorithm what it allows now.
+func (m *Manager) consult(c *Context, now int64) {
+	bytes, notBefore := m.algOf(c).Allow(now, c.standing(m.p))
+	c.setAllowance(m.p, now, bytes, notBefore)
+}

@@ -168,20 +168,3 @@ func (m *Manager) feedback(b *member, now int64, r Report) {
 		m.seats[i].entropy.Feedback(&m.p.entropy, m.sideOf(int(i)), now, r)
 	}
 }
-
-// finish ends an event of a PDC and its context.
-func (m *Manager) finish(b *member, c *Context, now int64) {
-	if waits := b.waiting() > 0; waits != b.queued {
-		m.turn(b, waits)
-	}
-	m.settle(c, now)
-}
-
-// algOf is the user's algorithm of a context that has one.
-func (m *Manager) algOf(c *Context) Algorithm { return m.algs[c.rec.handle.Index()] }
-
-// consult asks the user's algorithm what it allows now.
-func (m *Manager) consult(c *Context, now int64) {
-	bytes, notBefore := m.algOf(c).Allow(now, c.standing(m.p))
-	c.setAllowance(m.p, now, bytes, notBefore)
-}

@@ -92,31 +92,6 @@ type seat struct {
 	_       [16]byte
 }
 
-// A record is what the manager keeps for a context and needs in every event: it
-// lies with the context's counters.
-type record struct {
-	last   int64 // time of the last event, ns
-	handle Handle
-	listed bool // on the ready list
-	busy   bool // counted in Manager.busy
-	armed  bool // has a deadline
-	custom bool // runs an algorithm of the user's
-	held   Reason
-	kept   Reason // that waited is of
-	marked uint16 // of the acknowledgements, what the ledger lacks
-	waited uint32 // how long data waited, ns, what the ledger lacks
-	sent   uint32 // likewise
-	acks   uint32
-}
-
-// A ledger is the rest, which few events need.
-type ledger struct {
-	edge   edge
-	due    int64          // the armed deadline, ns
-	waited [reasons]int64 // see Snapshot.Held
-	counts counts
-}
-
 // NewManager allocates all that the manager will ever use. Errors wrap [ErrConfig].
 func NewManager(c ManagerConfig) (*Manager, error) {
 	c.Inbox = cmp.Or(c.Inbox, 1024)
@@ -183,23 +158,6 @@ func (m *Manager) Open(h Handle, now, baseRTT int64) error {
 	m.seats[i].entropy.Init(&m.p.entropy, m.seed+uint64(h)*0x9e3779b97f4a7c15)
 	m.settle(c, now)
 	return nil
-}
-
-// SetAlgorithm plugs a into context h, nil takes it out. It changes nothing else,
-// so a context can change its algorithm while it runs.
-func (m *Manager) SetAlgorithm(h Handle, now int64, a Algorithm) {
-	c := m.Context(h)
-	if c == nil {
-		return
-	}
-	m.revision++
-	m.algs[h.Index()] = a
-	if c.rec.custom = a != nil; !c.rec.custom {
-		c.allowAll()
-		c.evaluate(m.p, now)
-	}
-	m.classify(c)
-	m.settle(c, now)
 }
 
 // SetMode changes how much context h has to say.

@@ -1,7 +1,6 @@
 package ccc
 
 import (
-	"math"
 	"runtime"
 	"sync/atomic"
 )
@@ -31,83 +30,6 @@ type Snapshot struct {
 	// Held is how long data waited, by what held it back: ACTIVE with that [Reason].
 	// The wait that goes on is in it up to Time.
 	Held [reasons]int64
-}
-
-// counts are the counters of a [Snapshot].
-type counts struct{ sent, acks, marked, nacks, losses int64 }
-
-// countSent counts a packet of c that is being sent.
-func (m *Manager) countSent(c *Context) {
-	if c.rec.sent++; c.rec.sent == 0 {
-		m.ledgerOf(c).counts.sent += 1 << 32
-	}
-}
-
-// countAck counts an acknowledgement of c.
-func (m *Manager) countAck(c *Context, marked bool) {
-	r := &c.rec
-	if r.acks++; r.acks == 0 {
-		m.ledgerOf(c).counts.acks += 1 << 32
-	}
-	if !marked {
-		return
-	}
-	if r.marked++; r.marked == 0 {
-		m.ledgerOf(c).counts.marked += 1 << 16
-	}
-}
-
-// countAcks is countAck for n acknowledgements, of which so many are marked.
-func (m *Manager) countAcks(c *Context, n, marked int) {
-	r := &c.rec
-	if r.acks += uint32(n); r.acks < uint32(n) {
-		m.ledgerOf(c).counts.acks += 1 << 32
-	}
-	if r.marked += uint16(marked); r.marked < uint16(marked) {
-		m.ledgerOf(c).counts.marked += 1 << 16
-	}
-}
-
-// counts are all counters of c.
-func (m *Manager) counts(c *Context) counts {
-	n := m.ledgerOf(c).counts
-	n.sent += int64(c.rec.sent)
-	n.acks += int64(c.rec.acks)
-	n.marked += int64(c.rec.marked)
-	return n
-}
-
-// ledgerOf is the ledger of a context of the manager's.
-func (m *Manager) ledgerOf(c *Context) *ledger { return &m.ledgers[c.rec.handle.Index()] }
-
-// wait adds the time since the last event to what has held data since then, and
-// returns false where that is left to carry. It adds up beside the context, so that
-// the ledger can be left alone.
-func (r *record) wait(now int64) bool {
-	d := now - r.last
-	if r.held != r.kept || uint64(d)|uint64(r.waited) > math.MaxInt32 {
-		return false
-	}
-	r.waited += uint32(d)
-	return true
-}
-
-// carry takes what has added up into the ledger, with the time since the last event,
-// unless that was later: events of two cores may come in another order than they
-// happened in, and no time counts twice. It is rare, and inlined it would take registers
-// from those who are not.
-//
-//go:noinline
-func (m *Manager) carry(c *Context, now int64) {
-	r := &c.rec
-	d := now - r.last
-	if d <= 0 {
-		return
-	}
-	l := m.ledgerOf(c)
-	l.waited[r.kept] += int64(r.waited)
-	l.waited[r.held] += d
-	r.waited, r.kept, r.last = 0, r.held, now
 }
 
 // A View is where the owner of a [Manager] leaves a snapshot for others: a sequence

@@ -1,0 +1,63 @@
+package ccc
+
+// finish ends an event of a PDC and its context.
+func (m *Manager) finish(b *member, c *Context, now int64) {
+	if waits := b.waiting() > 0; waits != b.queued {
+		m.turn(b, waits)
+	}
+	m.settle(c, now)
+}
+
+// settle brings everything around context c in line with it. Every event ends
+// here.
+func (m *Manager) settle(c *Context, now int64) {
+	r := &c.rec
+	if r.custom {
+		m.consult(c, now)
+	}
+	if !c.inLine() {
+		m.line(c)
+	}
+	if r.held != ReasonBacklog && !r.wait(now) {
+		m.carry(c, now)
+	} else {
+		r.last = max(r.last, now) // what was posted may be older than what was not
+	}
+	r.held = c.held()
+	if m.wide || r.custom || r.armed {
+		m.settleWide(c, now)
+	}
+}
+
+// inLine reports whether a context that is READY is on the ready list, and whether
+// one with something to send is counted.
+func (c *Context) inLine() bool {
+	return (c.state != StateReady || c.rec.listed) && (c.state >= StateActive) == c.rec.busy
+}
+
+// line sees to that.
+func (m *Manager) line(c *Context) {
+	r := &c.rec
+	if c.state == StateReady && !r.listed {
+		r.listed = true
+		m.ready.append(uint32(len(m.seats)), uint32(r.handle.Index()))
+	}
+	if busy := c.state >= StateActive; busy != r.busy {
+		r.busy = busy
+		if busy {
+			m.busy++
+		} else {
+			m.busy--
+		}
+	}
+}
+
+// settleWide is the part of settle that most managers do without: deadlines and
+// gates.
+func (m *Manager) settleWide(c *Context, now int64) {
+	m.arm(c)
+	if m.gates != nil {
+		i := c.rec.handle.Index()
+		m.ledgers[i].edge.publish(&m.gates[i], c.admission(m.p, now))
+	}
+}

@@ -1,0 +1,43 @@
+package ccc
+
+// arm keeps the earliest time at which context c wants to be looked at.
+func (m *Manager) arm(c *Context) {
+	r, i := &c.rec, uint32(c.rec.handle.Index())
+	at, want := c.CreditDeadline()
+	if c.why == ReasonPacing && c.waits > 0 && (!want || c.notBefore < at) {
+		at, want = c.notBefore, true
+	}
+	switch {
+	case want && (!r.armed || at != m.ledgers[i].due):
+		m.ledgers[i].due = at
+		m.due.Arm(i, at)
+	case !want && r.armed:
+		m.due.Cancel(i)
+	}
+	r.armed = want
+}
+
+// NextDeadline returns when to call [Manager.Tick], ns, and false if nothing
+// waits for time to pass.
+func (m *Manager) NextDeadline() (int64, bool) { return m.due.Next() }
+
+// Tick handles what has become due by now, and returns a context that is to send
+// a Credit Request with [Context.CreditTarget], if there is one. Call it until
+// it returns false. A time before that of an earlier Tick counts as that one.
+func (m *Manager) Tick(now int64) (Handle, bool) {
+	now = m.due.Now(now)
+	for {
+		i, ok := m.due.Expire(now)
+		if !ok {
+			return 0, false
+		}
+		c := &m.seats[i].context
+		c.rec.armed = false
+		request := c.CreditRequestDue(m.p, now)
+		c.evaluate(m.p, now)
+		m.settle(c, now)
+		if request {
+			return c.rec.handle, true
+		}
+	}
+}
