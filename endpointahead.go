@@ -28,6 +28,7 @@ type ahead struct {
 	ids  [touchBatch + 4*aheadBy]uint16 // PDCs, from 2*aheadBy on; else 0, which is nobody's
 	next int                            // step, of which each makes one stage of three packets
 	end  int
+	send bool // packets may be sent meanwhile
 }
 
 // lookAhead begins to load what the first packets of in need, at most touchBatch of them,
@@ -42,6 +43,7 @@ func (e *Endpoint) lookAhead(in []Datagram, room int) int {
 		return len(in)
 	}
 	e.touched = len(in)
+	e.ahead.send = room > 0
 	e.touchUpcoming(min(len(in), room))
 	e.loadAhead(3 * aheadBy)
 	return len(in)
@@ -81,6 +83,9 @@ func (e *Endpoint) prefetch(first, second, third uint16) {
 	acked, next := e.pds.RowLines(second)
 	context, message := e.cc.ContextLine(second), e.sender.Line(f.sends)
 	before, after := e.pds.RecordLines(third)
+	if !e.ahead.send {
+		next, after = acked, before
+	}
 	prefetch.Lines(&prefetch.Addresses{
 		send, peer, uintptr(unsafe.Pointer(&e.flows[first])), e.cc.Line(first),
 		acked, next, context, context + prefetch.Line, context + 2*prefetch.Line, message,

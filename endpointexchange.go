@@ -48,9 +48,12 @@ func (e *Endpoint) ExchangeBatch(now int64, in, reply []Datagram, r []Received, 
 			ahead = i + e.lookAhead(in[i:], len(out)-n)
 		}
 		k, sent := 1, 0
-		if i+1 < len(in) && samePDC(&in[i], &in[i+1]) {
+		switch {
+		case n == len(out):
+			e.Receive(now, &in[i], &reply[i], &r[i])
+		case i+1 < len(in) && samePDC(&in[i], &in[i+1]):
 			k, sent = e.exchangeRun(now, in[i:], reply[i:], r[i:], out[n:])
-		} else {
+		default:
 			sent = e.Exchange(now, &in[i], &reply[i], &r[i], out[n:min(n+few, len(out))])
 			if sent == few {
 				sent += e.TransmitBatch(now, out[n+few:])
