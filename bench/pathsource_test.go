@@ -16,6 +16,7 @@ import (
 
 // sourceEnd is an initiator whose PDCs all write, and what is known of each.
 type sourceEnd struct {
+	b     testing.TB
 	e     *uetcc.Endpoint
 	now   int64
 	frac  int64 // of now, 1/1024 ns
@@ -30,17 +31,27 @@ type sourceEnd struct {
 // sourcePSN is what one PDC is to send and to have acknowledged next.
 type sourcePSN struct {
 	acked, sent uint32
-	ahead       bool // the packet behind acked is acknowledged already
+	message     [2]uint16 // ids of those that carry the last even and the last odd 2^20 packets
+	ahead       bool      // the packet behind acked is acknowledged already
 }
 
+// pathMessagePackets is how many packets a message of a source is.
+const pathMessagePackets = (ses.MaxMessage + pathMTU - 1) / pathMTU
+
+// pathShort is up to how many PDCs messages end within a benchmark of hours.
+const pathShort = 1 << 10
+
 func newSource(b testing.TB, n, window int) *sourceEnd {
-	s := &sourceEnd{psn: new([1 << 16]sourcePSN)}
+	s := &sourceEnd{b: b, psn: new([1 << 16]sourcePSN)}
 	s.e = pathEndpoint(b, n, func(c *uetcc.Config) {
 		// A ceiling of so many packets, which no round trip here shall lower: the
 		// window follows the shortest, and the acknowledgements follow the window.
 		c.CC.NSCC.BaseRTT = 100
 		c.CC.NSCC.LinkRate = int64(window) * (pathMTU + 200) * 1e9 / 100 * 2 / 3
 		c.Memory.Chunks = n*(window/16+3) + 64
+		if n <= pathShort {
+			c.Messages = max(2*n, c.Messages)
+		}
 		c.CC.NSCC.Tuning = nscc.Tuning{TargetQdelay: 16 * pathRTT, QAThreshold: 1e12}
 	})
 	s.tick = pathRTT * 1024 / int64(n*window)
@@ -51,16 +62,14 @@ func newSource(b testing.TB, n, window int) *sourceEnd {
 		s.out[i].Packet = make([]byte, 0, uetcc.HeaderMax)
 	}
 	for i := range n {
-		m := uetcc.Message{To: uetcc.Destination{Address: pathPeer(i), Job: 1}, Length: ses.MaxMessage}
-		h, err := s.e.Connect(0, &m)
+		h, err := s.e.Connect(0, &uetcc.Message{To: pathDestination(i), Length: ses.MaxMessage})
 		if err != nil {
 			b.Fatal(err)
 		}
 		s.e.PDS().SetStartPSN(h, 0)
-		for range 1 + 16/n {
-			if _, err := s.e.Write(0, &m); err != nil {
-				b.Fatal(err)
-			}
+		s.write(i)
+		if n <= pathShort {
+			s.write(i)
 		}
 	}
 	s.drain()
@@ -77,6 +86,17 @@ func newSource(b testing.TB, n, window int) *sourceEnd {
 		}
 	}
 	return s
+}
+
+func pathDestination(i int) uetcc.Destination {
+	return uetcc.Destination{Address: pathPeer(i), Job: 1}
+}
+
+// write begins a message to a peer.
+func (s *sourceEnd) write(i int) {
+	if _, err := s.e.Write(s.now, &uetcc.Message{To: pathDestination(i), Length: ses.MaxMessage, Cookie: uint64(i)}); err != nil {
+		s.b.Fatal(err)
+	}
 }
 
 // drain sends all that may go, and returns how many new packets that were.
@@ -105,7 +125,11 @@ func (s *sourceEnd) count(n int) (packets int) {
 	for i := range n {
 		d := &s.out[i]
 		if b := (*[pds.RequestLen]byte)(d.Packet); pds.Type(b[0]>>3) != pds.TypeCP && !d.Retx {
-			s.psn[binary.BigEndian.Uint16(b[atSPDCID:])].sent++
+			c := &s.psn[binary.BigEndian.Uint16(b[atSPDCID:])]
+			if c.sent%pathMessagePackets == 0 {
+				c.message[c.sent/pathMessagePackets%2] = binary.BigEndian.Uint16(d.Packet[pds.RequestLen+atMessageID:])
+			}
+			c.sent++
 			packets++
 		}
 	}
@@ -128,9 +152,7 @@ func (s *sourceEnd) ackOf(in *uetcc.Datagram, id uint16, most uint32) uint32 {
 	b := (*[pds.AckCCLen + ses.ResponseLen]byte)(in.Packet)
 	binary.BigEndian.PutUint32(b[atPSN:], c.acked-1)
 	binary.BigEndian.PutUint32(b[atSPDCID:], uint32(id)<<16|uint32(id))
-	// Messages have their ids in the order of the PDCs that carry them, from 1, and
-	// 2^20 packets each.
-	binary.BigEndian.PutUint16(b[pds.AckCCLen+atMessageID:], id+uint16((c.acked-1)>>20))
+	binary.BigEndian.PutUint16(b[pds.AckCCLen+atMessageID:], c.message[(c.acked-1)/pathMessagePackets%2])
 	in.Src = pdc.Addr{Lo: pathSource | uint64(id-1)}
 	return k
 }
@@ -220,10 +242,17 @@ func (s *sourceEnd) pass(k uint32) {
 	s.frac &= 1023
 }
 
-// poll keeps completions from piling up.
+// poll has another message follow each that is complete.
 func (s *sourceEnd) poll() {
-	for ok := true; ok; {
-		_, ok = s.e.Poll()
+	for {
+		done, ok := s.e.Poll()
+		if !ok {
+			return
+		}
+		if done.Outcome.Status != ses.StatusOK {
+			s.b.Fatalf("%+v", done)
+		}
+		s.write(int(done.Cookie))
 	}
 }
 
