@@ -20,6 +20,10 @@ const (
 	udpLen   = 8
 	protoUDP = 17
 	hopLimit = 64
+
+	protoFragment = 44 // IPv6
+	fragmentLen   = 8
+
 	fragment = 0x3fff // in IPv4: more fragments, offset
 	offset   = 0x1fff
 )

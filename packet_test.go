@@ -155,8 +155,15 @@ func TestParserSkipsTagsAndExtensionHeaders(t *testing.T) {
 
 func TestParserRefusesFrames(t *testing.T) {
 	plain := frameOf(writePacket())
-	v6 := plain
+	native, v6 := plain, plain
+	native.Native = true
 	v6.Src[0], v6.Dst[0] = 0xfd, 0xfd
+	fragment6 := func(next uint8, offset uint16) func([]byte) []byte { // with a fragment header in front of UDP
+		return func(b []byte) []byte {
+			b[20], b[19] = protoFragment, b[19]+fragmentLen
+			return slices.Insert(b, etherLen+ip6Len, next, 0, uint8(offset>>8), uint8(offset), 1, 2, 3, 4)
+		}
+	}
 	for _, c := range []struct {
 		name string
 		f    *Frame
@@ -173,14 +180,31 @@ func TestParserRefusesFrames(t *testing.T) {
 		{"cut in IPv4", &plain, ErrIP, func(b []byte) []byte { return b[:33] }},
 		{"total length beyond the frame", &plain, ErrIP, func(b []byte) []byte { b[16] = 9; return b }},
 		{"total length below the header", &plain, ErrIP, func(b []byte) []byte { b[16], b[17] = 0, 19; return b }},
-		{"first fragment", &plain, ErrIP, func(b []byte) []byte { b[20] |= 0x20; return b }},
-		{"later fragment", &plain, ErrIP, func(b []byte) []byte { b[21] = 1; return b }},
+		{"first fragment", &plain, ErrFragment, func(b []byte) []byte { b[20] |= 0x20; return b }},
+		{"later fragment", &plain, ErrFragment, func(b []byte) []byte { b[21] = 1; return b }},
 		{"TCP", &plain, ErrNotUET, func(b []byte) []byte { b[23] = 6; return b }},
 		{"another port", &plain, ErrNotUET, func(b []byte) []byte { b[37]++; return b }},
 		{"port 0, which a Parser has for its default", &plain, ErrNotUET, func(b []byte) []byte { b[36], b[37] = 0, 0; return b }},
 		{"IPv4 under the type of IPv6", &plain, ErrIP, func(b []byte) []byte { b[12], b[13] = 0x86, 0xdd; return b }},
 		{"IPv6 under the type of IPv4", &v6, ErrIP, func(b []byte) []byte { b[12], b[13] = 0x08, 0; return b }},
-		{"an IPv6 fragment", &v6, ErrNotUET, func(b []byte) []byte { b[20] = 44; return b }},
+		{"first fragment without UDP", &native, ErrFragment, func(b []byte) []byte { b[20] |= 0x20; return b }},
+		{"later fragment without UDP", &native, ErrFragment, func(b []byte) []byte { b[21] = 1; return b }},
+		{"a fragment that ends behind the frame", &plain, ErrIP, func(b []byte) []byte { b[16], b[20] = 9, 0x20; return b }},
+		{"a fragment with IPv4 options", &plain, ErrIP, func(b []byte) []byte {
+			b[14], b[17], b[20] = 0x46, b[17]+4, 0x20
+			return slices.Insert(b, etherLen+ip4Len, 1, 1, 1, 0)
+		}},
+		{"first fragment over IPv6", &v6, ErrFragment, fragment6(protoUDP, 1)},
+		{"later fragment over IPv6", &v6, ErrFragment, fragment6(protoUDP, 8|1)},
+		{"last fragment over IPv6", &v6, ErrFragment, fragment6(protoUDP, 8)},
+		{"a whole packet with a fragment header", &v6, ErrFragment, fragment6(protoUDP, 0)},
+		{"later fragment over IPv6 without UDP", &v6, ErrFragment, fragment6(pds.IPProtocol, 8)},
+		{"a fragment of options over IPv6", &v6, ErrFragment, fragment6(60, 0)},
+		{"a fragment of TCP over IPv6", &v6, ErrNotUET, fragment6(6, 1)},
+		{"a later fragment of TCP over IPv6", &v6, ErrNotUET, fragment6(6, 8)},
+		{"first fragment to another port over IPv6", &v6, ErrNotUET, func(b []byte) []byte { b[56]++; return fragment6(protoUDP, 1)(b) }},
+		{"no room for the fragment header", &v6, ErrIP, func(b []byte) []byte { b[18], b[19], b[20] = 0, 7, 44; return b }},
+		{"a fragment header cut by the frame", &v6, ErrIP, func(b []byte) []byte { return fragment6(protoUDP, 1)(b)[:58] }},
 		{"UDP length beyond IP", &plain, ErrIP, func(b []byte) []byte { b[38] = 9; return b }},
 		{"UDP length below the header", &plain, ErrIP, func(b []byte) []byte { b[38], b[39] = 0, 7; return b }},
 		{"no room for UDP", &plain, ErrIP, func(b []byte) []byte { b[16], b[17] = 0, 27; return b }},
@@ -192,7 +216,7 @@ func TestParserRefusesFrames(t *testing.T) {
 		{"options of IGMP", &plain, ErrNotUET, func(b []byte) []byte { b[14], b[23] = 0x46, 2; return b }},
 		{"a fragment of TCP", &plain, ErrNotUET, func(b []byte) []byte { b[20], b[23] = 0x20, 6; return b }},
 		{"the first fragment to another port", &plain, ErrNotUET, func(b []byte) []byte { b[20], b[36] = 0x20, 0; return b }},
-		{"a later fragment of UDP, which has no port", &plain, ErrIP, func(b []byte) []byte { b[21], b[36] = 1, 0; return b }},
+		{"a later fragment of UDP, which has no port", &plain, ErrFragment, func(b []byte) []byte { b[21], b[36] = 1, 0; return b }},
 		{"ICMP without room for UDP", &plain, ErrNotUET, func(b []byte) []byte { b[16], b[17], b[23] = 0, 27, 1; return b }},
 		{"TCP that ends behind the frame", &plain, ErrNotUET, func(b []byte) []byte { b[16], b[23] = 9, 6; return b }},
 		{"IPv6 and nothing", &v6, ErrNotUET, func(b []byte) []byte { b[18], b[19], b[20] = 0, 0, 59; return b }},

@@ -14,8 +14,14 @@ var (
 	ErrNotUET = errors.New("uetcc: not a UET packet")
 
 	// ErrIP: the IP or UDP header of what may be UET is cut short or contradicts
-	// itself, or has what UET does not use: IPv4 options, fragments.
+	// itself, or has what UET does not use: IPv4 options.
 	ErrIP = errors.New("uetcc: bad IP or UDP header")
+
+	// ErrFragment: a fragment of an IP packet that may be UET, since the protocol is its
+	// own, and so is the port if this is the first one. UET sends with fragmentation
+	// forbidden; such a packet has to be put together before a [Parser] reads it. Of IPv6
+	// also a whole packet with a fragment header (RFC 6946).
+	ErrFragment = errors.New("uetcc: IP fragment")
 )
 
 // A Parser takes received packets apart. It is configuration only: the zero
@@ -105,10 +111,14 @@ func (ps *Parser) ip(b []byte, at int, f *Frame) error {
 	size := end - from
 	trimmed := ps.trimmedBy(h.tos)
 	switch h.protocol {
-	case protoUDP:
-		if size < udpLen {
-			return ErrIP
-		}
+	case protoUDP, ps.protocol():
+	default:
+		return ps.foreign(h.protocol, b[from:end])
+	}
+	if size < udpLen {
+		return ErrIP
+	}
+	if h.protocol == protoUDP {
 		u := b[from : from+udpLen]
 		if !ps.isPort(binary.BigEndian.Uint16(u[2:])) {
 			return ErrNotUET
@@ -118,13 +128,8 @@ func (ps *Parser) ip(b []byte, at int, f *Frame) error {
 			return ErrIP
 		}
 		end = min(end, from+size)
-	case ps.protocol():
-		if size < udpLen {
-			return ErrIP
-		}
+	} else {
 		skip = pds.EntropyLen
-	default:
-		return ErrNotUET
 	}
 	if pdsAt := from + skip; trimmed != 0 {
 		err = f.decodeTrimmed(b[pdsAt:end], pdsAt)
@@ -146,28 +151,60 @@ func (ps *Parser) refusal(b []byte) error {
 	if len(b) < ip4Len {
 		return ErrIP
 	}
-	protocol, transport, first := b[9], int(b[0]&15)*4, binary.BigEndian.Uint16(b[6:])&offset == 0
 	switch b[0] >> 4 {
 	case 4:
+		return ps.refusal4(b)
 	case 6:
-		protocol, transport, first = b[6], ip6Len, true
-		if isSkipped(protocol) {
-			return ErrIP
-		}
-	default:
-		return ErrIP
-	}
-	switch protocol {
-	case protoUDP:
-		if first && transport >= ip4Len && len(b) >= transport+4 && !ps.isPort(binary.BigEndian.Uint16(b[transport+2:])) {
+		next := b[6]
+		if !isSkipped(next) && next != protoFragment && !ps.mayBe(next, b[min(ip6Len, len(b)):]) {
 			return ErrNotUET
 		}
-		return ErrIP
-	case ps.protocol():
-		return ErrIP
-	default:
+	}
+	return ErrIP
+}
+
+// refusal4 is refusal for IPv4.
+func (ps *Parser) refusal4(b []byte) error {
+	at, part := int(b[0]&15)*4, binary.BigEndian.Uint16(b[6:])
+	var transport []byte
+	if part&offset == 0 && at >= ip4Len && at < len(b) {
+		transport = b[at:]
+	}
+	if !ps.mayBe(b[9], transport) {
 		return ErrNotUET
 	}
+	if end := int(binary.BigEndian.Uint16(b[2:])); part&fragment != 0 && at == ip4Len && end >= at && end <= len(b) {
+		return ErrFragment
+	}
+	return ErrIP
+}
+
+// foreign returns the error for b, the payload of an IP packet of a protocol that is not
+// UET's; behind the fragment header of IPv6 it may be.
+func (ps *Parser) foreign(protocol uint8, b []byte) error {
+	if protocol != protoFragment {
+		return ErrNotUET
+	}
+	if len(b) < fragmentLen {
+		return ErrIP
+	}
+	var transport []byte
+	if binary.BigEndian.Uint16(b[2:])>>3 == 0 { // the first one
+		transport = b[fragmentLen:]
+	}
+	if !isSkipped(b[0]) && !ps.mayBe(b[0], transport) {
+		return ErrNotUET
+	}
+	return ErrFragment
+}
+
+// mayBe reports whether protocol, and the port in the transport header if it is there, are
+// those of UET.
+func (ps *Parser) mayBe(protocol uint8, transport []byte) bool {
+	if protocol == protoUDP {
+		return len(transport) < 4 || ps.isPort(binary.BigEndian.Uint16(transport[2:]))
+	}
+	return protocol == ps.protocol()
 }
 
 // isPort reports whether port is the one that the parser looks for.

@@ -17,7 +17,7 @@ type plainHead [plainLen + pds.AckCCLen]byte
 // Ethernet reads the frame b, without preamble and check sequence, into f. Up to
 // two 802.1Q tags are skipped. Versions, lengths, protocol and port are checked
 // and fragments refused; IPv4's and UDP's checksums are not looked at. The errors
-// are [ErrNotUET], [ErrIP] and those of packages pds and ses.
+// are [ErrNotUET], [ErrIP], [ErrFragment] and those of packages pds and ses.
 func (ps *Parser) Ethernet(b []byte, f *Frame) error {
 	if len(b) < len(plainHead{}) || ps.CRC {
 		return ps.anyFrame(b, f)

@@ -34,18 +34,20 @@ func readFrame(ps *uetcc.Parser, b []byte, f *uetcc.Frame) (headers, end int, er
 	}
 	ip := b[at:]
 	if len(ip) < 20 || typ == 0x0800 && ip[0]>>4 != 4 || typ == 0x86dd && (ip[0]>>4 != 6 || len(ip) < 40) {
-		if len(ip) >= 20 && typ == 0x86dd && ip[0]>>4 == 6 && !slices.Contains([]int{0, 43, 60, 135, 17, ours(ps)}, int(ip[6])) {
+		if len(ip) >= 20 && typ == 0x86dd && ip[0]>>4 == 6 && !slices.Contains([]int{0, 43, 60, 135, 44, 17, ours(ps)}, int(ip[6])) {
 			return 0, 0, uetcc.ErrNotUET
 		}
 		return 0, 0, uetcc.ErrIP
 	}
 	var protocol, transport, total int
-	odd := false // what UET does not use, or what cannot be
-	part := 0
+	odd := false                       // what UET does not use, or what cannot be
+	part, cut, whole := 0, false, true // a fragment of a packet, and otherwise as it should be
 	if typ == 0x0800 {
 		protocol, transport, total = int(ip[9]), 4*int(ip[0]&15), word16(ip, 2)
 		part = word16(ip, 6) & 0x1fff
-		odd = transport != 20 || total < transport || total > len(ip) || word16(ip, 6)&0x2000 != 0 || part != 0
+		cut = word16(ip, 6)&0x2000 != 0 || part != 0
+		whole = transport == 20 && total >= transport && total <= len(ip)
+		odd = cut || !whole
 		f.TOS = ip[1]
 		f.Src, f.Dst = [16]byte{10: 0xff, 11: 0xff}, [16]byte{10: 0xff, 11: 0xff}
 		copy(f.Src[12:], ip[12:16])
@@ -62,6 +64,16 @@ func readFrame(ps *uetcc.Parser, b []byte, f *uetcc.Frame) (headers, end int, er
 			}
 			protocol, transport = int(ip[transport]), transport+8+8*int(ip[transport+1])
 		}
+		if protocol == 44 {
+			if odd || transport+8 > total {
+				return 0, 0, uetcc.ErrIP
+			}
+			protocol, part = int(ip[transport]), word16(ip, transport+2)>>3
+			if transport += 8; slices.Contains([]int{0, 43, 60, 135}, protocol) {
+				return 0, 0, uetcc.ErrFragment // who knows what is behind
+			}
+			odd, cut, ip = true, true, ip[:total]
+		}
 	}
 	switch {
 	case protocol != 17 && protocol != ours(ps):
@@ -71,6 +83,8 @@ func readFrame(ps *uetcc.Parser, b []byte, f *uetcc.Frame) (headers, end int, er
 		return 0, 0, uetcc.ErrNotUET
 	case protocol == 17 && odd && part == 0 && transport >= 20 && len(ip) >= transport+4 && word16(ip, transport+2) != portOf(ps):
 		return 0, 0, uetcc.ErrNotUET
+	case cut && whole:
+		return 0, 0, uetcc.ErrFragment
 	case odd || total-transport < 8:
 		return 0, 0, uetcc.ErrIP
 	case protocol == 17 && word16(ip, transport+2) != portOf(ps):
@@ -142,7 +156,7 @@ func drawFrame(r *rand.Rand, ps *uetcc.Parser, bodies [][]byte) []byte {
 	if one(2) {
 		b = be(b, 0x0800)
 		b = be(append(b, 0x45, tos), uint16(20+len(t)))
-		b = append(be(b, uint16(r.Uint32())), []uint8{0, 64, 128}[r.IntN(3)], 0, 64, protocol, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2)
+		b = append(be(b, uint16(r.Uint32())), []uint8{0, 64, 128, 32, 1}[r.IntN(5)], 0, 64, protocol, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2)
 	} else {
 		var chain []byte
 		next := protocol
@@ -150,7 +164,7 @@ func drawFrame(r *rand.Rand, ps *uetcc.Parser, bodies [][]byte) []byte {
 			words := r.IntN(3)
 			head := make([]byte, 8+8*words)
 			head[0], head[1] = next, uint8(words)
-			chain, next = append(head, chain...), []uint8{0, 43, 60, 135}[r.IntN(4)]
+			chain, next = append(head, chain...), []uint8{0, 43, 60, 135, 44}[r.IntN(5)]
 		}
 		b = be(be(be(b, 0x86dd), 0x6000|uint16(tos)<<4), uint16(r.Uint32()))
 		b = append(be(b, uint16(len(chain)+len(t))), next, 64)
@@ -227,6 +241,7 @@ func TestFramesAgainstModel(t *testing.T) {
 	require.Greater(t, seen["read"], 10_000)
 	require.Greater(t, seen[uetcc.ErrNotUET.Error()], 1000)
 	require.Greater(t, seen[uetcc.ErrIP.Error()], 1000)
+	require.Greater(t, seen[uetcc.ErrFragment.Error()], 1000)
 }
 
 // framePackets are packets of each type, and bytes that are none.
