@@ -22,15 +22,18 @@ func (m *Manager) afterACK(now int64, p *PDC, h *pds.AckCC, t pds.Type) {
 	if p.is(flagRecovering) && !p.recover.After(p.tx.MaxCACK()) {
 		p.flags &^= flagRecovering
 	}
-	enter := t == pds.TypeACKCC && m.manyAhead(c, outOfOrder(h))
+	enter, end := t == pds.TypeACKCC && m.manyAhead(c, outOfOrder(h)), p.tx.Next()-1
 	if h.Flags&pds.FlagP != 0 && h.ProbeOpaque() == p.opaque && p.probed != 0 {
-		// A quick answer: the path is free, so what has not arrived is not on its way.
-		enter = enter || now-p.probed-c.BaseRTT() < m.p.c.TargetQDelay
+		// A quick answer: the path is free, so what left before the probe and has not arrived
+		// is not on its way. What left after it may be.
+		if !enter && now-p.probed-c.BaseRTT() < m.p.c.TargetQDelay {
+			enter, end = p.before.After(p.tx.MaxCACK()), p.before
+		}
 		p.probed = 0
 	}
 	if enter && !p.is(flagRecovering) && p.tx.queued == 0 && p.tx.base != p.tx.next {
 		p.flags |= flagRecovering
-		p.recover = p.tx.Next() - 1
+		p.recover = end
 	}
 	if p.is(flagRecovering) {
 		m.inferLosses(now, p, c)

@@ -168,6 +168,28 @@ func TestProbeOfASilentTail(t *testing.T) {
 	require.Zero(t, g.a.m.Stats().RTOs)
 }
 
+// The answer to a probe tells nothing of what left after the probe: that is on its way, and
+// only what left before is lost.
+func TestProbeTellsOfWhatLeftBefore(t *testing.T) {
+	g := established(t, pairConfig{Config: Config{InferLoss: true}})
+	g.submit(1, 1)
+	lost := g.send(g.a)
+	g.wait(30_000)
+	probe := g.send(g.a)
+	require.Equal(t, pds.CtlProbe, controlOf(t, probe[0]).Ctl)
+	g.submit(2, 3)
+	onItsWay := g.send(g.a)
+	require.Len(t, onItsWay, 3)
+	g.giveAll(g.giveAll(probe))
+	again := filterData(g.send(g.a))
+	require.Len(t, again, 1)
+	require.Equal(t, request(t, lost[0]).PSN, request(t, again[0]).PSN)
+	g.giveAll(g.giveAll(append(onItsWay, again...)))
+	g.settle()
+	require.Zero(t, g.b.m.Stats().Duplicates)
+	require.Len(t, g.b.got, 4)
+}
+
 func TestIdlePDCCloses(t *testing.T) {
 	g := established(t, pairConfig{})
 	g.wait(61_000 * ms)

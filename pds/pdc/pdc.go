@@ -72,7 +72,7 @@ type PDC struct {
 	resp     respList
 	wentTo   pds.PSN // that the last ROD_OOO named
 	wentAt   int64   // when that was followed
-	_        [4]byte
+	before   pds.PSN // of data, the last one sent when the last probe left
 }
 
 func (p *PDC) is(f pdcFlags) bool { return p.flags&f != 0 }

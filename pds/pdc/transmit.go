@@ -237,7 +237,7 @@ func (m *Manager) transmitControl(now int64, buf []byte, out *Out) bool {
 		out.PSN = p.tx.Next() - 1
 		m.putControl(p, buf, out, pds.CtlACKReq, 0)
 	case ctlProbe:
-		p.opaque, p.probed = uint16(m.random()), now
+		p.opaque, p.probed, p.before = uint16(m.random()), now, p.tx.Next()-1
 		m.putControl(p, buf, out, pds.CtlProbe, pds.PSNPayload(p.tx.MaxCACK()+1))
 	case ctlCreditReq:
 		target := int64(0)
