@@ -15,16 +15,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The test binary doubles as a device: with softDeviceFile set to a file, it maps
-// the file and steps a software device over it until it is killed.
+// The test binary doubles as the other end: with one of these set to a file, it maps the
+// file, and steps a software device over it, or drives one, until it is killed.
 const (
 	softDeviceFile = "UETCC_TEST_SOFT_DEVICE"
+	engineFile     = "UETCC_TEST_ENGINE"
 	hostBytes      = 1 << 16 // of event rings, behind the registers
 )
 
 func TestMain(m *testing.M) {
 	if path := os.Getenv(softDeviceFile); path != "" {
 		runDevice(path)
+		return
+	}
+	if path := os.Getenv(engineFile); path != "" {
+		runEngine(path)
 		return
 	}
 	os.Exit(m.Run())
@@ -74,12 +79,17 @@ func runDevice(path string) {
 	}
 }
 
-// startDevice starts the other process and opens the device.
-func startDevice(t *testing.T) (*Device, *Memory, *exec.Cmd) {
+// newFile makes the file that both ends map.
+func newFile(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "device")
 	require.NoError(t, os.WriteFile(path, make([]byte, int(softConfig().SpaceSize())+hostBytes), 0o600))
+	return path
+}
+
+// spawn starts another process as the end that variable names, and waits until it is ready.
+func spawn(t *testing.T, variable, path string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), softDeviceFile+"="+path)
+	cmd.Env = append(os.Environ(), variable+"="+path)
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
@@ -87,7 +97,12 @@ func startDevice(t *testing.T) (*Device, *Memory, *exec.Cmd) {
 	line, err := bufio.NewReader(out).ReadString('\n')
 	require.NoError(t, err)
 	require.Equal(t, "ready\n", line)
+	return cmd
+}
 
+// startDevice starts the other process and opens the device.
+func startDevice(t *testing.T, path string) (*Device, *Memory, *exec.Cmd) {
+	cmd := spawn(t, softDeviceFile, path)
 	regs, host, unmap, err := mapDevice(path)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = unmap() })
@@ -109,7 +124,7 @@ func await(t *testing.T, what string, cond func() bool) {
 // context: what the engine writes is read there, what is posted there is drained
 // here, and no value is torn or of another life.
 func TestProcess(t *testing.T) {
-	dev, host, _ := startDevice(t)
+	dev, host, _ := startDevice(t, newFile(t))
 	ring, err := dev.Ring(0, host, 0, 8)
 	require.NoError(t, err)
 	c, err := dev.Context(0)
@@ -150,7 +165,7 @@ func TestProcess(t *testing.T) {
 // TestDeadDevice kills the device in the middle of its work. The engine notices
 // that its clock stands still and can still read how far it came.
 func TestDeadDevice(t *testing.T) {
-	dev, _, cmd := startDevice(t)
+	dev, _, cmd := startDevice(t, newFile(t))
 	c, _ := dev.Context(0)
 	bell, _ := dev.Doorbell(0)
 	c.Commit(Control{Enable: true, Generation: 1})
@@ -172,4 +187,131 @@ func TestDeadDevice(t *testing.T) {
 	require.LessOrEqual(t, byDevice, uint64(packets))
 	require.LessOrEqual(t, c.Acked(), c.Sent())
 	require.False(t, watch.Alive(dev.Clock(), int64(time.Since(begin))))
+}
+
+// A driven is a context and its ring in the hands of an engine that keeps the device busy.
+type driven struct {
+	c      Context
+	bell   Doorbell
+	ring   Ring
+	gen    uint8
+	index  uint16
+	serial uint32 // of the next event
+}
+
+// newDriven programs context 0 and ring 0 of a device that has forgotten everything.
+func newDriven(dev *Device, host *Memory, gen uint8) (d driven, err error) {
+	if err = dev.Enable(allFeatures); err != nil {
+		return d, err
+	}
+	d.gen = gen
+	if d.ring, err = dev.Ring(0, host, 0, 4); err != nil { // small, so that it wraps and overflows
+		return d, err
+	}
+	if d.bell, err = dev.Doorbell(0); err != nil {
+		return d, err
+	}
+	if d.c, err = dev.Context(0); err != nil {
+		return d, err
+	}
+	d.c.Commit(Control{Enable: true, Generation: gen})
+	return d, nil
+}
+
+// turn queues packets and drains some events, which have to be whole and of this life.
+func (d *driven) turn(packets uint16) error {
+	if d.c.State().Generation != d.gen {
+		return nil
+	}
+	d.c.SetCwnd(64 << 10)
+	if uint64(d.index)*4096 <= d.c.Acked() && d.index < 1<<15 {
+		d.index += packets
+		d.bell.Ring(&d.c, d.gen, d.index)
+	}
+	var buf [5]Event
+	for _, e := range buf[:d.ring.Drain(buf[:])] {
+		if e.Generation != d.gen || e.Context != 0 || e.Serial != d.serial || e.Type == EventACKCC && e.Words[0] != ^e.Words[1] {
+			return fmt.Errorf("%+v in life %d, want serial %d", e, d.gen, d.serial)
+		}
+		d.serial++
+	}
+	return nil
+}
+
+// runEngine is an engine in another process: it takes the device over and keeps it busy.
+func runEngine(path string) {
+	regs, host, _, err := mapDevice(path)
+	if err != nil {
+		panic(err)
+	}
+	dev, err := Open(regs)
+	if err != nil {
+		panic(err)
+	}
+	dev.Reset()
+	for !dev.ResetDone() {
+		runtime.Gosched()
+	}
+	d, err := newDriven(dev, host, 1)
+	if err != nil {
+		panic(err)
+	}
+	for ready := false; ; runtime.Gosched() {
+		if err := d.turn(20); err != nil {
+			panic(err)
+		}
+		if !ready && d.serial > 100 {
+			fmt.Println("ready")
+			ready = true
+		}
+	}
+}
+
+// TestDeviceStartsAnew kills the device while it posts, starts another one over the same registers,
+// and goes on with it: the engine learns that it has to program anew, and then nothing of the old
+// life is left, be it in the middle of a batch of events.
+func TestDeviceStartsAnew(t *testing.T) {
+	path := newFile(t)
+	dev, host, cmd := startDevice(t, path)
+	for life := uint8(1); life <= 12; life++ {
+		d, err := newDriven(dev, host, life)
+		require.NoError(t, err)
+		await(t, "work", func() bool {
+			require.NoError(t, d.turn(20))
+			return d.serial > 100+uint32(life)*7
+		})
+		require.False(t, dev.ResetDone(), "it lives")
+		dev.Reset() // which this one may do, or the next one has done
+		require.NoError(t, cmd.Process.Kill())
+		_ = cmd.Wait()
+		cmd = spawn(t, softDeviceFile, path)
+		await(t, "reset", dev.ResetDone)
+		dev, err = Open(dev.space)
+		require.NoError(t, err)
+	}
+}
+
+// TestEngineStartsAnew kills an engine that holds ring positions and has doorbells under way. The next
+// one, in this process, resets the device and works with it.
+func TestEngineStartsAnew(t *testing.T) {
+	path := newFile(t)
+	dev, host, _ := startDevice(t, path)
+	for life := uint8(2); life <= 8; life++ {
+		engine := spawn(t, engineFile, path)
+		require.NoError(t, engine.Process.Kill())
+		_ = engine.Wait()
+
+		require.NoError(t, dev.Enable(allFeatures))
+		_, err := dev.Ring(0, host, 0, 4)
+		require.ErrorIs(t, err, ErrRing, "the dead engine's is on")
+		dev.Reset()
+		await(t, "reset", dev.ResetDone)
+		d, err := newDriven(dev, host, life)
+		require.NoError(t, err)
+		await(t, "work", func() bool {
+			require.NoError(t, d.turn(20))
+			return d.serial > 100
+		})
+		require.Zero(t, dev.Faults())
+	}
 }
