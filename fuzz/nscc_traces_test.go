@@ -135,6 +135,12 @@ func newNSCCFlow(t *testing.T, d *nsccTrace, id string) *nsccFlow {
 	return f
 }
 
+// nsccLetters are the actions as the traces name them.
+var nsccLetters = map[nscc.Action]string{
+	nscc.ActionNone: "-", nscc.ActionProportional: "P", nscc.ActionFair: "F", nscc.ActionHold: "H", nscc.ActionConsidered: "m",
+	nscc.ActionDecrease: "M", nscc.ActionFast: "X", nscc.ActionQuickAdapt: "Q", nscc.ActionIgnore: "I", nscc.ActionReduce: "D",
+}
+
 // row applies the event of a recorded row and returns the row that we would have
 // written.
 func (f *nsccFlow) row(t *testing.T, in []string) []string {
@@ -146,7 +152,7 @@ func (f *nsccFlow) row(t *testing.T, in []string) []string {
 	before := f.w.Snapshot()
 	f.apply(t, in, num)
 	after := f.w.Snapshot()
-	action, fulfilled, delay := string(after.Action.Letter()), after.Fulfilled, int64(0)
+	action, fulfilled, delay := nsccLetters[after.Action], after.Fulfilled, int64(0)
 	switch in[1] {
 	case "ack":
 		delay = after.QDelay

@@ -20,19 +20,6 @@ const (
 	ActionReduce                     // window reduced by a lost or trimmed packet
 )
 
-// actionLetters are the letters of the recorded traces.
-const actionLetters = "-PFHmMXQID"
-
-// Letter is the action's letter in the recorded traces: P, X, F, H, M, m
-// (considered), Q, I, D or -.
-func (a Action) Letter() byte {
-	if int(a) < len(actionLetters) {
-		return actionLetters[a]
-	}
-	return '?'
-}
-
-// actionNames are the names of String.
 var actionNames = [...]string{"none", "proportional", "fair", "hold", "considered", "decrease", "fast",
 	"quick-adapt", "ignore", "reduce"}
 

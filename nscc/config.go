@@ -43,11 +43,13 @@ const (
 	ProfileSpec Profile = iota
 	// ProfileHTSim is what the simulator htsim (uec.cpp, August 2025) computes, with
 	// its truncations, its strict comparisons and its 32-bit increase accumulator
-	// that wraps. It ignores the destination's penalty. It needs exact counts of bytes
-	// received: what [RcvdBytes.Units] rounds up can take bytes in flight below zero,
-	// and a quick adapt then ignores marks for four billion bytes, as there. Report the
-	// sizes of the packets that an acknowledgement covers, as package pds/pdc does, and
-	// not what [RcvdTracker.Advance] returns; where only that is known use ProfileSpec.
+	// that wraps. It ignores the destination's penalty.
+	//
+	// It needs exact counts of received bytes. The rounding of rcvd_bytes can take bytes
+	// in flight below zero, and then a quick adapt ignores marks for four billion bytes,
+	// in the simulator too. Report the sizes of the packets that an acknowledgement
+	// covers, as package pds/pdc does, not what [RcvdTracker.Advance] returns; where
+	// only that is known use ProfileSpec.
 	ProfileHTSim
 	// ProfileHTSimWide is ProfileHTSim with the accumulator widened to 64 bits.
 	ProfileHTSimWide
@@ -84,46 +86,6 @@ func (u TimeUnit) perSecond() int64 {
 
 // ticks converts nanoseconds.
 func (u TimeUnit) ticks(ns int64) int64 { return ns * (u.perSecond() / second) }
-
-// Filter is the rule that averages the queueing delay for the multiplicative
-// decrease. The specification leaves it to the implementation.
-type Filter uint8
-
-const (
-	// FilterRecorded moves by 1/80 of the difference to each sample, and takes a
-	// quarter of the base round trip instead of an unmarked sample above target: the
-	// queue behind it is draining. The rule of htsim.
-	FilterRecorded Filter = iota
-	// FilterEWMA moves by 1/80 of the difference to each sample.
-	FilterEWMA
-	// FilterForgetting moves by the share of a base round trip that passed since the
-	// sample before. The rule of the ns-3 model.
-	FilterForgetting
-)
-
-var filterNames = [...]string{"recorded", "ewma", "forgetting"}
-
-// String is recorded, ewma or forgetting.
-func (f Filter) String() string { return enum.Name(filterNames[:], f) }
-
-// PenaltyRule says how rcv_cwnd_pend cuts the window; the specification's text
-// and its pseudo-code disagree.
-type PenaltyRule uint8
-
-const (
-	// PenaltyMinInflight is the pseudo-code: first the window falls to the bytes in
-	// flight, then by the penalty. A full window stops at the first penalised
-	// acknowledgement.
-	PenaltyMinInflight PenaltyRule = iota
-	// PenaltyShareOnly is the text: only the penalty is taken off, so that 64 on
-	// every acknowledgement of a round trip halves the window.
-	PenaltyShareOnly
-)
-
-var penaltyNames = [...]string{"min-inflight", "share-only"}
-
-// String is min-inflight or share-only.
-func (r PenaltyRule) String() string { return enum.Name(penaltyNames[:], r) }
 
 // Config describes a fabric and the choices of a deployment. The zero value of a
 // field is its default; LinkRate, BaseRTT and MTU have none.

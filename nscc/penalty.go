@@ -1,5 +1,26 @@
 package nscc
 
+import "github.com/uetcc/uetcc/internal/enum"
+
+// PenaltyRule says how rcv_cwnd_pend cuts the window; the specification's text
+// and its pseudo-code disagree.
+type PenaltyRule uint8
+
+const (
+	// PenaltyMinInflight is the pseudo-code: first the window falls to the bytes in
+	// flight, then by the penalty. A full window stops at the first penalised
+	// acknowledgement.
+	PenaltyMinInflight PenaltyRule = iota
+	// PenaltyShareOnly is the text: only the penalty is taken off, so that 64 on
+	// every acknowledgement of a round trip halves the window.
+	PenaltyShareOnly
+)
+
+var penaltyNames = [...]string{"min-inflight", "share-only"}
+
+// String is min-inflight or share-only.
+func (r PenaltyRule) String() string { return enum.Name(penaltyNames[:], r) }
+
 // pendMask is the width of rcv_cwnd_pend.
 const pendMask = 0x7f
 

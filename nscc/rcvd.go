@@ -25,7 +25,7 @@ type RcvdTracker struct{ last uint32 }
 
 // Advance returns how many bytes the field units reports newly received: 0 for a
 // repeated or an older value, since acknowledgements overtake each other, and less
-// than 2 GiB. It is rounded to 256 bytes, which [ProfileHTSim] cannot bear.
+// than 2 GiB. It counts in steps of 256 bytes, too coarse for [ProfileHTSim].
 func (t *RcvdTracker) Advance(units uint32) int64 {
 	delta := (units - t.last) & rcvdMask
 	if delta >= rcvdHalf {

@@ -3,10 +3,10 @@ package nscc
 import "math"
 
 // Snapshot is the whole state of a [Window], for observers, for tests, and to
-// carry a context elsewhere. Times are ticks.
+// carry a context elsewhere. Sizes are bytes, times and delays ticks.
 type Snapshot struct {
-	Cwnd, Inflight int64 // bytes
-	MaxWnd         int64 // current ceiling, bytes
+	Cwnd, Inflight int64
+	MaxWnd         int64 // current ceiling
 	SavedCwnd      int64 // window before the destination's penalty, 0: none
 	BaseRTT        int64
 	QDelay         int64 // of the last sample; BaseRTT + QDelay is that round trip
@@ -17,15 +17,15 @@ type Snapshot struct {
 	AchievedBytes int64   // acknowledged in this quick-adapt period
 	ReceivedBytes int64   // acknowledged since the increase was last applied
 	IncBytes      float64 // accumulated increase, bytes squared
-	FastCount     int64   // bytes acknowledged in a row at about no delay
-	Fast          bool
-	TriggerQA     bool
-	QAEnd         int64
-	BytesToIgnore int64
-	BytesIgnored  int64
-	LastAdjust    int64
-	LastDecrease  int64
-	LastSample    int64 // FilterForgetting only
+	FastCount     int64   // acknowledged in a row at about no delay
+	Fast          bool    // fast increase is on
+	TriggerQA     bool    // a trim asked for a quick adapt
+	QAEnd         int64   // when the quick-adapt period ends; 0: none has begun
+	BytesToIgnore int64   // in flight at the last quick adapt: their marks are stale
+	BytesIgnored  int64   // of these, accounted for since
+	LastAdjust    int64   // when eta was last added
+	LastDecrease  int64   // when a multiplicative decrease last cut the window
+	LastSample    int64   // FilterForgetting only
 }
 
 // Snapshot reads the state. Only the window's writer may call it.

@@ -23,7 +23,7 @@ type Window struct {
 	cwnd     int64 // W
 
 	base     int64   // B, ticks
-	ignored  uint64  // Y, bytes seen since a quick adapt; 2^64 take 2^32 lies
+	ignored  uint64  // Y, bytes seen since a quick adapt; an event adds at most 2^32, so it does not wrap
 	achieved int64   // H, bytes acknowledged in this quick-adapt period
 	received int64   // C, bytes acknowledged since the increase was last applied
 	incr     float64 // G, accumulated increase, bytes squared; cleared together with C
