@@ -8,6 +8,7 @@ import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/hw/link"
 	"github.com/uetcc/uetcc/hw/switchq"
+	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/enum"
 	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/rccc"
@@ -96,24 +97,32 @@ func (c *Config) fill() error {
 	return c.check()
 }
 
+// maxPacket is the largest PacketBytes; sizes have 16 bits here.
+const maxPacket = 1 << 15
+
 func (c *Config) check() error {
 	if err := c.Topology.Validate(); err != nil {
 		return fmt.Errorf("%w: topology: %w", ErrConfig, err)
 	}
-	switch {
-	case c.Matrix.Nodes > c.Topology.Nodes:
-		return fmt.Errorf("%w: the matrix has %d nodes, the topology %d", ErrConfig, c.Matrix.Nodes, c.Topology.Nodes)
-	case c.Control == ccc.ControlNone:
+	if c.Control == ccc.ControlNone {
 		return fmt.Errorf("%w: Control %v: use Mode %v", ErrConfig, c.Control, ccc.ModeOff)
-	case c.Memory != nil && (c.Memory.Host < 0 || c.Memory.Host >= c.Topology.Nodes || c.Memory.Internal < 0):
-		return fmt.Errorf("%w: Memory of host %d with %d internal bytes a second", ErrConfig, c.Memory.Host, c.Memory.Internal)
-	case c.HeaderBytes < switchq.MinTrimSize || c.PacketBytes <= c.HeaderBytes || c.PacketBytes > 1<<15:
-		return fmt.Errorf("%w: PacketBytes %d, HeaderBytes %d, want %d <= header < packet <= %d",
-			ErrConfig, c.PacketBytes, c.HeaderBytes, switchq.MinTrimSize, 1<<15)
-	case c.AckBytes < 0 || c.InitialCwnd < 0 || c.FirstCredit < 0 || c.MaxPSNRange < 0 || c.SlowLinks < 0:
-		return fmt.Errorf("%w: a number below 0", ErrConfig)
-	case c.Hop < 0 || c.BaseRTT < 0 || c.End < 0 || c.BaseRTT > link.Second:
-		return fmt.Errorf("%w: a time below 0, or BaseRTT %v above a second", ErrConfig, c.BaseRTT)
+	}
+	err := cmp.Or(
+		check.Range(ErrConfig, "Matrix.Nodes", c.Matrix.Nodes, 0, c.Topology.Nodes),
+		check.Range(ErrConfig, "PacketBytes", c.PacketBytes, switchq.MinTrimSize+1, maxPacket),
+		check.Range(ErrConfig, "HeaderBytes", c.HeaderBytes, switchq.MinTrimSize, c.PacketBytes-1),
+		check.AtLeast(ErrConfig, "AckBytes", c.AckBytes, 0),
+		check.AtLeast(ErrConfig, "InitialCwnd", c.InitialCwnd, 0),
+		check.AtLeast(ErrConfig, "FirstCredit", c.FirstCredit, 0),
+		check.AtLeast(ErrConfig, "MaxPSNRange", c.MaxPSNRange, 0),
+		check.AtLeast(ErrConfig, "SlowLinks", c.SlowLinks, 0),
+		check.AtLeast(ErrConfig, "Hop", c.Hop, 0),
+		check.AtLeast(ErrConfig, "End", c.End, 0),
+		check.Range(ErrConfig, "BaseRTT", c.BaseRTT, 0, link.Second),
+		c.Memory.check(c.Topology.Nodes),
+	)
+	if err != nil {
+		return err
 	}
 	c.BaseRTT = cmp.Or(c.BaseRTT, c.Topology.BaseRTT(c.PacketBytes, c.HeaderBytes))
 	return c.checkPackets()
@@ -168,10 +177,9 @@ func (c *Config) contextParams() (ccc.Params, error) {
 func (c *Config) queueConfig(rate int64, lastHop bool, limit int64) switchq.Config {
 	noECN := c.NoECN || lastHop && c.credits()
 	q := switchq.Config{Trim: !c.NoTrim, LastHop: lastHop, NoECN: noECN, LowLimit: limit, HeaderBytes: int32(c.HeaderBytes)}
-	switch {
-	case c.Rules == RulesHTSim:
+	if c.Rules == RulesHTSim {
 		c.htsimQueue(&q)
-	default:
+	} else {
 		q.PlaneBDP = link.BDP(rate, rate, c.BaseRTT)
 	}
 	if c.PFC != nil {

@@ -97,9 +97,6 @@ func newEventQueue(horizon int64) *eventQueue {
 // groupOf is the number of the group of a time.
 func (q *eventQueue) groupOf(at int64) int64 { return at >> (q.groupShift & 63) }
 
-// len is how many events are pending.
-func (q *eventQueue) len() int { return len(q.cur) - q.curNext + q.held + q.far.Len() }
-
 // push adds an event at time at, not before the event that was popped last.
 func (q *eventQueue) push(at int64, kind eventKind, what uint32) {
 	group := q.groupOf(at)

@@ -149,33 +149,9 @@ func (p *matrixParser) flow(ends string) error {
 	if err := p.ends(&f, ends); err != nil {
 		return err
 	}
-	var seen struct{ id, msg, start, trigger, size, send, recv, prio bool }
+	var seen flowFields
 	for w, ok := p.word(); ok; w, ok = p.word() {
-		var err error
-		switch w {
-		case "id":
-			err = p.field(&seen.id, w, 1, &f.ID)
-		case "msg":
-			f.Message = true
-			err = p.message(&seen.msg)
-		case "start":
-			if err = p.once(&seen.start, w); err == nil {
-				f.Start, err = p.microseconds(w)
-			}
-		case "trigger":
-			err = p.field(&seen.trigger, w, 1, &f.Trigger)
-		case "size":
-			err = p.field(&seen.size, w, 1, &f.Size)
-		case "send_done_trigger":
-			err = p.field(&seen.send, w, 1, &f.SendDone)
-		case "recv_done_trigger":
-			err = p.field(&seen.recv, w, 1, &f.RecvDone)
-		case "prio":
-			err = p.field(&seen.prio, w, 0, &f.Prio)
-		default:
-			err = p.errorf("unknown field %q of a flow", w)
-		}
-		if err != nil {
+		if err := p.flowField(w, &f, &seen); err != nil {
 			return err
 		}
 	}
@@ -191,6 +167,40 @@ func (p *matrixParser) flow(ends string) error {
 	}
 	p.m.Flows = append(p.m.Flows, f)
 	return nil
+}
+
+// flowFields are those that the line of a flow has had so far.
+type flowFields struct{ id, msg, start, trigger, size, send, recv, prio bool }
+
+func (p *matrixParser) flowField(name string, f *Flow, seen *flowFields) error {
+	switch name {
+	case "id":
+		return p.field(&seen.id, name, 1, &f.ID)
+	case "msg":
+		f.Message = true
+		return p.message(&seen.msg)
+	case "start":
+		return p.start(&seen.start, &f.Start)
+	case "trigger":
+		return p.field(&seen.trigger, name, 1, &f.Trigger)
+	case "size":
+		return p.field(&seen.size, name, 1, &f.Size)
+	case "send_done_trigger":
+		return p.field(&seen.send, name, 1, &f.SendDone)
+	case "recv_done_trigger":
+		return p.field(&seen.recv, name, 1, &f.RecvDone)
+	case "prio":
+		return p.field(&seen.prio, name, 0, &f.Prio)
+	default:
+		return p.errorf("unknown field %q of a flow", name)
+	}
+}
+
+func (p *matrixParser) start(seen *bool, to *link.Ps) (err error) {
+	if err = p.once(seen, "start"); err == nil {
+		*to, err = p.microseconds("start")
+	}
+	return err
 }
 
 func (p *matrixParser) ends(f *Flow, word string) error {

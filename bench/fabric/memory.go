@@ -1,11 +1,13 @@
 package fabric
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
 	"github.com/uetcc/uetcc/hw/hbm"
 	"github.com/uetcc/uetcc/hw/link"
+	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/nscc"
 )
 
@@ -21,6 +23,17 @@ type Memory struct {
 	// GPU) that write until InternalEnd; each has two writes under way.
 	Internal    int
 	InternalEnd link.Ps
+}
+
+// check names the field that does not suit a fabric of so many hosts; nil is no memory.
+func (m *Memory) check(hosts int) error {
+	if m == nil {
+		return nil
+	}
+	return cmp.Or(
+		check.Range(ErrConfig, "Memory.Host", m.Host, 0, hosts-1),
+		check.AtLeast(ErrConfig, "Memory.Internal", m.Internal, 0),
+	)
 }
 
 // MemoryResult is what became of the writes to a [Memory].

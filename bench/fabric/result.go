@@ -343,7 +343,7 @@ func lowerBound(c *Config) link.Ps {
 	in, out := map[int]int64{}, map[int]int64{}
 	var most int64
 	for _, f := range c.Matrix.Flows {
-		wire := f.Size + (f.Size+c.payload()-1)/c.payload()*c.HeaderBytes
+		wire := f.Size + f.packets(c.payload())*c.HeaderBytes
 		in[f.Dst] += wire
 		out[f.Src] += wire
 		most = max(most, in[f.Dst], out[f.Src])

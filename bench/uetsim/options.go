@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"github.com/uetcc/uetcc/bench/fabric"
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/hw/link"
+	"github.com/uetcc/uetcc/internal/check"
 )
 
 // options are the command line. A scenario brings its own configuration; flags
@@ -74,8 +76,6 @@ func (o *options) check(f *flag.FlagSet) error {
 		return errors.New("-topo needs -matrix")
 	case o.given["scenario"] && o.matrix != "":
 		return errors.New("-scenario and -matrix exclude each other")
-	case o.speed <= 0 || o.speed > 1e6 || o.hop < 0 || o.hop > 1e6 || o.rtt < 0 || o.rtt > 1e6 || o.end <= 0 || o.end > 1e12:
-		return errors.New("-speed, -hop, -rtt or -end out of range")
 	}
 	for _, cc := range strings.Split(o.cc, ",") {
 		if _, ok := modes[cc]; !ok {
@@ -88,8 +88,15 @@ func (o *options) check(f *flag.FlagSet) error {
 	if _, ok := rules[o.rules]; !ok {
 		return fmt.Errorf("-rules %q, want spec or htsim", o.rules)
 	}
-	return nil
+	return cmp.Or(
+		check.Range(errFlag, "-speed", o.speed, 0.001, 1e6),
+		check.Range(errFlag, "-hop", o.hop, 1e-6, 1e6),
+		check.Range(errFlag, "-rtt", o.rtt, 0, 1e6),
+		check.Range(errFlag, "-end", o.end, 1e-6, 1e12),
+	)
 }
+
+var errFlag = errors.New("value out of range")
 
 // ccMode is what a word of -cc means.
 type ccMode struct {
