@@ -88,15 +88,15 @@ func picture(a about, rows []row) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" font-family="sans-serif" font-size="11">`+"\n", width, height, width, height)
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="#ffffff"/>`+"\n", width, height)
-	text(&b, 10, 20, "#24292f", "bold", "start", "Nanoseconds an operation, logarithmic scale: shorter is faster")
-	text(&b, 10, 36, "#57606a", "normal", "start", fmt.Sprintf("first decile of %d rounds, whiskers from the least to the median", a.Rounds))
-	text(&b, 10, 50, "#57606a", "normal", "start", a.String())
+	heading.text(&b, 10, 20, "Nanoseconds an operation, logarithmic scale: shorter is faster")
+	remark.text(&b, 10, 36, fmt.Sprintf("first decile of %d rounds, whiskers from the least to the median", a.Rounds))
+	remark.text(&b, 10, 50, a.String())
 	legend(&b)
 	s := newScale(all)
 	grid(&b, s, height)
 	y := float64(topMargin)
 	for _, g := range all {
-		text(&b, 10, y+13, "#24292f", "bold", "start", g.title)
+		heading.text(&b, 10, y+13, g.title)
 		y += groupGap - barGap
 		for _, v := range g.bars {
 			drawBar(&b, s, v, y)
@@ -108,8 +108,19 @@ func picture(a about, rows []row) string {
 	return b.String()
 }
 
-func text(b *strings.Builder, x, y float64, color, weight, anchor, s string) {
-	fmt.Fprintf(b, `<text x="%.1f" y="%.1f" fill="%s" font-weight="%s" text-anchor="%s">%s</text>`+"\n", x, y, color, weight, anchor, html.EscapeString(s))
+// A style is how text looks, and which end of it is at its place.
+type style struct{ color, weight, anchor string }
+
+var (
+	heading = style{"#24292f", "bold", "start"}
+	plain   = style{"#24292f", "normal", "start"}
+	label   = style{"#24292f", "normal", "end"}
+	remark  = style{"#57606a", "normal", "start"}
+	tick    = style{"#57606a", "normal", "middle"}
+)
+
+func (s style) text(b *strings.Builder, x, y float64, text string) {
+	fmt.Fprintf(b, `<text x="%.1f" y="%.1f" fill="%s" font-weight="%s" text-anchor="%s">%s</text>`+"\n", x, y, s.color, s.weight, s.anchor, html.EscapeString(text))
 }
 
 func legend(b *strings.Builder) {
@@ -119,7 +130,7 @@ func legend(b *strings.Builder) {
 		name string
 	}{{kindOwn, "uetcc"}, {kindFloor, "floor: the least code that does it"}, {kindPeer, "what a Go program could use instead"}} {
 		fmt.Fprintf(b, `<rect x="%.1f" y="59" width="10" height="10" fill="%s"/>`+"\n", x, colors[l.kind])
-		text(b, x+14, 68, "#24292f", "normal", "start", l.name)
+		plain.text(b, x+14, 68, l.name)
 		x += 40 + 6*float64(len(l.name))
 	}
 }
@@ -129,14 +140,14 @@ func grid(b *strings.Builder, s scale, height int) {
 	for d := s.low; d <= s.high; d++ {
 		x := s.x(math.Pow(10, d))
 		fmt.Fprintf(b, `<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="#d0d7de"/>`+"\n", x, topMargin, x, height-bottom+6)
-		text(b, x, float64(height-bottom+20), "#57606a", "normal", "middle", fmt.Sprintf("%g ns", math.Pow(10, d)))
+		tick.text(b, x, float64(height-bottom+20), fmt.Sprintf("%g ns", math.Pow(10, d)))
 	}
 }
 
 func drawBar(b *strings.Builder, s scale, v bar, y float64) {
 	x, middle := s.x(v.ns.quiet), y+barHeight/2.0
-	text(b, labelWidth-6, y+10, "#24292f", "normal", "end", v.label)
+	label.text(b, labelWidth-6, y+10, v.label)
 	fmt.Fprintf(b, `<rect x="%d" y="%.1f" width="%.1f" height="%d" fill="%s"/>`+"\n", labelWidth, y, max(x-labelWidth, 1), barHeight, colors[v.kind])
 	fmt.Fprintf(b, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="#24292f"/>`+"\n", s.x(v.ns.least), middle, s.x(v.ns.median), middle)
-	text(b, s.x(v.ns.median)+5, y+10, "#24292f", "normal", "start", figure(v.ns.quiet))
+	plain.text(b, s.x(v.ns.median)+5, y+10, figure(v.ns.quiet))
 }
