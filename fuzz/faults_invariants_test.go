@@ -185,7 +185,10 @@ func (e *pdcEnd) finish() {
 	if st.ACKs+st.NACKs > st.Received+e.delayed+st.Opened {
 		w.failf("I10: %d ACKs and %d NACKs in answer to %d packets and %d late answers", st.ACKs, st.NACKs, st.Received, e.delayed)
 	}
-	if !w.s.weak && w.net.Plan.Forge == 0 && !w.s.liar && w.s.restarts == 0 && st.BadClear+st.BadACK+st.Malformed != 0 {
+	if !w.s.weak && !w.s.liar && !w.s.hoarder && st.Hoarded != 0 {
+		w.failf("%d PDCs of honest peers were to close since they were not cleared", st.Hoarded)
+	}
+	if !w.s.weak && w.net.Plan.Forge == 0 && !w.s.liar && !w.s.hoarder && w.s.restarts == 0 && st.BadClear+st.BadACK+st.Malformed != 0 {
 		w.failf("honest peers: %+v", st)
 	}
 }

@@ -150,7 +150,7 @@ func faultCheck(h uint64) uint64 { return h*0x9e3779b97f4a7c15 ^ 0x55 }
 
 func newPDCWorld(s *faultSetting, seed uint64, places int) *pdcWorld {
 	n := places
-	if s.liar {
+	if s.liar || s.hoarder {
 		n++
 	}
 	net := faultnet.New(n, seed, faultnet.Plan{})
@@ -167,9 +167,13 @@ func newPDCWorld(s *faultSetting, seed uint64, places int) *pdcWorld {
 		w.ends = append(w.ends, e)
 		w.parties = append(w.parties, e)
 	}
-	if s.liar {
+	switch {
+	case s.liar:
 		w.drop = places
 		w.parties = append(w.parties, newFaultLiar(&w.faultWorld, places))
+	case s.hoarder:
+		w.drop = places
+		w.parties = append(w.parties, newFaultHoarder(&w.faultWorld, places))
 	}
 	return w
 }

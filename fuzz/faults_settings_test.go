@@ -27,7 +27,7 @@ type faultSetting struct {
 	retries                        int     // 0 for ever
 	restarts, jumps                int
 	leap                           int64 // longest jump of a clock
-	liar, weak                     bool
+	liar, hoarder, weak            bool
 	control                        ccc.Control
 }
 

@@ -45,6 +45,9 @@ func (m *Manager) receiveACK(now int64, t pds.Type, in *In, r *Result) error {
 		m.learn(now, p, h.SPDCID)
 	}
 	p.activeAt = now
+	if !p.is(flagInitiator) {
+		p.resp.heard = true
+	}
 	if p.tx.MaxCACK() != cack {
 		p.stalls = 0
 	}

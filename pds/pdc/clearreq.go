@@ -1,10 +1,17 @@
 package pdc
 
+import "github.com/uetcc/uetcc/pds"
+
 // clearReqWait is after how many PDS_Clear_Times a target asks for a CLEAR that it
 // has not heard. The initiator sends one on its own after one of them, in a
 // CLEAR_CMD that nobody acknowledges: if that is lost on a PDC that goes quiet, the
 // response would keep its place in a store that all PDCs share.
 const clearReqWait = 4
+
+// clearAsks is how many questions in vain, each with something else heard of the peer
+// after it, are needed to end its PDC. Questions and answers are lost one by one: where
+// every third packet is, an honest peer fails so many times in a row once in 10^10.
+const clearAsks = 32
 
 // clearWanted has the timer of p look after the stored responses.
 func (m *Manager) clearWanted(now int64, p *PDC) {
@@ -14,11 +21,54 @@ func (m *Manager) clearWanted(now int64, p *PDC) {
 }
 
 // clearMissing asks the initiator to clear what it has not cleared, less and less
-// often while nothing is heard from it.
+// often while nothing is heard from it. One that never does is asked to close, which ends
+// the PDC whether it obeys or not.
 func (m *Manager) clearMissing(now int64, p *PDC) {
 	if i := p.resp.head; p.is(flagInitiator) || i == 0 || m.mem.responses.slot[i].state != respStored {
 		return
 	}
+	if p.state == StateEstablished && m.hoards(now, p) {
+		m.stats.Hoarded++
+		m.askClose(now, p)
+	}
 	m.control(p, ctlClearReq)
 	m.aux(p, now, later(now, min(max(clearReqWait*m.p.c.ClearTime, now-p.activeAt), rtoMax)))
+}
+
+// hoards reports whether the peer of p, which it has asked before, has left the same
+// response uncleared for as long as a silent one is waited for, and often enough.
+//
+// It only counts while nothing but that response holds CACK: every answer about it says
+// all that the peer needs to clear it, and a peer that has heard none asks for one. A
+// silent peer is not counted against: it may hear nothing. p.lapse is since when it counts.
+//
+// Source: it is what is left when a peer takes responses and clears none: they are bound
+// by the store, asked for, and then new ones refused (NO_GTD_DEL_AVAIL).
+func (m *Manager) hoards(now int64, p *PDC) bool {
+	l, unit := &p.resp, uint32(now/lapseUnit)
+	if !p.rx.Missing().After(m.mem.responses.slot[l.head].psn) {
+		l.asked = 0
+		return false
+	}
+	if l.asked == 0 {
+		l.asked, l.heard, p.lapse = 1, false, unit
+		return false
+	}
+	if !l.heard {
+		return false
+	}
+	l.asked, l.heard = min(l.asked+1, clearAsks), false
+	return l.asked == clearAsks && int64(unit-p.lapse)*lapseUnit > 2*m.p.c.IdleTime
+}
+
+// remind repeats the response that the peer of p was asked to clear, if what it says it
+// has cleared is less: then it has not seen it. It would ask for it in time, but that may
+// be its longest timeout, or wait for what congestion control does not allow.
+func (m *Manager) remind(p *PDC, b *inbound, out []byte) int {
+	i := p.resp.head
+	if p.resp.asked == 0 || i == 0 {
+		return 0
+	}
+	// Not like the copy that was accepted, so that its time is no round trip.
+	return m.ackStored(p, i, m.mem.responses.slot[i].flags^pds.FlagRetx, &b.state, out)
 }

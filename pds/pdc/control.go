@@ -28,7 +28,7 @@ func (m *Manager) receiveControl(now int64, in *In, out []byte, r *Result) error
 	if p.state == StateQuarantine {
 		return m.restingControl(now, p, b, &c, out, r)
 	}
-	p.activeAt = now
+	p.activeAt, p.resp.heard = now, true
 	if b.opens && b.flags&pds.FlagSYN != 0 && p.is(flagROD) != b.rod {
 		m.nackPDC(p, b, out, r, pds.NackPDCModeMismatch)
 		return ErrMode
@@ -57,6 +57,7 @@ func (m *Manager) obey(now int64, p *PDC, b *inbound, c *pds.Control, out []byte
 		return m.question(p, b, out, r)
 	case pds.CtlClearCmd:
 		m.clearTo(p, c.Payload.PSN())
+		r.Reply = m.remind(p, b, out)
 		return nil
 	case pds.CtlClearReq:
 		m.control(p, ctlClearCmd)

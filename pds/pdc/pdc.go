@@ -67,7 +67,7 @@ type PDC struct {
 	recover  pds.PSN // end of the recovery, when recovering
 	locks    uint16
 	opaque   uint16 // of the last probe
-	lapse    uint32 // PENDING and CLOSE_WAIT: when that has lasted too long, in lapseUnits; 0 never
+	lapse    uint32 // lapseUnits; PENDING and CLOSE_WAIT: when that has lasted too long; before: see hoards
 	local    Addr
 	resp     respList
 	wentTo   pds.PSN // that the last ROD_OOO named

@@ -160,7 +160,6 @@ func (m *Manager) contextSYN(now int64, b *inbound, out []byte, r *Result) (*PDC
 func (p *PDC) begun() {
 	if p.state == StatePending {
 		p.state = StateEstablished
-		p.lapse = 0
 	}
 }
 
@@ -230,7 +229,7 @@ func (m *Manager) receiveOther(now int64, in *In, q *pds.Request, out []byte, r 
 	if p.state == StateQuarantine {
 		return m.resting(now, p, b, out, r)
 	}
-	p.activeAt = now
+	p.activeAt, p.resp.heard = now, true
 	r.ID.PDC = p.handle
 	if p.is(flagROD) != b.rod {
 		m.nackPDC(p, b, out, r, pds.NackPDCModeMismatch)

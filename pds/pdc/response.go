@@ -74,7 +74,9 @@ func (s *responseStore) take(pdc uint32, l *respList) uint32 {
 // respList is the list of a PDC, in order of PSN.
 type respList struct {
 	head, tail uint32
-	ownUsed    bool // the slot that is the PDC's own
+	ownUsed    bool  // the slot that is the PDC's own
+	heard      bool  // something from the peer since it was last asked to clear
+	asked      uint8 // how often it was asked for head, and heard of after that
 }
 
 // insert puts slot i into l. Almost always it goes to the end.
@@ -86,7 +88,7 @@ func (s *responseStore) insert(l *respList, i uint32) {
 	}
 	r.prev = at
 	if at == 0 {
-		r.next, l.head = l.head, i
+		r.next, l.head, l.asked = l.head, i, 0
 	} else {
 		r.next, s.slot[at].next = s.slot[at].next, i
 	}
@@ -103,7 +105,7 @@ func (s *responseStore) remove(l *respList, i uint32) {
 	s.shorten(i)
 	s.unbuffer(i)
 	if r.prev == 0 {
-		l.head = r.next
+		l.head, l.asked = r.next, 0
 	} else {
 		s.slot[r.prev].next = r.next
 	}

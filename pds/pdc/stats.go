@@ -28,6 +28,7 @@ type Stats struct {
 	Opened      uint64
 	Closed      uint64
 	Failed      uint64 // PDCs that closed in error
+	Hoarded     uint64 // PDCs asked to close because their peer would not clear a response
 	Unconfirmed uint64 // PDCs that closed although nobody acknowledged the CLOSE_CMD
 }
 

@@ -202,12 +202,12 @@ const (
 
 // giveUpIn has p wait no longer than d for its peer.
 func (p *PDC) giveUpIn(now, d int64) {
-	p.lapse = max(uint32((min(later(now, d), never-lapseUnit)+lapseUnit-1)/lapseUnit), 1)
+	p.lapse = uint32((min(later(now, d), never-lapseUnit) + lapseUnit - 1) / lapseUnit)
 }
 
 // giveUpAt is when p has waited too long.
 func (p *PDC) giveUpAt(now int64) int64 {
-	if p.lapse == 0 {
+	if p.state != StatePending && p.state != StateCloseWait {
 		return never
 	}
 	unit := now / lapseUnit
