@@ -16,8 +16,9 @@ func Serialization(bytes, bitsPerSecond int64) Ps {
 	return Ps(mulDivUp(bytes, 8*int64(Second), bitsPerSecond))
 }
 
-// Propagation is the time that light needs for metres of fibre.
-func Propagation(metres int64) Ps { return Ps(metres) * FiberDelay }
+// Propagation is the time that light needs for metres of fibre, 0 if those are not
+// positive.
+func Propagation(metres int64) Ps { return FiberDelay.times(metres) }
 
 // BDP is the bandwidth-delay product in bytes, rounded up: what must be on the
 // way to keep the slower of both ends busy for one round trip (figure 6-7).
@@ -26,5 +27,5 @@ func BDP(senderBitsPerSecond, receiverBitsPerSecond int64, baseRTT Ps) int64 {
 }
 
 // MaxWindow is the ceiling of a congestion window for a bandwidth-delay product
-// of bdp bytes: 1.5 times it, cut to whole bytes.
-func MaxWindow(bdp int64) int64 { return bdp + bdp/2 }
+// of bdp bytes (>= 0): 1.5 times it, cut to whole bytes.
+func MaxWindow(bdp int64) int64 { return add(bdp, bdp/2) }

@@ -73,7 +73,32 @@ func TestPs(t *testing.T) {
 	require.Equal(t, Ps(7), Ps(7).RoundUp(0))
 	require.Equal(t, 6*Microsecond, (5_574_560 * Ps(1)).RoundUp(Microsecond))
 	require.Equal(t, Ps(0), Ps(0).RoundUp(Microsecond))
-	require.Equal(t, "0.005 ns", Ps(5).String())
+	for want, d := range map[string]Ps{
+		"0 ns": 0, "0.005 ns": 5, "-0.005 ns": -5, "1 ns": 1000, "100.5 ns": 100_500, "9007199254740.993 ns": 1<<53 + 1,
+		"9223372036854775.807 ns": math.MaxInt64, "-9223372036854775.808 ns": math.MinInt64,
+	} {
+		require.Equal(t, want, d.String())
+	}
+}
+
+// No path is so long that it comes out short.
+func TestPathSaturates(t *testing.T) {
+	const most = math.MaxInt64
+	for _, p := range []Path{
+		{FrameBytes: most, BitsPerSecond: 1},
+		{FrameBytes: 1, BitsPerSecond: 100e9, FiberMetres: most},
+		{FrameBytes: 1, BitsPerSecond: 100e9, Switches: most, SwitchDelay: most},
+		{FrameBytes: 1, BitsPerSecond: 100e9, Switches: most, FECDelay: 2},
+		{FrameBytes: most / 1_000_000_000_000, HeaderBytes: 1, BitsPerSecond: 9, Switches: 3, StoreForward: true},
+	} {
+		require.NoError(t, p.Validate())
+		require.Equal(t, Ps(most), p.OneWay(), "%+v", p)
+		require.Equal(t, Ps(most), p.BaseRTT(), "%+v", p)
+		require.Equal(t, Ps(most), p.BaseRTT().RoundUp(Microsecond))
+		require.EqualValues(t, most/1000, p.BaseRTT().Nanoseconds())
+	}
+	require.EqualValues(t, most, MaxWindow(most-1))
+	require.Zero(t, Propagation(-1))
 }
 
 func TestPathValidate(t *testing.T) {

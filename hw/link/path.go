@@ -11,7 +11,8 @@ import (
 var ErrConfig = errors.New("link: invalid configuration")
 
 // A Path is the way from one host to another through an idle network. The zero
-// Path has no delay. Paths are values; methods do not change them.
+// Path has no delay. Paths are values; methods do not change them. What would be
+// longer than the largest [Ps] is that.
 type Path struct {
 	FrameBytes    int64 // largest frame, headers included
 	HeaderBytes   int64 // what comes back as an acknowledgement; 0: not counted
@@ -41,33 +42,33 @@ func (p Path) Validate() error {
 }
 
 // Links on the way: one more than switches.
-func (p Path) Links() int64 { return p.Switches + 1 }
+func (p Path) Links() int64 { return add(p.Switches, 1) }
 
 // OneWay is the time from the first bit out of the sender to the last bit into
 // the receiver.
-func (p Path) OneWay() Ps { return p.fixed() + p.serialization(p.FrameBytes) }
+func (p Path) OneWay() Ps { return add(p.fixed(), p.serialization(p.FrameBytes)) }
 
 // BaseRTT is there and back. Without HeaderBytes both directions count a full
 // frame, as figure 6-7 does; with them the way back carries an acknowledgement
 // of that size.
 func (p Path) BaseRTT() Ps {
 	if p.HeaderBytes == 0 {
-		return 2 * p.OneWay()
+		return add(p.OneWay(), p.OneWay())
 	}
-	return p.OneWay() + p.fixed() + p.serialization(p.HeaderBytes)
+	return add(p.OneWay(), add(p.fixed(), p.serialization(p.HeaderBytes)))
 }
 
 // BDP of the path in bytes, both ends at its link rate.
 func (p Path) BDP() int64 { return BDP(p.BitsPerSecond, p.BitsPerSecond, p.BaseRTT()) }
 
 func (p Path) fixed() Ps {
-	return Propagation(p.FiberMetres) + Ps(p.Switches)*p.SwitchDelay + Ps(p.Links())*p.FECDelay
+	return add(Propagation(p.FiberMetres), add(p.SwitchDelay.times(p.Switches), p.FECDelay.times(p.Links())))
 }
 
 func (p Path) serialization(bytes int64) Ps {
 	s := Serialization(bytes, p.BitsPerSecond)
 	if p.StoreForward {
-		s *= Ps(p.Links())
+		s = s.times(p.Links())
 	}
 	return s
 }

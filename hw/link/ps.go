@@ -1,9 +1,10 @@
 package link
 
 import (
+	"fmt"
 	"math"
 	"math/bits"
-	"strconv"
+	"strings"
 )
 
 // Ps is a duration in picoseconds. One byte lasts 80 ps at 100 Gb/s and 10 ps
@@ -34,12 +35,28 @@ func (d Ps) RoundUp(step Ps) Ps {
 	if r <= 0 {
 		return d - r
 	}
-	return d - r + step
+	return add(d-r, step)
 }
 
 // String writes nanoseconds with as many decimals as are not zero.
 func (d Ps) String() string {
-	return strconv.FormatFloat(float64(d)/float64(Nanosecond), 'f', -1, 64) + " ns"
+	sign, n := "", uint64(d)
+	if d < 0 {
+		sign, n = "-", -n
+	}
+	s := fmt.Sprintf("%s%d.%03d", sign, n/1000, n%1000)
+	return strings.TrimRight(strings.TrimRight(s, "0"), ".") + " ns"
+}
+
+// times is n durations d, neither below 0; it saturates.
+func (d Ps) times(n int64) Ps { return Ps(mulDivUp(int64(d), n, 1)) }
+
+// add is a + b; it saturates where both are above 0.
+func add[T ~int64](a, b T) T {
+	if a > 0 && b > math.MaxInt64-a {
+		return math.MaxInt64
+	}
+	return a + b
 }
 
 // mulDivUp is ceil(a*b/c) for a, b >= 0 and c > 0; it saturates at the largest
