@@ -25,11 +25,11 @@ func (c Clock) Ticks32() uint64 {
 	return uint64(hi)<<32 | uint64(lo)
 }
 
-// TickPs returns the length of a tick in picoseconds.
+// TickPs returns the length of a tick in picoseconds, at least 1.
 func (c Clock) TickPs() uint32 { return c.tickPs }
 
 // Extend returns the full time of a short stamp taken not more than one turn of
-// the stamp before now.
+// the stamp before now. A device may stamp with more than 32 bits; its events have 32.
 func (c Clock) Extend(stamp uint32, now uint64) uint64 { return ExtendStamp(stamp, c.stampBits, now) }
 
 // TicksToNs converts ticks of the given length (picoseconds) to nanoseconds,

@@ -1,6 +1,7 @@
 package hw
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -190,8 +191,10 @@ func (d *Device) Enable(want Feature) error {
 	return nil
 }
 
-// LineRate returns the port's rate in bits per second.
-func (d *Device) LineRate() int64 { return int64(d.space.Load64(d.reg(RegLineRate))) }
+// LineRate returns the port's rate in bits per second, at least 0.
+func (d *Device) LineRate() int64 {
+	return int64(min(d.space.Load64(d.reg(RegLineRate)), math.MaxInt64))
+}
 
 // MTU returns the largest packet in bytes.
 func (d *Device) MTU() int64 { return int64(d.space.Load64(d.reg(RegLimits))>>48) * mtuUnit }
@@ -259,6 +262,7 @@ func (d *Device) ResetDone() bool {
 func (d *Device) Clock() Clock {
 	return Clock{
 		space: d.space, now: d.reg(RegNow),
-		tickPs: d.space.Load32(d.reg(RegTickPs)), stampBits: d.space.Load32(d.reg(RegStampBits)),
+		tickPs:    max(d.space.Load32(d.reg(RegTickPs)), 1),
+		stampBits: min(d.space.Load32(d.reg(RegStampBits)), 32), // an event holds no more of them
 	}
 }

@@ -17,19 +17,24 @@ type TSC struct {
 
 // NewTSC calibrates the counter against a reference clock in nanoseconds, for
 // which it reads ref until at least settle nanoseconds have passed: the relative
-// error is about twice the time of a reading divided by settle. The error is
-// [ErrClock] if there is no invariant counter, if it does not advance, or if it
-// disagrees with the rate that the processor reports by more than an eighth (a
-// counter that a hypervisor scales or traps); inject a clock then.
+// error is about twice the time of a reading divided by settle, which is less than
+// two seconds. The error is [ErrClock] if there is no invariant counter, if it does not
+// advance, if the reference stands still or steps back, or if the counter disagrees
+// with the rate that the processor reports by more than an eighth (one that a
+// hypervisor scales or traps); inject a clock then.
 func NewTSC(ref func() int64, settle int64) (TSC, error) {
-	if !cpuid.CPU.Has(cpuid.RDTSCP) || !invariantTSC() {
+	if !cpuid.CPU.Has(cpuid.RDTSCP) || !invariantTSC() || settle > 2e9 {
 		return TSC{}, ErrClock
 	}
 	base := ref()
 	start := readTSC()
+	patience := uint64(max(settle, 1))*mostCounts + standstill
 	now := base
 	for now-base < max(settle, 1) {
-		now = ref()
+		last := now
+		if now = ref(); now < last || readTSC()-start > patience {
+			return TSC{}, ErrClock
+		}
 	}
 	counts := readTSC() - start
 	if counts == 0 || counts >= 1<<62 || now-base >= 1<<31 {
@@ -47,6 +52,11 @@ func NewTSC(ref func() int64, settle int64) (TSC, error) {
 	mult, _ := bits.Div64(hi, lo, counts)
 	return TSC{start, base, mult}, nil
 }
+
+const (
+	mostCounts = 16      // a nanosecond, of any processor
+	standstill = 1 << 30 // counts for which a coarse reference may stand still
+)
 
 // Now returns nanoseconds on the reference's time line.
 func (c *TSC) Now() int64 {
