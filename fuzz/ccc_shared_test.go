@@ -29,87 +29,102 @@ func sharedManager(t *testing.T, inbox int) {
 	require.NoError(t, err)
 	m, err := ccc.NewManager(ccc.ManagerConfig{Params: &p, Contexts: 2, PDCs: senders, Admission: true, Inbox: inbox})
 	require.NoError(t, err)
-	ctx := ccc.NewHandle(1, 7)
-	require.NoError(t, m.Open(ctx, 0, 0))
+	x := sharedContext{t: t, m: m, h: ccc.NewHandle(1, 7)}
+	require.NoError(t, m.Open(x.h, 0, 0))
+	x.gate, x.c = m.Gate(x.h), m.Context(x.h)
+	var sending, reading sync.WaitGroup
 	for s := range uint16(senders) {
-		require.NoError(t, m.Bind(ccc.NewHandle(s, 3), ctx, 0, false))
+		require.NoError(t, m.Bind(ccc.NewHandle(s, 3), x.h, 0, false))
 	}
-	gate, c := m.Gate(ctx), m.Context(ctx)
-	var clock, full atomic.Int64
-	var sending, wg sync.WaitGroup
-	var stop atomic.Bool
 	for s := range uint16(senders) {
-		sending.Add(1)
-		wg.Go(func() {
-			defer sending.Done()
-			r := rand.New(rand.NewPCG(13, uint64(s)))
-			h := ccc.NewHandle(s, 3)
-			post := func(events ...ccc.Event) {
-				for !m.Post(events...) {
-					full.Add(1)
-					runtime.Gosched()
-				}
-			}
-			for n := 0; n < rounds; {
-				now, size := clock.Add(1), 1+r.Int64N(4096)
-				if !gate.TryReserve(size) {
-					runtime.Gosched()
-					continue
-				}
-				if r.IntN(4) == 0 {
-					part := r.Int64N(size)
-					gate.GiveBack(part)
-					size -= part
-				}
-				n++
-				sent := ccc.Event{Kind: ccc.EventSend, PDC: h, Now: now, Sent: ccc.Sent{Size: size, Reserved: true}}
-				post(ccc.Event{Kind: ccc.EventNewData, PDC: h, Now: now, Size: size}, sent)
-				ack := ccc.Ack{Packets: 1}
-				ack.Bytes, ack.RTT = size, 6000
-				post(ccc.Event{Kind: ccc.EventACK, PDC: h, Now: clock.Add(1), Ack: ack})
-				if r.IntN(16) == 0 && m.TryOwn() {
-					if c.Backlog() != 0 || c.Inflight() > c.Cwnd() || gate.Room() > c.Cwnd()-c.Inflight() {
-						t.Errorf("backlog %d, in flight %d, room %d of %d", c.Backlog(), c.Inflight(), gate.Room(), c.Cwnd())
-					}
-					m.Disown()
-				}
-			}
-		})
+		sending.Go(func() { x.send(s, rounds) })
 	}
 	for range readers {
-		wg.Go(func() {
-			var v ccc.View
-			var last ccc.Snapshot
-			for !stop.Load() {
-				m.Refresh(ctx, &v)
-				s := v.Snapshot()
-				if s.Context != 0 && (s.Context != ctx || s.Waiting != 0 || s.Inflight < 0 || s.Inflight > s.Cwnd ||
-					s.Acks > s.Sent || (s.Inflight == 0) != (s.Acks == s.Sent) || s.Inflight > 4096*(s.Sent-s.Acks)) {
-					t.Errorf("torn: %+v", s)
-					return
-				}
-				if s.Time < last.Time || s.Sent < last.Sent || s.Acks < last.Acks || s.Marked < last.Marked {
-					t.Errorf("%+v after %+v", s, last)
-					return
-				}
-				last = s
-				runtime.Gosched()
-			}
-		})
+		reading.Go(x.read)
 	}
 	sending.Wait()
-	stop.Store(true)
-	wg.Wait()
+	x.stop.Store(true)
+	reading.Wait()
 	require.True(t, m.TryOwn())
 	m.Disown()
 	require.Zero(t, m.Stale())
-	require.Zero(t, c.Inflight())
-	require.Zero(t, c.Backlog())
-	require.Equal(t, c.Cwnd(), gate.Room())
+	require.Zero(t, x.c.Inflight())
+	require.Zero(t, x.c.Backlog())
+	require.Equal(t, x.c.Cwnd(), x.gate.Room())
 	var v ccc.View
-	require.True(t, m.Refresh(ctx, &v))
+	require.True(t, m.Refresh(x.h, &v))
 	s := v.Snapshot()
 	require.EqualValues(t, senders*rounds, s.Sent)
 	require.EqualValues(t, senders*rounds, s.Acks)
-	t.Log("refused for want of room", full.Load(), "window", s.Cwnd)
+	t.Log("refused for want of room", x.full.Load(), "window", s.Cwnd)
+}
+
+// A sharedContext is one context and what its senders and readers have in common.
+type sharedContext struct {
+	t           *testing.T
+	m           *ccc.Manager
+	h           ccc.Handle
+	gate        *ccc.Gate
+	c           *ccc.Context
+	clock, full atomic.Int64
+	stop        atomic.Bool
+}
+
+// send sends so many packets on PDC s, each acknowledged at once.
+func (x *sharedContext) send(s uint16, packets int) {
+	r := rand.New(rand.NewPCG(13, uint64(s)))
+	pdc := ccc.NewHandle(s, 3)
+	for n := 0; n < packets; {
+		now, size := x.clock.Add(1), 1+r.Int64N(4096)
+		if !x.gate.TryReserve(size) {
+			runtime.Gosched()
+			continue
+		}
+		if r.IntN(4) == 0 {
+			part := r.Int64N(size)
+			x.gate.GiveBack(part)
+			size -= part
+		}
+		n++
+		sent := ccc.Event{Kind: ccc.EventSend, PDC: pdc, Now: now, Sent: ccc.Sent{Size: size, Reserved: true}}
+		x.post(ccc.Event{Kind: ccc.EventNewData, PDC: pdc, Now: now, Size: size}, sent)
+		ack := ccc.Ack{Packets: 1}
+		ack.Bytes, ack.RTT = size, 6000
+		x.post(ccc.Event{Kind: ccc.EventACK, PDC: pdc, Now: x.clock.Add(1), Ack: ack})
+		if r.IntN(16) == 0 && x.m.TryOwn() {
+			if c := x.c; c.Backlog() != 0 || c.Inflight() > c.Cwnd() || x.gate.Room() > c.Cwnd()-c.Inflight() {
+				x.t.Errorf("backlog %d, in flight %d, room %d of %d", c.Backlog(), c.Inflight(), x.gate.Room(), c.Cwnd())
+			}
+			x.m.Disown()
+		}
+	}
+}
+
+// post has the inbox take the events, once it has room for all of them.
+func (x *sharedContext) post(events ...ccc.Event) {
+	for !x.m.Post(events...) {
+		x.full.Add(1)
+		runtime.Gosched()
+	}
+}
+
+// read looks at the context until nobody sends.
+func (x *sharedContext) read() {
+	var v ccc.View
+	var last ccc.Snapshot
+	for !x.stop.Load() {
+		x.m.Refresh(x.h, &v)
+		s := v.Snapshot()
+		if s.Context != 0 && (s.Context != x.h || s.Waiting != 0 || s.Inflight < 0 || s.Inflight > s.Cwnd ||
+			s.Acks > s.Sent || (s.Inflight == 0) != (s.Acks == s.Sent) || s.Inflight > 4096*(s.Sent-s.Acks)) {
+			x.t.Errorf("torn: %+v", s)
+			return
+		}
+		if s.Time < last.Time || s.Sent < last.Sent || s.Acks < last.Acks || s.Marked < last.Marked {
+			x.t.Errorf("%+v after %+v", s, last)
+			return
+		}
+		last = s
+		runtime.Gosched()
+	}
 }

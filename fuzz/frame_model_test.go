@@ -20,96 +20,148 @@ func word16(b []byte, at int) int {
 	return int(b[at])<<8 | int(b[at+1])
 }
 
-// readFrame reads what is around the PDS header, one field after the other as RFC 791,
-// 8200, 768 and IEEE 802.1Q have them, into all of f but the Packet; headers is where
-// the PDS header lies and end where the datagram ends.
+// A plainFrame is what is around the PDS header, read one field after the other as RFC 791,
+// 8200, 768 and IEEE 802.1Q have them. Offsets count from the IP header.
+type plainFrame struct {
+	ps        *uetcc.Parser
+	typ       int    // of Ethernet
+	ip        []byte // the IP packet and what comes after it
+	protocol  int
+	transport int  // where what follows IP begins
+	total     int  // where the IP packet ends
+	odd       bool // what UET does not use, or what cannot be
+	cut       bool // a fragment, and otherwise as it should be
+	first     bool // no fragment, or the first of them
+}
+
+// readFrame reads b into all of f but the Packet; headers is where the PDS header lies and
+// end where the datagram ends.
 func readFrame(ps *uetcc.Parser, b []byte, f *uetcc.Frame) (headers, end int, err error) {
 	at := 12
 	for tags := 0; tags < 2 && (word16(b, at) == 0x8100 || word16(b, at) == 0x88a8); tags++ {
 		at += 4
 	}
-	typ := word16(b, at)
-	if at += 2; typ != 0x0800 && typ != 0x86dd {
+	x := plainFrame{ps: ps, typ: word16(b, at), first: true}
+	if at += 2; x.typ != 0x0800 && x.typ != 0x86dd {
 		return 0, 0, uetcc.ErrNotUET
 	}
-	ip := b[at:]
-	if len(ip) < 20 || typ == 0x0800 && ip[0]>>4 != 4 || typ == 0x86dd && (ip[0]>>4 != 6 || len(ip) < 40) {
-		if len(ip) >= 20 && typ == 0x86dd && ip[0]>>4 == 6 && !slices.Contains([]int{0, 43, 60, 135, 44, 17, ours(ps)}, int(ip[6])) {
-			return 0, 0, uetcc.ErrNotUET
-		}
-		return 0, 0, uetcc.ErrIP
+	x.ip = b[at:]
+	if err = x.readIP(f); err == nil {
+		err = x.refused()
 	}
-	var protocol, transport, total int
-	odd := false                       // what UET does not use, or what cannot be
-	part, cut, whole := 0, false, true // a fragment of a packet, and otherwise as it should be
-	if typ == 0x0800 {
-		protocol, transport, total = int(ip[9]), 4*int(ip[0]&15), word16(ip, 2)
-		part = word16(ip, 6) & 0x1fff
-		cut = word16(ip, 6)&0x2000 != 0 || part != 0
-		whole = transport == 20 && total >= transport && total <= len(ip)
-		odd = cut || !whole
-		f.TOS = ip[1]
-		f.Src, f.Dst = [16]byte{10: 0xff, 11: 0xff}, [16]byte{10: 0xff, 11: 0xff}
-		copy(f.Src[12:], ip[12:16])
-		copy(f.Dst[12:], ip[16:20])
-	} else {
-		protocol, transport, total = int(ip[6]), 40, 40+word16(ip, 4)
-		odd = total > len(ip)
-		f.TOS = ip[0]<<4 | ip[1]>>4
-		copy(f.Src[:], ip[8:24])
-		copy(f.Dst[:], ip[24:40])
-		for !odd && slices.Contains([]int{0, 43, 60, 135}, protocol) {
-			if transport+8 > total || transport+8+8*int(ip[transport+1]) > total {
-				return 0, 0, uetcc.ErrIP
-			}
-			protocol, transport = int(ip[transport]), transport+8+8*int(ip[transport+1])
-		}
-		if protocol == 44 {
-			if odd || transport+8 > total {
-				return 0, 0, uetcc.ErrIP
-			}
-			protocol, part = int(ip[transport]), word16(ip, transport+2)>>3
-			if transport += 8; slices.Contains([]int{0, 43, 60, 135}, protocol) {
-				return 0, 0, uetcc.ErrFragment // who knows what is behind
-			}
-			odd, cut, ip = true, true, ip[:total]
-		}
+	if err != nil {
+		return 0, 0, err
 	}
-	switch {
-	case protocol != 17 && protocol != ours(ps):
-		if odd && typ == 0x86dd && slices.Contains([]int{0, 43, 60, 135}, protocol) {
-			return 0, 0, uetcc.ErrIP // who knows what is behind
-		}
-		return 0, 0, uetcc.ErrNotUET
-	case protocol == 17 && odd && part == 0 && transport >= 20 && len(ip) >= transport+4 && word16(ip, transport+2) != portOf(ps):
-		return 0, 0, uetcc.ErrNotUET
-	case cut && whole:
-		return 0, 0, uetcc.ErrFragment
-	case odd || total-transport < 8:
-		return 0, 0, uetcc.ErrIP
-	case protocol == 17 && word16(ip, transport+2) != portOf(ps):
-		return 0, 0, uetcc.ErrNotUET
-	}
-	d := pds.DSCP(f.TOS >> 2)
-	f.Trimmed = 0
-	switch {
-	case d != 0 && d == ps.DSCPs.Trimmed:
-		f.Trimmed = pds.NackTrimmed
-	case d != 0 && d == ps.DSCPs.TrimmedLastHop:
-		f.Trimmed = pds.NackTrimmedLastHop
-	}
-	f.Native = protocol != 17
-	f.Entropy = uint16(word16(ip, transport))
-	f.TransportLen = total - transport
+	f.Trimmed, f.Native, f.Entropy = trimmedBy(ps, f.TOS), x.protocol != 17, uint16(word16(x.ip, x.transport))
 	if f.Native {
-		return at + transport + 4, at + total, nil
+		f.TransportLen = x.total - x.transport
+		return at + x.transport + 4, at + x.total, nil
 	}
-	f.TransportLen = word16(ip, transport+4)
-	end = transport + f.TransportLen
-	if f.TransportLen < 8 || end > total && f.Trimmed == 0 {
+	f.TransportLen = word16(x.ip, x.transport+4)
+	end = x.transport + f.TransportLen
+	if f.TransportLen < 8 || end > x.total && f.Trimmed == 0 {
 		return 0, 0, uetcc.ErrIP
 	}
-	return at + transport + 8, at + min(end, total), nil
+	return at + x.transport + 8, at + min(end, x.total), nil
+}
+
+// readIP reads the IP header.
+func (x *plainFrame) readIP(f *uetcc.Frame) error {
+	switch version := word16(x.ip, 0) >> 12; {
+	case len(x.ip) < 20 || x.typ == 0x0800 && version != 4 || x.typ == 0x86dd && version != 6:
+		return uetcc.ErrIP
+	case version == 4:
+		x.readIP4(f)
+		return nil
+	case len(x.ip) >= 40:
+		return x.readIP6(f)
+	}
+	if protocol := int(x.ip[6]); !isChained(protocol) && protocol != 44 && protocol != 17 && protocol != ours(x.ps) {
+		return uetcc.ErrNotUET
+	}
+	return uetcc.ErrIP
+}
+
+func (x *plainFrame) readIP4(f *uetcc.Frame) {
+	fragment := word16(x.ip, 6)
+	x.protocol, x.transport, x.total = int(x.ip[9]), 4*int(x.ip[0]&15), word16(x.ip, 2)
+	x.first = fragment&0x1fff == 0
+	broken := x.transport != 20 || x.total < x.transport || x.total > len(x.ip)
+	x.odd = broken || fragment&0x3fff != 0
+	x.cut = x.odd && !broken
+	f.TOS = x.ip[1]
+	f.Src, f.Dst = [16]byte{10: 0xff, 11: 0xff}, [16]byte{10: 0xff, 11: 0xff}
+	copy(f.Src[12:], x.ip[12:16])
+	copy(f.Dst[12:], x.ip[16:20])
+}
+
+func (x *plainFrame) readIP6(f *uetcc.Frame) error {
+	x.protocol, x.transport, x.total = int(x.ip[6]), 40, 40+word16(x.ip, 4)
+	x.odd = x.total > len(x.ip)
+	f.TOS = x.ip[0]<<4 | x.ip[1]>>4
+	copy(f.Src[:], x.ip[8:24])
+	copy(f.Dst[:], x.ip[24:40])
+	for !x.odd && isChained(x.protocol) {
+		if x.transport+8 > x.total || x.transport+8+8*int(x.ip[x.transport+1]) > x.total {
+			return uetcc.ErrIP
+		}
+		x.protocol, x.transport = int(x.ip[x.transport]), x.transport+8+8*int(x.ip[x.transport+1])
+	}
+	if x.protocol == 44 {
+		return x.readFragment()
+	}
+	return nil
+}
+
+// readFragment reads the fragment header of IPv6.
+func (x *plainFrame) readFragment() error {
+	if x.odd || x.transport+8 > x.total {
+		return uetcc.ErrIP
+	}
+	x.odd, x.cut, x.ip = true, true, x.ip[:x.total]
+	x.protocol, x.first = int(x.ip[x.transport]), word16(x.ip, x.transport+2)>>3 == 0
+	x.transport += 8
+	if isChained(x.protocol) {
+		return uetcc.ErrFragment // who knows what is behind
+	}
+	return nil
+}
+
+// refused says why the packet is none of UET, or not one that UET may have.
+func (x *plainFrame) refused() error {
+	if x.protocol != 17 && x.protocol != ours(x.ps) {
+		if x.typ == 0x86dd && isChained(x.protocol) {
+			return uetcc.ErrIP // it is odd: who knows what is behind
+		}
+		return uetcc.ErrNotUET
+	}
+	others := x.protocol == 17 && word16(x.ip, x.transport+2) != portOf(x.ps)
+	switch {
+	case x.odd && others && x.first && x.transport >= 20 && len(x.ip) >= x.transport+4:
+		return uetcc.ErrNotUET
+	case x.cut:
+		return uetcc.ErrFragment
+	case x.odd || x.total-x.transport < 8:
+		return uetcc.ErrIP
+	case others:
+		return uetcc.ErrNotUET
+	}
+	return nil
+}
+
+// isChained reports whether a header of IPv6 may be followed by another.
+func isChained(protocol int) bool { return slices.Contains([]int{0, 43, 60, 135}, protocol) }
+
+func trimmedBy(ps *uetcc.Parser, tos uint8) pds.NackCode {
+	switch d := pds.DSCP(tos >> 2); {
+	case d == 0:
+		return 0
+	case d == ps.DSCPs.Trimmed:
+		return pds.NackTrimmed
+	case d == ps.DSCPs.TrimmedLastHop:
+		return pds.NackTrimmedLastHop
+	}
+	return 0
 }
 
 func ours(ps *uetcc.Parser) int {
@@ -207,21 +259,7 @@ func TestFramesAgainstModel(t *testing.T) {
 		}
 		b := drawFrame(r, &ps, bodies)
 		want := got
-		headers, end, err := readFrame(&ps, b, &want)
-		if err == nil {
-			parse := ps.UDP
-			if want.Trimmed != 0 {
-				parse = ps.Trimmed
-			}
-			if err = parse(b[headers:end], &want.Packet); err == nil {
-				entropy := uint16(word16(b, headers-8))
-				if want.Native {
-					entropy = uint16(word16(b, headers-4))
-				}
-				want.Entropy = entropy
-				want.PDS, want.SES, want.Payload, want.End = want.PDS+headers, want.SES+headers, want.Payload+headers, want.End+headers
-			}
-		}
+		err := readWhole(&ps, b, &want)
 		before := got
 		gotErr := ps.Ethernet(b, &got)
 		if err != gotErr {
@@ -244,6 +282,24 @@ func TestFramesAgainstModel(t *testing.T) {
 	require.Greater(t, seen[uetcc.ErrFragment.Error()], 1000)
 }
 
+// readWhole reads b into f, a frame that may hold an earlier one.
+func readWhole(ps *uetcc.Parser, b []byte, f *uetcc.Frame) error {
+	headers, end, err := readFrame(ps, b, f)
+	if err != nil {
+		return err
+	}
+	entropy, parse := f.Entropy, ps.UDP
+	if f.Trimmed != 0 {
+		parse = ps.Trimmed
+	}
+	if err := parse(b[headers:end], &f.Packet); err != nil {
+		return err
+	}
+	f.Entropy = entropy
+	f.PDS, f.SES, f.Payload, f.End = f.PDS+headers, f.SES+headers, f.Payload+headers, f.End+headers
+	return nil
+}
+
 // framePackets are packets of each type, and bytes that are none.
 func framePackets() (bodies [][]byte) {
 	for first := range 64 { // type, and the upper bits of next_hdr
@@ -257,83 +313,4 @@ func framePackets() (bodies [][]byte) {
 		}
 	}
 	return bodies
-}
-
-// onesSum is the Internet checksum's sum of the 16-bit words of b (RFC 1071).
-func onesSum(parts ...[]byte) uint32 {
-	s := uint32(0)
-	for _, b := range parts {
-		for i := 0; i < len(b); i++ {
-			s += uint32(b[i]) << (8 * (1 - i%2))
-			s = s>>16 + s&0xffff
-		}
-	}
-	return s
-}
-
-// Every frame written has the lengths, addresses and checksums that a receiver expects,
-// and is read again as it was.
-func TestFramesWritten(t *testing.T) {
-	r := rand.New(rand.NewPCG(10, 10))
-	bodies := framePackets()
-	var f, back uetcc.Frame
-	zero := 0
-	for n := range 60_000 {
-		f = uetcc.Frame{}
-		for new(uetcc.Parser).UDP(bodies[r.IntN(len(bodies))], &f.Packet) != nil || f.Type == pds.TypeTSS {
-		}
-		f.TOS, f.Native, f.Entropy = uint8(r.Uint32()), r.IntN(3) == 0, uint16(r.Uint32())
-		for i := range 16 {
-			f.Src[i], f.Dst[i] = uint8(r.Uint32()), uint8(r.Uint32())
-		}
-		copy(f.SrcMAC[:], f.Src[:])
-		copy(f.DstMAC[:], f.Dst[:])
-		v4 := r.IntN(2) == 0
-		if v4 {
-			copy(f.Src[:], []byte{10: 0xff, 11: 0xff})
-			copy(f.Dst[:], []byte{10: 0xff, 11: 0xff})
-			clear(f.Src[:10])
-			clear(f.Dst[:10])
-		}
-		payload := make([]byte, []int{0, 1, 2, 3, 5, 64, 4096, 8192 + 64, 60_000}[r.IntN(9)])
-		for i := range min(len(payload), 40) {
-			payload[i] = uint8(r.Uint32())
-		}
-		if !v4 && !f.Native && n%4 == 0 { // make the checksum zero, which means that there is none
-			payload = make([]byte, 2)
-			sum := f.AppendTo(nil, payload)
-			copy(payload, sum[60:62])
-			zero++
-		}
-		prefix := []byte("prefix")[:r.IntN(6)]
-		b := f.AppendTo(slices.Clone(prefix), payload)
-		require.Equal(t, prefix, b[:len(prefix)])
-		b = b[len(prefix):]
-		require.True(t, slices.Equal(payload, b[len(b)-len(payload):]))
-		require.Equal(t, f.DstMAC[:], b[:6])
-		require.Equal(t, f.SrcMAC[:], b[6:12])
-		ip := b[14:]
-		if v4 {
-			require.Equal(t, 0x0800, word16(b, 12))
-			require.EqualValues(t, 0xffff, onesSum(ip[:20]), "checksum of IPv4")
-			require.Equal(t, len(ip), word16(ip, 2))
-			require.Equal(t, 0x4000, word16(ip, 6))
-		} else {
-			require.Equal(t, 0x86dd, word16(b, 12))
-			require.Equal(t, len(ip)-40, word16(ip, 4))
-			if u := ip[40:]; !f.Native {
-				require.NotZero(t, word16(u, 6))
-				require.EqualValues(t, 0xffff, onesSum(ip[8:40], []byte{0, 17, uint8(len(u) >> 8), uint8(len(u))}, u), "checksum of UDP")
-			}
-		}
-		require.NoError(t, new(uetcc.Parser).Ethernet(b, &back))
-		back.SrcMAC, back.DstMAC = f.SrcMAC, f.DstMAC
-		f.PDS, f.SES, f.Payload, f.End, f.TransportLen = back.PDS, back.SES, back.Payload, back.End, back.TransportLen
-		require.Equal(t, len(b), back.End)
-		require.Equal(t, len(b)-len(payload), back.Payload)
-		again := back.AppendTo(nil, payload)
-		require.True(t, slices.Equal(b, again))
-		back = uetcc.Frame{}
-	}
-	require.Greater(t, zero, 1000)
 }

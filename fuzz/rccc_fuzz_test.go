@@ -20,64 +20,89 @@ func FuzzRCCCSource(f *testing.F) {
 		require.NoError(t, err)
 		var s rccc.Source
 		s.Init(&p)
-		credit, cum, startup := int64(creditW), uint32(0), true
-		leave := func() {
-			if startup {
-				startup, credit = false, min(credit, 0)
-			}
-		}
+		m := plainSource{credit: creditW, startup: true}
 		now := int64(0)
 		for ; len(script) >= 4; script = script[4:] {
-			v := binary.LittleEndian.Uint32(script) >> 8
+			op, v := script[0]%7, binary.LittleEndian.Uint32(script)>>8
 			now += int64(v)
-			switch script[0] % 7 {
-			case 0:
-				size := int64(v%creditMTU) + 1
-				if s.CanSend() {
-					s.OnSend(size)
-					credit -= size
-				}
-			case 1:
-				s.OnACK()
-				leave()
-			case 2, 3:
-				present, size := v&1 == 0, int64(v%creditMTU)
-				s.OnLoss(&p, size, present)
-				if present {
-					leave()
-				} else if startup {
-					credit = min(credit+size, creditW)
-				} else {
-					credit = max(credit, min(credit+size, 0))
-				}
-			case 4:
-				s.OnCreditUpdate(&p, rccc.Quanta(v).Extend(s.Cum()))
-				leave()
-				diff := (v - cum) & 0xff_ffff
-				if diff > 0 && diff < 1<<23 && int64(diff)*256 <= 4*creditW {
-					credit, cum = min(creditW, credit+256*int64(diff)), v
-				}
-			case 5:
-				d := rccc.Demand{Backlog: int64(v) << 20, Rtx: int64(v), Cwnd: int64(v & 0xffff), Ports: int64(v & 7)}
-				ahead := s.Target(&p, d) - s.Cum()
-				if ahead > creditW+creditMTU+255 || ahead < -creditW-255 {
-					t.Fatalf("target %d ahead", ahead)
-				}
-			case 6:
-				s.Settle(&p, now, int64(v&1))
-				if due, armed := s.Deadline(); armed && (s.Credit() > 0 || due > now+64*creditRTT) {
-					t.Fatalf("timer at %d, now %d, credit %d", due, now, s.Credit())
-				}
-				s.RequestDue(&p, now)
+			switch {
+			case op <= 4:
+				m.step(&s, &p, op, v)
+			case op == 5:
+				askSource(t, &s, &p, v)
+			default:
+				settleSource(t, &s, &p, now, v)
 			}
-			if s.Credit() != credit || rccc.QuantaOf(s.Cum()) != rccc.Quanta(cum) || s.Startup() != startup {
-				t.Fatalf("%+v, want credit %d cum %d startup %v", s, credit, cum, startup)
+			if s.Credit() != m.credit || rccc.QuantaOf(s.Cum()) != rccc.Quanta(m.cum) || s.Startup() != m.startup {
+				t.Fatalf("%+v, want %+v", s, m)
 			}
-			if credit > creditW || credit <= -creditMTU {
-				t.Fatalf("credit %d", credit)
+			if m.credit > creditW || m.credit <= -creditMTU {
+				t.Fatalf("credit %d", m.credit)
 			}
 		}
 	})
+}
+
+// A plainSource is the credit rule, with totals as they are on the wire.
+type plainSource struct {
+	credit  int64
+	cum     uint32 // quanta
+	startup bool
+}
+
+// step does to s and to m what op says with v: send, an ACK, a loss, a credit.
+func (m *plainSource) step(s *rccc.Source, p *rccc.Params, op uint8, v uint32) {
+	size := int64(v % creditMTU)
+	switch op {
+	case 0:
+		if s.CanSend() {
+			s.OnSend(size + 1)
+			m.credit -= size + 1
+		}
+	case 1:
+		s.OnACK()
+		m.leaveStartup()
+	case 2, 3:
+		s.OnLoss(p, size, v&1 == 0)
+		switch {
+		case v&1 == 0: // there is a context at the destination
+			m.leaveStartup()
+		case m.startup:
+			m.credit = min(m.credit+size, creditW)
+		default:
+			m.credit = max(m.credit, min(m.credit+size, 0))
+		}
+	case 4:
+		s.OnCreditUpdate(p, rccc.Quanta(v).Extend(s.Cum()))
+		m.leaveStartup()
+		diff := (v - m.cum) & 0xff_ffff
+		if diff > 0 && diff < 1<<23 && int64(diff)*256 <= 4*creditW {
+			m.credit, m.cum = min(creditW, m.credit+256*int64(diff)), v
+		}
+	}
+}
+
+func (m *plainSource) leaveStartup() {
+	if m.startup {
+		m.startup, m.credit = false, min(m.credit, 0)
+	}
+}
+
+// askSource asks s what it wants of its destination.
+func askSource(t *testing.T, s *rccc.Source, p *rccc.Params, v uint32) {
+	d := rccc.Demand{Backlog: int64(v) << 20, Rtx: int64(v), Cwnd: int64(v & 0xffff), Ports: int64(v & 7)}
+	if ahead := s.Target(p, d) - s.Cum(); ahead > creditW+creditMTU+255 || ahead < -creditW-255 {
+		t.Fatalf("target %d ahead", ahead)
+	}
+}
+
+// settleSource has s look at its timer.
+func settleSource(t *testing.T, s *rccc.Source, p *rccc.Params, now int64, v uint32) {
+	s.Settle(p, now, int64(v&1))
+	if due, armed := s.Deadline(); armed && (s.Credit() > 0 || due > now+64*creditRTT) {
+		t.Fatalf("timer at %d, now %d, credit %d", due, now, s.Credit())
+	}
+	s.RequestDue(p, now)
 }
 
 // plainSender and plainPull are round robin with spare credit, written for
@@ -159,50 +184,10 @@ func FuzzRCCCReceiver(f *testing.F) {
 			Senders: 4, Rate: linkRate, MaxCredit: creditW, Timeout: 1 << 50, Policy: newPull(t),
 		})
 		require.NoError(t, err)
-		m := plainPull{senders: map[rccc.Handle]*plainSender{}}
-		var handles []rccc.Handle
-		now, busy := int64(0), int64(0) // busy is when the credit granted will have been used, ps
+		x := receiverTwins{r: r, m: plainPull{senders: map[rccc.Handle]*plainSender{}}}
 		for ; len(script) >= 2; script = script[2:] {
-			op, v := script[0], int64(script[1])
-			switch {
-			case op >= 0x80 && len(handles) > 0:
-				h := handles[int(op>>5&3)%len(handles)]
-				kind := rccc.Arrival(op % 3)
-				target := m.senders[h].cum + (v-64)*1024
-				require.True(t, r.OnArrival(h, now, kind, target))
-				m.arrive(h, min(target, r.Target(h)), kind != rccc.ArrivalData)
-			case op%8 == 0:
-				weight := v%3 + 1
-				h, err := r.Add(now, uint16(weight), (v-128)*256)
-				if len(handles) == 4 {
-					require.ErrorIs(t, err, rccc.ErrFull)
-					continue
-				}
-				require.NoError(t, err)
-				handles = append(handles, h)
-				m.senders[h] = &plainSender{cum: (v - 128) * 256, target: (v - 128) * 256, weight: weight, left: weight}
-			case op%8 == 1 && len(handles) > 0:
-				i := int(v) % len(handles)
-				require.True(t, r.Remove(handles[i]))
-				require.False(t, r.Remove(handles[i]))
-				m.remove(handles[i])
-				handles = slices.Delete(handles, i, i+1)
-			case op%8 == 4:
-				r.SetFactor(float64(v) / 200)
-			default:
-				now += v * 16
-				pace := r.Pace()
-				for g, ok := r.Poll(now); ok; g, ok = r.Poll(now) {
-					h, bytes, cum := m.grant()
-					if g.Sender != h || g.Bytes != bytes || g.Cum != cum || g.Wait != pace.TimeFor(bytes) {
-						t.Fatalf("%+v, want %v %d %d", g, h, bytes, cum)
-					}
-					if now*1000 < busy {
-						t.Fatalf("granted at %d ns, busy until %d ps", now, busy)
-					}
-					busy = now*1000 + g.Wait - 999
-				}
-			}
+			x.step(t, script[0], int64(script[1]))
+			m := &x.m
 			if a, i := r.Senders().Len(rccc.ListActive), r.Senders().Len(rccc.ListIdle); a != len(m.active) || i != len(m.idle) {
 				t.Fatalf("%d active, %d idle, want %v and %v", a, i, m.active, m.idle)
 			}
@@ -211,4 +196,63 @@ func FuzzRCCCReceiver(f *testing.F) {
 			}
 		}
 	})
+}
+
+// receiverTwins are a receiver and its plain twin, and what both have been told.
+type receiverTwins struct {
+	r       *rccc.Receiver
+	m       plainPull
+	handles []rccc.Handle
+	now     int64 // ns
+	busy    int64 // when the credit granted will have been used, ps
+}
+
+// step does what op says with v: a packet, a join, a departure, another rate, time.
+func (x *receiverTwins) step(t *testing.T, op uint8, v int64) {
+	switch n := len(x.handles); {
+	case op >= 0x80 && n > 0:
+		h, kind := x.handles[int(op>>5&3)%n], rccc.Arrival(op%3)
+		target := x.m.senders[h].cum + (v-64)*1024
+		require.True(t, x.r.OnArrival(h, x.now, kind, target))
+		x.m.arrive(h, min(target, x.r.Target(h)), kind != rccc.ArrivalData)
+	case op%8 == 0:
+		x.join(t, v%3+1, (v-128)*256)
+	case op%8 == 1 && n > 0:
+		h := x.handles[int(v)%n]
+		require.True(t, x.r.Remove(h))
+		require.False(t, x.r.Remove(h))
+		x.m.remove(h)
+		x.handles = without(x.handles, h)
+	case op%8 == 4:
+		x.r.SetFactor(float64(v) / 200)
+	default:
+		x.now += v * 16
+		x.grant(t)
+	}
+}
+
+func (x *receiverTwins) join(t *testing.T, weight, start int64) {
+	h, err := x.r.Add(x.now, uint16(weight), start)
+	if len(x.handles) == 4 {
+		require.ErrorIs(t, err, rccc.ErrFull)
+		return
+	}
+	require.NoError(t, err)
+	x.handles = append(x.handles, h)
+	x.m.senders[h] = &plainSender{cum: start, target: start, weight: weight, left: weight}
+}
+
+// grant has both grant what is due.
+func (x *receiverTwins) grant(t *testing.T) {
+	pace := x.r.Pace()
+	for g, ok := x.r.Poll(x.now); ok; g, ok = x.r.Poll(x.now) {
+		h, bytes, cum := x.m.grant()
+		if g.Sender != h || g.Bytes != bytes || g.Cum != cum || g.Wait != pace.TimeFor(bytes) {
+			t.Fatalf("%+v, want %v %d %d", g, h, bytes, cum)
+		}
+		if x.now*1000 < x.busy {
+			t.Fatalf("granted at %d ns, busy until %d ps", x.now, x.busy)
+		}
+		x.busy = x.now*1000 + g.Wait - 999
+	}
 }
