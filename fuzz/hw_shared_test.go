@@ -12,99 +12,117 @@ import (
 	"github.com/uetcc/uetcc/hw"
 )
 
+const (
+	ringContexts = 5
+	ringOwners   = 2
+)
+
 // A device posts to small rings, beside engines that take events in portions of any size.
 // Of each context the engine sees the events in order and whole; where some are missing,
 // and only there, the next one says so; and what is missing was counted.
 func TestRingsBesideTheDevice(t *testing.T) {
-	const contexts, owners, posts = 5, 2, 40_000
-	cfg := hw.SoftConfig{Contexts: contexts, Owners: owners, LineRate: 100e9, MTU: 4096, Features: hw.FeatureEvents}
+	cfg := hw.SoftConfig{Contexts: ringContexts, Owners: ringOwners, LineRate: 100e9, MTU: 4096, Features: hw.FeatureEvents}
 	regs, host := hw.NewMemory(cfg.SpaceSize()), hw.NewMemory(8192)
 	nic, err := hw.NewSoftDevice(cfg, regs, host)
 	require.NoError(t, err)
 	dev, err := hw.Open(regs)
 	require.NoError(t, err)
 	require.NoError(t, dev.Enable(hw.FeatureEvents))
-	var rings [owners]hw.Ring
-	for i := range rings {
-		rings[i], err = dev.Ring(i, host, uint32(i)*4096, 4+uint32(i))
+	x := sharedRings{t: t, nic: nic}
+	for i := range x.rings {
+		x.rings[i], err = dev.Ring(i, host, uint32(i)*4096, 4+uint32(i))
 		require.NoError(t, err)
 	}
 	nic.Step(1)
 
-	var posted [contexts]uint32
-	var done atomic.Bool
 	var wg sync.WaitGroup
-	wg.Go(func() {
-		defer done.Store(true)
-		r := rand.New(rand.NewPCG(11, 0))
-		var batch [24]hw.Event
-		for range posts {
-			n := 1 + r.IntN(len(batch))
-			if r.IntN(2) == 0 {
-				n = 1
-			}
-			context := uint32(r.IntN(contexts))
-			for i := range n {
-				if r.IntN(4) == 0 {
-					context = uint32(r.IntN(contexts))
-				}
-				batch[i] = ringEvent(context, posted[context])
-				posted[context]++
-			}
-			nic.Post(batch[:n]...)
-			if r.IntN(8) == 0 {
-				runtime.Gosched()
-			}
-		}
-	})
-	var received, missing [owners]uint32
-	for o := range owners {
-		wg.Go(func() {
-			r := rand.New(rand.NewPCG(12, uint64(o)))
-			var next, serial [contexts]uint32
-			buf := make([]hw.Event, 40)
-			for {
-				last := done.Load()
-				n := rings[o].Drain(buf[:1+r.IntN(len(buf))])
-				for _, e := range buf[:n] {
-					c, at := e.Context, e.Words[0]
-					want := ringEvent(c, at)
-					want.Stamp, want.Serial, want.Flags = e.Stamp, serial[c], 0
-					if at != next[c] {
-						want.Flags = hw.FlagLost
-					}
-					if e != want || int32(at-next[c]) < 0 || int(c)%owners != o {
-						t.Errorf("ring %d: %+v, want %+v after %d", o, e, want, next[c])
-						return
-					}
-					missing[o] += at - next[c]
-					received[o]++
-					next[c], serial[c] = at+1, serial[c]+1
-				}
-				if n == 0 {
-					if last {
-						for c := o; c < contexts; c += owners {
-							missing[o] += posted[c] - next[c]
-						}
-						return
-					}
-					runtime.Gosched()
-				}
-			}
-		})
+	wg.Go(func() { x.post(40_000) })
+	for o := range ringOwners {
+		wg.Go(func() { x.take(o) })
 	}
 	wg.Wait()
 	all := uint32(0)
-	for o := range owners {
-		require.Equal(t, missing[o], rings[o].Lost())
-		require.Greater(t, received[o], uint32(100))
-		all += received[o] + missing[o]
+	for o := range ringOwners {
+		require.Equal(t, x.missing[o], x.rings[o].Lost())
+		require.Greater(t, x.received[o], uint32(100))
+		all += x.received[o] + x.missing[o]
 	}
-	for _, n := range posted {
+	for _, n := range x.posted {
 		all -= n
 	}
 	require.Zero(t, all)
-	t.Log("received", received, "lost", missing)
+	t.Log("received", x.received, "lost", x.missing)
+}
+
+// sharedRings are the rings of a device that posts while their owners take.
+type sharedRings struct {
+	t                 *testing.T
+	nic               *hw.SoftDevice
+	rings             [ringOwners]hw.Ring
+	posted            [ringContexts]uint32 // the device's; the owners look when it is done
+	done              atomic.Bool
+	received, missing [ringOwners]uint32
+}
+
+// post is the device: so many batches of events of any contexts.
+func (x *sharedRings) post(batches int) {
+	defer x.done.Store(true)
+	r := rand.New(rand.NewPCG(11, 0))
+	var batch [24]hw.Event
+	for range batches {
+		n := 1 + r.IntN(len(batch))
+		if r.IntN(2) == 0 {
+			n = 1
+		}
+		context := uint32(r.IntN(ringContexts))
+		for i := range n {
+			if r.IntN(4) == 0 {
+				context = uint32(r.IntN(ringContexts))
+			}
+			batch[i] = ringEvent(context, x.posted[context])
+			x.posted[context]++
+		}
+		x.nic.Post(batch[:n]...)
+		if r.IntN(8) == 0 {
+			runtime.Gosched()
+		}
+	}
+}
+
+// take is the owner of ring o, which checks each event.
+func (x *sharedRings) take(o int) {
+	r := rand.New(rand.NewPCG(12, uint64(o)))
+	var next, serial [ringContexts]uint32
+	buf := make([]hw.Event, 40)
+	for {
+		last := x.done.Load()
+		n := x.rings[o].Drain(buf[:1+r.IntN(len(buf))])
+		for _, e := range buf[:n] {
+			c, at := e.Context, e.Words[0]
+			want := ringEvent(c, at)
+			want.Stamp, want.Serial, want.Flags = e.Stamp, serial[c], 0
+			if at != next[c] {
+				want.Flags = hw.FlagLost
+			}
+			if e != want || int32(at-next[c]) < 0 || int(c)%ringOwners != o {
+				x.t.Errorf("ring %d: %+v, want %+v after %d", o, e, want, next[c])
+				return
+			}
+			x.missing[o] += at - next[c]
+			x.received[o]++
+			next[c], serial[c] = at+1, serial[c]+1
+		}
+		switch {
+		case n > 0:
+		case last:
+			for c := o; c < ringContexts; c += ringOwners {
+				x.missing[o] += x.posted[c] - next[c]
+			}
+			return
+		default:
+			runtime.Gosched()
+		}
+	}
 }
 
 // ringEvent is the event of a context with number n: all words follow from these two.

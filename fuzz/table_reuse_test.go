@@ -74,59 +74,20 @@ func requireOneLife(t *testing.T, logs []*reuseLog) {
 // Contexts are opened, named, found both ways and closed on several cores, with so few
 // keys and indices that each index serves another key soon.
 func TestContextIndexServesAnother(t *testing.T) {
-	const workers, rounds, keys = 4, 6000, 12
+	const workers, rounds = 4, 6000
 	tab, err := ccc.NewTable(6, 0)
 	require.NoError(t, err)
-	key := func(k reuseKey) *ccc.Key {
-		return &ccc.Key{Source: reuseSources[k.source], Destination: reuseSources[0], TC: uint8(k.number)}
-	}
 	logs := make([]*reuseLog, workers)
 	var wg sync.WaitGroup
 	for w := range workers {
-		l := newReuseLog()
-		logs[w] = l
+		x := reuseContexts{newReuseLog(), tab, rand.New(rand.NewPCG(14, uint64(w))), map[reuseKey]ccc.Handle{}}
+		logs[w] = x.reuseLog
 		wg.Go(func() {
-			r := rand.New(rand.NewPCG(14, uint64(w)))
-			own := map[reuseKey]ccc.Handle{} // opened here: only the owner names and closes
 			for range rounds {
-				k := reuseKey{r.IntN(len(reuseSources)), r.IntN(keys / len(reuseSources))}
-				if r.IntN(16) == 0 {
-					runtime.Gosched()
-				}
-				switch h := own[k]; {
-				case h != 0 && r.IntN(2) == 0:
-					if tab.Lookup(key(k)) != h || !tab.Live(h) {
-						l.clash = "not there while it lives"
-					}
-					if tab.Close(h) != nil || tab.Live(h) || tab.Close(h) == nil {
-						l.clash = "closed not once"
-					}
-					delete(own, k)
-				case r.IntN(2) == 0:
-					h, opened, err := tab.Open(key(k))
-					if opened {
-						own[k] = h
-						l.note(l.opened, uint32(h), k)
-						if e := tab.Name(h, reuseSources[k.source], uint8(k.number)); e != nil && e != ccc.ErrNamed {
-							l.clash = e.Error()
-						}
-					} else if err == nil {
-						l.note(l.found, uint32(h), k)
-					}
-				case r.IntN(2) == 0:
-					if h := tab.Lookup(key(k)); h != 0 {
-						l.note(l.found, uint32(h), k)
-					}
-				default:
-					if h := tab.ByID(reuseSources[k.source], uint8(k.number)); h != 0 {
-						l.note(l.found, uint32(h), k)
-					}
-				}
+				x.step()
 			}
-			for _, h := range own {
-				if tab.Close(h) != nil {
-					l.clash = "not closed"
-				}
+			for k, h := range x.own {
+				x.close(k, h)
 			}
 		})
 	}
@@ -134,11 +95,75 @@ func TestContextIndexServesAnother(t *testing.T) {
 	requireOneLife(t, logs)
 	require.Equal(t, ccc.TableStats{Capacity: 6, Free: 6}, tab.Stats())
 	for source := range reuseSources {
-		for number := range keys {
-			require.Zero(t, tab.Lookup(key(reuseKey{source, number})))
+		for number := range reuseNumbers {
+			k := reuseKey{source, number}
+			require.Zero(t, tab.Lookup(k.context()))
 			require.Zero(t, tab.ByID(reuseSources[source], uint8(number)))
 		}
 	}
+}
+
+// reuseNumbers is how many contexts each source may have.
+const reuseNumbers = 4
+
+func (k reuseKey) context() *ccc.Key {
+	return &ccc.Key{Source: reuseSources[k.source], Destination: reuseSources[0], TC: uint8(k.number)}
+}
+
+// reuseContexts is one core that uses contexts.
+type reuseContexts struct {
+	*reuseLog
+	tab *ccc.Table
+	r   *rand.Rand
+	own map[reuseKey]ccc.Handle // opened here: only the owner names and closes
+}
+
+func (x *reuseContexts) step() {
+	k := reuseKey{x.r.IntN(len(reuseSources)), x.r.IntN(reuseNumbers)}
+	if x.r.IntN(16) == 0 {
+		runtime.Gosched()
+	}
+	found := ccc.Handle(0)
+	switch h := x.own[k]; {
+	case h != 0 && x.r.IntN(2) == 0:
+		if x.tab.Lookup(k.context()) != h || !x.tab.Live(h) {
+			x.clash = "not there while it lives"
+		}
+		x.close(k, h)
+	case x.r.IntN(2) == 0:
+		found = x.open(k)
+	case x.r.IntN(2) == 0:
+		found = x.tab.Lookup(k.context())
+	default:
+		found = x.tab.ByID(reuseSources[k.source], uint8(k.number))
+	}
+	if found != 0 {
+		x.note(x.found, uint32(found), k)
+	}
+}
+
+// open opens a context and names it, or returns the one that it has found.
+func (x *reuseContexts) open(k reuseKey) (found ccc.Handle) {
+	h, opened, err := x.tab.Open(k.context())
+	switch {
+	case err != nil:
+		return 0
+	case !opened:
+		return h
+	}
+	x.own[k] = h
+	x.note(x.opened, uint32(h), k)
+	if err := x.tab.Name(h, reuseSources[k.source], uint8(k.number)); err != nil && err != ccc.ErrNamed {
+		x.clash = err.Error()
+	}
+	return 0
+}
+
+func (x *reuseContexts) close(k reuseKey, h ccc.Handle) {
+	if x.tab.Close(h) != nil || x.tab.Live(h) || x.tab.Close(h) == nil {
+		x.clash = "closed not once"
+	}
+	delete(x.own, k)
 }
 
 // PDCs of both roles are opened, matched, told their peer's PDCID, released and reaped on
@@ -151,9 +176,16 @@ func TestPDCIDServesAnother(t *testing.T) {
 	logs := make([]*reuseLog, workers)
 	var wg sync.WaitGroup
 	for w := range workers {
-		l := newReuseLog()
-		logs[w] = l
-		wg.Go(func() { reusePDCs(tab, l, rand.New(rand.NewPCG(15, uint64(w))), rounds, ids) })
+		x := reusePDCs{newReuseLog(), tab, rand.New(rand.NewPCG(15, uint64(w))), nil}
+		logs[w] = x.reuseLog
+		wg.Go(func() {
+			for range rounds {
+				x.step(ids)
+			}
+			for len(x.own) > 0 {
+				x.release()
+			}
+		})
 	}
 	wg.Wait()
 	requireOneLife(t, logs)
@@ -178,64 +210,80 @@ func TestPDCIDServesAnother(t *testing.T) {
 	require.ErrorIs(t, err, pdc.ErrNoPDC, "what is kept is for proven sources, and nobody is")
 }
 
-// reusePDCs is one core. The number of a target's key is its peer's PDCID, that of an
-// initiator's is 0: its peer is learnt.
-func reusePDCs(tab *pdc.Table, l *reuseLog, r *rand.Rand, rounds, ids int) {
-	var own []pdc.Handle
-	for range rounds {
-		if r.IntN(16) == 0 {
-			runtime.Gosched()
+// reusePDCs is one core that uses PDCs. The number of a target's key is its peer's PDCID,
+// that of an initiator's is 0: its peer is learnt.
+type reusePDCs struct {
+	*reuseLog
+	tab *pdc.Table
+	r   *rand.Rand
+	own []pdc.Handle // opened here: only the owner releases
+}
+
+func (x *reusePDCs) step(ids int) {
+	if x.r.IntN(16) == 0 {
+		runtime.Gosched()
+	}
+	source, peer := x.r.IntN(len(reuseSources)), pds.PDCID(1+x.r.IntN(3))
+	switch x.r.IntN(6) {
+	case 0:
+		x.openTarget(source, peer)
+	case 1:
+		k := pdc.InitiatorKey{Source: reuseSources[0], Destination: reuseSources[source]}
+		if h, err := x.tab.OpenInitiator(1, &k); err == nil {
+			x.own = append(x.own, h)
+			x.note(x.opened, uint32(h), reuseKey{source, 0})
 		}
-		source, peer := r.IntN(len(reuseSources)), pds.PDCID(1+r.IntN(3))
-		switch r.IntN(6) {
-		case 0:
-			k := pdc.TargetKey{Source: reuseSources[source], Destination: reuseSources[0], SPDCID: peer}
-			h, opened, err := tab.OpenTarget(1, &k, false)
-			if opened {
-				own = append(own, h)
-				l.note(l.opened, uint32(h), reuseKey{source, int(peer)})
-			} else if err == nil {
-				l.note(l.found, uint32(h), reuseKey{source, int(peer)})
-			}
-		case 1:
-			k := pdc.InitiatorKey{Source: reuseSources[0], Destination: reuseSources[source]}
-			if h, err := tab.OpenInitiator(1, &k); err == nil {
-				own = append(own, h)
-				l.note(l.opened, uint32(h), reuseKey{source, 0})
-			}
-		case 2, 3:
-			id := pds.PDCID(1 + r.IntN(ids))
-			h, err := tab.Match(id, reuseSources[source], peer+10*pds.PDCID(r.IntN(2)))
-			if err == nil && h.ID() != id {
-				l.clash = "another PDCID"
-			}
-			if err == nil && r.IntN(2) == 0 && tab.Learn(h, peer) {
-				if before, ok := l.learnt[uint32(h)]; ok && before != peer {
-					l.clash = "two peers"
-				}
-				l.learnt[uint32(h)] = peer
-			}
-		case 4:
-			k := pdc.TargetKey{Source: reuseSources[source], Destination: reuseSources[0], SPDCID: peer}
-			if h, err := tab.Target(&k); err == nil {
-				l.note(l.found, uint32(h), reuseKey{source, int(peer)})
-			}
-		default:
-			if len(own) == 0 {
-				continue
-			}
-			i := r.IntN(len(own))
-			h := own[i]
-			own[i] = own[len(own)-1]
-			own = own[:len(own)-1]
-			if tab.Release(1, h) != nil || tab.Live(h) || tab.Release(1, h) == nil {
-				l.clash = "released not once"
-			}
+	case 2, 3:
+		x.match(pds.PDCID(1+x.r.IntN(ids)), source, peer)
+	case 4:
+		k := pdc.TargetKey{Source: reuseSources[source], Destination: reuseSources[0], SPDCID: peer}
+		if h, err := x.tab.Target(&k); err == nil {
+			x.note(x.found, uint32(h), reuseKey{source, int(peer)})
+		}
+	default:
+		if len(x.own) > 0 {
+			x.release()
 		}
 	}
-	for _, h := range own {
-		if tab.Release(1, h) != nil {
-			l.clash = "not released"
+}
+
+func (x *reusePDCs) openTarget(source int, peer pds.PDCID) {
+	k := pdc.TargetKey{Source: reuseSources[source], Destination: reuseSources[0], SPDCID: peer}
+	h, opened, err := x.tab.OpenTarget(1, &k, false)
+	switch {
+	case err != nil:
+	case opened:
+		x.own = append(x.own, h)
+		x.note(x.opened, uint32(h), reuseKey{source, int(peer)})
+	default:
+		x.note(x.found, uint32(h), reuseKey{source, int(peer)})
+	}
+}
+
+// match takes in a packet from a peer, or from a PDCID that no peer has.
+func (x *reusePDCs) match(id pds.PDCID, source int, peer pds.PDCID) {
+	h, err := x.tab.Match(id, reuseSources[source], peer+10*pds.PDCID(x.r.IntN(2)))
+	if err != nil {
+		return
+	}
+	if h.ID() != id {
+		x.clash = "another PDCID"
+	}
+	if x.r.IntN(2) == 0 && x.tab.Learn(h, peer) {
+		if before, ok := x.learnt[uint32(h)]; ok && before != peer {
+			x.clash = "two peers"
 		}
+		x.learnt[uint32(h)] = peer
+	}
+}
+
+// release gives one of its own PDCs back.
+func (x *reusePDCs) release() {
+	i, last := x.r.IntN(len(x.own)), len(x.own)-1
+	h := x.own[i]
+	x.own[i] = x.own[last]
+	x.own = x.own[:last]
+	if x.tab.Release(1, h) != nil || x.tab.Live(h) || x.tab.Release(1, h) == nil {
+		x.clash = "released not once"
 	}
 }
