@@ -14,7 +14,10 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-const hostilePDCs = 4
+const (
+	hostilePDCs     = 4
+	hostileReplyMax = 1024 // or less
+)
 
 // hostileEndpoint is an endpoint with open memory and a queue, with a write, a read and
 // a RUDI write on the way to the peer that the bytes come from.
@@ -53,54 +56,76 @@ func hostileEndpoint(t testing.TB, control ccc.Control) *uetcc.Endpoint {
 // hostileBytes gives e the packets that b holds: one byte of length, one of signals,
 // the bytes. Everything that the endpoint asks for is answered.
 func hostileBytes(e *uetcc.Endpoint, b, room []byte) {
-	out, reply := uetcc.Datagram{Packet: room[:0:uetcc.HeaderMax]}, uetcc.Datagram{Packet: room[uetcc.HeaderMax:][:0]}
-	peer, local := pdc.AddrFrom4([4]byte{10, 0, 0, 2}), pdc.AddrFrom4([4]byte{10, 0, 0, 1})
-	outs := [2]uetcc.Datagram{{Packet: room[2*uetcc.HeaderMax:][:0]}, {Packet: room[3*uetcc.HeaderMax:][:0]}}
-	now := int64(0)
-	var r uetcc.Received
-	var data [512]byte
+	x := hostileWire{e: e}
+	for i, d := range []*uetcc.Datagram{&x.out, &x.reply, &x.outs[0], &x.outs[1]} {
+		d.Packet = room[i*e.ReplyMax():][:0:e.ReplyMax()]
+	}
 	for len(b) > 2 {
-		for e.Transmit(now, &out) {
-		}
 		n, signals := min(int(b[0]), len(b)-2), b[1]
-		in := uetcc.Datagram{Packet: b[2 : 2+n], Src: peer, Dst: local, CE: signals&1 != 0}
-		if signals&2 != 0 {
-			in.Trimmed = pds.NackTrimmed
-		}
-		now += int64(signals>>2) << (signals >> 4)
-		if signals&12 == 12 { // twice the same
-			batch, replies, got := [2]uetcc.Datagram{in, in}, [2]uetcc.Datagram{outs[1], reply}, [2]uetcc.Received{}
-			e.ExchangeBatch(now, batch[:], replies[:], got[:], outs[:1])
-			if r, reply = got[1], replies[1]; got[0].Answer != 0 {
-				r = got[0]
-			}
-		} else if signals&8 != 0 {
-			e.Exchange(now, &in, &reply, &r, outs[:1+signals>>7])
-		} else {
-			e.Receive(now, &in, &reply, &r)
-		}
-		if r.Action != ses.ActionNone && (r.Payload > n || r.Action == ses.ActionPlace && r.Payload+int(r.Length) > n) {
-			panic("told to place more than the packet holds")
-		}
-		if r.Message == 0 && r.Action != ses.ActionNone && r.Address+uint64(r.Length) > 1<<20 {
-			panic("told to touch what is not open")
-		}
-		if signals&12 == 4 && r.Form.IsRequest() && r.Answer == 0 && r.Action != ses.ActionNone && r.Action != ses.ActionAbort {
-			r.Code = ses.RCHostPoisoned
-			if err := e.Fail(now, &in, &reply, &r); err != nil && err != pdc.ErrUnknown {
-				panic(err)
-			}
-		}
-		if r.Answer != 0 && e.Answer(now, r.Answer, data[:r.Length], &reply) != nil {
-			panic("the answer that was asked for is refused")
-		}
-		e.Tick(now)
-		for {
-			if _, ok := e.Poll(); !ok {
-				break
-			}
-		}
+		x.take(b[2:2+n], signals)
 		b = b[2+n:]
+	}
+}
+
+// hostileWire is what comes to an endpoint, and the host that does what it says.
+type hostileWire struct {
+	e          *uetcc.Endpoint
+	now        int64
+	out, reply uetcc.Datagram
+	outs       [2]uetcc.Datagram
+	data       [512]byte
+}
+
+// take gives the endpoint one packet, in one of three ways, once or twice, some time after
+// the last one.
+func (x *hostileWire) take(packet []byte, signals byte) {
+	e := x.e
+	for e.Transmit(x.now, &x.out) {
+	}
+	in := uetcc.Datagram{Packet: packet, Src: pdc.AddrFrom4([4]byte{10, 0, 0, 2}), Dst: pdc.AddrFrom4([4]byte{10, 0, 0, 1}), CE: signals&1 != 0}
+	if signals&2 != 0 {
+		in.Trimmed = pds.NackTrimmed
+	}
+	x.now += int64(signals>>2) << (signals >> 4)
+	var r uetcc.Received
+	switch {
+	case signals&12 == 12:
+		batch, replies, got := [2]uetcc.Datagram{in, in}, [2]uetcc.Datagram{x.outs[1], x.reply}, [2]uetcc.Received{}
+		e.ExchangeBatch(x.now, batch[:], replies[:], got[:], x.outs[:1])
+		if r, x.reply = got[1], replies[1]; got[0].Answer != 0 {
+			r = got[0]
+		}
+	case signals&8 != 0:
+		e.Exchange(x.now, &in, &x.reply, &r, x.outs[:1+signals>>7])
+	default:
+		e.Receive(x.now, &in, &x.reply, &r)
+	}
+	x.obey(&in, &r, signals&12 == 4)
+	e.Tick(x.now)
+	for {
+		if _, ok := e.Poll(); !ok {
+			return
+		}
+	}
+}
+
+// obey does what r says, or says that it cannot if the memory is bad.
+func (x *hostileWire) obey(in *uetcc.Datagram, r *uetcc.Received, bad bool) {
+	n := len(in.Packet)
+	if r.Action != ses.ActionNone && (r.Payload > n || r.Action == ses.ActionPlace && r.Payload+int(r.Length) > n) {
+		panic("told to place more than the packet holds")
+	}
+	if r.Message == 0 && r.Action != ses.ActionNone && (r.Address > 1<<20 || r.Address+uint64(r.Length) > 1<<20) {
+		panic("told to touch what is not open")
+	}
+	if bad && r.Form.IsRequest() && r.Answer == 0 && r.Action != ses.ActionNone && r.Action != ses.ActionAbort {
+		r.Code = ses.RCHostPoisoned
+		if err := x.e.Fail(x.now, in, &x.reply, r); err != nil && err != pdc.ErrUnknown {
+			panic(err)
+		}
+	}
+	if r.Answer != 0 && x.e.Answer(x.now, r.Answer, x.data[:r.Length], &x.reply) != nil {
+		panic("the answer that was asked for is refused")
 	}
 }
 
@@ -151,7 +176,7 @@ func FuzzEndpointReceive(f *testing.F) {
 	for i, s := range hostilePackets() {
 		f.Add(s, uint8(i))
 	}
-	room := make([]byte, 8*uetcc.HeaderMax)
+	room := make([]byte, 4*hostileReplyMax)
 	f.Fuzz(func(t *testing.T, b []byte, control uint8) {
 		e := hostileEndpoint(t, ccc.Control(control%3))
 		hostileBytes(e, b, room)
@@ -165,7 +190,7 @@ func FuzzEndpointReceive(f *testing.F) {
 // Hostile packets cost no memory.
 func TestEndpointReceiveAllocatesNothing(t *testing.T) {
 	e := hostileEndpoint(t, ccc.ControlNSCC)
-	room := make([]byte, 8*uetcc.HeaderMax)
+	room := make([]byte, 4*hostileReplyMax)
 	seeds := hostilePackets()
 	alloctest.Zero(t, "receive", func() {
 		for _, s := range seeds {
