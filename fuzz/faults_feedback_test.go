@@ -152,44 +152,26 @@ func (s *faultShadow) state(c *shadowContext, h *pds.AckCC, t pds.Type, a *ccc.A
 // arrived, and what that is to congestion control. known: a packet is named that was
 // not released before.
 func (s *faultShadow) acked(p *shadowPDC, h *pds.AckCC, t pds.Type) (a ccc.Ack, known bool) {
-	take := func(k *shadowPacket, to shadowFate) {
-		switch {
-		case k.control || k.fate == fateArrived || k.fate == fateReleased:
-		case k.fate == fateFlight:
-			a.Packets++
-			a.Bytes += k.size
-		case k.fate == fateLost:
-			a.Packets++
-			a.RtxPackets++
-			a.Bytes += k.size
-			a.RtxBytes += k.size
-		}
-		if k.fate != fateReleased {
-			k.fate = to
-		}
-	}
-	if h.Flags&pds.FlagP == 0 {
-		if k := p.out(h.AckPSN()); k != nil && k.fate != fateReleased {
-			retx := h.Flags&pds.FlagRetx != 0
-			if !k.control {
-				known, a.Entropy = true, k.entropy
-				if !k.asked && (k.sends == 1 && !retx || k.sends == 2 && retx) {
-					a.RTT = max(s.e.now-k.sentAt, 1)
-				}
+	if k := p.out(h.AckPSN()); h.Flags&pds.FlagP == 0 && k != nil && k.fate != fateReleased {
+		retx := h.Flags&pds.FlagRetx != 0
+		if !k.control {
+			known, a.Entropy = true, k.entropy
+			if !k.asked && (k.sends == 1 && !retx || k.sends == 2 && retx) {
+				a.RTT = max(s.e.now-k.sentAt, 1)
 			}
-			take(k, fateReleased)
 		}
+		k.take(fateReleased, &a)
 	}
 	if h.CACK.After(p.cack) {
 		p.cack = h.CACK
 		for psn := p.base; psn.Diff(h.CACK) <= 0 && psn != p.next; psn++ {
-			take(p.at(psn), fateReleased)
+			p.at(psn).take(fateReleased, &a)
 		}
 	}
 	for i := range pds.PSN(64) {
 		if t != pds.TypeACK && h.Bitmap>>i&1 != 0 {
 			if k := p.out(h.SACKBase() + i); k != nil {
-				take(k, fateArrived)
+				k.take(fateArrived, &a)
 			}
 		}
 	}
@@ -199,36 +181,38 @@ func (s *faultShadow) acked(p *shadowPDC, h *pds.AckCC, t pds.Type) (a ccc.Ack, 
 	return a, known
 }
 
+// take counts in a what it is to congestion control that a packet has arrived or is released.
+func (k *shadowPacket) take(to shadowFate, a *ccc.Ack) {
+	switch {
+	case k.control || k.fate == fateArrived || k.fate == fateReleased:
+	case k.fate == fateFlight:
+		a.Packets++
+		a.Bytes += k.size
+	case k.fate == fateLost:
+		a.Packets++
+		a.RtxPackets++
+		a.Bytes += k.size
+		a.RtxBytes += k.size
+	}
+	if k.fate != fateReleased {
+		k.fate = to
+	}
+}
+
 // receivedNACK holds that a context hears of refused packets only that were in
 // flight, and of the one that the NACK names if it has to be sent again.
 func (s *faultShadow) receivedNACK(t pds.Type, b []byte, r *pdc.Result) {
-	var n pds.Nack
-	if t == pds.TypeNACK {
-		n.Decode(b)
-	} else {
-		var x pds.NackCCX
-		x.Decode(b)
-		n = x.Nack
-	}
-	if p := s.of(r.ID.PDC); n.Code == pds.NackNewStartPSN && r.Err == nil && p != nil && p.ctx != nil {
-		s.renumbered(p, &n)
-	}
-	if p := s.of(r.ID.PDC); n.Code == pds.NackRODOOO && p != nil && len(s.heard) > 0 {
-		if n.PSN == p.gap && s.e.now < p.gapAt+faultNackRetx {
-			s.e.w.failf("I10: goes back to PSN %#x twice in %d ns", uint32(n.PSN), s.e.now-p.gapAt)
-		}
-		p.gap, p.gapAt = n.PSN, s.e.now
-	}
+	n, p := decodeAnyNACK(t, b), s.of(r.ID.PDC)
 	ahead := int64(0) // when what a ROD_OOO names is sent, with all behind it
-	if p := s.of(r.ID.PDC); n.Code == pds.NackRODOOO && p != nil && r.Err == nil {
-		if k := p.out(n.PSN); k != nil && k.fate == fateLost {
-			ahead = k.again
-		} else if k != nil && k.fate == fateFlight {
-			s.counted(k)
-		}
+	switch {
+	case p == nil:
+	case n.Code == pds.NackNewStartPSN && r.Err == nil && p.ctx != nil:
+		s.renumbered(p, &n)
+	case n.Code == pds.NackRODOOO:
+		ahead = s.goesBack(p, n.PSN, r.Err == nil)
 	}
 	for psn := n.PSN; len(s.heard) > 0 && s.heard[0].kind != heardLoss; psn++ {
-		p := s.of(r.ID.PDC)
+		p = s.of(r.ID.PDC)
 		if r.Err != nil || p == nil || p.ctx == nil {
 			s.e.w.failf("I7: %s is without effect, and congestion control hears %+v", headText(b), s.heard)
 		}
@@ -243,6 +227,35 @@ func (s *faultShadow) receivedNACK(t pds.Type, b []byte, r *pdc.Result) {
 		s.refused(p.ctx, k, &n)
 		k.again = max(k.again, ahead)
 	}
+}
+
+func decodeAnyNACK(t pds.Type, b []byte) pds.Nack {
+	var n pds.NackCCX
+	if t == pds.TypeNACK {
+		n.Nack.Decode(b)
+	} else {
+		n.Decode(b)
+	}
+	return n.Nack
+}
+
+// goesBack takes a ROD_OOO that names psn, which has an effect if it was taken in, and
+// returns when that packet is sent again if it was lost.
+func (s *faultShadow) goesBack(p *shadowPDC, psn pds.PSN, taken bool) (ahead int64) {
+	if len(s.heard) > 0 {
+		if psn == p.gap && s.e.now < p.gapAt+faultNackRetx {
+			s.e.w.failf("I10: goes back to PSN %#x twice in %d ns", uint32(psn), s.e.now-p.gapAt)
+		}
+		p.gap, p.gapAt = psn, s.e.now
+	}
+	switch k := p.out(psn); {
+	case !taken || k == nil:
+	case k.fate == fateLost:
+		return k.again
+	case k.fate == fateFlight:
+		s.counted(k)
+	}
+	return 0
 }
 
 // counted counts that a packet is sent again because it was refused.
@@ -269,14 +282,7 @@ func (s *faultShadow) renumbered(p *shadowPDC, n *pds.Nack) {
 // to be sent again all the same is put back there first.
 func (s *faultShadow) refused(c *shadowContext, k *shadowPacket, n *pds.Nack) {
 	if k.fate == fateArrived {
-		if h := s.next(heardSend); h.size != k.size {
-			s.e.w.failf("I7: %d bytes put back, of a packet of %d", h.size, k.size)
-		}
-		c.inflight += k.size
-		c.packets++
-		c.window.OnSend(k.size)
-		c.credit.charge(k.size)
-		k.fate = fateFlight
+		s.putBack(c, k)
 		if len(s.heard) == 0 {
 			return // once too often: its PDC has failed
 		}
@@ -285,15 +291,7 @@ func (s *faultShadow) refused(c *shadowContext, k *shadowPacket, n *pds.Nack) {
 	if k.fate != fateFlight || k.control || h.nack.Size != k.size || h.nack.Entropy != k.entropy || h.ctx != c.h {
 		s.e.w.failf("I7: NACK of %+v, congestion control hears %+v", k, h.nack)
 	}
-	k.fate, k.again = fateLost, s.e.now
-	switch {
-	case n.Code.IsTrimmed() || n.Code == pds.NackRODOOO || n.Code == pds.NackRcvrInferLoss || n.Code == pds.NackNewStartPSN ||
-		n.Code == pds.NackPktNotRcvd || n.Code == pds.NackACKWithData:
-	case n.Code.Class() == pds.NackRetry:
-		k.again += faultNackRetx << min(k.nacks, 20)
-	default:
-		k.again += faultNackRetx
-	}
+	k.fate, k.again = fateLost, s.e.now+k.patience(n.Code)
 	if n.Code != pds.NackRODOOO {
 		k.rtos = 0
 		s.counted(k)
@@ -313,6 +311,31 @@ func (s *faultShadow) refused(c *shadowContext, k *shadowPacket, n *pds.Nack) {
 		c.window.OnSend(-k.size)
 	}
 	c.credit.lost(k.size, n.SPDCID != 0)
+}
+
+// putBack puts a packet into flight again that had arrived, by a SACK.
+func (s *faultShadow) putBack(c *shadowContext, k *shadowPacket) {
+	if h := s.next(heardSend); h.size != k.size {
+		s.e.w.failf("I7: %d bytes put back, of a packet of %d", h.size, k.size)
+	}
+	c.inflight += k.size
+	c.packets++
+	c.window.OnSend(k.size)
+	c.credit.charge(k.size)
+	k.fate = fateFlight
+}
+
+// patience is how long a packet waits that was refused for this reason, ns.
+func (k *shadowPacket) patience(c pds.NackCode) int64 {
+	switch c {
+	case pds.NackTrimmed, pds.NackTrimmedLastHop, pds.NackTrimmedACK, pds.NackRODOOO, pds.NackRcvrInferLoss, pds.NackNewStartPSN,
+		pds.NackPktNotRcvd, pds.NackACKWithData:
+		return 0
+	}
+	if c.Class() == pds.NackRetry {
+		return faultNackRetx << min(k.nacks, 20)
+	}
+	return faultNackRetx
 }
 
 // compare holds I7 at the end of a step: every context stands where its shadow does.

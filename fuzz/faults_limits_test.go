@@ -12,13 +12,13 @@ type faultBucket struct{ level, last int64 }
 
 // take reports whether the bucket, of n, lets one more through at now.
 func (b *faultBucket) take(now, n, refill int64) bool {
-	b.give(now, n, refill, 0)
+	b.give(now, refill, 0)
 	b.level += refill
 	return b.level <= n*refill
 }
 
 // give lets more through: somebody asked for them.
-func (b *faultBucket) give(now, n, refill, more int64) {
+func (b *faultBucket) give(now, refill, more int64) {
 	b.level = max(b.level-max(now-b.last, 0)-more*refill, 0)
 	b.last = now
 }
@@ -97,11 +97,11 @@ func (l *faultLimits) received(b []byte, r *pdc.Result) {
 	switch t {
 	case pds.TypeNACK, pds.TypeNACKCCX:
 		for _, ctl := range []pds.CtlType{pds.CtlNOOP, pds.CtlCloseCmd, pds.CtlCloseReq, pds.CtlNegotiation} {
-			l.bucket(r.ID.PDC, ctl).give(l.e.now, 3, 60*us, 1)
+			l.bucket(r.ID.PDC, ctl).give(l.e.now, 60*us, 1)
 		}
 	case pds.TypeCP:
 		if _, err := c.Decode(b); err == nil && c.Ctl == pds.CtlClearReq {
-			l.bucket(r.ID.PDC, pds.CtlClearCmd).give(l.e.now, 3, 30*us, 1)
+			l.bucket(r.ID.PDC, pds.CtlClearCmd).give(l.e.now, 30*us, 1)
 		}
 	}
 }

@@ -121,9 +121,7 @@ func (e *pdcEnd) submit(m *faultMessage) bool {
 	w := e.w
 	size := uint16(100 + w.net.Rand.IntN(3900))
 	rec := faultRecord{src: int8(e.place), to: int8(m.to), life: e.life, msg: m, size: size, read: m.read}
-	h, err := e.queue(m.pdc, rec, pds.NextRequestStd, m.next+1 == m.packets)
-	_ = h
-	switch err {
+	switch e.queue(m.pdc, rec, pds.NextRequestStd, m.next+1 == m.packets) {
 	case nil:
 		m.left = max(m.left-int64(size), 0)
 		return true
@@ -139,7 +137,7 @@ func (e *pdcEnd) submit(m *faultMessage) bool {
 }
 
 // queue submits a packet with a new handle.
-func (e *pdcEnd) queue(h pdc.Handle, rec faultRecord, next pds.NextHdr, eom bool) (uint64, error) {
+func (e *pdcEnd) queue(h pdc.Handle, rec faultRecord, next pds.NextHdr, eom bool) error {
 	w := e.w
 	l := &e.tx[h.ID()]
 	if l.h != h {
@@ -154,7 +152,7 @@ func (e *pdcEnd) queue(h pdc.Handle, rec faultRecord, next pds.NextHdr, eom bool
 		st.sent++
 		w.recs = append(w.recs, rec)
 	}
-	return handle, err
+	return err
 }
 
 // settle takes the messages out that are over.
@@ -383,7 +381,7 @@ func (e *pdcEnd) giveReturns() {
 	for _, x := range e.returns {
 		q := w.recs[x.handle-1]
 		rec := faultRecord{src: int8(e.place), to: q.src, life: e.life, msg: q.msg, size: q.size, data: true}
-		_, err := e.queue(x.pdc, rec, pds.NextResponseData, false)
+		err := e.queue(x.pdc, rec, pds.NextResponseData, false)
 		if err == pdc.ErrNoMemory || err == pdc.ErrWindowFull {
 			e.returns[k] = x
 			k++

@@ -38,7 +38,7 @@ func replayReceivers(t *testing.T, dir fs.FS, run *rcccRun, tb *recording) {
 		ports[id].replay(tb, i)
 	}
 	for id, p := range ports {
-		p.finishIntervals(tb, id)
+		p.finishIntervals(id)
 	}
 }
 
@@ -220,7 +220,7 @@ func (p *rcccPort) runIntervals(tb *recording, i int) {
 	}
 }
 
-func (p *rcccPort) finishIntervals(tb *recording, id int64) {
+func (p *rcccPort) finishIntervals(id int64) {
 	for o := p.intervals; o != nil && p.interval < len(o.rows); p.interval++ {
 		if o.number(p.interval, "rcv") == id {
 			p.step(o, p.interval)
