@@ -76,6 +76,17 @@ func TestEndpointCreditIncast(t *testing.T) {
 	}
 }
 
+// TestEndpointCreditDemand: what sources may ask for is configured once, for both halves.
+// A receiver that knew of less would put a context that starts again ahead of its source.
+func TestEndpointCreditDemand(t *testing.T) {
+	const demand = 1 << 22
+	n := newNetwork(t, 1, netFaults{}, 1, func(cfg *uetcc.Config) {
+		cfg.CC.Control = ccc.ControlRCCC
+		cfg.CC.RCCC.MaxDemand = demand
+	})
+	require.EqualValues(t, -demand, n.ends[0].e.Credit().Resume(0))
+}
+
 // TestEndpointCreditOff: without receiver credit there is no scheduler.
 func TestEndpointCreditOff(t *testing.T) {
 	n := newNetwork(t, 1, netFaults{}, 1, nil)

@@ -53,9 +53,9 @@ type Config struct {
 	Target ses.TargetConfig
 
 	// Receiver is the scheduler of receiver credit, in use where CC.Control has RCCC.
-	// Zero fields: Senders is Contexts, Rate is CC.NSCC.LinkRate, MaxCredit is that of
-	// CC.RCCC, Timeout is 8 round trips (CC.RCCC.RTT, else CC.NSCC.BaseRTT) and at least
-	// 1 ms, Policy is a [rccc.PullPolicy].
+	// Zero fields: Senders is Contexts, Rate is CC.NSCC.LinkRate, MaxCredit and MaxDemand
+	// are those of CC.RCCC, Timeout is 8 round trips (CC.RCCC.RTT, else CC.NSCC.BaseRTT)
+	// and at least 1 ms, Policy is a [rccc.PullPolicy].
 	Receiver rccc.ReceiverConfig
 
 	// Retries and Backoff of messages that found no match or an old generation, see

@@ -41,6 +41,7 @@ func newCreditor(c *Config, p *ccc.Params) (*creditor, error) {
 	if r.MaxCredit == 0 {
 		r.MaxCredit = p.RCCC().MaxCredit()
 	}
+	r.MaxDemand = cmp.Or(r.MaxDemand, c.CC.RCCC.MaxDemand)
 	if r.Timeout == 0 {
 		r.Timeout = max(8*cmp.Or(c.CC.RCCC.RTT, p.NSCC().BaseRTT()), 1_000_000)
 	}

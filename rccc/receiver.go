@@ -55,10 +55,10 @@ type Receiver struct {
 	pace   Pace
 	t      Senders
 
-	full      Pace // at factor 1
-	maxCredit int64
-	maxAhead  int64 // how far a target may run ahead of answered credit, bytes
-	timeout   int64
+	full     Pace  // at factor 1
+	maxNeed  int64 // how far a target is ahead of what its source has, debts left out; whole quanta, in bytes
+	maxAhead int64 // how far a target may run ahead of answered credit, bytes
+	timeout  int64
 }
 
 const (
@@ -92,7 +92,7 @@ func NewReceiver(c ReceiverConfig) (*Receiver, error) {
 		return nil, err
 	}
 	r := &Receiver{
-		policy: c.Policy, maxCredit: c.MaxCredit, timeout: c.Timeout,
+		policy: c.Policy, timeout: c.Timeout, maxNeed: roundUp(max(c.MaxDemand, c.MaxCredit)),
 		maxAhead: 2 * (c.MaxDemand + c.MaxCredit),
 		full: Pace{
 			rate:    int64(float64(c.Rate) * c.Utilisation),

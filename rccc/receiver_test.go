@@ -353,6 +353,22 @@ func TestReceiverResume(t *testing.T) {
 	}
 }
 
+// Rounding does not put a context that starts again ahead of its source either, nor a
+// demand above W. Only a debt does, which the target asks for too.
+func TestReceiverResumeIsNotAhead(t *testing.T) {
+	for _, demand := range []int64{testW, testW + 1, 4 * testW, testMTU} {
+		p := testParams(t, func(c *Config) { c.MaxDemand = demand })
+		r := testReceiver(t, testPull(t), func(c *ReceiverConfig) { c.MaxDemand = demand })
+		for _, cum := range []int64{0, 256, 1 << 32} {
+			for _, credit := range []int64{-4000, 0, 1, testW} {
+				s := Source{cum: cum, credit: credit}
+				start := r.Resume(s.Target(p, Demand{Backlog: 1 << 40}))
+				require.LessOrEqual(t, start, cum+roundUp(-min(credit, 0)), "demand %d, credit %d", demand, credit)
+			}
+		}
+	}
+}
+
 func TestReceiverSetFactor(t *testing.T) {
 	r := testReceiver(t, testPull(t), nil)
 	for _, c := range []struct {
