@@ -6,8 +6,8 @@ import (
 	"github.com/uetcc/uetcc/internal/prefetch"
 )
 
-// aheadBy is how many packets lie between two stages of an ahead. With 2 and 3 it was
-// fastest, with 1 and from 6 on it took 3 to 10 % more.
+// aheadBy is how many packets lie between the stages of an ahead, and between the second
+// and when it is needed.
 const aheadBy = 2
 
 // aheadLeast is for how many packets it is worth it.
@@ -16,17 +16,17 @@ const aheadLeast = 4
 // An ahead is acknowledgements whose PDCs' cache lines are prefetched while those in front
 // of them are taken in, so that waiting for memory and computing overlap too: after
 // [Endpoint.Touch] nothing waits, but Touch itself does nothing but wait. What a packet needs
-// is found in three stages, since each has the addresses of the next:
+// is found in two stages, since the first has the addresses of the second:
 //
 //  1. by the PDCID: the PDC, its flow, its part of its context;
-//  2. what is known of its packets, its context, its message;
-//  3. the records of the packet that is acknowledged and of the one that is sent.
+//  2. its context, its message, and what is known of the packet that is acknowledged and
+//     of the one that is sent.
 //
-// A stage is a few packets behind the one before, by when its lines have come. Every line
+// The second is a few packets behind the first, by when its lines have come. Every line
 // matters: the first that is not in the cache costs nearly as much as all.
 type ahead struct {
-	ids  [touchBatch + 4*aheadBy]uint16 // PDCs, from 2*aheadBy on; else 0, which is nobody's
-	next int                            // step, of which each makes one stage of three packets
+	ids  [touchBatch + 2*aheadBy]uint16 // PDCs, from aheadBy on; else 0, which is nobody's
+	next int                            // step, of which each makes one stage of two packets
 	end  int
 	send bool // packets may be sent meanwhile
 }
@@ -45,7 +45,7 @@ func (e *Endpoint) lookAhead(in []Datagram, room int) int {
 	e.touched = len(in)
 	e.ahead.send = room > 0
 	e.touchUpcoming(min(len(in), room))
-	e.loadAhead(3 * aheadBy)
+	e.loadAhead(2 * aheadBy)
 	return len(in)
 }
 
@@ -59,10 +59,10 @@ func (a *ahead) set(in []Datagram, limit int) bool {
 			return false
 		}
 		if int(id) < limit {
-			a.ids[(2*aheadBy+i)%len(a.ids)] = uint16(id)
+			a.ids[(aheadBy+i)%len(a.ids)] = uint16(id)
 		}
 	}
-	a.next, a.end = 0, len(in)+2*aheadBy
+	a.next, a.end = 0, len(in)+aheadBy
 	return true
 }
 
@@ -70,26 +70,25 @@ func (a *ahead) set(in []Datagram, limit int) bool {
 func (e *Endpoint) loadAhead(n int) {
 	a := &e.ahead
 	for n = min(n, a.end-a.next); n > 0; n-- {
-		ids := (*[2*aheadBy + 1]uint16)(a.ids[a.next:])
-		e.prefetch(ids[2*aheadBy], ids[aheadBy], ids[0])
+		ids := (*[aheadBy + 1]uint16)(a.ids[a.next:])
+		e.prefetch(ids[aheadBy], ids[0])
 		a.next++
 	}
 }
 
-// prefetch makes the three stages, each for one PDC.
-func (e *Endpoint) prefetch(first, second, third uint16) {
+// prefetch makes the two stages, each for one PDC.
+func (e *Endpoint) prefetch(first, second uint16) {
 	f := &e.flows[second]
 	send, peer := e.pds.Lines(first)
-	acked, next := e.pds.RowLines(second)
 	context, message := e.cc.ContextLine(second), e.sender.Line(f.sends)
-	before, after := e.pds.RecordLines(third)
+	row, next, acked, sent := e.pds.PacketLines(second)
 	if !e.ahead.send {
-		next, after = acked, before
+		next, sent = row, acked
 	}
 	prefetch.Lines(&prefetch.Addresses{
 		send, peer, uintptr(unsafe.Pointer(&e.flows[first])), e.cc.Line(first),
-		acked, next, context, context + prefetch.Line, context + 2*prefetch.Line, message,
-		before, after,
+		row, next, context, context + prefetch.Line, context + 2*prefetch.Line, message,
+		acked, sent,
 	})
 	if f.ahead <= submitLow+touchSoon && f.messages.head != 0 {
 		unsubmitted, ring := e.pds.SubmitLines(second)

@@ -65,13 +65,13 @@ func (e *Endpoint) touchSources(ids []uint16) (sum int64) {
 			sum += int64(e.flows[id].ahead) + int64(e.cc.TouchPDC(int(id)))
 		}
 	}
-	sum += int64(e.pds.TouchRows(ids))
+	sum += int64(e.pds.TouchPackets(ids))
 	for _, id := range ids {
 		if int(id) < len(e.flows) {
 			sum += e.cc.TouchContext(int(id)) + e.touchMessage(id, &e.flows[id])
 		}
 	}
-	return sum + int64(e.pds.TouchRecords(ids))
+	return sum
 }
 
 // touchMessage loads the message whose packets f hands over, which is nearly

@@ -137,7 +137,8 @@ func (m *Manager) acted(now int64, p *PDC, h *pds.AckCC, t pds.Type) {
 		m.afterACK(now, p, h, t)
 	}
 	if p.tx.queued != 0 {
-		p.tx.rtxAt = min(p.tx.rtxAt, now) // what was outside the peer's window may be inside
+		at := p.tx.rtxAt(m.mem)
+		*at = min(*at, now) // what was outside the peer's window may be inside
 	}
 	if p.tx.Unsent() != 0 || p.tx.queued != 0 {
 		m.wake(p)

@@ -17,7 +17,7 @@ func BenchmarkSendWindow(b *testing.B) {
 	setup := func() (*Memory, *sendWindow) {
 		m, _ := NewMemory(MemoryConfig{PDCs: 1, Chunks: MaxRange/chunkLen + 1})
 		w := new(sendWindow)
-		w.Init(&p, 1, 0)
+		w.Init(&p, m, 1, 0)
 		for range MaxRange {
 			_, _ = w.push(&p, m, uint64(w.tail), 4096, 0)
 			sendNext(w, &p, m, 0)
@@ -58,7 +58,7 @@ func BenchmarkSendWindow(b *testing.B) {
 		b.ReportAllocs()
 		m, _ := NewMemory(MemoryConfig{PDCs: 1, Chunks: 4})
 		w := new(sendWindow)
-		w.Init(&p, 1, 0)
+		w.Init(&p, m, 1, 0)
 		psn := pds.PSN(0)
 		a := ackNews{}
 		var r ackGain

@@ -48,8 +48,8 @@
 //	TransmitNext, TransmitRun           new packets: Transmit
 //	OnlySender, Upcoming                who would be next in Transmit
 //	Exchange                            acknowledgements, and what they let go: Receive, Transmit
-//	TouchRequests, TouchSources, TouchRows, TouchRecords, TouchSubmit,
-//	Lines, RowLines, RecordLines, SubmitLines
+//	TouchRequests, TouchSources, TouchPackets, TouchSubmit,
+//	Lines, PacketLines, SubmitLines
 //	                                    no call at all: memory that one will need, loaded ahead
 //
 // # What is guaranteed

@@ -92,6 +92,7 @@ type Memory struct {
 	row     []row               // 0 is never handed out
 	chunk   []chunk             // likewise
 	ring    [][ringWords]uint32 // by PDC: its rows, by word of the PSN's offset
+	rtxAt   []int64             // by PDC, see sendWindow.rtxAt
 	freeRow uint32
 	free    []uint32 // chunks, a stack: the last one used is the next, as its lines may be near
 
@@ -149,6 +150,7 @@ func NewMemory(c MemoryConfig) (*Memory, error) {
 		row:   slab.Make[row](c.Chunks + c.PDCs + 1),
 		chunk: slab.Make[chunk](c.Chunks + 1),
 		ring:  slab.Make[[ringWords]uint32](c.PDCs + 1),
+		rtxAt: slab.Make[int64](c.PDCs + 1),
 	}
 	for i := len(m.row) - 1; i > 0; i-- {
 		m.putRow(uint32(i))
@@ -190,6 +192,10 @@ func (m *Memory) putChunk(i uint32) {
 	m.free = m.free[:n+1] // which it was as long as
 	m.free[n] = i
 }
+
+// chunkOf returns the number of the chunk that a packet at an offset is in, whose row is
+// number i.
+func (m *Memory) chunkOf(i, offset uint32) uint32 { return m.row[i].chunk[offset%rowLen/chunkLen] }
 
 // in returns the chunk that packet i of a row is in.
 func (m *Memory) in(r *row, i uint32) *chunk {

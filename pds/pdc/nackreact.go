@@ -229,7 +229,7 @@ func (m *Manager) nackFatal(now int64, p *PDC, code pds.NackCode) {
 
 // wakeAt has p send what is queued, now or when it is due.
 func (m *Manager) wakeAt(now int64, p *PDC) {
-	if p.tx.rtxAt <= now {
+	if *p.tx.rtxAt(m.mem) <= now {
 		m.wake(p)
 	}
 	m.schedule(p, now)

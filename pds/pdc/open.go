@@ -71,7 +71,7 @@ func (m *Manager) begin(now int64, h Handle, start pds.PSN) *PDC {
 	*p = PDC{handle: h, flags: p.flags & (flagOnData | flagOnControl | flagTurn), nextData: p.nextData, nextCtl: p.nextCtl,
 		timerAt: p.timerAt, auxAt: never, probeAt: never, activeAt: now, wentAt: math.MinInt64}
 	p.rx.Init(start)
-	p.tx.Init(m.p, p.slot(), start)
+	p.tx.Init(m.p, m.mem, p.slot(), start)
 	m.open++
 	m.stats.Opened++
 	m.schedule(p, now)
@@ -86,7 +86,7 @@ func (m *Manager) SetStartPSN(h Handle, start pds.PSN) bool {
 		return false
 	}
 	p.rx.Init(start)
-	p.tx.Init(m.p, p.slot(), start)
+	p.tx.Init(m.p, m.mem, p.slot(), start)
 	return true
 }
 

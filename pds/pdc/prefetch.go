@@ -10,27 +10,17 @@ func (m *Manager) Lines(id uint16) (send, peer uintptr) {
 	return uintptr(unsafe.Pointer(p)), uintptr(unsafe.Pointer(&p.handle))
 }
 
-// RowLines is likewise [Manager.TouchRows], once the lines of Lines have been loaded: what
-// is known of the lowest packet in flight and of the next to be sent.
-func (m *Manager) RowLines(id uint16) (first, current uintptr) {
+// PacketLines is likewise [Manager.TouchPackets], once the lines of Lines have been loaded:
+// what is known of the rows of the packet that is acknowledged and of the one that is
+// sent, and of these two.
+func (m *Manager) PacketLines(id uint16) (first, current, acked, sent uintptr) {
 	w := &m.pdc[id].tx
-	return uintptr(unsafe.Pointer(&m.mem.row[w.first])), uintptr(unsafe.Pointer(&m.mem.row[w.current]))
-}
-
-// RecordLines is likewise [Manager.TouchRecords]: the records of these two.
-func (m *Manager) RecordLines(id uint16) (acked, sent uintptr) {
-	w := &m.pdc[id].tx
-	return m.mem.recordLine(w.first, w.base), m.mem.recordLine(w.current, w.next)
-}
-
-// recordLine is the address of the record of the packet at an offset that row i tells of.
-func (m *Memory) recordLine(i, offset uint32) uintptr {
-	c := m.row[i].chunk[offset%rowLen/chunkLen]
-	return uintptr(unsafe.Pointer(&m.chunk[c].packet[offset%chunkLen]))
+	return uintptr(unsafe.Pointer(&m.mem.row[w.first])), uintptr(unsafe.Pointer(&m.mem.row[w.current])),
+		uintptr(unsafe.Pointer(&m.mem.chunk[w.acked].packet[w.base%chunkLen])), uintptr(unsafe.Pointer(&m.mem.chunk[w.sends].packet[w.next%chunkLen]))
 }
 
 // SubmitLines is likewise [Manager.TouchSubmit]: what [Manager.SubmitRun] needs besides,
-// once the lines of RowLines have been loaded.
+// once the lines of Lines have been loaded.
 func (m *Manager) SubmitLines(id uint16) (pdc, ring uintptr) {
 	p := &m.pdc[id]
 	return uintptr(unsafe.Pointer(&p.unsubmitted)), uintptr(unsafe.Pointer(&m.mem.ring[p.tx.slot][p.tx.tail/rowLen%ringWords]))

@@ -44,8 +44,7 @@ func TestUpcomingIsWhatIsSent(t *testing.T) {
 	p := g.a.m.get(g.h)
 	ids := []uint16{uint16(g.h.ID()), 0, 0xffff}
 	g.a.m.TouchSources(ids)
-	g.a.m.TouchRows(ids)
-	g.a.m.TouchRecords(ids)
+	g.a.m.TouchPackets(ids)
 	for _, id := range ids {
 		g.a.m.TouchSubmit(id)
 	}
@@ -66,16 +65,14 @@ func TestLinesAreThoseOfThePDC(t *testing.T) {
 	at := func(x any) uintptr { return reflect.ValueOf(x).Pointer() }
 	send, peer := m.Lines(id)
 	require.Equal(t, []uintptr{at(&p.tx), at(&p.handle)}, []uintptr{send, peer})
-	first, current := m.RowLines(id)
+	first, current, acked, sent := m.PacketLines(id)
 	require.Equal(t, []uintptr{at(&mem.row[p.tx.first]), at(&mem.row[p.tx.current])}, []uintptr{first, current})
-	acked, sent := m.RecordLines(id)
 	require.Equal(t, []uintptr{
 		at(mem.record(&mem.row[p.tx.first], p.tx.base%rowLen)), at(mem.record(&mem.row[p.tx.current], p.tx.next%rowLen)),
 	}, []uintptr{acked, sent})
 	pdc, ring := m.SubmitLines(id)
 	require.Equal(t, []uintptr{at(&p.unsubmitted), at(&mem.ring[p.tx.slot][p.tx.tail/rowLen%ringWords])}, []uintptr{pdc, ring})
 	m.Lines(0)
-	m.RowLines(0)
-	m.RecordLines(0)
+	m.PacketLines(0)
 	m.SubmitLines(0)
 }

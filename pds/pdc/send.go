@@ -49,12 +49,16 @@ type sendWindow struct {
 	rtoAt   int64  // no timeout is due before
 	first   uint32 // row of base, 0 without one
 	current uint32 // row of next
-	rtxAt   int64  // no packet that waits may go before
+
+	// The chunks of base and next, 0 without one. The rows say it too, but who loads ahead
+	// would have to wait for these first.
+	acked, sends uint32
 }
 
 // Init makes w the window of a direction of the PDC in slot that starts at start.
-func (w *sendWindow) Init(p *Params, slot uint16, start pds.PSN) {
-	*w = sendWindow{slot: slot, start: start, limit: uint16(min(uint32(p.c.DefaultMPR)*128, p.ranges)), rtoAt: never, rtxAt: never}
+func (w *sendWindow) Init(p *Params, m *Memory, slot uint16, start pds.PSN) {
+	*w = sendWindow{slot: slot, start: start, limit: uint16(min(uint32(p.c.DefaultMPR)*128, p.ranges)), rtoAt: never}
+	*w.rtxAt(m) = never
 }
 
 // Base returns the lowest PSN that is not released.
@@ -77,6 +81,9 @@ func (w *sendWindow) Room(p *Params) int { return int(p.ranges - (w.tail - w.bas
 
 func (w *sendWindow) psn(off uint32) pds.PSN    { return w.start + pds.PSN(off) }
 func (w *sendWindow) offset(psn pds.PSN) uint32 { return uint32(psn - w.start) }
+
+// rtxAt is when the first of the packets that wait may go; none may before.
+func (w *sendWindow) rtxAt(m *Memory) *int64 { return &m.rtxAt[w.slot] }
 
 // rowOf returns the number of the row of an offset.
 func (w *sendWindow) rowOf(m *Memory, off uint32) uint32 {
@@ -108,7 +115,14 @@ func (w *sendWindow) push(p *Params, m *Memory, handle uint64, size uint16, k ki
 			r = w.open(m)
 			r.begin(i, handle, size, k)
 		}
-		r.chunk[i/chunkLen] = m.takeChunk()
+		c := m.takeChunk()
+		r.chunk[i/chunkLen] = c
+		if w.base/chunkLen == w.tail/chunkLen {
+			w.acked = c
+		}
+		if w.next/chunkLen == w.tail/chunkLen {
+			w.sends = c
+		}
 	}
 	if !r.fits(i, handle, size, k) {
 		w.differ(m, r)
@@ -200,14 +214,15 @@ func (w *sendWindow) sent(p *Params, m *Memory, r *row, pkt *packet, now int64) 
 	} else {
 		r.flight |= 1 << i
 	}
-	w.step(m)
+	w.step(m, 1)
 	w.transmitted(p, m, r, i, now)
 }
 
-// step moves next over a packet.
-func (w *sendWindow) step(m *Memory) {
-	if w.next++; w.next%rowLen == 0 {
+// step moves next over n packets of a row.
+func (w *sendWindow) step(m *Memory, n uint32) {
+	if w.next += n; w.next%chunkLen < n {
 		w.current = w.rowOf(m, w.next)
+		w.sends = m.chunkOf(w.current, w.next)
 	}
 }
 
@@ -277,6 +292,7 @@ func (w *sendWindow) leaveChunks(m *Memory, r *row, n uint32) {
 	if w.base%rowLen == 0 {
 		w.leave(m)
 	}
+	w.acked = m.chunkOf(w.first, w.base)
 }
 
 // leave gives the row back that base has just passed.
@@ -318,6 +334,7 @@ func (w *sendWindow) free(m *Memory) {
 		m.putRow(i)
 		m.ring[w.slot][k] = 0
 	}
-	w.base, w.tail, w.first, w.current = w.next, w.next, 0, 0
-	w.queued, w.control, w.rtoAt, w.rtxAt = 0, 0, never, never
+	w.base, w.tail, w.first, w.current, w.acked, w.sends = w.next, w.next, 0, 0, 0, 0
+	w.queued, w.control, w.rtoAt = 0, 0, never
+	*w.rtxAt(m) = never
 }

@@ -87,7 +87,7 @@ func newSendRig(t *testing.T, start pds.PSN, n int, seed uint64) *sendRig {
 	m, err := NewMemory(MemoryConfig{PDCs: 1, Chunks: MaxRange / chunkLen, Events: 64})
 	require.NoError(t, err)
 	g := &sendRig{t: t, r: rand.New(rand.NewPCG(seed, 7)), p: p, d: newDumbSender(), m: m}
-	g.w.Init(&g.p, 1, start)
+	g.w.Init(&g.p, g.m, 1, start)
 	return g
 }
 
@@ -214,6 +214,8 @@ func (g *sendRig) checkMemory() {
 	require.Equal(g.t, len(g.m.chunk)-1-len(used), g.m.FreeChunks())
 	require.Equal(g.t, g.w.rowOf(g.m, g.w.base), g.w.first)
 	require.Equal(g.t, g.w.rowOf(g.m, g.w.next), g.w.current)
+	require.Equal(g.t, g.m.chunkOf(g.w.first, g.w.base), g.w.acked)
+	require.Equal(g.t, g.m.chunkOf(g.w.current, g.w.next), g.w.sends)
 }
 
 func TestSendWindowAgainstModel(t *testing.T) {

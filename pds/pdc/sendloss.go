@@ -23,7 +23,7 @@ func (w *sendWindow) enqueue(m *Memory, off uint32, at int64) lost {
 	r.queued |= bit
 	w.queued++
 	m.postpone(r, i, at)
-	w.rtxAt = min(w.rtxAt, at)
+	*w.rtxAt(m) = min(*w.rtxAt(m), at)
 	return l
 }
 
@@ -110,10 +110,11 @@ func (w *sendWindow) expired(p *Params, m *Memory, now int64, from uint32) (uint
 // nextQueued returns the lowest packet that waits to be sent again and may go at
 // now. Where none may, it sets rtxAt to when one does.
 func (w *sendWindow) nextQueued(p *Params, m *Memory, now int64) (uint32, bool) {
-	if w.queued == 0 || now < w.rtxAt {
+	first := w.rtxAt(m)
+	if w.queued == 0 || now < *first {
 		return 0, false
 	}
-	w.rtxAt = never
+	*first = never
 	for off := w.base; ; off++ {
 		var ok bool
 		if off, ok = w.find(m, off, standingLost); !ok || !w.inPeerWindow(off) {
@@ -122,10 +123,10 @@ func (w *sendWindow) nextQueued(p *Params, m *Memory, now int64) (uint32, bool) 
 		r, i := w.at(m, off)
 		due := m.due(p, r, i)
 		if due <= now {
-			w.rtxAt = due
+			*first = due
 			return off, true
 		}
-		w.rtxAt = min(w.rtxAt, due)
+		*first = min(*first, due)
 	}
 }
 

@@ -61,7 +61,7 @@ func TestArrivedWhileQueuedKeepsATimeout(t *testing.T) {
 	m, err := NewMemory(MemoryConfig{PDCs: 1})
 	require.NoError(t, err)
 	var w sendWindow
-	w.Init(&p, 1, 100)
+	w.Init(&p, m, 1, 100)
 	for range 2 {
 		_, err := w.push(&p, m, 0, 100, kind(pds.NextRequestStd))
 		require.NoError(t, err)

@@ -101,7 +101,7 @@ func (m *Manager) admitStart(now int64, p *PDC, b *inbound) {
 		start++
 	}
 	p.rx.Init(start)
-	p.tx.Init(m.p, p.slot(), start)
+	p.tx.Init(m.p, m.mem, p.slot(), start)
 	p.state = StatePending
 	p.giveUpIn(now, m.p.c.NewPDCTime)
 	m.schedule(p, now)

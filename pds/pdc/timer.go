@@ -85,7 +85,7 @@ func (m *Manager) schedule(p *PDC, now int64) {
 	if p.tx.base != p.tx.next {
 		at = min(at, p.tx.rtoAt)
 		if p.tx.queued != 0 && !p.is(flagOnData) {
-			at = min(at, max(p.tx.rtxAt, now))
+			at = min(at, max(*p.tx.rtxAt(m.mem), now))
 		}
 	}
 	if at < p.timerAt {
@@ -99,7 +99,7 @@ func (m *Manager) expire(now int64, p *PDC) {
 	if p.tx.rtoAt <= now && !m.timeouts(now, p) {
 		return
 	}
-	if p.tx.queued != 0 && p.tx.rtxAt <= now {
+	if p.tx.queued != 0 && *p.tx.rtxAt(m.mem) <= now {
 		m.wake(p)
 	}
 	if p.giveUpAt(now) <= now {

@@ -4,7 +4,7 @@ import "github.com/uetcc/uetcc/pds"
 
 // TouchSources changes nothing: ahead of [Manager.ReceiveACK] and [Manager.Transmit] it
 // loads what acknowledgements for these PDCs, and packets of them that are sent, will
-// need, in three passes, of which each loads what the one before has told the place of.
+// need, in two passes, of which the second loads what the first has told the place of.
 // Over 16 to 32 packets ahead the misses of the cache overlap in each, which is worth it
 // when thousands of PDCs are in use. The loops hold little else than loads, so that the
 // processor sees many of them at a time. The sum means nothing.
@@ -18,31 +18,21 @@ func (m *Manager) TouchSources(ids []uint16) (sum uint64) {
 	return sum
 }
 
-// TouchRows is the second pass of [Manager.TouchSources]: what is known of packets.
-func (m *Manager) TouchRows(ids []uint16) (sum uint64) {
-	for _, id := range ids {
-		if int(id) < len(m.pdc) {
-			p := &m.pdc[id]
-			sum += m.mem.row[p.tx.first].released + m.mem.row[p.tx.current].released
-		}
-	}
-	return sum
-}
-
-// TouchRecords is the third pass of [Manager.TouchSources]: the records of the packet
+// TouchPackets is the second pass of [Manager.TouchSources]: what is known of the packet
 // that is acknowledged and of the one that is sent.
-func (m *Manager) TouchRecords(ids []uint16) (sum int64) {
+func (m *Manager) TouchPackets(ids []uint16) (sum uint64) {
 	for _, id := range ids {
 		if int(id) < len(m.pdc) {
 			w := &m.pdc[id].tx
-			sum += m.mem.record(&m.mem.row[w.first], w.base%rowLen).sentAt + m.mem.record(&m.mem.row[w.current], w.next%rowLen).sentAt
+			sum += m.mem.row[w.first].released + m.mem.row[w.current].released +
+				uint64(m.mem.chunk[w.acked].packet[w.base%chunkLen].sentAt) + uint64(m.mem.chunk[w.sends].packet[w.next%chunkLen].sentAt)
 		}
 	}
 	return sum
 }
 
 // TouchSubmit changes nothing: ahead of [Manager.SubmitRun] it loads what that needs of a
-// PDC besides, once [Manager.TouchRows] has been called.
+// PDC besides, once [Manager.TouchSources] has been called.
 func (m *Manager) TouchSubmit(id uint16) uint64 {
 	if int(id) >= len(m.pdc) {
 		return 0

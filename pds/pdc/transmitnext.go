@@ -15,7 +15,7 @@ func (m *Manager) TransmitNext(now int64, buf *[ReplyMax]byte) (p *PDC, handle u
 	}
 	w := &p.tx
 	r, i := &m.mem.row[w.current], w.next%rowLen
-	pkt := m.mem.record(r, i)
+	pkt := &m.mem.chunk[w.sends].packet[i%chunkLen]
 	handle, size, k := m.mem.submitted(r, i)
 	sp, ok := m.cc.SendNew(ccc.Handle(p.handle), now, int64(size))
 	if !ok {
@@ -26,7 +26,7 @@ func (m *Manager) TransmitNext(now int64, buf *[ReplyMax]byte) (p *PDC, handle u
 	m.stats.Sent++
 	off := w.next
 	r.flight |= 1 << i
-	w.step(m.mem)
+	w.step(m.mem, 1)
 	pkt.size, pkt.entropy, pkt.kind, pkt.sends, pkt.rtos, pkt.nacks = size, sp.Entropy, k, 1, 0, 0
 	pkt.sentAt, p.activeAt = now, now
 	last := !w.inPeerWindow(w.next)

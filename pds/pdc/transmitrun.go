@@ -77,7 +77,7 @@ func (m *Manager) sentRun(now int64, p *PDC, r *row, x *Run, s ccc.RunParams) (l
 	x.heads = pds.MakeRequestRun(x.kind.next(), int16(w.base-1-w.next), w.psn(w.next), p.handle.ID(), p.peerID)
 	// As a slice: of a pointer to the chunk the compiler would load the first line, in which
 	// nothing of interest is, to see that it is not nil.
-	in := m.mem.in(r, i).packet[:]
+	in := m.mem.chunk[w.sends].packet[:]
 	for k := range n {
 		if k > 0 && (i+k)%chunkLen == 0 {
 			in = m.mem.in(r, i+k).packet[:]
@@ -92,9 +92,7 @@ func (m *Manager) sentRun(now int64, p *PDC, r *row, x *Run, s ccc.RunParams) (l
 	r.flight |= span(i, n)
 	m.stats.Sent += uint64(n)
 	p.activeAt = now
-	if w.next += n; w.next%rowLen == 0 {
-		w.current = w.rowOf(m.mem, w.next)
-	}
+	w.step(m.mem, n)
 	if last = !w.inPeerWindow(w.next); last || s.AckLast {
 		x.asks |= 1 << ((n - 1) % RunMax)
 	}
