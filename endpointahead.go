@@ -7,8 +7,8 @@ import (
 )
 
 // aheadBy is how many packets lie between the stages of an ahead, and between the second
-// and when it is needed.
-const aheadBy = 2
+// and when it is needed. With 3 it was fastest, with 2 and 4 it took 3 % more.
+const aheadBy = 3
 
 // aheadLeast is for how many packets it is worth it.
 const aheadLeast = 4
