@@ -1,0 +1,201 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"net/netip"
+	"time"
+
+	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/nscc"
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// What all transfers are addressed to: a process of a job, and an index of it.
+const (
+	job   ses.JobID         = 1
+	pid   ses.PIDonFEP      = 1
+	index ses.ResourceIndex = 1
+)
+
+// hostConfig is what both ends of a transfer have to agree about, and how to reach the other.
+type hostConfig struct {
+	control ccc.Control
+	mode    ccc.Mode
+	mtu     uint32 // payload bytes of a full packet
+	rate    int64  // of the link, bytes a second
+	rtt     int64  // of the longest path when it is idle, ns
+	cwnd    int64  // first window, bytes; 0: the largest
+	paths   int    // UDP source ports, a power of two
+	port    uint16 // UDP port of the peers
+}
+
+// endpoint is the configuration of an endpoint at address. Time-outs are long, because
+// what delays a packet here is more often a process that waits for its turn than a loss.
+func (c *hostConfig) endpoint(address netip.Addr) uetcc.Config {
+	const patience = int64(100 * time.Millisecond)
+	var seed [8]byte
+	_, _ = rand.Read(seed[:])
+	return uetcc.Config{
+		Address: address,
+		MTU:     c.mtu,
+		PDS: pdc.Config{
+			InferLoss: true, AckPerPacket: true, RTOInit: patience + 8*c.rtt, TailLossTime: patience + 8*c.rtt, NewPDCTime: 8 * patience,
+			TargetQDelay: c.rtt, CloseReqTime: patience, ClearTime: patience, PendTimeout: 16 * patience,
+		},
+		CC: ccc.Config{
+			NSCC:    nscc.Config{LinkRate: c.rate, BaseRTT: c.rtt, InitialCwnd: c.cwnd},
+			Entropy: ccc.EntropyConfig{Values: c.paths},
+			Control: c.control, Mode: c.mode,
+		},
+		Contexts: 64, Messages: 64, PDCs: pdc.TableConfig{General: 64},
+		Seed: binary.NativeEndian.Uint64(seed[:]),
+	}
+}
+
+// A host is one end: an endpoint, its sockets, and the memory that is written from or to.
+type host struct {
+	*uetcc.Endpoint
+	address pdc.Addr
+	port    uint16    // of peers
+	paths   []*socket // entropy value v leaves from paths[v%len(paths)]; the first one receives
+	memory  []byte
+	inbox   *inbox
+
+	in, replies, out []uetcc.Datagram
+	got              []uetcc.Received
+
+	packets, marked, unsent int64              // received; of these with a mark; refused by the kernel
+	placed                  map[pdc.Addr]int64 // payload bytes, by source
+}
+
+// newHost opens the sockets of a host; port 0 is one of the kernel's choice.
+func newHost(c *hostConfig, local netip.AddrPort, memory []byte, inbox *inbox) (h *host, err error) {
+	h = &host{
+		address: pdc.AddrFrom(local.Addr()), port: c.port, memory: memory, inbox: inbox,
+		in: make([]uetcc.Datagram, batch), replies: make([]uetcc.Datagram, batch), out: make([]uetcc.Datagram, batch),
+		got: make([]uetcc.Received, batch), placed: map[pdc.Addr]int64{},
+	}
+	if h.Endpoint, err = uetcc.NewEndpoint(c.endpoint(local.Addr())); err != nil {
+		return nil, err
+	}
+	for i := range batch {
+		h.replies[i].Packet = make([]byte, 0, h.ReplyMax())
+		h.out[i].Packet = make([]byte, 0, uetcc.HeaderMax+c.mtu)
+	}
+	for len(h.paths) < c.paths {
+		s, err := openSocket(local)
+		if err != nil {
+			h.close()
+			return nil, err
+		}
+		h.paths = append(h.paths, s)
+		local = netip.AddrPortFrom(local.Addr(), 0)
+	}
+	return h, nil
+}
+
+func (h *host) close() {
+	for _, s := range h.paths {
+		s.close()
+	}
+}
+
+// open lets peers write to all of the memory.
+func (h *host) open() error {
+	t := h.Target()
+	process, err := t.AddEndpoint(ses.Endpoint{Job: job, PID: pid})
+	if err == nil {
+		_, err = t.OpenIndex(0, process, index, ses.Index{Kind: ses.IndexMemory})
+	}
+	if err == nil {
+		_, err = t.Register(process, index, ses.Region{Length: uint64(len(h.memory)), Job: job, Rights: ses.RightWrite})
+	}
+	return err
+}
+
+func (h *host) local() netip.AddrPort { return h.paths[0].local }
+
+func (h *host) sockets() []*socket { return h.paths[:1] }
+
+func (h *host) deadline() (int64, bool) { return h.NextDeadline() }
+
+// step takes in what has come, does what is due, and sends what may go. In this order: an
+// acknowledgement that has waited for this process must not be taken for a missing one.
+func (h *host) step(now int64) error {
+	if err := h.receive(now); err != nil {
+		return err
+	}
+	h.Tick(now)
+	return h.flush(now)
+}
+
+func (h *host) receive(now int64) error {
+	for {
+		n, err := h.paths[0].receive(h.inbox)
+		if err == nil && n > 0 {
+			err = h.exchange(now, n)
+		}
+		if n < batch || err != nil {
+			return err
+		}
+	}
+}
+
+// exchange takes in the n packets of the inbox.
+func (h *host) exchange(now int64, n int) error {
+	for i := range h.inbox.packets[:n] {
+		p := &h.inbox.packets[i]
+		_, ecn := pds.SplitTOS(p.tos)
+		h.packets++
+		if ecn == pds.ECNCE {
+			h.marked++
+		}
+		h.in[i] = uetcc.Datagram{Packet: p.data, Src: pdc.AddrFrom(p.from.Addr()), Dst: h.address, CE: ecn == pds.ECNCE}
+	}
+	out := h.ExchangeBatch(now, h.in[:n], h.replies[:n], h.got[:n], h.out)
+	for i := range h.got[:n] {
+		if r := &h.got[i]; r.Action == ses.ActionPlace {
+			h.placed[h.in[i].Src] += int64(copy(h.memory[r.Address:], h.in[i].Packet[r.Payload:][:r.Length]))
+		}
+	}
+	if err := h.transmit(h.replies[:n]); err != nil {
+		return err
+	}
+	return h.transmit(h.out[:out])
+}
+
+// flush sends what may go.
+func (h *host) flush(now int64) error {
+	for {
+		n := h.TransmitBatch(now, h.out)
+		if err := h.transmit(h.out[:n]); n < len(h.out) || err != nil {
+			return err
+		}
+	}
+}
+
+// transmit sends those of the packets that are not empty, with their data. The cookie of a
+// message is where its data lies in memory.
+func (h *host) transmit(packets []uetcc.Datagram) error {
+	for i := range packets {
+		d := &packets[i]
+		if len(d.Packet) == 0 {
+			continue
+		}
+		from := d.Payload.Cookie + uint64(d.Payload.Offset)
+		b := append(d.Packet, h.memory[from:from+uint64(d.Payload.Length)]...)
+		s := h.paths[int(d.Entropy)%len(h.paths)]
+		sent, err := s.send(netip.AddrPortFrom(d.Dst.Netip(), h.port), pds.TOS(0, pds.ECNECT0), b)
+		if err != nil {
+			return err
+		}
+		if !sent {
+			h.unsent++
+		}
+	}
+	return nil
+}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// A space is a network namespace without a name, and the thread that lives in it. Nothing of
+// it is left when that thread and the sockets that were opened there have gone.
+type space struct {
+	calls  chan func()
+	thread int
+}
+
+func newSpace(t *testing.T) *space {
+	s := &space{calls: make(chan func())}
+	entered := make(chan error)
+	go func() {
+		runtime.LockOSThread() // and never unlocked: no other goroutine may get this thread
+		s.thread = unix.Gettid()
+		entered <- unix.Unshare(unix.CLONE_NEWNET)
+		for f := range s.calls {
+			f()
+		}
+	}()
+	err := <-entered
+	t.Cleanup(func() { close(s.calls) })
+	if errors.Is(err, unix.EPERM) {
+		t.Skip("no network namespaces without privilege: ", err)
+	}
+	require.NoError(t, err)
+	return s
+}
+
+// do calls f on the space's thread.
+func (s *space) do(f func() error) (err error) {
+	done := make(chan struct{})
+	s.calls <- func() {
+		err = f()
+		close(done)
+	}
+	<-done
+	return err
+}
+
+// run runs a program and its arguments in the space.
+func (s *space) run(command string) (out []byte, err error) {
+	words := strings.Fields(command)
+	err = s.do(func() (err error) {
+		if out, err = exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
+			err = fmt.Errorf("%s: %w: %s", command, err, out)
+		}
+		return err
+	})
+	return out, err
+}
+
+// A lab is a switch with a port to a target and one to each of some senders, all network
+// namespaces. Who is behind port n has the addresses 10.77.n.2 and fd77:n::2; the target is
+// behind port 0, whose queue is the bottleneck.
+type lab struct {
+	network *space
+	hosts   []*space
+}
+
+// newLab skips the test where the machine cannot have it.
+func newLab(t *testing.T, senders int) *lab {
+	for _, program := range []string{"ip", "tc"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip(err)
+		}
+	}
+	l := &lab{network: newSpace(t)}
+	require.NoError(t, l.network.do(func() error {
+		return errors.Join(os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0),
+			os.WriteFile("/proc/sys/net/ipv6/conf/all/forwarding", []byte("1"), 0))
+	}))
+	for n := range senders + 1 {
+		l.hosts = append(l.hosts, newSpace(t))
+		if err := l.connect(n); err != nil && n == 0 && strings.Contains(err.Error(), "type") {
+			t.Skip("no pairs of virtual interfaces: ", err)
+		} else {
+			require.NoError(t, err)
+		}
+	}
+	return l
+}
+
+// connect lays the cable to host n.
+func (l *lab) connect(n int) error {
+	h := l.hosts[n]
+	for _, c := range []struct {
+		in      *space
+		command string
+	}{
+		{l.network, fmt.Sprintf("ip link add port%d mtu 9000 type veth peer name host mtu 9000 netns %d", n, h.thread)},
+		{l.network, fmt.Sprintf("ip addr add 10.77.%d.1/24 dev port%d", n, n)},
+		{l.network, fmt.Sprintf("ip -6 addr add fd77:%d::1/64 dev port%d nodad", n, n)},
+		{l.network, fmt.Sprintf("ip link set port%d up", n)},
+		{h, fmt.Sprintf("ip addr add 10.77.%d.2/24 dev host", n)},
+		{h, fmt.Sprintf("ip -6 addr add fd77:%d::2/64 dev host nodad", n)},
+		{h, "ip link set lo up"},
+		{h, "ip link set host up"},
+		{h, fmt.Sprintf("ip route add default via 10.77.%d.1", n)},
+		{h, fmt.Sprintf("ip -6 route add default via fd77:%d::1", n)},
+	} {
+		if _, err := c.in.run(c.command); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hostAddress is that of host n.
+func hostAddress(six bool, n int) netip.Addr {
+	if six {
+		return netip.MustParseAddr(fmt.Sprintf("fd77:%d::2", n))
+	}
+	return netip.MustParseAddr(fmt.Sprintf("10.77.%d.2", n))
+}
+
+// shape makes the port of the target a link of so many bits a second with a queue of limit
+// bytes, and skips the test where the kernel cannot.
+func (l *lab) shape(t *testing.T, bits, limit int64) {
+	_, err := l.network.run(fmt.Sprintf("tc qdisc replace dev port0 root tbf rate %dbit burst 9100 limit %d", bits, limit))
+	if err != nil && strings.Contains(err.Error(), "unknown") {
+		t.Skip("no token bucket filter: ", err)
+	}
+	require.NoError(t, err)
+}
+
+// queueCounts is what tc knows of a queue.
+type queueCounts struct {
+	Kind             string
+	Packets, Drops   int64
+	Bytes, Overlimit int64
+}
+
+func (l *lab) queue(t *testing.T) queueCounts {
+	out, err := l.network.run("tc -s -j qdisc show dev port0")
+	require.NoError(t, err)
+	var all []queueCounts
+	require.NoError(t, json.Unmarshal(out, &all))
+	for _, q := range all {
+		if q.Kind == "tbf" {
+			return q
+		}
+	}
+	require.Fail(t, "no queue", "%s", out)
+	return queueCounts{}
+}
+
+// mark puts a marker in front of the target's port, and skips the test where the kernel does
+// not let it.
+func (l *lab) mark(t *testing.T, kmin, kmax int32) *marker {
+	m, err := newMarker(kmin, kmax)
+	if err != nil {
+		t.Skip("the kernel cannot mark by its backlog: ", err)
+	}
+	t.Cleanup(m.close)
+	err = l.network.do(func() error {
+		port, err := net.InterfaceByName("port0")
+		if err != nil {
+			return err
+		}
+		return m.attach(port.Index)
+	})
+	if err != nil {
+		t.Skip("no program in front of a queue: ", err)
+	}
+	return m
+}
+
+// sites puts the parties on the hosts of the lab. The relay, which shares the target's host,
+// has no part in what happens at the port but that it delays, since not every kernel can.
+func (l *lab) sites(six bool) *sites {
+	s := loopback(six)
+	s.front = hostAddress(six, 0)
+	s.sender = func(i int) netip.Addr { return hostAddress(six, i+1) }
+	s.at = func(site int, do func() error) error { return l.hosts[site].do(do) }
+	return s
+}

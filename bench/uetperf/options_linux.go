@@ -1,0 +1,146 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/netip"
+	"time"
+
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/hw/switchq"
+	"github.com/uetcc/uetcc/pds"
+)
+
+// options are the command line.
+type options struct {
+	listen, connect, from string
+	port                  uint
+
+	bytes   int64
+	seconds float64
+	message int64
+	depth   int
+
+	cc    string
+	mtu   uint
+	rate  float64 // bits a second
+	rtt   time.Duration
+	cwnd  int64
+	paths int
+
+	senders    int
+	delay      time.Duration
+	kmin, kmax int64
+	limit      int64
+	six        bool
+	seed       uint64
+}
+
+func parseOptions(args []string, stderr io.Writer) (*options, error) {
+	o := &options{}
+	f := flag.NewFlagSet("uetperf", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.StringVar(&o.listen, "listen", "", "be the target at this address of the machine")
+	f.StringVar(&o.connect, "connect", "", "write to the target at this address")
+	f.StringVar(&o.from, "from", "", "with -connect: our address; default: what the route says")
+	f.UintVar(&o.port, "port", pds.UDPPort, "UDP port of both ends, with -listen and -connect")
+
+	f.Int64Var(&o.bytes, "bytes", 32<<20, "bytes that each sender writes")
+	f.Float64Var(&o.seconds, "seconds", 0, "write for so long instead; with -listen stop after it")
+	f.Int64Var(&o.message, "message", 1<<20, "bytes of a message")
+	f.IntVar(&o.depth, "depth", 4, "messages of a sender under way at a time")
+
+	f.StringVar(&o.cc, "cc", "nscc", "congestion control, the same at both ends: nscc, rccc, both, none")
+	f.UintVar(&o.mtu, "mtu", 4096, "payload bytes of a packet: 1024, 2048, 4096 or 8192")
+	f.Float64Var(&o.rate, "rate", 200e6, "bits a second: of the bottleneck, with -connect of the slower of the two links")
+	f.DurationVar(&o.rtt, "rtt", 0, "round trip when nothing waits; default: what -delay and -rate make, without a bottleneck 200us")
+	f.Int64Var(&o.cwnd, "cwnd", 0, "first window, bytes; 0: 1.5 times the bandwidth-delay product")
+	f.IntVar(&o.paths, "paths", 4, "entropy values, each a UDP source port; a power of two")
+
+	f.IntVar(&o.senders, "senders", 1, "senders to the bottleneck")
+	f.DurationVar(&o.delay, "delay", time.Millisecond, "of the bottleneck, in each direction")
+	f.Int64Var(&o.kmin, "kmin", 0, "bytes that may wait unmarked in the bottleneck; 0: 0.2 bandwidth-delay products")
+	f.Int64Var(&o.kmax, "kmax", 0, "bytes above which all are marked; 0: 0.8 bandwidth-delay products")
+	f.Int64Var(&o.limit, "limit", 0, "bytes that the bottleneck holds; 0: 5 bandwidth-delay products")
+	f.BoolVar(&o.six, "6", false, "IPv6 to and from the bottleneck; one sender, since there is one loopback address")
+	f.Uint64Var(&o.seed, "seed", 1, "seed of the bottleneck's marking")
+	if err := f.Parse(args); err != nil {
+		return nil, err
+	}
+	return o, o.check(f)
+}
+
+func (o *options) check(f *flag.FlagSet) error {
+	_, cc := controls[o.cc]
+	switch {
+	case f.NArg() > 0:
+		return fmt.Errorf("unexpected argument %q", f.Arg(0))
+	case o.listen != "" && o.connect != "":
+		return errors.New("-listen and -connect exclude each other")
+	case !cc:
+		return fmt.Errorf("-cc %q, want nscc, rccc, both or none", o.cc)
+	case o.senders < 1 || o.senders > sendersMax:
+		return fmt.Errorf("-senders is %d, want 1 to %d", o.senders, sendersMax)
+	case o.six && o.senders > 1:
+		return errors.New("-6 allows one sender")
+	case o.port < 1 || o.port > 65535 || o.depth < 1 || o.depth > 64 || o.message < 1 || o.message > 1<<28 || o.bytes < 1:
+		return errors.New("-port, -depth, -message or -bytes out of range")
+	case o.rate < 1e5 || o.rate > 1e12 || o.delay < 0 || o.delay > time.Second || o.rtt < 0 || o.rtt > time.Second ||
+		o.seconds < 0 || o.seconds > 1e6:
+		return errors.New("-rate, -delay, -rtt or -seconds out of range")
+	}
+	return nil
+}
+
+// sendersMax is how many one bottleneck takes.
+const sendersMax = 32
+
+// controls are what a word of -cc means.
+var controls = map[string]struct {
+	control ccc.Control
+	mode    ccc.Mode
+}{
+	"nscc": {ccc.ControlNSCC, ccc.ModeEnforce},
+	"rccc": {ccc.ControlRCCC, ccc.ModeEnforce},
+	"both": {ccc.ControlBoth, ccc.ModeEnforce},
+	"none": {ccc.ControlNSCC, ccc.ModeOff},
+}
+
+func (o *options) bytesPerSecond() int64 { return int64(o.rate / 8) }
+
+// host is the configuration of an end.
+func (o *options) host() hostConfig {
+	c := controls[o.cc]
+	return hostConfig{
+		control: c.control, mode: c.mode, mtu: uint32(o.mtu), rate: o.bytesPerSecond(), rtt: int64(o.rtt), cwnd: o.cwnd,
+		paths: o.paths, port: uint16(o.port),
+	}
+}
+
+// hostDelay is what the processes at both ends and the relay add to an idle round trip.
+const hostDelay = 300 * time.Microsecond
+
+// idle is the round trip through the idle bottleneck.
+func (o *options) idle() time.Duration {
+	packet := pds.NominalSize(udpLen + int(o.mtu) + 64)
+	return 2*o.delay + hostDelay + time.Duration(float64(packet*8)/o.rate*1e9)
+}
+
+// relay is the configuration of the bottleneck.
+func (o *options) relay() relayConfig {
+	bdp := int64(o.rate / 8 * o.rtt.Seconds())
+	return relayConfig{rate: o.bytesPerSecond(), delay: int64(o.delay), seed: o.seed, queue: switchq.Config{
+		PlaneBDP: bdp, ECNMin: o.kmin, ECNMax: o.kmax, LowLimit: o.limit,
+	}}
+}
+
+// address is an address of -listen, -connect or -from.
+func address(flag, s string) (netip.Addr, error) {
+	a, err := netip.ParseAddr(s)
+	if err != nil || a.IsUnspecified() || a.Zone() != "" {
+		return a, fmt.Errorf("%s %q: want an IP address of one machine, without port", flag, s)
+	}
+	return a.Unmap(), nil
+}

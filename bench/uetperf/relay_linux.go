@@ -1,0 +1,236 @@
+package main
+
+import (
+	"math/rand/v2"
+	"net/netip"
+	"time"
+
+	"github.com/uetcc/uetcc/hw/switchq"
+	"github.com/uetcc/uetcc/pds"
+)
+
+// relayConfig is a bottleneck.
+type relayConfig struct {
+	rate  int64 // bytes a second
+	delay int64 // of each direction, ns
+	queue switchq.Config
+	seed  uint64
+}
+
+// A relay is a switch between senders and a target, for packets rather than wires: what the
+// senders send to its front goes through a queue that empties at a rate, and leaves for the
+// target from a port for each sender. What the target answers to a port goes back to that
+// sender. It takes UET for opaque bytes, and writes nothing but the ECN bits.
+type relay struct {
+	rate, delay int64
+	target      netip.AddrPort
+	front       *socket
+	ports       []*socket        // by sender
+	senders     []netip.AddrPort // where answers go
+	inbox       *inbox
+
+	params switchq.Params
+	queue  switchq.Queue
+	random rand.Source
+	slots  []slot   // packets, by their handle in the queue
+	empty  []uint32 // slots without one
+	free   int64    // when the queue's port has sent what it is sending
+
+	forward, back fifo
+
+	unsent        int64 // refused by the kernel
+	waiting, seen int64 // bytes in the queue, summed over so many arrivals
+}
+
+// slot is a packet on its way.
+type slot struct {
+	data   []byte
+	sender int
+	tos    uint8
+	at     int64 // when it came, and then when it is to leave the relay
+}
+
+func newRelay(c *relayConfig, inbox *inbox) (*relay, error) {
+	params, err := switchq.NewParams(c.queue)
+	return &relay{rate: c.rate, delay: c.delay, params: params, random: rand.NewPCG(c.seed, 0), inbox: inbox}, err
+}
+
+// open opens the relay's sockets: front, and a port at each of the other addresses, which
+// share a UDP port, since the target knows of one only.
+func (r *relay) open(front netip.Addr, ports []netip.Addr) (err error) {
+	if r.front, err = openSocket(netip.AddrPortFrom(front, 0)); err != nil {
+		return err
+	}
+	var port uint16
+	for _, a := range ports {
+		s, err := openSocket(netip.AddrPortFrom(a, port))
+		if err != nil {
+			return err
+		}
+		port = s.local.Port()
+		r.ports = append(r.ports, s)
+	}
+	return nil
+}
+
+func (r *relay) close() {
+	for _, s := range r.ports {
+		s.close()
+	}
+	if r.front != nil {
+		r.front.close()
+	}
+}
+
+func (r *relay) sockets() []*socket { return append([]*socket{r.front}, r.ports...) }
+
+// idle reports whether nothing is on its way.
+func (r *relay) idle() bool { return len(r.empty) == len(r.slots) }
+
+// deadline is when something leaves the queue or the relay.
+func (r *relay) deadline() (at int64, ok bool) {
+	for _, f := range []*fifo{&r.forward, &r.back} {
+		if head, some := f.head(); some && (!ok || r.slots[head].at < at) {
+			at, ok = r.slots[head].at, true
+		}
+	}
+	if r.queue.Len() > 0 && (!ok || r.free < at) {
+		at, ok = r.free, true
+	}
+	return at, ok
+}
+
+func (r *relay) step(now int64) error {
+	r.serve(now)
+	if err := r.admit(now); err != nil {
+		return err
+	}
+	r.serve(now)
+	for i := range r.ports {
+		if err := r.answer(now, i); err != nil {
+			return err
+		}
+	}
+	return r.deliver(now)
+}
+
+// serve takes out of the queue what its port could begin to send by now. A call that is
+// late does not make the link slower.
+func (r *relay) serve(now int64) {
+	for r.queue.Len() > 0 && r.free <= now {
+		p, _ := r.queue.Dequeue(&r.params, 0, r.random)
+		s := &r.slots[p.ID]
+		if p.CE {
+			s.tos |= uint8(pds.ECNCE)
+		}
+		r.free = max(r.free, s.at) + int64(p.Size)*int64(time.Second)/r.rate
+		s.at = r.free + r.delay
+		r.forward.push(p.ID)
+	}
+}
+
+// admit queues what senders have sent.
+func (r *relay) admit(now int64) error {
+	n, err := r.front.receive(r.inbox)
+	for i := range r.inbox.packets[:n] {
+		p := &r.inbox.packets[i]
+		sender := r.senderAt(p.from.Addr())
+		if sender < 0 {
+			continue
+		}
+		id := r.keep(p, sender, now)
+		size := pds.NominalSize(udpLen + len(p.data))
+		r.waiting += r.queue.Bytes(switchq.ClassLow)
+		r.seen++
+		if v, lost := r.queue.Enqueue(&r.params, switchq.Packet{ID: id, Size: int32(size)}, r.random); v == switchq.Dropped {
+			r.empty = append(r.empty, lost)
+		}
+	}
+	return err
+}
+
+// udpLen is the length of the UDP header.
+const udpLen = 8
+
+// senderAt is the number of the sender at an address, -1 if there is none.
+func (r *relay) senderAt(a netip.Addr) int {
+	for i, s := range r.senders {
+		if s.Addr() == a {
+			return i
+		}
+	}
+	return -1
+}
+
+// answer takes in what the target sends to port i.
+func (r *relay) answer(now int64, i int) error {
+	n, err := r.ports[i].receive(r.inbox)
+	for j := range r.inbox.packets[:n] {
+		r.back.push(r.keep(&r.inbox.packets[j], i, now+r.delay))
+	}
+	return err
+}
+
+// deliver sends what has been on its way for long enough.
+func (r *relay) deliver(now int64) error {
+	for id, ok := r.forward.due(r, now); ok; id, ok = r.forward.due(r, now) {
+		if err := r.send(r.ports[r.slots[id].sender], r.target, id); err != nil {
+			return err
+		}
+	}
+	for id, ok := r.back.due(r, now); ok; id, ok = r.back.due(r, now) {
+		if err := r.send(r.front, r.senders[r.slots[id].sender], id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *relay) send(from *socket, to netip.AddrPort, id uint32) error {
+	s := &r.slots[id]
+	sent, err := from.send(to, s.tos, s.data)
+	if !sent {
+		r.unsent++
+	}
+	r.empty = append(r.empty, id)
+	return err
+}
+
+// keep copies a packet into a slot.
+func (r *relay) keep(p *packet, sender int, at int64) (id uint32) {
+	if n := len(r.empty); n > 0 {
+		id, r.empty = r.empty[n-1], r.empty[:n-1]
+	} else {
+		id = uint32(len(r.slots))
+		r.slots = append(r.slots, slot{data: make([]byte, 0, packetMax)})
+	}
+	s := &r.slots[id]
+	s.data, s.sender, s.tos, s.at = append(s.data[:0], p.data...), sender, p.tos, at
+	return id
+}
+
+// A fifo is packets on a wire of a certain length: they leave in the order in which they came.
+type fifo struct {
+	ids   []uint32
+	first int
+}
+
+func (f *fifo) push(id uint32) { f.ids = append(f.ids, id) }
+
+func (f *fifo) head() (id uint32, ok bool) {
+	if f.first == len(f.ids) {
+		return 0, false
+	}
+	return f.ids[f.first], true
+}
+
+// due takes the oldest packet if its time has come.
+func (f *fifo) due(r *relay, now int64) (id uint32, ok bool) {
+	if id, ok = f.head(); !ok || r.slots[id].at > now {
+		return 0, false
+	}
+	if f.first++; 2*f.first >= len(f.ids) { // the memory of those that have left
+		f.ids, f.first = f.ids[:copy(f.ids, f.ids[f.first:])], 0
+	}
+	return id, true
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+)
+
+// A result is what the parties of this process know in the end. What did not run is nil.
+type result struct {
+	senders []*sender
+	relay   *relay
+	target  *host
+	took    int64 // ns
+	stall   int64 // the longest that this process was late, ns
+}
+
+func (r *result) print(w io.Writer) {
+	if len(r.senders) > 0 {
+		r.printSenders(w)
+	}
+	if r.relay != nil {
+		r.relay.print(w, r.took)
+	}
+	if r.target != nil {
+		r.target.print(w, r.took)
+	}
+	fmt.Fprintf(w, "this process was late by %s at most\n", ms(r.stall))
+	for _, d := range r.doubts() {
+		fmt.Fprintln(w, "  ", d)
+	}
+}
+
+func (r *result) printSenders(w io.Writer) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "sender\tMb/s\tMB\tmessages\tretries\tmarked\tRTT min\tp50\tp99\tcwnd\tsent\tresent\tinferred\ttime-outs\t")
+	for _, s := range r.senders {
+		v, p := s.snapshot(), s.PDS().Stats()
+		fmt.Fprintf(t, "%v\t%.1f\t%.1f\t%d\t%d\t%.1f%%\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t\n", s.local().Addr(),
+			megabits(s.delivered, s.ended-s.began), float64(s.delivered)/1e6, s.messages, s.retries, percent(v.Marked, v.Acks),
+			ms(s.rtt.min), ms(s.rtt.quantile(0.5)), ms(s.rtt.quantile(0.99)), v.Cwnd, p.Sent, p.Resent, p.Inferred, p.RTOs)
+	}
+	_ = t.Flush()
+}
+
+func (r *relay) print(w io.Writer, took int64) {
+	c := r.queue.Counters()
+	fmt.Fprintf(w, "bottleneck: %.1f Mb/s, %.1f%% busy; %d packets, %.1f%% marked, %d dropped; queue %d bytes on average, at most %d\n",
+		float64(r.rate)*8/1e6, percent(c.OutBytes*int64(time.Second)/r.rate, took), c.Out, percent(c.Marked, c.Out), c.Dropped,
+		r.meanQueue(), c.PeakLow)
+}
+
+// meanQueue is what a packet found in the queue, bytes.
+func (r *relay) meanQueue() int64 { return r.waiting / max(r.seen, 1) }
+
+func (h *host) print(w io.Writer, took int64) {
+	s := h.PDS().Stats()
+	fmt.Fprintf(w, "target: %.1f Mb/s; %d packets, %.1f%% marked, %d twice\n",
+		megabits(h.total(), took), h.packets, percent(h.marked, h.packets), s.Duplicates)
+}
+
+// total is the payload bytes of all sources.
+func (h *host) total() (n int64) {
+	for _, v := range h.placed {
+		n += v
+	}
+	return n
+}
+
+// doubts is what makes the figures mean less than they seem to.
+func (r *result) doubts() (all []string) {
+	for _, s := range r.senders {
+		if s.failed != nil {
+			all = append(all, fmt.Sprintf("%v: %v", s.local(), s.failed))
+		}
+		all = append(all, s.doubts()...)
+	}
+	if r.target != nil {
+		all = append(all, r.target.doubts()...)
+	}
+	if r.relay != nil {
+		all = append(all, doubts("the bottleneck", r.relay.unsent, r.relay.sockets())...)
+	}
+	return all
+}
+
+func (h *host) doubts() []string { return doubts(h.local().String(), h.unsent, h.sockets()) }
+
+// doubts are about one party and its sockets.
+func doubts(who string, unsent int64, sockets []*socket) (all []string) {
+	say := func(n int64, what string) {
+		if n > 0 {
+			all = append(all, fmt.Sprintf("%s: %d packets %s", who, n, what))
+		}
+	}
+	say(unsent, "did not fit into the kernel's send buffer")
+	for _, s := range sockets {
+		say(int64(s.overflows), "came faster than this process could read them")
+		say(int64(s.untold), "came without the TOS byte, so marks on them are not known")
+	}
+	return all
+}
+
+func megabits(bytes, ns int64) float64 { return float64(bytes) * 8e3 / float64(max(ns, 1)) }
+
+func percent(n, of int64) float64 { return 100 * float64(n) / float64(max(of, 1)) }
+
+func ms(ns int64) string { return fmt.Sprintf("%.2fms", float64(ns)/1e6) }

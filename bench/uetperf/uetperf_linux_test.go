@@ -1,0 +1,256 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"net/netip"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/hw/switchq"
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
+)
+
+// runRelay runs the command's default, both ends and the bottleneck.
+func runRelay(t *testing.T, args ...string) *result {
+	o, err := parseOptions(args, io.Discard)
+	require.NoError(t, err)
+	r, err := o.runSelf(func(int64) bool { return false })
+	require.NoError(t, err)
+	require.Empty(t, r.doubts())
+	t.Logf("%v: queue %d bytes on average, at most %d; %+v", args, r.relay.meanQueue(), r.relay.queue.Counters().PeakLow,
+		r.relay.queue.Counters())
+	return r
+}
+
+// requireWhole checks that each sender's bytes are all in the target's memory.
+func requireWhole(t *testing.T, r *result, total int64) {
+	t.Helper()
+	for i, s := range r.senders {
+		require.NoError(t, s.failed)
+		require.Equal(t, total, s.delivered)
+		size := len(s.memory)
+		require.True(t, bytes.Equal(s.memory, r.target.memory[i*size:][:size]), "what was written by sender %d", i)
+	}
+	require.GreaterOrEqual(t, r.target.total(), int64(len(r.senders))*total)
+}
+
+// What the queue marks is what the target receives with a mark and what the source hears of,
+// with IPv4 and IPv6; everything arrives, and nothing is sent twice that was not lost.
+func TestRelayMarks(t *testing.T) {
+	for _, family := range []string{"-6=false", "-6=true"} {
+		t.Run(family, func(t *testing.T) {
+			r := runRelay(t, family, "-bytes", "8388608")
+			requireWhole(t, r, 8<<20)
+			c := r.relay.queue.Counters()
+			require.Positive(t, c.Marked)
+			require.Equal(t, c.Marked, r.target.marked)
+			require.Positive(t, r.senders[0].snapshot().Marked)
+			require.Zero(t, c.Dropped)
+		})
+	}
+}
+
+// The window of one sender ends at 1.5 bandwidth-delay products, and the marks keep it below.
+func TestRelayQueueIsBounded(t *testing.T) {
+	o, n := newRelayNetwork(t, "-cc", "none")
+	bdp := o.relay().queue.PlaneBDP
+	require.NoError(t, newLoop(n.parties()...).run(func(int64) bool { return n.relay.queue.Counters().Dropped > 0 }))
+	require.Greater(t, n.relay.queue.Counters().PeakLow, 4*bdp, "without congestion control all that there is")
+
+	r := runRelay(t, "-bytes", "8388608")
+	require.Less(t, r.relay.queue.Counters().PeakLow, 2*bdp)
+	require.Less(t, r.relay.meanQueue(), bdp)
+}
+
+// Four senders keep a shorter queue where it marks than where it does not.
+func TestRelayMarksBoundTheQueue(t *testing.T) {
+	args := []string{"-senders", "4", "-bytes", "4194304", "-limit", "1000000", "-cwnd", "20000"}
+	marked := runRelay(t, args...)
+	silent := runRelay(t, append(args, "-kmin", "900000", "-kmax", "1000000")...)
+	for _, r := range []*result{marked, silent} {
+		requireWhole(t, r, 4<<20)
+		require.Zero(t, r.relay.queue.Counters().Dropped)
+	}
+	require.Zero(t, silent.target.marked)
+	require.Less(t, float64(marked.relay.meanQueue()), 0.9*float64(silent.relay.meanQueue()))
+}
+
+// Senders that never end share the bottleneck, whoever admits: the window or the receiver.
+func TestRelayIncastIsFair(t *testing.T) {
+	for _, c := range []struct {
+		cc      string
+		senders int
+	}{{"nscc", 2}, {"nscc", 4}, {"rccc", 4}, {"both", 4}} {
+		t.Run(fmt.Sprint(c.cc, " ", c.senders), func(t *testing.T) {
+			o, n := newRelayNetwork(t, "-cc", c.cc, "-senders", fmt.Sprint(c.senders), "-cwnd", "20000")
+			total := int64(o.senders) * 4 << 20
+			require.NoError(t, newLoop(n.parties()...).run(func(int64) bool { return n.target.total() >= total }))
+			requireFair(t, n.target, o.senders)
+		})
+	}
+}
+
+// newRelayNetwork has senders that never end.
+func newRelayNetwork(t *testing.T, args ...string) (*options, *network) {
+	t.Helper()
+	o, err := parseOptions(append(args, "-seconds", "1e6"), io.Discard)
+	require.NoError(t, err)
+	o.rtt = o.idle()
+	config := o.relay()
+	n, err := o.newNetwork(&config, loopback(false))
+	require.NoError(t, err)
+	t.Cleanup(n.close)
+	return o, n
+}
+
+// requireFair checks Jain's index of what the senders have brought, and that none starves.
+func requireFair(t *testing.T, target *host, senders int) {
+	t.Helper()
+	require.Len(t, target.placed, senders)
+	var sum, squares float64
+	least := math.Inf(1)
+	for _, n := range target.placed {
+		v := float64(n)
+		sum, squares, least = sum+v, squares+v*v, min(least, v)
+	}
+	jain := sum * sum / squares / float64(senders)
+	t.Logf("Jain's index %.3f, the least has %.2f of its share", jain, least*float64(senders)/sum)
+	require.Greater(t, jain, 0.8)
+	require.Greater(t, least*float64(senders)/sum, 0.4)
+}
+
+// Packets that the bottleneck drops are sent again.
+func TestRelayLoss(t *testing.T) {
+	r := runRelay(t, "-bytes", "8388608", "-kmin", "59000", "-kmax", "60000", "-limit", "60000")
+	requireWhole(t, r, 8<<20)
+	dropped := r.relay.queue.Counters().Dropped
+	require.Positive(t, dropped)
+	require.GreaterOrEqual(t, r.senders[0].PDS().Stats().Resent, uint64(dropped))
+}
+
+// A relay with equal seed and equal inputs marks the same packets.
+func TestRelayRepeats(t *testing.T) {
+	marks := func() (at []int) {
+		config := relayConfig{rate: 1e6, queue: switchq.Config{PlaneBDP: 50_000}, seed: 7}
+		r, err := newRelay(&config, nil)
+		require.NoError(t, err)
+		p := packet{data: make([]byte, 1000), tos: pds.TOS(0, pds.ECNECT0)}
+		for i := range 200 {
+			id := r.keep(&p, 0, int64(i)*1e5)
+			_, _ = r.queue.Enqueue(&r.params, switchq.Packet{ID: id, Size: 1048}, r.random)
+			r.serve(int64(i) * 1e5)
+		}
+		for i, id := range r.forward.ids {
+			if r.slots[id].tos&uint8(pds.ECNCE) == uint8(pds.ECNCE) {
+				at = append(at, i)
+			}
+		}
+		return at
+	}
+	require.NotEmpty(t, marks())
+	require.Equal(t, marks(), marks())
+}
+
+// The two ends of the command, as two processes would run them.
+func TestListenAndConnect(t *testing.T) {
+	free, err := openSocket(netip.MustParseAddrPort("127.0.4.2:0"))
+	require.NoError(t, err)
+	free.close()
+	port := fmt.Sprint(free.local.Port())
+	args := []string{"-rtt", "2ms", "-bytes", "3145728", "-depth", "2", "-port", port}
+	l, err := parseOptions(append(args, "-listen", "127.0.4.2"), io.Discard)
+	require.NoError(t, err)
+	c, err := parseOptions(append(args, "-connect", "127.0.4.2", "-from", "127.0.4.1"), io.Discard)
+	require.NoError(t, err)
+	var stop atomic.Bool
+	var out bytes.Buffer
+	type ended struct {
+		r   *result
+		err error
+	}
+	done := make(chan ended)
+	go func() {
+		r, err := l.runTarget(&out, func(int64) bool { return stop.Load() })
+		done <- ended{r, err}
+	}()
+	sent, err := c.runSender(func(int64) bool { return false })
+	stop.Store(true)
+	heard := <-done
+	require.NoError(t, err)
+	require.NoError(t, heard.err)
+	require.Contains(t, out.String(), "listening at 127.0.4.2:"+port)
+	require.NoError(t, sent.senders[0].failed)
+	require.EqualValues(t, 3<<20, sent.senders[0].delivered)
+	require.Equal(t, map[pdc.Addr]int64{pdc.AddrFrom(netip.MustParseAddr("127.0.4.1")): 3 << 20}, heard.r.target.placed)
+	require.Equal(t, sent.senders[0].memory, heard.r.target.memory)
+}
+
+// A packet costs no garbage on its way through both ends and the relay.
+func TestSteadyStateAllocs(t *testing.T) {
+	_, n := newRelayNetwork(t, "-senders", "2")
+	l := newLoop(n.parties()...)
+	var before, after runtime.MemStats
+	require.NoError(t, l.run(func(int64) bool { return n.target.total() > 4<<20 }))
+	packets := n.target.packets
+	runtime.ReadMemStats(&before)
+	require.NoError(t, l.run(func(int64) bool { return n.target.total() > 8<<20 }))
+	runtime.ReadMemStats(&after)
+	packets = n.target.packets - packets
+	t.Logf("%d packets, %d allocations", packets, after.Mallocs-before.Mallocs)
+	require.Less(t, after.Mallocs-before.Mallocs, uint64(packets)/10)
+}
+
+func TestRunPrintsAReport(t *testing.T) {
+	var out, errs bytes.Buffer
+	require.Zero(t, run([]string{"-bytes", "2097152", "-senders", "2"}, &out, &errs), errs.String())
+	require.Empty(t, errs.String())
+	for _, want := range []string{"Mb/s", "marked", "p99", "cwnd", "resent", "retries", "bottleneck: 200.0 Mb/s", "target: ", "127.0.3.2"} {
+		require.Contains(t, out.String(), want)
+	}
+}
+
+func TestRunRefuses(t *testing.T) {
+	for args, want := range map[string]string{
+		"x":                                  "unexpected argument",
+		"-listen 127.0.0.1 -connect ::1":     "exclude each other",
+		"-cc tcp":                            `-cc "tcp"`,
+		"-senders 33":                        "-senders is 33",
+		"-6 -senders 2":                      "one sender",
+		"-rate 1":                            "out of range",
+		"-paths 3":                           "power of two",
+		"-mtu 1500":                          "1500",
+		"-listen 0.0.0.0":                    "want an IP address of one machine",
+		"-connect 127.0.0.1:4793":            "want an IP address of one machine",
+		"-connect 127.0.0.1 -from fe80::1%x": "want an IP address of one machine",
+	} {
+		var out, errs bytes.Buffer
+		require.Equal(t, 2, run(strings.Fields(args), &out, &errs), args)
+		require.Contains(t, errs.String(), want, args)
+	}
+	require.Zero(t, run([]string{"-h"}, io.Discard, io.Discard))
+}
+
+func TestHistogramQuantiles(t *testing.T) {
+	var h histogram
+	require.Zero(t, h.quantile(0.5))
+	for v := range int64(100_000) {
+		h.add(v)
+	}
+	for _, q := range []float64{0, 0.5, 0.99} {
+		require.InEpsilon(t, q*1e5+1, h.quantile(q)+1, 0.04)
+	}
+	for _, v := range []int64{0, 1, 63, 64, 65, 1 << 20, math.MaxInt64} {
+		require.LessOrEqual(t, start(bucket(v)), v)
+		require.Less(t, bucket(v), len(h.counts))
+	}
+	h.add(-5)
+	require.Zero(t, h.min)
+}
