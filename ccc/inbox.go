@@ -3,6 +3,7 @@ package ccc
 import (
 	"sync/atomic"
 
+	"github.com/uetcc/uetcc/internal/prefetch"
 	"github.com/uetcc/uetcc/internal/slab"
 )
 
@@ -40,6 +41,12 @@ type turn struct {
 	cells  uint64 // of the batch
 }
 
+// Prefetching is for batches of more than fewCells, and for mostCells of them.
+const (
+	fewCells  = 8
+	mostCells = 128
+)
+
 // newInbox has room for n events of any kind.
 func newInbox(n int) inbox {
 	n *= maxCells
@@ -55,6 +62,9 @@ func (q *inbox) push(events []Event) bool {
 	t, ok := q.reserve(n)
 	if !ok {
 		return false
+	}
+	if n > fewCells {
+		prefetch.Own(q.start(t, n))
 	}
 	q.fill(t, events)
 	first := q.turn(t) // not before: a reader that waits would take the line again
@@ -135,7 +145,18 @@ func (q *inbox) ready() bool {
 		return false
 	}
 	q.end = q.next + first.cells
+	if first.cells > fewCells {
+		q.ahead()
+	}
 	return true
+}
+
+// ahead prefetches the batch behind the one that is about to be read, if there is one. Its
+// writer may be about to store its turn, so who reads events one by one does not look.
+func (q *inbox) ahead() {
+	if t := q.turn(q.end); t.ticket.Load() == q.end+1 {
+		prefetch.Load(q.start(q.end, t.cells))
+	}
 }
 
 // take returns the next cell of the batch, which stays as it is until the batch ends.
@@ -165,6 +186,12 @@ func (q *inbox) release() {
 func (q *inbox) waiting() bool {
 	t := q.head.Load()
 	return q.turn(t).ticket.Load() == t+1
+}
+
+// start is what to prefetch of a batch of n cells, those that lie in one piece.
+func (q *inbox) start(ticket, n uint64) []cell {
+	at := ticket & q.mask()
+	return q.cells[at:min(at+n, at+mostCells, uint64(len(q.cells)))]
 }
 
 func (q *inbox) turn(ticket uint64) *turn { return &q.turns[(ticket&q.mask())/2] }

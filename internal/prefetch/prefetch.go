@@ -4,6 +4,8 @@
 // Where there is no instruction for it, [Enabled] says so.
 package prefetch
 
+import "unsafe"
+
 // Line is the size of a cache line, bytes.
 const Line = 64
 
@@ -11,3 +13,14 @@ const Line = 64
 // pointers: nothing is read through them that the program could see, and they keep
 // nothing alive.
 type Addresses [12]uintptr
+
+// Load begins to load the cache lines of s into the nearest cache.
+func Load[T any](s []T) { load(unsafe.Pointer(unsafe.SliceData(s)), size(s)) }
+
+// Own is Load for lines that will be written to, and takes them away from other cores. A
+// store that lacks its line keeps those behind it waiting, so that lines which another
+// core has read come one after the other.
+func Own[T any](s []T) { own(unsafe.Pointer(unsafe.SliceData(s)), size(s)) }
+
+// size is how many bytes s has.
+func size[T any](s []T) int { return len(s) * int(unsafe.Sizeof(*new(T))) }

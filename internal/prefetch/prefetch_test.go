@@ -46,3 +46,24 @@ func TestLinesAllocatesNothing(t *testing.T) {
 	})
 	runtime.KeepAlive(memory)
 }
+
+// Stretches of any length, none among them, stay as they are, and so does what shares
+// their lines.
+func TestStretchesChangeNothing(t *testing.T) {
+	for name, fn := range map[string]func([]uint64){"load": Load[uint64], "own": Own[uint64]} {
+		memory := make([]uint64, 4096)
+		for i := range memory {
+			memory[i] = uint64(i) * 0x9e3779b97f4a7c15
+		}
+		fn(nil)
+		for i := range 100 {
+			fn(memory[i : 8*i])
+			fn(memory[len(memory)-i:])
+		}
+		for i := range memory {
+			require.Equal(t, uint64(i)*0x9e3779b97f4a7c15, memory[i], name)
+		}
+		alloctest.Zero(t, name, func() { fn(memory) })
+	}
+	Own(make([]struct{}, 5))
+}
