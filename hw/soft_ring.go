@@ -1,6 +1,10 @@
 package hw
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/uetcc/uetcc/internal/prefetch"
+)
 
 // softRing is a software device's end of an event ring.
 type softRing struct {
@@ -70,6 +74,9 @@ func (d *SoftDevice) put(i uint8, events []Event) (n int) {
 	first, last := &r.entries[r.at], events[0].last()|r.phase
 	for n < len(events) {
 		part := events[n:min(n+len(d.marks), n+len(r.entries)-r.at, len(events))]
+		if d.contexts[part[len(part)-1].Context].ring == i { // so will those before it be
+			prefetch.Own(r.entries[r.at : r.at+len(part)])
+		}
 		k := d.mark(i, part)
 		r.fill(part[:k], &d.marks, now, n == 0)
 		if n += k; k < len(part) {
@@ -101,11 +108,12 @@ func (d *SoftDevice) mark(i uint8, events []Event) (n int) {
 }
 
 // fill writes events to the next entries, of which none lies behind the last, and leaves
-// the first one's last word out where it is the batch's.
+// the first one's last word out where it is the batch's. It ends with the entry that the
+// engine may be looking at, whose line would go back to it in between.
 func (r *softRing) fill(events []Event, marks *[32]uint64, now uint32, begins bool) {
 	to := r.entries[r.at:]
 	to = to[:min(len(to), len(events), len(marks))]
-	for k := range to {
+	for k := len(to) - 1; k >= 0; k-- {
 		e, w, m := &events[k], &to[k], marks[k]
 		stamp := e.Stamp
 		if stamp == 0 {
