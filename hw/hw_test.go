@@ -797,3 +797,39 @@ func TestStepAtOddTimes(t *testing.T) {
 	}
 	require.Positive(t, c.Sent())
 }
+
+// TestCountsWrap: the 32-bit counts of a ring and the serial numbers of a context pass zero, and nothing is lost
+// or comes twice, whether the ring is nearly empty or full.
+func TestCountsWrap(t *testing.T) {
+	dev, soft, host := newSoft(t, softConfig())
+	ring, err := dev.Ring(0, host, 0, 4)
+	require.NoError(t, err)
+	start(t, dev, soft, 0, Control{Generation: 3})
+	const before = math.MaxUint32 - 47 // a lap begins there
+	r := &soft.rings[0]
+	r.prod, r.cons, ring.cons = before, before, before
+	dev.space.Store32(ring.regs+RegCons.Offset, before)
+	soft.contexts[0].serial = before
+	var buf [16]Event
+	next := uint32(before)
+	for n := range 60 {
+		batch := make([]Event, n%16+1)
+		for i := range batch {
+			batch[i] = Event{Type: EventCNP, Words: [3]uint32{next + uint32(i)}}
+		}
+		soft.Post(batch...)
+		require.Equal(t, len(batch), ring.Drain(buf[:]))
+		for _, e := range buf[:len(batch)] {
+			require.Equal(t, next, e.Words[0])
+			require.Equal(t, next, e.Serial)
+			next++
+		}
+	}
+	require.Less(t, next, uint32(1000), "it has passed zero")
+	require.Zero(t, ring.Lost())
+	for i := range uint32(20) {
+		soft.Post(Event{Type: EventCNP, Words: [3]uint32{i}})
+	}
+	require.EqualValues(t, 4, ring.Lost())
+	require.Equal(t, 16, ring.Drain(buf[:]))
+}
