@@ -13,7 +13,7 @@ import (
 // A closed algorithm lets nothing go.
 type closed struct{}
 
-func (closed) OnSend(int64, int64)                      {}
+func (closed) OnSend(int64, int64, bool)                {}
 func (closed) OnACK(int64, ccc.Ack)                     {}
 func (closed) OnNACK(int64, ccc.Nack)                   {}
 func (closed) OnInferredLoss(int64, ccc.Loss)           {}

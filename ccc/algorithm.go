@@ -9,9 +9,9 @@ import "math"
 //
 // The feedback methods are called after NSCC and RCCC have seen the same event.
 type Algorithm interface {
-	// OnSend is called for each packet that was sent, new or again, of size nominal
-	// bytes; it is counted in flight already.
-	OnSend(now, size int64)
+	// OnSend is called for each packet that was sent, of size nominal bytes; rtx says
+	// that it had been marked for retransmission. It is counted in flight already.
+	OnSend(now, size int64, rtx bool)
 
 	// OnACK is called for each acknowledgement, also for those without news.
 	OnACK(now int64, a Ack)

@@ -71,7 +71,7 @@ func (m *Manager) send(b *member, c *Context, now int64, s Sent) {
 		m.ledgerOf(c).edge.used += s.Size
 	}
 	if c.rec.custom {
-		m.algOf(c).OnSend(now, s.Size)
+		m.algOf(c).OnSend(now, s.Size, s.Rtx)
 	}
 	m.finish(b, c, now)
 }

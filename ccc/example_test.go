@@ -104,12 +104,15 @@ func ExampleManager_SendNew() {
 // NSCC would allow.
 type halfWindow struct{}
 
-func (halfWindow) OnSend(now, size int64)               {}
+func (halfWindow) OnSend(now, size int64, rtx bool)     {}
 func (halfWindow) OnACK(now int64, a ccc.Ack)           {}
 func (halfWindow) OnNACK(now int64, n ccc.Nack)         {}
 func (halfWindow) OnInferredLoss(now int64, l ccc.Loss) {}
 func (halfWindow) Allow(now int64, s ccc.Standing) (bytes, notBefore int64) {
-	return s.Cwnd/2 - s.Inflight, 0
+	if room := s.Cwnd/2 - s.Inflight; room >= s.MTU {
+		return room, 0
+	}
+	return 0, 0
 }
 
 // An algorithm of one's own runs beside NSCC. Observing shows what would have
@@ -132,6 +135,6 @@ func ExampleAlgorithm() {
 	m.SetMode(context, 0, ccc.ModeObserve)
 	fmt.Println("observing:", c.State(), c.Decide(&p, 0).Bytes, "bytes may go, enforcing would say", c.Reason())
 	// Output:
-	// 14 packets in flight: ACTIVE algorithm
-	// observing: READY 352256 bytes may go, enforcing would say algorithm
+	// 13 packets in flight: ACTIVE algorithm
+	// observing: READY 356352 bytes may go, enforcing would say algorithm
 }

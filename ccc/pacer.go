@@ -23,7 +23,7 @@ type Pacer struct {
 const defaultGain = 125
 
 // OnSend makes the next packet wait for this one.
-func (p *Pacer) OnSend(now, size int64) {
+func (p *Pacer) OnSend(now, size int64, _ bool) {
 	gain := p.Gain
 	if gain == 0 {
 		gain = defaultGain

@@ -276,7 +276,7 @@ func TestPacerKeepsExactRate(t *testing.T) {
 		bytes, at := p.Allow(now, Standing{Cwnd: 99_991, BaseRTT: 6007, MTU: mtu})
 		require.Equal(t, mtu, bytes)
 		now = max(now, at)
-		p.OnSend(now, 4160)
+		p.OnSend(now, 4160, false)
 	}
 	require.EqualValues(t, 7000*4160*6007*100/(99_991*125), p.next)
 }
@@ -287,7 +287,7 @@ func TestPacerExtremes(t *testing.T) {
 		for _, size := range []int64{0, 1, mtu, 1 << 40, 1 << 62} {
 			_, at := p.Allow(0, s)
 			require.GreaterOrEqual(t, at, int64(0))
-			p.OnSend(1<<40, size)
+			p.OnSend(1<<40, size, false)
 		}
 	}
 }
@@ -296,9 +296,16 @@ func TestPacerExtremes(t *testing.T) {
 type fixedWindow struct {
 	bytes                     int64
 	sent, acks, nacks, losses int
+	again                     int // of those sent
 }
 
-func (w *fixedWindow) OnSend(int64, int64)                      { w.sent++ }
+func (w *fixedWindow) OnSend(_, _ int64, rtx bool) {
+	w.sent++
+	if rtx {
+		w.again++
+	}
+}
+
 func (w *fixedWindow) OnACK(int64, Ack)                         { w.acks++ }
 func (w *fixedWindow) OnNACK(int64, Nack)                       { w.nacks++ }
 func (w *fixedWindow) OnInferredLoss(int64, Loss)               { w.losses++ }
@@ -321,8 +328,10 @@ func TestAlgorithmOfUsersRunsBesideNSCC(t *testing.T) {
 	m.OnACK(pdcs[0], us, news(1, mtu))
 	m.OnNACK(pdcs[0], us, Nack{Nack: nscc.Nack{Size: mtu}})
 	m.OnInferredLoss(pdcs[0], us, Loss{Size: mtu})
-	require.Equal(t, fixedWindow{3 * mtu, 3, 1, 1, 1}, *w)
+	require.Equal(t, fixedWindow{3 * mtu, 3, 1, 1, 1, 0}, *w)
 	require.EqualValues(t, 3*mtu, m.Context(ctx).Decide(m.p, us).Bytes)
+	m.OnSend(pdcs[0], us, Sent{Size: mtu, Rtx: true})
+	require.Equal(t, 1, w.again)
 	m.SetAlgorithm(ctx, us, nil)
 	require.Equal(t, ReasonWindow, m.Context(ctx).Decide(m.p, us).Reason)
 }

@@ -90,6 +90,7 @@ type heardEvent struct {
 	ctx  ccc.Handle
 	now  int64
 	size int64
+	rtx  bool
 	ack  ccc.Ack
 	nack ccc.Nack
 	loss ccc.Loss
@@ -115,7 +116,9 @@ func (l *faultEar) hear(h heardEvent) {
 	l.s.heard = append(l.s.heard, h)
 }
 
-func (l *faultEar) OnSend(now, size int64) { l.hear(heardEvent{kind: heardSend, now: now, size: size}) }
+func (l *faultEar) OnSend(now, size int64, rtx bool) {
+	l.hear(heardEvent{kind: heardSend, now: now, size: size, rtx: rtx})
+}
 
 func (l *faultEar) OnACK(now int64, a ccc.Ack) { l.hear(heardEvent{kind: heardACK, now: now, ack: a}) }
 
@@ -258,6 +261,9 @@ func (s *faultShadow) sent(out *pdc.Out, head []byte) {
 		w.failf("I7: packet of %d bytes sent, %d counted", out.Size, h.size)
 	}
 	k := s.leaves(p, out, info.PeerID == 0)
+	if again := k.fate == fateLost; again != h.rtx {
+		w.failf("I7: packet sent again %v, counted as such %v", again, h.rtx)
+	}
 	if k.fate == fateLost {
 		p.ctx.again -= k.size
 	}

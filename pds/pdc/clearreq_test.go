@@ -196,7 +196,7 @@ func TestAskedToClearWhatItHasNotSeen(t *testing.T) {
 // earACK hears what round trips a context is told of.
 type earACK struct{ rtts []int64 }
 
-func (*earACK) OnSend(int64, int64)                                {}
+func (*earACK) OnSend(int64, int64, bool)                          {}
 func (e *earACK) OnACK(_ int64, a ccc.Ack)                         { e.rtts = append(e.rtts, a.RTT) }
 func (*earACK) OnNACK(int64, ccc.Nack)                             {}
 func (*earACK) OnInferredLoss(int64, ccc.Loss)                     {}
