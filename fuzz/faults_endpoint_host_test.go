@@ -139,7 +139,7 @@ func (e *endpointEnd) match(n uint64, r *uetcc.Received) *endpointBuffer {
 	if m.op() == opTagged {
 		tag = m.tag()
 	}
-	if b.user != n+1 || b.done || b.kind != tag || r.Address != e.base(r.Cookie-1)+uint64(r.Offset) {
+	if b.user != n+1 || b.done || b.kind != tag || r.Address != e.base(r.Cookie-1)+min(uint64(r.Offset), uint64(b.length)) {
 		w.failf("message %d (%v) at %#x, in buffer %d: %+v", n, endpointKinds[m.kind], r.Address, r.Cookie, b)
 	}
 	return b

@@ -1,6 +1,7 @@
 package ses
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -90,6 +91,23 @@ func TestQueueTruncates(t *testing.T) {
 		require.Equal(t, RCOK, d.Response.ReturnCode)
 		require.Equal(t, uint32(5000), d.Response.ModifiedLength)
 		require.True(t, d.Guaranteed)
+	}
+}
+
+// What has no place any more is nothing at the end of the buffer, so that who slices its
+// memory at the address stays inside, whatever peers send.
+func TestQueueTruncatesToTheBuffersEnd(t *testing.T) {
+	const base = math.MaxUint64 - 5000
+	for _, order := range [][]uint32{{0, 1, 2, 3}, {3, 2, 1, 0}} {
+		s := newQueueTarget(t)
+		s.post(Receive{Base: base, Length: 5000})
+		for _, i := range order {
+			d := s.send(i, tagged(0))
+			require.Equal(t, ActionPlace, d.Action)
+			require.Equal(t, i*4096, d.Offset)
+			require.Equal(t, uint64(base)+min(uint64(d.Offset), 5000), d.Address)
+			require.LessOrEqual(t, d.Address-base+uint64(d.Length), uint64(5000))
+		}
 	}
 }
 

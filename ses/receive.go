@@ -124,8 +124,8 @@ func (t *Target) commit(r *Request, d *Decision, p *plan) {
 	case r.Opcode.IsAtomic():
 		d.Action, d.Guaranteed = ActionAtomic, r.Opcode.IsFetch()
 	default:
-		d.Action = ActionPlace
-		d.Length = min(p.n, p.limit-min(p.off, p.limit))
+		at := min(p.off, p.limit) // the end of a buffer that is too short for any of them
+		d.Action, d.Length, d.Address = ActionPlace, min(p.n, p.limit-at), p.base+uint64(at)
 	}
 	if p.recv != 0 {
 		t.use(p)
