@@ -154,6 +154,32 @@ func TestEndpointFailLater(t *testing.T) {
 	n.settle()
 }
 
+// The rest of a rendezvous send is being read already when the host says that it has not
+// placed what came with it: nobody is told that it was received.
+func TestEndpointFailWhileTheRestIsRead(t *testing.T) {
+	for eager := range uint32(2) {
+		s := newTwoSided(t, 1, netFaults{}, nil)
+		s.postTag(s.b, 0, netMTU, 1, 9)
+		s.rendezvous(fill(1000, 5), 0, eager, 1)
+		ps := sendAll(s.now, s.a.e)
+		require.Len(t, ps, 1)
+		in, reply := uetcc.Datagram{Packet: ps[0].data, Src: ps[0].src, Dst: ps[0].dst}, newDatagram()
+		var r uetcc.Received
+		s.b.e.Receive(s.now, &in, &reply, &r)
+		require.Equal(t, ses.ActionPlace, r.Action)
+		s.transmit() // the read is on its way
+
+		r.Code = ses.RCHostPoisoned
+		require.NoError(t, s.b.e.Fail(s.now, &in, &reply, &r))
+		require.Equal(t, ses.ActionAbort, r.Action)
+		s.carry(s.b, &reply)
+		s.run(func() bool { return len(s.a.events) == 1 && s.b.e.Target().Pending() == 0 })
+		require.Equal(t, ses.RCHostPoisoned, s.a.events[0].Outcome.Code)
+		require.Empty(t, s.b.events)
+		s.settle()
+	}
+}
+
 // What cannot fail, is no reason, or comes too late.
 func TestEndpointFailErrors(t *testing.T) {
 	n := newNetwork(t, 1, netFaults{}, 2, nil)

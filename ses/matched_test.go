@@ -947,6 +947,36 @@ func TestRendezvousSendThatTheHostFails(t *testing.T) {
 	}
 }
 
+// The read has begun already when the host finds out that it could not place the bytes
+// before: it goes on, and what it brings goes nowhere.
+func TestRendezvousSendThatTheHostFailsWhileTheRestIsRead(t *testing.T) {
+	s := newTwoSided(t, 2)
+	var x Errand
+	for range 2 {
+		s.post(Receive{Length: 30000, Match: 5, Cookie: 55})
+		h := s.start(rendezvousOp(OpcodeRendezvousSend, 20000, 4000))
+		require.NoError(t, s.in.SetSource(h, Rendezvous{Index: 7, Key: uint64(h)}))
+		p := s.packets(h)[0]
+		r, payload := s.request(p)
+		d := s.arrive(p, ModeRUD)
+		other := x
+		require.True(t, s.Errand(&x))
+		if other.Handle == 0 {
+			continue
+		}
+		s.Fail(&r, Arrival{Peer: 9, Payload: payload}, RCATPerm, &d)
+		require.Equal(t, ActionAbort, d.Action)
+		_, ok := s.PullOf(x.Handle)
+		require.False(t, ok)
+		_, ok = s.PullOf(other.Handle)
+		require.True(t, ok, "the other send's")
+		require.Equal(t, 2, s.Pending())
+		s.ErrandDone(x.Handle, StatusOK)
+		s.ErrandDone(other.Handle, StatusOK)
+		require.Zero(t, s.Pending())
+	}
+}
+
 // A cancelled message is over as soon as nothing of it is in flight, whatever it
 // waits for.
 func TestCancelOfASendThatWaits(t *testing.T) {

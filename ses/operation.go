@@ -32,7 +32,7 @@ type Operation struct {
 	Index            ResourceIndex
 	Generation       Generation // as far as is known; a target corrects it
 	Initiator        uint32     // our rank
-	Length           uint32     // bytes of the message; 0 is one packet without payload
+	Length           uint32     // bytes of the message; 0 is one packet without payload; of a compare and swap those of one operand
 	BufferOffset     uint64
 	Key              uint64 // memory key or tag
 	HeaderData       uint64

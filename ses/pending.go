@@ -39,7 +39,7 @@ type pending struct {
 	recv   uint32 // the buffer kept for it, slot + 1
 	next   uint32 // in its list, slot + 1
 	state  pendingState
-	gone   bool // its resource index was closed: forgotten with the end of its errand
+	gone   bool // its resource index was closed, or the send has failed: forgotten with the end of its errand
 	told   bool // ready to restart has arrived
 }
 
@@ -160,7 +160,8 @@ func (t *Target) ErrandDone(h Handle, s Status) {
 }
 
 // PullOf returns what the read of an errand is for, false if nothing may be placed: the
-// resource index of its buffer was closed. Without such an errand all of p is 0.
+// resource index of its buffer was closed, or the host has failed the send ([Target.Fail]).
+// Without such an errand all of p is 0.
 func (t *Target) PullOf(h Handle) (p Pull, ok bool) {
 	i, ok := t.pendSlots.at(h)
 	if !ok || t.pendings[i].state != pendingPulling {

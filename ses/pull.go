@@ -48,11 +48,20 @@ func (t *Target) pull(r *Request, a *Arrival, d *Decision) {
 	d.Complete, d.HasData, d.HeaderData = false, false, 0
 }
 
-// dropPull gives up the read of the rest of a rendezvous send, which has not begun.
+// dropPull gives up the read of the rest of a rendezvous send. If it has begun, what it
+// brings goes nowhere.
 func (t *Target) dropPull(r *Request, peer uint64) {
-	for at := t.due.head; at != 0; at = t.pendings[at-1].next {
-		if d := &t.pendings[at-1]; d.state == pendingPull && d.Peer == peer && d.source == r.Rendezvous {
-			t.freePending(at - 1)
+	for i := range t.pendings {
+		d := &t.pendings[i]
+		if t.pendSlots.gen[i]&1 == 0 || d.Peer != peer || d.source != r.Rendezvous {
+			continue
+		}
+		switch d.state {
+		case pendingPull:
+			t.freePending(uint32(i))
+			return
+		case pendingPulling:
+			d.gone = true
 			return
 		}
 	}

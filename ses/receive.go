@@ -204,7 +204,7 @@ func (t *Target) Fail(r *Request, a Arrival, code ReturnCode, d *Decision) {
 	if m := t.find(r, a.Peer); m != nil && a.Mode <= ModeROD && !r.Flags.Has(flagsOnly) {
 		m.code, m.gen, m.list, m.epoch = code, r.Generation, ListExpected, 0
 	}
-	if r.Opcode.IsRendezvous() && t.due.head != 0 {
+	if r.Opcode.IsRendezvous() && t.pendSlots.live != 0 {
 		t.dropPull(r, a.Peer)
 	}
 }
