@@ -45,7 +45,7 @@ type Message struct {
 	Mode   ses.Mode
 	Key    uint64 // memory key; the tag of a tagged send
 	Offset uint64 // from the start of the region
-	Length uint32 // bytes; up to ses.MaxMessage
+	Length uint32 // bytes; up to ses.MaxMessage; of a compare and swap those of one operand
 	Cookie uint64 // comes back with the completion and in each [Payload]
 
 	Tagged     bool            // Send and Atomic: to the receive buffer with this tag, which is Key
@@ -57,7 +57,8 @@ type Message struct {
 
 	// Rendezvous: of a send only Eager bytes go with it, up to Length; the peer reads
 	// the others out of Source when it has a buffer for them. The bytes are asked for
-	// by Payload with Message 0 and this Cookie; if the message fails, maybe even later.
+	// by Payload with Message 0 and this Cookie, which should not be a region's, too; if the
+	// message fails, maybe even later.
 	Rendezvous bool
 	Eager      uint32
 	Source     Source

@@ -34,8 +34,10 @@ type Received struct {
 
 	// Action says what to do with memory: ActionPlace to copy Length bytes, which
 	// begin at Payload of the packet; ActionAtomic to apply the operation of the request
-	// at Address; ActionRead to bring the bytes, see Answer; ActionAbort to forget
-	// the message whose bytes were placed with this Cookie.
+	// to Length bytes at Address, whose operands begin at Payload, but those of a compare and
+	// swap are in the header, and a read or an invalidate has none; ActionRead to bring the
+	// bytes, see Answer; ActionAbort to forget the message whose bytes were placed with
+	// this Cookie.
 	Action  ses.Action
 	Check   ses.Check      // why a request was refused
 	Code    ses.ReturnCode // the answer to it
@@ -65,7 +67,7 @@ type Received struct {
 
 // Receive takes a packet in. What to do with it is in r; the packet to send back,
 // if there is one, in reply, whose Packet is empty otherwise and must have the capacity
-// [Endpoint.ReplyMax].
+// [Endpoint.ReplyMax]. Data follows it if its Payload says so: that of a RUDI read.
 func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 	if len(in.Packet) < standardCCLen { // no request, or one with three bytes of data at most
 		if len(in.Packet) > 0 && pds.Type(in.Packet[0]>>3) == pds.TypeACKCC {
