@@ -135,6 +135,27 @@ func TestEndpointRendezvous(t *testing.T) {
 	})
 }
 
+// So few bytes are left to be read that they would fit in an acknowledgement. The sender
+// is not told that all is well before they have arrived: nobody else would tell it better.
+func TestEndpointRendezvousIsOverWhenItsRestHasArrived(t *testing.T) {
+	s := newTwoSided(t, 1, netFaults{}, nil)
+	s.postTag(s.b, 0, netMTU, 1, 9)
+	s.rendezvous(fill(1000, 5), 4096, 990, 1)
+	s.run(func() bool { return s.a.e.Usage().Answers == 1 })
+	to := pdc.AddrFrom(s.b.addr)
+	s.cut[to] = true
+	until := s.now + 2_000_000
+	s.after(until)
+	s.run(func() bool { return s.now >= until })
+	require.Empty(t, s.a.events)
+	s.cut[to] = false
+	s.run(func() bool { return len(s.a.events) == 1 && len(s.b.events) == 1 })
+	require.Equal(t, ses.StatusOK, s.a.events[0].Outcome.Status)
+	require.Equal(t, ses.StatusOK, s.b.events[0].Outcome.Status)
+	require.Equal(t, fill(1000, 5), s.b.mem[:1000])
+	s.settle()
+}
+
 // A buffer that is posted too late, and one that is too short.
 func TestEndpointRendezvousWithoutABufferAndTruncated(t *testing.T) {
 	eachNetwork(t, 4, func(t *testing.T, seed uint64, faults netFaults) {

@@ -137,13 +137,8 @@ func (e *Endpoint) Answer(now int64, id AnswerID, data []byte, reply *Datagram) 
 	if cap(reply.Packet) < at+a.reply.Len()+len(data) {
 		return pdc.ErrShortBuffer
 	}
-	lender := a.lender
 	b := append(a.reply.AppendTo(reply.Packet[:at]), data...)
-	err := e.reply(now, id, pds.NextHdr(a.reply.Form), b[at:], reply)
-	if lender != 0 && err == nil {
-		e.read(now, lender, uint32(len(data)))
-	}
-	return err
+	return e.reply(now, id, pds.NextHdr(a.reply.Form), b[at:], reply)
 }
 
 // Refuse is [Endpoint.Answer] when the host cannot: code is its reason. For the id of

@@ -345,7 +345,8 @@ func (e *Endpoint) promise(now int64, buf []byte, r *Received) int {
 	if e.lending != 0 {
 		a.lender = e.lender()
 	}
-	if a.owed = d.Length <= e.ackData; a.owed {
+	// What is lent goes in packets of their own, whose acknowledgements say that it has been read.
+	if a.owed = a.lender == 0 && d.Length <= e.ackData; a.owed {
 		e.response = pdc.Response{Kind: pdc.RespondLater, Room: uint16(a.reply.Len()) + uint16(d.Length)}
 		n, err := e.pds.Respond(now, e.res.ID, &e.response, buf)
 		if err == nil {
