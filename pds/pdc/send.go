@@ -221,7 +221,9 @@ func (w *sendWindow) sent(p *Params, m *Memory, r *row, pkt *packet, now int64) 
 // step moves next over n packets of a row.
 func (w *sendWindow) step(m *Memory, n uint32) {
 	if w.next += n; w.next%chunkLen < n {
-		w.current = w.rowOf(m, w.next)
+		if w.next%rowLen == 0 {
+			w.current = w.rowOf(m, w.next)
+		}
 		w.sends = m.chunkOf(w.current, w.next)
 	}
 }
