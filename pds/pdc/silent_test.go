@@ -147,3 +147,40 @@ func TestStallEndsWithATargetThatHasGone(t *testing.T) {
 	require.True(t, g.a.has(EventError, Cause(pds.NackInvDPDCID)))
 	require.True(t, g.a.has(EventClosed, Cause(pds.NackInvDPDCID)))
 }
+
+// A timer that runs out for something else while nothing is outstanding does not leave
+// behind a timeout that nobody watches: the next packet, whichever way it leaves, has one.
+func TestTimeoutAfterATimerOfSomethingElse(t *testing.T) {
+	for name, send := range map[string]func(m *Manager, now int64) bool{
+		"Transmit": func(m *Manager, now int64) bool {
+			var buf [ReplyMax]byte
+			return m.Transmit(now, buf[:], &Out{})
+		},
+		"TransmitNext": func(m *Manager, now int64) bool {
+			var buf [ReplyMax]byte
+			p, _, _, _ := m.TransmitNext(now, &buf)
+			return p != nil
+		},
+		"TransmitRun": func(m *Manager, now int64) bool { return m.TransmitRun(now, 8, &Run{}) != nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := established(t, pairConfig{Config: Config{RTOInit: 10 * ms}})
+			g.b.reply = guaranteed
+			g.submit(1, 1)
+			g.settle()
+			require.Equal(t, []uint64{1}, g.a.take(EventResponse))
+			g.wait(2 * ms) // PDS_Clear_Time is over, and the timeout would be later
+			g.settle()
+			g.wait(50 * ms)
+			g.settle()
+
+			g.submit(2, 1)
+			require.True(t, send(g.a.m, g.now))
+			at, ok := g.a.m.NextDeadline()
+			require.True(t, ok)
+			require.LessOrEqual(t, at, g.now+11*ms)
+			g.wait(11 * ms)
+			require.Len(t, g.send(g.a), 1, "it was lost")
+		})
+	}
+}

@@ -87,6 +87,8 @@ func (m *Manager) schedule(p *PDC, now int64) {
 		if p.tx.queued != 0 && !p.is(flagOnData) {
 			at = min(at, max(*p.tx.rtxAt(m.mem), now))
 		}
+	} else {
+		p.tx.rtoAt = never // or who sends next would take a timer for armed that is not
 	}
 	if at < p.timerAt {
 		p.timerAt = at
