@@ -32,9 +32,22 @@ func (e *endpointEnd) check() {
 	for i := range load {
 		if load[i].used {
 			w.checkContext(e.e.CC(), &load[i])
+			e.checkTimeout(&load[i])
 		}
 	}
 	e.checkUsage()
+}
+
+// checkTimeout holds that no packet is out without a timeout.
+func (e *endpointEnd) checkTimeout(l *faultLoad) {
+	longest := int64(8_000_000 * us)
+	if n := e.w.s.retries; n != 0 {
+		longest = 200 * us << n
+	}
+	at, ok := e.e.NextDeadline()
+	if out := e.e.CC().Context(l.h).InflightPackets(); out != 0 && (!ok || at > e.clock.now+longest+us) {
+		e.w.failf("E1: %d packets are out, and nobody looks after them before %d", out, at)
+	}
 }
 
 // checkUsage holds that memory is bounded: everything that grows has the limit that
