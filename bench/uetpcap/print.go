@@ -27,6 +27,7 @@ type Counts struct {
 	UET       int // printed
 	Illegal   int // of these, with a value that the specification does not allow
 	Malformed int // printed: UET by port or protocol, but it cannot be read
+	Fragments int // see [uetcc.ErrFragment]; not printed, since all but first ones can be anybody's
 }
 
 // Print writes one line to w for each UET packet of the capture r, pcap or
@@ -71,6 +72,9 @@ func (n *Counts) line(parse func(b []byte, f *uetcc.Frame) error, data []byte, c
 	}
 	switch {
 	case errors.Is(err, uetcc.ErrNotUET):
+		return ""
+	case errors.Is(err, uetcc.ErrFragment):
+		n.Fragments++
 		return ""
 	case err != nil:
 		n.Malformed++

@@ -175,15 +175,17 @@ func TestPrintOthersPackets(t *testing.T) {
 	igmp[14], igmp[23] = 0x46, 2 // with router alert, as always
 	part := bytes.Clone(wire)
 	part[20], part[23] = 0x20, 6
+	later := bytes.Clone(wire)
+	later[21] = 1 // of any UDP datagram
 	var file, out bytes.Buffer
 	w := pcapgo.NewWriter(&file)
 	require.NoError(t, w.WriteFileHeader(65536, layers.LinkTypeEthernet))
-	for _, b := range [][]byte{igmp, part} {
+	for _, b := range [][]byte{igmp, part, later} {
 		require.NoError(t, w.WritePacket(gopacket.CaptureInfo{CaptureLength: len(b), Length: len(b)}, b))
 	}
 	n, err := Print(&out, &file, &uetcc.Parser{})
 	require.NoError(t, err)
-	require.Equal(t, Counts{All: 2}, n)
+	require.Equal(t, Counts{All: 3, Fragments: 1}, n)
 	require.Empty(t, out.String())
 }
 

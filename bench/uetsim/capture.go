@@ -204,6 +204,6 @@ func decodeFile(path string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stderr, "%s: %d packets, %d UET, %d of them illegal, %d malformed\n", path, n.All, n.UET, n.Illegal, n.Malformed)
+	fmt.Fprintf(stderr, "%s: %d packets, %d UET, %d of them illegal, %d malformed, %d fragments\n", path, n.All, n.UET, n.Illegal, n.Malformed, n.Fragments)
 	return nil
 }
