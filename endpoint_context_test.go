@@ -53,6 +53,27 @@ func TestEndpointContexts(t *testing.T) {
 	require.Equal(t, spdcid(t, beside[0]), h.ID())
 }
 
+// One PDC for messages that may not share it: each has it in its turn, and it is not closed
+// for the next one before it has done anything.
+func TestEndpointOnePDCForManyContexts(t *testing.T) {
+	for _, thresh := range []int{0, 1} {
+		n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) {
+			c.PDCs = pdc.TableConfig{General: 4, Initiators: 1, Quarantine: 1_000_000}
+			c.PDS.CloseThresh = thresh
+			c.Waiting = 8
+		})
+		a := n.ends[0]
+		for i := range 5 {
+			n.to(uetcc.Destination{Context: uint16(i)}, ses.ModeRUD, 10)
+		}
+		n.run(func() bool { return len(a.events) == 5 })
+		for _, ev := range a.events {
+			require.Equal(t, ses.StatusOK, ev.Outcome.Status)
+		}
+		require.EqualValues(t, 5, a.e.PDS().Stats().Opened)
+	}
+}
+
 // A reserved message has a PDC of the reserved pool at both ends, also when the general
 // one is used up, and when it is sent again.
 func TestEndpointReserved(t *testing.T) {

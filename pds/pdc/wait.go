@@ -111,7 +111,7 @@ func (m *Manager) relieve(now int64) {
 			coming = coming || p.is(flagInitiator) && m.table.rests(p.handle.ID(), now)
 		case p.state >= StateQuiesce:
 			coming = true
-		case p.locks != 0:
+		case p.locks != 0 || p.promised(now, m.p.c.RTOInit):
 		case p.openMsgs == 0 && p.tx.base == p.tx.tail && p.resp.head == 0 && p.state == StateEstablished:
 			idle = older(idle, p)
 		default:
@@ -128,6 +128,13 @@ func (m *Manager) relieve(now int64) {
 	default:
 		m.askClose(now, idle)
 	}
+}
+
+// promised reports whether p was opened a moment ago for a message that has yet to begin
+// on it. Closing it then helps nobody: of two messages that wait for one id each would
+// lose it to the other for ever.
+func (p *PDC) promised(now, moment int64) bool {
+	return p.state == StateCreating && p.openMsgs == 0 && p.tx.tail == 0 && now < later(p.activeAt, moment)
 }
 
 // older returns the one that was active less recently. a may be nil.
