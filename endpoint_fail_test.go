@@ -310,6 +310,10 @@ func TestEndpointLateAnswerHeaders(t *testing.T) {
 		b.e.Receive(0, &in, &reply, &r)
 		require.NotZero(t, r.Answer)
 		reply.State = pdc.AckState{Pend: 64, Restore: true}
+		reply.Packet = reply.Packet[: 0 : uetcc.HeaderMax-1] // too short, and then not
+		require.Equal(t, pdc.ErrShortBuffer, b.e.Answer(0, r.Answer, make([]byte, 8), &reply))
+		require.Equal(t, pdc.ErrShortBuffer, b.e.Refuse(0, r.Answer, ses.RCHostPoisoned, &reply))
+		reply.Packet = newDatagram().Packet
 		if refused {
 			for _, code := range []ses.ReturnCode{ses.RCNull, ses.RCOK, 0x40, 0xff} {
 				require.Equal(t, ses.ErrRange, b.e.Refuse(0, r.Answer, code, &reply))

@@ -174,17 +174,16 @@ func (a *answer) withhold(code ses.ReturnCode, out *Datagram) {
 	out.Packet, out.Payload = a.reply.AppendTo(out.Packet[:header]), Payload{}
 }
 
-// reply sends the late answer to a request.
+// reply sends the late answer to a request, which is one that is owed.
 func (e *Endpoint) reply(now int64, id AnswerID, next pds.NextHdr, b []byte, reply *Datagram) error {
 	buf, state := reply.Packet[:cap(reply.Packet)], reply.State
-	*reply = Datagram{Packet: buf[:0]}
-	a := e.answers.find(id)
-	info, ok := e.pds.PDC(a.rx.PDC)
-	rx := a.rx
 	if len(buf) < HeaderMax {
 		return pdc.ErrShortBuffer
 	}
+	*reply = Datagram{Packet: buf[:0]}
+	rx := e.answers.find(id).rx
 	e.answers.release(uint64(id))
+	info, ok := e.pds.PDC(rx.PDC)
 	if !ok {
 		return ses.ErrStale
 	}
