@@ -34,7 +34,7 @@ func (e *Endpoint) Fail(now int64, in, reply *Datagram, r *Received) error {
 	if _, err := e.request.Decode(r.Form, in.Packet[r.Header:]); err != nil {
 		return ses.ErrStale
 	}
-	mode, d := anyModeOf(in.Packet), &e.decision
+	mode, d := modeOf(in.Packet), &e.decision
 	e.target.Fail(&e.request, ses.Arrival{Peer: uint64(r.PDC), Mode: mode}, r.Code, d)
 	r.Action, r.Check, r.Length, r.Complete, r.HasData = d.Action, d.Check, 0, false, false
 	reply.Packet, reply.Payload = reply.Packet[:0], Payload{}
@@ -52,15 +52,4 @@ func (e *Endpoint) Fail(now int64, in, reply *Datagram, r *Received) error {
 		e.control(reply, n, in.Dst, in.Src)
 	}
 	return err
-}
-
-// anyModeOf is the delivery mode of a request, on a PDC or not.
-func anyModeOf(b []byte) ses.Mode {
-	switch pds.Type(b[0] >> 3) {
-	case pds.TypeRUDIReq:
-		return ses.ModeRUDI
-	case pds.TypeUUDReq:
-		return ses.ModeUUD
-	}
-	return modeOf(b)
 }

@@ -68,6 +68,7 @@ type Received struct {
 // Receive takes a packet in. What to do with it is in r; the packet to send back,
 // if there is one, in reply, whose Packet is empty otherwise and must have the capacity
 // [Endpoint.ReplyMax]. Data follows it if its Payload says so: that of a RUDI read.
+// Its Entropy is left to the caller: any path will do.
 func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 	if len(in.Packet) < standardCCLen { // no request, or one with three bytes of data at most
 		if len(in.Packet) > 0 && pds.Type(in.Packet[0]>>3) == pds.TypeACKCC {
@@ -239,13 +240,14 @@ func (e *Endpoint) onRequest(now int64, in *Datagram, buf []byte, r *Received) i
 	return e.answer(now, e.judge(in.Packet, modeOf(in.Packet), r), buf, r)
 }
 
-// modeOf is the delivery mode of a request on a PDC.
-func modeOf(b []byte) ses.Mode {
-	if pds.Type(b[0] >> 3).IsROD() {
-		return ses.ModeROD
-	}
-	return ses.ModeRUD
+// modes are the delivery modes of requests by their packet type.
+var modes = [32]ses.Mode{
+	pds.TypeRUDReq: ses.ModeRUD, pds.TypeRUDCCReq: ses.ModeRUD, pds.TypeRODReq: ses.ModeROD, pds.TypeRODCCReq: ses.ModeROD,
+	pds.TypeRUDIReq: ses.ModeRUDI, pds.TypeUUDReq: ses.ModeUUD,
 }
+
+// modeOf is the delivery mode of a request.
+func modeOf(b []byte) ses.Mode { return modes[b[0]>>3] }
 
 // answer writes what there is to answer to a request that has been judged.
 func (e *Endpoint) answer(now int64, judged bool, buf []byte, r *Received) int {

@@ -24,8 +24,8 @@ const (
 	protoFragment = 44 // IPv6
 	fragmentLen   = 8
 
-	fragment = 0x3fff // in IPv4: more fragments, offset
-	offset   = 0x1fff
+	ip4Fragment = 0x3fff // more fragments, offset
+	ip4Offset   = 0x1fff
 )
 
 // A Frame is a [Packet] with the Ethernet, IP and UDP headers around it.
@@ -92,7 +92,7 @@ type ipInfo struct {
 // parseIP4 reads the header of the IPv4 packet that b begins with. The only
 // error is [ErrIP], also for another version.
 func parseIP4(b []byte) (h ipInfo, err error) {
-	if len(b) < ip4Len || b[0] != 0x45 || binary.BigEndian.Uint16(b[6:])&fragment != 0 {
+	if len(b) < ip4Len || b[0] != 0x45 || binary.BigEndian.Uint16(b[6:])&ip4Fragment != 0 {
 		return h, ErrIP
 	}
 	end := int(binary.BigEndian.Uint16(b[2:]))

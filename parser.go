@@ -167,13 +167,13 @@ func (ps *Parser) refusal(b []byte) error {
 func (ps *Parser) refusal4(b []byte) error {
 	at, part := int(b[0]&15)*4, binary.BigEndian.Uint16(b[6:])
 	var transport []byte
-	if part&offset == 0 && at >= ip4Len && at < len(b) {
+	if part&ip4Offset == 0 && at >= ip4Len && at < len(b) {
 		transport = b[at:]
 	}
 	if !ps.mayBe(b[9], transport) {
 		return ErrNotUET
 	}
-	if end := int(binary.BigEndian.Uint16(b[2:])); part&fragment != 0 && at == ip4Len && end >= at && end <= len(b) {
+	if end := int(binary.BigEndian.Uint16(b[2:])); part&ip4Fragment != 0 && at == ip4Len && end >= at && end <= len(b) {
 		return ErrFragment
 	}
 	return ErrIP

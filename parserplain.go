@@ -74,8 +74,8 @@ func (ps *Parser) configured(b []byte, tos uint8, f *Frame) error {
 // at once, which saves branches.
 func (h *plainHead) isPlain(end int) bool {
 	const (
-		typeVersion  = etherIPv4>>8 | 0x45<<16          // not the TOS behind them
-		fragProtocol = fragment>>8 | 0xff<<8 | 0xff<<24 // not the TTL between them
+		typeVersion  = etherIPv4>>8 | 0x45<<16             // not the TOS behind them
+		fragProtocol = ip4Fragment>>8 | 0xff<<8 | 0xff<<24 // not the TTL between them
 		unfragmented = protoUDP << 24
 	)
 	return (binary.LittleEndian.Uint32(h[12:])&0xff_ffff^typeVersion)|
