@@ -185,7 +185,7 @@ func (in *Initiator) classify(m *message, p PacketHandle, y *Reply, ev *Event) {
 	switch {
 	case y.Validate() != nil:
 		m.failed(failFatal, RCUncor)
-	case y.ReturnCode == RCNull || y.ReturnCode == RCOK || y.ReturnCode == RCTooLong && m.isCut(y):
+	case m.isSuccess(y):
 		in.delivered(m, p, y, ev)
 	case y.ReturnCode == RCBadGeneration && y.Form == FormResponse && y.Generation != m.generation() && m.stale < in.retries:
 		m.failed(failRetryNow, y.ReturnCode)
@@ -199,11 +199,17 @@ func (in *Initiator) classify(m *message, p PacketHandle, y *Reply, ev *Event) {
 	}
 }
 
-// isCut reports whether y, which says RC_TOO_LONG, is about a send of which the buffer has
-// taken the first bytes: that is a success, and may be said so instead of RC_OK.
-func (m *message) isCut(y *Reply) bool {
-	return y.Form == FormResponse && y.Opcode == ResponseExplicit && m.opcode().in(kindQueueOps) &&
-		y.ModifiedLength != 0 && y.ModifiedLength < m.length+m.rest
+// isSuccess reports whether y says that the packet's bytes are where they belong. Of a send
+// of which the buffer has taken the first bytes that may be said by RC_TOO_LONG, too.
+func (m *message) isSuccess(y *Reply) bool {
+	switch y.ReturnCode {
+	case RCNull, RCOK:
+		return true
+	case RCTooLong:
+		return y.Form == FormResponse && y.Opcode == ResponseExplicit && m.opcode().in(kindQueueOps) &&
+			y.ModifiedLength != 0 && y.ModifiedLength < m.length+m.rest
+	}
+	return false
 }
 
 // delivered handles a response without error. Only an explicit one can say that

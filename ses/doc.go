@@ -7,8 +7,9 @@
 // value as it was. Reserved bits are ignored when read and zero when written.
 // Validate is separate: it reports values and combinations that the
 // specification does not define, which a dissector shows and an endpoint
-// refuses. No call allocates. AppendTo panics when a field is wider than its
-// place on the wire: that is a bug of the caller, never a peer's doing.
+// refuses. Nothing allocates but String, and AppendTo when it has to grow the
+// slice. AppendTo panics when a field is wider than its place on the wire: that
+// is a bug of the caller, never a peer's doing.
 //
 // Which header follows a PDS header is said by next_hdr, see [Form]. [Request]
 // and [Reply] read any request and any response, extension included.

@@ -1,8 +1,6 @@
 package ses
 
-import (
-	"encoding/binary"
-)
+import "encoding/binary"
 
 // A messageState says what is to be sent next.
 type messageState uint8

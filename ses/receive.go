@@ -189,8 +189,8 @@ func (t *Target) abandon(r *Request, a *Arrival, d *Decision) {
 	t.drop(m)
 }
 
-// Fail replaces d, which [Target.Receive] or [Target.Follow] decided for this request,
-// when the host did not take or give the data: code is its reason, from [RCATInvalid] to
+// Fail replaces d, which [Target.Receive] has decided for this request, or what stands for
+// it after [Target.Follow] or [Target.Take], when the host did not take or give the data: code is its reason, from [RCATInvalid] to
 // [RCAMOFPInexact]. The whole message fails.
 func (t *Target) Fail(r *Request, a Arrival, code ReturnCode, d *Decision) {
 	d.refuse(CheckHost, code)
