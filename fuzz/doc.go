@@ -29,8 +29,8 @@
 //
 // # The fault list
 //
-// Each scenario has a test of its own, TestFault and its row in pds/pdc or ses: L packets
-// lost, D doubled, R reordered, C corrupted, T trimmed, P peers that restart or move, W
+// Each scenario has a test of its own, TestFault and its row in pds/pdc, or one in ses that
+// TestFaultsEveryRowHasATest names: L packets lost, D doubled, R reordered, C corrupted, T trimmed, P peers that restart or move, W
 // wrap-arounds, F forged packets, S scarce resources, K closing, M messages, U RUDI and
 // datagrams, X what happens on several cores and clocks, Q marks.
 package fuzz

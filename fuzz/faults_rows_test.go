@@ -14,7 +14,7 @@ import (
 var faultRows = []struct {
 	family string
 	rows   int
-}{{"L", 14}, {"D", 5}, {"R", 8}, {"C", 3}, {"T", 5}, {"P", 7}, {"W", 5}, {"F", 9}, {"S", 7}, {"K", 7}, {"M", 5}, {"U", 3}, {"X", 3}, {"Q", 1}}
+}{{"L", 14}, {"D", 5}, {"R", 8}, {"C", 3}, {"T", 5}, {"P", 7}, {"W", 5}, {"F", 9}, {"S", 7}, {"K", 7}, {"M", 5}, {"U", 3}, {"X", 4}, {"Q", 1}}
 
 // faultElsewhere are the tests of rows that are no matter of the PDS.
 var faultElsewhere = map[string]string{
