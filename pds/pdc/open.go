@@ -19,14 +19,14 @@ func (m *Manager) Open(now int64, k *InitiatorKey, ticket uint64) (Handle, error
 	}
 	h, err := m.openInitiator(now, k)
 	if err == nil || err == ErrTableFull {
-		m.relieve(now)
+		m.relieve(now, h)
 		return h, err
 	}
 	if !m.waiting.push(waiter{key: *k, ticket: ticket, until: later(now, m.waiting.limit)}) {
 		return 0, ErrPaused
 	}
 	m.arm(now)
-	m.relieve(now)
+	m.relieve(now, 0)
 	return 0, ErrWaiting
 }
 
@@ -145,7 +145,7 @@ func (m *Manager) openTarget(now int64, b *inbound) (p *PDC, code pds.NackCode, 
 	if code, err := m.refusesSYN(b); err != nil {
 		return nil, code, err
 	}
-	m.relieve(now)
+	m.relieve(now, 0)
 	h, _, err = m.table.OpenTarget(now, &k, b.rsv)
 	if err == ErrResting {
 		m.stats.Resting++

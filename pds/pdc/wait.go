@@ -53,7 +53,7 @@ func (m *Manager) arm(now int64) {
 // own is the manager's own timer.
 func (m *Manager) own(now int64) {
 	m.serve(now)
-	m.relieve(now)
+	m.relieve(now, 0)
 	m.rudi.expire(m, now)
 	m.arm(now)
 }
@@ -86,13 +86,14 @@ const idleLook = 256
 // relieve closes a PDC when messages wait for one or more than Close_Thresh are open: of
 // the next few the one that has been idle longest, or else the busy one that was
 // active least recently, but for those that are locked. What has begun on it ends on it.
-// One that a peer has opened is closed for Close_Thresh alone, and by its initiator.
+// One that a peer has opened is closed for Close_Thresh alone, and by its initiator. but,
+// unless 0, stays: somebody has just been told that it takes messages.
 //
 // For those that wait a busy one is closed only if its id can be used again before they
 // give up, and if none is on its way already: overload would take all PDCs out of use.
 //
 // Source: UE Specification 1.0.x section 3.5, PDS manager: Close_Thresh.
-func (m *Manager) relieve(now int64) {
+func (m *Manager) relieve(now int64, but Handle) {
 	over := m.open > m.p.c.CloseThresh
 	if m.waiting.len() == 0 && !over || m.mem.events.free() < eventReserve {
 		return
@@ -106,7 +107,7 @@ func (m *Manager) relieve(now int64) {
 		}
 		p := &m.pdc[m.cursor]
 		switch {
-		case !p.is(flagInitiator) && !over || p.state == StateClosed || p.state == StatePending || p.state == StateCloseWait:
+		case p.handle == but || !p.is(flagInitiator) && !over || p.state == StateClosed || p.state == StatePending || p.state == StateCloseWait:
 		case p.state == StateQuarantine:
 			coming = coming || p.is(flagInitiator) && m.table.rests(p.handle.ID(), now)
 		case p.state >= StateQuiesce:

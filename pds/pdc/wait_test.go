@@ -107,6 +107,22 @@ func TestCloseThreshTakesBusyPDCs(t *testing.T) {
 	require.Equal(t, []State{StateQuiesce, StateQuiesce, StateCreating, StateCreating}, g.states(hs))
 }
 
+// A PDC that has just been opened takes a message: another one goes for Close_Thresh, though
+// it was active as recently, or none, if all others are locked.
+func TestOpenKeepsWhatItHasOpened(t *testing.T) {
+	for _, lock := range []bool{false, true} {
+		g := newPair(t, pairConfig{Config: Config{CloseThresh: 2}})
+		for i := range uint8(6) {
+			h, err := g.a.m.Open(g.now, &InitiatorKey{Source: g.a.addr, Destination: g.b.addr, TC: 40 + i}, 0)
+			require.NoError(t, err)
+			require.NoError(t, g.a.m.Begin(h), "PDC %d", i)
+			if lock {
+				require.NoError(t, g.a.m.Lock(h))
+			}
+		}
+	}
+}
+
 // Close_Thresh counts the PDCs of both roles: a target asks for the close of the one that
 // has been idle longest.
 func TestCloseThreshOfATarget(t *testing.T) {
