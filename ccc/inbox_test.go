@@ -32,6 +32,41 @@ func TestInboxOrderAndBound(t *testing.T) {
 	}
 }
 
+// A batch is prefetched in part, with another one behind it or none: where it wraps
+// around, where it is longer than what is prefetched, and where it fills the inbox.
+func TestInboxLongBatches(t *testing.T) {
+	q := newInbox(64)
+	sent, got := int64(0), int64(0)
+	push := func(n int) {
+		events := make([]Event, n)
+		for i := range events {
+			events[i].Size = sent
+			sent++
+		}
+		require.True(t, q.push(events))
+	}
+	read := func() {
+		require.True(t, q.ready())
+		for q.next != q.end {
+			if c := q.take(); c.kind() != eventTime {
+				require.Equal(t, got, c.word)
+				got++
+			}
+		}
+	}
+	for n := 1; n < 4*64; n += 2 {
+		push(n)
+		if n < 2*64 {
+			push(n)
+			read()
+		}
+		read()
+		require.Equal(t, sent, got)
+		require.False(t, q.ready())
+		q.release()
+	}
+}
+
 // What several cores store lies in lines of its own.
 func TestInboxLayout(t *testing.T) {
 	var q inbox
