@@ -13,6 +13,7 @@ import (
 	"github.com/gopacket/gopacket/pcapgo"
 
 	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/pds"
 )
 
 // errCut: the headers are longer than what was captured of the packet.
@@ -34,7 +35,8 @@ type Counts struct {
 // pcapng: the time since the first packet of the capture in seconds, the
 // addresses, and the headers. Packets of other protocols are counted only. An
 // unreadable packet gets a line that says why; one that can be read but is not
-// legal, a last remark.
+// legal, a last remark. The trailer of a packet that the capture has only a part of
+// cannot be checked, and is not.
 func Print(w io.Writer, r io.Reader, parser *uetcc.Parser) (Counts, error) {
 	var (
 		n     Counts
@@ -56,7 +58,7 @@ func Print(w io.Writer, r io.Reader, parser *uetcc.Parser) (Counts, error) {
 		if n.All++; n.All == 1 {
 			first = info.Timestamp
 		}
-		if line := n.line(c.parse, whole(data, info), len(data)); line != "" {
+		if line := n.line(&c, whole(data, info), len(data)); line != "" {
 			fmt.Fprintf(out, "%.9f %s\n", info.Timestamp.Sub(first).Seconds(), line)
 		}
 	}
@@ -64,9 +66,9 @@ func Print(w io.Writer, r io.Reader, parser *uetcc.Parser) (Counts, error) {
 
 // line counts the packet data, of which so many bytes were captured, and returns what to
 // print, nothing if it is not UET.
-func (n *Counts) line(parse func(b []byte, f *uetcc.Frame) error, data []byte, captured int) string {
+func (n *Counts) line(c *capture, data []byte, captured int) string {
 	var f uetcc.Frame
-	err := parse(data, &f)
+	err := c.read(data, captured, &f)
 	if err == nil && f.Payload > captured {
 		err = errCut
 	}
@@ -100,7 +102,22 @@ func whole(data []byte, info gopacket.CaptureInfo) []byte {
 // A capture is a source of packets and the parser of their link type.
 type capture struct {
 	gopacket.PacketDataSource
-	parse func(b []byte, f *uetcc.Frame) error
+	parser *uetcc.Parser
+	parse  func(ps *uetcc.Parser, b []byte, f *uetcc.Frame) error
+}
+
+// read parses data, of which so many bytes were captured.
+func (c *capture) read(data []byte, captured int, f *uetcc.Frame) error {
+	if captured == len(data) || !c.parser.CRC {
+		return c.parse(c.parser, data, f)
+	}
+	ps := *c.parser
+	ps.CRC = false
+	err := c.parse(&ps, data, f)
+	if err == nil && f.Trimmed == 0 && f.Type != pds.TypeTSS {
+		f.End = max(f.Payload, f.End-pds.CRCLen)
+	}
+	return err
 }
 
 // open reads the head of the capture file r.
@@ -130,9 +147,9 @@ func open(r io.Reader, parser *uetcc.Parser) (capture, error) {
 	}
 	switch link {
 	case layers.LinkTypeEthernet:
-		return capture{source, parser.Ethernet}, nil
+		return capture{source, parser, (*uetcc.Parser).Ethernet}, nil
 	case layers.LinkTypeRaw, layers.LinkTypeIPv4, layers.LinkTypeIPv6:
-		return capture{source, parser.IP}, nil
+		return capture{source, parser, (*uetcc.Parser).IP}, nil
 	default:
 		return capture{}, fmt.Errorf("%w: %v", ErrLinkType, link)
 	}

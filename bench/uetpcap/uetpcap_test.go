@@ -98,6 +98,21 @@ func TestWriteThenPrint(t *testing.T) {
 	require.Contains(t, lines[1], "illegal: "+pds.ErrPDCID.Error())
 }
 
+// The trailer of a packet of which the capture has a part is not there to be checked; that
+// of a whole one is.
+func TestPrintCutPacketsThatEndInACRC(t *testing.T) {
+	var file, out bytes.Buffer
+	w, err := NewWriter(&file)
+	require.NoError(t, err)
+	require.NoError(t, w.Write(0, frame(false), 4096+pds.CRCLen))
+	require.NoError(t, w.Write(0, frame(false), 8+pds.CRCLen))
+	n, err := Print(&out, &file, &uetcc.Parser{CRC: true})
+	require.NoError(t, err)
+	require.Equal(t, Counts{All: 2, UET: 1, Malformed: 1}, n)
+	require.Contains(t, out.String(), " | 4096 bytes\n")
+	require.Contains(t, out.String(), pds.ErrCRC.Error())
+}
+
 func TestWriteTrimmed(t *testing.T) {
 	ps := &uetcc.Parser{DSCPs: pds.DSCPs{Trimmable: 8, Trimmed: 16, TrimmedLastHop: 18, Control: 46}}
 	for _, v6 := range []bool{false, true} {

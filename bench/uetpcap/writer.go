@@ -45,10 +45,10 @@ func NewWriter(w io.Writer) (*Writer, error) {
 }
 
 // Write appends frame f with payload bytes of data, all zero, as seen at now
-// nanoseconds. The lengths in its headers, and the one in the file, are those of
-// the whole frame; what exceeds [SnapLen] is not stored. If f.Trimmed is set, the
-// frame is cut as a switch cuts it: to the smallest IP payload, with the lengths
-// in IP rewritten and the UDP length as it was.
+// nanoseconds, 0 or more and below 2^32 seconds. The lengths in its headers, and the
+// one in the file, are those of the whole frame; what exceeds [SnapLen] is not stored.
+// If f.Trimmed is set, the frame is cut as a switch cuts it: to the smallest IP payload,
+// with the lengths in IP rewritten and the UDP length as it was.
 func (w *Writer) Write(now int64, f *uetcc.Frame, payload int) error {
 	if payload < 0 || payload > maxPayload {
 		return ErrPayload
