@@ -23,7 +23,9 @@ var sampleNames = [...]string{"normal", "keep-base", "probe"}
 func (k SampleKind) String() string { return enum.Name(sampleNames[:], k) }
 
 // Ack is what one acknowledgement says. Build RTT with [RTT] and Bytes with
-// [RcvdTracker.Advance].
+// [RcvdTracker.Advance]. With ProfileSpec one without a sample moves no window but by a
+// penalty or its end, so a packet that was sent again is to give one too where
+// [Retransmits.Unambiguous] allows it.
 type Ack struct {
 	Bytes   int64 // newly received, from rcvd_bytes; may be 0
 	RTT     int64 // sample, ticks; <= 0: no valid one

@@ -29,7 +29,7 @@ const AckCCLen = 32
 type AckCC struct {
 	Ack
 	SACK
-	State [8]byte // as on the wire; [AckCC.NSCC] and [AckCC.Credit] read it
+	State [8]byte // as on the wire, less the reserved bits of a CreditState; [AckCC.NSCC] and [AckCC.Credit] read it
 }
 
 // SACKBase returns the PSN of bit 0 of the bitmap. Any alignment is legal.

@@ -170,7 +170,8 @@ func (t *Target) Withdraw(h Handle) error {
 }
 
 // PostReceive appends a buffer to a receive queue. If a deferred send waits for
-// it, the buffer is kept for that, and [Target.Errand] has something to do.
+// it, the buffer is kept for that, and [Target.Errand] has something to do. A queue that
+// a ROD send has found empty takes sends again after [Target.SetIndexState] only.
 //
 // Errors: [ErrNotFound], [ErrRange] (not a queue, an end beyond 2^64), [ErrFull].
 func (t *Target) PostReceive(ep Handle, ri ResourceIndex, r Receive) (Handle, error) {
