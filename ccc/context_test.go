@@ -158,6 +158,30 @@ func TestContextIdleToActive(t *testing.T) {
 	require.Equal(t, Decision{Reason: ReasonCredit}, c.Decide(p, 0))
 }
 
+// ACTIVE -> IDLE, and -> PENDING while another packet is in flight: what was taken for
+// lost, and had no credit to be sent again, is acknowledged after all.
+func TestContextActiveToIdle(t *testing.T) {
+	for inflight, want := range map[int]State{0: StateIdle, 1: StatePending} {
+		f := chapterFabric()
+		f.Control = ControlRCCC
+		f.RCCC.InitialCredit, f.RCCC.CountInitial = mtu, true
+		p := testParams(t, f)
+		c := bound(p)
+		for range 1 + inflight {
+			c.OnNewData(p, 0, mtu)
+			c.OnSend(p, 0, mtu, false)
+		}
+		c.OnInferredLoss(p, us, Loss{Size: mtu})
+		require.Equal(t, StateActive, c.State())
+		require.Equal(t, ReasonCredit, c.Reason())
+		late := ack(1, mtu)
+		late.RtxPackets, late.RtxBytes = 1, mtu
+		c.OnACK(p, 2*us, late)
+		require.Equal(t, want, c.State())
+		require.EqualValues(t, int64(inflight)*mtu, c.Inflight())
+	}
+}
+
 // UET congestion chapter 8: 256 MB are written, 12,500 bytes sent on the initial credit,
 // 12,500 more on the next grant.
 func TestContextChapterBacklog(t *testing.T) {

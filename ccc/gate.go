@@ -77,8 +77,8 @@ func (e *edge) publish(g *Gate, room int64) {
 	}
 }
 
-// unlimited is the room of a context that enforces nothing, and the most that one can
-// lack: what is reserved can be taken off it.
+// unlimited is the room of a context that enforces nothing, and the most that an
+// algorithm can owe: reservations taken off it stay in range.
 const unlimited = int64(1) << 60
 
 // admission is what a gate may let through beyond what is in flight, bytes;

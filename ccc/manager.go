@@ -28,10 +28,10 @@ type ManagerConfig struct {
 	// acknowledgement.
 	Admission bool
 
-	// Inbox is how many posted events may wait, whatever their kinds and however they
-	// were posted, a power of two; 0 means 1,024. Four times as many 16 bytes are set
-	// aside: a call of [Manager.Post] takes them once for each time that its events
-	// have, three for an acknowledgement, two for a packet sent or refused, else one.
+	// Inbox is how many posted events may wait, of whatever kinds, a power of two; 0
+	// means 1,024. Four cells of 16 bytes are set aside for each. A call of
+	// [Manager.Post] takes one cell for each change of time among its events, three for
+	// an acknowledgement, two for a packet sent or refused, one for any other event.
 	Inbox int
 
 	// Seed makes the random choices of one manager differ from those of another.
@@ -46,11 +46,10 @@ type ManagerConfig struct {
 // them, in slabs that are addressed by index; who may send next; and, around them,
 // what several cores need.
 //
-// Its methods belong to one owner at a time and say nothing further about it,
-// except for those that any goroutine may call: [Manager.Post], [Manager.TryOwn],
-// [Manager.Gate], [Manager.Refresh]. A goroutine that is the only one to call
-// anything is the owner without ado; as soon as others call those four, the owner
-// is who succeeded with TryOwn.
+// Only its owner may call its methods, and there is one owner at a time; any goroutine
+// may call [Manager.Post], [Manager.TryOwn], [Manager.Gate] and [Manager.Refresh]. A
+// goroutine that is the only one to call anything is the owner without asking. Once
+// others call those four, the owner is whoever succeeded with TryOwn.
 //
 // Events whose handle is of an earlier life are ignored; [Manager.Stale] counts
 // them. Invariant: for each context the backlog is the sum of its PDCs', likewise
@@ -170,8 +169,8 @@ func (m *Manager) SetMode(h Handle, now int64, mode Mode) {
 	}
 }
 
-// Revision is another number whenever [Manager.SetMode] or [Manager.SetAlgorithm] has
-// changed a context: [Waiters] who were refused before may try again then.
+// Revision changes whenever [Manager.SetMode] or [Manager.SetAlgorithm] has changed a
+// context: [Waiters] that were refused before may try again then.
 func (m *Manager) Revision() uint32 { return m.revision }
 
 // Context returns the context of h for reading, nil if that life is over.

@@ -50,9 +50,9 @@ type Event struct {
 // owner lets go later in it, and looks later still.
 //
 // Events of one goroutine are handled in the order in which it posted them, those of one
-// call with none of another's in between. What a call costs beside its events is two
-// atomic operations, and cache lines on their way to another core wait for each other in
-// it: post what has come together at once.
+// call with none of another's in between. A call costs two atomic operations besides its
+// events, and waits for cache lines on their way between cores: post together what came
+// together.
 func (m *Manager) Post(events ...Event) bool {
 	taken := m.inbox.push(events)
 	// The owner's word comes first: it changes seldom, and what waiting reads belongs

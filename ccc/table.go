@@ -135,7 +135,7 @@ func (t *Table) Name(h Handle, peer netip.Addr, id uint8) error {
 }
 
 // nameStride is how far the names of two lives of an index are apart: odd, so that
-// all 256 are had before one comes again, and not small, so that neighbours differ.
+// all 256 come up before one repeats, and not small, so that neighbours differ.
 const nameStride = 61
 
 // NameAny gives the context of h a ccc_id that no other context towards peer has,
@@ -192,9 +192,8 @@ func (t *Table) All() iter.Seq[Handle] {
 	}
 }
 
-// TableStats counts the contexts: Capacity = Free + Live + Resting, and Resting
-// is 0 except for moments. Beside changes the parts may not add up; on a quiet table
-// they do.
+// TableStats counts the contexts: Capacity = Free + Live + Resting, and Resting is 0
+// but for moments. While others change the table the parts may not add up.
 type TableStats struct{ Capacity, Free, Live, Resting int }
 
 // Stats counts, in time proportional to the size.

@@ -14,8 +14,8 @@
 // the same at both ends.
 //
 // No clock is read, nothing allocates after construction, and no call blocks. Times are
-// nanoseconds of the caller's monotonic clock, 0 or more and below 2^62; timers bear
-// others.
+// nanoseconds of the caller's monotonic clock, 0 or more and below 2^62; no timer goes
+// off for ever at any other.
 //
 // Sources: UE Specification 1.0.x section 3.6.12.3 for the procedures and their
 // order; the bodies follow the htsim UEC simulator, whose recorded runs are

@@ -8,9 +8,8 @@ const hugePage = 2 << 20
 // transparent huge pages set to madvise or always): events come for contexts in any
 // order, so each cache line that one needs is on a page of its own, and finding tens of
 // thousands of small pages takes about as long as the lines do. From half a huge page on
-// an array has whole ones, so its memory at most doubles. T has no pointers; nothing may
-// have been written to the array before, so it is for New functions, which Make is
-// called from.
+// an array has whole ones, so its memory at most doubles. T must have no pointers, since
+// the array may be made of bytes. It is for New functions: it asks the system.
 func Make[T any](n int) []T {
 	if s := huge[T](n); s != nil {
 		return s

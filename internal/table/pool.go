@@ -159,7 +159,7 @@ func (p *Pool) Expire(now int64) (Handle, bool) {
 // Restore makes an id from Expire available to Claim.
 func (p *Pool) Restore(h Handle) { p.free.push(h.Index()) }
 
-// Free is the number of ids that Claim can hand out; beside others, nearly.
+// Free is the number of ids that Claim can hand out, roughly while others claim.
 func (p *Pool) Free() int { return p.free.len() }
 
 // NextDue is the time at which the oldest quarantine ends, if there is one.

@@ -107,7 +107,7 @@ func (r *ring) pop() (uint16, bool) {
 	}
 }
 
-// len is the number of ids in the ring; beside changes, nearly.
+// len is the number of ids in the ring, roughly while others change it.
 func (r *ring) len() int {
 	head := r.head.Load()
 	return int(min(r.tail.Load()-head, r.mask+1))

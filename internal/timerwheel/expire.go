@@ -19,9 +19,9 @@ func (w *Wheel) Next() (int64, bool) {
 }
 
 // Now is now, or the last time that Expire was given if that is later: what to handle
-// expired deadlines by, and what to give Expire. Who goes by an earlier time finds them
-// not due yet, arms them again, and has them back at once, for ever. It is at most [deadline.End]:
-// the last time of all is after it, so that what is armed for that never comes back.
+// expired deadlines by, and what to give Expire. A caller that went by an earlier time
+// would find them not due yet, arm them again, and get them back at once, for ever. It is
+// at most [deadline.End], so that what is armed for the last time of all never comes back.
 func (w *Wheel) Now(now int64) int64 { return max(min(now, deadline.End), w.nanos(w.cur)) }
 
 // nanos is the time of a tick, or the last time there is.
