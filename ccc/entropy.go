@@ -182,6 +182,7 @@ type Entropy struct {
 func (e *Entropy) Init(p *EntropyParams, seed uint64) {
 	*e = Entropy{rng: seed}
 	if p.scheme == SchemeREPS || p.scheme == SchemeREPSLegacy {
+		e.base = uint16(mix(seed) % uint64(p.values)) // the draws are those of packets that take part
 		return
 	}
 	e.base = uint16(e.draw(p))
@@ -276,7 +277,11 @@ func (e *Entropy) draw(p *EntropyParams) uint64 {
 		return p.rand.Uint64()
 	}
 	e.rng += 0x9e3779b97f4a7c15
-	z := e.rng
+	return mix(e.rng)
+}
+
+// mix is the output function of SplitMix64.
+func mix(z uint64) uint64 {
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return z ^ z>>31

@@ -44,6 +44,22 @@ func TestObliviousUsesEveryValueOnceARound(t *testing.T) {
 	}
 }
 
+// Packets that keep to one path keep to different ones in different contexts, whatever
+// the scheme of the others, and take no draw from those.
+func TestFixedValueDiffersByContext(t *testing.T) {
+	for s := SchemeOblivious; s < schemes; s++ {
+		p, err := NewEntropyParams(EntropyConfig{Scheme: s, Values: 64})
+		require.NoError(t, err)
+		seen := map[uint16]bool{}
+		for seed := range uint64(256) {
+			var e Entropy
+			e.Init(&p, seed)
+			seen[e.Fixed()%64] = true
+		}
+		require.Greater(t, len(seen), 56, s.String())
+	}
+}
+
 func TestObliviousOneValueIsOnePath(t *testing.T) {
 	h := newPath(t, EntropyConfig{Values: 1})
 	for range 10 {
