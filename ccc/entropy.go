@@ -8,6 +8,7 @@ import (
 
 	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/enum"
+	"github.com/uetcc/uetcc/internal/splitmix"
 )
 
 // Scheme says how a context chooses the entropy value of a packet. The
@@ -182,7 +183,7 @@ type Entropy struct {
 func (e *Entropy) Init(p *EntropyParams, seed uint64) {
 	*e = Entropy{rng: seed}
 	if p.scheme == SchemeREPS || p.scheme == SchemeREPSLegacy {
-		e.base = uint16(mix(seed) % uint64(p.values)) // the draws are those of packets that take part
+		e.base = uint16(splitmix.Mix(seed) % uint64(p.values)) // the draws are those of packets that take part
 		return
 	}
 	e.base = uint16(e.draw(p))
@@ -270,21 +271,13 @@ func (e *Entropy) anyValue(p *EntropyParams) uint16 {
 	return uint16(e.draw(p) % uint64(p.values))
 }
 
-// draw returns a random number: SplitMix64 (Steele, Lea, Flood 2014) on the
-// context's own state, unless the parameters bring a source.
+// draw returns a random number, from the context's own state unless the parameters
+// bring a source.
 func (e *Entropy) draw(p *EntropyParams) uint64 {
 	if p.rand != nil {
 		return p.rand.Uint64()
 	}
-	e.rng += 0x9e3779b97f4a7c15
-	return mix(e.rng)
-}
-
-// mix is the output function of SplitMix64.
-func mix(z uint64) uint64 {
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
+	return splitmix.Next(&e.rng)
 }
 
 func powerOfTwo(n int) bool { return n > 0 && bits.OnesCount(uint(n)) == 1 }

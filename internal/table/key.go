@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"net/netip"
+
+	"github.com/uetcc/uetcc/internal/splitmix"
 )
 
 // Key is what a [Map] finds a handle by: two 16-byte addresses and 64 bits of
@@ -55,12 +57,7 @@ func NewHasher(seed uint64) Hasher {
 	}
 	var h Hasher
 	for i := range h.s {
-		// splitmix64: Steele, Lea, Flood, "Fast Splittable Pseudorandom Number
-		// Generators", OOPSLA 2014.
-		seed += 0x9e3779b97f4a7c15
-		z := (seed ^ seed>>30) * 0xbf58476d1ce4e5b9
-		z = (z ^ z>>27) * 0x94d049bb133111eb
-		h.s[i] = z ^ z>>31
+		h.s[i] = splitmix.Next(&seed)
 	}
 	return h
 }

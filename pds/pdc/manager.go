@@ -7,6 +7,7 @@ import (
 
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/slab"
+	"github.com/uetcc/uetcc/internal/splitmix"
 	"github.com/uetcc/uetcc/internal/timerwheel"
 	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
@@ -137,14 +138,7 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 	return m, nil
 }
 
-// random draws from SplitMix64 (Steele, Lea, Flood 2014).
-func (m *Manager) random() uint64 {
-	m.rng += 0x9e3779b97f4a7c15
-	z := m.rng
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
-}
+func (m *Manager) random() uint64 { return splitmix.Next(&m.rng) }
 
 // get returns the PDC of a handle, nil if its life is over.
 func (m *Manager) get(h Handle) *PDC {
