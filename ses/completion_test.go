@@ -1,0 +1,407 @@
+package ses
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// ok is the target's answer to a fragment that was placed.
+func ok(q *sentReq) *Reply {
+	return &Reply{
+		Form: FormResponse, Verdict: Verdict{ReturnCode: RCOK}, Generation: q.Request.Generation,
+		MessageID: q.Request.MessageID, JobID: q.Request.JobID, ModifiedLength: q.Request.RequestLength,
+	}
+}
+
+// bad is an error response to a packet.
+func bad(q *sentReq, code ReturnCode, gen Generation) *Reply {
+	y := ok(q)
+	y.Opcode, y.ReturnCode, y.Generation, y.ModifiedLength = ResponseExplicit, code, gen, 0
+	return y
+}
+
+func answer(t *testing.T, in *Initiator, q *sentReq, y *Reply) (ev Event) {
+	t.Helper()
+	require.NoError(t, rsp(in, 1000, q.Packet, y, &ev))
+	return ev
+}
+
+// rsp gives the bytes of a response to in, or the acknowledgement without one.
+func rsp(in *Initiator, now int64, p PacketHandle, y *Reply, ev *Event) error {
+	if y == nil {
+		return in.RxAck(now, p, 1, ev)
+	}
+	b := y.AppendTo(nil)
+	n, err := in.RxRsp(now, p, y.Form, append(b, make([]byte, y.PayloadLength)...), ev)
+	if err == nil && n != len(b) {
+		panic("RxRsp: length")
+	}
+	return err
+}
+
+// Transcript B: the second and third fragment are released by CACK alone.
+func TestInitiatorImplicitResponses(t *testing.T) {
+	in := newInitiator(t)
+	qs := sendAll(in, 0, start(t, in, walkWrite()))
+	answer(t, in, &qs[0], ok(&qs[0]))
+	answer(t, in, &qs[3], ok(&qs[3]))
+	require.Equal(t, EventNone, answer(t, in, &qs[1], nil).Kind)
+	require.Equal(t, EventDone, answer(t, in, &qs[2], nil).Kind)
+}
+
+func TestInitiatorAcksOfSeveralPackets(t *testing.T) {
+	in := newInitiator(t)
+	h := start(t, in, walkWrite())
+	var q sentReq
+	for range 3 {
+		next(in, 0, h, &q)
+	}
+	first := packetHandle(h, 0, 0)
+	var ev Event
+	require.ErrorIs(t, in.RxAck(0, first, 4, &ev), ErrStale, "the fourth is not sent")
+	require.ErrorIs(t, in.RxAck(0, first+1, 3, &ev), ErrStale)
+	require.NoError(t, in.RxAck(0, first, 2, &ev))
+	require.ErrorIs(t, in.RxAck(0, first, 2, &ev), ErrStale, "one is left")
+	next(in, 0, h, &q)
+	require.Equal(t, EventNone, ev.Kind)
+	require.NoError(t, in.RxAck(0, first+2, 2, &ev))
+	require.Equal(t, EventDone, ev.Kind)
+}
+
+// A response that cannot be read, or that announces more data than it brings,
+// fails its message.
+func TestInitiatorBrokenResponses(t *testing.T) {
+	y := Reply{Form: FormResponseDataSmall, Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK}, JobID: walkJob, PayloadLength: 9}
+	for _, c := range []struct {
+		f Form
+		b []byte
+		n int
+	}{
+		{FormResponse, make([]byte, ResponseLen-1), 0},
+		{FormStandard, make([]byte, StandardLen), 0},
+		{FormNone, nil, 0},
+		{FormResponseDataSmall, append(y.AppendTo(nil), make([]byte, 8)...), ResponseDataSmallLen},
+	} {
+		in := newInitiator(t)
+		o := walkWrite()
+		o.Opcode, o.Length = OpcodeRead, 9
+		q := sendAll(in, 0, start(t, in, o))[0]
+		var ev Event
+		n, err := in.RxRsp(0, q.Packet, c.f, c.b, &ev)
+		require.NoError(t, err)
+		require.Equal(t, c.n, n)
+		require.Equal(t, Outcome{Status: StatusFailed, Code: RCUncor}, ev.Outcome, "%v", c.f)
+	}
+}
+
+// Scenario M4: the message fails once, with the code of the second packet.
+func TestInitiatorErrorFailsMessageOnce(t *testing.T) {
+	for _, order := range [][]int{{0, 1, 2, 3}, {1, 0, 2, 3}, {3, 2, 0, 1}} {
+		in := newInitiator(t)
+		qs := sendAll(in, 0, start(t, in, walkWrite()))
+		done := 0
+		for _, i := range order {
+			y := ok(&qs[i])
+			if i == 1 {
+				y = bad(&qs[i], RCBadMKey, 1)
+			}
+			if ev := answer(t, in, &qs[i], y); ev.Kind != EventNone {
+				require.Equal(t, EventDone, ev.Kind)
+				require.Equal(t, Outcome{Status: StatusFailed, Code: RCBadMKey}, ev.Outcome)
+				done++
+			}
+		}
+		require.Equal(t, 1, done)
+	}
+}
+
+func TestInitiatorFatalErrorStopsAndGivesNotice(t *testing.T) {
+	in := newInitiator(t)
+	h := start(t, in, walkWrite())
+	var a, b, q sentReq
+	okA, _ := next(in, 0, h, &a)
+	okB, _ := next(in, 0, h, &b)
+	require.True(t, okA && okB)
+	require.Equal(t, EventNone, answer(t, in, &a, bad(&a, RCPermViolation, 1)).Kind)
+	more, at := next(in, 0, h, &q)
+	require.False(t, more)
+	require.Equal(t, int64(math.MaxInt64), at)
+	require.Equal(t, Event{Kind: EventReady, At: 1000, Cookie: 99}, answer(t, in, &b, bad(&b, RCBadAddr, 1)))
+	more, _ = next(in, 1000, h, &q)
+	require.True(t, more)
+	require.Equal(t, OpcodeMsgError, q.Request.Opcode)
+	require.True(t, q.Request.Flags.Has(FlagEOM))
+	require.Equal(t, a.Request.MessageID, q.Request.MessageID)
+	require.ErrorIs(t, rsp(in, 0, a.Packet, nil, &Event{}), ErrStale, "answered before")
+	more, _ = next(in, 1000, h, &b)
+	require.False(t, more, "one notice")
+	require.Equal(t, Outcome{Status: StatusFailed, Code: RCPermViolation}, answer(t, in, &q, ok(&q)).Outcome)
+}
+
+// "Once per new generation", the simple way: one retry of the message.
+func TestInitiatorBadGeneration(t *testing.T) {
+	in := newInitiator(t)
+	o := walkWrite()
+	o.Generation = 0
+	h := start(t, in, o)
+	qs := sendAll(in, 0, h)
+	for i := range 3 {
+		require.Equal(t, EventNone, answer(t, in, &qs[i], bad(&qs[i], RCBadGeneration, 1)).Kind)
+	}
+	require.Equal(t, Event{Kind: EventReady, At: 1000, Cookie: 99}, answer(t, in, &qs[3], bad(&qs[3], RCBadGeneration, 1)))
+	again := sendAll(in, 1000, h)
+	require.Len(t, again, 4)
+	require.Equal(t, Generation(1), again[0].Request.Generation)
+	require.Equal(t, MessageID(2), again[0].Request.MessageID, "the target may know the old one as failed")
+	require.ErrorIs(t, rsp(in, 0, qs[0].Packet, nil, &Event{}), ErrStale, "of the first attempt")
+	var ev Event
+	for i := range again {
+		ev = answer(t, in, &again[i], bad(&again[i], RCBadGeneration, 1))
+	}
+	require.Equal(t, Outcome{Status: StatusFailed, Code: RCBadGeneration, Retries: 1}, ev.Outcome, "that is what was sent")
+}
+
+func TestInitiatorGenerationRetriesAreBounded(t *testing.T) {
+	in := newInitiator(t)
+	h := start(t, in, walkWrite())
+	var ev Event
+	attempts := 0
+	for ev.Kind != EventDone {
+		attempts++
+		for _, q := range sendAll(in, 1000, h) {
+			ev = answer(t, in, &q, bad(&q, RCBadGeneration, q.Request.Generation+1))
+		}
+	}
+	require.Equal(t, 6, attempts)
+}
+
+// Scenario M5, initiator side.
+func TestInitiatorNoMatchBacksOff(t *testing.T) {
+	for _, code := range []ReturnCode{RCNoMatch, RCDisabledGen} {
+		in := newInitiator(t)
+		o := walkWrite()
+		o.Opcode, o.Length = OpcodeTaggedSend, 100
+		h := start(t, in, o)
+		now := int64(0)
+		var waits []int64
+		for {
+			q := sendAll(in, now, h)
+			require.Len(t, q, 1)
+			var ev Event
+			require.NoError(t, rsp(in, now, q[0].Packet, bad(&q[0], code, 1), &ev))
+			if ev.Kind == EventDone {
+				require.Equal(t, Outcome{Status: StatusFailed, Code: code, Retries: 5}, ev.Outcome)
+				break
+			}
+			require.Equal(t, EventReady, ev.Kind)
+			require.Empty(t, sendAll(in, ev.At-1, h))
+			waits = append(waits, ev.At-now)
+			now = ev.At
+		}
+		require.Equal(t, []int64{50e6, 100e6, 200e6, 400e6, 800e6}, waits)
+	}
+}
+
+func TestInitiatorModifiedLength(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		op   ResponseOpcode
+		code ReturnCode
+		n    uint32
+		want Outcome
+	}{
+		{"default, null", ResponseDefault, RCNull, 0, Outcome{Status: StatusOK, Length: 100}},
+		{"default made by the PDS", ResponseDefault, RCOK, 7, Outcome{Status: StatusOK, Length: 100}},
+		{"no response", ResponseNone, RCOK, 7, Outcome{Status: StatusOK, Length: 100}},
+		{"explicit, same length", ResponseExplicit, RCOK, 100, Outcome{Status: StatusOK, Length: 100}},
+		{"explicit, length not given", ResponseExplicit, RCOK, 0, Outcome{Status: StatusOK, Length: 100}},
+		{"explicit, shorter", ResponseExplicit, RCOK, 60, Outcome{Status: StatusTruncated, Length: 60}},
+		{"explicit, longer than the message", ResponseExplicit, RCOK, 101, Outcome{Status: StatusOK, Length: 100}},
+		{"too long", ResponseExplicit, RCTooLong, 0, Outcome{Status: StatusFailed, Code: RCTooLong}},
+		{"reserved code", ResponseExplicit, 0x25, 0, Outcome{Status: StatusFailed, Code: RCUncor}},
+		{"data for a write", ResponseWithData, RCOK, 0, Outcome{Status: StatusFailed, Code: RCUncor}},
+	} {
+		in := newInitiator(t)
+		o := walkWrite()
+		o.Length = 100
+		q := sendAll(in, 0, start(t, in, o))[0]
+		y := ok(&q)
+		y.Opcode, y.ReturnCode, y.ModifiedLength = c.op, c.code, c.n
+		require.Equal(t, c.want, answer(t, in, &q, y).Outcome, c.name)
+	}
+}
+
+// A target may call a receive that was cut RC_OK or RC_TOO_LONG; how many bytes were
+// placed says whether any were.
+func TestInitiatorTooLong(t *testing.T) {
+	for _, c := range []struct {
+		op   Opcode
+		n    uint32
+		want Outcome
+	}{
+		{OpcodeSend, 5000, Outcome{Status: StatusTruncated, Length: 5000}},
+		{OpcodeTaggedSend, 16383, Outcome{Status: StatusTruncated, Length: 16383}},
+		{OpcodeSend, 0, Outcome{Status: StatusFailed, Code: RCTooLong}},
+		{OpcodeSend, 16384, Outcome{Status: StatusFailed, Code: RCTooLong}},
+		{OpcodeWrite, 5000, Outcome{Status: StatusFailed, Code: RCTooLong}},
+	} {
+		in := newInitiator(t)
+		o := walkWrite()
+		o.Opcode = c.op
+		var last Event
+		for _, q := range sendAll(in, 0, start(t, in, o)) {
+			y := ok(&q)
+			y.Opcode, y.ReturnCode, y.ModifiedLength = ResponseExplicit, RCTooLong, c.n
+			last = answer(t, in, &q, y)
+		}
+		require.Equal(t, EventDone, last.Kind)
+		require.Equal(t, c.want, last.Outcome, "%v %d", c.op, c.n)
+	}
+}
+
+func TestInitiatorPDSError(t *testing.T) {
+	in := newInitiator(t)
+	h := start(t, in, walkWrite())
+	var a, b sentReq
+	next(in, 0, h, &a)
+	next(in, 0, h, &b)
+	var ev Event
+	require.NoError(t, in.Error(0, a.Packet, 11, &ev))
+	require.Equal(t, EventNone, ev.Kind)
+	require.NoError(t, in.Error(0, b.Packet, 12, &ev))
+	require.Equal(t, Outcome{Status: StatusPDS, Cause: 11}, ev.Outcome, "no notice on a PDC that is gone; the first cause")
+	require.ErrorIs(t, in.Error(0, b.Packet, 12, &ev), ErrStale)
+}
+
+func TestInitiatorCancel(t *testing.T) {
+	in := newInitiator(t)
+	h := start(t, in, walkWrite())
+	var ev Event
+	require.NoError(t, in.Cancel(0, h, &ev))
+	require.Equal(t, Outcome{Status: StatusFailed, Code: RCCancelled}, ev.Outcome)
+	require.ErrorIs(t, in.Cancel(0, h, &ev), ErrStale)
+
+	h = start(t, in, walkWrite())
+	var q sentReq
+	next(in, 0, h, &q)
+	require.NoError(t, in.Cancel(0, h, &ev))
+	require.Equal(t, EventNone, ev.Kind)
+	require.Equal(t, EventReady, answer(t, in, &q, ok(&q)).Kind)
+	require.Len(t, sendAll(in, 1000, h), 1)
+}
+
+func TestInitiatorReadByReturnData(t *testing.T) {
+	in := newInitiator(t)
+	o := walkWrite()
+	o.Opcode = OpcodeRead
+	h := start(t, in, o)
+	qs := sendAll(in, 0, h)
+	require.Len(t, qs, 4, "a request for each MTU")
+	data := func(off uint32, n uint16) *Reply {
+		return &Reply{
+			Form: FormResponseData, Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK},
+			JobID: walkJob, ReadRequestID: 1, PayloadLength: n, MessageOffset: off, ModifiedLength: walkLength,
+		}
+	}
+	for i, q := range qs {
+		require.Zero(t, q.Length, "no payload")
+		require.Equal(t, uint32(i)*4096, q.Request.MessageOffset)
+		require.Equal(t, EventNone, answer(t, in, &q, nil).Kind, "the data is still to come")
+	}
+	var ev Event
+	require.ErrorIs(t, in.RxData(0, data(16384, 1), &ev), ErrRange)
+	require.ErrorIs(t, in.RxData(0, data(math.MaxUint32, 2), &ev), ErrRange)
+	wrong := data(0, 1)
+	wrong.ReadRequestID = 2
+	require.ErrorIs(t, in.RxData(0, wrong, &ev), ErrStale)
+	wrong = data(0, 1)
+	wrong.JobID = 1
+	require.ErrorIs(t, in.RxData(0, wrong, &ev), ErrStale)
+	for i := range uint32(3) {
+		require.NoError(t, in.RxData(0, data((i+1)*4096, 4096), &ev))
+		require.Equal(t, Event{Cookie: 99, DataOffset: (i + 1) * 4096, DataLength: 4096}, ev)
+	}
+	require.NoError(t, in.RxData(0, data(0, 4096), &ev))
+	require.Equal(t, EventDone, ev.Kind)
+	require.Equal(t, Outcome{Status: StatusOK, Length: 16384}, ev.Outcome)
+	require.ErrorIs(t, in.RxData(0, data(0, 4096), &ev), ErrStale, "completed once")
+}
+
+// Data that could not be had ends the read, at once or when its other packets are
+// answered.
+func TestInitiatorReadFailsByReturnData(t *testing.T) {
+	for answered := range 5 {
+		in := newInitiator(t)
+		o := walkWrite()
+		o.Opcode = OpcodeRead
+		h := start(t, in, o)
+		qs := sendAll(in, 0, h)
+		for i := range answered {
+			answer(t, in, &qs[i], nil)
+		}
+		y := Reply{Form: FormResponseData, Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCHostPoisoned}, JobID: walkJob, ReadRequestID: 1, MessageOffset: 4096}
+		var ev Event
+		require.NoError(t, in.RxData(0, &y, &ev))
+		require.Zero(t, ev.DataLength)
+		for i := answered; i < len(qs); i++ {
+			require.Equal(t, EventNone, ev.Kind)
+			ev = answer(t, in, &qs[i], nil)
+		}
+		require.Equal(t, EventDone, ev.Kind)
+		require.Equal(t, Outcome{Status: StatusFailed, Code: RCHostPoisoned}, ev.Outcome)
+	}
+}
+
+// A target that sends the same bytes again cannot make up for those missing.
+func TestInitiatorRefusesMoreDataThanAskedFor(t *testing.T) {
+	in := newInitiator(t)
+	o := walkWrite()
+	o.Opcode = OpcodeRead
+	sendAll(in, 0, start(t, in, o))
+	y := Reply{
+		Form: FormResponseData, Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK},
+		JobID: walkJob, ReadRequestID: 1, PayloadLength: 4096, MessageOffset: 4096,
+	}
+	for range 4 {
+		require.NoError(t, in.RxData(0, &y, &Event{}))
+	}
+	y.PayloadLength = 1
+	require.ErrorIs(t, in.RxData(0, &y, &Event{}), ErrRange)
+}
+
+func TestInitiatorReadByAckData(t *testing.T) {
+	in := newInitiator(t)
+	o := walkWrite()
+	o.Opcode, o.Length = OpcodeRead, 4200
+	qs := sendAll(in, 0, start(t, in, o))
+	small := func(n uint16) *Reply {
+		return &Reply{
+			Form: FormResponseDataSmall, Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK},
+			JobID: walkJob, PayloadLength: n,
+		}
+	}
+	ev := answer(t, in, &qs[1], small(104))
+	require.Equal(t, uint32(4096), ev.DataOffset, "the packet says where")
+	ev = answer(t, in, &qs[0], small(4096))
+	require.Equal(t, EventDone, ev.Kind)
+	require.Equal(t, uint32(4096), ev.DataLength)
+
+	qs = sendAll(in, 0, start(t, in, o))
+	answer(t, in, &qs[0], small(4096))
+	ev = answer(t, in, &qs[1], small(105))
+	require.Equal(t, Outcome{Status: StatusFailed, Code: RCUncor}, ev.Outcome, "more than was asked for")
+	require.Zero(t, ev.DataLength)
+}
+
+func TestInitiatorCountsForeignResponses(t *testing.T) {
+	in := newInitiator(t)
+	o := walkWrite()
+	o.Length = 1
+	q := sendAll(in, 0, start(t, in, o))[0]
+	y := ok(&q)
+	y.MessageID = 77
+	require.Equal(t, EventDone, answer(t, in, &q, y).Kind)
+	require.Equal(t, uint64(1), in.Mismatched)
+}

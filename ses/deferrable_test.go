@@ -1,0 +1,499 @@
+package ses
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestDeferrableSendThatFindsABuffer(t *testing.T) {
+	s := newTwoSided(t, 2)
+	s.post(Receive{Base: 0x1000, Length: 16384})
+	h := s.start(matchedOp(OpcodeDeferrableSend, 0, 10000))
+	r, _ := s.request(s.packets(h)[0])
+	require.Equal(t, RestartToken{Initiator: uint32(h)}, r.Token, "target_restart_token is 0 at first")
+	require.Zero(t, s.Pending())
+
+	h = s.start(matchedOp(OpcodeDeferrableSend, 0, 10000))
+	ds, ev := s.send(h)
+	require.Len(t, ds, 3)
+	require.Equal(t, EventDone, ev.Kind)
+	require.Equal(t, StatusOK, ev.Outcome.Status)
+	require.True(t, ds[2].Complete)
+	require.EqualValues(t, 1, ds[2].HeaderData)
+}
+
+// No buffer: the send is refused and remembered; when one is posted its initiator
+// hears of it and sends again, all of it, under the tokens of both.
+func TestDeferrableSendIsRestarted(t *testing.T) {
+	for name, length := range map[string]uint32{"one packet": 100, "several packets": 10000, "empty": 0} {
+		for _, op := range []Opcode{OpcodeDeferrableSend, OpcodeDeferrableTSend} {
+			t.Run(name+"/"+op.String(), func(t *testing.T) {
+				s := newTwoSided(t, 2)
+				h := s.start(matchedOp(op, 5, length))
+				ds, ev := s.send(h)
+				for _, d := range ds {
+					require.Equal(t, RCNoMatch, d.Response.ReturnCode)
+					require.Equal(t, ListOverflow, d.Response.List, "one answer to all packets of a message")
+					require.True(t, d.Guaranteed)
+				}
+				if len(ds) > 1 {
+					require.Equal(t, EventNone, ev.Kind, "all was sent, so no notice is due")
+				}
+				require.Equal(t, EventNone, ev.Kind)
+				require.Equal(t, 1, s.Pending())
+				require.False(t, s.HasErrand())
+				require.Empty(t, s.packets(h), "it waits")
+
+				if op == OpcodeDeferrableTSend {
+					s.post(Receive{Base: 0x9000, Length: 16384, Match: 4})
+					require.False(t, s.HasErrand(), "another tag")
+				}
+				buffer := s.post(Receive{Base: 0x1000, Length: 16384, Match: 5, Cookie: 55})
+				require.True(t, s.HasErrand())
+				require.ErrorIs(t, s.CancelReceive(buffer), ErrNotFound, "a send has it")
+				ev = s.restartIt()
+				require.Equal(t, EventReady, ev.Kind)
+
+				ps := s.packets(h)
+				for i, p := range ps {
+					r, _ := s.request(p)
+					require.Equal(t, uint32(h), r.Token.Initiator)
+					require.NotZero(t, r.Token.Target)
+					require.Equal(t, i == 0, r.Flags&FlagSOM != 0)
+					d := s.arrive(p, ModeRUD)
+					require.Equal(t, RCOK, d.Response.ReturnCode)
+					require.EqualValues(t, 55, d.Cookie)
+					require.Equal(t, 0x1000+uint64(i)*walkMTU, d.Address)
+					ev = s.answer(p, &d)
+				}
+				require.Equal(t, EventDone, ev.Kind)
+				require.Equal(t, Outcome{Status: StatusOK, Retries: 1, Length: length}, ev.Outcome)
+				require.Zero(t, s.Pending())
+				require.Zero(t, s.Messages())
+				require.Zero(t, s.in.Messages())
+			})
+		}
+	}
+}
+
+// A target that has room for it at last remembers a send that has been tried as often as
+// one may, whichever of the answers comes first.
+func TestDeferrableSendThatIsRememberedAtLast(t *testing.T) {
+	s := newTwoSided(t, 0)
+	h := s.start(matchedOp(OpcodeDeferrableSend, 0, 10000))
+	for range 3 {
+		_, ev := s.send(h)
+		require.Equal(t, EventReady, ev.Kind)
+		s.now = ev.At
+	}
+	s.pendSlots, s.pendings = newSlots(1), make([]pending, 1)
+	ps := s.packets(h)
+	require.Len(t, ps, 3)
+	var ds []Decision
+	for _, p := range ps {
+		ds = append(ds, s.arrive(p, ModeRUD))
+	}
+	for i := len(ps) - 1; i >= 0; i-- {
+		require.Equal(t, EventNone, s.answer(ps[i], &ds[i]).Kind)
+	}
+	s.post(Receive{Length: 16384})
+	require.Equal(t, EventReady, s.restartIt().Kind)
+}
+
+// Buffers go to deferred sends in the order that those came, and not to later ones.
+func TestDeferrableSendsKeepTheirOrder(t *testing.T) {
+	s := newTwoSided(t, 4)
+	var hs [3]Handle
+	for i := range hs {
+		hs[i] = s.start(matchedOp(OpcodeDeferrableSend, uint64(i), 10))
+		s.send(hs[i])
+	}
+	for range hs {
+		s.post(Receive{Length: 10})
+	}
+	var x Errand
+	for _, h := range hs {
+		require.True(t, s.Errand(&x))
+		require.Equal(t, uint32(h), x.Operation.Token.Initiator)
+	}
+	plain := s.start(matchedOp(OpcodeSend, 0, 10))
+	ds, _ := s.send(plain)
+	require.Equal(t, RCNoMatch, ds[0].Response.ReturnCode, "the buffers are kept")
+}
+
+// A buffer finds the deferred send of its tag among others, at any place of the list.
+func TestDeferredSendsByTag(t *testing.T) {
+	for _, order := range [][]uint64{{1, 2, 3}, {3, 2, 1}, {2, 3, 1}, {2, 1, 3}} {
+		s := newTwoSided(t, 3)
+		for tag := uint64(1); tag <= 3; tag++ {
+			s.send(s.start(matchedOp(OpcodeDeferrableTSend, tag, 10)))
+		}
+		for _, tag := range order {
+			s.post(Receive{Length: 10, Match: tag, Cookie: tag})
+			s.restartIt()
+		}
+		require.False(t, s.HasErrand())
+		for i, m := range s.in.messages[:3] {
+			ds, ev := s.send(m.handle)
+			require.Equal(t, StatusOK, ev.Outcome.Status)
+			require.Equal(t, uint64(i+1), ds[0].Cookie)
+		}
+		s.send(s.start(matchedOp(OpcodeDeferrableTSend, 9, 10)))
+		require.Equal(t, 1, s.Pending(), "the list is whole")
+	}
+}
+
+// A buffer of another queue is not for a deferred send.
+func TestDeferredSendKeepsToItsQueue(t *testing.T) {
+	s := newTwoSided(t, 1)
+	s.send(s.start(matchedOp(OpcodeDeferrableSend, 0, 10)))
+	_, err := s.OpenIndex(0, s.ep, queueIndex+1, Index{Kind: IndexQueue, Job: AnyJob})
+	require.NoError(t, err)
+	_, err = s.PostReceive(s.ep, queueIndex+1, Receive{Length: 10})
+	require.NoError(t, err)
+	require.False(t, s.HasErrand())
+	s.post(Receive{Length: 10})
+	require.True(t, s.HasErrand())
+}
+
+// Two targets in a row: the token of the first means nothing once the send is tried
+// afresh, and ready to restart for a message that has failed is refused.
+func TestDeferrableSendForgetsItsToken(t *testing.T) {
+	s := newTwoSided(t, 1)
+	h := s.start(matchedOp(OpcodeDeferrableSend, 0, 10))
+	s.send(h)
+	s.post(Receive{Length: 10})
+	s.restartIt()
+	p := s.packets(h)[0]
+	r, _ := s.request(p)
+	require.NotZero(t, r.Token.Target)
+	refusal := Decision{}
+	refusal.refuse(CheckKey, RCNoMatch)
+	require.Equal(t, EventReady, s.answer(p, &refusal).Kind, "not remembered: again after a while")
+	s.now += defaultBackoff
+	p = s.packets(h)[0]
+	r, _ = s.request(p)
+	require.Zero(t, r.Token.Target)
+
+	var ev Event
+	require.NoError(t, s.in.Cancel(0, h, &ev))
+	rtr := Request{Form: FormStandard, Standard: Standard{Common: Common{JobID: walkJob}}, Token: RestartToken{Initiator: uint32(h)}}
+	require.ErrorIs(t, s.in.Restart(0, &rtr, &ev), ErrStale)
+}
+
+// A job that the queue is not open to is not remembered there.
+func TestDeferrableSendOfAJobThatIsNotAdmitted(t *testing.T) {
+	s := newTwoSided(t, 3)
+	require.NoError(t, s.CloseIndex(0, s.ep, queueIndex))
+	_, err := s.OpenIndex(0, s.ep, queueIndex, Index{Kind: IndexQueue, Job: 102})
+	require.NoError(t, err)
+	o := matchedOp(OpcodeDeferrableSend, 0, 10)
+	o.Generation = 1
+	ds, _ := s.send(s.start(o))
+	require.Equal(t, RCNoMatch, ds[0].Response.ReturnCode)
+	require.Zero(t, s.Pending())
+}
+
+// Under ROD a deferred send does not stop the queue, since its place is kept; one
+// that finds no room does, like any other.
+func TestDeferrableSendUnderROD(t *testing.T) {
+	s := newTwoSided(t, 1)
+	h := s.start(matchedOp(OpcodeDeferrableSend, 0, 10))
+	d := s.arrive(s.packets(h)[0], ModeROD)
+	require.Equal(t, ListOverflow, d.Response.List)
+	h = s.start(matchedOp(OpcodeDeferrableSend, 0, 10))
+	d = s.arrive(s.packets(h)[0], ModeROD)
+	require.Equal(t, RCNoMatch, d.Response.ReturnCode)
+	require.Equal(t, ListExpected, d.Response.List)
+	h = s.start(matchedOp(OpcodeSend, 0, 10))
+	require.Equal(t, RCDisabledGen, s.arriveOne(h, ModeROD).Response.ReturnCode)
+}
+
+// Without room to remember it the initiator tries again by itself, as with any send.
+func TestDeferrableSendWithoutRoom(t *testing.T) {
+	s := newTwoSided(t, 0)
+	h := s.start(matchedOp(OpcodeDeferrableSend, 0, 10))
+	_, ev := s.send(h)
+	require.Equal(t, EventReady, ev.Kind)
+	require.EqualValues(t, defaultBackoff, ev.At)
+	s.post(Receive{Length: 10})
+	s.now = ev.At
+	_, ev = s.send(h)
+	require.Equal(t, StatusOK, ev.Outcome.Status)
+}
+
+// Ready to restart overtakes the refusal that it is about.
+func TestReadyToRestartBeforeTheRefusal(t *testing.T) {
+	s := newTwoSided(t, 1)
+	h := s.start(matchedOp(OpcodeDeferrableSend, 0, 5000))
+	ps := s.packets(h)
+	ds := []Decision{s.arrive(ps[0], ModeRUD), s.arrive(ps[1], ModeRUD)}
+	s.post(Receive{Length: 5000})
+	require.Equal(t, EventNone, s.restartIt().Kind, "something is still in flight")
+	r, _ := s.request(ps[0])
+	require.Zero(t, r.Token.Target, "a retransmission is as before")
+	require.Equal(t, EventNone, s.answer(ps[0], &ds[0]).Kind)
+	require.Equal(t, EventReady, s.answer(ps[1], &ds[1]).Kind)
+	_, ev := s.send(h)
+	require.Equal(t, StatusOK, ev.Outcome.Status)
+	require.Zero(t, s.Pending())
+}
+
+// A message that is refused in its middle sends a notice before it waits.
+func TestDeferrableSendRefusedHalfWay(t *testing.T) {
+	s := newTwoSided(t, 1)
+	h := s.start(matchedOp(OpcodeDeferrableSend, 0, 10000))
+	var q TxReq
+	_, _ = s.in.Next(0, h, &q)
+	require.NoError(t, s.in.Handed(h, 1))
+	d := s.arrive(q.Packet, ModeRUD)
+	require.Equal(t, EventReady, s.answer(q.Packet, &d).Kind)
+	ps := s.packets(h)
+	require.Len(t, ps, 1)
+	r, _ := s.request(ps[0])
+	require.Equal(t, OpcodeMsgError, r.Opcode)
+	d = s.arrive(ps[0], ModeRUD)
+	require.Equal(t, EventNone, s.answer(ps[0], &d).Kind)
+	require.Zero(t, s.Messages())
+	require.Equal(t, 1, s.Pending(), "it is still remembered")
+	s.post(Receive{Length: 10000})
+	require.Equal(t, EventReady, s.restartIt().Kind)
+	_, ev := s.send(h)
+	require.Equal(t, StatusOK, ev.Outcome.Status)
+}
+
+// What ready to restart may not do.
+func TestReadyToRestartRefusals(t *testing.T) {
+	s := newTwoSided(t, 1)
+	h := s.start(matchedOp(OpcodeDeferrableSend, 0, 10))
+	s.send(h)
+	write := s.start(&Operation{Opcode: OpcodeWrite, Relative: true, Job: walkJob, PID: walkPID, Index: walkIndex, Length: 8, Key: walkKey})
+	var ev Event
+	for name, change := range map[string]func(*Request){
+		"unknown token":           func(r *Request) { r.Token.Initiator++ },
+		"token of another kind":   func(r *Request) { r.Token.Initiator = uint32(write) },
+		"token out of range":      func(r *Request) { r.Token.Initiator = ^uint32(0) },
+		"another job":             func(r *Request) { r.JobID++ },
+		"a part was kept":         func(r *Request) { r.BufferOffset = 4 },
+		"no token":                func(r *Request) { r.Token.Initiator = 0 },
+		"generation of the token": func(r *Request) { r.Token.Initiator ^= 1 << 31 },
+	} {
+		r := Request{Form: FormStandard, Standard: Standard{Common: Common{Opcode: OpcodeDeferrableRTR, JobID: walkJob}}, Token: RestartToken{Initiator: uint32(h), Target: 1}}
+		change(&r)
+		require.ErrorIs(t, s.in.Restart(0, &r, &ev), ErrStale, name)
+	}
+	r := Request{Form: FormStandard, Standard: Standard{Common: Common{Opcode: OpcodeDeferrableRTR, JobID: walkJob}}, Token: RestartToken{Initiator: uint32(h), Target: 1}}
+	require.NoError(t, s.in.Restart(0, &r, &ev))
+	require.NoError(t, s.in.Restart(0, &r, &ev), "another one may restart the new attempt, should that be deferred too")
+	require.ErrorIs(t, s.in.Restart(0, &r, &ev), ErrStale, "but not two")
+
+	var d Decision
+	r.Flags = FlagSOM
+	s.Receive(&r, Arrival{}, &d)
+	require.Equal(t, CheckLengths, d.Check)
+	r.Flags = flagsOnly | FlagIE
+	s.Receive(&r, Arrival{}, &d)
+	require.Equal(t, CheckInitiator, d.Check)
+	r.Flags = flagsOnly
+	s.Receive(&r, Arrival{Mode: ModeRUDI}, &d)
+	require.Equal(t, CheckOpcode, d.Check)
+}
+
+// The initiator has given the send up: it refuses ready to restart, and the buffer is
+// the next one's, which is a deferred send or whoever comes.
+func TestBufferOfASendThatWasGivenUp(t *testing.T) {
+	s := newTwoSided(t, 2)
+	for range 2 {
+		s.send(s.start(matchedOp(OpcodeDeferrableSend, 0, 10)))
+	}
+	s.post(Receive{Length: 10, Cookie: 1})
+	s.post(Receive{Length: 10, Cookie: 2})
+	var x Errand
+	require.True(t, s.Errand(&x))
+	s.ErrandDone(x.Handle, StatusPDS)
+	require.True(t, s.HasErrand(), "not delivered: due again")
+	var second, first Errand
+	require.True(t, s.Errand(&second))
+	require.True(t, s.Errand(&first))
+	require.Equal(t, x.Handle, first.Handle)
+	s.ErrandDone(first.Handle, StatusFailed)
+	s.ErrandDone(first.Handle, StatusFailed)
+	require.Equal(t, 1, s.Pending())
+	ds, _ := s.send(s.start(matchedOp(OpcodeSend, 0, 10)))
+	require.EqualValues(t, 1, ds[0].Cookie, "back in the queue")
+	s.ErrandDone(second.Handle, StatusFailed)
+	require.Zero(t, s.Pending())
+	ds, _ = s.send(s.start(matchedOp(OpcodeSend, 0, 10)))
+	require.EqualValues(t, 2, ds[0].Cookie)
+
+	for range 2 {
+		s.send(s.start(matchedOp(OpcodeDeferrableSend, 0, 10)))
+	}
+	s.post(Receive{Length: 10, Cookie: 3})
+	require.True(t, s.Errand(&x))
+	s.ErrandDone(x.Handle, StatusFailed)
+	require.True(t, s.Errand(&first), "the next deferred send has it")
+	require.NotEqual(t, x.Handle, first.Handle)
+}
+
+// With the PDC of a deferred send go its claims.
+func TestDeferredSendsOfAPDCThatIsGone(t *testing.T) {
+	s := newTwoSided(t, 4)
+	for range 3 {
+		s.send(s.start(matchedOp(OpcodeDeferrableSend, 0, 10)))
+	}
+	s.post(Receive{Length: 10, Cookie: 1})
+	s.post(Receive{Length: 10, Cookie: 2})
+	var x Errand
+	require.True(t, s.Errand(&x))
+	s.ClosePeer(9, func(uint64) { require.Fail(t, "nothing was under way") })
+	require.Zero(t, s.Pending())
+	require.False(t, s.HasErrand())
+	s.ErrandDone(x.Handle, StatusOK) // too late
+	got := map[uint64]bool{}
+	for range 2 {
+		ds, _ := s.send(s.start(matchedOp(OpcodeSend, 0, 10)))
+		got[ds[0].Cookie] = true
+	}
+	require.Equal(t, map[uint64]bool{1: true, 2: true}, got, "the buffers are back")
+	ds, _ := s.send(s.start(matchedOp(OpcodeSend, 0, 10)))
+	require.Equal(t, RCNoMatch, ds[0].Response.ReturnCode)
+}
+
+// Nobody waits for ready to restart to a queue that is no more: what is sent again is
+// refused, or finds the queue that is there now.
+func TestCloseIndexAsksForDeferredSends(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		s := newTwoSided(t, 1)
+		h := s.start(matchedOp(OpcodeDeferrableSend, 0, 10))
+		s.send(h)
+		require.NoError(t, s.CloseIndex(0, s.ep, queueIndex))
+		if again {
+			_, err := s.OpenIndex(0, s.ep, queueIndex, Index{Kind: IndexQueue, Job: AnyJob})
+			require.NoError(t, err)
+			s.post(Receive{Length: 10})
+			require.Equal(t, 1, s.Pending(), "the buffer is not for a send to the queue of before")
+		}
+		require.Equal(t, EventReady, s.restartIt().Kind)
+		require.Zero(t, s.Pending())
+		ds, ev := s.send(h)
+		if again {
+			require.Equal(t, RCBadGeneration, ds[0].Response.ReturnCode)
+			ds, ev = s.send(h)
+			require.Equal(t, ActionPlace, ds[0].Action)
+			require.Equal(t, StatusOK, ev.Outcome.Status)
+			continue
+		}
+		require.Equal(t, RCBadIndex, ds[0].Response.ReturnCode)
+		require.Equal(t, Outcome{Status: StatusFailed, Code: RCBadIndex, Retries: 1}, ev.Outcome)
+	}
+}
+
+// The queue is closed while ready to restart is under way, and that does not arrive.
+func TestCloseIndexWhileReadyToRestartIsUnderWay(t *testing.T) {
+	for _, arrives := range []bool{true, false} {
+		s := newTwoSided(t, 1)
+		s.send(s.start(matchedOp(OpcodeDeferrableSend, 0, 10)))
+		s.post(Receive{Length: 10})
+		var x Errand
+		require.True(t, s.Errand(&x))
+		require.NoError(t, s.CloseIndex(0, s.ep, queueIndex))
+		require.Zero(t, s.recvSlots.live)
+		if !arrives {
+			s.ErrandDone(x.Handle, StatusPDS)
+			require.True(t, s.HasErrand(), "it is sent again")
+			require.True(t, s.Errand(&x))
+		}
+		s.ErrandDone(x.Handle, StatusOK)
+		require.Zero(t, s.Pending())
+	}
+}
+
+// A token that the target no longer knows, or somebody else's, is as good as none.
+func TestDeferrableSendWithAnUnknownToken(t *testing.T) {
+	s := newTwoSided(t, 2)
+	h := s.start(matchedOp(OpcodeDeferrableSend, 0, 10))
+	s.send(h)
+	s.post(Receive{Length: 10, Cookie: 1})
+	s.restartIt()
+	_, err := s.OpenIndex(0, s.ep, queueIndex+1, Index{Kind: IndexQueue, Job: AnyJob})
+	require.NoError(t, err)
+	_, err = s.AddEndpoint(Endpoint{Job: walkJob + 1, PID: walkPID})
+	require.NoError(t, err)
+	r, _ := s.request(s.packets(h)[0])
+	var d Decision
+	for name, change := range map[string]func(*Request){
+		"target":    func(r *Request) { r.Token.Target ^= 1 << 20 },
+		"initiator": func(r *Request) { r.Token.Initiator++ },
+		"opcode":    func(r *Request) { r.Opcode = OpcodeDeferrableTSend },
+		"tag":       func(r *Request) { r.Key++ },
+		"index":     func(r *Request) { r.Index++ },
+	} {
+		q := r
+		q.MessageID++
+		change(&q)
+		s.Receive(&q, Arrival{Peer: 10, Payload: 10}, &d)
+		require.Equal(t, RCNoMatch, d.Response.ReturnCode, name)
+		s.ClosePeer(10, nil)
+	}
+	s.Receive(&r, Arrival{Peer: 11, Payload: 10}, &d)
+	require.Equal(t, RCOK, d.Response.ReturnCode, "also on another PDC")
+	require.EqualValues(t, 1, d.Cookie)
+	require.Zero(t, s.Pending())
+	s.Receive(&r, Arrival{Peer: 11, Payload: 10}, &d)
+	require.Equal(t, RCNoMatch, d.Response.ReturnCode, "once")
+}
+
+// A send that comes again and is refused comes without its token from then on: the buffer
+// that was kept for it is for others.
+func TestDeferrableSendRefusedWhenItComesAgain(t *testing.T) {
+	for _, c := range []struct {
+		state IndexState
+		want  EventKind
+	}{{IndexGenDisabled, EventReady}, {IndexDisabled, EventDone}} {
+		s := newTwoSided(t, 1)
+		h := s.start(matchedOp(OpcodeDeferrableSend, 0, 10000))
+		s.send(h)
+		s.post(Receive{Length: 10000, Cookie: 5})
+		s.restartIt()
+		require.NoError(t, s.SetIndexState(s.ep, queueIndex, c.state))
+		_, ev := s.send(h)
+		require.Equal(t, c.want, ev.Kind)
+		require.Zero(t, s.Pending())
+		require.NoError(t, s.SetIndexState(s.ep, queueIndex, IndexEnabled))
+		ds, ev := s.send(s.start(matchedOp(OpcodeSend, 0, 10000)))
+		require.EqualValues(t, 5, ds[0].Cookie)
+		require.Equal(t, StatusOK, ev.Outcome.Status)
+	}
+	// An old generation is not the end of it.
+	s := newTwoSided(t, 1)
+	h := s.start(matchedOp(OpcodeDeferrableSend, 0, 10))
+	s.send(h)
+	s.post(Receive{Length: 10})
+	s.restartIt()
+	_, err := s.Renew(0, s.ep, queueIndex)
+	require.NoError(t, err)
+	s.send(h)
+	require.Equal(t, 1, s.Pending())
+	_, ev := s.send(h)
+	require.Equal(t, StatusOK, ev.Outcome.Status)
+	require.Zero(t, s.Pending())
+}
+
+// Ready to restart says how long another message is, and brings none of it.
+func TestReadyToRestartBringsNoPayload(t *testing.T) {
+	s := newTwoSided(t, 1)
+	s.send(s.start(matchedOp(OpcodeDeferrableSend, 0, 10000)))
+	s.post(Receive{Length: 16384})
+	var x Errand
+	require.True(t, s.Errand(&x))
+	require.EqualValues(t, 10000, x.Operation.Length)
+	h := s.start(&x.Operation)
+	var q TxReq
+	s.in.Next(0, h, &q)
+	require.Zero(t, q.Length)
+	require.NoError(t, s.in.Handed(h, 1))
+	_, y := s.in.PutHeader(make([]byte, StandardLen), q.Packet)
+	require.Zero(t, y.Length)
+}
