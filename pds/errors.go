@@ -39,3 +39,10 @@ var (
 	// ErrRange: a field's value does not fit its width on the wire.
 	ErrRange = errors.New("pds: value wider than its field")
 )
+
+func errorIf(bad bool, err error) error {
+	if bad {
+		return err
+	}
+	return nil
+}

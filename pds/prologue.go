@@ -94,10 +94,3 @@ func PeekType(b []byte) (Type, error) {
 	}
 	return t, nil
 }
-
-func errorIf(bad bool, err error) error {
-	if bad {
-		return err
-	}
-	return nil
-}
