@@ -66,6 +66,7 @@ func (m *Manager) react(now int64, p *PDC, n *pds.Nack) error {
 		if !p.syn() { // closing, it may still be creating
 			return ErrStale
 		}
+		m.yield(now, p)
 		return m.nackAgain(now, p, off, n, later(now, m.p.refused(p.tx.packet(m.mem, off).nacks)))
 	case pds.NackGoBack:
 		return m.goBack(now, p, off, n)

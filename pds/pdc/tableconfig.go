@@ -37,7 +37,7 @@ type TableConfig struct {
 	Kept int
 
 	// Initiators is the most PDCIDs of the general pool, resting ones included, that
-	// PDCs opened from here may hold (default: all but a quarter). The rest is for
+	// PDCs opened from here may hold (default: all but a quarter, and but one at least). The rest is for
 	// SYN packets: two ends whose own PDCs take every id refuse each other's, and as a
 	// refused PDC keeps its id, neither would ever get on. The reserved pool is
 	// divided alike.
@@ -59,7 +59,7 @@ func (c *TableConfig) fill() error {
 		c.Seed = rand.Uint64()
 	}
 	c.PerKey = cmp.Or(c.PerKey, 16)
-	c.Initiators = cmp.Or(c.Initiators, c.General-c.General/4)
+	c.Initiators = cmp.Or(c.Initiators, initiators(c.General, c.General/4))
 	return cmp.Or(
 		check.Range(ErrConfig, "TableConfig.General", c.General, 1, MaxPDCs),
 		check.Range(ErrConfig, "TableConfig.Reserved", c.Reserved, 0, MaxPDCs-c.General),
@@ -97,10 +97,22 @@ func NewTable(c TableConfig) (*Table, error) {
 	if c.Reserved > 0 {
 		t.reserved, err = newPool(table.PoolConfig{
 			First: uint16(c.General + 1), Count: c.Reserved, Hold: c.Quarantine, Slots: slots,
-		}, c.Reserved-c.Reserved*(c.General-c.Initiators)/c.General)
+		}, c.ofReserved())
 	}
 	return t, err
 }
+
+// ofReserved is how many of the reserved pool initiators may hold.
+func (c *TableConfig) ofReserved() int {
+	if c.Initiators == c.General && c.General > 1 { // as is wanted
+		return c.Reserved
+	}
+	return initiators(c.Reserved, c.Reserved*(c.General-c.Initiators)/c.General)
+}
+
+// initiators is how many of n ids they may hold, of which so many are for the peers: one
+// at least, and one at least is theirs.
+func initiators(n, peers int) int { return max(n-max(peers, 1), 1) }
 
 // start is the place of the first PDCID in its pool.
 func (c *TableConfig) start() uint16 {

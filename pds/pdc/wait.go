@@ -101,19 +101,14 @@ func (m *Manager) relieve(now int64, but Handle) {
 	var idle, busy *PDC
 	coming := false
 	for range min(idleLook, len(m.pdc)-1) {
-		m.cursor++
-		if int(m.cursor) >= len(m.pdc) {
-			m.cursor = 1
-		}
-		p := &m.pdc[m.cursor]
-		switch {
+		switch p := m.look(); {
 		case p.handle == but || !p.is(flagInitiator) && !over || p.state == StateClosed || p.state == StatePending || p.state == StateCloseWait:
 		case p.state == StateQuarantine:
 			coming = coming || p.is(flagInitiator) && m.table.rests(p.handle.ID(), now)
 		case p.state >= StateQuiesce:
 			coming = true
 		case p.locks != 0 || p.promised(now, m.p.c.RTOInit):
-		case p.openMsgs == 0 && p.tx.base == p.tx.tail && p.resp.head == 0 && p.state == StateEstablished:
+		case p.idle():
 			idle = older(idle, p)
 		default:
 			busy = older(busy, p)
