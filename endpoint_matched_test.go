@@ -246,6 +246,39 @@ func TestEndpointDeferrableGivenUp(t *testing.T) {
 	})
 }
 
+// A deferred send is given up at any moment after its buffer is posted, while another
+// message is before it on the PDC: the PDC lives on, and nothing is kept for the send.
+func TestEndpointDeferrableGivenUpWhenReady(t *testing.T) {
+	cancelled := 0
+	for step := range 100 {
+		s := newTwoSided(t, uint64(step), netSettings["lossy"], nil)
+		m := s.matched(s.b, 7, 99, 30_000)
+		m.Deferrable = true
+		s.a.local[99] = fill(30_000, 1)
+		h, err := s.a.e.Send(s.now, &m)
+		require.NoError(t, err)
+		s.run(func() bool { return s.b.e.Target().Pending() == 1 })
+		m = uetcc.Message{To: uetcc.Destination{Address: s.b.addr, TC: tcLow, Job: 1}, Key: 1, Length: 400_000, Cookie: 98}
+		s.a.local[98] = fill(400_000, 2)
+		_, err = s.a.e.Write(s.now, &m)
+		require.NoError(t, err)
+		s.postTag(s.b, 0, 30_000, 7, 0)
+		for range step {
+			require.True(t, s.step())
+		}
+		if s.a.e.Cancel(s.now, h) == nil {
+			cancelled++
+		}
+		s.run(func() bool { return len(s.a.events) == 2 })
+		until := s.now + 10_000_000_000 // ready to restart that is refused is tried again
+		s.after(until)
+		s.run(func() bool { return s.now >= until })
+		require.Zero(t, s.b.e.Target().Pending(), "after %d steps", step)
+		require.Equal(t, 2, s.b.e.Usage().PDCs, "which would let go of it")
+	}
+	require.Greater(t, cancelled, 90)
+}
+
 // The peer is gone while sends wait for it: each ends once, with the cause, though
 // nothing was in flight.
 func TestEndpointMatchedSendsOfAPeerThatIsGone(t *testing.T) {

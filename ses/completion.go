@@ -284,14 +284,19 @@ func (in *Initiator) conclude(now int64, m *message, ev *Event) {
 	case failRetryLater:
 		wait = min(in.backoff<<min(m.unmatched, 8), maxBackoff)
 		m.unmatched++
+		m.restart = 0
 		m.bearToken(0)
 	case failDeferred:
 		if !m.ready {
-			m.state, m.sent = messageDeferred, 0
+			m.state, m.sent, m.restart = messageDeferred, 0, 0
 			return
 		}
 	default:
-		in.finish(m, ev)
+		if m.keepsBuffer() {
+			in.letGo(now, m, ev)
+		} else {
+			in.finish(m, ev)
+		}
 		return
 	}
 	if m.ready {

@@ -36,7 +36,7 @@ type TxReq struct {
 	Form   Form  // of the header
 	Header uint8 // bytes of the header
 	EOM    bool  // no other packet of the message follows
-	Notice bool  // UET_MSG_ERROR: the message is given up
+	Notice bool  // UET_MSG_ERROR, or what lets a buffer go: the message is given up
 }
 
 // A Payload is the bytes of a message that follow the header of one of its

@@ -20,6 +20,32 @@ func (m *message) beginMatched(o *Operation, r *Request) {
 	m.kind |= kindWaits
 }
 
+// keepsBuffer reports whether the target of a deferrable send that is given up keeps a
+// receive buffer for it: it has said that it is ready, and has not seen the send since.
+func (m *message) keepsBuffer() bool {
+	return m.restart != 0 && (m.ready || m.sent == 0) && m.fail != failPDS && m.mode <= ModeROD
+}
+
+// letGo has a send that is given up begin again as what lets its target use the buffer
+// for another one: one packet without data that bears the tokens, and says that its
+// initiator has met an error. What the target says to it changes nothing.
+//
+// Source: the ie flag, UE Specification 1.0.x section 3.4; that it lets a buffer go
+// follows from what it is said to do, to close the message. No public source names a
+// notice for this case.
+func (in *Initiator) letGo(now int64, m *message, ev *Event) {
+	m.bearToken(m.restart)
+	if m.ready, m.restart = false, 0; m.sent > 0 { // else nothing bears its number yet
+		m.attempt++
+	}
+	m.state = messageSending
+	m.sent, m.packets, m.length, m.rest, m.received, m.delivered = 0, 1, 0, 0, 0, 0
+	m.kind &^= kindCarries | kindMiddle
+	m.head[1] |= byte(FlagIE)
+	m.notBefore, m.kind = now, m.kind|kindLate
+	ev.Kind, ev.At, ev.Cookie = EventReady, now, m.cookie
+}
+
 // bearToken has the packets of a deferrable send bear what its target calls it.
 func (m *message) bearToken(target uint32) {
 	if m.opcode().IsDeferrable() {

@@ -221,3 +221,123 @@ func TestMatchedSendsAllocateNothing(t *testing.T) {
 		}
 	})
 }
+
+// A send that is given up between ready to restart and its first packet tells its target,
+// which keeps a buffer for it: that is the next one's.
+func TestDeferrableSendGivenUpWhenItsBufferIsReady(t *testing.T) {
+	restart := func(s *twoSided, h Handle) Event {
+		s.post(Receive{Length: 10000, Cookie: 55})
+		return s.restartIt()
+	}
+	for name, prepare := range map[string]func(s *twoSided, h Handle) (refused func()){
+		"before the first packet": func(s *twoSided, h Handle) func() {
+			s.send(h)
+			require.Equal(s.t, EventReady, restart(s, h).Kind)
+			return func() {}
+		},
+		"before the refusal": func(s *twoSided, h Handle) func() {
+			ps := s.packets(h)
+			var ds []Decision
+			for _, p := range ps {
+				ds = append(ds, s.arrive(p, ModeRUD))
+			}
+			restart(s, h)
+			return func() {
+				for i, p := range ps {
+					s.answer(p, &ds[i])
+				}
+			}
+		},
+	} {
+		for _, op := range []Opcode{OpcodeDeferrableSend, OpcodeDeferrableTSend} {
+			for _, length := range []uint32{0, 100, 10000} {
+				t.Run(name, func(t *testing.T) {
+					s := newTwoSided(t, 2)
+					h := s.start(matchedOp(op, 0, length))
+					refused := prepare(s, h)
+					var ev Event
+					require.NoError(t, s.in.Cancel(0, h, &ev))
+					refused()
+					require.Equal(t, 1, s.in.Messages(), "not over before its target knows")
+					var q TxReq
+					n, _ := s.in.Next(s.now, h, &q)
+					require.EqualValues(t, 1, n)
+					require.True(t, q.EOM)
+					require.True(t, q.Notice)
+					require.Zero(t, q.Length)
+					require.NoError(t, s.in.Handed(h, 1))
+					r, payload := s.request(q.Packet)
+					require.Equal(t, op, r.Opcode)
+					require.Equal(t, flagsOnly|FlagIE, r.Flags&(flagsOnly|FlagIE))
+					require.Zero(t, payload)
+					d := s.arrive(q.Packet, ModeRUD)
+					require.Equal(t, CheckInitiator, d.Check)
+					require.Equal(t, RCInitiatorError, d.Response.ReturnCode)
+					require.Zero(t, s.Pending())
+					ev = s.answer(q.Packet, &d)
+					require.Equal(t, EventDone, ev.Kind)
+					require.Equal(t, StatusFailed, ev.Outcome.Status)
+					require.Equal(t, RCCancelled, ev.Outcome.Code)
+					require.Zero(t, s.in.Messages())
+					require.Zero(t, s.Messages())
+					plain := OpcodeSend
+					if op == OpcodeDeferrableTSend {
+						plain = OpcodeTaggedSend
+					}
+					ds, _ := s.send(s.start(matchedOp(plain, 0, 10)))
+					require.EqualValues(t, 55, ds[0].Cookie, "the buffer is the next one's")
+				})
+			}
+		}
+	}
+}
+
+// Whoever gives the same send up again does not wait for its target, nor does one that has
+// no PDC, nor one whose target keeps nothing for it.
+func TestDeferrableSendGivenUpWithoutANotice(t *testing.T) {
+	for name, end := range map[string]func(s *twoSided, h Handle, ev *Event){
+		"twice": func(s *twoSided, h Handle, ev *Event) {
+			s.send(h)
+			s.post(Receive{Length: 10000})
+			s.restartIt()
+			require.NoError(s.t, s.in.Cancel(0, h, ev))
+			require.Equal(s.t, EventReady, ev.Kind)
+			require.NoError(s.t, s.in.Cancel(0, h, ev))
+		},
+		"no PDC": func(s *twoSided, h Handle, ev *Event) {
+			ps := s.packets(h)
+			s.arrive(ps[0], ModeRUD)
+			s.post(Receive{Length: 10000})
+			s.restartIt()
+			require.NoError(s.t, s.in.Error(0, ps[0], 1, ev))
+		},
+		"deferred again": func(s *twoSided, h Handle, ev *Event) {
+			s.send(h)
+			s.post(Receive{Length: 10000})
+			s.restartIt()
+			refusal := Decision{}
+			refusal.refuse(CheckKey, RCNoMatch)
+			refusal.Response.List = ListOverflow
+			s.answer(s.packets(h)[0], &refusal)
+			require.NoError(s.t, s.in.Cancel(0, h, ev))
+		},
+		"all sent": func(s *twoSided, h Handle, ev *Event) {
+			s.send(h)
+			s.post(Receive{Length: 10000})
+			s.restartIt()
+			ps := s.packets(h)
+			require.NoError(s.t, s.in.Cancel(0, h, ev))
+			d := s.arrive(ps[0], ModeRUD)
+			*ev = s.answer(ps[0], &d)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newTwoSided(t, 2)
+			var ev Event
+			end(s, s.start(matchedOp(OpcodeDeferrableSend, 0, 10)), &ev)
+			require.Equal(t, EventDone, ev.Kind)
+			require.NotEqual(t, StatusOK, ev.Outcome.Status)
+			require.Zero(t, s.in.Messages())
+		})
+	}
+}
