@@ -95,9 +95,9 @@ func TestPathSaturates(t *testing.T) {
 		require.Equal(t, Ps(most), p.OneWay(), "%+v", p)
 		require.Equal(t, Ps(most), p.BaseRTT(), "%+v", p)
 		require.Equal(t, Ps(most), p.BaseRTT().RoundUp(Microsecond))
-		require.EqualValues(t, most/1000, p.BaseRTT().Nanoseconds())
+		require.EqualValues(t, int64(most/1000), p.BaseRTT().Nanoseconds())
 	}
-	require.EqualValues(t, most, MaxWindow(most-1))
+	require.EqualValues(t, int64(most), MaxWindow(most-1))
 	require.Zero(t, Propagation(-1))
 }
 
