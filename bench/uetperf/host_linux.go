@@ -124,25 +124,18 @@ func (h *host) sockets() []*socket { return h.paths[:1] }
 func (h *host) deadline() (int64, bool) { return h.NextDeadline() }
 
 // step takes in what has come, does what is due, and sends what may go. In this order: an
-// acknowledgement that has waited for this process must not be taken for a missing one.
+// acknowledgement that has waited for this process must not be taken for a missing one. It
+// takes one batch, since the answer to what it sends must find a later time.
 func (h *host) step(now int64) error {
-	if err := h.receive(now); err != nil {
+	n, err := h.paths[0].receive(h.inbox)
+	if err == nil && n > 0 {
+		err = h.exchange(now, n)
+	}
+	if err != nil {
 		return err
 	}
 	h.Tick(now)
 	return h.flush(now)
-}
-
-func (h *host) receive(now int64) error {
-	for {
-		n, err := h.paths[0].receive(h.inbox)
-		if err == nil && n > 0 {
-			err = h.exchange(now, n)
-		}
-		if n < batch || err != nil {
-			return err
-		}
-	}
 }
 
 // exchange takes in the n packets of the inbox.

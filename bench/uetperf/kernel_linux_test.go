@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"io"
+	"math"
 	"testing"
 	"time"
 
@@ -10,65 +12,108 @@ import (
 	"github.com/uetcc/uetcc/hw/switchq"
 )
 
-// A kernelRun is what came of senders that met at a queue of the kernel.
-type kernelRun struct {
-	*result
-	queue queueCounts
-	marks markerCounts
+// kernelCounts is what a queue of the kernel says of itself.
+type kernelCounts struct {
+	marks, drops int64
+	mean         int64 // backlog that a packet found, bytes; 0: not known
 }
 
-// mean is the backlog that a packet found, bytes.
-func (k *kernelRun) mean() uint64 { return k.marks.BacklogSum / max(k.marks.Packets, 1) }
+// A kernelQueue makes the port of a lab a link of so many bits a second with a queue that
+// marks, and returns how to read its counters.
+type kernelQueue func(t *testing.T, l *lab, bits int64) func() kernelCounts
 
-// never is a mark that no backlog reaches.
+// never is a backlog that no queue reaches.
 const never = 1 << 30
 
-// runKernel has senders write through a link of 200 Mb/s, whose queue of a megabyte marks
-// between kmin and kmax. The round trip is 2.4 ms, and its product with the rate 14 packets.
-func runKernel(t *testing.T, kmin, kmax int32, args ...string) *kernelRun {
+// byBacklog marks from the true backlog of a token bucket filter, by the law of RED.
+func byBacklog(kmin, kmax int32) kernelQueue {
+	return func(t *testing.T, l *lab, bits int64) func() kernelCounts {
+		l.tc(t, fmt.Sprintf("qdisc add root tbf rate %dbit burst 9100 limit 1000000", bits))
+		m := l.mark(t, kmin, kmax)
+		return func() kernelCounts {
+			c, err := m.counts()
+			require.NoError(t, err)
+			return kernelCounts{int64(c.Marks), l.queue(t, "tbf").Drops, int64(c.BacklogSum / max(c.Packets, 1))}
+		}
+	}
+}
+
+// byDiscipline leaves marking to a queueing discipline of the kernel, behind a shaper.
+func byDiscipline(kind, parameters string) kernelQueue {
+	return func(t *testing.T, l *lab, bits int64) func() kernelCounts {
+		l.tc(t, "qdisc add root handle 1: htb default 10")
+		l.tc(t, fmt.Sprintf("class add parent 1: classid 1:10 htb rate %dbit ceil %dbit burst 9100 cburst 9100 quantum 9100", bits, bits))
+		l.tc(t, fmt.Sprintf("qdisc add parent 1:10 %s %s", kind, parameters))
+		return func() kernelCounts {
+			q := l.queue(t, kind)
+			return kernelCounts{marks: q.Marked + q.CEMark, drops: q.Drops}
+		}
+	}
+}
+
+// kernelQueues are all that a kernel may have. RED averages over no more than some packets,
+// and CoDel's own law of control stays out of the way.
+var kernelQueues = map[string]kernelQueue{
+	"backlog": byBacklog(10_000, 40_000),
+	"red":     byDiscipline("red", "limit 1000000 min 10000 max 40000 avpkt 4200 burst 3 bandwidth 200mbit probability 1.0 ecn"),
+	"codel":   byDiscipline("codel", "limit 1000 target 5s ce_threshold 1ms"),
+}
+
+// runKernel has senders write through a queue of the kernel. The round trip is 2.4 ms, and
+// its product with the rate 14 packets.
+func runKernel(t *testing.T, q kernelQueue, args ...string) (*result, kernelCounts) {
 	o, err := parseOptions(args, io.Discard)
 	require.NoError(t, err)
-	o.rtt = o.idle()
 	l := newLab(t, o.senders)
-	l.shape(t, int64(o.rate), 1e6)
-	m := l.mark(t, kmin, kmax)
+	counts := q(t, l, int64(o.rate))
 	wire := relayConfig{rate: 1 << 40, delay: int64(time.Millisecond), queue: switchq.Config{PlaneBDP: 1 << 30, NoECN: true}}
 	n, err := o.newNetwork(&wire, l.sites(o.six))
 	require.NoError(t, err)
 	defer n.close()
-	require.NoError(t, newLoop(n.parties()...).run(func(int64) bool { return finished(false, n.senders) && n.relay.idle() }))
-	k := &kernelRun{result: &result{senders: n.senders, target: n.target, relay: n.relay}, queue: l.queue(t)}
-	k.marks, err = m.counts()
-	require.NoError(t, err)
-	require.Empty(t, k.doubts())
-	t.Logf("%d packets, %d marked, backlog %d bytes on average, at most %d, %d dropped", k.marks.Packets, k.marks.Marks, k.mean(),
-		k.marks.BacklogMax, k.queue.Drops)
-	return k
+	w := n.loop()
+	w.steady = false // the kernel's queue does not wait for this process
+	require.NoError(t, w.run(func(int64) bool { return finished(false, n.senders) && n.relay.idle() }))
+	r, c := &result{senders: n.senders, target: n.target, relay: n.relay, stall: w.stall}, counts()
+	require.Empty(t, r.doubts())
+	t.Logf("%d packets, %d marked, backlog %d bytes on average, %d dropped", r.target.packets, c.marks, c.mean, c.drops)
+	return r, c
 }
 
 // What the kernel marks is what the target receives with a mark and what the source hears
 // of, with IPv4 and IPv6, and everything arrives.
 func TestKernelMarks(t *testing.T) {
-	for _, family := range []string{"-6=false", "-6=true"} {
-		t.Run(family, func(t *testing.T) {
-			k := runKernel(t, 10_000, 40_000, family, "-bytes", "8388608")
-			requireWhole(t, k.result, 8<<20)
-			require.Positive(t, k.marks.Marks)
-			require.EqualValues(t, k.marks.Marks, k.target.marked)
-			require.Positive(t, k.senders[0].snapshot().Marked)
-			require.Zero(t, k.queue.Drops)
-		})
+	for name, q := range kernelQueues {
+		for _, six := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/IPv6 %v", name, six), func(t *testing.T) {
+				r, c := runKernel(t, q, fmt.Sprint("-6=", six), "-bytes", "8388608")
+				requireWhole(t, r, 8<<20)
+				require.Positive(t, c.marks)
+				require.Equal(t, c.marks, r.target.marked)
+				require.Positive(t, r.senders[0].snapshot().Marked)
+				require.Zero(t, c.drops)
+			})
+		}
 	}
 }
 
-// Four senders keep a shorter queue where it marks than where it does not.
+// Four senders keep a shorter queue where it marks than where it does not. A queue that runs
+// empty while this process waits for its turn tells nothing.
 func TestKernelMarksBoundTheQueue(t *testing.T) {
 	args := []string{"-senders", "4", "-bytes", "4194304", "-cwnd", "20000"}
-	marked, silent := runKernel(t, 10_000, 40_000, args...), runKernel(t, never, never+1, args...)
-	for _, k := range []*kernelRun{marked, silent} {
-		requireWhole(t, k.result, 4<<20)
-		require.Zero(t, k.queue.Drops)
+	stall := int64(math.MaxInt64)
+	for range 3 {
+		marked, with := runKernel(t, byBacklog(10_000, 40_000), args...)
+		silent, without := runKernel(t, byBacklog(never, never+1), args...)
+		for _, r := range []*result{marked, silent} {
+			requireWhole(t, r, 4<<20)
+		}
+		require.Zero(t, with.drops+without.drops)
+		require.Zero(t, silent.target.marked)
+		if float64(with.mean) < 0.9*float64(without.mean) {
+			return
+		}
+		stall = min(stall, max(marked.stall, silent.stall))
 	}
-	require.Zero(t, silent.target.marked)
-	require.Less(t, float64(marked.mean()), 0.9*float64(silent.mean()))
+	require.Greater(t, stall, int64(2*time.Millisecond), "marks do not shorten the queue")
+	t.Skip("inconclusive: this process was late by ", time.Duration(stall))
 }

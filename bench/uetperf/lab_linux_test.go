@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -130,35 +131,33 @@ func hostAddress(six bool, n int) netip.Addr {
 	return netip.MustParseAddr(fmt.Sprintf("10.77.%d.2", n))
 }
 
-// shape makes the port of the target a link of so many bits a second with a queue of limit
-// bytes, and skips the test where the kernel cannot.
-func (l *lab) shape(t *testing.T, bits, limit int64) {
-	_, err := l.network.run(fmt.Sprintf("tc qdisc replace dev port0 root tbf rate %dbit burst 9100 limit %d", bits, limit))
+// tc runs a command of tc for the port of the target, and skips the test where the kernel
+// lacks what it names.
+func (l *lab) tc(t *testing.T, command string) {
+	t.Helper()
+	_, err := l.network.run("tc " + strings.Replace(command, " add ", " add dev port0 ", 1))
 	if err != nil && strings.Contains(err.Error(), "unknown") {
-		t.Skip("no token bucket filter: ", err)
+		t.Skip("not in this kernel: ", err)
 	}
 	require.NoError(t, err)
 }
 
-// queueCounts is what tc knows of a queue.
+// queueCounts is what tc knows of a queueing discipline.
 type queueCounts struct {
-	Kind             string
-	Packets, Drops   int64
-	Bytes, Overlimit int64
+	Kind   string
+	Drops  int64
+	Marked int64 // red
+	CEMark int64 `json:"ce_mark"` // codel
 }
 
-func (l *lab) queue(t *testing.T) queueCounts {
+func (l *lab) queue(t *testing.T, kind string) queueCounts {
 	out, err := l.network.run("tc -s -j qdisc show dev port0")
 	require.NoError(t, err)
 	var all []queueCounts
 	require.NoError(t, json.Unmarshal(out, &all))
-	for _, q := range all {
-		if q.Kind == "tbf" {
-			return q
-		}
-	}
-	require.Fail(t, "no queue", "%s", out)
-	return queueCounts{}
+	i := slices.IndexFunc(all, func(q queueCounts) bool { return q.Kind == kind })
+	require.GreaterOrEqual(t, i, 0, "%s", out)
+	return all[i]
 }
 
 // mark puts a marker in front of the target's port, and skips the test where the kernel does

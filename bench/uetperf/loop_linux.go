@@ -14,13 +14,22 @@ type party interface {
 	deadline() (at int64, ok bool) // of the next step, if nothing comes before
 }
 
-// A loop steps parties in turn, on one thread.
+// A loop steps parties in turn, on one thread. Single writer.
 type loop struct {
-	began   time.Time
 	parties []party
 	polls   []unix.PollFd
-	stall   int64 // the longest that this process was late, ns
+	began   time.Time
+
+	// With steady, time stands still while the machine does something else: what happens in
+	// this process alone does then not depend on who else runs. Time is what passed, ns.
+	steady     bool
+	time, seen int64
+	stall      int64 // without steady, the longest that this process was late, ns
 }
+
+// stepTime is what counts of the time between two looks at a steady clock: a step that takes
+// longer was not in the processor's hands.
+const stepTime = int64(50 * time.Microsecond)
 
 func newLoop(parties ...party) *loop {
 	l := &loop{began: time.Now(), parties: parties}
@@ -32,19 +41,32 @@ func newLoop(parties ...party) *loop {
 	return l
 }
 
-func (l *loop) now() int64 { return int64(time.Since(l.began)) }
+// now is the time, ns.
+func (l *loop) now() int64 { return l.pass(stepTime) }
+
+// pass lets the time since the last call pass, but with steady no more than most.
+func (l *loop) pass(most int64) int64 {
+	t := int64(time.Since(l.began))
+	d := t - l.seen
+	if l.steady {
+		d = min(d, most)
+	} else {
+		l.stall = max(l.stall, d-most)
+	}
+	l.seen = t
+	l.time += d
+	return l.time
+}
 
 // run steps until done says so. It asks at least ten times a second.
 func (l *loop) run(done func(now int64) bool) error {
 	for {
-		began := l.now()
 		for _, p := range l.parties {
 			if err := p.step(l.now()); err != nil {
 				return err
 			}
 		}
 		now := l.now()
-		l.stall = max(l.stall, now-began)
 		if done(now) {
 			return nil
 		}
@@ -66,7 +88,7 @@ func (l *loop) wait(now int64) error {
 	rest = max(rest, 0)
 	timeout := unix.NsecToTimespec(rest)
 	_, err := unix.Ppoll(l.polls, &timeout, nil)
-	l.stall = max(l.stall, l.now()-now-rest)
+	l.pass(rest)
 	if errors.Is(err, unix.EINTR) {
 		return nil
 	}

@@ -13,11 +13,16 @@
 //
 // With neither -listen nor -connect the packets pass a bottleneck in this process: the
 // switch queue of package hw/switchq, emptied at -rate, which marks from what waits in
-// it, and then -delay in each direction. All parties share one thread, so that what is
-// measured is the queue and not the scheduler of a busy machine.
+// it, and then -delay in each direction. All parties share one thread, and a clock that
+// stands still while the machine does something else: what is measured is the queue, and
+// not how busy the machine is. Between processes the clock is the real one.
 //
-// It exits with 1 if a message failed or the machine was too slow to tell (see the last
-// lines), and with 2 if it could not run at all. It runs on Linux alone.
+// The window follows the least round trip seen, as NSCC has it. Where that is less than a
+// packet's time on the link, as with -delay 0, it is a packet or two.
+//
+// It exits with 1 if a message failed, or if packets were lost in this machine and not in the
+// network (the last lines say which), and with 2 if it could not run at all. It runs on Linux
+// alone.
 package main
 
 import "os"

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -54,8 +55,8 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 
 	f.StringVar(&o.cc, "cc", "nscc", "congestion control, the same at both ends: nscc, rccc, both, none")
 	f.UintVar(&o.mtu, "mtu", 4096, "payload bytes of a packet: 1024, 2048, 4096 or 8192")
-	f.Float64Var(&o.rate, "rate", 200e6, "bits a second: of the bottleneck, with -connect of the slower of the two links")
-	f.DurationVar(&o.rtt, "rtt", 0, "round trip when nothing waits; default: what -delay and -rate make, without a bottleneck 200us")
+	f.Float64Var(&o.rate, "rate", 0, "bits a second: of the bottleneck, default 200e6; with -listen and -connect of the slower link, default 10e9")
+	f.DurationVar(&o.rtt, "rtt", 0, "round trip when nothing waits; default: what -delay and -rate make, with -listen and -connect 200us")
 	f.Int64Var(&o.cwnd, "cwnd", 0, "first window, bytes; 0: 1.5 times the bandwidth-delay product")
 	f.IntVar(&o.paths, "paths", 4, "entropy values, each a UDP source port; a power of two")
 
@@ -69,7 +70,19 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	if err := f.Parse(args); err != nil {
 		return nil, err
 	}
+	o.fill()
 	return o, o.check(f)
+}
+
+// fill sets the defaults that depend on other flags: a bottleneck that a busy machine can keep
+// up with, or a quiet data centre from process to process.
+func (o *options) fill() {
+	if o.listen != "" || o.connect != "" {
+		o.rate, o.rtt = cmp.Or(o.rate, 10e9), cmp.Or(o.rtt, 200*time.Microsecond)
+		return
+	}
+	o.rate = cmp.Or(o.rate, 200e6)
+	o.rtt = cmp.Or(o.rtt, o.idle())
 }
 
 func (o *options) check(f *flag.FlagSet) error {

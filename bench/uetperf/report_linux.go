@@ -13,7 +13,7 @@ type result struct {
 	relay   *relay
 	target  *host
 	took    int64 // ns
-	stall   int64 // the longest that this process was late, ns
+	stall   int64 // without a relay the longest that this process was late, ns
 }
 
 func (r *result) print(w io.Writer) {
@@ -26,7 +26,9 @@ func (r *result) print(w io.Writer) {
 	if r.target != nil {
 		r.target.print(w, r.took)
 	}
-	fmt.Fprintf(w, "this process was late by %s at most\n", ms(r.stall))
+	if r.relay == nil {
+		fmt.Fprintf(w, "this process was late by %s at most\n", ms(r.stall))
+	}
 	for _, d := range r.doubts() {
 		fmt.Fprintln(w, "  ", d)
 	}

@@ -9,7 +9,6 @@ import (
 	"net/netip"
 	"os"
 	"os/signal"
-	"time"
 )
 
 func run(args []string, stdout, stderr io.Writer) int {
@@ -48,17 +47,12 @@ func (o *options) run(stdout io.Writer) (*result, error) {
 	}
 }
 
-// noBottleneck is the round trip that is assumed without -rtt: that of a quiet data centre
-// from process to process.
-const noBottleneck = 200 * time.Microsecond
-
 // runTarget is one end, until over.
 func (o *options) runTarget(stdout io.Writer, over func(now int64) bool) (*result, error) {
 	local, err := address("-listen", o.listen)
 	if err != nil {
 		return nil, err
 	}
-	o.rtt = max(o.rtt, noBottleneck)
 	config := o.host()
 	h, err := newHost(&config, netip.AddrPortFrom(local, config.port), make([]byte, int64(o.depth)*o.message), newInbox())
 	if err != nil {
@@ -84,7 +78,6 @@ func (o *options) runSender(over func(now int64) bool) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.rtt = max(o.rtt, noBottleneck)
 	config := o.host()
 	s, err := o.newSender(&config, netip.AddrPortFrom(local, config.port), peer, 0, newInbox())
 	if err != nil {

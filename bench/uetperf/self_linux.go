@@ -1,9 +1,6 @@
 package main
 
-import (
-	"cmp"
-	"net/netip"
-)
+import "net/netip"
 
 // A network is senders, a relay and a target, all in one process.
 type network struct {
@@ -40,16 +37,15 @@ func loopback(six bool) *sites {
 
 // runSelf is both ends and the bottleneck, until it is over or all has been written.
 func (o *options) runSelf(over func(now int64) bool) (*result, error) {
-	o.rtt = cmp.Or(o.rtt, o.idle())
 	config := o.relay()
 	n, err := o.newNetwork(&config, loopback(o.six))
 	if err != nil {
 		return nil, err
 	}
 	defer n.close()
-	l := newLoop(n.parties()...)
+	l := n.loop()
 	err = l.run(func(now int64) bool { return finished(over(now), n.senders) && n.relay.idle() })
-	return &result{senders: n.senders, target: n.target, relay: n.relay, took: l.now(), stall: l.stall}, err
+	return &result{senders: n.senders, target: n.target, relay: n.relay, took: l.now()}, err
 }
 
 // newNetwork builds from the relay to both sides, since each needs the port of its peer.
@@ -106,11 +102,15 @@ func (o *options) addSender(n *network, s *sites, i int, inbox *inbox) error {
 	})
 }
 
-func (n *network) parties() (all []party) {
+// loop steps the parties on a steady clock, since all that takes time is in this process.
+func (n *network) loop() *loop {
+	var all []party
 	for _, s := range n.senders {
 		all = append(all, s)
 	}
-	return append(all, n.relay, n.target)
+	l := newLoop(append(all, n.relay, n.target)...)
+	l.steady = true
+	return l
 }
 
 func (n *network) close() {
