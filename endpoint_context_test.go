@@ -11,13 +11,14 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// to starts a write of n bytes to a destination, and returns its packets.
-func (n *network) to(d uetcc.Destination, mode ses.Mode, length int) (cookie uint64, ps []wirePacket) {
+// to starts a write of a few bytes to a destination, and returns its packets.
+func (n *network) to(d uetcc.Destination, mode ses.Mode) (cookie uint64, ps []wirePacket) {
 	a := n.ends[0]
+	const length = 10
 	cookie = uint64(len(a.local) + 1)
 	d.Address, d.Job = n.ends[1].addr, 1
 	a.local[cookie] = fill(length, byte(cookie))
-	_, err := a.e.Write(n.now, &uetcc.Message{To: d, Mode: mode, Key: 1, Length: uint32(length), Cookie: cookie})
+	_, err := a.e.Write(n.now, &uetcc.Message{To: d, Mode: mode, Key: 1, Length: length, Cookie: cookie})
 	require.NoError(n.t, err)
 	return cookie, sendAll(n.now, a.e)
 }
@@ -33,9 +34,9 @@ func spdcid(t *testing.T, p wirePacket) pds.PDCID {
 func TestEndpointContexts(t *testing.T) {
 	n := newNetwork(t, 1, netFaults{}, 2, nil)
 	a := n.ends[0]
-	_, lost := n.to(uetcc.Destination{Context: 1}, ses.ModeROD, 10)
-	_, behind := n.to(uetcc.Destination{Context: 1}, ses.ModeROD, 10)
-	other, beside := n.to(uetcc.Destination{Context: 2}, ses.ModeROD, 10)
+	_, lost := n.to(uetcc.Destination{Context: 1}, ses.ModeROD)
+	_, behind := n.to(uetcc.Destination{Context: 1}, ses.ModeROD)
+	other, beside := n.to(uetcc.Destination{Context: 2}, ses.ModeROD)
 	require.Equal(t, spdcid(t, lost[0]), spdcid(t, behind[0]))
 	require.NotEqual(t, spdcid(t, lost[0]), spdcid(t, beside[0]))
 	for _, p := range append(behind, beside...) {
@@ -64,7 +65,7 @@ func TestEndpointOnePDCForManyContexts(t *testing.T) {
 		})
 		a := n.ends[0]
 		for i := range 5 {
-			n.to(uetcc.Destination{Context: uint16(i)}, ses.ModeRUD, 10)
+			n.to(uetcc.Destination{Context: uint16(i)}, ses.ModeRUD)
 		}
 		n.run(func() bool { return len(a.events) == 5 })
 		for _, ev := range a.events {
@@ -81,13 +82,13 @@ func TestEndpointReserved(t *testing.T) {
 		c.PDCs = pdc.TableConfig{General: 1, Reserved: 4, Initiators: 1, Quarantine: 1_000_000_000}
 	})
 	a, b := n.ends[0], n.ends[1]
-	_, ps := n.to(uetcc.Destination{}, ses.ModeRUD, 10)
+	_, ps := n.to(uetcc.Destination{}, ses.ModeRUD)
 	require.EqualValues(t, 1, spdcid(t, ps[0]))
 	n.run(func() bool { n.transmit(); return len(a.events) == 1 })
 	gen, err := b.e.Target().Renew(0, 1<<16, 0)
 	require.NoError(t, err)
 	require.NotZero(t, gen)
-	cookie, ps := n.to(uetcc.Destination{Reserved: true}, ses.ModeRUD, 10)
+	cookie, ps := n.to(uetcc.Destination{Reserved: true}, ses.ModeRUD)
 	var q pds.Request
 	_, err = q.Decode(ps[0].data)
 	require.NoError(t, err)
