@@ -44,7 +44,8 @@ func (k *Key) fill(key *table.Key) {
 
 // A Table finds the contexts of one FEP by {source, destination, traffic class} and
 // by {peer, ccc_id}, and hands out their handles. Any goroutine may call any
-// method; none waits for another, and none allocates.
+// method, but a context is named by its owner; none waits for another, and none
+// allocates.
 //
 // It knows identities only: the contexts themselves lie in a [Manager], which is
 // to be opened for what [Table.Open] has opened and has one owner at a time. An
@@ -140,7 +141,8 @@ const nameStride = 61
 
 // NameAny gives the context of h a ccc_id that no other context towards peer has,
 // nor had a while ago: the peer may still count the credit of the last one with
-// it. Its errors are those of [Table.Name]; ErrNamed says that all 256 are in use.
+// it. Its errors are those of [Table.Name]; ErrNamed says that all 256 are in use, or that
+// the context has one.
 func (t *Table) NameAny(h Handle, peer netip.Addr) (id uint8, err error) {
 	first := int(h.Index()) + int(h.Generation()>>1)*nameStride
 	for i := range 256 {
