@@ -87,6 +87,11 @@ func (m *modelZTR) sample(p *pcc.ZTRParams, e *pcc.Event, minRTT uint32) {
 	steps := func(n uint64) uint64 { return before * (65536 - n*(65536-uint64(p.MaxDec))) >> 16 }
 	congested := rtt > target || m.cnp
 	switch {
+	case congested && !m.seen:
+		m.seen = true
+		if m.rate = uint64(p.First); before <= m.rate {
+			m.rate = steps(1)
+		}
 	case m.nack && severe:
 		m.rate, m.nack = steps(5), false
 	case m.cnp || severe:
@@ -97,14 +102,6 @@ func (m *modelZTR) sample(p *pcc.ZTRParams, e *pcc.Event, minRTT uint32) {
 		m.rate += uint64(p.AI)
 		if e.Time-m.calm >= p.HAIPeriod {
 			m.rate, m.calm = m.rate+uint64(p.HAI), e.Time
-		}
-	}
-	if congested && !m.seen {
-		m.seen = true
-		if fast := uint64(p.First); before > fast {
-			m.rate = min(m.rate, fast)
-		} else {
-			m.rate = min(m.rate, steps(1))
 		}
 	}
 	if m.rate < before {

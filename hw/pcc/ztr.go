@@ -127,36 +127,24 @@ func (f *ZTR) learn(p *ZTRParams, now uint32) {
 	f.minRTT = min(f.minRTT, f.fresh)
 }
 
-// next returns the rate that follows from the last sample, before it is clamped. The
-// first congestion is answered by the fast reaction or, where that is stronger, by the
-// regular one: a slow flow is idle between its bursts, so that each of its samples can
-// be a first one.
+// next returns the rate that follows from the last sample, before it is clamped.
 func (f *ZTR) next(p *ZTRParams, now uint32) Rate {
 	expected := f.expected(p)
-	late := f.rtt > expected
-	first := (late || f.cnp) && !f.seen
-	rate := f.regular(p, now, expected)
-	if !first {
-		return rate
-	}
-	f.seen = true
-	if f.rate > p.First {
-		return min(rate, p.First)
-	}
-	return min(rate, f.rate.mul(fxp16(p.MaxDec)))
-}
-
-// regular is next without the reaction to the first congestion.
-func (f *ZTR) regular(p *ZTRParams, now, expected uint32) Rate {
-	severe := f.rtt >= p.MaxDelay
+	severe, late := f.rtt >= p.MaxDelay, f.rtt > expected
 	step := fxp16(one - p.MaxDec)
 	switch {
+	case (late || f.cnp) && !f.seen:
+		f.seen = true
+		if f.rate > p.First {
+			return p.First
+		}
+		return f.rate.mul(fxp16(p.MaxDec))
 	case f.nack && severe:
 		f.nack = false
 		return f.rate.mul(one - 5*step)
 	case f.cnp || severe:
 		return f.rate.mul(one - 2*step)
-	case f.rtt > expected: // as a window would: the rate falls as the round trip grows
+	case late: // as a window would: the rate falls as the round trip grows
 		return f.rate.mul(max(fxp16(p.MaxDec), fxp16(uint64(expected)<<16/uint64(f.rtt))))
 	}
 	rate := f.rate + p.AI
