@@ -89,7 +89,8 @@ func (in *Initiator) RxAck(now int64, p PacketHandle, n uint32, ev *Event) error
 // Error takes the news that the PDS could not deliver a packet (pds_ses_error);
 // cause is the PDS's own number for the reason. The message fails with it; the
 // application may start it again on another PDC unless it is an atomic or a
-// send, which could then happen twice. What follows is in ev.
+// send, which could then happen twice. One whose data has all come does not fail: what
+// was lost is the acknowledgement. What follows is in ev.
 //
 // Errors: [ErrStale]; then nothing has changed.
 func (in *Initiator) Error(now int64, p PacketHandle, cause uint8, ev *Event) error {
@@ -97,10 +98,12 @@ func (in *Initiator) Error(now int64, p PacketHandle, cause uint8, ev *Event) er
 	if m == nil {
 		return ErrStale
 	}
-	if m.fail < failFatal {
-		m.cause = cause
+	if !m.is(kindFetch) || m.length == 0 || m.received != m.length {
+		if m.fail < failFatal {
+			m.cause = cause
+		}
+		m.failed(failPDS, RCNull)
 	}
-	m.failed(failPDS, RCNull)
 	*ev = Event{}
 	in.settle(now, m, ev)
 	return nil

@@ -275,6 +275,36 @@ func TestInitiatorPDSError(t *testing.T) {
 	require.ErrorIs(t, in.Error(0, b.Packet, 12, &ev), ErrStale)
 }
 
+// The data of a read has come, but not the acknowledgements of its requests: that is no
+// failure, unless a byte is missing.
+func TestInitiatorPDSErrorOfAReadThatHasItsData(t *testing.T) {
+	for _, got := range []uint16{0, 1, 4095, 4096} {
+		in := newInitiator(t)
+		o := walkWrite()
+		o.Opcode = OpcodeRead
+		qs := sendAll(in, 0, start(t, in, o))
+		var ev Event
+		for i := range uint32(4) {
+			n := uint16(4096)
+			if i == 3 {
+				n = got
+			}
+			y := Reply{Form: FormResponseData, Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK}, JobID: walkJob,
+				ReadRequestID: 1, PayloadLength: n, MessageOffset: i * 4096}
+			require.NoError(t, in.RxData(0, &y, &ev))
+			require.Equal(t, EventNone, ev.Kind)
+		}
+		for _, q := range qs {
+			require.NoError(t, in.Error(0, q.Packet, 11, &ev))
+		}
+		want := Outcome{Status: StatusPDS, Cause: 11}
+		if got == 4096 {
+			want = Outcome{Status: StatusOK, Length: 16384}
+		}
+		require.Equal(t, want, ev.Outcome)
+	}
+}
+
 func TestInitiatorCancel(t *testing.T) {
 	in := newInitiator(t)
 	h := start(t, in, walkWrite())
