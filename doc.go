@@ -30,9 +30,13 @@
 //		in, now = wait(e.NextDeadline())        // a packet, or the time
 //		e.Receive(now, &in, &reply, &r)         // the same Datagrams and Received each time
 //		place(r, in.Packet[r.Payload:])         // what r says; with PDS.BufferROD it may say to keep it for e.Replay
-//		transmit(reply.Packet, ...)             // what to send back, if it is not empty
+//		transmit(reply.Packet, memory(reply.Payload), ...) // what to send back, if it is not empty
 //		e.Tick(now)
 //	}
+//
+// Read the clock anew for each batch of packets: one now for a packet and for its
+// acknowledgement is a round trip of 0. Receive what has come before Tick, which would
+// miss it.
 //
 // With thousands of PDCs, [Endpoint.Touch] a batch of packets before each of them is
 // received; [Endpoint.TransmitBatch] sends several packets at a time, and
