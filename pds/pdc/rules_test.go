@@ -421,3 +421,42 @@ func TestGapFilledByANOOPIsOver(t *testing.T) {
 	require.Len(t, answer, 1)
 	require.Equal(t, request(t, ws[1]).PSN, nackOf(t, answer[0]).PSN)
 }
+
+// An ACK_REQ for a packet whose answer carries data: this target keeps the data and repeats
+// it, to the byte, without asking the layer above again. One that would have to read it
+// again says ACK_WITH_DATA (UE Specification 1.0.x, Table 3-59), and this initiator sends
+// the request again, at once. Either way there is one completion, and one execution here.
+func TestQuestionAboutAReadThatWasAnswered(t *testing.T) {
+	data := Response{Kind: RespondGuaranteed, Next: pds.NextResponseData, Bytes: []byte("a header of 20 bytes and its data")}
+	for name, refuses := range map[string]bool{"repeats": false, "asks for the request": true} {
+		t.Run(name, func(t *testing.T) {
+			g := established(t, pairConfig{})
+			g.submit(1, 2)
+			ws := g.send(g.a)
+			g.b.reply = data
+			lost := g.giveAll(ws[:1])
+			require.Equal(t, pds.NextResponseData, ackCC(t, lost[0]).Next)
+			g.b.reply = Response{}
+			g.giveAll(g.giveAll(ws[1:])) // whose SACK shows that the first has arrived
+			require.Equal(t, []uint64{2}, g.a.take(EventResponse, EventImplicit))
+			g.wait(1_100_000)
+			ask := filterControl(g.send(g.a))
+			require.Equal(t, pds.CtlACKReq, controlOf(t, ask[0]).Ctl)
+			answer := g.giveAll(ask)
+			if refuses {
+				n := pds.Nack{Code: pds.NackACKWithData, PSN: request(t, ws[0]).PSN, SPDCID: g.info(g.b).ID, DPDCID: g.h.ID()}
+				g.give(wire{from: g.b, b: n.AppendTo(nil)})
+				again := filterData(g.send(g.a))
+				require.Equal(t, request(t, ws[0]).PSN, request(t, again[0]).PSN)
+				require.NotZero(t, request(t, again[0]).Flags&pds.FlagRetx)
+				answer = g.giveAll(again)
+			}
+			require.Equal(t, lost[0].b[pds.AckCCLen:], answer[0].b[pds.AckCCLen:])
+			r, _ := g.give(answer[0])
+			require.Equal(t, VerdictResponse, r.Verdict)
+			g.give(answer[0])
+			require.Equal(t, []uint64{1}, g.a.take(EventResponse, EventImplicit), "once")
+			require.Len(t, g.b.got, 2)
+		})
+	}
+}
