@@ -1,8 +1,7 @@
 package uetcc
 
 import (
-	"math"
-
+	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -143,7 +142,7 @@ func (e *Endpoint) again(now int64, rec *message) {
 // retryLater has a message tried again, but not at the end of time, for which there is no
 // later.
 func (e *Endpoint) retryLater(now int64, rec *message) {
-	e.retries.Arm(uint32(rec.handle&0xffff), min(now, math.MaxInt64-retryPause)+retryPause)
+	e.retries.Arm(uint32(rec.handle&0xffff), deadline.After(now, retryPause))
 }
 
 // drain takes the events of the manager.

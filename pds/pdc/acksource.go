@@ -2,6 +2,7 @@ package pdc
 
 import (
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/rccc"
@@ -170,7 +171,7 @@ func (m *Manager) asked(now int64, p *PDC, h *pds.AckCC) {
 // carries it before.
 func (m *Manager) clearSoon(now int64, p *PDC) {
 	p.flags |= flagClearDue
-	m.aux(p, now, later(now, m.p.c.ClearTime))
+	m.aux(p, now, deadline.After(now, m.p.c.ClearTime))
 }
 
 // aux has the timer of p look no later than at.

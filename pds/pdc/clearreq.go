@@ -1,6 +1,9 @@
 package pdc
 
-import "github.com/uetcc/uetcc/pds"
+import (
+	"github.com/uetcc/uetcc/internal/deadline"
+	"github.com/uetcc/uetcc/pds"
+)
 
 // clearReqWait is after how many PDS_Clear_Times a target asks for a CLEAR that it
 // has not heard. The initiator sends one on its own after one of them, in a
@@ -16,7 +19,7 @@ const clearAsks = 32
 // clearWanted has the timer of p look after the stored responses.
 func (m *Manager) clearWanted(now int64, p *PDC) {
 	if !p.is(flagInitiator) {
-		m.aux(p, now, later(now, clearReqWait*m.p.c.ClearTime))
+		m.aux(p, now, deadline.After(now, clearReqWait*m.p.c.ClearTime))
 	}
 }
 
@@ -32,7 +35,7 @@ func (m *Manager) clearMissing(now int64, p *PDC) {
 		m.askClose(now, p)
 	}
 	m.control(p, ctlClearReq)
-	m.aux(p, now, later(now, min(max(clearReqWait*m.p.c.ClearTime, now-p.activeAt), rtoMax)))
+	m.aux(p, now, deadline.After(now, min(max(clearReqWait*m.p.c.ClearTime, now-p.activeAt), rtoMax)))
 }
 
 // hoards reports whether the peer of p, which it has asked before, has left the same

@@ -2,6 +2,7 @@ package pdc
 
 import (
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -39,7 +40,7 @@ func (m *Manager) afterACK(now int64, p *PDC, h *pds.AckCC, t pds.Type) {
 		m.inferLosses(now, p, c)
 	}
 	if p.probeAt = never; p.tx.base != p.tx.next {
-		p.probeAt = later(now, m.probeBackoff(p, m.probeDelay(p)))
+		p.probeAt = deadline.After(now, m.probeBackoff(p, m.probeDelay(p)))
 		m.schedule(p, now)
 	}
 }
@@ -114,7 +115,7 @@ func (m *Manager) probe(now int64, p *PDC) {
 		return
 	}
 	m.control(p, ctlProbe)
-	p.probeAt = later(now, m.probeBackoff(p, 5*m.baseRTT(p)))
+	p.probeAt = deadline.After(now, m.probeBackoff(p, 5*m.baseRTT(p)))
 	p.probes++
 }
 

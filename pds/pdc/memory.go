@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/uetcc/uetcc/internal/check"
+	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/pds"
 )
@@ -243,7 +244,7 @@ func (m *Memory) write(r *row, i uint32, handle uint64, l label) {
 func (m *Memory) due(p *Params, r *row, i uint32) int64 {
 	c := m.in(r, i)
 	if pkt := &c.packet[i%chunkLen]; pkt.kind&kindDue == 0 {
-		return later(pkt.sentAt, p.c.RTOInit)
+		return deadline.After(pkt.sentAt, p.c.RTOInit)
 	}
 	return c.dueAt[i%chunkLen]
 }

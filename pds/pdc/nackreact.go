@@ -2,6 +2,7 @@ package pdc
 
 import (
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
 )
@@ -67,7 +68,7 @@ func (m *Manager) react(now int64, p *PDC, n *pds.Nack) error {
 			return ErrStale
 		}
 		m.yield(now, p)
-		return m.nackAgain(now, p, off, n, later(now, m.p.refused(p.tx.packet(m.mem, off).nacks)))
+		return m.nackAgain(now, p, off, n, deadline.After(now, m.p.refused(p.tx.packet(m.mem, off).nacks)))
 	case pds.NackGoBack:
 		return m.goBack(now, p, off, n)
 	case pds.NackRenumber:
@@ -90,7 +91,7 @@ func (m *Manager) react(now int64, p *PDC, n *pds.Nack) error {
 // copy can be lost once.
 func (m *Manager) nackRetx(now int64, p *PDC, off uint32, n *pds.Nack) error {
 	pkt := p.tx.packet(m.mem, off)
-	at := later(now, m.p.c.NackRetxTime)
+	at := deadline.After(now, m.p.c.NackRetxTime)
 	switch {
 	case n.Code == pds.NackPktNotRcvd || n.Code == pds.NackACKWithData:
 		return m.nackForget(now, p, off, n)
@@ -110,7 +111,7 @@ func (m *Manager) nackRetx(now int64, p *PDC, off uint32, n *pds.Nack) error {
 // the NACK says which question it answers, so for NACK_Retx_Time after that another one is
 // taken for a copy.
 func (m *Manager) nackForget(now int64, p *PDC, off uint32, n *pds.Nack) error {
-	if pkt := p.tx.packet(m.mem, off); pkt.nacks > 0 && now < later(pkt.sentAt, m.p.c.NackRetxTime) {
+	if pkt := p.tx.packet(m.mem, off); pkt.nacks > 0 && now < deadline.After(pkt.sentAt, m.p.c.NackRetxTime) {
 		return ErrStale
 	}
 	if !p.tx.hasArrived(m.mem, off) {
@@ -167,7 +168,7 @@ func (m *Manager) takeBack(now int64, p *PDC, off uint32, at int64, n *pds.Nack)
 // packet that is missing waits for its time, because another NACK has refused it, all
 // behind it waits with it.
 func (m *Manager) goBack(now int64, p *PDC, off uint32, n *pds.Nack) error {
-	if !p.is(flagROD) || n.PSN == p.wentTo && now < later(p.wentAt, m.p.c.NackRetxTime) {
+	if !p.is(flagROD) || n.PSN == p.wentTo && now < deadline.After(p.wentAt, m.p.c.NackRetxTime) {
 		return ErrStale
 	}
 	at := now

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -22,7 +23,7 @@ func (m *Manager) Open(now int64, k *InitiatorKey, ticket uint64) (Handle, error
 		m.relieve(now, h)
 		return h, err
 	}
-	if !m.waiting.push(waiter{key: *k, ticket: ticket, until: later(now, m.waiting.limit)}) {
+	if !m.waiting.push(waiter{key: *k, ticket: ticket, until: deadline.After(now, m.waiting.limit)}) {
 		return 0, ErrPaused
 	}
 	m.arm(now)

@@ -189,12 +189,4 @@ func (p *Params) peerRange(mpr uint8) uint32 {
 // limit is peerRange, as far as this side tracks as many.
 func (p *Params) limit(mpr uint8) uint16 { return uint16(min(p.peerRange(mpr), p.ranges)) }
 
-// later is t + d, without passing the last time there is.
-func later(t, d int64) int64 {
-	if t > math.MaxInt64-d {
-		return math.MaxInt64
-	}
-	return t + d
-}
-
 const never = math.MaxInt64

@@ -3,6 +3,7 @@ package pdc
 import (
 	"errors"
 
+	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -342,7 +343,7 @@ func (m *Manager) ahead(now int64, p *PDC, b *inbound, out []byte, r *Result) er
 	if m.p.c.BufferROD {
 		return m.buffer(p, b, out, r)
 	}
-	if p.is(flagGap) && now < later(p.gapAt, m.p.c.NackRetxTime) {
+	if p.is(flagGap) && now < deadline.After(p.gapAt, m.p.c.NackRetxTime) {
 		return ErrOrder
 	}
 	p.flags |= flagGap

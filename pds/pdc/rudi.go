@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/bits"
 
+	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -120,7 +121,7 @@ func (m *Manager) transmitRUDI(now int64, buf []byte, out *Out) bool {
 		out.Header, _ = h.Encode(buf)
 		p.sent, p.queued, p.postpone = true, false, false
 		t.queued--
-		p.dueAt = later(now, m.p.rto(p.rtos))
+		p.dueAt = deadline.After(now, m.p.rto(p.rtos))
 		t.nextDue = min(t.nextDue, p.dueAt)
 		m.arm(now)
 		return true
@@ -219,7 +220,7 @@ func (m *Manager) nackRUDI(now int64, src Addr, n *pds.Nack, r *Result) error {
 	p.queued = true
 	m.rudi.queued++
 	if p.dueAt = now; !n.Code.IsTrimmed() {
-		p.dueAt, p.postpone = later(now, m.p.c.NackRetxTime), true
+		p.dueAt, p.postpone = deadline.After(now, m.p.c.NackRetxTime), true
 		m.rudi.nextDue = min(m.rudi.nextDue, p.dueAt)
 		m.arm(now)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/bits"
 
+	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -230,11 +231,11 @@ func (w *sendWindow) step(m *Memory, n uint32) {
 
 // transmitted notes when packet i of r left and when to miss its acknowledgement.
 func (w *sendWindow) transmitted(p *Params, m *Memory, r *row, i uint32, now int64) {
-	pkt, due := m.record(r, i), later(now, p.c.RTOInit)
+	pkt, due := m.record(r, i), deadline.After(now, p.c.RTOInit)
 	pkt.sentAt = now
 	pkt.sends = min(pkt.sends+1, 3)
 	if pkt.kind&kindDue != 0 {
-		due = later(now, p.rto(pkt.rtos))
+		due = deadline.After(now, p.rto(pkt.rtos))
 		m.postpone(r, i, due)
 	}
 	w.rtoAt = min(w.rtoAt, due)

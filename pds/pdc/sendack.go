@@ -3,6 +3,7 @@ package pdc
 import (
 	"math/bits"
 
+	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -171,7 +172,7 @@ func (w *sendWindow) mergeWord(m *Memory, off uint32, sack uint64, now int64, k 
 func (w *sendWindow) retime(m *Memory, r *row, bits64 uint64, now int64) {
 	for b := bits64 & r.queued; b != 0; b &= b - 1 {
 		i := uint32(bits.TrailingZeros64(b))
-		due := later(now, max(now-m.record(r, i).sentAt, 1))
+		due := deadline.After(now, max(now-m.record(r, i).sentAt, 1))
 		m.postpone(r, i, due)
 		w.rtoAt = min(w.rtoAt, due)
 	}

@@ -3,6 +3,7 @@ package pdc
 import (
 	"math/bits"
 
+	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -138,7 +139,7 @@ func (w *sendWindow) resent(p *Params, m *Memory, off uint32, now int64) uint64 
 	w.unqueue(r, bit)
 	if w.hasArrived(m, off) {
 		pkt.sends = 3 // the answer to a question is no round trip of the packet
-		due := later(now, p.rto(pkt.rtos))
+		due := deadline.After(now, p.rto(pkt.rtos))
 		m.postpone(r, i, due)
 		w.rtoAt = min(w.rtoAt, due)
 		return m.handle(r, i)

@@ -2,6 +2,7 @@ package pdc
 
 import (
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -204,7 +205,7 @@ const (
 
 // giveUpIn has p wait no longer than d for its peer.
 func (p *PDC) giveUpIn(now, d int64) {
-	p.lapse = uint32((min(later(now, d), never-lapseUnit) + lapseUnit - 1) / lapseUnit)
+	p.lapse = uint32((min(deadline.After(now, d), never-lapseUnit) + lapseUnit - 1) / lapseUnit)
 }
 
 // giveUpAt is when p has waited too long.
@@ -269,7 +270,7 @@ func (m *Manager) stalled(now int64, p *PDC) {
 	}
 	m.stats.StallBreaks++
 	m.control(p, ctlClearCmd|ask)
-	m.aux(p, now, later(now, min(m.p.c.ClearTime<<min(max(p.stalls, stallsEven)-stallsEven, m.p.rtoShifts), rtoMax)))
+	m.aux(p, now, deadline.After(now, min(m.p.c.ClearTime<<min(max(p.stalls, stallsEven)-stallsEven, m.p.rtoShifts), rtoMax)))
 	p.stalls = min(p.stalls+1, 63)
 }
 
@@ -304,9 +305,9 @@ func (m *Manager) denied(now int64, p *PDC) bool {
 // idleAt is when p has been idle for too long. A target leaves the close to its
 // initiator and waits twice as long.
 func (m *Manager) idleAt(p *PDC) int64 {
-	at := later(p.activeAt, m.p.c.IdleTime)
+	at := deadline.After(p.activeAt, m.p.c.IdleTime)
 	if !p.is(flagInitiator) {
-		at = later(at, m.p.c.IdleTime)
+		at = deadline.After(at, m.p.c.IdleTime)
 	}
 	return at
 }

@@ -2,6 +2,7 @@ package pdc
 
 import (
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/rccc"
 )
@@ -178,7 +179,7 @@ func (m *Manager) putTarget(p *PDC, q *pds.Request, target int64) {
 // sentOne keeps the timers of a PDC that has just sent something tracked.
 func (m *Manager) sentOne(now int64, p *PDC) {
 	if m.p.c.InferLoss && p.probeAt == never && p.peerID != 0 {
-		p.probeAt = later(now, m.probeDelay(p))
+		p.probeAt = deadline.After(now, m.probeDelay(p))
 		m.schedule(p, now)
 	} else if p.tx.rtoAt < p.timerAt {
 		m.schedule(p, now)

@@ -2,6 +2,7 @@ package pdc
 
 import (
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -35,7 +36,7 @@ func (m *Manager) TransmitNext(now int64, buf *[ReplyMax]byte) (p *PDC, handle u
 		head.Flags = pds.FlagAR
 	}
 	pds.PutRequest((*[pds.RequestLen]byte)(buf[:]), head, int16(w.base-1-off), w.psn(off), p.handle.ID(), p.peerID)
-	if due := later(now, m.p.c.RTOInit); due < w.rtoAt {
+	if due := deadline.After(now, m.p.c.RTOInit); due < w.rtoAt {
 		w.rtoAt = due
 		if w.rtoAt < p.timerAt {
 			m.schedule(p, now)

@@ -2,6 +2,7 @@ package pdc
 
 import (
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -96,7 +97,7 @@ func (m *Manager) sentRun(now int64, p *PDC, r *row, x *Run, s ccc.RunParams) (l
 	if last = !w.inPeerWindow(w.next); last || s.AckLast {
 		x.asks |= 1 << ((n - 1) % RunMax)
 	}
-	if due := later(now, m.p.c.RTOInit); due < w.rtoAt {
+	if due := deadline.After(now, m.p.c.RTOInit); due < w.rtoAt {
 		if w.rtoAt = due; due < p.timerAt {
 			m.schedule(p, now)
 		}

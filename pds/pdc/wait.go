@@ -1,5 +1,7 @@
 package pdc
 
+import "github.com/uetcc/uetcc/internal/deadline"
+
 // waiter is a message that waits for a PDC.
 type waiter struct {
 	key    InitiatorKey
@@ -39,7 +41,7 @@ func (m *Manager) Waiting() int { return m.waiting.len() }
 func (m *Manager) arm(now int64) {
 	at := m.rudi.next()
 	if m.waiting.len() > 0 {
-		at = min(at, m.waiting.first().until, later(now, m.p.c.RTOInit))
+		at = min(at, m.waiting.first().until, deadline.After(now, m.p.c.RTOInit))
 		// An id that is free by now is not what they wait for: they have just looked.
 		if reap, ok := m.table.NextReap(); ok && reap > now {
 			at = min(at, reap)
@@ -130,7 +132,7 @@ func (m *Manager) relieve(now int64, but Handle) {
 // on it. Closing it then helps nobody: of two messages that wait for one id each would
 // lose it to the other for ever.
 func (p *PDC) promised(now, moment int64) bool {
-	return p.state == StateCreating && p.openMsgs == 0 && p.tx.tail == 0 && now < later(p.activeAt, moment)
+	return p.state == StateCreating && p.openMsgs == 0 && p.tx.tail == 0 && now < deadline.After(p.activeAt, moment)
 }
 
 // older returns the one that was active less recently. a may be nil.
