@@ -16,7 +16,7 @@ func (m *Manager) Lines(id uint16) (send, peer uintptr) {
 func (m *Manager) PacketLines(id uint16) (first, current, acked, sent uintptr) {
 	w := &m.pdc[id].tx
 	return uintptr(unsafe.Pointer(&m.mem.row[w.first])), uintptr(unsafe.Pointer(&m.mem.row[w.current])),
-		uintptr(unsafe.Pointer(&m.mem.chunk[w.acked].packet[w.base%chunkLen])), uintptr(unsafe.Pointer(&m.mem.chunk[w.sends].packet[w.next%chunkLen]))
+		uintptr(unsafe.Pointer(w.lowest(m.mem))), uintptr(unsafe.Pointer(w.upcoming(m.mem)))
 }
 
 // SubmitLines is likewise [Manager.TouchSubmit]: what [Manager.SubmitRun] needs besides,

@@ -98,6 +98,10 @@ func (w *sendWindow) at(m *Memory, off uint32) (r *row, i uint32) {
 
 func (w *sendWindow) packet(m *Memory, off uint32) *packet { return m.record(w.at(m, off)) }
 
+// lowest and upcoming are the packets at base and at next, found without their rows.
+func (w *sendWindow) lowest(m *Memory) *packet   { return &m.chunk[w.acked].packet[w.base%chunkLen] }
+func (w *sendWindow) upcoming(m *Memory) *packet { return &m.chunk[w.sends].packet[w.next%chunkLen] }
+
 // push queues a packet behind all others and returns the PSN it gets. A control
 // packet has no size.
 func (w *sendWindow) push(p *Params, m *Memory, handle uint64, size uint16, k kind) (pds.PSN, error) {

@@ -25,7 +25,7 @@ func (m *Manager) TouchPackets(ids []uint16) (sum uint64) {
 		if int(id) < len(m.pdc) {
 			w := &m.pdc[id].tx
 			sum += m.mem.row[w.first].released + m.mem.row[w.current].released +
-				uint64(m.mem.chunk[w.acked].packet[w.base%chunkLen].sentAt) + uint64(m.mem.chunk[w.sends].packet[w.next%chunkLen].sentAt)
+				uint64(w.lowest(m.mem).sentAt) + uint64(w.upcoming(m.mem).sentAt)
 		}
 	}
 	return sum

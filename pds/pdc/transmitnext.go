@@ -16,7 +16,7 @@ func (m *Manager) TransmitNext(now int64, buf *[ReplyMax]byte) (p *PDC, handle u
 	}
 	w := &p.tx
 	r, i := &m.mem.row[w.current], w.next%rowLen
-	pkt := &m.mem.chunk[w.sends].packet[i%chunkLen]
+	pkt := w.upcoming(m.mem)
 	handle, size, k := m.mem.submitted(r, i)
 	sp, ok := m.cc.SendNew(ccc.Handle(p.handle), now, int64(size))
 	if !ok {
