@@ -145,7 +145,7 @@ func TestGapBelowAResponseTakesNoTimeOfThePeer(t *testing.T) {
 func TestSilentPeerIsNotCountedAgainst(t *testing.T) {
 	x := newHoarder(t)
 	x.request()
-	require.False(t, x.pass(2300*ms, func() {}))
+	require.False(t, x.pass(2500*ms, func() {}))
 	require.Zero(t, x.b.m.Stats().Hoarded)
 
 	x = newHoarderWith(t, Config{IdleTime: 8000 * ms, MaxRTORetx: rtoForever})

@@ -84,18 +84,34 @@ func TestFaultK3CloseWhileTheACKIsLost(t *testing.T) {
 	require.Len(t, g.a.got, 1)
 }
 
-func TestFaultK4CloseRequestExpires(t *testing.T) {
+// askedToClose is a pair with an open message whose target has asked for a close, and been
+// heard.
+func askedToClose(t *testing.T) *pair {
 	g := established(t, pairConfig{})
-	target := g.b.m.byID(g.info(g.b).ID).handle
-	require.NoError(t, g.b.m.Close(g.now, target))
-	g.send(g.b) // lost
-	g.wait(1_100_000)
+	require.NoError(t, g.a.m.Begin(g.h))
+	require.NoError(t, g.b.m.Close(g.now, g.b.m.byID(g.info(g.b).ID).handle))
+	g.settle()
+	require.Equal(t, StateQuiesce, g.info(g.a).State)
+	return g
+}
+
+// last submits the packet that ends the message of askedToClose.
+func (g *pair) last() {
+	_, err := g.a.m.Submit(g.now, g.h, Packet{Handle: 7, Size: 4160, Next: pds.NextRequestStd, EOM: true})
+	require.NoError(g.t, err)
+}
+
+func TestFaultK4CloseRequestExpires(t *testing.T) {
+	g := askedToClose(t)
+	g.wait(31 * ms)
+	require.Equal(t, StateCloseWait, g.info(g.b).State, "a packet may wait so long to be sent again")
+	g.wait(2 * ms)
 	require.True(t, g.b.has(EventClosed, Cause(pds.NackClosingInErr)))
 	ws := g.send(g.b)
 	require.Equal(t, pds.NackClosingInErr, nackOf(t, ws[0]).Code)
 	r, _ := g.give(ws[0])
 	require.ErrorIs(t, r.Err, ErrStale, "nothing is out: such a NACK changes nothing")
-	g.submit(7, 1)
+	g.last()
 	g.giveAll(g.giveAll(g.send(g.a)))
 	require.True(t, g.a.has(EventClosed, Cause(pds.NackInvDPDCID)), "it learns when it sends again")
 	require.Equal(t, []uint64{7}, g.a.take(EventError))
@@ -103,16 +119,34 @@ func TestFaultK4CloseRequestExpires(t *testing.T) {
 
 // The NACK names what would be out, if anything is: then the initiator goes too.
 func TestFaultK4CloseRequestExpiresWithAPacketOut(t *testing.T) {
-	g := established(t, pairConfig{})
-	target := g.b.m.byID(g.info(g.b).ID).handle
-	require.NoError(t, g.b.m.Close(g.now, target))
-	g.send(g.b) // lost
-	g.submit(7, 1)
+	g := askedToClose(t)
+	g.wait(2 * ms)
+	g.last()
 	g.send(g.a) // lost
-	g.wait(1_100_000)
+	g.wait(31 * ms)
 	g.giveAll(g.send(g.b))
 	require.True(t, g.a.has(EventClosed, Cause(pds.NackClosingInErr)))
 	require.Equal(t, []uint64{7}, g.a.take(EventError))
+}
+
+// What is lost while a target waits for the close takes longer than Close_REQ_Time to come
+// again: the request to close itself, packets of an open message, and their answers.
+func TestFaultK4NothingLostEndsInError(t *testing.T) {
+	g := established(t, pairConfig{Config: Config{CloseReqTime: ms / 2}})
+	g.b.reply = guaranteed
+	g.submit(1, 3)
+	answers := g.giveAll(g.send(g.a))
+	require.Len(t, answers, 3)
+	require.NoError(t, g.b.m.Close(g.now, g.b.m.byID(g.info(g.b).ID).handle))
+	g.send(g.b)            // the request to close is lost
+	g.giveAll(answers[:1]) // and two of the answers
+	for range 3 {
+		g.wait(ms + ms/10)
+		g.settle()
+	}
+	require.Equal(t, []uint64{1, 2, 3}, g.a.take(EventResponse))
+	require.Zero(t, g.a.m.Stats().Failed+g.b.m.Stats().Failed)
+	require.Nil(t, g.a.m.get(g.h), "closed in order")
 }
 
 func TestFaultK5RequestAfterClose(t *testing.T) {

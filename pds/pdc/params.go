@@ -64,7 +64,7 @@ type Config struct {
 	NackRetxTime    int64       // NACK_Retx_Time: from a NACK to the resend, up to 8 s (default 1 ms); see below
 	MaxNackRetx     int         // Max_NACK_Retx_Cnt: 1 to 31, 31 for ever (default 5)
 	ClearTime       int64       // PDS_Clear_Time: idle time before a CLEAR_CMD (default 1 ms)
-	CloseReqTime    int64       // Close_REQ_Time: wait for the CLOSE_CMD asked for (default 1 ms)
+	CloseReqTime    int64       // Close_REQ_Time: silence until a CLOSE_CMD asked for, at least the largest timeout of a packet (default 1 ms)
 	Start           StartMethod // which Start_PSN a target takes
 	NewPDCTime      int64       // New_PDC_Time: life of a PENDING PDC (default 5 ms)
 	PendTimeout     int64       // Pend_Timeout: how long a message may wait for a PDC, up to 800 s (default 100 ms)

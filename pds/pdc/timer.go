@@ -217,12 +217,20 @@ func (p *PDC) giveUpAt(now int64) int64 {
 	return (unit + int64(int32(p.lapse-uint32(unit)))) * lapseUnit
 }
 
-// giveUp ends a target PDC whose peer does not do what it was asked for.
+// giveUp ends a target PDC whose peer does not do what it was asked for. One that was asked
+// to close has all its open messages to end first, and may be waiting to send a packet
+// again: Close_REQ_Time counts from its last word, unless it says much and clears nothing.
 func (m *Manager) giveUp(now int64, p *PDC) {
 	if p.state == StatePending {
 		m.stats.PendingOver++
 		m.abandon(now, p, Cause(pds.NackNewStartPSN))
 		return
+	}
+	if p.resp.asked < clearAsks {
+		p.giveUpIn(p.activeAt, max(m.p.c.CloseReqTime, m.p.longestRTO()))
+		if p.giveUpAt(now) > now {
+			return
+		}
 	}
 	m.abandon(now, p, Cause(pds.NackClosingInErr))
 	m.control(p, ctlClosingInErr)

@@ -1,0 +1,44 @@
+package uetcc_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// Where more PDCs are open than Close_Thresh both ends close some all the time. That ends no
+// message in error, though a tenth of all packets is lost: of the request to close, of
+// short reads and what answers them, and of what is sent again meanwhile.
+func TestEndpointClosesNothingThatIsUnderWay(t *testing.T) {
+	const messages = 12
+	for seed := range uint64(100) {
+		n := newNetwork(t, seed, netFaults{loss: 0.1}, 2, func(c *uetcc.Config) {
+			c.PDS = pdc.Config{CloseThresh: 1}
+			c.PDCs = pdc.TableConfig{General: 32, Quarantine: 100_000_000}
+		})
+		a := n.ends[0]
+		for i := range messages {
+			m := uetcc.Message{Key: 1, Length: []uint32{8, 3000, 100}[i%3], Cookie: uint64(i + 1)}
+			m.To = uetcc.Destination{Address: n.ends[1].addr, Job: 1, Context: uint16(i % 4)}
+			a.local[m.Cookie] = make([]byte, m.Length)
+			start := a.e.Write
+			if i%2 == 0 {
+				start = a.e.Read
+			}
+			_, err := start(n.now, &m)
+			require.NoError(t, err)
+			for range i {
+				n.step()
+			}
+		}
+		n.run(func() bool { return len(a.events) == messages })
+		for _, ev := range a.events {
+			require.Equal(t, ses.StatusOK, ev.Outcome.Status, "seed %d: %+v", seed, ev)
+		}
+		require.NotZero(t, n.ends[1].e.PDS().Stats().Closed)
+	}
+}
