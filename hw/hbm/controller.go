@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"math"
-	"math/bits"
 
 	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/enum"
@@ -73,34 +72,11 @@ type Usage struct {
 type Controller struct {
 	cfg      Config
 	channels []channel
-	queues   []queue // [channel][requester]
-	slots    []pending
-	banks    []int64 // [channel][bank]: when it is usable again
-	done     []Done  // ring of retired requests that the caller has not taken
-	first    int     // oldest of them
+	done     []Done // ring of retired requests that the caller has not taken
+	first    int    // oldest of them
 	untaken  int
-	usage    []Usage
-	occupied int64 // bytes submitted and not retired
-}
-
-// channel is a channel and the request that it transfers.
-type channel struct {
-	busy   bool
-	turn   int // requester after the one served last
-	cur    pending
-	who    int
-	start  int64
-	finish int64
-}
-
-// queue is the ring of one requester's requests at one channel.
-type queue struct{ head, n int }
-
-type pending struct {
-	tag   uint64
-	bytes int64
-	bank  int
-	at    int64
+	usage    []Usage // by requester
+	occupied int64   // bytes submitted and not retired
 }
 
 func (c *Config) validate() error {
@@ -121,25 +97,18 @@ func NewController(cfg Config) (*Controller, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	queues := cfg.Channels * cfg.Requesters
+	waiting := cfg.Channels * cfg.Requesters * cfg.Depth
 	c := &Controller{
 		cfg:      cfg,
 		channels: make([]channel, cfg.Channels),
-		queues:   make([]queue, queues),
-		slots:    make([]pending, queues*cfg.Depth),
-		banks:    make([]int64, cfg.Channels*cfg.Banks),
-		done:     make([]Done, queues*cfg.Depth+cfg.Channels),
+		done:     make([]Done, waiting+cfg.Channels),
 		usage:    make([]Usage, cfg.Requesters),
 	}
-	for i := range c.banks {
-		c.banks[i] = math.MinInt64 // usable whenever the clock begins
+	for i := range c.channels {
+		c.channels[i] = newChannel(&cfg)
 	}
 	return c, nil
 }
-
-// Rate returns the bytes per second that all channels together transfer when no
-// bank is in the way.
-func (c *Controller) Rate() int64 { return int64(c.cfg.Channels) * c.cfg.Rate }
 
 // Occupied returns the bytes that were submitted and are not retired.
 func (c *Controller) Occupied() int64 { return c.occupied }
@@ -156,18 +125,15 @@ func (c *Controller) Submit(now int64, r Request) error {
 	}
 	c.run(now)
 	line := r.Addr / uint64(c.cfg.Interleave)
-	ch := int(line % uint64(c.cfg.Channels))
-	p := pending{r.Tag, r.Bytes, int(line / uint64(c.cfg.Channels) % uint64(c.cfg.Banks)), now}
-	i := ch*c.cfg.Requesters + r.Requester
-	q := &c.queues[i]
+	ch := &c.channels[line%uint64(c.cfg.Channels)]
+	q := &ch.queues[r.Requester]
 	if q.n == c.cfg.Depth || c.untaken+c.cfg.Channels >= len(c.done) {
 		return ErrFull
 	}
-	c.slots[i*c.cfg.Depth+(q.head+q.n)%c.cfg.Depth] = p
-	q.n++
+	q.push(pending{r.Tag, r.Bytes, int(line / uint64(c.cfg.Channels) % uint64(c.cfg.Banks)), now})
 	c.occupied += r.Bytes
-	if !c.channels[ch].busy {
-		c.dispatch(ch, now)
+	if !ch.busy {
+		ch.dispatch(&c.cfg, now)
 	}
 	return nil
 }
@@ -199,22 +165,21 @@ func (c *Controller) Retire(now int64, done []Done) (n int) {
 // run retires everything that finishes by time now, while there is room for it.
 func (c *Controller) run(now int64) {
 	for c.untaken < len(c.done) {
-		first := -1
+		var first *channel
 		for i := range c.channels {
-			if ch := &c.channels[i]; ch.busy && ch.finish <= now && (first < 0 || ch.finish < c.channels[first].finish) {
-				first = i
+			if ch := &c.channels[i]; ch.busy && ch.finish <= now && (first == nil || ch.finish < first.finish) {
+				first = ch
 			}
 		}
-		if first < 0 {
+		if first == nil {
 			return
 		}
-		c.finish(first)
+		c.retire(first)
 	}
 }
 
-// finish retires what channel i transfers and starts its next request.
-func (c *Controller) finish(i int) {
-	ch := &c.channels[i]
+// retire retires what a channel transfers and starts its next request.
+func (c *Controller) retire(ch *channel) {
 	d := Done{ch.cur.tag, ch.who, ch.cur.bytes, ch.finish, ch.start - ch.cur.at}
 	c.done[(c.first+c.untaken)%len(c.done)] = d
 	c.untaken++
@@ -225,64 +190,5 @@ func (c *Controller) finish(i int) {
 	u.Wait += d.Wait
 	u.MaxWait = max(u.MaxWait, d.Wait)
 	ch.busy = false
-	c.dispatch(i, ch.finish)
-}
-
-// dispatch starts a request on channel i, which is free at time now, if one
-// waits.
-func (c *Controller) dispatch(i int, now int64) {
-	who, start := c.choose(i, now)
-	if who < 0 {
-		return
-	}
-	ch := &c.channels[i]
-	k := i*c.cfg.Requesters + who
-	q := &c.queues[k]
-	ch.cur = c.slots[k*c.cfg.Depth+q.head]
-	q.head = (q.head + 1) % c.cfg.Depth
-	q.n--
-	ch.busy, ch.who, ch.turn, ch.start = true, who, (who+1)%c.cfg.Requesters, start
-	ch.finish = after(start, c.transfer(ch.cur.bytes))
-	c.banks[i*c.cfg.Banks+ch.cur.bank] = after(ch.finish, c.cfg.BankBusy)
-}
-
-// choose returns the requester that channel i serves next and when its bank lets
-// it start, or -1. Requests that can start now go before ones that must wait for
-// their bank; among equals the arbitration decides.
-func (c *Controller) choose(i int, now int64) (who int, start int64) {
-	who, oldest := -1, int64(0)
-	for n := range c.cfg.Requesters {
-		r := (c.channels[i].turn + n) % c.cfg.Requesters
-		k := i*c.cfg.Requesters + r
-		if c.queues[k].n == 0 {
-			continue
-		}
-		p := &c.slots[k*c.cfg.Depth+c.queues[k].head]
-		ready := max(now, c.banks[i*c.cfg.Banks+p.bank])
-		better := who < 0 || ready < start ||
-			ready == start && c.cfg.Arbitration == OldestFirst && p.at < oldest
-		if better {
-			who, start, oldest = r, ready, p.at
-		}
-	}
-	return who, start
-}
-
-// transfer returns how long a channel is busy with the given bytes, rounded up.
-func (c *Controller) transfer(bytes int64) int64 {
-	hi, lo := bits.Mul64(uint64(bytes), 1_000_000_000)
-	lo, carry := bits.Add64(lo, uint64(c.cfg.Rate)-1, 0)
-	if hi += carry; hi >= uint64(c.cfg.Rate) {
-		return math.MaxInt64
-	}
-	ns, _ := bits.Div64(hi, lo, uint64(c.cfg.Rate))
-	return int64(min(ns, math.MaxInt64))
-}
-
-// after is d nanoseconds after t, at most the last time there is.
-func after(t, d int64) int64 {
-	if t > math.MaxInt64-d {
-		return math.MaxInt64
-	}
-	return t + d
+	ch.dispatch(&c.cfg, ch.finish)
 }

@@ -104,7 +104,6 @@ func TestChannels(t *testing.T) {
 	require.EqualValues(t, 256, at)
 	var done [4]Done
 	require.Equal(t, 4, c.Retire(256, done[:]), "all at once")
-	require.EqualValues(t, 4e9, c.Rate())
 	_, ok = c.Next()
 	require.False(t, ok)
 }

@@ -1,0 +1,101 @@
+package hbm
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/uetcc/uetcc/internal/deadline"
+)
+
+// channel is a channel, what waits for it, and the request that it transfers.
+type channel struct {
+	queues []queue // by requester
+	banks  []int64 // when each is usable again
+	turn   int     // requester after the one served last
+	busy   bool
+	cur    pending
+	who    int
+	start  int64
+	finish int64
+}
+
+// queue is the ring of one requester's requests at one channel.
+type queue struct {
+	ring    []pending
+	head, n int
+}
+
+type pending struct {
+	tag   uint64
+	bytes int64
+	bank  int
+	at    int64
+}
+
+func newChannel(c *Config) channel {
+	ch := channel{queues: make([]queue, c.Requesters), banks: make([]int64, c.Banks)}
+	for i := range ch.queues {
+		ch.queues[i].ring = make([]pending, c.Depth)
+	}
+	for i := range ch.banks {
+		ch.banks[i] = math.MinInt64 // usable whenever the clock begins
+	}
+	return ch
+}
+
+// push adds a request; the queue must not be full.
+func (q *queue) push(p pending) {
+	q.ring[(q.head+q.n)%len(q.ring)] = p
+	q.n++
+}
+
+// pop takes the oldest request; the queue must not be empty.
+func (q *queue) pop() pending {
+	p := q.ring[q.head]
+	q.head = (q.head + 1) % len(q.ring)
+	q.n--
+	return p
+}
+
+// dispatch starts a request on the channel, which is free at time now, if one waits.
+func (ch *channel) dispatch(c *Config, now int64) {
+	who, start := ch.choose(c.Arbitration, now)
+	if who < 0 {
+		return
+	}
+	ch.cur = ch.queues[who].pop()
+	ch.busy, ch.who, ch.turn, ch.start = true, who, (who+1)%len(ch.queues), start
+	ch.finish = deadline.After(start, transfer(ch.cur.bytes, c.Rate))
+	ch.banks[ch.cur.bank] = deadline.After(ch.finish, c.BankBusy)
+}
+
+// choose returns the requester that is served next and when its bank lets it start,
+// or -1. Requests that can start now go before ones that must wait for their bank;
+// among equals the arbitration decides.
+func (ch *channel) choose(a Arbitration, now int64) (who int, start int64) {
+	who, oldest := -1, int64(0)
+	for n := range ch.queues {
+		r := (ch.turn + n) % len(ch.queues)
+		q := &ch.queues[r]
+		if q.n == 0 {
+			continue
+		}
+		p := &q.ring[q.head]
+		ready := max(now, ch.banks[p.bank])
+		if who < 0 || ready < start || ready == start && a == OldestFirst && p.at < oldest {
+			who, start, oldest = r, ready, p.at
+		}
+	}
+	return who, start
+}
+
+// transfer returns how long a channel of the given rate is busy with bytes, rounded up.
+func transfer(bytes, rate int64) int64 {
+	hi, lo := bits.Mul64(uint64(bytes), 1_000_000_000)
+	lo, carry := bits.Add64(lo, uint64(rate)-1, 0)
+	if hi += carry; hi >= uint64(rate) {
+		return math.MaxInt64
+	}
+	ns, _ := bits.Div64(hi, lo, uint64(rate))
+	return int64(min(ns, math.MaxInt64))
+}
