@@ -2,9 +2,9 @@ package switchq
 
 import (
 	"cmp"
-	"math"
 
 	"github.com/uetcc/uetcc/internal/check"
+	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/internal/enum"
 )
 
@@ -84,7 +84,7 @@ func (i *Ingress) Arrive(p *PFCParams, now, size int64) PFCFrame {
 	if i.bytes <= p.c.XOff || i.paused && i.until-now > p.c.Pause/2 {
 		return PFCNone
 	}
-	i.until, i.paused = pauseEnd(now, p.c.Pause), true
+	i.until, i.paused = deadline.After(now, p.c.Pause), true
 	return PFCPause
 }
 
@@ -109,19 +109,10 @@ type Pauser struct {
 func (g *Pauser) On(f PFCFrame, c Class, now, pause int64) {
 	switch f {
 	case PFCPause:
-		g.until[c], g.paused = pauseEnd(now, pause), g.paused.With(c)
+		g.until[c], g.paused = deadline.After(now, max(pause, 0)), g.paused.With(c)
 	case PFCResume:
 		g.paused = g.paused.Without(c)
 	}
-}
-
-// pauseEnd is the end of a pause that begins now, at most the last time there is.
-func pauseEnd(now, pause int64) int64 {
-	pause = max(pause, 0)
-	if now > math.MaxInt64-pause {
-		return math.MaxInt64
-	}
-	return now + pause
 }
 
 // Paused is the set of classes that may not send at time now, and the earliest
