@@ -200,7 +200,7 @@ func TestSLToVL(t *testing.T) {
 	vl, ok := m.Lane(0, 3, 9)
 	require.True(t, ok)
 	require.EqualValues(t, 1, vl)
-	m.Set(0, 3, 9, Discard)
+	m.Set(0, 3, 9, ManagementLane)
 	_, ok = m.Lane(0, 3, 9)
 	require.False(t, ok)
 	_, ok = m.Lane(3, 0, 9)

@@ -22,6 +22,15 @@ var ErrConfig = errors.New("cbfc: invalid configuration")
 // 64-byte blocks over the packet from its local header through its final CRC.
 func Blocks(bytes int64) int64 { return (bytes + BlockSize - 1) / BlockSize }
 
+// Lane is one virtual lane of a port, both halves.
+type Lane struct {
+	Tx
+	Rx
+
+	sentAt  int64 // when the last flow control packet left
+	heardAt int64 // when the last valid one came
+}
+
 // Tx is the transmitting half of a virtual lane. The zero value is a lane whose
 // link was just initialised: nothing may be sent before the first
 // [Tx.OnFlowControl]. Single writer.
@@ -103,7 +112,7 @@ func (r *Rx) FCCL() uint16 {
 // ABR returns the adjusted total of blocks received, modulo 4096.
 func (r *Rx) ABR() uint16 { return r.abr }
 
-// Occupied returns the blocks in use, Free those that are not.
+// Occupied returns the blocks of the buffer that are in use.
 func (r *Rx) Occupied() int64 { return r.occupied }
 
 // Free returns the blocks of the buffer that are not in use.

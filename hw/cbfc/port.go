@@ -19,15 +19,6 @@ const (
 	ManagementLane = 15 // VL15: no flow control, and no data packet may take it
 )
 
-// Lane is one virtual lane of a port, both halves.
-type Lane struct {
-	Tx
-	Rx
-
-	sentAt  int64 // when the last flow control packet left
-	heardAt int64 // when the last valid one came
-}
-
 // Port is one end of an InfiniBand link: up to fifteen data lanes with their
 // own buffers, and the failsafes. Single writer.
 type Port struct {

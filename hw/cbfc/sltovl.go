@@ -6,10 +6,6 @@ import (
 	"github.com/uetcc/uetcc/internal/check"
 )
 
-// Discard is the entry of a service level table that drops a data packet: the
-// management lane, which data must not use.
-const Discard = ManagementLane
-
 // SLToVL chooses the virtual lane of a packet from its input port, its output
 // port and its service level (0..15), which never changes inside a subnet. The
 // lane does change from link to link. Safe for concurrent readers.
@@ -37,7 +33,7 @@ func NewSLToVL(ports, lanes int) (*SLToVL, error) {
 }
 
 // Set makes packets of service level sl from port in to port out take lane vl,
-// or be dropped if vl is [Discard].
+// or be dropped if vl is [ManagementLane], which data must not use.
 func (m *SLToVL) Set(in, out int, sl, vl uint8) {
 	m.vl[(in*m.ports+out)*16+int(sl&15)] = vl & 15
 }
@@ -45,5 +41,5 @@ func (m *SLToVL) Set(in, out int, sl, vl uint8) {
 // Lane returns the lane of a packet, and false if it must be dropped.
 func (m *SLToVL) Lane(in, out int, sl uint8) (vl uint8, ok bool) {
 	vl = m.vl[(in*m.ports+out)*16+int(sl&15)]
-	return vl, vl != Discard
+	return vl, vl != ManagementLane
 }

@@ -6,31 +6,11 @@ import (
 	"github.com/uetcc/uetcc/internal/check"
 )
 
-// Counters of UE CBFC are cyclic with 20 bits.
-const counterMask = 1<<20 - 1
-
 // MaxVCs is the largest number of virtual channels of a port.
 const MaxVCs = 32
 
-// Cost computes what a frame costs. Both ends must use the same values.
-type Cost struct {
-	CreditSize int64 // bytes of a credit; the sender's default is 128
-	Overhead   int64 // bytes added to each frame, -16..127
-}
-
-// Validate reports a value out of its range; the error wraps [ErrConfig].
-func (c Cost) Validate() error {
-	return cmp.Or(
-		check.AtLeast(ErrConfig, "CreditSize", c.CreditSize, 1),
-		check.Range(ErrConfig, "Overhead", c.Overhead, -16, 127),
-	)
-}
-
-// Credits returns the cost of a frame: (bytes + overhead) / credit size, rounded
-// up, and at least 1.
-func (c Cost) Credits(bytes int64) int64 {
-	return max(1, (bytes+c.Overhead+c.CreditSize-1)/c.CreditSize)
-}
+// Counters of UE CBFC are cyclic with 20 bits.
+const counterMask = 1<<20 - 1
 
 // SenderVC is the sending side of a virtual channel.
 type SenderVC struct {
@@ -88,10 +68,10 @@ func (s *Sender) VC(vc int) *SenderVC {
 	return &s.vcs[vc]
 }
 
-// InUse returns the credits in use by all channels, Limit the port's limit.
+// InUse returns S_CU_p, the credits in use by all channels.
 func (s *Sender) InUse() int64 { return s.inUse }
 
-// Limit returns the limit on the credits in use by all channels, 0 for none.
+// Limit returns S_CL_p, the limit on the credits in use by all channels, 0 for none.
 func (s *Sender) Limit() int64 { return s.limit }
 
 // CanSend reports whether a frame of the given cost may start on channel vc.
@@ -136,39 +116,3 @@ func (s *Sender) Up(vc int, start uint32, limit int64) {
 // Down takes channel vc out of service: its limit becomes 0. Its queue must have
 // drained.
 func (s *Sender) Down(vc int) { s.Up(vc, 0, 0) }
-
-// Receiver is the receiving side of one virtual channel. The zero value is a
-// channel that was just brought up. Single writer.
-type Receiver struct {
-	consumed uint32 // R_CC: credits of frames that arrived, modulo 2^20
-	freed    uint32 // R_CF, modulo 2^20
-}
-
-// OnFrame counts a stored frame of the given cost.
-func (r *Receiver) OnFrame(credits int64) { r.consumed = (r.consumed + uint32(credits)) & counterMask }
-
-// OnDrain counts a frame of the given cost as drained from the buffer.
-func (r *Receiver) OnDrain(credits int64) { r.freed = (r.freed + uint32(credits)) & counterMask }
-
-// OnCCUpdate takes the S_CC that a CC_Update carries for the channel and returns
-// the credits of lost frames, which count as freed. A CC_Update must not
-// overtake frames of its channel: what it overtakes would be freed twice until
-// the next one.
-func (r *Receiver) OnCCUpdate(consumed uint32) (lost int64) {
-	d := (consumed - r.consumed) & counterMask
-	r.freed = (r.freed + d) & counterMask
-	r.consumed = consumed & counterMask
-	return int64(d)
-}
-
-// Consumed returns R_CC.
-func (r *Receiver) Consumed() uint32 { return r.consumed }
-
-// Freed returns R_CF, what a CF_Update carries.
-func (r *Receiver) Freed() uint32 { return r.freed }
-
-// Held returns the credits of frames in the buffer.
-func (r *Receiver) Held() int64 { return int64((r.consumed - r.freed) & counterMask) }
-
-// Up starts the channel afresh with both counters at start.
-func (r *Receiver) Up(start uint32) { r.consumed, r.freed = start&counterMask, start&counterMask }
