@@ -69,22 +69,22 @@ func runZTR(t *testing.T, in []byte) {
 	for ; len(in) >= 9; in = in[9:] {
 		before, e := f, pccEvent(in)
 		d := f.OnEvent(&p, &e)
-		require.Equal(t, f.Rate(), d.Rate)
+		require.Equal(t, f.Rate, d.Rate)
 		require.GreaterOrEqual(t, d.Rate, p.MinRate)
 		require.LessOrEqual(t, d.Rate, pcc.LineRate)
 		require.LessOrEqual(t, f.Wait, uint8(2))
 		require.LessOrEqual(t, f.Backoff, uint8(13))
-		if before.Rate() == 0 {
+		if before.Rate == 0 {
 			require.Equal(t, pcc.Decision{Rate: p.NewFlow, Probe: true}, d)
 			continue
 		}
 		if e.Type != pcc.EventRTT {
-			require.Equal(t, before.Rate(), d.Rate)
+			require.Equal(t, before.Rate, d.Rate)
 			continue
 		}
 		require.True(t, d.Probe)
-		require.LessOrEqual(t, int64(d.Rate)-int64(before.Rate()), int64(p.AI+p.HAI))
-		require.LessOrEqual(t, f.MinRTT(), max(f.RTT(), before.MinRTT()))
+		require.LessOrEqual(t, int64(d.Rate)-int64(before.Rate), int64(p.AI+p.HAI))
+		require.LessOrEqual(t, f.MinRTT, max(f.RTT, before.MinRTT))
 
 		shifted, twin := e, before // 14: the offset of the receiver's clock never matters
 		shifted.ReqRecv, shifted.RespSend = e.ReqRecv+0x9000_0000, e.RespSend+0x9000_0000
@@ -116,7 +116,7 @@ func TestPCCMonotone(t *testing.T) {
 			f.OnEvent(&p, &e, &n)
 			z.OnEvent(&zp, &e)
 		}
-		return f.Rate, z.Rate()
+		return f.Rate, z.Rate
 	}
 	lastT, lastZ := after(5000)
 	for rtt := uint32(5000); rtt < 150000; rtt += 500 {

@@ -122,14 +122,14 @@ func TestZTRAgainstModel(t *testing.T) {
 		now := r.Uint32()
 		for op := range 2000 {
 			e := drawZTREvent(r, &now)
-			before := f.Rate()
+			before := f.Rate
 			got := f.OnEvent(&p, &e)
-			probe := m.event(&p, &e, f.MinRTT())
+			probe := m.event(&p, &e, f.MinRTT)
 			want := pcc.Decision{Rate: pcc.Rate(m.rate), Probe: probe}
 			if got != want || f.SentAt != m.sentAt || f.InFlight != m.out || int(f.Backoff) != m.backoff || int(f.Wait) != m.wait {
 				t.Fatalf("seed %d, event %d: %+v and %+v, want %+v and %+v\n%+v\n%+v", seed, op, got, f, want, m, e, p)
 			}
-			if f.Rate() != before {
+			if f.Rate != before {
 				moved++
 			}
 		}

@@ -187,10 +187,10 @@ func TestExpected(t *testing.T) {
 		LineRate / 100: 13000 + 11700, // 24.7 us at 1 %
 		64:             178000,
 	} {
-		f := ZTR{rate: rate, minRTT: 6000}
+		f := ZTR{Rate: rate, MinRTT: 6000}
 		require.InDelta(t, float64(6000+above), float64(f.expected(&p)), 1000, "rate %d", rate)
 	}
-	f := ZTR{rate: 64, minRTT: 6000}
+	f := ZTR{Rate: 64, MinRTT: 6000}
 	p.Alpha = one
 	require.EqualValues(t, p.MaxDelay, f.expected(&p), "never above the severe delay")
 }
@@ -214,13 +214,13 @@ func ztrSample(network uint32) *Event {
 func TestFastReaction(t *testing.T) {
 	p := DefaultZTRParams()
 	f := ztrStarted(&p)
-	require.EqualValues(t, 6000, f.MinRTT())
+	require.EqualValues(t, 6000, f.MinRTT)
 	require.Equal(t, LineRate/2, f.OnEvent(&p, ztrSample(40000)).Rate)
 	require.Equal(t, (LineRate / 2).mul(fxp16(p.MaxDec)), f.OnEvent(&p, ztrSample(40000)).Rate)
-	require.EqualValues(t, 40000, f.RTT())
+	require.EqualValues(t, 40000, f.RTT)
 
 	slow := ztrStarted(&p)
-	slow.rate = LineRate / 4
+	slow.Rate = LineRate / 4
 	require.Equal(t, (LineRate / 4).mul(fxp16(p.MaxDec)), slow.OnEvent(&p, ztrSample(40000)).Rate,
 		"a flow below that rate already takes one step")
 
@@ -236,7 +236,7 @@ func TestExpectedDoesNotWrap(t *testing.T) {
 	for _, threshold := range []uint32{1 << 22, 4_198_405, 1 << 27} {
 		p.Threshold = threshold
 		require.NoError(t, p.Validate())
-		f := ZTR{rate: 1, minRTT: 6000}
+		f := ZTR{Rate: 1, MinRTT: 6000}
 		require.Equal(t, p.MaxDelay, f.expected(&p), "threshold %d", threshold)
 	}
 }
@@ -275,7 +275,7 @@ func TestZTRNotifications(t *testing.T) {
 func TestCalm(t *testing.T) {
 	p := DefaultZTRParams()
 	f := ztrStarted(&p)
-	f.rate = 1000
+	f.Rate = 1000
 	e := ztrSample(6000)
 	e.Time += p.HAIPeriod
 	e.ReqSend += p.HAIPeriod
@@ -293,7 +293,7 @@ func TestMinimumWindow(t *testing.T) {
 		e.ReqSend += time - e.Time
 		e.Time = time
 		f.OnEvent(&p, e)
-		return f.MinRTT()
+		return f.MinRTT
 	}
 	start := f.window
 	require.EqualValues(t, 6000, at(start+p.MinWindow-1, 9000))

@@ -54,11 +54,11 @@ func (p *ZTRParams) Validate() error {
 }
 
 // ZTR is a flow's context under our ZTR-RTT. The zero value is a flow never
-// seen. Single writer.
+// seen; the fields are for reading. Single writer.
 type ZTR struct {
-	rate   Rate
-	rtt    uint32 // ns, last sample, network's share
-	minRTT uint32 // ns, smallest sample of this and the last window
+	Rate   Rate   // 0: never seen
+	RTT    uint32 // ns, last sample, network's share
+	MinRTT uint32 // ns, smallest sample of this and the last window
 	fresh  uint32 // ns, smallest sample of this window
 	window uint32 // when this window of the minimum began
 	calm   uint32 // since when there has been no decrease
@@ -68,24 +68,15 @@ type ZTR struct {
 	seen      bool // congestion was seen since the flow was last idle
 }
 
-// Rate returns the flow's rate, 0 if it was never seen.
-func (f *ZTR) Rate() Rate { return f.rate }
-
-// RTT returns the last sample in nanoseconds, MinRTT the smallest one of late.
-func (f *ZTR) RTT() uint32 { return f.rtt }
-
-// MinRTT returns the smallest sample of late in nanoseconds.
-func (f *ZTR) MinRTT() uint32 { return f.minRTT }
-
 // OnEvent takes an event and returns the flow's rate. The first event ever, of
 // whatever type, only starts the flow.
 func (f *ZTR) OnEvent(p *ZTRParams, e *Event) Decision {
-	if f.rate == 0 {
+	if f.Rate == 0 {
 		*f = ZTR{
-			rate: p.NewFlow, minRTT: math.MaxUint32, fresh: math.MaxUint32,
+			Rate: p.NewFlow, MinRTT: math.MaxUint32, fresh: math.MaxUint32,
 			window: e.Time, calm: e.Time, active: e.Time, Probe: Probe{SentAt: e.Time, Wait: 1},
 		}
-		return Decision{f.rate, true}
+		return Decision{f.Rate, true}
 	}
 	switch e.Type {
 	case EventTX:
@@ -93,61 +84,61 @@ func (f *ZTR) OnEvent(p *ZTRParams, e *Event) Decision {
 		f.active = e.Time
 		ask := f.onTX(e, e.Time-f.SentAt)
 		f.Backoff = min(f.Backoff, 13) // beyond it the shift loses bits
-		return Decision{f.rate, ask}
+		return Decision{f.Rate, ask}
 	case EventRTT:
 		f.onRTT(p, e)
-		return Decision{f.rate, true}
+		return Decision{f.Rate, true}
 	case EventCNP:
 		f.cnp = true
 	case EventNACK:
 		f.nack = true
 	}
-	return Decision{Rate: f.rate}
+	return Decision{Rate: f.Rate}
 }
 
 // onRTT takes a sample and moves the rate one step.
 func (f *ZTR) onRTT(p *ZTRParams, e *Event) {
 	f.onAnswer()
-	f.rtt = e.Network(e.Time)
+	f.RTT = e.Network(e.Time)
 	f.learn(p, e.Time)
 	rate := f.next(p, e.Time)
-	if rate < f.rate {
+	if rate < f.Rate {
 		f.calm = e.Time
 	}
-	f.rate = min(max(rate, p.MinRate), LineRate)
+	f.Rate = min(max(rate, p.MinRate), LineRate)
 	f.cnp = false
 }
 
 // learn keeps the smallest sample of this window of time and the last one.
 func (f *ZTR) learn(p *ZTRParams, now uint32) {
 	if now-f.window >= p.MinWindow {
-		f.minRTT, f.fresh, f.window = f.fresh, math.MaxUint32, now
+		f.MinRTT, f.fresh, f.window = f.fresh, math.MaxUint32, now
 	}
-	f.fresh = min(f.fresh, f.rtt)
-	f.minRTT = min(f.minRTT, f.fresh)
+	f.fresh = min(f.fresh, f.RTT)
+	f.MinRTT = min(f.MinRTT, f.fresh)
 }
 
 // next returns the rate that follows from the last sample, before it is clamped.
 func (f *ZTR) next(p *ZTRParams, now uint32) Rate {
 	expected := f.expected(p)
-	severe, late := f.rtt >= p.MaxDelay, f.rtt > expected
+	severe, late := f.RTT >= p.MaxDelay, f.RTT > expected
 	step := fxp16(one - p.MaxDec)
 	switch {
 	case (late || f.cnp) && !f.seen:
 		f.seen = true
-		if f.rate > p.First {
+		if f.Rate > p.First {
 			return p.First
 		}
-		return f.rate.mul(fxp16(p.MaxDec))
+		return f.Rate.mul(fxp16(p.MaxDec))
 	case f.nack && severe:
 		f.nack = false
-		return f.rate.mul(one - 5*step)
+		return f.Rate.mul(one - 5*step)
 	case f.cnp || severe:
-		return f.rate.mul(one - 2*step)
+		return f.Rate.mul(one - 2*step)
 	case late: // as a window would: the rate falls as the round trip grows
-		return f.rate.mul(max(fxp16(p.MaxDec), fxp16(uint64(expected)<<16/uint64(f.rtt))))
+		return f.Rate.mul(max(fxp16(p.MaxDec), fxp16(uint64(expected)<<16/uint64(f.RTT))))
 	}
-	rate := f.rate + p.AI
+	rate := f.Rate + p.AI
 	if now-f.calm >= p.HAIPeriod {
 		f.calm = now
 		rate += p.HAI
@@ -159,9 +150,9 @@ func (f *ZTR) next(p *ZTRParams, now uint32) Rate {
 // as uncongested at the current rate. Slow flows may see a deeper queue, in
 // proportion to 1/sqrt(rate), so that many flows share fairly.
 func (f *ZTR) expected(p *ZTRParams) uint32 {
-	root := uint64(math.Sqrt(float64(uint64(f.rate) << 12))) // 65,536 at line rate
+	root := uint64(math.Sqrt(float64(uint64(f.Rate) << 12))) // 65,536 at line rate
 	inverse := uint64(1) << 32 / root                        // fxp16
 	hi, lo := bits.Mul64(uint64(p.Threshold)*uint64(p.Alpha), inverse-one)
 	extra := hi<<32 | lo>>32
-	return uint32(min(uint64(p.MaxDelay), uint64(f.minRTT)+uint64(p.Threshold)+extra))
+	return uint32(min(uint64(p.MaxDelay), uint64(f.MinRTT)+uint64(p.Threshold)+extra))
 }
