@@ -72,7 +72,9 @@ func newNonsense(t *testing.T, r *rand.Rand) *nonsense {
 
 func (w *nonsense) bind(now int64) {
 	var err error
-	w.b, err = offload.Bind(w.dev, offload.Config{Slot: 1, Generation: 1, Mode: hw.ModeWindow, Size: 4096, Timeout: 5000}, now)
+	w.b, err = offload.Bind(w.dev, offload.Config{
+		Slot: 1, Control: hw.Control{Generation: 1, Mode: hw.ModeWindow}, Size: 4096, Timeout: 5000,
+	}, now)
 	require.NoError(w.t, err)
 	w.queued, w.reported = 0, 0
 }

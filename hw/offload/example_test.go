@@ -25,7 +25,9 @@ func Example() {
 	ctx.Bind(&params, 0)
 	ctx.OnNewData(&params, 0, 10*mtu)
 
-	b, _ := offload.Bind(dev, offload.Config{Generation: 1, Mode: hw.ModeWindow, Size: mtu, Timeout: 50_000}, 0)
+	b, _ := offload.Bind(dev, offload.Config{
+		Control: hw.Control{Generation: 1, Mode: hw.ModeWindow}, Size: mtu, Timeout: 50_000,
+	}, 0)
 	nic.Step(1_000)
 	fmt.Println(b.Poll(1_000))
 	b.Publish(&ctx) // the window

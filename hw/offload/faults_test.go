@@ -10,38 +10,23 @@ import (
 	"github.com/uetcc/uetcc/hw"
 )
 
-// bind begins another life of slot 1.
-func (r *rig) bind(generation uint8, mode hw.Mode, size int64) {
-	var err error
-	r.b, err = Bind(r.dev, Config{Slot: 1, Generation: generation, Mode: mode, Size: size, Timeout: 50_000}, r.now)
-	require.NoError(r.t, err)
-}
-
-func (r *rig) sent() uint64 { return r.dev.Counter(hw.CounterTXPackets) }
-
-// tick lets a microsecond pass for the device alone.
-func (r *rig) tick() {
-	r.now += 1000
-	r.soft.Step(r.now)
-}
-
 // A device that was reset knows nothing of what it was given; its clock goes on.
 func TestDeviceResetInFlight(t *testing.T) {
 	r := newRig(t, hw.FeatureWindow, ccc.ControlNSCC, hw.ModeWindow)
 	r.c.OnNewData(&r.p, 0, 1000*size)
-	r.step(false)
+	r.step()
 	require.True(t, r.b.Queue(10)) // so that SENT is not 0 when the next life begins
 	for range 40 {
-		r.step(false)
+		r.step()
 	}
 	require.Zero(t, r.b.Unsent())
 	r.b.Release()
 	r.tick()
 	r.bind(2, hw.ModeWindow, size)
-	r.step(false)
+	r.step()
 	require.Equal(t, Hardware, r.b.State())
 	require.True(t, r.b.Queue(300))
-	r.step(false)
+	r.step()
 	r.b.Collect(&r.c, &r.p, r.now)
 	before := r.b.Unsent()
 	require.Less(t, before, 300)
@@ -67,11 +52,11 @@ func TestNextGenerationAfterRelease(t *testing.T) {
 			r.bind(uint8(life+1), hw.ModeWindow, size)
 			require.Equal(t, Pending, r.b.Poll(r.now), "the device has not seen it")
 		}
-		r.step(false)
+		r.step()
 		require.Equal(t, Hardware, r.b.State())
 		require.True(t, r.b.Queue(5))
 		for range 20 {
-			r.step(false)
+			r.step()
 		}
 		require.Zero(t, r.b.Unsent(), "life %d", life)
 		r.b.Release()
@@ -85,7 +70,7 @@ func TestNextGenerationAfterRelease(t *testing.T) {
 func TestWindowOfTheLastLife(t *testing.T) {
 	r := newRig(t, hw.FeatureWindow, ccc.ControlNSCC, hw.ModeWindow)
 	r.c.OnNewData(&r.p, 0, 1000*size)
-	r.step(false)
+	r.step()
 	require.Greater(t, r.c.Cwnd(), int64(2*size))
 	r.b.Release()
 	r.tick()
@@ -155,7 +140,7 @@ type world struct {
 func (w *world) event() {
 	switch k := w.r.IntN(40); {
 	case k < 12:
-		w.work()
+		w.device()
 	case k < 18:
 		w.collect()
 	case k < 24:
@@ -176,7 +161,7 @@ func (w *world) event() {
 		w.c.OnCreditUpdate(&w.p, w.now, w.grant)
 	case k == 38 && w.r.IntN(8) == 0:
 		w.dev.Reset()
-		w.work()
+		w.device()
 		require.NoError(w.t, w.dev.Enable(hw.FeatureWindow|hw.FeatureCredit))
 		w.lost = true
 		w.resets++
@@ -186,8 +171,8 @@ func (w *world) event() {
 	require.Equal(w.t, w.queued-w.reported, w.b.Unsent())
 }
 
-// work lets the device work.
-func (w *world) work() {
+// device lets the device work.
+func (w *world) device() {
 	before := w.sent()
 	w.tick()
 	n := int(w.sent() - before)
@@ -209,19 +194,15 @@ func (w *world) collect() {
 
 // ack acknowledges a packet that is in flight.
 func (w *world) ack() {
-	if w.c.InflightPackets() == 0 {
-		return
+	if w.c.InflightPackets() > 0 {
+		w.acked()
 	}
-	w.soft.Ack(1, size)
-	a := ccc.Ack{Packets: 1}
-	a.Bytes = size
-	w.c.OnACK(&w.p, w.now, a)
 }
 
 // rebind ends the life as a user would, and begins the next.
 func (w *world) rebind() {
 	w.b.Release()
-	w.work()
+	w.device()
 	w.collect()
 	for w.c.InflightPackets() > 0 {
 		w.ack()
@@ -235,7 +216,7 @@ func (w *world) rebind() {
 func TestDeviceThatLies(t *testing.T) {
 	r := newRig(t, hw.FeatureWindow, ccc.ControlNSCC, hw.ModeWindow)
 	r.c.OnNewData(&r.p, 0, 1<<40)
-	r.step(false)
+	r.step()
 	rnd := rand.New(rand.NewPCG(8, 8))
 	sent := uint32(0x180 + 128 + hw.RegSent.Offset) // of context 1, as a software device lays it out
 	queued, counted := 0, 0

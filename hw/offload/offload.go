@@ -30,14 +30,11 @@ func (s State) String() string { return enum.Name(stateNames[:], s) }
 
 // Config describes a binding.
 type Config struct {
-	Slot       int   // context block
-	Page       int   // doorbell page, which no other goroutine uses
-	Generation uint8 // of this life of the slot: one more than that of the last
-	Mode       hw.Mode
-	Rate       uint32 // see [hw.Control]
-	Burst      uint32
-	Size       int64 // nominal bytes that a packet counts for in the context
-	Timeout    int64 // ns for which the device's clock may stand still
+	Slot    int        // context block
+	Page    int        // doorbell page, which no other goroutine uses
+	Control hw.Control // of this life of the slot: its generation is one more than that of the last; Enable is the binding's
+	Size    int64      // nominal bytes that a packet counts for in the context
+	Timeout int64      // ns for which the device's clock may stand still
 }
 
 // Binding ties one [ccc.Context] to one context block. The zero value sends in
@@ -70,21 +67,16 @@ func Bind(dev *hw.Device, cfg Config, now int64) (Binding, error) {
 		return Binding{}, err
 	}
 	b := Binding{ctx: ctx, bell: bell, clock: dev.Clock(), cfg: cfg, mtu: uint64(dev.MTU())}
-	need := cfg.Mode.Needs()
+	need := cfg.Control.Mode.Needs()
 	if dev.Enabled()&need != need || dev.Status()&hw.StatusReady == 0 || b.mtu == 0 {
 		return b, nil
 	}
 	b.watch = hw.NewWatch(b.clock, now, cfg.Timeout)
 	b.state = Pending
 	b.ctx.SetCwnd(0) // the last life's says nothing about this one
-	b.commit(true, cfg.Generation)
+	b.cfg.Control.Enable = true
+	b.ctx.Commit(b.cfg.Control)
 	return b, nil
-}
-
-func (b *Binding) commit(enable bool, generation uint8) {
-	b.ctx.Commit(hw.Control{
-		Enable: enable, Mode: b.cfg.Mode, Generation: generation, Rate: b.cfg.Rate, Burst: b.cfg.Burst,
-	})
 }
 
 // Poll looks at the device and returns who sends from now on. Call it at least
@@ -95,7 +87,7 @@ func (b *Binding) Poll(now int64) State {
 	if b.state == Software {
 		return Software
 	}
-	alive, known := b.watch.Alive(b.clock, now), b.ctx.State().Generation == b.cfg.Generation
+	alive, known := b.watch.Alive(b.clock, now), b.ctx.State().Generation == b.cfg.Control.Generation
 	switch {
 	case !alive || b.state == Hardware && !known:
 		b.Release()
@@ -116,7 +108,7 @@ func (b *Binding) Publish(c *ccc.Context) {
 		return
 	}
 	b.ctx.SetCwnd(c.Cwnd())
-	if b.cfg.Mode.Needs()&hw.FeatureCredit != 0 {
+	if b.cfg.Control.Mode.Needs()&hw.FeatureCredit != 0 {
 		// The device counts whole packets and never overdraws, so it may hold back a
 		// last packet that the context's balance would still admit. The balance lacks
 		// what was collected, and not what the device has used since.
@@ -134,7 +126,7 @@ func (b *Binding) Queue(n int) bool {
 		return false
 	}
 	b.queued += uint64(n)
-	b.bell.Ring(&b.ctx, b.cfg.Generation, uint16(b.queued))
+	b.bell.Ring(&b.ctx, b.cfg.Control.Generation, uint16(b.queued))
 	return true
 }
 
@@ -167,6 +159,9 @@ func (b *Binding) Release() {
 	if b.state == Software {
 		return
 	}
-	b.commit(false, b.cfg.Generation^0x80) // not the next: that is the next life's
+	stop := b.cfg.Control
+	stop.Enable = false
+	stop.Generation ^= 0x80 // not the next: that is the next life's
+	b.ctx.Commit(stop)
 	b.state = Software
 }

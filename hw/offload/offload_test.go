@@ -43,30 +43,56 @@ func newRig(t testing.TB, features hw.Feature, control ccc.Control, mode hw.Mode
 	r.dev, err = hw.Open(r.regs)
 	require.NoError(t, err)
 	require.NoError(t, r.dev.Enable(features))
-	r.b, err = Bind(r.dev, Config{Slot: 1, Generation: 1, Mode: mode, Size: size, Timeout: 50_000}, 0)
-	require.NoError(t, err)
+	r.bind(1, mode, size)
 	return r
 }
 
-// step lets a microsecond pass: the device works, unless it is dead, and one
-// packet in flight is acknowledged.
-func (r *rig) step(dead bool) {
+// bind begins another life of slot 1.
+func (r *rig) bind(generation uint8, mode hw.Mode, size int64) {
+	cfg := Config{Slot: 1, Control: hw.Control{Generation: generation, Mode: mode}, Size: size, Timeout: 50_000}
+	var err error
+	r.b, err = Bind(r.dev, cfg, r.now)
+	require.NoError(r.t, err)
+}
+
+// step lets a microsecond pass, in which the device works and the engine does.
+func (r *rig) step() {
+	r.tick()
+	r.work()
+}
+
+// tick lets a microsecond pass for the device alone.
+func (r *rig) tick() {
 	r.now += 1000
-	if !dead {
-		r.soft.Step(r.now)
-	}
+	r.soft.Step(r.now)
+}
+
+// stepDead lets a microsecond pass without the device.
+func (r *rig) stepDead() {
+	r.now += 1000
+	r.work()
+}
+
+// work is a turn of the engine, which hears of one packet in flight that it has arrived.
+func (r *rig) work() {
 	r.b.Collect(&r.c, &r.p, r.now)
 	if r.c.InflightPackets() > 0 {
-		if !dead {
-			r.soft.Ack(1, size)
-		}
-		ack := ccc.Ack{Packets: 1}
-		ack.Bytes = size
-		r.c.OnACK(&r.p, r.now, ack)
+		r.acked()
 	}
 	r.b.Poll(r.now)
 	r.b.Publish(&r.c)
 }
+
+// acked tells both sides that a packet has arrived.
+func (r *rig) acked() {
+	r.soft.Ack(1, size)
+	a := ccc.Ack{Packets: 1}
+	a.Bytes = size
+	r.c.OnACK(&r.p, r.now, a)
+}
+
+// sent is how many packets the device has sent.
+func (r *rig) sent() uint64 { return r.dev.Counter(hw.CounterTXPackets) }
 
 // TestOffload: the device sends what the context's window allows, and the
 // context ends as if it had sent itself.
@@ -76,11 +102,11 @@ func TestOffload(t *testing.T) {
 	r.c.OnNewData(&r.p, 0, packets*size)
 	require.Equal(t, Pending, r.b.State())
 	require.False(t, r.b.Queue(packets), "not before the device works with the context")
-	r.step(false)
+	r.step()
 	require.Equal(t, Hardware, r.b.State())
 	require.True(t, r.b.Queue(packets))
 	for range 10 * packets {
-		r.step(false)
+		r.step()
 		require.LessOrEqual(t, r.c.Inflight(), r.c.Cwnd())
 		if r.c.State() == ccc.StateIdle {
 			break
@@ -88,7 +114,7 @@ func TestOffload(t *testing.T) {
 	}
 	require.Equal(t, ccc.StateIdle, r.c.State())
 	require.Zero(t, r.b.Unsent())
-	require.EqualValues(t, packets, r.dev.Counter(hw.CounterTXPackets))
+	require.EqualValues(t, packets, r.sent())
 }
 
 // TestMissingCapability: a device that can't enforce credit leaves the context in
@@ -97,7 +123,7 @@ func TestMissingCapability(t *testing.T) {
 	r := newRig(t, hw.FeatureWindow, ccc.ControlBoth, hw.ModeBoth)
 	require.Equal(t, Software, r.b.State())
 	require.False(t, r.b.Queue(1))
-	r.step(false)
+	r.step()
 	require.Equal(t, Software, r.b.Poll(r.now))
 	require.Zero(t, r.b.Collect(&r.c, &r.p, r.now))
 	require.Zero(t, r.b.Unsent())
@@ -109,17 +135,17 @@ func TestFallback(t *testing.T) {
 	r := newRig(t, hw.FeatureWindow, ccc.ControlNSCC, hw.ModeWindow)
 	const packets = 300
 	r.c.OnNewData(&r.p, 0, packets*size)
-	r.step(false)
+	r.step()
 	require.True(t, r.b.Queue(packets))
 	for range 40 {
-		r.step(false)
+		r.step()
 	}
 	byDevice := packets - r.b.Unsent()
 	require.Positive(t, byDevice)
 	require.Positive(t, r.b.Unsent())
 
 	for range 60 {
-		r.step(true)
+		r.stepDead()
 	}
 	require.Equal(t, Software, r.b.State())
 	require.Zero(t, r.b.Collect(&r.c, &r.p, r.now))
@@ -131,13 +157,13 @@ func TestFallback(t *testing.T) {
 			r.c.OnSend(&r.p, r.now, size, false)
 			sent++
 		}
-		r.step(true)
+		r.stepDead()
 	}
 	for range packets {
-		r.step(true)
+		r.stepDead()
 	}
 	require.Equal(t, ccc.StateIdle, r.c.State())
-	require.EqualValues(t, byDevice, r.dev.Counter(hw.CounterTXPackets))
+	require.EqualValues(t, byDevice, r.sent())
 
 	r.soft.Step(r.now + 1000) // it had only slept
 	require.EqualValues(t, byDevice, r.dev.Counter(hw.CounterTXPackets), "it has heard that it is released")
@@ -151,7 +177,7 @@ func TestCredit(t *testing.T) {
 	r.c.OnNewData(&r.p, 0, 100*size)
 	credit := r.c.Credit()
 	require.Positive(t, credit, "initial credit")
-	r.step(false)
+	r.step()
 	require.True(t, r.b.Queue(100))
 	r.b.Publish(&r.c)
 	for range 50 {
@@ -160,7 +186,7 @@ func TestCredit(t *testing.T) {
 		r.b.Collect(&r.c, &r.p, r.now)
 		r.b.Publish(&r.c)
 	}
-	require.EqualValues(t, credit/size, r.dev.Counter(hw.CounterTXPackets))
+	require.EqualValues(t, credit/size, r.sent())
 	require.Less(t, r.c.Credit(), int64(size))
 	ctx, err := r.dev.Context(1)
 	require.NoError(t, err)
@@ -178,12 +204,12 @@ func TestBindErrors(t *testing.T) {
 
 func TestAllocs(t *testing.T) {
 	r := newRig(t, hw.FeatureWindow, ccc.ControlNSCC, hw.ModeWindow)
-	r.step(false)
+	r.step()
 	alloctest.Zero(t, "a packet", func() {
 		r.c.OnNewData(&r.p, r.now, size)
 		if !r.b.Queue(1) {
 			panic("not in hardware")
 		}
-		r.step(false)
+		r.step()
 	})
 }
