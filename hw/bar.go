@@ -13,7 +13,7 @@ type BAR struct{ b []byte }
 // aligned to 8 bytes and stay mapped while the space is in use. The error is
 // [ErrSpace].
 func WrapBAR(mapping []byte) (*BAR, error) {
-	if len(mapping) < 8 || uintptr(unsafe.Pointer(&mapping[0]))%8 != 0 || uint64(len(mapping)) > 1<<32-8 {
+	if !isSpace(mapping) {
 		return nil, ErrSpace
 	}
 	return &BAR{mapping[:len(mapping)&^7]}, nil

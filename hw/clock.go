@@ -28,9 +28,15 @@ func (c Clock) Ticks32() uint64 {
 // TickPs returns the length of a tick in picoseconds, at least 1.
 func (c Clock) TickPs() uint32 { return c.tickPs }
 
-// Extend returns the full time of a short stamp taken not more than one turn of
-// the stamp before now. A device may stamp with more than 32 bits; its events have 32.
-func (c Clock) Extend(stamp uint32, now uint64) uint64 { return ExtendStamp(stamp, c.stampBits, now) }
+// Extend returns the full time, in ticks, of a short stamp that was taken at most
+// 2^bits - 1 ticks before now: now - ((now - stamp) mod 2^bits), where bits is what
+// the device says of its stamps, and at most the 32 of an event. For 16 bits of
+// 128 ns that is 8.39 ms; an older stamp comes out as many turns too late, so reject
+// ages above half the range where the age matters.
+func (c Clock) Extend(stamp uint32, now uint64) uint64 {
+	mask := uint64(1)<<c.stampBits - 1
+	return now - (now-uint64(stamp))&mask
+}
 
 // TicksToNs converts ticks of the given length (picoseconds) to nanoseconds,
 // rounding down.
@@ -43,14 +49,4 @@ func TicksToNs(ticks uint64, tickPs uint32) int64 {
 func NsToTicks(ns int64, tickPs uint32) uint64 {
 	t := uint64(tickPs)
 	return uint64(ns)/t*1000 + uint64(ns)%t*1000/t
-}
-
-// ExtendStamp returns the full time, in ticks, of a stamp of the given number of
-// bits (1..32) that was taken at most 2^bits - 1 ticks before now:
-// now - ((now - stamp) mod 2^bits). For 16 bits of 128 ns that is 8.39 ms; an
-// older stamp comes out as many turns too late, so reject ages above half the
-// range where the age matters.
-func ExtendStamp(stamp, bits uint32, now uint64) uint64 {
-	mask := uint64(1)<<bits - 1
-	return now - (now-uint64(stamp))&mask
 }

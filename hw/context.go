@@ -70,9 +70,6 @@ func (d *Device) Context(i int) (Context, error) {
 	return Context{space: d.space, base: base, serial: last, on: d.on, index: uint32(i)}, nil
 }
 
-// Index returns the context's number on the device.
-func (c *Context) Index() uint32 { return c.index }
-
 // Commit programs the context and makes the device apply the change as a whole. The device
 // takes the last of several commits that come between two of its looks; CTL and COMMIT
 // carry one serial number, so that it never takes a part of one for another.
@@ -128,8 +125,8 @@ func (c *Context) State() State {
 	return State{v&1 != 0, v&2 != 0, v&4 != 0, v&8 != 0, uint8(v >> 8)}
 }
 
-// Acked returns the cumulative bytes acknowledged, Sent those sent. Load Acked
-// first: then their difference is never too small.
+// Acked returns the cumulative bytes acknowledged. Load it before [Context.Sent]: then
+// their difference is never too small.
 func (c *Context) Acked() uint64 { return c.space.Load64(c.base + RegAcked.Offset) }
 
 // Sent returns the cumulative bytes sent.

@@ -57,32 +57,12 @@ type Device struct {
 // skipped. Errors: [ErrChain], [ErrMissing].
 func Open(space Space) (*Device, error) {
 	d := &Device{space: space}
-	var heads [maxBlocks]extent
-	size, n := space.Size(), 0
-	for at := uint32(0); ; n++ {
-		if n == maxBlocks || at%4 != 0 || uint64(at)+headerLen > uint64(size) {
-			return nil, ErrChain
-		}
-		b, known, err := d.readHeader(at)
-		if err != nil {
-			return nil, err
-		}
-		heads[n] = extent{uint64(at), uint64(at) + headerLen}
-		if known {
-			d.blocks = append(d.blocks, b)
-			heads[n].end = uint64(at) + b.kind.fixedLen()
-		}
-		next := space.Load32(at + RegNext.Offset)
-		if next == 0 {
-			break
-		}
-		if next <= at { // strictly forward, so that the walk ends
-			return nil, ErrChain
-		}
-		at = next
+	heads, err := d.walk(make([]extent, 0, maxBlocks))
+	if err != nil {
+		return nil, err
 	}
 	for i := range d.blocks {
-		if slices.ContainsFunc(heads[:n+1], d.blocks[i].array().meets) {
+		if slices.ContainsFunc(heads, d.blocks[i].array().meets) {
 			return nil, ErrChain
 		}
 	}
@@ -93,57 +73,70 @@ func Open(space Space) (*Device, error) {
 	return d, nil
 }
 
-// readHeader reads the block at offset at and checks its geometry.
-func (d *Device) readHeader(at uint32) (b block, known bool, err error) {
+// walk reads the chain of blocks and appends to heads where each begins, known or not.
+func (d *Device) walk(heads []extent) ([]extent, error) {
+	at := uint32(0)
+	for range maxBlocks {
+		if at%4 != 0 || uint64(at)+headerLen > uint64(d.space.Size()) {
+			return nil, ErrChain
+		}
+		b, err := d.readHeader(at)
+		if err != nil {
+			return nil, err
+		}
+		if b.kind != 0 {
+			d.blocks = append(d.blocks, b)
+		}
+		heads = append(heads, extent{uint64(at), uint64(at) + max(headerLen, b.kind.fixedLen())})
+		next := d.space.Load32(at + RegNext.Offset)
+		if next == 0 {
+			return heads, nil
+		}
+		if next <= at { // strictly forward, so that the walk ends
+			return nil, ErrChain
+		}
+		at = next
+	}
+	return nil, ErrChain
+}
+
+// readHeader reads the block at offset at and checks its geometry. One that is to be skipped
+// comes back without a kind.
+func (d *Device) readHeader(at uint32) (block, error) {
 	typ, version := d.space.Load32(at+RegType.Offset), d.space.Load32(at+RegVersion.Offset)
-	kind := Kind(typ)
-	if typ>>16 != 0 || version>>24 != knownVersion || !kind.known() {
-		return b, false, nil
+	b := block{kind: Kind(typ), at: at}
+	if typ>>16 != 0 || version>>24 != knownVersion || b.kind.fixedLen() == 0 {
+		return block{}, nil
 	}
-	if d.block(kind) != nil || uint64(at)+kind.fixedLen() > uint64(d.space.Size()) || at%8 != 0 {
-		return b, false, ErrChain
+	size := uint64(d.space.Size())
+	if d.block(b.kind) != nil || uint64(at)+b.kind.fixedLen() > size || at%8 != 0 {
+		return block{}, ErrChain
 	}
-	b = block{kind: kind, at: at}
-	if kind.stride() == 0 {
-		return b, true, nil
+	stride := b.kind.stride()
+	if stride == 0 {
+		return b, nil
 	}
 	geom := d.space.Load32(at + RegGeom.Offset)
 	b.count, b.base = geom>>8, d.space.Load32(at+RegBase.Offset)
-	if uint32(bits.TrailingZeros32(kind.stride())) != geom&0xff || b.base%min(64, kind.stride()) != 0 ||
-		b.array().end > uint64(d.space.Size()) || d.overlaps(b) {
-		return b, false, ErrChain
+	array := b.array()
+	if uint32(bits.TrailingZeros32(stride)) != geom&0xff || b.base%min(64, stride) != 0 || array.end > size ||
+		slices.ContainsFunc(d.blocks, func(o block) bool { return o.array().meets(array) }) {
+		return block{}, ErrChain
 	}
-	return b, true, nil
+	return b, nil
 }
 
-// overlaps reports whether b's array meets the array of another block.
-func (d *Device) overlaps(b block) bool {
-	for i := range d.blocks {
-		if d.blocks[i].array().meets(b.array()) {
-			return true
-		}
-	}
-	return false
-}
-
-// known reports whether this package knows the kind.
-func (k Kind) known() bool {
-	switch k {
-	case KindCapability, KindClock, KindContext, KindPDC, KindDoorbell, KindEvents, KindCounters:
-		return true
-	}
-	return false
-}
-
-// fixedLen returns the bytes of a kind's block that lie at its base.
+// fixedLen returns the bytes of a kind's block that lie at its base, 0 for an unknown kind.
 func (k Kind) fixedLen() uint64 {
 	switch k {
 	case KindCapability:
 		return 0x50
 	case KindClock:
 		return 0x30
+	case KindContext, KindPDC, KindDoorbell, KindEvents, KindCounters:
+		return headerLen
 	}
-	return headerLen
+	return 0
 }
 
 // block returns the block of a kind, or nil.

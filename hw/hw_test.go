@@ -610,14 +610,15 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// TestExtendStamp is exact for every age up to the last of the stamp's turn.
-func TestExtendStamp(t *testing.T) {
+// TestClockExtend is exact for every age up to the last of the stamp's turn.
+func TestClockExtend(t *testing.T) {
 	for _, bits := range []uint32{8, 16, 32} {
 		turn := uint64(1) << bits
 		for _, now := range []uint64{turn, 5*turn - 1, 5 * turn, 5*turn + 1, 1 << 40} {
 			for _, age := range []uint64{0, 1, turn / 2, turn - 1} {
 				taken := now - age
-				require.Equal(t, taken, ExtendStamp(uint32(taken&(turn-1)), bits, now), "bits %d now %d age %d", bits, now, age)
+				got := Clock{stampBits: bits}.Extend(uint32(taken&(turn-1)), now)
+				require.Equal(t, taken, got, "bits %d now %d age %d", bits, now, age)
 			}
 		}
 	}
@@ -675,8 +676,7 @@ func (s *carrySpace) Load32(off uint32) uint32 {
 }
 
 func TestSpaces(t *testing.T) {
-	b := make([]byte, 64)
-	aligned := b[8-int(uintptrOf(b)%8)&7:]
+	aligned := make([]byte, 64)
 	mem, err := WrapMemory(aligned)
 	require.NoError(t, err)
 	bar, err := WrapBAR(aligned)

@@ -63,8 +63,7 @@ func (p *PDC) SetEntropy(ev uint16) {
 	}
 }
 
-// NextPSN returns the PSN of the next packet to send, ReceivedPSN the cumulative
-// one received.
+// NextPSN returns the PSN of the next packet to send.
 func (p *PDC) NextPSN() uint32 { return p.space.Load32(p.base + RegPSNTX.Offset) }
 
 // ReceivedPSN returns the cumulative PSN received.

@@ -62,7 +62,7 @@ func drive(t *testing.T, c *Context, bell *Doorbell, ring *Ring) {
 			bell.Ring(c, 1, index)
 		}
 		for _, e := range buf[:ring.Drain(buf[:])] {
-			if e.Context != c.Index() || e.Serial < serial {
+			if e.Context != c.index || e.Serial < serial {
 				t.Errorf("event of context %d, serial %d after %d", e.Context, e.Serial, serial)
 			}
 			serial = e.Serial

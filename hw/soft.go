@@ -126,6 +126,14 @@ func NewSoftDevice(cfg SoftConfig, regs, host *Memory) (*SoftDevice, error) {
 	for off := uint32(0); off < l.end; off += 8 {
 		regs.Store64(off, 0)
 	}
+	d.describe()
+	d.start()
+	return d, nil
+}
+
+// describe stores what never changes: the chain of blocks, and what the device can do.
+func (d *SoftDevice) describe() {
+	cfg, l, regs := &d.cfg, &d.at, d.regs
 	d.header(atCapability, KindCapability, atClock, 0, 0)
 	d.header(atClock, KindClock, atContext, 0, 0)
 	d.header(atContext, KindContext, atPDC, uint32(cfg.Contexts), l.contexts)
@@ -141,8 +149,6 @@ func NewSoftDevice(cfg SoftConfig, regs, host *Memory) (*SoftDevice, error) {
 	for i := range cfg.Owners {
 		regs.Store32(l.doorbells+uint32(i)*KindDoorbell.stride()+RegRoom.Offset, softRoom)
 	}
-	d.start()
-	return d, nil
 }
 
 func (d *SoftDevice) header(at uint32, k Kind, next, count, base uint32) {

@@ -1,6 +1,10 @@
 package hw
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/uetcc/uetcc/hw/pcc"
+)
 
 // softContext is what a software device keeps of a context beside its
 // registers.
@@ -124,12 +128,11 @@ const tokenUnit = 8_000_000_000
 
 // blockedBy returns the limits that forbid a packet of n bytes to leave.
 func (c *softContext) blockedBy(n int64) (b blocked) {
-	window := c.mode == ModeWindow || c.mode == ModeBoth
-	credit := c.mode == ModeCredit || c.mode == ModeBoth
-	if inflight := c.sent - c.acked; window && inflight != 0 && inflight+uint64(n) > c.cwnd {
+	needs := c.mode.Needs()
+	if inflight := c.sent - c.acked; needs&FeatureWindow != 0 && inflight != 0 && inflight+uint64(n) > c.cwnd {
 		b |= blockedWindow
 	}
-	if used := c.creditUsed + uint64(quanta(n)); credit && int64(c.credit-used) < 0 {
+	if used := c.creditUsed + uint64(quanta(n)); needs&FeatureCredit != 0 && int64(c.credit-used) < 0 {
 		b |= blockedCredit
 	}
 	if c.rate != 0 && c.tokens < n<<20 {
@@ -166,7 +169,7 @@ func (d *SoftDevice) send(i int) {
 	c, n := &d.contexts[i], d.cfg.MTU
 	c.head++
 	c.sent += uint64(n)
-	if c.mode == ModeCredit || c.mode == ModeBoth {
+	if c.mode.Needs()&FeatureCredit != 0 {
 		c.creditUsed += uint64(quanta(n))
 	}
 	if c.rate != 0 {
@@ -181,7 +184,7 @@ func (d *SoftDevice) send(i int) {
 		uint32(NsToTicks(d.portFree, d.cfg.TickPs)))
 	flags := uint8(0)
 	if c.probe {
-		flags, c.probe = 1<<2, false
+		flags, c.probe = pcc.ProbeSent, false
 	}
 	d.Post(Event{Type: EventTX, Flags: flags, Context: uint32(i), Words: [3]uint32{uint32(n / 32), 1}})
 }

@@ -46,10 +46,15 @@ func NewMemory(size uint32) *Memory { return &Memory{make([]uint64, (uint64(size
 // WrapMemory returns a space over b, which must start at an address that is a
 // multiple of 8; a last incomplete word is left out. The error is [ErrSpace].
 func WrapMemory(b []byte) (*Memory, error) {
-	if len(b) < 8 || uintptr(unsafe.Pointer(&b[0]))%8 != 0 || uint64(len(b)) > 1<<32-8 {
+	if !isSpace(b) {
 		return nil, ErrSpace
 	}
 	return &Memory{unsafe.Slice((*uint64)(unsafe.Pointer(&b[0])), len(b)/8)}, nil
+}
+
+// isSpace reports whether registers can lie in b: it is aligned, and neither too short nor too long.
+func isSpace(b []byte) bool {
+	return len(b) >= 8 && uintptr(unsafe.Pointer(&b[0]))%8 == 0 && uint64(len(b)) <= 1<<32-8
 }
 
 // Size implements [Space].

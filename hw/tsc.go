@@ -28,25 +28,10 @@ func NewTSC(ref func() int64, settle int64) (TSC, error) {
 	}
 	base := ref()
 	start := readTSC()
-	patience := uint64(max(settle, 1))*mostCounts + standstill
-	now := base
-	for now-base < max(settle, 1) {
-		last := now
-		if now = ref(); now < last || readTSC()-start > patience {
-			return TSC{}, ErrClock
-		}
-	}
+	ns, ok := wait(ref, base, start, max(settle, 1))
 	counts := readTSC() - start
-	if counts == 0 || counts >= 1<<62 || now-base >= 1<<31 {
-		return TSC{}, ErrClock
-	}
-	if hz := cpuid.CPU.Hz; hz > 0 {
-		if expected := hz / 1000 * (now - base) / 1_000_000; abs(expected-int64(counts)) > expected/8 {
-			return TSC{}, ErrClock
-		}
-	}
-	hi, lo := bits.Mul64(uint64(now-base), 1<<32)
-	if hi >= counts {
+	hi, lo := bits.Mul64(uint64(ns), 1<<32)
+	if !ok || ns >= 1<<31 || hi >= counts || !believable(counts, ns) {
 		return TSC{}, ErrClock
 	}
 	mult, _ := bits.Div64(hi, lo, counts)
@@ -58,13 +43,29 @@ const (
 	standstill = 1 << 30 // counts for which a coarse reference may stand still
 )
 
+// wait reads ref until it is ns behind base, and returns how far it is. ok is false if ref
+// steps back or stands still.
+func wait(ref func() int64, base int64, start uint64, ns int64) (passed int64, ok bool) {
+	for patience := uint64(ns)*mostCounts + standstill; passed < ns; {
+		last := passed
+		if passed = ref() - base; passed < last || readTSC()-start > patience {
+			return passed, false
+		}
+	}
+	return passed, true
+}
+
+// believable reports whether the processor says that it counts so far in ns nanoseconds, give
+// or take an eighth, or says nothing.
+func believable(counts uint64, ns int64) bool {
+	hz := cpuid.CPU.Hz
+	expected := hz / 1000 * ns / 1_000_000
+	off := expected - int64(counts)
+	return counts < 1<<62 && (hz <= 0 || max(off, -off) <= expected/8)
+}
+
 // Now returns nanoseconds on the reference's time line.
 func (c *TSC) Now() int64 {
 	hi, lo := bits.Mul64(readTSC()-c.start, c.mult)
 	return c.base + int64(hi<<32|lo>>32)
 }
-
-// Ticks returns the time in units of 128 ns, as UET stamps have it.
-func (c *TSC) Ticks() uint64 { return uint64(c.Now()) >> 7 }
-
-func abs(v int64) int64 { return max(v, -v) }

@@ -22,7 +22,6 @@ func TestTSC(t *testing.T) {
 	slack := int64(time.Millisecond) // a shared machine may stop us in between
 	require.Greater(t, now, before-slack)
 	require.Less(t, now, after+slack)
-	require.LessOrEqual(t, c.Ticks(), uint64(c.Now())/128)
 }
 
 // TestTSCReference: a reference that is no clock ends the calibration, and does not keep it for ever.
