@@ -1,6 +1,7 @@
 package uetcc_test
 
 import (
+	"fmt"
 	"net/netip"
 	"reflect"
 	"testing"
@@ -140,6 +141,31 @@ func TestConfigPDS(t *testing.T) {
 		n.run(func() bool { return n.ends[0].e.Usage().PDCs == 1 })
 		require.Less(t, n.now, int64(1_000_000), "long before the first one has been idle for long")
 	})
+}
+
+// A path of milliseconds needs to be known to NSCC alone: the timers of delivery follow.
+func TestConfigLongPath(t *testing.T) {
+	for _, mode := range []ses.Mode{ses.ModeRUD, ses.ModeROD} {
+		for _, told := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%v/BaseRTT set %v", mode, told), func(t *testing.T) {
+				n := newNetwork(t, 1, netFaults{delay: 10_000_000, mark: .1}, 2, func(c *uetcc.Config) {
+					c.PDS = pdc.Config{InferLoss: true}
+					if told {
+						c.CC.NSCC.BaseRTT = 20_000_000
+					}
+				})
+				check, a, b := traffic(n, mode), n.ends[0], n.ends[1]
+				n.run(func() bool { return a.e.Usage().Messages == 0 && b.e.Usage().Answers == 0 })
+				check()
+				again := uint64(0)
+				for _, end := range n.ends {
+					s := end.e.PDS().Stats()
+					again += s.RTOs + s.Resent + s.Duplicates + s.Inferred
+				}
+				require.Equal(t, told, again == 0, "%d packets or time-outs too many", again)
+			})
+		}
+	}
 }
 
 // The same configuration and the same calls give the same packets: PDCIDs, Start_PSNs and

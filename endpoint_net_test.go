@@ -1,6 +1,7 @@
 package uetcc_test
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math/rand/v2"
 	"net/netip"
@@ -27,6 +28,7 @@ const (
 type netFaults struct {
 	loss, dup, trim, mark float64
 	reorder               int64 // up to so much more delay, ns
+	delay                 int64 // of each packet, ns; 0: 5 us
 }
 
 // netEnd is an endpoint, its memory, and what happened there.
@@ -133,7 +135,7 @@ func (n *network) carry(from *netEnd, d *uetcc.Datagram) {
 		copies++
 	}
 	for range copies {
-		f, at := netPacket{wirePacket: p, ce: n.r.Float64() < n.f.mark}, n.now+5000
+		f, at := netPacket{wirePacket: p, ce: n.r.Float64() < n.f.mark}, n.now+cmp.Or(n.f.delay, 5000)
 		if n.f.reorder > 0 {
 			at += n.r.Int64N(n.f.reorder)
 		}

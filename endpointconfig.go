@@ -30,12 +30,16 @@ type Config struct {
 
 	// PDS is delivery: timers, windows, acknowledgement. Set InferLoss where switches drop
 	// packets and do not trim them: without, a loss waits for its time-out. With BufferROD
-	// see [Endpoint.Replay].
+	// see [Endpoint.Replay]. BaseRTT, which the timers follow, defaults to CC.NSCC.BaseRTT, and
+	// TargetQDelay to that of CC.NSCC.Tuning.
 	PDS pdc.Config
 
 	// CC is congestion control. Of CC.NSCC set LinkRate (default 100 Gb/s), BaseRTT (12 us),
 	// and Trimming where switches trim; its MTU follows from that above. A smaller one does
-	// not stop full packets, but each may go beyond the window by what it lacks.
+	// not stop full packets, but each may go beyond the window by what it lacks. BaseRTT is
+	// that of a full packet on the longest path when nothing else is on it, the packet's own
+	// time on the links included: Path.BaseRTT of package hw/link, and what the software of
+	// both ends takes.
 	CC ccc.Config
 
 	PDCs    pdc.TableConfig // PDCIDs (default: 1024 in the general pool, 2 s of quarantine)
@@ -93,6 +97,8 @@ func (c *Config) fill() {
 	n.LinkRate = cmp.Or(n.LinkRate, 100e9/8)
 	n.BaseRTT = cmp.Or(n.BaseRTT, 12_000)
 	n.AckTrigger = cmp.Or(n.AckTrigger, c.PDS.AckTrigger)
+	c.PDS.BaseRTT = cmp.Or(c.PDS.BaseRTT, n.BaseRTT)
+	c.PDS.TargetQDelay = cmp.Or(c.PDS.TargetQDelay, n.Tuning.TargetQdelay)
 	c.Target.MTU = c.MTU
 	c.PDCs.Seed = cmp.Or(c.PDCs.Seed, c.seedFor(seedIDs))
 	c.Target.Seed = cmp.Or(c.Target.Seed, c.seedFor(seedTarget))
@@ -151,15 +157,15 @@ func (e *Endpoint) newSES(c *Config) (err error) {
 
 // newPDS makes the delivery half of e and what it needs.
 func (e *Endpoint) newPDS(c *Config) error {
+	cp, err := ccc.NewParams(c.CC)
+	if err != nil {
+		return err
+	}
 	p, err := pdc.NewParams(c.PDS)
 	if err != nil {
 		return err
 	}
 	e.ackData, e.replyMax = uint32(p.MaxAckData()), max(HeaderMax, p.ReplyMax())
-	cp, err := ccc.NewParams(c.CC)
-	if err != nil {
-		return err
-	}
 	if e.credit, err = newCreditor(c, &cp); err != nil {
 		return err
 	}

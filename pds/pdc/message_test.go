@@ -227,8 +227,29 @@ func TestNextCloseState(t *testing.T) {
 	}
 }
 
+// The times follow the path where they would be too short for it, up to their limits, and
+// one that is set stays.
+func TestParamsFollowBaseRTT(t *testing.T) {
+	for base, want := range map[int64]Config{
+		0:           {RTOInit: ms, NewPDCTime: 5 * ms, PendTimeout: 100 * ms, TargetQDelay: 12_000},
+		100_000:     {RTOInit: ms, NewPDCTime: 5 * ms, PendTimeout: 100 * ms, TargetQDelay: 100_000},
+		ms:          {RTOInit: 8 * ms, NewPDCTime: 40 * ms, PendTimeout: 800 * ms, TargetQDelay: ms},
+		60_000 * ms: {RTOInit: rtoMax, NewPDCTime: 2_400_000 * ms, PendTimeout: 100 * rtoMax, TargetQDelay: rtoMax},
+	} {
+		p, err := NewParams(Config{BaseRTT: base})
+		require.NoError(t, err)
+		got := []int64{p.c.RTOInit, p.c.NackRetxTime, p.c.ClearTime, min(p.c.CloseReqTime, rtoMax), p.c.TailLossTime, p.c.NewPDCTime, p.c.PendTimeout, p.c.TargetQDelay}
+		rto := want.RTOInit
+		require.Equal(t, []int64{rto, rto, rto, rto, rto, want.NewPDCTime, want.PendTimeout, want.TargetQDelay}, got, "BaseRTT %d", base)
+	}
+	p, err := NewParams(Config{BaseRTT: ms, RTOInit: 3 * ms, TargetQDelay: 7})
+	require.NoError(t, err)
+	require.Equal(t, []int64{3 * ms, 8 * ms, 7}, []int64{p.c.RTOInit, p.c.NackRetxTime, p.c.TargetQDelay})
+}
+
 func TestParamsLimits(t *testing.T) {
 	for name, c := range map[string]Config{
+		"base RTT":        {BaseRTT: 60_000*ms + 1},
 		"range":           {Range: MaxRange + 1},
 		"negative range":  {Range: -1},
 		"mpr":             {DefaultMPR: 256},

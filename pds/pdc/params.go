@@ -26,6 +26,10 @@ var ErrConfig = errors.New("pdc: invalid configuration")
 // the sizes of what a [Manager] allocates. A zero field means the default that
 // its comment gives; times are nanoseconds.
 //
+// The specification's defaults of times suit paths of microseconds, so on longer ones the
+// default is a multiple of BaseRTT, which the comment gives too: queues may add five before
+// they drop (section 3.6.17), and a timer that is shorter than that fires for nothing.
+//
 // The specification allows a NACK_Retx_Time for each code. Here there is one, and what
 // each code asks for decides how it is used: a packet that was lost (TRIMMED,
 // RCVR_INFER_LOSS, PKT_NOT_RCVD) goes at once, an initiator without a PDC at its target
@@ -59,18 +63,19 @@ type Config struct {
 	PlainACK        bool        // send ACK in place of ACK_CC: no SACK and no congestion state
 	NullResponse    []byte      // semantic header of an ACK that the PDS makes itself, see NullNext
 	NullNext        pds.NextHdr // what NullResponse is; NextNone, the default, sends none
-	RTOInit         int64       // RTO_Init_Time: first timeout, up to 8 s (default 1 ms)
+	BaseRTT         int64       // config_base_rtt: a full packet's round trip on the longest path when idle, up to 60 s (default 12 us)
+	RTOInit         int64       // RTO_Init_Time: first timeout, up to 8 s (default 1 ms or 8 BaseRTT)
 	MaxRTORetx      int         // Max_RTO_Retx_Cnt: 1 to 15, 15 for ever (default 5)
-	NackRetxTime    int64       // NACK_Retx_Time: from a NACK to the resend, up to 8 s (default 1 ms); see below
+	NackRetxTime    int64       // NACK_Retx_Time: from a NACK to the resend, up to 8 s (default 1 ms or 8 BaseRTT); see above
 	MaxNackRetx     int         // Max_NACK_Retx_Cnt: 1 to 31, 31 for ever (default 5)
-	ClearTime       int64       // PDS_Clear_Time: idle time before a CLEAR_CMD (default 1 ms)
-	CloseReqTime    int64       // Close_REQ_Time: silence until a CLOSE_CMD asked for, at least the largest timeout of a packet (default 1 ms)
+	ClearTime       int64       // PDS_Clear_Time: idle time before a CLEAR_CMD (default 1 ms or 8 BaseRTT)
+	CloseReqTime    int64       // Close_REQ_Time: silence until a CLOSE_CMD asked for, at least the largest timeout of a packet (default 1 ms or 8 BaseRTT)
 	Start           StartMethod // which Start_PSN a target takes
-	NewPDCTime      int64       // New_PDC_Time: life of a PENDING PDC (default 5 ms)
-	PendTimeout     int64       // Pend_Timeout: how long a message may wait for a PDC, up to 800 s (default 100 ms)
+	NewPDCTime      int64       // New_PDC_Time: life of a PENDING PDC (default 5 ms or 40 BaseRTT)
+	PendTimeout     int64       // Pend_Timeout: how long a message may wait for a PDC, up to 800 s (default 100 ms or 800 BaseRTT)
 	CloseThresh     int         // Close_Thresh: PDCs left open before others are closed (default: all there are)
-	TargetQDelay    int64       // of probes (default 12 us)
-	TailLossTime    int64       // Tail_Loss_Time: with InferLoss, the longest silence before a probe, up to 8 s (default 1 ms)
+	TargetQDelay    int64       // of probes (default BaseRTT, as NSCC has it without trimming)
+	TailLossTime    int64       // Tail_Loss_Time: with InferLoss, the longest silence before a probe, up to 8 s (default 1 ms or 8 BaseRTT)
 	MaxTailLossRetx int         // Max_Tail_Loss_Retx: probes in a row that bring nothing new, 1 to 15 (default 5)
 	IdleTime        int64       // a PDC idle for so long is closed, at least the largest timeout of a packet (default 60 s)
 }
@@ -91,17 +96,21 @@ type Params struct {
 // NewParams checks c and fills in the defaults. Errors wrap [ErrConfig] and name the
 // field.
 func NewParams(c Config) (Params, error) {
+	if err := fill("BaseRTT", &c.BaseRTT, 12_000, 60_000_000_000); err != nil {
+		return Params{}, err
+	}
+	rtts := func(n, least, limit int64) int64 { return min(max(n*c.BaseRTT, least), limit) }
 	err := cmp.Or(
 		fill("AckTrigger", &c.AckTrigger, 16<<10, 32<<10),
 		fill("AckMinPktAdd", &c.AckMinPktAdd, 1<<10, 2<<10),
-		fill("RTOInit", &c.RTOInit, 1_000_000, rtoMax),
-		fill("NackRetxTime", &c.NackRetxTime, 1_000_000, rtoMax),
-		fill("ClearTime", &c.ClearTime, 1_000_000, rtoMax),
-		fill("CloseReqTime", &c.CloseReqTime, 1_000_000, lapseMax),
-		fill("NewPDCTime", &c.NewPDCTime, 5_000_000, lapseMax),
-		fill("PendTimeout", &c.PendTimeout, 100_000_000, 100*rtoMax),
-		fill("TargetQDelay", &c.TargetQDelay, 12_000, rtoMax),
-		fill("TailLossTime", &c.TailLossTime, 1_000_000, rtoMax),
+		fill("RTOInit", &c.RTOInit, rtts(8, 1_000_000, rtoMax), rtoMax),
+		fill("NackRetxTime", &c.NackRetxTime, rtts(8, 1_000_000, rtoMax), rtoMax),
+		fill("ClearTime", &c.ClearTime, rtts(8, 1_000_000, rtoMax), rtoMax),
+		fill("CloseReqTime", &c.CloseReqTime, rtts(8, 1_000_000, lapseMax), lapseMax),
+		fill("NewPDCTime", &c.NewPDCTime, rtts(40, 5_000_000, lapseMax), lapseMax),
+		fill("PendTimeout", &c.PendTimeout, rtts(800, 100_000_000, 100*rtoMax), 100*rtoMax),
+		fill("TargetQDelay", &c.TargetQDelay, min(c.BaseRTT, rtoMax), rtoMax),
+		fill("TailLossTime", &c.TailLossTime, rtts(8, 1_000_000, rtoMax), rtoMax),
 		fill("IdleTime", &c.IdleTime, 60_000_000_000, math.MaxInt64/4),
 		fill("Range", &c.Range, MaxRange, MaxRange),
 		fill("DefaultMPR", &c.DefaultMPR, 8, 255),
