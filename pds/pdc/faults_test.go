@@ -163,7 +163,7 @@ func TestFaultQ1MarkOnResendAndCopy(t *testing.T) {
 	g.submit(1, 1)
 	w := g.send(g.a)[0]
 	g.give(w) // its ACK is lost
-	require.NoError(t, pds.PatchRetx(w.b, true))
+	markRetx(w.b)
 	w.ce = true
 	_, acks := g.give(w)
 	require.NotZero(t, ackCC(t, acks[0]).Flags&pds.FlagM)

@@ -254,6 +254,9 @@ func request(t testing.TB, w wire) *pds.Request {
 	return q
 }
 
+// markRetx marks the request or control packet b as a retransmission.
+func markRetx(b []byte) { b[1] |= byte(pds.FlagRetx) }
+
 func ackCC(t testing.TB, w wire) *pds.AckCC {
 	a := new(pds.AckCC)
 	_, err := a.Decode(w.b)

@@ -1,6 +1,7 @@
 package pdc
 
 import (
+	"encoding/binary"
 	"net/netip"
 	"testing"
 
@@ -164,8 +165,8 @@ func TestWhateverReachesTheCloseCloses(t *testing.T) {
 			require.False(t, g.b.has(EventClosed, CauseNone), "its initiator may not have seen the response")
 			var answer []wire
 			if fill == "clear of a request again" {
-				require.NoError(t, pds.PatchRetx(ws[0].b, true))
-				require.NoError(t, pds.PatchClearPSN(ws[0].b, info.Next))
+				markRetx(ws[0].b)
+				binary.BigEndian.PutUint16(ws[0].b[2:], 0) // clear_psn_offset: the packet itself
 				answer = g.giveAll(ws)
 			} else {
 				answer = send(filler)
@@ -196,7 +197,7 @@ func TestSYNWithAnotherStartMeetsAPDCThatRests(t *testing.T) {
 	require.Equal(t, pds.NackInvDPDCID, nackOf(t, answer[0]).Code)
 	_, more := g.give(ws[1])
 	require.Empty(t, more, "once")
-	require.NoError(t, pds.PatchRetx(ws[1].b, true))
+	markRetx(ws[1].b)
 	_, more = g.give(ws[1])
 	require.Len(t, more, 1)
 	require.Len(t, g.b.got, 1)
