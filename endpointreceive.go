@@ -339,7 +339,7 @@ func (e *Endpoint) promise(now int64, buf []byte, r *Received) int {
 	d := &e.decision
 	a, id := e.answers.take()
 	a.rx, a.address, a.cookie, a.length = e.res.ID, d.Address, d.Cookie, d.Length
-	if a.reply = d.DataReply(0, 0, d.Length); e.request.MessageID == 0 {
+	if a.reply = d.DataReply(); e.request.MessageID == 0 {
 		a.reply = d.SmallDataReply(uint32(e.res.ID.PSN))
 	}
 	a.reply.Generation = d.Response.Generation // for Refuse
@@ -395,7 +395,7 @@ func (e *Endpoint) onRUDI(in, reply *Datagram, buf []byte, r *Received) int {
 	if d.NACK {
 		e.response = pdc.Response{Kind: pdc.RespondRefuse, Code: pds.NackNoSESMsgAvail}
 	} else if d.Action == ses.ActionRead {
-		y := d.DataReply(0, 0, d.Length)
+		y := d.DataReply()
 		e.response.Next, e.response.Bytes = pds.NextResponseData, y.AppendTo(e.bytes[:0])
 		reply.Payload = Payload{Length: d.Length, Offset: d.Offset, Cookie: d.Cookie, Address: d.Address}
 		r.Action, r.Length = ses.ActionNone, 0

@@ -73,9 +73,6 @@ func BenchmarkSESResponse(b *testing.B) {
 // BenchmarkSESHeader is every header through an interface, which costs two
 // nanoseconds of its own.
 func BenchmarkSESHeader(b *testing.B) {
-	one := sesCommon()
-	one.Flags |= ses.FlagEOM
-	data := ses.Verdict{Opcode: ses.ResponseWithData}
 	for _, c := range []struct {
 		name string
 		h    interface {
@@ -84,16 +81,10 @@ func BenchmarkSESHeader(b *testing.B) {
 		}
 	}{
 		{"standard", &ses.Standard{Common: sesCommon()}},
-		{"medium", &ses.Medium{Common: one, RequestLength: 4096, Key: 0xacce5}},
-		{"small", &ses.Small{Common: one, RequestLength: 4096}},
-		{"deferrable", &ses.Deferrable{Common: one}},
-		{"ready-to-restart", &ses.ReadyToRestart{Common: one}},
 		{"rendezvous", &ses.Rendezvous{EagerLength: 4096}},
 		{"atomic", &ses.Atomic{Opcode: ses.AtomicSum}},
 		{"compare-swap", &ses.CompareSwap{Atomic: ses.Atomic{Opcode: ses.AtomicSwapEqual}}},
 		{"response", &ses.Response{MessageID: 1}},
-		{"response-data", &ses.ResponseData{Verdict: data, PayloadLength: 1024}},
-		{"response-data-small", &ses.ResponseDataSmall{Verdict: data, PayloadLength: 16}},
 	} {
 		wire := c.h.AppendTo(nil)
 		b.Run("op=decode/header="+c.name, func(b *testing.B) {
@@ -124,11 +115,42 @@ func BenchmarkSESRequest(b *testing.B) {
 		{"medium", ses.Request{Form: ses.FormMedium}},
 		{"small", ses.Request{Form: ses.FormSmall}},
 		{"atomic", ses.Request{Form: ses.FormStandard, Standard: ses.Standard{Common: ses.Common{Opcode: ses.OpcodeAtomic}}}},
+		{"deferrable", ses.Request{Form: ses.FormStandard, Standard: ses.Standard{Common: ses.Common{Opcode: ses.OpcodeDeferrableSend}}}},
 	} {
 		wire := f.r.AppendTo(nil)
 		b.Run("op=decode/form="+f.name, func(b *testing.B) {
 			b.ReportAllocs()
 			var got ses.Request
+			for b.Loop() {
+				if _, err := got.Decode(f.r.Form, wire); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run("op=encode/form="+f.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				f.r.AppendTo(wire[:0])
+			}
+		})
+	}
+}
+
+// BenchmarkSESReply is BenchmarkSESRequest for answers.
+func BenchmarkSESReply(b *testing.B) {
+	data := ses.Response{Verdict: ses.Verdict{Opcode: ses.ResponseWithData}}
+	for _, f := range []struct {
+		name string
+		r    ses.Reply
+	}{
+		{"response", ses.Reply{Form: ses.FormResponse}},
+		{"data", ses.Reply{Form: ses.FormResponseData, Response: data}},
+		{"data-small", ses.Reply{Form: ses.FormResponseDataSmall, Response: data}},
+	} {
+		wire := f.r.AppendTo(nil)
+		b.Run("op=decode/form="+f.name, func(b *testing.B) {
+			b.ReportAllocs()
+			var got ses.Reply
 			for b.Loop() {
 				if _, err := got.Decode(f.r.Form, wire); err != nil {
 					b.Fatal(err)

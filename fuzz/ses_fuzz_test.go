@@ -59,22 +59,6 @@ func FuzzSESStandard(f *testing.F) {
 	fuzzSES(f, func(h *ses.Standard) sesCodec { return h }, "req_std_som1", "req_std_som0")
 }
 
-func FuzzSESDeferrable(f *testing.F) {
-	fuzzSES(f, func(h *ses.Deferrable) sesCodec { return h }, "defer_send", "defer_tsend")
-}
-
-func FuzzSESReadyToRestart(f *testing.F) {
-	fuzzSES(f, func(h *ses.ReadyToRestart) sesCodec { return h }, "rtr")
-}
-
-func FuzzSESSmall(f *testing.F) {
-	fuzzSES(f, func(h *ses.Small) sesCodec { return h }, "req_small")
-}
-
-func FuzzSESMedium(f *testing.F) {
-	fuzzSES(f, func(h *ses.Medium) sesCodec { return h }, "req_medium")
-}
-
 func FuzzSESAtomic(f *testing.F) {
 	fuzzSES(f, func(h *ses.Atomic) sesCodec { return h }, "atomic_ext")
 }
@@ -89,14 +73,6 @@ func FuzzSESRendezvous(f *testing.F) {
 
 func FuzzSESResponse(f *testing.F) {
 	fuzzSES(f, func(h *ses.Response) sesCodec { return h }, "rsp", "rsp_default", "rsp_none")
-}
-
-func FuzzSESResponseData(f *testing.F) {
-	fuzzSES(f, func(h *ses.ResponseData) sesCodec { return h }, "rsp_data")
-}
-
-func FuzzSESResponseDataSmall(f *testing.F) {
-	fuzzSES(f, func(h *ses.ResponseDataSmall) sesCodec { return h }, "rsp_data_small")
 }
 
 // A sesWalked header takes its form from the first byte of the input, as from a

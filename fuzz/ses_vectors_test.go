@@ -30,13 +30,13 @@ var sesKinds = map[string][]func() (sesCodec, sesFields){
 	"req_std_atomic":     {sesRequest(ses.FormStandard)},
 	"req_std_cswap":      {sesRequest(ses.FormStandard)},
 	"req_std_rendezvous": {sesRequest(ses.FormStandard)},
-	"defer_send":         {sesDeferrable, sesRequest(ses.FormStandard)},
-	"defer_tsend":        {sesDeferrable, sesRequest(ses.FormStandard)},
-	"rtr":                {sesRestart, sesRequest(ses.FormStandard)},
-	"req_small":          {sesSmall, sesRequest(ses.FormSmall)},
+	"defer_send":         {sesRequest(ses.FormStandard)},
+	"defer_tsend":        {sesRequest(ses.FormStandard)},
+	"rtr":                {sesRequest(ses.FormStandard)},
+	"req_small":          {sesRequest(ses.FormSmall)},
 	"req_small_atomic":   {sesRequest(ses.FormSmall)},
 	"req_small_cswap":    {sesRequest(ses.FormSmall)},
-	"req_medium":         {sesMedium, sesRequest(ses.FormMedium)},
+	"req_medium":         {sesRequest(ses.FormMedium)},
 	"req_medium_atomic":  {sesRequest(ses.FormMedium)},
 	"req_medium_cswap":   {sesRequest(ses.FormMedium)},
 	"atomic_ext":         {sesAtomic},
@@ -45,8 +45,8 @@ var sesKinds = map[string][]func() (sesCodec, sesFields){
 	"rsp":                {sesResponse, sesReply(ses.FormResponse)},
 	"rsp_default":        {sesResponse, sesReply(ses.FormResponse)},
 	"rsp_none":           {sesResponse, sesReply(ses.FormResponse)},
-	"rsp_data":           {sesResponseData, sesReply(ses.FormResponseData)},
-	"rsp_data_small":     {sesResponseDataSmall, sesReply(ses.FormResponseDataSmall)},
+	"rsp_data":           {sesReply(ses.FormResponseData)},
+	"rsp_data_small":     {sesReply(ses.FormResponseDataSmall)},
 }
 
 // with adds the fields of more, under names that begin with prefix.
@@ -99,37 +99,6 @@ func sesStandard() (sesCodec, sesFields) {
 	})
 }
 
-func sesDeferrable() (sesCodec, sesFields) {
-	h := new(ses.Deferrable)
-	return h, sesCommonFields(&h.Common).with("", sesFields{
-		"message_id": &h.MessageID, "initiator": &h.Initiator, "match_bits": &h.MatchBits,
-		"header_data": &h.HeaderData, "request_length": &h.RequestLength,
-	}).with("", sesTokenFields(&h.Token))
-}
-
-func sesRestart() (sesCodec, sesFields) {
-	h := new(ses.ReadyToRestart)
-	return h, sesCommonFields(&h.Common).with("", sesFields{
-		"message_id": &h.MessageID, "initiator": &h.Initiator, "buffer_offset": &h.BufferOffset,
-		"header_data": &h.HeaderData, "request_length": &h.RequestLength,
-	}).with("", sesTokenFields(&h.Token))
-}
-
-func sesSmall() (sesCodec, sesFields) {
-	h := new(ses.Small)
-	return h, sesCommonFields(&h.Common).with("", sesFields{
-		"request_length": &h.RequestLength, "buffer_offset": &h.BufferOffset,
-	})
-}
-
-func sesMedium() (sesCodec, sesFields) {
-	h := new(ses.Medium)
-	return h, sesCommonFields(&h.Common).with("", sesFields{
-		"request_length": &h.RequestLength, "buffer_offset": &h.BufferOffset, "header_data": &h.HeaderData,
-		"initiator": &h.Initiator, "memory_key_match_bits": &h.Key,
-	})
-}
-
 func sesAtomic() (sesCodec, sesFields) {
 	h := new(ses.Atomic)
 	return h, sesFields{}.with("ext.", sesAtomicFields(h))
@@ -149,21 +118,6 @@ func sesResponse() (sesCodec, sesFields) {
 	h := new(ses.Response)
 	return h, sesVerdictFields(&h.Verdict).with("", sesFields{
 		"message_id": &h.MessageID, "ri_generation": &h.Generation, "job_id": &h.JobID, "modified_length": &h.ModifiedLength,
-	})
-}
-
-func sesResponseData() (sesCodec, sesFields) {
-	h := new(ses.ResponseData)
-	return h, sesVerdictFields(&h.Verdict).with("", sesFields{
-		"message_id": &h.MessageID, "job_id": &h.JobID, "read_request_message_id": &h.ReadRequestID,
-		"payload_length": &h.PayloadLength, "modified_length": &h.ModifiedLength, "message_offset": &h.MessageOffset,
-	})
-}
-
-func sesResponseDataSmall() (sesCodec, sesFields) {
-	h := new(ses.ResponseDataSmall)
-	return h, sesVerdictFields(&h.Verdict).with("", sesFields{
-		"job_id": &h.JobID, "payload_length": &h.PayloadLength, "original_request_psn": &h.OriginalRequestPSN,
 	})
 }
 

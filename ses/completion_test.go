@@ -10,10 +10,16 @@ import (
 // ok is the target's answer to a fragment that was placed.
 func ok(q *sentReq) *Reply {
 	return &Reply{
-		Form: FormResponse, Verdict: Verdict{ReturnCode: RCOK}, Generation: q.Request.Generation,
-		MessageID: q.Request.MessageID, JobID: q.Request.JobID, ModifiedLength: q.Request.RequestLength,
+		Form: FormResponse,
+		Response: Response{
+			Verdict: Verdict{ReturnCode: RCOK}, Generation: q.Request.Generation,
+			MessageID: q.Request.MessageID, JobID: q.Request.JobID, ModifiedLength: q.Request.RequestLength,
+		},
 	}
 }
+
+// brings is what a reply with data says of its request.
+var brings = Response{Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK}, JobID: walkJob}
 
 // bad is an error response to a packet.
 func bad(q *sentReq, code ReturnCode, gen Generation) *Reply {
@@ -73,7 +79,11 @@ func TestInitiatorAcksOfSeveralPackets(t *testing.T) {
 // A response that cannot be read, or that announces more data than it brings,
 // fails its message.
 func TestInitiatorBrokenResponses(t *testing.T) {
-	y := Reply{Form: FormResponseDataSmall, Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK}, JobID: walkJob, PayloadLength: 9}
+	y := Reply{
+		Form:          FormResponseDataSmall,
+		Response:      brings,
+		PayloadLength: 9,
+	}
 	for _, c := range []struct {
 		f Form
 		b []byte
@@ -82,7 +92,7 @@ func TestInitiatorBrokenResponses(t *testing.T) {
 		{FormResponse, make([]byte, ResponseLen-1), 0},
 		{FormStandard, make([]byte, StandardLen), 0},
 		{FormNone, nil, 0},
-		{FormResponseDataSmall, append(y.AppendTo(nil), make([]byte, 8)...), ResponseDataSmallLen},
+		{FormResponseDataSmall, append(y.AppendTo(nil), make([]byte, 8)...), responseDataSmallLen},
 	} {
 		in := newInitiator(t)
 		o := walkWrite()
@@ -289,8 +299,11 @@ func TestInitiatorPDSErrorOfAReadThatHasItsData(t *testing.T) {
 			if i == 3 {
 				n = got
 			}
-			y := Reply{Form: FormResponseData, Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK}, JobID: walkJob,
-				ReadRequestID: 1, PayloadLength: n, MessageOffset: i * 4096}
+			y := Reply{
+				Form:          FormResponseData,
+				Response:      brings,
+				ReadRequestID: 1, PayloadLength: n, MessageOffset: i * 4096,
+			}
 			require.NoError(t, in.RxData(0, &y, &ev))
 			require.Equal(t, EventNone, ev.Kind)
 		}
@@ -331,8 +344,9 @@ func TestInitiatorReadByReturnData(t *testing.T) {
 	require.Len(t, qs, 4, "a request for each MTU")
 	data := func(off uint32, n uint16) *Reply {
 		return &Reply{
-			Form: FormResponseData, Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK},
-			JobID: walkJob, ReadRequestID: 1, PayloadLength: n, MessageOffset: off, ModifiedLength: walkLength,
+			Form:          FormResponseData,
+			Response:      Response{Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK}, JobID: walkJob, ModifiedLength: walkLength},
+			ReadRequestID: 1, PayloadLength: n, MessageOffset: off,
 		}
 	}
 	for i, q := range qs {
@@ -371,7 +385,11 @@ func TestInitiatorReadFailsByReturnData(t *testing.T) {
 		for i := range answered {
 			answer(t, in, &qs[i], nil)
 		}
-		y := Reply{Form: FormResponseData, Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCHostPoisoned}, JobID: walkJob, ReadRequestID: 1, MessageOffset: 4096}
+		y := Reply{
+			Form:          FormResponseData,
+			Response:      Response{Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCHostPoisoned}, JobID: walkJob},
+			ReadRequestID: 1, MessageOffset: 4096,
+		}
 		var ev Event
 		require.NoError(t, in.RxData(0, &y, &ev))
 		require.Zero(t, ev.DataLength)
@@ -391,8 +409,9 @@ func TestInitiatorRefusesMoreDataThanAskedFor(t *testing.T) {
 	o.Opcode = OpcodeRead
 	sendAll(in, 0, start(t, in, o))
 	y := Reply{
-		Form: FormResponseData, Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK},
-		JobID: walkJob, ReadRequestID: 1, PayloadLength: 4096, MessageOffset: 4096,
+		Form:          FormResponseData,
+		Response:      brings,
+		ReadRequestID: 1, PayloadLength: 4096, MessageOffset: 4096,
 	}
 	for range 4 {
 		require.NoError(t, in.RxData(0, &y, &Event{}))
@@ -408,8 +427,9 @@ func TestInitiatorReadByAckData(t *testing.T) {
 	qs := sendAll(in, 0, start(t, in, o))
 	small := func(n uint16) *Reply {
 		return &Reply{
-			Form: FormResponseDataSmall, Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK},
-			JobID: walkJob, PayloadLength: n,
+			Form:          FormResponseDataSmall,
+			Response:      brings,
+			PayloadLength: n,
 		}
 	}
 	ev := answer(t, in, &qs[1], small(104))

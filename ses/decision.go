@@ -58,25 +58,28 @@ func (d *Decision) IsDefault() bool {
 	return !d.NACK && !d.Guaranteed && (d.Action == ActionPlace || d.Action == ActionNone)
 }
 
-// DataReply returns the header for n of the bytes that an ActionRead asked for,
-// from the given offset within them. id is the message_id that a response on the
-// return direction has of its own; it is 0 in an ACK.
-func (d *Decision) DataReply(id MessageID, offset, n uint32) Reply {
+// DataReply returns the header for all the bytes that an ActionRead asked for. It is that
+// of an answer in an ACK: one on the return direction may have a MessageID of its own.
+func (d *Decision) DataReply() Reply {
 	return Reply{
-		Form:    FormResponseData,
-		Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK},
-		JobID:   d.Response.JobID, MessageID: id, ReadRequestID: d.Response.MessageID,
-		PayloadLength: uint16(n), ModifiedLength: d.Response.ModifiedLength, MessageOffset: d.Offset + offset,
+		Form: FormResponseData,
+		Response: Response{
+			Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK},
+			JobID:   d.Response.JobID, ModifiedLength: d.Response.ModifiedLength,
+		},
+		ReadRequestID: d.Response.MessageID, PayloadLength: uint16(d.Length), MessageOffset: d.Offset,
 	}
 }
 
-// SmallDataReply returns the short header for all the bytes that an ActionRead
-// asked for: for requests without a message_id. psn is the request's.
+// SmallDataReply is DataReply with the short header: for a request without a
+// message_id. psn is the request's.
 func (d *Decision) SmallDataReply(psn uint32) Reply {
 	return Reply{
-		Form:    FormResponseDataSmall,
-		Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK},
-		JobID:   d.Response.JobID, PayloadLength: uint16(d.Length), OriginalRequestPSN: psn,
+		Form: FormResponseDataSmall,
+		Response: Response{
+			Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK}, JobID: d.Response.JobID,
+		},
+		PayloadLength: uint16(d.Length), OriginalRequestPSN: psn,
 	}
 }
 

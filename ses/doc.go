@@ -1,8 +1,11 @@
 // Package ses is the semantic sublayer (SES) of Ultra Ethernet Transport: what a
 // packet means, to which memory it may go, and what its sender is told.
 //
-// The lower half are the headers. Each is a plain struct with Decode, AppendTo,
-// Validate and String, its bit layout in the type's comment. Decode reads into
+// The lower half are the headers. [Request] reads and writes any request, [Reply] any
+// response; which form follows a PDS header is said by its next_hdr, see [Form]. Their
+// parts [Standard], [Response] and the extensions [Atomic], [CompareSwap] and
+// [Rendezvous] stand alone where the form is known. Each is a plain struct with Decode,
+// AppendTo, Validate and String, its bit layout in the type's comment. Decode reads into
 // an existing value, fails only when the bytes do not fit, and then leaves the
 // value as it was. Reserved bits are ignored when read and zero when written.
 // Validate is separate: it reports values and combinations that the
@@ -10,9 +13,6 @@
 // refuses. Nothing allocates but String, and AppendTo when it has to grow the
 // slice. AppendTo panics when a field is wider than its place on the wire: that
 // is a bug of the caller, never a peer's doing.
-//
-// Which header follows a PDS header is said by next_hdr, see [Form]. [Request]
-// and [Reply] read any request and any response, extension included.
 //
 // The upper half needs no packet format at all: [Target] decides for each
 // request what to place where and what to answer, [Initiator] cuts messages into

@@ -7,13 +7,75 @@ import "github.com/uetcc/uetcc/internal/enum"
 type Form uint8
 
 const (
-	FormNone              Form = 0 // UET_HDR_NONE: no SES header
-	FormSmall             Form = 1 // [Small]
-	FormMedium            Form = 2 // [Medium]
-	FormStandard          Form = 3 // [Standard], [Deferrable], [ReadyToRestart]
-	FormResponse          Form = 4 // [Response]
-	FormResponseData      Form = 5 // [ResponseData]
-	FormResponseDataSmall Form = 6 // [ResponseDataSmall]
+	FormNone Form = 0 // UET_HDR_NONE: no SES header
+
+	// FormSmall is for a message of one packet where the resource index alone selects
+	// the memory. The hd flag is reserved in it. Source: figure 3-13.
+	//
+	//	0              16 18                32
+	//	+---------------+--+----------------+
+	//	| opcode, flags | 0| request_length |
+	//	+---------------+--+----------------+
+	//	| ri_generation |      job_id       |
+	//	+------------+--+-+-----------------+
+	//	| 0|pid_on_fep|0| resource_index    |
+	//	+------------+----+-----------------+
+	//	|        buffer_offset (64)         |
+	//	+-----------------------------------+
+	FormSmall Form = 1
+
+	// FormMedium is for a message of one packet with a key or match bits. With
+	// header data its operation starts at offset 0. Source: figure 3-14.
+	//
+	//	0              16 18                32
+	//	+---------------+--+----------------+
+	//	| opcode, flags | 0| request_length |
+	//	+---------------+--+----------------+
+	//	| ri_generation |      job_id       |
+	//	+------------+--+-+-----------------+
+	//	| 0|pid_on_fep|0| resource_index    |
+	//	+------------+----+-----------------+
+	//	|  hd=1: header_data (64)           |
+	//	|  hd=0: buffer_offset (64)         |
+	//	+-----------------------------------+
+	//	|            initiator              |
+	//	+-----------------------------------+
+	//	|   memory_key or match_bits (64)   |
+	//	+-----------------------------------+
+	FormMedium Form = 2
+
+	FormStandard Form = 3 // for every request, see [Standard]
+	FormResponse Form = 4 // for an answer without data, see [Response]
+
+	// FormResponseData carries what a read or a fetching atomic asked for.
+	// payload_length has 14 bits: the MTU of 8192 needs them. Source: figure 3-19.
+	//
+	//	0               16 18                32
+	//	+---------------+---------------------+
+	//	|    Verdict    |     message_id      |
+	//	+---------------+---------------------+
+	//	|   reserved    |       job_id        |
+	//	+---------------+--+------------------+
+	//	| read_request_id | 0| payload_length |
+	//	+-----------------+--+----------------+
+	//	|           modified_length           |
+	//	+-------------------------------------+
+	//	|           message_offset            |
+	//	+-------------------------------------+
+	FormResponseData Form = 5
+
+	// FormResponseDataSmall carries all the data at once, for the request that had a
+	// given PSN. Source: figure 3-20.
+	//
+	//	0               16 18                32
+	//	+---------------+--+-----------------+
+	//	|    Verdict    | 0| payload_length  |
+	//	+---------------+--+-----------------+
+	//	|   reserved    |      job_id        |
+	//	+---------------+--------------------+
+	//	|        original_request_psn        |
+	//	+------------------------------------+
+	FormResponseDataSmall Form = 6
 )
 
 var formNames = [...]string{
@@ -30,24 +92,21 @@ func (f Form) IsRequest() bool { return f-FormSmall <= FormStandard-FormSmall }
 // IsResponse reports whether f is a response form, which [Reply] reads.
 func (f Form) IsResponse() bool { return f-FormResponse <= FormResponseDataSmall-FormResponse }
 
-// base is the length of the header without extensions, 0 for no layout.
-func (f Form) base() int {
-	switch f {
-	case FormSmall:
-		return SmallLen
-	case FormMedium:
-		return MediumLen
-	case FormStandard:
-		return StandardLen
-	case FormResponse:
-		return ResponseLen
-	case FormResponseData:
-		return ResponseDataLen
-	case FormResponseDataSmall:
-		return ResponseDataSmallLen
-	}
-	return 0
+// Lengths of the headers of single forms, bytes.
+const (
+	smallLen             = 20
+	mediumLen            = 32
+	responseDataLen      = 20
+	responseDataSmallLen = 12
+)
+
+var formLens = [16]int{
+	FormSmall: smallLen, FormMedium: mediumLen, FormStandard: StandardLen,
+	FormResponse: ResponseLen, FormResponseData: responseDataLen, FormResponseDataSmall: responseDataSmallLen,
 }
+
+// base is the length of the header without extensions, 0 for no layout.
+func (f Form) base() int { return formLens[f&15] }
 
 // extensionLen returns the length of what follows the request header of form f and n
 // bytes that b starts with. What may follow an opcode that the specification does not

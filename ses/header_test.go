@@ -18,6 +18,25 @@ type header interface {
 	fmt.Stringer
 }
 
+// A formRequest is a Request whose form is given from outside, as by a PDS header.
+type formRequest struct{ Request }
+
+func (r *formRequest) Decode(b []byte) (int, error) { return r.Request.Decode(r.Form, b) }
+
+// request is a request of one packet.
+func request(f Form, op Opcode) *formRequest {
+	return &formRequest{Request{Form: f, Standard: Standard{Common: Common{Opcode: op, Flags: flagsOnly}}}}
+}
+
+// A formReply is a Reply whose form is given from outside.
+type formReply struct{ Reply }
+
+func (r *formReply) Decode(b []byte) (int, error) { return r.Reply.Decode(r.Form, b) }
+
+func reply(f Form, op ResponseOpcode) *formReply {
+	return &formReply{Reply{Form: f, Response: Response{Verdict: Verdict{Opcode: op}}}}
+}
+
 // headers lists every header with its length and its smallest valid value.
 var headers = []struct {
 	name   string
@@ -26,19 +45,16 @@ var headers = []struct {
 	fresh  func() header
 }{
 	{"Standard", StandardLen, &Standard{}, func() header { return new(Standard) }},
-	{"Small", SmallLen, &Small{Common: Common{Flags: flagsOnly}}, func() header { return new(Small) }},
-	{"Medium", MediumLen, &Medium{Common: Common{Flags: flagsOnly}}, func() header { return new(Medium) }},
-	{"Deferrable", StandardLen, &Deferrable{Common: Common{Opcode: OpcodeDeferrableSend}}, func() header { return new(Deferrable) }},
-	{"ReadyToRestart", StandardLen, &ReadyToRestart{Common: Common{Opcode: OpcodeDeferrableRTR}}, func() header { return new(ReadyToRestart) }},
+	{"small", 20, request(FormSmall, OpcodeNoOp), func() header { return &formRequest{Request{Form: FormSmall}} }},
+	{"medium", 32, request(FormMedium, OpcodeNoOp), func() header { return &formRequest{Request{Form: FormMedium}} }},
+	{"deferrable", 44, request(FormStandard, OpcodeDeferrableSend), func() header { return &formRequest{Request{Form: FormStandard}} }},
+	{"ready to restart", 44, request(FormStandard, OpcodeDeferrableRTR), func() header { return &formRequest{Request{Form: FormStandard}} }},
 	{"Rendezvous", RendezvousLen, &Rendezvous{}, func() header { return new(Rendezvous) }},
 	{"Atomic", AtomicLen, &Atomic{}, func() header { return new(Atomic) }},
 	{"CompareSwap", CompareSwapLen, &CompareSwap{Atomic: Atomic{Opcode: AtomicSwapEqual}}, func() header { return new(CompareSwap) }},
 	{"Response", ResponseLen, &Response{}, func() header { return new(Response) }},
-	{"ResponseData", ResponseDataLen, &ResponseData{Verdict: Verdict{Opcode: ResponseWithData}}, func() header { return new(ResponseData) }},
-	{
-		"ResponseDataSmall", ResponseDataSmallLen, &ResponseDataSmall{Verdict: Verdict{Opcode: ResponseWithData}},
-		func() header { return new(ResponseDataSmall) },
-	},
+	{"data", 20, reply(FormResponseData, ResponseWithData), func() header { return &formReply{Reply{Form: FormResponseData}} }},
+	{"small data", 12, reply(FormResponseDataSmall, ResponseWithData), func() header { return &formReply{Reply{Form: FormResponseDataSmall}} }},
 }
 
 func TestHeaderLengths(t *testing.T) {
@@ -110,8 +126,8 @@ func TestAppendToPanicsOnWideField(t *testing.T) {
 		"pid":               &Standard{Common: Common{PIDonFEP: 1 << 12}},
 		"index":             &Standard{Common: Common{Index: 1 << 12}},
 		"payload_length":    &Standard{PayloadLength: 1 << 14},
-		"small length":      &Small{RequestLength: 1 << 14},
-		"medium length":     &Medium{RequestLength: 1 << 14},
+		"small length":      &formRequest{Request{Form: FormSmall, Standard: Standard{RequestLength: 1 << 14}}},
+		"medium length":     &formRequest{Request{Form: FormMedium, Standard: Standard{RequestLength: 1 << 14}}},
 		"rendezvous pid":    &Rendezvous{PIDonFEP: 1 << 12},
 		"rendezvous index":  &Rendezvous{Index: 1 << 12},
 		"response list":     &Response{Verdict: Verdict{List: 4}},
@@ -119,18 +135,17 @@ func TestAppendToPanicsOnWideField(t *testing.T) {
 		"response version":  &Response{Verdict: Verdict{Version: 4}},
 		"response code":     &Response{Verdict: Verdict{ReturnCode: 0x40}},
 		"response job":      &Response{JobID: 1 << 24},
-		"data length":       &ResponseData{PayloadLength: 1 << 14},
-		"small data length": &ResponseDataSmall{PayloadLength: 1 << 14},
+		"data length":       &formReply{Reply{Form: FormResponseData, PayloadLength: 1 << 14}},
+		"small data length": &formReply{Reply{Form: FormResponseDataSmall, PayloadLength: 1 << 14}},
 	}
 	for name, h := range wide {
 		require.Panics(t, func() { h.AppendTo(nil) }, name)
 	}
-	r := Request{Form: FormSmall, Standard: Standard{RequestLength: 1 << 14}}
-	require.Panics(t, func() { r.AppendTo(nil) }, "request length of a small form")
 }
 
 func TestValidate(t *testing.T) {
-	one := func(op Opcode) Common { return Common{Opcode: op, Flags: flagsOnly} }
+	some := request(FormMedium, OpcodeWrite)
+	some.Flags = FlagEOM
 	cases := []struct {
 		name string
 		h    header
@@ -139,17 +154,15 @@ func TestValidate(t *testing.T) {
 		{"a vendor's opcode stands", &Standard{Common: Common{Opcode: 0x30}}, nil},
 		{"the escape to an extended opcode stands", &Standard{Common: Common{Opcode: 0x3f}}, nil},
 		{"opcode 0x10 is reserved", &Standard{Common: Common{Opcode: 0x10}}, ErrOpcode},
-		{"opcode 0x2f is reserved", &Medium{Common: one(0x2f)}, ErrOpcode},
+		{"opcode 0x2f is reserved", request(FormMedium, 0x2f), ErrOpcode},
 		{"version 1", &Standard{Common: Common{Version: 1}}, ErrVersion},
-		{"a send has no small form", &Small{Common: one(OpcodeSend)}, ErrOpcodeForm},
-		{"a tagged atomic has no small form", &Small{Common: one(OpcodeTSendAtomic)}, ErrOpcodeForm},
-		{"a tagged send has a medium form", &Medium{Common: one(OpcodeTaggedSend)}, nil},
-		{"a rendezvous has no medium form", &Medium{Common: one(OpcodeRendezvousSend)}, ErrOpcodeForm},
-		{"a message error has no medium form", &Medium{Common: one(OpcodeMsgError)}, ErrOpcodeForm},
-		{"a small request without eom", &Small{Common: Common{Flags: FlagSOM}}, ErrFraming},
-		{"a medium request without som", &Medium{Common: Common{Flags: FlagEOM}}, ErrFraming},
-		{"a write in the layout of a deferrable send", &Deferrable{Common: one(OpcodeWrite)}, ErrOpcodeForm},
-		{"a deferrable send as ready to restart", &ReadyToRestart{Common: one(OpcodeDeferrableSend)}, ErrOpcodeForm},
+		{"a send has no small form", request(FormSmall, OpcodeSend), ErrOpcodeForm},
+		{"a tagged atomic has no small form", request(FormSmall, OpcodeTSendAtomic), ErrOpcodeForm},
+		{"a tagged send has a medium form", request(FormMedium, OpcodeTaggedSend), nil},
+		{"a rendezvous has no medium form", request(FormMedium, OpcodeRendezvousSend), ErrOpcodeForm},
+		{"a message error has no medium form", request(FormMedium, OpcodeMsgError), ErrOpcodeForm},
+		{"a small request without flags", &formRequest{Request{Form: FormSmall}}, ErrFraming},
+		{"a medium request without som", some, ErrFraming},
 		{"atomic opcode 0x15", &Atomic{Opcode: 0x15}, ErrAtomicOpcode},
 		{"atomic opcode 0xe0 is a vendor's", &Atomic{Opcode: 0xe0}, nil},
 		{"atomic opcode 0xff", &Atomic{Opcode: 0xff}, ErrAtomicOpcode},
@@ -157,8 +170,8 @@ func TestValidate(t *testing.T) {
 		{"a sum with the operands of a swap", &CompareSwap{Atomic: Atomic{Opcode: AtomicSum}}, ErrAtomicOpcode},
 		{"a swap of a reserved type", &CompareSwap{Atomic: Atomic{Opcode: AtomicSwapEqual, Type: 0xff}}, ErrAtomicType},
 		{"a plain response with the opcode of data", &Response{Verdict: Verdict{Opcode: ResponseWithData}}, ErrOpcodeForm},
-		{"data with the opcode of a plain response", &ResponseData{}, ErrOpcodeForm},
-		{"small data with the opcode of none", &ResponseDataSmall{Verdict: Verdict{Opcode: ResponseNone}}, ErrOpcodeForm},
+		{"data with the opcode of a plain response", reply(FormResponseData, ResponseDefault), ErrOpcodeForm},
+		{"small data with the opcode of none", reply(FormResponseDataSmall, ResponseNone), ErrOpcodeForm},
 		{"response opcode 4", &Response{Verdict: Verdict{Opcode: 4}}, ErrResponseOpcode},
 		{"response opcode 0x30 is a vendor's", &Response{Verdict: Verdict{Opcode: 0x30}}, nil},
 		{"return code 0x25", &Response{Verdict: Verdict{ReturnCode: 0x25}}, ErrReturnCode},

@@ -322,8 +322,9 @@ func TestInitiatorAtomic(t *testing.T) {
 	require.Equal(t, uint8(80), q.Header)
 	require.Equal(t, o.Swap, q.Request.Swap)
 	y := &Reply{
-		Form: FormResponseData, Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK},
-		JobID: walkJob, ReadRequestID: 1, PayloadLength: 8, ModifiedLength: 8,
+		Form:          FormResponseData,
+		Response:      Response{Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK}, JobID: walkJob, ModifiedLength: 8},
+		ReadRequestID: 1, PayloadLength: 8,
 	}
 	ev := answer(t, in, &q, y)
 	require.Equal(t, uint32(8), ev.DataLength)

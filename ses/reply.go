@@ -5,18 +5,15 @@ import (
 	"fmt"
 )
 
-// A Reply is what any response header says. Fields that its form lacks are 0.
+// A Reply is what any response header says, in the terms of [Response]. Fields that its
+// form lacks are 0.
 type Reply struct {
-	Form Form
-	Verdict
-	Generation         Generation // FormResponse
-	MessageID          MessageID  // of the request in a FormResponse, of the response in a FormResponseData
-	ReadRequestID      MessageID  // FormResponseData: of the request
-	PayloadLength      uint16     // forms with data: bytes of data here
-	JobID              JobID
-	ModifiedLength     uint32 // FormResponse and FormResponseData
-	MessageOffset      uint32 // FormResponseData: place of the data in what was asked for
-	OriginalRequestPSN uint32 // FormResponseDataSmall
+	Form               Form
+	Response                     // MessageID is of the response itself in a FormResponseData, which has no Generation
+	ReadRequestID      MessageID // FormResponseData: read_request_message_id, of the request answered
+	PayloadLength      uint16    // forms with data: bytes of data here, 14 bits
+	MessageOffset      uint32    // FormResponseData: where the data starts in what was asked for, bytes
+	OriginalRequestPSN uint32    // FormResponseDataSmall
 }
 
 // Decode reads the response header of form f that b starts with; n is its
@@ -35,20 +32,11 @@ func (r *Reply) Decode(f Form, b []byte) (n int, err error) {
 	r.Form = f
 	switch f {
 	case FormResponse:
-		r.get(binary.BigEndian.Uint16(b))
-		r.MessageID = MessageID(binary.BigEndian.Uint16(b[2:]))
-		job := binary.BigEndian.Uint32(b[4:])
-		r.Generation, r.JobID = Generation(job>>24), JobID(job&0xff_ffff)
-		r.ModifiedLength = binary.BigEndian.Uint32(b[8:])
+		r.Response.get((*[ResponseLen]byte)(b))
 	case FormResponseData:
-		var h ResponseData
-		_, _ = h.Decode(b)
-		r.Verdict, r.MessageID, r.ReadRequestID, r.PayloadLength = h.Verdict, h.MessageID, h.ReadRequestID, h.PayloadLength
-		r.JobID, r.ModifiedLength, r.MessageOffset = h.JobID, h.ModifiedLength, h.MessageOffset
+		r.decodeData((*[responseDataLen]byte)(b))
 	case FormResponseDataSmall:
-		var h ResponseDataSmall
-		_, _ = h.Decode(b)
-		r.Verdict, r.PayloadLength, r.JobID, r.OriginalRequestPSN = h.Verdict, h.PayloadLength, h.JobID, h.OriginalRequestPSN
+		r.decodeSmallData((*[responseDataSmallLen]byte)(b))
 	}
 	return n, nil
 }
@@ -58,23 +46,11 @@ func (r *Reply) Decode(f Form, b []byte) (n int, err error) {
 func (r *Reply) AppendTo(b []byte) []byte {
 	switch r.Form {
 	case FormResponse:
-		h := Response{
-			Verdict: r.Verdict, Generation: r.Generation, MessageID: r.MessageID,
-			JobID: r.JobID, ModifiedLength: r.ModifiedLength,
-		}
-		return h.AppendTo(b)
+		return r.Response.AppendTo(b)
 	case FormResponseData:
-		h := ResponseData{
-			Verdict: r.Verdict, MessageID: r.MessageID, ReadRequestID: r.ReadRequestID,
-			PayloadLength: r.PayloadLength, JobID: r.JobID, ModifiedLength: r.ModifiedLength, MessageOffset: r.MessageOffset,
-		}
-		return h.AppendTo(b)
+		return r.appendData(b)
 	case FormResponseDataSmall:
-		h := ResponseDataSmall{
-			Verdict: r.Verdict, PayloadLength: r.PayloadLength, JobID: r.JobID,
-			OriginalRequestPSN: r.OriginalRequestPSN,
-		}
-		return h.AppendTo(b)
+		return r.appendSmallData(b)
 	}
 	panic("ses: Reply.AppendTo: " + r.Form.String() + " is no response form")
 }
@@ -82,8 +58,9 @@ func (r *Reply) AppendTo(b []byte) []byte {
 // Len returns the length of the header on the wire, bytes.
 func (r *Reply) Len() int { return r.Form.base() }
 
-// Validate reports what the Validate of the form would.
-func (r *Reply) Validate() error { return r.validate(r.Form != FormResponse) }
+// Validate reports an undefined version ([ErrVersion]), opcode ([ErrResponseOpcode]) or
+// return code ([ErrReturnCode]), and an opcode of another form ([ErrOpcodeForm]).
+func (r *Reply) Validate() error { return r.validate(r.Form) }
 
 // String formats the header on one line.
 func (r *Reply) String() string {
@@ -94,5 +71,45 @@ func (r *Reply) String() string {
 	case FormResponseDataSmall:
 		return fmt.Sprintf("%v job %d to psn 0x%x +%d", &r.Verdict, r.JobID, r.OriginalRequestPSN, r.PayloadLength)
 	}
-	return fmt.Sprintf("%v id %d job %d gen %d length %d", &r.Verdict, r.MessageID, r.JobID, r.Generation, r.ModifiedLength)
+	return r.Response.String()
+}
+
+func (r *Reply) decodeData(b *[responseDataLen]byte) {
+	r.Verdict.get(binary.BigEndian.Uint16(b[0:]))
+	r.MessageID = MessageID(binary.BigEndian.Uint16(b[2:]))
+	r.JobID = JobID(binary.BigEndian.Uint32(b[4:]) & 0xff_ffff)
+	r.ReadRequestID = MessageID(binary.BigEndian.Uint16(b[8:]))
+	r.PayloadLength = binary.BigEndian.Uint16(b[10:]) & maxLength14
+	r.ModifiedLength = binary.BigEndian.Uint32(b[12:])
+	r.MessageOffset = binary.BigEndian.Uint32(b[16:])
+}
+
+func (r *Reply) appendData(b []byte) []byte {
+	b, tail := extend(b, responseDataLen)
+	p := (*[responseDataLen]byte)(tail)
+	binary.BigEndian.PutUint16(p[0:], r.wire(r.JobID))
+	binary.BigEndian.PutUint16(p[2:], uint16(r.MessageID))
+	binary.BigEndian.PutUint32(p[4:], uint32(r.JobID))
+	binary.BigEndian.PutUint16(p[8:], uint16(r.ReadRequestID))
+	binary.BigEndian.PutUint16(p[10:], length14(r.PayloadLength))
+	binary.BigEndian.PutUint32(p[12:], r.ModifiedLength)
+	binary.BigEndian.PutUint32(p[16:], r.MessageOffset)
+	return b
+}
+
+func (r *Reply) decodeSmallData(b *[responseDataSmallLen]byte) {
+	r.Verdict.get(binary.BigEndian.Uint16(b[0:]))
+	r.PayloadLength = binary.BigEndian.Uint16(b[2:]) & maxLength14
+	r.JobID = JobID(binary.BigEndian.Uint32(b[4:]) & 0xff_ffff)
+	r.OriginalRequestPSN = binary.BigEndian.Uint32(b[8:])
+}
+
+func (r *Reply) appendSmallData(b []byte) []byte {
+	b, tail := extend(b, responseDataSmallLen)
+	p := (*[responseDataSmallLen]byte)(tail)
+	binary.BigEndian.PutUint16(p[0:], r.wire(r.JobID))
+	binary.BigEndian.PutUint16(p[2:], length14(r.PayloadLength))
+	binary.BigEndian.PutUint32(p[4:], uint32(r.JobID))
+	binary.BigEndian.PutUint32(p[8:], r.OriginalRequestPSN)
+	return b
 }

@@ -1,18 +1,33 @@
 package ses
 
 // A Request is what any request header says, extension included, in the terms of
-// the standard form. A small or medium request lacks a message_id and is one
-// packet, so there MessageID, PayloadLength and MessageOffset are 0.
-//
-// Use it where any form may arrive, and the single headers where the form is
-// known.
+// the standard form. A small or medium request is one packet and lacks a message_id,
+// so there MessageID, PayloadLength and MessageOffset are 0.
 type Request struct {
 	Form Form
 	Standard
-	Token      RestartToken // deferrable sends (then BufferOffset is 0) and ready to restart (Key is 0)
+	Token      RestartToken // deferrable sends and ready to restart
 	Rendezvous Rendezvous   // when Opcode.IsRendezvous and the form is standard
 	Swap       CompareSwap  // when Opcode.IsAtomic; without its operands unless Swap.Opcode.IsSwap
 }
+
+// A RestartToken names a deferred send at both ends, so that the target can ask
+// for it later. It takes eight bytes of the standard header: those of buffer_offset in
+// a deferrable send, those of memory_key in ready to restart. The field whose place it
+// takes is 0 in a [Request].
+//
+//	+-------------------------+----------------------+
+//	| initiator_restart_token | target_restart_token |
+//	+-------------------------+----------------------+
+//
+// Sources: figures 3-11 and 3-12.
+type RestartToken struct {
+	Initiator, Target uint32
+}
+
+func tokenOf(word uint64) RestartToken { return RestartToken{uint32(word >> 32), uint32(word)} }
+
+func (t RestartToken) word() uint64 { return uint64(t.Initiator)<<32 | uint64(t.Target) }
 
 // Decode reads the request header of form f that b starts with; n is the length
 // of header and extension. Extension fields that the opcode does not have keep
@@ -38,20 +53,17 @@ func (r *Request) decode(f Form, b []byte) (n int, err error) {
 	if len(b) < base {
 		return 0, ErrTruncated
 	}
-	if n = base; Opcode(b[0] & opcodeMask).in(opsExtended) {
-		n += extensionLen(f, base, b)
-	}
-	if len(b) < n {
+	if n = base + extensionLen(f, base, b); len(b) < n {
 		return 0, ErrTruncated
 	}
 	r.Form = f
 	switch f {
 	case FormSmall:
-		r.decodeSmall(b)
+		r.decodeSmall((*[smallLen]byte)(b))
 	case FormMedium:
-		r.decodeMedium(b)
+		r.decodeMedium((*[mediumLen]byte)(b))
 	default:
-		r.decodeStandard(b)
+		r.decodeStandard((*[StandardLen]byte)(b))
 	}
 	if n > base {
 		r.decodeExtension(b[base:n])
@@ -59,44 +71,14 @@ func (r *Request) decode(f Form, b []byte) (n int, err error) {
 	return n, nil
 }
 
-func (r *Request) decodeSmall(b []byte) {
-	var h Small
-	_, _ = h.Decode(b)
-	s := &r.Standard
-	s.Common, s.BufferOffset, s.RequestLength = h.Common, h.BufferOffset, uint32(h.RequestLength)
-	s.Initiator, s.Key, s.HeaderData = 0, 0, 0
-	s.MessageID, s.PayloadLength, s.MessageOffset = 0, 0, 0
-}
-
-func (r *Request) decodeMedium(b []byte) {
-	var h Medium
-	_, _ = h.Decode(b)
-	s := &r.Standard
-	s.Common, s.BufferOffset, s.RequestLength = h.Common, h.BufferOffset, uint32(h.RequestLength)
-	s.Initiator, s.Key, s.HeaderData = h.Initiator, h.Key, h.HeaderData
-	s.MessageID, s.PayloadLength, s.MessageOffset = 0, 0, 0
-}
-
-func (r *Request) decodeStandard(b []byte) {
-	switch op := Opcode(b[0] & opcodeMask); {
-	case op.IsDeferrable():
-		var h Deferrable
-		_, _ = h.Decode(b)
-		r.Token = h.Token
-		r.Standard = Standard{
-			Common: h.Common, MessageID: h.MessageID, PayloadLength: h.PayloadLength, MessageOffset: h.MessageOffset,
-			Initiator: h.Initiator, Key: h.MatchBits, HeaderData: h.HeaderData, RequestLength: h.RequestLength,
-		}
-	case op == OpcodeDeferrableRTR:
-		var h ReadyToRestart
-		_, _ = h.Decode(b)
-		r.Token = h.Token
-		r.Standard = Standard{
-			Common: h.Common, MessageID: h.MessageID, Initiator: h.Initiator,
-			BufferOffset: h.BufferOffset, HeaderData: h.HeaderData, RequestLength: h.RequestLength,
-		}
-	default:
-		_, _ = r.Standard.Decode(b)
+// decodeStandard reads the standard form of any opcode.
+func (r *Request) decodeStandard(b *[StandardLen]byte) {
+	r.Standard.get(b)
+	switch {
+	case r.Opcode.IsDeferrable():
+		r.Token, r.BufferOffset = tokenOf(r.BufferOffset), 0
+	case r.Opcode == OpcodeDeferrableRTR:
+		r.Token, r.Key = tokenOf(r.Key), 0
 	}
 }
 
@@ -125,14 +107,9 @@ func (r *Request) AppendTo(b []byte) []byte {
 func (r *Request) appendTo(b []byte) []byte {
 	switch r.Form {
 	case FormSmall:
-		h := Small{Common: r.Common, RequestLength: r.shortLength(), BufferOffset: r.BufferOffset}
-		b = h.AppendTo(b)
+		b = r.appendSmall(b)
 	case FormMedium:
-		h := Medium{
-			Common: r.Common, RequestLength: r.shortLength(), Initiator: r.Initiator,
-			HeaderData: r.HeaderData, BufferOffset: r.BufferOffset, Key: r.Key,
-		}
-		b = h.AppendTo(b)
+		b = r.appendMedium(b)
 	case FormStandard:
 		b = r.appendStandard(b)
 	default:
@@ -149,39 +126,28 @@ func (r *Request) appendTo(b []byte) []byte {
 	return b
 }
 
-func (r *Request) shortLength() uint16 {
-	if r.RequestLength > maxLength14 {
-		panic("ses: request_length wider than the 14 bits of a small or medium request")
-	}
-	return uint16(r.RequestLength)
-}
-
+// appendStandard is the inverse of decodeStandard.
 func (r *Request) appendStandard(b []byte) []byte {
+	h := r.Standard
 	switch {
 	case r.Opcode.IsDeferrable():
-		h := Deferrable{
-			Common: r.Common, MessageID: r.MessageID, PayloadLength: r.PayloadLength, MessageOffset: r.MessageOffset,
-			Initiator: r.Initiator, MatchBits: r.Key, Token: r.Token, HeaderData: r.HeaderData, RequestLength: r.RequestLength,
-		}
-		return h.AppendTo(b)
+		h.BufferOffset = r.Token.word()
 	case r.Opcode == OpcodeDeferrableRTR:
-		h := ReadyToRestart{
-			Common: r.Common, MessageID: r.MessageID, Initiator: r.Initiator, Token: r.Token,
-			BufferOffset: r.BufferOffset, HeaderData: r.HeaderData, RequestLength: r.RequestLength,
-		}
-		return h.AppendTo(b)
+		h.Key = r.Token.word()
 	}
-	return r.Standard.AppendTo(b)
+	return h.AppendTo(b)
 }
 
-// Validate reports what the Validate of the form and of the extension would.
+// Validate reports an undefined version ([ErrVersion]), an opcode that is reserved
+// ([ErrOpcode]) or not of the form ([ErrOpcodeForm]), a short form that is not a whole
+// message ([ErrFraming]), and what the Validate of an atomic extension would.
 func (r *Request) Validate() error {
 	var err error
 	switch r.Form {
 	case FormSmall:
-		err = r.validateOne(opsSmall)
+		err = r.validateShort(opsSmall)
 	case FormMedium:
-		err = r.validateOne(opsMedium)
+		err = r.validateShort(opsMedium)
 	default:
 		err = r.Standard.Validate()
 	}

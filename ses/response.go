@@ -72,15 +72,14 @@ func (v *Verdict) wire(job JobID) uint16 {
 	return uint16(v.List)<<14 | uint16(v.Opcode)<<8 | uint16(v.Version)<<6 | uint16(v.ReturnCode)
 }
 
-// validate checks the fields of a response; withData says whether the form is
-// one that carries data.
-func (v *Verdict) validate(withData bool) error {
+// validate checks the fields of a response of form f.
+func (v *Verdict) validate(f Form) error {
 	switch {
 	case v.Version != 0:
 		return ErrVersion
 	case v.Opcode.IsReserved():
 		return ErrResponseOpcode
-	case (v.Opcode == ResponseWithData) != withData:
+	case (v.Opcode == ResponseWithData) != (f != FormResponse):
 		return ErrOpcodeForm
 	case v.ReturnCode.IsReserved():
 		return ErrReturnCode
@@ -123,13 +122,16 @@ func (h *Response) Decode(b []byte) (n int, err error) {
 	if len(b) < ResponseLen {
 		return 0, ErrTruncated
 	}
-	b = b[:ResponseLen:ResponseLen]
-	h.get(binary.BigEndian.Uint16(b))
+	h.get((*[ResponseLen]byte)(b))
+	return ResponseLen, nil
+}
+
+func (h *Response) get(b *[ResponseLen]byte) {
+	h.Verdict.get(binary.BigEndian.Uint16(b[0:]))
 	h.MessageID = MessageID(binary.BigEndian.Uint16(b[2:]))
 	h.Generation = Generation(b[4])
 	h.JobID = JobID(binary.BigEndian.Uint32(b[4:]) & 0xff_ffff)
 	h.ModifiedLength = binary.BigEndian.Uint32(b[8:])
-	return ResponseLen, nil
 }
 
 // AppendTo appends the response to b.
@@ -153,7 +155,7 @@ func PutDefault(b *[ResponseLen]byte, v *StandardView) {
 
 // Validate reports an undefined version, opcode or return code, and the opcode
 // of a response with data ([ErrOpcodeForm]).
-func (h *Response) Validate() error { return h.validate(false) }
+func (h *Response) Validate() error { return h.validate(FormResponse) }
 
 // String formats the response on one line.
 func (h *Response) String() string {

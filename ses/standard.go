@@ -58,7 +58,6 @@ func (h *Standard) get(w *[StandardLen]byte) {
 	h.BufferOffset = binary.BigEndian.Uint64(w[12:])
 	h.Initiator = binary.BigEndian.Uint32(w[20:])
 	h.Key = binary.BigEndian.Uint64(w[24:])
-	// getPlace at length: three constants need no way through registers.
 	if v := binary.BigEndian.Uint64(w[32:]); w[1]&byte(FlagSOM) != 0 {
 		h.HeaderData, h.PayloadLength, h.MessageOffset = v, 0, 0
 	} else {
@@ -77,7 +76,11 @@ func (h *Standard) AppendTo(b []byte) []byte {
 	binary.BigEndian.PutUint64(p[12:], h.BufferOffset)
 	binary.BigEndian.PutUint32(p[20:], h.Initiator)
 	binary.BigEndian.PutUint64(p[24:], h.Key)
-	binary.BigEndian.PutUint64(p[32:], putPlace(h.Flags, h.HeaderData, h.PayloadLength, h.MessageOffset))
+	place := h.HeaderData
+	if h.Flags&FlagSOM == 0 {
+		place = uint64(length14(h.PayloadLength))<<32 | uint64(h.MessageOffset)
+	}
+	binary.BigEndian.PutUint64(p[32:], place)
 	binary.BigEndian.PutUint32(p[40:], h.RequestLength)
 	return b
 }
@@ -95,20 +98,4 @@ func (h *Standard) String() string {
 		s += fmt.Sprintf(" data 0x%x", h.HeaderData)
 	}
 	return fmt.Sprintf("%s of %d", s, h.RequestLength)
-}
-
-// getPlace reads the eight bytes whose meaning som decides.
-func getPlace(f Flags, v uint64) (headerData uint64, length uint16, offset uint32) {
-	if f&FlagSOM != 0 {
-		return v, 0, 0
-	}
-	return 0, uint16(v >> 32 & maxLength14), uint32(v)
-}
-
-// putPlace is the inverse of getPlace.
-func putPlace(f Flags, headerData uint64, length uint16, offset uint32) uint64 {
-	if f&FlagSOM != 0 {
-		return headerData
-	}
-	return uint64(length14(length))<<32 | uint64(offset)
 }

@@ -517,11 +517,12 @@ func TestTargetRead(t *testing.T) {
 	require.Equal(t, uint64(0xba5ebdd1), d.Address)
 	require.Equal(t, uint32(4096), d.Length)
 	require.True(t, d.Guaranteed)
-	y := d.DataReply(9, 1024, 512)
+	y := d.DataReply()
 	require.NoError(t, y.Validate())
 	require.Equal(t, Reply{
-		Form: FormResponseData, Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK}, MessageID: 9, ReadRequestID: 1,
-		PayloadLength: 512, JobID: 101, ModifiedLength: 16384, MessageOffset: 4096 + 1024,
+		Form:          FormResponseData,
+		Response:      Response{Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK}, JobID: 101, ModifiedLength: 16384},
+		ReadRequestID: 1, PayloadLength: 4096, MessageOffset: 4096,
 	}, y)
 	d = s.send(0, read, func(r *Request, _ *Arrival) { r.Flags |= FlagEOM; r.MessageID = 2 })
 	require.Equal(t, uint32(16384), d.Length, "one request may ask for all")
