@@ -20,7 +20,7 @@ const (
 )
 
 // seedFor returns the seed of a part, never 0. Peers see numbers that follow from some of
-// the seeds, such as PSNs, and can work those seeds out; that must not tell them any other.
+// the seeds, such as paths, and can work those seeds out; that must not tell them any other.
 func (c *Config) seedFor(u seedUse) uint64 {
 	var key [32]byte
 	binary.LittleEndian.PutUint64(key[:], c.Seed)

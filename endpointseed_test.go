@@ -7,7 +7,7 @@ import (
 )
 
 // A peer learns half of the seed of the keys of lent regions from its first rendezvous send,
-// and that of the PSNs from a few of them. With a step from one seed to the next that is the
+// and that of the paths from a few of them. With a step from one seed to the next that is the
 // same for all endpoints it would know the seeds of the hashes too, and what collides.
 func TestSeedsDoNotTellOfEachOther(t *testing.T) {
 	seen := map[uint64]bool{}

@@ -1,13 +1,14 @@
 package pdc
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"iter"
+	"math/rand/v2"
 
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/slab"
-	"github.com/uetcc/uetcc/internal/splitmix"
 	"github.com/uetcc/uetcc/internal/timerwheel"
 	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
@@ -24,7 +25,7 @@ type ManagerConfig struct {
 
 	Waiting int    // messages that may wait for a PDC, up to 65,535 (default 64)
 	RUDI    int    // RUDI packets that may be outstanding, up to 65,536 (default 256)
-	Seed    uint64 // of Start_PSNs and probe values
+	Seed    uint64 // of Start_PSNs and probe values, which do not tell it; on a network a secret
 	Now     int64  // the first time, ns
 }
 
@@ -67,7 +68,7 @@ type Manager struct {
 	mem   *Memory
 	pdc   []PDC // by PDCID
 	wheel *timerwheel.Wheel
-	rng   uint64
+	draw  *rand.ChaCha8 // peers see what it gives: that must not tell what it gives others
 	stats Stats
 
 	data  queue   // PDCs with packets to send that congestion control may allow
@@ -118,13 +119,15 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 	if err != nil {
 		return nil, err
 	}
+	var key [32]byte
+	binary.LittleEndian.PutUint64(key[:], c.Seed)
 	m := &Manager{
 		p: c.Params, cc: c.CC, ctxs: c.Contexts, table: c.Table, mem: mem,
 		pdc:   slab.Make[PDC](ids + 1),
 		data:  newQueue(ids),
 		turns: newQueue(ids),
 		wheel: timerwheel.New(ids+2, 1024, c.Now),
-		rng:   c.Seed,
+		draw:  rand.NewChaCha8(key),
 		cccID: make([]uint8, c.Contexts.Stats().Capacity+1),
 	}
 	for i := range m.pdc {
@@ -138,7 +141,7 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 	return m, nil
 }
 
-func (m *Manager) random() uint64 { return splitmix.Next(&m.rng) }
+func (m *Manager) random() uint64 { return m.draw.Uint64() }
 
 // get returns the PDC of a handle, nil if its life is over.
 func (m *Manager) get(h Handle) *PDC {

@@ -1,6 +1,8 @@
 package pdc
 
 import (
+	"encoding/binary"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -148,4 +150,24 @@ func TestStartDemandedOfAClosingPDC(t *testing.T) {
 	require.Equal(t, []uint64{1, 2, 3}, g.a.take(EventResponse, EventImplicit))
 	require.Zero(t, g.a.m.Stats().Failed)
 	require.Len(t, g.b.got, 3)
+}
+
+// A peer sees the Start_PSNs of PDCs to it, and may have as many as it likes. They are of the
+// key stream of a cipher, so those of PDCs to others do not follow from them; that they come
+// out of the seed alone keeps them repeatable.
+func TestStartPSNsTellNothingOfOthers(t *testing.T) {
+	const seed = 0x0123456789abcdef
+	g := newPair(t, pairConfig{manager: func(c *ManagerConfig) { c.Seed = seed }})
+	require.NoError(t, g.a.m.Abort(0, g.h))
+	var key [32]byte
+	binary.LittleEndian.PutUint64(key[:], seed)
+	stream := rand.NewChaCha8(key)
+	stream.Uint64() // the first pkt_id of RUDI
+	stream.Uint64() // newPair's PDC
+	for i := range uint8(7) {
+		h, err := g.a.m.Open(0, &InitiatorKey{Source: g.a.addr, Destination: g.b.addr, TC: 20 + i}, 0)
+		require.NoError(t, err)
+		info, _ := g.a.m.PDC(h)
+		require.Equal(t, pds.PSN(stream.Uint64()), info.Next)
+	}
 }
