@@ -427,7 +427,6 @@ var hot = []struct {
 	{"rccc", "(*Receiver).Target", inlines},
 	{"rccc", "(*PullPolicy).Update", 0},
 	{"rccc", "(*PullPolicy).Next", 0},
-	{"rccc", "(*PullPolicy).serveActive", 0},
 	{"rccc", "(*SlicePolicy).Update", 0},
 	{"rccc", "(*SlicePolicy).Next", 0},
 	{"rccc", "(*Senders).pushBack", inlines},

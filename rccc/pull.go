@@ -84,26 +84,18 @@ func (p *PullPolicy) Update(t *Senders, i Slot, owed bool) {
 
 // Next serves the head of the active list, or else of the idle list.
 func (p *PullPolicy) Next(t *Senders, pace *Pace) (Grant, bool) {
-	if t.active.n > 0 {
-		return p.serveActive(t, pace), true
+	if t.active.n == 0 {
+		return p.serveIdle(t, pace)
 	}
-	if t.idle.n > 0 {
-		return p.serveIdle(t, pace), true
-	}
-	return Grant{}, false
-}
-
-func (p *PullPolicy) serveActive(t *Senders, pace *Pace) Grant {
 	i := t.active.head
 	s := &t.slab[i]
-	need := s.target - s.cum
-	n := min(p.grant, max(need, 0))
-	switch {
-	case need <= n:
+	n := p.grant
+	if need := s.target - s.cum; need <= n {
+		n = max(need, 0)
 		p.satisfy(t, i, n)
-	case s.turn > 1:
+	} else if s.turn > 1 {
 		s.turn--
-	default:
+	} else {
 		s.turn = s.weight
 		t.active.head = s.next
 	}
@@ -111,7 +103,7 @@ func (p *PullPolicy) serveActive(t *Senders, pace *Pace) Grant {
 	if n == 0 && p.likeHtsim {
 		wait = 4 * pace.quantum
 	}
-	return t.Grant(i, n, wait)
+	return t.Grant(i, n, wait), true
 }
 
 // satisfy takes the sender in i, which is about to receive the last n bytes it
@@ -126,7 +118,10 @@ func (p *PullPolicy) satisfy(t *Senders, i Slot, n int64) {
 	}
 }
 
-func (p *PullPolicy) serveIdle(t *Senders, pace *Pace) Grant {
+func (p *PullPolicy) serveIdle(t *Senders, pace *Pace) (Grant, bool) {
+	if t.idle.n == 0 {
+		return Grant{}, false
+	}
 	i := t.idle.head
 	s := &t.slab[i]
 	if s.cum+p.grant-s.target < p.idleCap {
@@ -134,5 +129,5 @@ func (p *PullPolicy) serveIdle(t *Senders, pace *Pace) Grant {
 	} else {
 		t.Move(i, ListNone)
 	}
-	return t.Grant(i, p.grant, pace.TimeFor(p.grant))
+	return t.Grant(i, p.grant, pace.TimeFor(p.grant)), true
 }
