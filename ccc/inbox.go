@@ -64,11 +64,13 @@ func (q *inbox) push(events []Event) bool {
 	if !ok {
 		return false
 	}
+	pair := q.pair(t)
 	if n > fewCells {
+		prefetch.Own(q.turns[pair : pair+1])
 		prefetch.Own(q.start(t, n))
 	}
 	q.fill(t, events)
-	first := q.turn(t) // not before: a reader that waits would take the line again
+	first := &q.turns[pair] // not before: a reader that waits would take the line again
 	first.cells = n
 	first.ticket.Store(t + 1)
 	return true
@@ -109,7 +111,7 @@ func (q *inbox) fill(at uint64, events []Event) {
 		case eventShow:
 			c.head = head
 			at++
-			q.views[(at&mask)/2] = e.view
+			q.views[q.pair(at)] = e.view
 		default:
 			c.head = cellNone
 		}
@@ -168,7 +170,7 @@ func (q *inbox) take() *cell {
 
 // view is that of the event whose second cell is next.
 func (q *inbox) view() *View {
-	at := (q.next & q.mask()) / 2
+	at := q.pair(q.next)
 	v := q.views[at]
 	q.views[at] = nil
 	q.next++
@@ -195,7 +197,10 @@ func (q *inbox) start(ticket, n uint64) []cell {
 	return q.cells[at:min(at+n, at+mostCells, uint64(len(q.cells)))]
 }
 
-func (q *inbox) turn(ticket uint64) *turn { return &q.turns[(ticket&q.mask())/2] }
+func (q *inbox) turn(ticket uint64) *turn { return &q.turns[q.pair(ticket)] }
+
+// pair is which two cells a ticket's is one of.
+func (q *inbox) pair(ticket uint64) uint64 { return (ticket & q.mask()) / 2 }
 
 func (q *inbox) mask() uint64 { return uint64(len(q.cells) - 1) }
 
