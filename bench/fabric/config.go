@@ -57,9 +57,7 @@ type Config struct {
 	NoTrim bool // switches drop instead of trimming
 	NoECN  bool // switches never mark
 
-	PacketBytes int64 // largest packet on the wire, header included; 0: 4,150
-	HeaderBytes int64 // of data, and all of an acknowledgement or trimmed packet; 0: 64
-	AckBytes    int64 // received bytes that cause an acknowledgement; 0: 16,384
+	PacketBytes int64 // largest packet on the wire, [HeaderBytes] included; 0: 4,150
 	MaxPSNRange int   // packets between the oldest unacknowledged and the newest; 0: by the window
 
 	SlowLinks int                // so many uplinks of the first tier-1 (two tiers: leaf) switches run at a quarter
@@ -71,6 +69,13 @@ type Config struct {
 	Progress func(Progress) // called now and then; nil: not
 	Seen     func(*Seen)    // called for each packet that reaches a host; nil: not
 }
+
+// HeaderBytes is the header of a data packet, and all of an acknowledgement or of a trimmed
+// packet, as in htsim.
+const HeaderBytes = 64
+
+// ackBytes is how many received bytes cause an acknowledgement.
+const ackBytes = 16_384
 
 // Progress tells how far a run has come.
 type Progress struct {
@@ -86,8 +91,6 @@ func (c *Config) fill() error {
 	c.Rate = cmp.Or(c.Rate, 100e9)
 	c.Hop = cmp.Or(c.Hop, link.Microsecond)
 	c.PacketBytes = cmp.Or(c.PacketBytes, 4150)
-	c.HeaderBytes = cmp.Or(c.HeaderBytes, 64)
-	c.AckBytes = cmp.Or(c.AckBytes, 16_384)
 	c.End = cmp.Or(c.End, 100*link.Second)
 	c.Entropy.Values = cmp.Or(c.Entropy.Values, 64)
 	if c.Topology == nil {
@@ -109,9 +112,7 @@ func (c *Config) check() error {
 	}
 	err := cmp.Or(
 		check.Range(ErrConfig, "Matrix.Nodes", c.Matrix.Nodes, 0, c.Topology.Nodes),
-		check.Range(ErrConfig, "PacketBytes", c.PacketBytes, switchq.MinTrimSize+1, maxPacket),
-		check.Range(ErrConfig, "HeaderBytes", c.HeaderBytes, switchq.MinTrimSize, c.PacketBytes-1),
-		check.AtLeast(ErrConfig, "AckBytes", c.AckBytes, 0),
+		check.Range(ErrConfig, "PacketBytes", c.PacketBytes, HeaderBytes+1, maxPacket),
 		check.AtLeast(ErrConfig, "InitialCwnd", c.InitialCwnd, 0),
 		check.AtLeast(ErrConfig, "FirstCredit", c.FirstCredit, 0),
 		check.AtLeast(ErrConfig, "MaxPSNRange", c.MaxPSNRange, 0),
@@ -124,7 +125,7 @@ func (c *Config) check() error {
 	if err != nil {
 		return err
 	}
-	c.BaseRTT = cmp.Or(c.BaseRTT, c.Topology.BaseRTT(c.PacketBytes, c.HeaderBytes))
+	c.BaseRTT = cmp.Or(c.BaseRTT, c.Topology.BaseRTT(c.PacketBytes, HeaderBytes))
 	return c.checkPackets()
 }
 
@@ -147,7 +148,7 @@ func (c *Config) checkPackets() error {
 // packets is how many packets with so many bytes of payload f needs.
 func (f *Flow) packets(payload int64) int64 { return (f.Size + payload - 1) / payload }
 
-func (c *Config) payload() int64 { return c.PacketBytes - c.HeaderBytes }
+func (c *Config) payload() int64 { return c.PacketBytes - HeaderBytes }
 
 // hostRate is the rate of the links to the hosts, bits a second.
 func (c *Config) hostRate() int64 { return c.Topology.Tiers[0].DownRate }
@@ -163,7 +164,7 @@ func (c *Config) contextParams() (ccc.Params, error) {
 		MTU:         c.PacketBytes,
 		Trimming:    !c.NoTrim,
 		InitialCwnd: c.InitialCwnd,
-		AckTrigger:  c.AckBytes,
+		AckTrigger:  ackBytes,
 	}
 	if c.Rules == RulesHTSim {
 		n.Profile = nscc.ProfileHTSim
@@ -176,7 +177,7 @@ func (c *Config) contextParams() (ccc.Params, error) {
 // topology file says of it.
 func (c *Config) queueConfig(rate int64, lastHop bool, limit int64) switchq.Config {
 	noECN := c.NoECN || lastHop && c.credits()
-	q := switchq.Config{Trim: !c.NoTrim, LastHop: lastHop, NoECN: noECN, LowLimit: limit, HeaderBytes: int32(c.HeaderBytes)}
+	q := switchq.Config{Trim: !c.NoTrim, LastHop: lastHop, NoECN: noECN, LowLimit: limit, HeaderBytes: HeaderBytes}
 	if c.Rules == RulesHTSim {
 		c.htsimQueue(&q)
 	} else {

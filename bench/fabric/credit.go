@@ -145,7 +145,7 @@ func (s *sim) pace(host uint32) {
 // control sends a control packet that carries a credit or a target.
 func (s *sim) control(host uint32, p packet, credit rccc.Quanta) {
 	pkt := s.pool.get()
-	p.size, p.dscp = uint16(s.cfg.HeaderBytes), switchq.DSCPControl
+	p.size, p.dscp = HeaderBytes, switchq.DSCPControl
 	s.pool.pkts[pkt], s.pool.details[pkt] = p, detail{units: uint32(credit)}
 	s.answer(host, pkt)
 }

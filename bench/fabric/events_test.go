@@ -10,10 +10,10 @@ import (
 	"github.com/uetcc/uetcc/internal/alloctest"
 )
 
-// pop takes the next event, false if there is none.
 // len is how many events are pending.
 func (q *eventQueue) len() int { return len(q.cur) - q.curNext + q.held + q.far.Len() }
 
+// pop takes the next event, false if there is none.
 func (q *eventQueue) pop() (event, bool) {
 	if q.drained() && !q.advance() {
 		return event{}, false

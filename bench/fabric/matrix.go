@@ -28,7 +28,6 @@ type Flow struct {
 	Trigger  int64 // starts when this trigger fires instead of at Start; 0: none
 	SendDone int64 // trigger to pull when all is acknowledged; 0: none
 	RecvDone int64 // trigger to pull when all has arrived; 0: none
-	Prio     int64 // carried along, without effect here
 	Line     int   // of the file
 }
 
@@ -190,7 +189,7 @@ func (p *matrixParser) flowField(name string, f *Flow, seen *flowFields) error {
 	case "recv_done_trigger":
 		return p.field(&seen.recv, name, 1, &f.RecvDone)
 	case "prio":
-		return p.field(&seen.prio, name, 0, &f.Prio)
+		return p.field(&seen.prio, name, 0, new(int64)) // nothing here has priorities
 	default:
 		return p.errorf("unknown field %q of a flow", name)
 	}

@@ -73,7 +73,7 @@ failure switch_type AGG switch_id 3 link_id 1
 	require.Equal(t, &Matrix{
 		Nodes: 4,
 		Flows: []Flow{
-			{Src: 0, Dst: 1, ID: 7, Message: true, Size: 100, Start: 1_250 * link.Nanosecond, SendDone: 1, RecvDone: 2, Prio: 3, Line: 7},
+			{Src: 0, Dst: 1, ID: 7, Message: true, Size: 100, Start: 1_250 * link.Nanosecond, SendDone: 1, RecvDone: 2, Line: 7},
 			{Src: 0, Dst: 1, ID: 7, Message: true, Size: 200, Trigger: 2, Line: 8},
 			{Src: 2, Dst: 3, Size: 1, Line: 9},
 		},

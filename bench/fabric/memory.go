@@ -103,14 +103,14 @@ func (s *sim) store(pkt uint32) {
 	d.at = s.now
 	err := m.ctl.Submit(s.nowNs(), hbm.Request{
 		Requester: m.requester[p.to.conn()], Addr: uint64(p.to.conn())<<36 + uint64(d.psn)<<12,
-		Bytes: int64(p.size) - s.cfg.HeaderBytes, Tag: uint64(pkt),
+		Bytes: int64(p.size) - HeaderBytes, Tag: uint64(pkt),
 	})
 	if err != nil {
 		m.res.Refused++
 		s.dropped(pkt)
 		return
 	}
-	m.network += int64(p.size) - s.cfg.HeaderBytes
+	m.network += int64(p.size) - HeaderBytes
 	m.res.Peak = max(m.res.Peak, m.network)
 	s.memoryChanged()
 }

@@ -29,20 +29,14 @@ func memoryConfig() Config {
 // TestMemory: what is acknowledged has been written, all of it once, and the
 // penalty keeps the queue at the sources.
 func TestMemory(t *testing.T) {
-	free, err := Run(memoryConfig())
-	require.NoError(t, err)
-	require.Empty(t, free.Violations)
-	require.Zero(t, free.Unfinished)
+	free := run(t, memoryConfig())
 	require.Positive(t, free.Memory.Internal)
 	require.Zero(t, free.Memory.Penalised)
 	require.Greater(t, free.Memory.Jain, 0.9)
 
 	c := memoryConfig()
 	c.Memory.Policy = &hbm.PolicyConfig{Low: 40_000, High: 160_000, Resume: 20_000, Max: 127}
-	held, err := Run(c)
-	require.NoError(t, err)
-	require.Empty(t, held.Violations)
-	require.Zero(t, held.Unfinished)
+	held := run(t, c)
 	require.Positive(t, held.Memory.Penalised)
 	require.Positive(t, held.Memory.Restored)
 	require.Less(t, held.Memory.Peak, free.Memory.Peak)
@@ -53,11 +47,7 @@ func TestMemory(t *testing.T) {
 func TestMemoryFull(t *testing.T) {
 	c := memoryConfig()
 	c.Memory.Controller.Depth = 2
-	r, err := Run(c)
-	require.NoError(t, err)
-	require.Positive(t, r.Memory.Refused)
-	require.Empty(t, r.Violations)
-	require.Zero(t, r.Unfinished)
+	require.Positive(t, run(t, c).Memory.Refused)
 }
 
 func TestMemoryConfig(t *testing.T) {

@@ -110,7 +110,7 @@ func (n *net) build(c *Config) error {
 	for h := range n.hosts {
 		n.ports = append(n.ports, port{peer: n.hosts + h/uint32(t.Tiers[0].RadixDown)})
 	}
-	counts := [3]int{t.Leaves(), t.Pods() * t.middle(), t.cores()}
+	counts := [3]int{t.leaves(), t.pods() * t.middle(), t.cores()}
 	salts := rand.New(rand.NewPCG(c.Seed, 0x5a17))
 	for tier, count := range counts {
 		n.tierFirst[tier+1] = n.tierFirst[tier] + uint32(count)
@@ -214,10 +214,10 @@ func (n *net) above(t *Topology, tier int, i, u uint32) uint32 {
 	to := u / uint32(t.Tiers[tier+1].bundle())
 	if tier == 0 {
 		leaves := uint32(t.podSize() / t.Tiers[0].RadixDown)
-		return n.hosts + uint32(t.Leaves()) + i/leaves*mid + to
+		return n.hosts + uint32(t.leaves()) + i/leaves*mid + to
 	}
 	perAgg := uint32(t.Tiers[1].RadixUp / t.Tiers[2].bundle())
-	return n.hosts + uint32(t.Leaves()) + uint32(t.Pods())*mid + i%mid*perAgg + to
+	return n.hosts + uint32(t.leaves()) + uint32(t.pods())*mid + i%mid*perAgg + to
 }
 
 // name says where a port is and where it leads, for people.

@@ -80,7 +80,7 @@ func (s *sim) pfcSend(link uint32, frame switchq.PFCFrame) {
 		if frame == switchq.PFCPause {
 			kind = evPause
 		}
-		s.events.push(s.now+w.latency+w.serialization(uint16(s.cfg.HeaderBytes)), kind, link)
+		s.events.push(s.now+w.latency+w.serialization(HeaderBytes), kind, link)
 	}
 }
 

@@ -77,14 +77,14 @@ func (s *sim) data(pkt uint32) {
 	}
 	now := r.payload == 0 || p.flags&(flagCE|flagAckReq) != 0
 	r.asked = r.asked || p.flags&flagAckReq != 0
-	r.payload += int64(p.size) - s.cfg.HeaderBytes
+	r.payload += int64(p.size) - HeaderBytes
 	r.rcvd.Add(int64(p.size))
 	r.unacked += int64(p.size)
 	s.note(conn, r, psn)
 	if r.gaps == 0 && r.asked {
 		now, r.asked = true, false
 	}
-	if now || r.unacked >= s.cfg.AckBytes {
+	if now || r.unacked >= ackBytes {
 		s.acknowledge(conn, pkt)
 	} else {
 		s.pool.put(pkt)
@@ -141,7 +141,7 @@ func (s *sim) reply(conn, pkt uint32, flags uint8) {
 	r, p, d := &s.receivers[conn], &s.pool.pkts[pkt], &s.pool.details[pkt]
 	host := p.at
 	p.to = source(conn)
-	p.size, p.dscp, p.flags = uint16(s.cfg.HeaderBytes), switchq.DSCPControl, flags|flagAnswer
+	p.size, p.dscp, p.flags = HeaderBytes, switchq.DSCPControl, flags|flagAnswer
 	s.answerOf(host, d, flags&flagNack != 0)
 	d.cack, d.units, d.at = r.cack, s.received(r), s.now
 	d.sack = s.sack(conn, d.base())
@@ -152,7 +152,7 @@ func (s *sim) reply(conn, pkt uint32, flags uint8) {
 // up adds (bytes in flight below zero are then four billion to ignore), otherwise in 256.
 func (s *sim) received(r *receiver) uint32 {
 	if s.cfg.Rules == RulesHTSim {
-		return uint32(r.payload) + uint32(s.cfg.HeaderBytes)*(r.cack+r.gaps)
+		return uint32(r.payload) + HeaderBytes*(r.cack+r.gaps)
 	}
 	return r.rcvd.Units()
 }

@@ -169,7 +169,7 @@ func (s *sim) parameters() Parameters {
 		Connections: len(s.senders), Seed: c.Seed, Rules: c.Rules.String(), Control: c.Control.String(), Mode: c.Mode.String(),
 		Entropy: s.params.Entropy().Scheme().String(), EntropyValues: c.Entropy.Values,
 		BaseRTT: us(int64(c.BaseRTT)), BDP: k.BDP, MaxWnd: k.MaxWnd, InitialCwnd: k.InitialCwnd, TargetQdelay: us(k.TargetQdelay * 1000),
-		Trim: !c.NoTrim, ECN: !c.NoECN, PacketBytes: c.PacketBytes, HeaderBytes: c.HeaderBytes, AckBytes: c.AckBytes,
+		Trim: !c.NoTrim, ECN: !c.NoECN, PacketBytes: c.PacketBytes, HeaderBytes: HeaderBytes, AckBytes: ackBytes,
 		PSNRange: int64(s.ringMask) + 1, RTO: us(s.rto), SlowLinks: c.SlowLinks, DeadLinks: len(c.Matrix.Failures),
 		ECNMin: port.ECNMin, ECNMax: port.ECNMax, QueueLimit: port.LowLimit, LastHopLimit: last.LowLimit, LastHopECNMin: last.ECNMin, LastHopECNMax: last.ECNMax,
 	}
@@ -343,7 +343,7 @@ func lowerBound(c *Config) link.Ps {
 	in, out := map[int]int64{}, map[int]int64{}
 	var most int64
 	for _, f := range c.Matrix.Flows {
-		wire := f.Size + f.packets(c.payload())*c.HeaderBytes
+		wire := f.Size + f.packets(c.payload())*HeaderBytes
 		in[f.Dst] += wire
 		out[f.Src] += wire
 		most = max(most, in[f.Dst], out[f.Src])

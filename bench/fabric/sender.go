@@ -136,7 +136,7 @@ func (s *sim) sizeOfNext(c *sender) uint16 {
 	t := &s.transfers[c.started[c.sending]]
 	c.sending++
 	c.short = s.endOf(c, c.sending, c.short+1) - 1
-	return uint16(t.flow.Size - int64(t.packets-1)*s.cfg.payload() + s.cfg.HeaderBytes)
+	return uint16(t.flow.Size - int64(t.packets-1)*s.cfg.payload() + HeaderBytes)
 }
 
 // acknowledged takes in an acknowledgement: first the packets it covers, then the

@@ -342,7 +342,7 @@ func TestRunRejects(t *testing.T) {
 		"no matrix":        {},
 		"no transfers":     {Matrix: &Matrix{Nodes: 2}},
 		"no algorithm":     {Matrix: m, Control: ccc.ControlNone},
-		"header too small": {Matrix: m, HeaderBytes: 10},
+		"packet too small": {Matrix: m, PacketBytes: HeaderBytes},
 		"packet too large": {Matrix: m, PacketBytes: 1 << 16},
 		"too few hosts":    {Matrix: m, Topology: FatTree(2, 1e9, 0)},
 		"broken topology":  {Matrix: m, Topology: &Topology{}},

@@ -168,11 +168,11 @@ func FatTree(nodes int, bitsPerSecond int64, hop link.Ps) *Topology {
 
 func (t *Tier) bundle() int { return max(t.Bundle, 1) }
 
-// Leaves is how many leaf switches there are, once t is valid.
-func (t *Topology) Leaves() int { return t.Nodes / t.Tiers[0].RadixDown }
+// leaves is how many leaf switches there are, once t is valid.
+func (t *Topology) leaves() int { return t.Nodes / t.Tiers[0].RadixDown }
 
-// Pods is how many pods there are: 1 with two tiers.
-func (t *Topology) Pods() int { return t.Nodes / t.podSize() }
+// pods is how many pods there are: 1 with two tiers.
+func (t *Topology) pods() int { return t.Nodes / t.podSize() }
 
 func (t *Topology) podSize() int {
 	if len(t.Tiers) == 2 {
@@ -231,8 +231,8 @@ const maxPorts = 1 << 22
 
 // ports is how many ports all switches together have.
 func (t *Topology) ports() int64 {
-	n := int64(t.Leaves())*int64(t.Tiers[0].RadixDown+t.Tiers[0].RadixUp) +
-		int64(t.Pods())*int64(t.middle())*int64(t.Tiers[1].RadixDown+t.Tiers[1].RadixUp)
+	n := int64(t.leaves())*int64(t.Tiers[0].RadixDown+t.Tiers[0].RadixUp) +
+		int64(t.pods())*int64(t.middle())*int64(t.Tiers[1].RadixDown+t.Tiers[1].RadixUp)
 	if len(t.Tiers) == 3 {
 		n += int64(t.cores()) * int64(t.Tiers[2].RadixDown)
 	}
@@ -271,7 +271,7 @@ func (t *Topology) validateWiring() error {
 	if len(t.Tiers) == 2 {
 		return nil
 	}
-	return match("tier 2", mid.RadixUp, &t.Tiers[2], t.Pods(), "pods")
+	return match("tier 2", mid.RadixUp, &t.Tiers[2], t.pods(), "pods")
 }
 
 // match checks one tier against the uplinks of the switches below: each of its
@@ -298,7 +298,7 @@ func (t *Topology) longestPath() []hop {
 	up := make([]hop, 0, 2*len(t.Tiers))
 	for i := range t.Tiers {
 		up = append(up, hop{t.Tiers[i].DownRate, t.Tiers[i].DownLatency})
-		if i == 0 && t.Leaves() == 1 || i == 1 && t.Pods() == 1 {
+		if i == 0 && t.leaves() == 1 || i == 1 && t.pods() == 1 {
 			break
 		}
 	}

@@ -33,7 +33,7 @@ func TestParseTopologyShippedFiles(t *testing.T) {
 		t.Run(tc.file, func(t *testing.T) {
 			topo := loadTopology(t, tc.file)
 			require.Equal(t, tc.nodes, topo.Nodes)
-			require.Equal(t, tc.leaves, topo.Leaves())
+			require.Equal(t, tc.leaves, topo.leaves())
 			require.Equal(t, tc.middle, topo.middle())
 			require.Equal(t, tc.cores, topo.cores())
 			require.Equal(t, tc.rtt, topo.BaseRTT(4150, 64))

@@ -102,7 +102,7 @@ func (s *sim) start(i uint32) {
 	if int(c.sending) == len(c.started)-1 {
 		c.short = c.end - 1
 	}
-	c.ctx.OnNewData(&s.params, s.nowNs(), t.flow.Size+int64(t.packets)*s.cfg.HeaderBytes)
+	c.ctx.OnNewData(&s.params, s.nowNs(), t.flow.Size+int64(t.packets)*HeaderBytes)
 	s.ready(t.conn)
 }
 
