@@ -8,7 +8,8 @@
 //
 // What is compared with what, and the goals, are in pairs.go; what is taken from the
 // rounds, and why, is told by spread. A goal that is missed is printed and changes
-// nothing: the command fails only when a benchmark does not build or does not run.
+// nothing: the command exits with 2 only if it could not run, as when a benchmark does
+// not build.
 package main
 
 import (
@@ -22,6 +23,8 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+
+	"github.com/uetcc/uetcc/bench/internal/cli"
 )
 
 type options struct {
@@ -38,7 +41,6 @@ type options struct {
 func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	o := &options{log: stderr}
 	f := flag.NewFlagSet("report", flag.ContinueOnError)
-	f.SetOutput(stderr)
 	f.IntVar(&o.rounds, "rounds", 30, "times that each side is run")
 	f.StringVar(&o.benchtime, "benchtime", "5ms", "of one benchmark in one round, as of go test")
 	f.IntVar(&o.procs, "cpu", runtime.GOMAXPROCS(0), "cores that parallel benchmarks use")
@@ -48,7 +50,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	f.StringVar(&o.from, "from", "", "measure nothing; take the rounds from this folder of an earlier -raw")
 	f.StringVar(&o.md, "md", "", "write the table between the markers of this Markdown file; - is the standard output")
 	f.StringVar(&o.svg, "svg", "", "write the picture to this file")
-	if err := f.Parse(args); err != nil {
+	if err := cli.Parse(f, args, "report [flags]", stderr); err != nil {
 		return nil, err
 	}
 	switch {
@@ -64,7 +66,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 func (o *options) selected() (some []chapter, err error) {
 	re, err := regexp.Compile(o.filter)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("-run: %w", err)
 	}
 	for _, c := range chapters {
 		c.jobs = slices.DeleteFunc(slices.Clone(c.jobs), func(j job) bool {
@@ -86,7 +88,7 @@ func main() {
 	case errors.Is(err, flag.ErrHelp):
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "report:", err)
-		os.Exit(1)
+		os.Exit(2)
 	}
 }
 

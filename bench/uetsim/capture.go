@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"flag"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/bench/fabric"
+	"github.com/uetcc/uetcc/bench/internal/cli"
 	"github.com/uetcc/uetcc/bench/uetpcap"
 	"github.com/uetcc/uetcc/hw/switchq"
 	"github.com/uetcc/uetcc/pds"
@@ -28,16 +28,14 @@ var codePoints = pds.DSCPs{Trimmable: 8, Trimmed: 16, TrimmedLastHop: 18, Contro
 // anew, so that it holds the last one.
 type capture struct {
 	path    string
-	header  int64 // simulated header, bytes
 	file    *os.File
 	buffer  *bufio.Writer
 	packets *uetpcap.Writer
 	err     error // the first
 }
 
-// run starts the file anew and returns what to call for each packet.
-func (c *capture) run(config *fabric.Config) func(*fabric.Seen) {
-	c.header = cmp.Or(config.HeaderBytes, 64) // fabric's default
+// run returns what to call for each packet of a run.
+func (c *capture) run() func(*fabric.Seen) {
 	fresh := true
 	return func(s *fabric.Seen) {
 		if fresh {
@@ -45,7 +43,7 @@ func (c *capture) run(config *fabric.Config) func(*fabric.Seen) {
 			c.restart()
 		}
 		if c.err == nil {
-			f, payload := c.frame(s)
+			f, payload := frame(s)
 			c.err = c.packets.Write(int64(s.Now)/1000, &f, payload)
 		}
 	}
@@ -73,7 +71,7 @@ func (c *capture) close() error {
 }
 
 // frame returns s as a frame and the length of its data.
-func (c *capture) frame(s *fabric.Seen) (f uetcc.Frame, payload int) {
+func frame(s *fabric.Seen) (f uetcc.Frame, payload int) {
 	f.SrcMAC, f.Src = addresses(s.Src)
 	f.DstMAC, f.Dst = addresses(s.Dst)
 	f.Entropy = s.Entropy
@@ -87,7 +85,7 @@ func (c *capture) frame(s *fabric.Seen) (f uetcc.Frame, payload int) {
 	case s.Answer:
 		acknowledgement(s, &f)
 	default:
-		payload = int(max(s.Size-c.header, 0))
+		payload = int(max(s.Size-fabric.HeaderBytes, 0))
 		data(s, &f, payload)
 	}
 	return f, payload
@@ -175,23 +173,20 @@ func addresses(host uint32) (mac [6]byte, ip [16]byte) {
 }
 
 // decode is the subcommand that prints the UET packets of capture files.
-func decode(args []string, stdout, stderr io.Writer) int {
+func decode(args []string, stdout, stderr io.Writer) error {
 	f := flag.NewFlagSet("uetsim decode", flag.ContinueOnError)
-	f.SetOutput(stderr)
-	f.Usage = func() { fmt.Fprintln(stderr, "usage: uetsim decode FILE.pcap ...") }
-	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
-		return 0
-	} else if err != nil || f.NArg() == 0 {
-		f.Usage()
-		return 2
+	if err := cli.Parse(f, args, "uetsim decode FILE.pcap ...", stderr); err != nil {
+		return err
+	}
+	if f.NArg() == 0 {
+		return errors.New("decode needs a capture file")
 	}
 	for _, path := range f.Args() {
 		if err := decodeFile(path, stdout, stderr); err != nil {
-			fmt.Fprintln(stderr, "uetsim:", err)
-			return 2
+			return err
 		}
 	}
-	return 0
+	return nil
 }
 
 func decodeFile(path string, stdout, stderr io.Writer) error {

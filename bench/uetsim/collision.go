@@ -7,10 +7,6 @@ import (
 	"github.com/uetcc/uetcc/ccc"
 )
 
-func init() {
-	register(scenario{"link", "ECMP sends two of four flows over one uplink (figure 6-5)", collision})
-}
-
 // collision is figure 6-5: ranks 0 and 2 on leaf 1A-1, 1 and 3 on 1A-2, each
 // leaf with two uplinks as fast as its hosts. It looks for a seed with which
 // exactly leaf 1A-1 sends both flows over one uplink, as in the figure.

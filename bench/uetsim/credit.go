@@ -6,10 +6,6 @@ import (
 	"github.com/uetcc/uetcc/bench/fabric"
 )
 
-func init() {
-	register(scenario{"credit", "ranks 0 and 1 write 16 MB each to rank 2 under receiver credits (figure 8-1)", credit})
-}
-
 // firstCredit is chapter 8's conservative initial credit, bytes.
 const firstCredit = 12_500
 
@@ -31,7 +27,8 @@ func credit(o *options) (*report, error) {
 		results[v.cc] = res
 	}
 	r.creditClaims(results["none"], results["rccc"])
-	r.note("NSCC and RCCC: slowest %.1f us, last hop peak %d bytes", results["both"].FCT.Max, peak(results["both"], true))
+	lastHop, _ := peaks(results["both"])
+	r.note("NSCC and RCCC: slowest %.1f us, last hop peak %d bytes", results["both"].FCT.Max, lastHop)
 	return r, nil
 }
 

@@ -7,10 +7,6 @@ import (
 	"github.com/uetcc/uetcc/hw/pcc"
 )
 
-func init() {
-	register(scenario{"hol", "a purple flow waits behind blue ones that leave by another port (ZTR-RTT, head-of-line blocking)", headOfLine})
-}
-
 // headOfLine is the ZTR-RTT description's example: two switches, and a blue
 // incast whose queue a purple victim shares.
 func headOfLine(o *options) (*report, error) {

@@ -7,11 +7,6 @@ import (
 	"github.com/uetcc/uetcc/nscc"
 )
 
-func init() {
-	register(scenario{"local", "seven requesters want more of rank 0's memory than it can do (figure 6-3)", local})
-	register(scenario{"dfc", "the same with destination flow control: the penalty, and its end (figure 6-14)", destinationFlowControl})
-}
-
 // slowMemory retires 15 GB/s, of which eight requesters inside the node take
 // eight fourteenths for the first 300 us: six network flows get half of what
 // their port can bring, then all that they want.

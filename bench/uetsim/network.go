@@ -7,10 +7,6 @@ import (
 	"github.com/uetcc/uetcc/hw/switchq"
 )
 
-func init() {
-	register(scenario{"network", "flow control spreads an incast to flows that do not take part (network congestion chapter)", network})
-}
-
 // network is the chain reaction of the chapter on network congestion: four
 // ranks write to rank 7 on leaf 1B-1 while rank 0 writes to rank 5 on another
 // leaf, over links that nothing else needs for long.

@@ -6,9 +6,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/uetcc/uetcc/bench/fabric"
+	"github.com/uetcc/uetcc/bench/internal/cli"
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/hw/link"
 	"github.com/uetcc/uetcc/internal/check"
@@ -30,6 +33,7 @@ type options struct {
 	credit             int64
 	slow               int
 
+	chosen   *scenario
 	given    map[string]bool
 	progress func(fabric.Progress)
 	capture  capture
@@ -38,7 +42,6 @@ type options struct {
 func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	o := &options{given: map[string]bool{}}
 	f := flag.NewFlagSet("uetsim", flag.ContinueOnError)
-	f.SetOutput(stderr)
 	f.StringVar(&o.scenario, "scenario", "incast", "scenario to run, see -list")
 	f.BoolVar(&o.list, "list", false, "list the scenarios")
 	f.StringVar(&o.matrix, "matrix", "", "connection matrix (*.cm, *.tm, also *.gz) to run instead of a scenario")
@@ -61,7 +64,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	f.Int64Var(&o.packet, "packet", 4150, "largest packet, bytes, 64 of them header")
 	f.StringVar(&o.capture.path, "pcap", "", "write the packets that reach the hosts in the last run to this file")
 	f.IntVar(&o.slow, "slow", 0, "so many uplinks run at a quarter of their speed")
-	if err := f.Parse(args); err != nil {
+	if err := cli.Parse(f, args, "uetsim [flags], or uetsim decode FILE.pcap ...", stderr); err != nil {
 		return nil, err
 	}
 	f.Visit(func(g *flag.Flag) { o.given[g.Name] = true })
@@ -69,13 +72,17 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 }
 
 func (o *options) check(f *flag.FlagSet) error {
-	switch {
-	case f.NArg() > 0:
+	if f.NArg() > 0 {
 		return fmt.Errorf("unexpected argument %q", f.Arg(0))
-	case o.topo != "" && o.matrix == "":
-		return errors.New("-topo needs -matrix")
-	case o.given["scenario"] && o.matrix != "":
-		return errors.New("-scenario and -matrix exclude each other")
+	}
+	var err error
+	if o.chosen, err = findScenario(o.scenario); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.given)) {
+		if err := o.applies(name); err != nil {
+			return err
+		}
 	}
 	for _, cc := range strings.Split(o.cc, ",") {
 		if _, ok := modes[cc]; !ok {
@@ -94,6 +101,21 @@ func (o *options) check(f *flag.FlagSet) error {
 		check.Range(errFlag, "-rtt", o.rtt, 0, 1e6),
 		check.Range(errFlag, "-end", o.end, 1e-6, 1e12),
 	)
+}
+
+// applies returns an error for a flag that would change nothing in what is to be run.
+func (o *options) applies(name string) error {
+	switch {
+	case o.matrix != "" && name == "scenario":
+		return errors.New("-scenario and -matrix exclude each other")
+	case o.matrix == "" && slices.Contains([]string{"topo", "cc", "hop"}, name):
+		return fmt.Errorf("-%s needs -matrix", name)
+	case o.topo != "" && slices.Contains([]string{"speed", "hop"}, name):
+		return fmt.Errorf("-%s and -topo exclude each other", name)
+	case o.matrix == "" && o.chosen.model && !slices.Contains([]string{"scenario", "seed", "json", "v", "list"}, name):
+		return fmt.Errorf("-%s changes nothing in scenario %s, which has no fabric", name, o.scenario)
+	}
+	return nil
 }
 
 var errFlag = errors.New("value out of range")
@@ -124,7 +146,7 @@ func (o *options) with(c fabric.Config, cc string) fabric.Config {
 	m := modes[cc]
 	c.Control, c.Mode, c.Progress, c.Seed = m.control, m.mode, o.progress, o.seed
 	if o.capture.path != "" {
-		c.Seen = o.capture.run(&c)
+		c.Seen = o.capture.run()
 	}
 	set := func(name string, to func()) {
 		if o.given[name] || o.matrix != "" {

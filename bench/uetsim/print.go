@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"text/tabwriter"
 
@@ -44,11 +45,15 @@ func (o *options) print(w io.Writer, r *report) error {
 	for i := range r.Tables {
 		p.model(&r.Tables[i])
 	}
+	most := busiest
+	if o.verbose {
+		most = math.MaxInt
+	}
 	for _, n := range r.Runs {
 		if o.verbose {
 			p.transfers(n)
 		}
-		p.queues(n, o.verbose)
+		p.queues(n, most)
 		if len(n.Result.Pauses) > 0 {
 			p.pauses(n)
 		}
@@ -74,9 +79,10 @@ func (p *printer) runs(r *report) {
 		f("\tfastest\tmean\tp99\tslowest\tbound\ttrims\tmarks\tdrops\tresent\tlast hop peak\tcore peak\tfairness\t\n")
 		for _, n := range r.Runs {
 			s := n.Result
+			lastHop, core := peaks(s)
 			f("%s\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%d\t%d\t%d\t%d\t%d\t%d\t%.3f\t\n", n.Name, s.FCT.Min, s.FCT.Mean, s.FCT.P99, s.FCT.Max, s.LowerBound,
 				s.Totals.Trimmed, s.Totals.Marked, s.Totals.DataDropped+s.Totals.HeadersDropped, s.Totals.Retransmitted,
-				peak(s, true), peak(s, false), s.JainIndex)
+				lastHop, core, s.JainIndex)
 		}
 		for _, o := range r.Oracle {
 			f("%s\t%s\t%s\t\t%s\t\t%s\t%s\t\t\t\t\t\t\n", o.Name, us(o.Fastest), us(o.Mean), us(o.Slowest), count(o.Trims), count(o.Marks))
@@ -125,16 +131,14 @@ func (p *printer) transfers(n namedRun) {
 // busiest is how many queues are listed unless all are asked for.
 const busiest = 5
 
-func (p *printer) queues(n namedRun, all bool) {
+// queues lists the worst queues of a run, so many at most.
+func (p *printer) queues(n namedRun, most int) {
 	queues := worstQueues(n.Result.Queues)
-	more := 0
-	if !all && len(queues) > busiest {
-		more = len(queues) - busiest
-		queues = queues[:busiest]
-	}
 	if len(queues) == 0 {
 		return
 	}
+	more := max(len(queues)-most, 0)
+	queues = queues[:len(queues)-more]
 	p.f("%s, queues:\n", n.Name)
 	p.table(func(f func(string, ...any)) {
 		f("port\tpackets\tpeak bytes\tmarks\ttrims\tdrops\tfirst trim us\t\n")

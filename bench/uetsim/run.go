@@ -15,53 +15,51 @@ import (
 
 // run is the command without its process: it returns the exit status.
 func run(args []string, stdout, stderr io.Writer) int {
-	if len(args) > 0 && args[0] == "decode" {
-		return decode(args[1:], stdout, stderr)
-	}
-	o, err := parseOptions(args, stderr)
+	failed, err := command(args, stdout, stderr)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
 	case err != nil:
 		fmt.Fprintln(stderr, "uetsim:", err)
 		return 2
-	case o.list:
+	}
+	for _, why := range failed {
+		fmt.Fprintln(stderr, "uetsim: FAILED:", why)
+	}
+	return min(len(failed), 1)
+}
+
+// command does what the command line says, and returns what failed in the simulation.
+func command(args []string, stdout, stderr io.Writer) (failed []string, err error) {
+	if len(args) > 0 && args[0] == "decode" {
+		return nil, decode(args[1:], stdout, stderr)
+	}
+	o, err := parseOptions(args, stderr)
+	if err != nil {
+		return nil, err
+	}
+	if o.list {
 		list(stdout)
-		return 0
+		return nil, nil
 	}
 	o.progress = progressTo(stderr)
 	r, err := o.execute()
 	if err = errors.Join(err, o.capture.close()); err != nil {
-		fmt.Fprintln(stderr, "uetsim:", err)
-		return 2
+		return nil, err
 	}
-	if err := o.write(stdout, r); err != nil {
-		fmt.Fprintln(stderr, "uetsim:", err)
-		return 2
-	}
-	why := r.failed()
-	for _, w := range why {
-		fmt.Fprintln(stderr, "uetsim: FAILED:", w)
-	}
-	if len(why) > 0 {
-		return 1
-	}
-	return 0
+	return r.failed(), o.write(stdout, r)
 }
 
 func (o *options) execute() (*report, error) {
 	if o.matrix != "" {
 		return o.runMatrix()
 	}
-	s, ok := scenarios[o.scenario]
-	if !ok {
-		return nil, fmt.Errorf("no scenario %q, there are: %s", o.scenario, strings.Join(scenarioNames(), ", "))
+	r, err := o.chosen.run(o)
+	if err != nil {
+		return nil, err
 	}
-	r, err := s.run(o)
-	if r != nil {
-		r.Name, r.About = s.name, s.about
-	}
-	return r, err
+	r.Name, r.About = o.chosen.name, o.chosen.about
+	return r, nil
 }
 
 // runMatrix runs a workload file once for each word of -cc.
@@ -89,8 +87,8 @@ func (o *options) write(w io.Writer, r *report) error {
 }
 
 func list(w io.Writer) {
-	for _, n := range scenarioNames() {
-		fmt.Fprintf(w, "%-10s %s\n", n, scenarios[n].about)
+	for _, s := range scenarios {
+		fmt.Fprintf(w, "%-10s %s\n", s.name, s.about)
 	}
 }
 

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
-	"sort"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/uetcc/uetcc/bench/fabric"
 	"github.com/uetcc/uetcc/ccc"
@@ -12,25 +14,37 @@ import (
 
 // A scenario is one situation that the UET congestion chapters describe: chapters 6
 // (congestion control contexts) and 8 (receiver credit) of a blog's series on Ultra
-// Ethernet. Each has a file of its own, which registers it.
+// Ethernet.
 type scenario struct {
 	name  string
 	about string // one line
 	run   func(*options) (*report, error)
+	model bool // runs no fabric: of the flags for one only -seed counts
 }
 
-var scenarios = map[string]scenario{}
+var scenarios = []scenario{
+	{"incast", "seven ranks write 2 MB each to rank 0 at once (figure 6-2)", incast, false},
+	{"local", "seven requesters want more of rank 0's memory than it can do (figure 6-3)", local, false},
+	{"dfc", "the same with destination flow control: the penalty, and its end (figure 6-14)", destinationFlowControl, false},
+	{"outcast", "rank 0 writes 2 MB to each of six others (figure 6-4)", outcast, false},
+	{"link", "ECMP sends two of four flows over one uplink (figure 6-5)", collision, false},
+	{"spine", "five flows of 100 Gb/s meet on a spine's 400 Gb/s link (figure 6-10)", spine, false},
+	{"credit", "ranks 0 and 1 write 16 MB each to rank 2 under receiver credits (figure 8-1)", credit, false},
+	{"network", "flow control spreads an incast to flows that do not take part (network congestion chapter)", network, false},
+	{"hol", "a purple flow waits behind blue ones that leave by another port (ZTR-RTT, head-of-line blocking)", headOfLine, true},
+	{"ibcredit", "an InfiniBand link under absolute credits: buffers, losses, virtual lanes", ibcredit, true},
+}
 
-// register adds a scenario; call it from an init function.
-func register(s scenario) { scenarios[s.name] = s }
-
-func scenarioNames() []string {
+// findScenario returns the scenario of a name, or an error that names all there are.
+func findScenario(name string) (*scenario, error) {
 	var names []string
-	for n := range scenarios {
-		names = append(names, n)
+	for i := range scenarios {
+		if scenarios[i].name == name {
+			return &scenarios[i], nil
+		}
+		names = append(names, scenarios[i].name)
 	}
-	sort.Strings(names)
-	return names
+	return nil, fmt.Errorf("no scenario %q, there are: %s", name, strings.Join(names, ", "))
 }
 
 // A report is what a scenario or a matrix leads to.
@@ -170,28 +184,25 @@ func fcts(r *fabric.Result) []float64 {
 	return v
 }
 
-// peak is the most data that waited at a last hop, or at any other port.
-func peak(r *fabric.Result, lastHop bool) (most int64) {
+// peaks are the most data that waited at a last hop, and at any other port.
+func peaks(r *fabric.Result) (lastHop, core int64) {
 	for _, q := range r.Queues {
-		if q.LastHop == lastHop {
-			most = max(most, q.Peak)
+		if q.LastHop {
+			lastHop = max(lastHop, q.Peak)
+		} else {
+			core = max(core, q.Peak)
 		}
 	}
-	return most
+	return lastHop, core
 }
 
 // worstQueues sorts ports by what happened to packets there.
 func worstQueues(q []fabric.QueueResult) []fabric.QueueResult {
-	q = append([]fabric.QueueResult(nil), q...)
-	sort.SliceStable(q, func(i, j int) bool {
-		a, b := &q[i], &q[j]
-		if x, y := a.Trimmed+a.Dropped, b.Trimmed+b.Dropped; x != y {
-			return x > y
-		}
-		if a.Marked != b.Marked {
-			return a.Marked > b.Marked
-		}
-		return a.Peak > b.Peak
+	return slices.SortedStableFunc(slices.Values(q), func(a, b fabric.QueueResult) int {
+		return cmp.Or(
+			cmp.Compare(b.Trimmed+b.Dropped, a.Trimmed+a.Dropped),
+			cmp.Compare(b.Marked, a.Marked),
+			cmp.Compare(b.Peak, a.Peak),
+		)
 	})
-	return q
 }

@@ -7,22 +7,16 @@ import (
 	"github.com/uetcc/uetcc/ccc"
 )
 
-func init() {
-	register(scenario{"spine", "five flows of 100 Gb/s meet on a spine's 400 Gb/s link (figure 6-10)", spine})
-}
-
 // spine is figure 6-10: ranks 0, 2, 8 on leaf 1A-1 and 1, 3 on 1A-2 write 4 MB
 // each to five ranks behind leaf 1B-1. With one spine there is no other way; with
 // two, another entropy is enough.
 func spine(o *options) (*report, error) {
-	flows := func() (f []fabric.Flow) {
-		for i, src := range []int{0, 1, 2, 5, 6} {
-			f = append(f, flow(src, 10+i, 4_000_000))
-		}
-		return f
+	var flows []fabric.Flow
+	for i, src := range []int{0, 1, 2, 5, 6} {
+		flows = append(flows, flow(src, 10+i, 4_000_000))
 	}
 	r := &report{}
-	alone := chapterConfig(o.chapterFabric(5, 3, 1, 400e9), flows())
+	alone := chapterConfig(o.chapterFabric(5, 3, 1, 400e9), flows)
 	if _, err := r.add("one spine, without CC", o.with(alone, "none")); err != nil {
 		return nil, err
 	}
@@ -30,7 +24,7 @@ func spine(o *options) (*report, error) {
 	if err != nil {
 		return nil, err
 	}
-	pair := chapterConfig(o.chapterFabric(5, 3, 2, 400e9), flows())
+	pair := chapterConfig(o.chapterFabric(5, 3, 2, 400e9), flows)
 	fixed := o.with(pair, "nscc")
 	fixed.Entropy = ccc.EntropyConfig{Values: 1}
 	if _, err := r.add("two spines, one path each, NSCC", fixed); err != nil {

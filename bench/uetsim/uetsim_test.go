@@ -34,10 +34,10 @@ func TestDefaultIsTheIncast(t *testing.T) {
 
 // Every scenario holds what the chapters claim of it, with more than one seed.
 func TestScenarios(t *testing.T) {
-	for name := range scenarios {
+	for _, s := range scenarios {
 		for _, seed := range []string{"1", "2"} {
-			t.Run(name+"/seed "+seed, func(t *testing.T) {
-				status, out, errs := uetsim("-scenario", name, "-seed", seed, "-v")
+			t.Run(s.name+"/seed "+seed, func(t *testing.T) {
+				status, out, errs := uetsim("-scenario", s.name, "-seed", seed, "-v")
 				require.Zero(t, status, errs)
 				require.Contains(t, out, "what the chapters say")
 			})
@@ -117,12 +117,15 @@ func TestFailuresSetTheStatus(t *testing.T) {
 		{"no such file", []string{"-matrix", "nowhere.cm"}, 2, "nowhere.cm"},
 		{"no such scenario", []string{"-scenario", "outage"}, 2, `no scenario "outage", there are: `},
 		{"no such flag", []string{"-colour"}, 2, "flag provided but not defined"},
-		{"no such mode", []string{"-cc", "dctcp"}, 2, `-cc "dctcp"`},
+		{"no such mode", []string{"-matrix", one, "-cc", "dctcp"}, 2, `-cc "dctcp"`},
 		{"no such scheme", []string{"-entropy", "luck"}, 2, `-entropy "luck"`},
 		{"no such rules", []string{"-rules", "none"}, 2, `-rules "none"`},
 		{"an argument", []string{"incast"}, 2, `unexpected argument "incast"`},
 		{"topology alone", []string{"-topo", bad}, 2, "-topo needs -matrix"},
 		{"scenario and matrix", []string{"-scenario", "incast", "-matrix", one}, 2, "exclude each other"},
+		{"a scenario compares what it likes", []string{"-scenario", "incast", "-cc", "rccc"}, 2, "-cc needs -matrix"},
+		{"a topology has its own speed", []string{"-matrix", one, "-topo", bad, "-speed", "400"}, 2, "-speed and -topo exclude each other"},
+		{"packets of a model", []string{"-scenario", "hol", "-pcap", bad}, 2, "-pcap changes nothing in scenario hol"},
 		{"no speed", []string{"-speed", "0"}, 2, "-speed is 0, want 0.001 to 1e+06"},
 		{"no latency", []string{"-matrix", one, "-hop", "0"}, 2, "-hop is 0, want"},
 		{"paths that are no power of two", []string{"-matrix", one, "-paths", "3"}, 2, "power of two"},
@@ -133,6 +136,9 @@ func TestFailuresSetTheStatus(t *testing.T) {
 			status, _, errs := uetsim(tc.args...)
 			require.Equal(t, tc.status, status)
 			require.Contains(t, errs, tc.want)
+			if status == 2 {
+				require.Equal(t, 1, strings.Count(errs, "\n"), errs)
+			}
 		})
 	}
 	status, _, errs := uetsim("-h")
