@@ -136,6 +136,20 @@ func TestProbeLoss(t *testing.T) {
 	require.False(t, f.InFlight)
 }
 
+// TestProbeBackoffShift: the 33rd wait for a peer that never answers is the first one again, for
+// the processor takes a shift modulo 32; in between the bits fall off.
+func TestProbeBackoffShift(t *testing.T) {
+	for _, c := range []struct {
+		backoff   uint8
+		late, not uint32 // ages that ask again and do not
+	}{{0, 300001, 300000}, {13, 2457600001, 2457600000}, {14, 620232705, 620232704}, {27, 1, 0}, {32, 300001, 300000}, {255, 1, 0}} {
+		p := Probe{InFlight: true, Backoff: c.backoff}
+		require.False(t, p.onTX(&Event{}, c.not), "backoff %d", c.backoff)
+		require.True(t, p.onTX(&Event{}, c.late), "backoff %d", c.backoff)
+		require.Equal(t, c.backoff+1, p.Backoff)
+	}
+}
+
 func TestTemplateParams(t *testing.T) {
 	p := DefaultTemplateParams()
 	require.NoError(t, p.Validate())

@@ -24,7 +24,7 @@ func (b *Probe) onTX(e *Event, age uint32) (ask bool) {
 		age = 0
 		b.Wait++
 	}
-	late := age > giveUp<<b.Backoff
+	late := age > giveUp<<(b.Backoff&31) // as processors shift; the sample's language leaves 32 and more open
 	if !late && b.Wait <= 2 {
 		return false
 	}
