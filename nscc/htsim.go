@@ -102,7 +102,7 @@ func (w *Window) fastHTSim(p *Params, n int64) bool {
 }
 
 func (w *Window) accumulate(p *Params, add float64) {
-	sum := min(w.incr+add, 1<<62)
+	sum := min(w.incr+add, 1<<63)
 	if p.profile == ProfileHTSim {
 		w.incr = float64(uint32(uint64(sum)))
 		return

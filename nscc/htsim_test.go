@@ -58,3 +58,20 @@ func TestHTSimInitialAboveCeiling(t *testing.T) {
 	_, err = nscc.NewParams(c)
 	require.ErrorIs(t, err, nscc.ErrConfig)
 }
+
+// The simulator adds up in 64 bits before it keeps the lower 32: a sum between 2^62 and
+// 2^63 still counts, as on a path of 30 ms whose acknowledgements come late and at once.
+func TestHTSimIncreaseWrapsWhole(t *testing.T) {
+	p, err := nscc.NewParams(nscc.Config{
+		LinkRate: 100 * gbps, BaseRTT: 30_000_000_000, MTU: 1_564, InitialCwnd: 254_932,
+		Profile: nscc.ProfileHTSim, Unit: nscc.Picoseconds,
+		Tuning: nscc.Tuning{TargetQdelay: 30_000_000_000, QAThreshold: 120_000_000_000},
+	})
+	require.NoError(t, err)
+	var w nscc.Window
+	w.Init(&p, 0)
+	w.OnACK(&p, 1, nscc.Ack{Bytes: 190_743_971, RTT: 36_991_948_688})
+	require.Equal(t, nscc.ActionProportional, w.Snapshot().Action)
+	const sum = 5_485_808_840_278_299_648 // 1.25 x 190,743,971 x 23,008,051,312
+	require.EqualValues(t, 254_932+sum%(1<<32)/254_932, w.Cwnd())
+}
