@@ -211,6 +211,20 @@ func TestManagerContextThatWasNeverBound(t *testing.T) {
 	require.NoError(t, m.Open(NewHandle(0, 3), 0, 0))
 }
 
+// On a slow link most of a round trip is the packet's own time on it: 4,032 bytes more than a
+// probe has are 32 us at 1 Gb/s, and without them the window would have room for one packet
+// where two fit.
+func TestProbeCountsAsAFullPacket(t *testing.T) {
+	f := chapterFabric()
+	f.NSCC.LinkRate, f.NSCC.BaseRTT, f.NSCC.MTU = 1e9/8, 60*us, 4096
+	m, ctx, pdcs := chapterManager(t, f)
+	m.OnProbe(pdcs[0], us, 0)
+	require.EqualValues(t, 60*us, m.Context(ctx).BaseRTT(), "no sample")
+	m.OnProbe(pdcs[0], us, 18*us)
+	require.EqualValues(t, 18*us+32_256, m.Context(ctx).BaseRTT())
+	require.EqualValues(t, 9_423, m.Context(ctx).window.Snapshot().MaxWnd, "1.5 x 50.256 us x 125 MB/s")
+}
+
 // A probe tells of the path in every mode, and leaves the window as it is.
 func TestProbeCountsInEveryMode(t *testing.T) {
 	for _, mode := range []Mode{ModeEnforce, ModeObserve, ModeOff} {
@@ -218,7 +232,7 @@ func TestProbeCountsInEveryMode(t *testing.T) {
 		f.Mode = mode
 		m, ctx, pdcs := chapterManager(t, f)
 		cwnd := m.Context(ctx).Cwnd()
-		m.OnProbe(pdcs[0], us, 4*us)
+		m.OnProbe(pdcs[0], us, 4*us-m.Params().probeLacks)
 		require.EqualValues(t, 4*us, m.Context(ctx).BaseRTT())
 		require.Equal(t, cwnd, m.Context(ctx).Cwnd())
 		m.OnNewData(pdcs[0], us, mtu)

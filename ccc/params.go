@@ -39,6 +39,8 @@ type Params struct {
 	credit  bool // RCCC takes part
 	plain   bool // the window alone does, and neither it nor the path choice wants more than the plain steps say
 	mode    Mode
+
+	probeLacks int64 // ns that a full packet takes longer than a probe on the sender's link
 }
 
 // NewParams validates c and derives the constants. Its errors wrap [ErrConfig]
@@ -59,6 +61,7 @@ func NewParams(c Config) (Params, error) {
 	if p.nscc, err = nscc.NewParams(c.NSCC); err != nil {
 		return Params{}, fmt.Errorf("%w: NSCC: %w", ErrConfig, err)
 	}
+	p.probeLacks = max(p.mtu-probeSize, 0) * 1e9 / c.NSCC.LinkRate
 	if p.entropy, err = NewEntropyParams(c.Entropy); err != nil {
 		return Params{}, err
 	}

@@ -1,11 +1,21 @@
 package ccc
 
+// probeSize is the nominal size of a probe: UDP and a control packet, 24 bytes, and 40.
+const probeSize = 64
+
 // OnProbe takes the round trip of a probe, ns without the time that the
 // destination held it: a sample of the base round trip and of nothing else. It counts in
 // every mode and under every [Control], since it tells of the path: the window stays as
 // it is, and what limits it later is right from the first event on.
+//
+// The base round trip is that of a full packet (config_base_rtt, UE Specification 1.0.x
+// table 3-80), and a probe is a small one, so what a full packet takes longer on the sender's
+// link is added. Without, a path of few packets would get a window of less than it holds. The
+// simulator htsim has no small packet lower it.
 func (c *Context) OnProbe(p *Params, now, rtt int64) {
-	c.window.SampleBase(&p.nscc, rtt)
+	if rtt > 0 {
+		c.window.SampleBase(&p.nscc, rtt+p.probeLacks)
+	}
 	c.evaluate(p, now)
 }
 
