@@ -29,6 +29,7 @@ type netFaults struct {
 	loss, dup, trim, mark float64
 	reorder               int64 // up to so much more delay, ns
 	delay                 int64 // of each packet, ns; 0: 5 us
+	queue                 int64 // more of it for what is not in the class of control packets
 }
 
 // netEnd is an endpoint, its memory, and what happened there.
@@ -136,6 +137,9 @@ func (n *network) carry(from *netEnd, d *uetcc.Datagram) {
 	}
 	for range copies {
 		f, at := netPacket{wirePacket: p, ce: n.r.Float64() < n.f.mark}, n.now+cmp.Or(n.f.delay, 5000)
+		if p.tc != tcHigh {
+			at += n.f.queue
+		}
 		if n.f.reorder > 0 {
 			at += n.r.Int64N(n.f.reorder)
 		}

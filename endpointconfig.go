@@ -67,7 +67,7 @@ type Config struct {
 	Retries int
 	Backoff int64
 
-	ControlTC uint8 // traffic class of acknowledgements and control packets
+	ControlTC uint8 // traffic class of acknowledgements and control packets, but for probes that look for losses
 	AnswerTC  uint8 // of what this side starts for sends of others: the reads of rendezvous, ready to restart
 
 	// Seed is where PDCIDs, Start_PSNs, hashes and path choice come from. On a network it has

@@ -71,6 +71,9 @@ func (e *Endpoint) transmitAny(now int64, out *Datagram, buf []byte) bool {
 		if o.Control {
 			out.Payload = Payload{}
 			e.control(out, o.Header, o.Local, o.Peer)
+			if o.AsData {
+				out.TC = o.TC
+			}
 			return true
 		}
 		if e.describe(now, out, buf) {

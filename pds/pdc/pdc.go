@@ -72,7 +72,7 @@ type PDC struct {
 	resp     respList
 	wentTo   pds.PSN // that the last ROD_OOO named
 	wentAt   int64   // when that was followed
-	before   pds.PSN // of data, the last one sent when the last probe left
+	before   pds.PSN // the last packet that a quick answer to the last probe tells of
 }
 
 func (p *PDC) is(f pdcFlags) bool { return p.flags&f != 0 }
@@ -97,6 +97,7 @@ const (
 	ctlAckReq   // about the last packet sent, to move max_cack
 	ctlQuestion // about packets that have arrived and are not released
 	ctlProbe
+	ctlMeasure // a probe for the base round trip alone
 	ctlCreditReq
 	ctlClosingInErr // a NACK
 )

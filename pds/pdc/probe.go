@@ -19,7 +19,7 @@ func (m *Manager) measure(p *PDC) {
 	p.flags &^= flagMeasure
 	c := m.cc.Context(p.cc)
 	if c != nil && c.Backlog()+c.Inflight() > m.cc.Params().NSCC().Constants().BDP {
-		m.control(p, ctlProbe)
+		m.control(p, ctlMeasure)
 	}
 }
 

@@ -17,8 +17,9 @@ type Out struct {
 	Peer    Addr  // where it goes
 	Local   Addr  // where it comes from
 	Entropy uint16
-	TC      uint8 // data: traffic class of the PDC
+	TC      uint8 // traffic class of the PDC: of data, and of what is AsData
 	Control bool  // a control packet, in the class of control packets; nothing follows
+	AsData  bool  // one that goes in the class of data all the same: its answer tells that nothing waits there
 	Retx    bool
 }
 
@@ -26,7 +27,7 @@ type Out struct {
 // would be built elsewhere and copied.
 func (o *Out) to(p *PDC, control bool) {
 	o.PDC, o.Peer, o.Local, o.TC, o.Control = p.handle, p.peer, p.local, p.tc, control
-	o.Header, o.Handle, o.PSN, o.Size, o.Entropy, o.Retx = 0, 0, 0, 0, 0, false
+	o.Header, o.Handle, o.PSN, o.Size, o.Entropy, o.AsData, o.Retx = 0, 0, 0, 0, 0, false, false
 }
 
 // Transmit writes the header of the next packet to send to buf, which must be
@@ -238,8 +239,12 @@ func (m *Manager) transmitControl(now int64, buf []byte, out *Out) bool {
 		out.PSN = p.tx.Next() - 1
 		m.putControl(p, buf, out, pds.CtlACKReq, 0)
 	case ctlProbe:
-		p.opaque, p.probed, p.before = uint16(m.random()), now, p.tx.Next()-1
-		m.putControl(p, buf, out, pds.CtlProbe, pds.PSNPayload(p.tx.MaxCACK()+1))
+		out.AsData = true
+		m.putProbe(now, p, buf, out)
+		p.before = p.tx.Next() - 1
+	case ctlMeasure:
+		m.putProbe(now, p, buf, out)
+		p.before = p.tx.MaxCACK()
 	case ctlCreditReq:
 		target := int64(0)
 		if c := m.cc.Context(p.cc); c != nil {
@@ -248,6 +253,12 @@ func (m *Manager) transmitControl(now int64, buf []byte, out *Out) bool {
 		m.putControl(p, buf, out, pds.CtlCreditReq, pds.CreditReqPayload(m.cccID[p.cc.Index()], uint32(rccc.QuantaOf(target))))
 	}
 	return true
+}
+
+// putProbe writes a probe.
+func (m *Manager) putProbe(now int64, p *PDC, buf []byte, out *Out) {
+	p.opaque, p.probed = uint16(m.random()), now
+	m.putControl(p, buf, out, pds.CtlProbe, pds.PSNPayload(p.tx.MaxCACK()+1))
 }
 
 // ask sends an ACK_REQ about the lowest packet that has arrived and whose response
