@@ -10,12 +10,17 @@ func (m *Manager) Close(now int64, h Handle) error {
 	if err != nil {
 		return err
 	}
+	m.close(now, p)
+	return nil
+}
+
+// close has p closed: its initiator begins, a target asks for it.
+func (m *Manager) close(now int64, p *PDC) {
 	if p.is(flagInitiator) {
 		m.startClose(now, p)
 	} else {
 		m.askClose(now, p)
 	}
-	return nil
 }
 
 // Abort gives h up: every packet on it fails with [CauseAborted]. The errors are

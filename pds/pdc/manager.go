@@ -1,6 +1,7 @@
 package pdc
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -95,21 +96,14 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		return nil, fmt.Errorf("%w: ManagerConfig needs Params, Table, CC and Contexts", ErrConfig)
 	}
 	ids := c.Table.ids()
-	for _, f := range []struct {
-		name     string
-		v        *int
-		def, max int
-	}{
-		{"Waiting", &c.Waiting, 64, 65535},
-		{"RUDI", &c.RUDI, 256, 65536},
-		{"Memory.LongResponses", &c.Memory.LongResponses, min(ids, 256), 65535},
-		{"Memory.Buffers", &c.Memory.Buffers, MaxRange, 65535},
-	} {
-		v := int64(*f.v)
-		if err := fill(f.name, &v, int64(f.def), int64(f.max)); err != nil {
-			return nil, err
-		}
-		*f.v = int(v)
+	err := cmp.Or(
+		fill("Waiting", &c.Waiting, 64, 65535),
+		fill("RUDI", &c.RUDI, 256, 65536),
+		fill("Memory.LongResponses", &c.Memory.LongResponses, min(ids, 256), 65535),
+		fill("Memory.Buffers", &c.Memory.Buffers, MaxRange, 65535),
+	)
+	if err != nil {
+		return nil, err
 	}
 	c.Memory.PDCs, c.Memory.ResponseLen = ids, c.Params.responseMax
 	if !c.Params.c.BufferROD {

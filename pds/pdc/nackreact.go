@@ -135,7 +135,7 @@ func (m *Manager) nackAgain(now int64, p *PDC, off uint32, n *pds.Nack, at int64
 		return ErrStale
 	}
 	pkt := p.tx.packet(m.mem, off)
-	if m.p.c.MaxNackRetx != nackForever && int(pkt.nacks) >= m.p.c.MaxNackRetx {
+	if int(pkt.nacks) >= m.p.maxNacks {
 		m.fail(now, p, CauseNack)
 		return nil
 	}
@@ -176,7 +176,7 @@ func (m *Manager) goBack(now int64, p *PDC, off uint32, n *pds.Nack) error {
 		at = max(now, m.mem.due(m.p, r, i))
 	} else {
 		pkt := m.mem.record(r, i)
-		if m.p.c.MaxNackRetx != nackForever && int(pkt.nacks) >= m.p.c.MaxNackRetx {
+		if int(pkt.nacks) >= m.p.maxNacks {
 			m.fail(now, p, CauseNack)
 			return nil
 		}

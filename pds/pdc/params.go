@@ -11,10 +11,10 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// Forever as a number of retries means that they never end.
 const (
-	rtoForever  = 15
-	nackForever = 31
+	rtoForever  = 15            // as MaxRTORetx: no limit
+	nackForever = 31            // as MaxNackRetx: no limit
+	forever     = math.MaxInt   // either of them in Params
 	rtoMax      = 8_000_000_000 // cap of the backed-off timeout, ns
 )
 
@@ -89,6 +89,8 @@ type Params struct {
 	ackAll    int64  // trigger in effect
 	rtoShifts uint8  // back-off steps until the cap
 
+	maxRTOs, maxNacks int // MaxRTORetx and MaxNackRetx, or forever
+
 	responseMax int // longest response
 	replyMax    int // longest packet in answer
 }
@@ -143,6 +145,7 @@ func derive(c Config) (Params, error) {
 	}
 	c.NullResponse = slices.Clone(c.NullResponse)
 	p := Params{c: c, ranges: uint32(c.Range), mpr: uint8((c.Range + 127) / 128), ackAll: c.AckTrigger}
+	p.maxRTOs, p.maxNacks = retries(c.MaxRTORetx, rtoForever), retries(c.MaxNackRetx, nackForever)
 	p.responseMax = max(ResponseMax, dataHeaderLen+c.MaxAckData)
 	p.replyMax = pds.AckCCLen + p.responseMax
 	if c.AckPerPacket {
@@ -156,6 +159,14 @@ func derive(c Config) (Params, error) {
 			ErrConfig, c.IdleTime, longest)
 	}
 	return p, nil
+}
+
+// retries is a number of retransmissions, of which one means no limit.
+func retries(n, unlimited int) int {
+	if n == unlimited {
+		return forever
+	}
+	return n
 }
 
 // MaxAckData is how much read data rides in an ACK, bytes.
@@ -176,10 +187,10 @@ func (p *Params) rto(n uint8) int64 {
 
 // longestRTO is the timeout of the last retransmission.
 func (p *Params) longestRTO() int64 {
-	if p.c.MaxRTORetx == rtoForever {
+	if p.maxRTOs == forever {
 		return rtoMax
 	}
-	return p.rto(uint8(p.c.MaxRTORetx))
+	return p.rto(uint8(p.maxRTOs))
 }
 
 // refused is how long to wait after the target has refused to open a PDC for the

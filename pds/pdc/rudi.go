@@ -148,7 +148,7 @@ func (t *rudiTable) expire(m *Manager, now int64) {
 			p.postpone = false
 			continue
 		}
-		if m.p.c.MaxRTORetx != rtoForever && int(p.rtos) >= m.p.c.MaxRTORetx {
+		if int(p.rtos) >= m.p.maxRTOs {
 			if m.mem.events.free() == 0 {
 				t.nextDue = now
 				return
@@ -211,7 +211,7 @@ func (m *Manager) nackRUDI(now int64, src Addr, n *pds.Nack, r *Result) error {
 	}
 	r.Verdict = VerdictDone
 	class := n.Code.Class()
-	if class != pds.NackRetx && class != pds.NackRetry || m.p.c.MaxNackRetx != nackForever && int(p.nacks) >= m.p.c.MaxNackRetx {
+	if class != pds.NackRetx && class != pds.NackRetry || int(p.nacks) >= m.p.maxNacks {
 		m.mem.events.push(Event{Kind: EventError, Handle: p.handle, Cause: Cause(n.Code)})
 		m.rudi.drop(p)
 		return nil

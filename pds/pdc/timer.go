@@ -66,7 +66,7 @@ func (m *Manager) askCredit(c ccc.Handle) {
 	if l.Head == 0 {
 		return
 	}
-	for id, n := l.Head, 0; n < idleLook; id, n = m.pdc[id].nextData, n+1 {
+	for id, n := l.Head, 0; n < lookAhead; id, n = m.pdc[id].nextData, n+1 {
 		if p := &m.pdc[id]; p.state.Live() && p.peerID != 0 {
 			m.control(p, ctlCreditReq)
 			return
@@ -135,7 +135,7 @@ func (m *Manager) timeouts(now int64, p *PDC) bool {
 			return true
 		}
 		pkt := p.tx.packet(m.mem, off)
-		if limit := m.rtoLimit(p); limit != rtoForever && int(pkt.rtos) >= limit {
+		if int(pkt.rtos) >= m.maxRTOs(p) {
 			m.overdue(now, p)
 			return false
 		}
@@ -148,14 +148,14 @@ func (m *Manager) timeouts(now int64, p *PDC) bool {
 	}
 }
 
-// rtoLimit is how often a packet of p is sent again on time. The CLOSE_CMD of a PDC
+// maxRTOs is how often a packet of p is sent again on time. The CLOSE_CMD of a PDC
 // that has failed is not sent for ever: the target acts on it only when all before it
 // has come, and what was given up never will.
-func (m *Manager) rtoLimit(p *PDC) int {
+func (m *Manager) maxRTOs(p *PDC) int {
 	if p.is(flagFailed) {
-		return min(m.p.c.MaxRTORetx, failedRetx)
+		return min(m.p.maxRTOs, failedRetx)
 	}
-	return m.p.c.MaxRTORetx
+	return m.p.maxRTOs
 }
 
 const failedRetx = 5
@@ -245,7 +245,7 @@ func (m *Manager) auxiliary(now int64, p *PDC) {
 	if p.cc != 0 {
 		m.unpark(p.cc) // a pacing delay may be over
 	}
-	if m.p.c.MaxRTORetx != rtoForever && int(p.stalls) >= stallsEven+m.p.c.MaxRTORetx && p.blocked() {
+	if int(p.stalls)-stallsEven >= m.p.maxRTOs && p.blocked() {
 		m.overdue(now, p)
 		return
 	}
@@ -293,10 +293,8 @@ func (m *Manager) idle(now int64, p *PDC) {
 		m.fail(now, p, CauseRTO)
 		return
 	case p.openMsgs != 0 || p.locks != 0 || p.tx.base != p.tx.tail:
-	case p.is(flagInitiator):
-		m.startClose(now, p)
 	default:
-		m.askClose(now, p)
+		m.close(now, p)
 	}
 	p.activeAt = now
 }
@@ -306,7 +304,7 @@ func (m *Manager) idle(now int64, p *PDC) {
 // is under way.
 func (m *Manager) denied(now int64, p *PDC) bool {
 	c := m.cc.Context(p.cc)
-	return c != nil && p.tx.base != p.tx.tail && m.p.c.MaxRTORetx != rtoForever &&
+	return c != nil && p.tx.base != p.tx.tail && m.p.maxRTOs != forever &&
 		c.Decide(m.cc.Params(), now).Reason == ccc.ReasonCredit
 }
 
