@@ -5,7 +5,7 @@ import "github.com/uetcc/uetcc/internal/enum"
 // Kind is the kind of a register block.
 type Kind uint16
 
-// Kinds of blocks. A device has the first two; others are there if it needs
+// Kinds of blocks. Every device has the first two, and others if it needs
 // them. Unknown kinds are skipped.
 const (
 	KindCapability Kind = 0x0001

@@ -100,10 +100,10 @@ func (c *Context) SetCwnd(bytes int64) {
 // the context was first used. The device ignores an older total. Without
 // [FeatureCredit] it changes nothing.
 //
-// A generation begins without credit, and what was stored before the device took its
-// commit is the old one's, also if it was stored behind the commit: the two words are
-// apart. After a [Context.Commit] of another generation call this once [Context.State] names
-// it, with a total above [Context.CreditUsed].
+// A generation begins without credit. What is stored before the device has taken its
+// commit belongs to the generation before, even if the engine stored it after the commit.
+// So after a [Context.Commit] of another generation wait until [Context.State] names it,
+// and give a total above [Context.CreditUsed].
 func (c *Context) SetCredit(quanta uint64) {
 	if c.on&FeatureCredit != 0 {
 		c.space.Store64(c.base+RegCredit.Offset, quanta)

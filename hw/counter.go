@@ -17,7 +17,7 @@ const (
 	CounterCNPs
 	CounterEventsLost
 	CounterDoorbells
-	CounterStaleDoorbells  // an index older than the last one, or said again
+	CounterStaleDoorbells  // an index that is not newer than the last one
 	CounterStaleCredit     // a total of credit older than the last one
 	CounterGenMismatch     // a doorbell or commit of another life of the context
 	CounterWindowBlockedNs // summed over contexts

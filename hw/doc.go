@@ -4,15 +4,18 @@
 // doorbells, event rings, a clock and counters.
 //
 // No public NIC lets a host program a window for each connection through plain
-// registers, so the layout is our own; where it has ideas from known devices the
-// register tables say so. The rules that make it safe are these:
+// registers, so the layout is our own. It has ideas from known devices: the chain of
+// typed blocks from Corundum, doorbells with absolute indices and entries with a
+// phase bit from mlx5 and ionic, room for doorbells from bnxt_re, the word that
+// commits others from irdma, the numbers of events and the format of rates from
+// DOCA PCC. The rules that make it safe are these:
 //
 //   - Values are absolute and cumulative (a window, a total of credit, a producer
 //     index), never increments: a lost, repeated or overtaken store does no harm.
 //   - What must change together is one 64-bit word, or is committed by a word
 //     written last.
-//   - Every register has one writer; engine's and device's words of a context lie
-//     in different cache lines.
+//   - Every register has one writer, but that a reset clears what the engine wrote;
+//     the engine's and the device's words of a context lie in different cache lines.
 //   - Every context carries a generation; doorbells and events repeat it, and a
 //     mismatch changes nothing but a counter.
 //   - No load has a side effect.
@@ -38,7 +41,7 @@
 //	shut down        disable, commit, flush, load STATE (forces arrival), drain, unmap
 //	start afresh     store RESET, [Space.Flush], load RESETS until it has moved and STATUS says ready
 //
-// On ordinary memory all accesses are sequentially consistent atomics. On a
+// On ordinary memory all accesses to registers are sequentially consistent atomics. On a
 // mapped device they are single plain loads and stores of the register's width:
 // an atomic store is a locked exchange on amd64, which a device sees as a read
 // and a write, and which locks the bus for uncached memory.

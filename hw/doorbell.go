@@ -24,8 +24,8 @@ func (o DoorbellOp) String() string { return enum.Name(doorbellNames[:], o) }
 //	|     index      | op |              |   gen   |      context      |
 //	+----------------+----+--------------+---------+-------------------+
 //
-// An operation without an index counts in its place how often the page was asked:
-// a device sees another word than the last one, or nothing new.
+// An operation that has no index puts there how often the page has been asked: a
+// device takes a word that it has seen before for nothing new.
 func doorbellWord(index uint16, op DoorbellOp, gen uint8, context uint32) uint64 {
 	return uint64(index) | uint64(op&15)<<16 | uint64(gen)<<24 | uint64(context)<<32
 }

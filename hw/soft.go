@@ -104,9 +104,9 @@ func (c SoftConfig) SpaceSize() uint32 {
 }
 
 // NewSoftDevice lays the device's blocks out in regs, which it clears, and
-// reports it ready. If regs held a device before, to an engine that knew it this
-// one is the same after a reset. Event rings lie in host. Errors: [ErrSpace] where regs is too small,
-// and others that wrap [ErrConfig].
+// reports it ready. Event rings lie in host. An engine that drove another device in
+// regs takes this one for that device after a reset. Errors: [ErrSpace] where regs is
+// too small, and others that wrap [ErrConfig].
 func NewSoftDevice(cfg SoftConfig, regs, host *Memory) (*SoftDevice, error) {
 	l, err := cfg.layout()
 	if err != nil {
@@ -198,8 +198,8 @@ func (d *SoftDevice) Step(now int64) {
 	d.now = now
 }
 
-// reset forgets all contexts and rings; cumulative counters go on. What the doorbell
-// pages hold was rung before, so it stays known.
+// reset forgets all contexts and rings; cumulative counters go on. It does not forget
+// which doorbells it has seen, or the last ones would ring again.
 func (d *SoftDevice) reset() {
 	d.regs.Store32(RegStatus.Offset, uint32(StatusLink))
 	clear(d.contexts)

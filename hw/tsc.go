@@ -15,13 +15,13 @@ type TSC struct {
 	mult  uint64 // nanoseconds a count, 2^-32
 }
 
-// NewTSC calibrates the counter against a reference clock in nanoseconds, for
-// which it reads ref until at least settle nanoseconds have passed: the relative
-// error is about twice the time of a reading divided by settle, which is less than
-// two seconds. The error is [ErrClock] if there is no invariant counter, if it does not
-// advance, if the reference stands still or steps back, or if the counter disagrees
-// with the rate that the processor reports by more than an eighth (one that a
-// hypervisor scales or traps); inject a clock then.
+// NewTSC calibrates the counter against a reference clock in nanoseconds. It reads
+// ref until at least settle nanoseconds have passed, up to two seconds; the relative
+// error is about twice the time of a reading divided by settle. The error is
+// [ErrClock], and the caller has to use another clock, if there is no invariant
+// counter, if it does not advance, if the reference stands still or steps back, or if
+// the counter is off by more than an eighth from the rate that the processor reports,
+// as where a hypervisor scales or traps it.
 func NewTSC(ref func() int64, settle int64) (TSC, error) {
 	if !cpuid.CPU.Has(cpuid.RDTSCP) || !invariantTSC() || settle > 2e9 {
 		return TSC{}, ErrClock

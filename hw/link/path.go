@@ -41,7 +41,7 @@ func (p Path) Validate() error {
 	)
 }
 
-// Links on the way: one more than switches.
+// Links is how many links are on the way: one more than switches.
 func (p Path) Links() int64 { return add(p.Switches, 1) }
 
 // OneWay is the time from the first bit out of the sender to the last bit into
@@ -58,7 +58,7 @@ func (p Path) BaseRTT() Ps {
 	return add(p.OneWay(), add(p.fixed(), p.serialization(p.HeaderBytes)))
 }
 
-// BDP of the path in bytes, both ends at its link rate.
+// BDP is the bandwidth-delay product of the path in bytes, both ends at its link rate.
 func (p Path) BDP() int64 { return BDP(p.BitsPerSecond, p.BitsPerSecond, p.BaseRTT()) }
 
 func (p Path) fixed() Ps {

@@ -79,8 +79,8 @@ func Bind(dev *hw.Device, cfg Config, now int64) (Binding, error) {
 	return b, nil
 }
 
-// Poll looks at the device and returns who sends from now on. Call it at least
-// once in each timeout. When it returns [Software] after [Hardware], because the
+// Poll looks at the device and returns who sends from now on. Call it more often
+// than the timeout. When it returns [Software] after [Hardware], because the
 // device stands still or has forgotten the context in a reset, call
 // [Binding.Collect] once more and send what [Binding.Unsent] says.
 func (b *Binding) Poll(now int64) State {

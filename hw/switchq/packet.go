@@ -32,8 +32,8 @@ func (s ClassSet) With(c Class) ClassSet { return s | 1<<c }
 // Without is the set but for c.
 func (s ClassSet) Without(c Class) ClassSet { return s &^ (1 << c) }
 
-// DSCP names what a packet's code point tells a switch. The six-bit values are
-// an operator's choice; only the names matter here. The zero DSCP is the one
+// DSCP is what a packet's code point means to a switch. The six-bit values are
+// an operator's choice; only the meanings matter here. The zero DSCP is the one
 // that no switch may trim.
 type DSCP uint8
 
@@ -54,7 +54,7 @@ var dscpNames = [...]string{
 // String is the specification's name.
 func (d DSCP) String() string { return enum.Name(dscpNames[:], d) }
 
-// Class that carries d. An unknown code point is data.
+// Class is the class that carries d. An unknown code point is data.
 func (d DSCP) Class() Class {
 	switch d {
 	case DSCPTrimmed, DSCPTrimmedLastHop:

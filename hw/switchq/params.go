@@ -11,13 +11,13 @@ import (
 // ErrConfig is what the errors of [NewParams] and [NewPFCParams] wrap.
 var ErrConfig = errors.New("switchq: invalid configuration")
 
-// Victim says whose payload goes when the low queue is full.
+// Victim says which packet is trimmed or dropped when TC_low is full.
 type Victim uint8
 
 // The victims.
 const (
 	VictimArriving Victim = iota // the packet that does not fit
-	VictimCoin                   // it or, as often, the newest that waits, as in htsim's composite queue
+	VictimCoin                   // that one or the newest that waits, by the toss of a coin, as in htsim's composite queue
 )
 
 var victimNames = [...]string{"arriving", "coin"}

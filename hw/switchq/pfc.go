@@ -74,7 +74,7 @@ type Ingress struct {
 	paused bool  // one was sent, and no resume after it
 }
 
-// Bytes that wait.
+// Bytes is what waits.
 func (i *Ingress) Bytes() int64 { return i.bytes }
 
 // Arrive counts size bytes in at time now. It asks for a pause above xOFF, and

@@ -85,7 +85,7 @@ func (q *Queue) Counters() Counters {
 	}
 }
 
-// Bytes waiting in class c.
+// Bytes is what waits in class c.
 func (q *Queue) Bytes(c Class) int64 { return q.lane(c).bytes }
 
 // Len is how many packets wait, over all classes.
@@ -105,7 +105,7 @@ func (q *Queue) Oldest() (id uint32, ok bool) {
 }
 
 // Touch reads where the next packet of class c goes, so that the wait for memory overlaps
-// with other work. The value only keeps the read.
+// with other work. Its result means nothing: it keeps the compiler from dropping the read.
 func (q *Queue) Touch(c Class) uint64 { return uint64(q.lane(c).behind()) }
 
 // Imbalance is how far the queue is from the conservation laws of [Counters];
