@@ -1,0 +1,85 @@
+package cbfc
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestPortFailsafes tests the overrun threshold, the update monitor and the
+// update period.
+func TestPortFailsafes(t *testing.T) {
+	p, err := NewPort([]int64{4, 4}, 2)
+	require.NoError(t, err)
+	p.Reinit(0)
+	require.False(t, p.Up())
+	require.Equal(t, OpInit, p.FlowControl(0, 0).Op)
+
+	p.OnFlowControl(FlowControl{Op: OpInit, VL: 0, FCCL: 4}, 100)
+	require.False(t, p.Up())
+	p.OnFlowControl(FlowControl{Op: OpInit, VL: 1, FCCL: 4}, 100)
+	require.True(t, p.Up())
+	require.Equal(t, OpNormal, p.FlowControl(0, 70).Op)
+	vl, at := p.NextUpdate()
+	require.EqualValues(t, 1, vl)
+	require.EqualValues(t, UpdatePeriod, at)
+
+	require.True(t, p.Alive(0, 100+WatchdogPeriod))
+	require.False(t, p.Alive(0, 101+WatchdogPeriod))
+
+	require.False(t, p.Receive(0, 5))
+	require.True(t, p.EndPeriod(), "one bad period")
+	require.True(t, p.EndPeriod(), "a good one starts the count again")
+	require.False(t, p.Receive(1, 5))
+	require.True(t, p.EndPeriod())
+	require.False(t, p.Receive(0, 5))
+	require.False(t, p.EndPeriod(), "two in a row")
+
+	require.True(t, p.Receive(0, 3))
+	p.Reinit(900)
+	require.EqualValues(t, 1, p.Lane(0).FCCL(), "three blocks are still in the buffer")
+	require.True(t, p.EndPeriod())
+}
+
+// TestReservedChangesNothing: a reserved operation or an unknown lane neither
+// changes a total nor feeds the watchdog.
+func TestReservedChangesNothing(t *testing.T) {
+	p, _ := NewPort([]int64{4}, 1)
+	p.Reinit(0)
+	before := *p.Lane(0)
+	p.OnFlowControl(FlowControl{Op: 2, VL: 0, FCTBS: 9, FCCL: 9}, 50)
+	p.OnFlowControl(FlowControl{VL: 7, FCTBS: 9, FCCL: 9}, 50)
+	p.OnFlowControl(FlowControl{VL: ManagementLane, FCTBS: 9, FCCL: 9}, 50)
+	require.Equal(t, before, *p.Lane(0))
+}
+
+// TestManagementLane: VL15 is never delayed and changes no total.
+func TestManagementLane(t *testing.T) {
+	p, _ := NewPort([]int64{4}, 1)
+	p.Reinit(0)
+	before := *p.Lane(0)
+	require.True(t, p.Send(ManagementLane, 100))
+	require.True(t, p.Receive(ManagementLane, 100))
+	require.Nil(t, p.Lane(ManagementLane))
+	require.Equal(t, before, *p.Lane(0))
+	require.False(t, p.Send(3, 1), "a lane that the port does not have")
+	require.False(t, p.Receive(3, 1))
+}
+
+func TestNewPortErrors(t *testing.T) {
+	for _, c := range []struct {
+		buffers   []int64
+		threshold int
+		names     string
+	}{
+		{nil, 1, "lanes"},
+		{make([]int64, 16), 1, "lanes"},
+		{[]int64{1}, 0, "threshold"},
+		{[]int64{1}, 16, "threshold"},
+		{[]int64{-1}, 1, "buffer"},
+	} {
+		_, err := NewPort(c.buffers, c.threshold)
+		require.ErrorIs(t, err, ErrConfig)
+		require.ErrorContains(t, err, c.names)
+	}
+}

@@ -1,0 +1,98 @@
+package hw
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestOpen(t *testing.T) {
+	dev, soft, _ := newSoft(t, softConfig())
+	require.EqualValues(t, 100e9, dev.LineRate())
+	require.EqualValues(t, 4096, dev.MTU())
+	require.Equal(t, StatusReady|StatusLink, dev.Status())
+	require.Equal(t, allFeatures, dev.Features())
+	require.Equal(t, 4, dev.Count(KindContext))
+	require.Equal(t, 2, dev.Count(KindDoorbell))
+	require.Zero(t, dev.Count(Kind(0x99)))
+	require.EqualValues(t, 128_000, dev.Clock().TickPs())
+	soft.Step(128 * 7)
+	require.EqualValues(t, 7, dev.Clock().Ticks())
+	soft.Step(5)
+	require.EqualValues(t, 7, dev.Clock().Ticks(), "the clock never steps back")
+	require.EqualValues(t, 7, dev.Clock().Ticks32())
+}
+
+// TestOpenOverlap: an array of elements must not lie over another block, known or not.
+func TestOpenOverlap(t *testing.T) {
+	cfg := softConfig()
+	for _, tc := range []struct{ at, base, count uint32 }{
+		{atContext, atDoorbell, 1}, // the headers of three blocks
+		{atCapability, 0, 1},       // has no array: nothing is read
+		{atCounters, atCounters + 0x18, 2},
+	} {
+		regs := NewMemory(cfg.SpaceSize())
+		_, err := NewSoftDevice(cfg, regs, NewMemory(8))
+		require.NoError(t, err)
+		regs.Store32(atCounters+RegNext.Offset, atCounters+0x20)
+		regs.Store32(atCounters+0x20, 0x99)
+		_, err = Open(regs)
+		require.NoError(t, err, "a block of an unknown kind")
+		regs.Store32(tc.at+RegBase.Offset, tc.base)
+		regs.Store32(tc.at+RegGeom.Offset, tc.count<<8|regs.Load32(tc.at+RegGeom.Offset)&0xff)
+		_, err = Open(regs)
+		require.Equal(t, tc.base != 0, errors.Is(err, ErrChain), "%#x", tc)
+	}
+}
+
+// TestOpenArrayInFront: an array may lie in front of the block that describes it.
+func TestOpenArrayInFront(t *testing.T) {
+	cfg := softConfig()
+	cfg.Owners = 1
+	regs := NewMemory(cfg.SpaceSize() + 64)
+	_, err := NewSoftDevice(cfg, regs, NewMemory(8))
+	require.NoError(t, err)
+	from, to := uint32(atCounters), cfg.SpaceSize()
+	for off := uint32(0); off < headerLen; off += 4 {
+		regs.Store32(to+off, regs.Load32(from+off))
+	}
+	regs.Store32(atEvents+RegNext.Offset, to)
+	dev, err := Open(regs)
+	require.NoError(t, err)
+	require.EqualValues(t, counters, dev.Count(KindCounters))
+	regs.Store32(to+RegBase.Offset, to-8) // into its own header
+	_, err = Open(regs)
+	require.ErrorIs(t, err, ErrChain)
+	regs.Store32(to+RegBase.Offset, to+8)
+	regs.Store32(to+RegGeom.Offset, regs.Load32(to+RegGeom.Offset)&0xff)
+	_, err = Open(regs)
+	require.NoError(t, err, "what is empty lies nowhere")
+}
+
+// TestEnable: a feature that the device lacks leaves everything off, and the
+// registers of a feature that is off read 0 and ignore stores.
+func TestEnable(t *testing.T) {
+	cfg := softConfig()
+	cfg.Features = FeatureWindow
+	dev, _, _ := newSoft(t, cfg)
+	require.NoError(t, dev.Store(RegCwnd, 0, 77))
+	require.ErrorIs(t, dev.Enable(FeatureWindow|FeatureCredit), ErrFeature)
+	require.Zero(t, dev.Enabled())
+	v, err := dev.Load(RegCwnd, 0)
+	require.NoError(t, err)
+	require.Zero(t, v)
+	require.NoError(t, dev.Store(RegCwnd, 0, 99))
+	require.NoError(t, dev.Enable(FeatureWindow))
+	v, _ = dev.Load(RegCwnd, 0)
+	require.EqualValues(t, 77, v)
+
+	c, _ := dev.Context(0)
+	c.SetCredit(5)
+	c.SetBacklog(5)
+	require.NoError(t, dev.Enable(0))
+	require.Zero(t, c.CreditUsed())
+	require.Zero(t, c.LastTX())
+	_, err = dev.Ring(0, NewMemory(4096), 0, 4)
+	require.ErrorIs(t, err, ErrFeature)
+}

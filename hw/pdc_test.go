@@ -1,0 +1,43 @@
+package hw
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestPDC(t *testing.T) {
+	dev, soft, _ := newSoft(t, softConfig())
+	p, err := dev.PDC(3)
+	require.NoError(t, err)
+	b := Binding{Local: 0x4001, Remote: 0x8001, Context: 2, Generation: 5, Open: true, Ordered: true}
+	require.Equal(t, b, bindingOf(b.word()))
+	p.Bind(b)
+	p.SetMPR(1024)
+	p.SetEntropy(77)
+	soft.Step(1)
+	open, gen := p.State()
+	require.True(t, open)
+	require.EqualValues(t, 5, gen)
+	soft.Received(3, 0x12003, 0xf0)
+	cack, sack, ok := p.Acked()
+	require.True(t, ok)
+	require.EqualValues(t, 0x12003, cack)
+	require.EqualValues(t, 0xf0, sack)
+	b.Open = false
+	p.Bind(b)
+	soft.Step(2)
+	open, gen = p.State()
+	require.False(t, open)
+	require.EqualValues(t, 5, gen)
+	require.Zero(t, p.NextPSN())
+	require.Zero(t, p.ReceivedPSN())
+	require.Zero(t, p.ServiceTicks())
+	_, err = dev.PDC(4)
+	require.ErrorIs(t, err, ErrIndex)
+
+	state := dev.block(KindPDC).base + 3*64 + RegPDC.Offset
+	dev.space.Store32(state, dev.space.Load32(state)|1<<16) // dies while it changes the pair
+	_, _, ok = p.Acked()
+	require.False(t, ok)
+}

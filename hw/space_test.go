@@ -1,0 +1,30 @@
+package hw
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestSpaces(t *testing.T) {
+	aligned := make([]byte, 64)
+	mem, err := WrapMemory(aligned)
+	require.NoError(t, err)
+	bar, err := WrapBAR(aligned)
+	require.NoError(t, err)
+	for _, s := range []Space{mem, bar} {
+		s.Store64(8, 0x1122334455667788)
+		require.EqualValues(t, 0x55667788, s.Load32(8), "little-endian")
+		require.EqualValues(t, 0x11223344, s.Load32(12))
+		s.Store32(12, 0xaabbccdd)
+		require.EqualValues(t, uint64(0xaabbccdd55667788), s.Load64(8))
+		s.Flush()
+		require.Zero(t, s.Size()%8)
+	}
+	for _, bad := range [][]byte{nil, aligned[:7], aligned[1:]} {
+		_, err := WrapMemory(bad)
+		require.ErrorIs(t, err, ErrSpace)
+		_, err = WrapBAR(bad)
+		require.ErrorIs(t, err, ErrSpace)
+	}
+}
