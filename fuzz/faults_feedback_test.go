@@ -82,7 +82,8 @@ func (s *faultShadow) receivedACK(t pds.Type, b []byte, r *pdc.Result) {
 	c.credit.acked()
 }
 
-// probed takes the round trip of a probe: a sample of the base and of nothing else.
+// probed takes the round trip of a probe: a sample of the base and of nothing else. What it
+// stands for, a full packet, is longer by so many bytes at 100 Gb/s.
 func (s *faultShadow) probed(c *shadowContext, h *pds.AckCC, t pds.Type, owner pdc.Handle) {
 	x := &s.probes[owner.ID()]
 	if c == nil || h.Flags&pds.FlagP == 0 || x.h != owner || h.ProbeOpaque() != x.opaque {
@@ -92,7 +93,9 @@ func (s *faultShadow) probed(c *shadowContext, h *pds.AckCC, t pds.Type, owner p
 	if t == pds.TypeACKCC {
 		h.NSCC(&st)
 	}
-	c.window.SampleBase(s.window, s.e.now-x.sentAt-int64(st.ServiceTime)*pds.ServiceTimeUnit)
+	if rtt := s.e.now - x.sentAt - int64(st.ServiceTime)*pds.ServiceTimeUnit; rtt > 0 {
+		c.window.SampleBase(s.window, rtt+(s.window.MTU()-64)*8/100)
+	}
 }
 
 // announced takes the range that an ACK announces (F7): one that was overtaken has no
