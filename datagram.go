@@ -5,6 +5,9 @@ import (
 	"github.com/uetcc/uetcc/pds/pdc"
 )
 
+// udpLen is the length of the UDP header, which counts to the nominal size.
+const udpLen = 8
+
 // A Datagram is one packet on its way in or out.
 type Datagram struct {
 	// Packet begins with the PDS header. Of a packet received it is all up to the
@@ -22,7 +25,7 @@ type Datagram struct {
 	Entropy uint16       // out: the path: UDP source port, or entropy header
 	TC      uint8        // out: traffic class
 	CE      bool         // in: marked, congestion experienced
-	Trimmed pds.NackCode // in: as in [Frame], or by the DSCP, see [pds.DSCPs.TrimmedBy]
+	Trimmed pds.NackCode // in: by what a switch has cut it, see [pds.DSCPs.TrimmedBy]; 0: it is whole
 	Retx    bool         // out: was sent before
 	State   pdc.AckState // in: what an acknowledgement of it says for congestion control, credit among it
 	Payload Payload      // out: what follows Packet

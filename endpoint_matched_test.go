@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/frame"
 	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -485,8 +486,8 @@ func TestEndpointRendezvousReadByAnother(t *testing.T) {
 	n := newNetwork(t, 1, netFaults{}, 3, nil)
 	s := &twoSided{network: n, a: n.ends[0], b: n.ends[1]}
 	s.rendezvous(fill(3000, 2), 0, 1000, 1)
-	var p uetcc.Packet
-	var parser uetcc.Parser
+	var p frame.Packet
+	var parser frame.Parser
 	send := sendAll(0, s.a.e)[0]
 	require.NoError(t, parser.UDP(send.data, &p))
 	s.postTag(s.b, 0, 3000, 1, 5)

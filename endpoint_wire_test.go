@@ -9,6 +9,7 @@ import (
 
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/frame"
 	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
@@ -107,8 +108,8 @@ func receive(now int64, e *uetcc.Endpoint, p wirePacket) (r uetcc.Received, back
 
 // walkLine is what the walk's tables say about a packet.
 func walkLine(p wirePacket) string {
-	var parser uetcc.Parser
-	var h uetcc.Packet
+	var parser frame.Parser
+	var h frame.Packet
 	must(parser.UDP(p.data, &h))
 	class := map[uint8]string{tcLow: "low", tcHigh: "high"}[p.tc]
 	if h.Type == pds.TypeACK {

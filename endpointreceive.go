@@ -65,6 +65,9 @@ type Received struct {
 	PDC pdc.Handle // that the packet came on, if it was one
 }
 
+// standardCCLen is the length of the headers of a request with a credit target.
+const standardCCLen = pds.RequestCCLen + ses.StandardLen
+
 // Receive takes a packet in. What to do with it is in r; the packet to send back,
 // if there is one, in reply, whose Packet is empty otherwise and must have the capacity
 // [Endpoint.ReplyMax]. Data follows it if its Payload says so: that of a RUDI read.

@@ -3,7 +3,7 @@ package bench
 import (
 	"testing"
 
-	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/frame"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -12,7 +12,7 @@ import (
 // Frame/decode/floor and google-gopacket-dlp of the codec peers, op=encode
 // against Frame/encode.
 func BenchmarkPacket(b *testing.B) {
-	f := uetcc.Frame{TOS: pds.TOS(8, pds.ECNECT0)}
+	f := frame.Frame{TOS: pds.TOS(8, pds.ECNECT0)}
 	f.Src, f.Dst = [16]byte{10: 0xff, 11: 0xff, 12: 10, 15: 1}, [16]byte{10: 0xff, 11: 0xff, 12: 10, 15: 2}
 	f.Req = pds.Request{Type: pds.TypeRUDCCReq, Next: pds.NextRequestStd, PSN: 5, SPDCID: 1, DPDCID: 2, CreditTarget: 9}
 	f.Ack = pds.AckCC{Ack: pds.Ack{CACK: 7, SPDCID: 1, DPDCID: 2}, SACK: pds.SACK{Bitmap: 5}}
@@ -22,10 +22,10 @@ func BenchmarkPacket(b *testing.B) {
 	ack.Type, ack.Form = pds.TypeACKCC, ses.FormNone
 	for _, c := range []struct {
 		name  string
-		frame uetcc.Frame
+		frame frame.Frame
 	}{{"pds-ses", request}, {"ack", ack}} {
 		wire := c.frame.AppendTo(nil, nil)
-		ps := new(uetcc.Parser)
+		ps := new(frame.Parser)
 		b.Run("op=decode/layers="+c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			payload := wire[42:]

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/frame"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -23,7 +23,7 @@ func word16(b []byte, at int) int {
 // A plainFrame is what is around the PDS header, read one field after the other as RFC 791,
 // 8200, 768 and IEEE 802.1Q have them. Offsets count from the IP header.
 type plainFrame struct {
-	ps        *uetcc.Parser
+	ps        *frame.Parser
 	typ       int    // of Ethernet
 	ip        []byte // the IP packet and what comes after it
 	protocol  int
@@ -36,14 +36,14 @@ type plainFrame struct {
 
 // readFrame reads b into all of f but the Packet; headers is where the PDS header lies and
 // end where the datagram ends.
-func readFrame(ps *uetcc.Parser, b []byte, f *uetcc.Frame) (headers, end int, err error) {
+func readFrame(ps *frame.Parser, b []byte, f *frame.Frame) (headers, end int, err error) {
 	at := 12
 	for tags := 0; tags < 2 && (word16(b, at) == 0x8100 || word16(b, at) == 0x88a8); tags++ {
 		at += 4
 	}
 	x := plainFrame{ps: ps, typ: word16(b, at), first: true}
 	if at += 2; x.typ != 0x0800 && x.typ != 0x86dd {
-		return 0, 0, uetcc.ErrNotUET
+		return 0, 0, frame.ErrNotUET
 	}
 	x.ip = b[at:]
 	if err = x.readIP(f); err == nil {
@@ -60,16 +60,16 @@ func readFrame(ps *uetcc.Parser, b []byte, f *uetcc.Frame) (headers, end int, er
 	f.TransportLen = word16(x.ip, x.transport+4)
 	end = x.transport + f.TransportLen
 	if f.TransportLen < 8 || end > x.total && f.Trimmed == 0 {
-		return 0, 0, uetcc.ErrIP
+		return 0, 0, frame.ErrIP
 	}
 	return at + x.transport + 8, at + min(end, x.total), nil
 }
 
 // readIP reads the IP header.
-func (x *plainFrame) readIP(f *uetcc.Frame) error {
+func (x *plainFrame) readIP(f *frame.Frame) error {
 	switch version := word16(x.ip, 0) >> 12; {
 	case len(x.ip) < 20 || x.typ == 0x0800 && version != 4 || x.typ == 0x86dd && version != 6:
-		return uetcc.ErrIP
+		return frame.ErrIP
 	case version == 4:
 		x.readIP4(f)
 		return nil
@@ -77,12 +77,12 @@ func (x *plainFrame) readIP(f *uetcc.Frame) error {
 		return x.readIP6(f)
 	}
 	if protocol := int(x.ip[6]); !isChained(protocol) && protocol != 44 && protocol != 17 && protocol != ours(x.ps) {
-		return uetcc.ErrNotUET
+		return frame.ErrNotUET
 	}
-	return uetcc.ErrIP
+	return frame.ErrIP
 }
 
-func (x *plainFrame) readIP4(f *uetcc.Frame) {
+func (x *plainFrame) readIP4(f *frame.Frame) {
 	fragment := word16(x.ip, 6)
 	x.protocol, x.transport, x.total = int(x.ip[9]), 4*int(x.ip[0]&15), word16(x.ip, 2)
 	x.first = fragment&0x1fff == 0
@@ -95,7 +95,7 @@ func (x *plainFrame) readIP4(f *uetcc.Frame) {
 	copy(f.Dst[12:], x.ip[16:20])
 }
 
-func (x *plainFrame) readIP6(f *uetcc.Frame) error {
+func (x *plainFrame) readIP6(f *frame.Frame) error {
 	x.protocol, x.transport, x.total = int(x.ip[6]), 40, 40+word16(x.ip, 4)
 	x.odd = x.total > len(x.ip)
 	f.TOS = x.ip[0]<<4 | x.ip[1]>>4
@@ -103,7 +103,7 @@ func (x *plainFrame) readIP6(f *uetcc.Frame) error {
 	copy(f.Dst[:], x.ip[24:40])
 	for !x.odd && isChained(x.protocol) {
 		if x.transport+8 > x.total || x.transport+8+8*int(x.ip[x.transport+1]) > x.total {
-			return uetcc.ErrIP
+			return frame.ErrIP
 		}
 		x.protocol, x.transport = int(x.ip[x.transport]), x.transport+8+8*int(x.ip[x.transport+1])
 	}
@@ -116,13 +116,13 @@ func (x *plainFrame) readIP6(f *uetcc.Frame) error {
 // readFragment reads the fragment header of IPv6.
 func (x *plainFrame) readFragment() error {
 	if x.odd || x.transport+8 > x.total {
-		return uetcc.ErrIP
+		return frame.ErrIP
 	}
 	x.odd, x.cut, x.ip = true, true, x.ip[:x.total]
 	x.protocol, x.first = int(x.ip[x.transport]), word16(x.ip, x.transport+2)>>3 == 0
 	x.transport += 8
 	if isChained(x.protocol) {
-		return uetcc.ErrFragment // who knows what is behind
+		return frame.ErrFragment // who knows what is behind
 	}
 	return nil
 }
@@ -131,20 +131,20 @@ func (x *plainFrame) readFragment() error {
 func (x *plainFrame) refused() error {
 	if x.protocol != 17 && x.protocol != ours(x.ps) {
 		if x.typ == 0x86dd && isChained(x.protocol) {
-			return uetcc.ErrIP // it is odd: who knows what is behind
+			return frame.ErrIP // it is odd: who knows what is behind
 		}
-		return uetcc.ErrNotUET
+		return frame.ErrNotUET
 	}
 	others := x.protocol == 17 && word16(x.ip, x.transport+2) != portOf(x.ps)
 	switch {
 	case x.odd && others && x.first && x.transport >= 20 && len(x.ip) >= x.transport+4:
-		return uetcc.ErrNotUET
+		return frame.ErrNotUET
 	case x.cut:
-		return uetcc.ErrFragment
+		return frame.ErrFragment
 	case x.odd || x.total-x.transport < 8:
-		return uetcc.ErrIP
+		return frame.ErrIP
 	case others:
-		return uetcc.ErrNotUET
+		return frame.ErrNotUET
 	}
 	return nil
 }
@@ -152,7 +152,7 @@ func (x *plainFrame) refused() error {
 // isChained reports whether a header of IPv6 may be followed by another.
 func isChained(protocol int) bool { return slices.Contains([]int{0, 43, 60, 135}, protocol) }
 
-func trimmedBy(ps *uetcc.Parser, tos uint8) pds.NackCode {
+func trimmedBy(ps *frame.Parser, tos uint8) pds.NackCode {
 	switch d := pds.DSCP(tos >> 2); {
 	case d == 0:
 		return 0
@@ -164,14 +164,14 @@ func trimmedBy(ps *uetcc.Parser, tos uint8) pds.NackCode {
 	return 0
 }
 
-func ours(ps *uetcc.Parser) int {
+func ours(ps *frame.Parser) int {
 	if ps.Protocol == 0 {
 		return 253
 	}
 	return int(ps.Protocol)
 }
 
-func portOf(ps *uetcc.Parser) int {
+func portOf(ps *frame.Parser) int {
 	if ps.Port == 0 {
 		return 4793
 	}
@@ -180,7 +180,7 @@ func portOf(ps *uetcc.Parser) int {
 
 // drawFrame draws bytes: tags, both versions of IP, extension headers, both carriages,
 // trailers, padding, and now and then a byte that is something else.
-func drawFrame(r *rand.Rand, ps *uetcc.Parser, bodies [][]byte) []byte {
+func drawFrame(r *rand.Rand, ps *frame.Parser, bodies [][]byte) []byte {
 	one := func(n int) bool { return r.IntN(n) == 0 }
 	be := binary.BigEndian.AppendUint16
 	body := slices.Clone(bodies[r.IntN(len(bodies))])
@@ -245,9 +245,9 @@ func TestFramesAgainstModel(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	bodies := framePackets()
 	seen := map[string]int{}
-	var got uetcc.Frame
+	var got frame.Frame
 	for range 400_000 {
-		ps := uetcc.Parser{CRC: r.IntN(4) == 0}
+		ps := frame.Parser{CRC: r.IntN(4) == 0}
 		if r.IntN(4) == 0 {
 			ps.Port = []uint16{1, 4793, 4791}[r.IntN(3)]
 		}
@@ -277,13 +277,13 @@ func TestFramesAgainstModel(t *testing.T) {
 	}
 	t.Log(seen)
 	require.Greater(t, seen["read"], 10_000)
-	require.Greater(t, seen[uetcc.ErrNotUET.Error()], 1000)
-	require.Greater(t, seen[uetcc.ErrIP.Error()], 1000)
-	require.Greater(t, seen[uetcc.ErrFragment.Error()], 1000)
+	require.Greater(t, seen[frame.ErrNotUET.Error()], 1000)
+	require.Greater(t, seen[frame.ErrIP.Error()], 1000)
+	require.Greater(t, seen[frame.ErrFragment.Error()], 1000)
 }
 
 // readWhole reads b into f, a frame that may hold an earlier one.
-func readWhole(ps *uetcc.Parser, b []byte, f *uetcc.Frame) error {
+func readWhole(ps *frame.Parser, b []byte, f *frame.Frame) error {
 	headers, end, err := readFrame(ps, b, f)
 	if err != nil {
 		return err

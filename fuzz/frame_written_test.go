@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/frame"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -25,9 +25,9 @@ func onesSum(parts ...[]byte) uint32 {
 }
 
 // frameToWrite draws a frame with one of some packets.
-func frameToWrite(r *rand.Rand, bodies [][]byte) (f uetcc.Frame) {
-	for new(uetcc.Parser).UDP(bodies[r.IntN(len(bodies))], &f.Packet) != nil || f.Type == pds.TypeTSS {
-		f.Packet = uetcc.Packet{}
+func frameToWrite(r *rand.Rand, bodies [][]byte) (f frame.Frame) {
+	for new(frame.Parser).UDP(bodies[r.IntN(len(bodies))], &f.Packet) != nil || f.Type == pds.TypeTSS {
+		f.Packet = frame.Packet{}
 	}
 	f.TOS, f.Native, f.Entropy = uint8(r.Uint32()), r.IntN(3) == 0, uint16(r.Uint32())
 	for i := range 16 {
@@ -43,7 +43,7 @@ func frameToWrite(r *rand.Rand, bodies [][]byte) (f uetcc.Frame) {
 }
 
 // checkWritten checks what is around the PDS header of f in b.
-func checkWritten(t *testing.T, f *uetcc.Frame, b []byte) {
+func checkWritten(t *testing.T, f *frame.Frame, b []byte) {
 	require.Equal(t, f.DstMAC[:], b[:6])
 	require.Equal(t, f.SrcMAC[:], b[6:12])
 	ip := b[14:]
@@ -87,8 +87,8 @@ func TestFramesWritten(t *testing.T) {
 		require.True(t, slices.Equal(payload, b[len(b)-len(payload):]))
 		checkWritten(t, &f, b)
 
-		back := uetcc.Frame{SrcMAC: f.SrcMAC, DstMAC: f.DstMAC}
-		require.NoError(t, new(uetcc.Parser).Ethernet(b, &back))
+		back := frame.Frame{SrcMAC: f.SrcMAC, DstMAC: f.DstMAC}
+		require.NoError(t, new(frame.Parser).Ethernet(b, &back))
 		require.Equal(t, len(b), back.End)
 		require.Equal(t, len(b)-len(payload), back.Payload)
 		f.PDS, f.SES, f.Payload, f.End, f.TransportLen = back.PDS, back.SES, back.Payload, back.End, back.TransportLen

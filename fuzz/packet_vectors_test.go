@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/frame"
 )
 
 // A packetVector is one line of packets.jsonl.
@@ -25,12 +25,12 @@ type packetVector struct {
 // testPacketVectors checks that each packet decodes to the layers of its line,
 // at their places, and that every layer has exactly its fields.
 func testPacketVectors(t *testing.T) {
-	var parser uetcc.Parser
-	var p uetcc.Packet // used for all of them
+	var parser frame.Parser
+	var p frame.Packet // used for all of them
 	for _, v := range readVectors[packetVector](t, "packets.jsonl") {
 		wire := unhex(t, v.Hex)
 		require.NoError(t, parsePacket(&parser, v.Encap, wire, &p), v.Hex)
-		if err := p.Validate(); err != uetcc.ErrPayloadLength { // the lengths are random
+		if err := p.Validate(); err != frame.ErrPayloadLength { // the lengths are random
 			require.NoError(t, err, v.Hex)
 		}
 		require.Equal(t, v.places(len(wire)), []int{p.PDS, p.SES, p.Payload, p.End}, v.Hex)
@@ -67,8 +67,8 @@ func (v *packetVector) places(end int) []int {
 
 // replayPacket holds the parser to v, whose name is packet/udp or packet/ip.
 func (v *malformedVector) replayPacket(t *testing.T) {
-	var parser uetcc.Parser
-	var p, before uetcc.Packet
+	var parser frame.Parser
+	var p, before frame.Packet
 	other := []byte{0x58, 0x08, 0, 0, 0, 0, 0, 7, 0, 1, 0, 2, 0, 0, 0, 0}
 	require.NoError(t, parser.UDP(other, &p))
 	before = p
@@ -89,7 +89,7 @@ func (v *malformedVector) replayPacket(t *testing.T) {
 }
 
 // parsePacket parses b as the encapsulation says.
-func parsePacket(parser *uetcc.Parser, encap string, b []byte, p *uetcc.Packet) error {
+func parsePacket(parser *frame.Parser, encap string, b []byte, p *frame.Packet) error {
 	if encap == "ip" {
 		return parser.Native(b, p)
 	}

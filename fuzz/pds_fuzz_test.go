@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/frame"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -142,7 +142,7 @@ func FuzzPDSOffsets(f *testing.F) {
 // fuzzParser checks of any bytes that what parse reads lies inside them in
 // order, writes itself as it was read but for reserved bits, and prints; and
 // that what it refuses leaves the packet as it was.
-func fuzzParser(t *testing.T, in []byte, p *uetcc.Packet, parse func() error) {
+func fuzzParser(t *testing.T, in []byte, p *frame.Packet, parse func() error) {
 	before := *p
 	if err := parse(); err != nil {
 		if !reflect.DeepEqual(before, *p) {
@@ -162,7 +162,7 @@ func fuzzParser(t *testing.T, in []byte, p *uetcc.Packet, parse func() error) {
 		t.Fatalf("%x: %d bytes of headers read, %d written", in, p.Payload-p.PDS, len(out))
 	}
 	again := *p
-	if err := new(uetcc.Parser).UDP(append(out, in[p.Payload:]...), &again); err != nil {
+	if err := new(frame.Parser).UDP(append(out, in[p.Payload:]...), &again); err != nil {
 		t.Fatalf("%x reads as %v, writes as %x: %v", in, p, out, err)
 	}
 	if twice := again.AppendTo(nil); !bytes.Equal(out, twice) {
@@ -186,16 +186,16 @@ func addPackets(f *testing.F, encap string) {
 func FuzzPacketUDP(f *testing.F) {
 	addPackets(f, "udp")
 	f.Fuzz(func(t *testing.T, in []byte) {
-		p := new(uetcc.Packet)
-		fuzzParser(t, in, p, func() error { return new(uetcc.Parser).UDP(in, p) })
+		p := new(frame.Packet)
+		fuzzParser(t, in, p, func() error { return new(frame.Parser).UDP(in, p) })
 	})
 }
 
 func FuzzPacketNative(f *testing.F) {
 	addPackets(f, "ip")
 	f.Fuzz(func(t *testing.T, in []byte) {
-		p := new(uetcc.Packet)
-		fuzzParser(t, in, p, func() error { return new(uetcc.Parser).Native(in, p) })
+		p := new(frame.Packet)
+		fuzzParser(t, in, p, func() error { return new(frame.Parser).Native(in, p) })
 	})
 }
 
@@ -203,21 +203,21 @@ func FuzzPacketNative(f *testing.F) {
 // that a frame which is read writes itself as a frame that is read the same.
 func FuzzFrame(f *testing.F) {
 	for i, v := range readVectors[packetVector](f, "packets.jsonl") {
-		fr := &uetcc.Frame{TOS: uint8(i), Native: v.Encap == "ip"}
+		fr := &frame.Frame{TOS: uint8(i), Native: v.Encap == "ip"}
 		fr.Src, fr.Dst = [16]byte{10: 0xff, 11: 0xff, 15: 1}, [16]byte{10: 0xff, 11: 0xff, 15: 2}
 		if i%2 == 0 {
 			fr.Src[0], fr.Dst[0] = 0xfd, 0xfd
 		}
 		wire := unhex(f, v.Hex)
-		if parsePacket(new(uetcc.Parser), v.Encap, wire, &fr.Packet) == nil {
+		if parsePacket(new(frame.Parser), v.Encap, wire, &fr.Packet) == nil {
 			f.Add(fr.AppendTo(nil, wire[fr.Payload:]), i%4 == 0, uint8(0))
 		}
 	}
 	f.Fuzz(func(t *testing.T, in []byte, crc bool, trimmed uint8) {
-		ps := &uetcc.Parser{CRC: crc, DSCPs: pds.DSCPs{Trimmed: pds.DSCP(trimmed & 63)}}
-		fr := new(uetcc.Frame)
+		ps := &frame.Parser{CRC: crc, DSCPs: pds.DSCPs{Trimmed: pds.DSCP(trimmed & 63)}}
+		fr := new(frame.Frame)
 		if err := ps.Ethernet(in, fr); err != nil {
-			if *fr != (uetcc.Frame{}) {
+			if *fr != (frame.Frame{}) {
 				t.Fatalf("%x is refused with %v, but %+v", in, err, fr)
 			}
 			return
@@ -231,12 +231,12 @@ func FuzzFrame(f *testing.F) {
 }
 
 // checkFrame checks that the frame wire is read as fr, which wrote it.
-func checkFrame(t *testing.T, fr *uetcc.Frame, wire []byte) {
+func checkFrame(t *testing.T, fr *frame.Frame, wire []byte) {
 	if fr.Type == pds.TypeTSS || fr.Trimmed != 0 {
 		return // the tag, or a part of the packet, is not written
 	}
 	again := *fr
-	if err := new(uetcc.Parser).Ethernet(wire, &again); err != nil {
+	if err := new(frame.Parser).Ethernet(wire, &again); err != nil {
 		t.Fatalf("%v writes as %x: %v", fr, wire, err)
 	}
 	again.PDS, again.SES, again.Payload, again.End, again.TransportLen = fr.PDS, fr.SES, fr.Payload, fr.End, fr.TransportLen

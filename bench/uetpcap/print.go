@@ -12,7 +12,7 @@ import (
 	"github.com/gopacket/gopacket/layers"
 	"github.com/gopacket/gopacket/pcapgo"
 
-	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/frame"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -28,7 +28,7 @@ type Counts struct {
 	UET       int // printed
 	Illegal   int // of these, with a value that the specification does not allow
 	Malformed int // printed: UET by port or protocol, but it cannot be read
-	Fragments int // see [uetcc.ErrFragment]; not printed, since all but first ones can be anybody's
+	Fragments int // see [frame.ErrFragment]; not printed, since all but first ones can be anybody's
 }
 
 // Print writes one line to w for each UET packet of the capture r, pcap or
@@ -37,7 +37,7 @@ type Counts struct {
 // unreadable packet gets a line that says why; one that can be read but is not
 // legal, a last remark. The trailer of a packet that the capture has only a part of
 // cannot be checked, and is not.
-func Print(w io.Writer, r io.Reader, parser *uetcc.Parser) (Counts, error) {
+func Print(w io.Writer, r io.Reader, parser *frame.Parser) (Counts, error) {
 	var (
 		n     Counts
 		first time.Time
@@ -67,15 +67,15 @@ func Print(w io.Writer, r io.Reader, parser *uetcc.Parser) (Counts, error) {
 // line counts the packet data, of which so many bytes were captured, and returns what to
 // print, nothing if it is not UET.
 func (n *Counts) line(c *capture, data []byte, captured int) string {
-	var f uetcc.Frame
+	var f frame.Frame
 	err := c.read(data, captured, &f)
 	if err == nil && f.Payload > captured {
 		err = errCut
 	}
 	switch {
-	case errors.Is(err, uetcc.ErrNotUET):
+	case errors.Is(err, frame.ErrNotUET):
 		return ""
-	case errors.Is(err, uetcc.ErrFragment):
+	case errors.Is(err, frame.ErrFragment):
 		n.Fragments++
 		return ""
 	case err != nil:
@@ -102,12 +102,12 @@ func whole(data []byte, info gopacket.CaptureInfo) []byte {
 // A capture is a source of packets and the parser of their link type.
 type capture struct {
 	gopacket.PacketDataSource
-	parser *uetcc.Parser
-	parse  func(ps *uetcc.Parser, b []byte, f *uetcc.Frame) error
+	parser *frame.Parser
+	parse  func(ps *frame.Parser, b []byte, f *frame.Frame) error
 }
 
 // read parses data, of which so many bytes were captured.
-func (c *capture) read(data []byte, captured int, f *uetcc.Frame) error {
+func (c *capture) read(data []byte, captured int, f *frame.Frame) error {
 	if captured == len(data) || !c.parser.CRC {
 		return c.parse(c.parser, data, f)
 	}
@@ -121,7 +121,7 @@ func (c *capture) read(data []byte, captured int, f *uetcc.Frame) error {
 }
 
 // open reads the head of the capture file r.
-func open(r io.Reader, parser *uetcc.Parser) (capture, error) {
+func open(r io.Reader, parser *frame.Parser) (capture, error) {
 	b := bufio.NewReader(r)
 	magic, err := b.Peek(4)
 	if err != nil {
@@ -147,9 +147,9 @@ func open(r io.Reader, parser *uetcc.Parser) (capture, error) {
 	}
 	switch link {
 	case layers.LinkTypeEthernet:
-		return capture{source, parser, (*uetcc.Parser).Ethernet}, nil
+		return capture{source, parser, (*frame.Parser).Ethernet}, nil
 	case layers.LinkTypeRaw, layers.LinkTypeIPv4, layers.LinkTypeIPv6:
-		return capture{source, parser, (*uetcc.Parser).IP}, nil
+		return capture{source, parser, (*frame.Parser).IP}, nil
 	default:
 		return capture{}, fmt.Errorf("%w: %v", ErrLinkType, link)
 	}

@@ -6,17 +6,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/frame"
 	"github.com/uetcc/uetcc/pds"
 )
 
 // A packet that is no longer than what a switch leaves stays as it is.
 func TestWriteTrimmedShort(t *testing.T) {
-	ps := &uetcc.Parser{DSCPs: pds.DSCPs{Trimmed: 16}}
+	ps := &frame.Parser{DSCPs: pds.DSCPs{Trimmed: 16}}
 	for _, v6 := range []bool{false, true} {
 		for _, native := range []bool{false, true} {
 			for payload := range 60 {
-				f := frame(v6)
+				f := udpFrame(v6)
 				f.Type, f.Form = pds.TypeACK, 0
 				f.Ack.Ack = pds.Ack{CACK: 77, SPDCID: 1, DPDCID: 2}
 				f.Trimmed, f.Native, f.TOS = pds.NackTrimmed, native, pds.TOS(16, pds.ECNECT0)

@@ -12,14 +12,14 @@ import (
 	"github.com/gopacket/gopacket/pcapgo"
 	"github.com/stretchr/testify/require"
 
-	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/frame"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
 
-// frame is a RUD_REQ that writes 4096 bytes; v6 chooses the addresses.
-func frame(v6 bool) *uetcc.Frame {
-	f := &uetcc.Frame{TOS: pds.TOS(8, pds.ECNECT0), DstMAC: [6]byte{2, 5: 2}, SrcMAC: [6]byte{2, 5: 1}}
+// udpFrame is a RUD_REQ that writes 4096 bytes; v6 chooses the addresses.
+func udpFrame(v6 bool) *frame.Frame {
+	f := &frame.Frame{TOS: pds.TOS(8, pds.ECNECT0), DstMAC: [6]byte{2, 5: 2}, SrcMAC: [6]byte{2, 5: 1}}
 	f.Src, f.Dst = [16]byte{10: 0xff, 11: 0xff, 12: 10, 15: 1}, [16]byte{10: 0xff, 11: 0xff, 12: 10, 15: 2}
 	if v6 {
 		f.Src[0], f.Dst[0] = 0xfd, 0xfd
@@ -36,7 +36,7 @@ func frame(v6 bool) *uetcc.Frame {
 func TestFramesAgainstGopacket(t *testing.T) {
 	for _, v6 := range []bool{false, true} {
 		for _, odd := range []int{0, 1, 4096, 4097} {
-			f := frame(v6)
+			f := udpFrame(v6)
 			data := bytes.Repeat([]byte{0xa5}, odd)
 			wire := f.AppendTo(nil, data)
 			p := gopacket.NewPacket(wire, layers.LayerTypeEthernet, gopacket.Default)
@@ -81,19 +81,19 @@ func TestWriteThenPrint(t *testing.T) {
 	var file, out bytes.Buffer
 	w, err := NewWriter(&file)
 	require.NoError(t, err)
-	require.NoError(t, w.Write(1_000_000_007, frame(false), 4096))
-	f := frame(true)
+	require.NoError(t, w.Write(1_000_000_007, udpFrame(false), 4096))
+	f := udpFrame(true)
 	f.Native, f.Req.SPDCID = true, 0
 	require.NoError(t, w.Write(1_000_001_000, f, 0))
 	require.ErrorIs(t, w.Write(0, f, 10_000), ErrPayload)
 
-	n, err := Print(&out, &file, &uetcc.Parser{})
+	n, err := Print(&out, &file, &frame.Parser{})
 	require.NoError(t, err)
 	require.Equal(t, Counts{All: 2, UET: 2, Illegal: 1}, n)
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	require.Len(t, lines, 2)
 	require.Equal(t, "0.000000000 10.0.0.1 > 10.0.0.2 ev=48879 dscp=8 ECT(0) RUD_REQ psn=5 clear=5 spdc=1 dpdc=2 UET_HDR_REQUEST_STD | "+
-		frame(false).Request.String()+" | 4096 bytes", lines[0])
+		udpFrame(false).Request.String()+" | 4096 bytes", lines[0])
 	require.Contains(t, lines[1], "0.000000993 fd00::")
 	require.Contains(t, lines[1], "illegal: "+pds.ErrPDCID.Error())
 }
@@ -104,9 +104,9 @@ func TestPrintCutPacketsThatEndInACRC(t *testing.T) {
 	var file, out bytes.Buffer
 	w, err := NewWriter(&file)
 	require.NoError(t, err)
-	require.NoError(t, w.Write(0, frame(false), 4096+pds.CRCLen))
-	require.NoError(t, w.Write(0, frame(false), 8+pds.CRCLen))
-	n, err := Print(&out, &file, &uetcc.Parser{CRC: true})
+	require.NoError(t, w.Write(0, udpFrame(false), 4096+pds.CRCLen))
+	require.NoError(t, w.Write(0, udpFrame(false), 8+pds.CRCLen))
+	n, err := Print(&out, &file, &frame.Parser{CRC: true})
 	require.NoError(t, err)
 	require.Equal(t, Counts{All: 2, UET: 1, Malformed: 1}, n)
 	require.Contains(t, out.String(), " | 4096 bytes\n")
@@ -114,13 +114,13 @@ func TestPrintCutPacketsThatEndInACRC(t *testing.T) {
 }
 
 func TestWriteTrimmed(t *testing.T) {
-	ps := &uetcc.Parser{DSCPs: pds.DSCPs{Trimmable: 8, Trimmed: 16, TrimmedLastHop: 18, Control: 46}}
+	ps := &frame.Parser{DSCPs: pds.DSCPs{Trimmable: 8, Trimmed: 16, TrimmedLastHop: 18, Control: 46}}
 	for _, v6 := range []bool{false, true} {
 		for _, native := range []bool{false, true} {
 			var file, out bytes.Buffer
 			w, err := NewWriter(&file)
 			require.NoError(t, err)
-			f := frame(v6)
+			f := udpFrame(v6)
 			f.Trimmed, f.Native, f.TOS = pds.NackTrimmed, native, pds.TOS(16, pds.ECNECT0)
 			require.NoError(t, w.Write(0, f, 4096))
 			p := gopacket.NewPacket(file.Bytes()[40:], layers.LayerTypeEthernet, gopacket.Default)
@@ -140,7 +140,7 @@ func TestWriteTrimmed(t *testing.T) {
 // TestPrintOthersFiles reads what other tools write: pcapng, raw IP, packets of
 // other protocols, and broken ones.
 func TestPrintOthersFiles(t *testing.T) {
-	wire := frame(false).AppendTo(nil, nil)
+	wire := udpFrame(false).AppendTo(nil, nil)
 	arp := append(bytes.Repeat([]byte{1}, 12), 8, 6, 0, 0)
 	cut := bytes.Clone(wire[:50])
 	cut[17], cut[39] = 36, 16 // an IP packet that ends within the PDS header
@@ -152,7 +152,7 @@ func TestPrintOthersFiles(t *testing.T) {
 		require.NoError(t, ng.WritePacket(gopacket.CaptureInfo{Timestamp: time.Unix(1, 0), CaptureLength: len(b), Length: len(b)}, b))
 	}
 	require.NoError(t, ng.Flush())
-	n, err := Print(&out, &file, &uetcc.Parser{})
+	n, err := Print(&out, &file, &frame.Parser{})
 	require.NoError(t, err)
 	require.Equal(t, Counts{All: 3, UET: 1, Malformed: 1}, n)
 	require.Contains(t, out.String(), "malformed: "+pds.ErrTruncated.Error())
@@ -161,20 +161,20 @@ func TestPrintOthersFiles(t *testing.T) {
 	raw := pcapgo.NewWriter(&file)
 	require.NoError(t, raw.WriteFileHeader(65536, layers.LinkTypeRaw))
 	require.NoError(t, raw.WritePacket(gopacket.CaptureInfo{CaptureLength: len(wire) - 14, Length: len(wire) - 14}, wire[14:]))
-	n, err = Print(&out, &file, &uetcc.Parser{})
+	n, err = Print(&out, &file, &frame.Parser{})
 	require.NoError(t, err)
 	require.Equal(t, 1, n.UET)
 }
 
 // A capture may keep less of a packet than its headers: what is missing is not zero.
 func TestPrintCutHeaders(t *testing.T) {
-	wire := frame(false).AppendTo(nil, make([]byte, 1000))
+	wire := udpFrame(false).AppendTo(nil, make([]byte, 1000))
 	for kept := 14 + 20 + 8; kept <= len(wire); kept++ {
 		var file, out bytes.Buffer
 		w := pcapgo.NewWriter(&file)
 		require.NoError(t, w.WriteFileHeader(96, layers.LinkTypeEthernet))
 		require.NoError(t, w.WritePacket(gopacket.CaptureInfo{CaptureLength: kept, Length: len(wire)}, wire[:kept]))
-		n, err := Print(&out, &file, &uetcc.Parser{})
+		n, err := Print(&out, &file, &frame.Parser{})
 		require.NoError(t, err)
 		whole := kept >= len(wire)-1000
 		require.Equal(t, whole, n.UET == 1, kept)
@@ -185,7 +185,7 @@ func TestPrintCutHeaders(t *testing.T) {
 
 // Others' packets are counted, whatever is unusual about them.
 func TestPrintOthersPackets(t *testing.T) {
-	wire := frame(false).AppendTo(nil, nil)
+	wire := udpFrame(false).AppendTo(nil, nil)
 	igmp := bytes.Clone(wire)
 	igmp[14], igmp[23] = 0x46, 2 // with router alert, as always
 	part := bytes.Clone(wire)
@@ -198,29 +198,29 @@ func TestPrintOthersPackets(t *testing.T) {
 	for _, b := range [][]byte{igmp, part, later} {
 		require.NoError(t, w.WritePacket(gopacket.CaptureInfo{CaptureLength: len(b), Length: len(b)}, b))
 	}
-	n, err := Print(&out, &file, &uetcc.Parser{})
+	n, err := Print(&out, &file, &frame.Parser{})
 	require.NoError(t, err)
 	require.Equal(t, Counts{All: 3, Fragments: 1}, n)
 	require.Empty(t, out.String())
 }
 
 func TestPrintErrors(t *testing.T) {
-	_, err := Print(&bytes.Buffer{}, strings.NewReader(""), &uetcc.Parser{})
+	_, err := Print(&bytes.Buffer{}, strings.NewReader(""), &frame.Parser{})
 	require.Error(t, err)
-	_, err = Print(&bytes.Buffer{}, strings.NewReader("not a capture file at all"), &uetcc.Parser{})
+	_, err = Print(&bytes.Buffer{}, strings.NewReader("not a capture file at all"), &frame.Parser{})
 	require.Error(t, err)
 
 	var file bytes.Buffer
 	w := pcapgo.NewWriter(&file)
 	require.NoError(t, w.WriteFileHeader(100, layers.LinkTypePPP))
-	_, err = Print(&bytes.Buffer{}, &file, &uetcc.Parser{})
+	_, err = Print(&bytes.Buffer{}, &file, &frame.Parser{})
 	require.ErrorIs(t, err, ErrLinkType)
 
 	pw, err := NewWriter(&file)
 	require.NoError(t, err)
-	require.NoError(t, pw.Write(0, frame(false), 0))
+	require.NoError(t, pw.Write(0, udpFrame(false), 0))
 	cut := bytes.NewReader(file.Bytes()[24 : file.Len()-1])
-	n, err := Print(&bytes.Buffer{}, cut, &uetcc.Parser{})
+	n, err := Print(&bytes.Buffer{}, cut, &frame.Parser{})
 	require.Error(t, err)
 	require.Zero(t, n.UET)
 	_, err = NewWriter(failing{})

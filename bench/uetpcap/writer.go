@@ -13,7 +13,7 @@ import (
 	"github.com/gopacket/gopacket/layers"
 	"github.com/gopacket/gopacket/pcapgo"
 
-	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/frame"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -49,7 +49,7 @@ func NewWriter(w io.Writer) (*Writer, error) {
 // one in the file, are those of the whole frame; what exceeds [SnapLen] is not stored.
 // If f.Trimmed is set, the frame is cut as a switch cuts it: to the smallest IP payload,
 // with the lengths in IP rewritten and the UDP length as it was.
-func (w *Writer) Write(now int64, f *uetcc.Frame, payload int) error {
+func (w *Writer) Write(now int64, f *frame.Frame, payload int) error {
 	if payload < 0 || payload > maxPayload {
 		return ErrPayload
 	}

@@ -9,10 +9,10 @@ import (
 	"io"
 	"os"
 
-	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/bench/fabric"
 	"github.com/uetcc/uetcc/bench/internal/cli"
 	"github.com/uetcc/uetcc/bench/uetpcap"
+	"github.com/uetcc/uetcc/frame"
 	"github.com/uetcc/uetcc/hw/switchq"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
@@ -43,7 +43,7 @@ func (c *capture) run() func(*fabric.Seen) {
 			c.restart()
 		}
 		if c.err == nil {
-			f, payload := frame(s)
+			f, payload := frameOf(s)
 			c.err = c.packets.Write(int64(s.Now)/1000, &f, payload)
 		}
 	}
@@ -70,8 +70,8 @@ func (c *capture) close() error {
 	return c.err
 }
 
-// frame returns s as a frame and the length of its data.
-func frame(s *fabric.Seen) (f uetcc.Frame, payload int) {
+// frameOf returns s as a frame and the length of its data.
+func frameOf(s *fabric.Seen) (f frame.Frame, payload int) {
 	f.SrcMAC, f.Src = addresses(s.Src)
 	f.DstMAC, f.Dst = addresses(s.Dst)
 	f.Entropy = s.Entropy
@@ -93,7 +93,7 @@ func frame(s *fabric.Seen) (f uetcc.Frame, payload int) {
 
 // data makes f a request that writes payload bytes in the middle of a message:
 // the simulator has connections, not messages.
-func data(s *fabric.Seen, f *uetcc.Frame, payload int) {
+func data(s *fabric.Seen, f *frame.Frame, payload int) {
 	ecn := pds.ECNECT0
 	if s.Marked {
 		ecn = pds.ECNCE
@@ -118,7 +118,7 @@ func data(s *fabric.Seen, f *uetcc.Frame, payload int) {
 }
 
 // acknowledgement makes f an ACK_CC with NSCC state.
-func acknowledgement(s *fabric.Seen, f *uetcc.Frame) {
+func acknowledgement(s *fabric.Seen, f *frame.Frame) {
 	f.TOS = pds.TOS(codePoints.Control, pds.ECNNotECT)
 	f.Type = pds.TypeACKCC
 	cack := pds.PSN(s.CACK - 1)
@@ -133,14 +133,14 @@ func acknowledgement(s *fabric.Seen, f *uetcc.Frame) {
 }
 
 // control makes f a control packet of the credit loop.
-func control(s *fabric.Seen, f *uetcc.Frame, ctl pds.CtlType, payload pds.Payload) {
+func control(s *fabric.Seen, f *frame.Frame, ctl pds.CtlType, payload pds.Payload) {
 	f.TOS = pds.TOS(codePoints.Control, pds.ECNNotECT)
 	f.Type = pds.TypeCP
 	f.Control = pds.Control{Ctl: ctl, SPDCID: pdcid(s), DPDCID: pdcid(s), Payload: payload}
 }
 
 // refusal makes f a NACK for trimmed data.
-func refusal(s *fabric.Seen, f *uetcc.Frame) {
+func refusal(s *fabric.Seen, f *frame.Frame) {
 	f.TOS = pds.TOS(codePoints.Control, pds.ECNNotECT)
 	f.Type = pds.TypeNACK
 	code := pds.NackTrimmed
@@ -195,7 +195,7 @@ func decodeFile(path string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer f.Close()
-	n, err := uetpcap.Print(stdout, f, &uetcc.Parser{DSCPs: codePoints})
+	n, err := uetpcap.Print(stdout, f, &frame.Parser{DSCPs: codePoints})
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/gopacket/gopacket"
 	"github.com/gopacket/gopacket/layers"
 
-	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/frame"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -34,8 +34,8 @@ func init() {
 // payload. The zero value decodes packets over UDP, without trailer.
 type UET struct {
 	layers.BaseLayer
-	uetcc.Packet
-	Parser uetcc.Parser // how packets come
+	frame.Packet
+	Parser frame.Parser // how packets come
 	Native bool         // they begin with the entropy header
 }
 

@@ -7,13 +7,13 @@ import (
 	"github.com/gopacket/gopacket/layers"
 	"github.com/stretchr/testify/require"
 
-	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/frame"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
 
-func frame(native bool) *uetcc.Frame {
-	f := &uetcc.Frame{Native: native}
+func writeFrame(native bool) *frame.Frame {
+	f := &frame.Frame{Native: native}
 	f.Src, f.Dst = [16]byte{10: 0xff, 11: 0xff, 12: 10, 15: 1}, [16]byte{10: 0xff, 11: 0xff, 12: 10, 15: 2}
 	f.Entropy, f.Type, f.Form = 7, pds.TypeRUDReq, ses.FormStandard
 	f.Req = pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, PSN: 336, SPDCID: 1, DPDCID: 2}
@@ -23,7 +23,7 @@ func frame(native bool) *uetcc.Frame {
 
 func TestPacketsOfBothCarriages(t *testing.T) {
 	for _, native := range []bool{false, true} {
-		wire := frame(native).AppendTo(nil, []byte("data"))
+		wire := writeFrame(native).AppendTo(nil, []byte("data"))
 		p := gopacket.NewPacket(wire, layers.LayerTypeEthernet, gopacket.Default)
 		require.Nil(t, p.ErrorLayer())
 		u, ok := p.Layer((&UET{Native: native}).LayerType()).(*UET)
@@ -39,7 +39,7 @@ func TestPacketsOfBothCarriages(t *testing.T) {
 }
 
 func TestDecodingLayerParser(t *testing.T) {
-	wire := frame(false).AppendTo(nil, nil)
+	wire := writeFrame(false).AppendTo(nil, nil)
 	var (
 		eth     layers.Ethernet
 		ip      layers.IPv4
@@ -56,5 +56,5 @@ func TestDecodingLayerParser(t *testing.T) {
 	before := u
 	require.ErrorIs(t, u.DecodeFromBytes(wire[42:50], gopacket.NilDecodeFeedback), pds.ErrTruncated)
 	require.Equal(t, before, u)
-	require.ErrorIs(t, (&UET{Packet: uetcc.Packet{Type: pds.TypeTSS}}).SerializeTo(nil, gopacket.SerializeOptions{}), ErrTSS)
+	require.ErrorIs(t, (&UET{Packet: frame.Packet{Type: pds.TypeTSS}}).SerializeTo(nil, gopacket.SerializeOptions{}), ErrTSS)
 }

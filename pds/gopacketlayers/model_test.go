@@ -8,7 +8,7 @@ import (
 	"github.com/gopacket/gopacket/layers"
 	"github.com/stretchr/testify/require"
 
-	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/frame"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -26,7 +26,7 @@ func TestAgainstParser(t *testing.T) {
 			body[0] = uint8(r.IntN(16))<<3 | uint8(r.IntN(4)&1)
 			body[1] &= 0x80
 		}
-		f := frame(r.IntN(2) == 0)
+		f := writeFrame(r.IntN(2) == 0)
 		if r.IntN(2) == 0 {
 			f.Src[0], f.Dst[0] = 0xfd, 0xfd
 		}
@@ -35,8 +35,8 @@ func TestAgainstParser(t *testing.T) {
 		at := len(full) - len(body) - headers
 		wire := relength(append(full[:at:at], body...), len(body))
 
-		var want uetcc.Frame
-		err := new(uetcc.Parser).Ethernet(wire, &want)
+		var want frame.Frame
+		err := new(frame.Parser).Ethernet(wire, &want)
 		p := gopacket.NewPacket(wire, layers.LayerTypeEthernet, gopacket.Default)
 		u, ok := p.Layer((&UET{Native: f.Native}).LayerType()).(*UET)
 		require.Equal(t, err == nil, ok && p.ErrorLayer() == nil, "%v: %v", err, p)
@@ -52,10 +52,10 @@ func TestAgainstParser(t *testing.T) {
 		}
 		b := gopacket.NewSerializeBuffer()
 		require.NoError(t, gopacket.SerializeLayers(b, gopacket.SerializeOptions{}, u, gopacket.Payload(u.LayerPayload())))
-		var again uetcc.Packet
-		parse := new(uetcc.Parser).UDP
+		var again frame.Packet
+		parse := new(frame.Parser).UDP
 		if f.Native {
-			parse = new(uetcc.Parser).Native
+			parse = new(frame.Parser).Native
 		}
 		require.NoError(t, parse(b.Bytes(), &again))
 		require.Equal(t, u.Packet.String(), again.String())

@@ -1,4 +1,4 @@
-package uetcc
+package frame
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 
 // ErrPayloadLength means that a semantic header announces more data than the packet
 // holds.
-var ErrPayloadLength = errors.New("uetcc: payload_length exceeds the packet")
+var ErrPayloadLength = errors.New("frame: payload_length exceeds the packet")
 
 // A Packet is the headers of one UET packet and where they lie. A [Parser]
 // fills it in place; keep one and use it again, it is some 500 bytes. Single

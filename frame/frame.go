@@ -1,4 +1,4 @@
-package uetcc
+package frame
 
 import (
 	"encoding/binary"

@@ -1,4 +1,4 @@
-package uetcc
+package frame
 
 import (
 	"cmp"
@@ -11,17 +11,17 @@ import (
 // Errors of a [Parser], beside those of packages pds and ses.
 var (
 	// ErrNotUET: an Ethernet type, IP protocol or UDP port of something else.
-	ErrNotUET = errors.New("uetcc: not a UET packet")
+	ErrNotUET = errors.New("frame: not a UET packet")
 
 	// ErrIP: the IP or UDP header of what may be UET is cut short or contradicts
 	// itself, or has what UET does not use: IPv4 options.
-	ErrIP = errors.New("uetcc: bad IP or UDP header")
+	ErrIP = errors.New("frame: bad IP or UDP header")
 
 	// ErrFragment: a fragment of an IP packet that may be UET, since the protocol is its
 	// own, and so is the port if this is the first one. UET sends with fragmentation
 	// forbidden; such a packet has to be put together before a [Parser] reads it. Of IPv6
 	// also a whole packet with a fragment header (RFC 6946).
-	ErrFragment = errors.New("uetcc: IP fragment")
+	ErrFragment = errors.New("frame: IP fragment")
 )
 
 // A Parser takes received packets apart. It is configuration only: the zero
