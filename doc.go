@@ -47,8 +47,8 @@
 // Payload memory belongs to the caller: the endpoint says which bytes go where,
 // and never looks at them. Where they cannot be placed, [Endpoint.Fail] corrects the
 // reply before it is sent. Replies need the room that [Endpoint.ReplyMax] says.
-// [Parser] takes frames apart, [Frame] builds them.
 //
-// Each layer is usable alone: nscc is window arithmetic, pds and ses are codecs,
-// pds/pdc delivers without messages, ccc shares windows between connections.
+// Each layer is usable alone: nscc is window arithmetic, pds and ses are codecs, frame
+// reads and writes whole packets, pds/pdc delivers without messages, ccc shares windows
+// between connections.
 package uetcc
