@@ -21,7 +21,7 @@ func (m *Manager) Expect(q *pds.RequestView, src Addr) *PDC {
 	if q.Flags()&pds.FlagSYN != 0 || q.ClearOffset() >= 0 || !p.rx.fresh(q.PSN(), m.p.ranges) || !p.rx.reaches(q.ClearPSN()) {
 		return nil
 	}
-	if (p.is(flagROD|flagClose|flagGap) || q.Type().IsROD()) && !p.expectsOrdered(q) || m.mem.responses.free == 0 {
+	if (p.is(flagROD|flagClose|flagGap|flagUnproven) || q.Type().IsROD()) && !p.expectsOrdered(q) || m.mem.responses.free == 0 {
 		return nil
 	}
 	return p
@@ -29,7 +29,7 @@ func (m *Manager) Expect(q *pds.RequestView, src Addr) *PDC {
 
 // expectsOrdered reports whether q is the next request of an ordered PDC.
 func (p *PDC) expectsOrdered(q *pds.RequestView) bool {
-	return p.flags&(flagROD|flagClose|flagGap) == flagROD && q.Type().IsROD() && q.PSN() == p.rx.edge
+	return p.flags&(flagROD|flagClose|flagGap|flagUnproven) == flagROD && q.Type().IsROD() && q.PSN() == p.rx.edge
 }
 
 // TouchRequests changes nothing: ahead of [Manager.Take] it loads what the next request

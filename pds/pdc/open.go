@@ -154,12 +154,16 @@ func (m *Manager) openTarget(now int64, b *inbound) (p *PDC, code pds.NackCode, 
 	}
 	if err != nil {
 		m.stats.Refused++
+		if err == ErrNoPDC {
+			m.makeRoom(now)
+		}
 		return nil, pds.NackNoPDCAvail, err
 	}
 	p = m.begin(now, h, b.start)
 	p.state = StateEstablished
 	p.peerID = b.spdcid
 	p.peer, p.local = b.src, b.dst
+	p.flags |= flagUnproven
 	p.set(flagROD, b.rod)
 	if m.p.c.Start != StartAny {
 		m.admitStart(now, p, b)

@@ -25,6 +25,10 @@ const (
 	flagAsking                          // may send a packet without credit, to ask for it
 	flagTurn                            // in the list of PDCs with a buffered request whose turn has come
 	flagExpected                        // initiator: the target has said that it expects later PSNs of the next PDC
+
+	// flagUnproven: of a live target, its peer has only sent SYN packets, which anybody can in
+	// the name of anybody. See Table.prove.
+	flagUnproven = flagRefused
 )
 
 // A PDC is one packet delivery context: both directions, at either end. It is a

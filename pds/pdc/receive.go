@@ -112,6 +112,10 @@ func (m *Manager) context(now int64, b *inbound, out []byte, r *Result) (*PDC, e
 		}
 		p.begun()
 	}
+	if p.is(flagUnproven) {
+		p.flags &^= flagUnproven
+		m.table.proves(p.handle)
+	}
 	if p.peerID == 0 {
 		// One of an earlier PDC with this id must not say who the peer is.
 		if p.rx.Classify(b.psn, m.p.ranges) == ArrivalOutside {

@@ -69,6 +69,7 @@ func (m *Manager) retire(now int64, p *PDC, c Cause) {
 	m.unbind(now, p)
 	pending := p.state == StatePending
 	p.state = StateQuarantine
+	p.flags &^= flagUnproven
 	p.ctl = 0
 	p.rx.Unhold()
 	m.wheel.Cancel(uint32(p.slot()))

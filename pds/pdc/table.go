@@ -133,6 +133,19 @@ func (t *Table) prove(id uint16, w table.SlotWord) bool {
 	return false
 }
 
+// proves is prove for the owner of a live PDC, who alone changes it.
+func (t *Table) proves(h Handle) {
+	if id := uint16(h.ID()); t.unproven(h.ID()) {
+		t.prove(id, t.slots.Load(id))
+	}
+}
+
+// unproven reports whether the PDC that has an id, or had it and rests, was opened by a peer
+// that has not shown that it receives what is sent to it.
+func (t *Table) unproven(id pds.PDCID) bool {
+	return t.slots.Load(uint16(id)).User()&(slotTarget|slotProven) == slotTarget
+}
+
 // source is who the PDC at id is charged to.
 func (t *Table) source(id uint16) table.Source {
 	from := t.slots.Data(id)

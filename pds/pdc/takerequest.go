@@ -25,7 +25,7 @@ type Taken struct {
 func (m *Manager) Take(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte) (n int, ok bool) {
 	q := t.Request
 	psn, flags := q.PSN(), q.Flags()
-	if p.rx.edge != psn || p.rx.seen != seenInOrder || p.is(flagROD|flagClose|flagGap) || q.Type().IsROD() ||
+	if p.rx.edge != psn || p.rx.seen != seenInOrder || p.is(flagROD|flagClose|flagGap|flagUnproven) || q.Type().IsROD() ||
 		t.State.Type != pds.CCNSCC || m.p.c.PlainACK {
 		return m.takeExpected(now, t, out)
 	}

@@ -135,7 +135,7 @@ func (m *Manager) timeouts(now int64, p *PDC) bool {
 			return true
 		}
 		pkt := p.tx.packet(m.mem, off)
-		if int(pkt.rtos) >= m.maxRTOs(p) {
+		if int(pkt.rtos) >= m.maxRTOs(p, pkt.kind) {
 			m.overdue(now, p)
 			return false
 		}
@@ -150,15 +150,19 @@ func (m *Manager) timeouts(now int64, p *PDC) bool {
 
 // maxRTOs is how often a packet of p is sent again on time. The CLOSE_CMD of a PDC
 // that has failed is not sent for ever: the target acts on it only when all before it
-// has come, and what was given up never will.
-func (m *Manager) maxRTOs(p *PDC) int {
-	if p.is(flagFailed) {
+// has come, and what was given up never will. Nor is a CLOSE_REQ sent often to a peer that may
+// never have sent anything itself.
+func (m *Manager) maxRTOs(p *PDC, k kind) int {
+	switch {
+	case p.is(flagFailed):
 		return min(m.p.maxRTOs, failedRetx)
+	case p.is(flagUnproven) && k.control():
+		return min(m.p.maxRTOs, unprovenRetx)
 	}
 	return m.p.maxRTOs
 }
 
-const failedRetx = 5
+const failedRetx, unprovenRetx = 5, 2
 
 // goBackOnRTO sends everything behind a lost packet of an ordered PDC again, in
 // order, unless a SACK says that the target keeps it. The target has dropped it and

@@ -1,0 +1,40 @@
+package pdc
+
+import "github.com/uetcc/uetcc/internal/deadline"
+
+// makeRoom asks for the close of a PDC that a peer has opened and does not use, after a SYN
+// packet has been refused for want of a PDCID. A peer that is there closes it in order and
+// loses nothing by it; one that has gone would have kept the id for twice the idle time.
+//
+// First go those of which only SYN packets have come, and that have been silent for longer
+// than a packet waits to be sent again. While there are such, or their ids rest, nobody else
+// is asked: SYN packets in others' names take places from each other only. Of the others
+// one goes that has been silent for as long as its id will rest.
+//
+// Source: UE Specification 1.0.x section 3.5: a target may ask for a close for want of
+// resources at any time; which, and when, is left to it.
+func (m *Manager) makeRoom(now int64) {
+	if m.mem.events.free() < eventReserve {
+		return
+	}
+	var unproven, proven *PDC
+	flood := false
+	silent := m.p.longestRTO()
+	for range m.looks() {
+		switch p := m.look(); {
+		case p.is(flagInitiator) || !p.state.Live() && !(p.state == StateQuarantine && m.table.rests(p.handle.ID(), now)):
+		case m.table.unproven(p.handle.ID()):
+			if flood = true; p.idle() && now >= deadline.After(p.activeAt, silent) {
+				unproven = older(unproven, p)
+			}
+		case p.idle() && now >= deadline.After(p.activeAt, max(silent, m.table.quarantine)):
+			proven = older(proven, p)
+		}
+	}
+	if flood {
+		proven = unproven
+	}
+	if proven != nil {
+		m.askClose(now, proven)
+	}
+}

@@ -1,0 +1,130 @@
+package pdc
+
+import (
+	"net/netip"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/pds"
+)
+
+// crowd is a target with few PDCIDs, and many peers that each send packets of their own.
+type crowd struct{ *pair }
+
+const crowdIDs = 8
+
+func newCrowd(t *testing.T, kept int) crowd {
+	g := newPair(t, pairConfig{manager: func(c *ManagerConfig) {
+		var err error
+		c.Table, err = NewTable(TableConfig{General: crowdIDs, Kept: kept, Quarantine: 100 * ms, FirstID: 1, Seed: 1})
+		require.NoError(t, err)
+	}})
+	return crowd{g}
+}
+
+func crowdPeer(i int) netip.Addr { return netip.AddrFrom4([4]byte{10, 9, byte(i >> 8), byte(i)}) }
+
+// syn has peer i open a PDC with a message of one packet. It returns the id, 0 if it is refused.
+func (g crowd) syn(i int) pds.PDCID {
+	q := pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, Flags: pds.FlagSYN, SPDCID: pds.PDCID(100 + i), PSN: 1000, ClearOffset: -1}
+	_, answer := g.give(wire{from: g.a, b: append(q.AppendTo(nil), make([]byte, 60)...), dst: crowdPeer(i)})
+	if typ, _ := pds.PeekType(answer[0].b); typ == pds.TypeACKCC {
+		return ackCC(g.t, answer[0]).SPDCID
+	}
+	require.Equal(g.t, pds.NackNoPDCAvail, nackOf(g.t, answer[0]).Code)
+	return 0
+}
+
+// more has peer i send another packet, now that it has the answer.
+func (g crowd) more(i int, id pds.PDCID) Result {
+	q := pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, SPDCID: pds.PDCID(100 + i), DPDCID: id, PSN: g.b.m.byID(id).rx.Missing(), ClearOffset: -1}
+	r, _ := g.give(wire{from: g.a, b: append(q.AppendTo(nil), make([]byte, 60)...), dst: crowdPeer(i)})
+	return r
+}
+
+// pass lets time go by, in which nothing arrives.
+func (g crowd) pass(d int64) {
+	for range d / ms {
+		g.wait(ms)
+		g.send(g.b)
+	}
+}
+
+// Peers that have vanished hold no PDCID for longer than it takes to find out, once
+// somebody else wants it; one that is there keeps its own.
+func TestVanishedPeersMakeRoom(t *testing.T) {
+	g := newCrowd(t, 0)
+	var ids []pds.PDCID
+	for i := range crowdIDs {
+		ids = append(ids, g.syn(i))
+		require.NoError(t, g.more(i, ids[i]).Err)
+	}
+	require.Zero(t, g.syn(50))
+	require.Zero(t, g.b.m.Stats().Closed)
+	g.pass(101 * ms)
+	require.NoError(t, g.more(3, ids[3]).Err)
+	for i := range 2 * crowdIDs {
+		require.Zero(t, g.syn(50+i))
+	}
+	g.pass(70 * ms)
+	require.EqualValues(t, crowdIDs-1, g.b.m.Stats().Closed)
+	require.Zero(t, g.syn(50), "the ids rest")
+	require.NoError(t, g.more(3, ids[3]).Err)
+	g.pass(101 * ms)
+	for i := range crowdIDs - 1 {
+		require.NotZero(t, g.syn(50+i))
+	}
+}
+
+// SYN packets in the names of others, as many as one likes, take no place from a peer that
+// has shown that it is where it says.
+func TestFloodThrowsNobodyOut(t *testing.T) {
+	g := newCrowd(t, 0)
+	var ids []pds.PDCID
+	for i := range 3 {
+		ids = append(ids, g.syn(i))
+		require.NoError(t, g.more(i, ids[i]).Err)
+	}
+	for i := range 2000 {
+		g.syn(1000 + i)
+		g.pass(ms)
+	}
+	require.Greater(t, g.b.m.Stats().Opened, uint64(3*crowdIDs), "what the flood holds goes round")
+	for i, id := range ids {
+		require.NoError(t, g.more(i, id).Err)
+	}
+}
+
+// A CLOSE_REQ to whom SYN packets came from may go to somebody who has never sent one.
+func TestUnprovenPeerIsAskedFewTimes(t *testing.T) {
+	g := newCrowd(t, 0)
+	for i := range crowdIDs {
+		require.NotZero(t, g.syn(i))
+	}
+	g.pass(33 * ms)
+	require.Zero(t, g.syn(50))
+	sent := 0
+	for range 100 {
+		g.wait(ms)
+		sent += len(g.send(g.b))
+	}
+	require.Equal(t, 1+unprovenRetx, sent)
+	require.EqualValues(t, 1, g.b.m.Stats().Closed)
+}
+
+// PDCIDs that are kept for peers which have shown where they are, are for those.
+func TestKeptPDCIDs(t *testing.T) {
+	g := newCrowd(t, 2)
+	id := g.syn(0)
+	for i := range crowdIDs {
+		require.Equal(t, i < crowdIDs-3, g.syn(10+i) != 0)
+	}
+	require.NoError(t, g.more(0, id).Err)
+	for i := range 2 {
+		q := pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, Flags: pds.FlagSYN, SPDCID: pds.PDCID(7 + i), PSN: 1000, ClearOffset: -1}
+		r, _ := g.give(wire{from: g.a, b: append(q.AppendTo(nil), make([]byte, 60)...), dst: crowdPeer(0)})
+		require.NoError(t, r.Err)
+	}
+	require.Zero(t, g.b.m.table.Stats().General.Free)
+}
