@@ -23,47 +23,27 @@ func (m *Manager) receiveACK(now int64, t pds.Type, in *In, r *Result) error {
 		m.stats.Trimmed++
 		return ErrTrimmed
 	}
-	p := m.byID(h.DPDCID)
-	if p == nil || !p.state.Live() || p.peer != in.Src || p.peerID != h.SPDCID && p.peerID != 0 {
+	p := m.named(h.DPDCID, in.Src, h.SPDCID)
+	if p == nil {
 		m.stats.Unknown++
 		return ErrUnknown
 	}
-	// Where the header has no SACK its bitmap is 0.
-	a := ackNews{Now: now, CACK: h.CACK, AckPSN: h.AckPSN(), SACKBase: h.SACKBase(), SACK: h.Bitmap,
-		Retx: h.Flags&pds.FlagRetx != 0, Probe: h.Flags&pds.FlagP != 0, Response: h.Next != pds.NextNone}
-	// One from before this PDC's time must not say who the peer is.
-	if p.peerID == 0 && p.tx.start.Diff(h.CACK) > 1 {
-		m.stats.BadACK++
-		return ErrStale
-	}
 	var k ackGain
-	cack := p.tx.MaxCACK()
-	if !p.tx.OnACK(m.mem, p.handle, &a, &k) {
+	if err := m.acknowledge(now, p, &h, &k); err != nil {
 		m.stats.BadACK++
-		return ErrNeverSent
-	}
-	if p.peerID == 0 {
-		m.learn(now, p, h.SPDCID)
-	}
-	p.activeAt = now
-	if !p.is(flagInitiator) {
-		p.resp.heard = true
-	}
-	if p.tx.MaxCACK() != cack {
-		p.stalls = 0
-	}
-	if t != pds.TypeACK {
-		p.tx.mprFrom(m.p, h.CACK, h.MPR)
+		return err
 	}
 	r.ID.PDC, r.Header, r.Next, r.Verdict = p.handle, n, h.Next, VerdictDone
 	if k.Response {
-		r.Verdict, r.ID.PSN, r.Handle = VerdictResponse, a.AckPSN, k.Handle
+		r.Verdict, r.ID.PSN, r.Handle = VerdictResponse, h.AckPSN(), k.Handle
 	}
 	if t == pds.TypeACK {
 		p.expects(in.Packet)
+	} else {
+		p.tx.mprFrom(m.p, h.CACK, h.MPR)
 	}
 	m.feed(now, p, &h, t == pds.TypeACKCC, &k)
-	m.acted(now, p, &h, t)
+	m.acted(now, p, &h)
 	return nil
 }
 
@@ -80,6 +60,33 @@ func decodeACK(h *pds.AckCC, t pds.Type, b []byte) (int, error) {
 	default:
 		return h.Ack.Decode(b)
 	}
+}
+
+// acknowledge takes what an acknowledgement says about the packets of p, and that its peer
+// is there. An error changes nothing.
+func (m *Manager) acknowledge(now int64, p *PDC, h *pds.AckCC, k *ackGain) error {
+	// An acknowledgement from before this PDC's time must not say who the peer is.
+	if p.peerID == 0 && p.tx.start.Diff(h.CACK) > 1 {
+		return ErrStale
+	}
+	// Where the header has no SACK its bitmap is 0.
+	a := ackNews{Now: now, CACK: h.CACK, AckPSN: h.AckPSN(), SACKBase: h.SACKBase(), SACK: h.Bitmap,
+		Retx: h.Flags&pds.FlagRetx != 0, Probe: h.Flags&pds.FlagP != 0, Response: h.Next != pds.NextNone}
+	cack := p.tx.MaxCACK()
+	if !p.tx.OnACK(m.mem, p.handle, &a, k) {
+		return ErrNeverSent
+	}
+	if p.tx.MaxCACK() != cack {
+		p.stalls = 0
+	}
+	if p.peerID == 0 {
+		m.learn(now, p, h.SPDCID)
+	}
+	p.activeAt = now
+	if !p.is(flagInitiator) {
+		p.resp.heard = true
+	}
+	return nil
 }
 
 // feed tells congestion control what an acknowledgement changed, once. Bytes are
@@ -130,12 +137,12 @@ func (m *Manager) credit(now int64, p *PDC, units uint32) {
 }
 
 // acted follows up on what an acknowledgement made possible or asked for.
-func (m *Manager) acted(now int64, p *PDC, h *pds.AckCC, t pds.Type) {
+func (m *Manager) acted(now int64, p *PDC, h *pds.AckCC) {
 	if h.Flags&(pds.FlagsReq|pds.FlagP) != 0 {
 		m.asked(now, p, h)
 	}
 	if m.p.c.InferLoss {
-		m.afterACK(now, p, h, t)
+		m.afterACK(now, p, h)
 	}
 	if p.tx.queued != 0 {
 		at := p.tx.rtxAt(m.mem)
@@ -162,7 +169,7 @@ func (m *Manager) asked(now int64, p *PDC, h *pds.AckCC) {
 			m.startClose(now, p)
 		}
 	}
-	if h.Flags&pds.FlagP != 0 && h.ProbeOpaque() == p.opaque && p.probed != 0 {
+	if p.answersProbe(h) {
 		m.measured(now, p, h)
 	}
 }

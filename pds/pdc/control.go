@@ -1,6 +1,8 @@
 package pdc
 
 import (
+	"cmp"
+
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -8,17 +10,11 @@ import (
 func (m *Manager) receiveControl(now int64, in *In, out []byte, r *Result) error {
 	var c pds.Control
 	n, err := c.Decode(in.Packet)
-	if err == nil {
-		err = c.Validate()
-	}
-	if err != nil {
+	if err = cmp.Or(err, c.Validate()); err != nil {
 		return m.malformed(err)
 	}
 	b := &m.in
-	b.from(in)
-	b.psn, b.flags, b.spdcid, b.dpdcid = c.PSN, c.Flags, c.SPDCID, c.DPDCID
-	b.start, b.rsv, b.rod = c.StartPSN(), c.Info.UseRsvPDC(), c.Flags&pds.FlagISROD != 0
-	b.opens, b.clears = c.Ctl == pds.CtlNOOP || c.Ctl == pds.CtlNegotiation, false
+	b.control(in, &c)
 	r.Header = n
 	p, err := m.context(now, b, out, r)
 	if err != nil {
@@ -29,11 +25,11 @@ func (m *Manager) receiveControl(now int64, in *In, out []byte, r *Result) error
 		return m.restingControl(now, p, b, &c, out, r)
 	}
 	p.activeAt, p.resp.heard = now, true
-	if b.opens && b.flags&pds.FlagSYN != 0 && p.is(flagROD) != b.rod {
+	switch {
+	case b.opens && b.flags&pds.FlagSYN != 0 && p.is(flagROD) != b.rod:
 		m.nackPDC(p, b, out, r, pds.NackPDCModeMismatch)
 		return ErrMode
-	}
-	if c.Ctl.ConsumesPSN() && p.ends(c.PSN) {
+	case c.Ctl.ConsumesPSN() && p.ends(c.PSN):
 		m.nackPDC(p, b, out, r, pds.NackClosing)
 		return ErrClosing
 	}

@@ -107,8 +107,25 @@ type inbound struct {
 	awaited  bool // a request that Respond has not been called for yet
 }
 
-// from takes over what does not depend on the header. The rest is assigned field
-// by field: a literal would be built elsewhere and copied.
+// request makes b that of a request. All is assigned field by field: a literal would be
+// built elsewhere and copied.
+func (b *inbound) request(in *In, q *pds.Request) {
+	b.from(in)
+	b.psn, b.flags, b.spdcid, b.dpdcid = q.PSN, q.Flags, q.SPDCID, q.DPDCID
+	b.start, b.rsv, b.rod, b.opens = q.StartPSN(), q.Info.UseRsvPDC(), q.Type.IsROD(), q.Next <= pds.NextRequestStd
+	b.clears = q.ClearOffset != 0 && q.ClearPSN().Diff(b.start) >= 0
+	b.payload = payloadLen(len(in.Packet)-q.Len(), q.Next)
+}
+
+// control makes b that of a control packet.
+func (b *inbound) control(in *In, c *pds.Control) {
+	b.from(in)
+	b.psn, b.flags, b.spdcid, b.dpdcid = c.PSN, c.Flags, c.SPDCID, c.DPDCID
+	b.start, b.rsv, b.rod = c.StartPSN(), c.Info.UseRsvPDC(), c.Flags&pds.FlagISROD != 0
+	b.opens, b.clears = c.Ctl == pds.CtlNOOP || c.Ctl == pds.CtlNegotiation, false
+}
+
+// from takes over what does not depend on the header.
 func (b *inbound) from(in *In) {
 	b.src, b.dst, b.size, b.state, b.ce = in.Src, in.Dst, in.Size, in.State, in.CE
 	b.awaited = false

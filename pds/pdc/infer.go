@@ -15,7 +15,7 @@ const (
 )
 
 // afterACK looks for losses and moves the probe.
-func (m *Manager) afterACK(now int64, p *PDC, h *pds.AckCC, t pds.Type) {
+func (m *Manager) afterACK(now int64, p *PDC, h *pds.AckCC) {
 	c := m.cc.Context(p.cc)
 	if c == nil || p.is(flagROD) {
 		return
@@ -23,16 +23,8 @@ func (m *Manager) afterACK(now int64, p *PDC, h *pds.AckCC, t pds.Type) {
 	if p.is(flagRecovering) && !p.recover.After(p.tx.MaxCACK()) {
 		p.flags &^= flagRecovering
 	}
-	enter, end := t == pds.TypeACKCC && m.manyAhead(c, outOfOrder(h)), p.tx.Next()-1
-	if h.Flags&pds.FlagP != 0 && h.ProbeOpaque() == p.opaque && p.probed != 0 {
-		// A quick answer: the path is free, so what left before the probe and has not arrived
-		// is not on its way. What left after it may be.
-		if !enter && now-p.probed-c.BaseRTT() < m.p.c.TargetQDelay {
-			enter, end = p.before.After(p.tx.MaxCACK()), p.before
-		}
-		p.probed = 0
-	}
-	if enter && !p.is(flagRecovering) && p.tx.queued == 0 && p.tx.base != p.tx.next {
+	end, lost := m.suspects(now, p, c, h)
+	if lost && !p.is(flagRecovering) && p.tx.queued == 0 && p.tx.base != p.tx.next {
 		p.flags |= flagRecovering
 		p.recover = end
 	}
@@ -45,7 +37,24 @@ func (m *Manager) afterACK(now int64, p *PDC, h *pds.AckCC, t pds.Type) {
 	}
 }
 
-// outOfOrder is the ooo_count of an ACK_CC, 0 if the target does not count.
+// suspects reports whether an acknowledgement shows that packets have been lost, of those up
+// to end.
+func (m *Manager) suspects(now int64, p *PDC, c *ccc.Context, h *pds.AckCC) (end pds.PSN, lost bool) {
+	end, lost = p.tx.Next()-1, m.manyAhead(c, outOfOrder(h))
+	if !p.answersProbe(h) {
+		return end, lost
+	}
+	quick := now-p.probed-c.BaseRTT() < m.p.c.TargetQDelay
+	p.probed = 0
+	if lost || !quick {
+		return end, lost
+	}
+	// The path is free, so what left before the probe and has not arrived is not on its way.
+	// What left after it may be.
+	return p.before, p.before.After(p.tx.MaxCACK())
+}
+
+// outOfOrder is the ooo_count of an acknowledgement, 0 if it has none.
 func outOfOrder(h *pds.AckCC) int64 {
 	var n pds.NSCCState
 	var c pds.CreditState
@@ -61,6 +70,7 @@ func outOfOrder(h *pds.AckCC) int64 {
 	return int64(ooo)
 }
 
+// manyAhead reports whether so much has overtaken what is missing that this is lost.
 func (m *Manager) manyAhead(c *ccc.Context, ooo int64) bool {
 	cp := m.cc.Params()
 	limit := min(c.Cwnd()*inferFactor/2, cp.NSCC().MaxWnd())

@@ -1,6 +1,8 @@
 package pdc
 
 import (
+	"cmp"
+
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/nscc"
@@ -11,18 +13,15 @@ import (
 func (m *Manager) receiveNACK(now int64, t pds.Type, in *In, r *Result) error {
 	var n pds.Nack
 	size, err := decodeNACK(&n, t, in.Packet)
-	if err == nil {
-		err = n.Validate()
-	}
-	if err != nil {
+	if err = cmp.Or(err, n.Validate()); err != nil {
 		return m.malformed(err)
 	}
 	r.Header = size
 	if n.Flags&pds.FlagNT != 0 {
 		return m.nackRUDI(now, in.Src, &n, r)
 	}
-	p := m.byID(n.DPDCID)
-	if p == nil || !p.state.Live() || p.peer != in.Src || n.SPDCID != 0 && p.peerID != 0 && p.peerID != n.SPDCID {
+	p := m.named(n.DPDCID, in.Src, n.SPDCID)
+	if p == nil {
 		m.stats.Unknown++
 		return ErrUnknown
 	}

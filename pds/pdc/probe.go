@@ -23,6 +23,11 @@ func (m *Manager) measure(p *PDC) {
 	}
 }
 
+// answersProbe reports whether an acknowledgement is the answer to the last probe.
+func (p *PDC) answersProbe(h *pds.AckCC) bool {
+	return h.Flags&pds.FlagP != 0 && h.ProbeOpaque() == p.opaque && p.probed != 0
+}
+
 // measured takes the answer to the last probe.
 func (m *Manager) measured(now int64, p *PDC, h *pds.AckCC) {
 	var st pds.NSCCState

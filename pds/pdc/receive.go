@@ -176,6 +176,16 @@ func (m *Manager) byID(id pds.PDCID) *PDC {
 	return nil
 }
 
+// named returns the live PDC that a packet from src names, nil if there is none or its peer
+// is another. The spdcid of a NACK may be 0, which says nothing.
+func (m *Manager) named(dpdcid pds.PDCID, src Addr, spdcid pds.PDCID) *PDC {
+	p := m.byID(dpdcid)
+	if p == nil || !p.state.Live() || p.peer != src || p.peerID != spdcid && p.peerID != 0 && spdcid != 0 {
+		return nil
+	}
+	return p
+}
+
 // learn takes the peer's PDCID from the first packet that names it.
 func (m *Manager) learn(now int64, p *PDC, id pds.PDCID) {
 	p.peerID = id
@@ -218,11 +228,7 @@ func (m *Manager) receiveOther(now int64, in *In, q *pds.Request, out []byte, r 
 		return m.malformed(err)
 	}
 	b := &m.in
-	b.from(in)
-	b.psn, b.flags, b.spdcid, b.dpdcid = q.PSN, q.Flags, q.SPDCID, q.DPDCID
-	b.start, b.rsv, b.rod, b.opens = q.StartPSN(), q.Info.UseRsvPDC(), q.Type.IsROD(), q.Next <= pds.NextRequestStd
-	b.clears = q.ClearOffset != 0 && q.ClearPSN().Diff(b.start) >= 0
-	b.payload = payloadLen(len(in.Packet)-q.Len(), q.Next)
+	b.request(in, q)
 	r.follow(q)
 	if in.Trimmed != 0 {
 		return m.receiveTrimmed(now, b, in.Trimmed, out, r)
@@ -267,8 +273,7 @@ func payloadLen(n int, next pds.NextHdr) uint32 {
 func (m *Manager) receiveTrimmed(now int64, b *inbound, code pds.NackCode, out []byte, r *Result) error {
 	m.stats.Trimmed++
 	if b.flags&pds.FlagSYN == 0 {
-		p := m.byID(b.dpdcid)
-		if p != nil && p.state.Live() && p.peer == b.src && (p.peerID == b.spdcid || p.peerID == 0) {
+		if p := m.named(b.dpdcid, b.src, b.spdcid); p != nil {
 			m.nackPDC(p, b, out, r, code)
 			return ErrTrimmed
 		}

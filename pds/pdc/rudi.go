@@ -1,6 +1,7 @@
 package pdc
 
 import (
+	"cmp"
 	"errors"
 	"math/bits"
 
@@ -169,10 +170,7 @@ func (t *rudiTable) expire(m *Manager, now int64) {
 func (m *Manager) receiveRUDI(now int64, in *In, out []byte, r *Result) error {
 	var h pds.RUDI
 	n, err := h.Decode(in.Packet)
-	if err == nil {
-		err = h.Validate()
-	}
-	if err != nil {
+	if err = cmp.Or(err, h.Validate()); err != nil {
 		return m.malformed(err)
 	}
 	r.Header, r.Next, r.PktID = n, h.Next, h.PktID
@@ -252,10 +250,7 @@ func (m *Manager) RespondRUDI(pktID uint32, retx bool, a *Response, buf []byte) 
 func (m *Manager) receiveUUD(in *In, r *Result) error {
 	var h pds.UUD
 	n, err := h.Decode(in.Packet)
-	if err == nil {
-		err = h.Validate()
-	}
-	if err != nil {
+	if err = cmp.Or(err, h.Validate()); err != nil {
 		return m.malformed(err)
 	}
 	if in.Trimmed != 0 {
