@@ -37,14 +37,6 @@ func (m *Manager) Amend(now int64, h Handle, in *In, a *Response, out []byte) (i
 	if i == 0 {
 		i = m.hold(p, b, respStored)
 	}
-	m.fill(i, a)
-	m.clearWanted(now, p)
+	m.store(now, p, i, a)
 	return m.ackStored(p, i, b.echo(), &b.state, out), nil
-}
-
-// unseen reports whether psn has arrived, and the initiator has not said that it has seen
-// the answer.
-func (w *RecvWindow) unseen(psn pds.PSN, n uint32) bool {
-	a := w.Classify(psn, n)
-	return (a == ArrivalDuplicate || a == ArrivalOld) && psn.After(w.clear)
 }

@@ -49,8 +49,7 @@ func (m *Manager) buffer(p *PDC, b *inbound, out []byte, r *Result) error {
 	}
 	r.Verdict, r.Buffer = VerdictBuffered, s.buffer(m.hold(p, b, respBuffered))
 	m.accept(p, b.psn, b.size, b.payload)
-	m.turn(p)
-	if m.ackAsked(b.flags, b.ce) || int64(p.ackBytes) >= m.p.ackAll {
+	if m.ackAsked(b.flags, b.ce) || m.ackDue(p) {
 		r.Reply = m.ackStanding(p, b, out)
 	}
 	return nil
@@ -126,4 +125,4 @@ func (m *Manager) respondBuffered(p *PDC, i uint32, a *Response, out []byte) (n 
 
 // moreDue reports whether an acknowledgement may wait for the answer to another buffered
 // request: one for all that a gap has kept is enough.
-func (m *Manager) moreDue(p *PDC) bool { return m.due(p) != 0 && int64(p.ackBytes) < m.p.ackAll }
+func (m *Manager) moreDue(p *PDC) bool { return m.due(p) != 0 && !m.ackDue(p) }

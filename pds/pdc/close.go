@@ -182,8 +182,7 @@ func (m *Manager) closeTarget(now int64, p *PDC, b *inbound, out []byte) int {
 	if _, owed := m.owed(p); owed {
 		n := b.nack(pds.NackClosingInErr)
 		n.SPDCID, n.DPDCID = p.handle.ID(), p.peerID
-		k, _ := n.Encode(out)
-		m.stats.NACKs++
+		k := m.putNACK(out, &n)
 		m.abandon(now, p, Cause(pds.NackClosingInErr))
 		return k
 	}

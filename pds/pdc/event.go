@@ -80,13 +80,7 @@ type eventRing struct {
 	head, tail uint32 // of the whole life; tail - head waits
 }
 
-func (r *eventRing) init(n int) {
-	size := 1
-	for size < n {
-		size *= 2
-	}
-	r.ring = make([]Event, size)
-}
+func (r *eventRing) init(n int) { r.ring = make([]Event, ringSize(n)) }
 
 func (r *eventRing) free() int { return len(r.ring) - int(r.tail-r.head) }
 

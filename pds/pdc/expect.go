@@ -32,28 +32,6 @@ func (p *PDC) expectsOrdered(q *pds.RequestView) bool {
 	return p.flags&(flagROD|flagClose|flagGap|flagUnproven) == flagROD && q.Type().IsROD() && q.PSN() == p.rx.edge
 }
 
-// TouchRequests changes nothing: ahead of [Manager.Take] it loads what the next request
-// for each of some PDCs will need of it, by their PDCIDs. The misses of the cache overlap
-// as far as the machine looks ahead, so there is nothing else in the loop. The result
-// means nothing but keeps the loads.
-func (m *Manager) TouchRequests(ids []uint16) (sum uint64) {
-	for _, id := range ids {
-		if int(id) < len(m.pdc) {
-			sum += uint64(m.pdc[id].rx.edge)
-		}
-	}
-	return sum
-}
-
-// Handle returns the name of p, which lives as long as the name is known.
-func (p *PDC) Handle() Handle { return p.handle }
-
-// Peer returns the address of the other end.
-func (p *PDC) Peer() Addr { return p.peer }
-
-// TC returns the traffic class of its requests.
-func (p *PDC) TC() uint8 { return p.tc }
-
 // Await is the rest of [Manager.Receive] for a request whose PDC [Manager.Expect] has just
 // returned: the verdict is VerdictRequest, and [Manager.Respond] is to be called.
 func (m *Manager) Await(now int64, p *PDC, in *In) {

@@ -1,7 +1,5 @@
 package pdc
 
-import "github.com/uetcc/uetcc/pds"
-
 // Answers to packets that have no PDC: a source gets so many at once, and one
 // more each limiterRefill ns.
 const (
@@ -31,27 +29,4 @@ func (l *limiter) allow(now int64, a Addr) bool {
 	}
 	b.at += limiterRefill
 	return true
-}
-
-// nack writes a NACK to out and counts it.
-func (m *Manager) nack(out []byte, r *Result, n *pds.Nack) {
-	r.Reply, _ = n.Encode(out)
-	m.stats.NACKs++
-}
-
-// nackStranger answers a packet that has no PDC here, within limits.
-func (m *Manager) nackStranger(now int64, b *inbound, out []byte, r *Result, code pds.NackCode) {
-	if !m.limiter.allow(now, b.src) {
-		m.stats.Muted++
-		return
-	}
-	n := b.nack(code)
-	m.nack(out, r, &n)
-}
-
-// nackPDC answers a packet of p.
-func (m *Manager) nackPDC(p *PDC, b *inbound, out []byte, r *Result, code pds.NackCode) {
-	n := b.nack(code)
-	n.SPDCID = p.handle.ID()
-	m.nack(out, r, &n)
 }

@@ -18,15 +18,24 @@ type Packet struct {
 // submitted. Messages do not interleave: the caller submits all packets of one
 // before those of the next. The error is [ErrUnknown] or [ErrState].
 func (m *Manager) Begin(h Handle) error {
-	p := m.get(h)
-	switch {
-	case p == nil:
-		return ErrUnknown
-	case !p.state.takesMessages():
-		return ErrState
+	p, err := m.taking(h)
+	if err != nil {
+		return err
 	}
 	p.openMsgs++
 	return nil
+}
+
+// taking returns the PDC of h, which has to take messages.
+func (m *Manager) taking(h Handle) (*PDC, error) {
+	p := m.get(h)
+	switch {
+	case p == nil:
+		return nil, ErrUnknown
+	case !p.state.takesMessages():
+		return nil, ErrState
+	}
+	return p, nil
 }
 
 // Announce tells congestion control of bytes, nominal, that are to be submitted

@@ -19,14 +19,11 @@ func (m *Manager) Negotiate(h Handle, payload uint32) error {
 }
 
 func (m *Manager) tell(h Handle, ctl pds.CtlType, payload uint32) error {
-	p := m.get(h)
-	switch {
-	case p == nil:
-		return ErrUnknown
-	case !p.state.takesMessages():
-		return ErrState
+	p, err := m.taking(h)
+	if err != nil {
+		return err
 	}
-	_, err := m.queueControl(p, ctl, payload)
+	_, err = m.queueControl(p, ctl, payload)
 	return err
 }
 

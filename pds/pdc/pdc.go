@@ -79,6 +79,15 @@ type PDC struct {
 	before   pds.PSN // the last packet that a quick answer to the last probe tells of
 }
 
+// Handle returns the name of p, which lives as long as the name is known.
+func (p *PDC) Handle() Handle { return p.handle }
+
+// Peer returns the address of the other end.
+func (p *PDC) Peer() Addr { return p.peer }
+
+// TC returns the traffic class of its requests.
+func (p *PDC) TC() uint8 { return p.tc }
+
 func (p *PDC) is(f pdcFlags) bool { return p.flags&f != 0 }
 
 func (p *PDC) set(f pdcFlags, on bool) {

@@ -154,7 +154,7 @@ func (m *Manager) contextSYN(now int64, b *inbound, out []byte, r *Result) (*PDC
 	case p.tx.start != b.start:
 		n := b.nack(pds.NackNewStartPSN)
 		n.SPDCID, n.Payload = p.handle.ID(), uint32(p.tx.start)
-		m.nack(out, r, &n)
+		r.Reply = m.putNACK(out, &n)
 		return nil, ErrStart
 	}
 	p.begun()

@@ -257,6 +257,13 @@ func (w *RecvWindow) released(c pds.PSN) {
 // reaches reports whether everything up to c has arrived.
 func (w *RecvWindow) reaches(c pds.PSN) bool { return w.edge.After(c) }
 
+// unseen reports whether psn has arrived, and the initiator has not said that it has seen
+// the answer.
+func (w *RecvWindow) unseen(psn pds.PSN, n uint32) bool {
+	a := w.Classify(psn, n)
+	return (a == ArrivalDuplicate || a == ArrivalOld) && psn.After(w.clear)
+}
+
 // HoldAt keeps CACK below psn, the lowest PSN whose response is still owed to
 // the peer or to the layer above.
 func (w *RecvWindow) HoldAt(psn pds.PSN) { w.hold, w.holding = psn, true }

@@ -77,46 +77,32 @@ func (m *Manager) Respond(now int64, id RxID, a *Response, out []byte) (int, err
 func (m *Manager) respondNow(now int64, p *PDC, b *inbound, a *Response, out []byte) int {
 	switch a.Kind {
 	case RespondRefuse:
-		n := b.nack(a.Code)
-		n.SPDCID = p.handle.ID()
-		k, _ := n.Encode(out)
-		m.stats.NACKs++
-		return k
+		return m.refuse(p, b, out, a.Code)
 	case RespondGuaranteed:
 		i := m.hold(p, b, respStored)
-		m.fill(i, a)
-		m.clearWanted(now, p)
+		m.store(now, p, i, a)
 		m.accept(p, b.psn, b.size, b.payload)
-		if m.p.c.BufferROD {
-			m.turn(p)
-		}
 		return m.ackStored(p, i, b.echo(), &b.state, out)
 	case RespondLater:
 		m.mem.responses.reserve(m.hold(p, b, respPending), int(a.Room))
-		first := m.accept(p, b.psn, b.size, b.payload)
-		if m.p.c.BufferROD {
-			m.turn(p)
-		}
-		if first || m.ackAsked(b.flags, b.ce) || int64(p.ackBytes) >= m.p.ackAll {
+		if first := m.accept(p, b.psn, b.size, b.payload); first || m.ackAsked(b.flags, b.ce) || m.ackDue(p) {
 			return m.ackStanding(p, b, out)
 		}
 		return 0
+	default:
+		return m.respondDefault(now, p, b, a, out)
 	}
-	return m.respondDefault(now, p, b, a, out)
 }
 
 // respondDefault settles a request with success that the initiator may learn from
 // CACK alone, as nearly all are.
 func (m *Manager) respondDefault(now int64, p *PDC, b *inbound, a *Response, out []byte) int {
 	first := m.accept(p, b.psn, b.size, b.payload)
-	if m.p.c.BufferROD {
-		m.turn(p)
-	}
 	if n, closed := m.closeFilled(now, p, b, out); closed {
 		return n
 	}
 	asked := first || m.ackAsked(b.flags, b.ce)
-	if !asked && int64(p.ackBytes) < m.p.ackAll {
+	if !asked && !m.ackDue(p) {
 		return 0
 	}
 	return m.putACK(p, out, &ackSpec{psn: b.psn, flags: b.echo(), next: a.Next, bytes: a.Bytes, state: &b.state, rove: !asked})
@@ -130,6 +116,9 @@ func (m *Manager) ackAsked(f pds.Flags, ce bool) bool {
 	return f&(pds.FlagAR|pds.FlagRetx|pds.FlagSYN) != 0 || ce && !m.p.c.NoAckOnECN
 }
 
+// ackDue reports whether so much has arrived on p that an acknowledgement is due.
+func (m *Manager) ackDue(p *PDC) bool { return int64(p.ackBytes) >= m.p.ackAll }
+
 // accept marks a request as received. It reports whether it is the first.
 func (m *Manager) accept(p *PDC, psn pds.PSN, size int64, payload uint32) (first bool) {
 	first = p.rx.seen == seenNothing
@@ -137,6 +126,9 @@ func (m *Manager) accept(p *PDC, psn pds.PSN, size int64, payload uint32) (first
 	p.count(m.p, size, payload)
 	p.flags &^= flagGap
 	m.stats.Requests++
+	if m.p.c.BufferROD {
+		m.turn(p)
+	}
 	return first
 }
 
@@ -157,10 +149,12 @@ func (m *Manager) hold(p *PDC, b *inbound, st respState) uint32 {
 	return i
 }
 
-func (m *Manager) fill(i uint32, a *Response) {
+// store keeps the answer to the request in slot i until the peer has cleared it.
+func (m *Manager) store(now int64, p *PDC, i uint32, a *Response) {
 	e := &m.mem.responses.slot[i]
 	e.state, e.hdr = respStored, a.Next
 	m.mem.responses.put(i, a.Bytes)
+	m.clearWanted(now, p)
 }
 
 // respondLate answers a request that was accepted in an earlier call.
@@ -176,19 +170,14 @@ func (m *Manager) respondLate(now int64, p *PDC, id RxID, a *Response, out []byt
 			return n, err
 		}
 	}
-	if i == 0 || s.slot[i].state != respPending || a.Kind > RespondGuaranteed {
+	switch {
+	case i == 0 || s.slot[i].state != respPending || a.Kind > RespondGuaranteed:
 		return 0, ErrStale
-	}
-	if a.Kind == RespondGuaranteed && !s.reserve(i, len(a.Bytes)) {
-		return 0, ErrNoStore
+	case a.Kind == RespondGuaranteed:
+		return m.guaranteeLate(now, p, i, a, out)
 	}
 	p.activeAt = now
 	echo := s.slot[i].flags
-	if a.Kind == RespondGuaranteed {
-		m.fill(i, a)
-		m.clearWanted(now, p)
-		return m.ackStored(p, i, echo, &a.State, out), nil
-	}
 	s.remove(&p.resp, i)
 	p.holdCACK(s)
 	if n, closed := m.closeFilled(now, p, &inbound{state: a.State}, out); closed {
@@ -199,4 +188,14 @@ func (m *Manager) respondLate(now int64, p *PDC, id RxID, a *Response, out []byt
 	}
 	// The requester has waited: tell it at once.
 	return m.putACK(p, out, &ackSpec{psn: id.PSN, flags: echo, next: a.Next, bytes: a.Bytes, state: &a.State}), nil
+}
+
+// guaranteeLate is respondLate for a response that the initiator has to see.
+func (m *Manager) guaranteeLate(now int64, p *PDC, i uint32, a *Response, out []byte) (int, error) {
+	if !m.mem.responses.reserve(i, len(a.Bytes)) {
+		return 0, ErrNoStore
+	}
+	p.activeAt = now
+	m.store(now, p, i, a)
+	return m.ackStored(p, i, m.mem.responses.slot[i].flags, &a.State, out), nil
 }

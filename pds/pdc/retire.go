@@ -1,10 +1,6 @@
 package pdc
 
-import (
-	"math/bits"
-
-	"github.com/uetcc/uetcc/pds"
-)
+import "math/bits"
 
 // fail ends a PDC in error: every packet on it fails, and if the target may have
 // a context, CLOSE_CMD tells it, unless the target's window ends before it.
@@ -82,15 +78,4 @@ func (m *Manager) retire(now int64, p *PDC, c Cause) {
 		m.table.Release(now, p.handle)
 	}
 	m.arm(now)
-}
-
-// nackUnasked tells the peer that p is gone: the wait for its CLOSE_CMD is over. A
-// NACK counts only for a packet that is out, and the lowest missing one is what that
-// would be. An initiator with nothing out ignores it, as it ignores forged ones, and
-// is told INV_DPDCID when it sends again.
-func (m *Manager) nackUnasked(p *PDC, out []byte) int {
-	n := pds.Nack{Code: pds.NackClosingInErr, PSN: p.rx.Missing(), SPDCID: p.handle.ID(), DPDCID: p.peerID}
-	k, _ := n.Encode(out)
-	m.stats.NACKs++
-	return k
 }

@@ -178,7 +178,7 @@ func (m *Manager) receiveRUDI(now int64, in *In, out []byte, r *Result) error {
 		if in.Trimmed != 0 {
 			m.stats.Trimmed++
 			if m.limiter.allow(now, in.Src) {
-				m.nack(out, r, &pds.Nack{Code: in.Trimmed, Flags: pds.FlagNT | h.Flags&pds.FlagRetx, PSN: pds.PSN(h.PktID)})
+				r.Reply = m.putNACK(out, &pds.Nack{Code: in.Trimmed, Flags: pds.FlagNT | h.Flags&pds.FlagRetx, PSN: pds.PSN(h.PktID)})
 			}
 			return ErrTrimmed
 		}

@@ -47,11 +47,7 @@ type expectedStarts struct {
 }
 
 func newExpectedStarts(ids int, seed uint64) expectedStarts {
-	n := 1
-	for n < ids {
-		n *= 2
-	}
-	return expectedStarts{slot: slab.Make[expectedStart](n), seed: seed | 1}
+	return expectedStarts{slot: slab.Make[expectedStart](ringSize(ids)), seed: seed | 1}
 }
 
 // at returns the place for PDCs with PDCID id of an initiator.

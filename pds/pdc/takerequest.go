@@ -39,7 +39,7 @@ func (m *Manager) Take(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte) (n 
 	p.rx.released(psn.Add(int32(q.ClearOffset())))
 	p.rx.edge, p.rx.high = psn+1, psn
 	p.count(m.p, t.Size, t.Payload)
-	if !m.ackAsked(flags, t.CE) && int64(p.ackBytes) < m.p.ackAll {
+	if !m.ackAsked(flags, t.CE) && !m.ackDue(p) {
 		return 0, true
 	}
 	// This is writeACK where there is nothing to select, of a PDC that, in use, does not
@@ -67,7 +67,7 @@ func (m *Manager) takeExpected(now int64, t *Taken, out *[pds.AckCCLen]byte) (n 
 	p.rx.released(q.ClearPSN())
 	first := m.accept(p, q.PSN(), t.Size, t.Payload)
 	asked := first || m.ackAsked(q.Flags(), t.CE)
-	if !asked && int64(p.ackBytes) < m.p.ackAll {
+	if !asked && !m.ackDue(p) {
 		return 0, true
 	}
 	a := ackHead{base: p.rx.edge, offset: int16(q.PSN() - p.rx.edge + 1), flags: t.echo(q.Flags()), next: pds.NextResponse}

@@ -2,6 +2,19 @@ package pdc
 
 import "github.com/uetcc/uetcc/pds"
 
+// TouchRequests changes nothing: ahead of [Manager.Take] it loads what the next request
+// for each of some PDCs will need of it, by their PDCIDs. The misses of the cache overlap
+// as far as the machine looks ahead, so there is nothing else in the loop. The result
+// means nothing but keeps the loads.
+func (m *Manager) TouchRequests(ids []uint16) (sum uint64) {
+	for _, id := range ids {
+		if int(id) < len(m.pdc) {
+			sum += uint64(m.pdc[id].rx.edge)
+		}
+	}
+	return sum
+}
+
 // TouchSources changes nothing: ahead of [Manager.ReceiveACK] and [Manager.Transmit] it
 // loads what acknowledgements for these PDCs, and packets of them that are sent, will
 // need, in two passes, of which the second loads what the first has told the place of.

@@ -216,11 +216,7 @@ func (m *Manager) putControl(p *PDC, buf []byte, out *Out, ctl pds.CtlType, payl
 func (m *Manager) transmitControl(now int64, buf []byte, out *Out) bool {
 	p := &m.pdc[m.ctl.head]
 	if p.ctl == 0 || !p.state.Live() && p.ctl != ctlClosingInErr || p.peerID == 0 {
-		p.ctl = 0
-		p.flags &^= flagOnControl
-		if m.ctl.head = p.nextCtl; m.ctl.head == 0 {
-			m.ctl.tail = 0
-		}
+		m.controlled(p)
 		return false
 	}
 	bit := p.ctl & -p.ctl
@@ -246,13 +242,18 @@ func (m *Manager) transmitControl(now int64, buf []byte, out *Out) bool {
 		m.putProbe(now, p, buf, out)
 		p.before = p.tx.MaxCACK()
 	case ctlCreditReq:
-		target := int64(0)
-		if c := m.cc.Context(p.cc); c != nil {
-			target = c.CreditTarget(m.cc.Params(), 1)
-		}
-		m.putControl(p, buf, out, pds.CtlCreditReq, pds.CreditReqPayload(m.cccID[p.cc.Index()], uint32(rccc.QuantaOf(target))))
+		m.putControl(p, buf, out, pds.CtlCreditReq, m.creditWanted(p))
 	}
 	return true
+}
+
+// creditWanted is the payload of a CREDIT_REQ.
+func (m *Manager) creditWanted(p *PDC) pds.Payload {
+	target := int64(0)
+	if c := m.cc.Context(p.cc); c != nil {
+		target = c.CreditTarget(m.cc.Params(), 1)
+	}
+	return pds.CreditReqPayload(m.cccID[p.cc.Index()], uint32(rccc.QuantaOf(target)))
 }
 
 // putProbe writes a probe.

@@ -1,49 +1,6 @@
 package pdc
 
-import (
-	"github.com/uetcc/uetcc/ccc"
-	"github.com/uetcc/uetcc/pds"
-)
-
-// queue is a first-in-first-out queue of PDCs, each at most once. It is an array
-// and not a list through the PDCs, so that who comes next can be known before
-// their cache lines are there.
-type queue struct {
-	ring       []pds.PDCID
-	head, tail uint32 // of the whole life
-}
-
-func newQueue(pdcs int) queue {
-	size := 1
-	for size < pdcs {
-		size *= 2
-	}
-	return queue{ring: make([]pds.PDCID, size)}
-}
-
-func (q *queue) push(p *PDC) {
-	q.ring[q.tail&uint32(len(q.ring)-1)] = p.handle.ID()
-	q.tail++
-}
-
-// next is the one that pop would take.
-func (q *queue) next() pds.PDCID { return q.ring[q.head&uint32(len(q.ring)-1)] }
-
-func (q *queue) pop() pds.PDCID {
-	id := q.next()
-	q.head++
-	return id
-}
-
-// first are up to n of those that come next, fewer where the ring ends.
-func (q *queue) first(n int) []pds.PDCID {
-	at := q.head & uint32(len(q.ring)-1)
-	return q.ring[at:min(at+min(uint32(n), q.tail-q.head), uint32(len(q.ring)))]
-}
-
-// list is a queue of PDCs of which there are many, linked through them by slot;
-// slot 0 is the end.
-type list struct{ head, tail uint16 }
+import "github.com/uetcc/uetcc/ccc"
 
 // takeTurns puts p, which has just sent a packet, behind the others, or straight to
 // those that wait for congestion control if that will not allow its next one: most
@@ -138,5 +95,14 @@ func (m *Manager) control(p *PDC, c ctlFlags) {
 	} else {
 		m.pdc[m.ctl.tail].nextCtl = id
 		m.ctl.tail = id
+	}
+}
+
+// controlled takes p, the first of those with control packets, out of their list.
+func (m *Manager) controlled(p *PDC) {
+	p.ctl = 0
+	p.flags &^= flagOnControl
+	if m.ctl.head = p.nextCtl; m.ctl.head == 0 {
+		m.ctl.tail = 0
 	}
 }

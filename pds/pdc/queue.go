@@ -1,0 +1,44 @@
+package pdc
+
+import (
+	"math/bits"
+
+	"github.com/uetcc/uetcc/pds"
+)
+
+// queue is a first-in-first-out queue of PDCs, each at most once. It is an array
+// and not a list through the PDCs, so that who comes next can be known before
+// their cache lines are there.
+type queue struct {
+	ring       []pds.PDCID
+	head, tail uint32 // of the whole life
+}
+
+func newQueue(pdcs int) queue { return queue{ring: make([]pds.PDCID, ringSize(pdcs))} }
+
+// ringSize is the smallest power of two that is n, 1 or more, or above.
+func ringSize(n int) int { return 1 << bits.Len(uint(n-1)) }
+
+func (q *queue) push(p *PDC) {
+	q.ring[q.tail&uint32(len(q.ring)-1)] = p.handle.ID()
+	q.tail++
+}
+
+// next is the one that pop would take.
+func (q *queue) next() pds.PDCID { return q.ring[q.head&uint32(len(q.ring)-1)] }
+
+func (q *queue) pop() pds.PDCID {
+	id := q.next()
+	q.head++
+	return id
+}
+
+// first are up to n of those that come next, fewer where the ring ends.
+func (q *queue) first(n int) []pds.PDCID {
+	at := q.head & uint32(len(q.ring)-1)
+	return q.ring[at:min(at+min(uint32(n), q.tail-q.head), uint32(len(q.ring)))]
+}
+
+// list is a queue of PDCs of which there are many, linked through them by slot;
+// slot 0 is the end.
+type list struct{ head, tail uint16 }
