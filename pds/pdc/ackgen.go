@@ -2,7 +2,7 @@ package pdc
 
 import "github.com/uetcc/uetcc/pds"
 
-// ackSpec is what an acknowledgement says beside the state of the window.
+// ackSpec is what an acknowledgement says besides the state of the window.
 type ackSpec struct {
 	psn    pds.PSN // the packet that caused it; with a probe, the SACK base wanted
 	flags  pds.Flags
@@ -68,7 +68,7 @@ func (m *Manager) writeACK(p *PDC, out *[pds.AckCCLen]byte, a ackHead, st *AckSt
 	return pds.AckCCLen
 }
 
-// rcvdUnits is rcvd_bytes but for its width.
+// rcvdUnits is rcvd_bytes before it is cut to 24 bits.
 func (p *PDC) rcvdUnits() uint32 { return (p.rcvd + pds.ByteUnit - 1) / pds.ByteUnit }
 
 // writePlain is writeACK without SACK and congestion state.

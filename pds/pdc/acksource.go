@@ -8,8 +8,8 @@ import (
 	"github.com/uetcc/uetcc/rccc"
 )
 
-// receiveACK takes an acknowledgement of any of the three headers in. Nothing is
-// ever sent in answer to one without a PDC.
+// receiveACK takes in an acknowledgement with any of the three headers. One that has no
+// PDC here is never answered.
 func (m *Manager) receiveACK(now int64, t pds.Type, in *In, r *Result) error {
 	var h pds.AckCC
 	n, err := decodeACK(&h, t, in.Packet)
@@ -23,7 +23,7 @@ func (m *Manager) receiveACK(now int64, t pds.Type, in *In, r *Result) error {
 		m.stats.Trimmed++
 		return ErrTrimmed
 	}
-	p := m.named(h.DPDCID, in.Src, h.SPDCID)
+	p := m.fromPeer(h.DPDCID, in.Src, h.SPDCID)
 	if p == nil {
 		m.stats.Unknown++
 		return ErrUnknown
@@ -125,7 +125,7 @@ func (m *Manager) feed(now int64, p *PDC, h *pds.AckCC, hasState bool, k *ackGai
 	}
 }
 
-// credit takes a cumulative credit in.
+// credit takes in a cumulative credit.
 func (m *Manager) credit(now int64, p *PDC, units uint32) {
 	c := m.cc.Context(p.cc)
 	if c == nil {
@@ -174,14 +174,14 @@ func (m *Manager) asked(now int64, p *PDC, h *pds.AckCC) {
 	}
 }
 
-// clearSoon has CLEAR_tx told to the peer within PDS_Clear_Time, unless a request
-// carries it before.
+// clearSoon sees to it that the peer hears CLEAR_tx within PDS_Clear_Time: in a CLEAR_CMD,
+// unless a request carries it earlier.
 func (m *Manager) clearSoon(now int64, p *PDC) {
 	p.flags |= flagClearDue
 	m.aux(p, now, deadline.After(now, m.p.c.ClearTime))
 }
 
-// aux has the timer of p look no later than at.
+// aux sets the auxiliary timer of p to at, unless it goes off earlier.
 func (m *Manager) aux(p *PDC, now, at int64) {
 	if at < p.auxAt {
 		p.auxAt = at

@@ -2,16 +2,16 @@ package pdc
 
 import "github.com/uetcc/uetcc/pds"
 
-// Amend replaces the answer to a request that was accepted a moment ago, with
-// [RespondDefault] or [RespondGuaranteed], by Respond or Take: the layer above has found
-// out that it was wrong. in is the packet as it was received, on the PDC h, and a is of
-// RespondGuaranteed. What it writes to out goes in place of the acknowledgement that was
-// written before, if there was one.
+// Amend replaces the answer that [Manager.Respond] or [Manager.Take] gave to a request a
+// moment ago ([RespondDefault] or [RespondGuaranteed]), because the layer above has found out
+// that it was wrong. in is the packet as it was received on the PDC h, and the kind of a is
+// RespondGuaranteed. What Amend writes to out replaces the acknowledgement that was written
+// before, if there was one.
 //
-// It must come before that has left, and before another packet of h is received or answered:
-// another acknowledgement would say that all is well. The errors are [ErrUnknown] if the PDC has
-// gone, [ErrStale] if there is no such request or its answer has been seen, [ErrNoStore],
-// [ErrShortBuffer], and those of decoding.
+// Call it before that acknowledgement leaves, and before another packet of h is received or
+// answered: another acknowledgement would say that all is well. The errors are [ErrUnknown]
+// if the PDC has gone, [ErrStale] if there is no such request or its answer has been seen,
+// [ErrNoStore], [ErrShortBuffer], and those of decoding.
 func (m *Manager) Amend(now int64, h Handle, in *In, a *Response, out []byte) (int, error) {
 	var q pds.Request
 	if _, err := q.Decode(in.Packet); err != nil {

@@ -10,7 +10,7 @@ import (
 // responses that are owed, and hold CACK back, like those of a request that the layer
 // above works on.
 
-// initBuffers makes n numbers of buffers, from 1.
+// initBuffers makes the numbers of n buffers, 1 to n.
 func (s *responseStore) initBuffers(n int) {
 	s.buffers = slab.Make[uint16](n)
 	for i := range s.buffers {
@@ -18,7 +18,7 @@ func (s *responseStore) initBuffers(n int) {
 	}
 }
 
-// buffer gives slot i, which has just been taken, a buffer. There is one.
+// buffer gives slot i, which has just been taken, a buffer. One must be free.
 func (s *responseStore) buffer(i uint32) uint16 {
 	last := len(s.buffers) - 1
 	n := s.buffers[last]
@@ -27,7 +27,7 @@ func (s *responseStore) buffer(i uint32) uint16 {
 	return n
 }
 
-// unbuffer takes the buffer of slot i back, if it has one: the layer above works on it.
+// unbuffer takes back the buffer of slot i, if it has one: the layer above has the request.
 func (s *responseStore) unbuffer(i uint32) {
 	if e := &s.slot[i]; e.state == respBuffered {
 		s.buffers = append(s.buffers, e.len) // within what it was made with
@@ -67,7 +67,7 @@ func (m *Manager) due(p *PDC) uint32 {
 	return 0
 }
 
-// turn is to follow what may have closed a gap: it puts p among those that Replay looks at.
+// turn is called when a gap may have closed: it puts p among those that Replay looks at.
 func (m *Manager) turn(p *PDC) {
 	if !p.is(flagTurn) && m.due(p) != 0 {
 		p.flags |= flagTurn
@@ -96,8 +96,8 @@ func (m *Manager) Replay() (id RxID, buffer uint16) {
 	return RxID{}, 0
 }
 
-// respondBuffered takes the answer to a request that lies in a buffer. It reports done
-// if that is all, otherwise the request is now one that the layer above has worked on.
+// respondBuffered takes the answer to a request that lies in a buffer. It reports done if
+// nothing is left to do; otherwise the request now counts as one that was handed up.
 func (m *Manager) respondBuffered(p *PDC, i uint32, a *Response, out []byte) (n int, done bool, err error) {
 	s := &m.mem.responses
 	switch {

@@ -5,18 +5,18 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// clearReqWait is after how many PDS_Clear_Times a target asks for a CLEAR that it
-// has not heard. The initiator sends one on its own after one of them, in a
-// CLEAR_CMD that nobody acknowledges: if that is lost on a PDC that goes quiet, the
-// response would keep its place in a store that all PDCs share.
+// clearReqWait is how many PDS_Clear_Times a target waits for a CLEAR before it asks for
+// one. The initiator sends one on its own after one PDS_Clear_Time, in a CLEAR_CMD that
+// nobody acknowledges: if that were lost on a PDC that goes quiet, the response would keep
+// its place in a store that all PDCs share.
 const clearReqWait = 4
 
-// clearAsks is how many questions in vain, each with something else heard of the peer
-// after it, are needed to end its PDC. Questions and answers are lost one by one: where
-// every third packet is, an honest peer fails so many times in a row once in 10^10.
+// clearAsks is how many questions have to be in vain, each followed by something else from
+// the peer, before its PDC is closed. An honest peer fails when the question or the answer
+// is lost: where every third packet is, so many times in a row once in 10^10.
 const clearAsks = 32
 
-// clearWanted has the timer of p look after the stored responses.
+// clearWanted starts the timer that looks after the stored responses of p.
 func (m *Manager) clearWanted(now int64, p *PDC) {
 	if !p.is(flagInitiator) {
 		m.aux(p, now, deadline.After(now, clearReqWait*m.p.c.ClearTime))
@@ -45,8 +45,9 @@ func (m *Manager) clearMissing(now int64, p *PDC) {
 // all that the peer needs to clear it, and a peer that has heard none asks for one. A
 // silent peer is not counted against: it may hear nothing. p.lapse is since when it counts.
 //
-// Source: it is what is left when a peer takes responses and clears none: they are bound
-// by the store, asked for, and then new ones refused (NO_GTD_DEL_AVAIL).
+// The specification has no such rule. Against a peer that takes responses and clears none
+// it has a bounded store, the CLEAR_REQ, and the refusal of new requests
+// (NO_GTD_DEL_AVAIL); this is for one that such means do not impress.
 func (m *Manager) hoards(now int64, p *PDC) bool {
 	l, unit := &p.resp, uint32(now/lapseUnit)
 	if !p.rx.Missing().After(m.mem.responses.slot[l.head].psn) {
@@ -65,8 +66,8 @@ func (m *Manager) hoards(now int64, p *PDC) bool {
 }
 
 // remind repeats the response that the peer of p was asked to clear, if what it says it
-// has cleared is less: then it has not seen it. It would ask for it in time, but that may
-// be its longest timeout, or wait for what congestion control does not allow.
+// has cleared is less: then it has not seen it. It would ask for it in the end, but perhaps
+// only after its longest timeout, or when congestion control lets it.
 func (m *Manager) remind(p *PDC, b *inbound, out []byte) int {
 	i := p.resp.head
 	if p.resp.asked == 0 || i == 0 {

@@ -6,7 +6,7 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// receiveControl takes a control packet in.
+// receiveControl takes in a control packet.
 func (m *Manager) receiveControl(now int64, in *In, out []byte, r *Result) error {
 	var c pds.Control
 	n, err := c.Decode(in.Packet)
@@ -84,9 +84,9 @@ func (m *Manager) obey(now int64, p *PDC, b *inbound, c *pds.Control, out []byte
 
 // question answers an ACK_REQ: what became of this PSN? For a PSN below the window
 // a plain acknowledgement carries the present CACK, which is what a sender whose
-// window is stuck needs. A response that was kept is repeated, also one with data: the
-// ACK_WITH_DATA that the specification has for that asks for the request again, for a
-// target that has to read the data again, and costs a round trip more.
+// window is stuck needs. A stored response is repeated, even one with data: ACK_WITH_DATA,
+// which the specification has for those, is for a target that has to read the data anew. It
+// asks for the request again and costs another round trip.
 func (m *Manager) question(p *PDC, b *inbound, out []byte, r *Result) error {
 	i := m.mem.responses.find(&p.resp, b.psn)
 	was := p.rx.Classify(b.psn, MaxRange)

@@ -38,10 +38,10 @@
 //
 // # Short ways, which a newcomer can skip
 //
-// Everything can be done with the calls above. The methods here do the same for less, for
-// the packets that are nearly all of them, and decline the others, which then go the
-// general way; a caller that uses them writes both, as the Endpoint of the root package
-// does, for which they are.
+// Everything can be done with the calls above. The methods below do the same faster for
+// the packets that nearly all are, and decline the others, which then go the general way.
+// So their caller needs both; the Endpoint of the root package, for which they were made,
+// has them.
 //
 //	Expect, Named, Await, Take          a request: Receive and Respond
 //	ReceiveACK, TakeACK                 an acknowledgement: Receive
@@ -50,7 +50,7 @@
 //	Exchange                            acknowledgements, and what they let go: Receive, Transmit
 //	TouchRequests, TouchSources, TouchPackets, TouchSubmit,
 //	Lines, PacketLines, SubmitLines
-//	                                    no call at all: memory that one will need, loaded ahead
+//	                                    nothing: they load what a later call will need
 //
 // # What is guaranteed
 //

@@ -67,7 +67,7 @@ type Event struct {
 	PSN    pds.PSN
 	Cause  Cause
 	Kind   EventKind
-	More   uint16 // EventImplicit: of as many packets after it too, whose handles and PSNs count up
+	More   uint16 // EventImplicit: so many packets after it too, whose handles and PSNs count up
 }
 
 // eventReserve is the most that one packet can cause: every packet of a window

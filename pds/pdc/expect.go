@@ -2,17 +2,15 @@ package pdc
 
 import "github.com/uetcc/uetcc/pds"
 
-// Named is the part of [Manager.Receive] that finds a PDC: the one with the dpdcid of a
-// request, nil if that is none of this manager's. Nothing else is known of it: it may be
-// of another life, or none.
+// Named returns the PDC with the dpdcid of a request, nil if this manager has no such id.
+// Nothing else is checked: it may be in another life than the request means, or in none.
 func (m *Manager) Named(q *pds.RequestView) *PDC { return m.byID(q.DPDCID()) }
 
-// Expect is the part of [Manager.Receive] that looks at a request, without a change: it
-// returns the PDC of one that [Manager.Take] may take, or [Manager.Await]: one that is new
-// and in the window of a PDC in use, the next one if that is ordered; and the PDC has
-// this peer, owes it no response and does not close. That is nearly every request. Any
-// other has no such PDC and goes to Receive. The type and what follows the header are the
-// caller's to check.
+// Expect looks at a request, and changes nothing. It returns the PDC if [Manager.Take] or
+// [Manager.Await] may take the request: if it is new and in the window of an established
+// PDC (the next one, if that is ordered), and the PDC has this peer, owes it no response and
+// is not closing. Nearly every request is such; any other gets nil and goes to
+// [Manager.Receive]. The caller has to check the type and what follows the header.
 func (m *Manager) Expect(q *pds.RequestView, src Addr) *PDC {
 	p := m.Named(q)
 	if p == nil || p.state != StateEstablished || p.peerID != q.SPDCID() || p.peer != src || p.rx.holding {
@@ -33,7 +31,7 @@ func (p *PDC) expectsOrdered(q *pds.RequestView) bool {
 }
 
 // Await is the rest of [Manager.Receive] for a request whose PDC [Manager.Expect] has just
-// returned: the verdict is VerdictRequest, and [Manager.Respond] is to be called.
+// returned: the verdict is VerdictRequest, and the answer comes by [Manager.Respond].
 func (m *Manager) Await(now int64, p *PDC, in *In) {
 	m.stats.Received++
 	m.await(now, p, (*pds.RequestView)(in.Packet), in)

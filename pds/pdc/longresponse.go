@@ -39,7 +39,7 @@ func (s *responseStore) reserve(i uint32, n int) bool {
 	return true
 }
 
-// shorten takes the place of slot i back, if it has one.
+// shorten takes back the place of slot i, if it has one.
 func (s *responseStore) shorten(i uint32) {
 	if r := &s.slot[i]; r.long != 0 {
 		s.long.next[r.long], s.long.free = s.long.free, r.long

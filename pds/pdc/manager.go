@@ -15,8 +15,8 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// ManagerConfig sizes a [Manager]. Table, CC and Contexts may be shared with
-// readers of their own; the manager is their only writer.
+// ManagerConfig sizes a [Manager]. Others may read Table, CC and Contexts; the manager is
+// their only writer.
 type ManagerConfig struct {
 	Params   *Params
 	Table    *Table       // PDCIDs and keys; its Quarantine is the one in force
@@ -77,9 +77,9 @@ type Manager struct {
 	turns queue   // PDCs with a buffered request whose turn has come
 	cccID []uint8 // by context: what the peer knows it by
 
-	in      inbound // the packet that is being received
-	plain   [AcksMax]nscc.PlainACK
-	limiter limiter // of answers to packets without a PDC
+	in      inbound                // the packet that is being received
+	plain   [AcksMax]nscc.PlainACK // those of one Exchange
+	limiter limiter                // of answers to packets without a PDC
 	waiting waitQueue
 
 	expected expectedStarts // with StartExpected0RTT
@@ -189,7 +189,7 @@ type Info struct {
 	OpenMessages int
 	Locks        int
 	Unsent       int // packets queued and not sent
-	Outstanding  int // PSNs sent and not released below or above the first such
+	Outstanding  int // Next - Base
 
 	// Sending: MaxCACK <= Next-1, ClearPSN = Base-1.
 	Base, Next, MaxCACK pds.PSN

@@ -74,8 +74,8 @@ func (m *Manager) Submit(now int64, h Handle, pkt Packet) (pds.PSN, error) {
 }
 
 // SubmitRun queues n packets that are alike but for their handles, which count up
-// from that of first. It returns how many it has taken, and the error of the next
-// if that is not all: as with [Manager.Submit].
+// from that of first. It returns how many it has taken and, if that is not all, the error
+// that [Manager.Submit] has for the next.
 func (m *Manager) SubmitRun(now int64, h Handle, first *Packet, n int) (taken int, err error) {
 	p := m.get(h)
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// receiveNACK takes a refusal in. It is never answered.
+// receiveNACK takes in a refusal. It is never answered.
 func (m *Manager) receiveNACK(now int64, t pds.Type, in *In, r *Result) error {
 	var n pds.Nack
 	size, err := decodeNACK(&n, t, in.Packet)
@@ -20,7 +20,7 @@ func (m *Manager) receiveNACK(now int64, t pds.Type, in *In, r *Result) error {
 	if n.Flags&pds.FlagNT != 0 {
 		return m.nackRUDI(now, in.Src, &n, r)
 	}
-	p := m.named(n.DPDCID, in.Src, n.SPDCID)
+	p := m.fromPeer(n.DPDCID, in.Src, n.SPDCID)
 	if p == nil {
 		m.stats.Unknown++
 		return ErrUnknown

@@ -12,7 +12,7 @@ func (m *Manager) Noop(h Handle) error { return m.tell(h, pds.CtlNOOP, 0) }
 
 // Negotiate queues a NEGOTIATION on h, which may open the PDC. The payload means
 // nothing here, since no public source says what is in it, such as which congestion
-// control is on: that is for the layers above, which agree on their own. The peer's gets
+// control is on: that is for the layers above, which agree on their own. The peer gets
 // it as an [EventNegotiation]. Errors as with [Manager.Noop].
 func (m *Manager) Negotiate(h Handle, payload uint32) error {
 	return m.tell(h, pds.CtlNegotiation, payload)

@@ -171,9 +171,9 @@ func (m *Manager) openTarget(now int64, b *inbound) (p *PDC, code pds.NackCode, 
 	return p, 0, nil
 }
 
-// refusesSYN judges a SYN packet that belongs to no PDC by itself: one that opens a PDC
-// and is refused then would leave it behind. Of an ordered PDC the first packet opens it,
-// and it is what those behind it are told to go back to.
+// refusesSYN judges a SYN packet that belongs to no PDC before it opens one: refused later,
+// it would leave the PDC behind. An ordered PDC is opened by its first packet, and the ones
+// behind that are told to go back to it.
 func (m *Manager) refusesSYN(b *inbound) (pds.NackCode, error) {
 	switch {
 	case b.clears: // it has an answer to one, so it knows a PDC of this target's former life

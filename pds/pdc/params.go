@@ -36,10 +36,10 @@ var ErrConfig = errors.New("pdc: invalid configuration")
 // (NO_PDC_AVAIL and the like) waits twice as long each time, all others wait as long as it
 // says.
 //
-// What of 1.0.3 is only known by name is not here: Syn_Retx_Safety_Time, for which there
-// is the quarantine of [TableConfig], and the negotiation of congestion control on a PDC
-// (on_off). Both ends have to be configured for the same; a NEGOTIATION goes to the layer
-// above, see [Manager.Negotiate].
+// Two parts of 1.0.3 that are public by name only are not here: Syn_Retx_Safety_Time, in
+// whose place there is the quarantine of [TableConfig], and the negotiation of congestion
+// control on a PDC (on_off). Both ends have to be configured alike; a NEGOTIATION goes to
+// the layer above, see [Manager.Negotiate].
 type Config struct {
 	// Range is how many PSNs are tracked in each direction, 1 to 1024 (default
 	// 1024). The mpr of an ACK_CC announces it in units of 128, rounded up.
@@ -135,6 +135,7 @@ func fill[T int | int64](name string, v *T, def, limit T) error {
 	return check.Range(ErrConfig, name, *v, 1, limit)
 }
 
+// derive checks what no range describes and computes the rest.
 func derive(c Config) (Params, error) {
 	if c.Start > StartExpected0RTT {
 		return Params{}, fmt.Errorf("%w: Start is %d, want at most %d", ErrConfig, c.Start, StartExpected0RTT)
@@ -206,7 +207,7 @@ func (p *Params) peerRange(mpr uint8) uint32 {
 	return uint32(mpr) * 128
 }
 
-// limit is peerRange, as far as this side tracks as many.
+// limit is peerRange, but not more than this side tracks.
 func (p *Params) limit(mpr uint8) uint16 { return uint16(min(p.peerRange(mpr), p.ranges)) }
 
 const never = math.MaxInt64

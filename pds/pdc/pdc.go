@@ -16,9 +16,9 @@ const (
 	flagAskClose                        // target: the next ACK asks for a close
 	flagClearDue                        // initiator: the target wants to hear a CLEAR
 	flagRefused                         // quarantine: one INV_DPDCID has been sent
-	flagOnData                          // in its flow's list of senders
+	flagOnData                          // in Manager.data, or waiting for its context
 	flagOnControl                       // in the list of PDCs with control packets
-	flagRecovering                      // infers losses up to recoverTo
+	flagRecovering                      // infers losses up to PDC.recover
 	flagGap                             // target: ROD_OOO has been sent for the gap at rx.Missing
 	flagFailed                          // closes in error
 	flagMeasure                         // initiator: the first of its context, whose base RTT a probe may measure
@@ -37,8 +37,8 @@ const (
 //
 // Its first two cache lines, a pair, are the hot ones. A source needs both, a target the
 // second: who the peer is and, of rx, up to where packets have arrived. The others are for
-// what is out of order, handed over, or late. The hot ones are the first, also because the
-// compiler checks a pointer by a load from where it points to.
+// what is out of order, handed over, or late. The hot ones come first also because the
+// compiler checks that a pointer is not nil by a load from where it points.
 type PDC struct {
 	tx      sendWindow
 	timerAt int64 // what the wheel has for this PDC
@@ -59,7 +59,7 @@ type PDC struct {
 	rx RecvWindow // its bits follow its edges, on lines of their own
 
 	unsubmitted       int64  // announced and not submitted, nominal bytes
-	nextData, nextCtl uint16 // links of the list of those that wait for a context, and of that of control packets, by slot
+	nextData, nextCtl uint16 // slot behind it among those that wait for the context, and in Manager.ctl
 	openMsgs          uint16
 	probes            uint8 // sent since something was acknowledged
 
@@ -115,7 +115,7 @@ const (
 	ctlClosingInErr // a NACK
 )
 
-// hold keeps CACK below the lowest PSN whose response is owed.
+// holdCACK keeps CACK below the lowest PSN whose response is owed.
 func (p *PDC) holdCACK(s *responseStore) {
 	if low, ok := s.lowest(&p.resp); ok {
 		p.rx.HoldAt(low)

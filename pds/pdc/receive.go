@@ -51,8 +51,8 @@ func (m *Manager) Receive(now int64, in *In, out []byte, r *Result) {
 	}
 }
 
-// ReceiveACK is [Manager.Receive] for an ACK_CC, which has no answer: it looks at Packet, Src
-// and Trimmed alone and sets, of r, all but PktID and what goes with other packets.
+// ReceiveACK is [Manager.Receive] for an ACK_CC, which is never answered. Of in it looks only
+// at Packet, Src and Trimmed, and of r it does not touch PktID and Buffer.
 func (m *Manager) ReceiveACK(now int64, in *In, r *Result) {
 	r.Verdict, r.Err, r.Reply, r.ID, r.Demand = VerdictDropped, nil, 0, RxID{}, Demand{}
 	m.in.awaited = false
@@ -161,7 +161,7 @@ func (m *Manager) contextSYN(now int64, b *inbound, out []byte, r *Result) (*PDC
 	return p, nil
 }
 
-// begun ends that a target waits for the Start_PSN that it has asked for.
+// begun notes that the Start_PSN has come that a PENDING target asked for.
 func (p *PDC) begun() {
 	if p.state == StatePending {
 		p.state = StateEstablished
@@ -176,9 +176,9 @@ func (m *Manager) byID(id pds.PDCID) *PDC {
 	return nil
 }
 
-// named returns the live PDC that a packet from src names, nil if there is none or its peer
+// fromPeer returns the live PDC that a packet from src names, nil if there is none or its peer
 // is another. The spdcid of a NACK may be 0, which says nothing.
-func (m *Manager) named(dpdcid pds.PDCID, src Addr, spdcid pds.PDCID) *PDC {
+func (m *Manager) fromPeer(dpdcid pds.PDCID, src Addr, spdcid pds.PDCID) *PDC {
 	p := m.byID(dpdcid)
 	if p == nil || !p.state.Live() || p.peer != src || p.peerID != spdcid && p.peerID != 0 && spdcid != 0 {
 		return nil
@@ -222,7 +222,7 @@ func (m *Manager) receiveRequest(now int64, in *In, out []byte, r *Result) error
 	return nil
 }
 
-// receiveOther takes any request; those that Expect names have a shorter way.
+// receiveOther takes in any request. The ones that Expect accepts have a shorter way.
 func (m *Manager) receiveOther(now int64, in *In, q *pds.Request, out []byte, r *Result) error {
 	if err := q.Validate(); err != nil {
 		return m.malformed(err)
@@ -268,12 +268,12 @@ func payloadLen(n int, next pds.NextHdr) uint32 {
 	return uint32(max(n-semanticLen[next&0xf], 0))
 }
 
-// receiveTrimmed answers a packet that a switch has cut. It is not tracked and
-// opens no PDC, and whose it is matters only for who says so.
+// receiveTrimmed answers a packet that a switch has cut. It is not tracked and opens no
+// PDC; the one that it names matters only as the sender of the answer.
 func (m *Manager) receiveTrimmed(now int64, b *inbound, code pds.NackCode, out []byte, r *Result) error {
 	m.stats.Trimmed++
 	if b.flags&pds.FlagSYN == 0 {
-		if p := m.named(b.dpdcid, b.src, b.spdcid); p != nil {
+		if p := m.fromPeer(b.dpdcid, b.src, b.spdcid); p != nil {
 			m.nackPDC(p, b, out, r, code)
 			return ErrTrimmed
 		}

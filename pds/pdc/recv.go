@@ -132,7 +132,7 @@ func (w *RecvWindow) ClearPSN() pds.PSN { return w.clear }
 // Classify says what psn is to a window of n PSNs, 1 to [MaxRange].
 func (w *RecvWindow) Classify(psn pds.PSN, n uint32) Arrival {
 	if ahead := uint32(psn - w.edge); ahead < n && !w.holding { // CACK is edge-1
-		if ahead < nearLen { // bit, with a return for each of its two: a jump less
+		if ahead < nearLen { // this is bit, with two returns, which saves a jump
 			return ArrivalNew + Arrival(w.near>>ahead&1)
 		}
 		return ArrivalNew + Arrival(w.ring[psn/64%ringWords]>>(psn%64)&1)

@@ -138,7 +138,7 @@ func (p *PDC) count(params *Params, size int64, payload uint32) {
 	p.ackBytes += max(payload, uint32(params.c.AckMinPktAdd))
 }
 
-// hold stores that CACK must not pass the request; room for it was asked for.
+// hold takes a slot, which must be available, to note that CACK must not pass the request.
 func (m *Manager) hold(p *PDC, b *inbound, st respState) uint32 {
 	s := &m.mem.responses
 	i := s.take(uint32(p.slot()), &p.resp)

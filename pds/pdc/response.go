@@ -55,7 +55,8 @@ func (s *responseStore) init(pdcs, shared int) {
 	}
 }
 
-// available reports whether PDC pdc can store a response.
+// available reports whether the PDC of l can store a response, that to its lowest missing
+// PSN or to another one.
 func (s *responseStore) available(l *respList, lowest bool) bool {
 	return s.free != 0 || lowest && !l.ownUsed
 }

@@ -165,7 +165,7 @@ func (t *rudiTable) expire(m *Manager, now int64) {
 	}
 }
 
-// receiveRUDI takes a RUDI request or response in. A target keeps nothing: each
+// receiveRUDI takes in a RUDI request or response. A target keeps nothing: each
 // arrival is executed.
 func (m *Manager) receiveRUDI(now int64, in *In, out []byte, r *Result) error {
 	var h pds.RUDI
@@ -199,7 +199,7 @@ func (m *Manager) receiveRUDI(now int64, in *In, out []byte, r *Result) error {
 	return nil
 }
 
-// nackRUDI takes the refusal of a RUDI packet in: what the target lacks it may
+// nackRUDI takes in the refusal of a RUDI packet: what the target lacks it may
 // have later, everything else fails.
 func (m *Manager) nackRUDI(now int64, src Addr, n *pds.Nack, r *Result) error {
 	p := m.rudi.find(n.PktID())
@@ -246,7 +246,7 @@ func (m *Manager) RespondRUDI(pktID uint32, retx bool, a *Response, buf []byte) 
 	return n + copy(buf[n:], a.Bytes), err
 }
 
-// receiveUUD takes an unreliable datagram in: never tracked, never answered.
+// receiveUUD takes in an unreliable datagram: never tracked, never answered.
 func (m *Manager) receiveUUD(in *In, r *Result) error {
 	var h pds.UUD
 	n, err := h.Decode(in.Packet)

@@ -37,10 +37,10 @@ type TableConfig struct {
 	Kept int
 
 	// Initiators is the most PDCIDs of the general pool, resting ones included, that
-	// PDCs opened from here may hold (default: all but a quarter, and but one at least). The rest is for
-	// SYN packets: two ends whose own PDCs take every id refuse each other's, and as a
-	// refused PDC keeps its id, neither would ever get on. The reserved pool is
-	// divided alike.
+	// PDCs opened from here may hold (default: all but a quarter, and at least one less
+	// than all). The rest is for SYN packets: two ends whose own PDCs take every id refuse
+	// each other's, and as a refused PDC keeps its id, neither would ever get on. The
+	// reserved pool is divided alike.
 	Initiators int
 
 	// PerKey is the most PDCs of one initiator key, 1 to 256 (default 16).
@@ -102,16 +102,16 @@ func NewTable(c TableConfig) (*Table, error) {
 	return t, err
 }
 
-// ofReserved is how many of the reserved pool initiators may hold.
+// ofReserved is how many ids of the reserved pool initiators may hold.
 func (c *TableConfig) ofReserved() int {
-	if c.Initiators == c.General && c.General > 1 { // as is wanted
+	if c.Initiators == c.General && c.General > 1 { // somebody wants no share for peers
 		return c.Reserved
 	}
 	return initiators(c.Reserved, c.Reserved*(c.General-c.Initiators)/c.General)
 }
 
-// initiators is how many of n ids they may hold, of which so many are for the peers: one
-// at least, and one at least is theirs.
+// initiators is how many of n ids initiators may hold where so many are for the peers. Each
+// side has at least one.
 func initiators(n, peers int) int { return max(n-max(peers, 1), 1) }
 
 // start is the place of the first PDCID in its pool.

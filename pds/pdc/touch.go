@@ -2,10 +2,9 @@ package pdc
 
 import "github.com/uetcc/uetcc/pds"
 
-// TouchRequests changes nothing: ahead of [Manager.Take] it loads what the next request
-// for each of some PDCs will need of it, by their PDCIDs. The misses of the cache overlap
-// as far as the machine looks ahead, so there is nothing else in the loop. The result
-// means nothing but keeps the loads.
+// TouchRequests changes nothing: ahead of [Manager.Take] it loads what the next request for
+// each of some PDCs will need. The cache misses overlap as far as the processor looks
+// ahead, so there is nothing else in the loop. The sum means nothing; it keeps the loads.
 func (m *Manager) TouchRequests(ids []uint16) (sum uint64) {
 	for _, id := range ids {
 		if int(id) < len(m.pdc) {
@@ -17,10 +16,9 @@ func (m *Manager) TouchRequests(ids []uint16) (sum uint64) {
 
 // TouchSources changes nothing: ahead of [Manager.ReceiveACK] and [Manager.Transmit] it
 // loads what acknowledgements for these PDCs, and packets of them that are sent, will
-// need, in two passes, of which the second loads what the first has told the place of.
-// Over 16 to 32 packets ahead the misses of the cache overlap in each, which is worth it
-// when thousands of PDCs are in use. The loops hold little else than loads, so that the
-// processor sees many of them at a time. The sum means nothing.
+// need. It is the first of two passes; [Manager.TouchPackets] loads what lies where the
+// first pass says. With 16 to 32 packets at a time the cache misses overlap, which pays
+// when thousands of PDCs are in use. The sum means nothing.
 func (m *Manager) TouchSources(ids []uint16) (sum uint64) {
 	for _, id := range ids {
 		if int(id) < len(m.pdc) {
@@ -45,7 +43,7 @@ func (m *Manager) TouchPackets(ids []uint16) (sum uint64) {
 }
 
 // TouchSubmit changes nothing: ahead of [Manager.SubmitRun] it loads what that needs of a
-// PDC besides, once [Manager.TouchSources] has been called.
+// PDC beyond what [Manager.TouchSources] has loaded.
 func (m *Manager) TouchSubmit(id uint16) uint64 {
 	if int(id) >= len(m.pdc) {
 		return 0
