@@ -25,8 +25,8 @@ import (
 
 // Sizes of the model, in packets, and delays in nanoseconds.
 const (
-	Flows  = 6 // blue 0..4, of which 0 crosses S1; purple 5
-	Purple = 5
+	flows  = 6 // blue 0..4, of which 0 crosses S1; purple 5
+	purple = 5
 
 	slotPs      = 327_680
 	hostDepth   = 4   // token bucket
@@ -48,15 +48,15 @@ type Control func(flow int, e *pcc.Event) pcc.Decision
 
 // Template returns NVIDIA's sample algorithm as a control.
 func Template(p pcc.TemplateParams) Control {
-	flows := make([]pcc.Template, Flows)
+	var contexts [flows]pcc.Template
 	var n pcc.TemplateCounters
-	return func(flow int, e *pcc.Event) pcc.Decision { return flows[flow].OnEvent(&p, e, &n) }
+	return func(flow int, e *pcc.Event) pcc.Decision { return contexts[flow].OnEvent(&p, e, &n) }
 }
 
 // ZTR returns our ZTR-RTT as a control.
 func ZTR(p pcc.ZTRParams) Control {
-	flows := make([]pcc.ZTR, Flows)
-	return func(flow int, e *pcc.Event) pcc.Decision { return flows[flow].OnEvent(&p, e) }
+	var contexts [flows]pcc.ZTR
+	return func(flow int, e *pcc.Event) pcc.Decision { return contexts[flow].OnEvent(&p, e) }
 }
 
 // Config describes a run.
@@ -69,9 +69,8 @@ type Config struct {
 
 // Result is what the second half of a run came to.
 type Result struct {
-	Share       [Flows]float64 // of the line rate, by flow
-	Blue        float64        // sum of the blue shares
-	Purple      float64
+	Blue        float64 // share of the line rate, of all blue flows together
+	Purple      float64 // share of the purple one
 	IngressMean float64 // packets in S2's ingress FIFO 0
 	IngressMax  int
 	Paused      float64 // fraction of the time that the link S1-S2 was paused
@@ -122,16 +121,18 @@ type answer struct {
 
 type model struct {
 	cfg     Config
-	hosts   [Flows]host
+	hosts   [flows]host
 	input   [2]fifo // S1: from blue 0 and from purple
 	trunk   fifo
 	ingress [5]fifo // S2: from S1, and from blue 1..4
 	paused  bool    // the link S1-S2
 	egress  [2]fifo // blue, purple
 	res     Result
-	count   [Flows]int
-	slots   int // measured
-	wait    int64
+
+	measured bool // the present slot
+	slots    int  // measured so far
+	count    [flows]int
+	wait     int64
 }
 
 // Run runs the model.
@@ -142,20 +143,18 @@ func Run(cfg Config) Result {
 		m.hosts[i].start, m.hosts[i].rate = r.IntN(256), pcc.LineRate
 	}
 	for slot := range cfg.Slots {
-		m.step(slot, slot >= cfg.Slots/2)
+		m.measured = slot >= cfg.Slots/2
+		m.step(slot)
 	}
 	return m.result()
 }
 
 func (m *model) result() Result {
-	for i, n := range m.count {
-		m.res.Share[i] = float64(n) / float64(m.slots)
-		if i != Purple {
-			m.res.Blue += m.res.Share[i]
-		}
+	for _, n := range m.count[:purple] {
+		m.res.Blue += float64(n) / float64(m.slots)
 	}
-	m.res.Purple = m.res.Share[Purple]
-	m.res.PurpleNs = float64(m.wait) / float64(max(m.count[Purple], 1)) * slotPs / 1000
+	m.res.Purple = float64(m.count[purple]) / float64(m.slots)
+	m.res.PurpleNs = float64(m.wait) / float64(max(m.count[purple], 1)) * slotPs / 1000
 	m.res.IngressMean /= float64(m.slots)
 	m.res.Paused /= float64(m.slots)
 	m.res.BlueQueue /= float64(m.slots)
@@ -164,10 +163,10 @@ func (m *model) result() Result {
 
 // step lets a slot pass, from the sinks to the sources so that a packet takes at
 // least a slot for each hop.
-func (m *model) step(slot int, measure bool) {
+func (m *model) step(slot int) {
 	for i := range m.egress {
 		if m.egress[i].n > 0 {
-			m.leave(slot, m.egress[i].pop(), measure)
+			m.leave(slot, m.egress[i].pop())
 		}
 	}
 	m.crossS2(slot)
@@ -177,7 +176,7 @@ func (m *model) step(slot int, measure bool) {
 		m.answers(slot, i)
 		m.send(slot, i)
 	}
-	if !measure {
+	if !m.measured {
 		return
 	}
 	m.slots++
@@ -190,10 +189,10 @@ func (m *model) step(slot int, measure bool) {
 }
 
 // leave takes a packet to its sink. A probe turns around there.
-func (m *model) leave(slot int, p packet, measure bool) {
-	if measure {
+func (m *model) leave(slot int, p packet) {
+	if m.measured {
 		m.count[p.flow]++
-		if p.flow == Purple {
+		if p.flow == purple {
 			m.wait += int64(slot) - int64(p.born)
 		}
 	}
@@ -219,7 +218,7 @@ func (m *model) crossS2(slot int) {
 				continue
 			}
 			out := &m.egress[0]
-			if in.ring[in.head].flow == Purple {
+			if in.ring[in.head].flow == purple {
 				out = &m.egress[1]
 			}
 			if out.n < egressDepth {
@@ -295,7 +294,7 @@ func (m *model) entry(i int) (queue *fifo, limit int) {
 	switch i {
 	case 0:
 		return &m.input[0], inputPause
-	case Purple:
+	case purple:
 		return &m.input[1], inputPause
 	}
 	return &m.ingress[i], ingressOff

@@ -17,9 +17,9 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// SnapLen is how many bytes of a frame a [Writer] keeps: all headers, and the
+// snapLen is how many bytes of a frame a [Writer] keeps: all headers, and the
 // first of the data.
-const SnapLen = 256
+const snapLen = 256
 
 // maxPayload is the largest payload MTU of UET, with room for a trailer.
 const maxPayload = 8192 + 64
@@ -38,7 +38,7 @@ type Writer struct {
 // NewWriter writes the head of a capture file to w.
 func NewWriter(w io.Writer) (*Writer, error) {
 	p := pcapgo.NewWriterNanos(w)
-	if err := p.WriteFileHeader(SnapLen, layers.LinkTypeEthernet); err != nil {
+	if err := p.WriteFileHeader(snapLen, layers.LinkTypeEthernet); err != nil {
 		return nil, fmt.Errorf("uetpcap: %w", err)
 	}
 	return &Writer{pcap: p}, nil
@@ -46,7 +46,7 @@ func NewWriter(w io.Writer) (*Writer, error) {
 
 // Write appends frame f with payload bytes of data, all zero, as seen at now
 // nanoseconds, 0 or more and below 2^32 seconds. The lengths in its headers, and the
-// one in the file, are those of the whole frame; what exceeds [SnapLen] is not stored.
+// one in the file, are those of the whole frame; what exceeds 256 bytes is not stored.
 // If f.Trimmed is set, the frame is cut as a switch cuts it: to the smallest IP payload,
 // with the lengths in IP rewritten and the UDP length as it was.
 func (w *Writer) Write(now int64, f *frame.Frame, payload int) error {
@@ -57,7 +57,7 @@ func (w *Writer) Write(now int64, f *frame.Frame, payload int) error {
 	if f.Trimmed != 0 {
 		w.frame = trim(w.frame, f.Native)
 	}
-	kept := w.frame[:min(len(w.frame), SnapLen)]
+	kept := w.frame[:min(len(w.frame), snapLen)]
 	info := gopacket.CaptureInfo{Timestamp: time.Unix(0, now), CaptureLength: len(kept), Length: len(w.frame)}
 	if err := w.pcap.WritePacket(info, kept); err != nil {
 		return fmt.Errorf("uetpcap: %w", err)
