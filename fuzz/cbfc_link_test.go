@@ -266,22 +266,13 @@ func runUELink(t *testing.T, ops []byte) {
 	shifted.settle()
 }
 
-// randomOps returns n random bytes.
-func randomOps(r *rand.Rand, n int) []byte {
-	b := make([]byte, n)
-	for i := range b {
-		b[i] = byte(r.Uint32())
-	}
-	return b
-}
-
 // TestCBFCInvariants drives links of both kinds with random operations: a tenth
 // of everything on the wire is lost.
 func TestCBFCInvariants(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 9))
 	for range 150 {
-		runIBLink(t, randomOps(r, 1000))
-		runUELink(t, randomOps(r, 1000))
+		runIBLink(t, randomBytes(r, 1000))
+		runUELink(t, randomBytes(r, 1000))
 	}
 }
 

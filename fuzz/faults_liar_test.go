@@ -148,9 +148,7 @@ func (l *faultLiar) lie(v *faultVictim) {
 			Payload: pds.Payload(l.near(v.psn))}
 		b = c.AppendTo(b)
 	default:
-		for range r.IntN(80) + 1 {
-			b = append(b, byte(r.Uint32()))
-		}
+		b = append(b, randomBytes(r, r.IntN(80)+1)...)
 	}
 	l.w.net.Inject(faultnet.Hostile, l.place, v.place, b)
 }

@@ -220,9 +220,7 @@ func drawFrame(r *rand.Rand, ps *frame.Parser, bodies [][]byte) []byte {
 		}
 		b = be(be(be(b, 0x86dd), 0x6000|uint16(tos)<<4), uint16(r.Uint32()))
 		b = append(be(b, uint16(len(chain)+len(t))), next, 64)
-		for range 32 {
-			b = append(b, uint8(r.Uint32()))
-		}
+		b = append(b, randomBytes(r, 32)...)
 		b = append(b, chain...)
 	}
 	b = append(b, t...)

@@ -34,13 +34,11 @@ func TestDeviceAgainstModel(t *testing.T) {
 
 // A hwWorld is a device, its model, and an engine that does anything.
 type hwWorld struct {
+	nic
 	t        *testing.T
 	r        *rand.Rand
 	cfg      hw.SoftConfig
-	soft     *hw.SoftDevice
-	dev      *hw.Device
 	m        *modelDevice
-	host     *hw.Memory
 	contexts []hw.Context
 	bells    []hw.Doorbell
 	rings    []*hw.Ring
@@ -58,21 +56,13 @@ func newHWWorld(t *testing.T, seed uint64) *hwWorld {
 		LineRate: oneOf[int64](r, 100e9, 1, 1<<43, 12_345_678_901), TickPs: oneOf[uint32](r, hw.UETTickPs, 1000, 1, 999, math.MaxUint32),
 	}
 	w := &hwWorld{
-		t: t, r: r, cfg: cfg, host: hw.NewMemory(1 << 16), nonsense: seed%2 == 1, contexts: make([]hw.Context, cfg.Contexts),
+		nic: newNIC(t, cfg, 1<<16), t: t, r: r, cfg: cfg, nonsense: seed%2 == 1, contexts: make([]hw.Context, cfg.Contexts),
 		bells: make([]hw.Doorbell, cfg.Owners), rings: make([]*hw.Ring, cfg.Owners), index: make([]uint16, cfg.Contexts),
 	}
-	regs := hw.NewMemory(cfg.SpaceSize())
-	var err error
-	w.soft, err = hw.NewSoftDevice(cfg, regs, w.host)
-	require.NoError(t, err)
-	w.dev, err = hw.Open(regs)
-	require.NoError(t, err)
-	w.m = newModelDevice(cfg, regs, w.host)
+	w.m = newModelDevice(cfg, w.regs, w.host)
 	w.attach()
 	return w
 }
-
-func oneOf[T any](r *rand.Rand, x ...T) T { return x[r.IntN(len(x))] }
 
 // attach is what an engine does after a reset.
 func (w *hwWorld) attach() {

@@ -35,10 +35,9 @@ func TestDeviceOfNonsense(t *testing.T) {
 }
 
 type nonsense struct {
+	nic
 	t                *testing.T
 	r                *rand.Rand
-	regs, host       *hw.Memory
-	dev              *hw.Device
 	m                *modelDevice // knows where the registers are
 	ring             hw.Ring
 	watch            hw.Watch
@@ -50,12 +49,8 @@ type nonsense struct {
 
 func newNonsense(t *testing.T, r *rand.Rand) *nonsense {
 	cfg := hw.SoftConfig{Contexts: 2, PDCs: 2, Owners: 2, Features: modelFeatures | hw.FeatureService, LineRate: 100e9, MTU: 4096}
-	w := &nonsense{t: t, r: r, regs: hw.NewMemory(cfg.SpaceSize()), host: hw.NewMemory(8192)}
-	soft, err := hw.NewSoftDevice(cfg, w.regs, w.host)
-	require.NoError(t, err)
-	w.dev, err = hw.Open(w.regs)
-	require.NoError(t, err)
-	require.NoError(t, w.dev.Enable(cfg.Features))
+	w := &nonsense{nic: newNIC(t, cfg, 8192), t: t, r: r}
+	var err error
 	w.ring, err = w.dev.Ring(0, w.host, 0, 5)
 	require.NoError(t, err)
 	w.m, w.watch = newModelDevice(cfg, w.regs, w.host), hw.NewWatch(w.dev.Clock(), 0, 1000)
@@ -65,7 +60,7 @@ func newNonsense(t *testing.T, r *rand.Rand) *nonsense {
 	w.c.Bind(&w.p, 0)
 	w.c.OnNewData(&w.p, 0, 1<<40)
 	w.bind(0)
-	soft.Step(1000)
+	w.soft.Step(1000)
 	require.Equal(t, offload.Hardware, w.b.Poll(0))
 	return w
 }

@@ -22,18 +22,14 @@ const (
 // and only there, the next one says so; and what is missing was counted.
 func TestRingsBesideTheDevice(t *testing.T) {
 	cfg := hw.SoftConfig{Contexts: ringContexts, Owners: ringOwners, LineRate: 100e9, MTU: 4096, Features: hw.FeatureEvents}
-	regs, host := hw.NewMemory(cfg.SpaceSize()), hw.NewMemory(8192)
-	nic, err := hw.NewSoftDevice(cfg, regs, host)
-	require.NoError(t, err)
-	dev, err := hw.Open(regs)
-	require.NoError(t, err)
-	require.NoError(t, dev.Enable(hw.FeatureEvents))
-	x := sharedRings{t: t, nic: nic}
+	n := newNIC(t, cfg, 8192)
+	x := sharedRings{t: t, soft: n.soft}
 	for i := range x.rings {
-		x.rings[i], err = dev.Ring(i, host, uint32(i)*4096, 4+uint32(i))
+		var err error
+		x.rings[i], err = n.dev.Ring(i, n.host, uint32(i)*4096, 4+uint32(i))
 		require.NoError(t, err)
 	}
-	nic.Step(1)
+	n.soft.Step(1)
 
 	var wg sync.WaitGroup
 	wg.Go(func() { x.post(40_000) })
@@ -57,7 +53,7 @@ func TestRingsBesideTheDevice(t *testing.T) {
 // sharedRings are the rings of a device that posts while their owners take.
 type sharedRings struct {
 	t                 *testing.T
-	nic               *hw.SoftDevice
+	soft              *hw.SoftDevice
 	rings             [ringOwners]hw.Ring
 	posted            [ringContexts]uint32 // the device's; the owners look when it is done
 	done              atomic.Bool
@@ -82,7 +78,7 @@ func (x *sharedRings) post(batches int) {
 			batch[i] = ringEvent(context, x.posted[context])
 			x.posted[context]++
 		}
-		x.nic.Post(batch[:n]...)
+		x.soft.Post(batch[:n]...)
 		if r.IntN(8) == 0 {
 			runtime.Gosched()
 		}
@@ -136,20 +132,18 @@ func ringEvent(context, n uint32) hw.Event {
 // The engine reads the acknowledged PSN and its bitmap as of one moment, and never an
 // older pair than before, beside a device that changes them all the time.
 func TestAckedBesideTheDevice(t *testing.T) {
-	nic, regs, _ := newNIC(t)
-	dev, err := hw.Open(regs)
-	require.NoError(t, err)
-	p, err := dev.PDC(1)
+	nic := newNIC(t, nicConfig, 0)
+	p, err := nic.dev.PDC(1)
 	require.NoError(t, err)
 	p.Bind(hw.Binding{Local: 3, Open: true, Generation: 9})
-	nic.Step(1)
+	nic.soft.Step(1)
 	const last = 50_000
 	mixed := func(n uint32) uint64 { return uint64(n) * 0x9e3779b97f4a7c15 }
-	nic.Received(1, 0, mixed(0))
+	nic.soft.Received(1, 0, mixed(0))
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for n := uint32(1); n <= last; n++ {
-			nic.Received(1, n, mixed(n))
+			nic.soft.Received(1, n, mixed(n))
 		}
 	})
 	for range 2 {

@@ -96,7 +96,7 @@ func runZTR(t *testing.T, in []byte) {
 func TestPCCInvariants(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 1))
 	for range 200 {
-		in := randomOps(r, 9*100)
+		in := randomBytes(r, 9*100)
 		runTemplate(t, in)
 		runZTR(t, in)
 	}

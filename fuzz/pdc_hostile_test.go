@@ -150,11 +150,7 @@ func (r *hostileRun) forge() {
 
 func FuzzPDCHostile(f *testing.F) {
 	for seed := range uint64(12) { // random bytes of a few lengths
-		g := rand.New(rand.NewPCG(seed, 11))
-		b := make([]byte, 200<<(seed%4))
-		for i := range b {
-			b[i] = byte(g.Uint32())
-		}
+		b := randomBytes(rand.New(rand.NewPCG(seed, 11)), 200<<(seed%4))
 		f.Add(b, seed&1 != 0, seed&2 != 0)
 	}
 	f.Fuzz(func(t *testing.T, data []byte, ordered, infer bool) {
@@ -164,11 +160,7 @@ func FuzzPDCHostile(f *testing.F) {
 
 func TestPDCHostile(t *testing.T) {
 	for seed := range uint64(300) {
-		g := rand.New(rand.NewPCG(seed, 5))
-		b := make([]byte, 3000)
-		for i := range b {
-			b[i] = byte(g.Uint32())
-		}
+		b := randomBytes(rand.New(rand.NewPCG(seed, 5)), 3000)
 		newHostileRun(t, b, seed&1 != 0, seed&2 != 0).run()
 	}
 }

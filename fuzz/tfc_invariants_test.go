@@ -10,12 +10,7 @@ import (
 
 // tfcScript is a reproducible random script.
 func tfcScript(seed uint64, steps int) []byte {
-	rnd := rand.New(rand.NewPCG(seed, 7))
-	script := make([]byte, steps)
-	for i := range script {
-		script[i] = byte(rnd.Uint32())
-	}
-	return script
+	return randomBytes(rand.New(rand.NewPCG(seed, 7)), steps)
 }
 
 func TestTFCInvariants(t *testing.T) {
