@@ -3,7 +3,7 @@ package fuzz
 import "github.com/uetcc/uetcc/fuzz/internal/faultnet"
 
 // faultClock is the clock of one end. It follows the time of the network, but it may
-// jump ahead once, or stand still for a while.
+// jump ahead, or stand still for a while.
 type faultClock struct {
 	now    int64
 	offset int64
@@ -21,16 +21,13 @@ func (c *faultClock) read(net int64) int64 {
 // when is the time of the network at which the clock shows at.
 func (c *faultClock) when(at int64) int64 { return max(at-c.offset, c.until) }
 
-// upset makes it jump or stop.
-func (c *faultClock) upset(n *faultnet.Net) {
-	if c.offset != 0 || c.until > n.Now {
-		return
-	}
+// upset makes it jump by up to leap, or stand still for up to rest.
+func (c *faultClock) upset(n *faultnet.Net, leap, rest int64) {
 	if n.Chance(.5) {
-		c.offset = n.Rand.Int64N(25_000 * us)
+		c.offset += n.Rand.Int64N(leap)
 		n.Counts[faultnet.ClockJump]++
 	} else {
-		c.until = n.Now + n.Rand.Int64N(2000*us)
+		c.until = n.Now + n.Rand.Int64N(rest)
 		n.Counts[faultnet.ClockStill]++
 	}
 }

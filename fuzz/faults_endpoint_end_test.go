@@ -177,8 +177,8 @@ func (e *endpointEnd) faults() {
 	if s.restarts > int(e.life) && w.net.Chance(.002) {
 		e.restart()
 	}
-	if s.jumps > 0 && w.net.Chance(.002) {
-		e.clock.upset(w.net)
+	if c := &e.clock; s.jumps > 0 && w.net.Chance(.002) && c.offset == 0 && c.until <= w.net.Now {
+		c.upset(w.net, 25_000*us, 2000*us)
 	}
 	if w.net.Chance(s.hungry) {
 		e.hungry = w.net.Now + w.net.Rand.Int64N(1000*us)

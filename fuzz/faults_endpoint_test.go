@@ -21,7 +21,7 @@ type endpointResult struct {
 // runEndpointSeed is runFaultSeed for whole endpoints.
 func runEndpointSeed(seed uint64) (res endpointResult) {
 	s := &endpointSettings[seed%uint64(len(endpointSettings))]
-	res.seed, res.name = seed, s.name
+	res.test, res.seed, res.name = "TestFaultsEndpoint", seed, s.name
 	w := newEndpointWorld(s, seed)
 	defer func() {
 		res.caught(recover(), func(lines int) string { return w.log.tail(lines) + w.state() })
@@ -29,10 +29,6 @@ func runEndpointSeed(seed uint64) (res endpointResult) {
 	}()
 	w.run()
 	return res
-}
-
-func (r *endpointResult) String() string {
-	return fmt.Sprintf("seed %d (%s): %v\n%s\nreplay: go test ./fuzz -run TestFaultsEndpoint -seed %d", r.seed, r.name, r.err, r.log, r.seed)
 }
 
 // Whole endpoints move messages of all kinds while everything goes wrong: each takes
@@ -110,6 +106,6 @@ func TestFaultsEndpointDeterministic(t *testing.T) {
 	for i := range alone {
 		alone[i] = runEndpointSeed(uint64(i)).hash
 	}
-	onAllCores(n, func(seed uint64) endpointResult { return runEndpointSeed(seed) }, func(r endpointResult) { beside[r.seed] = r.hash })
+	onAllCores(n, runEndpointSeed, func(r endpointResult) { beside[r.seed] = r.hash })
 	require.Equal(t, alone, beside)
 }

@@ -2,11 +2,9 @@ package fuzz
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/uetcc/uetcc"
-	"github.com/uetcc/uetcc/fuzz/internal/faultnet"
 	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -17,7 +15,6 @@ type endpointWorld struct {
 	s        *endpointSetting
 	messages []endpointMessage
 	ends     []*endpointEnd
-	drop     int   // place of the peer that lies, -1 none
 	healed   int64 // when the faults ended
 	ops      opCounts
 	trouble  [numTroubles]uint64
@@ -33,23 +30,17 @@ func newEndpointWorld(s *endpointSetting, seed uint64) *endpointWorld {
 	if s.liar {
 		places++
 	}
-	net := faultnet.New(places, seed, faultnet.Plan{})
-	net.Plan = s.plan(net.Rand)
-	net.Now = faultClocks[net.Rand.IntN(len(faultClocks))]
-	if net.Now > math.MaxInt64/2 {
-		net.Counts[faultnet.ClockEnd]++
-	}
-	w := &endpointWorld{faultWorld: faultWorld{net: net}, s: s, drop: -1}
+	w := &endpointWorld{faultWorld: newFaultWorld(places, seed, s.plan), s: s}
+	w.beginAnywhere()
 	for i := range endpointPlaces {
 		e := &endpointEnd{w: w, place: i, budget: s.budget, outRoom: make([]byte, 0, 256), replyRoom: make([]byte, 0, 256+endpointMTU)}
-		e.clock.read(net.Now)
+		e.clock.read(w.net.Now)
 		e.start()
 		w.ends = append(w.ends, e)
 		w.parties = append(w.parties, e)
 	}
 	if s.liar {
-		w.drop = places - 1
-		w.parties = append(w.parties, newFaultLiar(&w.faultWorld, w.drop))
+		w.addLiar()
 	}
 	return w
 }
@@ -66,16 +57,12 @@ func (w *endpointWorld) openLimit() int {
 // that all comes to its end.
 func (w *endpointWorld) run() {
 	start := w.net.Now
-	for _, p := range w.parties {
-		p.act()
-	}
-	for steps := 0; !w.quiet(); steps++ {
+	w.actAll()
+	for steps := 0; w.working() || !w.quiet(); steps++ {
 		if !w.net.Healed() && (!w.working() || w.net.Now-start > endpointFaulty) {
 			w.net.Heal()
 			w.healed = w.net.Now
-			for _, p := range w.parties {
-				p.act()
-			}
+			w.actAll()
 		}
 		if w.net.Healed() && w.net.Now-w.healed > 5*endpointPatience || steps > faultSteps {
 			w.failf("E1: not over %d ms after the faults, %d steps", (w.net.Now-w.healed)/1e6, steps)
@@ -95,18 +82,6 @@ func (w *endpointWorld) working() bool {
 		}
 	}
 	return false
-}
-
-func (w *endpointWorld) quiet() bool {
-	if w.working() || w.net.Len() > 0 {
-		return false
-	}
-	for _, p := range w.parties {
-		if !p.quiet() {
-			return false
-		}
-	}
-	return true
 }
 
 // judge holds what must be true when message n ends.

@@ -75,7 +75,7 @@ func (s *faultShadow) receivedACK(t pds.Type, b []byte, r *pdc.Result) {
 	c.again -= want.RtxBytes
 	c.window.OnUnmark(want.RtxBytes)
 	if s.steers {
-		c.window.OnACK(s.window, s.e.now, want.Ack)
+		c.window.OnACK(s.window, s.e.clock.now, want.Ack)
 	} else {
 		c.window.OnSend(-want.Bytes)
 	}
@@ -93,7 +93,7 @@ func (s *faultShadow) probed(c *shadowContext, h *pds.AckCC, t pds.Type, owner p
 	if t == pds.TypeACKCC {
 		h.NSCC(&st)
 	}
-	if rtt := s.e.now - x.sentAt - int64(st.ServiceTime)*pds.ServiceTimeUnit; rtt > 0 {
+	if rtt := s.e.clock.now - x.sentAt - int64(st.ServiceTime)*pds.ServiceTimeUnit; rtt > 0 {
 		c.window.SampleBase(s.window, rtt+(s.window.MTU()-64)*8/100)
 	}
 }
@@ -160,7 +160,7 @@ func (s *faultShadow) acked(p *shadowPDC, h *pds.AckCC, t pds.Type) (a ccc.Ack, 
 		if !k.control {
 			known, a.Entropy = true, k.entropy
 			if !k.asked && (k.sends == 1 && !retx || k.sends == 2 && retx) {
-				a.RTT = max(s.e.now-k.sentAt, 1)
+				a.RTT = max(s.e.clock.now-k.sentAt, 1)
 			}
 		}
 		k.take(fateReleased, &a)
@@ -246,10 +246,10 @@ func decodeAnyNACK(t pds.Type, b []byte) pds.Nack {
 // returns when that packet is sent again if it was lost.
 func (s *faultShadow) goesBack(p *shadowPDC, psn pds.PSN, taken bool) (ahead int64) {
 	if len(s.heard) > 0 {
-		if psn == p.gap && s.e.now < p.gapAt+faultNackRetx {
-			s.e.w.failf("I10: goes back to PSN %#x twice in %d ns", uint32(psn), s.e.now-p.gapAt)
+		if psn == p.gap && s.e.clock.now < p.gapAt+faultNackRetx {
+			s.e.w.failf("I10: goes back to PSN %#x twice in %d ns", uint32(psn), s.e.clock.now-p.gapAt)
 		}
-		p.gap, p.gapAt = psn, s.e.now
+		p.gap, p.gapAt = psn, s.e.clock.now
 	}
 	switch k := p.out(psn); {
 	case !taken || k == nil:
@@ -294,7 +294,7 @@ func (s *faultShadow) refused(c *shadowContext, k *shadowPacket, n *pds.Nack) {
 	if k.fate != fateFlight || k.control || h.nack.Size != k.size || h.nack.Entropy != k.entropy || h.ctx != c.h {
 		s.e.w.failf("I7: NACK of %+v, congestion control hears %+v", k, h.nack)
 	}
-	k.fate, k.again = fateLost, s.e.now+k.patience(n.Code)
+	k.fate, k.again = fateLost, s.e.clock.now+k.patience(n.Code)
 	if n.Code != pds.NackRODOOO {
 		k.rtos = 0
 		s.counted(k)
@@ -309,7 +309,7 @@ func (s *faultShadow) refused(c *shadowContext, k *shadowPacket, n *pds.Nack) {
 		if x != h.nack.Nack {
 			s.e.w.failf("I7: %+v heard of a NACK %v", h.nack, n.Code)
 		}
-		c.window.OnNACK(s.window, s.e.now, x)
+		c.window.OnNACK(s.window, s.e.clock.now, x)
 	} else {
 		c.window.OnSend(-k.size)
 	}
@@ -394,7 +394,7 @@ func (s *faultShadow) nothingWaits() {
 		if p == nil || p.ctx == nil || p.ctx.again == 0 {
 			continue
 		}
-		d := e.cc.Context(p.ctx.h).Decide(e.cc.Params(), e.now)
+		d := e.cc.Context(p.ctx.h).Decide(e.cc.Params(), e.clock.now)
 		at, _ := e.m.NextDeadline()
 		for psn := p.base; psn != p.next; psn++ {
 			k := p.at(psn)
@@ -402,8 +402,8 @@ func (s *faultShadow) nothingWaits() {
 				d.Bytes < min(k.size, faultMTU) && !(d.Bytes > 0 && d.Reason == ccc.ReasonBacklog) {
 				continue
 			}
-			if e.now-faultTick > k.again || at-faultTick > max(e.now, k.again) {
-				e.w.failf("E1: PSN %#x is lost and may go, since %d; now %d, next deadline %d", uint32(psn), k.again, e.now, at)
+			if e.clock.now-faultTick > k.again || at-faultTick > max(e.clock.now, k.again) {
+				e.w.failf("E1: PSN %#x is lost and may go, since %d; now %d, next deadline %d", uint32(psn), k.again, e.clock.now, at)
 			}
 		}
 	}
@@ -423,7 +423,7 @@ func (s *faultShadow) nothingNewWaits(id pds.PDCID) {
 	if info.Next.Diff(info.MaxCACK) > min(int32(e.w.s.window), n) {
 		return
 	}
-	if d := e.cc.Context(info.Context).Decide(e.cc.Params(), e.now); d.Bytes >= faultMTU || d.Bytes > 0 && d.Reason == ccc.ReasonBacklog {
+	if d := e.cc.Context(info.Context).Decide(e.cc.Params(), e.clock.now); d.Bytes >= faultMTU || d.Bytes > 0 && d.Reason == ccc.ReasonBacklog {
 		e.w.failf("E1: PDC %d has %d packets that may go: %+v", id, info.Unsent, d)
 	}
 }

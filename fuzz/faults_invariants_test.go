@@ -170,7 +170,7 @@ func (e *pdcEnd) finish() {
 	if s.Live != 0 || s.Free+s.Resting != s.Capacity {
 		w.failf("I9, E4: %+v", s)
 	}
-	e.table.Reap(e.now+w.quarantine(), s.Capacity)
+	e.table.Reap(e.clock.now+w.quarantine(), s.Capacity)
 	if s = e.table.Stats().General; s.Free != s.Capacity {
 		w.failf("E4: after the quarantine %+v", s)
 	}

@@ -31,7 +31,7 @@ func (e *pdcEnd) start() {
 	if s.pdcs != 0 {
 		ids = s.pdcs
 	}
-	e.now = e.clock()
+	e.clock.read(e.w.net.Now)
 	e.chunks = 16 * ids
 	if s.chunks != 0 {
 		e.chunks = s.chunks + 4*r.IntN(2)
@@ -49,9 +49,9 @@ func (e *pdcEnd) start() {
 	if s.liar {
 		quota = 3
 	}
-	cfgCC := ccc.ManagerConfig{Params: &cp, Contexts: 9, PDCs: ids + 1, Seed: r.Uint64(), Now: e.now}
+	cfgCC := ccc.ManagerConfig{Params: &cp, Contexts: 9, PDCs: ids + 1, Seed: r.Uint64(), Now: e.clock.now}
 	cfgTable := pdc.TableConfig{General: ids, Quarantine: e.w.quarantine(), FirstID: first, Seed: 1, PerSource: quota}
-	cfgM := pdc.ManagerConfig{Params: &p, Seed: r.Uint64(), Waiting: 2, Now: e.now,
+	cfgM := pdc.ManagerConfig{Params: &p, Seed: r.Uint64(), Waiting: 2, Now: e.clock.now,
 		Memory: pdc.MemoryConfig{Responses: s.responses, Chunks: e.chunks}}
 	parts := func() pdc.ManagerConfig {
 		c := cfgM
@@ -70,14 +70,6 @@ func (e *pdcEnd) start() {
 func (w *pdcWorld) quarantine() int64 {
 	q := 2*w.net.Plan.Life() + 500*us
 	return q + 2*int64(w.s.jumps)*w.s.leap*us
-}
-
-// clock is the time of e: that of the network, but it may have jumped or stand still.
-func (e *pdcEnd) clock() int64 {
-	if e.w.net.Now < e.until {
-		return e.now
-	}
-	return max(e.now, e.w.net.Now+e.offset)
 }
 
 // restart takes all memory away from e.
@@ -104,14 +96,8 @@ func (e *pdcEnd) faults() {
 	if w.s.restarts > int(e.life) && w.net.Chance(.002) {
 		e.restart()
 	}
-	if e.leaps < w.s.jumps && w.net.Chance(.005) && e.until <= w.net.Now {
+	if e.leaps < w.s.jumps && w.net.Chance(.005) && e.clock.until <= w.net.Now {
 		e.leaps++
-		if w.net.Chance(.5) {
-			e.offset += w.net.Rand.Int64N(w.s.leap * us)
-			w.net.Counts[faultnet.ClockJump]++
-		} else {
-			e.until = w.net.Now + w.net.Rand.Int64N(5000*us)
-			w.net.Counts[faultnet.ClockStill]++
-		}
+		e.clock.upset(w.net, w.s.leap*us, 5000*us)
 	}
 }

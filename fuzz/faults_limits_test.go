@@ -82,7 +82,7 @@ func (l *faultLimits) sent(out *pdc.Out, head []byte) {
 	if c.Ctl == pds.CtlACKReq { // each packet of the window times out by itself
 		p = faultPace{int64(l.e.w.s.window) + 4, max(faultRTO/int64(l.e.w.s.window), 1)}
 	}
-	if !l.bucket(out.PDC, c.Ctl).take(l.e.now, p.burst, p.refill) {
+	if !l.bucket(out.PDC, c.Ctl).take(l.e.clock.now, p.burst, p.refill) {
 		l.e.w.failf("I10: %s is one too many", headText(head))
 	}
 }
@@ -97,11 +97,11 @@ func (l *faultLimits) received(b []byte, r *pdc.Result) {
 	switch t {
 	case pds.TypeNACK, pds.TypeNACKCCX:
 		for _, ctl := range []pds.CtlType{pds.CtlNOOP, pds.CtlCloseCmd, pds.CtlCloseReq, pds.CtlNegotiation} {
-			l.bucket(r.ID.PDC, ctl).give(l.e.now, 60*us, 1)
+			l.bucket(r.ID.PDC, ctl).give(l.e.clock.now, 60*us, 1)
 		}
 	case pds.TypeCP:
 		if _, err := c.Decode(b); err == nil && c.Ctl == pds.CtlClearReq {
-			l.bucket(r.ID.PDC, pds.CtlClearCmd).give(l.e.now, 30*us, 1)
+			l.bucket(r.ID.PDC, pds.CtlClearCmd).give(l.e.clock.now, 30*us, 1)
 		}
 	}
 }
@@ -113,16 +113,16 @@ func (l *faultLimits) answered(to int, b []byte) {
 	var n pds.Nack
 	if _, err := n.Decode(b); err == nil && n.Code == pds.NackRODOOO && n.SPDCID != 0 {
 		g := &l.gaps[n.SPDCID]
-		if g.h == n.DPDCID && g.psn == n.PSN && g.at+faultNackRetx > l.e.now {
-			l.e.w.failf("I10: %s twice in %d ns", headText(b), l.e.now-g.at)
+		if g.h == n.DPDCID && g.psn == n.PSN && g.at+faultNackRetx > l.e.clock.now {
+			l.e.w.failf("I10: %s twice in %d ns", headText(b), l.e.clock.now-g.at)
 		}
-		*g = faultGap{n.DPDCID, n.PSN, l.e.now}
+		*g = faultGap{n.DPDCID, n.PSN, l.e.clock.now}
 		return
 	}
 	if _, err := n.Decode(b); err != nil || n.SPDCID != 0 || n.Flags&pds.FlagNT != 0 || to >= len(l.strangers) {
 		return
 	}
-	if !l.strangers[to].take(l.e.now, 33, 10*us) {
+	if !l.strangers[to].take(l.e.clock.now, 33, 10*us) {
 		l.e.w.failf("I10: %s to %d is one too many", headText(b), to)
 	}
 }
@@ -136,7 +136,7 @@ func (l *faultLimits) remembered(from int, b []byte) bool {
 	}
 	x := &l.closed[c.DPDCID]
 	return x.h != 0 && x.from == from && x.peer == c.SPDCID && x.psn == c.PSN && l.e.seen[c.DPDCID].h == x.h &&
-		l.e.table.ByID(c.DPDCID) == 0 && l.e.now-x.at < l.e.w.quarantine()
+		l.e.table.ByID(c.DPDCID) == 0 && l.e.clock.now-x.at < l.e.w.quarantine()
 }
 
 // closing notes a CLOSE_CMD that has ended its PDC.
@@ -147,6 +147,6 @@ func (l *faultLimits) closing(from int, b []byte, r *pdc.Result, answer []byte) 
 	}
 	t, _ := pds.PeekType(answer)
 	if _, alive := l.e.m.PDC(r.ID.PDC); !alive && len(answer) > 0 && (t == pds.TypeACK || t == pds.TypeACKCC) && l.closed[c.DPDCID].h != r.ID.PDC {
-		l.closed[c.DPDCID] = faultClosed{r.ID.PDC, from, c.SPDCID, c.PSN, l.e.now}
+		l.closed[c.DPDCID] = faultClosed{r.ID.PDC, from, c.SPDCID, c.PSN, l.e.clock.now}
 	}
 }

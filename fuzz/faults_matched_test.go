@@ -2,6 +2,7 @@ package fuzz
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -60,14 +61,12 @@ func newMatchedWorld(s *faultSetting, seed uint64) *matchedWorld {
 	if s.liar {
 		places++
 	}
-	net := faultnet.New(places, seed, faultnet.Plan{})
-	net.Plan = s.plan(net.Rand)
-	w := &matchedWorld{faultWorld: faultWorld{net: net}, mayFail: s.liar}
+	w := &matchedWorld{faultWorld: newFaultWorld(places, seed, s.plan), mayFail: s.liar}
 	for i := range 3 {
-		c := uetcc.Config{Address: faultAddr(i), MTU: matchedMTU, Seed: net.Rand.Uint64(), Contexts: 8, Messages: 16, Answers: 16,
+		c := uetcc.Config{Address: faultAddr(i), MTU: matchedMTU, Seed: w.net.Rand.Uint64(), Contexts: 8, Messages: 16, Answers: 16,
 			PDS: pdc.Config{Range: max(s.window, 16), RTOInit: 200 * us, NackRetxTime: 60 * us, ClearTime: 60 * us, MaxRTORetx: 15, MaxNackRetx: 31,
 				IdleTime: 20_000_000 * us, InferLoss: s.infer},
-			PDCs:   pdc.TableConfig{General: 24, Quarantine: 2*net.Plan.Life() + 500*us, FirstID: 1, Seed: 1},
+			PDCs:   pdc.TableConfig{General: 24, Quarantine: 2*w.net.Plan.Life() + 500*us, FirstID: 1, Seed: 1},
 			CC:     ccc.Config{NSCC: nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 40 * us, Trimming: s.trim > 0}},
 			Memory: pdc.MemoryConfig{Chunks: 128}, Target: ses.TargetConfig{Receives: 256}}
 		if s.liar {
@@ -79,7 +78,7 @@ func newMatchedWorld(s *faultSetting, seed uint64) *matchedWorld {
 		w.parties = append(w.parties, e)
 	}
 	if s.liar {
-		w.parties = append(w.parties, newFaultLiar(&w.faultWorld, places-1))
+		w.addLiar()
 	}
 	return w
 }
@@ -237,25 +236,17 @@ func (e *matchedEnd) placed(message uint64, offset, length uint32) {
 	}
 }
 
+// working reports whether there is a message to begin or to end.
+func (w *matchedWorld) working() bool {
+	return slices.ContainsFunc(w.ends, func(e *matchedEnd) bool { return e.budget+e.open > 0 })
+}
+
 func (w *matchedWorld) run() {
 	start := w.net.Now
-	for _, p := range w.parties {
-		p.act()
-	}
-	for steps := 0; ; steps++ {
-		working := false
-		for _, e := range w.ends {
-			working = working || e.budget+e.open > 0
-		}
-		if !w.net.Healed() && (!working || w.net.Now-start > 20_000_000*us) {
+	w.actAll()
+	for steps := 0; w.working() || !w.quiet(); steps++ {
+		if !w.net.Healed() && (!w.working() || w.net.Now-start > 20_000_000*us) {
 			w.net.Heal()
-		}
-		quiet := !working && w.net.Len() == 0
-		for _, p := range w.parties {
-			quiet = quiet && p.quiet()
-		}
-		if quiet {
-			break
 		}
 		if !w.step() || steps > faultSteps || w.net.Now-start > 300_000_000*us {
 			w.failf("E1: not over, at %d", w.net.Now)
@@ -278,15 +269,15 @@ func (w *matchedWorld) run() {
 var matchedSettings = []string{"standard", "none guaranteed", "wide window", "hostile peer", "trimming", "inferring"}
 
 // runMatchedSeed is runFaultSeed for whole endpoints.
-func runMatchedSeed(t *testing.T, s *faultSetting, seed uint64) (sent, hash uint64) {
+func runMatchedSeed(s *faultSetting, seed uint64) (res faultResult) {
+	res.test, res.seed, res.name = "TestFaultsMatched", seed, s.name
 	w := newMatchedWorld(s, seed)
 	defer func() {
-		if x := recover(); x != nil {
-			t.Fatalf("seed %d (%s): %v\n%s\nreplay: go test ./fuzz -run 'TestFaultsMatched' -seed %d", seed, s.name, x, w.log.tail(60), seed)
-		}
+		res.caught(recover(), w.log.tail)
+		res.sent, res.hash = w.net.Sent, w.net.Hash()
 	}()
 	w.run()
-	return w.net.Sent, w.net.Hash()
+	return res
 }
 
 // Whole endpoints move messages while everything goes wrong: every byte is placed
@@ -302,17 +293,17 @@ func TestFaultsMatched(t *testing.T) {
 	var sent uint64
 	for i := range faultSettings {
 		s := &faultSettings[i]
-		for _, name := range matchedSettings {
-			if name != s.name {
-				continue
+		if !slices.Contains(matchedSettings, s.name) {
+			continue
+		}
+		for seed := first; seed < first+uint64(n); seed++ {
+			r := runMatchedSeed(s, seed)
+			if r.err != nil {
+				t.Fatal(&r)
 			}
-			for seed := first; seed < first+uint64(n); seed++ {
-				k, h := runMatchedSeed(t, s, seed)
-				sent += k
-				if seed%16 == 0 {
-					_, again := runMatchedSeed(t, s, seed)
-					require.Equal(t, h, again, "E5: seed %d (%s)", seed, s.name)
-				}
+			sent += r.sent
+			if seed%16 == 0 {
+				require.Equal(t, r.hash, runMatchedSeed(s, seed).hash, "E5: seed %d (%s)", seed, s.name)
 			}
 		}
 	}

@@ -53,7 +53,7 @@ func (e *pdcEnd) push(m *faultMessage) {
 	}
 	for m.next < m.packets && e.submit(m) {
 		m.next++
-		m.until = e.now + 300_000*us
+		m.until = e.clock.now + 300_000*us
 	}
 }
 
@@ -61,7 +61,7 @@ func (e *pdcEnd) push(m *faultMessage) {
 func (e *pdcEnd) open(m *faultMessage) bool {
 	w := e.w
 	k := pdc.InitiatorKey{Source: e.addr, Destination: faultAddr(m.to), JobID: m.job, Ordered: w.s.ordered}
-	h, err := e.m.Open(e.now, &k, m.ticket)
+	h, err := e.m.Open(e.clock.now, &k, m.ticket)
 	switch err {
 	case nil:
 		m.pdc = h
@@ -93,7 +93,7 @@ func (e *pdcEnd) opened(m *faultMessage) {
 			m.locked = true
 		}
 	}
-	if w.net.Chance(.3) && e.m.Announce(e.now, m.pdc, int64(m.packets)*100) == nil {
+	if w.net.Chance(.3) && e.m.Announce(e.clock.now, m.pdc, int64(m.packets)*100) == nil {
 		m.left = int64(m.packets) * 1000
 	}
 }
@@ -131,7 +131,7 @@ func (e *pdcEnd) submit(m *faultMessage) bool {
 	case pdc.ErrWindowFull:
 		return false
 	}
-	e.m.EndMessage(e.now, m.pdc, m.left)
+	e.m.EndMessage(e.clock.now, m.pdc, m.left)
 	m.packets = m.next // the PDC failed
 	return false
 }
@@ -147,7 +147,7 @@ func (e *pdcEnd) queue(h pdc.Handle, rec faultRecord, next pds.NextHdr, eom bool
 	st := &w.streams[l.stream]
 	rec.stream, rec.index = l.stream, st.sent
 	handle := uint64(len(w.recs) + 1)
-	_, err := e.m.Submit(e.now, h, pdc.Packet{Handle: handle, Size: rec.size, Next: next, EOM: eom, AR: w.net.Rand.IntN(8) == 0})
+	_, err := e.m.Submit(e.clock.now, h, pdc.Packet{Handle: handle, Size: rec.size, Next: next, EOM: eom, AR: w.net.Rand.IntN(8) == 0})
 	if err == nil {
 		st.sent++
 		w.recs = append(w.recs, rec)
@@ -161,7 +161,7 @@ func (e *pdcEnd) settle() {
 	for _, m := range e.messages {
 		if e.over(m) {
 			if !e.w.net.Healed() && m.pdc != 0 && e.w.net.Chance(e.w.s.closing) {
-				e.m.Close(e.now, m.pdc)
+				e.m.Close(e.clock.now, m.pdc)
 			}
 			continue
 		}
@@ -179,10 +179,10 @@ func (e *pdcEnd) over(m *faultMessage) bool {
 		return true
 	}
 	_, alive := e.m.PDC(m.pdc)
-	if m.got < m.packets && e.now < m.until && alive {
+	if m.got < m.packets && e.clock.now < m.until && alive {
 		return false
 	}
-	e.m.Unlock(e.now, m.pdc)
+	e.m.Unlock(e.clock.now, m.pdc)
 	return true
 }
 
@@ -205,12 +205,12 @@ func (e *pdcEnd) judge(p *faultnet.Packet, id pdc.RxID, body []byte, out []byte)
 		w.net.Counts[faultnet.LateAnswer]++
 		a.Kind = pdc.RespondLater
 		e.accept(p.From, id, handle)
-		e.late = append(e.late, faultAnswer{at: e.now + w.net.Rand.Int64N(500*us), id: id, handle: handle})
+		e.late = append(e.late, faultAnswer{at: e.clock.now + w.net.Rand.Int64N(500*us), id: id, handle: handle})
 	default:
 		e.accept(p.From, id, handle)
 		e.answer(id, handle, &a)
 	}
-	n, err := e.m.Respond(e.now, id, &a, out)
+	n, err := e.m.Respond(e.clock.now, id, &a, out)
 	if err != nil {
 		w.failf("Respond to %+v: %v", id, err)
 	}
@@ -304,7 +304,7 @@ func (e *pdcEnd) answerLate() {
 	k := 0
 	for i := range e.late {
 		l := e.late[i]
-		if l.at > e.now || w.s.ordered && k > 0 {
+		if l.at > e.clock.now || w.s.ordered && k > 0 {
 			e.late[k] = l
 			k++
 			continue
@@ -320,7 +320,7 @@ func (e *pdcEnd) answerNow(l faultAnswer) {
 	e.answer(l.id, l.handle, &a)
 	info, alive := e.m.PDC(l.id.PDC)
 	var out [pdc.ReplyMax]byte
-	n, err := e.m.Respond(e.now, l.id, &a, out[:])
+	n, err := e.m.Respond(e.clock.now, l.id, &a, out[:])
 	e.delayed++
 	if alive && err != nil || !alive && err != pdc.ErrUnknown {
 		w.failf("late Respond to %+v: %v, PDC alive %v", l.id, err, alive)
@@ -343,7 +343,7 @@ func (e *pdcEnd) keep(id pdc.RxID, buffer uint16, body []byte) {
 // others a while later.
 func (e *pdcEnd) replay() {
 	w := e.w
-	if e.now < e.waits {
+	if e.clock.now < e.waits {
 		return
 	}
 	e.waits = 0
@@ -358,7 +358,7 @@ func (e *pdcEnd) replay() {
 			w.failf("replay of %+v, and in its buffer is %+v", id, l.id)
 		}
 		if !w.net.Healed() && w.net.Chance(.1) {
-			e.waits = e.now + w.net.Rand.Int64N(100*us) + 1
+			e.waits = e.clock.now + w.net.Rand.Int64N(100*us) + 1
 			return
 		}
 		info, _ := e.m.PDC(id.PDC)
@@ -368,7 +368,7 @@ func (e *pdcEnd) replay() {
 		}
 		e.drain()
 		if e.m.Buffered() == left { // refused
-			e.waits = e.now + 10*us
+			e.waits = e.clock.now + 10*us
 			return
 		}
 	}

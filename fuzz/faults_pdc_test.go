@@ -83,24 +83,21 @@ type pdcWorld struct {
 	recs    []faultRecord
 	streams []faultStream
 	rudi    []faultRUDI
-	drop    int // place whose traffic is checked for nothing but safety, -1 none
 }
 
 // pdcEnd is a PDS manager with a layer above that knows what ought to happen.
 type pdcEnd struct {
-	w      *pdcWorld
-	place  int
-	life   int16
-	addr   netip.Addr
-	self   pdc.Addr
-	m      *tapedManager
-	build  func() *pdc.Manager // makes another one like m
-	cc     *ccc.Manager
-	ctxs   *ccc.Table
-	table  *pdc.Table
-	offset int64 // of its clock
-	until  int64 // its clock stands still before
-	now    int64
+	w     *pdcWorld
+	place int
+	life  int16
+	addr  netip.Addr
+	self  pdc.Addr
+	m     *tapedManager
+	build func() *pdc.Manager // makes another one like m
+	cc    *ccc.Manager
+	ctxs  *ccc.Table
+	table *pdc.Table
+	clock faultClock
 
 	budget   int // packets still to begin
 	tickets  uint64
@@ -153,13 +150,8 @@ func newPDCWorld(s *faultSetting, seed uint64, places int) *pdcWorld {
 	if s.liar || s.hoarder {
 		n++
 	}
-	net := faultnet.New(n, seed, faultnet.Plan{})
-	net.Plan = s.plan(net.Rand)
-	w := &pdcWorld{faultWorld: faultWorld{net: net}, s: s, seed: seed, drop: -1}
-	net.Now = faultClocks[net.Rand.IntN(len(faultClocks))]
-	if net.Now > math.MaxInt64/2 {
-		net.Counts[faultnet.ClockEnd]++
-	}
+	w := &pdcWorld{faultWorld: newFaultWorld(n, seed, s.plan), s: s, seed: seed}
+	w.beginAnywhere()
 	for i := range places {
 		e := &pdcEnd{w: w, place: i, addr: faultAddr(i), budget: s.budget}
 		e.self = pdc.AddrFrom(e.addr)
@@ -169,8 +161,7 @@ func newPDCWorld(s *faultSetting, seed uint64, places int) *pdcWorld {
 	}
 	switch {
 	case s.liar:
-		w.drop = places
-		w.parties = append(w.parties, newFaultLiar(&w.faultWorld, places))
+		w.addLiar()
 	case s.hoarder:
 		w.drop = places
 		w.parties = append(w.parties, newFaultHoarder(&w.faultWorld, places))
@@ -208,12 +199,12 @@ func (e *pdcEnd) deadline() int64 {
 	if at == math.MaxInt64 {
 		return at
 	}
-	return max(at-e.offset, e.until)
+	return e.clock.when(at)
 }
 
 func (e *pdcEnd) tick() {
-	e.now = e.clock()
-	for !e.m.Tick(e.now) {
+	e.clock.read(e.w.net.Now)
+	for !e.m.Tick(e.clock.now) {
 		e.drain()
 	}
 	e.shadow.lost(0)
@@ -235,7 +226,7 @@ func (e *pdcEnd) quiet() bool {
 // arrive gives a packet to the manager.
 func (e *pdcEnd) arrive(p *faultnet.Packet) {
 	w := e.w
-	e.now = e.clock()
+	e.clock.read(e.w.net.Now)
 	copy(e.buf[:], p.Head)
 	in := pdc.In{Packet: e.buf[:p.Len], Src: pdc.AddrFrom(faultAddr(p.From)), Dst: e.self, Size: p.Size, CE: p.CE, Trimmed: p.Trim,
 		State: e.creditState(p.From)}
@@ -245,7 +236,7 @@ func (e *pdcEnd) arrive(p *faultnet.Packet) {
 	var out [pdc.ReplyMax]byte
 	var r pdc.Result
 	again := p.Trim == 0 && e.limits.remembered(p.From, in.Packet)
-	e.m.Receive(e.now, &in, out[:], &r)
+	e.m.Receive(e.clock.now, &in, out[:], &r)
 	e.shadow.received(in.Packet, &r)
 	e.limits.received(in.Packet, &r)
 	if t, _ := pds.PeekType(out[:r.Reply]); again && t != pds.TypeACK && t != pds.TypeACKCC {
@@ -312,7 +303,7 @@ func (e *pdcEnd) placeOf(a pdc.Addr) int {
 
 // act begins messages, hands packets down, sends all that may go, and checks.
 func (e *pdcEnd) act() {
-	e.now = e.clock()
+	e.clock.read(e.w.net.Now)
 	e.faults()
 	e.begin()
 	e.beginRUDI()
@@ -329,7 +320,7 @@ func (e *pdcEnd) act() {
 func (e *pdcEnd) transmit() {
 	var out pdc.Out
 	e.shadow.attach()
-	for sent := 0; e.m.Transmit(e.now, e.buf[:256], &out); sent++ {
+	for sent := 0; e.m.Transmit(e.clock.now, e.buf[:256], &out); sent++ {
 		if sent > 200_000 {
 			e.w.failf("Transmit does not end")
 		}

@@ -37,7 +37,7 @@ func (e *pdcEnd) beginRUDI() {
 		to++
 	}
 	handle := rudiHandles + uint64(len(w.rudi))
-	_, err := e.m.SubmitRUDI(e.now, e.self, pdc.AddrFrom(faultAddr(to)), pdc.Packet{Handle: handle, Size: 200, Next: pds.NextRequestSmall})
+	_, err := e.m.SubmitRUDI(e.clock.now, e.self, pdc.AddrFrom(faultAddr(to)), pdc.Packet{Handle: handle, Size: 200, Next: pds.NextRequestSmall})
 	if err == nil {
 		w.rudi = append(w.rudi, faultRUDI{src: int8(e.place), to: int8(to), life: e.life})
 		e.rudiOpen++

@@ -2,6 +2,7 @@ package fuzz
 
 import (
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -18,7 +19,7 @@ func (w *pdcWorld) run() {
 		}
 		if !w.step() {
 			w.actAll()
-			if w.net.Next() == 1<<63-1 && !w.done() && !w.waits() {
+			if w.net.Next() == math.MaxInt64 && !w.done() && !w.waits() {
 				w.failf("E1: nothing moves, and there is work")
 			}
 		}
@@ -38,16 +39,10 @@ func (w *pdcWorld) run() {
 	w.finish()
 }
 
-func (w *pdcWorld) actAll() {
-	for _, p := range w.parties {
-		p.act()
-	}
-}
-
 // waits reports whether some clock has something to wait for.
 func (w *pdcWorld) waits() bool {
 	for _, p := range w.parties {
-		if p.deadline() != 1<<63-1 {
+		if p.deadline() != math.MaxInt64 {
 			return true
 		}
 	}
@@ -64,16 +59,6 @@ func (w *pdcWorld) done() bool {
 	return true
 }
 
-// quiet reports whether nothing is open anywhere.
-func (w *pdcWorld) quiet() bool {
-	for _, p := range w.parties {
-		if !p.quiet() {
-			return false
-		}
-	}
-	return w.net.Len() == 0
-}
-
 // state tells people where a run stands.
 func (w *pdcWorld) state() string {
 	var s strings.Builder
@@ -81,7 +66,7 @@ func (w *pdcWorld) state() string {
 	for _, e := range w.ends {
 		at, ok := e.m.NextDeadline()
 		fmt.Fprintf(&s, "end %d: deadline %d %v, offset %d, %d to begin, %d messages, %d late, %d returns, %+v\n",
-			e.place, at, ok, e.offset, e.budget, len(e.messages), len(e.late), len(e.returns), e.m.Stats())
+			e.place, at, ok, e.clock.offset, e.budget, len(e.messages), len(e.late), len(e.returns), e.m.Stats())
 		for h := range e.table.All() {
 			info, _ := e.m.PDC(h)
 			fmt.Fprintf(&s, "  %+v\n", info)

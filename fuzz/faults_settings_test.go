@@ -2,6 +2,7 @@ package fuzz
 
 import (
 	"math"
+	"math/rand/v2"
 
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/fuzz/internal/faultnet"
@@ -80,7 +81,7 @@ var (
 )
 
 // plan draws the rates of a seed around those of its setting.
-func (s *faultSetting) plan(r interface{ Float64() float64 }) faultnet.Plan {
+func (s *faultSetting) plan(r *rand.Rand) faultnet.Plan {
 	vary := func(p float64) float64 { return min(p*2*r.Float64(), .5) }
 	p := faultnet.Plan{
 		Duplicate: vary(s.dup), LongDelay: vary(s.long), Overtaken: vary(s.overtaken), Corrupt: vary(s.corrupt), Mangle: s.mangle,

@@ -156,10 +156,10 @@ func (s *faultShadow) attach() {
 			continue
 		}
 		c := &shadowContext{h: info.Context}
-		c.window.Init(s.window, e.now)
+		c.window.Init(s.window, e.clock.now)
 		c.credit.init(e)
 		*slot = c
-		e.cc.SetAlgorithm(info.Context, e.now, &faultEar{s, info.Context})
+		e.cc.SetAlgorithm(info.Context, e.clock.now, &faultEar{s, info.Context})
 	}
 }
 
@@ -268,7 +268,7 @@ func (s *faultShadow) sent(out *pdc.Out, head []byte) {
 		p.ctx.again -= k.size
 	}
 	k.size, k.entropy, k.sends = out.Size, out.Entropy, min(k.sends+1, 3)
-	k.sentAt, k.fate, k.control = s.e.now, fateFlight, false
+	k.sentAt, k.fate, k.control = s.e.clock.now, fateFlight, false
 	p.ctx.inflight += out.Size
 	p.ctx.packets++
 	p.ctx.window.OnSend(out.Size)
@@ -310,7 +310,7 @@ func (s *faultShadow) sentControl(out *pdc.Out, head []byte) {
 	p := s.of(out.PDC)
 	switch {
 	case c.Ctl == pds.CtlProbe:
-		s.probes[out.PDC.ID()] = shadowProbe{out.PDC, c.ProbeOpaque, s.e.now}
+		s.probes[out.PDC.ID()] = shadowProbe{out.PDC, c.ProbeOpaque, s.e.clock.now}
 	case c.Ctl == pds.CtlACKReq && p != nil:
 		if k := p.out(c.PSN); k != nil {
 			k.asked = true
@@ -324,7 +324,7 @@ func (s *faultShadow) sentControl(out *pdc.Out, head []byte) {
 			p.base, p.next = out.PSN, out.PSN
 		}
 		k := s.leaves(p, out, false)
-		k.control, k.fate, k.sentAt, k.sends = true, fateFlight, s.e.now, min(k.sends+1, 3)
+		k.control, k.fate, k.sentAt, k.sends = true, fateFlight, s.e.clock.now, min(k.sends+1, 3)
 	}
 }
 

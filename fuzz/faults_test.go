@@ -32,6 +32,7 @@ const (
 
 // faultResult is what a seed came to.
 type faultResult struct {
+	test   string // that runs it
 	seed   uint64
 	name   string
 	sent   uint64
@@ -45,7 +46,7 @@ type faultResult struct {
 // of the code under test included, becomes the result's error.
 func runFaultSeed(seed uint64) (res faultResult) {
 	s := &faultSettings[seed%uint64(len(faultSettings))]
-	res.seed, res.name = seed, s.name
+	res.test, res.seed, res.name = "TestFaults/seeds", seed, s.name
 	w := newPDCWorld(s, seed, 2+int(seed/uint64(len(faultSettings)))%2)
 	tail := func(lines int) string { return w.log.tail(lines) + w.state() }
 	defer func() {
@@ -77,7 +78,7 @@ func (r *faultResult) caught(x any, tail func(lines int) string) {
 }
 
 func (r *faultResult) String() string {
-	return fmt.Sprintf("seed %d (%s): %v\n%s\nreplay: go test ./fuzz -run TestFaults/seeds -seed %d", r.seed, r.name, r.err, r.log, r.seed)
+	return fmt.Sprintf("seed %d (%s): %v\n%s\nreplay: go test ./fuzz -run %s -seed %d", r.seed, r.name, r.err, r.log, r.test, r.seed)
 }
 
 func TestFaults(t *testing.T) {

@@ -3,6 +3,7 @@ package fuzz
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"strings"
 
 	"github.com/uetcc/uetcc/fuzz/internal/faultnet"
@@ -27,8 +28,47 @@ type faultWorld struct {
 	net     *faultnet.Net
 	parties []faultParty
 	log     faultLog
+	drop    int // place of the peer whose traffic is checked for nothing but safety, -1 none
 	lastAt  int64
 	stuck   int
+}
+
+// newFaultWorld is a network between so many places that goes wrong as plan says.
+func newFaultWorld(places int, seed uint64, plan func(*rand.Rand) faultnet.Plan) faultWorld {
+	net := faultnet.New(places, seed, faultnet.Plan{})
+	net.Plan = plan(net.Rand)
+	return faultWorld{net: net, drop: -1}
+}
+
+// beginAnywhere begins the time of the world at one of faultClocks.
+func (w *faultWorld) beginAnywhere() {
+	w.net.Now = faultClocks[w.net.Rand.IntN(len(faultClocks))]
+	if w.net.Now > math.MaxInt64/2 {
+		w.net.Counts[faultnet.ClockEnd]++
+	}
+}
+
+// addLiar takes in a peer that lies, at the next place.
+func (w *faultWorld) addLiar() {
+	w.drop = len(w.parties)
+	w.parties = append(w.parties, newFaultLiar(w, w.drop))
+}
+
+// actAll lets everybody act.
+func (w *faultWorld) actAll() {
+	for _, p := range w.parties {
+		p.act()
+	}
+}
+
+// quiet reports whether nothing is open anywhere.
+func (w *faultWorld) quiet() bool {
+	for _, p := range w.parties {
+		if !p.quiet() {
+			return false
+		}
+	}
+	return w.net.Len() == 0
 }
 
 // faultFailure is what a broken invariant panics with; the runner of the seed turns
