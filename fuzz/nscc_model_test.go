@@ -57,6 +57,7 @@ func (m *nsccModel) onACK(now int64, a nscc.Ack) {
 	if now-m.tA >= m.k.AdjustPeriod || m.C > float64(m.k.AdjustBytes) {
 		m.fulfil(now)
 	}
+	m.W = floor(m.W)
 }
 
 // 6.4 and 6.5
@@ -65,7 +66,7 @@ func (m *nsccModel) proportional(n, q float64) {
 	if q < float64(m.k.FastDelay) {
 		m.K += n
 		if m.K > m.W || m.fast {
-			m.W = min(floor(m.W+m.k.FastScale*n), m.Wmax)
+			m.W = min(m.W+m.k.FastScale*n, m.Wmax)
 			m.fast = true
 			m.action = nscc.ActionFast
 			return
@@ -84,7 +85,7 @@ func (m *nsccModel) decrease(now int64) {
 	target := float64(m.k.TargetQdelay)
 	if m.A > target && float64(now-m.tD) > m.B {
 		factor := max(1-m.k.Gamma*(m.A-target)/m.A, m.k.MaxMDJump)
-		m.W = max(floor(m.W*factor), m.mtu())
+		m.W = max(m.W*factor, m.mtu())
 		m.tD = now
 		m.action = nscc.ActionDecrease
 	}
@@ -97,7 +98,7 @@ func (m *nsccModel) fulfil(now int64) {
 		m.tA = now
 		add += m.k.Eta
 	}
-	m.W = min(floor(m.W+add), m.Wmax)
+	m.W = min(m.W+add, m.Wmax)
 	m.G, m.C = 0, 0
 }
 

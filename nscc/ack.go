@@ -137,17 +137,17 @@ func (w *Window) onACK(p *Params, now int64, s signal) {
 		}
 	}
 	w.outcome = d.outcome
-	cwnd, incr := w.cwnd, w.incr
+	incr, frac := w.incr, 0.0
 	switch run := w.streak(d, n, q); {
-	case run > cwnd && d.countMask != 0:
-		cwnd = w.fastIncrease(p, n)
+	case run > w.cwnd && d.countMask != 0:
+		frac = w.fastIncrease(p, n)
 	case avg > p.targetAvg && now-w.lastDec > w.base && d.action == ActionConsidered:
-		cwnd = w.decrease(p, now)
+		frac = w.decrease(p, now)
 	default:
 		slack := float64(p.target - q)
 		incr += float64(float64(n) * (float64(d.slope*slack) + d.level))
 	}
-	w.fulfil(p, now, cwnd, incr)
+	w.fulfil(p, now, incr, frac)
 }
 
 // count takes n acknowledged bytes out of flight and into the counters.
@@ -176,28 +176,32 @@ func (w *Window) streak(d *quadrant, n, q int64) int64 {
 	return run
 }
 
-// fastIncrease grows the window by a share of what was acknowledged.
-func (w *Window) fastIncrease(p *Params, n int64) int64 {
-	w.cwnd = grown(w.cwnd, float64(p.fastScale*float64(n)), int64(w.maxWnd))
+// fastIncrease grows the window by a share of what was acknowledged and returns
+// the fraction of a byte that is left over.
+func (w *Window) fastIncrease(p *Params, n int64) float64 {
+	cwnd := min(float64(w.cwnd)+float64(p.fastScale*float64(n)), float64(w.maxWnd))
+	w.cwnd = int64(cwnd)
 	w.run = fastOn | min(w.run&^fastOn, math.MaxUint32)
 	w.did(ActionFast)
-	return w.cwnd
+	return cwnd - float64(w.cwnd)
 }
 
-// decrease cuts the window by the average delay's excess over the target. The
-// average is above the target, so it is not 0.
-func (w *Window) decrease(p *Params, now int64) int64 {
+// decrease cuts the window by the average delay's excess over the target and returns
+// the fraction of a byte that is left over. The average is above the target, so it is not 0.
+func (w *Window) decrease(p *Params, now int64) float64 {
 	excess := (w.avg - float64(p.target)) / w.avg
 	factor := max(1-float64(p.gamma*excess), p.maxMDJump)
-	w.cwnd = max(int64(float64(w.cwnd)*factor), p.mtu)
+	cwnd := max(float64(float64(w.cwnd)*factor), float64(p.mtu))
+	w.cwnd = int64(cwnd)
 	w.lastDec = now
 	w.did(ActionDecrease)
-	return w.cwnd
+	return cwnd - float64(w.cwnd)
 }
 
 // fulfil applies the accumulated increase to the window when enough bytes or a period
-// have passed, and eta once a period.
-func (w *Window) fulfil(p *Params, now, cwnd int64, incr float64) {
+// have passed, and eta once a period. frac is what this acknowledgement's cut or fast
+// increase left over, so that an event drops less than a byte in all.
+func (w *Window) fulfil(p *Params, now int64, incr, frac float64) {
 	add := 0.0
 	if now-w.lastAdjust >= p.adjustPeriod {
 		add = p.eta
@@ -206,15 +210,11 @@ func (w *Window) fulfil(p *Params, now, cwnd int64, incr float64) {
 		w.incr = incr
 		return
 	}
-	w.cwnd = grown(cwnd, incr/float64(cwnd)+add, int64(w.maxWnd))
+	cwnd := float64(w.cwnd) + frac
+	w.cwnd = int64(w.maxWnd)
+	if cwnd += incr/cwnd + add; cwnd < float64(w.maxWnd) {
+		w.cwnd = int64(cwnd)
+	}
 	w.incr, w.received = 0, 0
 	w.fulfilled = true
-}
-
-// grown is cwnd + add, at most ceiling, without leaving int64 on the way.
-func grown(cwnd int64, add float64, ceiling int64) int64 {
-	if sum := float64(cwnd) + add; sum < float64(ceiling) {
-		return int64(sum)
-	}
-	return ceiling
 }

@@ -95,7 +95,7 @@ func (w *Window) fastHTSim(p *Params, n int64) bool {
 	if w.run <= w.cwnd {
 		return false
 	}
-	w.cwnd = grown(w.cwnd, float64(float64(n)*p.fastScale), counterMax)
+	w.cwnd = int64(min(float64(w.cwnd)+float64(float64(n)*p.fastScale), counterMax))
 	w.run |= fastOn
 	w.did(ActionFast)
 	return true

@@ -164,12 +164,18 @@ func sampledBDP(profile Profile, unit TimeUnit, rate, rtt int64) float64 {
 	return math.Trunc(us * float64(8*rate) / 8_000_000)
 }
 
-// defaultTarget is the target queueing delay of table 3-82.
+// defaultTarget is the target queueing delay of table 3-82. Three quarters of a round
+// trip are rounded up, so that a delay in ticks is as long as them exactly when it is
+// as long as the target; the simulator cuts the fraction off.
 func (c *Config) defaultTarget() int64 {
-	if c.Trimming {
-		return max(int64(0.75*float64(c.BaseRTT)), 1)
+	switch target := 0.75 * float64(c.BaseRTT); {
+	case !c.Trimming:
+		return c.BaseRTT
+	case c.Profile == ProfileSpec:
+		return int64(math.Ceil(target))
+	default:
+		return max(int64(target), 1)
 	}
-	return c.BaseRTT
 }
 
 // defaultQAThreshold follows from a tail-drop threshold of 5 x Plane_BDP.

@@ -154,3 +154,32 @@ func TestFractionalBDP(t *testing.T) {
 	w.SampleBase(p, 11_959)
 	require.EqualValues(t, 224_231, w.Snapshot().MaxWnd)
 }
+
+// Three quarters of a round trip need not be whole: the target is the first tick that is
+// as long, but the simulator's, which cuts.
+func TestFractionalTarget(t *testing.T) {
+	c := nscc.Config{LinkRate: 25 * gbps, BaseRTT: 5575, MTU: 1500, Trimming: true}
+	p, err := nscc.NewParams(c)
+	require.NoError(t, err)
+	require.EqualValues(t, 4182, p.Constants().TargetQdelay)
+	c.Profile = nscc.ProfileHTSim
+	p, err = nscc.NewParams(c)
+	require.NoError(t, err)
+	require.EqualValues(t, 4181, p.Constants().TargetQdelay)
+}
+
+// TestWholeBytesOnce: an acknowledgement that enters fast increase and applies what had
+// accumulated drops less than one byte, not one for each; nor does one that cuts.
+func TestWholeBytesOnce(t *testing.T) {
+	c := nscc.Config{LinkRate: 200 * gbps, BaseRTT: 13_312, MTU: 1024, Trimming: true}
+	p, err := nscc.NewParams(c)
+	require.NoError(t, err)
+	var w nscc.Window
+	w.Resume(&p, nscc.Snapshot{
+		Cwnd: 1024, BaseRTT: 10_985, MaxWnd: 411_937, FastCount: 1024, ReceivedBytes: 8191,
+		IncBytes: 138_457_451, QAEnd: 1, LastAdjust: 1,
+	})
+	w.OnACK(&p, 2, nscc.Ack{Bytes: 1024, RTT: 11_984})
+	cwnd := 1024 + 0.25*332_800/150_000*1024 // 1591.98
+	require.EqualValues(t, int64(cwnd+138_457_451/cwnd), w.Cwnd())
+}
