@@ -43,8 +43,6 @@ type Endpoint struct {
 	retries     *timerwheel.Wheel // messages that are to be sent again at a later time
 	answers     answers           // reads and atomics that are being answered
 	events      completions       // for Poll
-	lost        func(uint64)      // broken, made once
-	lostFor     pdc.Cause
 	pause       pause
 	fetching    places // in flow.fetches
 	reading     places // in flow.readers
@@ -65,7 +63,7 @@ type Endpoint struct {
 	response    pdc.Response
 	bytes       [pdc.ResponseMax]byte
 
-	// Of sends that the two sides come back to, see endpointmatched.go.
+	// Rendezvous and deferrable sends, which the two sides come back to.
 	lendTag  uint64     // upper half of the keys of lent regions
 	lending  int        // messages with a lent region
 	answerTC uint8      // of errands

@@ -151,7 +151,6 @@ func (e *Endpoint) newSES(c *Config) (err error) {
 	e.fetching, e.reading = newPlaces(c.Messages), newPlaces(c.Messages)
 	e.answers.init(c.Answers)
 	e.events.init(c.Messages + c.Target.Messages)
-	e.lost = e.broken
 	return nil
 }
 
@@ -166,30 +165,12 @@ func (e *Endpoint) newPDS(c *Config) error {
 		return err
 	}
 	e.ackData, e.replyMax = uint32(p.MaxAckData()), max(HeaderMax, p.ReplyMax())
-	if e.credit, err = newCreditor(c, &cp); err != nil {
-		return err
-	}
-	e.overhead = pds.NominalSize(udpLen + pds.RequestLen)
-	if e.credit != nil {
-		e.overhead = pds.NominalSize(udpLen + pds.RequestCCLen)
-	}
 	table, err := pdc.NewTable(c.PDCs)
 	if err != nil {
 		return err
 	}
 	ids := c.PDCs.General + c.PDCs.Reserved
-	e.flows = slab.Make[flow](ids + 1)
-	if ids < scattered {
-		e.touched = math.MaxInt
-	}
-	e.cc, err = ccc.NewManager(ccc.ManagerConfig{
-		Params: &cp, Contexts: c.Contexts + 1, PDCs: ids + 1, Seed: c.seedFor(seedPaths), Now: c.Now,
-	})
-	if err != nil {
-		return err
-	}
-	e.contexts, err = ccc.NewTable(c.Contexts, c.seedFor(seedContexts))
-	if err != nil {
+	if err := e.newCC(c, &cp, ids); err != nil {
 		return err
 	}
 	e.pds, err = pdc.NewManager(pdc.ManagerConfig{
@@ -199,6 +180,29 @@ func (e *Endpoint) newPDS(c *Config) error {
 	if err != nil {
 		return err
 	}
+	e.flows = slab.Make[flow](ids + 1)
+	if ids < scattered {
+		e.touched = math.MaxInt
+	}
 	e.submitAhead = int16(min(max(submitLeast*e.pds.FreeChunks()/(4*ids), submitLeast), submitMost))
 	return nil
+}
+
+// newCC makes congestion control for so many PDCs.
+func (e *Endpoint) newCC(c *Config, p *ccc.Params, pdcs int) (err error) {
+	if e.credit, err = newCreditor(c, p); err != nil {
+		return err
+	}
+	e.overhead = pds.NominalSize(udpLen + pds.RequestLen)
+	if e.credit != nil {
+		e.overhead = pds.NominalSize(udpLen + pds.RequestCCLen)
+	}
+	e.cc, err = ccc.NewManager(ccc.ManagerConfig{
+		Params: p, Contexts: c.Contexts + 1, PDCs: pdcs + 1, Seed: c.seedFor(seedPaths), Now: c.Now,
+	})
+	if err != nil {
+		return err
+	}
+	e.contexts, err = ccc.NewTable(c.Contexts, c.seedFor(seedContexts))
+	return err
 }

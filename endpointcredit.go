@@ -5,6 +5,7 @@ import (
 
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/table"
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/rccc"
 )
@@ -32,19 +33,11 @@ func newCreditor(c *Config, p *ccc.Params) (*creditor, error) {
 		return nil, nil
 	}
 	r := c.Receiver
-	if r.Senders == 0 {
-		r.Senders = c.Contexts
-	}
-	if r.Rate == 0 {
-		r.Rate = c.CC.NSCC.LinkRate
-	}
-	if r.MaxCredit == 0 {
-		r.MaxCredit = p.RCCC().MaxCredit()
-	}
+	r.Senders = cmp.Or(r.Senders, c.Contexts)
+	r.Rate = cmp.Or(r.Rate, c.CC.NSCC.LinkRate)
+	r.MaxCredit = cmp.Or(r.MaxCredit, p.RCCC().MaxCredit())
 	r.MaxDemand = cmp.Or(r.MaxDemand, c.CC.RCCC.MaxDemand)
-	if r.Timeout == 0 {
-		r.Timeout = max(8*cmp.Or(c.CC.RCCC.RTT, p.NSCC().BaseRTT()), 1_000_000)
-	}
+	r.Timeout = cmp.Or(r.Timeout, max(8*cmp.Or(c.CC.RCCC.RTT, p.NSCC().BaseRTT()), 1_000_000))
 	if r.Policy == nil {
 		policy, err := rccc.NewPullPolicy(rccc.PullConfig{MaxCredit: r.MaxCredit})
 		if err != nil {
@@ -85,6 +78,16 @@ func (e *Endpoint) demand(now int64, in *Datagram) {
 		arrival = rccc.ArrivalRequest
 	}
 	k.recv.OnArrival(s.handle, now, arrival, rccc.Quanta(d.Target).Extend(k.recv.Target(s.handle)))
+}
+
+// demandNext takes in what the request of a PDC asks for.
+func (e *Endpoint) demandNext(now int64, in *Datagram, h pdc.Handle) {
+	var q pds.Request
+	if at, _ := q.Decode(in.Packet); q.HasCC() {
+		e.res = pdc.Result{Verdict: pdc.VerdictRequest, Header: at, ID: pdc.RxID{PDC: h, PSN: q.PSN},
+			Demand: pdc.Demand{Target: q.CreditTarget, CCCID: q.CCCID, Valid: true}}
+		e.demand(now, in)
+	}
 }
 
 // creditSender finds the sender of a PDC that has not asked before, or adds it.

@@ -55,3 +55,60 @@ func (e *Endpoint) receiveGeneralACK(now int64, in *Datagram, r *Received) {
 	}
 	e.followUp(now)
 }
+
+// onResponse takes the response that follows the PDS header, and with it the one
+// outcome of the packet that it answers.
+func (e *Endpoint) onResponse(now int64, b []byte, r *Received) {
+	at, h := e.res.Header, e.res.Handle
+	r.Payload = at
+	if h>>48 == 0 { // to data of ours
+		if e.lending != 0 {
+			e.repaid(now, AnswerID(h))
+		}
+		e.answers.release(h)
+		e.refill(now, e.res.ID.PDC)
+		return
+	}
+	p := ses.PacketHandle(h)
+	var ev ses.Event
+	n, err := e.sender.RxRsp(now, p, ses.Form(e.res.Next), b[at:], &ev)
+	if err == nil {
+		r.Payload += n
+		if ev.DataLength != 0 {
+			e.place(r, p.Message(), &ev)
+		}
+		if ev.Kind != ses.EventNone {
+			e.conclude(now, p.Message(), &ev)
+		}
+	}
+	e.refill(now, e.res.ID.PDC)
+}
+
+// readData takes a packet of data for a read of ours. It must come from where the
+// request went.
+func (e *Endpoint) readData(now int64, b []byte, form ses.Form, r *Received) {
+	n, err := e.ack.Decode(form, b[e.res.Header:])
+	r.Payload = e.res.Header + n
+	h := e.sender.Find(e.ack.ReadRequestID)
+	if err != nil || h == 0 || e.message(h).pdc != e.res.ID.PDC || int(e.ack.PayloadLength) > len(b)-r.Payload {
+		e.stats.StrayData++
+		return
+	}
+	var ev ses.Event
+	if e.sender.RxData(now, &e.ack, &ev) != nil {
+		e.stats.StrayData++
+		return
+	}
+	if ev.DataLength != 0 {
+		e.place(r, h, &ev)
+	}
+	e.conclude(now, h, &ev)
+}
+
+// place tells the caller where data for a message of ours belongs.
+func (e *Endpoint) place(r *Received, h Handle, ev *ses.Event) {
+	r.Action, r.Message, r.Cookie, r.Offset, r.Length = ses.ActionPlace, h, ev.Cookie, ev.DataOffset, ev.DataLength
+	if e.message(h).flags&msgErrand != 0 {
+		e.aim(r)
+	}
+}

@@ -1,0 +1,222 @@
+package uetcc
+
+import (
+	"github.com/uetcc/uetcc/internal/deadline"
+	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// message is what the endpoint keeps of a message in progress, besides what the
+// initiator does.
+type message struct {
+	peer   pdc.Addr
+	total  int64 // nominal bytes of all its packets
+	left   int64 // of these, announced and not submitted
+	handle Handle
+	pdc    pdc.Handle
+	job    ses.JobID
+	cause  pdc.Cause // first failure of the PDS
+	next   uint16    // in the chain it is in
+	mode   ses.Mode
+	tc     uint8
+	flags  msgFlags
+	group  uint16     // Context of its Destination
+	lent   ses.Handle // region that the peer reads the rest of a rendezvous send from
+	reader pdc.Handle // PDC on which it does
+}
+
+type msgFlags uint8
+
+const (
+	msgFetch    msgFlags = 1 << iota // needs its peer beyond the answers to its packets: for data, or to go on
+	msgWaiting                       // for a PDC
+	msgQueued                        // in a chain
+	msgLocked                        // keeps its PDC from closing
+	msgErrand                        // for a send of the peer, see ses.Errand
+	msgReserved                      // on a PDC of the reserved pool
+)
+
+// message returns the record of a handle, live or not.
+func (e *Endpoint) message(h Handle) *message { return &e.messages[h&0xffff] }
+
+// begin makes a message of the operation in hand.
+func (e *Endpoint) begin(peer pdc.Addr, tc uint8) (*message, error) {
+	op := e.op.Opcode
+	h, err := e.sender.Start(&e.op)
+	if err != nil {
+		return nil, err
+	}
+	rec := e.message(h)
+	*rec = message{peer: peer, handle: h, job: e.op.Job, mode: e.op.Mode, tc: tc}
+	if op.IsFetch() || op.IsRendezvous() || op.IsDeferrable() {
+		rec.flags |= msgFetch
+	}
+	rec.total = e.nominal(&e.op)
+	return rec, nil
+}
+
+// nominal is what a message adds to the backlog.
+func (e *Endpoint) nominal(o *ses.Operation) int64 {
+	n := int64(o.Packets(uint32(e.mtu))) * (e.overhead + ses.StandardLen)
+	switch {
+	case o.Opcode == ses.OpcodeRead, o.Opcode == ses.OpcodeDeferrableRTR:
+	case o.Opcode.IsRendezvous():
+		n += int64(o.Packets(uint32(e.mtu)))*ses.RendezvousLen + int64(o.Rendezvous.EagerLength)
+	case o.Opcode.IsAtomic():
+		n += ses.AtomicLen
+	default:
+		n += int64(o.Length)
+	}
+	return n
+}
+
+// dispatch puts a message in the chain that its packets are taken from. A message
+// that waits for a PDC has none yet.
+func (e *Endpoint) dispatch(now int64, rec *message) error {
+	switch rec.mode {
+	case ses.ModeUUD:
+		rec.flags |= msgQueued
+		e.unsent.push(e, rec)
+		return nil
+	case ses.ModeRUDI:
+		e.enqueue(now, rec, &e.flows[0])
+		return nil
+	}
+	h, err := e.pds.Open(now, e.keyOf(rec), ticketOf(rec.handle))
+	if err == pdc.ErrWaiting {
+		rec.flags |= msgWaiting
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return e.attach(now, rec, h)
+}
+
+// attach puts a message on a PDC.
+func (e *Endpoint) attach(now int64, rec *message, h pdc.Handle) error {
+	rec.flags &^= msgWaiting
+	if err := e.pds.Begin(h); err != nil {
+		return err
+	}
+	rec.left = rec.total
+	if err := e.pds.Announce(now, h, rec.left); err != nil {
+		_ = e.pds.EndMessage(now, h, 0)
+		return err
+	}
+	rec.pdc = h
+	f := &e.flows[h.ID()]
+	f.belong(h)
+	if rec.flags&msgFetch != 0 {
+		e.fetching.enter(&f.fetches, rec.entry())
+		if e.pds.Lock(h) == nil {
+			rec.flags |= msgLocked
+		}
+	}
+	e.enqueue(now, rec, f)
+	return nil
+}
+
+// A ticket names a message that waits for a PDC, in the events of the manager. It
+// is no ses.PacketHandle: the attempts in those do not reach this bit.
+const ticketBit = 1 << 31
+
+// noTicket is one that no message has.
+const noTicket = ticketBit
+
+func ticketOf(h Handle) uint64 { return uint64(h)<<32 | ticketBit }
+
+// leave takes a message off its PDC, with what it will not send.
+func (e *Endpoint) leave(now int64, rec *message) {
+	if rec.flags&msgQueued != 0 {
+		e.chainOf(rec).remove(e, rec)
+		if rec.pdc != 0 {
+			_ = e.pds.EndMessage(now, rec.pdc, rec.left)
+		}
+	}
+	if rec.flags&msgFetch != 0 && rec.pdc != 0 {
+		e.fetching.strike(&e.flowOf(rec).fetches, rec.entry())
+	}
+	if rec.flags&msgLocked != 0 {
+		_ = e.pds.Unlock(now, rec.pdc)
+	}
+	rec.flags &^= msgQueued | msgLocked | msgWaiting
+	rec.pdc, rec.left = 0, 0
+}
+
+// flowOf returns the flow of a message that has a PDC, or of RUDI packets.
+func (e *Endpoint) flowOf(rec *message) *flow { return &e.flows[rec.pdc.ID()] }
+
+// chainOf returns the chain of a message that is queued.
+func (e *Endpoint) chainOf(rec *message) *chain {
+	if rec.mode == ses.ModeUUD {
+		return &e.unsent
+	}
+	return &e.flowOf(rec).messages
+}
+
+// conclude does what follows from news about a message.
+func (e *Endpoint) conclude(now int64, h Handle, ev *ses.Event) {
+	switch ev.Kind {
+	case ses.EventDone:
+		e.finish(now, h, ev)
+	case ses.EventReady:
+		rec := e.message(h)
+		switch {
+		case rec.flags&msgQueued != 0 && rec.mode != ses.ModeRUDI: // the notice that no more packets come
+			e.pump(now, e.flowOf(rec))
+		case ev.At > now:
+			e.leave(now, rec)
+			e.retries.Arm(uint32(h&0xffff), ev.At)
+		default:
+			e.again(now, rec)
+		}
+	}
+}
+
+// again starts another attempt of a message.
+func (e *Endpoint) again(now int64, rec *message) {
+	e.leave(now, rec)
+	if e.dispatch(now, rec) != nil {
+		e.retryLater(now, rec)
+	}
+}
+
+// retryPause is the wait before a message is tried again that found no PDC, ns.
+const retryPause = 1_000_000
+
+// retryLater has a message tried again, but not at the end of time, for which there is no
+// later.
+func (e *Endpoint) retryLater(now int64, rec *message) {
+	e.retries.Arm(uint32(rec.handle&0xffff), deadline.After(now, retryPause))
+}
+
+// finish ends a message.
+func (e *Endpoint) finish(now int64, h Handle, ev *ses.Event) {
+	rec := e.message(h)
+	out := Event{Message: h, Cookie: ev.Cookie, Outcome: ev.Outcome}
+	if rec.cause != pdc.CauseNone && ev.Outcome.Status != ses.StatusOK {
+		out.Outcome.Status, out.Cause = ses.StatusPDS, rec.cause
+	}
+	e.leave(now, rec)
+	e.retries.Cancel(uint32(h & 0xffff))
+	if rec.lent != 0 {
+		e.takeBack(rec)
+	}
+	errand := rec.flags&msgErrand != 0
+	*rec = message{}
+	if errand {
+		e.errandDone(now, ses.Handle(out.Cookie), &out)
+		return
+	}
+	e.events.push(out)
+}
+
+// undo forgets a message of which nothing was sent.
+func (e *Endpoint) undo(now int64, rec *message) {
+	_ = e.sender.Cancel(now, rec.handle, &ses.Event{})
+	if rec.lent != 0 {
+		e.takeBack(rec)
+	}
+	*rec = message{}
+}

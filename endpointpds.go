@@ -1,0 +1,133 @@
+package uetcc
+
+import (
+	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// drain takes the events of the manager.
+func (e *Endpoint) drain(now int64) {
+	var ev pdc.Event
+	for e.pds.Event(&ev) {
+		switch ev.Kind {
+		case pdc.EventResponse, pdc.EventImplicit, pdc.EventError:
+			e.settled(now, &ev)
+		case pdc.EventMessage:
+			e.served(now, &ev)
+		case pdc.EventRoom:
+			e.refill(now, ev.PDC)
+		case pdc.EventClosing:
+			if ev.Cause != pdc.CauseNone {
+				e.abandon(now, ev.PDC, ev.Cause)
+			}
+		case pdc.EventClosed:
+			e.abandon(now, ev.PDC, ev.Cause)
+			e.target.ClosePeer(uint64(ev.PDC), func(cookie uint64) { e.broken(cookie, ev.Cause) })
+		}
+	}
+	if e.starved.head != 0 {
+		e.feed(now)
+	}
+}
+
+// settled takes the one outcome of a packet, or of several in a row, but for what
+// came with a response.
+func (e *Endpoint) settled(now int64, ev *pdc.Event) {
+	switch {
+	case ev.Handle>>48 == 0:
+		for i := range uint64(ev.More) + 1 {
+			if e.lending != 0 && ev.Kind != pdc.EventError {
+				e.repaid(now, AnswerID(ev.Handle+i))
+			}
+			e.answers.release(ev.Handle + i)
+		}
+	case ev.Handle&ticketBit != 0:
+		e.unserved(now, ses.PacketHandle(ev.Handle).Message(), ev.Cause)
+		return
+	default:
+		e.outcome(now, ses.PacketHandle(ev.Handle), ev)
+	}
+	e.refill(now, ev.PDC)
+}
+
+// outcome tells the initiator what became of a packet of its own, or of several in
+// a row.
+func (e *Endpoint) outcome(now int64, p ses.PacketHandle, ev *pdc.Event) {
+	var news ses.Event
+	var err error
+	if ev.Kind == pdc.EventError {
+		rec := e.message(p.Message())
+		if rec.handle == p.Message() && rec.cause == pdc.CauseNone {
+			rec.cause = ev.Cause
+		}
+		err = e.sender.Error(now, p, uint8(ev.Cause), &news)
+	} else {
+		err = e.sender.RxAck(now, p, uint32(ev.More)+1, &news)
+	}
+	if err == nil && news.Kind != ses.EventNone {
+		e.conclude(now, p.Message(), &news)
+	}
+}
+
+// refill goes on with a flow that the manager had no room for in its window, or whose
+// next message was behind one that failed. Those that wait for memory have their turn.
+func (e *Endpoint) refill(now int64, h pdc.Handle) {
+	f := &e.flows[h.ID()]
+	if f.pdc == h && !f.waits && (f.refused || f.answers.head != 0 || f.messages.head != 0 && f.ahead <= submitLow) {
+		e.pump(now, f)
+	}
+}
+
+// served gives a PDC to a message that waited for one.
+func (e *Endpoint) served(now int64, ev *pdc.Event) {
+	e.unpause()
+	h := Handle(ev.Handle >> 32)
+	rec := e.message(h)
+	if rec.handle != h || rec.flags&msgWaiting == 0 {
+		return // given up meanwhile
+	}
+	if e.attach(now, rec, ev.PDC) != nil {
+		e.again(now, rec)
+	}
+}
+
+// unserved fails a message that no PDC became free for.
+func (e *Endpoint) unserved(now int64, h Handle, c pdc.Cause) {
+	e.unpause()
+	rec := e.message(h)
+	if rec.handle != h || rec.flags&msgWaiting == 0 {
+		return
+	}
+	rec.cause = c
+	_ = e.Cancel(now, h)
+}
+
+// abandon fails what is queued for a PDC that is gone.
+func (e *Endpoint) abandon(now int64, h pdc.Handle, c pdc.Cause) {
+	e.closed(h)
+	f := &e.flows[h.ID()]
+	if f.pdc == h {
+		if c == pdc.CauseNone {
+			c = pdc.CauseClosed
+		}
+		f.ahead = e.submitAhead // nothing more is handed over
+		for f.messages.head != 0 {
+			rec := &e.messages[f.messages.head-1]
+			if n, _ := e.sender.Next(now, rec.handle, &e.tx); n == 0 {
+				break
+			}
+			e.fail(now, rec, c)
+		}
+		e.answers.releaseAll(&f.answers)
+		e.giveUp(now, e.fetching, &f.fetches, c)
+		e.giveUp(now, e.reading, &f.readers, c)
+		f.belong(0)
+	}
+}
+
+// broken ends a message of a peer whose PDC has gone.
+func (e *Endpoint) broken(cookie uint64, c pdc.Cause) {
+	e.stats.Broken++
+	outcome := ses.Outcome{Status: ses.StatusPDS, Cause: uint8(c)}
+	e.events.push(Event{Received: true, Cookie: cookie, Outcome: outcome, Cause: c})
+}

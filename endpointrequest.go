@@ -1,0 +1,174 @@
+package uetcc
+
+import (
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// onRequest judges a new request and writes what there is to answer.
+func (e *Endpoint) onRequest(now int64, in *Datagram, buf []byte, r *Received) int {
+	form := ses.Form(e.res.Next)
+	if form == ses.FormResponseData || form == ses.FormResponseDataSmall {
+		e.readData(now, in.Packet, form, r)
+		return e.respond(now, pdc.RespondDefault, nil, buf)
+	}
+	e.judge(in.Packet, modeOf(in.Packet), r)
+	return e.answer(now, buf, r)
+}
+
+// modes are the delivery modes of requests by their packet type.
+var modes = [32]ses.Mode{
+	pds.TypeRUDReq: ses.ModeRUD, pds.TypeRUDCCReq: ses.ModeRUD, pds.TypeRODReq: ses.ModeROD, pds.TypeRODCCReq: ses.ModeROD,
+	pds.TypeRUDIReq: ses.ModeRUDI, pds.TypeUUDReq: ses.ModeUUD,
+}
+
+// modeOf is the delivery mode of a request.
+func modeOf(b []byte) ses.Mode { return modes[b[0]>>3] }
+
+// answer writes what there is to answer to a request that has been judged.
+func (e *Endpoint) answer(now int64, buf []byte, r *Received) int {
+	d := &e.decision
+	kind := pdc.RespondDefault
+	switch {
+	case d.NACK:
+		return e.refuse(now, buf, r)
+	case d.Action == ses.ActionRead, d.Action == ses.ActionAtomic && e.request.Opcode.IsFetch():
+		return e.promise(now, buf, r)
+	case d.Guaranteed:
+		kind = pdc.RespondGuaranteed
+	case d.Action == ses.ActionRestart:
+		return e.onRestart(now, buf, r)
+	}
+	n := e.respond(now, kind, d.Response.AppendTo(buf[:pds.AckCCLen])[pds.AckCCLen:], buf) // where it will be sent from
+	if e.lending != 0 && d.Check != ses.CheckNone {
+		e.denied(now)
+	}
+	return n
+}
+
+// judge decides about the request behind the PDS header: in e.decision, and r. If there
+// would be no room for an answer, the decision is a NACK, and nothing has changed.
+func (e *Endpoint) judge(b []byte, mode ses.Mode, r *Received) {
+	d := &e.decision
+	n, err := e.request.Decode(ses.Form(e.res.Next), b[e.res.Header:])
+	if err != nil {
+		e.request, n = ses.Request{}, 0 // of no form: UNSUPPORTED_OP
+	}
+	if mode <= ses.ModeROD && (e.answers.free == 0 && e.request.Opcode.IsFetch() || !e.events.room()) {
+		e.stats.Refused++
+		*d = ses.Decision{NACK: true}
+		return
+	}
+	r.Payload = e.res.Header + n
+	e.decide(ses.Arrival{Peer: uint64(e.res.ID.PDC), Mode: mode, Payload: len(b) - r.Payload})
+	r.Action, r.Check, r.Code = d.Action, d.Check, d.Response.ReturnCode
+	r.Address, r.Cookie, r.Offset, r.Length = d.Address, d.Cookie, d.Offset, d.Length
+	r.Complete, r.HasData, r.HeaderData = d.Complete, d.HasData, d.HeaderData
+	r.Form, r.Header = e.request.Form, e.res.Header
+}
+
+// decide asks the target, unless what it would take is kept for another packet, and
+// refuses what this endpoint cannot answer.
+func (e *Endpoint) decide(a ses.Arrival) {
+	q, d := &e.request, &e.decision
+	if e.target.Scarce() && e.target.Opens(q, a) && e.isAhead() {
+		*d = ses.Decision{Check: ses.CheckRecord, NACK: true}
+		return
+	}
+	e.target.Receive(q, a, d)
+	switch {
+	case d.Action == ses.ActionRead && int64(d.Length) > e.mtu:
+		e.target.Fail(q, a, ses.RCOpViolation, d)
+	case d.Action == ses.ActionAtomic && q.Opcode.IsFetch() && d.Length > e.ackData:
+		e.target.Fail(q, a, ses.RCAMOUnsupportedSize, d)
+	}
+}
+
+// isAhead reports whether a packet is missing before the request in hand, on its PDC.
+func (e *Endpoint) isAhead() bool {
+	info, _ := e.pds.PDC(e.res.ID.PDC)
+	return e.res.ID.PSN.After(info.Contiguous + 1)
+}
+
+// respond gives the manager the answer to the request that has just arrived.
+func (e *Endpoint) respond(now int64, kind pdc.ResponseKind, b []byte, buf []byte) int {
+	e.response = pdc.Response{Kind: kind, Bytes: b}
+	if len(b) > 0 {
+		e.response.Next = pds.NextResponse
+	}
+	n, err := e.pds.Respond(now, e.res.ID, &e.response, buf)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// refuse asks the initiator to send the request again later.
+func (e *Endpoint) refuse(now int64, buf []byte, r *Received) int {
+	r.Action, r.Form, r.Header = ses.ActionNone, ses.FormNone, 0
+	e.response = pdc.Response{Kind: pdc.RespondRefuse, Code: pds.NackNoSESMsgAvail}
+	n, _ := e.pds.Respond(now, e.res.ID, &e.response, buf)
+	return n
+}
+
+// promise answers a request for data. Few bytes ride in the acknowledgement, and
+// the caller brings them; more go in a packet of their own on the return
+// direction.
+func (e *Endpoint) promise(now int64, buf []byte, r *Received) int {
+	d := &e.decision
+	a, id := e.answers.take()
+	a.rx, a.address, a.cookie, a.length = e.res.ID, d.Address, d.Cookie, d.Length
+	if a.reply = d.DataReply(); e.request.MessageID == 0 {
+		a.reply = d.SmallDataReply(uint32(e.res.ID.PSN))
+	}
+	a.reply.Generation = d.Response.Generation // for Refuse
+	a.lender = 0
+	if e.lending != 0 {
+		a.lender = e.lender()
+	}
+	// What is lent goes in packets of their own, whose acknowledgements say that it has been read.
+	if a.owed = a.lender == 0 && d.Length <= e.ackData; a.owed {
+		e.response = pdc.Response{Kind: pdc.RespondLater, Room: uint16(a.reply.Len()) + uint16(d.Length)}
+		n, err := e.pds.Respond(now, e.res.ID, &e.response, buf)
+		if err == nil {
+			r.Answer = id
+			return n
+		}
+		a.owed = false // no room for so much; there always is for an atomic
+	}
+	n := e.respond(now, pdc.RespondDefault, d.Response.AppendTo(e.bytes[:0]), buf)
+	r.Action, r.Length = ses.ActionNone, 0 // the bytes are asked for when they are sent
+	f := &e.flows[e.res.ID.PDC.ID()]
+	f.belong(e.res.ID.PDC)
+	e.answers.push(&f.answers, id)
+	e.pumpAnswers(now, f)
+	return n
+}
+
+// onRUDI answers a request that may come again.
+func (e *Endpoint) onRUDI(in, reply *Datagram, buf []byte, r *Received) int {
+	e.judge(in.Packet, ses.ModeRUDI, r)
+	d := &e.decision
+	e.response = pdc.Response{Kind: pdc.RespondGuaranteed, Next: pds.NextResponse}
+	switch {
+	case d.NACK:
+		e.response = pdc.Response{Kind: pdc.RespondRefuse, Code: pds.NackNoSESMsgAvail}
+	case d.Action == ses.ActionRead:
+		y := d.DataReply()
+		e.response.Next, e.response.Bytes = pds.NextResponseData, y.AppendTo(e.bytes[:0])
+		reply.Payload = Payload{Length: d.Length, Offset: d.Offset, Cookie: d.Cookie, Address: d.Address}
+		r.Action, r.Length = ses.ActionNone, 0
+	default:
+		e.response.Bytes = d.Response.AppendTo(e.bytes[:0])
+	}
+	return e.respondRUDI(in, buf)
+}
+
+// respondRUDI answers a RUDI request with e.response.
+func (e *Endpoint) respondRUDI(in *Datagram, buf []byte) int {
+	var h pds.RUDI
+	_, _ = h.Decode(in.Packet)
+	n, _ := e.pds.RespondRUDI(h.PktID, h.Flags&pds.FlagRetx != 0, &e.response, buf)
+	return n
+}
