@@ -8,6 +8,7 @@ import (
 
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/ses"
 )
 
 // A closed algorithm lets nothing go.
@@ -50,6 +51,52 @@ func TestEndpointAlgorithmTakenOut(t *testing.T) {
 				require.True(t, e.Transmit(0, &out))
 				require.True(t, e.Transmit(0, &out))
 				require.False(t, e.Transmit(0, &out))
+			}
+		})
+	}
+}
+
+// A meter allows so many bytes in flight, and remembers how many there were.
+type meter struct{ window, most int64 }
+
+func (*meter) OnSend(int64, int64, bool)      {}
+func (*meter) OnACK(int64, ccc.Ack)           {}
+func (*meter) OnNACK(int64, ccc.Nack)         {}
+func (*meter) OnInferredLoss(int64, ccc.Loss) {}
+func (m *meter) Allow(_ int64, s ccc.Standing) (int64, int64) {
+	m.most = max(m.most, s.Inflight)
+	return m.window - s.Inflight, 0
+}
+
+// Every context has the algorithm of its peer from its first packet on, also the one
+// that a read of the peer opens, and the next one to the same peer.
+func TestEndpointAlgorithmOfEveryContext(t *testing.T) {
+	for name, faults := range netSettings {
+		t.Run(name, func(t *testing.T) {
+			meters := map[ccc.Key][]*meter{}
+			n := newNetwork(t, 5, faults, 2, func(c *uetcc.Config) {
+				c.CC.Control, c.AnswerTC = ccc.ControlNone, tcLow
+				c.Algorithm = func(k ccc.Key) ccc.Algorithm {
+					m := &meter{window: 5000}
+					meters[k] = append(meters[k], m)
+					return m
+				}
+			})
+			a, b := n.ends[0], n.ends[1]
+			for round := range 2 {
+				n.f, a.events, a.local = faults, nil, map[uint64][]byte{}
+				clear(b.mem)
+				check := traffic(n, ses.ModeRUD)
+				n.run(func() bool { return len(a.events) == len(a.local) })
+				check()
+				n.settle()
+				for _, k := range []ccc.Key{
+					{Source: a.addr, Destination: b.addr, TC: tcLow}, {Source: b.addr, Destination: a.addr, TC: tcLow},
+				} {
+					require.Len(t, meters[k], round+1, "%v of %v", k, meters)
+					most := meters[k][round].most
+					require.True(t, 0 < most && most <= 5000, "%v: %d bytes in flight", k, most)
+				}
 			}
 		})
 	}

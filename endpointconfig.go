@@ -42,6 +42,12 @@ type Config struct {
 	// both ends takes.
 	CC ccc.Config
 
+	// Algorithm, if not nil, gives each new congestion control context an algorithm of your
+	// own, or none if it returns nil: before the first packet to a peer goes, be it data or
+	// the answer to a read. It runs beside what CC.Control names, or alone with
+	// [ccc.ControlNone]. [ccc.Manager.SetAlgorithm] changes it later.
+	Algorithm func(ccc.Key) ccc.Algorithm
+
 	PDCs    pdc.TableConfig // PDCIDs (default: 1024 in the general pool, 2 s of quarantine)
 	Memory  pdc.MemoryConfig
 	Waiting int // messages that may wait for a PDC, see [pdc.ManagerConfig]
@@ -68,7 +74,7 @@ type Config struct {
 	Backoff int64
 
 	ControlTC uint8 // traffic class of acknowledgements and control packets, but for probes that look for losses
-	AnswerTC  uint8 // of what this side starts for sends of others: the reads of rendezvous, ready to restart
+	AnswerTC  uint8 // of what others have this side send: the data of their reads, the reads of rendezvous, ready to restart
 
 	// Seed is where PDCIDs, Start_PSNs, hashes and path choice come from. On a network it has
 	// to be a secret, from a good source; 0 is a seed like any other.
@@ -174,7 +180,8 @@ func (e *Endpoint) newPDS(c *Config) error {
 		return err
 	}
 	e.pds, err = pdc.NewManager(pdc.ManagerConfig{
-		Params: &p, Table: table, CC: e.cc, Contexts: e.contexts, Memory: c.Memory,
+		Params: &p, Table: table, CC: e.cc, Contexts: e.contexts, Algorithm: c.Algorithm,
+		TargetTC: c.AnswerTC, Memory: c.Memory,
 		Waiting: c.Waiting, RUDI: c.RUDI, Seed: c.seedFor(seedPSNs), Now: c.Now,
 	})
 	if err != nil {

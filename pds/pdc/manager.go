@@ -24,6 +24,12 @@ type ManagerConfig struct {
 	Contexts *ccc.Table
 	Memory   MemoryConfig // PDCs is filled in
 
+	// Algorithm, if not nil, is called for each context that is opened, before its first
+	// packet, and returns what to plug in with [ccc.Manager.SetAlgorithm], nil for nothing.
+	Algorithm func(ccc.Key) ccc.Algorithm
+
+	TargetTC uint8 // traffic class of what goes back on PDCs that peers have opened: the data of reads
+
 	Waiting int    // messages that may wait for a PDC, up to 65,535 (default 64)
 	RUDI    int    // RUDI packets that may be outstanding, up to 65,536 (default 256)
 	Seed    uint64 // of Start_PSNs and probe values, which do not tell it; on a network a secret
@@ -65,6 +71,7 @@ type Manager struct {
 	p     *Params
 	cc    *ccc.Manager
 	ctxs  *ccc.Table
+	algof func(ccc.Key) ccc.Algorithm
 	table *Table
 	mem   *Memory
 	pdc   []PDC // by PDCID
@@ -84,7 +91,8 @@ type Manager struct {
 
 	expected expectedStarts // with StartExpected0RTT
 	rudi     rudiTable
-	open     int    // PDCs in StateCreating to StateEstablished
+	open     int // PDCs in StateCreating to StateEstablished
+	targetTC uint8
 	cursor   uint16 // where the search for a PDC to close goes on
 	revision uint32 // of cc, when those who wait for a context were last looked at
 }
@@ -116,7 +124,7 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 	var key [32]byte
 	binary.LittleEndian.PutUint64(key[:], c.Seed)
 	m := &Manager{
-		p: c.Params, cc: c.CC, ctxs: c.Contexts, table: c.Table, mem: mem,
+		p: c.Params, cc: c.CC, ctxs: c.Contexts, algof: c.Algorithm, targetTC: c.TargetTC, table: c.Table, mem: mem,
 		pdc:   slab.Make[PDC](ids + 1),
 		data:  newQueue(ids),
 		turns: newQueue(ids),

@@ -93,7 +93,8 @@ func (m *Manager) SetStartPSN(h Handle, start pds.PSN) bool {
 
 // bind gives p the congestion control context of its peer and traffic class.
 func (m *Manager) bind(now int64, p *PDC) error {
-	c, opened, err := m.ctxs.Open(&ccc.Key{Source: p.local.Netip(), Destination: p.peer.Netip(), TC: p.tc})
+	k := ccc.Key{Source: p.local.Netip(), Destination: p.peer.Netip(), TC: p.tc}
+	c, opened, err := m.ctxs.Open(&k)
 	if err != nil {
 		return err
 	}
@@ -111,6 +112,9 @@ func (m *Manager) bind(now int64, p *PDC) error {
 		return err
 	}
 	p.cc = c
+	if opened && m.algof != nil {
+		m.cc.SetAlgorithm(c, now, m.algof(k))
+	}
 	return nil
 }
 
@@ -162,7 +166,7 @@ func (m *Manager) openTarget(now int64, b *inbound) (p *PDC, code pds.NackCode, 
 	p = m.begin(now, h, b.start)
 	p.state = StateEstablished
 	p.peerID = b.spdcid
-	p.peer, p.local = b.src, b.dst
+	p.peer, p.local, p.tc = b.src, b.dst, m.targetTC
 	p.flags |= flagUnproven
 	p.set(flagROD, b.rod)
 	if m.p.c.Start != StartAny {
