@@ -101,3 +101,21 @@ func TestEndpointAlgorithmOfEveryContext(t *testing.T) {
 		})
 	}
 }
+
+// A window of two packets, which is less than a target collects before it answers, does
+// not wait for a timeout: the packet that fills it asks for an answer.
+func TestEndpointAlgorithmOfTwoPackets(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) {
+		c.CC.Control = ccc.ControlNone
+		c.Algorithm = func(ccc.Key) ccc.Algorithm { return &meter{window: 2500} }
+	})
+	a, b := n.ends[0], n.ends[1]
+	a.local[1] = fill(50*netMTU, 1)
+	_, err := a.e.Write(0, &uetcc.Message{
+		To: uetcc.Destination{Address: b.addr, TC: tcLow, Job: 1}, Key: 1, Length: 50 * netMTU, Cookie: 1})
+	require.NoError(t, err)
+	n.run(func() bool { return len(a.events) == 1 })
+	require.Less(t, n.now, int64(27*10_000), "25 round trips of 10 us")
+	require.Zero(t, a.e.PDS().Stats().RTOs)
+	require.Equal(t, a.local[1], b.mem[:50*netMTU])
+}

@@ -2,10 +2,12 @@ package ccc
 
 import "math"
 
-// An Algorithm is a congestion control of the user's own. It runs beside those of
-// [Control] (or alone, with ControlNone), for one context, and its consent is
-// needed as theirs is. All methods are called by the context's owner, one at a
-// time, and must not call back into the [Manager].
+// An Algorithm is a congestion control of the user's own, for one context. It runs
+// beside those of [Control], and its consent is needed as theirs is, or alone, with
+// ControlNone. [Manager.SetAlgorithm] plugs it in, and the manager makes all calls; for a
+// [Context] without a manager, [Context.Consult] makes those of Allow and the rest are
+// the caller's. They come one at a time, from the context's owner, and must not call
+// back into the [Manager].
 //
 // The feedback methods are called after NSCC and RCCC have seen the same event.
 type Algorithm interface {
@@ -22,10 +24,10 @@ type Algorithm interface {
 	// OnInferredLoss is called for each packet in flight that is taken for lost.
 	OnInferredLoss(now int64, l Loss)
 
-	// Allow is called at the end of every event, and at the time it named itself: how
-	// many bytes may go beyond those in flight, and not before when (0: at once). A packet
-	// that is larger waits; unless bytes is 0 the context counts as READY all the same.
-	// To be asked out of turn, call [Manager.SetAlgorithm] again.
+	// Allow is called at the end of every event, and at the time that it last named
+	// itself: how many bytes may go beyond those in flight (0 or less: none), and not
+	// before when (0: at once). A packet that is larger waits, though the context is READY
+	// with a single byte. To be asked out of turn, call [Manager.SetAlgorithm] again.
 	Allow(now int64, s Standing) (bytes, notBefore int64)
 }
 
@@ -48,9 +50,11 @@ func (c *Context) standing(p *Params) Standing {
 	}
 }
 
-// setAllowance sets what an algorithm of the user's leaves, the answer of
-// [Algorithm.Allow]. It holds until it is set again.
-func (c *Context) setAllowance(p *Params, now, bytes, notBefore int64) {
+// Consult asks an algorithm of the user's what it allows now. The answer holds until the
+// next Consult, so there has to be one after each event of c, and one at the time that
+// [Context.Decide] names with ReasonPacing. A [Manager] does that by itself.
+func (c *Context) Consult(p *Params, now int64, a Algorithm) {
+	bytes, notBefore := a.Allow(now, c.standing(p))
 	c.allow, c.notBefore, c.bounded = max(bytes, -unlimited), notBefore, true
 	c.evaluate(p, now)
 }
@@ -77,9 +81,3 @@ func (m *Manager) SetAlgorithm(h Handle, now int64, a Algorithm) {
 
 // algOf is the user's algorithm of a context that has one.
 func (m *Manager) algOf(c *Context) Algorithm { return m.algs[c.rec.handle.Index()] }
-
-// consult asks the user's algorithm what it allows now.
-func (m *Manager) consult(c *Context, now int64) {
-	bytes, notBefore := m.algOf(c).Allow(now, c.standing(m.p))
-	c.setAllowance(m.p, now, bytes, notBefore)
-}

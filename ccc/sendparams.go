@@ -23,7 +23,9 @@ type SendParams struct {
 // SendParams returns what the packet last counted by [Context.OnSend] carries.
 // ports is how many contexts compete for its NIC port; 0 and 1 mean alone.
 func (c *Context) SendParams(p *Params, ports int64) SendParams {
-	s := SendParams{AckRequest: p.window && c.window.AckRequest(&p.nscc), Held: c.held()}
+	// An algorithm of the user's without room for another packet waits for an answer, too.
+	full := c.bounded && c.allow < p.mtu
+	s := SendParams{AckRequest: full || p.window && c.window.AckRequest(&p.nscc), Held: c.held()}
 	if p.credit {
 		s.CreditTarget = c.CreditTarget(p, ports)
 		// The next packet may be a round of all the destination's senders away, which

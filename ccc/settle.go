@@ -13,7 +13,7 @@ func (m *Manager) finish(b *member, c *Context, now int64) {
 func (m *Manager) settle(c *Context, now int64) {
 	r := &c.rec
 	if r.custom {
-		m.consult(c, now)
+		c.Consult(m.p, now, m.algOf(c))
 	}
 	if !c.inLine() {
 		m.line(c)

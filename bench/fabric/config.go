@@ -54,6 +54,10 @@ type Config struct {
 	InitialCwnd int64             // bytes; 0: MaxWnd
 	FirstCredit int64             // bytes sent before any credit was granted; 0: MaxWnd
 
+	// Algorithm, if not nil, gives each connection a congestion control of the user's own,
+	// nil for none. It runs beside Control, or alone with [ccc.ControlNone].
+	Algorithm func(src, dst int) ccc.Algorithm
+
 	NoTrim bool // switches drop instead of trimming
 	NoECN  bool // switches never mark
 
@@ -68,6 +72,10 @@ type Config struct {
 	End      link.Ps        // simulated time at which to stop; 0: 100 s
 	Progress func(Progress) // called now and then; nil: not
 	Seen     func(*Seen)    // called for each packet that reaches a host; nil: not
+
+	// Context is called after each event of a connection's congestion control, with what
+	// it has come to; nil: not.
+	Context func(*ContextState)
 }
 
 // HeaderBytes is the header of a data packet, and all of an acknowledgement or of a trimmed
@@ -107,8 +115,8 @@ func (c *Config) check() error {
 	if err := c.Topology.Validate(); err != nil {
 		return fmt.Errorf("%w: topology: %w", ErrConfig, err)
 	}
-	if c.Control == ccc.ControlNone {
-		return fmt.Errorf("%w: Control %v: use Mode %v", ErrConfig, c.Control, ccc.ModeOff)
+	if c.Control == ccc.ControlNone && c.Algorithm == nil {
+		return fmt.Errorf("%w: Control %v without an Algorithm: use Mode %v", ErrConfig, c.Control, ccc.ModeOff)
 	}
 	err := cmp.Or(
 		check.Range(ErrConfig, "Matrix.Nodes", c.Matrix.Nodes, 0, c.Topology.Nodes),
@@ -232,7 +240,7 @@ func (c *Config) psnRange(rto link.Ps) uint32 {
 	want := int64(c.MaxPSNRange)
 	switch {
 	case want > 0:
-	case c.Mode == ccc.ModeEnforce:
+	case c.Mode == ccc.ModeEnforce && c.Algorithm == nil:
 		want = 4 * max(link.MaxWindow(c.bdp()), c.InitialCwnd) / c.PacketBytes
 		if c.NoTrim && c.PFC == nil && c.Memory == nil {
 			want = max(want, 2*link.BDP(c.hostRate(), c.hostRate(), rto)/c.PacketBytes)

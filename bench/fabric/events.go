@@ -22,6 +22,7 @@ const (
 	evRequest                  // a connection may ask for credit
 	evFabric                   // a host adapts its credit to the fabric
 	evMemory                   // the memory behind a host has written something
+	evAllow                    // an algorithm of the user's wants to be asked
 )
 
 // An event as it is handed out.

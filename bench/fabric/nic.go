@@ -18,7 +18,7 @@ const answersPerData = 10
 // ready puts a connection into its host's turn unless it is there.
 func (s *sim) ready(conn uint32) {
 	c := &s.senders[conn]
-	s.watchCredit(conn, c)
+	s.settle(conn, c)
 	if c.queued || !s.maySend(c) {
 		return
 	}
@@ -87,7 +87,7 @@ func (s *sim) sendTurn(host, conn uint32) bool {
 		return false
 	}
 	s.sendData(host, conn, c)
-	s.watchCredit(conn, c)
+	s.settle(conn, c)
 	if s.maySend(c) {
 		c.queued = true
 		s.lineUp(host, conn)

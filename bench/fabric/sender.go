@@ -67,7 +67,7 @@ func (s *sim) maySend(c *sender) bool {
 	if c.ctx.WaitingRtx() == 0 && (c.next == c.end || c.next-c.cack > s.ringMask) {
 		return false
 	}
-	return c.ctx.State() == ccc.StateReady
+	return s.admits(c)
 }
 
 // sendData sends one packet of a connection that may.
@@ -86,6 +86,10 @@ func (s *sim) sendData(host, conn uint32, c *sender) {
 		s.count.New++
 	}
 	c.ctx.OnSend(&s.params, s.nowNs(), int64(r.size), again)
+	if own := s.own(conn); own != nil {
+		own.OnSend(s.nowNs(), int64(r.size), again)
+		s.consult(conn, c)
+	}
 	r.state, r.sent = recordSent, s.now
 	r.ev = c.ent.Next(s.params.Entropy(), s.sideOf(conn), ccc.Progress{Seq: uint64(c.next), WindowPackets: c.ctx.Cwnd() / s.cfg.PacketBytes})
 
@@ -166,6 +170,9 @@ func (s *sim) acknowledged(pkt uint32) {
 	a.Pend, a.Restore = d.pend, d.restore
 	before := c.ctx.Cwnd()
 	c.ctx.OnACK(&s.params, s.nowNs(), a)
+	if own := s.own(conn); own != nil {
+		own.OnACK(s.nowNs(), a)
+	}
 	if d.restore && c.ctx.Cwnd() > before+s.cfg.PacketBytes {
 		s.mem.res.Restored++
 	}
@@ -222,6 +229,9 @@ func (s *sim) refused(pkt uint32) {
 	c.lowest = min(c.lowest, d.psn)
 	c.ent.Feedback(s.params.Entropy(), s.sideOf(conn), s.nowNs(), n.Report())
 	c.ctx.OnNACK(&s.params, s.nowNs(), n)
+	if own := s.own(conn); own != nil {
+		own.OnNACK(s.nowNs(), n)
+	}
 	s.ready(conn)
 }
 
@@ -255,4 +265,7 @@ func (s *sim) timedOut(conn uint32, c *sender, psn uint32, r *record) {
 	c.lowest = min(c.lowest, psn)
 	c.ent.Feedback(s.params.Entropy(), s.sideOf(conn), s.nowNs(), l.Report())
 	c.ctx.OnInferredLoss(&s.params, s.nowNs(), l)
+	if own := s.own(conn); own != nil {
+		own.OnInferredLoss(s.nowNs(), l)
+	}
 }

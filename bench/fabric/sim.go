@@ -20,6 +20,7 @@ type sim struct {
 
 	nics        []nic
 	senders     []sender
+	algorithms  []ownAlgorithm // by connection; nil without Config.Algorithm
 	receivers   []receiver
 	credits     []creditPort // by host; nil without receiver credits
 	slowsCredit bool         // where the fabric is the bottleneck
@@ -146,6 +147,8 @@ func (s *sim) handle(kind eventKind, what uint32) {
 		s.request(what)
 	case evFabric:
 		s.step(what)
+	case evAllow:
+		s.allow(what)
 	}
 }
 

@@ -59,6 +59,7 @@ func (s *sim) newConnection(f Flow) uint32 {
 	c.ctx.Bind(&s.params, 0)
 	c.ent.Init(s.params.Entropy(), s.cfg.Seed*0x9e3779b97f4a7c15+uint64(conn))
 	s.senders = append(s.senders, c)
+	s.plugIn(f.Src, f.Dst)
 	s.hostOf = append(s.hostOf, uint32(f.Dst), uint32(f.Src))
 	s.receivers = append(s.receivers, receiver{})
 	return conn

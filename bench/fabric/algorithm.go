@@ -1,0 +1,79 @@
+package fabric
+
+import (
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/hw/link"
+	"github.com/uetcc/uetcc/nscc"
+)
+
+// ContextState is where the congestion control of a connection stands after an event.
+type ContextState struct {
+	Now      link.Ps
+	Conn     uint32
+	Src, Dst uint32 // hosts
+	State    ccc.State
+	Reason   ccc.Reason    // what keeps more from being sent
+	Waiting  int64         // bytes unsent, or to be sent again
+	Credit   int64         // receiver credit, bytes
+	Window   nscc.Snapshot // as of the last event that moved it; times in ns
+}
+
+// An ownAlgorithm is what Config.Algorithm gave a connection.
+type ownAlgorithm struct {
+	ccc.Algorithm
+	waiting bool // an evAllow is pending
+}
+
+// plugIn gives a new connection its algorithm.
+func (s *sim) plugIn(src, dst int) {
+	if s.cfg.Algorithm != nil {
+		s.algorithms = append(s.algorithms, ownAlgorithm{Algorithm: s.cfg.Algorithm(src, dst)})
+	}
+}
+
+// own returns the algorithm of a connection, nil if it has none.
+func (s *sim) own(conn uint32) ccc.Algorithm {
+	if s.algorithms == nil {
+		return nil
+	}
+	return s.algorithms[conn].Algorithm
+}
+
+// settle ends every event of a connection's congestion control.
+func (s *sim) settle(conn uint32, c *sender) {
+	if s.own(conn) != nil {
+		s.consult(conn, c)
+	}
+	s.watchCredit(conn, c)
+	if s.cfg.Context != nil {
+		s.cfg.Context(&ContextState{
+			Now: link.Ps(s.now), Conn: conn, Src: s.hostOf[source(conn)], Dst: s.hostOf[destination(conn)],
+			State: c.ctx.State(), Reason: c.ctx.Reason(), Waiting: c.ctx.Backlog() + c.ctx.RtxBacklog(),
+			Credit: c.ctx.Credit(), Window: c.ctx.Window(),
+		})
+	}
+}
+
+// consult asks the algorithm of a connection, now and when it wants to be asked again.
+func (s *sim) consult(conn uint32, c *sender) {
+	a := &s.algorithms[conn]
+	c.ctx.Consult(&s.params, s.nowNs(), a)
+	if d := c.ctx.Decide(&s.params, s.nowNs()); d.Reason == ccc.ReasonPacing && !a.waiting {
+		a.waiting = true
+		s.events.push(min(d.NotBefore, int64(s.cfg.End/1000)+1)*1000, evAllow, conn)
+	}
+}
+
+// allow is the time that an algorithm has named.
+func (s *sim) allow(conn uint32) {
+	s.algorithms[conn].waiting = false
+	s.ready(conn)
+}
+
+// admits reports whether congestion control lets a whole packet go, or the last one.
+func (s *sim) admits(c *sender) bool {
+	if c.ctx.Admits() || c.ctx.State() != ccc.StateReady {
+		return c.ctx.Admits()
+	}
+	return c.ctx.Decide(&s.params, s.nowNs()).Bytes >= min(s.cfg.PacketBytes, c.ctx.Backlog()+c.ctx.RtxBacklog())
+}
