@@ -28,6 +28,16 @@
 // read at the source by [RcvdTracker]) and the time it kept a packet
 // ([ServiceTime]).
 //
+// # Fairness
+//
+// Flows share a bottleneck equally if they agree about its base round trip. One that takes it
+// for longer sees less delay than the others and gives way later, so a measurement that is not
+// met by a queue is worth its packet: a probe in the class of control packets, or what an
+// earlier context to the destination has measured ([Window.InitCached]). Most of all without
+// trimming: the recommended thresholds mark all packets below the target delay then, where
+// they hold every window that does not see the target, and a base that is 2 % too long has a
+// flow take all that its ceiling of 1.5 bandwidth-delay products allows.
+//
 // Sizes are nominal packet sizes in bytes (transport bytes + 40). Times are ticks
 // of [Config.Unit], nanoseconds unless configured otherwise.
 //
