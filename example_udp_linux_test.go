@@ -53,10 +53,10 @@ func (u *udpHost) send(d *uetcc.Datagram) {
 	_, _ = u.conn.WriteToUDPAddrPort(d.Packet, netip.AddrPortFrom(d.Dst.Netip(), u.addr().Port()))
 }
 
-// step sends what may go, and then takes a packet in, if one comes before the endpoint has
-// something to do or a millisecond is over.
-func (u *udpHost) step() error {
-	u.Tick(u.now())
+// step sends what may go, and takes in all that comes before the endpoint has something to do
+// or a millisecond is over. Only when nothing more is there does it do what is due: an
+// acknowledgement that waits in the socket is not overdue.
+func (u *udpHost) step() {
 	for _, d := range u.transmit(u.now()) {
 		u.send(&d)
 	}
@@ -64,7 +64,19 @@ func (u *udpHost) step() error {
 	if at, ok := u.NextDeadline(); ok {
 		wait = min(wait, time.Duration(at-u.now()))
 	}
-	_ = u.conn.SetReadDeadline(time.Now().Add(wait))
+	const look = 50 * time.Microsecond // a read whose time is over does not look into the socket
+	for range 64 {
+		_ = u.conn.SetReadDeadline(time.Now().Add(max(wait, look)))
+		if u.take() != nil {
+			break
+		}
+		wait = 0
+	}
+	u.Tick(u.now())
+}
+
+// take takes a packet in, and answers it.
+func (u *udpHost) take() error {
 	n, oob, _, from, err := u.conn.ReadMsgUDPAddrPort(u.packet[:], u.oob[:])
 	if err != nil {
 		return err
@@ -106,12 +118,12 @@ func (u *udpHost) transfer(peer *udpHost) uetcc.Event {
 			case <-done:
 				return
 			default:
-				_ = peer.step()
+				peer.step()
 			}
 		}
 	}()
 	for {
-		_ = u.step()
+		u.step()
 		if event, ok := u.Poll(); ok {
 			done <- struct{}{}
 			return event

@@ -21,6 +21,10 @@ const (
 	index ses.ResourceIndex = 1
 )
 
+// controlDSCP is the code point of acknowledgements and control packets, that of expedited
+// forwarding; data goes with 0. A traffic class of the endpoint is a code point here.
+const controlDSCP = 46
+
 // hostConfig is what both ends of a transfer have to agree about, and how to reach the other.
 type hostConfig struct {
 	control ccc.Control
@@ -33,25 +37,25 @@ type hostConfig struct {
 	port    uint16 // UDP port of the peers
 }
 
-// endpoint is the configuration of an endpoint at address. Time-outs are long, because
-// what delays a packet here is more often a process that waits for its turn than a loss.
+// patience is how much longer than eight round trips an endpoint waits for an answer: what
+// delays a packet here is more often a process that waits for its turn than a loss.
+const patience = int64(100 * time.Millisecond)
+
+// endpoint is the configuration of an endpoint at address.
 func (c *hostConfig) endpoint(address netip.Addr) uetcc.Config {
-	const patience = int64(100 * time.Millisecond)
 	var seed [8]byte
 	_, _ = rand.Read(seed[:])
 	return uetcc.Config{
 		Address: address,
 		MTU:     c.mtu,
-		PDS: pdc.Config{
-			InferLoss: true, AckPerPacket: true, RTOInit: patience + 8*c.rtt, TailLossTime: patience + 8*c.rtt, NewPDCTime: 8 * patience,
-			TargetQDelay: c.rtt, CloseReqTime: patience, ClearTime: patience, PendTimeout: 16 * patience,
-		},
+		PDS:     pdc.Config{InferLoss: true, AckPerPacket: true, RTOInit: min(patience+8*c.rtt, int64(8*time.Second))},
 		CC: ccc.Config{
 			NSCC:    nscc.Config{LinkRate: c.rate, BaseRTT: c.rtt, InitialCwnd: c.cwnd},
 			Entropy: ccc.EntropyConfig{Values: c.paths},
 			Control: c.control, Mode: c.mode,
 		},
-		Contexts: 64, Messages: 64, PDCs: pdc.TableConfig{General: 64},
+		ControlTC: controlDSCP,
+		Contexts:  64, Messages: 64, PDCs: pdc.TableConfig{General: 64},
 		Seed: binary.NativeEndian.Uint64(seed[:]),
 	}
 }
@@ -70,6 +74,7 @@ type host struct {
 
 	packets, marked, unsent int64              // received; of these with a mark; refused by the kernel
 	placed                  map[pdc.Addr]int64 // payload bytes, by source
+	first, last             int64              // when some were placed
 }
 
 // newHost opens the sockets of a host; port 0 is one of the kernel's choice.
@@ -123,9 +128,10 @@ func (h *host) sockets() []*socket { return h.paths[:1] }
 
 func (h *host) deadline() (int64, bool) { return h.NextDeadline() }
 
-// step takes in what has come, does what is due, and sends what may go. In this order: an
-// acknowledgement that has waited for this process must not be taken for a missing one. It
-// takes one batch, since the answer to what it sends must find a later time.
+// step takes in what has come, does what is due, and sends what may go. It takes one batch,
+// since the answer to what it sends must find a later time, and leaves what is due to a later
+// step where more may have come: an acknowledgement that has waited for this process must not
+// be taken for a missing one.
 func (h *host) step(now int64) error {
 	n, err := h.paths[0].receive(h.inbox)
 	if err == nil && n > 0 {
@@ -134,7 +140,9 @@ func (h *host) step(now int64) error {
 	if err != nil {
 		return err
 	}
-	h.Tick(now)
+	if n < batch {
+		h.Tick(now)
+	}
 	return h.flush(now)
 }
 
@@ -152,13 +160,22 @@ func (h *host) exchange(now int64, n int) error {
 	out := h.ExchangeBatch(now, h.in[:n], h.replies[:n], h.got[:n], h.out)
 	for i := range h.got[:n] {
 		if r := &h.got[i]; r.Action == ses.ActionPlace {
-			h.placed[h.in[i].Src] += int64(copy(h.memory[r.Address:], h.in[i].Packet[r.Payload:][:r.Length]))
+			h.place(now, h.in[i].Src, copy(h.memory[r.Address:], h.in[i].Packet[r.Payload:][:r.Length]))
 		}
 	}
 	if err := h.transmit(h.replies[:n]); err != nil {
 		return err
 	}
 	return h.transmit(h.out[:out])
+}
+
+// place counts n payload bytes of a source.
+func (h *host) place(now int64, from pdc.Addr, n int) {
+	if len(h.placed) == 0 {
+		h.first = now
+	}
+	h.last = now
+	h.placed[from] += int64(n)
 }
 
 // flush sends what may go.
@@ -182,7 +199,7 @@ func (h *host) transmit(packets []uetcc.Datagram) error {
 		from := d.Payload.Cookie + uint64(d.Payload.Offset)
 		b := append(d.Packet, h.memory[from:from+uint64(d.Payload.Length)]...)
 		s := h.paths[int(d.Entropy)%len(h.paths)]
-		sent, err := s.send(netip.AddrPortFrom(d.Dst.Netip(), h.port), pds.TOS(0, pds.ECNECT0), b)
+		sent, err := s.send(netip.AddrPortFrom(d.Dst.Netip(), h.port), pds.TOS(pds.DSCP(d.TC), pds.ECNECT0), b)
 		if err != nil {
 			return err
 		}

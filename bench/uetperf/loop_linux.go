@@ -87,7 +87,10 @@ func (l *loop) wait(now int64) error {
 	}
 	rest = max(rest, 0)
 	timeout := unix.NsecToTimespec(rest)
-	_, err := unix.Ppoll(l.polls, &timeout, nil)
+	n, err := unix.Ppoll(l.polls, &timeout, nil)
+	if n > 0 && l.steady {
+		rest = 0 // what has come was sent before the wait
+	}
 	l.pass(rest)
 	if errors.Is(err, unix.EINTR) {
 		return nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/netip"
 	"testing"
 	"time"
 
@@ -26,3 +27,29 @@ func TestLoopSteadyClock(t *testing.T) {
 	require.GreaterOrEqual(t, l.now(), before+int64(time.Hour))
 	require.GreaterOrEqual(t, l.stall, int64(time.Hour)-stepTime)
 }
+
+// A packet that ends a wait was on its way before: however late the process hears of it, a
+// steady clock has not moved to what else is due.
+func TestLoopSteadyClockWaits(t *testing.T) {
+	a, err := openSocket(netip.MustParseAddrPort("127.0.5.1:0"))
+	require.NoError(t, err)
+	defer a.close()
+	sent, err := a.send(a.local, 0, []byte("packet"))
+	require.True(t, sent)
+	require.NoError(t, err)
+	l := newLoop(&due{socket: a, at: int64(time.Hour)})
+	l.steady = true
+	l.seen -= int64(time.Hour)
+	require.NoError(t, l.wait(0))
+	require.Zero(t, l.time)
+}
+
+// A due party has one socket and one deadline.
+type due struct {
+	socket *socket
+	at     int64
+}
+
+func (d *due) sockets() []*socket      { return []*socket{d.socket} }
+func (d *due) step(int64) error        { return nil }
+func (d *due) deadline() (int64, bool) { return d.at, true }

@@ -142,11 +142,20 @@ func (r *relay) admit(now int64) error {
 		size := pds.NominalSize(udpLen + len(p.data))
 		r.waiting += r.queue.Bytes(switchq.ClassLow)
 		r.seen++
-		if v, lost := r.queue.Enqueue(&r.params, switchq.Packet{ID: id, Size: int32(size)}, r.random); v == switchq.Dropped {
+		q := switchq.Packet{ID: id, Size: int32(size), DSCP: class(p.tos)}
+		if v, lost := r.queue.Enqueue(&r.params, q, r.random); v == switchq.Dropped {
 			r.empty = append(r.empty, lost)
 		}
 	}
 	return err
+}
+
+// class has control packets go first, as switches of a fabric do.
+func class(tos uint8) switchq.DSCP {
+	if dscp, _ := pds.SplitTOS(tos); dscp == controlDSCP {
+		return switchq.DSCPControl
+	}
+	return switchq.DSCPNoTrim
 }
 
 // udpLen is the length of the UDP header.

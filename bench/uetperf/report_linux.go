@@ -24,7 +24,7 @@ func (r *result) print(w io.Writer) {
 		r.relay.print(w, r.took)
 	}
 	if r.target != nil {
-		r.target.print(w, r.took)
+		r.target.print(w)
 	}
 	if r.relay == nil {
 		fmt.Fprintf(w, "this process was late by %s at most\n", ms(r.stall))
@@ -36,12 +36,12 @@ func (r *result) print(w io.Writer) {
 
 func (r *result) printSenders(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "sender\tMb/s\tMB\tmessages\tretries\tmarked\tRTT min\tp50\tp99\tcwnd\tsent\tresent\tinferred\ttime-outs\t")
+	fmt.Fprintln(t, "sender\tMb/s\tMB\tmessages\tretries\tmarked\tRTT min\tp50\tp99\tmean cwnd\tsent\tresent\tinferred\ttime-outs\t")
 	for _, s := range r.senders {
 		v, p := s.snapshot(), s.PDS().Stats()
 		fmt.Fprintf(t, "%v\t%.1f\t%.1f\t%d\t%d\t%.1f%%\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t\n", s.local().Addr(),
 			megabits(s.delivered, s.ended-s.began), float64(s.delivered)/1e6, s.messages, s.retries, percent(v.Marked, v.Acks),
-			ms(s.rtt.min), ms(s.rtt.quantile(0.5)), ms(s.rtt.quantile(0.99)), v.Cwnd, p.Sent, p.Resent, p.Inferred, p.RTOs)
+			s.rtt.ms(0), s.rtt.ms(0.5), s.rtt.ms(0.99), s.meanWindow(), p.Sent, p.Resent, p.Inferred, p.RTOs)
 	}
 	_ = t.Flush()
 }
@@ -56,10 +56,11 @@ func (r *relay) print(w io.Writer, took int64) {
 // meanQueue is what a packet found in the queue, bytes.
 func (r *relay) meanQueue() int64 { return r.waiting / max(r.seen, 1) }
 
-func (h *host) print(w io.Writer, took int64) {
+// print says how fast data came from the first packet to the last.
+func (h *host) print(w io.Writer) {
 	s := h.PDS().Stats()
-	fmt.Fprintf(w, "target: %.1f Mb/s; %d packets, %.1f%% marked, %d twice\n",
-		megabits(h.total(), took), h.packets, percent(h.marked, h.packets), s.Duplicates)
+	fmt.Fprintf(w, "target: %.1f Mb/s, %.1f MB; %d packets, %.1f%% marked, %d twice\n",
+		megabits(h.total(), h.last-h.first), float64(h.total())/1e6, h.packets, percent(h.marked, h.packets), s.Duplicates)
 }
 
 // total is the payload bytes of all sources.
@@ -107,5 +108,16 @@ func doubts(who string, unsent int64, sockets []*socket) (all []string) {
 func megabits(bytes, ns int64) float64 { return float64(bytes) * 8e3 / float64(max(ns, 1)) }
 
 func percent(n, of int64) float64 { return 100 * float64(n) / float64(max(of, 1)) }
+
+// ms is a quantile, or that nothing was measured.
+func (h *histogram) ms(q float64) string {
+	switch {
+	case h.n == 0:
+		return "-"
+	case q == 0:
+		return ms(h.min)
+	}
+	return ms(h.quantile(q))
+}
 
 func ms(ns int64) string { return fmt.Sprintf("%.2fms", float64(ns)/1e6) }

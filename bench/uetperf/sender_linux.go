@@ -23,6 +23,7 @@ type sender struct {
 	context           ccc.Handle
 	acks              int64 // when the last round trip was measured
 	rtt               histogram
+	windows           int64 // summed over the samples of rtt
 	began, ended      int64
 	delivered         int64 // bytes of completed messages
 	messages, retries int64
@@ -93,12 +94,21 @@ func (s *sender) complete(now int64, ev *uetcc.Event) {
 	}
 }
 
-// sample notes the round trip that the newest acknowledgement has measured.
+// sample notes the round trip that the newest acknowledgement has measured, and the window.
 func (s *sender) sample() {
 	if v := s.snapshot(); v.Acks != s.acks {
 		s.acks = v.Acks
 		s.rtt.add(v.BaseRTT + v.QDelay)
+		s.windows += v.Cwnd
 	}
+}
+
+// meanWindow is the congestion window when an acknowledgement came, bytes.
+func (s *sender) meanWindow() int64 {
+	if s.rtt.n == 0 {
+		return s.snapshot().Cwnd
+	}
+	return s.windows / s.rtt.n
 }
 
 // snapshot looks at congestion control towards the peer: all PDCs to it share a context.

@@ -157,6 +157,45 @@ func TestRelayRepeats(t *testing.T) {
 	require.Equal(t, marks(), marks())
 }
 
+// Answers that have waited while the process did something else are no time-outs, however many
+// they are.
+func TestHostReadsAllBeforeItTimesOut(t *testing.T) {
+	o, err := parseOptions(strings.Fields("-connect 127.0.4.4 -rate 1e9 -rtt 4ms -bytes 1000000"), io.Discard)
+	require.NoError(t, err)
+	config := o.host()
+	target, err := newHost(&config, netip.MustParseAddrPort("127.0.4.4:0"), make([]byte, int64(o.depth)*o.message), newInbox())
+	require.NoError(t, err)
+	defer target.close()
+	require.NoError(t, target.open())
+	config.port = target.local().Port()
+	s, err := o.newSender(&config, netip.MustParseAddrPort("127.0.4.3:0"), target.local().Addr(), 0, newInbox())
+	require.NoError(t, err)
+	defer s.close()
+	target.port = s.local().Port()
+
+	now := int64(0)
+	for ; target.packets < 4*batch; now += 1000 {
+		require.NoError(t, s.step(0))
+		require.NoError(t, target.step(now))
+	}
+	for now = 1e9; !s.done(); now += 1000 {
+		require.NoError(t, s.step(now))
+		require.NoError(t, target.step(now))
+	}
+	require.NoError(t, s.failed)
+	require.Zero(t, s.PDS().Stats().RTOs)
+}
+
+// The base round trip is that of a full packet, though a small one has measured it, and nobody
+// is asked for an answer that cannot have come yet.
+func TestRelaySlowLink(t *testing.T) {
+	r := runRelay(t, "-delay", "0", "-rate", "1e7", "-bytes", "524288", "-message", "131072")
+	requireWhole(t, r, 1<<19)
+	s := r.senders[0]
+	require.GreaterOrEqual(t, s.snapshot().BaseRTT, pds.NominalSize(udpLen+4096)*8*100, "a packet at 10 Mb/s")
+	require.Less(t, s.PDS().Stats().Controls, s.PDS().Stats().Sent/10)
+}
+
 // The two ends of the command, as two processes would run them.
 func TestListenAndConnect(t *testing.T) {
 	free, err := openSocket(netip.MustParseAddrPort("127.0.4.2:0"))
