@@ -200,6 +200,3 @@ type TableStats struct{ Capacity, Free, Live, Resting int }
 
 // Stats counts, in time proportional to the size.
 func (t *Table) Stats() TableStats { return TableStats(t.slots.Stats()) }
-
-// Bytes is the memory that the table holds; it never changes.
-func (t *Table) Bytes() int64 { return t.slots.Bytes() + t.keys.Bytes() + t.ids.Bytes() }

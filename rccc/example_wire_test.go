@@ -112,9 +112,12 @@ func (s *story) backlog() int64 { return s.a.contexts.Context(s.ccc).Backlog() }
 // burst sends what credit allows. The target works on the data until the end of
 // the slice; burst returns what it works on, and the header of the first request.
 func (s *story) burst(now int64) (first pds.Request, working []pdc.RxID) {
-	for ; s.submitted < storyBytes && s.a.pdcs.Room(s.pdc) > 0; s.submitted += piece {
+	for ; s.submitted < storyBytes; s.submitted += piece {
 		p := pdc.Packet{Size: piece, Next: pds.NextRequestStd, EOM: s.submitted+piece == storyBytes}
 		_, err := s.a.pdcs.Submit(now, s.pdc, p)
+		if err == pdc.ErrWindowFull {
+			break
+		}
 		check(err)
 	}
 	var out pdc.Out

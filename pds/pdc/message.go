@@ -124,15 +124,6 @@ func (m *Manager) submitted(now int64, p *PDC, first *Packet, n int) {
 	m.wake(p)
 }
 
-// Room returns how many packets [Manager.Submit] takes on h now, as far as the
-// window goes.
-func (m *Manager) Room(h Handle) int {
-	if p := m.get(h); p != nil && p.state.sendsData() {
-		return p.tx.Room(m.p)
-	}
-	return 0
-}
-
 // Lock keeps h from closing until as many calls of [Manager.Unlock]: more is to
 // come on it than the open messages tell, such as the data of a read.
 func (m *Manager) Lock(h Handle) error {

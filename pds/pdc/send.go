@@ -77,9 +77,6 @@ func (w *sendWindow) MaxCACK() pds.PSN { return w.psn(w.cack) - 1 }
 // Unsent returns how many packets are queued and not sent.
 func (w *sendWindow) Unsent() int { return int(w.tail - w.next) }
 
-// Room returns how many more packets can be queued.
-func (w *sendWindow) Room(p *Params) int { return int(p.ranges - (w.tail - w.base)) }
-
 func (w *sendWindow) psn(off uint32) pds.PSN    { return w.start + pds.PSN(off) }
 func (w *sendWindow) offset(psn pds.PSN) uint32 { return uint32(psn - w.start) }
 

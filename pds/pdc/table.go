@@ -244,12 +244,3 @@ func (t *Table) Stats() TableStats {
 	}
 	return s
 }
-
-// Bytes is the memory that the table holds; it never changes.
-func (t *Table) Bytes() int64 {
-	n := t.general.Bytes() + t.keys.Bytes() + t.held.Bytes() + t.proven.Bytes()
-	if t.reserved != nil {
-		n += t.reserved.Bytes()
-	}
-	return n
-}
