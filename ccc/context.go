@@ -23,13 +23,13 @@ import (
 type Context struct {
 	// The first cache line is that of events that are not plain.
 	credit     rccc.Source
-	allow      int64 // what an algorithm of the user's leaves, bytes
-	notBefore  int64 // and when
+	allow      int64 // what the user's algorithm allows, bytes
+	notBefore  int64 // and from when on
 	rtxBacklog int64 // marked for retransmission, bytes
 	waitingRtx int32 // marked for retransmission, packets
 
-	// The other three are what every event needs; the last has room for eight bytes of
-	// what follows in a seat.
+	// The other three are what every event needs. The last one has room for the first
+	// eight bytes of the Entropy that follows in a seat.
 	window nscc.Window
 	waits  int64 // to send, new and marked for retransmission, bytes
 
@@ -37,15 +37,15 @@ type Context struct {
 	// packet may cross.
 	inflightPkts int32
 
-	waiters Waiters // the manager's user's
-	rec     record  // the manager's
+	waiters Waiters // kept by the manager's user
+	rec     record  // kept by the manager
 	pdcs    uint16  // bound PDCs
 	state   State
 	why     Reason // that data waits, as of the last event
 	life    Life
 	mode    Mode
 	bounded bool // allow or notBefore say something
-	plain   bool // the manager's: only the window has a say
+	plain   bool // kept by the manager: only the window has a say
 }
 
 // Waiters are the PDCs that wait for a context, a list that whoever has the PDCs keeps

@@ -9,7 +9,7 @@ const (
 	ReasonBacklog   Reason = iota // nothing: all that waits may go, if anything waits
 	ReasonWindow                  // the congestion window (NSCC)
 	ReasonCredit                  // the receiver's credit (RCCC)
-	ReasonAlgorithm               // an algorithm of the user's
+	ReasonAlgorithm               // the user's [Algorithm]
 	ReasonPacing                  // the time: not before NotBefore
 	ReasonUnbound                 // no PDC is bound yet
 	ReasonOff                     // nothing was asked: ModeOff
@@ -53,7 +53,7 @@ func (c *Context) Decide(p *Params, now int64) Decision {
 
 // Admits reports whether a packet of any size may go at once, as far as the last
 // event tells: [Context.Decide] would say so, too. It is quicker, and false where
-// an algorithm of the user's has a say.
+// the user's [Algorithm] has a say.
 func (c *Context) Admits() bool { return c.state == StateReady && !c.bounded }
 
 // bound is what every algorithm consents to.
@@ -75,7 +75,7 @@ func (c *Context) bound(p *Params, now int64) Decision {
 	return Decision{Bytes: max(room, 0), Reason: why}
 }
 
-// consent limits room to what an algorithm of the user's consents to.
+// consent limits room to what the user's algorithm allows.
 func (c *Context) consent(now, room int64, why Reason) Decision {
 	if c.allow < room {
 		room, why = c.allow, ReasonAlgorithm
@@ -86,7 +86,7 @@ func (c *Context) consent(now, room int64, why Reason) Decision {
 	return Decision{Bytes: max(room, 0), Reason: why}
 }
 
-// objection is what an algorithm of the user's has against sending now.
+// objection is what the user's algorithm has against sending now.
 func (c *Context) objection(now int64) Reason {
 	switch {
 	case c.allow <= 0:

@@ -14,17 +14,17 @@
 //
 // [Entropy] chooses the path of each packet.
 //
-// A [Manager] has the contexts of a NIC port, with what each needs around it, in
-// slabs: PDCs bound to contexts, whose turn it is ([Manager.Next]), deadlines
-// ([Manager.Tick]), an [Algorithm] of the user's beside NSCC. Where the window alone has
-// a say, [Manager.SendNew] and [Manager.OnPlainACK] are a packet's events in one step
-// each: try them first. For more than one core it has a [Gate] for each context,
-// where any goroutine reserves bytes, an inbox ([Manager.Post]), and snapshots
-// ([Manager.Refresh]). Nobody waits for anybody.
+// A [Manager] has the contexts of a NIC port in slabs, with what each needs around it:
+// the PDCs bound to it and whose turn it is ([Manager.Next]), deadlines ([Manager.Tick]),
+// and perhaps an [Algorithm] of the user's own. Where the window alone has a say,
+// [Manager.SendNew] and [Manager.OnPlainACK] do in one step what a packet needs: try them
+// first. For several cores each context has a [Gate], where any goroutine reserves
+// bytes, and the manager an inbox ([Manager.Post]) and snapshots ([Manager.Refresh]).
+// Nobody waits for anybody.
 //
 // Sizes are nominal packet sizes in bytes: the UDP length and 40, as NominalSize of
-// package pds has it. Times are nanoseconds of the caller's monotonic
-// clock, 0 or more and below 2^62.
+// package pds has it. Times are nanoseconds of the caller's monotonic clock, 0 or more
+// and below 2^62.
 //
 // Source: UE Specification 1.0.x, section 3.6.12 (contexts), 3.6.16 (entropy).
 package ccc

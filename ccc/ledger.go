@@ -10,7 +10,7 @@ type record struct {
 	listed bool   // on the ready list
 	busy   bool   // counted in Manager.busy
 	armed  bool   // has a deadline
-	custom bool   // runs an algorithm of the user's
+	custom bool   // runs an algorithm of the user
 	held   Reason // what has held data since the last event; ReasonBacklog: nothing
 	kept   Reason // what held it for as long as waited says
 
@@ -21,7 +21,7 @@ type record struct {
 	acks   uint32
 }
 
-// A ledger is the rest, which few events need.
+// A ledger is what the manager keeps besides, for the few events that need it.
 type ledger struct {
 	edge   edge
 	due    int64          // the armed deadline, ns

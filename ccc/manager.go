@@ -137,8 +137,7 @@ func (m *Manager) Stale() uint64 { return m.stale }
 
 // Open begins the life h of a context. baseRTT is what [Manager.Unbind] returned
 // for the last context to the same destination, ns; 0 if there was none. The life ends
-// when the last PDC is unbound: one that never had a PDC ends when any is bound and
-// unbound.
+// when the last PDC is unbound; a context that never had one lives on.
 func (m *Manager) Open(h Handle, now, baseRTT int64) error {
 	i := int(h.Index())
 	if i >= len(m.seats) || h.Generation()&1 == 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/uetcc/uetcc/rccc"
 )
 
-// ErrConfig is wrapped by every error of [NewParams].
+// ErrConfig is wrapped by every error about a configuration.
 var ErrConfig = errors.New("ccc: invalid configuration")
 
 // Config configures the contexts of a FEP.
@@ -37,7 +37,7 @@ type Params struct {
 	mtu     int64
 	window  bool // NSCC takes part
 	credit  bool // RCCC takes part
-	plain   bool // the window alone does, and neither it nor the path choice wants more than the plain steps say
+	plain   bool // only the window does, and the plain steps suffice for it and the path choice
 	mode    Mode
 
 	probeLacks int64 // ns that a full packet takes longer than a probe on the sender's link

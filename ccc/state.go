@@ -76,7 +76,7 @@ const (
 	ControlNSCC Control = iota // the window
 	ControlRCCC                // the receiver's credit
 	ControlBoth                // both
-	ControlNone                // neither: an algorithm of the user's alone
+	ControlNone                // neither: the user's [Algorithm] alone
 
 	controls = iota
 )

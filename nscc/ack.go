@@ -23,8 +23,8 @@ var sampleNames = [...]string{"normal", "keep-base", "probe"}
 func (k SampleKind) String() string { return enum.Name(sampleNames[:], k) }
 
 // Ack is what one acknowledgement says. Build RTT with [RTT] and Bytes with
-// [RcvdTracker.Advance]. With ProfileSpec one without a sample moves no window but by a
-// penalty or its end, so a packet that was sent again is to give one too where
+// [RcvdTracker.Advance]. With ProfileSpec an acknowledgement without a sample moves the
+// window only by a penalty or its end, so take one of packets sent again too, where
 // [Retransmits.Unambiguous] allows it.
 type Ack struct {
 	Bytes   int64 // newly received, from rcvd_bytes; may be 0
@@ -39,8 +39,8 @@ type Ack struct {
 // mark. The zero value brings nothing.
 type PlainACK struct{ signal }
 
-// A signal is an Ack as the window takes it in: with a mark that is a number, since on a
-// bool the compiler branches, and nobody can predict marks.
+// A signal is an Ack as the window takes it in. The mark is a number: on a bool the
+// compiler would branch, and marks cannot be predicted.
 type signal struct {
 	bytes, rtt int64
 	bits       ackBits
@@ -110,8 +110,8 @@ func (w *Window) OnPlainACKs(p *Params, now int64, acks []PlainACK) {
 	}
 }
 
-// onACK is OnACK. Its branches are the rare ones or follow the path's mood; what
-// differs between the cases comes out of the table.
+// onACK is OnACK. Its branches are rarely taken or change as slowly as the path does; what
+// differs between the four cases comes out of the table.
 func (w *Window) onACK(p *Params, now int64, s signal) {
 	s.rtt -= w.base
 	if uint64(s.bytes|s.rtt)|uint64(s.bits) >= p.usual {
@@ -164,9 +164,9 @@ func (w *Window) count(n int64) {
 // did notes what an event did.
 func (w *Window) did(a Action) { w.outcome = outcome{action: a} }
 
-// streak counts the bytes acknowledged in a row at about no delay. What it returns
-// is above the window where they, or the fast increase that goes on, allow a step of
-// it. It has no branch, because none could be predicted here.
+// streak counts the bytes acknowledged in a row at about no delay. It returns more than the
+// window if they, or a fast increase under way, allow a step of fast increase. It has no
+// branch, because none could be predicted here.
 func (w *Window) streak(d *quadrant, n, q int64) int64 {
 	run := w.run + n&d.countMask
 	if q >= d.clearAt {

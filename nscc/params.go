@@ -35,7 +35,7 @@ type Constants struct {
 // shared by all its windows, and never changed: safe for concurrent use.
 type Params struct {
 	// An ordinary acknowledgement needs these and one quadrant: two cache lines.
-	usual        uint64 // what is below takes the short way; 0: nothing does
+	usual        uint64 // below it an acknowledgement takes the short way; 0: none does
 	target       int64
 	targetAvg    float64 // target, to compare with the average
 	gain, keep   float64 // 0 and 1 where Window.forget averages

@@ -12,8 +12,8 @@ const AckExpectedLen = AckLen + 4
 const flagExpected = 0x40
 
 // AckExpected is the acknowledgement that ends a PDC, of a target that takes Start_PSNs
-// from an Expected_PSN on only (EXPECTED_0RTT_START). Who does not know it reads an
-// [Ack], and finds four bytes behind it.
+// only from an Expected_PSN on (EXPECTED_0RTT_START). A receiver that does not know it
+// reads an [Ack] and finds four bytes behind it.
 //
 //	 0       4 5     8 9           15 16                             31
 //	+---------+-------+--------------+---------------------------------+

@@ -1,6 +1,6 @@
 package pds
 
-// Payload is the last word of a [Control] packet. Its meaning goes by ctl_type:
+// Payload is the last word of a [Control] packet. Its meaning depends on ctl_type:
 //
 //	            0             7 8            15 16           23 24           31
 //	           +---------------+---------------+---------------+---------------+

@@ -28,7 +28,8 @@ const (
 // Source: UE Specification 1.0.x, Tables 3-33 and 3-34. That credit_target
 // counts 256 bytes is inferred.
 type Request struct {
-	// From the end of each word on the wire to its front, so that DecodeRestCC stores whole words.
+	// The fields of each word on the wire from back to front, so that DecodeRestCC stores
+	// whole words.
 	PSN          PSN
 	ClearOffset  int16   // clear_psn_offset, -32768 to 0; see [Request.ClearPSN]
 	Flags        Flags   // FlagRetx, FlagAR, FlagSYN
@@ -84,8 +85,8 @@ func (r *Request) Decode(b []byte) (int, error) {
 	return n, nil
 }
 
-// DecodeRest is Decode of a RUD_REQ or ROD_REQ without [FlagSYN] for a caller who knows
-// that, and type and next_hdr, which it does not set. It cannot fail.
+// DecodeRest is Decode for a caller who knows that b is a RUD_REQ or ROD_REQ without
+// [FlagSYN]. It does not set Type and Next, and it cannot fail.
 func (r *Request) DecodeRest(b *[RequestLen]byte) {
 	r.PSN = PSN(binary.BigEndian.Uint32(b[4:]))
 	r.ClearOffset = int16(binary.BigEndian.Uint16(b[2:]))

@@ -2,13 +2,13 @@ package pds
 
 import "encoding/binary"
 
-// A RequestRun writes the headers of RUD_REQs of an open PDC with PSNs that count up, all
-// sent while the initiator has released the same.
+// A RequestRun writes the headers of RUD_REQs of an open PDC whose PSNs count up and which
+// all name the same CLEAR_PSN.
 type RequestRun struct {
-	prologue uint64 // where it stands in the first word
-	psn      PSN    // of the first, and its clear_psn_offset
-	clear    uint32
-	ids      uint32
+	prologue uint64 // in its place in the first word
+	psn      PSN    // of the first
+	clear    uint32 // clear_psn_offset of the first
+	ids      uint32 // SPDCID and DPDCID
 }
 
 // MakeRequestRun returns a run whose first packet is [PutRequest]'s with these fields.

@@ -2,19 +2,18 @@ package pds
 
 import "encoding/binary"
 
-// A RequestView is the first 12 bytes of a request as they lie in the packet: for
-// readers that need some of its fields, each where it stands, and need no copy of
-// all, which is what [Request] is. Each method is a load and at most a mask.
+// A RequestView is the first 12 bytes of a request as they lie in the packet, for the fast
+// path: it reads fields where they stand, each with a load and at most a mask. [Request]
+// is a copy of all fields.
 //
-// The methods say what Request.Decode would set, whatever the bytes are; DPDCID is
-// meant while FlagSYN is not set. Credit and context of a request with congestion
+// What a method reads is what Request.Decode sets, whatever the bytes are, but for DPDCID
+// while FlagSYN is set. The credit target and the ccc_id of a request with congestion
 // state lie behind these bytes.
 type RequestView [RequestLen]byte
 
-// The bits of the first word that [RequestView.Plain] looks at: type, but for that
-// which tells ROD from RUD, next_hdr, the flag SYN, and the sign of clear_psn_offset.
-// The word is read as it lies in the memory of a little-endian machine, which saves an
-// exchange of its bytes.
+// The bits of the first word that [RequestView.Plain] looks at: the type without the bit
+// that tells ROD from RUD, next_hdr, the flag SYN, and the sign of clear_psn_offset. The
+// word is read in little-endian order, which saves a byte swap.
 const (
 	plainRequest     = uint32(TypeRUDReq<<3) | plainNext
 	plainRequestBits = uint32(TypeRUDReq^TypeRODReq^0x1f)<<3 | plainNextBits
@@ -23,10 +22,9 @@ const (
 	plainNextBits = 7 | 1<<15 | uint32(FlagSYN)<<8 | 1<<23
 )
 
-// Plain reports whether v is what nearly all are where it matters: a RUD_REQ or
-// ROD_REQ on a PDC that is open ([FlagSYN] is not set), which clears a PSN before its
-// own (clear_psn_offset < 0), and is followed by a standard semantic header
-// ([NextRequestStd]).
+// Plain reports whether v is a request like nearly all: a RUD_REQ or ROD_REQ on an open
+// PDC ([FlagSYN] is not set) that clears a PSN before its own (clear_psn_offset < 0) and is
+// followed by a standard semantic header ([NextRequestStd]).
 func (v *RequestView) Plain() bool {
 	return binary.LittleEndian.Uint32(v[0:])&plainRequestBits == plainRequest
 }
@@ -51,7 +49,7 @@ func (v *RequestView) ClearOffset() int16 { return int16(binary.BigEndian.Uint16
 // ClearPSN returns the PSN up to which the initiator releases responses.
 func (v *RequestView) ClearPSN() PSN { return v.PSN().Add(int32(v.ClearOffset())) }
 
-// PSN returns the packet's own.
+// PSN returns the packet's PSN.
 func (v *RequestView) PSN() PSN { return PSN(binary.BigEndian.Uint32(v[4:])) }
 
 // SPDCID returns the sender's PDC.
@@ -60,9 +58,8 @@ func (v *RequestView) SPDCID() PDCID { return PDCID(binary.BigEndian.Uint16(v[8:
 // DPDCID returns the receiver's PDC.
 func (v *RequestView) DPDCID() PDCID { return PDCID(binary.BigEndian.Uint16(v[10:])) }
 
-// PutRequest writes a RUD_REQ or ROD_REQ of an open PDC to b, with two stores. It is
-// Request.Encode where p.Type is one of these and p.Flags lacks [FlagSYN], which is
-// not written.
+// PutRequest writes a RUD_REQ or ROD_REQ of an open PDC to b, with two stores: what
+// Request.Encode writes. p.Type has to be one of the two; [FlagSYN] in p.Flags is ignored.
 func PutRequest(b *[RequestLen]byte, p Prologue, clearOffset int16, psn PSN, spdcid, dpdcid PDCID) {
 	head := joinPrologue(p.Type, p.Next, p.Flags&(requestFlags&^FlagSYN))
 	binary.BigEndian.PutUint64(b[0:], uint64(head)<<48|uint64(uint16(clearOffset))<<32|uint64(psn))

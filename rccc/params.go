@@ -80,8 +80,8 @@ func NewParams(c Config) (Params, error) {
 	if err != nil {
 		return Params{}, err
 	}
-	// A target is at most a demand and a debt ahead of what the source knows, what the
-	// destination grants without being asked at most W and one grant ahead of that.
+	// A target is ahead of what the source knows by at most a demand and a debt, and
+	// unasked-for credit ahead of the target by at most W and one grant.
 	maxStep := 2*(c.MaxDemand+c.MaxCredit) + maxGrant
 	return Params{
 		maxCredit: c.MaxCredit, initialCredit: c.InitialCredit, countInitial: c.CountInitial,

@@ -56,7 +56,7 @@ type Receiver struct {
 	t      Senders
 
 	full     Pace  // at factor 1
-	maxNeed  int64 // how far a target is ahead of what its source has, debts left out; whole quanta, in bytes
+	maxNeed  int64 // how far a target is ahead of what its source has, without debts; bytes in whole quanta
 	maxAhead int64 // how far a target may run ahead of answered credit, bytes
 	timeout  int64
 }

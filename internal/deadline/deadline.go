@@ -5,8 +5,8 @@ package deadline
 
 import "math"
 
-// End is the last time that timers go by: who takes min(now, End) for now never finds due
-// what [After] has put off to the last time of all.
+// End is the last time that timers go by: with min(now, End) in place of now, nothing is due
+// that [After] has put off to the last time of all.
 const End = math.MaxInt64 - 1
 
 // After is now + d, or the last time of all if that is later. d must not be negative.

@@ -9,9 +9,9 @@ import "unsafe"
 // Line is the size of a cache line, bytes.
 const Line = 64
 
-// Addresses are in as many cache lines, of which some may be the same. They are not
-// pointers: nothing is read through them that the program could see, and they keep
-// nothing alive.
+// Addresses are what [Lines] loads: each stands for the cache line that it lies in, and
+// some may be the same. They are no pointers: the program reads nothing through them, and
+// they keep nothing alive.
 type Addresses [12]uintptr
 
 // Load begins to load the cache lines of s into the nearest cache.

@@ -10,9 +10,9 @@ import (
 //
 // The parts lie in arrays of their own. Most look-ups need the word alone, and
 // 65,536 of them are 512 KiB, which a second-level cache holds; in slots of 32
-// bytes with all parts side by side they took 2 MiB and 1.8 times as long. Who
-// reads the identity too needs two lines, but waits for both at once, as neither
-// address depends on the other's content.
+// bytes with all parts side by side they took 2 MiB and 1.8 times as long. A reader
+// of the identity needs two lines, but waits for both at once, as neither address
+// depends on the other's content.
 //
 // The holder of a claimed id writes Data, then [Pool.Publish] stores the word. A
 // reader loads the word, then Data, then the word again, and trusts Data only if

@@ -43,9 +43,10 @@ type node struct {
 	at         uint64 // ticks
 }
 
-// New returns a wheel for indices 0..n-1 that starts at time now, at most [deadline.End]. The tick is
-// the largest power of two of nanoseconds that is not above tick, and at least
-// 1 ns; deadlines beyond 2^36 ticks are kept and only cost a look now and then.
+// New returns a wheel for indices 0..n-1 that starts at time now, at most
+// [deadline.End]. The tick is the largest power of two of nanoseconds that is not above
+// tick, and at least 1 ns; deadlines beyond 2^36 ticks are kept and only cost a look now
+// and then.
 func New(n int, tick, now int64) *Wheel {
 	w := &Wheel{node: make([]node, listCount+n)}
 	if tick > 1 {
