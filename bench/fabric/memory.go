@@ -170,12 +170,8 @@ func (s *sim) retire() {
 	s.memoryChanged()
 }
 
-// answerOf fills in what an acknowledgement of packet d says of the destination.
-func (s *sim) answerOf(host uint32, d *detail, nack bool) {
-	d.service, d.pend, d.restore = 0, 0, false
-	if !s.behindMemory(host) || nack {
-		return
-	}
+// tellOfMemory fills in what the acknowledgement of packet d says of the memory.
+func (s *sim) tellOfMemory(d *detail) {
 	d.service = nscc.ServiceTimeOf((s.now - d.at) / 1000)
 	if s.mem.cfg.Policy == nil {
 		return

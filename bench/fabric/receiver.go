@@ -142,7 +142,10 @@ func (s *sim) reply(conn, pkt uint32, flags uint8) {
 	host := p.at
 	p.to = source(conn)
 	p.size, p.dscp, p.flags = HeaderBytes, switchq.DSCPControl, flags|flagAnswer
-	s.answerOf(host, d, flags&flagNack != 0)
+	d.service, d.pend, d.restore = 0, 0, false
+	if flags&flagNack == 0 && s.behindMemory(host) {
+		s.tellOfMemory(d)
+	}
 	d.cack, d.units, d.at = r.cack, s.received(r), s.now
 	d.sack = s.sack(conn, d.base())
 	s.answer(host, pkt)

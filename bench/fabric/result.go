@@ -1,11 +1,6 @@
 package fabric
 
-import (
-	"fmt"
-	"slices"
-
-	"github.com/uetcc/uetcc/hw/link"
-)
+import "github.com/uetcc/uetcc/hw/link"
 
 // A Result is what a run found out: everything needed to repeat it, and what
 // happened. All of it is the same for the same [Config].
@@ -90,15 +85,6 @@ type Totals struct {
 	Trimmed          int64 `json:"trimmed"`         // by all switches
 	Marked           int64 `json:"marked"`          // by all switches
 	Events           int64 `json:"events"`          // of the simulator
-}
-
-// A Summary describes a set of times.
-type Summary struct {
-	Min  float64 `json:"min"`
-	Mean float64 `json:"mean"`
-	P50  float64 `json:"p50"`
-	P99  float64 `json:"p99"`
-	Max  float64 `json:"max"`
 }
 
 // A TransferResult is one line of the matrix. Times are microseconds of the run,
@@ -232,34 +218,6 @@ func (s *sim) transferResults(r *Result) {
 	}
 }
 
-// A jain is Jain's fairness index of some shares: 1 if they are equal, 1/n if one of n
-// has all.
-type jain struct{ n, sum, squares float64 }
-
-func (j *jain) add(share float64) {
-	j.n++
-	j.sum += share
-	j.squares += share * share
-}
-
-// index is 0 without shares.
-func (j *jain) index() float64 {
-	if j.squares == 0 {
-		return 0
-	}
-	return j.sum * j.sum / (j.n * j.squares)
-}
-
-func summarize(v []int64) Summary {
-	slices.Sort(v)
-	var sum float64
-	for _, x := range v {
-		sum += us(x)
-	}
-	at := func(percent int) float64 { return us(v[min(len(v)*percent/100, len(v)-1)]) }
-	return Summary{Min: us(v[0]), Mean: sum / float64(len(v)), P50: at(50), P99: at(99), Max: us(v[len(v)-1])}
-}
-
 func (s *sim) pauseResults(r *Result) {
 	if s.pfc == nil {
 		return
@@ -283,60 +241,6 @@ func (s *sim) uplinkResults(r *Result) {
 	}
 }
 
-// violations checks that nothing was lost or made on the way.
-func (s *sim) violations(r *Result) (v []string) {
-	expect := func(what string, got, want int64) {
-		if got != want {
-			v = append(v, fmt.Sprintf("%s: %d, want %d", what, got, want))
-		}
-	}
-	expectAt := func(port int, what string, got int64) {
-		if got != 0 {
-			expect(what+" at "+s.name(uint32(port)), got, 0)
-		}
-	}
-	for i := range s.ports {
-		packets, bytes := s.ports[i].queue.Imbalance()
-		expectAt(i, "packets unaccounted for", packets)
-		expectAt(i, "bytes unaccounted for", bytes)
-	}
-	if r.Unfinished > 0 {
-		return v // packets may still be under way
-	}
-	c := &r.Totals
-	expect("data packets that arrived, trimmed or not, or were dropped", c.Delivered+c.HeadersDelivered+c.DataDropped+c.HeadersDropped, c.New+c.Retransmitted)
-	expect("answers that arrived or were dropped", c.Acks+c.Nacks+c.AnswersDropped, c.Answers)
-	expect("credits and requests that arrived or were dropped", c.CreditsArrived+c.CreditsDropped, c.Credits+c.CreditRequests)
-	expect("packets still under way", int64(s.pool.live()), 0)
-	for i := range s.ports {
-		expectAt(i, "packets waiting", int64(s.ports[i].queue.Len()))
-	}
-	return append(v, s.endViolations()...)
-}
-
-// endViolations checks the ends of every connection.
-func (s *sim) endViolations() (v []string) {
-	want := make([]int64, len(s.senders))
-	for i := range s.transfers {
-		want[s.transfers[i].conn] += s.transfers[i].flow.Size
-	}
-	for i := range s.senders {
-		c, r := &s.senders[i], &s.receivers[i]
-		if r.payload != want[i] || c.cack != c.end || c.ctx.Backlog() != 0 || c.ctx.RtxBacklog() != 0 || c.ctx.InflightPackets() != 0 {
-			v = append(v, fmt.Sprintf("connection %d: %d of %d bytes arrived, backlog %d, marked %d, in flight %d packets",
-				i, r.payload, want[i], c.ctx.Backlog(), c.ctx.RtxBacklog(), c.ctx.InflightPackets()))
-		}
-	}
-	if s.pfc != nil {
-		for i := range s.pfc.ingress {
-			if n := s.pfc.ingress[i].Bytes(); n != 0 {
-				v = append(v, fmt.Sprintf("%d bytes counted by flow control behind %s", n, s.name(uint32(i))))
-			}
-		}
-	}
-	return v
-}
-
 // lowerBound is the time that the busiest host link needs for its bytes, headers
 // included.
 func lowerBound(c *Config) link.Ps {
@@ -350,5 +254,3 @@ func lowerBound(c *Config) link.Ps {
 	}
 	return link.Serialization(most, c.hostRate())
 }
-
-func us(ps int64) float64 { return float64(ps) / 1e6 }

@@ -55,7 +55,11 @@ func (w *Writer) Write(now int64, f *frame.Frame, payload int) error {
 	}
 	w.frame = f.AppendTo(w.frame[:0], w.zero[:payload])
 	if f.Trimmed != 0 {
-		w.frame = trim(w.frame, f.Native)
+		left := pds.MinTrimmedUDP
+		if f.Native {
+			left = pds.MinTrimmedNative
+		}
+		w.frame = trim(w.frame, left)
 	}
 	kept := w.frame[:min(len(w.frame), snapLen)]
 	info := gopacket.CaptureInfo{Timestamp: time.Unix(0, now), CaptureLength: len(kept), Length: len(w.frame)}
@@ -65,12 +69,9 @@ func (w *Writer) Write(now int64, f *frame.Frame, payload int) error {
 	return nil
 }
 
-// trim cuts the frame b as a switch does, which makes none longer.
-func trim(b []byte, native bool) []byte {
-	left := pds.MinTrimmedUDP
-	if native {
-		left = pds.MinTrimmedNative
-	}
+// trim leaves so many bytes of the IP payload of frame b, as a switch does, which makes
+// none longer.
+func trim(b []byte, left int) []byte {
 	ip := b[14:]
 	if ip[0]>>4 == 6 {
 		left = min(left, len(ip)-40)
