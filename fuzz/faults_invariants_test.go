@@ -25,9 +25,9 @@ func (e *pdcEnd) check() {
 			e.appeared(id, &now)
 			*was = faultSeen{h, now}
 		}
-		e.w.checkPDC(int32(e.w.s.window), &was.info, &now)
+		checkPDC(e.w.failf, int32(e.w.s.window), &was.info, &now)
 		if peer := e.peerOf(&now); peer != nil {
-			e.checkPair(&now, peer)
+			checkPair(e.w.failf, &now, peer)
 		}
 		was.info = now
 		if now.Context != 0 {
@@ -58,35 +58,38 @@ func (e *pdcEnd) appeared(id int, now *pdc.Info) {
 	}
 }
 
+// A failf ends a run that breaks an invariant.
+type failf func(format string, args ...any)
+
 // checkPDC holds I1 to I6 of a PDC with a window of n PSNs.
-func (w *faultWorld) checkPDC(n int32, was, now *pdc.Info) {
+func checkPDC(failf failf, n int32, was, now *pdc.Info) {
 	if d := now.Next.Diff(now.Base); d < 0 || d > n {
-		w.failf("I1: base %#x next %#x", uint32(now.Base), uint32(now.Next))
+		failf("I1: base %#x next %#x", uint32(now.Base), uint32(now.Next))
 	}
 	if now.Unsent < 0 || now.Unsent+int(now.Next.Diff(now.Base)) > int(n) {
-		w.failf("I1: %d unsent, base %#x next %#x", now.Unsent, uint32(now.Base), uint32(now.Next))
+		failf("I1: %d unsent, base %#x next %#x", now.Unsent, uint32(now.Base), uint32(now.Next))
 	}
 	answered := now.PeerID != 0 // before, the peer may ask for another Start_PSN
 	if now.Base.Diff(was.Base) < 0 && answered {
-		w.failf("I2: base regressed: %+v then %+v", was, now)
+		failf("I2: base regressed: %+v then %+v", was, now)
 	}
 	if now.MaxCACK.Diff(was.MaxCACK) < 0 && answered {
-		w.failf("I2: max_cack regressed: %+v then %+v", was, now)
+		failf("I2: max_cack regressed: %+v then %+v", was, now)
 	}
 	if now.MaxCACK.Diff(now.Next) >= 0 {
-		w.failf("I5: max_cack %#x, next %#x", uint32(now.MaxCACK), uint32(now.Next))
+		failf("I5: max_cack %#x, next %#x", uint32(now.MaxCACK), uint32(now.Next))
 	}
 	if x := now.MaxRcvd.Diff(now.CACK); x < 0 || x > n {
-		w.failf("I3: max_rcvd %#x cack %#x", uint32(now.MaxRcvd), uint32(now.CACK))
+		failf("I3: max_rcvd %#x cack %#x", uint32(now.MaxRcvd), uint32(now.CACK))
 	}
 	if was.PeerID != 0 && (now.CACK.Diff(was.CACK) < 0 || now.Clear.Diff(was.Clear) < 0 || now.MaxRcvd.Diff(was.MaxRcvd) < 0) {
-		w.failf("I3: regressed: %+v then %+v", was, now)
+		failf("I3: regressed: %+v then %+v", was, now)
 	}
 	if now.MaxRcvd.Diff(now.Clear) < 0 || now.Contiguous.Diff(now.CACK) < 0 {
-		w.failf("I3, I4: clear %#x, max_rcvd %#x, cack %#x, received up to %#x", uint32(now.Clear), uint32(now.MaxRcvd), uint32(now.CACK), uint32(now.Contiguous))
+		failf("I3, I4: clear %#x, max_rcvd %#x, cack %#x, received up to %#x", uint32(now.Clear), uint32(now.MaxRcvd), uint32(now.CACK), uint32(now.Contiguous))
 	}
 	if now.State == pdc.StateCloseAckWait && now.Unsent > 1 { // the CLOSE_CMD
-		w.failf("I6: %d unsent in %v", now.Unsent, now.State)
+		failf("I6: %d unsent in %v", now.Unsent, now.State)
 	}
 }
 
@@ -106,12 +109,12 @@ func (e *pdcEnd) peerOf(now *pdc.Info) *pdc.Info {
 }
 
 // checkPair holds that the wire is only ever behind.
-func (e *pdcEnd) checkPair(a, b *pdc.Info) {
+func checkPair(failf failf, a, b *pdc.Info) {
 	if b.CACK.Diff(a.Next) >= 0 || a.MaxCACK.Diff(b.CACK) > 0 {
-		e.w.failf("I5: max_cack %#x, peer's cack %#x, next %#x", uint32(a.MaxCACK), uint32(b.CACK), uint32(a.Next))
+		failf("I5: max_cack %#x, peer's cack %#x, next %#x", uint32(a.MaxCACK), uint32(b.CACK), uint32(a.Next))
 	}
 	if a.State != pdc.StateCloseAckWait && a.Base.Diff(b.Contiguous) > 1 { // a PDC that failed has given the rest up
-		e.w.failf("I5: CLEAR_tx %#x, peer has received up to %#x", uint32(a.Base-1), uint32(b.Contiguous))
+		failf("I5: CLEAR_tx %#x, peer has received up to %#x", uint32(a.Base-1), uint32(b.Contiguous))
 	}
 }
 

@@ -71,14 +71,17 @@ func TestTraces(t *testing.T) {
 
 // jsonNames lists the traces of a folder that describes each in NAME.json or
 // NAME.json.gz.
-func jsonNames(dir fs.FS) ([]string, error) {
+func jsonNames(dir fs.FS) ([]string, error) { return namesWith(dir, ".json") }
+
+// namesWith lists the files of a folder that end so, packed or not, without that ending.
+func namesWith(dir fs.FS, ending string) ([]string, error) {
 	files, err := fs.ReadDir(dir, ".")
 	if err != nil {
 		return nil, err
 	}
 	var names []string
 	for _, f := range files {
-		if name, ok := strings.CutSuffix(strings.TrimSuffix(f.Name(), ".gz"), ".json"); ok {
+		if name, ok := strings.CutSuffix(strings.TrimSuffix(f.Name(), ".gz"), ending); ok {
 			names = append(names, name)
 		}
 	}

@@ -16,19 +16,7 @@ import (
 
 // csvNames lists the traces of a folder that holds nothing but NAME.csv or
 // NAME.csv.gz.
-func csvNames(dir fs.FS) ([]string, error) {
-	files, err := fs.ReadDir(dir, ".")
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, f := range files {
-		if name, ok := strings.CutSuffix(strings.TrimSuffix(f.Name(), ".gz"), ".csv"); ok {
-			names = append(names, name)
-		}
-	}
-	return names, nil
-}
+func csvNames(dir fs.FS) ([]string, error) { return namesWith(dir, ".csv") }
 
 // TestZTRLineEnds: a trace may end its lines as the other kinds do, and have empty ones.
 func TestZTRLineEnds(t *testing.T) {
