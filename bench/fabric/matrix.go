@@ -81,12 +81,7 @@ type Failure struct {
 // Failures are the other counts; # begins a comment. [Flow] says what a field is.
 func ParseMatrix(file string, r io.Reader) (*Matrix, error) {
 	p := matrixParser{lines: newLines(file, r), m: &Matrix{}}
-	for p.scan() {
-		if err := p.item(); err != nil {
-			return nil, err
-		}
-	}
-	if err := p.finish(); err != nil {
+	if err := p.each(p.item); err != nil {
 		return nil, err
 	}
 	if err := p.check(); err != nil {
@@ -148,55 +143,51 @@ func (p *matrixParser) flow(ends string) error {
 	if err := p.ends(&f, ends); err != nil {
 		return err
 	}
-	var seen flowFields
 	for w, ok := p.word(); ok; w, ok = p.word() {
-		if err := p.flowField(w, &f, &seen); err != nil {
+		if err := p.flowField(w, &f); err != nil {
 			return err
 		}
 	}
-	switch {
-	case seen.start && seen.trigger:
+	switch start, trigger := p.seen["start"], p.seen["trigger"]; {
+	case start && trigger:
 		return p.errorf("flow %s has both a start and a trigger", ends)
-	case !seen.start && !seen.trigger:
+	case !start && !trigger:
 		return p.errorf("flow %s has neither a start nor a trigger", ends)
-	case !seen.size:
+	case !p.seen["size"]:
 		return p.errorf("flow %s has no size", ends)
-	case f.Message && !seen.id:
+	case f.Message && !p.seen["id"]:
 		return p.errorf("msg of flow %s needs the id of its connection", ends)
 	}
 	p.m.Flows = append(p.m.Flows, f)
 	return nil
 }
 
-// flowFields are those that the line of a flow has had so far.
-type flowFields struct{ id, msg, start, trigger, size, send, recv, prio bool }
-
-func (p *matrixParser) flowField(name string, f *Flow, seen *flowFields) error {
+func (p *matrixParser) flowField(name string, f *Flow) error {
 	switch name {
 	case "id":
-		return p.field(&seen.id, name, 1, &f.ID)
+		return p.field(name, 1, &f.ID)
 	case "msg":
 		f.Message = true
-		return p.message(&seen.msg)
+		return p.message()
 	case "start":
-		return p.start(&seen.start, &f.Start)
+		return p.start(&f.Start)
 	case "trigger":
-		return p.field(&seen.trigger, name, 1, &f.Trigger)
+		return p.field(name, 1, &f.Trigger)
 	case "size":
-		return p.field(&seen.size, name, 1, &f.Size)
+		return p.field(name, 1, &f.Size)
 	case "send_done_trigger":
-		return p.field(&seen.send, name, 1, &f.SendDone)
+		return p.field(name, 1, &f.SendDone)
 	case "recv_done_trigger":
-		return p.field(&seen.recv, name, 1, &f.RecvDone)
+		return p.field(name, 1, &f.RecvDone)
 	case "prio":
-		return p.field(&seen.prio, name, 0, new(int64)) // nothing here has priorities
+		return p.field(name, 0, new(int64)) // nothing here has priorities
 	default:
 		return p.errorf("unknown field %q of a flow", name)
 	}
 }
 
-func (p *matrixParser) start(seen *bool, to *link.Ps) (err error) {
-	if err = p.once(seen, "start"); err == nil {
+func (p *matrixParser) start(to *link.Ps) (err error) {
+	if err = p.once("start"); err == nil {
 		*to, err = p.microseconds("start")
 	}
 	return err
@@ -223,8 +214,8 @@ func (p *matrixParser) ends(f *Flow, word string) error {
 }
 
 // field takes the number of a field that may stand only once.
-func (p *matrixParser) field(seen *bool, name string, least int64, to *int64) error {
-	if err := p.once(seen, name); err != nil {
+func (p *matrixParser) field(name string, least int64, to *int64) error {
+	if err := p.once(name); err != nil {
 		return err
 	}
 	n, err := p.number(name, least)
@@ -233,8 +224,8 @@ func (p *matrixParser) field(seen *bool, name string, least int64, to *int64) er
 }
 
 // message takes the number that may follow msg; the order of lines says as much.
-func (p *matrixParser) message(seen *bool) error {
-	if err := p.once(seen, "msg"); err != nil {
+func (p *matrixParser) message() error {
+	if err := p.once("msg"); err != nil {
 		return err
 	}
 	if p.next < len(p.words) && p.words[p.next][0] >= '0' && p.words[p.next][0] <= '9' {
@@ -245,17 +236,17 @@ func (p *matrixParser) message(seen *bool) error {
 }
 
 func (p *matrixParser) trigger() error {
+	const kind = "the kind of the trigger"
 	t := Trigger{Line: p.line}
-	var seen struct{ id, kind, count bool }
 	for w, ok := p.word(); ok; w, ok = p.word() {
 		var err error
 		switch w {
 		case "id":
-			err = p.field(&seen.id, w, 1, &t.ID)
+			err = p.field(w, 1, &t.ID)
 		case "count":
-			err = p.field(&seen.count, w, 1, &t.Count)
+			err = p.field(w, 1, &t.Count)
 		case "oneshot", "multishot", "barrier":
-			err = p.once(&seen.kind, "the kind of the trigger")
+			err = p.once(kind)
 			t.Kind = TriggerKind(slices.Index(triggerNames[:], w))
 		default:
 			err = p.errorf("unknown field %q of a trigger", w)
@@ -265,11 +256,11 @@ func (p *matrixParser) trigger() error {
 		}
 	}
 	switch {
-	case !seen.id:
+	case !p.seen["id"]:
 		return p.errorf("trigger without id")
-	case !seen.kind:
+	case !p.seen[kind]:
 		return p.errorf("trigger %d is neither oneshot, multishot nor barrier", t.ID)
-	case seen.count != (t.Kind == TriggerBarrier):
+	case p.seen["count"] != (t.Kind == TriggerBarrier):
 		return p.errorf("trigger %d: a barrier needs a count, and nothing else has one", t.ID)
 	}
 	p.m.Triggers = append(p.m.Triggers, t)
@@ -278,17 +269,16 @@ func (p *matrixParser) trigger() error {
 
 func (p *matrixParser) failure() error {
 	f := Failure{Line: p.line}
-	var seen struct{ tier, sw, link bool }
 	var sw, uplink int64
 	for w, ok := p.word(); ok; w, ok = p.word() {
 		var err error
 		switch w {
 		case "switch_type":
-			err = p.tier(&seen.tier, &f.Tier)
+			err = p.tier(&f.Tier)
 		case "switch_id":
-			err = p.field(&seen.sw, w, 0, &sw)
+			err = p.field(w, 0, &sw)
 		case "link_id":
-			err = p.field(&seen.link, w, 0, &uplink)
+			err = p.field(w, 0, &uplink)
 		default:
 			err = p.errorf("unknown field %q of a failure", w)
 		}
@@ -296,7 +286,7 @@ func (p *matrixParser) failure() error {
 			return err
 		}
 	}
-	if !seen.tier || !seen.sw || !seen.link {
+	if !p.seen["switch_type"] || !p.seen["switch_id"] || !p.seen["link_id"] {
 		return p.errorf("failure needs switch_type, switch_id and link_id")
 	}
 	f.Switch, f.Link = int(sw), int(uplink)
@@ -304,8 +294,8 @@ func (p *matrixParser) failure() error {
 	return nil
 }
 
-func (p *matrixParser) tier(seen *bool, to *int) error {
-	if err := p.once(seen, "switch_type"); err != nil {
+func (p *matrixParser) tier(to *int) error {
+	if err := p.once("switch_type"); err != nil {
 		return err
 	}
 	w, _ := p.word()

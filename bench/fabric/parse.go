@@ -37,26 +37,28 @@ type lines struct {
 	sc    *bufio.Scanner
 	line  int // of words
 	words []string
-	next  int // of the words not taken yet
+	next  int             // of the words not taken yet
+	seen  map[string]bool // fields of the line that may stand only once
 }
 
-func newLines(file string, r io.Reader) *lines { return &lines{file: file, sc: bufio.NewScanner(r)} }
+func newLines(file string, r io.Reader) *lines {
+	return &lines{file: file, sc: bufio.NewScanner(r), seen: map[string]bool{}}
+}
 
-// scan moves to the next line with words on it; false at the end or on an error
-// of the reader, which finish reports.
-func (l *lines) scan() bool {
+// each calls item for each line with words on it, up to the first error.
+func (l *lines) each(item func() error) error {
 	for l.sc.Scan() {
 		l.line++
 		text, _, _ := strings.Cut(l.sc.Text(), "#")
-		if l.words = strings.Fields(text); len(l.words) > 0 {
-			l.next = 0
-			return true
+		l.words, l.next = strings.Fields(text), 0
+		if len(l.words) == 0 {
+			continue
+		}
+		clear(l.seen)
+		if err := item(); err != nil {
+			return err
 		}
 	}
-	return false
-}
-
-func (l *lines) finish() error {
 	switch err := l.sc.Err(); {
 	case err == nil:
 		return nil
@@ -126,11 +128,11 @@ func (l *lines) end() error {
 	return nil
 }
 
-// once is set by a field that may stand only once.
-func (l *lines) once(seen *bool, field string) error {
-	if *seen {
+// once notes a field that may stand only once in a line.
+func (l *lines) once(field string) error {
+	if l.seen[field] {
 		return l.errorf("%s is given twice", field)
 	}
-	*seen = true
+	l.seen[field] = true
 	return nil
 }

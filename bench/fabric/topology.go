@@ -41,13 +41,8 @@ type Tier struct {
 // with Switch_Latency_ns, Bundle, Queue_Down and Queue_Up where they differ from 0, see
 // [Tier]. The last tier has no Radix_Up. Capitals do not matter, # begins a comment.
 func ParseTopology(file string, r io.Reader) (*Topology, error) {
-	p := topologyParser{lines: newLines(file, r), t: &Topology{}, seen: map[string]int{}, tier: -1}
-	for p.scan() {
-		if err := p.item(); err != nil {
-			return nil, err
-		}
-	}
-	if err := p.finish(); err != nil {
+	p := topologyParser{lines: newLines(file, r), t: &Topology{}, given: map[string]int{}, tier: -1}
+	if err := p.each(p.item); err != nil {
 		return nil, err
 	}
 	last := max(p.line, 1)
@@ -66,7 +61,7 @@ func ParseTopology(file string, r io.Reader) (*Topology, error) {
 type topologyParser struct {
 	*lines
 	t        *Topology
-	seen     map[string]int // field of the current block to its line
+	given    map[string]int // field of the current block to its line
 	tier     int            // of the current block, -1: header
 	tiers    int            // announced
 	tierLine [3]int
@@ -86,10 +81,10 @@ func (p *topologyParser) item() error {
 	if name == "tier" {
 		return p.block(n)
 	}
-	if first := p.seen[name]; first != 0 {
+	if first := p.given[name]; first != 0 {
 		return p.errorf("%s is given twice, first in line %d", field, first)
 	}
-	p.seen[name] = p.line
+	p.given[name] = p.line
 	if p.tier < 0 {
 		return p.headerField(field, n)
 	}
@@ -123,7 +118,7 @@ func (p *topologyParser) block(n int64) error {
 		return p.errorf("Tier %d is given twice, first in line %d", n, p.tierLine[n])
 	}
 	p.tier, p.tierLine[n] = int(n), p.line
-	clear(p.seen)
+	clear(p.given)
 	return nil
 }
 
