@@ -14,6 +14,9 @@ type Grant struct {
 // PDC when it has used its turn up or a grant not at all: that delays nobody else. A
 // time before the context's last event counts as that one.
 //
+// Where an [Algorithm] allows less than the packet, do not send it and stop asking: the
+// context stays READY, and gets the same grant again until an event or the time changes it.
+//
 // The turns of a context's PDCs are equal in bytes: each turn adds one MTU, what
 // is sent is taken off, and a PDC in debt is passed over (deficit round robin that
 // needs no packet sizes in advance).

@@ -3,7 +3,7 @@ package nscc
 import "github.com/uetcc/uetcc/internal/enum"
 
 // NackReason is why a packet was refused, as far as congestion control cares. The
-// values are the wire codes; every other code is ReasonOther's business.
+// values are the wire codes; every other code is a ReasonOther.
 type NackReason uint8
 
 // The reasons.

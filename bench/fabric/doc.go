@@ -5,4 +5,7 @@
 // same [Result], byte for byte. Workloads come as connection matrices
 // ([ParseMatrix]) and fabrics as topology files ([ParseTopology]) in the formats
 // of the public simulator htsim, so that the same input drives both.
+//
+// Config.Algorithm tries out a congestion control of your own, and Config.Context follows
+// what any of them does.
 package fabric

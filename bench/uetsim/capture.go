@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"encoding/binary"
 	"errors"
 	"flag"
@@ -24,14 +23,10 @@ var codePoints = pds.DSCPs{Trimmable: 8, Trimmed: 16, TrimmedLastHop: 18, Contro
 
 // A capture writes what reaches the hosts of a run to a file, as the real
 // headers of a connection that writes to memory. The data is as long as
-// simulated; the headers are as long as real ones. Each run starts the file
-// anew, so that it holds the last one.
+// simulated; the headers are as long as real ones.
 type capture struct {
-	path    string
-	file    *os.File
-	buffer  *bufio.Writer
+	lastFile
 	packets *uetpcap.Writer
-	err     error // the first
 }
 
 // run returns what to call for each packet of a run.
@@ -40,34 +35,15 @@ func (c *capture) run() func(*fabric.Seen) {
 	return func(s *fabric.Seen) {
 		if fresh {
 			fresh = false
-			c.restart()
+			if c.restart(); c.err == nil {
+				c.packets, c.err = uetpcap.NewWriter(c.buffer)
+			}
 		}
 		if c.err == nil {
 			f, payload := frameOf(s)
 			c.err = c.packets.Write(int64(s.Now)/1000, &f, payload)
 		}
 	}
-}
-
-func (c *capture) restart() {
-	c.close()
-	if c.err != nil {
-		return
-	}
-	if c.file, c.err = os.Create(c.path); c.err != nil {
-		return
-	}
-	c.buffer = bufio.NewWriter(c.file)
-	c.packets, c.err = uetpcap.NewWriter(c.buffer)
-}
-
-// close ends the file and returns the first error there was.
-func (c *capture) close() error {
-	if c.file != nil {
-		c.err = errors.Join(c.err, c.buffer.Flush(), c.file.Close())
-		c.file = nil
-	}
-	return c.err
 }
 
 // frameOf returns s as a frame and the length of its data.

@@ -6,7 +6,14 @@
 //	go run ./bench/uetsim -scenario link
 //	go run ./bench/uetsim -matrix FILE.cm [-topo FILE.topo] [-cc nscc,rccc,both,none] [-json]
 //	go run ./bench/uetsim -pcap FILE.pcap        the packets of the (last) run, for Wireshark
+//	go run ./bench/uetsim -trace FILE.csv        how its windows moved, and why
 //	go run ./bench/uetsim decode FILE.pcap       print UET packets, one a line
+//
+// A trace is CSV with a line for each event of a connection's congestion control. Sizes are
+// bytes: cwnd is the window and max_cwnd its ceiling, waiting is unsent or to be sent again,
+// credit is the receiver's. rtt_ns is the last round trip, queue_delay_ns what of it is above
+// base_rtt_ns, average_delay_ns that filtered; action is what the window did last, held_by
+// what keeps more from being sent.
 //
 // It exits with 1 if a transfer did not finish, a packet is unaccounted for, or a
 // claim of the scenario does not hold, and with 2 if it could not run at all.

@@ -37,6 +37,7 @@ type options struct {
 	given    map[string]bool
 	progress func(fabric.Progress)
 	capture  capture
+	trace    trace
 }
 
 func parseOptions(args []string, stderr io.Writer) (*options, error) {
@@ -63,6 +64,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	f.Int64Var(&o.credit, "first-credit", 0, "bytes sent before any receiver credit, with rccc; 0: MaxWnd")
 	f.Int64Var(&o.packet, "packet", 4150, "largest packet, bytes, 64 of them header")
 	f.StringVar(&o.capture.path, "pcap", "", "write the packets that reach the hosts in the last run to this file")
+	f.StringVar(&o.trace.path, "trace", "", "write the congestion control of the last run to this file: CSV, a line for each event of a connection")
 	f.IntVar(&o.slow, "slow", 0, "so many uplinks run at a quarter of their speed")
 	if err := cli.Parse(f, args, "uetsim [flags], or uetsim decode FILE.pcap ...", stderr); err != nil {
 		return nil, err
@@ -147,6 +149,9 @@ func (o *options) with(c fabric.Config, cc string) fabric.Config {
 	c.Control, c.Mode, c.Progress, c.Seed = m.control, m.mode, o.progress, o.seed
 	if o.capture.path != "" {
 		c.Seen = o.capture.run()
+	}
+	if o.trace.path != "" {
+		c.Context = o.trace.run()
 	}
 	set := func(name string, to func()) {
 		if o.given[name] || o.matrix != "" {

@@ -44,7 +44,7 @@ func command(args []string, stdout, stderr io.Writer) (failed []string, err erro
 	}
 	o.progress = progressTo(stderr)
 	r, err := o.execute()
-	if err = errors.Join(err, o.capture.close()); err != nil {
+	if err = errors.Join(err, o.capture.close(), o.trace.close()); err != nil {
 		return nil, err
 	}
 	return r.failed(), o.write(stdout, r)
