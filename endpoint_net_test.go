@@ -99,7 +99,7 @@ func newNetwork(t testing.TB, seed uint64, f netFaults, ends int, edit func(*uet
 // open makes the memory of an end addressable: index 0 a region, index 1 a queue.
 func (n *network) open(end *netEnd) {
 	t := end.e.Target()
-	process, err := t.AddEndpoint(ses.Endpoint{Job: 1})
+	process, err := t.AddProcess(ses.Process{Job: 1})
 	require.NoError(n.t, err)
 	_, err = t.OpenIndex(0, process, 0, ses.Index{})
 	require.NoError(n.t, err)

@@ -45,7 +45,7 @@ func walkConfig(i int, first pds.PDCID) uetcc.Config {
 // openWalk opens the region of the walk at e and returns its generation.
 func openWalk(e *uetcc.Endpoint, length uint64, rights ses.Rights) ses.Generation {
 	t := e.Target()
-	process, err := t.AddEndpoint(ses.Endpoint{Job: walkJob, PID: walkPID})
+	process, err := t.AddProcess(ses.Process{Job: walkJob, PID: walkPID})
 	must(err)
 	_, err = t.OpenIndex(0, process, walkIndex, ses.Index{Kind: ses.IndexMemory})
 	must(err)

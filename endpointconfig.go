@@ -92,7 +92,7 @@ func (c *Config) fill() {
 	c.PDCs.General = cmp.Or(c.PDCs.General, 1024)
 	c.PDCs.Quarantine = cmp.Or(c.PDCs.Quarantine, 2_000_000_000)
 	t := &c.Target
-	t.Endpoints = cmp.Or(t.Endpoints, 1)
+	t.Processes = cmp.Or(t.Processes, 1)
 	t.Indices = cmp.Or(t.Indices, 16)
 	t.Regions = cmp.Or(t.Regions, 16)
 	t.Receives = cmp.Or(t.Receives, 16)

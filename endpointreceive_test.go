@@ -28,7 +28,7 @@ func newTwin(t *testing.T, edit func(*Config)) *twin {
 	edit(&c)
 	e, err := NewEndpoint(c)
 	require.NoError(t, err)
-	process, err := e.Target().AddEndpoint(ses.Endpoint{Job: 1})
+	process, err := e.Target().AddProcess(ses.Process{Job: 1})
 	require.NoError(t, err)
 	_, err = e.Target().OpenIndex(0, process, 0, ses.Index{})
 	require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 func newPeer(address string) *uetcc.Endpoint {
 	e, err := uetcc.NewEndpoint(uetcc.Config{Address: netip.MustParseAddr(address), PDCs: pdc.TableConfig{General: 8}, Seed: 1})
 	must(err)
-	process, err := e.Target().AddEndpoint(ses.Endpoint{Job: 1})
+	process, err := e.Target().AddProcess(ses.Process{Job: 1})
 	must(err)
 	_, err = e.Target().OpenIndex(0, process, 0, ses.Index{})
 	must(err)

@@ -26,7 +26,7 @@ func newHost(address string, memory []byte) *host {
 // open lets job 1 write to all of the memory, under index 5 of process 2.
 func (h *host) open() ses.Generation {
 	t := h.Target()
-	process, _ := t.AddEndpoint(ses.Endpoint{Job: 1, PID: 2})
+	process, _ := t.AddProcess(ses.Process{Job: 1, PID: 2})
 	generation, _ := t.OpenIndex(0, process, 5, ses.Index{Kind: ses.IndexMemory})
 	t.Register(process, 5, ses.Region{Length: uint64(len(h.memory)), Job: 1, Rights: ses.RightWrite})
 	return generation

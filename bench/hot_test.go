@@ -311,6 +311,7 @@ var hot = []struct {
 	{"ses", "(*Middle).Put", inlines | noBounds},
 	{"ses", "(*Target).Receive", noBounds},
 	{"ses", "(*Target).Follow", 0},
+	{"ses", "(*Record).differs", inlines | noBounds},
 	{"ses", "(*Record).Place", inlines | noBounds},
 	{"ses", "(*Target).Expect", 0},
 	{"ses", "(*Target).expectLater", 0},

@@ -40,7 +40,7 @@ func newTarget(b *testing.B, n, slice int, control ccc.Control, flags pds.Flags)
 		c.CC.RCCC.InitialCredit = pathQuanta * rccc.QuantumBytes
 	})
 	s := t.e.Target()
-	process, _ := s.AddEndpoint(ses.Endpoint{Job: 1})
+	process, _ := s.AddProcess(ses.Process{Job: 1})
 	gen, _ := s.OpenIndex(0, process, 1, ses.Index{})
 	if _, err := s.Register(process, 1, ses.Region{Length: 1 << 40, Key: 1, Job: 1, Rights: ses.RightWrite}); err != nil {
 		b.Fatal(err)

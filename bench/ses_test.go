@@ -175,12 +175,12 @@ func BenchmarkSESTarget(b *testing.B) {
 	}{{"1", 1}, {"1k", 1 << 10}, {"4k", 1 << 12}} {
 		b.Run("op=fragment/processes="+n.name, func(b *testing.B) {
 			b.ReportAllocs()
-			t, err := ses.NewTarget(ses.TargetConfig{MTU: 4096, Endpoints: n.processes, Indices: 1, Regions: n.processes, Messages: 64})
+			t, err := ses.NewTarget(ses.TargetConfig{MTU: 4096, Processes: n.processes, Indices: 1, Regions: n.processes, Messages: 64})
 			if err != nil {
 				b.Fatal(err)
 			}
 			for pid := range n.processes {
-				ep, _ := t.AddEndpoint(ses.Endpoint{Job: 1, PID: ses.PIDonFEP(pid)})
+				ep, _ := t.AddProcess(ses.Process{Job: 1, PID: ses.PIDonFEP(pid)})
 				_, _ = t.OpenIndex(0, ep, 0, ses.Index{})
 				if _, err := t.Register(ep, 0, ses.Region{Length: 1 << 30, Key: 9, Job: 1, Rights: ses.RightWrite}); err != nil {
 					b.Fatal(err)

@@ -32,7 +32,7 @@ func hostileEndpoint(t testing.TB, control ccc.Control) *uetcc.Endpoint {
 	})
 	require.NoError(t, err)
 	s := e.Target()
-	process, err := s.AddEndpoint(ses.Endpoint{Job: 1})
+	process, err := s.AddProcess(ses.Process{Job: 1})
 	require.NoError(t, err)
 	_, err = s.OpenIndex(0, process, 0, ses.Index{})
 	require.NoError(t, err)

@@ -28,7 +28,7 @@ type pdcID = pds.PDCID
 // none but the cells.
 func (e *endpointEnd) openMemory() {
 	t := e.e.Target()
-	e.process = must(t.AddEndpoint(ses.Endpoint{Job: 1}))
+	e.process = must(t.AddProcess(ses.Process{Job: 1}))
 	must(t.OpenIndex(e.clock.now, e.process, indexMemory, ses.Index{}))
 	for _, q := range []ses.ResourceIndex{indexQueue, indexTagged} {
 		must(t.OpenIndex(e.clock.now, e.process, q, ses.Index{Kind: ses.IndexQueue, Job: ses.AnyJob}))

@@ -87,7 +87,7 @@ func newMatchedWorld(s *faultSetting, seed uint64) *matchedWorld {
 // it, so there is none.
 func (e *matchedEnd) openMemory() {
 	t := e.e.Target()
-	process := must(t.AddEndpoint(ses.Endpoint{Job: 1}))
+	process := must(t.AddProcess(ses.Process{Job: 1}))
 	must(t.OpenIndex(0, process, 0, ses.Index{}))
 	must(t.OpenIndex(0, process, 1, ses.Index{Kind: ses.IndexQueue, Job: ses.AnyJob}))
 	must(t.Register(process, 0, ses.Region{Length: 1 << 40, Key: 1, Job: ses.AnyJob, Rights: ses.RightRead | ses.RightWrite}))

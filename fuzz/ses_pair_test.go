@@ -64,9 +64,9 @@ func newSESPair(t *testing.T, seed uint64) *sesPair {
 	var err error
 	p.in, err = ses.NewInitiator(ses.InitiatorConfig{MTU: pairMTU, Messages: 6, Backoff: 100})
 	require.NoError(t, err)
-	p.target, err = ses.NewTarget(ses.TargetConfig{MTU: pairMTU, Endpoints: 1, Indices: 2, Regions: 1, Receives: 4, Messages: 3})
+	p.target, err = ses.NewTarget(ses.TargetConfig{MTU: pairMTU, Processes: 1, Indices: 2, Regions: 1, Receives: 4, Messages: 3})
 	require.NoError(t, err)
-	p.ep, err = p.target.AddEndpoint(ses.Endpoint{Job: 1})
+	p.ep, err = p.target.AddProcess(ses.Process{Job: 1})
 	require.NoError(t, err)
 	_, err = p.target.OpenIndex(0, p.ep, 0, ses.Index{})
 	require.NoError(t, err)

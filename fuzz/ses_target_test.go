@@ -33,12 +33,12 @@ type targetWorld struct {
 // byte, closed for writing, closed for reading, and for another job.
 func newTargetWorld(t testing.TB) *targetWorld {
 	tg, err := ses.NewTarget(ses.TargetConfig{
-		MTU: targetMTU, Endpoints: 2, Indices: 2, Regions: 8, Receives: 16, Messages: targetMessages, Pending: targetPending,
+		MTU: targetMTU, Processes: 2, Indices: 2, Regions: 8, Receives: 16, Messages: targetMessages, Pending: targetPending,
 		AtomicOps: math.MaxUint32, AtomicTypes: math.MaxUint32,
 	})
 	require.NoError(t, err)
 	w := &targetWorld{Target: tg}
-	ep, err := tg.AddEndpoint(ses.Endpoint{Job: targetJob, PID: 2})
+	ep, err := tg.AddProcess(ses.Process{Job: targetJob, PID: 2})
 	require.NoError(t, err)
 	w.ep = ep
 	_, err = tg.OpenIndex(0, ep, 0, ses.Index{Kind: ses.IndexMemory})

@@ -11,7 +11,7 @@ const (
 	CheckNone        Check = iota // the request passed
 	CheckVersion                  // version is 0
 	CheckOpcode                   // opcode known and allowed in form, mode and resource index
-	CheckFEP                      // the address has any endpoint
+	CheckFEP                      // the address has any process
 	CheckJob                      // JobID known there
 	CheckPID                      // PIDonFEP exists in the job
 	CheckIndex                    // resource index in range and valid

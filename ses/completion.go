@@ -56,19 +56,6 @@ func (m *message) expected(w uint64) bool {
 	return (w^binary.BigEndian.Uint64(m.head[:])&names)&fixed == 0 && m.state == messageSending
 }
 
-// respond takes any response.
-func (in *Initiator) respond(m *message, p PacketHandle, f Form, b []byte, ev *Event) int {
-	y := &in.reply
-	n, err := y.Decode(f, b)
-	if err != nil || int(y.PayloadLength) > len(b)-n {
-		*y = Reply{Form: FormResponse, Response: Response{Verdict: Verdict{Opcode: ResponseExplicit, ReturnCode: RCUncor}}}
-	}
-	if m.state != messageGivenUp {
-		in.classify(m, p, y, ev)
-	}
-	return n
-}
-
 // RxAck takes the news that n packets, with handles that count up from p, have
 // been acknowledged, and that no response tells more: that is success. What
 // follows is in ev.
@@ -83,6 +70,32 @@ func (in *Initiator) RxAck(now int64, p PacketHandle, n uint32, ev *Event) error
 	if m.outstanding == 0 {
 		in.settle(now, m, ev)
 	}
+	return nil
+}
+
+// RxData takes data of a read or fetching atomic that came on the return
+// direction, not in the answer to a packet. Where it belongs is in ev. With a return code
+// that is no success the message fails.
+//
+// Errors: [ErrStale] when no such message waits for data, [ErrRange] when the
+// data lies outside of it or is more than was asked for. Then nothing has
+// changed and the data must not be placed.
+func (in *Initiator) RxData(now int64, y *Reply, ev *Event) error {
+	i, ok := in.ids.find(pair{b: uint64(y.ReadRequestID)})
+	if !ok || y.Form != FormResponseData || y.Validate() != nil {
+		return ErrStale
+	}
+	m := &in.messages[i]
+	if !m.is(kindFetch) || m.job() != y.JobID {
+		return ErrStale
+	}
+	*ev = Event{}
+	if y.ReturnCode != RCOK && y.ReturnCode != RCNull {
+		m.failed(failFatal, y.ReturnCode)
+	} else if !m.take(y.MessageOffset, uint32(y.PayloadLength), ev) {
+		return ErrRange
+	}
+	in.settle(now, m, ev)
 	return nil
 }
 
@@ -124,42 +137,6 @@ func (in *Initiator) Cancel(now int64, h Handle, ev *Event) error {
 	return nil
 }
 
-// RxData takes data of a read or fetching atomic that came on the return
-// direction, not in the answer to a packet. Where it belongs is in ev. With a return code
-// that is no success the message fails.
-//
-// Errors: [ErrStale] when no such message waits for data, [ErrRange] when the
-// data lies outside of it or is more than was asked for. Then nothing has
-// changed and the data must not be placed.
-func (in *Initiator) RxData(now int64, y *Reply, ev *Event) error {
-	i, ok := in.ids.find(pair{b: uint64(y.ReadRequestID)})
-	if !ok || y.Form != FormResponseData || y.Validate() != nil {
-		return ErrStale
-	}
-	m := &in.messages[i]
-	if !m.is(kindFetch) || m.job() != y.JobID {
-		return ErrStale
-	}
-	*ev = Event{}
-	if y.ReturnCode != RCOK && y.ReturnCode != RCNull {
-		m.failed(failFatal, y.ReturnCode)
-	} else if !m.take(y.MessageOffset, uint32(y.PayloadLength), ev) {
-		return ErrRange
-	}
-	in.settle(now, m, ev)
-	return nil
-}
-
-// take counts n bytes of data at off.
-func (m *message) take(off, n uint32, ev *Event) bool {
-	if uint64(off)+uint64(n) > uint64(m.length) || n > m.length-m.received {
-		return false
-	}
-	m.received += n
-	ev.Cookie, ev.DataOffset, ev.DataLength = m.cookie, off, n
-	return true
-}
-
 // answered returns the message of n packets in flight, from p on, and counts them
 // as answered. It returns nil for any other handle.
 func (in *Initiator) answered(p PacketHandle, n uint32) *message {
@@ -171,11 +148,17 @@ func (in *Initiator) answered(p PacketHandle, n uint32) *message {
 	return m
 }
 
-// match counts a response that names another message than the one it answers.
-func (in *Initiator) match(m *message, id MessageID, job JobID) {
-	if job != m.job() && job != 0 || id != m.id() && id != 0 {
-		in.Mismatched++
+// respond takes any response.
+func (in *Initiator) respond(m *message, p PacketHandle, f Form, b []byte, ev *Event) int {
+	y := &in.reply
+	n, err := y.Decode(f, b)
+	if err != nil || int(y.PayloadLength) > len(b)-n {
+		*y = Reply{Form: FormResponse, Response: Response{Verdict: Verdict{Opcode: ResponseExplicit, ReturnCode: RCUncor}}}
 	}
+	if m.state != messageGivenUp {
+		in.classify(m, p, y, ev)
+	}
+	return n
 }
 
 // classify makes of a response what it means for the message.
@@ -184,22 +167,36 @@ func (in *Initiator) classify(m *message, p PacketHandle, y *Reply, ev *Event) {
 	if y.Form != FormResponse {
 		id = 0 // one of the response's own
 	}
-	in.match(m, id, y.JobID)
+	if y.JobID != m.job() && y.JobID != 0 || id != m.id() && id != 0 {
+		in.Mismatched++
+	}
 	switch {
 	case y.Validate() != nil:
 		m.failed(failFatal, RCUncor)
 	case m.isSuccess(y):
 		in.delivered(m, p, y, ev)
-	case y.ReturnCode == RCBadGeneration && y.Form == FormResponse && y.Generation != m.generation() && m.stale < in.retries:
-		m.failed(failRetryNow, y.ReturnCode)
-		m.nextGen = y.Generation
-	case y.ReturnCode == RCNoMatch && y.List == ListOverflow && m.opcode().IsDeferrable():
-		m.failed(failDeferred, y.ReturnCode)
-	case (y.ReturnCode == RCNoMatch || y.ReturnCode == RCDisabledGen) && m.unmatched < in.retries:
-		m.failed(failRetryLater, y.ReturnCode)
 	default:
-		m.failed(failFatal, y.ReturnCode)
+		m.failed(in.failureOf(m, y), y.ReturnCode)
 	}
+}
+
+// failureOf says whether the failure that y reports can be repaired, and how.
+func (in *Initiator) failureOf(m *message, y *Reply) failure {
+	switch y.ReturnCode {
+	case RCBadGeneration:
+		if y.Form == FormResponse && y.Generation != m.generation() && m.stale < in.retries {
+			m.nextGen = y.Generation
+			return failRetryNow
+		}
+	case RCNoMatch, RCDisabledGen:
+		if y.ReturnCode == RCNoMatch && y.List == ListOverflow && m.opcode().IsDeferrable() {
+			return failDeferred
+		}
+		if m.unmatched < in.retries {
+			return failRetryLater
+		}
+	}
+	return failFatal
 }
 
 // isSuccess reports whether y says that the packet's bytes are where they belong. Of a send
@@ -234,105 +231,12 @@ func (in *Initiator) delivered(m *message, p PacketHandle, y *Reply, ev *Event) 
 	}
 }
 
-// failed notes a failure and stops sending.
-func (m *message) failed(f failure, code ReturnCode) {
-	if f > m.fail && m.fail < failFatal {
-		m.fail, m.code = f, code
+// take counts n bytes of data at off.
+func (m *message) take(off, n uint32, ev *Event) bool {
+	if uint64(off)+uint64(n) > uint64(m.length) || n > m.length-m.received {
+		return false
 	}
-	if m.state == messageSending || m.state == messageDeferred {
-		m.state = messageFailing
-	}
-}
-
-// settle concludes what can be concluded once nothing is in flight.
-func (in *Initiator) settle(now int64, m *message, ev *Event) {
-	if m.outstanding > 0 {
-		return
-	}
-	switch m.state {
-	case messageSending:
-		switch {
-		case m.sent < m.packets:
-		case !m.is(kindWaits) || m.received >= m.delivered:
-			in.finish(m, ev)
-		case m.mode == ModeRUDI: // data comes with the answers or not at all
-			m.failed(failFatal, RCUncor)
-			in.finish(m, ev)
-		}
-	case messageFailing:
-		if m.begun() && m.fail != failPDS {
-			m.state = messageGivingUp
-			ev.Kind, ev.At, ev.Cookie = EventReady, now, m.cookie
-			return
-		}
-		in.conclude(now, m, ev)
-	case messageGivenUp:
-		in.conclude(now, m, ev)
-	}
-}
-
-// begun reports whether the target has heard of the message and waits for the
-// rest of it.
-func (m *message) begun() bool {
-	return m.mode <= ModeROD && m.sent > 0 && m.sent < m.packets
-}
-
-// conclude ends a failed message or begins it again.
-func (in *Initiator) conclude(now int64, m *message, ev *Event) {
-	wait := int64(0)
-	switch m.fail {
-	case failRetryNow:
-		m.stale++
-		m.head[atGeneration] = byte(m.nextGen)
-	case failRetryLater:
-		wait = min(in.backoff<<min(m.unmatched, 8), maxBackoff)
-		m.unmatched++
-		m.restart = 0
-		m.bearToken(0)
-	case failDeferred:
-		if !m.ready {
-			m.state, m.sent, m.restart = messageDeferred, 0, 0
-			return
-		}
-	default:
-		if m.keepsBuffer() {
-			in.letGo(now, m, ev)
-		} else {
-			in.finish(m, ev)
-		}
-		return
-	}
-	if m.ready {
-		m.ready = false
-		m.bearToken(m.restart)
-	}
-	if m.is(kindNamed) { // a new one, since the target may still know the old one as failed
-		in.unname(m)
-		in.name(m)
-	}
-	m.attempt++
-	m.state, m.fail, m.code = messageSending, failNone, RCNull
-	m.sent, m.received, m.delivered = 0, 0, m.length+m.rest
-	if m.opcode().IsRendezvous() {
-		m.received = m.length
-	}
-	m.notBefore, m.kind = now+wait, m.kind|kindLate
-	ev.Kind, ev.At, ev.Cookie = EventReady, m.notBefore, m.cookie
-}
-
-// finish ends a message; only here its handle goes.
-func (in *Initiator) finish(m *message, ev *Event) {
-	o := Outcome{Status: StatusOK, Length: m.delivered, Retries: m.attempt}
-	switch {
-	case m.fail == failPDS:
-		o.Status, o.Cause, o.Length = StatusPDS, m.cause, 0
-	case m.fail != failNone:
-		o.Status, o.Code, o.Length = StatusFailed, m.code, 0
-	case m.delivered < m.length || m.is(kindWaits) && m.delivered < m.length+m.rest:
-		o.Status = StatusTruncated
-	}
-	ev.Kind, ev.Cookie, ev.Outcome = EventDone, m.cookie, o
-	in.unname(m)
-	in.slots.release(m.handle.slot())
-	m.handle = 0
+	m.received += n
+	ev.Cookie, ev.DataOffset, ev.DataLength = m.cookie, off, n
+	return true
 }

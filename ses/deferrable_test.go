@@ -419,7 +419,7 @@ func TestDeferrableSendWithAnUnknownToken(t *testing.T) {
 	s.restartIt()
 	_, err := s.OpenIndex(0, s.ep, queueIndex+1, Index{Kind: IndexQueue, Job: AnyJob})
 	require.NoError(t, err)
-	_, err = s.AddEndpoint(Endpoint{Job: walkJob + 1, PID: walkPID})
+	_, err = s.AddProcess(Process{Job: walkJob + 1, PID: walkPID})
 	require.NoError(t, err)
 	r, _ := s.request(s.packets(h)[0])
 	var d Decision

@@ -62,6 +62,9 @@ func (t *Target) letGo(r *Request) {
 	}
 }
 
+// isRestarted reports whether r is a deferrable send that its target has asked for.
+func (r *Request) isRestarted() bool { return r.Opcode.IsDeferrable() && r.Token.Target != 0 }
+
 // is reports whether r is the deferred send d that comes again.
 func (d *pending) is(r *Request) bool {
 	c := &d.common

@@ -22,3 +22,16 @@ var (
 	ErrAtomicOpcode   = errors.New("ses: reserved atomic opcode")
 	ErrAtomicType     = errors.New("ses: reserved atomic datatype")
 )
+
+// Errors of a [Target]'s tables, for its owner and never by a peer's doing.
+var (
+	ErrFull     = errors.New("ses: table full")
+	ErrExists   = errors.New("ses: exists already")
+	ErrNotFound = errors.New("ses: no such object")
+	ErrRange    = errors.New("ses: value out of range")
+	ErrHeldBack = errors.New("ses: generation changed too often, old packets may live")
+)
+
+// ErrStale means that a handle names no packet or message in flight: it was
+// answered already, or is of an earlier life of its slot. Nothing has changed.
+var ErrStale = errors.New("ses: stale handle")

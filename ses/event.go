@@ -1,14 +1,6 @@
 package ses
 
-import (
-	"errors"
-
-	"github.com/uetcc/uetcc/internal/enum"
-)
-
-// ErrStale means that a handle names no packet or message in flight: it was
-// answered already, or is of an earlier life of its slot. Nothing has changed.
-var ErrStale = errors.New("ses: stale handle")
+import "github.com/uetcc/uetcc/internal/enum"
 
 // A PacketHandle names a packet towards the PDS (tx_pkt_handle): the message's
 // [Handle], 9 bits of attempt, 23 bits of packet number.

@@ -9,8 +9,8 @@ import (
 // A write of 16,384 bytes from one end to the other, without a network: the
 // numbers are those of the project's packet walk.
 func Example() {
-	target, _ := ses.NewTarget(ses.TargetConfig{MTU: 4096, Endpoints: 1, Indices: 16, Regions: 1, Messages: 1})
-	process, _ := target.AddEndpoint(ses.Endpoint{Job: 101, PID: 2})
+	target, _ := ses.NewTarget(ses.TargetConfig{MTU: 4096, Processes: 1, Indices: 16, Regions: 1, Messages: 1})
+	process, _ := target.AddProcess(ses.Process{Job: 101, PID: 2})
 	_, _ = target.OpenIndex(0, process, 0x00a, ses.Index{Kind: ses.IndexMemory})
 	generation, _ := target.Renew(0, process, 0x00a)
 	_, _ = target.Register(process, 0x00a, ses.Region{

@@ -93,8 +93,7 @@ func (t *Target) expectLater(v *StandardView, near uint16, a Arrival, x *Expecte
 		return false
 	}
 	m := &t.records[i]
-	if m.epoch != t.epoch || m.peer != a.Peer || m.head != v.head()&^(head(FlagEOM)<<48) || m.at != v.at() ||
-		m.key != v.Key() || m.offset != v.BufferOffset() || m.length != v.RequestLength() {
+	if m.differs(v, v.head()&^(head(FlagEOM)<<48), a.Peer) != 0 || m.epoch != t.epoch || m.length != v.RequestLength() {
 		return false
 	}
 	off, n := v.MessageOffset(), uint32(v.PayloadLength())

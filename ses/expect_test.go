@@ -75,8 +75,8 @@ func TestTargetExpectsWhatReceiveWould(t *testing.T) {
 					gen = g
 				}
 			case 7:
-				if s.RemoveEndpoint(now, s.ep) == nil {
-					s.ep, _ = s.AddEndpoint(Endpoint{Job: walkJob, PID: walkPID})
+				if s.RemoveProcess(now, s.ep) == nil {
+					s.ep, _ = s.AddProcess(Process{Job: walkJob, PID: walkPID})
 					gen, _ = s.OpenIndex(now, s.ep, walkIndex, Index{})
 				}
 			case 8, 9, 10:

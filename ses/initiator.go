@@ -48,7 +48,7 @@ type Initiator struct {
 	retries  uint8
 	backoff  int64
 	lastID   MessageID
-	ids      index // message_id -> slot
+	ids      finder // message_id -> slot
 	slots    slots
 	messages []message
 	reply    Reply // that is being taken in
@@ -67,7 +67,7 @@ func NewInitiator(c InitiatorConfig) (*Initiator, error) {
 	c.Backoff = cmp.Or(c.Backoff, defaultBackoff)
 	return &Initiator{
 		mtu: c.MTU, retries: uint8(c.Retries), backoff: c.Backoff,
-		ids: newIndex(c.Messages, c.Seed), slots: newSlots(c.Messages), messages: slab.Make[message](c.Messages),
+		ids: newFinder(c.Messages, c.Seed), slots: newSlots(c.Messages), messages: slab.Make[message](c.Messages),
 	}, nil
 }
 

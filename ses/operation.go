@@ -50,9 +50,7 @@ func (o *Operation) Validate(mtu uint32) error {
 	switch {
 	case !o.Opcode.in(opsInitiator) || !o.Mode.carries(o.Opcode):
 		return ErrOperation
-	case o.Job>>24 != 0 || (uint16(o.PID)|uint16(o.Index))>>12 != 0:
-		return ErrRange
-	case o.Opcode.IsRendezvous() && o.Rendezvous.isWide():
+	case o.isWide():
 		return ErrRange
 	case o.Length > MaxMessage || o.Length > mtu && (o.Opcode.IsAtomic() || o.Opcode == OpcodeDatagramSend):
 		return ErrTooLong
@@ -60,6 +58,11 @@ func (o *Operation) Validate(mtu uint32) error {
 		return ErrTooLong
 	}
 	return o.validateForm(mtu)
+}
+
+// isWide reports whether a field does not fit its place on the wire.
+func (o *Operation) isWide() bool {
+	return o.Job>>24 != 0 || (uint16(o.PID)|uint16(o.Index))>>12 != 0 || o.Opcode.IsRendezvous() && o.Rendezvous.isWide()
 }
 
 func (o *Operation) validateForm(mtu uint32) error {

@@ -80,17 +80,17 @@ func wholeLength(r *Request) uint32 {
 // with its handle what the send's header says about it, but for the lengths. absolute
 // is how the send addresses; the reader addresses in the same way. Errors as with
 // [Target.Register]; [ErrRange] also when the process cannot be addressed so.
-func (t *Target) Lend(ep Handle, ri ResourceIndex, absolute bool, g Region) (x Rendezvous, h Handle, err error) {
-	i, ok := t.epSlots.at(ep)
+func (t *Target) Lend(process Handle, ri ResourceIndex, absolute bool, g Region) (x Rendezvous, h Handle, err error) {
+	i, ok := t.processSlots.at(process)
 	if !ok {
 		return x, 0, ErrNotFound
 	}
-	if o := t.epOf[i]; o.Absolute != absolute || !absolute && o.Job != g.Job {
+	if o := t.processOf[i]; o.Absolute != absolute || !absolute && o.Job != g.Job {
 		return x, 0, ErrRange
 	}
-	if h, err = t.Register(ep, ri, g); err != nil {
+	if h, err = t.Register(process, ri, g); err != nil {
 		return x, 0, err
 	}
-	e, _, _ := t.entryOf(ep, ri)
-	return Rendezvous{Generation: e.gen, PIDonFEP: t.epOf[i].PID, Index: ri, Key: g.Key}, h, nil
+	e, _, _ := t.entryOf(process, ri)
+	return Rendezvous{Generation: e.gen, PIDonFEP: t.processOf[i].PID, Index: ri, Key: g.Key}, h, nil
 }

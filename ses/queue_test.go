@@ -76,7 +76,7 @@ func TestQueueRODNoMatchOfAnotherJob(t *testing.T) {
 	require.NoError(t, err)
 	d := s.send(0, tagged(0), func(r *Request, a *Arrival) { a.Mode = ModeROD })
 	require.Equal(t, RCNoMatch, d.Response.ReturnCode)
-	require.Equal(t, IndexEnabled, s.entries[int(s.ep.slot())*s.perEndpoint+int(queueIndex)].state)
+	require.Equal(t, IndexEnabled, s.entries[int(s.ep.slot())*s.perProcess+int(queueIndex)].state)
 }
 
 func TestQueueTruncates(t *testing.T) {
@@ -130,7 +130,7 @@ func TestQueueJobRestriction(t *testing.T) {
 	require.NoError(t, err)
 	s.post(Receive{Length: 16384})
 	require.Equal(t, CheckJobAllowed, s.send(0, tagged(0)).Check)
-	require.NotZero(t, s.entries[int(s.ep.slot())*s.perEndpoint+int(queueIndex)].head, "the buffer is still there")
+	require.NotZero(t, s.entries[int(s.ep.slot())*s.perProcess+int(queueIndex)].head, "the buffer is still there")
 }
 
 // A message that began as a send does not write to a region, nor the other way.

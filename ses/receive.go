@@ -51,7 +51,8 @@ func (t *Target) aside(r *Request, a *Arrival, d *Decision) {
 func (t *Target) whole(r *Request, a *Arrival, d *Decision) {
 	var p plan
 	if why, code := t.check(r, a, nil, &p); why != CheckNone {
-		t.refuse(r, a, d, &p, why, code)
+		d.refuse(why, code)
+		t.refused(r, a, d, &p)
 		return
 	}
 	t.commit(r, d, &p)
@@ -87,7 +88,8 @@ func (t *Target) fragment(r *Request, a *Arrival, d *Decision) {
 		m.at, m.entry, m.gen = atOf(r), p.entry, p.gen
 	}
 	if why != CheckNone {
-		if t.refuse(r, a, d, &p, why, code); d.NACK {
+		d.refuse(why, code)
+		if t.refused(r, a, d, &p); d.NACK {
 			return
 		}
 		if !fresh {
@@ -139,16 +141,16 @@ func (t *Target) commit(r *Request, d *Decision, p *plan) {
 	}
 }
 
-// refuse answers a packet that failed. With ROD an unmatched send also stops the
+// refused does what follows from the refusal in d. With ROD an unmatched send stops the
 // queue, so that no later message overtakes it, unless its job is not admitted; a
 // buffer without room is used up by the message that found it.
-func (t *Target) refuse(r *Request, a *Arrival, d *Decision, p *plan, why Check, code ReturnCode) {
-	if why == CheckRecord { // the PDS refuses the packet, which comes again
+func (t *Target) refused(r *Request, a *Arrival, d *Decision, p *plan) {
+	if d.Check == CheckRecord { // the PDS refuses the packet, which comes again
 		*d = Decision{Check: CheckRecord, NACK: true}
 		return
 	}
-	d.refuse(why, code)
-	if r.Opcode.IsDeferrable() && r.Token.Target != 0 && code != RCBadGeneration && code != RCTooLong {
+	code := d.Response.ReturnCode
+	if code != RCBadGeneration && code != RCTooLong && r.isRestarted() {
 		t.letGo(r)
 	}
 	switch {

@@ -69,8 +69,7 @@ func (t *Target) Scarce() bool { return t.recordSlots.live+1 >= len(t.records) }
 // a mode that keeps one, other than a deferred send that comes again: that gives back more
 // than it takes.
 func (t *Target) Opens(r *Request, a Arrival) bool {
-	again := r.Opcode.IsDeferrable() && r.Token.Target != 0
-	if a.Mode > ModeROD || r.Form != FormStandard || r.Flags.Has(flagsOnly) || r.Opcode == OpcodeMsgError || again {
+	if a.Mode > ModeROD || r.Form != FormStandard || r.Flags.Has(flagsOnly) || r.Opcode == OpcodeMsgError || r.isRestarted() {
 		return false
 	}
 	_, ok := t.messages.find(pair{a.Peer, uint64(r.MessageID)})

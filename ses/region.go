@@ -1,20 +1,5 @@
 package ses
 
-import (
-	"errors"
-
-	"github.com/uetcc/uetcc/internal/enum"
-)
-
-// Errors of a [Target]'s tables, for its owner and never by a peer's doing.
-var (
-	ErrFull     = errors.New("ses: table full")
-	ErrExists   = errors.New("ses: exists already")
-	ErrNotFound = errors.New("ses: no such object")
-	ErrRange    = errors.New("ses: value out of range")
-	ErrHeldBack = errors.New("ses: generation changed too often, old packets may live")
-)
-
 // AnyJob admits every job, as that of a [Region] or an [Index]. It is wider than a
 // JobID, so no packet can carry it.
 const AnyJob JobID = 1 << 24
@@ -43,73 +28,46 @@ type Region struct {
 	Idempotent bool
 }
 
-// A Receive is a buffer posted to a receive queue. It serves one message.
-type Receive struct {
-	Base   uint64 // first address
-	Length uint32 // bytes; a longer message is cut to them
-	Match  uint64 // tag of the messages it is for
-	Ignore uint64 // bits of the tag that need not match; all ones take any message
-	Cookie uint64 // returned with each [Decision] about the message
-}
-
-// An IndexKind says what a resource index leads to.
-type IndexKind uint8
-
-const (
-	IndexMemory IndexKind = iota // regions, by key
-	IndexQueue                   // a queue of receive buffers
-)
-
-var indexKindNames = [...]string{"memory", "queue"}
-
-// String returns a short name.
-func (k IndexKind) String() string { return enum.Name(indexKindNames[:], k) }
-
-// Opcodes that each kind of resource index can serve.
-const (
-	kindMemoryOps = 1<<OpcodeWrite | 1<<OpcodeRead | 1<<OpcodeAtomic | 1<<OpcodeFetchingAtomic
-	kindQueueOps  = 1<<OpcodeSend | 1<<OpcodeDatagramSend | 1<<OpcodeRendezvousSend | 1<<OpcodeDeferrableSend | opsTagged
-)
-
-var kindOps = [...]uint16{IndexMemory: kindMemoryOps, IndexQueue: kindQueueOps}
-
-// An IndexState says whether a resource index takes requests.
-type IndexState uint8
-
-const (
-	IndexInvalid     IndexState = iota // not there: RC_BAD_INDEX
-	IndexEnabled                       // takes requests
-	IndexDisabled                      // RC_DISABLED: for good, as far as the initiator is told
-	IndexGenDisabled                   // RC_DISABLED_GEN: for a while; the initiator tries again
-)
-
-var indexStateNames = [...]string{"invalid", "enabled", "disabled", "generation-disabled"}
-
-// String returns a short name.
-func (s IndexState) String() string { return enum.Name(indexStateNames[:], s) }
-
-// An Index configures one entry of the resource-index table.
-type Index struct {
-	Kind IndexKind
-	// Ops are the opcodes admitted, bit n for opcode n. 0 admits all that the
-	// kind can serve.
-	Ops uint16
-	// Job is the only job admitted to a queue, or [AnyJob]. Regions have their
-	// own.
-	Job JobID
-}
-
-// An Endpoint is a process that requests address.
-type Endpoint struct {
-	Job JobID
-	PID PIDonFEP
-	// Absolute makes PID a number of the whole FEP, found without the job.
-	Absolute bool
-}
-
-func (e Endpoint) pair() pair {
-	if e.Absolute {
-		return pair{1 << 63, uint64(e.PID)}
+// Register opens memory under a key of a resource index.
+//
+// Errors: [ErrNotFound], [ErrRange] (an end beyond 2^64, a job that is none),
+// [ErrExists] (the key), [ErrFull].
+func (t *Target) Register(process Handle, ri ResourceIndex, r Region) (Handle, error) {
+	e, n, err := t.validEntry(process, ri)
+	switch {
+	case err != nil:
+		return 0, err
+	case e.kind != IndexMemory || r.Job > AnyJob || r.Base != 0 && r.Length > -r.Base:
+		return 0, ErrRange
 	}
-	return pair{uint64(e.Job), uint64(e.PID)}
+	if _, ok := t.keys.find(pair{uint64(n), r.Key}); ok {
+		return 0, ErrExists
+	}
+	i, ok := t.regionSlots.take()
+	if !ok {
+		return 0, ErrFull
+	}
+	t.regions[i] = region{Region: r, entry: n}
+	t.keys.insert(pair{uint64(n), r.Key}, i)
+	return t.regionSlots.handle(i), nil
+}
+
+// Withdraw closes a region. Packets for it are refused from now on, also of
+// messages that are half way.
+//
+// Errors: [ErrNotFound].
+func (t *Target) Withdraw(h Handle) error {
+	i, ok := t.regionSlots.at(h)
+	if !ok {
+		return ErrNotFound
+	}
+	t.keys.remove(pair{uint64(t.regions[i].entry), t.regions[i].Key})
+	t.regionSlots.release(i)
+	t.changed()
+	return nil
+}
+
+type region struct {
+	Region
+	entry uint32
 }

@@ -31,9 +31,9 @@ func TestTargetShortFormIsOnePacket(t *testing.T) {
 // Buffers that were kept for deferred sends of a PDC that has gone are back in the queue in
 // the order in which they were posted, and none goes to another send of that PDC.
 func TestKeptBuffersComeBackInOrder(t *testing.T) {
-	tg, err := NewTarget(TargetConfig{MTU: 1024, Endpoints: 1, Indices: 1, Receives: 8, Messages: 4, Pending: 4})
+	tg, err := NewTarget(TargetConfig{MTU: 1024, Processes: 1, Indices: 1, Receives: 8, Messages: 4, Pending: 4})
 	require.NoError(t, err)
-	ep, err := tg.AddEndpoint(Endpoint{Job: 1, PID: 2})
+	ep, err := tg.AddProcess(Process{Job: 1, PID: 2})
 	require.NoError(t, err)
 	_, err = tg.OpenIndex(0, ep, 0, Index{Kind: IndexQueue, Job: AnyJob})
 	require.NoError(t, err)

@@ -12,8 +12,8 @@ import (
 // construction.
 type TargetConfig struct {
 	MTU       uint32 // payload bytes of a full packet: 1024, 2048, 4096 or 8192
-	Endpoints int    // processes, at most 65536
-	Indices   int    // resource indices of each endpoint, at most 4096
+	Processes int    // processes, at most 65536
+	Indices   int    // resource indices of each process, at most 4096
 	Regions   int    // registered regions, at most 65536
 	Receives  int    // posted receive buffers, at most 65536
 	Messages  int    // messages of several packets in progress, at most 65536
@@ -39,7 +39,7 @@ const (
 func (c *TargetConfig) validate() error {
 	return cmp.Or(
 		checkMTU("TargetConfig.MTU", c.MTU),
-		check.Range(ErrConfig, "TargetConfig.Endpoints", c.Endpoints, 0, maxSlots),
+		check.Range(ErrConfig, "TargetConfig.Processes", c.Processes, 0, maxSlots),
 		check.Range(ErrConfig, "TargetConfig.Indices", c.Indices, 0, maxIndices),
 		check.Range(ErrConfig, "TargetConfig.Regions", c.Regions, 0, maxSlots),
 		check.Range(ErrConfig, "TargetConfig.Receives", c.Receives, 0, maxSlots),
@@ -56,25 +56,25 @@ type Target struct {
 	mtu         uint32
 	atomicOps   uint32
 	atomicTypes uint32
-	perEndpoint int
+	perProcess  int
 	hold        int64
 
-	jobs      index // JobID -> slot of jobUse
-	jobSlots  slots
-	jobUse    []uint32 // endpoints of the job
-	endpoints index    // Endpoint -> slot
-	epSlots   slots
-	epOf      []Endpoint
-	entries   []entry // resource-index table, perEndpoint for each endpoint
+	jobs         finder // JobID -> slot of jobUse
+	jobSlots     slots
+	jobUse       []uint32 // processes of the job
+	processes    finder   // Process -> slot
+	processSlots slots
+	processOf    []Process
+	entries      []entry // resource-index table, perProcess for each process
 
-	keys        index // {entry, key} -> slot of regions
+	keys        finder // {entry, key} -> slot of regions
 	regionSlots slots
 	regions     []region
 	recvSlots   slots
 	receives    []receive
 	posted      uint32 // buffers so far
 
-	messages    index // {peer, message_id} -> slot of records
+	messages    finder // {peer, message_id} -> slot of records
 	recordSlots slots
 	records     []Record
 	recent      []uint16 // by the low bits of a peer: slot of its latest message
@@ -89,50 +89,20 @@ type Target struct {
 	placedAt      uint32 // its resource index
 }
 
-// An entry is one row of the resource-index table.
-type entry struct {
-	renewAt    int64  // when the next change of generation would be on time
-	head, tail uint32 // receive queue: slot + 1
-	ops        uint16
-	job        JobID
-	kind       IndexKind
-	state      IndexState
-	gen        Generation
-}
-
-// admits reports whether a queue is open to a job.
-func (e *entry) admits(job JobID) bool { return e.job == AnyJob || e.job == job }
-
-type region struct {
-	Region
-	entry uint32
-}
-
-type receive struct {
-	Receive
-	entry  uint32
-	next   uint32 // slot + 1
-	posted uint32 // counts up, modulo 2^32
-	kept   bool   // not in the queue: for a deferred send that comes again
-}
-
-// takes reports whether the buffer is for messages with this tag.
-func (b *receive) takes(tag uint64) bool { return (b.Match^tag)&^b.Ignore == 0 }
-
-// NewTarget returns a target without endpoints. Errors wrap [ErrConfig].
+// NewTarget returns a target without processes. Errors wrap [ErrConfig].
 func NewTarget(c TargetConfig) (*Target, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
 	c.Hold = cmp.Or(c.Hold, defaultHold)
 	return &Target{
-		mtu: c.MTU, atomicOps: c.AtomicOps, atomicTypes: c.AtomicTypes, perEndpoint: c.Indices, hold: c.Hold,
-		jobs: newIndex(c.Endpoints, c.Seed), jobSlots: newSlots(c.Endpoints), jobUse: make([]uint32, c.Endpoints),
-		endpoints: newIndex(c.Endpoints, c.Seed), epSlots: newSlots(c.Endpoints), epOf: make([]Endpoint, c.Endpoints),
-		entries: slab.Make[entry](c.Endpoints * c.Indices),
-		keys:    newIndex(c.Regions, c.Seed), regionSlots: newSlots(c.Regions), regions: slab.Make[region](c.Regions),
+		mtu: c.MTU, atomicOps: c.AtomicOps, atomicTypes: c.AtomicTypes, perProcess: c.Indices, hold: c.Hold,
+		jobs: newFinder(c.Processes, c.Seed), jobSlots: newSlots(c.Processes), jobUse: make([]uint32, c.Processes),
+		processes: newFinder(c.Processes, c.Seed), processSlots: newSlots(c.Processes), processOf: make([]Process, c.Processes),
+		entries: slab.Make[entry](c.Processes * c.Indices),
+		keys:    newFinder(c.Regions, c.Seed), regionSlots: newSlots(c.Regions), regions: slab.Make[region](c.Regions),
 		recvSlots: newSlots(c.Receives), receives: slab.Make[receive](c.Receives),
-		messages: newIndex(c.Messages, c.Seed), recordSlots: newSlots(c.Messages), records: slab.Make[Record](c.Messages),
+		messages: newFinder(c.Messages, c.Seed), recordSlots: newSlots(c.Messages), records: slab.Make[Record](c.Messages),
 		recent: make([]uint16, buckets(c.Messages)), listed: make([]uint32, buckets(c.Messages)), epoch: 1,
 		grants:    slab.Make[grant](min(buckets(c.Regions), maxGrants)),
 		pendSlots: newSlots(c.Pending), pendings: make([]pending, c.Pending),
@@ -146,61 +116,3 @@ func buckets(n int) int { return 1 << bits.Len(uint(max(n, 1)-1)) }
 // Messages returns how many messages of several packets are in progress or
 // failed and not yet over.
 func (t *Target) Messages() int { return t.recordSlots.live }
-
-// AddEndpoint makes a process addressable.
-//
-// Errors: [ErrRange], [ErrExists], [ErrFull].
-func (t *Target) AddEndpoint(e Endpoint) (Handle, error) {
-	if e.Job>>24 != 0 || e.PID>>12 != 0 {
-		return 0, ErrRange
-	}
-	if _, ok := t.endpoints.find(e.pair()); ok {
-		return 0, ErrExists
-	}
-	i, ok := t.epSlots.take()
-	if !ok {
-		return 0, ErrFull
-	}
-	t.epOf[i] = e
-	t.endpoints.insert(e.pair(), i)
-	t.useJob(e)
-	return t.epSlots.handle(i), nil
-}
-
-// useJob counts an endpoint of a job; there are as many job slots as endpoints.
-func (t *Target) useJob(e Endpoint) {
-	key := pair{a: uint64(e.Job)}
-	j, ok := t.jobs.find(key)
-	if !ok {
-		j, _ = t.jobSlots.take()
-		t.jobUse[j] = 0
-		t.jobs.insert(key, j)
-	}
-	t.jobUse[j]++
-}
-
-// RemoveEndpoint closes all resource indices of a process and forgets it. It
-// looks at every region for each of them.
-//
-// Errors: [ErrNotFound].
-func (t *Target) RemoveEndpoint(now int64, ep Handle) error {
-	i, ok := t.epSlots.at(ep)
-	if !ok {
-		return ErrNotFound
-	}
-	for ri := range t.perEndpoint {
-		if t.entries[int(i)*t.perEndpoint+ri].state != IndexInvalid {
-			_ = t.CloseIndex(now, ep, ResourceIndex(ri))
-		}
-	}
-	e := t.epOf[i]
-	t.endpoints.remove(e.pair())
-	key := pair{a: uint64(e.Job)}
-	j, _ := t.jobs.find(key)
-	if t.jobUse[j]--; t.jobUse[j] == 0 {
-		t.jobs.remove(key)
-		t.jobSlots.release(j)
-	}
-	t.epSlots.release(i)
-	return nil
-}

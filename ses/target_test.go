@@ -33,12 +33,12 @@ type walkTarget struct {
 func newWalkTarget(t *testing.T, change ...func(*Region)) *walkTarget {
 	t.Helper()
 	tg, err := NewTarget(TargetConfig{
-		MTU: walkMTU, Endpoints: 4, Indices: 64, Regions: 8, Receives: 8, Messages: 4,
+		MTU: walkMTU, Processes: 4, Indices: 64, Regions: 8, Receives: 8, Messages: 4,
 		AtomicOps: 1<<AtomicSum | 1<<AtomicBitOr | 1<<AtomicSwapEqual | 1<<AtomicRead, AtomicTypes: 1<<TypeUint64 | 1<<TypeUint8 | 1<<TypeDouble,
 	})
 	require.NoError(t, err)
 	s := &walkTarget{Target: tg, t: t}
-	s.ep, err = tg.AddEndpoint(Endpoint{Job: walkJob, PID: walkPID})
+	s.ep, err = tg.AddProcess(Process{Job: walkJob, PID: walkPID})
 	require.NoError(t, err)
 	_, err = tg.OpenIndex(0, s.ep, walkIndex, Index{Kind: IndexMemory})
 	require.NoError(t, err)
@@ -133,7 +133,7 @@ func TestTargetValidationOrder(t *testing.T) {
 		{"2 opcode not in the mode", nil, []change{func(r *Request, _ *Arrival) { r.Opcode = OpcodeDatagramSend }}, CheckOpcode, RCUnsupportedOp},
 		{"2 atomic over RUDI", nil, []change{atomic, func(_ *Request, a *Arrival) { a.Mode = ModeRUDI }}, CheckOpcode, RCUnsupportedOp},
 		{"2 opcode not on the index", nil, []change{func(r *Request, _ *Arrival) { r.Opcode = OpcodeSend }}, CheckOpcode, RCUnsupportedOp},
-		{"3 no endpoint", func(s *walkTarget) { require.NoError(s.t, s.RemoveEndpoint(0, s.ep)) }, nil, CheckFEP, RCUndeliverable},
+		{"3 no endpoint", func(s *walkTarget) { require.NoError(s.t, s.RemoveProcess(0, s.ep)) }, nil, CheckFEP, RCUndeliverable},
 		{"4 JobID 102", nil, []change{func(r *Request, _ *Arrival) { r.JobID = 102 }}, CheckJob, RCBadJobID},
 		{"5 PIDonFEP 3", nil, []change{func(r *Request, _ *Arrival) { r.PIDonFEP = 3 }}, CheckPID, RCBadPID},
 		{"5 absolute address without a process", nil, []change{func(r *Request, _ *Arrival) { r.Flags &^= FlagRel }}, CheckPID, RCBadPID},
@@ -235,11 +235,11 @@ func TestTargetRefusesOtherRegionWithinMessage(t *testing.T) {
 
 // The short way for later fragments gives no other answer than the long one: the
 // process is gone, and another has its place in the tables.
-func TestTargetEndpointGoneInMidMessage(t *testing.T) {
+func TestTargetProcessGoneInMidMessage(t *testing.T) {
 	s := newWalkTarget(t)
 	s.send(0)
-	require.NoError(t, s.RemoveEndpoint(0, s.ep))
-	ep, err := s.AddEndpoint(Endpoint{Job: walkJob, PID: 9})
+	require.NoError(t, s.RemoveProcess(0, s.ep))
+	ep, err := s.AddProcess(Process{Job: walkJob, PID: 9})
 	require.NoError(t, err)
 	gen, err := s.OpenIndex(0, ep, walkIndex, Index{})
 	require.NoError(t, err)
@@ -559,7 +559,7 @@ func TestTargetSmallFormUsesKeyZero(t *testing.T) {
 
 func TestTargetAbsoluteAddress(t *testing.T) {
 	s := newWalkTarget(t)
-	ep, err := s.AddEndpoint(Endpoint{Job: 5, PID: 9, Absolute: true})
+	ep, err := s.AddProcess(Process{Job: 5, PID: 9, Absolute: true})
 	require.NoError(t, err)
 	gen, err := s.OpenIndex(0, ep, 3, Index{})
 	require.NoError(t, err)

@@ -35,11 +35,8 @@ func (t *Target) check(r *Request, a *Arrival, m *Record, p *plan) (Check, Retur
 		return CheckNone, RCOK
 	}
 	if m == nil || !t.sameIndex(r, m, p) {
-		if why, code := t.locate(r, p); why != CheckNone {
+		if why, code := t.locate(r, m, p); why != CheckNone {
 			return why, code
-		}
-		if m != nil && m.head.opcode() != r.Opcode {
-			return CheckSameBuffer, RCPermViolation
 		}
 	}
 	var ok bool
@@ -55,24 +52,17 @@ func (t *Target) check(r *Request, a *Arrival, m *Record, p *plan) (Check, Retur
 	return t.checkMemory(r, a.Mode, m, p)
 }
 
-// locate follows the address to the resource index: questions 3 to 9, and
-// whether the index takes the opcode, as soon as it is known.
-func (t *Target) locate(r *Request, p *plan) (Check, ReturnCode) {
-	if t.endpoints.used == 0 {
-		return CheckFEP, RCUndeliverable
-	}
-	relative := r.Flags&FlagRel != 0
-	ep, ok := t.endpoints.find(Endpoint{r.JobID, r.PIDonFEP, !relative}.pair())
+// locate follows the address to the resource index: questions 3 to 9, whether the index
+// takes the opcode, as soon as it is known, and whether that is the message's.
+func (t *Target) locate(r *Request, m *Record, p *plan) (Check, ReturnCode) {
+	i, ok := t.processes.find(Process{r.JobID, r.PIDonFEP, r.Flags&FlagRel == 0}.pair())
 	if !ok {
-		if _, ok := t.jobs.find(pair{a: uint64(r.JobID)}); relative && !ok {
-			return CheckJob, RCBadJobID
-		}
-		return CheckPID, RCBadPID
+		return t.notFound(r)
 	}
-	if int(r.Index) >= t.perEndpoint {
+	if int(r.Index) >= t.perProcess {
 		return CheckIndex, RCBadIndex
 	}
-	p.entry = ep*uint32(t.perEndpoint) + uint32(r.Index)
+	p.entry = i*uint32(t.perProcess) + uint32(r.Index)
 	e := &t.entries[p.entry]
 	p.gen = e.gen
 	switch {
@@ -86,8 +76,21 @@ func (t *Target) locate(r *Request, p *plan) (Check, ReturnCode) {
 		return CheckGenEnabled, RCDisabledGen
 	case e.gen != r.Generation:
 		return CheckGeneration, RCBadGeneration
+	case m != nil && m.head.opcode() != r.Opcode:
+		return CheckSameBuffer, RCPermViolation
 	}
 	return CheckNone, RCOK
+}
+
+// notFound says what is wrong with an address that no process has.
+func (t *Target) notFound(r *Request) (Check, ReturnCode) {
+	if t.processes.used == 0 {
+		return CheckFEP, RCUndeliverable
+	}
+	if _, ok := t.jobs.find(pair{a: uint64(r.JobID)}); r.Flags&FlagRel != 0 && !ok {
+		return CheckJob, RCBadJobID
+	}
+	return CheckPID, RCBadPID
 }
 
 // sameIndex reports whether r goes where the message's earlier packets went, and
@@ -120,23 +123,24 @@ func (t *Target) regionOf(r *Request, m *Record, p *plan) (i uint32, ok bool) {
 // extentOf returns the part of the message that r is about; payload is what
 // came with it. Reads bring no payload: their fragments ask for it.
 func (t *Target) extentOf(r *Request, payload int) (x extent, ok bool) {
-	som, eom := r.Flags&FlagSOM != 0, r.Flags&FlagEOM != 0
 	switch {
-	case som && eom:
+	case r.Flags.Has(flagsOnly):
 		x.n = r.RequestLength
 		return x, r.Opcode == OpcodeRead || t.fits(r, payload)
 	case r.Form != FormStandard || r.Opcode.in(opsAtomic|1<<OpcodeDatagramSend|opsRendezvous) && !r.isEager():
 		return x, false
-	case som:
+	case r.Flags&FlagSOM != 0:
 		x.n = t.mtu
-		ok = r.RequestLength > t.mtu && (r.Opcode == OpcodeRead || payload == int(t.mtu))
-	default:
-		x.off, x.n = r.MessageOffset, uint32(r.PayloadLength)
-		end := uint64(x.off) + uint64(x.n)
-		ok = x.n > 0 && x.n <= t.mtu && end <= uint64(r.RequestLength) && (end == uint64(r.RequestLength)) == eom &&
-			(r.Opcode == OpcodeRead || int(x.n) <= payload)
+		return x, r.RequestLength > t.mtu && (r.Opcode == OpcodeRead || payload == int(t.mtu))
 	}
-	return x, ok
+	x.off, x.n = r.MessageOffset, uint32(r.PayloadLength)
+	return x, x.n-1 < t.mtu && x.isPartOf(r) && (r.Opcode == OpcodeRead || int(x.n) <= payload)
+}
+
+// isPartOf reports whether x lies in the message of r, and reaches its end if r says so.
+func (x extent) isPartOf(r *Request) bool {
+	end, all := uint64(x.off)+uint64(x.n), uint64(r.RequestLength)
+	return end <= all && (end == all) == (r.Flags&FlagEOM != 0)
 }
 
 // fits reports whether the payload of a message of one packet is all of it. The
@@ -157,25 +161,35 @@ func (t *Target) checkMemory(r *Request, mode Mode, m *Record, p *plan) (Check, 
 	g := &t.regions[i]
 	p.region, p.cookie = t.regionSlots.handle(i), g.Cookie
 	p.base, p.limit = g.Base+r.BufferOffset, r.RequestLength
-	end, n := uint64(p.off)+uint64(p.n), uint64(r.RequestLength)
-	if r.Opcode.IsAtomic() {
-		end = uint64(p.off) + uint64(max(int(p.n), r.Swap.Type.Size()))
+	if why, code := g.check(r, p.extent); why != CheckNone {
+		return why, code
 	}
 	switch {
-	case g.Job != AnyJob && g.Job != r.JobID:
-		return CheckJobAllowed, RCBadJobID
-	case g.Rights&rightFor(r.Opcode) == 0:
-		return CheckRights, RCPermViolation
-	case r.BufferOffset > g.Length || n > g.Length-r.BufferOffset:
-		return CheckMessageSize, RCUnsupportedSize
-	case end > g.Length-r.BufferOffset:
-		return CheckPacketEnd, RCBadAddr
 	case m != nil && (m.region != p.region || m.base != p.base || m.gen != p.gen):
 		return CheckSameBuffer, RCPermViolation
 	case mode == ModeRUDI && !g.Idempotent:
 		return CheckIdempotent, RCOpViolation
 	case r.Opcode.IsAtomic():
 		return t.checkAtomic(r, p)
+	}
+	return CheckNone, RCOK
+}
+
+// check answers 13 to 16: whether r may do what it asks for in this region, for all of its
+// message and for the packet that is x of it.
+func (g *region) check(r *Request, x extent) (Check, ReturnCode) {
+	if r.Opcode.IsAtomic() {
+		x.n = max(x.n, uint32(r.Swap.Type.Size()))
+	}
+	switch {
+	case g.Job != AnyJob && g.Job != r.JobID:
+		return CheckJobAllowed, RCBadJobID
+	case g.Rights&rightFor(r.Opcode) == 0:
+		return CheckRights, RCPermViolation
+	case r.BufferOffset > g.Length || uint64(r.RequestLength) > g.Length-r.BufferOffset:
+		return CheckMessageSize, RCUnsupportedSize
+	case uint64(x.off)+uint64(x.n) > g.Length-r.BufferOffset:
+		return CheckPacketEnd, RCBadAddr
 	}
 	return CheckNone, RCOK
 }
@@ -195,15 +209,10 @@ func rightFor(o Opcode) Rights {
 func (t *Target) checkQueue(r *Request, m *Record, p *plan) (Check, ReturnCode) {
 	e := &t.entries[p.entry]
 	var b *receive
-	if m == nil {
-		i, ok := t.bufferFor(r, e, p)
-		if !ok {
-			return CheckKey, RCNoMatch
-		}
-		b = &t.receives[i]
-		p.recv, p.base, p.cookie, p.limit = i+1, b.Base, b.Cookie, min(b.Length, wholeLength(r))
-	} else {
+	if m != nil {
 		p.base, p.cookie, p.limit = m.base, m.cookie, m.limit
+	} else if b = t.bufferFor(r, e, p); b == nil {
+		return CheckKey, RCNoMatch
 	}
 	switch {
 	case !e.admits(r.JobID):
@@ -221,14 +230,20 @@ func (t *Target) checkQueue(r *Request, m *Record, p *plan) (Check, ReturnCode) 
 	return CheckNone, RCOK
 }
 
-// bufferFor returns the receive buffer of a new message.
-func (t *Target) bufferFor(r *Request, e *entry, p *plan) (i uint32, ok bool) {
-	if r.Opcode.IsDeferrable() && r.Token.Target != 0 {
-		if i, ok = t.restarted(r, p); ok {
-			return i, true
+// bufferFor plans for a new message with the receive buffer that it finds, nil if none.
+func (t *Target) bufferFor(r *Request, e *entry, p *plan) *receive {
+	i, ok := uint32(0), false
+	if r.isRestarted() {
+		i, ok = t.restarted(r, p)
+	}
+	if !ok {
+		if i, ok = t.match(e, r); !ok {
+			return nil
 		}
 	}
-	return t.match(e, r.Opcode.in(opsTagged), r.Key)
+	b := &t.receives[i]
+	p.recv, p.base, p.cookie, p.limit = i+1, b.Base, b.Cookie, min(b.Length, wholeLength(r))
+	return b
 }
 
 // checkTaggedAtomic answers 16 and 19 for an atomic on the buffer b that its tag

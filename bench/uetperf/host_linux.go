@@ -112,7 +112,7 @@ func (h *host) close() {
 // open lets peers write to all of the memory.
 func (h *host) open() error {
 	t := h.Target()
-	process, err := t.AddEndpoint(ses.Endpoint{Job: job, PID: pid})
+	process, err := t.AddProcess(ses.Process{Job: job, PID: pid})
 	if err == nil {
 		_, err = t.OpenIndex(0, process, index, ses.Index{Kind: ses.IndexMemory})
 	}

@@ -9,10 +9,10 @@ import (
 )
 
 func TestNewTargetRefusesBadConfig(t *testing.T) {
-	good := TargetConfig{MTU: 4096, Endpoints: 1, Indices: 1}
+	good := TargetConfig{MTU: 4096, Processes: 1, Indices: 1}
 	for name, change := range map[string]func(*TargetConfig){
 		"MTU":       func(c *TargetConfig) { c.MTU = 1500 },
-		"Endpoints": func(c *TargetConfig) { c.Endpoints = 65537 },
+		"Processes": func(c *TargetConfig) { c.Processes = 65537 },
 		"Indices":   func(c *TargetConfig) { c.Indices = 4097 },
 		"Regions":   func(c *TargetConfig) { c.Regions = -1 },
 		"Hold":      func(c *TargetConfig) { c.Hold = -1 },
@@ -28,17 +28,17 @@ func TestNewTargetRefusesBadConfig(t *testing.T) {
 }
 
 func TestTargetTables(t *testing.T) {
-	tg, err := NewTarget(TargetConfig{MTU: 1024, Endpoints: 2, Indices: 2, Regions: 2, Receives: 1})
+	tg, err := NewTarget(TargetConfig{MTU: 1024, Processes: 2, Indices: 2, Regions: 2, Receives: 1})
 	require.NoError(t, err)
-	a, err := tg.AddEndpoint(Endpoint{Job: 1, PID: 1})
+	a, err := tg.AddProcess(Process{Job: 1, PID: 1})
 	require.NoError(t, err)
-	_, err = tg.AddEndpoint(Endpoint{Job: 1, PID: 1})
+	_, err = tg.AddProcess(Process{Job: 1, PID: 1})
 	require.ErrorIs(t, err, ErrExists)
-	_, err = tg.AddEndpoint(Endpoint{Job: 1 << 24})
+	_, err = tg.AddProcess(Process{Job: 1 << 24})
 	require.ErrorIs(t, err, ErrRange)
-	_, err = tg.AddEndpoint(Endpoint{Job: 1, PID: 2})
+	_, err = tg.AddProcess(Process{Job: 1, PID: 2})
 	require.NoError(t, err)
-	_, err = tg.AddEndpoint(Endpoint{Job: 1, PID: 3})
+	_, err = tg.AddProcess(Process{Job: 1, PID: 3})
 	require.ErrorIs(t, err, ErrFull)
 
 	_, err = tg.OpenIndex(0, a, 2, Index{})
@@ -65,8 +65,8 @@ func TestTargetTables(t *testing.T) {
 	require.NoError(t, tg.Withdraw(h))
 	require.ErrorIs(t, tg.Withdraw(h), ErrNotFound, "a stale handle")
 
-	require.NoError(t, tg.RemoveEndpoint(0, a))
-	require.ErrorIs(t, tg.RemoveEndpoint(0, a), ErrNotFound)
+	require.NoError(t, tg.RemoveProcess(0, a))
+	require.ErrorIs(t, tg.RemoveProcess(0, a), ErrNotFound)
 	require.Zero(t, tg.keys.used, "regions go with their index")
 	require.Equal(t, 1, tg.jobs.used, "another process of the job is left")
 }
@@ -85,9 +85,9 @@ func TestTargetReopenedIndexHasAnotherGeneration(t *testing.T) {
 // index is renewed, closed and opened.
 func TestRenewHoldsGenerationsBack(t *testing.T) {
 	const hold = int64(1000)
-	tg, err := NewTarget(TargetConfig{MTU: 1024, Endpoints: 1, Indices: 1, Hold: hold})
+	tg, err := NewTarget(TargetConfig{MTU: 1024, Processes: 1, Indices: 1, Hold: hold})
 	require.NoError(t, err)
-	ep, err := tg.AddEndpoint(Endpoint{})
+	ep, err := tg.AddProcess(Process{})
 	require.NoError(t, err)
 	rng := rand.New(rand.NewPCG(1, 2))
 	left := map[Generation]int64{} // when the value was given up
@@ -121,9 +121,9 @@ func TestRenewHoldsGenerationsBack(t *testing.T) {
 }
 
 func TestOpenIndexHeldBack(t *testing.T) {
-	tg, err := NewTarget(TargetConfig{MTU: 1024, Endpoints: 1, Indices: 1, Hold: 1000})
+	tg, err := NewTarget(TargetConfig{MTU: 1024, Processes: 1, Indices: 1, Hold: 1000})
 	require.NoError(t, err)
-	ep, err := tg.AddEndpoint(Endpoint{})
+	ep, err := tg.AddProcess(Process{})
 	require.NoError(t, err)
 	for range renewBurst {
 		_, err := tg.OpenIndex(0, ep, 0, Index{})
@@ -140,7 +140,7 @@ func TestOpenIndexHeldBack(t *testing.T) {
 func TestIndexAgainstMap(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		x := newIndex(16, seed)
+		x := newFinder(16, seed)
 		ref := map[pair]uint32{}
 		for range 2000 {
 			k := pair{rng.Uint64N(4), rng.Uint64N(8)}

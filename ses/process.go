@@ -1,0 +1,74 @@
+package ses
+
+// A Process is what requests address: a job and a number in it, or on the FEP.
+type Process struct {
+	Job JobID
+	PID PIDonFEP
+	// Absolute makes PID a number of the whole FEP, found without the job.
+	Absolute bool
+}
+
+func (p Process) pair() pair {
+	if p.Absolute {
+		return pair{1 << 63, uint64(p.PID)}
+	}
+	return pair{uint64(p.Job), uint64(p.PID)}
+}
+
+// AddProcess makes a process addressable.
+//
+// Errors: [ErrRange], [ErrExists], [ErrFull].
+func (t *Target) AddProcess(p Process) (Handle, error) {
+	if p.Job>>24 != 0 || p.PID>>12 != 0 {
+		return 0, ErrRange
+	}
+	if _, ok := t.processes.find(p.pair()); ok {
+		return 0, ErrExists
+	}
+	i, ok := t.processSlots.take()
+	if !ok {
+		return 0, ErrFull
+	}
+	t.processOf[i] = p
+	t.processes.insert(p.pair(), i)
+	t.useJob(p)
+	return t.processSlots.handle(i), nil
+}
+
+// useJob counts a process of a job; there are as many job slots as processes.
+func (t *Target) useJob(p Process) {
+	key := pair{a: uint64(p.Job)}
+	j, ok := t.jobs.find(key)
+	if !ok {
+		j, _ = t.jobSlots.take()
+		t.jobUse[j] = 0
+		t.jobs.insert(key, j)
+	}
+	t.jobUse[j]++
+}
+
+// RemoveProcess closes all resource indices of a process and forgets it. It
+// looks at every region for each of them.
+//
+// Errors: [ErrNotFound].
+func (t *Target) RemoveProcess(now int64, process Handle) error {
+	i, ok := t.processSlots.at(process)
+	if !ok {
+		return ErrNotFound
+	}
+	for ri := range t.perProcess {
+		if t.entries[int(i)*t.perProcess+ri].state != IndexInvalid {
+			_ = t.CloseIndex(now, process, ResourceIndex(ri))
+		}
+	}
+	p := t.processOf[i]
+	t.processes.remove(p.pair())
+	key := pair{a: uint64(p.Job)}
+	j, _ := t.jobs.find(key)
+	if t.jobUse[j]--; t.jobUse[j] == 0 {
+		t.jobs.remove(key)
+		t.jobSlots.release(j)
+	}
+	t.processSlots.release(i)
+	return nil
+}

@@ -1,0 +1,104 @@
+package ses
+
+// failed notes a failure and stops sending.
+func (m *message) failed(f failure, code ReturnCode) {
+	if f > m.fail && m.fail < failFatal {
+		m.fail, m.code = f, code
+	}
+	if m.state == messageSending || m.state == messageDeferred {
+		m.state = messageFailing
+	}
+}
+
+// settle concludes what can be concluded once nothing is in flight.
+func (in *Initiator) settle(now int64, m *message, ev *Event) {
+	if m.outstanding > 0 {
+		return
+	}
+	switch m.state {
+	case messageSending:
+		switch {
+		case m.sent < m.packets:
+		case !m.is(kindWaits) || m.received >= m.delivered:
+			in.finish(m, ev)
+		case m.mode == ModeRUDI: // data comes with the answers or not at all
+			m.failed(failFatal, RCUncor)
+			in.finish(m, ev)
+		}
+	case messageFailing:
+		if m.begun() && m.fail != failPDS {
+			m.state = messageGivingUp
+			ev.Kind, ev.At, ev.Cookie = EventReady, now, m.cookie
+			return
+		}
+		in.conclude(now, m, ev)
+	case messageGivenUp:
+		in.conclude(now, m, ev)
+	}
+}
+
+// begun reports whether the target has heard of the message and waits for the
+// rest of it.
+func (m *message) begun() bool {
+	return m.mode <= ModeROD && m.sent > 0 && m.sent < m.packets
+}
+
+// conclude ends a failed message or begins it again.
+func (in *Initiator) conclude(now int64, m *message, ev *Event) {
+	wait := int64(0)
+	switch m.fail {
+	case failRetryNow:
+		m.stale++
+		m.head[atGeneration] = byte(m.nextGen)
+	case failRetryLater:
+		wait = min(in.backoff<<min(m.unmatched, 8), maxBackoff)
+		m.unmatched++
+		m.restart = 0
+		m.bearToken(0)
+	case failDeferred:
+		if !m.ready {
+			m.state, m.sent, m.restart = messageDeferred, 0, 0
+			return
+		}
+	default:
+		if m.keepsBuffer() {
+			in.letGo(now, m, ev)
+		} else {
+			in.finish(m, ev)
+		}
+		return
+	}
+	if m.ready {
+		m.ready = false
+		m.bearToken(m.restart)
+	}
+	if m.is(kindNamed) { // a new one, since the target may still know the old one as failed
+		in.unname(m)
+		in.name(m)
+	}
+	m.attempt++
+	m.state, m.fail, m.code = messageSending, failNone, RCNull
+	m.sent, m.received, m.delivered = 0, 0, m.length+m.rest
+	if m.opcode().IsRendezvous() {
+		m.received = m.length
+	}
+	m.notBefore, m.kind = now+wait, m.kind|kindLate
+	ev.Kind, ev.At, ev.Cookie = EventReady, m.notBefore, m.cookie
+}
+
+// finish ends a message; only here its handle goes.
+func (in *Initiator) finish(m *message, ev *Event) {
+	o := Outcome{Status: StatusOK, Length: m.delivered, Retries: m.attempt}
+	switch {
+	case m.fail == failPDS:
+		o.Status, o.Cause, o.Length = StatusPDS, m.cause, 0
+	case m.fail != failNone:
+		o.Status, o.Code, o.Length = StatusFailed, m.code, 0
+	case m.delivered < m.length || m.is(kindWaits) && m.delivered < m.length+m.rest:
+		o.Status = StatusTruncated
+	}
+	ev.Kind, ev.Cookie, ev.Outcome = EventDone, m.cookie, o
+	in.unname(m)
+	in.slots.release(m.handle.slot())
+	m.handle = 0
+}
