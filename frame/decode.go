@@ -9,9 +9,9 @@ import (
 
 // The first nine bits, type and next_hdr, of the packets that carry nearly all
 // traffic. Their headers have one length each, and once that and the opcode are
-// known to be right nothing in them can fail. [Packet.decode] and
+// known to be right nothing in them can fail. [Parser.decode] and
 // [Parser.Ethernet] read these in a straight line, with constant offsets, and
-// leave everything else to [Packet.decodeAny], which reads these too.
+// leave everything else to [Parser.decodeAny], which reads these too.
 const (
 	rudStandard   = uint16(pds.TypeRUDReq)<<4 | uint16(pds.NextRequestStd)
 	rodStandard   = uint16(pds.TypeRODReq)<<4 | uint16(pds.NextRequestStd)
@@ -29,9 +29,9 @@ const (
 // decode reads the PDS header that h begins with and the semantic header behind
 // it. h lies at offset at of what the caller parses, and ends where the data
 // ends, or with a CRC behind that. p changes only if both headers can be read.
-func (p *Packet) decode(h []byte, at int, crc bool) error {
-	if len(h) < pds.AckCCLen || crc {
-		return p.decodeAny(h, at, crc)
+func (ps *Parser) decode(h []byte, at int, p *Packet) error {
+	if len(h) < pds.AckCCLen || ps.CRC {
+		return ps.decodeAny(h, at, p)
 	}
 	v := binary.BigEndian.Uint16(h)
 	if (v-rudCCStandard<<7)&^orderedFlags == 0 {
@@ -56,7 +56,7 @@ func (p *Packet) decode(h []byte, at int, crc bool) error {
 			return nil
 		}
 	}
-	return p.decodeAny(h, at, false)
+	return ps.decodeAny(h, at, p)
 }
 
 // isPlain reports whether the standard semantic header at b[at] is whole, no longer than
@@ -75,8 +75,8 @@ func (p *Packet) standard(t pds.Type, at, n, end int) {
 
 // decodeAny is decode for all packets. The semantic header comes first, since the
 // other one cannot fail once type and length are known.
-func (p *Packet) decodeAny(h []byte, at int, crc bool) (err error) {
-	if crc {
+func (ps *Parser) decodeAny(h []byte, at int, p *Packet) (err error) {
+	if ps.CRC {
 		if h, err = untrail(h); err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func (p *Packet) decodeSES(form ses.Form, b []byte) (int, error) {
 	return p.Reply.Decode(form, b)
 }
 
-// A layout is what [Packet.decode] must know of a packet type.
+// A layout is what [Parser.decode] must know of a packet type.
 type layout struct {
 	len   uint8  // bytes of the PDS header; 0: none, or not fixed
 	forms uint16 // next_hdr values that are followed, one bit each

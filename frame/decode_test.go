@@ -37,7 +37,7 @@ func straightAndAny(t *testing.T, ps *Parser, b []byte, before *Frame) error {
 	if len(b) > plainLen {
 		h := b[plainLen:]
 		straight, general = *before, *before
-		got, want := straight.decode(h, 9, ps.CRC), general.decodeAny(h, 9, ps.CRC)
+		got, want := ps.decode(h, 9, &straight.Packet), ps.decodeAny(h, 9, &general.Packet)
 		if got != want || straight != general {
 			t.Fatalf("%x: %v, not %v:\n%+v\n%+v", h, got, want, straight, general)
 		}

@@ -40,7 +40,7 @@ type Parser struct {
 
 // UDP reads b, the payload of a UDP datagram, into p. The errors are those of
 // packages pds and ses.
-func (ps *Parser) UDP(b []byte, p *Packet) error { return p.decode(b, 0, ps.CRC) }
+func (ps *Parser) UDP(b []byte, p *Packet) error { return ps.decode(b, 0, p) }
 
 // Native reads b, the payload of an IP packet without UDP, into p. It begins
 // with the entropy header. The errors are those of packages pds and ses.
@@ -50,7 +50,7 @@ func (ps *Parser) Native(b []byte, p *Packet) error {
 	if err != nil {
 		return err
 	}
-	if err = p.decode(b[n:], n, ps.CRC); err != nil {
+	if err = ps.decode(b[n:], n, p); err != nil {
 		return err
 	}
 	p.Entropy = e.Value
@@ -134,7 +134,7 @@ func (ps *Parser) ip(b []byte, at int, f *Frame) error {
 	if pdsAt := from + skip; trimmed != 0 {
 		err = f.decodeTrimmed(b[pdsAt:end], pdsAt)
 	} else {
-		err = f.decode(b[pdsAt:end], pdsAt, ps.CRC)
+		err = ps.decode(b[pdsAt:end], pdsAt, &f.Packet)
 	}
 	if err != nil {
 		return err
