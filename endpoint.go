@@ -114,7 +114,8 @@ func (e *Endpoint) Usage() Usage {
 // if PDS.MaxAckData of the [Config] is above its default.
 func (e *Endpoint) ReplyMax() int { return e.replyMax }
 
-// PDS returns the manager of the PDCs, to look at or to close one.
+// PDS returns the manager of the PDCs, to look at or to close one. What that means for
+// messages the next Tick tells, which is then due at once.
 func (e *Endpoint) PDS() *pdc.Manager { return e.pds }
 
 // CC returns the manager of the congestion control contexts, for snapshots, to plug an

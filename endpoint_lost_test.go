@@ -199,3 +199,35 @@ func TestEndpointRUDIRefusedHalfWay(t *testing.T) {
 	require.Equal(t, first, n.ends[0].events[1].Cookie)
 	require.Equal(t, ses.Outcome{Status: ses.StatusOK, Retries: 1, Length: 100 * netMTU}, n.ends[0].events[1].Outcome)
 }
+
+// A PDC is aborted by way of its manager while a send that came on it waits for a buffer,
+// which then comes: nobody is told to send again, and the buffer is for others. What it
+// means for the messages of this side the next Tick tells, which is due at once.
+func TestEndpointAbortByTheManager(t *testing.T) {
+	s := newTwoSided(t, 1, netFaults{}, nil)
+	m := s.matched(s.b, 7, 99, 2000)
+	m.Deferrable = true
+	s.a.local[99] = fill(2000, 1)
+	_, err := s.a.e.Send(0, &m)
+	require.NoError(t, err)
+	s.run(func() bool { return s.b.e.Target().Pending() == 1 })
+	for _, end := range []*netEnd{s.b, s.a} {
+		for h := range end.e.PDS().All() {
+			require.NoError(t, end.e.PDS().Abort(s.now, h))
+		}
+		s.postTag(s.b, 0, 2000, 7, 5)
+		out := newDatagram()
+		require.False(t, end.e.Transmit(s.now, &out))
+		at, ok := end.e.NextDeadline()
+		require.True(t, ok && at <= s.now)
+		end.e.Tick(s.now)
+		s.poll(end)
+	}
+	require.Zero(t, s.b.e.Target().Pending())
+	require.Len(t, s.a.events, 1)
+	require.Equal(t, pdc.CauseAborted, s.a.events[0].Cause)
+	_, err = s.a.e.Send(s.now, &m)
+	require.NoError(t, err)
+	s.run(func() bool { return len(s.a.events) == 2 })
+	require.Equal(t, ses.StatusOK, s.a.events[1].Outcome.Status)
+}

@@ -11,10 +11,12 @@ func (e *Endpoint) runErrands(now int64) (any bool) {
 	for e.events.room() && e.sender.Messages() < len(e.messages) && e.target.Errand(&e.errand) {
 		any = true
 		info, live := e.pds.PDC(pdc.Handle(e.errand.Peer))
-		if !live {
-			over := Event{Outcome: ses.Outcome{Status: ses.StatusPDS}, Cause: pdc.CauseClosed}
-			e.errandDone(now, e.errand.Handle, &over)
+		if !live && e.errand.Operation.Opcode == ses.OpcodeDeferrableRTR {
 			e.target.ErrandDone(e.errand.Handle, ses.StatusFailed) // nobody is there to be asked again
+			continue
+		}
+		if !live {
+			e.errandDone(now, e.errand.Handle, &Event{Outcome: ses.Outcome{Status: ses.StatusPDS}, Cause: pdc.CauseClosed})
 			continue
 		}
 		e.op = e.errand.Operation

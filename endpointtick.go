@@ -4,6 +4,9 @@ package uetcc
 // ns; false: nothing waits for time to pass. It may be early; then there is nothing
 // to do.
 func (e *Endpoint) NextDeadline() (int64, bool) {
+	if e.pds.HasEvents() {
+		return 0, true
+	}
 	at, ok := e.pds.NextDeadline()
 	if e.credit != nil {
 		if c, has := e.credit.recv.Deadline(); has && (!ok || c < at) {
