@@ -533,3 +533,43 @@ func TestEndpointReadyToRestartFromAnother(t *testing.T) {
 	require.Equal(t, ses.CheckNone, r.Check)
 	require.NotEmpty(t, sendAll(s.now, s.a.e))
 }
+
+// The acknowledgement of a rendezvous send is lost, and its peer, which has read all, closes
+// the PDC that it has read on: nothing has failed.
+func TestEndpointRendezvousReaderCloses(t *testing.T) {
+	for seed := range uint64(60) {
+		s := newTwoSided(t, seed, netFaults{loss: 0.2}, nil)
+		s.postTag(s.b, 0, 3000, 1, 5)
+		s.rendezvous(fill(2000, 2), 0, 0, 1)
+		s.run(func() bool { return len(s.b.received()) == 1 })
+		for h := range s.b.e.PDS().All() {
+			if info, _ := s.b.e.PDS().PDC(h); info.Initiator {
+				require.NoError(t, s.b.e.PDS().Close(s.now, h))
+			}
+		}
+		s.run(func() bool { return len(s.a.events) == 1 })
+		require.Equal(t, ses.StatusOK, s.a.events[0].Outcome.Status, "seed %d: %+v", seed, s.a.events[0])
+	}
+}
+
+// The index that the rest is read from gets another generation half way, and the read begins
+// again: bytes that are read twice do not stand for others.
+func TestEndpointRendezvousIsReadAgain(t *testing.T) {
+	again := 0
+	for step := range 100 {
+		s := newTwoSided(t, uint64(step), netFaults{loss: 0.1, reorder: 20_000}, nil)
+		s.postTag(s.b, 0, 20_000, 1, 5)
+		s.rendezvous(fill(12_000, 2), 0x10000, 0, 1)
+		for range step {
+			s.step()
+		}
+		_, err := s.a.e.Target().Renew(s.now, 1<<16, 0)
+		require.NoError(t, err)
+		s.run(func() bool { return len(s.a.events) == 1 && len(s.b.received()) == 1 })
+		require.Equal(t, ses.StatusOK, s.a.events[0].Outcome.Status)
+		require.Equal(t, ses.StatusOK, s.b.received()[5].Outcome.Status)
+		require.Equal(t, fill(12_000, 2), s.b.mem[:12_000])
+		again += int(s.b.received()[5].Outcome.Retries)
+	}
+	require.Greater(t, again, 10)
+}

@@ -42,6 +42,10 @@ func (e *Endpoint) lender() Handle {
 		return 0
 	}
 	e.readOn(rec, e.res.ID.PDC)
+	if rec.readID != e.request.MessageID {
+		rec.readID = e.request.MessageID
+		e.sender.Reread(h)
+	}
 	return h
 }
 
@@ -60,9 +64,9 @@ func (e *Endpoint) readOn(rec *message, h pdc.Handle) {
 	}
 }
 
-// repaid takes it that data has reached its reader.
+// repaid takes it that data has reached its reader, unless that has begun again since.
 func (e *Endpoint) repaid(now int64, id AnswerID) {
-	if a := e.answers.find(id); a != nil && a.lender != 0 {
+	if a := e.answers.find(id); a != nil && a.lender != 0 && e.message(a.lender).readID == a.reply.ReadRequestID {
 		e.read(now, a.lender, a.length)
 	}
 }

@@ -20,9 +20,10 @@ type message struct {
 	mode   ses.Mode
 	tc     uint8
 	flags  msgFlags
-	group  uint16     // Context of its Destination
-	lent   ses.Handle // region that the peer reads the rest of a rendezvous send from
-	reader pdc.Handle // PDC on which it does
+	group  uint16        // Context of its Destination
+	readID ses.MessageID // of the read of the rest of a rendezvous send
+	lent   ses.Handle    // region that the peer reads the rest of a rendezvous send from
+	reader pdc.Handle    // PDC on which it does
 }
 
 type msgFlags uint8

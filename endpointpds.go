@@ -120,6 +120,9 @@ func (e *Endpoint) abandon(now int64, h pdc.Handle, c pdc.Cause) {
 		}
 		e.answers.releaseAll(&f.answers)
 		e.giveUp(now, e.fetching, &f.fetches, c)
+		for c == pdc.CauseClosed && f.readers.head != 0 { // who closes in order has read all that it wants
+			e.readOn(&e.messages[f.readers.head-1], 0)
+		}
 		e.giveUp(now, e.reading, &f.readers, c)
 		f.belong(0)
 	}

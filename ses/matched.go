@@ -91,6 +91,15 @@ func (in *Initiator) Lent(now int64, h Handle, n uint32, ev *Event) error {
 	return nil
 }
 
+// Reread says that the target of a rendezvous send has begun to read its rest, maybe not for
+// the first time: what it has got of an earlier read, which was refused half way, it has to
+// get again. Of any other message it changes nothing.
+func (in *Initiator) Reread(h Handle) {
+	if m := in.live(h); m != nil && m.opcode().IsRendezvous() {
+		m.received = m.length
+	}
+}
+
 // Restart takes ready to restart: the target that has deferred a send has a buffer
 // for it now, and the send begins again as soon as nothing of it is in flight. What
 // follows is in ev. It may come before the refusal that it is about. That the
