@@ -38,11 +38,12 @@
 // acknowledgement is a round trip of 0. Receive what has come before Tick, which would
 // miss it.
 //
-// With thousands of PDCs, [Endpoint.Touch] a batch of packets before each of them is
-// received; [Endpoint.TransmitBatch] sends several packets at a time, and
-// [Endpoint.Exchange] takes an acknowledgement in and sends what it lets go;
-// [Endpoint.ExchangeBatch] does both for all packets that a poll of the network has
-// brought, and looks ahead in them itself.
+// Calls that take several packets cost less for each. [Endpoint.TransmitBatch] sends what
+// may go; [Endpoint.Exchange] takes an acknowledgement in and sends what it lets go, and
+// [Endpoint.ExchangeBatch] does so for all that a poll of the network has brought. With
+// thousands of PDCs most of the time is spent waiting for memory: ExchangeBatch loads ahead
+// what the next packets need, and [Endpoint.Prefetch] does it for those that are then
+// received one by one.
 //
 // Payload memory belongs to the caller: the endpoint says which bytes go where,
 // and never looks at them. Where they cannot be placed, [Endpoint.Fail] corrects the

@@ -47,8 +47,7 @@ type Endpoint struct {
 	fetching    places // in flow.fetches
 	reading     places // in flow.readers
 	stats       Stats
-	touched     int   // so many acknowledgements that come need not be touched; with few PDCs none ever
-	loaded      int64 // keeps what touchACK loads
+	prefetched  int // so many acknowledgements that come need no prefetchACK; with few PDCs none ever
 	ahead       ahead
 	in          pdc.In
 	res         pdc.Result

@@ -11,8 +11,8 @@ import (
 // went well. That way does what the general one would, with everything left out that
 // such a packet does not need.
 func (e *Endpoint) receiveACK(now int64, in, reply *Datagram, r *Received) {
-	if e.touched--; e.touched < 0 {
-		e.touchACK(in.Packet)
+	if e.prefetched--; e.prefetched < 0 {
+		e.prefetchACK(in.Packet)
 	}
 	if !prepare(reply, r) {
 		return

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/internal/alloctest"
-	"github.com/uetcc/uetcc/internal/prefetch"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -18,7 +17,7 @@ func TestLookAheadBearsAnyPacket(t *testing.T) {
 	w, plain := fullWindow(t)
 	other, _ := fullWindow(t)
 	looks, rng := 0, rand.New(rand.NewPCG(1, 2))
-	in := make([]Datagram, touchBatch+1)
+	in := make([]Datagram, batchMost+1)
 	for id := 0; id < 1<<16; {
 		for i := range in {
 			b := append([]byte(nil), plain.Packet...)
@@ -31,7 +30,7 @@ func TestLookAheadBearsAnyPacket(t *testing.T) {
 			}
 			in[i].Packet = b
 		}
-		w.e.touched, w.e.ahead = 0, ahead{}
+		w.e.prefetched, w.e.ahead = 0, ahead{}
 		n := w.e.lookAhead(in[:1+rng.IntN(len(in))], rng.IntN(99))
 		if w.e.ahead.end != 0 {
 			looks++
@@ -43,7 +42,7 @@ func TestLookAheadBearsAnyPacket(t *testing.T) {
 		}
 		require.Equal(t, w.e.ahead.end, w.e.ahead.next)
 	}
-	require.Equal(t, prefetch.Enabled, looks > 1000, looks)
+	require.Greater(t, looks, 1000)
 	requireSources(t, w.e, other.e, true)
 }
 
@@ -54,41 +53,42 @@ func TestAheadKnowsWhoseTurnItIs(t *testing.T) {
 		binary.BigEndian.PutUint16(b[10:], id)
 		return Datagram{Packet: b}
 	}
-	var a ahead
-	require.True(t, a.set([]Datagram{ack(5), ack(9), {Packet: []byte{1}}, ack(10), ack(7)}, 10))
+	e := Endpoint{flows: make([]flow, 10)}
+	a := &e.ahead
+	require.True(t, e.setAhead([]Datagram{ack(5), ack(9), {Packet: []byte{1}}, ack(10), ack(7)}))
 	require.Equal(t, []uint16{5, 9, 0, 0, 7}, a.ids[aheadBy:aheadBy+5], "what is too short and what is not there are nobody's")
 	require.Equal(t, 5+aheadBy, a.end-a.next)
 	request := ack(1)
 	request.Packet[0] = byte(pds.TypeRUDReq) << 3
-	require.False(t, a.set([]Datagram{ack(5), request}, 10))
+	require.False(t, e.setAhead([]Datagram{ack(5), request}))
 }
 
 // Packets are looked at again only when those which have been looked at are through;
-// requests are touched.
-func TestLookAheadOrTouch(t *testing.T) {
+// requests are all prefetched at once.
+func TestLookAheadOrPrefetch(t *testing.T) {
 	w, in := fullWindow(t)
-	look := func(batch []Datagram, touched int) bool {
-		w.e.touched, w.e.ahead = touched, ahead{}
-		n := w.e.lookAhead(batch, touchBatch)
-		require.Equal(t, min(len(batch), touchBatch), n)
+	look := func(batch []Datagram, before int) bool {
+		w.e.prefetched, w.e.ahead = before, ahead{}
+		n := w.e.lookAhead(batch, batchMost)
+		require.Equal(t, min(len(batch), batchMost), n)
 		return w.e.ahead.end != 0
 	}
-	batch := make([]Datagram, 2*touchBatch)
+	batch := make([]Datagram, 2*batchMost)
 	for i := range batch {
 		batch[i] = in
 	}
-	require.Equal(t, prefetch.Enabled, look(batch, 0))
-	require.Equal(t, touchBatch, w.e.touched)
-	require.Equal(t, prefetch.Enabled, look(batch[:aheadLeast], aheadLeast-1))
-	require.False(t, look(batch, touchBatch), "they have been touched")
+	require.True(t, look(batch, 0))
+	require.Equal(t, batchMost, w.e.prefetched)
+	require.True(t, look(batch[:aheadLeast], aheadLeast-1))
+	require.False(t, look(batch, batchMost), "they have been looked at")
 	require.False(t, look(batch[:aheadLeast-1], 0), "too few")
 	require.True(t, pds.Type(w.out[0].Packet[0]>>3).IsRequest())
 	batch[3] = w.out[0]
 	require.False(t, look(batch, 0), "a request is among them")
-	require.Equal(t, prefetch.Enabled, look(batch[4:], 0))
+	require.True(t, look(batch[4:], 0))
 	w.e.Receive(100, &in, &w.reply, &w.r)
 	require.NotEmpty(t, w.e.pds.Upcoming(1))
-	require.Equal(t, prefetch.Enabled, look(batch[4:], 0), "somebody has a turn to send")
+	require.True(t, look(batch[4:], 0), "somebody has a turn to send")
 }
 
 // fullWindow is longWrite whose PDC waits for acknowledgements.
@@ -101,12 +101,12 @@ func fullWindow(t *testing.T) (w *sourceTwin, in Datagram) {
 
 func TestLookAheadAllocatesNothing(t *testing.T) {
 	w, in := fullWindow(t)
-	batch := make([]Datagram, touchBatch)
+	batch := make([]Datagram, batchMost)
 	for i := range batch {
 		batch[i] = in
 	}
 	alloctest.Zero(t, "look ahead", func() {
-		w.e.touched = 0
-		w.e.loadAhead(w.e.lookAhead(batch, touchBatch))
+		w.e.prefetched = 0
+		w.e.loadAhead(w.e.lookAhead(batch, batchMost))
 	})
 }

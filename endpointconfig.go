@@ -9,6 +9,7 @@ import (
 
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/check"
+	"github.com/uetcc/uetcc/internal/prefetch"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/timerwheel"
 	"github.com/uetcc/uetcc/pds"
@@ -188,8 +189,8 @@ func (e *Endpoint) newPDS(c *Config) error {
 		return err
 	}
 	e.flows = slab.Make[flow](ids + 1)
-	if ids < scattered {
-		e.touched = math.MaxInt
+	if ids < scattered || !prefetch.Enabled {
+		e.prefetched = math.MaxInt
 	}
 	e.submitAhead = int16(min(max(submitLeast*e.pds.FreeChunks()/(4*ids), submitLeast), submitMost))
 	return nil

@@ -21,15 +21,15 @@ const few = 4
 // a message, as nearly all do on a busy PDC.
 func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []Datagram) int {
 	if a := plainACK(in, reply); a != nil {
-		if e.touched--; e.touched < 0 {
-			e.touchACK(a[:])
+		if e.prefetched--; e.prefetched < 0 {
+			e.prefetchACK(a[:])
 		}
 		acks := [...]*pds.AckCCView{a}
 		if p, n := e.exchange(now, acks[:], in, out); p != nil {
 			acknowledged(p, reply, r)
 			return n
 		}
-		e.touched++ // Receive counts it
+		e.prefetched++ // Receive counts it
 	}
 	e.Receive(now, in, reply, r)
 	return e.TransmitBatch(now, out)
@@ -39,7 +39,7 @@ func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []D
 // be done in the same place of reply and r, and with what is left of out. Acknowledgements
 // of one PDC in a row that differ only in their CACK, service time and mark are all taken in
 // before packets are sent, which costs less. With thousands of PDCs it looks ahead in in, as
-// with [Endpoint.Touch]. Of the requests on a PDC [Endpoint.Fail] is for the last of the
+// with [Endpoint.Prefetch]. Of the requests on a PDC [Endpoint.Fail] is for the last of the
 // batch alone.
 func (e *Endpoint) ExchangeBatch(now int64, in, reply []Datagram, r []Received, out []Datagram) (n int) {
 	reply, r = reply[:len(in)], r[:len(in)]
@@ -84,7 +84,7 @@ func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, ou
 	if k < 2 {
 		return 1, e.Exchange(now, &in[0], &reply[0], &r[0], out)
 	}
-	e.touched -= k
+	e.prefetched -= k
 	p, n := e.exchange(now, acks[:k], &in[0], out)
 	if p != nil {
 		for i := range k {
@@ -92,7 +92,7 @@ func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, ou
 		}
 		return k, n
 	}
-	e.touched += k
+	e.prefetched += k
 	for i := range k {
 		e.Receive(now, &in[i], &reply[i], &r[i])
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/alloctest"
-	"github.com/uetcc/uetcc/internal/prefetch"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -66,7 +65,7 @@ func TestExchangeIsReceiveAndTransmit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(7, 8))
 			a, b := newSourceTwin(t, edit), newSourceTwin(t, edit)
-			a.e.touched = 0 // as with many PDCs
+			a.e.prefetched = 0 // as with many PDCs
 			peer := sourcePeer{rng: rng}
 			sprays, steps := name == "sprayed", 8_000
 			if sprays {
@@ -134,7 +133,7 @@ func TestExchangeIsReceiveAndTransmit(t *testing.T) {
 			general := name == "infer losses" || name == "bitmap" || name == "observe"
 			require.Equal(t, !general, exchanged > 20, exchanged)
 			require.Greater(t, runs, 20)
-			require.Equal(t, prefetch.Enabled, ahead > 20, ahead)
+			require.Greater(t, ahead, 20)
 		})
 	}
 }

@@ -182,7 +182,7 @@ func TestSourceShortWaysAreTheGeneralOnes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(3, 4))
 			a, b := newSourceTwin(t, edit), newSourceTwin(t, edit)
-			a.e.touched = 0 // as with many PDCs
+			a.e.prefetched = 0 // as with many PDCs
 			peer := sourcePeer{rng: rng}
 			acks, ones, sends, ids := 0, 0, 0, 4
 			if name == "one PDC" {

@@ -206,9 +206,6 @@ func (c *Context) unmark(n int32, size int64) {
 	mustHold((c.waitingRtx == 0) == (c.rtxBacklog == 0), "ccc: sizes of marked packets do not add up")
 }
 
-// touch loads a word of each line of the acknowledgement's path.
-func (c *Context) touch() int64 { return c.window.Inflight() + c.window.Touch() + c.waits }
-
 // held is what makes data wait, ReasonBacklog if nothing does.
 func (c *Context) held() Reason {
 	if c.state == StateActive {

@@ -433,21 +433,16 @@ func TestPlainACKBelievesOnlyWhatWasSent(t *testing.T) {
 	}
 }
 
-// Touching reads only, also for indices that are out of range or not bound.
-func TestTouchChangesNothing(t *testing.T) {
+// Prefetching changes nothing, also for indices that are not bound.
+func TestPrefetchChangesNothing(t *testing.T) {
 	m, _, pdcs := plainManager(t)
 	m.OnNewData(pdcs[1], 0, mtu)
 	twin, _, _ := plainManager(t)
 	twin.OnNewData(pdcs[1], 0, mtu)
-	for i := range 5 {
-		m.TouchPDC(i)
-		m.TouchContext(i)
+	for i := range uint16(len(m.pdcs)) {
+		m.Prefetch([]uint16{i, 0, i})
 	}
 	require.Equal(t, twin, m)
-	require.EqualValues(t, pdcs[1], m.TouchPDC(1))
-	require.NotZero(t, m.TouchContext(1))
-	require.Zero(t, m.TouchPDC(3))
-	require.Zero(t, m.TouchContext(3))
 }
 
 // What is prefetched is what an event needs.
@@ -455,8 +450,13 @@ func TestLinesAreThoseOfTheEvent(t *testing.T) {
 	m, _, pdcs := plainManager(t)
 	for i, h := range pdcs {
 		b := m.member(h)
+		at := reflect.ValueOf(&m.seatOf(b).context.window).Pointer()
 		require.Equal(t, reflect.ValueOf(b).Pointer(), m.Line(h.Index()), i)
-		require.Equal(t, reflect.ValueOf(&m.seatOf(b).context.window).Pointer(), m.ContextLine(h.Index()), i)
+		lines := func() [4]uintptr { a, b, c, d := m.ContextLines(h.Index()); return [4]uintptr{a, b, c, d} }
+		m.listens = false
+		require.Equal(t, [4]uintptr{at, at + 64, at + 128, at + 128}, lines(), i)
+		m.listens = true
+		require.Equal(t, [4]uintptr{at, at + 64, at + 128, at + 192}, lines(), i)
 	}
-	m.ContextLine(0) // nobody's
+	m.ContextLines(0) // nobody's
 }

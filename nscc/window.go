@@ -138,10 +138,6 @@ func (w *Window) Cwnd() int64 { return w.cwnd }
 // Inflight is the number of bytes in flight; see [Window] for its bounds.
 func (w *Window) Inflight() int64 { return w.inflight }
 
-// Touch loads a word of the second cache line of w; the first is whatever else is
-// read. The result means nothing.
-func (w *Window) Touch() int64 { return w.qdelay }
-
 // BaseRTT is the smallest round trip seen, ticks: what to give InitCached later.
 func (w *Window) BaseRTT() int64 { return w.base }
 

@@ -68,14 +68,3 @@ func (t *Target) changed() {
 		t.epoch = 1
 	}
 }
-
-// Touch loads the latest message of each of some peers, which their low 16 bits tell.
-// The misses of the cache overlap. The result means nothing but keeps the loads.
-func (t *Target) Touch(peers []uint16) (sum uint64) {
-	for _, p := range peers {
-		if i := int(t.recent[uint64(p)&uint64(len(t.recent)-1)]); i < len(t.records) {
-			sum += uint64(t.records[i].epoch)
-		}
-	}
-	return sum
-}

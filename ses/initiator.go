@@ -264,21 +264,3 @@ func (x *Middle) Put(b *[StandardLen]byte, offset, length uint32) {
 
 // Cookie returns that of the message.
 func (x *Middle) Cookie() uint64 { return x.cookie }
-
-// Touch loads what a packet of a message needs that is sent or answered, so that
-// the misses of the cache overlap when it is called for several. Of the handle
-// only the index matters. The result means nothing.
-func (in *Initiator) Touch(h Handle) uint32 {
-	if i := int(h.slot()); i < len(in.messages) {
-		return in.messages[i].sent
-	}
-	return 0
-}
-
-// TouchNext is Touch for what [Initiator.Next] needs besides.
-func (in *Initiator) TouchNext(h Handle) uint32 {
-	if i := int(h.slot()); i < len(in.messages) {
-		return uint32(in.messages[i].form)
-	}
-	return 0
-}

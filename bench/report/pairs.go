@@ -171,7 +171,7 @@ var jobs = []job{
 	{"a context takes in an ACK, 1k", "CCCOnACK/by=context/contexts=1024", []rival{
 		own("CCCOnACK/by=window/contexts=1024", 0),
 		floor("WindowShape/mixed/1k-contexts", 0)}},
-	{"a manager sends and takes in an ACK, 64k, 32 touched ahead", "CCCOnACK/by=manager+send/touch=32/contexts=65536", []rival{
+	{"a manager sends and takes in an ACK, 64k, 32 prefetched", "CCCOnACK/by=manager+send/prefetch=32/contexts=65536", []rival{
 		own("CCCOnACK/by=manager+send/contexts=65536", 0.65)}},
 
 	{"grant credit, pull policy, 1k senders", "Grant/policy=pull/n=1024", []rival{

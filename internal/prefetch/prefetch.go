@@ -1,18 +1,13 @@
 // Package prefetch begins to load cache lines that will be needed soon. A load would keep
 // what comes after it waiting once as many instructions are under way as the processor
 // can hold, a few hundred; a prefetch is over at once, and harmless whatever the address.
-// Where there is no instruction for it, [Enabled] says so.
+// Where there is no instruction for it, [Enabled] says so, and nothing happens.
 package prefetch
 
 import "unsafe"
 
 // Line is the size of a cache line, bytes.
 const Line = 64
-
-// Addresses are what [Lines] loads: each stands for the cache line that it lies in, and
-// some may be the same. They are no pointers: the program reads nothing through them, and
-// they keep nothing alive.
-type Addresses [12]uintptr
 
 // Load begins to load the cache lines of s into the nearest cache.
 func Load[T any](s []T) { load(unsafe.Pointer(unsafe.SliceData(s)), size(s)) }

@@ -2,33 +2,16 @@
 
 #include "textflag.h"
 
-// func Lines(at *Addresses)
-TEXT ·Lines(SB), NOSPLIT, $0-8
-	MOVQ at+0(FP), AX
-	MOVQ 0(AX), BX
-	MOVQ 8(AX), CX
-	MOVQ 16(AX), DX
-	MOVQ 24(AX), SI
+// func Lines(a, b, c, d uintptr)
+TEXT ·Lines(SB), NOSPLIT, $0-32
+	MOVQ a+0(FP), AX
+	MOVQ b+8(FP), BX
+	MOVQ c+16(FP), CX
+	MOVQ d+24(FP), DX
+	PREFETCHT0 (AX)
 	PREFETCHT0 (BX)
 	PREFETCHT0 (CX)
 	PREFETCHT0 (DX)
-	PREFETCHT0 (SI)
-	MOVQ 32(AX), BX
-	MOVQ 40(AX), CX
-	MOVQ 48(AX), DX
-	MOVQ 56(AX), SI
-	PREFETCHT0 (BX)
-	PREFETCHT0 (CX)
-	PREFETCHT0 (DX)
-	PREFETCHT0 (SI)
-	MOVQ 64(AX), BX
-	MOVQ 72(AX), CX
-	MOVQ 80(AX), DX
-	MOVQ 88(AX), SI
-	PREFETCHT0 (BX)
-	PREFETCHT0 (CX)
-	PREFETCHT0 (DX)
-	PREFETCHT0 (SI)
 	RET
 
 // func load(at unsafe.Pointer, n int)

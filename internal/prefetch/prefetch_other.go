@@ -1,14 +1,14 @@
-//go:build !amd64 || purego
+//go:build (!amd64 && !arm64) || purego
 
 package prefetch
 
 import "unsafe"
 
-// Enabled says that [Lines], [Load] and [Own] do something.
+// Enabled says that this package does something.
 const Enabled = false
 
-// Lines does nothing: there is no instruction for it.
-func Lines(*Addresses) {}
+// Lines does nothing.
+func Lines(a, b, c, d uintptr) {}
 
 func load(unsafe.Pointer, int) {}
 

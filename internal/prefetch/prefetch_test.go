@@ -2,7 +2,6 @@ package prefetch
 
 import (
 	"math"
-	"runtime"
 	"testing"
 	"unsafe"
 
@@ -11,59 +10,41 @@ import (
 	"github.com/uetcc/uetcc/internal/alloctest"
 )
 
-// Prefetching changes neither what it loads nor its list, and bears with any address:
-// one that nobody may read, none, the largest, one between two lines.
-func TestLinesChangesNothing(t *testing.T) {
+// pattern is memory of which each word is another.
+func pattern() []uint64 {
 	memory := make([]uint64, 4096)
 	for i := range memory {
 		memory[i] = uint64(i) * 0x9e3779b97f4a7c15
 	}
-	first := uintptr(unsafe.Pointer(&memory[0]))
-	for i := range len(memory) / 12 {
-		at := Addresses{0, 1, math.MaxUint / 2, math.MaxUint, math.MaxUint/2 + 1}
-		for k := i % 6; k < len(at); k++ {
-			at[k] = first + uintptr(12*i+k)*7
-		}
-		before := at
-		Lines(&at)
-		require.Equal(t, before, at)
-	}
-	for i := range memory {
-		require.Equal(t, uint64(i)*0x9e3779b97f4a7c15, memory[i])
-	}
-	runtime.KeepAlive(memory)
-}
-
-func TestLinesAllocatesNothing(t *testing.T) {
-	memory := make([]byte, 1<<12)
-	first := uintptr(unsafe.Pointer(&memory[0]))
-	alloctest.Zero(t, "lines", func() {
-		var at Addresses
-		for i := range at {
-			at[i] = first + uintptr(64*i)
-		}
-		Lines(&at)
-	})
-	runtime.KeepAlive(memory)
+	return memory
 }
 
 // Stretches of any length, none among them, stay as they are, and so does what shares
 // their lines.
-func TestStretchesChangeNothing(t *testing.T) {
-	for name, fn := range map[string]func([]uint64){"load": Load[uint64], "own": Own[uint64]} {
-		memory := make([]uint64, 4096)
-		for i := range memory {
-			memory[i] = uint64(i) * 0x9e3779b97f4a7c15
-		}
+func TestPrefetchChangesNothing(t *testing.T) {
+	for name, fn := range map[string]func([]uint64){
+		"Load": Load[uint64],
+		"Own":  Own[uint64],
+		"Lines": func(s []uint64) {
+			p := uintptr(unsafe.Pointer(unsafe.SliceData(s)))
+			Lines(p, p+1, p+Line, p)
+		},
+	} {
+		memory := pattern()
 		fn(nil)
 		for i := range 100 {
 			fn(memory[i : 8*i])
 			fn(memory[len(memory)-i:])
 		}
-		for i := range memory {
-			require.Equal(t, uint64(i)*0x9e3779b97f4a7c15, memory[i], name)
-		}
+		require.Equal(t, pattern(), memory, name)
 		alloctest.Zero(t, name, func() { fn(memory) })
 	}
 	Own(make([]struct{}, 5))
+	Load(make([]struct{}, 5))
+}
+
+// Any address will do: one that nobody may read, none, the largest, one between two lines.
+func TestLinesBearsAnyAddress(t *testing.T) {
+	Lines(0, 1, math.MaxUint/2, math.MaxUint/2+1)
+	Lines(63, math.MaxUint, math.MaxUint-63, 64)
 }

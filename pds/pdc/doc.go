@@ -48,9 +48,7 @@
 //	TransmitNext, TransmitRun           new packets: Transmit
 //	OnlySender, Upcoming                who would be next in Transmit
 //	Exchange                            acknowledgements, and what they let go: Receive, Transmit
-//	TouchRequests, TouchSources, TouchPackets, TouchSubmit,
-//	Lines, PacketLines, SubmitLines
-//	                                    nothing: they load what a later call will need
+//	Lines, PacketLines, SubmitLines     nothing: they tell where a later call will read
 //
 // # What is guaranteed
 //

@@ -1,27 +1,37 @@
 package pdc
 
-import "unsafe"
+import (
+	"unsafe"
 
-// Lines is [Manager.TouchSources] for callers that prefetch: it returns the addresses of the
-// two cache lines of a PDC that TouchSources loads, and reads nothing itself. Lines,
-// PacketLines and SubmitLines panic where there is no such id; they take id 0, which is no
-// PDC's.
+	"github.com/uetcc/uetcc/pds"
+)
+
+// Lines returns the addresses of the two cache lines of a PDC that a source needs first; a
+// target needs only the second. They are there to be prefetched: with thousands of PDCs in
+// use a packet waits for memory most of the time. Lines reads nothing of the PDC itself.
+// Lines, PacketLines and SubmitLines panic where there is no such id; they take id 0, which
+// is no PDC's.
 func (m *Manager) Lines(id uint16) (send, peer uintptr) {
 	p := &m.pdc[id]
 	return uintptr(unsafe.Pointer(p)), uintptr(unsafe.Pointer(&p.handle))
 }
 
-// PacketLines is likewise [Manager.TouchPackets], once the lines of Lines have been loaded:
-// the rows and the records of the packet that is acknowledged and of the one that is sent.
+// PacketLines returns the addresses of the rows and the records of the packet that is
+// acknowledged next and of the one that is sent next. It reads what Lines tells of.
 func (m *Manager) PacketLines(id uint16) (first, current, acked, sent uintptr) {
 	w := &m.pdc[id].tx
 	return uintptr(unsafe.Pointer(&m.mem.row[w.first])), uintptr(unsafe.Pointer(&m.mem.row[w.current])),
 		uintptr(unsafe.Pointer(w.lowest(m.mem))), uintptr(unsafe.Pointer(w.upcoming(m.mem)))
 }
 
-// SubmitLines is likewise [Manager.TouchSubmit]: what else [Manager.SubmitRun] needs, once
-// the lines of Lines have been loaded.
+// SubmitLines returns the addresses of what [Manager.SubmitRun] needs besides. It reads
+// what Lines tells of.
 func (m *Manager) SubmitLines(id uint16) (pdc, ring uintptr) {
 	p := &m.pdc[id]
 	return uintptr(unsafe.Pointer(&p.unsubmitted)), uintptr(unsafe.Pointer(&m.mem.ring[p.tx.slot][p.tx.tail/rowLen%ringWords]))
 }
+
+// Upcoming is a look ahead at [Manager.Transmit]: it returns the PDCs whose turn it is to
+// send, at most n. Where thousands wait for their turn, what an acknowledgement lets go
+// belongs to another PDC than the acknowledgement. Valid until the next call.
+func (m *Manager) Upcoming(n int) []pds.PDCID { return m.data.first(n) }

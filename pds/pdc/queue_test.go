@@ -42,12 +42,6 @@ func TestUpcomingIsWhatIsSent(t *testing.T) {
 	g.submit(1, 2)
 	require.Equal(t, []pds.PDCID{g.h.ID()}, g.a.m.Upcoming(8))
 	p := g.a.m.get(g.h)
-	ids := []uint16{uint16(g.h.ID()), 0, 0xffff}
-	g.a.m.TouchSources(ids)
-	g.a.m.TouchPackets(ids)
-	for _, id := range ids {
-		g.a.m.TouchSubmit(id)
-	}
 	g.send(g.a)
 	require.Equal(t, p.tx.tail, p.tx.next)
 	require.Empty(t, g.a.m.Upcoming(8))

@@ -1,0 +1,120 @@
+package uetcc
+
+import (
+	"encoding/binary"
+	"unsafe"
+
+	"github.com/uetcc/uetcc/internal/prefetch"
+	"github.com/uetcc/uetcc/pds"
+)
+
+// batchMost is how many packets are looked at together.
+const batchMost = 32
+
+// scattered is from how many PDCs on an acknowledgement by itself is looked at before it
+// is taken in: more than a second-level cache holds the state of.
+const scattered = 1 << 12
+
+// Prefetch begins to load what a batch of received packets will need, so that the cache
+// misses of one overlap with those of the others; call [Endpoint.Receive] for each
+// afterwards. Worth it with a thousand PDCs and more, on amd64 and arm64: elsewhere, and with
+// the build tag purego, it does nothing.
+func (e *Endpoint) Prefetch(in []Datagram) {
+	if !prefetch.Enabled {
+		return
+	}
+	all := 0
+	for ; len(in) > 0; in = in[min(len(in), batchMost):] {
+		all += e.prefetchBatch(in[:min(len(in), batchMost)])
+	}
+	e.prefetched = max(e.prefetched, all)
+}
+
+// prefetchBatch is Prefetch of up to batchMost packets. It returns how many are no requests.
+func (e *Endpoint) prefetchBatch(in []Datagram) int {
+	var ids [batchMost]uint16 // of PDCs that send
+	k := 0
+	for i := range in {
+		id, request := e.named(in[i].Packet)
+		if request {
+			_, peer := e.pds.Lines(id)
+			message := e.target.Line(id)
+			prefetch.Lines(peer, peer, message, message)
+		} else {
+			ids[k%batchMost] = id
+			k++
+		}
+	}
+	e.prefetchSenders(ids[:k])
+	e.prefetchUpcoming(k)
+	return k
+}
+
+// prefetchACK loads what an acknowledgement that has not been in a batch will need: its
+// misses overlap with each other, where one after another would come to light only as
+// what is before it has been done.
+func (e *Endpoint) prefetchACK(b []byte) {
+	e.prefetched++
+	id, _ := e.named(b)
+	e.prefetchPDC(id)
+	e.prefetchRest(id, true)
+}
+
+// prefetchUpcoming loads what up to n PDCs need whose turn it is to send: the first packet
+// that comes lets all of them send.
+func (e *Endpoint) prefetchUpcoming(n int) {
+	var ids [batchMost]uint16
+	next := e.pds.Upcoming(min(n, batchMost))
+	for i, id := range next {
+		ids[i%batchMost] = uint16(id)
+	}
+	e.prefetchSenders(ids[:len(next)])
+}
+
+// prefetchSenders loads what acknowledgements for PDCs and what is sent meanwhile needs.
+func (e *Endpoint) prefetchSenders(ids []uint16) {
+	for _, id := range ids {
+		e.prefetchPDC(id)
+	}
+	for _, id := range ids {
+		e.prefetchRest(id, true)
+	}
+}
+
+// prefetchPDC begins to load what the number of a PDC leads to: the PDC, its flow, its part
+// of its context.
+func (e *Endpoint) prefetchPDC(id uint16) {
+	send, peer := e.pds.Lines(id)
+	prefetch.Lines(send, peer, uintptr(unsafe.Pointer(&e.flows[id])), e.cc.Line(id))
+}
+
+// prefetchRest begins to load what these lead to: its context, the message that its flow has
+// handed over last, which is nearly always the one that packets belong to that are sent and
+// acknowledged, what is known of the packet that is acknowledged and, to send, of the next.
+func (e *Endpoint) prefetchRest(id uint16, send bool) {
+	f := &e.flows[id]
+	message := e.sender.Line(f.sends)
+	row, next, acked, sent := e.pds.PacketLines(id)
+	if !send {
+		next, sent = row, message
+	}
+	prefetch.Lines(row, next, acked, sent)
+	prefetch.Lines(message, message, message, message)
+	prefetch.Lines(e.cc.ContextLines(id))
+	if i := f.messages.head; i != 0 && f.ahead <= submitLow+few {
+		unsubmitted, ring := e.pds.SubmitLines(id)
+		prefetch.Lines(unsubmitted, ring, uintptr(unsafe.Pointer(&e.messages[i-1].left)), message+prefetch.Line)
+	}
+}
+
+// named reads the dpdcid of a request or an acknowledgement, which is the low half
+// of a target's peer, and whether it is a request. One that is not there is 0, nobody's.
+func (e *Endpoint) named(b []byte) (id uint16, request bool) {
+	if len(b) < pds.RequestLen {
+		return 0, false
+	}
+	if id = binary.BigEndian.Uint16(b[10:]); int(id) >= len(e.flows) {
+		id = 0
+	}
+	return id, pds.Type(b[0] >> 3).IsRequest()
+}
