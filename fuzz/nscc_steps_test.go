@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"io/fs"
 	"math"
 	"testing"
 
@@ -77,6 +78,8 @@ type nsccStep struct {
 	Note string `json:"note"`
 }
 
+const nsccStepsFile = "nscc_steps.json"
+
 // TestNSCCSteps applies each vector of nscc_steps.json to a window of the
 // specification's profile. The vectors carry fractions of a byte; the window
 // counts whole ones.
@@ -86,7 +89,11 @@ func TestNSCCSteps(t *testing.T) {
 		Description string     `json:"description"`
 		Vectors     []nsccStep `json:"vectors"`
 	}
-	d := json.NewDecoder(bytes.NewReader(readRecorded(t, vectorsDir(), "nscc_steps.json")))
+	dir := vectorsDir()
+	if found, _ := fs.Glob(dir, nsccStepsFile+"*"); len(found) == 0 {
+		t.Skip("UETCC_VECTORS has no steps")
+	}
+	d := json.NewDecoder(bytes.NewReader(readRecorded(t, dir, nsccStepsFile)))
 	d.DisallowUnknownFields()
 	require.NoError(t, d.Decode(&file))
 	require.Equal(t, 1, file.Format)

@@ -4,14 +4,20 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/frame"
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/ses"
 )
 
 // A header is what every wire header of packages pds and ses can do.
@@ -47,6 +53,7 @@ func kindOf[T any, P interface {
 // A vector is one line of pds.jsonl or ses.jsonl.
 type vector struct {
 	Name   string
+	Source string
 	Fields fields
 	Hex    string
 }
@@ -57,26 +64,58 @@ type malformedVector struct {
 }
 
 // TestVectors compares every codec with recorded bytes. The environment
-// variable UETCC_VECTORS names another directory with files of the same names;
-// they may be gzipped or not.
+// variable UETCC_VECTORS names another directory, an absolute one, with any number of
+// NAME.jsonl, gzipped or not: a line shows by its members what it is. The go command does
+// not see that these files change, so run it with -count=1.
 func TestVectors(t *testing.T) {
-	t.Run("pds", testPDSVectors)
-	t.Run("ses", testSESVectors)
-	t.Run("packets", testPacketVectors)
-	t.Run("malformed", testMalformedVectors)
+	dir := vectorsDir()
+	files, err := fs.ReadDir(dir, ".")
+	require.NoError(t, err)
+	found := false
+	for _, f := range files {
+		name := strings.TrimSuffix(f.Name(), ".gz")
+		file, isLines := strings.CutSuffix(name, ".jsonl")
+		switch {
+		case isLines:
+			found = true
+			t.Run(file, func(t *testing.T) {
+				for i, line := range readLines[json.RawMessage](t, dir, name) {
+					replayLine(t, line, fmt.Sprintf("%s line %d", name, i+1))
+				}
+			})
+		case name == nsccStepsFile: // TestNSCCSteps takes it
+			found = true
+		default:
+			require.True(t, strings.HasPrefix(name, "README"), "%s is of no known kind", name)
+		}
+	}
+	require.True(t, found, "no vectors")
 }
 
-// testPDSVectors checks that each line decodes to exactly its fields and encodes
-// back to exactly its bytes.
-func testPDSVectors(t *testing.T) {
-	for _, v := range readVectors[vector](t, "pds.jsonl") {
-		kind, ok := pdsKinds[v.Name]
-		require.True(t, ok, "no header kind %q", v.Name)
-		checkVector(t, v, kind)
+// replayLine replays a line of any of the files.
+func replayLine(t *testing.T, line []byte, where string) {
+	var is struct{ Name, Encap, Expect string }
+	require.NoError(t, json.Unmarshal(line, &is), where)
+	kind, isPDS := pdsKinds[is.Name]
+	switch ways := sesKinds[is.Name]; {
+	case is.Encap != "":
+		readStrictly[packetVector](t, line, where).replay(t)
+	case is.Expect != "":
+		readStrictly[malformedVector](t, line, where).replay(t)
+	case isPDS:
+		checkVector(t, readStrictly[vector](t, line, where), kind)
+	case ways != nil:
+		for _, header := range ways {
+			readStrictly[vector](t, line, where).replaySES(t, header)
+		}
+	default:
+		t.Fatalf("%s: no header kind %q", where, is.Name)
 	}
 }
 
-func checkVector(t *testing.T, v vector, kind headerKind) {
+// checkVector checks that v decodes to exactly its fields and encodes back to exactly
+// its bytes.
+func checkVector(t *testing.T, v *vector, kind headerKind) {
 	t.Helper()
 	wire := unhex(t, v.Hex)
 	h := kind.new()
@@ -113,41 +152,68 @@ func checkEncode(t *testing.T, h header, wire []byte) {
 	require.Error(t, err)
 }
 
-// testMalformedVectors checks that each line fails to decode, fails to
-// validate, or decodes as if its reserved bits were zero, as it says.
-func testMalformedVectors(t *testing.T) {
-	valid := map[string][]byte{}
-	for _, v := range readVectors[vector](t, "pds.jsonl") {
-		valid[v.Name] = unhex(t, v.Hex)
-	}
-	for _, v := range readVectors[malformedVector](t, "malformed.jsonl") {
-		if strings.HasPrefix(v.Name, "packet/") {
-			v.replayPacket(t)
-			continue
+// wrong lists what may be said of each class of malformed bytes.
+var wrong = map[string][]error{
+	"truncated":         {pds.ErrTruncated, ses.ErrTruncated},
+	"reserved-type":     {pds.ErrType},
+	"reserved-next-hdr": {pds.ErrNextHdr, ses.ErrForm},
+	"reserved-enum": {
+		pds.ErrCtlType, pds.ErrNackCode, pds.ErrCCType, pds.ErrFlags, ses.ErrVersion, ses.ErrOpcode,
+		ses.ErrResponseOpcode, ses.ErrReturnCode, ses.ErrAtomicOpcode, ses.ErrAtomicType,
+	},
+	"bad-combination": {pds.ErrNextHdr, ses.ErrOpcodeForm, ses.ErrResponseOpcode},
+	"semantic":        {pds.ErrPDCID, pds.ErrClearOffset, ses.ErrFraming, frame.ErrPayloadLength},
+}
+
+// replay checks that v fails to decode, fails to validate, or decodes as if its
+// reserved bits were zero, as it says.
+func (v *malformedVector) replay(t *testing.T) {
+	kind, isPDS := pdsKinds[v.Name]
+	switch ways := sesKinds[v.Name]; {
+	case strings.HasPrefix(v.Name, "packet/"):
+		v.replayPacket(t)
+	case isPDS:
+		v.replayPDS(t, kind, validPDS(t)[v.Name])
+	case ways != nil:
+		for _, header := range ways {
+			v.replaySES(t, header)
 		}
-		if ways := sesKinds[v.Name]; ways != nil {
-			for _, header := range ways {
-				v.replaySES(t, header)
-			}
-			continue
-		}
-		kind, ok := pdsKinds[v.Name]
-		require.True(t, ok, "no header kind %q", v.Name)
-		v.replayPDS(t, kind, valid[v.Name])
+	default:
+		t.Fatalf("no header kind %q", v.Name)
 	}
 }
+
+// requireWrong checks that err is one of those that v's class may have.
+func (v *malformedVector) requireWrong(t *testing.T, err error) {
+	t.Helper()
+	require.Contains(t, wrong, v.Class)
+	require.True(t, slices.Contains(wrong[v.Class], err), "%s %s: %s: %v", v.Name, v.Hex, v.Why, err)
+}
+
+// validPDS returns the bytes of a header of each kind that decodes.
+var validPDS = func() func(t *testing.T) map[string][]byte {
+	valid := map[string][]byte{}
+	return func(t *testing.T) map[string][]byte {
+		if len(valid) == 0 {
+			for _, v := range readVectors[vector](t, "pds.jsonl") {
+				valid[v.Name] = unhex(t, v.Hex)
+			}
+		}
+		return valid
+	}
+}()
 
 // replayPDS holds the PDS header kind to v. other is a header of the kind that
 // decodes.
 func (v *malformedVector) replayPDS(t *testing.T, kind headerKind, other []byte) {
 	switch wire := unhex(t, v.Hex); v.Expect {
 	case "error":
-		checkError(t, kind, wire, other)
+		v.requireWrong(t, checkError(t, kind, wire, other))
 	case "invalid":
 		h := kind.new()
 		_, err := h.Decode(wire)
 		require.NoError(t, err, "%s %s: %s", v.Name, v.Hex, v.Why)
-		require.Error(t, h.Validate(), "%s %s: %s", v.Name, v.Hex, v.Why)
+		v.requireWrong(t, h.Validate())
 	case "ignore":
 		checkIgnored(t, kind, wire, v.same(t))
 	default:
@@ -162,9 +228,9 @@ func (v *malformedVector) same(t *testing.T) []byte {
 	return unhex(t, same)
 }
 
-// checkError checks that wire does not decode, always with the same error
-// value, and that a header that held other bytes is left as it was.
-func checkError(t *testing.T, kind headerKind, wire, other []byte) {
+// checkError returns the error with which wire does not decode, always the same
+// value. A header that held other bytes must be left as it was.
+func checkError(t *testing.T, kind headerKind, wire, other []byte) error {
 	t.Helper()
 	h, before := kind.new(), kind.new()
 	h.Decode(other)
@@ -175,6 +241,7 @@ func checkError(t *testing.T, kind headerKind, wire, other []byte) {
 	require.Equal(t, before, h, "changed by %x", wire)
 	_, again := h.Decode(wire)
 	require.True(t, err == again, "the error is not a sentinel")
+	return err
 }
 
 // checkIgnored checks that wire and same decode to the same header, and that it
@@ -198,10 +265,16 @@ func vectorsDir() fs.FS {
 	return os.DirFS("testdata/vectors")
 }
 
-// readVectors returns the lines of a vector file.
+// readVectors returns the lines of a vector file of this package.
 func readVectors[T any](t testing.TB, file string) []T {
 	t.Helper()
-	d := json.NewDecoder(bytes.NewReader(readRecorded(t, vectorsDir(), file)))
+	return readLines[T](t, os.DirFS("testdata/vectors"), file)
+}
+
+// readLines returns the lines of a vector file.
+func readLines[T any](t testing.TB, dir fs.FS, file string) []T {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(readRecorded(t, dir, file)))
 	d.UseNumber()
 	var all []T
 	for d.More() {
@@ -211,6 +284,17 @@ func readVectors[T any](t testing.TB, file string) []T {
 	}
 	require.NotEmpty(t, all, file)
 	return all
+}
+
+// readStrictly returns what a line holds, which is nothing that T does not have.
+func readStrictly[T any](t *testing.T, line []byte, where string) *T {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.UseNumber()
+	d.DisallowUnknownFields()
+	v := new(T)
+	require.NoError(t, d.Decode(v), where)
+	return v
 }
 
 func unhex(t testing.TB, s string) []byte {
