@@ -38,16 +38,13 @@ func (r csvRow) num(column string) int64 {
 	return v
 }
 
-// readTable reads the recorded table name.
-func readTable(t *testing.T, dir fs.FS, name string) []csvRow {
+// readTable reads the recorded table name, which has the given columns.
+func readTable(t *testing.T, dir fs.FS, name, columns string) []csvRow {
 	t.Helper()
 	lines, err := csv.NewReader(bytes.NewReader(readRecorded(t, dir, name))).ReadAll()
 	require.NoError(t, err)
 	require.NotEmpty(t, lines)
-	column := make(map[string]int)
-	for i, c := range lines[0] {
-		column[c] = i
-	}
+	column := columnsOf(t, lines[0], columns)
 	rows := make([]csvRow, len(lines)-1)
 	for i := range rows {
 		rows[i] = csvRow{t, column, lines[i+1]}
@@ -73,6 +70,9 @@ type ibParams struct {
 	Threshold int   `json:"overrun_threshold"`
 }
 
+const ibColumns = "step,t_sym,node,vl,event,blocks,pkt,ok,op,p_fctbs,p_fccl," +
+	"fctbs,fccl_rx,credits,abr,occupied,free,limit,overruns"
+
 // replayIBFC replays a recorded run of InfiniBand flow control on both ends of a
 // link and compares every column of every row.
 func replayIBFC(t *testing.T, dir fs.FS, name string) {
@@ -92,7 +92,7 @@ func replayIBFC(t *testing.T, dir fs.FS, name string) {
 		require.NoError(t, err)
 		ports[node] = port
 	}
-	for _, row := range readTable(t, dir, name+".csv") {
+	for _, row := range readTable(t, dir, name+".csv", ibColumns) {
 		port, vl := ports[row.text("node")], uint8(row.num("vl"))
 		ibEvent(row, port, vl)
 		ibCompare(row, port, vl)
@@ -162,7 +162,7 @@ func ibCompare(row csvRow, port *cbfc.Port, vl uint8) {
 }
 
 func replayIBDecisions(t *testing.T, dir fs.FS) {
-	for i, row := range readTable(t, dir, "decision_vectors.csv") {
+	for i, row := range readTable(t, dir, "decision_vectors.csv", "fctbs,fccl,blocks,allowed,credits") {
 		var tx cbfc.Tx
 		tx.OnSend(row.num("fctbs"))
 		tx.OnFlowControl(uint16(row.num("fccl")))
@@ -181,6 +181,8 @@ type ueParams struct {
 	Start      uint32 `json:"start"`
 }
 
+const ueColumns = "step,vc,event,bytes,credits,frame,ok,payload,s_cc,s_cf,s_cu,s_cl,port_cu,port_cl,r_cc,r_cf,r_held"
+
 // replayCBFC replays a recorded run of UE CBFC and compares every column of
 // every row.
 func replayCBFC(t *testing.T, dir fs.FS, name string) {
@@ -195,7 +197,7 @@ func replayCBFC(t *testing.T, dir fs.FS, name string) {
 	receivers := make([]cbfc.Receiver, p.VCs)
 	cost := cbfc.Cost{CreditSize: p.CreditSize, Overhead: p.Overhead}
 	require.NoError(t, cost.Validate())
-	for _, row := range readTable(t, dir, name+".csv") {
+	for _, row := range readTable(t, dir, name+".csv", ueColumns) {
 		if vc := row.num("vc"); row.text("event") == "INIT" {
 			sender.Up(int(vc), p.Start, p.Limit)
 			receivers[vc].Up(p.Start)

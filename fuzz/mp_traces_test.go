@@ -64,7 +64,7 @@ func replayEntropy(t *testing.T, dir fs.FS, name string) {
 	require.NoError(t, err)
 	require.Greater(t, len(rows), 1)
 	paths := map[string]*mpPath{}
-	column := mpColumns(t, rows[0])
+	column := columnsOf(t, rows[0], "obj,op,t_ps,ev,feedback,seq,cwnd_pkts,out,draws,frozen,explore,fresh,count")
 	for i, row := range rows[1:] {
 		r := mpRow{t: t, cells: row, column: column, line: i + 2}
 		path := paths[row[column["obj"]]]
@@ -100,6 +100,7 @@ func (m *mpPath) step(r mpRow) {
 	if r.number("frozen") < 0 {
 		return
 	}
+	require.Less(r.t, r.number("frozen"), int64(2), "line %d", r.line)
 	want := ccc.REPSState{Frozen: r.number("frozen") != 0, Explore: int(r.number("explore")),
 		Fresh: int(r.number("fresh")), Filled: int(r.number("count"))}
 	require.Equal(r.t, want, m.e.REPSState(), "line %d", r.line)
@@ -111,17 +112,6 @@ type mpRow struct {
 	cells  []string
 	column map[string]int
 	line   int
-}
-
-func mpColumns(t *testing.T, header []string) map[string]int {
-	column := map[string]int{}
-	for i, name := range header {
-		column[name] = i
-	}
-	for _, name := range []string{"obj", "op", "t_ps", "ev", "feedback", "seq", "cwnd_pkts", "out", "draws", "frozen", "explore", "fresh", "count"} {
-		require.Contains(t, column, name)
-	}
-	return column
 }
 
 func (r mpRow) text(name string) string { return r.cells[r.column[name]] }

@@ -27,8 +27,10 @@ type rcccPort struct {
 func replayReceivers(t *testing.T, dir fs.FS, run *rcccRun, tb *recording) {
 	ports := map[int64]*rcccPort{}
 	var intervals *recording
+	found, _ := fs.Glob(dir, "os.csv*")
+	require.Equal(t, run.Oversubscribed != nil, len(found) > 0, "intervals of the fabric's controller")
 	if run.Oversubscribed != nil {
-		intervals = openRecording(t, dir, "os.csv")
+		intervals = openRecording(t, dir, "os.csv", fabricColumns)
 	}
 	for i := range tb.rows {
 		id := tb.number(i, "rcv")
@@ -84,7 +86,9 @@ func (p *rcccPort) replay(tb *recording, i int) {
 	case "ACTIVATE":
 		h := p.handles[tb.number(i, "flow")]
 		tb.equal(i, "target_q", p.r.Target(h)/rccc.QuantumBytes)
+		tb.equal(i, "cum_q", p.cum(h))
 		p.equalLists(tb, i)
+		p.equalPace(tb, i)
 	case "GRANT", "GRANT_IDLE", "SLEEP":
 		p.poll(tb, i, event)
 	case "RATE_OS":
@@ -111,7 +115,7 @@ func (p *rcccPort) arrive(tb *recording, i int, kind rccc.Arrival) {
 	}
 	t := p.r.Senders()
 	before := t.List(h.Slot())
-	tb.equal(i, "cum_q", (p.r.Target(h)-t.Demand(h.Slot()))/rccc.QuantumBytes)
+	tb.equal(i, "cum_q", p.cum(h))
 	if p.fabric != nil {
 		p.arrivals = append(p.arrivals, rcccArrival{tb.number(i, "ecn") == 1, trimOf(tb, i)})
 	}
@@ -148,8 +152,7 @@ func (p *rcccPort) poll(tb *recording, i int, event string) {
 	g, ok := p.r.Poll(due)
 	require.Equal(tb.t, event != "SLEEP", ok, "line %d", i+2)
 	p.equalLists(tb, i)
-	pace := p.r.Pace()
-	tb.equal(i, "tpq_ps", pace.Quantum())
+	p.equalPace(tb, i)
 	if !ok {
 		p.awake = false
 		return
@@ -162,6 +165,16 @@ func (p *rcccPort) poll(tb *recording, i int, event string) {
 	tb.equal(i, "target_q", p.r.Target(h)/rccc.QuantumBytes)
 	tb.equal(i, "wait_ps", g.Wait)
 	p.next += g.Wait
+}
+
+// cum is the cumulative credit of a sender, quanta.
+func (p *rcccPort) cum(h rccc.Handle) int64 {
+	return (p.r.Target(h) - p.r.Senders().Demand(h.Slot())) / rccc.QuantumBytes
+}
+
+func (p *rcccPort) equalPace(tb *recording, i int) {
+	pace := p.r.Pace()
+	tb.equal(i, "tpq_ps", pace.Quantum())
 }
 
 func (p *rcccPort) equalLists(tb *recording, i int) {
@@ -179,8 +192,8 @@ func (p *rcccPort) equalLists(tb *recording, i int) {
 func (p *rcccPort) slow(tb *recording, i int, factor float64) {
 	tb.equal(i, "grant_q", int64(math.Round(factor*1e6)))
 	p.r.SetFactor(min(p.rate.fabric, p.rate.host))
-	pace := p.r.Pace()
-	tb.equal(i, "tpq_ps", pace.Quantum())
+	p.equalPace(tb, i)
+	p.equalLists(tb, i)
 }
 
 // hostFactor finds the host backlog that explains the rounded factor and the

@@ -29,8 +29,8 @@ type sliceRun struct {
 
 // sliceRow is one line of a slice trace.
 type sliceRow struct {
-	slice, t, flow, active, bytes, cum, before, after int64
-	event                                             string
+	slice, t, flow, ccc, active, bytes, cum, before, after int64
+	event                                                  string
 }
 
 // replaySlices runs the model from its description and compares every line that
@@ -40,14 +40,14 @@ func replaySlices(t *testing.T, dir fs.FS, name string) {
 	require.NoError(t, json.Unmarshal(readRecorded(t, dir, name+".json"), &run))
 	sub, err := fs.Sub(dir, path.Dir(name))
 	require.NoError(t, err)
-	tb := openRecording(t, sub, path.Base(name)+".csv")
+	tb := openRecording(t, sub, path.Base(name)+".csv", sliceColumns)
 	got := runSlices(t, &run)
 	require.Len(t, got, run.Rows)
 	require.Equal(t, run.Last, got[len(got)-1].slice)
 	next := 0
 	for i := range tb.rows {
 		want := sliceRow{
-			tb.number(i, "slice"), tb.number(i, "t_ns"), tb.number(i, "flow"), tb.number(i, "n_active"),
+			tb.number(i, "slice"), tb.number(i, "t_ns"), tb.number(i, "flow"), tb.number(i, "ccc_id"), tb.number(i, "n_active"),
 			tb.number(i, "bytes"), tb.number(i, "cum_bytes"), tb.number(i, "backlog_before"),
 			tb.number(i, "backlog_after"), tb.text(i, "event"),
 		}
@@ -84,7 +84,7 @@ func runSlices(t *testing.T, run *sliceRun) []sliceRow {
 			require.Equal(t, g.Bytes, sources[f].OnCreditUpdate(&p, g.Cum))
 			sources[f].OnSend(g.Bytes)
 			backlog[f] -= g.Bytes
-			rows = append(rows, sliceRow{now / run.Slice, now, run.Flows[f].Flow, active, g.Bytes, g.Cum,
+			rows = append(rows, sliceRow{now / run.Slice, now, run.Flows[f].Flow, int64(run.Flows[f].CCC), active, g.Bytes, g.Cum,
 				backlog[f] + g.Bytes, backlog[f], "GRANT"})
 		}
 		for f, flow := range run.Flows {
@@ -95,7 +95,7 @@ func runSlices(t *testing.T, run *sliceRun) []sliceRow {
 			sent := min(flow.Size, run.Initial)
 			sources[f].OnSend(sent)
 			backlog[f] = flow.Size - sent
-			rows = append(rows, sliceRow{flow.Join, now, flow.Flow, 0, sent, run.Initial, flow.Size, backlog[f], "INITIAL"})
+			rows = append(rows, sliceRow{flow.Join, now, flow.Flow, int64(flow.CCC), 0, sent, run.Initial, flow.Size, backlog[f], "INITIAL"})
 			h, err := r.Add(now, 1, run.Initial)
 			require.NoError(t, err)
 			flowOf[h] = f

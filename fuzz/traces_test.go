@@ -2,12 +2,14 @@ package fuzz
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,12 +39,17 @@ var traceKinds = []traceKind{
 }
 
 // TestTraces replays recorded runs, TestTraces/<kind>/<name>. The environment
-// variable UETCC_TRACES names another directory of the layout of
-// testdata/traces; files may be gzipped or not.
+// variable UETCC_TRACES names another directory, an absolute one, of the layout of
+// testdata/traces; files may be gzipped or not, and columns in any order. What no replay
+// would look at fails. The go command does not see that these files change, so run it with
+// -count=1.
 func TestTraces(t *testing.T) {
-	root := "testdata/traces"
-	if dir := os.Getenv("UETCC_TRACES"); dir != "" {
-		root = dir
+	root := cmp.Or(os.Getenv("UETCC_TRACES"), "testdata/traces")
+	folders, err := os.ReadDir(root)
+	require.NoError(t, err)
+	for _, f := range folders {
+		known := slices.ContainsFunc(traceKinds, func(k traceKind) bool { return k.name == f.Name() })
+		require.True(t, known || isReadme(f.Name()), "%s is of no known kind", f.Name())
 	}
 	found := false
 	for _, kind := range traceKinds {
@@ -60,6 +67,7 @@ func TestTraces(t *testing.T) {
 			names, err := list(dir)
 			require.NoError(t, err)
 			require.NotEmpty(t, names, "the folder holds files, but no trace was recognised")
+			require.Empty(t, strayFiles(t, dir, names), "no replay looks at them")
 			found = true
 			for _, name := range names {
 				t.Run(name, func(t *testing.T) { kind.replay(t, dir, name) })
@@ -67,6 +75,35 @@ func TestTraces(t *testing.T) {
 		})
 	}
 	require.True(t, found || t.Failed(), "no traces of any kind in %s", root)
+}
+
+func isReadme(name string) bool { return strings.HasPrefix(name, "README") }
+
+// strayFiles lists the files of a kind's folder that belong to none of the traces.
+func strayFiles(t *testing.T, dir fs.FS, names []string) (stray []string) {
+	require.NoError(t, fs.WalkDir(dir, ".", func(file string, d fs.DirEntry, err error) error {
+		name := strings.TrimSuffix(file, ".gz")
+		stem := strings.TrimSuffix(name, path.Ext(name))
+		ok := d.IsDir() || isReadme(d.Name()) || slices.Contains(names, stem) ||
+			slices.Contains(names, path.Dir(file)) && slices.Contains(rcccFiles, path.Base(name))
+		if !ok {
+			stray = append(stray, file)
+		}
+		return err
+	}))
+	return stray
+}
+
+// columnsOf returns the places of the columns that a header line names: all of those
+// wanted, in any order, and no other.
+func columnsOf(t *testing.T, header []string, wanted string) map[string]int {
+	t.Helper()
+	require.ElementsMatch(t, strings.Split(wanted, ","), header)
+	column := map[string]int{}
+	for i, name := range header {
+		column[name] = i
+	}
+	return column
 }
 
 // jsonNames lists the traces of a folder that describes each in NAME.json or

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -32,24 +33,24 @@ func replayZTR(t *testing.T, dir fs.FS, name string) {
 	var p pcc.TemplateParams
 	var counters pcc.TemplateCounters
 	flows := map[int64]*pcc.Template{}
-	column := map[string]int{}
+	var column map[string]int
 	for i, line := range strings.Split(string(readRecorded(t, dir, name+".csv")), "\n") {
 		line = strings.TrimSpace(line)
 		fields := strings.Split(line, ",")
 		switch {
 		case line == "":
 		case fields[0] == "#M":
+			require.Contains(t, []string{"rtt", "owd"}, fields[1])
 			p.OneWay = fields[1] == "owd"
 		case fields[0] == "#P":
 			p = ztrParams(t, fields[1:], p.OneWay)
 		case fields[0] == "#R":
 			clear(flows)
 			counters = pcc.TemplateCounters{}
-		case fields[0] == "n":
-			for c, n := range fields {
-				column[n] = c
-			}
+		case slices.Contains(fields, "n"):
+			column = columnsOf(t, fields, ztrInputs+","+ztrOutputs)
 		default:
+			require.Len(t, fields, len(column), "line %d", i+1)
 			row := csvRow{t, column, fields}
 			flow := flows[row.num("flow")]
 			if flow == nil {
@@ -89,11 +90,14 @@ func ztrEvent(row csvRow) pcc.Event {
 	}
 }
 
-// ztrColumns are the columns that the algorithm determines, in the file's order.
-var ztrColumns = strings.Fields("rate req rtt min_rtt sent_at nack cnp backoff in_flight wait tx_count rtt_count")
+// The columns that the algorithm is given, and those that it determines, in the file's order.
+const (
+	ztrInputs  = "n,flow,ev,sub,flags,util,ts,req_send,req_recv,resp_send"
+	ztrOutputs = "rate,req,rtt,min_rtt,sent_at,nack,cnp,backoff,in_flight,wait,tx_count,rtt_count"
+)
 
 func ztrWant(row csvRow) (want [12]int64) {
-	for i, c := range ztrColumns {
+	for i, c := range strings.Split(ztrOutputs, ",") {
 		want[i] = row.num(c)
 	}
 	return want
