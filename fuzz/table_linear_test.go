@@ -57,7 +57,10 @@ func pdcKeyedTable(capacity int) keyedTable {
 			return refused
 		},
 		find: func(k int) uint32 {
-			h, _ := t.Target(key(k))
+			h, err := t.Target(key(k))
+			if err != nil { // it may rest
+				h = 0
+			}
 			return uint32(h)
 		},
 		close: func(h uint32) bool {

@@ -246,8 +246,9 @@ func (r *tableRun) check() {
 		require.Equal(r.t, !p.resting, r.tab.Live(p.h))
 		switch {
 		case p.target && p.resting:
-			_, err := r.tab.Target(&p.syn)
+			h, err := r.tab.Target(&p.syn)
 			require.ErrorIs(r.t, err, pdc.ErrResting)
+			require.Equal(r.t, p.h, h)
 		case p.target:
 			h, err := r.tab.Target(&p.syn)
 			require.NoError(r.t, err)

@@ -22,9 +22,6 @@ type Payload uint32
 // PSNPayload returns the payload of a CLEAR_CMD, CLEAR_REQ or PROBE.
 func PSNPayload(p PSN) Payload { return Payload(p) }
 
-// MessageIDPayload returns the payload of an ACK_REQ; 0 names no message.
-func MessageIDPayload(id uint16) Payload { return Payload(id) }
-
 // CreditPayload returns the payload of a CREDIT: credit granted so far in 256 B
 // units, modulo 2^24.
 func CreditPayload(credit uint32) Payload { return Payload(credit << 8) }
@@ -38,7 +35,7 @@ func CreditReqPayload(cccID uint8, target uint32) Payload {
 // PSN returns the PSN of a CLEAR_CMD, CLEAR_REQ or PROBE.
 func (p Payload) PSN() PSN { return PSN(p) }
 
-// MessageID returns the message of an ACK_REQ.
+// MessageID returns the message of an ACK_REQ, 0 for none.
 func (p Payload) MessageID() uint16 { return uint16(p) }
 
 // Credit returns the credit of a CREDIT, 256 B units modulo 2^24.

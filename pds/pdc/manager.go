@@ -36,6 +36,24 @@ type ManagerConfig struct {
 	Now     int64  // the first time, ns
 }
 
+// fill gives what is 0 its default.
+func (c *ManagerConfig) fill() error {
+	if c.Params == nil || c.Table == nil || c.CC == nil || c.Contexts == nil {
+		return fmt.Errorf("%w: ManagerConfig needs Params, Table, CC and Contexts", ErrConfig)
+	}
+	c.Memory.PDCs, c.Memory.ResponseLen = c.Table.ids(), c.Params.responseMax
+	err := cmp.Or(
+		fill("Waiting", &c.Waiting, 64, 65535),
+		fill("RUDI", &c.RUDI, 256, 65536),
+		fill("Memory.LongResponses", &c.Memory.LongResponses, min(c.Memory.PDCs, 256), 65535),
+		fill("Memory.Buffers", &c.Memory.Buffers, MaxRange, 65535),
+	)
+	if !c.Params.c.BufferROD {
+		c.Memory.Buffers = 0
+	}
+	return err
+}
+
 // Errors of a [Manager].
 var (
 	// ErrEvents: the ring has no room for the events of another packet; drain it
@@ -100,27 +118,14 @@ type Manager struct {
 // NewManager allocates all that a manager ever uses. Errors wrap [ErrConfig] and name the
 // field.
 func NewManager(c ManagerConfig) (*Manager, error) {
-	if c.Params == nil || c.Table == nil || c.CC == nil || c.Contexts == nil {
-		return nil, fmt.Errorf("%w: ManagerConfig needs Params, Table, CC and Contexts", ErrConfig)
-	}
-	ids := c.Table.ids()
-	err := cmp.Or(
-		fill("Waiting", &c.Waiting, 64, 65535),
-		fill("RUDI", &c.RUDI, 256, 65536),
-		fill("Memory.LongResponses", &c.Memory.LongResponses, min(ids, 256), 65535),
-		fill("Memory.Buffers", &c.Memory.Buffers, MaxRange, 65535),
-	)
-	if err != nil {
+	if err := c.fill(); err != nil {
 		return nil, err
-	}
-	c.Memory.PDCs, c.Memory.ResponseLen = ids, c.Params.responseMax
-	if !c.Params.c.BufferROD {
-		c.Memory.Buffers = 0
 	}
 	mem, err := NewMemory(c.Memory)
 	if err != nil {
 		return nil, err
 	}
+	ids := c.Memory.PDCs
 	var key [32]byte
 	binary.LittleEndian.PutUint64(key[:], c.Seed)
 	m := &Manager{
@@ -218,10 +223,4 @@ func (m *Manager) PDC(h Handle) (Info, bool) {
 		Base: p.tx.Base(), Next: p.tx.Next(), MaxCACK: p.tx.MaxCACK(),
 		CACK: p.rx.CACK(), Contiguous: p.rx.Missing() - 1, MaxRcvd: p.rx.MaxRcvd(), Clear: p.rx.ClearPSN(),
 	}, true
-}
-
-// ids is how many PDCIDs a table has; they are 1 to that.
-func (t *Table) ids() int {
-	s := t.Stats()
-	return s.General.Capacity + s.Reserved.Capacity
 }

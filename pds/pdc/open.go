@@ -145,7 +145,7 @@ func (m *Manager) openTarget(now int64, b *inbound) (p *PDC, code pds.NackCode, 
 	case nil:
 		return m.get(h), 0, nil
 	case ErrResting:
-		return m.byID(m.table.restsAt(&k)), 0, nil
+		return m.byID(h.ID()), 0, nil
 	}
 	if code, err := m.refusesSYN(b); err != nil {
 		return nil, code, err

@@ -111,8 +111,7 @@ func (t *Table) Match(dpdcid pds.PDCID, source netip.Addr, spdcid pds.PDCID) (Ha
 		if t.slots.Load(id) != w {
 			continue // released, or the peer became known: twice in a life at most
 		}
-		peer := pds.PDCID(w.User() & slotPeer)
-		if !right || peer != spdcid && peer != 0 && spdcid != 0 {
+		if !right || !named(w, spdcid) {
 			return 0, ErrPeer
 		}
 		if w.User()&(slotTarget|slotProven) == slotTarget && spdcid != 0 && !t.prove(id, w) {
@@ -120,6 +119,12 @@ func (t *Table) Match(dpdcid pds.PDCID, source netip.Addr, spdcid pds.PDCID) (Ha
 		}
 		return makeHandle(dpdcid, w.Generation()), nil
 	}
+}
+
+// named reports whether the peer of a PDC has that PDCID, as far as both are known.
+func named(w table.SlotWord, spdcid pds.PDCID) bool {
+	peer := pds.PDCID(w.User() & slotPeer)
+	return peer == spdcid || peer == 0 || spdcid == 0
 }
 
 // prove records that the peer of a PDC opened by SYN is where it says it is.
@@ -175,19 +180,13 @@ func (t *Table) Learn(h Handle, peer pds.PDCID) bool {
 // Live reports whether h names a live PDC.
 func (t *Table) Live(h Handle) bool { return h != 0 && t.ByID(h.ID()) == h }
 
-// Target returns the PDC that a SYN packet with the given key belongs to: 0 with
-// [ErrUnknown] if there is none, with [ErrResting] if it was closed a while ago.
+// Target returns the PDC that a SYN packet with the given key belongs to. The errors are
+// [ErrUnknown] if there is none, and [ErrResting] if it was closed a while ago; then the
+// handle is the one that it had.
 func (t *Table) Target(k *TargetKey) (Handle, error) {
 	var key table.Key
 	k.fill(&key)
 	return t.target(&key)
-}
-
-// restsAt returns the id of the PDC of which Target has just said that it rests.
-func (t *Table) restsAt(k *TargetKey) pds.PDCID {
-	var key table.Key
-	k.fill(&key)
-	return Handle(t.keys.Lookup(&key)).ID()
 }
 
 func (t *Table) target(key *table.Key) (Handle, error) {
@@ -200,7 +199,7 @@ func (t *Table) target(key *table.Key) (Handle, error) {
 
 func (t *Table) alive(h table.Handle) (Handle, error) {
 	if !t.Live(Handle(h)) {
-		return 0, ErrResting
+		return Handle(h), ErrResting
 	}
 	return Handle(h), nil
 }
@@ -243,4 +242,10 @@ func (t *Table) Stats() TableStats {
 		s.Reserved = PoolStats(t.reserved.Stats())
 	}
 	return s
+}
+
+// ids is how many PDCIDs a table has; they are 1 to that.
+func (t *Table) ids() int {
+	s := t.Stats()
+	return s.General.Capacity + s.Reserved.Capacity
 }

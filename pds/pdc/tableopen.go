@@ -12,8 +12,8 @@ const reapPerOpen = 8
 // OpenTarget returns the PDC that a SYN packet belongs to and opens it if there is
 // none; opened tells which. Of several cores that receive SYN packets of one PDC
 // at the same time, one opens it and the others get that one. reserved is the
-// packet's use_rsv_pdc. The errors are [ErrResting], [ErrQuota], [ErrNoPDC] and
-// [ErrTableFull].
+// packet's use_rsv_pdc. The errors are [ErrResting], with the handle that the PDC had,
+// [ErrQuota], [ErrNoPDC] and [ErrTableFull].
 //
 // The PDC is visible at once: its owner must be able to hold back what the others
 // bring until its state is set up.

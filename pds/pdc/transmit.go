@@ -215,7 +215,7 @@ func (m *Manager) putControl(p *PDC, buf []byte, out *Out, ctl pds.CtlType, payl
 // transmitControl sends one of the control packets that are due.
 func (m *Manager) transmitControl(now int64, buf []byte, out *Out) bool {
 	p := &m.pdc[m.ctl.head]
-	if p.ctl == 0 || !p.state.Live() && p.ctl != ctlClosingInErr || p.peerID == 0 {
+	if !p.sendsControl() {
 		m.controlled(p)
 		return false
 	}
@@ -245,6 +245,11 @@ func (m *Manager) transmitControl(now int64, buf []byte, out *Out) bool {
 		m.putControl(p, buf, out, pds.CtlCreditReq, m.creditWanted(p))
 	}
 	return true
+}
+
+// sendsControl reports whether p has control packets to send and knows where to.
+func (p *PDC) sendsControl() bool {
+	return p.ctl != 0 && p.peerID != 0 && (p.state.Live() || p.ctl == ctlClosingInErr)
 }
 
 // creditWanted is the payload of a CREDIT_REQ.
