@@ -247,36 +247,24 @@ func (g *pair) info(e *pairEnd) Info {
 	return info
 }
 
-func request(t testing.TB, w wire) *pds.Request {
-	q := new(pds.Request)
-	_, err := q.Decode(w.b)
+// header decodes that of w.
+func header[H any, P interface {
+	*H
+	Decode([]byte) (int, error)
+}](t testing.TB, w wire) *H {
+	h := new(H)
+	_, err := P(h).Decode(w.b)
 	require.NoError(t, err)
-	return q
+	return h
 }
+
+func request(t testing.TB, w wire) *pds.Request   { return header[pds.Request](t, w) }
+func ackCC(t testing.TB, w wire) *pds.AckCC       { return header[pds.AckCC](t, w) }
+func nackOf(t testing.TB, w wire) *pds.Nack       { return header[pds.Nack](t, w) }
+func controlOf(t testing.TB, w wire) *pds.Control { return header[pds.Control](t, w) }
 
 // markRetx marks the request or control packet b as a retransmission.
 func markRetx(b []byte) { b[1] |= byte(pds.FlagRetx) }
-
-func ackCC(t testing.TB, w wire) *pds.AckCC {
-	a := new(pds.AckCC)
-	_, err := a.Decode(w.b)
-	require.NoError(t, err)
-	return a
-}
-
-func nackOf(t testing.TB, w wire) *pds.Nack {
-	n := new(pds.Nack)
-	_, err := n.Decode(w.b)
-	require.NoError(t, err)
-	return n
-}
-
-func controlOf(t testing.TB, w wire) *pds.Control {
-	c := new(pds.Control)
-	_, err := c.Decode(w.b)
-	require.NoError(t, err)
-	return c
-}
 
 // guaranteed is an answer that the initiator has to see.
 var guaranteed = Response{Kind: RespondGuaranteed, Next: pds.NextResponse, Bytes: []byte("twelve bytes")}
