@@ -82,12 +82,14 @@ func (e *Endpoint) demand(now int64, in *Datagram) {
 
 // demandNext takes in what the request of a PDC asks for.
 func (e *Endpoint) demandNext(now int64, in *Datagram, h pdc.Handle) {
-	var q pds.Request
-	if at, _ := q.Decode(in.Packet); q.HasCC() {
-		e.res = pdc.Result{Verdict: pdc.VerdictRequest, Header: at, ID: pdc.RxID{PDC: h, PSN: q.PSN},
-			Demand: pdc.Demand{Target: q.CreditTarget, CCCID: q.CCCID, Valid: true}}
-		e.demand(now, in)
+	q := pds.Request{Type: pds.Type(in.Packet[0] >> 3)}
+	if !q.HasCC() {
+		return
 	}
+	q.DecodeRestCC((*[pds.RequestCCLen]byte)(in.Packet))
+	e.res.Verdict, e.res.ID.PDC = pdc.VerdictRequest, h
+	e.res.Demand = pdc.Demand{Target: q.CreditTarget, CCCID: q.CCCID, Valid: true}
+	e.demand(now, in)
 }
 
 // creditSender finds the sender of a PDC that has not asked before, or adds it.
