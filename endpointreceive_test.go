@@ -188,7 +188,7 @@ func TestReceiveNextIsReceive(t *testing.T) {
 			a, b := newTwin(t, edit), newTwin(t, edit)
 			var pdcs [5]pdc.Handle
 			short, wholes := 0, 0
-			for now := int64(0); now < 12_000*100; now += 100 {
+			for now := int64(0); now < 15_000*100; now += 100 {
 				id := uint16(rng.IntN(4) + 1)
 				for pdcs[id] == 0 && id > 1 && pdcs[id-1] == 0 {
 					id-- // the first packets in order of the PDCIDs they get
@@ -201,6 +201,8 @@ func TestReceiveNextIsReceive(t *testing.T) {
 						psn -= min(psn, uint32(rng.IntN(24))) // again
 					case 1, 2:
 						psn += uint32(rng.IntN(24)) // ahead
+					case 3:
+						psn += uint32(rng.IntN(150)) // further than a SACK reaches
 					}
 				}
 				in := nextPacket(rng, id, psn, name == "credit")

@@ -21,6 +21,7 @@ type targetEnd struct {
 	in      []uetcc.Datagram // a slice of requests, of which only what differs is written
 	clock   stopwatch
 	next    []uint32 // by PDCID: the next PSN, from 0
+	swap    uint32   // so many packets less 1, a power of two, come last first
 	head    uint64   // the first word of a request, but its PSN
 	message uint64   // the first word of the semantic header, but the message_id
 	ccc     uint32   // the word of a request with congestion state, but its credit_target; otherwise 0
@@ -78,7 +79,7 @@ func (t *targetEnd) open(b *testing.B, n int) {
 // request writes the next request of a PDC: the words that are not as in the one
 // before, as the floor does. The last bytes of a packet stay as they are.
 func (t *targetEnd) request(in *uetcc.Datagram, id uint16) {
-	psn := t.next[id]
+	psn := (t.next[id] - 1) ^ t.swap + 1
 	t.next[id]++
 	message := t.message | uint64(psn/pathMessage+1)<<32
 	if (psn+1)%pathMessage <= 1 {
@@ -127,19 +128,32 @@ func BenchmarkTargetPath(b *testing.B) {
 		for _, per := range []int{1, 4} {
 			for _, batch := range []int{1, pathBatch} {
 				b.Run(fmt.Sprintf("pdcs=%d/packets-per-ack=%d/batch=%d", n, per, batch), func(b *testing.B) {
-					targetPath(b, n, per == 1, batch)
+					flags := pds.Flags(0)
+					if per == 1 {
+						flags = pds.FlagAR
+					}
+					targetPath(b, newTarget(b, n, pathSlice, ccc.ControlNSCC, flags), batch)
 				})
 			}
 		}
 	}
 }
 
-func targetPath(b *testing.B, n int, ar bool, batch int) {
-	flags := pds.Flags(0)
-	if ar {
-		flags = pds.FlagAR
+// BenchmarkTargetSpray is TargetPath where packets overtake each other: those of each 32
+// of a PDC come last first. The peers' Receive/spray does the same.
+func BenchmarkTargetSpray(b *testing.B) {
+	for _, n := range []int{1, 1 << 10, pathMost} {
+		b.Run(fmt.Sprintf("pdcs=%d", n), func(b *testing.B) {
+			t := newTarget(b, n, pathSlice, ccc.ControlNSCC, pds.FlagAR)
+			t.swap = 31
+			t.head -= uint64(t.swap) << 32 // of clear_psn_offset: what has come by then
+			targetPath(b, t, 1)
+		})
 	}
-	t := newTarget(b, n, pathSlice, ccc.ControlNSCC, flags)
+}
+
+func targetPath(b *testing.B, t *targetEnd, batch int) {
+	n, ar := len(t.next)-1, pds.Flags(t.head>>48)&pds.FlagAR != 0
 	order := (*[1 << 16]uint16)(pathOrder(n))
 	b.ReportAllocs()
 	packets := 0

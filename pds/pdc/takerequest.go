@@ -25,21 +25,16 @@ type Taken struct {
 func (m *Manager) Take(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte) (n int, ok bool) {
 	q := t.Request
 	psn, flags := q.PSN(), q.Flags()
-	if p.rx.edge != psn || p.rx.seen != seenInOrder || p.is(flagROD|flagClose|flagGap|flagUnproven) || q.Type().IsROD() ||
-		t.State.Type != pds.CCNSCC || m.p.c.PlainACK {
-		return m.takeExpected(now, t, out)
+	if p.rx.edge != psn || p.rx.seen != seenInOrder || !m.isUsual(p, t) {
+		return m.takeAhead(now, p, t, out)
 	}
-	if p.state != StateEstablished || p.peerID != q.SPDCID() || p.peer != *t.Src || p.rx.holding || m.mem.responses.free == 0 {
+	if !m.isOpen(p, t) {
 		return 0, false
 	}
-	m.stats.Received++
-	m.stats.Requests++
-	m.in.awaited = false
-	p.activeAt = now
-	p.rx.released(psn.Add(int32(q.ClearOffset())))
 	p.rx.edge, p.rx.high = psn+1, psn
+	m.taken(now, p, psn.Add(int32(q.ClearOffset())))
 	p.count(m.p, t.Size, t.Payload)
-	if !m.ackAsked(flags, t.CE) && !m.ackDue(p) {
+	if !m.ackAsked(flags, t.CE) && int64(p.ackBytes) < m.p.ackAll {
 		return 0, true
 	}
 	// This is writeACK where there is nothing to select, of a PDC that, in use, does not
@@ -51,6 +46,58 @@ func (m *Manager) Take(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte) (n 
 	v.SetAnswered(q)
 	v.SetSACK(pds.CCNSCC, m.p.mpr, 1, 0)
 	v.SetNSCC(t.State.Service, t.State.penalty(), p.rcvdUnits(), 0)
+	return pds.AckCCLen, true
+}
+
+// isUsual reports whether t, and the answer to it, are of the kind that nearly all are: on
+// a PDC that is not ordered and does not close, with NSCC's state in an ACK_CC.
+func (m *Manager) isUsual(p *PDC, t *Taken) bool {
+	return !p.is(flagROD|flagClose|flagGap) && !t.Request.Type().IsROD() && t.State.Type == pds.CCNSCC && !m.p.c.PlainACK
+}
+
+// isOpen reports whether p is in use, has the sender of t as its peer, and owes it no
+// response.
+func (m *Manager) isOpen(p *PDC, t *Taken) bool {
+	return p.state == StateEstablished && p.peerID == t.Request.SPDCID() && p.peer == *t.Src && !p.rx.holding && m.mem.responses.free != 0
+}
+
+// taken notes that the window has accepted a request, which clears responses.
+func (m *Manager) taken(now int64, p *PDC, clear pds.PSN) {
+	m.stats.Received++
+	m.stats.Requests++
+	m.in.awaited = false
+	p.activeAt = now
+	p.rx.released(clear)
+}
+
+// takeAhead is Take where requests have overtaken others, as they do on many paths.
+func (m *Manager) takeAhead(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte) (n int, ok bool) {
+	q, w := t.Request, &p.rx
+	psn, flags, clear := q.PSN(), q.Flags(), q.ClearPSN()
+	if w.seen == seenNothing || !m.isUsual(p, t) {
+		return m.takeExpected(now, t, out)
+	}
+	if !m.isOpen(p, t) || !w.fresh(psn, m.p.ranges) || !w.reaches(clear) {
+		return 0, false
+	}
+	w.Accept(psn)
+	m.taken(now, p, clear)
+	p.count(m.p, t.Size, t.Payload)
+	asked := m.ackAsked(flags, t.CE)
+	if !asked && int64(p.ackBytes) < m.p.ackAll {
+		return 0, true
+	}
+	p.ackBytes = 0
+	m.stats.ACKs++
+	cack, base := w.edge-1, w.SACKBase(psn)
+	if !asked {
+		base = w.SACKRove()
+	}
+	v := (*pds.AckCCView)(out)
+	v.SetAck(pds.Prologue{Next: pds.NextResponse, Flags: t.echo(flags)}, int16(psn-cack), cack)
+	v.SetAnswered(q)
+	v.SetSACK(pds.CCNSCC, m.p.mpr, int16(base-cack), w.SACK(base))
+	v.SetNSCC(t.State.Service, t.State.penalty(), p.rcvdUnits(), uint16(w.OOO()))
 	return pds.AckCCLen, true
 }
 
