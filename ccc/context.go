@@ -124,7 +124,8 @@ func (c *Context) Window() nscc.Snapshot { return c.window.Snapshot() }
 
 // Bind adds a PDC to those that c serves.
 func (c *Context) Bind(p *Params, now int64) {
-	mustHold(c.life != LifeUnconfigured && c.pdcs < math.MaxUint16, "ccc: Bind to a context without Init, or to one of 65,535 PDCs")
+	mustHold(c.life != LifeUnconfigured && c.pdcs < math.MaxUint16,
+		"ccc: Bind to a context without Init, or to one of 65,535 PDCs")
 	c.pdcs++
 	c.life = LifeBound
 	c.evaluate(p, now)

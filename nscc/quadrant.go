@@ -44,12 +44,15 @@ func (c *Config) quadrants(k Constants) [quadrants]quadrant {
 	}
 	hold := quadrant{clearAt: never, drainAbove: drain, outcome: outcome{action: ActionHold}}
 	return [quadrants]quadrant{
-		quadProportional: {slope: k.alpha, clearAt: k.FastDelay, countMask: -1, drainAbove: drain, outcome: outcome{action: ActionProportional}},
-		quadFair:         {level: k.FairIncrease, clearAt: never, drainAbove: drain, outcome: outcome{action: ActionFair}},
-		quadHold:         {clearAt: never, drainAbove: never, marked: true, outcome: outcome{action: ActionHold}},
-		quadDecrease:     {clearAt: 0, drainAbove: never, marked: true, outcome: outcome{action: ActionConsidered}},
-		quadHeld:         hold,
-		quadHeldLong:     hold,
+		quadProportional: {
+			slope: k.alpha, clearAt: k.FastDelay, countMask: -1, drainAbove: drain,
+			outcome: outcome{action: ActionProportional},
+		},
+		quadFair:     {level: k.FairIncrease, clearAt: never, drainAbove: drain, outcome: outcome{action: ActionFair}},
+		quadHold:     {clearAt: never, drainAbove: never, marked: true, outcome: outcome{action: ActionHold}},
+		quadDecrease: {clearAt: 0, drainAbove: never, marked: true, outcome: outcome{action: ActionConsidered}},
+		quadHeld:     hold,
+		quadHeldLong: hold,
 	}
 }
 

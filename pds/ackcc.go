@@ -29,7 +29,10 @@ const AckCCLen = 32
 type AckCC struct {
 	Ack
 	SACK
-	State [ccStateLen]byte // as on the wire, less the reserved bits of a CreditState; [AckCC.NSCC] and [AckCC.Credit] read it
+
+	// State is as on the wire, without the reserved bits of a CreditState. [AckCC.NSCC] and
+	// [AckCC.Credit] read it.
+	State [ccStateLen]byte
 }
 
 // SACKBase returns the PSN of bit 0 of the bitmap. Any alignment is legal.

@@ -66,7 +66,8 @@ func (s NSCCState) String() string {
 	if s.Restore {
 		rc = " rc"
 	}
-	return fmt.Sprintf("nscc service=%dns rcvd=%d pend=%d%s ooo=%d", int(s.ServiceTime)*ServiceTimeUnit, s.RcvdBytes, s.CwndPend, rc, s.OOOCount)
+	service := int(s.ServiceTime) * ServiceTimeUnit
+	return fmt.Sprintf("nscc service=%dns rcvd=%d pend=%d%s ooo=%d", service, s.RcvdBytes, s.CwndPend, rc, s.OOOCount)
 }
 
 // CreditState is the congestion state of an [AckCC] of type [CCCredit], see

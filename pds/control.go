@@ -91,8 +91,8 @@ func (c *Control) Validate() error {
 
 // String returns one line for people.
 func (c Control) String() string {
-	return fmt.Sprintf("%v %v psn=%d spdc=%d %s%s%s", TypeCP, c.Ctl, c.PSN, c.SPDCID, peerText(c.Flags, c.DPDCID, c.Info),
-		cpFlagNames.list(c.Flags), c.payloadText())
+	return fmt.Sprintf("%v %v psn=%d spdc=%d %s%s%s", TypeCP, c.Ctl, c.PSN, c.SPDCID,
+		peerText(c.Flags, c.DPDCID, c.Info), cpFlagNames.list(c.Flags), c.payloadText())
 }
 
 // payloadText shows the payload, and the opaque value of a probe.

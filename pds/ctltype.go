@@ -19,8 +19,8 @@ const (
 	CtlNegotiation CtlType = 9 // opaque; may open a PDC
 )
 
-var ctlNames = [...]string{"NOOP", "ACK_REQ", "CLEAR_CMD", "CLEAR_REQ", "CLOSE_CMD", "CLOSE_REQ", "PROBE", "CREDIT", "CREDIT_REQ",
-	"NEGOTIATION"}
+var ctlNames = [...]string{"NOOP", "ACK_REQ", "CLEAR_CMD", "CLEAR_REQ", "CLOSE_CMD", "CLOSE_REQ", "PROBE",
+	"CREDIT", "CREDIT_REQ", "NEGOTIATION"}
 
 // String returns the specification's name, or the number of a reserved value.
 func (c CtlType) String() string { return enum.Name(ctlNames[:], c) }

@@ -114,6 +114,6 @@ func (n *Nack) text(t Type) string {
 	if n.Flags&FlagNT != 0 {
 		what = fmt.Sprintf("pkt_id=%d", n.PktID())
 	}
-	return fmt.Sprintf("%v %v %s spdc=%d dpdc=%d payload=%d vendor=%d%s", t, n.Code, what, n.SPDCID, n.DPDCID, n.Payload, n.Vendor,
-		nackFlagNames.list(n.Flags))
+	return fmt.Sprintf("%v %v %s spdc=%d dpdc=%d payload=%d vendor=%d%s", t, n.Code, what, n.SPDCID, n.DPDCID,
+		n.Payload, n.Vendor, nackFlagNames.list(n.Flags))
 }

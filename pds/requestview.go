@@ -31,7 +31,8 @@ func (v *RequestView) Plain() bool {
 
 // PlainCC is Plain for a RUD_CC_REQ or ROD_CC_REQ.
 func (v *RequestView) PlainCC() bool {
-	return v.Type()-TypeRUDCCReq <= TypeRODCCReq-TypeRUDCCReq && binary.LittleEndian.Uint32(v[0:])&plainNextBits == plainNext
+	return v.Type()-TypeRUDCCReq <= TypeRODCCReq-TypeRUDCCReq &&
+		binary.LittleEndian.Uint32(v[0:])&plainNextBits == plainNext
 }
 
 // Type returns the packet type.

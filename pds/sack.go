@@ -18,7 +18,9 @@ const (
 	CCProp15 CCType = 15 // proprietary
 )
 
-var ccTypeNames = [...]string{CCNSCC: "CC_NSCC", CCCredit: "CC_CREDIT", CCProp14: "proprietary(14)", CCProp15: "proprietary(15)"}
+var ccTypeNames = [...]string{
+	CCNSCC: "CC_NSCC", CCCredit: "CC_CREDIT", CCProp14: "proprietary(14)", CCProp15: "proprietary(15)",
+}
 
 // String returns the specification's name, or the number of a reserved type.
 func (c CCType) String() string { return enum.Name(ccTypeNames[:], c) }

@@ -24,8 +24,8 @@ const (
 	TypeRODCCReq Type = 14 // ROD request with congestion state
 )
 
-var typeNames = [...]string{"reserved", "TSS", "RUD_REQ", "ROD_REQ", "RUDI_REQ", "RUDI_RESP", "UUD_REQ", "ACK", "ACK_CC", "ACK_CCX",
-	"NACK", "CP", "NACK_CCX", "RUD_CC_REQ", "ROD_CC_REQ"}
+var typeNames = [...]string{"reserved", "TSS", "RUD_REQ", "ROD_REQ", "RUDI_REQ", "RUDI_RESP", "UUD_REQ", "ACK",
+	"ACK_CC", "ACK_CCX", "NACK", "CP", "NACK_CCX", "RUD_CC_REQ", "ROD_CC_REQ"}
 
 // String returns the specification's name, or the number of a reserved type.
 func (t Type) String() string { return enum.Name(typeNames[:], t) }
@@ -62,8 +62,8 @@ const (
 	NextResponseDataSmall NextHdr = 6 // response of 12 bytes, with data
 )
 
-var nextHdrNames = [...]string{"UET_HDR_NONE", "UET_HDR_REQUEST_SMALL", "UET_HDR_REQUEST_MEDIUM", "UET_HDR_REQUEST_STD", "UET_HDR_RESPONSE",
-	"UET_HDR_RESPONSE_DATA", "UET_HDR_RESPONSE_DATA_SMALL"}
+var nextHdrNames = [...]string{"UET_HDR_NONE", "UET_HDR_REQUEST_SMALL", "UET_HDR_REQUEST_MEDIUM",
+	"UET_HDR_REQUEST_STD", "UET_HDR_RESPONSE", "UET_HDR_RESPONSE_DATA", "UET_HDR_RESPONSE_DATA_SMALL"}
 
 // String returns the specification's name, or the number of a reserved value.
 func (n NextHdr) String() string { return enum.Name(nextHdrNames[:], n) }

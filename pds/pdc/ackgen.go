@@ -73,7 +73,9 @@ func (p *PDC) rcvdUnits() uint32 { return (p.rcvd + pds.ByteUnit - 1) / pds.Byte
 
 // writePlain is writeACK without SACK and congestion state.
 func (p *PDC) writePlain(out *[pds.AckCCLen]byte, a ackHead) int {
-	h := pds.Ack{Next: a.next, Flags: a.flags, Offset: a.offset, SPDCID: p.handle.ID(), DPDCID: p.peerID, CACK: p.rx.CACK()}
+	h := pds.Ack{
+		Next: a.next, Flags: a.flags, Offset: a.offset, SPDCID: p.handle.ID(), DPDCID: p.peerID, CACK: p.rx.CACK(),
+	}
 	n, _ := h.Encode(out[:])
 	return n
 }
@@ -88,7 +90,9 @@ func (m *Manager) ackStored(p *PDC, i uint32, echo pds.Flags, st *AckState, out 
 
 // ackAgain acknowledges a packet whose answer was not kept: the default response.
 func (m *Manager) ackAgain(p *PDC, b *inbound, out []byte) int {
-	return m.putACK(p, out, &ackSpec{psn: b.psn, flags: b.echo(), next: m.p.c.NullNext, bytes: m.p.c.NullResponse, state: &b.state})
+	return m.putACK(p, out, &ackSpec{
+		psn: b.psn, flags: b.echo(), next: m.p.c.NullNext, bytes: m.p.c.NullResponse, state: &b.state,
+	})
 }
 
 // ackStanding says what has arrived without answering any packet: for requests

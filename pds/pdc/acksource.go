@@ -112,7 +112,9 @@ func (m *Manager) feed(now int64, p *PDC, h *pds.AckCC, hasState bool, k *ackGai
 			p.probes = 0
 		}
 		a := ccc.Ack{
-			Ack:     nscc.Ack{Bytes: k.Bytes + k.RtxBytes, ECN: h.Flags&pds.FlagM != 0, Restore: st.Restore, Pend: st.CwndPend},
+			Ack: nscc.Ack{
+				Bytes: k.Bytes + k.RtxBytes, ECN: h.Flags&pds.FlagM != 0, Restore: st.Restore, Pend: st.CwndPend,
+			},
 			Packets: int(k.Packets + k.Rtx), RtxPackets: int(k.Rtx), RtxBytes: k.RtxBytes, Entropy: k.Entropy,
 		}
 		if k.RTT != 0 {

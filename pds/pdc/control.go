@@ -71,7 +71,9 @@ func (m *Manager) obey(now int64, p *PDC, b *inbound, c *pds.Control, out []byte
 		m.startClose(now, p)
 		return nil
 	case pds.CtlProbe:
-		r.Reply = m.putACK(p, out, &ackSpec{psn: c.Payload.PSN(), flags: b.echo() | pds.FlagP, opaque: c.ProbeOpaque, state: &b.state})
+		r.Reply = m.putACK(p, out, &ackSpec{
+			psn: c.Payload.PSN(), flags: b.echo() | pds.FlagP, opaque: c.ProbeOpaque, state: &b.state,
+		})
 		return nil
 	case pds.CtlCredit:
 		m.credit(now, p, c.Payload.Credit())

@@ -23,7 +23,8 @@ const (
 	EventNegotiation // the peer has sent a NEGOTIATION; Handle is its payload
 )
 
-var eventNames = [...]string{"none", "response", "implicit", "error", "up", "closing", "closed", "message", "room", "negotiation"}
+var eventNames = [...]string{"none", "response", "implicit", "error", "up", "closing", "closed", "message", "room",
+	"negotiation"}
 
 // String returns the kind in one word.
 func (k EventKind) String() string { return enum.Name(eventNames[:], k) }

@@ -16,7 +16,8 @@ func (m *Manager) Expect(q *pds.RequestView, src Addr) *PDC {
 	if p == nil || p.state != StateEstablished || p.peerID != q.SPDCID() || p.peer != src || p.rx.holding {
 		return nil
 	}
-	if q.Flags()&pds.FlagSYN != 0 || q.ClearOffset() >= 0 || !p.rx.fresh(q.PSN(), m.p.ranges) || !p.rx.reaches(q.ClearPSN()) {
+	if q.Flags()&pds.FlagSYN != 0 || q.ClearOffset() >= 0 ||
+		!p.rx.fresh(q.PSN(), m.p.ranges) || !p.rx.reaches(q.ClearPSN()) {
 		return nil
 	}
 	if (p.is(flagROD|flagClose|flagGap|flagUnproven) || q.Type().IsROD()) && !p.expectsOrdered(q) || m.mem.responses.free == 0 {

@@ -48,7 +48,8 @@ const (
 	VerdictDatagram             // an unreliable datagram
 )
 
-var verdictNames = [...]string{"dropped", "done", "request", "buffered", "response", "rudi-request", "rudi-response", "datagram"}
+var verdictNames = [...]string{"dropped", "done", "request", "buffered", "response", "rudi-request", "rudi-response",
+	"datagram"}
 
 // String returns the verdict in one word.
 func (v Verdict) String() string { return enum.Name(verdictNames[:], v) }

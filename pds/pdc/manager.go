@@ -219,7 +219,8 @@ func (m *Manager) PDC(h Handle) (Info, bool) {
 	return Info{
 		State: p.state, Initiator: p.is(flagInitiator), Ordered: p.is(flagROD),
 		ID: h.ID(), PeerID: p.peerID, Peer: p.peer, Local: p.local, Context: p.cc,
-		OpenMessages: int(p.openMsgs), Locks: int(p.locks), Unsent: p.tx.Unsent(), Outstanding: int(p.tx.next - p.tx.base),
+		OpenMessages: int(p.openMsgs), Locks: int(p.locks),
+		Unsent: p.tx.Unsent(), Outstanding: int(p.tx.next - p.tx.base),
 		Base: p.tx.Base(), Next: p.tx.Next(), MaxCACK: p.tx.MaxCACK(),
 		CACK: p.rx.CACK(), Contiguous: p.rx.Missing() - 1, MaxRcvd: p.rx.MaxRcvd(), Clear: p.rx.ClearPSN(),
 	}, true

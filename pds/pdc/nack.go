@@ -36,5 +36,7 @@ func (m *Manager) nackStranger(now int64, b *inbound, out []byte, r *Result, cod
 // would be. An initiator with nothing out ignores it, as it ignores forged ones, and
 // is told INV_DPDCID when it sends again.
 func (m *Manager) nackUnasked(p *PDC, out []byte) int {
-	return m.putNACK(out, &pds.Nack{Code: pds.NackClosingInErr, PSN: p.rx.Missing(), SPDCID: p.handle.ID(), DPDCID: p.peerID})
+	return m.putNACK(out, &pds.Nack{
+		Code: pds.NackClosingInErr, PSN: p.rx.Missing(), SPDCID: p.handle.ID(), DPDCID: p.peerID,
+	})
 }

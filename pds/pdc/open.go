@@ -69,8 +69,10 @@ func (m *Manager) openInitiator(now int64, k *InitiatorKey) (Handle, error) {
 // PDC that was there before.
 func (m *Manager) begin(now int64, h Handle, start pds.PSN) *PDC {
 	p := &m.pdc[h.ID()]
-	*p = PDC{handle: h, flags: p.flags & (flagOnData | flagOnControl | flagTurn), nextData: p.nextData, nextCtl: p.nextCtl,
-		timerAt: p.timerAt, auxAt: never, probeAt: never, activeAt: now, wentAt: math.MinInt64}
+	*p = PDC{
+		handle: h, flags: p.flags & (flagOnData | flagOnControl | flagTurn), nextData: p.nextData, nextCtl: p.nextCtl,
+		timerAt: p.timerAt, auxAt: never, probeAt: never, activeAt: now, wentAt: math.MinInt64,
+	}
 	p.rx.Init(start)
 	p.tx.Init(m.p, m.mem, p.slot(), start)
 	m.open++

@@ -52,32 +52,53 @@ type Config struct {
 	// ZeroMPR is what an mpr of 0 stands for, 1 to 255 (default 8).
 	ZeroMPR int
 
-	AckTrigger      int64       // ACK_Gen_Trigger: bytes that cause an ACK, up to 32 KiB (default 16 KiB)
-	AckMinPktAdd    int64       // ACK_Gen_Min_Pkt_Add: a packet counts at least as this, up to 2 KiB (default 1 KiB)
-	AckPerPacket    bool        // Enb_ACK_Per_Pkt
-	NoAckOnECN      bool        // turns ACK_On_ECN off
-	MaxAckData      int         // Max_ACK_Data_Size: read data that rides in an ACK, bytes up to 8192 (default 16), see LongResponses
-	BufferROD       bool        // keep packets of an ordered PDC that arrive ahead of a gap
-	InferLoss       bool        // conclude losses from SACK and probe: for fabrics that do not trim
-	LimitPSNRange   bool        // Limit_PSN_Range: close a PDC before it has used 2^31 PSNs; for those that TSS secures
-	PlainACK        bool        // send ACK in place of ACK_CC: no SACK and no congestion state
-	NullResponse    []byte      // semantic header of an ACK that the PDS makes itself, see NullNext
-	NullNext        pds.NextHdr // what NullResponse is; NextNone, the default, sends none
-	BaseRTT         int64       // config_base_rtt: a full packet's round trip on the longest path when idle, up to 60 s (default 12 us)
-	RTOInit         int64       // RTO_Init_Time: first timeout, up to 8 s (default 1 ms or 8 BaseRTT)
-	MaxRTORetx      int         // Max_RTO_Retx_Cnt: 1 to 15, 15 for ever (default 5)
-	NackRetxTime    int64       // NACK_Retx_Time: from a NACK to the resend, up to 8 s (default 1 ms or 8 BaseRTT); see above
-	MaxNackRetx     int         // Max_NACK_Retx_Cnt: 1 to 31, 31 for ever (default 5)
-	ClearTime       int64       // PDS_Clear_Time: idle time before a CLEAR_CMD (default 1 ms or 8 BaseRTT)
-	CloseReqTime    int64       // Close_REQ_Time: silence until a CLOSE_CMD asked for, at least the largest timeout of a packet (default 1 ms or 8 BaseRTT)
-	Start           StartMethod // which Start_PSN a target takes
-	NewPDCTime      int64       // New_PDC_Time: life of a PENDING PDC (default 5 ms or 40 BaseRTT)
-	PendTimeout     int64       // Pend_Timeout: how long a message may wait for a PDC, up to 800 s (default 100 ms or 800 BaseRTT)
-	CloseThresh     int         // Close_Thresh: PDCs left open before others are closed (default: all there are)
-	TargetQDelay    int64       // of probes (default BaseRTT, as NSCC has it without trimming)
-	TailLossTime    int64       // Tail_Loss_Time: with InferLoss, the longest silence before a probe, up to 8 s (default 1 ms or 8 BaseRTT)
-	MaxTailLossRetx int         // Max_Tail_Loss_Retx: probes in a row that bring nothing new, 1 to 15 (default 5)
-	IdleTime        int64       // a PDC idle for so long is closed, at least the largest timeout of a packet (default 60 s)
+	// BaseRTT is config_base_rtt, a full packet's round trip on the longest path when that
+	// is idle, up to 60 s (default 12 us).
+	BaseRTT int64
+
+	// What a target acknowledges, and with what.
+	AckTrigger   int64       // ACK_Gen_Trigger: bytes that cause an ACK, up to 32 KiB (default 16 KiB)
+	AckMinPktAdd int64       // ACK_Gen_Min_Pkt_Add: the least that a packet counts, up to 2 KiB (default 1 KiB)
+	AckPerPacket bool        // Enb_ACK_Per_Pkt
+	NoAckOnECN   bool        // turns ACK_On_ECN off
+	PlainACK     bool        // send ACK in place of ACK_CC: no SACK and no congestion state
+	NullNext     pds.NextHdr // semantic header of an ACK that the PDS makes itself (default: none)
+	NullResponse []byte      // its bytes
+
+	// MaxAckData is Max_ACK_Data_Size, how much read data rides in an ACK, bytes up to
+	// 8192 (default 16); see [MemoryConfig].LongResponses.
+	MaxAckData int
+
+	// BufferROD keeps packets of an ordered PDC that arrive ahead of a gap.
+	BufferROD bool
+
+	// How what is lost is sent again.
+	RTOInit      int64 // RTO_Init_Time: first timeout, up to 8 s (default 1 ms or 8 BaseRTT)
+	MaxRTORetx   int   // Max_RTO_Retx_Cnt: 1 to 15, 15 for ever (default 5)
+	NackRetxTime int64 // NACK_Retx_Time: from a NACK to the resend, up to 8 s (default 1 ms or 8 BaseRTT)
+	MaxNackRetx  int   // Max_NACK_Retx_Cnt: 1 to 31, 31 for ever (default 5)
+
+	// InferLoss concludes losses from SACK and probes for them, in fabrics that do not trim.
+	InferLoss       bool
+	TargetQDelay    int64 // of probes (default BaseRTT, as NSCC has it without trimming)
+	TailLossTime    int64 // Tail_Loss_Time: the longest silence before a probe, up to 8 s (default 1 ms or 8 BaseRTT)
+	MaxTailLossRetx int   // Max_Tail_Loss_Retx: probes in a row that bring nothing new, 1 to 15 (default 5)
+
+	// The life of a PDC.
+	Start         StartMethod // which Start_PSN a target takes
+	NewPDCTime    int64       // New_PDC_Time: life of a PENDING PDC (default 5 ms or 40 BaseRTT)
+	PendTimeout   int64       // Pend_Timeout: how long a message may wait for a PDC, up to 800 s (default 100 ms or 800 BaseRTT)
+	CloseThresh   int         // Close_Thresh: PDCs left open before others are closed (default: all there are)
+	LimitPSNRange bool        // Limit_PSN_Range: close a PDC before it has used 2^31 PSNs; for those that TSS secures
+	ClearTime     int64       // PDS_Clear_Time: idle time before a CLEAR_CMD (default 1 ms or 8 BaseRTT)
+
+	// CloseReqTime is Close_REQ_Time, the silence until a CLOSE_CMD that was asked for: at
+	// least the largest timeout of a packet (default 1 ms or 8 BaseRTT).
+	CloseReqTime int64
+
+	// IdleTime is how long a PDC is idle before it is closed: at least the largest timeout
+	// of a packet (default 60 s).
+	IdleTime int64
 }
 
 // Params is a validated [Config]. It is immutable and shared.
@@ -156,7 +177,7 @@ func derive(c Config) (Params, error) {
 		p.rtoShifts++
 	}
 	if longest := p.longestRTO(); c.IdleTime < longest {
-		return Params{}, fmt.Errorf("%w: IdleTime is %d, want at least %d: a packet that backs off as far as RTOInit and MaxRTORetx say is not idleness",
+		return Params{}, fmt.Errorf("%w: IdleTime is %d, want at least %d, the longest timeout by RTOInit and MaxRTORetx",
 			ErrConfig, c.IdleTime, longest)
 	}
 	return p, nil

@@ -105,7 +105,9 @@ func (m *Manager) respondDefault(now int64, p *PDC, b *inbound, a *Response, out
 	if !asked && !m.ackDue(p) {
 		return 0
 	}
-	return m.putACK(p, out, &ackSpec{psn: b.psn, flags: b.echo(), next: a.Next, bytes: a.Bytes, state: &b.state, rove: !asked})
+	return m.putACK(p, out, &ackSpec{
+		psn: b.psn, flags: b.echo(), next: a.Next, bytes: a.Bytes, state: &b.state, rove: !asked,
+	})
 }
 
 // ackAsked reports whether an accepted request with a default response is to be

@@ -92,8 +92,10 @@ func (m *Manager) SubmitRUDI(now int64, local, peer Addr, pkt Packet) (pktID uin
 	p := &t.pkt[i]
 	t.free = p.next
 	t.count++
-	*p = rudiPacket{handle: pkt.Handle, id: t.count<<t.shift | i, size: pkt.Size, kind: pkt.Next, local: local, peer: peer,
-		used: true, queued: true, dueAt: now}
+	*p = rudiPacket{
+		handle: pkt.Handle, id: t.count<<t.shift | i, size: pkt.Size, kind: pkt.Next, local: local, peer: peer,
+		used: true, queued: true, dueAt: now,
+	}
 	t.live++
 	t.queued++
 	return p.id, nil
@@ -178,7 +180,8 @@ func (m *Manager) receiveRUDI(now int64, in *In, out []byte, r *Result) error {
 		if in.Trimmed != 0 {
 			m.stats.Trimmed++
 			if m.limiter.allow(now, in.Src) {
-				r.Reply = m.putNACK(out, &pds.Nack{Code: in.Trimmed, Flags: pds.FlagNT | h.Flags&pds.FlagRetx, PSN: pds.PSN(h.PktID)})
+				n := pds.Nack{Code: in.Trimmed, Flags: pds.FlagNT | h.Flags&pds.FlagRetx, PSN: pds.PSN(h.PktID)}
+				r.Reply = m.putNACK(out, &n)
 			}
 			return ErrTrimmed
 		}

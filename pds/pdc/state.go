@@ -17,7 +17,8 @@ const (
 	StateQuarantine                // gone; the id rests and remembers whom it served
 )
 
-var stateNames = [...]string{"CLOSED", "CREATING", "PENDING", "ESTABLISHED", "CLOSE_WAIT", "QUIESCE", "ACK_WAIT", "CLOSE_ACK_WAIT", "QUARANTINE"}
+var stateNames = [...]string{"CLOSED", "CREATING", "PENDING", "ESTABLISHED", "CLOSE_WAIT", "QUIESCE", "ACK_WAIT",
+	"CLOSE_ACK_WAIT", "QUARANTINE"}
 
 // String returns the specification's name.
 func (s State) String() string { return enum.Name(stateNames[:], s) }
