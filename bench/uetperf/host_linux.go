@@ -75,6 +75,7 @@ type host struct {
 	packets, marked, unsent int64              // received; of these with a mark; refused by the kernel
 	placed                  map[pdc.Addr]int64 // payload bytes, by source
 	first, last             int64              // when some were placed
+	more                    bool               // may go than has gone
 }
 
 // newHost opens the sockets of a host; port 0 is one of the kernel's choice.
@@ -126,7 +127,13 @@ func (h *host) local() netip.AddrPort { return h.paths[0].local }
 
 func (h *host) sockets() []*socket { return h.paths[:1] }
 
-func (h *host) deadline() (int64, bool) { return h.NextDeadline() }
+// deadline is at once as long as there is something to send.
+func (h *host) deadline() (int64, bool) {
+	if h.more {
+		return 0, true
+	}
+	return h.NextDeadline()
+}
 
 // step takes in what has come, does what is due, and sends what may go. It takes one batch,
 // since the answer to what it sends must find a later time, and leaves what is due to a later
@@ -178,14 +185,11 @@ func (h *host) place(now int64, from pdc.Addr, n int) {
 	h.placed[from] += int64(n)
 }
 
-// flush sends what may go.
+// flush sends what may go, but no more at a time than others can take from their sockets.
 func (h *host) flush(now int64) error {
-	for {
-		n := h.TransmitBatch(now, h.out)
-		if err := h.transmit(h.out[:n]); n < len(h.out) || err != nil {
-			return err
-		}
-	}
+	n := h.TransmitBatch(now, h.out)
+	h.more = n == len(h.out)
+	return h.transmit(h.out[:n])
 }
 
 // transmit sends those of the packets that are not empty, with their data. The cookie of a

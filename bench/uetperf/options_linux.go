@@ -92,12 +92,18 @@ func (o *options) check(f *flag.FlagSet) error {
 		return fmt.Errorf("unexpected argument %q", f.Arg(0))
 	case o.listen != "" && o.connect != "":
 		return errors.New("-listen and -connect exclude each other")
+	case o.misplaced(f) != nil:
+		return o.misplaced(f)
 	case !cc:
 		return fmt.Errorf("-cc %q, want nscc, rccc, both or none", o.cc)
 	case o.senders < 1 || o.senders > sendersMax:
 		return fmt.Errorf("-senders is %d, want 1 to %d", o.senders, sendersMax)
 	case o.six && o.senders > 1:
 		return errors.New("-6 allows one sender")
+	case o.mtu < 1024 || o.paths < 1 || o.paths > 256:
+		return errors.New("-mtu or -paths out of range")
+	case int64(o.senders*o.depth)*o.message > 1<<30:
+		return errors.New("-senders, -depth and -message make more than 1 GiB")
 	case o.port < 1 || o.port > 65535 || o.depth < 1 || o.depth > 64 || o.message < 1 || o.message > 1<<28 || o.bytes < 1:
 		return errors.New("-port, -depth, -message or -bytes out of range")
 	case o.rate < 1e5 || o.rate > 1e12 || o.delay < 0 || o.delay > time.Second || o.rtt < 0 || o.rtt > time.Second ||
@@ -105,6 +111,28 @@ func (o *options) check(f *flag.FlagSet) error {
 		return errors.New("-rate, -delay, -rtt or -seconds out of range")
 	}
 	return nil
+}
+
+// misplaced objects to a flag that was set and says nothing about what is to run.
+func (o *options) misplaced(f *flag.FlagSet) (err error) {
+	processes := o.listen != "" || o.connect != ""
+	f.Visit(func(g *flag.Flag) {
+		switch g.Name {
+		case "senders", "delay", "kmin", "kmax", "limit", "6", "seed":
+			if processes {
+				err = fmt.Errorf("-%s is of the bottleneck, which -listen and -connect do not have", g.Name)
+			}
+		case "port":
+			if !processes {
+				err = errors.New("-port goes with -listen or -connect")
+			}
+		case "from":
+			if o.connect == "" {
+				err = errors.New("-from goes with -connect")
+			}
+		}
+	})
+	return err
 }
 
 // sendersMax is how many one bottleneck takes.

@@ -131,23 +131,30 @@ func (r *relay) serve(now int64) {
 
 // admit queues what senders have sent.
 func (r *relay) admit(now int64) error {
-	n, err := r.front.receive(r.inbox)
-	for i := range r.inbox.packets[:n] {
-		p := &r.inbox.packets[i]
-		sender := r.senderAt(p.from.Addr())
-		if sender < 0 {
-			continue
+	for {
+		n, err := r.front.receive(r.inbox)
+		for i := range r.inbox.packets[:n] {
+			r.offer(now, &r.inbox.packets[i])
 		}
-		id := r.keep(p, sender, now)
-		size := pds.NominalSize(udpLen + len(p.data))
-		r.waiting += r.queue.Bytes(switchq.ClassLow)
-		r.seen++
-		q := switchq.Packet{ID: id, Size: int32(size), DSCP: class(p.tos)}
-		if v, lost := r.queue.Enqueue(&r.params, q, r.random); v == switchq.Dropped {
-			r.empty = append(r.empty, lost)
+		if n < batch {
+			return err
 		}
 	}
-	return err
+}
+
+// offer puts a packet into the queue, or drops it.
+func (r *relay) offer(now int64, p *packet) {
+	sender := r.senderAt(p.from.Addr())
+	if sender < 0 {
+		return
+	}
+	id := r.keep(p, sender, now)
+	q := switchq.Packet{ID: id, Size: int32(pds.NominalSize(udpLen + len(p.data))), DSCP: class(p.tos)}
+	r.waiting += r.queue.Bytes(switchq.ClassLow)
+	r.seen++
+	if v, lost := r.queue.Enqueue(&r.params, q, r.random); v == switchq.Dropped {
+		r.empty = append(r.empty, lost)
+	}
 }
 
 // class has control packets go first, as switches of a fabric do.

@@ -29,6 +29,11 @@ func (r *result) print(w io.Writer) {
 	if r.relay == nil {
 		fmt.Fprintf(w, "this process was late by %s at most\n", ms(r.stall))
 	}
+	for _, s := range r.senders {
+		if most := s.CC().Params().NSCC().MaxWnd(); int64(len(s.memory)) < most {
+			fmt.Fprintf(w, "   %v: -depth messages have %d bytes, and the window up to %d\n", s.local(), len(s.memory), most)
+		}
+	}
 	for _, d := range r.doubts() {
 		fmt.Fprintln(w, "  ", d)
 	}
@@ -39,7 +44,7 @@ func (r *result) printSenders(w io.Writer) {
 	fmt.Fprintln(t, "sender\tMb/s\tMB\tmessages\tretries\tmarked\tRTT min\tp50\tp99\tmean cwnd\tsent\tresent\tinferred\ttime-outs\t")
 	for _, s := range r.senders {
 		v, p := s.snapshot(), s.PDS().Stats()
-		fmt.Fprintf(t, "%v\t%.1f\t%.1f\t%d\t%d\t%.1f%%\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t\n", s.local().Addr(),
+		fmt.Fprintf(t, "%v\t%s\t%.1f\t%d\t%d\t%.1f%%\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t\n", s.local().Addr(),
 			megabits(s.delivered, s.ended-s.began), float64(s.delivered)/1e6, s.messages, s.retries, percent(v.Marked, v.Acks),
 			s.rtt.ms(0), s.rtt.ms(0.5), s.rtt.ms(0.99), s.meanWindow(), p.Sent, p.Resent, p.Inferred, p.RTOs)
 	}
@@ -59,7 +64,7 @@ func (r *relay) meanQueue() int64 { return r.waiting / max(r.seen, 1) }
 // print says how fast data came from the first packet to the last.
 func (h *host) print(w io.Writer) {
 	s := h.PDS().Stats()
-	fmt.Fprintf(w, "target: %.1f Mb/s, %.1f MB; %d packets, %.1f%% marked, %d twice\n",
+	fmt.Fprintf(w, "target: %s Mb/s, %.1f MB; %d packets, %.1f%% marked, %d twice\n",
 		megabits(h.total(), h.last-h.first), float64(h.total())/1e6, h.packets, percent(h.marked, h.packets), s.Duplicates)
 }
 
@@ -105,7 +110,13 @@ func doubts(who string, unsent int64, sockets []*socket) (all []string) {
 	return all
 }
 
-func megabits(bytes, ns int64) float64 { return float64(bytes) * 8e3 / float64(max(ns, 1)) }
+// megabits a second, or that there was no time.
+func megabits(bytes, ns int64) string {
+	if ns <= 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f", float64(bytes)*8e3/float64(ns))
+}
 
 func percent(n, of int64) float64 { return 100 * float64(n) / float64(max(of, 1)) }
 

@@ -35,6 +35,9 @@ func (o *options) run(stdout io.Writer) (*result, error) {
 	signal.Notify(stopped, os.Interrupt)
 	defer signal.Stop(stopped)
 	over := func(now int64) bool {
+		if len(stopped) > 0 {
+			signal.Stop(stopped) // the next one ends the process
+		}
 		return len(stopped) > 0 || o.seconds > 0 && now > int64(o.seconds*1e9)
 	}
 	switch {
@@ -77,6 +80,9 @@ func (o *options) runSender(over func(now int64) bool) (*result, error) {
 	local, err := o.localAddress(peer)
 	if err != nil {
 		return nil, err
+	}
+	if local == peer {
+		return nil, fmt.Errorf("-connect %v is where this end would be, too: set -from to another address", peer)
 	}
 	config := o.host()
 	s, err := o.newSender(&config, netip.AddrPortFrom(local, config.port), peer, 0, newInbox())

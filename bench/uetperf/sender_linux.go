@@ -89,9 +89,17 @@ func (s *sender) complete(now int64, ev *uetcc.Event) {
 	s.delivered += int64(ev.Outcome.Length)
 	s.ended = now
 	if ev.Outcome.Status != ses.StatusOK && s.failed == nil {
-		s.failed = fmt.Errorf("message failed: %v, %v", ev.Outcome.Status, ev.Cause)
+		s.failed = fmt.Errorf("message failed: %v", reason(ev))
 		s.stop()
 	}
+}
+
+// reason says why a message failed: the target's word, or what became of delivery.
+func reason(ev *uetcc.Event) fmt.Stringer {
+	if ev.Outcome.Status == ses.StatusFailed {
+		return ev.Outcome.Code
+	}
+	return ev.Cause
 }
 
 // sample notes the round trip that the newest acknowledgement has measured, and the window.

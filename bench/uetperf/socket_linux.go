@@ -117,6 +117,8 @@ func (s *socket) send(to netip.AddrPort, tos uint8, b []byte) (bool, error) {
 		return true, nil
 	case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.ENOBUFS):
 		return false, nil
+	case errors.Is(err, unix.EMSGSIZE):
+		return false, fmt.Errorf("%w: %d bytes and their headers in a packet to %v, set a smaller -mtu", err, len(b), to)
 	}
 	return false, fmt.Errorf("%d bytes to %v: %w", len(b), to, os.NewSyscallError("sendto", err))
 }
