@@ -50,11 +50,11 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 
 	f.Int64Var(&o.bytes, "bytes", 32<<20, "bytes that each sender writes")
 	f.Float64Var(&o.seconds, "seconds", 0, "write for so long instead; with -listen stop after it")
-	f.Int64Var(&o.message, "message", 1<<20, "bytes of a message")
+	f.Int64Var(&o.message, "message", 1<<20, "bytes of a message; with -listen, -depth of them are the memory that senders write to")
 	f.IntVar(&o.depth, "depth", 4, "messages of a sender under way at a time")
 
 	f.StringVar(&o.cc, "cc", "nscc", "congestion control, the same at both ends: nscc, rccc, both, none")
-	f.UintVar(&o.mtu, "mtu", 4096, "payload bytes of a packet: 1024, 2048, 4096 or 8192")
+	f.UintVar(&o.mtu, "mtu", 4096, "payload bytes of a packet, the same at both ends: 1024, 2048, 4096 or 8192")
 	f.Float64Var(&o.rate, "rate", 0, "bits a second: of the bottleneck, default 200e6; with -listen and -connect of the slower link, default 10e9")
 	f.DurationVar(&o.rtt, "rtt", 0, "round trip when nothing waits; default: what -delay and -rate make, with -listen and -connect 200us")
 	f.Int64Var(&o.cwnd, "cwnd", 0, "first window, bytes; 0: 1.5 times the bandwidth-delay product")
