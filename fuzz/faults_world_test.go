@@ -33,7 +33,7 @@ type faultWorld struct {
 	stuck   int
 }
 
-// newFaultWorld is a network between so many places that goes wrong as plan says.
+// newFaultWorld is a network of places that goes wrong as plan says.
 func newFaultWorld(places int, seed uint64, plan func(*rand.Rand) faultnet.Plan) faultWorld {
 	net := faultnet.New(places, seed, faultnet.Plan{})
 	net.Plan = plan(net.Rand)

@@ -60,7 +60,7 @@ type sharedRings struct {
 	received, missing [ringOwners]uint32
 }
 
-// post is the device: so many batches of events of any contexts.
+// post is the device: batches of events of any contexts.
 func (x *sharedRings) post(batches int) {
 	defer x.done.Store(true)
 	r := rand.New(rand.NewPCG(11, 0))

@@ -23,7 +23,7 @@ var nicConfig = hw.SoftConfig{
 	Features: hw.FeatureWindow | hw.FeatureCredit | hw.FeatureRate | hw.FeatureEvents,
 }
 
-// newNIC makes a device with so many bytes of host memory.
+// newNIC makes a device with host bytes of host memory.
 func newNIC(t testing.TB, cfg hw.SoftConfig, host uint32) nic {
 	n := nic{regs: hw.NewMemory(cfg.SpaceSize()), host: hw.NewMemory(host)}
 	var err error

@@ -55,8 +55,8 @@ func wait(ref func() int64, base int64, start uint64, ns int64) (passed int64, o
 	return passed, true
 }
 
-// believable reports whether the processor says that it counts so far in ns nanoseconds, give
-// or take an eighth, or says nothing.
+// believable reports whether counts in ns nanoseconds are what the processor says of itself,
+// give or take an eighth. One that says nothing is believed.
 func believable(counts uint64, ns int64) bool {
 	hz := cpuid.CPU.Hz
 	expected := hz / 1000 * ns / 1_000_000

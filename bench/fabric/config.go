@@ -64,7 +64,7 @@ type Config struct {
 	PacketBytes int64 // largest packet on the wire, [HeaderBytes] included; 0: 4,150
 	MaxPSNRange int   // packets between the oldest unacknowledged and the newest; 0: by the window
 
-	SlowLinks int                // so many uplinks of the first tier-1 (two tiers: leaf) switches run at a quarter
+	SlowLinks int                // the first uplinks of tier 1, with two tiers of the leaves, run at a quarter of their rate
 	PFC       *switchq.PFCConfig // pauses between switches and towards hosts; implies no trimming and no drops
 
 	Memory *Memory // behind one host; nil: every memory takes at once what arrives
@@ -153,7 +153,7 @@ func (c *Config) checkPackets() error {
 	return nil
 }
 
-// packets is how many packets with so many bytes of payload f needs.
+// packets is how many packets f needs if each carries that much payload.
 func (f *Flow) packets(payload int64) int64 { return (f.Size + payload - 1) / payload }
 
 func (c *Config) payload() int64 { return c.PacketBytes - HeaderBytes }

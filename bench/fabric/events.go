@@ -230,7 +230,7 @@ func (q *eventQueue) load(b int64) {
 
 // sortSlots orders a bucket by time and keeps the order of insertion otherwise. Most hold a
 // handful, and large ones are packets that were sent at one time over links alike: nearly
-// in order. What is not is left to the library after so many moves.
+// in order. A bucket that takes too many moves is left to the library.
 func sortSlots(s []slot) {
 	moves := 256 + 8*len(s)
 	for i := 1; i < len(s); i++ {

@@ -25,7 +25,7 @@ type Memory struct {
 	InternalEnd link.Ps
 }
 
-// check names the field that does not suit a fabric of so many hosts; nil is no memory.
+// check names the field that does not suit a fabric of that many hosts; nil is no memory.
 func (m *Memory) check(hosts int) error {
 	if m == nil {
 		return nil

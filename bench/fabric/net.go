@@ -99,7 +99,7 @@ func (n *net) next(node uint32, p *packet) uint32 {
 	return s.first + s.down + s.choose(p, s.up)
 }
 
-// choose is which of so many links between the same switches p takes.
+// choose is which of the parallel links to a switch p takes.
 func (s *node) choose(p *packet, links uint32) uint32 {
 	return uint32(switchq.Uplink(s.salt, p.to.conn(), p.ev, int(links)))
 }

@@ -11,20 +11,15 @@ const (
 	kindOwn               // another benchmark of ours
 )
 
-// A rival is the other half of a comparison. Goal is the largest ratio of our
-// time to its time that is wanted; 0 is none, the ratio is information. Unit names
-// which of its times that is, if it is not that of a packet or an iteration, and ofOurs
-// which of ours. It stands for something that takes so many times as long, 0 for
-// itself. With from, the last step of a name, both times are multiples of those of the
-// benchmarks that end so.
+// A rival is the other half of a comparison.
 type rival struct {
 	kind   kind
 	name   string
-	goal   float64
-	unit   string
-	ofOurs string
-	times  float64
-	from   string
+	goal   float64 // largest ratio of our time to its time that is wanted; 0: none, the ratio is information
+	unit   string  // which of its times, if not that of a packet or an iteration
+	ofOurs string  // which of ours
+	times  float64 // it stands for something that takes that many times as long; 0: for itself
+	from   string  // last step of a name: both times are multiples of those of the benchmarks that end so
 }
 
 func peer(name string, goal float64) rival  { return rival{kind: kindPeer, name: name, goal: goal} }
@@ -54,8 +49,8 @@ type job struct {
 	rivals []rival
 }
 
-// A chapter is a table of its own. One round in so many measures its jobs: those of
-// the later ones take up to a second.
+// A chapter is a table of its own. Its jobs are measured in one round of every so many,
+// since those of the later chapters take up to a second.
 type chapter struct {
 	title string
 	every int

@@ -9,7 +9,7 @@ const (
 
 const perPacket, perEvent = "cpu-ns/data-packet", "cpu-ns/event"
 
-// htsim is the C++ reference simulator, for what takes it so many ns. It can't run
+// htsim is the C++ reference simulator, on something that takes it ns. It can't run
 // here; on the day that it was measured Hold took 143 ns on the same machine.
 func htsim(ofOurs string, ns, goal float64) rival {
 	const hold = 143

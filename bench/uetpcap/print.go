@@ -64,8 +64,8 @@ func Print(w io.Writer, r io.Reader, parser *frame.Parser) (Counts, error) {
 	}
 }
 
-// line counts the packet data, of which so many bytes were captured, and returns what to
-// print, nothing if it is not UET.
+// line counts the packet data, of which the first captured bytes are real, and returns
+// what to print, nothing if it is not UET.
 func (n *Counts) line(c *capture, data []byte, captured int) string {
 	var f frame.Frame
 	err := c.read(data, captured, &f)
@@ -106,7 +106,7 @@ type capture struct {
 	parse  func(ps *frame.Parser, b []byte, f *frame.Frame) error
 }
 
-// read parses data, of which so many bytes were captured.
+// read parses data, of which the first captured bytes are real.
 func (c *capture) read(data []byte, captured int, f *frame.Frame) error {
 	if captured == len(data) || !c.parser.CRC {
 		return c.parse(c.parser, data, f)

@@ -69,8 +69,8 @@ func (w *Writer) Write(now int64, f *frame.Frame, payload int) error {
 	return nil
 }
 
-// trim leaves so many bytes of the IP payload of frame b, as a switch does, which makes
-// none longer.
+// trim cuts the IP payload of frame b to left bytes, as a switch does, which makes none
+// longer.
 func trim(b []byte, left int) []byte {
 	ip := b[14:]
 	if ip[0]>>4 == 6 {

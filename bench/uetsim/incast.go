@@ -6,9 +6,8 @@ import (
 	"github.com/uetcc/uetcc/bench/fabric"
 )
 
-// sixToOne is figure 6-2, each sender with so many bytes: nodes A1, A2, B1, B2 with two
-// ranks each. Rank 1 shares rank 0's node and uses its internal link, so six senders
-// meet at leaf 1A-1.
+// sixToOne is figure 6-2: nodes A1, A2, B1, B2 with two ranks each. Rank 1 shares rank
+// 0's node and uses its internal link, so six senders meet at leaf 1A-1.
 func (o *options) sixToOne(bytes int64) fabric.Config {
 	host := hostOf(0, 2, 1, 3, 4, 6, 5, 7) // leaves 1A-1, 1A-2, 1B-1, 1B-2
 	var flows []fabric.Flow

@@ -131,7 +131,7 @@ func (p *printer) transfers(n namedRun) {
 // busiest is how many queues are listed unless all are asked for.
 const busiest = 5
 
-// queues lists the worst queues of a run, so many at most.
+// queues lists the worst queues of a run, up to most of them.
 func (p *printer) queues(n namedRun, most int) {
 	queues := worstQueues(n.Result.Queues)
 	if len(queues) == 0 {
