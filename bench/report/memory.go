@@ -60,7 +60,7 @@ func footprints(rounds []round) []footprint {
 		what, ours string
 		limit      float64
 	}{{"a simulation of 128 nodes", node128, 15}, {"a simulation of 1,024 nodes", node1024, 142}} {
-		if mb := series(&job{ours: s.ours}, 0, s.ours, "peak-MB", rounds); mb.largest > 0 {
+		if mb := series(&job{ours: s.ours}, ourSide, s.ours, "peak-MB", rounds); mb.largest > 0 {
 			f = append(f, footprint{s.what + ", the process at its peak", mb.largest, s.limit, "MB", fmt.Sprintf("htsim %.0f", s.limit)})
 		}
 	}

@@ -20,16 +20,21 @@ type side struct {
 }
 
 var sides = [...]side{
-	{"ours", ".", []string{"./bench", "./bench/fabric", "./pds/pdc"}},
-	{"peers", "bench/peers", []string{"./..."}},
+	ourSide:  {"ours", ".", []string{"./bench", "./bench/fabric", "./pds/pdc"}},
+	peerSide: {"peers", "bench/peers", []string{"./..."}},
 }
+
+const (
+	ourSide = iota
+	peerSide
+)
 
 // sideOf is the index in sides of what k stands for.
 func sideOf(k kind) int {
 	if k == kindOwn {
-		return 0
+		return ourSide
 	}
-	return 1
+	return peerSide
 }
 
 // A bench runs benchmarks of both sides from test binaries that were built once.
@@ -80,7 +85,7 @@ func (b *bench) round(n int, some []chapter) (string, error) {
 			if n%c.every != 0 {
 				break
 			}
-			order := []int{0, 1}
+			order := []int{ourSide, peerSide}
 			if n/c.every%2 == 1 {
 				slices.Reverse(order)
 			}
@@ -104,15 +109,20 @@ func (b *bench) job(transcript *strings.Builder, s int, j *job) error {
 			wanted[program] = append(wanted[program], name)
 		}
 	}
-	if s == 0 {
+	if s == ourSide {
 		add(j.ours)
 	}
-	for _, r := range j.rivals {
+	for i := range j.rivals {
+		r := &j.rivals[i]
 		if sideOf(r.kind) == s {
 			add(r.name)
 		}
-		if r.from != "" {
-			add(r.start([]string{j.ours, r.name}[s]))
+		switch {
+		case r.from == "":
+		case s == ourSide:
+			add(r.start(j.ours))
+		default:
+			add(r.start(r.name))
 		}
 	}
 	for program, names := range wanted {

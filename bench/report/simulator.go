@@ -36,11 +36,11 @@ func simulated(rounds []round) (lines []string) {
 		theirs     int
 	}{{"128 nodes", node128, 2, 138}, {"1,024 nodes", node1024, 4, 58}} {
 		j := &job{ours: s.ours}
-		rate := series(j, 0, s.ours, "data-packets/cpu-s", rounds)
+		rate := series(j, ourSide, s.ours, "data-packets/cpu-s", rounds)
 		if rate == (spread{}) {
 			continue
 		}
-		events := series(j, 0, s.ours, "events/data-packet", rounds)
+		events := series(j, ourSide, s.ours, "events/data-packet", rounds)
 		lines = append(lines, fmt.Sprintf("%s: %.0f thousand data packets a second of processor time (median; %.0f to %.0f), %.1f events each. "+
 			"Goal: %d times the %d thousand of htsim on this kind of machine.",
 			s.what, rate.median/1e3, rate.least/1e3, rate.largest/1e3, events.median, s.goal, s.theirs))

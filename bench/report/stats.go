@@ -116,7 +116,7 @@ func compare(j *job, v rival, rounds []round) row {
 func fewestAllocs(j *job, rounds []round) (fewest float64) {
 	first := true
 	for i := range rounds {
-		if n, ok := rounds[i].figure(j, 0, j.ours, "allocs/op"); ok && (first || n < fewest) {
+		if n, ok := rounds[i].figure(j, ourSide, j.ours, "allocs/op"); ok && (first || n < fewest) {
 			fewest, first = n, false
 		}
 	}
@@ -126,14 +126,14 @@ func fewestAllocs(j *job, rounds []round) (fewest float64) {
 // both gives the two halves of a comparison over some rounds.
 func both(j *job, v *rival, rounds []round) (ours, theirs spread) {
 	s := sideOf(v.kind)
-	ours, theirs = series(j, 0, j.ours, v.ofOurs, rounds), series(j, s, v.name, v.unit, rounds)
+	ours, theirs = series(j, ourSide, j.ours, v.ofOurs, rounds), series(j, s, v.name, v.unit, rounds)
 	if v.times > 0 {
 		theirs = theirs.over(spread{1 / v.times, 1 / v.times, 1 / v.times, 1 / v.times})
 	}
 	if v.from == "" {
 		return ours, theirs
 	}
-	return ours.over(series(j, 0, v.start(j.ours), v.ofOurs, rounds)), theirs.over(series(j, s, v.start(v.name), v.unit, rounds))
+	return ours.over(series(j, ourSide, v.start(j.ours), v.ofOurs, rounds)), theirs.over(series(j, s, v.start(v.name), v.unit, rounds))
 }
 
 func series(j *job, side int, name, unit string, rounds []round) spread {
