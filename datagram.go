@@ -10,16 +10,15 @@ const udpLen = 8
 
 // A Datagram is one packet on its way in or out.
 type Datagram struct {
-	// Packet begins with the PDS header. Of a packet received it is all up to the
-	// trailer. For a packet to send the capacity is room for the headers, at least
-	// [HeaderMax] bytes, of a reply [Endpoint.ReplyMax], and what was written is all
-	// there is but the payload.
+	// Packet begins with the PDS header. In: everything up to the trailer. Out: the
+	// headers; what follows them is Payload. Its capacity must be at least [HeaderMax]
+	// bytes, for a reply [Endpoint.ReplyMax].
 	Packet []byte
 
 	Src, Dst pdc.Addr
 
-	// Size is the nominal size, bytes (see [pds.NominalSize]). 0 on the way in stands
-	// for that of UET over UDP with this Packet.
+	// Size is the nominal size, bytes (see [pds.NominalSize]). In: 0 stands for that of
+	// UET over UDP with this Packet.
 	Size int64
 
 	Entropy uint16       // out: the path: UDP source port, or entropy header
@@ -27,7 +26,7 @@ type Datagram struct {
 	CE      bool         // in: marked, congestion experienced
 	Trimmed pds.NackCode // in: by what a switch has cut it, see [pds.DSCPs.TrimmedBy]; 0: it is whole
 	Retx    bool         // out: was sent before
-	State   pdc.AckState // in: what an acknowledgement of it says for congestion control, credit among it
+	State   pdc.AckState // in: what its acknowledgement has to say for congestion control, credit included
 	Payload Payload      // out: what follows Packet
 }
 
@@ -44,7 +43,7 @@ type Payload struct {
 	Length  uint32   // bytes; 0: nothing follows
 	Offset  uint32   // of the first byte within the message, or within what a read asked for
 	Message Handle   // whose data it is; 0: read data for a peer
-	Answer  AnswerID // with Message 0: for [Endpoint.Refuse], if the bytes cannot be had
+	Answer  AnswerID // if Message is 0: for [Endpoint.Refuse], should the bytes not be had
 	Cookie  uint64   // of the message, or of the region that is read
 	Address uint64   // read data: the first byte's, in the numbers of the region
 }

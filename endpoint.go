@@ -17,8 +17,8 @@ const HeaderMax = pds.RequestCCLen + ses.StandardLen + ses.CompareSwapLen
 // payload memory, and allocates nothing after [NewEndpoint]. See the package
 // comment for the loop around it.
 //
-// All calls bring now, nanoseconds of a monotonic clock, which may begin anywhere and
-// stays below 2^62. Single writer, and not to be copied.
+// now is nanoseconds of a monotonic clock in every call, 0 or more and below 2^62. Single
+// writer, and not to be copied.
 type Endpoint struct {
 	pds      *pdc.Manager
 	cc       *ccc.Manager
@@ -69,30 +69,30 @@ type Endpoint struct {
 	errand   ses.Errand // the last one begun
 }
 
-// Stats counts what an endpoint has seen since it began, besides the
-// [pdc.Stats] of its manager.
+// Stats counts what an endpoint has seen since it was made. Its manager has counters of
+// its own, see [pdc.Stats].
 type Stats struct {
-	Broken    uint64 // messages to this endpoint whose PDC went before they were whole, each an [Event]
-	StrayData uint64 // packets of read data that no message waits for
-	Refused   uint64 // requests put off because too many answers are under way, or completions not polled
+	Broken    uint64 // messages of peers whose PDC ended before they were whole, each an [Event]
+	StrayData uint64 // packets of read data that no message waited for
+	Refused   uint64 // requests put off: too many answers under way, or too many completions not polled
 }
 
 // Stats returns the counters.
 func (e *Endpoint) Stats() Stats { return e.stats }
 
-// Usage is how much of its memory an endpoint uses now. All of it is 0 when nothing
+// Usage is how much of its memory an endpoint uses now. Everything is 0 when nothing
 // is under way, the PDCs have closed, and all completions have been polled.
 type Usage struct {
-	Messages int // of this endpoint, in progress
+	Messages int // started here and in progress
 	Events   int // completions to be polled
-	Arriving int // messages of peers, of several packets, that are not whole
+	Arriving int // messages of peers, of several packets, that are not whole yet
 	Answers  int // reads and fetching atomics of peers being answered
 	Buffered int // packets that wait for their turn, see [Endpoint.Replay]
 	PDCs     int
 	Waiting  int // messages that wait for a PDC
 	RUDI     int // RUDI packets that wait for their response
 	Contexts int // of congestion control
-	Senders  int // that credit is scheduled for
+	Senders  int // peers' contexts that credit is scheduled for
 }
 
 // Usage counts, in time proportional to the number of contexts.
@@ -109,21 +109,21 @@ func (e *Endpoint) Usage() Usage {
 	return u
 }
 
-// ReplyMax is the capacity that the Packet of a reply needs, bytes: [HeaderMax], or more
-// if PDS.MaxAckData of the [Config] is above its default.
+// ReplyMax returns the capacity that the Packet of a reply needs, bytes: [HeaderMax], or
+// more if PDS.MaxAckData of the [Config] is above its default.
 func (e *Endpoint) ReplyMax() int { return e.replyMax }
 
-// PDS returns the manager of the PDCs, to look at or to close one. What that means for
-// messages the next Tick tells, which is then due at once.
+// PDS returns the manager of the PDCs, to look at one or to close it. What that means for
+// messages the next Tick says, which is then due at once.
 func (e *Endpoint) PDS() *pdc.Manager { return e.pds }
 
-// CC returns the manager of the congestion control contexts, for snapshots, to plug an
-// algorithm in and to change a mode: that of a PDC is Context of [pdc.Info], from
-// [Endpoint.Connect] on. Contexts are opened, and events told, by the endpoint alone.
+// CC returns the manager of the congestion control contexts: to take snapshots, to plug in
+// an algorithm, to change a mode. The context of a PDC is in its [pdc.Info]. Leave it to
+// the endpoint to open contexts and to tell them events.
 //
-// Other goroutines may call [ccc.Manager.Refresh] if the endpoint's own has called
-// [ccc.Manager.TryOwn] before, which succeeds, and calls [ccc.Manager.Drain] in its loop.
+// Other goroutines may call [ccc.Manager.Refresh] once the endpoint's own has called
+// [ccc.Manager.TryOwn], which succeeds, and calls [ccc.Manager.Drain] in its loop.
 func (e *Endpoint) CC() *ccc.Manager { return e.cc }
 
-// Target returns the side that requests arrive at, to open memory and queues.
+// Target returns the side that requests arrive at: to open memory and queues to peers.
 func (e *Endpoint) Target() *ses.Target { return e.target }

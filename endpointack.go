@@ -6,10 +6,8 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// receiveACK takes an ACK_CC in, which has no answer: in a short way if it is as most
-// are when it matters, of packets in a row, in the middle of a message, all of which
-// went well. That way does what the general one would, with everything left out that
-// such a packet does not need.
+// receiveACK takes an ACK_CC in, which has no answer. The short way is for most of them:
+// for packets in a row, in the middle of a message, all of which went well.
 func (e *Endpoint) receiveACK(now int64, in, reply *Datagram, r *Received) {
 	if e.prefetched--; e.prefetched < 0 {
 		e.prefetchACK(in.Packet)
@@ -34,8 +32,8 @@ func (e *Endpoint) receiveACK(now int64, in, reply *Datagram, r *Received) {
 	e.receiveGeneralACK(now, in, r)
 }
 
-// confirmAny does what follows for the packets that the acknowledgement in confirms:
-// from the response for the last of them, and for the others from the acknowledgement.
+// confirmAny settles the packets that an acknowledgement confirms: the last of them by the
+// response, the others by the acknowledgement alone.
 func (e *Endpoint) confirmAny(now int64, in *Datagram, x pdc.Confirmed, r *Received) {
 	e.res.ID.PDC, e.res.Header, e.res.Handle, e.res.Next = x.PDC, pds.AckCCLen, x.Last, pds.NextResponse
 	e.onResponse(now, in.Packet, r)
@@ -56,8 +54,8 @@ func (e *Endpoint) receiveGeneralACK(now int64, in *Datagram, r *Received) {
 	e.followUp(now)
 }
 
-// onResponse takes the response that follows the PDS header, and with it the one
-// outcome of the packet that it answers.
+// onResponse takes the response behind the PDS header: it is the outcome of the packet
+// that it answers.
 func (e *Endpoint) onResponse(now int64, b []byte, r *Received) {
 	at, h := e.res.Header, e.res.Handle
 	r.Payload = at
@@ -84,8 +82,8 @@ func (e *Endpoint) onResponse(now int64, b []byte, r *Received) {
 	e.refill(now, e.res.ID.PDC)
 }
 
-// readData takes a packet of data for a read of ours. It must come from where the
-// request went.
+// readData takes a packet of data for a read of this side. It must come on the PDC that the
+// request went on.
 func (e *Endpoint) readData(now int64, b []byte, form ses.Form, r *Received) {
 	n, err := e.ack.Decode(form, b[e.res.Header:])
 	r.Payload = e.res.Header + n
@@ -105,7 +103,7 @@ func (e *Endpoint) readData(now int64, b []byte, form ses.Form, r *Received) {
 	e.conclude(now, h, &ev)
 }
 
-// place tells the caller where data for a message of ours belongs.
+// place tells the caller where data for a message of this side belongs.
 func (e *Endpoint) place(r *Received, h Handle, ev *ses.Event) {
 	r.Action, r.Message, r.Cookie, r.Offset, r.Length = ses.ActionPlace, h, ev.Cookie, ev.DataOffset, ev.DataLength
 	if e.message(h).flags&msgErrand != 0 {

@@ -10,8 +10,8 @@ import (
 // [Endpoint.Answer]. The zero AnswerID is none.
 type AnswerID uint32
 
-// answer is data on its way to whoever asked for it: a packet of read data that
-// the manager has or is to be given, or one whose bytes the caller is to bring.
+// answer is data on its way to whoever asked for it: a packet of read data, or an
+// acknowledgement for which the caller brings the bytes.
 type answer struct {
 	rx      pdc.RxID
 	address uint64
@@ -21,7 +21,7 @@ type answer struct {
 	gen     uint16 // odd: in use
 	next    uint16 // in its chain, slot + 1
 	owed    bool   // by the caller
-	lender  Handle // the rendezvous send that this is read of
+	lender  Handle // the rendezvous send that is read by it
 }
 
 // answers is the slab of them.
@@ -93,9 +93,9 @@ func (s *answers) pop(c *chain) {
 	a.next = 0
 }
 
-// pumpAnswers hands read data of f to the manager as long as it takes it. The last
-// packet for now asks for an acknowledgement: a target with data outstanding
-// cannot be closed in order.
+// pumpAnswers hands read data of f to the manager while it takes some. The last packet
+// for now asks for an acknowledgement: a PDC with data outstanding cannot be closed in
+// order.
 func (e *Endpoint) pumpAnswers(now int64, f *flow) {
 	for f.answers.head != 0 {
 		i := f.answers.head - 1
@@ -119,12 +119,13 @@ func (e *Endpoint) pumpAnswers(now int64, f *flow) {
 }
 
 // Answer brings what [Received] has asked for: the value of a fetching atomic, or
-// the bytes of a short read, as many as Received.Length. The acknowledgement is
-// in reply, whose capacity must be [Endpoint.ReplyMax]; it says reply.State for
-// congestion control. On an ordered PDC answers are given in the order of the requests.
+// the bytes of a short read, Received.Length of them. reply becomes the acknowledgement,
+// and needs the capacity [Endpoint.ReplyMax]; its State, set by the caller, goes into the
+// acknowledgement for congestion control. On an ordered PDC the answers have to come in
+// the order of the requests.
 //
-// Errors: ses.ErrStale when nothing waits for it, also when its PDC has gone;
-// ses.ErrRange when data has another length; pdc.ErrShortBuffer.
+// Errors: ses.ErrStale when nothing waits for it, or its PDC has ended; ses.ErrRange when
+// data has another length; pdc.ErrShortBuffer.
 func (e *Endpoint) Answer(now int64, id AnswerID, data []byte, reply *Datagram) error {
 	a := e.answers.find(id)
 	switch {
@@ -141,10 +142,10 @@ func (e *Endpoint) Answer(now int64, id AnswerID, data []byte, reply *Datagram) 
 	return e.reply(now, id, pds.NextHdr(a.reply.Form), b[at:], reply)
 }
 
-// Refuse is [Endpoint.Answer] when the host cannot: code is its reason. For the id of
-// [Payload].Answer reply is that packet, as [Endpoint.Transmit] has given it; it then says
-// so in place of the data. The errors are those of Answer; [ses.ErrRange] means that code is
-// none of a failure, or wider than its 6 bits.
+// Refuse is [Endpoint.Answer] for a host that cannot bring the data: code is its reason.
+// With the id of a [Payload].Answer, reply is the packet that [Endpoint.Transmit] has given,
+// and then brings the reason in place of the data. The errors are those of Answer;
+// [ses.ErrRange] means that code is not one of a failure, or wider than its 6 bits.
 func (e *Endpoint) Refuse(now int64, id AnswerID, code ses.ReturnCode, reply *Datagram) error {
 	a := e.answers.find(id)
 	if a == nil || !a.owed && reply.Payload.Answer != id {
@@ -167,14 +168,14 @@ func (e *Endpoint) Refuse(now int64, id AnswerID, code ses.ReturnCode, reply *Da
 	return e.reply(now, id, pds.NextResponse, h.AppendTo(e.bytes[:0]), reply)
 }
 
-// withhold has a packet of read data, and those that repeat it, say that there is none.
+// withhold makes a packet of read data, and those that repeat it, say that there is none.
 func (a *answer) withhold(code ses.ReturnCode, out *Datagram) {
 	header := len(out.Packet) - a.reply.Len()
 	a.reply.ReturnCode, a.reply.PayloadLength, a.length = code, 0, 0
 	out.Packet, out.Payload = a.reply.AppendTo(out.Packet[:header]), Payload{}
 }
 
-// reply sends the late answer to a request, which is one that is owed.
+// reply writes the answer that is owed to a request.
 func (e *Endpoint) reply(now int64, id AnswerID, next pds.NextHdr, b []byte, reply *Datagram) error {
 	buf, state := reply.Packet[:cap(reply.Packet)], reply.State
 	if len(buf) < HeaderMax {
@@ -196,7 +197,7 @@ func (e *Endpoint) reply(now int64, id AnswerID, next pds.NextHdr, b []byte, rep
 	return nil
 }
 
-// control describes a control packet or acknowledgement.
+// control describes a control packet or acknowledgement of n bytes.
 func (e *Endpoint) control(d *Datagram, n int, src, dst pdc.Addr) {
 	d.Packet = d.Packet[:n]
 	d.Src, d.Dst, d.TC = src, dst, e.controlTC

@@ -18,8 +18,8 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// ErrConfig is wrapped by every error of [NewEndpoint], beside that of the package whose
-// part is wrong.
+// ErrConfig is wrapped by every error of [NewEndpoint], together with that of the package
+// whose part is wrong.
 var ErrConfig = errors.New("uetcc: invalid configuration")
 
 // A Config sizes an [Endpoint] and sets its parameters. All memory is taken at
@@ -30,17 +30,17 @@ type Config struct {
 	MTU uint32 // payload bytes of a full packet: 1024, 2048, 4096 or 8192 (default 4096)
 
 	// PDS is delivery: timers, windows, acknowledgement. Set InferLoss where switches drop
-	// packets and do not trim them: without, a loss waits for its time-out. With BufferROD
-	// see [Endpoint.Replay]. BaseRTT, which the timers follow, defaults to CC.NSCC.BaseRTT, and
+	// packets and do not trim them; without it a lost packet waits for its time-out. For
+	// BufferROD see [Endpoint.Replay]. BaseRTT, which the timers follow, defaults to CC.NSCC.BaseRTT, and
 	// TargetQDelay to that of CC.NSCC.Tuning.
 	PDS pdc.Config
 
 	// CC is congestion control. Of CC.NSCC set LinkRate (default 100 Gb/s), BaseRTT (12 us),
-	// and Trimming where switches trim; its MTU follows from that above. A smaller one does
-	// not stop full packets, but each may go beyond the window by what it lacks. BaseRTT is
-	// that of a full packet on the longest path when nothing else is on it, the packet's own
-	// time on the links included: Path.BaseRTT of package hw/link, and what the software of
-	// both ends takes.
+	// and Trimming where switches trim; its MTU follows from the one above. With a
+	// smaller one full packets still leave, but each may exceed the window by the difference.
+	// BaseRTT is that of a full packet on the longest path when nothing else is on it, with
+	// the packet's own time on the links: Path.BaseRTT of package hw/link, plus the time that
+	// the software of both ends takes.
 	CC ccc.Config
 
 	// Algorithm, if not nil, gives each new congestion control context an algorithm of your
@@ -56,9 +56,9 @@ type Config struct {
 
 	Contexts int // congestion control contexts, one for each peer and traffic class, up to 65,535 (default 256)
 	Messages int // messages of this endpoint in progress, up to 65,535 (default 1024)
-	Answers  int // reads and fetching atomics of others being answered, up to 65,535 (default 1024)
+	Answers  int // reads and fetching atomics of peers being answered, up to 65,535 (default 1024)
 
-	// Target bounds what others may use here (default: 1 process with 16 indices, 16
+	// Target bounds what peers may use here (default: 1 process with 16 indices, 16
 	// regions, 16 receive buffers, 1024 messages and 1024 pending sends). Its MTU is
 	// filled in.
 	Target ses.TargetConfig
@@ -75,10 +75,10 @@ type Config struct {
 	Backoff int64
 
 	ControlTC uint8 // traffic class of acknowledgements and control packets, but for probes that look for losses
-	AnswerTC  uint8 // of what others have this side send: the data of their reads, the reads of rendezvous, ready to restart
+	AnswerTC  uint8 // of what peers have this side send: the data of their reads, the reads of rendezvous, ready to restart
 
-	// Seed is where PDCIDs, Start_PSNs, hashes and path choice come from. On a network it has
-	// to be a secret, from a good source; 0 is a seed like any other.
+	// Seed is what PDCIDs, Start_PSNs, hashes and the choice of paths are drawn from. On a
+	// network it has to be secret and from a good source; 0 is a seed like any other.
 	Seed uint64
 
 	Now int64 // the first time, ns: this and all later ones are 0 or more and below 2^62

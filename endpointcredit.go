@@ -10,24 +10,24 @@ import (
 	"github.com/uetcc/uetcc/rccc"
 )
 
-// A creditor is the destination half of receiver credit: who asks, and the PDC
-// that each sender hears from us on. Grants go out as CREDIT control packets,
-// since an ACK_CC that carries NSCC's state has no room for them.
+// A creditor is the destination half of receiver credit: who asks for it, and on which PDC
+// to answer. Grants go out as CREDIT control packets, since an ACK_CC that carries NSCC's
+// state has no room for them.
 type creditor struct {
 	recv    *rccc.Receiver
 	byKey   *table.Map // {peer, this endpoint, ccc_id} -> slot
 	senders []creditSender
-	start   int64 // credit that a new sender has already
+	start   int64 // credit that every new sender begins with
 }
 
 // A creditSender is a context of a peer. Several PDCs may share it.
 type creditSender struct {
 	handle rccc.Handle
-	pdc    pdc.Handle // that it spoke on last; 0: gone
-	pdcs   int32      // that it has spoken on and that live
+	pdc    pdc.Handle // the last that it used; 0: it has ended
+	pdcs   int32      // live ones that it has used
 }
 
-// newCreditor makes the destination half that c asks for, nil if none.
+// newCreditor makes the creditor that c asks for, nil if none.
 func newCreditor(c *Config, p *ccc.Params) (*creditor, error) {
 	if c.CC.Control != ccc.ControlRCCC && c.CC.Control != ccc.ControlBoth {
 		return nil, nil
@@ -80,7 +80,7 @@ func (e *Endpoint) demand(now int64, in *Datagram) {
 	k.recv.OnArrival(s.handle, now, arrival, rccc.Quanta(d.Target).Extend(k.recv.Target(s.handle)))
 }
 
-// demandNext takes in what the request of a PDC asks for.
+// demandNext is demand for a request on PDC h that the manager has not looked at.
 func (e *Endpoint) demandNext(now int64, in *Datagram, h pdc.Handle) {
 	q := pds.Request{Type: pds.Type(in.Packet[0] >> 3)}
 	if !q.HasCC() {
@@ -106,8 +106,8 @@ func (e *Endpoint) creditSender(now int64, in *Datagram, f *flow) *creditSender 
 		k.recv.Remove(s.handle)
 		k.drop(s.handle)
 	}
-	// A context that this side has forgotten goes on from one window below what it
-	// asks for; the totals on the wire are modulo 2^24 quanta.
+	// A context that this side has forgotten resumes one window below what it asks for;
+	// the totals on the wire are modulo 2^24 quanta.
 	start := max(k.start, k.recv.Resume(rccc.Quanta(e.res.Demand.Target).Extend(1<<31)))
 	h, err := k.recv.Add(now, 1, start)
 	if err != nil {
@@ -123,9 +123,9 @@ func (e *Endpoint) creditSender(now int64, in *Datagram, f *flow) *creditSender 
 	return &k.senders[slot]
 }
 
-// startedOver reports whether a PDC that is new asks for so little that its context
-// cannot be the one known by this name: the source has lost or closed that one,
-// and would take all further credit for a jump.
+// startedOver reports whether a new PDC asks for so little that its context cannot be the
+// one known by this name: the source has lost or closed that one, and would take any
+// further credit for a jump.
 func (k *creditor) startedOver(h rccc.Handle, target uint32) bool {
 	known := k.recv.Target(h)
 	granted := known - k.recv.Senders().Demand(rccc.Slot(h.Slot()))
@@ -154,8 +154,7 @@ func (e *Endpoint) grant(now int64, out *Datagram, buf []byte) bool {
 	}
 }
 
-// closed lets go of the sender of a PDC that has gone; with its last PDC goes
-// the sender.
+// closed takes an ended PDC from its sender, which ends with the last one.
 func (e *Endpoint) closed(h pdc.Handle) {
 	f := &e.flows[h.ID()]
 	if e.credit == nil || f.pdc != h || f.sender == 0 {
@@ -190,8 +189,8 @@ func (k *creditor) drop(h rccc.Handle) {
 	k.senders[h.Slot()] = creditSender{}
 }
 
-// Credit returns the receiver that hands out credit, to slow it down or to look
-// at; nil unless [Config].CC uses RCCC.
+// Credit returns the receiver that hands out credit, to slow it down or to look at it; nil
+// unless [Config].CC uses RCCC.
 func (e *Endpoint) Credit() *rccc.Receiver {
 	if e.credit == nil {
 		return nil

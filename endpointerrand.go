@@ -5,14 +5,14 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// runErrands starts what this side is to do for sends that it comes back to, as long
-// as there is room. It reports whether anything was started.
+// runErrands starts what this side has to do for sends that it comes back to, while there
+// is room. It reports whether anything was started.
 func (e *Endpoint) runErrands(now int64) (any bool) {
 	for e.events.room() && e.sender.Messages() < len(e.messages) && e.target.Errand(&e.errand) {
 		any = true
 		info, live := e.pds.PDC(pdc.Handle(e.errand.Peer))
 		if !live && e.errand.Operation.Opcode == ses.OpcodeDeferrableRTR {
-			e.target.ErrandDone(e.errand.Handle, ses.StatusFailed) // nobody is there to be asked again
+			e.target.ErrandDone(e.errand.Handle, ses.StatusFailed) // nobody is left to ask again
 			continue
 		}
 		if !live {
@@ -21,7 +21,7 @@ func (e *Endpoint) runErrands(now int64) (any bool) {
 		}
 		e.op = e.errand.Operation
 		rec, err := e.begin(info.Peer, e.answerTC)
-		if err != nil { // not for anything that a header can say
+		if err != nil { // nothing that a header can say leads here
 			e.errandDone(now, e.errand.Handle, &Event{Outcome: ses.Outcome{Status: ses.StatusFailed}})
 			continue
 		}
@@ -33,10 +33,10 @@ func (e *Endpoint) runErrands(now int64) (any bool) {
 	return any
 }
 
-// errandDone ends an errand. That of a read is the end of the message that was read.
-// No packet tells its sender that the read could not be delivered, or will not be tried
-// again: the PDC that the send came on is given up, which the sender finds out when it asks
-// after it. A read that it refuses for good ends its send, see denied.
+// errandDone ends an errand; if it was a read, the message that was read ends with it.
+// No packet could tell the sender that the read was not delivered, or will not be tried
+// again. So the PDC that the send came on is given up, which the sender finds out when it
+// asks after it. A read that the sender refuses for good ends its send, see denied.
 func (e *Endpoint) errandDone(now int64, h ses.Handle, out *Event) {
 	p, ok := e.target.PullOf(h)
 	if ok {
@@ -58,11 +58,12 @@ func (e *Endpoint) errandDone(now int64, h ses.Handle, out *Event) {
 	e.target.ErrandDone(h, o.Status)
 }
 
-// passing reports whether what a request was refused with may be cured by sending it again.
+// passing reports whether a request that was refused with c may succeed when it is sent
+// again.
 func passing(c ses.ReturnCode) bool { return c == ses.RCBadGeneration || c == ses.RCDisabledGen }
 
-// aim says where data belongs that an errand has read. It goes nowhere if the buffer
-// was withdrawn.
+// aim says where the data that an errand has read belongs: nowhere if the buffer was
+// withdrawn.
 func (e *Endpoint) aim(r *Received) {
 	p, ok := e.target.PullOf(ses.Handle(r.Cookie))
 	r.Message = 0
@@ -73,7 +74,7 @@ func (e *Endpoint) aim(r *Received) {
 	r.Cookie, r.Address, r.Offset = p.Cookie, p.Address+uint64(r.Offset), p.Eager+r.Offset
 }
 
-// onRestart takes ready to restart for a send of ours.
+// onRestart takes ready to restart for a send of this side.
 func (e *Endpoint) onRestart(now int64, buf []byte, r *Received) int {
 	d := &e.decision
 	h := Handle(e.request.Token.Initiator)

@@ -5,16 +5,14 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// An Event is the end of a message that this endpoint started. There is exactly
-// one for each.
+// An Event is the end of a message that this endpoint started: exactly one for each.
 //
-// With Unpaused it says that a message may begin again after [pdc.ErrPaused], and nothing
-// else.
+// With Unpaused it says only that messages may be started again after [pdc.ErrPaused].
 //
-// With Received it is the end of a message of a peer that [Received] tells no more of,
-// and Cookie that of its receive buffer or region: of a rendezvous send, of which a part
-// had to be read, Outcome.Length being what is in the buffer; or of any message whose
-// PDC went before it was whole, with ses.StatusPDS.
+// With Received it is the end of a message of a peer that [Received] says nothing more
+// about. Cookie is that of its receive buffer or region. Either it was a rendezvous send
+// whose rest has been read, and Outcome.Length is what is in the buffer; or its PDC ended
+// before it was whole, and Outcome.Status is ses.StatusPDS.
 type Event struct {
 	Message Handle // 0 with Received
 	Cookie  uint64
@@ -27,8 +25,8 @@ type Event struct {
 	HeaderData uint64
 }
 
-// Poll takes the oldest completion, false if there is none. When all are taken, one more
-// Event says that a pause is over, if one is.
+// Poll takes the oldest completion, false if there is none. The end of a pause comes last,
+// when all others are taken.
 func (e *Endpoint) Poll() (Event, bool) {
 	if ev, ok := e.events.pop(); ok || e.pause != pauseOver {
 		return ev, ok
@@ -44,19 +42,19 @@ type pause uint8
 const (
 	pauseNone pause = iota
 	pauseOn         // a message was refused
-	pauseOver       // and now it would not be: Poll is to tell
+	pauseOver       // and would not be now: Poll has to say so
 )
 
-// unpause takes it that one message less waits for a PDC.
+// unpause notes that one message fewer waits for a PDC.
 func (e *Endpoint) unpause() {
 	if e.pause == pauseOn {
 		e.pause = pauseOver
 	}
 }
 
-// completions is a ring of fixed length, twice that of all messages that can be in
-// progress, of both sides. A message begins only while it is at most half full, so
-// there is room for the end of each.
+// completions is a ring for twice as many as messages can be in progress on both sides. A
+// message begins only while the ring is at most half full, so there is room for the end of
+// each.
 type completions struct {
 	ring       []Event
 	head, tail uint32 // of the whole life

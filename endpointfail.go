@@ -6,22 +6,22 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// Fail takes back what [Endpoint.Receive] has just answered to a request: its bytes could
-// not be placed, or its operation not applied. in, reply and r are those of that call, but
-// for r.Code, which says why: one of ses.RCHostPoisoned, ses.RCHostUnsuccessCmpl, the
-// ses.RCAT and the ses.RCAMO ones. The whole message fails with it, at both ends. reply is
-// now the answer that says so, and r what to do: ses.ActionAbort, or nothing for a
-// datagram. Of a RUDI read it is the data of the reply that cannot be had.
+// Fail takes back the answer that [Endpoint.Receive] has just given to a request, because
+// its bytes could not be placed or its operation not applied. in, reply and r are those of
+// that call, but r.Code now says why: ses.RCHostPoisoned, ses.RCHostUnsuccessCmpl, or one of
+// the ses.RCAT and ses.RCAMO codes. The whole message fails, at both ends. Afterwards reply
+// is the answer that says so, and r what to do: ses.ActionAbort, or nothing for a datagram.
+// For a RUDI read it means that the data of the reply cannot be had.
 //
-// It must come before the reply is sent, and before anything else is received or answered
-// on r.PDC: a later acknowledgement would say that all is well. What other PDCs bring, and
-// any other call, may come in between. For what r.Answer names there is [Endpoint.Refuse],
+// Call it before the reply is sent, and before anything else is received or answered on
+// r.PDC: a later acknowledgement would say that all is well. Other calls, and packets of
+// other PDCs, may come in between. Where r.Answer is set call [Endpoint.Refuse] instead, and
 // for data of a message of this side [Endpoint.Cancel].
 //
 // Errors: ses.ErrStale when r asks for nothing that can fail, ses.ErrRange when r.Code is
-// no such reason, pdc.ErrShortBuffer; then nothing has changed. pdc.ErrUnknown and
-// pdc.ErrStale: the initiator does not hear of it, since the PDC has gone, or it was too
-// late.
+// not such a reason, pdc.ErrShortBuffer; then nothing has changed. With pdc.ErrUnknown and
+// pdc.ErrStale the initiator does not hear of it, since the PDC has ended or the call came
+// too late.
 func (e *Endpoint) Fail(now int64, in, reply *Datagram, r *Received) error {
 	switch {
 	case r.Action != ses.ActionPlace && r.Action != ses.ActionAtomic && reply.Payload.Length == 0 || r.Answer != 0:

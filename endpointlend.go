@@ -30,7 +30,7 @@ func (e *Endpoint) takeBack(rec *message) {
 	e.lending--
 }
 
-// lender returns the message whose source the request in hand reads, 0 if it is
+// lender returns the message whose source is read by the request in hand, 0 if that reads
 // another region.
 func (e *Endpoint) lender() Handle {
 	h := Handle(e.request.Key)
@@ -49,7 +49,7 @@ func (e *Endpoint) lender() Handle {
 	return h
 }
 
-// readOn notes the PDC that a rendezvous send is read on.
+// readOn notes the PDC on which a rendezvous send is read.
 func (e *Endpoint) readOn(rec *message, h pdc.Handle) {
 	if rec.reader == h {
 		return
@@ -64,14 +64,14 @@ func (e *Endpoint) readOn(rec *message, h pdc.Handle) {
 	}
 }
 
-// repaid takes it that data has reached its reader, unless that has begun again since.
+// repaid notes that data has reached its reader, unless that has begun again since.
 func (e *Endpoint) repaid(now int64, id AnswerID) {
 	if a := e.answers.find(id); a != nil && a.lender != 0 && e.message(a.lender).readID == a.reply.ReadRequestID {
 		e.read(now, a.lender, a.length)
 	}
 }
 
-// read counts bytes of a rendezvous send that its peer has got.
+// read counts bytes of a rendezvous send that have reached its peer.
 func (e *Endpoint) read(now int64, h Handle, n uint32) {
 	var ev ses.Event
 	if e.sender.Lent(now, h, n, &ev) == nil {
@@ -79,8 +79,8 @@ func (e *Endpoint) read(now int64, h Handle, n uint32) {
 	}
 }
 
-// denied ends the send whose source the request in hand would read, if it was refused for
-// good: nobody else tells its initiator.
+// denied ends the send whose source the request in hand wanted to read, if that was
+// refused for good: nobody else tells its initiator.
 func (e *Endpoint) denied(now int64) {
 	if e.request.Opcode != ses.OpcodeRead || passing(e.decision.Response.ReturnCode) {
 		return

@@ -6,12 +6,12 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// message is what the endpoint keeps of a message in progress, besides what the
-// initiator does.
+// message is what the endpoint keeps of a message in progress, beside what its initiator
+// keeps.
 type message struct {
 	peer   pdc.Addr
 	total  int64 // nominal bytes of all its packets
-	left   int64 // of these, announced and not submitted
+	left   int64 // of these, announced to the manager and not submitted
 	handle Handle
 	pdc    pdc.Handle
 	job    ses.JobID
@@ -29,7 +29,7 @@ type message struct {
 type msgFlags uint8
 
 const (
-	msgFetch    msgFlags = 1 << iota // needs its peer beyond the answers to its packets: for data, or to go on
+	msgFetch    msgFlags = 1 << iota // waits for more of its peer than answers to its packets: data, or a call to go on
 	msgWaiting                       // for a PDC
 	msgQueued                        // in a chain
 	msgLocked                        // keeps its PDC from closing
@@ -118,8 +118,8 @@ func (e *Endpoint) attach(now int64, rec *message, h pdc.Handle) error {
 	return nil
 }
 
-// A ticket names a message that waits for a PDC, in the events of the manager. It
-// is no ses.PacketHandle: the attempts in those do not reach this bit.
+// A ticket names a message that waits for a PDC in the events of the manager. It differs
+// from any ses.PacketHandle by this bit, which the attempts in those do not reach.
 const ticketBit = 1 << 31
 
 // noTicket is one that no message has.
@@ -127,7 +127,7 @@ const noTicket = ticketBit
 
 func ticketOf(h Handle) uint64 { return uint64(h)<<32 | ticketBit }
 
-// leave takes a message off its PDC, with what it will not send.
+// leave takes a message off its PDC, and takes back what it has announced and not sent.
 func (e *Endpoint) leave(now int64, rec *message) {
 	if rec.flags&msgQueued != 0 {
 		e.chainOf(rec).remove(e, rec)
@@ -183,11 +183,10 @@ func (e *Endpoint) again(now int64, rec *message) {
 	}
 }
 
-// retryPause is the wait before a message is tried again that found no PDC, ns.
+// retryPause is how long a message waits that found no PDC, ns.
 const retryPause = 1_000_000
 
-// retryLater has a message tried again, but not at the end of time, for which there is no
-// later.
+// retryLater has a message tried again after a pause.
 func (e *Endpoint) retryLater(now int64, rec *message) {
 	e.retries.Arm(uint32(rec.handle&0xffff), deadline.After(now, retryPause))
 }

@@ -13,8 +13,8 @@ var (
 	// ErrAddress: the destination has no address.
 	ErrAddress = errors.New("uetcc: destination without an address")
 
-	// ErrEvents: as many completions wait to be fetched by [Endpoint.Poll] as
-	// messages may be in progress, those of peers included.
+	// ErrEvents: as many completions wait for [Endpoint.Poll] as messages may be in
+	// progress, those of peers included.
 	ErrEvents = errors.New("uetcc: completions not fetched")
 )
 
@@ -29,11 +29,11 @@ type Destination struct {
 	Job        ses.JobID
 	PID        ses.PIDonFEP
 	Index      ses.ResourceIndex
-	Generation ses.Generation // as far as is known: the target corrects it
+	Generation ses.Generation // as far as it is known: the target corrects it
 	Absolute   bool           // PID is a number of the whole FEP, not one within the job
 
-	// Messages share PDCs only with those of the same Context, so ordered ones of
-	// different contexts do not wait for each other. Reserved ones have PDCs of the reserved
+	// Messages share PDCs only with those of the same Context, so that ordered ones of
+	// different contexts do not wait for each other. Reserved takes PDCs of the reserved
 	// pool, here and at the peer.
 	Context  uint16
 	Reserved bool
@@ -45,34 +45,33 @@ type Message struct {
 	Mode   ses.Mode
 	Key    uint64 // memory key; the tag of a tagged send
 	Offset uint64 // from the start of the region
-	Length uint32 // bytes; up to ses.MaxMessage; of a compare and swap those of one operand
+	Length uint32 // bytes, up to ses.MaxMessage; for a compare and swap those of one operand
 	Cookie uint64 // comes back with the completion and in each [Payload]
 
-	Tagged     bool            // Send and Atomic: to the receive buffer with this tag, which is Key
-	Fetch      bool            // Atomic: bring back the value before
+	Tagged     bool            // Send and Atomic: to the receive buffer whose tag is Key
+	Fetch      bool            // Atomic: bring back the previous value
 	Swap       ses.CompareSwap // Atomic: operation, type, and the operands of a compare and swap
 	HasData    bool            // HeaderData goes to the target's completion
 	HeaderData uint64
 	Initiator  uint32 // our rank, which means nothing to the transport
 
-	// Rendezvous: of a send only Eager bytes go with it, up to Length; the peer reads
-	// the others out of Source when it has a buffer for them. The bytes are asked for
-	// by Payload with Message 0 and this Cookie, which should not be a region's, too; if the
-	// message fails, maybe even later.
+	// Rendezvous sends only the first Eager bytes, up to Length; the peer reads the others
+	// out of Source when it has a buffer. They are asked for by a Payload with Message 0
+	// and this Cookie, which therefore should not be a region's as well; if the message
+	// fails, possibly after that.
 	Rendezvous bool
 	Eager      uint32
 	Source     Source
 
-	// Deferrable: a send that finds no buffer waits until the peer has one and asks for
-	// it, where others are tried again after a while, and then fail.
+	// Deferrable: if it finds no buffer, the send waits until the peer has one and asks for
+	// it. Other sends are tried again after a while, and fail in the end.
 	Deferrable bool
 }
 
-// A Source is where the receiver of a rendezvous send reads what does not come with
-// it: out of a region of this endpoint that is open for as long as the message goes
-// on.
+// A Source is where the receiver of a rendezvous send reads what did not come with it: a
+// region of this endpoint that is open while the message is in progress.
 type Source struct {
-	Process ses.Handle        // of the own target, of the message's job and addressed in the same way
+	Process ses.Handle        // of this endpoint's target: of the message's job, addressed in the same way
 	Index   ses.ResourceIndex // of memory; the endpoint chooses the key
 	Base    uint64            // address of the message's first byte
 }
@@ -100,27 +99,27 @@ func (m *Message) opcode() ses.Opcode {
 // [Endpoint.Transmit] and the completion out of [Endpoint.Poll].
 //
 // Errors: [ErrAddress], [ErrEvents], ses.ErrFull, those of ses.Operation.Validate
-// and of pdc.Manager.Open. Then nothing has begun. After pdc.ErrPaused an [Event] tells when
-// it is worth another try.
+// and of pdc.Manager.Open; then nothing has begun. After pdc.ErrPaused an [Event] says when
+// to try again.
 func (e *Endpoint) Write(now int64, m *Message) (Handle, error) {
 	return e.start(now, m, ses.OpcodeWrite)
 }
 
-// Read starts to read from a region of a peer. What comes is placed by the caller,
-// see [Received]. Errors as with Write.
+// Read starts to read from a region of a peer. The caller places what comes, see
+// [Received]. Errors as with Write.
 func (e *Endpoint) Read(now int64, m *Message) (Handle, error) {
 	return e.start(now, m, ses.OpcodeRead)
 }
 
-// Send starts to send to a receive queue of a peer: with mode UUD one datagram. A
+// Send starts to send to a receive queue of a peer; with mode UUD one datagram. A
 // rendezvous send is over when the peer has read what did not go with it. Errors as
 // with Write, for a rendezvous send also those of ses.Target.Lend.
 func (e *Endpoint) Send(now int64, m *Message) (Handle, error) {
 	return e.start(now, m, m.opcode())
 }
 
-// Atomic starts an atomic operation on the memory of a peer, or with Tagged on the
-// receive buffer that has its tag. Errors as with Write.
+// Atomic starts an atomic operation on the memory of a peer, or, if Tagged, on the
+// receive buffer with its tag. Errors as with Write.
 func (e *Endpoint) Atomic(now int64, m *Message) (Handle, error) {
 	switch {
 	case m.Tagged && m.Fetch:
@@ -144,9 +143,9 @@ func (e *Endpoint) Cancel(now int64, h Handle) error {
 	return nil
 }
 
-// Connect opens a PDC for messages like m, or finds it, before there is one: its
-// number and first PSN are known then. The errors are those of pdc.Manager.Open
-// but for ErrWaiting and ErrPaused, which are pdc.ErrNoPDC here.
+// Connect opens a PDC, or finds one, for messages like m before there is any: its number,
+// first PSN and context are known from then on. The errors are [ErrAddress] and those of
+// pdc.Manager.Open, but pdc.ErrNoPDC stands for ErrWaiting and ErrPaused.
 func (e *Endpoint) Connect(now int64, m *Message) (pdc.Handle, error) {
 	if !m.To.Address.IsValid() {
 		return 0, ErrAddress
@@ -196,7 +195,7 @@ func (e *Endpoint) start(now int64, m *Message, op ses.Opcode) (Handle, error) {
 	return rec.handle, nil
 }
 
-// to notes on which PDCs of a destination a message may go.
+// to notes which PDCs to a destination a message may use.
 func (rec *message) to(d *Destination) {
 	if rec.group = d.Context; d.Reserved {
 		rec.flags |= msgReserved

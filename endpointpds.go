@@ -30,8 +30,8 @@ func (e *Endpoint) drain(now int64) {
 	}
 }
 
-// settled takes the one outcome of a packet, or of several in a row, but for what
-// came with a response.
+// settled takes the outcome of a packet, or of several in a row, that came without a
+// response.
 func (e *Endpoint) settled(now int64, ev *pdc.Event) {
 	switch {
 	case ev.Handle>>48 == 0:
@@ -50,8 +50,7 @@ func (e *Endpoint) settled(now int64, ev *pdc.Event) {
 	e.refill(now, ev.PDC)
 }
 
-// outcome tells the initiator what became of a packet of its own, or of several in
-// a row.
+// outcome tells the initiator what became of one of its packets, or of several in a row.
 func (e *Endpoint) outcome(now int64, p ses.PacketHandle, ev *pdc.Event) {
 	var news ses.Event
 	var err error
@@ -69,8 +68,8 @@ func (e *Endpoint) outcome(now int64, p ses.PacketHandle, ev *pdc.Event) {
 	}
 }
 
-// refill goes on with a flow that the manager had no room for in its window, or whose
-// next message was behind one that failed. Those that wait for memory have their turn.
+// refill goes on with a flow for which the window had no room, or whose next message stood
+// behind one that failed. Flows that wait for memory get theirs in turn, see feed.
 func (e *Endpoint) refill(now int64, h pdc.Handle) {
 	f := &e.flows[h.ID()]
 	if f.pdc == h && !f.waits && (f.refused || f.answers.head != 0 || f.messages.head != 0 && f.ahead <= submitLow) {
@@ -78,7 +77,7 @@ func (e *Endpoint) refill(now int64, h pdc.Handle) {
 	}
 }
 
-// served gives a PDC to a message that waited for one.
+// served puts a message on the PDC that it has waited for.
 func (e *Endpoint) served(now int64, ev *pdc.Event) {
 	e.unpause()
 	h := Handle(ev.Handle >> 32)
@@ -91,7 +90,7 @@ func (e *Endpoint) served(now int64, ev *pdc.Event) {
 	}
 }
 
-// unserved fails a message that no PDC became free for.
+// unserved fails a message for which no PDC became free.
 func (e *Endpoint) unserved(now int64, h Handle, c pdc.Cause) {
 	e.unpause()
 	rec := e.message(h)
@@ -102,7 +101,7 @@ func (e *Endpoint) unserved(now int64, h Handle, c pdc.Cause) {
 	_ = e.Cancel(now, h)
 }
 
-// abandon fails what is queued for a PDC that is gone.
+// abandon fails what is queued for a PDC that has ended.
 func (e *Endpoint) abandon(now int64, h pdc.Handle, c pdc.Cause) {
 	e.closed(h)
 	f := &e.flows[h.ID()]
@@ -128,7 +127,7 @@ func (e *Endpoint) abandon(now int64, h pdc.Handle, c pdc.Cause) {
 	}
 }
 
-// broken ends a message of a peer whose PDC has gone.
+// broken ends a message of a peer whose PDC has ended.
 func (e *Endpoint) broken(cookie uint64, c pdc.Cause) {
 	e.stats.Broken++
 	outcome := ses.Outcome{Status: ses.StatusPDS, Cause: uint8(c)}

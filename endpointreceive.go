@@ -26,42 +26,43 @@ import (
 //	receiveGeneral     the rest: opening and closing, NACKs,     nothing: receiveByVerdict asks the manager
 //	                   control, repeated, trimmed, RUDI, UUD     what the packet is
 
-// Received is what the caller has to do with a packet. Placing the payload comes
-// before sending the reply.
+// Received is what the caller has to do with a packet. The payload has to be placed before
+// the reply is sent.
 type Received struct {
 	Err error // why the packet was dropped; it changed nothing, but may have a reply
 
-	// Action says what to do with memory: ActionPlace to copy Length bytes, which
-	// begin at Payload of the packet; ActionAtomic to apply the operation of the request
-	// to Length bytes at Address, whose operands begin at Payload, but those of a compare and
-	// swap are in the header, and a read or an invalidate has none; ActionRead to bring the
-	// bytes, see Answer; ActionAbort to forget the message whose bytes were placed with
-	// this Cookie.
+	// Action says what to do with memory.
+	// ActionPlace: copy Length bytes, which begin at Payload in the packet.
+	// ActionAtomic: apply the operation of the request to Length bytes at Address. The
+	// operands begin at Payload; those of a compare and swap are in the header, and a read or
+	// an invalidate has none.
+	// ActionRead: bring the bytes, see Answer.
+	// ActionAbort: forget the message whose bytes were placed with this Cookie.
 	Action  ses.Action
 	Check   ses.Check      // why a request was refused
 	Code    ses.ReturnCode // the answer to it
 	Form    ses.Form       // of the request, which [ses.Request.Decode] reads from Header on; FormNone: it was none
-	Message Handle         // ours that the data is for: its place is Offset; 0: it goes to Address
-	Cookie  uint64         // of the region, receive buffer or message of ours
+	Message Handle         // the message of this side that the data is for, at Offset; 0: it goes to Address
+	Cookie  uint64         // of the region, the receive buffer, or that message
 	Address uint64         // of the first byte, in the numbers of the region
 	Offset  uint32         // of the first byte, within its message
 	Length  uint32         // bytes; may be 0
 	Header  int            // where the semantic header begins, with Form
 	Payload int            // where the packet's data begins
 
-	// Answer, if not 0, is to be passed to Endpoint.Answer with Length bytes.
+	// Answer, if not 0, has to be passed to Endpoint.Answer with Length bytes.
 	Answer AnswerID
 
 	Complete bool // with this packet a message of a peer is whole
 	HasData  bool // with Complete: HeaderData is for this side's completion
 
-	// Buffer, if not 0, says that the packet has to wait for its turn: the caller is to keep
-	// it under this number, up to Memory.Buffers of the Config, for Endpoint.Replay.
+	// Buffer, if not 0, says that the packet has to wait for its turn: the caller keeps it
+	// under this number, at most Memory.Buffers of the Config, for Endpoint.Replay.
 	Buffer uint16
 
 	HeaderData uint64
 
-	PDC pdc.Handle // that the packet came on, if it was one
+	PDC pdc.Handle // on which the packet came; 0: on none
 }
 
 // standardCCLen is the length of the headers of a request with a credit target.
@@ -75,10 +76,10 @@ type plainRequest struct {
 	at int      // where v is in the packet
 }
 
-// Receive takes a packet in. What to do with it is in r; the packet to send back,
-// if there is one, in reply, whose Packet is empty otherwise and must have the capacity
-// [Endpoint.ReplyMax]. Data follows it if its Payload says so: that of a RUDI read.
-// Its Entropy is left to the caller: any path will do.
+// Receive takes a packet in. r says what to do with it. reply is the packet to send back,
+// and needs the capacity [Endpoint.ReplyMax]; its Packet is empty if there is nothing to
+// send. Data follows it if its Payload says so, which is that of a RUDI read. Its Entropy
+// is left to the caller: any path will do.
 func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 	if len(in.Packet) < standardCCLen { // no request, or one with three bytes of data at most
 		if len(in.Packet) > 0 && pds.Type(in.Packet[0]>>3) == pds.TypeACKCC {

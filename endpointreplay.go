@@ -5,17 +5,17 @@ import (
 	"github.com/uetcc/uetcc/pds/pdc"
 )
 
-// Replay takes in the next packet that was buffered and whose turn has come: with
-// PDS.BufferROD of the [Config] one of an ordered PDC waits while those before it are missing.
-// buffers are the packets that wait, by Buffer of what [Received] said of them: each the
-// Datagram that was received, in memory of the caller's. Replay returns the number of the
-// one that it has taken, with reply and r as [Endpoint.Receive] would have; its buffer may
-// be used again when what r says is done. 0 says that there is none, or that none can be
-// judged now, for want of what the caller is to free.
+// Replay takes in the next buffered packet whose turn has come. With PDS.BufferROD of the
+// [Config] a packet of an ordered PDC waits while those before it are missing. buffers are
+// the waiting packets, each the Datagram that was received, at the index that
+// [Received].Buffer said; the memory is the caller's. Replay returns the index of the one
+// it has taken, with reply and r as [Endpoint.Receive] would set them; the buffer is free
+// when what r says is done. 0 means that there is none, or none that can be judged before
+// the caller frees something.
 //
-// Call it until it returns 0: after each Receive, and after Poll and Answer too where it may
-// have wanted what they free. What comes behind a packet that waits here waits as
-// well, so a call that is late does not change the order.
+// Call it until it returns 0: after each Receive, and also after Poll and Answer, which
+// free what it may have lacked. Whatever comes behind a packet that waits here waits too,
+// so a late call does not change the order.
 func (e *Endpoint) Replay(now int64, buffers []Datagram, reply *Datagram, r *Received) (buffer int) {
 	if !prepare(reply, r) {
 		return 0

@@ -112,9 +112,8 @@ func (e *Endpoint) refuse(now int64, buf []byte, r *Received) int {
 	return n
 }
 
-// promise answers a request for data. Few bytes ride in the acknowledgement, and
-// the caller brings them; more go in a packet of their own on the return
-// direction.
+// promise answers a request for data. A few bytes go in the acknowledgement, and the caller
+// brings them; more go in a packet of their own in the return direction.
 func (e *Endpoint) promise(now int64, buf []byte, r *Received) int {
 	d := &e.decision
 	a, id := e.answers.take()
@@ -127,7 +126,7 @@ func (e *Endpoint) promise(now int64, buf []byte, r *Received) int {
 	if e.lending != 0 {
 		a.lender = e.lender()
 	}
-	// What is lent goes in packets of their own, whose acknowledgements say that it has been read.
+	// What is lent goes in packets of its own, whose acknowledgements say that it was read.
 	if a.owed = a.lender == 0 && d.Length <= e.ackData; a.owed {
 		e.response = pdc.Response{Kind: pdc.RespondLater, Room: uint16(a.reply.Len()) + uint16(d.Length)}
 		n, err := e.pds.Respond(now, e.res.ID, &e.response, buf)
@@ -146,7 +145,7 @@ func (e *Endpoint) promise(now int64, buf []byte, r *Received) int {
 	return n
 }
 
-// onRUDI answers a request that may come again.
+// onRUDI answers a RUDI request, which may come again.
 func (e *Endpoint) onRUDI(in, reply *Datagram, buf []byte, r *Received) int {
 	e.judge(in.Packet, ses.ModeRUDI, r)
 	d := &e.decision

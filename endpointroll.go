@@ -5,13 +5,12 @@ import (
 	"github.com/uetcc/uetcc/pds/pdc"
 )
 
-// A roll lists the messages that wait for what comes on a PDC, in the order in which
-// they began to, by their slots plus 1. When the PDC ends, they are found without a
-// look at all others.
+// A roll lists the messages that wait for something to come on a PDC, by their slots plus
+// 1, oldest first. When the PDC ends, they are found without a look at all others.
 type roll struct{ head, tail uint16 }
 
-// places are the messages' places in the rolls of one kind: a message is in one of them
-// at most.
+// places are the messages' places in the rolls of one kind. A message is in one of them at
+// most.
 type places []place
 
 type place struct{ prev, next uint16 }

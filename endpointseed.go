@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// A seedUse is one of the parts of an endpoint that have a seed of their own.
+// A seedUse is a part of an endpoint that has a seed of its own.
 type seedUse uint8
 
 const (

@@ -1,8 +1,8 @@
 package uetcc
 
-// NextDeadline returns when to call [Endpoint.Tick], and then [Endpoint.Transmit],
-// ns; false: nothing waits for time to pass. It may be early; then there is nothing
-// to do.
+// NextDeadline returns when to call [Endpoint.Tick], and then [Endpoint.Transmit], ns;
+// false if nothing waits for time to pass. It may be too early; then there is nothing to
+// do.
 func (e *Endpoint) NextDeadline() (int64, bool) {
 	if e.pds.HasEvents() {
 		return 0, true
@@ -19,8 +19,8 @@ func (e *Endpoint) NextDeadline() (int64, bool) {
 	return at, ok
 }
 
-// Tick does what has become due by now: time-outs, retries, what waits for a PDC.
-// A call that is early or repeated does no harm.
+// Tick does what is due by now: time-outs, retries, messages that wait for a PDC. An early
+// or repeated call does no harm.
 func (e *Endpoint) Tick(now int64) {
 	for done := false; !done; {
 		done = e.pds.Tick(now)

@@ -66,7 +66,7 @@ func (h *Atomic) String() string {
 const CompareSwapLen = 36
 
 // An Operand is a 128-bit operand as on the wire, most significant word first. A
-// narrower value stands at the end (as far as is known: no source shows one).
+// narrower value is right-aligned; no source shows one, so this is an assumption.
 type Operand struct {
 	Hi, Lo uint64
 }

@@ -45,8 +45,8 @@ func (o AtomicOpcode) IsSwap() bool {
 	return o-AtomicSwapEqual <= AtomicSwapGreater-AtomicSwapEqual
 }
 
-// noPayload reports whether the operation has no operand behind the header:
-// those of a swap are in the extension.
+// noPayload reports whether no operand follows the header: those of a swap are in the
+// extension.
 func (o AtomicOpcode) noPayload() bool {
 	return o.IsSwap() || o == AtomicRead || o == AtomicInvalidate
 }

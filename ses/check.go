@@ -2,9 +2,8 @@ package ses
 
 import "github.com/uetcc/uetcc/internal/enum"
 
-// A Check is a row of the validation order: which question about a request was
-// answered with no. The order is ours, put together from the reference
-// provider's write path and its in-kernel variant; the first failure wins.
+// A Check is a step in the validation of a request: the first one that failed. The order is
+// ours, put together from the reference provider's write path and its in-kernel variant.
 type Check uint8
 
 const (

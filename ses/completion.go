@@ -3,8 +3,8 @@ package ses
 import "encoding/binary"
 
 // RxRsp takes the response to a packet (pds_ses_rx_rsp): b begins with its header,
-// of n bytes and form f, and ends with the data that it brings. One that cannot be
-// read is a failure of its message. What follows is in ev.
+// of n bytes and form f, and ends with the data that it brings. If it cannot be read, its
+// message fails. What follows is in ev.
 //
 // Errors: [ErrStale]; then nothing has changed.
 func (in *Initiator) RxRsp(now int64, p PacketHandle, f Form, b []byte, ev *Event) (n int, err error) {
@@ -25,8 +25,8 @@ func (in *Initiator) RxRsp(now int64, p PacketHandle, f Form, b []byte, ev *Even
 }
 
 // Confirm is RxRsp for the packet last, to which b is the response, and RxAck for the
-// n - 1 before it, whose handles count up to last. It reports false, and has changed
-// nothing, unless all went well and the message goes on: then there is no event.
+// n - 1 packets before it. It is only for a message that goes on and a response that says
+// all is well, so there is no event; otherwise it reports false and has changed nothing.
 func (in *Initiator) Confirm(last PacketHandle, n uint32, b *[ResponseLen]byte) bool {
 	i := int(last.Message().slot())
 	if i >= len(in.messages) {
@@ -40,14 +40,13 @@ func (in *Initiator) Confirm(last PacketHandle, n uint32, b *[ResponseLen]byte) 
 	return true
 }
 
-// sending reports whether p is one of the packets of m that have been sent in this
-// attempt, whatever it is. Of a message that is over, none is outstanding.
+// sending reports whether p is one of the packets of m that have been sent in this attempt.
 func (m *message) sending(p PacketHandle) bool {
 	return p-packetHandle(m.handle, m.attempt, 0) < PacketHandle(m.sent)
 }
 
-// expected reports whether a response that begins with w is the default one for m,
-// and success, as most are: nothing else in it counts then.
+// expected reports whether a response that begins with w is the default one to m and says
+// success, as most are: nothing else in it counts then.
 func (m *message) expected(w uint64) bool {
 	const (
 		names = 0xffff<<32 | 0xff_ffff                          // message_id and job_id
@@ -56,9 +55,8 @@ func (m *message) expected(w uint64) bool {
 	return (w^binary.BigEndian.Uint64(m.head[:])&names)&fixed == 0 && m.state == messageSending
 }
 
-// RxAck takes the news that n packets, with handles that count up from p, have
-// been acknowledged, and that no response tells more: that is success. What
-// follows is in ev.
+// RxAck takes the news that n packets, with handles that count up from p, have been
+// acknowledged without a response, which means success. What follows is in ev.
 //
 // Errors: [ErrStale]; then nothing has changed.
 func (in *Initiator) RxAck(now int64, p PacketHandle, n uint32, ev *Event) error {
@@ -74,12 +72,12 @@ func (in *Initiator) RxAck(now int64, p PacketHandle, n uint32, ev *Event) error
 }
 
 // RxData takes data of a read or fetching atomic that came on the return
-// direction, not in the answer to a packet. Where it belongs is in ev. With a return code
-// that is no success the message fails.
+// direction, not in the answer to a packet. ev says where it belongs. If the return code is
+// that of a failure, the message fails.
 //
 // Errors: [ErrStale] when no such message waits for data, [ErrRange] when the
-// data lies outside of it or is more than was asked for. Then nothing has
-// changed and the data must not be placed.
+// data lies outside of it or is more than was asked for; then nothing has
+// changed, and the data must not be placed.
 func (in *Initiator) RxData(now int64, y *Reply, ev *Event) error {
 	i, ok := in.ids.find(pair{b: uint64(y.ReadRequestID)})
 	if !ok || y.Form != FormResponseData || y.Validate() != nil {
@@ -100,10 +98,10 @@ func (in *Initiator) RxData(now int64, y *Reply, ev *Event) error {
 }
 
 // Error takes the news that the PDS could not deliver a packet (pds_ses_error);
-// cause is the PDS's own number for the reason. The message fails with it; the
+// cause is the PDS's own number for the reason. The message fails; the
 // application may start it again on another PDC unless it is an atomic or a
-// send, which could then happen twice. One whose data has all come does not fail: what
-// was lost is the acknowledgement. What follows is in ev.
+// send, which could then happen twice. A read whose data has all come does not fail: only
+// the acknowledgement was lost. What follows is in ev.
 //
 // Errors: [ErrStale]; then nothing has changed.
 func (in *Initiator) Error(now int64, p PacketHandle, cause uint8, ev *Event) error {
@@ -137,8 +135,8 @@ func (in *Initiator) Cancel(now int64, h Handle, ev *Event) error {
 	return nil
 }
 
-// answered returns the message of n packets in flight, from p on, and counts them
-// as answered. It returns nil for any other handle.
+// answered counts n packets in flight, from p on, as answered, and returns their message,
+// nil if there are no such packets.
 func (in *Initiator) answered(p PacketHandle, n uint32) *message {
 	m := in.live(p.Message())
 	if m == nil || m.outstanding < n || !m.inFlight(p) || n > 1 && p.packet()+n > m.sent {
@@ -148,7 +146,7 @@ func (in *Initiator) answered(p PacketHandle, n uint32) *message {
 	return m
 }
 
-// respond takes any response.
+// respond takes a response of any kind and returns the length of its header.
 func (in *Initiator) respond(m *message, p PacketHandle, f Form, b []byte, ev *Event) int {
 	y := &in.reply
 	n, err := y.Decode(f, b)
@@ -161,7 +159,7 @@ func (in *Initiator) respond(m *message, p PacketHandle, f Form, b []byte, ev *E
 	return n
 }
 
-// classify makes of a response what it means for the message.
+// classify does to the message what a response means for it.
 func (in *Initiator) classify(m *message, p PacketHandle, y *Reply, ev *Event) {
 	id := y.MessageID
 	if y.Form != FormResponse {
@@ -199,8 +197,8 @@ func (in *Initiator) failureOf(m *message, y *Reply) failure {
 	return failFatal
 }
 
-// isSuccess reports whether y says that the packet's bytes are where they belong. Of a send
-// of which the buffer has taken the first bytes that may be said by RC_TOO_LONG, too.
+// isSuccess reports whether y says that the packet's bytes are where they belong. RC_TOO_LONG
+// says so too, of a send whose first bytes the buffer has taken.
 func (m *message) isSuccess(y *Reply) bool {
 	switch y.ReturnCode {
 	case RCNull, RCOK:

@@ -23,9 +23,9 @@ func (a Action) String() string { return enum.Name(actionNames[:], a) }
 // An Arrival is what a request came with, besides its header: the pds_ses_rx_req
 // of specification table 3-27.
 type Arrival struct {
-	// Peer names the PDC that the packet came on. It must be another value for
-	// every PDC that the target ever has (address and PDCID alone come back;
-	// a generation makes them unique): it and the message_id name a message.
+	// Peer names the PDC that the packet came on; together with the message_id it names a
+	// message. Every PDC must have another value. Address and PDCID are used again, so they
+	// need a generation.
 	Peer    uint64
 	Mode    Mode
 	Payload int // bytes behind the SES header, without trailer
@@ -46,20 +46,20 @@ type Decision struct {
 	HasData    bool     // HeaderData is the initiator's completion data
 	Length     uint32   // bytes that Action is about; may be 0
 	Offset     uint32   // where they are in the message
-	Address    uint64   // where they are in memory: region base + offsets, or the end of a buffer that is too short for any of them
+	Address    uint64   // where they are in memory: region base + offsets; or the end of the buffer, if none of them fits
 	Cookie     uint64   // of the region or receive buffer
 	HeaderData uint64   // with Complete and HasData
 	Response   Response // what to answer; [ResponseNone] for a datagram
 }
 
-// IsDefault reports whether the answer is a response that the initiator may learn from
-// a cumulative acknowledgement alone: success, and no data.
+// IsDefault reports whether the initiator may learn the answer from a cumulative
+// acknowledgement alone: success, and no data.
 func (d *Decision) IsDefault() bool {
 	return !d.NACK && !d.Guaranteed && (d.Action == ActionPlace || d.Action == ActionNone)
 }
 
-// DataReply returns the header for all the bytes that an ActionRead asked for. It is that
-// of an answer in an ACK: one on the return direction may have a MessageID of its own.
+// DataReply returns the header for all the bytes that an ActionRead asked for, as it goes in
+// an ACK. In a packet of its own on the return direction it may be given a MessageID.
 func (d *Decision) DataReply() Reply {
 	return Reply{
 		Form: FormResponseData,
@@ -71,8 +71,8 @@ func (d *Decision) DataReply() Reply {
 	}
 }
 
-// SmallDataReply is DataReply with the short header: for a request without a
-// message_id. psn is the request's.
+// SmallDataReply is DataReply with the short header, for a request without a message_id;
+// psn is the request's.
 func (d *Decision) SmallDataReply(psn uint32) Reply {
 	return Reply{
 		Form: FormResponseDataSmall,
@@ -83,14 +83,14 @@ func (d *Decision) SmallDataReply(psn uint32) Reply {
 	}
 }
 
-// accept fills in the answer of success: the length is the message's, also in
-// the answer to a fragment.
+// accept fills in the answer that all is well. The length is the message's, even for a
+// fragment.
 func (d *Decision) accept(r *Request) {
 	d.Response.Verdict = Verdict{Opcode: ResponseDefault, ReturnCode: RCOK}
 	d.Response.ModifiedLength = r.RequestLength
 }
 
-// refuse fills in the answer of failure and takes back what was decided before.
+// refuse fills in the answer that says why not, and takes back what was decided before.
 func (d *Decision) refuse(why Check, code ReturnCode) {
 	d.Action, d.Check = ActionNone, why
 	d.Length, d.Complete, d.HasData = 0, false, false

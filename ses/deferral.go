@@ -1,7 +1,7 @@
 package ses
 
-// postpone remembers a deferrable send that has found no buffer. It reports false
-// if there is no room for it; then the initiator tries again by itself.
+// postpone remembers a deferrable send that has found no buffer. It reports false if it
+// cannot; then the initiator tries again by itself.
 func (t *Target) postpone(r *Request, a *Arrival, p *plan) bool {
 	if !t.entries[p.entry].admits(r.JobID) {
 		return false
@@ -34,8 +34,8 @@ func (t *Target) keep(i uint32) bool {
 	return false
 }
 
-// restarted returns the buffer that is kept for a deferrable send which comes
-// again, if r is one.
+// restarted returns the buffer that is kept for r, if r is a deferrable send that comes
+// again.
 func (t *Target) restarted(r *Request, p *plan) (i uint32, ok bool) {
 	h := Handle(r.Token.Target)
 	n, ok := t.pendSlots.at(h)
@@ -50,8 +50,8 @@ func (t *Target) restarted(r *Request, p *plan) (i uint32, ok bool) {
 	return d.recv - 1, true
 }
 
-// letGo forgets a deferred send that came again and was refused: its initiator does not
-// bear its token any more.
+// letGo forgets a deferred send that came again and was refused: its initiator will not use
+// its token any more.
 func (t *Target) letGo(r *Request) {
 	i, ok := t.pendSlots.at(Handle(r.Token.Target))
 	if !ok {
@@ -72,8 +72,8 @@ func (d *pending) is(r *Request) bool {
 		c.PIDonFEP == r.PIDonFEP && c.Index == r.Index && (c.Flags^r.Flags)&FlagRel == 0
 }
 
-// dropDeferred forgets a deferred send. The buffer kept for it is for the next one, or
-// goes back to its place in the queue.
+// dropDeferred forgets a deferred send. The buffer kept for it goes to the next one that it
+// fits, or back to its place in the queue.
 func (t *Target) dropDeferred(i uint32) {
 	recv := t.pendings[i].recv
 	t.freePending(i)
@@ -91,8 +91,8 @@ func (t *Target) dropDeferred(i uint32) {
 	t.enqueue(e, prev, recv-1)
 }
 
-// dropDeferredOf forgets the deferred sends of a PDC that is gone: nobody waits for
-// ready to restart. Those without a buffer go first, so that none gets one.
+// dropDeferredOf forgets the deferred sends of a PDC that has ended: nobody waits for ready
+// to restart. Those without a buffer go first, so that they do not get those of the others.
 func (t *Target) dropDeferredOf(peer uint64) {
 	for _, last := range [...]pendingState{pendingDeferred, pendingAsked} {
 		for i := range t.pendings {
@@ -103,9 +103,8 @@ func (t *Target) dropDeferredOf(peer uint64) {
 	}
 }
 
-// dropPending forgets all sends to a resource index that is closed, with the
-// buffers kept for them. Of those whose initiators wait to hear from this side it does so
-// with their errands.
+// dropPending forgets all sends to a resource index that is closed, and the buffers kept for
+// them. A send whose initiator waits to hear from this side goes when its errand ends.
 func (t *Target) dropPending(entry uint32) {
 	for i := range t.pendings {
 		d := &t.pendings[i]

@@ -19,8 +19,8 @@ func (p PacketHandle) attempt() uint8 { return uint8(p >> packetBits) }
 func (p PacketHandle) packet() uint32 { return uint32(p & (1<<packetBits - 1)) }
 
 // A TxReq is one packet for the PDS: ses_pds_tx_req of specification table 3-27.
-// FEPs, traffic class and contexts are those of the message. The header itself,
-// and where the payload is, are had from [Initiator.PutHeader].
+// FEPs, traffic class and contexts are those of the message. [Initiator.PutHeader] writes
+// the header and says where the payload is.
 type TxReq struct {
 	Packet PacketHandle
 	Length uint32 // the payload's bytes
@@ -28,7 +28,7 @@ type TxReq struct {
 	Form   Form  // of the header
 	Header uint8 // bytes of the header
 	EOM    bool  // no other packet of the message follows
-	Notice bool  // UET_MSG_ERROR, or what lets a buffer go: the message is given up
+	Notice bool  // that the message is given up: UET_MSG_ERROR, or what lets a receive buffer go
 }
 
 // A Payload is the bytes of a message that follow the header of one of its
@@ -60,8 +60,7 @@ type Event struct {
 	Kind   EventKind
 	At     int64 // EventReady: nanoseconds, on the caller's clock
 	Cookie uint64
-	// DataLength bytes of data came with the answer. Their place in the message
-	// is DataOffset.
+	// DataLength bytes of data came with the answer, for DataOffset in the message.
 	DataOffset, DataLength uint32
 	Outcome                Outcome // EventDone
 }

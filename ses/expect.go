@@ -2,12 +2,12 @@ package ses
 
 import "math/bits"
 
-// A process is written to at the same few addresses and keys by message after message.
-// All that there is to ask about the first packet of such a message, but its place in
-// the region, one of an earlier message has answered, and about a later one the first
-// has, as long as nothing it was checked against has changed: see the epoch.
+// Message after message is written to the same few addresses and keys of a process. About
+// the first packet of such a message everything but its place in the region is known from
+// an earlier message, and about the later ones from the first, as long as nothing that they
+// were checked against has changed: that is what the epoch is for.
 
-// A grant is what writes that say the same were found to be allowed.
+// A grant says what was found to be allowed, for later writes with the same address and key.
 type grant struct {
 	head   head   // of a packet that passed, see grantHead
 	key    uint64 // memory_key
@@ -24,18 +24,18 @@ type grant struct {
 // maxGrants bounds the table of a target: few regions are in use at a time.
 const maxGrants = 1 << 10
 
-// grantHead is what writes that are allowed alike say in their first eight bytes. The
-// message_id is not of it, nor the flags that say which packet of the message this is.
+// grantHead is the part of the first eight bytes that a grant is about: all but the
+// message_id and the flags that say which packet of the message this is.
 const grantHead = head(headMask &^ (0xffff<<32 | uint64(flagsOnly)<<48))
 
-// grantAt is where the answers about an address and a key are kept. Only what has
-// passed comes there, so that peers cannot choose what collides.
+// grantAt returns where the grant for an address and a key is kept. Only what has passed
+// is kept, so peers cannot choose what collides.
 func (t *Target) grantAt(key uint64, at uint32) *grant {
 	i := (key ^ uint64(bits.ReverseBytes32(at))) * 0x9e3779b97f4a7c15 >> 32
 	return &t.grants[i&uint64(len(t.grants)-1)]
 }
 
-// allow lets later writes pass as r has, which is the first packet of its message.
+// allow lets later writes pass as r has, the first packet of its message.
 func (t *Target) allow(r *Request, p *plan) {
 	if r.Form == FormStandard && r.Opcode == OpcodeWrite {
 		g, x := t.grantAt(r.Key, atOf(r)), &t.regions[p.region.slot()]
@@ -46,9 +46,9 @@ func (t *Target) allow(r *Request, p *plan) {
 	}
 }
 
-// Expected is what [Target.Expect] has found out about a request that passes: its Length
-// bytes are to be placed at Address, and the answer is the default response, which
-// [PutDefault] writes. The fields are those of a [Decision].
+// Expected is what [Target.Expect] says of a request that passes: place its Length bytes at
+// Address and answer with the default response, which [PutDefault] writes. The fields are
+// those of a [Decision].
 type Expected struct {
 	Address, Cookie, HeaderData uint64
 	Offset, Length              uint32
@@ -59,10 +59,10 @@ type Expected struct {
 }
 
 // Expect says in x what [Target.Receive] would do with a request of [ModeRUD] or
-// [ModeROD], if there is nothing to ask about it that was not asked before: of a write,
-// or, but for its first packet, of a send. Nothing has changed then: once the packet counts as
-// arrived, [Target.Take] does what Receive would. It reports false if the request is
-// Receive's. near is as in [Target.Follow], which is quicker in the middle.
+// [ModeROD], if every question about it was answered before: it is of a write, or of a send
+// but not its first packet. Otherwise it reports false, and the request is for Receive.
+// Nothing has changed: once the packet counts as arrived, [Target.Take] does what Receive
+// would. near is as in [Target.Follow], which is quicker in the middle of a message.
 func (t *Target) Expect(v *StandardView, near uint16, a Arrival, x *Expected) bool {
 	*x = Expected{}
 	if v.Flags()&FlagSOM == 0 {
@@ -108,7 +108,7 @@ func (t *Target) expectLater(v *StandardView, near uint16, a Arrival, x *Expecte
 	return true
 }
 
-// Take counts the bytes of the request as arrived that Expect has just told of in x.
+// Take counts the bytes of a request as arrived that Expect has just described in x.
 func (t *Target) Take(v *StandardView, a Arrival, x *Expected) {
 	m := x.m
 	if g := x.g; g != nil {

@@ -1,17 +1,17 @@
 package ses
 
-// Most packets of a long message say what the one before said, one place further
-// on. Such a packet need not be checked again, as long as nothing it was checked
-// against has changed: that is what the epoch is for.
+// Most packets of a long message say what the one before said, one place further on. Such a
+// packet need not be checked again while nothing that it was checked against has changed:
+// that is what the epoch is for.
 
 // Follow returns the record of the message that a request of [ModeRUD] or [ModeROD] is in
-// the middle of, if an earlier request of that message has answered all that there is to
-// ask about it. Nothing has changed: once the packet counts as arrived [Record.Place] does
-// what [Target.Receive] would, and the answer is the default response, which [PutDefault]
-// writes. Otherwise it returns nil, and the request is Receive's.
+// the middle of, if an earlier request of that message has answered every question about
+// it. Otherwise it returns nil, and the request is for [Target.Receive]. Nothing has
+// changed: once the packet counts as arrived [Record.Place] does what Receive would, and
+// the answer is the default response, which [PutDefault] writes.
 //
-// near is the low 16 bits of a.Peer as the packet tells it, by which the message is
-// found before anything is known about the peer. If it is wrong there is none.
+// near is the low 16 bits of a.Peer as the packet tells them. The message is found by them
+// before anything is known about the peer; if they are wrong, it is not.
 func (t *Target) Follow(v *StandardView, near uint16, a Arrival) *Record {
 	i := int(t.recent[uint64(near)&uint64(len(t.recent)-1)])
 	if i >= len(t.records) {
@@ -32,9 +32,8 @@ func (t *Target) Follow(v *StandardView, near uint16, a Arrival) *Record {
 	return m
 }
 
-// Place counts n bytes as arrived, which begin at offset off: PayloadLength and
-// MessageOffset of the request that [Target.Follow] has just returned m for. They
-// belong at address.
+// Place counts n bytes from offset off as arrived: PayloadLength and MessageOffset of the
+// request for which [Target.Follow] has just returned m. They belong at address.
 func (m *Record) Place(off, n uint32) (address, cookie uint64) {
 	m.seen += n
 	return m.base + uint64(off), m.cookie
@@ -53,14 +52,14 @@ func (t *Target) lead(r *Request, m *Record) {
 	}
 }
 
-// opsFollow are the opcodes with packets that say no more than where bytes belong.
+// opsFollow are the opcodes whose packets say no more than where bytes belong.
 const opsFollow = (1<<OpcodeWrite | kindQueueOps) &^ opsOwnLayout
 
-// changed ends the following of earlier packets: what they were checked against is
-// no longer so.
+// changed makes every packet be checked again: something that earlier ones were checked
+// against has changed.
 func (t *Target) changed() {
 	t.epoch++
-	if t.epoch == 0 { // has gone round: nothing may be left of its former values
+	if t.epoch == 0 { // it has wrapped: nothing may keep one of its former values
 		for i := range t.records {
 			t.records[i].epoch = 0
 		}

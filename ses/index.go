@@ -49,9 +49,8 @@ type Index struct {
 	Job JobID
 }
 
-// OpenIndex opens a resource index, enabled, and returns the generation that
-// requests must carry. It is the one after that of its former life. now is in
-// nanoseconds.
+// OpenIndex opens a resource index, enabled, and returns the generation that requests must
+// carry: the one after that of its former life. now is in nanoseconds.
 //
 // Errors: [ErrNotFound] for the process, [ErrRange], [ErrExists], [ErrHeldBack]
 // (closed and opened too often in too short a time).
@@ -77,10 +76,10 @@ func (t *Target) OpenIndex(now int64, process Handle, ri ResourceIndex, x Index)
 	return e.gen, nil
 }
 
-// CloseIndex withdraws a resource index with its regions and receive buffers. A
-// late packet is refused also after the index has been opened again, what is
-// still read for a rendezvous send is not placed, and a deferred send is asked for, to be
-// refused. It looks at every region.
+// CloseIndex withdraws a resource index with its regions and receive buffers. A late packet
+// is refused even after the index has been opened again, what is still being read for a
+// rendezvous send is not placed, and a deferred send is asked for and then refused. It
+// looks at every region.
 //
 // Errors: [ErrNotFound], [ErrRange].
 func (t *Target) CloseIndex(now int64, process Handle, ri ResourceIndex) error {
@@ -152,10 +151,9 @@ type entry struct {
 // admits reports whether a queue is open to a job.
 func (e *entry) admits(job JobID) bool { return e.job == AnyJob || e.job == job }
 
-// Generations have 8 bits. A value must not come back while a packet of its
-// former life can be under way, so in any [TargetConfig.Hold] fewer than 256
-// changes pass: a burst of renewBurst, then renewRate evenly, and one that an
-// opened or renewed index still owes for its closing.
+// Generations have 8 bits. A value must not come back while a packet of its former life can
+// be under way, so any [TargetConfig.Hold] sees fewer than 256 changes: a burst of
+// renewBurst, then renewRate evenly, and one more when the index is closed.
 const (
 	renewBurst = 128
 	renewRate  = 120

@@ -40,9 +40,8 @@ func (c *InitiatorConfig) validate() error {
 }
 
 // An Initiator is the side of a FEP that starts messages: it cuts them into
-// packets, gives them ids that no other live message of the FEP has, and makes
-// of all their responses one completion. It is a single writer's: one goroutine
-// at a time.
+// packets, gives them ids that no other live message of the FEP has, and turns
+// all their responses into one completion. Single writer.
 type Initiator struct {
 	mtu      uint32
 	retries  uint8
@@ -74,8 +73,8 @@ func NewInitiator(c InitiatorConfig) (*Initiator, error) {
 // Messages returns how many messages are in progress.
 func (in *Initiator) Messages() int { return in.slots.live }
 
-// Find returns the handle of the message with an id, 0 if there is none: whose
-// data a packet on the return direction brings.
+// Find returns the handle of the message with an id, 0 if there is none: a packet on the
+// return direction names the message whose data it brings by its id.
 func (in *Initiator) Find(id MessageID) Handle {
 	if i, ok := in.ids.find(pair{b: uint64(id)}); ok {
 		return in.slots.handle(i)
@@ -112,9 +111,8 @@ func (in *Initiator) live(h Handle) *message {
 	return nil
 }
 
-// name gives m the next message_id that is not in use; 0 is not an id, and is
-// the one of datagrams and of forms without the field. Fewer messages than ids
-// can live, so there is one.
+// name gives m the next message_id that is not in use. 0 is no id: it stands in datagrams
+// and in forms without the field. There are more ids than messages, so one is free.
 func (in *Initiator) name(m *message) {
 	for {
 		in.lastID++
@@ -136,11 +134,10 @@ func (in *Initiator) unname(m *message) {
 	}
 }
 
-// Next describes in q the next packet of a message that the PDS has not got, and
-// returns how many there are now that are alike: with the same payload length,
-// not the last one, and PacketHandles that count up from that of q. If there are
-// none, ask again not before at, or, when at is math.MaxInt64, after an
-// [EventReady].
+// Next describes in q the next packet of a message for the PDS, and returns how many there
+// are now like it: with the same payload length, none the last one, their PacketHandles
+// counting up from that of q. If there are none, ask again at the time at, or, if at is
+// math.MaxInt64, after an [EventReady].
 //
 // Report with [Initiator.Handed] how many the PDS has taken. All packets of a
 // message go to one PDC in this order, and the next message of that PDC follows
@@ -157,7 +154,7 @@ func (in *Initiator) Next(now int64, h Handle, q *TxReq) (alike uint32, at int64
 		m.describe(in.mtu, m.sent, q)
 		return max(m.packets-m.sent-1, 1), now
 	case m.state == messageGivingUp:
-		// It goes out when nothing else of the message is in flight, so that no
+		// The notice goes out when nothing else of the message is in flight, so that no
 		// packet can arrive after it and begin the message again.
 		m.describe(in.mtu, m.packets, q)
 		return 1, now
@@ -167,8 +164,8 @@ func (in *Initiator) Next(now int64, h Handle, q *TxReq) (alike uint32, at int64
 }
 
 // Handed says that the PDS has taken n of the packets that [Initiator.Next] has
-// described: their answers are waited for. The error is [ErrStale], also when
-// there are not as many; then nothing has changed.
+// described: their answers are now waited for. The error is [ErrStale], also when
+// there are not that many; then nothing has changed.
 func (in *Initiator) Handed(h Handle, n uint32) error {
 	m := in.live(h)
 	switch {
@@ -185,10 +182,10 @@ func (in *Initiator) Handed(h Handle, n uint32) error {
 	return nil
 }
 
-// PutHeader writes the header of a packet that has been handed to the PDS and is
-// not answered yet to the beginning of b. It returns the header's length, and
-// which bytes follow it. The length is 0, and nothing is written, if there is no
-// such packet, or b is shorter than [TxReq].Header.
+// PutHeader writes to the beginning of b the header of a packet that has been handed to the
+// PDS and is not answered yet. It returns the header's length, and which bytes follow it.
+// The length is 0, and nothing is written, if there is no such packet, or b is shorter than
+// [TxReq].Header.
 func (in *Initiator) PutHeader(b []byte, p PacketHandle) (n int, y Payload) {
 	m := in.live(p.Message())
 	i := p.packet()
@@ -208,15 +205,14 @@ func (in *Initiator) PutHeader(b []byte, p PacketHandle) (n int, y Payload) {
 	return n, y
 }
 
-// A Middle writes the headers of the packets of a message that are neither its first
-// nor its last: standard headers, alike but for the place, each with a full payload.
+// A Middle writes the headers of the packets of a message that are neither its first nor
+// its last: standard headers that differ only in the place, each with a full payload.
 type Middle message
 
-// Middle returns what writes the header of p if it is such a packet that has been
-// handed to the PDS and is not answered yet, as [Initiator.PutHeader] would, where its
-// payload begins in the message, and how many such packets there are from p on. For
-// another packet there is none of this. It is valid until the next call that is not
-// this one.
+// Middle returns what writes the header of p, as [Initiator.PutHeader] would, where its
+// payload begins in the message, and how many such packets there are from p on. x is nil
+// unless p is in the middle of a message, has been handed to the PDS, and is not answered
+// yet. It is valid until the next call of another method.
 func (in *Initiator) Middle(p PacketHandle) (x *Middle, offset, n uint32) {
 	m, i := in.live(p.Message()), p.packet()
 	if m == nil || m.state != messageSending || m.attempt != p.attempt() || !m.is(kindMiddle) {
@@ -228,10 +224,10 @@ func (in *Initiator) Middle(p PacketHandle) (x *Middle, offset, n uint32) {
 	return (*Middle)(m), i * in.mtu, n
 }
 
-// Passing returns the message in the slot of h, of which only the index matters, if
-// [Initiator.Confirm] takes a response that begins with these eight bytes, the first of
-// them the highest, to packets of it, and Middle may be asked for them: [Middle.Range]
-// says which those are. Else it returns nil.
+// Passing returns the message in the slot of h, of which only the index matters, if a
+// response that begins with these eight bytes, big-endian, is one that [Initiator.Confirm]
+// takes, and its packets are ones for [Initiator.Middle]: those in [Middle.Range]. Otherwise
+// it returns nil.
 func (in *Initiator) Passing(h Handle, response uint64) *Middle {
 	i := int(h.slot())
 	if i >= len(in.messages) {
@@ -244,15 +240,15 @@ func (in *Initiator) Passing(h Handle, response uint64) *Middle {
 	return (*Middle)(m)
 }
 
-// Range returns the handle of the first packet, and that behind those which have been
-// handed to the PDS, or the last packet's.
+// Range returns the handle of the first packet, and the one behind the packets that have
+// been handed to the PDS, the last packet of the message not counted.
 func (x *Middle) Range() (first, end PacketHandle) {
 	first = packetHandle(x.handle, x.attempt, 0)
 	return first, first + PacketHandle(min(x.sent, x.packets-1))
 }
 
-// Confirmed takes note that n packets of the message have been answered, while more are
-// handed to the PDS.
+// Confirmed notes that n packets of the message have been answered; others must be in
+// flight.
 func (x *Middle) Confirmed(n uint32) { x.outstanding -= n }
 
 // Put writes the header of a packet with length bytes of payload from offset.
@@ -262,5 +258,5 @@ func (x *Middle) Put(b *[StandardLen]byte, offset, length uint32) {
 	binary.BigEndian.PutUint32(b[atPlace+8:], x.length)
 }
 
-// Cookie returns that of the message.
+// Cookie returns the message's cookie.
 func (x *Middle) Cookie() uint64 { return x.cookie }

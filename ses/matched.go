@@ -9,7 +9,7 @@ const atTarget = 16
 
 func (m *message) opcode() Opcode { return Opcode(m.head[0] & 0x3f) }
 
-// beginMatched sets what a rendezvous or deferrable send has besides.
+// beginMatched sets what only a rendezvous or deferrable send has.
 func (m *message) beginMatched(o *Operation, r *Request) {
 	if o.Opcode.IsDeferrable() {
 		r.Token = RestartToken{Initiator: uint32(m.handle)}
@@ -26,16 +26,16 @@ func (m *message) keepsBuffer() bool {
 	return m.restart != 0 && (m.ready || m.sent == 0) && m.fail != failPDS && m.mode <= ModeROD
 }
 
-// letGo has a send that is given up begin again as what lets its target use the buffer
-// for another one: one packet without data that bears the tokens, and says that its
-// initiator has met an error. What the target says to it changes nothing.
+// letGo makes a send that is given up begin again as a notice that lets its target use the
+// buffer for another one: a packet without data that carries the tokens and says that its
+// initiator has met an error. The answer to it changes nothing.
 //
 // Source: the ie flag, UE Specification 1.0.x section 3.4; that it lets a buffer go
 // follows from what it is said to do, to close the message. No public source names a
 // notice for this case.
 func (in *Initiator) letGo(now int64, m *message, ev *Event) {
 	m.bearToken(m.restart)
-	if m.ready, m.restart = false, 0; m.sent > 0 { // else nothing bears its number yet
+	if m.ready, m.restart = false, 0; m.sent > 0 { // else no packet has its number yet
 		m.attempt++
 	}
 	m.state = messageSending
@@ -46,18 +46,18 @@ func (in *Initiator) letGo(now int64, m *message, ev *Event) {
 	ev.Kind, ev.At, ev.Cookie = EventReady, now, m.cookie
 }
 
-// bearToken has the packets of a deferrable send bear what its target calls it.
+// bearToken makes the packets of a deferrable send carry the token of its target.
 func (m *message) bearToken(target uint32) {
 	if m.opcode().IsDeferrable() {
 		binary.BigEndian.PutUint32(m.head[atTarget:], target)
 	}
 }
 
-// SetSource says where the target can read the rest of a rendezvous send, before its
-// first packet is taken; the lengths are those of the operation.
+// SetSource says where the target can read the rest of a rendezvous send. It has to come
+// before the first packet is handed over. x.EagerLength is ignored.
 //
-// Errors: [ErrStale], also when the message is none or has begun; [ErrRange] for a field
-// wider than on the wire.
+// Errors: [ErrStale], also when the message is not a rendezvous send or has begun;
+// [ErrRange] for a field wider than on the wire.
 func (in *Initiator) SetSource(h Handle, x Rendezvous) error {
 	m := in.live(h)
 	switch {
@@ -71,9 +71,9 @@ func (in *Initiator) SetSource(h Handle, x Rendezvous) error {
 	return nil
 }
 
-// Lent says that n bytes of a rendezvous send have been read by its target, and have
-// arrived there. The message is over when all have that the target wants. What
-// follows is in ev.
+// Lent says that n bytes of a rendezvous send have been read by its target and have arrived
+// there. The message is over when all have arrived that the target wants. What follows is
+// in ev.
 //
 // Errors: [ErrStale], also when the message is no rendezvous send; [ErrRange] when n
 // is more than what is left. Then nothing has changed.
@@ -102,12 +102,12 @@ func (in *Initiator) Reread(h Handle) {
 
 // Restart takes ready to restart: the target that has deferred a send has a buffer
 // for it now, and the send begins again as soon as nothing of it is in flight. What
-// follows is in ev. It may come before the refusal that it is about. That the
-// message went to where r comes from is for the caller to see.
+// follows is in ev. It may come before the refusal that it is about. The caller has to
+// check that the message went to where r comes from.
 //
-// Errors: [ErrStale] when r names no deferrable send of this side that goes on, or
-// one of which the target says that it has a part (a buffer_offset: what that
-// would mean for the restart is not in any public source). Then nothing has changed.
+// Errors: [ErrStale] when r names no deferrable send of this side that is in progress, or
+// has a buffer_offset: the target has a part of the send, and what that means for the
+// restart is not in any public source. Then nothing has changed.
 func (in *Initiator) Restart(now int64, r *Request, ev *Event) error {
 	m := in.live(Handle(r.Token.Initiator))
 	if m == nil || !m.opcode().IsDeferrable() || m.job() != r.JobID || m.ready || m.fail > failDeferred || r.BufferOffset != 0 {

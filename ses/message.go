@@ -13,8 +13,8 @@ const (
 	messageDeferred                     // nothing: waits for ready to restart
 )
 
-// A message is in progress. The first 64 bytes are what a packet needs that is sent
-// or answered: nearly all of its header among it.
+// A message is one in progress. The first 64 bytes are what sending or answering a packet
+// needs, nearly all of its header included.
 //
 //	sent <= packets; outstanding <= sent + 1; received <= length + rest
 type message struct {
@@ -42,8 +42,8 @@ type message struct {
 	stale     uint8      // retries for the generation
 	nextGen   Generation // failRetryNow: what the target asks for
 
-	// The header of the first packet, but for EOM, and as it was at the start: what
-	// head has too is up to date there.
+	// The header of the first packet without EOM, as it was at the start. Where head
+	// overlaps it, head is up to date.
 	wire [StandardLen + CompareSwapLen]byte
 
 	rest    uint32 // rendezvous: bytes that the target reads, beyond length
@@ -61,7 +61,7 @@ const (
 	kindNamed                           // the header has a message_id
 	kindWaits                           // not over before received is delivered
 	kindMiddle                          // carries, behind a standard header
-	kindLate                            // has been begun again: notBefore counts
+	kindLate                            // was begun again: notBefore counts
 )
 
 func (m *message) is(k messageKind) bool { return m.kind&k != 0 }
@@ -73,8 +73,8 @@ const (
 	atPlace      = 32 // of the standard form
 )
 
-// A failure is what went wrong with a message so far. The first fatal one stays,
-// and comes before any that can be repaired.
+// A failure is what has gone wrong with a message so far. The first fatal one stays, and
+// outweighs any that can be repaired.
 type failure uint8
 
 const (
@@ -86,7 +86,7 @@ const (
 	failPDS                // the PDC is of no use any more
 )
 
-// begin makes m the message h that o asks for.
+// begin makes m the message that o asks for, with handle h.
 func (m *message) begin(o *Operation, h Handle, packets uint32) {
 	*m = message{
 		handle: h, packets: packets, length: o.Length, delivered: o.Length, cookie: o.Cookie,
@@ -200,9 +200,8 @@ func (m *message) header(h *[StandardLen]byte, i uint32, place uint64) {
 	binary.BigEndian.PutUint32(h[atPlace+8:], m.length)
 }
 
-// otherHeader writes a header that is short or has an extension to b and returns
-// its length. Only a rendezvous send has several packets of such; its notice has no
-// extension.
+// otherHeader writes a short header, or one with an extension, to b and returns its length.
+// Only a rendezvous send has several packets with such; its notice has no extension.
 func (m *message) otherHeader(b []byte, i uint32, place uint64) int {
 	n := copy(b, m.wire[:])
 	copy(b, m.head[:min(len(b), atPlace)])

@@ -17,7 +17,7 @@ var (
 // opsInitiator are the opcodes that an operation can have.
 const opsInitiator = kindMemoryOps | kindQueueOps | 1<<OpcodeNoOp | 1<<OpcodeDeferrableRTR
 
-// An Operation is what an application asks of a target: one message.
+// An Operation is one message that an application wants to be sent.
 type Operation struct {
 	Opcode Opcode
 	Mode   Mode
@@ -32,15 +32,15 @@ type Operation struct {
 	Index            ResourceIndex
 	Generation       Generation // as far as is known; a target corrects it
 	Initiator        uint32     // our rank
-	Length           uint32     // bytes of the message; 0 is one packet without payload; of a compare and swap those of one operand
+	Length           uint32     // bytes of the message, 0 for one packet without payload; for a compare and swap those of one operand
 	BufferOffset     uint64
 	Key              uint64 // memory key or tag
 	HeaderData       uint64
 	Swap             CompareSwap // atomics; operands only with a compare and swap
-	// Rendezvous says of a rendezvous send how many bytes go with it and where the
-	// target reads the others, see [Target.Lend] and [Initiator.SetSource].
+	// Rendezvous says how many bytes go with a rendezvous send, and where the target reads
+	// the others, see [Target.Lend] and [Initiator.SetSource].
 	Rendezvous Rendezvous
-	Token      RestartToken // ready to restart; a deferrable send names itself
+	Token      RestartToken // of ready to restart; a deferrable send gets its own
 	Cookie     uint64       // returned with the outcome
 }
 
@@ -86,15 +86,15 @@ func (o *Operation) validateForm(mtu uint32) error {
 	return nil
 }
 
-// Packets returns how many packets the operation is: one for each MTU begun, and
-// at least one. A long read is as many requests, each for one MTU of data; of a
-// rendezvous send the bytes that go with it count.
+// Packets returns how many packets the operation takes: one for each MTU begun, and at
+// least one. A long read takes a request for each MTU of data. Of a rendezvous send only
+// the bytes that go with it count.
 func (o *Operation) Packets(mtu uint32) uint32 {
 	return uint32(max(1, (uint64(o.carried())+uint64(mtu)-1)/uint64(mtu)))
 }
 
-// carried is how many bytes the packets of the message are about: of a rendezvous
-// send those that go with it. Ready to restart speaks of the length of another one.
+// carried is how many bytes the packets of the message are about: those that go with a
+// rendezvous send, and none with ready to restart, whose length is that of another message.
 func (o *Operation) carried() uint32 {
 	switch {
 	case o.Opcode.IsRendezvous():
@@ -145,9 +145,8 @@ func (o *Operation) flags() (f Flags) {
 	return f
 }
 
-// bringsPayload reports whether the packets carry the message's bytes: a read
-// has none, nor has ready to restart, and some atomics have their operands in the
-// extension or need none.
+// bringsPayload reports whether the packets carry the message's bytes. Those of a read and
+// of ready to restart do not, and some atomics have their operands in the extension, or none.
 func (o *Operation) bringsPayload() bool {
 	return !o.Opcode.in(1<<OpcodeRead|1<<OpcodeDeferrableRTR) && !(o.Opcode.IsAtomic() && o.Swap.Opcode.noPayload())
 }

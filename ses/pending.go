@@ -3,13 +3,12 @@ package ses
 // A target comes back to two kinds of sends, for which it becomes an initiator
 // itself (see [Target.Errand]):
 //
-//   - A rendezvous send brings its first bytes, as many as its initiator likes, and
-//     says in its header where the others can be read. When the first have come, the
-//     target reads them.
+//   - A rendezvous send brings only its first bytes, as many as its initiator likes, and
+//     says in its header where the target can read the others once these have come.
 //   - A deferrable send that finds no receive buffer is remembered and refused with
-//     NO_MATCH and list OVERFLOW. When a buffer for it is posted, the target keeps
-//     that for it and tells its initiator to send again: ready to restart, with the
-//     tokens of both sides, which the send then bears.
+//     NO_MATCH and list OVERFLOW. When a buffer is posted that fits, the target keeps it
+//     for the send and asks the initiator to send again: ready to restart, with the tokens
+//     of both sides, which the repeated send carries.
 //
 // Sources: UE Specification 1.0.x section 3.4, tables 3-8 ff. and figures 3-11, 3-12
 // and 3-15 for what the headers say. How a refusal says that a send is remembered,
@@ -39,7 +38,7 @@ type pending struct {
 	recv   uint32 // the buffer kept for it, slot + 1
 	next   uint32 // in its list, slot + 1
 	state  pendingState
-	gone   bool // its resource index was closed, or the send has failed: forgotten with the end of its errand
+	gone   bool // its resource index was closed, or the send has failed: it goes when its errand ends
 	told   bool // ready to restart has arrived
 }
 
@@ -56,7 +55,7 @@ type Pull struct {
 	HasData    bool
 }
 
-// An Errand is a message that the target has its own side start, for a send that it
+// An Errand is a message that the target asks its own side to start, for a send that it
 // comes back to: a read, or ready to restart.
 type Errand struct {
 	Handle    Handle // for [Target.ErrandDone]
@@ -96,7 +95,7 @@ func (t *Target) removePending(l *pendingList, i uint32) {
 	}
 }
 
-// freePending forgets a pending send, which keeps no buffer any more.
+// freePending forgets a pending send, which no longer keeps a buffer.
 func (t *Target) freePending(i uint32) {
 	switch t.pendings[i].state {
 	case pendingDeferred:
@@ -111,9 +110,8 @@ func (t *Target) freePending(i uint32) {
 // HasErrand reports whether [Target.Errand] has one.
 func (t *Target) HasErrand() bool { return t.due.head != 0 }
 
-// Errand takes the next message that this side is to start, false if there is none.
-// It goes to the FEP that the send came from; when it is over, call
-// [Target.ErrandDone].
+// Errand sets x to the next message that this side has to start, false if there is none.
+// It goes to the FEP that the send came from. Call [Target.ErrandDone] when it is over.
 func (t *Target) Errand(x *Errand) bool {
 	if t.due.head == 0 {
 		return false
@@ -138,9 +136,9 @@ func (t *Target) Errand(x *Errand) bool {
 	return true
 }
 
-// ErrandDone says how an errand ended. A read is over with it. Ready to restart
-// that the PDS could not deliver is due again; if the initiator refuses it, its
-// buffer goes back to the queue.
+// ErrandDone says how an errand ended. A read is then done with. Ready to restart that the
+// PDS could not deliver becomes due again; if the initiator refuses it, the buffer goes
+// back to the queue.
 func (t *Target) ErrandDone(h Handle, s Status) {
 	i, ok := t.pendSlots.at(h)
 	if !ok {
@@ -161,7 +159,7 @@ func (t *Target) ErrandDone(h Handle, s Status) {
 
 // PullOf returns what the read of an errand is for, false if nothing may be placed: the
 // resource index of its buffer was closed, or the host has failed the send ([Target.Fail]).
-// Without such an errand all of p is 0.
+// p is zero if there is no such errand.
 func (t *Target) PullOf(h Handle) (p Pull, ok bool) {
 	i, ok := t.pendSlots.at(h)
 	if !ok || t.pendings[i].state != pendingPulling {
@@ -170,5 +168,5 @@ func (t *Target) PullOf(h Handle) (p Pull, ok bool) {
 	return t.pendings[i].Pull, !t.pendings[i].gone
 }
 
-// Pending returns how many sends the target is to come back to.
+// Pending returns how many sends the target has to come back to.
 func (t *Target) Pending() int { return t.pendSlots.live }

@@ -1,7 +1,8 @@
 package ses
 
-// rendezvous handles a packet of a rendezvous send. The bytes that come with it are
-// judged as a send of their own, but for the buffer, which is for the whole message.
+// rendezvous handles a packet of a rendezvous send. The bytes that come with it are judged
+// like a send of their own, except that the buffer is for the whole message: while they
+// are, the two lengths in the header are exchanged.
 func (t *Target) rendezvous(r *Request, a *Arrival, d *Decision) {
 	eager, length := r.Rendezvous.EagerLength, r.RequestLength
 	r.RequestLength, r.Rendezvous.EagerLength = eager, length
@@ -22,19 +23,19 @@ func (t *Target) rendezvous(r *Request, a *Arrival, d *Decision) {
 	}
 }
 
-// isEager reports whether r is a rendezvous send that brings no more bytes than it has,
-// while it is being judged: its two lengths are exchanged.
+// isEager reports whether r is a rendezvous send that brings no more bytes than it has. Only
+// valid while it is judged, see rendezvous.
 func (r *Request) isEager() bool {
 	return r.Opcode.IsRendezvous() && r.RequestLength <= r.Rendezvous.EagerLength
 }
 
-// pullable reports whether there is room to have the rest read that the message of r
-// brings no bytes for, as far as it has a place.
+// pullable reports whether the rest of the message of r, as far as the buffer takes it, is
+// empty or there is room to remember that it has to be read.
 func (t *Target) pullable(r *Request, p *plan) bool {
 	return p.limit <= r.RequestLength || t.pendSlots.free != 0
 }
 
-// pull has the rest read of a message whose first bytes have come.
+// pull makes the target read the rest of a message whose first bytes have come.
 func (t *Target) pull(r *Request, a *Arrival, d *Decision) {
 	i, _ := t.pendSlots.take()
 	t.pendings[i] = pending{
@@ -48,7 +49,7 @@ func (t *Target) pull(r *Request, a *Arrival, d *Decision) {
 	d.Complete, d.HasData, d.HeaderData = false, false, 0
 }
 
-// dropPull gives up the read of the rest of a rendezvous send. If it has begun, what it
+// dropPull gives up the read of the rest of a rendezvous send. If that has begun, what it
 // brings goes nowhere.
 func (t *Target) dropPull(r *Request, peer uint64) {
 	for i := range t.pendings {
@@ -67,8 +68,8 @@ func (t *Target) dropPull(r *Request, peer uint64) {
 	}
 }
 
-// wholeLength is how many bytes the message of r has. While a rendezvous send is
-// being judged its header has the two lengths exchanged.
+// wholeLength is how many bytes the message of r has. Only valid while it is judged, see
+// rendezvous.
 func wholeLength(r *Request) uint32 {
 	if r.Opcode.IsRendezvous() {
 		return r.Rendezvous.EagerLength
@@ -76,10 +77,10 @@ func wholeLength(r *Request) uint32 {
 	return r.RequestLength
 }
 
-// Lend opens a region of a process for the read of a rendezvous send, and returns
-// with its handle what the send's header says about it, but for the lengths. absolute
-// is how the send addresses; the reader addresses in the same way. Errors as with
-// [Target.Register]; [ErrRange] also when the process cannot be addressed so.
+// Lend opens a region of a process for the read of a rendezvous send. x is what the send's
+// header says about it, except for the length. absolute is how the send addresses its
+// target; the read addresses in the same way. Errors as with [Target.Register]; [ErrRange]
+// also when the process cannot be addressed so.
 func (t *Target) Lend(process Handle, ri ResourceIndex, absolute bool, g Region) (x Rendezvous, h Handle, err error) {
 	i, ok := t.processSlots.at(process)
 	if !ok {

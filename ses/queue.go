@@ -1,6 +1,6 @@
 package ses
 
-// A Receive is a buffer posted to a receive queue. It serves one message.
+// A Receive is a buffer to be posted to a receive queue. It serves one message.
 type Receive struct {
 	Base   uint64 // first address
 	Length uint32 // bytes; a longer message is cut to them
@@ -9,9 +9,9 @@ type Receive struct {
 	Cookie uint64 // returned with each [Decision] about the message
 }
 
-// PostReceive appends a buffer to a receive queue. If a deferred send waits for
-// it, the buffer is kept for that, and [Target.Errand] has something to do. A queue that
-// a ROD send has found empty takes sends again after [Target.SetIndexState] only.
+// PostReceive appends a buffer to a receive queue. If a deferred send waits for it, the
+// buffer is kept for that send, and there is an [Target.Errand]. A queue that a ROD send has
+// found empty takes sends again only after [Target.SetIndexState].
 //
 // Errors: [ErrNotFound], [ErrRange] (not a queue, an end beyond 2^64), [ErrFull].
 func (t *Target) PostReceive(process Handle, ri ResourceIndex, r Receive) (Handle, error) {

@@ -1,14 +1,13 @@
 package ses
 
 // Receive validates a request and says in d what to do with it. A request that
-// fails changes nothing but its own message: from the first packet that failed
-// on, all later ones fail with the same code and no byte of them is placed.
+// fails changes nothing but its own message: all later packets of it fail with the same
+// code, and no byte of them is placed.
 //
-// The payload must be placed, or the data read, before the answer is handed to
-// the PDS; if that fails call [Target.Fail] and hand down the answer it gives.
-// Every call gives exactly one answer: a response, a NACK, or for a datagram
-// none. It does not allocate. [Target.Follow] is quicker for most packets of long
-// messages.
+// The payload must be placed, or the data read, before the answer goes to the PDS; if
+// that fails, call [Target.Fail] and use the answer it gives. Every call gives exactly one
+// answer: a response, a NACK, or none for a datagram. It does not allocate.
+// [Target.Follow] is quicker for most packets of long messages.
 func (t *Target) Receive(r *Request, a Arrival, d *Decision) {
 	*d = Decision{}
 	d.Response.MessageID, d.Response.JobID, d.Response.Generation = r.MessageID, r.JobID, r.Generation
@@ -30,7 +29,7 @@ func (t *Target) Receive(r *Request, a Arrival, d *Decision) {
 	}
 }
 
-// opsAside are the requests that are not judged by themselves.
+// opsAside are the requests that are more, or less, than one operation on memory.
 const opsAside = opsRendezvous | 1<<OpcodeDeferrableRTR | 1<<OpcodeMsgError
 
 func (t *Target) aside(r *Request, a *Arrival, d *Decision) {
@@ -77,8 +76,8 @@ func (t *Target) fragment(r *Request, a *Arrival, d *Decision) {
 	why, code := t.check(r, a, m, &p)
 	fresh := m == nil
 	if fresh && why != CheckRecord {
-		// Also a failure needs a record: without one the message's other packets
-		// would pass, and wait for this one for ever.
+		// A failure needs a record, too: without one the message's other packets would
+		// pass, and wait for this one for ever.
 		var ok bool
 		if m, ok = t.open(headOf(r), r.RequestLength, a.Peer); !ok {
 			*d = Decision{Check: CheckRecord, NACK: true}
@@ -191,9 +190,9 @@ func (t *Target) abandon(r *Request, a *Arrival, d *Decision) {
 	t.drop(m)
 }
 
-// Fail replaces d, which [Target.Receive] has decided for this request, or what stands for
-// it after [Target.Follow] or [Target.Take], when the host did not take or give the data: code is its reason, from [RCATInvalid] to
-// [RCAMOFPInexact]. The whole message fails.
+// Fail replaces what [Target.Receive], [Target.Follow] or [Target.Take] has decided about
+// this request, when the host did not take or give the data: code is its reason, from
+// [RCATInvalid] to [RCAMOFPInexact]. The whole message fails.
 func (t *Target) Fail(r *Request, a Arrival, code ReturnCode, d *Decision) {
 	d.refuse(CheckHost, code)
 	d.Response.MessageID, d.Response.JobID, d.Response.Generation = r.MessageID, r.JobID, r.Generation

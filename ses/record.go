@@ -1,10 +1,10 @@
 package ses
 
-// A Record is what a target keeps of a message of several packets. It is there from
-// the first packet that arrives, whichever that is, until all have arrived, the
-// initiator gives the message up, or its PDC is gone.
+// A Record is what a target keeps of a message of several packets, from the first that
+// arrives, whichever that is, until all have arrived, the initiator gives the message up,
+// or its PDC ends.
 //
-// Its first line is all that a packet needs which is like the ones before, see
+// The first cache line is all that a packet needs which is like the ones before, see
 // [Target.Follow].
 type Record struct {
 	peer   uint64
@@ -33,9 +33,9 @@ type Record struct {
 // recordLen is two cache lines, so that none of them holds parts of two records.
 const recordLen = 128
 
-// admits reports whether a further packet can belong to the message: of the same
-// length, and none of its bytes twice. The PDS delivers each packet once, so the
-// sum of the bytes says what is missing.
+// admits reports whether one more packet can belong to the message: it names the same
+// length, and brings no byte twice. The PDS delivers each packet once, so the sum of the
+// bytes says what is missing.
 func (m *Record) admits(r *Request, x extent) bool {
 	return r.RequestLength == m.length && x.n <= m.length-m.seen
 }
@@ -58,16 +58,15 @@ func (t *Target) open(h head, length uint32, peer uint64) (m *Record, ok bool) {
 	return m, true
 }
 
-// Scarce reports whether there is one record left at most. That should be for a packet
-// before which all of its PDC have arrived: what a record waits for that such a packet opens
-// comes next, and can be taken in. One that was opened further ahead may wait for packets
-// that have to wait themselves, for room that the ones before it would need first. See
-// [Target.Opens].
+// Scarce reports whether at most one record is left. It should be kept for a packet before
+// which every packet of its PDC has arrived: what its message waits for comes next, and can
+// be taken in. The message of a packet further ahead may wait for packets that cannot be
+// taken in, for want of records for the messages before it. See [Target.Opens].
 func (t *Target) Scarce() bool { return t.recordSlots.live+1 >= len(t.records) }
 
-// Opens reports whether r is of a message of several packets that has no record yet, with
-// a mode that keeps one, other than a deferred send that comes again: that gives back more
-// than it takes.
+// Opens reports whether r would take a record: it is of a message of several packets that
+// has none, in a mode that keeps one. A deferred send that comes again does not count: it
+// gives back more than it takes.
 func (t *Target) Opens(r *Request, a Arrival) bool {
 	if a.Mode > ModeROD || r.Form != FormStandard || r.Flags.Has(flagsOnly) || r.Opcode == OpcodeMsgError || r.isRestarted() {
 		return false
@@ -102,11 +101,10 @@ func (t *Target) drop(m *Record) {
 	t.recordSlots.release(i)
 }
 
-// ClosePeer ends all messages of a PDC that is gone. lost, unless nil, is given the
-// cookie of the region or receive buffer of each that was under way: not of those
-// that failed before, which a [Decision] has told of, nor of reads. It looks at the
-// messages of this peer and of others with the same low bits, of which there are as many
-// values as there may be messages.
+// ClosePeer ends all messages of a PDC that has ended. lost, unless nil, is given the
+// cookie of the region or receive buffer of each that was in progress, but not of reads,
+// nor of messages that failed before, as a [Decision] has said. It looks at the messages of
+// this peer and of others with the same low bits.
 func (t *Target) ClosePeer(peer uint64, lost func(cookie uint64)) {
 	if t.pendSlots.live != 0 {
 		t.dropDeferredOf(peer)
@@ -123,9 +121,9 @@ func (t *Target) ClosePeer(peer uint64, lost func(cookie uint64)) {
 	}
 }
 
-// A head is what the packets of a message say alike in the first eight bytes of a
-// standard header, at its place there. FlagRel is of it, as are the flags that no
-// packet in the middle of a message has: they are 0 in that of a record.
+// A head is what all packets of a message have in common in the first eight bytes of a
+// standard header, in place. It includes the flags that no packet in the middle of a
+// message has, which are 0 in that of a record.
 type head uint64
 
 const headMask = opcodeMask<<56 | uint64(3<<6|flagsOnly|FlagIE|FlagRel)<<48 | (1<<48 - 1)

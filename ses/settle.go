@@ -10,7 +10,7 @@ func (m *message) failed(f failure, code ReturnCode) {
 	}
 }
 
-// settle concludes what can be concluded once nothing is in flight.
+// settle ends or repeats a message that has nothing in flight, if that is due.
 func (in *Initiator) settle(now int64, m *message, ev *Event) {
 	if m.outstanding > 0 {
 		return

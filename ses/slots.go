@@ -1,8 +1,8 @@
 package ses
 
 // A Handle names an object of a [Target] or [Initiator]: 16 bits of generation
-// above 16 bits of index. A handle whose object is gone is refused, until its
-// slot has been used another 32768 times. No live object has handle 0.
+// above 16 bits of index. A handle whose object is gone is refused until its
+// slot has been used another 32,768 times. No live object has handle 0.
 type Handle uint32
 
 func (h Handle) slot() uint32 { return uint32(h) & 0xffff }

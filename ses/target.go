@@ -17,16 +17,16 @@ type TargetConfig struct {
 	Regions   int    // registered regions, at most 65536
 	Receives  int    // posted receive buffers, at most 65536
 	Messages  int    // messages of several packets in progress, at most 65536
-	// Pending are the rendezvous and deferrable sends that the target comes back
+	// Pending are the rendezvous and deferrable sends that the target has to come back
 	// to, at most 65536. Without room a deferrable send is refused like any other.
 	Pending int
-	// AtomicOps and AtomicTypes are the atomic opcodes and datatypes that the
-	// memory can do, bit n for value n. 0 means none.
+	// AtomicOps and AtomicTypes are the atomic opcodes and datatypes that are served, bit n
+	// for value n. 0 means none.
 	AtomicOps, AtomicTypes uint32
 	// Hold is how long an old packet can live in the network, nanoseconds. A
 	// resource index does not come back to a generation within it. 0 means 2 s.
 	Hold int64
-	// Seed keeps peers from choosing what collides in the tables; take it from
+	// Seed keeps peers from choosing keys that collide in the tables; take it from
 	// a good source. Equal seeds and equal inputs give equal results.
 	Seed uint64
 }
@@ -50,8 +50,7 @@ func (c *TargetConfig) validate() error {
 }
 
 // A Target is the side of a FEP that requests arrive at: who may be addressed,
-// which memory is open, and which messages are in progress. It is a single
-// writer's: one goroutine at a time.
+// which memory is open, and which messages are in progress. Single writer.
 type Target struct {
 	mtu         uint32
 	atomicOps   uint32
@@ -109,10 +108,10 @@ func NewTarget(c TargetConfig) (*Target, error) {
 	}, nil
 }
 
-// buckets is how many places there are for n things by a hash or by the low bits of a
-// peer, a power of two.
+// buckets is how many buckets a table of n things has, by a hash or by the low bits of a
+// peer: a power of two.
 func buckets(n int) int { return 1 << bits.Len(uint(max(n, 1)-1)) }
 
-// Messages returns how many messages of several packets are in progress or
-// failed and not yet over.
+// Messages returns how many messages of several packets are in progress, failed ones that
+// are not over included.
 func (t *Target) Messages() int { return t.recordSlots.live }

@@ -3,7 +3,7 @@ package ses
 // opsTarget are the opcodes that a Target can serve.
 const opsTarget = kindMemoryOps | kindQueueOps | 1<<OpcodeNoOp | 1<<OpcodeMsgError
 
-// A plan is what validation finds out about a request that passes.
+// A plan is what validation finds out about a request.
 type plan struct {
 	extent
 	base   uint64 // address of the message's first byte
@@ -22,8 +22,8 @@ type extent struct {
 	off, n uint32
 }
 
-// check answers the questions 2 to 19 in order and returns the first that has
-// the wrong answer. m is the message's record, if there is one. Nothing changes.
+// check makes the checks from [CheckOpcode] to [CheckAtomic] in order and returns the first
+// that fails. m is the message's record, if there is one. Nothing changes but p.
 func (t *Target) check(r *Request, a *Arrival, m *Record, p *plan) (Check, ReturnCode) {
 	if !a.Mode.carries(r.Opcode) || !r.Opcode.in(opsOfForm[r.Form]&opsTarget) {
 		return CheckOpcode, RCUnsupportedOp
@@ -52,8 +52,8 @@ func (t *Target) check(r *Request, a *Arrival, m *Record, p *plan) (Check, Retur
 	return t.checkMemory(r, a.Mode, m, p)
 }
 
-// locate follows the address to the resource index: questions 3 to 9, whether the index
-// takes the opcode, as soon as it is known, and whether that is the message's.
+// locate follows the address to the resource index, which has to take the opcode: the
+// checks from [CheckFEP] to [CheckGeneration].
 func (t *Target) locate(r *Request, m *Record, p *plan) (Check, ReturnCode) {
 	i, ok := t.processes.find(Process{r.JobID, r.PIDonFEP, r.Flags&FlagRel == 0}.pair())
 	if !ok {
@@ -93,10 +93,9 @@ func (t *Target) notFound(r *Request) (Check, ReturnCode) {
 	return CheckPID, RCBadPID
 }
 
-// sameIndex reports whether r goes where the message's earlier packets went, and
-// may: the address says the same and the resource index is still open and of the
-// same generation. That is most packets, and needs no look-up. Any other answer
-// is for locate to give.
+// sameIndex reports whether r goes, and may go, where the message's earlier packets went:
+// the address is the same, and the resource index is still open and of the same generation.
+// Most packets do, and need no look-up. Whatever is wrong with others locate finds out.
 func (t *Target) sameIndex(r *Request, m *Record, p *plan) bool {
 	e := &t.entries[m.entry]
 	if m.head != headOf(r) || m.at != atOf(r) {
@@ -109,7 +108,7 @@ func (t *Target) sameIndex(r *Request, m *Record, p *plan) bool {
 	return true
 }
 
-// regionOf returns the region that r names, first where the message's earlier
+// regionOf returns the region that r names. It looks first where the message's earlier
 // packets found it.
 func (t *Target) regionOf(r *Request, m *Record, p *plan) (i uint32, ok bool) {
 	if m != nil && m.entry == p.entry {
@@ -120,8 +119,8 @@ func (t *Target) regionOf(r *Request, m *Record, p *plan) (i uint32, ok bool) {
 	return t.keys.find(pair{uint64(p.entry), r.Key})
 }
 
-// extentOf returns the part of the message that r is about; payload is what
-// came with it. Reads bring no payload: their fragments ask for it.
+// extentOf returns the part of the message that r is about, false if its lengths, or the
+// payload that came with it, contradict each other. Reads bring no payload.
 func (t *Target) extentOf(r *Request, payload int) (x extent, ok bool) {
 	switch {
 	case r.Flags.Has(flagsOnly):
@@ -152,7 +151,7 @@ func (t *Target) fits(r *Request, payload int) bool {
 	return payload >= int(r.RequestLength) || r.Opcode.IsAtomic() && r.Swap.Opcode.noPayload()
 }
 
-// checkMemory answers 12 to 19 for operations on a region.
+// checkMemory makes the checks from [CheckKey] to [CheckAtomic] for operations on a region.
 func (t *Target) checkMemory(r *Request, mode Mode, m *Record, p *plan) (Check, ReturnCode) {
 	i, ok := t.regionOf(r, m, p)
 	if !ok {
@@ -175,8 +174,8 @@ func (t *Target) checkMemory(r *Request, mode Mode, m *Record, p *plan) (Check, 
 	return CheckNone, RCOK
 }
 
-// check answers 13 to 16: whether r may do what it asks for in this region, for all of its
-// message and for the packet that is x of it.
+// check reports what keeps r, or the part x of its message, out of the region: the checks
+// from [CheckJobAllowed] to [CheckPacketEnd].
 func (g *region) check(r *Request, x extent) (Check, ReturnCode) {
 	if r.Opcode.IsAtomic() {
 		x.n = max(x.n, uint32(r.Swap.Type.Size()))
@@ -204,8 +203,8 @@ func rightFor(o Opcode) Rights {
 	return RightAtomic
 }
 
-// checkQueue answers 12 to 17 for sends. A message keeps the buffer that its
-// first packet matched.
+// checkQueue makes the checks from [CheckKey] to [CheckAtomic] for sends. A message keeps the
+// buffer that its first packet matched.
 func (t *Target) checkQueue(r *Request, m *Record, p *plan) (Check, ReturnCode) {
 	e := &t.entries[p.entry]
 	var b *receive
@@ -246,8 +245,8 @@ func (t *Target) bufferFor(r *Request, e *entry, p *plan) *receive {
 	return b
 }
 
-// checkTaggedAtomic answers 16 and 19 for an atomic on the buffer b that its tag
-// has found. It is one packet, and uses the buffer up like a send.
+// checkTaggedAtomic makes [CheckPacketEnd] and [CheckAtomic] for an atomic on buffer b, which
+// its tag has found. It is one packet, and uses the buffer up like a send.
 func (t *Target) checkTaggedAtomic(r *Request, b *receive, p *plan) (Check, ReturnCode) {
 	n := max(uint64(r.RequestLength), uint64(r.Swap.Type.Size()))
 	if r.BufferOffset > uint64(b.Length) || n > uint64(b.Length)-r.BufferOffset {
@@ -257,7 +256,7 @@ func (t *Target) checkTaggedAtomic(r *Request, b *receive, p *plan) (Check, Retu
 	return t.checkAtomic(r, p)
 }
 
-// checkAtomic answers 19.
+// checkAtomic makes [CheckAtomic].
 func (t *Target) checkAtomic(r *Request, p *plan) (Check, ReturnCode) {
 	op, typ := r.Swap.Opcode, r.Swap.Type
 	size := uint32(typ.Size())
@@ -274,8 +273,8 @@ func (t *Target) checkAtomic(r *Request, p *plan) (Check, ReturnCode) {
 	return CheckNone, RCOK
 }
 
-// takes reports whether the operation is defined for the type: bits of a number
-// with a fraction are not, nor is an order of complex numbers.
+// takes reports whether the operation is defined for the type: operations on bits are for
+// integers, and complex numbers have no order.
 func (o AtomicOpcode) takes(t AtomicType) bool {
 	const (
 		bitwise = 1<<AtomicBitOr | 1<<AtomicBitAnd | 1<<AtomicBitXor | 1<<AtomicMaskedSwap
