@@ -19,16 +19,15 @@ func (p PacketHandle) attempt() uint8 { return uint8(p >> packetBits) }
 func (p PacketHandle) packet() uint32 { return uint32(p & (1<<packetBits - 1)) }
 
 // A TxReq is one packet for the PDS: ses_pds_tx_req of specification table 3-27.
-// FEPs, traffic class and contexts are those of the message. [Initiator.PutHeader] writes
+// FEPs, mode, traffic class and contexts are those of the message. [Initiator.PutHeader] writes
 // the header and says where the payload is.
 type TxReq struct {
 	Packet PacketHandle
 	Length uint32 // the payload's bytes
-	Mode   Mode
-	Form   Form  // of the header
-	Header uint8 // bytes of the header
-	EOM    bool  // no other packet of the message follows
-	Notice bool  // that the message is given up: UET_MSG_ERROR, or what lets a receive buffer go
+	Form   Form   // of the header
+	Header uint8  // bytes of the header
+	EOM    bool   // no other packet of the message follows
+	Notice bool   // that the message is given up: UET_MSG_ERROR, or what lets a receive buffer go
 }
 
 // A Payload is the bytes of a message that follow the header of one of its

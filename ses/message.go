@@ -158,7 +158,7 @@ func (m *message) describe(mtu, i uint32, q *TxReq) {
 	if !m.is(kindCarries) {
 		n = 0
 	}
-	q.Packet, q.Length, q.Mode, q.Form, q.Header = packetHandle(m.handle, m.attempt, i), n, m.mode, m.form, m.size
+	q.Packet, q.Length, q.Form, q.Header = packetHandle(m.handle, m.attempt, i), n, m.form, m.size
 	q.EOM, q.Notice = i+1 >= m.packets, i == m.packets || m.head[1]&byte(FlagIE) != 0
 	if q.Notice {
 		q.Header = StandardLen
