@@ -137,7 +137,7 @@ func TestOpenIndexHeldBack(t *testing.T) {
 }
 
 // The index against a map, with few homes so that runs form and wrap.
-func TestIndexAgainstMap(t *testing.T) {
+func TestFinderAgainstMap(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		x := newFinder(16, seed)
