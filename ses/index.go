@@ -21,7 +21,7 @@ const (
 	kindQueueOps  = 1<<OpcodeSend | 1<<OpcodeDatagramSend | 1<<OpcodeRendezvousSend | 1<<OpcodeDeferrableSend | opsTagged
 )
 
-var kindOps = [...]uint16{IndexMemory: kindMemoryOps, IndexQueue: kindQueueOps}
+var kindOps = [...]uint64{IndexMemory: kindMemoryOps, IndexQueue: kindQueueOps}
 
 // An IndexState says whether a resource index takes requests.
 type IndexState uint8
@@ -41,9 +41,6 @@ func (s IndexState) String() string { return enum.Name(indexStateNames[:], s) }
 // An Index configures one entry of the resource-index table.
 type Index struct {
 	Kind IndexKind
-	// Ops are the opcodes admitted, bit n for opcode n. 0 admits all that the
-	// kind can serve.
-	Ops uint16
 	// Job is the only job admitted to a queue, or [AnyJob]. Regions have their
 	// own.
 	Job JobID
@@ -69,10 +66,6 @@ func (t *Target) OpenIndex(now int64, process Handle, ri ResourceIndex, x Index)
 		return 0, ErrHeldBack
 	}
 	e.kind, e.job, e.state = x.Kind, x.Job, IndexEnabled
-	e.ops = kindOps[x.Kind]
-	if x.Ops != 0 {
-		e.ops &= x.Ops
-	}
 	return e.gen, nil
 }
 
@@ -141,7 +134,6 @@ func (t *Target) Renew(now int64, process Handle, ri ResourceIndex) (Generation,
 type entry struct {
 	renewAt    int64  // when the next change of generation would be on time
 	head, tail uint32 // receive queue: slot + 1
-	ops        uint16
 	job        JobID
 	kind       IndexKind
 	state      IndexState

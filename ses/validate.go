@@ -68,7 +68,7 @@ func (t *Target) locate(r *Request, m *Record, p *plan) (Check, ReturnCode) {
 	switch {
 	case e.state == IndexInvalid:
 		return CheckIndex, RCBadIndex
-	case e.ops>>r.Opcode&1 == 0:
+	case !r.Opcode.in(kindOps[e.kind]):
 		return CheckOpcode, RCUnsupportedOp
 	case e.state == IndexDisabled:
 		return CheckEnabled, RCDisabled
@@ -101,7 +101,7 @@ func (t *Target) sameIndex(r *Request, m *Record, p *plan) bool {
 	if m.head != headOf(r) || m.at != atOf(r) {
 		return false
 	}
-	if e.state != IndexEnabled || e.gen != r.Generation || e.gen != m.gen || e.ops>>r.Opcode&1 == 0 {
+	if e.state != IndexEnabled || e.gen != r.Generation || e.gen != m.gen {
 		return false
 	}
 	p.entry, p.gen = m.entry, e.gen
