@@ -1,6 +1,7 @@
 package uetcc_test
 
 import (
+	"net/netip"
 	"slices"
 	"testing"
 
@@ -157,4 +158,14 @@ func TestFigure611(t *testing.T) {
 	}
 	require.Equal(t, map[ses.JobID]int{1: 8192, 2: 4096, 3: 8192}, kib)
 	require.Equal(t, int64(20_971_520), int64(5*each))
+}
+
+func TestMessageWithoutAnAddress(t *testing.T) {
+	e, m := newEnd(t, walkConfig(0, 0x4001)), walkMessage()
+	m.To.Address = netip.Addr{}
+	_, err := e.Write(0, &m)
+	require.ErrorIs(t, err, uetcc.ErrAddress)
+	_, err = e.Connect(0, &m)
+	require.ErrorIs(t, err, uetcc.ErrAddress)
+	require.Zero(t, e.Usage(), "nothing has begun")
 }
