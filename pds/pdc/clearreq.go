@@ -27,7 +27,7 @@ func (m *Manager) clearWanted(now int64, p *PDC) {
 // often while nothing is heard from it. One that never does is asked to close, which ends
 // the PDC whether it obeys or not.
 func (m *Manager) clearMissing(now int64, p *PDC) {
-	if i := p.resp.head; p.is(flagInitiator) || i == 0 || m.mem.responses.slot[i].state != respStored {
+	if p.is(flagInitiator) || m.mem.responses.slot[p.resp.head].state != respStored {
 		return
 	}
 	if p.state == StateEstablished && m.hoards(now, p) {

@@ -92,10 +92,10 @@ func (m *Manager) obey(now int64, p *PDC, b *inbound, c *pds.Control, out []byte
 func (m *Manager) question(p *PDC, b *inbound, out []byte, r *Result) error {
 	i := m.mem.responses.find(&p.resp, b.psn)
 	was := p.rx.Classify(b.psn, MaxRange)
-	switch {
-	case i != 0 && m.mem.responses.slot[i].state == respStored:
+	switch st := m.mem.responses.slot[i].state; {
+	case st == respStored:
 		r.Reply = m.ackStored(p, i, b.echo(), &b.state, out)
-	case i != 0:
+	case st != respNone:
 		m.nackPDC(p, b, out, r, pds.NackRcvdSESProcg)
 	case was == ArrivalOld, was == ArrivalDuplicate:
 		r.Reply = m.ackAgain(p, b, out)

@@ -371,14 +371,14 @@ func (m *Manager) duplicate(now int64, p *PDC, b *inbound, out []byte, r *Result
 	}
 	i := m.mem.responses.find(&p.resp, b.psn)
 	again := b.flags&(pds.FlagRetx|pds.FlagSYN) != 0
-	switch {
-	case i != 0 && m.mem.responses.slot[i].state == respStored:
+	switch st := m.mem.responses.slot[i].state; {
+	case st == respStored:
 		r.Reply = m.ackStored(p, i, b.echo(), &b.state, out)
 	case !again:
 		// The network made the copy: the first one is or was answered.
-	case i != 0 && m.mem.responses.slot[i].state == respBuffered:
+	case st == respBuffered:
 		r.Reply = m.ackStanding(p, b, out)
-	case i != 0:
+	case st == respPending:
 		m.nackPDC(p, b, out, r, pds.NackRcvdSESProcg)
 	default:
 		r.Reply = m.ackAgain(p, b, out)

@@ -166,14 +166,14 @@ func (m *Manager) respondLate(now int64, p *PDC, id RxID, a *Response, out []byt
 		return 0, ErrEvents
 	}
 	i := s.find(&p.resp, id.PSN)
-	buffered := i != 0 && s.slot[i].state == respBuffered
+	buffered := s.slot[i].state == respBuffered
 	if buffered {
 		if n, done, err := m.respondBuffered(p, i, a, out); done {
 			return n, err
 		}
 	}
 	switch {
-	case i == 0 || s.slot[i].state != respPending || a.Kind > RespondGuaranteed:
+	case s.slot[i].state != respPending || a.Kind > RespondGuaranteed:
 		return 0, ErrStale
 	case a.Kind == RespondGuaranteed:
 		return m.guaranteeLate(now, p, i, a, out)

@@ -17,7 +17,8 @@ const dataHeaderLen = 20
 type respState uint8
 
 const (
-	respPending  respState = iota // the layer above works on the request
+	respNone     respState = iota // slot 0, which is no response
+	respPending                   // the layer above works on the request
 	respBuffered                  // an ordered PDC holds the request back: a gap is before it, or its turn has come
 	respStored                    // CLEAR from the peer
 )
