@@ -47,7 +47,7 @@ func (m *Manager) clearMissing(now int64, p *PDC) {
 //
 // The specification has no such rule. Against a peer that takes responses and clears none
 // it has a bounded store, the CLEAR_REQ, and the refusal of new requests
-// (NO_GTD_DEL_AVAIL); this is for one that such means do not impress.
+// (NO_GTD_DEL_AVAIL); this is for a peer that goes on in spite of them.
 func (m *Manager) hoards(now int64, p *PDC) bool {
 	l, unit := &p.resp, uint32(now/lapseUnit)
 	if !p.rx.Missing().After(m.mem.responses.slot[l.head].psn) {
