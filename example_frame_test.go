@@ -5,8 +5,8 @@ import (
 	"net/netip"
 
 	"github.com/uetcc/uetcc"
-	"github.com/uetcc/uetcc/frame"
 	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/frame"
 	"github.com/uetcc/uetcc/pds/pdc"
 )
 

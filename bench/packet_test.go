@@ -3,8 +3,8 @@ package bench
 import (
 	"testing"
 
-	"github.com/uetcc/uetcc/frame"
 	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/frame"
 	"github.com/uetcc/uetcc/ses"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/uetcc/uetcc/frame"
+	"github.com/uetcc/uetcc/pds/frame"
 )
 
 // A packetVector is one line of packets.jsonl.

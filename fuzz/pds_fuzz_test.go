@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/uetcc/uetcc/frame"
 	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/frame"
 )
 
 // fuzzPDS checks of any bytes: a header that decodes takes no more bytes than

@@ -13,8 +13,8 @@ import (
 	"github.com/gopacket/gopacket/layers"
 	"github.com/gopacket/gopacket/pcapgo"
 
-	"github.com/uetcc/uetcc/frame"
 	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/frame"
 )
 
 // snapLen is how many bytes of a frame a [Writer] keeps: all headers, and the

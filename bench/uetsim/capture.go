@@ -11,9 +11,9 @@ import (
 	"github.com/uetcc/uetcc/bench/fabric"
 	"github.com/uetcc/uetcc/bench/internal/cli"
 	"github.com/uetcc/uetcc/bench/uetpcap"
-	"github.com/uetcc/uetcc/frame"
 	"github.com/uetcc/uetcc/hw/switchq"
 	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/frame"
 	"github.com/uetcc/uetcc/ses"
 )
 

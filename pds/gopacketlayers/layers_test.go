@@ -7,8 +7,8 @@ import (
 	"github.com/gopacket/gopacket/layers"
 	"github.com/stretchr/testify/require"
 
-	"github.com/uetcc/uetcc/frame"
 	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/frame"
 	"github.com/uetcc/uetcc/ses"
 )
 

@@ -3,7 +3,7 @@ package frame_test
 import (
 	"fmt"
 
-	"github.com/uetcc/uetcc/frame"
+	"github.com/uetcc/uetcc/pds/frame"
 )
 
 // A UDP payload taken apart.
