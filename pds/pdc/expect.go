@@ -20,16 +20,19 @@ func (m *Manager) Expect(q *pds.RequestView, src Addr) *PDC {
 		!p.rx.fresh(q.PSN(), m.p.ranges) || !p.rx.reaches(q.ClearPSN()) {
 		return nil
 	}
-	if (p.is(flagROD|flagClose|flagGap|flagUnproven) || q.Type().IsROD()) && !p.expectsOrdered(q) || m.mem.responses.free == 0 {
+	if !p.suits(q) || m.mem.responses.free == 0 {
 		return nil
 	}
 	return p
 }
 
-// expectsOrdered reports whether q is the next request of an ordered PDC.
-func (p *PDC) expectsOrdered(q *pds.RequestView) bool {
-	return p.flags&(flagROD|flagClose|flagGap|flagUnproven) == flagROD && q.Type().IsROD() && q.PSN() == p.rx.edge
+// suits reports whether p has nothing to ask about the order of q: it is not ordered, or
+// q is next, and neither closes, waits for what is missing, nor has a peer to be proven.
+func (p *PDC) suits(q *pds.RequestView) bool {
+	return !p.is(unsuited) && !q.Type().IsROD() || p.flags&unsuited == flagROD && q.Type().IsROD() && q.PSN() == p.rx.edge
 }
+
+const unsuited = flagROD | flagClose | flagGap | flagUnproven
 
 // Await is the rest of [Manager.Receive] for a request whose PDC [Manager.Expect] has just
 // returned: the verdict is VerdictRequest, and the answer comes by [Manager.Respond].

@@ -128,3 +128,22 @@ func TestKeptPDCIDs(t *testing.T) {
 	}
 	require.Zero(t, g.b.m.table.Stats().General.Free)
 }
+
+// The first packet that is no SYN proves who sent it, which only Receive notes: the short
+// way leaves that packet alone, next in order or not, and takes those behind it.
+func TestTakeLeavesTheFirstProofAlone(t *testing.T) {
+	g := newCrowd(t, 0)
+	id := g.syn(0)
+	p := g.b.m.byID(id)
+	take := func(ahead pds.PSN) bool {
+		q := pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, SPDCID: 100, DPDCID: id, PSN: p.rx.Missing() + ahead, ClearOffset: -1 - int16(ahead)}
+		src := AddrFrom(crowdPeer(0))
+		_, ok := g.b.m.Take(g.now, p, &Taken{Request: (*pds.RequestView)(q.AppendTo(nil)), Src: &src, State: &AckState{}}, new([pds.AckCCLen]byte))
+		return ok
+	}
+	require.False(t, take(0))
+	require.False(t, take(3))
+	require.NoError(t, g.more(0, id).Err)
+	require.True(t, take(0))
+	require.True(t, take(3))
+}

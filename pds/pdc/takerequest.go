@@ -20,12 +20,11 @@ type Taken struct {
 // acknowledgement is due it writes the header of one that a response follows
 // ([pds.NextResponse]), and returns its length, otherwise 0.
 //
-// What it does here is the next request of a PDC that is not ordered, when all before
-// it has arrived.
+// What it does here is the next request of a PDC, when all before it has arrived.
 func (m *Manager) Take(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte) (n int, ok bool) {
 	q := t.Request
 	psn, flags := q.PSN(), q.Flags()
-	if p.rx.edge != psn || p.rx.seen != seenInOrder || !m.isUsual(p, t) {
+	if p.rx.edge != psn || p.rx.seen != seenInOrder || !p.suits(q) || !m.isUsual(t) {
 		return m.takeAhead(now, p, t, out)
 	}
 	if !m.isOpen(p, t) {
@@ -49,11 +48,8 @@ func (m *Manager) Take(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte) (n 
 	return pds.AckCCLen, true
 }
 
-// isUsual reports whether t, and the answer to it, are of the kind that nearly all are: on
-// a PDC that is not ordered and does not close, with NSCC's state in an ACK_CC.
-func (m *Manager) isUsual(p *PDC, t *Taken) bool {
-	return !p.is(flagROD|flagClose|flagGap) && !t.Request.Type().IsROD() && t.State.Type == pds.CCNSCC && !m.p.c.PlainACK
-}
+// isUsual reports whether the answer to t is an ACK_CC with NSCC's state.
+func (m *Manager) isUsual(t *Taken) bool { return t.State.Type == pds.CCNSCC && !m.p.c.PlainACK }
 
 // isOpen reports whether p is in use, has the sender of t as its peer, and owes it no
 // response.
@@ -74,7 +70,7 @@ func (m *Manager) taken(now int64, p *PDC, clear pds.PSN) {
 func (m *Manager) takeAhead(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte) (n int, ok bool) {
 	q, w := t.Request, &p.rx
 	psn, flags, clear := q.PSN(), q.Flags(), q.ClearPSN()
-	if w.seen == seenNothing || !m.isUsual(p, t) {
+	if w.seen == seenNothing || !p.suits(q) || !m.isUsual(t) {
 		return m.takeExpected(now, t, out)
 	}
 	if !m.isOpen(p, t) || !w.fresh(psn, m.p.ranges) || !w.reaches(clear) {
