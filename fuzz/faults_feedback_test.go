@@ -86,9 +86,11 @@ func (s *faultShadow) receivedACK(t pds.Type, b []byte, r *pdc.Result) {
 // stands for, a full packet, is longer by so many bytes at 100 Gb/s.
 func (s *faultShadow) probed(c *shadowContext, h *pds.AckCC, t pds.Type, owner pdc.Handle) {
 	x := &s.probes[owner.ID()]
+	s.overtaken = 0
 	if c == nil || h.Flags&pds.FlagP == 0 || x.h != owner || h.ProbeOpaque() != x.opaque {
 		return
 	}
+	s.overtaken = x.sentAt
 	var st pds.NSCCState
 	if t == pds.TypeACKCC {
 		h.NSCC(&st)

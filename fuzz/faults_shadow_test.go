@@ -82,6 +82,8 @@ type faultShadow struct {
 	probes []shadowProbe // by PDCID
 	ctxs   []*shadowContext
 	heard  []heardEvent
+
+	overtaken int64 // when the probe left that the last acknowledgement answers; 0: none
 }
 
 // heardEvent is what a context was told.
@@ -340,7 +342,8 @@ func (s *faultShadow) next(k heardKind) heardEvent {
 
 // lost takes packets out of flight that contexts have heard of as lost. Each must
 // have timed out, or, if it was inferred from what arrived on a PDC, be one of that
-// and have been sent but once. An ordered PDC goes back from there.
+// and have been sent but once, or before a probe that is answered now. An ordered PDC
+// goes back from there.
 func (s *faultShadow) lost(on pdc.Handle) {
 	inferred := on != 0
 	for len(s.heard) > 0 {
@@ -420,7 +423,7 @@ func (s *faultShadow) findLost(c *shadowContext, h *heardEvent, any bool, on pdc
 				continue
 			}
 			due := k.sentAt + min(faultRTO<<min(k.rtos, 30), 8_000_000*us)
-			if any && in == nil && (h.kind == heardNACK || k.sends == 1) || !any && due <= h.now && due < first {
+			if any && in == nil && (h.kind == heardNACK || k.sends == 1 || k.sentAt < s.overtaken) || !any && due <= h.now && due < first {
 				in, at, first = p, psn, due
 			}
 		}

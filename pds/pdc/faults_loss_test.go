@@ -272,7 +272,7 @@ func TestFaultL12ProbesBackOff(t *testing.T) {
 				for _, w := range g.send(g.a) {
 					if tp, _ := pds.PeekType(w.b); tp.IsRequest() {
 						last = []wire{w}
-						resent++ // inferred, once; lost again
+						resent++ // inferred; lost again
 						continue
 					}
 					require.Equal(t, pds.CtlProbe, controlOf(t, w).Ctl)
@@ -282,7 +282,7 @@ func TestFaultL12ProbesBackOff(t *testing.T) {
 			}
 		}
 		ask()
-		require.Equal(t, 1, resent)
+		require.Equal(t, most, resent, "once for each probe that overtook it")
 		require.Len(t, probes, most)
 		require.GreaterOrEqual(t, probes[len(probes)-1]-probes[len(probes)-2], probes[1]-probes[0])
 		g.giveAll(g.giveAll(last))
@@ -293,6 +293,24 @@ func TestFaultL12ProbesBackOff(t *testing.T) {
 		ask()
 		require.NotEmpty(t, probes)
 	}
+}
+
+// What is sent again after a probe has left may still be on its way when that is answered.
+func TestFaultL12ProbeBeforeResend(t *testing.T) {
+	g := established(t, pairConfig{Config: Config{InferLoss: true, RTOInit: 100 * ms}})
+	g.submit(1, 1)
+	g.send(g.a)
+	g.wait(100_000)
+	probe := g.send(g.a)
+	require.Equal(t, pds.CtlProbe, controlOf(t, probe[0]).Ctl)
+	p := &g.a.m.pdc[g.h.ID()]
+	g.a.m.timedOut(g.now, p, p.tx.base)
+	again := filterData(g.send(g.a))
+	require.Len(t, again, 1)
+	g.giveAll(g.giveAll(probe))
+	require.Empty(t, filterData(g.send(g.a)))
+	g.giveAll(g.giveAll(again))
+	require.Zero(t, g.info(g.a).Outstanding)
 }
 
 // Where a round trip takes long, Tail_Loss_Time is when a probe goes.

@@ -23,13 +23,13 @@ func (m *Manager) afterACK(now int64, p *PDC, h *pds.AckCC) {
 	if p.is(flagRecovering) && !p.recover.After(p.tx.MaxCACK()) {
 		p.flags &^= flagRecovering
 	}
-	end, lost := m.suspects(now, p, c, h)
+	end, since, lost := m.suspects(now, p, c, h)
 	if lost && !p.is(flagRecovering) && p.tx.queued == 0 && p.tx.base != p.tx.next {
 		p.flags |= flagRecovering
 		p.recover = end
 	}
 	if p.is(flagRecovering) {
-		m.inferLosses(now, p, c)
+		m.inferLosses(now, p, c, since)
 	}
 	if p.probeAt = never; p.tx.base != p.tx.next {
 		p.probeAt = deadline.After(now, m.probeBackoff(p, m.probeDelay(p)))
@@ -38,20 +38,23 @@ func (m *Manager) afterACK(now int64, p *PDC, h *pds.AckCC) {
 }
 
 // suspects reports whether an acknowledgement shows that packets have been lost, of those up
-// to end.
-func (m *Manager) suspects(now int64, p *PDC, c *ccc.Context, h *pds.AckCC) (end pds.PSN, lost bool) {
+// to end, and of those sent again the ones that left before since.
+func (m *Manager) suspects(now int64, p *PDC, c *ccc.Context, h *pds.AckCC) (end pds.PSN, since int64, lost bool) {
 	end, lost = p.tx.Next()-1, m.manyAhead(c, outOfOrder(h))
 	if !p.answersProbe(h) {
-		return end, lost
+		return end, 0, lost
 	}
-	quick := now-p.probed-c.BaseRTT() < m.p.c.TargetQDelay
+	probed := p.probed
 	p.probed = 0
-	if lost || !quick {
-		return end, lost
+	if now-probed-c.BaseRTT() >= m.p.c.TargetQDelay || !p.before.After(p.tx.MaxCACK()) {
+		return end, 0, lost
 	}
 	// The path is free, so what left before the probe and has not arrived is not on its way.
 	// What left after it may be.
-	return p.before, p.before.After(p.tx.MaxCACK())
+	if !lost {
+		end = p.before
+	}
+	return end, probed, true
 }
 
 // outOfOrder is the ooo_count of an acknowledgement, 0 if it has none.
@@ -77,9 +80,10 @@ func (m *Manager) manyAhead(c *ccc.Context, ooo int64) bool {
 	return ooo >= max(limit/cp.MTU(), inferPackets)
 }
 
-// inferLosses queues what has not arrived between the cumulative acknowledgement
-// and the end of the recovery, a window at a time, each packet once.
-func (m *Manager) inferLosses(now int64, p *PDC, c *ccc.Context) {
+// inferLosses queues what has not arrived between the cumulative acknowledgement and the
+// end of the recovery, a window at a time: each packet once, and again if a probe that left
+// at since has overtaken it.
+func (m *Manager) inferLosses(now int64, p *PDC, c *ccc.Context, since int64) {
 	end := p.tx.offset(p.recover) + 1
 	if room := p.tx.cack + uint32(max(c.Cwnd()/m.cc.Params().MTU(), 1)); int32(end-room) > 0 {
 		end = room
@@ -89,7 +93,8 @@ func (m *Manager) inferLosses(now int64, p *PDC, c *ccc.Context) {
 		if off, ok = p.tx.find(m.mem, off, standingOut); !ok || int32(off-end) >= 0 {
 			break
 		}
-		if pkt := p.tx.packet(m.mem, off); p.tx.hasArrived(m.mem, off) || pkt.sends != 1 || pkt.kind.control() {
+		pkt := p.tx.packet(m.mem, off)
+		if p.tx.hasArrived(m.mem, off) || pkt.kind.control() || pkt.sends != 1 && pkt.sentAt >= since {
 			continue
 		}
 		m.stats.Inferred++

@@ -82,7 +82,7 @@ type Config struct {
 	InferLoss       bool
 	TargetQDelay    int64 // of probes (default BaseRTT, as NSCC has it without trimming)
 	TailLossTime    int64 // Tail_Loss_Time: the longest silence before a probe, up to 8 s (default 1 ms or 8 BaseRTT)
-	MaxTailLossRetx int   // Max_Tail_Loss_Retx: probes in a row that bring nothing new, 1 to 15 (default 5)
+	MaxTailLossRetx int   // Max_Tail_Loss_Retx: probes in a row that bring nothing new, and so resends of what is missing, 1 to 15 (default 5)
 
 	// The life of a PDC.
 	Start         StartMethod // which Start_PSN a target takes
