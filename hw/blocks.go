@@ -61,81 +61,101 @@ const (
 
 // Registers of a block header, which starts every block.
 var (
-	RegType    = Register{Name: "TYPE", Offset: 0x00, Width: 32}    // vendor[31:16], kind[15:0]; vendor 0 is this model
-	RegVersion = Register{Name: "VERSION", Offset: 0x04, Width: 32} // major[31:24] minor[23:16]; an unknown major skips the block
-	RegNext    = Register{Name: "NEXT", Offset: 0x08, Width: 32}    // offset of the next block from the start of the space, 0 = end
-	RegGeom    = Register{Name: "GEOM", Offset: 0x0c, Width: 32}    // elements[31:8], log2 of the stride[7:0]
-	RegBase    = Register{Name: "BASE", Offset: 0x10, Width: 32}    // offset of element 0 from the start of the space
+	// vendor[31:16], kind[15:0]; vendor 0 is this model
+	RegType = Register{Name: "TYPE", Offset: 0x00, Width: 32}
+	// major[31:24] minor[23:16]; an unknown major skips the block
+	RegVersion = Register{Name: "VERSION", Offset: 0x04, Width: 32}
+	// offset of the next block from the start of the space, 0 = end
+	RegNext = Register{Name: "NEXT", Offset: 0x08, Width: 32}
+	// elements[31:8], log2 of the stride[7:0]
+	RegGeom = Register{Name: "GEOM", Offset: 0x0c, Width: 32}
+	// offset of element 0 from the start of the space
+	RegBase = Register{Name: "BASE", Offset: 0x10, Width: 32}
 )
 
 // Registers of the capability block.
 var (
-	RegDeviceID   = Register{Name: "DEV_ID", Kind: KindCapability, Offset: 0x14, Width: 32}
-	RegFeatures   = Register{Name: "FEATURES", Kind: KindCapability, Offset: 0x18, Width: 64}
-	RegFeaturesOn = Register{Name: "FEATURES_ON", Kind: KindCapability, Offset: 0x20, Width: 64, Access: RW, Order: OrderProgram}
-	RegLineRate   = Register{Name: "LINE_RATE", Kind: KindCapability, Offset: 0x28, Width: 64}                            // bits per second
-	RegLimits     = Register{Name: "LIMITS", Kind: KindCapability, Offset: 0x30, Width: 64}                               // log2 max window[7:0], log2 event ring[15:8], contexts[47:16], MTU[63:48] in 64 B
-	RegReset      = Register{Name: "RESET", Kind: KindCapability, Offset: 0x38, Width: 32, Access: WO, Order: OrderFlush} // "RST!" + RESETS
-	RegStatus     = Register{Name: "STATUS", Kind: KindCapability, Offset: 0x3c, Width: 32, Order: OrderAfter}
-	RegFault      = Register{Name: "FAULT", Kind: KindCapability, Offset: 0x40, Width: 32}
-	RegFaultClear = Register{Name: "FAULT_CLEAR", Kind: KindCapability, Offset: 0x44, Width: 32, Access: RW, Order: OrderFlush} // faults[15:0], serial[31:16]
-	RegResets     = Register{Name: "RESETS", Kind: KindCapability, Offset: 0x48, Width: 32, Order: OrderAfter}                  // done so far, modulo 2^32
+	RegDeviceID   = KindCapability.register("DEV_ID", 0x14, 32, RO, OrderNone)
+	RegFeatures   = KindCapability.register("FEATURES", 0x18, 64, RO, OrderNone)
+	RegFeaturesOn = KindCapability.register("FEATURES_ON", 0x20, 64, RW, OrderProgram)
+	RegLineRate   = KindCapability.register("LINE_RATE", 0x28, 64, RO, OrderNone) // bits per second
+	// log2 max window[7:0], log2 event ring[15:8], contexts[47:16], MTU[63:48] in 64 B
+	RegLimits     = KindCapability.register("LIMITS", 0x30, 64, RO, OrderNone)
+	RegReset      = KindCapability.register("RESET", 0x38, 32, WO, OrderFlush) // "RST!" + RESETS
+	RegStatus     = KindCapability.register("STATUS", 0x3c, 32, RO, OrderAfter)
+	RegFault      = KindCapability.register("FAULT", 0x40, 32, RO, OrderNone)
+	RegFaultClear = KindCapability.register("FAULT_CLEAR", 0x44, 32, RW, OrderFlush) // faults[15:0], serial[31:16]
+	RegResets     = KindCapability.register("RESETS", 0x48, 32, RO, OrderAfter)      // done so far, modulo 2^32
 )
 
 // Registers of the clock block.
 var (
-	RegNow       = Register{Name: "NOW", Kind: KindClock, Offset: 0x18, Width: 64}        // ticks, never steps back
-	RegTickPs    = Register{Name: "TICK_PS", Kind: KindClock, Offset: 0x28, Width: 32}    // picoseconds of a tick
-	RegStampBits = Register{Name: "STAMP_BITS", Kind: KindClock, Offset: 0x2c, Width: 32} // width of stamps in events
+	RegNow       = KindClock.register("NOW", 0x18, 64, RO, OrderNone)        // ticks, never steps back
+	RegTickPs    = KindClock.register("TICK_PS", 0x28, 32, RO, OrderNone)    // picoseconds of a tick
+	RegStampBits = KindClock.register("STAMP_BITS", 0x2c, 32, RO, OrderNone) // width of stamps in events
 )
 
 // Registers of a congestion context: the engine's line, then the device's.
 var (
-	RegCtl        = element(KindContext, "CTL", 0x00, 32, RW, OrderProgram)                           // enable[0], mode[3:1], gen[15:8], traffic class[23:16], serial[31:24]
-	RegRate       = element(KindContext, "RATE", 0x04, 32, RW, OrderProgram).needs(FeatureRate)       // 2^20 is the line rate, 0 unpaced
-	RegCwnd       = element(KindContext, "CWND", 0x08, 64, RW, OrderProgram).needs(FeatureWindow)     // bytes
-	RegCredit     = element(KindContext, "CREDIT", 0x10, 64, RW, OrderProgram).needs(FeatureCredit)   // cumulative, 256 bytes
-	RegBacklog    = element(KindContext, "BACKLOG", 0x18, 64, RW, OrderNone).needs(FeatureCredit)     // bytes waiting
-	RegBurst      = element(KindContext, "BURST", 0x20, 32, RW, OrderNone).needs(FeatureRate)         // bytes, depth of the token bucket
-	RegCommit     = element(KindContext, "COMMIT", 0x24, 32, WO, OrderFlush)                          // gen[7:0], serial[31:8], whose low bits are those of CTL; applies CTL, RATE, BURST
-	RegRecord     = element(KindContext, "RECORD", 0x28, 64, RW, OrderBefore)                         // the newest doorbell of this context
-	RegState      = element(KindContext, "STATE", 0x40, 32, RO, OrderAfter)                           // ready[0], blocked by window[1], credit[2], rate[3], gen[15:8]
-	RegLastTX     = element(KindContext, "LAST_TX", 0x44, 32, RO, OrderNone).needs(FeatureTXStamp)    // low ticks of the last departure
-	RegSent       = element(KindContext, "SENT", 0x48, 64, RO, OrderNone)                             // cumulative bytes
-	RegAcked      = element(KindContext, "ACKED", 0x50, 64, RO, OrderNone)                            // cumulative bytes
-	RegCreditUsed = element(KindContext, "CREDIT_USED", 0x58, 64, RO, OrderNone).needs(FeatureCredit) // cumulative, 256 bytes
+	// enable[0], mode[3:1], gen[15:8], traffic class[23:16], serial[31:24]
+	RegCtl  = KindContext.register("CTL", 0x00, 32, RW, OrderProgram)
+	RegRate = KindContext.register("RATE", 0x04, 32, RW, OrderProgram).needs(FeatureRate)   // 2^20 is the line rate, 0 unpaced
+	RegCwnd = KindContext.register("CWND", 0x08, 64, RW, OrderProgram).needs(FeatureWindow) // bytes
+	// cumulative, 256 bytes
+	RegCredit  = KindContext.register("CREDIT", 0x10, 64, RW, OrderProgram).needs(FeatureCredit)
+	RegBacklog = KindContext.register("BACKLOG", 0x18, 64, RW, OrderNone).needs(FeatureCredit) // bytes waiting
+	// bytes, depth of the token bucket
+	RegBurst = KindContext.register("BURST", 0x20, 32, RW, OrderNone).needs(FeatureRate)
+	// gen[7:0], serial[31:8], whose low bits are those of CTL; applies CTL, RATE, BURST
+	RegCommit = KindContext.register("COMMIT", 0x24, 32, WO, OrderFlush)
+	// the newest doorbell of this context
+	RegRecord = KindContext.register("RECORD", 0x28, 64, RW, OrderBefore)
+	// ready[0], blocked by window[1], credit[2], rate[3], gen[15:8]
+	RegState  = KindContext.register("STATE", 0x40, 32, RO, OrderAfter)
+	RegLastTX = KindContext.register("LAST_TX", 0x44, 32, RO, OrderNone).needs(FeatureTXStamp) // low ticks of the last departure
+	RegSent   = KindContext.register("SENT", 0x48, 64, RO, OrderNone)                          // cumulative bytes
+	RegAcked  = KindContext.register("ACKED", 0x50, 64, RO, OrderNone)                         // cumulative bytes
+	// cumulative, 256 bytes
+	RegCreditUsed = KindContext.register("CREDIT_USED", 0x58, 64, RO, OrderNone).needs(FeatureCredit)
 )
 
 // Registers of a packet delivery context.
 var (
-	RegBind    = element(KindPDC, "BIND", 0x00, 64, RW, OrderProgram) // local id[15:0], remote id[31:16], context[47:32], gen[55:48], open[56], syn[57], ordered[58]
-	RegPSNTX   = element(KindPDC, "PSN_TX", 0x08, 32, RO, OrderNone)
-	RegMPR     = element(KindPDC, "MPR", 0x0c, 32, RW, OrderProgram) // packets allowed in flight
-	RegCACK    = element(KindPDC, "CACK", 0x10, 32, RO, OrderAfter)
-	RegPSNRX   = element(KindPDC, "PSN_RX", 0x14, 32, RO, OrderAfter)
-	RegSACK    = element(KindPDC, "SACK", 0x18, 64, RO, OrderAfter)
-	RegEntropy = element(KindPDC, "ENTROPY", 0x20, 32, RW, OrderNone).needs(FeatureEntropy)
-	RegService = element(KindPDC, "SERVICE", 0x24, 32, RO, OrderNone).needs(FeatureService) // ticks, low 16 bits
-	RegPDC     = element(KindPDC, "PDC_STATE", 0x28, 32, RO, OrderAfter)                    // open[0], gen[15:8], sequence[31:16]: odd while CACK and SACK change
+	// local id[15:0], remote id[31:16], context[47:32], gen[55:48], open[56], syn[57], ordered[58]
+	RegBind    = KindPDC.register("BIND", 0x00, 64, RW, OrderProgram)
+	RegPSNTX   = KindPDC.register("PSN_TX", 0x08, 32, RO, OrderNone)
+	RegMPR     = KindPDC.register("MPR", 0x0c, 32, RW, OrderProgram) // packets allowed in flight
+	RegCACK    = KindPDC.register("CACK", 0x10, 32, RO, OrderAfter)
+	RegPSNRX   = KindPDC.register("PSN_RX", 0x14, 32, RO, OrderAfter)
+	RegSACK    = KindPDC.register("SACK", 0x18, 64, RO, OrderAfter)
+	RegEntropy = KindPDC.register("ENTROPY", 0x20, 32, RW, OrderNone).needs(FeatureEntropy)
+	RegService = KindPDC.register("SERVICE", 0x24, 32, RO, OrderNone).needs(FeatureService) // ticks, low 16 bits
+	// open[0], gen[15:8], sequence[31:16]: odd while CACK and SACK change
+	RegPDC = KindPDC.register("PDC_STATE", 0x28, 32, RO, OrderAfter)
 )
 
 // Registers of a doorbell page and of an event ring.
 var (
-	RegRing      = element(KindDoorbell, "RING", 0x00, 64, WO, OrderFlush)
-	RegRoom      = element(KindDoorbell, "ROOM", 0x08, 32, RO, OrderNone).needs(FeatureRoom) // doorbells that the device can take
-	RegRingAddr  = element(KindEvents, "RING_ADDR", 0x00, 64, RW, OrderProgram)
-	RegRingCtl   = element(KindEvents, "RING_CTL", 0x08, 32, RW, OrderFlush) // enable[0], log2 of the entries[7:4], serial[15:8]
-	RegCons      = element(KindEvents, "CONS", 0x0c, 32, RW, OrderProgram)
-	RegProd      = element(KindEvents, "PROD", 0x10, 32, RO, OrderAfter) // as of the device's last look around; the phase says what is new
-	RegLost      = element(KindEvents, "LOST", 0x14, 32, RO, OrderNone)
-	RegRingState = element(KindEvents, "RING_STATE", 0x18, 32, RO, OrderAfter) // the RING_CTL that the device works with
+	RegRing = KindDoorbell.register("RING", 0x00, 64, WO, OrderFlush)
+	// doorbells that the device can take
+	RegRoom     = KindDoorbell.register("ROOM", 0x08, 32, RO, OrderNone).needs(FeatureRoom)
+	RegRingAddr = KindEvents.register("RING_ADDR", 0x00, 64, RW, OrderProgram)
+	// enable[0], log2 of the entries[7:4], serial[15:8]
+	RegRingCtl = KindEvents.register("RING_CTL", 0x08, 32, RW, OrderFlush)
+	RegCons    = KindEvents.register("CONS", 0x0c, 32, RW, OrderProgram)
+	// as of the device's last look around; the phase says what is new
+	RegProd = KindEvents.register("PROD", 0x10, 32, RO, OrderAfter)
+	RegLost = KindEvents.register("LOST", 0x14, 32, RO, OrderNone)
+	// the RING_CTL that the device works with
+	RegRingState = KindEvents.register("RING_STATE", 0x18, 32, RO, OrderAfter)
 )
 
 // RegCounter is an element of the counter block; see [Counter] for the index.
-var RegCounter = element(KindCounters, "COUNTER", 0x00, 64, RO, OrderNone)
+var RegCounter = KindCounters.register("COUNTER", 0x00, 64, RO, OrderNone)
 
-func element(k Kind, name string, off uint32, width uint8, a Access, o Order) Register {
-	return Register{Name: name, Kind: k, Offset: off, Width: width, Access: a, Order: o, Element: true}
+// register describes a register of the block, or of each element of its array.
+func (k Kind) register(name string, off uint32, width uint8, a Access, o Order) Register {
+	return Register{Name: name, Kind: k, Offset: off, Width: width, Access: a, Order: o, Element: k.stride() > 0}
 }
 
 // needs returns the register as one that is there only with a feature.
