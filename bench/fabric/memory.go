@@ -123,7 +123,8 @@ func (s *sim) writeInternally(requester int) {
 		return
 	}
 	m.writes++
-	if m.ctl.Submit(s.nowNs(), hbm.Request{Requester: requester, Addr: 1<<60 + m.writes<<12, Bytes: bytes, Tag: internalTag}) == nil {
+	write := hbm.Request{Requester: requester, Addr: 1<<60 + m.writes<<12, Bytes: bytes, Tag: internalTag}
+	if m.ctl.Submit(s.nowNs(), write) == nil {
 		m.res.Internal += bytes
 	}
 	s.memoryChanged()

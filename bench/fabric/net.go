@@ -131,7 +131,8 @@ func (n *net) build(c *Config) error {
 func (n *net) layout(t *Topology, tier int, i uint32) node {
 	leaf := uint32(t.Tiers[0].RadixDown)
 	pod := uint32(t.podSize())
-	s := node{down: uint32(t.Tiers[tier].RadixDown), up: uint32(t.Tiers[tier].RadixUp), bundle: uint32(t.Tiers[tier].bundle())}
+	at := &t.Tiers[tier]
+	s := node{down: uint32(at.RadixDown), up: uint32(at.RadixUp), bundle: uint32(at.bundle())}
 	switch tier {
 	case 0:
 		s.lo, s.hi, s.span = i*leaf, (i+1)*leaf, 1

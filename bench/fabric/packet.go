@@ -29,8 +29,10 @@ func (e end) conn() uint32 { return uint32(e >> 1) }
 // A packet is what every hop needs of one: 16 bytes, so that the packets of a
 // large fabric stay in the cache. The rest is in detail.
 type packet struct {
-	to    end
-	at    uint32 // port of a switch that it leaves by next; below net.hosts: the host it is for; while it waits in a nic: the packet behind it
+	to end
+	// port of a switch that it leaves by next; below net.hosts: the host it is for;
+	// while it waits in a nic: the packet behind it
+	at    uint32
 	size  uint16
 	ev    uint16
 	dscp  switchq.DSCP

@@ -152,12 +152,15 @@ func (s *sim) parameters() Parameters {
 	port, last := s.uplinkQueue(), s.lastHopQueue()
 	p := Parameters{
 		Nodes: c.Topology.Nodes, Tiers: c.Topology.Tiers, PodSize: c.Topology.podSize(), Forwarding: "store and forward",
-		Connections: len(s.senders), Seed: c.Seed, Rules: c.Rules.String(), Control: c.Control.String(), Mode: c.Mode.String(),
+		Connections: len(s.senders), Seed: c.Seed,
+		Rules: c.Rules.String(), Control: c.Control.String(), Mode: c.Mode.String(),
 		Entropy: s.params.Entropy().Scheme().String(), EntropyValues: c.Entropy.Values,
-		BaseRTT: us(int64(c.BaseRTT)), BDP: k.BDP, MaxWnd: k.MaxWnd, InitialCwnd: k.InitialCwnd, TargetQdelay: us(k.TargetQdelay * 1000),
-		Trim: !c.NoTrim, ECN: !c.NoECN, PacketBytes: c.PacketBytes, HeaderBytes: HeaderBytes, AckBytes: ackBytes,
+		BaseRTT: us(int64(c.BaseRTT)), BDP: k.BDP, MaxWnd: k.MaxWnd, InitialCwnd: k.InitialCwnd,
+		TargetQdelay: us(k.TargetQdelay * 1000),
+		Trim:         !c.NoTrim, ECN: !c.NoECN, PacketBytes: c.PacketBytes, HeaderBytes: HeaderBytes, AckBytes: ackBytes,
 		PSNRange: int64(s.ringMask) + 1, RTO: us(s.rto), SlowLinks: c.SlowLinks, DeadLinks: len(c.Matrix.Failures),
-		ECNMin: port.ECNMin, ECNMax: port.ECNMax, QueueLimit: port.LowLimit, LastHopLimit: last.LowLimit, LastHopECNMin: last.ECNMin, LastHopECNMax: last.ECNMax,
+		ECNMin: port.ECNMin, ECNMax: port.ECNMax, QueueLimit: port.LowLimit,
+		LastHopECNMin: last.ECNMin, LastHopECNMax: last.ECNMax, LastHopLimit: last.LowLimit,
 	}
 	if c.credits() {
 		p.FirstCredit = s.params.RCCC().InitialCredit()
@@ -196,7 +199,11 @@ func (s *sim) transferResults(r *Result) {
 	var rates jain
 	for i := range s.transfers {
 		t := &s.transfers[i]
-		res := TransferResult{Src: t.flow.Src, Dst: t.flow.Dst, Bytes: t.flow.Size, Connection: int(t.conn), Marked: s.receivers[t.conn].marked, Start: -1, Arrived: -1, Finished: -1, FCT: -1}
+		res := TransferResult{
+			Src: t.flow.Src, Dst: t.flow.Dst, Bytes: t.flow.Size,
+			Connection: int(t.conn), Marked: s.receivers[t.conn].marked,
+			Start: -1, Arrived: -1, Finished: -1, FCT: -1,
+		}
 		if t.begun {
 			res.Start = us(t.started)
 		}
@@ -223,9 +230,13 @@ func (s *sim) pauseResults(r *Result) {
 		return
 	}
 	for i, n := range s.pfc.pauses {
-		if n > 0 {
-			r.Pauses = append(r.Pauses, PauseResult{Port: uint32(i), Name: s.name(uint32(i)), Kind: s.linkKind(uint32(i)), Pauses: n, Time: us(s.pfc.time[i])})
+		if n == 0 {
+			continue
 		}
+		port := uint32(i)
+		r.Pauses = append(r.Pauses, PauseResult{
+			Port: port, Name: s.name(port), Kind: s.linkKind(port), Pauses: n, Time: us(s.pfc.time[i]),
+		})
 	}
 }
 

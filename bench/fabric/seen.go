@@ -43,7 +43,8 @@ type Seen struct {
 func (s *sim) show(pkt uint32) {
 	p, d := &s.pool.pkts[pkt], &s.pool.details[pkt]
 	seen := Seen{
-		Now: link.Ps(s.now), Src: s.hostOf[source(p.to.conn())], Dst: p.at, Conn: p.to.conn(), Size: int64(p.size), DSCP: p.dscp, Entropy: p.ev,
+		Now: link.Ps(s.now), Src: s.hostOf[source(p.to.conn())], Dst: p.at, Conn: p.to.conn(),
+		Size: int64(p.size), DSCP: p.dscp, Entropy: p.ev,
 		Marked: p.flags&flagCE != 0, Retx: p.flags&flagRTX != 0, AckRequest: p.flags&flagAckReq != 0,
 		Answer: p.flags&flagAnswer != 0, Refused: p.flags&flagNack != 0, LastHop: p.flags&flagLast != 0, PSN: d.psn,
 	}

@@ -91,7 +91,8 @@ func (s *sim) sendData(host, conn uint32, c *sender) {
 		s.consult(conn, c)
 	}
 	r.state, r.sent = recordSent, s.now
-	r.ev = c.ent.Next(s.params.Entropy(), s.sideOf(conn), ccc.Progress{Seq: uint64(c.next), WindowPackets: c.ctx.Cwnd() / s.cfg.PacketBytes})
+	progress := ccc.Progress{Seq: uint64(c.next), WindowPackets: c.ctx.Cwnd() / s.cfg.PacketBytes}
+	r.ev = c.ent.Next(s.params.Entropy(), s.sideOf(conn), progress)
 
 	pkt := s.pool.get()
 	p := packet{to: destination(conn), size: r.size, ev: r.ev, dscp: s.dataDSCP(again)}

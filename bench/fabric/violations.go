@@ -23,9 +23,11 @@ func (s *sim) violations(r *Result) (v []string) {
 		return v // packets may still be under way
 	}
 	c := &r.Totals
-	expect("data packets that arrived, trimmed or not, or were dropped", c.Delivered+c.HeadersDelivered+c.DataDropped+c.HeadersDropped, c.New+c.Retransmitted)
+	expect("data packets that arrived, trimmed or not, or were dropped",
+		c.Delivered+c.HeadersDelivered+c.DataDropped+c.HeadersDropped, c.New+c.Retransmitted)
 	expect("answers that arrived or were dropped", c.Acks+c.Nacks+c.AnswersDropped, c.Answers)
-	expect("credits and requests that arrived or were dropped", c.CreditsArrived+c.CreditsDropped, c.Credits+c.CreditRequests)
+	expect("credits and requests that arrived or were dropped",
+		c.CreditsArrived+c.CreditsDropped, c.Credits+c.CreditRequests)
 	expect("packets still under way", int64(s.pool.live()), 0)
 	for i := range s.ports {
 		expectAt(i, "packets waiting", int64(s.ports[i].queue.Len()))
@@ -41,7 +43,8 @@ func (s *sim) endViolations() (v []string) {
 	}
 	for i := range s.senders {
 		c, r := &s.senders[i], &s.receivers[i]
-		if r.payload != want[i] || c.cack != c.end || c.ctx.Backlog() != 0 || c.ctx.RtxBacklog() != 0 || c.ctx.InflightPackets() != 0 {
+		if r.payload != want[i] || c.cack != c.end ||
+			c.ctx.Backlog() != 0 || c.ctx.RtxBacklog() != 0 || c.ctx.InflightPackets() != 0 {
 			v = append(v, fmt.Sprintf("connection %d: %d of %d bytes arrived, backlog %d, marked %d, in flight %d packets",
 				i, r.payload, want[i], c.ctx.Backlog(), c.ctx.RtxBacklog(), c.ctx.InflightPackets()))
 		}

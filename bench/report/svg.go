@@ -86,7 +86,8 @@ func picture(a about, rows []row) string {
 	}
 	width := labelWidth + plotWidth + 110
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" font-family="sans-serif" font-size="11">`+"\n", width, height, width, height)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="%[2]d" viewBox="0 0 %[1]d %[2]d" `+
+		`font-family="sans-serif" font-size="11">`+"\n", width, height)
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="#ffffff"/>`+"\n", width, height)
 	heading.text(&b, 10, 20, "Nanoseconds an operation, logarithmic scale: shorter is faster")
 	remark.text(&b, 10, 36, fmt.Sprintf("first decile of %d rounds, whiskers from the least to the median", a.Rounds))
@@ -120,7 +121,8 @@ var (
 )
 
 func (s style) text(b *strings.Builder, x, y float64, text string) {
-	fmt.Fprintf(b, `<text x="%.1f" y="%.1f" fill="%s" font-weight="%s" text-anchor="%s">%s</text>`+"\n", x, y, s.color, s.weight, s.anchor, html.EscapeString(text))
+	fmt.Fprintf(b, `<text x="%.1f" y="%.1f" fill="%s" font-weight="%s" text-anchor="%s">%s</text>`+"\n",
+		x, y, s.color, s.weight, s.anchor, html.EscapeString(text))
 }
 
 func legend(b *strings.Builder) {

@@ -83,8 +83,11 @@ func data(s *fabric.Seen, f *frame.Frame, payload int) {
 	}
 	f.TOS = pds.TOS(dscp, ecn)
 	f.Type, f.Form = pds.TypeRUDReq, ses.FormStandard
-	f.Req = pds.Request{Type: f.Type, Next: pds.NextRequestStd, Flags: flags(s.Retx, pds.FlagRetx) | flags(s.AckRequest, pds.FlagAR), ClearOffset: -1,
-		PSN: pds.PSN(s.PSN), SPDCID: pdcid(s), DPDCID: pdcid(s)}
+	f.Req = pds.Request{
+		Type: f.Type, Next: pds.NextRequestStd,
+		Flags:       flags(s.Retx, pds.FlagRetx) | flags(s.AckRequest, pds.FlagAR),
+		ClearOffset: -1, PSN: pds.PSN(s.PSN), SPDCID: pdcid(s), DPDCID: pdcid(s),
+	}
 	if s.Credits {
 		f.Type = pds.TypeRUDCCReq
 		f.Req.Type, f.Req.CCCID, f.Req.CreditTarget = f.Type, cccid(s), uint32(s.Quanta)
@@ -175,6 +178,7 @@ func decodeFile(path string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stderr, "%s: %d packets, %d UET, %d of them illegal, %d malformed, %d fragments\n", path, n.All, n.UET, n.Illegal, n.Malformed, n.Fragments)
+	fmt.Fprintf(stderr, "%s: %d packets, %d UET, %d of them illegal, %d malformed, %d fragments\n",
+		path, n.All, n.UET, n.Illegal, n.Malformed, n.Fragments)
 	return nil
 }

@@ -7,7 +7,8 @@ import (
 )
 
 // traceColumns are those of -trace, which the package comment explains.
-const traceColumns = "time_us,connection,src,dst,state,held_by,cwnd,max_cwnd,inflight,waiting,credit,rtt_ns,base_rtt_ns,queue_delay_ns,average_delay_ns,action\n"
+const traceColumns = "time_us,connection,src,dst,state,held_by,cwnd,max_cwnd,inflight,waiting,credit," +
+	"rtt_ns,base_rtt_ns,queue_delay_ns,average_delay_ns,action\n"
 
 // A trace writes how the congestion control of a run goes, as CSV.
 type trace struct {

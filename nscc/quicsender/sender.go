@@ -44,19 +44,19 @@ func New(p *nscc.Params, now time.Time) *Sender {
 // whoever knows that the connection rests.
 func (s *Sender) Window() nscc.Snapshot { return s.w.Snapshot() }
 
-func (s *Sender) since(t time.Time) int64 { return int64(t.Sub(s.began)) }
-
 // SetRTTStatsProvider takes the source of round trips.
 func (s *Sender) SetRTTStatsProvider(p congestion.RTTStatsProvider) { s.rtt = p }
 
-// CanSend reports whether the window has room for another packet. The connection knows
-// what is in flight, of before the window too.
+// CanSend reports whether the window has room for another packet. The connection says
+// what is in flight, which includes what it sent before the window began.
 func (s *Sender) CanSend(inFlight congestion.ByteCount) bool {
 	return int64(inFlight)+s.p.MTU() <= s.w.Cwnd()
 }
 
 // OnPacketSent counts a packet. Those that nobody acknowledges do not count.
-func (s *Sender) OnPacketSent(_ time.Time, _ congestion.ByteCount, n congestion.PacketNumber, size congestion.ByteCount, answered bool) {
+func (s *Sender) OnPacketSent(
+	_ time.Time, _ congestion.ByteCount, n congestion.PacketNumber, size congestion.ByteCount, answered bool,
+) {
 	if !answered {
 		return
 	}
@@ -66,14 +66,16 @@ func (s *Sender) OnPacketSent(_ time.Time, _ congestion.ByteCount, n congestion.
 	s.w.OnSend(int64(size))
 }
 
-// OnCongestionEvent hears of marks, as a loss of nothing; losses are told again by
-// OnCongestionEventEx.
+// OnCongestionEvent notes a mark, which the connection reports as a loss of 0 bytes.
+// Real losses come again in OnCongestionEventEx.
 func (s *Sender) OnCongestionEvent(_ congestion.PacketNumber, lost, _ congestion.ByteCount) {
 	s.marked = s.marked || lost == 0
 }
 
 // OnCongestionEventEx takes in an acknowledgement, or a time-out that finds losses.
-func (s *Sender) OnCongestionEventEx(_ congestion.ByteCount, t time.Time, acked []congestion.AckedPacketInfo, lost []congestion.LostPacketInfo) {
+func (s *Sender) OnCongestionEventEx(
+	_ congestion.ByteCount, t time.Time, acked []congestion.AckedPacketInfo, lost []congestion.LostPacketInfo,
+) {
 	for _, l := range lost {
 		if s.knows(l.PacketNumber) {
 			s.w.OnInferredLoss(s.p, int64(l.BytesLost))
@@ -87,7 +89,7 @@ func (s *Sender) OnCongestionEventEx(_ congestion.ByteCount, t time.Time, acked 
 	}
 	if len(acked) > 0 {
 		s.marked = false
-		s.w.OnACK(s.p, s.since(t), a)
+		s.w.OnACK(s.p, int64(t.Sub(s.began)), a)
 	}
 }
 

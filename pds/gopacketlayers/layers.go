@@ -19,9 +19,13 @@ import (
 // LayerTypeUET is the type of a [UET] layer over UDP, LayerTypeUETNative that of
 // one which rides on IP and begins with the entropy header.
 var (
-	LayerTypeUET       = gopacket.RegisterLayerType(4793, gopacket.LayerTypeMetadata{Name: "UET", Decoder: gopacket.DecodeFunc(decodeUDP)})
-	LayerTypeUETNative = gopacket.RegisterLayerType(4794, gopacket.LayerTypeMetadata{Name: "UETNative", Decoder: gopacket.DecodeFunc(decodeNative)})
+	LayerTypeUET       = register(4793, "UET", decodeUDP)
+	LayerTypeUETNative = register(4794, "UETNative", decodeNative)
 )
+
+func register(number int, name string, decode gopacket.DecodeFunc) gopacket.LayerType {
+	return gopacket.RegisterLayerType(number, gopacket.LayerTypeMetadata{Name: name, Decoder: decode})
+}
 
 func init() {
 	layers.RegisterUDPPortLayerType(pds.UDPPort, LayerTypeUET)
