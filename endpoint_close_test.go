@@ -42,3 +42,32 @@ func TestEndpointClosesNothingThatIsUnderWay(t *testing.T) {
 		require.NotZero(t, n.ends[1].e.PDS().Stats().Closed)
 	}
 }
+
+// A target closes none of the PDCs that its peers wait on for it to come back: with a
+// buffer, as long as that takes.
+func TestEndpointClosesNothingThatWaits(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) {
+		c.PDS = pdc.Config{IdleTime: 1_000_000_000}
+		c.PDCs = pdc.TableConfig{General: 32, Quarantine: 100_000_000}
+		if c.Address.As4()[3] == 2 {
+			c.PDS.CloseThresh = 2
+		}
+	})
+	a, b := n.ends[0], n.ends[1]
+	m := n.matched(b, 7, 99, 3000)
+	m.Deferrable, m.To.Context = true, 9
+	a.local[99] = fill(3000, 1)
+	_, err := a.e.Send(n.now, &m)
+	require.NoError(t, err)
+	n.run(func() bool { return b.e.Target().Pending() == 1 && n.now > 1_500_000 }) // its answer is cleared
+	for i := range 6 {
+		n.to(uetcc.Destination{Context: uint16(i)}, ses.ModeRUD)
+		n.run(func() bool { return len(a.events) == i+1 })
+	}
+	n.run(func() bool { return n.now > 500_000_000 })
+	require.Equal(t, 1, b.e.Target().Pending())
+	require.Less(t, a.e.Usage().PDCs, 5, "others have been closed")
+	n.postTag(b, 0, 3000, 7, 5)
+	n.run(func() bool { return len(a.events) == 7 })
+	require.Equal(t, ses.StatusOK, a.events[6].Outcome.Status, "%+v", a.events[6])
+}

@@ -183,6 +183,7 @@ func (e *Endpoint) newPDS(c *Config) error {
 	e.pds, err = pdc.NewManager(pdc.ManagerConfig{
 		Params: &p, Table: table, CC: e.cc, Contexts: e.contexts, Algorithm: c.Algorithm,
 		TargetTC: c.AnswerTC, Memory: c.Memory,
+		Awaited: func(h pdc.Handle) bool { return e.target.Awaited(uint64(h)) },
 		Waiting: c.Waiting, RUDI: c.RUDI, Seed: c.seedFor(seedPSNs), Now: c.Now,
 	})
 	if err != nil {

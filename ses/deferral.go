@@ -6,7 +6,7 @@ func (t *Target) postpone(r *Request, a *Arrival, p *plan) bool {
 	if !t.entries[p.entry].admits(r.JobID) {
 		return false
 	}
-	i, ok := t.pendSlots.take()
+	i, ok := t.takePending(a.Peer)
 	if !ok {
 		return false
 	}

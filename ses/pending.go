@@ -95,6 +95,20 @@ func (t *Target) removePending(l *pendingList, i uint32) {
 	}
 }
 
+// takePending returns the slot of another send of a peer, false if there is none.
+func (t *Target) takePending(peer uint64) (i uint32, ok bool) {
+	if i, ok = t.pendSlots.take(); ok {
+		*t.pendsOf(peer)++
+	}
+	return i, ok
+}
+
+func (t *Target) pendsOf(peer uint64) *uint16 { return &t.pends[peer&uint64(len(t.pends)-1)] }
+
+// Awaited reports whether the target is to come back to a send of a peer. It may say so
+// of one whose low bits are those of another.
+func (t *Target) Awaited(peer uint64) bool { return *t.pendsOf(peer) != 0 }
+
 // freePending forgets a pending send, which no longer keeps a buffer.
 func (t *Target) freePending(i uint32) {
 	switch t.pendings[i].state {
@@ -104,6 +118,7 @@ func (t *Target) freePending(i uint32) {
 		t.removePending(&t.due, i)
 	}
 	t.pendings[i].recv = 0
+	*t.pendsOf(t.pendings[i].Peer)--
 	t.pendSlots.release(i)
 }
 

@@ -37,7 +37,7 @@ func (t *Target) pullable(r *Request, p *plan) bool {
 
 // pull makes the target read the rest of a message whose first bytes have come.
 func (t *Target) pull(r *Request, a *Arrival, d *Decision) {
-	i, _ := t.pendSlots.take()
+	i, _ := t.takePending(a.Peer)
 	t.pendings[i] = pending{
 		Pull: Pull{
 			Peer: a.Peer, Address: d.Address - uint64(d.Offset) + uint64(r.Rendezvous.EagerLength), Cookie: d.Cookie, HeaderData: d.HeaderData, HasData: d.HasData,

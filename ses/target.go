@@ -83,6 +83,7 @@ type Target struct {
 
 	pendSlots     slots
 	pendings      []pending
+	pends         []uint16 // by the low bits of a peer: how many of its sends are pending
 	deferred, due pendingList
 	placed        uint32 // of the rendezvous send judged last: bytes with a place, and
 	placedAt      uint32 // its resource index
@@ -104,7 +105,7 @@ func NewTarget(c TargetConfig) (*Target, error) {
 		messages: newFinder(c.Messages, c.Seed), recordSlots: newSlots(c.Messages), records: slab.Make[Record](c.Messages),
 		recent: make([]uint16, buckets(c.Messages)), listed: make([]uint32, buckets(c.Messages)), epoch: 1,
 		grants:    slab.Make[grant](min(buckets(c.Regions), maxGrants)),
-		pendSlots: newSlots(c.Pending), pendings: make([]pending, c.Pending),
+		pendSlots: newSlots(c.Pending), pendings: make([]pending, c.Pending), pends: make([]uint16, buckets(c.Pending)),
 	}, nil
 }
 

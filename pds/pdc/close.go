@@ -97,7 +97,8 @@ func (m *Manager) askClose(now int64, p *PDC) {
 	m.open--
 	p.flags |= flagAskClose
 	_, _ = m.queueControl(p, pds.CtlCloseReq, 0) // without memory the flag asks
-	p.giveUpIn(now, m.p.c.CloseReqTime)
+	p.resp.heard = false
+	p.giveUpIn(now, m.p.patience())
 	m.schedule(p, now)
 }
 

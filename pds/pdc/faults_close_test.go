@@ -103,6 +103,8 @@ func (g *pair) last() {
 
 func TestFaultK4CloseRequestExpires(t *testing.T) {
 	g := askedToClose(t)
+	g.wait(33 * ms)
+	require.Equal(t, StateCloseWait, g.info(g.b).State, "it has been heard since")
 	g.wait(31 * ms)
 	require.Equal(t, StateCloseWait, g.info(g.b).State, "a packet may wait so long to be sent again")
 	g.wait(2 * ms)
@@ -124,6 +126,7 @@ func TestFaultK4CloseRequestExpiresWithAPacketOut(t *testing.T) {
 	g.last()
 	g.send(g.a) // lost
 	g.wait(31 * ms)
+	g.wait(33 * ms)
 	g.giveAll(g.send(g.b))
 	require.True(t, g.a.has(EventClosed, Cause(pds.NackClosingInErr)))
 	require.Equal(t, []uint64{7}, g.a.take(EventError))

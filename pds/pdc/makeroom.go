@@ -24,10 +24,10 @@ func (m *Manager) makeRoom(now int64) {
 		switch p := m.look(); {
 		case p.is(flagInitiator) || !p.state.Live() && !(p.state == StateQuarantine && m.table.rests(p.handle.ID(), now)):
 		case m.table.unproven(p.handle.ID()):
-			if flood = true; p.idle() && now >= deadline.After(p.activeAt, silent) {
+			if flood = true; p.idle() && !m.awaited(p) && now >= deadline.After(p.activeAt, silent) {
 				unproven = older(unproven, p)
 			}
-		case p.idle() && now >= deadline.After(p.activeAt, max(silent, m.table.quarantine)):
+		case p.idle() && !m.awaited(p) && now >= deadline.After(p.activeAt, max(silent, m.table.quarantine)):
 			proven = older(proven, p)
 		}
 	}

@@ -96,23 +96,6 @@ func TestFloodThrowsNobodyOut(t *testing.T) {
 	}
 }
 
-// A CLOSE_REQ to whom SYN packets came from may go to somebody who has never sent one.
-func TestUnprovenPeerIsAskedFewTimes(t *testing.T) {
-	g := newCrowd(t, 0)
-	for i := range crowdIDs {
-		require.NotZero(t, g.syn(i))
-	}
-	g.pass(33 * ms)
-	require.Zero(t, g.syn(50))
-	sent := 0
-	for range 100 {
-		g.wait(ms)
-		sent += len(g.send(g.b))
-	}
-	require.Equal(t, 1+unprovenRetx, sent)
-	require.EqualValues(t, 1, g.b.m.Stats().Closed)
-}
-
 // PDCIDs that are kept for peers which have shown where they are, are for those.
 func TestKeptPDCIDs(t *testing.T) {
 	g := newCrowd(t, 2)

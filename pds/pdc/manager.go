@@ -30,6 +30,11 @@ type ManagerConfig struct {
 
 	TargetTC uint8 // traffic class of what goes back on PDCs that peers have opened: the data of reads
 
+	// Awaited reports whether the layer above will come back to what the peer of a target PDC
+	// has sent on it. That locks the PDC, at that end as it does at the other. nil: it
+	// never does.
+	Awaited func(Handle) bool
+
 	Waiting int    // messages that may wait for a PDC, up to 65,535 (default 64)
 	RUDI    int    // RUDI packets that may be outstanding, up to 65,536 (default 256)
 	Seed    uint64 // of Start_PSNs and probe values, which do not tell it; on a network a secret
@@ -86,16 +91,17 @@ const ReplyMax = pds.AckCCLen + ResponseMax
 //
 // Source: UE Specification 1.0.x section 3.5, PDS manager.
 type Manager struct {
-	p     *Params
-	cc    *ccc.Manager
-	ctxs  *ccc.Table
-	algof func(ccc.Key) ccc.Algorithm
-	table *Table
-	mem   *Memory
-	pdc   []PDC // by PDCID
-	wheel *timerwheel.Wheel
-	draw  *rand.ChaCha8 // peers see what it gives: that must not tell what it gives others
-	stats Stats
+	p      *Params
+	cc     *ccc.Manager
+	ctxs   *ccc.Table
+	algof  func(ccc.Key) ccc.Algorithm
+	table  *Table
+	mem    *Memory
+	awaits func(Handle) bool // ManagerConfig.Awaited
+	pdc    []PDC             // by PDCID
+	wheel  *timerwheel.Wheel
+	draw   *rand.ChaCha8 // peers see what it gives: that must not tell what it gives others
+	stats  Stats
 
 	data  queue   // PDCs with packets to send that congestion control may allow
 	ctl   list    // PDCs with control packets to send
@@ -129,7 +135,7 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 	var key [32]byte
 	binary.LittleEndian.PutUint64(key[:], c.Seed)
 	m := &Manager{
-		p: c.Params, cc: c.CC, ctxs: c.Contexts, algof: c.Algorithm, targetTC: c.TargetTC, table: c.Table, mem: mem,
+		p: c.Params, cc: c.CC, ctxs: c.Contexts, algof: c.Algorithm, targetTC: c.TargetTC, table: c.Table, mem: mem, awaits: c.Awaited,
 		pdc:   slab.Make[PDC](ids + 1),
 		data:  newQueue(ids),
 		turns: newQueue(ids),

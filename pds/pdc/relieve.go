@@ -21,7 +21,7 @@ func (m *Manager) prospect(now int64, p *PDC) prospect {
 	switch p.state {
 	case StateCreating, StateEstablished:
 		switch {
-		case p.locks != 0 || p.promised(now, m.p.c.RTOInit):
+		case p.locks != 0 || p.promised(now, m.p.c.RTOInit) || m.awaited(p):
 			return prospectNone
 		case p.idle():
 			return prospectIdle
@@ -112,6 +112,12 @@ func (m *Manager) look() *PDC {
 // idle reports whether p is in use, and nothing happens on it.
 func (p *PDC) idle() bool {
 	return p.state == StateEstablished && p.locks == 0 && p.openMsgs == 0 && p.tx.base == p.tx.tail && p.resp.head == 0
+}
+
+// awaited reports whether the peer of p, a target, waits for this side to come back to it. It
+// has locked the PDC for as long, and could not close it.
+func (m *Manager) awaited(p *PDC) bool {
+	return m.awaits != nil && !p.is(flagInitiator) && m.awaits(p.handle)
 }
 
 // promised reports whether p was opened a moment ago for a message that has yet to begin

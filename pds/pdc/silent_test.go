@@ -51,6 +51,7 @@ func TestCloseWaitOutlastsClear(t *testing.T) {
 	}
 	require.Equal(t, StateCloseWait, b.state, "PDS_Clear_Time has passed many times")
 	g.wait(60 * ms)
+	g.wait(101 * ms)
 	require.True(t, g.b.has(EventClosed, Cause(pds.NackClosingInErr)))
 }
 

@@ -135,7 +135,7 @@ func (m *Manager) timeouts(now int64, p *PDC) bool {
 			return true
 		}
 		pkt := p.tx.packet(m.mem, off)
-		if int(pkt.rtos) >= m.maxRTOs(p, pkt.kind) {
+		if int(pkt.rtos) >= m.maxRTOs(p) {
 			m.overdue(now, p)
 			return false
 		}
@@ -150,19 +150,15 @@ func (m *Manager) timeouts(now int64, p *PDC) bool {
 
 // maxRTOs is how often a packet of p is sent again on time. The CLOSE_CMD of a PDC
 // that has failed is not sent for ever: the target acts on it only when all before it
-// has come, and what was given up never will. Nor is a CLOSE_REQ sent often to a peer that may
-// never have sent anything itself.
-func (m *Manager) maxRTOs(p *PDC, k kind) int {
-	switch {
-	case p.is(flagFailed):
+// has come, and what was given up never will.
+func (m *Manager) maxRTOs(p *PDC) int {
+	if p.is(flagFailed) {
 		return min(m.p.maxRTOs, failedRetx)
-	case p.is(flagUnproven) && k.control():
-		return min(m.p.maxRTOs, unprovenRetx)
 	}
 	return m.p.maxRTOs
 }
 
-const failedRetx, unprovenRetx = 5, 2
+const failedRetx = 5
 
 // goBackOnRTO sends everything behind a lost packet of an ordered PDC again, in
 // order, unless a SACK says that the target keeps it. The target has dropped it and
@@ -223,15 +219,18 @@ func (p *PDC) giveUpAt(now int64) int64 {
 
 // giveUp ends a target PDC whose peer does not do what it was asked for. One that was asked
 // to close has all its open messages to end first, and may be waiting to send a packet
-// again: Close_REQ_Time counts from its last word, unless it says much and clears nothing.
+// again: Close_REQ_Time has to pass without a word from it, with nothing on the way to it,
+// and nothing that it waits for. Who says much and clears nothing has no such respite.
 func (m *Manager) giveUp(now int64, p *PDC) {
 	if p.state == StatePending {
 		m.stats.PendingOver++
 		m.abandon(now, p, Cause(pds.NackNewStartPSN))
 		return
 	}
-	if p.resp.asked < clearAsks {
-		p.giveUpIn(p.activeAt, max(m.p.c.CloseReqTime, m.p.longestRTO()))
+	_, owed := m.owed(p)
+	if p.resp.asked < clearAsks && (p.resp.heard || owed || m.awaited(p) && m.idleAt(p) > now) {
+		p.resp.heard = false
+		p.giveUpIn(now, m.p.patience())
 		if p.giveUpAt(now) > now {
 			return
 		}
@@ -239,6 +238,9 @@ func (m *Manager) giveUp(now int64, p *PDC) {
 	m.abandon(now, p, Cause(pds.NackClosingInErr))
 	m.control(p, ctlClosingInErr)
 }
+
+// patience is how long a peer that was asked to close may be silent.
+func (p *Params) patience() int64 { return max(p.c.CloseReqTime, p.longestRTO()) }
 
 // auxiliary breaks stalls and repeats what may have been lost.
 func (m *Manager) auxiliary(now int64, p *PDC) {
