@@ -55,6 +55,28 @@ func TestCloseWaitOutlastsClear(t *testing.T) {
 	require.True(t, g.b.has(EventClosed, Cause(pds.NackClosingInErr)))
 }
 
+// A target that has asked for a close, and is to come back to what its peer has sent, waits
+// for a peer that says nothing as long as for any other, and not for ever.
+func TestCloseWaitOfASilentPeerThatWaits(t *testing.T) {
+	g := newPair(t, pairConfig{Config: Config{IdleTime: 1000 * ms}, manager: func(c *ManagerConfig) {
+		c.Awaited = func(Handle) bool { return true }
+	}})
+	require.NoError(t, g.a.m.Lock(g.h))
+	g.submit(1, 1)
+	g.settle()
+	b := g.b.m.byID(g.info(g.b).ID)
+	require.NoError(t, g.b.m.Close(g.now, b.handle))
+	g.settle()
+	for range 1900 {
+		g.wait(ms)
+		require.Equal(t, StateCloseWait, b.state)
+	}
+	for range 1000 {
+		g.wait(ms)
+	}
+	require.True(t, g.b.has(EventClosed, Cause(pds.NackClosingInErr)))
+}
+
 // Whoever repeats himself to a PDC in quarantine is told again that it has gone: the
 // first answer may be lost.
 func TestRestingAnswersRepeats(t *testing.T) {

@@ -235,6 +235,11 @@ func (m *Manager) giveUp(now int64, p *PDC) {
 			return
 		}
 	}
+	m.closeInError(now, p)
+}
+
+// closeInError ends a target PDC whose peer has not closed it.
+func (m *Manager) closeInError(now int64, p *PDC) {
 	m.abandon(now, p, Cause(pds.NackClosingInErr))
 	m.control(p, ctlClosingInErr)
 }
@@ -299,6 +304,9 @@ func (m *Manager) idle(now int64, p *PDC) {
 		m.fail(now, p, CauseRTO)
 		return
 	case p.openMsgs != 0 || p.locks != 0 || p.tx.base != p.tx.tail:
+	case p.state == StateCloseWait:
+		m.closeInError(now, p)
+		return
 	default:
 		m.close(now, p)
 	}
