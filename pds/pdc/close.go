@@ -136,17 +136,13 @@ func (m *Manager) closeCmd(now int64, p *PDC, b *inbound, out []byte, r *Result)
 // ends reports whether p, a target, has been told to close before psn.
 func (p *PDC) ends(psn pds.PSN) bool { return p.is(flagClose) && psn.After(p.closePSN) }
 
-// closePatience is how many timeouts of its own packets a target waits for after a
-// CLOSE_CMD: as many as end a PDC by default.
-const closePatience = 5
-
 // maySettle reports whether packets that this side has sent are not acknowledged,
 // and may be before long: the initiator, which does not close before it has them,
 // has said so in ACKs that were lost. They are sent again, and the CLOSE_CMD comes
-// again, and until then nothing has failed.
+// again, and until one has timed out as often as it may nothing has failed.
 func (m *Manager) maySettle(p *PDC) bool {
 	rtos, ok := m.owed(p)
-	return ok && rtos < closePatience
+	return ok && int(rtos) < m.p.maxRTOs
 }
 
 // closable reports whether everything before the CLOSE_CMD has come and the layer

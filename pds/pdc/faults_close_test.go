@@ -50,7 +50,7 @@ func TestFaultK3CloseWithDataOutstanding(t *testing.T) {
 	_, answer := g.give(first)
 	require.Empty(t, answer, "its ACK may have been lost")
 	markRetx(first.b)
-	for range closePatience - 1 {
+	for range 4 {
 		g.wait(100_000_000)
 		g.send(g.b) // lost
 		_, answer = g.give(first)
@@ -130,6 +130,27 @@ func TestFaultK4CloseRequestExpiresWithAPacketOut(t *testing.T) {
 	g.giveAll(g.send(g.b))
 	require.True(t, g.a.has(EventClosed, Cause(pds.NackClosingInErr)))
 	require.Equal(t, []uint64{7}, g.a.take(EventError))
+}
+
+// However often the data has been sent again before the CLOSE_CMD came: where there is no
+// limit to that, none of it has failed.
+func TestFaultK3CloseOfAPatientTarget(t *testing.T) {
+	g := established(t, pairConfig{Config: Config{MaxRTORetx: rtoForever}})
+	target := g.b.m.byID(g.info(g.b).ID).handle
+	_, err := g.b.m.Submit(g.now, target, Packet{Handle: 9, Size: 4160, Next: pds.NextResponseData, EOM: true})
+	require.NoError(t, err)
+	for range 8 {
+		require.Len(t, g.giveAll(g.send(g.b)), 1, "the ACK that is lost")
+		g.wait(500 * ms)
+	}
+	require.NoError(t, g.a.m.Close(g.now, g.h))
+	require.Empty(t, g.giveAll(g.send(g.a)))
+	for range 3 {
+		g.wait(500 * ms)
+		g.settle()
+	}
+	require.Equal(t, []uint64{9}, g.b.take(EventResponse, EventImplicit))
+	require.Nil(t, g.b.m.get(target))
 }
 
 // What is lost while a target waits for the close takes longer than Close_REQ_Time to come
