@@ -37,6 +37,8 @@ type matchedWorld struct {
 	faultWorld
 	messages []matchedMessage
 	mayFail  bool
+	restless bool // the hosts close PDCs in order, and have more than Close_Thresh
+	renews   bool // and give their memory another generation, so that what was half way begins again
 	ends     []*matchedEnd
 }
 
@@ -47,7 +49,9 @@ type matchedEnd struct {
 	budget int
 	open   int
 	late   []latePost // in the order of their times
-	buf    [matchedMTU + 256]byte
+
+	renewals int // of the memory's generation
+	buf      [matchedMTU + 256]byte
 }
 
 // latePost is a receive buffer that is posted after its message has begun.
@@ -62,13 +66,18 @@ func newMatchedWorld(s *faultSetting, seed uint64) *matchedWorld {
 		places++
 	}
 	w := &matchedWorld{faultWorld: newFaultWorld(places, seed, s.plan), mayFail: s.liar}
+	w.restless = !s.liar && w.net.Chance(.5)
+	w.renews = w.restless && w.net.Chance(.5)
 	for i := range 3 {
 		c := uetcc.Config{Address: faultAddr(i), MTU: matchedMTU, Seed: w.net.Rand.Uint64(), Contexts: 8, Messages: 16, Answers: 16,
 			PDS: pdc.Config{Range: max(s.window, 16), RTOInit: 200 * us, NackRetxTime: 60 * us, ClearTime: 60 * us, MaxRTORetx: 15, MaxNackRetx: 31,
 				IdleTime: 20_000_000 * us, InferLoss: s.infer},
 			PDCs:   pdc.TableConfig{General: 24, Quarantine: 2*w.net.Plan.Life() + 500*us, FirstID: 1, Seed: 1},
 			CC:     ccc.Config{NSCC: nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 40 * us, Trimming: s.trim > 0}},
-			Memory: pdc.MemoryConfig{Chunks: 128}, Target: ses.TargetConfig{Receives: 256}}
+			Memory: pdc.MemoryConfig{Chunks: 128}, Target: ses.TargetConfig{Receives: 256}, Retries: 50}
+		if w.restless {
+			c.PDS.CloseThresh, c.PDS.CloseReqTime, c.PDS.PendTimeout, c.PDCs.General = 2, 60_000_000*us, 60_000_000*us, 250
+		}
 		if s.liar {
 			c.PDS.MaxRTORetx, c.PDS.MaxNackRetx, c.PDS.IdleTime, c.PDCs.PerSource = 8, 20, 2_000_000*us, 6
 		}
@@ -117,6 +126,9 @@ func (e *matchedEnd) act() {
 	for e.budget > 0 && e.open < 8 && e.begin() {
 		e.budget--
 	}
+	if w.restless && !w.net.Healed() {
+		e.disturb()
+	}
 	for len(e.late) > 0 && e.late[0].at <= w.net.Now {
 		e.post(e.late[0].message)
 		e.late = e.late[1:]
@@ -144,8 +156,27 @@ func (e *matchedEnd) act() {
 			w.failf("E1: message %d ends twice", ev.Cookie)
 		}
 		m.ended, m.ok = true, ev.Outcome.Status == ses.StatusOK
+		if !m.ok && !w.mayFail {
+			w.failf("E1: message %d ends with %+v", ev.Cookie, ev)
+		}
 		e.open--
 		w.net.Note(ev.Cookie)
+	}
+}
+
+// disturb is what a restless host does now and then. None of it may fail a message.
+func (e *matchedEnd) disturb() {
+	w := e.w
+	if w.net.Chance(.01) {
+		for h := range e.e.PDS().All() {
+			if w.net.Chance(.3) {
+				_ = e.e.PDS().Close(w.net.Now, h)
+			}
+		}
+	}
+	if w.renews && e.renewals < 10 && w.net.Chance(.002) { // in vain if that was a moment ago
+		_, _ = e.e.Target().Renew(w.net.Now, 1<<16, 0)
+		e.renewals++
 	}
 }
 
@@ -156,7 +187,7 @@ func (e *matchedEnd) begin() bool {
 	if to >= e.place {
 		to++
 	}
-	m := uetcc.Message{To: uetcc.Destination{Address: faultAddr(to), Job: 1}, Key: 1, Offset: n * matchedSlot, Cookie: n,
+	m := uetcc.Message{To: uetcc.Destination{Address: faultAddr(to), Job: 1, Context: uint16(r.IntN(3))}, Key: 1, Offset: n * matchedSlot, Cookie: n,
 		Length: [...]uint32{0, 1, matchedMTU - 1, matchedMTU, matchedMTU + 1, 16 << 10, 50_000}[r.IntN(7)]}
 	start, rec := e.e.Write, matchedMessage{length: m.Length, placed: make([]uint8, (m.Length+matchedMTU-1)/matchedMTU)}
 	switch r.IntN(5) {
@@ -231,7 +262,7 @@ func (e *matchedEnd) placed(message uint64, offset, length uint32) {
 	if offset%matchedMTU != 0 || offset >= m.length || length != min(matchedMTU, m.length-offset) {
 		w.failf("message %d of %d bytes: %d at %d", message, m.length, length, offset)
 	}
-	if m.placed[i]++; m.placed[i] > 1 {
+	if m.placed[i]++; m.placed[i] > 1 && !w.renews {
 		w.failf("E2: bytes of message %d at %d placed twice", message, offset)
 	}
 }
@@ -258,7 +289,7 @@ func (w *matchedWorld) run() {
 			w.failf("E1: message %d: ended %v, OK %v", i, m.ended, m.ok)
 		}
 		for k, n := range m.placed {
-			if m.ok && n != 1 && !w.mayFail { // who lies may claim what has not arrived
+			if m.ok && (n == 0 || n > 1 && !w.renews) && !w.mayFail { // who lies may claim what has not arrived
 				w.failf("E2: message %d is done, and %d bytes at %d are there %d times", i, matchedMTU, k*matchedMTU, n)
 			}
 		}
