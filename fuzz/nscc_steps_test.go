@@ -75,7 +75,14 @@ type nsccStep struct {
 		Reason  string   `json:"reason"`
 		Avg     *float64 `json:"avg_delay_ns"` // what the filter says at this step
 	} `json:"event"`
-	Note string `json:"note"`
+}
+
+// UnmarshalJSON refuses state that no field of s has, which would not be compared.
+func (s *nsccState) UnmarshalJSON(b []byte) error {
+	type plain nsccState
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	return d.Decode((*plain)(s))
 }
 
 const nsccStepsFile = "nscc_steps.json"
@@ -85,17 +92,14 @@ const nsccStepsFile = "nscc_steps.json"
 // counts whole ones.
 func TestNSCCSteps(t *testing.T) {
 	var file struct {
-		Format      int        `json:"format"`
-		Description string     `json:"description"`
-		Vectors     []nsccStep `json:"vectors"`
+		Format  int        `json:"format"`
+		Vectors []nsccStep `json:"vectors"`
 	}
 	dir := vectorsDir()
 	if found, _ := fs.Glob(dir, nsccStepsFile+"*"); len(found) == 0 {
 		t.Skip("UETCC_VECTORS has no steps")
 	}
-	d := json.NewDecoder(bytes.NewReader(readRecorded(t, dir, nsccStepsFile)))
-	d.DisallowUnknownFields()
-	require.NoError(t, d.Decode(&file))
+	require.NoError(t, json.Unmarshal(readRecorded(t, dir, nsccStepsFile), &file))
 	require.Equal(t, 1, file.Format)
 	require.NotEmpty(t, file.Vectors)
 	for _, v := range file.Vectors {

@@ -49,7 +49,7 @@ func TestTraces(t *testing.T) {
 	require.NoError(t, err)
 	for _, f := range folders {
 		known := slices.ContainsFunc(traceKinds, func(k traceKind) bool { return k.name == f.Name() })
-		require.True(t, known || isReadme(f.Name()), "%s is of no known kind", f.Name())
+		require.True(t, known || !f.IsDir(), "%s is no known kind", f.Name())
 	}
 	found := false
 	for _, kind := range traceKinds {
@@ -77,16 +77,14 @@ func TestTraces(t *testing.T) {
 	require.True(t, found || t.Failed(), "no traces of any kind in %s", root)
 }
 
-func isReadme(name string) bool { return strings.HasPrefix(name, "README") }
-
-// strayFiles lists the files of a kind's folder that belong to none of the traces.
+// strayFiles lists the tables and descriptions of a kind's folder that belong to none of
+// the traces.
 func strayFiles(t *testing.T, dir fs.FS, names []string) (stray []string) {
 	require.NoError(t, fs.WalkDir(dir, ".", func(file string, d fs.DirEntry, err error) error {
 		name := strings.TrimSuffix(file, ".gz")
-		stem := strings.TrimSuffix(name, path.Ext(name))
-		ok := d.IsDir() || isReadme(d.Name()) || slices.Contains(names, stem) ||
-			slices.Contains(names, path.Dir(file)) && slices.Contains(rcccFiles, path.Base(name))
-		if !ok {
+		stem, ext := strings.TrimSuffix(name, path.Ext(name)), path.Ext(name)
+		inRun := slices.Contains(names, path.Dir(file)) && slices.Contains(rcccFiles, path.Base(name))
+		if (ext == ".csv" || ext == ".json") && !inRun && !slices.Contains(names, stem) {
 			stray = append(stray, file)
 		}
 		return err
