@@ -133,6 +133,13 @@ type Tuning struct {
 	AdjustBytes  int64   // bytes: 8 x MTU
 	AdjustPeriod int64   // ticks: BaseRTT
 
+	// Alpha is that of the proportional increase, bytes a second: 4 x MTU x scaling_a / 12 us.
+	// On a path of 12 us a round trip without delay adds a tenth of a bandwidth-delay product,
+	// on longer ones as much for each 12 us of TargetQdelay: with a millisecond the first
+	// acknowledgement brings a window that losses have cut back to its ceiling. For a tenth
+	// there, too, set 4 x MTU x scaling_a / TargetQdelay.
+	Alpha float64
+
 	// FastDelay is the queueing delay that still counts as none, ticks: 1 us. The
 	// specification says "about zero"; htsim and ns-3 take 1 us.
 	FastDelay int64
@@ -188,6 +195,7 @@ func (t *Tuning) validate(maxRTT int64) error {
 	return cmp.Or(
 		check.Range(ErrConfig, "Tuning.MaxWnd", t.MaxWnd, 0, MaxWindow),
 		check.Range(ErrConfig, "Tuning.TargetQdelay", t.TargetQdelay, 0, maxRTT),
+		check.Range(ErrConfig, "Tuning.Alpha", t.Alpha, 0, float64(MaxRate)),
 		check.Range(ErrConfig, "Tuning.FairIncrease", t.FairIncrease, 0, float64(MaxWindow)),
 		check.Range(ErrConfig, "Tuning.FastScale", t.FastScale, 0, float64(MaxWindow)),
 		check.Range(ErrConfig, "Tuning.Eta", t.Eta, 0, float64(MaxWindow)),

@@ -130,6 +130,9 @@ func (c *Config) derive() Constants {
 	k.ScalingA = bdp / baseBDP
 	k.ScalingB = float64(k.TargetQdelay) / float64(c.Unit.ticks(baseRTTNs))
 	k.alpha = 4 * unit * k.ScalingA * k.ScalingB / float64(k.TargetQdelay)
+	if t.Alpha != 0 {
+		k.alpha = t.Alpha / float64(c.Unit.perSecond())
+	}
 	k.Alpha = k.alpha * float64(c.Unit.perSecond())
 	k.FairIncrease = cmp.Or(t.FairIncrease, 5*unit*k.ScalingA)
 	k.FastScale = cmp.Or(t.FastScale, 0.25*k.ScalingA)

@@ -56,6 +56,21 @@ func TestNewParamsDefaultSets(t *testing.T) {
 	}
 }
 
+// A lone packet on a path of milliseconds that is acknowledged without delay has the window be
+// what its ceiling allows, unless the increase is set to a tenth of what the path holds.
+func TestAlphaOnALongPath(t *testing.T) {
+	c := nscc.Config{LinkRate: gbps, BaseRTT: 10_000_000, MTU: 4096, InitialCwnd: 4096}
+	for alpha, want := range map[float64]int64{0: 1_875_000, 4 * 4096 * float64(gbps) / 150_000: 145_722} {
+		c.Tuning.Alpha = alpha
+		p := must(t, c)
+		var w nscc.Window
+		w.Init(p, 0)
+		w.OnSend(4096)
+		w.OnACK(p, c.BaseRTT+2_000, nscc.Ack{Bytes: 4096, RTT: c.BaseRTT + 2_000})
+		require.Equal(t, want, w.Cwnd())
+	}
+}
+
 func TestNewParamsQAThreshold(t *testing.T) {
 	c := fabric100()
 	require.Greater(t, must(t, c).Constants().QAThreshold, int64(math.MaxInt64/4), "with trimming no delay asks for a quick adapt")
@@ -117,6 +132,7 @@ func TestNewParamsRejects(t *testing.T) {
 		"Penalty":                    func(c *nscc.Config) { c.Penalty = 2 },
 		"Tuning.MaxWnd":              func(c *nscc.Config) { c.Tuning.MaxWnd = 1 << 32 },
 		"Tuning.TargetQdelay":        func(c *nscc.Config) { c.Tuning.TargetQdelay = -1 },
+		"Tuning.Alpha is -1":         func(c *nscc.Config) { c.Tuning.Alpha = -1 },
 		"Tuning.FairIncrease is NaN": func(c *nscc.Config) { c.Tuning.FairIncrease = math.NaN() },
 		"Tuning.FastScale is +Inf":   func(c *nscc.Config) { c.Tuning.FastScale = math.Inf(1) },
 		"Tuning.Eta is -1":           func(c *nscc.Config) { c.Tuning.Eta = -1 },
