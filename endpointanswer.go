@@ -139,7 +139,8 @@ func (e *Endpoint) Answer(now int64, id AnswerID, data []byte, reply *Datagram) 
 		return pdc.ErrShortBuffer
 	}
 	b := append(a.reply.AppendTo(reply.Packet[:at]), data...)
-	return e.reply(now, id, pds.NextHdr(a.reply.Form), b[at:], reply)
+	e.response = pdc.Response{Next: pds.NextHdr(a.reply.Form), Bytes: b[at:]}
+	return e.reply(now, id, reply)
 }
 
 // Refuse is [Endpoint.Answer] for a host that cannot bring the data: code is its reason.
@@ -165,7 +166,8 @@ func (e *Endpoint) Refuse(now int64, id AnswerID, code ses.ReturnCode, reply *Da
 		Verdict:    ses.Verdict{Opcode: ses.ResponseExplicit, ReturnCode: code},
 		Generation: a.reply.Generation, MessageID: a.reply.ReadRequestID, JobID: a.reply.JobID,
 	}
-	return e.reply(now, id, pds.NextResponse, h.AppendTo(e.bytes[:0]), reply)
+	e.response = pdc.Response{Next: pds.NextResponse, Bytes: h.AppendTo(e.bytes[:0])}
+	return e.reply(now, id, reply)
 }
 
 // withhold makes a packet of read data, and those that repeat it, say that there is none.
@@ -175,9 +177,10 @@ func (a *answer) withhold(code ses.ReturnCode, out *Datagram) {
 	out.Packet, out.Payload = a.reply.AppendTo(out.Packet[:header]), Payload{}
 }
 
-// reply writes the answer that is owed to a request.
-func (e *Endpoint) reply(now int64, id AnswerID, next pds.NextHdr, b []byte, reply *Datagram) error {
-	buf, state := reply.Packet[:cap(reply.Packet)], reply.State
+// reply sends e.response as the answer that is owed to a request.
+func (e *Endpoint) reply(now int64, id AnswerID, reply *Datagram) error {
+	buf := reply.Packet[:cap(reply.Packet)]
+	e.response.Kind, e.response.State = pdc.RespondGuaranteed, reply.State
 	if len(buf) < HeaderMax {
 		return pdc.ErrShortBuffer
 	}
@@ -188,7 +191,6 @@ func (e *Endpoint) reply(now int64, id AnswerID, next pds.NextHdr, b []byte, rep
 	if !ok {
 		return ses.ErrStale
 	}
-	e.response = pdc.Response{Kind: pdc.RespondGuaranteed, Next: next, Bytes: b, State: state}
 	n, err := e.pds.Respond(now, rx, &e.response, buf)
 	if err != nil {
 		return ses.ErrStale

@@ -23,8 +23,8 @@ import (
 //	receiveACK         plain ACK_CCs of the lowest packets in    decoding, and an event for each packet
 //	                   flight, or of one                         (pdc.Manager.TakeACK)
 //	receiveGeneralACK  any other ACK_CC                          what concerns answers: it has none
-//	receiveGeneral     the rest: opening and closing, NACKs,     nothing: receiveByVerdict asks the manager
-//	                   control, repeated, trimmed, RUDI, UUD     what the packet is
+//	receiveGeneral     the rest: opening and closing, NACKs,     nothing: the manager says what the packet
+//	                   control, repeated, trimmed, RUDI, UUD     is, and what to do
 
 // Received is what the caller has to do with a packet. The payload has to be placed before
 // the reply is sent.
@@ -232,17 +232,9 @@ func (e *Endpoint) receiveGeneral(now int64, in, reply *Datagram, r *Received) {
 	if !prepare(reply, r) {
 		return
 	}
-	if n := e.receiveByVerdict(now, in, reply, reply.Packet[:cap(reply.Packet)], r); n > 0 {
-		e.control(reply, n, in.Dst, in.Src)
-	}
-	e.followUp(now)
-}
-
-// receiveByVerdict takes any packet in by what the manager says of it, and returns the
-// length of the answer in buf.
-func (e *Endpoint) receiveByVerdict(now int64, in, reply *Datagram, buf []byte, r *Received) (n int) {
+	buf := reply.Packet[:cap(reply.Packet)]
 	e.pds.Receive(now, e.arrived(in), buf, &e.res)
-	n = e.res.Reply
+	n := e.res.Reply // the length of the answer in buf
 	r.Err, r.PDC, r.Buffer = e.res.Err, e.res.ID.PDC, e.res.Buffer
 	switch e.res.Verdict {
 	case pdc.VerdictRequest:
@@ -257,7 +249,10 @@ func (e *Endpoint) receiveByVerdict(now int64, in, reply *Datagram, buf []byte, 
 	if e.credit != nil && e.res.Demand.Valid && e.res.ID.PDC != 0 {
 		e.demand(now, in)
 	}
-	return n
+	if n > 0 {
+		e.control(reply, n, in.Dst, in.Src)
+	}
+	e.followUp(now)
 }
 
 // prepare clears what Receive says. It reports false if reply has too little room.

@@ -37,19 +37,6 @@ func newTwin(t *testing.T, edit func(*Config)) *twin {
 	return &twin{e: e, reply: Datagram{Packet: make([]byte, 0, HeaderMax)}}
 }
 
-// receiveGeneral is Receive without a short way.
-func (w *twin) receiveGeneral(now int64, in *Datagram) {
-	e := w.e
-	w.r = Received{}
-	buf := w.reply.Packet[:cap(w.reply.Packet)]
-	w.reply.Packet, w.reply.Payload = buf[:0], Payload{}
-	n := e.receiveByVerdict(now, in, &w.reply, buf, &w.r)
-	e.drain(now)
-	if n > 0 {
-		e.control(&w.reply, n, in.Dst, in.Src)
-	}
-}
-
 const (
 	nextMTU     = 1024
 	nextPackets = 40 // of a message
@@ -211,7 +198,7 @@ func TestReceiveNextIsReceive(t *testing.T) {
 				before := a.e.res
 				a.e.res.Verdict = pdc.VerdictDropped
 				a.e.Receive(now, &in, &a.reply, &a.r)
-				b.receiveGeneral(now, &in)
+				b.e.receiveGeneral(now, &in, &b.reply, &b.r)
 				if a.r.Action == ses.ActionPlace && a.e.res.Verdict == pdc.VerdictDropped {
 					short++
 					if a.r.Complete {

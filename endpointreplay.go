@@ -25,9 +25,11 @@ func (e *Endpoint) Replay(now int64, buffers []Datagram, reply *Datagram, r *Rec
 		if n == 0 || id.PDC == first {
 			return 0
 		}
-		waiting := e.pds.Buffered()
-		if k := e.replay(now, id, &buffers[n], reply.Packet[:cap(reply.Packet)], r); k > 0 {
-			e.control(reply, k, buffers[n].Dst, buffers[n].Src)
+		in, waiting := &buffers[n], e.pds.Buffered()
+		e.present(id, in)
+		r.PDC = id.PDC
+		if k := e.onRequest(now, in, reply.Packet[:cap(reply.Packet)], r); k > 0 {
+			e.control(reply, k, in.Dst, in.Src)
 		}
 		if e.pds.Buffered() != waiting {
 			e.followUp(now)
@@ -40,12 +42,10 @@ func (e *Endpoint) Replay(now int64, buffers []Datagram, reply *Datagram, r *Rec
 	}
 }
 
-// replay judges a packet that was buffered, and returns the length of the answer in buf.
-func (e *Endpoint) replay(now int64, id pdc.RxID, in *Datagram, buf []byte, r *Received) int {
+// present has a buffered request in hand as if it had just come.
+func (e *Endpoint) present(id pdc.RxID, in *Datagram) {
 	var q pds.Request
 	_, _ = q.Decode(in.Packet) // as it was when it came
 	e.arrived(in)
 	e.res = pdc.Result{Verdict: pdc.VerdictRequest, ID: id, Next: q.Next, Header: q.Len()}
-	r.PDC = id.PDC
-	return e.onRequest(now, in, buf, r)
 }

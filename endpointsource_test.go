@@ -224,7 +224,7 @@ func TestSourceShortWaysAreTheGeneralOnes(t *testing.T) {
 					in := say(id)
 					a.e.res.Verdict = pdc.VerdictDropped
 					a.e.Receive(now, &in, &a.reply, &a.r)
-					b.receiveGeneral(now, &in)
+					b.e.receiveGeneral(now, &in, &b.reply, &b.r)
 					if a.r.Payload != 0 && a.e.res.Verdict == pdc.VerdictDropped {
 						if (*pds.AckCCView)(in.Packet).Cumulative() {
 							acks++

@@ -60,7 +60,6 @@ var hot = []struct {
 	{".", "prepare", 0},
 	{".", "(*Endpoint).followUp", inlines},
 	{".", "(*Endpoint).control", inlines},
-	{".", "(*Endpoint).receiveByVerdict", 0},
 	{".", "(*Endpoint).Prefetch", 0},
 	{".", "(*Endpoint).prefetchBatch", 0},
 	{".", "(*Endpoint).prefetchSenders", 0},
