@@ -38,7 +38,9 @@ func (e *Endpoint) confirmAny(now int64, in *Datagram, x pdc.Confirmed, r *Recei
 	e.res.ID.PDC, e.res.Header, e.res.Handle, e.res.Next = x.PDC, pds.AckCCLen, x.Last, pds.NextResponse
 	e.onResponse(now, in.Packet, r)
 	if x.N > 1 {
-		e.settled(now, &pdc.Event{Kind: pdc.EventImplicit, PDC: x.PDC, Handle: x.Last + 1 - uint64(x.N), More: uint16(x.N - 2)})
+		e.settled(now, &pdc.Event{
+			Kind: pdc.EventImplicit, PDC: x.PDC, Handle: x.Last + 1 - uint64(x.N), More: uint16(x.N - 2),
+		})
 	}
 }
 

@@ -102,7 +102,9 @@ func (e *Endpoint) pumpAnswers(now int64, f *flow) {
 		a := &e.answers.slot[i]
 		id := uint64(a.gen)<<16 | uint64(i)
 		size := e.overhead + int64(a.reply.Len()) + int64(a.length)
-		_, err := e.pds.Submit(now, f.pdc, pdc.Packet{Handle: id, Size: uint16(size), Next: pds.NextHdr(a.reply.Form), AR: a.next == 0})
+		_, err := e.pds.Submit(now, f.pdc, pdc.Packet{
+			Handle: id, Size: uint16(size), Next: pds.NextHdr(a.reply.Form), AR: a.next == 0,
+		})
 		switch err {
 		case nil:
 			e.answers.pop(&f.answers)

@@ -75,7 +75,7 @@ type Config struct {
 	Backoff int64
 
 	ControlTC uint8 // traffic class of acknowledgements and control packets, but for probes that look for losses
-	AnswerTC  uint8 // of what peers have this side send: the data of their reads, the reads of rendezvous, ready to restart
+	AnswerTC  uint8 // of what peers have this side send: data of their reads, reads of rendezvous, ready to restart
 
 	// Seed is what PDCIDs, Start_PSNs, hashes and the choice of paths are drawn from. On a
 	// network it has to be secret and from a good source; 0 is a seed like any other.
@@ -129,8 +129,8 @@ func NewEndpoint(c Config) (*Endpoint, error) {
 		return nil, err
 	}
 	e := &Endpoint{
-		local: pdc.AddrFrom(c.Address), key: pdc.InitiatorKey{Source: c.Address}, mtu: int64(c.MTU), controlTC: c.ControlTC,
-		answerTC: c.AnswerTC, lendTag: c.seedFor(seedLentRegions) >> 32,
+		local: pdc.AddrFrom(c.Address), key: pdc.InitiatorKey{Source: c.Address}, mtu: int64(c.MTU),
+		controlTC: c.ControlTC, answerTC: c.AnswerTC, lendTag: c.seedFor(seedLentRegions) >> 32,
 	}
 	err := e.newSES(&c)
 	if err == nil {

@@ -16,7 +16,8 @@ func (e *Endpoint) runErrands(now int64) (any bool) {
 			continue
 		}
 		if !live {
-			e.errandDone(now, e.errand.Handle, &Event{Outcome: ses.Outcome{Status: ses.StatusPDS}, Cause: pdc.CauseClosed})
+			over := Event{Outcome: ses.Outcome{Status: ses.StatusPDS}, Cause: pdc.CauseClosed}
+			e.errandDone(now, e.errand.Handle, &over)
 			continue
 		}
 		e.op = e.errand.Operation
@@ -41,7 +42,8 @@ func (e *Endpoint) errandDone(now int64, h ses.Handle, out *Event) {
 	p, ok := e.target.PullOf(h)
 	if ok {
 		ev := Event{
-			Received: true, Cookie: p.Cookie, Outcome: out.Outcome, Cause: out.Cause, HasData: p.HasData, HeaderData: p.HeaderData,
+			Received: true, Cookie: p.Cookie, Outcome: out.Outcome, Cause: out.Cause,
+			HasData: p.HasData, HeaderData: p.HeaderData,
 		}
 		if ev.Outcome.Status == ses.StatusOK {
 			ev.Outcome.Length = p.Placed

@@ -42,7 +42,9 @@ func (e *Endpoint) Fail(now int64, in, reply *Datagram, r *Received) error {
 		return nil
 	}
 	buf := reply.Packet[:cap(reply.Packet)]
-	e.response = pdc.Response{Kind: pdc.RespondGuaranteed, Next: pds.NextResponse, Bytes: d.Response.AppendTo(e.bytes[:0])}
+	e.response = pdc.Response{
+		Kind: pdc.RespondGuaranteed, Next: pds.NextResponse, Bytes: d.Response.AppendTo(e.bytes[:0]),
+	}
 	if mode == ses.ModeRUDI {
 		e.control(reply, e.respondRUDI(in, buf), in.Dst, in.Src)
 		return nil

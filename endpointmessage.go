@@ -167,8 +167,8 @@ func (e *Endpoint) start(now int64, m *Message, op ses.Opcode) (Handle, error) {
 		return 0, ErrEvents
 	}
 	e.op = ses.Operation{
-		Opcode: op, Mode: m.Mode, Relative: !m.To.Absolute, HasData: m.HasData, Job: m.To.Job, PID: m.To.PID, Index: m.To.Index,
-		Generation: m.To.Generation, Initiator: m.Initiator, Length: m.Length, BufferOffset: m.Offset, Key: m.Key,
+		Opcode: op, Mode: m.Mode, Relative: !m.To.Absolute, HasData: m.HasData, Job: m.To.Job, PID: m.To.PID,
+		Index: m.To.Index, Generation: m.To.Generation, Initiator: m.Initiator, Length: m.Length, BufferOffset: m.Offset, Key: m.Key,
 		HeaderData: m.HeaderData, Swap: m.Swap, Cookie: m.Cookie,
 	}
 	if op.IsRendezvous() {

@@ -181,7 +181,7 @@ func (e *Endpoint) receiveByHeader(now int64, in, reply *Datagram, r *Received) 
 			e.receiveACK(now, in, reply, r)
 			return
 		}
-		if next := q.Next(); q.Type().IsRequest() && next-pds.NextRequestSmall <= pds.NextRequestStd-pds.NextRequestSmall {
+		if q.Type().IsRequest() && ses.Form(q.Next()).IsRequest() {
 			if p := e.pds.Expect(q, in.Src); p != nil {
 				e.receiveExpected(now, in, reply, r, p)
 				return
@@ -204,7 +204,8 @@ func (e *Endpoint) receiveExpected(now int64, in, reply *Datagram, r *Received, 
 	n := 0
 	if d := &e.decision; d.IsDefault() && e.request.Opcode.IsPlain() {
 		n, _ = e.pds.Take(now, p, &pdc.Taken{
-			Request: q, Src: &in.Src, State: &in.State, Size: in.nominal(), Payload: uint32(len(in.Packet) - r.Payload), CE: in.CE,
+			Request: q, Src: &in.Src, State: &in.State, CE: in.CE,
+			Size: in.nominal(), Payload: uint32(len(in.Packet) - r.Payload),
 		}, (*[pds.AckCCLen]byte)(buf))
 		switch {
 		case n == 0:

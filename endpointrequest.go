@@ -19,7 +19,8 @@ func (e *Endpoint) onRequest(now int64, in *Datagram, buf []byte, r *Received) i
 
 // modes are the delivery modes of requests by their packet type.
 var modes = [32]ses.Mode{
-	pds.TypeRUDReq: ses.ModeRUD, pds.TypeRUDCCReq: ses.ModeRUD, pds.TypeRODReq: ses.ModeROD, pds.TypeRODCCReq: ses.ModeROD,
+	pds.TypeRUDReq: ses.ModeRUD, pds.TypeRUDCCReq: ses.ModeRUD,
+	pds.TypeRODReq: ses.ModeROD, pds.TypeRODCCReq: ses.ModeROD,
 	pds.TypeRUDIReq: ses.ModeRUDI, pds.TypeUUDReq: ses.ModeUUD,
 }
 

@@ -121,5 +121,6 @@ func (h *CompareSwap) Validate() error {
 
 // String formats the extension on one line.
 func (h *CompareSwap) String() string {
-	return fmt.Sprintf("%v compare 0x%016x%016x swap 0x%016x%016x", &h.Atomic, h.Compare.Hi, h.Compare.Lo, h.Swap.Hi, h.Swap.Lo)
+	return fmt.Sprintf("%v compare 0x%016x%016x swap 0x%016x%016x", &h.Atomic,
+		h.Compare.Hi, h.Compare.Lo, h.Swap.Hi, h.Swap.Lo)
 }

@@ -151,7 +151,8 @@ func (in *Initiator) respond(m *message, p PacketHandle, f Form, b []byte, ev *E
 	y := &in.reply
 	n, err := y.Decode(f, b)
 	if err != nil || int(y.PayloadLength) > len(b)-n {
-		*y = Reply{Form: FormResponse, Response: Response{Verdict: Verdict{Opcode: ResponseExplicit, ReturnCode: RCUncor}}}
+		*y = Reply{Form: FormResponse}
+		y.Opcode, y.ReturnCode = ResponseExplicit, RCUncor
 	}
 	if m.state != messageGivenUp {
 		in.classify(m, p, y, ev)

@@ -46,7 +46,7 @@ type Decision struct {
 	HasData    bool     // HeaderData is the initiator's completion data
 	Length     uint32   // bytes that Action is about; may be 0
 	Offset     uint32   // where they are in the message
-	Address    uint64   // where they are in memory: region base + offsets; or the end of the buffer, if none of them fits
+	Address    uint64   // where they are in memory: region base + offsets; the end of the buffer if none fits
 	Cookie     uint64   // of the region or receive buffer
 	HeaderData uint64   // with Complete and HasData
 	Response   Response // what to answer; [ResponseNone] for a datagram

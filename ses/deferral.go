@@ -11,7 +11,8 @@ func (t *Target) postpone(r *Request, a *Arrival, p *plan) bool {
 		return false
 	}
 	t.pendings[i] = pending{
-		Pull: Pull{Peer: a.Peer, Length: r.RequestLength}, common: r.Common, id: r.Initiator, token: r.Token.Initiator, tag: r.Key, entry: p.entry,
+		Pull:   Pull{Peer: a.Peer, Length: r.RequestLength},
+		common: r.Common, id: r.Initiator, token: r.Token.Initiator, tag: r.Key, entry: p.entry,
 	}
 	t.pushPending(&t.deferred, i)
 	return true

@@ -98,7 +98,8 @@ func (t *Target) expectLater(v *StandardView, near uint16, a Arrival, x *Expecte
 	}
 	off, n := v.MessageOffset(), uint32(v.PayloadLength())
 	end := uint64(off) + uint64(n)
-	if n-1 >= t.mtu || int(n) > a.Payload || end > uint64(m.length) || (end == uint64(m.length)) != v.Flags().Has(FlagEOM) || n > m.length-m.seen {
+	if n-1 >= t.mtu || int(n) > a.Payload || n > m.length-m.seen ||
+		end > uint64(m.length) || (end == uint64(m.length)) != v.Flags().Has(FlagEOM) {
 		return false
 	}
 	x.m, x.Address, x.Cookie, x.Offset, x.Length = m, m.base+uint64(off), m.cookie, off, n

@@ -110,7 +110,8 @@ func (in *Initiator) Reread(h Handle) {
 // restart is not in any public source. Then nothing has changed.
 func (in *Initiator) Restart(now int64, r *Request, ev *Event) error {
 	m := in.live(Handle(r.Token.Initiator))
-	if m == nil || !m.opcode().IsDeferrable() || m.job() != r.JobID || m.ready || m.fail > failDeferred || r.BufferOffset != 0 {
+	if m == nil || !m.opcode().IsDeferrable() || m.job() != r.JobID || m.ready || m.fail > failDeferred ||
+		r.BufferOffset != 0 {
 		return ErrStale
 	}
 	m.ready, m.restart = true, r.Token.Target

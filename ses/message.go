@@ -191,7 +191,8 @@ func (m *message) header(h *[StandardLen]byte, i uint32, place uint64) {
 	}
 	// By words: the compiler calls memmove where it cannot know that two arrays do not
 	// overlap.
-	a, b, c := binary.NativeEndian.Uint64(m.head[8:]), binary.NativeEndian.Uint64(m.head[16:]), binary.NativeEndian.Uint64(m.head[24:])
+	word := binary.NativeEndian
+	a, b, c := word.Uint64(m.head[8:]), word.Uint64(m.head[16:]), word.Uint64(m.head[24:])
 	binary.BigEndian.PutUint64(h[:], m.opening(i))
 	binary.NativeEndian.PutUint64(h[8:], a)
 	binary.NativeEndian.PutUint64(h[16:], b)

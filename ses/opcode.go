@@ -39,9 +39,10 @@ const (
 	opsAtomic     = 1<<OpcodeAtomic | 1<<OpcodeFetchingAtomic | 1<<OpcodeTSendAtomic | 1<<OpcodeTSendFetchingAtomic
 	opsRendezvous = 1<<OpcodeRendezvousSend | 1<<OpcodeRendezvousTSend
 	opsDeferrable = 1<<OpcodeDeferrableSend | 1<<OpcodeDeferrableTSend
-	opsTagged     = 1<<OpcodeTaggedSend | 1<<OpcodeRendezvousTSend | 1<<OpcodeDeferrableTSend | 1<<OpcodeTSendAtomic | 1<<OpcodeTSendFetchingAtomic
-	opsExtended   = opsAtomic | opsRendezvous
-	opsOwnLayout  = opsExtended | opsDeferrable | 1<<OpcodeDeferrableRTR // not a bare Standard
+	opsTagged     = 1<<OpcodeTaggedSend | 1<<OpcodeRendezvousTSend | 1<<OpcodeDeferrableTSend |
+		1<<OpcodeTSendAtomic | 1<<OpcodeTSendFetchingAtomic
+	opsExtended  = opsAtomic | opsRendezvous
+	opsOwnLayout = opsExtended | opsDeferrable | 1<<OpcodeDeferrableRTR // not a bare Standard
 
 	opsSmall = 1<<OpcodeNoOp | 1<<OpcodeWrite | 1<<OpcodeRead | 1<<OpcodeAtomic | 1<<OpcodeFetchingAtomic
 	// opsMedium adds the sends that fit one packet; all other opcodes need the

@@ -32,7 +32,7 @@ type Operation struct {
 	Index            ResourceIndex
 	Generation       Generation // as far as is known; a target corrects it
 	Initiator        uint32     // our rank
-	Length           uint32     // bytes of the message, 0 for one packet without payload; for a compare and swap those of one operand
+	Length           uint32     // bytes of the message, may be 0; for a compare and swap those of one operand
 	BufferOffset     uint64
 	Key              uint64 // memory key or tag
 	HeaderData       uint64
@@ -62,7 +62,8 @@ func (o *Operation) Validate(mtu uint32) error {
 
 // isWide reports whether a field does not fit its place on the wire.
 func (o *Operation) isWide() bool {
-	return o.Job>>24 != 0 || (uint16(o.PID)|uint16(o.Index))>>12 != 0 || o.Opcode.IsRendezvous() && o.Rendezvous.isWide()
+	return o.Job>>24 != 0 || (uint16(o.PID)|uint16(o.Index))>>12 != 0 ||
+		o.Opcode.IsRendezvous() && o.Rendezvous.isWide()
 }
 
 func (o *Operation) validateForm(mtu uint32) error {

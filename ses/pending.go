@@ -145,7 +145,8 @@ func (t *Target) Errand(x *Errand) bool {
 		o.Key, o.BufferOffset, o.Length = d.source.Key, d.source.BufferOffset+uint64(d.Eager), d.Placed-d.Eager
 	} else {
 		d.state = pendingAsked
-		o.Opcode, o.PID, o.Index, o.Generation = OpcodeDeferrableRTR, d.common.PIDonFEP, d.common.Index, d.common.Generation
+		c := &d.common
+		o.Opcode, o.PID, o.Index, o.Generation = OpcodeDeferrableRTR, c.PIDonFEP, c.Index, c.Generation
 		o.Length, o.Token = d.Length, RestartToken{Initiator: d.token, Target: uint32(h)}
 	}
 	return true

@@ -40,7 +40,8 @@ func (t *Target) pull(r *Request, a *Arrival, d *Decision) {
 	i, _ := t.takePending(a.Peer)
 	t.pendings[i] = pending{
 		Pull: Pull{
-			Peer: a.Peer, Address: d.Address - uint64(d.Offset) + uint64(r.Rendezvous.EagerLength), Cookie: d.Cookie, HeaderData: d.HeaderData, HasData: d.HasData,
+			Peer: a.Peer, Address: d.Address - uint64(d.Offset) + uint64(r.Rendezvous.EagerLength),
+			Cookie: d.Cookie, HeaderData: d.HeaderData, HasData: d.HasData,
 			Length: r.RequestLength, Placed: t.placed, Eager: r.Rendezvous.EagerLength,
 		},
 		source: r.Rendezvous, common: r.Common, id: r.Initiator, entry: t.placedAt, state: pendingPull,

@@ -68,7 +68,8 @@ func (t *Target) Scarce() bool { return t.recordSlots.live+1 >= len(t.records) }
 // has none, in a mode that keeps one. A deferred send that comes again does not count: it
 // gives back more than it takes.
 func (t *Target) Opens(r *Request, a Arrival) bool {
-	if a.Mode > ModeROD || r.Form != FormStandard || r.Flags.Has(flagsOnly) || r.Opcode == OpcodeMsgError || r.isRestarted() {
+	if a.Mode > ModeROD || r.Form != FormStandard || r.Flags.Has(flagsOnly) ||
+		r.Opcode == OpcodeMsgError || r.isRestarted() {
 		return false
 	}
 	_, ok := t.messages.find(pair{a.Peer, uint64(r.MessageID)})
@@ -129,7 +130,8 @@ type head uint64
 const headMask = opcodeMask<<56 | uint64(3<<6|flagsOnly|FlagIE|FlagRel)<<48 | (1<<48 - 1)
 
 func headOf(r *Request) head {
-	return head(r.Opcode)<<56 | head(r.Flags&FlagRel)<<48 | head(r.MessageID)<<32 | head(r.Generation)<<24 | head(r.JobID&0xff_ffff)
+	return head(r.Opcode)<<56 | head(r.Flags&FlagRel)<<48 | head(r.MessageID)<<32 |
+		head(r.Generation)<<24 | head(r.JobID&0xff_ffff)
 }
 
 func (h head) opcode() Opcode { return Opcode(h >> 56) }

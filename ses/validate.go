@@ -278,7 +278,8 @@ func (t *Target) checkAtomic(r *Request, p *plan) (Check, ReturnCode) {
 func (o AtomicOpcode) takes(t AtomicType) bool {
 	const (
 		bitwise = 1<<AtomicBitOr | 1<<AtomicBitAnd | 1<<AtomicBitXor | 1<<AtomicMaskedSwap
-		ordered = 1<<AtomicMin | 1<<AtomicMax | 1<<AtomicSwapLessEq | 1<<AtomicSwapLess | 1<<AtomicSwapGreatEq | 1<<AtomicSwapGreater
+		ordered = 1<<AtomicMin | 1<<AtomicMax |
+			1<<AtomicSwapLessEq | 1<<AtomicSwapLess | 1<<AtomicSwapGreatEq | 1<<AtomicSwapGreater
 
 		complexes = 1<<TypeFloatComplex | 1<<TypeDoubleComplex | 1<<TypeLongDoubleComplex
 	)

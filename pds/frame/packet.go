@@ -22,7 +22,7 @@ var ErrPayloadLength = errors.New("frame: payload_length exceeds the packet")
 // for [Packet.AppendTo], which writes what the headers say.
 type Packet struct {
 	Type    pds.Type // the header below that was read
-	Form    ses.Form // what follows it, if that may, see Validate; FormNone: nothing, and Request and Reply are not meant
+	Form    ses.Form // the semantic header that was read; FormNone: neither Request nor Reply is meant
 	Entropy uint16   // entropy header; [Parser.UDP] leaves it to the caller, who knows the port
 
 	PDS     int // offset of the PDS or TSS header in the buffer that was parsed
