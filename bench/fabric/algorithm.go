@@ -41,10 +41,17 @@ func (s *sim) own(conn uint32) ccc.Algorithm {
 
 // settle ends every event of a connection's congestion control.
 func (s *sim) settle(conn uint32, c *sender) {
+	if s.algorithms != nil || s.cfg.Context != nil {
+		s.settleOwn(conn, c)
+	}
+	s.watchCredit(conn, c)
+}
+
+// settleOwn is the part of settle that only the user's functions want.
+func (s *sim) settleOwn(conn uint32, c *sender) {
 	if s.own(conn) != nil {
 		s.consult(conn, c)
 	}
-	s.watchCredit(conn, c)
 	if s.cfg.Context != nil {
 		s.cfg.Context(&ContextState{
 			Now: link.Ps(s.now), Conn: conn, Src: s.hostOf[source(conn)], Dst: s.hostOf[destination(conn)],
@@ -70,10 +77,8 @@ func (s *sim) allow(conn uint32) {
 	s.ready(conn)
 }
 
-// admits reports whether congestion control lets a whole packet go, or the last one.
+// admits reports whether congestion control lets a whole packet go, or the last one, where
+// an algorithm of the user's has a say.
 func (s *sim) admits(c *sender) bool {
-	if c.ctx.Admits() || c.ctx.State() != ccc.StateReady {
-		return c.ctx.Admits()
-	}
-	return c.ctx.Decide(&s.params, s.nowNs()).Bytes >= min(s.cfg.PacketBytes, c.ctx.Backlog()+c.ctx.RtxBacklog())
+	return c.ctx.State() == ccc.StateReady && c.ctx.Decide(&s.params, s.nowNs()).Bytes >= min(s.cfg.PacketBytes, c.ctx.Backlog()+c.ctx.RtxBacklog())
 }

@@ -67,7 +67,7 @@ func (s *sim) maySend(c *sender) bool {
 	if c.ctx.WaitingRtx() == 0 && (c.next == c.end || c.next-c.cack > s.ringMask) {
 		return false
 	}
-	return s.admits(c)
+	return c.ctx.Admits() || s.algorithms != nil && s.admits(c)
 }
 
 // sendData sends one packet of a connection that may.
