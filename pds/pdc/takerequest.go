@@ -33,7 +33,7 @@ func (m *Manager) Take(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte) (n 
 	p.rx.edge, p.rx.high = psn+1, psn
 	m.taken(now, p, psn.Add(int32(q.ClearOffset())))
 	p.count(m.p, t.Size, t.Payload)
-	if !m.ackAsked(flags, t.CE) && int64(p.ackBytes) < m.p.ackAll {
+	if !m.ackAsked(flags, t.CE) && !m.ackDue(p) {
 		return 0, true
 	}
 	// This is writeACK where there is nothing to select, of a PDC that, in use, does not
@@ -80,7 +80,7 @@ func (m *Manager) takeAhead(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte
 	m.taken(now, p, clear)
 	p.count(m.p, t.Size, t.Payload)
 	asked := m.ackAsked(flags, t.CE)
-	if !asked && int64(p.ackBytes) < m.p.ackAll {
+	if !asked && !m.ackDue(p) {
 		return 0, true
 	}
 	p.ackBytes = 0
