@@ -174,6 +174,7 @@ var hot = []struct {
 	{"pds", "(*AckCCView).SACKBase", inlines | noBounds},
 	{"pds", "(*AckCCView).Bitmap", inlines | noBounds},
 	{"pds", "(*AckCCView).ServiceTime", inlines | noBounds},
+	{"pds", "(*AckCCView).RcvdBytes", inlines | noBounds},
 	{"pds", "(*SACK).get", inlines},
 	{"pds", "(*SACK).put", inlines},
 	{"pds", "(*NSCCState).get", inlines | noBounds},
@@ -189,6 +190,8 @@ var hot = []struct {
 	{"pds", "PSN.After", inlines | noBounds},
 	{"pds", "PSN.Add", inlines | noBounds},
 	{"pds", "PeekType", inlines | noBounds},
+	{"pds", "PatchRetx", inlines | noBounds},
+	{"pds", "PatchClearPSN", 0},
 
 	{"pds/pdc", "(*RecvWindow).Classify", noBounds},
 	{"pds/pdc", "(*RecvWindow).Accept", inlines | noBounds},

@@ -55,8 +55,7 @@ func (e *endpointEnd) hold(in *uetcc.Datagram) bool {
 	if len(in.Packet) < pds.AckCCLen || e.held == len(e.heldRoom) || len(in.Packet) > len(e.heldRoom[0]) || e.chance()%8 > 2 {
 		return false
 	}
-	var a pds.AckCC
-	if _, err := a.Decode(in.Packet); err != nil || a.Next != pds.NextResponse {
+	if a := (*pds.AckCCView)(in.Packet); a.Type() != pds.TypeACKCC || a.Next() != pds.NextResponse {
 		return false
 	}
 	e.batch[e.held] = *in

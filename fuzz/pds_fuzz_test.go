@@ -96,20 +96,19 @@ func FuzzPDSCCState(f *testing.F) {
 	f.Add([]byte("\x00\x01\xc0\x00\x00\x10\x00\x02")) // rc set, penalty 64
 	f.Add([]byte("\xff\xff\xff\xff\xff\xff\xff\xff"))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		a := pds.AckCC{SACK: pds.SACK{CCType: pds.CCNSCC}}
-		if len(in) < len(a.State) {
-			return
-		}
-		a.State = [len(a.State)]byte(in)
-		b := a
-		b.CCType = pds.CCCredit
 		var n, n2 pds.NSCCState
 		var c, c2 pds.CreditState
-		if !a.NSCC(&n) || !b.Credit(&c) {
-			t.Fatal(a, b)
+		_, errN := n.Decode(in)
+		_, errC := c.Decode(in)
+		if (errN == nil) != (len(in) >= pds.CCStateLen) || errC != errN {
+			t.Fatal(errN, errC)
 		}
+		if errN != nil {
+			return
+		}
+		var a pds.AckCC
 		a.SetNSCC(&n)
-		if !a.NSCC(&n2) || a.Credit(&c2) || n2 != n || !bytes.Equal(a.State[:], in[:len(a.State)]) || n.Validate() != nil {
+		if !a.NSCC(&n2) || a.Credit(&c2) || n2 != n || !bytes.Equal(a.State[:], in[:pds.CCStateLen]) || n.Validate() != nil {
 			t.Fatalf("%x: %+v, %+v, %x", in, n, n2, a.State)
 		}
 		a.SetCredit(&c)
@@ -117,6 +116,75 @@ func FuzzPDSCCState(f *testing.F) {
 			t.Fatalf("%x: %+v, %+v, %x", in, c, c2, a.State)
 		}
 	})
+}
+
+// FuzzPDSPatch applies in-place changes to any bytes: a refused change touches
+// nothing, and an applied one changes its own field alone.
+func FuzzPDSPatch(f *testing.F) {
+	for i, v := range readVectors[vector](f, "pds.jsonl") {
+		if i%12 == 0 {
+			f.Add(unhex(f, v.Hex), uint32(i), uint16(i))
+		}
+	}
+	f.Fuzz(func(t *testing.T, in []byte, psn uint32, id uint16) {
+		patches := []func(b []byte) error{
+			func(b []byte) error { return pds.PatchRetx(b, psn&1 != 0) },
+			func(b []byte) error { return pds.PatchAR(b, psn&1 != 0) },
+			func(b []byte) error { return pds.PatchClearPSN(b, pds.PSN(psn)) },
+			func(b []byte) error { return pds.PatchPSN(b, pds.PSN(psn)) },
+			func(b []byte) error { return pds.PatchPeer(b, pds.PDCID(id)) },
+			func(b []byte) error { return pds.PatchCreditTarget(b, psn) },
+		}
+		for i, patch := range patches {
+			b := bytes.Clone(in)
+			if err := patch(b); err != nil {
+				if !bytes.Equal(b, in) {
+					t.Fatalf("patch %d of %x: %v, and it is %x now", i, in, err, b)
+				}
+				continue
+			}
+			checkPatched(t, i, in, b, psn, id)
+		}
+	})
+}
+
+// checkPatched compares b with what patch i should have made of in, if in is a
+// request.
+func checkPatched(t *testing.T, i int, in, b []byte, psn uint32, id uint16) {
+	var was, is pds.Request
+	if _, err := was.Decode(in); err != nil {
+		return
+	}
+	if _, err := is.Decode(b); err != nil {
+		t.Fatalf("patch %d makes %x of %x: %v", i, b, in, err)
+	}
+	want := was
+	setFlag := func(bit pds.Flags) {
+		want.Flags &^= bit
+		if psn&1 != 0 {
+			want.Flags |= bit
+		}
+	}
+	switch i {
+	case 0:
+		setFlag(pds.FlagRetx)
+	case 1:
+		setFlag(pds.FlagAR)
+	case 2:
+		want.ClearOffset = int16(psn - uint32(was.PSN))
+	case 3:
+		want.PSN, want.ClearOffset = pds.PSN(psn), is.ClearOffset
+		if is.ClearPSN() != was.ClearPSN() {
+			t.Fatalf("CLEAR_PSN moved from %d to %d", was.ClearPSN(), is.ClearPSN())
+		}
+	case 4:
+		want.Flags, want.DPDCID, want.Info = was.Flags&^pds.FlagSYN, pds.PDCID(id), 0
+	case 5:
+		want.CreditTarget = psn & 0xffffff
+	}
+	if is != want {
+		t.Fatalf("patch %d of %+v gives %+v, want %+v", i, was, is, want)
+	}
 }
 
 // FuzzPDSOffsets checks the offsets against 64-bit arithmetic.
@@ -135,6 +203,9 @@ func FuzzPDSOffsets(f *testing.F) {
 		}
 		if off, ok := pds.AckOffset(b, a); ok != (d <= 32767 && d >= -32768) || ok && int64(off) != d {
 			t.Fatalf("ack(%d, %d) = %d, %t", y, x, off, ok)
+		}
+		if off, ok := pds.StartOffset(a, b); ok != (d >= 0 && d <= 4095) || ok && int64(off) != d {
+			t.Fatalf("start(%d, %d) = %d, %t", x, y, off, ok)
 		}
 	})
 }

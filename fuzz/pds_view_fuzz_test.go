@@ -36,13 +36,14 @@ func FuzzPDSAckCCView(f *testing.F) {
 			t.Fatalf("%x: plain %t, cumulative %t; want %t", in, v.Plain(), v.Cumulative(), want)
 		}
 		got := a
-		got.Flags, got.SPDCID, got.DPDCID, got.CACK = v.Flags(), v.SPDCID(), v.DPDCID(), v.CACK()
-		got.MPR, got.Bitmap = v.MPR(), v.Bitmap()
-		if got != a || v.SACKBase() != a.SACKBase() || a.Flags&pds.FlagP == 0 && v.AckPSN() != a.AckPSN() {
+		got.Ack = pds.Ack{Next: v.Next(), Flags: v.Flags(), Offset: v.Offset(), SPDCID: v.SPDCID(), DPDCID: v.DPDCID(), CACK: v.CACK()}
+		got.CCType, got.MPR, got.SACKOffset, got.Bitmap = v.CCType(), v.MPR(), v.SACKOffset(), v.Bitmap()
+		if v.Type() != pds.TypeACKCC || got != a || v.SACKBase() != a.SACKBase() || a.Flags&pds.FlagP == 0 && v.AckPSN() != a.AckPSN() {
 			t.Fatalf("%x: %+v, want %+v", in, got, a)
 		}
-		if nscc && v.ServiceTime() != s.ServiceTime {
-			t.Fatalf("%x: service time %d, want %d", in, v.ServiceTime(), s.ServiceTime)
+		state := pds.NSCCState{ServiceTime: v.ServiceTime(), Restore: v.Restore(), CwndPend: v.CwndPend(), RcvdBytes: v.RcvdBytes(), OOOCount: v.OOOCount()}
+		if nscc && state != s {
+			t.Fatalf("%x: %+v, want %+v", in, state, s)
 		}
 	})
 }

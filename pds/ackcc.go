@@ -32,7 +32,7 @@ type AckCC struct {
 
 	// State is as on the wire, without the reserved bits of a CreditState. [AckCC.NSCC] and
 	// [AckCC.Credit] read it.
-	State [ccStateLen]byte
+	State [CCStateLen]byte
 }
 
 // SACKBase returns the PSN of bit 0 of the bitmap. Any alignment is legal.
@@ -80,7 +80,7 @@ func (a *AckCC) get(b *[AckCCLen]byte) (int, error) {
 	}
 	a.Ack.get((*[AckLen]byte)(b[:]))
 	a.SACK.get((*[sackLen]byte)(b[AckLen:]))
-	a.State = [ccStateLen]byte(b[24:])
+	a.State = [8]byte(b[24:])
 	if a.CCType == CCCredit {
 		a.State[3], a.State[4], a.State[5] = 0, 0, 0 // reserved
 	}
@@ -100,7 +100,7 @@ func (a *AckCC) Encode(b []byte) (int, error) {
 func (a *AckCC) put(b *[AckCCLen]byte) {
 	a.Ack.put((*[AckLen]byte)(b[:]), TypeACKCC)
 	a.SACK.put((*[sackLen]byte)(b[AckLen:]))
-	*(*[ccStateLen]byte)(b[24:]) = a.State
+	*(*[8]byte)(b[24:]) = a.State
 }
 
 // AppendTo appends a to b.
@@ -109,7 +109,7 @@ func (a *AckCC) AppendTo(b []byte) []byte {
 	p := (*[AckCCLen]byte)(b[len(b)-AckCCLen:])
 	a.Ack.put((*[AckLen]byte)(p[:]), TypeACKCC) // not a.put: on the ACK path the second call shows
 	a.SACK.put((*[sackLen]byte)(p[AckLen:]))
-	*(*[ccStateLen]byte)(p[24:]) = a.State
+	*(*[8]byte)(p[24:]) = a.State
 	return b
 }
 

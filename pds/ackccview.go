@@ -5,37 +5,48 @@ import (
 	"math/bits"
 )
 
-// An AckCCView is an ACK_CC as it lies in the packet, for the fast path: it reads and
-// writes the fields that a plain acknowledgement needs where they stand, each with a
-// load and at most a mask. [AckCC] is a copy of all fields.
+// An AckCCView is an ACK_CC as it lies in the packet: for readers that need some
+// of its fields, each where it stands, and need no copy of all, which is what
+// [AckCC] is. Each method is a load and at most a mask.
 //
 //	if len(b) >= pds.AckCCLen {
 //		if v := (*pds.AckCCView)(b); v.Plain() {
 //
-// What a method reads is what AckCC.Decode sets, whatever the bytes are.
+// The methods that read a field say what AckCC.Decode would set, whatever the
+// bytes are. The congestion state is meant only if CCType is [CCNSCC].
 type AckCCView [AckCCLen]byte
 
-// plainAckBits are the bits of the first word that [AckCCView.Plain] looks at: the
-// type, next_hdr, and the flags that must not be set. plainAck is the value they must
-// have. The word is read in little-endian order, which saves a byte swap.
+// plainAckBits are the bits of the first word that [AckCCView.Plain] looks at, the
+// type, next_hdr, and the flags that must not be set, and plainAck is what they are to
+// be. The word is read as it lies in the memory of a little-endian machine, which
+// saves an exchange of its bytes.
 const (
 	plainAckBits = 0xff | 1<<15 | uint16(FlagRetx|FlagP|FlagsReq)<<8
 	plainAck     = uint16(TypeACKCC)<<3 | uint16(NextResponse)>>1 | uint16(NextResponse)&1<<15
 )
 
-// Plain reports whether v is an acknowledgement like nearly all: an ACK_CC that
-// AckCC.Decode reads and AckCC.Validate accepts, with the congestion state of NSCC and
-// followed by a response ([NextResponse]). It has no flag but perhaps [FlagM], so it
-// answers no probe and no retransmission and requests nothing, and it has neither a
-// penalty (rcv_cwnd_pend) nor a restored window (rc).
+// Plain reports whether v is what nearly all are: an ACK_CC that AckCC.Decode reads
+// and AckCC.Validate accepts, with the congestion state of NSCC, followed by a
+// response ([NextResponse]), with no flag but perhaps [FlagM], so that it answers no
+// probe and no retransmission and requests nothing, and with neither a penalty
+// (rcv_cwnd_pend) nor a restored window (rc).
 func (v *AckCCView) Plain() bool {
 	return binary.LittleEndian.Uint16(v[0:])&plainAckBits == plainAck &&
 		v[12] < 1<<4 && v[26] == 0 && // CCNSCC; rc, rcv_cwnd_pend
 		binary.LittleEndian.Uint16(v[8:]) != 0 && binary.LittleEndian.Uint16(v[10:]) != 0 // spdcid, dpdcid
 }
 
+// Type returns the packet type.
+func (v *AckCCView) Type() Type { return Type(v[0] >> 3) }
+
+// Next returns what follows the header.
+func (v *AckCCView) Next() NextHdr { return NextHdr(binary.BigEndian.Uint16(v[0:]) >> 7 & 0xf) }
+
 // Flags returns the flags of an ACK.
 func (v *AckCCView) Flags() Flags { return Flags(v[1]) & ackFlags }
+
+// Offset returns ack_psn_offset.
+func (v *AckCCView) Offset() int16 { return int16(binary.BigEndian.Uint16(v[2:])) }
 
 // CACK returns cack_psn: everything up to and including it has arrived.
 func (v *AckCCView) CACK() PSN { return PSN(binary.BigEndian.Uint32(v[4:])) }
@@ -45,8 +56,7 @@ func (v *AckCCView) Cumulative() bool {
 	return binary.LittleEndian.Uint16(v[2:]) == 0 && binary.LittleEndian.Uint64(v[16:]) == 0 // ack_psn_offset, bitmap
 }
 
-// Like reports, of a w that is plain and cumulative, whether v is so too and has the same
-// PDCs.
+// Like reports whether v, too, is plain and cumulative, and of the same PDCs, if w is.
 func (v *AckCCView) Like(w *AckCCView) bool {
 	const head, rest = uint64(plainAckBits) | 0xffff<<16, 0xf0<<32 | 0xffff_ffff // and ack_psn_offset; ccType, PDCs
 	return (binary.LittleEndian.Uint64(v[0:])^binary.LittleEndian.Uint64(w[0:]))&head == 0 &&
@@ -56,7 +66,7 @@ func (v *AckCCView) Like(w *AckCCView) bool {
 
 // AckPSN returns the PSN of the packet that triggered the acknowledgement. An
 // answer to a probe, which no plain ACK_CC is, names none.
-func (v *AckCCView) AckPSN() PSN { return v.CACK().Add(int32(int16(binary.BigEndian.Uint16(v[2:])))) }
+func (v *AckCCView) AckPSN() PSN { return v.CACK().Add(int32(v.Offset())) }
 
 // SPDCID returns the sender's PDC.
 func (v *AckCCView) SPDCID() PDCID { return PDCID(binary.BigEndian.Uint16(v[8:])) }
@@ -64,19 +74,35 @@ func (v *AckCCView) SPDCID() PDCID { return PDCID(binary.BigEndian.Uint16(v[8:])
 // DPDCID returns the receiver's PDC.
 func (v *AckCCView) DPDCID() PDCID { return PDCID(binary.BigEndian.Uint16(v[10:])) }
 
+// CCType returns the type of the congestion state.
+func (v *AckCCView) CCType() CCType { return CCType(v[12] >> 4) }
+
 // MPR returns how many PSNs the target tracks, in units of 128.
 func (v *AckCCView) MPR() uint8 { return v[13] }
 
+// SACKOffset returns sack_psn_offset.
+func (v *AckCCView) SACKOffset() int16 { return int16(binary.BigEndian.Uint16(v[14:])) }
+
 // SACKBase returns the PSN of bit 0 of the bitmap.
-func (v *AckCCView) SACKBase() PSN {
-	return v.CACK().Add(int32(int16(binary.BigEndian.Uint16(v[14:]))))
-}
+func (v *AckCCView) SACKBase() PSN { return v.CACK().Add(int32(v.SACKOffset())) }
 
 // Bitmap returns the SACK: bit i says that SACKBase + i has arrived.
 func (v *AckCCView) Bitmap() uint64 { return binary.BigEndian.Uint64(v[16:]) }
 
-// ServiceTime returns the field of [NSCCState], if that is the congestion state.
+// ServiceTime returns the field of [NSCCState].
 func (v *AckCCView) ServiceTime() uint16 { return binary.BigEndian.Uint16(v[24:]) }
+
+// CwndPend returns the field of [NSCCState].
+func (v *AckCCView) CwndPend() uint8 { return v[26] & 0x7f }
+
+// Restore returns the field of [NSCCState].
+func (v *AckCCView) Restore() bool { return v[26]&0x80 != 0 }
+
+// RcvdBytes returns the field of [NSCCState].
+func (v *AckCCView) RcvdBytes() uint32 { return binary.BigEndian.Uint32(v[26:]) & maxUint24 }
+
+// OOOCount returns the field of [NSCCState].
+func (v *AckCCView) OOOCount() uint16 { return binary.BigEndian.Uint16(v[30:]) }
 
 // SetAck writes the first eight bytes: an ACK_CC with what p says besides the type,
 // ack_psn_offset or probe_opaque, and cack_psn.
@@ -90,7 +116,7 @@ func (v *AckCCView) SetPDCs(spdcid, dpdcid PDCID) {
 	binary.BigEndian.PutUint32(v[8:], uint32(spdcid)<<16|uint32(dpdcid))
 }
 
-// SetAnswered writes the PDCs of an answer to q: those of q, exchanged.
+// SetAnswered writes the PDCs for an answer to q: its sender's is the receiver's now.
 func (v *AckCCView) SetAnswered(q *RequestView) {
 	binary.LittleEndian.PutUint32(v[8:], bits.RotateLeft32(binary.LittleEndian.Uint32(q[8:]), 16))
 }
@@ -98,7 +124,7 @@ func (v *AckCCView) SetAnswered(q *RequestView) {
 // SetSACK writes the type of the congestion state, the PSNs that the target tracks in
 // units of 128, sack_psn_offset, and the bitmap.
 func (v *AckCCView) SetSACK(t CCType, mpr uint8, offset int16, bitmap uint64) {
-	// Where t is a constant the compiler would split a BigEndian.PutUint32.
+	// BigEndian.PutUint32 would take the word to pieces where t is a constant.
 	binary.LittleEndian.PutUint32(v[12:], bits.ReverseBytes32(uint32(t&0xf)<<28|uint32(mpr)<<16|uint32(uint16(offset))))
 	binary.BigEndian.PutUint64(v[16:], bitmap)
 }
@@ -110,4 +136,4 @@ func (v *AckCCView) SetNSCC(serviceTime uint16, penalty uint8, rcvdBytes uint32,
 }
 
 // SetCredit writes the congestion state where CCType is [CCCredit].
-func (v *AckCCView) SetCredit(s *CreditState) { s.put((*[ccStateLen]byte)(v[24:])) }
+func (v *AckCCView) SetCredit(s *CreditState) { s.put((*[CCStateLen]byte)(v[24:])) }

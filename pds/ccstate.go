@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// ccStateLen is the size of [NSCCState] and [CreditState].
-const ccStateLen = 8
+// CCStateLen is the size of [NSCCState] and [CreditState].
+const CCStateLen = 8
 
 // ServiceTimeUnit is the unit of service_time in nanoseconds.
 const ServiceTimeUnit = 128
@@ -18,8 +18,7 @@ const ByteUnit = 256
 // OOOUnknown is the ooo_count of a destination that does not compute it.
 const OOOUnknown = 0xffff
 
-// NSCCState is the congestion state of an [AckCC] of type [CCNSCC], see
-// [AckCC.NSCC] and [AckCC.SetNSCC].
+// NSCCState is the congestion state of an [AckCC] of type [CCNSCC].
 //
 //	 0                              15 16 17       23 24           31
 //	+---------------------------------+--+-----------+--------------+
@@ -38,7 +37,17 @@ type NSCCState struct {
 	OOOCount    uint16 // packets out of order now; [OOOUnknown] if not computed
 }
 
-func (s *NSCCState) get(b *[ccStateLen]byte) {
+// Decode sets s from the front of b and returns its length. The only error is
+// [ErrTruncated]; it leaves s as it was.
+func (s *NSCCState) Decode(b []byte) (int, error) {
+	if len(b) < CCStateLen {
+		return 0, ErrTruncated
+	}
+	s.get((*[CCStateLen]byte)(b))
+	return CCStateLen, nil
+}
+
+func (s *NSCCState) get(b *[CCStateLen]byte) {
 	v := binary.BigEndian.Uint64(b[:])
 	s.ServiceTime = uint16(v >> 48)
 	s.Restore = v>>47&1 != 0
@@ -47,7 +56,7 @@ func (s *NSCCState) get(b *[ccStateLen]byte) {
 	s.OOOCount = uint16(v)
 }
 
-func (s *NSCCState) put(b *[ccStateLen]byte) {
+func (s *NSCCState) put(b *[CCStateLen]byte) {
 	v := uint64(s.ServiceTime)<<48 | uint64(s.CwndPend&0x7f)<<40 | uint64(s.RcvdBytes&maxUint24)<<16 | uint64(s.OOOCount)
 	if s.Restore {
 		v |= 1 << 47
@@ -70,8 +79,7 @@ func (s NSCCState) String() string {
 	return fmt.Sprintf("nscc service=%dns rcvd=%d pend=%d%s ooo=%d", service, s.RcvdBytes, s.CwndPend, rc, s.OOOCount)
 }
 
-// CreditState is the congestion state of an [AckCC] of type [CCCredit], see
-// [AckCC.Credit] and [AckCC.SetCredit].
+// CreditState is the congestion state of an [AckCC] of type [CCCredit].
 //
 //	 0                                            23 24           31
 //	+-----------------------------------------------+--------------+
@@ -86,12 +94,22 @@ type CreditState struct {
 	OOOCount uint16 // packets out of order now; [OOOUnknown] if not computed
 }
 
-func (s *CreditState) get(b *[ccStateLen]byte) {
+// Decode sets s from the front of b and returns its length. The only error is
+// [ErrTruncated]; it leaves s as it was.
+func (s *CreditState) Decode(b []byte) (int, error) {
+	if len(b) < CCStateLen {
+		return 0, ErrTruncated
+	}
+	s.get((*[CCStateLen]byte)(b))
+	return CCStateLen, nil
+}
+
+func (s *CreditState) get(b *[CCStateLen]byte) {
 	v := binary.BigEndian.Uint64(b[:])
 	s.Credit, s.OOOCount = uint32(v>>40), uint16(v)
 }
 
-func (s *CreditState) put(b *[ccStateLen]byte) {
+func (s *CreditState) put(b *[CCStateLen]byte) {
 	binary.BigEndian.PutUint64(b[:], uint64(s.Credit&maxUint24)<<40|uint64(s.OOOCount))
 }
 

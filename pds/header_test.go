@@ -79,6 +79,10 @@ func TestAckCCStateOfTheOtherType(t *testing.T) {
 	require.False(t, a.Credit(&c))
 	require.True(t, a.NSCC(&n))
 	require.Equal(t, set, n)
+	var alone NSCCState
+	_, err := alone.Decode(a.State[:])
+	require.NoError(t, err)
+	require.Equal(t, set, alone)
 }
 
 func TestEncodeKeepsNeighboursOfWideValues(t *testing.T) {

@@ -21,16 +21,15 @@ type PDCID uint16
 type PDCInfo uint16
 
 const (
-	pdcInfoRsv    PDCInfo = 0x8000
-	pdcInfoOffset PDCInfo = 1<<12 - 1
-	pdcInfoMask           = pdcInfoRsv | pdcInfoOffset
+	pdcInfoRsv  PDCInfo = 0x8000
+	pdcInfoMask PDCInfo = pdcInfoRsv | maxStartOffset
 )
 
 // MakePDCInfo returns the PDCInfo of a packet psnOffset PSNs (0 to 4095) after
-// the first one of its PDC. Higher bits of psnOffset are dropped: a packet further
-// on must not have the SYN flag.
+// the first one of its PDC. Higher bits of psnOffset are dropped;
+// [StartOffset] says when there are any.
 func MakePDCInfo(useRsv bool, psnOffset uint16) PDCInfo {
-	i := PDCInfo(psnOffset) & pdcInfoOffset
+	i := PDCInfo(psnOffset & maxStartOffset)
 	if useRsv {
 		i |= pdcInfoRsv
 	}
@@ -41,4 +40,4 @@ func MakePDCInfo(useRsv bool, psnOffset uint16) PDCInfo {
 func (i PDCInfo) UseRsvPDC() bool { return i&pdcInfoRsv != 0 }
 
 // PSNOffset returns the distance from the PDC's first PSN, 0 to 4095.
-func (i PDCInfo) PSNOffset() uint16 { return uint16(i & pdcInfoOffset) }
+func (i PDCInfo) PSNOffset() uint16 { return uint16(i & maxStartOffset) }

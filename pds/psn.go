@@ -17,6 +17,9 @@ func (p PSN) After(q PSN) bool { return p.Diff(q) > 0 }
 // Add returns the PSN n packets after p, or before it when n is negative.
 func (p PSN) Add(n int32) PSN { return p + PSN(n) }
 
+// maxStartOffset is the largest psn_offset: its field has 12 bits.
+const maxStartOffset = 1<<12 - 1
+
 // The offset functions below compute what a header carries in place of a
 // second PSN. None of them saturates: a clipped offset would name a PSN that
 // nobody meant. When ok is false there is no offset and the packet must not be
@@ -37,4 +40,11 @@ func ClearOffset(psn, clear PSN) (off int16, ok bool) {
 func AckOffset(cack, psn PSN) (off int16, ok bool) {
 	d := psn.Diff(cack)
 	return int16(d), d >= math.MinInt16 && d <= math.MaxInt16
+}
+
+// StartOffset returns the psn_offset of a SYN packet psn on a PDC that starts
+// at start: psn - start, 0 to 4095. ok is false for any other distance.
+func StartOffset(psn, start PSN) (off uint16, ok bool) {
+	d := psn.Diff(start)
+	return uint16(d), d >= 0 && d <= maxStartOffset
 }

@@ -46,6 +46,17 @@ func TestOffsetsAtTheirLimits(t *testing.T) {
 			require.Equal(t, c.off, off, c.name)
 		}
 	}
+	for _, c := range []struct {
+		psn, start PSN
+		off        uint16
+		wantOK     bool
+	}{{3, 3, 0, true}, {2, 0xffffffff, 3, true}, {4095, 0, 4095, true}, {4096, 0, 0, false}, {3, 4, 0, false}} {
+		off, ok := StartOffset(c.psn, c.start)
+		require.Equal(t, c.wantOK, ok, "%+v", c)
+		if ok {
+			require.Equal(t, c.off, off, "%+v", c)
+		}
+	}
 }
 
 func TestPDCInfo(t *testing.T) {

@@ -34,7 +34,7 @@ func TestAmend(t *testing.T) {
 			require.Equal(t, pds.AckReqClear, a.Flags.Req())
 
 			if lost {
-				markRetx(ws[0].b)
+				pds.PatchRetx(ws[0].b, true)
 				_, again := g.give(ws[0])
 				require.Equal(t, mine.b[pds.AckCCLen:], again[0].b[pds.AckCCLen:])
 				mine = again[0]

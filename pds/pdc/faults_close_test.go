@@ -49,7 +49,7 @@ func TestFaultK3CloseWithDataOutstanding(t *testing.T) {
 	first := wire{from: g.a, b: cl.AppendTo(nil)}
 	_, answer := g.give(first)
 	require.Empty(t, answer, "its ACK may have been lost")
-	markRetx(first.b)
+	require.NoError(t, pds.PatchRetx(first.b, true))
 	for range 4 {
 		g.wait(100_000_000)
 		g.send(g.b) // lost

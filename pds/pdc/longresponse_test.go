@@ -41,7 +41,7 @@ func TestLongResponseIsKept(t *testing.T) {
 	_, first := g.give(ws[0]) // lost
 	require.Equal(t, g.b.reply.Bytes, first[0].b[pds.AckCCLen:])
 	require.Equal(t, 1, g.b.m.mem.responses.long.places())
-	markRetx(ws[0].b)
+	pds.PatchRetx(ws[0].b, true)
 	r, again := g.give(ws[0])
 	require.ErrorIs(t, r.Err, ErrDuplicate)
 	require.Equal(t, g.b.reply.Bytes, again[0].b[pds.AckCCLen:])

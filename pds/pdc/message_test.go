@@ -123,7 +123,7 @@ func TestCreditBothWays(t *testing.T) {
 
 // ackWithCredit makes b acknowledge a packet again, with a credit of 100,000 bytes.
 func (g *pair) ackWithCredit(w wire) wire {
-	markRetx(w.b)
+	pds.PatchRetx(w.b, true)
 	in := In{Packet: w.b, Src: AddrFrom(g.a.addr), Dst: AddrFrom(g.b.addr), State: AckState{Type: pds.CCCredit, Credit: 100_000 / pds.ByteUnit}}
 	out := make([]byte, ReplyMax)
 	var r Result

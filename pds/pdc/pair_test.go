@@ -263,8 +263,5 @@ func ackCC(t testing.TB, w wire) *pds.AckCC       { return header[pds.AckCC](t, 
 func nackOf(t testing.TB, w wire) *pds.Nack       { return header[pds.Nack](t, w) }
 func controlOf(t testing.TB, w wire) *pds.Control { return header[pds.Control](t, w) }
 
-// markRetx marks the request or control packet b as a retransmission.
-func markRetx(b []byte) { b[1] |= byte(pds.FlagRetx) }
-
 // guaranteed is an answer that the initiator has to see.
 var guaranteed = Response{Kind: RespondGuaranteed, Next: pds.NextResponse, Bytes: []byte("twelve bytes")}

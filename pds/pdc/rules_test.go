@@ -1,7 +1,6 @@
 package pdc
 
 import (
-	"encoding/binary"
 	"net/netip"
 	"testing"
 
@@ -165,8 +164,8 @@ func TestWhateverReachesTheCloseCloses(t *testing.T) {
 			require.False(t, g.b.has(EventClosed, CauseNone), "its initiator may not have seen the response")
 			var answer []wire
 			if fill == "clear of a request again" {
-				markRetx(ws[0].b)
-				binary.BigEndian.PutUint16(ws[0].b[2:], 0) // clear_psn_offset: the packet itself
+				require.NoError(t, pds.PatchRetx(ws[0].b, true))
+				require.NoError(t, pds.PatchClearPSN(ws[0].b, info.Next))
 				answer = g.giveAll(ws)
 			} else {
 				answer = send(filler)
@@ -197,7 +196,7 @@ func TestSYNWithAnotherStartMeetsAPDCThatRests(t *testing.T) {
 	require.Equal(t, pds.NackInvDPDCID, nackOf(t, answer[0]).Code)
 	_, more := g.give(ws[1])
 	require.Empty(t, more, "once")
-	markRetx(ws[1].b)
+	require.NoError(t, pds.PatchRetx(ws[1].b, true))
 	_, more = g.give(ws[1])
 	require.Len(t, more, 1)
 	require.Len(t, g.b.got, 1)
