@@ -49,7 +49,7 @@
 // and never looks at them. Where they cannot be placed, [Endpoint.Fail] corrects the
 // reply before it is sent. Replies need the room that [Endpoint.ReplyMax] says.
 //
-// Each layer is usable alone: nscc is window arithmetic, pds and ses are codecs, frame
+// Each layer is usable alone: nscc is window arithmetic, pds and ses are codecs, pds/frame
 // reads and writes whole packets, pds/pdc delivers without messages, ccc shares windows
 // between connections.
 package uetcc
