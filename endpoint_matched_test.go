@@ -573,3 +573,20 @@ func TestEndpointRendezvousIsReadAgain(t *testing.T) {
 	}
 	require.Greater(t, again, 10)
 }
+
+// The one that reads the rest gives the PDC up on which it does. What is on its way to it is
+// not acknowledged any more, so that the sender is not told that all has been read.
+func TestEndpointRendezvousReaderGivesUp(t *testing.T) {
+	for step := range 40 {
+		s := newTwoSided(t, uint64(step), netFaults{reorder: 20_000}, nil)
+		s.postTag(s.b, 0, 20_000, 1, 5)
+		s.rendezvous(fill(12_000, 2), 0, 0, 1)
+		s.run(func() bool { return s.b.e.PDS().Stats().Sent > 0 })
+		for range step {
+			s.step()
+		}
+		s.abort(s.b, true)
+		s.run(func() bool { return len(s.a.events) == 1 && len(s.b.received()) == 1 })
+		require.Equal(t, s.b.received()[5].Outcome.Status, s.a.events[0].Outcome.Status, "after %d steps", step)
+	}
+}

@@ -240,6 +240,10 @@ func (m *Manager) receiveOther(now int64, in *In, q *pds.Request, out []byte, r 
 	if p.state == StateQuarantine {
 		return m.resting(now, p, b, out, r)
 	}
+	if p.is(flagFailed) { // what the data is for has failed here: an ACK would say that it has come
+		m.nackPDC(p, b, out, r, pds.NackClosingInErr)
+		return ErrState
+	}
 	p.activeAt, p.resp.heard = now, true
 	r.ID.PDC = p.handle
 	if p.is(flagROD) != b.rod {
