@@ -16,7 +16,9 @@ const MaxPDCs = 1<<16 - 1
 // TableConfig sizes a [Table]. Everything is allocated at construction.
 type TableConfig struct {
 	// General and Reserved are the sizes of the two pools of PDCIDs; 1 to General,
-	// and from General+1 on. General must be at least 1, both at most MaxPDCs.
+	// and from General+1 on. General must be at least 1, both at most MaxPDCs. Of two ends
+	// with one id each that open to each other at the same time neither gets on: each id
+	// serves its own end's PDC, and has to rest before it serves the other's.
 	General  int
 	Reserved int
 
