@@ -27,16 +27,17 @@
 //		for ev, ok := e.Poll(); ok; ev, ok = e.Poll() {
 //			complete(ev)                        // once for each message
 //		}
-//		in, now = wait(e.NextDeadline())        // a packet, or the time
-//		e.Receive(now, &in, &reply, &r)         // the same Datagrams and Received each time
-//		place(r, in.Packet[r.Payload:])         // what r says; with PDS.BufferROD it may say to keep it for e.Replay
-//		transmit(reply.Packet, memory(reply.Payload), ...) // what to send back, if it is not empty
-//		e.Tick(now)
+//		now = wait(e.NextDeadline())            // for a packet, or until then
+//		for receive(&in) {                      // all that have come
+//			e.Receive(now, &in, &reply, &r)     // the same Datagrams and Received each time
+//			place(r, in.Packet[r.Payload:])     // what r says; with PDS.BufferROD it may say to keep it for e.Replay
+//			transmit(reply.Packet, memory(reply.Payload), ...) // what to send back, if it is not empty
+//		}
+//		e.Tick(now)                             // times out what has not come, so not before
 //	}
 //
 // Read the clock anew for each batch of packets: one now for a packet and for its
-// acknowledgement is a round trip of 0. Receive what has come before Tick, which would
-// miss it.
+// acknowledgement is a round trip of 0.
 //
 // Calls that take several packets cost less for each. [Endpoint.TransmitBatch] sends what
 // may go; [Endpoint.Exchange] takes an acknowledgement in and sends what it lets go, and
@@ -44,6 +45,9 @@
 // thousands of PDCs most of the time is spent waiting for memory: ExchangeBatch loads ahead
 // what the next packets need, and [Endpoint.Prefetch] does it for those that are then
 // received one by one.
+//
+// Config.Algorithm plugs in a congestion control of your own for each peer, beside NSCC and
+// RCCC or instead of them.
 //
 // Payload memory belongs to the caller: the endpoint says which bytes go where,
 // and never looks at them. Where they cannot be placed, [Endpoint.Fail] corrects the

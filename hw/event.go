@@ -51,7 +51,7 @@ type Event struct {
 	Flags      uint8
 	Generation uint8
 	Context    uint32
-	Stamp      uint32
+	Stamp      uint32 // low bits of the clock, see [Clock.Extend]
 	Serial     uint32
 	Words      [3]uint32
 	Coalesced  uint16

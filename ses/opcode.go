@@ -69,7 +69,7 @@ func (o Opcode) IsFetch() bool {
 // IsRendezvous reports whether a [Rendezvous] extension follows the header.
 func (o Opcode) IsRendezvous() bool { return o.in(opsRendezvous) }
 
-// IsDeferrable reports whether the header has the layout of [Deferrable].
+// IsDeferrable reports whether the header has a [RestartToken] in the place of buffer_offset.
 func (o Opcode) IsDeferrable() bool { return o.in(opsDeferrable) }
 
 // IsPlain reports whether o has, in the standard form, the layout of [Standard]

@@ -244,6 +244,8 @@ var jobs = []job{
 		floor("FloorPath/pdcs=1024/target", 1.5)}},
 	{"target path, 1k PDCs, an ACK for four packets", "TargetPath/pdcs=1024/packets-per-ack=4/batch=1", []rival{
 		floor("FloorPath/pdcs=1024/target", 1.5)}},
+	{"target path, 1k PDCs, packets out of order", "TargetSpray/pdcs=1024", []rival{
+		floor("FloorPath/pdcs=1024/target", 2)}},
 	{"grant path: a request in, the credit due out, 1k senders", "GrantPath/senders=1024", []rival{
 		own("GrantPath/senders=64", 0)}},
 	{"reserve and give back, contexts of one's own, on each of two cores", "CCCCores/op=reserve+giveback/cores=2", []rival{
