@@ -61,7 +61,7 @@ func (e *Endpoint) receiveGeneralACK(now int64, in *Datagram, r *Received) {
 func (e *Endpoint) onResponse(now int64, b []byte, r *Received) {
 	at, h := e.res.Header, e.res.Handle
 	r.Payload = at
-	if h>>48 == 0 { // to data of ours
+	if isAnswer(h) { // to data of ours
 		if e.lending != 0 {
 			e.repaid(now, AnswerID(h))
 		}

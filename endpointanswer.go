@@ -10,6 +10,10 @@ import (
 // [Endpoint.Answer]. The zero AnswerID is none.
 type AnswerID uint32
 
+// isAnswer reports whether the manager's handle of a packet is an AnswerID: a
+// ses.PacketHandle has the message in its upper bits, of a generation that is never 0.
+func isAnswer(h uint64) bool { return h>>48 == 0 }
+
 // answer is data on its way to whoever asked for it: a packet of read data, or an
 // acknowledgement for which the caller brings the bytes.
 type answer struct {

@@ -34,7 +34,7 @@ func (e *Endpoint) drain(now int64) {
 // response.
 func (e *Endpoint) settled(now int64, ev *pdc.Event) {
 	switch {
-	case ev.Handle>>48 == 0:
+	case isAnswer(ev.Handle):
 		for i := range uint64(ev.More) + 1 {
 			if e.lending != 0 && ev.Kind != pdc.EventError {
 				e.repaid(now, AnswerID(ev.Handle+i))

@@ -115,7 +115,7 @@ func (e *Endpoint) transmitRun(now int64, f *flow, out []Datagram) (n int) {
 		}
 		k++
 	}
-	if x.Handle>>48 != 0 && f.sent(n) {
+	if !isAnswer(x.Handle) && f.sent(n) {
 		e.pump(now, f)
 	}
 	return n
@@ -153,12 +153,12 @@ func roomy(out []Datagram) int {
 
 // transmitEdge ends the transmission of a packet of data for a peer, or of the first or
 // last one of a message, that the manager knows by h: its PDS header is written.
-func (e *Endpoint) transmitEdge(now int64, out *Datagram, pdc pdc.Handle, h uint64) bool {
+func (e *Endpoint) transmitEdge(now int64, out *Datagram, p pdc.Handle, h uint64) bool {
 	if !e.describeNext(out, h) {
 		return e.transmitAny(now, out, out.Packet[:cap(out.Packet)])
 	}
-	if h>>48 != 0 {
-		e.sentOne(now, pdc)
+	if !isAnswer(h) {
+		e.sentOne(now, p)
 	}
 	return true
 }
@@ -166,7 +166,7 @@ func (e *Endpoint) transmitEdge(now int64, out *Datagram, pdc pdc.Handle, h uint
 // describeNext appends the semantic header of a packet that the manager knows by h.
 func (e *Endpoint) describeNext(d *Datagram, h uint64) bool {
 	buf := d.Packet[:cap(d.Packet)]
-	if h>>48 == 0 {
+	if isAnswer(h) {
 		return e.describeAnswer(d, buf, pds.RequestLen, AnswerID(h))
 	}
 	return e.describeOwn(d, buf, pds.RequestLen, ses.PacketHandle(h))
@@ -176,7 +176,7 @@ func (e *Endpoint) describeNext(d *Datagram, h uint64) bool {
 func (e *Endpoint) describe(now int64, out *Datagram, buf []byte) bool {
 	o := &e.out
 	out.TC, out.Size = o.TC, o.Size
-	if o.Handle>>48 == 0 {
+	if isAnswer(o.Handle) {
 		return e.describeAnswer(out, buf, o.Header, AnswerID(o.Handle))
 	}
 	p := ses.PacketHandle(o.Handle)
@@ -230,7 +230,7 @@ func (e *Endpoint) sendDatagram(now int64, out *Datagram, buf []byte) bool {
 	if n, _ := e.sender.Next(now, rec.handle, q); n == 0 || e.sender.Handed(rec.handle, 1) != nil {
 		return false
 	}
-	n, _ := pdc.PutUUD(pds.NextHdr(q.Form), buf)
+	n, _ := (&pds.UUD{Next: pds.NextHdr(q.Form)}).Encode(buf)
 	m, y := e.sender.PutHeader(buf[n:], q.Packet)
 	out.Packet = buf[:n+m]
 	out.Src, out.Dst, out.TC, out.Entropy, out.Retx = e.local, rec.peer, rec.tc, 0, false

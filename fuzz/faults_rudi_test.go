@@ -45,9 +45,9 @@ func (e *pdcEnd) beginRUDI() {
 	} else if err != pdc.ErrRUDIFull {
 		w.failf("SubmitRUDI: %v", err)
 	}
-	n, err := pdc.PutUUD(pds.NextRequestSmall, e.buf[:])
+	n, err := (&pds.UUD{Next: pds.NextRequestSmall}).Encode(e.buf[:])
 	if err != nil {
-		w.failf("PutUUD: %v", err)
+		w.failf("UUD: %v", err)
 	}
 	binary.BigEndian.PutUint64(e.buf[n:], datagramHandles)
 	binary.BigEndian.PutUint64(e.buf[n+8:], faultCheck(datagramHandles))

@@ -81,7 +81,7 @@ func TestFaultU2RefusedAndSentBeforeTheTick(t *testing.T) {
 func TestFaultU3Datagram(t *testing.T) {
 	g := newPair(t, pairConfig{})
 	b := make([]byte, 64)
-	_, err := PutUUD(pds.NextRequestSmall, b)
+	_, err := (&pds.UUD{Next: pds.NextRequestSmall}).Encode(b)
 	require.NoError(t, err)
 	w := wire{from: g.a, b: b}
 	for range 2 {

@@ -263,10 +263,3 @@ func (m *Manager) receiveUUD(in *In, r *Result) error {
 	r.Verdict, r.Header, r.Next = VerdictDatagram, n, h.Next
 	return nil
 }
-
-// PutUUD writes the header of an unreliable datagram to buf and returns its
-// length.
-func PutUUD(next pds.NextHdr, buf []byte) (int, error) {
-	h := pds.UUD{Next: next}
-	return h.Encode(buf)
-}
