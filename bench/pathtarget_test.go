@@ -61,13 +61,15 @@ func newTarget(b *testing.B, n, slice int, control ccc.Control, flags pds.Flags)
 	return t
 }
 
-// open sends the first packet on each PDC.
+// open sends the first packet on each PDC, and the one that shows that the peer has heard.
 func (t *targetEnd) open(b *testing.B, n int) {
-	for id := range n {
+	for i := range 2 * n {
 		in := &t.in[0]
-		t.request(in, uint16(id+1))
-		in.Packet[atFlags] |= byte(pds.FlagSYN)
-		binary.BigEndian.PutUint16(in.Packet[atDPDCID:], uint16(pds.MakePDCInfo(false, 0)))
+		t.request(in, uint16(i%n+1))
+		if i < n {
+			in.Packet[atFlags] |= byte(pds.FlagSYN)
+			binary.BigEndian.PutUint16(in.Packet[atDPDCID:], uint16(pds.MakePDCInfo(false, 0)))
+		}
 		t.receive(0, in)
 		if t.got.Action != ses.ActionPlace {
 			b.Fatalf("%+v", t.got)
@@ -79,7 +81,7 @@ func (t *targetEnd) open(b *testing.B, n int) {
 // request writes the next request of a PDC: the words that are not as in the one
 // before, as the floor does. The last bytes of a packet stay as they are.
 func (t *targetEnd) request(in *uetcc.Datagram, id uint16) {
-	psn := (t.next[id] - 1) ^ t.swap + 1
+	psn := (t.next[id] - 2) ^ t.swap + 2
 	t.next[id]++
 	message := t.message | uint64(psn/pathMessage+1)<<32
 	if (psn+1)%pathMessage <= 1 {
@@ -114,7 +116,7 @@ func (t *targetEnd) receive(now int64, in *uetcc.Datagram) {
 // check says whether what was received was placed and, with AR, acknowledged.
 func (t *targetEnd) check(b *testing.B, packets int, ar bool) {
 	s := t.e.PDS().Stats()
-	opened := len(t.next) - 1
+	opened := 2 * (len(t.next) - 1)
 	if t.placed != int64(packets)*pathMTU || s.Requests != uint64(opened+packets) || ar && s.ACKs != s.Requests {
 		b.Fatalf("%d packets, %d bytes placed, %+v", packets, t.placed, s)
 	}
@@ -192,7 +194,7 @@ func BenchmarkTargetMessage(b *testing.B) {
 				for ; b.Loop(); packets += len(t.in) {
 					for i := range t.in {
 						id := order[(packets+i)&0xffff] + 1
-						k := t.next[id] - 1
+						k := t.next[id] - 2
 						t.request(&t.in[i], id)
 						t.cut(&t.in[i], k, length)
 					}
