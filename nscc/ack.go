@@ -137,17 +137,17 @@ func (w *Window) onACK(p *Params, now int64, s signal) {
 		}
 	}
 	w.outcome = d.outcome
-	incr, frac := w.incr, 0.0
+	cwnd, incr := float64(w.cwnd), w.incr
 	switch run := w.streak(d, n, q); {
 	case run > w.cwnd && d.countMask != 0:
-		frac = w.fastIncrease(p, n)
+		cwnd = w.fastIncrease(p, n)
 	case avg > p.targetAvg && now-w.lastDec > w.base && d.action == ActionConsidered:
-		frac = w.decrease(p, now)
+		cwnd = w.decrease(p, now)
 	default:
 		slack := float64(p.target - q)
 		incr += float64(float64(n) * (float64(d.slope*slack) + d.level))
 	}
-	w.fulfil(p, now, incr, frac)
+	w.fulfil(p, now, cwnd, incr)
 }
 
 // count takes n acknowledged bytes out of flight and into the counters.
@@ -176,18 +176,19 @@ func (w *Window) streak(d *quadrant, n, q int64) int64 {
 	return run
 }
 
-// fastIncrease grows the window by a share of what was acknowledged and returns
-// the fraction of a byte that is left over.
+// fastIncrease grows the window by a share of what was acknowledged and returns it with
+// the fraction of a byte that it cannot keep.
 func (w *Window) fastIncrease(p *Params, n int64) float64 {
 	cwnd := min(float64(w.cwnd)+float64(p.fastScale*float64(n)), float64(w.maxWnd))
 	w.cwnd = int64(cwnd)
 	w.run = fastOn | min(w.run&^fastOn, math.MaxUint32)
 	w.did(ActionFast)
-	return cwnd - float64(w.cwnd)
+	return cwnd
 }
 
-// decrease cuts the window by the average delay's excess over the target and returns
-// the fraction of a byte that is left over. The average is above the target, so it is not 0.
+// decrease cuts the window by the average delay's excess over the target and returns it
+// with the fraction of a byte that it cannot keep. The average is above the target, so it
+// is not 0.
 func (w *Window) decrease(p *Params, now int64) float64 {
 	excess := (w.avg - float64(p.target)) / w.avg
 	factor := max(1-float64(p.gamma*excess), p.maxMDJump)
@@ -195,13 +196,14 @@ func (w *Window) decrease(p *Params, now int64) float64 {
 	w.cwnd = int64(cwnd)
 	w.lastDec = now
 	w.did(ActionDecrease)
-	return cwnd - float64(w.cwnd)
+	return cwnd
 }
 
 // fulfil applies the accumulated increase to the window when enough bytes or a period
-// have passed, and eta once a period. frac is what this acknowledgement's cut or fast
-// increase left over, so that an event drops less than a byte in all.
-func (w *Window) fulfil(p *Params, now int64, incr, frac float64) {
+// have passed, and eta once a period. cwnd is the window with the fraction that this
+// acknowledgement's cut or fast increase left over, so that an event drops less than a byte
+// in all.
+func (w *Window) fulfil(p *Params, now int64, cwnd, incr float64) {
 	add := 0.0
 	if now-w.lastAdjust >= p.adjustPeriod {
 		add = p.eta
@@ -210,7 +212,6 @@ func (w *Window) fulfil(p *Params, now int64, incr, frac float64) {
 		w.incr = incr
 		return
 	}
-	cwnd := float64(w.cwnd) + frac
 	w.cwnd = int64(w.maxWnd)
 	if cwnd += incr/cwnd + add; cwnd < float64(w.maxWnd) {
 		w.cwnd = int64(cwnd)
