@@ -21,13 +21,17 @@ func (m *Manager) makeRoom(now int64) {
 	flood := false
 	silent := m.p.longestRTO()
 	for range m.looks() {
-		switch p := m.look(); {
-		case p.is(flagInitiator) || !p.state.Live() && !(p.state == StateQuarantine && m.table.rests(p.handle.ID(), now)):
-		case m.table.unproven(p.handle.ID()):
-			if flood = true; p.idle() && !m.awaited(p) && now >= deadline.After(p.activeAt, silent) {
+		p := m.look()
+		if p.is(flagInitiator) || !p.state.Live() && !(p.state == StateQuarantine && m.table.rests(p.handle.ID(), now)) {
+			continue
+		}
+		idle := m.prospect(now, p) == prospectIdle
+		if m.table.unproven(p.handle.ID()) {
+			flood = true
+			if idle && now >= deadline.After(p.activeAt, silent) {
 				unproven = older(unproven, p)
 			}
-		case p.idle() && !m.awaited(p) && now >= deadline.After(p.activeAt, max(silent, m.table.quarantine)):
+		} else if idle && now >= deadline.After(p.activeAt, max(silent, m.table.quarantine)) {
 			proven = older(proven, p)
 		}
 	}
