@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/uetcc/uetcc/bench/internal/cli"
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/hw/switchq"
 	"github.com/uetcc/uetcc/pds"
@@ -42,7 +43,6 @@ type options struct {
 func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	o := &options{}
 	f := flag.NewFlagSet("uetperf", flag.ContinueOnError)
-	f.SetOutput(stderr)
 	f.StringVar(&o.listen, "listen", "", "be the target at this address of the machine")
 	f.StringVar(&o.connect, "connect", "", "write to the target at this address")
 	f.StringVar(&o.from, "from", "", "with -connect: our address; default: what the route says")
@@ -67,7 +67,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	f.Int64Var(&o.limit, "limit", 0, "bytes that the bottleneck holds; 0: 5 bandwidth-delay products")
 	f.BoolVar(&o.six, "6", false, "IPv6 to and from the bottleneck; one sender, since there is one loopback address")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the bottleneck's marking")
-	if err := f.Parse(args); err != nil {
+	if err := cli.Parse(f, args, "uetperf [flags]", stderr); err != nil {
 		return nil, err
 	}
 	o.fill()
