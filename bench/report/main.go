@@ -4,7 +4,7 @@
 //	go run ./bench/report                               thirty short rounds, a table
 //	go run ./bench/report -run 'Keyed|NSCC' -rounds 99  some of it, more carefully
 //	go run ./bench/report -md bench/RESULTS.md -svg bench/results.svg -raw /tmp/raw
-//	go run ./bench/report -from /tmp/raw -md README.md  the same figures again
+//	go run ./bench/report -from /tmp/raw -md bench/RESULTS.md  the same figures again
 //
 // What is compared with what, and the goals, are in pairs.go; what is taken from the
 // rounds, and why, is told by spread. A goal that is missed is printed and changes
