@@ -56,6 +56,7 @@ type RecvWindow struct {
 	clear   pds.PSN // the initiator's last CLEAR_PSN
 	holding bool
 	seen    seen
+	asked   bool    // seenAhead, and one of those above the hole asked for an acknowledgement
 	hold    pds.PSN // lowest PSN that CACK must not pass, when holding
 	rove    pds.PSN // next SACK base of a window wider than a bitmap
 	near    uint64  // what has arrived of the 64 PSNs from the edge on
@@ -215,6 +216,20 @@ func (w *RecvWindow) advance() {
 	if w.high = w.edge - 1; w.near == 0 {
 		w.seen = seenInOrder
 	}
+}
+
+// answers is called when a request has been accepted, which asks for an acknowledgement
+// or not. It reports whether this one owes it to another, which asked for one above a hole:
+// that could not tell of those that were missing, and the last of them has come.
+// (UE Specification 1.0.x section 3.5, ACK generation.)
+func (w *RecvWindow) answers(asks bool) bool {
+	if !w.inOrder() {
+		w.asked = w.asked || asks
+		return false
+	}
+	owed := w.asked
+	w.asked = false
+	return owed
 }
 
 // pull moves n+1 bits, up to 64, that begin with that of from out of the ring to the

@@ -82,10 +82,11 @@ func (m *Manager) respondNow(now int64, p *PDC, b *inbound, a *Response, out []b
 		i := m.hold(p, b, respStored)
 		m.store(now, p, i, a)
 		m.accept(p, b.psn, b.size, b.payload)
+		p.rx.answers(b.flags&pds.FlagAR != 0)
 		return m.ackStored(p, i, b.echo(), &b.state, out)
 	case RespondLater:
 		m.mem.responses.reserve(m.hold(p, b, respPending), int(a.Room))
-		if first := m.accept(p, b.psn, b.size, b.payload); first || m.ackAsked(b.flags, b.ce) || m.ackDue(p) {
+		if first := m.accept(p, b.psn, b.size, b.payload); m.ackWanted(p, b.flags, b.ce) || first || m.ackDue(p) {
 			return m.ackStanding(p, b, out)
 		}
 		return 0
@@ -101,7 +102,7 @@ func (m *Manager) respondDefault(now int64, p *PDC, b *inbound, a *Response, out
 	if n, closed := m.closeFilled(now, p, b, out); closed {
 		return n
 	}
-	asked := first || m.ackAsked(b.flags, b.ce)
+	asked := m.ackWanted(p, b.flags, b.ce) || first
 	if !asked && !m.ackDue(p) {
 		return 0
 	}
@@ -116,6 +117,12 @@ func (m *Manager) respondDefault(now int64, p *PDC, b *inbound, a *Response, out
 // reference provider does: the SACK tells the sender of it.
 func (m *Manager) ackAsked(f pds.Flags, ce bool) bool {
 	return f&(pds.FlagAR|pds.FlagRetx|pds.FlagSYN) != 0 || ce && !m.p.c.NoAckOnECN
+}
+
+// ackWanted is ackAsked for a request that the window of p has just accepted: also of one
+// that closes the hole below another that asked.
+func (m *Manager) ackWanted(p *PDC, f pds.Flags, ce bool) bool {
+	return p.rx.answers(f&pds.FlagAR != 0) || m.ackAsked(f, ce)
 }
 
 // ackDue reports whether so much has arrived on p that an acknowledgement is due.

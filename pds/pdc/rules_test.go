@@ -460,3 +460,51 @@ func TestQuestionAboutAReadThatWasAnswered(t *testing.T) {
 		})
 	}
 }
+
+// An acknowledgement that is asked for above a hole cannot tell of what is missing, which may
+// ask for none. So the last packet that closes the hole is acknowledged too: else reordering
+// alone would have it sent again after a timeout.
+func TestLastBelowOneThatAskedIsAcknowledged(t *testing.T) {
+	for _, short := range []bool{false, true} {
+		t.Run(map[bool]string{false: "Receive", true: "Take"}[short], func(t *testing.T) {
+			g := established(t, pairConfig{Config: Config{AckTrigger: 32 << 10}})
+			g.submit(0, 1)
+			g.settle()
+			g.submit(1, 4)
+			ws := g.send(g.a)
+			give := func(i int) []wire { _, ws := g.give(ws[i]); return ws }
+			if short {
+				give = func(i int) []wire { return g.takeWire(ws[i]) }
+			}
+			last := give(3)
+			require.Len(t, last, 1, "asks for it")
+			require.Empty(t, give(1))
+			require.Empty(t, give(0))
+			closes := give(2)
+			require.Len(t, closes, 1)
+			require.Equal(t, request(t, ws[3]).PSN, ackCC(t, closes[0]).CACK)
+			g.giveAll(append(last, closes...))
+			require.Zero(t, g.info(g.a).Outstanding)
+
+			g.submit(5, 3)
+			ws = g.send(g.a)
+			require.Empty(t, give(1), "nobody has asked")
+			require.Empty(t, give(0))
+			require.Len(t, give(2), 1)
+		})
+	}
+}
+
+// takeWire has b take a request the short way.
+func (g *pair) takeWire(w wire) []wire {
+	q, src := (*pds.RequestView)(w.b[:pds.RequestLen]), AddrFrom(w.from.addr)
+	p := g.b.m.Expect(q, src)
+	require.NotNil(g.t, p)
+	var out [pds.AckCCLen]byte
+	n, ok := g.b.m.Take(g.now, p, &Taken{Request: q, Src: &src, State: &AckState{}, Size: int64(len(w.b)) + 8, Payload: 4096}, &out)
+	require.True(g.t, ok)
+	if n == 0 {
+		return nil
+	}
+	return []wire{{from: g.b, b: append([]byte(nil), out[:n]...)}}
+}

@@ -79,7 +79,7 @@ func (m *Manager) takeAhead(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte
 	w.Accept(psn)
 	m.taken(now, p, clear)
 	p.count(m.p, t.Size, t.Payload)
-	asked := m.ackAsked(flags, t.CE)
+	asked := m.ackWanted(p, flags, t.CE)
 	if !asked && !m.ackDue(p) {
 		return 0, true
 	}
@@ -109,7 +109,7 @@ func (m *Manager) takeExpected(now int64, t *Taken, out *[pds.AckCCLen]byte) (n 
 	p.activeAt = now
 	p.rx.released(q.ClearPSN())
 	first := m.accept(p, q.PSN(), t.Size, t.Payload)
-	asked := first || m.ackAsked(q.Flags(), t.CE)
+	asked := m.ackWanted(p, q.Flags(), t.CE) || first
 	if !asked && !m.ackDue(p) {
 		return 0, true
 	}
