@@ -25,8 +25,11 @@ func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []D
 			e.prefetchACK(a[:])
 		}
 		acks := [...]*pds.AckCCView{a}
-		if p, n := e.exchange(now, acks[:], in, out); p != nil {
+		if p, n := e.exchange(now, acks[:], in, out[:min(len(out), few)]); p != nil {
 			acknowledged(p, reply, r)
+			if n == few && n < len(out) {
+				n += e.TransmitBatch(now, out[n:])
+			}
 			return n
 		}
 		e.prefetched++ // Receive counts it
@@ -54,10 +57,7 @@ func (e *Endpoint) ExchangeBatch(now int64, in, reply []Datagram, r []Received, 
 		case i+1 < len(in) && samePDC(&in[i], &in[i+1]):
 			k, sent = e.exchangeRun(now, in[i:], reply[i:], r[i:], out[n:])
 		default:
-			sent = e.Exchange(now, &in[i], &reply[i], &r[i], out[n:min(n+few, len(out))])
-			if sent == few {
-				sent += e.TransmitBatch(now, out[n+few:])
-			}
+			sent = e.Exchange(now, &in[i], &reply[i], &r[i], out[n:])
 		}
 		i, n = i+k, n+sent
 		e.loadAhead(k)
