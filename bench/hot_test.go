@@ -425,6 +425,7 @@ var hot = []struct {
 	{"rccc", "(*Source).OnSend", inlines | noBounds},
 	{"rccc", "(*Source).OnACK", inlines | noBounds},
 	{"rccc", "(*Source).OnLoss", noBounds},
+	{"rccc", "(*Source).OnNoPDC", noBounds},
 	{"rccc", "(*Source).OnCreditUpdate", noBounds},
 	{"rccc", "(*Source).Target", noBounds},
 	{"rccc", "(*Receiver).OnArrival", 0},

@@ -156,8 +156,11 @@ func (c *Context) OnInferredLoss(p *Params, now int64, l Loss) {
 // lose marks a packet that was in flight for retransmission, once the window knows.
 func (c *Context) lose(p *Params, now, size int64, noPDC bool) {
 	c.mark(size)
-	if p.credit {
-		c.credit.OnLoss(&p.rccc, size, !noPDC)
+	switch {
+	case p.credit && noPDC:
+		c.credit.OnNoPDC(&p.rccc, size)
+	case p.credit:
+		c.credit.OnLoss()
 	}
 	c.inflightPkts--
 	c.evaluate(p, now)

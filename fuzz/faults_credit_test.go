@@ -49,7 +49,11 @@ func (c *shadowCredit) acked() {
 func (c *shadowCredit) lost(size int64, present bool) {
 	if c.on {
 		before := c.src.Credit()
-		c.src.OnLoss(c.p, size, present)
+		if present {
+			c.src.OnLoss()
+		} else {
+			c.src.OnNoPDC(c.p, size)
+		}
 		c.returned += max(c.src.Credit()-before, 0)
 	}
 }

@@ -62,14 +62,14 @@ func (m *plainSource) step(s *rccc.Source, p *rccc.Params, op uint8, v uint32) {
 	case 1:
 		s.OnACK()
 		m.leaveStartup()
-	case 2, 3:
-		s.OnLoss(p, size, v&1 == 0)
-		switch {
-		case v&1 == 0: // there is a context at the destination
-			m.leaveStartup()
-		case m.startup:
+	case 2:
+		s.OnLoss()
+		m.leaveStartup()
+	case 3:
+		s.OnNoPDC(p, size)
+		if m.startup {
 			m.credit = min(m.credit+size, creditW)
-		default:
+		} else {
 			m.credit = max(m.credit, min(m.credit+size, 0))
 		}
 	case 4:

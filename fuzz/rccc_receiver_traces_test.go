@@ -62,7 +62,7 @@ func newPort(t *testing.T, run *rcccRun, intervals *recording) *rcccPort {
 	})
 	require.NoError(t, err)
 	pace := p.r.Pace()
-	require.Equal(t, run.Quantum, pace.Quantum())
+	require.Equal(t, run.Quantum, pace.TimeFor(rccc.QuantumBytes))
 	if o := run.Oversubscribed; o != nil {
 		f, err := rccc.NewFabricRate(rccc.FabricConfig{
 			Oversubscription: 0.9 / o.MinRate, RTT: int64(run.BaseRTT * 1000),
@@ -174,7 +174,7 @@ func (p *rcccPort) cum(h rccc.Handle) int64 {
 
 func (p *rcccPort) equalPace(tb *recording, i int) {
 	pace := p.r.Pace()
-	tb.equal(i, "tpq_ps", pace.Quantum())
+	tb.equal(i, "tpq_ps", pace.TimeFor(rccc.QuantumBytes))
 }
 
 func (p *rcccPort) equalLists(tb *recording, i int) {
@@ -206,7 +206,7 @@ func (p *rcccPort) hostFactor(tb *recording, i int) float64 {
 		for _, b := range []int64{near - d, near + d} {
 			f := l.Factor(b)
 			p.r.SetFactor(min(p.rate.fabric, f))
-			if pace := p.r.Pace(); int64(math.Round(f*1e6)) == rounded && pace.Quantum() == quantum {
+			if pace := p.r.Pace(); int64(math.Round(f*1e6)) == rounded && pace.TimeFor(rccc.QuantumBytes) == quantum {
 				return f
 			}
 		}

@@ -193,7 +193,7 @@ func (s *rcccSource) replay(tb *recording, i int, p *rccc.Params) {
 	case "STALE":
 		require.Zero(tb.t, s.OnCreditUpdate(p, received(tb, i, &s.Source)), "line %d", i+2)
 	case "NACK", "NACK_LH", "RTO": // these rows come before their effect
-		defer s.OnLoss(p, size, true)
+		defer s.OnLoss()
 	case "RTX_CANCEL", "CONT", "RTS":
 	default:
 		require.Failf(tb.t, "unknown event", "line %d: %s", i+2, event)

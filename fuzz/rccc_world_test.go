@@ -206,7 +206,7 @@ func (w *creditWorld) sendOne(f *creditFlow) {
 			f.outstanding -= size
 			f.rtx += size
 			f.rtxSizes = append(f.rtxSizes, size)
-			f.src.OnLoss(&w.p, size, true)
+			f.src.OnLoss()
 			w.settle(f)
 		}
 	})

@@ -38,6 +38,3 @@ func (p *Pace) BytesIn(ns int64) int64 { return p.rate * ns / 1e9 }
 
 // TimeFor returns how long n bytes take, in picoseconds.
 func (p *Pace) TimeFor(n int64) int64 { return (n*p.quantum + QuantumBytes - 1) / QuantumBytes }
-
-// Quantum returns the pacer time of 256 bytes, in picoseconds.
-func (p *Pace) Quantum() int64 { return p.quantum }

@@ -82,7 +82,7 @@ func TestPaceQuantum(t *testing.T) {
 	} {
 		r := testReceiver(t, testPull(t), func(c2 *ReceiverConfig) { c2.Rate = c.gbps * 125_000_000 })
 		pace := r.Pace()
-		require.Equal(t, c.quantum, pace.Quantum())
+		require.Equal(t, c.quantum, pace.TimeFor(QuantumBytes))
 		require.Equal(t, c.wait, pace.TimeFor(DefaultGrant))
 	}
 }
@@ -377,7 +377,7 @@ func TestReceiverSetFactor(t *testing.T) {
 	}{{0.225, 91_937}, {1, 20_686}, {2, 20_686}, {math.NaN(), 20_686}, {-1, 20_686_000}, {0, 20_686_000}} {
 		r.SetFactor(c.f)
 		pace := r.Pace()
-		require.Equal(t, c.quantum, pace.Quantum(), "factor %v", c.f)
+		require.Equal(t, c.quantum, pace.TimeFor(QuantumBytes), "factor %v", c.f)
 	}
 }
 
@@ -387,7 +387,7 @@ func TestPaceStaysInRange(t *testing.T) {
 		r.SetFactor(0)
 		pace := r.Pace()
 		require.Positive(t, pace.TimeFor(maxGrant))
-		require.Positive(t, pace.Quantum())
+		require.Positive(t, pace.TimeFor(QuantumBytes))
 		require.GreaterOrEqual(t, pace.BytesIn(maxSlice), int64(0))
 	}
 }

@@ -75,19 +75,18 @@ func (s *Source) OnSend(size int64) { s.credit -= size }
 // context: the startup ends.
 func (s *Source) OnACK() { s.endStartup() }
 
-// OnLoss is called after a packet of size bytes was marked for retransmission, because
-// the destination refused it or its loss was concluded here. pdcPresent is false when
-// the destination had no delivery context for it: it has then no credit state either
-// and nobody would grant, so the startup goes on and the packet's charge is given back.
-// After the startup only its debt is: a source whose new delivery context is refused
-// again and again must not sink.
-func (s *Source) OnLoss(p *Params, size int64, pdcPresent bool) {
-	switch {
-	case pdcPresent:
-		s.endStartup()
-	case s.Startup():
+// OnLoss is called after a packet was marked for retransmission, because the
+// destination refused it or its loss was concluded here: the startup ends.
+func (s *Source) OnLoss() { s.endStartup() }
+
+// OnNoPDC is OnLoss for a packet of size bytes for which the destination had no
+// delivery context. It has no credit state then either and nobody would grant, so the
+// startup goes on and the packet's charge is given back. After the startup only its
+// debt is: a source whose new delivery context is refused again and again must not sink.
+func (s *Source) OnNoPDC(p *Params, size int64) {
+	if s.Startup() {
 		s.credit = min(s.credit+size, p.initialCredit)
-	case s.credit < 0:
+	} else if s.credit < 0 {
 		s.credit = min(s.credit+size, 0)
 	}
 }

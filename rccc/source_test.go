@@ -59,7 +59,7 @@ func TestSourceStartupEndsAtTheFirstFeedback(t *testing.T) {
 	p := testParams(t, nil)
 	for name, feedback := range map[string]func(*Source){
 		"ACK":             func(s *Source) { s.OnACK() },
-		"loss":            func(s *Source) { s.OnLoss(p, testMTU, true) },
+		"loss":            func(s *Source) { s.OnLoss() },
 		"stale credit":    func(s *Source) { s.OnCreditUpdate(p, 0) },
 		"overtaken later": func(s *Source) { s.OnCreditUpdate(p, -256) },
 	} {
@@ -88,21 +88,21 @@ func TestSourceStartupGoesOnWithoutADestinationContext(t *testing.T) {
 	for range 3 {
 		s := newSource(p)
 		s.OnSend(testMTU)
-		s.OnLoss(p, testMTU, false)
+		s.OnNoPDC(p, testMTU)
 		require.True(t, s.Startup())
 		require.Equal(t, p.InitialCredit(), s.Credit(), "the refused packet was not paid")
-		s.OnLoss(p, testMTU, false)
+		s.OnNoPDC(p, testMTU)
 		require.Equal(t, p.InitialCredit(), s.Credit(), "never above what it began with")
 	}
 	s := newSource(p)
 	s.OnACK()
-	s.OnLoss(p, testMTU, false)
+	s.OnNoPDC(p, testMTU)
 	require.Zero(t, s.Credit(), "only self-granted credit is given back")
 	s.OnSend(testMTU)
-	s.OnLoss(p, testMTU, false)
+	s.OnNoPDC(p, testMTU)
 	require.Zero(t, s.Credit(), "a debt is")
 	s.OnSend(100)
-	s.OnLoss(p, testMTU, false)
+	s.OnNoPDC(p, testMTU)
 	require.Zero(t, s.Credit(), "and no more than that")
 }
 
@@ -310,7 +310,7 @@ func TestSourceAllocs(t *testing.T) {
 	alloctest.Zero(t, "a round of credit", func() {
 		total, now = total+4096, now+1000
 		s.OnACK()
-		s.OnLoss(p, 0, true)
+		s.OnLoss()
 		if s.OnCreditUpdate(p, QuantaOf(total).Extend(s.Cum())) != 4096 || !s.CanSend() {
 			panic("the path under test did not run")
 		}
