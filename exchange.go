@@ -68,7 +68,7 @@ func (e *Endpoint) ExchangeBatch(now int64, in, reply []Datagram, r []Received, 
 // exchangeRun takes in the acknowledgements that in begins with and that are to be taken
 // in together, or one packet. It returns how many that were, and how many are to be sent.
 func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, out []Datagram) (k, n int) {
-	var acks [pdc.AcksMax]*pds.AckCCView
+	var acks [pdc.RunMax]*pds.AckCCView
 	in = in[:min(len(in), len(acks))]
 	if first := plainACK(&in[0], &reply[0]); first != nil {
 		src, response := in[0].Src, responseOf(&in[0])

@@ -47,7 +47,6 @@ func TestContextsAreSmallAndWithoutPointers(t *testing.T) {
 		{pdc.PDC{}, 512},
 		{nscc.Window{}, 0},
 		{rccc.Source{}, 0},
-		{pdc.RecvWindow{}, 0},
 		{ccc.Entropy{}, 256},
 		{tfc.Source{}, 64},
 		{tfc.Destination{}, 64},
@@ -94,7 +93,7 @@ func TestSlabsHaveNothingToScan(t *testing.T) {
 		"pdc.waiter":    true, // a message that waits for a PDC keeps its netip addresses; the queue is short
 	}
 	for _, owner := range []any{
-		ccc.Manager{}, ccc.Table{}, pdc.Manager{}, pdc.Table{}, pdc.Memory{}, rccc.Receiver{},
+		ccc.Manager{}, ccc.Table{}, pdc.Manager{}, pdc.Table{}, rccc.Receiver{},
 		table.Map{}, table.Pool{}, timerwheel.Wheel{}, ses.Target{}, ses.Initiator{}, cbfc.Port{}, cbfc.Sender{},
 	} {
 		typ, slabs := reflect.TypeOf(owner), 0

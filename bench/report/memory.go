@@ -7,6 +7,7 @@ import (
 
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/table"
+	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds/pdc"
 )
 
@@ -42,17 +43,29 @@ func allocated(make func() any) float64 {
 	return float64(after.TotalAlloc - before.TotalAlloc)
 }
 
+// manager returns what makes a manager of all PDCs there can be, with the least beside
+// them.
+func manager() func() any {
+	params, _ := pdc.NewParams(pdc.Config{})
+	ids, _ := pdc.NewTable(pdc.TableConfig{General: pdc.MaxPDCs})
+	contexts, _ := ccc.NewTable(1, 0)
+	rules, _ := ccc.NewParams(ccc.Config{NSCC: nscc.Config{LinkRate: 100e9 / 8, BaseRTT: 12_000, MTU: 4096}})
+	cc, _ := ccc.NewManager(ccc.ManagerConfig{Params: &rules, Contexts: 2, PDCs: pdc.MaxPDCs + 1})
+	return func() any {
+		m, _ := pdc.NewManager(pdc.ManagerConfig{Params: &params, Table: ids, CC: cc, Contexts: contexts,
+			Memory: pdc.MemoryConfig{Chunks: 1, Responses: 1}, Waiting: 1, RUDI: 1})
+		return m
+	}
+}
+
 // footprints are sizes of this build, tested where the types are, and what the
 // simulations of the rounds took.
 func footprints(rounds []round) []footprint {
 	const entries = 1 << 16
-	shared := allocated(func() any {
-		m, _ := pdc.NewMemory(pdc.MemoryConfig{PDCs: pdc.MaxPDCs, Chunks: 1, Responses: 1})
-		return m
-	})
+	shared := allocated(manager()) - pdc.MaxPDCs*float64(unsafe.Sizeof(pdc.PDC{}))
 	f := []footprint{
 		{"a PDC, with the bits of 1,024 packets received", float64(unsafe.Sizeof(pdc.PDC{})), 512, "B", "htsim 1,160 + 17,400; KCP 16,410; gVisor TCP 1,903"},
-		{"its part of what PDCs share while it is idle: the bits of 64 packets sent, a response", shared / pdc.MaxPDCs, 0, "B", ""},
+		{"its part of what PDCs share while it is idle: the bits of 64 packets sent, a response, a timer", shared / pdc.MaxPDCs, 0, "B", ""},
 		{"a CCC", float64(unsafe.Sizeof(ccc.Context{})), 256, "B", "htsim 1,016"},
 		{"an entry of a table, 40-byte key", float64(table.NewMap(entries, 0).Bytes()) / entries, 100, "B", "pb 66; xsync 81; Go map 112; sync.Map 154"},
 	}

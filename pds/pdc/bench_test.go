@@ -6,6 +6,44 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
+// arrivalOrders give the i-th PSN to arrive, as in the peers' ranges package.
+var arrivalOrders = []struct {
+	name string
+	psn  func(i uint32) uint32
+}{
+	{"inorder", func(i uint32) uint32 { return i }},
+	{"spray", func(i uint32) uint32 { return i ^ 31 }},
+	{"gap1of64", func(i uint32) uint32 {
+		if i%64 == 63 {
+			return i - 63
+		}
+		return i + 1
+	}},
+}
+
+// BenchmarkRecvWindow marks a packet as arrived and takes the SACK of its
+// acknowledgement. Its peer is Receive/<order>/floor-ring+sack.
+func BenchmarkRecvWindow(b *testing.B) {
+	for _, o := range arrivalOrders {
+		b.Run("op=accept+sack/order="+o.name, func(b *testing.B) {
+			b.ReportAllocs()
+			var w recvWindow
+			w.Init(0)
+			i := uint32(0)
+			for b.Loop() {
+				psn := pds.PSN(o.psn(i))
+				if w.Classify(psn, MaxRange) == arrivalNew {
+					w.Accept(psn)
+				}
+				sinkU64 += w.SACK(w.SACKBase(psn))
+				i++
+			}
+		})
+	}
+}
+
+var sinkU64 uint64
+
 // BenchmarkSendWindow merges SACKs, 32 in a row for the same 64 packets, as
 // Sender/floor-merge-64-packets of the peers does; here the bytes of the packets
 // that are new, two on average, are also counted for congestion control.
@@ -14,8 +52,8 @@ func BenchmarkSendWindow(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	setup := func() (*Memory, *sendWindow) {
-		m, _ := NewMemory(MemoryConfig{PDCs: 1, Chunks: MaxRange/chunkLen + 1})
+	setup := func() (*memory, *sendWindow) {
+		m, _ := newMemory(MemoryConfig{pdcs: 1, Chunks: MaxRange/chunkLen + 1})
 		w := new(sendWindow)
 		w.Init(&p, m, 1, 0)
 		for range MaxRange {
@@ -56,7 +94,7 @@ func BenchmarkSendWindow(b *testing.B) {
 	})
 	b.Run("op=send+ack", func(b *testing.B) {
 		b.ReportAllocs()
-		m, _ := NewMemory(MemoryConfig{PDCs: 1, Chunks: 4})
+		m, _ := newMemory(MemoryConfig{pdcs: 1, Chunks: 4})
 		w := new(sendWindow)
 		w.Init(&p, m, 1, 0)
 		psn := pds.PSN(0)

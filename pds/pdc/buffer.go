@@ -84,7 +84,7 @@ func (m *Manager) turn(p *PDC) {
 func (m *Manager) Replay() (id RxID, buffer uint16) {
 	for m.turns.head != m.turns.tail {
 		p := &m.pdc[m.turns.next()]
-		if p.state.Live() {
+		if p.state.live() {
 			if i := m.due(p); i != 0 {
 				e := &m.mem.responses.slot[i]
 				return RxID{p.handle, e.psn}, e.len

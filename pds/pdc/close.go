@@ -113,14 +113,14 @@ func (m *Manager) closeCmd(now int64, p *PDC, b *inbound, out []byte, r *Result)
 		return nil // as if it had been lost: a CACK that covers it would acknowledge it
 	}
 	switch p.rx.Classify(b.psn, m.p.ranges) {
-	case ArrivalNew:
+	case arrivalNew:
 		if p.is(flagClose) {
 			return ErrStale
 		}
 		p.rx.Accept(b.psn)
 		p.closePSN = b.psn
 		p.flags |= flagClose
-	case ArrivalOutside:
+	case arrivalOutside:
 		return m.outside(now, p, b, out, r)
 	default:
 		if !p.is(flagClose) || p.closePSN != b.psn {
@@ -164,7 +164,7 @@ func (m *Manager) closable(p *PDC) bool {
 // acknowledgement of that covers it. Responses that the initiator may not have seen keep
 // it open: the CLOSE_CMD will come again.
 func (m *Manager) closeFilled(now int64, p *PDC, b *inbound, out []byte) (int, bool) {
-	if !p.is(flagClose) || !p.state.Live() {
+	if !p.is(flagClose) || !p.state.live() {
 		return 0, false
 	}
 	if _, owed := m.owed(p); !m.closable(p) || p.resp.head != 0 || owed {

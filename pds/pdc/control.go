@@ -97,7 +97,7 @@ func (m *Manager) question(p *PDC, b *inbound, out []byte, r *Result) error {
 		r.Reply = m.ackStored(p, i, b.echo(), &b.state, out)
 	case st != respNone:
 		m.nackPDC(p, b, out, r, pds.NackRcvdSESProcg)
-	case was == ArrivalOld, was == ArrivalDuplicate:
+	case was == arrivalOld, was == arrivalDuplicate:
 		r.Reply = m.ackAgain(p, b, out)
 	case !b.psn.After(p.rx.CACK()): // too far below to be named
 		r.Reply = m.ackStanding(p, b, out)

@@ -7,11 +7,8 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// AcksMax is how many acknowledgements [Manager.Exchange] takes.
-const AcksMax = 32
-
 // Exchange is [Manager.ReceiveACK] and [Manager.Transmit] in one: [Manager.TakeACK] for
-// each of acks, from one to AcksMax acknowledgements for a PDC and of the lowest packets
+// each of acks, from one to RunMax acknowledgements for a PDC and of the lowest packets
 // that it has in flight, and then [Manager.TransmitRun] for up to most packets, at least
 // one, where these are of the same PDC: it waits for congestion control with them, and no
 // other one has a turn. What is sent is in run. It returns the PDC, and how many packets
@@ -94,7 +91,7 @@ func (p *PDC) waitsToSend() bool {
 func (r *row) flying(i uint32) uint32 { return uint32(bits.TrailingZeros64(^(r.flight >> i))) }
 
 // acknowledged moves base and CACK over n packets in flight, of any rows.
-func (w *sendWindow) acknowledged(m *Memory, n uint32) {
+func (w *sendWindow) acknowledged(m *memory, n uint32) {
 	w.cack = w.base + n
 	for n > 0 {
 		at := w.base % rowLen

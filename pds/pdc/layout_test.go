@@ -17,11 +17,11 @@ func TestLayout(t *testing.T) {
 		require.EqualValues(t, 64, unsafe.Sizeof(row{}))
 		require.Zero(t, unsafe.Sizeof(PDC{})%128, "pairs of cache lines")
 		require.EqualValues(t, 64, unsafe.Offsetof(PDC{}.handle), "the second line is that of a target")
-		require.EqualValues(t, 128, unsafe.Offsetof(PDC{}.rx)+unsafe.Offsetof(RecvWindow{}.hold), "with all that it needs")
+		require.EqualValues(t, 128, unsafe.Offsetof(PDC{}.rx)+unsafe.Offsetof(recvWindow{}.hold), "with all that it needs")
 		require.Equal(t, unsafe.Offsetof(PDC{}.unsubmitted)/64, unsafe.Offsetof(PDC{}.openMsgs)/64, "for packets handed over")
 	}
-	t.Logf("PDC %d bytes: RecvWindow %d, sendWindow %d; packet %d, response %d, event %d", unsafe.Sizeof(PDC{}),
-		unsafe.Sizeof(RecvWindow{}), unsafe.Sizeof(sendWindow{}), unsafe.Sizeof(packet{}), unsafe.Sizeof(response{}), unsafe.Sizeof(Event{}))
+	t.Logf("PDC %d bytes: recvWindow %d, sendWindow %d; packet %d, response %d, event %d", unsafe.Sizeof(PDC{}),
+		unsafe.Sizeof(recvWindow{}), unsafe.Sizeof(sendWindow{}), unsafe.Sizeof(packet{}), unsafe.Sizeof(response{}), unsafe.Sizeof(Event{}))
 	for _, v := range []any{PDC{}, row{}, chunk{}, response{}, Event{}} {
 		requireNoPointers(t, reflect.TypeOf(v))
 	}

@@ -22,7 +22,7 @@ func (m *Manager) makeRoom(now int64) {
 	silent := m.p.longestRTO()
 	for range m.looks() {
 		p := m.look()
-		if p.is(flagInitiator) || !p.state.Live() && !(p.state == StateQuarantine && m.table.rests(p.handle.ID(), now)) {
+		if p.is(flagInitiator) || !p.state.live() && !(p.state == StateQuarantine && m.table.rests(p.handle.ID(), now)) {
 			continue
 		}
 		idle := m.prospect(now, p) == prospectIdle

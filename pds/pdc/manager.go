@@ -46,11 +46,11 @@ func (c *ManagerConfig) fill() error {
 	if c.Params == nil || c.Table == nil || c.CC == nil || c.Contexts == nil {
 		return fmt.Errorf("%w: ManagerConfig needs Params, Table, CC and Contexts", ErrConfig)
 	}
-	c.Memory.PDCs, c.Memory.ResponseLen = c.Table.ids(), c.Params.responseMax
+	c.Memory.pdcs, c.Memory.responseLen = c.Table.ids(), c.Params.responseMax
 	err := cmp.Or(
 		fill("Waiting", &c.Waiting, 64, 65535),
 		fill("RUDI", &c.RUDI, 256, 65536),
-		fill("Memory.LongResponses", &c.Memory.LongResponses, min(c.Memory.PDCs, 256), 65535),
+		fill("Memory.LongResponses", &c.Memory.LongResponses, min(c.Memory.pdcs, 256), 65535),
 		fill("Memory.Buffers", &c.Memory.Buffers, MaxRange, 65535),
 	)
 	if !c.Params.c.BufferROD {
@@ -96,7 +96,7 @@ type Manager struct {
 	ctxs   *ccc.Table
 	algof  func(ccc.Key) ccc.Algorithm
 	table  *Table
-	mem    *Memory
+	mem    *memory
 	awaits func(Handle) bool // ManagerConfig.Awaited
 	pdc    []PDC             // by PDCID
 	wheel  *timerwheel.Wheel
@@ -108,9 +108,9 @@ type Manager struct {
 	turns queue   // PDCs with a buffered request whose turn has come
 	cccID []uint8 // by context: what the peer knows it by
 
-	in      inbound                // the packet that is being received
-	plain   [AcksMax]nscc.PlainACK // those of one Exchange
-	limiter limiter                // of answers to packets without a PDC
+	in      inbound               // the packet that is being received
+	plain   [RunMax]nscc.PlainACK // those of one Exchange
+	limiter limiter               // of answers to packets without a PDC
 	waiting waitQueue
 
 	expected expectedStarts // with StartExpected0RTT
@@ -127,11 +127,11 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
 	}
-	mem, err := NewMemory(c.Memory)
+	mem, err := newMemory(c.Memory)
 	if err != nil {
 		return nil, err
 	}
-	ids := c.Memory.PDCs
+	ids := c.Memory.pdcs
 	var key [32]byte
 	binary.LittleEndian.PutUint64(key[:], c.Seed)
 	m := &Manager{
@@ -159,7 +159,7 @@ func (m *Manager) random() uint64 { return m.draw.Uint64() }
 // get returns the PDC of a handle, nil if its life is over.
 func (m *Manager) get(h Handle) *PDC {
 	if id := int(h.ID()); id < len(m.pdc) {
-		if p := &m.pdc[id]; p.handle == h && p.state.Live() {
+		if p := &m.pdc[id]; p.handle == h && p.state.live() {
 			return p
 		}
 	}
@@ -183,7 +183,7 @@ func (p *PDC) slot() uint16 { return uint16(p.handle.ID()) }
 
 // FreeChunks returns how many chunks of 16 packets are free in the memory for
 // what is sent.
-func (m *Manager) FreeChunks() int { return m.mem.FreeChunks() }
+func (m *Manager) FreeChunks() int { return len(m.mem.free) }
 
 // HasEvents reports whether Event has one.
 func (m *Manager) HasEvents() bool { return m.mem.events.head != m.mem.events.tail }

@@ -85,11 +85,11 @@ type chunk struct {
 	dueAt  [chunkLen]int64  // with kindDue; waiting for retransmission: not before; otherwise: timeout
 }
 
-// Memory is what the PDCs of one [Manager] share: records of packets sent,
+// memory is what the PDCs of one [Manager] share: records of packets sent,
 // stored responses, and the events for the layer above. It is allocated once.
 //
 // Single writer, the manager's.
-type Memory struct {
+type memory struct {
 	row     []row               // 0 is never handed out
 	chunk   []chunk             // likewise
 	ring    [][ringWords]uint32 // by PDC: its rows, by word of the PSN's offset
@@ -101,22 +101,25 @@ type Memory struct {
 	events    eventRing
 }
 
-// MemoryConfig sizes a [Memory].
+// MemoryConfig sizes what the PDCs of one [Manager] share: records of packets sent, stored
+// responses, and the events for the layer above. It is allocated once.
 type MemoryConfig struct {
-	PDCs      int // PDCs that share it, 1 to 65,535
 	Chunks    int // records of sent packets in units of 16, up to 2^24; 0 means 16 for each PDC, at most 262,144
 	Responses int // stored responses besides the one that each PDC has to itself, up to 2^24; 0 means 4 for each PDC
 	Events    int // room for events beyond those of one packet, up to 2^24; 0 means 1024
 
 	// Where Config.MaxAckData is more than its default, LongResponses of the stored
 	// responses may be longer than [ResponseMax], up to 65,535 (default: one for each
-	// PDC, at most 256), of at most ResponseLen bytes, which is filled in.
-	LongResponses, ResponseLen int
+	// PDC, at most 256).
+	LongResponses int
 
 	// With Config.BufferROD, Buffers is how many packets of ordered PDCs may be
 	// buffered, up to 65,535 (default: 1024, as many as are in a window). They lie with
 	// the caller; here each needs a response more.
 	Buffers int
+
+	pdcs        int // that share it, 1 to 65,535
+	responseLen int // of a long one, bytes
 }
 
 const (
@@ -127,31 +130,29 @@ const (
 
 // fill gives what is 0 its default.
 func (c *MemoryConfig) fill() error {
-	c.Chunks = cmp.Or(c.Chunks, min(16*c.PDCs, 1<<18))
-	c.Responses = cmp.Or(c.Responses, 4*c.PDCs)
+	c.Chunks = cmp.Or(c.Chunks, min(16*c.pdcs, 1<<18))
+	c.Responses = cmp.Or(c.Responses, 4*c.pdcs)
 	c.Events = cmp.Or(c.Events, 1024)
 	return cmp.Or(
-		check.Range(ErrConfig, "MemoryConfig.PDCs", c.PDCs, 1, MaxPDCs),
 		check.Range(ErrConfig, "MemoryConfig.Chunks", c.Chunks, 1, maxChunks),
 		check.Range(ErrConfig, "MemoryConfig.Responses", c.Responses, 1, maxResponses),
 		check.Range(ErrConfig, "MemoryConfig.Events", c.Events, 1, maxEvents),
 		check.Range(ErrConfig, "MemoryConfig.LongResponses", c.LongResponses, 0, 65535),
-		check.AtLeast(ErrConfig, "MemoryConfig.ResponseLen", c.ResponseLen, 0),
 		check.Range(ErrConfig, "MemoryConfig.Buffers", c.Buffers, 0, 65535),
 	)
 }
 
-// NewMemory allocates. Errors wrap [ErrConfig] and name the field.
-func NewMemory(c MemoryConfig) (*Memory, error) {
+// newMemory allocates. Errors wrap [ErrConfig] and name the field.
+func newMemory(c MemoryConfig) (*memory, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
 	}
 	// A row has a chunk, but for one of each PDC.
-	m := &Memory{
-		row:   slab.Make[row](c.Chunks + c.PDCs + 1),
+	m := &memory{
+		row:   slab.Make[row](c.Chunks + c.pdcs + 1),
 		chunk: slab.Make[chunk](c.Chunks + 1),
-		ring:  slab.Make[[ringWords]uint32](c.PDCs + 1),
-		rtxAt: slab.Make[int64](c.PDCs + 1),
+		ring:  slab.Make[[ringWords]uint32](c.pdcs + 1),
+		rtxAt: slab.Make[int64](c.pdcs + 1),
 	}
 	for i := len(m.row) - 1; i > 0; i-- {
 		m.putRow(uint32(i))
@@ -160,17 +161,17 @@ func NewMemory(c MemoryConfig) (*Memory, error) {
 	for i := c.Chunks; i > 0; i-- {
 		m.putChunk(uint32(i))
 	}
-	m.responses.init(c.PDCs, c.Responses+c.Buffers)
+	m.responses.init(c.pdcs, c.Responses+c.Buffers)
 	m.responses.initBuffers(c.Buffers)
-	if c.ResponseLen > ResponseMax {
-		m.responses.long.init(c.LongResponses, c.ResponseLen)
+	if c.responseLen > ResponseMax {
+		m.responses.long.init(c.LongResponses, c.responseLen)
 	}
 	m.events.init(c.Events + eventReserve)
 	return m, nil
 }
 
 // takeRow returns a row of which nothing is known.
-func (m *Memory) takeRow() uint32 {
+func (m *memory) takeRow() uint32 {
 	i := m.freeRow
 	r := &m.row[i]
 	m.freeRow = r.next
@@ -178,17 +179,17 @@ func (m *Memory) takeRow() uint32 {
 	return i
 }
 
-func (m *Memory) putRow(i uint32) { m.row[i].next, m.freeRow = m.freeRow, i }
+func (m *memory) putRow(i uint32) { m.row[i].next, m.freeRow = m.freeRow, i }
 
 // takeChunk returns a chunk, of which there is one.
-func (m *Memory) takeChunk() uint32 {
+func (m *memory) takeChunk() uint32 {
 	last := len(m.free) - 1
 	i := m.free[last]
 	m.free = m.free[:last]
 	return i
 }
 
-func (m *Memory) putChunk(i uint32) {
+func (m *memory) putChunk(i uint32) {
 	n := len(m.free)
 	m.free = m.free[:n+1] // which it was as long as
 	m.free[n] = i
@@ -196,18 +197,18 @@ func (m *Memory) putChunk(i uint32) {
 
 // chunkOf returns the number of the chunk that a packet at an offset is in, whose row is
 // number i.
-func (m *Memory) chunkOf(i, offset uint32) uint32 { return m.row[i].chunk[offset%rowLen/chunkLen] }
+func (m *memory) chunkOf(i, offset uint32) uint32 { return m.row[i].chunk[offset%rowLen/chunkLen] }
 
 // in returns the chunk that packet i of a row is in.
-func (m *Memory) in(r *row, i uint32) *chunk {
+func (m *memory) in(r *row, i uint32) *chunk {
 	return &m.chunk[r.chunk[i/chunkLen%(rowLen/chunkLen)]]
 }
 
 // record returns that of packet i of a row.
-func (m *Memory) record(r *row, i uint32) *packet { return &m.in(r, i).packet[i%chunkLen] }
+func (m *memory) record(r *row, i uint32) *packet { return &m.in(r, i).packet[i%chunkLen] }
 
 // handle returns what the submitter calls packet i of a row.
-func (m *Memory) handle(r *row, i uint32) uint64 {
+func (m *memory) handle(r *row, i uint32) uint64 {
 	if r.size != 0 {
 		return r.handle + uint64(i)
 	}
@@ -217,7 +218,7 @@ func (m *Memory) handle(r *row, i uint32) uint64 {
 
 // submitted returns what packet i of a row was submitted as. Once it has been sent its
 // record says so too.
-func (m *Memory) submitted(r *row, i uint32) (handle uint64, size uint16, k kind) {
+func (m *memory) submitted(r *row, i uint32) (handle uint64, size uint16, k kind) {
 	if r.size != 0 {
 		return r.handle + uint64(i), r.size, r.kind
 	}
@@ -227,21 +228,21 @@ func (m *Memory) submitted(r *row, i uint32) (handle uint64, size uint16, k kind
 // unlike is submitted where the row's packets are not alike.
 //
 //go:noinline
-func (m *Memory) unlike(r *row, i uint32) (handle uint64, size uint16, k kind) {
+func (m *memory) unlike(r *row, i uint32) (handle uint64, size uint16, k kind) {
 	c := m.in(r, i)
 	pkt := &c.packet[i%chunkLen]
 	return c.handle[i%chunkLen], pkt.size, pkt.kind &^ kindDue
 }
 
 // write begins the record of packet i of a row whose packets are not alike.
-func (m *Memory) write(r *row, i uint32, handle uint64, l label) {
+func (m *memory) write(r *row, i uint32, handle uint64, l label) {
 	c := m.in(r, i)
 	c.handle[i%chunkLen] = handle
 	c.packet[i%chunkLen].label = l // it is sent before its times mean anything
 }
 
 // due returns when packet i of a row, which has been sent, is to be looked at again.
-func (m *Memory) due(p *Params, r *row, i uint32) int64 {
+func (m *memory) due(p *Params, r *row, i uint32) int64 {
 	c := m.in(r, i)
 	if pkt := &c.packet[i%chunkLen]; pkt.kind&kindDue == 0 {
 		return deadline.After(pkt.sentAt, p.c.RTOInit)
@@ -250,14 +251,14 @@ func (m *Memory) due(p *Params, r *row, i uint32) int64 {
 }
 
 // postpone sets that of a packet that is or was queued.
-func (m *Memory) postpone(r *row, i uint32, at int64) {
+func (m *memory) postpone(r *row, i uint32, at int64) {
 	c := m.in(r, i)
 	c.packet[i%chunkLen].kind |= kindDue
 	c.dueAt[i%chunkLen] = at
 }
 
 // weigh counts the packets of a row that bits64 names, and their bytes.
-func (m *Memory) weigh(r *row, bits64 uint64) (packets int32, bytes int64) {
+func (m *memory) weigh(r *row, bits64 uint64) (packets int32, bytes int64) {
 	packets = int32(bits.OnesCount64(bits64))
 	if r.size != 0 {
 		return packets, int64(packets) * int64(r.size)
@@ -267,6 +268,3 @@ func (m *Memory) weigh(r *row, bits64 uint64) (packets int32, bytes int64) {
 	}
 	return packets, bytes
 }
-
-// FreeChunks returns how many chunks of 16 packets are free.
-func (m *Memory) FreeChunks() int { return len(m.free) }

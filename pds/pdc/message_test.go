@@ -295,22 +295,20 @@ func TestParamsAreImmutable(t *testing.T) {
 // Memory is asked for only where every size makes sense.
 func TestMemoryConfig(t *testing.T) {
 	for field, c := range map[string]MemoryConfig{
-		"PDCs":          {},
-		"Chunks":        {PDCs: 1, Chunks: -1},
-		"Responses":     {PDCs: 1, Responses: -1},
-		"Events":        {PDCs: 1, Events: -1},
-		"LongResponses": {PDCs: 1, LongResponses: 65536},
-		"ResponseLen":   {PDCs: 1, ResponseLen: -1},
-		"Buffers":       {PDCs: 1, Buffers: -1},
+		"Chunks":        {pdcs: 1, Chunks: -1},
+		"Responses":     {pdcs: 1, Responses: -1},
+		"Events":        {pdcs: 1, Events: -1},
+		"LongResponses": {pdcs: 1, LongResponses: 65536},
+		"Buffers":       {pdcs: 1, Buffers: -1},
 	} {
-		m, err := NewMemory(c)
+		m, err := newMemory(c)
 		require.Nil(t, m)
 		require.ErrorIs(t, err, ErrConfig)
 		require.ErrorContains(t, err, "MemoryConfig."+field+" is")
 	}
-	m, err := NewMemory(MemoryConfig{PDCs: 1})
+	m, err := newMemory(MemoryConfig{pdcs: 1})
 	require.NoError(t, err)
-	require.Equal(t, 16, m.FreeChunks())
+	require.Equal(t, 16, len(m.free))
 }
 
 func TestEventsNotDrained(t *testing.T) {

@@ -43,14 +43,14 @@ func (m *Manager) queueControl(p *PDC, ctl pds.CtlType, payload uint32) (pds.PSN
 // request, and acknowledged at once.
 func (m *Manager) consume(now int64, p *PDC, b *inbound, out []byte, r *Result) (fresh bool, err error) {
 	switch p.rx.Classify(b.psn, m.p.ranges) {
-	case ArrivalNew:
+	case arrivalNew:
 		if b.psn == p.rx.Missing() {
 			p.flags &^= flagGap
 		}
 		p.rx.Accept(b.psn)
 		m.turn(p)
 		fresh = true
-	case ArrivalOutside:
+	case arrivalOutside:
 		return false, m.outside(now, p, b, out, r)
 	default:
 		m.stats.Duplicates++

@@ -56,7 +56,7 @@ type PDC struct {
 	rcvd     uint32     // nominal bytes received modulo 2^32, for rcvd_bytes
 	cc       ccc.Handle // congestion control context, 0 none
 
-	rx RecvWindow // its bits follow its edges, on lines of their own
+	rx recvWindow // its bits follow its edges, on lines of their own
 
 	unsubmitted       int64  // announced and not submitted, nominal bytes
 	nextData, nextCtl uint16 // slot behind it among those that wait for the context, and in Manager.ctl

@@ -107,7 +107,7 @@ func (m *Manager) context(now int64, b *inbound, out []byte, r *Result) (*PDC, e
 		return p, nil
 	case p.state == StatePending:
 		// Its sender has the PDCID from the NEW_START_PSN, and starts as that says.
-		if p.rx.Classify(b.psn, m.p.ranges) != ArrivalNew {
+		if p.rx.Classify(b.psn, m.p.ranges) != arrivalNew {
 			return nil, ErrStale
 		}
 		p.begun()
@@ -118,7 +118,7 @@ func (m *Manager) context(now int64, b *inbound, out []byte, r *Result) (*PDC, e
 	}
 	if p.peerID == 0 {
 		// One of an earlier PDC with this id must not say who the peer is.
-		if p.rx.Classify(b.psn, m.p.ranges) == ArrivalOutside {
+		if p.rx.Classify(b.psn, m.p.ranges) == arrivalOutside {
 			m.stats.Unknown++
 			return nil, ErrStale
 		}
@@ -180,7 +180,7 @@ func (m *Manager) byID(id pds.PDCID) *PDC {
 // is another. The spdcid of a NACK may be 0, which says nothing.
 func (m *Manager) fromPeer(dpdcid pds.PDCID, src Addr, spdcid pds.PDCID) *PDC {
 	p := m.byID(dpdcid)
-	if p == nil || !p.state.Live() || p.peer != src || p.peerID != spdcid && p.peerID != 0 && spdcid != 0 {
+	if p == nil || !p.state.live() || p.peer != src || p.peerID != spdcid && p.peerID != 0 && spdcid != 0 {
 		return nil
 	}
 	return p
@@ -315,8 +315,8 @@ func (m *Manager) clearTo(p *PDC, c pds.PSN) {
 // place sorts a request into the window and hands a new one up.
 func (m *Manager) place(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
 	switch p.rx.Classify(b.psn, m.p.ranges) {
-	case ArrivalNew:
-	case ArrivalOutside:
+	case arrivalNew:
+	case arrivalOutside:
 		return m.outside(now, p, b, out, r)
 	default:
 		return m.duplicate(now, p, b, out, r)

@@ -3,7 +3,6 @@ package pdc
 import (
 	"math/bits"
 
-	"github.com/uetcc/uetcc/internal/enum"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -16,26 +15,21 @@ const (
 	nearLen   = 64 // PSNs in the word that begins at the edge
 )
 
-// Arrival says what a PSN is to a [RecvWindow]. The zero value is not in the
+// An arrival says what a PSN is to a [recvWindow]. The zero value is not in the
 // window.
-type Arrival uint8
+type arrival uint8
 
 const (
-	ArrivalOutside   Arrival = iota // beyond the range, or a lap behind it
-	ArrivalNew                      // in the window and not seen before
-	ArrivalDuplicate                // in the window and seen before: the value after ArrivalNew
-	ArrivalOld                      // below the window: acknowledged by CACK before
+	arrivalOutside   arrival = iota // beyond the range, or a lap behind it
+	arrivalNew                      // in the window and not seen before
+	arrivalDuplicate                // in the window and seen before: the value after arrivalNew
+	arrivalOld                      // below the window: acknowledged by CACK before
 )
 
-var arrivalNames = [...]string{"outside", "new", "duplicate", "old"}
-
-// String returns the arrival in one word.
-func (a Arrival) String() string { return enum.Name(arrivalNames[:], a) }
-
-// A RecvWindow tells which packets of one direction of a PDC have arrived. It
+// A recvWindow tells which packets of one direction of a PDC have arrived. It
 // is anchored at CACK, never at the highest PSN seen.
 //
-// Single writer. [RecvWindow.Init] makes it ready.
+// Single writer. [recvWindow.Init] makes it ready.
 //
 //	cack  = edge-1, or less while a PSN below the edge is held
 //	clear < edge <= cack+1+MaxRange
@@ -50,7 +44,7 @@ func (a Arrival) String() string { return enum.Name(arrivalNames[:], a) }
 //
 // Source: UE Specification 1.0.x section 3.5, receive tracking; CACK and CLEAR
 // as in its guaranteed-delivery rules.
-type RecvWindow struct {
+type recvWindow struct {
 	edge    pds.PSN // lowest PSN that has not arrived
 	high    pds.PSN // see above
 	clear   pds.PSN // the initiator's last CLEAR_PSN
@@ -73,16 +67,16 @@ const (
 )
 
 // Init makes w the window of a direction that starts at start.
-func (w *RecvWindow) Init(start pds.PSN) {
-	*w = RecvWindow{edge: start, high: start - 1, clear: start - 1, rove: start}
+func (w *recvWindow) Init(start pds.PSN) {
+	*w = recvWindow{edge: start, high: start - 1, clear: start - 1, rove: start}
 }
 
 // CACK returns the cumulative acknowledgement: it and everything before it has
 // arrived and needs no further care.
-func (w *RecvWindow) CACK() pds.PSN { return w.first() - 1 }
+func (w *recvWindow) CACK() pds.PSN { return w.first() - 1 }
 
 // first returns the lowest PSN after CACK.
-func (w *RecvWindow) first() pds.PSN {
+func (w *recvWindow) first() pds.PSN {
 	if w.holding && w.edge.After(w.hold) {
 		return w.hold
 	}
@@ -90,10 +84,10 @@ func (w *RecvWindow) first() pds.PSN {
 }
 
 // Missing returns the lowest PSN that has not arrived.
-func (w *RecvWindow) Missing() pds.PSN { return w.edge }
+func (w *recvWindow) Missing() pds.PSN { return w.edge }
 
 // MaxRcvd returns the highest PSN that has arrived, or the one before the start.
-func (w *RecvWindow) MaxRcvd() pds.PSN {
+func (w *recvWindow) MaxRcvd() pds.PSN {
 	if w.far() {
 		return w.high
 	}
@@ -101,13 +95,13 @@ func (w *RecvWindow) MaxRcvd() pds.PSN {
 }
 
 // inOrder reports whether nothing has arrived above a hole, so that there are no bits.
-func (w *RecvWindow) inOrder() bool { return w.seen != seenAhead }
+func (w *recvWindow) inOrder() bool { return w.seen != seenAhead }
 
 // far reports whether something has arrived beyond near, so that the ring has bits.
-func (w *RecvWindow) far() bool { return w.high.Diff(w.edge) >= nearLen }
+func (w *recvWindow) far() bool { return w.high.Diff(w.edge) >= nearLen }
 
 // OOO returns the number of PSNs that have arrived above the first hole.
-func (w *RecvWindow) OOO() int {
+func (w *recvWindow) OOO() int {
 	if w.inOrder() {
 		return 0
 	}
@@ -119,7 +113,7 @@ func (w *RecvWindow) OOO() int {
 }
 
 // countFar returns the number of bits in the ring.
-func (w *RecvWindow) countFar() (n int) {
+func (w *recvWindow) countFar() (n int) {
 	first := (w.edge + nearLen) / 64
 	for i := range min((w.high-first*64)/64+1, ringWords) {
 		n += bits.OnesCount64(w.ring[(first+i)%ringWords])
@@ -128,39 +122,39 @@ func (w *RecvWindow) countFar() (n int) {
 }
 
 // ClearPSN returns the last CLEAR_PSN accepted.
-func (w *RecvWindow) ClearPSN() pds.PSN { return w.clear }
+func (w *recvWindow) ClearPSN() pds.PSN { return w.clear }
 
 // Classify says what psn is to a window of n PSNs, 1 to [MaxRange].
-func (w *RecvWindow) Classify(psn pds.PSN, n uint32) Arrival {
+func (w *recvWindow) Classify(psn pds.PSN, n uint32) arrival {
 	if ahead := uint32(psn - w.edge); ahead < n && !w.holding { // CACK is edge-1
 		if ahead < nearLen { // this is bit, with two returns, which saves a jump
-			return ArrivalNew + Arrival(w.near>>ahead&1)
+			return arrivalNew + arrival(w.near>>ahead&1)
 		}
-		return ArrivalNew + Arrival(w.ring[psn/64%ringWords]>>(psn%64)&1)
+		return arrivalNew + arrival(w.ring[psn/64%ringWords]>>(psn%64)&1)
 	}
 	cack := w.CACK()
 	switch {
 	case uint32(psn-cack-1) < n:
 		if w.has(psn) {
-			return ArrivalDuplicate
+			return arrivalDuplicate
 		}
-		return ArrivalNew
+		return arrivalNew
 	case uint32(cack-psn) < n:
-		return ArrivalOld
+		return arrivalOld
 	default:
-		return ArrivalOutside
+		return arrivalOutside
 	}
 }
 
-// fresh reports whether psn is [ArrivalNew] to a window of n PSNs that holds
+// fresh reports whether psn is [arrivalNew] to a window of n PSNs that holds
 // nothing back.
-func (w *RecvWindow) fresh(psn pds.PSN, n uint32) bool {
+func (w *recvWindow) fresh(psn pds.PSN, n uint32) bool {
 	ahead := uint32(psn - w.edge)
 	return ahead < n && (ahead == 0 || w.bit(psn) == 0)
 }
 
 // bit returns 1 if psn, which is not below the edge, has arrived, otherwise 0.
-func (w *RecvWindow) bit(psn pds.PSN) uint64 {
+func (w *recvWindow) bit(psn pds.PSN) uint64 {
 	if ahead := psn - w.edge; ahead < nearLen {
 		return w.near >> ahead & 1
 	}
@@ -168,12 +162,12 @@ func (w *RecvWindow) bit(psn pds.PSN) uint64 {
 }
 
 // has reports whether psn, which is after CACK, has arrived.
-func (w *RecvWindow) has(psn pds.PSN) bool {
+func (w *recvWindow) has(psn pds.PSN) bool {
 	return w.edge.After(psn) || w.bit(psn) != 0
 }
 
-// Accept marks psn as arrived. The caller has seen [ArrivalNew].
-func (w *RecvWindow) Accept(psn pds.PSN) {
+// Accept marks psn as arrived. The caller has seen [arrivalNew].
+func (w *recvWindow) Accept(psn pds.PSN) {
 	if psn -= w.edge; psn-1 < nearLen-1 { // in this form it just inlines
 		w.near |= 1 << psn
 		w.seen = seenAhead
@@ -183,7 +177,7 @@ func (w *RecvWindow) Accept(psn pds.PSN) {
 }
 
 // acceptAt is Accept for the edge itself and for what near has no room for.
-func (w *RecvWindow) acceptAt(ahead pds.PSN) {
+func (w *recvWindow) acceptAt(ahead pds.PSN) {
 	psn := w.edge + ahead
 	switch {
 	case ahead == 0 && w.inOrder():
@@ -201,7 +195,7 @@ func (w *RecvWindow) acceptAt(ahead pds.PSN) {
 
 // advance moves the edge, which has arrived, over itself and all that has arrived
 // behind it. What near then has room for comes from the ring.
-func (w *RecvWindow) advance() {
+func (w *recvWindow) advance() {
 	for {
 		n, far, from := bits.TrailingZeros64(^(w.near >> 1)), w.far(), w.edge+nearLen // n is 63 at most
 		w.near = w.near >> 1 >> (n & 63)
@@ -222,7 +216,7 @@ func (w *RecvWindow) advance() {
 // or not. It reports whether this one owes it to another, which asked for one above a hole:
 // that could not tell of those that were missing, and the last of them has come.
 // (UE Specification 1.0.x section 3.5, ACK generation.)
-func (w *RecvWindow) answers(asks bool) bool {
+func (w *recvWindow) answers(asks bool) bool {
 	if !w.inOrder() {
 		w.asked = w.asked || asks
 		return false
@@ -234,7 +228,7 @@ func (w *RecvWindow) answers(asks bool) bool {
 
 // pull moves n+1 bits, up to 64, that begin with that of from out of the ring to the
 // top of near. It reports whether the edge has arrived, which only 64 bits can bring.
-func (w *RecvWindow) pull(from pds.PSN, n int) bool {
+func (w *recvWindow) pull(from pds.PSN, n int) bool {
 	m := w.ringBits(from) << (63 - n&63)
 	w.near |= m
 	m >>= 63 - n&63
@@ -244,14 +238,14 @@ func (w *RecvWindow) pull(from pds.PSN, n int) bool {
 }
 
 // ringBits returns the 64 bits of the ring that begin with that of from.
-func (w *RecvWindow) ringBits(from pds.PSN) uint64 {
+func (w *recvWindow) ringBits(from pds.PSN) uint64 {
 	lo, hi := w.ring[from/64%ringWords], w.ring[(from/64+1)%ringWords]
 	return lo>>(from%64) | hi<<1<<(^from%64) // by 64 in all for the first of a word
 }
 
 // Clear takes a CLEAR_PSN. It reports whether the value moved CLEAR; when a
 // PSN at or below it has not arrived the peer is wrong and nothing changes.
-func (w *RecvWindow) Clear(c pds.PSN) (moved, ok bool) {
+func (w *recvWindow) Clear(c pds.PSN) (moved, ok bool) {
 	if !c.After(w.clear) {
 		return false, true
 	}
@@ -263,25 +257,25 @@ func (w *RecvWindow) Clear(c pds.PSN) (moved, ok bool) {
 }
 
 // released is Clear for a CLEAR_PSN that the window reaches.
-func (w *RecvWindow) released(c pds.PSN) {
+func (w *recvWindow) released(c pds.PSN) {
 	if c.After(w.clear) {
 		w.clear = c
 	}
 }
 
 // reaches reports whether everything up to c has arrived.
-func (w *RecvWindow) reaches(c pds.PSN) bool { return w.edge.After(c) }
+func (w *recvWindow) reaches(c pds.PSN) bool { return w.edge.After(c) }
 
 // unseen reports whether psn has arrived, and the initiator has not said that it has seen
 // the answer.
-func (w *RecvWindow) unseen(psn pds.PSN, n uint32) bool {
+func (w *recvWindow) unseen(psn pds.PSN, n uint32) bool {
 	a := w.Classify(psn, n)
-	return (a == ArrivalDuplicate || a == ArrivalOld) && psn.After(w.clear)
+	return (a == arrivalDuplicate || a == arrivalOld) && psn.After(w.clear)
 }
 
 // HoldAt keeps CACK below psn, the lowest PSN whose response is still owed to
 // the peer or to the layer above.
-func (w *RecvWindow) HoldAt(psn pds.PSN) { w.hold, w.holding = psn, true }
+func (w *recvWindow) HoldAt(psn pds.PSN) { w.hold, w.holding = psn, true }
 
 // Unhold lets CACK follow the edge again.
-func (w *RecvWindow) Unhold() { w.holding = false }
+func (w *recvWindow) Unhold() { w.holding = false }

@@ -31,16 +31,16 @@ func (d *dumbWindow) advance() {
 	}
 }
 
-func (d *dumbWindow) classify(x, n int64) Arrival {
+func (d *dumbWindow) classify(x, n int64) arrival {
 	switch {
 	case x > d.cack && x <= d.cack+n && d.got[x]:
-		return ArrivalDuplicate
+		return arrivalDuplicate
 	case x > d.cack && x <= d.cack+n:
-		return ArrivalNew
+		return arrivalNew
 	case x <= d.cack && x > d.cack-n:
-		return ArrivalOld
+		return arrivalOld
 	}
-	return ArrivalOutside
+	return arrivalOutside
 }
 
 func (d *dumbWindow) missing() int64 {
@@ -76,7 +76,7 @@ func TestRecvWindowAgainstModel(t *testing.T) {
 		for _, n := range []int64{1, 8, 64, 128, 1000, 1024} {
 			t.Run(fmt.Sprintf("%#x/%d", uint32(start), n), func(t *testing.T) {
 				r := rand.New(rand.NewPCG(uint64(start), uint64(n)))
-				var w RecvWindow
+				var w recvWindow
 				w.Init(start)
 				d := newDumbWindow(int64(start))
 				for range 3000 {
@@ -87,7 +87,7 @@ func TestRecvWindowAgainstModel(t *testing.T) {
 	}
 }
 
-func stepRecv(t *testing.T, r *rand.Rand, w *RecvWindow, d *dumbWindow, n int64) {
+func stepRecv(t *testing.T, r *rand.Rand, w *recvWindow, d *dumbWindow, n int64) {
 	x := d.cack + 1 + r.Int64N(n+n/4+2) - n/8
 	if r.IntN(4) == 0 {
 		x = d.missing()
@@ -96,7 +96,7 @@ func stepRecv(t *testing.T, r *rand.Rand, w *RecvWindow, d *dumbWindow, n int64)
 	if want := d.classify(x, n); want != got {
 		require.Equal(t, want, got, "psn %#x", x)
 	}
-	if got == ArrivalNew {
+	if got == arrivalNew {
 		if r.IntN(8) == 0 {
 			d.held[x] = true
 		}
@@ -126,7 +126,7 @@ func stepRecv(t *testing.T, r *rand.Rand, w *RecvWindow, d *dumbWindow, n int64)
 	checkSACK(t, w, d, x)
 }
 
-func checkSACK(t *testing.T, w *RecvWindow, d *dumbWindow, x int64) {
+func checkSACK(t *testing.T, w *recvWindow, d *dumbWindow, x int64) {
 	trigger := max(d.cack+1, min(x, d.max))
 	for _, b := range []pds.PSN{w.SACKBase(pds.PSN(trigger)), w.SACKRove(), w.SACKFrom(pds.PSN(x))} {
 		base := d.cack + int64(b.Diff(pds.PSN(d.cack)))
@@ -146,7 +146,7 @@ func TestRecvWindowOneLate(t *testing.T) {
 	for _, start := range wrapStarts {
 		for _, n := range []int64{1, 2, 62, 63, 64, 65, 127, 128, 129, 200, MaxRange - 1} {
 			t.Run(fmt.Sprintf("%#x/%d", uint32(start), n), func(t *testing.T) {
-				var w RecvWindow
+				var w recvWindow
 				w.Init(start)
 				d := newDumbWindow(int64(start))
 				first := int64(start)
@@ -168,8 +168,8 @@ func TestRecvWindowOneLate(t *testing.T) {
 }
 
 // takeRecv lets packet x, which is new, arrive and compares all that can be asked.
-func takeRecv(t *testing.T, w *RecvWindow, d *dumbWindow, x int64) {
-	require.Equal(t, ArrivalNew, w.Classify(pds.PSN(x), MaxRange))
+func takeRecv(t *testing.T, w *recvWindow, d *dumbWindow, x int64) {
+	require.Equal(t, arrivalNew, w.Classify(pds.PSN(x), MaxRange))
 	w.Accept(pds.PSN(x))
 	d.got[x] = true
 	d.max = max(d.max, x)
@@ -190,7 +190,7 @@ func lowest(set map[int64]bool) (low int64, ok bool) {
 }
 
 func TestRecvWindowClear(t *testing.T) {
-	var w RecvWindow
+	var w recvWindow
 	w.Init(0xffff_fffe)
 	w.Accept(0xffff_fffe)
 	w.Accept(0)
@@ -215,7 +215,7 @@ func TestRecvWindowClear(t *testing.T) {
 }
 
 func TestRecvWindowRoveShowsEverything(t *testing.T) {
-	var w RecvWindow
+	var w recvWindow
 	w.Init(100)
 	for x := pds.PSN(101); x < 100+MaxRange; x++ {
 		if x%3 != 0 {
@@ -235,32 +235,15 @@ func TestRecvWindowRoveShowsEverything(t *testing.T) {
 }
 
 func TestRecvWindowAllocs(t *testing.T) {
-	var w RecvWindow
+	var w recvWindow
 	i := pds.PSN(0)
 	alloctest.Zero(t, "accept in pairs swapped", func() {
 		p := i ^ 1
-		if w.Classify(p, MaxRange) != ArrivalNew {
+		if w.Classify(p, MaxRange) != arrivalNew {
 			panic("not new")
 		}
 		w.Accept(p)
 		w.SACK(w.SACKBase(p))
 		i++
 	})
-}
-
-func ExampleRecvWindow() {
-	var w RecvWindow
-	w.Init(0x12000)
-	for _, psn := range []pds.PSN{0x12000, 0x12002, 0x12003, 0x12002} {
-		a := w.Classify(psn, MaxRange)
-		if a == ArrivalNew {
-			w.Accept(psn)
-		}
-		fmt.Printf("%#x %s: cack %#x sack %b\n", uint32(psn), a, uint32(w.CACK()), w.SACK(w.SACKBase(psn)))
-	}
-	// Output:
-	// 0x12000 new: cack 0x12000 sack 0
-	// 0x12002 new: cack 0x12000 sack 10
-	// 0x12003 new: cack 0x12000 sack 110
-	// 0x12002 duplicate: cack 0x12000 sack 110
 }

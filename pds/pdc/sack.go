@@ -5,9 +5,9 @@ import "github.com/uetcc/uetcc/pds"
 const sackBits = 64
 
 // SACK returns 64 bits: bit i says that PSN base+i has arrived. base is one
-// that [RecvWindow.SACKBase], [RecvWindow.SACKRove] or [RecvWindow.SACKFrom]
+// that [recvWindow.SACKBase], [recvWindow.SACKRove] or [recvWindow.SACKFrom]
 // gave.
-func (w *RecvWindow) SACK(base pds.PSN) uint64 {
+func (w *recvWindow) SACK(base pds.PSN) uint64 {
 	if base == w.edge {
 		return w.near
 	}
@@ -15,7 +15,7 @@ func (w *RecvWindow) SACK(base pds.PSN) uint64 {
 }
 
 // sackFrom is SACK for a base beside the edge.
-func (w *RecvWindow) sackFrom(base pds.PSN) uint64 {
+func (w *recvWindow) sackFrom(base pds.PSN) uint64 {
 	if below := w.edge - base; w.edge.After(base) {
 		return w.near<<below | (1<<below - 1)
 	}
@@ -30,7 +30,7 @@ func (w *RecvWindow) sackFrom(base pds.PSN) uint64 {
 // begins: at CACK+1 when all that has arrived fits, else so that psn is the
 // last bit and the newest arrivals show. (htsim's choice; the specification
 // leaves it open.)
-func (w *RecvWindow) SACKBase(psn pds.PSN) pds.PSN {
+func (w *recvWindow) SACKBase(psn pds.PSN) pds.PSN {
 	first := w.first()
 	if b := psn - (sackBits - 1); b.After(first) {
 		return b
@@ -41,7 +41,7 @@ func (w *RecvWindow) SACKBase(psn pds.PSN) pds.PSN {
 // SACKRove returns the base for an acknowledgement that no single packet asked
 // for. While more has arrived than one bitmap holds it walks from CACK+1 to the
 // highest PSN in steps of 64.
-func (w *RecvWindow) SACKRove() pds.PSN {
+func (w *recvWindow) SACKRove() pds.PSN {
 	first, last := w.first(), w.MaxRcvd()-(sackBits-1)
 	if !last.After(first) {
 		return first
@@ -59,7 +59,7 @@ func (w *RecvWindow) SACKRove() pds.PSN {
 }
 
 // SACKFrom returns the base nearest to the one that a probe asks for.
-func (w *RecvWindow) SACKFrom(want pds.PSN) pds.PSN {
+func (w *recvWindow) SACKFrom(want pds.PSN) pds.PSN {
 	first, last := w.first(), w.MaxRcvd()-(sackBits-1)
 	switch {
 	case !want.After(first) || !last.After(first):

@@ -32,7 +32,7 @@ var (
 // there is none; arrived only that the target has the packet: it may hold a
 // guaranteed response that this side has not seen.
 //
-// Single writer. Records of the packets lie in [Memory].
+// Single writer. Records of the packets lie in [memory].
 //
 // Source: UE Specification 1.0.x section 3.5, transmit tracking; that a SACK
 // does not release is the reference provider's rule.
@@ -46,7 +46,7 @@ type sendWindow struct {
 	limit   uint16 // peer_mp_range, PSNs, as far as this side tracks as many
 	queued  uint16 // packets that wait for retransmission, or for an ACK_REQ
 	control uint16 // control packets in [next, tail)
-	slot    uint16 // of the PDC, in Memory.ring
+	slot    uint16 // of the PDC, in memory.ring
 	rtoAt   int64  // no timeout is due before
 	first   uint32 // row of base, 0 without one
 	current uint32 // row of next
@@ -57,7 +57,7 @@ type sendWindow struct {
 }
 
 // Init makes w the window of a direction of the PDC in slot that starts at start.
-func (w *sendWindow) Init(p *Params, m *Memory, slot uint16, start pds.PSN) {
+func (w *sendWindow) Init(p *Params, m *memory, slot uint16, start pds.PSN) {
 	*w = sendWindow{slot: slot, start: start, limit: uint16(min(uint32(p.c.DefaultMPR)*128, p.ranges)), rtoAt: never}
 	*w.rtxAt(m) = never
 }
@@ -81,27 +81,27 @@ func (w *sendWindow) psn(off uint32) pds.PSN    { return w.start + pds.PSN(off) 
 func (w *sendWindow) offset(psn pds.PSN) uint32 { return uint32(psn - w.start) }
 
 // rtxAt is when the first of the packets that wait may go; none may before.
-func (w *sendWindow) rtxAt(m *Memory) *int64 { return &m.rtxAt[w.slot] }
+func (w *sendWindow) rtxAt(m *memory) *int64 { return &m.rtxAt[w.slot] }
 
 // rowOf returns the number of the row of an offset.
-func (w *sendWindow) rowOf(m *Memory, off uint32) uint32 {
+func (w *sendWindow) rowOf(m *memory, off uint32) uint32 {
 	return m.ring[w.slot][off/rowLen%ringWords]
 }
 
 // at returns the row of an offset and its place there.
-func (w *sendWindow) at(m *Memory, off uint32) (r *row, i uint32) {
+func (w *sendWindow) at(m *memory, off uint32) (r *row, i uint32) {
 	return &m.row[w.rowOf(m, off)], off % rowLen
 }
 
-func (w *sendWindow) packet(m *Memory, off uint32) *packet { return m.record(w.at(m, off)) }
+func (w *sendWindow) packet(m *memory, off uint32) *packet { return m.record(w.at(m, off)) }
 
 // lowest and upcoming are the packets at base and at next, found without their rows.
-func (w *sendWindow) lowest(m *Memory) *packet   { return &m.chunk[w.acked].packet[w.base%chunkLen] }
-func (w *sendWindow) upcoming(m *Memory) *packet { return &m.chunk[w.sends].packet[w.next%chunkLen] }
+func (w *sendWindow) lowest(m *memory) *packet   { return &m.chunk[w.acked].packet[w.base%chunkLen] }
+func (w *sendWindow) upcoming(m *memory) *packet { return &m.chunk[w.sends].packet[w.next%chunkLen] }
 
 // push queues a packet behind all others and returns the PSN it gets. A control
 // packet has no size.
-func (w *sendWindow) push(p *Params, m *Memory, handle uint64, size uint16, k kind) (pds.PSN, error) {
+func (w *sendWindow) push(p *Params, m *memory, handle uint64, size uint16, k kind) (pds.PSN, error) {
 	if w.tail-w.base >= p.ranges {
 		return 0, ErrWindowFull
 	}
@@ -139,7 +139,7 @@ func (w *sendWindow) push(p *Params, m *Memory, handle uint64, size uint16, k ki
 // differ ends that the packets of r, the row of tail, are alike: what the row says is
 // written to the record of each. In a window as wide as it can be those from tail on are
 // of the lap of the ring before.
-func (w *sendWindow) differ(m *Memory, r *row) {
+func (w *sendWindow) differ(m *memory, r *row) {
 	if r.size == 0 {
 		return
 	}
@@ -160,7 +160,7 @@ func (w *sendWindow) differ(m *Memory, r *row) {
 }
 
 // open makes the row of tail.
-func (w *sendWindow) open(m *Memory) *row {
+func (w *sendWindow) open(m *memory) *row {
 	i := m.takeRow()
 	m.ring[w.slot][w.tail/rowLen%ringWords] = i
 	if w.base/rowLen == w.tail/rowLen {
@@ -174,7 +174,7 @@ func (w *sendWindow) open(m *Memory) *row {
 
 // more queues up to n packets like the last one, with handles that count up, behind
 // it in its chunk, and returns how many.
-func (w *sendWindow) more(p *Params, m *Memory, n uint32) uint32 {
+func (w *sendWindow) more(p *Params, m *memory, n uint32) uint32 {
 	r, i := w.at(m, w.tail-1)
 	n = min(n, chunkLen-1-i%chunkLen, p.ranges-(w.tail-w.base))
 	if r.size == 0 {
@@ -206,7 +206,7 @@ func (w *sendWindow) lastForNow(syn bool) bool {
 
 // sent records the first transmission of the packet at next, whose row and record are
 // these.
-func (w *sendWindow) sent(p *Params, m *Memory, r *row, pkt *packet, now int64) {
+func (w *sendWindow) sent(p *Params, m *memory, r *row, pkt *packet, now int64) {
 	i := w.next % rowLen
 	if r.size != 0 {
 		pkt.label = label{size: r.size, kind: r.kind}
@@ -221,7 +221,7 @@ func (w *sendWindow) sent(p *Params, m *Memory, r *row, pkt *packet, now int64) 
 }
 
 // step moves next over n packets of a row.
-func (w *sendWindow) step(m *Memory, n uint32) {
+func (w *sendWindow) step(m *memory, n uint32) {
 	if w.next += n; w.next%chunkLen < n {
 		if w.next%rowLen == 0 {
 			w.current = w.rowOf(m, w.next)
@@ -231,7 +231,7 @@ func (w *sendWindow) step(m *Memory, n uint32) {
 }
 
 // transmitted notes when packet i of r left and when to miss its acknowledgement.
-func (w *sendWindow) transmitted(p *Params, m *Memory, r *row, i uint32, now int64) {
+func (w *sendWindow) transmitted(p *Params, m *memory, r *row, i uint32, now int64) {
 	pkt, due := m.record(r, i), deadline.After(now, p.c.RTOInit)
 	pkt.sentAt = now
 	pkt.sends = min(pkt.sends+1, 3)
@@ -260,14 +260,14 @@ func (w *sendWindow) limitTo(p *Params, end uint32, mpr uint8) {
 
 // span calls for the words of the offsets in [from, to): it returns the row of from,
 // the bits of that word that are inside, and where the next word is.
-func (w *sendWindow) span(m *Memory, from, to uint32) (r *row, mask uint64, end uint32) {
+func (w *sendWindow) span(m *memory, from, to uint32) (r *row, mask uint64, end uint32) {
 	i := from % rowLen
 	n := min(rowLen-i, to-from)
 	return &m.row[w.rowOf(m, from)], (1<<n - 1) << i, from + n
 }
 
 // drop moves base over n packets that are released, all of row r.
-func (w *sendWindow) drop(m *Memory, r *row, n uint32) {
+func (w *sendWindow) drop(m *memory, r *row, n uint32) {
 	mask := ^uint64(0) >> ((rowLen - n) % rowLen) << (w.base % rowLen)
 	r.released &^= mask
 	r.acked &^= mask
@@ -277,14 +277,14 @@ func (w *sendWindow) drop(m *Memory, r *row, n uint32) {
 // pass moves base over n packets of row r, of which nothing is known any more, and
 // gives back what held them. In a window as wide as it can be, memory that base
 // leaves may hold packets of the next lap of the ring already.
-func (w *sendWindow) pass(m *Memory, r *row, n uint32) {
+func (w *sendWindow) pass(m *memory, r *row, n uint32) {
 	if w.base += n; w.base%chunkLen < n {
 		w.leaveChunks(m, r, n)
 	}
 }
 
 // leaveChunks gives back what base has passed with its last n packets.
-func (w *sendWindow) leaveChunks(m *Memory, r *row, n uint32) {
+func (w *sendWindow) leaveChunks(m *memory, r *row, n uint32) {
 	from := (w.base - n) &^ (chunkLen - 1)
 	for ; w.base-from >= chunkLen; from += chunkLen {
 		if int32(w.tail-from) <= MaxRange {
@@ -300,7 +300,7 @@ func (w *sendWindow) leaveChunks(m *Memory, r *row, n uint32) {
 }
 
 // leave gives the row back that base has just passed.
-func (w *sendWindow) leave(m *Memory) {
+func (w *sendWindow) leave(m *memory) {
 	if at := &m.ring[w.slot][(w.base/rowLen-1)%ringWords]; int32(w.tail-w.base) <= MaxRange-rowLen {
 		m.putRow(*at)
 		*at = 0
@@ -309,7 +309,7 @@ func (w *sendWindow) leave(m *Memory) {
 }
 
 // settleBase moves base over what is released.
-func (w *sendWindow) settleBase(m *Memory) {
+func (w *sendWindow) settleBase(m *memory) {
 	for w.base != w.next {
 		r, i := w.at(m, w.base)
 		word := r.released >> i
@@ -325,7 +325,7 @@ func (w *sendWindow) settleBase(m *Memory) {
 
 // free gives all memory back. What was not sent has never had a PSN on the wire, so
 // a CLOSE_CMD that follows leaves no hole there.
-func (w *sendWindow) free(m *Memory) {
+func (w *sendWindow) free(m *memory) {
 	for k, i := range m.ring[w.slot] {
 		if i == 0 {
 			continue

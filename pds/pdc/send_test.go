@@ -73,7 +73,7 @@ type sendRig struct {
 	t   *testing.T
 	r   *rand.Rand
 	p   Params
-	m   *Memory
+	m   *memory
 	w   sendWindow
 	d   *dumbSender
 	now int64
@@ -84,7 +84,7 @@ type sendRig struct {
 func newSendRig(t *testing.T, start pds.PSN, n int, seed uint64) *sendRig {
 	p, err := NewParams(Config{Range: n})
 	require.NoError(t, err)
-	m, err := NewMemory(MemoryConfig{PDCs: 1, Chunks: MaxRange / chunkLen, Events: 64})
+	m, err := newMemory(MemoryConfig{pdcs: 1, Chunks: MaxRange / chunkLen, Events: 64})
 	require.NoError(t, err)
 	g := &sendRig{t: t, r: rand.New(rand.NewPCG(seed, 7)), p: p, d: newDumbSender(), m: m}
 	g.w.Init(&g.p, g.m, 1, start)
@@ -175,7 +175,7 @@ func (g *sendRig) ack() {
 }
 
 // sendNext sends the packet whose turn it is.
-func sendNext(w *sendWindow, p *Params, m *Memory, now int64) *packet {
+func sendNext(w *sendWindow, p *Params, m *memory, now int64) *packet {
 	r, i := w.at(m, w.next)
 	pkt := m.record(r, i)
 	w.sent(p, m, r, pkt, now)
@@ -211,7 +211,7 @@ func (g *sendRig) checkMemory() {
 		require.NotZero(g.t, r.chunk[i/chunkLen])
 		used[r.chunk[i/chunkLen]] = true
 	}
-	require.Equal(g.t, len(g.m.chunk)-1-len(used), g.m.FreeChunks())
+	require.Equal(g.t, len(g.m.chunk)-1-len(used), len(g.m.free))
 	require.Equal(g.t, g.w.rowOf(g.m, g.w.base), g.w.first)
 	require.Equal(g.t, g.w.rowOf(g.m, g.w.next), g.w.current)
 	require.Equal(g.t, g.m.chunkOf(g.w.first, g.w.base), g.w.acked)
@@ -233,7 +233,7 @@ func TestSendWindowAgainstModel(t *testing.T) {
 				}
 				g.check()
 				g.w.free(g.m)
-				require.Equal(t, MaxRange/chunkLen, g.m.FreeChunks(), "all chunks are back")
+				require.Equal(t, MaxRange/chunkLen, len(g.m.free), "all chunks are back")
 			})
 		}
 	}

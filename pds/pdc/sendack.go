@@ -38,7 +38,7 @@ type ackGain struct {
 // OnACK takes an acknowledgement in. It reports false, and changes nothing, if
 // the acknowledgement names a packet that was never sent. Events go to m, with
 // owner as their PDC.
-func (w *sendWindow) OnACK(m *Memory, owner Handle, a *ackNews, k *ackGain) bool {
+func (w *sendWindow) OnACK(m *memory, owner Handle, a *ackNews, k *ackGain) bool {
 	*k = ackGain{}
 	end, off := w.offset(a.CACK)+1, w.offset(a.AckPSN)
 	if int32(w.next-end) < 0 || int32(w.next-off) <= 0 && !a.Probe {
@@ -62,7 +62,7 @@ func (w *sendWindow) OnACK(m *Memory, owner Handle, a *ackNews, k *ackGain) bool
 }
 
 // ackOne releases the packet that an acknowledgement names.
-func (w *sendWindow) ackOne(m *Memory, owner Handle, off uint32, a *ackNews, k *ackGain) {
+func (w *sendWindow) ackOne(m *memory, owner Handle, off uint32, a *ackNews, k *ackGain) {
 	r, i := w.at(m, off)
 	bit := uint64(1) << i
 	if r.released&bit != 0 {
@@ -94,7 +94,7 @@ func (w *sendWindow) ackOne(m *Memory, owner Handle, off uint32, a *ackNews, k *
 }
 
 // releaseTo releases everything below end and moves base there.
-func (w *sendWindow) releaseTo(m *Memory, owner Handle, end uint32, k *ackGain) {
+func (w *sendWindow) releaseTo(m *memory, owner Handle, end uint32, k *ackGain) {
 	for w.base != end {
 		r, mask, next := w.span(m, w.base, end)
 		todo := mask &^ r.released
@@ -110,7 +110,7 @@ func (w *sendWindow) releaseTo(m *Memory, owner Handle, end uint32, k *ackGain) 
 // tell has the layer above know that the packets of todo, in the row that begins
 // at first, are released by CACK: of those in a row, whose handles count up, with
 // one event.
-func (w *sendWindow) tell(m *Memory, owner Handle, first uint32, todo uint64) {
+func (w *sendWindow) tell(m *memory, owner Handle, first uint32, todo uint64) {
 	r, _ := w.at(m, first)
 	for todo != 0 {
 		i := uint32(bits.TrailingZeros64(todo))
@@ -146,7 +146,7 @@ func (w *sendWindow) inWindow(off uint32, sack uint64) (uint32, uint64) {
 }
 
 // merge marks what a SACK shows as arrived.
-func (w *sendWindow) merge(m *Memory, off uint32, a *ackNews, k *ackGain) {
+func (w *sendWindow) merge(m *memory, off uint32, a *ackNews, k *ackGain) {
 	off, sack := w.inWindow(off, a.SACK)
 	if sack == 0 {
 		return
@@ -159,7 +159,7 @@ func (w *sendWindow) merge(m *Memory, off uint32, a *ackNews, k *ackGain) {
 }
 
 // mergeWord is merge for the packets of one row, that of off.
-func (w *sendWindow) mergeWord(m *Memory, off uint32, sack uint64, now int64, k *ackGain) {
+func (w *sendWindow) mergeWord(m *memory, off uint32, sack uint64, now int64, k *ackGain) {
 	if r, _ := w.at(m, off); sack&^r.acked != 0 {
 		w.retime(m, r, sack&^r.acked, now)
 		w.arrived(m, r, sack, k)
@@ -169,7 +169,7 @@ func (w *sendWindow) mergeWord(m *Memory, off uint32, sack uint64, now int64, k 
 // retime gives the packets of bits that wait for retransmission a timeout again,
 // after as long as each has been under way: they will not be sent now, but their
 // response may be lost.
-func (w *sendWindow) retime(m *Memory, r *row, bits64 uint64, now int64) {
+func (w *sendWindow) retime(m *memory, r *row, bits64 uint64, now int64) {
 	for b := bits64 & r.queued; b != 0; b &= b - 1 {
 		i := uint32(bits.TrailingZeros64(b))
 		due := deadline.After(now, max(now-m.record(r, i).sentAt, 1))
@@ -180,7 +180,7 @@ func (w *sendWindow) retime(m *Memory, r *row, bits64 uint64, now int64) {
 
 // arrived notes that the target has the packets of bits, and counts those that
 // nobody has counted.
-func (w *sendWindow) arrived(m *Memory, r *row, bits64 uint64, k *ackGain) {
+func (w *sendWindow) arrived(m *memory, r *row, bits64 uint64, k *ackGain) {
 	fresh := bits64 &^ r.acked
 	r.acked |= fresh
 	flight := fresh & r.flight
@@ -206,7 +206,7 @@ func (r *row) arrivedOnce(bit uint64, pkt *packet, k *ackGain) {
 }
 
 // foundAgain counts packets that arrived while they waited for retransmission.
-func (w *sendWindow) foundAgain(m *Memory, r *row, lost uint64, k *ackGain) {
+func (w *sendWindow) foundAgain(m *memory, r *row, lost uint64, k *ackGain) {
 	for b := lost; b != 0; b &= b - 1 {
 		if pkt := m.record(r, uint32(bits.TrailingZeros64(b))); !pkt.kind.control() {
 			k.Rtx++

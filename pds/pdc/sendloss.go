@@ -16,7 +16,7 @@ type lost struct {
 
 // enqueue takes the packet at off out of flight and has it sent again, not
 // before at. The caller has seen that it is sent, not released and not queued.
-func (w *sendWindow) enqueue(m *Memory, off uint32, at int64) lost {
+func (w *sendWindow) enqueue(m *memory, off uint32, at int64) lost {
 	r, i := w.at(m, off)
 	bit, pkt := uint64(1)<<i, m.record(r, i)
 	l := lost{size: int64(pkt.size), entropy: pkt.entropy, counted: r.flight&bit != 0}
@@ -29,7 +29,7 @@ func (w *sendWindow) enqueue(m *Memory, off uint32, at int64) lost {
 }
 
 // live reports whether the packet at off is sent and not released.
-func (w *sendWindow) live(m *Memory, off uint32) bool {
+func (w *sendWindow) live(m *memory, off uint32) bool {
 	if off-w.base >= w.next-w.base {
 		return false
 	}
@@ -38,21 +38,21 @@ func (w *sendWindow) live(m *Memory, off uint32) bool {
 }
 
 // waiting reports whether the packet at off, which is live, is queued.
-func (w *sendWindow) waiting(m *Memory, off uint32) bool {
+func (w *sendWindow) waiting(m *memory, off uint32) bool {
 	r, i := w.at(m, off)
 	return r.queued>>i&1 != 0
 }
 
 // hasArrived reports whether the target has the packet at off, which is sent and
 // not below base.
-func (w *sendWindow) hasArrived(m *Memory, off uint32) bool {
+func (w *sendWindow) hasArrived(m *memory, off uint32) bool {
 	r, i := w.at(m, off)
 	return r.acked>>i&1 != 0
 }
 
 // forget takes the word of a SACK back: the target has not got the packet, or
 // wants it again.
-func (w *sendWindow) forget(m *Memory, off uint32) {
+func (w *sendWindow) forget(m *memory, off uint32) {
 	r, i := w.at(m, off)
 	r.acked &^= 1 << i
 }
@@ -67,7 +67,7 @@ const (
 )
 
 // find returns the first offset in [from, next) of a live packet of a standing.
-func (w *sendWindow) find(m *Memory, from uint32, st standing) (uint32, bool) {
+func (w *sendWindow) find(m *memory, from uint32, st standing) (uint32, bool) {
 	for off := from; int32(w.next-off) > 0; {
 		r, mask, next := w.span(m, off, w.next)
 		set := mask &^ r.released
@@ -89,7 +89,7 @@ func (w *sendWindow) find(m *Memory, from uint32, st standing) (uint32, bool) {
 
 // expired returns the first packet from offset from on whose timeout has
 // passed. When there is none left it sets rtoAt to the earliest that is to come.
-func (w *sendWindow) expired(p *Params, m *Memory, now int64, from uint32) (uint32, bool) {
+func (w *sendWindow) expired(p *Params, m *memory, now int64, from uint32) (uint32, bool) {
 	if from == w.base {
 		w.rtoAt = never
 	}
@@ -110,7 +110,7 @@ func (w *sendWindow) expired(p *Params, m *Memory, now int64, from uint32) (uint
 
 // nextQueued returns the lowest packet that waits to be sent again and may go at
 // now. Where none may, it sets rtxAt to when one does.
-func (w *sendWindow) nextQueued(p *Params, m *Memory, now int64) (uint32, bool) {
+func (w *sendWindow) nextQueued(p *Params, m *memory, now int64) (uint32, bool) {
 	first := w.rtxAt(m)
 	if w.queued == 0 || now < *first {
 		return 0, false
@@ -133,7 +133,7 @@ func (w *sendWindow) nextQueued(p *Params, m *Memory, now int64) (uint32, bool) 
 
 // resent records that the queued packet at off leaves again, as data or, when
 // it has arrived, as the question where its response is. It returns its handle.
-func (w *sendWindow) resent(p *Params, m *Memory, off uint32, now int64) uint64 {
+func (w *sendWindow) resent(p *Params, m *memory, off uint32, now int64) uint64 {
 	r, i := w.at(m, off)
 	bit, pkt := uint64(1)<<i, m.record(r, i)
 	w.unqueue(r, bit)

@@ -58,7 +58,7 @@ func TestStaleCloseRequestDoesNotNameThePeer(t *testing.T) {
 func TestArrivedWhileQueuedKeepsATimeout(t *testing.T) {
 	p, err := NewParams(Config{})
 	require.NoError(t, err)
-	m, err := NewMemory(MemoryConfig{PDCs: 1})
+	m, err := newMemory(MemoryConfig{pdcs: 1})
 	require.NoError(t, err)
 	var w sendWindow
 	w.Init(&p, m, 1, 100)

@@ -24,7 +24,7 @@ var stateNames = [...]string{"CLOSED", "CREATING", "PENDING", "ESTABLISHED", "CL
 func (s State) String() string { return enum.Name(stateNames[:], s) }
 
 // Live reports whether the PDC is a context that packets can be sent on.
-func (s State) Live() bool { return s > StateClosed && s < StateQuarantine }
+func (s State) live() bool { return s > StateClosed && s < StateQuarantine }
 
 // takesMessages reports whether a new message may begin on it.
 func (s State) takesMessages() bool {

@@ -37,7 +37,7 @@ func (p *PDC) takeOne(m *Manager, a *pds.AckCCView) (pkt *packet, handle uint64,
 
 // releasedTo reports whether all packets below end are released with that of bit in r;
 // it says no where they end in another row than they begin.
-func (w *sendWindow) releasedTo(m *Memory, end uint32, r *row, bit uint64) bool {
+func (w *sendWindow) releasedTo(m *memory, end uint32, r *row, bit uint64) bool {
 	if int32(end-w.base) <= 0 {
 		return true
 	}
@@ -51,7 +51,7 @@ func (w *sendWindow) releasedTo(m *Memory, end uint32, r *row, bit uint64) bool 
 
 // arrivedAll reports whether all packets that the SACK of an acknowledgement shows have
 // arrived, with that of bit in r.
-func (w *sendWindow) arrivedAll(m *Memory, a *pds.AckCCView, r *row, bit uint64) bool {
+func (w *sendWindow) arrivedAll(m *memory, a *pds.AckCCView, r *row, bit uint64) bool {
 	off, sack := w.inWindow(w.offset(a.SACKBase()), a.Bitmap())
 	for s := off % rowLen; sack != 0; s = 0 {
 		q, _ := w.at(m, off)

@@ -36,10 +36,10 @@ func (m *Manager) Tick(now int64) (done bool) {
 		}
 		p := &m.pdc[id]
 		p.timerAt = never
-		if p.state.Live() {
+		if p.state.live() {
 			m.expire(now, p)
 		}
-		if p.state.Live() {
+		if p.state.live() {
 			m.schedule(p, now)
 		}
 	}
@@ -67,7 +67,7 @@ func (m *Manager) askCredit(c ccc.Handle) {
 		return
 	}
 	for id, n := l.Head, 0; n < lookAhead; id, n = m.pdc[id].nextData, n+1 {
-		if p := &m.pdc[id]; p.state.Live() && p.peerID != 0 {
+		if p := &m.pdc[id]; p.state.live() && p.peerID != 0 {
 			m.control(p, ctlCreditReq)
 			return
 		}
@@ -111,7 +111,7 @@ func (m *Manager) expire(now int64, p *PDC) {
 	}
 	if p.auxAt <= now {
 		p.auxAt = never
-		if m.auxiliary(now, p); !p.state.Live() {
+		if m.auxiliary(now, p); !p.state.live() {
 			return
 		}
 	}
@@ -121,7 +121,7 @@ func (m *Manager) expire(now int64, p *PDC) {
 	if m.idleAt(p) <= now {
 		m.idle(now, p)
 	}
-	if p.state.Live() {
+	if p.state.live() {
 		m.progress(now, p)
 	}
 }

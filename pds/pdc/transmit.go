@@ -48,7 +48,7 @@ func (m *Manager) Transmit(now int64, buf []byte, out *Out) bool {
 	for m.data.head != m.data.tail || m.revision != m.cc.Revision() && m.revised() {
 		p := &m.pdc[m.data.pop()]
 		p.flags &^= flagOnData
-		if !p.state.Live() {
+		if !p.state.live() {
 			continue
 		}
 		if m.transmitData(now, p, buf, out) {
@@ -249,7 +249,7 @@ func (m *Manager) transmitControl(now int64, buf []byte, out *Out) bool {
 
 // sendsControl reports whether p has control packets to send and knows where to.
 func (p *PDC) sendsControl() bool {
-	return p.ctl != 0 && p.peerID != 0 && (p.state.Live() || p.ctl == ctlClosingInErr)
+	return p.ctl != 0 && p.peerID != 0 && (p.state.live() || p.ctl == ctlClosingInErr)
 }
 
 // creditWanted is the payload of a CREDIT_REQ.

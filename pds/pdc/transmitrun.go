@@ -6,8 +6,9 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// RunMax is how many packets a [Run] has at most.
-const RunMax = AcksMax
+// RunMax is how many packets a [Run] has at most, and how many acknowledgements
+// [Manager.Exchange] takes.
+const RunMax = 32
 
 // A Run is new packets of one PDC that are sent one after another: alike but for their
 // handles, which count up.
