@@ -80,7 +80,7 @@ func (in *Initiator) RxAck(now int64, p PacketHandle, n uint32, ev *Event) error
 // changed, and the data must not be placed.
 func (in *Initiator) RxData(now int64, y *Reply, ev *Event) error {
 	i, ok := in.ids.find(pair{b: uint64(y.ReadRequestID)})
-	if !ok || y.Form != FormResponseData || y.Validate() != nil {
+	if !ok || y.Validate() != nil {
 		return ErrStale
 	}
 	m := &in.messages[i]
@@ -88,7 +88,7 @@ func (in *Initiator) RxData(now int64, y *Reply, ev *Event) error {
 		return ErrStale
 	}
 	*ev = Event{}
-	if y.ReturnCode != RCOK && y.ReturnCode != RCNull {
+	if !m.isSuccess(y) {
 		m.failed(failFatal, y.ReturnCode)
 	} else if !m.take(y.MessageOffset, uint32(y.PayloadLength), ev) {
 		return ErrRange

@@ -96,7 +96,10 @@ func TestInitiatorBrokenResponses(t *testing.T) {
 	} {
 		in := newInitiator(t)
 		o := walkWrite()
-		o.Opcode, o.Length = OpcodeRead, 9
+		o.Length = 9
+		before := sendAll(in, 0, start(t, in, o))[0]
+		require.Equal(t, StatusOK, answer(t, in, &before, bad(&before, RCOK, 0)).Outcome.Status)
+		o.Opcode = OpcodeRead
 		q := sendAll(in, 0, start(t, in, o))[0]
 		var ev Event
 		n, err := in.RxRsp(0, q.Packet, c.f, c.b, &ev)
@@ -364,6 +367,7 @@ func TestInitiatorReadByReturnData(t *testing.T) {
 	wrong.JobID = 1
 	require.ErrorIs(t, in.RxData(0, wrong, &ev), ErrStale)
 	for i := range uint32(3) {
+		ev.Kind, ev.At = EventDone, 1 // of before
 		require.NoError(t, in.RxData(0, data((i+1)*4096, 4096), &ev))
 		require.Equal(t, Event{Cookie: 99, DataOffset: (i + 1) * 4096, DataLength: 4096}, ev)
 	}
@@ -454,4 +458,10 @@ func TestInitiatorCountsForeignResponses(t *testing.T) {
 	y.MessageID = 77
 	require.Equal(t, EventDone, answer(t, in, &q, y).Kind)
 	require.Equal(t, uint64(1), in.Mismatched)
+
+	q = sendAll(in, 0, start(t, in, o))[0]
+	y = ok(&q)
+	y.MessageID, y.JobID, y.ReturnCode = 0, 0, RCNull
+	require.Equal(t, EventDone, answer(t, in, &q, y).Kind)
+	require.Equal(t, uint64(1), in.Mismatched, "the default response of the PDS itself need not name them")
 }

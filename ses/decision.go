@@ -90,11 +90,8 @@ func (d *Decision) accept(r *Request) {
 	d.Response.ModifiedLength = r.RequestLength
 }
 
-// refuse fills in the answer that says why not, and takes back what was decided before.
+// refuse fills in the answer that says why not.
 func (d *Decision) refuse(why Check, code ReturnCode) {
-	d.Action, d.Check = ActionNone, why
-	d.Length, d.Complete, d.HasData = 0, false, false
-	d.Guaranteed = true
+	d.Check, d.Guaranteed = why, true
 	d.Response.Verdict = Verdict{Opcode: ResponseExplicit, ReturnCode: code}
-	d.Response.ModifiedLength = 0
 }

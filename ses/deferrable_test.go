@@ -390,6 +390,17 @@ func TestCloseIndexAsksForDeferredSends(t *testing.T) {
 	}
 }
 
+// Nobody is asked when the PDC of the send is gone, too.
+func TestCloseIndexThenThePDCOfADeferredSend(t *testing.T) {
+	s := newTwoSided(t, 2)
+	s.send(s.start(matchedOp(OpcodeDeferrableSend, 0, 10)))
+	require.NoError(t, s.CloseIndex(0, s.ep, queueIndex))
+	require.True(t, s.HasErrand())
+	s.ClosePeer(9, nil)
+	require.False(t, s.HasErrand())
+	require.Zero(t, s.Pending())
+}
+
 // The queue is closed while ready to restart is under way, and that does not arrive.
 func TestCloseIndexWhileReadyToRestartIsUnderWay(t *testing.T) {
 	for _, arrives := range []bool{true, false} {

@@ -35,32 +35,13 @@ func (t *Target) keep(i uint32) bool {
 	return false
 }
 
-// restarted returns the buffer that is kept for r, if r is a deferrable send that comes
-// again.
+// restarted returns the deferred send that comes again as r.
 func (t *Target) restarted(r *Request, p *plan) (i uint32, ok bool) {
-	h := Handle(r.Token.Target)
-	n, ok := t.pendSlots.at(h)
-	if !ok {
+	if i, ok = t.pendSlots.at(Handle(r.Token.Target)); !ok {
 		return 0, false
 	}
-	d := &t.pendings[n]
-	if d.state != pendingAsked || d.gone || d.entry != p.entry || !d.is(r) {
-		return 0, false
-	}
-	p.pending = h
-	return d.recv - 1, true
-}
-
-// letGo forgets a deferred send that came again and was refused: its initiator will not use
-// its token any more.
-func (t *Target) letGo(r *Request) {
-	i, ok := t.pendSlots.at(Handle(r.Token.Target))
-	if !ok {
-		return
-	}
-	if d := &t.pendings[i]; d.state == pendingAsked && d.is(r) {
-		t.dropDeferred(i)
-	}
+	d := &t.pendings[i]
+	return i, d.state == pendingAsked && !d.gone && d.entry == p.entry && d.is(r)
 }
 
 // isRestarted reports whether r is a deferrable send that its target has asked for.
@@ -69,8 +50,7 @@ func (r *Request) isRestarted() bool { return r.Opcode.IsDeferrable() && r.Token
 // is reports whether r is the deferred send d that comes again.
 func (d *pending) is(r *Request) bool {
 	c := &d.common
-	return d.token == r.Token.Initiator && d.tag == r.Key && c.Opcode == r.Opcode && c.JobID == r.JobID &&
-		c.PIDonFEP == r.PIDonFEP && c.Index == r.Index && (c.Flags^r.Flags)&FlagRel == 0
+	return d.token == r.Token.Initiator && d.tag == r.Key && c.Opcode == r.Opcode && c.JobID == r.JobID
 }
 
 // dropDeferred forgets a deferred send. The buffer kept for it goes to the next one that it

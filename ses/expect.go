@@ -88,11 +88,7 @@ func (t *Target) Expect(v *StandardView, near uint16, a Arrival, x *Expected) bo
 
 // expectLater is Expect for a packet that is not the first of its message.
 func (t *Target) expectLater(v *StandardView, near uint16, a Arrival, x *Expected) bool {
-	i := int(t.recent[uint64(near)&uint64(len(t.recent)-1)])
-	if i >= len(t.records) {
-		return false
-	}
-	m := &t.records[i]
+	m := &t.records[t.recent[uint64(near)&uint64(len(t.recent)-1)]]
 	if m.differs(v, v.head()&^(head(FlagEOM)<<48), a.Peer) != 0 || m.epoch != t.epoch || m.length != v.RequestLength() {
 		return false
 	}

@@ -13,11 +13,7 @@ package ses
 // near is the low 16 bits of a.Peer as the packet tells them. The message is found by them
 // before anything is known about the peer; if they are wrong, it is not.
 func (t *Target) Follow(v *StandardView, near uint16, a Arrival) *Record {
-	i := int(t.recent[uint64(near)&uint64(len(t.recent)-1)])
-	if i >= len(t.records) {
-		return nil
-	}
-	m := &t.records[i]
+	m := &t.records[t.recent[uint64(near)&uint64(len(t.recent)-1)]]
 	if m.differs(v, v.head(), a.Peer) != 0 || m.epoch != t.epoch || m.length != v.RequestLength() {
 		return nil
 	}
@@ -47,7 +43,7 @@ func (m *Record) differs(v *StandardView, h head, peer uint64) uint64 {
 
 // lead lets later packets of m follow r, which has passed.
 func (t *Target) lead(r *Request, m *Record) {
-	if r.Form == FormStandard && r.Opcode.in(opsFollow) && m.limit == m.length {
+	if r.Opcode.in(opsFollow) && m.limit == m.length {
 		m.key, m.offset, m.head, m.at, m.epoch = r.Key, r.BufferOffset, headOf(r), atOf(r), t.epoch
 	}
 }

@@ -218,6 +218,12 @@ func TestRequestForms(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, c.want, n)
 			require.Equal(t, c.r, got)
+			got.Standard = Standard{
+				MessageID: 1, PayloadLength: 2, Initiator: 3, MessageOffset: 4, RequestLength: 5, BufferOffset: 6, Key: 7, HeaderData: 8,
+			}
+			_, err = got.Decode(c.r.Form, wire)
+			require.NoError(t, err)
+			require.Equal(t, c.r, got, "what the form lacks is 0, whatever was there")
 			require.False(t, strings.Contains(got.String(), "%!"))
 		})
 	}

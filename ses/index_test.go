@@ -23,6 +23,10 @@ func TestNewTargetRefusesBadConfig(t *testing.T) {
 		require.ErrorIs(t, err, ErrConfig)
 		require.ErrorContains(t, err, "TargetConfig."+name)
 	}
+	for _, mtu := range []uint32{512, 16384} {
+		_, err := NewTarget(TargetConfig{MTU: mtu})
+		require.ErrorContains(t, err, "TargetConfig.MTU")
+	}
 	_, err := NewTarget(good)
 	require.NoError(t, err)
 }
@@ -35,6 +39,8 @@ func TestTargetTables(t *testing.T) {
 	_, err = tg.AddProcess(Process{Job: 1, PID: 1})
 	require.ErrorIs(t, err, ErrExists)
 	_, err = tg.AddProcess(Process{Job: 1 << 24})
+	require.ErrorIs(t, err, ErrRange)
+	_, err = tg.AddProcess(Process{PID: 1 << 12})
 	require.ErrorIs(t, err, ErrRange)
 	_, err = tg.AddProcess(Process{Job: 1, PID: 2})
 	require.NoError(t, err)
@@ -49,9 +55,17 @@ func TestTargetTables(t *testing.T) {
 	require.ErrorIs(t, err, ErrExists)
 	_, err = tg.PostReceive(a, 1, Receive{})
 	require.ErrorIs(t, err, ErrRange, "not a queue")
+	_, err = tg.PostReceive(a, 0, Receive{})
+	require.ErrorIs(t, err, ErrNotFound)
+	require.ErrorIs(t, tg.SetIndexState(a, 0, IndexEnabled), ErrNotFound)
+	require.ErrorIs(t, tg.SetIndexState(a, 1, IndexInvalid), ErrRange)
+	require.ErrorIs(t, tg.SetIndexState(a, 2, IndexEnabled), ErrRange)
+	require.ErrorIs(t, tg.SetIndexState(a+1<<16, 1, IndexEnabled), ErrNotFound)
 
 	_, err = tg.Register(a, 0, Region{})
 	require.ErrorIs(t, err, ErrNotFound)
+	_, err = tg.Register(a, 1, Region{Job: AnyJob + 1})
+	require.ErrorIs(t, err, ErrRange)
 	_, err = tg.Register(a, 1, Region{Base: 2, Length: math.MaxUint64})
 	require.ErrorIs(t, err, ErrRange)
 	_, err = tg.Register(a, 1, Region{Base: 2, Length: math.MaxUint64 - 1, Key: 1})

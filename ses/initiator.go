@@ -193,7 +193,7 @@ func (in *Initiator) PutHeader(b []byte, p PacketHandle) (n int, y Payload) {
 		return 0, Payload{}
 	}
 	y.Offset, y.Length = m.place(in.mtu, i)
-	if place := uint64(y.Length)<<32 | uint64(y.Offset); len(b) >= StandardLen && m.size == StandardLen {
+	if place := uint64(y.Length)<<32 | uint64(y.Offset); m.size == StandardLen {
 		m.header((*[StandardLen]byte)(b), i, place)
 		n = StandardLen
 	} else {

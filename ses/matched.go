@@ -23,7 +23,7 @@ func (m *message) beginMatched(o *Operation, r *Request) {
 // keepsBuffer reports whether the target of a deferrable send that is given up keeps a
 // receive buffer for it: it has said that it is ready, and has not seen the send since.
 func (m *message) keepsBuffer() bool {
-	return m.restart != 0 && (m.ready || m.sent == 0) && m.fail != failPDS && m.mode <= ModeROD
+	return m.restart != 0 && (m.ready || m.sent == 0) && m.fail != failPDS
 }
 
 // letGo makes a send that is given up begin again as a notice that lets its target use the
@@ -35,9 +35,7 @@ func (m *message) keepsBuffer() bool {
 // notice for this case.
 func (in *Initiator) letGo(now int64, m *message, ev *Event) {
 	m.bearToken(m.restart)
-	if m.ready, m.restart = false, 0; m.sent > 0 { // else no packet has its number yet
-		m.attempt++
-	}
+	m.ready, m.restart = false, 0
 	m.state = messageSending
 	m.sent, m.packets, m.length, m.rest, m.received, m.delivered = 0, 1, 0, 0, 0, 0
 	m.kind &^= kindCarries | kindMiddle

@@ -93,6 +93,8 @@ func (s *twoSided) restartIt() (ev Event) {
 	var d Decision
 	s.Receive(&r, Arrival{Peer: 8}, &d)
 	require.Equal(s.t, ActionRestart, d.Action)
+	require.Equal(s.t, RCOK, d.Response.ReturnCode)
+	require.Equal(s.t, r.RequestLength, d.Response.ModifiedLength)
 	require.NoError(s.t, s.in.Restart(s.now, &r, &ev))
 	s.ErrandDone(x.Handle, StatusOK)
 	return ev
@@ -166,6 +168,7 @@ func TestMatchedSendErrors(t *testing.T) {
 	s := newTwoSided(t, 1)
 	h := s.start(matchedOp(OpcodeSend, 0, 10))
 	require.ErrorIs(t, s.in.SetSource(h, source), ErrStale)
+	require.ErrorIs(t, s.in.Lent(0, h, 0, &Event{}), ErrStale)
 	h = s.start(rendezvousOp(OpcodeRendezvousSend, 100, 10))
 	s.packets(h)
 	require.ErrorIs(t, s.in.SetSource(h, source), ErrStale, "it has begun")
@@ -290,6 +293,23 @@ func TestDeferrableSendGivenUpWhenItsBufferIsReady(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Nor does it wait for the end of a pause that its target has ended.
+func TestDeferrableSendGivenUpInAPause(t *testing.T) {
+	s := newTwoSided(t, 1)
+	h := s.start(matchedOp(OpcodeDeferrableSend, 0, 10))
+	p := s.packets(h)[0]
+	r, _ := s.request(p)
+	refusal := Decision{}
+	refusal.refuse(CheckKey, RCNoMatch)
+	require.EqualValues(t, defaultBackoff, s.answer(p, &refusal).At)
+	var ev Event
+	r.Token.Target = 1
+	require.NoError(t, s.in.Restart(0, &r, &ev))
+	require.NoError(t, s.in.Cancel(0, h, &ev))
+	require.Equal(t, Event{Kind: EventReady, Cookie: 77}, ev)
+	require.Len(t, s.packets(h), 1)
 }
 
 // Whoever gives the same send up again does not wait for its target, nor does one that has

@@ -87,7 +87,7 @@ func (o Opcode) validate(form uint64) error {
 	switch {
 	case o.IsReserved():
 		return ErrOpcode
-	case o <= OpcodeMsgError && !o.in(form):
+	case !o.in(form):
 		return ErrOpcodeForm
 	}
 	return nil

@@ -62,8 +62,7 @@ func (o *Operation) Validate(mtu uint32) error {
 
 // isWide reports whether a field does not fit its place on the wire.
 func (o *Operation) isWide() bool {
-	return o.Job>>24 != 0 || (uint16(o.PID)|uint16(o.Index))>>12 != 0 ||
-		o.Opcode.IsRendezvous() && o.Rendezvous.isWide()
+	return o.Job>>24 != 0 || (uint16(o.PID)|uint16(o.Index))>>12 != 0 || o.Rendezvous.isWide()
 }
 
 func (o *Operation) validateForm(mtu uint32) error {

@@ -16,6 +16,15 @@ func TestOperationHeaderDataNeedsItsFlag(t *testing.T) {
 	}
 }
 
+func TestOperationDeliveryComplete(t *testing.T) {
+	for _, dc := range []bool{false, true} {
+		o := walkWrite()
+		o.DeliveryComplete = dc
+		q := packetOf(o, walkMTU, 0)
+		require.Equal(t, dc, q.Request.Flags.Has(FlagDC))
+	}
+}
+
 func TestOperationValidate(t *testing.T) {
 	for _, c := range []struct {
 		name string

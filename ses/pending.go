@@ -109,7 +109,7 @@ func (t *Target) pendsOf(peer uint64) *uint16 { return &t.pends[peer&uint64(len(
 // of one whose low bits are those of another.
 func (t *Target) Awaited(peer uint64) bool { return *t.pendsOf(peer) != 0 }
 
-// freePending forgets a pending send, which no longer keeps a buffer.
+// freePending forgets a pending send.
 func (t *Target) freePending(i uint32) {
 	switch t.pendings[i].state {
 	case pendingDeferred:
@@ -117,7 +117,6 @@ func (t *Target) freePending(i uint32) {
 	case pendingReady, pendingPull:
 		t.removePending(&t.due, i)
 	}
-	t.pendings[i].recv = 0
 	*t.pendsOf(t.pendings[i].Peer)--
 	t.pendSlots.release(i)
 }
@@ -163,12 +162,12 @@ func (t *Target) ErrandDone(h Handle, s Status) {
 	switch d := &t.pendings[i]; {
 	case d.state == pendingPulling, d.gone && s == StatusOK:
 		t.freePending(i)
-	case d.state == pendingAsked && s == StatusOK:
+	case s == StatusOK:
 		d.told = true
-	case d.state == pendingAsked && s == StatusPDS:
+	case s == StatusPDS:
 		d.state = pendingReady
 		t.pushPending(&t.due, i)
-	case d.state == pendingAsked && s != StatusOK:
+	default:
 		t.dropDeferred(i)
 	}
 }

@@ -10,6 +10,5 @@ func (in *Initiator) Line(slot uint16) uintptr { return uintptr(unsafe.Pointer(&
 // Line returns the address of the latest message of a peer, of which the low 16 bits tell,
 // or of any other.
 func (t *Target) Line(peer uint16) uintptr {
-	i := int(t.recent[int(peer)&(len(t.recent)-1)])
-	return uintptr(unsafe.Pointer(&t.records[min(i, len(t.records)-1)]))
+	return uintptr(unsafe.Pointer(&t.records[t.recent[int(peer)&(len(t.recent)-1)]]))
 }

@@ -28,7 +28,7 @@ func (t *Target) PostReceive(process Handle, ri ResourceIndex, r Receive) (Handl
 	}
 	t.posted++
 	t.receives[i] = receive{Receive: r, entry: n, posted: t.posted}
-	if t.deferred.head != 0 && t.keep(i) {
+	if t.keep(i) {
 		return t.recvSlots.handle(i), nil
 	}
 	t.enqueue(e, e.tail, i)

@@ -55,7 +55,7 @@ func (t *Target) whole(r *Request, a *Arrival, d *Decision) {
 		return
 	}
 	t.commit(r, d, &p)
-	if d.Complete = r.Flags.Has(flagsOnly); d.Complete && a.Mode <= ModeROD {
+	if d.Complete = r.Flags.Has(flagsOnly); d.Complete {
 		t.allow(r, &p)
 	}
 	if r.Flags.Has(FlagSOM | FlagHD) {
@@ -149,8 +149,11 @@ func (t *Target) refused(r *Request, a *Arrival, d *Decision, p *plan) {
 		return
 	}
 	code := d.Response.ReturnCode
-	if code != RCBadGeneration && code != RCTooLong && r.isRestarted() {
-		t.letGo(r)
+	if code != RCBadGeneration && code != RCTooLong {
+		// A deferred send that comes again: its initiator will not use the token any more.
+		if i, ok := t.restarted(r, p); ok {
+			t.dropDeferred(i)
+		}
 	}
 	switch {
 	case code == RCBadGeneration:
@@ -194,6 +197,7 @@ func (t *Target) abandon(r *Request, a *Arrival, d *Decision) {
 // this request, when the host did not take or give the data: code is its reason, from
 // [RCATInvalid] to [RCAMOFPInexact]. The whole message fails.
 func (t *Target) Fail(r *Request, a Arrival, code ReturnCode, d *Decision) {
+	*d = Decision{Cookie: d.Cookie}
 	d.refuse(CheckHost, code)
 	d.Response.MessageID, d.Response.JobID, d.Response.Generation = r.MessageID, r.JobID, r.Generation
 	if a.Mode == ModeUUD {
@@ -205,7 +209,7 @@ func (t *Target) Fail(r *Request, a Arrival, code ReturnCode, d *Decision) {
 	if m := t.find(r, a.Peer); m != nil && a.Mode <= ModeROD && !r.Flags.Has(flagsOnly) {
 		m.code, m.gen, m.list, m.epoch = code, r.Generation, ListExpected, 0
 	}
-	if r.Opcode.IsRendezvous() && t.pendSlots.live != 0 {
+	if r.Opcode.IsRendezvous() {
 		t.dropPull(r, a.Peer)
 	}
 }

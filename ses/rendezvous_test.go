@@ -376,4 +376,10 @@ func TestLend(t *testing.T) {
 	require.ErrorIs(t, err, ErrRange)
 	_, _, err = s.Lend(s.ep+1<<16, walkIndex, false, g)
 	require.ErrorIs(t, err, ErrNotFound)
+	ep, err := s.AddProcess(Process{Job: walkJob + 1, PID: 9, Absolute: true})
+	require.NoError(t, err)
+	_, err = s.OpenIndex(0, ep, 0, Index{})
+	require.NoError(t, err)
+	_, _, err = s.Lend(ep, 0, true, g)
+	require.NoError(t, err, "a job is only checked for authorisation by an absolute address")
 }

@@ -102,7 +102,7 @@ func NewTarget(c TargetConfig) (*Target, error) {
 		entries: slab.Make[entry](c.Processes * c.Indices),
 		keys:    newFinder(c.Regions, c.Seed), regionSlots: newSlots(c.Regions), regions: slab.Make[region](c.Regions),
 		recvSlots: newSlots(c.Receives), receives: slab.Make[receive](c.Receives),
-		messages: newFinder(c.Messages, c.Seed), recordSlots: newSlots(c.Messages), records: slab.Make[Record](c.Messages),
+		messages: newFinder(c.Messages, c.Seed), recordSlots: newSlots(c.Messages), records: slab.Make[Record](max(c.Messages, 1)),
 		recent: make([]uint16, buckets(c.Messages)), listed: make([]uint32, buckets(c.Messages)), epoch: 1,
 		grants:    slab.Make[grant](min(buckets(c.Regions), maxGrants)),
 		pendSlots: newSlots(c.Pending), pendings: make([]pending, c.Pending), pends: make([]uint16, buckets(c.Pending)),

@@ -150,6 +150,9 @@ func TestTargetValidationOrder(t *testing.T) {
 		{"10 end beyond the message", nil, []change{func(r *Request, _ *Arrival) {
 			r.Flags, r.PayloadLength, r.MessageOffset = FlagRel|FlagEOM, 4096, 12289
 		}}, CheckLengths, RCOpViolation},
+		{"10 end beyond the message, not its last packet", nil, []change{func(r *Request, _ *Arrival) {
+			r.Flags, r.PayloadLength, r.MessageOffset = FlagRel, 4096, 12289
+		}}, CheckLengths, RCOpViolation},
 		{"10 end wraps 32 bits", nil, []change{func(r *Request, _ *Arrival) {
 			r.Flags, r.PayloadLength, r.MessageOffset = FlagRel|FlagEOM, 4096, math.MaxUint32
 		}}, CheckLengths, RCOpViolation},
@@ -175,6 +178,8 @@ func TestTargetValidationOrder(t *testing.T) {
 		{"19 atomic type", nil, []change{atomic, func(r *Request, _ *Arrival) { r.Swap.Type = TypeUint32 }}, CheckAtomic, RCAMOUnsupportedDT},
 		{"19 bits of a floating-point number", nil, []change{atomic, func(r *Request, _ *Arrival) { r.Swap.Opcode, r.Swap.Type = AtomicBitOr, TypeDouble }}, CheckAtomic, RCAMOUnsupportedDT},
 		{"19 atomic size", nil, []change{atomic, func(r *Request, _ *Arrival) { r.RequestLength = 7 }}, CheckAtomic, RCAMOUnsupportedSize},
+		{"19 no operand", nil, []change{atomic, func(r *Request, a *Arrival) { r.RequestLength, a.Payload = 0, 0 }}, CheckAtomic, RCAMOUnsupportedSize},
+		{"19 an operation that needs none is no shorter", nil, []change{atomic, func(r *Request, a *Arrival) { r.Swap.Opcode, a.Payload = AtomicInvalidate, 0 }}, CheckAtomic, RCAMOUnsupportedOp},
 		{"19 two operands to compare", nil, []change{atomic, func(r *Request, a *Arrival) { r.Swap.Opcode, r.RequestLength, a.Payload = AtomicSwapEqual, 16, 16 }}, CheckAtomic, RCAMOUnsupportedSize},
 		{"19 atomic alignment", nil, []change{atomic, func(r *Request, _ *Arrival) { r.BufferOffset = 6 }}, CheckAtomic, RCAMOUnaligned},
 	}
@@ -264,8 +269,6 @@ func TestTargetRecordsExhausted(t *testing.T) {
 	require.Equal(t, CheckNone, s.send(0, fifth).Check, "the packet comes again and finds room")
 }
 
-// A PDC that is gone takes its own messages along, in whatever order they ended and
-// whoever shares a list with it.
 // Which packets have to leave the last record to others, if one before them is missing.
 func TestTargetOpens(t *testing.T) {
 	s := newWalkTarget(t) // of 4 records
@@ -296,6 +299,8 @@ func TestTargetOpens(t *testing.T) {
 	require.True(t, opens(func(r *Request, _ *Arrival) { other(r); r.Opcode = OpcodeDeferrableSend }))
 }
 
+// A PDC that is gone takes its own messages along, in whatever order they ended and
+// whoever shares a list with it.
 func TestTargetClosePeerLeavesOthers(t *testing.T) {
 	s := newWalkTarget(t) // four lists
 	r := rand.New(rand.NewPCG(1, 2))

@@ -231,14 +231,11 @@ func (t *Target) checkQueue(r *Request, m *Record, p *plan) (Check, ReturnCode) 
 
 // bufferFor plans for a new message with the receive buffer that it finds, nil if none.
 func (t *Target) bufferFor(r *Request, e *entry, p *plan) *receive {
-	i, ok := uint32(0), false
-	if r.isRestarted() {
-		i, ok = t.restarted(r, p)
-	}
-	if !ok {
-		if i, ok = t.match(e, r); !ok {
-			return nil
-		}
+	i, ok := t.restarted(r, p)
+	if ok {
+		i, p.pending = t.pendings[i].recv-1, Handle(r.Token.Target)
+	} else if i, ok = t.match(e, r); !ok {
+		return nil
 	}
 	b := &t.receives[i]
 	p.recv, p.base, p.cookie, p.limit = i+1, b.Base, b.Cookie, min(b.Length, wholeLength(r))
