@@ -40,7 +40,7 @@ func TestRingsBesideTheDevice(t *testing.T) {
 	all := uint32(0)
 	for o := range ringOwners {
 		require.Equal(t, x.missing[o], x.rings[o].Lost())
-		require.Greater(t, x.received[o], uint32(100))
+		require.NotZero(t, x.received[o])
 		all += x.received[o] + x.missing[o]
 	}
 	for _, n := range x.posted {
