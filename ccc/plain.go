@@ -89,7 +89,7 @@ func (m *Manager) OnPlainACK(pdc Handle, now int64, a PlainACK) (State, bool) {
 	s := c.weigh(m.p)
 	if s != c.state {
 		if !c.become(s) {
-			m.line(c)
+			m.file(c)
 		}
 	}
 	return s, true
@@ -108,7 +108,7 @@ func (m *Manager) settlePlain(b *member, c *Context, now int64) {
 	}
 	if s := c.weigh(m.p); s != c.state {
 		if !c.become(s) {
-			m.line(c)
+			m.file(c)
 		}
 	}
 }
@@ -118,13 +118,13 @@ func (c *Context) weigh(p *Params) State {
 	return nextState(c.waits != 0, c.inflightPkts > 0, !c.window.Full(&p.nscc))
 }
 
-// become brings a plain context into another state, and reports whether it is in line
-// with it.
+// become brings a plain context into another state, and reports whether it is filed by
+// it.
 func (c *Context) become(s State) bool {
 	why := ReasonBacklog
 	if s == StateActive {
 		why = ReasonWindow
 	}
 	c.state, c.why, c.rec.held = s, why, why
-	return c.inLine()
+	return c.filed()
 }

@@ -8,15 +8,15 @@ func (m *Manager) finish(b *member, c *Context, now int64) {
 	m.settle(c, now)
 }
 
-// settle brings everything around context c in line with it. Every event ends
+// settle brings everything around context c up to date with it. Every event ends
 // here.
 func (m *Manager) settle(c *Context, now int64) {
 	r := &c.rec
 	if r.custom {
 		c.Consult(m.p, now, m.algOf(c))
 	}
-	if !c.inLine() {
-		m.line(c)
+	if !c.filed() {
+		m.file(c)
 	}
 	if r.held != ReasonBacklog && !r.wait(now) {
 		m.carry(c, now)
@@ -29,14 +29,15 @@ func (m *Manager) settle(c *Context, now int64) {
 	}
 }
 
-// inLine reports whether a context that is READY is on the ready list, and whether
-// one with something to send is counted.
-func (c *Context) inLine() bool {
+// filed reports whether c is where its state belongs: on the ready list when it is READY,
+// and among the busy ones, which are counted, when it has something to send.
+func (c *Context) filed() bool {
 	return (c.state != StateReady || c.rec.listed) && (c.state >= StateActive) == c.rec.busy
 }
 
-// line sees to that.
-func (m *Manager) line(c *Context) {
+// file puts c where its state belongs. It stays on the ready list when it is READY no
+// more: its turn takes it off.
+func (m *Manager) file(c *Context) {
 	r := &c.rec
 	if c.state == StateReady && !r.listed {
 		r.listed = true

@@ -17,8 +17,31 @@
 // The upper half needs no packet format at all: [Target] decides for each
 // request what to place where and what to answer, [Initiator] cuts messages into
 // packets and turns responses into one completion for each message. Neither
-// touches payload memory, reads a clock, or allocates after construction. Some sends
-// make a target start messages of its own, see [Errand].
+// touches payload memory, reads a clock, or allocates after construction.
+//
+//	h, err := in.Start(&operation)                // a message begins
+//	n, at := in.Next(now, h, &q); in.Handed(h, n) // the PDS takes its next n packets
+//	in.PutHeader(b, q.Packet)                     // what one is: a header, and which bytes follow
+//	in.RxRsp(now, p, form, b, &ev)                // a response to one has come; or RxAck, Error, RxData
+//	                                              // ev: the message goes on, waits, or is over
+//
+//	t.AddProcess(p); t.OpenIndex(now, p, i, x)    // who may be addressed, and
+//	t.Register(p, i, region)                      // which memory is open; or PostReceive
+//	t.Receive(&request, arrival, &d)              // d: what to place where, and what to answer
+//	t.Fail(&request, arrival, code, &d)           // it could not be placed: another answer
+//	t.Errand(&x)                                  // a message that a send has this side start
+//
+// # Short ways, which a newcomer can skip
+//
+// Everything can be done with the calls above. Those below do the same faster for the
+// packets that nearly all are, and decline the others, which then go the general way.
+// The Endpoint of the root package uses both.
+//
+//	Target.Follow, Record.Place            a request in the middle of a message: Receive
+//	Target.Expect, Take, and PutDefault    a request that passes: Receive
+//	Initiator.Middle                       headers in the middle of a message: PutHeader
+//	Initiator.Passing, Confirm             responses that say all is well: RxRsp, RxAck
+//	Line                                   nothing: where a later call will read
 //
 // Layouts and names: UE Specification 1.0.x, chapter 3.4, figures 3-9 to 3-20,
 // tables 3-8 to 3-23 and 3-43.
