@@ -50,7 +50,7 @@ func (k TriggerKind) String() string { return enum.Name(triggerNames[:], k) }
 type Trigger struct {
 	ID    int64
 	Kind  TriggerKind
-	Count int64 // of a barrier
+	Count int64 // of a barrier; of no meaning otherwise
 	Line  int
 }
 
@@ -260,8 +260,8 @@ func (p *matrixParser) trigger() error {
 		return p.errorf("trigger without id")
 	case !p.seen[kind]:
 		return p.errorf("trigger %d is neither oneshot, multishot nor barrier", t.ID)
-	case p.seen["count"] != (t.Kind == TriggerBarrier):
-		return p.errorf("trigger %d: a barrier needs a count, and nothing else has one", t.ID)
+	case t.Kind == TriggerBarrier && t.Count == 0:
+		return p.errorf("trigger %d: a barrier needs a count", t.ID)
 	}
 	p.m.Triggers = append(p.m.Triggers, t)
 	return nil

@@ -55,6 +55,19 @@ func TestParseMatrixMalformedA2A(t *testing.T) {
 	require.EqualError(t, err, "a2a.cm:2: the header says Connections 3600, the file holds 240")
 }
 
+// What the simulator reads, if by accident: whole numbers with decimals, a count that means
+// nothing, ends of lines of another system.
+func TestParseMatrixAsLenientAsHtsim(t *testing.T) {
+	m, err := ParseMatrix("x", strings.NewReader(
+		"Nodes 4.0\r\nConnections 2\r\nTriggers 1\r\n\r\n0->1 id 1 start 0.0 size 4086.00 send_done_trigger 1 \r\n2->3 id 2 trigger 1 size 1\r\ntrigger id 1 oneshot count 3\r\n"))
+	require.NoError(t, err)
+	require.Equal(t, 4, m.Nodes)
+	require.EqualValues(t, 4086, m.Flows[0].Size)
+	require.Equal(t, TriggerOneshot, m.Triggers[0].Kind)
+	_, err = ParseMatrix("x", strings.NewReader("Nodes 2\nConnections 1\n0->1 start 0 size 1.5"))
+	require.EqualError(t, err, `x:3: size "1.5" is not a whole number`)
+}
+
 func TestParseMatrixEveryField(t *testing.T) {
 	m, err := ParseMatrix("x", strings.NewReader(`# a comment
 Nodes 4
@@ -125,7 +138,7 @@ func TestParseMatrixErrors(t *testing.T) {
 		{"trigger twice", "Nodes 2\nTriggers 2\ntrigger id 1 oneshot\ntrigger id 1 oneshot", "x:4: trigger 1 is given twice, first in line 3"},
 		{"trigger without kind", "Nodes 2\nTriggers 1\ntrigger id 1", "x:3: trigger 1 is neither oneshot, multishot nor barrier"},
 		{"trigger of two kinds", "Nodes 2\nTriggers 1\ntrigger id 1 oneshot barrier count 2", "x:3: the kind of the trigger is given twice"},
-		{"barrier without count", "Nodes 2\nTriggers 1\ntrigger id 1 barrier", "x:3: trigger 1: a barrier needs a count, and nothing else has one"},
+		{"barrier without count", "Nodes 2\nTriggers 1\ntrigger id 1 barrier", "x:3: trigger 1: a barrier needs a count"},
 		{"trigger without id", "Nodes 2\nTriggers 1\ntrigger oneshot", "x:3: trigger without id"},
 		{"unknown trigger field", "Nodes 2\nTriggers 1\ntrigger id 1 twoshot", `x:3: unknown field "twoshot" of a trigger`},
 		{"id twice", "Nodes 2\nConnections 2\n0->1 id 1 start 0 size 1\n0->1 id 1 start 0 size 1", "x:4: id 1 is given twice, first in line 3; messages of one connection say msg"},

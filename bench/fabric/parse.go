@@ -94,6 +94,9 @@ func (l *lines) number(field string, least int64) (int64, error) {
 }
 
 func (l *lines) parse(field, w string, least int64) (int64, error) {
+	if whole, decimals, ok := strings.Cut(w, "."); ok && strings.Trim(decimals, "0") == "" {
+		w = whole
+	}
 	n, err := strconv.ParseInt(w, 10, 64)
 	if err != nil {
 		return 0, l.errorf("%s %q is not a whole number", field, w)

@@ -39,7 +39,8 @@ type Tier struct {
 //	Downlink_Latency_ns 1000
 //
 // with Switch_Latency_ns, Bundle, Queue_Down and Queue_Up where they differ from 0, see
-// [Tier]. The last tier has no Radix_Up. Capitals do not matter, # begins a comment.
+// [Tier]. The last of three tiers has no Radix_Up; of what a file for three tiers says, two
+// tiers leave out the rest. Capitals do not matter, # begins a comment.
 func ParseTopology(file string, r io.Reader) (*Topology, error) {
 	p := topologyParser{lines: newLines(file, r), t: &Topology{}, given: map[string]int{}, tier: -1}
 	if err := p.each(p.item); err != nil {
@@ -52,6 +53,9 @@ func ParseTopology(file string, r io.Reader) (*Topology, error) {
 		}
 	}
 	p.t.Tiers = p.all[:p.tiers]
+	if p.tiers == 2 {
+		p.all[1].RadixUp = 0 // of a file for three tiers
+	}
 	if err := p.t.Validate(); err != nil {
 		return nil, p.errorAt(last, "%v", err)
 	}
@@ -112,8 +116,8 @@ func (p *topologyParser) block(n int64) error {
 	switch {
 	case p.tiers == 0:
 		return p.errorf("Tier before Tiers")
-	case n >= int64(p.tiers):
-		return p.errorf("Tier %d, want 0 to %d", n, p.tiers-1)
+	case n >= int64(len(p.all)):
+		return p.errorf("Tier %d, want 0 to %d", n, len(p.all)-1)
 	case p.tierLine[n] != 0:
 		return p.errorf("Tier %d is given twice, first in line %d", n, p.tierLine[n])
 	}

@@ -100,6 +100,15 @@ func TestParseTopologyNamesInAnyCase(t *testing.T) {
 	require.EqualError(t, err, "x:8: radix_up is given twice, first in line 7")
 }
 
+// The simulator takes a file for three tiers that says Tiers 2.
+func TestParseTopologyTwoTiersOfThree(t *testing.T) {
+	want, err := ParseTopology("x", strings.NewReader(tiny))
+	require.NoError(t, err)
+	got, err := ParseTopology("x", strings.NewReader(tiny+"Radix_Up 2\nTier 2\nDownlink_speed_Gbps 400\nRadix_Down 8\n"))
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+}
+
 func TestParseTopologyErrors(t *testing.T) {
 	swap := func(old, new string) string {
 		require.Contains(t, tiny, old)
@@ -116,7 +125,7 @@ func TestParseTopologyErrors(t *testing.T) {
 		{"two numbers", swap("Nodes 8", "Nodes 8 9"), `x:1: unknown field "9"`},
 		{"field twice", swap("Radix_Up 2", "Radix_Up 2\nRadix_Up 2"), "x:8: Radix_Up is given twice, first in line 7"},
 		{"tier twice", swap("Tier 1", "Tier 0"), "x:9: Tier 0 is given twice, first in line 4"},
-		{"tier out of range", swap("Tier 1", "Tier 2"), "x:9: Tier 2, want 0 to 1"},
+		{"tier out of range", swap("Tier 1", "Tier 3"), "x:9: Tier 3, want 0 to 2"},
 		{"tier missing", swap("Tiers 2", "Tiers 3"), "x:12: the header says Tiers 3, Tier 2 is missing"},
 		{"four tiers", swap("Tiers 2", "Tiers 4"), "x:2: Tiers 4, want 2 or 3"},
 		{"tier before tiers", "Tier 0", "x:1: Tier before Tiers"},
@@ -125,7 +134,7 @@ func TestParseTopologyErrors(t *testing.T) {
 		{"no speed", swap("Downlink_speed_Gbps 100\n", ""), "x:11: tier 0: field Downlink_speed_Gbps is missing or 0"},
 		{"no radix", swap("Radix_Down 4\n", ""), "x:11: tier 0: field Radix_Down 0, want 1 to 1048576"},
 		{"no uplinks", swap("Radix_Up 2\n", ""), "x:11: tier 0: field Radix_Up 0, want 1 to 1048576"},
-		{"uplinks of the last tier", tiny + "Radix_Up 2", "x:13: tier 1: field Radix_Up 2 in the last tier"},
+		{"uplinks of the last tier", swap("Tiers 2", "Tiers 3") + "Radix_Up 2\nTier 2\nRadix_Down 1\nRadix_Up 1\nDownlink_speed_Gbps 100", "x:17: tier 2: field Radix_Up 1 in the last tier"},
 		{"pod does not fit", swap("Radix_Down 4", "Radix_Down 3"), "x:12: field Podsize 8 must divide Nodes 8 and be a multiple of Tier 0 Radix_Down 3"},
 		{"links that end nowhere", swap("Radix_Down 2", "Radix_Down 3"), "x:12: tier 1: Radix_Down 3, want 2 (2 leaves of a pod with 1 links each)"},
 		{"bundle that does not fit", tiny + "Bundle 3", "x:13: tier 1: Bundle 3 does not divide the Radix_Up 2 below"},
