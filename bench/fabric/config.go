@@ -24,11 +24,23 @@ type Rules uint8
 // The rules.
 const (
 	// RulesSpec: windows and queues of UE Specification 1.0.x. Every port has
-	// thresholds of its own Plane_BDP (link rate times BaseRTT).
+	// thresholds of its own Plane_BDP (link rate times BaseRTT). SlowLinks are the
+	// first uplinks of tier 1, with two tiers of the leaves, in both directions.
 	RulesSpec Rules = iota
 	// RulesHTSim: what the simulator htsim does, to compare with its results. All
-	// ports share the thresholds of the host links, rounded up to whole packets; a
-	// full queue tosses a coin for its victim; trimmed packets go strictly first.
+	// ports share the thresholds of the host links, rounded up to whole packets, of
+	// which one is being sent; a full queue tosses a coin for its victim; trimmed
+	// packets go strictly first. SlowLinks are those of its option -failed: with three
+	// tiers only the ways down to the first switches of tier 1, with two the links of
+	// every leaf to the first spines.
+	//
+	// Not copied: a receiver there lists an idle sender again each time its demand is
+	// met, so what it grants unasked grows without bound, and where the fabric is the
+	// bottleneck more is lost; its request for credit takes a PSN and is acknowledged,
+	// and is sent without receiver credits too, so that a window can grow again a round
+	// trip after the first timeout; it is sent at a timeout only, here by a timer of its own;
+	// queue sizes of a topology file are ignored, hosts send at the rate of an option, a
+	// transfer starts at a whole microsecond, and recv_done_trigger starts only messages.
 	RulesHTSim
 )
 
@@ -64,7 +76,7 @@ type Config struct {
 	PacketBytes int64 // largest packet on the wire, [HeaderBytes] included; 0: 4,150
 	MaxPSNRange int   // packets between the oldest unacknowledged and the newest; 0: by the window
 
-	SlowLinks int                // the first uplinks of tier 1, with two tiers of the leaves, run at a quarter of their rate
+	SlowLinks int                // that run at a quarter of their rate, see [Rules]
 	PFC       *switchq.PFCConfig // pauses between switches and towards hosts; implies no trimming and no drops
 
 	Memory *Memory // behind one host; nil: every memory takes at once what arrives
@@ -187,7 +199,7 @@ func (c *Config) queueConfig(rate int64, lastHop bool, limit int64) switchq.Conf
 	noECN := c.NoECN || lastHop && c.credits()
 	q := switchq.Config{Trim: !c.NoTrim, LastHop: lastHop, NoECN: noECN, LowLimit: limit, HeaderBytes: HeaderBytes}
 	if c.Rules == RulesHTSim {
-		c.htsimQueue(&q)
+		c.htsimQueue(&q, 1)
 	} else {
 		q.PlaneBDP = link.BDP(rate, rate, c.BaseRTT)
 	}
@@ -198,38 +210,42 @@ func (c *Config) queueConfig(rate int64, lastHop bool, limit int64) switchq.Conf
 }
 
 // htsimQueue fills in htsim's rounding: the product in packets, a fifth and four
-// fifths of that in packets, each rounded up.
-func (c *Config) htsimQueue(q *switchq.Config) {
+// fifths of that in packets, each rounded up, and of all of it one part. The packet that
+// is being sent counts there: it is part of the queue until it has left, and the next one
+// is marked by what waits when it has, so a packet later.
+func (c *Config) htsimQueue(q *switchq.Config, part int64) {
 	packets := (c.bdp() + c.PacketBytes - 1) / c.PacketBytes
 	q.PlaneBDP = packets * c.PacketBytes
-	q.ECNMin, q.ECNMax = (packets+4)/5*c.PacketBytes, (4*packets+4)/5*c.PacketBytes
 	limit := q.PlaneBDP
 	if c.NoTrim {
 		limit *= 5
 	}
-	q.LowLimit = cmp.Or(q.LowLimit, limit)
-	q.MedLimit, q.HighLimit = 2*q.LowLimit, 2*q.LowLimit
+	limit = cmp.Or(q.LowLimit, limit) / part
+	waiting := func(bytes int64) int64 { return max(bytes-c.PacketBytes, 1) }
+	q.ECNMin, q.ECNMax = waiting((packets+4)/5*c.PacketBytes/part), waiting((4*packets+4)/5*c.PacketBytes/part)
+	q.LowLimit, q.MedLimit, q.HighLimit = waiting(limit), 2*limit, 2*limit
 	q.MedPercent, q.Victim = 100, switchq.VictimCoin
 }
 
-// slowQueue describes a port of an uplink that runs at a quarter of its rate, which is
+// slowQueue describes a port of a link that runs at a quarter of its rate, which is
 // rate. In htsim its queue is a quarter too.
 func (c *Config) slowQueue(rate int64) switchq.Config {
 	q := c.queueConfig(rate, false, 0)
 	if c.Rules == RulesHTSim {
-		q.ECNMin, q.ECNMax, q.LowLimit = q.ECNMin/4, q.ECNMax/4, q.LowLimit/4
-		q.MedLimit, q.HighLimit = 2*q.LowLimit, 2*q.LowLimit
+		q.LowLimit = 0
+		c.htsimQueue(&q, 4)
 	}
 	return q
 }
 
-// retransmitTimeout is htsim's least one: 15 us and six full queues. Pauses, and
-// a slow memory, make packets wait for much longer than any queue does.
+// retransmitTimeout is htsim's least one: 15 us and six full queues, each with the packet
+// that is being sent. Pauses, and a slow memory, make packets wait for much longer than any
+// queue does.
 func (c *Config) retransmitTimeout(limit int64) link.Ps {
 	if c.PFC != nil || c.Memory != nil {
 		return 10_000 * link.Microsecond
 	}
-	return 15*link.Microsecond + 6*link.Serialization(limit, c.hostRate())
+	return 15*link.Microsecond + 6*link.Serialization(limit+c.PacketBytes, c.hostRate())
 }
 
 // psnRange is how many packets a sender may have between its oldest

@@ -37,7 +37,7 @@ func (s *sim) makeCreditPorts() error {
 		if n == 0 {
 			continue
 		}
-		pull, err := rccc.NewPullPolicy(rccc.PullConfig{MaxCredit: window})
+		pull, err := rccc.NewPullPolicy(rccc.PullConfig{MaxCredit: window, LikeHtsim: s.cfg.Rules == RulesHTSim})
 		if err != nil {
 			return err
 		}
@@ -48,6 +48,10 @@ func (s *sim) makeCreditPorts() error {
 		s.credits[host] = creditPort{r: r, conns: make([]uint32, n), at: -1}
 		if s.credits[host].fabric, err = rccc.NewFabricRate(s.cfg.fabricRate()); err != nil {
 			return err
+		}
+		if s.slowsCredit {
+			s.credits[host].stepping = true // from the start, not only from what arrives
+			s.nextStep(uint32(host))
 		}
 	}
 	return nil

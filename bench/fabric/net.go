@@ -68,8 +68,12 @@ func newNet(c *Config) (*net, error) {
 	if err := n.build(c); err != nil {
 		return nil, err
 	}
-	for _, s := range slowUplinks(c) {
-		if err := n.slow(c, s); err != nil {
+	slow, err := n.slowPorts(c)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range slow {
+		if err := n.slow(c, p); err != nil {
 			return nil, err
 		}
 	}
@@ -319,30 +323,51 @@ func (n *net) fail(f Failure) error {
 	return nil
 }
 
-// slowUplinks lists the first uplinks of tier 1, or with two tiers of the leaves.
-func slowUplinks(c *Config) []Failure {
+// slowPorts lists the ports that c.SlowLinks makes slow.
+func (n *net) slowPorts(c *Config) (ports []uint32, err error) {
 	tier := len(c.Topology.Tiers) - 2
 	up := c.Topology.Tiers[tier].RadixUp
-	var list []Failure
-	for i := range c.SlowLinks {
-		list = append(list, Failure{Tier: tier, Switch: i / up, Link: i % up})
+	if c.Rules == RulesHTSim {
+		return n.htsimSlowPorts(c, tier, up), nil
 	}
-	return list
+	for i := range c.SlowLinks {
+		up, down, err := n.uplink(Failure{Tier: tier, Switch: i / up, Link: i % up})
+		if err != nil {
+			return nil, fmt.Errorf("%w: SlowLinks: %w", ErrConfig, err)
+		}
+		ports = append(ports, up, down)
+	}
+	return ports, nil
 }
 
-// slow makes both directions of an uplink run at a quarter of their rate.
-func (n *net) slow(c *Config, f Failure) error {
-	up, down, err := n.uplink(f)
-	if err != nil {
-		return fmt.Errorf("%w: SlowLinks: %w", ErrConfig, err)
-	}
-	rate := c.Topology.Tiers[f.Tier+1].DownRate / 4
-	for _, p := range [...]uint32{up, down} {
-		w := n.kinds[n.ports[p].kind].wire
-		w.perByte = perByte(rate)
-		if n.ports[p].kind, err = n.kind(w, c.slowQueue(rate)); err != nil {
-			return err
+// htsimSlowPorts are those of htsim's option -failed, in its way of counting: a switch of
+// tier 1 has as many links as its pod has such switches.
+func (n *net) htsimSlowPorts(c *Config, tier, up int) (ports []uint32) {
+	bundle := c.Topology.Tiers[tier+1].bundle()
+	for sw := range int(n.tierFirst[tier+1] - n.tierFirst[tier]) {
+		for l := range up {
+			first := 0
+			if tier == 1 {
+				first = sw * c.Topology.middle()
+			}
+			if first+l/bundle >= c.SlowLinks {
+				break
+			}
+			up, down, _ := n.uplink(Failure{Tier: tier, Switch: sw, Link: l})
+			if ports = append(ports, down); tier == 0 {
+				ports = append(ports, up)
+			}
 		}
 	}
-	return nil
+	return ports
+}
+
+// slow makes a port run at a quarter of its rate.
+func (n *net) slow(c *Config, port uint32) (err error) {
+	p := &n.ports[port]
+	w := n.kinds[p.kind].wire
+	rate := c.Topology.Tiers[len(c.Topology.Tiers)-1].DownRate / 4
+	w.perByte = perByte(rate)
+	p.kind, err = n.kind(w, c.slowQueue(rate))
+	return err
 }
