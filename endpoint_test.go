@@ -8,9 +8,9 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// Transcript B of the walk: the first acknowledgement returns before the second
+// The packet walk, but the first acknowledgement returns before the second
 // fragment leaves, the next two fragments are acknowledged by CACK alone.
-func TestWalkTranscriptB(t *testing.T) {
+func TestWalkFirstACKEarly(t *testing.T) {
 	initiator, target := newEnd(t, walkConfig(0, 0x4001)), newEnd(t, walkConfig(1, 0x8001))
 	openWalk(target, walkLen, ses.RightWrite)
 	m := walkMessage()

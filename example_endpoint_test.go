@@ -7,9 +7,9 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// The project's packet walk, number for number: 10.0.0.1 writes 16,384 bytes to
+// The packet walk of the UET congestion chapters, number for number: 10.0.0.1 writes 16,384 bytes to
 // 10.0.0.2 in four fragments, which all leave before an acknowledgement comes
-// back. (Transcript A; walkConfig and the like are in walk_test.go.)
+// back. (walkConfig and the like are in walk_test.go.)
 func ExampleEndpoint() {
 	initiator, _ := uetcc.NewEndpoint(walkConfig(0, 0x4001))
 	target, _ := uetcc.NewEndpoint(walkConfig(1, 0x8001))

@@ -19,30 +19,30 @@ const (
 // after it was cut, and may be slightly negative, because rcvd_bytes counts in units
 // of 256 bytes rounded up.
 type Window struct {
-	inflight int64 // F
-	cwnd     int64 // W
+	inflight int64 // bytes
+	cwnd     int64 // bytes
 
-	base     int64   // B, ticks
-	ignored  uint64  // Y, bytes seen since a quick adapt; an event adds at most 2^32, so it does not wrap
-	achieved int64   // H, bytes acknowledged in this quick-adapt period
-	received int64   // C, bytes acknowledged since the increase was last applied
-	incr     float64 // G, accumulated increase, bytes squared; cleared together with C
+	base     int64   // smallest round trip seen, ticks
+	ignored  uint64  // bytes_ignored, seen since a quick adapt; an event adds at most 2^32, so it does not wrap
+	achieved int64   // achieved_bytes, acknowledged in this quick-adapt period
+	received int64   // received_bytes, acknowledged since the increase was last applied
+	incr     float64 // inc_bytes, the accumulated increase, bytes squared; cleared together with received
 
-	avg    float64 // A, averaged queueing delay, ticks
-	qdelay int64   // Q of the last sample, ticks; for observers
+	avg    float64 // averaged queueing delay, ticks
+	qdelay int64   // of the last sample, ticks; for observers
 
-	qaEnd      int64 // E, end of the quick-adapt period; 0: never armed
-	lastAdjust int64 // tA
-	lastDec    int64 // tD
+	qaEnd      int64 // end of the quick-adapt period; 0: never armed
+	lastAdjust int64 // when eta was last added
+	lastDec    int64 // when a decrease last cut the window
 	lastSample int64 // time of the last sample, for FilterForgetting
 
-	run int64 // K, bytes acknowledged in a row at about no delay, with fastOn
+	run int64 // fi_count, bytes acknowledged in a row at about no delay, with fastOn
 
-	maxWnd uint32 // Wmax: 1.5 x rate x base, never above Params.MaxWnd
-	ignore uint32 // X, bytes whose marks are stale after a quick adapt
-	saved  uint32 // Ws, window before the destination's penalty; 0: none
+	maxWnd uint32 // ceiling of cwnd: 1.5 x rate x base, never above Params.MaxWnd
+	ignore uint32 // bytes_to_ignore, whose marks are stale after a quick adapt
+	saved  uint32 // window before the destination's penalty; 0: none
 
-	trigger bool // a trim asked for a quick adapt
+	trigger bool // trigger_qa: a trim asked for a quick adapt
 	outcome
 }
 

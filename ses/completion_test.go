@@ -47,7 +47,7 @@ func rsp(in *Initiator, now int64, p PacketHandle, y *Reply, ev *Event) error {
 	return err
 }
 
-// Transcript B: the second and third fragment are released by CACK alone.
+// The second and third fragment are released by CACK alone.
 func TestInitiatorImplicitResponses(t *testing.T) {
 	in := newInitiator(t)
 	qs := sendAll(in, 0, start(t, in, walkWrite()))

@@ -6,7 +6,7 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// The first packet of the write that the project's packet walk follows.
+// The first packet of the write that the packet walk of the UET congestion chapters follows.
 func ExampleStandard() {
 	h := ses.Standard{
 		Common: ses.Common{

@@ -7,7 +7,7 @@ import (
 )
 
 // A write of 16,384 bytes from one end to the other, without a network: the
-// numbers are those of the project's packet walk.
+// numbers are those of the packet walk of the UET congestion chapters.
 func Example() {
 	target, _ := ses.NewTarget(ses.TargetConfig{MTU: 4096, Processes: 1, Indices: 16, Regions: 1, Messages: 1})
 	process, _ := target.AddProcess(ses.Process{Job: 101, PID: 2})

@@ -331,7 +331,7 @@ func TestInitiatorAtomic(t *testing.T) {
 	require.Equal(t, StatusOK, ev.Outcome.Status)
 }
 
-// Scenarios U1 and U3, initiator side.
+// What has no PDC, at the initiator: a datagram, and a RUDI packet.
 func TestInitiatorUnreliableModes(t *testing.T) {
 	in := newInitiator(t)
 	o := walkWrite()

@@ -14,7 +14,7 @@ import (
 	"github.com/uetcc/uetcc/rccc"
 )
 
-// ErrConfig is wrapped by the errors of [New] that are not those of a package it
+// ErrConfig is wrapped by the errors of [Run] that are not those of a package it
 // configures.
 var ErrConfig = errors.New("fabric: invalid configuration")
 

@@ -24,7 +24,7 @@ type TableConfig struct {
 
 	// Quarantine is how long a released PDCID rests before it may be handed out
 	// again, nanoseconds. It must exceed the life of a packet in the network, as
-	// sender's retransmissions prolong it: 0 is for tests. R assumes 2 s.
+	// sender's retransmissions prolong it: 0 is for tests. An Endpoint takes 2 s.
 	Quarantine int64
 
 	// PerSource is the most PDCs, resting ones included, that SYN packets of one

@@ -18,7 +18,7 @@ func walkPair(t *testing.T) *pair {
 	return g
 }
 
-// Transcript A: all four packets leave before any acknowledgement.
+// All four packets leave before any acknowledgement.
 func TestWalkAllBeforeTheFirstACK(t *testing.T) {
 	g := walkPair(t)
 	ws := g.send(g.a)
@@ -49,7 +49,7 @@ func TestWalkAllBeforeTheFirstACK(t *testing.T) {
 	require.EqualValues(t, 1, g.b.m.Stats().Opened)
 }
 
-// Transcript B: the first ACK is back before the second packet leaves.
+// The first ACK is back before the second packet leaves.
 func TestWalkFirstACKBeforeTheRest(t *testing.T) {
 	g := newPair(t, pairConfig{ids: [2]int{0x4001, 0x8001}, first: [2]pds.PDCID{0x4001, 0x8001}, start: 0x12000, memory: MemoryConfig{Chunks: 4, Responses: 4}})
 	require.NoError(t, g.a.m.Begin(g.h))
@@ -81,7 +81,7 @@ func TestWalkFirstACKBeforeTheRest(t *testing.T) {
 	}, g.a.events)
 }
 
-// R1: the SYN packets arrive in reverse order.
+// The SYN packets arrive in reverse order.
 func TestWalkReverse(t *testing.T) {
 	g := walkPair(t)
 	ws := g.send(g.a)
