@@ -87,13 +87,13 @@ var ackCCKind = kindOf(func(h *pds.AckCC) fields {
 		n pds.NSCCState
 		c pds.CreditState
 	)
-	if h.NSCC(&n) {
-		f.with(fields{"service_time": n.ServiceTime, "rc": n.Restore, "rcv_cwnd_pend": n.CwndPend, "rcvd_bytes": n.RcvdBytes, "ooo_count": n.OOOCount})
+	switch {
+	case h.NSCC(&n):
+		return f.with(fields{"service_time": n.ServiceTime, "rc": n.Restore, "rcv_cwnd_pend": n.CwndPend, "rcvd_bytes": n.RcvdBytes, "ooo_count": n.OOOCount})
+	case h.Credit(&c):
+		return f.with(fields{"credit": c.Credit, "ooo_count": c.OOOCount})
 	}
-	if h.Credit(&c) {
-		f.with(fields{"credit": c.Credit, "ooo_count": c.OOOCount})
-	}
-	return f
+	return f.with(fields{"ack_cc_state": "0x" + hex.EncodeToString(h.State[:])})
 })
 
 func nackFields(h *pds.Nack) fields {

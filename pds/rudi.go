@@ -18,8 +18,9 @@ const RUDILen = 8
 //	|                             pkt_id                               |
 //	+------------------------------------------------------------------+
 //
-// Source: UE Specification 1.0.x, Table 3-39, as the reference provider, XDP2
-// and IxNetwork lay it out. Wireshark has no reserved bytes.
+// Source: UE Specification 1.0.x, Table 3-39, as the reference provider, XDP2,
+// IxNetwork and newer versions of Wireshark lay it out; older ones of Wireshark have no
+// reserved bytes.
 type RUDI struct {
 	Type  Type    // TypeRUDIReq or TypeRUDIResp
 	Next  NextHdr // a request, or a response

@@ -18,8 +18,9 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // AppendCRC appends the CRC-32C of b to b, most significant byte first.
 //
-// What the sum covers is not known from any public source: give it the bytes
-// from the PDS header to the end of the payload, or whatever the peer sums.
+// No public text of the specification says what the sum covers: give it the bytes
+// from the PDS header to the end of the payload, as a public model does, or whatever
+// the peer sums.
 func AppendCRC(b []byte) []byte {
 	return binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }

@@ -26,8 +26,8 @@ const (
 //	|                              tsc                               |
 //	+----------------------------------------------------------------+
 //
-// Source: UE Specification 1.0.x, Table 3-90, as the reference provider has it;
-// Wireshark shows an older layout.
+// Source: UE Specification 1.0.x, Table 3-90, as the reference provider and newer
+// versions of Wireshark have it; older ones of Wireshark show another layout.
 type TSS struct {
 	SP    bool   // ssi is present: the header has 16 bytes
 	AN    uint8  // association number, 0 or 1: which of two keys
