@@ -56,4 +56,17 @@
 // Each layer is usable alone: nscc is window arithmetic, pds and ses are codecs, pds/frame
 // reads and writes whole packets, pds/pdc delivers without messages, ccc shares windows
 // between connections.
+//
+// # Sources
+//
+// Comments of all packages cite these:
+//
+//   - UE Specification 1.0.x: that of Ultra Ethernet, ultraethernet.org, by section and table.
+//   - UET congestion chapters: chapters 6 and 8 of the series on Ultra Ethernet at
+//     nwktimes.blogspot.com, December 2025 to February 2026, whose figures many Examples
+//     and the scenarios of bench/uetsim work out number by number.
+//   - htsim: the simulator of the consortium (ultraethernet/uet-htsim), uec.cpp as of August
+//     2025, whose recorded runs are replayed.
+//   - The reference provider: ultraethernet/uet-ref-prov.
+//   - XDP2, Wireshark, IxNetwork and the Linux ultraeth patches, for the layout of headers.
 package uetcc
