@@ -47,9 +47,7 @@ func (r *Receiver) OnArrival(h Handle, now int64, a Arrival, target int64) bool 
 	m.seen = now
 	target = min(target, m.spent+r.maxAhead)
 	newer, owed := target > s.target, a != ArrivalData
-	if newer {
-		s.target = target
-	}
+	s.target = max(s.target, target)
 	if newer || owed {
 		r.policy.Update(&r.t, h.Slot(), owed)
 		r.wake(now)

@@ -22,6 +22,7 @@ func TestNewFabricRate(t *testing.T) {
 // The first interval of the recorded 4:1 run.
 func TestFabricRateFallsToItsFloor(t *testing.T) {
 	f := testFabric(t)
+	require.Equal(t, 1.0, f.Step())
 	for i := range 12 {
 		trim := TrimNone
 		if i >= 3 {
@@ -33,6 +34,7 @@ func TestFabricRateFallsToItsFloor(t *testing.T) {
 	marked, rises := f.Trend()
 	require.Equal(t, 0.5, marked)
 	require.Zero(t, rises)
+	require.InDelta(t, 0.235, f.Step(), 1e-12, "each interval counts for itself")
 }
 
 func TestFabricRateIgnoresTheLastHop(t *testing.T) {

@@ -10,10 +10,9 @@ func (r *Receiver) Add(now int64, weight uint16, start int64) (Handle, error) {
 }
 
 // Resume returns the start for a context that the destination forgot while its
-// source did not: as far below the target of its first packet as a source may ask
-// ahead, W or MaxDemand. It is not ahead of what the source has, but for a debt of less
-// than a packet, which the target asks for too; the first grants may repeat what the
-// source knows.
+// source did not: MaxDemand, which is as far as a source may ask ahead, below the target of
+// its first packet. It is not ahead of what the source has, but for a debt of less than a
+// packet, which the target asks for too; the first grants may repeat what the source knows.
 func (r *Receiver) Resume(target int64) int64 { return target - r.maxNeed }
 
 // Remove drops a sender, when its context closes, and writes off its credit. It

@@ -68,13 +68,13 @@ const maxTime = 1 << 56
 func NewParams(c Config) (Params, error) {
 	c.InitialCredit = cmp.Or(c.InitialCredit, c.MaxCredit)
 	c.MaxDemand = cmp.Or(c.MaxDemand, c.MaxCredit)
-	c.RequestCeiling = cmp.Or(c.RequestCeiling, 64*min(c.RTT, maxTime/64))
+	c.RequestCeiling = cmp.Or(c.RequestCeiling, 64*c.RTT)
 	err := cmp.Or(
 		check.Range(ErrConfig, "MTU", c.MTU, 1, maxTotal),
 		check.Range(ErrConfig, "MaxCredit", c.MaxCredit, c.MTU, maxTotal),
 		check.Range(ErrConfig, "InitialCredit", c.InitialCredit, 1, c.MaxCredit),
 		check.Range(ErrConfig, "MaxDemand", c.MaxDemand, c.MTU, maxTotal),
-		check.Range(ErrConfig, "RTT", c.RTT, 1, maxTime),
+		check.Range(ErrConfig, "RTT", c.RTT, 1, maxTime/64),
 		check.Range(ErrConfig, "RequestCeiling", c.RequestCeiling, c.RTT, maxTime),
 	)
 	if err != nil {

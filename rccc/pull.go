@@ -72,10 +72,9 @@ func (p *PullPolicy) Start(now int64) int64 { return now }
 // idle when it is ahead of its target by less than W.
 func (p *PullPolicy) Update(t *Senders, i Slot, owed bool) {
 	s := &t.slab[i]
-	s.owed = s.owed || owed
 	switch {
 	case s.list == ListActive:
-	case s.owed || s.target > s.cum || p.likeHtsim:
+	case owed || s.target > s.cum || p.likeHtsim:
 		t.Move(i, ListActive)
 	case s.list == ListNone && s.cum-s.target < p.idleCap:
 		t.Move(i, ListIdle)

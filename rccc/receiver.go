@@ -92,7 +92,7 @@ func NewReceiver(c ReceiverConfig) (*Receiver, error) {
 		return nil, err
 	}
 	r := &Receiver{
-		policy: c.Policy, timeout: c.Timeout, maxNeed: roundUp(max(c.MaxDemand, c.MaxCredit)),
+		policy: c.Policy, timeout: c.Timeout, maxNeed: roundUp(c.MaxDemand),
 		maxAhead: 2 * (c.MaxDemand + c.MaxCredit),
 		full: Pace{
 			rate:    int64(float64(c.Rate) * c.Utilisation),

@@ -137,6 +137,27 @@ func TestPullPolicyIdleCreditStopsAtW(t *testing.T) {
 	require.Equal(t, ListIdle, r.Senders().List(h.Slot()), "a newer target below its credit earns spare time again")
 }
 
+// A sender that holds exactly W gets no more, whether a grant or a newer target brought it there.
+func TestPullPolicyIdleCreditIsWhole(t *testing.T) {
+	p, err := NewPullPolicy(PullConfig{MaxCredit: 2 * DefaultGrant})
+	require.NoError(t, err)
+	r := testReceiver(t, p, nil)
+	a, b := addSender(t, r, 0), addSender(t, r, 0)
+	r.OnArrival(a, 0, ArrivalData, 256)
+	r.OnArrival(b, 0, ArrivalData, 256)
+	for i, want := range []Handle{a, b, a, b, a, b} {
+		require.Equal(t, want, next(t, r).Sender, "turn %d: the idle take turns", i)
+	}
+	due, _ := r.Deadline()
+	_, ok := r.Poll(due)
+	require.False(t, ok)
+	r.Senders().Grant(a.Slot(), 512, 0)
+	r.OnArrival(a, due, ArrivalData, 512)
+	require.Equal(t, ListNone, r.Senders().List(a.Slot()))
+	_, awake := r.Deadline()
+	require.False(t, awake, "nobody is to be served")
+}
+
 func TestPullPolicyOwedAnswerCostsNoTime(t *testing.T) {
 	r := testReceiver(t, testPull(t), nil)
 	a := addSender(t, r, 0)
@@ -146,6 +167,7 @@ func TestPullPolicyOwedAnswerCostsNoTime(t *testing.T) {
 	due, _ := r.Deadline()
 	require.Zero(t, due)
 	require.Equal(t, Grant{Sender: a}, next(t, r), "a trimmed packet's sender has something to resend")
+	require.Zero(t, r.Target(a), "a target that is not newer changes nothing")
 }
 
 func TestPullPolicyNoIdleCredit(t *testing.T) {
@@ -192,6 +214,43 @@ func TestSlicePolicyWeights(t *testing.T) {
 	r.OnArrival(b, 0, ArrivalData, testW)
 	require.Equal(t, int64(10_000), next(t, r).Bytes)
 	require.Equal(t, int64(2500), next(t, r).Bytes)
+}
+
+// What a sender does not need of its share stays unused in that slice, and in the next one
+// it has none. A request is answered all the same.
+func TestSlicePolicySatisfied(t *testing.T) {
+	p, err := NewSlicePolicy(SliceConfig{})
+	require.NoError(t, err)
+	r := testReceiver(t, p, func(c *ReceiverConfig) { c.Utilisation = 1 })
+	a, b := addSender(t, r, 0), addSender(t, r, 0)
+	r.OnArrival(a, 0, ArrivalData, 100)
+	r.OnArrival(b, 0, ArrivalData, testW)
+	for i, want := range []Grant{{a, 100, 100, 0}, {b, 6250, 6250, 1e6}, {b, 12_500, 18_750, 1e6}} {
+		require.Equal(t, want, next(t, r), "grant %d", i)
+	}
+	r.OnArrival(a, 2500, ArrivalRequest, -100)
+	require.Equal(t, Grant{b, 6250, 25_000, 0}, next(t, r))
+	require.Equal(t, Grant{Sender: a, Cum: 100, Wait: 1e6}, next(t, r))
+}
+
+// A sender that joins when all others left in the middle of a slice waits for one slice.
+func TestSlicePolicyStartsAnew(t *testing.T) {
+	p, err := NewSlicePolicy(SliceConfig{})
+	require.NoError(t, err)
+	r := testReceiver(t, p, func(c *ReceiverConfig) { c.Utilisation = 1 })
+	a, b := addSender(t, r, 0), addSender(t, r, 0)
+	r.OnArrival(a, 0, ArrivalData, testW)
+	r.OnArrival(b, 0, ArrivalData, testW)
+	require.Equal(t, a, next(t, r).Sender)
+	require.True(t, r.Remove(a))
+	require.True(t, r.Remove(b))
+	_, ok := r.Poll(1000)
+	require.False(t, ok)
+	c := addSender(t, r, 0)
+	r.OnArrival(c, 1500, ArrivalData, testW)
+	due, _ := r.Deadline()
+	require.EqualValues(t, 2500, due)
+	require.Equal(t, c, next(t, r).Sender)
 }
 
 // Whoever is served last in a slice carries the wait for the next one. When that
@@ -298,7 +357,7 @@ func TestReceiverOnlyAskingIsBounded(t *testing.T) {
 }
 
 func TestReceiverExpiresSilentHolders(t *testing.T) {
-	r := testReceiver(t, testPull(t), func(c *ReceiverConfig) { c.Timeout = 1000 })
+	r := testReceiver(t, testPull(t), func(c *ReceiverConfig) { c.Senders, c.Timeout = 2, 1000 })
 	holder, quiet := addSender(t, r, 0), addSender(t, r, 0)
 	r.OnArrival(holder, 0, ArrivalData, 512)
 	next(t, r)
@@ -310,6 +369,12 @@ func TestReceiverExpiresSilentHolders(t *testing.T) {
 	_, ok = r.Expire(1 << 40)
 	require.False(t, ok, "who holds nothing may keep silent")
 	require.True(t, r.Remove(quiet))
+
+	again, err := r.Add(5000, 0, 512)
+	require.NoError(t, err)
+	require.Equal(t, holder.Slot(), again.Slot())
+	_, ok = r.Expire(6000)
+	require.False(t, ok, "its slot's last sender was silent for long, not this one")
 }
 
 // A source that asks again and again does so ever more rarely, while the turns of many

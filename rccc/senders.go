@@ -52,7 +52,6 @@ type sender struct {
 	stamp       uint32 // last time slice that served it
 	generation  uint16 // odd while in use
 	list        List
-	owed        bool // a message is due even if nothing is granted
 }
 
 // arrivals is what an arriving packet writes besides.
@@ -157,7 +156,6 @@ func (t *Senders) Weight(i Slot) int64 { return int64(t.slab[i].weight) }
 func (t *Senders) Grant(i Slot, n, wait int64) Grant {
 	s := &t.slab[i]
 	s.cum += n
-	s.owed = false
 	return Grant{Sender: s.handle(i), Bytes: n, Cum: s.cum, Wait: wait}
 }
 

@@ -46,15 +46,14 @@ const maxSlice = 1e6
 
 // Start begins the first slice's grants when it is over.
 func (p *SlicePolicy) Start(now int64) int64 {
-	p.open, p.carry = false, 0
+	p.open = false
 	return now + p.slice
 }
 
-// Update makes a sender with demand active, from the next slice on.
-func (p *SlicePolicy) Update(t *Senders, i Slot, owed bool) {
-	s := &t.slab[i]
-	s.owed = s.owed || owed
-	if s.list != ListActive && (s.owed || s.target > s.cum) {
+// Update makes a sender active, from the next slice on: none has more credit than it asked
+// for, so whoever asks for more has demand, and others are owed an answer.
+func (p *SlicePolicy) Update(t *Senders, i Slot, _ bool) {
+	if s := &t.slab[i]; s.list != ListActive {
 		s.stamp = p.number
 		t.Move(i, ListActive)
 	}

@@ -104,6 +104,9 @@ func TestSourceStartupGoesOnWithoutADestinationContext(t *testing.T) {
 	s.OnSend(100)
 	s.OnNoPDC(p, testMTU)
 	require.Zero(t, s.Credit(), "and no more than that")
+	s.OnSend(testMTU)
+	s.OnNoPDC(p, 100)
+	require.EqualValues(t, 100-testMTU, s.Credit())
 }
 
 func TestSourceCreditRule(t *testing.T) {
@@ -116,6 +119,8 @@ func TestSourceCreditRule(t *testing.T) {
 	require.Equal(t, int64(4352), s.Credit())
 	require.Equal(t, int64(testW), s.OnCreditUpdate(p, 4352+testW), "the increment is what the message says")
 	require.Equal(t, int64(testW), s.Credit(), "the balance stops at W")
+	s.OnSend(testW - 1)
+	require.True(t, s.CanSend(), "the last byte is good for a packet")
 }
 
 func TestSourceRefusesImpossibleJump(t *testing.T) {
@@ -279,6 +284,14 @@ func TestSourceRequestTimerLearnsTheUsualWait(t *testing.T) {
 	s.Settle(p, now, 1<<20)
 	due, _ := s.Deadline()
 	require.Equal(t, now+100, due, "and forgets it")
+	s.OnCreditUpdate(p, cum+testW)
+	s.Settle(p, now, 1<<20)
+	s.OnCreditUpdate(p, cum+2*testW)
+	s.Settle(p, now+1e6, 1<<20)
+	s.OnSend(2 * testW)
+	s.Settle(p, now+1e6, 1<<20)
+	due, _ = s.Deadline()
+	require.Equal(t, now+1e6+100, due, "credit that nobody waited for took no time")
 }
 
 // Credit that does not lift the debt restarts the timer.
@@ -296,10 +309,10 @@ func TestSourceRequestTimerRestartsOnPartialCredit(t *testing.T) {
 }
 
 func TestSourceRequestDelayNeverOverflows(t *testing.T) {
-	p := testParams(t, func(c *Config) { c.RTT, c.RequestCeiling = maxTime, maxTime })
+	p := testParams(t, func(c *Config) { c.RTT, c.RequestCeiling = maxTime/64, maxTime })
 	for backoff := range uint8(maxBackoff + 1) {
 		s := Source{backoff: backoff, usual: math.MaxUint16}
-		require.Equal(t, int64(maxTime), s.requestDelay(p))
+		require.Equal(t, int64(maxTime/64)<<min(backoff, 6), s.requestDelay(p))
 	}
 }
 

@@ -35,7 +35,6 @@ func (d *Destination) Accept(p *Params, now, size int64) bool {
 		return false
 	}
 	d.received += cost
-	d.backoff = 0
 	d.settle(p, now)
 	return true
 }
@@ -74,9 +73,7 @@ func (d *Destination) settle(p *Params, now int64) {
 	case limit <= max(p.initial, d.received):
 		d.armed = false
 	case limit > d.told:
-		if !d.armed || d.due > now {
-			d.armed, d.due, d.backoff = true, min(now, deadline.End), 0
-		}
+		d.armed, d.due, d.backoff = true, min(now, deadline.End), 0
 	case !d.armed:
 		d.armed, d.due = true, deadline.After(now, deadline.Backoff(p.rtt, d.backoff, p.ceiling))
 		d.backoff = min(d.backoff+1, 62)

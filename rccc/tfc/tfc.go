@@ -58,12 +58,12 @@ const (
 
 // NewParams validates c. Errors wrap [ErrConfig].
 func NewParams(c Config) (Params, error) {
-	c.RepeatCeiling = cmp.Or(c.RepeatCeiling, 64*min(c.RTT, maxTime/64))
+	c.RepeatCeiling = cmp.Or(c.RepeatCeiling, 64*c.RTT)
 	err := cmp.Or(
 		check.Range(ErrConfig, "CellSize", c.CellSize, 1, maxBytes),
 		check.Range(ErrConfig, "PktOverhead", c.PktOverhead, 0, maxBytes),
 		check.Range(ErrConfig, "MTU", c.MTU, 1, maxBytes),
-		check.Range(ErrConfig, "RTT", c.RTT, 1, maxTime),
+		check.Range(ErrConfig, "RTT", c.RTT, 1, maxTime/64),
 		check.Range(ErrConfig, "RepeatCeiling", c.RepeatCeiling, c.RTT, maxTime),
 	)
 	if err != nil {

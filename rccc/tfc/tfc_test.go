@@ -45,6 +45,11 @@ func TestParamsCost(t *testing.T) {
 	for size, cells := range map[int64]int64{0: 1, 64: 1, 1500: 6, 4096: 17, 4150: 17} {
 		require.Equal(t, cells, p.Cost(size), "%d bytes", size)
 	}
+	c := tableConfig
+	c.PktOverhead = 0
+	bare, err := NewParams(c)
+	require.NoError(t, err)
+	require.EqualValues(t, 1, bare.Cost(0), "a packet occupies a cell at least")
 }
 
 func TestCellsExtendWraps(t *testing.T) {
@@ -124,6 +129,10 @@ func TestSourceAbandonReturnsTheCharge(t *testing.T) {
 	require.Equal(t, int64(40), s.Allowed())
 	s.OnAbandon(p, 4150)
 	require.Equal(t, int64(40), s.Allowed(), "nothing is left to return")
+	s.OnSend(p, 4150)
+	s.OnSend(p, 1500)
+	s.OnAbandon(p, 1500)
+	require.Equal(t, int64(23), s.Allowed(), "the other packet is still charged")
 }
 
 // Whether an abandoned packet was accepted the source cannot know; the destination's
@@ -153,6 +162,9 @@ func TestSourceAbandonsWhatHadArrived(t *testing.T) {
 			require.Equal(t, int64(40), s.Allowed())
 		}
 		require.Zero(t, s.OnCreditUpdate(p, s.Credit()+s.abandoned+1), "more than the destination can have")
+		if arrived(1) {
+			require.Zero(t, s.abandoned, "every charge came back")
+		}
 	}
 }
 
@@ -176,6 +188,7 @@ func TestDestinationRepeatsItsCredit(t *testing.T) {
 	d.Init(p, 0)
 	_, armed := d.Deadline()
 	require.False(t, armed, "the source has the initial limit")
+	require.False(t, d.CreditDue(0))
 	d.Accept(p, 10, 4150)
 	d.Accept(p, 10, 4150)
 	d.Release(p, 20, 4150)
@@ -195,6 +208,28 @@ func TestDestinationRepeatsItsCredit(t *testing.T) {
 	require.True(t, d.CreditDue(now), "news does not wait")
 }
 
+// A credit of which the source has used everything has arrived: nothing is left to repeat.
+// What happens meanwhile does not put a repetition off.
+func TestDestinationRepeatsUntilTheCreditIsUsed(t *testing.T) {
+	p := tableParams(t)
+	var d Destination
+	d.Init(p, 0)
+	for _, size := range []int64{4150, 4150, 1500} { // all 40 cells
+		require.True(t, d.Accept(p, 0, size))
+	}
+	d.Release(p, 10, 4150)
+	d.Release(p, 20, 4150)
+	d.Credit(p, 30)
+	require.True(t, d.Accept(p, 40, 4150))
+	due, armed := d.Deadline()
+	require.True(t, armed)
+	require.EqualValues(t, 30+1000, due)
+	require.True(t, d.Accept(p, 50, 4150))
+	_, armed = d.Deadline()
+	require.False(t, armed)
+	require.False(t, d.CreditDue(math.MaxInt64))
+}
+
 func TestDestinationGrantsToASourceThatWaits(t *testing.T) {
 	c := tableConfig
 	c.WaitForGrant = true
@@ -207,6 +242,10 @@ func TestDestinationGrantsToASourceThatWaits(t *testing.T) {
 	require.False(t, s.CanSend(&p, 64))
 	require.True(t, d.CreditDue(5))
 	require.Equal(t, int64(40), s.OnCreditUpdate(&p, d.Credit(&p, 5)))
+	require.True(t, d.Accept(&p, 6, 4150))
+	d.Init(&p, 7)
+	require.Zero(t, d.Occupancy(), "a context that starts again has an empty buffer")
+	require.True(t, d.CreditDue(7))
 }
 
 func TestSizesAndAllocs(t *testing.T) {
