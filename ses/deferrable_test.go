@@ -1,6 +1,8 @@
 package ses
 
 import (
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -512,7 +514,7 @@ func TestReadyToRestartBringsNoPayload(t *testing.T) {
 // Buffers that were kept for deferred sends of a PDC that has gone are back in the queue in
 // the order in which they were posted, and none goes to another send of that PDC.
 func TestKeptBuffersComeBackInOrder(t *testing.T) {
-	tg, err := NewTarget(TargetConfig{MTU: 1024, Processes: 1, Indices: 1, Receives: 8, Messages: 4, Pending: 4})
+	tg, err := NewTarget(TargetConfig{MTU: 1024, Processes: 1, Indices: 1, Receives: 8, Messages: 4, Pending: 8})
 	require.NoError(t, err)
 	ep, err := tg.AddProcess(Process{Job: 1, PID: 2})
 	require.NoError(t, err)
@@ -542,5 +544,53 @@ func TestKeptBuffersComeBackInOrder(t *testing.T) {
 	post(3)
 	for cookie := range uint64(4) {
 		require.Equal(t, cookie, send(8, OpcodeSend).Cookie)
+	}
+}
+
+// Deferred sends leave room to those of other peers, and go with their own PDC alone,
+// wherever they stand in the queue.
+func TestDeferredSendsOfManyPeers(t *testing.T) {
+	tg, err := NewTarget(TargetConfig{MTU: 1024, Processes: 1, Indices: 1, Receives: 32, Pending: 32})
+	require.NoError(t, err)
+	ep, err := tg.AddProcess(Process{Job: 1, PID: 2})
+	require.NoError(t, err)
+	_, err = tg.OpenIndex(0, ep, 0, Index{Kind: IndexQueue, Job: AnyJob})
+	require.NoError(t, err)
+	send := func(peer uint64) bool {
+		r := Request{Form: FormStandard, Standard: Standard{
+			Common:    Common{Opcode: OpcodeDeferrableSend, Flags: flagsOnly | FlagRel, JobID: 1, PIDonFEP: 2},
+			MessageID: 1, RequestLength: 10, Initiator: uint32(peer),
+		}}
+		var d Decision
+		tg.Receive(&r, Arrival{Peer: peer, Payload: 10}, &d)
+		require.Equal(t, RCNoMatch, d.Response.ReturnCode)
+		return d.Response.List == ListOverflow
+	}
+	got, order := [3]int{}, []uint64(nil)
+	for range 32 {
+		for peer := range uint64(3) {
+			if send(peer) {
+				got[peer]++
+				order = append(order, peer)
+			}
+		}
+	}
+	require.Equal(t, [3]int{8, 8, 8}, got, "and a fourth could have as many")
+	r := rand.New(rand.NewPCG(1, 3))
+	for len(order) > 0 {
+		if gone := uint64(r.IntN(3)); r.IntN(4) == 0 {
+			tg.ClosePeer(gone, nil)
+			require.False(t, tg.Awaited(gone))
+			order = slices.DeleteFunc(order, func(peer uint64) bool { return peer == gone })
+		} else {
+			_, err := tg.PostReceive(ep, 0, Receive{Length: 10})
+			require.NoError(t, err)
+			var x Errand
+			require.True(t, tg.Errand(&x))
+			require.Equal(t, order[0], x.Peer, "the oldest")
+			tg.ErrandDone(x.Handle, StatusFailed)
+			order = order[1:]
+		}
+		require.Equal(t, len(order), tg.Pending())
 	}
 }

@@ -3,18 +3,13 @@ package ses
 // postpone remembers a deferrable send that has found no buffer. It reports false if it
 // cannot; then the initiator tries again by itself.
 func (t *Target) postpone(r *Request, a *Arrival, p *plan) bool {
-	if !t.entries[p.entry].admits(r.JobID) {
+	if !t.entries[p.entry].admits(r.JobID) || !t.hasPending(a.Peer) {
 		return false
 	}
-	i, ok := t.takePending(a.Peer)
-	if !ok {
-		return false
-	}
-	t.pendings[i] = pending{
+	t.pushPending(&t.deferred, t.addPending(&pending{
 		Pull:   Pull{Peer: a.Peer, Length: r.RequestLength},
 		common: r.Common, id: r.Initiator, token: r.Token.Initiator, tag: r.Key, entry: p.entry,
-	}
-	t.pushPending(&t.deferred, i)
+	}))
 	return true
 }
 
@@ -76,9 +71,10 @@ func (t *Target) dropDeferred(i uint32) {
 // to restart. Those without a buffer go first, so that they do not get those of the others.
 func (t *Target) dropDeferredOf(peer uint64) {
 	for _, last := range [...]pendingState{pendingDeferred, pendingAsked} {
-		for i := range t.pendings {
-			if d := &t.pendings[i]; t.pendSlots.gen[i]&1 == 1 && d.Peer == peer && d.state <= last {
-				t.dropDeferred(uint32(i))
+		for at := t.pendsOf(peer).youngest; at != 0; {
+			i, d := at-1, &t.pendings[at-1]
+			if at = d.older; d.Peer == peer && d.state <= last {
+				t.dropDeferred(i)
 			}
 		}
 	}

@@ -15,9 +15,10 @@ type twoSided struct {
 	now int64
 }
 
+// newTwoSided makes them with room for n pending sends of the one peer that there is.
 func newTwoSided(t *testing.T, n int) *twoSided {
 	s := newQueueTarget(t)
-	s.pendSlots, s.pendings = newSlots(n), make([]pending, n)
+	s.pendSlots, s.pendings = newSlots(max(2*n-1, 0)), make([]pending, max(2*n-1, 0))
 	in, err := NewInitiator(InitiatorConfig{MTU: walkMTU, Messages: 4, Retries: 3})
 	require.NoError(t, err)
 	return &twoSided{walkTarget: s, in: in}

@@ -36,10 +36,12 @@ type pending struct {
 	tag    uint64
 	entry  uint32
 	recv   uint32 // the buffer kept for it, slot + 1
-	next   uint32 // in its list, slot + 1
 	state  pendingState
 	gone   bool // its resource index was closed, or the send has failed: it goes when its errand ends
 	told   bool // ready to restart has arrived
+
+	prev, next     uint32 // in deferred or due, slot + 1
+	older, younger uint32 // in the list of its peer, likewise
 }
 
 // A Pull is the part of a rendezvous send that the target reads, and the message
@@ -67,8 +69,8 @@ type Errand struct {
 type pendingList struct{ head, tail uint32 }
 
 func (t *Target) pushPending(l *pendingList, i uint32) {
-	t.pendings[i].next = 0
-	if l.head == 0 {
+	d := &t.pendings[i]
+	if d.prev, d.next = l.tail, 0; l.head == 0 {
 		l.head = i + 1
 	} else {
 		t.pendings[l.tail-1].next = i + 1
@@ -77,37 +79,49 @@ func (t *Target) pushPending(l *pendingList, i uint32) {
 }
 
 func (t *Target) removePending(l *pendingList, i uint32) {
-	prev := uint32(0)
-	for at := l.head; at != 0; prev, at = at, t.pendings[at-1].next {
-		if at != i+1 {
-			continue
-		}
-		next := t.pendings[i].next
-		if prev == 0 {
-			l.head = next
-		} else {
-			t.pendings[prev-1].next = next
-		}
-		if next == 0 {
-			l.tail = prev
-		}
-		return
+	d := &t.pendings[i]
+	if d.prev == 0 {
+		l.head = d.next
+	} else {
+		t.pendings[d.prev-1].next = d.next
+	}
+	if d.next == 0 {
+		l.tail = d.prev
+	} else {
+		t.pendings[d.next-1].prev = d.prev
 	}
 }
 
-// takePending returns the slot of another send of a peer, false if there is none.
-func (t *Target) takePending(peer uint64) (i uint32, ok bool) {
-	if i, ok = t.pendSlots.take(); ok {
-		*t.pendsOf(peer)++
-	}
-	return i, ok
+// peerPendings is the sends of the peers with the same low bits.
+type peerPendings struct {
+	youngest uint32 // slot + 1
+	n        uint32
 }
 
-func (t *Target) pendsOf(peer uint64) *uint16 { return &t.pends[peer&uint64(len(t.pends)-1)] }
+func (t *Target) pendsOf(peer uint64) *peerPendings { return &t.pends[peer&uint64(len(t.pends)-1)] }
+
+// hasPending reports whether there is room for another send of a peer: more than its sends
+// have, so that one which is not served leaves half of it to others.
+func (t *Target) hasPending(peer uint64) bool {
+	return int(t.pendsOf(peer).n) < t.pendSlots.spare()
+}
+
+// addPending remembers another send of d.Peer, for which there is room, and returns its slot.
+func (t *Target) addPending(d *pending) uint32 {
+	i, _ := t.pendSlots.take()
+	l := t.pendsOf(d.Peer)
+	if d.older = l.youngest; d.older != 0 {
+		t.pendings[d.older-1].younger = i + 1
+	}
+	l.youngest = i + 1
+	l.n++
+	t.pendings[i] = *d
+	return i
+}
 
 // Awaited reports whether the target is to come back to a send of a peer. It may say so
 // of one whose low bits are those of another.
-func (t *Target) Awaited(peer uint64) bool { return *t.pendsOf(peer) != 0 }
+func (t *Target) Awaited(peer uint64) bool { return t.pendsOf(peer).n != 0 }
 
 // freePending forgets a pending send.
 func (t *Target) freePending(i uint32) {
@@ -117,7 +131,16 @@ func (t *Target) freePending(i uint32) {
 	case pendingReady, pendingPull:
 		t.removePending(&t.due, i)
 	}
-	*t.pendsOf(t.pendings[i].Peer)--
+	d := &t.pendings[i]
+	l := t.pendsOf(d.Peer)
+	if l.n--; d.younger == 0 {
+		l.youngest = d.older
+	} else {
+		t.pendings[d.younger-1].older = d.older
+	}
+	if d.older != 0 {
+		t.pendings[d.older-1].younger = d.younger
+	}
 	t.pendSlots.release(i)
 }
 

@@ -31,36 +31,34 @@ func (r *Request) isEager() bool {
 
 // pullable reports whether the rest of the message of r, as far as the buffer takes it, is
 // empty or there is room to remember that it has to be read.
-func (t *Target) pullable(r *Request, p *plan) bool {
-	return p.limit <= r.RequestLength || t.pendSlots.free != 0
+func (t *Target) pullable(r *Request, a *Arrival, p *plan) bool {
+	return p.limit <= r.RequestLength || t.hasPending(a.Peer)
 }
 
 // pull makes the target read the rest of a message whose first bytes have come.
 func (t *Target) pull(r *Request, a *Arrival, d *Decision) {
-	i, _ := t.takePending(a.Peer)
-	t.pendings[i] = pending{
+	t.pushPending(&t.due, t.addPending(&pending{
 		Pull: Pull{
 			Peer: a.Peer, Address: d.Address - uint64(d.Offset) + uint64(r.Rendezvous.EagerLength),
 			Cookie: d.Cookie, HeaderData: d.HeaderData, HasData: d.HasData,
 			Length: r.RequestLength, Placed: t.placed, Eager: r.Rendezvous.EagerLength,
 		},
 		source: r.Rendezvous, common: r.Common, id: r.Initiator, entry: t.placedAt, state: pendingPull,
-	}
-	t.pushPending(&t.due, i)
+	}))
 	d.Complete, d.HasData, d.HeaderData = false, false, 0
 }
 
 // dropPull gives up the read of the rest of a rendezvous send. If that has begun, what it
 // brings goes nowhere.
 func (t *Target) dropPull(r *Request, peer uint64) {
-	for i := range t.pendings {
-		d := &t.pendings[i]
-		if t.pendSlots.gen[i]&1 == 0 || d.Peer != peer || d.source != r.Rendezvous {
+	for at := t.pendsOf(peer).youngest; at != 0; at = t.pendings[at-1].older {
+		d := &t.pendings[at-1]
+		if d.Peer != peer || d.source != r.Rendezvous {
 			continue
 		}
 		switch d.state {
 		case pendingPull:
-			t.freePending(uint32(i))
+			t.freePending(at - 1)
 			return
 		case pendingPulling:
 			d.gone = true

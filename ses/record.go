@@ -40,23 +40,36 @@ func (m *Record) admits(r *Request, x extent) bool {
 	return r.RequestLength == m.length && x.n <= m.length-m.seen
 }
 
-// open takes a record for a message whose packets say h.
+// open takes a record for a message whose packets say h, if the peer may have another one.
 func (t *Target) open(h head, length uint32, peer uint64) (m *Record, ok bool) {
-	i, ok := t.recordSlots.take()
-	if !ok {
+	l := t.listOf(peer)
+	if !t.shares(l) {
 		return nil, false
 	}
+	i, _ := t.recordSlots.take()
 	m = &t.records[i]
 	*m = Record{peer: peer, head: h, length: length}
 	t.messages.insert(pair{peer, uint64(h.id())}, i)
-	b := peer & uint64(len(t.recent)-1)
-	t.recent[b] = uint16(i)
-	if m.next = t.listed[b]; m.next != 0 {
+	t.recent[peer&uint64(len(t.recent)-1)] = uint16(i)
+	if m.next = l.head; m.next != 0 {
 		t.records[m.next-1].prev = i + 1
 	}
-	t.listed[b] = i + 1
+	l.head = i + 1
+	l.n++
 	return m, true
 }
+
+// recordList is the messages of the peers with the same low bits.
+type recordList struct {
+	head uint32 // slot + 1
+	n    uint32
+}
+
+func (t *Target) listOf(peer uint64) *recordList { return &t.listed[peer&uint64(len(t.listed)-1)] }
+
+// shares reports whether the peers of l may have another record: more are free than they
+// have. So one that begins messages and ends none leaves half of them to others.
+func (t *Target) shares(l *recordList) bool { return int(l.n) < t.recordSlots.spare() }
 
 // Scarce reports whether at most one record is left. It should be kept for a packet before
 // which every packet of its PDC has arrived: what its message waits for comes next, and can
@@ -91,8 +104,9 @@ func (t *Target) drop(m *Record) {
 	i, _ := t.messages.find(key)
 	m.epoch = 0
 	t.messages.remove(key)
-	if m.prev == 0 {
-		t.listed[m.peer&uint64(len(t.recent)-1)] = m.next
+	l := t.listOf(m.peer)
+	if l.n--; m.prev == 0 {
+		l.head = m.next
 	} else {
 		t.records[m.prev-1].next = m.next
 	}
@@ -110,7 +124,7 @@ func (t *Target) ClosePeer(peer uint64, lost func(cookie uint64)) {
 	if t.pendSlots.live != 0 {
 		t.dropDeferredOf(peer)
 	}
-	for at := t.listed[peer&uint64(len(t.recent)-1)]; at != 0; {
+	for at := t.listOf(peer).head; at != 0; {
 		m := &t.records[at-1]
 		if at = m.next; m.peer != peer {
 			continue

@@ -44,6 +44,9 @@ func (s *slots) release(i uint32) {
 	s.live--
 }
 
+// spare is how many indices are free.
+func (s *slots) spare() int { return len(s.gen) - s.live }
+
 func (s *slots) handle(i uint32) Handle { return Handle(s.gen[i])<<16 | Handle(i) }
 
 // at returns the index of a live handle.

@@ -9,7 +9,8 @@ import (
 )
 
 // A TargetConfig gives the bounds of a [Target]. All memory is taken at
-// construction.
+// construction. Of Messages and of Pending a peer gets another one while more are free than
+// it has: one alone may have half of them.
 type TargetConfig struct {
 	MTU       uint32 // payload bytes of a full packet: 1024, 2048, 4096 or 8192
 	Processes int    // processes, at most 65536
@@ -77,13 +78,13 @@ type Target struct {
 	recordSlots slots
 	records     []Record
 	recent      []uint16 // by the low bits of a peer: slot of its latest message
-	listed      []uint32 // likewise: slot + 1 of the first of all its messages
-	epoch       uint32   // see changed
-	grants      []grant  // by a hash of address and key
+	listed      []recordList
+	epoch       uint32  // see changed
+	grants      []grant // by a hash of address and key
 
 	pendSlots     slots
 	pendings      []pending
-	pends         []uint16 // by the low bits of a peer: how many of its sends are pending
+	pends         []peerPendings // by the low bits of a peer
 	deferred, due pendingList
 	placed        uint32 // of the rendezvous send judged last: bytes with a place, and
 	placedAt      uint32 // its resource index
@@ -103,9 +104,9 @@ func NewTarget(c TargetConfig) (*Target, error) {
 		keys:    newFinder(c.Regions, c.Seed), regionSlots: newSlots(c.Regions), regions: slab.Make[region](c.Regions),
 		recvSlots: newSlots(c.Receives), receives: slab.Make[receive](c.Receives),
 		messages: newFinder(c.Messages, c.Seed), recordSlots: newSlots(c.Messages), records: slab.Make[Record](max(c.Messages, 1)),
-		recent: make([]uint16, buckets(c.Messages)), listed: make([]uint32, buckets(c.Messages)), epoch: 1,
+		recent: make([]uint16, buckets(c.Messages)), listed: make([]recordList, buckets(c.Messages)), epoch: 1,
 		grants:    slab.Make[grant](min(buckets(c.Regions), maxGrants)),
-		pendSlots: newSlots(c.Pending), pendings: make([]pending, c.Pending), pends: make([]uint16, buckets(c.Pending)),
+		pendSlots: newSlots(c.Pending), pendings: make([]pending, c.Pending), pends: make([]peerPendings, buckets(c.Pending)),
 	}, nil
 }
 

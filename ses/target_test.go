@@ -33,7 +33,7 @@ type walkTarget struct {
 func newWalkTarget(t *testing.T, change ...func(*Region)) *walkTarget {
 	t.Helper()
 	tg, err := NewTarget(TargetConfig{
-		MTU: walkMTU, Processes: 4, Indices: 64, Regions: 8, Receives: 8, Messages: 4,
+		MTU: walkMTU, Processes: 4, Indices: 64, Regions: 8, Receives: 8, Messages: 8,
 		AtomicOps: 1<<AtomicSum | 1<<AtomicBitOr | 1<<AtomicSwapEqual | 1<<AtomicRead, AtomicTypes: 1<<TypeUint64 | 1<<TypeUint8 | 1<<TypeDouble,
 	})
 	require.NoError(t, err)
@@ -254,7 +254,7 @@ func TestTargetProcessGoneInMidMessage(t *testing.T) {
 
 // Row 20.
 func TestTargetRecordsExhausted(t *testing.T) {
-	s := newWalkTarget(t)
+	s := newWalkTarget(t) // of 8 records, half of which one peer may have
 	for id := range MessageID(4) {
 		require.Equal(t, CheckNone, s.send(0, func(r *Request, _ *Arrival) { r.MessageID = id + 1 }).Check)
 	}
@@ -269,9 +269,27 @@ func TestTargetRecordsExhausted(t *testing.T) {
 	require.Equal(t, CheckNone, s.send(0, fifth).Check, "the packet comes again and finds room")
 }
 
+// Who begins messages and ends none gets half of the records that are left.
+func TestTargetRecordsAreShared(t *testing.T) {
+	s := newWalkTarget(t) // of 8 records
+	got := [4]int{}
+	for peer := range got {
+		for id := range MessageID(9) {
+			d := s.send(0, func(r *Request, a *Arrival) { r.MessageID, a.Peer = id+1, uint64(peer) })
+			if !d.NACK {
+				got[peer]++
+			}
+		}
+	}
+	require.Equal(t, [4]int{4, 2, 1, 1}, got)
+	s.ClosePeer(1, nil)
+	d := s.send(0, func(r *Request, a *Arrival) { r.MessageID, a.Peer = 10, 2 })
+	require.Equal(t, CheckNone, d.Check, "what one gives back another may have")
+}
+
 // Which packets have to leave the last record to others, if one before them is missing.
 func TestTargetOpens(t *testing.T) {
-	s := newWalkTarget(t) // of 4 records
+	s := newWalkTarget(t) // of 8 records
 	opens := func(change func(*Request, *Arrival)) bool {
 		r, a := walkPacket(1)
 		change(&r, &a)
@@ -279,13 +297,13 @@ func TestTargetOpens(t *testing.T) {
 	}
 	none := func(*Request, *Arrival) {}
 	require.True(t, opens(none))
-	for id := range MessageID(3) {
+	for peer := range uint64(7) {
 		require.False(t, s.Scarce())
-		require.Equal(t, CheckNone, s.send(0, func(r *Request, _ *Arrival) { r.MessageID = id + 1 }).Check)
+		require.Equal(t, CheckNone, s.send(0, func(_ *Request, a *Arrival) { a.Peer += peer }).Check)
 	}
 	require.True(t, s.Scarce())
 	require.False(t, opens(none), "it has a record")
-	require.True(t, opens(func(_ *Request, a *Arrival) { a.Peer++ }))
+	require.True(t, opens(func(_ *Request, a *Arrival) { a.Peer += 7 }))
 	other := func(r *Request) { r.MessageID = 9 }
 	for name, change := range map[string]func(*Request, *Arrival){
 		"one packet":            func(r *Request, _ *Arrival) { other(r); r.Flags |= flagsOnly },
@@ -302,11 +320,11 @@ func TestTargetOpens(t *testing.T) {
 // A PDC that is gone takes its own messages along, in whatever order they ended and
 // whoever shares a list with it.
 func TestTargetClosePeerLeavesOthers(t *testing.T) {
-	s := newWalkTarget(t) // four lists
+	s := newWalkTarget(t) // eight lists
 	r := rand.New(rand.NewPCG(1, 2))
 	live := map[[2]uint64]bool{}
 	for range 20_000 {
-		peer, id := uint64(1+r.IntN(12)), MessageID(1+r.IntN(3))
+		peer, id := uint64(1+r.IntN(24)), MessageID(1+r.IntN(3))
 		k := [2]uint64{peer, uint64(id)}
 		request := func(r *Request, a *Arrival) { r.MessageID, a.Peer = id, peer }
 		switch {

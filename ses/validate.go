@@ -47,7 +47,7 @@ func (t *Target) check(r *Request, a *Arrival, m *Record, p *plan) (Check, Retur
 		return CheckInitiator, RCInitiatorError
 	}
 	if r.Opcode.in(kindQueueOps) {
-		return t.checkQueue(r, m, p)
+		return t.checkQueue(r, a, m, p)
 	}
 	return t.checkMemory(r, a.Mode, m, p)
 }
@@ -205,7 +205,7 @@ func rightFor(o Opcode) Rights {
 
 // checkQueue makes the checks from [CheckKey] to [CheckAtomic] for sends. A message keeps the
 // buffer that its first packet matched.
-func (t *Target) checkQueue(r *Request, m *Record, p *plan) (Check, ReturnCode) {
+func (t *Target) checkQueue(r *Request, a *Arrival, m *Record, p *plan) (Check, ReturnCode) {
 	e := &t.entries[p.entry]
 	var b *receive
 	if m != nil {
@@ -223,7 +223,7 @@ func (t *Target) checkQueue(r *Request, m *Record, p *plan) (Check, ReturnCode) 
 		return CheckSameBuffer, RCPermViolation
 	case r.Opcode.IsAtomic():
 		return t.checkTaggedAtomic(r, b, p)
-	case r.Opcode.IsRendezvous() && !t.pullable(r, p):
+	case r.Opcode.IsRendezvous() && !t.pullable(r, a, p):
 		return CheckRecord, RCNull
 	}
 	return CheckNone, RCOK
