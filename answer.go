@@ -31,21 +31,29 @@ type answer struct {
 // answers is the slab of them.
 type answers struct {
 	slot []answer
-	free uint16 // slot + 1
+	held []uint16 // by PDCID: how many are for requests on it
+	free uint16   // slot + 1
 	live int
 }
 
-func (s *answers) init(n int) {
-	s.slot = make([]answer, n)
+func (s *answers) init(n, pdcs int) {
+	s.slot, s.held = make([]answer, n), make([]uint16, pdcs+1)
 	for i := n; i > 0; i-- {
 		s.slot[i-1].next, s.free = s.free, uint16(i)
 	}
 }
 
-// take returns an unused slot; the caller has seen that there is one.
-func (s *answers) take() (*answer, AnswerID) {
+// shares reports whether a PDC may have another answer: more are free than it has. So a
+// peer that reads and acknowledges nothing leaves half of them to others.
+func (s *answers) shares(h pdc.Handle) bool { return int(s.held[h.ID()]) < len(s.slot)-s.live }
+
+// take returns an unused slot for the answer to a request; the caller has seen that there
+// is one.
+func (s *answers) take(rx pdc.RxID) (*answer, AnswerID) {
 	i := s.free - 1
 	a := &s.slot[i]
+	a.rx = rx
+	s.held[rx.PDC.ID()]++
 	s.free = a.next
 	a.gen++
 	a.next = 0
@@ -64,6 +72,7 @@ func (s *answers) find(id AnswerID) *answer {
 func (s *answers) release(h uint64) {
 	if a := s.find(AnswerID(h)); a != nil {
 		a.gen++
+		s.held[a.rx.PDC.ID()]--
 		s.live--
 		a.next, s.free = s.free, uint16(h&0xffff)+1
 	}

@@ -56,7 +56,11 @@ type Config struct {
 
 	Contexts int // congestion control contexts, one for each peer and traffic class, up to 65,535 (default 256)
 	Messages int // messages of this endpoint in progress, up to 65,535 (default 1024)
-	Answers  int // reads and fetching atomics of peers being answered, up to 65,535 (default 1024)
+
+	// Answers is how many reads and fetching atomics of peers, in packets, may be being
+	// answered, up to 65,535 (default 2048). A PDC gets another one while more are free
+	// than it has: one alone may have half of them.
+	Answers int
 
 	// Target bounds what peers may use here (default: 1 process with 16 indices, 16
 	// regions, 16 receive buffers, 1024 messages and 1024 pending sends). Its MTU is
@@ -88,7 +92,7 @@ type Config struct {
 func (c *Config) fill() {
 	c.Contexts = cmp.Or(c.Contexts, 256)
 	c.Messages = cmp.Or(c.Messages, 1024)
-	c.Answers = cmp.Or(c.Answers, 1024)
+	c.Answers = cmp.Or(c.Answers, 2048)
 	c.MTU = cmp.Or(c.MTU, 4096)
 	c.PDCs.General = cmp.Or(c.PDCs.General, 1024)
 	c.PDCs.Quarantine = cmp.Or(c.PDCs.Quarantine, 2_000_000_000)
@@ -156,7 +160,6 @@ func (e *Endpoint) newSES(c *Config) (err error) {
 	e.messages = slab.Make[message](c.Messages)
 	e.retries = timerwheel.New(c.Messages, 1024, c.Now)
 	e.fetching, e.reading = newPlaces(c.Messages), newPlaces(c.Messages)
-	e.answers.init(c.Answers)
 	e.events.init(c.Messages + c.Target.Messages)
 	return nil
 }
@@ -177,6 +180,7 @@ func (e *Endpoint) newPDS(c *Config) error {
 		return err
 	}
 	ids := c.PDCs.General + c.PDCs.Reserved
+	e.answers.init(c.Answers, ids)
 	if err := e.newCC(c, &cp, ids); err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func (e *Endpoint) judge(b []byte, mode ses.Mode, r *Received) {
 	if err != nil {
 		e.request, n = ses.Request{}, 0 // of no form: UNSUPPORTED_OP
 	}
-	if mode <= ses.ModeROD && (e.answers.free == 0 && e.request.Opcode.IsFetch() || !e.events.room()) {
+	if mode <= ses.ModeROD && (e.request.Opcode.IsFetch() && !e.answers.shares(e.res.ID.PDC) || !e.events.room()) {
 		e.stats.Refused++
 		*d = ses.Decision{NACK: true}
 		return
@@ -117,8 +117,8 @@ func (e *Endpoint) refuse(now int64, buf []byte, r *Received) int {
 // brings them; more go in a packet of their own in the return direction.
 func (e *Endpoint) promise(now int64, buf []byte, r *Received) int {
 	d := &e.decision
-	a, id := e.answers.take()
-	a.rx, a.address, a.cookie, a.length = e.res.ID, d.Address, d.Cookie, d.Length
+	a, id := e.answers.take(e.res.ID)
+	a.address, a.cookie, a.length = d.Address, d.Cookie, d.Length
 	if a.reply = d.DataReply(); e.request.MessageID == 0 {
 		a.reply = d.SmallDataReply(uint32(e.res.ID.PSN))
 	}

@@ -40,31 +40,28 @@ func (m *Manager) taking(h Handle) (*PDC, error) {
 
 // Announce tells congestion control of bytes, nominal, that are to be submitted
 // on h; packets that were not announced are counted when they are submitted. It
-// is how a receiver that grants credit learns of a whole message at once.
+// is how a receiver that grants credit learns of a whole message at once. The errors are
+// [ErrUnknown] and, of a target's PDC, [ErrNoMemory].
 func (m *Manager) Announce(now int64, h Handle, bytes int64) error {
 	p := m.get(h)
 	if p == nil {
 		return ErrUnknown
 	}
-	if err := m.ensureBound(now, p); err != nil {
-		return err
+	if !m.ensureBound(now, p) {
+		return ErrNoMemory
 	}
 	p.unsubmitted += bytes
 	m.cc.OnNewData(ccc.Handle(h), now, bytes)
 	return nil
 }
 
-// ensureBound binds a target PDC when it has something to send for the first time.
-func (m *Manager) ensureBound(now int64, p *PDC) error {
-	if p.cc != 0 {
-		return nil
-	}
-	return m.bind(now, p)
-}
+// ensureBound binds a target PDC when it has something to send for the first time. It
+// reports false if no context of congestion control is free.
+func (m *Manager) ensureBound(now int64, p *PDC) bool { return p.cc != 0 || m.bind(now, p) == nil }
 
 // Submit queues a packet on h and returns the PSN it gets. The errors are
 // [ErrUnknown], [ErrState], [ErrWindowFull] and [ErrNoMemory]; the last two pass
-// when packets are released.
+// when packets are released, or other PDCs end.
 func (m *Manager) Submit(now int64, h Handle, pkt Packet) (pds.PSN, error) {
 	if _, err := m.SubmitRun(now, h, &pkt, 1); err != nil {
 		return 0, err
@@ -84,8 +81,8 @@ func (m *Manager) SubmitRun(now int64, h Handle, first *Packet, n int) (taken in
 	case !p.state.sendsData():
 		return 0, ErrState
 	}
-	if err := m.ensureBound(now, p); err != nil {
-		return 0, err
+	if !m.ensureBound(now, p) {
+		return 0, ErrNoMemory
 	}
 	k := first.kind()
 	for taken < n {

@@ -13,7 +13,8 @@ var (
 	// ErrWindowFull: as many packets as are tracked are not released yet.
 	ErrWindowFull = errors.New("pdc: window of the PDC is full")
 
-	// ErrNoMemory: the manager's memory for packets is used up.
+	// ErrNoMemory: the manager's memory for packets is used up, or there is no context of
+	// congestion control for a target's first one.
 	ErrNoMemory = errors.New("pdc: no memory for another packet")
 
 	// ErrPSNRange: the PDC has used the PSNs that Limit_PSN_Range allows.
