@@ -18,19 +18,21 @@ func (s *responseStore) initBuffers(n int) {
 	}
 }
 
-// buffer gives slot i, which has just been taken, a buffer. One must be free.
-func (s *responseStore) buffer(i uint32) uint16 {
+// buffer gives slot i, which has just been taken for l, a buffer. One must be free.
+func (s *responseStore) buffer(l *respList, i uint32) uint16 {
 	last := len(s.buffers) - 1
 	n := s.buffers[last]
 	s.buffers = s.buffers[:last]
 	s.slot[i].len = n
+	l.buffered++
 	return n
 }
 
 // unbuffer takes back the buffer of slot i, if it has one: the layer above has the request.
-func (s *responseStore) unbuffer(i uint32) {
+func (s *responseStore) unbuffer(l *respList, i uint32) {
 	if e := &s.slot[i]; e.state == respBuffered {
 		s.buffers = append(s.buffers, e.len) // within what it was made with
+		l.buffered--
 		e.state, e.len = respPending, 0
 	}
 }
@@ -43,11 +45,11 @@ func (m *Manager) Buffered() int {
 // buffer takes a request of an ordered PDC that must wait for its turn.
 func (m *Manager) buffer(p *PDC, b *inbound, out []byte, r *Result) error {
 	s := &m.mem.responses
-	if len(s.buffers) == 0 {
+	if int(p.resp.buffered) >= len(s.buffers) {
 		m.nackPDC(p, b, out, r, pds.NackNoPktBuffer)
 		return ErrNoBuffer
 	}
-	r.Verdict, r.Buffer = VerdictBuffered, s.buffer(m.hold(p, b, respBuffered))
+	r.Verdict, r.Buffer = VerdictBuffered, s.buffer(&p.resp, m.hold(p, b, respBuffered))
 	m.accept(p, b.psn, b.size, b.payload)
 	if m.ackAsked(b.flags, b.ce) || m.ackDue(p) {
 		r.Reply = m.ackStanding(p, b, out)
@@ -112,7 +114,7 @@ func (m *Manager) respondBuffered(p *PDC, i uint32, a *Response, out []byte) (n 
 	case !s.fits(max(len(a.Bytes), int(a.Room))):
 		return 0, true, ErrNoStore
 	}
-	s.unbuffer(i)
+	s.unbuffer(&p.resp, i)
 	if a.Kind != RespondLater {
 		return 0, false, nil
 	}

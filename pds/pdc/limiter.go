@@ -10,16 +10,23 @@ const (
 
 // limiter is a token bucket for each of a number of hashed sources, so that
 // nobody can make this endpoint flood another with answers, or starve all other
-// sources of theirs.
-type limiter [limiterBuckets]struct {
-	at   int64 // when the bucket was last full, in effect
-	used bool
+// sources of theirs, nor one: the seed keeps who shares a bucket from being known.
+type limiter struct {
+	seed   uint64
+	bucket [limiterBuckets]struct {
+		at   int64 // when the bucket was last full, in effect
+		used bool
+	}
 }
 
 // allow takes a token of a, if there is one.
 func (l *limiter) allow(now int64, a Addr) bool {
-	h := (a.Hi ^ a.Lo*0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9
-	b := &l[h>>56]
+	h := l.seed
+	for _, x := range [...]uint64{a.Hi, a.Lo} {
+		h = (h ^ x) * 0x9e3779b97f4a7c15
+		h ^= h >> 32
+	}
+	b := &l.bucket[h%limiterBuckets]
 	full := now - limiterBurst*limiterRefill
 	if !b.used || b.at < full {
 		b.at, b.used = full, true

@@ -2,6 +2,11 @@ package pdc
 
 import "github.com/uetcc/uetcc/internal/deadline"
 
+// roomPause, ns, is how long no other search for a PDC to close for others' SYN packets
+// follows one that has found none. It costs a hundred times what the refusal of the packet
+// does, and there may be nothing to find for as long as a flood of them lasts.
+const roomPause = 100_000
+
 // makeRoom asks for the close of a PDC that a peer has opened and does not use, after a SYN
 // packet has been refused for want of a PDCID. A peer that is there closes it in order and
 // loses nothing by it; one that has gone would have kept the id for twice the idle time.
@@ -14,7 +19,7 @@ import "github.com/uetcc/uetcc/internal/deadline"
 // Source: UE Specification 1.0.x section 3.5: a target may ask for a close for want of
 // resources at any time; which, and when, is left to it.
 func (m *Manager) makeRoom(now int64) {
-	if m.mem.events.free() < eventReserve {
+	if wait := m.searchAt - now; m.mem.events.free() < eventReserve || wait > 0 && wait <= roomPause {
 		return
 	}
 	var unproven, proven *PDC
@@ -38,7 +43,9 @@ func (m *Manager) makeRoom(now int64) {
 	if flood {
 		proven = unproven
 	}
-	if proven != nil {
-		m.askClose(now, proven)
+	if proven == nil {
+		m.searchAt = deadline.After(now, roomPause)
+		return
 	}
+	m.askClose(now, proven)
 }

@@ -51,7 +51,7 @@ func (c *ManagerConfig) fill() error {
 		fill("Waiting", &c.Waiting, 64, 65535),
 		fill("RUDI", &c.RUDI, 256, 65536),
 		fill("Memory.LongResponses", &c.Memory.LongResponses, min(c.Memory.pdcs, 256), 65535),
-		fill("Memory.Buffers", &c.Memory.Buffers, MaxRange, 65535),
+		fill("Memory.Buffers", &c.Memory.Buffers, 2*MaxRange, 65535),
 	)
 	if !c.Params.c.BufferROD {
 		c.Memory.Buffers = 0
@@ -118,6 +118,7 @@ type Manager struct {
 	open     int // PDCs in StateCreating to StateEstablished
 	targetTC uint8
 	cursor   uint16 // where the search for a PDC to close goes on
+	searchAt int64  // no makeRoom before
 	revision uint32 // of cc, when those who wait for a context were last looked at
 }
 
@@ -142,6 +143,8 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		wheel: timerwheel.New(ids+2, 1024, c.Now),
 		draw:  rand.NewChaCha8(key),
 		cccID: make([]uint8, c.Contexts.Stats().Capacity+1),
+
+		limiter: limiter{seed: c.Seed},
 	}
 	for i := range m.pdc {
 		m.pdc[i].timerAt = never

@@ -114,8 +114,9 @@ type MemoryConfig struct {
 	LongResponses int
 
 	// With Config.BufferROD, Buffers is how many packets of ordered PDCs may be
-	// buffered, up to 65,535 (default: 1024, as many as are in a window). They lie with
-	// the caller; here each needs a response more.
+	// buffered, up to 65,535 (default: 2048). They lie with the caller; here each needs a
+	// response more. A PDC gets another one while more are free than it has, so by default
+	// one alone as many as are in a window; of Responses likewise.
 	Buffers int
 
 	pdcs        int // that share it, 1 to 65,535

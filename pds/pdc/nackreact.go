@@ -66,16 +66,18 @@ func (m *Manager) react(now int64, p *PDC, n *pds.Nack) error {
 		if !p.syn() { // closing, it may still be creating
 			return ErrStale
 		}
-		m.yield(now, p)
-		return m.nackAgain(now, p, off, n, deadline.After(now, m.p.refused(p.tx.packet(m.mem, off).nacks)))
+		err := m.nackAgain(now, p, off, n, deadline.After(now, m.p.refused(p.tx.packet(m.mem, off).nacks)))
+		if err == nil && p.state.live() {
+			m.yield(now, p)
+		}
+		return err
 	case pds.NackGoBack:
 		return m.goBack(now, p, off, n)
 	case pds.NackRenumber:
 		if !p.syn() { // closing, it may still be creating
 			return ErrStale
 		}
-		m.renumber(now, p, pds.PSN(n.Payload))
-		return nil
+		return m.renumber(now, p, pds.PSN(n.Payload))
 	case pds.NackNewPDC, pds.NackFatal:
 		m.nackFatal(now, p, n.Code)
 		return nil
@@ -163,11 +165,17 @@ func (m *Manager) takeBack(now int64, p *PDC, off uint32, at int64, n *pds.Nack)
 }
 
 // goBack sends everything from the gap on again: the target keeps nothing that is
-// ahead of it. Not more often than once in NACK_Retx_Time for the same gap. Where the
+// ahead of it. Not more often than once in NACK_Retx_Time for the same gap, nor than once
+// in a round trip for any: no target can know of another one before it has what is sent now,
+// and one that names them all would have the window sent as many times. Where the
 // packet that is missing waits for its time, because another NACK has refused it, all
 // behind it waits with it.
 func (m *Manager) goBack(now int64, p *PDC, off uint32, n *pds.Nack) error {
-	if !p.is(flagROD) || n.PSN == p.wentTo && now < deadline.After(p.wentAt, m.p.c.NackRetxTime) {
+	pause := min(m.p.c.BaseRTT, m.p.c.NackRetxTime)
+	if n.PSN == p.wentTo {
+		pause = m.p.c.NackRetxTime
+	}
+	if !p.is(flagROD) || now < deadline.After(p.wentAt, pause) {
 		return ErrStale
 	}
 	at := now
@@ -201,16 +209,29 @@ func (m *Manager) rewind(now int64, p *PDC, off uint32, at int64, n *pds.Nack) {
 	}
 }
 
-// renumber starts all over at another PSN, which the target has demanded.
-func (m *Manager) renumber(now int64, p *PDC, start pds.PSN) {
+// renumber starts all over at another PSN, which the target has demanded. It does so once in
+// NACK_Retx_Time, and as often as a packet is sent again because of NACKs: the count of the
+// lowest one says so, those of the others begin anew.
+func (m *Manager) renumber(now int64, p *PDC, start pds.PSN) error {
+	if start == p.tx.start || now < deadline.After(p.wentAt, m.p.c.NackRetxTime) {
+		return ErrStale
+	}
+	demands := p.tx.packet(m.mem, p.tx.base).nacks
+	if int(demands) >= m.p.maxNacks {
+		m.fail(now, p, CauseNack)
+		return nil
+	}
+	p.wentAt = now
 	m.rewind(now, p, p.tx.base, now, &pds.Nack{Code: pds.NackNewStartPSN})
 	for off := p.tx.base; off != p.tx.next; off++ {
 		pkt := p.tx.packet(m.mem, off)
 		pkt.rtos, pkt.nacks = 0, 0
 	}
+	p.tx.packet(m.mem, p.tx.base).nacks = min(demands+1, nackForever)
 	p.tx.renumber(start)
 	p.rx.Init(start)
 	m.wakeAt(now, p)
+	return nil
 }
 
 // nackFatal ends the PDC. Where the target has no such PDC there is nobody to

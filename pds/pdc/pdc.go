@@ -74,9 +74,9 @@ type PDC struct {
 	lapse    uint32 // lapseUnits; PENDING and CLOSE_WAIT: when that has lasted too long; before: see hoards
 	local    Addr
 	resp     respList
-	wentTo   pds.PSN // that the last ROD_OOO named
-	wentAt   int64   // when that was followed
 	before   pds.PSN // the last packet that a quick answer to the last probe tells of
+	wentTo   pds.PSN // that the last ROD_OOO named
+	wentAt   int64   // when that was followed, or a NEW_START_PSN
 }
 
 // Handle returns the name of p, which lives as long as the name is known.

@@ -37,19 +37,22 @@ type response struct {
 
 // responseStore hands out responses. Slot i belongs to the PDC with id i and only takes
 // its lowest missing PSN, so that a full store never blocks the packet that
-// everything waits for; the rest is shared.
+// everything waits for; the rest is shared. Of those a PDC gets another one while more are
+// free than it has, and so it is with the buffers: a peer that clears nothing, or fills no
+// gap, leaves half of them to others.
 type responseStore struct {
-	slot []response // 0 is the end of a list
-	free uint32
-	pdcs uint32
-	long longResponses
+	slot  []response // 0 is the end of a list
+	free  uint32
+	spare uint32 // free ones
+	pdcs  uint32
+	long  longResponses
 
 	buffers []uint16 // numbers of those that are free
 }
 
 func (s *responseStore) init(pdcs, shared int) {
 	s.slot = slab.Make[response](1 + pdcs + shared)
-	s.pdcs = uint32(pdcs)
+	s.pdcs, s.spare = uint32(pdcs), uint32(shared)
 	for i := len(s.slot) - 1; i > pdcs; i-- {
 		s.slot[i].next = s.free
 		s.free = uint32(i)
@@ -59,26 +62,30 @@ func (s *responseStore) init(pdcs, shared int) {
 // available reports whether the PDC of l can store a response, that to its lowest missing
 // PSN or to another one.
 func (s *responseStore) available(l *respList, lowest bool) bool {
-	return s.free != 0 || lowest && !l.ownUsed
+	return uint32(l.shared) < s.spare || lowest && !l.ownUsed
 }
 
 // take returns a slot that available has promised.
 func (s *responseStore) take(pdc uint32, l *respList) uint32 {
 	i := s.free
-	if i == 0 {
+	if uint32(l.shared) >= s.spare {
 		l.ownUsed = true
 		return pdc
 	}
 	s.free = s.slot[i].next
+	s.spare--
+	l.shared++
 	return i
 }
 
 // respList is the list of a PDC, in order of PSN.
 type respList struct {
 	head, tail uint32
-	ownUsed    bool  // the slot that is the PDC's own
-	heard      bool  // something from the peer since it was last asked to clear
-	asked      uint8 // how often it was asked for head, and heard of after that
+	ownUsed    bool   // the slot that is the PDC's own
+	heard      bool   // something from the peer since it was last asked to clear
+	asked      uint8  // how often it was asked for head, and heard of after that
+	shared     uint16 // slots that are not its own
+	buffered   uint16 // that have a buffer
 }
 
 // insert puts slot i into l. Almost always it goes to the end.
@@ -105,7 +112,7 @@ func (s *responseStore) insert(l *respList, i uint32) {
 func (s *responseStore) remove(l *respList, i uint32) {
 	r := &s.slot[i]
 	s.shorten(i)
-	s.unbuffer(i)
+	s.unbuffer(l, i)
 	if r.prev == 0 {
 		l.head, l.asked = r.next, 0
 	} else {
@@ -122,6 +129,8 @@ func (s *responseStore) remove(l *respList, i uint32) {
 	}
 	r.next = s.free
 	s.free = i
+	s.spare++
+	l.shared--
 }
 
 // find returns the slot of psn, or 0.
