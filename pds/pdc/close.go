@@ -102,8 +102,9 @@ func (m *Manager) askClose(now int64, p *PDC) {
 	m.schedule(p, now)
 }
 
-// closeCmd is the target's side of CLOSE_CMD. Above a hole it only counts as
-// received: it acts when everything before it has come, or when it comes again.
+// closeCmd is the target's side of CLOSE_CMD. Above a hole it only counts as received: it
+// acts when everything before it has come, or when it is sent again. An initiator closes in
+// order when all before is answered, so this one has failed, and what is missing never comes.
 func (m *Manager) closeCmd(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
 	if p.is(flagInitiator) {
 		m.nackPDC(p, b, out, r, pds.NackUnexpEvent)
@@ -112,6 +113,7 @@ func (m *Manager) closeCmd(now int64, p *PDC, b *inbound, out []byte, r *Result)
 	if m.maySettle(p) {
 		return nil // as if it had been lost: a CACK that covers it would acknowledge it
 	}
+	failed := false
 	switch p.rx.Classify(b.psn, m.p.ranges) {
 	case arrivalNew:
 		if p.is(flagClose) {
@@ -126,8 +128,9 @@ func (m *Manager) closeCmd(now int64, p *PDC, b *inbound, out []byte, r *Result)
 		if !p.is(flagClose) || p.closePSN != b.psn {
 			return ErrStale
 		}
+		failed = b.flags&pds.FlagRetx != 0
 	}
-	if m.closable(p) {
+	if failed || m.closable(p) {
 		r.Reply = m.closeTarget(now, p, b, out)
 	}
 	return nil

@@ -84,6 +84,35 @@ func TestFaultK3CloseWhileTheACKIsLost(t *testing.T) {
 	require.Len(t, g.a.got, 1)
 }
 
+// A PDC that has failed leaves a hole at its target, which closes all the same when the
+// CLOSE_CMD comes again. If it stayed until it had been idle for long, the PDCID would come
+// out of quarantine first, and what then begins on it would be refused.
+func TestCloseOfAFailedPDCAboveAHole(t *testing.T) {
+	for name, first := range map[string]int{"a packet is missing": 1, "one is not answered": 0} {
+		t.Run(name, func(t *testing.T) {
+			g := established(t, pairConfig{Config: Config{IdleTime: 600e9}})
+			g.b.later = first == 0
+			g.submit(1, 2)
+			g.giveAll(g.send(g.a)[first:]) // what comes back is lost
+			target := g.b.m.byID(g.info(g.b).ID).handle
+			require.NoError(t, g.a.m.Abort(g.now, g.h))
+			_, answer := g.give(g.send(g.a)[0])
+			require.Empty(t, answer, "what it has overtaken may still come")
+			require.NotNil(t, g.b.m.get(target))
+			g.wait(1100_000)
+			g.settle()
+			require.Nil(t, g.b.m.get(target))
+			require.Nil(t, g.a.m.get(g.h))
+			require.True(t, g.b.has(EventClosed, CauseNone))
+			require.Zero(t, g.a.m.Stats().Unconfirmed)
+			if first == 0 {
+				_, err := g.b.m.Respond(g.now, RxID{target, g.b.got[0]}, &Response{}, make([]byte, ReplyMax))
+				require.ErrorIs(t, err, ErrUnknown)
+			}
+		})
+	}
+}
+
 // askedToClose is a pair with an open message whose target has asked for a close, and been
 // heard.
 func askedToClose(t *testing.T) *pair {

@@ -149,7 +149,7 @@ func (m *Manager) timeouts(now int64, p *PDC) bool {
 }
 
 // maxRTOs is how often a packet of p is sent again on time. The CLOSE_CMD of a PDC
-// that has failed is not sent for ever: the target acts on it only when all before it
+// that has failed is not sent for ever: a target may act on it only when all before it
 // has come, and what was given up never will.
 func (m *Manager) maxRTOs(p *PDC) int {
 	if p.is(flagFailed) {
