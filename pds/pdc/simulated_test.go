@@ -186,6 +186,30 @@ func TestFirstPacketAsksForCredit(t *testing.T) {
 	require.Contains(t, g.a.take(EventResponse), uint64(2000))
 }
 
+// A PDC without credit has nothing under way that could time out. If its peer begins again
+// it learns so when it asks about the last packet that it has sent. Otherwise it, and every
+// other PDC of its context, since the first asks for all, would wait until it was idle for
+// too long.
+func TestPeerBeginsAgainWhileCreditIsAwaited(t *testing.T) {
+	c := pairConfig{control: ccc.ControlRCCC}
+	g := newPair(t, c)
+	g.submit(1, 900)
+	g.giveAll(g.giveAll(g.send(g.a)))
+	require.Empty(t, filterData(g.send(g.a)), "the credit is spent")
+	for range 20 {
+		g.wait(500_000)
+		g.settle()
+	}
+	require.Equal(t, StateEstablished, g.info(g.a).State, "a peer that is silent is not gone")
+	g.b = newPairEnd(t, &c, 1)
+	for range 5 {
+		g.wait(500_000)
+		g.settle()
+	}
+	require.Nil(t, g.a.m.get(g.h))
+	require.True(t, g.a.has(EventClosed, Cause(pds.NackInvDPDCID)))
+}
+
 // Packets that were never sent have no PSN: the CLOSE_CMD of a PDC that fails comes
 // right behind what was, so the target, which has all that, acts on it.
 func TestCloseAfterFailureLeavesNoHole(t *testing.T) {

@@ -54,14 +54,18 @@ func (m *Manager) tickCC(now int64) {
 		if !ok {
 			return
 		}
-		m.askCredit(h)
+		m.askCredit(now, h)
 	}
 }
 
 // askCredit asks for credit for a context: on one of the PDCs that wait for it and
 // know their peer. Where none does, no CREDIT_REQ has a place to go to; then the
 // first may send a packet, which opens it, and which names what is wanted too.
-func (m *Manager) askCredit(c ccc.Handle) {
+//
+// A peer that has begun again answers a CREDIT_REQ with a NACK that names no packet, from
+// which nothing follows. So one that is silent is asked about the last packet as well, unless
+// that waits for its acknowledgement anyway, and the round trip would then be a longer one.
+func (m *Manager) askCredit(now int64, c ccc.Handle) {
 	l := m.cc.Waiters(c)
 	if l.Head == 0 {
 		return
@@ -69,6 +73,9 @@ func (m *Manager) askCredit(c ccc.Handle) {
 	for id, n := l.Head, 0; n < lookAhead; id, n = m.pdc[id].nextData, n+1 {
 		if p := &m.pdc[id]; p.state.live() && p.peerID != 0 {
 			m.control(p, ctlCreditReq)
+			if deadline.After(p.activeAt, m.p.c.RTOInit) <= now && !p.tx.live(m.mem, p.tx.next-1) {
+				m.control(p, ctlAckReq)
+			}
 			return
 		}
 		if id == l.Tail {
@@ -300,8 +307,8 @@ func (m *Manager) idle(now int64, p *PDC) {
 	switch {
 	case p.locks != 0 && p.is(flagInitiator) && p.tx.base == p.tx.tail && p.state.sendsData():
 		_, _ = m.queueControl(p, pds.CtlNOOP, 0) // without memory, the next time
-	case m.denied(now, p):
-		m.fail(now, p, CauseRTO)
+	case m.denied(now, p) && m.p.maxRTOs != forever:
+		m.fail(now, p, CauseRTO) // no timeout can tell, since nothing is under way
 		return
 	case p.openMsgs != 0 || p.locks != 0 || p.tx.base != p.tx.tail:
 	case p.state == StateCloseWait:
@@ -313,13 +320,11 @@ func (m *Manager) idle(now int64, p *PDC) {
 	p.activeAt = now
 }
 
-// denied reports whether p has waited for credit as long as a PDC may be idle, and
-// asked for it all the time: its peer is gone. No timeout can tell, since nothing
-// is under way.
+// denied reports whether p waits for credit. One that does so for as long as a PDC may be
+// idle, and asks for it all the time, has lost its peer.
 func (m *Manager) denied(now int64, p *PDC) bool {
 	c := m.cc.Context(p.cc)
-	return c != nil && p.tx.base != p.tx.tail && m.p.maxRTOs != forever &&
-		c.Decide(m.cc.Params(), now).Reason == ccc.ReasonCredit
+	return c != nil && p.tx.base != p.tx.tail && c.Decide(m.cc.Params(), now).Reason == ccc.ReasonCredit
 }
 
 // idleAt is when p has been idle for too long. A target leaves the close to its
