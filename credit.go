@@ -111,7 +111,10 @@ func (e *Endpoint) creditSender(now int64, in *Datagram, f *flow) *creditSender 
 	start := max(k.start, k.recv.Resume(rccc.Quanta(e.res.Demand.Target).Extend(1<<31)))
 	h, err := k.recv.Add(now, 1, start)
 	if err != nil {
-		return nil
+		k.expire(now) // Tick does so too, but may have had nothing to do for long
+		if h, err = k.recv.Add(now, 1, start); err != nil {
+			return nil
+		}
 	}
 	slot := uint16(h.Slot())
 	if _, err := k.byKey.Insert(&key, table.NewHandle(slot, 1)); err != nil {

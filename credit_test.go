@@ -115,3 +115,24 @@ func TestEndpointCreditTimeout(t *testing.T) {
 		require.Zero(t, r.Senders().Count(), "%+v", c)
 	}
 }
+
+// A target that has nothing to do takes the place of a sender that holds credit and is silent
+// when another one asks: or the newcomer would wait until the other's PDCs were idle for too
+// long.
+func TestEndpointCreditPlaceOfTheSilent(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 3, func(cfg *uetcc.Config) {
+		underCredit(ccc.ControlRCCC, 2048)(cfg)
+		cfg.Receiver.Senders = 1
+	})
+	for i, end := range n.ends[:2] {
+		m := uetcc.Message{Key: 1, Length: 20 * netMTU, Cookie: 1}
+		m.To.Address, m.To.Job = n.ends[2].addr, 1
+		end.local[1] = fill(20*netMTU, byte(i))
+		_, err := end.e.Write(n.now, &m)
+		require.NoError(t, err)
+		start := n.now
+		n.run(func() bool { return len(end.events) == 1 })
+		require.Less(t, n.now-start, int64(5_000_000))
+		n.now += 10_000_000
+	}
+}
