@@ -16,6 +16,7 @@ func TestOpen(t *testing.T) {
 	require.Equal(t, 4, dev.Count(KindContext))
 	require.Equal(t, 2, dev.Count(KindDoorbell))
 	require.Zero(t, dev.Count(Kind(0x99)))
+	require.Zero(t, dev.Counter(counters), "beyond the block lies other things")
 	require.EqualValues(t, 128_000, dev.Clock().TickPs())
 	soft.Step(128 * 7)
 	require.EqualValues(t, 7, dev.Clock().Ticks())
@@ -68,6 +69,22 @@ func TestOpenArrayInFront(t *testing.T) {
 	regs.Store32(to+RegGeom.Offset, regs.Load32(to+RegGeom.Offset)&0xff)
 	_, err = Open(regs)
 	require.NoError(t, err, "what is empty lies nowhere")
+}
+
+// TestOpenForeign: a block of another vendor or of another major version is skipped, whatever
+// its kind.
+func TestOpenForeign(t *testing.T) {
+	cfg := softConfig()
+	for reg, v := range map[Register]uint32{RegType: 1<<16 | uint32(KindCounters), RegVersion: (knownVersion + 1) << 24} {
+		regs := NewMemory(cfg.SpaceSize())
+		_, err := NewSoftDevice(cfg, regs, NewMemory(8))
+		require.NoError(t, err)
+		regs.Store32(atCounters+reg.Offset, v)
+		dev, err := Open(regs)
+		require.NoError(t, err)
+		require.Zero(t, dev.Count(KindCounters), reg.Name)
+		require.Zero(t, dev.Counter(CounterTXPackets))
+	}
 }
 
 // TestEnable: a feature that the device lacks leaves everything off, and the

@@ -30,9 +30,21 @@ func TestPDC(t *testing.T) {
 	open, gen = p.State()
 	require.False(t, open)
 	require.EqualValues(t, 5, gen)
-	require.Zero(t, p.NextPSN())
-	require.Zero(t, p.ReceivedPSN())
-	require.Zero(t, p.ServiceTicks())
+	for i, reg := range []Register{RegPSNTX, RegPSNRX, RegService} {
+		dev.space.Store32(p.base+reg.Offset, 0x1_0007+uint32(i))
+	}
+	require.EqualValues(t, 0x1_0007, p.NextPSN())
+	require.EqualValues(t, 0x1_0008, p.ReceivedPSN())
+	require.EqualValues(t, 9, p.ServiceTicks(), "16 bits")
+	for reg, want := range map[Register]uint64{RegMPR: 1024, RegEntropy: 77} {
+		got, err := dev.Load(reg, 3)
+		require.NoError(t, err)
+		require.Equal(t, want, got, reg.Name)
+	}
+	bare := PDC{space: p.space, base: p.base}
+	bare.SetEntropy(78)
+	require.EqualValues(t, 77, dev.space.Load32(p.base+RegEntropy.Offset), "without the feature nothing is stored")
+	require.Zero(t, bare.ServiceTicks())
 	_, err = dev.PDC(4)
 	require.ErrorIs(t, err, ErrIndex)
 

@@ -1,6 +1,8 @@
 package hw
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,6 +27,55 @@ func TestAccess(t *testing.T) {
 	_, err = dev.Load(Register{Kind: 0x99}, 0)
 	require.ErrorIs(t, err, ErrMissing)
 	require.ErrorIs(t, dev.Store(Register{Kind: 0x99, Access: RW}, 0, 0), ErrMissing)
+}
+
+// TestRegisterMap holds the map that engine and device share, which their tests cannot tell from
+// another: both take it from the same place.
+func TestRegisterMap(t *testing.T) {
+	for _, tc := range []struct {
+		regs []Register
+		want string
+	}{
+		{
+			[]Register{RegType, RegVersion, RegNext, RegGeom, RegBase},
+			"00 TYPE 32 RO, 04 VERSION 32 RO, 08 NEXT 32 RO, 0c GEOM 32 RO, 10 BASE 32 RO",
+		},
+		{
+			[]Register{RegDeviceID, RegFeatures, RegFeaturesOn, RegLineRate, RegLimits, RegReset, RegStatus, RegFault, RegFaultClear, RegResets},
+			"14 DEV_ID 32 RO, 18 FEATURES 64 RO, 20 FEATURES_ON 64 RW, 28 LINE_RATE 64 RO, 30 LIMITS 64 RO, 38 RESET 32 WO, " +
+				"3c STATUS 32 RO, 40 FAULT 32 RO, 44 FAULT_CLEAR 32 RW, 48 RESETS 32 RO",
+		},
+		{[]Register{RegNow, RegTickPs, RegStampBits}, "18 NOW 64 RO, 28 TICK_PS 32 RO, 2c STAMP_BITS 32 RO"},
+		{
+			[]Register{
+				RegCtl, RegRate, RegCwnd, RegCredit, RegBacklog, RegBurst, RegCommit, RegRecord,
+				RegState, RegLastTX, RegSent, RegAcked, RegCreditUsed,
+			},
+			"00 CTL 32 RW, 04 RATE 32 RW 4, 08 CWND 64 RW 1, 10 CREDIT 64 RW 2, 18 BACKLOG 64 RW 2, 20 BURST 32 RW 4, 24 COMMIT 32 WO, " +
+				"28 RECORD 64 RW, 40 STATE 32 RO, 44 LAST_TX 32 RO 8, 48 SENT 64 RO, 50 ACKED 64 RO, 58 CREDIT_USED 64 RO 2",
+		},
+		{
+			[]Register{RegBind, RegPSNTX, RegMPR, RegCACK, RegPSNRX, RegSACK, RegEntropy, RegService, RegPDC},
+			"00 BIND 64 RW, 08 PSN_TX 32 RO, 0c MPR 32 RW, 10 CACK 32 RO, 14 PSN_RX 32 RO, 18 SACK 64 RO, " +
+				"20 ENTROPY 32 RW 20000, 24 SERVICE 32 RO 20, 28 PDC_STATE 32 RO",
+		},
+		{[]Register{RegRing, RegRoom}, "00 RING 64 WO, 08 ROOM 32 RO 1000"},
+		{
+			[]Register{RegRingAddr, RegRingCtl, RegCons, RegProd, RegLost, RegRingState},
+			"00 RING_ADDR 64 RW, 08 RING_CTL 32 RW, 0c CONS 32 RW, 10 PROD 32 RO, 14 LOST 32 RO, 18 RING_STATE 32 RO",
+		},
+		{[]Register{RegCounter}, "00 COUNTER 64 RO"},
+	} {
+		var got []string
+		for _, r := range tc.regs {
+			s := fmt.Sprintf("%02x %s %d %v", r.Offset, r.Name, r.Width, r.Access)
+			if r.Feature != 0 {
+				s += fmt.Sprintf(" %x", uint64(r.Feature))
+			}
+			got = append(got, s)
+		}
+		require.Equal(t, tc.want, strings.Join(got, ", "))
+	}
 }
 
 // TestLines: what the engine writes and what the device writes lie in different

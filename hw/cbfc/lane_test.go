@@ -22,7 +22,8 @@ func TestSendRule(t *testing.T) {
 		{100, 99, 1, false}, // past its limit
 		{2047, 4095, 66, true},
 		{0, 2048, 2049, false},
-		{0, 0, 4096, false}, // a whole turn of the counter is no free ride
+		{0, 2049, 2049, false}, // more than can be granted, whatever the limit says
+		{0, 0, 4096, false},    // a whole turn of the counter is no free ride
 		{0, 10, -1, false},
 	} {
 		tx := Tx{sent: c.fctbs, limit: c.fccl, open: true}
@@ -90,6 +91,8 @@ func TestRxOverrun(t *testing.T) {
 	require.False(t, b.Receive(-1))
 	require.EqualValues(t, 2, b.Overruns())
 	require.EqualValues(t, 4, b.ABR(), "a discarded packet is not counted as received")
+	b.Release(-1)
+	require.EqualValues(t, 4, b.Occupied())
 	b.Release(9)
 	require.Zero(t, b.Occupied(), "no more is released than is held")
 }

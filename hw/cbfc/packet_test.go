@@ -1,10 +1,27 @@
 package cbfc
 
 import (
+	"math/bits"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
+
+// TestLinkCRC compares with the division as it is written: a bit at a time in the order of the
+// wire, the polynomial from its highest term down.
+func TestLinkCRC(t *testing.T) {
+	for _, b := range [][]byte{{0, 0, 0, 0}, {1, 2, 3, 4}, {0xff, 0xff, 0xff, 0xff}, {0x10, 0x80, 0x40, 0x20}} {
+		rest := uint16(0xffff)
+		for bit := range 8 * len(b) {
+			top := rest >> 15
+			rest <<= 1
+			if top != uint16(b[bit/8]>>(bit%8)&1) {
+				rest ^= 0x100b
+			}
+		}
+		require.Equal(t, ^bits.Reverse16(rest), linkCRC(b), "% x", b)
+	}
+}
 
 func TestFlowControlErrors(t *testing.T) {
 	good := (&FlowControl{Op: OpNormal, VL: 14, FCTBS: 4095, FCCL: 1}).AppendTo(nil)

@@ -36,9 +36,22 @@ func TestPortFailsafes(t *testing.T) {
 	require.False(t, p.EndPeriod(), "two in a row")
 
 	require.True(t, p.Receive(0, 3))
+	require.False(t, p.Receive(0, 5))
 	p.Reinit(900)
 	require.EqualValues(t, 1, p.Lane(0).FCCL(), "three blocks are still in the buffer")
+	vl, at = p.NextUpdate()
+	require.EqualValues(t, 0, vl, "among equals the first lane")
+	require.EqualValues(t, 900+UpdatePeriod, at)
+	require.True(t, p.Alive(1, 900+WatchdogPeriod))
+	require.True(t, p.EndPeriod(), "the overrun before is forgotten")
+	require.False(t, p.Receive(0, 5))
 	require.True(t, p.EndPeriod())
+	p.Reinit(1000)
+	require.False(t, p.Receive(0, 5))
+	require.True(t, p.EndPeriod(), "and so are bad periods")
+	p.FlowControl(1, 2000)
+	vl, _ = p.NextUpdate()
+	require.EqualValues(t, 0, vl)
 }
 
 // TestReservedChangesNothing: a reserved operation or an unknown lane neither
@@ -64,6 +77,7 @@ func TestManagementLane(t *testing.T) {
 	require.Equal(t, before, *p.Lane(0))
 	require.False(t, p.Send(3, 1), "a lane that the port does not have")
 	require.False(t, p.Receive(3, 1))
+	require.Nil(t, p.Lane(1))
 }
 
 func TestNewPortErrors(t *testing.T) {

@@ -46,8 +46,14 @@ func TestUEWrap(t *testing.T) {
 	require.EqualValues(t, 27, s.VC(0).Consumed())
 	require.EqualValues(t, 33, s.VC(0).InUse())
 	require.EqualValues(t, 33, s.InUse())
+	require.Nil(t, s.VC(1))
+	require.False(t, s.CanSend(1, 1))
+	require.False(t, s.CanSend(0, -1))
+	require.True(t, s.CanSend(0, 0))
 	s.Down(0)
 	require.Zero(t, s.InUse())
+	require.Zero(t, s.VC(0).Consumed())
+	require.Zero(t, s.VC(0).Limit())
 	require.False(t, s.CanSend(0, 1))
 }
 
@@ -109,4 +115,6 @@ func TestUEErrors(t *testing.T) {
 	require.ErrorIs(t, Cost{CreditSize: 1, Overhead: -17}.Validate(), ErrConfig)
 	require.NoError(t, Cost{CreditSize: 128, Overhead: -16}.Validate())
 	require.EqualValues(t, 1, Cost{CreditSize: 128, Overhead: -16}.Credits(3), "never free of charge")
+	require.EqualValues(t, 2, Cost{CreditSize: 128, Overhead: 1}.Credits(128))
+	require.EqualValues(t, 1, Cost{CreditSize: 128, Overhead: -16}.Credits(144))
 }

@@ -17,6 +17,16 @@ func TestSLToVL(t *testing.T) {
 	require.False(t, ok)
 	_, ok = m.Lane(3, 0, 9)
 	require.True(t, ok, "the way back is another entry")
+	m.Set(3, 3, 15, 6)
+	vl, ok = m.Lane(3, 3, 15)
+	require.True(t, ok)
+	require.EqualValues(t, 6, vl)
+	m, err = NewSLToVL(2, 3)
+	require.NoError(t, err)
+	for sl := range uint8(16) {
+		vl, _ = m.Lane(0, 1, sl)
+		require.Equal(t, sl%3, vl)
+	}
 	_, err = NewSLToVL(4, 16)
 	require.ErrorIs(t, err, ErrConfig)
 }

@@ -2,7 +2,6 @@ package hbm
 
 import (
 	"math"
-	"math/bits"
 
 	"github.com/uetcc/uetcc/internal/deadline"
 )
@@ -89,13 +88,6 @@ func (ch *channel) choose(a Arbitration, now int64) (who int, start int64) {
 	return who, start
 }
 
-// transfer returns how long a channel of the given rate is busy with bytes, rounded up.
-func transfer(bytes, rate int64) int64 {
-	hi, lo := bits.Mul64(uint64(bytes), 1_000_000_000)
-	lo, carry := bits.Add64(lo, uint64(rate)-1, 0)
-	if hi += carry; hi >= uint64(rate) {
-		return math.MaxInt64
-	}
-	ns, _ := bits.Div64(hi, lo, uint64(rate))
-	return int64(min(ns, math.MaxInt64))
-}
+// transfer returns how long a channel of the given rate is busy with bytes, 1 to maxBytes,
+// rounded up.
+func transfer(bytes, rate int64) int64 { return (bytes*1e9-1)/rate + 1 }

@@ -47,9 +47,12 @@ type Config struct {
 type Request struct {
 	Requester int
 	Addr      uint64
-	Bytes     int64  // 1 to 2^40
+	Bytes     int64  // 1 to 2^33
 	Tag       uint64 // the caller's, given back in [Done]
 }
+
+// maxBytes keeps a request's time at one byte a second within an int64 of nanoseconds.
+const maxBytes = 1 << 33
 
 // Done is a request that the memory has retired.
 type Done struct {
@@ -120,7 +123,7 @@ func (c *Controller) Usage(requester int) Usage { return c.usage[requester] }
 // that of an earlier call. Errors: [ErrRequester], and [ErrFull] where a real
 // controller would push back or drop.
 func (c *Controller) Submit(now int64, r Request) error {
-	if uint(r.Requester) >= uint(c.cfg.Requesters) || r.Bytes < 1 || r.Bytes > 1<<40 {
+	if uint(r.Requester) >= uint(c.cfg.Requesters) || r.Bytes < 1 || r.Bytes > maxBytes {
 		return ErrRequester
 	}
 	c.run(now)

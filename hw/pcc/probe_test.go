@@ -48,3 +48,12 @@ func TestProbeBackoffShift(t *testing.T) {
 		require.Equal(t, c.backoff+1, p.Backoff)
 	}
 }
+
+// TestZTRWaitsAtMost: ZTR's waits stop doubling before bits fall off.
+func TestZTRWaitsAtMost(t *testing.T) {
+	p := DefaultZTRParams()
+	f := ZTR{Rate: LineRate, Probe: Probe{InFlight: true, Backoff: 13}}
+	require.False(t, f.OnEvent(&p, &Event{Type: EventTX, Time: giveUp << 13}).Probe)
+	require.True(t, f.OnEvent(&p, &Event{Type: EventTX, Time: giveUp<<13 + 1}).Probe)
+	require.EqualValues(t, 13, f.Backoff)
+}

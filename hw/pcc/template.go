@@ -74,7 +74,7 @@ type TemplateCounters struct{ TX, RTT uint32 }
 // whatever type, only starts the flow.
 func (f *Template) OnEvent(p *TemplateParams, e *Event, n *TemplateCounters) Decision {
 	if f.Rate == 0 {
-		f.Rate, f.MinRTT, f.Nack = p.NewFlowRate, initialMinRTT, false
+		f.Rate, f.MinRTT = p.NewFlowRate, initialMinRTT
 		f.Probe = Probe{SentAt: e.Time, Wait: 1}
 		return Decision{f.Rate, true}
 	}

@@ -125,6 +125,7 @@ func TestMinimumWindow(t *testing.T) {
 	start := f.window
 	require.EqualValues(t, 6000, at(start+p.MinWindow-1, 9000))
 	require.EqualValues(t, 6000, at(start+p.MinWindow, 9000))
+	require.EqualValues(t, 6000, at(start+2*p.MinWindow-1, 9000))
 	require.EqualValues(t, 9000, at(start+2*p.MinWindow, 9500))
 }
 
