@@ -40,12 +40,13 @@ func (m *Manager) makeRoom(now int64) {
 			proven = older(proven, p)
 		}
 	}
+	victim := proven
 	if flood {
-		proven = unproven
+		victim = unproven
 	}
-	if proven == nil {
+	if victim == nil {
 		m.searchAt = deadline.After(now, roomPause)
 		return
 	}
-	m.askClose(now, proven)
+	m.askClose(now, victim)
 }

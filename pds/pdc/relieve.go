@@ -41,21 +41,21 @@ func (m *Manager) prospect(now int64, p *PDC) prospect {
 // relieve closes a PDC when messages wait for one or more than Close_Thresh are open. Of the
 // next few PDCs it takes the one that has been idle longest, or else the busy one that was
 // active least recently, but none that is locked. One that a peer has opened is closed for
-// Close_Thresh alone, and by its initiator. The PDC named but, if not 0, stays: somebody has
+// Close_Thresh alone, and by its initiator. The PDC except, if not 0, stays: somebody has
 // just been told that it takes messages.
 //
 // For messages that wait a busy PDC is closed only if its id can be used again before they
 // give up, and if no other id is on its way: overload would take all PDCs out of use.
 //
 // Source: UE Specification 1.0.x section 3.5, PDS manager: Close_Thresh.
-func (m *Manager) relieve(now int64, but Handle) {
+func (m *Manager) relieve(now int64, except Handle) {
 	over := m.open > m.p.c.CloseThresh
 	if m.waiting.len() == 0 && !over || m.mem.events.free() < eventReserve {
 		return
 	}
 	var oldest [prospects]*PDC
 	for range m.looks() {
-		if p := m.look(); p.handle != but && (over || p.is(flagInitiator)) {
+		if p := m.look(); p.handle != except && (over || p.is(flagInitiator)) {
 			w := m.prospect(now, p)
 			oldest[w] = older(oldest[w], p)
 		}

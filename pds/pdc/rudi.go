@@ -16,7 +16,7 @@ var ErrRUDIFull = errors.New("pdc: too many RUDI packets outstanding")
 // rudiPacket is a RUDI packet that waits for its response.
 type rudiPacket struct {
 	handle   uint64
-	dueAt    int64
+	dueAt    int64  // queued: not before; otherwise when the response is overdue
 	id       uint32 // pkt_id; its low bits are the place in the table
 	size     uint16
 	next     uint16 // next free place + 1
@@ -26,9 +26,9 @@ type rudiPacket struct {
 	rtos     uint8
 	nacks    uint8
 	used     bool
-	queued   bool
-	sent     bool
-	postpone bool
+	queued   bool // waits to be sent
+	sent     bool // at least once
+	postpone bool // queued, and nextDue counts dueAt: a refusal has put it off
 }
 
 // rudiTable holds them. A pkt_id is the place and a counter above it, which makes
