@@ -56,10 +56,10 @@ func ExampleEndpoint() {
 func ExampleEndpoint_ExchangeBatch() {
 	config := walkConfig(0, 0x4001)
 	config.CC.NSCC.InitialCwnd = 3 * 4400 // packets with their headers
-	config.PDS.PlainACK = false           // congestion state in acknowledgements
+	config.PDS.NoAckCC = false            // congestion state in acknowledgements
 	initiator, _ := uetcc.NewEndpoint(config)
 	config = walkConfig(1, 0x8001)
-	config.PDS.PlainACK = false
+	config.PDS.NoAckCC = false
 	target, _ := uetcc.NewEndpoint(config)
 	openWalk(target, 1<<16, ses.RightWrite)
 	m := walkMessage()

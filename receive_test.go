@@ -165,7 +165,7 @@ func aside(rng *rand.Rand, q *pds.Request, s *ses.Request) (payload int) {
 func TestReceiveNextIsReceive(t *testing.T) {
 	for name, edit := range map[string]func(*Config){
 		"defaults": func(*Config) {},
-		"plain":    func(c *Config) { c.PDS.PlainACK = true },
+		"plain":    func(c *Config) { c.PDS.NoAckCC = true },
 		"credit":   func(c *Config) { c.CC.Control = ccc.ControlRCCC },
 		"scarce":   func(c *Config) { c.Target.Messages = 8 },
 		"small":    func(c *Config) { c.PDS.AckMinPktAdd, c.PDS.AckTrigger = 1, 40 },

@@ -34,7 +34,7 @@ var walkAddr = [2]netip.Addr{netip.MustParseAddr("10.0.0.1"), netip.MustParseAdd
 func walkConfig(i int, first pds.PDCID) uetcc.Config {
 	return uetcc.Config{
 		Address: walkAddr[i], MTU: 4096, ControlTC: tcHigh,
-		PDS:      pdc.Config{PlainACK: true},
+		PDS:      pdc.Config{NoAckCC: true},
 		PDCs:     pdc.TableConfig{General: int(first) + 1, FirstID: first},
 		Memory:   pdc.MemoryConfig{Chunks: 16, Responses: 16},
 		CC:       ccc.Config{NSCC: nscc.Config{InitialCwnd: 1 << 17}},

@@ -119,7 +119,7 @@ func BenchmarkCCCOnACK(b *testing.B) {
 			for b.Loop() {
 				h, a := ccc.NewHandle(order[i&(1<<20-1)], 1), &acks[i&4095]
 				_, ok := m.SendNew(h, now, 4096)
-				_, acked := m.OnPlainACK(h, now, ccc.PlainACK{PlainACK: nscc.MakePlainACK(a.Bytes, a.RTT, a.ECN), Packets: 1, Entropy: a.Entropy})
+				_, acked := m.OnPlainACK(h, now, ccc.PlainAck{PlainAck: nscc.MakePlainAck(a.Bytes, a.RTT, a.ECN), Packets: 1, Entropy: a.Entropy})
 				if !ok || !acked {
 					b.Fatal("not plain")
 				}
@@ -178,7 +178,7 @@ func BenchmarkCCCSend(b *testing.B) {
 		for b.Loop() {
 			m.OnNewData(h, now, 4096)
 			_, ok := m.SendNew(h, now, 4096)
-			_, acked := m.OnPlainACK(h, now, ccc.PlainACK{PlainACK: nscc.MakePlainACK(4096, 12_100, false), Packets: 1})
+			_, acked := m.OnPlainACK(h, now, ccc.PlainAck{PlainAck: nscc.MakePlainAck(4096, 12_100, false), Packets: 1})
 			if !ok || !acked {
 				b.Fatal("not plain")
 			}

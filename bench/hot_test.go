@@ -108,7 +108,7 @@ var hot = []struct {
 	{"nscc", "(*Window).onACK", noBounds},
 	{"nscc", "(*Window).OnPlainACK", inlines | noBounds},
 	{"nscc", "(*Window).OnPlainACKs", noBounds},
-	{"nscc", "MakePlainACK", inlines | noBounds},
+	{"nscc", "MakePlainAck", inlines | noBounds},
 	{"nscc", "Sum", inlines | noBounds},
 	{"nscc", "(*Window).count", inlines | noBounds},
 	{"nscc", "(*Window).unusual", noBounds},

@@ -90,7 +90,7 @@ func ExampleManager_SendNew() {
 		}
 		fmt.Println("sent, held by", packet.Held, "asks for an answer:", packet.AckRequest)
 	}
-	state, _ := m.OnPlainACK(pdc, 6_000, ccc.PlainACK{PlainACK: nscc.MakePlainACK(4_096, 6_000, false), Packets: 1})
+	state, _ := m.OnPlainACK(pdc, 6_000, ccc.PlainAck{PlainAck: nscc.MakePlainAck(4_096, 6_000, false), Packets: 1})
 	fmt.Println(state)
 	// Output:
 	// sent, held by backlog asks for an answer: false

@@ -53,11 +53,11 @@ func (m *Manager) SendNew(pdc Handle, now, size int64) (s SendParams, ok bool) {
 	return s, true
 }
 
-// A PlainACK is an acknowledgement of packets that were in flight, from a destination that
+// A PlainAck is an acknowledgement of packets that were in flight, from a destination that
 // neither penalises nor restores. What the window is told of it are the bytes of these
 // packets together, and a round trip of kind [nscc.SampleNormal], ns, none if not above 0.
-type PlainACK struct {
-	nscc.PlainACK
+type PlainAck struct {
+	nscc.PlainAck
 	Packets int32
 	Entropy uint16 // of the packet that caused it
 }
@@ -66,7 +66,7 @@ type PlainACK struct {
 // context is now. It returns false, and nothing has changed, where the context has
 // more rules than the window's, or where more bytes are reported than are in flight: then
 // use OnACK.
-func (m *Manager) OnPlainACK(pdc Handle, now int64, a PlainACK) (State, bool) {
+func (m *Manager) OnPlainACK(pdc Handle, now int64, a PlainAck) (State, bool) {
 	b := m.member(pdc)
 	if b == nil {
 		return 0, false
@@ -80,7 +80,7 @@ func (m *Manager) OnPlainACK(pdc Handle, now int64, a PlainACK) (State, bool) {
 	}
 	c.inflightPkts -= a.Packets
 	m.countAck(c, a.ECN())
-	c.window.OnPlainACK(&m.p.nscc, now, a.PlainACK)
+	c.window.OnPlainACK(&m.p.nscc, now, a.PlainAck)
 	if c.state == StateActive && !c.rec.wait(now) {
 		m.carry(c, now)
 	} else {

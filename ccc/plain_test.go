@@ -198,14 +198,14 @@ func (w *twin) sendRun(h Handle, size int64) {
 // exchange takes in acknowledgements and sends what they let go, in one step.
 func (w *twin) exchange(h Handle, l Left) {
 	r := w.r
-	var acks []nscc.PlainACK
+	var acks []nscc.PlainAck
 	var each []Ack
 	all := int32(0)
 	for range 1 + r.IntN(3) {
 		if l.InflightPackets > 0 {
 			packets := 1 + r.Int32N(min(l.InflightPackets, 4))
 			a := nscc.Ack{Bytes: max(min(l.Inflight, int64(packets)*mtu)+r.Int64N(300)-150, 0), RTT: 6*us + r.Int64N(2*us), ECN: r.IntN(4) == 0}
-			acks = append(acks, nscc.MakePlainACK(a.Bytes, a.RTT, a.ECN))
+			acks = append(acks, nscc.MakePlainAck(a.Bytes, a.RTT, a.ECN))
 			each = append(each, Ack{Ack: a, Packets: int(packets), Entropy: uint16(r.Uint32())})
 			l.InflightPackets -= packets
 			l.Inflight -= a.Bytes
@@ -258,7 +258,7 @@ func (w *twin) acknowledge(h Handle, bytes int64, packets int32) {
 	if w.r.IntN(4) > 0 {
 		a.RTT = 6*us + w.r.Int64N(2*us)
 	}
-	state, ok := w.plain.OnPlainACK(h, w.now, PlainACK{nscc.MakePlainACK(a.Bytes, a.RTT, a.ECN), packets, a.Entropy})
+	state, ok := w.plain.OnPlainACK(h, w.now, PlainAck{nscc.MakePlainAck(a.Bytes, a.RTT, a.ECN), packets, a.Entropy})
 	if !ok {
 		w.same("refused, but something has changed")
 		b := a
@@ -332,7 +332,7 @@ func TestExchangeWithoutNewData(t *testing.T) {
 	require.True(t, c.rec.listed)
 	*m.Waiters(ctx) = Waiters{pdc.Index(), pdc.Index()}
 	before := *c
-	acks := []nscc.PlainACK{nscc.MakePlainACK(int64(n-1)*mtu, 6*us, false)}
+	acks := []nscc.PlainAck{nscc.MakePlainAck(int64(n-1)*mtu, 6*us, false)}
 	for _, size := range []int64{1, 2, mtu} {
 		_, ok := m.Exchange(pdc, us, acks, n-1, size, make([]uint16, 4))
 		require.False(t, ok, "size %d", size)
@@ -361,16 +361,16 @@ func TestPlainStepsRefuse(t *testing.T) {
 	m.SetMode(ctx, 0, ModeEnforce)
 	m.SetAlgorithm(ctx, 0, &fixedWindow{bytes: mtu})
 	refuses("an algorithm of the user's", pdcs[0], 1)
-	_, ok := m.OnPlainACK(pdcs[0], 0, PlainACK{})
+	_, ok := m.OnPlainACK(pdcs[0], 0, PlainAck{})
 	require.False(t, ok)
 	m.SetAlgorithm(ctx, 0, nil)
 	s, ok := m.SendNew(pdcs[0], 0, 2*mtu)
 	require.True(t, ok)
 	require.Equal(t, ReasonBacklog, s.Held)
-	state, ok := m.OnPlainACK(pdcs[0], us, PlainACK{nscc.MakePlainACK(2*mtu, 6*us, false), 1, s.Entropy})
+	state, ok := m.OnPlainACK(pdcs[0], us, PlainAck{nscc.MakePlainAck(2*mtu, 6*us, false), 1, s.Entropy})
 	require.True(t, ok)
 	require.Equal(t, StateIdle, state)
-	_, ok = m.OnPlainACK(NewHandle(0, 3), us, PlainACK{})
+	_, ok = m.OnPlainACK(NewHandle(0, 3), us, PlainAck{})
 	require.False(t, ok)
 }
 
@@ -397,7 +397,7 @@ func TestPlainAllocs(t *testing.T) {
 		h := pdcs[seq%3]
 		m.OnNewData(h, now, mtu)
 		s, ok := m.SendNew(h, now, mtu)
-		_, acked := m.OnPlainACK(h, now+6*us, PlainACK{nscc.MakePlainACK(mtu, 6*us, seq%5 == 0), 1, s.Entropy})
+		_, acked := m.OnPlainACK(h, now+6*us, PlainAck{nscc.MakePlainAck(mtu, 6*us, seq%5 == 0), 1, s.Entropy})
 		if !ok || !acked {
 			panic("the path under test did not run")
 		}
@@ -419,8 +419,8 @@ func TestPlainACKBelievesOnlyWhatWasSent(t *testing.T) {
 		{-1, 3 * mtu, false}, {math.MinInt64, 3 * mtu, false}, {mtu, 2 * mtu, true}, {math.MaxInt64, 1 - rcvdUnit, false}, {1, 1 - rcvdUnit, false},
 	} {
 		before := m.Context(ctx).Inflight()
-		claim := nscc.MakePlainACK(c.claimed, 0, false)
-		_, ok := m.OnPlainACK(pdcs[0], 0, PlainACK{PlainACK: claim})
+		claim := nscc.MakePlainAck(c.claimed, 0, false)
+		_, ok := m.OnPlainACK(pdcs[0], 0, PlainAck{PlainAck: claim})
 		require.Equal(t, c.plain, ok, "claimed %d", c.claimed)
 		if !ok {
 			require.Equal(t, before, m.Context(ctx).Inflight())

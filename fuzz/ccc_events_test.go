@@ -190,7 +190,7 @@ func (w *cccWorld) acknowledge(d *cccPDC, arg int) {
 	}
 	if a.RtxPackets == 0 && a.Pend == 0 && !a.Restore {
 		h := w.m.ContextOf(d.handle)
-		state, ok := w.m.OnPlainACK(d.handle, w.now, ccc.PlainACK{PlainACK: nscc.MakePlainACK(a.Bytes, a.RTT, a.ECN), Packets: int32(a.Packets), Entropy: a.Entropy})
+		state, ok := w.m.OnPlainACK(d.handle, w.now, ccc.PlainAck{PlainAck: nscc.MakePlainAck(a.Bytes, a.RTT, a.ECN), Packets: int32(a.Packets), Entropy: a.Entropy})
 		require.Equal(w.t, w.plain(h), ok)
 		if ok {
 			require.Equal(w.t, w.m.Context(h).State(), state)

@@ -90,7 +90,7 @@ func (e *endpointEnd) config() uetcc.Config {
 		Address: faultAddr(e.place), MTU: endpointMTU, Seed: r.Uint64() | 1, Now: e.clock.now, ControlTC: 1,
 		Contexts: 8, Messages: or(s.messages, 32), Answers: or(s.answers, 32), Waiting: or(s.waiting, 32), RUDI: 8,
 		PDS: pdc.Config{Range: s.window, RTOInit: 200 * us, NackRetxTime: 60 * us, ClearTime: 60 * us, CloseReqTime: 2000 * us,
-			MaxRTORetx: or(s.retries, 15), MaxNackRetx: 31, IdleTime: 20_000_000 * us, InferLoss: s.infer, PlainACK: s.plain,
+			MaxRTORetx: or(s.retries, 15), MaxNackRetx: 31, IdleTime: 20_000_000 * us, InferLoss: s.infer, NoAckCC: s.plain,
 			MaxAckData: s.ackData, Start: s.start, BufferROD: s.buffer || r.IntN(2) == 0},
 		PDCs:    pdc.TableConfig{General: ids, Quarantine: w.quarantine(), Seed: 1},
 		CC:      ccc.Config{Control: s.control, NSCC: nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 40 * us, Trimming: s.trim > 0}},

@@ -111,7 +111,7 @@ func (r *nsccRun) apply(t testing.TB, e nsccEvent) {
 		a := nscc.Ack{Bytes: e.bytes, RTT: e.rtt, ECN: e.flags&1 != 0, Restore: e.flags&2 != 0, Pend: e.pend, Kind: nscc.SampleKind(e.flags >> 2 & 3)}
 		plain := r.w
 		r.w.OnACK(&r.p, r.now, a)
-		if plain.OnPlainACK(&r.p, r.now, nscc.MakePlainACK(a.Bytes, a.RTT, a.ECN)); a == (nscc.Ack{Bytes: a.Bytes, RTT: a.RTT, ECN: a.ECN}) && plain != r.w {
+		if plain.OnPlainACK(&r.p, r.now, nscc.MakePlainAck(a.Bytes, a.RTT, a.ECN)); a == (nscc.Ack{Bytes: a.Bytes, RTT: a.RTT, ECN: a.ECN}) && plain != r.w {
 			require.Failf(t, "the plain step differs", "%+v\nplain   %+v\ngeneral %+v", e, plain.Snapshot(), r.w.Snapshot())
 		}
 		if r.model != nil {

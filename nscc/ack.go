@@ -35,9 +35,9 @@ type Ack struct {
 	Kind    SampleKind
 }
 
-// A PlainACK is an [Ack] that brings nothing but newly received bytes, a round trip and a
+// A PlainAck is an [Ack] that brings nothing but newly received bytes, a round trip and a
 // mark. The zero value brings nothing.
-type PlainACK struct{ signal }
+type PlainAck struct{ signal }
 
 // A signal is an Ack as the window takes it in. The mark is a number: on a bool the
 // compiler would branch, and marks cannot be predicted.
@@ -69,19 +69,19 @@ func markBits(marked bool) (b ackBits) {
 	return b * markBit
 }
 
-// MakePlainACK returns an acknowledgement with these fields of an [Ack].
-func MakePlainACK(bytes, rtt int64, ecn bool) PlainACK {
-	return PlainACK{signal{bytes, rtt, markBits(ecn)}}
+// MakePlainAck returns an acknowledgement with these fields of an [Ack].
+func MakePlainAck(bytes, rtt int64, ecn bool) PlainAck {
+	return PlainAck{signal{bytes, rtt, markBits(ecn)}}
 }
 
 // Bytes returns the newly received bytes.
-func (a PlainACK) Bytes() int64 { return a.bytes }
+func (a PlainAck) Bytes() int64 { return a.bytes }
 
 // ECN reports whether there is a mark.
-func (a PlainACK) ECN() bool { return a.bits.marked() }
+func (a PlainAck) ECN() bool { return a.bits.marked() }
 
 // Sum returns the newly received bytes of acks together, and how many have a mark.
-func Sum(acks []PlainACK) (bytes int64, marks int) {
+func Sum(acks []PlainAck) (bytes int64, marks int) {
 	for i := range acks {
 		bytes += acks[i].bytes
 		marks += int(acks[i].bits / markBit)
@@ -101,10 +101,10 @@ func (w *Window) OnACK(p *Params, now int64, a Ack) {
 }
 
 // OnPlainACK is [Window.OnACK] of a plain one, handed over in registers.
-func (w *Window) OnPlainACK(p *Params, now int64, a PlainACK) { w.onACK(p, now, a.signal) }
+func (w *Window) OnPlainACK(p *Params, now int64, a PlainAck) { w.onACK(p, now, a.signal) }
 
 // OnPlainACKs is OnPlainACK for each of acks, all of which arrived at now.
-func (w *Window) OnPlainACKs(p *Params, now int64, acks []PlainACK) {
+func (w *Window) OnPlainACKs(p *Params, now int64, acks []PlainAck) {
 	for i := range acks {
 		w.onACK(p, now, acks[i].signal)
 	}

@@ -37,7 +37,7 @@ func TestWindowOnACKShortWayIsTheLongWay(t *testing.T) {
 			now += r.Int64N(1_000) + r.Int64N(40_000)*(r.Int64N(20)/19)
 			short.OnSend(8_192)
 			long.OnSend(8_192)
-			a := nscc.MakePlainACK(bytes, rtt, marked)
+			a := nscc.MakePlainAck(bytes, rtt, marked)
 			short.OnPlainACK(p, now, a)
 			long.OnPlainACK(p.Unusual(), now, a)
 			require.Equal(t, long, *short, "seed %d, acknowledgement %d", seed, i)

@@ -47,7 +47,7 @@ func (m *Manager) writeACK(p *PDC, out *[pds.AckCCLen]byte, a ackHead, st *AckSt
 		a.flags = a.flags.WithReq(pds.AckReqClose)
 		p.flags &^= flagAskClose
 	}
-	if m.p.c.PlainACK {
+	if m.p.c.NoAckCC {
 		return p.writePlain(out, a)
 	}
 	cack := p.rx.edge - 1

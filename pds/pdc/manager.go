@@ -109,7 +109,7 @@ type Manager struct {
 	cccID []uint8 // by context: what the peer knows it by
 
 	in      inbound               // the packet that is being received
-	plain   [RunMax]nscc.PlainACK // those of one Exchange
+	plain   [RunMax]nscc.PlainAck // those of one Exchange
 	limiter limiter               // of answers to packets without a PDC
 	waiting waitQueue
 

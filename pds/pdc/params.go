@@ -61,7 +61,7 @@ type Config struct {
 	AckMinPktAdd int64       // ACK_Gen_Min_Pkt_Add: the least that a packet counts, up to 2 KiB (default 1 KiB)
 	AckPerPacket bool        // Enb_ACK_Per_Pkt
 	NoAckOnECN   bool        // turns ACK_On_ECN off
-	PlainACK     bool        // send ACK in place of ACK_CC: no SACK and no congestion state
+	NoAckCC      bool        // send ACK in place of ACK_CC: no SACK and no congestion state
 	NullNext     pds.NextHdr // semantic header of an ACK that the PDS makes itself (default: none)
 	NullResponse []byte      // its bytes
 

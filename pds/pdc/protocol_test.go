@@ -303,7 +303,7 @@ func TestTargetAsksForALostClear(t *testing.T) {
 // A closing ACK may carry the next Expected_PSN: a flag that is reserved here, and
 // four bytes more. Both are ignored, and the close succeeds.
 func TestClosingACKWithExpectedPSN(t *testing.T) {
-	g := established(t, pairConfig{Config: Config{PlainACK: true}})
+	g := established(t, pairConfig{Config: Config{NoAckCC: true}})
 	require.NoError(t, g.a.m.Close(g.now, g.h))
 	acks := g.giveAll(g.send(g.a))
 	require.Len(t, acks, 1)

@@ -41,7 +41,7 @@ func (m *Manager) TakeACK(now int64, a *pds.AckCCView, src Addr) (x Confirmed) {
 	m.stats.Received++
 	m.in.awaited = false
 	p.activeAt = now
-	state, ok := m.cc.OnPlainACK(ccc.Handle(p.handle), now, ccc.PlainACK{PlainACK: last.news(now, a, n), Packets: int32(n), Entropy: last.entropy})
+	state, ok := m.cc.OnPlainACK(ccc.Handle(p.handle), now, ccc.PlainAck{PlainAck: last.news(now, a, n), Packets: int32(n), Entropy: last.entropy})
 	if !ok {
 		m.feedAny(now, p, a, last, n)
 	} else if state != ccc.StateActive {
@@ -71,12 +71,12 @@ func (m *Manager) acked(a *pds.AckCCView, src Addr) *PDC {
 
 // news is what an acknowledgement tells congestion control of n packets as large as pkt,
 // the last of them.
-func (pkt *packet) news(now int64, a *pds.AckCCView, n uint32) nscc.PlainACK {
+func (pkt *packet) news(now int64, a *pds.AckCCView, n uint32) nscc.PlainAck {
 	rtt := int64(0)
 	if pkt.sends == 1 {
 		rtt = max(now-pkt.sentAt-int64(a.ServiceTime())*pds.ServiceTimeUnit, 1)
 	}
-	return nscc.MakePlainACK(int64(pkt.size)*int64(n), rtt, a.Flags()&pds.FlagM != 0)
+	return nscc.MakePlainAck(int64(pkt.size)*int64(n), rtt, a.Flags()&pds.FlagM != 0)
 }
 
 // feedAny is feed for n packets as large as the last.

@@ -49,7 +49,7 @@ func (m *Manager) Take(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte) (n 
 }
 
 // isUsual reports whether the answer to t is an ACK_CC with NSCC's state.
-func (m *Manager) isUsual(t *Taken) bool { return t.State.Type == pds.CCNSCC && !m.p.c.PlainACK }
+func (m *Manager) isUsual(t *Taken) bool { return t.State.Type == pds.CCNSCC && !m.p.c.NoAckCC }
 
 // isOpen reports whether p is in use, has the sender of t as its peer, and owes it no
 // response.
