@@ -61,12 +61,8 @@ func (e *Endpoint) receiveGeneralACK(now int64, in *Datagram, r *Received) {
 func (e *Endpoint) onResponse(now int64, b []byte, r *Received) {
 	at, h := e.res.Header, e.res.Handle
 	r.Payload = at
-	if isAnswer(h) { // to data of ours
-		if e.lending != 0 {
-			e.repaid(now, AnswerID(h))
-		}
-		e.answers.release(h)
-		e.refill(now, e.res.ID.PDC)
+	if isAnswer(h) { // to data of ours, about which it can say nothing
+		e.settled(now, &pdc.Event{Kind: pdc.EventResponse, PDC: e.res.ID.PDC, Handle: h})
 		return
 	}
 	p := ses.PacketHandle(h)
@@ -77,9 +73,7 @@ func (e *Endpoint) onResponse(now int64, b []byte, r *Received) {
 		if ev.DataLength != 0 {
 			e.place(r, p.Message(), &ev)
 		}
-		if ev.Kind != ses.EventNone {
-			e.conclude(now, p.Message(), &ev)
-		}
+		e.conclude(now, p.Message(), &ev)
 	}
 	e.refill(now, e.res.ID.PDC)
 }

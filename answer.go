@@ -85,7 +85,6 @@ func (s *answers) releaseAll(c *chain) {
 		c.head = s.slot[i].next
 		s.release(uint64(s.slot[i].gen)<<16 | uint64(i))
 	}
-	c.tail = 0
 }
 
 func (s *answers) push(c *chain, id AnswerID) {
@@ -100,10 +99,7 @@ func (s *answers) push(c *chain, id AnswerID) {
 
 func (s *answers) pop(c *chain) {
 	a := &s.slot[c.head-1]
-	if c.head = a.next; c.head == 0 {
-		c.tail = 0
-	}
-	a.next = 0
+	c.head, a.next = a.next, 0
 }
 
 // pumpAnswers hands read data of f to the manager while it takes some. The last packet

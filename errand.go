@@ -22,7 +22,7 @@ func (e *Endpoint) runErrands(now int64) (any bool) {
 		}
 		e.op = e.errand.Operation
 		rec, err := e.begin(info.Peer, e.answerTC)
-		if err != nil { // nothing that a header can say leads here
+		if err != nil { // too long to be read
 			e.errandDone(now, e.errand.Handle, &Event{Outcome: ses.Outcome{Status: ses.StatusFailed}})
 			continue
 		}
@@ -54,7 +54,7 @@ func (e *Endpoint) errandDone(now int64, h ses.Handle, out *Event) {
 		e.events.push(ev)
 	}
 	o := &out.Outcome
-	if p.Peer != 0 && (o.Status == ses.StatusPDS || o.Status == ses.StatusFailed && passing(o.Code)) {
+	if o.Status == ses.StatusPDS || o.Status == ses.StatusFailed && passing(o.Code) {
 		_ = e.pds.Abort(now, pdc.Handle(p.Peer))
 	}
 	e.target.ErrandDone(h, o.Status)

@@ -29,12 +29,13 @@ type message struct {
 type msgFlags uint8
 
 const (
-	msgFetch    msgFlags = 1 << iota // waits for more of its peer than answers to its packets: data, or a call to go on
-	msgWaiting                       // for a PDC
-	msgQueued                        // in a chain
-	msgLocked                        // keeps its PDC from closing
-	msgErrand                        // for a send of the peer, see ses.Errand
-	msgReserved                      // on a PDC of the reserved pool
+	// msgFetch: it waits for more of its peer than answers to its packets, data or a call to
+	// go on, and keeps its PDC from closing.
+	msgFetch    msgFlags = 1 << iota
+	msgWaiting           // for a PDC
+	msgQueued            // in a chain
+	msgErrand            // for a send of the peer, see ses.Errand
+	msgReserved          // on a PDC of the reserved pool
 )
 
 // message returns the record of a handle, live or not.
@@ -100,19 +101,13 @@ func (e *Endpoint) attach(now int64, rec *message, h pdc.Handle) error {
 	if err := e.pds.Begin(h); err != nil {
 		return err
 	}
-	rec.left = rec.total
-	if err := e.pds.Announce(now, h, rec.left); err != nil {
-		_ = e.pds.EndMessage(now, h, 0)
-		return err
-	}
-	rec.pdc = h
+	rec.left, rec.pdc = rec.total, h
+	_ = e.pds.Announce(now, h, rec.left)
 	f := &e.flows[h.ID()]
 	f.belong(h)
 	if rec.flags&msgFetch != 0 {
 		e.fetching.enter(&f.fetches, rec.entry())
-		if e.pds.Lock(h) == nil {
-			rec.flags |= msgLocked
-		}
+		_ = e.pds.Lock(h)
 	}
 	e.enqueue(now, rec, f)
 	return nil
@@ -137,11 +132,9 @@ func (e *Endpoint) leave(now int64, rec *message) {
 	}
 	if rec.flags&msgFetch != 0 && rec.pdc != 0 {
 		e.fetching.strike(&e.flowOf(rec).fetches, rec.entry())
-	}
-	if rec.flags&msgLocked != 0 {
 		_ = e.pds.Unlock(now, rec.pdc)
 	}
-	rec.flags &^= msgQueued | msgLocked | msgWaiting
+	rec.flags &^= msgQueued | msgWaiting
 	rec.pdc, rec.left = 0, 0
 }
 

@@ -63,7 +63,7 @@ func (e *Endpoint) outcome(now int64, p ses.PacketHandle, ev *pdc.Event) {
 	} else {
 		err = e.sender.RxAck(now, p, uint32(ev.More)+1, &news)
 	}
-	if err == nil && news.Kind != ses.EventNone {
+	if err == nil {
 		e.conclude(now, p.Message(), &news)
 	}
 }

@@ -42,7 +42,7 @@ func (e *Endpoint) answer(now int64, buf []byte, r *Received) int {
 		return e.onRestart(now, buf, r)
 	}
 	n := e.respond(now, kind, d.Response.AppendTo(buf[:pds.AckCCLen])[pds.AckCCLen:], buf) // where it will be sent from
-	if e.lending != 0 && d.Check != ses.CheckNone {
+	if e.lending != 0 {
 		e.denied(now)
 	}
 	return n
@@ -151,15 +151,12 @@ func (e *Endpoint) onRUDI(in, reply *Datagram, buf []byte, r *Received) int {
 	e.judge(in.Packet, ses.ModeRUDI, r)
 	d := &e.decision
 	e.response = pdc.Response{Kind: pdc.RespondGuaranteed, Next: pds.NextResponse}
-	switch {
-	case d.NACK:
-		e.response = pdc.Response{Kind: pdc.RespondRefuse, Code: pds.NackNoSESMsgAvail}
-	case d.Action == ses.ActionRead:
+	if d.Action == ses.ActionRead {
 		y := d.DataReply()
 		e.response.Next, e.response.Bytes = pds.NextResponseData, y.AppendTo(e.bytes[:0])
 		reply.Payload = Payload{Length: d.Length, Offset: d.Offset, Cookie: d.Cookie, Address: d.Address}
 		r.Action, r.Length = ses.ActionNone, 0
-	default:
+	} else {
 		e.response.Bytes = d.Response.AppendTo(e.bytes[:0])
 	}
 	return e.respondRUDI(in, buf)

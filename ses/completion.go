@@ -150,11 +150,11 @@ func (in *Initiator) answered(p PacketHandle, n uint32) *message {
 func (in *Initiator) respond(m *message, p PacketHandle, f Form, b []byte, ev *Event) int {
 	y := &in.reply
 	n, err := y.Decode(f, b)
-	if err != nil || int(y.PayloadLength) > len(b)-n {
-		*y = Reply{Form: FormResponse}
-		y.Opcode, y.ReturnCode = ResponseExplicit, RCUncor
-	}
-	if m.state != messageGivenUp {
+	switch {
+	case m.state == messageGivenUp:
+	case err != nil || int(y.PayloadLength) > len(b)-n:
+		m.failed(failFatal, RCUncor)
+	default:
 		in.classify(m, p, y, ev)
 	}
 	return n

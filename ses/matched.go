@@ -38,7 +38,6 @@ func (in *Initiator) letGo(now int64, m *message, ev *Event) {
 	m.ready, m.restart = false, 0
 	m.state = messageSending
 	m.sent, m.packets, m.length, m.rest, m.received, m.delivered = 0, 1, 0, 0, 0, 0
-	m.kind &^= kindCarries | kindMiddle
 	m.head[1] |= byte(FlagIE)
 	m.notBefore, m.kind = now, m.kind|kindLate
 	ev.Kind, ev.At, ev.Cookie = EventReady, now, m.cookie

@@ -205,7 +205,6 @@ func (m *message) header(h *[StandardLen]byte, i uint32, place uint64) {
 // Only a rendezvous send has several packets with such; its notice has no extension.
 func (m *message) otherHeader(b []byte, i uint32, place uint64) int {
 	n := copy(b, m.wire[:])
-	copy(b, m.head[:min(len(b), atPlace)])
 	if i > 0 {
 		binary.BigEndian.PutUint64(b[atPlace:], place)
 	}

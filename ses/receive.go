@@ -134,7 +134,7 @@ func (t *Target) commit(r *Request, d *Decision, p *plan) {
 	if r.Opcode.IsRendezvous() {
 		t.placed, t.placedAt = p.limit, p.entry
 	}
-	if r.Opcode.in(kindQueueOps) && p.limit < wholeLength(r) {
+	if p.limit < wholeLength(r) {
 		d.Guaranteed = true
 		d.Response.Opcode, d.Response.ModifiedLength = ResponseExplicit, p.limit
 	}

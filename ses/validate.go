@@ -34,10 +34,8 @@ func (t *Target) check(r *Request, a *Arrival, m *Record, p *plan) (Check, Retur
 		}
 		return CheckNone, RCOK
 	}
-	if m == nil || !t.sameIndex(r, m, p) {
-		if why, code := t.locate(r, m, p); why != CheckNone {
-			return why, code
-		}
+	if why, code := t.locate(r, m, p); why != CheckNone {
+		return why, code
 	}
 	var ok bool
 	if p.extent, ok = t.extentOf(r, a.Payload); !ok || m != nil && !m.admits(r, p.extent) {
@@ -93,32 +91,6 @@ func (t *Target) notFound(r *Request) (Check, ReturnCode) {
 	return CheckPID, RCBadPID
 }
 
-// sameIndex reports whether r goes, and may go, where the message's earlier packets went:
-// the address is the same, and the resource index is still open and of the same generation.
-// Most packets do, and need no look-up. Whatever is wrong with others locate finds out.
-func (t *Target) sameIndex(r *Request, m *Record, p *plan) bool {
-	e := &t.entries[m.entry]
-	if m.head != headOf(r) || m.at != atOf(r) {
-		return false
-	}
-	if e.state != IndexEnabled || e.gen != r.Generation || e.gen != m.gen {
-		return false
-	}
-	p.entry, p.gen = m.entry, e.gen
-	return true
-}
-
-// regionOf returns the region that r names. It looks first where the message's earlier
-// packets found it.
-func (t *Target) regionOf(r *Request, m *Record, p *plan) (i uint32, ok bool) {
-	if m != nil && m.entry == p.entry {
-		if i, ok = t.regionSlots.at(m.region); ok && t.regions[i].Key == r.Key && t.regions[i].entry == p.entry {
-			return i, true
-		}
-	}
-	return t.keys.find(pair{uint64(p.entry), r.Key})
-}
-
 // extentOf returns the part of the message that r is about, false if its lengths, or the
 // payload that came with it, contradict each other. Reads bring no payload.
 func (t *Target) extentOf(r *Request, payload int) (x extent, ok bool) {
@@ -153,7 +125,7 @@ func (t *Target) fits(r *Request, payload int) bool {
 
 // checkMemory makes the checks from [CheckKey] to [CheckAtomic] for operations on a region.
 func (t *Target) checkMemory(r *Request, mode Mode, m *Record, p *plan) (Check, ReturnCode) {
-	i, ok := t.regionOf(r, m, p)
+	i, ok := t.keys.find(pair{uint64(p.entry), r.Key})
 	if !ok {
 		return CheckKey, RCBadMKey
 	}
