@@ -9,6 +9,7 @@ import (
 
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/rccc"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -134,5 +135,29 @@ func TestEndpointCreditPlaceOfTheSilent(t *testing.T) {
 		n.run(func() bool { return len(end.events) == 1 })
 		require.Less(t, n.now-start, int64(5_000_000))
 		n.now += 10_000_000
+	}
+}
+
+// TestEndpointCreditCountsInitial: where what sources may send unasked counts, the first
+// grant is on top of it.
+func TestEndpointCreditCountsInitial(t *testing.T) {
+	for _, count := range []bool{false, true} {
+		const initial = 1 << 18
+		n := newNetwork(t, 1, netFaults{}, 2, func(cfg *uetcc.Config) {
+			underCredit(ccc.ControlRCCC, initial)(cfg)
+			cfg.CC.RCCC.CountInitial = count
+		})
+		a, b := n.ends[0], n.ends[1]
+		n.write(ses.ModeRUD, 4*netMTU)
+		receive(0, b.e, sendAll(0, a.e)[0])
+		p := sendAll(0, b.e)
+		if count { // the source has all that it asks for
+			require.Empty(t, p)
+			continue
+		}
+		var c pds.Control
+		_, err := c.Decode(p[0].data)
+		require.NoError(t, err)
+		require.Equal(t, pds.CtlCredit, c.Ctl)
 	}
 }

@@ -144,7 +144,7 @@ func (n *network) carry(from *netEnd, d *uetcc.Datagram) {
 			at += n.r.Int64N(n.f.reorder)
 		}
 		if d.Payload.Length > 0 && n.r.Float64() < n.f.trim {
-			f.trim, f.data = true, p.data[:pds.RequestLen]
+			f.trim, f.data = true, p.data[:pds.Type(p.data[0]>>3).HeaderLen()]
 		}
 		n.q.Push(at, f)
 	}

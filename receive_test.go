@@ -236,5 +236,9 @@ func requireTwins(t *testing.T, a, b *twin) {
 		ia, _ := a.e.PDS().PDC(id)
 		ib, _ := b.e.PDS().PDC(id)
 		require.Equal(t, ib, ia)
+		if ka, kb := a.e.credit, b.e.credit; ka != nil {
+			fa, fb := &a.e.flows[id.ID()], &b.e.flows[id.ID()]
+			require.Equal(t, kb.recv.Target(fb.sender), ka.recv.Target(fa.sender))
+		}
 	}
 }

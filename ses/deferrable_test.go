@@ -479,13 +479,36 @@ func TestDeferrableSendRefusedWhenItComesAgain(t *testing.T) {
 		require.EqualValues(t, 5, ds[0].Cookie)
 		require.Equal(t, StatusOK, ev.Outcome.Status)
 	}
-	// An old generation is not the end of it.
+	// Nor is anything kept for it once the index was closed, whatever is there now.
 	s := newTwoSided(t, 1)
 	h := s.start(matchedOp(OpcodeDeferrableSend, 0, 10))
 	s.send(h)
 	s.post(Receive{Length: 10})
+	var x Errand
+	require.True(t, s.Errand(&x))
+	r := s.errandRequest(&x)
+	require.NoError(t, s.in.Restart(0, &r, &Event{}))
+	require.NoError(t, s.CloseIndex(0, s.ep, queueIndex))
+	_, err := s.OpenIndex(0, s.ep, queueIndex, Index{Kind: IndexQueue, Job: AnyJob})
+	require.NoError(t, err)
+	s.send(h) // learns the generation
+	ds, _ := s.send(h)
+	require.Equal(t, RCNoMatch, ds[0].Response.ReturnCode)
+	s.ErrandDone(x.Handle, StatusFailed)
+	require.Zero(t, s.Pending())
+	require.Zero(t, s.recvSlots.live)
+	o := matchedOp(OpcodeSend, 0, 10)
+	o.Generation = 1
+	ds, _ = s.send(s.start(o))
+	require.Equal(t, RCNoMatch, ds[0].Response.ReturnCode)
+
+	// An old generation is not the end of it.
+	s = newTwoSided(t, 1)
+	h = s.start(matchedOp(OpcodeDeferrableSend, 0, 10))
+	s.send(h)
+	s.post(Receive{Length: 10})
 	s.restartIt()
-	_, err := s.Renew(0, s.ep, queueIndex)
+	_, err = s.Renew(0, s.ep, queueIndex)
 	require.NoError(t, err)
 	s.send(h)
 	require.Equal(t, 1, s.Pending())

@@ -158,6 +158,18 @@ func TestTargetEpochGoesRound(t *testing.T) {
 	require.True(t, follows(2))
 }
 
+// A queue that has closed takes nothing any more, also of a message that it has taken the
+// beginning of.
+func TestTargetFollowsNothingIntoAClosedQueue(t *testing.T) {
+	s := newQueueTarget(t)
+	s.post(Receive{Length: walkLength})
+	s.send(0, tagged(0))
+	require.NoError(t, s.CloseIndex(0, s.ep, queueIndex))
+	r, a := walkPacket(1)
+	tagged(0)(&r, &a)
+	require.Nil(t, s.Follow((*StandardView)(r.Standard.AppendTo(nil)), uint16(a.Peer), a))
+}
+
 // Nor what was granted.
 func TestTargetEpochGoesRoundForGrants(t *testing.T) {
 	s := newWalkTarget(t)

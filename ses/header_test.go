@@ -126,6 +126,7 @@ func TestAppendToPanicsOnWideField(t *testing.T) {
 		"pid":               &Standard{Common: Common{PIDonFEP: 1 << 12}},
 		"index":             &Standard{Common: Common{Index: 1 << 12}},
 		"payload_length":    &Standard{PayloadLength: 1 << 14},
+		"small pid":         &formRequest{Request{Form: FormSmall, Standard: Standard{Common: Common{PIDonFEP: 1 << 12}}}},
 		"small length":      &formRequest{Request{Form: FormSmall, Standard: Standard{RequestLength: 1 << 14}}},
 		"medium length":     &formRequest{Request{Form: FormMedium, Standard: Standard{RequestLength: 1 << 14}}},
 		"rendezvous pid":    &Rendezvous{PIDonFEP: 1 << 12},
@@ -227,6 +228,16 @@ func TestRequestForms(t *testing.T) {
 			require.False(t, strings.Contains(got.String(), "%!"))
 		})
 	}
+}
+
+// The hd flag is reserved in a small request.
+func TestRequestSmallHasNoHeaderData(t *testing.T) {
+	b := make([]byte, smallLen)
+	b[1] = byte(flagsOnly | FlagHD)
+	var r Request
+	_, err := r.Decode(FormSmall, b)
+	require.NoError(t, err)
+	require.Equal(t, flagsOnly, r.Flags)
 }
 
 func TestRequestRefusesOtherForms(t *testing.T) {

@@ -58,6 +58,8 @@ func TestTargetTables(t *testing.T) {
 	_, err = tg.PostReceive(a, 0, Receive{})
 	require.ErrorIs(t, err, ErrNotFound)
 	require.ErrorIs(t, tg.SetIndexState(a, 0, IndexEnabled), ErrNotFound)
+	_, err = tg.Renew(0, a, 0)
+	require.ErrorIs(t, err, ErrNotFound)
 	require.ErrorIs(t, tg.SetIndexState(a, 1, IndexInvalid), ErrRange)
 	require.ErrorIs(t, tg.SetIndexState(a, 2, IndexEnabled), ErrRange)
 	require.ErrorIs(t, tg.SetIndexState(a+1<<16, 1, IndexEnabled), ErrNotFound)
@@ -148,6 +150,22 @@ func TestOpenIndexHeldBack(t *testing.T) {
 	require.ErrorIs(t, err, ErrHeldBack)
 	_, err = tg.OpenIndex(1000, ep, 0, Index{})
 	require.NoError(t, err)
+}
+
+// No handle names what is free.
+func TestHandleOfNothing(t *testing.T) {
+	s := newSlots(1)
+	for range 3 {
+		for _, h := range []Handle{0, s.handle(0), 1} {
+			_, ok := s.at(h)
+			require.False(t, ok)
+		}
+		i, ok := s.take()
+		require.True(t, ok)
+		s.release(i)
+	}
+	in := newInitiator(t)
+	require.ErrorIs(t, in.Cancel(0, 0, &Event{}), ErrStale)
 }
 
 // The index against a map, with few homes so that runs form and wrap.

@@ -123,9 +123,13 @@ func (s *twoSided) arriveOne(h Handle, mode Mode) Decision { return s.arrive(s.p
 
 func TestCloseIndexForgetsPendingSends(t *testing.T) {
 	s := newTwoSided(t, 4)
+	require.False(t, s.Awaited(9))
 	s.send(s.start(matchedOp(OpcodeDeferrableSend, 0, 10)))
 	s.send(s.start(matchedOp(OpcodeDeferrableSend, 0, 10)))
+	require.True(t, s.Awaited(9))
 	s.post(Receive{Length: 10})
+	require.NoError(t, s.CloseIndex(0, s.ep, walkIndex))
+	require.Equal(t, 1, s.recvSlots.live, "another one's")
 	require.NoError(t, s.CloseIndex(0, s.ep, queueIndex))
 	require.Zero(t, s.recvSlots.live)
 	for range 2 { // whether there was a buffer for it or not
@@ -138,6 +142,7 @@ func TestCloseIndexForgetsPendingSends(t *testing.T) {
 		s.ErrandDone(x.Handle, StatusOK)
 	}
 	require.Zero(t, s.Pending())
+	require.False(t, s.Awaited(9))
 	require.False(t, s.HasErrand())
 }
 

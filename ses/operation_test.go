@@ -43,6 +43,7 @@ func TestOperationValidate(t *testing.T) {
 		{"process to read from too wide", func(o *Operation) { o.Opcode, o.Rendezvous.PIDonFEP = OpcodeRendezvousSend, 0x1000 }, ErrRange},
 		{"index to read from too wide", func(o *Operation) { o.Opcode, o.Rendezvous.Index = OpcodeRendezvousTSend, 0x1000 }, ErrRange},
 		{"small with a key", func(o *Operation) { o.Form, o.Length = FormSmall, 1 }, ErrOperation},
+		{"small with data", func(o *Operation) { o.Form, o.Key, o.Length, o.HasData = FormSmall, 0, 1, true }, ErrOperation},
 		{"small of two packets", func(o *Operation) { o.Form, o.Key = FormSmall, 0 }, ErrTooLong},
 		{"small", func(o *Operation) { o.Form, o.Key, o.Length = FormSmall, 0, 4096 }, nil},
 		{"medium with data and offset", func(o *Operation) { o.Form, o.Length, o.HasData, o.BufferOffset = FormMedium, 1, true, 1 }, ErrOperation},

@@ -340,9 +340,14 @@ func TestRendezvousSendThatTheHostFailsWhileTheRestIsRead(t *testing.T) {
 		if other.Handle == 0 {
 			continue
 		}
+		plain := r // a decoder leaves the extension of another packet there
+		plain.Opcode = OpcodeSend
+		s.Fail(&plain, Arrival{Peer: 9, Payload: payload}, RCATPerm, &Decision{})
+		_, ok := s.PullOf(x.Handle)
+		require.True(t, ok)
 		s.Fail(&r, Arrival{Peer: 9, Payload: payload}, RCATPerm, &d)
 		require.Equal(t, ActionAbort, d.Action)
-		_, ok := s.PullOf(x.Handle)
+		_, ok = s.PullOf(x.Handle)
 		require.False(t, ok)
 		_, ok = s.PullOf(other.Handle)
 		require.True(t, ok, "the other send's")
@@ -357,6 +362,7 @@ func TestSetSourceRefusesWideFields(t *testing.T) {
 	s := newTwoSided(t, 1)
 	h := s.start(rendezvousOp(OpcodeRendezvousSend, 20000, 100))
 	require.ErrorIs(t, s.in.SetSource(h, Rendezvous{Index: 0x1000}), ErrRange)
+	require.ErrorIs(t, s.in.SetSource(h+1<<16, Rendezvous{}), ErrStale)
 }
 
 func TestLend(t *testing.T) {

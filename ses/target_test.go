@@ -387,6 +387,26 @@ func TestTargetErrorIsSticky(t *testing.T) {
 	}
 }
 
+// A packet whose lengths are wrong is none of those that the message still waits for: its
+// failure is remembered until they have come.
+func TestTargetCountsNoBytesThatAreNotThere(t *testing.T) {
+	s := newWalkTarget(t)
+	require.Equal(t, CheckLengths, s.send(0, func(_ *Request, a *Arrival) { a.Payload-- }).Check)
+	for i := range uint32(3) {
+		require.Equal(t, CheckSticky, s.send(1+i).Check)
+	}
+	require.Equal(t, CheckSticky, s.send(0).Check)
+	require.Zero(t, s.Messages())
+}
+
+// request_length is the same in every packet.
+func TestTargetRefusesOtherLengthWithinMessage(t *testing.T) {
+	s := newWalkTarget(t)
+	s.send(0)
+	d := s.send(1, func(r *Request, _ *Arrival) { r.RequestLength-- })
+	require.Equal(t, CheckLengths, d.Check)
+}
+
 // Scenario M2: no byte is placed after the key has been withdrawn.
 func TestTargetKeyWithdrawnInMidMessage(t *testing.T) {
 	s := newWalkTarget(t)
@@ -554,6 +574,13 @@ func TestTargetRead(t *testing.T) {
 	require.Equal(t, uint32(0x12000), small.OriginalRequestPSN)
 }
 
+// What cannot be read is an opcode that nobody knows.
+func TestTargetRefusesWhatHasNoForm(t *testing.T) {
+	d := newWalkTarget(t).send(0, func(r *Request, _ *Arrival) { *r = Request{} })
+	require.Equal(t, CheckOpcode, d.Check)
+	require.Equal(t, RCUnsupportedOp, d.Response.ReturnCode)
+}
+
 func TestTargetAtomic(t *testing.T) {
 	s := newWalkTarget(t)
 	add := func(r *Request, a *Arrival) {
@@ -568,6 +595,8 @@ func TestTargetAtomic(t *testing.T) {
 	d = s.send(0, add, func(r *Request, a *Arrival) { r.Opcode, r.Swap.Opcode, a.Payload = OpcodeAtomic, AtomicSwapEqual, 0 })
 	require.Equal(t, ActionAtomic, d.Action, "operands are in the extension")
 	require.False(t, d.Guaranteed)
+	d = s.send(0, add, func(r *Request, a *Arrival) { r.RequestLength, a.Payload = 16, 16 })
+	require.Equal(t, ActionAtomic, d.Action, "two operands")
 }
 
 func TestTargetSmallFormUsesKeyZero(t *testing.T) {

@@ -1,0 +1,102 @@
+package uetcc_test
+
+import (
+	"encoding/binary"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// What other implementations, or hostile ones, send that this endpoint does not.
+
+// setLength makes a whole standard request ask for so many bytes.
+func setLength(p wirePacket, bytes uint32) {
+	binary.BigEndian.PutUint32(p.data[pds.RequestLen+ses.StandardLen-4:], bytes)
+}
+
+// read starts a read of end 0 from end 1 and returns its packets.
+func (n *network) read(length uint32) []wirePacket {
+	a := n.ends[0]
+	a.local[1] = make([]byte, length)
+	_, err := a.e.Read(n.now, &uetcc.Message{To: uetcc.Destination{Address: n.ends[1].addr, Job: 1}, Key: 1, Length: length, Cookie: 1})
+	require.NoError(n.t, err)
+	return sendAll(n.now, a.e)
+}
+
+// A read request asks for an MTU at most.
+func TestForeignReadOfSeveralMTUs(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, nil)
+	p := n.read(netMTU)[0]
+	setLength(p, netMTU+1)
+	r, _ := receive(0, n.ends[1].e, p)
+	require.Equal(t, ses.RCOpViolation, r.Code)
+	require.Equal(t, ses.ActionAbort, r.Action)
+	require.Zero(t, n.ends[1].e.Usage().Answers)
+}
+
+// Read data may be acknowledged with a response, of which only the acknowledgement counts.
+func TestForeignResponseToReadData(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, nil)
+	a, b := n.ends[0], n.ends[1]
+	for _, p := range n.read(3 * netMTU) {
+		receive(0, b.e, p)
+	}
+	require.Equal(t, 3, b.e.Usage().Answers)
+	for _, p := range sendAll(0, b.e) {
+		_, back := receive(0, a.e, p)
+		for _, q := range back {
+			var h pds.AckCC
+			_, err := h.Decode(q.data)
+			require.NoError(t, err)
+			h.Next = pds.NextResponse
+			q.data = (&ses.Response{}).AppendTo(h.AppendTo(nil))
+			r, _ := receive(0, b.e, q)
+			require.NoError(t, r.Err)
+		}
+	}
+	require.Zero(t, b.e.Usage().Answers)
+}
+
+// A message may be longer than any that can be read: then its rest is not.
+func TestForeignRendezvousThatIsTooLongToRead(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, nil)
+	a, b := n.ends[0], n.ends[1]
+	n.post(b, 0, math.MaxUint32)
+	m := n.matched(b, 0, 1, 5000)
+	m.Tagged, m.Rendezvous, m.Source.Process = false, true, 1<<16
+	_, err := a.e.Send(0, &m)
+	require.NoError(t, err)
+	p := sendAll(0, a.e)[0]
+	setLength(p, math.MaxUint32)
+	r, _ := receive(0, b.e, p)
+	require.Equal(t, ses.RCOK, r.Code)
+	require.Equal(t, 1, b.e.Target().Pending())
+	require.Empty(t, sendAll(0, b.e))
+	n.poll(b)
+	require.Len(t, b.events, 1)
+	require.True(t, b.events[0].Received)
+	require.Equal(t, ses.StatusFailed, b.events[0].Outcome.Status)
+	require.Zero(t, b.e.Target().Pending())
+}
+
+// A switch cuts data, but whatever it has cut is not what it was.
+func TestForeignTrimmedAcknowledgement(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, nil)
+	a, b := n.ends[0], n.ends[1]
+	n.write(ses.ModeRUD, 10)
+	_, back := receive(0, b.e, sendAll(0, a.e)[0])
+	in, reply := uetcc.Datagram{Packet: back[0].data, Src: back[0].src, Dst: back[0].dst, Trimmed: pds.NackTrimmed}, newDatagram()
+	var r uetcc.Received
+	a.e.Receive(0, &in, &reply, &r)
+	require.ErrorIs(t, r.Err, pdc.ErrTrimmed)
+	in.Trimmed = 0
+	a.e.Receive(0, &in, &reply, &r)
+	n.poll(a)
+	require.Len(t, a.events, 1)
+}

@@ -1,0 +1,165 @@
+package uetcc_test
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// What there is too little of: room in a reply, memory for packets, PDCs.
+
+// Without room for a reply nothing is taken in.
+func TestReceiveNeedsRoomForAReply(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, nil)
+	a, b := n.ends[0], n.ends[1]
+	short := func(e *uetcc.Endpoint, p wirePacket) {
+		in, reply := uetcc.Datagram{Packet: p.data, Src: p.src, Dst: p.dst}, uetcc.Datagram{Packet: make([]byte, 0, uetcc.HeaderMax-1)}
+		var r uetcc.Received
+		e.Receive(0, &in, &reply, &r)
+		require.ErrorIs(t, r.Err, pdc.ErrShortBuffer)
+		require.Equal(t, uetcc.Received{Err: r.Err}, r)
+	}
+	n.write(ses.ModeRUD, 3*netMTU)
+	for _, p := range sendAll(0, a.e) {
+		short(b.e, p)
+		r, back := receive(0, b.e, p)
+		require.Equal(t, ses.ActionPlace, r.Action)
+		for _, q := range back {
+			short(a.e, q)
+			receive(0, a.e, q)
+		}
+	}
+	n.run(func() bool { return len(a.events) == 1 })
+}
+
+// The nominal size of a packet is what the caller says, if it says something.
+func TestReceiveCountsTheSizeItIsTold(t *testing.T) {
+	for _, size := range []int64{0, 64 * 256} {
+		n := newNetwork(t, 1, netFaults{}, 2, nil)
+		n.write(ses.ModeRUD, 10)
+		p := sendAll(0, n.ends[0].e)[0]
+		in, reply := uetcc.Datagram{Packet: p.data, Src: p.src, Dst: p.dst, Size: size}, newDatagram()
+		var r uetcc.Received
+		n.ends[1].e.Receive(0, &in, &reply, &r)
+		var ack pds.AckCC
+		_, err := ack.Decode(reply.Packet)
+		require.NoError(t, err)
+		var st pds.NSCCState
+		require.True(t, ack.NSCC(&st))
+		require.Equal(t, size == 0, st.RcvdBytes < 64, "%d", st.RcvdBytes)
+	}
+}
+
+// Of an atomic as many operands as fit a packet, but no more than an acknowledgement takes
+// if their values before are asked for.
+func TestAtomicOfSeveralOperands(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, nil)
+	a, b := n.ends[0], n.ends[1]
+	for _, c := range []struct {
+		fetch  bool
+		length uint32
+		code   ses.ReturnCode
+	}{{false, netMTU, ses.RCNull}, {true, 16, ses.RCNull}, {true, 24, ses.RCAMOUnsupportedSize}} {
+		a.local[1] = binary.BigEndian.AppendUint64(make([]byte, 0, netMTU), 1)[:c.length]
+		_, err := a.e.Atomic(n.now, &uetcc.Message{To: uetcc.Destination{Address: b.addr, Job: 1}, Key: 1, Length: c.length, Cookie: 1,
+			Fetch: c.fetch, Swap: ses.CompareSwap{Atomic: ses.Atomic{Opcode: ses.AtomicSum, Type: ses.TypeUint64}}})
+		require.NoError(t, err)
+		ps := sendAll(n.now, a.e)
+		r, back := receive(n.now, b.e, ps[0])
+		if c.fetch && c.code == ses.RCNull {
+			reply := newReply(b.e)
+			require.EqualValues(t, c.length, r.Length)
+			require.NoError(t, b.e.Answer(n.now, r.Answer, make([]byte, c.length), &reply))
+			back = append(back, onWire(&reply))
+		}
+		for _, q := range back {
+			receive(n.now, a.e, q)
+		}
+		n.poll(a)
+		require.Len(t, a.events, 1)
+		require.Equal(t, c.code, a.events[0].Outcome.Code)
+		a.events = nil
+	}
+}
+
+// Read data for which there is no memory waits for it, and goes with its PDC.
+func TestReadDataWaitsForMemory(t *testing.T) {
+	for _, abort := range []bool{false, true} {
+		chunks := 64
+		n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) { c.Memory.Chunks, chunks = chunks, 1 }) // the first end has more
+		a, b := n.ends[0], n.ends[1]
+		for i := range uint64(8) {
+			a.local[i] = make([]byte, 4*netMTU)
+			_, err := a.e.Read(0, &uetcc.Message{To: uetcc.Destination{Address: b.addr, Job: 1, Context: uint16(i % 2)}, Key: 1, Length: 4 * netMTU, Cookie: i})
+			require.NoError(t, err)
+		}
+		var r uetcc.Received
+		for _, p := range sendAll(0, a.e) {
+			var back []wirePacket
+			r, back = receive(0, b.e, p)
+			for _, q := range back {
+				receive(0, a.e, q)
+			}
+		}
+		require.Equal(t, 32, b.e.Usage().Answers)
+		if abort {
+			require.NoError(t, b.e.PDS().Abort(0, r.PDC))
+			b.e.Tick(0)
+			require.Equal(t, 16, b.e.Usage().Answers)
+			continue
+		}
+		n.run(func() bool { return len(a.events) == 8 && b.e.Usage().Answers == 0 })
+		for _, ev := range a.events {
+			require.Equal(t, ses.StatusOK, ev.Outcome.Status)
+		}
+	}
+}
+
+// A target that has no PDC for what it has to ask of its peer asks later.
+func TestErrandWaitsForAPDC(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) {
+		c.PDCs = pdc.TableConfig{General: 4, Initiators: 1, Quarantine: 1_000_000}
+		c.Waiting = 1
+	})
+	a, b := n.ends[0], n.ends[1]
+	n.post(b, 0, 5000)
+	a.local[1] = fill(5000, 1)
+	copy(a.mem, a.local[1])
+	m := n.matched(b, 0, 1, 5000)
+	m.Tagged, m.Rendezvous, m.Source.Process = false, true, 1<<16
+	_, err := a.e.Send(0, &m)
+	require.NoError(t, err)
+	for i := range uint64(2) { // on the PDC, and in the queue for it
+		b.local[i] = fill(10, 1)
+		_, err := b.e.Write(0, &uetcc.Message{To: uetcc.Destination{Address: a.addr, Job: 1, Context: uint16(i + 1)}, Key: 1, Offset: 1 << 16, Length: 10, Cookie: i})
+		require.NoError(t, err)
+	}
+	n.run(func() bool { return len(a.events) == 1 && len(b.events) == 3 })
+	require.Equal(t, ses.StatusOK, a.events[0].Outcome.Status)
+	require.Equal(t, a.local[1], b.mem[:5000])
+}
+
+// A rendezvous send that cannot begin leaves nothing open.
+func TestRendezvousThatCannotBeginLendsNothing(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) {
+		c.PDCs = pdc.TableConfig{General: 2, Initiators: 1, Quarantine: 1_000_000}
+		c.Waiting, c.Target.Regions = 1, 2
+	})
+	a := n.ends[0]
+	m := n.matched(n.ends[1], 0, 1, 5000)
+	m.Rendezvous, m.Source.Process = true, 1<<16
+	for i := range 3 {
+		m.To.Context = uint16(i)
+		m.Rendezvous = i == 2
+		_, err := a.e.Send(0, &m)
+		require.Equal(t, i == 2, err == pdc.ErrPaused)
+	}
+	_, err := a.e.Target().Register(1<<16, 0, ses.Region{Key: 2})
+	require.NoError(t, err)
+}
