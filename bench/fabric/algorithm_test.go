@@ -52,7 +52,7 @@ func ExampleConfig_algorithm() {
 	m, _ := fabric.ParseMatrix("incast", strings.NewReader(incast))
 	own := fabric.Config{
 		Matrix: m, Seed: 1, Control: ccc.ControlNone,
-		Algorithm: func(src, dst int) ccc.Algorithm { return &delayed{cwnd: 50_000, target: 15_000} },
+		Algorithm: func(src, dst int) ccc.Algorithm { return &delayed{cwnd: 50_000, target: 17_000} },
 	}
 	for name, c := range map[string]fabric.Config{"own": own, "NSCC": {Matrix: m, Seed: 1}} {
 		r, err := fabric.Run(c)

@@ -192,7 +192,8 @@ func (s *sim) dropped(pkt uint32) {
 	s.pool.put(pkt)
 }
 
-// forward sends pkt at once if the port is idle, or queues it.
+// forward sends pkt at once if the port is idle, or queues it. What has left by now has left
+// before it: many packets arrive in the very instant in which another has been sent.
 func (s *sim) forward(out, pkt uint32) {
 	port := &s.ports[out]
 	p := &s.pool.pkts[pkt]
@@ -201,6 +202,9 @@ func (s *sim) forward(out, pkt uint32) {
 		port.passedBytes += int64(p.size)
 		s.transmit(port, out, pkt)
 		return
+	}
+	if port.wake && port.busy <= s.now && s.pfc == nil {
+		s.portFree(out) // the event of it, still to come, finds the port busy
 	}
 	in := switchq.Packet{ID: pkt, Size: int32(p.size), DSCP: p.dscp, CE: p.flags&flagCE != 0}
 	v, lost := port.queue.Enqueue(&s.kinds[port.kind].params, in, s.rnd)

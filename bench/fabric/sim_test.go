@@ -137,6 +137,17 @@ func TestRunBySpecification(t *testing.T) {
 	}
 }
 
+// Of two senders in step the second packets arrive in the instant in which one of the first
+// has been sent: it makes room for one of them where one may wait.
+func TestRunArrivalWhenAnotherHasLeft(t *testing.T) {
+	topo := &Topology{Nodes: 4, Tiers: []Tier{
+		{DownRate: 100e9, DownLatency: link.Microsecond, RadixDown: 4, RadixUp: 1, QueueDown: 4150},
+		{DownRate: 100e9, DownLatency: link.Microsecond, RadixDown: 1},
+	}}
+	m := matrix(t, "Nodes 4\nConnections 2\n0->2 start 0 size 8172\n1->2 start 0 size 8172\n")
+	require.EqualValues(t, 1, run(t, Config{Matrix: m, Topology: topo, Mode: ccc.ModeOff}).Totals.Trimmed)
+}
+
 // One packet over the whole idle tree and back takes the base round trip that
 // the topology promises.
 func TestRunBaseRTT(t *testing.T) {
