@@ -12,6 +12,7 @@ import (
 	"github.com/uetcc/uetcc/bench/internal/cli"
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/hw/switchq"
+	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -96,21 +97,23 @@ func (o *options) check(f *flag.FlagSet) error {
 		return o.misplaced(f)
 	case !cc:
 		return fmt.Errorf("-cc %q, want nscc, rccc, both or none", o.cc)
-	case o.senders < 1 || o.senders > sendersMax:
-		return fmt.Errorf("-senders is %d, want 1 to %d", o.senders, sendersMax)
 	case o.six && o.senders > 1:
 		return errors.New("-6 allows one sender")
-	case o.mtu < 1024 || o.paths < 1 || o.paths > 256:
-		return errors.New("-mtu or -paths out of range")
-	case int64(o.senders*o.depth)*o.message > 1<<30:
-		return errors.New("-senders, -depth and -message make more than 1 GiB")
-	case o.port < 1 || o.port > 65535 || o.depth < 1 || o.depth > 64 || o.message < 1 || o.message > 1<<28 || o.bytes < 1:
-		return errors.New("-port, -depth, -message or -bytes out of range")
-	case o.rate < 1e5 || o.rate > 1e12 || o.delay < 0 || o.delay > time.Second || o.rtt < 0 || o.rtt > time.Second ||
-		o.seconds < 0 || o.seconds > 1e6:
-		return errors.New("-rate, -delay, -rtt or -seconds out of range")
 	}
-	return nil
+	return cmp.Or(
+		check.Range(cli.ErrValue, "-senders", o.senders, 1, sendersMax),
+		check.Range(cli.ErrValue, "-mtu", o.mtu, 1024, 8192),
+		check.Range(cli.ErrValue, "-paths", o.paths, 1, 256),
+		check.Range(cli.ErrValue, "-port", o.port, 1, 65535),
+		check.Range(cli.ErrValue, "-depth", o.depth, 1, 64),
+		check.Range(cli.ErrValue, "-message", o.message, 1, 1<<28),
+		check.AtLeast(cli.ErrValue, "-bytes", o.bytes, 1),
+		check.Range(cli.ErrValue, "-senders x -depth x -message", int64(o.senders*o.depth)*o.message, 1, 1<<30),
+		check.Range(cli.ErrValue, "-rate", o.rate, 1e5, 1e12),
+		check.Range(cli.ErrValue, "-delay", o.delay, 0, time.Second),
+		check.Range(cli.ErrValue, "-rtt", o.rtt, 0, time.Second),
+		check.Range(cli.ErrValue, "-seconds", o.seconds, 0, 1e6),
+	)
 }
 
 // misplaced objects to a flag that was set and says nothing about what is to run.

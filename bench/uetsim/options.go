@@ -98,10 +98,10 @@ func (o *options) check(f *flag.FlagSet) error {
 		return fmt.Errorf("-rules %q, want spec or htsim", o.rules)
 	}
 	return cmp.Or(
-		check.Range(errFlag, "-speed", o.speed, 0.001, 1e6),
-		check.Range(errFlag, "-hop", o.hop, 1e-6, 1e6),
-		check.Range(errFlag, "-rtt", o.rtt, 0, 1e6),
-		check.Range(errFlag, "-end", o.end, 1e-6, 1e12),
+		check.Range(cli.ErrValue, "-speed", o.speed, 0.001, 1e6),
+		check.Range(cli.ErrValue, "-hop", o.hop, 1e-6, 1e6),
+		check.Range(cli.ErrValue, "-rtt", o.rtt, 0, 1e6),
+		check.Range(cli.ErrValue, "-end", o.end, 1e-6, 1e12),
 	)
 }
 
@@ -119,8 +119,6 @@ func (o *options) applies(name string) error {
 	}
 	return nil
 }
-
-var errFlag = errors.New("value out of range")
 
 // ccMode is what a word of -cc means.
 type ccMode struct {

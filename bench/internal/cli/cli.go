@@ -8,6 +8,9 @@ import (
 	"io"
 )
 
+// ErrValue is wrapped by the error about a flag whose value is out of range.
+var ErrValue = errors.New("value out of range")
+
 // Parse parses the flags in args. A wrong one is an error of one line; for -h it writes usage
 // and the flags to w, and returns [flag.ErrHelp].
 func Parse(f *flag.FlagSet, args []string, usage string, w io.Writer) error {
