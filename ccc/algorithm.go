@@ -71,10 +71,9 @@ func (m *Manager) SetAlgorithm(h Handle, now int64, a Algorithm) {
 	}
 	m.revision++
 	m.algs[h.Index()] = a
-	if c.rec.custom = a != nil; !c.rec.custom {
-		c.allowAll()
-		c.evaluate(m.p, now)
-	}
+	c.rec.custom = a != nil
+	c.allowAll()
+	c.evaluate(m.p, now)
 	m.classify(c)
 	m.settle(c, now)
 }

@@ -283,6 +283,15 @@ func TestContextAckRequest(t *testing.T) {
 	}
 	c.OnSend(p, 0, mtu, false)
 	require.True(t, c.SendParams(p, 1).AckRequest, "no further MTU fits")
+
+	f.Control, f.RCCC.InitialCredit = ControlRCCC, 2*mtu
+	p = testParams(t, f)
+	c = bound(p)
+	c.OnNewData(p, 0, 20*mtu)
+	c.OnSend(p, 0, mtu, false)
+	require.False(t, c.SendParams(p, 1).AckRequest)
+	c.OnSend(p, 0, mtu, false)
+	require.True(t, c.SendParams(p, 1).AckRequest, "no credit is left")
 }
 
 func TestContextObserveComputesAndNeverRefuses(t *testing.T) {

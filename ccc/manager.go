@@ -154,7 +154,6 @@ func (m *Manager) Open(h Handle, now, baseRTT int64) error {
 	side := m.sideOf(i)
 	clear(side)
 	m.seats[i].entropy.Init(&m.p.entropy, m.seed+uint64(h)*0x9e3779b97f4a7c15)
-	m.settle(c, now)
 	return nil
 }
 

@@ -96,7 +96,8 @@ func TestManagerStaleHandlesChangeNothing(t *testing.T) {
 func TestManagerRefusesBadHandles(t *testing.T) {
 	m, ctx, pdcs := chapterManager(t, chapterFabric())
 	require.ErrorIs(t, m.Open(ctx, 0, 0), ErrInUse)
-	require.ErrorIs(t, m.Open(NewHandle(9, 1), 0, 0), ErrHandle)
+	require.ErrorIs(t, m.Open(NewHandle(4, 1), 0, 0), ErrHandle, "one too many")
+	require.Nil(t, m.Context(0), "a seat that nobody has is not the zero handle's")
 	require.ErrorIs(t, m.Open(NewHandle(1, 2), 0, 0), ErrHandle, "even: no life")
 	require.ErrorIs(t, m.Bind(pdcs[0], ctx, 0, false), ErrInUse)
 	require.ErrorIs(t, m.Bind(NewHandle(9, 1), NewHandle(2, 3), 0, false), ErrHandle)
@@ -109,6 +110,48 @@ func TestManagerRefusesBadHandles(t *testing.T) {
 	} {
 		_, err := NewManager(c)
 		require.ErrorIs(t, err, ErrConfig)
+	}
+}
+
+// What is acknowledged without a mark is used again where the scheme recycles, and only there.
+func TestManagerSendsByItsScheme(t *testing.T) {
+	for scheme := range Scheme(schemes) {
+		f := chapterFabric()
+		f.Entropy.Scheme, f.Entropy.Values = scheme, 1<<16
+		m, _, pdcs := chapterManager(t, f)
+		m.OnNewData(pdcs[0], 0, 10*mtu)
+		seq := uint64(1000)
+		m.OnSend(pdcs[0], 0, Sent{Size: mtu, Seq: seq})
+		a := news(1, mtu)
+		a.Entropy = 12345
+		m.OnACK(pdcs[0], us, a)
+		got := m.Send(pdcs[0], us, Sent{Size: mtu, Seq: seq + 1}).Entropy
+		recycles := scheme == SchemeREPS || scheme == SchemeREPSLegacy || scheme == SchemeMixed
+		require.Equal(t, recycles, got == 12345, scheme.String())
+	}
+}
+
+// Contexts that have something to send share the port, and ask for a share of credit each.
+func TestManagerCountsWhoCompetes(t *testing.T) {
+	f := chapterFabric()
+	f.Control, f.RCCC.InitialCredit, f.RCCC.CountInitial = ControlRCCC, mtu, true
+	m, ctx, pdcs := chapterManager(t, f)
+	other, pdc := NewHandle(1, 1), NewHandle(5, 1)
+	require.NoError(t, m.Open(other, 0, 0))
+	require.NoError(t, m.Bind(pdc, other, 0, false))
+	for _, step := range []struct {
+		more  int64 // data of the other context
+		ports int64
+	}{{0, 1}, {mtu, 2}, {-mtu, 1}} {
+		if step.more > 0 {
+			m.OnNewData(pdc, 0, step.more)
+		} else {
+			m.OnWithdraw(pdc, 0, -step.more)
+		}
+		m.OnNewData(pdcs[0], 0, 100*mtu)
+		got := m.Send(pdcs[0], 0, Sent{Size: mtu}).CreditTarget
+		require.Equal(t, m.Context(ctx).CreditTarget(m.p, step.ports), got)
+		require.NotEqual(t, m.Context(ctx).CreditTarget(m.p, 3-step.ports), got)
 	}
 }
 

@@ -316,6 +316,8 @@ func TestAlgorithmOfUsersRunsBesideNSCC(t *testing.T) {
 	w := &fixedWindow{bytes: 3 * mtu}
 	m.SetAlgorithm(ctx, 0, w)
 	m.OnNewData(pdcs[0], 0, 100*mtu)
+	require.Equal(t, StateReady, m.Context(ctx).State())
+	require.False(t, m.Context(ctx).Admits(), "the algorithm has a say")
 	for range 3 {
 		g, ok := m.Next(0)
 		require.True(t, ok)
@@ -332,6 +334,9 @@ func TestAlgorithmOfUsersRunsBesideNSCC(t *testing.T) {
 	require.EqualValues(t, 3*mtu, m.Context(ctx).Decide(m.p, us).Bytes)
 	m.OnSend(pdcs[0], us, Sent{Size: mtu, Rtx: true})
 	require.Equal(t, 1, w.again)
+	w.bytes = 0
+	m.SetAlgorithm(ctx, us, w)
+	require.Equal(t, Decision{Reason: ReasonAlgorithm}, m.Context(ctx).Decide(m.p, us), "it owes what is in flight")
 	m.SetAlgorithm(ctx, us, nil)
 	require.Equal(t, ReasonWindow, m.Context(ctx).Decide(m.p, us).Reason)
 }

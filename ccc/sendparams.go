@@ -52,5 +52,5 @@ func (c *Context) CreditDeadline() (int64, bool) { return c.credit.Deadline() }
 // for credit for so long that the message that brought it must have been lost.
 // An early call changes nothing.
 func (c *Context) CreditRequestDue(p *Params, now int64) bool {
-	return p.credit && c.credit.RequestDue(&p.rccc, now)
+	return c.credit.RequestDue(&p.rccc, now)
 }

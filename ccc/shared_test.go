@@ -54,6 +54,17 @@ func TestGateFollowsWindow(t *testing.T) {
 	require.False(t, g.TryReserve(1), "no life, no room")
 }
 
+// Where credit takes part senders that do not know of each other share it to the byte.
+func TestGateFollowsCredit(t *testing.T) {
+	f := chapterFabric()
+	f.Control, f.RCCC.InitialCredit = ControlBoth, 3*mtu
+	m, ctx, pdcs := chapterManager(t, f)
+	m.OnNewData(pdcs[0], 0, 100*mtu)
+	require.EqualValues(t, 3*mtu, m.Gate(ctx).Room())
+	m.OnSend(pdcs[0], 0, Sent{Size: mtu})
+	require.EqualValues(t, 2*mtu, m.Gate(ctx).Room())
+}
+
 // A window that shrinks below what is reserved lets reservations stand and admits
 // nothing until it is covered again.
 func TestGateShrinksBelowReserved(t *testing.T) {
@@ -431,14 +442,17 @@ func TestSnapshotTellsWhatHeldDataBack(t *testing.T) {
 		m.OnSend(pdcs[0], us, Sent{Size: mtu})
 	}
 	require.Equal(t, StateActive, m.Context(ctx).State())
+	var v View
+	m.Refresh(ctx, &v)
+	s := v.Snapshot()
+	require.Equal(t, []any{ctx, us, StateActive, ReasonWindow, ModeEnforce}, []any{s.Context, s.Time, s.State, s.Reason, s.Mode})
 	a := ack(2, mtu)
 	a.ECN = true
 	m.OnACK(pdcs[0], 8*us, &a)
 	m.OnInferredLoss(pdcs[0], 8*us, Loss{Size: mtu})
 	m.OnNACK(pdcs[0], 8*us, Nack{Nack: nscc.Nack{Size: mtu}})
-	var v View
 	m.Refresh(ctx, &v)
-	s := v.Snapshot()
+	s = v.Snapshot()
 	require.EqualValues(t, 7*us, s.Held[ReasonWindow])
 	require.EqualValues(t, 6*us, s.BaseRTT)
 	require.Equal(t, []int64{27, 1, 1, 1, 1}, []int64{s.Sent, s.Acks, s.Marked, s.Nacks, s.Losses})

@@ -168,11 +168,11 @@ func idKey(peer netip.Addr, id uint8) (key table.Key) {
 // Close ends the life of h; [Manager.Unbind] says when it is time. A handle whose
 // life is over gets [ErrUnknown], so of several calls one succeeds.
 func (t *Table) Close(h Handle) error {
-	if !t.slots.Live(table.Handle(h)) || !t.keys.Delete(table.Handle(h)) {
+	if !t.slots.Live(table.Handle(h)) {
 		return ErrUnknown
 	}
 	t.ids.Delete(table.Handle(h))
-	if t.slots.Release(table.Handle(h), 0) != nil {
+	if !t.keys.Delete(table.Handle(h)) || t.slots.Release(table.Handle(h), 0) != nil {
 		return ErrUnknown
 	}
 	if old, ok := t.slots.Expire(0); ok {

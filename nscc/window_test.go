@@ -37,6 +37,26 @@ func TestWindowLayout(t *testing.T) {
 	}
 }
 
+// A run is as many packets as CanSend and OnSend let go one by one.
+func TestWindowOnSendRun(t *testing.T) {
+	p, fresh := started(t, fabric100())
+	for _, inflight := range []int64{-255, 0, 4_096, 225_000 - 3*4_096 - 1, 225_000 - 4_096, 225_000 - 4_095, 225_000, 300_000} {
+		for _, size := range []int64{1, 100, 4_095, 4_096} {
+			for _, most := range []int{0, 1, 2, 3, 4, 64} {
+				single, run := *fresh, *fresh
+				single.OnSend(inflight)
+				run.OnSend(inflight)
+				n := 0
+				for ; n < most && single.CanSend(p, size); n++ {
+					single.OnSend(size)
+				}
+				require.Equal(t, n, run.OnSendRun(p, size, most), "%d of %d bytes, %d in flight", most, size, inflight)
+				require.Equal(t, single, run)
+			}
+		}
+	}
+}
+
 func TestWindowInit(t *testing.T) {
 	p := must(t, fabric100())
 	var w nscc.Window

@@ -48,10 +48,7 @@ type node struct {
 // tick, and at least 1 ns; deadlines beyond 2^36 ticks are kept and only cost a look now
 // and then.
 func New(n int, tick, now int64) *Wheel {
-	w := &Wheel{node: make([]node, listCount+n)}
-	if tick > 1 {
-		w.shift = uint(bits.Len64(uint64(tick)) - 1)
-	}
+	w := &Wheel{node: make([]node, listCount+n), shift: uint(bits.Len64(uint64(max(tick, 1))) - 1)}
 	w.round = 1<<w.shift - 1
 	w.cur = w.floor(min(now, deadline.End))
 	for i := range w.node {
