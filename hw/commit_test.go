@@ -1,6 +1,7 @@
 package hw
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,6 +20,48 @@ func (s *haltSpace) Store32(off uint32, v uint32) {
 	}
 	s.stores++
 	s.Space.Store32(off, v)
+}
+
+// logSpace writes down what a driver does to registers.
+type logSpace struct {
+	Space
+	log []string
+}
+
+func (s *logSpace) Store32(off uint32, v uint32) {
+	s.log = append(s.log, fmt.Sprintf("%#x", off))
+	s.Space.Store32(off, v)
+}
+
+func (s *logSpace) Store64(off uint32, v uint64) {
+	s.log = append(s.log, fmt.Sprintf("%#x", off))
+	s.Space.Store64(off, v)
+}
+
+func (s *logSpace) Flush() {
+	s.log = append(s.log, "flush")
+	s.Space.Flush()
+}
+
+// TestOrder: packets are visible before the doorbell and its record, which are at the device
+// at once; a commit comes last and so is it.
+func TestOrder(t *testing.T) {
+	dev, _, _ := newSoft(t, softConfig())
+	c, err := dev.Context(0)
+	require.NoError(t, err)
+	bell, err := dev.Doorbell(0)
+	require.NoError(t, err)
+	space := &logSpace{Space: dev.space}
+	c.space, c.base, bell.space, bell.page = space, 0x10000, space, 0x20000
+	space.Space = NewMemory(0x30000)
+	bell.Ring(&c, 1, 2)
+	require.Equal(t, []string{"flush", "0x10028", "0x20000", "flush"}, space.log)
+	space.log = nil
+	bell.Ask(&c, 1, DoorbellProbe)
+	require.Equal(t, []string{"0x20000", "flush"}, space.log)
+	space.log = nil
+	c.Commit(Control{})
+	require.Equal(t, []string{"0x10000", "0x10004", "0x10020", "0x10024", "flush"}, space.log)
 }
 
 // TestCommitTwice: a device that looks between any two stores of a second commit finds the first

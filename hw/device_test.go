@@ -71,6 +71,20 @@ func TestOpenArrayInFront(t *testing.T) {
 	require.NoError(t, err, "what is empty lies nowhere")
 }
 
+// TestOpenChainLeavesTheSpace: nothing is read where the chain leads out of the space, or to
+// where no header can be.
+func TestOpenChainLeavesTheSpace(t *testing.T) {
+	cfg := softConfig()
+	for _, next := range []uint32{cfg.SpaceSize(), cfg.SpaceSize() - 16, 1<<32 - 4, atCounters + 0x21, atCounters, atEvents} {
+		regs := NewMemory(cfg.SpaceSize())
+		_, err := NewSoftDevice(cfg, regs, NewMemory(8))
+		require.NoError(t, err)
+		regs.Store32(atCounters+RegNext.Offset, next)
+		_, err = Open(regs)
+		require.ErrorIs(t, err, ErrChain, "%#x", next)
+	}
+}
+
 // TestOpenForeign: a block of another vendor or of another major version is skipped, whatever
 // its kind.
 func TestOpenForeign(t *testing.T) {

@@ -134,6 +134,11 @@ func TestRingErrors(t *testing.T) {
 	require.NoError(t, dev.Store(RegRingCtl, 0, 1|4<<4))
 	soft.Step(1)
 	require.Equal(t, FaultRing, dev.Faults(), "an address outside the host memory")
+	dev.ClearFaults(FaultRing)
+	require.NoError(t, dev.Store(RegRingAddr, 0, 1<<20-4096))
+	require.NoError(t, dev.Store(RegRingCtl, 0, 1|8<<4))
+	soft.Step(2)
+	require.Equal(t, FaultRing, dev.Faults(), "the ring's end is outside")
 	soft.Post(Event{Type: EventCNP})
 }
 

@@ -274,6 +274,21 @@ func TestSlicePolicyDepartureWithinASlice(t *testing.T) {
 	require.Equal(t, int64(12_500), next(t, r).Bytes)
 }
 
+// What arrives while the pacer rests does not wake it before its time.
+func TestReceiverArrivalsDoNotHurryThePacer(t *testing.T) {
+	r := testReceiver(t, testPull(t), nil)
+	a, b := addSender(t, r, 0), addSender(t, r, 0)
+	r.OnArrival(a, 0, ArrivalData, testW)
+	next(t, r)
+	for now := range int64(1324) {
+		r.OnArrival(b, now, ArrivalRequest, testW)
+		_, ok := r.Poll(now)
+		require.False(t, ok)
+	}
+	_, ok := r.Poll(1324)
+	require.True(t, ok)
+}
+
 func TestReceiverLatePollMakesNoBurst(t *testing.T) {
 	r := testReceiver(t, testPull(t), func(c *ReceiverConfig) { c.MaxDemand = 1 << 28 })
 	h := addSender(t, r, 0)
@@ -363,7 +378,12 @@ func TestReceiverExpiresSilentHolders(t *testing.T) {
 	next(t, r)
 	_, ok := r.Expire(1000)
 	require.False(t, ok, "not yet")
-	h, ok := r.Expire(1001)
+	r.OnArrival(holder, 600, ArrivalRequest, 0)
+	due, _ := r.Deadline()
+	r.Poll(max(due, 600))
+	_, ok = r.Expire(1600)
+	require.False(t, ok, "a request breaks the silence, too")
+	h, ok := r.Expire(1601)
 	require.True(t, ok)
 	require.Equal(t, holder, h)
 	_, ok = r.Expire(1 << 40)
@@ -431,6 +451,20 @@ func TestReceiverResumeIsNotAhead(t *testing.T) {
 				require.LessOrEqual(t, start, cum+roundUp(-min(credit, 0)), "demand %d, credit %d", demand, credit)
 			}
 		}
+	}
+}
+
+// A slice is as long as ever while credit is slowed; what it holds is less.
+func TestReceiverFactorOfSlices(t *testing.T) {
+	p, err := NewSlicePolicy(SliceConfig{})
+	require.NoError(t, err)
+	r := testReceiver(t, p, func(c *ReceiverConfig) { c.Utilisation = 0.5 })
+	r.OnArrival(addSender(t, r, 0), 0, ArrivalData, testW)
+	for i, f := range []float64{1, 0.5} {
+		r.SetFactor(f)
+		due, _ := r.Deadline()
+		require.EqualValues(t, 1000*(i+1), due)
+		require.EqualValues(t, 6250*f, next(t, r).Bytes)
 	}
 }
 

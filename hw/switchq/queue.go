@@ -211,10 +211,8 @@ func (q *Queue) Dequeue(p *Params, paused ClassSet, rnd rand.Source) (Packet, bo
 		return Packet{}, false
 	}
 	pkt := q.left(q.low.pop())
-	if p.medPerLow >= 0 {
-		earned := p.medPerLow * int64(pkt.Size)
-		q.credit = min(q.credit+earned, earned)
-	}
+	earned := p.medPerLow * int64(pkt.Size)
+	q.credit = min(q.credit+earned, earned)
 	pkt.CE = q.marks(p, rnd) || pkt.CE
 	return pkt, true
 }

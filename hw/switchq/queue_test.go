@@ -159,13 +159,20 @@ func TestQueueServiceOrder(t *testing.T) {
 		q.Enqueue(p, Packet{ID: uint32(id), Size: 64, DSCP: d}, nil)
 	}
 	require.Equal(t, 5, q.Len())
+	require.EqualValues(t, 128, q.Counters().PeakLow)
 	for _, want := range []uint32{2, 1, 4, 0, 3} {
+		oldest, ok := q.Oldest()
+		require.True(t, ok)
+		require.Equal(t, want, oldest)
 		got, ok := q.Dequeue(p, 0, nil)
 		require.True(t, ok)
 		require.Equal(t, want, got.ID)
 	}
 	_, ok := q.Dequeue(p, 0, nil)
 	require.False(t, ok)
+	_, ok = q.Oldest()
+	require.False(t, ok)
+	require.EqualValues(t, 128, q.Counters().PeakLow)
 }
 
 // TC_med may take half of the port from waiting data, and all of an idle one.
@@ -189,6 +196,25 @@ func TestQueueMedShare(t *testing.T) {
 		}
 		total := start - q.Bytes(ClassMed) + 2_000*4150 - q.Bytes(ClassLow)
 		require.InDelta(t, float64(percent)/100, float64(med)/float64(total), 0.01, "%d %%", percent)
+	}
+}
+
+// A share that TC_med did not use while it was empty is not kept for a burst.
+func TestQueueMedSavesNothingUp(t *testing.T) {
+	p := mustParams(t, Config{PlaneBDP: 1 << 30, Trim: true})
+	var q Queue
+	for id := range uint32(200) {
+		q.Enqueue(p, data(id), nil)
+	}
+	for range 100 {
+		q.Dequeue(p, 0, nil)
+	}
+	for id := range uint32(200) {
+		q.Enqueue(p, Packet{ID: id, Size: 4150, DSCP: DSCPTrimmed}, nil)
+	}
+	for turn := range 100 {
+		got, _ := q.Dequeue(p, 0, nil)
+		require.Equal(t, turn%2 == 0, got.DSCP == DSCPTrimmed, "turn %d", turn)
 	}
 }
 
