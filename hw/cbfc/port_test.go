@@ -81,6 +81,8 @@ func TestManagementLane(t *testing.T) {
 }
 
 func TestNewPortErrors(t *testing.T) {
+	_, err := NewPort(make([]int64, MaxLanes), 15)
+	require.NoError(t, err)
 	for _, c := range []struct {
 		buffers   []int64
 		threshold int

@@ -27,6 +27,12 @@ func TestSLToVL(t *testing.T) {
 		vl, _ = m.Lane(0, 1, sl)
 		require.Equal(t, sl%3, vl)
 	}
-	_, err = NewSLToVL(4, 16)
-	require.ErrorIs(t, err, ErrConfig)
+	for _, c := range [][2]int{{1, 1}, {255, MaxLanes}} {
+		_, err = NewSLToVL(c[0], c[1])
+		require.NoError(t, err)
+	}
+	for _, c := range [][2]int{{4, 16}, {4, 0}, {0, 1}, {256, 1}} {
+		_, err = NewSLToVL(c[0], c[1])
+		require.ErrorIs(t, err, ErrConfig)
+	}
 }

@@ -18,6 +18,10 @@ func TestSpacing(t *testing.T) {
 	require.False(t, s.CCUpdate(255_999))
 	require.True(t, s.CCUpdate(256_000))
 	require.False(t, s.CCUpdate(256_001))
+	for _, c := range [][3]int64{{800, 16 << 10, 1000}, {16 << 10, 16 << 10, 1000}, {800, 1 << 20, 250_000_000}} {
+		_, err := NewSpacing(c[0], c[1], c[2])
+		require.NoError(t, err, "%v", c)
+	}
 	for _, c := range [][3]int64{{799, 1 << 20, 1000}, {800, 1<<20 + 1, 1000}, {800, 1 << 13, 1000}, {1 << 15, 1 << 14, 1000}, {800, 1 << 20, 999}, {800, 16<<10 + 1, 1000}, {800, 1<<20 - 1, 1000}, {800, 1 << 20, 250_000_001}} {
 		_, err := NewSpacing(c[0], c[1], c[2])
 		require.ErrorIs(t, err, ErrConfig, "%v", c)

@@ -5,7 +5,7 @@ package table
 // handle, or one never inserted, is harmless. After true, the index belongs to
 // the caller again.
 func (m *Map) Delete(h Handle) bool {
-	if int(h.Index()) >= len(m.places) || h == None {
+	if int(h.Index()) >= len(m.places) {
 		return false
 	}
 	step()

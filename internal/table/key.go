@@ -33,9 +33,6 @@ func AddrWords(a netip.Addr) (hi, lo uint64) {
 }
 
 func addrWords16(a netip.Addr) (hi, lo uint64) {
-	if !a.IsValid() {
-		return 0, 0
-	}
 	b := a.As16()
 	return binary.BigEndian.Uint64(b[:8]), binary.BigEndian.Uint64(b[8:])
 }

@@ -285,6 +285,7 @@ func TestMakeKeyMapsIPv4(t *testing.T) {
 	v4, mapped := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("::ffff:192.0.2.1")
 	require.Equal(t, makeKey(v4, v4, 1), makeKey(mapped, v4, 1))
 	require.NotEqual(t, makeKey(v4, mapped, 1), makeKey(v4, netip.Addr{}, 1))
+	require.Equal(t, makeKey(netip.Addr{}, v4, 1), makeKey(netip.IPv6Unspecified(), v4, 1), "no address is zeros")
 	require.Equal(t, Key{0x20010db800000000, 1, 0, 0xffff_c0000201, 7},
 		makeKey(netip.MustParseAddr("2001:db8::1%eth0"), v4, 7))
 }
