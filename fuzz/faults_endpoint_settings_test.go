@@ -49,7 +49,7 @@ var endpointSettings = []endpointSetting{
 	{faultSetting: faultSetting{name: "ordered, buffering", loss: .05, dup: .05, long: .005, overtaken: .1, replay: .01, forge: .02,
 		jitter: 35, tail: 200, window: 64, budget: 60, buffer: true}, ordered: .9, late: .1, hungry: .01, closing: .01},
 	{faultSetting: faultSetting{name: "scarce", loss: .05, dup: .05, overtaken: .05, replay: .01, forge: .02,
-		jitter: 35, tail: 100, window: 64, budget: 60, pdcs: 2, responses: 1, chunks: 6, retries: 8}, ordered: .1, late: .3, closing: .005,
+		jitter: 35, tail: 100, window: 64, budget: 60, pdcs: 2, responses: 1, chunks: 4, retries: 8}, ordered: .1, late: .3, closing: .005,
 		open: 12, messages: 8, records: 2, answers: 2, waiting: 2, mayFail: true},
 	{faultSetting: faultSetting{name: "contrary hosts", loss: .05, dup: .05, overtaken: .05, replay: .01, forge: .02,
 		jitter: 35, tail: 100, window: 32, budget: 60}, ordered: .1, late: .2, fail: .05, hungry: .02, renew: .005, withdraw: .003,

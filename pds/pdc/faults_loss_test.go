@@ -115,11 +115,40 @@ func TestFaultL7ClearStall(t *testing.T) {
 		ws := g.send(g.a)
 		require.Len(t, ws, 2, "turn %d", lost)
 		require.Equal(t, pds.CtlClearCmd, controlOf(t, ws[0]).Ctl)
-		require.Contains(t, []pds.CtlType{pds.CtlACKReq, pds.CtlProbe}, controlOf(t, ws[1]).Ctl)
+		require.Equal(t, []pds.CtlType{pds.CtlACKReq, pds.CtlProbe}[lost%2], controlOf(t, ws[1]).Ctl)
 	}
 	g.wait(1_100_000)
 	g.giveAll(g.giveAll(g.send(g.a)))
 	require.Len(t, filterData(g.send(g.a)), 4, "max_cack has moved")
+}
+
+// Not every target answers an ACK_REQ of a stalled PDC, so each such PDC asks with a probe
+// in turn, also where others are stalled at the same time.
+func TestFaultL7StalledPDCsAskBothWays(t *testing.T) {
+	g := established(t, pairConfig{Config: Config{Range: 4}})
+	g.b.reply = guaranteed
+	both := []Handle{g.h, g.openJob(7)}
+	for _, g.h = range both {
+		g.submit(1, 4)
+	}
+	g.giveAll(g.giveAll(g.send(g.a)))
+	for _, g.h = range both {
+		g.submit(5, 1)
+	}
+	asked := map[pds.PDCID][]pds.CtlType{}
+	require.Empty(t, g.send(g.a))
+	for range 4 {
+		g.wait(1_100_000)
+		for _, w := range g.send(g.a) {
+			if c := controlOf(t, w); c.Ctl != pds.CtlClearCmd {
+				asked[c.SPDCID] = append(asked[c.SPDCID], c.Ctl)
+			}
+		}
+	}
+	require.Len(t, asked, 2)
+	for _, ctls := range asked {
+		require.Equal(t, []pds.CtlType{pds.CtlACKReq, pds.CtlProbe, pds.CtlACKReq, pds.CtlProbe}, ctls)
+	}
 }
 
 func TestFaultL8FirstFlightLost(t *testing.T) {

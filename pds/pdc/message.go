@@ -141,9 +141,7 @@ func (m *Manager) Unlock(now int64, h Handle) error {
 	}
 	p.locks -= min(p.locks, 1)
 	m.progressIfRoom(now, p)
-	if m.waiting.len() > 0 && p.locks == 0 {
-		m.relieve(now, 0)
-	}
+	m.relieve(now, 0)
 	return nil
 }
 

@@ -180,7 +180,7 @@ func (m *Manager) goBack(now int64, p *PDC, off uint32, n *pds.Nack) error {
 	}
 	at := now
 	if r, i := p.tx.at(m.mem, off); r.queued>>i&1 != 0 {
-		at = max(now, m.mem.due(m.p, r, i))
+		at = m.mem.due(m.p, r, i)
 	} else {
 		pkt := m.mem.record(r, i)
 		if int(pkt.nacks) >= m.p.maxNacks {
@@ -242,7 +242,7 @@ func (m *Manager) nackFatal(now int64, p *PDC, code pds.NackCode) {
 		m.retire(now, p, CauseNone)
 		return
 	}
-	if gone || p.state == StateCreating {
+	if gone {
 		m.abandon(now, p, Cause(code))
 		return
 	}

@@ -31,17 +31,14 @@ func (m *Manager) Open(now int64, k *InitiatorKey, ticket uint64) (Handle, error
 	return 0, ErrWaiting
 }
 
-// usable returns a PDC of the key that takes messages.
+// usable returns the PDC of the key that takes messages. There is one at most, since one
+// that takes none any more has left the table.
 func (m *Manager) usable(now int64, k *InitiatorKey) Handle {
-	for n := 0; ; n++ {
-		h := m.table.Initiator(k, n)
-		if h == 0 {
-			return 0
-		}
-		if p := m.get(h); p != nil && p.state.takesMessages() && !m.worn(now, p) {
-			return h
-		}
+	h := m.table.Initiator(k, 0)
+	if h == 0 || m.worn(now, &m.pdc[h.ID()]) {
+		return 0
 	}
+	return h
 }
 
 func (m *Manager) openInitiator(now int64, k *InitiatorKey) (Handle, error) {

@@ -31,9 +31,7 @@ func (p *PDC) answersProbe(h *pds.AckCC) bool {
 // measured takes the answer to the last probe.
 func (m *Manager) measured(now int64, p *PDC, h *pds.AckCC) {
 	var st pds.NSCCState
-	if !h.NSCC(&st) {
-		st.ServiceTime = 0
-	}
+	h.NSCC(&st) // else 0
 	if p.cc == 0 {
 		return // failed meanwhile
 	}

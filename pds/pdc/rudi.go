@@ -15,20 +15,19 @@ var ErrRUDIFull = errors.New("pdc: too many RUDI packets outstanding")
 
 // rudiPacket is a RUDI packet that waits for its response.
 type rudiPacket struct {
-	handle   uint64
-	dueAt    int64  // queued: not before; otherwise when the response is overdue
-	id       uint32 // pkt_id; its low bits are the place in the table
-	size     uint16
-	next     uint16 // next free place + 1
-	peer     Addr
-	local    Addr
-	kind     pds.NextHdr
-	rtos     uint8
-	nacks    uint8
-	used     bool
-	queued   bool // waits to be sent
-	sent     bool // at least once
-	postpone bool // queued, and nextDue counts dueAt: a refusal has put it off
+	handle uint64
+	dueAt  int64  // queued: not before; otherwise when the response is overdue
+	id     uint32 // pkt_id; its low bits are the place in the table
+	size   uint16
+	next   uint16 // next free place + 1
+	peer   Addr
+	local  Addr
+	kind   pds.NextHdr
+	rtos   uint8
+	nacks  uint8
+	used   bool
+	queued bool // waits to be sent
+	sent   bool // at least once
 }
 
 // rudiTable holds them. A pkt_id is the place and a counter above it, which makes
@@ -40,7 +39,7 @@ type rudiTable struct {
 	free    uint16 // place + 1
 	live    int
 	queued  int
-	nextDue int64
+	nextDue int64 // nothing is due before
 }
 
 func (t *rudiTable) init(n int, start uint32) {
@@ -51,13 +50,6 @@ func (t *rudiTable) init(n int, start uint32) {
 		t.pkt[i].next = t.free
 		t.free = uint16(i + 1)
 	}
-}
-
-func (t *rudiTable) next() int64 {
-	if t.live == 0 {
-		return never
-	}
-	return t.nextDue
 }
 
 // find returns the packet of a pkt_id, nil if it is not outstanding.
@@ -122,7 +114,7 @@ func (m *Manager) transmitRUDI(now int64, buf []byte, out *Out) bool {
 		}
 		*out = Out{Handle: p.handle, Peer: p.peer, Local: p.local, Size: int64(p.size), Retx: p.sent}
 		out.Header, _ = h.Encode(buf)
-		p.sent, p.queued, p.postpone = true, false, false
+		p.sent, p.queued = true, false
 		t.queued--
 		p.dueAt = deadline.After(now, m.p.rto(p.rtos))
 		t.nextDue = min(t.nextDue, p.dueAt)
@@ -134,21 +126,17 @@ func (m *Manager) transmitRUDI(now int64, buf []byte, out *Out) bool {
 
 // expire queues the packets whose response is overdue, or gives up on them.
 func (t *rudiTable) expire(m *Manager, now int64) {
-	if t.live == 0 || t.nextDue > now {
+	if t.nextDue > now {
 		return
 	}
 	t.nextDue = never
 	for i := range t.pkt {
 		p := &t.pkt[i]
-		if !p.used || p.queued && !p.postpone {
+		if !p.used || p.queued && p.dueAt <= now { // none, or waits to be sent
 			continue
 		}
 		if p.dueAt > now {
 			t.nextDue = min(t.nextDue, p.dueAt)
-			continue
-		}
-		if p.postpone {
-			p.postpone = false
 			continue
 		}
 		if int(p.rtos) >= m.p.maxRTOs {
@@ -221,7 +209,7 @@ func (m *Manager) nackRUDI(now int64, src Addr, n *pds.Nack, r *Result) error {
 	p.queued = true
 	m.rudi.queued++
 	if p.dueAt = now; !n.Code.IsTrimmed() {
-		p.dueAt, p.postpone = deadline.After(now, m.p.c.NackRetxTime), true
+		p.dueAt = deadline.After(now, m.p.c.NackRetxTime)
 		m.rudi.nextDue = min(m.rudi.nextDue, p.dueAt)
 		m.arm(now)
 	}

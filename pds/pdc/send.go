@@ -341,5 +341,4 @@ func (w *sendWindow) free(m *memory) {
 	}
 	w.base, w.tail, w.first, w.current, w.acked, w.sends = w.next, w.next, 0, 0, 0, 0
 	w.queued, w.control, w.rtoAt = 0, 0, never
-	*w.rtxAt(m) = never
 }

@@ -88,7 +88,8 @@ func (w *sendWindow) find(m *memory, from uint32, st standing) (uint32, bool) {
 }
 
 // expired returns the first packet from offset from on whose timeout has
-// passed. When there is none left it sets rtoAt to the earliest that is to come.
+// passed. A search from base until there is none left sets rtoAt to the earliest that is
+// to come.
 func (w *sendWindow) expired(p *Params, m *memory, now int64, from uint32) (uint32, bool) {
 	if from == w.base {
 		w.rtoAt = never
@@ -101,7 +102,6 @@ func (w *sendWindow) expired(p *Params, m *memory, now int64, from uint32) (uint
 		r, i := w.at(m, off)
 		due := m.due(p, r, i)
 		if due <= now {
-			w.rtoAt = now // look again if the caller stops here
 			return off, true
 		}
 		w.rtoAt = min(w.rtoAt, due)

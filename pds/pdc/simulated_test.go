@@ -78,6 +78,28 @@ func TestArrivedWhileQueuedKeepsATimeout(t *testing.T) {
 	require.EqualValues(t, 110, w.rtoAt)
 }
 
+// So the PDC's timer goes off by then, and not when the PDC has been idle for too long.
+func TestArrivedWhileQueuedIsAskedAbout(t *testing.T) {
+	g := established(t, pairConfig{})
+	g.submit(1, 2)
+	ws := g.send(g.a)
+	g.b.reply = Response{Kind: RespondLater}
+	first, _ := g.give(ws[0])
+	g.b.reply = Response{}
+	_, second := g.give(ws[1])
+	g.wait(1_100_000)
+	g.give(second[0]) // both wait to be sent again; its SACK shows the first
+	_, err := g.b.m.Respond(g.now, first.ID, &Response{}, make([]byte, ReplyMax))
+	require.NoError(t, err)                                 // lost
+	for end := g.now + 2*ms; g.a.m.Stats().Controls == 0; { // until it asks
+		at, _ := g.a.m.NextDeadline()
+		require.LessOrEqual(t, at, end)
+		g.wait(at - g.now)
+		g.settle()
+	}
+	require.ElementsMatch(t, []uint64{1, 2}, g.a.take(EventResponse, EventImplicit))
+}
+
 // A window that is full of released packets, and a peer that is dead: the attempts
 // to move it end.
 func TestStallEndsWithADeadPeer(t *testing.T) {

@@ -24,9 +24,9 @@ func (t *Table) OpenTarget(now int64, k *TargetKey, reserved bool) (h Handle, op
 	if err == nil {
 		return h, false, nil
 	}
-	more := t.Reap(now, reapPerOpen) >= reapPerOpen
+	t.Reap(now, reapPerOpen)
 	h, opened, err = t.newTarget(&key, err, reserved)
-	if err != nil && more && t.reapDue(now) {
+	if err != nil && t.reapDue(now) {
 		return t.newTarget(&key, ErrResting, reserved)
 	}
 	return h, opened, err
@@ -102,9 +102,9 @@ func (t *Table) OpenInitiator(now int64, k *InitiatorKey) (Handle, error) {
 	if p == nil {
 		return 0, ErrNoPDC
 	}
-	more := t.Reap(now, reapPerOpen) >= reapPerOpen
+	t.Reap(now, reapPerOpen)
 	h, err := p.claim()
-	if err != nil && more && t.reapDue(now) {
+	if err != nil && t.reapDue(now) {
 		h, err = p.claim()
 	}
 	if err != nil {

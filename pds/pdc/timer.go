@@ -291,13 +291,15 @@ func (m *Manager) stalled(now int64, p *PDC) {
 		return
 	}
 	ask := ctlAckReq
-	if m.stats.StallBreaks%2 != 0 {
+	if p.stalls%2 != 0 {
 		ask = ctlProbe
 	}
 	m.stats.StallBreaks++
 	m.control(p, ctlClearCmd|ask)
 	m.aux(p, now, deadline.After(now, min(m.p.c.ClearTime<<min(max(p.stalls, stallsEven)-stallsEven, m.p.rtoShifts), rtoMax)))
-	p.stalls = min(p.stalls+1, 63)
+	if p.stalls++; p.stalls > 63 {
+		p.stalls = 62 // they go on to take turns
+	}
 }
 
 // idle closes a PDC that nothing happens on. One that is locked waits for

@@ -254,10 +254,7 @@ func (p *PDC) sendsControl() bool {
 
 // creditWanted is the payload of a CREDIT_REQ.
 func (m *Manager) creditWanted(p *PDC) pds.Payload {
-	target := int64(0)
-	if c := m.cc.Context(p.cc); c != nil {
-		target = c.CreditTarget(m.cc.Params(), 1)
-	}
+	target := m.cc.Context(p.cc).CreditTarget(m.cc.Params(), 1)
 	return pds.CreditReqPayload(m.cccID[p.cc.Index()], uint32(rccc.QuantaOf(target)))
 }
 

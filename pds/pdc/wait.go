@@ -39,7 +39,7 @@ func (m *Manager) Waiting() int { return m.waiting.len() }
 // time-out of the first, an id that leaves quarantine, or another look for a PDC that has
 // become idle, which nothing else tells of) and RUDI packets.
 func (m *Manager) arm(now int64) {
-	at := m.rudi.next()
+	at := m.rudi.nextDue
 	if m.waiting.len() > 0 {
 		at = min(at, m.waiting.first().until, deadline.After(now, m.p.c.RTOInit))
 		// An id that is free by now is not what they wait for: they have just looked.
