@@ -11,17 +11,26 @@ const roomPause = 100_000
 // packet has been refused for want of a PDCID. A peer that is there closes it in order and
 // loses nothing by it; one that has gone would have kept the id for twice the idle time.
 //
-// First go those of which only SYN packets have come, and that have been silent for longer
-// than a packet waits to be sent again. While there are such, or their ids rest, nobody else
-// is asked: SYN packets in others' names take places from each other only. Of the others
-// one goes that has been silent for as long as its id will rest.
-//
 // Source: UE Specification 1.0.x section 3.5: a target may ask for a close for want of
 // resources at any time; which, and when, is left to it.
 func (m *Manager) makeRoom(now int64) {
 	if wait := m.searchAt - now; m.mem.events.free() < eventReserve || wait > 0 && wait <= roomPause {
 		return
 	}
+	if p := m.unused(now); p != nil {
+		m.askClose(now, p)
+	} else {
+		m.searchAt = deadline.After(now, roomPause)
+	}
+}
+
+// unused chooses the PDC for makeRoom, nil if there is none.
+//
+// First go those of which only SYN packets have come, and that have been silent for longer
+// than a packet waits to be sent again. While there are such, or their ids rest, nobody else
+// is asked: SYN packets in others' names take places from each other only. Of the others
+// one goes that has been silent for as long as its id will rest.
+func (m *Manager) unused(now int64) *PDC {
 	var unproven, proven *PDC
 	flood := false
 	silent := m.p.longestRTO()
@@ -40,13 +49,8 @@ func (m *Manager) makeRoom(now int64) {
 			proven = older(proven, p)
 		}
 	}
-	victim := proven
 	if flood {
-		victim = unproven
+		return unproven
 	}
-	if victim == nil {
-		m.searchAt = deadline.After(now, roomPause)
-		return
-	}
-	m.askClose(now, victim)
+	return proven
 }
