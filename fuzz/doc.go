@@ -2,6 +2,13 @@
 // corpora, replays of recorded vectors and traces, the fault-injecting
 // simulation, and the linearizability checks of the tables.
 //
+//	go test ./fuzz -run 'TestFaults$/seeds' -seeds 2000    more runs of the simulation
+//	go test ./fuzz -run 'TestFaults$/seeds' -seed 1519     one of them again
+//	go test ./fuzz -run xxx -fuzz FuzzFrame                one of the fuzz targets
+//
+// With UETCC_TRACES or UETCC_VECTORS in the environment the replays read the folder that it
+// names in place of testdata/traces or testdata/vectors, whose formats are described there.
+//
 // # Invariants of the simulation
 //
 // After every event, for every live PDC and against what the packets themselves say:
@@ -29,8 +36,8 @@
 //
 // # The fault list
 //
-// Each scenario has a test of its own, TestFault and its row in pds/pdc, or one in ses that
-// TestFaultsEveryRowHasATest names: L packets lost, D doubled, R reordered, C corrupted, T trimmed, P peers that restart or move, W
+// Each row has a test of its own, which is named TestFault and the row and lies in pds/pdc,
+// or is one of ses that TestFaultsEveryRowHasATest names: L packets lost, D doubled, R reordered, C corrupted, T trimmed, P peers that restart or move, W
 // wrap-arounds, F forged packets, S scarce resources, K closing, M messages, U RUDI and
 // datagrams, X what happens on several cores and clocks, Q marks.
 package fuzz
