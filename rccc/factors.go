@@ -1,13 +1,18 @@
 package rccc
 
-import "go.uber.org/atomic"
+import (
+	"sync/atomic"
+
+	uber "go.uber.org/atomic"
+)
 
 // Factors gathers what slows a receiver's credit, from where it is known to where
 // the pacer runs: the host's memory is watched on one core, the fabric on another.
 // The rate factor in force is the least of them. The zero value slows nothing.
 // Safe for concurrent use.
 type Factors struct {
-	host, fabric atomic.Float64 // 0: not set
+	_            [0]atomic.Uint64 // aligns those that follow, on 32-bit machines too
+	host, fabric uber.Float64     // 0: not set
 }
 
 // SetHost publishes what the host can take, see [HostLimits.Factor].

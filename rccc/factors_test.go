@@ -44,3 +44,16 @@ func TestFactorsShared(t *testing.T) {
 	wg.Wait()
 	require.Equal(t, 1.0, f.Load())
 }
+
+// Factors may lie anywhere in a struct, also where words of 64 bits are not aligned by
+// themselves.
+func TestFactorsAreAligned(t *testing.T) {
+	var x [2]struct {
+		_ uint32
+		f Factors
+	}
+	for i := range x {
+		x[i].f.SetHost(.5)
+		require.Equal(t, .5, x[i].f.Load())
+	}
+}
