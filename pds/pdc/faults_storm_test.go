@@ -57,7 +57,7 @@ func TestFaultS5StartInTurn(t *testing.T) {
 
 // A refusal that comes again has no PDC looked for that might be closed.
 func TestFaultS5RefusedAgain(t *testing.T) {
-	g := newPair(t, pairConfig{})
+	g := newPair(t, pairConfig{ids: [2]int{2 * lookAhead, 8}}) // of which a search sees half
 	g.submit(1, 1)
 	g.send(g.a)
 	k := pds.Nack{Code: pds.NackNoPDCAvail, PSN: g.info(g.a).Base}
@@ -81,6 +81,21 @@ func TestFaultS1SearchedNowAndThen(t *testing.T) {
 		g.now += 10_000
 	}
 	require.Len(t, next, 5)
+}
+
+// Nor does it have PDCs of this side looked for, while messages wait for one.
+func TestFaultS1MessagesWaitMeanwhile(t *testing.T) {
+	g := crowd{newPair(t, pairConfig{ids: [2]int{8, 2 * lookAhead}})} // of which a search sees half
+	for i := range 2 * lookAhead {
+		require.NoError(t, g.more(i, g.syn(i)).Err)
+	}
+	_, err := g.b.m.Open(g.now, &InitiatorKey{Source: g.b.addr, Destination: crowdPeer(1)}, 1)
+	require.ErrorIs(t, err, ErrWaiting)
+	require.Zero(t, g.syn(1000))
+	cursor := g.b.m.cursor
+	require.Zero(t, g.syn(1001))
+	require.Equal(t, cursor, g.b.m.cursor)
+	require.Equal(t, 1, g.b.m.Waiting())
 }
 
 // A peer that clears nothing leaves half of the store to others, and has its own place still.

@@ -149,7 +149,9 @@ func (m *Manager) openTarget(now int64, b *inbound) (p *PDC, code pds.NackCode, 
 	if code, err := m.refusesSYN(b); err != nil {
 		return nil, code, err
 	}
-	m.relieve(now, 0)
+	if m.open > m.p.c.CloseThresh { // messages that wait have a timer
+		m.relieve(now, 0)
+	}
 	h, _, err = m.table.OpenTarget(now, &k, b.rsv)
 	if err == ErrResting {
 		m.stats.Resting++
