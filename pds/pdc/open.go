@@ -42,6 +42,10 @@ func (m *Manager) usable(now int64, k *InitiatorKey) Handle {
 }
 
 func (m *Manager) openInitiator(now int64, k *InitiatorKey) (Handle, error) {
+	// First, since an id that is given back has to rest.
+	if !m.ctxs.Has(&ccc.Key{Source: k.Source, Destination: k.Destination, TC: k.TC}) {
+		return 0, ErrNoPDC
+	}
 	h, err := m.table.OpenInitiator(now, k)
 	if err != nil {
 		return 0, err
@@ -57,6 +61,7 @@ func (m *Manager) openInitiator(now int64, k *InitiatorKey) (Handle, error) {
 		m.table.Release(now, h)
 		p.state = StateClosed
 		m.open--
+		m.stats.Closed++
 		return 0, ErrNoPDC
 	}
 	return h, nil

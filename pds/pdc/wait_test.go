@@ -194,3 +194,29 @@ func TestTickEndsWhereNothingRests(t *testing.T) {
 	}
 	require.EqualValues(t, 2, e.Handle, "it has an end")
 }
+
+// A message that waits for a context of congestion control takes no PDCID out of use, however
+// often it is tried again.
+func TestWaitingForAContext(t *testing.T) {
+	g := newPair(t, pairConfig{ids: [2]int{16, 8}})
+	open := func(tc uint8) error {
+		h, err := g.a.m.Open(g.now, &InitiatorKey{Source: g.a.addr, Destination: g.b.addr, TC: tc}, 1)
+		if err == nil {
+			require.NoError(t, g.a.m.Lock(h))
+		}
+		return err
+	}
+	require.NoError(t, g.a.m.Lock(g.h))
+	for tc := range uint8(7) {
+		require.NoError(t, open(10+tc)) // and the pair has one
+	}
+	require.ErrorIs(t, open(20), ErrWaiting)
+	require.NoError(t, open(10), "which has a context")
+	for range 50 {
+		g.wait(ms)
+	}
+	s := g.a.m.table.Stats().General
+	require.Equal(t, [2]int{8, 0}, [2]int{s.Live, s.Resting})
+	require.EqualValues(t, 8, g.a.m.Stats().Opened)
+	require.Equal(t, 1, g.a.m.Waiting())
+}
