@@ -115,6 +115,9 @@ func uplinksUsed(r *fabric.Result, leaf int) (n int) {
 
 func (r *report) collisionClaims(figure *fabric.Result, ideal float64, met int) {
 	v := fcts(figure)
+	if figure.Parameters.Trim {
+		r.fillClaim(figure, worstQueues(figure.Queues)[0], fill{"two flows on one uplink", 2, []int{0}, 1, figure.Parameters.QueueLimit})
+	}
 	r.claim(met > seedsTried*2*3/10 && met < seedsTried*2*7/10, "two flows of a leaf meet on one of two uplinks every other time",
 		fmt.Sprintf("about %d of %d", seedsTried, 2*seedsTried), "%d", met)
 	r.claim(max(v[0], v[2]) > 1.8*ideal && max(v[0], v[2]) < 2.2*ideal, "the two that collide are done after about twice the time",

@@ -35,6 +35,7 @@ func credit(o *options) (*report, error) {
 func (r *report) creditClaims(off, on *fabric.Result) {
 	hop, line := lastHopQueue(on), float64(on.Parameters.Tiers[0].DownRate)/1e9
 	r.claim(lastHopQueue(off).Trimmed > 0, "without credit limits the last hop overflows", "trims there", "%d", lastHopQueue(off).Trimmed)
+	r.fillClaim(off, lastHopQueue(off), fill{"two line rates into one", 2, []int{0, 1, 1}, 0, off.Parameters.LastHopLimit})
 	for i, t := range on.Transfers {
 		wire := float64(t.Bytes) * float64(on.Parameters.PacketBytes) / float64(on.Parameters.PacketBytes-on.Parameters.HeaderBytes)
 		rate := wire * 8 / t.FCT / 1e3

@@ -40,6 +40,7 @@ func incast(o *options) (*report, error) {
 }
 
 func (r *report) incastClaims(off, nscc, gentle *fabric.Result) {
+	r.fillClaim(off, lastHopQueue(off), fill{"six line rates into one", 6, []int{0, 1, 1}, 0, off.Parameters.LastHopLimit})
 	first := lastHopQueue(nscc)
 	rtt := nscc.Parameters.BaseRTT
 	r.claim(first.FirstTrim > 0 && first.FirstTrim < rtt, "a first window of MaxWnd each overflows the last hop within one round trip",
@@ -47,8 +48,8 @@ func (r *report) incastClaims(off, nscc, gentle *fabric.Result) {
 	r.claim(gentle.Totals.Trimmed < nscc.Totals.Trimmed/2, "a small first window lets the first round trip pass",
 		"less than half of the trims", "%d instead of %d", gentle.Totals.Trimmed, nscc.Totals.Trimmed)
 	_, core := peaks(nscc)
-	r.claim(core < nscc.Parameters.ECNMin, "the core stays clear",
-		fmt.Sprintf("below its ECN minimum of %d bytes", nscc.Parameters.ECNMin), "%d bytes", core)
+	r.claim(core <= nscc.Parameters.ECNMin, "the core stays clear",
+		fmt.Sprintf("at most its ECN minimum of %d bytes", nscc.Parameters.ECNMin), "%d bytes", core)
 	r.claim(nscc.FCT.Max >= nscc.LowerBound, "six senders share one link", fmt.Sprintf("slowest not before %.1f us", nscc.LowerBound), "%.1f us", nscc.FCT.Max)
 	r.claim(nscc.FCT.Max <= 1.1*nscc.LowerBound, "the port stays busy", fmt.Sprintf("slowest within 10 %% of %.1f us", nscc.LowerBound), "%.1f us", nscc.FCT.Max)
 	r.claim(nscc.FCT.Max < 2*nscc.FCT.Min, "no sender starves", "slowest below twice the fastest", "%.1f and %.1f us", nscc.FCT.Max, nscc.FCT.Min)

@@ -34,19 +34,22 @@ func network(o *options) (*report, error) {
 		}
 	}
 	r.networkClaims(r.Runs[0].Result, r.Runs[1].Result, r.Runs[2].Result)
+	r.note("a switch pauses a link while more than %d bytes that came over it wait, until less than %d do", pfc.PFC.XOff, pfc.PFC.XOn)
 	r.note("the first transfer of each run is rank 0's; -v lists them")
 	return r, nil
 }
 
 func (r *report) networkClaims(alone, pfc, nscc *fabric.Result) {
 	free, stalled, beside := alone.Transfers[0].FCT, pfc.Transfers[0].FCT, nscc.Transfers[0].FCT
-	kinds := map[string]bool{}
+	pauses := map[string]int64{}
 	for _, p := range pfc.Pauses {
-		kinds[p.Kind] = true
+		pauses[p.Kind] += p.Pauses
 	}
-	r.claim(kinds["spine to leaf"], "leaf 1B-1 stops the spines", "pauses there", "%v", kinds["spine to leaf"])
-	r.claim(kinds["leaf to spine"], "the spines stop the other leaves", "pauses there", "%v", kinds["leaf to spine"])
-	r.claim(kinds["host to leaf"], "and those stop their hosts", "pauses there", "%v", kinds["host to leaf"])
+	for _, c := range [][2]string{
+		{"spine to leaf", "leaf 1B-1 stops the spines"}, {"leaf to spine", "the spines stop the other leaves"}, {"host to leaf", "and those stop their hosts"},
+	} {
+		r.claim(pauses[c[0]] > 0, c[1], "pauses of links "+c[0], "%d", pauses[c[0]])
+	}
 	r.claim(stalled > 1.5*free, "a flow between two other leaves stalls although its own path is free",
 		fmt.Sprintf("more than 1.5 times its %.1f us alone", free), "%.1f us", stalled)
 	r.claim(pfc.Totals.Trimmed+pfc.Totals.DataDropped == 0, "nothing is lost", "no trims, no drops", "%d", pfc.Totals.Trimmed+pfc.Totals.DataDropped)

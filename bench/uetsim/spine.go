@@ -17,7 +17,8 @@ func spine(o *options) (*report, error) {
 	}
 	r := &report{}
 	alone := chapterConfig(o.chapterFabric(5, 3, 1, 400e9), flows)
-	if _, err := r.add("one spine, without CC", o.with(alone, "none")); err != nil {
+	off, err := r.add("one spine, without CC", o.with(alone, "none"))
+	if err != nil {
 		return nil, err
 	}
 	one, err := r.add("one spine, NSCC", o.with(alone, "nscc"))
@@ -35,6 +36,7 @@ func spine(o *options) (*report, error) {
 		return nil, err
 	}
 	r.Oracle = []oracle{{"htsim, one spine, on record", 331.6, 407.4, 663.9, 37, -1}}
+	r.fillClaim(off, worstQueues(off.Queues)[0], fill{"five line rates into four", 5, []int{0, 1}, 1, off.Parameters.QueueLimit})
 	r.spineClaims(one, two)
 	return r, nil
 }

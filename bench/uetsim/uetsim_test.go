@@ -45,6 +45,19 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
+// What overflows does so when the rates say, at other speeds, packet sizes and thresholds too.
+func TestQueuesFillAtTheirRates(t *testing.T) {
+	for scenario, want := range map[string]string{
+		"incast": "ok   six line rates into one: their queue grows by 250000 bytes/us", "credit": "ok   two line rates into one",
+		"link": "ok   two flows on one uplink", "spine": "ok   five line rates into four",
+	} {
+		for _, flags := range [][]string{{"-speed", "400"}, {"-speed", "400", "-packet", "9000"}, {"-speed", "400", "-rules", "htsim"}} {
+			_, out, _ := uetsim(append(flags, "-scenario", scenario)...)
+			require.Contains(t, out, want, flags)
+		}
+	}
+}
+
 // Seeds that are less lucky than most.
 func TestScenariosWithHardSeeds(t *testing.T) {
 	for _, tc := range [][2]string{{"hol", "5"}, {"link", "10"}} {
