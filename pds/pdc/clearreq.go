@@ -16,13 +16,6 @@ const clearReqWait = 4
 // is lost: where every third packet is, so many times in a row once in 10^10.
 const clearAsks = 32
 
-// clearWanted starts the timer that looks after the stored responses of p.
-func (m *Manager) clearWanted(now int64, p *PDC) {
-	if !p.is(flagInitiator) {
-		m.aux(p, now, deadline.After(now, clearReqWait*m.p.c.ClearTime))
-	}
-}
-
 // clearMissing asks the initiator to clear what it has not cleared, less and less
 // often while nothing is heard from it. One that never does is asked to close, which ends
 // the PDC whether it obeys or not.

@@ -26,18 +26,17 @@ func (m *Manager) receiveControl(now int64, in *In, out []byte, r *Result) error
 	}
 	p.activeAt, p.resp.heard = now, true
 	switch {
-	case b.opens && b.flags&pds.FlagSYN != 0 && p.is(flagROD) != b.rod:
+	case b.flags&pds.FlagSYN != 0 && p.is(flagROD) != b.rod:
 		m.nackPDC(p, b, out, r, pds.NackPDCModeMismatch)
 		return ErrMode
 	case c.Ctl.ConsumesPSN() && p.ends(c.PSN):
 		m.nackPDC(p, b, out, r, pds.NackClosing)
 		return ErrClosing
 	}
-	r.Verdict = VerdictDone
 	if err = m.obey(now, p, b, &c, out, r); err != nil {
-		r.Verdict = VerdictDropped
 		return err
 	}
+	r.Verdict = VerdictDone
 	if n, closed := m.closeFilled(now, p, b, out); closed { // by its PSN, or by what it clears
 		r.Reply = n
 	}

@@ -8,14 +8,17 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
+// The range ends the first flight before the 12 bits of psn_offset do; no other packet
+// goes until the first acknowledgement.
 func TestFaultW2SYNOffsetsEnd(t *testing.T) {
-	g := newPair(t, pairConfig{})
-	p := g.a.m.get(g.h)
-	p.tx.base, p.tx.next, p.tx.tail, p.tx.cack = 4090, 4090, 4090, 4090
-	g.submit(1, 20)
+	g := newPair(t, pairConfig{cwnd: 1_500_000})
+	require.NoError(t, g.a.m.Begin(g.h))
+	n, err := g.a.m.SubmitRun(g.now, g.h, &Packet{Size: 1000, Next: pds.NextRequestStd}, MaxRange+1)
+	require.ErrorIs(t, err, ErrWindowFull)
+	require.Equal(t, MaxRange, n)
 	ws := g.send(g.a)
-	require.Len(t, ws, 6)
-	require.EqualValues(t, 4095, request(t, ws[5]).Info.PSNOffset())
+	require.EqualValues(t, len(ws)-1, request(t, ws[len(ws)-1]).Info.PSNOffset())
+	require.Equal(t, MaxRange, len(ws))
 }
 
 func TestFaultW1LossesAroundTheWrap(t *testing.T) {

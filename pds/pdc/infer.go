@@ -20,7 +20,7 @@ func (m *Manager) afterACK(now int64, p *PDC, h *pds.AckCC) {
 	if c == nil || p.is(flagROD) {
 		return
 	}
-	if p.is(flagRecovering) && !p.recover.After(p.tx.MaxCACK()) {
+	if !p.recover.After(p.tx.MaxCACK()) {
 		p.flags &^= flagRecovering
 	}
 	end, since, lost := m.suspects(now, p, c, h)

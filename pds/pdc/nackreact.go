@@ -98,8 +98,6 @@ func (m *Manager) nackRetx(now int64, p *PDC, off uint32, n *pds.Nack) error {
 		return m.nackForget(now, p, off, n)
 	case n.Code.IsTrimmed() || n.Code == pds.NackRcvrInferLoss:
 		at = now
-	case n.Code == pds.NackPSNOORWindow && !n.PSN.After(p.tx.MaxCACK()):
-		return ErrStale
 	}
 	if pkt.sends > 1 && n.Flags&pds.FlagRetx == 0 {
 		return ErrStale // of a copy that has been replaced already

@@ -124,16 +124,12 @@ func (m *Manager) bind(now int64, p *PDC) error {
 
 // unbind takes p out of congestion control, with all that it has in flight.
 func (m *Manager) unbind(now int64, p *PDC) {
-	if p.cc == 0 {
-		return
-	}
 	// p may wait with its context, which its slot is to leave.
 	for m.cc.Waiters(p.cc).Head != 0 {
 		m.unpark(p.cc)
 	}
-	if freed, _ := m.cc.Unbind(ccc.Handle(p.handle), now); freed != 0 {
-		m.ctxs.Close(freed)
-	}
+	freed, _ := m.cc.Unbind(ccc.Handle(p.handle), now)
+	m.ctxs.Close(freed) // 0, and so nothing, while other PDCs use it
 	p.cc = 0
 }
 
@@ -145,11 +141,8 @@ func (m *Manager) openTarget(now int64, b *inbound) (p *PDC, code pds.NackCode, 
 	if err == ErrResting && m.table.reapDue(now) {
 		h, err = m.table.Target(&k)
 	}
-	switch err {
-	case nil:
-		return m.get(h), 0, nil
-	case ErrResting:
-		return m.byID(h.ID()), 0, nil
+	if err != ErrUnknown {
+		return &m.pdc[h.ID()], 0, nil
 	}
 	if code, err := m.refusesSYN(b); err != nil {
 		return nil, code, err

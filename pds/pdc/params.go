@@ -209,10 +209,7 @@ func (p *Params) rto(n uint8) int64 {
 
 // longestRTO is the timeout of the last retransmission.
 func (p *Params) longestRTO() int64 {
-	if p.maxRTOs == forever {
-		return rtoMax
-	}
-	return p.rto(uint8(p.maxRTOs))
+	return p.rto(uint8(min(p.maxRTOs, rtoForever)))
 }
 
 // refused is how long to wait after the target has refused to open a PDC for the

@@ -16,9 +16,8 @@ func (m *Manager) measure(p *PDC) {
 	if !p.is(flagMeasure) {
 		return
 	}
-	p.flags &^= flagMeasure
 	c := m.cc.Context(p.cc)
-	if c != nil && c.Backlog()+c.Inflight() > m.cc.Params().NSCC().Constants().BDP {
+	if c.Backlog()+c.Inflight() > m.cc.Params().NSCC().Constants().BDP {
 		m.control(p, ctlMeasure)
 	}
 }

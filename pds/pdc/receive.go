@@ -141,10 +141,7 @@ func (m *Manager) contextSYN(now int64, b *inbound, out []byte, r *Result) (*PDC
 	case code != 0:
 		m.nackStranger(now, b, out, r, code)
 		return nil, err
-	case p == nil:
-		if err == nil {
-			err = ErrResting
-		}
+	case err != nil:
 		return nil, err
 	case p.state == StateQuarantine:
 		return nil, m.restingSYN(now, p, b, out, r)

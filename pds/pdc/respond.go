@@ -1,6 +1,7 @@
 package pdc
 
 import (
+	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/internal/enum"
 	"github.com/uetcc/uetcc/pds"
 )
@@ -163,7 +164,7 @@ func (m *Manager) store(now int64, p *PDC, i uint32, a *Response) {
 	e := &m.mem.responses.slot[i]
 	e.state, e.hdr = respStored, a.Next
 	m.mem.responses.put(i, a.Bytes)
-	m.clearWanted(now, p)
+	m.aux(p, now, deadline.After(now, clearReqWait*m.p.c.ClearTime)) // clearMissing looks after it
 }
 
 // respondLate answers a request that was accepted in an earlier call.

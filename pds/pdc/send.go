@@ -189,10 +189,11 @@ func (w *sendWindow) more(p *Params, m *memory, n uint32) uint32 {
 }
 
 // mayStart reports whether the first unsent packet is inside the peer's window.
-// syn says that the peer's PDCID is not known yet: then psn_offset limits too.
-func (w *sendWindow) mayStart(syn bool) bool {
-	return w.next != w.tail && w.inPeerWindow(w.next) && !(syn && w.next > 4095)
-}
+func (w *sendWindow) mayStart() bool { return w.next != w.tail && w.inPeerWindow(w.next) }
+
+// A SYN packet has 12 bits for psn_offset, which bound what may be sent before the peer's
+// PDCID is known. The range does so earlier.
+const _ = uint(1<<12 - MaxRange)
 
 // inPeerWindow reports whether the peer takes the packet at off: it tracks
 // limit PSNs above the CACK that it last told us.
@@ -201,9 +202,7 @@ func (w *sendWindow) inPeerWindow(off uint32) bool { return int32(off-w.cack) < 
 // lastForNow reports whether no other packet may follow those that were sent:
 // then nothing else may cause an acknowledgement. base is not below cack, so that the
 // range of this side says nothing else than the peer's.
-func (w *sendWindow) lastForNow(syn bool) bool {
-	return !w.inPeerWindow(w.next) || syn && w.next > 4095
-}
+func (w *sendWindow) lastForNow() bool { return !w.inPeerWindow(w.next) }
 
 // sent records the first transmission of the packet at next, whose row and record are
 // these.

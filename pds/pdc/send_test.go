@@ -107,7 +107,7 @@ func (g *sendRig) push() {
 }
 
 func (g *sendRig) send() {
-	if !g.w.mayStart(false) {
+	if !g.w.mayStart() {
 		return
 	}
 	pkt := sendNext(&g.w, &g.p, g.m, g.now)

@@ -71,7 +71,7 @@ func (m *Manager) askCredit(now int64, c ccc.Handle) {
 		return
 	}
 	for id, n := l.Head, 0; n < lookAhead; id, n = m.pdc[id].nextData, n+1 {
-		if p := &m.pdc[id]; p.state.live() && p.peerID != 0 {
+		if p := &m.pdc[id]; p.peerID != 0 {
 			m.control(p, ctlCreditReq)
 			if deadline.After(p.activeAt, m.p.c.RTOInit) <= now && !p.tx.live(m.mem, p.tx.next-1) {
 				m.control(p, ctlAckReq)
@@ -128,9 +128,7 @@ func (m *Manager) expire(now int64, p *PDC) {
 	if m.idleAt(p) <= now {
 		m.idle(now, p)
 	}
-	if p.state.live() {
-		m.progress(now, p)
-	}
+	m.progress(now, p)
 }
 
 // timeouts queues the packets whose acknowledgement is overdue. It reports false
@@ -238,9 +236,7 @@ func (m *Manager) giveUp(now int64, p *PDC) {
 	if p.resp.asked < clearAsks && (p.resp.heard || owed || m.awaited(p) && m.idleAt(p) > now) {
 		p.resp.heard = false
 		p.giveUpIn(now, m.p.patience())
-		if p.giveUpAt(now) > now {
-			return
-		}
+		return
 	}
 	m.closeInError(now, p)
 }
@@ -260,9 +256,7 @@ func (m *Manager) auxiliary(now int64, p *PDC) {
 		p.flags &^= flagClearDue
 		m.control(p, ctlClearCmd)
 	}
-	if p.cc != 0 {
-		m.unpark(p.cc) // a pacing delay may be over
-	}
+	m.unpark(p.cc) // a pacing delay may be over
 	if int(p.stalls)-stallsEven >= m.p.maxRTOs && p.blocked() {
 		m.overdue(now, p)
 		return

@@ -77,7 +77,7 @@ func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
 			m.schedule(p, now) // what is queued later than this PDC was woken for
 		}
 	}
-	if !again && !w.mayStart(p.syn()) {
+	if !again && !w.mayStart() {
 		m.stalled(now, p)
 		return false
 	}
@@ -96,7 +96,7 @@ func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
 		w.sent(m.p, m.mem, r, pkt, now)
 	}
 	p.activeAt = now
-	last, held := w.lastForNow(p.syn()), ccc.ReasonBacklog
+	last, held := w.lastForNow(), ccc.ReasonBacklog
 	if data {
 		held = m.putRequest(now, p, pkt, buf, out, last)
 	} else {
@@ -179,7 +179,7 @@ func (m *Manager) putTarget(p *PDC, q *pds.Request, target int64) {
 
 // sentOne keeps the timers of a PDC that has just sent something tracked.
 func (m *Manager) sentOne(now int64, p *PDC) {
-	if m.p.c.InferLoss && p.probeAt == never && p.peerID != 0 {
+	if m.p.c.InferLoss && p.probeAt == never {
 		p.probeAt = deadline.After(now, m.probeDelay(p))
 		m.schedule(p, now)
 	} else if p.tx.rtoAt < p.timerAt {

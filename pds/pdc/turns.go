@@ -53,10 +53,7 @@ func (m *Manager) unpark(c ccc.Handle) {
 
 // release is to follow whatever may have changed what the context of p allows.
 func (m *Manager) release(p *PDC) {
-	if p.cc == 0 || m.cc.Waiters(p.cc).Head == 0 {
-		return
-	}
-	if c := m.cc.Context(p.cc); c != nil && c.State() != ccc.StateActive {
+	if m.cc.Waiters(p.cc).Head != 0 && m.cc.Context(p.cc).State() != ccc.StateActive {
 		m.unpark(p.cc)
 	}
 }
@@ -66,7 +63,7 @@ func (m *Manager) release(p *PDC) {
 func (m *Manager) revised() bool {
 	m.revision = m.cc.Revision()
 	for h := range m.ctxs.All() {
-		if c := m.cc.Context(h); c != nil && c.State() != ccc.StateActive {
+		if m.cc.Context(h).State() != ccc.StateActive {
 			m.unpark(h)
 		}
 	}
@@ -100,9 +97,6 @@ func (m *Manager) control(p *PDC, c ctlFlags) {
 
 // controlled takes p, the first of those with control packets, out of their list.
 func (m *Manager) controlled(p *PDC) {
-	p.ctl = 0
 	p.flags &^= flagOnControl
-	if m.ctl.head = p.nextCtl; m.ctl.head == 0 {
-		m.ctl.tail = 0
-	}
+	m.ctl.head = p.nextCtl
 }
