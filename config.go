@@ -70,7 +70,8 @@ type Config struct {
 	// Receiver is the scheduler of receiver credit, in use where CC.Control has RCCC.
 	// Zero fields: Senders is Contexts, Rate is CC.NSCC.LinkRate, MaxCredit and MaxDemand
 	// are those of CC.RCCC, Timeout is 8 round trips (CC.RCCC.RTT, else CC.NSCC.BaseRTT)
-	// and at least 1 ms, Policy is a [rccc.PullPolicy].
+	// and at least 1 ms, Policy is a [rccc.PullPolicy]. An address gets another sender while
+	// more are free than it has.
 	Receiver rccc.ReceiverConfig
 
 	// Retries and Backoff of messages that found no match or an old generation, see

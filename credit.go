@@ -2,6 +2,7 @@ package uetcc
 
 import (
 	"cmp"
+	"math"
 
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/table"
@@ -17,7 +18,8 @@ type creditor struct {
 	recv    *rccc.Receiver
 	byKey   *table.Map // {peer, this endpoint, ccc_id} -> slot
 	senders []creditSender
-	start   int64 // credit that every new sender begins with
+	held    *table.Quota // senders of each address
+	start   int64        // credit that every new sender begins with
 }
 
 // A creditSender is a context of a peer. Several PDCs may share it.
@@ -25,6 +27,7 @@ type creditSender struct {
 	handle rccc.Handle
 	pdc    pdc.Handle // the last that it used; 0: it has ended
 	pdcs   int32      // live ones that it has used
+	source table.Source
 }
 
 // newCreditor makes the creditor that c asks for, nil if none.
@@ -51,6 +54,7 @@ func newCreditor(c *Config, p *ccc.Params) (*creditor, error) {
 	}
 	k := &creditor{
 		recv: recv, byKey: table.NewMap(r.Senders, c.seedFor(seedCredit)), senders: make([]creditSender, r.Senders),
+		held: table.NewQuota(r.Senders, math.MaxUint32, c.seedFor(seedCredit)),
 	}
 	if c.CC.RCCC.CountInitial {
 		k.start = p.RCCC().InitialCredit()
@@ -109,21 +113,32 @@ func (e *Endpoint) creditSender(now int64, in *Datagram, f *flow) *creditSender 
 	// A context that this side has forgotten resumes one window below what it asks for;
 	// the totals on the wire are modulo 2^24 quanta.
 	start := max(k.start, k.recv.Resume(rccc.Quanta(e.res.Demand.Target).Extend(1<<31)))
+	source := k.held.Source(in.Src.Hi, in.Src.Lo)
+	if !k.shares(source) {
+		k.expire(now) // Tick does so too, but may have had nothing to do for long
+	}
+	if !k.shares(source) {
+		return nil
+	}
 	h, err := k.recv.Add(now, 1, start)
 	if err != nil {
-		k.expire(now) // Tick does so too, but may have had nothing to do for long
-		if h, err = k.recv.Add(now, 1, start); err != nil {
-			return nil
-		}
+		return nil
 	}
 	slot := uint16(h.Slot())
 	if _, err := k.byKey.Insert(&key, table.NewHandle(slot, 1)); err != nil {
 		k.recv.Remove(h)
 		return nil
 	}
-	k.senders[slot] = creditSender{handle: h, pdcs: 1}
+	k.held.Take(source)
+	k.senders[slot] = creditSender{handle: h, pdcs: 1, source: source}
 	f.sender = h
 	return &k.senders[slot]
+}
+
+// shares reports whether an address may have another sender: more are free than it has. So
+// a peer of many contexts leaves half of them to others.
+func (k *creditor) shares(s table.Source) bool {
+	return k.held.Held(s) < len(k.senders)-k.recv.Senders().Count()
 }
 
 // startedOver reports whether a new PDC asks for so little that its context cannot be the
@@ -189,6 +204,7 @@ func (k *creditor) expire(now int64) {
 
 func (k *creditor) drop(h rccc.Handle) {
 	k.byKey.Delete(table.NewHandle(uint16(h.Slot()), 1))
+	k.held.Give(k.senders[h.Slot()].source)
 	k.senders[h.Slot()] = creditSender{}
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
@@ -96,4 +97,22 @@ func TestReadsWaitForAContext(t *testing.T) {
 	before := n.now
 	n.goesWell(2, 0, (*uetcc.Endpoint).Read)
 	require.Greater(t, n.now-before, int64(1e9), "until the first PDC has been idle for too long")
+}
+
+// A peer with a context of receiver credit for each PDC leaves some to others, who are
+// granted credit beside it.
+func TestSendersOfManyContexts(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) {
+		c.CC.Control, c.PDCs.General, c.Receiver.Senders, c.Receiver.Timeout = ccc.ControlRCCC, 64, 16, 1e9
+	})
+	for i := range 40 {
+		f := newFoe(n, n.ends[1], pds.PDCID(7+i))
+		f.begin(ses.OpcodeWrite, 0, 1, 4*netMTU, netMTU)
+		c := pds.Control{Ctl: pds.CtlCreditReq, SPDCID: f.id, DPDCID: f.peer, Payload: pds.CreditReqPayload(uint8(i), 1<<20)}
+		in, reply := uetcc.Datagram{Packet: c.AppendTo(nil), Src: f.addr, Dst: pdc.AddrFrom(f.victim.addr)}, newReply(f.victim.e)
+		f.victim.e.Receive(n.now, &in, &reply, &uetcc.Received{})
+	}
+	require.Equal(t, 8, n.ends[1].e.Usage().Senders)
+	n.goesWell(0, 1, (*uetcc.Endpoint).Write)
+	require.Equal(t, 9, n.ends[1].e.Usage().Senders)
 }
