@@ -214,6 +214,7 @@ func (s *faultShadow) receivedNACK(t pds.Type, b []byte, r *pdc.Result) {
 	case n.Code == pds.NackNewStartPSN && r.Err == nil && p.ctx != nil:
 		s.renumbered(p, &n)
 	case n.Code == pds.NackRODOOO:
+		n.PSN = p.missing(&n)
 		ahead = s.goesBack(p, n.PSN, r.Err == nil)
 	}
 	for psn := n.PSN; len(s.heard) > 0 && s.heard[0].kind != heardLoss; psn++ {
@@ -232,6 +233,16 @@ func (s *faultShadow) receivedNACK(t pds.Type, b []byte, r *pdc.Result) {
 		s.refused(p.ctx, k, &n)
 		k.again = max(k.again, ahead)
 	}
+}
+
+// missing returns the PSN that a ROD_OOO goes back to: the one in its payload, where that is
+// out and before the one that the NACK names.
+func (p *shadowPDC) missing(n *pds.Nack) pds.PSN {
+	e := pds.PSN(n.Payload)
+	if k := p.out(e); p.out(n.PSN) == nil || k == nil || k.fate == fateReleased || e.Diff(n.PSN) > 0 {
+		return n.PSN
+	}
+	return e
 }
 
 func decodeAnyNACK(t pds.Type, b []byte) pds.Nack {

@@ -142,6 +142,9 @@ func (l *faultLiar) lie(v *faultVictim) {
 		}
 	case 3:
 		k := pds.Nack{Code: pds.NackCode(r.IntN(0x1c)), Flags: flags, SPDCID: mine, DPDCID: v.id, PSN: l.near(v.psn), Payload: r.Uint32()}
+		if x := k.Payload; x%2 != 0 {
+			k.Payload = uint32(k.PSN) - x>>1%16 // an expected PSN
+		}
 		b = k.AppendTo(b)
 	case 4:
 		c := pds.Control{Ctl: pds.CtlType(r.IntN(10)), Flags: flags, ProbeOpaque: uint16(r.Uint32()), SPDCID: mine, DPDCID: v.id, PSN: l.near(v.psn),

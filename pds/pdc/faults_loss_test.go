@@ -37,6 +37,7 @@ func TestFaultL2OnePacketLostROD(t *testing.T) {
 	n := nackOf(t, nacks[0])
 	require.Equal(t, pds.NackRODOOO, n.Code)
 	require.Equal(t, request(t, ws[1]).PSN, n.PSN, "it names the lowest missing PSN")
+	require.EqualValues(t, n.PSN, n.Payload, "for those who look for it there")
 	g.giveAll(nacks)
 	again := g.send(g.a)
 	require.Len(t, again, 3, "everything from the gap on")

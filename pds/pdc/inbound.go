@@ -134,7 +134,11 @@ func (b *inbound) from(in *In) {
 
 // nack returns a NACK of the packet, from no PDC.
 func (b *inbound) nack(code pds.NackCode) pds.Nack {
-	return pds.Nack{Code: code, Flags: b.echo(), PSN: b.psn, DPDCID: b.spdcid}
+	n := pds.Nack{Code: code, Flags: b.echo(), PSN: b.psn, DPDCID: b.spdcid}
+	if code == pds.NackRODOOO {
+		n.Payload = uint32(b.psn) // where others look for it, see gap
+	}
+	return n
 }
 
 // echo is what an answer says about the packet itself.

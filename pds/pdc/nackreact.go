@@ -72,7 +72,7 @@ func (m *Manager) react(now int64, p *PDC, n *pds.Nack) error {
 		}
 		return err
 	case pds.NackGoBack:
-		return m.goBack(now, p, off, n)
+		return m.goBack(now, p, p.tx.gap(m.mem, off, n), n)
 	case pds.NackRenumber:
 		if !p.syn() { // closing, it may still be creating
 			return ErrStale
@@ -162,6 +162,16 @@ func (m *Manager) takeBack(now int64, p *PDC, off uint32, at int64, n *pds.Nack)
 	m.release(p)
 }
 
+// gap returns the packet that a ROD_OOO about the one at off, which is live, says is missing.
+// That is the one at off, or, with targets that name the packet that came too early instead,
+// the one that the payload names.
+func (w *sendWindow) gap(m *memory, off uint32, n *pds.Nack) uint32 {
+	if e := w.offset(pds.PSN(n.Payload)); e-w.base < off-w.base && w.live(m, e) {
+		return e
+	}
+	return off
+}
+
 // goBack sends everything from the gap on again: the target keeps nothing that is
 // ahead of it. Not more often than once in NACK_Retx_Time for the same gap, nor than once
 // in a round trip for any: no target can know of another one before it has what is sent now,
@@ -169,8 +179,9 @@ func (m *Manager) takeBack(now int64, p *PDC, off uint32, at int64, n *pds.Nack)
 // packet that is missing waits for its time, because another NACK has refused it, all
 // behind it waits with it.
 func (m *Manager) goBack(now int64, p *PDC, off uint32, n *pds.Nack) error {
+	gap := p.tx.psn(off)
 	pause := min(m.p.c.BaseRTT, m.p.c.NackRetxTime)
-	if n.PSN == p.wentTo {
+	if gap == p.wentTo {
 		pause = m.p.c.NackRetxTime
 	}
 	if !p.is(flagROD) || now < deadline.After(p.wentAt, pause) {
@@ -187,7 +198,7 @@ func (m *Manager) goBack(now int64, p *PDC, off uint32, n *pds.Nack) error {
 		}
 		pkt.nacks = min(pkt.nacks+1, nackForever)
 	}
-	p.wentTo, p.wentAt = n.PSN, now
+	p.wentTo, p.wentAt = gap, now
 	m.rewind(now, p, off, at, n)
 	m.wakeAt(now, p)
 	return nil

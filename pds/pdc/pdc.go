@@ -75,7 +75,7 @@ type PDC struct {
 	local    Addr
 	resp     respList
 	before   pds.PSN // the last packet that a quick answer to the last probe tells of
-	wentTo   pds.PSN // that the last ROD_OOO named
+	wentTo   pds.PSN // that the last ROD_OOO called missing
 	wentAt   int64   // when that was followed, or a NEW_START_PSN
 }
 

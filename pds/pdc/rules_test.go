@@ -265,6 +265,28 @@ func TestRODGoesBackOnceWhateverArrives(t *testing.T) {
 	require.Len(t, filterData(g.send(g.a)), 3, "NACK_Retx_Time has passed")
 }
 
+// Some targets name the packet that came too early in a ROD_OOO, and in the payload the one
+// that they expect. A payload that names no earlier packet that is out means nothing.
+func TestRODGoesBackToTheExpectedPSN(t *testing.T) {
+	for payload, want := range map[pds.PSN]int{0: 4, 1: 3, 2: 2, 3: 2, 4: 2, 1 << 31: 2, 1<<32 - 1: 2} {
+		g := established(t, pairConfig{ordered: true})
+		g.submit(1, 4)
+		require.Len(t, g.send(g.a), 4)
+		base := g.info(g.a).Base
+		g.nack(pds.Nack{Code: pds.NackRODOOO, PSN: base + 2, Payload: uint32(base + payload)})
+		again := g.send(g.a)
+		require.Len(t, again, want, "%#x", payload)
+		require.Equal(t, base+pds.PSN(4-want), request(t, again[0]).PSN)
+		g.now += 999_999
+		g.nack(pds.Nack{Code: pds.NackRODOOO, PSN: base + 3, Payload: uint32(base + payload)})
+		if again = filterData(g.send(g.a)); payload < 3 {
+			require.Empty(t, again, "the same gap")
+		} else {
+			require.Len(t, again, 1, "%#x", payload)
+		}
+	}
+}
+
 // A PDC that closes in error clears nothing more: what it has given up counts as released
 // there, and the target may never have had it.
 func TestFailedPDCClearsNothing(t *testing.T) {
