@@ -158,9 +158,6 @@ func (e *Endpoint) grant(now int64, out *Datagram, buf []byte) bool {
 			return false
 		}
 		s := &e.credit.senders[g.Sender.Slot()]
-		if g.Sender == 0 || s.handle != g.Sender {
-			continue
-		}
 		n, err := e.pds.PutCredit(s.pdc, uint32(rccc.QuantaOf(g.Cum)), buf)
 		if err != nil {
 			continue // the total is absolute: its next PDC repeats it

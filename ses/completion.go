@@ -52,7 +52,7 @@ func (m *message) expected(w uint64) bool {
 		names = 0xffff<<32 | 0xff_ffff                          // message_id and job_id
 		fixed = 0xffff&^(3<<14|uint64(RCNull|RCOK))<<48 | names // all but the list and the code
 	)
-	return (w^binary.BigEndian.Uint64(m.head[:])&names)&fixed == 0 && m.state == messageSending
+	return (w^binary.BigEndian.Uint64(m.head[:])&names)&fixed == 0
 }
 
 // RxAck takes the news that n packets, with handles that count up from p, have been
@@ -205,7 +205,7 @@ func (m *message) isSuccess(y *Reply) bool {
 	case RCNull, RCOK:
 		return true
 	case RCTooLong:
-		return y.Form == FormResponse && y.Opcode == ResponseExplicit && m.opcode().in(kindQueueOps) &&
+		return y.Opcode == ResponseExplicit && m.opcode().in(kindQueueOps) &&
 			y.ModifiedLength != 0 && y.ModifiedLength < m.length+m.rest
 	}
 	return false

@@ -85,7 +85,7 @@ func (t *Target) dropDeferredOf(peer uint64) {
 func (t *Target) dropPending(entry uint32) {
 	for i := range t.pendings {
 		d := &t.pendings[i]
-		if t.pendSlots.gen[i]&1 == 0 || d.entry != entry || d.gone {
+		if t.pendSlots.gen[i]&1 == 0 || d.entry != entry {
 			continue
 		}
 		if d.recv != 0 {

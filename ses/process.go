@@ -41,7 +41,6 @@ func (t *Target) useJob(p Process) {
 	j, ok := t.jobs.find(key)
 	if !ok {
 		j, _ = t.jobSlots.take()
-		t.jobUse[j] = 0
 		t.jobs.insert(key, j)
 	}
 	t.jobUse[j]++
