@@ -219,6 +219,8 @@ func TestEndpointFailErrors(t *testing.T) {
 	require.Equal(t, ses.ActionRead, r.Action)
 	r.Code = ses.RCATPerm
 	require.ErrorIs(t, b.e.Fail(0, &in, &reply, &r), ses.ErrStale, "that is for Refuse")
+	r.Action = ses.ActionAtomic
+	require.ErrorIs(t, b.e.Fail(0, &in, &reply, &r), ses.ErrStale, "as is the value of an atomic")
 
 	n.write(ses.ModeRUD, 10)
 	take(sendAll(0, a.e)[0])
@@ -313,7 +315,9 @@ func TestEndpointLateAnswerHeaders(t *testing.T) {
 		reply.Packet = reply.Packet[: 0 : uetcc.HeaderMax-1] // too short, and then not
 		require.Equal(t, pdc.ErrShortBuffer, b.e.Answer(0, r.Answer, make([]byte, 8), &reply))
 		require.Equal(t, pdc.ErrShortBuffer, b.e.Refuse(0, r.Answer, ses.RCHostPoisoned, &reply))
-		reply.Packet = newDatagram().Packet
+		reply.Packet, reply.Payload.Length = newDatagram().Packet, 5
+		require.ErrorIs(t, b.e.Answer(0, r.Answer+1<<16, make([]byte, 8), &reply), ses.ErrStale)
+		require.ErrorIs(t, b.e.Refuse(0, r.Answer+1<<16, ses.RCHostPoisoned, &reply), ses.ErrStale)
 		if refused {
 			for _, code := range []ses.ReturnCode{ses.RCNull, ses.RCOK, 0x40, 0xff} {
 				require.Equal(t, ses.ErrRange, b.e.Refuse(0, r.Answer, code, &reply))
@@ -322,6 +326,8 @@ func TestEndpointLateAnswerHeaders(t *testing.T) {
 		} else {
 			require.NoError(t, b.e.Answer(0, r.Answer, make([]byte, 8), &reply))
 		}
+		require.Zero(t, reply.Payload)
+		require.Equal(t, pds.NominalSize(8+len(reply.Packet)), reply.Size)
 		var ack pds.AckCC
 		at, err := ack.Decode(reply.Packet)
 		require.NoError(t, err)

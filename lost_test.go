@@ -108,6 +108,38 @@ func TestEndpointCreditReadGone(t *testing.T) {
 	require.Zero(t, a.e.Usage())
 }
 
+// All messages of a PDC that fails, sent or not, fail for its reason.
+func TestEndpointQueuedMessagesFailForTheReasonOfTheirPDC(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) { c.PDS.MaxRTORetx = 2 })
+	a := n.ends[0]
+	n.cut[pdc.AddrFrom(n.ends[1].addr)] = true
+	for range 3 {
+		n.write(ses.ModeRUD, 100*netMTU)
+	}
+	n.run(func() bool { return len(a.events) == 3 })
+	for _, ev := range a.events {
+		require.Equal(t, a.events[0].Cause, ev.Cause)
+		require.NotEqual(t, pdc.CauseClosed, ev.Cause)
+	}
+}
+
+// A sender that has been forgotten, because it holds credit and is silent, gets some when it
+// asks again on the same PDC.
+func TestEndpointCreditAfterSilence(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, underCredit(ccc.ControlRCCC, 2048))
+	a, b := n.ends[0], n.ends[1]
+	n.write(ses.ModeRUD, 40*netMTU)
+	n.run(func() bool { return n.now > 30_000 })
+	n.cut[pdc.AddrFrom(a.addr)], n.cut[pdc.AddrFrom(b.addr)] = true, true
+	n.run(func() bool { return n.now > 5_000_000 })
+	b.e.Tick(n.now)
+	require.Zero(t, b.e.Usage().Senders)
+	require.Equal(t, 1, b.e.Usage().PDCs)
+	n.cut = nil
+	n.run(func() bool { return len(a.events) == 1 })
+	require.Equal(t, ses.StatusOK, a.events[0].Outcome.Status)
+}
+
 // A target whose initiator falls silent hears that the rest of a message will not
 // come, and has its receive buffer again.
 func TestEndpointMessageBroken(t *testing.T) {

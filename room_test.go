@@ -121,6 +121,31 @@ func TestReadDataWaitsForMemory(t *testing.T) {
 	}
 }
 
+// A message that is given up while it waits for a PDC does not get one.
+func TestCancelWhileWaitingForAPDC(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) {
+		c.PDCs = pdc.TableConfig{General: 2, Initiators: 1, Quarantine: 1_000_000}
+		c.Waiting = 4
+	})
+	a := n.ends[0]
+	write := func(cookie uint64, context uint16) uetcc.Handle {
+		a.local[cookie] = fill(10, byte(cookie))
+		to := uetcc.Destination{Address: n.ends[1].addr, Job: 1, Context: context}
+		h, err := a.e.Write(n.now, &uetcc.Message{To: to, Key: 1, Length: 10, Cookie: cookie})
+		require.NoError(t, err)
+		return h
+	}
+	write(1, 1)
+	h := write(2, 2)
+	require.NoError(t, a.e.Cancel(0, h))
+	write(3, 2)
+	write(4, 2)
+	n.run(func() bool { return len(a.events) == 4 })
+	for _, ev := range a.events {
+		require.Equal(t, ev.Cookie != 2, ev.Outcome.Status == ses.StatusOK, "%+v", ev)
+	}
+}
+
 // A target that has no PDC for what it has to ask of its peer asks later.
 func TestErrandWaitsForAPDC(t *testing.T) {
 	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) {

@@ -333,7 +333,7 @@ func TestInitiatorCancel(t *testing.T) {
 	var q sentReq
 	next(in, 0, h, &q)
 	require.NoError(t, in.Cancel(0, h, &ev))
-	require.Equal(t, EventNone, ev.Kind)
+	require.Equal(t, Event{}, ev, "nothing is left of an event before")
 	require.Equal(t, EventReady, answer(t, in, &q, ok(&q)).Kind)
 	require.Len(t, sendAll(in, 1000, h), 1)
 }
@@ -446,6 +446,17 @@ func TestInitiatorReadByAckData(t *testing.T) {
 	answer(t, in, &qs[0], small(4096))
 	ev = answer(t, in, &qs[1], small(105))
 	require.Equal(t, Outcome{Status: StatusFailed, Code: RCUncor}, ev.Outcome, "more than was asked for")
+	require.Zero(t, ev.DataLength)
+}
+
+// Nothing but a read asks for data.
+func TestInitiatorRefusesDataThatNobodyAskedFor(t *testing.T) {
+	in := newInitiator(t)
+	o := walkWrite()
+	o.Length = 9
+	q := sendAll(in, 0, start(t, in, o))[0]
+	ev := answer(t, in, &q, &Reply{Form: FormResponseDataSmall, Response: brings, PayloadLength: 9})
+	require.Equal(t, Outcome{Status: StatusFailed, Code: RCUncor}, ev.Outcome)
 	require.Zero(t, ev.DataLength)
 }
 

@@ -392,6 +392,36 @@ func TestCloseIndexAsksForDeferredSends(t *testing.T) {
 	}
 }
 
+// The queue is closed when ready to restart has arrived: nobody comes back to it.
+func TestCloseIndexAfterReadyToRestart(t *testing.T) {
+	s := newTwoSided(t, 2)
+	h := s.start(matchedOp(OpcodeDeferrableSend, 0, 10))
+	s.send(h)
+	s.post(Receive{Length: 10})
+	s.restartIt()
+	_, ev := s.send(h)
+	require.Equal(t, StatusOK, ev.Outcome.Status)
+	s.send(s.start(matchedOp(OpcodeDeferrableSend, 0, 10)))
+	s.post(Receive{Length: 10})
+	s.restartIt()
+	require.NoError(t, s.CloseIndex(0, s.ep, queueIndex))
+	require.Zero(t, s.Pending())
+	require.Zero(t, s.recvSlots.live, "nor is the buffer of the first freed twice")
+}
+
+// Ready to restart is to be sent again when the PDC of the send ends.
+func TestReadyToRestartAgainAfterThePDC(t *testing.T) {
+	s := newTwoSided(t, 2)
+	s.send(s.start(matchedOp(OpcodeDeferrableSend, 0, 10)))
+	s.post(Receive{Length: 10})
+	var x Errand
+	require.True(t, s.Errand(&x))
+	s.ErrandDone(x.Handle, StatusPDS)
+	require.True(t, s.HasErrand())
+	s.ClosePeer(9, nil)
+	require.False(t, s.HasErrand())
+}
+
 // Nobody is asked when the PDC of the send is gone, too.
 func TestCloseIndexThenThePDCOfADeferredSend(t *testing.T) {
 	s := newTwoSided(t, 2)
@@ -567,6 +597,13 @@ func TestKeptBuffersComeBackInOrder(t *testing.T) {
 	post(3)
 	for cookie := range uint64(4) {
 		require.Equal(t, cookie, send(8, OpcodeSend).Cookie)
+	}
+	require.Equal(t, ListOverflow, send(7, OpcodeDeferrableSend).Response.List)
+	post(4) // kept, and then before one that was never
+	post(5)
+	tg.ClosePeer(7, nil)
+	for cookie := range uint64(2) {
+		require.Equal(t, 4+cookie, send(8, OpcodeSend).Cookie)
 	}
 }
 

@@ -152,6 +152,31 @@ func TestOpenIndexHeldBack(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// A job is known as long as it has a process.
+func TestTargetKnowsJobsByTheirProcesses(t *testing.T) {
+	tg, err := NewTarget(TargetConfig{MTU: 1024, Processes: 3})
+	require.NoError(t, err)
+	var eps []Handle
+	for _, p := range []Process{{Job: 1, PID: 1}, {Job: 1, PID: 2}, {Job: 2, PID: 1}} {
+		ep, err := tg.AddProcess(p)
+		require.NoError(t, err)
+		eps = append(eps, ep)
+	}
+	refused := func(job JobID) Check {
+		r, a := walkPacket(0)
+		r.Flags, r.JobID, r.PIDonFEP, r.RequestLength, a.Payload = FlagRel|flagsOnly, job, 9, 8, 8
+		var d Decision
+		tg.Receive(&r, a, &d)
+		return d.Check
+	}
+	for i, known := range [][2]Check{{CheckPID, CheckPID}, {CheckPID, CheckPID}, {CheckJob, CheckPID}, {CheckFEP, CheckFEP}} {
+		require.Equal(t, known, [2]Check{refused(1), refused(2)})
+		if i < len(eps) {
+			require.NoError(t, tg.RemoveProcess(0, eps[i]))
+		}
+	}
+}
+
 // No handle names what is free.
 func TestHandleOfNothing(t *testing.T) {
 	s := newSlots(1)

@@ -298,6 +298,18 @@ func TestInitiatorMessageIDWrap(t *testing.T) {
 	require.Equal(t, EventDone, answer(t, in, &kept, ok(&kept)).Kind)
 }
 
+// A short header has no message_id: what stands in its place is not one.
+func TestInitiatorShortFormsHaveNoID(t *testing.T) {
+	in := newInitiator(t)
+	h := start(t, in, walkWrite())
+	require.Equal(t, h, in.Find(1))
+	o := walkWrite()
+	o.Form, o.Key, o.Length = FormSmall, 0, 1
+	q := sendAll(in, 0, start(t, in, o))[0]
+	require.Equal(t, EventDone, answer(t, in, &q, nil).Kind)
+	require.Equal(t, h, in.Find(1))
+}
+
 func TestInitiatorFull(t *testing.T) {
 	in := newInitiator(t)
 	for range 4 {

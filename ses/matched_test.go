@@ -175,6 +175,7 @@ func TestMatchedSendErrors(t *testing.T) {
 	h := s.start(matchedOp(OpcodeSend, 0, 10))
 	require.ErrorIs(t, s.in.SetSource(h, source), ErrStale)
 	require.ErrorIs(t, s.in.Lent(0, h, 0, &Event{}), ErrStale)
+	s.in.Reread(0)
 	h = s.start(rendezvousOp(OpcodeRendezvousSend, 100, 10))
 	s.packets(h)
 	require.ErrorIs(t, s.in.SetSource(h, source), ErrStale, "it has begun")

@@ -16,6 +16,14 @@ func TestOperationHeaderDataNeedsItsFlag(t *testing.T) {
 	}
 }
 
+// What only atomics look at means nothing elsewhere.
+func TestOperationPayloadOfAWrite(t *testing.T) {
+	o := walkWrite()
+	o.Swap.Opcode = AtomicRead
+	q := packetOf(o, walkMTU, 0)
+	require.EqualValues(t, walkMTU, q.Length)
+}
+
 func TestOperationDeliveryComplete(t *testing.T) {
 	for _, dc := range []bool{false, true} {
 		o := walkWrite()

@@ -382,6 +382,8 @@ func TestLend(t *testing.T) {
 	require.ErrorIs(t, err, ErrRange)
 	_, _, err = s.Lend(s.ep+1<<16, walkIndex, false, g)
 	require.ErrorIs(t, err, ErrNotFound)
+	_, _, err = s.Lend(0xffff, walkIndex, false, g)
+	require.ErrorIs(t, err, ErrNotFound)
 	ep, err := s.AddProcess(Process{Job: walkJob + 1, PID: 9, Absolute: true})
 	require.NoError(t, err)
 	_, err = s.OpenIndex(0, ep, 0, Index{})

@@ -137,6 +137,7 @@ func TestTargetValidationOrder(t *testing.T) {
 		{"4 JobID 102", nil, []change{func(r *Request, _ *Arrival) { r.JobID = 102 }}, CheckJob, RCBadJobID},
 		{"5 PIDonFEP 3", nil, []change{func(r *Request, _ *Arrival) { r.PIDonFEP = 3 }}, CheckPID, RCBadPID},
 		{"5 absolute address without a process", nil, []change{func(r *Request, _ *Arrival) { r.Flags &^= FlagRel }}, CheckPID, RCBadPID},
+		{"5 absolute address, unknown job", nil, []change{func(r *Request, _ *Arrival) { r.Flags, r.JobID = r.Flags&^FlagRel, 102 }}, CheckPID, RCBadPID},
 		{"6 RI 0x00b", nil, []change{func(r *Request, _ *Arrival) { r.Index = 0x00b }}, CheckIndex, RCBadIndex},
 		{"6 RI out of range", nil, []change{func(r *Request, _ *Arrival) { r.Index = 0xfff }}, CheckIndex, RCBadIndex},
 		{"7 disabled", func(s *walkTarget) { require.NoError(s.t, s.SetIndexState(s.ep, walkIndex, IndexDisabled)) }, nil, CheckEnabled, RCDisabled},
@@ -164,6 +165,7 @@ func TestTargetValidationOrder(t *testing.T) {
 		}}, CheckLengths, RCOpViolation},
 		{"10 empty fragment", nil, []change{func(r *Request, _ *Arrival) { r.Flags = FlagRel }}, CheckLengths, RCOpViolation},
 		{"10 fragment of an atomic", nil, []change{atomic, func(r *Request, _ *Arrival) { r.Flags &^= FlagEOM }}, CheckLengths, RCOpViolation},
+		{"10 atomic without its operand", nil, []change{atomic, func(_ *Request, a *Arrival) { a.Payload = 7 }}, CheckLengths, RCOpViolation},
 		{"11 initiator error", nil, []change{func(r *Request, _ *Arrival) { r.Flags |= FlagIE }}, CheckInitiator, RCInitiatorError},
 		{"12 unknown rkey", nil, []change{func(r *Request, _ *Arrival) { r.Key = 0xacce6 }}, CheckKey, RCBadMKey},
 		{"13 job not admitted", func(s *walkTarget) { s.regions[s.region.slot()].Job = 102 }, nil, CheckJobAllowed, RCBadJobID},
@@ -597,6 +599,8 @@ func TestTargetAtomic(t *testing.T) {
 	require.False(t, d.Guaranteed)
 	d = s.send(0, add, func(r *Request, a *Arrival) { r.RequestLength, a.Payload = 16, 16 })
 	require.Equal(t, ActionAtomic, d.Action, "two operands")
+	d = s.send(0, add, func(r *Request, a *Arrival) { r.Swap.Opcode, a.Payload = AtomicRead, 0 })
+	require.Equal(t, ActionAtomic, d.Action, "none")
 }
 
 func TestTargetSmallFormUsesKeyZero(t *testing.T) {
