@@ -10,6 +10,7 @@ import (
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/rccc"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -160,4 +161,52 @@ func TestEndpointCreditCountsInitial(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, pds.CtlCredit, c.Ctl)
 	}
+}
+
+// TestEndpointCreditTrimmed: a packet that a switch has cut still asks for credit, as its
+// sender has something to send again. One that was received before asks for nothing.
+func TestEndpointCreditTrimmed(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, underCredit(ccc.ControlRCCC, 2048))
+	a, b := n.ends[0], n.ends[1]
+	grants := func() (p []wirePacket) {
+		for at, ok := b.e.Credit().Deadline(); ok; at, ok = b.e.Credit().Deadline() {
+			n.now = max(n.now, at)
+			p = append(p, sendAll(n.now, b.e)...)
+		}
+		return p
+	}
+	n.write(ses.ModeRUD, 40*netMTU)
+	_, back := receive(0, b.e, sendAll(0, a.e)[0])
+	for _, p := range append(back, grants()...) {
+		receive(n.now, a.e, p)
+	}
+	p := sendAll(n.now, a.e)[0]
+	cut := uetcc.Datagram{Packet: p.data[:pds.RequestCCLen], Src: p.src, Dst: p.dst, Trimmed: pds.NackTrimmed}
+	for _, received := range []bool{false, true} {
+		if received {
+			receive(n.now, b.e, p)
+			grants()
+		}
+		reply := newDatagram()
+		var r uetcc.Received
+		b.e.Receive(n.now, &cut, &reply, &r)
+		require.ErrorIs(t, r.Err, pdc.ErrTrimmed)
+		require.Equal(t, !received, len(grants()) > 0)
+	}
+}
+
+// TestEndpointCreditFull: who finds the table of senders full asks again.
+func TestEndpointCreditFull(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 3, func(cfg *uetcc.Config) {
+		underCredit(ccc.ControlRCCC, 2048)(cfg)
+		cfg.Receiver.Senders = 1
+	})
+	for i, end := range n.ends[:2] {
+		m := uetcc.Message{Key: 1, Length: 20 * netMTU, Cookie: 1}
+		m.To.Address, m.To.Job = n.ends[2].addr, 1
+		end.local[1] = fill(20*netMTU, byte(i))
+		_, err := end.e.Write(n.now, &m)
+		require.NoError(t, err)
+	}
+	n.run(func() bool { return len(n.ends[0].events) == 1 && len(n.ends[1].events) == 1 })
 }

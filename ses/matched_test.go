@@ -226,6 +226,9 @@ func TestMatchedSendsAllocateNothing(t *testing.T) {
 			panic("errand")
 		}
 		s.ErrandDone(x.Handle, StatusOK)
+		if s.in.Lent(0, h, 0, &ev) != nil || ev != (Event{}) {
+			panic("nothing has come")
+		}
 		if s.in.Lent(0, h, 90, &ev) != nil || ev.Outcome.Status != StatusOK {
 			panic("outcome")
 		}

@@ -270,11 +270,15 @@ func payloadLen(n int, next pds.NextHdr) uint32 {
 }
 
 // receiveTrimmed answers a packet that a switch has cut. It is not tracked and opens no
-// PDC; the one that it names matters only as the sender of the answer.
+// PDC; the one that it names matters only as the sender of the answer, and for what the
+// packet asks for.
 func (m *Manager) receiveTrimmed(now int64, b *inbound, code pds.NackCode, out []byte, r *Result) error {
 	m.stats.Trimmed++
 	if b.flags&pds.FlagSYN == 0 {
 		if p := m.fromPeer(b.dpdcid, b.src, b.spdcid); p != nil {
+			if p.rx.Classify(b.psn, m.p.ranges) == arrivalNew { // else the credit that it asks for is of no use
+				r.ID.PDC = p.handle
+			}
 			m.nackPDC(p, b, out, r, code)
 			return ErrTrimmed
 		}
