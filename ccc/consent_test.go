@@ -36,6 +36,21 @@ func TestContextConsentOfEachControl(t *testing.T) {
 	}
 }
 
+// The simulator asks for room for the next packet only, not for all that waits nor for an MTU.
+func TestContextAsksForRoomAsItsProfileDoes(t *testing.T) {
+	for profile, state := range map[nscc.Profile]State{nscc.ProfileHTSim: StateReady, nscc.ProfileSpec: StateActive} {
+		f := chapterFabric()
+		f.NSCC.Profile, f.NSCC.InitialCwnd = profile, 2*mtu
+		p := testParams(t, f)
+		c := bound(p)
+		c.OnNewData(p, 0, 100*mtu)
+		require.Equal(t, StateReady, c.State(), profile.String())
+		c.OnSend(p, 0, mtu+1, false)
+		c.OnWithdraw(p, 0, 99*mtu-1-100)
+		require.Equal(t, state, c.State(), "%v: 100 bytes wait", profile)
+	}
+}
+
 // A packet trimmed at the last hop says that the destination's link is contended.
 // Where credit takes care of that, the window stays.
 func TestContextLastHopTrimIsTheReceiversBusiness(t *testing.T) {

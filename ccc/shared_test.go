@@ -21,6 +21,11 @@ func TestGateZeroAdmitsNothing(t *testing.T) {
 	require.False(t, g.TryReserve(-1))
 	require.Zero(t, g.Room())
 	require.Zero(t, unsafe.Sizeof(g)%cacheLine)
+
+	m, _, _ := chapterManager(t, chapterFabric())
+	require.Nil(t, m.Gate(NewHandle(4, 1)), "beyond the contexts")
+	m = newManager(t, ManagerConfig{Params: m.p, Contexts: 1, PDCs: 1})
+	require.Nil(t, m.Gate(NewHandle(0, 1)), "without admission")
 }
 
 func TestGateFollowsWindow(t *testing.T) {
@@ -175,6 +180,18 @@ func TestPostRunsEveryKind(t *testing.T) {
 	post(Event{Kind: EventCredit, Size: 50_000})
 	require.EqualValues(t, 50_000, c.Credit())
 	require.Equal(t, "loss", EventLoss.String())
+}
+
+// What was posted happened when it says, but not before what the owner has taken in already.
+func TestPostKeepsItsTime(t *testing.T) {
+	m, ctx, pdcs := chapterManager(t, chapterFabric())
+	for _, step := range [][2]int64{{5 * us, 5 * us}, {3 * us, 5 * us}, {6 * us, 6 * us}} {
+		require.True(t, m.Post(Event{Kind: EventNewData, PDC: pdcs[0], Now: step[0], Size: 1}))
+		require.Equal(t, step[1], m.clock)
+		var v View
+		require.True(t, m.Refresh(ctx, &v))
+		require.Equal(t, step[1], v.Snapshot().Time)
+	}
 }
 
 func TestPostWaitsForOwner(t *testing.T) {
@@ -433,6 +450,11 @@ func TestSnapshotCountsPastHalves(t *testing.T) {
 	m.Refresh(ctx, &v)
 	s := v.Snapshot()
 	require.Equal(t, [3]int64{1<<32 + 1, 1<<32 + 1, 1<<16 + 1}, [3]int64{s.Sent, s.Acks, s.Marked})
+
+	r.acks, r.marked = math.MaxUint32, math.MaxUint16
+	m.countAcks(m.Context(ctx), 3, 2)
+	n := m.counts(m.Context(ctx))
+	require.Equal(t, [2]int64{2<<32 + 2, 2<<16 + 1}, [2]int64{n.acks, n.marked})
 }
 
 func TestSnapshotTellsWhatHeldDataBack(t *testing.T) {
