@@ -36,6 +36,26 @@ func TestContextConsentOfEachControl(t *testing.T) {
 	}
 }
 
+// Under credit alone the window only counts, and a loss that the destination's context knows
+// of ends the startup.
+func TestContextCreditAlone(t *testing.T) {
+	f := chapterFabric()
+	f.Control, f.NSCC.InitialCwnd, f.RCCC.InitialCredit = ControlRCCC, 2*mtu, 10*mtu
+	p := testParams(t, f)
+	for range 2 {
+		c := bound(p)
+		c.OnNewData(p, 0, 100*mtu)
+		for range 5 {
+			c.OnSend(p, 0, mtu, false)
+		}
+		require.Equal(t, StateReady, c.State())
+		c.OnNACK(p, us, Nack{Nack: nscc.Nack{Size: mtu}, NoPDC: true})
+		require.Equal(t, StateReady, c.State())
+		c.OnNACK(p, us, Nack{Nack: nscc.Nack{Size: mtu}})
+		require.Equal(t, StateActive, c.State(), "what it granted itself is void")
+	}
+}
+
 // The simulator asks for room for the next packet only, not for all that waits nor for an MTU.
 func TestContextAsksForRoomAsItsProfileDoes(t *testing.T) {
 	for profile, state := range map[nscc.Profile]State{nscc.ProfileHTSim: StateReady, nscc.ProfileSpec: StateActive} {

@@ -5,7 +5,8 @@ package ccc
 // taken out. The others lie behind the anchor in the order in which they came.
 type links []link
 
-// A link is the two neighbours of an index; its own index twice is no ring.
+// A link is the two neighbours of an index in a ring; an anchor that is alone has itself
+// twice.
 type link struct{ next, prev uint32 }
 
 func newLinks(n int) links {
@@ -27,7 +28,6 @@ func (l links) append(anchor, i uint32) {
 func (l links) remove(i uint32) {
 	next, prev := l[i].next, l[i].prev
 	l[prev].next, l[next].prev = next, prev
-	l[i] = link{i, i}
 }
 
 // first returns the first of the ring, false if anchor is alone.

@@ -292,6 +292,16 @@ func TestPacerExtremes(t *testing.T) {
 	}
 }
 
+// A grant is no more than what its PDC has to send.
+func TestScheduleGrantsWhatAPDCHas(t *testing.T) {
+	m, _, pdcs := chapterManager(t, chapterFabric())
+	m.OnNewData(pdcs[0], 0, 100)
+	m.OnNewData(pdcs[1], 0, 100*mtu)
+	g, ok := m.Next(0)
+	require.True(t, ok)
+	require.Equal(t, Grant{PDC: pdcs[0], Context: m.ContextOf(pdcs[0]), Decision: Decision{Bytes: 100, Reason: ReasonBacklog}}, g)
+}
+
 // fixedWindow is a user's algorithm: so many bytes in flight and no more.
 type fixedWindow struct {
 	bytes                     int64

@@ -68,7 +68,20 @@ func TestGateFollowsCredit(t *testing.T) {
 	require.EqualValues(t, 3*mtu, m.Gate(ctx).Room())
 	m.OnSend(pdcs[0], 0, Sent{Size: mtu})
 	require.EqualValues(t, 2*mtu, m.Gate(ctx).Room())
+
+	f.Control, f.NSCC.InitialCwnd = ControlRCCC, mtu
+	m, ctx, pdcs = chapterManager(t, f)
+	m.OnNewData(pdcs[0], 0, 100*mtu)
+	require.EqualValues(t, 3*mtu, m.Gate(ctx).Room(), "the window has no say")
+	m.SetAlgorithm(ctx, 0, &notYet{})
+	require.Zero(t, m.Gate(ctx).Room())
+	require.False(t, m.Gate(ctx).TryReserve(1))
 }
+
+// notYet is an algorithm that lets everything go, later.
+type notYet struct{ Pacer }
+
+func (*notYet) Allow(int64, Standing) (bytes, notBefore int64) { return 1 << 30, us }
 
 // A window that shrinks below what is reserved lets reservations stand and admits
 // nothing until it is covered again.
@@ -481,6 +494,11 @@ func TestSnapshotTellsWhatHeldDataBack(t *testing.T) {
 	require.Equal(t, m.Context(ctx).Cwnd(), s.Cwnd)
 	require.EqualValues(t, 23*mtu, s.Inflight)
 	require.EqualValues(t, 3*mtu, s.Waiting)
+	m.OnWithdraw(pdcs[0], 8*us, mtu)
+	m.OnACK(pdcs[0], 8*us, &Ack{Packets: 2, RtxPackets: 2, RtxBytes: 2 * mtu})
+	m.Refresh(ctx, &v)
+	s = v.Snapshot()
+	require.Equal(t, []any{StatePending, ReasonBacklog}, []any{s.State, s.Reason}, "nothing waits")
 }
 
 // heldManager is owned and has one context with one PDC, of the same handle, whose data is

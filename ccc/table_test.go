@@ -74,6 +74,10 @@ func TestTableFullAndClose(t *testing.T) {
 	_, _, err := tab.Open(&Key{TC: 3})
 	require.ErrorIs(t, err, ErrNoCCC)
 	require.Equal(t, []Handle{a, b}, slices.Collect(tab.All()))
+	for h := range tab.All() {
+		require.Equal(t, a, h)
+		break
+	}
 
 	require.NoError(t, tab.Close(a))
 	require.ErrorIs(t, tab.Close(a), ErrUnknown, "twice")

@@ -4,7 +4,7 @@ package ccc
 func (m *Manager) arm(c *Context) {
 	r, i := &c.rec, uint32(c.rec.handle.Index())
 	at, want := c.CreditDeadline()
-	if c.why == ReasonPacing && c.waits > 0 && (!want || c.notBefore < at) {
+	if c.why == ReasonPacing && (!want || c.notBefore < at) {
 		at, want = c.notBefore, true
 	}
 	switch {
