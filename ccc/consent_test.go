@@ -49,6 +49,7 @@ func TestContextCreditAlone(t *testing.T) {
 			c.OnSend(p, 0, mtu, false)
 		}
 		require.Equal(t, StateReady, c.State())
+		require.EqualValues(t, 92_160, c.CreditTarget(p, 1), "112,500 less what is left, in whole quanta")
 		c.OnNACK(p, us, Nack{Nack: nscc.Nack{Size: mtu}, NoPDC: true})
 		require.Equal(t, StateReady, c.State())
 		c.OnNACK(p, us, Nack{Nack: nscc.Nack{Size: mtu}})

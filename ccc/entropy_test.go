@@ -75,6 +75,7 @@ func TestBitmapPenaltiesSaturateAndWearOff(t *testing.T) {
 	}
 	h.feed(0, bad, FeedbackTimeout)
 	h.feed(0, bad, FeedbackGood)
+	h.feed(0, bad, feedbacks) // nothing that is known
 	rounds := 0
 	for h.next() != bad {
 		rounds++
