@@ -126,16 +126,22 @@ func TestEndpointCreditPlaceOfTheSilent(t *testing.T) {
 		underCredit(ccc.ControlRCCC, 2048)(cfg)
 		cfg.Receiver.Senders = 1
 	})
-	for i, end := range n.ends[:2] {
-		m := uetcc.Message{Key: 1, Length: 20 * netMTU, Cookie: 1}
-		m.To.Address, m.To.Job = n.ends[2].addr, 1
-		end.local[1] = fill(20*netMTU, byte(i))
+	target := n.ends[2]
+	for _, end := range n.ends[:2] {
+		m := uetcc.Message{Key: 1, Length: netMTU, Cookie: 1}
+		m.To.Address, m.To.Job = target.addr, 1
 		_, err := end.e.Write(n.now, &m)
 		require.NoError(t, err)
-		start := n.now
-		n.run(func() bool { return len(end.events) == 1 })
-		require.Less(t, n.now-start, int64(5_000_000))
-		n.now += 10_000_000
+		for _, p := range sendAll(n.now, end.e) {
+			receive(n.now, target.e, p)
+		}
+		credit := sendAll(n.now, target.e)
+		require.NotEmpty(t, credit)
+		require.Equal(t, pdc.AddrFrom(end.addr), credit[0].dst)
+		for range 1000 { // all that it asks for, and spare credit
+			n.now += 5000
+			sendAll(n.now, target.e)
+		}
 	}
 }
 
