@@ -379,6 +379,7 @@ func TestReceiverExpiresSilentHolders(t *testing.T) {
 	_, ok := r.Expire(1000)
 	require.False(t, ok, "not yet")
 	r.OnArrival(holder, 600, ArrivalRequest, 0)
+	r.OnArrival(quiet, 600, ArrivalData, 0) // or it would go first, the table being full
 	due, _ := r.Deadline()
 	r.Poll(max(due, 600))
 	_, ok = r.Expire(1600)
@@ -395,6 +396,20 @@ func TestReceiverExpiresSilentHolders(t *testing.T) {
 	require.Equal(t, holder.Slot(), again.Slot())
 	_, ok = r.Expire(6000)
 	require.False(t, ok, "its slot's last sender was silent for long, not this one")
+}
+
+// Who holds nothing and keeps silent makes room for a sender that has come, one for each.
+func TestReceiverExpiresTheSilentWhenFull(t *testing.T) {
+	r := testReceiver(t, testPull(t), func(c *ReceiverConfig) { c.Senders, c.Timeout = 2, 1000 })
+	first, second := addSender(t, r, 0), addSender(t, r, 0)
+	r.OnArrival(second, 900, ArrivalData, 0)
+	_, err := r.Add(1001, 0, 0)
+	require.ErrorIs(t, err, ErrFull)
+	h, ok := r.Expire(1001)
+	require.True(t, ok)
+	require.Equal(t, first, h)
+	_, ok = r.Expire(1 << 40)
+	require.False(t, ok, "there is room now")
 }
 
 // A source that asks again and again does so ever more rarely, while the turns of many
