@@ -54,3 +54,26 @@ func (m *Manager) unused(now int64) *PDC {
 	}
 	return proven
 }
+
+// takeContext frees the context of a PDC that a peer has opened and that has nothing to send.
+// It gets one again when it has. Otherwise a target that answers more peers than it has
+// contexts would let those who come late wait until others' PDCs have been idle for long.
+func (m *Manager) takeContext(now int64) bool {
+	if wait := m.spareAt - now; wait > 0 && wait <= roomPause {
+		return false
+	}
+	var idle *PDC
+	for range m.looks() {
+		p := m.look()
+		if p.is(flagInitiator) || p.cc == 0 || p.tx.base != p.tx.tail || p.unsubmitted != 0 || m.cc.Context(p.cc).PDCs() > 1 {
+			continue
+		}
+		idle = older(idle, p)
+	}
+	if idle == nil {
+		m.spareAt = deadline.After(now, roomPause)
+		return false
+	}
+	m.unbind(now, idle)
+	return true
+}

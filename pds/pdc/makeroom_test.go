@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -129,4 +130,39 @@ func TestTakeLeavesTheFirstProofAlone(t *testing.T) {
 	require.NoError(t, g.more(0, id).Err)
 	require.True(t, take(0))
 	require.True(t, take(3))
+}
+
+// A target that answers more peers than it has contexts of congestion control takes that of
+// one that has nothing more to be sent. One with data on its way keeps its own.
+func TestAnswersToMorePeersThanContexts(t *testing.T) {
+	g := crowd{newPair(t, pairConfig{manager: func(c *ManagerConfig) {
+		var err error
+		c.Contexts, err = ccc.NewTable(2, 1)
+		require.NoError(t, err)
+	}})}
+	answer := func(i int) (pds.PDCID, error) {
+		id := g.syn(i)
+		_, err := g.b.m.Submit(g.now, g.b.m.byID(id).handle, Packet{Handle: uint64(i), Size: 4160, Next: pds.NextResponseData})
+		return id, err
+	}
+	var ids []pds.PDCID
+	for i := range 2 {
+		id, err := answer(i)
+		require.NoError(t, err)
+		ids = append(ids, id)
+	}
+	third, err := answer(2)
+	require.ErrorIs(t, err, ErrNoMemory)
+	ws := g.send(g.b)
+	require.Len(t, ws, 2)
+	q := request(t, ws[0])
+	a := pds.Ack{Next: pds.NextNone, SPDCID: 100, DPDCID: ids[0], CACK: q.PSN}
+	r, _ := g.give(wire{from: g.a, b: a.AppendTo(nil), dst: crowdPeer(0)})
+	require.NoError(t, r.Err)
+	g.now += roomPause
+	_, err = g.b.m.Submit(g.now, g.b.m.byID(third).handle, Packet{Handle: 2, Size: 4160, Next: pds.NextResponseData})
+	require.NoError(t, err)
+	require.Zero(t, g.b.m.byID(ids[0]).cc)
+	require.NotZero(t, g.b.m.byID(ids[1]).cc)
+	require.Len(t, g.send(g.b), 1)
 }

@@ -119,6 +119,7 @@ type Manager struct {
 	targetTC uint8
 	cursor   uint16 // where the search for a PDC to close goes on
 	searchAt int64  // no makeRoom before
+	spareAt  int64  // no takeContext before
 	revision uint32 // of cc, when those who wait for a context were last looked at
 }
 
