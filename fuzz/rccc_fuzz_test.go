@@ -14,6 +14,7 @@ import (
 func FuzzRCCCSource(f *testing.F) {
 	f.Add([]byte{0, 16, 54, 0, 1, 0, 0, 0, 4, 81, 0, 0})                  // send, ACK, credit
 	f.Add([]byte{1, 0, 0, 0, 4, 0xf0, 0xff, 0xff, 4, 48, 0, 0})           // old value, far value
+	f.Add([]byte{4, 0x30, 0x0b, 0})                                       // as far as only a large grant gets
 	f.Add([]byte{2, 0, 0, 0, 0, 255, 255, 0, 2, 1, 0, 0, 5, 255, 255, 9}) // no context there, overdrawn
 	f.Fuzz(func(t *testing.T, script []byte) {
 		p, err := rccc.NewParams(rccc.Config{MaxCredit: creditW, MTU: creditMTU, RTT: creditRTT})
@@ -76,7 +77,7 @@ func (m *plainSource) step(s *rccc.Source, p *rccc.Params, op uint8, v uint32) {
 		s.OnCreditUpdate(p, rccc.Quanta(v).Extend(s.Cum()))
 		m.leaveStartup()
 		diff := (v - m.cum) & 0xff_ffff
-		if diff > 0 && diff < 1<<23 && int64(diff)*256 <= 4*creditW {
+		if diff > 0 && diff < 1<<23 && int64(diff)*256 <= 4*creditW+1<<18 { // the largest grant
 			m.credit, m.cum = min(creditW, m.credit+256*int64(diff)), v
 		}
 	}
