@@ -16,7 +16,7 @@ type TargetConfig struct {
 	Processes int    // processes, at most 65536
 	Indices   int    // resource indices of each process, at most 4096
 	Regions   int    // registered regions, at most 65536
-	Receives  int    // posted receive buffers, at most 65536
+	Receives  int    // posted receive buffers, at most 65536; a tagged send looks at those of its queue one by one
 	Messages  int    // messages of several packets in progress, at most 65536
 	// Pending are the rendezvous and deferrable sends that the target has to come back
 	// to, at most 65536. Without room a deferrable send is refused like any other.

@@ -151,3 +151,38 @@ func TestAmendAllocs(t *testing.T) {
 		}
 	})
 }
+
+// Amend may take the place that another PDC's request was promised, which waits for Respond:
+// then that one gets none, and not its PDC's own a second time.
+func TestAmendTakesThePlaceOfAnother(t *testing.T) {
+	g := established(t, pairConfig{memory: MemoryConfig{Responses: 3}, cwnd: 1 << 20})
+	give := func(w wire, reply Response) (Result, *pds.Request) {
+		g.b.reply = reply
+		r, _ := g.give(w)
+		require.Equal(t, VerdictRequest, r.Verdict)
+		return r, request(t, w)
+	}
+	g.submit(1, 3)
+	ws := g.send(g.a)
+	r, q := give(ws[0], guaranteed)
+	_, last := give(ws[1], guaranteed) // two of three places
+	h, err := g.a.m.Open(g.now, &InitiatorKey{Source: g.a.addr, Destination: g.b.addr, JobID: 7, TC: 1}, 0)
+	require.NoError(t, err)
+	g.h = h
+	g.submit(11, 3)
+	others := g.send(g.a)
+	give(others[0], guaranteed) // the third
+	give(others[1], guaranteed) // and that of its own
+	c := pds.Control{Ctl: pds.CtlClearCmd, SPDCID: q.SPDCID, DPDCID: r.ID.PDC.ID(), Payload: pds.PSNPayload(last.PSN)}
+	g.give(wire{from: g.a, b: c.AppendTo(nil)})
+	give(ws[2], Response{})
+	g.b.later = true
+	waits, _ := give(others[2], Response{})
+	out := make([]byte, ReplyMax)
+	_, err = g.b.m.Amend(g.now, r.ID.PDC, amendIn(g, ws[2]), &guaranteed, out)
+	require.NoError(t, err)
+	_, err = g.b.m.Respond(g.now, waits.ID, &guaranteed, out)
+	require.ErrorIs(t, err, ErrNoStore)
+	_, err = g.b.m.Respond(g.now, waits.ID, &Response{Kind: RespondRefuse, Code: pds.NackNoResource}, out)
+	require.NoError(t, err)
+}

@@ -51,8 +51,9 @@ type Response struct {
 //
 // The error [ErrUnknown] says that the PDC has gone, [ErrStale] that nothing
 // waits for this response, [ErrNoStore] that there is no room for one longer than
-// [ResponseMax] (another answer may still be given), [ErrEvents] that the events must be
-// drained first. Under ROD answers are given in the order of requests.
+// [ResponseMax], or that [Manager.Amend] has taken it for another PDC (another answer may
+// still be given), [ErrEvents] that the events must be drained first. Under ROD answers are
+// given in the order of requests.
 func (m *Manager) Respond(now int64, id RxID, a *Response, out []byte) (int, error) {
 	p := m.get(id.PDC)
 	switch {
@@ -65,7 +66,8 @@ func (m *Manager) Respond(now int64, id RxID, a *Response, out []byte) (int, err
 			m.in.awaited = false
 			return m.respondDefault(now, p, &m.in, a, out), nil
 		}
-		if !m.mem.responses.fits(max(len(a.Bytes), int(a.Room))) {
+		if s := &m.mem.responses; a.Kind != RespondRefuse &&
+			(!s.fits(max(len(a.Bytes), int(a.Room))) || !s.available(&p.resp, id.PSN == p.rx.Missing())) {
 			return 0, ErrNoStore
 		}
 		m.in.awaited = false
