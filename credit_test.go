@@ -111,6 +111,8 @@ func TestEndpointCreditTimeout(t *testing.T) {
 		require.True(t, r.OnArrival(h, 0, rccc.ArrivalData, 512))
 		_, ok := r.Poll(0)
 		require.True(t, ok)
+		_, ok = e.NextDeadline()
+		require.True(t, ok, "nothing else waits")
 		e.Tick(c.want)
 		require.Equal(t, 1, r.Senders().Count(), "%+v", c)
 		e.Tick(c.want + 1)

@@ -63,6 +63,20 @@ func TestForeignResponseToReadData(t *testing.T) {
 	require.Zero(t, b.e.Usage().Answers)
 }
 
+// Data of another job than the read's is nobody's.
+func TestForeignReadDataOfAnotherJob(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, nil)
+	a, b := n.ends[0], n.ends[1]
+	for _, p := range n.read(100) {
+		receive(0, b.e, p)
+	}
+	p := sendAll(0, b.e)[0]
+	p.data[pds.RequestLen+7]++
+	r, _ := receive(0, a.e, p)
+	require.Equal(t, ses.ActionNone, r.Action)
+	require.EqualValues(t, 1, a.e.Stats().StrayData)
+}
+
 // A message may be longer than any that can be read: then its rest is not.
 func TestForeignRendezvousThatIsTooLongToRead(t *testing.T) {
 	n := newNetwork(t, 1, netFaults{}, 2, nil)
@@ -89,8 +103,13 @@ func TestForeignRendezvousThatIsTooLongToRead(t *testing.T) {
 func TestForeignTrimmedAcknowledgement(t *testing.T) {
 	n := newNetwork(t, 1, netFaults{}, 2, nil)
 	a, b := n.ends[0], n.ends[1]
-	n.write(ses.ModeRUD, 10)
-	_, back := receive(0, b.e, sendAll(0, a.e)[0])
+	for range 2 { // the first one says who the peer is
+		n.write(ses.ModeRUD, 10)
+	}
+	ps := sendAll(0, a.e)
+	_, back := receive(0, b.e, ps[0])
+	receive(0, a.e, back[0])
+	_, back = receive(0, b.e, ps[1])
 	in, reply := uetcc.Datagram{Packet: back[0].data, Src: back[0].src, Dst: back[0].dst, Trimmed: pds.NackTrimmed}, newDatagram()
 	var r uetcc.Received
 	a.e.Receive(0, &in, &reply, &r)
@@ -98,5 +117,5 @@ func TestForeignTrimmedAcknowledgement(t *testing.T) {
 	in.Trimmed = 0
 	a.e.Receive(0, &in, &reply, &r)
 	n.poll(a)
-	require.Len(t, a.events, 1)
+	require.Len(t, a.events, 2)
 }

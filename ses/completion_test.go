@@ -30,6 +30,7 @@ func bad(q *sentReq, code ReturnCode, gen Generation) *Reply {
 
 func answer(t *testing.T, in *Initiator, q *sentReq, y *Reply) (ev Event) {
 	t.Helper()
+	ev = Event{Kind: EventReady, At: 7, Cookie: 7, DataOffset: 7, DataLength: 7, Outcome: Outcome{Status: StatusPDS}} // nothing may be left
 	require.NoError(t, rsp(in, 1000, q.Packet, y, &ev))
 	return ev
 }
@@ -55,6 +56,28 @@ func TestInitiatorImplicitResponses(t *testing.T) {
 	answer(t, in, &qs[3], ok(&qs[3]))
 	require.Equal(t, EventNone, answer(t, in, &qs[1], nil).Kind)
 	require.Equal(t, EventDone, answer(t, in, &qs[2], nil).Kind)
+}
+
+// Confirm takes only what leaves packets of this attempt in flight, and a default response.
+func TestInitiatorConfirm(t *testing.T) {
+	in := newInitiator(t)
+	h := start(t, in, walkWrite())
+	var q sentReq
+	for range 3 {
+		next(in, 0, h, &q)
+	}
+	good := [ResponseLen]byte(ok(&q).AppendTo(nil))
+	refused := [ResponseLen]byte(bad(&q, RCBadMKey, 0).AppendTo(nil))
+	require.False(t, in.Confirm(q.Packet+1, 1, &good), "not sent")
+	require.False(t, in.Confirm(q.Packet+1<<packetBits, 1, &good), "another attempt")
+	require.False(t, in.Confirm(q.Packet+1<<32, 1, &good), "no message")
+	require.False(t, in.Confirm(q.Packet, 1, &refused))
+	require.False(t, in.Confirm(q.Packet, 3, &good), "none is left")
+	require.True(t, in.Confirm(q.Packet, 2, &good))
+	require.False(t, in.Confirm(q.Packet, 1, &good))
+	next(in, 0, h, &q)
+	require.Equal(t, EventNone, answer(t, in, &q, nil).Kind)
+	require.Equal(t, EventDone, answer(t, in, &q, nil).Kind)
 }
 
 func TestInitiatorAcksOfSeveralPackets(t *testing.T) {
@@ -366,6 +389,10 @@ func TestInitiatorReadByReturnData(t *testing.T) {
 	wrong = data(0, 1)
 	wrong.JobID = 1
 	require.ErrorIs(t, in.RxData(0, wrong, &ev), ErrStale)
+	start(t, in, walkWrite())
+	wrong = data(0, 1)
+	wrong.ReadRequestID = 2
+	require.ErrorIs(t, in.RxData(0, wrong, &ev), ErrStale, "of a write")
 	for i := range uint32(3) {
 		ev.Kind, ev.At = EventDone, 1 // of before
 		require.NoError(t, in.RxData(0, data((i+1)*4096, 4096), &ev))

@@ -287,7 +287,9 @@ func TestReadyToRestartRefusals(t *testing.T) {
 	}
 	r := Request{Form: FormStandard, Standard: Standard{Common: Common{Opcode: OpcodeDeferrableRTR, JobID: walkJob}}, Token: RestartToken{Initiator: uint32(h), Target: 1}}
 	require.NoError(t, s.in.Restart(0, &r, &ev))
+	require.Equal(t, EventReady, ev.Kind)
 	require.NoError(t, s.in.Restart(0, &r, &ev), "another one may restart the new attempt, should that be deferred too")
+	require.Equal(t, Event{}, ev)
 	require.ErrorIs(t, s.in.Restart(0, &r, &ev), ErrStale, "but not two")
 
 	var d Decision
@@ -399,11 +401,12 @@ func TestCloseIndexAfterReadyToRestart(t *testing.T) {
 	s.send(h)
 	s.post(Receive{Length: 10})
 	s.restartIt()
-	_, ev := s.send(h)
-	require.Equal(t, StatusOK, ev.Outcome.Status)
-	s.send(s.start(matchedOp(OpcodeDeferrableSend, 0, 10)))
+	other := s.start(matchedOp(OpcodeDeferrableSend, 0, 10))
+	s.send(other)
 	s.post(Receive{Length: 10})
 	s.restartIt()
+	_, ev := s.send(h)
+	require.Equal(t, StatusOK, ev.Outcome.Status)
 	require.NoError(t, s.CloseIndex(0, s.ep, queueIndex))
 	require.Zero(t, s.Pending())
 	require.Zero(t, s.recvSlots.live, "nor is the buffer of the first freed twice")

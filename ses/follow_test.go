@@ -170,6 +170,16 @@ func TestTargetFollowsNothingIntoAClosedQueue(t *testing.T) {
 	require.Nil(t, s.Follow((*StandardView)(r.Standard.AppendTo(nil)), uint16(a.Peer), a))
 }
 
+// Nor what comes with an old generation.
+func TestTargetFollowsNothingOfAnOldGeneration(t *testing.T) {
+	s := newWalkTarget(t)
+	s.send(0)
+	_, err := s.Renew(0, s.ep, walkIndex)
+	require.NoError(t, err)
+	r, a := walkPacket(1)
+	require.Nil(t, s.Follow((*StandardView)(r.Standard.AppendTo(nil)), uint16(a.Peer), a))
+}
+
 // Nor what was granted.
 func TestTargetEpochGoesRoundForGrants(t *testing.T) {
 	s := newWalkTarget(t)

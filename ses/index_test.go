@@ -60,6 +60,7 @@ func TestTargetTables(t *testing.T) {
 	require.ErrorIs(t, tg.SetIndexState(a, 0, IndexEnabled), ErrNotFound)
 	_, err = tg.Renew(0, a, 0)
 	require.ErrorIs(t, err, ErrNotFound)
+	require.ErrorIs(t, tg.CloseIndex(0, a, 0), ErrNotFound)
 	require.ErrorIs(t, tg.SetIndexState(a, 1, IndexInvalid), ErrRange)
 	require.ErrorIs(t, tg.SetIndexState(a, 2, IndexEnabled), ErrRange)
 	require.ErrorIs(t, tg.SetIndexState(a+1<<16, 1, IndexEnabled), ErrNotFound)

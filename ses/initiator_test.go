@@ -298,6 +298,17 @@ func TestInitiatorMessageIDWrap(t *testing.T) {
 	require.Equal(t, EventDone, answer(t, in, &kept, ok(&kept)).Kind)
 }
 
+// Over RUDI there is nobody to tell that a message is given up.
+func TestInitiatorRUDIGivesNoNotice(t *testing.T) {
+	in := newInitiator(t)
+	o := walkWrite()
+	o.Mode = ModeRUDI
+	h := start(t, in, o)
+	var q sentReq
+	next(in, 0, h, &q)
+	require.Equal(t, Outcome{Status: StatusFailed, Code: RCBadMKey}, answer(t, in, &q, bad(&q, RCBadMKey, 0)).Outcome)
+}
+
 // A short header has no message_id: what stands in its place is not one.
 func TestInitiatorShortFormsHaveNoID(t *testing.T) {
 	in := newInitiator(t)

@@ -226,6 +226,7 @@ func TestMatchedSendsAllocateNothing(t *testing.T) {
 			panic("errand")
 		}
 		s.ErrandDone(x.Handle, StatusOK)
+		ev.Kind = EventDone // of before
 		if s.in.Lent(0, h, 0, &ev) != nil || ev != (Event{}) {
 			panic("nothing has come")
 		}

@@ -358,6 +358,15 @@ func TestRendezvousSendThatTheHostFailsWhileTheRestIsRead(t *testing.T) {
 	}
 }
 
+// What is left of a rendezvous send says nothing about the packets of its first bytes.
+func TestRendezvousSendThatIsNotDelivered(t *testing.T) {
+	s := newTwoSided(t, 1)
+	h := s.start(rendezvousOp(OpcodeRendezvousSend, 20000, 100))
+	var ev Event
+	require.NoError(t, s.in.Error(0, s.packets(h)[0], 3, &ev))
+	require.Equal(t, Outcome{Status: StatusPDS, Cause: 3}, ev.Outcome)
+}
+
 func TestSetSourceRefusesWideFields(t *testing.T) {
 	s := newTwoSided(t, 1)
 	h := s.start(rendezvousOp(OpcodeRendezvousSend, 20000, 100))

@@ -94,7 +94,7 @@ func (in *Initiator) finish(m *message, ev *Event) {
 		o.Status, o.Cause, o.Length = StatusPDS, m.cause, 0
 	case m.fail != failNone:
 		o.Status, o.Code, o.Length = StatusFailed, m.code, 0
-	case m.delivered < m.length || m.is(kindWaits) && m.delivered < m.length+m.rest:
+	case m.delivered < m.length+m.rest:
 		o.Status = StatusTruncated
 	}
 	ev.Kind, ev.Cookie, ev.Outcome = EventDone, m.cookie, o
