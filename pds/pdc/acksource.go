@@ -80,7 +80,7 @@ func (m *Manager) acknowledge(now int64, p *PDC, h *pds.AckCC, k *ackGain) error
 		p.stalls = 0
 	}
 	if p.peerID == 0 {
-		m.learn(now, p, h.SPDCID)
+		m.learn(p, h.SPDCID)
 	}
 	p.activeAt = now
 	if !p.is(flagInitiator) {

@@ -122,7 +122,7 @@ func (m *Manager) context(now int64, b *inbound, out []byte, r *Result) (*PDC, e
 			m.stats.Unknown++
 			return nil, ErrStale
 		}
-		m.learn(now, p, b.spdcid)
+		m.learn(p, b.spdcid)
 	}
 	return p, nil
 }
@@ -184,7 +184,7 @@ func (m *Manager) fromPeer(dpdcid pds.PDCID, src Addr, spdcid pds.PDCID) *PDC {
 }
 
 // learn takes the peer's PDCID from the first packet that names it.
-func (m *Manager) learn(now int64, p *PDC, id pds.PDCID) {
+func (m *Manager) learn(p *PDC, id pds.PDCID) {
 	p.peerID = id
 	m.table.Learn(p.handle, id)
 	if p.state == StateCreating {
@@ -192,7 +192,6 @@ func (m *Manager) learn(now int64, p *PDC, id pds.PDCID) {
 		m.event(p, EventUp, CauseNone)
 		m.measure(p)
 	}
-	m.wake(p)
 }
 
 // event tells the layer above about the PDC itself.

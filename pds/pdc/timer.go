@@ -93,7 +93,7 @@ func (m *Manager) schedule(p *PDC, now int64) {
 	if p.tx.base != p.tx.next {
 		at = min(at, p.tx.rtoAt)
 		if p.tx.queued != 0 && !p.is(flagOnData) {
-			at = min(at, max(*p.tx.rtxAt(m.mem), now))
+			at = min(at, *p.tx.rtxAt(m.mem))
 		}
 	} else {
 		p.tx.rtoAt = never // or who sends next would take a timer for armed that is not

@@ -1,0 +1,107 @@
+package pdc
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/pds"
+)
+
+// Rules of answers that a changed line of the code broke, and no other test noticed.
+
+// A NACK_CCX is a NACK.
+func TestNACKWithCCX(t *testing.T) {
+	g := established(t, pairConfig{})
+	g.submit(1, 1)
+	w := g.send(g.a)[0]
+	info := g.info(g.a)
+	n := pds.NackCCX{Nack: pds.Nack{Code: pds.NackTrimmed, PSN: info.Base, SPDCID: info.PeerID, DPDCID: info.ID}}
+	r, _ := g.give(wire{from: g.b, b: n.AppendTo(nil)})
+	require.Equal(t, VerdictDone, r.Verdict)
+	require.Equal(t, RxID{g.h, request(t, w).PSN}, r.ID)
+	require.Len(t, g.send(g.a), 1, "sent again at once")
+}
+
+// Max_NACK_Retx_Cnt bounds how often a packet is gone back to.
+func TestRODGoesBackSoOften(t *testing.T) {
+	g := established(t, pairConfig{ordered: true, Config: Config{MaxNackRetx: 3, RTOInit: 1000 * ms}})
+	g.submit(1, 2)
+	g.send(g.a)
+	for range 3 {
+		g.nack(pds.Nack{Code: pds.NackRODOOO, PSN: g.info(g.a).Base})
+		require.Len(t, g.send(g.a), 2)
+		g.wait(2 * ms)
+	}
+	g.nack(pds.Nack{Code: pds.NackRODOOO, PSN: g.info(g.a).Base})
+	require.True(t, g.a.has(EventClosing, CauseNack))
+}
+
+// A target that asks for another Start_PSN has counted nothing against the packets.
+func TestNewStartForgetsRefusals(t *testing.T) {
+	g := newPair(t, pairConfig{Config: Config{MaxNackRetx: 1, RTOInit: 1000 * ms}})
+	g.submit(1, 2)
+	g.send(g.a)
+	refuse := func(n pds.Nack) []wire {
+		g.nack(n)
+		g.wait(2 * ms)
+		return g.send(g.a)
+	}
+	require.Len(t, refuse(pds.Nack{Code: pds.NackNoPDCAvail, PSN: 1}), 1)
+	require.Len(t, refuse(pds.Nack{Code: pds.NackNewStartPSN, PSN: 0, Payload: 7777}), 2)
+	require.Len(t, refuse(pds.Nack{Code: pds.NackNoPDCAvail, PSN: 7778}), 1)
+	require.Equal(t, StateCreating, g.info(g.a).State)
+}
+
+// What claims to answer a probe measures nothing when none is under way.
+func TestAnswerWithoutAProbe(t *testing.T) {
+	g := established(t, pairConfig{})
+	base := g.a.m.cc.Context(g.info(g.a).Context).BaseRTT()
+	g.now = 1000
+	info := g.info(g.a)
+	h := pds.AckCC{Ack: pds.Ack{Flags: pds.FlagP, SPDCID: info.PeerID, DPDCID: info.ID, CACK: info.Next - 1}}
+	h.SetNSCC(&pds.NSCCState{})
+	g.give(wire{from: g.b, b: h.AppendTo(nil)})
+	require.Equal(t, base, g.a.m.cc.Context(info.Context).BaseRTT())
+}
+
+// So much has to overtake a packet for it to be taken for lost: 1.5 windows, but never more
+// than the largest window.
+func TestManyAhead(t *testing.T) {
+	g := established(t, pairConfig{cwnd: 1_800_000})
+	c, most := g.a.m.cc.Context(g.info(g.a).Context), int64(1_800_000/4200)
+	require.Greater(t, c.Cwnd()*inferFactor/2, int64(1_800_000))
+	require.False(t, g.a.m.manyAhead(c, most-1))
+	require.True(t, g.a.m.manyAhead(c, most))
+}
+
+// A source that was quiet for long has no more answers than its bucket holds.
+func TestLimiterFillsUpToItsBurst(t *testing.T) {
+	var l limiter
+	a := Addr{Lo: 1}
+	for _, now := range []int64{0, 1_000_000_000} {
+		n := 0
+		for l.allow(now, a) {
+			n++
+		}
+		require.Equal(t, limiterBurst, n)
+	}
+}
+
+// An acknowledgement that no packet asked for shows the next 64 of more than fit.
+func TestSACKRoves(t *testing.T) {
+	var w recvWindow
+	w.Init(100)
+	for psn := pds.PSN(101); psn < 300; psn++ {
+		w.Accept(psn)
+	}
+	for _, base := range []pds.PSN{100, 164, 228, 236, 100, 164} {
+		require.Equal(t, base, w.SACKRove())
+	}
+	w.Accept(100)
+	require.Equal(t, pds.PSN(300), w.SACKRove(), "all in order")
+	for psn := pds.PSN(301); psn < 500; psn++ {
+		w.Accept(psn)
+	}
+	require.Equal(t, pds.PSN(300), w.SACKRove(), "what it would have shown next is below")
+}
