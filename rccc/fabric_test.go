@@ -35,6 +35,8 @@ func TestFabricRateFallsToItsFloor(t *testing.T) {
 	require.Equal(t, 0.5, marked)
 	require.Zero(t, rises)
 	require.InDelta(t, 0.235, f.Step(), 1e-12, "each interval counts for itself")
+	f.OnArrival(false, TrimElsewhere)
+	require.Equal(t, 0.225, f.Step(), "0.9 / 4 is the floor")
 }
 
 func TestFabricRateIgnoresTheLastHop(t *testing.T) {
@@ -79,4 +81,5 @@ func TestFabricRateInterval(t *testing.T) {
 	f := testFabric(t)
 	require.Equal(t, int64(10_516), f.Interval(0))
 	require.Less(t, f.Interval(1<<32-1), int64(17_528))
+	require.Greater(t, f.Interval(1<<32-1), int64(17_526))
 }

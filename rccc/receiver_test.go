@@ -105,6 +105,22 @@ func TestPullPolicyRoundRobin(t *testing.T) {
 	require.Equal(t, 2, r.Senders().Len(ListIdle))
 }
 
+// Whoever asks for more while it waits keeps its place.
+func TestPullPolicyAskingDoesNotCostATurn(t *testing.T) {
+	r := testReceiver(t, testPull(t), nil)
+	a, b := addSender(t, r, 0), addSender(t, r, 0)
+	r.OnArrival(a, 0, ArrivalData, 2*DefaultGrant)
+	r.OnArrival(b, 0, ArrivalData, 2*DefaultGrant)
+	r.OnArrival(a, 0, ArrivalRequest, 3*DefaultGrant)
+	for i, want := range []Handle{a, b, a, b, a} {
+		require.Equal(t, want, next(t, r).Sender, "turn %d", i)
+	}
+	r.OnArrival(b, 0, ArrivalRequest, 0)
+	r.Senders().Grant(b.Slot(), 512, 0)
+	g := next(t, r)
+	require.Equal(t, Grant{Sender: b, Cum: 2*DefaultGrant + 512}, g, "an answer to a sender ahead of its target takes nothing back")
+}
+
 func TestPullPolicyWeightsAreGrantsATurn(t *testing.T) {
 	r := testReceiver(t, testPull(t), func(c *ReceiverConfig) { c.MaxDemand = 1 << 28 })
 	a, b := addSender(t, r, 3), addSender(t, r, 1)
@@ -412,6 +428,25 @@ func TestReceiverExpiresTheSilentWhenFull(t *testing.T) {
 	require.False(t, ok, "there is room now")
 }
 
+// Expire goes round the whole table, some slots at a time.
+func TestReceiverExpireGoesRound(t *testing.T) {
+	r := testReceiver(t, testPull(t), func(c *ReceiverConfig) { c.Senders, c.Timeout = 2*expireVisits+2, 1000 })
+	var all []Handle
+	for range 2*expireVisits + 1 {
+		all = append(all, addSender(t, r, 0))
+	}
+	for _, i := range []int{2 * expireVisits, 1, expireVisits, 0} {
+		r.Senders().Grant(all[i].Slot(), 512, 0)
+		tries := 0
+		h, ok := r.Expire(1001)
+		for ; !ok && tries < 3; tries++ {
+			h, ok = r.Expire(1001)
+		}
+		require.True(t, ok)
+		require.Equal(t, all[i], h)
+	}
+}
+
 // A source that asks again and again does so ever more rarely, while the turns of many
 // others pass. Forgotten in between it would begin one W below what it asks for every
 // time, and never be given more than it has.
@@ -521,6 +556,8 @@ func TestSendersLoadSeesWhatWasPublished(t *testing.T) {
 	require.Equal(t, int64(512), target)
 	r.Remove(h)
 	_, _, ok = r.Senders().Load(h)
+	require.False(t, ok)
+	_, _, ok = r.Senders().Load(1<<16 | 8) // one slot too far
 	require.False(t, ok)
 	_, _, ok = r.Senders().Load(0)
 	require.False(t, ok)

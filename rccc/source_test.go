@@ -93,6 +93,10 @@ func TestSourceStartupGoesOnWithoutADestinationContext(t *testing.T) {
 		require.Equal(t, p.InitialCredit(), s.Credit(), "the refused packet was not paid")
 		s.OnNoPDC(p, testMTU)
 		require.Equal(t, p.InitialCredit(), s.Credit(), "never above what it began with")
+		s.OnSend(testMTU)
+		s.OnSend(testMTU)
+		s.OnNoPDC(p, testMTU)
+		require.Equal(t, p.InitialCredit()-testMTU, s.Credit())
 	}
 	s := newSource(p)
 	s.OnACK()
@@ -307,6 +311,9 @@ func TestSourceRequestTimerRestartsOnPartialCredit(t *testing.T) {
 	due, armed := s.Deadline()
 	require.True(t, armed)
 	require.Equal(t, int64(1150), due)
+	s.Settle(p, 1100, 1)
+	due, _ = s.Deadline()
+	require.Equal(t, int64(1150), due, "a running timer is left alone")
 }
 
 func TestSourceRequestDelayNeverOverflows(t *testing.T) {
