@@ -75,10 +75,16 @@ type Stats struct {
 	Broken    uint64 // messages of peers whose PDC ended before they were whole, each an [Event]
 	StrayData uint64 // packets of read data that no message waited for
 	Refused   uint64 // requests put off: too many answers under way, or too many completions not polled
+
+	Mismatched uint64 // responses with another message_id or JobID than the packet that they answered
 }
 
 // Stats returns the counters.
-func (e *Endpoint) Stats() Stats { return e.stats }
+func (e *Endpoint) Stats() Stats {
+	s := e.stats
+	s.Mismatched = e.sender.Mismatched()
+	return s
+}
 
 // Usage is how much of its memory an endpoint uses now. Everything is 0 when nothing
 // is under way, the PDCs have closed, and all completions have been polled.

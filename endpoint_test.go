@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -52,4 +53,24 @@ func TestWalkFirstACKEarly(t *testing.T) {
 	require.Equal(t, ses.Outcome{Status: ses.StatusOK, Length: walkLen}, ev.Outcome)
 	_, done = initiator.Poll()
 	require.False(t, done, "once")
+}
+
+// A peer whose responses name another message is counted: they still answer their packets.
+func TestEndpointCountsResponsesOfAnotherMessage(t *testing.T) {
+	initiator, target := newEnd(t, walkConfig(0, 0x4001)), newEnd(t, walkConfig(1, 0x8001))
+	openWalk(target, walkLen, ses.RightWrite)
+	m := walkMessage()
+	m.Length = 4096
+	_, err := initiator.Write(0, &m)
+	require.NoError(t, err)
+	for _, p := range sendAll(0, initiator) {
+		_, back := receive(0, target, p)
+		require.Len(t, back, 1)
+		back[0].data[pds.AckLen+3] ^= 2 // message_id
+		receive(0, initiator, back[0])
+	}
+	ev, done := initiator.Poll()
+	require.True(t, done)
+	require.Equal(t, ses.StatusOK, ev.Outcome.Status)
+	require.EqualValues(t, 1, initiator.Stats().Mismatched)
 }

@@ -167,7 +167,7 @@ func (in *Initiator) classify(m *message, p PacketHandle, y *Reply, ev *Event) {
 		id = 0 // one of the response's own
 	}
 	if y.JobID != m.job() && y.JobID != 0 || id != m.id() && id != 0 {
-		in.Mismatched++
+		in.mismatched++
 	}
 	switch {
 	case y.Validate() != nil:

@@ -495,24 +495,24 @@ func TestInitiatorCountsForeignResponses(t *testing.T) {
 	y := ok(&q)
 	y.MessageID = 77
 	require.Equal(t, EventDone, answer(t, in, &q, y).Kind)
-	require.Equal(t, uint64(1), in.Mismatched)
+	require.Equal(t, uint64(1), in.Mismatched())
 
 	q = sendAll(in, 0, start(t, in, o))[0]
 	y = ok(&q)
 	y.JobID++
 	require.Equal(t, EventDone, answer(t, in, &q, y).Kind)
-	require.Equal(t, uint64(2), in.Mismatched)
+	require.Equal(t, uint64(2), in.Mismatched())
 
 	q = sendAll(in, 0, start(t, in, o))[0]
 	y = ok(&q)
 	y.MessageID, y.JobID, y.ReturnCode = 0, 0, RCNull
 	require.Equal(t, EventDone, answer(t, in, &q, y).Kind)
-	require.Equal(t, uint64(2), in.Mismatched, "the default response of the PDS itself need not name them")
+	require.Equal(t, uint64(2), in.Mismatched(), "the default response of the PDS itself need not name them")
 
 	o.Opcode = OpcodeRead
 	q = sendAll(in, 0, start(t, in, o))[0]
 	y = &Reply{Form: FormResponseData, Response: brings, PayloadLength: 1}
 	y.MessageID = 77
 	require.Equal(t, EventDone, answer(t, in, &q, y).Kind)
-	require.Equal(t, uint64(2), in.Mismatched, "a response with data has an id of its own")
+	require.Equal(t, uint64(2), in.Mismatched(), "a response with data has an id of its own")
 }

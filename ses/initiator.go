@@ -52,10 +52,12 @@ type Initiator struct {
 	messages []message
 	reply    Reply // that is being taken in
 
-	// Mismatched counts responses whose message_id or JobID was not that of the
-	// packet they answered. They are matched by handle all the same.
-	Mismatched uint64
+	mismatched uint64 // see Mismatched
 }
+
+// Mismatched returns how many responses had another message_id or JobID than the packet
+// that they answered. They are matched by handle all the same.
+func (in *Initiator) Mismatched() uint64 { return in.mismatched }
 
 // NewInitiator returns an initiator without messages. Errors wrap [ErrConfig].
 func NewInitiator(c InitiatorConfig) (*Initiator, error) {

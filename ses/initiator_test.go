@@ -188,7 +188,7 @@ func TestInitiatorWalk(t *testing.T) {
 		}
 		require.ErrorIs(t, rsp(in, 0, qs[0].Packet, nil, &Event{}), ErrStale)
 		require.Zero(t, in.Messages())
-		require.Zero(t, in.Mismatched)
+		require.Zero(t, in.Mismatched())
 	}
 }
 
