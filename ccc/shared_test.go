@@ -501,6 +501,21 @@ func TestSnapshotTellsWhatHeldDataBack(t *testing.T) {
 	require.Equal(t, []any{StatePending, ReasonBacklog}, []any{s.State, s.Reason}, "nothing waits")
 }
 
+// Nothing keeps data back where there is none, however full the window is.
+func TestSnapshotOfNothingToSend(t *testing.T) {
+	f := chapterFabric()
+	f.NSCC.InitialCwnd = 2 * mtu
+	m, ctx, pdcs := chapterManager(t, f)
+	m.OnNewData(pdcs[0], 0, 2*mtu)
+	for range 2 {
+		m.OnSend(pdcs[0], 0, Sent{Size: mtu})
+	}
+	var v View
+	m.Refresh(ctx, &v)
+	s := v.Snapshot()
+	require.Equal(t, []any{StatePending, ReasonBacklog}, []any{s.State, s.Reason})
+}
+
 // heldManager is owned and has one context with one PDC, of the same handle, whose data is
 // held by the window from time 0 on.
 func heldManager(t *testing.T, admission bool) (*Manager, Handle) {
