@@ -114,10 +114,7 @@ func (e *Endpoint) creditSender(now int64, in *Datagram, f *flow) *creditSender 
 	// the totals on the wire are modulo 2^24 quanta.
 	start := max(k.start, k.recv.Resume(rccc.Quanta(e.res.Demand.Target).Extend(1<<31)))
 	source := k.held.Source(in.Src.Hi, in.Src.Lo)
-	if !k.shares(source) {
-		k.expire(now) // Tick does so too, but may have had nothing to do for long
-	}
-	if !k.shares(source) {
+	if !k.shares(source) && !k.displaces(now, source) {
 		return nil
 	}
 	h, err := k.recv.Add(now, 1, start)
@@ -139,6 +136,15 @@ func (e *Endpoint) creditSender(now int64, in *Datagram, f *flow) *creditSender 
 // a peer of many contexts leaves half of them to others.
 func (k *creditor) shares(s table.Source) bool {
 	return k.held.Held(s) < len(k.senders)-k.recv.Senders().Count()
+}
+
+// displaces makes room for a sender of an address among those that are silent. Tick does so
+// too, but may have had nothing to do for long, and leaves those that hold nothing.
+func (k *creditor) displaces(now int64, s table.Source) bool {
+	if h, ok := k.recv.Displace(now); ok {
+		k.drop(h)
+	}
+	return k.shares(s)
 }
 
 // startedOver reports whether a new PDC asks for so little that its context cannot be the

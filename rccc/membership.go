@@ -30,10 +30,15 @@ const expireVisits = 32
 
 // Expire forgets a sender from which nothing arrived for the credit timeout while
 // it holds credit that it did not use, and all that it asked for, and returns its
-// handle. In a full table one that holds nothing gives up its place, too. Each call looks
-// at the next 32 slots; call it until it returns false, at least as often as once a timeout
-// for every 32 slots of the table, and when [Receiver.Add] finds it full.
-func (r *Receiver) Expire(now int64) (Handle, bool) {
+// handle. Each call looks at the next 32 slots; call it until it returns false, at
+// least as often as once a timeout for every 32 slots of the table.
+func (r *Receiver) Expire(now int64) (Handle, bool) { return r.forget(now, false) }
+
+// Displace is Expire, once, where a place is needed for another sender: it also forgets one
+// that holds nothing, if it has all that it asked for.
+func (r *Receiver) Displace(now int64) (Handle, bool) { return r.forget(now, true) }
+
+func (r *Receiver) forget(now int64, any bool) (Handle, bool) {
 	t := &r.t
 	for range min(expireVisits, len(t.slab)) {
 		i := t.hand
@@ -42,7 +47,7 @@ func (r *Receiver) Expire(now int64) (Handle, bool) {
 			t.hand = 0
 		}
 		s, m := &t.slab[i], &t.arrivals[i]
-		if s.generation&1 == 1 && s.list != ListActive && (s.cum > m.spent || t.free.n == 0) && now-m.seen > r.timeout {
+		if s.generation&1 == 1 && s.list != ListActive && (any || s.cum > m.spent) && now-m.seen > r.timeout {
 			h := s.handle(Slot(i))
 			t.remove(Slot(i))
 			return h, true

@@ -395,7 +395,6 @@ func TestReceiverExpiresSilentHolders(t *testing.T) {
 	_, ok := r.Expire(1000)
 	require.False(t, ok, "not yet")
 	r.OnArrival(holder, 600, ArrivalRequest, 0)
-	r.OnArrival(quiet, 600, ArrivalData, 0) // or it would go first, the table being full
 	due, _ := r.Deadline()
 	r.Poll(max(due, 600))
 	_, ok = r.Expire(1600)
@@ -414,18 +413,23 @@ func TestReceiverExpiresSilentHolders(t *testing.T) {
 	require.False(t, ok, "its slot's last sender was silent for long, not this one")
 }
 
-// Who holds nothing and keeps silent makes room for a sender that has come, one for each.
-func TestReceiverExpiresTheSilentWhenFull(t *testing.T) {
+// Who holds nothing and keeps silent makes room for a sender that has come.
+func TestReceiverDisplacesTheSilent(t *testing.T) {
 	r := testReceiver(t, testPull(t), func(c *ReceiverConfig) { c.Senders, c.Timeout = 2, 1000 })
 	first, second := addSender(t, r, 0), addSender(t, r, 0)
 	r.OnArrival(second, 900, ArrivalData, 0)
-	_, err := r.Add(1001, 0, 0)
-	require.ErrorIs(t, err, ErrFull)
-	h, ok := r.Expire(1001)
+	_, ok := r.Displace(1000)
+	require.False(t, ok)
+	_, ok = r.Expire(1001)
+	require.False(t, ok)
+	h, ok := r.Displace(1001)
 	require.True(t, ok)
 	require.Equal(t, first, h)
-	_, ok = r.Expire(1 << 40)
-	require.False(t, ok, "there is room now")
+	_, ok = r.Displace(1900)
+	require.False(t, ok)
+	h, ok = r.Displace(1901)
+	require.True(t, ok)
+	require.Equal(t, second, h)
 }
 
 // Expire goes round the whole table, some slots at a time.
