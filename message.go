@@ -114,6 +114,10 @@ func (e *Endpoint) Read(now int64, m *Message) (Handle, error) {
 // Send starts to send to a receive queue of a peer; with mode UUD one datagram. A
 // rendezvous send is over when the peer has read what did not go with it. Errors as
 // with Write, for a rendezvous send also those of ses.Target.Lend.
+//
+// A send with mode ROD that is not deferrable and finds no buffer disables the queue for
+// everybody, so that nothing overtakes it. The peer sees a Received whose Code is
+// [ses.RCNoMatch]; when it has a buffer it has to call [ses.Target.SetIndexState] as well.
 func (e *Endpoint) Send(now int64, m *Message) (Handle, error) {
 	return e.start(now, m, m.opcode())
 }

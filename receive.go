@@ -57,7 +57,8 @@ type Received struct {
 	HasData  bool // with Complete: HeaderData is for this side's completion
 
 	// Buffer, if not 0, says that the packet has to wait for its turn: the caller keeps it
-	// under this number, at most Memory.Buffers of the Config, for Endpoint.Replay.
+	// under this number, at most Memory.Buffers of the Config, for Endpoint.Replay. When its PDC
+	// ends first, nothing is said of it, and the number comes again for another packet.
 	Buffer uint16
 
 	HeaderData uint64

@@ -15,7 +15,8 @@ type Algorithm interface {
 	// that it had been marked for retransmission. It is counted in flight already.
 	OnSend(now, size int64, rtx bool)
 
-	// OnACK is called for each acknowledgement, also for those without news.
+	// OnACK is called for each acknowledgement, also for those without news. Of a.Bytes all
+	// but a.RtxBytes leave the flight: those left it when they were taken for lost.
 	OnACK(now int64, a Ack)
 
 	// OnNACK is called for each packet in flight that was refused.
