@@ -36,6 +36,12 @@ func (n *network) readAll(mode ses.Mode, lengths ...int) {
 	a.events = nil
 }
 
+// prove has end 1 hear something of end 0 that is no SYN packet.
+func (n *network) prove() {
+	n.readAll(ses.ModeRUD, 1)
+	n.readAll(ses.ModeRUD, 1)
+}
+
 func ackData(bytes, places int) func(*uetcc.Config) {
 	return func(c *uetcc.Config) {
 		c.MTU, c.PDS.MaxAckData, c.Memory.LongResponses = 8192, bytes, places
@@ -47,10 +53,12 @@ func ackData(bytes, places int) func(*uetcc.Config) {
 func TestEndpointMaxAckData(t *testing.T) {
 	n := newNetwork(t, 1, netFaults{}, 2, ackData(8192, 0))
 	require.Equal(t, pds.AckCCLen+(&ses.Reply{Form: ses.FormResponseData}).Len()+8192, n.ends[0].e.ReplyMax())
+	n.prove()
 	n.readAll(ses.ModeRUD, 17, 4096, 8192, 3*8192)
 	require.Zero(t, n.ends[1].e.PDS().Stats().Sent, "nothing on the return direction")
 
 	n = newNetwork(t, 1, netFaults{}, 2, ackData(4096, 0))
+	n.prove()
 	n.readAll(ses.ModeRUD, 4096)
 	require.Zero(t, n.ends[1].e.PDS().Stats().Sent)
 	n.readAll(ses.ModeRUD, 4097)
@@ -92,17 +100,28 @@ func TestEndpointRefusesLongAckData(t *testing.T) {
 // A reply without room for it is an error, and the answer is still owed.
 func TestEndpointMaxAckDataNeedsRoom(t *testing.T) {
 	n := newNetwork(t, 1, netFaults{}, 2, ackData(8192, 1))
+	n.prove()
 	a, b := n.ends[0], n.ends[1]
 	a.local[9] = make([]byte, 5000)
-	_, err := a.e.Read(0, &uetcc.Message{To: uetcc.Destination{Address: b.addr, Job: 1}, Key: 1, Length: 5000, Cookie: 9})
+	_, err := a.e.Read(n.now, &uetcc.Message{To: uetcc.Destination{Address: b.addr, Job: 1}, Key: 1, Length: 5000, Cookie: 9})
 	require.NoError(t, err)
-	p := sendAll(0, a.e)[0]
+	p := sendAll(n.now, a.e)[0]
 	in, short, reply := uetcc.Datagram{Packet: p.data, Src: p.src, Dst: p.dst}, newDatagram(), newReply(b.e)
 	var r uetcc.Received
-	b.e.Receive(0, &in, &short, &r)
+	b.e.Receive(n.now, &in, &short, &r)
 	require.ErrorIs(t, r.Err, pdc.ErrShortBuffer)
-	b.e.Receive(0, &in, &reply, &r)
+	b.e.Receive(n.now, &in, &reply, &r)
 	require.NoError(t, r.Err)
-	require.ErrorIs(t, b.e.Answer(0, r.Answer, make([]byte, 5000), &short), pdc.ErrShortBuffer)
-	require.NoError(t, b.e.Answer(0, r.Answer, make([]byte, 5000), &reply))
+	require.ErrorIs(t, b.e.Answer(n.now, r.Answer, make([]byte, 5000), &short), pdc.ErrShortBuffer)
+	require.NoError(t, b.e.Answer(n.now, r.Answer, make([]byte, 5000), &reply))
+}
+
+// Nobody can have much sent to others by reads in their name, repeated without end: long data
+// goes in packets of its own until the peer has shown that it hears this side.
+func TestEndpointMaxAckDataToStrangers(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, ackData(8192, 0))
+	n.readAll(ses.ModeRUD, 8192)
+	require.EqualValues(t, 1, n.ends[1].e.PDS().Stats().Sent)
+	n.readAll(ses.ModeRUD, 8192)
+	require.EqualValues(t, 1, n.ends[1].e.PDS().Stats().Sent)
 }

@@ -30,7 +30,7 @@ func (m *Manager) Amend(now int64, h Handle, in *In, a *Response, out []byte) (i
 	switch {
 	case i != 0 && s.slot[i].state != respStored:
 		return 0, ErrStale
-	case !s.fits(len(a.Bytes)) || i == 0 && !s.available(&p.resp, true): // lowest or not, Receive has seen to it
+	case !s.fits(p, a) || i == 0 && !s.available(&p.resp, true): // lowest or not, Receive has seen to it
 		return 0, ErrNoStore
 	}
 	b := &inbound{psn: q.PSN, flags: q.Flags, ce: in.CE, state: in.State} // m.in may wait for Respond

@@ -111,7 +111,7 @@ func (m *Manager) respondBuffered(p *PDC, i uint32, a *Response, out []byte) (n 
 			m.turns.push(p)
 		}
 		return 0, true, nil
-	case !s.fits(max(len(a.Bytes), int(a.Room))):
+	case !s.fits(p, a):
 		return 0, true, ErrNoStore
 	}
 	s.unbuffer(&p.resp, i)

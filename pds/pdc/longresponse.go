@@ -23,8 +23,12 @@ func (s *longResponses) init(n, size int) {
 // at returns place i.
 func (s *longResponses) at(i uint16) []byte { return s.bytes[int(i-1)*s.size:][:s.size] }
 
-// fits reports whether there is a place for a response of n bytes.
-func (s *responseStore) fits(n int) bool { return n <= ResponseMax || s.long.free != 0 }
+// fits reports whether there is a place for a response to a request of p. A long one is not
+// for a peer of whom only SYN packets have come: whoever sends those in its name would have
+// it sent as often as he repeats them.
+func (s *responseStore) fits(p *PDC, a *Response) bool {
+	return max(len(a.Bytes), int(a.Room)) <= ResponseMax || s.long.free != 0 && !p.is(flagUnproven)
+}
 
 // reserve gives slot i a place for n bytes, if it needs one and has none.
 func (s *responseStore) reserve(i uint32, n int) bool {

@@ -66,7 +66,8 @@ type Config struct {
 	NullResponse []byte      // its bytes
 
 	// MaxAckData is Max_ACK_Data_Size, how much read data rides in an ACK, bytes up to
-	// 8192 (default 16); see [MemoryConfig].LongResponses.
+	// 8192 (default 16, which is also the most for a peer of whom only SYN packets have
+	// come); see [MemoryConfig].LongResponses.
 	MaxAckData int
 
 	// BufferROD keeps packets of an ordered PDC that arrive ahead of a gap.

@@ -51,7 +51,7 @@ type Response struct {
 //
 // The error [ErrUnknown] says that the PDC has gone, [ErrStale] that nothing
 // waits for this response, [ErrNoStore] that there is no room for one longer than
-// [ResponseMax], or that [Manager.Amend] has taken it for another PDC (another answer may
+// [ResponseMax], or that the peer has only sent SYN packets, or that [Manager.Amend] has taken it for another PDC (another answer may
 // still be given), [ErrEvents] that the events must be drained first. Under ROD answers are
 // given in the order of requests.
 func (m *Manager) Respond(now int64, id RxID, a *Response, out []byte) (int, error) {
@@ -67,7 +67,7 @@ func (m *Manager) Respond(now int64, id RxID, a *Response, out []byte) (int, err
 			return m.respondDefault(now, p, &m.in, a, out), nil
 		}
 		if s := &m.mem.responses; a.Kind != RespondRefuse &&
-			(!s.fits(max(len(a.Bytes), int(a.Room))) || !s.available(&p.resp, id.PSN == p.rx.Missing())) {
+			(!s.fits(p, a) || !s.available(&p.resp, id.PSN == p.rx.Missing())) {
 			return 0, ErrNoStore
 		}
 		m.in.awaited = false
