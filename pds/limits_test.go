@@ -1,0 +1,65 @@
+package pds
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What is one past the last legal value is refused, and does not panic.
+func TestOnePastTheLast(t *testing.T) {
+	ack := Ack{SPDCID: 1, DPDCID: 1}
+	for _, c := range []struct {
+		err, want error
+	}{
+		{(&Prologue{Type: TypeRODCCReq + 1, Next: NextRequestStd}).Validate(), ErrType},
+		{(&Prologue{Type: TypeReserved}).Validate(), ErrType},
+		{(&RUDI{Type: TypeRUDReq, Next: NextRequestStd}).Validate(), ErrType},
+		{(&TSS{AN: 1}).Validate(), nil},
+		{(&TSS{AN: 2}).Validate(), ErrRange},
+		{(&TSS{SSI: 1}).Validate(), ErrRange},
+		{(&TSS{SP: true, SSI: 1}).Validate(), nil},
+		{(&AckCCX{Ack: ack, SACK: SACK{CCType: 15, CCFlags: 0xf}}).Validate(), nil},
+		{(&AckCCX{Ack: ack, SACK: SACK{CCType: 15, CCFlags: 0x10}}).Validate(), ErrRange},
+		{(&NSCCState{CwndPend: 0x80}).Validate(), ErrRange},
+		{(&Request{Type: TypeRUDReq, Next: NextRequestStd, SPDCID: 1}).Validate(), ErrPDCID},
+		{(&Control{Ctl: CtlNOOP, SPDCID: 1}).Validate(), ErrPDCID},
+		{(&DSCPs{Trimmable: 1, Control: 64}).Validate(), ErrDSCP},
+		{(&DSCPs{Trimmable: 1, Control: 2, Trimmed: 1}).Validate(), ErrDSCP},
+		{(&DSCPs{Trimmable: 1, Control: 2, Trimmed: 3, TrimmedLastHop: 2}).Validate(), ErrDSCP},
+	} {
+		require.ErrorIs(t, c.err, c.want)
+	}
+	require.False(t, Type(32).Allows(NextNone))
+	require.False(t, TypeACK.Allows(NextHdr(16)))
+	_, err := new(NSCCState).Decode(make([]byte, CCStateLen-1))
+	require.ErrorIs(t, err, ErrTruncated)
+	_, err = new(CreditState).Decode(make([]byte, CCStateLen-1))
+	require.ErrorIs(t, err, ErrTruncated)
+	nack := (&Nack{}).AppendTo(nil)
+	nack[1] |= flagExpected
+	_, err = new(AckExpected).Decode(nack)
+	require.ErrorIs(t, err, ErrType)
+}
+
+// Which control packets consume a PSN, and which codes say that a packet was cut, of all.
+func TestKindsOfControlAndNACK(t *testing.T) {
+	for c := range CtlType(32) {
+		want := c == CtlNOOP || c == CtlCloseCmd || c == CtlCloseReq || c == CtlNegotiation
+		require.Equal(t, want, c.ConsumesPSN(), c)
+	}
+	for c := range 256 {
+		code := NackCode(c)
+		require.Equal(t, code == NackTrimmed || code == NackTrimmedLastHop || code == NackTrimmedACK, code.IsTrimmed(), code)
+	}
+}
+
+// AR comes and goes, and a ROD_CC_REQ has a credit_target too.
+func TestPatchOrdered(t *testing.T) {
+	b := (&Request{Type: TypeRODCCReq, Next: NextRequestStd}).AppendTo(nil)
+	require.NoError(t, PatchAR(b, true))
+	require.NoError(t, PatchCreditTarget(b, 5))
+	q := decodeRequest(t, b)
+	require.Equal(t, FlagAR, q.Flags)
+	require.EqualValues(t, 5, q.CreditTarget)
+}
