@@ -317,6 +317,7 @@ func TestEndpointLateAnswerHeaders(t *testing.T) {
 		require.Equal(t, pdc.ErrShortBuffer, b.e.Refuse(0, r.Answer, ses.RCHostPoisoned, &reply))
 		reply.Packet, reply.Payload.Length = newDatagram().Packet, 5
 		require.ErrorIs(t, b.e.Answer(0, r.Answer+1<<16, make([]byte, 8), &reply), ses.ErrStale)
+		require.ErrorIs(t, b.e.Answer(0, r.Answer|0xffff, make([]byte, 8), &reply), ses.ErrStale)
 		require.ErrorIs(t, b.e.Refuse(0, r.Answer+1<<16, ses.RCHostPoisoned, &reply), ses.ErrStale)
 		if refused {
 			for _, code := range []ses.ReturnCode{ses.RCNull, ses.RCOK, 0x40, 0xff} {

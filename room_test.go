@@ -121,6 +121,35 @@ func TestReadDataWaitsForMemory(t *testing.T) {
 	}
 }
 
+// Completions that nobody polls keep messages from beginning, here and at peers.
+func TestCompletionsThatNobodyPolls(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) { c.Messages, c.Target.Messages = 2, 2 })
+	a, b := n.ends[0], n.ends[1]
+	m := uetcc.Message{To: uetcc.Destination{Address: b.addr, Job: 1, Index: netQueue}, Mode: ses.ModeUUD, Length: 8}
+	sent := 0
+	for ; sent < 100; sent++ {
+		if _, err := a.e.Send(0, &m); err != nil {
+			require.ErrorIs(t, err, uetcc.ErrEvents)
+			break
+		}
+		sendAll(0, a.e)
+	}
+	require.GreaterOrEqual(t, sent, 4)
+	require.Equal(t, sent, a.e.Usage().Events)
+	_, err := b.e.Write(0, &uetcc.Message{To: uetcc.Destination{Address: a.addr, Job: 1}, Key: 1, Length: 8})
+	require.NoError(t, err)
+	p := sendAll(0, b.e)[0]
+	r, _ := receive(0, a.e, p)
+	require.Equal(t, ses.ActionNone, r.Action)
+	require.EqualValues(t, 1, a.e.Stats().Refused)
+	_, ok := a.e.Poll()
+	require.True(t, ok)
+	r, _ = receive(0, a.e, p)
+	require.Equal(t, ses.ActionPlace, r.Action)
+	_, err = a.e.Send(0, &m)
+	require.NoError(t, err)
+}
+
 // A message that is given up while it waits for a PDC does not get one.
 func TestCancelWhileWaitingForAPDC(t *testing.T) {
 	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) {

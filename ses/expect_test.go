@@ -122,6 +122,22 @@ func severalPackets(rng *rand.Rand, r *Request, a *Arrival) {
 	}
 }
 
+// The last record is not for a message that begins: Receive, and its caller, have a say.
+func TestTargetExpectsNothingForTheLastRecord(t *testing.T) {
+	s := newWalkTarget(t)
+	s.send(0)
+	for peer := uint64(1); ; peer++ {
+		r, a := walkPacket(0)
+		a.Peer = peer
+		var x Expected
+		require.Equal(t, !s.Scarce(), s.Expect((*StandardView)(r.Standard.AppendTo(nil)), uint16(peer), a, &x))
+		if s.Scarce() {
+			return
+		}
+		s.Receive(&r, a, &Decision{})
+	}
+}
+
 func TestTargetExpectAllocatesNothing(t *testing.T) {
 	s := newWalkTarget(t)
 	r, a := walkPacket(0)

@@ -129,12 +129,8 @@ func (in *Initiator) name(m *message) {
 	in.ids.insert(pair{b: uint64(in.lastID)}, m.handle.slot())
 }
 
-func (in *Initiator) unname(m *message) {
-	if id := m.id(); id != 0 {
-		in.ids.remove(pair{b: uint64(id)})
-		m.setID(0)
-	}
-}
+// unname gives the message_id of m back, if it has one.
+func (in *Initiator) unname(m *message) { in.ids.remove(pair{b: uint64(m.id())}) }
 
 // Next describes in q the next packet of a message for the PDS, and returns how many there
 // are now like it: with the same payload length, none the last one, their PacketHandles
