@@ -79,8 +79,13 @@ func TestParserTrimmed(t *testing.T) {
 	require.Zero(t, p)
 	require.NoError(t, ps.Trimmed(b, &p))
 	require.Equal(t, pds.PSN(336), p.Req.PSN)
-	require.Equal(t, ses.FormNone, p.Form)
 	require.ErrorIs(t, ps.Trimmed(b[:15], &p), pds.ErrTruncated)
+
+	p = Packet{Type: pds.TypeACKCC, Form: ses.FormStandard} // of the packet before
+	require.NoError(t, ps.Trimmed(b, &p))
+	require.Equal(t, h.Type, p.Type)
+	require.Equal(t, ses.FormNone, p.Form)
+	require.Equal(t, pds.PSN(336), p.Req.PSN)
 }
 
 func TestParserTrimmedFrameKeepsItsUDPLength(t *testing.T) {
