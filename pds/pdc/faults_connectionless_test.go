@@ -94,3 +94,40 @@ func TestFaultU3Datagram(t *testing.T) {
 	require.ErrorIs(t, r.Err, ErrTrimmed)
 	require.Empty(t, answer)
 }
+
+// The rules of RUDI packets that nothing above asks about.
+func TestRUDIRules(t *testing.T) {
+	g := newPair(t, pairConfig{Config: Config{MaxNackRetx: 1}})
+	submit := func() (id uint32, w wire) {
+		id, err := g.a.m.SubmitRUDI(g.now, AddrFrom(g.a.addr), AddrFrom(g.b.addr), Packet{Handle: 5, Size: 200, Next: pds.NextRequestSmall})
+		require.NoError(t, err)
+		return id, g.send(g.a)[0]
+	}
+	answer := func(id uint32, retx bool, a Response) Result {
+		out := make([]byte, ReplyMax)
+		n, err := g.b.m.RespondRUDI(id, retx, &a, out)
+		require.NoError(t, err)
+		require.Equal(t, retx, out[1]&byte(pds.FlagRetx) != 0, "the mark is echoed")
+		r, _ := g.give(wire{from: g.b, b: out[:n]})
+		return r
+	}
+	first, w := submit()
+	w.trim = pds.NackTrimmed
+	r, back := g.give(w)
+	require.ErrorIs(t, r.Err, ErrTrimmed)
+	n := nackOf(t, back[0])
+	require.NotZero(t, n.Flags&pds.FlagNT)
+	require.Equal(t, first, n.PktID())
+
+	g.wait(1_100_000) // it waits to be sent again when its response comes
+	require.Equal(t, VerdictRUDIResponse, answer(first, false, Response{Next: pds.NextResponse, Bytes: make([]byte, 12)}).Verdict)
+	require.True(t, g.a.m.Idle())
+
+	second, _ := submit()
+	require.NotEqual(t, first, second, "a late answer to the one before must not end it")
+	answer(second, false, Response{Kind: RespondRefuse, Code: pds.NackNoResource})
+	g.wait(1_100_000)
+	require.Len(t, g.send(g.a), 1)
+	answer(second, true, Response{Kind: RespondRefuse, Code: pds.NackNoResource})
+	require.True(t, g.a.has(EventError, Cause(pds.NackNoResource)), "refused once too often")
+}
