@@ -51,10 +51,12 @@ type Config struct {
 
 	PDCs    pdc.TableConfig // PDCIDs (default: 1024 in the general pool, 2 s of quarantine)
 	Memory  pdc.MemoryConfig
-	Waiting int // messages that may wait for a PDC, see [pdc.ManagerConfig]
-	RUDI    int // RUDI packets that may be outstanding, see [pdc.ManagerConfig]
+	Waiting int // messages that may wait for a PDC, up to 65,535 (default 64)
+	RUDI    int // RUDI packets that may be outstanding, up to 65,536 (default 256)
 
-	Contexts int // congestion control contexts, one for each peer and traffic class, up to 65,535 (default 256)
+	// Contexts is how many congestion control contexts there are, one for each peer and traffic
+	// class with PDCs, up to 65,535 (default 256). A message to one peer more waits as for a PDC.
+	Contexts int
 	Messages int // messages of this endpoint in progress, up to 65,535 (default 1024)
 
 	// Answers is how many reads and fetching atomics of peers, in packets, may be being
@@ -83,7 +85,9 @@ type Config struct {
 	AnswerTC  uint8 // of what peers have this side send: data of their reads, reads of rendezvous, ready to restart
 
 	// Seed is what PDCIDs, Start_PSNs, hashes and the choice of paths are drawn from. On a
-	// network it has to be secret and from a good source; 0 is a seed like any other.
+	// network it has to be secret and from a good source; 0 is a seed like any other. An
+	// endpoint that starts again needs another: with the same one peers may take its first
+	// packets for those of its former life, and acknowledge what they never deliver.
 	Seed uint64
 
 	Now int64 // the first time, ns: this and all later ones are 0 or more and below 2^62

@@ -1,6 +1,7 @@
 package uetcc_test
 
 import (
+	"bytes"
 	"fmt"
 	"net/netip"
 	"reflect"
@@ -11,6 +12,7 @@ import (
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/nscc"
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/rccc"
 	"github.com/uetcc/uetcc/ses"
@@ -164,6 +166,31 @@ func TestConfigLongPath(t *testing.T) {
 				}
 				require.Equal(t, told, again == 0, "%d packets or time-outs too many", again)
 			})
+		}
+	}
+}
+
+// An endpoint that starts again with another seed is not taken for its former life: what its
+// peer, which still has PDCs with that one, acknowledges, it has delivered.
+func TestSeedOfANewLife(t *testing.T) {
+	for seed := range uint64(32) {
+		var c uetcc.Config
+		n := newNetwork(t, 1, netFaults{}, 2, func(each *uetcc.Config) {
+			if each.PDCs.General = 2; c.Address == (netip.Addr{}) {
+				c = *each
+			}
+		})
+		a, b := n.ends[0], n.ends[1]
+		n.write(ses.ModeRUD, 3*netMTU)
+		n.run(func() bool { return len(a.events) == 1 })
+		c.Seed, c.Now = c.Seed+1+seed, n.now
+		a.e = newEnd(t, c)
+		cookie := n.write(ses.ModeRUD, 3*netMTU)
+		n.run(func() bool { return len(a.events) == 2 })
+		delivered := a.events[1].Outcome.Status == ses.StatusOK
+		require.Equal(t, delivered, bytes.Equal(a.local[cookie], b.mem[:3*netMTU]))
+		if !delivered { // one of its few PDCIDs is in use
+			require.Equal(t, pdc.Cause(pds.NackInvalidSYN), a.events[1].Cause)
 		}
 	}
 }

@@ -8,14 +8,15 @@ import (
 // udpLen is the length of the UDP header, which counts to the nominal size.
 const udpLen = 8
 
-// A Datagram is one packet on its way in or out.
+// A Datagram is one packet on its way in or out. A field that is only for the other way is
+// not looked at.
 type Datagram struct {
 	// Packet begins with the PDS header. In: everything up to the trailer. Out: the
 	// headers; what follows them is Payload. Its capacity must be at least [HeaderMax]
 	// bytes, for a reply [Endpoint.ReplyMax].
 	Packet []byte
 
-	Src, Dst pdc.Addr
+	Src, Dst pdc.Addr // of the fabric endpoints that it comes from and goes to
 
 	// Size is the nominal size, bytes (see [pds.NominalSize]). In: 0 stands for that of
 	// UET over UDP with this Packet.
@@ -26,7 +27,7 @@ type Datagram struct {
 	CE      bool         // in: marked, congestion experienced
 	Trimmed pds.NackCode // in: by what a switch has cut it, see [pds.DSCPs.TrimmedBy]; 0: it is whole
 	Retx    bool         // out: was sent before
-	State   pdc.AckState // in: what its acknowledgement has to say for congestion control, credit included
+	State   pdc.AckState // in: what the host adds to its acknowledgement for congestion control; zero: nothing
 	Payload Payload      // out: what follows Packet
 }
 
@@ -38,7 +39,8 @@ func (d *Datagram) nominal() int64 {
 	return pds.NominalSize(udpLen + len(d.Packet))
 }
 
-// A Payload says which bytes the caller appends to a packet.
+// A Payload says which bytes the caller appends to a packet. With a Message they are those
+// from Offset on of what the message with this Cookie sends, without one those at Address.
 type Payload struct {
 	Length  uint32   // bytes; 0: nothing follows
 	Offset  uint32   // of the first byte within the message, or within what a read asked for

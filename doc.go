@@ -39,6 +39,18 @@
 // Read the clock anew for each batch of packets: one now for a packet and for its
 // acknowledgement is a round trip of 0.
 //
+// Any order of calls is safe, and none has to be made at a certain time. What the loop keeps to:
+//
+//   - what Received says is done before the reply leaves, since the reply says that it was;
+//   - each call may let packets go, so Transmit comes after the others, until it returns false:
+//     once for all that has come, not once for each;
+//   - Poll takes all that there is, each time: completions that wait keep messages of both
+//     sides from beginning ([ErrEvents], Stats.Refused);
+//   - Tick comes after what has arrived was received, or it takes that for lost.
+//
+// Of a Datagram nothing is kept: its memory is the caller's again when the call returns, but
+// for one with Received.Buffer.
+//
 // Calls that take several packets cost less for each. [Endpoint.TransmitBatch] sends what
 // may go; [Endpoint.Exchange] takes an acknowledgement in and sends what it lets go, and
 // [Endpoint.ExchangeBatch] does so for all that a poll of the network has brought. With

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -53,6 +54,29 @@ func TestWalkFirstACKEarly(t *testing.T) {
 	require.Equal(t, ses.Outcome{Status: ses.StatusOK, Length: walkLen}, ev.Outcome)
 	_, done = initiator.Poll()
 	require.False(t, done, "once")
+}
+
+// What asks for an answer after delivery says so in each packet, and is delivered like any other.
+func TestEndpointDeliveryComplete(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, nil)
+	a, b := n.ends[0], n.ends[1]
+	a.local[1] = fill(4*netMTU, 1)
+	_, err := a.e.Write(0, &uetcc.Message{
+		To: uetcc.Destination{Address: b.addr, Job: 1}, Key: 1, Length: 4 * netMTU, Cookie: 1, DeliveryComplete: true,
+	})
+	require.NoError(t, err)
+	out, packets := newDatagram(), 0
+	for ; a.e.Transmit(0, &out); packets++ {
+		var q ses.Request
+		_, err := q.Decode(ses.FormStandard, out.Packet[pds.RequestLen:])
+		require.NoError(t, err)
+		require.True(t, q.Flags.Has(ses.FlagDC))
+		n.carry(a, &out)
+	}
+	require.Equal(t, 4, packets)
+	n.run(func() bool { return len(a.events) == 1 })
+	require.Equal(t, ses.StatusOK, a.events[0].Outcome.Status)
+	require.Equal(t, a.local[1], b.mem[:4*netMTU])
 }
 
 // A peer whose responses name another message is counted: they still answer their packets.

@@ -17,7 +17,10 @@ type Event struct {
 	Message Handle // 0 with Received
 	Cookie  uint64
 	Outcome ses.Outcome
-	Cause   pdc.Cause // with ses.StatusPDS: why; with Received CauseNone, if the peer closed the PDC
+
+	// Cause is why, with ses.StatusPDS; with Received CauseNone, if the peer closed the PDC.
+	// Outcome.Cause has its low eight bits alone, which do not tell the causes apart.
+	Cause pdc.Cause
 
 	Unpaused   bool
 	Received   bool

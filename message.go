@@ -14,7 +14,7 @@ var (
 	ErrAddress = errors.New("uetcc: destination without an address")
 
 	// ErrEvents: as many completions wait for [Endpoint.Poll] as messages may be in
-	// progress, those of peers included.
+	// progress, those of peers included. Poll, and start the message again.
 	ErrEvents = errors.New("uetcc: completions not fetched")
 )
 
@@ -44,21 +44,29 @@ type Message struct {
 	To     Destination
 	Mode   ses.Mode
 	Key    uint64 // memory key; the tag of a tagged send
-	Offset uint64 // from the start of the region
+	Offset uint64 // from the start of the region; of a tagged atomic, of the receive buffer
 	Length uint32 // bytes, up to ses.MaxMessage; for a compare and swap those of one operand
 	Cookie uint64 // comes back with the completion and in each [Payload]
 
-	Tagged     bool            // Send and Atomic: to the receive buffer whose tag is Key
-	Fetch      bool            // Atomic: bring back the previous value
-	Swap       ses.CompareSwap // Atomic: operation, type, and the operands of a compare and swap
-	HasData    bool            // HeaderData goes to the target's completion
+	Tagged     bool // Send and Atomic: to the receive buffer whose tag is Key
+	Fetch      bool // Atomic: bring back the previous value, which is placed as what a read brings
+	HasData    bool // HeaderData goes to the target's completion
 	HeaderData uint64
 	Initiator  uint32 // our rank, which means nothing to the transport
 
+	// Swap is the operation of an Atomic, its type, and the operands of a compare and swap. Other
+	// operands are the message's payload, in the byte order that both hosts have agreed on: the
+	// specification's headers are big-endian, and no public source shows operands.
+	Swap ses.CompareSwap
+
+	// DeliveryComplete asks the target to answer only when the data is where it belongs. An
+	// Endpoint always does so; others may answer before.
+	DeliveryComplete bool
+
 	// Rendezvous sends only the first Eager bytes, up to Length; the peer reads the others
-	// out of Source when it has a buffer. They are asked for by a Payload with Message 0
-	// and this Cookie, which therefore should not be a region's as well; if the message
-	// fails, possibly after that.
+	// out of Source when it has a buffer. They are asked for by a Payload with Message 0,
+	// this Cookie, which therefore should not be a region's as well, and an Address in the
+	// numbers of Source; if the message fails, possibly after that.
 	Rendezvous bool
 	Eager      uint32
 	Source     Source
@@ -98,9 +106,11 @@ func (m *Message) opcode() ses.Opcode {
 // Write starts to write to a region of a peer. The packets come out of
 // [Endpoint.Transmit] and the completion out of [Endpoint.Poll].
 //
-// Errors: [ErrAddress], [ErrEvents], ses.ErrFull, those of ses.Operation.Validate
-// and of pdc.Manager.Open; then nothing has begun. After pdc.ErrPaused an [Event] says when
-// to try again.
+// An error says that nothing has begun. Some pass: [ErrEvents] with Poll; ses.ErrFull with the
+// end of any message of this side; pdc.ErrPaused with an [Event] that says so, see Unpaused;
+// pdc.ErrTableFull with the end of a PDC. Others do not: [ErrAddress], and those of
+// ses.Operation.Validate. A message that finds no PDC, or no congestion control context for
+// its peer, is no error: it waits, and fails with [pdc.CausePending] in the end.
 func (e *Endpoint) Write(now int64, m *Message) (Handle, error) {
 	return e.start(now, m, ses.OpcodeWrite)
 }
@@ -112,12 +122,13 @@ func (e *Endpoint) Read(now int64, m *Message) (Handle, error) {
 }
 
 // Send starts to send to a receive queue of a peer; with mode UUD one datagram. A
-// rendezvous send is over when the peer has read what did not go with it. Errors as
-// with Write, for a rendezvous send also those of ses.Target.Lend.
+// rendezvous send is over when the peer has read what did not go with it. Errors as with
+// Write, for a rendezvous send also those of ses.Target.Lend: its ErrFull means Target.Regions.
 //
 // A send with mode ROD that is not deferrable and finds no buffer disables the queue for
 // everybody, so that nothing overtakes it. The peer sees a Received whose Code is
-// [ses.RCNoMatch]; when it has a buffer it has to call [ses.Target.SetIndexState] as well.
+// [ses.RCNoMatch]; when it has a buffer it has to call [ses.Target.SetIndexState] as well,
+// unless [ses.Target.IndexState] says that the queue is enabled.
 func (e *Endpoint) Send(now int64, m *Message) (Handle, error) {
 	return e.start(now, m, m.opcode())
 }
@@ -171,9 +182,9 @@ func (e *Endpoint) start(now int64, m *Message, op ses.Opcode) (Handle, error) {
 		return 0, ErrEvents
 	}
 	e.op = ses.Operation{
-		Opcode: op, Mode: m.Mode, Relative: !m.To.Absolute, HasData: m.HasData, Job: m.To.Job, PID: m.To.PID,
-		Index: m.To.Index, Generation: m.To.Generation, Initiator: m.Initiator, Length: m.Length, BufferOffset: m.Offset, Key: m.Key,
-		HeaderData: m.HeaderData, Swap: m.Swap, Cookie: m.Cookie,
+		Opcode: op, Mode: m.Mode, Relative: !m.To.Absolute, HasData: m.HasData, DeliveryComplete: m.DeliveryComplete,
+		Job: m.To.Job, PID: m.To.PID, Index: m.To.Index, Generation: m.To.Generation, Initiator: m.Initiator,
+		Length: m.Length, BufferOffset: m.Offset, Key: m.Key, HeaderData: m.HeaderData, Swap: m.Swap, Cookie: m.Cookie,
 	}
 	if op.IsRendezvous() {
 		e.op.Rendezvous.EagerLength = m.Eager

@@ -29,7 +29,10 @@ import (
 // Received is what the caller has to do with a packet. The payload has to be placed before
 // the reply is sent.
 type Received struct {
-	Err error // why the packet was dropped; it changed nothing, but may have a reply
+	// Err is why the packet was dropped; it changed nothing, but may have a reply. Of those of
+	// package pdc some come on any lossy network (ErrDuplicate, ErrStale, ErrOrder, ErrTrimmed).
+	// With pdc.ErrShortBuffer it was not looked at, and may be received again.
+	Err error
 
 	// Action says what to do with memory.
 	// ActionPlace: copy Length bytes, which begin at Payload in the packet.
@@ -53,7 +56,9 @@ type Received struct {
 	// Answer, if not 0, has to be passed to Endpoint.Answer with Length bytes.
 	Answer AnswerID
 
-	Complete bool // with this packet a message of a peer is whole
+	// Complete says that with this packet a message of a peer is whole. How long it is, whose,
+	// and with which tag is in the header of each of its packets, see Form.
+	Complete bool
 	HasData  bool // with Complete: HeaderData is for this side's completion
 
 	// Buffer, if not 0, says that the packet has to wait for its turn: the caller keeps it

@@ -11,7 +11,7 @@ import (
 // [Received].Buffer said; the memory is the caller's. Replay returns the index of the one
 // it has taken, with reply and r as [Endpoint.Receive] would set them; the buffer is free
 // when what r says is done. 0 means that there is none, or none that can be judged before
-// the caller frees something.
+// the caller frees something, or too little room in reply.
 //
 // Call it until it returns 0: after each Receive, and also after Poll and Answer, which
 // free what it may have lacked. Whatever comes behind a packet that waits here waits too,

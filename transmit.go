@@ -6,10 +6,9 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// Transmit gives the next packet to send: its headers are in out.Packet, whose
-// capacity must be at least [HeaderMax], and out.Payload says what the caller
-// appends. It returns false when nothing may be sent now; every other call may
-// change that.
+// Transmit gives the next packet to send: its headers are in out.Packet, and out.Payload
+// says what the caller appends. It returns false when nothing may be sent now, which every
+// other call may change, and when out.Packet has less capacity than [HeaderMax].
 func (e *Endpoint) Transmit(now int64, out *Datagram) bool {
 	if cap(out.Packet) < HeaderMax {
 		return false

@@ -112,6 +112,18 @@ func (t *Target) SetIndexState(process Handle, ri ResourceIndex, s IndexState) e
 	return nil
 }
 
+// IndexState tells the state of a resource index: [IndexInvalid] if it is not open,
+// [IndexGenDisabled] also when a ROD send has found its queue empty.
+//
+// Errors: [ErrNotFound] for the process, [ErrRange].
+func (t *Target) IndexState(process Handle, ri ResourceIndex) (IndexState, error) {
+	e, _, err := t.entryOf(process, ri)
+	if err != nil {
+		return IndexInvalid, err
+	}
+	return e.state, nil
+}
+
 // Renew moves an open resource index to its next generation, so that packets of
 // the old one are refused from here on, and returns it. now is in nanoseconds.
 //

@@ -64,6 +64,13 @@ func TestTargetTables(t *testing.T) {
 	require.ErrorIs(t, tg.SetIndexState(a, 1, IndexInvalid), ErrRange)
 	require.ErrorIs(t, tg.SetIndexState(a, 2, IndexEnabled), ErrRange)
 	require.ErrorIs(t, tg.SetIndexState(a+1<<16, 1, IndexEnabled), ErrNotFound)
+	state, err := tg.IndexState(a, 0)
+	require.NoError(t, err)
+	require.Equal(t, IndexInvalid, state)
+	_, err = tg.IndexState(a, 2)
+	require.ErrorIs(t, err, ErrRange)
+	_, err = tg.IndexState(a+1<<16, 1)
+	require.ErrorIs(t, err, ErrNotFound)
 
 	_, err = tg.Register(a, 0, Region{})
 	require.ErrorIs(t, err, ErrNotFound)

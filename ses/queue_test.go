@@ -65,6 +65,9 @@ func TestQueueRODNoMatchStopsTheQueue(t *testing.T) {
 	require.Equal(t, RCNoMatch, s.send(0, tagged(5), one).Response.ReturnCode)
 	s.post(Receive{Length: 4096, Match: 5})
 	require.Equal(t, RCDisabledGen, s.send(0, tagged(5), one).Response.ReturnCode, "must not overtake")
+	state, err := s.IndexState(s.ep, queueIndex)
+	require.NoError(t, err)
+	require.Equal(t, IndexGenDisabled, state)
 	require.NoError(t, s.SetIndexState(s.ep, queueIndex, IndexEnabled))
 	require.Equal(t, RCOK, s.send(0, tagged(5), one).Response.ReturnCode)
 }
@@ -76,7 +79,9 @@ func TestQueueRODNoMatchOfAnotherJob(t *testing.T) {
 	require.NoError(t, err)
 	d := s.send(0, tagged(0), func(r *Request, a *Arrival) { a.Mode = ModeROD })
 	require.Equal(t, RCNoMatch, d.Response.ReturnCode)
-	require.Equal(t, IndexEnabled, s.entries[int(s.ep.slot())*s.perProcess+int(queueIndex)].state)
+	state, err := s.IndexState(s.ep, queueIndex)
+	require.NoError(t, err)
+	require.Equal(t, IndexEnabled, state)
 }
 
 func TestQueueTruncates(t *testing.T) {
