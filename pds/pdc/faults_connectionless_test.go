@@ -131,3 +131,19 @@ func TestRUDIRules(t *testing.T) {
 	answer(second, true, Response{Kind: RespondRefuse, Code: pds.NackNoResource})
 	require.True(t, g.a.has(EventError, Cause(pds.NackNoResource)), "refused once too often")
 }
+
+// A peer that works out the number of a RUDI packet before it is sent ends nothing: whoever
+// counts what is sent would wait for it for good.
+func TestRUDIResponseToWhatWasNotSent(t *testing.T) {
+	g := newPair(t, pairConfig{})
+	id, err := g.a.m.SubmitRUDI(g.now, AddrFrom(g.a.addr), AddrFrom(g.b.addr), Packet{Handle: 5, Size: 200, Next: pds.NextRequestSmall})
+	require.NoError(t, err)
+	out := make([]byte, ReplyMax)
+	n, err := g.b.m.RespondRUDI(id, false, &Response{Next: pds.NextResponse, Bytes: make([]byte, 12)}, out)
+	require.NoError(t, err)
+	r, _ := g.give(wire{from: g.b, b: out[:n]})
+	require.ErrorIs(t, r.Err, ErrStale)
+	require.Len(t, g.send(g.a), 1)
+	r, _ = g.give(wire{from: g.b, b: out[:n]})
+	require.Equal(t, VerdictRUDIResponse, r.Verdict)
+}

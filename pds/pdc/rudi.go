@@ -178,7 +178,7 @@ func (m *Manager) receiveRUDI(now int64, in *In, out []byte, r *Result) error {
 	}
 	p := m.rudi.find(h.PktID)
 	switch {
-	case p == nil || p.peer != in.Src:
+	case p == nil || !p.sent || p.peer != in.Src:
 		m.stats.Unknown++
 		return ErrStale
 	case in.Trimmed != 0: // its data is missing: the request goes out again by its time
