@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -45,6 +46,20 @@ func TestUpcomingIsWhatIsSent(t *testing.T) {
 	g.send(g.a)
 	require.Equal(t, p.tx.tail, p.tx.next)
 	require.Empty(t, g.a.m.Upcoming(8))
+}
+
+// Who waits for a congestion control context may send once its owner has changed what that
+// has to say.
+func TestIdleUntilTheContextIsRevised(t *testing.T) {
+	g := established(t, pairConfig{cwnd: 4200})
+	g.submit(1, 100)
+	sent := len(g.send(g.a))
+	require.Less(t, sent, 100, "the window is full")
+	require.True(t, g.a.m.Idle())
+	g.a.m.cc.SetMode(g.info(g.a).Context, g.now, ccc.ModeOff)
+	require.False(t, g.a.m.Idle())
+	require.Len(t, g.send(g.a), 100-sent)
+	require.True(t, g.a.m.Idle())
 }
 
 // What is prefetched is what an acknowledgement and the next packet need.

@@ -63,7 +63,7 @@ func (m *Manager) Transmit(now int64, buf []byte, out *Out) bool {
 
 // Idle reports whether [Manager.Transmit] has nothing to give.
 func (m *Manager) Idle() bool {
-	return m.ctl.head == 0 && m.data.head == m.data.tail && m.rudi.queued == 0
+	return m.ctl.head == 0 && m.data.head == m.data.tail && m.rudi.queued == 0 && m.revision == m.cc.Revision()
 }
 
 // transmitData sends a packet of p, if it has one and may.
