@@ -152,6 +152,24 @@ func TestFaultL7StalledPDCsAskBothWays(t *testing.T) {
 	}
 }
 
+// The pauses between attempts that bring nothing double after the eighth, however long the
+// first timeout of a packet is.
+func TestFaultL7StallBreaksLessAndLessOften(t *testing.T) {
+	for _, rto := range []int64{ms, 8000 * ms} {
+		g := established(t, pairConfig{Config: Config{Range: 4, RTOInit: rto, MaxRTORetx: 15, IdleTime: 1000_000 * ms}})
+		g.b.reply = guaranteed
+		g.submit(1, 4)
+		g.giveAll(g.giveAll(g.send(g.a)))
+		g.submit(5, 1)
+		require.Empty(t, g.send(g.a))
+		for range 1000 {
+			g.wait(1_100_000)
+			g.send(g.a)
+		}
+		require.Less(t, g.a.m.Stats().StallBreaks, uint64(20), "RTO_Init_Time %d", rto)
+	}
+}
+
 func TestFaultL8FirstFlightLost(t *testing.T) {
 	g := newPair(t, pairConfig{start: 0xffffffff})
 	g.submit(1, 3)

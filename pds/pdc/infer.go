@@ -32,7 +32,7 @@ func (m *Manager) afterACK(now int64, p *PDC, h *pds.AckCC) {
 		m.inferLosses(now, p, c, since)
 	}
 	if p.probeAt = never; p.tx.base != p.tx.next {
-		p.probeAt = deadline.After(now, m.probeBackoff(p, m.probeDelay(p)))
+		p.probeAt = deadline.After(now, p.probeBackoff(m.probeDelay(p)))
 		m.schedule(p, now)
 	}
 }
@@ -130,17 +130,10 @@ func (m *Manager) probe(now int64, p *PDC) {
 		return
 	}
 	m.control(p, ctlProbe)
-	p.probeAt = deadline.After(now, m.probeBackoff(p, 5*m.baseRTT(p)))
+	p.probeAt = deadline.After(now, p.probeBackoff(5*m.baseRTT(p)))
 	p.probes++
 }
 
 // probeBackoff is d doubled for each probe since something was acknowledged, up to
 // the largest timeout.
-func (m *Manager) probeBackoff(p *PDC, d int64) int64 {
-	for range p.probes {
-		if d *= 2; d >= rtoMax {
-			return rtoMax
-		}
-	}
-	return d
-}
+func (p *PDC) probeBackoff(d int64) int64 { return deadline.Backoff(d, p.probes, rtoMax) }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/uetcc/uetcc/internal/check"
+	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -106,10 +107,9 @@ type Config struct {
 type Params struct {
 	c Config // with the defaults filled in
 
-	ranges    uint32 // Range
-	mpr       uint8  // announced
-	ackAll    int64  // trigger in effect
-	rtoShifts uint8  // back-off steps until the cap
+	ranges uint32 // Range
+	mpr    uint8  // announced
+	ackAll int64  // trigger in effect
 
 	maxRTOs, maxNacks int // MaxRTORetx and MaxNackRetx, or forever
 
@@ -174,9 +174,6 @@ func derive(c Config) (Params, error) {
 	if c.AckPerPacket {
 		p.ackAll = 0
 	}
-	for c.RTOInit<<p.rtoShifts < rtoMax {
-		p.rtoShifts++
-	}
 	if longest := p.longestRTO(); c.IdleTime < longest {
 		return Params{}, fmt.Errorf("%w: IdleTime is %d, want at least %d, the longest timeout by RTOInit and MaxRTORetx",
 			ErrConfig, c.IdleTime, longest)
@@ -201,12 +198,7 @@ func (p *Params) ReplyMax() int { return p.replyMax }
 
 // rto is the timeout of a packet that has timed out n times:
 // min(RTO_Init_Time x 2^n, 8 s).
-func (p *Params) rto(n uint8) int64 {
-	if n == 0 {
-		return p.c.RTOInit
-	}
-	return min(p.c.RTOInit<<min(n, p.rtoShifts), rtoMax)
-}
+func (p *Params) rto(n uint8) int64 { return deadline.Backoff(p.c.RTOInit, n, rtoMax) }
 
 // longestRTO is the timeout of the last retransmission.
 func (p *Params) longestRTO() int64 {
@@ -216,7 +208,7 @@ func (p *Params) longestRTO() int64 {
 // refused is how long to wait after the target has refused to open a PDC for the
 // (n+1)th time: NACK_Retx_Time x 2^n, at most 8 s. What it lacks comes back when
 // somebody else closes, and asking more often does not hurry that.
-func (p *Params) refused(n uint8) int64 { return min(p.c.NackRetxTime<<min(n, 20), rtoMax) }
+func (p *Params) refused(n uint8) int64 { return deadline.Backoff(p.c.NackRetxTime, n, rtoMax) }
 
 // peerRange is the number of PSNs that an mpr stands for.
 func (p *Params) peerRange(mpr uint8) uint32 {

@@ -290,7 +290,7 @@ func (m *Manager) stalled(now int64, p *PDC) {
 	}
 	m.stats.StallBreaks++
 	m.control(p, ctlClearCmd|ask)
-	m.aux(p, now, deadline.After(now, min(m.p.c.ClearTime<<min(max(p.stalls, stallsEven)-stallsEven, m.p.rtoShifts), rtoMax)))
+	m.aux(p, now, deadline.After(now, deadline.Backoff(m.p.c.ClearTime, max(p.stalls, stallsEven)-stallsEven, rtoMax)))
 	if p.stalls++; p.stalls > 63 {
 		p.stalls = 62 // they go on to take turns
 	}
