@@ -1,5 +1,7 @@
 package pdc
 
+import "github.com/uetcc/uetcc/internal/table"
+
 // Answers to packets that have no PDC: a source gets so many at once, and one
 // more each limiterRefill ns.
 const (
@@ -10,9 +12,9 @@ const (
 
 // limiter is a token bucket for each of a number of hashed sources, so that
 // nobody can make this endpoint flood another with answers, or starve all other
-// sources of theirs, nor one: the seed keeps who shares a bucket from being known.
+// sources of theirs, nor one: the hash is keyed, so that nobody knows who shares a bucket.
 type limiter struct {
-	seed   uint64
+	hasher table.Hasher
 	bucket [limiterBuckets]struct {
 		at   int64 // when the bucket was last full, in effect
 		used bool
@@ -21,12 +23,7 @@ type limiter struct {
 
 // allow takes a token of a, if there is one.
 func (l *limiter) allow(now int64, a Addr) bool {
-	h := l.seed
-	for _, x := range [...]uint64{a.Hi, a.Lo} {
-		h = (h ^ x) * 0x9e3779b97f4a7c15
-		h ^= h >> 32
-	}
-	b := &l.bucket[h%limiterBuckets]
+	b := &l.bucket[l.hasher.Sum(&table.Key{a.Hi, a.Lo})%limiterBuckets]
 	full := now - limiterBurst*limiterRefill
 	if !b.used || b.at < full {
 		b.at, b.used = full, true

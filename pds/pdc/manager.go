@@ -10,6 +10,7 @@ import (
 
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/slab"
+	"github.com/uetcc/uetcc/internal/table"
 	"github.com/uetcc/uetcc/internal/timerwheel"
 	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
@@ -22,7 +23,7 @@ type ManagerConfig struct {
 	Table    *Table       // PDCIDs and keys; its Quarantine is the one in force
 	CC       *ccc.Manager // one more PDC than the table has, since indices are PDCIDs
 	Contexts *ccc.Table
-	Memory   MemoryConfig // PDCs is filled in
+	Memory   MemoryConfig
 
 	// Algorithm, if not nil, is called for each context that is opened, before its first
 	// packet, and returns what to plug in with [ccc.Manager.SetAlgorithm], nil for nothing.
@@ -144,14 +145,13 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		wheel: timerwheel.New(ids+2, 1024, c.Now),
 		draw:  rand.NewChaCha8(key),
 		cccID: make([]uint8, c.Contexts.Stats().Capacity+1),
-
-		limiter: limiter{seed: c.Seed},
 	}
+	m.limiter.hasher = table.NewHasher(c.Seed | 1) // 0 would draw one
 	for i := range m.pdc {
 		m.pdc[i].timerAt = never
 	}
 	if m.p.c.Start == StartExpected0RTT {
-		m.expected = newExpectedStarts(ids, m.random())
+		m.expected = newExpectedStarts(ids, m.limiter.hasher)
 	}
 	m.waiting.init(c.Waiting, c.Params.c.PendTimeout)
 	m.rudi.init(c.RUDI, uint32(m.random()))

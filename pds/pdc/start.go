@@ -3,6 +3,7 @@ package pdc
 import (
 	"github.com/uetcc/uetcc/internal/enum"
 	"github.com/uetcc/uetcc/internal/slab"
+	"github.com/uetcc/uetcc/internal/table"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -42,22 +43,18 @@ type expectedStart struct {
 
 // expectedStarts are as many as there are PDCIDs, or more.
 type expectedStarts struct {
-	slot []expectedStart
-	seed uint64
+	slot   []expectedStart
+	hasher table.Hasher
 }
 
-func newExpectedStarts(ids int, seed uint64) expectedStarts {
-	return expectedStarts{slot: slab.Make[expectedStart](ringSize(ids)), seed: seed | 1}
+func newExpectedStarts(ids int, h table.Hasher) expectedStarts {
+	return expectedStarts{slot: slab.Make[expectedStart](ringSize(ids)), hasher: h}
 }
 
 // at returns the place for PDCs with PDCID id of an initiator.
 func (s *expectedStarts) at(src, dst Addr, id pds.PDCID) *expectedStart {
-	h := s.seed
-	for _, x := range [...]uint64{src.Hi, src.Lo, dst.Hi, dst.Lo, uint64(id)} {
-		h = (h ^ x) * 0x9e3779b97f4a7c15
-		h ^= h >> 32
-	}
-	return &s.slot[h&uint64(len(s.slot)-1)]
+	k := table.Key{src.Hi, src.Lo, dst.Hi, dst.Lo, uint64(id)}
+	return &s.slot[s.hasher.Sum(&k)&uint64(len(s.slot)-1)]
 }
 
 // remember keeps what a target PDC that ends has come to: the Expected_PSN, which is one

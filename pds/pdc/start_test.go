@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/uetcc/uetcc/internal/table"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -127,7 +128,7 @@ func TestStartMethodsAgainstReplay(t *testing.T) {
 // Without the Expected_PSN in between: all that a target keeps is one place for each of
 // as many initiators as it has PDCIDs.
 func TestExpectedStartsMayBeForgotten(t *testing.T) {
-	s := newExpectedStarts(5, 7)
+	s := newExpectedStarts(5, table.NewHasher(7))
 	require.Len(t, s.slot, 8)
 	used := map[*expectedStart]bool{}
 	for i := range 1000 {
