@@ -89,9 +89,7 @@ func TestEndpointRefusesLongAckData(t *testing.T) {
 	n.refuses = true
 	a := n.ends[0]
 	for i := range 3 {
-		a.local[9] = make([]byte, 5000)
-		_, err := a.e.Read(n.now, &uetcc.Message{To: uetcc.Destination{Address: n.ends[1].addr, Job: 1}, Key: 1, Length: 5000, Cookie: 9})
-		require.NoError(t, err)
+		n.read(ses.ModeRUD, 5000)
 		n.run(func() bool { return len(a.events) == i+1 })
 		require.Equal(t, ses.RCHostPoisoned, a.events[i].Outcome.Code)
 	}
@@ -101,11 +99,8 @@ func TestEndpointRefusesLongAckData(t *testing.T) {
 func TestEndpointMaxAckDataNeedsRoom(t *testing.T) {
 	n := newNetwork(t, 1, netFaults{}, 2, ackData(8192, 1))
 	n.prove()
-	a, b := n.ends[0], n.ends[1]
-	a.local[9] = make([]byte, 5000)
-	_, err := a.e.Read(n.now, &uetcc.Message{To: uetcc.Destination{Address: b.addr, Job: 1}, Key: 1, Length: 5000, Cookie: 9})
-	require.NoError(t, err)
-	p := sendAll(n.now, a.e)[0]
+	b := n.ends[1]
+	p := n.reads(5000)[0]
 	in, short, reply := uetcc.Datagram{Packet: p.data, Src: p.src, Dst: p.dst}, newDatagram(), newReply(b.e)
 	var r uetcc.Received
 	b.e.Receive(n.now, &in, &short, &r)

@@ -57,10 +57,7 @@ func TestEndpointGoesOnAfterAnOddClock(t *testing.T) {
 			for _, mode := range []ses.Mode{ses.ModeRUD, ses.ModeROD, ses.ModeRUDI} {
 				n.write(mode, 40*netMTU)
 			}
-			n.run(func() bool { return len(n.ends[0].events) == 3 })
-			for _, ev := range n.ends[0].events {
-				require.Equal(t, ses.StatusOK, ev.Outcome.Status)
-			}
+			n.endWell(n.ends[0], 3)
 		}
 	}
 }
@@ -72,7 +69,6 @@ func TestEndpointWindowBelowAPacket(t *testing.T) {
 			c.CC.Control, c.CC.NSCC.MTU, c.CC.NSCC.InitialCwnd = control, 128, 128
 		})
 		n.write(ses.ModeRUD, 40*netMTU)
-		n.run(func() bool { return len(n.ends[0].events) == 1 })
-		require.Equal(t, ses.StatusOK, n.ends[0].events[0].Outcome.Status)
+		n.endWell(n.ends[0], 1)
 	}
 }

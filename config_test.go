@@ -20,20 +20,7 @@ import (
 
 // An address is all that a configuration needs.
 func TestConfigDefaults(t *testing.T) {
-	address := netip.MustParseAddr("10.0.0.1")
-	_, err := uetcc.NewEndpoint(uetcc.Config{Address: address, PDCs: pdc.TableConfig{General: 8}})
-	require.NoError(t, err)
-	for name, c := range map[string]uetcc.Config{
-		"Address":  {},
-		"Answers":  {Address: address, Answers: 65536},
-		"Buffers":  {Address: address, PDS: pdc.Config{BufferROD: true}, Memory: pdc.MemoryConfig{Buffers: 65536}},
-		"IdleTime": {Address: address, PDS: pdc.Config{IdleTime: 1_000_000}},
-		"PendTime": {Address: address, PDS: pdc.Config{PendTimeout: -1}},
-		"Pending":  {Address: address, Target: ses.TargetConfig{Pending: -1}},
-	} {
-		_, err := uetcc.NewEndpoint(c)
-		require.ErrorContains(t, err, name)
-	}
+	newEnd(t, uetcc.Config{Address: netip.MustParseAddr("10.0.0.1")})
 }
 
 // Whatever part is wrong, the error is this package's and that of the part's package, names
@@ -45,16 +32,21 @@ func TestConfigErrors(t *testing.T) {
 		text  string
 	}{
 		"root":              {func(c *uetcc.Config) { c.Answers = -1 }, nil, "Answers"},
+		"root, too much":    {func(c *uetcc.Config) { c.Answers = 65536 }, nil, "Answers"},
 		"contexts":          {func(c *uetcc.Config) { c.Contexts = -2 }, nil, "Contexts"},
 		"address":           {func(c *uetcc.Config) { c.Address = netip.Addr{} }, nil, "Address"},
 		"ses target":        {func(c *uetcc.Config) { c.Target.Regions = -1 }, ses.ErrConfig, "Regions"},
+		"ses pending":       {func(c *uetcc.Config) { c.Target.Pending = -1 }, ses.ErrConfig, "Pending"},
 		"ses initiator":     {func(c *uetcc.Config) { c.Retries = 51 }, ses.ErrConfig, "Retries"},
 		"ses messages":      {func(c *uetcc.Config) { c.Messages = -1 }, ses.ErrConfig, "Messages"},
 		"ses MTU":           {func(c *uetcc.Config) { c.MTU = 1500 }, ses.ErrConfig, "MTU"},
 		"pdc":               {func(c *uetcc.Config) { c.PDS.RTOInit = -1 }, pdc.ErrConfig, "RTOInit"},
+		"pdc idle":          {func(c *uetcc.Config) { c.PDS.IdleTime = 1_000_000 }, pdc.ErrConfig, "IdleTime"},
+		"pdc pending":       {func(c *uetcc.Config) { c.PDS.PendTimeout = -1 }, pdc.ErrConfig, "PendTime"},
 		"pdc table":         {func(c *uetcc.Config) { c.PDCs.PerKey = 257 }, pdc.ErrConfig, "PerKey"},
 		"pdc manager":       {func(c *uetcc.Config) { c.Waiting = 65536 }, pdc.ErrConfig, "Waiting"},
 		"pdc memory":        {func(c *uetcc.Config) { c.Memory.Chunks = -1 }, pdc.ErrConfig, "Chunks"},
+		"pdc buffers":       {func(c *uetcc.Config) { c.PDS.BufferROD, c.Memory.Buffers = true, 65536 }, pdc.ErrConfig, "Buffers"},
 		"ccc":               {func(c *uetcc.Config) { c.CC.Control = 77 }, ccc.ErrConfig, "Control"},
 		"ccc entropy":       {func(c *uetcc.Config) { c.CC.Entropy.Values = 3 }, ccc.ErrConfig, "Values"},
 		"nscc":              {func(c *uetcc.Config) { c.CC.NSCC.BaseRTT = -1 }, nscc.ErrConfig, "BaseRTT"},
@@ -117,8 +109,7 @@ func TestConfigPDS(t *testing.T) {
 		t.Run(method.String(), func(t *testing.T) {
 			n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) { c.PDS.Start = method })
 			n.write(ses.ModeRUD, 3*netMTU)
-			n.run(func() bool { return len(n.ends[0].events) == 1 })
-			require.Equal(t, ses.StatusOK, n.ends[0].events[0].Outcome.Status)
+			n.endWell(n.ends[0], 1)
 			require.NotZero(t, n.ends[1].e.PDS().Stats().NACKs, "NEW_START_PSN")
 			require.EqualValues(t, 3, n.ends[1].e.PDS().Stats().Requests)
 		})

@@ -33,10 +33,7 @@ func TestEndpointCredit(t *testing.T) {
 					n := newNetwork(t, seed, faults, 2, underCredit(control, 4096))
 					check := traffic(n, ses.ModeRUD)
 					a := n.ends[0]
-					n.run(func() bool { return len(a.events) == len(a.local) })
-					for _, ev := range a.events {
-						require.Equal(t, ses.StatusOK, ev.Outcome.Status, "%+v", ev)
-					}
+					n.endWell(a, len(a.local))
 					check()
 					require.Positive(t, n.ends[1].e.Credit().Senders().Count())
 					n.settle()

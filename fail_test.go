@@ -125,22 +125,18 @@ func TestEndpointFailLater(t *testing.T) {
 		a.events = nil
 		bad := n.write(mode, 3*netMTU)
 		ps := sendAll(n.now, a.e)
-		in, reply := uetcc.Datagram{Packet: ps[0].data, Src: ps[0].src, Dst: ps[0].dst}, newDatagram()
-		var r uetcc.Received
-		b.e.Receive(n.now, &in, &reply, &r)
+		in, reply, r := take(n.now, b.e, ps[0])
 		require.Equal(t, ses.ActionPlace, r.Action)
 
 		good := n.write(other, 5*netMTU)
-		a.local[200] = make([]byte, 8)
-		_, err := a.e.Read(n.now, &uetcc.Message{To: uetcc.Destination{Address: b.addr, Job: 1}, Mode: other, Key: 1, Length: 8, Cookie: 200})
-		require.NoError(t, err)
+		read := n.read(other, 8)
 		b.local[201] = fill(netMTU, 3)
-		_, err = b.e.Write(n.now, &uetcc.Message{To: uetcc.Destination{Address: a.addr, Job: 1}, Mode: mode, Key: 1, Length: netMTU, Cookie: 201})
+		_, err := b.e.Write(n.now, &uetcc.Message{To: uetcc.Destination{Address: a.addr, Job: 1}, Mode: mode, Key: 1, Length: netMTU, Cookie: 201})
 		require.NoError(t, err)
 		n.run(func() bool { return len(a.events) == 2 && len(b.events) == 1 })
 		for _, ev := range append(a.events, b.events...) {
 			require.Equal(t, ses.StatusOK, ev.Outcome.Status)
-			require.Contains(t, []uint64{good, 200, 201}, ev.Cookie)
+			require.Contains(t, []uint64{good, read, 201}, ev.Cookie)
 		}
 		a.events, b.events = nil, nil
 
@@ -163,9 +159,7 @@ func TestEndpointFailWhileTheRestIsRead(t *testing.T) {
 		s.rendezvous(fill(1000, 5), 0, eager, 1)
 		ps := sendAll(s.now, s.a.e)
 		require.Len(t, ps, 1)
-		in, reply := uetcc.Datagram{Packet: ps[0].data, Src: ps[0].src, Dst: ps[0].dst}, newDatagram()
-		var r uetcc.Received
-		s.b.e.Receive(s.now, &in, &reply, &r)
+		in, reply, r := take(s.now, s.b.e, ps[0])
 		require.Equal(t, ses.ActionPlace, r.Action)
 		s.transmit() // the read is on its way
 
@@ -185,18 +179,10 @@ func TestEndpointFailErrors(t *testing.T) {
 	n := newNetwork(t, 1, netFaults{}, 2, nil)
 	a, b := n.ends[0], n.ends[1]
 	n.write(ses.ModeRUD, 3*netMTU)
-	a.local[77] = make([]byte, 10)
-	_, err := a.e.Read(0, &uetcc.Message{To: uetcc.Destination{Address: b.addr, Job: 1}, Key: 1, Length: 10, Cookie: 77})
-	require.NoError(t, err)
-	var in, reply uetcc.Datagram
-	var r uetcc.Received
-	take := func(p wirePacket) {
-		in, reply = uetcc.Datagram{Packet: p.data, Src: p.src, Dst: p.dst}, newDatagram()
-		b.e.Receive(0, &in, &reply, &r)
-		require.NoError(t, r.Err)
-	}
+	n.read(ses.ModeRUD, 10)
 	ps := sendAll(0, a.e)
-	take(ps[0])
+	in, reply, r := take(0, b.e, ps[0])
+	require.NoError(t, r.Err)
 	require.ErrorIs(t, b.e.Fail(0, &in, &reply, &r), ses.ErrRange, "RC_OK is no failure")
 	before, was := append([]byte(nil), reply.Packet...), r
 	for _, c := range []ses.ReturnCode{ses.RCNull, ses.RCUnsupportedSize, ses.RCNoMatch, ses.RCPermViolation, 63} {
@@ -211,11 +197,11 @@ func TestEndpointFailErrors(t *testing.T) {
 	require.Equal(t, ses.ActionAbort, r.Action)
 	require.ErrorIs(t, b.e.Fail(0, &in, &reply, &r), ses.ErrStale, "once")
 
-	take(ps[1])
+	in, reply, r = take(0, b.e, ps[1])
 	require.Equal(t, ses.CheckSticky, r.Check)
 	require.Equal(t, ses.RCATPerm, r.Code)
 	require.ErrorIs(t, b.e.Fail(0, &in, &reply, &r), ses.ErrStale, "nothing is to be placed")
-	take(ps[3])
+	in, reply, r = take(0, b.e, ps[3])
 	require.Equal(t, ses.ActionRead, r.Action)
 	r.Code = ses.RCATPerm
 	require.ErrorIs(t, b.e.Fail(0, &in, &reply, &r), ses.ErrStale, "that is for Refuse")
@@ -223,7 +209,7 @@ func TestEndpointFailErrors(t *testing.T) {
 	require.ErrorIs(t, b.e.Fail(0, &in, &reply, &r), ses.ErrStale, "as is the value of an atomic")
 
 	n.write(ses.ModeRUD, 10)
-	take(sendAll(0, a.e)[0])
+	in, reply, r = take(0, b.e, sendAll(0, a.e)[0])
 	r.Code = ses.RCATPerm
 	short := uetcc.Datagram{}
 	require.ErrorIs(t, b.e.Fail(0, &in, &short, &r), pdc.ErrShortBuffer)
@@ -237,9 +223,7 @@ func TestEndpointFailAllocs(t *testing.T) {
 	a, b := n.ends[0], n.ends[1]
 	n.write(ses.ModeRUD, 10)
 	p := sendAll(0, a.e)[0]
-	in, reply := uetcc.Datagram{Packet: p.data, Src: p.src, Dst: p.dst}, newDatagram()
-	var first uetcc.Received
-	b.e.Receive(0, &in, &reply, &first)
+	in, reply, first := take(0, b.e, p)
 	first.Code = ses.RCATPerm
 	alloctest.Zero(t, "Fail", func() {
 		r := first
@@ -258,9 +242,7 @@ func TestEndpointRefusesReads(t *testing.T) {
 		n.refuses = true
 		lengths := []int{8, 100, netMTU, 10*netMTU + 1}
 		for i, l := range lengths {
-			a.local[uint64(i)] = make([]byte, l)
-			_, err := a.e.Read(n.now, &uetcc.Message{To: uetcc.Destination{Address: b.addr, Job: 1}, Mode: ses.Mode(i % 2), Key: 1, Length: uint32(l), Cookie: uint64(i)})
-			require.NoError(t, err)
+			n.read(ses.Mode(i%2), l)
 		}
 		n.run(func() bool { return len(a.events) == len(lengths) && b.e.Usage().Answers == 0 })
 		for _, ev := range a.events {
@@ -276,13 +258,9 @@ func TestEndpointRefusesReads(t *testing.T) {
 func TestEndpointFailRUDIRead(t *testing.T) {
 	n := newNetwork(t, 1, netFaults{}, 2, nil)
 	a, b := n.ends[0], n.ends[1]
-	a.local[1] = make([]byte, 100)
-	_, err := a.e.Read(0, &uetcc.Message{To: uetcc.Destination{Address: b.addr, Job: 1}, Mode: ses.ModeRUDI, Key: 1, Length: 100, Cookie: 1})
-	require.NoError(t, err)
+	n.read(ses.ModeRUDI, 100)
 	p := sendAll(0, a.e)[0]
-	in, reply := uetcc.Datagram{Packet: p.data, Src: p.src, Dst: p.dst}, newDatagram()
-	var r uetcc.Received
-	b.e.Receive(0, &in, &reply, &r)
+	in, reply, r := take(0, b.e, p)
 	require.EqualValues(t, 100, reply.Payload.Length)
 	r.Code = ses.RCATNoTrans
 	require.NoError(t, b.e.Fail(0, &in, &reply, &r))
@@ -307,9 +285,7 @@ func TestEndpointLateAnswerHeaders(t *testing.T) {
 		_, err = a.e.Read(0, &uetcc.Message{To: uetcc.Destination{Address: b.addr, Job: 1, Generation: gen}, Key: 2, Length: 8, Cookie: 1})
 		require.NoError(t, err)
 		p := sendAll(0, a.e)[0]
-		in, reply := uetcc.Datagram{Packet: p.data, Src: p.src, Dst: p.dst}, newDatagram()
-		var r uetcc.Received
-		b.e.Receive(0, &in, &reply, &r)
+		_, reply, r := take(0, b.e, p)
 		require.NotZero(t, r.Answer)
 		reply.State = pdc.AckState{Pend: 64, Restore: true}
 		reply.Packet = reply.Packet[: 0 : uetcc.HeaderMax-1] // too short, and then not

@@ -20,19 +20,10 @@ func setLength(p wirePacket, bytes uint32) {
 	binary.BigEndian.PutUint32(p.data[pds.RequestLen+ses.StandardLen-4:], bytes)
 }
 
-// read starts a read of end 0 from end 1 and returns its packets.
-func (n *network) read(length uint32) []wirePacket {
-	a := n.ends[0]
-	a.local[1] = make([]byte, length)
-	_, err := a.e.Read(n.now, &uetcc.Message{To: uetcc.Destination{Address: n.ends[1].addr, Job: 1}, Key: 1, Length: length, Cookie: 1})
-	require.NoError(n.t, err)
-	return sendAll(n.now, a.e)
-}
-
 // A read request asks for an MTU at most.
 func TestForeignReadOfSeveralMTUs(t *testing.T) {
 	n := newNetwork(t, 1, netFaults{}, 2, nil)
-	p := n.read(netMTU)[0]
+	p := n.reads(netMTU)[0]
 	setLength(p, netMTU+1)
 	r, _ := receive(0, n.ends[1].e, p)
 	require.Equal(t, ses.RCOpViolation, r.Code)
@@ -44,7 +35,7 @@ func TestForeignReadOfSeveralMTUs(t *testing.T) {
 func TestForeignResponseToReadData(t *testing.T) {
 	n := newNetwork(t, 1, netFaults{}, 2, nil)
 	a, b := n.ends[0], n.ends[1]
-	for _, p := range n.read(3 * netMTU) {
+	for _, p := range n.reads(3 * netMTU) {
 		receive(0, b.e, p)
 	}
 	require.Equal(t, 3, b.e.Usage().Answers)
@@ -67,7 +58,7 @@ func TestForeignResponseToReadData(t *testing.T) {
 func TestForeignReadDataOfAnotherJob(t *testing.T) {
 	n := newNetwork(t, 1, netFaults{}, 2, nil)
 	a, b := n.ends[0], n.ends[1]
-	for _, p := range n.read(100) {
+	for _, p := range n.reads(100) {
 		receive(0, b.e, p)
 	}
 	p := sendAll(0, b.e)[0]

@@ -119,11 +119,9 @@ func (h *hosts) enable() {
 	}
 }
 
-// wait lets time pass and counts the messages that end.
+// wait lets time pass and takes note of the messages that end.
 func (h *hosts) wait(ns int64) {
-	until := h.now + ns
-	h.after(until)
-	h.run(func() bool { return h.now >= until })
+	h.network.wait(ns)
 	for i, e := range h.ends {
 		for _, ev := range e.events {
 			if m := (hostMessage{i, ev.Cookie}); ev.Message != 0 {

@@ -1,7 +1,6 @@
 package uetcc_test
 
 import (
-	"net/netip"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,17 +13,6 @@ import (
 
 // What must come to an end although something was lost for good. Each of these was
 // found by the fault simulation.
-
-// write starts a write of end 0 to end 1 and returns its cookie.
-func (n *network) write(mode ses.Mode, length int) uint64 {
-	a := n.ends[0]
-	cookie := uint64(len(a.local) + 1)
-	m := uetcc.Message{To: uetcc.Destination{Address: n.ends[1].addr, Job: 1}, Mode: mode, Key: 1, Length: uint32(length), Cookie: cookie}
-	a.local[cookie] = fill(length, byte(cookie))
-	_, err := a.e.Write(n.now, &m)
-	require.NoError(n.t, err)
-	return cookie
-}
 
 // A message behind one that fails is sent all the same.
 func TestEndpointRUDIBehindAFailure(t *testing.T) {
@@ -60,8 +48,7 @@ func TestEndpointCreditLost(t *testing.T) {
 	n.cut[pdc.AddrFrom(a.addr)] = true // all that it has asked for is granted meanwhile
 	n.run(func() bool { return n.now > 5_000_000 })
 	n.cut[pdc.AddrFrom(a.addr)] = false
-	n.run(func() bool { return len(a.events) == 1 })
-	require.Equal(t, ses.StatusOK, a.events[0].Outcome.Status)
+	n.endWell(a, 1)
 	require.Equal(t, a.local[c], n.ends[1].mem[:40*netMTU])
 }
 
@@ -85,8 +72,7 @@ func TestEndpointCreditStartsOver(t *testing.T) {
 	})
 	a.e, a.events, a.local = again.ends[0].e, nil, map[uint64][]byte{}
 	n.write(ses.ModeRUD, 40*netMTU)
-	n.run(func() bool { return len(a.events) == 1 })
-	require.Equal(t, ses.StatusOK, a.events[0].Outcome.Status)
+	n.endWell(a, 1)
 }
 
 // An initiator whose PDC fails lets go of the credit that it scheduled for the read
@@ -97,10 +83,7 @@ func TestEndpointCreditReadGone(t *testing.T) {
 		c.PDS.MaxRTORetx = 2
 	})
 	a := n.ends[0]
-	m := uetcc.Message{To: uetcc.Destination{Address: n.ends[1].addr, Job: 1}, Key: 1, Length: 100 * netMTU, Cookie: 1}
-	a.local[1] = make([]byte, m.Length)
-	_, err := a.e.Read(0, &m)
-	require.NoError(t, err)
+	n.read(ses.ModeRUD, 100*netMTU)
 	n.run(func() bool { return a.e.Usage().Senders == 1 })
 	n.write(ses.ModeRUD, 4*netMTU)
 	n.cut[pdc.AddrFrom(n.ends[1].addr)] = true
@@ -136,8 +119,7 @@ func TestEndpointCreditAfterSilence(t *testing.T) {
 	require.Zero(t, b.e.Usage().Senders)
 	require.Equal(t, 1, b.e.Usage().PDCs)
 	n.cut = nil
-	n.run(func() bool { return len(a.events) == 1 })
-	require.Equal(t, ses.StatusOK, a.events[0].Outcome.Status)
+	n.endWell(a, 1)
 }
 
 // A target whose initiator falls silent hears that the rest of a message will not
@@ -160,14 +142,6 @@ func TestEndpointMessageBroken(t *testing.T) {
 	require.EqualValues(t, 77, ev.Cookie)
 	require.Equal(t, ses.StatusPDS, ev.Outcome.Status)
 	require.EqualValues(t, 1, b.e.Stats().Broken)
-}
-
-// All fields of a Config but the address have a default.
-func TestEndpointDefaults(t *testing.T) {
-	_, err := uetcc.NewEndpoint(uetcc.Config{Address: netip.MustParseAddr("10.0.0.1")})
-	require.NoError(t, err)
-	_, err = uetcc.NewEndpoint(uetcc.Config{})
-	require.ErrorIs(t, err, uetcc.ErrConfig)
 }
 
 // A peer that is gone takes the reads from it along, and no others.

@@ -52,10 +52,7 @@ func TestEndpointTaggedAtomics(t *testing.T) {
 			_, err := a.e.Atomic(n.now, &m)
 			require.NoError(t, err)
 		}
-		n.run(func() bool { return len(a.events) == 6 })
-		for _, ev := range a.events {
-			require.Equal(t, ses.StatusOK, ev.Outcome.Status, "%+v", ev)
-		}
+		n.endWell(a, 6)
 		for tag := uint64(1); tag <= 6; tag++ {
 			require.Equal(t, 101*tag, binary.BigEndian.Uint64(b.mem[base+16*tag+8:]))
 			if tag%2 == 1 {
@@ -145,9 +142,7 @@ func TestEndpointRendezvousIsOverWhenItsRestHasArrived(t *testing.T) {
 	s.run(func() bool { return s.a.e.Usage().Answers == 1 })
 	to := pdc.AddrFrom(s.b.addr)
 	s.cut[to] = true
-	until := s.now + 2_000_000
-	s.after(until)
-	s.run(func() bool { return s.now >= until })
+	s.wait(2_000_000)
 	require.Empty(t, s.a.events)
 	s.cut[to] = false
 	s.run(func() bool { return len(s.a.events) == 1 && len(s.b.events) == 1 })
@@ -192,9 +187,7 @@ func TestEndpointDeferrable(t *testing.T) {
 			}
 			s.run(func() bool { return s.b.e.Target().Pending() == len(lengths) })
 			sent := s.a.e.PDS().Stats().Sent
-			until := s.now + 60_000_000
-			s.after(until)
-			s.run(func() bool { return s.now >= until })
+			s.wait(60_000_000)
 			require.Equal(t, sent, s.a.e.PDS().Stats().Sent, "nobody tries")
 			for i := range lengths {
 				s.post(s.b, uint64(i)*16384, 16384)
@@ -214,11 +207,6 @@ func TestEndpointDeferrable(t *testing.T) {
 			require.Zero(t, s.b.e.Target().Pending())
 		})
 	}
-}
-
-// after makes something happen at a time: a datagram to nobody.
-func (n *network) after(at int64) {
-	n.q.Push(at, netPacket{})
 }
 
 // One of two deferred sends is given up: the buffer that was kept for it is the
@@ -271,9 +259,7 @@ func TestEndpointDeferrableGivenUpWhenReady(t *testing.T) {
 			cancelled++
 		}
 		s.run(func() bool { return len(s.a.events) == 2 })
-		until := s.now + 10_000_000_000 // ready to restart that is refused is tried again
-		s.after(until)
-		s.run(func() bool { return s.now >= until })
+		s.wait(10_000_000_000) // ready to restart that is refused is tried again
 		require.Zero(t, s.b.e.Target().Pending(), "after %d steps", step)
 		require.Equal(t, 2, s.b.e.Usage().PDCs, "which would let go of it")
 	}
@@ -292,9 +278,7 @@ func TestEndpointMatchedSendsOfAPeerThatIsGone(t *testing.T) {
 	_, err := s.a.e.Send(s.now, &m)
 	require.NoError(t, err)
 	s.run(func() bool { return s.b.e.Target().Pending() == 1 })
-	until := s.now + 300_000_000
-	s.after(until)
-	s.run(func() bool { return s.now >= until })
+	s.wait(300_000_000)
 	require.Empty(t, s.a.events, "it waits as long as its peer is there")
 
 	s.postTag(s.b, 0, 100_000, 1, 5)
@@ -499,12 +483,9 @@ func TestEndpointRendezvousReadByAnother(t *testing.T) {
 	c.local[1] = make([]byte, 2000)
 	_, err := c.e.Read(n.now, &m)
 	require.NoError(t, err)
-	n.run(func() bool { return len(c.events) == 1 })
-	require.Equal(t, ses.StatusOK, c.events[0].Outcome.Status)
+	n.endWell(c, 1)
 	require.Equal(t, fill(3000, 2)[1000:], c.local[1])
-	until := n.now + 1_000_000
-	n.after(until)
-	n.run(func() bool { return n.now >= until }) // the acknowledgement of the data is there
+	n.wait(1_000_000) // the acknowledgement of the data is there
 	require.Empty(t, s.a.events)
 }
 
@@ -547,8 +528,7 @@ func TestEndpointRendezvousReaderCloses(t *testing.T) {
 				require.NoError(t, s.b.e.PDS().Close(s.now, h))
 			}
 		}
-		s.run(func() bool { return len(s.a.events) == 1 })
-		require.Equal(t, ses.StatusOK, s.a.events[0].Outcome.Status, "seed %d: %+v", seed, s.a.events[0])
+		s.endWell(s.a, 1)
 	}
 }
 

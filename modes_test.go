@@ -151,10 +151,7 @@ func TestEndpointReceiverGone(t *testing.T) {
 	require.Equal(t, 64, a.e.PDS().FreeChunks())
 	n.cut[gone], a.events, a.local = false, nil, map[uint64][]byte{}
 	check := traffic(n, ses.ModeRUD)
-	n.run(func() bool { return len(a.events) == len(a.local) })
-	for _, ev := range a.events {
-		require.Equal(t, ses.StatusOK, ev.Outcome.Status, "%+v", ev)
-	}
+	n.endWell(a, len(a.local))
 	check()
 }
 
@@ -166,13 +163,9 @@ func TestEndpointIdleAndReuse(t *testing.T) {
 	a := n.ends[0]
 	for round := range 4 {
 		a.events, a.local = nil, map[uint64][]byte{}
-		m := uetcc.Message{To: uetcc.Destination{Address: n.ends[1].addr, Job: 1}, Key: 1, Length: 3000, Cookie: 7}
-		a.local[7] = fill(3000, byte(round))
-		_, err := a.e.Write(n.now, &m)
-		require.NoError(t, err)
-		n.run(func() bool { return len(a.events) == 1 })
-		require.Equal(t, ses.StatusOK, a.events[0].Outcome.Status)
-		require.Equal(t, a.local[7], n.ends[1].mem[:3000])
+		cookie := n.begin(a.e.Write, ses.ModeRUD, fill(3000, byte(round)))
+		n.endWell(a, 1)
+		require.Equal(t, a.local[cookie], n.ends[1].mem[:3000])
 		closed := uint64(round + 1)
 		n.run(func() bool {
 			return a.e.PDS().Stats().Closed == closed && n.ends[1].e.PDS().Stats().Closed == closed

@@ -63,6 +63,7 @@ type netPacket struct {
 // network is two or more endpoints in virtual time.
 type network struct {
 	t      testing.TB
+	seed   uint64
 	f      netFaults
 	r      *rand.Rand
 	now    int64
@@ -75,7 +76,7 @@ type network struct {
 }
 
 func newNetwork(t testing.TB, seed uint64, f netFaults, ends int, edit func(*uetcc.Config)) *network {
-	n := &network{t: t, f: f, r: rand.New(rand.NewPCG(seed, 11)), byAddr: map[pdc.Addr]*netEnd{}, cut: map[pdc.Addr]bool{}}
+	n := &network{t: t, seed: seed, f: f, r: rand.New(rand.NewPCG(seed, 11)), byAddr: map[pdc.Addr]*netEnd{}, cut: map[pdc.Addr]bool{}}
 	for i := range ends {
 		c := uetcc.Config{
 			Address: netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)}), MTU: netMTU, ControlTC: tcHigh, Seed: seed*16 + uint64(i),
@@ -113,6 +114,35 @@ func (n *network) open(end *netEnd) {
 func (n *network) post(end *netEnd, base uint64, length uint32) {
 	_, err := end.e.Target().PostReceive(1<<16, netQueue, ses.Receive{Base: base, Length: length, Ignore: ^uint64(0)})
 	require.NoError(n.t, err)
+}
+
+// begin starts a message of end 0 about the memory of end 1, and returns its cookie: data is
+// what is written, or where what is read goes.
+func (n *network) begin(start func(int64, *uetcc.Message) (uetcc.Handle, error), mode ses.Mode, data []byte) uint64 {
+	a := n.ends[0]
+	cookie := uint64(len(a.local) + 1)
+	a.local[cookie] = data
+	_, err := start(n.now, &uetcc.Message{
+		To: uetcc.Destination{Address: n.ends[1].addr, Job: 1}, Mode: mode, Key: 1, Length: uint32(len(data)), Cookie: cookie,
+	})
+	require.NoError(n.t, err)
+	return cookie
+}
+
+// write begins a write of some bytes.
+func (n *network) write(mode ses.Mode, length int) uint64 {
+	return n.begin(n.ends[0].e.Write, mode, fill(length, byte(len(n.ends[0].local)+1)))
+}
+
+// read begins a read.
+func (n *network) read(mode ses.Mode, length int) uint64 {
+	return n.begin(n.ends[0].e.Read, mode, make([]byte, length))
+}
+
+// reads are the packets of a read of end 0 from end 1.
+func (n *network) reads(length int) []wirePacket {
+	n.read(ses.ModeRUD, length)
+	return sendAll(n.now, n.ends[0].e)
 }
 
 // carry puts what came out of an end on its way.
@@ -287,6 +317,22 @@ func (n *network) step() bool {
 		n.poll(end)
 	}
 	return true
+}
+
+// wait lets time pass.
+func (n *network) wait(ns int64) {
+	until := n.now + ns
+	n.q.Push(until, netPacket{}) // to nobody
+	n.run(func() bool { return n.now >= until })
+}
+
+// endWell goes on until so many messages of an end have ended, all of them well.
+func (n *network) endWell(end *netEnd, messages int) {
+	n.t.Helper()
+	n.run(func() bool { return len(end.events) == messages })
+	for _, ev := range end.events {
+		require.Equal(n.t, ses.StatusOK, ev.Outcome.Status, "seed %d: %+v", n.seed, ev)
+	}
 }
 
 // run goes on until done says so.

@@ -51,8 +51,7 @@ func (o *ordered) send(n int) (ps []wirePacket) {
 
 // give has b receive a packet, and answer to it later.
 func (o *ordered) give(p wirePacket) (r uetcc.Received) {
-	in, reply := uetcc.Datagram{Packet: p.data, Src: p.src, Dst: p.dst}, newDatagram()
-	o.b.e.Receive(o.now, &in, &reply, &r)
+	in, reply, r := take(o.now, o.b.e, p)
 	if r.Buffer != 0 {
 		o.b.keep(&in, int(r.Buffer))
 	}
@@ -95,8 +94,7 @@ func (o *ordered) finish(cookie uint64) {
 	for _, p := range o.back {
 		receive(o.now, o.a.e, p)
 	}
-	o.run(func() bool { return len(o.a.events) == 1 })
-	require.Equal(o.t, ses.StatusOK, o.a.events[0].Outcome.Status, "%+v", o.a.events[0])
+	o.endWell(o.a, 1)
 	require.Equal(o.t, o.a.local[cookie], o.b.mem[:len(o.a.local[cookie])])
 	o.settle()
 	require.Zero(o.t, o.b.e.Usage())
@@ -251,8 +249,7 @@ func TestReplayClosedWhileBuffered(t *testing.T) {
 			for _, p := range o.back {
 				receive(o.now, o.a.e, p)
 			}
-			o.run(func() bool { return len(o.a.events) == 1 })
-			require.Equal(t, ses.StatusOK, o.a.events[0].Outcome.Status)
+			o.endWell(o.a, 1)
 			require.Equal(t, o.a.local[cookie], o.b.mem[:3*netMTU])
 		})
 	}
@@ -262,10 +259,8 @@ func TestReplayClosedWhileBuffered(t *testing.T) {
 // of other PDCs do not.
 func TestReplayWaitsForRoom(t *testing.T) {
 	o := newOrdered(t, func(c *uetcc.Config) { c.Answers = 1 })
-	for i := range uint64(3) {
-		o.a.local[100+i] = make([]byte, 8)
-		_, err := o.a.e.Read(o.now, &uetcc.Message{To: uetcc.Destination{Address: o.b.addr, Job: 1}, Mode: ses.ModeROD, Key: 1, Length: 8, Cookie: 100 + i})
-		require.NoError(t, err)
+	for range 3 {
+		o.read(ses.ModeROD, 8)
 	}
 	ps := o.send(3)
 	o.give(ps[2])
@@ -292,10 +287,7 @@ func TestReplayWaitsForRoom(t *testing.T) {
 	for _, p := range o.back {
 		receive(o.now, o.a.e, p)
 	}
-	o.run(func() bool { return len(o.a.events) == 3 })
-	for _, ev := range o.a.events {
-		require.Equal(t, ses.StatusOK, ev.Outcome.Status)
-	}
+	o.endWell(o.a, 3)
 }
 
 // A packet that was buffered can be taken back as any other.

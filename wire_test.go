@@ -96,10 +96,16 @@ func sendAll(now int64, e *uetcc.Endpoint) (all []wirePacket) {
 	return all
 }
 
+// take gives a packet to e.
+func take(now int64, e *uetcc.Endpoint, p wirePacket) (in, reply uetcc.Datagram, r uetcc.Received) {
+	in, reply = uetcc.Datagram{Packet: p.data, Src: p.src, Dst: p.dst}, newDatagram()
+	e.Receive(now, &in, &reply, &r)
+	return in, reply, r
+}
+
 // receive gives a packet to e and returns what to do and what goes back.
 func receive(now int64, e *uetcc.Endpoint, p wirePacket) (r uetcc.Received, back []wirePacket) {
-	in, reply := uetcc.Datagram{Packet: p.data, Src: p.src, Dst: p.dst}, newDatagram()
-	e.Receive(now, &in, &reply, &r)
+	_, reply, r := take(now, e, p)
 	if len(reply.Packet) > 0 {
 		back = append(back, onWire(&reply))
 	}
