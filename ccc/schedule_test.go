@@ -189,11 +189,11 @@ func TestTickEndsWhenTheClockGoesBack(t *testing.T) {
 		m.OnSend(asks, start, Sent{Size: mtu})
 		require.Equal(t, ReasonPacing, m.Context(paced).Reason())
 		require.Equal(t, ReasonCredit, m.Context(asks).Reason())
-		h, ok := m.Tick(start)
-		require.True(t, ok)
-		require.Equal(t, asks, h)
-		_, ok = m.Tick(start)
-		require.False(t, ok)
+		waited := map[Handle]Reason{}
+		for h, why := m.Tick(start); h != 0; h, why = m.Tick(start) {
+			waited[h] = why
+		}
+		require.Equal(t, map[Handle]Reason{paced: ReasonPacing, asks: ReasonCredit}, waited)
 		require.Equal(t, StateReady, m.Context(paced).State())
 	}
 }
@@ -225,15 +225,15 @@ func TestTickAsksForLostCredit(t *testing.T) {
 	at, ok := m.NextDeadline()
 	require.True(t, ok)
 	require.LessOrEqual(t, at, 6*us)
-	_, ok = m.Tick(6*us - 1)
-	require.False(t, ok)
-	h, ok := m.Tick(6 * us)
-	require.True(t, ok)
+	h, _ := m.Tick(6*us - 1)
+	require.Zero(t, h)
+	h, waited := m.Tick(6 * us)
 	require.Equal(t, ctx, h)
-	_, ok = m.Tick(6 * us)
-	require.False(t, ok)
-	_, ok = m.Tick(18 * us)
-	require.True(t, ok, "again after twice the time")
+	require.Equal(t, ReasonCredit, waited)
+	h, _ = m.Tick(6 * us)
+	require.Zero(t, h)
+	h, _ = m.Tick(18 * us)
+	require.Equal(t, ctx, h, "again after twice the time")
 	m.OnCreditUpdate(pdcs[0], 19*us, 5*mtu)
 	_, ok = m.NextDeadline()
 	require.False(t, ok)
@@ -261,7 +261,11 @@ func TestPacerSpreadsWindowOverRoundTrip(t *testing.T) {
 		}
 		require.Equal(t, ReasonPacing, m.Context(ctx).Reason())
 		now = at
-		m.Tick(now)
+		if h, waited := m.Tick(now); h != 0 { // the deadline may have been early
+			require.Equal(t, ctx, h)
+			require.Equal(t, ReasonPacing, waited)
+			require.Equal(t, StateReady, m.Context(ctx).State())
+		}
 	}
 	require.Equal(t, ReasonWindow, m.Context(ctx).Reason())
 	require.EqualValues(t, 72_500, sent) // the last whole MTU within 75,000
@@ -392,7 +396,7 @@ func TestTickEndsAtTheEndOfTime(t *testing.T) {
 			require.Equal(t, ReasonCredit, m.Context(h).Reason())
 			asked := 0
 			for ; asked < 10; asked++ {
-				if _, ok := m.Tick(now); !ok {
+				if h, _ := m.Tick(now); h == 0 {
 					break
 				}
 				m.OnNewData(h, now, mtu)

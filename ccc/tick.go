@@ -21,23 +21,28 @@ func (m *Manager) arm(c *Context) {
 // waits for time to pass.
 func (m *Manager) NextDeadline() (int64, bool) { return m.due.Next() }
 
-// Tick handles what has become due by now, and returns a context that is to send
-// a Credit Request with [Context.CreditTarget], if there is one. Call it until
-// it returns false. A time before that of an earlier Tick counts as that one.
-func (m *Manager) Tick(now int64) (Handle, bool) {
+// Tick handles what has become due by now, and returns a context and what it has waited
+// for: with [ReasonCredit] it is to send a Credit Request with [Context.CreditTarget], with
+// [ReasonPacing] its next packet may go. Call it until it returns the zero Handle. A time
+// before that of an earlier Tick counts as that one.
+func (m *Manager) Tick(now int64) (Handle, Reason) {
 	now = m.due.Now(now)
 	for {
 		i, ok := m.due.Expire(now)
 		if !ok {
-			return 0, false
+			return 0, ReasonBacklog
 		}
 		c := &m.seats[i].context
 		c.rec.armed = false
-		request := c.CreditRequestDue(m.p, now)
+		paced := c.why == ReasonPacing
+		asks := c.CreditRequestDue(m.p, now)
 		c.evaluate(m.p, now)
 		m.settle(c, now)
-		if request {
-			return c.rec.handle, true
+		switch {
+		case asks:
+			return c.rec.handle, ReasonCredit
+		case paced && c.state == StateReady:
+			return c.rec.handle, ReasonPacing
 		}
 	}
 }

@@ -46,15 +46,20 @@ func (m *Manager) Tick(now int64) (done bool) {
 	return false
 }
 
-// tickCC lets the contexts of congestion control see the time; one that waits for
-// credit asks for it.
+// tickCC lets the contexts of congestion control see the time: one that waits for credit
+// asks for it, and those that were told to wait for the time go on when it has come. Its
+// timers are exact, the wheel's tick is longer than a packet.
 func (m *Manager) tickCC(now int64) {
 	for {
-		h, ok := m.cc.Tick(now)
-		if !ok {
+		h, waited := m.cc.Tick(now)
+		switch {
+		case h == 0:
 			return
+		case waited == ccc.ReasonCredit:
+			m.askCredit(now, h)
+		default:
+			m.unpark(h)
 		}
-		m.askCredit(now, h)
 	}
 }
 
@@ -256,7 +261,6 @@ func (m *Manager) auxiliary(now int64, p *PDC) {
 		p.flags &^= flagClearDue
 		m.control(p, ctlClearCmd)
 	}
-	m.unpark(p.cc) // a pacing delay may be over
 	if int(p.stalls)-stallsEven >= m.p.maxRTOs && p.blocked() {
 		m.overdue(now, p)
 		return

@@ -126,10 +126,10 @@ func (m *Manager) allowed(now int64, p *PDC, size int64, again bool) bool {
 	if asking || d.Bytes >= min(size, m.cc.Params().MTU()) || d.Bytes > 0 && d.Reason == ccc.ReasonBacklog {
 		return true
 	}
-	m.park(p)
-	if d.Reason == ccc.ReasonPacing {
-		m.aux(p, now, d.NotBefore)
+	if d.Reason == ccc.ReasonPacing && c.State() == ccc.StateReady {
+		return true // the clock has gone back: what was allowed is, and no timer would wake p
 	}
+	m.park(p)
 	return false
 }
 
