@@ -17,23 +17,6 @@ var accessNames = [...]string{"RO", "RW", "WO"}
 // String returns the name of a.
 func (a Access) String() string { return enum.Name(accessNames[:], a) }
 
-// Order says what a register's store or load needs beyond itself.
-type Order uint8
-
-// Order classes.
-const (
-	OrderNone    Order = iota
-	OrderProgram       // program order with other registers of the device is enough
-	OrderBefore        // payload in host memory must be visible before: [Space.Flush] first
-	OrderFlush         // must reach the device at once: [Space.Flush] after
-	OrderAfter         // a load that later loads of host memory depend on
-)
-
-var orderNames = [...]string{"none", "program", "before", "flush", "after"}
-
-// String returns a short name.
-func (o Order) String() string { return enum.Name(orderNames[:], o) }
-
 // Register describes one register of a block.
 type Register struct {
 	Name    string
@@ -41,7 +24,7 @@ type Register struct {
 	Offset  uint32 // from the block's base, or from its array element
 	Width   uint8  // bits: 32 or 64
 	Access  Access
-	Order   Order
+	Flush   bool    // a store is to reach the device at once
 	Feature Feature // 0: always there
 	Element bool    // lies in each element of the block's array
 }
@@ -78,7 +61,7 @@ func (d *Device) Store(r Register, index int, v uint64) error {
 	} else {
 		d.space.Store64(off, v)
 	}
-	if r.Order == OrderFlush {
+	if r.Flush {
 		d.space.Flush()
 	}
 	return nil
