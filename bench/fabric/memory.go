@@ -8,7 +8,6 @@ import (
 	"github.com/uetcc/uetcc/hw/hbm"
 	"github.com/uetcc/uetcc/hw/link"
 	"github.com/uetcc/uetcc/internal/check"
-	"github.com/uetcc/uetcc/nscc"
 )
 
 // Memory puts a memory controller behind one host: a packet is acknowledged when
@@ -173,7 +172,6 @@ func (s *sim) retire() {
 
 // tellOfMemory fills in what the acknowledgement of packet d says of the memory.
 func (s *sim) tellOfMemory(d *detail) {
-	d.service = nscc.ServiceTimeOf((s.now - d.at) / 1000)
 	if s.mem.cfg.Policy == nil {
 		return
 	}

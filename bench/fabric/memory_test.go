@@ -8,6 +8,7 @@ import (
 
 	"github.com/uetcc/uetcc/hw/hbm"
 	"github.com/uetcc/uetcc/hw/link"
+	"github.com/uetcc/uetcc/nscc"
 )
 
 // memoryConfig is four senders to a host whose memory is half as fast as its
@@ -40,6 +41,24 @@ func TestMemory(t *testing.T) {
 	require.Positive(t, held.Memory.Penalised)
 	require.Positive(t, held.Memory.Restored)
 	require.Less(t, held.Memory.Peak, free.Memory.Peak)
+}
+
+// TestMemoryTimeIsServiceTime: what the memory keeps is not queueing delay of the network,
+// and each acknowledgement says so.
+func TestMemoryTimeIsServiceTime(t *testing.T) {
+	c := memoryConfig()
+	var most nscc.ServiceTime
+	var felt int64
+	c.Seen = func(s *Seen) { most = max(most, s.ServiceTime) }
+	c.Context = func(s *ContextState) {
+		if s.Now < c.Memory.InternalEnd {
+			felt = max(felt, s.Window.QDelay)
+		}
+	}
+	wait := run(t, c).Memory.MaxWait * 1000
+	require.Greater(t, wait, 10_000.0, "ns")
+	require.GreaterOrEqual(t, float64(most.Nanoseconds()), wait)
+	require.Less(t, float64(felt), wait/4)
 }
 
 // TestMemoryFull: a controller without room drops, and the transfers end all the

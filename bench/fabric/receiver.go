@@ -145,8 +145,10 @@ func (s *sim) reply(conn, pkt uint32, flags uint8) {
 	d.service, d.pend, d.restore = 0, 0, false
 	if flags&flagNack == 0 && s.behindMemory(host) {
 		s.tellOfMemory(d)
+	} else {
+		d.at = s.now
 	}
-	d.cack, d.units, d.at = r.cack, s.received(r), s.now
+	d.cack, d.units = r.cack, s.received(r)
 	d.sack = s.sack(conn, d.base())
 	s.answer(host, pkt)
 }

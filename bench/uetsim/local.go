@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/uetcc/uetcc/bench/fabric"
 	"github.com/uetcc/uetcc/hw/hbm"
 	"github.com/uetcc/uetcc/hw/link"
@@ -23,24 +25,28 @@ func slowMemory(policy *hbm.PolicyConfig) *fabric.Memory {
 // localConfig is six network senders with a small first window, so that the
 // network itself is at ease.
 func (o *options) localConfig(policy *hbm.PolicyConfig) fabric.Config {
-	c := o.with(o.sixToOne(1_000_000), "nscc")
+	c := o.sixToOne(1_000_000)
 	c.InitialCwnd = 10_000
 	c.Memory = slowMemory(policy)
-	return c
+	return o.with(c, "nscc")
 }
 
 // local is figure 6-3: the memory is the bottleneck, and no switch can say so.
 func local(o *options) (*report, error) {
 	r := &report{}
-	res, err := r.add("NSCC, no flow control", o.localConfig(nil))
+	c := o.localConfig(nil)
+	felt := mostDelay(&c, c.Memory.InternalEnd)
+	res, err := r.add("NSCC, no flow control", c)
 	if err != nil {
 		return nil, err
 	}
 	m := res.Memory
 	r.Tables = []table{memoryTable("NSCC, no flow control", m)}
-	windows := 6 * res.Parameters.MaxWnd
-	r.claim(m.Peak > windows/2, "the service time hides the wait from NSCC: the windows grow on, and all of them waits in memory",
-		"more than half of six times MaxWnd", "%d of %d bytes", m.Peak, windows)
+	r.claim(*felt < m.MaxWait/4, "the service time hides the wait from NSCC", "queueing delays below a quarter of the longest wait until 300 us",
+		"%.1f of %.1f us", *felt, m.MaxWait)
+	firsts, windows := 6*res.Parameters.InitialCwnd, 6*res.Parameters.MaxWnd
+	r.claim(m.Peak > 3*firsts, "so the windows grow on, and what they let go waits in memory",
+		fmt.Sprintf("more than three times the six first windows, %d bytes", firsts), "%d bytes", m.Peak)
 	r.claim(m.Peak <= windows+64*1024, "what waits is bounded by the windows", "not above them", "%d bytes", m.Peak)
 	first := lastHopQueue(res).FirstTrim
 	r.claim(first < 0 || first > 300, "while the memory is slow the network is not the bottleneck",
@@ -48,6 +54,21 @@ func local(o *options) (*report, error) {
 	r.claim(m.Jain > 0.99, "the arbiter serves all alike", "Jain's index of what they wrote above 0.99", "%.3f", m.Jain)
 	r.note("the node's own cores are eight requesters beside the six flows, until 300 us")
 	return r, nil
+}
+
+// mostDelay returns where a run of c leaves the longest queueing delay that NSCC has
+// measured until then, us.
+func mostDelay(c *fabric.Config, until link.Ps) *float64 {
+	most, next := new(float64), c.Context
+	c.Context = func(s *fabric.ContextState) {
+		if s.Now <= until {
+			*most = max(*most, float64(s.Window.QDelay)/1000)
+		}
+		if next != nil {
+			next(s)
+		}
+	}
+	return most
 }
 
 // destinationFlowControl is figure 6-14, its arithmetic and its effect.
