@@ -167,6 +167,7 @@ func (s *sim) creditArrives(conn, pkt uint32) {
 // credited takes in a cumulative credit.
 func (s *sim) credited(conn, pkt uint32) {
 	c := &s.senders[conn]
+	c.heard = true
 	c.ctx.OnCreditUpdate(&s.params, s.nowNs(), rccc.Quanta(s.pool.details[pkt].units).Extend(c.ctx.CreditTotal()))
 	s.ready(conn)
 }
@@ -189,7 +190,11 @@ func (s *sim) request(conn uint32) {
 	c.asking = false
 	if c.ctx.CreditRequestDue(&s.params, s.nowNs()) {
 		target := rccc.QuantaOf(c.ctx.CreditTarget(&s.params, 1))
-		s.control(s.hostOf[source(conn)], packet{to: destination(conn), flags: flagAnswer | flagCredit | flagAckReq}, target)
+		p := packet{to: destination(conn), flags: flagAnswer | flagCredit | flagAckReq}
+		if !c.heard {
+			p.flags |= flagSYN
+		}
+		s.control(s.hostOf[source(conn)], p, target)
 		s.count.CreditRequests++
 	}
 	s.watchCredit(conn, c)

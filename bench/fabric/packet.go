@@ -15,6 +15,7 @@ const (
 	flagNack               // refusal
 	flagLast               // refusal: trimmed on the last hop
 	flagCredit             // answer: carries credit only; with flagAckReq it asks for some
+	flagSYN                // nothing has been heard of the destination yet
 )
 
 // An end is one of the two of a connection: twice the number of the connection, and one
@@ -42,7 +43,7 @@ type packet struct {
 // A detail is what only the ends need of a packet; 32 bytes.
 type detail struct {
 	psn   uint32 // of the data; of an answer: of the data that caused it
-	cack  uint32 // answer: next expected PSN
+	cack  uint32 // answer: next expected PSN; data: that of the last answer
 	sack  uint64 // answer: bit i says that PSN base+i has arrived
 	at    int64  // answer: when the data that caused it was taken in, ps; data behind a memory: when it arrived
 	units uint32 // answer: rcvd_bytes; other control: credit; data and requests: credit target

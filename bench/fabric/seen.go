@@ -1,6 +1,8 @@
 package fabric
 
 import (
+	"sort"
+
 	"github.com/uetcc/uetcc/hw/link"
 	"github.com/uetcc/uetcc/hw/switchq"
 	"github.com/uetcc/uetcc/nscc"
@@ -8,7 +10,7 @@ import (
 )
 
 // Seen is a packet as the host sees it that it has reached: data, perhaps marked
-// or trimmed on the way, or an answer.
+// or trimmed on the way, or an answer. PSNs of a connection start with 0.
 type Seen struct {
 	Now      link.Ps
 	Src, Dst uint32 // hosts
@@ -19,48 +21,73 @@ type Seen struct {
 
 	Marked     bool // CE; of an answer: the data that caused it was marked
 	Retx       bool // sent again; of an answer: the data that caused it was
+	SYN        bool // of the source, which had heard nothing of the destination
 	AckRequest bool // data that wants an answer at once
 	Answer     bool // acknowledgement or refusal
 	Refused    bool // refusal: the data came trimmed
 	LastHop    bool // of a refusal: trimmed on the last hop
 
-	// Where receivers grant credit, data carries a target, and control packets of
-	// their own carry credit, or a target that asks for some.
-	Credits       bool
+	// Where receivers grant credit, control packets of their own carry credit, or a target
+	// that asks for some.
 	Credit        bool        // control packet of the destination
 	CreditRequest bool        // control packet of the source
-	Quanta        rccc.Quanta // the credit or target
+	Quanta        rccc.Quanta // the credit; of a request and of data the target; of an answer the credit until then
 
-	PSN         uint32           // of the data, or of the data that caused the answer
-	CACK        uint32           // answer: next PSN expected
+	// Of data, and of the data that caused an answer.
+	PSN      uint32
+	Transfer int   // of its connection, from 0
+	Bytes    int64 // of the transfer
+	Offset   int64 // of its payload there
+	Payload  int64 // bytes, before it was trimmed
+
+	CACK        uint32           // next PSN expected; of data: what the last answer to its source said
 	SACKBase    uint32           // answer: PSN of bit 0 of SACK
 	SACK        uint64           // answer: what has arrived beyond
+	PSNRange    uint32           // how many PSNs the ends keep track of
 	RcvdBytes   uint32           // answer: rcvd_bytes, 256 B units modulo 2^24
-	ServiceTime nscc.ServiceTime // answer: how long the data waited for it
+	ServiceTime nscc.ServiceTime // acknowledgement: how long the data waited for it
+	Pend        uint8            // acknowledgement: rcv_cwnd_pend, 0..127
+	Restore     bool             // acknowledgement: the window may come back
 }
 
 // show tells Config.Seen of the packet.
 func (s *sim) show(pkt uint32) {
 	p, d := &s.pool.pkts[pkt], &s.pool.details[pkt]
+	conn := p.to.conn()
 	seen := Seen{
-		Now: link.Ps(s.now), Src: s.hostOf[source(p.to.conn())], Dst: p.at, Conn: p.to.conn(),
+		Now: link.Ps(s.now), Src: s.hostOf[source(conn)], Dst: p.at, Conn: conn,
 		Size: int64(p.size), DSCP: p.dscp, Entropy: p.ev,
-		Marked: p.flags&flagCE != 0, Retx: p.flags&flagRTX != 0, AckRequest: p.flags&flagAckReq != 0,
-		Answer: p.flags&flagAnswer != 0, Refused: p.flags&flagNack != 0, LastHop: p.flags&flagLast != 0, PSN: d.psn,
+		Marked: p.flags&flagCE != 0, Retx: p.flags&flagRTX != 0, SYN: p.flags&flagSYN != 0, AckRequest: p.flags&flagAckReq != 0,
+		Answer: p.flags&flagAnswer != 0, Refused: p.flags&flagNack != 0, LastHop: p.flags&flagLast != 0,
+		PSN: d.psn, CACK: d.cack, PSNRange: s.ringMask + 1,
 	}
-	seen.Credits = s.credits != nil
-	if p.flags&flagCredit != 0 {
-		seen.Answer = false
-		seen.CreditRequest = seen.AckRequest
-		seen.Credit = !seen.CreditRequest
+	if p.to == source(conn) {
+		seen.Src = s.hostOf[destination(conn)]
 	}
-	if seen.Credit || seen.Answer {
-		seen.Src = s.hostOf[destination(p.to.conn())]
-	}
-	if seen.Answer {
-		seen.CACK, seen.SACKBase, seen.SACK, seen.RcvdBytes, seen.ServiceTime = d.cack, d.base(), d.sack, d.units, d.service
-	} else {
+	switch {
+	case p.flags&flagCredit != 0:
+		seen.Answer, seen.CreditRequest, seen.Credit = false, seen.AckRequest, !seen.AckRequest
 		seen.Quanta = rccc.Quanta(d.units)
+	case seen.Answer:
+		seen.SACKBase, seen.SACK, seen.RcvdBytes = d.base(), d.sack, d.units
+		if s.cfg.Rules == RulesHTSim { // bytes
+			seen.RcvdBytes = uint32((uint64(d.units) + 255) / 256)
+		}
+		seen.ServiceTime, seen.Pend, seen.Restore = d.service, d.pend, d.restore
+		seen.Quanta = rccc.QuantaOf(s.senders[conn].ctx.CreditTotal())
+		s.showTransfer(&seen)
+	default:
+		seen.Quanta = rccc.Quanta(d.units)
+		s.showTransfer(&seen)
 	}
 	s.cfg.Seen(&seen)
+}
+
+// showTransfer fills in which part of which transfer has the PSN.
+func (s *sim) showTransfer(seen *Seen) {
+	started := s.senders[seen.Conn].started
+	seen.Transfer = sort.Search(len(started), func(i int) bool { return s.transfers[started[i]].first > seen.PSN }) - 1
+	t := &s.transfers[started[seen.Transfer]]
+	seen.Bytes, seen.Offset = t.flow.Size, int64(seen.PSN-t.first)*s.cfg.payload()
+	seen.Payload = min(s.cfg.payload(), seen.Bytes-seen.Offset)
 }

@@ -42,6 +42,7 @@ type sender struct {
 	queued bool   // in its NIC's turn
 	timing bool   // an evTimer is pending
 	asking bool   // an evRequest is pending
+	heard  bool   // something of its destination
 
 	after uint32 // the connection behind this one in its NIC's turn
 
@@ -103,8 +104,11 @@ func (s *sim) sendData(host, conn uint32, c *sender) {
 	if again || c.ctx.Backlog() == 0 || params.AckRequest {
 		p.flags |= flagAckReq
 	}
+	if !c.heard {
+		p.flags |= flagSYN
+	}
 	s.pool.pkts[pkt] = p
-	s.pool.details[pkt].psn, s.pool.details[pkt].units = psn, uint32(rccc.QuantaOf(params.CreditTarget))
+	s.pool.details[pkt] = detail{psn: psn, cack: c.cack, units: uint32(rccc.QuantaOf(params.CreditTarget))}
 	if !c.timing {
 		c.timing = true
 		s.events.push(s.now+s.rto, evTimer, conn)
@@ -150,6 +154,7 @@ func (s *sim) acknowledged(pkt uint32) {
 	p, d := &s.pool.pkts[pkt], &s.pool.details[pkt]
 	conn := p.to.conn()
 	c := &s.senders[conn]
+	c.heard = true
 	a := ccc.Ack{Entropy: p.ev}
 	a.ECN = p.flags&flagCE != 0
 	a.RTT = s.sample(c, p, d)
@@ -216,6 +221,7 @@ func (s *sim) refused(pkt uint32) {
 	p, d := &s.pool.pkts[pkt], &s.pool.details[pkt]
 	conn := p.to.conn()
 	c := &s.senders[conn]
+	c.heard = true
 	s.count.Nacks++
 	if int32(d.psn-c.cack) < 0 || s.record(conn, d.psn).state != recordSent {
 		return // acknowledged or taken for lost meanwhile

@@ -9,6 +9,10 @@
 //	go run ./bench/uetsim -trace FILE.csv        how its windows moved, and why
 //	go run ./bench/uetsim decode FILE.pcap       print UET packets, one a line
 //
+// A capture has a PDC for each connection and a WRITE for each transfer, at the time at which
+// each packet has reached its host. Its UDP lengths are the simulated sizes of data; Ethernet and
+// IP come on top, and acknowledgements are longer than the 64 bytes simulated.
+//
 // A trace is CSV with a line for each event of a connection's congestion control. Sizes are
 // bytes: cwnd is the window and max_cwnd its ceiling, waiting is unsent or to be sent again,
 // credit is the receiver's. rtt_ns is the last round trip, queue_delay_ns what of it is above

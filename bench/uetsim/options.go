@@ -146,7 +146,7 @@ func (o *options) with(c fabric.Config, cc string) fabric.Config {
 	m := modes[cc]
 	c.Control, c.Mode, c.Progress, c.Seed = m.control, m.mode, o.progress, o.seed
 	if o.capture.path != "" {
-		c.Seen = o.capture.run()
+		c.Seen = o.capture.run(m.control)
 	}
 	if o.trace.path != "" {
 		c.Context = o.trace.run()
