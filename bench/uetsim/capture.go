@@ -242,7 +242,7 @@ func decodeFile(path string, stdout, stderr io.Writer) error {
 	defer f.Close()
 	n, err := uetpcap.Print(stdout, f, &frame.Parser{DSCPs: codePoints})
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	fmt.Fprintf(stderr, "%s: %d packets, %d UET, %d of them illegal, %d malformed, %d fragments\n",
 		path, n.All, n.UET, n.Illegal, n.Malformed, n.Fragments)

@@ -98,7 +98,8 @@ func (r *report) findCollision(o *options, c fabric.Config, ideal float64) (figu
 		met += 4 - a - b
 	}
 	if clean == nil || figure == nil {
-		return nil, 0, fmt.Errorf("none of %d seeds shows the figure's collision, or none is without any; try another -seed", seedsTried)
+		return nil, 0, fmt.Errorf("of seeds %d to %d none shows the figure's collision, or none is without any: give another -seed, or fewer flags",
+			o.seed, o.seed+seedsTried-1)
 	}
 	return figure, met, nil
 }

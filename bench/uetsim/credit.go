@@ -42,8 +42,11 @@ func (r *report) creditClaims(off, on *fabric.Result) {
 		r.claim(rate > 0.97*line/2 && rate <= line/2, fmt.Sprintf("source %d is granted half of the link", i),
 			fmt.Sprintf("%.0f Gb/s or up to 3 %% less", line/2), "%.2f Gb/s", rate)
 	}
-	r.claim(hop.Peak <= 2*firstCredit, "the last hop's queue is bounded", fmt.Sprintf("at most the initial credits, %d bytes", 2*firstCredit), "%d bytes", hop.Peak)
-	r.claim(hop.Marked == 0 && off.Parameters.ECN, "no ECN on the last hop", "0 marks there", "%d", hop.Marked)
+	initial := 2 * on.Parameters.FirstCredit
+	r.claim(hop.Peak <= initial, "the last hop's queue is bounded", fmt.Sprintf("at most the initial credits, %d bytes", initial), "%d bytes", hop.Peak)
+	if on.Parameters.ECN {
+		r.claim(hop.Marked == 0, "no ECN on the last hop", "0 marks there", "%d", hop.Marked)
+	}
 	r.claim(on.Totals.Trimmed+on.Totals.Marked+on.Totals.Retransmitted == 0, "the fabric stays clear", "no trims, no marks, nothing sent twice",
 		"%d, %d, %d", on.Totals.Trimmed, on.Totals.Marked, on.Totals.Retransmitted)
 	ideal := on.LowerBound + on.Parameters.BaseRTT

@@ -2,7 +2,7 @@ package main
 
 import (
 	"bufio"
-	"errors"
+	"cmp"
 	"os"
 )
 
@@ -26,7 +26,8 @@ func (f *lastFile) restart() {
 // close ends the file and returns the first error there was.
 func (f *lastFile) close() error {
 	if f.file != nil {
-		f.err = errors.Join(f.err, f.buffer.Flush(), f.file.Close())
+		flushed, closed := f.buffer.Flush(), f.file.Close()
+		f.err = cmp.Or(f.err, flushed, closed)
 		f.file = nil
 	}
 	return f.err

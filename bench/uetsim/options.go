@@ -114,10 +114,22 @@ func (o *options) applies(name string) error {
 		return fmt.Errorf("-%s needs -matrix", name)
 	case o.topo != "" && slices.Contains([]string{"speed", "hop"}, name):
 		return fmt.Errorf("-%s and -topo exclude each other", name)
-	case o.matrix == "" && o.chosen.model && !slices.Contains([]string{"scenario", "seed", "json", "v", "list"}, name):
-		return fmt.Errorf("-%s changes nothing in scenario %s, which has no fabric", name, o.scenario)
+	case o.matrix == "" && slices.Contains(o.chosen.ignores, name):
+		return fmt.Errorf("-%s changes nothing in scenario %s", name, o.scenario)
+	case o.matrix != "" && name == "first-credit" && !strings.Contains(o.cc, "rccc") && !strings.Contains(o.cc, "both"):
+		return errors.New("-first-credit needs -cc rccc or both")
 	}
 	return nil
+}
+
+// changed reports whether a flag makes a scenario's runs others than those of the chapters.
+func (o *options) changed() bool {
+	for name := range o.given {
+		if name != "seed" && slices.Contains(fabricFlags, name) && name != "pcap" && name != "trace" {
+			return true
+		}
+	}
+	return false
 }
 
 // ccMode is what a word of -cc means.

@@ -59,6 +59,9 @@ func (o *options) execute() (*report, error) {
 		return nil, err
 	}
 	r.Name, r.About = o.chosen.name, o.chosen.about
+	if o.changed() {
+		r.Oracle = nil
+	}
 	return r, nil
 }
 

@@ -16,23 +16,31 @@ import (
 // (congestion control contexts) and 8 (receiver credit) of a blog's series on Ultra
 // Ethernet.
 type scenario struct {
-	name  string
-	about string // one line
-	run   func(*options) (*report, error)
-	model bool // runs no fabric: of the flags for one only -seed counts
+	name    string
+	about   string // one line
+	run     func(*options) (*report, error)
+	ignores []string // flags that change nothing in it
 }
 
+// fabricFlags are those that a model without a fabric ignores.
+var fabricFlags = []string{
+	"entropy", "paths", "rules", "speed", "rtt", "end", "trim", "ecn", "cwnd", "first-credit", "packet", "slow", "pcap", "trace",
+}
+
+// noCredit is ignored where no receiver grants credit.
+var noCredit = []string{"first-credit"}
+
 var scenarios = []scenario{
-	{"incast", "seven ranks write 2 MB each to rank 0 at once (figure 6-2)", incast, false},
-	{"local", "seven requesters want more of rank 0's memory than it can do (figure 6-3)", local, false},
-	{"dfc", "the same with destination flow control: the penalty, and its end (figure 6-14)", destinationFlowControl, false},
-	{"outcast", "rank 0 writes 2 MB to each of six others (figure 6-4)", outcast, false},
-	{"link", "ECMP sends two of four flows over one uplink (figure 6-5)", collision, false},
-	{"spine", "five flows of 100 Gb/s meet on a spine's 400 Gb/s link (figure 6-10)", spine, false},
-	{"credit", "ranks 0 and 1 write 16 MB each to rank 2 under receiver credits (figure 8-1)", credit, false},
-	{"network", "flow control spreads an incast to flows that do not take part (network congestion chapter)", network, false},
-	{"hol", "a purple flow waits behind blue ones that leave by another port (ZTR-RTT, head-of-line blocking)", headOfLine, true},
-	{"ibcredit", "an InfiniBand link under absolute credits: buffers, losses, virtual lanes", ibcredit, true},
+	{"incast", "seven ranks write 2 MB each to rank 0 at once (figure 6-2)", incast, noCredit},
+	{"local", "seven requesters want more of rank 0's memory than it can do (figure 6-3)", local, noCredit},
+	{"dfc", "the same with destination flow control: the penalty, and its end (figure 6-14)", destinationFlowControl, noCredit},
+	{"outcast", "rank 0 writes 2 MB to each of six others (figure 6-4)", outcast, noCredit},
+	{"link", "ECMP sends two of four flows over one uplink (figure 6-5)", collision, []string{"first-credit", "entropy", "paths"}},
+	{"spine", "five flows of 100 Gb/s meet on a spine's 400 Gb/s link (figure 6-10)", spine, noCredit},
+	{"credit", "ranks 0 and 1 write 16 MB each to rank 2 under receiver credits (figure 8-1)", credit, nil},
+	{"network", "flow control spreads an incast to flows that do not take part (network congestion chapter)", network, noCredit},
+	{"hol", "a purple flow waits behind blue ones that leave by another port (ZTR-RTT, head-of-line blocking)", headOfLine, fabricFlags},
+	{"ibcredit", "an InfiniBand link under absolute credits: buffers, losses, virtual lanes", ibcredit, fabricFlags},
 }
 
 // findScenario returns the scenario of a name, or an error that names all there are.

@@ -55,6 +55,6 @@ func TestTraceErrors(t *testing.T) {
 		require.NotEmpty(t, errs)
 		status, _, errs = uetsim("-scenario", "hol", flag, filepath.Join(dir, "none"))
 		require.Equal(t, 2, status)
-		require.Contains(t, errs, "has no fabric")
+		require.Contains(t, errs, flag+" changes nothing in scenario hol")
 	}
 }

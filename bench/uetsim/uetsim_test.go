@@ -139,6 +139,11 @@ func TestFailuresSetTheStatus(t *testing.T) {
 		{"a scenario compares what it likes", []string{"-scenario", "incast", "-cc", "rccc"}, 2, "-cc needs -matrix"},
 		{"a topology has its own speed", []string{"-matrix", one, "-topo", bad, "-speed", "400"}, 2, "-speed and -topo exclude each other"},
 		{"packets of a model", []string{"-scenario", "hol", "-pcap", bad}, 2, "-pcap changes nothing in scenario hol"},
+		{"credit that nobody grants", []string{"-first-credit", "9000"}, 2, "-first-credit changes nothing in scenario incast"},
+		{"credit that no run grants", []string{"-matrix", one, "-first-credit", "9000"}, 2, "-first-credit needs -cc rccc or both"},
+		{"paths that the scenario compares", []string{"-scenario", "link", "-paths", "4"}, 2, "-paths changes nothing in scenario link"},
+		{"no seed is like the figure", []string{"-scenario", "link", "-end", "10"}, 2, "of seeds 1 to 64 none shows"},
+		{"not a capture", []string{"decode", one}, 2, one},
 		{"no speed", []string{"-speed", "0"}, 2, "-speed is 0, want 0.001 to 1e+06"},
 		{"no latency", []string{"-matrix", one, "-hop", "0"}, 2, "-hop is 0, want"},
 		{"paths that are no power of two", []string{"-matrix", one, "-paths", "3"}, 2, "power of two"},
@@ -157,6 +162,17 @@ func TestFailuresSetTheStatus(t *testing.T) {
 	status, _, errs := uetsim("-h")
 	require.Zero(t, status)
 	require.Contains(t, errs, "-matrix")
+}
+
+// What htsim came to is on record for the chapters' fabric only.
+func TestRecordsStandBesideTheirLike(t *testing.T) {
+	for _, tc := range []struct {
+		args []string
+		want bool
+	}{{[]string{"-seed", "3"}, true}, {[]string{"-speed", "400"}, false}} {
+		_, out, _ := uetsim(tc.args...)
+		require.Equal(t, tc.want, strings.Contains(out, "on record"), tc.args)
+	}
 }
 
 // An output that cannot be written to is an error, not a silent half report.
