@@ -43,7 +43,7 @@ type ReceiverConfig struct {
 //
 // The owner reports arrivals, polls at the time that [Receiver.Deadline] names,
 // and sends each grant's cumulative value to its sender. Credit granted in any
-// interval of length t is at most t times the rate, plus one grant.
+// interval of length t is at most t times the link's rate, plus one grant.
 //
 // Single writer, except [Senders.Load] of [Receiver.Senders]. The work of every
 // call is independent of the number of senders.
@@ -94,14 +94,21 @@ func NewReceiver(c ReceiverConfig) (*Receiver, error) {
 	r := &Receiver{
 		policy: c.Policy, timeout: c.Timeout, maxNeed: roundUp(c.MaxDemand),
 		maxAhead: 2 * (c.MaxDemand + c.MaxCredit),
-		full: Pace{
-			rate:    int64(float64(c.Rate) * c.Utilisation),
-			quantum: int64(QuantumBytes * 1e12 / float64(c.Rate) / c.Utilisation),
-		},
+		full:     fullPace(c.Rate, c.Utilisation),
 	}
 	r.pace = r.full
 	r.t.init(c.Senders)
 	return r, nil
+}
+
+// fullPace is the speed of a part of a link of rate bytes a second. A quantum's time is cut to
+// picoseconds, as the simulator cuts it, but not to less than it takes on the link.
+func fullPace(rate int64, part float64) Pace {
+	onLink := (QuantumBytes*1e12 + rate - 1) / rate
+	return Pace{
+		rate:    int64(float64(rate) * part),
+		quantum: max(int64(QuantumBytes*1e12/float64(rate)/part), onLink),
+	}
 }
 
 // Senders returns the active sender table.

@@ -27,6 +27,13 @@ func testReceiver(t testing.TB, policy GrantPolicy, change func(*ReceiverConfig)
 	return r
 }
 
+// sliceReceiver hands out all of 100 Gb/s in slices.
+func sliceReceiver(t testing.TB) *Receiver {
+	p, err := NewSlicePolicy(SliceConfig{})
+	require.NoError(t, err)
+	return testReceiver(t, p, func(c *ReceiverConfig) { c.Utilisation = 1 })
+}
+
 func addSender(t testing.TB, r *Receiver, weight uint16) Handle {
 	h, err := r.Add(0, weight, 0)
 	require.NoError(t, err)
@@ -40,6 +47,21 @@ func next(t testing.TB, r *Receiver) Grant {
 	g, ok := r.Poll(due)
 	require.True(t, ok)
 	return g
+}
+
+// At rates at which a quantum is no whole number of picoseconds, too, 10 ms bring no more
+// credit than the link carries, but for one grant.
+func TestReceiverIsNoFasterThanTheLink(t *testing.T) {
+	for _, rate := range []int64{12_500_000_000, 200_000_000_000, 300_000_000_000, 999_999_999_999} {
+		r := testReceiver(t, testPull(t), func(c *ReceiverConfig) { c.Rate, c.Utilisation = rate, 1 })
+		h := addSender(t, r, 0)
+		credit := int64(0)
+		for now := int64(0); now < 10_000_000; now, _ = r.Deadline() {
+			r.OnArrival(h, now, ArrivalData, credit+testW)
+			credit += next(t, r).Bytes
+		}
+		require.LessOrEqual(t, credit, rate/100+DefaultGrant, "%d bytes a second", rate)
+	}
 }
 
 func TestSenderIsHalfACacheLine(t *testing.T) {
@@ -205,9 +227,7 @@ func TestSlicePolicyDividesTheSlice(t *testing.T) {
 		senders int
 		share   int64
 	}{{1, 12_500}, {2, 6250}, {3, 4166}} {
-		p, err := NewSlicePolicy(SliceConfig{})
-		require.NoError(t, err)
-		r := testReceiver(t, p, func(c *ReceiverConfig) { c.Utilisation = 1 })
+		r := sliceReceiver(t)
 		for range c.senders {
 			r.OnArrival(addSender(t, r, 0), 0, ArrivalData, testW)
 		}
@@ -222,9 +242,7 @@ func TestSlicePolicyDividesTheSlice(t *testing.T) {
 }
 
 func TestSlicePolicyWeights(t *testing.T) {
-	p, err := NewSlicePolicy(SliceConfig{})
-	require.NoError(t, err)
-	r := testReceiver(t, p, func(c *ReceiverConfig) { c.Utilisation = 1 })
+	r := sliceReceiver(t)
 	a, b := addSender(t, r, 4), addSender(t, r, 1)
 	r.OnArrival(a, 0, ArrivalData, testW)
 	r.OnArrival(b, 0, ArrivalData, testW)
@@ -235,9 +253,7 @@ func TestSlicePolicyWeights(t *testing.T) {
 // What a sender does not need of its share stays unused in that slice, and in the next one
 // it has none. A request is answered all the same.
 func TestSlicePolicySatisfied(t *testing.T) {
-	p, err := NewSlicePolicy(SliceConfig{})
-	require.NoError(t, err)
-	r := testReceiver(t, p, func(c *ReceiverConfig) { c.Utilisation = 1 })
+	r := sliceReceiver(t)
 	a, b := addSender(t, r, 0), addSender(t, r, 0)
 	r.OnArrival(a, 0, ArrivalData, 100)
 	r.OnArrival(b, 0, ArrivalData, testW)
@@ -251,9 +267,7 @@ func TestSlicePolicySatisfied(t *testing.T) {
 
 // A sender that joins when all others left in the middle of a slice waits for one slice.
 func TestSlicePolicyStartsAnew(t *testing.T) {
-	p, err := NewSlicePolicy(SliceConfig{})
-	require.NoError(t, err)
-	r := testReceiver(t, p, func(c *ReceiverConfig) { c.Utilisation = 1 })
+	r := sliceReceiver(t)
 	a, b := addSender(t, r, 0), addSender(t, r, 0)
 	r.OnArrival(a, 0, ArrivalData, testW)
 	r.OnArrival(b, 0, ArrivalData, testW)
@@ -272,9 +286,7 @@ func TestSlicePolicyStartsAnew(t *testing.T) {
 // Whoever is served last in a slice carries the wait for the next one. When that
 // sender leaves first, the slice still ends on time.
 func TestSlicePolicyDepartureWithinASlice(t *testing.T) {
-	p, err := NewSlicePolicy(SliceConfig{})
-	require.NoError(t, err)
-	r := testReceiver(t, p, func(c *ReceiverConfig) { c.Utilisation = 1 })
+	r := sliceReceiver(t)
 	a, b, c := addSender(t, r, 0), addSender(t, r, 0), addSender(t, r, 0)
 	for _, h := range []Handle{a, b, c} {
 		r.OnArrival(h, 0, ArrivalData, testW)
