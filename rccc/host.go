@@ -2,7 +2,7 @@ package rccc
 
 // HostLimits are the backlogs of the way into host memory, in bytes, at which
 // credit is slowed: full speed up to Low, a thousandth above High, falling with
-// the square of the room that is left in between.
+// the square of the room that is left below Full in between.
 type HostLimits struct{ Low, High, Full int64 }
 
 // DefaultHostLimits returns those of the simulator.
@@ -19,7 +19,7 @@ func (l HostLimits) Factor(backlog int64) float64 {
 	case backlog > l.High || l.Full <= l.Low:
 		return minFactor
 	}
-	room, all := float64(l.Full-backlog), float64(l.Full-l.Low)
+	room, all := float64(max(l.Full-backlog, 0)), float64(l.Full-l.Low)
 	return max(room*room/(all*all), minFactor)
 }
 

@@ -27,4 +27,5 @@ func TestHostLimits(t *testing.T) {
 	require.False(t, l.Admits(4_995_851, 4150))
 	require.Equal(t, 0.001, HostLimits{}.Factor(5), "no limits set: as slow as it gets, never a division by zero")
 	require.Equal(t, 0.001, HostLimits{Low: 5, High: 9, Full: 5}.Factor(7))
+	require.Equal(t, 0.001, HostLimits{Low: 1, High: 20, Full: 5}.Factor(15), "behind Full there is no room")
 }

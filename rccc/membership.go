@@ -38,7 +38,8 @@ func (r *Receiver) Expire(now int64) (Handle, bool) { return r.forget(now, false
 // that holds nothing, if it has all that it asked for.
 func (r *Receiver) Displace(now int64) (Handle, bool) { return r.forget(now, true) }
 
-func (r *Receiver) forget(now int64, any bool) (Handle, bool) {
+// forget is Expire, or Displace, which takes senders without credit, too.
+func (r *Receiver) forget(now int64, displace bool) (Handle, bool) {
 	t := &r.t
 	for range min(expireVisits, len(t.slab)) {
 		i := t.hand
@@ -47,7 +48,7 @@ func (r *Receiver) forget(now int64, any bool) (Handle, bool) {
 			t.hand = 0
 		}
 		s, m := &t.slab[i], &t.arrivals[i]
-		if s.generation&1 == 1 && s.list != ListActive && (any || s.cum > m.spent) && now-m.seen > r.timeout {
+		if s.generation&1 == 1 && s.list != ListActive && (displace || s.cum > m.spent) && now-m.seen > r.timeout {
 			h := s.handle(Slot(i))
 			t.remove(Slot(i))
 			return h, true
