@@ -107,9 +107,11 @@ func (s *Sender) OnCFUpdate(vc int, freed uint32) bool {
 }
 
 // Up starts channel vc afresh with all counters at the value start (0 on a real
-// link) and the given limit; the receiver must do the same before data flows.
+// link) and the given limit; the receiver must do the same before data flows. A limit
+// outside of 0..2^20-1 counts as the nearest of these: the counters can tell no more apart.
 func (s *Sender) Up(vc int, start uint32, limit int64) {
 	s.inUse -= s.vcs[vc].InUse()
+	limit = min(max(limit, 0), counterMask)
 	s.vcs[vc] = SenderVC{consumed: start & counterMask, freed: start & counterMask, limit: limit}
 }
 

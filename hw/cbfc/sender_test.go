@@ -57,6 +57,17 @@ func TestUEWrap(t *testing.T) {
 	require.False(t, s.CanSend(0, 1))
 }
 
+// TestUEUpLimit: a limit beyond the counters' reach would have what is in use come round to 0.
+func TestUEUpLimit(t *testing.T) {
+	s, _ := NewSender([]int64{40}, 0)
+	s.Up(0, 0, 1<<21)
+	require.EqualValues(t, counterMask, s.VC(0).Limit())
+	s.OnSend(0, counterMask)
+	require.False(t, s.CanSend(0, 1))
+	s.Up(0, 0, -1)
+	require.Zero(t, s.VC(0).Limit())
+}
+
 // TestUENoPortLimit: a port limit of 0 is none, and reads back as 0.
 func TestUENoPortLimit(t *testing.T) {
 	limits := make([]int64, MaxVCs)
