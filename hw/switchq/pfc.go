@@ -45,9 +45,9 @@ func MaxPause(bitsPerSecond int64) int64 {
 // Headroom is how many bytes above xOFF must be free for a pause to lose
 // nothing: what is on the cable in both directions and what the upstream sends
 // until it reacts, and a packet at either end that cannot be interrupted.
-// Times are nanoseconds.
+// Times are nanoseconds, at most 10 ms together at 1.6 Tb/s. A part of a byte counts as one.
 func Headroom(bitsPerSecond, cableNs, reactionNs, mtu int64) int64 {
-	return bitsPerSecond/8*(2*cableNs+reactionNs)/1e9 + 2*mtu
+	return ((bitsPerSecond+7)/8*(2*cableNs+reactionNs)+1e9-1)/1e9 + 2*mtu
 }
 
 // PFCFrame is what an [Ingress] wants sent upstream.

@@ -123,6 +123,12 @@ func TestHeadroomIsEnoughAndNeeded(t *testing.T) {
 	require.Greater(t, in.Bytes(), p.Config().XOff+room-3*mtu, "within the packet that is cut off here")
 }
 
+// A byte of which only a part arrives before the upstream stops needs room, too.
+func TestHeadroomRoundsUp(t *testing.T) {
+	require.EqualValues(t, 13+2*4150, Headroom(100e9, 0, 1, 4150), "12.5 bytes a nanosecond")
+	require.EqualValues(t, 2_000_000_000+2*4150, Headroom(1600e9, 4_000_000, 2_000_000, 4150))
+}
+
 func TestMaxPause(t *testing.T) {
 	require.EqualValues(t, 335_539, MaxPause(100e9))
 }
