@@ -24,7 +24,7 @@ type cell struct {
 	val uint32 // slot + 1, 0 for empty
 }
 
-// newIndex makes room for n keys.
+// newFinder makes room for n keys.
 func newFinder(n int, seed uint64) finder {
 	size := 4
 	for size < 2*n {
@@ -51,7 +51,7 @@ func (x *finder) find(k pair) (slot uint32, ok bool) {
 }
 
 // insert adds a key that is not there yet. The caller bounds the number of keys
-// to what newIndex was given.
+// to what newFinder was given.
 func (x *finder) insert(k pair, slot uint32) {
 	i := x.home(k)
 	for x.cells[i].val != 0 {

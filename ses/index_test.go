@@ -16,6 +16,7 @@ func TestNewTargetRefusesBadConfig(t *testing.T) {
 		"Indices":   func(c *TargetConfig) { c.Indices = 4097 },
 		"Regions":   func(c *TargetConfig) { c.Regions = -1 },
 		"Hold":      func(c *TargetConfig) { c.Hold = -1 },
+		"Hold is 7": func(c *TargetConfig) { c.Hold = maxHold + 1 },
 	} {
 		c := good
 		change(&c)

@@ -7,7 +7,7 @@ import "encoding/binary"
 // atTarget is the place of target_restart_token in a deferrable send.
 const atTarget = 16
 
-func (m *message) opcode() Opcode { return Opcode(m.head[0] & 0x3f) }
+func (m *message) opcode() Opcode { return Opcode(m.head[0] & opcodeMask) }
 
 // beginMatched sets what only a rendezvous or deferrable send has.
 func (m *message) beginMatched(o *Operation, r *Request) {

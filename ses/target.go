@@ -24,7 +24,7 @@ type TargetConfig struct {
 	// AtomicOps and AtomicTypes are the atomic opcodes and datatypes that are served, bit n
 	// for value n. 0 means none.
 	AtomicOps, AtomicTypes uint32
-	// Hold is how long an old packet can live in the network, nanoseconds. A
+	// Hold is how long an old packet can live in the network, nanoseconds, at most 2^56. A
 	// resource index does not come back to a generation within it. 0 means 2 s.
 	Hold int64
 	// Seed keeps peers from choosing keys that collide in the tables; take it from
@@ -34,6 +34,7 @@ type TargetConfig struct {
 
 const (
 	defaultHold = 2e9
+	maxHold     = int64(1) << 56
 	maxIndices  = 1 << 12 // resource_index has 12 bits
 )
 
@@ -46,7 +47,7 @@ func (c *TargetConfig) validate() error {
 		check.Range(ErrConfig, "TargetConfig.Receives", c.Receives, 0, maxSlots),
 		check.Range(ErrConfig, "TargetConfig.Messages", c.Messages, 0, maxSlots),
 		check.Range(ErrConfig, "TargetConfig.Pending", c.Pending, 0, maxSlots),
-		check.AtLeast(ErrConfig, "TargetConfig.Hold", c.Hold, 0),
+		check.Range(ErrConfig, "TargetConfig.Hold", c.Hold, 0, maxHold),
 	)
 }
 
