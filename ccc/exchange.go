@@ -9,7 +9,9 @@ import "github.com/uetcc/uetcc/nscc"
 // nobody needs to hear of. It returns false, and nothing has changed, unless the PDC is
 // the only one of [Waiters] and keeps something to send, and path choice is by
 // SchemeOblivious.
-func (m *Manager) Exchange(pdc Handle, now int64, acks []nscc.PlainAck, packets int32, size int64, paths []uint16) (s RunParams, ok bool) {
+func (m *Manager) Exchange(
+	pdc Handle, now int64, acks []nscc.PlainAck, packets int32, size int64, paths []uint16,
+) (s RunParams, ok bool) {
 	b := m.member(pdc)
 	if b == nil {
 		return s, false

@@ -93,7 +93,8 @@ func NewParams(c Config) (Params, error) {
 		return Params{}, bad("LinkRate x BaseRTT x 1.5", k.MaxWnd, "at most 4 GiB")
 	}
 	if k.MaxWnd < c.MTU {
-		return Params{}, bad("MaxWnd", k.MaxWnd, fmt.Sprintf("at least MTU, %d (unless set it is 1.5 x LinkRate x BaseRTT)", c.MTU))
+		want := fmt.Sprintf("at least MTU, %d (unless set it is 1.5 x LinkRate x BaseRTT)", c.MTU)
+		return Params{}, bad("MaxWnd", k.MaxWnd, want)
 	}
 	if most := c.mostInitial(k.MaxWnd); k.InitialCwnd < c.MTU || k.InitialCwnd > most {
 		return Params{}, bad("InitialCwnd", k.InitialCwnd, fmt.Sprintf("MTU to %d", most))
