@@ -17,6 +17,15 @@ func newManager(t testing.TB, c ManagerConfig) *Manager {
 	return m
 }
 
+// alone opens context i of m and binds PDC i to it, which has the same handle.
+func alone(t testing.TB, m *Manager, i uint16, now int64) Handle {
+	t.Helper()
+	h := NewHandle(i, 1)
+	require.NoError(t, m.Open(h, now, 0))
+	require.NoError(t, m.Bind(h, h, now, false))
+	return h
+}
+
 // chapterManager has one context and the three PDCs of figure 6-11 bound to it.
 func chapterManager(t testing.TB, f Config) (m *Manager, ctx Handle, pdcs [3]Handle) {
 	t.Helper()

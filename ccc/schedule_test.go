@@ -13,9 +13,7 @@ func TestScheduleContextsTakeTurns(t *testing.T) {
 	p := testParams(t, chapterFabric())
 	m := newManager(t, ManagerConfig{Params: p, Contexts: 3, PDCs: 3})
 	for i := range uint16(3) {
-		require.NoError(t, m.Open(NewHandle(i, 1), 0, 0))
-		require.NoError(t, m.Bind(NewHandle(i, 1), NewHandle(i, 1), 0, false))
-		m.OnNewData(NewHandle(i, 1), 0, 3*mtu)
+		m.OnNewData(alone(t, m, i, 0), 0, 3*mtu)
 	}
 	var order []uint16
 	for {
@@ -35,10 +33,8 @@ func TestScheduleContextsTakeTurns(t *testing.T) {
 func TestScheduleFullContextLeavesTheList(t *testing.T) {
 	p := testParams(t, chapterFabric())
 	m := newManager(t, ManagerConfig{Params: p, Contexts: 2, PDCs: 2})
-	h := [2]Handle{NewHandle(0, 1), NewHandle(1, 1)}
+	h := [2]Handle{alone(t, m, 0, 0), alone(t, m, 1, 0)}
 	for i := range h {
-		require.NoError(t, m.Open(h[i], 0, 0))
-		require.NoError(t, m.Bind(h[i], h[i], 0, false))
 		m.OnNewData(h[i], 0, 100*mtu)
 	}
 	fill := func(i int) {
@@ -178,13 +174,9 @@ func TestTickEndsWhenTheClockGoesBack(t *testing.T) {
 		m := newManager(t, ManagerConfig{Params: testParams(t, f), Contexts: 2, PDCs: 2, Now: start})
 		later := start + 50*us
 		m.Tick(later)
-		for i := range uint16(2) {
-			h := NewHandle(i, 1)
-			require.NoError(t, m.Open(h, start, 0))
-			require.NoError(t, m.Bind(h, h, start, false))
-			m.OnNewData(h, start, 4*mtu)
-		}
-		paced, asks := NewHandle(0, 1), NewHandle(1, 1)
+		paced, asks := alone(t, m, 0, start), alone(t, m, 1, start)
+		m.OnNewData(paced, start, 4*mtu)
+		m.OnNewData(asks, start, 4*mtu)
 		m.SetAlgorithm(paced, start, &Pacer{next: start + us})
 		m.OnSend(asks, start, Sent{Size: mtu})
 		require.Equal(t, ReasonPacing, m.Context(paced).Reason())
@@ -388,9 +380,7 @@ func TestTickEndsAtTheEndOfTime(t *testing.T) {
 		f.RCCC.InitialCredit, f.RCCC.CountInitial = mtu, true
 		for _, start := range []int64{0, now} {
 			m := newManager(t, ManagerConfig{Params: testParams(t, f), Contexts: 1, PDCs: 1, Now: start})
-			h := NewHandle(0, 1)
-			require.NoError(t, m.Open(h, start, 0))
-			require.NoError(t, m.Bind(h, h, start, false))
+			h := alone(t, m, 0, start)
 			m.OnNewData(h, start, 4*mtu)
 			m.OnSend(h, start, Sent{Size: mtu})
 			require.Equal(t, ReasonCredit, m.Context(h).Reason())

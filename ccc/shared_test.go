@@ -232,9 +232,7 @@ func TestPostWhileOwnerLetsGo(t *testing.T) {
 func TestPostFullInboxKeepsNothing(t *testing.T) {
 	p := testParams(t, chapterFabric())
 	m := newManager(t, ManagerConfig{Params: p, Contexts: 1, PDCs: 1, Inbox: 2})
-	h := NewHandle(0, 1)
-	require.NoError(t, m.Open(h, 0, 0))
-	require.NoError(t, m.Bind(h, h, 0, false))
+	h := alone(t, m, 0, 0)
 	require.True(t, m.TryOwn())
 	e := Event{Kind: EventNewData, PDC: h, Size: 1}
 	require.True(t, m.Post())
@@ -270,13 +268,11 @@ func TestPostParallelLosesNothing(t *testing.T) {
 	const posters, events = 4, 5000
 	m := newManager(t, ManagerConfig{Params: p, Contexts: posters, PDCs: posters, Inbox: 64})
 	var wg sync.WaitGroup
-	for s := range uint16(posters) {
-		h := NewHandle(s, 1)
-		require.NoError(t, m.Open(h, 0, 0))
-		require.NoError(t, m.Bind(h, h, 0, false))
+	var pdcs [posters]Handle
+	for s := range pdcs {
+		pdcs[s] = alone(t, m, uint16(s), 0)
 	}
-	for s := range uint16(posters) {
-		h := NewHandle(s, 1)
+	for s, h := range pdcs {
 		wg.Go(func() {
 			var batch []Event
 			rnd := rand.New(rand.NewPCG(3, uint64(s)))
@@ -308,8 +304,8 @@ func TestPostParallelLosesNothing(t *testing.T) {
 	for i := int64(0); i < events; i += 3 {
 		acked += i + 1
 	}
-	for s := range uint16(posters) {
-		c := m.Context(NewHandle(s, 1))
+	for _, h := range pdcs {
+		c := m.Context(h)
 		require.Zero(t, c.Backlog())
 		require.Equal(t, events-(events+2)/3, c.InflightPackets())
 		require.EqualValues(t, events*(events+1)/2-acked, c.Inflight())
@@ -522,9 +518,7 @@ func heldManager(t *testing.T, admission bool) (*Manager, Handle) {
 	f := chapterFabric()
 	f.NSCC.InitialCwnd = mtu
 	m := newManager(t, ManagerConfig{Params: testParams(t, f), Contexts: 1, PDCs: 1, Admission: admission})
-	h := NewHandle(0, 1)
-	require.NoError(t, m.Open(h, 0, 0))
-	require.NoError(t, m.Bind(h, h, 0, false))
+	h := alone(t, m, 0, 0)
 	m.OnNewData(h, 0, 4*mtu)
 	m.OnSend(h, 0, Sent{Size: mtu})
 	require.True(t, m.TryOwn())
