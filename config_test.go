@@ -43,7 +43,7 @@ func TestConfigErrors(t *testing.T) {
 		"pdc":               {func(c *uetcc.Config) { c.PDS.RTOInit = -1 }, pdc.ErrConfig, "RTOInit"},
 		"pdc idle":          {func(c *uetcc.Config) { c.PDS.IdleTime = 1_000_000 }, pdc.ErrConfig, "IdleTime"},
 		"pdc pending":       {func(c *uetcc.Config) { c.PDS.PendTimeout = -1 }, pdc.ErrConfig, "PendTime"},
-		"pdc table":         {func(c *uetcc.Config) { c.PDCs.PerKey = 257 }, pdc.ErrConfig, "PerKey"},
+		"pdc table":         {func(c *uetcc.Config) { c.PDCs.Kept = -1 }, pdc.ErrConfig, "Kept"},
 		"pdc manager":       {func(c *uetcc.Config) { c.Waiting = 65536 }, pdc.ErrConfig, "Waiting"},
 		"pdc memory":        {func(c *uetcc.Config) { c.Memory.Chunks = -1 }, pdc.ErrConfig, "Chunks"},
 		"pdc buffers":       {func(c *uetcc.Config) { c.PDS.BufferROD, c.Memory.Buffers = true, 65536 }, pdc.ErrConfig, "Buffers"},

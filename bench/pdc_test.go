@@ -38,7 +38,7 @@ func newPDCEnd(b *testing.B, n int) *pdcEnd {
 	require.NoError(b, err)
 	ctxs, err := ccc.NewTable(n, 1)
 	require.NoError(b, err)
-	tab, err := pdc.NewTable(pdc.TableConfig{General: n, Initiators: n, FirstID: 1, Seed: 1, PerKey: 1})
+	tab, err := pdc.NewTable(pdc.TableConfig{General: n, Initiators: n, FirstID: 1, Seed: 1})
 	require.NoError(b, err)
 	m, err := pdc.NewManager(pdc.ManagerConfig{Params: &p, Table: tab, CC: cc, Contexts: ctxs, Seed: 1,
 		Memory: pdc.MemoryConfig{Chunks: 8 * n, Responses: 16}})

@@ -25,7 +25,7 @@ type slowPDC struct {
 	target   bool
 	syn      pdc.TargetKey
 	init     pdc.InitiatorKey
-	number   int // among those of init, -1 once retired
+	retired  bool // init finds it no more
 	peer     pds.PDCID
 	from     netip.Addr
 	proven   bool
@@ -93,7 +93,7 @@ var tableSources = [3]netip.Addr{
 
 func newTableRun(t *testing.T) *tableRun {
 	// With this seed the three sources share no counter, so quotas are exact.
-	c := pdc.TableConfig{General: 6, Reserved: 2, Quarantine: 20, PerSource: 4, Kept: 1, Initiators: 3, PerKey: 2, FirstID: 1, Seed: 1}
+	c := pdc.TableConfig{General: 6, Reserved: 2, Quarantine: 20, PerSource: 4, Kept: 1, Initiators: 3, FirstID: 1, Seed: 1}
 	tab, err := pdc.NewTable(c)
 	require.NoError(t, err)
 	return &tableRun{t: t, tab: tab, slow: slowTable{c: c}}
@@ -157,12 +157,14 @@ func (r *tableRun) openTarget(k pdc.TargetKey, reserved bool) {
 }
 
 func (r *tableRun) openInitiator(k pdc.InitiatorKey) {
-	h, err := r.tab.OpenInitiator(r.now, &k)
-	r.slow.reap(r.now)
-	number := 0
-	for r.slow.find(func(p *slowPDC) bool { return !p.target && p.init == k && p.number == number }) != nil {
-		number++
+	h, opened, err := r.tab.OpenInitiator(r.now, &k)
+	if p := r.slow.find(func(p *slowPDC) bool { return !p.target && p.init == k && !p.retired }); p != nil {
+		require.NoError(r.t, err)
+		require.False(r.t, opened)
+		require.Equal(r.t, p.h, h)
+		return
 	}
+	r.slow.reap(r.now)
 	limit := r.slow.c.Initiators
 	if k.Reserved {
 		limit = r.slow.c.Reserved / 2
@@ -173,11 +175,10 @@ func (r *tableRun) openInitiator(k pdc.InitiatorKey) {
 		require.ErrorIs(r.t, err, pdc.ErrInitiators)
 	case r.slow.free(k.Reserved) == 0:
 		require.ErrorIs(r.t, err, pdc.ErrNoPDC)
-	case number == r.slow.c.PerKey:
-		require.ErrorIs(r.t, err, pdc.ErrPerKey)
 	default:
 		require.NoError(r.t, err)
-		r.add(&slowPDC{h: h, reserved: k.Reserved, init: k, number: number, from: k.Destination})
+		require.True(r.t, opened)
+		r.add(&slowPDC{h: h, reserved: k.Reserved, init: k, from: k.Destination})
 	}
 }
 
@@ -198,15 +199,15 @@ func (r *tableRun) release(h pdc.Handle) {
 		return
 	}
 	require.NoError(r.t, err)
-	p.resting, p.until, p.number = true, r.now+r.slow.c.Quarantine, -1
+	p.resting, p.until, p.retired = true, r.now+r.slow.c.Quarantine, true
 }
 
 func (r *tableRun) retire(h pdc.Handle) {
 	p := r.live(h)
-	want := p != nil && !p.target && p.number >= 0
+	want := p != nil && !p.target && !p.retired
 	require.Equal(r.t, want, r.tab.Retire(h))
 	if want {
-		p.number = -1
+		p.retired = true
 	}
 }
 
@@ -253,8 +254,8 @@ func (r *tableRun) check() {
 			h, err := r.tab.Target(&p.syn)
 			require.NoError(r.t, err)
 			require.Equal(r.t, p.h, h)
-		case p.number >= 0:
-			require.Equal(r.t, p.h, r.tab.Initiator(&p.init, p.number))
+		case !p.retired:
+			require.Equal(r.t, p.h, r.tab.Initiator(&p.init))
 		}
 	}
 	require.Len(r.t, slices.Collect(r.tab.All()), s.General.Live+s.Reserved.Live)
@@ -264,7 +265,7 @@ func (r *tableRun) check() {
 func FuzzTableOps(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0, 3, 0, 4, 15, 0, 0, 4, 5, 0, 0})        // open, again, close, late SYN, after the quarantine
 	f.Add([]byte{0, 0, 0, 3, 0, 6, 0, 9, 0, 1, 5, 1, 0, 1})         // one source at its quota, another goes on
-	f.Add([]byte{2, 0, 2, 0, 2, 0, 7, 1, 2, 0, 6, 0, 5, 0})         // several PDCs of a key, one retires
+	f.Add([]byte{2, 0, 2, 0, 2, 0, 7, 1, 2, 0, 6, 0, 5, 0})         // a key again, and after its PDC has retired
 	f.Add([]byte{0, 0x80, 0, 0x81, 0, 0x82, 2, 0x80, 3, 1, 8, 0})   // the reserved pool
 	f.Add([]byte{0, 0, 5, 0, 0, 1, 0, 2, 0, 4, 0, 5, 0, 3, 0, 7})   // ids kept for peers that have answered
 	f.Add([]byte{2, 1, 3, 0, 3, 0, 7, 0, 6, 0, 4, 15, 4, 15, 2, 1}) // stale handles

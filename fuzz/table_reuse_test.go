@@ -171,7 +171,7 @@ func (x *reuseContexts) close(k reuseKey, h ccc.Handle) {
 // nothing remains charged to a source.
 func TestPDCIDServesAnother(t *testing.T) {
 	const workers, rounds, ids = 4, 6000, 6
-	tab, err := pdc.NewTable(pdc.TableConfig{General: ids, Initiators: ids, PerSource: 3, Kept: 2, PerKey: 4, Seed: 1})
+	tab, err := pdc.NewTable(pdc.TableConfig{General: ids, Initiators: ids, PerSource: 3, Kept: 2, Seed: 1})
 	require.NoError(t, err)
 	logs := make([]*reuseLog, workers)
 	var wg sync.WaitGroup
@@ -229,10 +229,8 @@ func (x *reusePDCs) step(ids int) {
 		x.openTarget(source, peer)
 	case 1:
 		k := pdc.InitiatorKey{Source: reuseSources[0], Destination: reuseSources[source]}
-		if h, err := x.tab.OpenInitiator(1, &k); err == nil {
-			x.own = append(x.own, h)
-			x.note(x.opened, uint32(h), reuseKey{source, 0})
-		}
+		h, opened, err := x.tab.OpenInitiator(1, &k)
+		x.noteOpen(h, opened, err, reuseKey{source, 0})
 	case 2, 3:
 		x.match(pds.PDCID(1+x.r.IntN(ids)), source, peer)
 	case 4:
@@ -250,13 +248,18 @@ func (x *reusePDCs) step(ids int) {
 func (x *reusePDCs) openTarget(source int, peer pds.PDCID) {
 	k := pdc.TargetKey{Source: reuseSources[source], Destination: reuseSources[0], SPDCID: peer}
 	h, opened, err := x.tab.OpenTarget(1, &k, false)
+	x.noteOpen(h, opened, err, reuseKey{source, int(peer)})
+}
+
+// noteOpen takes note of what an open of k gave.
+func (x *reusePDCs) noteOpen(h pdc.Handle, opened bool, err error, k reuseKey) {
 	switch {
 	case err != nil:
 	case opened:
 		x.own = append(x.own, h)
-		x.note(x.opened, uint32(h), reuseKey{source, int(peer)})
+		x.note(x.opened, uint32(h), k)
 	default:
-		x.note(x.found, uint32(h), reuseKey{source, int(peer)})
+		x.note(x.found, uint32(h), k)
 	}
 }
 

@@ -52,7 +52,7 @@ func TestFaultX2OthersLookOn(t *testing.T) {
 				if h, err := g.a.m.table.Match(id, src, 0); err == nil && h.ID() != id {
 					panic("another PDC")
 				}
-				g.a.m.table.Initiator(&InitiatorKey{Source: g.a.addr, Destination: src, JobID: 101, TC: 1}, 0)
+				g.a.m.table.Initiator(&InitiatorKey{Source: g.a.addr, Destination: src, JobID: 101, TC: 1})
 				for range g.b.m.table.All() {
 				}
 			}

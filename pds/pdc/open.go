@@ -34,7 +34,7 @@ func (m *Manager) Open(now int64, k *InitiatorKey, ticket uint64) (Handle, error
 // usable returns the PDC of the key that takes messages. There is one at most, since one
 // that takes none any more has left the table.
 func (m *Manager) usable(now int64, k *InitiatorKey) Handle {
-	h := m.table.Initiator(k, 0)
+	h := m.table.Initiator(k)
 	if h == 0 || m.worn(now, &m.pdc[h.ID()]) {
 		return 0
 	}
@@ -46,7 +46,7 @@ func (m *Manager) openInitiator(now int64, k *InitiatorKey) (Handle, error) {
 	if !m.ctxs.Has(&ccc.Key{Source: k.Source, Destination: k.Destination, TC: k.TC}) {
 		return 0, ErrNoPDC
 	}
-	h, err := m.table.OpenInitiator(now, k)
+	h, _, err := m.table.OpenInitiator(now, k) // the table has none, see usable
 	if err != nil {
 		return 0, err
 	}

@@ -22,9 +22,6 @@ var (
 	// TableConfig.Initiators. A message waits.
 	ErrInitiators = errors.New("pdc: initiators at their share of the PDCIDs")
 
-	// ErrPerKey: the initiator key has as many PDCs as it may.
-	ErrPerKey = errors.New("pdc: key at its number of PDCs")
-
 	// ErrResting: the SYN packet is a late one of a PDC that was closed and rests
 	// in quarantine. Drop it: opening a PDC would deliver its data again.
 	ErrResting = errors.New("pdc: PDC in quarantine")
@@ -45,7 +42,7 @@ var (
 //
 //	packet, syn=0    dpdcid, source, spdcid           Match: an index, no hash
 //	packet, syn=1    TargetKey                        Target, OpenTarget
-//	message          InitiatorKey and a number        Initiator, OpenInitiator
+//	message          InitiatorKey                     Initiator, OpenInitiator
 //
 // It knows identities only. The PDCs themselves lie in an array of the caller's
 // that the id indexes, each with one owner at a time; what a look-up returns may
@@ -62,7 +59,6 @@ type Table struct {
 	held     *table.Quota // by SYN packets, of each source
 	proven   *table.Quota // of these, PDCs whose peer has named our PDCID
 	kept     int
-	perKey   int
 
 	quarantine int64
 }
@@ -204,15 +200,10 @@ func (t *Table) alive(h table.Handle) (Handle, error) {
 	return Handle(h), nil
 }
 
-// Initiator returns the PDC with the given number, from 0, among those of k; 0
-// without one. Numbers may have gaps and go up to TableConfig.PerKey-1.
-func (t *Table) Initiator(k *InitiatorKey, number int) Handle {
-	if number < 0 || number >= t.perKey {
-		return 0
-	}
+// Initiator returns the PDC that new messages of k go on, 0 without one.
+func (t *Table) Initiator(k *InitiatorKey) Handle {
 	var key table.Key
 	k.fill(&key)
-	key[4] += uint64(number)
 	return Handle(t.keys.Lookup(&key))
 }
 

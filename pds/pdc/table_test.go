@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -40,8 +41,9 @@ func openTarget(t testing.TB, tab *Table, now int64, k *TargetKey) Handle {
 
 func openInitiator(t testing.TB, tab *Table, k *InitiatorKey) Handle {
 	t.Helper()
-	h, err := tab.OpenInitiator(0, k)
+	h, opened, err := tab.OpenInitiator(0, k)
 	require.NoError(t, err)
+	require.True(t, opened)
 	return h
 }
 
@@ -56,7 +58,6 @@ func TestTableConfigNamesTheField(t *testing.T) {
 		{TableConfig{General: 1, Quarantine: -1}, "Quarantine"},
 		{TableConfig{General: 1, PerSource: -1}, "PerSource"},
 		{TableConfig{General: 1, Kept: 2}, "Kept"},
-		{TableConfig{General: 1, PerKey: 257}, "PerKey"},
 		{TableConfig{General: 1, Initiators: 2}, "Initiators"},
 		{TableConfig{General: 1, Initiators: -1}, "Initiators"},
 		{TableConfig{General: 1, FirstID: 2}, "FirstID"},
@@ -184,74 +185,95 @@ func TestTableInitiatorKeyParts(t *testing.T) {
 	}
 	require.Len(t, got, len(keys))
 	for i := range keys {
-		require.True(t, got[tab.Initiator(&keys[i], 0)])
-		require.Zero(t, tab.Initiator(&keys[i], 1))
+		require.True(t, got[tab.Initiator(&keys[i])])
 	}
-	require.Zero(t, tab.Initiator(&base, -1))
-	require.Zero(t, tab.Initiator(&base, 300))
 }
 
-// TestTableSeveralPDCsPerKey: also that a PDC that closes makes room for another
-// while its id lives on, as the peer's packets must still find it.
-func TestTableSeveralPDCsPerKey(t *testing.T) {
-	tab := newTable(t, TableConfig{General: 20, PerKey: 3})
+// TestTableRetiredKeyOpensAnother: while the id of the PDC that closes lives on, as the
+// peer's packets must still find it.
+func TestTableRetiredKeyOpensAnother(t *testing.T) {
+	tab := newTable(t, TableConfig{General: 20})
 	k := &InitiatorKey{Source: here, Destination: peerA, JobID: 1}
-	var hs []Handle
-	for range 3 {
-		hs = append(hs, openInitiator(t, tab, k))
-	}
-	_, err := tab.OpenInitiator(0, k)
-	require.ErrorIs(t, err, ErrPerKey)
-	require.Equal(t, 17, tab.Stats().General.Free, "the claimed id went back")
-
-	require.True(t, tab.Retire(hs[1]))
-	require.False(t, tab.Retire(hs[1]))
-	require.Zero(t, tab.Initiator(k, 1))
-	_, err = tab.Match(hs[1].ID(), peerA, 0)
+	h := openInitiator(t, tab, k)
+	require.True(t, tab.Retire(h))
+	require.False(t, tab.Retire(h))
+	require.Zero(t, tab.Initiator(k))
+	_, err := tab.Match(h.ID(), peerA, 0)
 	require.NoError(t, err)
 	fresh := openInitiator(t, tab, k)
-	require.Equal(t, fresh, tab.Initiator(k, 1))
-	require.NoError(t, tab.Release(0, hs[1]))
-	require.Equal(t, fresh, tab.Initiator(k, 1), "the release of the old one leaves the new one alone")
+	require.Equal(t, fresh, tab.Initiator(k))
+	require.NoError(t, tab.Release(0, h))
+	require.Equal(t, fresh, tab.Initiator(k), "the release of the old one leaves the new one alone")
+}
+
+// TestTableOneInitiatorOfAKey: of those who open it at the same time one does, and the ids
+// that the others had claimed go back.
+func TestTableOneInitiatorOfAKey(t *testing.T) {
+	tab := newTable(t, TableConfig{General: 16})
+	for now := range int64(500) {
+		k := &InitiatorKey{Source: here, Destination: peerA, Context: uint16(now)}
+		var got [4]Handle
+		var opened atomic.Int32
+		var g sync.WaitGroup
+		for w := range got {
+			g.Go(func() {
+				h, mine, err := tab.OpenInitiator(now, k)
+				if err != nil {
+					t.Errorf("%v", err)
+				}
+				if got[w] = h; mine {
+					opened.Add(1)
+				}
+			})
+		}
+		g.Wait()
+		require.EqualValues(t, 1, opened.Load())
+		require.Equal(t, [4]Handle{got[0], got[0], got[0], got[0]}, got)
+		require.Equal(t, 15, tab.Stats().General.Free)
+		require.NoError(t, tab.Release(now, got[0]))
+		require.Equal(t, 1, tab.Reap(now, 8))
+	}
 }
 
 // TestTableInitiatorsLeaveIDsToTargets: also while their ids rest, and an open that
 // fails for another reason takes no share.
 func TestTableInitiatorsLeaveIDsToTargets(t *testing.T) {
-	tab := newTable(t, TableConfig{General: 4, Reserved: 4, PerKey: 3, Quarantine: 10})
-	k := &InitiatorKey{Source: here, Destination: peerA}
-	h := openInitiator(t, tab, k)
-	openInitiator(t, tab, k)
-	openInitiator(t, tab, k)
+	tab := newTable(t, TableConfig{General: 4, Reserved: 4, Quarantine: 10})
+	key := func(i int) *InitiatorKey { return &InitiatorKey{Source: here, Destination: peerA, Context: uint16(i)} }
+	h := openInitiator(t, tab, key(0))
+	openInitiator(t, tab, key(1))
+	openInitiator(t, tab, key(2))
 	other := &InitiatorKey{Source: here, Destination: peerB}
-	_, err := tab.OpenInitiator(0, other)
+	_, _, err := tab.OpenInitiator(0, other)
 	require.ErrorIs(t, err, ErrInitiators)
 	require.Equal(t, 1, tab.Stats().General.Free, "nothing was claimed")
 	for i := range 3 {
 		openInitiator(t, tab, &InitiatorKey{Source: here, Destination: peerA, Reserved: true, TC: uint8(i)})
 	}
-	_, err = tab.OpenInitiator(0, &InitiatorKey{Source: here, Destination: peerB, Reserved: true})
+	_, _, err = tab.OpenInitiator(0, &InitiatorKey{Source: here, Destination: peerB, Reserved: true})
 	require.ErrorIs(t, err, ErrInitiators, "the reserved pool is divided alike")
 
 	openTarget(t, tab, 0, syn(peerA, 1))
 	_, _, err = tab.OpenTarget(0, syn(peerA, 2), false)
 	require.ErrorIs(t, err, ErrNoPDC)
 	require.NoError(t, tab.Release(0, h))
-	_, err = tab.OpenInitiator(9, other)
+	_, _, err = tab.OpenInitiator(9, other)
 	require.ErrorIs(t, err, ErrInitiators, "its id rests")
-	_, err = tab.OpenInitiator(10, other)
+	_, _, err = tab.OpenInitiator(10, other)
 	require.NoError(t, err)
 
-	tab = newTable(t, TableConfig{General: 8, PerKey: 1})
-	openInitiator(t, tab, k)
+	tab = newTable(t, TableConfig{General: 8})
+	first := openInitiator(t, tab, key(0))
 	for range 20 {
-		_, err = tab.OpenInitiator(0, k)
-		require.ErrorIs(t, err, ErrPerKey)
+		got, opened, err := tab.OpenInitiator(0, key(0))
+		require.NoError(t, err)
+		require.False(t, opened)
+		require.Equal(t, first, got)
 	}
 	for i := range 5 {
-		openInitiator(t, tab, &InitiatorKey{Source: here, Destination: peerA, TC: uint8(i + 1)})
+		openInitiator(t, tab, key(1+i))
 	}
-	_, err = tab.OpenInitiator(0, other)
+	_, _, err = tab.OpenInitiator(0, other)
 	require.ErrorIs(t, err, ErrInitiators)
 }
 
@@ -264,7 +286,7 @@ func TestTableParallelInitiators(t *testing.T) {
 		for w := range opened {
 			g.Go(func() {
 				for i := range 3 {
-					h, err := tab.OpenInitiator(now, &InitiatorKey{Source: here, Destination: peerA, TC: uint8(w), Context: uint16(i)})
+					h, _, err := tab.OpenInitiator(now, &InitiatorKey{Source: here, Destination: peerA, TC: uint8(w), Context: uint16(i)})
 					if err == nil {
 						opened[w] = append(opened[w], h)
 					} else if err != ErrInitiators {
@@ -285,7 +307,7 @@ func TestTableParallelInitiators(t *testing.T) {
 	for i := range 5 {
 		openInitiator(t, tab, &InitiatorKey{TC: uint8(i)})
 	}
-	_, err := tab.OpenInitiator(0, &InitiatorKey{TC: 9})
+	_, _, err := tab.OpenInitiator(0, &InitiatorKey{TC: 9})
 	require.ErrorIs(t, err, ErrInitiators, "no share was lost, none was won")
 }
 
@@ -340,9 +362,10 @@ func TestTableQuarantineEndsInTime(t *testing.T) {
 	})
 	t.Run("initiators", func(t *testing.T) {
 		tab := behind(t, func(tab *Table, i int) Handle { return openInitiator(t, tab, &InitiatorKey{TC: uint8(i)}) })
-		_, err := tab.OpenInitiator(999, &InitiatorKey{})
+		other := &InitiatorKey{Context: 1}
+		_, _, err := tab.OpenInitiator(999, other)
 		require.ErrorIs(t, err, ErrInitiators)
-		_, err = tab.OpenInitiator(1000, &InitiatorKey{})
+		_, _, err = tab.OpenInitiator(1000, other)
 		require.NoError(t, err)
 	})
 }
@@ -355,7 +378,7 @@ func TestTableNeverShortensQuarantine(t *testing.T) {
 	for now := range int64(1000) {
 		_, _, err := tab.OpenTarget(now, syn(peerB, 1), false)
 		require.ErrorIs(t, err, ErrNoPDC)
-		_, err = tab.OpenInitiator(now, &InitiatorKey{})
+		_, _, err = tab.OpenInitiator(now, &InitiatorKey{})
 		require.ErrorIs(t, err, ErrNoPDC)
 	}
 	openTarget(t, tab, 1000, syn(peerB, 1))
@@ -520,8 +543,8 @@ func TestTableAllocs(t *testing.T) {
 		}
 	})
 	alloctest.Zero(t, "life of an initiator PDC", func() {
-		h, err := tab.OpenInitiator(0, i)
-		if err != nil || tab.Initiator(i, 0) != h || !tab.Learn(h, 3) || tab.Release(0, h) != nil || tab.Reap(0, 1) != 1 {
+		h, opened, err := tab.OpenInitiator(0, i)
+		if err != nil || !opened || tab.Initiator(i) != h || !tab.Learn(h, 3) || tab.Release(0, h) != nil || tab.Reap(0, 1) != 1 {
 			panic("the path under test did not run")
 		}
 	})

@@ -44,9 +44,6 @@ type TableConfig struct {
 	// reserved pool is divided alike.
 	Initiators int
 
-	// PerKey is the most PDCs of one initiator key, 1 to 256 (default 16).
-	PerKey int
-
 	// FirstID is the PDCID of the general pool that is handed out first (default: drawn
 	// from Seed, since peers may still send to the ids of an earlier life).
 	FirstID pds.PDCID
@@ -59,7 +56,6 @@ func (c *TableConfig) fill() error {
 	if c.Seed == 0 {
 		c.Seed = rand.Uint64()
 	}
-	c.PerKey = cmp.Or(c.PerKey, 16)
 	c.Initiators = cmp.Or(c.Initiators, initiators(c.General, c.General/4))
 	return cmp.Or(
 		check.Range(ErrConfig, "TableConfig.General", c.General, 1, MaxPDCs),
@@ -68,7 +64,6 @@ func (c *TableConfig) fill() error {
 		check.Range(ErrConfig, "TableConfig.PerSource", c.PerSource, 0, MaxPDCs),
 		check.Range(ErrConfig, "TableConfig.Kept", c.Kept, 0, c.General),
 		check.Range(ErrConfig, "TableConfig.Initiators", c.Initiators, 1, c.General),
-		check.Range(ErrConfig, "TableConfig.PerKey", c.PerKey, 1, 256),
 		check.Range(ErrConfig, "TableConfig.FirstID", int(c.FirstID), 0, c.General),
 	)
 }
@@ -87,7 +82,7 @@ func NewTable(c TableConfig) (*Table, error) {
 		return nil, err
 	}
 	t := &Table{
-		slots: slots, general: general, kept: c.Kept, perKey: c.PerKey, quarantine: c.Quarantine,
+		slots: slots, general: general, kept: c.Kept, quarantine: c.Quarantine,
 		keys:   table.NewMap(ids+1, c.Seed),
 		proven: table.NewQuota(ids, math.MaxUint32, c.Seed),
 		held:   table.NewQuota(ids, math.MaxUint32, c.Seed),

@@ -18,9 +18,10 @@ type TargetKey struct {
 	SPDCID      pds.PDCID
 }
 
-// InitiatorKey is what decides on which PDCs a message may go. The public sources
+// InitiatorKey is what decides on which PDC a message goes. The public sources
 // disagree on the parts; this is their union, and what a deployment does not use
-// stays zero. IPv4 addresses equal their IPv4-mapped IPv6 form.
+// stays zero. Who wants several PDCs where all else is alike tells them apart by Context.
+// IPv4 addresses equal their IPv4-mapped IPv6 form.
 type InitiatorKey struct {
 	Source      netip.Addr
 	Destination netip.Addr
@@ -34,19 +35,18 @@ type InitiatorKey struct {
 // The last word of a table key, so that both roles share one table:
 //
 //	target     0 {unused 47, SPDCID 16}
-//	initiator  1 {unused 5, ordered 1, reserved 1, context 16, TC 8, JobID 24, number 8}
+//	initiator  1 {unused 13, ordered 1, reserved 1, context 16, TC 8, JobID 24}
 const initiatorRole = 1 << 63
 
 func (k *TargetKey) fill(key *table.Key) { key.Set(k.Source, k.Destination, uint64(k.SPDCID)) }
 
-// fill is for the PDC numbered 0 of k; the key's last word plus n is for n.
 func (k *InitiatorKey) fill(key *table.Key) {
-	w := uint64(k.Context)<<40 | uint64(k.TC)<<32 | uint64(k.JobID&0xff_ffff)<<8 | initiatorRole
+	w := uint64(k.Context)<<32 | uint64(k.TC)<<24 | uint64(k.JobID&0xff_ffff) | initiatorRole
 	if k.Reserved {
-		w |= 1 << 56
+		w |= 1 << 48
 	}
 	if k.Ordered {
-		w |= 1 << 57
+		w |= 1 << 49
 	}
 	key.Set(k.Source, k.Destination, w)
 }

@@ -91,44 +91,41 @@ func (t *Table) insertTarget(p *pool, key *table.Key) (Handle, bool, error) {
 	return first, false, err
 }
 
-// OpenInitiator opens another PDC for a key, whose PDCID comes from the pool that
-// the key names. The errors are [ErrInitiators], [ErrNoPDC], [ErrPerKey] and
-// [ErrTableFull].
-//
-// Several cores that miss the same key at the same time each open one; that is
-// allowed. One PDC a key is TableConfig.PerKey = 1.
-func (t *Table) OpenInitiator(now int64, k *InitiatorKey) (Handle, error) {
-	p := t.choose(k.Reserved)
-	if p == nil {
-		return 0, ErrNoPDC
-	}
-	t.Reap(now, reapPerOpen)
-	h, err := p.claim()
-	if err != nil && t.reapDue(now) {
-		h, err = p.claim()
-	}
-	if err != nil {
-		return 0, err
-	}
+// OpenInitiator returns the PDC that messages of a key go on and opens it if there is none;
+// opened tells which. Of several cores that miss the key at the same time, one opens it and
+// the others get that one. Its PDCID comes from the pool that the key names. The errors are
+// [ErrInitiators], [ErrNoPDC] and [ErrTableFull].
+func (t *Table) OpenInitiator(now int64, k *InitiatorKey) (h Handle, opened bool, err error) {
 	var key table.Key
 	k.fill(&key)
-	to := t.slots.Data(h.Index())
+	if got := t.keys.Lookup(&key); got != table.None {
+		return Handle(got), false, nil
+	}
+	p := t.choose(k.Reserved)
+	if p == nil {
+		return 0, false, ErrNoPDC
+	}
+	t.Reap(now, reapPerOpen)
+	id, err := p.claim()
+	if err != nil && t.reapDue(now) {
+		id, err = p.claim()
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	to := t.slots.Data(id.Index())
 	to[0].Store(key[2])
 	to[1].Store(key[3])
-	p.Publish(h, 0)
-	for range t.perKey {
-		got, err := t.keys.Insert(&key, h)
-		switch {
-		case err != nil:
-			p.giveBack(h)
-			return 0, ErrTableFull
-		case got == h:
-			return Handle(h), nil
-		}
-		key[4]++ // the next number
+	p.Publish(id, 0)
+	got, err := t.keys.Insert(&key, id)
+	if err == nil && got == id {
+		return Handle(id), true, nil
 	}
-	p.giveBack(h)
-	return 0, ErrPerKey
+	p.giveBack(id)
+	if err != nil {
+		return 0, false, ErrTableFull
+	}
+	return Handle(got), false, nil
 }
 
 // Retire takes the key of an initiator PDC out of the table, so that no new
