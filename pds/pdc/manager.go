@@ -47,17 +47,11 @@ func (c *ManagerConfig) fill() error {
 	if c.Params == nil || c.Table == nil || c.CC == nil || c.Contexts == nil {
 		return fmt.Errorf("%w: ManagerConfig needs Params, Table, CC and Contexts", ErrConfig)
 	}
-	c.Memory.pdcs, c.Memory.responseLen = c.Table.ids(), c.Params.responseMax
-	err := cmp.Or(
+	c.Memory.pdcs, c.Memory.responseLen, c.Memory.bufferROD = c.Table.ids(), c.Params.responseMax, c.Params.c.BufferROD
+	return cmp.Or(
 		fill("Waiting", &c.Waiting, 64, 65535),
 		fill("RUDI", &c.RUDI, 256, 65536),
-		fill("Memory.LongResponses", &c.Memory.LongResponses, min(c.Memory.pdcs, 256), 65535),
-		fill("Memory.Buffers", &c.Memory.Buffers, 2*MaxRange, 65535),
 	)
-	if !c.Params.c.BufferROD {
-		c.Memory.Buffers = 0
-	}
-	return err
 }
 
 // Errors of a [Manager].

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math/bits"
 
-	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/pds"
@@ -85,10 +84,7 @@ type chunk struct {
 	dueAt  [chunkLen]int64  // with kindDue; waiting for retransmission: not before; otherwise: timeout
 }
 
-// memory is what the PDCs of one [Manager] share: records of packets sent,
-// stored responses, and the events for the layer above. It is allocated once.
-//
-// Single writer, the manager's.
+// memory is what [MemoryConfig] sizes. Single writer, the manager's.
 type memory struct {
 	row     []row               // 0 is never handed out
 	chunk   []chunk             // likewise
@@ -119,8 +115,9 @@ type MemoryConfig struct {
 	// one alone as many as are in a window; of Responses likewise.
 	Buffers int
 
-	pdcs        int // that share it, 1 to 65,535
-	responseLen int // of a long one, bytes
+	pdcs        int  // that share it, 1 to 65,535
+	responseLen int  // of a long one, bytes
+	bufferROD   bool // Config.BufferROD
 }
 
 const (
@@ -131,16 +128,17 @@ const (
 
 // fill gives what is 0 its default.
 func (c *MemoryConfig) fill() error {
-	c.Chunks = cmp.Or(c.Chunks, min(16*c.pdcs, 1<<18))
-	c.Responses = cmp.Or(c.Responses, 4*c.pdcs)
-	c.Events = cmp.Or(c.Events, 1024)
-	return cmp.Or(
-		check.Range(ErrConfig, "MemoryConfig.Chunks", c.Chunks, 1, maxChunks),
-		check.Range(ErrConfig, "MemoryConfig.Responses", c.Responses, 1, maxResponses),
-		check.Range(ErrConfig, "MemoryConfig.Events", c.Events, 1, maxEvents),
-		check.Range(ErrConfig, "MemoryConfig.LongResponses", c.LongResponses, 0, 65535),
-		check.Range(ErrConfig, "MemoryConfig.Buffers", c.Buffers, 0, 65535),
+	err := cmp.Or(
+		fill("MemoryConfig.Chunks", &c.Chunks, min(16*c.pdcs, 1<<18), maxChunks),
+		fill("MemoryConfig.Responses", &c.Responses, 4*c.pdcs, maxResponses),
+		fill("MemoryConfig.Events", &c.Events, 1024, maxEvents),
+		fill("MemoryConfig.LongResponses", &c.LongResponses, min(c.pdcs, 256), 65535),
+		fill("MemoryConfig.Buffers", &c.Buffers, 2*MaxRange, 65535),
 	)
+	if !c.bufferROD {
+		c.Buffers = 0
+	}
+	return err
 }
 
 // newMemory allocates. Errors wrap [ErrConfig] and name the field.
