@@ -42,12 +42,13 @@ func (m *Manager) receiveACK(now int64, t pds.Type, in *In, r *Result) error {
 	} else {
 		p.tx.mprFrom(m.p, h.CACK, h.MPR)
 	}
-	m.feed(now, p, &h, t == pds.TypeACKCC, &k)
+	m.feed(now, p, &h, &k)
 	m.acted(now, p, &h)
 	return nil
 }
 
-// decodeACK reads any acknowledgement; what a header lacks is zero.
+// decodeACK reads any acknowledgement. What a header lacks is zero, as is a state that
+// nothing is known of, which tells as much as that of NSCC.
 func decodeACK(h *pds.AckCC, t pds.Type, b []byte) (int, error) {
 	switch t {
 	case pds.TypeACKCC:
@@ -56,6 +57,7 @@ func decodeACK(h *pds.AckCC, t pds.Type, b []byte) (int, error) {
 		var x pds.AckCCX
 		n, err := x.Decode(b)
 		h.Ack, h.SACK = x.Ack, x.SACK
+		h.CCType = pds.CCNSCC
 		return n, err
 	default:
 		return h.Ack.Decode(b)
@@ -92,20 +94,16 @@ func (m *Manager) acknowledge(now int64, p *PDC, h *pds.AckCC, k *ackGain) error
 // feed tells congestion control what an acknowledgement changed, once. Bytes are
 // those of the packets sent that are now known to have arrived, not what the peer
 // claims in rcvd_bytes, so that no forged field opens the window.
-func (m *Manager) feed(now int64, p *PDC, h *pds.AckCC, hasState bool, k *ackGain) {
+func (m *Manager) feed(now int64, p *PDC, h *pds.AckCC, k *ackGain) {
 	if p.cc == 0 {
 		return
 	}
 	var st pds.NSCCState
-	var cr pds.CreditState
-	credit := false
-	if hasState {
-		if !h.NSCC(&st) {
-			credit = h.Credit(&cr)
+	if !h.NSCC(&st) {
+		var cr pds.CreditState
+		if h.Credit(&cr) {
+			m.credit(now, p, cr.Credit)
 		}
-	}
-	if credit {
-		m.credit(now, p, cr.Credit)
 	}
 	if k.Packets|k.Rtx != 0 || k.Known {
 		if m.p.c.InferLoss {

@@ -87,5 +87,5 @@ func (m *Manager) feedAny(now int64, p *PDC, a *pds.AckCCView, last *packet, n u
 	if last.sends == 1 {
 		k.RTT = max(now-last.sentAt, 1)
 	}
-	m.feed(now, p, &h, true, &k)
+	m.feed(now, p, &h, &k)
 }

@@ -31,3 +31,13 @@ func TestTakeOneEndsAStallWithMaxCACK(t *testing.T) {
 	require.Equal(t, first+2, p.tx.Base())
 	require.Zero(t, ack(first+1, first).N, "the same again")
 }
+
+// What an ACK_CCX says of congestion is its vendor's, whatever type it claims.
+func TestStateOfACKCCXIsLeftAlone(t *testing.T) {
+	x := pds.AckCCX{Ack: pds.Ack{SPDCID: 1, DPDCID: 2, CACK: 9}, SACK: pds.SACK{CCType: pds.CCCredit, MPR: 3, Bitmap: 5}}
+	x.State[0] = 0xff
+	var h pds.AckCC
+	_, err := decodeACK(&h, pds.TypeACKCCX, x.AppendTo(nil))
+	require.NoError(t, err)
+	require.Equal(t, pds.AckCC{Ack: x.Ack, SACK: pds.SACK{MPR: 3, Bitmap: 5}}, h)
+}
