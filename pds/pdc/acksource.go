@@ -5,7 +5,6 @@ import (
 	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/rccc"
 )
 
 // receiveACK takes in an acknowledgement with any of the three headers. One that has no
@@ -125,17 +124,6 @@ func (m *Manager) feed(now int64, p *PDC, h *pds.AckCC, k *ackGain) {
 	}
 }
 
-// credit takes in a cumulative credit.
-func (m *Manager) credit(now int64, p *PDC, units uint32) {
-	c := m.cc.Context(p.cc)
-	if c == nil {
-		return
-	}
-	total := rccc.Quanta(units).Extend(c.CreditTotal())
-	m.cc.OnCreditUpdate(ccc.Handle(p.handle), now, total)
-	m.release(p)
-}
-
 // acted follows up on what an acknowledgement made possible or asked for.
 func (m *Manager) acted(now int64, p *PDC, h *pds.AckCC) {
 	if h.Flags&(pds.FlagsReq|pds.FlagP) != 0 {
@@ -179,12 +167,4 @@ func (m *Manager) asked(now int64, p *PDC, h *pds.AckCC) {
 func (m *Manager) clearSoon(now int64, p *PDC) {
 	p.flags |= flagClearDue
 	m.aux(p, now, deadline.After(now, m.p.c.ClearTime))
-}
-
-// aux sets the auxiliary timer of p to at, unless it goes off earlier.
-func (m *Manager) aux(p *PDC, now, at int64) {
-	if at < p.auxAt {
-		p.auxAt = at
-		m.schedule(p, now)
-	}
 }

@@ -63,3 +63,4 @@
 //
 // Source: UE Specification 1.0.x, section 3.5.
 package pdc
+

@@ -104,3 +104,8 @@ func (r *eventRing) pop(ev *Event) bool {
 	r.head++
 	return true
 }
+
+// event tells the layer above about the PDC itself.
+func (m *Manager) event(p *PDC, k EventKind, c Cause) {
+	m.mem.events.push(Event{Kind: k, PDC: p.handle, Cause: c})
+}

@@ -101,39 +101,3 @@ func (m *Manager) inferLosses(now int64, p *PDC, c *ccc.Context, since int64) {
 		m.timedOut(now, p, off)
 	}
 }
-
-// probeDelay is how long to wait for an acknowledgement before asking: 3 round
-// trips, or one and the target queueing delay when nothing else is to be sent, and
-// Tail_Loss_Time at most.
-func (m *Manager) probeDelay(p *PDC) int64 {
-	rtt := m.baseRTT(p)
-	if p.tx.Unsent() == 0 {
-		return min(rtt+m.p.c.TargetQDelay, m.p.c.TailLossTime)
-	}
-	return min(3*rtt, m.p.c.TailLossTime)
-}
-
-func (m *Manager) baseRTT(p *PDC) int64 {
-	if c := m.cc.Context(p.cc); c != nil {
-		return c.BaseRTT()
-	}
-	return m.p.c.RTOInit
-}
-
-// probe asks the target what it has got, and again after 5 round trips: less and
-// less often while the answers bring nothing new, and not more than
-// Max_Tail_Loss_Retx times, since what is missing then waits for its timeout and not
-// for an answer.
-func (m *Manager) probe(now int64, p *PDC) {
-	if p.tx.base == p.tx.next || p.peerID == 0 || int(p.probes) >= m.p.c.MaxTailLossRetx {
-		p.probeAt = never
-		return
-	}
-	m.control(p, ctlProbe)
-	p.probeAt = deadline.After(now, p.probeBackoff(5*m.baseRTT(p)))
-	p.probes++
-}
-
-// probeBackoff is d doubled for each probe since something was acknowledged, up to
-// the largest timeout.
-func (p *PDC) probeBackoff(d int64) int64 { return deadline.Backoff(d, p.probes, rtoMax) }

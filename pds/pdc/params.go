@@ -1,15 +1,9 @@
 package pdc
 
 import (
-	"cmp"
-	"errors"
-	"fmt"
 	"math"
-	"slices"
 
-	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/deadline"
-	"github.com/uetcc/uetcc/pds"
 )
 
 const (
@@ -18,90 +12,6 @@ const (
 	forever     = math.MaxInt   // either of them in Params
 	rtoMax      = 8_000_000_000 // cap of the backed-off timeout, ns
 )
-
-// ErrConfig is wrapped by every error about a configuration; its text names the field and
-// the limit.
-var ErrConfig = errors.New("pdc: invalid configuration")
-
-// Config holds the PDS parameters of UE Specification 1.0.x, section 3.5, and
-// the sizes of what a [Manager] allocates. A zero field means the default that
-// its comment gives; times are nanoseconds.
-//
-// The specification's defaults of times suit paths of microseconds, so on longer ones the
-// default is a multiple of BaseRTT, which the comment gives too: queues may add five before
-// they drop (section 3.6.17), and a timer that is shorter than that fires for nothing.
-//
-// The specification allows a NACK_Retx_Time for each code. Here there is one, and what
-// each code asks for decides how it is used: a packet that was lost (TRIMMED,
-// RCVR_INFER_LOSS, PKT_NOT_RCVD) goes at once, an initiator without a PDC at its target
-// (NO_PDC_AVAIL and the like) waits twice as long each time, all others wait as long as it
-// says.
-//
-// Two parts of 1.0.3 that are public by name only are not here: Syn_Retx_Safety_Time, in
-// whose place there is the quarantine of [TableConfig], and the negotiation of congestion
-// control on a PDC (on_off). Both ends have to be configured alike; a NEGOTIATION goes to
-// the layer above, see [Manager.Negotiate].
-type Config struct {
-	// Range is how many PSNs are tracked in each direction, 1 to 1024 (default
-	// 1024). The mpr of an ACK_CC announces it in units of 128, rounded up.
-	Range int
-
-	// DefaultMPR is the peer's range until an ACK_CC announces another one, 1 to
-	// 255 units of 128 PSNs (default 8).
-	DefaultMPR int
-
-	// ZeroMPR is what an mpr of 0 stands for, 1 to 255 (default 8).
-	ZeroMPR int
-
-	// BaseRTT is config_base_rtt, a full packet's round trip on the longest path when that
-	// is idle, up to 60 s (default 12 us).
-	BaseRTT int64
-
-	// What a target acknowledges, and with what.
-	AckTrigger   int64       // ACK_Gen_Trigger: bytes that cause an ACK, up to 32 KiB (default 16 KiB)
-	AckMinPktAdd int64       // ACK_Gen_Min_Pkt_Add: the least that a packet counts, up to 2 KiB (default 1 KiB)
-	AckPerPacket bool        // Enb_ACK_Per_Pkt
-	NoAckOnECN   bool        // turns ACK_On_ECN off
-	NoAckCC      bool        // send ACK in place of ACK_CC: no SACK and no congestion state
-	NullNext     pds.NextHdr // semantic header of an ACK that the PDS makes itself (default: none)
-	NullResponse []byte      // its bytes
-
-	// MaxAckData is Max_ACK_Data_Size, how much read data rides in an ACK, bytes up to
-	// 8192 (default 16, which is also the most for a peer of whom only SYN packets have
-	// come); see [MemoryConfig].LongResponses.
-	MaxAckData int
-
-	// BufferROD keeps packets of an ordered PDC that arrive ahead of a gap.
-	BufferROD bool
-
-	// How what is lost is sent again.
-	RTOInit      int64 // RTO_Init_Time: first timeout, up to 8 s (default 1 ms or 8 BaseRTT)
-	MaxRTORetx   int   // Max_RTO_Retx_Cnt: 1 to 15, 15 for ever (default 5)
-	NackRetxTime int64 // NACK_Retx_Time: from a NACK to the resend, up to 8 s (default 1 ms or 8 BaseRTT)
-	MaxNackRetx  int   // Max_NACK_Retx_Cnt: 1 to 31, 31 for ever (default 5)
-
-	// InferLoss concludes losses from SACK and probes for them, in fabrics that do not trim.
-	InferLoss       bool
-	TargetQDelay    int64 // of probes (default BaseRTT, as NSCC has it without trimming)
-	TailLossTime    int64 // Tail_Loss_Time: the longest silence before a probe, up to 8 s (default 1 ms or 8 BaseRTT)
-	MaxTailLossRetx int   // Max_Tail_Loss_Retx: probes in a row that bring nothing new, and so resends of what is missing, 1 to 15 (default 5)
-
-	// The life of a PDC.
-	Start         StartMethod // which Start_PSN a target takes
-	NewPDCTime    int64       // New_PDC_Time: life of a PENDING PDC (default 5 ms or 40 BaseRTT)
-	PendTimeout   int64       // Pend_Timeout: how long a message may wait for a PDC, up to 800 s (default 100 ms or 800 BaseRTT)
-	CloseThresh   int         // Close_Thresh: PDCs left open before others are closed (default: all there are)
-	LimitPSNRange bool        // Limit_PSN_Range: close a PDC before it has used 2^31 PSNs; for those that TSS secures
-	ClearTime     int64       // PDS_Clear_Time: idle time before a CLEAR_CMD (default 1 ms or 8 BaseRTT)
-
-	// CloseReqTime is Close_REQ_Time, the silence until a CLOSE_CMD that was asked for: at
-	// least the largest timeout of a packet (default 1 ms or 8 BaseRTT).
-	CloseReqTime int64
-
-	// IdleTime is how long a PDC is idle before it is closed: at least the largest timeout
-	// of a packet (default 60 s).
-	IdleTime int64
-}
 
 // Params is a validated [Config]. It is immutable and shared.
 type Params struct {
@@ -115,78 +25,6 @@ type Params struct {
 
 	responseMax int // longest response
 	replyMax    int // longest packet in answer
-}
-
-// NewParams checks c and fills in the defaults. Errors wrap [ErrConfig] and name the
-// field.
-func NewParams(c Config) (Params, error) {
-	if err := fill("BaseRTT", &c.BaseRTT, 12_000, 60_000_000_000); err != nil {
-		return Params{}, err
-	}
-	rtts := func(n, least, limit int64) int64 { return min(max(n*c.BaseRTT, least), limit) }
-	err := cmp.Or(
-		fill("AckTrigger", &c.AckTrigger, 16<<10, 32<<10),
-		fill("AckMinPktAdd", &c.AckMinPktAdd, 1<<10, 2<<10),
-		fill("RTOInit", &c.RTOInit, rtts(8, 1_000_000, rtoMax), rtoMax),
-		fill("NackRetxTime", &c.NackRetxTime, rtts(8, 1_000_000, rtoMax), rtoMax),
-		fill("ClearTime", &c.ClearTime, rtts(8, 1_000_000, rtoMax), rtoMax),
-		fill("CloseReqTime", &c.CloseReqTime, rtts(8, 1_000_000, lapseMax), lapseMax),
-		fill("NewPDCTime", &c.NewPDCTime, rtts(40, 5_000_000, lapseMax), lapseMax),
-		fill("PendTimeout", &c.PendTimeout, rtts(800, 100_000_000, 100*rtoMax), 100*rtoMax),
-		fill("TargetQDelay", &c.TargetQDelay, min(c.BaseRTT, rtoMax), rtoMax),
-		fill("TailLossTime", &c.TailLossTime, rtts(8, 1_000_000, rtoMax), rtoMax),
-		fill("IdleTime", &c.IdleTime, 60_000_000_000, math.MaxInt64/4),
-		fill("Range", &c.Range, MaxRange, MaxRange),
-		fill("DefaultMPR", &c.DefaultMPR, 8, 255),
-		fill("ZeroMPR", &c.ZeroMPR, 8, 255),
-		fill("MaxAckData", &c.MaxAckData, 16, 8192),
-		fill("MaxRTORetx", &c.MaxRTORetx, 5, rtoForever),
-		fill("MaxNackRetx", &c.MaxNackRetx, 5, nackForever),
-		fill("MaxTailLossRetx", &c.MaxTailLossRetx, 5, 15),
-		fill("CloseThresh", &c.CloseThresh, MaxPDCs, MaxPDCs),
-	)
-	if err != nil {
-		return Params{}, err
-	}
-	return derive(c)
-}
-
-// fill gives *v its default and checks that it is between 1 and limit.
-func fill[T int | int64](name string, v *T, def, limit T) error {
-	*v = cmp.Or(*v, def)
-	return check.Range(ErrConfig, name, *v, 1, limit)
-}
-
-// derive checks what no range describes and computes the rest.
-func derive(c Config) (Params, error) {
-	if c.Start > StartExpected0RTT {
-		return Params{}, fmt.Errorf("%w: Start is %d, want at most %d", ErrConfig, c.Start, StartExpected0RTT)
-	}
-	if n := len(c.NullResponse); n > ResponseMax || (n > 0) != (c.NullNext != pds.NextNone) {
-		return Params{}, fmt.Errorf("%w: NullResponse of %d bytes with %v, want at most %d and a next_hdr that says so",
-			ErrConfig, n, c.NullNext, ResponseMax)
-	}
-	c.NullResponse = slices.Clone(c.NullResponse)
-	p := Params{c: c, ranges: uint32(c.Range), mpr: uint8((c.Range + 127) / 128), ackAll: c.AckTrigger}
-	p.maxRTOs, p.maxNacks = retries(c.MaxRTORetx, rtoForever), retries(c.MaxNackRetx, nackForever)
-	p.responseMax = max(ResponseMax, dataHeaderLen+c.MaxAckData)
-	p.replyMax = pds.AckCCLen + p.responseMax
-	if c.AckPerPacket {
-		p.ackAll = 0
-	}
-	if longest := p.longestRTO(); c.IdleTime < longest {
-		return Params{}, fmt.Errorf("%w: IdleTime is %d, want at least %d, the longest timeout by RTOInit and MaxRTORetx",
-			ErrConfig, c.IdleTime, longest)
-	}
-	return p, nil
-}
-
-// retries is a number of retransmissions, of which one means no limit.
-func retries(n, unlimited int) int {
-	if n == unlimited {
-		return forever
-	}
-	return n
 }
 
 // MaxAckData is how much read data rides in an ACK, bytes.

@@ -4,7 +4,6 @@ import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/rccc"
 )
 
 // Out is a packet to send. Its PDS header is in the caller's buffer.
@@ -169,14 +168,6 @@ func (m *Manager) putRequest(now int64, p *PDC, pkt *packet, buf []byte, out *Ou
 	return sp.Held
 }
 
-// putTarget adds the credit that the source would like to reach.
-func (m *Manager) putTarget(p *PDC, q *pds.Request, target int64) {
-	q.Type, q.CCCID, q.CreditTarget = pds.TypeRUDCCReq, m.cccID[p.cc.Index()], uint32(rccc.QuantaOf(target))
-	if p.is(flagROD) {
-		q.Type = pds.TypeRODCCReq
-	}
-}
-
 // sentOne keeps the timers of a PDC that has just sent something tracked.
 func (m *Manager) sentOne(now int64, p *PDC) {
 	if m.p.c.InferLoss && p.probeAt == never {
@@ -185,110 +176,4 @@ func (m *Manager) sentOne(now int64, p *PDC) {
 	} else if p.tx.rtoAt < p.timerAt {
 		m.schedule(p, now)
 	}
-}
-
-// putControl writes a control packet that goes by out.PSN.
-func (m *Manager) putControl(p *PDC, buf []byte, out *Out, ctl pds.CtlType, payload pds.Payload) {
-	c := pds.Control{Ctl: ctl, SPDCID: p.handle.ID(), DPDCID: p.peerID, PSN: out.PSN, Payload: payload}
-	if ctl.ConsumesPSN() || ctl == pds.CtlACKReq {
-		c.Flags = pds.FlagAR
-	}
-	if out.Retx {
-		c.Flags |= pds.FlagRetx
-	}
-	switch ctl {
-	case pds.CtlProbe:
-		c.ProbeOpaque, c.Flags = p.opaque, pds.FlagAR
-	case pds.CtlNOOP, pds.CtlNegotiation:
-		if p.is(flagROD) {
-			c.Flags |= pds.FlagISROD
-		}
-		if p.syn() {
-			c.Flags |= pds.FlagSYN
-			c.Info = pds.MakePDCInfo(p.is(flagReserved), uint16(p.tx.offset(out.PSN)))
-		}
-	}
-	out.Header, _ = c.Encode(buf)
-	m.stats.Controls++
-}
-
-// transmitControl sends one of the control packets that are due.
-func (m *Manager) transmitControl(now int64, buf []byte, out *Out) bool {
-	p := &m.pdc[m.ctl.head]
-	if !p.sendsControl() {
-		m.controlled(p)
-		return false
-	}
-	bit := p.ctl & -p.ctl
-	p.ctl &^= bit
-	out.to(p, true)
-	switch bit {
-	case ctlQuestion:
-		return m.ask(now, p, buf, out)
-	case ctlClosingInErr:
-		out.Header = m.nackUnasked(p, buf)
-	case ctlClearCmd:
-		m.putControl(p, buf, out, pds.CtlClearCmd, pds.PSNPayload(p.tx.ClearPSN()))
-	case ctlClearReq:
-		m.putControl(p, buf, out, pds.CtlClearReq, pds.PSNPayload(p.rx.Missing()-1))
-	case ctlAckReq:
-		out.PSN = p.tx.Next() - 1
-		m.putControl(p, buf, out, pds.CtlACKReq, 0)
-	case ctlProbe:
-		out.AsData = true
-		m.putProbe(now, p, buf, out)
-		p.before = p.tx.Next() - 1
-	case ctlMeasure:
-		m.putProbe(now, p, buf, out)
-		p.before = p.tx.MaxCACK()
-	case ctlCreditReq:
-		m.putControl(p, buf, out, pds.CtlCreditReq, m.creditWanted(p))
-	}
-	return true
-}
-
-// sendsControl reports whether p has control packets to send and knows where to.
-func (p *PDC) sendsControl() bool {
-	return p.ctl != 0 && p.peerID != 0 && (p.state.live() || p.ctl == ctlClosingInErr)
-}
-
-// creditWanted is the payload of a CREDIT_REQ.
-func (m *Manager) creditWanted(p *PDC) pds.Payload {
-	target := m.cc.Context(p.cc).CreditTarget(m.cc.Params(), 1)
-	return pds.CreditReqPayload(m.cccID[p.cc.Index()], uint32(rccc.QuantaOf(target)))
-}
-
-// putProbe writes a probe.
-func (m *Manager) putProbe(now int64, p *PDC, buf []byte, out *Out) {
-	p.opaque, p.probed = uint16(m.random()), now
-	m.putControl(p, buf, out, pds.CtlProbe, pds.PSNPayload(p.tx.MaxCACK()+1))
-}
-
-// ask sends an ACK_REQ about the lowest packet that has arrived and whose response
-// is overdue, if there still is one.
-func (m *Manager) ask(now int64, p *PDC, buf []byte, out *Out) bool {
-	off, ok := p.tx.find(m.mem, p.tx.base, standingAsked)
-	if !ok {
-		return false
-	}
-	p.ctl |= ctlQuestion // until there is none left
-	out.PSN, out.Handle, out.Retx = p.tx.psn(off), p.tx.resent(m.p, m.mem, off, now), true
-	m.putControl(p, buf, out, pds.CtlACKReq, 0)
-	m.sentOne(now, p)
-	return true
-}
-
-// PutCredit writes a CREDIT that gives the peer of h so much in all (256 B units)
-// to buf and returns its length: for the receiver that schedules credit.
-func (m *Manager) PutCredit(h Handle, credit uint32, buf []byte) (int, error) {
-	p := m.get(h)
-	switch {
-	case p == nil:
-		return 0, ErrUnknown
-	case p.peerID == 0:
-		return 0, ErrState
-	}
-	m.stats.Controls++
-	c := pds.Control{Ctl: pds.CtlCredit, SPDCID: h.ID(), DPDCID: p.peerID, Payload: pds.CreditPayload(credit)}
-	return c.Encode(buf)
 }

@@ -1,0 +1,76 @@
+package pdc
+
+import (
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/deadline"
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/rccc"
+)
+
+// askCredit asks for credit for a context: on one of the PDCs that wait for it and
+// know their peer. Where none does, no CREDIT_REQ has a place to go to; then the
+// first may send a packet, which opens it, and which names what is wanted too.
+//
+// A peer that has begun again answers a CREDIT_REQ with a NACK that names no packet, from
+// which nothing follows. So one that is silent is asked about the last packet as well, unless
+// that waits for its acknowledgement anyway, and the round trip would then be a longer one.
+func (m *Manager) askCredit(now int64, c ccc.Handle) {
+	l := m.cc.Waiters(c)
+	if l.Head == 0 {
+		return
+	}
+	for id, n := l.Head, 0; n < lookAhead; id, n = m.pdc[id].nextData, n+1 {
+		if p := &m.pdc[id]; p.peerID != 0 {
+			m.control(p, ctlCreditReq)
+			if deadline.After(p.activeAt, m.p.c.RTOInit) <= now && !p.tx.live(m.mem, p.tx.next-1) {
+				m.control(p, ctlAckReq)
+			}
+			return
+		}
+		if id == l.Tail {
+			break
+		}
+	}
+	m.pdc[l.Head].flags |= flagAsking
+	m.unpark(c)
+}
+
+// credit takes in a cumulative credit.
+func (m *Manager) credit(now int64, p *PDC, units uint32) {
+	c := m.cc.Context(p.cc)
+	if c == nil {
+		return
+	}
+	total := rccc.Quanta(units).Extend(c.CreditTotal())
+	m.cc.OnCreditUpdate(ccc.Handle(p.handle), now, total)
+	m.release(p)
+}
+
+// creditWanted is the payload of a CREDIT_REQ.
+func (m *Manager) creditWanted(p *PDC) pds.Payload {
+	target := m.cc.Context(p.cc).CreditTarget(m.cc.Params(), 1)
+	return pds.CreditReqPayload(m.cccID[p.cc.Index()], uint32(rccc.QuantaOf(target)))
+}
+
+// putTarget adds the credit that the source would like to reach.
+func (m *Manager) putTarget(p *PDC, q *pds.Request, target int64) {
+	q.Type, q.CCCID, q.CreditTarget = pds.TypeRUDCCReq, m.cccID[p.cc.Index()], uint32(rccc.QuantaOf(target))
+	if p.is(flagROD) {
+		q.Type = pds.TypeRODCCReq
+	}
+}
+
+// PutCredit writes a CREDIT that gives the peer of h so much in all (256 B units)
+// to buf and returns its length: for the receiver that schedules credit.
+func (m *Manager) PutCredit(h Handle, credit uint32, buf []byte) (int, error) {
+	p := m.get(h)
+	switch {
+	case p == nil:
+		return 0, ErrUnknown
+	case p.peerID == 0:
+		return 0, ErrState
+	}
+	m.stats.Controls++
+	c := pds.Control{Ctl: pds.CtlCredit, SPDCID: h.ID(), DPDCID: p.peerID, Payload: pds.CreditPayload(credit)}
+	return c.Encode(buf)
+}

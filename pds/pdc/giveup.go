@@ -1,0 +1,54 @@
+package pdc
+
+import (
+	"github.com/uetcc/uetcc/internal/deadline"
+	"github.com/uetcc/uetcc/pds"
+)
+
+// lapseUnit and lapseMax, ns, are the unit of a lapse and its longest time.
+const (
+	lapseUnit = 1 << 16
+	lapseMax  = 24 * 3600e9
+)
+
+// giveUpIn has p wait no longer than d for its peer.
+func (p *PDC) giveUpIn(now, d int64) {
+	p.lapse = uint32((min(deadline.After(now, d), never-lapseUnit) + lapseUnit - 1) / lapseUnit)
+}
+
+// giveUpAt is when p has waited too long.
+func (p *PDC) giveUpAt(now int64) int64 {
+	if p.state != StatePending && p.state != StateCloseWait {
+		return never
+	}
+	unit := now / lapseUnit
+	return (unit + int64(int32(p.lapse-uint32(unit)))) * lapseUnit
+}
+
+// giveUp ends a target PDC whose peer does not do what it was asked for. One that was asked
+// to close has all its open messages to end first, and may be waiting to send a packet
+// again: Close_REQ_Time has to pass without a word from it, with nothing on the way to it,
+// and nothing that it waits for. Who says much and clears nothing has no such respite.
+func (m *Manager) giveUp(now int64, p *PDC) {
+	if p.state == StatePending {
+		m.stats.PendingOver++
+		m.abandon(now, p, Cause(pds.NackNewStartPSN))
+		return
+	}
+	_, owed := m.owed(p)
+	if p.resp.asked < clearAsks && (p.resp.heard || owed || m.awaited(p) && m.idleAt(p) > now) {
+		p.resp.heard = false
+		p.giveUpIn(now, m.p.patience())
+		return
+	}
+	m.closeInError(now, p)
+}
+
+// closeInError ends a target PDC whose peer has not closed it.
+func (m *Manager) closeInError(now int64, p *PDC) {
+	m.abandon(now, p, Cause(pds.NackClosingInErr))
+	m.control(p, ctlClosingInErr)
+}
+
+// patience is how long a peer that was asked to close may be silent.
+func (p *Params) patience() int64 { return max(p.c.CloseReqTime, p.longestRTO()) }

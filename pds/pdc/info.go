@@ -1,0 +1,56 @@
+package pdc
+
+import (
+	"iter"
+
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/pds"
+)
+
+// Info is a look at one PDC.
+type Info struct {
+	State        State
+	Initiator    bool
+	Ordered      bool
+	ID, PeerID   pds.PDCID
+	Peer, Local  Addr
+	Context      ccc.Handle // of congestion control; 0 at a target that has sent no data
+	OpenMessages int
+	Locks        int
+	Unsent       int // packets queued and not sent
+	Outstanding  int // Next - Base
+
+	// Sending: MaxCACK <= Next-1, ClearPSN = Base-1.
+	Base, Next, MaxCACK pds.PSN
+	// Receiving: everything up to Contiguous has arrived.
+	CACK, Contiguous, MaxRcvd, Clear pds.PSN
+}
+
+// PDC returns a look at the PDC of h, false if its life is over.
+func (m *Manager) PDC(h Handle) (Info, bool) {
+	p := m.get(h)
+	if p == nil {
+		return Info{}, false
+	}
+	return Info{
+		State: p.state, Initiator: p.is(flagInitiator), Ordered: p.is(flagROD),
+		ID: h.ID(), PeerID: p.peerID, Peer: p.peer, Local: p.local, Context: p.cc,
+		OpenMessages: int(p.openMsgs), Locks: int(p.locks),
+		Unsent: p.tx.Unsent(), Outstanding: int(p.tx.next - p.tx.base),
+		Base: p.tx.Base(), Next: p.tx.Next(), MaxCACK: p.tx.MaxCACK(),
+		CACK: p.rx.CACK(), Contiguous: p.rx.Missing() - 1, MaxRcvd: p.rx.MaxRcvd(), Clear: p.rx.ClearPSN(),
+	}, true
+}
+
+// FreeChunks returns how many chunks of 16 packets are free in the memory for
+// what is sent.
+func (m *Manager) FreeChunks() int { return len(m.mem.free) }
+
+// HasEvents reports whether Event has one.
+func (m *Manager) HasEvents() bool { return m.mem.events.head != m.mem.events.tail }
+
+// All iterates over the live PDCs in the order of their ids.
+func (m *Manager) All() iter.Seq[Handle] { return m.table.All() }
+
+// RUDI returns how many RUDI packets wait for their response.
+func (m *Manager) RUDI() int { return m.rudi.live }

@@ -1,0 +1,110 @@
+package pdc
+
+import "github.com/uetcc/uetcc/pds"
+
+// context finds the PDC of a request or control packet, or opens it. Without one
+// the answer, if any, is written.
+func (m *Manager) context(now int64, b *inbound, out []byte, r *Result) (*PDC, error) {
+	if b.flags&pds.FlagSYN != 0 {
+		return m.contextSYN(now, b, out, r)
+	}
+	p := m.byID(b.dpdcid)
+	switch {
+	case p == nil || p.state == StateClosed || p.peer != b.src:
+		m.stats.Unknown++
+		m.nackStranger(now, b, out, r, pds.NackInvDPDCID)
+		return nil, ErrUnknown
+	case p.peerID != b.spdcid && p.peerID != 0:
+		m.stats.Unknown++
+		m.nackStranger(now, b, out, r, pds.NackPDCHdrMismatch)
+		return nil, ErrPeer
+	case p.state == StateQuarantine:
+		return p, nil
+	case p.state == StatePending:
+		// Its sender has the PDCID from the NEW_START_PSN, and starts as that says.
+		if p.rx.Classify(b.psn, m.p.ranges) != arrivalNew {
+			return nil, ErrStale
+		}
+		p.begun()
+	}
+	if p.is(flagUnproven) {
+		p.flags &^= flagUnproven
+		m.table.proves(p.handle)
+	}
+	if p.peerID == 0 {
+		// One of an earlier PDC with this id must not say who the peer is.
+		if p.rx.Classify(b.psn, m.p.ranges) == arrivalOutside {
+			m.stats.Unknown++
+			return nil, ErrStale
+		}
+		m.learn(p, b.spdcid)
+	}
+	return p, nil
+}
+
+func (m *Manager) contextSYN(now int64, b *inbound, out []byte, r *Result) (*PDC, error) {
+	if !b.opens {
+		code := pds.NackPDCModeMismatch // a control packet that opens nothing
+		if r.Next != pds.NextNone {
+			code = pds.NackPDCHdrMismatch // read data, before anything was asked for
+		}
+		m.nackStranger(now, b, out, r, code)
+		return nil, ErrIllegal
+	}
+	p, code, err := m.openTarget(now, b)
+	switch {
+	case code != 0:
+		m.nackStranger(now, b, out, r, code)
+		return nil, err
+	case err != nil:
+		return nil, err
+	case p.state == StateQuarantine:
+		return nil, m.restingSYN(now, p, b, out, r)
+	case p.tx.start != b.start && p.state != StatePending:
+		m.nackPDC(p, b, out, r, pds.NackInvalidSYN)
+		return nil, ErrStart
+	case p.tx.start != b.start:
+		n := b.nack(pds.NackNewStartPSN)
+		n.SPDCID, n.Payload = p.handle.ID(), uint32(p.tx.start)
+		r.Reply = m.putNACK(out, &n)
+		return nil, ErrStart
+	}
+	p.begun()
+	return p, nil
+}
+
+// begun notes that the Start_PSN has come that a PENDING target asked for.
+func (p *PDC) begun() {
+	if p.state == StatePending {
+		p.state = StateEstablished
+	}
+}
+
+// byID returns the PDC with an id, live or resting.
+func (m *Manager) byID(id pds.PDCID) *PDC {
+	if int(id) < len(m.pdc) {
+		return &m.pdc[id]
+	}
+	return nil
+}
+
+// fromPeer returns the live PDC that a packet from src names, nil if there is none or its peer
+// is another. The spdcid of a NACK may be 0, which says nothing.
+func (m *Manager) fromPeer(dpdcid pds.PDCID, src Addr, spdcid pds.PDCID) *PDC {
+	p := m.byID(dpdcid)
+	if p == nil || !p.state.live() || p.peer != src || p.peerID != spdcid && p.peerID != 0 && spdcid != 0 {
+		return nil
+	}
+	return p
+}
+
+// learn takes the peer's PDCID from the first packet that names it.
+func (m *Manager) learn(p *PDC, id pds.PDCID) {
+	p.peerID = id
+	m.table.Learn(p.handle, id)
+	if p.state == StateCreating {
+		p.state = StateEstablished
+		m.event(p, EventUp, CauseNone)
+		m.measure(p)
+	}
+}

@@ -1,0 +1,36 @@
+package pdc
+
+import "github.com/uetcc/uetcc/pds"
+
+// resting answers a request for a PDC in quarantine, within limits: of those that
+// nobody repeats one, since they may be left over from its life; but a sender that
+// repeats itself has to learn that nobody is there, and answers can be lost.
+func (m *Manager) resting(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
+	m.stats.Unknown++
+	if !p.is(flagRefused) || b.flags&pds.FlagRetx != 0 {
+		p.flags |= flagRefused
+		m.nackStranger(now, b, out, r, pds.NackInvDPDCID)
+	}
+	return ErrUnknown
+}
+
+// restingSYN drops a late SYN packet of a PDC in quarantine: it must not open another one.
+// With another Start_PSN it is of an initiator that has begun again, too early.
+func (m *Manager) restingSYN(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
+	if p.tx.start != b.start {
+		return m.resting(now, p, b, out, r)
+	}
+	m.stats.Resting++
+	return ErrResting
+}
+
+// restingControl acknowledges a CLOSE_CMD again from what is remembered.
+func (m *Manager) restingControl(now int64, p *PDC, b *inbound, c *pds.Control, out []byte, r *Result) error {
+	if c.Ctl != pds.CtlCloseCmd || !p.is(flagClose) || b.psn != p.closePSN {
+		p.flags &^= flagRefused // what asks for credit or an acknowledgement is repeated without a mark
+		return m.resting(now, p, b, out, r)
+	}
+	r.Reply = m.ackClose(p, b, out)
+	r.Verdict = VerdictDone
+	return nil
+}

@@ -1,0 +1,82 @@
+package pdc
+
+import "github.com/uetcc/uetcc/pds"
+
+// putControl writes a control packet that goes by out.PSN.
+func (m *Manager) putControl(p *PDC, buf []byte, out *Out, ctl pds.CtlType, payload pds.Payload) {
+	c := pds.Control{Ctl: ctl, SPDCID: p.handle.ID(), DPDCID: p.peerID, PSN: out.PSN, Payload: payload}
+	if ctl.ConsumesPSN() || ctl == pds.CtlACKReq {
+		c.Flags = pds.FlagAR
+	}
+	if out.Retx {
+		c.Flags |= pds.FlagRetx
+	}
+	switch ctl {
+	case pds.CtlProbe:
+		c.ProbeOpaque, c.Flags = p.opaque, pds.FlagAR
+	case pds.CtlNOOP, pds.CtlNegotiation:
+		if p.is(flagROD) {
+			c.Flags |= pds.FlagISROD
+		}
+		if p.syn() {
+			c.Flags |= pds.FlagSYN
+			c.Info = pds.MakePDCInfo(p.is(flagReserved), uint16(p.tx.offset(out.PSN)))
+		}
+	}
+	out.Header, _ = c.Encode(buf)
+	m.stats.Controls++
+}
+
+// transmitControl sends one of the control packets that are due.
+func (m *Manager) transmitControl(now int64, buf []byte, out *Out) bool {
+	p := &m.pdc[m.ctl.head]
+	if !p.sendsControl() {
+		m.controlled(p)
+		return false
+	}
+	bit := p.ctl & -p.ctl
+	p.ctl &^= bit
+	out.to(p, true)
+	switch bit {
+	case ctlQuestion:
+		return m.ask(now, p, buf, out)
+	case ctlClosingInErr:
+		out.Header = m.nackUnasked(p, buf)
+	case ctlClearCmd:
+		m.putControl(p, buf, out, pds.CtlClearCmd, pds.PSNPayload(p.tx.ClearPSN()))
+	case ctlClearReq:
+		m.putControl(p, buf, out, pds.CtlClearReq, pds.PSNPayload(p.rx.Missing()-1))
+	case ctlAckReq:
+		out.PSN = p.tx.Next() - 1
+		m.putControl(p, buf, out, pds.CtlACKReq, 0)
+	case ctlProbe:
+		out.AsData = true
+		m.putProbe(now, p, buf, out)
+		p.before = p.tx.Next() - 1
+	case ctlMeasure:
+		m.putProbe(now, p, buf, out)
+		p.before = p.tx.MaxCACK()
+	case ctlCreditReq:
+		m.putControl(p, buf, out, pds.CtlCreditReq, m.creditWanted(p))
+	}
+	return true
+}
+
+// sendsControl reports whether p has control packets to send and knows where to.
+func (p *PDC) sendsControl() bool {
+	return p.ctl != 0 && p.peerID != 0 && (p.state.live() || p.ctl == ctlClosingInErr)
+}
+
+// ask sends an ACK_REQ about the lowest packet that has arrived and whose response
+// is overdue, if there still is one.
+func (m *Manager) ask(now int64, p *PDC, buf []byte, out *Out) bool {
+	off, ok := p.tx.find(m.mem, p.tx.base, standingAsked)
+	if !ok {
+		return false
+	}
+	p.ctl |= ctlQuestion // until there is none left
+	out.PSN, out.Handle, out.Retx = p.tx.psn(off), p.tx.resent(m.p, m.mem, off, now), true
+	m.putControl(p, buf, out, pds.CtlACKReq, 0)
+	m.sentOne(now, p)
+	return true
+}
