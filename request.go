@@ -166,6 +166,6 @@ func (e *Endpoint) onRUDI(in, reply *Datagram, buf []byte, r *Received) int {
 func (e *Endpoint) respondRUDI(in *Datagram, buf []byte) int {
 	var h pds.RUDI
 	_, _ = h.Decode(in.Packet)
-	n, _ := e.pds.RespondRUDI(h.PktID, h.Flags&pds.FlagRetx != 0, &e.response, buf)
+	n, _ := e.pds.RespondRUDI(&h, &e.response, buf)
 	return n
 }

@@ -85,7 +85,9 @@ func (e *pdcEnd) rudiRequest(p *faultnet.Packet, r *pdc.Result, body, out []byte
 	}
 	a.Bytes = binary.BigEndian.AppendUint64(a.Bytes, handle)
 	a.Bytes = binary.BigEndian.AppendUint64(a.Bytes, faultCheck(handle))
-	n, err := e.m.RespondRUDI(r.PktID, p.Head[1]&byte(pds.FlagRetx) != 0, &a, out)
+	var q pds.RUDI
+	_, _ = q.Decode(p.Head)
+	n, err := e.m.RespondRUDI(&q, &a, out)
 	if err != nil {
 		w.failf("RespondRUDI: %v", err)
 	}

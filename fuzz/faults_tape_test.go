@@ -179,12 +179,12 @@ func (m *tapedManager) Respond(now int64, id pdc.RxID, a *pdc.Response, out []by
 	return m.writes(out, func(m *pdc.Manager, buf []byte) (int, error) { return m.Respond(now, id, &c, buf) })
 }
 
-func (m *tapedManager) RespondRUDI(id uint32, retx bool, a *pdc.Response, out []byte) (int, error) {
-	c := *a
+func (m *tapedManager) RespondRUDI(q *pds.RUDI, a *pdc.Response, out []byte) (int, error) {
+	h, c := *q, *a
 	if m.tape != nil {
 		c.Bytes = slices.Clone(a.Bytes)
 	}
-	return m.writes(out, func(m *pdc.Manager, buf []byte) (int, error) { return m.RespondRUDI(id, retx, &c, buf) })
+	return m.writes(out, func(m *pdc.Manager, buf []byte) (int, error) { return m.RespondRUDI(&h, &c, buf) })
 }
 
 func (m *tapedManager) PutCredit(h pdc.Handle, credit uint32, out []byte) (int, error) {
@@ -202,7 +202,7 @@ func (m *tapedManager) Receive(now int64, in *pdc.In, out []byte, r *pdc.Result)
 		p.in = c
 		p.m.Receive(now, &p.in, p.buf[:], &p.res)
 		p.n, p.err = p.res.Reply, p.res.Err
-		p.note(uint64(p.res.Verdict)<<32|uint64(p.res.ID.PDC), uint64(p.res.ID.PSN)<<32|uint64(p.res.PktID), p.res.Handle)
+		p.note(uint64(p.res.Verdict)<<32|uint64(p.res.ID.PDC), uint64(p.res.ID.PSN)<<32, p.res.Handle)
 	})
 	*r = m.tape.player.res
 	copy(out, m.tape.player.buf[:r.Reply])

@@ -20,9 +20,9 @@ func TestFaultU1RUDI(t *testing.T) {
 	for _, w := range append(first, second...) {
 		r, _ := g.give(w)
 		require.Equal(t, VerdictRUDIRequest, r.Verdict, "each arrival is executed")
-		require.Equal(t, id, r.PktID)
+		require.Equal(t, id, header[pds.RUDI](t, w).PktID)
 		out := make([]byte, ReplyMax)
-		n, err := g.b.m.RespondRUDI(r.PktID, false, &Response{Next: pds.NextResponse, Bytes: make([]byte, 12)}, out)
+		n, err := g.b.m.RespondRUDI(&pds.RUDI{PktID: id}, &Response{Next: pds.NextResponse, Bytes: make([]byte, 12)}, out)
 		require.NoError(t, err)
 		answers = append(answers, wire{from: g.b, b: out[:n]})
 	}
@@ -41,9 +41,9 @@ func TestFaultU2RUDIRefused(t *testing.T) {
 	require.NoError(t, err)
 	refuse := func(code pds.NackCode) {
 		for _, w := range g.send(g.a) {
-			r, _ := g.give(w)
+			g.give(w)
 			out := make([]byte, ReplyMax)
-			n, err := g.b.m.RespondRUDI(r.PktID, false, &Response{Kind: RespondRefuse, Code: code}, out)
+			n, err := g.b.m.RespondRUDI(header[pds.RUDI](t, w), &Response{Kind: RespondRefuse, Code: code}, out)
 			require.NoError(t, err)
 			g.give(wire{from: g.b, b: out[:n]})
 		}
@@ -63,9 +63,10 @@ func TestFaultU2RefusedAndSentBeforeTheTick(t *testing.T) {
 	g := newPair(t, pairConfig{})
 	_, err := g.a.m.SubmitRUDI(g.now, AddrFrom(g.a.addr), AddrFrom(g.b.addr), Packet{Handle: 5, Size: 200, Next: pds.NextRequestSmall})
 	require.NoError(t, err)
-	r, _ := g.give(g.send(g.a)[0])
+	w := g.send(g.a)[0]
+	g.give(w)
 	out := make([]byte, ReplyMax)
-	n, err := g.b.m.RespondRUDI(r.PktID, false, &Response{Kind: RespondRefuse, Code: pds.NackNoResource}, out)
+	n, err := g.b.m.RespondRUDI(header[pds.RUDI](t, w), &Response{Kind: RespondRefuse, Code: pds.NackNoResource}, out)
 	require.NoError(t, err)
 	g.give(wire{from: g.b, b: out[:n]})
 	g.now += 1_100_000
@@ -103,11 +104,11 @@ func TestRUDIRules(t *testing.T) {
 		require.NoError(t, err)
 		return id, g.send(g.a)[0]
 	}
-	answer := func(id uint32, retx bool, a Response) Result {
+	answer := func(id uint32, f pds.Flags, a Response) Result {
 		out := make([]byte, ReplyMax)
-		n, err := g.b.m.RespondRUDI(id, retx, &a, out)
+		n, err := g.b.m.RespondRUDI(&pds.RUDI{PktID: id, Flags: f}, &a, out)
 		require.NoError(t, err)
-		require.Equal(t, retx, out[1]&byte(pds.FlagRetx) != 0, "the mark is echoed")
+		require.Equal(t, f, pds.Flags(out[1])&pds.FlagRetx, "the mark is echoed")
 		r, _ := g.give(wire{from: g.b, b: out[:n]})
 		return r
 	}
@@ -120,15 +121,15 @@ func TestRUDIRules(t *testing.T) {
 	require.Equal(t, first, n.PktID())
 
 	g.wait(1_100_000) // it waits to be sent again when its response comes
-	require.Equal(t, VerdictRUDIResponse, answer(first, false, Response{Next: pds.NextResponse, Bytes: make([]byte, 12)}).Verdict)
+	require.Equal(t, VerdictRUDIResponse, answer(first, 0, Response{Next: pds.NextResponse, Bytes: make([]byte, 12)}).Verdict)
 	require.True(t, g.a.m.Idle())
 
 	second, _ := submit()
 	require.NotEqual(t, first, second, "a late answer to the one before must not end it")
-	answer(second, false, Response{Kind: RespondRefuse, Code: pds.NackNoResource})
+	answer(second, 0, Response{Kind: RespondRefuse, Code: pds.NackNoResource})
 	g.wait(1_100_000)
 	require.Len(t, g.send(g.a), 1)
-	answer(second, true, Response{Kind: RespondRefuse, Code: pds.NackNoResource})
+	answer(second, pds.FlagRetx, Response{Kind: RespondRefuse, Code: pds.NackNoResource})
 	require.True(t, g.a.has(EventError, Cause(pds.NackNoResource)), "refused once too often")
 }
 
@@ -139,7 +140,7 @@ func TestRUDIResponseToWhatWasNotSent(t *testing.T) {
 	id, err := g.a.m.SubmitRUDI(g.now, AddrFrom(g.a.addr), AddrFrom(g.b.addr), Packet{Handle: 5, Size: 200, Next: pds.NextRequestSmall})
 	require.NoError(t, err)
 	out := make([]byte, ReplyMax)
-	n, err := g.b.m.RespondRUDI(id, false, &Response{Next: pds.NextResponse, Bytes: make([]byte, 12)}, out)
+	n, err := g.b.m.RespondRUDI(&pds.RUDI{PktID: id}, &Response{Next: pds.NextResponse, Bytes: make([]byte, 12)}, out)
 	require.NoError(t, err)
 	r, _ := g.give(wire{from: g.b, b: out[:n]})
 	require.ErrorIs(t, r.Err, ErrStale)

@@ -75,7 +75,6 @@ type Result struct {
 	Reply   int         // bytes in out to send back, as a control packet; 0 none
 	ID      RxID        // the request, or the PDC of any other packet
 	Handle  uint64      // of the packet that a response answers
-	PktID   uint32      // of a RUDI packet
 	Demand  Demand
 	Buffer  uint16 // of VerdictBuffered: 1 to [MemoryConfig].Buffers
 	Err     error  // why it was dropped

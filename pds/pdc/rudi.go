@@ -163,12 +163,12 @@ func (m *Manager) receiveRUDI(now int64, in *In, out []byte, r *Result) error {
 	if err = cmp.Or(err, h.Validate()); err != nil {
 		return m.malformed(err)
 	}
-	r.Header, r.Next, r.PktID = n, h.Next, h.PktID
+	r.Header, r.Next = n, h.Next
 	if h.Type == pds.TypeRUDIReq {
 		if in.Trimmed != 0 {
 			m.stats.Trimmed++
 			if m.limiter.allow(now, in.Src) {
-				n := pds.Nack{Code: in.Trimmed, Flags: pds.FlagNT | h.Flags&pds.FlagRetx, PSN: pds.PSN(h.PktID)}
+				n := nackOfRUDI(&h, in.Trimmed)
 				r.Reply = m.putNACK(out, &n)
 			}
 			return ErrTrimmed
@@ -216,23 +216,22 @@ func (m *Manager) nackRUDI(now int64, src Addr, n *pds.Nack, r *Result) error {
 	return nil
 }
 
-// RespondRUDI writes the response to the RUDI request with this PktID (see [Result]),
-// or with RespondRefuse a NACK, to buf and returns its length; retx is the request's
-// own flag. The error is [ErrShortBuffer].
-func (m *Manager) RespondRUDI(pktID uint32, retx bool, a *Response, buf []byte) (int, error) {
+// nackOfRUDI returns a NACK of the RUDI request q.
+func nackOfRUDI(q *pds.RUDI, code pds.NackCode) pds.Nack {
+	return pds.Nack{Code: code, Flags: pds.FlagNT | q.Flags&pds.FlagRetx, PSN: pds.PSN(q.PktID)}
+}
+
+// RespondRUDI writes the response to the RUDI request with the header q, or with
+// RespondRefuse a NACK, to buf and returns its length. The error is [ErrShortBuffer].
+func (m *Manager) RespondRUDI(q *pds.RUDI, a *Response, buf []byte) (int, error) {
 	if len(buf) < ReplyMax || len(a.Bytes) > ResponseMax {
 		return 0, ErrShortBuffer
 	}
-	var f pds.Flags
-	if retx {
-		f = pds.FlagRetx
-	}
 	if a.Kind == RespondRefuse {
-		n := pds.Nack{Code: a.Code, Flags: f | pds.FlagNT, PSN: pds.PSN(pktID)}
-		m.stats.NACKs++
-		return n.Encode(buf)
+		n := nackOfRUDI(q, a.Code)
+		return m.putNACK(buf, &n), nil
 	}
-	h := pds.RUDI{Type: pds.TypeRUDIResp, Next: a.Next, Flags: f, PktID: pktID}
+	h := pds.RUDI{Type: pds.TypeRUDIResp, Next: a.Next, Flags: q.Flags & pds.FlagRetx, PktID: q.PktID}
 	n, err := h.Encode(buf)
 	return n + copy(buf[n:], a.Bytes), err
 }
