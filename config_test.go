@@ -45,6 +45,7 @@ func TestConfigErrors(t *testing.T) {
 		"pdc pending":       {func(c *uetcc.Config) { c.PDS.PendTimeout = -1 }, pdc.ErrConfig, "PendTime"},
 		"pdc table":         {func(c *uetcc.Config) { c.PDCs.Kept = -1 }, pdc.ErrConfig, "Kept"},
 		"pdc manager":       {func(c *uetcc.Config) { c.Waiting = 65536 }, pdc.ErrConfig, "Waiting"},
+		"pdc RUDI":          {func(c *uetcc.Config) { c.RUDI = 65536 }, pdc.ErrConfig, "RUDI"},
 		"pdc memory":        {func(c *uetcc.Config) { c.Memory.Chunks = -1 }, pdc.ErrConfig, "Chunks"},
 		"pdc buffers":       {func(c *uetcc.Config) { c.PDS.BufferROD, c.Memory.Buffers = true, 65536 }, pdc.ErrConfig, "Buffers"},
 		"ccc":               {func(c *uetcc.Config) { c.CC.Control = 77 }, ccc.ErrConfig, "Control"},

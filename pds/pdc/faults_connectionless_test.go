@@ -148,3 +148,16 @@ func TestRUDIResponseToWhatWasNotSent(t *testing.T) {
 	r, _ = g.give(wire{from: g.b, b: out[:n]})
 	require.Equal(t, VerdictRUDIResponse, r.Verdict)
 }
+
+// As many RUDI packets may be outstanding as were asked for, also where that is the most.
+func TestRUDIPacketsAreAsManyAsConfigured(t *testing.T) {
+	for _, n := range []int{1, 3, 65535} {
+		g := newPair(t, pairConfig{manager: func(c *ManagerConfig) { c.RUDI = n }})
+		for range n {
+			_, err := g.a.m.SubmitRUDI(g.now, AddrFrom(g.a.addr), AddrFrom(g.b.addr), Packet{Next: pds.NextRequestSmall})
+			require.NoError(t, err)
+		}
+		_, err := g.a.m.SubmitRUDI(g.now, AddrFrom(g.a.addr), AddrFrom(g.b.addr), Packet{Next: pds.NextRequestSmall})
+		require.ErrorIs(t, err, ErrRUDIFull)
+	}
+}

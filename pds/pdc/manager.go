@@ -36,7 +36,7 @@ type ManagerConfig struct {
 	Awaited func(Handle) bool
 
 	Waiting int    // messages that may wait for a PDC, up to 65,535 (default 64)
-	RUDI    int    // RUDI packets that may be outstanding, up to 65,536 (default 256)
+	RUDI    int    // RUDI packets that may be outstanding, up to 65,535 (default 256)
 	Seed    uint64 // of Start_PSNs and probe values, which do not tell it; on a network a secret
 	Now     int64  // the first time, ns
 }
@@ -49,7 +49,7 @@ func (c *ManagerConfig) fill() error {
 	c.Memory.pdcs, c.Memory.responseLen, c.Memory.bufferROD = c.Table.ids(), c.Params.responseMax, c.Params.c.BufferROD
 	return cmp.Or(
 		fill("Waiting", &c.Waiting, 64, 65535),
-		fill("RUDI", &c.RUDI, 256, 65536),
+		fill("RUDI", &c.RUDI, 256, 65535),
 	)
 }
 
