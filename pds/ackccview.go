@@ -132,7 +132,8 @@ func (v *AckCCView) SetSACK(t CCType, mpr uint8, offset int16, bitmap uint64) {
 // SetNSCC writes the congestion state where CCType is [CCNSCC]. The fields are those
 // of [NSCCState], penalty is rc in the highest bit and rcv_cwnd_pend.
 func (v *AckCCView) SetNSCC(serviceTime uint16, penalty uint8, rcvdBytes uint32, oooCount uint16) {
-	binary.BigEndian.PutUint64(v[24:], uint64(serviceTime)<<48|uint64(penalty)<<40|uint64(rcvdBytes&maxUint24)<<16|uint64(oooCount))
+	received := uint64(rcvdBytes & maxUint24)
+	binary.BigEndian.PutUint64(v[24:], uint64(serviceTime)<<48|uint64(penalty)<<40|received<<16|uint64(oooCount))
 }
 
 // SetCredit writes the congestion state where CCType is [CCCredit].

@@ -57,7 +57,8 @@ func (s *NSCCState) get(b *[CCStateLen]byte) {
 }
 
 func (s *NSCCState) put(b *[CCStateLen]byte) {
-	v := uint64(s.ServiceTime)<<48 | uint64(s.CwndPend&0x7f)<<40 | uint64(s.RcvdBytes&maxUint24)<<16 | uint64(s.OOOCount)
+	received := uint64(s.RcvdBytes & maxUint24)
+	v := uint64(s.ServiceTime)<<48 | uint64(s.CwndPend&0x7f)<<40 | received<<16 | uint64(s.OOOCount)
 	if s.Restore {
 		v |= 1 << 47
 	}

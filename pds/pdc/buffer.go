@@ -84,7 +84,7 @@ func (m *Manager) turn(p *PDC) {
 //
 // Until they are answered, what comes behind them on their PDC is buffered too.
 func (m *Manager) Replay() (id RxID, buffer uint16) {
-	for m.turns.head != m.turns.tail {
+	for m.turns.len() != 0 {
 		p := &m.pdc[m.turns.next()]
 		if p.state.live() {
 			if i := m.due(p); i != 0 {

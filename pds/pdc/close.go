@@ -48,14 +48,14 @@ func (m *Manager) startClose(now int64, p *PDC) {
 
 // progress moves a closing initiator on as far as what is open allows.
 func (m *Manager) progress(now int64, p *PDC) {
-	if p.state == StateCloseAckWait && p.tx.base == p.tx.tail {
+	if p.state == StateCloseAckWait && p.tx.done() {
 		m.retire(now, p, CauseNone)
 		return
 	}
 	if p.state != StateQuiesce && p.state != StateAckWait {
 		return
 	}
-	p.state = nextCloseState(p.state, p.openMsgs != 0 || p.locks != 0, p.tx.base != p.tx.tail)
+	p.state = nextCloseState(p.state, p.inUse(), !p.tx.done())
 	if p.state != StateCloseAckWait {
 		return
 	}

@@ -73,18 +73,24 @@ type Config struct {
 	MaxNackRetx  int   // Max_NACK_Retx_Cnt: 1 to 31, 31 for ever (default 5)
 
 	// InferLoss concludes losses from SACK and probes for them, in fabrics that do not trim.
-	InferLoss       bool
-	TargetQDelay    int64 // of probes (default BaseRTT, as NSCC has it without trimming)
-	TailLossTime    int64 // Tail_Loss_Time: the longest silence before a probe, up to 8 s (default 1 ms or 8 BaseRTT)
-	MaxTailLossRetx int   // Max_Tail_Loss_Retx: probes in a row that bring nothing new, and so resends of what is missing, 1 to 15 (default 5)
+	InferLoss    bool
+	TargetQDelay int64 // of probes (default BaseRTT, as NSCC has it without trimming)
+	TailLossTime int64 // Tail_Loss_Time: the longest silence before a probe, up to 8 s (default 1 ms or 8 BaseRTT)
+
+	// MaxTailLossRetx is Max_Tail_Loss_Retx: probes in a row that bring nothing new, and so
+	// resends of what is missing, 1 to 15 (default 5).
+	MaxTailLossRetx int
 
 	// The life of a PDC.
 	Start         StartMethod // which Start_PSN a target takes
 	NewPDCTime    int64       // New_PDC_Time: life of a PENDING PDC (default 5 ms or 40 BaseRTT)
-	PendTimeout   int64       // Pend_Timeout: how long a message may wait for a PDC, up to 800 s (default 100 ms or 800 BaseRTT)
 	CloseThresh   int         // Close_Thresh: PDCs left open before others are closed (default: all there are)
 	LimitPSNRange bool        // Limit_PSN_Range: close a PDC before it has used 2^31 PSNs; for those that TSS secures
 	ClearTime     int64       // PDS_Clear_Time: idle time before a CLEAR_CMD (default 1 ms or 8 BaseRTT)
+
+	// PendTimeout is Pend_Timeout, how long a message may wait for a PDC: up to 800 s
+	// (default 100 ms or 800 BaseRTT).
+	PendTimeout int64
 
 	// CloseReqTime is Close_REQ_Time, the silence until a CLOSE_CMD that was asked for: at
 	// least the largest timeout of a packet (default 1 ms or 8 BaseRTT).
@@ -153,8 +159,8 @@ func derive(c Config) (Params, error) {
 		p.ackAll = 0
 	}
 	if longest := p.longestRTO(); c.IdleTime < longest {
-		return Params{}, fmt.Errorf("%w: IdleTime is %d, want at least %d, the longest timeout by RTOInit and MaxRTORetx",
-			ErrConfig, c.IdleTime, longest)
+		const text = "%w: IdleTime is %d, want at least %d, the longest timeout by RTOInit and MaxRTORetx"
+		return Params{}, fmt.Errorf(text, ErrConfig, c.IdleTime, longest)
 	}
 	return p, nil
 }

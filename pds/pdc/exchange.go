@@ -16,12 +16,13 @@ import (
 // has changed: so it is, too, unless the handles of all these packets are in [first, end).
 // The acknowledgements have to be [pds.AckCCView.Plain] and [pds.AckCCView.Cumulative], and
 // their PDCIDs the same.
-func (m *Manager) Exchange(now int64, acks []*pds.AckCCView, src Addr, first, end uint64, most int, run *Run) (*PDC, uint32) {
-	if m.ctl.head != 0 || m.data.head != m.data.tail {
+func (m *Manager) Exchange(
+	now int64, acks []*pds.AckCCView, src Addr, first, end uint64, most int, run *Run,
+) (p *PDC, acked uint32) {
+	if m.ctl.head != 0 || m.data.len() != 0 {
 		return nil, 0
 	}
-	p := m.acked(acks[0], src)
-	if p == nil || !p.waitsToSend() {
+	if p = m.acked(acks[0], src); p == nil || !p.waitsToSend() {
 		return nil, 0
 	}
 	w, mem := &p.tx, m.mem

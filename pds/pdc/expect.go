@@ -29,7 +29,8 @@ func (m *Manager) Expect(q *pds.RequestView, src Addr) *PDC {
 // suits reports whether p has nothing to ask about the order of q: it is not ordered, or
 // q is next, and neither closes, waits for what is missing, nor has a peer to be proven.
 func (p *PDC) suits(q *pds.RequestView) bool {
-	return !p.is(unsuited) && !q.Type().IsROD() || p.flags&unsuited == flagROD && q.Type().IsROD() && q.PSN() == p.rx.edge
+	return !p.is(unsuited) && !q.Type().IsROD() ||
+		p.flags&unsuited == flagROD && q.Type().IsROD() && q.PSN() == p.rx.edge
 }
 
 const unsuited = flagROD | flagClose | flagGap | flagUnproven

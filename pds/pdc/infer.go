@@ -24,14 +24,14 @@ func (m *Manager) afterACK(now int64, p *PDC, h *pds.AckCC) {
 		p.flags &^= flagRecovering
 	}
 	end, since, lost := m.suspects(now, p, c, h)
-	if lost && !p.is(flagRecovering) && p.tx.queued == 0 && p.tx.base != p.tx.next {
+	if lost && !p.is(flagRecovering) && p.tx.queued == 0 && p.tx.outstanding() {
 		p.flags |= flagRecovering
 		p.recover = end
 	}
 	if p.is(flagRecovering) {
 		m.inferLosses(now, p, c, since)
 	}
-	if p.probeAt = never; p.tx.base != p.tx.next {
+	if p.probeAt = never; p.tx.outstanding() {
 		p.probeAt = deadline.After(now, p.probeBackoff(m.probeDelay(p)))
 		m.schedule(p, now)
 	}

@@ -36,7 +36,8 @@ func (m *Manager) unused(now int64) *PDC {
 	silent := m.p.longestRTO()
 	for range m.looks() {
 		p := m.look()
-		if p.is(flagInitiator) || !p.state.live() && !(p.state == StateQuarantine && m.table.rests(p.handle.ID(), now)) {
+		rests := p.state == StateQuarantine && m.table.rests(p.handle.ID(), now)
+		if p.is(flagInitiator) || !p.state.live() && !rests {
 			continue
 		}
 		idle := m.prospect(now, p) == prospectIdle
@@ -65,7 +66,8 @@ func (m *Manager) takeContext(now int64) bool {
 	var idle *PDC
 	for range m.looks() {
 		p := m.look()
-		if p.is(flagInitiator) || p.cc == 0 || p.tx.base != p.tx.tail || p.unsubmitted != 0 || m.cc.Context(p.cc).PDCs() > 1 {
+		if p.is(flagInitiator) || p.cc == 0 || !p.tx.done() || p.unsubmitted != 0 ||
+			m.cc.Context(p.cc).PDCs() > 1 {
 			continue
 		}
 		idle = older(idle, p)

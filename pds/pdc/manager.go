@@ -131,7 +131,8 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 	var key [32]byte
 	binary.LittleEndian.PutUint64(key[:], c.Seed)
 	m := &Manager{
-		p: c.Params, cc: c.CC, ctxs: c.Contexts, algof: c.Algorithm, targetTC: c.TargetTC, table: c.Table, mem: mem, awaits: c.Awaited,
+		p: c.Params, table: c.Table, mem: mem, cc: c.CC, ctxs: c.Contexts,
+		algof: c.Algorithm, awaits: c.Awaited, targetTC: c.TargetTC,
 		pdc:   slab.Make[PDC](ids + 1),
 		data:  newQueue(ids),
 		turns: newQueue(ids),

@@ -98,6 +98,9 @@ func (p *PDC) set(f pdcFlags, on bool) {
 	}
 }
 
+// inUse reports whether messages are open on p, or it is locked.
+func (p *PDC) inUse() bool { return p.openMsgs != 0 || p.locks != 0 }
+
 // syn reports whether packets still name the pool instead of the peer's PDCID.
 func (p *PDC) syn() bool { return p.peerID == 0 && p.is(flagInitiator) }
 

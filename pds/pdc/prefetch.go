@@ -28,7 +28,8 @@ func (m *Manager) PacketLines(id uint16) (first, current, acked, sent uintptr) {
 // what Lines tells of.
 func (m *Manager) SubmitLines(id uint16) (pdc, ring uintptr) {
 	p := &m.pdc[id]
-	return uintptr(unsafe.Pointer(&p.unsubmitted)), uintptr(unsafe.Pointer(&m.mem.ring[p.tx.slot][p.tx.tail/rowLen%ringWords]))
+	row := &m.mem.ring[p.tx.slot][p.tx.tail/rowLen%ringWords]
+	return uintptr(unsafe.Pointer(&p.unsubmitted)), uintptr(unsafe.Pointer(row))
 }
 
 // Upcoming is a look ahead at [Manager.Transmit]: it returns the PDCs whose turn it is to

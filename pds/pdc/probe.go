@@ -52,7 +52,7 @@ func (m *Manager) putProbe(now int64, p *PDC, buf []byte, out *Out) {
 // Max_Tail_Loss_Retx times, since what is missing then waits for its timeout and not
 // for an answer.
 func (m *Manager) probe(now int64, p *PDC) {
-	if p.tx.base == p.tx.next || p.peerID == 0 || int(p.probes) >= m.p.c.MaxTailLossRetx {
+	if !p.tx.outstanding() || p.peerID == 0 || int(p.probes) >= m.p.c.MaxTailLossRetx {
 		p.probeAt = never
 		return
 	}

@@ -24,6 +24,9 @@ func (q *queue) push(p *PDC) {
 	q.tail++
 }
 
+// len is how many wait.
+func (q *queue) len() uint32 { return q.tail - q.head }
+
 // next is the one that pop would take.
 func (q *queue) next() pds.PDCID { return q.ring[q.head&uint32(len(q.ring)-1)] }
 
@@ -36,7 +39,7 @@ func (q *queue) pop() pds.PDCID {
 // first are up to n of those that come next, fewer where the ring ends.
 func (q *queue) first(n int) []pds.PDCID {
 	at := q.head & uint32(len(q.ring)-1)
-	return q.ring[at:min(at+min(uint32(n), q.tail-q.head), uint32(len(q.ring)))]
+	return q.ring[at:min(at+min(uint32(n), q.len()), uint32(len(q.ring)))]
 }
 
 // list is a queue of PDCs of which there are many, linked through them by slot;

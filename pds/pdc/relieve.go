@@ -111,7 +111,7 @@ func (m *Manager) look() *PDC {
 
 // idle reports whether p is in use, and nothing happens on it.
 func (p *PDC) idle() bool {
-	return p.state == StateEstablished && p.locks == 0 && p.openMsgs == 0 && p.tx.base == p.tx.tail && p.resp.head == 0
+	return p.state == StateEstablished && !p.inUse() && p.tx.done() && p.resp.head == 0
 }
 
 // awaited reports whether the peer of p, a target, waits for this side to come back to it. It

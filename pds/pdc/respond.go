@@ -49,11 +49,11 @@ type Response struct {
 // writes the acknowledgement or NACK, if one is due, to out (see [ReplyMax]; longer if
 // Bytes is) and returns its length; it goes to the peer of the PDC as a control packet.
 //
-// The error [ErrUnknown] says that the PDC has gone, [ErrStale] that nothing
-// waits for this response, [ErrNoStore] that there is no room for one longer than
-// [ResponseMax], or that the peer has only sent SYN packets, or that [Manager.Amend] has taken it for another PDC (another answer may
-// still be given), [ErrEvents] that the events must be drained first. Under ROD answers are
-// given in the order of requests.
+// The errors are [ErrUnknown] if the PDC has gone, [ErrStale] if nothing waits for this
+// response, [ErrEvents] if the events must be drained first, and [ErrNoStore], after which
+// another answer may still be given: there is no room for one longer than [ResponseMax], the
+// peer has only sent SYN packets, or [Manager.Amend] has taken it for another PDC.
+// Under ROD answers are given in the order of requests.
 func (m *Manager) Respond(now int64, id RxID, a *Response, out []byte) (int, error) {
 	p := m.get(id.PDC)
 	switch {

@@ -188,6 +188,12 @@ func (w *sendWindow) more(p *Params, m *memory, n uint32) uint32 {
 	return n
 }
 
+// outstanding reports whether something is sent and not released.
+func (w *sendWindow) outstanding() bool { return w.base != w.next }
+
+// done reports whether nothing is outstanding, nor queued to be sent.
+func (w *sendWindow) done() bool { return w.base == w.tail }
+
 // mayStart reports whether the first unsent packet is inside the peer's window.
 func (w *sendWindow) mayStart() bool { return w.next != w.tail && w.inPeerWindow(w.next) }
 
@@ -310,7 +316,7 @@ func (w *sendWindow) leave(m *memory) {
 
 // settleBase moves base over what is released.
 func (w *sendWindow) settleBase(m *memory) {
-	for w.base != w.next {
+	for w.outstanding() {
 		r, i := w.at(m, w.base)
 		word := r.released >> i
 		if word&1 == 0 {

@@ -126,7 +126,8 @@ func (w *sendWindow) tell(m *memory, owner Handle, first uint32, todo uint64) {
 			}
 			todo &= todo - 1
 		}
-		m.events.push(Event{Kind: EventImplicit, PDC: owner, PSN: w.psn(first + i), Handle: h, More: uint16(next - i - 1)})
+		more := uint16(next - i - 1)
+		m.events.push(Event{Kind: EventImplicit, PDC: owner, PSN: w.psn(first + i), Handle: h, More: more})
 	}
 }
 

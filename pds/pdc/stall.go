@@ -22,7 +22,7 @@ const stallsEven = 8
 // blocked reports whether the peer's window keeps p from sending, and nothing of
 // what was sent is outstanding.
 func (p *PDC) blocked() bool {
-	return p.tx.base == p.tx.next && p.tx.next != p.tx.tail && !p.tx.inPeerWindow(p.tx.next)
+	return !p.tx.outstanding() && !p.tx.done() && !p.tx.inPeerWindow(p.tx.next)
 }
 
 // stalled breaks the clear stall. A window full of packets that are released but

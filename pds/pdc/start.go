@@ -63,7 +63,8 @@ func (m *Manager) remember(p *PDC) {
 	if m.p.c.Start != StartExpected0RTT || p.is(flagInitiator) || p.state == StatePending {
 		return
 	}
-	*m.expected.at(p.peer, p.local, p.peerID) = expectedStart{src: p.peer, dst: p.local, id: p.peerID, psn: p.rx.MaxRcvd() + 1}
+	e := m.expected.at(p.peer, p.local, p.peerID)
+	*e = expectedStart{src: p.peer, dst: p.local, id: p.peerID, psn: p.rx.MaxRcvd() + 1}
 }
 
 // expects takes note of a closing ACK with an Expected_PSN, for the next PDC with the

@@ -23,7 +23,7 @@ var stateNames = [...]string{"CLOSED", "CREATING", "PENDING", "ESTABLISHED", "CL
 // String returns the specification's name.
 func (s State) String() string { return enum.Name(stateNames[:], s) }
 
-// Live reports whether the PDC is a context that packets can be sent on.
+// live reports whether the PDC is a context that packets can be sent on.
 func (s State) live() bool { return s > StateClosed && s < StateQuarantine }
 
 // takesMessages reports whether a new message may begin on it.
@@ -37,11 +37,11 @@ func (s State) sendsData() bool { return s.takesMessages() || s == StateQuiesce 
 // nextCloseState is the way of an initiator that has been asked to close: it
 // depends only on what is still open. The rest of the life is decided by the
 // packet or timer that ends it.
-func nextCloseState(s State, openMessages, unreleased bool) State {
+func nextCloseState(s State, inUse, unreleased bool) State {
 	switch {
 	case s != StateQuiesce && s != StateAckWait:
 		return s
-	case openMessages:
+	case inUse:
 		return StateQuiesce
 	case unreleased:
 		return StateAckWait

@@ -41,7 +41,9 @@ func (m *Manager) TakeACK(now int64, a *pds.AckCCView, src Addr) (x Confirmed) {
 	m.stats.Received++
 	m.in.awaited = false
 	p.activeAt = now
-	state, ok := m.cc.OnPlainACK(ccc.Handle(p.handle), now, ccc.PlainAck{PlainAck: last.news(now, a, n), Packets: int32(n), Entropy: last.entropy})
+	state, ok := m.cc.OnPlainACK(ccc.Handle(p.handle), now, ccc.PlainAck{
+		PlainAck: last.news(now, a, n), Packets: int32(n), Entropy: last.entropy,
+	})
 	if !ok {
 		m.feedAny(now, p, a, last, n)
 	} else if state != ccc.StateActive {

@@ -54,7 +54,8 @@ func (m *Manager) isUsual(t *Taken) bool { return t.State.Type == pds.CCNSCC && 
 // isOpen reports whether p is in use, has the sender of t as its peer, and owes it no
 // response.
 func (m *Manager) isOpen(p *PDC, t *Taken) bool {
-	return p.state == StateEstablished && p.peerID == t.Request.SPDCID() && p.peer == *t.Src && !p.rx.holding && m.mem.responses.free != 0
+	return p.state == StateEstablished && p.peerID == t.Request.SPDCID() && p.peer == *t.Src &&
+		!p.rx.holding && m.mem.responses.free != 0
 }
 
 // taken notes that the window has accepted a request, which clears responses.
@@ -113,7 +114,9 @@ func (m *Manager) takeExpected(now int64, t *Taken, out *[pds.AckCCLen]byte) (n 
 	if !asked && !m.ackDue(p) {
 		return 0, true
 	}
-	a := ackHead{base: p.rx.edge, offset: int16(q.PSN() - p.rx.edge + 1), flags: t.echo(q.Flags()), next: pds.NextResponse}
+	a := ackHead{
+		base: p.rx.edge, offset: int16(q.PSN() - p.rx.edge + 1), flags: t.echo(q.Flags()), next: pds.NextResponse,
+	}
 	switch {
 	case p.rx.inOrder():
 	case asked:

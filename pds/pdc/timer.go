@@ -67,7 +67,7 @@ func (m *Manager) tickCC(now int64) {
 // deadline that has moved away is left: the timer then finds nothing to do.
 func (m *Manager) schedule(p *PDC, now int64) {
 	at := min(p.auxAt, p.giveUpAt(now), p.probeAt, m.idleAt(p))
-	if p.tx.base != p.tx.next {
+	if p.tx.outstanding() {
 		at = min(at, p.tx.rtoAt)
 		if p.tx.queued != 0 && !p.is(flagOnData) {
 			at = min(at, *p.tx.rtxAt(m.mem))
@@ -113,12 +113,12 @@ func (m *Manager) expire(now int64, p *PDC) {
 // same of this side.
 func (m *Manager) idle(now int64, p *PDC) {
 	switch {
-	case p.locks != 0 && p.is(flagInitiator) && p.tx.base == p.tx.tail && p.state.sendsData():
+	case p.locks != 0 && p.is(flagInitiator) && p.tx.done() && p.state.sendsData():
 		_, _ = m.queueControl(p, pds.CtlNOOP, 0) // without memory, the next time
 	case m.denied(now, p) && m.p.maxRTOs != forever:
 		m.fail(now, p, CauseRTO) // no timeout can tell, since nothing is under way
 		return
-	case p.openMsgs != 0 || p.locks != 0 || p.tx.base != p.tx.tail:
+	case p.inUse() || !p.tx.done():
 	case p.state == StateCloseWait:
 		m.closeInError(now, p)
 		return
@@ -132,7 +132,7 @@ func (m *Manager) idle(now int64, p *PDC) {
 // idle, and asks for it all the time, has lost its peer.
 func (m *Manager) denied(now int64, p *PDC) bool {
 	c := m.cc.Context(p.cc)
-	return c != nil && p.tx.base != p.tx.tail && c.Decide(m.cc.Params(), now).Reason == ccc.ReasonCredit
+	return c != nil && !p.tx.done() && c.Decide(m.cc.Params(), now).Reason == ccc.ReasonCredit
 }
 
 // idleAt is when p has been idle for too long. A target leaves the close to its

@@ -44,7 +44,7 @@ func (m *Manager) Transmit(now int64, buf []byte, out *Out) bool {
 			return true
 		}
 	}
-	for m.data.head != m.data.tail || m.revision != m.cc.Revision() && m.revised() {
+	for m.data.len() != 0 || m.revision != m.cc.Revision() && m.revised() {
 		p := &m.pdc[m.data.pop()]
 		p.flags &^= flagOnData
 		if !p.state.live() {
@@ -62,7 +62,7 @@ func (m *Manager) Transmit(now int64, buf []byte, out *Out) bool {
 
 // Idle reports whether [Manager.Transmit] has nothing to give.
 func (m *Manager) Idle() bool {
-	return m.ctl.head == 0 && m.data.head == m.data.tail && m.rudi.queued == 0 && m.revision == m.cc.Revision()
+	return m.ctl.head == 0 && m.data.len() == 0 && m.rudi.queued == 0 && m.revision == m.cc.Revision()
 }
 
 // transmitData sends a packet of p, if it has one and may.

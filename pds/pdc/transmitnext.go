@@ -49,13 +49,13 @@ func (m *Manager) TransmitNext(now int64, buf *[ReplyMax]byte) (p *PDC, handle u
 // plainSender returns the PDC whose turn it is, if it is an unordered one in use that
 // has a new packet to send within its peer's window, and nothing else.
 func (m *Manager) plainSender() *PDC {
-	if m.ctl.head != 0 || m.data.head == m.data.tail {
+	if m.ctl.head != 0 || m.data.len() == 0 {
 		return nil
 	}
 	p := &m.pdc[m.data.next()]
 	w := &p.tx
-	if p.state != StateEstablished || p.flags&(flagROD|flagClearDue|flagInitiator) != flagInitiator || w.queued|w.control != 0 ||
-		w.next == w.tail || !w.inPeerWindow(w.next) || m.p.c.InferLoss {
+	if p.state != StateEstablished || p.flags&(flagROD|flagClearDue|flagInitiator) != flagInitiator ||
+		w.queued|w.control != 0 || w.next == w.tail || !w.inPeerWindow(w.next) || m.p.c.InferLoss {
 		return nil
 	}
 	return p

@@ -33,7 +33,7 @@ func (x *Run) PutHeader(b *[pds.RequestLen]byte, k uint32) {
 // to send data, and whether no other one waits for its turn, without which TransmitRun has
 // nothing to offer.
 func (m *Manager) OnlySender() (pds.PDCID, bool) {
-	return m.data.next(), m.data.tail-m.data.head == 1
+	return m.data.next(), m.data.len() == 1
 }
 
 // TransmitRun is [Manager.Transmit] for packets like that of [Manager.TransmitNext], up to
@@ -46,7 +46,7 @@ func (m *Manager) TransmitRun(now int64, most int, x *Run) *PDC {
 	}
 	w := &p.tx
 	r := &m.mem.row[w.current]
-	if m.data.tail-m.data.head != 1 || m.cc.Waiters(p.cc).Head != 0 {
+	if m.data.len() != 1 || m.cc.Waiters(p.cc).Head != 0 {
 		most = 1
 	}
 	x.Handle, x.Size, x.kind = m.mem.submitted(r, w.next%rowLen)

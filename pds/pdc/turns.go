@@ -67,7 +67,7 @@ func (m *Manager) revised() bool {
 			m.unpark(h)
 		}
 	}
-	return m.data.head != m.data.tail
+	return m.data.len() != 0
 }
 
 // wake puts p among those that want to send data.
