@@ -63,4 +63,3 @@
 //
 // Source: UE Specification 1.0.x, section 3.5.
 package pdc
-

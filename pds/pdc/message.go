@@ -1,6 +1,8 @@
 package pdc
 
 import (
+	"math"
+
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/pds"
 )
@@ -16,13 +18,22 @@ type Packet struct {
 
 // Begin takes a message onto h: the PDC is not closed before its EOM has been
 // submitted. Messages do not interleave: the caller submits all packets of one
-// before those of the next. The error is [ErrUnknown] or [ErrState].
+// before those of the next. The errors are [ErrUnknown], [ErrState] and [ErrNoMemory].
 func (m *Manager) Begin(h Handle) error {
 	p, err := m.taking(h)
 	if err != nil {
 		return err
 	}
-	p.openMsgs++
+	return countUp(&p.openMsgs)
+}
+
+// countUp adds one to a number of open messages or of locks: were that forgotten, the PDC
+// would close before the last of them has ended.
+func countUp(n *uint16) error {
+	if *n == math.MaxUint16 {
+		return ErrNoMemory
+	}
+	*n++
 	return nil
 }
 
@@ -124,14 +135,14 @@ func (m *Manager) submitted(now int64, p *PDC, first *Packet, n int) {
 }
 
 // Lock keeps h from closing until as many calls of [Manager.Unlock]: more is to
-// come on it than the open messages tell, such as the data of a read.
+// come on it than the open messages tell, such as the data of a read. The errors are
+// [ErrUnknown] and [ErrNoMemory].
 func (m *Manager) Lock(h Handle) error {
 	p := m.get(h)
 	if p == nil {
 		return ErrUnknown
 	}
-	p.locks++
-	return nil
+	return countUp(&p.locks)
 }
 
 // Unlock takes one [Manager.Lock] back. Without one it does nothing. The only error

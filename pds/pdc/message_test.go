@@ -410,3 +410,34 @@ func TestSubmitRun(t *testing.T) {
 	_, err = g.a.m.SubmitRun(0, g.h+1<<16, &Packet{}, 1)
 	require.ErrorIs(t, err, ErrUnknown)
 }
+
+// However many messages are begun on a PDC and locks put on it, it does not close before the
+// last of them has ended.
+func TestMessagesAndLocksAreCounted(t *testing.T) {
+	for name, one := range map[string]struct{ begin, end func(g *pair) error }{
+		"message": {
+			func(g *pair) error { return g.a.m.Begin(g.h) }, func(g *pair) error { return g.a.m.EndMessage(g.now, g.h, 0) },
+		},
+		"lock": {
+			func(g *pair) error { return g.a.m.Lock(g.h) }, func(g *pair) error { return g.a.m.Unlock(g.now, g.h) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := established(t, pairConfig{})
+			n := 0
+			for range 1 << 16 {
+				if err := one.begin(g); err == nil {
+					n++
+				} else {
+					require.ErrorIs(t, err, ErrNoMemory)
+				}
+			}
+			require.NoError(t, g.a.m.Close(g.now, g.h))
+			for range n {
+				require.Equal(t, StateQuiesce, g.info(g.a).State)
+				require.NoError(t, one.end(g))
+			}
+			require.Equal(t, StateCloseAckWait, g.info(g.a).State)
+		})
+	}
+}

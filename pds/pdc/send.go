@@ -8,14 +8,15 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// Errors of submitting a packet.
+// Errors of submitting packets.
 var (
 	// ErrWindowFull: as many packets as are tracked are not released yet.
 	ErrWindowFull = errors.New("pdc: window of the PDC is full")
 
-	// ErrNoMemory: the manager's memory for packets is used up, or there is no context of
-	// congestion control for a target's first one.
-	ErrNoMemory = errors.New("pdc: no memory for another packet")
+	// ErrNoMemory: the manager's memory for packets is used up, there is no context of
+	// congestion control for a target's first one, or the PDC has 65,535 open messages, or
+	// locks, and can count no more.
+	ErrNoMemory = errors.New("pdc: no memory for another packet, message or lock")
 
 	// ErrPSNRange: the PDC has used the PSNs that Limit_PSN_Range allows.
 	ErrPSNRange = errors.New("pdc: PSNs of the PDC are used up")
