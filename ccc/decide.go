@@ -77,22 +77,23 @@ func (c *Context) bound(p *Params, now int64) Decision {
 
 // consent limits room to what the user's algorithm allows.
 func (c *Context) consent(now, room int64, why Reason) Decision {
-	if c.allow < room {
-		room, why = c.allow, ReasonAlgorithm
-	}
 	if c.notBefore > now && room > 0 {
 		return Decision{NotBefore: c.notBefore, Reason: ReasonPacing}
+	}
+	if c.allow < room {
+		room, why = c.allow, ReasonAlgorithm
 	}
 	return Decision{Bytes: max(room, 0), Reason: why}
 }
 
-// objection is what the user's algorithm has against sending now.
+// objection is what the user's algorithm has against sending now. A time to come goes
+// first: it is to be asked again then, whatever it allows now.
 func (c *Context) objection(now int64) Reason {
 	switch {
-	case c.allow <= 0:
-		return ReasonAlgorithm
 	case c.notBefore > now:
 		return ReasonPacing
+	case c.allow <= 0:
+		return ReasonAlgorithm
 	default:
 		return ReasonBacklog
 	}

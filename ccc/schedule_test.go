@@ -347,6 +347,36 @@ func TestAlgorithmOfUsersRunsBesideNSCC(t *testing.T) {
 	require.Equal(t, ReasonWindow, m.Context(ctx).Decide(m.p, us).Reason)
 }
 
+// nothingYet allows nothing before a time, and says no more than that.
+type nothingYet struct {
+	Pacer
+	until int64
+}
+
+func (a *nothingYet) Allow(now int64, s Standing) (bytes, notBefore int64) {
+	if now < a.until {
+		return 0, a.until
+	}
+	return s.MTU, 0
+}
+
+// An algorithm that allows nothing is asked again at the time that it names, like one that
+// allows something then: nothing else may happen that it could be asked at.
+func TestAlgorithmThatAllowsNothingYetIsAskedAgain(t *testing.T) {
+	f := chapterFabric()
+	f.Control = ControlNone
+	m, ctx, pdcs := chapterManager(t, f)
+	m.SetAlgorithm(ctx, 0, &nothingYet{until: us})
+	m.OnNewData(pdcs[0], 0, mtu)
+	require.Equal(t, Decision{Reason: ReasonPacing, NotBefore: us}, m.Context(ctx).Decide(m.p, 0))
+	at, ok := m.NextDeadline()
+	require.True(t, ok && at <= us)
+	m.Tick(us)
+	g, ok := m.Next(us)
+	require.True(t, ok)
+	require.Equal(t, pdcs[0], g.PDC)
+}
+
 func TestLinksRingKeepsOrder(t *testing.T) {
 	l := newLinks(5)
 	anchor := uint32(4)
