@@ -325,3 +325,16 @@ func TestTenThousandHalfOpenPDCs(t *testing.T) {
 		g.send(g.b)
 	}
 }
+
+// A PDC on which nothing is under way holds no memory for packets: with less of it than
+// there are PDCs those that were used once would keep the others from sending.
+func TestFaultIdlePDCsLeaveTheMemoryToOthers(t *testing.T) {
+	g := newPair(t, pairConfig{memory: MemoryConfig{Chunks: 1}})
+	for k, h := range []Handle{g.h, g.open(true)} {
+		g.h = h
+		g.submit(uint64(100*k), 3)
+		require.Zero(t, g.a.m.FreeChunks())
+		g.settle()
+		require.Equal(t, 1, g.a.m.FreeChunks())
+	}
+}

@@ -282,10 +282,11 @@ func (w *sendWindow) drop(m *memory, r *row, n uint32) {
 }
 
 // pass moves base over n packets of row r, of which nothing is known any more, and
-// gives back what held them. In a window as wide as it can be, memory that base
-// leaves may hold packets of the next lap of the ring already.
+// gives back what held them: of an empty window all, or PDCs on which nothing happens would
+// keep others from sending. In a window as wide as it can be, memory that base leaves may
+// hold packets of the next lap of the ring already.
 func (w *sendWindow) pass(m *memory, r *row, n uint32) {
-	if w.base += n; w.base%chunkLen < n {
+	if w.base += n; w.base%chunkLen < n || w.base == w.tail {
 		w.leaveChunks(m, r, n)
 	}
 }
@@ -303,7 +304,20 @@ func (w *sendWindow) leaveChunks(m *memory, r *row, n uint32) {
 	if w.base%rowLen == 0 {
 		w.leave(m)
 	}
+	if w.base == w.tail && w.first != 0 {
+		w.leaveRest(m)
+	}
 	w.acked = m.chunkOf(w.first, w.base)
+}
+
+// leaveRest gives the row and the chunk of base back, behind which there is no packet.
+func (w *sendWindow) leaveRest(m *memory) {
+	if c := m.chunkOf(w.first, w.base); c != 0 {
+		m.putChunk(c)
+	}
+	m.putRow(w.first)
+	m.ring[w.slot][w.base/rowLen%ringWords] = 0
+	w.first, w.current, w.sends = 0, 0, 0
 }
 
 // leave gives the row back that base has just passed.
