@@ -262,9 +262,11 @@ func TestEndpointFailRUDIRead(t *testing.T) {
 	p := sendAll(0, a.e)[0]
 	in, reply, r := take(0, b.e, p)
 	require.EqualValues(t, 100, reply.Payload.Length)
+	require.Equal(t, pds.NominalSize(8+len(reply.Packet)+100), reply.Size, "with its data")
 	r.Code = ses.RCATNoTrans
 	require.NoError(t, b.e.Fail(0, &in, &reply, &r))
 	require.Zero(t, reply.Payload)
+	require.Equal(t, pds.NominalSize(8+len(reply.Packet)), reply.Size)
 	receive(0, a.e, onWire(&reply))
 	n.poll(a)
 	require.Equal(t, ses.RCATNoTrans, a.events[0].Outcome.Code)

@@ -258,6 +258,7 @@ func (e *Endpoint) receiveGeneral(now int64, in, reply *Datagram, r *Received) {
 	}
 	if n > 0 {
 		e.control(reply, n, in.Dst, in.Src)
+		reply.Size += int64(reply.Payload.Length)
 	}
 	e.followUp(now)
 }
