@@ -215,3 +215,39 @@ func TestEndpointCreditFull(t *testing.T) {
 	}
 	n.run(func() bool { return len(n.ends[0].events) == 1 && len(n.ends[1].events) == 1 })
 }
+
+// TestEndpointCreditNewStart: a source without credit, whose first packet on a PDC was refused
+// for its Start_PSN, sends it again at once. To wait for credit, for which it asks less and
+// less often, may take longer than the target waits, which then demands yet another Start_PSN.
+func TestEndpointCreditNewStart(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, func(cfg *uetcc.Config) {
+		underCredit(ccc.ControlRCCC, 1)(cfg)
+		cfg.PDS.Start = pdc.StartRandom1RTT
+	})
+	a, b := n.ends[0], n.ends[1]
+	for i := range 2 { // the first one spends the initial credit, and all that is granted is lost
+		m := uetcc.Message{To: uetcc.Destination{Address: b.addr, Job: 1, Context: uint16(i)}, Key: 1, Cookie: 1}
+		_, err := a.e.Write(n.now, &m)
+		require.NoError(t, err)
+		p := sendAll(n.now, a.e)
+		require.Len(t, p, 1-i)
+		for len(p) == 0 || pds.Type(p[0].data[0]>>3) != pds.TypeRUDCCReq { // until it asks for credit
+			n.now, _ = a.e.NextDeadline()
+			a.e.Tick(n.now)
+			p = sendAll(n.now, a.e)
+		}
+		_, back := receive(n.now, b.e, p[0])
+		var nack pds.Nack
+		_, err = nack.Decode(back[0].data)
+		require.NoError(t, err)
+		require.Equal(t, pds.NackNewStartPSN, nack.Code)
+		n.now += 5000
+		receive(n.now, a.e, back[0])
+		p = sendAll(n.now, a.e)
+		require.Len(t, p, 1)
+		_, back = receive(n.now, b.e, p[0])
+		receive(n.now, a.e, back[0])
+		n.poll(a)
+		require.Len(t, a.events, i+1)
+	}
+}

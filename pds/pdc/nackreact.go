@@ -220,7 +220,8 @@ func (m *Manager) rewind(now int64, p *PDC, off uint32, at int64, n *pds.Nack) {
 
 // renumber starts all over at another PSN, which the target has demanded. It does so once in
 // NACK_Retx_Time, and as often as a packet is sent again because of NACKs: the count of the
-// lowest one says so, those of the others begin anew.
+// lowest one says so, those of the others begin anew. The first packet goes without credit: to
+// be asked for some in turn takes longer than the target waits for it.
 func (m *Manager) renumber(now int64, p *PDC, start pds.PSN) error {
 	if start == p.tx.start || now < deadline.After(p.wentAt, m.p.c.NackRetxTime) {
 		return ErrStale
@@ -239,6 +240,7 @@ func (m *Manager) renumber(now int64, p *PDC, start pds.PSN) error {
 	p.tx.packet(m.mem, p.tx.base).nacks = min(demands+1, nackForever)
 	p.tx.renumber(start)
 	p.rx.Init(start)
+	p.flags |= flagAsking
 	m.wakeAt(now, p)
 	return nil
 }
