@@ -21,7 +21,7 @@ func (e *Endpoint) receiveACK(now int64, in, reply *Datagram, r *Received) {
 				r.PDC, r.Payload = x.PDC, ackedLen
 				if !e.sender.Confirm(ses.PacketHandle(x.Last), x.N, (*[ses.ResponseLen]byte)(b[pds.AckCCLen:])) {
 					e.confirmAny(now, in, x, r)
-				} else if f := &e.flows[x.PDC.ID()]; f.ahead <= submitLow || f.refused || f.answers.head != 0 {
+				} else if e.flows[x.PDC.ID()].ahead <= submitLow {
 					e.refill(now, x.PDC)
 				}
 				e.followUp(now)

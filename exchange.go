@@ -139,13 +139,13 @@ func acknowledged(p *pdc.PDC, reply *Datagram, r *Received) {
 // if that is not all there is to do.
 func (e *Endpoint) exchange(now int64, acks []*pds.AckCCView, in *Datagram, out []Datagram) (p *pdc.PDC, n int) {
 	id := int(acks[0].DPDCID())
-	if id >= len(e.flows) || e.credit != nil || e.pds.HasEvents() || e.starved.head != 0 {
+	if id >= len(e.flows) || e.pds.HasEvents() || e.starved.head != 0 {
 		return nil, 0
 	}
 	f, run := &e.flows[id], &e.run
 	y := e.sender.Passing(Handle(f.sends), responseOf(in))
 	most := roomy(out[:min(len(out), max(int(f.ahead)-1, 0), pdc.RunMax)]) // the flow hands over others before it has none
-	if y == nil || most <= 0 || f.refused || f.answers.head != 0 {
+	if y == nil || most == 0 {
 		return nil, 0
 	}
 	first, end := y.Range()

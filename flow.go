@@ -28,7 +28,6 @@ type flow struct {
 	nextWait uint16
 	sends    uint16      // slot of the message that has handed over packets last
 	waits    bool        // in the chain of those that wait for memory
-	refused  bool        // the manager did not take the packet that is next
 	sender   rccc.Handle // whose credit we schedule; 0: none
 	fetches  roll        // messages of ours that wait for their peer, see msgFetch
 	readers  roll        // rendezvous sends of ours that the peer reads on this PDC
@@ -92,7 +91,6 @@ func (e *Endpoint) pump(now int64, f *flow) {
 	if f.answers.head != 0 {
 		e.pumpAnswers(now, f)
 	}
-	f.refused = false
 	for f.ahead < e.submitAhead && f.messages.head != 0 {
 		rec := &e.messages[f.messages.head-1]
 		alike, _ := e.sender.Next(now, rec.handle, &e.tx)
@@ -102,10 +100,8 @@ func (e *Endpoint) pump(now int64, f *flow) {
 		switch err := e.submit(now, f, rec, int(min(alike, uint32(e.submitAhead)))); err {
 		case nil:
 		case pdc.ErrWindowFull, pdc.ErrRUDIFull:
-			f.refused = true
 			return
 		case pdc.ErrNoMemory:
-			f.refused = true
 			e.starve(f)
 			return
 		default:

@@ -72,7 +72,7 @@ func (e *Endpoint) outcome(now int64, p ses.PacketHandle, ev *pdc.Event) {
 // behind one that failed. Flows that wait for memory get theirs in turn, see feed.
 func (e *Endpoint) refill(now int64, h pdc.Handle) {
 	f := &e.flows[h.ID()]
-	if f.pdc == h && !f.waits && (f.refused || f.answers.head != 0 || f.messages.head != 0 && f.ahead <= submitLow) {
+	if f.pdc == h && !f.waits && f.ahead <= submitLow && (f.answers.head != 0 || f.messages.head != 0) {
 		e.pump(now, f)
 	}
 }

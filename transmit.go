@@ -57,9 +57,9 @@ func (e *Endpoint) TransmitBatch(now int64, out []Datagram) (n int) {
 	return n
 }
 
-// idle reports whether Transmit has nothing to give.
+// idle reports whether Transmit has nothing to give, without receiver credit.
 func (e *Endpoint) idle() bool {
-	return e.pds.Idle() && e.unsent.head == 0 && e.credit == nil && !e.target.HasErrand()
+	return e.pds.Idle() && e.unsent.head == 0 && !e.target.HasErrand()
 }
 
 // transmitAny gives any packet to send but a grant of credit.
