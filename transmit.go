@@ -25,7 +25,8 @@ func (e *Endpoint) Transmit(now int64, out *Datagram) bool {
 	out.Src, out.Dst, out.Size, out.Entropy, out.TC, out.Retx = e.local, p.Peer(), int64(size), entropy, p.TC(), false
 	x, at, _ := e.sender.Middle(ses.PacketHandle(h))
 	if x == nil {
-		return e.transmitEdge(now, out, p.Handle(), h)
+		e.transmitEdge(now, out, p.Handle(), h)
+		return true
 	}
 	x.Put((*[ses.StandardLen]byte)(buf[pds.RequestLen:]), at, uint32(e.mtu))
 	out.Packet = out.Packet[:pds.RequestLen+ses.StandardLen]
@@ -64,7 +65,7 @@ func (e *Endpoint) idle() bool {
 
 // transmitAny gives any packet to send but a grant of credit.
 func (e *Endpoint) transmitAny(now int64, out *Datagram, buf []byte) bool {
-	for e.pds.Transmit(now, buf, &e.out) {
+	if e.pds.Transmit(now, buf, &e.out) {
 		o := &e.out
 		out.Src, out.Dst, out.Retx, out.Entropy = o.Local, o.Peer, o.Retx, o.Entropy
 		if o.Control {
@@ -75,11 +76,11 @@ func (e *Endpoint) transmitAny(now int64, out *Datagram, buf []byte) bool {
 			}
 			return true
 		}
-		if e.describe(now, out, buf) {
-			return true
-		}
+		e.describe(now, out, buf)
+		return true
 	}
-	if e.unsent.head != 0 && e.sendDatagram(now, out, buf) {
+	if e.unsent.head != 0 {
+		e.sendDatagram(now, out, buf)
 		return true
 	}
 	return e.target.HasErrand() && e.runErrands(now) && e.Transmit(now, out)
@@ -102,19 +103,17 @@ func (e *Endpoint) transmitRun(now int64, f *flow, out []Datagram) (n int) {
 		h := ses.PacketHandle(x.Handle + uint64(k))
 		if y, at, left := e.sender.Middle(h); y != nil {
 			left = min(left, x.N-k)
-			e.describeMiddles(out[n:][:left], p, k, y, at)
-			n, k = n+int(left), k+left
+			e.describeMiddles(out[k:][:left], p, k, y, at)
+			k += left
 			continue
 		}
-		d := &out[n]
+		d := &out[k]
 		d.Src, d.Dst, d.Size, d.Entropy, d.TC, d.Retx = e.local, p.Peer(), int64(x.Size), x.Entropy[k%pdc.RunMax], p.TC(), false
 		x.PutHeader((*[pds.RequestLen]byte)(d.Packet[:pds.RequestLen]), k)
-		if e.describeNext(d, uint64(h)) {
-			n++
-		}
+		e.describeNext(d, uint64(h))
 		k++
 	}
-	if !isAnswer(x.Handle) && f.sent(n) {
+	if n = int(x.N); !isAnswer(x.Handle) && f.sent(n) {
 		e.pump(now, f)
 	}
 	return n
@@ -152,67 +151,55 @@ func roomy(out []Datagram) int {
 
 // transmitEdge ends the transmission of a packet of data for a peer, or of the first or
 // last one of a message, that the manager knows by h: its PDS header is written.
-func (e *Endpoint) transmitEdge(now int64, out *Datagram, p pdc.Handle, h uint64) bool {
-	if !e.describeNext(out, h) {
-		return e.transmitAny(now, out, out.Packet[:cap(out.Packet)])
-	}
+func (e *Endpoint) transmitEdge(now int64, out *Datagram, p pdc.Handle, h uint64) {
+	e.describeNext(out, h)
 	if !isAnswer(h) {
 		e.sentOne(now, p)
 	}
-	return true
 }
 
 // describeNext appends the semantic header of a packet that the manager knows by h.
-func (e *Endpoint) describeNext(d *Datagram, h uint64) bool {
+func (e *Endpoint) describeNext(d *Datagram, h uint64) {
 	buf := d.Packet[:cap(d.Packet)]
 	if isAnswer(h) {
-		return e.describeAnswer(d, buf, pds.RequestLen, AnswerID(h))
+		e.describeAnswer(d, buf, pds.RequestLen, AnswerID(h))
+	} else {
+		e.describeOwn(d, buf, pds.RequestLen, ses.PacketHandle(h))
 	}
-	return e.describeOwn(d, buf, pds.RequestLen, ses.PacketHandle(h))
 }
 
 // describe appends the semantic header to a data packet and says what follows.
-func (e *Endpoint) describe(now int64, out *Datagram, buf []byte) bool {
+func (e *Endpoint) describe(now int64, out *Datagram, buf []byte) {
 	o := &e.out
 	out.TC, out.Size = o.TC, o.Size
 	if isAnswer(o.Handle) {
-		return e.describeAnswer(out, buf, o.Header, AnswerID(o.Handle))
+		e.describeAnswer(out, buf, o.Header, AnswerID(o.Handle))
+		return
 	}
 	p := ses.PacketHandle(o.Handle)
-	if !e.describeOwn(out, buf, o.Header, p) {
-		return false
-	}
+	e.describeOwn(out, buf, o.Header, p)
 	if o.PDC == 0 {
 		out.TC = e.message(p.Message()).tc
 	}
 	if !o.Retx {
 		e.sentOne(now, o.PDC)
 	}
-	return true
 }
 
 // describeAnswer appends the header of a packet of data that a peer has asked for,
 // behind at bytes.
-func (e *Endpoint) describeAnswer(out *Datagram, buf []byte, at int, id AnswerID) bool {
+func (e *Endpoint) describeAnswer(out *Datagram, buf []byte, at int, id AnswerID) {
 	a := e.answers.find(id)
-	if a == nil {
-		return false
-	}
 	out.Packet = a.reply.AppendTo(buf[:at])
 	out.Payload = Payload{Length: a.length, Offset: a.reply.MessageOffset, Cookie: a.cookie, Address: a.address, Answer: id}
-	return true
 }
 
 // describeOwn appends that of a packet of a message of ours.
-func (e *Endpoint) describeOwn(out *Datagram, buf []byte, at int, p ses.PacketHandle) bool {
+func (e *Endpoint) describeOwn(out *Datagram, buf []byte, at int, p ses.PacketHandle) {
 	n, y := e.sender.PutHeader(buf[at:], p)
-	if n == 0 {
-		return false
-	}
 	out.Packet = buf[:at+n]
 	to := &out.Payload
 	to.Length, to.Offset, to.Message, to.Cookie, to.Address = y.Length, y.Offset, p.Message(), y.Cookie, 0
-	return true
 }
 
 // sentOne refills a flow from which a packet has been sent for the first time.
@@ -223,12 +210,11 @@ func (e *Endpoint) sentOne(now int64, h pdc.Handle) {
 }
 
 // sendDatagram sends the packet of a message that is over with it.
-func (e *Endpoint) sendDatagram(now int64, out *Datagram, buf []byte) bool {
+func (e *Endpoint) sendDatagram(now int64, out *Datagram, buf []byte) {
 	rec := &e.messages[e.unsent.head-1]
 	q := &e.tx
-	if n, _ := e.sender.Next(now, rec.handle, q); n == 0 || e.sender.Handed(rec.handle, 1) != nil {
-		return false
-	}
+	_, _ = e.sender.Next(now, rec.handle, q)
+	_ = e.sender.Handed(rec.handle, 1)
 	n, _ := (&pds.UUD{Next: pds.NextHdr(q.Form)}).Encode(buf)
 	m, y := e.sender.PutHeader(buf[n:], q.Packet)
 	out.Packet = buf[:n+m]
@@ -239,5 +225,4 @@ func (e *Endpoint) sendDatagram(now int64, out *Datagram, buf []byte) bool {
 	if e.sender.RxAck(now, q.Packet, 1, &ev) == nil {
 		e.conclude(now, rec.handle, &ev)
 	}
-	return true
 }
