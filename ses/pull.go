@@ -1,49 +1,34 @@
 package ses
 
-// rendezvous handles a packet of a rendezvous send. The bytes that come with it are judged
-// like a send of their own, except that the buffer is for the whole message: while they
-// are, the two lengths in the header are exchanged.
-func (t *Target) rendezvous(r *Request, a *Arrival, d *Decision) {
-	eager, length := r.Rendezvous.EagerLength, r.RequestLength
-	r.RequestLength, r.Rendezvous.EagerLength = eager, length
-	if r.Flags.Has(flagsOnly) {
-		t.whole(r, a, d)
-	} else {
-		t.fragment(r, a, d)
+// carried is how many bytes of the message of r its packets bring: of a rendezvous send
+// those that the target does not read itself.
+func (r *Request) carried() uint32 {
+	if r.Opcode.IsRendezvous() {
+		return r.Rendezvous.EagerLength
 	}
-	r.RequestLength, r.Rendezvous.EagerLength = length, eager
-	if d.Check != CheckNone {
-		return
-	}
-	if d.Response.Opcode == ResponseDefault {
-		d.Response.ModifiedLength = length
-	}
-	if d.Complete && t.placed > eager {
-		t.pull(r, a, d)
-	}
-}
-
-// isEager reports whether r is a rendezvous send that brings no more bytes than it has. Only
-// valid while it is judged, see rendezvous.
-func (r *Request) isEager() bool {
-	return r.Opcode.IsRendezvous() && r.RequestLength <= r.Rendezvous.EagerLength
+	return r.RequestLength
 }
 
 // pullable reports whether the rest of the message of r, as far as the buffer takes it, is
 // empty or there is room to remember that it has to be read.
 func (t *Target) pullable(r *Request, a *Arrival, p *plan) bool {
-	return p.limit <= r.RequestLength || t.hasPending(a.Peer)
+	return p.limit <= r.carried() || t.hasPending(a.Peer)
 }
 
-// pull makes the target read the rest of a message whose first bytes have come.
-func (t *Target) pull(r *Request, a *Arrival, d *Decision) {
+// pull makes the target read the rest of a rendezvous send whose first bytes have come, if
+// the buffer takes any of it. The message is not complete before.
+func (t *Target) pull(r *Request, a *Arrival, d *Decision, p *plan) {
+	eager := r.Rendezvous.EagerLength
+	if p.limit <= eager {
+		return
+	}
 	t.pushPending(&t.due, t.addPending(&pending{
 		Pull: Pull{
-			Peer: a.Peer, Address: d.Address - uint64(d.Offset) + uint64(r.Rendezvous.EagerLength),
+			Peer: a.Peer, Address: p.base + uint64(eager),
 			Cookie: d.Cookie, HeaderData: d.HeaderData, HasData: d.HasData,
-			Length: r.RequestLength, Placed: t.placed, Eager: r.Rendezvous.EagerLength,
+			Length: r.RequestLength, Placed: p.limit, Eager: eager,
 		},
-		source: r.Rendezvous, common: r.Common, id: r.Initiator, entry: t.placedAt, state: pendingPull,
+		source: r.Rendezvous, common: r.Common, id: r.Initiator, entry: p.entry, state: pendingPull,
 	}))
 	d.Complete, d.HasData, d.HeaderData = false, false, 0
 }
@@ -65,15 +50,6 @@ func (t *Target) dropPull(r *Request, peer uint64) {
 			return
 		}
 	}
-}
-
-// wholeLength is how many bytes the message of r has. Only valid while it is judged, see
-// rendezvous.
-func wholeLength(r *Request) uint32 {
-	if r.Opcode.IsRendezvous() {
-		return r.Rendezvous.EagerLength
-	}
-	return r.RequestLength
 }
 
 // Lend opens a region of a process for the read of a rendezvous send. x is what the send's

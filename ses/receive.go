@@ -29,8 +29,8 @@ func (t *Target) Receive(r *Request, a Arrival, d *Decision) {
 	}
 }
 
-// opsAside are the requests that are more, or less, than one operation on memory.
-const opsAside = opsRendezvous | 1<<OpcodeDeferrableRTR | 1<<OpcodeMsgError
+// opsAside are the requests that are no operation on memory.
+const opsAside = 1<<OpcodeDeferrableRTR | 1<<OpcodeMsgError
 
 func (t *Target) aside(r *Request, a *Arrival, d *Decision) {
 	switch {
@@ -38,10 +38,8 @@ func (t *Target) aside(r *Request, a *Arrival, d *Decision) {
 		d.refuse(CheckOpcode, RCUnsupportedOp)
 	case r.Opcode == OpcodeMsgError:
 		t.abandon(r, a, d)
-	case r.Opcode == OpcodeDeferrableRTR:
-		t.restart(r, d)
 	default:
-		t.rendezvous(r, a, d)
+		t.restart(r, d)
 	}
 }
 
@@ -61,6 +59,9 @@ func (t *Target) whole(r *Request, a *Arrival, d *Decision) {
 	if r.Flags.Has(FlagSOM | FlagHD) {
 		d.HasData, d.HeaderData = true, r.HeaderData
 	}
+	if d.Complete && r.Opcode.IsRendezvous() {
+		t.pull(r, a, d, &p)
+	}
 }
 
 // fragment handles a packet of a message of several.
@@ -79,7 +80,7 @@ func (t *Target) fragment(r *Request, a *Arrival, d *Decision) {
 		// A failure needs a record, too: without one the message's other packets would
 		// pass, and wait for this one for ever.
 		var ok bool
-		if m, ok = t.open(headOf(r), r.RequestLength, a.Peer); !ok {
+		if m, ok = t.open(headOf(r), r.carried(), a.Peer); !ok {
 			*d = Decision{Check: CheckRecord, NACK: true}
 			return
 		}
@@ -110,6 +111,9 @@ func (t *Target) fragment(r *Request, a *Arrival, d *Decision) {
 	if m.seen == m.length {
 		d.Complete, d.HasData, d.HeaderData = true, m.hasData, m.headerData
 		t.drop(m)
+		if r.Opcode.IsRendezvous() {
+			t.pull(r, a, d, &p)
+		}
 	}
 }
 
@@ -131,10 +135,7 @@ func (t *Target) commit(r *Request, d *Decision, p *plan) {
 	if p.recv != 0 {
 		t.use(p)
 	}
-	if r.Opcode.IsRendezvous() {
-		t.placed, t.placedAt = p.limit, p.entry
-	}
-	if p.limit < wholeLength(r) {
+	if p.limit < r.RequestLength {
 		d.Guaranteed = true
 		d.Response.Opcode, d.Response.ModifiedLength = ResponseExplicit, p.limit
 	}

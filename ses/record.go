@@ -37,7 +37,7 @@ const recordLen = 128
 // length, and brings no byte twice. The PDS delivers each packet once, so the sum of the
 // bytes says what is missing.
 func (m *Record) admits(r *Request, x extent) bool {
-	return r.RequestLength == m.length && x.n <= m.length-m.seen
+	return r.carried() == m.length && x.n <= m.length-m.seen
 }
 
 // open takes a record for a message whose packets say h, if the peer may have another one.

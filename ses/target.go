@@ -87,8 +87,6 @@ type Target struct {
 	pendings      []pending
 	pends         []peerPendings // by the low bits of a peer
 	deferred, due pendingList
-	placed        uint32 // of the rendezvous send judged last: bytes with a place, and
-	placedAt      uint32 // its resource index
 }
 
 // NewTarget returns a target without processes. Errors wrap [ErrConfig].

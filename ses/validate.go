@@ -94,33 +94,29 @@ func (t *Target) notFound(r *Request) (Check, ReturnCode) {
 // extentOf returns the part of the message that r is about, false if its lengths, or the
 // payload that came with it, contradict each other. Reads bring no payload.
 func (t *Target) extentOf(r *Request, payload int) (x extent, ok bool) {
+	all := r.carried()
 	switch {
+	case all > r.RequestLength:
+		return x, false
 	case r.Flags.Has(flagsOnly):
-		x.n = r.RequestLength
-		return x, r.Opcode == OpcodeRead || t.fits(r, payload)
-	case r.Form != FormStandard || r.Opcode.in(opsAtomic|1<<OpcodeDatagramSend|opsRendezvous) && !r.isEager():
+		x.n = all
+		return x, r.Opcode == OpcodeRead || all <= t.mtu && r.hasAll(payload)
+	case r.Form != FormStandard || r.Opcode.in(opsAtomic|1<<OpcodeDatagramSend):
 		return x, false
 	case r.Flags&FlagSOM != 0:
 		x.n = t.mtu
-		return x, r.RequestLength > t.mtu && (r.Opcode == OpcodeRead || payload == int(t.mtu))
+		return x, all > t.mtu && (r.Opcode == OpcodeRead || payload == int(t.mtu))
 	}
 	x.off, x.n = r.MessageOffset, uint32(r.PayloadLength)
-	return x, x.n-1 < t.mtu && x.isPartOf(r) && (r.Opcode == OpcodeRead || int(x.n) <= payload)
+	end := uint64(x.off) + uint64(x.n)
+	fits := x.n-1 < t.mtu && end <= uint64(all) && (end == uint64(all)) == (r.Flags&FlagEOM != 0)
+	return x, fits && (r.Opcode == OpcodeRead || int(x.n) <= payload)
 }
 
-// isPartOf reports whether x lies in the message of r, and reaches its end if r says so.
-func (x extent) isPartOf(r *Request) bool {
-	end, all := uint64(x.off)+uint64(x.n), uint64(r.RequestLength)
-	return end <= all && (end == all) == (r.Flags&FlagEOM != 0)
-}
-
-// fits reports whether the payload of a message of one packet is all of it. The
+// hasAll reports whether the payload of a message of one packet is all of it. The
 // operands of some atomics are not in the payload.
-func (t *Target) fits(r *Request, payload int) bool {
-	if r.RequestLength > t.mtu || r.Opcode.IsRendezvous() && !r.isEager() {
-		return false
-	}
-	return payload >= int(r.RequestLength) || r.Opcode.IsAtomic() && r.Swap.Opcode.noPayload()
+func (r *Request) hasAll(payload int) bool {
+	return payload >= int(r.carried()) || r.Opcode.IsAtomic() && r.Swap.Opcode.noPayload()
 }
 
 // checkMemory makes the checks from [CheckKey] to [CheckAtomic] for operations on a region.
@@ -188,7 +184,7 @@ func (t *Target) checkQueue(r *Request, a *Arrival, m *Record, p *plan) (Check, 
 	switch {
 	case !e.admits(r.JobID):
 		return CheckJobAllowed, RCBadJobID
-	case m == nil && p.limit == 0 && wholeLength(r) > 0:
+	case m == nil && p.limit == 0 && r.RequestLength > 0:
 		// An answer that says "0 bytes" would be read as "all of them".
 		return CheckMessageSize, RCTooLong
 	case m != nil && (m.entry != p.entry || m.gen != p.gen):
@@ -210,7 +206,7 @@ func (t *Target) bufferFor(r *Request, e *entry, p *plan) *receive {
 		return nil
 	}
 	b := &t.receives[i]
-	p.recv, p.base, p.cookie, p.limit = i+1, b.Base, b.Cookie, min(b.Length, wholeLength(r))
+	p.recv, p.base, p.cookie, p.limit = i+1, b.Base, b.Cookie, min(b.Length, r.RequestLength)
 	return b
 }
 
