@@ -71,7 +71,7 @@ func (t *Target) dropDeferred(i uint32) {
 // to restart. Those without a buffer go first, so that they do not get those of the others.
 func (t *Target) dropDeferredOf(peer uint64) {
 	for _, last := range [...]pendingState{pendingDeferred, pendingAsked} {
-		for at := t.pendsOf(peer).youngest; at != 0; {
+		for at := t.pends.of(peer).head; at != 0; {
 			i, d := at-1, &t.pendings[at-1]
 			if at = d.older; d.Peer == peer && d.state <= last {
 				t.dropDeferred(i)

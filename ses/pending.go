@@ -92,28 +92,17 @@ func (t *Target) removePending(l *pendingList, i uint32) {
 	}
 }
 
-// peerPendings is the sends of the peers with the same low bits.
-type peerPendings struct {
-	youngest uint32 // slot + 1
-	n        uint32
-}
-
-func (t *Target) pendsOf(peer uint64) *peerPendings { return &t.pends[peer&uint64(len(t.pends)-1)] }
-
-// hasPending reports whether there is room for another send of a peer: more than its sends
-// have, so that one which is not served leaves half of it to others.
-func (t *Target) hasPending(peer uint64) bool {
-	return int(t.pendsOf(peer).n) < t.pendSlots.spare()
-}
+// hasPending reports whether there is room for another send of a peer.
+func (t *Target) hasPending(peer uint64) bool { return t.pends.of(peer).shares(&t.pendSlots) }
 
 // addPending remembers another send of d.Peer, for which there is room, and returns its slot.
 func (t *Target) addPending(d *pending) uint32 {
 	i, _ := t.pendSlots.take()
-	l := t.pendsOf(d.Peer)
-	if d.older = l.youngest; d.older != 0 {
+	l := t.pends.of(d.Peer)
+	if d.older = l.head; d.older != 0 {
 		t.pendings[d.older-1].younger = i + 1
 	}
-	l.youngest = i + 1
+	l.head = i + 1
 	l.n++
 	t.pendings[i] = *d
 	return i
@@ -121,7 +110,7 @@ func (t *Target) addPending(d *pending) uint32 {
 
 // Awaited reports whether the target is to come back to a send of a peer. It may say so
 // of one whose low bits are those of another.
-func (t *Target) Awaited(peer uint64) bool { return t.pendsOf(peer).n != 0 }
+func (t *Target) Awaited(peer uint64) bool { return t.pends.of(peer).n != 0 }
 
 // freePending forgets a pending send.
 func (t *Target) freePending(i uint32) {
@@ -132,9 +121,9 @@ func (t *Target) freePending(i uint32) {
 		t.removePending(&t.due, i)
 	}
 	d := &t.pendings[i]
-	l := t.pendsOf(d.Peer)
+	l := t.pends.of(d.Peer)
 	if l.n--; d.younger == 0 {
-		l.youngest = d.older
+		l.head = d.older
 	} else {
 		t.pendings[d.younger-1].older = d.older
 	}

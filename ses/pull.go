@@ -36,7 +36,7 @@ func (t *Target) pull(r *Request, a *Arrival, d *Decision, p *plan) {
 // dropPull gives up the read of the rest of a rendezvous send. If that has begun, what it
 // brings goes nowhere.
 func (t *Target) dropPull(r *Request, peer uint64) {
-	for at := t.pendsOf(peer).youngest; at != 0; at = t.pendings[at-1].older {
+	for at := t.pends.of(peer).head; at != 0; at = t.pendings[at-1].older {
 		d := &t.pendings[at-1]
 		if d.Peer != peer || d.source != r.Rendezvous {
 			continue

@@ -42,8 +42,8 @@ func (m *Record) admits(r *Request, x extent) bool {
 
 // open takes a record for a message whose packets say h, if the peer may have another one.
 func (t *Target) open(h head, length uint32, peer uint64) (m *Record, ok bool) {
-	l := t.listOf(peer)
-	if !t.shares(l) {
+	l := t.listed.of(peer)
+	if !l.shares(&t.recordSlots) {
 		return nil, false
 	}
 	i, _ := t.recordSlots.take()
@@ -58,18 +58,6 @@ func (t *Target) open(h head, length uint32, peer uint64) (m *Record, ok bool) {
 	l.n++
 	return m, true
 }
-
-// recordList is the messages of the peers with the same low bits.
-type recordList struct {
-	head uint32 // slot + 1
-	n    uint32
-}
-
-func (t *Target) listOf(peer uint64) *recordList { return &t.listed[peer&uint64(len(t.listed)-1)] }
-
-// shares reports whether the peers of l may have another record: more are free than they
-// have. So one that begins messages and ends none leaves half of them to others.
-func (t *Target) shares(l *recordList) bool { return int(l.n) < t.recordSlots.spare() }
 
 // Scarce reports whether at most one record is left. It should be kept for a packet before
 // which every packet of its PDC has arrived: what its message waits for comes next, and can
@@ -104,7 +92,7 @@ func (t *Target) drop(m *Record) {
 	i, _ := t.messages.find(key)
 	m.epoch = 0
 	t.messages.remove(key)
-	l := t.listOf(m.peer)
+	l := t.listed.of(m.peer)
 	if l.n--; m.prev == 0 {
 		l.head = m.next
 	} else {
@@ -124,7 +112,7 @@ func (t *Target) ClosePeer(peer uint64, lost func(cookie uint64)) {
 	if t.pendSlots.live != 0 {
 		t.dropDeferredOf(peer)
 	}
-	for at := t.listOf(peer).head; at != 0; {
+	for at := t.listed.of(peer).head; at != 0; {
 		m := &t.records[at-1]
 		if at = m.next; m.peer != peer {
 			continue

@@ -79,13 +79,13 @@ type Target struct {
 	recordSlots slots
 	records     []Record
 	recent      []uint16 // by the low bits of a peer: slot of its latest message
-	listed      []recordList
+	listed      peerLists
 	epoch       uint32  // see changed
 	grants      []grant // by a hash of address and key
 
 	pendSlots     slots
 	pendings      []pending
-	pends         []peerPendings // by the low bits of a peer
+	pends         peerLists
 	deferred, due pendingList
 }
 
@@ -98,14 +98,15 @@ func NewTarget(c TargetConfig) (*Target, error) {
 	return &Target{
 		mtu: c.MTU, atomicOps: c.AtomicOps, atomicTypes: c.AtomicTypes, perProcess: c.Indices, hold: c.Hold,
 		jobs: newFinder(c.Processes, c.Seed), jobSlots: newSlots(c.Processes), jobUse: make([]uint32, c.Processes),
-		processes: newFinder(c.Processes, c.Seed), processSlots: newSlots(c.Processes), processOf: make([]Process, c.Processes),
-		entries: slab.Make[entry](c.Processes * c.Indices),
-		keys:    newFinder(c.Regions, c.Seed), regionSlots: newSlots(c.Regions), regions: slab.Make[region](c.Regions),
+		processes: newFinder(c.Processes, c.Seed), processSlots: newSlots(c.Processes),
+		processOf: make([]Process, c.Processes),
+		entries:   slab.Make[entry](c.Processes * c.Indices),
+		keys:      newFinder(c.Regions, c.Seed), regionSlots: newSlots(c.Regions), regions: slab.Make[region](c.Regions),
 		recvSlots: newSlots(c.Receives), receives: slab.Make[receive](c.Receives),
-		messages: newFinder(c.Messages, c.Seed), recordSlots: newSlots(c.Messages), records: slab.Make[Record](max(c.Messages, 1)),
-		recent: make([]uint16, buckets(c.Messages)), listed: make([]recordList, buckets(c.Messages)), epoch: 1,
-		grants:    slab.Make[grant](min(buckets(c.Regions), maxGrants)),
-		pendSlots: newSlots(c.Pending), pendings: make([]pending, c.Pending), pends: make([]peerPendings, buckets(c.Pending)),
+		messages: newFinder(c.Messages, c.Seed), recordSlots: newSlots(c.Messages),
+		records: slab.Make[Record](max(c.Messages, 1)), recent: make([]uint16, buckets(c.Messages)),
+		listed: newPeerLists(c.Messages), epoch: 1, grants: slab.Make[grant](min(buckets(c.Regions), maxGrants)),
+		pendSlots: newSlots(c.Pending), pendings: make([]pending, c.Pending), pends: newPeerLists(c.Pending),
 	}, nil
 }
 
