@@ -87,10 +87,8 @@ func (m *Manager) OnPlainACK(pdc Handle, now int64, a PlainAck) (State, bool) {
 		c.rec.last = now
 	}
 	s := c.weigh(m.p)
-	if s != c.state {
-		if !c.become(s) {
-			m.file(c)
-		}
+	if s != c.state && !c.become(s) {
+		m.file(c)
 	}
 	return s, true
 }
@@ -106,10 +104,8 @@ func (m *Manager) settlePlain(b *member, c *Context, now int64) {
 	} else {
 		c.rec.last = now
 	}
-	if s := c.weigh(m.p); s != c.state {
-		if !c.become(s) {
-			m.file(c)
-		}
+	if s := c.weigh(m.p); s != c.state && !c.become(s) {
+		m.file(c)
 	}
 }
 
