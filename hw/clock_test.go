@@ -25,7 +25,7 @@ func TestClockExtend(t *testing.T) {
 	require.Equal(t, now-1000, dev.Clock().Extend(uint32(now-1000), now))
 }
 
-func TestTicks(t *testing.T) {
+func TestTicksRoundDown(t *testing.T) {
 	require.EqualValues(t, 8_388_480, TicksToNs(65_535, UETTickPs), "the largest service time")
 	require.EqualValues(t, 46, NsToTicks(6000, UETTickPs), "6 us are 46.875 ticks")
 	for _, ns := range []int64{0, 1, 127, 128, 1 << 50} {

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAccessors looks at the machine code of the accessors of mapped registers:
+// TestAccessorsAreOnePlainAccess looks at the machine code of the accessors of mapped registers:
 // one load or store of the register's width, no lock, not inlined.
-func TestAccessors(t *testing.T) {
+func TestAccessorsAreOnePlainAccess(t *testing.T) {
 	goTool, err := exec.LookPath("go")
 	if err != nil {
 		t.Skip("no go tool to disassemble with")

@@ -43,9 +43,9 @@ func (s *logSpace) Flush() {
 	s.Space.Flush()
 }
 
-// TestOrder: packets are visible before the doorbell and its record, which are at the device
+// TestStoresReachTheDeviceInOrder: packets are visible before the doorbell and its record, which are at the device
 // at once; a commit comes last and so is it.
-func TestOrder(t *testing.T) {
+func TestStoresReachTheDeviceInOrder(t *testing.T) {
 	dev, _, _ := newSoft(t, softConfig())
 	c, err := dev.Context(0)
 	require.NoError(t, err)
@@ -64,9 +64,9 @@ func TestOrder(t *testing.T) {
 	require.Equal(t, []string{"0x10000", "0x10004", "0x10020", "0x10024", "flush"}, space.log)
 }
 
-// TestCommitTwice: a device that looks between any two stores of a second commit finds the first
+// TestCommitIsTakenWhole: a device that looks between any two stores of a second commit finds the first
 // commit or the second one, whole, and no fault.
-func TestCommitTwice(t *testing.T) {
+func TestCommitIsTakenWhole(t *testing.T) {
 	first := Control{Enable: true, Mode: ModeRate, Generation: 1, Rate: 1 << 10, Burst: 8192}
 	second := Control{Enable: true, Mode: ModeRate, Generation: 2, Rate: 1 << 12, Burst: 16384}
 	for halt := range 4 {
@@ -120,8 +120,8 @@ func TestCommitOfAnotherEngine(t *testing.T) {
 	require.Equal(t, ModeCredit, soft.contexts[0].mode)
 }
 
-// TestCommitMode: there are four modes; another one would be a context without any limit.
-func TestCommitMode(t *testing.T) {
+// TestCommitRefusesUnknownModes: there are four modes; another one would be a context without any limit.
+func TestCommitRefusesUnknownModes(t *testing.T) {
 	dev, soft, _ := newSoft(t, softConfig())
 	for mode := ModeRate + 1; mode < 8; mode++ {
 		c, err := dev.Context(0)

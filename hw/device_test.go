@@ -24,8 +24,8 @@ func TestOpen(t *testing.T) {
 	require.EqualValues(t, 7, dev.Clock().Ticks(), "the clock never steps back")
 }
 
-// TestOpenOverlap: an array of elements must not lie over another block, known or not.
-func TestOpenOverlap(t *testing.T) {
+// TestOpenRefusesOverlap: an array of elements must not lie over another block, known or not.
+func TestOpenRefusesOverlap(t *testing.T) {
 	cfg := softConfig()
 	for _, tc := range []struct{ at, base, count uint32 }{
 		{atContext, atDoorbell, 1}, // the headers of three blocks

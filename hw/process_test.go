@@ -120,10 +120,10 @@ func await(t *testing.T, what string, cond func() bool) {
 	}
 }
 
-// TestProcess drives a device in another process through many lives of a
+// TestDeviceInAnotherProcessTearsNothing drives a device in another process through many lives of a
 // context: what the engine writes is read there, what is posted there is drained
 // here, and no value is torn or of another life.
-func TestProcess(t *testing.T) {
+func TestDeviceInAnotherProcessTearsNothing(t *testing.T) {
 	dev, host, _ := startDevice(t, newFile(t))
 	ring, err := dev.Ring(0, host, 0, 8)
 	require.NoError(t, err)

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestConcurrent: engines on a context, doorbell page and ring each, and the
+// TestEnginesBesideTheDevice: engines on a context, doorbell page and ring each, and the
 // device in a goroutine of its own.
-func TestConcurrent(t *testing.T) {
+func TestEnginesBesideTheDevice(t *testing.T) {
 	cfg := softConfig()
 	cfg.Owners = cfg.Contexts
 	dev, soft, host := newSoft(t, cfg)

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAccess: the access class of every register is kept by Load and Store.
-func TestAccess(t *testing.T) {
+// TestLoadAndStoreKeepTheAccessClass: the access class of every register is kept by Load and Store.
+func TestLoadAndStoreKeepTheAccessClass(t *testing.T) {
 	dev, _, _ := newSoft(t, softConfig())
 	for _, r := range []Register{RegFeatures, RegStatus, RegNow, RegSent, RegPDC, RegRoom, RegLost, RegCounter} {
 		require.ErrorIs(t, dev.Store(r, 0, 1), ErrAccess, r.Name)
@@ -78,9 +78,9 @@ func TestRegisterMap(t *testing.T) {
 	}
 }
 
-// TestLines: what the engine writes and what the device writes lie in different
+// TestWritersHaveLinesOfTheirOwn: what the engine writes and what the device writes lie in different
 // cache lines of a context.
-func TestLines(t *testing.T) {
+func TestWritersHaveLinesOfTheirOwn(t *testing.T) {
 	for _, r := range []Register{RegCtl, RegRate, RegCwnd, RegCredit, RegBacklog, RegBurst, RegCommit, RegRecord} {
 		require.Less(t, r.Offset+uint32(r.Width)/8, uint32(65), r.Name)
 		require.NotEqual(t, RO, r.Access, r.Name)

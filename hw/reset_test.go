@@ -6,9 +6,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReset: a reset forgets contexts and rings, and a stale commit does not come
+// TestResetForgetsContextsAndRings: a reset forgets contexts and rings, and a stale commit does not come
 // back to life.
-func TestReset(t *testing.T) {
+func TestResetForgetsContextsAndRings(t *testing.T) {
 	dev, soft, _ := newSoft(t, softConfig())
 	c := start(t, dev, soft, 0, Control{Generation: 4})
 	c.SetCwnd(1 << 20)
@@ -22,9 +22,9 @@ func TestReset(t *testing.T) {
 	require.Zero(t, dev.Enabled())
 }
 
-// TestResetOnce: what is stored after a reset is done stays, however often the reset was asked for
+// TestResetHappensOnce: what is stored after a reset is done stays, however often the reset was asked for
 // before, and another engine sees that it happened.
-func TestResetOnce(t *testing.T) {
+func TestResetHappensOnce(t *testing.T) {
 	dev, soft, _ := newSoft(t, softConfig())
 	other, err := Open(dev.space)
 	require.NoError(t, err)
@@ -68,9 +68,9 @@ func TestResetOfADeadDevice(t *testing.T) {
 	}
 }
 
-// TestClearFaults: faults are cleared also where the device is in the middle of a step, and those that
+// TestClearFaultsKeepsNewOnes: faults are cleared also where the device is in the middle of a step, and those that
 // came meanwhile are not.
-func TestClearFaults(t *testing.T) {
+func TestClearFaultsKeepsNewOnes(t *testing.T) {
 	dev, soft, _ := newSoft(t, softConfig())
 	for range 300 {
 		soft.fault |= FaultRing | FaultCommit

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPhase: over many laps, with batches of any size, every event comes once
+// TestEveryEventComesOnceOrIsLost: over many laps, with batches of any size, every event comes once
 // and in order, or is counted as lost.
-func TestPhase(t *testing.T) {
+func TestEveryEventComesOnceOrIsLost(t *testing.T) {
 	dev, soft, host := newSoft(t, softConfig())
 	ring, err := dev.Ring(0, host, 8192, 4)
 	require.NoError(t, err)
@@ -142,9 +142,9 @@ func TestRingErrors(t *testing.T) {
 	soft.Post(Event{Type: EventCNP})
 }
 
-// TestRingAgain: a ring that was turned off may be used anew, also with the same size, once the device
+// TestRingIsUsedAnewOnceTheDeviceSawIt: a ring that was turned off may be used anew, also with the same size, once the device
 // has seen it: until then it may write to the old entries.
-func TestRingAgain(t *testing.T) {
+func TestRingIsUsedAnewOnceTheDeviceSawIt(t *testing.T) {
 	dev, soft, host := newSoft(t, softConfig())
 	var buf [8]Event
 	for life := range uint32(300) {
@@ -174,9 +174,9 @@ func TestRingAgain(t *testing.T) {
 	}
 }
 
-// TestCountsWrap: the 32-bit counts of a ring and the serial numbers of a context pass zero, and nothing is lost
+// TestRingCountsWrapWithoutLoss: the 32-bit counts of a ring and the serial numbers of a context pass zero, and nothing is lost
 // or comes twice, whether the ring is nearly empty or full.
-func TestCountsWrap(t *testing.T) {
+func TestRingCountsWrapWithoutLoss(t *testing.T) {
 	dev, soft, host := newSoft(t, softConfig())
 	ring, err := dev.Ring(0, host, 0, 4)
 	require.NoError(t, err)

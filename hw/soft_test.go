@@ -60,8 +60,8 @@ func TestCreditRule(t *testing.T) {
 	require.Positive(t, dev.Counter(CounterCreditBlockedNs))
 }
 
-// TestRateRule: a token bucket paces.
-func TestRateRule(t *testing.T) {
+// TestTokenBucketPaces: a token bucket paces.
+func TestTokenBucketPaces(t *testing.T) {
 	dev, soft, _ := newSoft(t, softConfig())
 	c := start(t, dev, soft, 0, Control{Generation: 1, Mode: ModeRate, Rate: 1 << 19, Burst: 2 * 4096})
 	bell, _ := dev.Doorbell(0)
@@ -73,8 +73,8 @@ func TestRateRule(t *testing.T) {
 	require.Positive(t, dev.Counter(CounterRateBlockedNs))
 }
 
-// TestSlowRate: the bucket keeps fractions and a long time between steps counts whole.
-func TestSlowRate(t *testing.T) {
+// TestTokenBucketKeepsFractions: the bucket keeps fractions and a long time between steps counts whole.
+func TestTokenBucketKeepsFractions(t *testing.T) {
 	for _, tc := range []struct {
 		line int64
 		rate uint32
@@ -119,8 +119,8 @@ func TestLineRateHasFractions(t *testing.T) {
 	require.InDelta(t, 1e8, float64(c.Sent()), 4096)
 }
 
-// TestLineRate: several contexts share the port in turn.
-func TestLineRate(t *testing.T) {
+// TestContextsShareThePort: several contexts share the port in turn.
+func TestContextsShareThePort(t *testing.T) {
 	dev, soft, _ := newSoft(t, softConfig())
 	bell, _ := dev.Doorbell(0)
 	var contexts [4]*Context
@@ -178,8 +178,8 @@ func TestDoorbellOvertaken(t *testing.T) {
 	require.EqualValues(t, 4096, b.Sent())
 }
 
-// TestRebind: a new generation is a new life of the slot.
-func TestRebind(t *testing.T) {
+// TestNewGenerationIsANewLife: a new generation is a new life of the slot.
+func TestNewGenerationIsANewLife(t *testing.T) {
 	dev, soft, host := newSoft(t, softConfig())
 	ring, err := dev.Ring(0, host, 0, 6)
 	require.NoError(t, err)
@@ -213,8 +213,8 @@ func TestRebind(t *testing.T) {
 	require.EqualValues(t, 2, events[4].Generation)
 }
 
-// TestCommitGeneration: a commit whose generation is not that of CTL is refused.
-func TestCommitGeneration(t *testing.T) {
+// TestCommitRefusesAnotherGeneration: a commit whose generation is not that of CTL is refused.
+func TestCommitRefusesAnotherGeneration(t *testing.T) {
 	dev, soft, _ := newSoft(t, softConfig())
 	require.NoError(t, dev.Store(RegCtl, 0, 1|5<<8|1<<24))
 	require.NoError(t, dev.Store(RegCommit, 0, 1<<8|6))
@@ -231,8 +231,8 @@ func TestCommitGeneration(t *testing.T) {
 	require.Equal(t, FaultDoorbell, dev.Faults())
 }
 
-// TestProbe: a doorbell asks for a probe, and the next burst carries it.
-func TestProbe(t *testing.T) {
+// TestProbeLeavesWithTheNextBurst: a doorbell asks for a probe, and the next burst carries it.
+func TestProbeLeavesWithTheNextBurst(t *testing.T) {
 	dev, soft, host := newSoft(t, softConfig())
 	ring, _ := dev.Ring(0, host, 0, 4)
 	c := start(t, dev, soft, 0, Control{Generation: 1})

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestSLToVL(t *testing.T) {
+func TestSLToVLMapsAndDrops(t *testing.T) {
 	m, err := NewSLToVL(4, 8)
 	require.NoError(t, err)
 	vl, ok := m.Lane(0, 3, 9)

@@ -6,9 +6,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSpacing keeps CF_Updates between the two spacings and CC_Updates at their
+// TestSpacingOfUpdates keeps CF_Updates between the two spacings and CC_Updates at their
 // period.
-func TestSpacing(t *testing.T) {
+func TestSpacingOfUpdates(t *testing.T) {
 	s, err := NewSpacing(DefaultCFMin, DefaultCFMax, DefaultCCPeriod)
 	require.NoError(t, err)
 	require.False(t, s.CFUpdate(6399, true))

@@ -51,9 +51,9 @@ func TestFigure6_3(t *testing.T) {
 	}
 }
 
-// TestArbitration: round robin shares among requesters, oldest first serves in
+// TestArbitrationOrder: round robin shares among requesters, oldest first serves in
 // order of arrival whoever asks.
-func TestArbitration(t *testing.T) {
+func TestArbitrationOrder(t *testing.T) {
 	serve := func(a Arbitration) (order []uint64) {
 		cfg := seven(a)
 		cfg.Requesters = 2
@@ -91,9 +91,9 @@ func TestBankConflict(t *testing.T) {
 	require.EqualValues(t, 564, done[2].Wait)
 }
 
-// TestChannels: addresses that differ by the interleave use channels in
+// TestChannelsWorkInParallel: addresses that differ by the interleave use channels in
 // parallel.
-func TestChannels(t *testing.T) {
+func TestChannelsWorkInParallel(t *testing.T) {
 	cfg := Config{Channels: 4, Banks: 1, Requesters: 1, Depth: 4, Rate: 1e9, Interleave: 256}
 	c, _ := NewController(cfg)
 	for i := range uint64(4) {
@@ -168,9 +168,9 @@ func TestNegativeTime(t *testing.T) {
 	require.EqualValues(t, -1e6+1, at)
 }
 
-// TestConservation: every request is retired exactly once, in order of time, and
+// TestEveryRequestIsRetiredOnce: every request is retired exactly once, in order of time, and
 // a channel is never idle while something waits that could start.
-func TestConservation(t *testing.T) {
+func TestEveryRequestIsRetiredOnce(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 2))
 	for range 50 {
 		cfg := Config{

@@ -7,9 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPolicy: the penalty grows with the bytes waiting, an episode has a clear
+// TestPenaltyGrowsAndEpisodesEnd: the penalty grows with the bytes waiting, an episode has a clear
 // end, and the restore flag stays.
-func TestPolicy(t *testing.T) {
+func TestPenaltyGrowsAndEpisodesEnd(t *testing.T) {
 	p, err := NewPolicy(PolicyConfig{Low: 1000, High: 3000, Resume: 400, Max: 127})
 	require.NoError(t, err)
 	for _, c := range []struct {

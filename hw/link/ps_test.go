@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestPs(t *testing.T) {
+func TestPsRoundsAndPrints(t *testing.T) {
 	require.EqualValues(t, 738, (737_280 * Ps(1)).Nanoseconds())
 	require.EqualValues(t, 738, (738 * Nanosecond).Nanoseconds())
 	require.EqualValues(t, -1, (-1_500 * Ps(1)).Nanoseconds())

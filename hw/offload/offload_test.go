@@ -94,9 +94,9 @@ func (r *rig) acked() {
 // sent is how many packets the device has sent.
 func (r *rig) sent() uint64 { return r.dev.Counter(hw.CounterTXPackets) }
 
-// TestOffload: the device sends what the context's window allows, and the
+// TestDeviceSendsWhatTheWindowAllows: the device sends what the context's window allows, and the
 // context ends as if it had sent itself.
-func TestOffload(t *testing.T) {
+func TestDeviceSendsWhatTheWindowAllows(t *testing.T) {
 	r := newRig(t, hw.FeatureWindow, ccc.ControlNSCC, hw.ModeWindow)
 	const packets = 200
 	r.c.OnNewData(&r.p, 0, packets*size)
@@ -117,9 +117,9 @@ func TestOffload(t *testing.T) {
 	require.EqualValues(t, packets, r.sent())
 }
 
-// TestMissingCapability: a device that can't enforce credit leaves the context in
+// TestSoftwareWhereTheDeviceLacksCredit: a device that can't enforce credit leaves the context in
 // software.
-func TestMissingCapability(t *testing.T) {
+func TestSoftwareWhereTheDeviceLacksCredit(t *testing.T) {
 	r := newRig(t, hw.FeatureWindow, ccc.ControlBoth, hw.ModeBoth)
 	require.Equal(t, Software, r.b.State())
 	require.False(t, r.b.Queue(1))
@@ -129,9 +129,9 @@ func TestMissingCapability(t *testing.T) {
 	require.Zero(t, r.b.Unsent())
 }
 
-// TestFallback: the device dies with packets queued. The binding notices, the
+// TestDeadDeviceLosesAndRepeatsNothing: the device dies with packets queued. The binding notices, the
 // caller sends the rest in software, and every packet was sent exactly once.
-func TestFallback(t *testing.T) {
+func TestDeadDeviceLosesAndRepeatsNothing(t *testing.T) {
 	r := newRig(t, hw.FeatureWindow, ccc.ControlNSCC, hw.ModeWindow)
 	const packets = 300
 	r.c.OnNewData(&r.p, 0, packets*size)
@@ -169,9 +169,9 @@ func TestFallback(t *testing.T) {
 	require.EqualValues(t, byDevice, r.dev.Counter(hw.CounterTXPackets), "it has heard that it is released")
 }
 
-// TestCredit: without credit nothing leaves, and the device gets what the
+// TestDeviceSendsWhatCreditAllows: without credit nothing leaves, and the device gets what the
 // context has.
-func TestCredit(t *testing.T) {
+func TestDeviceSendsWhatCreditAllows(t *testing.T) {
 	features := hw.FeatureWindow | hw.FeatureCredit
 	r := newRig(t, features, ccc.ControlRCCC, hw.ModeCredit)
 	r.c.OnNewData(&r.p, 0, 100*size)

@@ -15,7 +15,7 @@ import (
 
 // The device works in a goroutine of its own, and the engine publishes and collects
 // whenever it likes: credit is never overdrawn, and each packet is reported once.
-func TestBesideTheDevice(t *testing.T) {
+func TestCreditIsNotOverdrawnBesideTheDevice(t *testing.T) {
 	const packets = 3000
 	r := newRig(t, hw.FeatureWindow|hw.FeatureCredit, ccc.ControlRCCC, hw.ModeCredit)
 	r.c.OnNewData(&r.p, 0, packets*size)

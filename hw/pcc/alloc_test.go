@@ -9,8 +9,8 @@ import (
 	"github.com/uetcc/uetcc/internal/alloctest"
 )
 
-// TestContextSize: a NIC gives 48 bytes of context a flow.
-func TestContextSize(t *testing.T) {
+// TestContextFitsTheNIC: a NIC gives 48 bytes of context a flow.
+func TestContextFitsTheNIC(t *testing.T) {
 	require.LessOrEqual(t, unsafe.Sizeof(Template{}), uintptr(48))
 	require.LessOrEqual(t, unsafe.Sizeof(ZTR{}), uintptr(48))
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestProbeLoss: a lost request is noticed after two bursts, a lost answer after
+// TestLostProbeIsAskedForAgain: a lost request is noticed after two bursts, a lost answer after
 // 300 us, 600 us, ... ; a late answer is welcome.
-func TestProbeLoss(t *testing.T) {
+func TestLostProbeIsAskedForAgain(t *testing.T) {
 	p := DefaultTemplateParams()
 	var n TemplateCounters
 	f := new(Template)

@@ -7,9 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestStamps: the four timestamps of the RTT measurement flow, with a receiver
+// TestStampsCancelTheReceiversClock: the four timestamps of the RTT measurement flow, with a receiver
 // clock of any offset, and across the wrap of both clocks.
-func TestStamps(t *testing.T) {
+func TestStampsCancelTheReceiversClock(t *testing.T) {
 	for _, offset := range []uint32{0, 1 << 31, math.MaxUint32 - 3500} {
 		for _, t1 := range []uint32{0, math.MaxUint32 - 2000} {
 			s := Stamps{ReqSend: t1, ReqRecv: t1 + 3000 + offset, RespSend: t1 + 3600 + offset}

@@ -22,9 +22,9 @@ func sample(rtt uint32) *Event {
 	return &Event{Type: EventRTT, Time: end, Stamps: Stamps{ReqSend: end - rtt}}
 }
 
-// TestFirstEvent: the first event of any type starts the flow and counts
+// TestFirstEventStartsTheFlow: the first event of any type starts the flow and counts
 // nothing.
-func TestFirstEvent(t *testing.T) {
+func TestFirstEventStartsTheFlow(t *testing.T) {
 	p := DefaultTemplateParams()
 	for ev := range EventType(40) {
 		var f Template

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestExpected: the delay that a flow may see depends on its rate.
-func TestExpected(t *testing.T) {
+// TestExpectedDelayGrowsAsTheRateFalls: the delay that a flow may see depends on its rate.
+func TestExpectedDelayGrowsAsTheRateFalls(t *testing.T) {
 	p := DefaultZTRParams()
 	for rate, above := range map[Rate]uint32{
 		LineRate:       13000,
@@ -36,9 +36,9 @@ func ztrSample(network uint32) *Event {
 	return &Event{Type: EventRTT, Time: end, Stamps: Stamps{ReqSend: end - network - 600, ReqRecv: 77, RespSend: 677}}
 }
 
-// TestFastReaction: the first congestion halves the rate at once, the next one
+// TestFirstCongestionHalvesTheRate: the first congestion halves the rate at once, the next one
 // is answered in proportion and bounded.
-func TestFastReaction(t *testing.T) {
+func TestFirstCongestionHalvesTheRate(t *testing.T) {
 	p := DefaultZTRParams()
 	f := ztrStarted(&p)
 	require.EqualValues(t, 6000, f.MinRTT)
@@ -68,9 +68,9 @@ func TestExpectedDoesNotWrap(t *testing.T) {
 	}
 }
 
-// TestWindowing: with the delay a little above the expected one the rate falls
+// TestRateFallsAsAWindowWould: with the delay a little above the expected one the rate falls
 // as a constant window would make it fall.
-func TestWindowing(t *testing.T) {
+func TestRateFallsAsAWindowWould(t *testing.T) {
 	p := DefaultZTRParams()
 	f := ztrStarted(&p)
 	f.seen = true
@@ -98,8 +98,8 @@ func TestZTRNotifications(t *testing.T) {
 	require.InDelta(t, 0.85, float64(f.OnEvent(&p, ztrSample(250000)).Rate)/float64(LineRate), 0.001)
 }
 
-// TestCalm: after a calm period the increase takes an extra step.
-func TestCalm(t *testing.T) {
+// TestCalmPeriodAddsAStep: after a calm period the increase takes an extra step.
+func TestCalmPeriodAddsAStep(t *testing.T) {
 	p := DefaultZTRParams()
 	f := ztrStarted(&p)
 	f.Rate = 1000
@@ -110,9 +110,9 @@ func TestCalm(t *testing.T) {
 	require.EqualValues(t, 1000+2*96+1700, f.OnEvent(&p, e).Rate)
 }
 
-// TestMinimumWindow: a minimum is remembered for at least a window, and for two
+// TestMinimumIsForgottenAfterTwoWindows: a minimum is remembered for at least a window, and for two
 // at most.
-func TestMinimumWindow(t *testing.T) {
+func TestMinimumIsForgottenAfterTwoWindows(t *testing.T) {
 	p := DefaultZTRParams()
 	f := ztrStarted(&p)
 	at := func(time, network uint32) uint32 {

@@ -10,9 +10,9 @@ import (
 	"github.com/uetcc/uetcc/internal/alloctest"
 )
 
-// TestFlow: the direction, the address family and the protocol make different
+// TestFlowTellsFlowsApart: the direction, the address family and the protocol make different
 // flows, and a change of the entropy moves a flow to another link.
-func TestFlow(t *testing.T) {
+func TestFlowTellsFlowsApart(t *testing.T) {
 	a, b := netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.2")
 	v6 := netip.MustParseAddr("fd00::1")
 	require.Equal(t, Flow(a, b, 17), Flow(netip.MustParseAddr("::ffff:10.0.0.1"), b, 17), "a mapped address is the same")
