@@ -154,6 +154,7 @@ func TestPullPolicyWeightsAreGrantsATurn(t *testing.T) {
 		got[g.Sender] += g.Bytes
 	}
 	require.Equal(t, 3*got[b], got[a])
+	require.EqualValues(t, 3, r.Senders().Weight(a.Slot()))
 }
 
 func TestPullPolicyIdleCreditStopsAtW(t *testing.T) {
