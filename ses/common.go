@@ -84,7 +84,8 @@ func (c *Common) validate(form uint64) error {
 
 // String formats the fields on one line.
 func (c *Common) String() string {
-	return fmt.Sprintf("%v %v job %d pid %d ri 0x%03x gen %d", c.Opcode, c.Flags, c.JobID, c.PIDonFEP, uint16(c.Index), c.Generation)
+	return fmt.Sprintf("%v %v job %d pid %d ri 0x%03x gen %d", c.Opcode, c.Flags, c.JobID, c.PIDonFEP,
+		uint16(c.Index), c.Generation)
 }
 
 // extend returns b with n more bytes, and these alone. They hold whatever the

@@ -59,7 +59,8 @@ func (h *Rendezvous) AppendTo(b []byte) []byte {
 	}
 	b, tail := extend(b, RendezvousLen)
 	p := (*[RendezvousLen]byte)(tail)
-	binary.BigEndian.PutUint64(p[:], uint64(h.EagerLength)<<32|uint64(h.Generation)<<24|uint64(h.PIDonFEP)<<12|uint64(h.Index))
+	where := uint64(h.Generation)<<24 | uint64(h.PIDonFEP)<<12 | uint64(h.Index)
+	binary.BigEndian.PutUint64(p[:], uint64(h.EagerLength)<<32|where)
 	binary.BigEndian.PutUint64(p[8:], h.BufferOffset)
 	binary.BigEndian.PutUint64(p[16:], h.Key)
 	return b

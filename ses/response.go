@@ -159,5 +159,6 @@ func (h *Response) Validate() error { return h.validate(FormResponse) }
 
 // String formats the response on one line.
 func (h *Response) String() string {
-	return fmt.Sprintf("%v id %d job %d gen %d length %d", &h.Verdict, h.MessageID, h.JobID, h.Generation, h.ModifiedLength)
+	return fmt.Sprintf("%v id %d job %d gen %d length %d", &h.Verdict, h.MessageID, h.JobID, h.Generation,
+		h.ModifiedLength)
 }

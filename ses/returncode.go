@@ -10,11 +10,11 @@ type ReturnCode uint8
 const (
 	RCNull               ReturnCode = 0x00 // success, when the PDS itself says so
 	RCOK                 ReturnCode = 0x01 // success
-	RCBadGeneration      ReturnCode = 0x02 // ri_generation is not the current one, which the response names; tried again with it
+	RCBadGeneration      ReturnCode = 0x02 // not the current ri_generation, which the response names; tried again with it
 	RCDisabled           ReturnCode = 0x03 // the resource index is disabled, for good
-	RCDisabledGen        ReturnCode = 0x04 // the resource index is disabled until its generation changes; tried again later
+	RCDisabledGen        ReturnCode = 0x04 // the resource index is disabled for a while; tried again later
 	RCNoMatch            ReturnCode = 0x05 // no receive buffer for it; tried again later, or deferred
-	RCUnsupportedOp      ReturnCode = 0x06 // the target, this resource index, this mode or this form does not serve the opcode
+	RCUnsupportedOp      ReturnCode = 0x06 // the target, resource index, mode or form does not serve the opcode
 	RCUnsupportedSize    ReturnCode = 0x07 // the message is longer than the region
 	RCATInvalid          ReturnCode = 0x08 // address translation: not a valid address
 	RCATPerm             ReturnCode = 0x09 // address translation: no permission
@@ -31,7 +31,7 @@ const (
 	RCAMOFPUnderflow     ReturnCode = 0x14 // floating point: the result is too small
 	RCAMOFPOverflow      ReturnCode = 0x15 // floating point: the result is too large
 	RCAMOFPInexact       ReturnCode = 0x16 // floating point: the result was rounded
-	RCPermViolation      ReturnCode = 0x17 // against the region's rights, or another buffer than that of the message's other packets
+	RCPermViolation      ReturnCode = 0x17 // against the region's rights, or not the buffer of the message's other packets
 	RCOpViolation        ReturnCode = 0x18 // the header contradicts itself, or RUDI on a region that is not for repeats
 	RCBadIndex           ReturnCode = 0x19 // no such resource index
 	RCBadPID             ReturnCode = 0x1a // no such process
@@ -40,7 +40,7 @@ const (
 	RCBadAddr            ReturnCode = 0x1d // the packet ends behind the buffer
 	RCCancelled          ReturnCode = 0x1e // given up by its initiator, see [Initiator.Cancel]
 	RCUndeliverable      ReturnCode = 0x1f // the target has no process at all
-	RCUncor              ReturnCode = 0x20 // an error that repeating does not cure: an unknown version, an impossible response
+	RCUncor              ReturnCode = 0x20 // repeating does not cure it: an unknown version, an impossible response
 	RCUncorTransient     ReturnCode = 0x21 // an error that repeating may cure
 	RCTooLong            ReturnCode = 0x22 // the receive buffer has no byte for it
 	RCInitiatorError     ReturnCode = 0x23 // the initiator has met an error itself (FlagIE)

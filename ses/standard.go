@@ -91,7 +91,8 @@ func (h *Standard) Validate() error { return h.validate(^uint64(0)) }
 
 // String formats the header on one line.
 func (h *Standard) String() string {
-	s := fmt.Sprintf("%v id %d initiator %d key 0x%x offset 0x%x", &h.Common, h.MessageID, h.Initiator, h.Key, h.BufferOffset)
+	s := fmt.Sprintf("%v id %d initiator %d key 0x%x offset 0x%x", &h.Common, h.MessageID, h.Initiator, h.Key,
+		h.BufferOffset)
 	if h.Flags&FlagSOM == 0 {
 		s += fmt.Sprintf(" at %d+%d", h.MessageOffset, h.PayloadLength)
 	} else if h.Flags&FlagHD != 0 {

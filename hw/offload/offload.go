@@ -30,11 +30,15 @@ func (s State) String() string { return enum.Name(stateNames[:], s) }
 
 // Config describes a binding.
 type Config struct {
-	Slot    int        // context block
-	Page    int        // doorbell page, which no other goroutine uses
-	Control hw.Control // of this life of the slot: its generation is one more than that of the last; Enable is the binding's
-	Size    int64      // nominal bytes that a packet counts for in the context
-	Timeout int64      // ns for which the device's clock may stand still
+	Slot int // context block
+	Page int // doorbell page, which no other goroutine uses
+
+	// Control is of this life of the slot: its generation is one more than that of the last.
+	// Enable is the binding's.
+	Control hw.Control
+
+	Size    int64 // nominal bytes that a packet counts for in the context
+	Timeout int64 // ns for which the device's clock may stand still
 }
 
 // Binding ties one [ccc.Context] to one context block. The zero value sends in
