@@ -159,8 +159,8 @@ func TestManagerCountsWhoCompetes(t *testing.T) {
 	require.NoError(t, m.Open(other, 0, 0))
 	require.NoError(t, m.Bind(pdc, other, 0, false))
 	for _, step := range []struct {
-		more  int64 // data of the other context
-		ports int64
+		more     int64 // data of the other context
+		contexts int64
 	}{{0, 1}, {mtu, 2}, {-mtu, 1}} {
 		if step.more > 0 {
 			m.OnNewData(pdc, 0, step.more)
@@ -169,8 +169,8 @@ func TestManagerCountsWhoCompetes(t *testing.T) {
 		}
 		m.OnNewData(pdcs[0], 0, 100*mtu)
 		got := m.Send(pdcs[0], 0, Sent{Size: mtu}).CreditTarget
-		require.Equal(t, m.Context(ctx).CreditTarget(m.p, step.ports), got)
-		require.NotEqual(t, m.Context(ctx).CreditTarget(m.p, 3-step.ports), got)
+		require.Equal(t, m.Context(ctx).CreditTarget(m.p, step.contexts), got)
+		require.NotEqual(t, m.Context(ctx).CreditTarget(m.p, 3-step.contexts), got)
 	}
 }
 

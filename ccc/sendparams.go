@@ -21,13 +21,13 @@ type SendParams struct {
 }
 
 // SendParams returns what the packet last counted by [Context.OnSend] carries.
-// ports is how many contexts compete for its NIC port; 0 and 1 mean alone.
-func (c *Context) SendParams(p *Params, ports int64) SendParams {
+// contexts is how many compete for its NIC port; 0 and 1 mean alone.
+func (c *Context) SendParams(p *Params, contexts int64) SendParams {
 	// An algorithm of the user's without room for another packet waits for an answer, too.
 	full := c.bounded && c.allow < p.mtu
 	s := SendParams{AckRequest: full || p.window && c.window.AckRequest(&p.nscc), Held: c.held()}
 	if p.credit {
-		s.CreditTarget = c.CreditTarget(p, ports)
+		s.CreditTarget = c.CreditTarget(p, contexts)
 		// The next packet may be a round of all the destination's senders away, which
 		// can be longer than a retransmission timeout.
 		s.AckRequest = s.AckRequest || !c.credit.CanSend()
@@ -36,8 +36,8 @@ func (c *Context) SendParams(p *Params, ports int64) SendParams {
 }
 
 // CreditTarget is the target of [SendParams], also for a Credit Request.
-func (c *Context) CreditTarget(p *Params, ports int64) int64 {
-	d := rccc.Demand{Backlog: c.Backlog(), Rtx: c.rtxBacklog, Ports: ports}
+func (c *Context) CreditTarget(p *Params, contexts int64) int64 {
+	d := rccc.Demand{Backlog: c.Backlog(), Rtx: c.rtxBacklog, Contexts: contexts}
 	if p.window {
 		d.Cwnd = c.window.Cwnd()
 	}

@@ -91,7 +91,7 @@ func (m *plainSource) leaveStartup() {
 
 // askSource asks s what it wants of its destination.
 func askSource(t *testing.T, s *rccc.Source, p *rccc.Params, v uint32) {
-	d := rccc.Demand{Backlog: int64(v) << 20, Rtx: int64(v), Cwnd: int64(v & 0xffff), Ports: int64(v & 7)}
+	d := rccc.Demand{Backlog: int64(v) << 20, Rtx: int64(v), Cwnd: int64(v & 0xffff), Contexts: int64(v & 7)}
 	if ahead := s.Target(p, d) - s.Cum(); ahead > creditW+creditMTU+255 || ahead < -creditW-255 {
 		t.Fatalf("target %d ahead", ahead)
 	}

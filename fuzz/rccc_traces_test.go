@@ -184,7 +184,7 @@ func (s *rcccSource) replay(tb *recording, i int, p *rccc.Params) {
 		s.OnSend(size)
 		s.target = s.Target(p, rccc.Demand{
 			Backlog: tb.number(i, "backlog"), Rtx: tb.number(i, "rtx_backlog"),
-			Cwnd: tb.number(i, "cwnd"), Ports: tb.number(i, "nic_active"),
+			Cwnd: tb.number(i, "cwnd"), Contexts: tb.number(i, "nic_active"),
 		}) / rccc.QuantumBytes
 	case "STOPSPEC": // an ACK, which has no row of its own
 		s.OnACK()

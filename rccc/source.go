@@ -38,10 +38,10 @@ func (f *sourceFlags) set(bit sourceFlags, on bool) {
 
 // Demand is what a context would like to send, at the moment that it asks.
 type Demand struct {
-	Backlog int64 // unsent new data, bytes, nominal
-	Rtx     int64 // data marked for retransmission, bytes, nominal
-	Cwnd    int64 // congestion window in bytes; 0 when no window applies
-	Ports   int64 // contexts that compete for this NIC port now; 0 and 1 mean alone
+	Backlog  int64 // unsent new data, bytes, nominal
+	Rtx      int64 // data marked for retransmission, bytes, nominal
+	Cwnd     int64 // congestion window in bytes; 0 when no window applies
+	Contexts int64 // that compete for this NIC port now; 0 and 1 mean alone
 }
 
 // Init starts a context: the initial credit is available, nothing was granted.
@@ -130,8 +130,8 @@ func (s *Source) Target(p *Params, d Demand) int64 {
 	if s.Startup() && d.Backlog > 0 {
 		need = max(need, p.mtu)
 	}
-	if d.Ports > 1 {
-		need /= d.Ports
+	if d.Contexts > 1 {
+		need /= d.Contexts
 	}
 	return roundUp(s.cum + need)
 }
