@@ -50,7 +50,7 @@ func (s *Sender) SetRTTStatsProvider(p congestion.RTTStatsProvider) { s.rtt = p 
 // CanSend reports whether the window has room for another packet. The connection says
 // what is in flight, which includes what it sent before the window began.
 func (s *Sender) CanSend(inFlight congestion.ByteCount) bool {
-	return int64(inFlight)+s.p.MTU() <= s.w.Cwnd()
+	return inFlight+congestion.ByteCount(s.p.MTU()) <= s.GetCongestionWindow()
 }
 
 // OnPacketSent counts a packet. Those that nobody acknowledges do not count.
@@ -66,21 +66,23 @@ func (s *Sender) OnPacketSent(
 	s.w.OnSend(int64(size))
 }
 
-// OnCongestionEvent notes a mark, which the connection reports as a loss of 0 bytes.
-// Real losses come again in OnCongestionEventEx.
-func (s *Sender) OnCongestionEvent(_ congestion.PacketNumber, lost, _ congestion.ByteCount) {
-	s.marked = s.marked || lost == 0
+// OnCongestionEvent takes in a lost packet, or notes a mark, which the connection reports as
+// a loss of 0 bytes.
+func (s *Sender) OnCongestionEvent(n congestion.PacketNumber, lost, _ congestion.ByteCount) {
+	switch {
+	case lost == 0:
+		s.marked = true
+	case s.knows(n):
+		s.w.OnInferredLoss(s.p, int64(lost))
+	}
 }
 
-// OnCongestionEventEx takes in an acknowledgement, or a time-out that finds losses.
+// OnCongestionEventEx takes in an acknowledgement. OnCongestionEvent has told of the losses
+// already, and of those that a timer has found; it does not tell of probes of the path's MTU.
 func (s *Sender) OnCongestionEventEx(
-	_ congestion.ByteCount, t time.Time, acked []congestion.AckedPacketInfo, lost []congestion.LostPacketInfo,
+	inFlight congestion.ByteCount, t time.Time, acked []congestion.AckedPacketInfo, _ []congestion.LostPacketInfo,
 ) {
-	for _, l := range lost {
-		if s.knows(l.PacketNumber) {
-			s.w.OnInferredLoss(s.p, int64(l.BytesLost))
-		}
-	}
+	s.forget(s.w.Inflight() - int64(inFlight))
 	a := nscc.Ack{RTT: int64(s.rtt.LatestRTT()), ECN: s.marked}
 	for _, k := range acked {
 		if s.knows(k.PacketNumber) {
@@ -93,10 +95,23 @@ func (s *Sender) OnCongestionEventEx(
 	}
 }
 
+// forget takes bytes out of flight of which the connection tells nothing: lost probes of the
+// path's MTU, and packets whose data a probe time-out has sent again.
+func (s *Sender) forget(bytes int64) {
+	if bytes > 0 {
+		v := s.w.Snapshot()
+		v.Inflight -= bytes
+		s.w.Resume(s.p, v)
+	}
+}
+
 func (s *Sender) knows(n congestion.PacketNumber) bool { return s.counts && n >= s.first }
 
-// GetCongestionWindow returns the window in bytes.
-func (s *Sender) GetCongestionWindow() congestion.ByteCount { return congestion.ByteCount(s.w.Cwnd()) }
+// GetCongestionWindow returns the window in bytes, at least two datagrams (RFC 9002, section
+// 7.2): a receiver acknowledges every other packet at once, and a lone one after 25 ms.
+func (s *Sender) GetCongestionWindow() congestion.ByteCount {
+	return congestion.ByteCount(max(s.w.Cwnd(), 2*s.p.MTU()))
+}
 
 // TimeUntilSend returns no time: the window does not pace.
 func (s *Sender) TimeUntilSend(congestion.ByteCount) time.Time { return time.Time{} }
@@ -117,7 +132,7 @@ func (s *Sender) MaybeExitSlowStart() {}
 func (s *Sender) OnPacketAcked(congestion.PacketNumber, congestion.ByteCount, congestion.ByteCount, time.Time) {
 }
 
-// OnRetransmissionTimeout does nothing: packets that are lost are told one by one.
+// OnRetransmissionTimeout does nothing: the connection does not call it.
 func (s *Sender) OnRetransmissionTimeout(bool) {}
 
 // SetMaxDatagramSize does nothing: the largest datagram is part of the parameters.

@@ -34,7 +34,7 @@ type watched struct {
 
 func (w *watched) OnPacketSent(t time.Time, inFlight congestion.ByteCount, n congestion.PacketNumber, size congestion.ByteCount, r bool) {
 	// CanSend is asked before the size is known: the window holds but for one packet.
-	if int64(inFlight) > w.w.Cwnd()+w.p.MTU() {
+	if inFlight > w.GetCongestionWindow()+congestion.ByteCount(w.p.MTU()) {
 		w.over++
 	}
 	w.Sender.OnPacketSent(t, inFlight, n, size, r)
@@ -119,7 +119,7 @@ func TestSenderEvents(t *testing.T) {
 	s.OnPacketSent(began, 14000, 17, 50, false)
 	require.Equal(t, w.Snapshot(), s.Window())
 
-	// Packet 6 was sent before the window was there. A mark comes first, losses twice.
+	// Packet 6 was sent before the window was there. A mark comes first, losses come twice.
 	s.OnCongestionEvent(9, 0, 14000)
 	s.OnCongestionEvent(8, 1400, 14000)
 	s.OnCongestionEventEx(14000, began.Add(3*time.Millisecond),
@@ -135,4 +135,40 @@ func TestSenderEvents(t *testing.T) {
 	require.Equal(t, w.Snapshot(), s.Window())
 	require.Equal(t, congestion.ByteCount(w.Cwnd()), s.GetCongestionWindow())
 	require.False(t, s.CanSend(s.GetCongestionWindow()))
+}
+
+// On a path that holds less than a packet the window still lets two go: a receiver keeps the
+// acknowledgement of a lone one for 25 ms, and eight megabytes took minutes.
+func TestSenderNeverWaitsForALonePacket(t *testing.T) {
+	p, began := loopback(t), time.Unix(1000, 0)
+	s := New(p, began)
+	s.SetRTTStatsProvider(&stats{latest: 10 * time.Microsecond})
+	for n := range congestion.PacketNumber(1000) {
+		s.OnPacketSent(began, 1400, n, 1400, true)
+		s.OnCongestionEventEx(1400, began.Add(time.Duration(n)*10*time.Microsecond),
+			[]congestion.AckedPacketInfo{{PacketNumber: n, BytesAcked: 1400}}, nil)
+	}
+	require.Less(t, s.Window().Cwnd, 2*p.MTU())
+	require.True(t, s.CanSend(1400))
+	require.False(t, s.CanSend(2800))
+}
+
+// Losses that a timer finds come without an acknowledgement; of a packet whose data a probe
+// time-out sends again, and of a lost probe of the path's MTU, nothing comes but less in flight.
+func TestSenderLossesWithoutAcknowledgement(t *testing.T) {
+	p, began := loopback(t), time.Unix(1000, 0)
+	s := New(p, began)
+	s.SetRTTStatsProvider(&stats{latest: 2 * time.Millisecond})
+	for n := range 10 {
+		s.OnPacketSent(began, congestion.ByteCount(n*1400), congestion.PacketNumber(n), 1400, true)
+	}
+	full := s.Window().Cwnd
+	s.OnCongestionEvent(0, 1400, 14_000)
+	require.EqualValues(t, 9*1400, s.Window().Inflight)
+	require.EqualValues(t, full-1400, s.Window().Cwnd)
+
+	s.OnCongestionEventEx(7*1400, began.Add(2*time.Millisecond), []congestion.AckedPacketInfo{{PacketNumber: 3, BytesAcked: 1400}},
+		[]congestion.LostPacketInfo{{PacketNumber: 2, BytesLost: 1400}})
+	require.EqualValues(t, 6*1400, s.Window().Inflight)
+	require.GreaterOrEqual(t, s.Window().Cwnd, full-1400)
 }
