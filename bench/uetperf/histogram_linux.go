@@ -25,12 +25,12 @@ func bucket(v int64) int {
 	return shift<<histogramBits + int(v>>shift)
 }
 
-// quantile is the least value below which a share q of all lie, 0 if there is none.
+// quantile is about the least value below which a share q of all lie, 0 if there is none.
 func (h *histogram) quantile(q float64) int64 {
 	rest := int64(q * float64(h.n))
 	for i, c := range h.counts {
 		if rest -= c; rest < 0 {
-			return start(i)
+			return max(start(i), h.min)
 		}
 	}
 	return 0

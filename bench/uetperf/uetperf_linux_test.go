@@ -295,6 +295,9 @@ func TestHistogramQuantiles(t *testing.T) {
 		require.LessOrEqual(t, start(bucket(v)), v)
 		require.Less(t, bucket(v), len(h.counts))
 	}
+	one := histogram{}
+	one.add(2_300_000)
+	require.Equal(t, one.min, one.quantile(0.99), "no quantile is below the least")
 	h.add(-5)
 	require.Zero(t, h.min)
 }
