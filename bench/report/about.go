@@ -34,11 +34,23 @@ func newAbout(o *options, args []string) about {
 		Load:    loadAverage(),
 		Go:      runtime.Version(),
 		Commit:  commit(o.root),
-		Command: strings.Join(append([]string{"go run ./bench/report"}, args...), " "),
+		Command: commandLine(args),
 		Rounds:  o.rounds,
 
 		Benchtime: o.benchtime,
 	}
+}
+
+// commandLine is what to type into a shell for args.
+func commandLine(args []string) string {
+	line := "go run ./bench/report"
+	for _, a := range args {
+		if a == "" || strings.ContainsAny(a, " \t*?[]|&;<>()$`\"'\\") {
+			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+		line += " " + a
+	}
+	return line
 }
 
 // commit names what was measured, "" outside a repository.

@@ -299,3 +299,9 @@ func TestReportRefusesBadArguments(t *testing.T) {
 		require.Error(t, report(args, io.Discard, io.Discard, nil), args)
 	}
 }
+
+// The command that repeats the measurement is one that a shell takes.
+func TestCommandLineIsQuoted(t *testing.T) {
+	require.Equal(t, `go run ./bench/report -run 'Keyed|NSCC takes' -rounds 9 -raw 'it'\''s'`,
+		commandLine([]string{"-run", "Keyed|NSCC takes", "-rounds", "9", "-raw", "it's"}))
+}
