@@ -17,7 +17,7 @@ func (e *Endpoint) receiveACK(now int64, in, reply *Datagram, r *Received) {
 	}
 	if b := in.Packet; len(b) >= ackedLen && in.Trimmed == 0 {
 		if a := (*pds.AckCCView)(b); a.Plain() {
-			if x := e.pds.TakeACK(now, a, in.Src); x.N != 0 {
+			if x := e.pds.Fast().TakeACK(now, a, in.Src); x.N != 0 {
 				r.PDC, r.Payload = x.PDC, ackedLen
 				if !e.sender.Confirm(ses.PacketHandle(x.Last), x.N, (*[ses.ResponseLen]byte)(b[pds.AckCCLen:])) {
 					e.confirmAny(now, in, x, r)
@@ -48,7 +48,7 @@ func (e *Endpoint) confirmAny(now int64, in *Datagram, x pdc.Confirmed, r *Recei
 func (e *Endpoint) receiveGeneralACK(now int64, in *Datagram, r *Received) {
 	p := &e.in
 	p.Packet, p.Src, p.Trimmed = in.Packet, in.Src, in.Trimmed
-	e.pds.ReceiveACK(now, p, &e.res)
+	e.pds.Fast().ReceiveACK(now, p, &e.res)
 	r.Err, r.PDC = e.res.Err, e.res.ID.PDC
 	if e.res.Verdict == pdc.VerdictResponse {
 		e.onResponse(now, in.Packet, r)

@@ -87,7 +87,7 @@ func TestLookAheadOrPrefetch(t *testing.T) {
 	require.False(t, look(batch, 0), "a request is among them")
 	require.True(t, look(batch[4:], 0))
 	w.e.Receive(100, &in, &w.reply, &w.r)
-	require.NotEmpty(t, w.e.pds.Upcoming(1))
+	require.NotEmpty(t, w.e.pds.Fast().Upcoming(1))
 	require.True(t, look(batch[4:], 0), "somebody has a turn to send")
 }
 

@@ -149,7 +149,7 @@ func (e *Endpoint) exchange(now int64, acks []*pds.AckCCView, in *Datagram, out 
 		return nil, 0
 	}
 	first, end := y.Range()
-	p, acked := e.pds.Exchange(now, acks, in.Src, uint64(first), uint64(end), most, run)
+	p, acked := e.pds.Fast().Exchange(now, acks, in.Src, uint64(first), uint64(end), most, run)
 	if p == nil {
 		return nil, 0
 	}

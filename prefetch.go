@@ -37,7 +37,7 @@ func (e *Endpoint) prefetchBatch(in []Datagram) int {
 	for i := range in {
 		id, request := e.named(in[i].Packet)
 		if request {
-			_, peer := e.pds.Lines(id)
+			_, peer := e.pds.Fast().Lines(id)
 			message := e.target.Line(id)
 			prefetch.Lines(peer, peer, message, message)
 		} else {
@@ -64,7 +64,7 @@ func (e *Endpoint) prefetchACK(b []byte) {
 // that comes lets all of them send.
 func (e *Endpoint) prefetchUpcoming(n int) {
 	var ids [batchMost]uint16
-	next := e.pds.Upcoming(min(n, batchMost))
+	next := e.pds.Fast().Upcoming(min(n, batchMost))
 	for i, id := range next {
 		ids[i%batchMost] = uint16(id)
 	}
@@ -84,7 +84,7 @@ func (e *Endpoint) prefetchSenders(ids []uint16) {
 // prefetchPDC begins to load what the number of a PDC leads to: the PDC, its flow, its part
 // of its context.
 func (e *Endpoint) prefetchPDC(id uint16) {
-	send, peer := e.pds.Lines(id)
+	send, peer := e.pds.Fast().Lines(id)
 	prefetch.Lines(send, peer, uintptr(unsafe.Pointer(&e.flows[id])), e.cc.Line(id))
 }
 
@@ -94,7 +94,7 @@ func (e *Endpoint) prefetchPDC(id uint16) {
 func (e *Endpoint) prefetchRest(id uint16, send bool) {
 	f := &e.flows[id]
 	message := e.sender.Line(f.sends)
-	row, next, acked, sent := e.pds.PacketLines(id)
+	row, next, acked, sent := e.pds.Fast().PacketLines(id)
 	if !send {
 		next, sent = row, message
 	}
@@ -102,7 +102,7 @@ func (e *Endpoint) prefetchRest(id uint16, send bool) {
 	prefetch.Lines(message, message, message, message)
 	prefetch.Lines(e.cc.ContextLines(id))
 	if i := f.messages.head; i != 0 && f.ahead <= submitLow+few {
-		unsubmitted, ring := e.pds.SubmitLines(id)
+		unsubmitted, ring := e.pds.Fast().SubmitLines(id)
 		prefetch.Lines(unsubmitted, ring, uintptr(unsafe.Pointer(&e.messages[i-1].left)), message+prefetch.Line)
 	}
 }

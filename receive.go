@@ -19,9 +19,9 @@ import (
 //	                   or that Follow does not know              (ses.Target.Expect)
 //	receiveByHeader    nothing: chooses among those below, by type and PDC
 //	receiveExpected    any request that is new on an open PDC    the manager's second look
-//	                   where no answer is owed                   (pdc.Manager.Expect)
+//	                   where no answer is owed                   (pdc.FastPath.Expect)
 //	receiveACK         plain ACK_CCs of the lowest packets in    decoding, and an event for each packet
-//	                   flight, or of one                         (pdc.Manager.TakeACK)
+//	                   flight, or of one                         (pdc.FastPath.TakeACK)
 //	receiveGeneralACK  any other ACK_CC                          what concerns answers: it has none
 //	receiveGeneral     the rest: opening and closing, NACKs,     nothing: the manager says what the packet
 //	                   control, repeated, trimmed, RUDI, UUD     is, and what to do
@@ -104,7 +104,7 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 		}
 		v, at = (*ses.StandardView)(b[pds.RequestCCLen:]), pds.RequestCCLen
 	}
-	p := e.pds.Named(q)
+	p := e.pds.Fast().Named(q)
 	if p == nil || in.Trimmed != 0 || cap(reply.Packet) < HeaderMax {
 		e.receiveByHeader(now, in, reply, r)
 		return
@@ -122,7 +122,7 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 		e.receiveEdge(now, in, reply, r, plainRequest{t, v, p, at})
 		return
 	}
-	n, ok := e.pds.Take(now, p, t, (*[pds.AckCCLen]byte)(out[:]))
+	n, ok := e.pds.Fast().Take(now, p, t, (*[pds.AckCCLen]byte)(out[:]))
 	if !ok {
 		e.receiveByHeader(now, in, reply, r)
 		return
@@ -155,7 +155,7 @@ func (e *Endpoint) receiveEdge(now int64, in, reply *Datagram, r *Received, x pl
 		return
 	}
 	out := (*[HeaderMax]byte)(reply.Packet[:HeaderMax])
-	n, ok := e.pds.Take(now, x.p, x.t, (*[pds.AckCCLen]byte)(out[:]))
+	n, ok := e.pds.Fast().Take(now, x.p, x.t, (*[pds.AckCCLen]byte)(out[:]))
 	if !ok {
 		e.receiveByHeader(now, in, reply, r)
 		return
@@ -188,7 +188,7 @@ func (e *Endpoint) receiveByHeader(now int64, in, reply *Datagram, r *Received) 
 			return
 		}
 		if q.Type().IsRequest() && ses.Form(q.Next()).IsRequest() {
-			if p := e.pds.Expect(q, in.Src); p != nil {
+			if p := e.pds.Fast().Expect(q, in.Src); p != nil {
 				e.receiveExpected(now, in, reply, r, p)
 				return
 			}
@@ -209,7 +209,7 @@ func (e *Endpoint) receiveExpected(now int64, in, reply *Datagram, r *Received, 
 	e.judge(in.Packet, modeOf(in.Packet), r)
 	n := 0
 	if d := &e.decision; d.IsDefault() && e.request.Opcode.IsPlain() {
-		n, _ = e.pds.Take(now, p, &pdc.Taken{
+		n, _ = e.pds.Fast().Take(now, p, &pdc.Taken{
 			Request: q, Src: &in.Src, State: &in.State, CE: in.CE,
 			Size: in.nominal(), Payload: uint32(len(in.Packet) - r.Payload),
 		}, (*[pds.AckCCLen]byte)(buf))
@@ -222,7 +222,7 @@ func (e *Endpoint) receiveExpected(now int64, in, reply *Datagram, r *Received, 
 			n = len(d.Response.AppendTo(buf[:n]))
 		}
 	} else {
-		e.pds.Await(now, p, e.arrived(in))
+		e.pds.Fast().Await(now, p, e.arrived(in))
 		n = e.answer(now, buf, r)
 	}
 	if n > 0 {

@@ -18,7 +18,7 @@ func (e *Endpoint) Transmit(now int64, out *Datagram) bool {
 		return e.grant(now, out, buf) || e.transmitAny(now, out, buf)
 	}
 	buf := (*[HeaderMax]byte)(out.Packet[:HeaderMax])
-	p, h, size, entropy := e.pds.TransmitNext(now, (*[pdc.ReplyMax]byte)(buf[:]))
+	p, h, size, entropy := e.pds.Fast().TransmitNext(now, (*[pdc.ReplyMax]byte)(buf[:]))
 	if p == nil {
 		return e.transmitAny(now, out, out.Packet[:cap(out.Packet)])
 	}
@@ -43,7 +43,7 @@ func (e *Endpoint) Transmit(now int64, out *Datagram) bool {
 func (e *Endpoint) TransmitBatch(now int64, out []Datagram) (n int) {
 	for n < len(out) {
 		if len(out)-n > 1 && e.credit == nil {
-			if id, only := e.pds.OnlySender(); only {
+			if id, only := e.pds.Fast().OnlySender(); only {
 				if k := e.transmitRun(now, &e.flows[id], out[n:]); k > 0 {
 					n += k
 					continue
@@ -87,7 +87,7 @@ func (e *Endpoint) transmitAny(now int64, out *Datagram, buf []byte) bool {
 }
 
 // transmitRun is what Transmit does for several packets of one PDC, whose flow is f, see
-// [pdc.Manager.TransmitRun], and returns how many.
+// [pdc.FastPath.TransmitRun], and returns how many.
 func (e *Endpoint) transmitRun(now int64, f *flow, out []Datagram) (n int) {
 	// No more than until the flow has to hand over others.
 	most := roomy(out[:min(len(out), max(int(f.ahead)-1, 1))])
@@ -95,7 +95,7 @@ func (e *Endpoint) transmitRun(now int64, f *flow, out []Datagram) (n int) {
 	if most == 0 {
 		return 0
 	}
-	p := e.pds.TransmitRun(now, most, x)
+	p := e.pds.Fast().TransmitRun(now, most, x)
 	if p == nil {
 		return 0
 	}

@@ -2,7 +2,7 @@ package pdc
 
 import "github.com/uetcc/uetcc/pds"
 
-// Amend replaces the answer that [Manager.Respond] or [Manager.Take] gave to a request a
+// Amend replaces the answer that [Manager.Respond] or [FastPath.Take] gave to a request a
 // moment ago ([RespondDefault] or [RespondGuaranteed]), because the layer above has found out
 // that it was wrong. in is the packet as it was received on the PDC h, and the kind of a is
 // RespondGuaranteed. What Amend writes to out replaces the acknowledgement that was written

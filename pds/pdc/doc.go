@@ -36,19 +36,9 @@
 // Events are values in a ring of fixed length. Receive, Submit and Tick ask for
 // room in it first, so the caller drains it with Event after each of them.
 //
-// # Short ways, which a newcomer can skip
-//
-// Everything can be done with the calls above. The methods below do the same faster for
-// the packets that nearly all are, and decline the others, which then go the general way.
-// So their caller needs both; the Endpoint of the root package, for which they were made,
-// has them.
-//
-//	Expect, Named, Await, Take          a request: Receive and Respond
-//	ReceiveACK, TakeACK                 an acknowledgement: Receive
-//	TransmitNext, TransmitRun           new packets: Transmit
-//	OnlySender, Upcoming                who would be next in Transmit
-//	Exchange                            acknowledgements, and what they let go: Receive, Transmit
-//	Lines, PacketLines, SubmitLines     nothing: they tell where a later call will read
+// Everything can be done with these calls. A [FastPath], which a newcomer can skip, does the
+// same faster for the packets that nearly all are; it was made for the Endpoint of the root
+// package.
 //
 // # What is guaranteed
 //

@@ -7,18 +7,19 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// Exchange is [Manager.ReceiveACK] and [Manager.Transmit] in one: [Manager.TakeACK] for
+// Exchange is [FastPath.ReceiveACK] and [Manager.Transmit] in one: [FastPath.TakeACK] for
 // each of acks, from one to RunMax acknowledgements for a PDC and of the lowest packets
-// that it has in flight, and then [Manager.TransmitRun] for up to most packets, at least
+// that it has in flight, and then [FastPath.TransmitRun] for up to most packets, at least
 // one, where these are of the same PDC: it waits for congestion control with them, and no
 // other one has a turn. What is sent is in run. It returns the PDC, and how many packets
 // were acknowledged. Where that is not all that has to be done there is no PDC, and nothing
 // has changed: so it is, too, unless the handles of all these packets are in [first, end).
 // The acknowledgements have to be [pds.AckCCView.Plain] and [pds.AckCCView.Cumulative], and
 // their PDCIDs the same.
-func (m *Manager) Exchange(
+func (f *FastPath) Exchange(
 	now int64, acks []*pds.AckCCView, src Addr, first, end uint64, most int, run *Run,
 ) (p *PDC, acked uint32) {
+	m := (*Manager)(f)
 	if m.ctl.head != 0 || m.data.len() != 0 {
 		return nil, 0
 	}

@@ -4,15 +4,16 @@ import "github.com/uetcc/uetcc/pds"
 
 // Named returns the PDC with the dpdcid of a request, nil if this manager has no such id.
 // Nothing else is checked: it may be in another life than the request means, or in none.
-func (m *Manager) Named(q *pds.RequestView) *PDC { return m.byID(q.DPDCID()) }
+func (f *FastPath) Named(q *pds.RequestView) *PDC { return (*Manager)(f).byID(q.DPDCID()) }
 
-// Expect looks at a request, and changes nothing. It returns the PDC if [Manager.Take] or
-// [Manager.Await] may take the request: if it is new and in the window of an established
+// Expect looks at a request, and changes nothing. It returns the PDC if [FastPath.Take] or
+// [FastPath.Await] may take the request: if it is new and in the window of an established
 // PDC (the next one, if that is ordered), and the PDC has this peer, owes it no response and
 // is not closing. Nearly every request is such; any other gets nil and goes to
 // [Manager.Receive]. The caller has to check the type and what follows the header.
-func (m *Manager) Expect(q *pds.RequestView, src Addr) *PDC {
-	p := m.Named(q)
+func (f *FastPath) Expect(q *pds.RequestView, src Addr) *PDC {
+	m := (*Manager)(f)
+	p := m.byID(q.DPDCID())
 	if p == nil || p.state != StateEstablished || p.peerID != q.SPDCID() || p.peer != src || p.rx.holding {
 		return nil
 	}
@@ -35,9 +36,10 @@ func (p *PDC) suits(q *pds.RequestView) bool {
 
 const unsuited = flagROD | flagClose | flagGap | flagUnproven
 
-// Await is the rest of [Manager.Receive] for a request whose PDC [Manager.Expect] has just
+// Await is the rest of [Manager.Receive] for a request whose PDC [FastPath.Expect] has just
 // returned: the verdict is VerdictRequest, and the answer comes by [Manager.Respond].
-func (m *Manager) Await(now int64, p *PDC, in *In) {
+func (f *FastPath) Await(now int64, p *PDC, in *In) {
+	m := (*Manager)(f)
 	m.stats.Received++
 	m.await(now, p, (*pds.RequestView)(in.Packet), in)
 }

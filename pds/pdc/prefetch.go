@@ -11,28 +11,28 @@ import (
 // use a packet waits for memory most of the time. Lines reads nothing of the PDC itself.
 // Lines, PacketLines and SubmitLines panic where there is no such id; they take id 0, which
 // is no PDC's.
-func (m *Manager) Lines(id uint16) (send, peer uintptr) {
-	p := &m.pdc[id]
+func (f *FastPath) Lines(id uint16) (send, peer uintptr) {
+	p := &f.pdc[id]
 	return uintptr(unsafe.Pointer(p)), uintptr(unsafe.Pointer(&p.handle))
 }
 
 // PacketLines returns the addresses of the rows and the records of the packet that is
 // acknowledged next and of the one that is sent next. It reads what Lines tells of.
-func (m *Manager) PacketLines(id uint16) (first, current, acked, sent uintptr) {
-	w := &m.pdc[id].tx
-	return uintptr(unsafe.Pointer(&m.mem.row[w.first])), uintptr(unsafe.Pointer(&m.mem.row[w.current])),
-		uintptr(unsafe.Pointer(w.lowest(m.mem))), uintptr(unsafe.Pointer(w.upcoming(m.mem)))
+func (f *FastPath) PacketLines(id uint16) (first, current, acked, sent uintptr) {
+	w := &f.pdc[id].tx
+	return uintptr(unsafe.Pointer(&f.mem.row[w.first])), uintptr(unsafe.Pointer(&f.mem.row[w.current])),
+		uintptr(unsafe.Pointer(w.lowest(f.mem))), uintptr(unsafe.Pointer(w.upcoming(f.mem)))
 }
 
 // SubmitLines returns the addresses of what [Manager.SubmitRun] needs besides. It reads
 // what Lines tells of.
-func (m *Manager) SubmitLines(id uint16) (pdc, ring uintptr) {
-	p := &m.pdc[id]
-	row := &m.mem.ring[p.tx.slot][p.tx.tail/rowLen%ringWords]
+func (f *FastPath) SubmitLines(id uint16) (pdc, ring uintptr) {
+	p := &f.pdc[id]
+	row := &f.mem.ring[p.tx.slot][p.tx.tail/rowLen%ringWords]
 	return uintptr(unsafe.Pointer(&p.unsubmitted)), uintptr(unsafe.Pointer(row))
 }
 
 // Upcoming is a look ahead at [Manager.Transmit]: it returns the PDCs whose turn it is to
 // send, at most n. Where thousands wait for their turn, what an acknowledgement lets go
 // belongs to another PDC than the acknowledgement. Valid until the next call.
-func (m *Manager) Upcoming(n int) []pds.PDCID { return m.data.first(n) }
+func (f *FastPath) Upcoming(n int) []pds.PDCID { return f.data.first(n) }

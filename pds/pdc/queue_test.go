@@ -39,13 +39,13 @@ func TestQueueGoesRound(t *testing.T) {
 // What is loaded ahead is what is sent next.
 func TestUpcomingIsWhatIsSent(t *testing.T) {
 	g := established(t, pairConfig{})
-	require.Empty(t, g.a.m.Upcoming(8))
+	require.Empty(t, g.a.m.Fast().Upcoming(8))
 	g.submit(1, 2)
-	require.Equal(t, []pds.PDCID{g.h.ID()}, g.a.m.Upcoming(8))
+	require.Equal(t, []pds.PDCID{g.h.ID()}, g.a.m.Fast().Upcoming(8))
 	p := g.a.m.get(g.h)
 	g.send(g.a)
 	require.Equal(t, p.tx.tail, p.tx.next)
-	require.Empty(t, g.a.m.Upcoming(8))
+	require.Empty(t, g.a.m.Fast().Upcoming(8))
 }
 
 // Who waits for a congestion control context may send once its owner has changed what that
@@ -68,8 +68,8 @@ func TestLinesAreThoseOfThePDC(t *testing.T) {
 	g.submit(1, 40)
 	g.send(g.a)
 	g.submit(1, 40)
-	m, id := g.a.m, uint16(g.h.ID())
-	p, mem := m.get(g.h), g.a.m.mem
+	m, id := g.a.m.Fast(), uint16(g.h.ID())
+	p, mem := g.a.m.get(g.h), g.a.m.mem
 	require.NotEqual(t, p.tx.base, p.tx.next)
 	at := func(x any) uintptr { return reflect.ValueOf(x).Pointer() }
 	send, peer := m.Lines(id)

@@ -52,7 +52,8 @@ func (m *Manager) Receive(now int64, in *In, out []byte, r *Result) {
 
 // ReceiveACK is [Manager.Receive] for an ACK_CC, which is never answered. Of in it looks only
 // at Packet, Src and Trimmed, and of r it does not touch Buffer.
-func (m *Manager) ReceiveACK(now int64, in *In, r *Result) {
+func (f *FastPath) ReceiveACK(now int64, in *In, r *Result) {
+	m := (*Manager)(f)
 	r.Verdict, r.Err, r.Reply, r.ID, r.Demand = VerdictDropped, nil, 0, RxID{}, Demand{}
 	m.in.awaited = false
 	if m.mem.events.free() < eventReserve {

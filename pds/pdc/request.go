@@ -13,7 +13,7 @@ func (m *Manager) receiveRequest(now int64, in *In, out []byte, r *Result) error
 		return m.malformed(err)
 	}
 	v := (*pds.RequestView)(in.Packet)
-	p := m.Expect(v, in.Src)
+	p := m.Fast().Expect(v, in.Src)
 	if p == nil || in.Trimmed != 0 || !q.Type.Allows(q.Next) {
 		return m.receiveOther(now, in, &q, out, r)
 	}

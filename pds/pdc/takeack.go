@@ -6,7 +6,7 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// A Confirmed is the packets that [Manager.TakeACK] has seen acknowledged: N of them,
+// A Confirmed is the packets that [FastPath.TakeACK] has seen acknowledged: N of them,
 // whose handles count up to Last.
 type Confirmed struct {
 	PDC  Handle
@@ -14,11 +14,12 @@ type Confirmed struct {
 	Last uint64
 }
 
-// TakeACK is [Manager.ReceiveACK] for an acknowledgement that has only the news that most have: of
+// TakeACK is [FastPath.ReceiveACK] for an acknowledgement that has only the news that most have: of
 // the lowest packets that a PDC has in flight, or of a single one, wherever that is. It
 // has to be [pds.AckCCView.Plain]. N is 0, and nothing has changed, if it is another
 // one. No event tells of the packets: what follows for them is the caller's.
-func (m *Manager) TakeACK(now int64, a *pds.AckCCView, src Addr) (x Confirmed) {
+func (f *FastPath) TakeACK(now int64, a *pds.AckCCView, src Addr) (x Confirmed) {
+	m := (*Manager)(f)
 	p := m.acked(a, src)
 	if p == nil {
 		return x

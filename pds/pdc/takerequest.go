@@ -2,7 +2,7 @@ package pdc
 
 import "github.com/uetcc/uetcc/pds"
 
-// A Taken is a request that has arrived and been done, for [Manager.Take]: the answer
+// A Taken is a request that has arrived and been done, for [FastPath.Take]: the answer
 // to it is the default response.
 type Taken struct {
 	Request *pds.RequestView
@@ -14,14 +14,15 @@ type Taken struct {
 }
 
 // Take is [Manager.Receive] and [Manager.Respond] in one, for a request to p that the
-// layer above has done or is about to: [Manager.Expect] has just returned p for it, or
-// the request is plain ([pds.RequestView.Plain], PlainCC) and [Manager.Named] has. It
+// layer above has done or is about to: [FastPath.Expect] has just returned p for it, or
+// the request is plain ([pds.RequestView.Plain], PlainCC) and [FastPath.Named] has. It
 // reports false if Expect would return nil; nothing has changed then. If an
 // acknowledgement is due it writes the header of one that a response follows
 // ([pds.NextResponse]), and returns its length, otherwise 0.
 //
 // What it does here is the next request of a PDC, when all before it has arrived.
-func (m *Manager) Take(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte) (n int, ok bool) {
+func (f *FastPath) Take(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte) (n int, ok bool) {
+	m := (*Manager)(f)
 	q := t.Request
 	psn, flags := q.PSN(), q.Flags()
 	if p.rx.edge != psn || p.rx.seen != seenInOrder || !p.suits(q) || !m.isUsual(t) {
@@ -101,7 +102,7 @@ func (m *Manager) takeAhead(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte
 // takeExpected is Take in general.
 func (m *Manager) takeExpected(now int64, t *Taken, out *[pds.AckCCLen]byte) (n int, ok bool) {
 	q := t.Request
-	p := m.Expect(q, *t.Src)
+	p := m.Fast().Expect(q, *t.Src)
 	if p == nil {
 		return 0, false
 	}

@@ -10,7 +10,8 @@ import (
 // of an unordered PDC in use, which congestion control admits at once. It writes its
 // header, of [pds.RequestLen] bytes, to buf and returns its PDC and what was submitted.
 // With another packet to send, or none, there is no PDC and nothing changes.
-func (m *Manager) TransmitNext(now int64, buf *[ReplyMax]byte) (p *PDC, handle uint64, size, entropy uint16) {
+func (f *FastPath) TransmitNext(now int64, buf *[ReplyMax]byte) (p *PDC, handle uint64, size, entropy uint16) {
+	m := (*Manager)(f)
 	if p = m.plainSender(); p == nil {
 		return nil, 0, 0, 0
 	}

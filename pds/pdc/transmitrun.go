@@ -7,7 +7,7 @@ import (
 )
 
 // RunMax is how many packets a [Run] has at most, and how many acknowledgements
-// [Manager.Exchange] takes.
+// [FastPath.Exchange] takes.
 const RunMax = 32
 
 // A Run is new packets of one PDC that are sent one after another: alike but for their
@@ -29,17 +29,18 @@ func (x *Run) PutHeader(b *[pds.RequestLen]byte, k uint32) {
 	x.heads.Put(b, k, x.asks)
 }
 
-// OnlySender is a look ahead at [Manager.TransmitRun]: it returns the PDC whose turn it is
+// OnlySender is a look ahead at [FastPath.TransmitRun]: it returns the PDC whose turn it is
 // to send data, and whether no other one waits for its turn, without which TransmitRun has
 // nothing to offer.
-func (m *Manager) OnlySender() (pds.PDCID, bool) {
-	return m.data.next(), m.data.len() == 1
+func (f *FastPath) OnlySender() (pds.PDCID, bool) {
+	return f.data.next(), f.data.len() == 1
 }
 
-// TransmitRun is [Manager.Transmit] for packets like that of [Manager.TransmitNext], up to
+// TransmitRun is [Manager.Transmit] for packets like that of [FastPath.TransmitNext], up to
 // most of them, at least one: several go while nobody else has a turn. It returns their
 // PDC; with other packets to send, or none, there is none, and nothing has changed.
-func (m *Manager) TransmitRun(now int64, most int, x *Run) *PDC {
+func (f *FastPath) TransmitRun(now int64, most int, x *Run) *PDC {
+	m := (*Manager)(f)
 	p := m.plainSender()
 	if p == nil {
 		return nil
