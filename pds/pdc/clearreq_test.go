@@ -77,8 +77,7 @@ func TestPeerThatNeverClears(t *testing.T) {
 			x.give(wire{from: x.a, b: a.AppendTo(nil)})
 		},
 		"a probe": func() {
-			c := pds.Control{Ctl: pds.CtlProbe, Flags: pds.FlagAR, SPDCID: x.info.ID, DPDCID: x.info.PeerID, ProbeOpaque: 7}
-			x.give(wire{from: x.a, b: c.AppendTo(nil)})
+			x.give(x.control(x.a, pds.Control{Ctl: pds.CtlProbe, Flags: pds.FlagAR, ProbeOpaque: 7}))
 		},
 	}
 	for _, what := range []string{"requests", "an acknowledgement", "a probe"} {
@@ -173,8 +172,8 @@ func TestAskedToClearWhatItHasNotSeen(t *testing.T) {
 		}
 		require.Len(t, g.giveAll(ws), 1, "lost, too")
 		require.Empty(t, g.a.take(EventResponse))
-		early := pds.Control{Ctl: pds.CtlClearCmd, SPDCID: g.info(g.a).ID, DPDCID: g.info(g.a).PeerID, Payload: pds.PSNPayload(g.info(g.a).Base - 1)}
-		_, answer := g.give(wire{from: g.a, b: early.AppendTo(nil)})
+		early := pds.Control{Ctl: pds.CtlClearCmd, Payload: pds.PSNPayload(g.info(g.a).Base - 1)}
+		_, answer := g.give(g.control(g.a, early))
 		require.Empty(t, answer, "nobody has asked")
 		g.wait((clearReqWait + 1) * ms)
 		asks := filterControl(g.send(g.b))

@@ -45,8 +45,7 @@ func TestFaultK3CloseWithDataOutstanding(t *testing.T) {
 	require.NoError(t, err)
 	g.send(g.b) // lost
 	info := g.info(g.a)
-	cl := pds.Control{Ctl: pds.CtlCloseCmd, Flags: pds.FlagAR, SPDCID: info.ID, DPDCID: info.PeerID, PSN: info.Next}
-	first := wire{from: g.a, b: cl.AppendTo(nil)}
+	first := g.control(g.a, pds.Control{Ctl: pds.CtlCloseCmd, Flags: pds.FlagAR, PSN: info.Next})
 	_, answer := g.give(first)
 	require.Empty(t, answer, "its ACK may have been lost")
 	require.NoError(t, pds.PatchRetx(first.b, true))
@@ -207,8 +206,7 @@ func TestFaultK5RequestAfterClose(t *testing.T) {
 	g.submit(1, 2)
 	ws := g.send(g.a)
 	info := g.info(g.a)
-	cl := pds.Control{Ctl: pds.CtlCloseCmd, Flags: pds.FlagAR, SPDCID: info.ID, DPDCID: info.PeerID, PSN: info.Base + 1}
-	g.give(wire{from: g.a, b: cl.AppendTo(nil)})
+	g.give(g.control(g.a, pds.Control{Ctl: pds.CtlCloseCmd, Flags: pds.FlagAR, PSN: info.Base + 1}))
 	q := request(t, ws[1])
 	q.PSN++
 	q.Encode(ws[1].b)

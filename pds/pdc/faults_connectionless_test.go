@@ -10,8 +10,7 @@ import (
 
 func TestFaultU1RUDI(t *testing.T) {
 	g := newPair(t, pairConfig{})
-	id, err := g.a.m.SubmitRUDI(g.now, AddrFrom(g.a.addr), AddrFrom(g.b.addr), Packet{Handle: 5, Size: 200, Next: pds.NextRequestSmall})
-	require.NoError(t, err)
+	id := g.rudi(5)
 	first := g.send(g.a)
 	require.Len(t, first, 1)
 	g.wait(1_100_000) // the response was lost
@@ -37,8 +36,7 @@ func TestFaultU1RUDI(t *testing.T) {
 
 func TestFaultU2RUDIRefused(t *testing.T) {
 	g := newPair(t, pairConfig{})
-	_, err := g.a.m.SubmitRUDI(g.now, AddrFrom(g.a.addr), AddrFrom(g.b.addr), Packet{Handle: 5, Size: 200, Next: pds.NextRequestSmall})
-	require.NoError(t, err)
+	g.rudi(5)
 	refuse := func(code pds.NackCode) {
 		for _, w := range g.send(g.a) {
 			g.give(w)
@@ -61,8 +59,7 @@ func TestFaultU2RUDIRefused(t *testing.T) {
 // still times out after that.
 func TestFaultU2RefusedAndSentBeforeTheTick(t *testing.T) {
 	g := newPair(t, pairConfig{})
-	_, err := g.a.m.SubmitRUDI(g.now, AddrFrom(g.a.addr), AddrFrom(g.b.addr), Packet{Handle: 5, Size: 200, Next: pds.NextRequestSmall})
-	require.NoError(t, err)
+	g.rudi(5)
 	w := g.send(g.a)[0]
 	g.give(w)
 	out := make([]byte, ReplyMax)
@@ -100,9 +97,7 @@ func TestFaultU3Datagram(t *testing.T) {
 func TestRUDIRules(t *testing.T) {
 	g := newPair(t, pairConfig{Config: Config{MaxNackRetx: 1}})
 	submit := func() (id uint32, w wire) {
-		id, err := g.a.m.SubmitRUDI(g.now, AddrFrom(g.a.addr), AddrFrom(g.b.addr), Packet{Handle: 5, Size: 200, Next: pds.NextRequestSmall})
-		require.NoError(t, err)
-		return id, g.send(g.a)[0]
+		return g.rudi(5), g.send(g.a)[0]
 	}
 	answer := func(id uint32, f pds.Flags, a Response) Result {
 		out := make([]byte, ReplyMax)
@@ -137,8 +132,7 @@ func TestRUDIRules(t *testing.T) {
 // counts what is sent would wait for it for good.
 func TestRUDIResponseToWhatWasNotSent(t *testing.T) {
 	g := newPair(t, pairConfig{})
-	id, err := g.a.m.SubmitRUDI(g.now, AddrFrom(g.a.addr), AddrFrom(g.b.addr), Packet{Handle: 5, Size: 200, Next: pds.NextRequestSmall})
-	require.NoError(t, err)
+	id := g.rudi(5)
 	out := make([]byte, ReplyMax)
 	n, err := g.b.m.RespondRUDI(&pds.RUDI{PktID: id}, &Response{Next: pds.NextResponse, Bytes: make([]byte, 12)}, out)
 	require.NoError(t, err)
@@ -154,8 +148,7 @@ func TestRUDIPacketsAreAsManyAsConfigured(t *testing.T) {
 	for _, n := range []int{1, 3, 65535} {
 		g := newPair(t, pairConfig{manager: func(c *ManagerConfig) { c.RUDI = n }})
 		for range n {
-			_, err := g.a.m.SubmitRUDI(g.now, AddrFrom(g.a.addr), AddrFrom(g.b.addr), Packet{Next: pds.NextRequestSmall})
-			require.NoError(t, err)
+			g.rudi(5)
 		}
 		_, err := g.a.m.SubmitRUDI(g.now, AddrFrom(g.a.addr), AddrFrom(g.b.addr), Packet{Next: pds.NextRequestSmall})
 		require.ErrorIs(t, err, ErrRUDIFull)

@@ -37,7 +37,7 @@ func TestFaultC2FlippedPastCRC(t *testing.T) {
 	kinds := []wire{
 		{from: g.a, b: (&pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, PSN: a.Next, SPDCID: a.ID, DPDCID: a.PeerID}).AppendTo(nil)},
 		{from: g.a, b: (&pds.Request{Type: pds.TypeRUDCCReq, Next: pds.NextRequestStd, PSN: a.Next, SPDCID: a.ID, DPDCID: a.PeerID}).AppendTo(nil)},
-		{from: g.a, b: (&pds.Control{Ctl: pds.CtlACKReq, PSN: a.Base, SPDCID: a.ID, DPDCID: a.PeerID}).AppendTo(nil)},
+		g.control(g.a, pds.Control{Ctl: pds.CtlACKReq, PSN: a.Base}),
 		{from: g.b, b: (&pds.Nack{Code: pds.NackTrimmed, PSN: a.Base, SPDCID: b.ID, DPDCID: b.PeerID}).AppendTo(nil)},
 		acks[0],
 	}
@@ -98,7 +98,7 @@ func TestFaultC3ShorterThanItsType(t *testing.T) {
 	info := g.info(g.a)
 	for _, w := range []wire{
 		{from: g.a, b: data.b[:pds.RequestLen]},
-		{from: g.a, b: (&pds.Control{Ctl: pds.CtlProbe, SPDCID: info.ID, DPDCID: info.PeerID}).AppendTo(nil)},
+		g.control(g.a, pds.Control{Ctl: pds.CtlProbe}),
 		{from: g.b, b: (&pds.Ack{SPDCID: info.PeerID, DPDCID: info.ID, CACK: info.Base}).AppendTo(nil)},
 		{from: g.b, b: (&pds.AckCC{Ack: pds.Ack{SPDCID: info.PeerID, DPDCID: info.ID, CACK: info.Base}}).AppendTo(nil)},
 		{from: g.b, b: (&pds.Nack{Code: pds.NackTrimmed, SPDCID: info.PeerID, DPDCID: info.ID, PSN: info.Base}).AppendTo(nil)},

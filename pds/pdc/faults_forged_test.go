@@ -47,9 +47,8 @@ func TestFaultF4ClearBeyondReceived(t *testing.T) {
 	g.submit(1, 1)
 	g.giveAll(g.send(g.a))
 	info := g.info(g.a)
-	c := pds.Control{Ctl: pds.CtlClearCmd, SPDCID: info.ID, DPDCID: info.PeerID, Payload: pds.PSNPayload(info.Next + 5)}
 	before := g.info(g.b)
-	g.give(wire{from: g.a, b: c.AppendTo(nil)})
+	g.give(g.control(g.a, pds.Control{Ctl: pds.CtlClearCmd, Payload: pds.PSNPayload(info.Next + 5)}))
 	require.Equal(t, before, g.info(g.b))
 	require.EqualValues(t, 1, g.b.m.Stats().BadClear)
 }
@@ -121,8 +120,7 @@ func TestFaultF8ReservedControlPackets(t *testing.T) {
 	g := established(t, pairConfig{})
 	info := g.info(g.a)
 	for ctl := pds.CtlType(10); ctl < 16; ctl++ {
-		c := pds.Control{Ctl: ctl, SPDCID: info.ID, DPDCID: info.PeerID, PSN: info.Next}
-		r, answer := g.give(wire{from: g.a, b: c.AppendTo(nil)})
+		r, answer := g.give(g.control(g.a, pds.Control{Ctl: ctl, PSN: info.Next}))
 		require.ErrorIs(t, r.Err, pds.ErrCtlType)
 		require.Empty(t, answer)
 	}

@@ -49,8 +49,7 @@ func TestFaultR7CloseOvertakesData(t *testing.T) {
 	g.submit(1, 1)
 	data := g.send(g.a)
 	info := g.info(g.a)
-	cl := pds.Control{Ctl: pds.CtlCloseCmd, Flags: pds.FlagAR, SPDCID: info.ID, DPDCID: info.PeerID, PSN: info.Next}
-	r, answer := g.give(wire{from: g.a, b: cl.AppendTo(nil)})
+	r, answer := g.give(g.control(g.a, pds.Control{Ctl: pds.CtlCloseCmd, Flags: pds.FlagAR, PSN: info.Next}))
 	require.Equal(t, VerdictDone, r.Verdict)
 	require.Empty(t, answer)
 	_, answer = g.give(data[0])

@@ -90,8 +90,7 @@ func TestFaultP3BothRestart(t *testing.T) {
 	data := g.send(g.a)
 	old := append(append([]wire(nil), data...), g.giveAll(data)...)
 	for _, ctl := range []pds.CtlType{pds.CtlClearCmd, pds.CtlCloseCmd, pds.CtlACKReq, pds.CtlProbe} {
-		c := pds.Control{Ctl: ctl, SPDCID: info.ID, DPDCID: info.PeerID, PSN: info.Base}
-		old = append(old, wire{from: g.a, b: c.AppendTo(nil)})
+		old = append(old, g.control(g.a, pds.Control{Ctl: ctl, PSN: info.Base}))
 	}
 	fresh := newPair(t, pairConfig{start: 77777})
 	fresh.submit(1, 1)

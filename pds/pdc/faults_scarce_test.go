@@ -269,15 +269,13 @@ func TestFaultS6ControlPacketsStillGo(t *testing.T) {
 	require.Empty(t, g.send(g.a))
 	info := g.info(g.a)
 	for ctl, want := range map[pds.CtlType]pds.Type{pds.CtlProbe: pds.TypeACKCC, pds.CtlCloseReq: pds.TypeACKCC} {
-		c := pds.Control{Ctl: ctl, Flags: pds.FlagAR, SPDCID: info.PeerID, DPDCID: info.ID, PSN: info.Contiguous + 1}
-		_, answer := g.give(wire{from: g.b, b: c.AppendTo(nil)})
+		_, answer := g.give(g.control(g.b, pds.Control{Ctl: ctl, Flags: pds.FlagAR, PSN: info.Contiguous + 1}))
 		tp, err := pds.PeekType(answer[0].b)
 		require.NoError(t, err)
 		require.Equal(t, want, tp)
 	}
 	require.NoError(t, g.a.m.EndMessage(g.now, g.h, 0))
-	c := pds.Control{Ctl: pds.CtlClearReq, SPDCID: info.PeerID, DPDCID: info.ID}
-	g.give(wire{from: g.b, b: c.AppendTo(nil)})
+	g.give(g.control(g.b, pds.Control{Ctl: pds.CtlClearReq}))
 	require.Equal(t, pds.CtlClearCmd, controlOf(t, g.send(g.a)[0]).Ctl)
 }
 

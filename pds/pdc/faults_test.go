@@ -83,8 +83,8 @@ func TestOneRTTStartIsReaped(t *testing.T) {
 func TestProbeAnswer(t *testing.T) {
 	g := established(t, pairConfig{})
 	info := g.info(g.a)
-	c := pds.Control{Ctl: pds.CtlProbe, ProbeOpaque: 0xbeef, Flags: pds.FlagAR, SPDCID: info.ID, DPDCID: info.PeerID, Payload: pds.PSNPayload(info.Next)}
-	_, answer := g.give(wire{from: g.a, b: c.AppendTo(nil)})
+	c := pds.Control{Ctl: pds.CtlProbe, ProbeOpaque: 0xbeef, Flags: pds.FlagAR, Payload: pds.PSNPayload(info.Next)}
+	_, answer := g.give(g.control(g.a, c))
 	a := ackCC(t, answer[0])
 	require.NotZero(t, a.Flags&pds.FlagP)
 	require.EqualValues(t, 0xbeef, a.ProbeOpaque())
@@ -97,8 +97,7 @@ func TestQuestionAboutWhatNeverCame(t *testing.T) {
 	g.submit(1, 1)
 	g.send(g.a) // lost
 	info := g.info(g.a)
-	c := pds.Control{Ctl: pds.CtlACKReq, Flags: pds.FlagAR, SPDCID: info.ID, DPDCID: info.PeerID, PSN: info.Base}
-	_, answer := g.give(wire{from: g.a, b: c.AppendTo(nil)})
+	_, answer := g.give(g.control(g.a, pds.Control{Ctl: pds.CtlACKReq, Flags: pds.FlagAR, PSN: info.Base}))
 	require.Equal(t, pds.NackPktNotRcvd, nackOf(t, answer[0]).Code)
 	g.giveAll(answer)
 	require.Len(t, g.send(g.a), 1, "the data goes at once")

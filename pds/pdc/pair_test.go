@@ -117,6 +117,21 @@ func (g *pair) send(e *pairEnd) (out []wire) {
 	return out
 }
 
+// control is a control packet from the PDC of an end.
+func (g *pair) control(e *pairEnd, c pds.Control) wire {
+	info := g.info(e)
+	c.SPDCID, c.DPDCID = info.ID, info.PeerID
+	return wire{from: e, b: c.AppendTo(nil)}
+}
+
+// rudi queues a RUDI packet to b.
+func (g *pair) rudi(handle uint64) (id uint32) {
+	p := Packet{Handle: handle, Size: 200, Next: pds.NextRequestSmall}
+	id, err := g.a.m.SubmitRUDI(g.now, AddrFrom(g.a.addr), AddrFrom(g.b.addr), p)
+	require.NoError(g.t, err)
+	return id
+}
+
 func (g *pair) other(e *pairEnd) *pairEnd {
 	if e == g.a {
 		return g.b

@@ -68,8 +68,7 @@ func TestRefusedSYNLeavesNothing(t *testing.T) {
 func TestCloseRequestToATargetIsIllegal(t *testing.T) {
 	g := established(t, pairConfig{})
 	info, before := g.info(g.a), g.info(g.b)
-	c := pds.Control{Ctl: pds.CtlCloseReq, Flags: pds.FlagAR, SPDCID: info.ID, DPDCID: info.PeerID, PSN: info.Next}
-	r, answer := g.give(wire{from: g.a, b: c.AppendTo(nil)})
+	r, answer := g.give(g.control(g.a, pds.Control{Ctl: pds.CtlCloseReq, Flags: pds.FlagAR, PSN: info.Next}))
 	require.ErrorIs(t, r.Err, ErrIllegal)
 	require.Equal(t, pds.NackUnexpEvent, nackOf(t, answer[0]).Code)
 	require.Equal(t, before, g.info(g.b), "its PSN is not received")
@@ -81,10 +80,10 @@ func TestControlPacketBeyondTheRange(t *testing.T) {
 	for _, ctl := range []pds.CtlType{pds.CtlNOOP, pds.CtlNegotiation, pds.CtlCloseCmd} {
 		g := established(t, pairConfig{Config: Config{Range: 8}})
 		info, before := g.info(g.a), g.info(g.b)
-		c := pds.Control{Ctl: ctl, Flags: pds.FlagAR, SPDCID: info.ID, DPDCID: info.PeerID, PSN: info.Next + 8}
+		w := g.control(g.a, pds.Control{Ctl: ctl, Flags: pds.FlagAR, PSN: info.Next + 8})
 		answers := 0
 		for range 100 {
-			r, answer := g.give(wire{from: g.a, b: c.AppendTo(nil)})
+			r, answer := g.give(w)
 			require.ErrorIs(t, r.Err, ErrOutside)
 			if answers += len(answer); answers == 1 {
 				require.Equal(t, pds.NackPSNOORWindow, nackOf(t, answer[0]).Code)
@@ -123,8 +122,7 @@ func TestControlPacketAfterClose(t *testing.T) {
 	g := established(t, pairConfig{})
 	info := g.info(g.a)
 	control := func(ctl pds.CtlType, psn pds.PSN) (Result, []wire) {
-		c := pds.Control{Ctl: ctl, Flags: pds.FlagAR, SPDCID: info.ID, DPDCID: info.PeerID, PSN: psn}
-		return g.give(wire{from: g.a, b: c.AppendTo(nil)})
+		return g.give(g.control(g.a, pds.Control{Ctl: ctl, Flags: pds.FlagAR, PSN: psn}))
 	}
 	control(pds.CtlCloseCmd, info.Next+3) // above a hole
 	before := g.info(g.b)
@@ -147,8 +145,7 @@ func TestWhateverReachesTheCloseCloses(t *testing.T) {
 			g := established(t, pairConfig{})
 			info := g.info(g.a)
 			send := func(c pds.Control) []wire {
-				c.SPDCID, c.DPDCID = info.ID, info.PeerID
-				_, answer := g.give(wire{from: g.a, b: c.AppendTo(nil)})
+				_, answer := g.give(g.control(g.a, c))
 				return answer
 			}
 			closePSN, filler := info.Next+1, pds.Control{Ctl: pds.CtlNOOP, Flags: pds.FlagAR, PSN: info.Next}
@@ -393,8 +390,7 @@ func TestIdlePDCIsClosedForAWaitingMessage(t *testing.T) {
 // A refusal of a RUDI packet counts only from where that was sent to.
 func TestRUDINACKFromAnotherSource(t *testing.T) {
 	g := newPair(t, pairConfig{})
-	id, err := g.a.m.SubmitRUDI(g.now, AddrFrom(g.a.addr), AddrFrom(g.b.addr), Packet{Handle: 5, Size: 200, Next: pds.NextRequestSmall})
-	require.NoError(t, err)
+	id := g.rudi(5)
 	require.Len(t, g.send(g.a), 1)
 	for _, code := range []pds.NackCode{pds.NackTrimmed, pds.NackNoResource, pds.NackUnexpEvent} {
 		n := pds.Nack{Code: code, Flags: pds.FlagNT, PSN: pds.PSN(id)}
