@@ -61,7 +61,8 @@ func (m *Manager) putTarget(p *PDC, q *pds.Request, target int64) {
 }
 
 // PutCredit writes a CREDIT that gives the peer of h so much in all (256 B units)
-// to buf and returns its length: for the receiver that schedules credit.
+// to buf and returns its length: for the receiver that schedules credit. The errors are
+// [ErrUnknown], [ErrState] while the peer's PDCID is not known, and [pds.ErrTruncated].
 func (m *Manager) PutCredit(h Handle, credit uint32, buf []byte) (int, error) {
 	p := m.get(h)
 	switch {

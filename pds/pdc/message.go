@@ -49,7 +49,7 @@ func (m *Manager) taking(h Handle) (*PDC, error) {
 	return p, nil
 }
 
-// Announce tells congestion control of bytes, nominal, that are to be submitted
+// Announce tells congestion control of bytes, nominal, 0 or more, that are to be submitted
 // on h; packets that were not announced are counted when they are submitted. It
 // is how a receiver that grants credit learns of a whole message at once. The errors are
 // [ErrUnknown] and, of a target's PDC, [ErrNoMemory].
@@ -159,7 +159,8 @@ func (m *Manager) Unlock(now int64, h Handle) error {
 }
 
 // EndMessage closes a message whose EOM is never submitted, because it failed.
-// unsent is what was announced for it and not submitted, bytes.
+// unsent is what was announced for it and not submitted, bytes. The only error is
+// [ErrUnknown].
 func (m *Manager) EndMessage(now int64, h Handle, unsent int64) error {
 	p := m.get(h)
 	if p == nil {
@@ -172,7 +173,8 @@ func (m *Manager) EndMessage(now int64, h Handle, unsent int64) error {
 }
 
 // Withdraw takes back bytes that were announced for h and are not going to be
-// submitted, while their message goes on: its rest is a notice that it failed.
+// submitted, while their message goes on: its rest is a notice that it failed. The only
+// error is [ErrUnknown].
 func (m *Manager) Withdraw(now int64, h Handle, bytes int64) error {
 	p := m.get(h)
 	if p == nil {

@@ -2,13 +2,13 @@ package pdc
 
 // Stats counts what a manager has seen since it began.
 type Stats struct {
-	Received    uint64 // packets given to Receive
+	Received    uint64 // packets taken in, by Receive or a FastPath
 	Malformed   uint64 // not a legal packet of this version
 	Unknown     uint64 // for no PDC, or from another peer than the PDC's
 	Requests    uint64 // requests accepted
 	Duplicates  uint64 // requests that had arrived before
 	Outside     uint64 // requests outside the window
-	Trimmed     uint64
+	Trimmed     uint64 // packets that a switch has cut, of any type
 	BadClear    uint64 // CLEAR of what had not arrived or was not answered
 	BadACK      uint64 // acknowledgements of packets never sent
 	StaleNACK   uint64 // NACKs that change nothing
@@ -19,14 +19,14 @@ type Stats struct {
 	Sent        uint64 // data packets, first transmissions
 	Resent      uint64 // data packets again
 	Controls    uint64 // control packets
-	ACKs        uint64
-	NACKs       uint64
+	ACKs        uint64 // written, with a response or without
+	NACKs       uint64 // written
 	Muted       uint64 // answers that the limits on answers kept back
 	RTOs        uint64 // packets that timed out
 	Inferred    uint64 // packets concluded to be lost from SACK
 	StallBreaks uint64 // times that a CLEAR_CMD and an ACK_REQ moved a blocked window
-	Opened      uint64
-	Closed      uint64
+	Opened      uint64 // PDCs, by either side
+	Closed      uint64 // PDCs, in order or in error
 	Failed      uint64 // PDCs that closed in error
 	Hoarded     uint64 // PDCs asked to close because their peer would not clear a response
 	Unconfirmed uint64 // PDCs that closed although nobody acknowledged the CLOSE_CMD
