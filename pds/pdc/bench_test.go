@@ -57,7 +57,7 @@ func BenchmarkSendWindow(b *testing.B) {
 		w := new(sendWindow)
 		w.Init(&p, m, 1, 0)
 		for range MaxRange {
-			_, _ = w.push(&p, m, uint64(w.tail), 4096, 0)
+			_ = w.push(&p, m, uint64(w.tail), 4096, 0)
 			sendNext(w, &p, m, 0)
 		}
 		return m, w
@@ -101,7 +101,7 @@ func BenchmarkSendWindow(b *testing.B) {
 		a := ackNews{}
 		var r ackGain
 		for b.Loop() {
-			_, _ = w.push(&p, m, uint64(w.tail), 4096, 0)
+			_ = w.push(&p, m, uint64(w.tail), 4096, 0)
 			sendNext(w, &p, m, 0)
 			a.CACK, a.AckPSN = psn, psn
 			w.OnACK(m, 1, &a, &r)

@@ -80,12 +80,9 @@ func (m *Manager) progressIfRoom(now int64, p *PDC) {
 // sendClose queues CLOSE_CMD. It has a PSN and is tracked like a packet.
 func (m *Manager) sendClose(now int64, p *PDC) {
 	p.state = StateCloseAckWait
-	psn, err := m.queueControl(p, pds.CtlCloseCmd, 0)
-	if err != nil { // no memory: the target's idle timer ends it
+	if m.queueControl(p, pds.CtlCloseCmd, 0) != nil { // no memory: the target's idle timer ends it
 		m.retire(now, p, CauseClosed)
-		return
 	}
-	p.closePSN = psn
 }
 
 // askClose has a target ask its initiator to close.
@@ -96,7 +93,7 @@ func (m *Manager) askClose(now int64, p *PDC) {
 	p.state = StateCloseWait
 	m.open--
 	p.flags |= flagAskClose
-	_, _ = m.queueControl(p, pds.CtlCloseReq, 0) // without memory the flag asks
+	_ = m.queueControl(p, pds.CtlCloseReq, 0) // without memory the flag asks
 	p.resp.heard = false
 	p.giveUpIn(now, m.p.patience())
 	m.schedule(p, now)

@@ -99,7 +99,7 @@ func (m *Manager) SubmitRun(now int64, h Handle, first *Packet, n int) (taken in
 	}
 	k := first.kind()
 	for taken < n {
-		if _, err = p.tx.push(m.p, m.mem, first.Handle+uint64(taken), first.Size, k); err != nil {
+		if err = p.tx.push(m.p, m.mem, first.Handle+uint64(taken), first.Size, k); err != nil {
 			break
 		}
 		taken++

@@ -23,20 +23,18 @@ func (m *Manager) tell(h Handle, ctl pds.CtlType, payload uint32) error {
 	if err != nil {
 		return err
 	}
-	_, err = m.queueControl(p, ctl, payload)
-	return err
+	return m.queueControl(p, ctl, payload)
 }
 
 // queueControl queues a control packet that has a PSN of its own and is tracked
 // like a packet. The payload stands where the handle of a data packet does.
-func (m *Manager) queueControl(p *PDC, ctl pds.CtlType, payload uint32) (pds.PSN, error) {
-	psn, err := p.tx.push(m.p, m.mem, uint64(payload), 0, kindControl|kindAR|kind(ctl))
-	if err != nil {
-		return 0, err
+func (m *Manager) queueControl(p *PDC, ctl pds.CtlType, payload uint32) error {
+	if err := p.tx.push(m.p, m.mem, uint64(payload), 0, kindControl|kindAR|kind(ctl)); err != nil {
+		return err
 	}
 	p.tx.control++
 	m.wake(p)
-	return psn, nil
+	return nil
 }
 
 // consume takes a control packet that has a PSN of its own: it is tracked like a

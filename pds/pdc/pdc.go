@@ -67,7 +67,7 @@ type PDC struct {
 	gapAt    int64   // last ROD_OOO sent
 	probed   int64   // the last probe left then; 0 none
 	probeAt  int64   // next probe
-	closePSN pds.PSN // of CLOSE_CMD
+	closePSN pds.PSN // target, with flagClose: of CLOSE_CMD
 	recover  pds.PSN // end of the recovery, when recovering
 	locks    uint16
 	opaque   uint16 // of the last probe

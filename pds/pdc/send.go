@@ -101,19 +101,18 @@ func (w *sendWindow) packet(m *memory, off uint32) *packet { return m.record(w.a
 func (w *sendWindow) lowest(m *memory) *packet   { return &m.chunk[w.acked].packet[w.base%chunkLen] }
 func (w *sendWindow) upcoming(m *memory) *packet { return &m.chunk[w.sends].packet[w.next%chunkLen] }
 
-// push queues a packet behind all others and returns the PSN it gets. A control
-// packet has no size.
-func (w *sendWindow) push(p *Params, m *memory, handle uint64, size uint16, k kind) (pds.PSN, error) {
+// push queues a packet behind all others. A control packet has no size.
+func (w *sendWindow) push(p *Params, m *memory, handle uint64, size uint16, k kind) error {
 	if w.tail-w.base >= p.ranges {
-		return 0, ErrWindowFull
+		return ErrWindowFull
 	}
 	r, i := w.at(m, w.tail)
 	if r.chunk[i/chunkLen] == 0 { // row 0, which stands for none, has no chunks
 		if p.c.LimitPSNRange && w.tail >= psnEnd {
-			return 0, ErrPSNRange
+			return ErrPSNRange
 		}
 		if len(m.free) == 0 {
-			return 0, ErrNoMemory
+			return ErrNoMemory
 		}
 		if w.rowOf(m, w.tail) == 0 {
 			r = w.open(m)
@@ -135,7 +134,7 @@ func (w *sendWindow) push(p *Params, m *memory, handle uint64, size uint16, k ki
 		m.write(r, i, handle, label{size: size, kind: k})
 	}
 	w.tail++
-	return w.psn(w.tail - 1), nil
+	return nil
 }
 
 // differ ends that the packets of r, the row of tail, are alike: what the row says is

@@ -63,7 +63,7 @@ func TestArrivedWhileQueuedKeepsATimeout(t *testing.T) {
 	var w sendWindow
 	w.Init(&p, m, 1, 100)
 	for range 2 {
-		_, err := w.push(&p, m, 0, 100, kind(pds.NextRequestStd))
+		err := w.push(&p, m, 0, 100, kind(pds.NextRequestStd))
 		require.NoError(t, err)
 		sendNext(&w, &p, m, 10)
 	}

@@ -114,7 +114,7 @@ func (m *Manager) expire(now int64, p *PDC) {
 func (m *Manager) idle(now int64, p *PDC) {
 	switch {
 	case p.locks != 0 && p.is(flagInitiator) && p.tx.done() && p.state.sendsData():
-		_, _ = m.queueControl(p, pds.CtlNOOP, 0) // without memory, the next time
+		_ = m.queueControl(p, pds.CtlNOOP, 0) // without memory, the next time
 	case m.denied(now, p) && m.p.maxRTOs != forever:
 		m.fail(now, p, CauseRTO) // no timeout can tell, since nothing is under way
 		return
