@@ -7,6 +7,10 @@ import "github.com/uetcc/uetcc/internal/deadline"
 // does, and there may be nothing to find for as long as a flood of them lasts.
 const roomPause = 100_000
 
+// pausing reports whether a search has found none less than a roomPause ago, and may be made
+// again at that time. Nobody waits longer than that because the clock has gone back.
+func pausing(now, again int64) bool { return again > now && again-now <= roomPause }
+
 // makeRoom asks for the close of a PDC that a peer has opened and does not use, after a SYN
 // packet has been refused for want of a PDCID. A peer that is there closes it in order and
 // loses nothing by it; one that has gone would have kept the id for twice the idle time.
@@ -14,7 +18,7 @@ const roomPause = 100_000
 // Source: UE Specification 1.0.x section 3.5: a target may ask for a close for want of
 // resources at any time; which, and when, is left to it.
 func (m *Manager) makeRoom(now int64) {
-	if wait := m.searchAt - now; m.mem.events.free() < eventReserve || wait > 0 && wait <= roomPause {
+	if m.mem.events.free() < eventReserve || pausing(now, m.searchAt) {
 		return
 	}
 	if p := m.unused(now); p != nil {
@@ -60,7 +64,7 @@ func (m *Manager) unused(now int64) *PDC {
 // It gets one again when it has. Otherwise a target that answers more peers than it has
 // contexts would let those who come late wait until others' PDCs have been idle for long.
 func (m *Manager) takeContext(now int64) bool {
-	if wait := m.spareAt - now; wait > 0 && wait <= roomPause {
+	if pausing(now, m.spareAt) {
 		return false
 	}
 	var idle *PDC

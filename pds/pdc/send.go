@@ -285,7 +285,7 @@ func (w *sendWindow) drop(m *memory, r *row, n uint32) {
 // keep others from sending. In a window as wide as it can be, memory that base leaves may
 // hold packets of the next lap of the ring already.
 func (w *sendWindow) pass(m *memory, r *row, n uint32) {
-	if w.base += n; w.base%chunkLen < n || w.base == w.tail {
+	if w.base += n; w.base%chunkLen < n || w.base == w.tail { // done does not fit the inliner
 		w.leaveChunks(m, r, n)
 	}
 }
@@ -303,7 +303,7 @@ func (w *sendWindow) leaveChunks(m *memory, r *row, n uint32) {
 	if w.base%rowLen == 0 {
 		w.leave(m)
 	}
-	if w.base == w.tail && w.first != 0 {
+	if w.done() && w.first != 0 {
 		w.leaveRest(m)
 	}
 	w.acked = m.chunkOf(w.first, w.base)
