@@ -63,6 +63,7 @@ func (m *Manager) Announce(now int64, h Handle, bytes int64) error {
 	}
 	p.unsubmitted += bytes
 	m.cc.OnNewData(ccc.Handle(h), now, bytes)
+	m.release(p)
 	return nil
 }
 
@@ -129,6 +130,7 @@ func (m *Manager) submitted(now int64, p *PDC, first *Packet, n int) {
 	}
 	if p.unsubmitted -= int64(first.Size) * int64(n); p.unsubmitted < 0 {
 		m.cc.OnNewData(ccc.Handle(p.handle), now, -p.unsubmitted)
+		m.release(p)
 		p.unsubmitted = 0
 	}
 	m.wake(p)
@@ -188,5 +190,6 @@ func (m *Manager) withdraw(now int64, p *PDC, bytes int64) {
 	if bytes = min(bytes, p.unsubmitted); bytes > 0 {
 		p.unsubmitted -= bytes
 		m.cc.OnWithdraw(ccc.Handle(p.handle), now, bytes)
+		m.release(p)
 	}
 }

@@ -36,6 +36,7 @@ func (m *Manager) measured(now int64, p *PDC, h *pds.AckCC) {
 		return // failed meanwhile
 	}
 	m.cc.OnProbe(ccc.Handle(p.handle), now, now-p.probed-int64(st.ServiceTime)*pds.ServiceTimeUnit)
+	m.release(p)
 	if !m.p.c.InferLoss { // else afterACK is to see it
 		p.probed = 0
 	}

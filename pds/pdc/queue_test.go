@@ -85,3 +85,34 @@ func TestLinesAreThoseOfThePDC(t *testing.T) {
 	m.PacketLines(0)
 	m.SubmitLines(0)
 }
+
+// pauses is an algorithm that allows one packet at a time, a microsecond after the
+// acknowledgement of the one before.
+type pauses struct {
+	ccc.Pacer
+	next int64
+}
+
+func (a *pauses) OnACK(now int64, _ ccc.Ack)                      { a.next = now + 1000 }
+func (a *pauses) Allow(_ int64, s ccc.Standing) (bytes, at int64) { return 4160 - s.Inflight, a.next }
+
+// A PDC that waits for a pause to be over goes on after it, whoever notices first: the timer,
+// or congestion control when it hears of new data, and then needs no timer any more.
+func TestPDCGoesOnAfterAPause(t *testing.T) {
+	for _, more := range []bool{false, true} {
+		g := newPair(t, pairConfig{Config: Config{AckPerPacket: true}, manager: func(c *ManagerConfig) {
+			c.Algorithm = func(ccc.Key) ccc.Algorithm { return &pauses{} }
+		}})
+		g.submit(1, 2)
+		p := filterData(g.send(g.a))
+		require.Equal(t, 1, len(p))
+		g.giveAll(g.giveAll(p))
+		require.Zero(t, len(filterData(g.send(g.a))))
+		g.now += 1000
+		if more {
+			require.NoError(t, g.a.m.Announce(g.now, g.h, 4160))
+		}
+		g.wait(0)
+		require.Equal(t, 1, len(filterData(g.send(g.a))))
+	}
+}
