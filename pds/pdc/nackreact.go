@@ -241,6 +241,7 @@ func (m *Manager) renumber(now int64, p *PDC, start pds.PSN) error {
 	p.tx.renumber(start)
 	p.rx.Init(start)
 	p.flags |= flagAsking
+	m.unparkAll(p.cc) // p may be among them
 	m.wakeAt(now, p)
 	return nil
 }

@@ -124,10 +124,7 @@ func (m *Manager) bind(now int64, p *PDC) error {
 
 // unbind takes p out of congestion control, with all that it has in flight.
 func (m *Manager) unbind(now int64, p *PDC) {
-	// p may wait with its context, which its slot is to leave.
-	for m.cc.Waiters(p.cc).Head != 0 {
-		m.unpark(p.cc)
-	}
+	m.unparkAll(p.cc) // p may wait with its context, which its slot is to leave
 	freed, _ := m.cc.Unbind(ccc.Handle(p.handle), now)
 	m.ctxs.Close(freed) // 0, and so nothing, while other PDCs use it
 	p.cc = 0

@@ -51,6 +51,13 @@ func (m *Manager) unpark(c ccc.Handle) {
 	m.data.push(p)
 }
 
+// unparkAll lets all of them try again.
+func (m *Manager) unparkAll(c ccc.Handle) {
+	for m.cc.Waiters(c).Head != 0 {
+		m.unpark(c)
+	}
+}
+
 // release is to follow whatever may have changed what the context of p allows.
 func (m *Manager) release(p *PDC) {
 	if m.cc.Waiters(p.cc).Head != 0 && m.cc.Context(p.cc).State() != ccc.StateActive {
