@@ -139,17 +139,22 @@ func (w *twin) life(i int) {
 			m.SetAlgorithm(w.contexts[k], w.now, nil)
 			m.SetMode(w.contexts[k], w.now, ModeEnforce)
 		})
-	case 6:
-		old := w.pdcs[i]
+	case 6: // a PDC ends, or both of a context and with them the context
+		old, ends := w.pdcs, []int{i, i ^ 2}[:1+r.IntN(2)]
 		var freed Handle
-		w.both(func(m *Manager) { freed, _ = m.Unbind(old, w.now) })
+		for _, e := range ends {
+			w.both(func(m *Manager) { freed, _ = m.Unbind(old[e], w.now) })
+		}
+		require.Equal(w.t, len(ends) == 2, freed != 0)
 		if freed != 0 {
 			w.contexts[k] = NewHandle(freed.Index(), freed.Generation()+2)
 			w.both(func(m *Manager) { require.NoError(w.t, m.Open(w.contexts[k], w.now, 0)) })
 		}
-		w.bind(i, NewHandle(uint16(i), old.Generation()+2))
-		w.send(old, 1)
-		w.acknowledge(old, 1, 1)
+		for _, e := range ends {
+			w.bind(e, NewHandle(uint16(e), old[e].Generation()+2))
+		}
+		w.send(old[i], 1)
+		w.acknowledge(old[i], 1, 1)
 	case 7:
 		total := r.Int64N(1 << 30)
 		w.both(func(m *Manager) { m.OnCreditUpdate(w.pdcs[i], w.now, total) })

@@ -202,19 +202,15 @@ func (w *cccWorld) acknowledge(d *cccPDC, arg int) {
 
 // unbind ends a PDC's life and begins another; the old handle then does nothing.
 func (w *cccWorld) unbind(i int) {
-	old := w.pdcs[i].handle
-	freed, rtt := w.m.Unbind(old, w.now)
-	if k := i % cccNodes; freed != 0 {
+	old, k := w.pdcs[i].handle, i%cccNodes
+	freed, _ := w.m.Unbind(old, w.now)
+	require.Zero(w.t, freed, "the other PDC has it still")
+	if w.mode[k] == ccc.ModeEnforce { // unbind that one too
+		other := (i + cccNodes) % cccPDCs
+		freed, rtt := w.m.Unbind(w.pdcs[other].handle, w.now)
 		require.Equal(w.t, w.contexts[k], freed)
 		w.contexts[k] = ccc.NewHandle(freed.Index(), freed.Generation()+2)
-		w.mode[k] = ccc.ModeEnforce
 		require.NoError(w.t, w.m.Open(w.contexts[k], w.now, rtt))
-	} else if w.mode[k] == ccc.ModeEnforce {
-		// Take the context down with it now and then: unbind the other PDC too.
-		other := (i + cccNodes) % cccPDCs
-		w.m.Unbind(w.pdcs[other].handle, w.now)
-		w.contexts[k] = ccc.NewHandle(uint16(k), w.contexts[k].Generation()+2)
-		require.NoError(w.t, w.m.Open(w.contexts[k], w.now, 0))
 		w.bind(other, ccc.NewHandle(uint16(other), w.pdcs[other].handle.Generation()+2))
 	}
 	w.bind(i, ccc.NewHandle(uint16(i), old.Generation()+2))

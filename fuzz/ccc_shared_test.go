@@ -25,7 +25,9 @@ func TestManagerSharedByAll(t *testing.T) {
 
 func sharedManager(t *testing.T, inbox int) {
 	const senders, readers, rounds = 3, 2, 6000
-	p, err := ccc.NewParams(ccc.Config{NSCC: nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 6000, MTU: 4096, Trimming: true}})
+	p, err := ccc.NewParams(ccc.Config{NSCC: nscc.Config{
+		LinkRate: 12_500_000_000, BaseRTT: 6000, MTU: 4096, Trimming: true, InitialCwnd: 8192, Tuning: nscc.Tuning{MaxWnd: 8192},
+	}})
 	require.NoError(t, err)
 	m, err := ccc.NewManager(ccc.ManagerConfig{Params: &p, Contexts: 2, PDCs: senders, Admission: true, Inbox: inbox})
 	require.NoError(t, err)
@@ -56,18 +58,20 @@ func sharedManager(t *testing.T, inbox int) {
 	s := v.Snapshot()
 	require.EqualValues(t, senders*rounds, s.Sent)
 	require.EqualValues(t, senders*rounds, s.Acks)
-	t.Log("refused for want of room", x.full.Load(), "window", s.Cwnd)
+	t.Log("refused by the inbox", x.full.Load(), "and by the window", x.noRoom.Load())
 }
 
 // A sharedContext is one context and what its senders and readers have in common.
 type sharedContext struct {
-	t           *testing.T
-	m           *ccc.Manager
-	h           ccc.Handle
-	gate        *ccc.Gate
-	c           *ccc.Context
-	clock, full atomic.Int64
-	stop        atomic.Bool
+	t      *testing.T
+	m      *ccc.Manager
+	h      ccc.Handle
+	gate   *ccc.Gate
+	c      *ccc.Context
+	clock  atomic.Int64
+	noRoom atomic.Int64 // in the window
+	full   atomic.Int64 // the inbox
+	stop   atomic.Bool
 }
 
 // send sends so many packets on PDC s, each acknowledged at once.
@@ -77,6 +81,7 @@ func (x *sharedContext) send(s uint16, packets int) {
 	for n := 0; n < packets; {
 		now, size := x.clock.Add(1), 1+r.Int64N(4096)
 		if !x.gate.TryReserve(size) {
+			x.noRoom.Add(1)
 			runtime.Gosched()
 			continue
 		}

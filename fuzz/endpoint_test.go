@@ -133,11 +133,14 @@ func (x *hostileWire) obey(in *uetcc.Datagram, r *uetcc.Received, bad bool) {
 // could say.
 func hostilePackets() (seeds [][]byte) {
 	add := func(ps ...[]byte) {
-		var s []byte
-		for _, p := range ps {
-			s = append(append(s, byte(len(p)), 0), p...)
+		n := byte(len(seeds) / 2)
+		for _, signals := range []byte{0, n<<2 | n>>1&2} { // every way to take them, see hostileWire.take
+			var s []byte
+			for _, p := range ps {
+				s = append(append(s, byte(len(p)), signals), p...)
+			}
+			seeds = append(seeds, s)
 		}
-		seeds = append(seeds, s)
 	}
 	request := func(op ses.Opcode, psn pds.PSN, index ses.ResourceIndex) []byte {
 		h := pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, Flags: pds.FlagSYN, PSN: psn, ClearOffset: -1, SPDCID: 9, Info: pds.MakePDCInfo(false, uint16(psn))}

@@ -18,7 +18,8 @@ func (e *pdcEnd) start() {
 		idle = 2_000_000
 	}
 	cfg := pdc.Config{Range: s.window, RTOInit: faultRTO, NackRetxTime: faultNackRetx, ClearTime: 60 * us, CloseReqTime: 2000 * us,
-		MaxRTORetx: s.retries, MaxNackRetx: 31, BufferROD: s.buffer, InferLoss: s.infer, NoAckCC: s.plain, IdleTime: idle * us, PendTimeout: 50_000 * us}
+		MaxRTORetx: s.retries, MaxNackRetx: 31, BufferROD: s.buffer, InferLoss: s.infer, NoAckCC: s.plain, IdleTime: idle * us, PendTimeout: 50_000 * us,
+		Start: s.start}
 	if s.retries == 0 {
 		cfg.MaxRTORetx = 15
 	} else {

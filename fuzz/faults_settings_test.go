@@ -7,6 +7,7 @@ import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/fuzz/internal/faultnet"
 	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
 )
 
 // faultSetting is one kind of run: what goes wrong in the network and at the ends,
@@ -30,6 +31,7 @@ type faultSetting struct {
 	leap                           int64 // longest jump of a clock
 	liar, hoarder, weak            bool
 	control                        ccc.Control
+	start                          pdc.StartMethod
 }
 
 // faultSettings are the kinds; a seed takes the one of its number and draws the
@@ -38,7 +40,7 @@ var faultSettings = []faultSetting{
 	{name: "standard", loss: .1, dup: .05, long: .01, overtaken: .05, corrupt: .01, mark: .05, replay: .02, forge: .05, jitter: 35, tail: 800,
 		window: 8, perMessage: 7, budget: 300, guaranteed: .3, read: .2, closing: .02},
 	{name: "all guaranteed", loss: .1, dup: .05, overtaken: .05, replay: .02, forge: .05, jitter: 35, tail: 100,
-		window: 8, perMessage: 20, budget: 300, guaranteed: 1, read: .1},
+		window: 8, perMessage: 20, budget: 300, guaranteed: 1, read: .1, start: pdc.StartExpected0RTT},
 	{name: "none guaranteed", loss: .1, dup: .05, overtaken: .05, replay: .02, forge: .05, jitter: 35, tail: 100,
 		window: 16, perMessage: 9, budget: 400, closing: .1},
 	{name: "short and late", loss: .1, dup: .2, long: .2, replay: .05, forge: .02, jitter: 100, tail: 900,
@@ -60,9 +62,9 @@ var faultSettings = []faultSetting{
 	{name: "ordered", loss: .03, dup: .05, replay: .01, forge: .02, jitter: 2, tail: 100,
 		window: 16, perMessage: 9, budget: 300, guaranteed: .2, ordered: true, closing: .05},
 	{name: "ordered, buffering", loss: .1, dup: .05, overtaken: .1, replay: .01, forge: .02, jitter: 35, tail: 200,
-		window: 32, perMessage: 9, budget: 400, guaranteed: .2, ordered: true, buffer: true},
+		window: 32, perMessage: 9, budget: 400, guaranteed: .2, late: .1, ordered: true, buffer: true},
 	{name: "trimming", loss: .02, dup: .05, trim: .15, mark: .3, replay: .01, jitter: 35, tail: 100,
-		window: 64, perMessage: 30, budget: 500, guaranteed: .1, read: .1},
+		window: 64, perMessage: 30, budget: 500, guaranteed: .1, read: .1, start: pdc.StartRandom1RTT},
 	{name: "inferring", loss: .05, dup: .02, long: .005, overtaken: .02, forge: .02, jitter: 25, tail: 400,
 		window: 256, perMessage: 100, budget: 900, guaranteed: .05, infer: true},
 	{name: "plain ACK", loss: .1, dup: .1, long: .01, forge: .05, jitter: 35, tail: 400,

@@ -2,6 +2,7 @@ package fuzz
 
 import (
 	"bytes"
+	"encoding/binary"
 	"reflect"
 	"strings"
 	"testing"
@@ -123,7 +124,11 @@ func FuzzPDSCCState(f *testing.F) {
 func FuzzPDSPatch(f *testing.F) {
 	for i, v := range readVectors[vector](f, "pds.jsonl") {
 		if i%12 == 0 {
-			f.Add(unhex(f, v.Hex), uint32(i), uint16(i))
+			b, psn := unhex(f, v.Hex), uint32(i/12)
+			if len(b) >= 8 { // next to the PSN of a request
+				psn = binary.BigEndian.Uint32(b[4:]) - psn%4
+			}
+			f.Add(b, psn, uint16(i))
 		}
 	}
 	f.Fuzz(func(t *testing.T, in []byte, psn uint32, id uint16) {

@@ -16,6 +16,7 @@ func FuzzRCCCSource(f *testing.F) {
 	f.Add([]byte{1, 0, 0, 0, 4, 0xf0, 0xff, 0xff, 4, 48, 0, 0})           // old value, far value
 	f.Add([]byte{4, 0x30, 0x0b, 0})                                       // as far as only a large grant gets
 	f.Add([]byte{2, 0, 0, 0, 0, 255, 255, 0, 2, 1, 0, 0, 5, 255, 255, 9}) // no context there, overdrawn
+	f.Add([]byte{3, 16, 54, 0, 1, 0, 0, 0, 3, 16, 54, 0, 6, 16, 0, 0})    // no PDC, at the start and later; what is settled
 	f.Fuzz(func(t *testing.T, script []byte) {
 		p, err := rccc.NewParams(rccc.Config{MaxCredit: creditW, MTU: creditMTU, RTT: creditRTT})
 		require.NoError(t, err)

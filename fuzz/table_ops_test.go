@@ -93,7 +93,7 @@ var tableSources = [3]netip.Addr{
 
 func newTableRun(t *testing.T) *tableRun {
 	// With this seed the three sources share no counter, so quotas are exact.
-	c := pdc.TableConfig{General: 6, Reserved: 2, Quarantine: 20, PerSource: 4, Kept: 1, Initiators: 3, FirstID: 1, Seed: 1}
+	c := pdc.TableConfig{General: 6, Reserved: 2, Quarantine: 20, PerSource: 3, Kept: 1, Initiators: 3, FirstID: 1, Seed: 1}
 	tab, err := pdc.NewTable(c)
 	require.NoError(t, err)
 	return &tableRun{t: t, tab: tab, slow: slowTable{c: c}}

@@ -40,6 +40,7 @@ func FuzzTFC(f *testing.F) {
 func FuzzTFCHostile(f *testing.F) {
 	f.Add([]byte{1, 0, 0, 40, 2, 16, 54})
 	f.Add([]byte{3, 255, 255, 255, 1, 128, 0, 0})
+	f.Add([]byte{0, 0, 0, 40, 2, 0, 8, 0, 3, 0, 4, 0, 3, 0, 255, 0}) // credit; cells that come, and more that go
 	f.Fuzz(func(t *testing.T, in []byte) {
 		p, err := tfc.NewParams(tfcConfig)
 		require.NoError(t, err)
