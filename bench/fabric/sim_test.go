@@ -41,9 +41,9 @@ func digest(t testing.TB, r *Result) string {
 
 var mixed = ccc.EntropyConfig{Scheme: ccc.SchemeMixed, Values: 64}
 
-// The recorded htsim runs, with htsim's rules and load balancing: mean and slowest
-// completion within 10 %. One run of each is recorded, so the tolerance also covers
-// another random sequence.
+// The recorded htsim runs, with htsim's rules and load balancing: mean completion within 5 %,
+// the slowest within 8 %. One run of each is recorded, so the tolerance also covers another
+// random sequence: ours differ by up to 3 and 6 % with the seed.
 func TestRunAgainstHtsim(t *testing.T) {
 	const nscc, rccc, both = ccc.ControlNSCC, ccc.ControlRCCC, ccc.ControlBoth
 	for _, tc := range []struct {
@@ -85,8 +85,8 @@ func TestRunAgainstHtsim(t *testing.T) {
 				c.Topology = loadTopology(t, tc.topology)
 			}
 			r := run(t, c)
-			require.InEpsilon(t, tc.mean, r.FCT.Mean, 0.1, "mean %.1f", r.FCT.Mean)
-			require.InEpsilon(t, tc.max, r.FCT.Max, 0.1, "max %.1f", r.FCT.Max)
+			require.InEpsilon(t, tc.mean, r.FCT.Mean, 0.05, "mean %.1f", r.FCT.Mean)
+			require.InEpsilon(t, tc.max, r.FCT.Max, 0.08, "max %.1f", r.FCT.Max)
 			t.Logf("mean %.1f (htsim %.1f), max %.1f (%.1f), jain %.3f", r.FCT.Mean, tc.mean, r.FCT.Max, tc.max, r.JainIndex)
 		})
 	}
@@ -102,7 +102,8 @@ func TestRunDeepIncastAgainstHtsim(t *testing.T) {
 }
 
 // Switches that drop: a sender goes on while a packet is missing for as long as its timeout
-// takes, or credit is wasted on it. Mean completion within 10 % of htsim's with -disable_trim.
+// takes, or credit is wasted on it. Mean completion within 10 % of htsim's with -disable_trim:
+// ours differ by up to 9 % with the seed.
 func TestRunDroppingAgainstHtsim(t *testing.T) {
 	for _, tc := range []struct {
 		matrix, topology string
@@ -418,7 +419,7 @@ func TestSlowLinksByHtsimsRules(t *testing.T) {
 }
 
 // What five seeds of the simulator come to in the mean, and five of ours: completion times
-// within 5 %, marks and what is sent again within 10 %. The option of a slow spine, switches
+// within 3 %, marks within 5 %, what is sent again within 10 %. The option of a slow spine, switches
 // that drop, and receiver credits that the fabric cannot bear are all here.
 func TestRunMeansAgainstHtsim(t *testing.T) {
 	for _, tc := range []struct {
@@ -443,9 +444,9 @@ func TestRunMeansAgainstHtsim(t *testing.T) {
 				mean, slowest = mean+r.FCT.Mean/seeds, slowest+r.FCT.Max/seeds
 				marks, resends = marks+float64(r.Totals.Marked)/seeds, resends+float64(r.Totals.Retransmitted)/seeds
 			}
-			require.InEpsilon(t, tc.mean, mean, 0.05)
-			require.InEpsilon(t, tc.max, slowest, 0.05)
-			require.InEpsilon(t, tc.marks, marks, 0.1)
+			require.InEpsilon(t, tc.mean, mean, 0.03)
+			require.InEpsilon(t, tc.max, slowest, 0.03)
+			require.InEpsilon(t, tc.marks, marks, 0.05)
 			if tc.resends > 0 {
 				require.InEpsilon(t, tc.resends, resends, 0.1)
 			}

@@ -15,7 +15,7 @@ func TestExpectedDelayGrowsAsTheRateFalls(t *testing.T) {
 		64:             178000,
 	} {
 		f := ZTR{Rate: rate, MinRTT: 6000}
-		require.InDelta(t, float64(6000+above), float64(f.expected(&p)), 1000, "rate %d", rate)
+		require.InDelta(t, float64(6000+above), float64(f.expected(&p)), 100, "rate %d", rate)
 	}
 	f := ZTR{Rate: 64, MinRTT: 6000}
 	p.Alpha = one
