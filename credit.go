@@ -175,8 +175,8 @@ func (e *Endpoint) grant(now int64, out *Datagram, buf []byte) bool {
 	}
 }
 
-// closed takes an ended PDC from its sender, which ends with the last one.
-func (e *Endpoint) closed(h pdc.Handle) {
+// creditClosed takes an ended PDC from its sender, which ends with the last one.
+func (e *Endpoint) creditClosed(h pdc.Handle) {
 	f := &e.flows[h.ID()]
 	if e.credit == nil || f.pdc != h || f.sender == 0 {
 		return

@@ -105,7 +105,7 @@ func (e *Endpoint) pump(now int64, f *flow) {
 			e.starve(f)
 			return
 		default:
-			e.fail(now, rec, pdc.CauseClosed)
+			e.failNext(now, rec, pdc.CauseClosed)
 		}
 	}
 }
@@ -138,8 +138,8 @@ func (e *Endpoint) submit(now int64, f *flow, rec *message, n int) (err error) {
 	return err
 }
 
-// fail ends the packet of rec that is next: it cannot be sent.
-func (e *Endpoint) fail(now int64, rec *message, c pdc.Cause) {
+// failNext ends the packet of rec that is next: it cannot be sent.
+func (e *Endpoint) failNext(now int64, rec *message, c pdc.Cause) {
 	h, p := rec.handle, e.tx.Packet
 	_ = e.sender.Handed(h, 1)
 	if rec.cause == pdc.CauseNone {

@@ -67,12 +67,12 @@ func (e *Endpoint) readOn(rec *message, h pdc.Handle) {
 // repaid notes that data has reached its reader, unless that has begun again since.
 func (e *Endpoint) repaid(now int64, id AnswerID) {
 	if a := e.answers.find(id); a != nil && a.lender != 0 && e.message(a.lender).readID == a.reply.ReadRequestID {
-		e.read(now, a.lender, a.length)
+		e.hasRead(now, a.lender, a.length)
 	}
 }
 
-// read counts bytes of a rendezvous send that have reached its peer.
-func (e *Endpoint) read(now int64, h Handle, n uint32) {
+// hasRead counts bytes of a rendezvous send that have reached its peer.
+func (e *Endpoint) hasRead(now int64, h Handle, n uint32) {
 	var ev ses.Event
 	if e.sender.Lent(now, h, n, &ev) == nil {
 		e.conclude(now, h, &ev)

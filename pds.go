@@ -103,7 +103,7 @@ func (e *Endpoint) unserved(now int64, h Handle, c pdc.Cause) {
 
 // abandon fails what is queued for a PDC that has ended.
 func (e *Endpoint) abandon(now int64, h pdc.Handle, c pdc.Cause) {
-	e.closed(h)
+	e.creditClosed(h)
 	f := &e.flows[h.ID()]
 	if f.pdc == h {
 		if c == pdc.CauseNone {
@@ -115,7 +115,7 @@ func (e *Endpoint) abandon(now int64, h pdc.Handle, c pdc.Cause) {
 			if n, _ := e.sender.Next(now, rec.handle, &e.tx); n == 0 {
 				break
 			}
-			e.fail(now, rec, c)
+			e.failNext(now, rec, c)
 		}
 		e.answers.releaseAll(&f.answers)
 		e.giveUp(now, e.fetching, &f.fetches, c)
