@@ -128,7 +128,7 @@ func TestExchangeIsReceiveAndTransmit(t *testing.T) {
 					a.e.Tick(now)
 					b.e.Tick(now)
 				}
-				requireSources(t, a.e, b.e, step%32 == 0)
+				requireSources(t, a.e, b.e, step%128 == 0)
 			}
 			general := name == "infer losses" || name == "bitmap" || name == "observe"
 			require.Equal(t, !general, exchanged > 20, exchanged)
