@@ -1,6 +1,7 @@
 package ses
 
 import (
+	"encoding/binary"
 	"math/rand/v2"
 	"testing"
 
@@ -34,6 +35,39 @@ func TestMiddle(t *testing.T) {
 		}
 	}
 	require.Greater(t, found, 500, "the test must reach what it is about")
+}
+
+// A response tells whether it is of a message in whose middle packets may be, and of which:
+// those that Middle knows.
+func TestPassingIsOfTheMiddle(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	found := 0
+	for range 1000 {
+		in, h, sent := middleMessage(t, rng)
+		m := in.live(h)
+		if m == nil || m.state != messageSending || sent == 0 {
+			continue
+		}
+		y := Response{Verdict: Verdict{ReturnCode: RCOK}, MessageID: m.id(), JobID: 7}
+		word := func() uint64 { return binary.BigEndian.Uint64(y.AppendTo(nil)) }
+		first, _, more := in.Middle(packetHandle(h, m.attempt, 1))
+		x := in.Passing(h, word())
+		require.Equal(t, m.is(kindMiddle), x != nil)
+		if first != nil {
+			found++
+			from, end := x.Range()
+			require.Equal(t, first, x)
+			require.Equal(t, packetHandle(h, m.attempt, 0), from)
+			require.EqualValues(t, more+1, end-from)
+		}
+		require.Nil(t, in.Passing(h+Handle(len(in.messages)), word()), "no such slot")
+		y.MessageID++
+		require.Nil(t, in.Passing(h, word()), "of another message")
+		y.MessageID--
+		y.ReturnCode = RCUncor
+		require.Nil(t, in.Passing(h, word()), "not all is well")
+	}
+	require.Greater(t, found, 100, "the test must reach what it is about")
 }
 
 // middleMessage begins some message, of which some packets have been sent.

@@ -687,3 +687,21 @@ func TestTargetAllocs(t *testing.T) {
 		}
 	})
 }
+
+// A cumulative acknowledgement can stand for success alone: whatever else there is to say, or
+// data to bring, needs an answer of its own.
+func TestDecisionIsDefault(t *testing.T) {
+	for d, want := range map[*Decision]bool{
+		{}:                                      true,
+		{Action: ActionPlace}:                   true,
+		{Action: ActionAtomic}:                  false,
+		{Action: ActionRead}:                    false,
+		{Action: ActionAbort}:                   false,
+		{Action: ActionRestart}:                 false,
+		{NACK: true}:                            false,
+		{Guaranteed: true}:                      false,
+		{Action: ActionPlace, Guaranteed: true}: false,
+	} {
+		require.Equal(t, want, d.IsDefault(), "%+v", d)
+	}
+}
