@@ -131,5 +131,6 @@ func (e *Endpoint) PDS() *pdc.Manager { return e.pds }
 // [ccc.Manager.TryOwn], which succeeds, and calls [ccc.Manager.Drain] in its loop.
 func (e *Endpoint) CC() *ccc.Manager { return e.cc }
 
-// Target returns the side that requests arrive at: to open memory and queues to peers.
+// Target returns the side that requests arrive at: to open memory and queues to peers. Leave
+// it to the endpoint to tell it of packets and errands.
 func (e *Endpoint) Target() *ses.Target { return e.target }

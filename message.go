@@ -121,9 +121,10 @@ func (e *Endpoint) Read(now int64, m *Message) (Handle, error) {
 	return e.start(now, m, ses.OpcodeRead)
 }
 
-// Send starts to send to a receive queue of a peer; with mode UUD one datagram. A
-// rendezvous send is over when the peer has read what did not go with it. Errors as with
-// Write, for a rendezvous send also those of ses.Target.Lend: its ErrFull means Target.Regions.
+// Send starts to send to a receive queue of a peer; with mode UUD one datagram, which is over
+// when it has left, whether it arrives or not. A rendezvous send is over when the peer has
+// read what did not go with it. Errors as with Write, for a rendezvous send also those of
+// ses.Target.Lend: its ErrFull means Target.Regions.
 //
 // A send with mode ROD that is not deferrable and finds no buffer disables the queue for
 // everybody, so that nothing overtakes it. The peer sees a Received whose Code is
