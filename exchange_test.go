@@ -72,8 +72,8 @@ func TestExchangeIsReceiveAndTransmit(t *testing.T) {
 				steps = 32_000 // a run seldom ends where a row does, with what is behind acknowledged
 			}
 			exchanged, runs, ahead := 0, 0, 0
-			var got [8]Received
-			var reply [8]Datagram
+			var got [40]Received // more than are taken in together
+			var reply [40]Datagram
 			for i := range reply {
 				reply[i].Packet = make([]byte, 0, HeaderMax)
 			}
@@ -86,12 +86,24 @@ func TestExchangeIsReceiveAndTransmit(t *testing.T) {
 					require.Equal(t, errB, errA)
 					require.Equal(t, hb, ha)
 				}
+				if rng.IntN(64) == 0 {
+					m := Message{To: Destination{Address: sourceAddr(1), Job: 1}, Mode: ses.ModeUUD, Length: 100}
+					_, errA := a.e.Send(now, &m)
+					_, errB := b.e.Send(now, &m)
+					require.Equal(t, errB, errA)
+				}
 				id, most := 1+rng.IntN(3), rng.IntN(len(a.out))
 				n := a.e.TransmitBatch(now, a.out[:most])
 				require.Equal(t, n, b.e.TransmitBatch(now, b.out[:most]))
 				peer.both(t, a, b, n)
 				if rng.IntN(2) != 0 && peer.sent[id] != nil {
-					in := peer.several(id, len(reply), sprays)
+					in := peer.several(id, 8, sprays)
+					if rng.IntN(64) == 0 {
+						in = peer.several(id, len(reply), sprays)
+					}
+					for i := range in {
+						got[i], reply[i].Packet, reply[i].Payload = dirtyReceived(), reply[i].Packet[:1], Payload{Length: 1}
+					}
 					now += 3000 // more than any service time
 					const none = 99
 					a.e.run.N, a.e.ahead.end = none, 0

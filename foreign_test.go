@@ -54,18 +54,34 @@ func TestForeignResponseToReadData(t *testing.T) {
 	require.Zero(t, b.e.Usage().Answers)
 }
 
-// Data of another job than the read's is nobody's.
-func TestForeignReadDataOfAnotherJob(t *testing.T) {
-	n := newNetwork(t, 1, netFaults{}, 2, nil)
-	a, b := n.ends[0], n.ends[1]
-	for _, p := range n.reads(100) {
-		receive(0, b.e, p)
+// Read data that no message waits for, or that is not all there, goes nowhere.
+func TestForeignReadDataThatIsStray(t *testing.T) {
+	for name, spoil := range map[string]func(p *wirePacket, other []byte){
+		"another job":        func(p *wirePacket, _ []byte) { p.data[pds.RequestLen+7]++ },
+		"no such read":       func(p *wirePacket, _ []byte) { p.data[pds.RequestLen+8]++ },
+		"read elsewhere":     func(p *wirePacket, other []byte) { copy(p.data[pds.RequestLen+8:][:2], other[pds.RequestLen+8:]) },
+		"cut in its data":    func(p *wirePacket, _ []byte) { p.data = p.data[:len(p.data)-1] },
+		"cut in its headers": func(p *wirePacket, _ []byte) { p.data = p.data[:pds.RequestLen+19] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := newNetwork(t, 1, netFaults{}, 2, nil)
+			a, b := n.ends[0].e, n.ends[1].e
+			n.read(ses.ModeRUD, 100)
+			n.read(ses.ModeROD, 100)
+			for _, p := range sendAll(0, a) {
+				receive(0, b, p)
+			}
+			data := sendAll(0, b)
+			require.Len(t, data, 2)
+			spoil(&data[0], data[1].data)
+			r, _ := receive(0, a, data[0])
+			require.Equal(t, ses.ActionNone, r.Action)
+			require.Equal(t, uetcc.Stats{StrayData: 1}, a.Stats())
+			r, _ = receive(0, a, data[1])
+			require.Equal(t, ses.ActionPlace, r.Action)
+			require.EqualValues(t, 100, r.Length)
+		})
 	}
-	p := sendAll(0, b.e)[0]
-	p.data[pds.RequestLen+7]++
-	r, _ := receive(0, a.e, p)
-	require.Equal(t, ses.ActionNone, r.Action)
-	require.EqualValues(t, 1, a.e.Stats().StrayData)
 }
 
 // A message may be longer than any that can be read: then its rest is not.

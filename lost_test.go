@@ -24,18 +24,34 @@ func TestEndpointRUDIBehindAFailure(t *testing.T) {
 	require.Zero(t, n.ends[0].e.Usage())
 }
 
-// The same when the one in front is given up.
+// Messages wait behind one another. Whichever of them is given up, all others are sent.
 func TestEndpointBehindACancelled(t *testing.T) {
-	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) { c.RUDI = 1 })
-	m := uetcc.Message{To: uetcc.Destination{Address: n.ends[1].addr, Job: 1}, Mode: ses.ModeRUDI, Key: 1, Length: 64 * netMTU, Cookie: 99}
-	n.ends[0].local[99] = fill(64*netMTU, 1)
-	h, err := n.ends[0].e.Write(n.now, &m)
-	require.NoError(t, err)
-	n.write(ses.ModeRUDI, 100)
-	require.NoError(t, n.ends[0].e.Cancel(n.now, h))
-	n.run(func() bool { return len(n.ends[0].events) == 2 })
-	for _, ev := range n.ends[0].events {
-		require.Equal(t, ev.Cookie != 99, ev.Outcome.Status == ses.StatusOK, "%+v", ev)
+	for _, mode := range []ses.Mode{ses.ModeRUD, ses.ModeROD, ses.ModeRUDI, ses.ModeUUD} {
+		for gone := range uint64(4) {
+			n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) { c.RUDI = 1 })
+			a := n.ends[0]
+			write := func(cookie uint64) uetcc.Handle {
+				m := uetcc.Message{To: uetcc.Destination{Address: n.ends[1].addr, Job: 1}, Mode: mode, Key: 1, Length: 64 * netMTU, Cookie: cookie}
+				start := a.e.Write
+				if mode == ses.ModeUUD {
+					start, m.Length = a.e.Send, 100
+				}
+				a.local[cookie] = fill(int(m.Length), 1)
+				h, err := start(n.now, &m)
+				require.NoError(t, err)
+				return h
+			}
+			var h [4]uetcc.Handle
+			for i := range h {
+				h[i] = write(uint64(i))
+			}
+			require.NoError(t, a.e.Cancel(n.now, h[gone]))
+			write(4)
+			n.run(func() bool { return len(a.events) == 5 })
+			for _, ev := range a.events {
+				require.Equal(t, ev.Cookie != gone, ev.Outcome.Status == ses.StatusOK, "%v: %+v", mode, ev)
+			}
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package uetcc_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"net/netip"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/frame"
 	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
@@ -489,30 +491,64 @@ func TestEndpointRendezvousReadByAnother(t *testing.T) {
 	require.Empty(t, s.a.events)
 }
 
-// Ready to restart from a host that the send did not go to.
-func TestEndpointReadyToRestartFromAnother(t *testing.T) {
+// The receiver of a rendezvous send knows how the keys of lent regions look. One that it
+// makes up opens nothing, and ends nothing.
+func TestEndpointRendezvousKeyMadeUp(t *testing.T) {
 	s := newTwoSided(t, 1, netFaults{}, nil)
-	m := s.matched(s.b, 7, 1, 100)
-	m.Deferrable = true
-	s.a.local[1] = fill(100, 1)
-	_, err := s.a.e.Send(0, &m)
-	require.NoError(t, err)
-	s.run(func() bool { return s.b.e.Target().Pending() == 1 })
-	for s.q.Len() > 0 {
-		_, p := s.q.Pop()
-		s.arrive(p)
+	s.rendezvous(fill(3000, 2), 0, 1000, 1)
+	var p frame.Packet
+	var parser frame.Parser
+	send := sendAll(0, s.a.e)[0]
+	require.NoError(t, parser.UDP(send.data, &p))
+	key := p.Request.Rendezvous.Key
+	for i, key := range []uint64{key | 0xffff, key + 32, key + 1, key + 1<<16, key ^ 1<<63} {
+		m := uetcc.Message{To: uetcc.Destination{Address: s.a.addr, Job: 1}, Key: key, Offset: 1000, Length: 100, Cookie: 50}
+		_, err := s.b.e.Read(s.now, &m)
+		require.NoError(t, err)
+		s.run(func() bool { return len(s.b.events) == i+1 })
+		require.Equal(t, ses.StatusFailed, s.b.events[i].Outcome.Status)
 	}
-	s.postTag(s.b, 0, 100, 7, 0)
-	rtr := sendAll(s.now, s.b.e)[0]
-	forged := rtr
-	forged.src = pdc.AddrFrom(netip.MustParseAddr("10.0.0.9"))
-	r, _ := receive(s.now, s.a.e, forged)
-	require.Equal(t, ses.RCNoMatch, r.Code)
-	require.Equal(t, ses.ActionNone, r.Action)
-	require.Empty(t, sendAll(s.now, s.a.e), "nothing is restarted")
-	r, _ = receive(s.now, s.a.e, rtr)
-	require.Equal(t, ses.CheckNone, r.Check)
-	require.NotEmpty(t, sendAll(s.now, s.a.e))
+	require.Empty(t, s.a.events)
+	s.postTag(s.b, 0, 3000, 1, 5)
+	_, back := receive(s.now, s.b.e, send)
+	receive(s.now, s.a.e, back[0])
+	s.endWell(s.a, 1)
+}
+
+// Ready to restart from a host that the send did not go to, or for no message at all.
+func TestEndpointReadyToRestartForged(t *testing.T) {
+	for _, unknown := range []bool{false, true} {
+		s := newTwoSided(t, 1, netFaults{}, nil)
+		m := s.matched(s.b, 7, 1, 100)
+		m.Deferrable = true
+		s.a.local[1] = fill(100, 1)
+		h, err := s.a.e.Send(0, &m)
+		require.NoError(t, err)
+		s.run(func() bool { return s.b.e.Target().Pending() == 1 })
+		for s.q.Len() > 0 {
+			_, p := s.q.Pop()
+			s.arrive(p)
+		}
+		s.postTag(s.b, 0, 100, 7, 0)
+		rtr := sendAll(s.now, s.b.e)[0]
+		forged := rtr
+		forged.src = pdc.AddrFrom(netip.MustParseAddr("10.0.0.9"))
+		if unknown {
+			var q ses.Request
+			_, err = q.Decode(ses.FormStandard, rtr.data[pds.RequestLen:])
+			require.NoError(t, err)
+			require.EqualValues(t, h, q.Token.Initiator)
+			q.Token.Initiator |= 0xffff
+			forged.data = q.AppendTo(bytes.Clone(rtr.data[:pds.RequestLen]))
+		}
+		r, _ := receive(s.now, s.a.e, forged)
+		require.Equal(t, ses.RCNoMatch, r.Code)
+		require.Equal(t, ses.ActionNone, r.Action)
+		require.Empty(t, sendAll(s.now, s.a.e), "nothing is restarted")
+		r, _ = receive(s.now, s.a.e, rtr)
+		require.Equal(t, ses.CheckNone, r.Check)
+		require.NotEmpty(t, sendAll(s.now, s.a.e))
+	}
 }
 
 // The acknowledgement of a rendezvous send is lost, and its peer, which has read all, closes

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
@@ -21,21 +22,45 @@ func TestReceiveNeedsRoomForAReply(t *testing.T) {
 	short := func(e *uetcc.Endpoint, p wirePacket) {
 		in, reply := uetcc.Datagram{Packet: p.data, Src: p.src, Dst: p.dst}, uetcc.Datagram{Packet: make([]byte, 0, uetcc.HeaderMax-1)}
 		var r uetcc.Received
-		e.Receive(0, &in, &reply, &r)
-		require.ErrorIs(t, r.Err, pdc.ErrShortBuffer)
-		require.Equal(t, uetcc.Received{Err: r.Err}, r)
-	}
-	n.write(ses.ModeRUD, 3*netMTU)
-	for _, p := range sendAll(0, a.e) {
-		short(b.e, p)
-		r, back := receive(0, b.e, p)
-		require.Equal(t, ses.ActionPlace, r.Action)
-		for _, q := range back {
-			short(a.e, q)
-			receive(0, a.e, q)
+		for _, f := range []func(){
+			func() { e.Receive(0, &in, &reply, &r) },
+			func() { e.Exchange(0, &in, &reply, &r, make([]uetcc.Datagram, 1)) },
+		} {
+			r = uetcc.Received{Complete: true}
+			f()
+			require.ErrorIs(t, r.Err, pdc.ErrShortBuffer)
+			require.Equal(t, uetcc.Received{Err: r.Err}, r)
 		}
 	}
-	n.run(func() bool { return len(a.events) == 1 })
+	for range 3 { // the first one opens the PDC
+		n.write(ses.ModeRUD, 100*netMTU)
+		for ps := sendAll(0, a.e); len(ps) > 0; ps = sendAll(0, a.e) {
+			for _, p := range ps {
+				short(b.e, p)
+				r, back := receive(0, b.e, p)
+				require.Equal(t, ses.ActionPlace, r.Action)
+				for _, q := range back {
+					short(a.e, q)
+					receive(0, a.e, q)
+				}
+			}
+		}
+	}
+	n.run(func() bool { return len(a.events) == 3 })
+}
+
+// Nothing is sent into too little room, and nothing is lost by it.
+func TestTransmitNeedsRoomForHeaders(t *testing.T) {
+	for _, control := range []ccc.Control{ccc.ControlNSCC, ccc.ControlBoth} {
+		n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) { c.CC.Control = control })
+		e, out := n.ends[0].e, [4]uetcc.Datagram{newDatagram(), newDatagram(), newDatagram()}
+		out[2].Packet = make([]byte, 0, uetcc.HeaderMax-1)
+		n.write(ses.ModeRUD, 5*netMTU)
+		require.False(t, e.Transmit(0, &out[2]))
+		require.Zero(t, e.TransmitBatch(0, out[2:]))
+		require.Equal(t, 2, e.TransmitBatch(0, out[:]))
+		require.Len(t, sendAll(0, e), 3)
+	}
 }
 
 // The nominal size of a packet is what the caller says, if it says something.

@@ -103,6 +103,9 @@ func (s *sourcePeer) answer(id int) Datagram {
 		in.Src.Lo++
 	case 13:
 		a.SPDCID = []pds.PDCID{0, a.SPDCID + 1}[rng.IntN(2)]
+		if k == 0 {
+			a.DPDCID = []pds.PDCID{9, 0xffff}[id%2] // there are 8
+		}
 	case 14:
 		a.CACK += pds.PSN(rng.IntN(40)) // of what was never sent
 	case 15:
