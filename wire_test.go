@@ -138,3 +138,30 @@ func newEnd(t testing.TB, c uetcc.Config) *uetcc.Endpoint {
 	require.NoError(t, err)
 	return e
 }
+
+// What goes out says its class, its nominal size, and whether it was sent before.
+func TestTransmitSaysClassSizeAndRetx(t *testing.T) {
+	for _, mode := range []ses.Mode{ses.ModeRUD, ses.ModeROD, ses.ModeRUDI, ses.ModeUUD} {
+		n := newNetwork(t, 1, netFaults{}, 2, nil)
+		e, out := n.ends[0].e, newDatagram()
+		m := uetcc.Message{To: uetcc.Destination{Address: n.ends[1].addr, TC: tcLow, Job: 1}, Mode: mode, Key: 1, Length: 100}
+		start := e.Write
+		if mode == ses.ModeUUD {
+			start = e.Send
+		}
+		_, err := start(0, &m)
+		require.NoError(t, err)
+		for _, again := range []bool{false, true} {
+			if e.Transmit(n.now, &out); again && mode == ses.ModeUUD {
+				break
+			}
+			require.EqualValues(t, tcLow, out.TC, mode)
+			require.Equal(t, again, out.Retx, mode)
+			require.Equal(t, pds.NominalSize(8+len(out.Packet)+100), out.Size, mode)
+			for at, ok := e.NextDeadline(); ok && n.now < 1_000_000; at, ok = e.NextDeadline() {
+				n.now = at
+				e.Tick(at)
+			}
+		}
+	}
+}
