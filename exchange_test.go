@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -99,7 +100,7 @@ func TestExchangeIsReceiveAndTransmit(t *testing.T) {
 				if rng.IntN(2) != 0 && peer.sent[id] != nil {
 					in := peer.several(id, 8, sprays)
 					if rng.IntN(64) == 0 {
-						in = peer.several(id, len(reply), sprays)
+						in = slices.Repeat([]Datagram{peer.plainly(id)}, len(reply))
 					}
 					for i := range in {
 						got[i], reply[i].Packet, reply[i].Payload = dirtyReceived(), reply[i].Packet[:1], Payload{Length: 1}

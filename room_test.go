@@ -19,12 +19,13 @@ import (
 func TestReceiveNeedsRoomForAReply(t *testing.T) {
 	n := newNetwork(t, 1, netFaults{}, 2, nil)
 	a, b := n.ends[0], n.ends[1]
+	out := []uetcc.Datagram{newDatagram(), newDatagram()}
 	short := func(e *uetcc.Endpoint, p wirePacket) {
 		in, reply := uetcc.Datagram{Packet: p.data, Src: p.src, Dst: p.dst}, uetcc.Datagram{Packet: make([]byte, 0, uetcc.HeaderMax-1)}
 		var r uetcc.Received
 		for _, f := range []func(){
 			func() { e.Receive(0, &in, &reply, &r) },
-			func() { e.Exchange(0, &in, &reply, &r, make([]uetcc.Datagram, 1)) },
+			func() { e.Exchange(0, &in, &reply, &r, out) },
 		} {
 			r = uetcc.Received{Complete: true}
 			f()
@@ -33,7 +34,7 @@ func TestReceiveNeedsRoomForAReply(t *testing.T) {
 		}
 	}
 	for range 3 { // the first one opens the PDC
-		n.write(ses.ModeRUD, 100*netMTU)
+		n.write(ses.ModeRUD, 1000*netMTU)
 		for ps := sendAll(0, a.e); len(ps) > 0; ps = sendAll(0, a.e) {
 			for _, p := range ps {
 				short(b.e, p)
