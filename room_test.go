@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc"
-	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
@@ -52,16 +51,15 @@ func TestReceiveNeedsRoomForAReply(t *testing.T) {
 
 // Nothing is sent into too little room, and nothing is lost by it.
 func TestTransmitNeedsRoomForHeaders(t *testing.T) {
-	for _, control := range []ccc.Control{ccc.ControlNSCC, ccc.ControlBoth} {
-		n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) { c.CC.Control = control })
-		e, out := n.ends[0].e, [4]uetcc.Datagram{newDatagram(), newDatagram(), newDatagram()}
-		out[2].Packet = make([]byte, 0, uetcc.HeaderMax-1)
-		n.write(ses.ModeRUD, 5*netMTU)
-		require.False(t, e.Transmit(0, &out[2]))
-		require.Zero(t, e.TransmitBatch(0, out[2:]))
-		require.Equal(t, 2, e.TransmitBatch(0, out[:]))
-		require.Len(t, sendAll(0, e), 3)
-	}
+	n := newNetwork(t, 1, netFaults{}, 2, nil)
+	e, out := n.ends[0].e, [4]uetcc.Datagram{newDatagram(), newDatagram(), {Packet: make([]byte, 0, uetcc.HeaderMax-1)}}
+	n.write(ses.ModeRUD, 100) // the PDC is open then
+	n.endWell(n.ends[0], 1)
+	n.write(ses.ModeRUD, 5*netMTU)
+	require.False(t, e.Transmit(n.now, &out[2]))
+	require.Zero(t, e.TransmitBatch(n.now, out[2:]))
+	require.Equal(t, 2, e.TransmitBatch(n.now, out[:]))
+	require.Len(t, sendAll(n.now, e), 3)
 }
 
 // The nominal size of a packet is what the caller says, if it says something.
@@ -241,4 +239,40 @@ func TestRendezvousThatCannotBeginLendsNothing(t *testing.T) {
 	}
 	_, err := a.e.Target().Register(1<<16, 0, ses.Region{Key: 2})
 	require.NoError(t, err)
+}
+
+// What the window has room for goes out before anything comes back, whatever the mode.
+func TestTransmitFillsTheWindow(t *testing.T) {
+	for _, mode := range []ses.Mode{ses.ModeRUD, ses.ModeROD, ses.ModeRUDI} {
+		for _, batch := range []bool{false, true} {
+			n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) { c.RUDI = 128 })
+			e, sent := n.ends[0].e, 0
+			n.write(mode, 100) // the PDC is open then
+			n.endWell(n.ends[0], 1)
+			n.write(mode, 100*netMTU)
+			if out := []uetcc.Datagram{newDatagram(), newDatagram(), newDatagram()}; batch {
+				for k := 3; k == 3; sent += k {
+					k = e.TransmitBatch(n.now, out)
+				}
+			}
+			require.Equal(t, 100, sent+len(sendAll(n.now, e)), "%v", mode)
+		}
+	}
+}
+
+// PDCs that find too little memory for packets get some in turn, until all is sent.
+func TestTransmitInTurnWithLittleMemory(t *testing.T) {
+	for chunks := 1; chunks < 8; chunks++ {
+		n := newNetwork(t, 1, netFaults{loss: .01}, 6, func(c *uetcc.Config) { c.Memory.Chunks = chunks })
+		a := n.ends[0]
+		for i, b := range n.ends[1:] {
+			for range 2 {
+				m := uetcc.Message{To: uetcc.Destination{Address: b.addr, Job: 1}, Key: 1, Length: 50 * netMTU, Cookie: uint64(i)}
+				a.local[m.Cookie] = fill(50*netMTU, 1)
+				_, err := a.e.Write(n.now, &m)
+				require.NoError(t, err)
+			}
+		}
+		n.endWell(a, 10)
+	}
 }
