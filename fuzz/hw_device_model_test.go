@@ -11,8 +11,7 @@ import (
 	"github.com/uetcc/uetcc/hw"
 )
 
-const modelFeatures = hw.FeatureWindow | hw.FeatureCredit | hw.FeatureRate | hw.FeatureTXStamp | hw.FeatureEvents |
-	hw.FeatureRoom | hw.FeatureProbe
+const modelFeatures = hw.FeatureWindow | hw.FeatureCredit | hw.FeatureRate | hw.FeatureTXStamp | hw.FeatureEvents | hw.FeatureRoom
 
 // The software device does what the model does, whatever an engine stores and in whatever order
 // things happen: also nonsense, and clocks that jump.
@@ -97,7 +96,7 @@ func (w *hwWorld) op() {
 		w.program(r.IntN(len(w.contexts)), k)
 	case k < 69:
 		i := r.IntN(len(w.contexts))
-		w.bells[r.IntN(len(w.bells))].Probe(&w.contexts[i], w.gen(i))
+		w.bells[r.IntN(len(w.bells))].Ask(&w.contexts[i], w.gen(i), oneOf(r, hw.DoorbellTX, hw.DoorbellProbe, hw.DoorbellCredit))
 	case k < 75:
 		i, n := r.IntN(len(w.contexts)), int64(r.IntN(20_000))-100
 		w.soft.Ack(i, n)

@@ -14,7 +14,7 @@ import (
 
 // deviceRegisters are those that a device writes.
 var deviceRegisters = []hw.Register{
-	hw.RegFeatures, hw.RegLineRate, hw.RegMTU, hw.RegStatus, hw.RegFault, hw.RegResets,
+	hw.RegDeviceID, hw.RegFeatures, hw.RegLineRate, hw.RegLimits, hw.RegStatus, hw.RegFault, hw.RegResets,
 	hw.RegNow, hw.RegTickPs, hw.RegStampBits,
 	hw.RegState, hw.RegLastTX, hw.RegSent, hw.RegAcked, hw.RegCreditUsed,
 	hw.RegPSNTX, hw.RegCACK, hw.RegPSNRX, hw.RegSACK, hw.RegService, hw.RegPDC,

@@ -160,7 +160,7 @@ func (m *modelDevice) takePage(i int) {
 	}
 	if c := &m.contexts[w>>32]; uint8(w>>24) != c.gen {
 		m.counters[hw.CounterGenMismatch]++
-	} else if w>>16&15 == 3 {
+	} else if hw.DoorbellOp(w>>16&15) == hw.DoorbellProbe {
 		c.probe = true
 	}
 }

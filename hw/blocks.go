@@ -45,15 +45,18 @@ type Feature uint64
 
 // Features. The engine does in software what a device does not offer.
 const (
-	FeatureWindow  Feature = 1 << 0  // enforces CWND (NSCC)
-	FeatureCredit  Feature = 1 << 1  // enforces CREDIT (RCCC)
-	FeatureRate    Feature = 1 << 2  // paces
-	FeatureTXStamp Feature = 1 << 3  // stamps departures
-	FeatureService Feature = 1 << 5  // inserts the service time
-	FeatureProbe   Feature = 1 << 6  // sends and answers round-trip probes
-	FeatureEvents  Feature = 1 << 8  // posts events to rings
-	FeatureRoom    Feature = 1 << 12 // tells how many doorbells it can take
-	FeatureEntropy Feature = 1 << 17 // takes the entropy value from the PDC block
+	FeatureWindow   Feature = 1 << 0  // enforces CWND (NSCC)
+	FeatureCredit   Feature = 1 << 1  // enforces CREDIT (RCCC)
+	FeatureRate     Feature = 1 << 2  // paces
+	FeatureTXStamp  Feature = 1 << 3  // stamps departures
+	FeatureRXStamp  Feature = 1 << 4  // stamps arrivals
+	FeatureService  Feature = 1 << 5  // inserts the service time
+	FeatureProbe    Feature = 1 << 6  // sends and answers round-trip probes
+	FeatureEvents   Feature = 1 << 8  // posts events to rings
+	FeatureCoalesce Feature = 1 << 9  // merges events of one type
+	FeatureRoom     Feature = 1 << 12 // tells how many doorbells it can take
+	FeatureEntropy  Feature = 1 << 17 // takes the entropy value from the PDC block
+	FeatureWide     Feature = 1 << 18 // registers can be accessed 64 bits at a time
 )
 
 // Registers of a block header, which starts every block.
@@ -72,95 +75,91 @@ var (
 
 // Registers of the capability block.
 var (
-	RegFeatures   = KindCapability.register("FEATURES", 0x18, 64, RO)
-	RegFeaturesOn = KindCapability.register("FEATURES_ON", 0x20, 64, RW)
-	RegLineRate   = KindCapability.register("LINE_RATE", 0x28, 64, RO)      // bits per second
-	RegMTU        = KindCapability.register("MTU", 0x30, 32, RO)            // bytes of the largest packet
-	RegReset      = KindCapability.register("RESET", 0x38, 32, WO).atOnce() // "RST!" + RESETS
-	RegStatus     = KindCapability.register("STATUS", 0x3c, 32, RO)
-	RegFault      = KindCapability.register("FAULT", 0x40, 32, RO)
-	RegFaultClear = KindCapability.register("FAULT_CLEAR", 0x44, 32, RW).atOnce() // faults[15:0], serial[31:16]
-	RegResets     = KindCapability.register("RESETS", 0x48, 32, RO)               // done so far, modulo 2^32
+	RegDeviceID   = KindCapability.register("DEV_ID", 0x14, 32, RO, OrderNone)
+	RegFeatures   = KindCapability.register("FEATURES", 0x18, 64, RO, OrderNone)
+	RegFeaturesOn = KindCapability.register("FEATURES_ON", 0x20, 64, RW, OrderProgram)
+	RegLineRate   = KindCapability.register("LINE_RATE", 0x28, 64, RO, OrderNone) // bits per second
+	// log2 max window[7:0], log2 event ring[15:8], contexts[47:16], MTU[63:48] in 64 B
+	RegLimits     = KindCapability.register("LIMITS", 0x30, 64, RO, OrderNone)
+	RegReset      = KindCapability.register("RESET", 0x38, 32, WO, OrderFlush) // "RST!" + RESETS
+	RegStatus     = KindCapability.register("STATUS", 0x3c, 32, RO, OrderAfter)
+	RegFault      = KindCapability.register("FAULT", 0x40, 32, RO, OrderNone)
+	RegFaultClear = KindCapability.register("FAULT_CLEAR", 0x44, 32, RW, OrderFlush) // faults[15:0], serial[31:16]
+	RegResets     = KindCapability.register("RESETS", 0x48, 32, RO, OrderAfter)      // done so far, modulo 2^32
 )
 
 // Registers of the clock block.
 var (
-	RegNow       = KindClock.register("NOW", 0x18, 64, RO)        // ticks, never steps back
-	RegTickPs    = KindClock.register("TICK_PS", 0x28, 32, RO)    // picoseconds of a tick
-	RegStampBits = KindClock.register("STAMP_BITS", 0x2c, 32, RO) // width of stamps in events
+	RegNow       = KindClock.register("NOW", 0x18, 64, RO, OrderNone)        // ticks, never steps back
+	RegTickPs    = KindClock.register("TICK_PS", 0x28, 32, RO, OrderNone)    // picoseconds of a tick
+	RegStampBits = KindClock.register("STAMP_BITS", 0x2c, 32, RO, OrderNone) // width of stamps in events
 )
 
 // Registers of a congestion context: the engine's line, then the device's.
 var (
 	// enable[0], mode[3:1], gen[15:8], traffic class[23:16], serial[31:24]
-	RegCtl  = KindContext.register("CTL", 0x00, 32, RW)
-	RegRate = KindContext.register("RATE", 0x04, 32, RW).needs(FeatureRate)   // 2^20 is the line rate, 0 unpaced
-	RegCwnd = KindContext.register("CWND", 0x08, 64, RW).needs(FeatureWindow) // bytes
+	RegCtl  = KindContext.register("CTL", 0x00, 32, RW, OrderProgram)
+	RegRate = KindContext.register("RATE", 0x04, 32, RW, OrderProgram).needs(FeatureRate)   // 2^20 is the line rate, 0 unpaced
+	RegCwnd = KindContext.register("CWND", 0x08, 64, RW, OrderProgram).needs(FeatureWindow) // bytes
 	// cumulative, 256 bytes
-	RegCredit  = KindContext.register("CREDIT", 0x10, 64, RW).needs(FeatureCredit)
-	RegBacklog = KindContext.register("BACKLOG", 0x18, 64, RW).needs(FeatureCredit) // bytes waiting
+	RegCredit  = KindContext.register("CREDIT", 0x10, 64, RW, OrderProgram).needs(FeatureCredit)
+	RegBacklog = KindContext.register("BACKLOG", 0x18, 64, RW, OrderNone).needs(FeatureCredit) // bytes waiting
 	// bytes, depth of the token bucket
-	RegBurst = KindContext.register("BURST", 0x20, 32, RW).needs(FeatureRate)
+	RegBurst = KindContext.register("BURST", 0x20, 32, RW, OrderNone).needs(FeatureRate)
 	// gen[7:0], serial[31:8], whose low bits are those of CTL; applies CTL, RATE, BURST
-	RegCommit = KindContext.register("COMMIT", 0x24, 32, WO).atOnce()
+	RegCommit = KindContext.register("COMMIT", 0x24, 32, WO, OrderFlush)
 	// the newest doorbell of this context
-	RegRecord = KindContext.register("RECORD", 0x28, 64, RW)
+	RegRecord = KindContext.register("RECORD", 0x28, 64, RW, OrderBefore)
 	// ready[0], blocked by window[1], credit[2], rate[3], gen[15:8]
-	RegState  = KindContext.register("STATE", 0x40, 32, RO)
-	RegLastTX = KindContext.register("LAST_TX", 0x44, 32, RO).needs(FeatureTXStamp) // low ticks of the last departure
-	RegSent   = KindContext.register("SENT", 0x48, 64, RO)                          // cumulative bytes
-	RegAcked  = KindContext.register("ACKED", 0x50, 64, RO)                         // cumulative bytes
+	RegState  = KindContext.register("STATE", 0x40, 32, RO, OrderAfter)
+	RegLastTX = KindContext.register("LAST_TX", 0x44, 32, RO, OrderNone).needs(FeatureTXStamp) // low ticks of the last departure
+	RegSent   = KindContext.register("SENT", 0x48, 64, RO, OrderNone)                          // cumulative bytes
+	RegAcked  = KindContext.register("ACKED", 0x50, 64, RO, OrderNone)                         // cumulative bytes
 	// cumulative, 256 bytes
-	RegCreditUsed = KindContext.register("CREDIT_USED", 0x58, 64, RO).needs(FeatureCredit)
+	RegCreditUsed = KindContext.register("CREDIT_USED", 0x58, 64, RO, OrderNone).needs(FeatureCredit)
 )
 
 // Registers of a packet delivery context.
 var (
 	// local id[15:0], remote id[31:16], context[47:32], gen[55:48], open[56], syn[57], ordered[58]
-	RegBind    = KindPDC.register("BIND", 0x00, 64, RW)
-	RegPSNTX   = KindPDC.register("PSN_TX", 0x08, 32, RO)
-	RegMPR     = KindPDC.register("MPR", 0x0c, 32, RW) // packets allowed in flight
-	RegCACK    = KindPDC.register("CACK", 0x10, 32, RO)
-	RegPSNRX   = KindPDC.register("PSN_RX", 0x14, 32, RO)
-	RegSACK    = KindPDC.register("SACK", 0x18, 64, RO)
-	RegEntropy = KindPDC.register("ENTROPY", 0x20, 32, RW).needs(FeatureEntropy)
-	RegService = KindPDC.register("SERVICE", 0x24, 32, RO).needs(FeatureService) // ticks, low 16 bits
+	RegBind    = KindPDC.register("BIND", 0x00, 64, RW, OrderProgram)
+	RegPSNTX   = KindPDC.register("PSN_TX", 0x08, 32, RO, OrderNone)
+	RegMPR     = KindPDC.register("MPR", 0x0c, 32, RW, OrderProgram) // packets allowed in flight
+	RegCACK    = KindPDC.register("CACK", 0x10, 32, RO, OrderAfter)
+	RegPSNRX   = KindPDC.register("PSN_RX", 0x14, 32, RO, OrderAfter)
+	RegSACK    = KindPDC.register("SACK", 0x18, 64, RO, OrderAfter)
+	RegEntropy = KindPDC.register("ENTROPY", 0x20, 32, RW, OrderNone).needs(FeatureEntropy)
+	RegService = KindPDC.register("SERVICE", 0x24, 32, RO, OrderNone).needs(FeatureService) // ticks, low 16 bits
 	// open[0], gen[15:8], sequence[31:16]: odd while CACK and SACK change
-	RegPDC = KindPDC.register("PDC_STATE", 0x28, 32, RO)
+	RegPDC = KindPDC.register("PDC_STATE", 0x28, 32, RO, OrderAfter)
 )
 
 // Registers of a doorbell page and of an event ring.
 var (
-	RegRing = KindDoorbell.register("RING", 0x00, 64, WO).atOnce()
+	RegRing = KindDoorbell.register("RING", 0x00, 64, WO, OrderFlush)
 	// doorbells that the device can take
-	RegRoom     = KindDoorbell.register("ROOM", 0x08, 32, RO).needs(FeatureRoom)
-	RegRingAddr = KindEvents.register("RING_ADDR", 0x00, 64, RW)
+	RegRoom     = KindDoorbell.register("ROOM", 0x08, 32, RO, OrderNone).needs(FeatureRoom)
+	RegRingAddr = KindEvents.register("RING_ADDR", 0x00, 64, RW, OrderProgram)
 	// enable[0], log2 of the entries[7:4], serial[15:8]
-	RegRingCtl = KindEvents.register("RING_CTL", 0x08, 32, RW).atOnce()
-	RegCons    = KindEvents.register("CONS", 0x0c, 32, RW)
+	RegRingCtl = KindEvents.register("RING_CTL", 0x08, 32, RW, OrderFlush)
+	RegCons    = KindEvents.register("CONS", 0x0c, 32, RW, OrderProgram)
 	// as of the device's last look around; the phase says what is new
-	RegProd = KindEvents.register("PROD", 0x10, 32, RO)
-	RegLost = KindEvents.register("LOST", 0x14, 32, RO)
+	RegProd = KindEvents.register("PROD", 0x10, 32, RO, OrderAfter)
+	RegLost = KindEvents.register("LOST", 0x14, 32, RO, OrderNone)
 	// the RING_CTL that the device works with
-	RegRingState = KindEvents.register("RING_STATE", 0x18, 32, RO)
+	RegRingState = KindEvents.register("RING_STATE", 0x18, 32, RO, OrderAfter)
 )
 
 // RegCounter is an element of the counter block; see [Counter] for the index.
-var RegCounter = KindCounters.register("COUNTER", 0x00, 64, RO)
+var RegCounter = KindCounters.register("COUNTER", 0x00, 64, RO, OrderNone)
 
 // register describes a register of the block, or of each element of its array.
-func (k Kind) register(name string, off uint32, width uint8, a Access) Register {
-	return Register{Name: name, Kind: k, Offset: off, Width: width, Access: a, Element: k.stride() > 0}
+func (k Kind) register(name string, off uint32, width uint8, a Access, o Order) Register {
+	return Register{Name: name, Kind: k, Offset: off, Width: width, Access: a, Order: o, Element: k.stride() > 0}
 }
 
 // needs returns the register as one that is there only with a feature.
 func (r Register) needs(f Feature) Register {
 	r.Feature = f
-	return r
-}
-
-// atOnce returns the register as one whose stores are flushed.
-func (r Register) atOnce() Register {
-	r.Flush = true
 	return r
 }

@@ -14,6 +14,17 @@ type Clock struct {
 // Ticks returns the clock's reading. It never steps back.
 func (c Clock) Ticks() uint64 { return c.space.Load64(c.now) }
 
+// Ticks32 returns the reading over a bus of 32 bits: high, low, and high again.
+// If the high half moved meanwhile, the low half has just passed zero.
+func (c Clock) Ticks32() uint64 {
+	hi := c.space.Load32(c.now + 4)
+	lo := c.space.Load32(c.now)
+	if again := c.space.Load32(c.now + 4); again != hi {
+		return uint64(again) << 32
+	}
+	return uint64(hi)<<32 | uint64(lo)
+}
+
 // TickPs returns the length of a tick in picoseconds, at least 1.
 func (c Clock) TickPs() uint32 { return c.tickPs }
 

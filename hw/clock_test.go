@@ -49,3 +49,25 @@ func TestClockOfABrokenDevice(t *testing.T) {
 	dev.space.Store64(dev.reg(RegLineRate), math.MaxUint64)
 	require.Positive(t, dev.LineRate())
 }
+
+// TestTicks32 reads over a 32-bit bus while the low half passes zero.
+func TestTicks32(t *testing.T) {
+	s := &carrySpace{Memory: NewMemory(0x100)}
+	s.Store64(0, 0x1_ffff_ffff)
+	c := Clock{space: s, now: 0}
+	require.EqualValues(t, uint64(0x2_0000_0000), c.Ticks32())
+}
+
+// carrySpace is a clock that passes a carry after its high half was read.
+type carrySpace struct {
+	*Memory
+	loads int
+}
+
+func (s *carrySpace) Load32(off uint32) uint32 {
+	v := s.Memory.Load32(off)
+	if s.loads++; s.loads == 1 {
+		s.Store64(0, 0x2_0000_0001)
+	}
+	return v
+}

@@ -57,11 +57,33 @@ func TestStoresReachTheDeviceInOrder(t *testing.T) {
 	bell.Ring(&c, 1, 2)
 	require.Equal(t, []string{"flush", "0x10028", "0x20000", "flush"}, space.log)
 	space.log = nil
-	bell.Probe(&c, 1)
+	bell.Ask(&c, 1, DoorbellProbe)
 	require.Equal(t, []string{"0x20000", "flush"}, space.log)
 	space.log = nil
 	c.Commit(Control{})
 	require.Equal(t, []string{"0x10000", "0x10004", "0x10020", "0x10024", "flush"}, space.log)
+}
+
+// TestStoreHeedsTheOrderOfARegister: what a tool stores by a register's description is ordered
+// as that says.
+func TestStoreHeedsTheOrderOfARegister(t *testing.T) {
+	dev, _, _ := newSoft(t, softConfig())
+	space := &logSpace{Space: dev.space}
+	dev.space = space
+	for r, want := range map[Register][]string{
+		RegCwnd:   {"store"},
+		RegRecord: {"flush", "store"},
+		RegCommit: {"store", "flush"},
+	} {
+		space.log = nil
+		require.NoError(t, dev.Store(r, 0, 0))
+		for i, what := range space.log {
+			if what != "flush" {
+				space.log[i] = "store"
+			}
+		}
+		require.Equal(t, want, space.log, r.Name)
+	}
 }
 
 // TestCommitIsTakenWhole: a device that looks between any two stores of a second commit finds the first

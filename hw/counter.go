@@ -11,6 +11,8 @@ const (
 	CounterTXPackets Counter = iota
 	CounterTXBytes
 	CounterRXPackets
+	CounterRXBytes
+	CounterMarked
 	CounterNACKs
 	CounterCNPs
 	CounterEventsLost
@@ -26,7 +28,7 @@ const (
 )
 
 var counterNames = [counters]string{
-	"tx-packets", "tx-bytes", "rx-packets", "nacks", "cnps", "events-lost",
+	"tx-packets", "tx-bytes", "rx-packets", "rx-bytes", "marked", "nacks", "cnps", "events-lost",
 	"doorbells", "stale-doorbells", "stale-credit", "gen-mismatch",
 	"window-blocked-ns", "credit-blocked-ns", "rate-blocked-ns",
 }

@@ -190,16 +190,20 @@ func (d *Device) LineRate() int64 {
 }
 
 // MTU returns the largest packet in bytes.
-func (d *Device) MTU() int64 { return int64(d.space.Load32(d.reg(RegMTU))) }
+func (d *Device) MTU() int64 { return int64(d.space.Load64(d.reg(RegLimits))>>48) * mtuUnit }
+
+// mtuUnit is the unit of the MTU in LIMITS, bytes.
+const mtuUnit = 64
 
 // Status is the device's state.
 type Status uint32
 
 // Bits of a status.
 const (
-	StatusReady Status = 1 << 0
-	StatusFault Status = 1 << 1
-	StatusLink  Status = 1 << 2
+	StatusReady    Status = 1 << 0
+	StatusFault    Status = 1 << 1
+	StatusLink     Status = 1 << 2
+	StatusOverload Status = 1 << 3 // doorbells come faster than they are taken
 )
 
 // Status returns the device's state.

@@ -22,6 +22,7 @@ func TestOpen(t *testing.T) {
 	require.EqualValues(t, 7, dev.Clock().Ticks())
 	soft.Step(5)
 	require.EqualValues(t, 7, dev.Clock().Ticks(), "the clock never steps back")
+	require.EqualValues(t, 7, dev.Clock().Ticks32())
 }
 
 // TestOpenRefusesOverlap: an array of elements must not lie over another block, known or not.

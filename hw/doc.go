@@ -30,8 +30,8 @@
 //
 // # Order
 //
-// Stores to registers have to reach a device in program order, as they do through an uncached
-// mapping. What an action needs beyond that:
+// Each register has an [Order], the class of ordering that its store or load
+// needs beyond itself. The recipes:
 //
 //	send descriptor  fill it, [Space.Flush], store the record, store RING, [Space.Flush]
 //	change window    store CWND: one word, no commit, no flush; a late window is only late

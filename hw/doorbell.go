@@ -1,10 +1,21 @@
 package hw
 
-// What a doorbell asks for.
+import "github.com/uetcc/uetcc/internal/enum"
+
+// DoorbellOp says what a doorbell asks for.
+type DoorbellOp uint8
+
+// Doorbell operations.
 const (
-	doorbellTX    = 0 // packets up to the index wait to be sent
-	doorbellProbe = 3 // send a round-trip probe
+	DoorbellTX     DoorbellOp = 0 // packets up to the index wait to be sent
+	DoorbellProbe  DoorbellOp = 3 // send a round-trip probe
+	DoorbellCredit DoorbellOp = 4 // the credit changed
 )
+
+var doorbellNames = [...]string{DoorbellTX: "tx", DoorbellProbe: "probe", DoorbellCredit: "credit"}
+
+// String returns a short name.
+func (o DoorbellOp) String() string { return enum.Name(doorbellNames[:], o) }
 
 // A doorbell is one 64-bit word:
 //
@@ -13,19 +24,19 @@ const (
 //	|     index      | op |              |   gen   |      context      |
 //	+----------------+----+--------------+---------+-------------------+
 //
-// A probe, which has no index, puts there how many the page has asked for: a device takes a
-// word that it has seen before for nothing new.
-func doorbellWord(index uint16, op, gen uint8, context uint32) uint64 {
-	return uint64(index) | uint64(op)<<16 | uint64(gen)<<24 | uint64(context)<<32
+// An operation that has no index puts there how often the page has been asked: a
+// device takes a word that it has seen before for nothing new.
+func doorbellWord(index uint16, op DoorbellOp, gen uint8, context uint32) uint64 {
+	return uint64(index) | uint64(op&15)<<16 | uint64(gen)<<24 | uint64(context)<<32
 }
 
 // Doorbell is a doorbell page. Each sending goroutine owns one, so that no lock
 // is needed.
 type Doorbell struct {
-	space  Space
-	page   uint32
-	on     Feature
-	probes uint16 // asked for
+	space Space
+	page  uint32
+	on    Feature
+	asked uint16
 }
 
 // Doorbell returns doorbell page i. Errors: [ErrMissing], [ErrIndex].
@@ -40,21 +51,18 @@ func (d *Device) Doorbell(i int) (Doorbell, error) {
 // page's doorbell is overtaken by the next one, the device still finds the index
 // there.
 func (b *Doorbell) Ring(c *Context, generation uint8, index uint16) {
-	w := doorbellWord(index, doorbellTX, generation, c.index)
+	w := doorbellWord(index, DoorbellTX, generation, c.index)
 	b.space.Flush()
 	b.space.Store64(c.base+RegRecord.Offset, w)
 	b.space.Store64(b.page+RegRing.Offset, w)
 	b.space.Flush()
 }
 
-// Probe asks the device to send a round-trip probe with the context's next packet. It may
-// be lost if the page's next doorbell overtakes it. Without [FeatureProbe] it changes nothing.
-func (b *Doorbell) Probe(c *Context, generation uint8) {
-	if b.on&FeatureProbe == 0 {
-		return
-	}
-	b.probes++
-	b.space.Store64(b.page+RegRing.Offset, doorbellWord(b.probes, doorbellProbe, generation, c.index))
+// Ask rings for an operation that has no index. It may be lost if the page's
+// next doorbell overtakes it.
+func (b *Doorbell) Ask(c *Context, generation uint8, op DoorbellOp) {
+	b.asked++
+	b.space.Store64(b.page+RegRing.Offset, doorbellWord(b.asked, op, generation, c.index))
 	b.space.Flush()
 }
 

@@ -17,6 +17,25 @@ var accessNames = [...]string{"RO", "RW", "WO"}
 // String returns the name of a.
 func (a Access) String() string { return enum.Name(accessNames[:], a) }
 
+// Order says what a register's store or load needs beyond itself. [Device.Store] sees to
+// what is asked of a store, and so does what the typed blocks do; see the recipes in the
+// package comment.
+type Order uint8
+
+// Order classes.
+const (
+	OrderNone    Order = iota
+	OrderProgram       // program order with other registers of the device is enough
+	OrderBefore        // payload in host memory must be visible before: [Space.Flush] first
+	OrderFlush         // must reach the device at once: [Space.Flush] after
+	OrderAfter         // a load that later loads of host memory depend on
+)
+
+var orderNames = [...]string{"none", "program", "before", "flush", "after"}
+
+// String returns a short name.
+func (o Order) String() string { return enum.Name(orderNames[:], o) }
+
 // Register describes one register of a block.
 type Register struct {
 	Name    string
@@ -24,7 +43,7 @@ type Register struct {
 	Offset  uint32 // from the block's base, or from its array element
 	Width   uint8  // bits: 32 or 64
 	Access  Access
-	Flush   bool    // a store is to reach the device at once
+	Order   Order
 	Feature Feature // 0: always there
 	Element bool    // lies in each element of the block's array
 }
@@ -56,12 +75,15 @@ func (d *Device) Store(r Register, index int, v uint64) error {
 	case d.on&r.Feature != r.Feature:
 		return nil
 	}
+	if r.Order == OrderBefore {
+		d.space.Flush()
+	}
 	if r.Width == 32 {
 		d.space.Store32(off, uint32(v))
 	} else {
 		d.space.Store64(off, v)
 	}
-	if r.Flush {
+	if r.Order == OrderFlush {
 		d.space.Flush()
 	}
 	return nil

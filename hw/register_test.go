@@ -41,8 +41,8 @@ func TestRegisterMap(t *testing.T) {
 			"00 TYPE 32 RO, 04 VERSION 32 RO, 08 NEXT 32 RO, 0c GEOM 32 RO, 10 BASE 32 RO",
 		},
 		{
-			[]Register{RegFeatures, RegFeaturesOn, RegLineRate, RegMTU, RegReset, RegStatus, RegFault, RegFaultClear, RegResets},
-			"18 FEATURES 64 RO, 20 FEATURES_ON 64 RW, 28 LINE_RATE 64 RO, 30 MTU 32 RO, 38 RESET 32 WO, " +
+			[]Register{RegDeviceID, RegFeatures, RegFeaturesOn, RegLineRate, RegLimits, RegReset, RegStatus, RegFault, RegFaultClear, RegResets},
+			"14 DEV_ID 32 RO, 18 FEATURES 64 RO, 20 FEATURES_ON 64 RW, 28 LINE_RATE 64 RO, 30 LIMITS 64 RO, 38 RESET 32 WO, " +
 				"3c STATUS 32 RO, 40 FAULT 32 RO, 44 FAULT_CLEAR 32 RW, 48 RESETS 32 RO",
 		},
 		{[]Register{RegNow, RegTickPs, RegStampBits}, "18 NOW 64 RO, 28 TICK_PS 32 RO, 2c STAMP_BITS 32 RO"},

@@ -95,7 +95,7 @@ func TestResetForgetsDoorbells(t *testing.T) {
 	c := start(t, dev, soft, 0, Control{Mode: ModeRate})
 	bell, err := dev.Doorbell(0)
 	require.NoError(t, err)
-	bell.Probe(c, 0)
+	bell.Ask(c, 0, DoorbellProbe)
 	soft.Step(0)
 	before := dev.Counter(CounterDoorbells)
 	dev.Reset()

@@ -21,12 +21,6 @@ const (
 	maxRingLog = 15
 )
 
-// holdsRing reports whether a ring of 2^log2 entries may lie at addr.
-func (m *Memory) holdsRing(addr uint64, log2 uint32) bool {
-	return log2 >= minRingLog && log2 <= maxRingLog && addr%4096 == 0 && addr < 1<<32 &&
-		addr+entryLen<<log2 <= uint64(m.Size())
-}
-
 // Ring makes event ring i use 2^log2 entries (4..15) of 32 bytes at offset addr
 // of the host memory, a multiple of 4,096, and turns it on. A ring that is on, be it of an
 // engine that is no more, must be stopped before and the device have seen it ([Ring.Stopped]), or
@@ -40,7 +34,7 @@ func (d *Device) Ring(i int, host *Memory, addr, log2 uint32) (Ring, error) {
 		return Ring{}, err
 	}
 	old := d.space.Load32(regs + RegRingCtl.Offset)
-	if old&1 != 0 || d.space.Load32(regs+RegRingState.Offset)&1 != 0 || !host.holdsRing(uint64(addr), log2) {
+	if old&1 != 0 || d.space.Load32(regs+RegRingState.Offset)&1 != 0 || log2 < minRingLog || log2 > maxRingLog || addr%4096 != 0 || uint64(addr)+entryLen<<log2 > uint64(host.Size()) {
 		return Ring{}, ErrRing
 	}
 	for off := uint32(0); off < entryLen<<log2; off += 8 {

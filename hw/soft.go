@@ -15,7 +15,7 @@ type SoftConfig struct {
 	Owners   int     // doorbell pages and event rings, 1..64
 	Features Feature // what it offers
 	LineRate int64   // bits per second, 1 to 2^43
-	MTU      int64   // bytes of every packet, a multiple of 32 up to 65,536
+	MTU      int64   // bytes of every packet, a multiple of 64 up to 65,472
 	TickPs   uint32  // tick of the clock; 0 is 128 ns
 }
 
@@ -48,11 +48,11 @@ type SoftDevice struct {
 // layout holds where the blocks' arrays lie.
 type layout struct{ contexts, pdcs, doorbells, rings, counters, end uint32 }
 
-// softRoom is what ROOM says, doorbells: none waits longer than a step.
-const softRoom = 64
-
-// burstUnit is what a TX event counts bytes in.
-const burstUnit = 32
+// What the device says of itself, in LIMITS and ROOM.
+const (
+	softWindowLog = 40 // 1 TiB
+	softRoom      = 64 // doorbells: none waits longer than a step
+)
 
 // Offsets of the blocks' headers.
 const (
@@ -72,10 +72,10 @@ func (c *SoftConfig) validate() error {
 		check.Range(ErrConfig, "PDCs", c.PDCs, 0, 1<<16),
 		check.Range(ErrConfig, "Owners", c.Owners, 1, 64),
 		check.Range(ErrConfig, "LineRate", c.LineRate, 1, 1<<43),
-		check.Range(ErrConfig, "MTU", c.MTU, burstUnit, 1<<16),
+		check.Range(ErrConfig, "MTU", c.MTU, mtuUnit, 1023*mtuUnit),
 	)
-	if err == nil && c.MTU%burstUnit != 0 {
-		err = fmt.Errorf("%w: MTU is %d, want a multiple of %d", ErrConfig, c.MTU, burstUnit)
+	if err == nil && c.MTU%mtuUnit != 0 {
+		err = fmt.Errorf("%w: MTU is %d, want a multiple of %d", ErrConfig, c.MTU, mtuUnit)
 	}
 	return err
 }
@@ -143,7 +143,7 @@ func (d *SoftDevice) describe() {
 	d.header(atCounters, KindCounters, 0, uint32(counters), l.counters)
 	regs.Store64(RegFeatures.Offset, uint64(cfg.Features))
 	regs.Store64(RegLineRate.Offset, uint64(cfg.LineRate))
-	regs.Store32(RegMTU.Offset, uint32(cfg.MTU))
+	regs.Store64(RegLimits.Offset, softWindowLog|maxRingLog<<8|uint64(cfg.Contexts)<<16|uint64(cfg.MTU/mtuUnit)<<48)
 	regs.Store32(atClock+RegTickPs.Offset, cfg.TickPs)
 	regs.Store32(atClock+RegStampBits.Offset, 32)
 	for i := range cfg.Owners {
@@ -259,7 +259,7 @@ func (d *SoftDevice) takePages() {
 		}
 		if c := &d.contexts[context]; uint8(w>>24) != c.gen {
 			d.counters[CounterGenMismatch]++
-		} else if w>>16&15 == doorbellProbe {
+		} else if DoorbellOp(w>>16&15) == DoorbellProbe {
 			c.probe = true
 		}
 	}

@@ -186,7 +186,7 @@ func (d *SoftDevice) send(i int) {
 	if c.probe {
 		flags, c.probe = pcc.ProbeSent, false
 	}
-	d.Post(Event{Type: EventTX, Flags: flags, Context: uint32(i), Words: [3]uint32{uint32(n / burstUnit), 1}})
+	d.Post(Event{Type: EventTX, Flags: flags, Context: uint32(i), Words: [3]uint32{uint32(n / 32), 1}})
 }
 
 // publish stores what context i came to, and adds up the time that it was

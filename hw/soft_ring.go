@@ -33,7 +33,7 @@ func (d *SoftDevice) takeRing(i int) {
 	d.regs.Store32(base+RegLost.Offset, 0)
 	addr := d.regs.Load64(base + RegRingAddr.Offset)
 	log2 := ctl >> 4 & 15
-	if !d.host.holdsRing(addr, log2) {
+	if log2 < minRingLog || addr%4096 != 0 || addr > 1<<32-4096 || addr+entryLen<<log2 > uint64(d.host.Size()) {
 		d.fault |= FaultRing // off until the control word changes
 		return
 	}

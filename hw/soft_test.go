@@ -226,7 +226,7 @@ func TestCommitRefusesAnotherGeneration(t *testing.T) {
 	dev.ClearFaults(FaultCommit)
 	soft.Step(3)
 	require.Zero(t, dev.Faults())
-	require.NoError(t, dev.Store(RegRing, 0, doorbellWord(1, doorbellTX, 0, 99)))
+	require.NoError(t, dev.Store(RegRing, 0, doorbellWord(1, DoorbellTX, 0, 99)))
 	soft.Step(4)
 	require.Equal(t, FaultDoorbell, dev.Faults())
 }
@@ -237,7 +237,7 @@ func TestProbeLeavesWithTheNextBurst(t *testing.T) {
 	ring, _ := dev.Ring(0, host, 0, 4)
 	c := start(t, dev, soft, 0, Control{Generation: 1})
 	bell, _ := dev.Doorbell(0)
-	bell.Probe(c, 1)
+	bell.Ask(c, 1, DoorbellProbe)
 	soft.Step(10)
 	bell.Ring(c, 1, 1)
 	soft.Step(20)
@@ -248,23 +248,11 @@ func TestProbeLeavesWithTheNextBurst(t *testing.T) {
 	require.Equal(t, pcc.EventTX, e[0].PCC().Type)
 
 	for i := range 3 { // nothing else is rung between
-		bell.Probe(c, 1)
+		bell.Ask(c, 1, DoorbellProbe)
 		soft.Step(30 + int64(i))
 		require.True(t, soft.contexts[0].probe, "asked again")
 		soft.contexts[0].probe = false
 	}
-}
-
-// TestProbeWithoutTheFeature: a device that cannot probe is not asked to.
-func TestProbeWithoutTheFeature(t *testing.T) {
-	cfg := softConfig()
-	cfg.Features &^= FeatureProbe
-	dev, soft, _ := newSoft(t, cfg)
-	c := start(t, dev, soft, 0, Control{Generation: 1})
-	bell, _ := dev.Doorbell(0)
-	bell.Probe(c, 1)
-	soft.Step(10)
-	require.Zero(t, dev.Counter(CounterDoorbells))
 }
 
 func TestSoftErrors(t *testing.T) {
@@ -275,8 +263,6 @@ func TestSoftErrors(t *testing.T) {
 		func(c *SoftConfig) { c.Owners = 65 },
 		func(c *SoftConfig) { c.LineRate = 0 },
 		func(c *SoftConfig) { c.MTU = 100 },
-		func(c *SoftConfig) { c.MTU = 0 },
-		func(c *SoftConfig) { c.MTU = 1<<16 + burstUnit },
 	} {
 		cfg := softConfig()
 		change(&cfg)
