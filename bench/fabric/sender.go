@@ -96,24 +96,29 @@ func (s *sim) sendData(host, conn uint32, c *sender) {
 	r.ev = c.ent.Next(s.params.Entropy(), s.sideOf(conn), progress)
 
 	pkt := s.pool.get()
-	p := packet{to: destination(conn), size: r.size, ev: r.ev, dscp: s.dataDSCP(again)}
-	if again {
-		p.flags |= flagRTX
-	}
 	params := c.ctx.SendParams(&s.params, int64(s.nics[host].ready.n)+1)
-	if again || c.ctx.Backlog() == 0 || params.AckRequest {
-		p.flags |= flagAckReq
+	s.pool.pkts[pkt] = packet{
+		to: destination(conn), size: r.size, ev: r.ev, dscp: s.dataDSCP(again), flags: c.dataFlags(again, params.AckRequest),
 	}
-	if !c.heard {
-		p.flags |= flagSYN
-	}
-	s.pool.pkts[pkt] = p
 	s.pool.details[pkt] = detail{psn: psn, cack: c.cack, units: uint32(rccc.QuantaOf(params.CreditTarget))}
 	if !c.timing {
 		c.timing = true
 		s.events.push(s.now+s.rto, evTimer, conn)
 	}
 	s.transmit(&s.ports[host], host, pkt)
+}
+
+func (c *sender) dataFlags(again, ask bool) (f uint8) {
+	if again {
+		f |= flagRTX
+	}
+	if again || ask || c.ctx.Backlog() == 0 {
+		f |= flagAckReq
+	}
+	if !c.heard {
+		f |= flagSYN
+	}
+	return f
 }
 
 func (s *sim) dataDSCP(again bool) switchq.DSCP {

@@ -9,6 +9,8 @@
 //	go run ./bench/uetsim -trace FILE.csv        how its windows moved, and why
 //	go run ./bench/uetsim decode FILE.pcap       print UET packets, one a line
 //
+// JSON has, for each run, the fields of fabric.Result, whose names end in their units.
+//
 // A capture has a PDC for each connection and a WRITE for each transfer, at the time at which
 // each packet has reached its host. Its UDP lengths are the simulated sizes of data; Ethernet and
 // IP come on top, and acknowledgements are longer than the 64 bytes simulated.
