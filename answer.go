@@ -191,7 +191,7 @@ func (a *answer) withhold(code ses.ReturnCode, out *Datagram) {
 // reply sends e.response as the answer that is owed to a request.
 func (e *Endpoint) reply(now int64, id AnswerID, reply *Datagram) error {
 	buf := reply.Packet[:cap(reply.Packet)]
-	e.response.Kind, e.response.State = pdc.RespondGuaranteed, reply.State
+	state := reply.State
 	if len(buf) < HeaderMax {
 		return pdc.ErrShortBuffer
 	}
@@ -202,6 +202,7 @@ func (e *Endpoint) reply(now int64, id AnswerID, reply *Datagram) error {
 	if !ok {
 		return ses.ErrStale
 	}
+	e.response.Kind, e.response.State = pdc.RespondGuaranteed, e.creditState(state, rx.PDC)
 	n, err := e.pds.Respond(now, rx, &e.response, buf)
 	if err != nil {
 		return ses.ErrStale

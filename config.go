@@ -69,7 +69,9 @@ type Config struct {
 	// filled in.
 	Target ses.TargetConfig
 
-	// Receiver is the scheduler of receiver credit, in use where CC.Control has RCCC.
+	// Receiver is the scheduler of receiver credit, in use where CC.Control has RCCC. Credit
+	// goes out in CREDIT packets; each ACK_CC repeats it (CC_CREDIT), unless there is NSCC, too,
+	// whose state it then has.
 	// Zero fields: Senders is Contexts, Rate is CC.NSCC.LinkRate, MaxCredit and MaxDemand
 	// are those of CC.RCCC, Timeout is 8 round trips (CC.RCCC.RTT, else CC.NSCC.BaseRTT)
 	// and at least 1 ms, Policy is a [rccc.PullPolicy]. An address gets another sender while

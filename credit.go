@@ -12,14 +12,15 @@ import (
 )
 
 // A creditor is the destination half of receiver credit: who asks for it, and on which PDC
-// to answer. Grants go out as CREDIT control packets, since an ACK_CC that carries NSCC's
-// state has no room for them.
+// to answer. Grants go out as CREDIT control packets when they are due. Acknowledgements
+// repeat them, but not beside NSCC, whose state has the same place in an ACK_CC.
 type creditor struct {
 	recv    *rccc.Receiver
 	byKey   *table.Map // {peer, this endpoint, ccc_id} -> slot
 	senders []creditSender
 	held    *table.Quota // senders of each address
 	start   int64        // credit that every new sender begins with
+	alone   bool         // without NSCC
 }
 
 // A creditSender is a context of a peer. Several PDCs may share it.
@@ -54,12 +55,18 @@ func newCreditor(c *Config, p *ccc.Params) (*creditor, error) {
 	}
 	k := &creditor{
 		recv: recv, byKey: table.NewMap(r.Senders, c.seedFor(seedCredit)), senders: make([]creditSender, r.Senders),
-		held: table.NewQuota(r.Senders, math.MaxUint32, c.seedFor(seedCredit)),
+		held:  table.NewQuota(r.Senders, math.MaxUint32, c.seedFor(seedCredit)),
+		alone: c.CC.Control == ccc.ControlRCCC,
 	}
 	if c.CC.RCCC.CountInitial {
 		k.start = p.RCCC().InitialCredit()
 	}
 	return k, nil
+}
+
+// creditKey names a sender, by its address and its name for its context.
+func creditKey(in *Datagram, id uint8) table.Key {
+	return table.Key{in.Src.Hi, in.Src.Lo, in.Dst.Hi, in.Dst.Lo, uint64(id)}
 }
 
 // demand takes in what a packet that arrived on a PDC asks for.
@@ -99,7 +106,7 @@ func (e *Endpoint) demandNext(now int64, in *Datagram, h pdc.Handle) {
 // creditSender finds the sender of a PDC that has not asked before, or adds it.
 func (e *Endpoint) creditSender(now int64, in *Datagram, f *flow) *creditSender {
 	k, id := e.credit, e.res.Demand.CCCID
-	key := table.Key{in.Src.Hi, in.Src.Lo, in.Dst.Hi, in.Dst.Lo, uint64(id)}
+	key := creditKey(in, id)
 	if h := k.byKey.Lookup(&key); h != table.None {
 		s := &k.senders[h.Index()]
 		if !k.startedOver(s.handle, e.res.Demand.Target) {
@@ -110,9 +117,7 @@ func (e *Endpoint) creditSender(now int64, in *Datagram, f *flow) *creditSender 
 		k.recv.Remove(s.handle)
 		k.drop(s.handle)
 	}
-	// A context that this side has forgotten resumes one window below what it asks for;
-	// the totals on the wire are modulo 2^24 quanta.
-	start := max(k.start, k.recv.Resume(rccc.Quanta(e.res.Demand.Target).Extend(1<<31)))
+	start := k.startOf(e.res.Demand.Target)
 	source := k.held.Source(in.Src.Hi, in.Src.Lo)
 	if !k.shares(source) && !k.displaces(now, source) {
 		return nil
@@ -130,6 +135,71 @@ func (e *Endpoint) creditSender(now int64, in *Datagram, f *flow) *creditSender 
 	k.senders[slot] = creditSender{handle: h, pdcs: 1, source: source}
 	f.sender = h
 	return &k.senders[slot]
+}
+
+// startOf is the credit with which a sender that is not known begins, bytes. A context that
+// this side has forgotten resumes one window below what it asks for; the totals on the wire
+// are modulo 2^24 quanta.
+func (k *creditor) startOf(target uint32) int64 {
+	return max(k.start, k.recv.Resume(rccc.Quanta(target).Extend(1<<31)))
+}
+
+// ackState is what the acknowledgement of a packet says for congestion control: what the
+// host adds, or to a request the credit that its source has so far.
+func (e *Endpoint) ackState(in *Datagram) pdc.AckState {
+	k := e.credit
+	if k == nil || !k.alone || len(in.Packet) < pds.RequestCCLen {
+		return in.State
+	}
+	q := (*pds.RequestView)(in.Packet)
+	switch {
+	case !q.Type().IsRequest():
+		return in.State
+	case q.Flags()&pds.FlagSYN == 0:
+		if p := e.pds.Fast().Named(q); p != nil {
+			return e.creditState(in.State, p.Handle())
+		}
+		return in.State
+	case q.Type() < pds.TypeRUDCCReq: // asks for no credit
+		return in.State
+	}
+	return k.tell(in.State, k.grantedTo(in))
+}
+
+// creditState is ackState for what came on PDC h.
+func (e *Endpoint) creditState(host pdc.AckState, h pdc.Handle) pdc.AckState {
+	k, f := e.credit, &e.flows[h.ID()]
+	if k == nil || !k.alone || f.pdc != h || f.sender == 0 || k.senders[f.sender.Slot()].handle != f.sender {
+		return host
+	}
+	return k.tell(host, k.granted(f.sender))
+}
+
+// tell is what an acknowledgement says where there is a total of credit to tell, bytes. The
+// host may do so by itself.
+func (k *creditor) tell(host pdc.AckState, total int64) pdc.AckState {
+	if host.Type != pds.CCNSCC {
+		return host
+	}
+	return pdc.AckState{Type: pds.CCCredit, Credit: uint32(rccc.QuantaOf(total))}
+}
+
+// granted is the credit of a sender so far, bytes.
+func (k *creditor) granted(h rccc.Handle) int64 {
+	return k.recv.Target(h) - k.recv.Senders().Demand(h.Slot())
+}
+
+// grantedTo is the credit so far of the sender that a request of a new PDC comes from.
+func (k *creditor) grantedTo(in *Datagram) int64 {
+	q := pds.Request{Type: pds.TypeRUDCCReq}
+	q.DecodeRestCC((*[pds.RequestCCLen]byte)(in.Packet))
+	key := creditKey(in, q.CCCID)
+	if i := k.byKey.Lookup(&key); i != table.None {
+		if h := k.senders[i.Index()].handle; !k.startedOver(h, q.CreditTarget) {
+			return k.granted(h)
+		}
+	}
+	return k.startOf(q.CreditTarget)
 }
 
 // shares reports whether an address may have another sender: more are free than it has. So
@@ -151,9 +221,7 @@ func (k *creditor) displaces(now int64, s table.Source) bool {
 // one known by this name: the source has lost or closed that one, and would take any
 // further credit for a jump.
 func (k *creditor) startedOver(h rccc.Handle, target uint32) bool {
-	known := k.recv.Target(h)
-	granted := known - k.recv.Senders().Demand(rccc.Slot(h.Slot()))
-	return rccc.Quanta(target).Extend(known) < k.recv.Resume(granted)
+	return rccc.Quanta(target).Extend(k.recv.Target(h)) < k.recv.Resume(k.granted(h))
 }
 
 // grant writes the next credit that is due, and reports false if none is.

@@ -251,3 +251,49 @@ func TestEndpointCreditNewStart(t *testing.T) {
 		receive(n.now, a.e, back[0])
 	}
 }
+
+// TestEndpointCreditInAcknowledgements: where receivers alone control congestion, every
+// ACK_CC carries the credit so far (figure 8-4 of the UET congestion chapters), so that it
+// makes good for CREDITs that were lost. With NSCC beside it, NSCC's state has that place.
+func TestEndpointCreditInAcknowledgements(t *testing.T) {
+	for _, control := range []ccc.Control{ccc.ControlRCCC, ccc.ControlBoth} {
+		t.Run(control.String(), func(t *testing.T) {
+			const initial = 12_500
+			n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) {
+				underCredit(control, initial)(c)
+				c.CC.RCCC.CountInitial, c.PDS.AckPerPacket = true, true
+			})
+			a, b := n.ends[0].e, n.ends[1].e
+			n.write(ses.ModeRUD, 100*netMTU)
+			var told []int64
+			for now := int64(0); now < 40_000; now += 1_000 {
+				for i, p := range sendAll(now, b) { // CREDITs, of which only the first arrives
+					if i == 0 {
+						receive(now, a, p)
+					}
+				}
+				for _, p := range sendAll(now, a) {
+					_, back := receive(now, b, p)
+					for _, q := range back {
+						var ack pds.AckCC
+						_, err := ack.Decode(q.data)
+						require.NoError(t, err)
+						var credit pds.CreditState
+						require.Equal(t, control == ccc.ControlRCCC, ack.Credit(&credit), &ack)
+						told = append(told, int64(credit.Credit)*pds.ByteUnit)
+						receive(now, a, q)
+						for h := range a.PDS().All() {
+							total := a.CC().Context(a.CC().ContextOf(ccc.Handle(h))).CreditTotal()
+							require.GreaterOrEqual(t, total, told[len(told)-1], "it is credit like any other")
+						}
+					}
+				}
+			}
+			if control == ccc.ControlRCCC {
+				require.EqualValues(t, initial/pds.ByteUnit*pds.ByteUnit, told[0], "what the source has already")
+				require.IsNonDecreasing(t, told)
+				require.Greater(t, told[len(told)-1], int64(4*initial))
+			}
+		})
+	}
+}

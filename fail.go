@@ -49,7 +49,7 @@ func (e *Endpoint) Fail(now int64, in, reply *Datagram, r *Received) error {
 		e.control(reply, e.respondRUDI(in, buf), in.Dst, in.Src)
 		return nil
 	}
-	n, err := e.pds.Amend(now, r.PDC, e.arrived(in), &e.response, buf)
+	n, err := e.pds.Amend(now, r.PDC, e.presented(in), &e.response, buf)
 	if err == nil {
 		e.control(reply, n, in.Dst, in.Src)
 	}

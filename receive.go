@@ -112,6 +112,10 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 	payload := len(in.Packet) - at - ses.StandardLen
 	out := (*[HeaderMax]byte)(reply.Packet[:HeaderMax])
 	t := &pdc.Taken{Request: q, Src: &in.Src, State: &in.State, Size: in.nominal(), Payload: uint32(payload), CE: in.CE}
+	if e.credit != nil {
+		e.in.State = e.creditState(in.State, p.Handle())
+		t.State = &e.in.State
+	}
 	if v.IsEdge() {
 		e.receiveEdge(now, in, reply, r, plainRequest{t, v, p, at})
 		return
@@ -207,10 +211,13 @@ func (e *Endpoint) receiveExpected(now int64, in, reply *Datagram, r *Received, 
 	e.res.ID, e.res.Next, e.res.Header = pdc.RxID{PDC: p.Handle(), PSN: q.PSN()}, q.Next(), q.Type().HeaderLen()
 	r.PDC = p.Handle()
 	e.judge(in.Packet, modeOf(in.Packet), r)
-	n := 0
+	state, n := &in.State, 0
+	if e.credit != nil {
+		state = &e.presented(in).State
+	}
 	if d := &e.decision; d.IsDefault() && e.request.Opcode.IsPlain() {
 		n, _ = e.pds.Fast().Take(now, p, &pdc.Taken{
-			Request: q, Src: &in.Src, State: &in.State, CE: in.CE,
+			Request: q, Src: &in.Src, State: state, CE: in.CE,
 			Size: in.nominal(), Payload: uint32(len(in.Packet) - r.Payload),
 		}, (*[pds.AckCCLen]byte)(buf))
 		switch {
@@ -222,7 +229,7 @@ func (e *Endpoint) receiveExpected(now int64, in, reply *Datagram, r *Received, 
 			n = len(d.Response.AppendTo(buf[:n]))
 		}
 	} else {
-		e.pds.Fast().Await(now, p, e.arrived(in))
+		e.pds.Fast().Await(now, p, e.presented(in))
 		n = e.answer(now, buf, r)
 	}
 	if n > 0 {
@@ -240,7 +247,7 @@ func (e *Endpoint) receiveGeneral(now int64, in, reply *Datagram, r *Received) {
 		return
 	}
 	buf := reply.Packet[:cap(reply.Packet)]
-	e.pds.Receive(now, e.arrived(in), buf, &e.res)
+	e.pds.Receive(now, e.presented(in), buf, &e.res)
 	n := e.res.Reply // the length of the answer in buf
 	r.Err, r.PDC, r.Buffer = e.res.Err, e.res.ID.PDC, e.res.Buffer
 	switch e.res.Verdict {
@@ -282,6 +289,15 @@ func (e *Endpoint) arrived(in *Datagram) *pdc.In {
 	p := &e.in
 	p.Packet, p.Src, p.Dst, p.CE, p.Trimmed, p.State = in.Packet, in.Src, in.Dst, in.CE, in.Trimmed, in.State
 	p.Size = in.nominal()
+	return p
+}
+
+// presented is arrived with the credit that an acknowledgement tells.
+func (e *Endpoint) presented(in *Datagram) *pdc.In {
+	p := e.arrived(in)
+	if e.credit != nil {
+		p.State = e.ackState(in)
+	}
 	return p
 }
 

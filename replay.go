@@ -46,6 +46,6 @@ func (e *Endpoint) Replay(now int64, buffers []Datagram, reply *Datagram, r *Rec
 func (e *Endpoint) present(id pdc.RxID, in *Datagram) {
 	var q pds.Request
 	_, _ = q.Decode(in.Packet) // as it was when it came
-	e.arrived(in)
+	e.presented(in)
 	e.res = pdc.Result{Verdict: pdc.VerdictRequest, ID: id, Next: q.Next, Header: q.Len()}
 }
