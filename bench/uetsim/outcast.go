@@ -24,9 +24,40 @@ func outcast(o *options) (*report, error) {
 	if err != nil {
 		return nil, err
 	}
+	crowd, err := r.add("one twice, each in turn", o.with(dominated(c, false), "nscc"))
+	if err != nil {
+		return nil, err
+	}
+	shared, err := r.add("one twice, contexts in turn", o.with(dominated(c, true), "nscc"))
+	if err != nil {
+		return nil, err
+	}
 	r.Oracle = []oracle{{"htsim NSCC, on record", 975.1, -1, 979.9, 0, -1}}
 	r.outcastClaims(nscc)
+	r.dominatedClaims(nscc, crowd, shared)
 	return r, nil
+}
+
+// dominated is c with the first destination written to twice at a time. Each write has a
+// context of its own, and gets a seventh of the link, or both share that of the destination.
+func dominated(c fabric.Config, shared bool) fabric.Config {
+	first := c.Matrix.Flows[0]
+	first.ID, first.Message = 1, shared
+	second := first
+	if !shared {
+		second.ID = 2
+	}
+	c.Matrix = &fabric.Matrix{Nodes: c.Matrix.Nodes, Flows: append([]fabric.Flow{first, second}, c.Matrix.Flows[1:]...)}
+	return c
+}
+
+func (r *report) dominatedClaims(alike, crowd, shared *fabric.Result) {
+	others := func(x *fabric.Result) float64 { return slices.Max(fcts(x)[2:]) }
+	late := alike.FCT.Max * 7 / 6
+	r.claim(others(crowd) > 0.99*late && others(crowd) < 1.01*late, "a flow with twice the packets delays all others",
+		fmt.Sprintf("by a sixth, to %.1f us or 1 %% from that", late), "%.1f us", others(crowd))
+	r.claim(others(shared) < 1.01*alike.FCT.Max, "egress scheduling by context keeps them from being outcast",
+		fmt.Sprintf("not after %.1f us by more than 1 %%", alike.FCT.Max), "%.1f us", others(shared))
 }
 
 func (r *report) outcastClaims(nscc *fabric.Result) {
