@@ -38,6 +38,19 @@
 // they hold every window that does not see the target, and a base that is 2 % too long has a
 // flow take all that its ceiling of 1.5 bandwidth-delay products allows.
 //
+// # The UET congestion chapters
+//
+// Where the chapters whose figures the Examples work out say something else than the
+// specification, this package follows the specification:
+//
+//   - The target delay is 0.75 base round trips with trimming and one without; the chapters
+//     have these two the other way round. [Tuning].TargetQdelay sets another one.
+//   - What they call the queueing delay, arrival less transmission less service time, is the
+//     round trip ([RTT]). The queueing delay is what that is above the base round trip.
+//   - A packet may go if an MTU more fits, inflight + MTU <= cwnd ([Window.CanSend]). The
+//     chapters have inflight < CWND, and in one place inflight <= CWND.
+//   - Their additive increase by a fraction of Base_BDP is [AdditiveStep].
+//
 // Sizes are nominal packet sizes in bytes (transport bytes + 40). Times are ticks
 // of [Config.Unit], nanoseconds unless configured otherwise.
 //

@@ -15,7 +15,8 @@ func chapterFabric(rule nscc.PenaltyRule) nscc.Config {
 }
 
 // UET congestion chapters, figure 6-14, number for number: (A) 16,384 - 12,288, (B) 4,096 x 64 >> 7,
-// (C) 75,776 - 2,048, and the suspension that follows.
+// (C) 75,776 - 2,048, and the suspension that follows. The figure's 75,776 bytes in flight are
+// those left when the acknowledged 4,096 are not counted any more.
 func ExampleWindow_OnACK_destinationFlowControl() {
 	p, _ := nscc.NewParams(nscc.Config{LinkRate: 100e9 / 8, BaseRTT: 6_000, MTU: 4_096, Trimming: true})
 	var w nscc.Window
