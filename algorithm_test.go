@@ -9,6 +9,9 @@ import (
 
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/rccc/tfc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -172,4 +175,79 @@ func TestEndpointPacerClockGoesBack(t *testing.T) {
 	e.Tick(1_000)
 	require.True(t, e.Transmit(100, &out))
 	require.EqualValues(t, 4096, out.Payload.Offset)
+}
+
+// A cellGate is transport flow control as an algorithm: a packet goes when the peer's buffer
+// has cells for all of it.
+type cellGate struct {
+	p      *tfc.Params
+	src    tfc.Source
+	packet int64 // nominal size of every packet, bytes
+	marked int64 // bytes to send again, whose cells are charged already
+}
+
+func (g *cellGate) OnSend(_, size int64, rtx bool) {
+	if rtx {
+		g.marked -= size
+	} else {
+		g.src.OnSend(g.p, size)
+	}
+}
+
+func (g *cellGate) OnACK(_ int64, a ccc.Ack)           { g.marked -= a.RtxBytes }
+func (g *cellGate) OnNACK(_ int64, n ccc.Nack)         { g.marked += n.Size }
+func (g *cellGate) OnInferredLoss(_ int64, l ccc.Loss) { g.marked += l.Size }
+
+func (g *cellGate) Allow(_ int64, s ccc.Standing) (bytes, notBefore int64) {
+	g.src.OnCreditUpdate(g.p, s.CreditTotal/pds.ByteUnit)
+	if g.marked > 0 || g.src.CanSend(g.p, g.packet) {
+		return g.packet, 0
+	}
+	return 0, 0
+}
+
+// A receiver with a buffer of 40 cells: an algorithm of the user's hears the credit that its
+// acknowledgements and CREDITs bring, so that the buffer is filled and never overrun.
+func TestEndpointAlgorithmHearsCredit(t *testing.T) {
+	const size, packets = netMTU + ses.StandardLen + pds.RequestLen + 8 + 40, 100 // nominal
+	cells, err := tfc.NewParams(tfc.Config{CellSize: 256, PktOverhead: 32, Limit: 40, MTU: size, RTT: 20_000})
+	require.NoError(t, err)
+	gate := &cellGate{p: &cells, packet: size}
+	gate.src.Init(&cells)
+	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) {
+		c.Algorithm = func(ccc.Key) ccc.Algorithm { return gate }
+	})
+	a, b := n.ends[0].e, n.ends[1].e
+	n.write(ses.ModeRUD, packets*netMTU)
+	var buffer tfc.Destination
+	buffer.Init(&cells, 0)
+	credit := func(now int64) uint32 { return uint32(tfc.CellsOf(buffer.Credit(&cells, now))) }
+	reply, r := newReply(b), uetcc.Received{}
+	arrived, waiting, most := 0, 0, int64(0)
+	for now := int64(1000); arrived < packets; now += 1000 {
+		require.Less(t, now, int64(1_000_000))
+		for _, p := range sendAll(now, a) {
+			in := uetcc.Datagram{Packet: p.data, Src: p.src, Dst: p.dst, State: pdc.AckState{Type: pds.CCCredit, Credit: credit(now)}}
+			b.Receive(now, &in, &reply, &r)
+			if r.Action == ses.ActionPlace {
+				require.True(t, buffer.Accept(&cells, now, size), "no buffer for packet %d", arrived)
+				arrived, waiting, most = arrived+1, waiting+1, max(most, buffer.Occupancy())
+			}
+			if len(reply.Packet) > 0 {
+				receive(now, a, onWire(&reply))
+			}
+		}
+		if waiting > 0 { // the memory takes one packet a microsecond
+			buffer.Release(&cells, now, size)
+			waiting--
+		}
+		for h := range b.PDS().All() {
+			put, err := b.PDS().PutCredit(h, credit(now), reply.Packet[:cap(reply.Packet)])
+			require.NoError(t, err)
+			info, _ := b.PDS().PDC(h)
+			reply.Packet, reply.Src, reply.Dst = reply.Packet[:put], info.Local, info.Peer
+			receive(now, a, onWire(&reply))
+		}
+	}
+	require.EqualValues(t, 40, most)
 }

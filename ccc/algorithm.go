@@ -41,13 +41,18 @@ type Standing struct {
 	Credit   int64 // RCCC's balance; 0 where RCCC is not in Control
 	BaseRTT  int64
 	MTU      int64
+
+	// CreditTotal is the cumulative credit that came last, in an ACK_CC or a CREDIT, where
+	// RCCC is not in Control: 256 times the field, if that counts something else than 256 B.
+	// 0 until there was one. The newest that counted where RCCC is in Control.
+	CreditTotal int64
 }
 
 // standing is what an algorithm is told.
 func (c *Context) standing(p *Params) Standing {
 	return Standing{
 		Inflight: c.window.Inflight(), Waiting: c.waits, Cwnd: c.window.Cwnd(),
-		Credit: c.credit.Credit(), BaseRTT: c.window.BaseRTT(), MTU: p.mtu,
+		Credit: c.credit.Credit(), BaseRTT: c.window.BaseRTT(), MTU: p.mtu, CreditTotal: c.credit.Cum(),
 	}
 }
 

@@ -113,7 +113,8 @@ func (c *Context) Cwnd() int64 { return c.window.Cwnd() }
 func (c *Context) Credit() int64 { return c.credit.Credit() }
 
 // CreditTotal returns the cumulative credit received, bytes: what a credit field
-// of the wire is to be extended by (see [rccc.Quanta.Extend]).
+// of the wire is to be extended by (see [rccc.Quanta.Extend], and [Standing] where RCCC
+// takes no part).
 func (c *Context) CreditTotal() int64 { return c.credit.Cum() }
 
 // BaseRTT returns the smallest round trip seen, ns: what to give InitCached.

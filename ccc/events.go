@@ -167,9 +167,11 @@ func (c *Context) lose(p *Params, now, size int64, noPDC bool) {
 }
 
 // OnCreditUpdate takes in a cumulative credit of total bytes (see
-// [rccc.Quanta.Extend]) and returns the increment in bytes, 0 for old news.
+// [rccc.Quanta.Extend]) and returns the increment in bytes, 0 for old news. Without RCCC
+// it is only noted, for an [Algorithm] that has a use for it.
 func (c *Context) OnCreditUpdate(p *Params, now, total int64) int64 {
 	if !p.credit {
+		c.credit.Note(total)
 		return 0
 	}
 	step := c.credit.OnCreditUpdate(&p.rccc, total)

@@ -118,6 +118,10 @@ func (s *Source) OnCreditUpdate(p *Params, total int64) int64 {
 	return step
 }
 
+// Note takes a cumulative credit of total bytes that is not for receiver credit: nothing but
+// [Source.Cum] follows it, back too, since whom it is for has rules of its own.
+func (s *Source) Note(total int64) { s.cum = total }
+
 // Target returns the cumulative credit this source would like to reach, in
 // bytes, a whole number of quanta. Call it after the packet that will carry it
 // was charged and left the backlog. A target below Cum means no demand.

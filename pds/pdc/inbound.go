@@ -22,7 +22,7 @@ type AckState struct {
 	Pend    uint8      // rcv_cwnd_pend
 	Restore bool
 	Service uint16 // service_time, 128 ns units; 0: not known
-	Credit  uint32 // credit so far, 256 B units
+	Credit  uint32 // credit so far, 256 B units; cells of transport flow control
 }
 
 // penalty is rc and rcv_cwnd_pend as they lie beside each other.

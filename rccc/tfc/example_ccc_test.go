@@ -28,7 +28,8 @@ func (g *cellGate) OnACK(_ int64, a ccc.Ack)           { g.marked -= a.RtxBytes 
 func (g *cellGate) OnNACK(_ int64, n ccc.Nack)         { g.marked += n.Size }
 func (g *cellGate) OnInferredLoss(_ int64, l ccc.Loss) { g.marked += l.Size }
 
-func (g *cellGate) Allow(int64, ccc.Standing) (bytes, notBefore int64) {
+func (g *cellGate) Allow(_ int64, s ccc.Standing) (bytes, notBefore int64) {
+	g.src.OnCreditUpdate(g.p, s.CreditTotal/256) // the field counts cells here
 	if g.marked > 0 || g.src.CanSend(g.p, g.packet) {
 		return g.packet, 0
 	}
@@ -75,8 +76,7 @@ func Example_besideNSCC() {
 	send() // again, without another charge
 
 	m.OnACK(pdc, 12_000, &ccc.Ack{Ack: nscc.Ack{Bytes: 4150, RTT: 6_000}, Packets: 1})
-	gate.src.OnCreditUpdate(&cells, tfc.Cells(57).Extend(gate.src.Credit()))
-	m.SetAlgorithm(context, 12_000, gate) // news of its own: to be asked again
+	m.OnCreditUpdate(pdc, 12_000, 57*256) // from the ACK_CC, or a CREDIT
 	send()
 	// Output:
 	// 2 sent, ACTIVE algorithm cells left: 6

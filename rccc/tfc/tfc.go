@@ -6,8 +6,8 @@
 // the whole packet is covered; the destination frees cells as packets leave its
 // buffer and announces the cumulative limit. Both numbers are absolute: a lost
 // message costs time only. TFC protects a buffer and shares no link: a [Source] is one
-// more gate beside NSCC. It replaces receiver credits on its context, because both use
-// the same field.
+// more gate beside NSCC, as an Algorithm of package ccc, which hears the field as CreditTotal.
+// It replaces receiver credits on its context, because both use the same field.
 //
 // The text of UE Specification section 3.6.15 is not public. Public are the
 // purpose, the unit (destination buffer cells) with its parameters tfc_credit,
