@@ -59,7 +59,7 @@
 // received one by one.
 //
 // Config.Algorithm plugs in a congestion control of your own for each peer, beside NSCC and
-// RCCC or instead of them.
+// RCCC or instead of them. ccc.Pacer is one: it spreads a window over its round trip.
 //
 // Payload memory belongs to the caller: the endpoint says which bytes go where,
 // and never looks at them. Where they cannot be placed, [Endpoint.Fail] corrects the

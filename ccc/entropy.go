@@ -163,6 +163,9 @@ func (p *EntropyParams) Scheme() Scheme { return p.scheme }
 // caller hands to every call: [EntropyParams.Words] words that belong to this
 // context alone, zero at first.
 //
+// A value is any of 16 bits, also 0, which as a UDP source port means none. Who may not use
+// all as ports maps them to those that it may use, each to the same one always.
+//
 // Single writer.
 type Entropy struct {
 	// All that SchemeOblivious needs but once in a round, eight bytes: in a seat they lie
