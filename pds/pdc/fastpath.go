@@ -1,9 +1,8 @@
 package pdc
 
 // A FastPath is a [Manager] seen by the ways that are faster for the packets that nearly all
-// are.
-// Each declines the others, and has then changed nothing: those go the general way, so that
-// who takes a fast path needs both.
+// are. Each declines the others, and has then changed nothing: those go the general way, so
+// that who takes a fast path needs both.
 //
 //	Expect, Named, Await, Take          a request: Receive and Respond
 //	ReceiveACK, TakeACK                 an acknowledgement: Receive
