@@ -11,28 +11,40 @@ import (
 // know their peer. Where none does, no CREDIT_REQ has a place to go to; then the
 // first may send a packet, which opens it, and which names what is wanted too.
 //
+// So may each whose SYN packet has timed out: it is to come to its end if its peer answers
+// nothing. Kept for as long as no credit comes, the packet could be sent again when the
+// target has forgotten that it had a PDC for it, and would be delivered twice.
+//
 // A peer that has begun again answers a CREDIT_REQ with a NACK that names no packet, from
 // which nothing follows. So one that is silent is asked about the last packet as well, unless
 // that waits for its acknowledgement anyway, and the round trip would then be a longer one.
 func (m *Manager) askCredit(now int64, c ccc.Handle) {
 	l := m.cc.Waiters(c)
-	if l.Head == 0 {
-		return
-	}
-	for id, n := l.Head, 0; n < lookAhead; id, n = m.pdc[id].nextData, n+1 {
-		if p := &m.pdc[id]; p.peerID != 0 {
+	first, asked := l.Head, false
+	for n := 0; n < lookAhead && l.Head != 0; n++ {
+		p := &m.pdc[l.Head]
+		switch {
+		case p.peerID == 0 && m.lapsed(now, p):
+			p.flags |= flagAsking
+			asked = true
+		case p.peerID != 0 && !asked:
 			m.control(p, ctlCreditReq)
 			if deadline.After(p.activeAt, m.p.c.RTOInit) <= now && !p.tx.live(m.mem, p.tx.next-1) {
 				m.control(p, ctlAckReq)
 			}
-			return
+			asked = true
 		}
-		if id == l.Tail {
-			break
-		}
+		m.unpark(c)
 	}
-	m.pdc[l.Head].flags |= flagAsking
-	m.unpark(c)
+	if !asked && first != 0 {
+		m.pdc[first].flags |= flagAsking
+	}
+}
+
+// lapsed reports whether a packet of p that has timed out waits to be sent again.
+func (m *Manager) lapsed(now int64, p *PDC) bool {
+	off, ok := p.tx.nextQueued(m.p, m.mem, now)
+	return ok && p.tx.packet(m.mem, off).rtos > 0
 }
 
 // credit takes in a cumulative credit.

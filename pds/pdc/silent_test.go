@@ -131,6 +131,39 @@ func TestPeerThatGrantsNothingIsGivenUp(t *testing.T) {
 	require.Len(t, g.a.take(EventResponse, EventImplicit, EventError), 900)
 }
 
+// A PDC whose SYN packets have timed out and find no credit comes to its end nevertheless,
+// when its peer answers nothing: long before the target's quarantine is over, after which
+// such a packet, sent again, would be delivered again. Another PDC that waits for the same
+// credit, and knows its peer, asks for it meanwhile.
+func TestPeerThatIsGoneWithTheCredit(t *testing.T) {
+	g := newPair(t, pairConfig{control: ccc.ControlRCCC})
+	g.submit(1, 1)
+	g.giveAll(g.giveAll(g.send(g.a)))
+	syn := g.openJob(7)
+	require.NoError(t, g.a.m.Begin(syn))
+	_, err := g.a.m.Submit(g.now, syn, Packet{Handle: 2000, Size: 4160, Next: pds.NextRequestStd, EOM: true})
+	require.NoError(t, err)
+	g.submit(2, 900)
+	out := make([]byte, ReplyMax)
+	n, err := g.b.m.PutCredit(g.b.m.byID(g.info(g.b).ID).handle, 40_000/pds.ByteUnit, out)
+	require.NoError(t, err)
+	g.give(wire{from: g.b, b: out[:n]})
+	g.send(g.a) // the credit is spent, and nothing arrives
+	asked := 0
+	for range 30 {
+		g.wait(5 * ms)
+		for _, w := range g.send(g.a) {
+			if pds.Type(w.b[0]>>3) == pds.TypeCP && controlOf(t, w).Ctl == pds.CtlCreditReq {
+				asked++
+			}
+		}
+	}
+	require.Contains(t, g.a.take(EventError), uint64(2000))
+	require.Nil(t, g.a.m.get(syn))
+	require.NotNil(t, g.a.m.get(g.h), "a peer that is silent is not gone")
+	require.Positive(t, asked)
+}
+
 // A PDC that fails does not wait for ever for a target that cannot close in order:
 // what is missing there before the CLOSE_CMD is not sent any more.
 func TestFailedCloseEnds(t *testing.T) {

@@ -114,15 +114,15 @@ func (m *Manager) allowed(now int64, p *PDC, size int64, again bool) bool {
 	if c == nil || again && p.is(flagRecovering) {
 		return true
 	}
+	asking := p.is(flagAsking)
+	p.flags &^= flagAsking
 	if c.Admits() {
 		return true
 	}
 	d := c.Decide(m.cc.Params(), now)
 	// A window may be as small as one MTU: a packet that is larger, against the
 	// rules, must not wait for ever.
-	asking := p.is(flagAsking) && d.Reason == ccc.ReasonCredit
-	p.flags &^= flagAsking
-	if asking || d.Bytes >= min(size, m.cc.Params().MTU()) || d.Bytes > 0 && d.Reason == ccc.ReasonBacklog {
+	if asking && d.Reason == ccc.ReasonCredit || d.Bytes >= min(size, m.cc.Params().MTU()) || d.Bytes > 0 && d.Reason == ccc.ReasonBacklog {
 		return true
 	}
 	if d.Reason == ccc.ReasonPacing && c.State() == ccc.StateReady {
