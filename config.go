@@ -75,7 +75,8 @@ type Config struct {
 	// Zero fields: Senders is Contexts, Rate is CC.NSCC.LinkRate, MaxCredit and MaxDemand
 	// are those of CC.RCCC, Timeout is 8 round trips (CC.RCCC.RTT, else CC.NSCC.BaseRTT)
 	// and at least 1 ms, Policy is a [rccc.PullPolicy]. An address gets another sender while
-	// more are free than it has.
+	// more are free than it has. In idle time that policy gives each sender up to MaxCredit
+	// unasked, with a packet for each Grant; one with NoIdleCredit does not.
 	Receiver rccc.ReceiverConfig
 
 	// Retries and Backoff of messages that found no match or an old generation, see
@@ -84,7 +85,7 @@ type Config struct {
 	Backoff int64
 
 	ControlTC uint8 // traffic class of acknowledgements and control packets, but for probes that look for losses
-	AnswerTC  uint8 // of what peers have this side send: data of their reads, reads of rendezvous, ready to restart
+	AnswerTC  uint8 // of what peers have this side send: data of RUD and ROD reads, reads of rendezvous, ready to restart
 
 	// Seed is what PDCIDs, Start_PSNs, hashes and the choice of paths are drawn from. On a
 	// network it has to be secret and from a good source; 0 is a seed like any other. An

@@ -35,7 +35,8 @@ var ErrConfig = errors.New("pdc: invalid configuration")
 // the layer above, see [Manager.Negotiate].
 type Config struct {
 	// Range is how many PSNs are tracked in each direction, 1 to 1024 (default
-	// 1024). The mpr of an ACK_CC announces it in units of 128, rounded up.
+	// 1024). The mpr of an ACK_CC announces it in units of 128, rounded up. It should be no
+	// less than what peers have as DefaultMPR: of a SYN packet beyond it nothing can be kept.
 	Range int
 
 	// DefaultMPR is the peer's range until an ACK_CC announces another one, 1 to
