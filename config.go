@@ -56,6 +56,8 @@ type Config struct {
 
 	// Contexts is how many congestion control contexts there are, one for each peer and traffic
 	// class with PDCs, up to 65,535 (default 256). A message to one peer more waits as for a PDC.
+	// With fewer than two, where AnswerTC is not the class of messages, a rendezvous send and the
+	// read of its rest wait for each other.
 	Contexts int
 	Messages int // messages of this endpoint in progress, up to 65,535 (default 1024)
 
