@@ -15,9 +15,11 @@ func (m *Manager) resting(now int64, p *PDC, b *inbound, out []byte, r *Result) 
 }
 
 // restingSYN drops a late SYN packet of a PDC in quarantine: it must not open another one.
-// With another Start_PSN it is of an initiator that has begun again, too early.
+// One that is sent again is of an initiator that has never heard of the PDC, and that would
+// open one with it when the quarantine is over: what it had delivered would come again. With
+// another Start_PSN it is of one that has begun again, too early. Both are told.
 func (m *Manager) restingSYN(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
-	if p.tx.start != b.start {
+	if p.tx.start != b.start || b.flags&pds.FlagRetx != 0 {
 		return m.resting(now, p, b, out, r)
 	}
 	m.stats.Resting++

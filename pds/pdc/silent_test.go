@@ -101,6 +101,30 @@ func TestRestingAnswersRepeats(t *testing.T) {
 	}
 }
 
+// So is an initiator that has never heard of the PDC that its SYN packet opened, and that has
+// ended. It would open another one with the same packet after the quarantine, and have it
+// delivered twice.
+func TestRestingAnswersRepeatedSYN(t *testing.T) {
+	g := newPair(t, pairConfig{manager: func(c *ManagerConfig) {
+		var err error
+		c.Table, err = NewTable(TableConfig{General: 8, Quarantine: 100 * ms, FirstID: 1, Seed: 1})
+		require.NoError(t, err)
+	}})
+	g.submit(1, 1)
+	syn := g.send(g.a)
+	require.Len(t, g.giveAll(syn), 1) // lost
+	require.NoError(t, g.b.m.Abort(g.now, g.b.m.byID(1).handle))
+	require.Empty(t, g.giveAll(syn), "a copy that the network made")
+	g.wait(2 * ms)
+	again := g.send(g.a)
+	require.Equal(t, pds.FlagSYN|pds.FlagRetx, request(t, again[0]).Flags&(pds.FlagSYN|pds.FlagRetx))
+	answers := g.giveAll(again)
+	require.Equal(t, pds.NackInvDPDCID, nackOf(t, answers[0]).Code)
+	g.giveAll(answers)
+	require.Equal(t, []uint64{1}, g.a.take(EventError))
+	require.Len(t, g.b.got, 1, "delivered once")
+}
+
 // A PDC that is to close and waits for read data asks after its peer, too.
 func TestQuiescedPDCOfAPeerThatIsGone(t *testing.T) {
 	g := established(t, pairConfig{Config: Config{IdleTime: 100 * ms}})
