@@ -1,27 +1,27 @@
 package uetcc
 
-// aheadBy is how many packets lie between the stages of an ahead, and between the second
-// and when it is needed. With 3 it was fastest, with 2 and 4 it took 3 % more.
+// aheadBy is by how many packets the second stage of an ahead is behind the first, and the
+// packet itself behind the second. 3 was fastest; 2 and 4 took 3 % more.
 const aheadBy = 3
 
-// aheadLeast is for how many packets that is worth it.
+// aheadLeast is from how many packets on an ahead is worth it.
 const aheadLeast = 4
 
-// An ahead is acknowledgements whose PDCs' cache lines are prefetched while those in front
-// of them are taken in, so that waiting for memory and computing overlap too, where
-// [Endpoint.Prefetch] does nothing but wait. What a packet needs is found in two stages,
-// prefetchPDC and prefetchRest, since the first has the addresses of the second, which is a
-// few packets behind, by when the lines of the first have come. Every line matters: one that
-// is not in the cache costs nearly as much as all.
+// An ahead is a software pipeline over the acknowledgements of a batch: while one is taken
+// in, the cache lines that later ones need are on their way, so that computing overlaps with
+// waiting for memory. ([Endpoint.Prefetch] overlaps the waits with each other only.) The
+// lines of a packet are found in two stages: what prefetchPDC loads has the addresses that
+// prefetchRest goes by, aheadBy packets later. All lines have to be covered: a single one
+// that is missing costs nearly as much as all of them.
 type ahead struct {
-	ids  [batchMost + 2*aheadBy]uint16 // PDCs, from aheadBy on; else 0, which is nobody's
-	next int                           // step, of which each makes one stage of two packets
-	end  int
-	send bool // packets may be sent meanwhile
+	ids  [batchMost + 2*aheadBy]uint16 // PDCs, from aheadBy on; the others are 0, nobody's
+	next int                           // next step: the first stage of one packet, the second of an earlier one
+	end  int                           // steps in all
+	send bool                          // packets may be sent meanwhile
 }
 
 // lookAhead begins to load what the first packets of in need, at most batchMost of them,
-// and returns how many these are. Meanwhile up to room packets may be sent.
+// and returns how many packets that covers. Meanwhile up to room packets may be sent.
 func (e *Endpoint) lookAhead(in []Datagram, room int) int {
 	in = in[:min(len(in), batchMost)]
 	if e.prefetched >= len(in) {
@@ -38,7 +38,7 @@ func (e *Endpoint) lookAhead(in []Datagram, room int) int {
 	return len(in)
 }
 
-// setAhead has e.ahead begin with these packets, if none of them is a request.
+// setAhead begins an ahead for these packets; false if one of them is a request.
 func (e *Endpoint) setAhead(in []Datagram) bool {
 	a := &e.ahead
 	a.ids = [len(a.ids)]uint16{}
@@ -53,7 +53,7 @@ func (e *Endpoint) setAhead(in []Datagram) bool {
 	return true
 }
 
-// loadAhead makes n steps, or those that are left.
+// loadAhead makes n steps, or as many as are left.
 func (e *Endpoint) loadAhead(n int) {
 	a := &e.ahead
 	for n = min(n, a.end-a.next); n > 0; n-- {

@@ -10,8 +10,9 @@ import (
 // [Endpoint.Answer]. The zero AnswerID is none.
 type AnswerID uint32
 
-// isAnswer reports whether the manager's handle of a packet is an AnswerID: a
-// ses.PacketHandle has the message in its upper bits, of a generation that is never 0.
+// isAnswer reports whether the handle that the manager was given with a packet is an
+// AnswerID. The others are ses.PacketHandles, whose upper bits are the message's generation,
+// which is never 0.
 func isAnswer(h uint64) bool { return h>>48 == 0 }
 
 // answer is data on its way to whoever asked for it: a packet of read data, or an
@@ -28,11 +29,14 @@ type answer struct {
 	lender  Handle // the rendezvous send that is read by it
 }
 
+// id is the AnswerID of a, which is in slot i.
+func (a *answer) id(i uint16) AnswerID { return AnswerID(a.gen)<<16 | AnswerID(i) }
+
 // answers is the slab of them.
 type answers struct {
 	slot []answer
 	held []uint16 // by PDCID: how many are for requests on it
-	free uint16   // slot + 1
+	free uint16   // first of the free slots, plus 1
 	live int
 }
 
@@ -58,9 +62,10 @@ func (s *answers) take(rx pdc.RxID) (*answer, AnswerID) {
 	a.gen++
 	a.next = 0
 	s.live++
-	return a, AnswerID(a.gen)<<16 | AnswerID(i)
+	return a, a.id(i)
 }
 
+// find returns the answer that id names, nil if it is over.
 func (s *answers) find(id AnswerID) *answer {
 	if i := int(id & 0xffff); i < len(s.slot) && s.slot[i].gen == uint16(id>>16) && s.slot[i].gen&1 == 1 {
 		return &s.slot[i]
@@ -68,13 +73,13 @@ func (s *answers) find(id AnswerID) *answer {
 	return nil
 }
 
-// release frees the slot of a handle.
-func (s *answers) release(h uint64) {
-	if a := s.find(AnswerID(h)); a != nil {
+// release frees the slot of an answer, if it is not over.
+func (s *answers) release(id AnswerID) {
+	if a := s.find(id); a != nil {
 		a.gen++
 		s.held[a.rx.PDC.ID()]--
 		s.live--
-		a.next, s.free = s.free, uint16(h&0xffff)+1
+		a.next, s.free = s.free, uint16(id)+1
 	}
 }
 
@@ -83,12 +88,13 @@ func (s *answers) releaseAll(c *chain) {
 	for c.head != 0 {
 		i := c.head - 1
 		c.head = s.slot[i].next
-		s.release(uint64(s.slot[i].gen)<<16 | uint64(i))
+		s.release(s.slot[i].id(i))
 	}
 }
 
+// push puts an answer last in a chain.
 func (s *answers) push(c *chain, id AnswerID) {
-	i := uint16(id&0xffff) + 1
+	i := uint16(id) + 1
 	if c.head == 0 {
 		c.head = i
 	} else {
@@ -97,6 +103,7 @@ func (s *answers) push(c *chain, id AnswerID) {
 	c.tail = i
 }
 
+// pop takes the first answer out of a chain.
 func (s *answers) pop(c *chain) {
 	a := &s.slot[c.head-1]
 	c.head, a.next = a.next, 0
@@ -109,10 +116,10 @@ func (e *Endpoint) pumpAnswers(now int64, f *flow) {
 	for f.answers.head != 0 {
 		i := f.answers.head - 1
 		a := &e.answers.slot[i]
-		id := uint64(a.gen)<<16 | uint64(i)
+		id := a.id(i)
 		size := e.overhead + int64(a.reply.Len()) + int64(a.length)
 		_, err := e.pds.Submit(now, f.pdc, pdc.Packet{
-			Handle: id, Size: uint16(size), Next: pds.NextHdr(a.reply.Form), AR: a.next == 0,
+			Handle: uint64(id), Size: uint16(size), Next: pds.NextHdr(a.reply.Form), AR: a.next == 0,
 		})
 		switch err {
 		case nil:
@@ -145,7 +152,7 @@ func (e *Endpoint) Answer(now int64, id AnswerID, data []byte, reply *Datagram) 
 	case len(data) != int(a.length):
 		return ses.ErrRange
 	}
-	at := pds.AckCCLen // where it will be sent from
+	at := pds.AckCCLen // written where Respond sends it from, nothing is copied
 	if cap(reply.Packet) < at+a.reply.Len()+len(data) {
 		return pdc.ErrShortBuffer
 	}
@@ -197,7 +204,7 @@ func (e *Endpoint) reply(now int64, id AnswerID, reply *Datagram) error {
 	}
 	*reply = Datagram{Packet: buf[:0]}
 	rx := e.answers.find(id).rx
-	e.answers.release(uint64(id))
+	e.answers.release(id)
 	info, ok := e.pds.PDC(rx.PDC)
 	if !ok {
 		return ses.ErrStale

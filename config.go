@@ -36,8 +36,8 @@ type Config struct {
 	PDS pdc.Config
 
 	// CC is congestion control. Of CC.NSCC set LinkRate (default 100 Gb/s), BaseRTT (12 us),
-	// and Trimming where switches trim; its MTU follows from the one above. With a
-	// smaller one full packets still leave, but each may exceed the window by the difference.
+	// and Trimming where switches trim. Leave its MTU, which follows from the one above: with
+	// a smaller one each full packet may exceed the window by the difference.
 	// BaseRTT is that of a full packet on the longest path when nothing else is on it, with
 	// the packet's own time on the links: Path.BaseRTT of package hw/link, plus the time that
 	// the software of both ends takes.
@@ -61,9 +61,9 @@ type Config struct {
 	Contexts int
 	Messages int // messages of this endpoint in progress, up to 65,535 (default 1024)
 
-	// Answers is how many reads and fetching atomics of peers, in packets, may be being
-	// answered, up to 65,535 (default 2048). A PDC gets another one while more are free
-	// than it has: one alone may have half of them.
+	// Answers is how many reads and fetching atomics of peers, counted in packets, may wait
+	// for their answer at once, up to 65,535 (default 2048). A PDC gets another one only while
+	// more are free than it has, so one alone may have half of them.
 	Answers int
 
 	// Target bounds what peers may use here (default: 1 process with 16 indices, 16
@@ -76,9 +76,9 @@ type Config struct {
 	// whose state it then has.
 	// Zero fields: Senders is Contexts, Rate is CC.NSCC.LinkRate, MaxCredit and MaxDemand
 	// are those of CC.RCCC, Timeout is 8 round trips (CC.RCCC.RTT, else CC.NSCC.BaseRTT)
-	// and at least 1 ms, Policy is a [rccc.PullPolicy]. An address gets another sender while
-	// more are free than it has. In idle time that policy gives each sender up to MaxCredit
-	// unasked, with a packet for each Grant; one with NoIdleCredit does not.
+	// and at least 1 ms, Policy is a [rccc.PullPolicy]. An address gets another sender only
+	// while more are free than it has. In idle time that policy gives each sender up to
+	// MaxCredit unasked, with a packet for each Grant; one with NoIdleCredit does not.
 	Receiver rccc.ReceiverConfig
 
 	// Retries and Backoff of messages that found no match or an old generation, see
@@ -86,7 +86,7 @@ type Config struct {
 	Retries int
 	Backoff int64
 
-	ControlTC uint8 // traffic class of acknowledgements and control packets, but for probes that look for losses
+	ControlTC uint8 // traffic class of acknowledgements and control packets, except probes that look for losses
 	AnswerTC  uint8 // of what peers have this side send: data of RUD and ROD reads, reads of rendezvous, ready to restart
 
 	// Seed is what PDCIDs, Start_PSNs, hashes and the choice of paths are drawn from. On a

@@ -20,13 +20,13 @@ type creditor struct {
 	senders []creditSender
 	held    *table.Quota // senders of each address
 	start   int64        // credit that every new sender begins with
-	alone   bool         // without NSCC
+	alone   bool         // without NSCC, so that acknowledgements repeat the credit
 }
 
 // A creditSender is a context of a peer. Several PDCs may share it.
 type creditSender struct {
 	handle rccc.Handle
-	pdc    pdc.Handle // the last that it used; 0: it has ended
+	pdc    pdc.Handle // the one it used last, which grants go out on; 0: that has ended
 	pdcs   int32      // live ones that it has used
 	source table.Source
 }
@@ -69,7 +69,7 @@ func creditKey(in *Datagram, id uint8) table.Key {
 	return table.Key{in.Src.Hi, in.Src.Lo, in.Dst.Hi, in.Dst.Lo, uint64(id)}
 }
 
-// demand takes in what a packet that arrived on a PDC asks for.
+// demand takes in what a packet that arrived on a PDC asks for: its credit target.
 func (e *Endpoint) demand(now int64, in *Datagram) {
 	f := &e.flows[e.res.ID.PDC.ID()]
 	f.belong(e.res.ID.PDC)
@@ -77,7 +77,7 @@ func (e *Endpoint) demand(now int64, in *Datagram) {
 	s := &k.senders[f.sender.Slot()]
 	if f.sender == 0 || s.handle != f.sender {
 		if s = e.creditSender(now, in, f); s == nil {
-			return // no room: the source asks again
+			return // no room in the table: the source will ask again
 		}
 	}
 	s.pdc = e.res.ID.PDC
@@ -217,9 +217,9 @@ func (k *creditor) displaces(now int64, s table.Source) bool {
 	return k.shares(s)
 }
 
-// startedOver reports whether a new PDC asks for so little that its context cannot be the
-// one known by this name: the source has lost or closed that one, and would take any
-// further credit for a jump.
+// startedOver reports whether the target of a new PDC is so far back that its context cannot
+// be the one known by this name. The source has lost or closed that one, and would discard a
+// credit that goes on from its total as a jump.
 func (k *creditor) startedOver(h rccc.Handle, target uint32) bool {
 	return rccc.Quanta(target).Extend(k.recv.Target(h)) < k.recv.Resume(k.granted(h))
 }
@@ -273,6 +273,7 @@ func (k *creditor) expire(now int64) {
 	}
 }
 
+// drop forgets a sender that the receiver has removed.
 func (k *creditor) drop(h rccc.Handle) {
 	k.byKey.Delete(table.NewHandle(uint16(h.Slot()), 1))
 	k.held.Give(k.senders[h.Slot()].source)

@@ -8,8 +8,7 @@ import (
 // udpLen is the length of the UDP header, which counts to the nominal size.
 const udpLen = 8
 
-// A Datagram is one packet on its way in or out. A field that is only for the other way is
-// not looked at.
+// A Datagram is one packet on its way in or out. Fields marked in or out matter that way only.
 type Datagram struct {
 	// Packet begins with the PDS header. In: everything up to the trailer. Out: the
 	// headers; what follows them is Payload. Its capacity must be at least [HeaderMax]
@@ -25,7 +24,7 @@ type Datagram struct {
 	Entropy uint16       // out: the path: UDP source port, or entropy header
 	TC      uint8        // out: traffic class
 	CE      bool         // in: marked, congestion experienced
-	Trimmed pds.NackCode // in: by what a switch has cut it, see [pds.DSCPs.TrimmedBy]; 0: it is whole
+	Trimmed pds.NackCode // in: where a switch has cut it, see [pds.DSCPs.TrimmedBy]; 0: it is whole
 	Retx    bool         // out: was sent before
 	State   pdc.AckState // in: what the host adds to its acknowledgement for congestion control; zero: nothing
 	Payload Payload      // out: what follows Packet
@@ -45,7 +44,7 @@ type Payload struct {
 	Length  uint32   // bytes; 0: nothing follows
 	Offset  uint32   // of the first byte within the message, or within what a read asked for
 	Message Handle   // whose data it is; 0: read data for a peer
-	Answer  AnswerID // if Message is 0: for [Endpoint.Refuse], should the bytes not be had
+	Answer  AnswerID // if Message is 0: what to give [Endpoint.Refuse] when the bytes cannot be had
 	Cookie  uint64   // of the message, or of the region that is read
 	Address uint64   // read data: the first byte's, in the numbers of the region
 }

@@ -47,7 +47,7 @@ type Endpoint struct {
 	fetching    places // in flow.fetches
 	reading     places // in flow.readers
 	stats       Stats
-	prefetched  int // so many acknowledgements that come need no prefetchACK; with few PDCs none ever
+	prefetched  int // how many of the next acknowledgements need no prefetchACK; with few PDCs all
 	ahead       ahead
 	in          pdc.In
 	res         pdc.Result
@@ -65,8 +65,8 @@ type Endpoint struct {
 	// Rendezvous and deferrable sends, which the two sides come back to.
 	lendTag  uint64     // upper half of the keys of lent regions
 	lending  int        // messages with a lent region
-	answerTC uint8      // of errands
-	errand   ses.Errand // the last one begun
+	answerTC uint8      // traffic class of errands
+	errand   ses.Errand // the one in hand
 }
 
 // Stats counts what an endpoint has seen since it was made. Its manager has counters of
@@ -119,8 +119,8 @@ func (e *Endpoint) Usage() Usage {
 // more if PDS.MaxAckData of the [Config] is above its default.
 func (e *Endpoint) ReplyMax() int { return e.replyMax }
 
-// PDS returns the manager of the PDCs, to look at one or to close it. What that means for
-// messages the next Tick says, which is then due at once.
+// PDS returns the manager of the PDCs, to look at one or to close it. What closing does to
+// messages comes with the next Tick, which is then due at once.
 func (e *Endpoint) PDS() *pdc.Manager { return e.pds }
 
 // CC returns the manager of the congestion control contexts: to take snapshots, to plug in
@@ -131,6 +131,6 @@ func (e *Endpoint) PDS() *pdc.Manager { return e.pds }
 // [ccc.Manager.TryOwn], which succeeds, and calls [ccc.Manager.Drain] in its loop.
 func (e *Endpoint) CC() *ccc.Manager { return e.cc }
 
-// Target returns the side that requests arrive at: to open memory and queues to peers. Leave
-// it to the endpoint to tell it of packets and errands.
+// Target returns the side that peers' requests arrive at: to open memory and queues to them.
+// Leave it to the endpoint to tell it of packets and errands.
 func (e *Endpoint) Target() *ses.Target { return e.target }

@@ -5,11 +5,11 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// runErrands starts what this side has to do for sends that it comes back to, while there
-// is room. It reports whether anything was started.
-func (e *Endpoint) runErrands(now int64) (any bool) {
+// runErrands starts what this side has to do for sends of peers that it comes back to (a
+// read of the rest, ready to restart), while there is room. It reports whether there was any.
+func (e *Endpoint) runErrands(now int64) (ran bool) {
 	for e.events.room() && e.sender.Messages() < len(e.messages) && e.target.Errand(&e.errand) {
-		any = true
+		ran = true
 		info, live := e.pds.PDC(pdc.Handle(e.errand.Peer))
 		if !live && e.errand.Operation.Opcode == ses.OpcodeDeferrableRTR {
 			e.target.ErrandDone(e.errand.Handle, ses.StatusFailed) // nobody is left to ask again
@@ -31,13 +31,13 @@ func (e *Endpoint) runErrands(now int64) (any bool) {
 			e.retryLater(now, rec)
 		}
 	}
-	return any
+	return ran
 }
 
 // errandDone ends an errand; if it was a read, the message that was read ends with it.
-// No packet could tell the sender that the read was not delivered, or will not be tried
-// again. So the PDC that the send came on is given up, which the sender finds out when it
-// asks after it. A read that the sender refuses for good ends its send, see denied.
+// No packet can tell the sender that the read was not delivered, or will not be tried
+// again. So the PDC that the send came on is given up, which the sender learns when it
+// probes it. A read that the sender refuses for good ends its send, see denied.
 func (e *Endpoint) errandDone(now int64, h ses.Handle, out *Event) {
 	p, ok := e.target.PullOf(h)
 	if ok {

@@ -11,14 +11,14 @@ import (
 // ackedLen is how long an acknowledgement with a response is, at least.
 const ackedLen = pds.AckCCLen + ses.ResponseLen
 
-// few is how many packets one acknowledgement may let go before it is worth to look for
-// others.
+// few is how many packets Exchange sends on the short way for one acknowledgement; if it
+// sends that many, others may be waiting, and TransmitBatch goes on.
 const few = 4
 
-// Exchange takes a packet in and gives what may be sent then: it is [Endpoint.Receive],
-// and after it [Endpoint.TransmitBatch], whose count it returns. It costs less than these
-// two for an acknowledgement whose PDC has waited for room in its window, in the middle of
-// a message, as nearly all do on a busy PDC.
+// Exchange takes a packet in and gives what may then be sent: it is [Endpoint.Receive]
+// followed by [Endpoint.TransmitBatch], whose count it returns. It costs less than the two
+// for what nearly all packets of a busy sender are: acknowledgements in the middle of a
+// message, on a PDC that waited for room in its window.
 func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []Datagram) int {
 	if a := plainACK(in, reply); a != nil {
 		if e.prefetched--; e.prefetched < 0 {
@@ -65,8 +65,8 @@ func (e *Endpoint) ExchangeBatch(now int64, in, reply []Datagram, r []Received, 
 	return n
 }
 
-// exchangeRun takes in the acknowledgements that in begins with and that are to be taken
-// in together, or one packet. It returns how many that were, and how many are to be sent.
+// exchangeRun takes in together the acknowledgements at the front of in that allow it, or
+// else one packet. It returns how many it took in, and how many packets are to be sent.
 func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, out []Datagram) (k, n int) {
 	var acks [pdc.RunMax]*pds.AckCCView
 	in = in[:min(len(in), len(acks))]
@@ -99,7 +99,7 @@ func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, ou
 	return k, e.TransmitBatch(now, out)
 }
 
-// plainACK returns a packet that exchange may take in, as far as its bytes tell, else nil.
+// plainACK returns a packet that exchange may take in, as far as its bytes tell, or nil.
 func plainACK(d, reply *Datagram) *pds.AckCCView {
 	a := longEnough(d, reply)
 	if a == nil || !a.Plain() || !a.Cumulative() {
@@ -108,8 +108,8 @@ func plainACK(d, reply *Datagram) *pds.AckCCView {
 	return a
 }
 
-// longEnough returns a packet that has room for an acknowledgement with a response, if there
-// is room for a reply to it, else nil.
+// longEnough returns a packet that is as long as an acknowledgement with a response, or nil,
+// also where there is no room for a reply.
 func longEnough(d, reply *Datagram) *pds.AckCCView {
 	if len(d.Packet) < ackedLen || d.Trimmed != 0 || cap(reply.Packet) < HeaderMax {
 		return nil
@@ -117,7 +117,8 @@ func longEnough(d, reply *Datagram) *pds.AckCCView {
 	return (*pds.AckCCView)(d.Packet)
 }
 
-// responseOf returns what names the message in an acknowledgement of ackedLen.
+// responseOf returns the response in an acknowledgement, less its modified length: what names
+// the message and says how it went.
 func responseOf(d *Datagram) uint64 { return binary.BigEndian.Uint64(d.Packet[pds.AckCCLen:ackedLen]) }
 
 // samePDC reports whether two packets, if they are acknowledgements, are of one PDC.

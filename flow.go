@@ -7,11 +7,10 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// submitLow is at how few packets of a PDC the manager is given more, before it has
-// sent those that it has. With Endpoint.submitAhead of them it is content, and it gets up to
-// that many of a message at once: submitLeast, as many as it has records of in a chunk,
-// or, while that takes no more than a quarter of its memory, up to submitMost, for longer
-// runs.
+// The manager of the PDCs is given packets before it may send them. When it has submitLow
+// unsent ones of a PDC, or fewer, it gets more, until it has Endpoint.submitAhead: at least
+// submitLeast, which fill a chunk of its memory, and up to submitMost, for longer runs, while
+// all PDCs together take no more than a quarter of that memory.
 const (
 	submitLow   = 4
 	submitLeast = 16
@@ -24,16 +23,16 @@ type flow struct {
 	messages chain
 	answers  chain
 	pdc      pdc.Handle
-	ahead    int16 // packets handed over and not sent
-	nextWait uint16
-	sends    uint16      // slot of the message that has handed over packets last
-	waits    bool        // in the chain of those that wait for memory
+	ahead    int16       // packets handed over and not sent
+	nextWait uint16      // PDCID of the next in Endpoint.starved; 0: none
+	sends    uint16      // slot of the message that handed over packets last
+	waits    bool        // it is in Endpoint.starved
 	sender   rccc.Handle // whose credit we schedule; 0: none
 	fetches  roll        // messages of ours that wait for their peer, see msgFetch
 	readers  roll        // rendezvous sends of ours that the peer reads on this PDC
 }
 
-// belong makes f the flow of h, if it is that of an earlier PDC.
+// belong makes f the flow of h, and empties it if it was that of an earlier PDC.
 func (f *flow) belong(h pdc.Handle) {
 	if f.pdc != h {
 		*f = flow{pdc: h, nextWait: f.nextWait, waits: f.waits}
@@ -47,11 +46,13 @@ func (f *flow) sent(n int) bool {
 	return f.ahead <= submitLow && f.messages.head != 0
 }
 
-// A chain is a queue of messages, linked by their slots plus 1.
+// A chain is a queue, linked through what is in it: messages and answers by their slot plus
+// 1, flows that wait for memory by their PDCID. 0 ends it.
 type chain struct{ head, tail uint16 }
 
+// push puts a message last.
 func (c *chain) push(e *Endpoint, rec *message) {
-	i := uint16(rec.handle) + 1
+	i := rec.entry()
 	rec.next = 0
 	if c.head == 0 {
 		c.head = i
@@ -61,9 +62,9 @@ func (c *chain) push(e *Endpoint, rec *message) {
 	c.tail = i
 }
 
-// remove takes rec out; nearly always it is the first.
+// remove takes a message out; nearly always it is the first.
 func (c *chain) remove(e *Endpoint, rec *message) {
-	i := uint16(rec.handle) + 1
+	i := rec.entry()
 	if c.head == i {
 		if c.head = rec.next; c.head == 0 {
 			c.tail = 0
@@ -80,6 +81,7 @@ func (c *chain) remove(e *Endpoint, rec *message) {
 	}
 }
 
+// enqueue puts a message last in its flow.
 func (e *Endpoint) enqueue(now int64, rec *message, f *flow) {
 	rec.flags |= msgQueued
 	f.messages.push(e, rec)
@@ -166,7 +168,7 @@ func (e *Endpoint) starve(f *flow) {
 	e.starved.tail = i
 }
 
-// feed goes on with flows that wait for memory, while there is some.
+// feed goes on with the flows that wait for memory, in turn, while there is some.
 func (e *Endpoint) feed(now int64) {
 	for e.starved.head != 0 && e.pds.FreeChunks() > 0 {
 		f := &e.flows[e.starved.head]

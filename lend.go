@@ -64,7 +64,8 @@ func (e *Endpoint) readOn(rec *message, h pdc.Handle) {
 	}
 }
 
-// repaid notes that data has reached its reader, unless that has begun again since.
+// repaid notes that data of a rendezvous send has reached its reader, unless the reader has
+// begun again since.
 func (e *Endpoint) repaid(now int64, id AnswerID) {
 	if a := e.answers.find(id); a != nil && a.lender != 0 && e.message(a.lender).readID == a.reply.ReadRequestID {
 		e.hasRead(now, a.lender, a.length)

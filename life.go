@@ -29,8 +29,8 @@ type message struct {
 type msgFlags uint8
 
 const (
-	// msgFetch: it waits for more of its peer than answers to its packets, data or a call to
-	// go on, and keeps its PDC from closing.
+	// msgFetch: beyond responses to its packets it waits for something of its peer, data or
+	// ready to restart, and keeps its PDC from closing until then.
 	msgFetch    msgFlags = 1 << iota
 	msgWaiting           // for a PDC
 	msgQueued            // in a chain
@@ -57,7 +57,7 @@ func (e *Endpoint) begin(peer pdc.Addr, tc uint8) (*message, error) {
 	return rec, nil
 }
 
-// nominal is what a message adds to the backlog.
+// nominal is what a message adds to the backlog: the nominal bytes of all its packets.
 func (e *Endpoint) nominal(o *ses.Operation) int64 {
 	n := int64(o.Packets(uint32(e.mtu))) * (e.overhead + ses.StandardLen)
 	switch {
@@ -157,7 +157,7 @@ func (e *Endpoint) conclude(now int64, h Handle, ev *ses.Event) {
 	case ses.EventReady:
 		rec := e.message(h)
 		switch {
-		case rec.flags&msgQueued != 0 && rec.mode != ses.ModeRUDI: // the notice that no more packets come
+		case rec.flags&msgQueued != 0 && rec.mode != ses.ModeRUDI: // it has to say that no more packets come
 			e.pump(now, e.flowOf(rec))
 		case ev.At > now:
 			e.leave(now, rec)

@@ -30,8 +30,8 @@ func (e *Endpoint) drain(now int64) {
 	}
 }
 
-// settled takes the outcome of a packet, or of several in a row, that came without a
-// response.
+// settled takes the outcome of one of this side's packets, or of several in a row, that came
+// without a response.
 func (e *Endpoint) settled(now int64, ev *pdc.Event) {
 	switch {
 	case isAnswer(ev.Handle):
@@ -39,7 +39,7 @@ func (e *Endpoint) settled(now int64, ev *pdc.Event) {
 			if e.lending != 0 && ev.Kind != pdc.EventError {
 				e.repaid(now, AnswerID(ev.Handle+i))
 			}
-			e.answers.release(ev.Handle + i)
+			e.answers.release(AnswerID(ev.Handle + i))
 		}
 	case ev.Handle&ticketBit != 0:
 		e.unserved(now, ses.PacketHandle(ev.Handle).Message(), ev.Cause)
@@ -109,7 +109,7 @@ func (e *Endpoint) abandon(now int64, h pdc.Handle, c pdc.Cause) {
 		if c == pdc.CauseNone {
 			c = pdc.CauseClosed
 		}
-		f.ahead = e.submitAhead // nothing more is handed over
+		f.ahead = e.submitAhead // so that nothing more is handed over
 		for f.messages.head != 0 {
 			rec := &e.messages[f.messages.head-1]
 			if n, _ := e.sender.Next(now, rec.handle, &e.tx); n == 0 {

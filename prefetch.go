@@ -8,11 +8,11 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// batchMost is how many packets are looked at together.
+// batchMost is for how many packets at a time lines are prefetched.
 const batchMost = 32
 
-// scattered is from how many PDCs on an acknowledgement by itself is looked at before it
-// is taken in: more than a second-level cache holds the state of.
+// scattered is from how many PDCs on prefetching is worth it for a single acknowledgement:
+// a second-level cache does not hold the state of so many.
 const scattered = 1 << 12
 
 // Prefetch begins to load what a batch of received packets will need, so that the cache
@@ -30,7 +30,7 @@ func (e *Endpoint) Prefetch(in []Datagram) {
 	e.prefetched = max(e.prefetched, all)
 }
 
-// prefetchBatch is Prefetch of up to batchMost packets. It returns how many are no requests.
+// prefetchBatch is Prefetch of up to batchMost packets. It returns how many are not requests.
 func (e *Endpoint) prefetchBatch(in []Datagram) int {
 	var ids [batchMost]uint16 // of PDCs that send
 	k := 0
@@ -50,9 +50,8 @@ func (e *Endpoint) prefetchBatch(in []Datagram) int {
 	return k
 }
 
-// prefetchACK loads what an acknowledgement that has not been in a batch will need: its
-// misses overlap with each other, where one after another would come to light only as
-// what is before it has been done.
+// prefetchACK begins to load what an acknowledgement that was in no batch will need. Its own
+// cache misses overlap then; without, each is met only when the work before it is done.
 func (e *Endpoint) prefetchACK(b []byte) {
 	e.prefetched++
 	id, _ := e.named(b)
@@ -60,8 +59,8 @@ func (e *Endpoint) prefetchACK(b []byte) {
 	e.prefetchRest(id, true)
 }
 
-// prefetchUpcoming loads what up to n PDCs need whose turn it is to send: the first packet
-// that comes lets all of them send.
+// prefetchUpcoming begins to load what the next n PDCs in line need to send, which may follow
+// on the first packet that comes.
 func (e *Endpoint) prefetchUpcoming(n int) {
 	var ids [batchMost]uint16
 	next := e.pds.Fast().Upcoming(min(n, batchMost))
@@ -71,7 +70,8 @@ func (e *Endpoint) prefetchUpcoming(n int) {
 	e.prefetchSenders(ids[:len(next)])
 }
 
-// prefetchSenders loads what acknowledgements for PDCs and what is sent meanwhile needs.
+// prefetchSenders begins to load what acknowledgements for these PDCs need, and what they
+// let go.
 func (e *Endpoint) prefetchSenders(ids []uint16) {
 	for _, id := range ids {
 		e.prefetchPDC(id)
@@ -81,16 +81,16 @@ func (e *Endpoint) prefetchSenders(ids []uint16) {
 	}
 }
 
-// prefetchPDC begins to load what the number of a PDC leads to: the PDC, its flow, its part
-// of its context.
+// prefetchPDC begins to load what the number of a PDC leads to: the PDC, its flow, and its
+// entry in congestion control.
 func (e *Endpoint) prefetchPDC(id uint16) {
 	send, peer := e.pds.Fast().Lines(id)
 	prefetch.Lines(send, peer, uintptr(unsafe.Pointer(&e.flows[id])), e.cc.Line(id))
 }
 
-// prefetchRest begins to load what these lead to: its context, the message that its flow has
-// handed over last, which is nearly always the one that packets belong to that are sent and
-// acknowledged, what is known of the packet that is acknowledged and, to send, of the next.
+// prefetchRest begins to load what those lines lead to: the context; the message that the
+// flow handed over last, to which nearly always the packets sent and acknowledged belong; the
+// record of the packet that is acknowledged and, if packets may be sent, of the next one.
 func (e *Endpoint) prefetchRest(id uint16, send bool) {
 	f := &e.flows[id]
 	message := e.sender.Line(f.sends)
@@ -107,8 +107,8 @@ func (e *Endpoint) prefetchRest(id uint16, send bool) {
 	}
 }
 
-// named reads the dpdcid of a request or an acknowledgement, which is the low half
-// of a target's peer, and whether it is a request. One that is not there is 0, nobody's.
+// named reads the dpdcid of a request or an acknowledgement, and whether it is a request.
+// A PDCID out of range becomes 0, which is nobody's.
 func (e *Endpoint) named(b []byte) (id uint16, request bool) {
 	if len(b) < pds.RequestLen {
 		return 0, false

@@ -29,9 +29,9 @@ import (
 // Received is what the caller has to do with a packet. The payload has to be placed before
 // the reply is sent.
 type Received struct {
-	// Err is why the packet was dropped; it changed nothing, but may have a reply. Of those of
-	// package pdc some come on any lossy network (ErrDuplicate, ErrStale, ErrOrder, ErrTrimmed).
-	// With pdc.ErrShortBuffer it was not looked at, and may be received again.
+	// Err is why the packet was dropped; it changed nothing, but may have a reply. Some errors
+	// are normal on a lossy network: pdc.ErrDuplicate, ErrStale, ErrOrder, ErrTrimmed. With
+	// pdc.ErrShortBuffer the packet was not looked at, and may be received again.
 	Err error
 
 	// Action says what to do with memory.
@@ -44,7 +44,7 @@ type Received struct {
 	Action  ses.Action
 	Check   ses.Check      // why a request was refused
 	Code    ses.ReturnCode // the answer to it
-	Form    ses.Form       // of the request, which [ses.Request.Decode] reads from Header on; FormNone: it was none
+	Form    ses.Form       // of the request, for [ses.Request.Decode] from Header on; FormNone: it was no request
 	Message Handle         // the message of this side that the data is for, at Offset; 0: it goes to Address
 	Cookie  uint64         // of the region, the receive buffer, or that message
 	Address uint64         // of the first byte, in the numbers of the region
@@ -56,14 +56,14 @@ type Received struct {
 	// Answer, if not 0, has to be passed to Endpoint.Answer with Length bytes.
 	Answer AnswerID
 
-	// Complete says that with this packet a message of a peer is whole. How long it is, whose,
-	// and with which tag is in the header of each of its packets, see Form.
+	// Complete says that with this packet a message of a peer is whole. Its length, initiator
+	// and tag are in the header of each of its packets, see Form.
 	Complete bool
 	HasData  bool // with Complete: HeaderData is for this side's completion
 
 	// Buffer, if not 0, says that the packet has to wait for its turn: the caller keeps it
-	// under this number, at most Memory.Buffers of the Config, for Endpoint.Replay. When its PDC
-	// ends first, nothing is said of it, and the number comes again for another packet.
+	// under this number, at most Memory.Buffers of the Config, for Endpoint.Replay. If its PDC
+	// ends first, no call mentions it again, and its number comes with another packet.
 	Buffer uint16
 
 	HeaderData uint64
@@ -84,8 +84,8 @@ type plainRequest struct {
 
 // Receive takes a packet in. r says what to do with it. reply is the packet to send back,
 // and needs the capacity [Endpoint.ReplyMax]; its Packet is empty if there is nothing to
-// send. Data follows it if its Payload says so, which is that of a RUDI read. Its Entropy
-// is left to the caller: any path will do.
+// send. Its Payload is set only for a RUDI read, whose data it carries. Its Entropy is left
+// to the caller: any path will do.
 func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 	if len(in.Packet) < standardCCLen { // no request, or one with three bytes of data at most
 		if len(in.Packet) > 0 && pds.Type(in.Packet[0]>>3) == pds.TypeACKCC {
@@ -131,7 +131,7 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 		e.receiveByHeader(now, in, reply, r)
 		return
 	}
-	// Every field by itself: a literal would be built elsewhere and copied.
+	// Field by field: a literal would be built on the stack and copied.
 	r.Action, r.Check, r.Code, r.Form, r.Message = ses.ActionPlace, ses.CheckNone, ses.RCOK, ses.FormStandard, 0
 	r.Offset, r.Length = v.MessageOffset(), uint32(v.PayloadLength())
 	r.Address, r.Cookie = m.Place(r.Offset, r.Length)
@@ -141,7 +141,7 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 	if n == 0 {
 		reply.Packet = reply.Packet[:0]
 	} else {
-		ses.PutDefault((*[ses.ResponseLen]byte)(out[n&63:]), v) // nothing to check with a mask, which does nothing
+		ses.PutDefault((*[ses.ResponseLen]byte)(out[n&63:]), v) // the mask changes nothing and saves a bounds check
 		e.control(reply, n+ses.ResponseLen, in.Dst, in.Src)
 	}
 	if e.credit != nil {
@@ -203,7 +203,7 @@ func (e *Endpoint) receiveByHeader(now int64, in, reply *Datagram, r *Received) 
 
 // receiveExpected takes in a request that p expects.
 func (e *Endpoint) receiveExpected(now int64, in, reply *Datagram, r *Received, p *pdc.PDC) {
-	if e.pds.HasEvents() || !prepare(reply, r) { // events are for the manager to object to
+	if e.pds.HasEvents() || !prepare(reply, r) { // the manager answers ErrEvents
 		e.receiveGeneral(now, in, reply, r)
 		return
 	}
@@ -284,8 +284,8 @@ func prepare(reply *Datagram, r *Received) bool {
 
 // arrived is what the manager is told of a packet.
 func (e *Endpoint) arrived(in *Datagram) *pdc.In {
-	// Field by field: a literal would be built elsewhere and copied in wider pieces
-	// than it was written in, which stalls.
+	// Field by field: a literal would be built on the stack and copied in wider pieces than
+	// it was written in, which stalls the loads.
 	p := &e.in
 	p.Packet, p.Src, p.Dst, p.CE, p.Trimmed, p.State = in.Packet, in.Src, in.Dst, in.CE, in.Trimmed, in.State
 	p.Size = in.nominal()

@@ -20,7 +20,7 @@ func (e *Endpoint) Replay(now int64, buffers []Datagram, reply *Datagram, r *Rec
 	if !prepare(reply, r) {
 		return 0
 	}
-	for first := pdc.Handle(0); ; { // of those that cannot be judged now
+	for first := pdc.Handle(0); ; { // the first PDC whose packet cannot be judged now: when it comes again, all were tried
 		id, n := e.pds.Replay()
 		if n == 0 || id.PDC == first {
 			return 0

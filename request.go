@@ -41,7 +41,7 @@ func (e *Endpoint) answer(now int64, buf []byte, r *Received) int {
 	case d.Action == ses.ActionRestart:
 		return e.onRestart(now, buf, r)
 	}
-	n := e.respond(now, kind, d.Response.AppendTo(buf[:pds.AckCCLen])[pds.AckCCLen:], buf) // where it will be sent from
+	n := e.respond(now, kind, d.Response.AppendTo(buf[:pds.AckCCLen])[pds.AckCCLen:], buf) // in place, nothing is copied
 	if e.lending != 0 {
 		e.denied(now)
 	}
@@ -135,7 +135,7 @@ func (e *Endpoint) promise(now int64, buf []byte, r *Received) int {
 			r.Answer = id
 			return n
 		}
-		a.owed = false // no room for so much; there always is for an atomic
+		a.owed = false // no room to keep so much; for an atomic there always is
 	}
 	n := e.respond(now, pdc.RespondDefault, d.Response.AppendTo(e.bytes[:0]), buf)
 	r.Action, r.Length = ses.ActionNone, 0 // the bytes are asked for when they are sent

@@ -5,18 +5,19 @@ import (
 	"github.com/uetcc/uetcc/pds/pdc"
 )
 
-// A roll lists the messages that wait for something to come on a PDC, by their slots plus
-// 1, oldest first. When the PDC ends, they are found without a look at all others.
+// A roll lists the messages that wait for something to come on one PDC, by their entry,
+// oldest first. When the PDC ends, they are found without searching all messages. Unlike a
+// chain it gives up any of them in the same time.
 type roll struct{ head, tail uint16 }
 
-// places are the messages' places in the rolls of one kind. A message is in one of them at
-// most.
+// places links the rolls of one kind, by message.entry: a message is in one of them at most.
 type places []place
 
 type place struct{ prev, next uint16 }
 
 func newPlaces(messages int) places { return slab.Make[place](messages + 1) }
 
+// enter puts message i, which is in no roll of this kind, last in l.
 func (s places) enter(l *roll, i uint16) {
 	s[i] = place{prev: l.tail}
 	if l.tail == 0 {
@@ -46,8 +47,8 @@ func (s places) strike(l *roll, i uint16) {
 	s[i] = place{}
 }
 
-// entry is what a roll knows a message by.
-func (m *message) entry() uint16 { return uint16(m.handle) + 1 }
+// entry is what rolls and chains know a message by: its slot plus 1, as 0 ends them.
+func (rec *message) entry() uint16 { return uint16(rec.handle) + 1 }
 
 // giveUp fails the messages of a roll: nothing more comes for them.
 func (e *Endpoint) giveUp(now int64, s places, l *roll, c pdc.Cause) {

@@ -38,8 +38,8 @@ func (e *Endpoint) Transmit(now int64, out *Datagram) bool {
 	return true
 }
 
-// TransmitBatch is Transmit for as many packets as may go, up to len(out), and returns
-// how many that are. It costs less for each where a PDC sends several in a row.
+// TransmitBatch is Transmit for as many packets as may go, up to len(out), and returns their
+// number. It costs less for each where a PDC sends several in a row.
 func (e *Endpoint) TransmitBatch(now int64, out []Datagram) (n int) {
 	for n < len(out) {
 		if len(out)-n > 1 && e.credit == nil {
@@ -86,10 +86,10 @@ func (e *Endpoint) transmitAny(now int64, out *Datagram, buf []byte) bool {
 	return e.target.HasErrand() && e.runErrands(now) && e.Transmit(now, out)
 }
 
-// transmitRun is what Transmit does for several packets of one PDC, whose flow is f, see
-// [pdc.FastPath.TransmitRun], and returns how many.
+// transmitRun is Transmit for several packets of one PDC, whose flow is f, see
+// [pdc.FastPath.TransmitRun]. It returns how many.
 func (e *Endpoint) transmitRun(now int64, f *flow, out []Datagram) (n int) {
-	// No more than until the flow has to hand over others.
+	// One packet stays unsent, so that the flow hands over others before it runs dry.
 	most := roomy(out[:min(len(out), max(int(f.ahead)-1, 1))])
 	x := &e.run
 	if most == 0 {
@@ -119,8 +119,8 @@ func (e *Endpoint) transmitRun(now int64, f *flow, out []Datagram) (n int) {
 	return n
 }
 
-// describeMiddles describes packets of e.run from packet k, of p, whose semantic headers y
-// writes, the first of them for what is at that place in the message.
+// describeMiddles describes packets of p, those of e.run from k on. y writes their semantic
+// headers; first is the first one's offset in its message.
 func (e *Endpoint) describeMiddles(out []Datagram, p *pdc.PDC, k uint32, y *ses.Middle, first uint32) {
 	x, mtu := &e.run, uint32(e.mtu)
 	for i := range out {
@@ -139,7 +139,7 @@ func (e *Endpoint) describeMiddles(out []Datagram, p *pdc.PDC, k uint32, y *ses.
 	}
 }
 
-// roomy returns how many of the first have room for a header.
+// roomy returns how many at the front have room for the headers.
 func roomy(out []Datagram) int {
 	for i := range out {
 		if cap(out[i].Packet) < HeaderMax {
@@ -149,8 +149,8 @@ func roomy(out []Datagram) int {
 	return len(out)
 }
 
-// transmitEdge ends the transmission of a packet of data for a peer, or of the first or
-// last one of a message, that the manager knows by h: its PDS header is written.
+// transmitEdge completes a packet whose PDS header is written and that the manager knows by
+// h: an answer's data, or the first or last packet of a message.
 func (e *Endpoint) transmitEdge(now int64, out *Datagram, p pdc.Handle, h uint64) {
 	e.describeNext(out, h)
 	if !isAnswer(h) {
@@ -158,7 +158,7 @@ func (e *Endpoint) transmitEdge(now int64, out *Datagram, p pdc.Handle, h uint64
 	}
 }
 
-// describeNext appends the semantic header of a packet that the manager knows by h.
+// describeNext appends the semantic header of a new packet that the manager knows by h.
 func (e *Endpoint) describeNext(d *Datagram, h uint64) {
 	buf := d.Packet[:cap(d.Packet)]
 	if isAnswer(h) {
@@ -186,15 +186,15 @@ func (e *Endpoint) describe(now int64, out *Datagram, buf []byte) {
 	}
 }
 
-// describeAnswer appends the header of a packet of data that a peer has asked for,
-// behind at bytes.
+// describeAnswer appends the semantic header of a packet of data that a peer has asked for,
+// at offset at.
 func (e *Endpoint) describeAnswer(out *Datagram, buf []byte, at int, id AnswerID) {
 	a := e.answers.find(id)
 	out.Packet = a.reply.AppendTo(buf[:at])
 	out.Payload = Payload{Length: a.length, Offset: a.reply.MessageOffset, Cookie: a.cookie, Address: a.address, Answer: id}
 }
 
-// describeOwn appends that of a packet of a message of ours.
+// describeOwn appends that of a packet of a message of this side.
 func (e *Endpoint) describeOwn(out *Datagram, buf []byte, at int, p ses.PacketHandle) {
 	n, y := e.sender.PutHeader(buf[at:], p)
 	out.Packet = buf[:at+n]
@@ -209,7 +209,7 @@ func (e *Endpoint) sentOne(now int64, h pdc.Handle) {
 	}
 }
 
-// sendDatagram sends the packet of a message that is over with it.
+// sendDatagram sends the one packet of a UUD message, which is over with that.
 func (e *Endpoint) sendDatagram(now int64, out *Datagram, buf []byte) {
 	rec := &e.messages[e.unsent.head-1]
 	q := &e.tx
