@@ -7,17 +7,18 @@ import (
 	"github.com/uetcc/uetcc/rccc"
 )
 
-// askCredit asks for credit for a context: on one of the PDCs that wait for it and
-// know their peer. Where none does, no CREDIT_REQ has a place to go to; then the
-// first may send a packet, which opens it, and which names what is wanted too.
+// askCredit asks for credit for a context, with a CREDIT_REQ on one of the PDCs that wait for
+// it and know their peer. If none knows its peer, the first may send a packet without credit:
+// that opens it, and names what is wanted too.
 //
-// So may each whose SYN packet has timed out: it is to come to its end if its peer answers
-// nothing. Kept for as long as no credit comes, the packet could be sent again when the
-// target has forgotten that it had a PDC for it, and would be delivered twice.
+// So may each PDC whose SYN packet has timed out. If it were kept until credit comes, the
+// packet could be sent again after the target has forgotten that it had a PDC for it, and
+// would be delivered twice.
 //
 // A peer that has begun again answers a CREDIT_REQ with a NACK that names no packet, from
-// which nothing follows. So one that is silent is asked about the last packet as well, unless
-// that waits for its acknowledgement anyway, and the round trip would then be a longer one.
+// which nothing follows. So a silent peer is also asked about the last packet with an ACK_REQ,
+// unless that packet waits for its acknowledgement anyway: then its round trip would be
+// measured as too long.
 func (m *Manager) askCredit(now int64, c ccc.Handle) {
 	l := m.cc.Waiters(c)
 	first, asked := l.Head, false

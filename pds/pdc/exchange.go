@@ -7,15 +7,15 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// Exchange is [FastPath.ReceiveACK] and [Manager.Transmit] in one: [FastPath.TakeACK] for
-// each of acks, from one to RunMax acknowledgements for a PDC and of the lowest packets
-// that it has in flight, and then [FastPath.TransmitRun] for up to most packets, at least
-// one, where these are of the same PDC: it waits for congestion control with them, and no
-// other one has a turn. What is sent is in run. It returns the PDC, and how many packets
-// were acknowledged. Where that is not all that has to be done there is no PDC, and nothing
-// has changed: so it is, too, unless the handles of all these packets are in [first, end).
-// The acknowledgements have to be [pds.AckCCView.Plain] and [pds.AckCCView.Cumulative], and
-// their PDCIDs the same.
+// Exchange is [FastPath.TakeACK] for each of acks and then [FastPath.TransmitRun] for up to
+// most packets, at least one, of the same PDC. What is sent is in run. It returns the PDC,
+// and how many packets were acknowledged.
+//
+// acks are 1 to [RunMax] acknowledgements of one PDC that are [pds.AckCCView.Plain] and
+// [pds.AckCCView.Cumulative]. Exchange takes them only if they are of the lowest packets in
+// flight, the PDC waits for congestion control with others, no other PDC has a turn, and the
+// handles of all these packets are in [first, end). Otherwise it returns no PDC, and nothing
+// has changed.
 func (f *FastPath) Exchange(
 	now int64, acks []*pds.AckCCView, src Addr, first, end uint64, most int, run *Run,
 ) (p *PDC, acked uint32) {

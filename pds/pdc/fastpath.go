@@ -1,18 +1,18 @@
 package pdc
 
-// A FastPath is a [Manager] seen by the ways that are faster for the packets that nearly all
-// are. Each declines the others, and has then changed nothing: those go the general way, so
-// that who takes a fast path needs both.
+// A FastPath is a [Manager] with methods that are faster than the Manager's for the most
+// frequent packets. Each declines any other packet, and has then changed nothing: the caller
+// takes that one to the Manager's method.
 //
 //	Expect, Named, Await, Take          a request: Receive and Respond
 //	ReceiveACK, TakeACK                 an acknowledgement: Receive
 //	TransmitNext, TransmitRun           new packets: Transmit
 //	OnlySender, Upcoming                who would be next in Transmit
 //	Exchange                            acknowledgements, and what they let go: Receive, Transmit
-//	Lines, PacketLines, SubmitLines     nothing: they tell where a later call will read
+//	Lines, PacketLines, SubmitLines     nothing: they tell what memory a later call will read
 //
 // Single writer, that of the Manager.
 type FastPath Manager
 
-// Fast returns the faster ways of m.
+// Fast returns the faster methods of m.
 func (m *Manager) Fast() *FastPath { return (*FastPath)(m) }

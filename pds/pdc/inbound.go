@@ -107,8 +107,8 @@ type inbound struct {
 	awaited  bool // a request that Respond has not been called for yet
 }
 
-// request makes b that of a request. All is assigned field by field: a literal would be
-// built elsewhere and copied.
+// request makes b that of a request, field by field: a literal would be built on the stack
+// and copied.
 func (b *inbound) request(in *In, q *pds.Request) {
 	b.from(in)
 	b.psn, b.flags, b.spdcid, b.dpdcid = q.PSN, q.Flags, q.SPDCID, q.DPDCID

@@ -23,9 +23,9 @@ func (s *longResponses) init(n, size int) {
 // at returns place i.
 func (s *longResponses) at(i uint16) []byte { return s.bytes[int(i-1)*s.size:][:s.size] }
 
-// fits reports whether there is a place for a response to a request of p. A long one is not
-// for a peer of whom only SYN packets have come: whoever sends those in its name would have
-// it sent as often as he repeats them.
+// fits reports whether there is a place for a response to a request of p. A peer of whom only
+// SYN packets have come gets no long one: whoever forges those packets and repeats them could
+// have it flooded.
 func (s *responseStore) fits(p *PDC, a *Response) bool {
 	return max(len(a.Bytes), int(a.Room)) <= ResponseMax || s.long.free != 0 && !p.is(flagUnproven)
 }

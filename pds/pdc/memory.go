@@ -16,15 +16,15 @@ const (
 	chunkLen = 16
 )
 
-// A packet is what the sender keeps of one PSN until it is released, and what nearly
-// every one needs, see [chunk]. Of one that has not been sent, in a row of packets that
-// are alike, it says nothing: the row does.
+// A packet is what the sender keeps of one PSN until it is released, as far as nearly every
+// packet needs it, see [chunk]. In a row of packets that are alike it means nothing until the
+// packet is sent: the row says all.
 type packet struct {
 	sentAt int64 // last transmission
 	label
 }
 
-// A label is the rest of it, but for its times.
+// A label is a packet but for its time.
 type label struct {
 	size    uint16 // nominal, bytes
 	entropy uint16 // of the last transmission
@@ -50,7 +50,7 @@ func (k kind) control() bool     { return k&kindControl != 0 }
 func (k kind) next() pds.NextHdr { return pds.NextHdr(k & kindMask) }
 func (k kind) ctl() pds.CtlType  { return pds.CtlType(k & kindMask) }
 
-// A row is what is known of 64 consecutive PSNs, bit i of a word of packet i, and
+// A row is what is known of 64 consecutive PSNs, bit i of each word being packet i's, and
 // where their records are: one cache line.
 type row struct {
 	released uint64 // its response, or word that there is none, has been given up
@@ -58,10 +58,10 @@ type row struct {
 	queued   uint64 // waits for (re)transmission
 	acked    uint64 // the target has it
 	chunk    [rowLen / chunkLen]uint32
-	handle   uint64 // while all have that size: of packet 0, from which the others' count up
+	handle   uint64 // of packet 0, from which the others' count up; while size is not 0
 	next     uint32 // next free row
-	size     uint16 // that all packets have; 0: they are not alike
-	kind     kind   // likewise
+	size     uint16 // of every packet; 0: they are not alike
+	kind     kind   // of every packet; while size is not 0
 	_        [1]byte
 }
 
@@ -70,7 +70,7 @@ func (r *row) begin(i uint32, handle uint64, size uint16, k kind) {
 	r.handle, r.size, r.kind = handle-uint64(i), size, k
 }
 
-// fits reports whether packet i is alike those of the row, which then are so.
+// fits reports whether packet i is like those of the row, which are alike.
 func (r *row) fits(i uint32, handle uint64, size uint16, k kind) bool {
 	return r.size == size && r.handle+uint64(i) == handle && r.kind == k
 }
@@ -146,7 +146,7 @@ func newMemory(c MemoryConfig) (*memory, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
 	}
-	// A row has a chunk, but for one of each PDC.
+	// Every row in use has a chunk, except for one of each PDC at most.
 	m := &memory{
 		row:   slab.Make[row](c.Chunks + c.pdcs + 1),
 		chunk: slab.Make[chunk](c.Chunks + 1),
@@ -190,7 +190,7 @@ func (m *memory) takeChunk() uint32 {
 
 func (m *memory) putChunk(i uint32) {
 	n := len(m.free)
-	m.free = m.free[:n+1] // which it was as long as
+	m.free = m.free[:n+1] // within its capacity: the chunk came from here
 	m.free[n] = i
 }
 

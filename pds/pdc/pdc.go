@@ -35,10 +35,10 @@ const (
 // value without pointers, to lie in a slab; see [Manager] for its rules. Single
 // writer.
 //
-// Its first two cache lines, a pair, are the hot ones. A source needs both, a target the
-// second: who the peer is and, of rx, up to where packets have arrived. The others are for
-// what is out of order, handed over, or late. The hot ones come first also because the
-// compiler checks that a pointer is not nil by a load from where it points.
+// Its first two cache lines are the hot ones. A source needs both, a target the second: who
+// the peer is and, of rx, up to where packets have arrived. The others are for what is out of
+// order, handed over, or late. The hot ones have to come first: the compiler's nil check
+// loads from the start of the struct.
 type PDC struct {
 	tx      sendWindow
 	timerAt int64 // what the wheel has for this PDC
@@ -71,12 +71,12 @@ type PDC struct {
 	recover  pds.PSN // end of the recovery, when recovering
 	locks    uint16
 	opaque   uint16 // of the last probe
-	lapse    uint32 // lapseUnits; PENDING and CLOSE_WAIT: when that has lasted too long; before: see hoards
+	lapse    uint32 // lapseUnits; in PENDING and CLOSE_WAIT when to give up, in other states see hoards
 	local    Addr
 	resp     respList
-	before   pds.PSN // the last packet that a quick answer to the last probe tells of
-	wentTo   pds.PSN // that the last ROD_OOO called missing
-	wentAt   int64   // when that was followed, or a NEW_START_PSN
+	before   pds.PSN // the last packet that left before the last probe
+	wentTo   pds.PSN // the PSN that the last ROD_OOO called missing
+	wentAt   int64   // when that ROD_OOO, or a NEW_START_PSN, was followed
 }
 
 // Handle returns the name of p, which lives as long as the name is known.

@@ -7,32 +7,33 @@ import (
 )
 
 // Lines returns the addresses of the two cache lines of a PDC that a source needs first; a
-// target needs only the second. They are there to be prefetched: with thousands of PDCs in
-// use a packet waits for memory most of the time. Lines reads nothing of the PDC itself.
-// Lines, PacketLines and SubmitLines panic where there is no such id; they take id 0, which
-// is no PDC's.
+// target needs only the second. They are for prefetching: with thousands of PDCs in use a
+// packet waits for memory most of the time. Lines reads nothing of the PDC itself.
+//
+// Lines, PacketLines and SubmitLines panic on an id beyond the table; id 0, which is no
+// PDC's, is allowed.
 func (f *FastPath) Lines(id uint16) (send, peer uintptr) {
 	p := &f.pdc[id]
 	return uintptr(unsafe.Pointer(p)), uintptr(unsafe.Pointer(&p.handle))
 }
 
 // PacketLines returns the addresses of the rows and the records of the packet that is
-// acknowledged next and of the one that is sent next. It reads what Lines tells of.
+// acknowledged next and of the one that is sent next. It reads the lines that Lines returns.
 func (f *FastPath) PacketLines(id uint16) (first, current, acked, sent uintptr) {
 	w := &f.pdc[id].tx
 	return uintptr(unsafe.Pointer(&f.mem.row[w.first])), uintptr(unsafe.Pointer(&f.mem.row[w.current])),
 		uintptr(unsafe.Pointer(w.lowest(f.mem))), uintptr(unsafe.Pointer(w.upcoming(f.mem)))
 }
 
-// SubmitLines returns the addresses of what [Manager.SubmitRun] needs besides. It reads
-// what Lines tells of.
+// SubmitLines returns the addresses of what [Manager.SubmitRun] needs besides. It reads the
+// lines that Lines returns.
 func (f *FastPath) SubmitLines(id uint16) (pdc, ring uintptr) {
 	p := &f.pdc[id]
 	row := &f.mem.ring[p.tx.slot][p.tx.tail/rowLen%ringWords]
 	return uintptr(unsafe.Pointer(&p.unsubmitted)), uintptr(unsafe.Pointer(row))
 }
 
-// Upcoming is a look ahead at [Manager.Transmit]: it returns the PDCs whose turn it is to
-// send, at most n. Where thousands wait for their turn, what an acknowledgement lets go
-// belongs to another PDC than the acknowledgement. Valid until the next call.
+// Upcoming returns the PDCs that are next to send in [Manager.Transmit], at most n. Where
+// thousands wait for their turn, an acknowledgement lets packets of another PDC go than its
+// own. Valid until the next call.
 func (f *FastPath) Upcoming(n int) []pds.PDCID { return f.data.first(n) }

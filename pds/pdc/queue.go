@@ -7,8 +7,8 @@ import (
 )
 
 // queue is a first-in-first-out queue of PDCs, each at most once. It is an array
-// and not a list through the PDCs, so that who comes next can be known before
-// their cache lines are there.
+// and not a list through the PDCs, so that those next in line are known without
+// loading their cache lines.
 type queue struct {
 	ring       []pds.PDCID
 	head, tail uint32 // of the whole life
@@ -42,6 +42,5 @@ func (q *queue) first(n int) []pds.PDCID {
 	return q.ring[at:min(at+min(uint32(n), q.len()), uint32(len(q.ring)))]
 }
 
-// list is a queue of PDCs of which there are many, linked through them by slot;
-// slot 0 is the end.
+// list is a queue of PDCs that is linked through them, by slot; slot 0 is the end.
 type list struct{ head, tail uint16 }

@@ -2,9 +2,9 @@ package pdc
 
 import "github.com/uetcc/uetcc/pds"
 
-// resting answers a request for a PDC in quarantine, within limits: of those that
-// nobody repeats one, since they may be left over from its life; but a sender that
-// repeats itself has to learn that nobody is there, and answers can be lost.
+// resting answers a request for a PDC in quarantine, within limits. First transmissions may be
+// left over from its life: one of them is answered. Retransmissions are all answered, since
+// their sender has to learn that nobody is there, and answers can be lost.
 func (m *Manager) resting(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
 	m.stats.Unknown++
 	if !p.is(flagRefused) || b.flags&pds.FlagRetx != 0 {
@@ -15,9 +15,10 @@ func (m *Manager) resting(now int64, p *PDC, b *inbound, out []byte, r *Result) 
 }
 
 // restingSYN drops a late SYN packet of a PDC in quarantine: it must not open another one.
-// One that is sent again is of an initiator that has never heard of the PDC, and that would
-// open one with it when the quarantine is over: what it had delivered would come again. With
-// another Start_PSN it is of one that has begun again, too early. Both are told.
+// A retransmission comes from an initiator that has never heard of the PDC. It would open one
+// with it when the quarantine is over, and deliver a second time what was delivered before.
+// One with another Start_PSN comes from an initiator that has begun again, too early. Both
+// are told.
 func (m *Manager) restingSYN(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
 	if p.tx.start != b.start || b.flags&pds.FlagRetx != 0 {
 		return m.resting(now, p, b, out, r)

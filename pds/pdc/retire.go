@@ -9,7 +9,7 @@ func (m *Manager) fail(now int64, p *PDC, c Cause) {
 		m.abandon(now, p, c)
 		return
 	}
-	m.leave(now, p)
+	m.leave(p)
 	m.failPackets(p, c)
 	m.unbind(now, p)
 	m.event(p, EventClosing, c)
@@ -26,7 +26,7 @@ func (m *Manager) abandon(now int64, p *PDC, c Cause) {
 }
 
 // leave takes p out of the PDCs that new messages may find.
-func (m *Manager) leave(now int64, p *PDC) {
+func (m *Manager) leave(p *PDC) {
 	if p.state >= StateCreating && p.state <= StateEstablished {
 		m.open--
 	}
@@ -55,7 +55,7 @@ func (m *Manager) failPackets(p *PDC, c Cause) {
 // no packet, and is forgotten.
 func (m *Manager) retire(now int64, p *PDC, c Cause) {
 	m.remember(p)
-	m.leave(now, p)
+	m.leave(p)
 	if c != CauseNone || p.is(flagFailed) {
 		m.stats.Failed++
 	}

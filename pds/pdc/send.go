@@ -53,8 +53,8 @@ type sendWindow struct {
 	first   uint32 // row of base, 0 without one
 	current uint32 // row of next
 
-	// The chunks of base and next, 0 without one. The rows say it too, but who loads ahead
-	// would have to wait for these first.
+	// The chunks of base and next, 0 without one. Their rows have them too, but a prefetch
+	// would have to wait for the rows first.
 	acked, sends uint32
 }
 
@@ -137,9 +137,9 @@ func (w *sendWindow) push(p *Params, m *memory, handle uint64, size uint16, k ki
 	return nil
 }
 
-// differ ends that the packets of r, the row of tail, are alike: what the row says is
-// written to the record of each. In a window as wide as it can be those from tail on are
-// of the lap of the ring before.
+// differ is called when a packet comes to r, the row of tail, that is not like the others:
+// what the row says of all is written to the record of each. In a full window the places
+// from tail on hold packets of the previous lap of the ring.
 func (w *sendWindow) differ(m *memory, r *row) {
 	if r.size == 0 {
 		return
@@ -197,17 +197,17 @@ func (w *sendWindow) done() bool { return w.base == w.tail }
 // mayStart reports whether the first unsent packet is inside the peer's window.
 func (w *sendWindow) mayStart() bool { return w.next != w.tail && w.inPeerWindow(w.next) }
 
-// A SYN packet has 12 bits for psn_offset, which bound what may be sent before the peer's
-// PDCID is known. The range does so earlier.
+// Before the peer's PDCID is known, the 12 bits of psn_offset bound what may be sent. The
+// range is smaller, or this does not compile.
 const _ = uint(1<<12 - MaxRange)
 
 // inPeerWindow reports whether the peer takes the packet at off: it tracks
 // limit PSNs above the CACK that it last told us.
 func (w *sendWindow) inPeerWindow(off uint32) bool { return int32(off-w.cack) < int32(w.limit) }
 
-// lastForNow reports whether no other packet may follow those that were sent:
-// then nothing else may cause an acknowledgement. base is not below cack, so that the
-// range of this side says nothing else than the peer's.
+// lastForNow reports whether the peer's window lets no other packet follow, so that the
+// last one sent has to ask for the acknowledgement. base is not below cack, so this side's
+// own range does not stop the sender earlier.
 func (w *sendWindow) lastForNow() bool { return !w.inPeerWindow(w.next) }
 
 // sent records the first transmission of the packet at next, whose row and record are

@@ -33,8 +33,8 @@ var startNames = [...]string{"ANY", "RANDOM_1RTT_START", "EXPECTED_0RTT_START"}
 // String returns the specification's name.
 func (s StartMethod) String() string { return enum.Name(startNames[:], s) }
 
-// Where the Expected_PSN of an initiator is kept another one's may have to go. It is
-// then as if its first PDC came.
+// An expectedStart is the Expected_PSN for one PDCID of one initiator. Initiators that hash to
+// the same place displace each other; one that was displaced is treated like a new one.
 type expectedStart struct {
 	src, dst Addr
 	psn      pds.PSN
@@ -67,8 +67,8 @@ func (m *Manager) remember(p *PDC) {
 	*e = expectedStart{src: p.peer, dst: p.local, id: p.peerID, psn: p.rx.MaxRcvd() + 1}
 }
 
-// expects takes note of a closing ACK with an Expected_PSN, for the next PDC with the
-// PDCID of p. What it is this side knows: no target can expect more than has been sent.
+// expects takes note of a closing ACK with an Expected_PSN, for the next PDC with the PDCID of
+// p. It counts only if it is the next PSN here: no target can expect more than has been sent.
 func (p *PDC) expects(b []byte) {
 	var a pds.AckExpected
 	if _, err := a.Decode(b); err == nil && p.state == StateCloseAckWait && a.Expected == p.tx.Next() {
@@ -118,6 +118,6 @@ func (m *Manager) startPSN(h Handle) pds.PSN {
 	}
 }
 
-// startAfter draws one that is at least 2^16 after psn, and no more than 2^24 further: the
-// last of a hundred in a row is still after the first.
+// startAfter draws a Start_PSN from 2^16 to 2^16 + 2^24 after psn. So a hundred in a row stay
+// in order: they span less than 2^31.
 func (m *Manager) startAfter(psn pds.PSN) pds.PSN { return psn + 1<<16 + pds.PSN(m.random()>>40) }

@@ -14,10 +14,10 @@ type Confirmed struct {
 	Last uint64
 }
 
-// TakeACK is [FastPath.ReceiveACK] for an acknowledgement that has only the news that most have: of
-// the lowest packets that a PDC has in flight, or of a single one, wherever that is. It
-// has to be [pds.AckCCView.Plain]. N is 0, and nothing has changed, if it is another
-// one. No event tells of the packets: what follows for them is the caller's.
+// TakeACK is [FastPath.ReceiveACK] for an acknowledgement that brings no more news than most
+// do: of the lowest packets that a PDC has in flight, or of a single one, wherever that is. It
+// has to be [pds.AckCCView.Plain]. For any other N is 0, and nothing has changed. No event
+// tells of the packets: what follows for them is the caller's.
 func (f *FastPath) TakeACK(now int64, a *pds.AckCCView, src Addr) (x Confirmed) {
 	m := (*Manager)(f)
 	p := m.acked(a, src)
@@ -33,7 +33,7 @@ func (f *FastPath) TakeACK(now int64, a *pds.AckCCView, src Addr) (x Confirmed) 
 		w.pass(m.mem, r, n)
 		w.limitTo(m.p, w.cack, a.MPR())
 		if r.released != 0 || w.cack%rowLen == 0 {
-			w.settleBase(m.mem) // what was acknowledged by itself
+			w.settleBase(m.mem) // over packets that were acknowledged singly before
 		}
 		p.stalls = 0
 	} else if last, h, n = p.takeOne(m, a); n == 0 {

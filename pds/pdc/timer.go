@@ -73,7 +73,7 @@ func (m *Manager) schedule(p *PDC, now int64) {
 			at = min(at, *p.tx.rtxAt(m.mem))
 		}
 	} else {
-		p.tx.rtoAt = never // or who sends next would take a timer for armed that is not
+		p.tx.rtoAt = never // or the next sending would rely on a timer that is not armed
 	}
 	if at < p.timerAt {
 		p.timerAt = at

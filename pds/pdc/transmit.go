@@ -18,12 +18,12 @@ type Out struct {
 	Entropy uint16
 	TC      uint8 // traffic class of the PDC: of data, and of what is AsData
 	Control bool  // a control packet, in the class of control packets; nothing follows
-	AsData  bool  // one that goes in the class of data all the same: its answer tells that nothing waits there
+	AsData  bool  // a control packet that goes in the class of data, to meet the queues that data meets
 	Retx    bool
 }
 
 // to addresses o to the peer of p and empties the rest, field by field: a literal
-// would be built elsewhere and copied.
+// would be built on the stack and copied.
 func (o *Out) to(p *PDC, control bool) {
 	o.PDC, o.Peer, o.Local, o.TC, o.Control = p.handle, p.peer, p.local, p.tc, control
 	o.Header, o.Handle, o.PSN, o.Size, o.Entropy, o.AsData, o.Retx = 0, 0, 0, 0, 0, false, false

@@ -29,9 +29,8 @@ func (x *Run) PutHeader(b *[pds.RequestLen]byte, k uint32) {
 	x.heads.Put(b, k, x.asks)
 }
 
-// OnlySender is a look ahead at [FastPath.TransmitRun]: it returns the PDC whose turn it is
-// to send data, and whether no other one waits for its turn, without which TransmitRun has
-// nothing to offer.
+// OnlySender returns the PDC whose turn it is to send data, and whether no other one waits
+// for its turn: only then [FastPath.TransmitRun] is worth calling.
 func (f *FastPath) OnlySender() (pds.PDCID, bool) {
 	return f.data.next(), f.data.len() == 1
 }
@@ -78,8 +77,8 @@ func (m *Manager) sentRun(now int64, p *PDC, r *row, x *Run, s ccc.RunParams) (l
 	i := w.next % rowLen
 	x.N, x.asks = n, 0
 	x.heads = pds.MakeRequestRun(x.kind.next(), int16(w.base-1-w.next), w.psn(w.next), p.handle.ID(), p.peerID)
-	// As a slice: of a pointer to the chunk the compiler would load the first line, in which
-	// nothing of interest is, to see that it is not nil.
+	// As a slice: the nil check of a pointer to the chunk would load its first line, which
+	// nobody needs.
 	in := m.mem.chunk[w.sends].packet[:]
 	for k := range n {
 		if k > 0 && (i+k)%chunkLen == 0 {
