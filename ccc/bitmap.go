@@ -11,7 +11,7 @@ const (
 // by being skipped.
 var penaltyOf = [feedbacks]uint64{FeedbackGood: 0, FeedbackECN: 1, FeedbackNACK: 4, FeedbackTimeout: penaltyMax}
 
-// penalise adds the price of the feedback to its value, saturating.
+// penalise adds the price of the feedback to the value that it is about, saturating.
 func (e *Entropy) penalise(p *EntropyParams, side []uint64, r Report) {
 	if r.Feedback == FeedbackGood || r.Feedback >= feedbacks {
 		return
@@ -21,10 +21,10 @@ func (e *Entropy) penalise(p *EntropyParams, side []uint64, r Report) {
 	*w += (min(old+penaltyOf[r.Feedback], penaltyMax) - old) << shift
 }
 
-// nextUnpenalised skips penalised values, each call wearing off one point of the
-// first one it meets. After a whole round of skipping it takes what it has. Where
-// a word holds no unpenalised value it skips all 16 at once, so that a call looks
-// at some tens of places at most.
+// nextUnpenalised skips penalised values. Each call takes one point off the first that it
+// meets; after a whole round of skipping it takes a penalised one. A word without any
+// unpenalised value is skipped at once, all 16 of it, so that a call looks at some tens of
+// places at most.
 func (e *Entropy) nextUnpenalised(p *EntropyParams, side []uint64) uint16 {
 	v := e.candidate()
 	for skipped := uint32(0); skipped < p.values; v = e.candidate() {
@@ -53,6 +53,7 @@ func anyUnpenalised(w uint64) bool {
 	return (w-ones)&^w&(ones<<(penaltyBits-1)) != 0
 }
 
+// penaltyAt is where the penalty of a value lies: in this word, from this bit on.
 func penaltyAt(side []uint64, v uint16) (w *uint64, shift uint) {
 	return &side[v/penaltiesPerWord], uint(v%penaltiesPerWord) * penaltyBits
 }

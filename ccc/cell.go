@@ -3,9 +3,9 @@ package ccc
 import "github.com/uetcc/uetcc/nscc"
 
 // A cell is an event in an inbox, or a part of one; four fill a cache line, so that few
-// lines travel to the owner's core. Times have cells of their own, one before the first
-// event of a batch and one before each that happened at another time than the one before
-// it: events that are posted together mostly have one in common.
+// lines travel to the owner's core. Times have cells of their own, since events that are
+// posted together mostly happened at one time: one before the first event of a batch, and
+// one before each event whose time is not that of the event before it.
 //
 //	         word   small   a, b           second cell    third cell
 //	time     time

@@ -21,15 +21,15 @@ import (
 // that was counted, a packet unmarked twice) panics: what follows from a wrong
 // backlog is a context that never sends or never stops.
 type Context struct {
-	// The first cache line is that of events that are not plain.
+	// The first cache line is for events that are not plain.
 	credit     rccc.Source
 	allow      int64 // what the user's algorithm allows, bytes
 	notBefore  int64 // and from when on
 	rtxBacklog int64 // marked for retransmission, bytes
 	waitingRtx int32 // marked for retransmission, packets
 
-	// The other three are what every event needs. The last one has room for the first
-	// eight bytes of the Entropy that follows in a seat.
+	// The other three are what every event needs. Eight bytes of the last are left for the
+	// hot part of the Entropy that follows in a seat.
 	window nscc.Window
 	waits  int64 // to send, new and marked for retransmission, bytes
 
@@ -44,13 +44,13 @@ type Context struct {
 	why     Reason // that data waits, as of the last event
 	life    Life
 	mode    Mode
-	bounded bool // allow or notBefore say something
+	bounded bool // the user's algorithm has a say: allow and notBefore count
 	plain   bool // kept by the manager: only the window has a say
 }
 
-// Waiters are the PDCs that wait for a context, a list that whoever has the PDCs keeps
-// through them by index: 0 is the end. Each sending asks for it, so its place is where
-// the context's counters are.
+// Waiters is the list of PDCs that wait for a context, by index; 0 ends it. Whoever has the
+// PDCs keeps it and links them. It lies with the context's counters because each sending
+// looks at it.
 type Waiters struct{ Head, Tail uint16 }
 
 // Init configures c: the window at its initial size, nothing counted, not bound.
@@ -157,8 +157,8 @@ func (c *Context) Unbind(p *Params, now int64, l Left) (last bool) {
 	return c.pdcs == 0 && c.state == StateIdle
 }
 
-// evaluate brings state up to date, and what keeps data from being sent, the part
-// of [Context.Decide] that every event needs; every event ends with it.
+// evaluate brings the state up to date, and the reason why data waits: the part of
+// [Context.Decide] that every event needs. Every event ends with it.
 func (c *Context) evaluate(p *Params, now int64) {
 	waiting := c.waits
 	if p.credit {
@@ -222,6 +222,7 @@ func less[T int32 | int64](counter, n T) T {
 	return counter - n
 }
 
+// mustHold panics unless ok: the caller has broken a rule of [Context].
 func mustHold(ok bool, what string) {
 	if !ok {
 		panic(what)

@@ -152,7 +152,7 @@ func (m *Manager) path(b *member, at *seat, seq uint64) uint16 {
 	return e.Next(p, m.sideOf(int(b.context.Index())), pr)
 }
 
-// live is member, and counts what is not.
+// live is member, and counts the events of lives that are over.
 func (m *Manager) live(pdc Handle) *member {
 	b := m.member(pdc)
 	if b == nil {
@@ -161,7 +161,7 @@ func (m *Manager) live(pdc Handle) *member {
 	return b
 }
 
-// feedback tells the path choice, where it listens.
+// feedback tells the path choice of a report, if its scheme listens and the PDC takes part.
 func (m *Manager) feedback(b *member, now int64, r Report) {
 	if m.listens && !b.fixed {
 		i := b.context.Index()

@@ -163,17 +163,17 @@ func (p *EntropyParams) Scheme() Scheme { return p.scheme }
 // caller hands to every call: [EntropyParams.Words] words that belong to this
 // context alone, zero at first.
 //
-// A value is any of 16 bits, also 0, which as a UDP source port means none. Who may not use
-// all as ports maps them to those that it may use, each to the same one always.
+// A value is any 16-bit number, 0 included, which as a UDP source port means none. A transport
+// that cannot use every port maps each value to one that it can use, always to the same.
 //
 // Single writer.
 type Entropy struct {
-	// All that SchemeOblivious needs but once in a round, eight bytes: in a seat they lie
-	// in the line of the context's counters.
-	base   uint16
-	index  uint16 // of the round
-	order  uint16 // of the round's values in the low bits, base in the others
-	queued uint16
+	// Eight bytes, all that SchemeOblivious needs within a round: in a seat they lie in the
+	// cache line of the context's counters.
+	base   uint16 // the value of PDCs that take no part; its high bits are those of all values
+	index  uint16 // position in the round
+	order  uint16 // in the low bits the mask that shuffles the round, in the others those of base
+	queued uint16 // recycled values that wait, see push
 
 	rng       uint64
 	freezeEnd int64
@@ -186,7 +186,7 @@ type Entropy struct {
 func (e *Entropy) Init(p *EntropyParams, seed uint64) {
 	*e = Entropy{rng: seed}
 	if p.scheme == SchemeREPS || p.scheme == SchemeREPSLegacy {
-		e.base = uint16(splitmix.Mix(seed) % uint64(p.values)) // the draws are those of packets that take part
+		e.base = uint16(splitmix.Mix(seed) % uint64(p.values)) // not a draw: recorded draws are those of packets alone
 		return
 	}
 	e.base = uint16(e.draw(p))
@@ -251,8 +251,8 @@ func (e *Entropy) Feedback(p *EntropyParams, side []uint64, now int64, r Report)
 // and TFC contexts, which take no part in the scheme.
 func (e *Entropy) Fixed() uint16 { return e.base }
 
-// candidate is the value at the round's index: the low bits walk through all
-// values in an order that an exclusive or decides, the high bits stay.
+// candidate is the value at the round's index. The exclusive or with the round's order makes
+// the low bits walk through all values in another order each round; the high bits stay.
 func (e *Entropy) candidate() uint16 { return e.index ^ e.order }
 
 // advance moves the index; a new round has a new order.
@@ -262,7 +262,7 @@ func (e *Entropy) advance(p *EntropyParams) {
 	}
 }
 
-// reorder begins a round. It is rare, and inside advance nothing would inline.
+// reorder begins a round. It is rare, and out of line so that advance inlines.
 //
 //go:noinline
 func (e *Entropy) reorder(p *EntropyParams) {

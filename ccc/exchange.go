@@ -2,13 +2,12 @@ package ccc
 
 import "github.com/uetcc/uetcc/nscc"
 
-// Exchange is [Manager.OnPlainACK] for acks of so many packets together, for a context whose
-// window is full, and then, if they make room, [Manager.SendRun] for packets of size bytes
-// that have waited for it, as many as paths has room for, at least one: what nearly all
-// events of a busy context are. The context leaves StateActive for a moment only, which
-// nobody needs to hear of. It returns false, and nothing has changed, unless the PDC is
-// the only one of [Waiters] and keeps something to send, and path choice is by
-// SchemeOblivious.
+// Exchange is what nearly all events of a busy context are in one step: [Manager.OnPlainACK]
+// for acks, which cover so many packets together, of a context whose window is full; and
+// then, if they make room, [Manager.SendRun] for packets of size bytes that have waited for
+// it, as many as paths has room for, at least one. That the context leaves StateActive in
+// between nobody hears of. It returns false, and nothing has changed, unless the PDC is the
+// only one of [Waiters] and keeps something to send, and path choice is by SchemeOblivious.
 func (m *Manager) Exchange(
 	pdc Handle, now int64, acks []nscc.PlainAck, packets int32, size int64, paths []uint16,
 ) (s RunParams, ok bool) {

@@ -11,19 +11,19 @@ import (
 //
 // A writer takes tickets for all cells of a batch of events at once. The cells are its
 // own until it stores the turn of the first, its ticket plus one: then they are the
-// reader's, which hands cells back by storing head. What several cores change is stored
-// once a batch, and a writer stores nothing else between the cells: a store waits for
-// those before it, and one to a line that the reader has had for that line.
+// reader's, which hands cells back by storing head. Words that several cores change are
+// stored once a batch, and none of them while the cells are written: stores leave a core in
+// order, so the cells behind it would wait until its cache line has come from the reader.
 //
-// Turns in the middle of a batch stay those of an earlier lap, which no reader takes for
-// its own.
+// The turns of cells in the middle of a batch keep the tickets of an earlier lap, which the
+// reader cannot mistake for present ones.
 //
 // Invariant: head <= next <= end <= tail <= head + len(cells).
 type inbox struct {
 	_     [cacheLine]byte
 	cells []cell
-	turns []turn  // of batches that begin at one of two cells: none is shorter
-	views []*View // of eventShow, by the second of its cells
+	turns []turn  // one for two cells, as no batch is shorter
+	views []*View // of eventShow, one for two cells: at that of its second cell
 	_     [cacheLine]byte
 	tail  atomic.Uint64 // next ticket; moved by writers
 	seen  atomic.Uint64 // a head that a writer saw
@@ -41,8 +41,8 @@ type turn struct {
 	cells  uint64 // of the batch
 }
 
-// Prefetching is for batches of more than fewCells, and for mostCells of them. A shorter
-// one is written before it helps, and writers that get in each other's way lose by it.
+// Batches of more than fewCells are prefetched, as far as mostCells. A shorter one is written
+// before that helps, and several writers would only take lines from each other.
 const (
 	fewCells  = 16
 	mostCells = 128
@@ -154,8 +154,9 @@ func (q *inbox) ready() bool {
 	return true
 }
 
-// ahead prefetches the batch behind the one that is about to be read, if there is one. Its
-// writer may be about to store its turn, so who reads events one by one does not look.
+// ahead prefetches the batch behind the one that is about to be read, if there is one. A
+// reader of single events does not look: the next writer may be about to store the turn,
+// and would have to take the line back.
 func (q *inbox) ahead() {
 	if t := q.turn(q.end); t.ticket.Load() == q.end+1 {
 		prefetch.Load(q.start(q.end, t.cells))
@@ -199,7 +200,7 @@ func (q *inbox) start(ticket, n uint64) []cell {
 
 func (q *inbox) turn(ticket uint64) *turn { return &q.turns[q.pair(ticket)] }
 
-// pair is which two cells a ticket's is one of.
+// pair is the number of the two cells to which that of a ticket belongs.
 func (q *inbox) pair(ticket uint64) uint64 { return (ticket & q.mask()) / 2 }
 
 func (q *inbox) mask() uint64 { return uint64(len(q.cells) - 1) }

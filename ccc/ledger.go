@@ -14,14 +14,14 @@ type record struct {
 	held   Reason // what has held data since the last event; ReasonBacklog: nothing
 	kept   Reason // what held it for as long as waited says
 
-	// What the ledger lacks.
+	// Counted here, and carried into the ledger when they wrap or the reason changes.
 	marked uint16 // acknowledgements with a mark
 	waited uint32 // how long data waited, ns
 	sent   uint32 // packets
 	acks   uint32
 }
 
-// A ledger is what the manager keeps besides, for the few events that need it.
+// A ledger is what the manager keeps for a context beside its record; few events need it.
 type ledger struct {
 	edge   edge
 	due    int64          // the armed deadline, ns
@@ -76,9 +76,9 @@ func (m *Manager) counts(c *Context) counts {
 // ledgerOf is the ledger of a context of the manager's.
 func (m *Manager) ledgerOf(c *Context) *ledger { return &m.ledgers[c.rec.handle.Index()] }
 
-// wait adds the time since the last event to what has held data since then, and
-// returns false where that is left to carry. It adds up beside the context, so that
-// the ledger can be left alone.
+// wait adds the time since the last event to that of the reason which has held data since
+// then. It adds up in the record, so that the ledger need not be loaded; where it cannot, it
+// returns false, and the caller has carry do it.
 func (r *record) wait(now int64) bool {
 	d := now - r.last
 	if r.held != r.kept || uint64(d)|uint64(r.waited) > math.MaxInt32 {
@@ -88,10 +88,9 @@ func (r *record) wait(now int64) bool {
 	return true
 }
 
-// carry takes what has added up into the ledger, with the time since the last event,
-// unless that was later: events of two cores may come in another order than they
-// happened in, and no time counts twice. It is rare, and inlined it would take registers
-// from those who are not.
+// carry takes what has added up into the ledger, with the time since the last event, unless
+// that was later: events of two cores may come in another order than they happened in, and
+// no time counts twice. It is rare, and out of line so as not to cost its callers registers.
 //
 //go:noinline
 func (m *Manager) carry(c *Context, now int64) {

@@ -83,8 +83,8 @@ type Manager struct {
 	_     [cacheLine - 4]byte
 }
 
-// A seat is what an event needs of a context, in one place: five cache lines, of which a
-// plain event needs the three in the middle.
+// A seat is what events need of a context, in one place: five cache lines, of which a plain
+// event needs the three in the middle.
 type seat struct {
 	context Context
 	entropy Entropy
@@ -167,8 +167,8 @@ func (m *Manager) SetMode(h Handle, now int64, mode Mode) {
 	}
 }
 
-// Revision changes whenever [Manager.SetMode] or [Manager.SetAlgorithm] has changed a
-// context: [Waiters] that were refused before may try again then.
+// Revision changes with each [Manager.SetMode] and [Manager.SetAlgorithm]: PDCs that were
+// refused before ([Waiters]) may try again then.
 func (m *Manager) Revision() uint32 { return m.revision }
 
 // Context returns the context of h for reading, nil if that life is over.
@@ -254,8 +254,8 @@ func (m *Manager) member(pdc Handle) *member {
 	return nil
 }
 
-// seatOf is the seat of the context that a PDC is bound to, which is in range. That
-// the compiler sees a pointer, and not an index, saves it a register.
+// seatOf is the seat of the context that a PDC is bound to, which is in range: a pointer and
+// not an index, which saves the compiler a register.
 func (m *Manager) seatOf(b *member) *seat {
 	if i := int(b.context.Index()); i < len(m.seats) {
 		return &m.seats[i]

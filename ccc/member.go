@@ -79,7 +79,7 @@ func (b *member) acknowledge(a *Ack) {
 }
 
 // hear takes packets out of flight. It returns false, and nothing has changed, where bytes
-// are more than a truthful destination can report, or less than nothing.
+// are negative or more than a truthful destination can report.
 func (b *member) hear(bytes int64, packets int32) bool {
 	if uint64(bytes) > uint64(b.most()) {
 		return false
@@ -100,8 +100,7 @@ func (b *member) mark(size int64) {
 	b.inflightPackets--
 }
 
-// maxDebt is how many bytes ahead of its turns a PDC can come, for which it is
-// passed over later.
+// maxDebt bounds, in bytes, the debt for which a PDC is passed over later.
 const maxDebt = 1 << 24
 
 // pay adds a turn's worth of bytes.
@@ -110,5 +109,5 @@ func (b *member) pay(bytes int64) { b.paid = max(b.paid, b.sent-maxDebt) + bytes
 // idled reports whether the PDC has not used its last grant.
 func (b *member) idled() bool { return b.granted && b.grantedAt == uint32(b.sent) }
 
-// solvent reports whether the turn of the PDC has come.
+// solvent reports whether the PDC has not used up what its turns were worth.
 func (b *member) solvent() bool { return b.paid > b.sent }

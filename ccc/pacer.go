@@ -2,11 +2,10 @@ package ccc
 
 import "math"
 
-// Pacer is an [Algorithm] that spreads a window over its round trip, so that it
-// does not leave as one burst: after each packet the next one waits until the
-// packet would have passed at Gain windows each base round trip. It never allows
-// more than one packet at a time and saves nothing up while there is nothing to
-// send.
+// Pacer is an [Algorithm] that spreads a window over its round trip, so that it does not
+// leave as one burst. It sends at Gain percent of a window each base round trip: each packet
+// makes the next wait for as long as it takes at that rate. It allows one packet at a time,
+// and time in which there is nothing to send is not made up for.
 //
 // Single writer; one Pacer for one context. The zero value is ready.
 type Pacer struct {

@@ -37,10 +37,10 @@ type Params struct {
 	mtu     int64
 	window  bool // NSCC takes part
 	credit  bool // RCCC takes part
-	plain   bool // only the window does, and the plain steps suffice for it and the path choice
+	plain   bool // only NSCC does, by the specification, and path choice needs no [Sent].Seq: see SendNew
 	mode    Mode
 
-	probeLacks int64 // ns that a full packet takes longer than a probe on the sender's link
+	probeLacks int64 // ns by which a full packet takes longer than a probe on the sender's link
 }
 
 // NewParams validates c and derives the constants. Its errors wrap [ErrConfig]

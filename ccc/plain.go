@@ -2,15 +2,16 @@ package ccc
 
 import "github.com/uetcc/uetcc/nscc"
 
-// A plain context is one in which the window alone has a say, as nearly always: it
-// enforces, without credit, gate or algorithm of the user's, by the specification's
-// profile. Then its reason follows from its state: ReasonWindow in StateActive, else
-// ReasonBacklog. Two kinds of its events matter, a new packet that may go at once and
-// an acknowledgement that brings nothing but news. The two methods here are those
-// events in one straight line; they leave behind, bit for bit, what Manager.Send and
-// Manager.OnACK would, but for the time of the last event where now is before it.
+// A plain context is one in which the window alone has a say, as nearly always: mode enforce,
+// the specification's profile, and neither credit, gate nor an algorithm of the user's. Its
+// reason then follows from its state: ReasonWindow in StateActive, else ReasonBacklog.
+//
+// Nearly all of its events are new packets that may go at once and acknowledgements that
+// bring nothing but news. SendNew and OnPlainACK are these two in one straight line. They
+// leave behind, bit for bit, what Manager.Send and Manager.OnACK would, except for the time
+// of the last event where now is before it.
 
-// classify keeps whether a context is plain, after whatever decides about it.
+// classify notes whether a context is plain; to be called when what decides that has changed.
 func (m *Manager) classify(c *Context) {
 	c.plain = m.plain && c.mode == ModeEnforce && !c.rec.custom
 }
@@ -114,8 +115,8 @@ func (c *Context) weigh(p *Params) State {
 	return nextState(c.waits != 0, c.inflightPkts > 0, !c.window.Full(&p.nscc))
 }
 
-// become brings a plain context into another state, and reports whether it is filed by
-// it.
+// become brings a plain context into another state, and reports whether it is filed where
+// that belongs.
 func (c *Context) become(s State) bool {
 	why := ReasonBacklog
 	if s == StateActive {

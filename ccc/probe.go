@@ -9,9 +9,9 @@ const probeSize = 64
 // it is, and what limits it later is right from the first event on.
 //
 // The base round trip is that of a full packet (config_base_rtt, UE Specification 1.0.x
-// table 3-80), and a probe is a small one, so what a full packet takes longer on the sender's
-// link is added. Without, a path of few packets would get a window of less than it holds. The
-// simulator htsim has no small packet lower it.
+// table 3-80). A probe is a small one, so the time by which a full packet takes longer on the
+// sender's link is added; otherwise a path that holds few packets would get too small a
+// window. (In htsim small packets do not lower the base round trip at all.)
 func (c *Context) OnProbe(p *Params, now, rtt int64) {
 	if rtt > 0 {
 		c.window.SampleBase(&p.nscc, rtt+p.probeLacks)

@@ -10,9 +10,9 @@ type Grant struct {
 // Next says who may send now: contexts in turn, of those that are READY, and of
 // each context its PDCs in turn. Send packets of the PDC of at most Bytes in all,
 // those marked for retransmission first, and count each with [Manager.OnSend]; one
-// packet a call is fairest. A context goes to the end of its queue with its grant, a
-// PDC when it has used its turn up or a grant not at all: that delays nobody else. A
-// time before the context's last event counts as that one.
+// packet a call is fairest. A context goes to the end of its queue with each grant. A PDC
+// does when its turn is used up, or when it has not used a grant at all, so that it delays
+// nobody else. A time before the context's last event counts as that one.
 //
 // Where an [Algorithm] allows less than the packet, do not send it and stop asking: the
 // context stays READY, and gets the same grant again until an event or the time changes it.

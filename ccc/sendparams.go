@@ -23,7 +23,7 @@ type SendParams struct {
 // SendParams returns what the packet last counted by [Context.OnSend] carries.
 // contexts is how many compete for its NIC port; 0 and 1 mean alone.
 func (c *Context) SendParams(p *Params, contexts int64) SendParams {
-	// An algorithm of the user's without room for another packet waits for an answer, too.
+	// The user's algorithm, too, has no room for another packet until an answer comes.
 	full := c.bounded && c.allow < p.mtu
 	s := SendParams{AckRequest: full || p.window && c.window.AckRequest(&p.nscc), Held: c.held()}
 	if p.credit {

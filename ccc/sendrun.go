@@ -5,7 +5,7 @@ type RunParams struct {
 	Sent    int    // the first so many may go
 	Held    Reason // as in [SendParams], of the last of these
 	AckEach bool   // each of them is to ask for an acknowledgement
-	AckLast bool   // the last of them is
+	AckLast bool   // the last of them is to ask for one
 }
 
 // SendRun is [Manager.SendNew] for new packets of size bytes each that go one after
@@ -26,7 +26,7 @@ func (m *Manager) SendRun(pdc Handle, now, size int64, paths []uint16) (s RunPar
 		return s
 	}
 	p := &m.p.nscc
-	s.AckEach = c.window.AckRequest(p) // were it full, one packet would go, which asks
+	s.AckEach = c.window.AckRequest(p) // before sending: what fills the window is the last packet, see AckLast
 	n := c.window.OnSendRun(p, size, fitting(len(paths), size, left))
 	full := c.window.Full(p)
 	s.Sent, s.AckLast = n, full

@@ -9,7 +9,7 @@ import (
 // in ns.
 type Snapshot struct {
 	Context  Handle // whose; 0: nothing has been published
-	Time     int64  // of the context's latest event; the owner's clock must not go back
+	Time     int64  // of the context's latest event, ns; the owner's clock must not go back
 	State    State
 	Reason   Reason // what keeps data from being sent, or would in ModeEnforce
 	Mode     Mode

@@ -24,16 +24,16 @@ func (k SampleKind) String() string { return enum.Name(sampleNames[:], k) }
 
 // Ack is what one acknowledgement says. Build RTT with [RTT] and Bytes with
 // [RcvdTracker.Advance]. With ProfileSpec an acknowledgement without a sample moves the
-// window only by a penalty or its end, so take one of packets sent again too, where
+// window only by a penalty or its end, so sample retransmitted packets too, where
 // [Retransmits.Unambiguous] allows it.
 //
-// Packets sent three times never give one. A window that timeouts have brought down to a
-// packet therefore stays there for a round trip for each of them that comes first: where
-// switches drop and a burst is lost together with its retransmission, 16 round trips in one
-// blackout of ten, 63 at worst. It ends by itself, at the first packet that was sent less
-// often. The specification leaves no other reading; htsim goes by its average delay instead,
-// as ProfileHTSim does. An embedder may send the packets first that give a sample. In shallow
-// incasts, where timeouts take most of the time, that saved 3 %.
+// A packet sent three times never gives a sample. So a window that timeouts have brought down
+// to one packet stays there for a round trip for each such packet at the front: where switches
+// drop, and a burst is lost together with its retransmission, 16 round trips in one blackout
+// of ten, 63 at worst. It ends by itself, at the first packet that was sent less often. The
+// specification leaves no other reading; htsim, and ProfileHTSim with it, goes by the average
+// delay instead. An embedder may send packets that give a sample first: in shallow incasts,
+// where timeouts take most of the time, that saved 3 %.
 type Ack struct {
 	Bytes   int64 // newly received, from rcvd_bytes; may be 0
 	RTT     int64 // sample, ticks; <= 0: no valid one
@@ -47,8 +47,8 @@ type Ack struct {
 // mark. The zero value brings nothing.
 type PlainAck struct{ signal }
 
-// A signal is an Ack as the window takes it in. The mark is a number: on a bool the
-// compiler would branch, and marks cannot be predicted.
+// A signal is an Ack as the window takes it in. The mark is a number, since the compiler
+// would branch on a bool, and marks cannot be predicted.
 type signal struct {
 	bytes, rtt int64
 	bits       ackBits
@@ -118,8 +118,8 @@ func (w *Window) OnPlainACKs(p *Params, now int64, acks []PlainAck) {
 	}
 }
 
-// onACK is OnACK. Its branches are rarely taken or change as slowly as the path does; what
-// differs between the four cases comes out of the table.
+// onACK is OnACK. Every branch is either rarely taken or predictable, as it changes no faster
+// than the path does; what differs between the four cases comes out of the table.
 func (w *Window) onACK(p *Params, now int64, s signal) {
 	s.rtt -= w.base
 	if uint64(s.bytes|s.rtt)|uint64(s.bits) >= p.usual {

@@ -105,7 +105,7 @@ type Config struct {
 	// AckTrigger is the ACK_Gen_Trigger of the destination, bytes; 0: 16 KiB.
 	AckTrigger int64
 
-	// GrowOnlyFull lets only a window grow that had no room for an MTU when the
+	// GrowOnlyFull lets a window grow only if it had no room for an MTU when the
 	// acknowledgement came. Without it a context whose sender is slower than the
 	// network, as in an outcast, reaches MaxWnd on good news alone and may then send
 	// all of it at once; the specification leaves this open. The htsim profiles do
@@ -134,10 +134,10 @@ type Tuning struct {
 	AdjustPeriod int64   // ticks: BaseRTT
 
 	// Alpha is that of the proportional increase, bytes a second: 4 x MTU x scaling_a / 12 us.
-	// On a path of 12 us a round trip without delay adds a tenth of a bandwidth-delay product,
-	// on longer ones as much for each 12 us of TargetQdelay: with a millisecond the first
-	// acknowledgement brings a window that losses have cut back to its ceiling. For a tenth
-	// there, too, set 4 x MTU x scaling_a / TargetQdelay.
+	// On a path of 12 us a round trip without queueing delay adds a tenth of a bandwidth-delay
+	// product; on longer paths it adds that much for each 12 us of TargetQdelay, so that with
+	// a millisecond the first acknowledgement after a loss brings the window back to its
+	// ceiling. For a tenth on any path set 4 x MTU x scaling_a / TargetQdelay.
 	Alpha float64
 
 	// FastDelay is the queueing delay that still counts as none, ticks: 1 us. The

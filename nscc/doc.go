@@ -30,13 +30,15 @@
 //
 // # Fairness
 //
-// Flows share a bottleneck equally if they agree about its base round trip. One that takes it
-// for longer sees less delay than the others and gives way later, so a measurement that is not
-// met by a queue is worth its packet: a probe in the class of control packets, or what an
-// earlier context to the destination has measured ([Window.InitCached]). Most of all without
-// trimming: the recommended thresholds mark all packets below the target delay then, where
-// they hold every window that does not see the target, and a base that is 2 % too long has a
-// flow take all that its ceiling of 1.5 bandwidth-delay products allows.
+// Flows share a bottleneck equally if they agree about its base round trip. A flow that takes
+// it for longer sees less delay than the others and gives way later. So a sample that has met
+// no queue is worth a packet of its own: a probe in the class of control packets, or what an
+// earlier context to the destination has measured ([Window.InitCached]).
+//
+// Without trimming it matters most. The recommended thresholds then mark all packets even
+// below the target delay, where a mark only holds the window: a flow whose base is 2 % too
+// long never sees the target, and takes all that its ceiling of 1.5 bandwidth-delay products
+// allows.
 //
 // # The UET congestion chapters
 //

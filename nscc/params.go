@@ -150,8 +150,8 @@ func (c *Config) derive() Constants {
 }
 
 // startBDP is what rate moves in a configured or remembered rtt, bytes. The
-// simulator takes whole bytes, and multiplies in another order than [sampledBDP],
-// which can make one of difference.
+// simulator takes whole bytes, and multiplies in another order than in sampledBDP, so
+// that the two can differ by one.
 func startBDP(profile Profile, unit TimeUnit, rate, rtt int64) float64 {
 	if profile == ProfileSpec {
 		return sampledBDP(profile, unit, rate, rtt)
@@ -168,9 +168,9 @@ func sampledBDP(profile Profile, unit TimeUnit, rate, rtt int64) float64 {
 	return math.Trunc(us * float64(8*rate) / 8_000_000)
 }
 
-// defaultTarget is the target queueing delay of table 3-82. Three quarters of a round
-// trip are rounded up, so that a delay in ticks is as long as them exactly when it is
-// as long as the target; the simulator cuts the fraction off.
+// defaultTarget is the target queueing delay of table 3-82. Three quarters of a round trip
+// are rounded up: a delay in whole ticks reaches the rounded value exactly when it reaches
+// the true one. The simulator cuts the fraction off.
 func (c *Config) defaultTarget() int64 {
 	switch target := 0.75 * float64(c.BaseRTT); {
 	case !c.Trimming:

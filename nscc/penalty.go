@@ -24,10 +24,9 @@ func (r PenaltyRule) String() string { return enum.Name(penaltyNames[:], r) }
 // pendMask is the width of rcv_cwnd_pend.
 const pendMask = 0x7f
 
-// penalise takes the share pend/128 of n newly acknowledged bytes, which still count
-// as in flight, off the window, or brings the window back that the first penalty saved
-// (pend = 0: the restore flag was set). The destination names the share; see
-// [PenaltyRule].
+// penalise takes pend/128 of n newly acknowledged bytes, which still count as in flight, off
+// the window. With pend = 0, which comes with the restore flag, it brings back the window
+// that the first penalty saved. See [PenaltyRule].
 func (w *Window) penalise(p *Params, n, pend int64) {
 	if pend == 0 {
 		if w.saved != 0 {

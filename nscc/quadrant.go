@@ -9,7 +9,7 @@ const (
 	quadDecrease     = 3 // marked, at or above target
 	quadHeld         = 4 // unmarked and held, below target
 	quadHeldLong     = 5 // unmarked and held, at or above target
-	quadrants        = 8 // so that two bits and the delay cannot be out of range
+	quadrants        = 8 // a power of two: the two bits and the delay cannot be out of range
 )
 
 // quadrantOf classifies one sample. A delay equal to the target counts as long.
@@ -22,9 +22,9 @@ func quadrantOf(b ackBits, qdelay, target int64) int {
 }
 
 // A quadrant is what one combination of mark and delay does to the delay average,
-// to the increase accumulator and to the fast-increase count. They are indexed by
-// quadrantOf, so that the step of an acknowledgement needs no branch on signals that
-// nobody can predict. One is as long as a cache line.
+// to the increase accumulator and to the fast-increase count. A table of them, indexed by
+// quadrantOf, spares the step of an acknowledgement branches on signals that cannot be
+// predicted. Each is one cache line.
 type quadrant struct {
 	slope      float64 // accumulator += bytes x (slope x (target - delay) + level)
 	level      float64

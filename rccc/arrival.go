@@ -29,8 +29,8 @@ func (a Arrival) String() string { return enum.Name(arrivalNames[:], a) }
 // It reports whether h named one. A target that is not newer changes nothing.
 //
 // A target counts only up to twice the sum of MaxDemand and MaxCredit above the credit that
-// the sender had at its last packet of data, which shows that it uses credit; a request
-// moves that mark no more than once a timeout. So no peer gets more than an honest one
+// the sender had at its last packet of data, since data shows that it uses credit; a request
+// moves that mark at most once a timeout. So no peer gets more credit than an honest one
 // would ask for.
 //
 // Report data when it was committed to memory, so that credit follows what the

@@ -9,10 +9,10 @@ func (r *Receiver) Add(now int64, weight uint16, start int64) (Handle, error) {
 	return r.t.add(now, max(weight, 1), start)
 }
 
-// Resume returns the start for a context that the destination forgot while its
-// source did not: MaxDemand, which is as far as a source may ask ahead, below the target of
-// its first packet. It is not ahead of what the source has, but for a debt of less than a
-// packet, which the target asks for too; the first grants may repeat what the source knows.
+// Resume returns the start for a context that the destination forgot while its source did
+// not, by the target of its first packet: MaxDemand below it, which is as far as a source may
+// ask ahead. That is not ahead of the credit that the source has, except by a debt of less
+// than a packet, which the target asks for too. The first grants may repeat what it has.
 func (r *Receiver) Resume(target int64) int64 { return target - r.maxNeed }
 
 // Remove drops a sender, when its context closes, and writes off its credit. It
@@ -34,11 +34,11 @@ const expireVisits = 32
 // least as often as once a timeout for every 32 slots of the table.
 func (r *Receiver) Expire(now int64) (Handle, bool) { return r.forget(now, false) }
 
-// Displace is Expire, once, where a place is needed for another sender: it also forgets one
-// that holds nothing, if it has all that it asked for.
+// Displace is Expire for when a place is needed for another sender: it also forgets a silent
+// one that holds no unused credit. It looks at the next 32 slots; call it once.
 func (r *Receiver) Displace(now int64) (Handle, bool) { return r.forget(now, true) }
 
-// forget is Expire, or Displace, which takes senders without credit, too.
+// forget is Expire, or Displace.
 func (r *Receiver) forget(now int64, displace bool) (Handle, bool) {
 	t := &r.t
 	for range min(expireVisits, len(t.slab)) {

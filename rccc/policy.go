@@ -22,8 +22,8 @@ type GrantPolicy interface {
 	// that it belongs in.
 	Update(t *Senders, i Slot, owed bool)
 
-	// Next serves one sender. A Grant to the zero Handle only makes the pacer
-	// rest; false sends it to sleep until the next Update.
+	// Next serves one sender. A Grant to the zero Handle only makes the pacer rest for
+	// its Wait; false sends the pacer to sleep until an arrival wakes it.
 	Next(t *Senders, p *Pace) (Grant, bool)
 }
 

@@ -13,9 +13,9 @@ import (
 
 // Settle brings the request timer in line with what is true now: call it at the
 // end of every event, with the bytes that wait (new and for retransmission).
-// The timer starts when data waits without credit, after one RTT or twice the
-// time that credit took lately, and stops when either ends or newer credit came.
-// A running timer is left alone.
+// The timer starts when data waits and there is no credit. It runs for one RTT, or twice
+// as long as credit took lately if that is more, and stops when nothing waits any more or
+// credit has come. A running timer is left alone.
 func (s *Source) Settle(p *Params, now, waiting int64) {
 	starved := waiting > 0 && s.credit <= 0
 	running := s.is.has(armed)
@@ -55,9 +55,8 @@ const usualUnit = 1024
 // maxBackoff is enough for any ceiling.
 const maxBackoff = 62
 
-// requestDelay doubles with each request that went unanswered. A destination of
-// many senders takes a round of all of them to come back to one: whoever asked
-// before that would only add to the noise.
+// requestDelay doubles with each request that went unanswered. A destination takes a round of
+// all its senders to come back to one: asking again before that would only add to its load.
 func (s *Source) requestDelay(p *Params) int64 {
 	return deadline.Backoff(max(p.rtt, 2*usualUnit*int64(s.usual)), s.backoff, p.requestCeiling)
 }

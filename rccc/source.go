@@ -14,7 +14,7 @@ type Source struct {
 	cum     int64  // newest cumulative credit seen, bytes
 	due     int64  // when to ask for credit, ns; meaningful while armed
 	since   uint32 // when the timer started, ns modulo 2^32
-	usual   uint16 // how long credit takes to come lately, units of 1,024 ns
+	usual   uint16 // how long credit has taken to come lately, units of 1,024 ns
 	backoff uint8  // requests since the last newer credit
 	is      sourceFlags
 }
@@ -118,8 +118,9 @@ func (s *Source) OnCreditUpdate(p *Params, total int64) int64 {
 	return step
 }
 
-// Note takes a cumulative credit of total bytes that is not for receiver credit: nothing but
-// [Source.Cum] follows it, back too, since whom it is for has rules of its own.
+// Note takes a cumulative total of bytes that is not receiver credit but shares its field,
+// as that of transport flow control does. Only [Source.Cum] follows it, backwards too: what
+// it means is for its user to say.
 func (s *Source) Note(total int64) { s.cum = total }
 
 // Target returns the cumulative credit this source would like to reach, in
