@@ -1,9 +1,9 @@
-// Package agenda hands things out in the order of their times, for simulations.
+// Package agenda is a priority queue by time, for simulations.
 package agenda
 
-// An Agenda is a queue by time: what is due first comes first, and of several that are due
-// at one time what was pushed first, so that a run can be repeated. The zero Agenda is
-// empty. Single writer.
+// An Agenda is a queue by time: what is due first comes out first, and of things due at the
+// same time what was pushed first, so that a run can be repeated. The zero Agenda is empty.
+// Single writer.
 type Agenda[T any] struct {
 	heap []entry[T] // each before the two at 2i+1 and 2i+2
 	seq  uint64

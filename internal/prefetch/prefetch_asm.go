@@ -8,8 +8,8 @@ import "unsafe"
 const Enabled = true
 
 // Lines begins to load the cache lines of four addresses, of which some may be the same,
-// into the nearest cache. They are no pointers: the compiler would make sure by a load
-// that what they are made from is not nil, and they keep nothing alive.
+// into the nearest cache. They are not pointers, since the compiler would check those for nil
+// by a load; so they keep nothing alive.
 //
 //go:noescape
 func Lines(a, b, c, d uintptr)

@@ -7,10 +7,10 @@ import (
 	"unsafe"
 )
 
-// huge is make([]T, n) for an array that is worth huge pages, nil for another: it begins
-// with one and has the last one to itself, or the ends of it, which may be all, would lie
-// on small ones. Where the system has no huge pages the array is as good as without, so
-// that an error is nobody's concern.
+// huge is make([]T, n) on huge pages, nil if the array is too small to be worth them. It
+// begins on a boundary of huge pages and takes whole ones, or its ends, which may be all of
+// it, would lie on small pages. Without huge pages the array is as good as any, so errors of
+// the system do not matter.
 func huge[T any](n int) []T {
 	size := uintptr(n) * unsafe.Sizeof(*new(T))
 	if size < hugePage/2 {

@@ -5,11 +5,12 @@ package slab
 const hugePage = 2 << 20
 
 // Make is make([]T, n), on huge pages where a large array can have them (Linux with
-// transparent huge pages set to madvise or always): events come for contexts in any
-// order, so each cache line that one needs is on a page of its own, and finding tens of
-// thousands of small pages takes about as long as the lines do. From half a huge page on
-// an array has whole ones, so its memory at most doubles. T must have no pointers, since
-// the array may be made of bytes. It is for New functions: it asks the system.
+// transparent huge pages set to madvise or always). Events come for contexts in any order, so
+// nearly each cache line that one needs is on another page, and with tens of thousands of
+// small pages the address translations would take about as long as the lines. From half a
+// huge page on an array gets whole ones, so its memory at most doubles. T must have no
+// pointers, since the array may be made of bytes. Call it in constructors only: it makes a
+// system call.
 func Make[T any](n int) []T {
 	if s := huge[T](n); s != nil {
 		return s

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math/bits"
 	"sync/atomic"
-	"unsafe"
 )
 
 // ErrFull is returned by [Map.Insert] when no slot is free in the groups that the
@@ -131,10 +130,9 @@ func newMap(groups, capacity int, h Hasher) *Map {
 	}
 }
 
-// Bytes is the memory that the map holds.
+// Bytes is the memory that the map's arrays hold.
 func (m *Map) Bytes() int64 {
-	return int64(unsafe.Sizeof(*m)) + int64(len(m.bytes))*8 +
-		int64(len(m.slots))*int64(unsafe.Sizeof(slot{})) + int64(len(m.places))*4
+	return int64(len(m.bytes))*8 + int64(len(m.slots))*cacheLine + int64(len(m.places))*4
 }
 
 // Lookup returns the handle that k was inserted with, or [None].

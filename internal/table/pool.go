@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"math"
-	"unsafe"
 
 	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/deadline"
@@ -201,8 +200,5 @@ func (p *Pool) Stats() PoolStats {
 	return s
 }
 
-// Bytes is the memory that the pool holds, its share of the slots included.
-func (p *Pool) Bytes() int64 {
-	return int64(unsafe.Sizeof(*p)) +
-		int64(p.count)*bytesPerSlot + p.free.bytes() + p.held.bytes()
-}
+// Bytes is the memory that the pool's rings and its share of the slots hold.
+func (p *Pool) Bytes() int64 { return int64(p.count)*bytesPerSlot + p.free.bytes() + p.held.bytes() }

@@ -113,4 +113,4 @@ func (r *ring) len() int {
 	return int(min(r.tail.Load()-head, r.mask+1))
 }
 
-func (r *ring) bytes() int64 { return int64(len(r.cells))*8 + 3*cacheLine }
+func (r *ring) bytes() int64 { return int64(len(r.cells)) * 8 }

@@ -1,9 +1,6 @@
 package table
 
-import (
-	"sync/atomic"
-	"unsafe"
-)
+import "sync/atomic"
 
 // Slots is what a look-up by id reads: for each id a word with its generation and
 // 48 bits of the user's, and room for the identity of whoever is at the other end.
@@ -28,8 +25,8 @@ func NewSlots(n int) Slots {
 	return Slots{make([]atomic.Uint64, n), make([][2]atomic.Uint64, n), make([]atomic.Int64, n)}
 }
 
-// bytesPerSlot is the memory of one slot.
-const bytesPerSlot = int64(unsafe.Sizeof(atomic.Uint64{})*3 + unsafe.Sizeof(atomic.Int64{}))
+// bytesPerSlot is the memory of one slot: a word, two of data, and a time.
+const bytesPerSlot = 4 * 8
 
 // Len is the number of slots, one more than the highest id.
 func (s *Slots) Len() int { return len(s.words) }

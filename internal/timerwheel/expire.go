@@ -18,10 +18,10 @@ func (w *Wheel) Next() (int64, bool) {
 	return w.nanos(at), ok
 }
 
-// Now is now, or the last time that Expire was given if that is later: what to handle
-// expired deadlines by, and what to give Expire. A caller that went by an earlier time
-// would find them not due yet, arm them again, and get them back at once, for ever. It is
-// at most [deadline.End], so that what is armed for the last time of all never comes back.
+// Now is now, or the last time that Expire was given if that is later: the time to give Expire
+// and to judge what it returns by. By an earlier one a caller would find that not due yet, arm
+// it again, and get it back at once, for ever. Now is at most [deadline.End], so that what is
+// armed for the last time of all never comes.
 func (w *Wheel) Now(now int64) int64 { return max(min(now, deadline.End), w.nanos(w.cur)) }
 
 // nanos is the time of a tick, or the last time there is.
@@ -89,11 +89,11 @@ func (w *Wheel) cascade(l uint) {
 	}
 }
 
-// leapBits: from 2^44 ticks on a way is a leap. It is 256 turns of the wheel.
+// leapBits is the log2 of the ticks, 256 turns of the wheel, from which on Expire leaps.
 const leapBits = levels*slotBits + 8
 
-// leap moves to limit in one step. A deadline beyond the wheel's reach waits for it in
-// the top level, which would go round up to 2^26 times.
+// leap moves to limit in one step. Without it a deadline beyond the wheel's reach would go
+// round in the top level up to 2^26 times.
 func (w *Wheel) leap(limit uint64) {
 	w.cur = limit
 	for l := range uint(dueList) {

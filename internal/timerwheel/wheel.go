@@ -34,10 +34,9 @@ type Wheel struct {
 	node  []node             // first the lists, then the indices
 }
 
-// A node is in one ring: that of a list, which begins at the list's own node, or
-// one of its own, which says that the list is empty or the index not armed. To
-// unlink is then the same two stores always, also for what is not armed: a branch
-// that asks first costs more.
+// A node is in one ring: that of a list, which begins at the list's own node, or one by
+// itself if the list is empty or the index not armed. Unlinking is then always the same two
+// stores, also of what is not armed, which costs less than to ask first.
 type node struct {
 	next, prev uint32
 	at         uint64 // ticks
@@ -57,7 +56,7 @@ func New(n int, tick, now int64) *Wheel {
 	return w
 }
 
-// floor and ceil give the tick of a time; negative times count as zero.
+// floor and ceil give the tick of a time, rounded down and up; negative times count as zero.
 func (w *Wheel) floor(t int64) uint64 { return uint64(max(t, 0)) >> (w.shift & 63) }
 func (w *Wheel) ceil(t int64) uint64  { return (uint64(max(t, 0)) + w.round) >> (w.shift & 63) }
 
@@ -92,7 +91,7 @@ func (w *Wheel) list(at uint64) uint {
 	return level*slots + uint(at>>(level*slotBits)&slotMask)
 }
 
-// levelOf holds bit / slotBits, which is a multiplication otherwise.
+// levelOf holds bit / slotBits: a load is cheaper than the multiplication.
 var levelOf = func() (l [64]uint8) {
 	for bit := range l {
 		l[bit] = uint8(bit / slotBits)
