@@ -282,10 +282,11 @@ func (p *rcccPort) stepUnlisted(tb *recording, i int) {
 func (p *rcccPort) equalCounts(o *recording, i int) {
 	var ecn, lastHop, elsewhere int64
 	for _, a := range p.arrivals {
-		if a.ecn {
-			ecn++
-		}
 		switch a.trim {
+		case rccc.TrimNone:
+			if a.ecn {
+				ecn++
+			}
 		case rccc.TrimLastHop:
 			lastHop++
 		case rccc.TrimElsewhere:

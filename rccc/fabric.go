@@ -73,13 +73,15 @@ func NewFabricRate(c FabricConfig) (FabricRate, error) {
 	return FabricRate{c: c, rate: 1}, nil
 }
 
-// OnArrival counts a packet of any kind.
+// OnArrival counts a packet of any kind. A mark counts on a whole packet only: the marked
+// fraction is that of whole packets.
 func (f *FabricRate) OnArrival(ecn bool, trim Trim) {
 	f.packets++
-	if ecn {
-		f.ecn++
-	}
 	switch trim {
+	case TrimNone:
+		if ecn {
+			f.ecn++
+		}
 	case TrimLastHop:
 		f.lastHop++
 	case TrimElsewhere:

@@ -47,6 +47,18 @@ func TestFabricRateIgnoresTheLastHop(t *testing.T) {
 	require.Equal(t, 1.0, f.Step())
 }
 
+// A packet can be marked in the fabric and trimmed at a later hop.
+func TestFabricRateCountsMarksOfWholePacketsOnly(t *testing.T) {
+	f := testFabric(t)
+	for i := range 10 {
+		f.OnArrival(i == 0, TrimNone)
+		f.OnArrival(true, TrimLastHop)
+	}
+	require.Equal(t, 1.0, f.Step())
+	marked, _ := f.Trend()
+	require.Equal(t, 0.05, marked, "half of one in ten")
+}
+
 func TestFabricRateRecoversAndKeepsItsExponentBounded(t *testing.T) {
 	f := testFabric(t)
 	f.rate = 0.25
