@@ -37,10 +37,11 @@ func mpSchemes() map[string]ccc.Scheme {
 // An mpPath is one connection of a trace: the choice under test, and the random
 // numbers that the recorded one drew.
 type mpPath struct {
-	draws recordedDraws
-	p     ccc.EntropyParams
-	e     ccc.Entropy
-	side  []uint64
+	draws  recordedDraws
+	values int
+	p      ccc.EntropyParams
+	e      ccc.Entropy
+	side   []uint64
 }
 
 // recordedDraws is a rand.Source that repeats recorded numbers.
@@ -69,7 +70,7 @@ func replayEntropy(t *testing.T, dir fs.FS, name string) {
 		r := mpRow{t: t, cells: row, column: column, line: i + 2}
 		path := paths[row[column["obj"]]]
 		if path == nil {
-			path = &mpPath{}
+			path = &mpPath{values: about.Paths}
 			paths[row[column["obj"]]] = path
 			path.p, err = ccc.NewEntropyParams(ccc.EntropyConfig{Scheme: scheme, Values: about.Paths,
 				Queue: 1 << 15, Freeze: about.RepsFreezePs, Rand: &path.draws})
@@ -85,6 +86,7 @@ func (m *mpPath) step(r mpRow) {
 	m.draws.next = r.draws()
 	switch op := r.text("op"); op {
 	case "I":
+		require.EqualValues(r.t, m.values, r.number("feedback"), "line %d: number of values", r.line)
 		m.draws.next = []uint64{uint64(r.number("ev")), uint64(r.number("out"))}
 		m.e.Init(&m.p, 0)
 	case "P":
@@ -97,13 +99,18 @@ func (m *mpPath) step(r mpRow) {
 		require.Fail(r.t, "unknown operation", "line %d: %q", r.line, op)
 	}
 	require.Empty(r.t, m.draws.next, "line %d: draws left over", r.line)
-	if r.number("frozen") < 0 {
-		return
+	recorded := [4]int64{r.number("frozen"), r.number("explore"), r.number("fresh"), r.number("count")}
+	require.Equal(r.t, recorded, m.ring(), "line %d", r.line)
+}
+
+// ring is what a row shows of the state of SchemeREPS; it has nothing to show of the others.
+func (m *mpPath) ring() [4]int64 {
+	if m.p.Scheme() != ccc.SchemeREPS {
+		return [4]int64{-1, -1, -1, -1}
 	}
-	require.Less(r.t, r.number("frozen"), int64(2), "line %d", r.line)
-	want := ccc.REPSState{Frozen: r.number("frozen") != 0, Explore: int(r.number("explore")),
-		Fresh: int(r.number("fresh")), Filled: int(r.number("count"))}
-	require.Equal(r.t, want, m.e.REPSState(), "line %d", r.line)
+	s := m.e.REPSState()
+	frozen := map[bool]int64{true: 1}[s.Frozen]
+	return [4]int64{frozen, int64(s.Explore), int64(s.Fresh), int64(s.Filled)}
 }
 
 // mpRow is one row with its columns by name.
