@@ -68,11 +68,11 @@ func (e *Event) PCC() pcc.Event {
 
 // An entry is an event in a ring.
 //
-// Who finds the phase of an entry new may read the entry, and those behind it of the
-// same batch: the device stores the last word of a batch's first entry last, as an
-// atomic, and all other words before. It writes to an entry again after it has seen
-// that the engine gave it back. So only that one word of a batch and the engine's
-// count are atomics.
+// The device writes a batch of entries with plain stores, all but the last word of the
+// first one. That word holds the phase, and storing it atomically publishes the whole
+// batch: an engine that finds the phase of an entry new may read that entry and the rest of
+// its batch. The device reuses an entry only after it has read, in the engine's count, that
+// the engine gave it back. So that one word of a batch and the count are the only atomics.
 type entry [4]uint64
 
 const (

@@ -22,9 +22,9 @@ const (
 )
 
 // Ring makes event ring i use 2^log2 entries (4..15) of 32 bytes at offset addr
-// of the host memory, a multiple of 4,096, and turns it on. A ring that is on, be it of an
-// engine that is no more, must be stopped before and the device have seen it ([Ring.Stopped]), or
-// the device be reset. Errors: [ErrFeature], [ErrMissing], [ErrIndex], [ErrRing].
+// of the host memory, a multiple of 4,096, and turns it on. If the ring is on already,
+// perhaps from an engine that has died, stop it and wait for [Ring.Stopped], or reset the
+// device. Errors: [ErrFeature], [ErrMissing], [ErrIndex], [ErrRing].
 func (d *Device) Ring(i int, host *Memory, addr, log2 uint32) (Ring, error) {
 	if d.on&FeatureEvents == 0 {
 		return Ring{}, ErrFeature
@@ -34,7 +34,9 @@ func (d *Device) Ring(i int, host *Memory, addr, log2 uint32) (Ring, error) {
 		return Ring{}, err
 	}
 	old := d.space.Load32(regs + RegRingCtl.Offset)
-	if old&1 != 0 || d.space.Load32(regs+RegRingState.Offset)&1 != 0 || log2 < minRingLog || log2 > maxRingLog || addr%4096 != 0 || uint64(addr)+entryLen<<log2 > uint64(host.Size()) {
+	on := old&1 != 0 || d.space.Load32(regs+RegRingState.Offset)&1 != 0
+	if on || log2 < minRingLog || log2 > maxRingLog || addr%4096 != 0 ||
+		uint64(addr)+entryLen<<log2 > uint64(host.Size()) {
 		return Ring{}, ErrRing
 	}
 	for off := uint32(0); off < entryLen<<log2; off += 8 {
@@ -78,8 +80,8 @@ func (r *Ring) Drain(buf []Event) (n int) {
 // full. The next event of such a context carries [FlagLost].
 func (r *Ring) Lost() uint32 { return r.space.Load32(r.regs + RegLost.Offset) }
 
-// Stop turns the ring off. The device writes to the entries until [Ring.Stopped]; then drain
-// what is left. Before that their memory is not free for anything else.
+// Stop turns the ring off. The device may write to the entries until [Ring.Stopped], so
+// their memory is not free before that. Drain what is left then.
 func (r *Ring) Stop() {
 	r.space.Store32(r.regs+RegRingCtl.Offset, r.ctl&^1)
 	r.space.Flush()

@@ -60,12 +60,12 @@ func (d *SoftDevice) Post(events ...Event) {
 	}
 }
 
-// put gives ring i, which has room for all of them, the events before the first one of
-// another ring, and returns their number.
+// put writes the events before the first one of another ring to ring i, which has room for
+// all of them, and returns their number.
 //
-// Stores reach other cores in their order, and one to a line that the engine has read
-// waits for that line. So nothing else is stored between the words of entries: the marks
-// come before.
+// It computes the marks first and then stores entries and nothing else. Stores leave a core
+// in order, and one to a line that the engine has read waits until that line is back, so
+// that any other store in between would wait too.
 func (d *SoftDevice) put(i uint8, events []Event) (n int) {
 	if len(events) == 0 {
 		return 0
@@ -107,9 +107,10 @@ func (d *SoftDevice) mark(i uint8, events []Event) (n int) {
 	return n
 }
 
-// fill writes events to the next entries, of which none lies behind the last, and leaves
-// the first one's last word out where it is the batch's. It ends with the entry that the
-// engine may be looking at, whose line would go back to it in between.
+// fill writes events to the next entries, which do not reach past the end of the ring. If
+// they begin a batch it leaves out the first one's last word, which put stores when all is
+// written. It goes backwards because the engine polls the first entry: written first, its
+// line would be taken back by the engine before the others are written.
 func (r *softRing) fill(events []Event, marks *[32]uint64, now uint32, begins bool) {
 	to := r.entries[r.at:]
 	to = to[:min(len(to), len(events), len(marks))]
@@ -132,8 +133,8 @@ func (r *softRing) fill(events []Event, marks *[32]uint64, now uint32, begins bo
 	}
 }
 
-// room returns how many entries are free, and looks how far the engine is only where
-// what is known is not enough for n.
+// room returns how many entries are free. It reads how far the engine is only if fewer than
+// n are known to be free.
 func (d *SoftDevice) room(i uint8, n int) int {
 	r := &d.rings[i]
 	if free := r.free(); n <= free {
@@ -143,7 +144,8 @@ func (d *SoftDevice) room(i uint8, n int) int {
 	return r.free()
 }
 
-// free is how many entries are, 0 after an engine that claims more than it was given.
+// free returns how many entries are known to be free, 0 if the engine claims to have given
+// back more than it was given.
 func (r *softRing) free() int {
 	used, size := r.prod-r.cons, uint32(len(r.entries))
 	return int(size - min(used, size))

@@ -2,7 +2,7 @@
 // packet means, to which memory it may go, and what its sender is told.
 //
 // The lower half are the headers. [Request] reads and writes any request, [Reply] any
-// response; which form follows a PDS header is said by its next_hdr, see [Form]. Their
+// response; the next_hdr of the PDS header says which [Form] they have. Their
 // parts [Standard] and [Response], and the extensions [Atomic], [CompareSwap] and
 // [Rendezvous], can be used alone where the form is known. Each is a plain struct with Decode,
 // AppendTo, Validate and String, its bit layout in the type's comment. Decode reads into
@@ -34,14 +34,15 @@
 // # Short ways, which a newcomer can skip
 //
 // Everything can be done with the calls above. Those below do the same faster for the
-// packets that nearly all are, and decline the others, which then go the general way.
+// common packets, and decline the others, which then go the general way.
 // The Endpoint of the root package uses both.
 //
-//	Target.Follow, Record.Place            a request in the middle of a message: Receive
-//	Target.Expect, Take, and PutDefault    a request that passes: Receive
-//	Initiator.Middle                       headers in the middle of a message: PutHeader
-//	Initiator.Passing, Confirm             responses that say all is well: RxRsp, RxAck
-//	Line                                   nothing: where a later call will read
+//	short way                            for                                  instead of
+//	Target.Follow, Record.Place          a request in the middle of a message Receive
+//	Target.Expect, Take, and PutDefault  a request that passes                Receive
+//	Initiator.Middle                     headers in the middle of a message   PutHeader
+//	Initiator.Passing, Confirm           responses that say all is well       RxRsp, RxAck
+//	Target.Line, Initiator.Line          an address to prefetch for a later call
 //
 // Layouts and names: UE Specification 1.0.x, chapter 3.4, figures 3-9 to 3-20,
 // tables 3-8 to 3-23 and 3-43.

@@ -2,10 +2,10 @@ package ses
 
 import "math/bits"
 
-// Message after message is written to the same few addresses and keys of a process. About
-// the first packet of such a message everything but its place in the region is known from
-// an earlier message, and about the later ones from the first, as long as nothing that they
-// were checked against has changed: that is what the epoch is for.
+// Most messages are written to the same few addresses and keys of a process. What an earlier
+// message was allowed is true of the first packet of such a message too, except where in the
+// region it goes, and what the first was allowed is true of the rest, as long as the target
+// is still in the same epoch, see follow.go.
 
 // A grant says what was found to be allowed, for later writes with the same address and key.
 type grant struct {

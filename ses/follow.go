@@ -1,8 +1,8 @@
 package ses
 
-// Most packets of a long message say what the one before said, one place further on. Such a
-// packet need not be checked again while nothing that it was checked against has changed:
-// that is what the epoch is for.
+// Most packets of a long message repeat the header of the one before but for the offset.
+// Such a packet need not be checked again while nothing that the first was checked against
+// has changed. Each such change begins a new epoch of the target.
 
 // Follow returns the record of the message that a request of [ModeRUD] or [ModeROD] is in
 // the middle of, if an earlier request of that message has answered every question about
@@ -10,8 +10,8 @@ package ses
 // changed: once the packet counts as arrived [Record.Place] does what Receive would, and
 // the answer is the default response, which [PutDefault] writes.
 //
-// near is the low 16 bits of a.Peer as the packet tells them. The message is found by them
-// before anything is known about the peer; if they are wrong, it is not.
+// near is the low 16 bits of a.Peer as the packet gives them. They find the message before
+// anything else is known about the peer; if they are wrong, Follow returns nil.
 func (t *Target) Follow(v *StandardView, near uint16, a Arrival) *Record {
 	m := &t.records[t.recent[uint64(near)&uint64(len(t.recent)-1)]]
 	if m.differs(v, v.head(), a.Peer) != 0 || m.epoch != t.epoch || m.length != v.RequestLength() {
@@ -35,8 +35,8 @@ func (m *Record) Place(off, n uint32) (address, cookie uint64) {
 	return m.base + uint64(off), m.cookie
 }
 
-// differs returns 0 if a packet with this head says what the one before in m has said, but
-// for the lengths: all at once, which saves branches.
+// differs returns 0 if a packet with this head repeats the packet before it of m, but for
+// the lengths. It compares everything in one expression, without branches.
 func (m *Record) differs(v *StandardView, h head, peer uint64) uint64 {
 	return (m.peer ^ peer) | (m.key ^ v.Key()) | (m.offset ^ v.BufferOffset()) | uint64(m.head^h) | uint64(m.at^v.at())
 }
@@ -55,7 +55,7 @@ const opsFollow = (1<<OpcodeWrite | kindQueueOps) &^ opsOwnLayout
 // against has changed.
 func (t *Target) changed() {
 	t.epoch++
-	if t.epoch == 0 { // it has wrapped: nothing may keep one of its former values
+	if t.epoch == 0 { // it has wrapped: forget the epochs of old
 		for i := range t.records {
 			t.records[i].epoch = 0
 		}

@@ -222,10 +222,10 @@ func (in *Initiator) Middle(p PacketHandle) (x *Middle, offset, n uint32) {
 	return (*Middle)(m), i * in.mtu, n
 }
 
-// Passing returns the message in the slot of h, of which only the index matters, if a
-// response that begins with these eight bytes, big-endian, is one that [Initiator.Confirm]
-// takes, and its packets are ones for [Initiator.Middle]: those in [Middle.Range]. Otherwise
-// it returns nil.
+// Passing returns the message in the slot of h, of which only the index matters, if
+// [Initiator.Confirm] may take a response that begins with these eight bytes, big-endian,
+// and packets of the message are ones for [Initiator.Middle]: those in [Middle.Range].
+// Otherwise it returns nil.
 func (in *Initiator) Passing(h Handle, response uint64) *Middle {
 	i := int(h.slot())
 	if i >= len(in.messages) {

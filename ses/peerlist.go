@@ -14,6 +14,6 @@ func newPeerLists(n int) peerLists { return make(peerLists, buckets(n)) }
 
 func (l peerLists) of(peer uint64) *peerList { return &l[peer&uint64(len(l)-1)] }
 
-// shares reports whether the peers of l may have another of the slots: more are free than
-// they have. So one that takes some and gives none back leaves half of them to others.
+// shares reports whether the peers of l may have another of the slots: only while more are
+// free than they have. So one that gives none back leaves half of them to others.
 func (l *peerList) shares(s *slots) bool { return int(l.n) < s.spare() }

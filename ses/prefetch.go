@@ -3,12 +3,12 @@ package ses
 import "unsafe"
 
 // Line returns the address of the message in a slot, the index of its handle, to prefetch
-// it: of the cache line that a packet of it needs that is sent or answered, behind which is
-// the one that [Initiator.Next] needs besides. It panics where there is no such slot.
+// it. Every packet of the message that is sent or answered needs the cache line there;
+// [Initiator.Next] needs the following one too. It panics where there is no such slot.
 func (in *Initiator) Line(slot uint16) uintptr { return uintptr(unsafe.Pointer(&in.messages[slot])) }
 
-// Line returns the address of the latest message of a peer, of which the low 16 bits tell,
-// or of any other.
+// Line returns the address to prefetch of what is probably the latest message of a peer,
+// from the low 16 bits of the peer alone. The address is always valid to read.
 func (t *Target) Line(peer uint16) uintptr {
 	return uintptr(unsafe.Pointer(&t.records[t.recent[int(peer)&(len(t.recent)-1)]]))
 }

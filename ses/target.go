@@ -9,8 +9,8 @@ import (
 )
 
 // A TargetConfig gives the bounds of a [Target]. All memory is taken at
-// construction. Of Messages and of Pending a peer gets another one while more are free than
-// it has: one alone may have half of them.
+// construction. A peer gets another of Messages or of Pending only while more are free than
+// it has, so one alone may have half of them.
 type TargetConfig struct {
 	MTU       uint32 // payload bytes of a full packet: 1024, 2048, 4096 or 8192
 	Processes int    // processes, at most 65536

@@ -20,8 +20,8 @@ import (
 // A Queue is the state of one egress port: single writer. The zero Queue is
 // empty and ready. It allocates only while it grows to its peak.
 //
-// 216 bytes. Packets of TC_low need only the last 88, so that a port whose own state
-// follows its queue and fills four cache lines has all that they need in the last two.
+// It has 216 bytes, and packets of TC_low touch only the last 88. If a port puts 40 bytes
+// of its own state behind its queue, all that they touch is in the last two cache lines.
 type Queue struct {
 	dropped           int64
 	cut, droppedBytes int64

@@ -110,9 +110,9 @@ type MemoryConfig struct {
 	LongResponses int
 
 	// With Config.BufferROD, Buffers is how many packets of ordered PDCs may be
-	// buffered, up to 65,535 (default: 2048). They lie with the caller; here each needs a
-	// response more. A PDC gets another one while more are free than it has, so by default
-	// one alone as many as are in a window; of Responses likewise.
+	// buffered, up to 65,535 (default: 2048). The caller keeps the packets; here each takes
+	// one more response. A PDC gets another buffer, as another of Responses, only while more
+	// are free than it has. So with the default one PDC alone may have a whole window.
 	Buffers int
 
 	pdcs        int  // that share it, 1 to 65,535

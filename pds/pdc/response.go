@@ -37,9 +37,9 @@ type response struct {
 
 // responseStore hands out responses. Slot i belongs to the PDC with id i and only takes
 // its lowest missing PSN, so that a full store never blocks the packet that
-// everything waits for; the rest is shared. Of those a PDC gets another one while more are
-// free than it has, and so it is with the buffers: a peer that clears nothing, or fills no
-// gap, leaves half of them to others.
+// everything waits for. The rest is shared: a PDC gets another one, or another buffer, only
+// while more are free than it has, so that a peer that clears nothing, or fills no gap,
+// leaves half of them to others.
 type responseStore struct {
 	slot  []response // 0 is the end of a list
 	free  uint32
