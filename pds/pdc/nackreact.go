@@ -49,11 +49,13 @@ func decodeNACK(n *pds.Nack, t pds.Type, b []byte) (int, error) {
 // 3-59; class by class.) What speaks of a packet that is not outstanding changes
 // nothing, whatever the code: a refusal of the whole PDC names a packet of it. But
 // nothing is outstanding of a PDC whose window is stuck or that gets no credit, so there
-// the answer to its ACK_REQ, about the last packet, can say that the target has gone.
+// the answer to its ACK_REQ, about the last packet, can say that the target has gone, or
+// that another PDC has its id by now.
 func (m *Manager) react(now int64, p *PDC, n *pds.Nack) error {
 	off := p.tx.offset(n.PSN)
 	if !p.tx.live(m.mem, off) {
-		if n.Code == pds.NackInvDPDCID && off+1 == p.tx.next && (p.blocked() || m.denied(now, p)) {
+		gone := n.Code == pds.NackInvDPDCID || n.Code == pds.NackPDCHdrMismatch
+		if gone && off+1 == p.tx.next && (p.blocked() || m.denied(now, p)) {
 			m.nackFatal(now, p, n.Code)
 			return nil
 		}

@@ -228,6 +228,28 @@ func TestStallEndsWithATargetThatHasGone(t *testing.T) {
 	require.True(t, g.a.has(EventClosed, Cause(pds.NackInvDPDCID)))
 }
 
+// So does the answer of a target that has begun again and has given the PDCID to a PDC of
+// somebody else.
+func TestStallEndsWithATargetThatIsAnothers(t *testing.T) {
+	g := newPair(t, pairConfig{Config: Config{Range: 4, MaxRTORetx: 15}, start: 500})
+	g.b.reply = guaranteed
+	g.submit(1, 4)
+	g.giveAll(g.giveAll(g.send(g.a)))
+	g.submit(5, 1)
+	stalled, other := g.a, newPair(t, pairConfig{start: 77777, first: [2]pds.PDCID{5}})
+	g.a, g.b, g.h = other.a, other.b, other.h
+	g.submit(1, 1)
+	g.giveAll(g.send(g.a))
+	require.Equal(t, pds.PDCID(5), g.info(g.b).PeerID)
+	g.a = stalled
+	for range 20 {
+		g.settle()
+		g.wait(2 * ms)
+	}
+	require.True(t, g.a.has(EventError, Cause(pds.NackPDCHdrMismatch)))
+	require.True(t, g.a.has(EventClosed, Cause(pds.NackPDCHdrMismatch)))
+}
+
 // A timer that runs out for something else while nothing is outstanding does not leave
 // behind a timeout that nobody watches: the next packet, whichever way it leaves, has one.
 func TestTimeoutAfterATimerOfSomethingElse(t *testing.T) {
