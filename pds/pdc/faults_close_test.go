@@ -112,6 +112,17 @@ func TestCloseOfAFailedPDCAboveAHole(t *testing.T) {
 	}
 }
 
+// So does that of a PDC that fails behind a full queue: what has not been sent has no PSN yet,
+// and leaves the CLOSE_CMD room in the target's window.
+func TestCloseOfAFailedPDCBehindAFullQueue(t *testing.T) {
+	g := established(t, pairConfig{Config: Config{Range: 8, IdleTime: 600e9}})
+	g.submit(1, 8)
+	require.NoError(t, g.a.m.Abort(g.now, g.h))
+	g.settle()
+	require.True(t, g.b.has(EventClosed, CauseNone))
+	require.Len(t, g.a.take(EventError), 8)
+}
+
 // askedToClose is a pair with an open message whose target has asked for a close, and been
 // heard.
 func askedToClose(t *testing.T) *pair {

@@ -5,7 +5,7 @@ import "math/bits"
 // fail ends a PDC in error: every packet on it fails, and if the target may have
 // a context, CLOSE_CMD tells it, unless the target's window ends before it.
 func (m *Manager) fail(now int64, p *PDC, c Cause) {
-	if p.state == StateCloseAckWait || p.peerID == 0 || !p.is(flagInitiator) || !p.tx.inPeerWindow(p.tx.tail) {
+	if p.state == StateCloseAckWait || p.is(flagFailed) || p.peerID == 0 || !p.is(flagInitiator) || p.tx.lastForNow() {
 		m.abandon(now, p, c)
 		return
 	}
