@@ -1,6 +1,9 @@
 package pdc
 
-import "github.com/uetcc/uetcc/pds"
+import (
+	"github.com/uetcc/uetcc/internal/deadline"
+	"github.com/uetcc/uetcc/pds"
+)
 
 // Close asks for h to be closed: no new message begins on it; when the open ones
 // have ended, everything is released and no lock is left, it goes. A target asks
@@ -77,10 +80,17 @@ func (m *Manager) progressIfRoom(now int64, p *PDC) {
 	m.wheel.Arm(uint32(p.slot()), now)
 }
 
-// sendClose queues CLOSE_CMD. It has a PSN and is tracked like a packet.
+// sendClose queues CLOSE_CMD. It has a PSN and is tracked like a packet, and waits for memory
+// if others have it all: not told, the target would keep the PDC for longer than its id rests
+// here, and refuse what then begins on it.
 func (m *Manager) sendClose(now int64, p *PDC) {
 	p.state = StateCloseAckWait
-	if m.queueControl(p, pds.CtlCloseCmd, 0) != nil { // no memory: the target's idle timer ends it
+	switch m.queueControl(p, pds.CtlCloseCmd, 0) {
+	case nil:
+	case ErrNoMemory:
+		p.state = StateAckWait
+		m.aux(p, now, deadline.After(now, m.p.c.RTOInit))
+	default: // no PSN is left: the target's idle timer ends it
 		m.retire(now, p, CauseClosed)
 	}
 }

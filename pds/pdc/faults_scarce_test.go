@@ -336,3 +336,33 @@ func TestFaultIdlePDCsLeaveTheMemoryToOthers(t *testing.T) {
 		require.Equal(t, 1, g.a.m.FreeChunks())
 	}
 }
+
+// A PDC that is to close, or fails, while others have all memory tells its target so when they
+// have given some back. Otherwise that would keep the PDC until it had been idle for long, and
+// refuse the next one with its PDCID.
+func TestFaultCloseWaitsForMemory(t *testing.T) {
+	for name, end := range map[string]func(*Manager, int64, Handle) error{"close": (*Manager).Close, "abort": (*Manager).Abort} {
+		t.Run(name, func(t *testing.T) {
+			g := established(t, pairConfig{Config: Config{IdleTime: 600e9}, memory: MemoryConfig{Chunks: 1}})
+			idle := g.h
+			g.h = g.open(true)
+			g.submit(1, 1)
+			lost := g.send(g.a)
+			require.Len(t, lost, 1)
+			require.NoError(t, end(g.a.m, g.now, idle))
+			for range 3 {
+				g.wait(500_000)
+				g.giveAll(filterControl(g.send(g.a)))
+				require.NotNil(t, g.a.m.get(idle))
+			}
+			g.giveAll(g.giveAll(lost))
+			for range 4 {
+				g.wait(500_000)
+				g.settle()
+			}
+			require.Nil(t, g.a.m.get(idle))
+			require.True(t, g.b.has(EventClosed, CauseNone))
+			require.Equal(t, []uint64{1}, g.a.take(EventResponse))
+		})
+	}
+}
