@@ -181,9 +181,9 @@ func (t *Table) Close(h Handle) error {
 	return nil
 }
 
-// Has reports whether there is a context of k, or one that is free for it, as far as others
-// do not take it meanwhile.
-func (t *Table) Has(k *Key) bool { return t.slots.Free() > 0 || t.Lookup(k) != 0 }
+// Has reports whether there is a context of k, or more than spare of them are free, as far
+// as others do not take them meanwhile.
+func (t *Table) Has(k *Key, spare int) bool { return t.slots.Free() > spare || t.Lookup(k) != 0 }
 
 // All iterates over the contexts in the order of their indices without stopping
 // anybody. One that opens or closes meanwhile may or may not be seen.

@@ -1,6 +1,9 @@
 package pdc
 
-import "github.com/uetcc/uetcc/internal/deadline"
+import (
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/deadline"
+)
 
 // roomPause, ns, is how long no other search for a PDC to close for others' SYN packets
 // follows one that has found none. It costs a hundred times what the refusal of the packet
@@ -60,6 +63,32 @@ func (m *Manager) unused(now int64) *PDC {
 	return proven
 }
 
+// mayBind reports whether a PDC that is opened from here may have the context of k: there
+// is one, or more are free than are left to targets.
+func (m *Manager) mayBind(now int64, k *ccc.Key) bool {
+	for !m.ctxs.Has(k, m.spare) {
+		if !m.takeContext(now) {
+			return false
+		}
+	}
+	return true
+}
+
+// ensureBound binds a target PDC when it has something to send for the first time. It
+// reports false if no context of congestion control is free, nor can be taken. A look that
+// the pause has put off is made up for by the next Tick, since nothing else may happen.
+func (m *Manager) ensureBound(now int64, p *PDC) bool {
+	if p.cc != 0 || m.bind(now, p) == nil {
+		return true
+	}
+	if pausing(now, m.spareAt) {
+		m.deferred = true
+		m.arm(now)
+		return false
+	}
+	return m.takeContext(now) && m.bind(now, p) == nil
+}
+
 // takeContext frees the context of a PDC that a peer has opened and that has nothing to send.
 // It gets one again when it has. Otherwise a target that answers more peers than it has
 // contexts would let those who come late wait until others' PDCs have been idle for long.
@@ -70,11 +99,13 @@ func (m *Manager) takeContext(now int64) bool {
 	var idle *PDC
 	for range m.looks() {
 		p := m.look()
-		if p.is(flagInitiator) || p.cc == 0 || !p.tx.done() || p.unsubmitted != 0 ||
-			m.cc.Context(p.cc).PDCs() > 1 {
-			continue
+		switch {
+		case p.is(flagInitiator) || p.cc == 0 || !p.tx.done() || p.unsubmitted != 0:
+		case m.cc.Context(p.cc).PDCs() > 1:
+			m.unbind(now, p) // perhaps the last that uses it has nothing to send, either
+		default:
+			idle = older(idle, p)
 		}
-		idle = older(idle, p)
 	}
 	if idle == nil {
 		m.spareAt = deadline.After(now, roomPause)

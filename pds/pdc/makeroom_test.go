@@ -166,3 +166,91 @@ func TestAnswersToMorePeersThanContexts(t *testing.T) {
 	require.NotZero(t, g.b.m.byID(ids[1]).cc)
 	require.Len(t, g.send(g.b), 1)
 }
+
+// newCrowdOf is a crowd whose target has so many contexts of congestion control.
+func newCrowdOf(t *testing.T, contexts, spare int) crowd {
+	return crowd{newPair(t, pairConfig{manager: func(c *ManagerConfig) {
+		var err error
+		c.Contexts, err = ccc.NewTable(contexts, 1)
+		require.NoError(t, err)
+		c.Spare = spare
+	}})}
+}
+
+// data sends some on a PDC that a peer has opened.
+func (g crowd) data(id pds.PDCID) error {
+	_, err := g.b.m.Submit(g.now, g.b.m.byID(id).handle, Packet{Handle: 1, Size: 4160, Next: pds.NextResponseData})
+	return err
+}
+
+// acknowledge has the peer of a PDC acknowledge all that has been sent on it.
+func (g crowd) acknowledge(id pds.PDCID) {
+	p := g.b.m.byID(id)
+	a := pds.Ack{Next: pds.NextNone, SPDCID: p.peerID, DPDCID: id, CACK: p.tx.Next() - 1}
+	r, _ := g.give(wire{from: g.a, b: a.AppendTo(nil), dst: p.peer.Netip()})
+	require.NoError(g.t, r.Err)
+}
+
+// Messages of this side leave a spare context to targets, and take those of targets that
+// have nothing to send.
+func TestMessagesLeaveASpareContext(t *testing.T) {
+	g := newCrowdOf(t, 2, 1)
+	open := func(i int) error {
+		h, err := g.b.m.Open(g.now, &InitiatorKey{Source: g.b.addr, Destination: crowdPeer(i)}, uint64(i))
+		if err == nil {
+			require.NoError(t, g.b.m.Lock(h))
+		}
+		return err
+	}
+	ids := []pds.PDCID{g.syn(1), g.syn(2)}
+	for _, id := range ids {
+		require.NoError(t, g.data(id))
+	}
+	require.ErrorIs(t, open(8), ErrWaiting)
+	g.send(g.b)
+	for _, id := range ids {
+		g.acknowledge(id)
+	}
+	g.wait(2 * ms)
+	require.Zero(t, g.b.m.Waiting())
+	require.ErrorIs(t, open(9), ErrWaiting, "the last is no message's")
+	require.NoError(t, g.data(g.syn(3)))
+}
+
+// A context that several PDCs share is free for others when all of them have nothing to send.
+func TestAnswersTakeAContextThatOthersShare(t *testing.T) {
+	g := newCrowdOf(t, 1, 0)
+	ids := []pds.PDCID{g.syn(1), 0}
+	q := pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, Flags: pds.FlagSYN, SPDCID: 50, PSN: 1000, ClearOffset: -1}
+	_, answer := g.give(wire{from: g.a, b: append(q.AppendTo(nil), make([]byte, 60)...), dst: crowdPeer(1)})
+	ids[1] = ackCC(t, answer[0]).SPDCID
+	for _, id := range ids {
+		require.NoError(t, g.data(id))
+	}
+	g.send(g.b)
+	other := g.syn(2)
+	g.acknowledge(ids[0])
+	require.ErrorIs(t, g.data(other), ErrNoMemory, "the other one waits for an acknowledgement")
+	g.acknowledge(ids[1])
+	g.now += roomPause
+	require.NoError(t, g.data(other))
+}
+
+// A target that finds no context while a search pauses is told to look again after the
+// pause: the acknowledgement that has made one free meanwhile may have been the last packet.
+func TestATargetWithoutAContextLooksAgain(t *testing.T) {
+	g := newCrowdOf(t, 1, 0)
+	first, other := g.syn(1), g.syn(2)
+	require.NoError(t, g.data(first))
+	g.send(g.b)
+	require.ErrorIs(t, g.data(other), ErrNoMemory)
+	g.acknowledge(first)
+	require.ErrorIs(t, g.data(other), ErrNoMemory, "it pauses")
+	due := g.now + roomPause
+	for at, ok := g.b.m.NextDeadline(); g.now < due; at, ok = g.b.m.NextDeadline() {
+		require.True(t, ok && at <= due+1024, "%d", at-due)
+		g.now = max(g.now, at)
+		g.b.m.Tick(g.now)
+	}
+	require.NoError(t, g.data(other))
+}

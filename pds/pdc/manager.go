@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/table"
 	"github.com/uetcc/uetcc/internal/timerwheel"
@@ -23,6 +24,12 @@ type ManagerConfig struct {
 	CC       *ccc.Manager // one more PDC than the table has, since indices are PDCIDs
 	Contexts *ccc.Table
 	Memory   MemoryConfig
+
+	// Spare is how many of Contexts PDCs opened from here leave to those that peers have
+	// opened. Messages hold theirs until the data has come that they wait for, and peers need
+	// one to send it: without a spare one, ends whose messages hold all contexts wait for each
+	// other for ever.
+	Spare int
 
 	// Algorithm, if not nil, is called for each context that is opened, before its first
 	// packet, and returns what to plug in with [ccc.Manager.SetAlgorithm], nil for nothing.
@@ -48,6 +55,7 @@ func (c *ManagerConfig) fill() error {
 	}
 	c.Memory.pdcs, c.Memory.responseLen, c.Memory.bufferROD = c.Table.ids(), c.Params.responseMax, c.Params.c.BufferROD
 	return cmp.Or(
+		check.Range(ErrConfig, "Spare", c.Spare, 0, c.Contexts.Stats().Capacity-1),
 		fill("Waiting", &c.Waiting, 64, 65535),
 		fill("RUDI", &c.RUDI, 256, 65535),
 	)
@@ -113,7 +121,9 @@ type Manager struct {
 	targetTC uint8
 	cursor   uint16 // where the search for a PDC to close goes on
 	searchAt int64  // no makeRoom before
+	spare    int    // ManagerConfig.Spare
 	spareAt  int64  // no takeContext before
+	deferred bool   // a target lacks a context, and takeContext had to pause
 	revision uint32 // of cc, when those who wait for a context were last looked at
 }
 
@@ -139,6 +149,7 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		wheel: timerwheel.New(ids+2, 1024, c.Now),
 		draw:  rand.NewChaCha8(key),
 		cccID: make([]uint8, c.Contexts.Stats().Capacity+1),
+		spare: c.Spare,
 	}
 	m.limiter.hasher = table.NewHasher(c.Seed | 1) // 0 would draw one
 	for i := range m.pdc {

@@ -67,12 +67,6 @@ func (m *Manager) Announce(now int64, h Handle, bytes int64) error {
 	return nil
 }
 
-// ensureBound binds a target PDC when it has something to send for the first time. It
-// reports false if no context of congestion control is free, nor can be taken.
-func (m *Manager) ensureBound(now int64, p *PDC) bool {
-	return p.cc != 0 || m.bind(now, p) == nil || m.takeContext(now) && m.bind(now, p) == nil
-}
-
 // Submit queues a packet on h and returns the PSN it gets. The errors are
 // [ErrUnknown], [ErrState], [ErrWindowFull] and [ErrNoMemory]; the last two pass
 // when packets are released, or other PDCs end.

@@ -43,7 +43,7 @@ func (m *Manager) usable(now int64, k *InitiatorKey) Handle {
 
 func (m *Manager) openInitiator(now int64, k *InitiatorKey) (Handle, error) {
 	// First, since an id that is given back has to rest.
-	if !m.ctxs.Has(&ccc.Key{Source: k.Source, Destination: k.Destination, TC: k.TC}) {
+	if !m.mayBind(now, &ccc.Key{Source: k.Source, Destination: k.Destination, TC: k.TC}) {
 		return 0, ErrNoPDC
 	}
 	h, _, err := m.table.OpenInitiator(now, k) // the table has none, see usable

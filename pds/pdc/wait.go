@@ -47,6 +47,9 @@ func (m *Manager) arm(now int64) {
 			at = min(at, reap)
 		}
 	}
+	if m.deferred {
+		at = min(at, m.spareAt)
+	}
 	if at != never {
 		m.wheel.Arm(m.ownTimer(), at)
 	}
@@ -54,6 +57,7 @@ func (m *Manager) arm(now int64) {
 
 // own is the manager's own timer.
 func (m *Manager) own(now int64) {
+	m.deferred = false
 	m.serve(now)
 	m.relieve(now, 0)
 	m.rudi.expire(m, now)
