@@ -54,12 +54,17 @@ type Config struct {
 	Waiting int // messages that may wait for a PDC, up to 65,535 (default 64)
 	RUDI    int // RUDI packets that may be outstanding, up to 65,536 (default 256)
 
-	// Contexts is how many congestion control contexts there are, one for each peer and traffic
-	// class with PDCs, up to 65,535 (default 256). A message to one peer more waits as for a PDC.
-	// With fewer than two, where AnswerTC is not the class of messages, a rendezvous send and the
-	// read of its rest wait for each other.
+	// Contexts is how many congestion control contexts messages may use, one for each peer and
+	// traffic class with PDCs, up to 65,535 (default 256); there is one more for answers. A message
+	// to one peer more waits as for a PDC. So does the read of what did not come with a rendezvous
+	// send, which needs a context of its own where AnswerTC is not the class of messages; if it
+	// finds none, both ends are told that the send has failed.
 	Contexts int
-	Messages int // messages of this endpoint in progress, up to 65,535 (default 1024)
+
+	// Messages is how many messages of this endpoint may be in progress, up to 65,534 (default
+	// 1024). What it starts by itself for sends of peers, rendezvous and deferrable ones, has a
+	// quarter as many places of its own.
+	Messages int
 
 	// Answers is how many reads and fetching atomics of peers, counted in packets, may wait
 	// for their answer at once, up to 65,535 (default 2048). A PDC gets another one only while
@@ -125,12 +130,21 @@ func (c *Config) fill() {
 	c.Target.Seed = cmp.Or(c.Target.Seed, c.seedFor(seedTarget))
 }
 
+// maxMessages is how many messages there may be of an endpoint, errands among them.
+const maxMessages = 65535
+
+// errands is how many messages that this side starts for sends of peers have a place of
+// their own. Sends of the application keep theirs until the peer has come back to them, so
+// ends whose sends held all places would wait for each other for ever.
+func (c *Config) errands() int { return min(c.Messages/4+1, maxMessages-c.Messages) }
+
 func (c *Config) validate() error {
 	if !c.Address.IsValid() {
 		return fmt.Errorf("%w: Address is missing", ErrConfig)
 	}
 	return cmp.Or(
 		check.Range(ErrConfig, "Contexts", c.Contexts, 1, ccc.MaxContexts),
+		check.Range(ErrConfig, "Messages", c.Messages, 1, maxMessages-1),
 		check.Range(ErrConfig, "Answers", c.Answers, 1, 65535),
 	)
 }
@@ -161,16 +175,17 @@ func (e *Endpoint) newSES(c *Config) (err error) {
 	if e.target, err = ses.NewTarget(c.Target); err != nil {
 		return err
 	}
+	messages := c.Messages + c.errands()
 	e.sender, err = ses.NewInitiator(ses.InitiatorConfig{
-		MTU: c.MTU, Messages: c.Messages, Retries: c.Retries, Backoff: c.Backoff, Seed: c.seedFor(seedInitiator),
+		MTU: c.MTU, Messages: messages, Retries: c.Retries, Backoff: c.Backoff, Seed: c.seedFor(seedInitiator),
 	})
 	if err != nil {
 		return err
 	}
-	e.messages = slab.Make[message](c.Messages)
-	e.retries = timerwheel.New(c.Messages, 1024, c.Now)
-	e.fetching, e.reading = newPlaces(c.Messages), newPlaces(c.Messages)
-	e.events.init(c.Messages + c.Target.Messages)
+	e.messages, e.errandRoom = slab.Make[message](messages), c.errands()
+	e.retries = timerwheel.New(messages, 1024, c.Now)
+	e.fetching, e.reading = newPlaces(messages), newPlaces(messages)
+	e.events.init(messages + c.Target.Messages)
 	return nil
 }
 
@@ -196,7 +211,7 @@ func (e *Endpoint) newPDS(c *Config) error {
 	}
 	e.pds, err = pdc.NewManager(pdc.ManagerConfig{
 		Params: &p, Table: table, CC: e.cc, Contexts: e.contexts, Algorithm: c.Algorithm,
-		TargetTC: c.AnswerTC, Memory: c.Memory,
+		Spare: e.contexts.Stats().Capacity - c.Contexts, TargetTC: c.AnswerTC, Memory: c.Memory,
 		Awaited: func(h pdc.Handle) bool { return e.target.Awaited(uint64(h)) },
 		Waiting: c.Waiting, RUDI: c.RUDI, Seed: c.seedFor(seedPSNs), Now: c.Now,
 	})
@@ -220,12 +235,13 @@ func (e *Endpoint) newCC(c *Config, p *ccc.Params, pdcs int) (err error) {
 	if e.credit != nil {
 		e.overhead = pds.NominalSize(udpLen + pds.RequestCCLen)
 	}
+	contexts := min(c.Contexts+1, ccc.MaxContexts) // one for answers
 	e.cc, err = ccc.NewManager(ccc.ManagerConfig{
-		Params: p, Contexts: c.Contexts + 1, PDCs: pdcs + 1, Seed: c.seedFor(seedPaths), Now: c.Now,
+		Params: p, Contexts: contexts + 1, PDCs: pdcs + 1, Seed: c.seedFor(seedPaths), Now: c.Now,
 	})
 	if err != nil {
 		return err
 	}
-	e.contexts, err = ccc.NewTable(c.Contexts, c.seedFor(seedContexts))
+	e.contexts, err = ccc.NewTable(contexts, c.seedFor(seedContexts))
 	return err
 }

@@ -38,7 +38,7 @@ func TestConfigErrors(t *testing.T) {
 		"ses target":        {func(c *uetcc.Config) { c.Target.Regions = -1 }, ses.ErrConfig, "Regions"},
 		"ses pending":       {func(c *uetcc.Config) { c.Target.Pending = -1 }, ses.ErrConfig, "Pending"},
 		"ses initiator":     {func(c *uetcc.Config) { c.Retries = 51 }, ses.ErrConfig, "Retries"},
-		"ses messages":      {func(c *uetcc.Config) { c.Messages = -1 }, ses.ErrConfig, "Messages"},
+		"ses messages":      {func(c *uetcc.Config) { c.Messages = -1 }, nil, "Messages"},
 		"ses MTU":           {func(c *uetcc.Config) { c.MTU = 1500 }, ses.ErrConfig, "MTU"},
 		"pdc":               {func(c *uetcc.Config) { c.PDS.RTOInit = -1 }, pdc.ErrConfig, "RTOInit"},
 		"pdc idle":          {func(c *uetcc.Config) { c.PDS.IdleTime = 1_000_000 }, pdc.ErrConfig, "IdleTime"},

@@ -67,6 +67,8 @@ type Endpoint struct {
 	lending  int        // messages with a lent region
 	answerTC uint8      // traffic class of errands
 	errand   ses.Errand // the one in hand
+
+	errands, errandRoom int // messages in progress that are errands, and how many may be
 }
 
 // Stats counts what an endpoint has seen since it was made. Its manager has counters of

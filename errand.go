@@ -5,10 +5,15 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// runErrands starts what this side has to do for sends of peers that it comes back to (a
-// read of the rest, ready to restart), while there is room. It reports whether there was any.
+// mayRunErrand reports whether this side has something to do for sends of peers that it comes
+// back to (a read of the rest, ready to restart), and room for it.
+func (e *Endpoint) mayRunErrand() bool {
+	return e.target.HasErrand() && e.errands < e.errandRoom && e.events.room()
+}
+
+// runErrands starts what may be. It reports whether there was any.
 func (e *Endpoint) runErrands(now int64) (ran bool) {
-	for e.events.room() && e.sender.Messages() < len(e.messages) && e.target.Errand(&e.errand) {
+	for e.mayRunErrand() && e.target.Errand(&e.errand) {
 		ran = true
 		info, live := e.pds.PDC(pdc.Handle(e.errand.Peer))
 		if !live && e.errand.Operation.Opcode == ses.OpcodeDeferrableRTR {
@@ -27,6 +32,7 @@ func (e *Endpoint) runErrands(now int64) (ran bool) {
 			continue
 		}
 		rec.flags |= msgErrand
+		e.errands++
 		if e.dispatch(now, rec) != nil {
 			e.retryLater(now, rec)
 		}

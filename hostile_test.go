@@ -92,13 +92,14 @@ func TestReadsThatNobodyAcknowledges(t *testing.T) {
 // Data that is to be read takes a context of congestion control whose PDC has nothing to
 // send any more, if all are in use.
 func TestReadsTakeAContext(t *testing.T) {
-	n := newNetwork(t, 1, netFaults{}, 3, func(c *uetcc.Config) { c.Contexts = 1 })
+	n := newNetwork(t, 1, netFaults{}, 4, func(c *uetcc.Config) { c.Contexts = 1 }) // and one for answers
 	n.goesWell(1, 0, (*uetcc.Endpoint).Read)
-	require.Equal(t, 1, n.ends[0].e.Usage().Contexts)
-	before := n.now
 	n.goesWell(2, 0, (*uetcc.Endpoint).Read)
+	require.Equal(t, 2, n.ends[0].e.Usage().Contexts)
+	before := n.now
+	n.goesWell(3, 0, (*uetcc.Endpoint).Read)
 	require.Less(t, n.now-before, int64(1e6))
-	require.Equal(t, 1, n.ends[0].e.Usage().Contexts)
+	require.Equal(t, 2, n.ends[0].e.Usage().Contexts)
 }
 
 // A peer with a context of receiver credit for each PDC leaves some to others, who are

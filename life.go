@@ -199,6 +199,7 @@ func (e *Endpoint) finish(now int64, h Handle, ev *ses.Event) {
 	errand := rec.flags&msgErrand != 0
 	*rec = message{}
 	if errand {
+		e.errands--
 		e.errandDone(now, ses.Handle(out.Cookie), &out)
 		return
 	}

@@ -181,6 +181,8 @@ func (e *Endpoint) start(now int64, m *Message, op ses.Opcode) (Handle, error) {
 		return 0, ErrAddress
 	case !e.events.room():
 		return 0, ErrEvents
+	case e.sender.Messages()-e.errands >= len(e.messages)-e.errandRoom:
+		return 0, ses.ErrFull
 	}
 	e.op = ses.Operation{
 		Opcode: op, Mode: m.Mode, Relative: !m.To.Absolute, HasData: m.HasData, DeliveryComplete: m.DeliveryComplete,

@@ -4,7 +4,7 @@ package uetcc
 // false if nothing waits for time to pass. It may be too early; then there is nothing to
 // do.
 func (e *Endpoint) NextDeadline() (int64, bool) {
-	if e.pds.HasEvents() {
+	if e.pds.HasEvents() || e.mayRunErrand() {
 		return 0, true
 	}
 	at, ok := e.pds.NextDeadline()

@@ -83,7 +83,7 @@ func (e *Endpoint) transmitAny(now int64, out *Datagram, buf []byte) bool {
 		e.sendDatagram(now, out, buf)
 		return true
 	}
-	return e.target.HasErrand() && e.runErrands(now) && e.Transmit(now, out)
+	return e.mayRunErrand() && e.runErrands(now) && e.Transmit(now, out)
 }
 
 // transmitRun is Transmit for several packets of one PDC, whose flow is f, see

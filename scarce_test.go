@@ -1,0 +1,107 @@
+package uetcc_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// What each end keeps until the other one has come back to it: too little of that must not
+// have both wait for ever.
+
+// each has every end begin a message to each other end, and waits until all have ended well.
+func (n *network) each(begin func(from, to *netEnd, cookie uint64)) {
+	for i, from := range n.ends {
+		for k, to := range n.ends {
+			if i != k {
+				begin(from, to, uint64(16*i+k))
+			}
+		}
+	}
+	own := func(end *netEnd) (ended int) {
+		for _, ev := range end.events {
+			if !ev.Received {
+				require.Equal(n.t, ses.StatusOK, ev.Outcome.Status, "%+v", ev)
+				ended++
+			}
+		}
+		return ended
+	}
+	n.run(func() bool {
+		require.Less(n.t, n.now, int64(1e9), "they wait")
+		for _, end := range n.ends {
+			if own(end) < len(n.ends)-1 {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// Every end reads from all others, with as many contexts of congestion control as there are
+// others or fewer. Data is sent with one, too, while the reads keep theirs.
+func TestReadsThatTakeEveryContext(t *testing.T) {
+	for contexts := 1; contexts <= 2; contexts++ {
+		for _, class := range []uint8{0, tcLow} {
+			t.Run(fmt.Sprint(contexts, "/", class), func(t *testing.T) {
+				n := newNetwork(t, 1, netFaults{}, 3, func(c *uetcc.Config) { c.Contexts, c.AnswerTC = contexts, class })
+				n.each(func(from, to *netEnd, cookie uint64) {
+					from.local[cookie] = make([]byte, 3000)
+					_, err := from.e.Read(n.now, &uetcc.Message{To: uetcc.Destination{Address: to.addr, Job: 1}, Key: 1, Length: 3000, Cookie: cookie})
+					require.NoError(t, err)
+				})
+			})
+		}
+	}
+}
+
+// Both ends have as many sends in progress as they may, and none is over before the peer
+// has started a message of its own for it.
+func TestSendsThatTakeEveryMessage(t *testing.T) {
+	for _, rendezvous := range []bool{false, true} {
+		t.Run(fmt.Sprint(rendezvous), func(t *testing.T) {
+			n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) { c.Messages = 1 })
+			n.each(func(from, to *netEnd, cookie uint64) {
+				m := n.matched(to, 1, cookie, 3000)
+				m.Deferrable, m.Rendezvous, m.Source = !rendezvous, rendezvous, uetcc.Source{Process: 1 << 16}
+				from.local[cookie] = make([]byte, 3000)
+				_, err := from.e.Send(n.now, &m)
+				require.NoError(t, err)
+				_, err = from.e.Send(n.now, &m)
+				require.ErrorIs(t, err, ses.ErrFull)
+				if rendezvous {
+					n.postTag(to, 4096, 3000, 1, 0)
+				}
+				n.transmit()
+				if !rendezvous {
+					n.wait(100_000)
+					n.postTag(to, 4096, 3000, 1, 0)
+				}
+			})
+		})
+	}
+}
+
+// A buffer that a deferred send waits for has the endpoint send something, which nothing
+// else may cause before long.
+func TestNextDeadlineTellsOfErrands(t *testing.T) {
+	s := newTwoSided(t, 1, netFaults{}, nil)
+	m := s.matched(s.b, 1, 1, 100)
+	m.Deferrable, s.a.local[1] = true, make([]byte, 100)
+	_, err := s.a.e.Send(s.now, &m)
+	require.NoError(t, err)
+	s.run(func() bool { return s.b.e.Target().Pending() == 1 })
+	s.wait(1_000_000)
+	at, ok := s.b.e.NextDeadline()
+	require.True(t, !ok || at > s.now)
+	s.postTag(s.b, 0, 100, 1, 0)
+	at, ok = s.b.e.NextDeadline()
+	require.True(t, ok && at <= s.now)
+	s.transmit()
+	at, ok = s.b.e.NextDeadline()
+	require.True(t, !ok || at > s.now)
+}
