@@ -81,8 +81,8 @@ func (m *Manager) progressIfRoom(now int64, p *PDC) {
 }
 
 // sendClose queues CLOSE_CMD. It has a PSN and is tracked like a packet, and waits for memory
-// if others have it all: not told, the target would keep the PDC for longer than its id rests
-// here, and refuse what then begins on it.
+// if others have it all, that for CLOSE_CMDs included: not told, the target would keep the PDC
+// for longer than its id rests here, and refuse what then begins on it.
 func (m *Manager) sendClose(now int64, p *PDC) {
 	p.state = StateCloseAckWait
 	switch m.queueControl(p, pds.CtlCloseCmd, 0) {

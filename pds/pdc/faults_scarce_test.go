@@ -349,6 +349,7 @@ func TestFaultCloseWaitsForMemory(t *testing.T) {
 			g.submit(1, 1)
 			lost := g.send(g.a)
 			require.Len(t, lost, 1)
+			g.a.m.mem.takeChunk() // as if another PDC closed
 			require.NoError(t, end(g.a.m, g.now, idle))
 			for range 3 {
 				g.wait(500_000)
@@ -365,4 +366,23 @@ func TestFaultCloseWaitsForMemory(t *testing.T) {
 			require.Equal(t, []uint64{1}, g.a.take(EventResponse))
 		})
 	}
+}
+
+// A PDC closes also while others have all memory that is for everybody: what they have may be
+// for packets that the peer refuses until this PDC has closed.
+func TestCloseHasMemory(t *testing.T) {
+	g := newPair(t, pairConfig{memory: MemoryConfig{Chunks: 1}})
+	g.submit(1, 1)
+	g.settle()
+	other, err := g.openTC(2, 0)
+	require.NoError(t, err)
+	require.NoError(t, g.a.m.Begin(other))
+	_, err = g.a.m.Submit(g.now, other, Packet{Handle: 7, Size: 4160, Next: pds.NextRequestStd, EOM: true})
+	require.NoError(t, err)
+	require.Len(t, g.send(g.a), 1, "and nobody hears it")
+	require.Zero(t, g.a.m.FreeChunks())
+	require.NoError(t, g.a.m.Close(g.now, g.h))
+	g.settle()
+	require.Equal(t, StateQuarantine, g.a.m.pdc[g.h.ID()].state)
+	require.Zero(t, g.b.m.open, "it has heard of it")
 }

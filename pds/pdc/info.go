@@ -44,7 +44,7 @@ func (m *Manager) PDC(h Handle) (Info, bool) {
 
 // FreeChunks returns how many chunks of 16 packets are free in the memory for
 // what is sent.
-func (m *Manager) FreeChunks() int { return len(m.mem.free) }
+func (m *Manager) FreeChunks() int { return m.mem.freeChunks() }
 
 // HasEvents reports whether Event has one.
 func (m *Manager) HasEvents() bool { return m.mem.events.head != m.mem.events.tail }

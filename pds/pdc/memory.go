@@ -91,6 +91,7 @@ type memory struct {
 	ring    [][ringWords]uint32 // by PDC: its rows, by word of the PSN's offset
 	rtxAt   []int64             // by PDC, see sendWindow.rtxAt
 	freeRow uint32
+	closing int      // so many are for CLOSE_CMDs: what waits for memory keeps no PDC from ending
 	free    []uint32 // chunks, a stack: the last one used is the next, as its lines may be near
 
 	responses responseStore
@@ -100,7 +101,9 @@ type memory struct {
 // MemoryConfig sizes what the PDCs of one [Manager] share: records of packets sent, stored
 // responses, and the events for the layer above. It is allocated once.
 type MemoryConfig struct {
-	Chunks    int // records of sent packets in units of 16, up to 2^24; 0 means 16 for each PDC, at most 262,144
+	// Chunks is records of sent packets in units of 16, up to 2^24; 0 means 16 for each PDC, at
+	// most 262,144. There are a sixteenth more, for the packets that close PDCs.
+	Chunks    int
 	Responses int // stored responses besides the one that each PDC has to itself, up to 2^24; 0 means 4 for each PDC
 	Events    int // room for events beyond those of one packet, up to 2^24; 0 means 1024
 
@@ -146,18 +149,21 @@ func newMemory(c MemoryConfig) (*memory, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
 	}
+	closing := c.Chunks/16 + 1
+	chunks := c.Chunks + closing
 	// Every row in use has a chunk, except for one of each PDC at most.
 	m := &memory{
-		row:   slab.Make[row](c.Chunks + c.pdcs + 1),
-		chunk: slab.Make[chunk](c.Chunks + 1),
-		ring:  slab.Make[[ringWords]uint32](c.pdcs + 1),
-		rtxAt: slab.Make[int64](c.pdcs + 1),
+		closing: closing,
+		row:     slab.Make[row](chunks + c.pdcs + 1),
+		chunk:   slab.Make[chunk](chunks + 1),
+		ring:    slab.Make[[ringWords]uint32](c.pdcs + 1),
+		rtxAt:   slab.Make[int64](c.pdcs + 1),
 	}
 	for i := len(m.row) - 1; i > 0; i-- {
 		m.putRow(uint32(i))
 	}
-	m.free = slab.Make[uint32](c.Chunks)[:0]
-	for i := c.Chunks; i > 0; i-- {
+	m.free = slab.Make[uint32](chunks)[:0]
+	for i := chunks; i > 0; i-- {
 		m.putChunk(uint32(i))
 	}
 	m.responses.init(c.pdcs, c.Responses+c.Buffers)
@@ -179,6 +185,14 @@ func (m *memory) takeRow() uint32 {
 }
 
 func (m *memory) putRow(i uint32) { m.row[i].next, m.freeRow = m.freeRow, i }
+
+// freeChunks is how many there are for whoever asks.
+func (m *memory) freeChunks() int { return max(len(m.free)-m.closing, 0) }
+
+// has reports whether there is a chunk for packets of a kind.
+func (m *memory) has(k kind) bool {
+	return len(m.free) > m.closing || k.control() && k.ctl() == pds.CtlCloseCmd && len(m.free) > 0
+}
 
 // takeChunk returns a chunk, of which there is one.
 func (m *memory) takeChunk() uint32 {

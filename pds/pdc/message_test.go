@@ -308,7 +308,7 @@ func TestMemoryConfig(t *testing.T) {
 	}
 	m, err := newMemory(MemoryConfig{pdcs: 1})
 	require.NoError(t, err)
-	require.Equal(t, 16, len(m.free))
+	require.Equal(t, 16, m.freeChunks())
 }
 
 func TestEventsNotDrained(t *testing.T) {

@@ -111,7 +111,7 @@ func (w *sendWindow) push(p *Params, m *memory, handle uint64, size uint16, k ki
 		if p.c.LimitPSNRange && w.tail >= psnEnd {
 			return ErrPSNRange
 		}
-		if len(m.free) == 0 {
+		if !m.has(k) {
 			return ErrNoMemory
 		}
 		if w.rowOf(m, w.tail) == 0 {

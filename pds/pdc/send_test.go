@@ -233,7 +233,7 @@ func TestSendWindowAgainstModel(t *testing.T) {
 				}
 				g.check()
 				g.w.free(g.m)
-				require.Equal(t, MaxRange/chunkLen, len(g.m.free), "all chunks are back")
+				require.Equal(t, MaxRange/chunkLen, g.m.freeChunks(), "all chunks are back")
 			})
 		}
 	}
