@@ -52,7 +52,7 @@ func (f *FlowControl) Decode(b []byte) error {
 	if len(b) < FlowControlLen {
 		return ErrTruncated
 	}
-	if binary.BigEndian.Uint16(b[4:]) != linkCRC(b[:4]) {
+	if binary.LittleEndian.Uint16(b[4:]) != linkCRC(b[:4]) {
 		return ErrCRC
 	}
 	v := binary.BigEndian.Uint32(b)
@@ -69,12 +69,13 @@ func (f *FlowControl) Decode(b []byte) error {
 func (f *FlowControl) AppendTo(b []byte) []byte {
 	v := uint32(f.Op)<<28 | uint32(f.FCTBS&totalMask)<<16 | uint32(f.VL&0xf)<<12 | uint32(f.FCCL&totalMask)
 	b = binary.BigEndian.AppendUint32(b, v)
-	return binary.BigEndian.AppendUint16(b, linkCRC(b[len(b)-4:]))
+	return binary.LittleEndian.AppendUint16(b, linkCRC(b[len(b)-4:]))
 }
 
 // linkCRC is InfiniBand's 16-bit CRC for link packets: polynomial 0x100B, all
 // ones at the start, complemented at the end, least significant bit of a byte
-// first.
+// first. Its highest term is its lowest bit, so its low byte goes first on the wire,
+// as that of the ICRC and VCRC.
 func linkCRC(b []byte) uint16 {
 	const reversed = 0xd008 // 0x100B with its bits in the other order
 	crc := uint16(0xffff)

@@ -7,19 +7,31 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLinkCRC compares with the division as it is written: a bit at a time in the order of the
-// wire, the polynomial from its highest term down.
+// remainder divides as it is written: a bit at a time in the order of the wire, the
+// polynomial from its highest term down.
+func remainder(b []byte) uint16 {
+	rest := uint16(0xffff)
+	for bit := range 8 * len(b) {
+		top := rest >> 15
+		rest <<= 1
+		if top != uint16(b[bit/8]>>(bit%8)&1) {
+			rest ^= 0x100b
+		}
+	}
+	return rest
+}
+
 func TestLinkCRC(t *testing.T) {
 	for _, b := range [][]byte{{0, 0, 0, 0}, {1, 2, 3, 4}, {0xff, 0xff, 0xff, 0xff}, {0x10, 0x80, 0x40, 0x20}} {
-		rest := uint16(0xffff)
-		for bit := range 8 * len(b) {
-			top := rest >> 15
-			rest <<= 1
-			if top != uint16(b[bit/8]>>(bit%8)&1) {
-				rest ^= 0x100b
-			}
-		}
-		require.Equal(t, ^bits.Reverse16(rest), linkCRC(b), "% x", b)
+		require.Equal(t, ^bits.Reverse16(remainder(b)), linkCRC(b), "% x", b)
+	}
+}
+
+// A receiver that divides a packet with its CRC, as the bits come, is left with the same
+// remainder each time.
+func TestLinkCRCFollowsInTheOrderOfDivision(t *testing.T) {
+	for _, f := range []FlowControl{{}, {Op: OpInit, FCCL: 2048}, {VL: 14, FCTBS: 4095, FCCL: 1}, {VL: 3, FCTBS: 1000, FCCL: 3000}} {
+		require.EqualValues(t, 0xf6aa, remainder(f.AppendTo(nil)), "%+v", f)
 	}
 }
 
