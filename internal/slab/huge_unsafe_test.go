@@ -14,31 +14,54 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Where the kernel tells what was asked for, it was.
+// From half a huge page on an array begins with one.
+func TestMakeBeginsWithAHugePage(t *testing.T) {
+	require.Nil(t, huge[byte](hugePage/2-1))
+	var all [][]byte
+	for n := hugePage / 2; n < 8*hugePage; n += hugePage/2 + 12345 {
+		s := huge[byte](n)
+		require.Len(t, s, n)
+		require.Zero(t, uintptr(unsafe.Pointer(&s[0]))%hugePage)
+		all = append(all, s) // no two of them in one place
+	}
+	runtime.KeepAlive(all)
+}
+
+// Where the kernel tells what was asked for, it was: whole pages, the last one included.
 func TestMakeAsksForHugePages(t *testing.T) {
-	s := Make[[64]byte](hugePage / 64 / 2)
-	defer runtime.KeepAlive(s)
-	first := uintptr(unsafe.Pointer(&s[0]))
-	require.Zero(t, first%hugePage)
 	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage/enabled"); err != nil {
 		t.Log("no huge pages to ask for here")
 		return
 	}
+	for n, pages := range map[int]uintptr{hugePage / 2: 1, hugePage: 1, hugePage + 1: 2} {
+		s := Make[byte](n)
+		first := uintptr(unsafe.Pointer(&s[0]))
+		flags, err := flagsOf(first, first+pages*hugePage)
+		if err != nil {
+			t.Log("no list of mappings here")
+			return
+		}
+		require.Contains(t, flags, "hg", "%d bytes", n)
+		runtime.KeepAlive(s)
+	}
+}
+
+// flagsOf returns what the kernel says of the mapping that holds all from first to end.
+func flagsOf(first, end uintptr) (flags []string, err error) {
 	f, err := os.Open("/proc/self/smaps")
 	if err != nil {
-		t.Log("no list of mappings here")
-		return
+		return nil, err
 	}
 	defer f.Close()
 	inside := false
 	for l := bufio.NewScanner(f); l.Scan(); {
 		var from, to uintptr
 		if n, _ := fmt.Sscanf(l.Text(), "%x-%x ", &from, &to); n == 2 {
-			inside = from <= first && first+hugePage <= to
+			inside = from <= first && end <= to
 		}
-		if flags, ok := strings.CutPrefix(l.Text(), "VmFlags:"); ok && inside {
-			t.Log("flags of the mapping:", flags)
-			require.Contains(t, strings.Fields(flags), "hg")
+		if words, ok := strings.CutPrefix(l.Text(), "VmFlags:"); ok && inside {
+			return strings.Fields(words), nil
 		}
 	}
+	return nil, nil
 }

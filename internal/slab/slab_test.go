@@ -6,18 +6,27 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// Every array is zero, as long as it was asked for, and has its memory to itself.
 func TestMake(t *testing.T) {
 	type odd [3]uint64
+	var all [][]odd
 	for _, n := range []int{0, 1, 1000, hugePage/48 - 1, hugePage/48 + 1, hugePage/24 + 1, 1 << 18} {
 		s := Make[odd](n)
 		require.Len(t, s, n)
 		require.Equal(t, n, cap(s))
 		for i := range s {
-			require.Zero(t, s[i])
-			s[i][0] = uint64(i)
+			if s[i] != (odd{}) {
+				t.Fatal("not zero", n, i)
+			}
+			s[i] = odd{uint64(n), uint64(i), 1}
 		}
+		all = append(all, s)
+	}
+	for _, s := range all {
 		for i := range s {
-			require.EqualValues(t, i, s[i][0])
+			if want := (odd{uint64(len(s)), uint64(i), 1}); s[i] != want {
+				t.Fatal("overwritten", want, s[i])
+			}
 		}
 	}
 	require.Len(t, Make[struct{}](1<<30), 1<<30)
