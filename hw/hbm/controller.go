@@ -130,7 +130,7 @@ func (c *Controller) Submit(now int64, r Request) error {
 	line := r.Addr / uint64(c.cfg.Interleave)
 	ch := &c.channels[line%uint64(c.cfg.Channels)]
 	q := &ch.queues[r.Requester]
-	if q.n == c.cfg.Depth || c.untaken+c.cfg.Channels >= len(c.done) {
+	if q.n == c.cfg.Depth || c.untaken == len(c.done) {
 		return ErrFull
 	}
 	q.push(pending{r.Tag, r.Bytes, int(line / uint64(c.cfg.Channels) % uint64(c.cfg.Banks)), now})

@@ -1,8 +1,10 @@
 package hbm
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -119,20 +121,34 @@ func TestControllerErrors(t *testing.T) {
 	}
 	require.ErrorIs(t, c.Submit(0, Request{Bytes: 1}), ErrFull)
 	require.EqualValues(t, 3, c.Occupied())
-	for _, bad := range []func(*Config){
-		func(c *Config) { c.Channels = 0 },
-		func(c *Config) { c.Banks = 257 },
-		func(c *Config) { c.Requesters = 0 },
-		func(c *Config) { c.Depth = 0 },
-		func(c *Config) { c.Rate = 0 },
-		func(c *Config) { c.BankBusy = -1 },
-		func(c *Config) { c.Interleave = 0 },
-		func(c *Config) { c.Arbitration = 2 },
+}
+
+func TestConfigLimits(t *testing.T) {
+	for _, tc := range []struct {
+		field            string
+		least, most, one int64
+		set              func(*Config, int64)
+	}{
+		{"Channels", 1, 256, 1, func(c *Config, v int64) { c.Channels = int(v) }},
+		{"Banks", 1, 256, 1, func(c *Config, v int64) { c.Banks = int(v) }},
+		{"Requesters", 1, 4096, 1, func(c *Config, v int64) { c.Requesters = int(v) }},
+		{"Depth", 1, 1 << 16, 1, func(c *Config, v int64) { c.Depth = int(v) }},
+		{"Rate", 1, math.MaxInt64, 0, func(c *Config, v int64) { c.Rate = v }},
+		{"BankBusy", 0, math.MaxInt64, 0, func(c *Config, v int64) { c.BankBusy = v }},
+		{"Interleave", 1, math.MaxInt64, 0, func(c *Config, v int64) { c.Interleave = v }},
+		{"Arbitration", 0, 1, 1, func(c *Config, v int64) { c.Arbitration = Arbitration(v) }},
 	} {
-		cfg := seven(RoundRobin)
-		bad(&cfg)
-		_, err := NewController(cfg)
-		require.ErrorIs(t, err, ErrConfig)
+		for v, good := range map[int64]bool{tc.least - 1: false, tc.least: true, tc.most: true, tc.most + tc.one: tc.one == 0} {
+			cfg := Config{Channels: 1, Banks: 1, Requesters: 1, Depth: 1, Rate: 1, Interleave: 1}
+			tc.set(&cfg, v)
+			_, err := NewController(cfg)
+			if good {
+				require.NoError(t, err, "%s %d", tc.field, v)
+				continue
+			}
+			require.ErrorIs(t, err, ErrConfig, "%s %d", tc.field, v)
+			require.ErrorContains(t, err, tc.field)
+		}
 	}
 }
 
@@ -156,6 +172,8 @@ func TestLargeRequest(t *testing.T) {
 		var done [2]Done
 		require.NoError(t, c.Submit(8, Request{Bytes: 1}))
 		require.LessOrEqual(t, c.Retire(math.MaxInt64-1, done[:]), 1, "the bank is busy for good")
+		_, ok = c.Next()
+		require.True(t, ok, "something is still to be retired")
 	}
 }
 
@@ -168,9 +186,9 @@ func TestNegativeTime(t *testing.T) {
 	require.EqualValues(t, -1e6+1, at)
 }
 
-// TestEveryRequestIsRetiredOnce: every request is retired exactly once, in order of time, and
-// a channel is never idle while something waits that could start.
-func TestEveryRequestIsRetiredOnce(t *testing.T) {
+// TestControllerAgainstModel: every request that was taken is retired exactly once, at the time
+// and in the order that a plain rereading of the rules gives.
+func TestControllerAgainstModel(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 2))
 	for range 50 {
 		cfg := Config{
@@ -179,38 +197,85 @@ func TestEveryRequestIsRetiredOnce(t *testing.T) {
 		}
 		c, err := NewController(cfg)
 		require.NoError(t, err)
-		now, tag, in, out, last := int64(0), uint64(0), int64(0), int64(0), int64(0)
-		seen := map[uint64]bool{}
+		now, in := int64(-50_000), int64(0)
+		var got []Done
 		done := make([]Done, 3)
-		take := func() {
-			for _, d := range done[:c.Retire(now, done)] {
-				require.False(t, seen[d.Tag])
-				require.GreaterOrEqual(t, d.At, last)
-				require.GreaterOrEqual(t, d.Wait, int64(0))
-				seen[d.Tag], last = true, d.At
-				out += d.Bytes
-			}
-		}
+		take := func() { got = append(got, done[:c.Retire(now, done)]...) }
+		taken := make([][]modelRequest, cfg.Channels)
 		for range 400 {
 			now += r.Int64N(500)
-			bytes := 1 + r.Int64N(4096)
-			if c.Submit(now, Request{Requester: r.IntN(cfg.Requesters), Addr: r.Uint64(), Bytes: bytes, Tag: tag}) == nil {
-				tag++
-				in += bytes
+			q := Request{Requester: r.IntN(cfg.Requesters), Addr: r.Uint64(), Bytes: 1 + r.Int64N(4096), Tag: r.Uint64()}
+			if c.Submit(now, q) == nil {
+				line := q.Addr / uint64(cfg.Interleave)
+				ch := line % uint64(cfg.Channels)
+				taken[ch] = append(taken[ch], modelRequest{q, now, int(line / uint64(cfg.Channels) % uint64(cfg.Banks))})
+				in += q.Bytes
 			}
 			if r.IntN(3) == 0 {
 				take()
 			}
 		}
-		for len(seen) < int(tag) {
+		want, usage := []Done{}, make([]Usage, cfg.Requesters)
+		for _, requests := range taken {
+			want = append(want, serve(cfg, requests)...)
+		}
+		slices.SortStableFunc(want, func(x, y Done) int { return cmp.Compare(x.At, y.At) })
+		for _, d := range want {
+			u := &usage[d.Requester]
+			*u = Usage{u.Requests + 1, u.Bytes + d.Bytes, u.Wait + d.Wait, max(u.MaxWait, d.Wait)}
+			in -= d.Bytes
+		}
+		require.Zero(t, in)
+		for len(got) < len(want) {
 			if at, ok := c.Next(); ok {
+				require.Equal(t, want[len(got)+c.untaken].At, at)
 				now = max(now, at)
 			}
 			take()
 		}
-		require.Equal(t, in, out)
+		require.Equal(t, want, got)
 		require.Zero(t, c.Occupied())
+		for i, u := range usage {
+			require.Equal(t, u, c.Usage(i))
+		}
 	}
+}
+
+type modelRequest struct {
+	Request
+	at   int64
+	bank int
+}
+
+// serve is one channel: the order of requests that came in this order.
+func serve(cfg Config, requests []modelRequest) (out []Done) {
+	free, turn, banks := int64(math.MinInt64), 0, map[int]int64{}
+	for len(requests) > 0 {
+		now, best, bestKey := max(free, requests[0].at), 0, []int64(nil)
+		for i, q := range requests {
+			if q.at >= free && i > 0 { // it came when the choice was made
+				break
+			}
+			ready, oldest := now, int64(0)
+			if end, used := banks[q.bank]; used {
+				ready = max(now, end)
+			}
+			if cfg.Arbitration == OldestFirst {
+				oldest = q.at
+			}
+			key := []int64{ready, oldest, int64((q.Requester - turn + cfg.Requesters) % cfg.Requesters)}
+			first := !slices.ContainsFunc(requests[:i], func(o modelRequest) bool { return o.Requester == q.Requester })
+			if first && (bestKey == nil || slices.Compare(key, bestKey) < 0) {
+				best, bestKey = i, key
+			}
+		}
+		q, start := requests[best], bestKey[0]
+		free = start + (q.Bytes*1e9+cfg.Rate-1)/cfg.Rate
+		banks[q.bank], turn = free+cfg.BankBusy, (q.Requester+1)%cfg.Requesters
+		requests = slices.Delete(requests, best, best+1)
+		out = append(out, Done{q.Tag, q.Requester, q.Bytes, free, start - q.at})
+	}
+	return out
 }
 
 func TestAllocs(t *testing.T) {

@@ -33,7 +33,18 @@ func TestPenaltyGrowsAndEpisodesEnd(t *testing.T) {
 		require.Equal(t, c.pend, pend, "%+v", c)
 		require.Equal(t, c.restore, restore, "%+v", c)
 	}
+	for _, good := range []PolicyConfig{{High: 1, Max: 1}, {Low: 1<<56 - 1, High: 1 << 56, Resume: 1<<56 - 1, Max: 127}} {
+		_, err := NewPolicy(good)
+		require.NoError(t, err)
+	}
+	p, err = NewPolicy(PolicyConfig{Low: 10, High: 12, Resume: 4, Max: 127})
+	require.NoError(t, err)
+	pend, _ := p.Mark(12)
+	require.EqualValues(t, 127, pend)
+	pend, _ = p.Mark(9)
+	require.EqualValues(t, 1, pend, "however little there is between")
 	for _, bad := range []PolicyConfig{
+		{Low: -1, High: 1, Max: 1}, {Low: 1 << 56, High: 1<<56 + 1, Max: 1},
 		{Low: 1, High: 1, Max: 1}, {Low: 1, High: 2, Resume: 2, Max: 1}, {Low: 1, High: 2, Resume: -1, Max: 1},
 		{Low: 1, High: 2}, {Low: 1, High: 2, Max: 128}, {Low: math.MaxInt64, High: 2, Max: 1}, {High: 1<<56 + 1, Max: 1},
 	} {
