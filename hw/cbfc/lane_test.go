@@ -20,6 +20,8 @@ func TestSendRule(t *testing.T) {
 		{0, 2048, 2048, true},
 		{0, 0, 1, false},
 		{100, 99, 1, false}, // past its limit
+		{0, 2049, 1, true},
+		{0, 2050, 1, false}, // a limit that nobody can have granted: further behind it
 		{2047, 4095, 66, true},
 		{0, 2048, 2049, false},
 		{0, 2049, 2049, false}, // more than can be granted, whatever the limit says
@@ -73,6 +75,10 @@ func TestLargeBuffer(t *testing.T) {
 	require.NoError(t, err)
 	b.OnFlowControl(4000)
 	require.EqualValues(t, 1952, b.FCCL())
+	require.True(t, b.Receive(100))
+	require.EqualValues(t, 4, b.ABR(), "modulo 4096")
+	b.OnFlowControl(4096 + 7)
+	require.EqualValues(t, 7, b.ABR())
 	require.EqualValues(t, 128<<10, MaxGrant*BlockSize)
 	_, err = NewRx(-1)
 	require.ErrorIs(t, err, ErrConfig)

@@ -35,6 +35,18 @@ func TestLinkCRCFollowsInTheOrderOfDivision(t *testing.T) {
 	}
 }
 
+// Every field comes back, and what does not fit one does not spill into the next.
+func TestFlowControlFields(t *testing.T) {
+	for sent, want := range map[FlowControl]FlowControl{
+		{}: {}, {Op: OpInit}: {Op: OpInit}, {VL: 14}: {VL: 14}, {FCTBS: 4095}: {FCTBS: 4095}, {FCCL: 4095}: {FCCL: 4095},
+		{VL: 0xf3, FCTBS: 0xf321, FCCL: 0xf123}: {VL: 3, FCTBS: 0x321, FCCL: 0x123},
+	} {
+		var got FlowControl
+		require.NoError(t, got.Decode(sent.AppendTo(nil)))
+		require.Equal(t, want, got)
+	}
+}
+
 func TestFlowControlErrors(t *testing.T) {
 	good := (&FlowControl{Op: OpNormal, VL: 14, FCTBS: 4095, FCCL: 1}).AppendTo(nil)
 	require.Len(t, good, FlowControlLen)

@@ -41,7 +41,9 @@ func TestUEWorked(t *testing.T) {
 // TestUEWrap sends over the end of the 20-bit counter.
 func TestUEWrap(t *testing.T) {
 	s, _ := NewSender([]int64{40}, 40)
-	s.Up(0, 1048570, 40)
+	s.Up(0, 1<<20+1048570, 40)
+	require.EqualValues(t, 1048570, s.VC(0).Consumed())
+	require.True(t, s.CanSend(0, 40), "both limits are reached")
 	s.OnSend(0, 33)
 	require.EqualValues(t, 27, s.VC(0).Consumed())
 	require.EqualValues(t, 33, s.VC(0).InUse())
@@ -55,6 +57,16 @@ func TestUEWrap(t *testing.T) {
 	require.Zero(t, s.VC(0).Consumed())
 	require.Zero(t, s.VC(0).Limit())
 	require.False(t, s.CanSend(0, 1))
+
+	var r Receiver
+	r.Up(1<<20 + 1048570)
+	require.EqualValues(t, 1048570, r.Consumed())
+	require.EqualValues(t, 1048570, r.Freed())
+	r.OnFrame(33)
+	require.EqualValues(t, 27, r.Consumed())
+	require.EqualValues(t, 33, r.Held())
+	r.OnDrain(33)
+	require.EqualValues(t, 27, r.Freed())
 }
 
 // TestUEUpLimit: a limit beyond the counters' reach would have what is in use come round to 0.
@@ -115,6 +127,8 @@ func TestUEErrors(t *testing.T) {
 	_, err := NewSender(nil, 0)
 	require.ErrorIs(t, err, ErrConfig)
 	_, err = NewSender(make([]int64, 33), 0)
+	require.ErrorIs(t, err, ErrConfig)
+	_, err = NewSender([]int64{-1}, 0)
 	require.ErrorIs(t, err, ErrConfig)
 	_, err = NewSender([]int64{1 << 20}, 0)
 	require.ErrorIs(t, err, ErrConfig)

@@ -51,13 +51,8 @@ func (d Ps) String() string {
 // times is n durations d, neither below 0; it saturates.
 func (d Ps) times(n int64) Ps { return Ps(mulDivUp(int64(d), n, 1)) }
 
-// add is a + b; it saturates where both are above 0.
-func add[T ~int64](a, b T) T {
-	if a > 0 && b > math.MaxInt64-a {
-		return math.MaxInt64
-	}
-	return a + b
-}
+// add is a + b, neither below 0; it saturates.
+func add[T ~int64](a, b T) T { return T(min(uint64(a)+uint64(b), math.MaxInt64)) }
 
 // mulDivUp is ceil(a*b/c) for a, b >= 0 and c > 0; it saturates at the largest
 // int64 and treats what is outside that range as zero.
