@@ -34,6 +34,10 @@ func TestSendRule(t *testing.T) {
 	tx := Tx{sent: 4090, limit: 14, open: true}
 	tx.OnSend(10)
 	require.EqualValues(t, 4, tx.FCTBS())
+	tx.OnFlowControl(4096 + 15)
+	limit, ok := tx.Limit()
+	require.True(t, ok)
+	require.EqualValues(t, 15, limit)
 	require.False(t, (&Tx{}).CanSend(1), "nothing before the first limit")
 	require.False(t, (&Tx{}).CanSend(0), "nothing before the first limit")
 }
@@ -93,6 +97,7 @@ func TestBlocks(t *testing.T) {
 func TestRxOverrun(t *testing.T) {
 	b, _ := NewRx(4)
 	require.True(t, b.Receive(4))
+	require.True(t, b.Receive(0))
 	require.False(t, b.Receive(1))
 	require.False(t, b.Receive(-1))
 	require.EqualValues(t, 2, b.Overruns())

@@ -67,6 +67,12 @@ func TestUEWrap(t *testing.T) {
 	require.EqualValues(t, 33, r.Held())
 	r.OnDrain(33)
 	require.EqualValues(t, 27, r.Freed())
+	require.EqualValues(t, 1, r.OnCCUpdate(1<<20+28))
+	require.EqualValues(t, 28, r.Consumed())
+	s.Up(0, 27, 40)
+	s.OnSend(0, 1)
+	require.True(t, s.OnCFUpdate(0, 1<<20+28))
+	require.EqualValues(t, 28, s.VC(0).Freed())
 }
 
 // TestUEUpLimit: a limit beyond the counters' reach would have what is in use come round to 0.
