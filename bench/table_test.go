@@ -10,6 +10,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/uetcc/uetcc/internal/alloctest"
 	"github.com/uetcc/uetcc/internal/table"
 )
 
@@ -92,7 +93,7 @@ func keyed40(b *testing.B, n int) {
 	}
 	b.Run("hit/g=1", func(b *testing.B) {
 		one(b, hit, 1)
-		b.ReportMetric(float64(m.Bytes())/float64(n), "B/entry")
+		b.ReportMetric(float64(alloctest.Bytes(func() any { return table.NewMap(n, 0) }))/float64(n), "B/entry")
 	})
 	b.Run("miss/g=1", func(b *testing.B) { one(b, absent, 0) })
 	b.Run("hit/g=2", func(b *testing.B) { two(b, hit) })

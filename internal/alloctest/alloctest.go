@@ -1,7 +1,11 @@
-// Package alloctest asserts in tests that hot functions do not allocate.
+// Package alloctest asserts in tests that hot functions do not allocate, and measures what
+// others do.
 package alloctest
 
-import "testing"
+import (
+	"runtime"
+	"testing"
+)
 
 // Zero fails t if fn allocates. The counter is process-wide, so strangers can
 // only add to it: the least of several samples is fn's own share. Let fn panic
@@ -19,4 +23,19 @@ func Zero(t testing.TB, name string, fn func()) {
 	if least != 0 {
 		t.Errorf("%s: %v allocations a run, want 0", name, least)
 	}
+}
+
+// Bytes returns the memory that making a value takes: the least of several samples, as for
+// [Zero].
+func Bytes(make func() any) int {
+	least := ^uint64(0)
+	for range 5 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		v := make()
+		runtime.ReadMemStats(&after)
+		runtime.KeepAlive(v)
+		least = min(least, after.TotalAlloc-before.TotalAlloc)
+	}
+	return int(least)
 }

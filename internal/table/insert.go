@@ -175,7 +175,7 @@ func (m *Map) rival(k *Key, hash uint64, q place) uint64 {
 	for {
 		step()
 		w := s.word.Load()
-		if st := w & stateMask; (w>>tagShift^hash)&0xffff != 0 || st != live && st != inserting {
+		if st := w & stateMask; st != live && st != inserting {
 			return 0
 		}
 		step()

@@ -8,6 +8,8 @@ import (
 
 	"github.com/klauspost/cpuid/v2"
 	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/internal/alloctest"
 )
 
 // TestLayout pins the sizes that the cost of a look-up rests on.
@@ -15,7 +17,6 @@ func TestLayout(t *testing.T) {
 	require.EqualValues(t, cacheLine, unsafe.Sizeof(slot{}))
 	require.EqualValues(t, 8, unsafe.Sizeof(Slots{}.words[0]))
 	require.EqualValues(t, cacheLine/4, unsafe.Sizeof(Slots{}.data[0]), "never across two lines")
-	require.EqualValues(t, 32, bytesPerSlot)
 	require.GreaterOrEqual(t, unsafe.Offsetof(ring{}.tail)-unsafe.Offsetof(ring{}.head), uintptr(cacheLine))
 	require.GreaterOrEqual(t, unsafe.Offsetof(ring{}.mask)-unsafe.Offsetof(ring{}.tail), uintptr(cacheLine))
 }
@@ -38,9 +39,11 @@ func TestAlignment(t *testing.T) {
 }
 
 func TestBytesPerEntry(t *testing.T) {
-	for _, n := range []int{1 << 10, 1 << 16} {
-		require.LessOrEqual(t, NewMap(n, 1).Bytes()/int64(n), int64(100))
-	}
+	const n = MaxCapacity
+	full := alloctest.Bytes(func() any { return NewMap(n, 1) })
+	require.LessOrEqual(t, full/n, 95)
+	require.Equal(t, full, alloctest.Bytes(func() any { return NewMap(n+1, 1) }), "no more than that")
+	require.LessOrEqual(t, alloctest.Bytes(func() any { return newPool(t, PoolConfig{First: 1, Count: n - 1}) })/n, 48)
 }
 
 // envInt reads a number from the environment: long runs of a test are asked for.

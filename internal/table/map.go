@@ -130,11 +130,6 @@ func newMap(groups, capacity int, h Hasher) *Map {
 	}
 }
 
-// Bytes is the memory that the map's arrays hold.
-func (m *Map) Bytes() int64 {
-	return int64(len(m.bytes))*8 + int64(len(m.slots))*cacheLine + int64(len(m.places))*4
-}
-
 // Lookup returns the handle that k was inserted with, or [None].
 func (m *Map) Lookup(k *Key) Handle {
 	hash := m.hasher.Sum(k)

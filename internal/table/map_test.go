@@ -73,11 +73,17 @@ func TestMapAgainstMap(t *testing.T) {
 
 func replay(t *testing.T, m *Map, capacity, steps int, key func(int) Key) {
 	r := rand.New(rand.NewPCG(1, uint64(capacity)))
-	want := map[Key]Handle{}
+	all, want := make([]Key, 2*capacity), map[Key]Handle{}
+	for i := range all {
+		all[i] = key(i)
+	}
 	free := r.Perm(capacity)
 	gen := make([]uint16, capacity)
-	for range steps {
-		k := key(r.IntN(2 * capacity))
+	for n := range steps {
+		if n%(10*capacity) == 0 {
+			requireBatch(t, m, want, all)
+		}
+		k := all[r.IntN(2*capacity)]
 		h, there := want[k]
 		switch {
 		case r.IntN(3) == 0:
@@ -105,8 +111,20 @@ func replay(t *testing.T, m *Map, capacity, steps int, key func(int) Key) {
 			want[k], free = h, free[1:]
 		}
 	}
+	requireBatch(t, m, want, all)
 	require.Equal(t, want, maps.Collect(m.All()))
 	requireClean(t, m, want)
+}
+
+func requireBatch(t testing.TB, m *Map, want map[Key]Handle, ks []Key) {
+	t.Helper()
+	hs := make([]Handle, len(ks)+1)
+	hs[len(ks)] = 77
+	m.LookupBatch(hs, ks)
+	for i, k := range ks {
+		require.Equal(t, want[k], hs[i])
+	}
+	require.EqualValues(t, 77, hs[len(ks)])
 }
 
 // requireClean checks the structure: one live word for each entry, every group's
@@ -195,20 +213,33 @@ func TestMapErrFullUnderConstantHash(t *testing.T) {
 	requireClean(t, m, maps.Collect(m.All()))
 }
 
+// TestMapErrFullWhereNoMoreCanPass: a group that has as many passers as it can count, which
+// takes dozens of goroutines at once, sends nobody on, and a refusal leaves no trace.
+func TestMapErrFullWhereNoMoreCanPass(t *testing.T) {
+	m := newMap(4, 100, hashIsLastWord)
+	same := func(i int) Key { k := key(i); k[4] = 77; return k }
+	for i := range 2 * groupSize {
+		mustInsert(t, m, same(i), handle(i))
+	}
+	m.bytes[1].Add(maxPassed * passUnit)
+	before := [2]uint64{m.bytes[0].Load(), m.bytes[1].Load()}
+	k := same(99)
+	_, err := m.Insert(&k, handle(99))
+	require.ErrorIs(t, err, ErrFull)
+	require.Equal(t, before, [2]uint64{m.bytes[0].Load(), m.bytes[1].Load()})
+}
+
 func TestMapLookupBatch(t *testing.T) {
-	m := NewMap(100, 3)
-	for i := range 100 {
-		mustInsert(t, m, key(i), handle(i))
+	m := NewMap(200, 3)
+	ks, want := make([]Key, 200), map[Key]Handle{}
+	for i := range ks {
+		if ks[i] = key(i); i%2 == 0 {
+			want[ks[i]] = handle(i)
+			mustInsert(t, m, ks[i], handle(i))
+		}
 	}
 	for _, n := range []int{0, 1, 31, 32, 33, 200} {
-		ks, hs := make([]Key, n), make([]Handle, n)
-		for i := range ks {
-			ks[i] = key(i)
-		}
-		m.LookupBatch(hs, ks)
-		for i := range ks {
-			require.Equal(t, m.Lookup(&ks[i]), hs[i])
-		}
+		requireBatch(t, m, want, ks[:n])
 	}
 }
 

@@ -199,6 +199,3 @@ func (p *Pool) Stats() PoolStats {
 	}
 	return s
 }
-
-// Bytes is the memory that the pool's rings and its share of the slots hold.
-func (p *Pool) Bytes() int64 { return int64(p.count)*bytesPerSlot + p.free.bytes() + p.held.bytes() }

@@ -87,6 +87,8 @@ func TestPoolFirstIDFollowsStart(t *testing.T) {
 func TestPoolQuarantine(t *testing.T) {
 	p := newPool(t, PoolConfig{First: 1, Count: 2, Hold: 100})
 	a, b := claim(t, p), claim(t, p)
+	_, ok := p.NextDue()
+	require.False(t, ok)
 	require.NoError(t, p.Release(a, 1000))
 	require.NoError(t, p.Release(b, 1010))
 	requireAccount(t, p, 0, 2)
@@ -245,8 +247,11 @@ func TestQuota(t *testing.T) {
 	require.False(t, q.Take(a), "a refusal charges nothing")
 	require.Equal(t, 3, q.Held(a))
 	require.True(t, q.Take(b), "another source still may")
+	require.Zero(t, q.Held(a^1), "one of two counters in common with a")
+	require.Zero(t, q.Held(a^1<<32), "the other")
 	q.Give(a)
 	require.True(t, q.Take(a))
+	require.True(t, NewQuota(0, 1, 1).Take(a), "there is always a counter")
 	alloctest.Zero(t, "Take, Give", func() {
 		q.Give(a)
 		if !q.Take(a) {

@@ -67,6 +67,3 @@ func (q *Quota) counters(s Source) (a, b *atomic.Uint32) {
 	n := uint64(len(q.rows[0]))
 	return &q.rows[0][uint64(s)&(n-1)], &q.rows[1][uint64(s)>>32&(n-1)]
 }
-
-// Bytes is the memory that the quota holds.
-func (q *Quota) Bytes() int64 { return int64(len(q.rows[0])) * 8 }

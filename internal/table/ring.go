@@ -112,5 +112,3 @@ func (r *ring) len() int {
 	head := r.head.Load()
 	return int(min(r.tail.Load()-head, r.mask+1))
 }
-
-func (r *ring) bytes() int64 { return int64(len(r.cells)) * 8 }

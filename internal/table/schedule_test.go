@@ -168,6 +168,33 @@ func TestScheduleInsert(t *testing.T) {
 	}
 }
 
+// TestInsertAgainIsAnotherAttempt: who is late to settle an insertion that was collided
+// meanwhile finds another word there when it is tried again, also where the sequence number of
+// the slot comes round.
+func TestInsertAgainIsAnotherAttempt(t *testing.T) {
+	m := newMap(2, 16, hashIsLastWord)
+	for i := range m.slots {
+		m.slots[i].word.Store(seqMask)
+	}
+	var tries []uint64
+	stepHook = func() {
+		s := &m.slots[0]
+		if w := s.word.Load(); w&stateMask == inserting && len(tries) < 3 && !slices.Contains(tries, w) {
+			tries = append(tries, w)
+			s.word.Store(w + collided - inserting) // as one in front would that was deleted since
+		}
+	}
+	defer func() { stepHook = yieldNowAndThen }()
+	mustInsert(t, m, sameHash(0), handle(5))
+	require.Len(t, tries, 3)
+	for i, w := range tries {
+		require.Equal(t, uint64(77<<tagShift|inserting|uint64(handle(5))), w&^seqMask)
+		require.Equal(t, uint64(int64(i-1)*seqUnit)&seqMask, w&seqMask)
+	}
+	k := sameHash(0)
+	require.Equal(t, handle(5), m.Lookup(&k))
+}
+
 // TestScheduleRing: goroutines that pop an id and push it back, some of them twice,
 // on a ring that wraps all the time. Nothing is lost, nothing is out twice.
 func TestScheduleRing(t *testing.T) {

@@ -25,9 +25,6 @@ func NewSlots(n int) Slots {
 	return Slots{make([]atomic.Uint64, n), make([][2]atomic.Uint64, n), make([]atomic.Int64, n)}
 }
 
-// bytesPerSlot is the memory of one slot: a word, two of data, and a time.
-const bytesPerSlot = 4 * 8
-
 // Len is the number of slots, one more than the highest id.
 func (s *Slots) Len() int { return len(s.words) }
 
