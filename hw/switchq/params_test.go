@@ -33,9 +33,19 @@ func TestNewParamsDefaults(t *testing.T) {
 	}
 }
 
+// Parts of a byte are left out, but for the last one.
+func TestNewParamsDefaultsAreWhole(t *testing.T) {
+	for bdp, want := range map[int64][3]int64{1: {1, 1, 1}, 2: {1, 1, 3}, 9: {1, 7, 13}, 10: {2, 8, 15}, 1 << 60: {1 << 60 / 5, 1 << 62 / 5, 3 << 59}} {
+		got := mustParams(t, Config{PlaneBDP: bdp, Trim: true, LastHop: true}).Config()
+		require.Equal(t, want, [3]int64{got.ECNMin, got.ECNMax, got.LowLimit}, bdp)
+	}
+}
+
 func TestNewParamsKeepsWhatIsSet(t *testing.T) {
 	in := Config{PlaneBDP: 78_850, Trim: true, ECNMin: 16_600, ECNMax: 66_400, LowLimit: 78_850, MedLimit: 157_700,
 		HighLimit: 157_700, HeaderBytes: 64, MedPercent: 100, Victim: VictimCoin}
+	require.Equal(t, in, mustParams(t, in).Config())
+	in.HeaderBytes, in.MedPercent = MinTrimSize, 1
 	require.Equal(t, in, mustParams(t, in).Config())
 }
 
@@ -44,7 +54,10 @@ func TestNewParamsRejects(t *testing.T) {
 		"PlaneBDP":    {},
 		"PlaneBDP is": {PlaneBDP: 1<<60 + 1}, // five times that is no longer a number
 		"ECNMin":      {PlaneBDP: 1000, ECNMin: 900, ECNMax: 800},
+		"ECNMin is":   {PlaneBDP: 1000, ECNMin: -1},
+		"LowLimit":    {PlaneBDP: 1000, LowLimit: -1},
 		"MedLimit":    {PlaneBDP: 1000, MedLimit: -1},
+		"HighLimit":   {PlaneBDP: 1000, HighLimit: -1},
 		"HeaderBytes": {PlaneBDP: 1000, HeaderBytes: MinTrimSize - 1},
 		"MedPercent":  {PlaneBDP: 1000, MedPercent: 101},
 		"Victim":      {PlaneBDP: 1000, Victim: 2},
@@ -55,11 +68,22 @@ func TestNewParamsRejects(t *testing.T) {
 	}
 }
 
+func TestClassSet(t *testing.T) {
+	all := ClassSet(0).With(ClassLow).With(ClassMed).With(ClassHigh)
+	for c := range numClasses {
+		for o := range numClasses {
+			require.Equal(t, o == c, ClassSet(0).With(c).Has(o))
+			require.Equal(t, o != c, all.Without(c).Has(o))
+		}
+	}
+}
+
 func TestNamesAreTheSpecifications(t *testing.T) {
 	require.Equal(t, "TC_low TC_med TC_high", ClassLow.String()+" "+ClassMed.String()+" "+ClassHigh.String())
 	require.Equal(t, "DSCP_TRIMMED_LASTHOP", DSCPTrimmedLastHop.String())
 	require.Equal(t, "DSCP(200)", DSCP(200).String())
 	require.Equal(t, ClassLow, DSCP(200).Class())
+	require.Equal(t, ClassHigh, DSCPControl.Class())
 	require.Equal(t, "coin", VictimCoin.String())
 	require.Equal(t, "trimmed", Trimmed.String())
 	require.Equal(t, "resume", PFCResume.String())

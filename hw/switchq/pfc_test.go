@@ -95,9 +95,11 @@ func TestPauserResume(t *testing.T) {
 	var g Pauser
 	g.On(PFCPause, ClassLow, 0, 1_000)
 	g.On(PFCPause, ClassMed, 0, 500)
+	g.On(PFCPause, ClassHigh, 0, 700)
 	g.On(PFCNone, ClassLow, 0, 0)
 	_, next := g.Paused(1)
 	require.EqualValues(t, 500, next)
+	g.On(PFCResume, ClassHigh, 2, 0)
 	g.On(PFCResume, ClassLow, 2, 0)
 	set, _ := g.Paused(3)
 	require.Equal(t, ClassSet(0).With(ClassMed), set)
@@ -126,6 +128,10 @@ func TestHeadroomIsEnoughAndNeeded(t *testing.T) {
 // A byte of which only a part arrives before the upstream stops needs room, too.
 func TestHeadroomRoundsUp(t *testing.T) {
 	require.EqualValues(t, 13+2*4150, Headroom(100e9, 0, 1, 4150), "12.5 bytes a nanosecond")
+	for rate, want := range map[int64]int64{1: 1, 8: 1, 9: 2, 16: 2} {
+		require.Equal(t, want, Headroom(rate, 0, 1e9, 0), "%d bits in a second", rate)
+		require.EqualValues(t, 1, Headroom(rate, 0, 1, 0), "%d bits a second", rate)
+	}
 	require.EqualValues(t, 2_000_000_000+2*4150, Headroom(1600e9, 4_000_000, 2_000_000, 4150))
 }
 
@@ -137,6 +143,10 @@ func TestNewPFCParamsRejects(t *testing.T) {
 	for _, c := range []PFCConfig{{Pause: 1}, {XOff: math.MinInt64, Pause: 1}, {XOff: 10, XOn: 10, Pause: 1}, {XOff: 10, XOn: -1, Pause: 1}, {XOff: 10, XOn: 5}} {
 		_, err := NewPFCParams(c)
 		require.ErrorIs(t, err, ErrConfig)
+	}
+	for _, c := range []PFCConfig{{XOff: 1, Pause: 1}, {XOff: 10, XOn: 9, Pause: 1}} {
+		_, err := NewPFCParams(c)
+		require.NoError(t, err)
 	}
 }
 

@@ -40,7 +40,7 @@ func TestQueueDequeueMarksByWhatIsLeft(t *testing.T) {
 		{"half way is marked below one half", 37_500, 1<<63 - 1, false, true},
 		{"half way is not marked from one half", 37_500, 1 << 63, false, false},
 		{"the maximum is marked by the largest draw", 60_000, 1<<64 - 1, false, true},
-		{"above the maximum no draw is made", 60_001, 1<<64 - 1, false, true},
+		{"above the maximum all are marked", 60_001, 1<<64 - 1, false, true},
 		{"with ECN off nothing is marked", 60_001, 0, true, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -52,7 +52,11 @@ func TestQueueDequeueMarksByWhatIsLeft(t *testing.T) {
 			if tc.left > 0 {
 				q.Enqueue(p, Packet{ID: 2, Size: int32(tc.left), DSCP: DSCPTrimmable}, nil)
 			}
-			got, ok := q.Dequeue(p, 0, fixed(tc.draw))
+			var rnd rand.Source = fixed(tc.draw)
+			if tc.left == 0 || tc.left > 60_000 {
+				rnd = nil // no draw is made
+			}
+			got, ok := q.Dequeue(p, 0, rnd)
 			require.True(t, ok)
 			require.EqualValues(t, 1, got.ID)
 			require.Equal(t, tc.want, got.CE)
@@ -70,6 +74,11 @@ func TestQueueCEStaysSet(t *testing.T) {
 	out, _ := q.Dequeue(p, 0, nil)
 	require.Equal(t, Packet{ID: 1, Size: 64, DSCP: DSCPTrimmed, CE: true}, out)
 
+	wide := mustParams(t, Config{PlaneBDP: 75_000})
+	q.Enqueue(wide, in, nil)
+	out, _ = q.Dequeue(wide, 0, nil)
+	require.Equal(t, in, out)
+
 	in.CE = false
 	q.Enqueue(p, in, nil)
 	out, _ = q.Dequeue(p, 0, nil)
@@ -81,24 +90,26 @@ func TestQueueEnqueueWhenFull(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		cfg     Config
-		coin    fixed
+		coin    rand.Source
 		dscp    DSCP
 		verdict Verdict
 		lost    uint32
 		order   []Packet // as they leave
 	}{
-		{"the arriving packet is trimmed", Config{Trim: true, MedPercent: 100}, 0, DSCPTrimmable, Trimmed, 0,
+		{"the arriving packet is trimmed", Config{Trim: true, MedPercent: 100}, nil, DSCPTrimmable, Trimmed, 0,
 			[]Packet{{ID: 3, Size: 64, DSCP: DSCPTrimmed}, data(1), data(2)}},
-		{"on the last hop the code point says so", Config{Trim: true, LastHop: true, MedPercent: 100}, 0, DSCPTrimmableRTX, Trimmed, 0,
+		{"on the last hop the code point says so", Config{Trim: true, LastHop: true, MedPercent: 100}, nil, DSCPTrimmableRTX, Trimmed, 0,
 			[]Packet{{ID: 3, Size: 64, DSCP: DSCPTrimmedLastHop}, data(1), data(2)}},
-		{"heads: the newest that waits is trimmed", Config{Trim: true, MedPercent: 100, Victim: VictimCoin}, 1 << 63, DSCPTrimmable, Trimmed, 0,
+		{"heads: the newest that waits is trimmed", Config{Trim: true, MedPercent: 100, Victim: VictimCoin}, fixed(1 << 63), DSCPTrimmable, Trimmed, 0,
 			[]Packet{{ID: 2, Size: 64, DSCP: DSCPTrimmed}, data(1), data(3)}},
-		{"tails: the arriving one is", Config{Trim: true, MedPercent: 100, Victim: VictimCoin}, 1<<63 - 1, DSCPTrimmable, Trimmed, 0,
+		{"tails: the arriving one is", Config{Trim: true, MedPercent: 100, Victim: VictimCoin}, fixed(1<<63 - 1), DSCPTrimmable, Trimmed, 0,
 			[]Packet{{ID: 3, Size: 64, DSCP: DSCPTrimmed}, data(1), data(2)}},
-		{"without trimming the arriving one is dropped", Config{}, 0, DSCPTrimmable, Dropped, 3, []Packet{data(1), data(2)}},
-		{"heads without trimming: the newest is dropped", Config{Victim: VictimCoin}, 1 << 63, DSCPTrimmable, Dropped, 2, []Packet{data(1), data(3)}},
-		{"what must not be trimmed is dropped", Config{Trim: true}, 0, DSCPNoTrim, Dropped, 3, []Packet{data(1), data(2)}},
-		{"no room for the header either", Config{Trim: true, MedLimit: 63}, 0, DSCPTrimmable, Dropped, 3, []Packet{data(1), data(2)}},
+		{"without trimming the arriving one is dropped", Config{}, nil, DSCPTrimmable, Dropped, 3, []Packet{data(1), data(2)}},
+		{"heads without trimming: the newest is dropped", Config{Victim: VictimCoin}, fixed(1 << 63), DSCPTrimmable, Dropped, 2, []Packet{data(1), data(3)}},
+		{"what must not be trimmed is dropped", Config{Trim: true}, nil, DSCPNoTrim, Dropped, 3, []Packet{data(1), data(2)}},
+		{"room for the header and no more", Config{Trim: true, MedPercent: 100, MedLimit: 64}, nil, DSCPTrimmable, Trimmed, 0,
+			[]Packet{{ID: 3, Size: 64, DSCP: DSCPTrimmed}, data(1), data(2)}},
+		{"no room for the header either", Config{Trim: true, MedLimit: 63}, nil, DSCPTrimmable, Dropped, 3, []Packet{data(1), data(2)}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := mustParams(t, full(tc.cfg))
@@ -132,6 +143,14 @@ func TestQueueCoinNeverBreaksTheLimit(t *testing.T) {
 	require.EqualValues(t, 1000, q.Bytes(ClassLow), "2 is too small to make room for 3")
 }
 
+// With nothing that waits there is nobody to toss a coin with.
+func TestQueueCoinAlone(t *testing.T) {
+	p := mustParams(t, Config{PlaneBDP: 75_000, Trim: true, LowLimit: 1000, Victim: VictimCoin})
+	var q Queue
+	v, _ := q.Enqueue(p, Packet{ID: 3, Size: 1001, DSCP: DSCPTrimmable}, nil)
+	require.Equal(t, Trimmed, v)
+}
+
 func TestQueueTrimOfPacketWithoutPayload(t *testing.T) {
 	p := mustParams(t, Config{PlaneBDP: 75_000, Trim: true, LowLimit: 10})
 	var q Queue
@@ -142,13 +161,19 @@ func TestQueueTrimOfPacketWithoutPayload(t *testing.T) {
 	require.Zero(t, q.Counters().CutBytes)
 }
 
-func TestQueueControlIsDroppedWhenFull(t *testing.T) {
-	p := mustParams(t, Config{PlaneBDP: 75_000, Trim: true, HighLimit: 100})
+func TestQueueDropsWhatTakesAClassAboveItsLimit(t *testing.T) {
+	p := mustParams(t, Config{PlaneBDP: 75_000, Trim: true, MedLimit: 128, HighLimit: 128})
 	var q Queue
-	for id := range uint32(2) {
-		v, lost := q.Enqueue(p, Packet{ID: id, Size: 64, DSCP: DSCPControl}, nil)
-		require.Equal(t, []Verdict{Queued, Dropped}[id], v)
-		require.Equal(t, []uint32{0, 1}[id], lost)
+	for _, d := range []DSCP{DSCPControl, DSCPTrimmed, DSCPTrimmedLastHop} {
+		for id := range uint32(3) {
+			v, lost := q.Enqueue(p, Packet{ID: id, Size: 64, DSCP: d}, nil)
+			if d == DSCPTrimmedLastHop { // no room is left for any
+				require.Equal(t, Dropped, v)
+				continue
+			}
+			require.Equal(t, []Verdict{Queued, Queued, Dropped}[id], v)
+			require.Equal(t, []uint32{0, 0, 2}[id], lost)
+		}
 	}
 }
 
@@ -175,27 +200,48 @@ func TestQueueServiceOrder(t *testing.T) {
 	require.EqualValues(t, 128, q.Counters().PeakLow)
 }
 
-// TC_med may take half of the port from waiting data, and all of an idle one.
+// TC_med may take its share of the port from waiting data, in bytes, whichever packets are
+// the larger ones.
 func TestQueueMedShare(t *testing.T) {
-	for _, percent := range []int32{25, 50, 80} {
-		p := mustParams(t, Config{PlaneBDP: 1 << 30, Trim: true, MedPercent: percent})
-		var q Queue
-		for id := range uint32(20_000) {
-			q.Enqueue(p, Packet{ID: id, Size: 64, DSCP: DSCPTrimmed}, nil)
+	for _, size := range [][2]int32{{64, 4150}, {4150, 64}, {999, 1000}} {
+		for _, percent := range []int32{25, 50, 80} {
+			p := mustParams(t, Config{PlaneBDP: 1 << 40, Trim: true, MedPercent: percent})
+			var q Queue
+			for id := range uint32(20_000) {
+				q.Enqueue(p, Packet{ID: id, Size: size[0], DSCP: DSCPTrimmed}, nil)
+				q.Enqueue(p, Packet{ID: id, Size: size[1], DSCP: DSCPTrimmable}, nil)
+			}
+			var med, total float64
+			for q.Bytes(ClassLow) > 0 && q.Bytes(ClassMed) > 0 {
+				out, _ := q.Dequeue(p, 0, nil)
+				if total += float64(out.Size); out.DSCP == DSCPTrimmed {
+					med += float64(out.Size)
+				}
+			}
+			require.InDelta(t, float64(percent)/100, med/total, 0.01, "%d %% %v", percent, size)
 		}
-		for id := range uint32(2_000) {
-			q.Enqueue(p, data(id), nil)
-		}
-		start := q.Bytes(ClassMed)
-		var med int64
-		for q.Bytes(ClassLow) > 0 && q.Bytes(ClassMed) > 0 {
-			out, _ := q.Dequeue(p, 0, nil)
-			if out.DSCP == DSCPTrimmed {
-				med += int64(out.Size)
+	}
+}
+
+// What TC_med took of a port that was idle or paused for data it does not owe.
+func TestQueueMedOwesNothingForAnIdlePort(t *testing.T) {
+	p := mustParams(t, Config{PlaneBDP: 1 << 30, Trim: true})
+	var q Queue
+	for _, low := range []bool{false, true} {
+		for id := range uint32(200) {
+			q.Enqueue(p, Packet{ID: id, Size: 4150, DSCP: DSCPTrimmed}, nil)
+			if low {
+				q.Enqueue(p, data(id), nil)
 			}
 		}
-		total := start - q.Bytes(ClassMed) + 2_000*4150 - q.Bytes(ClassLow)
-		require.InDelta(t, float64(percent)/100, float64(med)/float64(total), 0.01, "%d %%", percent)
+		for range 100 {
+			got, _ := q.Dequeue(p, ClassSet(0).With(ClassLow), nil)
+			require.Equal(t, DSCPTrimmed, got.DSCP)
+		}
+	}
+	for turn := range 100 {
+		got, _ := q.Dequeue(p, 0, nil)
+		require.Equal(t, turn%2 == 1, got.DSCP == DSCPTrimmed, "turn %d", turn)
 	}
 }
 
@@ -260,6 +306,7 @@ func randomLoad(t *testing.T, p *Params, rnd *rand.Rand) {
 	var q Queue
 	state := map[uint32]int{}
 	lastOut := map[Class]uint32{}
+	peak := int64(0)
 	for id := uint32(1); id < 1_500; id++ {
 		pkt := Packet{ID: id, Size: 64 + rnd.Int32N(4087), DSCP: DSCP(rnd.IntN(6))}
 		v, lost := q.Enqueue(p, pkt, rnd)
@@ -268,17 +315,27 @@ func randomLoad(t *testing.T, p *Params, rnd *rand.Rand) {
 			require.Equal(t, inside, state[lost])
 			state[lost] = gone
 		}
+		peak = max(peak, q.Bytes(ClassLow))
 		require.LessOrEqual(t, q.Bytes(ClassLow), p.c.LowLimit)
 		require.LessOrEqual(t, q.Bytes(ClassMed), p.c.MedLimit)
 		require.LessOrEqual(t, q.Bytes(ClassHigh), p.c.HighLimit)
 		for rnd.IntN(100) < 45 {
 			paused := ClassSet(rnd.IntN(8))
-			behind := q.Bytes(ClassLow)
+			behind, highest := q.Bytes(ClassLow), ClassHigh
+			for highest > ClassLow && q.Bytes(highest) == 0 {
+				highest--
+			}
+			oldest, some := q.Oldest()
+			q.Touch(highest)
 			out, ok := q.Dequeue(p, paused, rnd)
 			if !ok {
 				break
 			}
 			c := out.DSCP.Class()
+			require.True(t, some)
+			if c == highest {
+				require.Equal(t, out.ID, oldest)
+			}
 			require.False(t, paused.Has(c))
 			require.Equal(t, inside, state[out.ID])
 			state[out.ID] = outside
@@ -294,7 +351,21 @@ func randomLoad(t *testing.T, p *Params, rnd *rand.Rand) {
 		require.Zero(t, packets)
 		require.Zero(t, bytes)
 	}
-	require.LessOrEqual(t, q.Counters().PeakLow, p.c.LowLimit)
+	require.Equal(t, peak, q.Counters().PeakLow)
+}
+
+// What a packet is comes out as it went in.
+func TestEntryHoldsAPacket(t *testing.T) {
+	for _, size := range []int32{1, 1<<23 - 1} {
+		for _, id := range []uint32{0, 1, 1<<32 - 1} {
+			for d := range DSCP(255) {
+				for _, ce := range []bool{false, true} {
+					p := Packet{ID: id, Size: size, DSCP: d, CE: ce}
+					require.Equal(t, p, entryOf(p).packet())
+				}
+			}
+		}
+	}
 }
 
 func TestQueueMarkProbability(t *testing.T) {

@@ -38,7 +38,7 @@ func (w *Wheel) nextSlot() (level, slot uint, at uint64, ok bool) {
 	for l := range uint(levels) {
 		pos := w.cur >> (l * slotBits)
 		for w.occ[l] != 0 {
-			ahead := uint64(bits.TrailingZeros64(bits.RotateLeft64(w.occ[l], -int(pos&slotMask))))
+			ahead := uint64(bits.TrailingZeros64(bits.RotateLeft64(w.occ[l], -int(pos))))
 			s := uint(pos+ahead) & slotMask
 			if !w.empty(l*slots + s) {
 				return l, s, (pos + ahead) << (l * slotBits), true

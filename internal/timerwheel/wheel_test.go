@@ -25,29 +25,48 @@ func drain(w *Wheel, now int64) map[uint32]bool {
 }
 
 func TestWheelExpiresNeitherEarlyNorLate(t *testing.T) {
-	for _, at := range []int64{0, 1, 63, 64, 65, 4095, 4096, 1 << 18, 1<<24 + 17, 1 << 36, 1<<36 + 5, 1 << 40, 1<<50 + 1} {
-		t.Run(fmt.Sprint(at), func(t *testing.T) {
-			w := New(1, 1, 0)
-			w.Arm(0, at)
-			looks := 0
-			for {
-				next, ok := w.Next()
-				require.True(t, ok)
-				require.LessOrEqual(t, next, at)
-				id, ok := w.Expire(next)
-				if looks++; !ok {
-					continue
+	for _, tick := range []int64{1, 1024} {
+		for _, ticks := range []int64{0, 1, 63, 64, 65, 4095, 4096, 1 << 18, 1<<24 + 17, 1 << 36, 1<<36 + 5, 1 << 40, 1<<50 + 1} {
+			t.Run(fmt.Sprint(ticks, "x", tick), func(t *testing.T) {
+				w := New(1, tick, 0)
+				w.Arm(0, ticks*tick)
+				looks := 0
+				for {
+					next, ok := w.Next()
+					require.True(t, ok)
+					require.LessOrEqual(t, next, ticks*tick)
+					id, ok := w.Expire(next)
+					if looks++; !ok {
+						continue
+					}
+					require.Zero(t, id)
+					require.Equal(t, ticks*tick, next)
+					break
 				}
-				require.Zero(t, id)
-				require.Equal(t, at, next)
-				break
-			}
-			if at < 1<<36 {
-				require.LessOrEqual(t, looks, levels)
-			}
-			require.False(t, w.Armed(0))
-		})
+				if ticks < 1<<36 {
+					require.LessOrEqual(t, looks, levels)
+				}
+				require.False(t, w.Armed(0))
+			})
+		}
 	}
+}
+
+// A time before the last one that Expire was given is read as that one, due or not.
+func TestWheelTimeDoesNotGoBack(t *testing.T) {
+	w := New(2, 1, 0)
+	w.Arm(1, 5000)
+	_, ok := w.Expire(1000)
+	require.False(t, ok)
+	require.EqualValues(t, 1000, w.Now(10))
+	require.EqualValues(t, 1001, w.Now(1001))
+	w.Arm(0, 500)
+	next, ok := w.Next()
+	require.True(t, ok)
+	require.EqualValues(t, 1000, next)
+	require.Equal(t, map[uint32]bool{0: true}, drain(w, 0))
+	w.Arm(0, -5)
+	require.Equal(t, map[uint32]bool{0: true}, drain(w, 0))
 }
 
 func TestWheelTickRoundsUp(t *testing.T) {
@@ -165,11 +184,11 @@ func TestWheelPanicsBeyondItsIndices(t *testing.T) {
 
 // A user that arms by [Wheel.Now] is behind it, and so done, at any time.
 func TestWheelNowHasAnEnd(t *testing.T) {
-	for _, now := range []int64{1 << 62, deadline.End - 5000, deadline.End - 1, deadline.End, math.MaxInt64} {
-		w := New(1, 1024, now)
+	for n, now := range []int64{1 << 62, deadline.End - 5000, deadline.End - 1, deadline.End, math.MaxInt64, math.MaxInt64} {
+		w := New(1, int64(1+n%2*1023), now)
 		w.Arm(0, now)
 		at := w.Now(now)
-		require.Equal(t, min(now, deadline.End)&^1023, at&^1023)
+		require.Equal(t, min(now, deadline.End), at)
 		for looks := 0; ; looks++ {
 			require.Less(t, looks, 3)
 			if _, ok := w.Expire(at); !ok {
