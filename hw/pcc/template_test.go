@@ -1,6 +1,7 @@
 package pcc
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -104,8 +105,13 @@ func TestTemplateNotifications(t *testing.T) {
 }
 
 func TestTemplateParams(t *testing.T) {
-	p := DefaultTemplateParams()
-	require.NoError(t, p.Validate())
+	for _, good := range []TemplateParams{
+		DefaultTemplateParams(),
+		{UpdateFactor: 1, AI: 1, Threshold: 1, NewFlowRate: 1, MinRate: 1, MaxDelay: 1},
+		{UpdateFactor: 6553, AI: LineRate, Threshold: math.MaxUint32, NewFlowRate: LineRate, MinRate: LineRate, MaxDelay: math.MaxUint32},
+	} {
+		require.NoError(t, good.Validate())
+	}
 	for _, change := range []func(*TemplateParams){
 		func(p *TemplateParams) { p.UpdateFactor = 0 },
 		func(p *TemplateParams) { p.UpdateFactor = 6554 }, // the strongest decrease would wrap

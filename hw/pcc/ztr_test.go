@@ -1,6 +1,7 @@
 package pcc
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -130,13 +131,20 @@ func TestMinimumIsForgottenAfterTwoWindows(t *testing.T) {
 }
 
 func TestZTRParams(t *testing.T) {
-	p := DefaultZTRParams()
-	require.NoError(t, p.Validate())
+	for _, good := range []ZTRParams{
+		DefaultZTRParams(),
+		{MaxDec: 52_429, AI: 1, HAIPeriod: 1, Threshold: 1, MaxDelay: 1, First: 1, MinRate: 1, NewFlow: 1, MinWindow: 1},
+		{Alpha: 65_536, MaxDec: 65_536, AI: LineRate, HAI: LineRate, HAIPeriod: math.MaxUint32, Threshold: math.MaxUint32,
+			MaxDelay: math.MaxUint32, First: LineRate, MinRate: LineRate, NewFlow: LineRate, MinWindow: math.MaxUint32},
+	} {
+		require.NoError(t, good.Validate())
+	}
 	for _, change := range []func(*ZTRParams){
 		func(p *ZTRParams) { p.Alpha = one + 1 },
 		func(p *ZTRParams) { p.MaxDec = one + 1 },
 		func(p *ZTRParams) { p.MaxDec = one - one/5 - 1 },
 		func(p *ZTRParams) { p.AI = 0 },
+		func(p *ZTRParams) { p.AI = LineRate + 1 },
 		func(p *ZTRParams) { p.HAI = LineRate + 1 },
 		func(p *ZTRParams) { p.HAIPeriod = 0 },
 		func(p *ZTRParams) { p.Threshold = 0 },
