@@ -5,6 +5,7 @@ package hw
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,14 +26,23 @@ const (
 
 func TestMain(m *testing.M) {
 	if path := os.Getenv(softDeviceFile); path != "" {
+		go endWithParent()
 		runDevice(path)
 		return
 	}
 	if path := os.Getenv(engineFile); path != "" {
+		go endWithParent()
 		runEngine(path)
 		return
 	}
 	os.Exit(m.Run())
+}
+
+// endWithParent ends this process when the one that spawned it is gone, however it went: a
+// test that takes too long ends without its cleanup.
+func endWithParent() {
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	os.Exit(0)
 }
 
 // mapDevice maps the registers and the host memory of a device.
@@ -90,6 +100,8 @@ func newFile(t *testing.T) string {
 func spawn(t *testing.T, variable, path string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), variable+"="+path)
+	_, err := cmd.StdinPipe() // for endWithParent
+	require.NoError(t, err)
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
