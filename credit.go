@@ -26,7 +26,7 @@ type creditor struct {
 // A creditSender is a context of a peer. Several PDCs may share it.
 type creditSender struct {
 	handle rccc.Handle
-	pdc    pdc.Handle // the one it used last, which grants go out on; 0: that has ended
+	pdc    pdc.Handle // the one it used last, which grants go out on unless it has ended
 	pdcs   int32      // live ones that it has used
 	source table.Source
 }
@@ -246,14 +246,11 @@ func (e *Endpoint) grant(now int64, out *Datagram, buf []byte) bool {
 // creditClosed takes an ended PDC from its sender, which ends with the last one.
 func (e *Endpoint) creditClosed(h pdc.Handle) {
 	f := &e.flows[h.ID()]
-	if e.credit == nil || f.pdc != h || f.sender == 0 {
+	if f.pdc != h || f.sender == 0 {
 		return
 	}
 	s := &e.credit.senders[f.sender.Slot()]
 	if s.handle == f.sender {
-		if s.pdc == h {
-			s.pdc = 0
-		}
 		if s.pdcs--; s.pdcs <= 0 {
 			e.credit.recv.Remove(s.handle)
 			e.credit.drop(s.handle)

@@ -187,7 +187,7 @@ func TestEndpointCreditTrimmed(t *testing.T) {
 	}
 	p := sendAll(n.now, a.e)[0]
 	cut := uetcc.Datagram{Packet: p.data[:pds.RequestCCLen], Src: p.src, Dst: p.dst, Trimmed: pds.NackTrimmed}
-	for _, received := range []bool{false, true} {
+	for _, received := range []bool{false, false, true} { // also where it asks for no more than before
 		if received {
 			receive(n.now, b.e, p)
 			grants()
@@ -198,6 +198,52 @@ func TestEndpointCreditTrimmed(t *testing.T) {
 		require.ErrorIs(t, r.Err, pdc.ErrTrimmed)
 		require.Equal(t, !received, len(grants()) > 0)
 	}
+}
+
+// TestEndpointCreditOutlivesAPDC: the PDCs of a context are one sender, which stays, and is told
+// what it has on each of them, until the last one ends.
+func TestEndpointCreditOutlivesAPDC(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) {
+		underCredit(ccc.ControlRCCC, 4*netMTU)(c)
+		c.CC.RCCC.CountInitial, c.PDS.AckPerPacket = true, true
+	})
+	a, b := n.ends[0], n.ends[1]
+	total := int64(0)
+	for i := range 2 {
+		m := uetcc.Message{To: uetcc.Destination{Address: b.addr, Job: 1, Context: uint16(i)}, Key: 1, Length: 12 * netMTU, Cookie: uint64(i + 1)}
+		a.local[m.Cookie] = make([]byte, m.Length)
+		_, err := a.e.Write(n.now, &m)
+		require.NoError(t, err)
+		_, back := receive(n.now, b.e, sendAll(n.now, a.e)[0])
+		receive(n.now, a.e, back[0])
+		var ack pds.AckCC
+		_, err = ack.Decode(back[0].data)
+		require.NoError(t, err)
+		var credit pds.CreditState
+		require.True(t, ack.Credit(&credit))
+		require.GreaterOrEqual(t, int64(credit.Credit)*pds.ByteUnit, total, "PDC %d", i)
+		for at, ok := b.e.Credit().Deadline(); ok; at, ok = b.e.Credit().Deadline() {
+			n.now = max(n.now, at)
+			for _, p := range sendAll(n.now, b.e) {
+				receive(n.now, a.e, p)
+			}
+		}
+		for h := range a.e.PDS().All() {
+			total = a.e.CC().Context(a.e.CC().ContextOf(ccc.Handle(h))).CreditTotal()
+		}
+	}
+	require.Greater(t, total, int64(12*netMTU))
+	n.run(func() bool { return len(a.events) == 2 })
+	for left := 2; left > 0; left-- {
+		require.Equal(t, left, b.e.Usage().PDCs)
+		require.Equal(t, 1, b.e.Credit().Senders().Count())
+		for h := range a.e.PDS().All() {
+			require.NoError(t, a.e.PDS().Close(n.now, h))
+			break
+		}
+		n.run(func() bool { return b.e.Usage().PDCs < left })
+	}
+	require.Zero(t, b.e.Credit().Senders().Count())
 }
 
 // TestEndpointCreditFull: who finds the table of senders full asks again.
