@@ -73,7 +73,7 @@ func (e *Endpoint) judge(b []byte, mode ses.Mode, r *Received) {
 // refuses what this endpoint cannot answer.
 func (e *Endpoint) decide(a ses.Arrival) {
 	q, d := &e.request, &e.decision
-	if e.target.Scarce() && e.target.Opens(q, a) && e.isAhead() {
+	if e.target.Scarce(a.Peer) && e.target.Opens(q, a) && e.isAhead() {
 		*d = ses.Decision{Check: ses.CheckRecord, NACK: true}
 		return
 	}

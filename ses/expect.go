@@ -83,7 +83,7 @@ func (t *Target) Expect(v *StandardView, near uint16, a Arrival, x *Expected) bo
 	}
 	x.g = g
 	_, under := t.messages.find(pair{a.Peer, uint64(v.MessageID())})
-	return n > t.mtu && a.Payload == int(t.mtu) && !under && !t.Scarce() && t.listed.of(a.Peer).shares(&t.recordSlots)
+	return n > t.mtu && a.Payload == int(t.mtu) && !under && !t.Scarce(a.Peer)
 }
 
 // expectLater is Expect for a packet that is not the first of its message.

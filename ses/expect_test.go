@@ -130,8 +130,8 @@ func TestTargetExpectsNothingForTheLastRecord(t *testing.T) {
 		r, a := walkPacket(0)
 		a.Peer = peer
 		var x Expected
-		require.Equal(t, !s.Scarce(), s.Expect((*StandardView)(r.Standard.AppendTo(nil)), uint16(peer), a, &x))
-		if s.Scarce() {
+		require.Equal(t, !s.Scarce(peer), s.Expect((*StandardView)(r.Standard.AppendTo(nil)), uint16(peer), a, &x))
+		if s.Scarce(peer) {
 			return
 		}
 		s.Receive(&r, a, &Decision{})

@@ -17,3 +17,6 @@ func (l peerLists) of(peer uint64) *peerList { return &l[peer&uint64(len(l)-1)] 
 // shares reports whether the peers of l may have another of the slots: only while more are
 // free than they have. So one that gives none back leaves half of them to others.
 func (l *peerList) shares(s *slots) bool { return int(l.n) < s.spare() }
+
+// leaves reports whether the peers of l may have another of the slots, and one more then.
+func (l *peerList) leaves(s *slots) bool { return int(l.n)+1 < s.spare()-1 }

@@ -59,11 +59,11 @@ func (t *Target) open(h head, length uint32, peer uint64) (m *Record, ok bool) {
 	return m, true
 }
 
-// Scarce reports whether at most one record is left. It should be kept for a packet before
-// which every packet of its PDC has arrived: what its message waits for comes next, and can
-// be taken in. The message of a packet further ahead may wait for packets that cannot be
-// taken in, for want of records for the messages before it. See [Target.Opens].
-func (t *Target) Scarce() bool { return t.recordSlots.live+1 >= len(t.records) }
+// Scarce reports whether a peer may have at most one record more. It should be kept for a
+// packet before which every packet of its PDC has arrived: what its message waits for comes
+// next, and can be taken in. The message of a packet further ahead may wait for packets that
+// cannot be taken in, for want of records for the messages before it. See [Target.Opens].
+func (t *Target) Scarce(peer uint64) bool { return !t.listed.of(peer).leaves(&t.recordSlots) }
 
 // Opens reports whether r would take a record: it is of a message of several packets that
 // has none, in a mode that keeps one. A deferred send that comes again does not count: it

@@ -289,6 +289,21 @@ func TestTargetRecordsAreShared(t *testing.T) {
 	require.Equal(t, CheckNone, d.Check, "what one gives back another may have")
 }
 
+// Of its share of the records a peer keeps the last for a packet that nothing is missing before.
+func TestTargetKeepsTheLastRecordOfAShare(t *testing.T) {
+	s := newWalkTarget(t) // of 8 records
+	_, a := walkPacket(0)
+	begin := func(id MessageID) Check { return s.send(0, func(r *Request, _ *Arrival) { r.MessageID = id }).Check }
+	for id := range MessageID(3) {
+		require.False(t, s.Scarce(a.Peer))
+		require.Equal(t, CheckNone, begin(id+1))
+	}
+	require.True(t, s.Scarce(a.Peer))
+	require.False(t, s.Scarce(a.Peer+1), "others have theirs")
+	require.Equal(t, CheckNone, begin(4))
+	require.Equal(t, CheckRecord, begin(5))
+}
+
 // Which packets have to leave the last record to others, if one before them is missing.
 func TestTargetOpens(t *testing.T) {
 	s := newWalkTarget(t) // of 8 records
@@ -299,11 +314,12 @@ func TestTargetOpens(t *testing.T) {
 	}
 	none := func(*Request, *Arrival) {}
 	require.True(t, opens(none))
-	for peer := range uint64(7) {
-		require.False(t, s.Scarce())
+	_, a := walkPacket(0)
+	for peer := range uint64(6) {
+		require.False(t, s.Scarce(a.Peer+7))
 		require.Equal(t, CheckNone, s.send(0, func(_ *Request, a *Arrival) { a.Peer += peer }).Check)
 	}
-	require.True(t, s.Scarce())
+	require.True(t, s.Scarce(a.Peer+7))
 	require.False(t, opens(none), "it has a record")
 	require.True(t, opens(func(_ *Request, a *Arrival) { a.Peer += 7 }))
 	other := func(r *Request) { r.MessageID = 9 }
