@@ -2,6 +2,7 @@ package fuzz
 
 import (
 	"encoding/binary"
+	"hash/crc32"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -34,35 +35,39 @@ type plainFrame struct {
 	first     bool // no fragment, or the first of them
 }
 
-// readFrame reads b into all of f but the Packet; headers is where the PDS header lies and
-// end where the datagram ends.
-func readFrame(ps *frame.Parser, b []byte, f *frame.Frame) (headers, end int, err error) {
+// readFrame reads b into all of f but the Packet; source is where the addresses lie, headers
+// where the PDS header lies and end where the datagram ends.
+func readFrame(ps *frame.Parser, b []byte, f *frame.Frame) (source, headers, end int, err error) {
 	at := 12
 	for tags := 0; tags < 2 && (word16(b, at) == 0x8100 || word16(b, at) == 0x88a8); tags++ {
 		at += 4
 	}
 	x := plainFrame{ps: ps, typ: word16(b, at), first: true}
 	if at += 2; x.typ != 0x0800 && x.typ != 0x86dd {
-		return 0, 0, frame.ErrNotUET
+		return 0, 0, 0, frame.ErrNotUET
 	}
 	x.ip = b[at:]
 	if err = x.readIP(f); err == nil {
 		err = x.refused()
 	}
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, 0, err
+	}
+	source = at + 12
+	if x.typ == 0x86dd {
+		source = at + 8
 	}
 	f.Trimmed, f.Native, f.Entropy = trimmedBy(ps, f.TOS), x.protocol != 17, uint16(word16(x.ip, x.transport))
 	if f.Native {
 		f.TransportLen = x.total - x.transport
-		return at + x.transport + 4, at + x.total, nil
+		return source, at + x.transport + 4, at + x.total, nil
 	}
 	f.TransportLen = word16(x.ip, x.transport+4)
 	end = x.transport + f.TransportLen
 	if f.TransportLen < 8 || end > x.total && f.Trimmed == 0 {
-		return 0, 0, frame.ErrIP
+		return 0, 0, 0, frame.ErrIP
 	}
-	return at + x.transport + 8, at + min(end, x.total), nil
+	return source, at + x.transport + 8, at + min(end, x.total), nil
 }
 
 // readIP reads the IP header.
@@ -178,6 +183,9 @@ func portOf(ps *frame.Parser) int {
 	return int(ps.Port)
 }
 
+// castagnoli is the polynomial of the CRC-32C that ends a packet.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
 // drawFrame draws bytes: tags, both versions of IP, extension headers, both carriages,
 // trailers, padding, and now and then a byte that is something else.
 func drawFrame(r *rand.Rand, ps *frame.Parser, bodies [][]byte) []byte {
@@ -185,8 +193,9 @@ func drawFrame(r *rand.Rand, ps *frame.Parser, bodies [][]byte) []byte {
 	be := binary.BigEndian.AppendUint16
 	body := slices.Clone(bodies[r.IntN(len(bodies))])
 	body = append(body, make([]byte, []int{0, 0, 1, 3, 300}[r.IntN(5)])...)
-	if one(2) && !one(5) {
-		body = pds.AppendCRC(body)
+	crc := one(2) && !one(5)
+	if crc {
+		body = append(body, 0, 0, 0, 0)
 	}
 	protocol := uint8(ours(ps))
 	var t []byte
@@ -199,15 +208,18 @@ func drawFrame(r *rand.Rand, ps *frame.Parser, bodies [][]byte) []byte {
 		t = be(be(be(nil, uint16(r.Uint32())), uint16(portOf(ps))), uint16(length))
 		t = append(be(t, uint16(r.Uint32())), body...)
 	}
-	t = append(t, make([]byte, r.IntN(3)*r.IntN(3))...)
+	tail := r.IntN(3) * r.IntN(3)
+	t = append(t, make([]byte, tail)...)
 	b := make([]byte, 12, 256)
 	for range []int{0, 0, 0, 0, 1, 2, 3}[r.IntN(7)] {
 		b = be(be(b, []uint16{0x8100, 0x88a8}[r.IntN(2)]), 7)
 	}
+	source := len(b) + 2
 	tos := []uint8{0, 64, 66, 73, uint8(r.Uint32())}[r.IntN(5)]
 	if one(2) {
 		b = be(b, 0x0800)
 		b = be(append(b, 0x45, tos), uint16(20+len(t)))
+		source += 12
 		b = append(be(b, uint16(r.Uint32())), []uint8{0, 64, 128, 32, 1}[r.IntN(5)], 0, 64, protocol, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2)
 	} else {
 		var chain []byte
@@ -218,12 +230,17 @@ func drawFrame(r *rand.Rand, ps *frame.Parser, bodies [][]byte) []byte {
 			head[0], head[1] = next, uint8(words)
 			chain, next = append(head, chain...), []uint8{0, 43, 60, 135, 44}[r.IntN(5)]
 		}
+		source += 8
 		b = be(be(be(b, 0x86dd), 0x6000|uint16(tos)<<4), uint16(r.Uint32()))
 		b = append(be(b, uint16(len(chain)+len(t))), next, 64)
 		b = append(b, randomBytes(r, 32)...)
 		b = append(b, chain...)
 	}
 	b = append(b, t...)
+	if crc {
+		end := len(b) - tail - 4
+		binary.LittleEndian.PutUint32(b[end:], crc32.Checksum(b[source:end], castagnoli))
+	}
 	for one(2) {
 		b[12+r.IntN(min(len(b)-12, 60))] = []uint8{0, 1, 4, 8, 17, 255, uint8(r.Uint32())}[r.IntN(7)]
 	}
@@ -242,7 +259,7 @@ func drawFrame(r *rand.Rand, ps *frame.Parser, bodies [][]byte) []byte {
 func TestFramesAgainstModel(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	bodies := framePackets()
-	seen := map[string]int{}
+	seen, summed := map[string]int{}, 0
 	var got frame.Frame
 	for range 400_000 {
 		ps := frame.Parser{CRC: r.IntN(4) == 0}
@@ -268,27 +285,38 @@ func TestFramesAgainstModel(t *testing.T) {
 			want = before
 		} else {
 			seen["read"]++
+			if ps.CRC && want.Trimmed == 0 && want.Type != pds.TypeTSS {
+				summed++
+			}
 		}
 		if want != got {
 			require.Equal(t, want, got, "%+v\n%x", ps, b)
 		}
 	}
-	t.Log(seen)
+	t.Log(seen, summed)
 	require.Greater(t, seen["read"], 10_000)
 	require.Greater(t, seen[frame.ErrNotUET.Error()], 1000)
 	require.Greater(t, seen[frame.ErrIP.Error()], 1000)
 	require.Greater(t, seen[frame.ErrFragment.Error()], 1000)
+	require.Greater(t, seen[pds.ErrCRC.Error()], 1000)
+	require.Greater(t, summed, 500)
 }
 
 // readWhole reads b into f, a frame that may hold an earlier one.
 func readWhole(ps *frame.Parser, b []byte, f *frame.Frame) error {
-	headers, end, err := readFrame(ps, b, f)
+	source, headers, end, err := readFrame(ps, b, f)
 	if err != nil {
 		return err
 	}
 	entropy, parse := f.Entropy, ps.UDP
-	if f.Trimmed != 0 {
+	switch pd := b[headers:end]; {
+	case f.Trimmed != 0:
 		parse = ps.Trimmed
+	case ps.CRC && len(pd) >= 4 && pd[0]>>3 != 1: // no security header
+		sum := binary.LittleEndian.Uint32(pd[len(pd)-4:])
+		if crc32.Checksum(b[source:end-4], castagnoli) != sum {
+			return pds.ErrCRC
+		}
 	}
 	if err := parse(b[headers:end], &f.Packet); err != nil {
 		return err

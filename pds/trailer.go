@@ -16,23 +16,23 @@ var ErrCRC = errors.New("pds: CRC mismatch")
 // processor's instruction where there is one.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// AppendCRC appends the CRC-32C of b to b, most significant byte first.
+// AppendCRC appends the CRC-32C of b to b, least significant byte first.
 //
-// No public text of the specification says what the sum covers: give it the bytes
-// from the PDS header to the end of the payload, as a public model does, or whatever
-// the peer sums.
+// The reference provider sums from the source address in the IP header to the end of the
+// payload, so b has both addresses, what follows them of that header and its extensions,
+// UDP or entropy header, PDS and semantic header.
 func AppendCRC(b []byte) []byte {
-	return binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }
 
-// CheckCRC returns b without the trailer that ends it. The errors are
-// [ErrTruncated] and [ErrCRC].
+// CheckCRC returns b, which begins as [AppendCRC] says, without the trailer that ends it.
+// The errors are [ErrTruncated] and [ErrCRC].
 func CheckCRC(b []byte) ([]byte, error) {
 	n := len(b) - CRCLen
 	if n < 0 {
 		return nil, ErrTruncated
 	}
-	if binary.BigEndian.Uint32(b[n:]) != crc32.Checksum(b[:n], castagnoli) {
+	if binary.LittleEndian.Uint32(b[n:]) != crc32.Checksum(b[:n], castagnoli) {
 		return nil, ErrCRC
 	}
 	return b[:n], nil

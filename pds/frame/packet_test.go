@@ -42,21 +42,58 @@ func TestParserUDPPlaces(t *testing.T) {
 	require.Contains(t, p.String(), "| 4 bytes")
 }
 
+// UDP and Native do not see what else the CRC covers.
 func TestParserNativeWithTrailer(t *testing.T) {
 	want := writePacket()
-	body := pds.AppendCRC(append(want.AppendTo(nil), "data"...))
-	b := append([]byte{0x12, 0x34, 0, 0}, body...)
+	b := append([]byte{0x12, 0x34, 0, 0}, want.AppendTo(nil)...)
+	b = append(b, "data\x01\x02\x03\x04"...)
 	ps := Parser{CRC: true}
 	var p Packet
 	require.NoError(t, ps.Native(b, &p))
 	require.Equal(t, "data", string(b[p.Payload:p.End]))
 	require.Equal(t, uint16(0x1234), p.Entropy)
-
-	before := p
-	b[len(b)-6] ^= 1
-	require.ErrorIs(t, ps.Native(b, &p), pds.ErrCRC)
 	require.ErrorIs(t, ps.UDP(nil, &p), pds.ErrTruncated)
-	require.Equal(t, before, p)
+	require.Equal(t, "data", string(b[p.Payload:p.End]))
+}
+
+// The reference provider sums from the IP source address on, and writes the sum as a little
+// endian host has it. The sums here are those of a division bit by bit.
+func TestParserChecksTheCRCFromTheAddressesOn(t *testing.T) {
+	for name, tc := range map[string]struct {
+		native, v6 bool
+		source     int
+		crc        uint32
+	}{
+		"IPv4":        {source: 12, crc: 0xcec15993},
+		"native IPv4": {source: 12, crc: 0x5884f22b, native: true},
+		"IPv6":        {source: 8, crc: 0x9bb4a575, v6: true},
+		"native IPv6": {source: 8, crc: 0x4e6a7f07, native: true, v6: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := frameOf(writePacket())
+			f.Native = tc.native
+			if tc.v6 {
+				f.Src[0], f.Dst[0] = 0xfd, 0xfd
+			}
+			b := f.AppendTo(nil, []byte("dataCRC!"))
+			binary.LittleEndian.PutUint32(b[len(b)-pds.CRCLen:], tc.crc)
+			ps := Parser{CRC: true}
+			require.NoError(t, ps.Ethernet(b, &f), "%x", b)
+			require.Equal(t, "data", string(b[f.Payload:f.End]))
+			require.NoError(t, ps.Ethernet(append(slices.Clone(b), 0, 0), &f), "padding")
+			require.Equal(t, "data", string(b[f.Payload:f.End]))
+			require.NoError(t, ps.IP(b[etherLen:], &f))
+			b[etherLen+1] ^= 0x30 // traffic class
+			require.NoError(t, ps.Ethernet(b, &f))
+			for i := etherLen + tc.source; i < len(b); i++ {
+				b[i] ^= 1
+				require.Error(t, ps.Ethernet(b, &f), "byte %d", i)
+				b[i] ^= 1
+			}
+			b[f.Payload] ^= 1
+			require.ErrorIs(t, ps.Ethernet(b, &f), pds.ErrCRC)
+		})
+	}
 }
 
 func TestParserLeavesSecuredPacketsAlone(t *testing.T) {

@@ -34,8 +34,12 @@ var (
 type Parser struct {
 	Port     uint16    // UDP destination port; 0 means pds.UDPPort
 	Protocol uint8     // IP protocol of UET without UDP; 0 means pds.IPProtocol
-	CRC      bool      // packets end in a CRC-32C, which must be right; see pds.CheckCRC
 	DSCPs    pds.DSCPs // code points of trimmed packets; the others do not matter here
+
+	// CRC: whole packets without security header end in a CRC-32C. Ethernet and IP check it,
+	// see [pds.CheckCRC]. UDP and Native cut it off: they do not see the addresses that it
+	// covers too.
+	CRC bool
 }
 
 // UDP reads b, the payload of a UDP datagram, into p. The errors are those of
@@ -61,13 +65,32 @@ func (ps *Parser) Native(b []byte, p *Packet) error {
 // alone, and counts what is left of the rest as data.
 func (ps *Parser) Trimmed(b []byte, p *Packet) error { return p.decodeTrimmed(b, 0) }
 
-// untrail returns h, which begins with the PDS header, without the CRC that ends
-// it. A packet with a security header has none.
+// untrail returns h, which begins with the PDS header, without the CRC that ends it.
 func untrail(h []byte) ([]byte, error) {
-	if len(h) > 0 && pds.Type(h[0]>>3) == pds.TypeTSS {
+	switch {
+	case isSecured(h):
 		return h, nil
+	case len(h) < pds.CRCLen:
+		return nil, pds.ErrTruncated
 	}
-	return pds.CheckCRC(h)
+	return h[:len(h)-pds.CRCLen], nil
+}
+
+// isSecured reports whether h begins with a security header. Such a packet has no CRC.
+func isSecured(h []byte) bool { return len(h) > 0 && pds.Type(h[0]>>3) == pds.TypeTSS }
+
+// checkCRC checks the CRC that ends the IP packet ip, whose last n bytes begin with the PDS
+// header.
+func checkCRC(ip []byte, n int) error {
+	if n < pds.CRCLen || isSecured(ip[len(ip)-n:]) {
+		return nil
+	}
+	source := 12
+	if ip[0]>>4 == 6 {
+		source = 8
+	}
+	_, err := pds.CheckCRC(ip[source:])
+	return err
 }
 
 // anyFrame is Ethernet without the short cut.
@@ -131,9 +154,15 @@ func (ps *Parser) ip(b []byte, at int, f *Frame) error {
 	} else {
 		skip = pds.EntropyLen
 	}
-	if pdsAt := from + skip; trimmed != 0 {
+	pdsAt := from + skip
+	if trimmed == 0 && ps.CRC {
+		err = checkCRC(b[at:end], end-pdsAt)
+	}
+	switch {
+	case err != nil:
+	case trimmed != 0:
 		err = f.decodeTrimmed(b[pdsAt:end], pdsAt)
-	} else {
+	default:
 		err = ps.decode(b[pdsAt:end], pdsAt, &f.Packet)
 	}
 	if err != nil {
