@@ -85,6 +85,27 @@ func TestOpenChainLeavesTheSpace(t *testing.T) {
 	}
 }
 
+// TestOpenToTheEnd: blocks may end where the space does, one that is skipped right there too.
+func TestOpenToTheEnd(t *testing.T) {
+	const clock, end = 0x50, 0x80
+	for _, tc := range []struct {
+		size uint32
+		want error
+	}{{end, nil}, {end - 8, ErrChain}, {end + 0x18, nil}, {end + 0x10, ErrChain}} {
+		regs := NewMemory(tc.size)
+		regs.Store32(RegType.Offset, uint32(KindCapability))
+		regs.Store32(RegVersion.Offset, knownVersion<<24)
+		regs.Store32(RegNext.Offset, clock)
+		regs.Store32(clock+RegType.Offset, uint32(KindClock))
+		regs.Store32(clock+RegVersion.Offset, knownVersion<<24)
+		if tc.size > end {
+			regs.Store32(clock+RegNext.Offset, end+4)
+		}
+		_, err := Open(regs)
+		require.ErrorIs(t, err, tc.want, "%#x", tc.size)
+	}
+}
+
 // TestOpenForeign: a block of another vendor or of another major version is skipped, whatever
 // its kind.
 func TestOpenForeign(t *testing.T) {

@@ -162,6 +162,10 @@ func TestDoorbellIdempotent(t *testing.T) {
 	require.EqualValues(t, 60_005, ring(9, 60_005))
 	require.EqualValues(t, 65_540, ring(9, 4), "the index wraps")
 	require.EqualValues(t, 64, bell.Room())
+	require.NoError(t, dev.Enable(allFeatures&^FeatureRoom))
+	bell, err := dev.Doorbell(0)
+	require.NoError(t, err)
+	require.EqualValues(t, uint32(math.MaxUint32), bell.Room(), "nobody says")
 }
 
 // TestDoorbellOvertaken: two contexts ring through one page before the device
@@ -262,7 +266,12 @@ func TestSoftErrors(t *testing.T) {
 		func(c *SoftConfig) { c.PDCs = -1 },
 		func(c *SoftConfig) { c.Owners = 65 },
 		func(c *SoftConfig) { c.LineRate = 0 },
+		func(c *SoftConfig) { c.LineRate = 1<<43 + 1 },
 		func(c *SoftConfig) { c.MTU = 100 },
+		func(c *SoftConfig) { c.MTU = 0 },
+		func(c *SoftConfig) { c.MTU = 1024 * 64 },
+		func(c *SoftConfig) { c.PDCs = 1<<16 + 1 },
+		func(c *SoftConfig) { c.Owners = 0 },
 	} {
 		cfg := softConfig()
 		change(&cfg)
@@ -270,8 +279,14 @@ func TestSoftErrors(t *testing.T) {
 		_, err := NewSoftDevice(cfg, NewMemory(1<<20), NewMemory(1))
 		require.ErrorIs(t, err, ErrConfig)
 	}
-	_, err := NewSoftDevice(softConfig(), NewMemory(64), NewMemory(1))
-	require.ErrorIs(t, err, ErrSpace)
+	for _, good := range []SoftConfig{
+		{Contexts: 1, Owners: 1, LineRate: 1, MTU: 64}, {Contexts: 1 << 16, PDCs: 1 << 16, Owners: 64, LineRate: 1 << 43, MTU: 1023 * 64},
+	} {
+		_, err := NewSoftDevice(good, NewMemory(good.SpaceSize()), NewMemory(1))
+		require.NoError(t, err)
+		_, err = NewSoftDevice(good, NewMemory(good.SpaceSize()-8), NewMemory(1))
+		require.ErrorIs(t, err, ErrSpace)
+	}
 }
 
 // Credit behind a commit that the device has not taken is the old generation's; what is

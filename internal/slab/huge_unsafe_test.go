@@ -22,7 +22,7 @@ func TestMakeBeginsWithAHugePage(t *testing.T) {
 		s := huge[byte](n)
 		require.Len(t, s, n)
 		require.Zero(t, uintptr(unsafe.Pointer(&s[0]))%hugePage)
-		all = append(all, s) // no two of them in one place
+		all = append(all, s, make([]byte, 40_000)) // the next one begins elsewhere
 	}
 	runtime.KeepAlive(all)
 }

@@ -10,7 +10,7 @@ import (
 func TestMake(t *testing.T) {
 	type odd [3]uint64
 	var all [][]odd
-	for _, n := range []int{0, 1, 1000, hugePage/48 - 1, hugePage/48 + 1, hugePage/24 + 1, 1 << 18} {
+	for _, n := range []int{0, 1, 1000, hugePage/48 - 1, hugePage/48 + 1, 5000, hugePage/24 + 1, 5001, 1 << 18, 5002} {
 		s := Make[odd](n)
 		require.Len(t, s, n)
 		require.Equal(t, n, cap(s))
