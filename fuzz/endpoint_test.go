@@ -170,14 +170,23 @@ func hostilePackets() (seeds [][]byte) {
 	}
 	d := pds.UUD{Next: pds.NextRequestStd}
 	add(d.AppendTo(nil))
+	for _, flags := range []pds.Flags{0, pds.FlagSYN} { // which asks for credit, on no PDC or a new one, cut anywhere
+		h := pds.Request{Type: pds.TypeRUDCCReq, Next: pds.NextRequestStd, Flags: flags, ClearOffset: -1, SPDCID: 9, DPDCID: 999, CreditTarget: 9}
+		b := h.AppendTo(nil)
+		for n := range len(b) + 1 {
+			add(b[:n])
+		}
+	}
 	return seeds
 }
 
 // FuzzEndpointReceive: no bytes make an endpoint panic, tell its owner to touch
 // memory that is not open, or hold more than it was made for.
 func FuzzEndpointReceive(f *testing.F) {
-	for i, s := range hostilePackets() {
-		f.Add(s, uint8(i))
+	for _, s := range hostilePackets() {
+		for control := range uint8(3) {
+			f.Add(s, control)
+		}
 	}
 	room := make([]byte, 4*hostileReplyMax)
 	f.Fuzz(func(t *testing.T, b []byte, control uint8) {
