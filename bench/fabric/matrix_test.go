@@ -129,6 +129,7 @@ func TestParseMatrixErrors(t *testing.T) {
 		{"source is no number", head + "a->1 start 0 size 1", `x:3: source "a" is not a whole number`},
 		{"arrow without end", head + "1-> start 0 size 1", `x:3: destination "" is not a whole number`},
 		{"node out of range", head + "0->4 start 0 size 1", "x:3: flow 0->4: node out of range, the header says Nodes 4"},
+		{"source out of range", head + "4->0 start 0 size 1", "x:3: flow 4->0: node out of range, the header says Nodes 4"},
 		{"to itself", head + "1->1 start 0 size 1", "x:3: flow 1->1 goes nowhere"},
 		{"too few flows", "Nodes 4\nConnections 2\n0->1 start 0 size 1", "x:2: the header says Connections 2, the file holds 1"},
 		{"flows never announced", "Nodes 4\n0->1 start 0 size 1", "x:1: the header says Connections 0, the file holds 1"},

@@ -55,8 +55,11 @@ func TestMemoryTimeIsServiceTime(t *testing.T) {
 			felt = max(felt, s.Window.QDelay)
 		}
 	}
-	wait := run(t, c).Memory.MaxWait * 1000
+	memory := run(t, c).Memory
+	wait := memory.MaxWait * 1000
 	require.Greater(t, wait, 10_000.0, "ns")
+	require.Greater(t, memory.MeanWait, memory.MaxWait/10)
+	require.Less(t, memory.MeanWait, memory.MaxWait)
 	require.GreaterOrEqual(t, float64(most.Nanoseconds()), wait)
 	require.Less(t, float64(felt), wait/4)
 }

@@ -35,7 +35,7 @@ func summarize(v []int64) Summary {
 	for _, x := range v {
 		sum += us(x)
 	}
-	at := func(percent int) float64 { return us(v[min(len(v)*percent/100, len(v)-1)]) }
+	at := func(percent int) float64 { return us(v[len(v)*percent/100]) }
 	return Summary{Min: us(v[0]), Mean: sum / float64(len(v)), P50: at(50), P99: at(99), Max: us(v[len(v)-1])}
 }
 

@@ -21,14 +21,15 @@ func TestParseTopologyShippedFiles(t *testing.T) {
 	for _, tc := range []struct {
 		file                         string
 		nodes, leaves, middle, cores int
+		over                         float64
 		rtt                          link.Ps // of 4,150 and 64 bytes
 	}{
-		{"leaf_spine_tiny.topo", 32, 4, 2, 0, 9_348_480},
-		{"leaf_spine_1024.topo", 1024, 32, 32, 0, 9_348_480},
-		{"leaf_spine_1024_oversub.topo", 1024, 32, 8, 0, 9_348_480},
-		{"fat_tree_128_1os.topo", 128, 32, 4, 16, 14_022_720},
-		{"fat_tree_128_4os.topo", 128, 32, 4, 4, 14_022_720},
-		{"fat_tree_1024_1os.topo", 1024, 128, 8, 64, 13_011_360},
+		{"leaf_spine_tiny.topo", 32, 4, 2, 0, 4, 9_348_480},
+		{"leaf_spine_1024.topo", 1024, 32, 32, 0, 1, 9_348_480},
+		{"leaf_spine_1024_oversub.topo", 1024, 32, 8, 0, 4, 9_348_480},
+		{"fat_tree_128_1os.topo", 128, 32, 4, 16, 1, 14_022_720},
+		{"fat_tree_128_4os.topo", 128, 32, 4, 4, 4, 14_022_720},
+		{"fat_tree_1024_1os.topo", 1024, 128, 8, 64, 1, 13_011_360},
 	} {
 		t.Run(tc.file, func(t *testing.T) {
 			topo := loadTopology(t, tc.file)
@@ -36,6 +37,7 @@ func TestParseTopologyShippedFiles(t *testing.T) {
 			require.Equal(t, tc.leaves, topo.leaves())
 			require.Equal(t, tc.middle, topo.middle())
 			require.Equal(t, tc.cores, topo.cores())
+			require.InDelta(t, tc.over, topo.oversubscription(), 1e-9)
 			require.Equal(t, tc.rtt, topo.BaseRTT(4150, 64))
 		})
 	}
