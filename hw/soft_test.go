@@ -259,6 +259,21 @@ func TestProbeLeavesWithTheNextBurst(t *testing.T) {
 	}
 }
 
+// TestEventsAreCountedByType, also where several are posted at once.
+func TestEventsAreCountedByType(t *testing.T) {
+	dev, soft, _ := newSoft(t, softConfig())
+	var events []Event
+	for i, e := range []EventType{EventACKCC, EventCNP, EventCNP, EventTrimNACK, EventACKCC, EventNACK, EventACKCC, EventACKCC} {
+		events = append(events, Event{Type: e, Context: uint32(i % 4)})
+	}
+	soft.Post(events...)
+	soft.Post(events[1])
+	soft.Step(1)
+	for c, want := range map[Counter]uint64{CounterRXPackets: 4, CounterCNPs: 3, CounterNACKs: 2} {
+		require.Equal(t, want, dev.Counter(c), c)
+	}
+}
+
 func TestSoftErrors(t *testing.T) {
 	for _, change := range []func(*SoftConfig){
 		func(c *SoftConfig) { c.Contexts = 0 },

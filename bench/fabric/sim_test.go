@@ -295,7 +295,17 @@ func TestRunTransferThatNeverStarts(t *testing.T) {
 
 // Messages of one connection share its window and its PSNs and finish in order.
 func TestRunMessagesOfOneConnection(t *testing.T) {
-	r := run(t, Config{Matrix: loadMatrix(t, "test_cr_1f10m10p.cm")})
+	var next [10]int64 // of each transfer, what comes next
+	r := run(t, Config{Matrix: loadMatrix(t, "test_cr_1f10m10p.cm"), Seen: func(s *Seen) {
+		if !s.Answer && !s.Retx && s.DSCP == switchq.DSCPTrimmable {
+			require.EqualValues(t, 40_860, s.Bytes)
+			require.Equal(t, next[s.Transfer], s.Offset)
+			next[s.Transfer] += s.Payload
+		}
+	}})
+	for _, n := range next {
+		require.EqualValues(t, 40_860, n, "each byte has been seen")
+	}
 	require.Equal(t, 1, r.Parameters.Connections)
 	require.Len(t, r.Transfers, 10)
 	for i := 1; i < 10; i++ {
