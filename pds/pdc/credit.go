@@ -30,8 +30,8 @@ func (m *Manager) askCredit(now int64, c ccc.Handle) {
 			asked = true
 		case p.peerID != 0 && !asked:
 			m.control(p, ctlCreditReq)
-			if deadline.After(p.activeAt, m.p.c.RTOInit) <= now && !p.tx.live(m.mem, p.tx.next-1) {
-				m.control(p, ctlAckReq)
+			if deadline.After(p.activeAt, m.p.c.RTOInit) <= now {
+				m.askLast(p)
 			}
 			asked = true
 		}
@@ -40,6 +40,19 @@ func (m *Manager) askCredit(now int64, c ccc.Handle) {
 	if !asked && first != 0 {
 		m.pdc[first].flags |= flagAsking
 	}
+}
+
+// askLast asks about the last packet of p, unless that waits for its acknowledgement anyway.
+// One that is to be sent again does not: it waits for credit too.
+func (m *Manager) askLast(p *PDC) {
+	last := p.tx.next - 1
+	if p.tx.live(m.mem, last) {
+		if !p.tx.waiting(m.mem, last) {
+			return
+		}
+		p.tx.packet(m.mem, last).sends = 3 // the answer to a question is no round trip of the packet
+	}
+	m.control(p, ctlAckReq)
 }
 
 // lapsed reports whether a packet of p that has timed out waits to be sent again.

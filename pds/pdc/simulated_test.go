@@ -213,23 +213,36 @@ func TestFirstPacketAsksForCredit(t *testing.T) {
 // other PDC of its context, since the first asks for all, would wait until it was idle for
 // too long.
 func TestPeerBeginsAgainWhileCreditIsAwaited(t *testing.T) {
-	c := pairConfig{control: ccc.ControlRCCC}
-	g := newPair(t, c)
-	g.submit(1, 900)
-	g.giveAll(g.giveAll(g.send(g.a)))
-	require.Empty(t, filterData(g.send(g.a)), "the credit is spent")
-	for range 20 {
-		g.wait(500_000)
-		g.settle()
+	for name, last := range map[string]struct{ packet, ack int }{
+		"for what is new":      {},
+		"for what was lost":    {packet: 1},
+		"for what has arrived": {ack: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := pairConfig{control: ccc.ControlBoth}
+			g := newPair(t, c)
+			g.submit(1, 900)
+			ws := g.send(g.a)
+			acks := g.giveAll(ws[:len(ws)-last.packet])
+			g.giveAll(acks[:len(acks)-last.ack])
+			require.Empty(t, filterData(g.send(g.a)), "the credit is spent")
+			window := g.a.m.cc.Context(g.info(g.a).Context).Window()
+			for range 20 {
+				g.wait(500_000)
+				g.settle()
+			}
+			require.Equal(t, StateEstablished, g.info(g.a).State, "a peer that is silent is not gone")
+			require.Equal(t, window.QDelay, g.a.m.cc.Context(g.info(g.a).Context).Window().QDelay, "none was measured")
+			require.Equal(t, last.packet, g.info(g.a).Outstanding)
+			g.b = newPairEnd(t, &c, 1)
+			for range 5 {
+				g.wait(500_000)
+				g.settle()
+			}
+			require.Nil(t, g.a.m.get(g.h))
+			require.True(t, g.a.has(EventClosed, Cause(pds.NackInvDPDCID)))
+		})
 	}
-	require.Equal(t, StateEstablished, g.info(g.a).State, "a peer that is silent is not gone")
-	g.b = newPairEnd(t, &c, 1)
-	for range 5 {
-		g.wait(500_000)
-		g.settle()
-	}
-	require.Nil(t, g.a.m.get(g.h))
-	require.True(t, g.a.has(EventClosed, Cause(pds.NackInvDPDCID)))
 }
 
 // Packets that were never sent have no PSN: the CLOSE_CMD of a PDC that fails comes
