@@ -225,7 +225,8 @@ func (m *Manager) rewind(now int64, p *PDC, off uint32, at int64, n *pds.Nack) {
 // lowest one says so, those of the others begin anew. The first packet goes without credit: to
 // be asked for some in turn takes longer than the target waits for it.
 func (m *Manager) renumber(now int64, p *PDC, start pds.PSN) error {
-	if start == p.tx.start || now < deadline.After(p.wentAt, m.p.c.NackRetxTime) {
+	again := p.wentTo == p.tx.start-1 && now < deadline.After(p.wentAt, m.p.c.NackRetxTime)
+	if start == p.tx.start || again {
 		return ErrStale
 	}
 	demands := p.tx.packet(m.mem, p.tx.base).nacks
@@ -233,7 +234,7 @@ func (m *Manager) renumber(now int64, p *PDC, start pds.PSN) error {
 		m.fail(now, p, CauseNack)
 		return nil
 	}
-	p.wentAt = now
+	p.wentTo, p.wentAt = start-1, now
 	m.rewind(now, p, p.tx.base, now, &pds.Nack{Code: pds.NackNewStartPSN})
 	for off := p.tx.base; off != p.tx.next; off++ {
 		pkt := p.tx.packet(m.mem, off)

@@ -75,8 +75,8 @@ type PDC struct {
 	local    Addr
 	resp     respList
 	before   pds.PSN // the last packet that left before the last probe
-	wentTo   pds.PSN // the PSN that the last ROD_OOO called missing
-	wentAt   int64   // when that ROD_OOO, or a NEW_START_PSN, was followed
+	wentTo   pds.PSN // the PSN that the last ROD_OOO called missing, or the one before a NEW_START_PSN since
+	wentAt   int64   // when that was followed
 }
 
 // Handle returns the name of p, which lives as long as the name is known.

@@ -172,3 +172,18 @@ func TestStartPSNsTellNothingOfOthers(t *testing.T) {
 		require.Equal(t, pds.PSN(stream.Uint64()), info.Next)
 	}
 }
+
+// The packets that open an ordered PDC come in the wrong order: the answer to the second is
+// where to go back to, that to the first another Start_PSN, and both are followed at once.
+func TestNewStartPSNAfterGoingBack(t *testing.T) {
+	g := newPair(t, pairConfig{Config: Config{Start: StartRandom1RTT}, ordered: true})
+	g.submit(1, 2)
+	ws := g.send(g.a)
+	require.Len(t, ws, 2)
+	for _, i := range []int{1, 0} {
+		g.giveAll(g.giveAll(ws[i : i+1]))
+	}
+	require.Equal(t, g.info(g.b).CACK+1, g.info(g.a).Base)
+	g.settle()
+	require.Equal(t, []uint64{1, 2}, g.a.take(EventResponse, EventImplicit))
+}
