@@ -61,6 +61,12 @@
 // Config.Algorithm plugs in a congestion control of your own for each peer, beside NSCC and
 // RCCC or instead of them. ccc.Pacer is one: it spreads a window over its round trip.
 //
+// On several cores each has an endpoint of its own, with a Seed of its own. They may share one
+// address if each peer is one core's: the packets from its address, and the messages to it.
+// Spread packets by source address alone, since the UDP source port names the path and
+// changes from packet to packet, and tell the processes, indices and regions to each. What
+// they do with a link they do apart: Receiver.Rate is each one's part of it.
+//
 // Payload memory belongs to the caller: the endpoint says which bytes go where,
 // and never looks at them. Where they cannot be placed, [Endpoint.Fail] corrects the
 // reply before it is sent. Replies need the room that [Endpoint.ReplyMax] says.

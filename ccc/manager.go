@@ -215,6 +215,11 @@ func (m *Manager) Bind(pdc, context Handle, now int64, fixed bool) error {
 // has in flight, see [Left]; what it had reserved at the gate must have been sent
 // or given back. When it was the last PDC the context goes too, and freed is its
 // handle; baseRTT is worth keeping for the next [Manager.Open] to that destination.
+//
+// Events of the PDC that were posted must have been handled: those that come later are
+// stale, and what they say was sent stays reserved for ever. A [Manager.Drain] alone does not
+// show it, since a batch waits behind one that another core is still writing. A
+// [Manager.Refresh] by whoever posted them does, once its View is filled.
 func (m *Manager) Unbind(pdc Handle, now int64) (freed Handle, baseRTT int64) {
 	b := m.member(pdc)
 	if b == nil {

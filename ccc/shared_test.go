@@ -312,6 +312,54 @@ func TestPostParallelLosesNothing(t *testing.T) {
 	}
 }
 
+// Senders come and go on a context that they share: what they reserve is given back to the
+// byte, since nobody unbinds a PDC before a Refresh shows that its events were handled.
+func TestGateParallelChurn(t *testing.T) {
+	m, ctx, _ := chapterManager(t, chapterFabric())
+	g := m.Gate(ctx)
+	full := g.Room()
+	own := func(f func()) {
+		for !m.TryOwn() {
+			runtime.Gosched()
+		}
+		f()
+		m.Disown()
+	}
+	var wg sync.WaitGroup
+	for s := range uint16(4) {
+		wg.Go(func() {
+			for life := range uint16(300) {
+				h := NewHandle(4+s, 2*life+1)
+				own(func() {
+					if err := m.Bind(h, ctx, 0, false); err != nil {
+						t.Error(err)
+					}
+				})
+				events := []Event{{Kind: EventNewData, PDC: h, Size: 4 * mtu}}
+				for range 4 {
+					if g.TryReserve(mtu) {
+						events = append(events, Event{Kind: EventSend, PDC: h, Sent: Sent{Size: mtu, Reserved: true}})
+					}
+				}
+				for !m.Post(events...) {
+					runtime.Gosched()
+				}
+				var handled View
+				for !m.Refresh(ctx, &handled) {
+					runtime.Gosched()
+				}
+				for handled.Snapshot().Context == 0 {
+					runtime.Gosched()
+				}
+				own(func() { m.Unbind(h, 0) })
+			}
+		})
+	}
+	wg.Wait()
+	require.Zero(t, m.Stale())
+	require.Equal(t, full, g.Room())
+}
+
 // One posts while another lets go: whoever looks last sees the event, and when both
 // are done it has been handled.
 func TestPostRacesOwnerLettingGo(t *testing.T) {

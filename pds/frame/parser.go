@@ -31,6 +31,9 @@ var (
 // No method allocates. A method that returns an error leaves the [Packet] or
 // [Frame] as it was. Whether the values are legal is another question: see
 // [Packet.Validate].
+//
+// Lengths are checked against the whole packet. One that a capture has only a part of can
+// be read with zeros in place of the rest, as long as all headers are there; CRC then fails.
 type Parser struct {
 	Port     uint16    // UDP destination port; 0 means pds.UDPPort
 	Protocol uint8     // IP protocol of UET without UDP; 0 means pds.IPProtocol
