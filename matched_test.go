@@ -351,6 +351,23 @@ func TestEndpointMatchedErrors(t *testing.T) {
 	require.ErrorIs(t, err, ses.ErrFull)
 }
 
+// What no opcode can say is refused, and not left out: nobody would wait for a buffer, and
+// the datagram would take anybody's.
+func TestEndpointSendsThatNoOpcodeSays(t *testing.T) {
+	s := newTwoSided(t, 1, netFaults{}, nil)
+	for name, change := range map[string]func(m *uetcc.Message){
+		"deferrable rendezvous": func(m *uetcc.Message) { m.Rendezvous, m.Deferrable, m.Source.Process = true, true, 1<<16 },
+		"tagged datagram":       func(m *uetcc.Message) { m.Mode = ses.ModeUUD },
+		"deferrable datagram":   func(m *uetcc.Message) { m.Mode, m.Tagged, m.Deferrable = ses.ModeUUD, false, true },
+		"rendezvous datagram":   func(m *uetcc.Message) { m.Mode, m.Tagged, m.Rendezvous = ses.ModeUUD, false, true },
+	} {
+		m := s.matched(s.b, 1, 1, 1000)
+		change(&m)
+		_, err := s.a.e.Send(0, &m)
+		require.ErrorIs(t, err, ses.ErrOperation, name)
+	}
+}
+
 // abort ends the PDCs of an end that it opened, or those that its peer opened.
 func (n *network) abort(end *netEnd, initiator bool) (any bool) {
 	for id := pdc.Handle(1); id <= 8; id++ {

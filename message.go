@@ -72,7 +72,8 @@ type Message struct {
 	Source     Source
 
 	// Deferrable: if it finds no buffer, the send waits until the peer has one and asks for
-	// it. Other sends are tried again after a while, and fail in the end.
+	// it. Other sends, those with a rendezvous too, are tried again after a while, and fail in
+	// the end. It does not go with Rendezvous.
 	Deferrable bool
 }
 
@@ -87,8 +88,6 @@ type Source struct {
 // opcode is what kind of send m is.
 func (m *Message) opcode() ses.Opcode {
 	switch {
-	case m.Mode == ses.ModeUUD:
-		return ses.OpcodeDatagramSend
 	case m.Rendezvous && m.Tagged:
 		return ses.OpcodeRendezvousTSend
 	case m.Rendezvous:
@@ -99,6 +98,8 @@ func (m *Message) opcode() ses.Opcode {
 		return ses.OpcodeDeferrableSend
 	case m.Tagged:
 		return ses.OpcodeTaggedSend
+	case m.Mode == ses.ModeUUD:
+		return ses.OpcodeDatagramSend
 	}
 	return ses.OpcodeSend
 }
@@ -131,6 +132,9 @@ func (e *Endpoint) Read(now int64, m *Message) (Handle, error) {
 // [ses.RCNoMatch]; when it has a buffer it has to call [ses.Target.SetIndexState] as well,
 // unless [ses.Target.IndexState] says that the queue is enabled.
 func (e *Endpoint) Send(now int64, m *Message) (Handle, error) {
+	if m.Rendezvous && m.Deferrable { // no opcode says both
+		return 0, ses.ErrOperation
+	}
 	return e.start(now, m, m.opcode())
 }
 
