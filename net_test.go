@@ -14,6 +14,7 @@ import (
 	"github.com/uetcc/uetcc/internal/agenda"
 	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/frame"
 	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -158,6 +159,7 @@ func (n *network) carry(from *netEnd, d *uetcc.Datagram) {
 		}
 		copy(p.data[len(d.Packet):], src)
 	}
+	n.legal(p.data)
 	copies := 1
 	if n.r.Float64() < n.f.loss {
 		copies = 0
@@ -178,6 +180,13 @@ func (n *network) carry(from *netEnd, d *uetcc.Datagram) {
 		}
 		n.q.Push(at, f)
 	}
+}
+
+// legal demands of a packet what others will ask of it.
+func (n *network) legal(packet []byte) {
+	var h frame.Packet
+	require.NoError(n.t, (&frame.Parser{}).UDP(packet, &h))
+	require.NoError(n.t, h.Validate(), &h)
 }
 
 func (n *network) transmit() {

@@ -32,7 +32,7 @@ const StandardLen = 44
 type Standard struct {
 	Common
 	MessageID     MessageID
-	PayloadLength uint16 // som=0: bytes of data in this packet, 14 bits
+	PayloadLength uint16 // som=0: bytes of data in this packet, or that a read asks for with it, 14 bits
 	Initiator     uint32 // rank of the sender, opaque here
 	MessageOffset uint32 // som=0: where this packet starts in the message, bytes
 	RequestLength uint32 // bytes in the whole message

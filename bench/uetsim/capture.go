@@ -28,7 +28,8 @@ const noTrim pds.DSCP = 0
 
 // A capture writes what reaches the hosts of a run to a file, as the real headers of
 // connections that write to memory, a message for each transfer. The data is as long as
-// simulated; the headers are as long as real ones.
+// simulated; the headers are as long as real ones, but what they count (rcvd_bytes, credit)
+// are packets of the simulator's size, which is 40 bytes and more below [pds.NominalSize].
 type capture struct {
 	lastFile
 	packets *uetpcap.Writer

@@ -63,7 +63,8 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	f.Int64Var(&o.cwnd, "cwnd", 0, "first window, bytes; 0: MaxWnd")
 	f.Int64Var(&o.credit, "first-credit", 0, "bytes sent before any receiver credit, with rccc; 0: MaxWnd")
 	f.Int64Var(&o.packet, "packet", 4150, "largest packet, bytes, 64 of them header")
-	f.StringVar(&o.capture.path, "pcap", "", "write the packets that reach the hosts in the last run to this file")
+	f.StringVar(&o.capture.path, "pcap", "",
+		"write the packets that reach the hosts in the last run to this file; trimmed: DSCP 16, on the last hop 18")
 	f.StringVar(&o.trace.path, "trace", "", "write the congestion control of the last run to this file: CSV, a line for each event of a connection")
 	f.IntVar(&o.slow, "slow", 0, "uplinks that run at a quarter of their speed")
 	if err := cli.Parse(f, args, "uetsim [flags], or uetsim decode FILE.pcap ...", stderr); err != nil {

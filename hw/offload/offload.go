@@ -5,6 +5,12 @@
 // allow, and the engine reads back how far it came. If the device lacks what the
 // context needs, or dies, the binding falls back: the same packets are then the
 // caller's to send in software, none of them lost or sent twice.
+//
+// A packet in the device's queue has its header already, so none can ask for an
+// acknowledgement because the window ends behind it (AckRequest of ccc.SendParams). With a
+// window of less than what a target lets pass before it acknowledges, the device would stand
+// still until a time-out: have every packet ask (AR of pdc.Packet). The timers of a PDC run
+// from when it gave a packet out; hand over no more than the device sends soon.
 package offload
 
 import (

@@ -117,7 +117,9 @@ func (p *Packet) Validate() error {
 		if err := p.Request.Validate(); err != nil {
 			return err
 		}
-		announced = int(p.Request.PayloadLength)
+		if p.Request.Opcode != ses.OpcodeRead || p.End != p.Payload { // without data it is what a read asks for
+			announced = int(p.Request.PayloadLength)
+		}
 	case p.Form.IsResponse():
 		if err := p.Reply.Validate(); err != nil {
 			return err

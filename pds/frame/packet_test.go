@@ -147,6 +147,10 @@ func TestPacketValidate(t *testing.T) {
 	p.Request.Flags, p.Request.PayloadLength = 0, 5
 	p.End = 4
 	require.ErrorIs(t, p.Validate(), ErrPayloadLength)
+	p.Request.Opcode = ses.OpcodeRead
+	require.ErrorIs(t, p.Validate(), ErrPayloadLength)
+	p.End = p.Payload
+	require.NoError(t, p.Validate(), "it has no data, and asks for so much")
 	p.Request.Opcode = 0x20
 	require.ErrorIs(t, p.Validate(), ses.ErrOpcode)
 	p.Req.SPDCID = 0

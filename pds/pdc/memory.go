@@ -101,8 +101,8 @@ type memory struct {
 // MemoryConfig sizes what the PDCs of one [Manager] share: records of packets sent, stored
 // responses, and the events for the layer above. It is allocated once.
 type MemoryConfig struct {
-	// Chunks is records of sent packets in units of 16, up to 2^24; 0 means 16 for each PDC, at
-	// most 262,144. There are a sixteenth more, for the packets that close PDCs.
+	// Chunks is records of sent packets in units of 16, each 1 KB, up to 2^24; 0 means 16 for
+	// each PDC, at most 262,144. There are a sixteenth more, for the packets that close PDCs.
 	Chunks    int
 	Responses int // stored responses besides the one that each PDC has to itself, up to 2^24; 0 means 4 for each PDC
 	Events    int // room for events beyond those of one packet, up to 2^24; 0 means 1024
