@@ -120,7 +120,8 @@ func (e *Endpoint) submit(now int64, f *flow, rec *message, n int) (err error) {
 		_ = e.pds.Withdraw(now, rec.pdc, rec.left)
 		rec.left = 0
 	}
-	p := pdc.Packet{Handle: uint64(q.Packet), Size: uint16(e.overhead + int64(q.Header) + int64(q.Length)), Next: pds.NextHdr(q.Form), EOM: q.EOM}
+	size := e.overhead + int64(q.Header) + int64(q.Length)
+	p := pdc.Packet{Handle: uint64(q.Packet), Size: uint16(size), Next: pds.NextHdr(q.Form), EOM: q.EOM}
 	if rec.mode == ses.ModeRUDI {
 		n, p.Size = 1, uint16(pds.NominalSize(udpLen+pds.RUDILen+int(q.Header)+int(q.Length)))
 		if _, err = e.pds.SubmitRUDI(now, e.local, rec.peer, p); err != nil {

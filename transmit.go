@@ -30,8 +30,8 @@ func (e *Endpoint) Transmit(now int64, out *Datagram) bool {
 	}
 	x.Put((*[ses.StandardLen]byte)(buf[pds.RequestLen:]), at, uint32(e.mtu))
 	out.Packet = out.Packet[:pds.RequestLen+ses.StandardLen]
-	to := &out.Payload
-	to.Length, to.Offset, to.Message, to.Cookie, to.Address = uint32(e.mtu), at, ses.PacketHandle(h).Message(), x.Cookie(), 0
+	to, m := &out.Payload, ses.PacketHandle(h).Message()
+	to.Length, to.Offset, to.Message, to.Cookie, to.Address = uint32(e.mtu), at, m, x.Cookie(), 0
 	if f := &e.flows[p.Handle().ID()]; f.sent(1) {
 		e.pump(now, f)
 	}
@@ -108,7 +108,8 @@ func (e *Endpoint) transmitRun(now int64, f *flow, out []Datagram) (n int) {
 			continue
 		}
 		d := &out[k]
-		d.Src, d.Dst, d.Size, d.Entropy, d.TC, d.Retx = e.local, p.Peer(), int64(x.Size), x.Entropy[k%pdc.RunMax], p.TC(), false
+		d.Src, d.Dst, d.Size = e.local, p.Peer(), int64(x.Size)
+		d.Entropy, d.TC, d.Retx = x.Entropy[k%pdc.RunMax], p.TC(), false
 		x.PutHeader((*[pds.RequestLen]byte)(d.Packet[:pds.RequestLen]), k)
 		e.describeNext(d, uint64(h))
 		k++
@@ -123,6 +124,7 @@ func (e *Endpoint) transmitRun(now int64, f *flow, out []Datagram) (n int) {
 // headers; first is the first one's offset in its message.
 func (e *Endpoint) describeMiddles(out []Datagram, p *pdc.PDC, k uint32, y *ses.Middle, first uint32) {
 	x, mtu := &e.run, uint32(e.mtu)
+	m := ses.PacketHandle(x.Handle).Message()
 	for i := range out {
 		d := &out[i]
 		buf := (*[HeaderMax]byte)(d.Packet[:HeaderMax])
@@ -133,7 +135,7 @@ func (e *Endpoint) describeMiddles(out []Datagram, p *pdc.PDC, k uint32, y *ses.
 		d.Dst = p.Peer()
 		d.Size, d.Entropy, d.TC, d.Retx = int64(x.Size), x.Entropy[k%pdc.RunMax], p.TC(), false
 		to := &d.Payload
-		to.Length, to.Offset, to.Message, to.Cookie, to.Address = mtu, first, ses.PacketHandle(x.Handle).Message(), y.Cookie(), 0
+		to.Length, to.Offset, to.Message, to.Cookie, to.Address = mtu, first, m, y.Cookie(), 0
 		first += mtu
 		k++
 	}
@@ -191,7 +193,9 @@ func (e *Endpoint) describe(now int64, out *Datagram, buf []byte) {
 func (e *Endpoint) describeAnswer(out *Datagram, buf []byte, at int, id AnswerID) {
 	a := e.answers.find(id)
 	out.Packet = a.reply.AppendTo(buf[:at])
-	out.Payload = Payload{Length: a.length, Offset: a.reply.MessageOffset, Cookie: a.cookie, Address: a.address, Answer: id}
+	out.Payload = Payload{
+		Length: a.length, Offset: a.reply.MessageOffset, Cookie: a.cookie, Address: a.address, Answer: id,
+	}
 }
 
 // describeOwn appends that of a packet of a message of this side.

@@ -36,8 +36,9 @@
 //
 // # The fault list
 //
-// Each row has a test of its own, which is named TestFault and the row and lies in pds/pdc,
-// or is one of ses that TestFaultsEveryRowHasATest names: L packets lost, D doubled, R reordered, C corrupted, T trimmed, P peers that restart or move, W
-// wrap-arounds, F forged packets, S scarce resources, K closing, M messages, U RUDI and
-// datagrams, X what happens on several cores and clocks, Q marks.
+// Each row has a test of its own: TestFault and the row in pds/pdc, or one of ses that
+// TestFaultsEveryRowHasATest names. The rows are L packets lost, D doubled, R reordered,
+// C corrupted, T trimmed, P peers that restart or move, W wrap-arounds, F forged packets,
+// S scarce resources, K closing, M messages, U RUDI and datagrams, X what happens on several
+// cores and clocks, Q marks.
 package fuzz

@@ -99,7 +99,7 @@ var (
 var (
 	// enable[0], mode[3:1], gen[15:8], traffic class[23:16], serial[31:24]
 	RegCtl  = KindContext.register("CTL", 0x00, 32, RW, OrderProgram)
-	RegRate = KindContext.register("RATE", 0x04, 32, RW, OrderProgram).needs(FeatureRate)   // 2^20 is the line rate, 0 unpaced
+	RegRate = KindContext.register("RATE", 0x04, 32, RW, OrderProgram).needs(FeatureRate)   // 2^20: line rate, 0: unpaced
 	RegCwnd = KindContext.register("CWND", 0x08, 64, RW, OrderProgram).needs(FeatureWindow) // bytes
 	// cumulative, 256 bytes
 	RegCredit  = KindContext.register("CREDIT", 0x10, 64, RW, OrderProgram).needs(FeatureCredit)
@@ -112,7 +112,7 @@ var (
 	RegRecord = KindContext.register("RECORD", 0x28, 64, RW, OrderBefore)
 	// ready[0], blocked by window[1], credit[2], rate[3], gen[15:8]
 	RegState  = KindContext.register("STATE", 0x40, 32, RO, OrderAfter)
-	RegLastTX = KindContext.register("LAST_TX", 0x44, 32, RO, OrderNone).needs(FeatureTXStamp) // low ticks of the last departure
+	RegLastTX = KindContext.register("LAST_TX", 0x44, 32, RO, OrderNone).needs(FeatureTXStamp) // low ticks, departure
 	RegSent   = KindContext.register("SENT", 0x48, 64, RO, OrderNone)                          // cumulative bytes
 	RegAcked  = KindContext.register("ACKED", 0x50, 64, RO, OrderNone)                         // cumulative bytes
 	// cumulative, 256 bytes

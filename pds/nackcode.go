@@ -40,8 +40,9 @@ const (
 var nackNames = [...]string{
 	NackTrimmed: "UET_TRIMMED", NackTrimmedLastHop: "UET_TRIMMED_LASTHOP", NackTrimmedACK: "UET_TRIMMED_ACK",
 	NackNoPDCAvail: "UET_NO_PDC_AVAIL", NackNoCCCAvail: "UET_NO_CCC_AVAIL", NackNoBitmap: "UET_NO_BITMAP",
-	NackNoPktBuffer: "UET_NO_PKT_BUFFER", NackNoGtdDelAvail: "UET_NO_GTD_DEL_AVAIL", NackNoSESMsgAvail: "UET_NO_SES_MSG_AVAIL",
-	NackNoResource: "UET_NO_RESOURCE", NackPSNOORWindow: "UET_PSN_OOR_WINDOW", NackRODOOO: "UET_ROD_OOO",
+	NackNoPktBuffer: "UET_NO_PKT_BUFFER", NackNoGtdDelAvail: "UET_NO_GTD_DEL_AVAIL",
+	NackNoSESMsgAvail: "UET_NO_SES_MSG_AVAIL", NackNoResource: "UET_NO_RESOURCE",
+	NackPSNOORWindow: "UET_PSN_OOR_WINDOW", NackRODOOO: "UET_ROD_OOO",
 	NackInvDPDCID: "UET_INV_DPDCID", NackPDCHdrMismatch: "UET_PDC_HDR_MISMATCH", NackClosing: "UET_CLOSING",
 	NackClosingInErr: "UET_CLOSING_IN_ERR", NackPktNotRcvd: "UET_PKT_NOT_RCVD", NackGtdRespUnavail: "UET_GTD_RESP_UNAVAIL",
 	NackACKWithData: "UET_ACK_WITH_DATA", NackInvalidSYN: "UET_INVALID_SYN", NackPDCModeMismatch: "UET_PDC_MODE_MISMATCH",

@@ -80,5 +80,6 @@ func (s *sim) allow(conn uint32) {
 // admits reports whether congestion control lets a whole packet go, or the last one, where
 // an algorithm of the user's has a say.
 func (s *sim) admits(c *sender) bool {
-	return c.ctx.State() == ccc.StateReady && c.ctx.Decide(&s.params, s.nowNs()).Bytes >= min(s.cfg.PacketBytes, c.ctx.Backlog()+c.ctx.RtxBacklog())
+	next := min(s.cfg.PacketBytes, c.ctx.Backlog()+c.ctx.RtxBacklog())
+	return c.ctx.State() == ccc.StateReady && c.ctx.Decide(&s.params, s.nowNs()).Bytes >= next
 }

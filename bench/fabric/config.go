@@ -159,7 +159,8 @@ func (c *Config) checkPackets() error {
 			byID[f.ID] = n
 		}
 		if n >= 1<<31 {
-			return fmt.Errorf("%w: %d packets in the connection of line %d, want less than %d", ErrConfig, n, f.Line, int64(1)<<31)
+			return fmt.Errorf("%w: %d packets in the connection of line %d, want less than %d",
+				ErrConfig, n, f.Line, int64(1)<<31)
 		}
 	}
 	return nil

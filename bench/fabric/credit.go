@@ -41,7 +41,9 @@ func (s *sim) makeCreditPorts() error {
 		if err != nil {
 			return err
 		}
-		r, err := rccc.NewReceiver(rccc.ReceiverConfig{Senders: n, Rate: s.cfg.hostRate() / 8, MaxCredit: window, Policy: pull})
+		r, err := rccc.NewReceiver(rccc.ReceiverConfig{
+			Senders: n, Rate: s.cfg.hostRate() / 8, MaxCredit: window, Policy: pull,
+		})
 		if err != nil {
 			return err
 		}

@@ -353,7 +353,8 @@ func (p *matrixParser) checkConnections() error {
 		case !again:
 			byID[f.ID] = f
 		case !f.Message || !first.Message:
-			return p.errorAt(f.Line, "id %d is given twice, first in line %d; messages of one connection say msg", f.ID, first.Line)
+			return p.errorAt(f.Line, "id %d is given twice, first in line %d; messages of one connection say msg",
+				f.ID, first.Line)
 		case f.Src != first.Src || f.Dst != first.Dst:
 			return p.errorAt(f.Line, "messages of connection %d have different ends, see line %d", f.ID, first.Line)
 		}

@@ -40,7 +40,7 @@ type MemoryResult struct {
 	Peak      int64   `json:"peak_bytes"`     // most of the network's that ever waited
 	MeanWait  float64 `json:"mean_wait_us"`   // of a write of the network's, before its transfer began
 	MaxWait   float64 `json:"max_wait_us"`    //
-	Jain      float64 `json:"jain_index"`     // of what the connections wrote until InternalEnd; 1: the arbiter treats them alike
+	Jain      float64 `json:"jain_index"`     // of what the connections wrote until InternalEnd; 1: all as much
 	Penalised int64   `json:"penalised"`      // acknowledgements sent with a penalty
 	MaxPend   uint8   `json:"max_pend"`       // strongest penalty, 0..127
 	Restored  int64   `json:"restored"`       // windows that came back by more than a packet at once

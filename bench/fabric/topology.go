@@ -262,7 +262,8 @@ func (t *Topology) validateWiring() error {
 		return fmt.Errorf("tier 0: Bundle %d, hosts have one link", leaf.Bundle)
 	}
 	if pod := t.podSize(); pod < 1 || t.Nodes%pod != 0 || pod%leaf.RadixDown != 0 {
-		return fmt.Errorf("field Podsize %d must divide Nodes %d and be a multiple of Tier 0 Radix_Down %d", pod, t.Nodes, leaf.RadixDown)
+		return fmt.Errorf("field Podsize %d must divide Nodes %d and be a multiple of Tier 0 Radix_Down %d",
+			pod, t.Nodes, leaf.RadixDown)
 	}
 	if err := match("tier 1", leaf.RadixUp, mid, t.podSize()/leaf.RadixDown, "leaves of a pod"); err != nil {
 		return err

@@ -2,12 +2,12 @@ package fabric
 
 import "github.com/uetcc/uetcc/hw/switchq"
 
-// In a fabric that outgrows the cache most of the time would go by waiting for memory, so
-// what events need is read before their turn: a batch of them at a time, in three steps,
-// of which each finds in the cache lines of the one before where the next ones are. While
-// one batch is at the third step the next is at the second and another at the first, so
-// that none waits for its own; and a step is loops over things alike, as few branches
-// depend on what was read.
+// In a fabric that outgrows the cache most of the time would be spent waiting for memory. So
+// what events need is read before their turn, a batch of events at a time, in three steps:
+// each reads the cache lines whose addresses were in the lines of the step before. Three
+// batches are under way, each at another step, so that no step waits for the lines that it
+// asks for. A step loops over one kind of thing at a time, so that few branches depend on
+// what was read.
 const (
 	touchBatch = 32 // a power of two
 	touchWorth = 64 // with fewer events at a time a fabric is so small that it is in the cache
@@ -38,9 +38,9 @@ type touching struct {
 	sum     uint64 // keeps the reads
 }
 
-// touch is called before each batch of events is handled, so that what a step finds is
-// still under way: a packet of an earlier event may be anywhere. Events put into the group
-// later are few enough to be left out.
+// touch is called before each batch of events is handled: what comes later may have moved by
+// then, as a packet of an earlier event may be anywhere. Events that are added to the group
+// meanwhile are few enough to be left out.
 func (s *sim) touch() {
 	t, cur := &s.touching, s.events.cur
 	at := s.events.curNext / touchBatch

@@ -68,7 +68,10 @@ type model struct {
 }
 
 func newModel(cfg Config) (*model, error) {
-	m := &model{cfg: cfg, r: rand.New(rand.NewPCG(cfg.Seed, 1)), due: make([]float64, len(cfg.Drain)), out: make([]int, len(cfg.Drain))}
+	levels := len(cfg.Drain)
+	m := &model{
+		cfg: cfg, r: rand.New(rand.NewPCG(cfg.Seed, 1)), due: make([]float64, levels), out: make([]int, levels),
+	}
 	buffers := slices.Repeat([]int64{cfg.Buffer}, cfg.Lanes)
 	var errA, errB, errSL error
 	m.a, errA = cbfc.NewPort(buffers, overrunErrors)

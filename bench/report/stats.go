@@ -133,7 +133,9 @@ func both(j *job, v *rival, rounds []round) (ours, theirs spread) {
 	if v.from == "" {
 		return ours, theirs
 	}
-	return ours.over(series(j, ourSide, v.start(j.ours), v.ofOurs, rounds)), theirs.over(series(j, s, v.start(v.name), v.unit, rounds))
+	ours = ours.over(series(j, ourSide, v.start(j.ours), v.ofOurs, rounds))
+	theirs = theirs.over(series(j, s, v.start(v.name), v.unit, rounds))
+	return ours, theirs
 }
 
 func series(j *job, side int, name, unit string, rounds []round) spread {

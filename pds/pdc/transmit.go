@@ -120,12 +120,12 @@ func (m *Manager) allowed(now int64, p *PDC, size int64, again bool) bool {
 		return true
 	}
 	d := c.Decide(m.cc.Params(), now)
-	// A window may be as small as one MTU: a packet that is larger, against the
-	// rules, must not wait for ever.
-	if asking && d.Reason == ccc.ReasonCredit || d.Bytes >= min(size, m.cc.Params().MTU()) || d.Bytes > 0 && d.Reason == ccc.ReasonBacklog {
+	switch {
+	case d.Bytes >= min(size, m.cc.Params().MTU()):
+		return true // a window may be one MTU: a larger packet, against the rules, must not wait for ever
+	case d.Bytes > 0 && d.Reason == ccc.ReasonBacklog, asking && d.Reason == ccc.ReasonCredit:
 		return true
-	}
-	if d.Reason == ccc.ReasonPacing && c.State() == ccc.StateReady {
+	case d.Reason == ccc.ReasonPacing && c.State() == ccc.StateReady:
 		return true // the clock has gone back: what was allowed is, and no timer would wake p
 	}
 	m.park(p)

@@ -61,12 +61,19 @@ const (
 	NumFaults
 )
 
-var faultNames = [NumFaults]string{"lose-data", "lose-syn", "lose-ack", "lose-ack-data", "lose-nack", "lose-control", "duplicate", "long-delay",
-	"overtaken", "corrupt", "mangle", "trim-data", "trim-syn", "trim-ack", "mark", "blackhole", "partition", "replay", "replay-late",
-	"forge-never-sent", "forge-sack", "forge-lap", "forge-clear", "forge-nack", "forge-source", "forge-range", "forge-reserved", "forge-answer",
-	"restart", "clock-jump", "clock-still", "clock-end", "wrap-start", "reuse-id", "no-pdc", "no-store", "no-slot", "no-memory",
-	"late-answer", "flood", "hostile", "credit", "rudi", "refuse-rudi", "again-rudi",
-	"uud", "got-uud"}
+var faultNames = [NumFaults]string{
+	LoseData: "lose-data", LoseSYN: "lose-syn", LoseACK: "lose-ack", LoseACKData: "lose-ack-data",
+	LoseNACK: "lose-nack", LoseControl: "lose-control", Duplicate: "duplicate", LongDelay: "long-delay",
+	Overtaken: "overtaken", Corrupt: "corrupt", Mangle: "mangle", TrimData: "trim-data", TrimSYN: "trim-syn",
+	TrimACK: "trim-ack", Mark: "mark", Blackhole: "blackhole", Partition: "partition", Replay: "replay",
+	ReplayLate: "replay-late", ForgeNeverSent: "forge-never-sent", ForgeSACK: "forge-sack", ForgeLap: "forge-lap",
+	ForgeClear: "forge-clear", ForgeNACK: "forge-nack", ForgeSource: "forge-source", ForgeRange: "forge-range",
+	ForgeReserved: "forge-reserved", ForgeAnswer: "forge-answer", RestartPeer: "restart", ClockJump: "clock-jump",
+	ClockStill: "clock-still", ClockEnd: "clock-end", WrapStart: "wrap-start", ReuseID: "reuse-id",
+	NoPDC: "no-pdc", NoStore: "no-store", NoSlot: "no-slot", NoMemory: "no-memory", LateAnswer: "late-answer",
+	Flood: "flood", Hostile: "hostile", Credit: "credit", RUDI: "rudi", RefuseRUDI: "refuse-rudi",
+	AgainRUDI: "again-rudi", UUD: "uud", GotUUD: "got-uud",
+}
 
 // String returns the fault in a word.
 func (f Fault) String() string { return faultNames[f] }

@@ -73,7 +73,9 @@ func (n *Net) forgeOnRequest(p *Packet, q *pds.Request) {
 	case 6:
 		n.forgeReserved(p, q)
 	default: // F9: a control packet for an id that is free. The refusal must not name what is live.
-		c := pds.Control{Ctl: pds.CtlType(n.Rand.IntN(10)), Flags: pds.FlagAR, SPDCID: q.SPDCID, DPDCID: 60000, PSN: q.PSN + ahead}
+		c := pds.Control{
+			Ctl: pds.CtlType(n.Rand.IntN(10)), Flags: pds.FlagAR, SPDCID: q.SPDCID, DPDCID: 60000, PSN: q.PSN + ahead,
+		}
 		n.Inject(ForgeAnswer, p.From, p.To, c.AppendTo(b))
 	}
 }
@@ -81,7 +83,10 @@ func (n *Net) forgeOnRequest(p *Packet, q *pds.Request) {
 // forgeNACK is F5 and F6: refusals of what is over or was never sent, of a start
 // that has been accepted, and fatal ones from the wrong PDC.
 func (n *Net) forgeNACK(p *Packet, q *pds.Request, ahead, behind pds.PSN) {
-	k := pds.Nack{Code: pds.NackCode(1 + n.Rand.IntN(0x1a)), SPDCID: q.DPDCID, DPDCID: q.SPDCID, PSN: q.PSN + ahead, Payload: n.Rand.Uint32()}
+	k := pds.Nack{
+		Code: pds.NackCode(1 + n.Rand.IntN(0x1a)), SPDCID: q.DPDCID, DPDCID: q.SPDCID, PSN: q.PSN + ahead,
+		Payload: n.Rand.Uint32(),
+	}
 	if q.Flags&pds.FlagSYN != 0 {
 		k.SPDCID = 60000
 	}
@@ -109,7 +114,9 @@ func (n *Net) forgeNACK(p *Packet, q *pds.Request, ahead, behind pds.PSN) {
 
 // forgeReserved is F8: types and control types without a meaning.
 func (n *Net) forgeReserved(p *Packet, q *pds.Request) {
-	c := pds.Control{Ctl: pds.CtlType(10 + n.Rand.IntN(6)), Flags: pds.FlagAR, SPDCID: q.SPDCID, DPDCID: max(q.DPDCID, 1), PSN: q.PSN}
+	c := pds.Control{
+		Ctl: pds.CtlType(10 + n.Rand.IntN(6)), Flags: pds.FlagAR, SPDCID: q.SPDCID, DPDCID: max(q.DPDCID, 1), PSN: q.PSN,
+	}
 	b := c.AppendTo(n.scratch[:0])
 	if n.Chance(.5) {
 		t := [...]byte{0, 1, 15, 16, 31}[n.Rand.IntN(5)]

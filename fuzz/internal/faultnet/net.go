@@ -65,7 +65,10 @@ type Net struct {
 
 // New returns an empty network of n places.
 func New(n int, seed uint64, p Plan) *Net {
-	return &Net{Plan: p, Rand: rand.New(rand.NewPCG(seed, 0x6661756c74)), places: n, dark: make([]int64, n*n), hash: 0xcbf29ce484222325}
+	return &Net{
+		Plan: p, Rand: rand.New(rand.NewPCG(seed, 0x6661756c74)), places: n, dark: make([]int64, n*n),
+		hash: 0xcbf29ce484222325,
+	}
 }
 
 // Heal ends all faults. What is on its way stays so.
