@@ -125,32 +125,20 @@ func report(args []string, stdout, stderr io.Writer, run command) error {
 
 // figuresOf measures, or takes what was measured before.
 func figuresOf(o *options, args []string, some []chapter, run command) (rounds []round, a about, err error) {
-	var texts []string
 	if o.from != "" {
-		if a, err = readAbout(o.from); err != nil {
+		return earlierFigures(o.from)
+	}
+	a = newAbout(o, args)
+	if o.raw != "" {
+		if err := os.MkdirAll(o.raw, 0o777); err != nil {
 			return nil, a, err
 		}
-		texts, err = load(o.from)
-	} else {
-		a = newAbout(o, args)
-		if o.raw != "" {
-			if err := os.MkdirAll(o.raw, 0o777); err != nil {
-				return nil, a, err
-			}
-		}
-		texts, err = measure(o, some, run)
 	}
+	texts, err := measure(o, some, run)
 	if err != nil {
 		return nil, a, err
 	}
-	for _, t := range texts {
-		r := parseRound(t, a.Procs)
-		a.CPU = r.cpu
-		rounds = append(rounds, r)
-	}
-	if o.from != "" {
-		return rounds, a, nil
-	}
+	rounds = a.parse(texts)
 	if end := loadAverage(); end != a.Load {
 		a.Load += " to " + end
 	}
@@ -158,6 +146,25 @@ func figuresOf(o *options, args []string, some []chapter, run command) (rounds [
 		err = a.write(o.raw)
 	}
 	return rounds, a, err
+}
+
+// earlierFigures are those of an earlier run, which kept them in dir.
+func earlierFigures(dir string) (rounds []round, a about, err error) {
+	if a, err = readAbout(dir); err != nil {
+		return nil, a, err
+	}
+	texts, err := load(dir)
+	return a.parse(texts), a, err
+}
+
+// parse reads transcripts of rounds, which also tell the processor.
+func (a *about) parse(texts []string) (rounds []round) {
+	for _, t := range texts {
+		r := parseRound(t, a.Procs)
+		a.CPU = r.cpu
+		rounds = append(rounds, r)
+	}
+	return rounds
 }
 
 func (o *options) writeFiles(r *result) error {

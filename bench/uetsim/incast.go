@@ -80,13 +80,3 @@ func (r *report) incastCreditClaims(on *fabric.Result) {
 	ideal := on.LowerBound + on.Parameters.BaseRTT
 	r.claim(on.FCT.Max <= 1.03*ideal, "credit keeps the port busy, too", fmt.Sprintf("slowest within 3 %% of %.1f us", ideal), "%.1f us", on.FCT.Max)
 }
-
-// lastHopQueue is the busiest port towards a host.
-func lastHopQueue(r *fabric.Result) (worst fabric.QueueResult) {
-	for _, q := range r.Queues {
-		if q.LastHop && q.Packets > worst.Packets {
-			worst = q
-		}
-	}
-	return worst
-}

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/uetcc/uetcc/bench/fabric"
@@ -55,93 +52,6 @@ func findScenario(name string) (*scenario, error) {
 	return nil, fmt.Errorf("no scenario %q, there are: %s", name, strings.Join(names, ", "))
 }
 
-// A report is what a scenario or a matrix leads to.
-type report struct {
-	Name   string     `json:"name"`
-	About  string     `json:"about"`
-	Runs   []namedRun `json:"runs,omitempty"`   // on the simulated fabric
-	Tables []table    `json:"tables,omitempty"` // of models that have no fabric
-	Oracle []oracle   `json:"oracle,omitempty"` // recorded runs of htsim, for comparison
-	Claims []claim    `json:"claims,omitempty"` // what the chapters say of it, and what was measured
-	Notes  []string   `json:"notes,omitempty"`
-}
-
-type namedRun struct {
-	Name   string         `json:"name"`
-	Result *fabric.Result `json:"result"`
-}
-
-// A table is what a model found out, a row for each variant.
-type table struct {
-	Title   string     `json:"title"`
-	Columns []string   `json:"columns"`
-	Rows    [][]string `json:"rows"`
-}
-
-// row adds a row; the first cell names the variant.
-func (t *table) row(name string, cells ...float64) {
-	row := []string{name}
-	for _, c := range cells {
-		row = append(row, strconv.FormatFloat(c, 'g', 4, 64))
-	}
-	t.Rows = append(t.Rows, row)
-}
-
-// An oracle is a recorded run of htsim of the same situation; -1 for what is not
-// on record.
-type oracle struct {
-	Name    string  `json:"name"`
-	Fastest float64 `json:"fastest_us"`
-	Mean    float64 `json:"mean_us"`
-	Slowest float64 `json:"slowest_us"`
-	Trims   int64   `json:"trims"`
-	Marks   int64   `json:"marks"`
-}
-
-// A claim is one statement of the chapters, and whether the measurement bears it out.
-type claim struct {
-	Text string `json:"text"`
-	Want string `json:"want"`
-	Got  string `json:"got"`
-	OK   bool   `json:"ok"`
-}
-
-// add runs one variant and keeps its result.
-func (r *report) add(name string, c fabric.Config) (*fabric.Result, error) {
-	res, err := fabric.Run(c)
-	if err != nil {
-		return nil, err
-	}
-	r.Runs = append(r.Runs, namedRun{name, res})
-	return res, nil
-}
-
-func (r *report) claim(ok bool, text, want, got string, a ...any) {
-	r.Claims = append(r.Claims, claim{text, want, fmt.Sprintf(got, a...), ok})
-}
-
-func (r *report) note(format string, a ...any) {
-	r.Notes = append(r.Notes, fmt.Sprintf(format, a...))
-}
-
-// failed lists why the command must not exit with 0.
-func (r *report) failed() (why []string) {
-	for _, n := range r.Runs {
-		for _, v := range n.Result.Violations {
-			why = append(why, n.Name+": "+v)
-		}
-		if n.Result.Unfinished > 0 {
-			why = append(why, fmt.Sprintf("%s: %d transfers did not finish", n.Name, n.Result.Unfinished))
-		}
-	}
-	for _, c := range r.Claims {
-		if !c.OK {
-			why = append(why, fmt.Sprintf("claim does not hold: %s: want %s, got %s", c.Text, c.Want, c.Got))
-		}
-	}
-	return why
-}
-
 // The chapters' fabric: 100 Gb/s hosts and a configured base round trip of 6 us, so
 // that the bandwidth-delay product is 75,000 bytes.
 const (
@@ -181,36 +91,4 @@ func hostOf(ranks ...int) map[int]int {
 		m[rank] = host
 	}
 	return m
-}
-
-// fcts lists the completion times of a run, us.
-func fcts(r *fabric.Result) []float64 {
-	var v []float64
-	for _, t := range r.Transfers {
-		v = append(v, t.FCT)
-	}
-	return v
-}
-
-// peaks are the most data that waited at a last hop, and at any other port.
-func peaks(r *fabric.Result) (lastHop, core int64) {
-	for _, q := range r.Queues {
-		if q.LastHop {
-			lastHop = max(lastHop, q.Peak)
-		} else {
-			core = max(core, q.Peak)
-		}
-	}
-	return lastHop, core
-}
-
-// worstQueues sorts ports by what happened to packets there.
-func worstQueues(q []fabric.QueueResult) []fabric.QueueResult {
-	return slices.SortedStableFunc(slices.Values(q), func(a, b fabric.QueueResult) int {
-		return cmp.Or(
-			cmp.Compare(b.Trimmed+b.Dropped, a.Trimmed+a.Dropped),
-			cmp.Compare(b.Marked, a.Marked),
-			cmp.Compare(b.Peak, a.Peak),
-		)
-	})
 }
