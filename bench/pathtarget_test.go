@@ -33,7 +33,7 @@ const (
 	pathQuanta  = 17      // of credit for a packet
 )
 
-func newTarget(b *testing.B, n, slice int, control ccc.Control, flags pds.Flags) *targetEnd {
+func newTarget(b *testing.B, n int, control ccc.Control, flags pds.Flags) *targetEnd {
 	t := &targetEnd{next: make([]uint32, n+1), reply: uetcc.Datagram{Packet: make([]byte, 0, uetcc.HeaderMax)}}
 	t.e = pathEndpoint(b, n, func(c *uetcc.Config) {
 		c.CC.Control = control
@@ -54,7 +54,7 @@ func newTarget(b *testing.B, n, slice int, control ccc.Control, flags pds.Flags)
 		PayloadLength: pathMTU, RequestLength: pathMessage * pathMTU, Key: 1}
 	packet := r.AppendTo(h.AppendTo(nil))
 	t.head, t.message = binary.BigEndian.Uint64(packet), binary.BigEndian.Uint64(packet[h.Len():])
-	for range slice {
+	for range pathSlice {
 		t.in = append(t.in, uetcc.Datagram{Packet: append(packet[:len(packet):len(packet)], make([]byte, pathMTU)...), Size: 4216})
 	}
 	t.open(b, n)
@@ -134,7 +134,7 @@ func BenchmarkTargetPath(b *testing.B) {
 					if per == 1 {
 						flags = pds.FlagAR
 					}
-					targetPath(b, newTarget(b, n, pathSlice, ccc.ControlNSCC, flags), batch)
+					targetPath(b, newTarget(b, n, ccc.ControlNSCC, flags), batch)
 				})
 			}
 		}
@@ -146,7 +146,7 @@ func BenchmarkTargetPath(b *testing.B) {
 func BenchmarkTargetSpray(b *testing.B) {
 	for _, n := range []int{1, 1 << 10, pathMost} {
 		b.Run(fmt.Sprintf("pdcs=%d", n), func(b *testing.B) {
-			t := newTarget(b, n, pathSlice, ccc.ControlNSCC, pds.FlagAR)
+			t := newTarget(b, n, ccc.ControlNSCC, pds.FlagAR)
 			t.swap = 31
 			t.head -= uint64(t.swap) << 32 // of clear_psn_offset: what has come by then
 			targetPath(b, t, 1)
@@ -184,7 +184,7 @@ func BenchmarkTargetMessage(b *testing.B) {
 	for _, n := range []int{1, 1 << 10} {
 		for _, length := range []uint32{1, 4} {
 			b.Run(fmt.Sprintf("pdcs=%d/packets=%d", n, length), func(b *testing.B) {
-				t := newTarget(b, n, pathSlice, ccc.ControlNSCC, pds.FlagAR)
+				t := newTarget(b, n, ccc.ControlNSCC, pds.FlagAR)
 				for h := range t.e.PDS().All() {
 					t.e.Target().ClosePeer(uint64(h), nil) // the long message that it was opened with
 				}
@@ -229,7 +229,7 @@ func (t *targetEnd) cut(in *uetcc.Datagram, i, n uint32) {
 func BenchmarkGrantPath(b *testing.B) {
 	for _, n := range []int{64, 1 << 10, pathMost} {
 		b.Run(fmt.Sprintf("senders=%d", n), func(b *testing.B) {
-			t := newTarget(b, n, pathSlice, ccc.ControlRCCC, 0)
+			t := newTarget(b, n, ccc.ControlRCCC, 0)
 			order := pathOrder(n)
 			out := uetcc.Datagram{Packet: make([]byte, 0, uetcc.HeaderMax)}
 			b.ReportAllocs()

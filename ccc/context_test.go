@@ -42,9 +42,9 @@ func ack(packets int, size int64) Ack {
 	return Ack{Ack: nscc.Ack{Bytes: int64(packets) * size, RTT: 6 * us}, Packets: packets}
 }
 
-// news is ack as a manager takes it.
-func news(packets int, size int64) *Ack {
-	a := ack(packets, size)
+// news is ack of one full packet, as a manager takes it.
+func news() *Ack {
+	a := ack(1, mtu)
 	return &a
 }
 

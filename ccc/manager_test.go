@@ -89,7 +89,7 @@ func TestManagerStaleHandlesChangeNothing(t *testing.T) {
 	before := *m.Context(ctx)
 	m.OnNewData(old, 0, mtu)
 	m.OnSend(old, 0, Sent{Size: mtu})
-	m.OnACK(old, 0, news(1, mtu))
+	m.OnACK(old, 0, news())
 	m.OnNACK(old, 0, Nack{Nack: nscc.Nack{Size: mtu}})
 	m.OnInferredLoss(old, 0, Loss{Size: mtu})
 	m.OnCreditUpdate(old, 0, 1000)
@@ -141,7 +141,7 @@ func TestManagerSendsByItsScheme(t *testing.T) {
 		m.OnNewData(pdcs[0], 0, 10*mtu)
 		seq := uint64(1000)
 		m.OnSend(pdcs[0], 0, Sent{Size: mtu, Seq: seq})
-		a := news(1, mtu)
+		a := news()
 		a.Entropy = 12345
 		m.OnACK(pdcs[0], us, a)
 		got := m.Send(pdcs[0], us, Sent{Size: mtu, Seq: seq + 1}).Entropy

@@ -50,10 +50,10 @@ func TestScheduleFullContextLeavesTheList(t *testing.T) {
 	fill(0)
 	require.Equal(t, h[1], next())
 	require.Equal(t, h[1], next())
-	m.OnACK(h[0], us, news(1, mtu))
+	m.OnACK(h[0], us, news())
 	require.Equal(t, h[1], next())
 	fill(0)
-	m.OnACK(h[0], us, news(1, mtu))
+	m.OnACK(h[0], us, news())
 	require.Equal(t, h[0], next())
 	fill(0)
 	fill(1)
@@ -138,7 +138,7 @@ func TestScheduleUnusedGrantDelaysNoPDCOfTheContext(t *testing.T) {
 			if granted[g.PDC]++; uses(g.PDC) {
 				m.OnSend(g.PDC, 0, Sent{Size: mtu})
 				sent[g.PDC]++
-				m.OnACK(g.PDC, 0, news(1, mtu))
+				m.OnACK(g.PDC, 0, news())
 			}
 		}
 	}
@@ -201,7 +201,7 @@ func TestScheduleMarkedPacketsMakeReady(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, Grant{PDC: pdcs[0], Context: ctx, Decision: Decision{Bytes: mtu}}, g)
 	m.OnSend(g.PDC, us, Sent{Size: mtu, Rtx: true})
-	m.OnACK(g.PDC, us, news(1, mtu))
+	m.OnACK(g.PDC, us, news())
 	require.Equal(t, StateIdle, m.Context(ctx).State())
 }
 
@@ -333,7 +333,7 @@ func TestAlgorithmOfUsersRunsBesideNSCC(t *testing.T) {
 	require.False(t, ok)
 	require.Equal(t, Decision{Reason: ReasonAlgorithm}, m.Context(ctx).Decide(m.p, 0))
 	require.False(t, m.Gate(ctx).TryReserve(1))
-	m.OnACK(pdcs[0], us, news(1, mtu))
+	m.OnACK(pdcs[0], us, news())
 	m.OnNACK(pdcs[0], us, Nack{Nack: nscc.Nack{Size: mtu}})
 	m.OnInferredLoss(pdcs[0], us, Loss{Size: mtu})
 	require.Equal(t, fixedWindow{3 * mtu, 3, 1, 1, 1, 0}, *w)

@@ -44,7 +44,7 @@ func TestGateFollowsWindow(t *testing.T) {
 		m.OnSend(pdcs[0], 0, Sent{Size: mtu, Reserved: true})
 		require.Zero(t, g.Room(), "what was reserved stays used")
 	}
-	m.OnACK(pdcs[0], us, news(1, mtu))
+	m.OnACK(pdcs[0], us, news())
 	require.EqualValues(t, m.Context(ctx).Cwnd()-m.Context(ctx).Inflight(), g.Room())
 	m.OnInferredLoss(pdcs[0], us, Loss{Size: mtu})
 	m.OnInferredLoss(pdcs[0], us, Loss{Size: mtu})
@@ -462,7 +462,7 @@ func TestSnapshotWaitsAddUp(t *testing.T) {
 		require.Equal(t, StateActive, m.Context(ctx).State())
 	}
 	acked := func(now int64) {
-		m.OnACK(pdcs[0], now, news(1, mtu))
+		m.OnACK(pdcs[0], now, news())
 		require.Equal(t, StateReady, m.Context(ctx).State())
 	}
 	for m.Context(ctx).State() == StateReady {
@@ -596,7 +596,7 @@ func TestSnapshotCountsNoTimeTwice(t *testing.T) {
 func TestSnapshotTimeDoesNotGoBack(t *testing.T) {
 	m, h := heldManager(t, false)
 	require.True(t, m.Post(Event{Kind: EventSend, PDC: h, Now: 5 * us, Sent: Sent{Size: mtu}}))
-	a := news(1, mtu)
+	a := news()
 	m.OnACK(h, 10*us, a) // and free
 	m.Disown()
 	var v View

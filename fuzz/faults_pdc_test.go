@@ -263,7 +263,7 @@ func (e *pdcEnd) arrive(p *faultnet.Packet) {
 		e.response(r.Handle, in.Packet[min(r.Header, len(in.Packet)):], p.Fabled)
 		e.outcome(pdc.Event{Kind: pdc.EventResponse, PDC: r.ID.PDC, PSN: r.ID.PSN, Handle: r.Handle})
 	case pdc.VerdictRUDIRequest:
-		n = e.rudiRequest(p, &r, body, out[:])
+		n = e.rudiRequest(p, body, out[:])
 	case pdc.VerdictRUDIResponse:
 		e.rudiResponse(p, &r, body)
 	case pdc.VerdictDatagram:

@@ -68,7 +68,7 @@ func (e *pdcEnd) rudiOf(from int, handle uint64, err error, fabled bool) *faultR
 }
 
 // rudiRequest executes a RUDI request, each time that it comes, or refuses it.
-func (e *pdcEnd) rudiRequest(p *faultnet.Packet, r *pdc.Result, body, out []byte) int {
+func (e *pdcEnd) rudiRequest(p *faultnet.Packet, body, out []byte) int {
 	w := e.w
 	handle, err := faultHandle(body)
 	a := pdc.Response{Next: pds.NextResponse, Bytes: make([]byte, 0, faultHeaderBytes)}
