@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// TestOpen: an opened device tells what it has, and its clock.
 func TestOpen(t *testing.T) {
 	dev, soft, _ := newSoft(t, softConfig())
 	require.EqualValues(t, 100e9, dev.LineRate())

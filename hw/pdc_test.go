@@ -6,6 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// TestPDC: what the engine binds to a PDC the device opens, and what it receives there the
+// engine reads back as CACK and SACK.
 func TestPDC(t *testing.T) {
 	dev, soft, _ := newSoft(t, softConfig())
 	p, err := dev.PDC(3)

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// TestSpaces: memory and BAR agree on byte order, and refuse what is not whole aligned words.
 func TestSpaces(t *testing.T) {
 	aligned := make([]byte, 64)[:61]
 	mem, err := WrapMemory(aligned)

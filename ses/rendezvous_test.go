@@ -374,6 +374,7 @@ func TestSetSourceRefusesWideFields(t *testing.T) {
 	require.ErrorIs(t, s.in.SetSource(h+1<<16, Rendezvous{}), ErrStale)
 }
 
+// TestLend: a region is lent to a peer of its job at a memory index, and to nobody else.
 func TestLend(t *testing.T) {
 	s := newQueueTarget(t)
 	g := Region{Base: 0x5000, Length: 100, Key: 3, Job: walkJob, Rights: RightRead}

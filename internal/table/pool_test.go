@@ -237,6 +237,8 @@ func TestPoolAllocs(t *testing.T) {
 	})
 }
 
+// TestQuota: a source takes as many as it may, whatever others take, and gets back what it
+// gives.
 func TestQuota(t *testing.T) {
 	q := NewQuota(1024, 3, 1)
 	a, b := q.Source(1, 2), q.Source(1, 3)
