@@ -153,8 +153,8 @@ func (s *sim) reply(conn, pkt uint32, flags uint8) {
 	s.answer(host, pkt)
 }
 
-// received is rcvd_bytes: bytes by htsim's rules, whose window has no place for what rounding
-// up adds (bytes in flight below zero are then four billion to ignore), otherwise in 256.
+// received is rcvd_bytes in units of 256 bytes; by htsim's rules in bytes, since what rounding
+// up adds would take the bytes in flight of its window below zero.
 func (s *sim) received(r *receiver) uint32 {
 	if s.cfg.Rules == RulesHTSim {
 		return uint32(r.payload) + HeaderBytes*(r.cack+r.gaps)

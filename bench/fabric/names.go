@@ -1,0 +1,49 @@
+package fabric
+
+import "fmt"
+
+// name says where a port is and where it leads, for people.
+func (n *net) name(p uint32) string {
+	if p < n.hosts {
+		return n.nodeName(p)
+	}
+	return n.nodeName(n.nodeOf(p)) + " to " + n.nodeName(n.ports[p].peer)
+}
+
+// nodeOf is the node that a port is at; a host has the number of its port.
+func (n *net) nodeOf(p uint32) uint32 {
+	for i := range n.nodes {
+		if s := &n.nodes[i]; p >= s.first && p < s.first+s.down+s.up {
+			return n.hosts + uint32(i)
+		}
+	}
+	return p
+}
+
+func (n *net) nodeName(i uint32) string {
+	if i < n.hosts {
+		return fmt.Sprintf("host %d", i)
+	}
+	return fmt.Sprintf("%s %d", n.tierName(i), i-n.hosts-n.tierFirst[n.tierOf[i-n.hosts]])
+}
+
+// tierName is what people call the tier of a node.
+func (n *net) tierName(i uint32) string {
+	switch {
+	case i < n.hosts:
+		return "host"
+	case n.tierOf[i-n.hosts] == 0:
+		return "leaf"
+	case n.tierOf[i-n.hosts] == 2:
+		return "core"
+	case n.tierFirst[3] > n.tierFirst[2]:
+		return "agg"
+	default:
+		return "spine"
+	}
+}
+
+// linkKind says which tiers a port connects.
+func (n *net) linkKind(p uint32) string {
+	return n.tierName(n.nodeOf(p)) + " to " + n.tierName(n.ports[p].peer)
+}
