@@ -90,10 +90,10 @@ func (u TimeUnit) ticks(ns int64) int64 { return ns * (u.perSecond() / second) }
 // Config describes a fabric and the choices of a deployment. The zero value of a
 // field is its default; LinkRate, BaseRTT and MTU have none.
 type Config struct {
-	LinkRate     int64 // the sender's, bytes a second
+	LinkRate     int64 // the sender's, bytes a second, 1 to MaxRate
 	ReceiverRate int64 // bytes a second; 0: not known, the sender's
-	BaseRTT      int64 // config_base_rtt, ticks: longest path, idle network, one MTU
-	MTU          int64 // largest nominal packet, bytes
+	BaseRTT      int64 // config_base_rtt, ticks, 1 to 60 s of them: longest path, idle network, one MTU
+	MTU          int64 // largest nominal packet, bytes, 65 to MaxMTU and to MaxWnd
 	Trimming     bool  // switches trim packets instead of dropping them
 	RCCC         bool  // receiver credits are on too: last-hop trims are theirs
 

@@ -50,13 +50,21 @@ func (w *Window) Resume(p *Params, s Snapshot) {
 		base:     min(max(s.BaseRTT, 1), p.baseRTT),
 		maxWnd:   uint32(min(max(s.MaxWnd, p.mtu), p.maxWnd)),
 		cwnd:     min(max(s.Cwnd, p.mtu), max(p.maxWnd, p.initial)),
-		saved:    small(s.SavedCwnd), qdelay: max(s.QDelay, 0), avg: float64(max(s.AvgDelay, 0)),
+		saved:    savedCwnd(p, s.SavedCwnd), qdelay: max(s.QDelay, 0), avg: float64(max(s.AvgDelay, 0)),
 		outcome:  outcome{s.Action, s.Fulfilled},
 		achieved: bytes(s.AchievedBytes), received: bytes(s.ReceivedBytes), incr: finite(s.IncBytes),
 		run: int64(small(s.FastCount)) | flag(s.Fast), trigger: s.TriggerQA, qaEnd: s.QAEnd,
 		ignore: small(s.BytesToIgnore), ignored: uint64(small(s.BytesIgnored)),
 		lastAdjust: s.LastAdjust, lastDec: s.LastDecrease, lastSample: s.LastSample,
 	}
+}
+
+// savedCwnd is a window to come back to, 0 for none.
+func savedCwnd(p *Params, v int64) uint32 {
+	if v <= 0 {
+		return 0
+	}
+	return small(max(v, p.mtu))
 }
 
 func flag(fast bool) int64 {

@@ -92,9 +92,10 @@ func (w *Window) Full(p *Params) bool { return w.cwnd-w.inflight < p.mtu }
 // OnSend counts a packet of size bytes as in flight, first transmission or not.
 func (w *Window) OnSend(size int64) { w.inflight += size }
 
-// OnSendRun is OnSend for packets of size bytes each, as many as most, until the window is
-// full. It returns how many.
+// OnSendRun is OnSend for packets of size bytes each, as many as most and 2^30, until the
+// window is full. It returns how many.
 func (w *Window) OnSendRun(p *Params, size int64, most int) (n int) {
+	most = min(most, 1<<30) // times size is in range
 	room := w.cwnd - w.inflight
 	if all := size * int64(most); room+size-all >= p.mtu {
 		w.inflight += all

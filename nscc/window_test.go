@@ -42,7 +42,7 @@ func TestWindowOnSendRun(t *testing.T) {
 	p, fresh := started(t, fabric100())
 	for _, inflight := range []int64{-255, 0, 4_096, 225_000 - 3*4_096 - 1, 225_000 - 4_096, 225_000 - 4_095, 225_000, 300_000} {
 		for _, size := range []int64{1, 100, 4_095, 4_096} {
-			for _, most := range []int{0, 1, 2, 3, 4, 64} {
+			for _, most := range []int{0, 1, 2, 3, 4, 64, math.MaxInt} {
 				single, run := *fresh, *fresh
 				single.OnSend(inflight)
 				run.OnSend(inflight)
@@ -203,6 +203,9 @@ func TestWindowResumeBringsIntoRange(t *testing.T) {
 	require.Zero(t, s.IncBytes)
 	w.OnACK(p, 100_000, nscc.Ack{Bytes: 4_096, RTT: 30_000, Restore: true})
 	require.LessOrEqual(t, w.Cwnd(), int64(225_000))
+	w.Resume(p, nscc.Snapshot{SavedCwnd: 1})
+	w.OnACK(p, 100_000, nscc.Ack{Restore: true})
+	require.Equal(t, int64(4_096), w.Cwnd(), "what a penalty saved under a smaller MTU")
 }
 
 func TestWindowAllocs(t *testing.T) {
