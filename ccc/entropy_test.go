@@ -1,6 +1,7 @@
 package ccc
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -145,6 +146,14 @@ func TestREPSFreezesOnLossAndExploresAfter(t *testing.T) {
 	require.EqualValues(t, 33, h.next())
 	h.feed(120, 0, FeedbackTimeout)
 	require.True(t, h.e.REPSState().Frozen)
+}
+
+func TestREPSFreezesForGood(t *testing.T) {
+	h := newPath(t, EntropyConfig{Scheme: SchemeREPS, Freeze: math.MaxInt64})
+	h.feed(1, 11, FeedbackGood)
+	h.feed(2, 0, FeedbackTimeout)
+	require.True(t, h.e.REPSState().Frozen)
+	require.Equal(t, []uint16{11, 11}, []uint16{h.next(), h.next()})
 }
 
 func TestREPSDoesNotFreezeWhileExploring(t *testing.T) {

@@ -28,8 +28,8 @@ type ManagerConfig struct {
 	// acknowledgement.
 	Admission bool
 
-	// Inbox is how many posted events may wait, of whatever kinds, a power of two; 0
-	// means 1,024. Four cells of 16 bytes are set aside for each. A call of
+	// Inbox is how many posted events may wait, of whatever kinds, a power of two up to
+	// 2^24; 0 means 1,024. Four cells of 16 bytes are set aside for each. A call of
 	// [Manager.Post] takes one cell for each change of time among its events, three for
 	// an acknowledgement, two for a packet sent or refused, one for any other event.
 	Inbox int
@@ -97,6 +97,7 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 	err := cmp.Or(
 		check.Range(ErrConfig, "Contexts", c.Contexts, 1, 1<<16),
 		check.Range(ErrConfig, "PDCs", c.PDCs, 1, 1<<16),
+		check.Range(ErrConfig, "Inbox", c.Inbox, 1, 1<<24),
 	)
 	switch {
 	case c.Params == nil:

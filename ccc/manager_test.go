@@ -2,6 +2,7 @@ package ccc
 
 import (
 	"math"
+	"math/bits"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -126,6 +127,7 @@ func TestManagerRefusesBadHandles(t *testing.T) {
 		{Params: m.p, PDCs: 1},
 		{Params: m.p, Contexts: 1, PDCs: 1<<16 + 1},
 		{Params: m.p, Contexts: 1, PDCs: 1, Inbox: 3},
+		{Params: m.p, Contexts: 1, PDCs: 1, Inbox: 1 << (bits.UintSize - 2)},
 	} {
 		_, err := NewManager(c)
 		require.ErrorIs(t, err, ErrConfig)

@@ -1,5 +1,7 @@
 package ccc
 
+import "github.com/uetcc/uetcc/internal/deadline"
+
 // REPS constants of the field's simulator.
 const (
 	repsSlots   = 8
@@ -41,7 +43,7 @@ func (r *repsRing) take(slot uint8) uint16 {
 func (e *Entropy) feedREPS(p *EntropyParams, now int64, r Report) {
 	g := &e.ring
 	if r.Feedback == FeedbackTimeout && !g.frozen && g.explore == 0 {
-		g.frozen, e.freezeEnd = true, now+p.freeze
+		g.frozen, e.freezeEnd = true, deadline.After(now, p.freeze)
 	}
 	if g.frozen && now > e.freezeEnd {
 		*g = repsRing{explore: repsExplore}
