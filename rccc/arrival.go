@@ -28,10 +28,10 @@ func (a Arrival) String() string { return enum.Name(arrivalNames[:], a) }
 // cumulative bytes, [Quanta.Extend] of the wire's value near [Receiver.Target].
 // It reports whether h named one. A target that is not newer changes nothing.
 //
-// A target counts only up to twice the sum of MaxDemand and MaxCredit above the credit that
-// the sender had at its last packet of data, since data shows that it uses credit; a request
-// moves that mark at most once a timeout. So no peer gets more credit than an honest one
-// would ask for.
+// A target counts only up to twice the sum of MaxDemand and MaxCredit, and a quantum at least,
+// above the credit that the sender had at its last packet of data, since data shows that it
+// uses credit; a request moves that mark at most once a timeout. So no peer gets more credit
+// than an honest one would ask for.
 //
 // Report data when it was committed to memory, so that credit follows what the
 // host absorbed.

@@ -12,11 +12,11 @@ import (
 type FabricConfig struct {
 	Oversubscription float64 // capacity into the fabric over capacity out of it, 1 or more; required
 	RTT              int64   // unloaded round trip, ns; required
-	Target           float64 // marked fraction to hold, default 0.3
-	Increase         float64 // step upwards, default 0.01 of the rate
-	Decrease         float64 // part of the excess that a step down takes, default 0.5
-	Gain             float64 // weight of a new sample, default 0.5
-	MinRate          float64 // default 0.9 / Oversubscription, at least 0.01
+	Target           float64 // marked fraction to hold, up to 1; default 0.3
+	Increase         float64 // step upwards, up to 1, default 0.01 of the full rate
+	Decrease         float64 // part of the excess that a step down takes, up to 1; default 0.5
+	Gain             float64 // weight of a new sample, up to 1; default 0.5
+	MinRate          float64 // 0.001 to 1; default 0.9 / Oversubscription, at least 0.01
 }
 
 // Trim says what became of a packet's payload.
@@ -108,7 +108,7 @@ func (f *FabricRate) Step() float64 {
 		f.rises = 0
 	} else {
 		f.rate += f.rise()
-		f.rises++
+		f.rises = max(f.rises, f.rises+1) // 32 bits are full after some hours
 	}
 	f.rate = min(max(f.rate, f.c.MinRate), 1)
 	f.packets, f.ecn, f.lastHop, f.elsewhere = 0, 0, 0, 0

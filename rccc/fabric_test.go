@@ -1,6 +1,7 @@
 package rccc
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -87,6 +88,16 @@ func TestFabricRateDoublesSmallSteps(t *testing.T) {
 		require.InDelta(t, want, f.Step(), 1e-9, "after %d steps", rises)
 	}
 	require.Equal(t, 1.0, want)
+}
+
+func TestFabricRateRisesForEver(t *testing.T) {
+	f := testFabric(t)
+	f.rises = math.MaxInt - 1
+	for range 3 {
+		require.Equal(t, 1.0, f.Step())
+	}
+	_, rises := f.Trend()
+	require.Equal(t, math.MaxInt, rises)
 }
 
 func TestFabricRateInterval(t *testing.T) {

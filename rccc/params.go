@@ -11,11 +11,11 @@ import (
 // the defaults that their comments name; [NewParams] checks the rest.
 type Config struct {
 	// MaxCredit is W, the most credit a source may hold and the most it asks
-	// for, in bytes: 1.5 times the bandwidth-delay product. Required.
+	// for, in bytes: 1.5 times the bandwidth-delay product, MTU to 2^29. Required.
 	MaxCredit int64
 
 	// InitialCredit is what a new context may send before anybody granted
-	// anything, in bytes. Default MaxCredit.
+	// anything, in bytes, up to MaxCredit, which is the default.
 	InitialCredit int64
 
 	// CountInitial makes InitialCredit the first part of the cumulative total,
@@ -24,19 +24,19 @@ type Config struct {
 	// feedback, and what was spent is repaid through the target.
 	CountInitial bool
 
-	// MaxDemand caps the demand that the target expresses, in bytes. Default
+	// MaxDemand caps the demand that the target expresses, in bytes, MTU to 2^29. Default
 	// MaxCredit.
 	MaxDemand int64
 
 	// MTU is the nominal size of a full packet, in bytes. Required.
 	MTU int64
 
-	// RTT is the unloaded round trip, in nanoseconds: a source without credit
-	// asks for some after one RTT of silence. Required.
+	// RTT is the unloaded round trip, in nanoseconds, up to 2^50: a source without
+	// credit asks for some after one RTT of silence. Required.
 	RTT int64
 
 	// RequestCeiling bounds the exponential back-off of that timer, in
-	// nanoseconds. Default 64 RTT.
+	// nanoseconds, RTT to 2^56. Default 64 RTT.
 	RequestCeiling int64
 }
 

@@ -12,11 +12,11 @@ const DefaultGrant = 64 * QuantumBytes
 
 // PullConfig describes a [PullPolicy].
 type PullConfig struct {
-	// MaxCredit is W in bytes: spare credit stops when a sender holds that much
-	// beyond its target. Required unless NoIdleCredit.
+	// MaxCredit is W in bytes, 256 to 2^29: spare credit stops when a sender holds that
+	// much beyond its target. Required unless NoIdleCredit.
 	MaxCredit int64
 
-	// Grant is the credit of one turn, in bytes, a multiple of 256. Default
+	// Grant is the credit of one turn, in bytes, a multiple of 256 up to 2^18. Default
 	// DefaultGrant.
 	Grant int64
 

@@ -15,22 +15,23 @@ type ReceiverConfig struct {
 	Senders int
 
 	// Rate is the speed of the link, of all its ports together, in bytes a
-	// second. Required.
+	// second, 125,000 (1 Mb/s) to 10^12. Required.
 	Rate int64
 
-	// Utilisation is the part of Rate that is handed out as credit. Default 0.99.
+	// Utilisation is the part of Rate that is handed out as credit, 0.1 to 1. Default 0.99.
 	Utilisation float64
 
-	// MaxCredit is W of the senders, in bytes. Required.
+	// MaxCredit is W of the senders, in bytes, up to 2^29. Required.
 	MaxCredit int64
 
-	// MaxDemand is the most an honest sender asks for at a time, in bytes.
+	// MaxDemand is the most an honest sender asks for at a time, in bytes, up to 2^29.
 	// Default MaxCredit.
 	MaxDemand int64
 
 	// Timeout is how long a sender may keep silent while it holds credit, in
-	// nanoseconds, before [Receiver.Expire] forgets it. Default 1 ms: give 8 round trips
-	// of the farthest sender where that is more, since credit takes one to be used.
+	// nanoseconds, up to 2^56, before [Receiver.Expire] forgets it. Default 1 ms: give 8
+	// round trips of the farthest sender where that is more, since credit takes one to be
+	// used.
 	Timeout int64
 
 	// Policy shares the rate. Required; it serves this receiver only.
@@ -42,8 +43,9 @@ type ReceiverConfig struct {
 // speed of the link, one [Grant] at a time.
 //
 // The owner reports arrivals, polls at the time that [Receiver.Deadline] names,
-// and sends each grant's cumulative value to its sender. Credit granted in any
-// interval of length t is at most t times the link's rate, plus one grant.
+// and sends each grant's cumulative value to its sender. Credit granted in any interval of
+// t nanoseconds is at most what the link carries in t+1 of them, plus one grant. With a
+// [SlicePolicy] it is as much plus a slice, and a byte for each unit of weight.
 //
 // Single writer, except [Senders.Load] of [Receiver.Senders]. The work of every
 // call is independent of the number of senders.
@@ -93,7 +95,7 @@ func NewReceiver(c ReceiverConfig) (*Receiver, error) {
 	}
 	r := &Receiver{
 		policy: c.Policy, timeout: c.Timeout, maxNeed: roundUp(c.MaxDemand),
-		maxAhead: 2 * (c.MaxDemand + c.MaxCredit),
+		maxAhead: max(2*(c.MaxDemand+c.MaxCredit), QuantumBytes), // less cannot be told
 		full:     fullPace(c.Rate, c.Utilisation),
 	}
 	r.pace = r.full

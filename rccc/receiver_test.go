@@ -251,6 +251,26 @@ func TestSlicePolicyWeights(t *testing.T) {
 	require.Equal(t, int64(2500), next(t, r).Bytes)
 }
 
+// Where a slice has not a byte for each sender, or none at all, everybody gets one as soon as
+// the link has carried so many.
+func TestSlicePolicyStarvesNobody(t *testing.T) {
+	for _, rate := range []int64{125_000, 1_000_000, 2_999_999} {
+		p, err := NewSlicePolicy(SliceConfig{})
+		require.NoError(t, err)
+		r := testReceiver(t, p, func(c *ReceiverConfig) { c.Rate, c.Utilisation = rate, 1 })
+		for range 3 {
+			r.OnArrival(addSender(t, r, 0), 0, ArrivalData, testW)
+		}
+		credit := int64(0)
+		due, _ := r.Deadline()
+		for ; due <= 1e6; due, _ = r.Deadline() {
+			credit += next(t, r).Bytes
+		}
+		require.LessOrEqual(t, credit, rate/1000)
+		require.GreaterOrEqual(t, credit, rate/1000/2)
+	}
+}
+
 // What a sender does not need of its share stays unused in that slice, and in the next one
 // it has none. A request is answered all the same.
 func TestSlicePolicySatisfied(t *testing.T) {
@@ -372,6 +392,15 @@ func TestReceiverRemoveInAnyList(t *testing.T) {
 		require.Equal(t, int64(1), r.Senders().ActiveWeight())
 		require.Equal(t, other, next(t, r).Sender)
 	}
+}
+
+// Credit comes in whole quanta, so one has to fit, however little a sender may hold.
+func TestReceiverOfTinyWindowsGrantsQuanta(t *testing.T) {
+	pull, err := NewPullPolicy(PullConfig{NoIdleCredit: true})
+	require.NoError(t, err)
+	r := testReceiver(t, pull, func(c *ReceiverConfig) { c.MaxCredit = 1 })
+	r.OnArrival(addSender(t, r, 0), 0, ArrivalData, QuantumBytes)
+	require.Equal(t, Quanta(1), QuantaOf(next(t, r).Cum))
 }
 
 // A sender that only asks is cut off; data or a timeout shows that credit is used.

@@ -4,15 +4,16 @@ import (
 	"cmp"
 
 	"github.com/uetcc/uetcc/internal/check"
+	"github.com/uetcc/uetcc/internal/deadline"
 )
 
 // SliceConfig describes a [SlicePolicy].
 type SliceConfig struct {
-	// Slice is the length of a time slice, in nanoseconds. Default 1000.
+	// Slice is the length of a time slice, in nanoseconds, up to a million. Default 1000.
 	Slice int64
 
 	// Carry moves the remainder of a slice's division to the next slice; without
-	// it the remainder is lost.
+	// it the remainder is lost, unless nobody would get a byte.
 	Carry bool
 }
 
@@ -29,7 +30,7 @@ type SlicePolicy struct {
 	open   bool   // some sender of this slice is not served yet
 	number uint32 // of the slice, modulo 2^32; stamps the senders served
 	share  int64  // bytes for each unit of weight
-	carry  int64  // bytes left over by the division
+	carry  int64  // left over by the division, billionths of a byte
 }
 
 // NewSlicePolicy validates c. Errors wrap [ErrConfig].
@@ -47,7 +48,7 @@ const maxSlice = 1e6
 // Start begins the first slice's grants when it is over.
 func (p *SlicePolicy) Start(now int64) int64 {
 	p.open = false
-	return now + p.slice
+	return deadline.After(now, p.slice)
 }
 
 // Update makes a sender active, from the next slice on: none has more credit than it asked
@@ -88,15 +89,17 @@ func (p *SlicePolicy) Next(t *Senders, pace *Pace) (Grant, bool) {
 	return t.Grant(i, n, p.slice*1000), true
 }
 
-// begin divides the capacity of a new slice.
+// begin divides the capacity of a new slice. What is too little for a byte each is kept:
+// lost slice by slice, it would leave everybody without credit for ever.
 func (p *SlicePolicy) begin(t *Senders, pace *Pace) {
 	p.open = true
 	p.number++
-	capacity := pace.BytesIn(p.slice) + p.carry
-	p.share = capacity / t.weight
+	capacity := pace.rate*p.slice + p.carry
+	each := t.weight * 1e9
+	p.share = capacity / each
 	p.carry = 0
-	if p.keep {
-		p.carry = capacity - p.share*t.weight
+	if p.keep || p.share == 0 {
+		p.carry = capacity - p.share*each
 	}
 }
 
