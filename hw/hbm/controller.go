@@ -30,17 +30,21 @@ var arbitrationNames = [...]string{"round-robin", "oldest-first"}
 // String returns the policy's name.
 func (a Arbitration) String() string { return enum.Name(arbitrationNames[:], a) }
 
-// Config describes a controller.
+// Config describes a controller. Requests that can wait, Channels x Requesters x Depth, are
+// at most 2^24.
 type Config struct {
 	Channels    int   // independent channels, 1..256
 	Banks       int   // banks of a channel, 1..256
 	Requesters  int   // 1..4096
 	Depth       int   // requests that one requester can have waiting at one channel, 1..65,536
-	Rate        int64 // bytes per second that one channel transfers
-	BankBusy    int64 // nanoseconds for which a bank is unusable after a transfer
-	Interleave  int64 // bytes after which the address moves on to the next channel
+	Rate        int64 // bytes per second that one channel transfers, 1 or more
+	BankBusy    int64 // nanoseconds for which a bank is unusable after a transfer, 0 or more
+	Interleave  int64 // bytes after which the address moves on to the next channel, 1 or more
 	Arbitration Arbitration
 }
+
+// maxWaiting bounds the requests that can wait in all, whose memory is taken at once.
+const maxWaiting = 1 << 24
 
 // Request is one access to memory. It is served whole by the channel and bank of
 // its first byte.
@@ -88,6 +92,7 @@ func (c *Config) validate() error {
 		check.Range(ErrConfig, "Banks", c.Banks, 1, 256),
 		check.Range(ErrConfig, "Requesters", c.Requesters, 1, 4096),
 		check.Range(ErrConfig, "Depth", c.Depth, 1, 1<<16),
+		check.Range(ErrConfig, "Channels x Requesters x Depth", c.waiting(), 1, maxWaiting),
 		check.AtLeast(ErrConfig, "Rate", c.Rate, 1),
 		check.AtLeast(ErrConfig, "BankBusy", c.BankBusy, 0),
 		check.AtLeast(ErrConfig, "Interleave", c.Interleave, 1),
@@ -95,16 +100,18 @@ func (c *Config) validate() error {
 	)
 }
 
+// waiting is how many requests can wait.
+func (c *Config) waiting() int64 { return int64(c.Channels) * int64(c.Requesters) * int64(c.Depth) }
+
 // NewController returns an idle controller. Errors wrap [ErrConfig] and name the field.
 func NewController(cfg Config) (*Controller, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	waiting := cfg.Channels * cfg.Requesters * cfg.Depth
 	c := &Controller{
 		cfg:      cfg,
 		channels: make([]channel, cfg.Channels),
-		done:     make([]Done, waiting+cfg.Channels),
+		done:     make([]Done, cfg.waiting()+int64(cfg.Channels)),
 		usage:    make([]Usage, cfg.Requesters),
 	}
 	for i := range c.channels {

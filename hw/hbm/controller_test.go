@@ -152,6 +152,14 @@ func TestConfigLimits(t *testing.T) {
 	}
 }
 
+// Fields within their limits can ask for more memory together than there is.
+func TestConfigLimitsTheQueues(t *testing.T) {
+	cfg := seven(RoundRobin)
+	cfg.Channels, cfg.Requesters, cfg.Depth = 256, 4096, 1<<16
+	_, err := NewController(cfg)
+	require.ErrorIs(t, err, ErrConfig)
+}
+
 // TestLargeRequest: no number of bytes and no rate makes a transfer end before it began, and
 // one that would end after the last time there is never ends.
 func TestLargeRequest(t *testing.T) {

@@ -20,7 +20,7 @@ type Policy struct {
 
 // PolicyConfig describes a policy.
 type PolicyConfig struct {
-	Low    int64 // waiting bytes at which the penalty begins
+	Low    int64 // waiting bytes above which the penalty begins; 0 or more
 	High   int64 // waiting bytes at which it is Max; above Low, up to 2^56
 	Resume int64 // waiting bytes at which an episode ends, 0..Low
 	Max    uint8 // strongest penalty, 1..127; 127 brings a source down to one packet per round trip

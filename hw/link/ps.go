@@ -25,8 +25,8 @@ func (d Ps) Nanoseconds() int64 {
 	return int64(d.RoundUp(Nanosecond) / Nanosecond)
 }
 
-// RoundUp is the least multiple of step that is not below d. A step of zero or
-// less leaves d as it is.
+// RoundUp is the least multiple of step that is not below d, or the largest Ps if there is
+// none. A step of zero or less leaves d as it is.
 func (d Ps) RoundUp(step Ps) Ps {
 	if step <= 0 {
 		return d

@@ -14,7 +14,7 @@ type ZTRParams struct {
 	Alpha     uint32 // fxp16, how much deeper a queue slow flows may see: 0..65,536
 	MaxDec    uint32 // fxp16, strongest regular decrease: 52,429..65,536
 	AI        Rate   // step of an increase: 1..[LineRate]
-	HAI       Rate   // extra step after each calm period
+	HAI       Rate   // extra step after each calm period: 0..[LineRate]
 	HAIPeriod uint32 // ns without a decrease: >= 1
 	Threshold uint32 // ns above the minimum that the delay may have at line rate: >= 1
 	MaxDelay  uint32 // ns, round trip that counts as severe: >= 1

@@ -13,7 +13,7 @@ import (
 // show why.
 type PFCConfig struct {
 	XOff  int64 // bytes above which the upstream is told to stop
-	XOn   int64 // bytes below which it may go on; less than XOff
+	XOn   int64 // bytes below which it may go on; less than XOff; 0: not before the pause is over
 	Pause int64 // nanoseconds that one pause frame lasts
 }
 
@@ -37,7 +37,7 @@ func NewPFCParams(c PFCConfig) (PFCParams, error) {
 func (p *PFCParams) Config() PFCConfig { return p.c }
 
 // MaxPause is the longest pause that a frame can carry: 65,535 quanta of 512
-// bit times, in nanoseconds, for a link of bitsPerSecond.
+// bit times, in whole nanoseconds, for a link of bitsPerSecond, above 0.
 func MaxPause(bitsPerSecond int64) int64 {
 	return int64(65_535 * 512 * 1e9 / float64(bitsPerSecond))
 }

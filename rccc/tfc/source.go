@@ -50,6 +50,10 @@ func (s *Source) OnCreditUpdate(p *Params, total int64) int64 {
 // accepted it the charge comes back with the credit that tells so, at the latest when all
 // that was sent is freed; until then the destination may have to refuse as many cells. What
 // is known to be freed was accepted, and is not given back.
+//
+// Credit can be told from an older one only while fewer than 2^23 cells are charged from one
+// that arrives to the next, those given back and charged anew counted twice. With a Limit
+// above 2^22 a single closing may be too much, and leave the source without its credit.
 func (s *Source) OnAbandon(p *Params, size int64) {
 	freed := max(s.credit-p.limit, 0)
 	cells := min(p.Cost(size), s.consumed-freed)

@@ -30,14 +30,14 @@ var ErrConfig = errors.New("tfc: invalid configuration")
 // Config is what both ends agree on. Zero fields have the defaults that their
 // comments name.
 type Config struct {
-	CellSize    int64 // bytes of one cell; required
-	PktOverhead int64 // bytes that a packet occupies beyond its nominal size
-	Limit       int64 // cells that the destination dedicates to this source; required
-	MTU         int64 // nominal size of the largest packet, bytes; required
-	RTT         int64 // unloaded round trip, ns: the first repetition; required
+	CellSize    int64 // bytes of one cell, up to 2^31; required
+	PktOverhead int64 // bytes that a packet occupies beyond its nominal size, up to 2^31
+	Limit       int64 // cells that the destination dedicates to this source, an MTU's to 2^23-1; required
+	MTU         int64 // nominal size of the largest packet, bytes, up to 2^31; required
+	RTT         int64 // unloaded round trip, ns, up to 2^50: the first repetition; required
 
 	// RepeatCeiling bounds the time between two repetitions of a credit, in
-	// nanoseconds. Default 64 RTT.
+	// nanoseconds, RTT to 2^56. Default 64 RTT.
 	RepeatCeiling int64
 
 	// WaitForGrant lets a source begin with nothing instead of Limit.
