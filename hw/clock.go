@@ -39,13 +39,13 @@ func (c Clock) Extend(stamp uint32, now uint64) uint64 {
 }
 
 // TicksToNs converts ticks of the given length (picoseconds) to nanoseconds,
-// rounding down.
+// rounding down, modulo 2^64.
 func TicksToNs(ticks uint64, tickPs uint32) int64 {
 	return int64(ticks/1000*uint64(tickPs) + ticks%1000*uint64(tickPs)/1000)
 }
 
 // NsToTicks converts nanoseconds (>= 0) to ticks of the given length
-// (picoseconds, >= 1), rounding down.
+// (picoseconds, >= 1), rounding down, modulo 2^64.
 func NsToTicks(ns int64, tickPs uint32) uint64 {
 	t := uint64(tickPs)
 	return uint64(ns)/t*1000 + uint64(ns)%t*1000/t

@@ -121,15 +121,16 @@ type Config struct {
 
 // Tuning overrides constants that [NewParams] otherwise derives. Zero keeps the
 // derived value, which is given with each field (UE Specification 1.0.x, table
-// 3-82).
+// 3-82). Bytes are at most [MaxWindow], times 60 s, but for QAThreshold, and Alpha
+// [MaxRate].
 type Tuning struct {
 	MaxWnd       int64   // bytes: 1.5 x BDP
 	TargetQdelay int64   // ticks: 0.75 x BaseRTT with trimming, else BaseRTT
 	FairIncrease float64 // fi, bytes: 5 x MTU x scaling_a
 	FastScale    float64 // fi_scale: 0.25 x scaling_a
 	Eta          float64 // bytes: 0.15 x MTU x scaling_a; see AdditiveStep
-	Gamma        float64 // 0.8
-	MaxMDJump    float64 // smallest factor of one decrease: 0.5
+	Gamma        float64 // up to 1: 0.8
+	MaxMDJump    float64 // smallest factor of one decrease, up to 1: 0.5
 	AdjustBytes  int64   // bytes: 8 x MTU
 	AdjustPeriod int64   // ticks: BaseRTT
 
@@ -144,13 +145,13 @@ type Tuning struct {
 	// specification says "about zero"; htsim and ns-3 take 1 us.
 	FastDelay int64
 
-	// QAGate is the shift of the quick adapt's gate, achieved < MaxWnd >> QAGate: 3.
-	// A negative value is a shift of 0.
+	// QAGate is the shift of the quick adapt's gate, achieved < MaxWnd >> QAGate, up to
+	// 62: 3. -1 is a shift of 0.
 	QAGate int
 
-	// QAThreshold is the delay that asks for a quick adapt, ticks. Without trimming
-	// 4 x BaseRTT; with trimming none does, since trims ask (htsim: 4 x the target in
-	// both cases).
+	// QAThreshold is the delay that asks for a quick adapt, ticks, up to 2^62, which none
+	// reaches. Without trimming 4 x BaseRTT; with trimming none does, since trims ask
+	// (htsim: 4 x the target in both cases).
 	QAThreshold int64
 
 	// NoQuickAdapt is disable_quick_adapt.

@@ -36,7 +36,8 @@ func (f *sourceFlags) set(bit sourceFlags, on bool) {
 	}
 }
 
-// Demand is what a context would like to send, at the moment that it asks.
+// Demand is what a context would like to send, at the moment that it asks. Bytes are at most
+// 2^61, which may stand for no end.
 type Demand struct {
 	Backlog  int64 // unsent new data, bytes, nominal
 	Rtx      int64 // data marked for retransmission, bytes, nominal
