@@ -41,8 +41,11 @@ type Tx struct {
 }
 
 // CanSend reports whether a packet of n blocks may start:
-// (FCCL - (FCTBS + n)) mod 4096 <= 2048. A transmitter that is past its limit
-// is blocked, as is a packet that no grant could ever cover (n > 2048).
+// (FCCL - (FCTBS + n)) mod 4096 <= 2048. A packet that no grant could ever cover
+// (n > 2048) is blocked. So is each of InfiniBand's packets, 66 blocks at most, without
+// credit, and on a transmitter that is less than 1,982 blocks past its limit. The
+// rule cannot tell n blocks too many from 4,096 - n left: it lets 2,048 blocks go
+// without any credit.
 func (t *Tx) CanSend(n int64) bool {
 	room := (t.limit - t.sent - uint16(n)) & totalMask
 	return t.open && uint64(n) <= MaxGrant && room <= MaxGrant

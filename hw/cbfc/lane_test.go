@@ -27,6 +27,9 @@ func TestSendRule(t *testing.T) {
 		{0, 2049, 2049, false}, // more than can be granted, whatever the limit says
 		{0, 0, 4096, false},    // a whole turn of the counter is no free ride
 		{0, 10, -1, false},
+		{0, 0, 2048, true}, // where the rule of the specification goes wrong
+		{1981, 0, 66, false},
+		{1982, 0, 66, true},
 	} {
 		tx := Tx{sent: c.fctbs, limit: c.fccl, open: true}
 		require.Equal(t, c.allowed, tx.CanSend(c.blocks), "%+v", c)
