@@ -87,7 +87,11 @@ type Config struct {
 	NewPDCTime    int64       // New_PDC_Time: life of a PENDING PDC (default 5 ms or 40 BaseRTT)
 	CloseThresh   int         // Close_Thresh: PDCs left open before others are closed (default: all there are)
 	LimitPSNRange bool        // Limit_PSN_Range: close a PDC before it has used 2^31 PSNs; for those that TSS secures
-	ClearTime     int64       // PDS_Clear_Time: idle time before a CLEAR_CMD (default 1 ms or 8 BaseRTT)
+
+	// ClearTime is PDS_Clear_Time, the idle time before a CLEAR_CMD (default 1 ms or 8 BaseRTT).
+	// CACK waits for it behind a guaranteed response, and packets that wait for CACK time out
+	// after RTOInit, which is as long by default: half of that spares them their questions.
+	ClearTime int64
 
 	// PendTimeout is Pend_Timeout, how long a message may wait for a PDC: up to 800 s
 	// (default 100 ms or 800 BaseRTT).
