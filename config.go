@@ -52,7 +52,7 @@ type Config struct {
 
 	PDCs    pdc.TableConfig // PDCIDs (default: 1024 in the general pool, 2 s of quarantine)
 	Memory  pdc.MemoryConfig
-	Waiting int // messages that may wait for a PDC, up to 65,535 (default 64)
+	Waiting int // messages that may wait for a PDC of each pool, up to 65,535 (default 64)
 	RUDI    int // RUDI packets that may be outstanding, up to 65,535 (default 256)
 
 	// Contexts is how many congestion control contexts messages may use, one for each peer and

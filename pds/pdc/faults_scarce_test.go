@@ -386,3 +386,38 @@ func TestCloseHasMemory(t *testing.T) {
 	require.Equal(t, StateQuarantine, g.a.m.pdc[g.h.ID()].state)
 	require.Zero(t, g.b.m.open, "it has heard of it")
 }
+
+// Messages for the reserved pool hold back none for the general one: each waits for an id of
+// its own pool.
+func TestFaultMessagesWaitByPool(t *testing.T) {
+	g := newPair(t, pairConfig{Config: Config{PendTimeout: 100 * ms}, manager: func(c *ManagerConfig) {
+		var err error
+		c.Table, err = NewTable(TableConfig{General: 1, Reserved: 1, Initiators: 1, Quarantine: ms, FirstID: 1, Seed: 1})
+		require.NoError(t, err)
+	}})
+	open := func(job uint32, reserved bool) error {
+		k := InitiatorKey{Source: g.a.addr, Destination: g.b.addr, JobID: job, Reserved: reserved}
+		h, err := g.a.m.Open(g.now, &k, uint64(job))
+		if err == nil {
+			require.NoError(t, g.a.m.Lock(h))
+		}
+		return err
+	}
+	require.NoError(t, g.a.m.Lock(g.h))
+	require.NoError(t, open(1, true))
+	for range 3 {
+		require.ErrorIs(t, open(2, true), ErrWaiting)
+	}
+	require.ErrorIs(t, open(3, false), ErrWaiting)
+	require.Equal(t, 4, g.a.m.Waiting())
+	require.NoError(t, g.a.m.Unlock(g.now, g.h))
+	require.NoError(t, g.a.m.Close(g.now, g.h))
+	for range 4 {
+		g.settle()
+		g.wait(2 * ms)
+	}
+	require.Equal(t, []uint64{3}, g.a.take(EventMessage))
+	g.wait(100 * ms)
+	require.Equal(t, []uint64{2, 2, 2}, g.a.take(EventError))
+	require.Zero(t, g.a.m.Waiting())
+}

@@ -42,7 +42,7 @@ type ManagerConfig struct {
 	// never does.
 	Awaited func(Handle) bool
 
-	Waiting int    // messages that may wait for a PDC, up to 65,535 (default 64)
+	Waiting int    // messages that may wait for a PDC of each pool, up to 65,535 (default 64)
 	RUDI    int    // RUDI packets that may be outstanding, up to 65,535 (default 256)
 	Seed    uint64 // of Start_PSNs and probe values, which do not tell it; on a network a secret
 	Now     int64  // the first time, ns
@@ -113,7 +113,7 @@ type Manager struct {
 	in      inbound               // the packet that is being received
 	plain   [RunMax]nscc.PlainAck // those of one Exchange
 	limiter limiter               // of answers to packets without a PDC
-	waiting waitQueue
+	waiting [2]waitQueue          // for the general pool, and for the reserved one
 
 	expected expectedStarts // with StartExpected0RTT
 	rudi     rudiTable
@@ -158,7 +158,9 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 	if m.p.c.Start == StartExpected0RTT {
 		m.expected = newExpectedStarts(ids, m.limiter.hasher)
 	}
-	m.waiting.init(c.Waiting, c.Params.c.PendTimeout)
+	for i := range m.waiting {
+		m.waiting[i].ring = make([]waiter, c.Waiting)
+	}
 	m.rudi.init(c.RUDI, uint32(m.random()))
 	return m, nil
 }

@@ -23,7 +23,7 @@ func (m *Manager) Open(now int64, k *InitiatorKey, ticket uint64) (Handle, error
 		m.relieve(now, h)
 		return h, err
 	}
-	if !m.waiting.push(waiter{key: *k, ticket: ticket, until: deadline.After(now, m.waiting.limit)}) {
+	if !m.waitsFor(k).push(waiter{key: *k, ticket: ticket, until: deadline.After(now, m.p.c.PendTimeout)}) {
 		return 0, ErrPaused
 	}
 	m.arm(now)

@@ -50,7 +50,7 @@ func (m *Manager) prospect(now int64, p *PDC) prospect {
 // Source: UE Specification 1.0.x section 3.5, PDS manager: Close_Thresh.
 func (m *Manager) relieve(now int64, except Handle) {
 	over := m.open > m.p.c.CloseThresh
-	if m.waiting.len() == 0 && !over || m.mem.events.free() < eventReserve {
+	if m.Waiting() == 0 && !over || m.mem.events.free() < eventReserve {
 		return
 	}
 	var oldest [prospects]*PDC
@@ -61,7 +61,7 @@ func (m *Manager) relieve(now int64, except Handle) {
 		}
 	}
 	p := oldest[prospectIdle]
-	if p == nil && (over || oldest[prospectComing] == nil && m.table.quarantine < m.waiting.limit) {
+	if p == nil && (over || oldest[prospectComing] == nil && m.table.quarantine < m.p.c.PendTimeout) {
 		p = oldest[prospectBusy]
 	}
 	if p != nil {

@@ -9,15 +9,12 @@ type waiter struct {
 	until  int64
 }
 
-// waitQueue is a queue of fixed length. Every message waits equally long, so the
-// first one is always the first to give up.
+// waitQueue is a queue of fixed length of those that wait for an id of one pool. Every message
+// waits equally long, so the first one is always the first to give up.
 type waitQueue struct {
 	ring       []waiter
 	head, tail int // of the whole life
-	limit      int64
 }
-
-func (q *waitQueue) init(n int, limit int64) { q.ring, q.limit = make([]waiter, n), limit }
 
 func (q *waitQueue) len() int { return q.tail - q.head }
 
@@ -32,16 +29,29 @@ func (q *waitQueue) push(w waiter) bool {
 
 func (q *waitQueue) first() *waiter { return &q.ring[q.head%len(q.ring)] }
 
+// waitsFor is the queue of those that wait for an id of the pool of k.
+func (m *Manager) waitsFor(k *InitiatorKey) *waitQueue {
+	if k.Reserved {
+		return &m.waiting[1]
+	}
+	return &m.waiting[0]
+}
+
 // Waiting returns how many messages wait for a PDC.
-func (m *Manager) Waiting() int { return m.waiting.len() }
+func (m *Manager) Waiting() int { return m.waiting[0].len() + m.waiting[1].len() }
 
 // arm keeps the deadline of what waits in the manager itself: messages for a PDC (the
-// time-out of the first, an id that leaves quarantine, or another look for a PDC that has
+// time-out of the first ones, an id that leaves quarantine, or another look for a PDC that has
 // become idle, which nothing else tells of) and RUDI packets.
 func (m *Manager) arm(now int64) {
 	at := m.rudi.nextDue
-	if m.waiting.len() > 0 {
-		at = min(at, m.waiting.first().until, deadline.After(now, m.p.c.RTOInit))
+	for i := range m.waiting {
+		if m.waiting[i].len() > 0 {
+			at = min(at, m.waiting[i].first().until)
+		}
+	}
+	if m.Waiting() > 0 {
+		at = min(at, deadline.After(now, m.p.c.RTOInit))
 		// An id that is free by now is not what they wait for: they have just looked.
 		if reap, ok := m.table.NextReap(); ok && reap > now {
 			at = min(at, reap)
@@ -64,11 +74,17 @@ func (m *Manager) own(now int64) {
 	m.arm(now)
 }
 
-// serve opens PDCs for the messages that wait, in their order, and gives up on
+// serve opens PDCs for the messages that wait, in the order of each pool, and gives up on
 // those that have waited too long.
 func (m *Manager) serve(now int64) {
-	for m.waiting.len() > 0 && m.mem.events.free() > eventReserve {
-		w := m.waiting.first()
+	for i := range m.waiting {
+		m.serveQueue(now, &m.waiting[i])
+	}
+}
+
+func (m *Manager) serveQueue(now int64, q *waitQueue) {
+	for q.len() > 0 && m.mem.events.free() > eventReserve {
+		w := q.first()
 		e := Event{Kind: EventMessage, Handle: w.ticket, PDC: m.usable(now, &w.key)}
 		if e.PDC == 0 {
 			h, err := m.openInitiator(now, &w.key)
@@ -81,7 +97,7 @@ func (m *Manager) serve(now int64) {
 				return
 			}
 		}
-		m.waiting.head++
+		q.head++
 		m.mem.events.push(e)
 	}
 }
