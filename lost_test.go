@@ -227,11 +227,7 @@ func TestEndpointRUDIRefusedHalfWay(t *testing.T) {
 // means for the messages of this side the next Tick tells, which is due at once.
 func TestEndpointAbortByTheManager(t *testing.T) {
 	s := newTwoSided(t, 1, netFaults{}, nil)
-	m := s.matched(s.b, 7, 99, 2000)
-	m.Deferrable = true
-	s.a.local[99] = fill(2000, 1)
-	_, err := s.a.e.Send(0, &m)
-	require.NoError(t, err)
+	s.deferrable(7, 99, fill(2000, 1))
 	s.run(func() bool { return s.b.e.Target().Pending() == 1 })
 	for _, end := range []*netEnd{s.b, s.a} {
 		for h := range end.e.PDS().All() {
@@ -248,8 +244,7 @@ func TestEndpointAbortByTheManager(t *testing.T) {
 	require.Zero(t, s.b.e.Target().Pending())
 	require.Len(t, s.a.events, 1)
 	require.Equal(t, pdc.CauseAborted, s.a.events[0].Cause)
-	_, err = s.a.e.Send(s.now, &m)
-	require.NoError(t, err)
+	s.deferrable(7, 99, fill(2000, 1))
 	s.run(func() bool { return len(s.a.events) == 2 })
 	require.Equal(t, ses.StatusOK, s.a.events[1].Outcome.Status)
 }

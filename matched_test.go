@@ -77,6 +77,16 @@ func newTwoSided(t *testing.T, seed uint64, faults netFaults, edit func(*uetcc.C
 	return &twoSided{network: n, a: n.ends[0], b: n.ends[1]}
 }
 
+// deferrable starts a send of data that waits for a buffer if its tag finds none.
+func (s *twoSided) deferrable(tag, cookie uint64, data []byte) uetcc.Handle {
+	m := s.matched(s.b, tag, cookie, uint32(len(data)))
+	m.Deferrable = true
+	s.a.local[cookie] = data
+	h, err := s.a.e.Send(s.now, &m)
+	require.NoError(s.t, err)
+	return h
+}
+
 // rendezvous starts a send of data that lies at base in the sender's memory.
 func (s *twoSided) rendezvous(data []byte, base uint64, eager uint32, tag uint64) uetcc.Handle {
 	s.sent++
@@ -218,12 +228,7 @@ func TestEndpointDeferrableGivenUp(t *testing.T) {
 		s := newTwoSided(t, seed, faults, nil)
 		var h [2]uetcc.Handle
 		for i := range h {
-			m := s.matched(s.b, 7, uint64(i+1), 3000)
-			m.Deferrable = true
-			s.a.local[uint64(i+1)] = fill(3000, byte(i))
-			var err error
-			h[i], err = s.a.e.Send(s.now, &m)
-			require.NoError(t, err)
+			h[i] = s.deferrable(7, uint64(i+1), fill(3000, byte(i)))
 			s.run(func() bool { return s.b.e.Target().Pending() == i+1 })
 		}
 		require.NoError(t, s.a.e.Cancel(s.now, h[0]))
@@ -243,15 +248,11 @@ func TestEndpointDeferrableGivenUpWhenReady(t *testing.T) {
 	cancelled := 0
 	for step := range 100 {
 		s := newTwoSided(t, uint64(step), netSettings["lossy"], nil)
-		m := s.matched(s.b, 7, 99, 30_000)
-		m.Deferrable = true
-		s.a.local[99] = fill(30_000, 1)
-		h, err := s.a.e.Send(s.now, &m)
-		require.NoError(t, err)
+		h := s.deferrable(7, 99, fill(30_000, 1))
 		s.run(func() bool { return s.b.e.Target().Pending() == 1 })
-		m = uetcc.Message{To: uetcc.Destination{Address: s.b.addr, TC: tcLow, Job: 1}, Key: 1, Length: 400_000, Cookie: 98}
+		m := uetcc.Message{To: uetcc.Destination{Address: s.b.addr, TC: tcLow, Job: 1}, Key: 1, Length: 400_000, Cookie: 98}
 		s.a.local[98] = fill(400_000, 2)
-		_, err = s.a.e.Write(s.now, &m)
+		_, err := s.a.e.Write(s.now, &m)
 		require.NoError(t, err)
 		s.postTag(s.b, 0, 30_000, 7, 0)
 		for range step {
@@ -274,11 +275,7 @@ func TestEndpointMatchedSendsOfAPeerThatIsGone(t *testing.T) {
 	s := newTwoSided(t, 1, netFaults{}, func(c *uetcc.Config) {
 		c.PDS.MaxRTORetx, c.PDS.IdleTime = 2, 20_000_000
 	})
-	m := s.matched(s.b, 7, 90, 3000)
-	m.Deferrable = true
-	s.a.local[90] = fill(3000, 1)
-	_, err := s.a.e.Send(s.now, &m)
-	require.NoError(t, err)
+	s.deferrable(7, 90, fill(3000, 1))
 	s.run(func() bool { return s.b.e.Target().Pending() == 1 })
 	s.wait(300_000_000)
 	require.Empty(t, s.a.events, "it waits as long as its peer is there")
@@ -316,11 +313,7 @@ func TestEndpointMatchedSendsToAQueueThatIsClosed(t *testing.T) {
 	s := newTwoSided(t, 1, netFaults{}, nil)
 	s.postTag(s.b, 0, 100_000, 1, 5)
 	s.rendezvous(fill(60_000, 2), 0, 1000, 1)
-	m := s.matched(s.b, 7, 1, 100)
-	m.Deferrable = true
-	s.a.local[1] = fill(100, 1)
-	_, err := s.a.e.Send(0, &m)
-	require.NoError(t, err)
+	s.deferrable(7, 1, fill(100, 1))
 	s.run(func() bool { return s.b.e.Target().Pending() == 2 })
 	require.NoError(t, s.b.e.Target().CloseIndex(s.now, 1<<16, netQueue))
 	s.run(func() bool { return len(s.a.events) == 2 })
@@ -536,11 +529,7 @@ func TestEndpointRendezvousKeyMadeUp(t *testing.T) {
 func TestEndpointReadyToRestartForged(t *testing.T) {
 	for _, unknown := range []bool{false, true} {
 		s := newTwoSided(t, 1, netFaults{}, nil)
-		m := s.matched(s.b, 7, 1, 100)
-		m.Deferrable = true
-		s.a.local[1] = fill(100, 1)
-		h, err := s.a.e.Send(0, &m)
-		require.NoError(t, err)
+		h := s.deferrable(7, 1, fill(100, 1))
 		s.run(func() bool { return s.b.e.Target().Pending() == 1 })
 		for s.q.Len() > 0 {
 			_, p := s.q.Pop()
@@ -552,7 +541,7 @@ func TestEndpointReadyToRestartForged(t *testing.T) {
 		forged.src = pdc.AddrFrom(netip.MustParseAddr("10.0.0.9"))
 		if unknown {
 			var q ses.Request
-			_, err = q.Decode(ses.FormStandard, rtr.data[pds.RequestLen:])
+			_, err := q.Decode(ses.FormStandard, rtr.data[pds.RequestLen:])
 			require.NoError(t, err)
 			require.EqualValues(t, h, q.Token.Initiator)
 			q.Token.Initiator |= 0xffff

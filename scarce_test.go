@@ -90,10 +90,7 @@ func TestSendsThatTakeEveryMessage(t *testing.T) {
 // else may cause before long.
 func TestNextDeadlineTellsOfErrands(t *testing.T) {
 	s := newTwoSided(t, 1, netFaults{}, nil)
-	m := s.matched(s.b, 1, 1, 100)
-	m.Deferrable, s.a.local[1] = true, make([]byte, 100)
-	_, err := s.a.e.Send(s.now, &m)
-	require.NoError(t, err)
+	s.deferrable(1, 1, fill(100, 1))
 	s.run(func() bool { return s.b.e.Target().Pending() == 1 })
 	s.wait(1_000_000)
 	at, ok := s.b.e.NextDeadline()

@@ -27,12 +27,12 @@ func Zero(t testing.TB, name string, fn func()) {
 
 // Bytes returns the memory that making a value takes: the least of several samples, as for
 // [Zero].
-func Bytes(make func() any) int {
+func Bytes(build func() any) int {
 	least := ^uint64(0)
 	for range 5 {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		v := make()
+		v := build()
 		runtime.ReadMemStats(&after)
 		runtime.KeepAlive(v)
 		least = min(least, after.TotalAlloc-before.TotalAlloc)

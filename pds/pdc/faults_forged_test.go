@@ -162,11 +162,8 @@ func TestFaultF3CACKALapAway(t *testing.T) {
 // the peer's. It costs one PDC.
 func TestFaultF6FatalNACK(t *testing.T) {
 	g := established(t, pairConfig{})
-	other, err := g.a.m.Open(g.now, &InitiatorKey{Source: g.a.addr, Destination: g.b.addr, JobID: 7, TC: 1}, 0)
-	require.NoError(t, err)
-	require.NoError(t, g.a.m.Begin(other))
-	_, err = g.a.m.Submit(g.now, other, Packet{Handle: 90, Size: 4160, Next: pds.NextRequestStd, EOM: true})
-	require.NoError(t, err)
+	other := g.openJob(7)
+	g.submitOn(other, 90, 1)
 	g.settle()
 	g.a.take()
 	g.submit(1, 2)
@@ -189,9 +186,7 @@ func TestFaultF6FatalNACK(t *testing.T) {
 		g.wait(100 * ms)
 	}
 	require.Nil(t, g.a.m.get(g.h))
-	require.NoError(t, g.a.m.Begin(other), "the other PDC does not notice")
-	_, err = g.a.m.Submit(g.now, other, Packet{Handle: 91, Size: 4160, Next: pds.NextRequestStd, EOM: true})
-	require.NoError(t, err)
+	g.submitOn(other, 91, 1) // the other PDC does not notice
 	g.settle()
 	require.Equal(t, []uint64{91}, g.a.take(EventResponse, EventImplicit))
 }

@@ -95,10 +95,13 @@ func (g *pair) open(ordered bool) Handle {
 }
 
 // submit queues n packets as one message; handles are counted from first.
-func (g *pair) submit(first uint64, n int) {
-	require.NoError(g.t, g.a.m.Begin(g.h))
+func (g *pair) submit(first uint64, n int) { g.submitOn(g.h, first, n) }
+
+// submitOn is submit for another of a's PDCs.
+func (g *pair) submitOn(h Handle, first uint64, n int) {
+	require.NoError(g.t, g.a.m.Begin(h))
 	for i := range n {
-		_, err := g.a.m.Submit(g.now, g.h, Packet{Handle: first + uint64(i), Size: 4160, Next: pds.NextRequestStd, EOM: i == n-1})
+		_, err := g.a.m.Submit(g.now, h, Packet{Handle: first + uint64(i), Size: 4160, Next: pds.NextRequestStd, EOM: i == n-1})
 		require.NoError(g.t, err)
 	}
 }

@@ -164,9 +164,7 @@ func TestPeerThatIsGoneWithTheCredit(t *testing.T) {
 	g.submit(1, 1)
 	g.giveAll(g.giveAll(g.send(g.a)))
 	syn := g.openJob(7)
-	require.NoError(t, g.a.m.Begin(syn))
-	_, err := g.a.m.Submit(g.now, syn, Packet{Handle: 2000, Size: 4160, Next: pds.NextRequestStd, EOM: true})
-	require.NoError(t, err)
+	g.submitOn(syn, 2000, 1)
 	g.submit(2, 900)
 	out := make([]byte, ReplyMax)
 	n, err := g.b.m.PutCredit(g.b.m.byID(g.info(g.b).ID).handle, 40_000/pds.ByteUnit, out)
@@ -211,14 +209,21 @@ func TestFailedCloseEnds(t *testing.T) {
 	}
 }
 
-// A PDC whose window is stuck has nothing outstanding; the answer to its ACK_REQ tells
-// that the target has gone, where retries have no end.
-func TestStallEndsWithATargetThatHasGone(t *testing.T) {
+// stalled is a pair whose initiator has more to send, and a window full of packets that are
+// released and not cleared. Retries have no end.
+func stalled(t *testing.T) *pair {
 	g := newPair(t, pairConfig{Config: Config{Range: 4, MaxRTORetx: 15}, start: 500})
 	g.b.reply = guaranteed
 	g.submit(1, 4)
 	g.giveAll(g.giveAll(g.send(g.a)))
 	g.submit(5, 1)
+	return g
+}
+
+// A PDC whose window is stuck has nothing outstanding; the answer to its ACK_REQ tells
+// that the target has gone, where retries have no end.
+func TestStallEndsWithATargetThatHasGone(t *testing.T) {
+	g := stalled(t)
 	require.NoError(t, g.b.m.Abort(g.now, g.b.m.byID(g.info(g.b).ID).handle))
 	for range 20 {
 		g.settle()
@@ -231,17 +236,13 @@ func TestStallEndsWithATargetThatHasGone(t *testing.T) {
 // So does the answer of a target that has begun again and has given the PDCID to a PDC of
 // somebody else.
 func TestStallEndsWithATargetThatIsAnothers(t *testing.T) {
-	g := newPair(t, pairConfig{Config: Config{Range: 4, MaxRTORetx: 15}, start: 500})
-	g.b.reply = guaranteed
-	g.submit(1, 4)
-	g.giveAll(g.giveAll(g.send(g.a)))
-	g.submit(5, 1)
-	stalled, other := g.a, newPair(t, pairConfig{start: 77777, first: [2]pds.PDCID{5}})
+	g := stalled(t)
+	a, other := g.a, newPair(t, pairConfig{start: 77777, first: [2]pds.PDCID{5}})
 	g.a, g.b, g.h = other.a, other.b, other.h
 	g.submit(1, 1)
 	g.giveAll(g.send(g.a))
 	require.Equal(t, pds.PDCID(5), g.info(g.b).PeerID)
-	g.a = stalled
+	g.a = a
 	for range 20 {
 		g.settle()
 		g.wait(2 * ms)

@@ -6,7 +6,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/ccc"
-	"github.com/uetcc/uetcc/pds"
 )
 
 // busyPair is a pair whose first end has n PDCs, all it may have, with a message open on
@@ -137,9 +136,7 @@ func TestCloseThreshOfATarget(t *testing.T) {
 		g.now += ms
 		h, err := g.a.m.Open(g.now, &InitiatorKey{Source: g.a.addr, Destination: g.b.addr, TC: uint8(40 + i)}, 0)
 		require.NoError(t, err)
-		require.NoError(t, g.a.m.Begin(h))
-		_, err = g.a.m.Submit(g.now, h, Packet{Handle: 1, Size: 4160, Next: pds.NextRequestStd, EOM: true})
-		require.NoError(t, err)
+		g.submitOn(h, 1, 1)
 		g.settle()
 		hs = append(hs, h)
 	}
