@@ -144,11 +144,11 @@ func (k *creditor) startOf(target uint32) int64 {
 	return max(k.start, k.recv.Resume(rccc.Quanta(target).Extend(1<<31)))
 }
 
-// ackState is what the acknowledgement of a packet says for congestion control: what the
-// host adds, or to a request the credit that its source has so far.
+// ackState is what the acknowledgement of a packet says for congestion control where there is
+// receiver credit: what the host adds, or to a request the credit that its source has so far.
 func (e *Endpoint) ackState(in *Datagram) pdc.AckState {
 	k := e.credit
-	if k == nil || !k.alone || len(in.Packet) < pds.RequestCCLen {
+	if !k.alone || len(in.Packet) < pds.RequestCCLen {
 		return in.State
 	}
 	q := (*pds.RequestView)(in.Packet)

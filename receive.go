@@ -211,14 +211,11 @@ func (e *Endpoint) receiveExpected(now int64, in, reply *Datagram, r *Received, 
 	e.res.ID, e.res.Next, e.res.Header = pdc.RxID{PDC: p.Handle(), PSN: q.PSN()}, q.Next(), q.Type().HeaderLen()
 	r.PDC = p.Handle()
 	e.judge(in.Packet, modeOf(in.Packet), r)
-	state, n := &in.State, 0
-	if e.credit != nil {
-		state = &e.presented(in).State
-	}
+	x, n := e.presented(in), 0
 	if d := &e.decision; d.IsDefault() && e.request.Opcode.IsPlain() {
 		n, _ = e.pds.Fast().Take(now, p, &pdc.Taken{
-			Request: q, Src: &in.Src, State: state, CE: in.CE,
-			Size: in.nominal(), Payload: uint32(len(in.Packet) - r.Payload),
+			Request: q, Src: &in.Src, State: &x.State, CE: in.CE,
+			Size: x.Size, Payload: uint32(len(in.Packet) - r.Payload),
 		}, (*[pds.AckCCLen]byte)(buf))
 		switch {
 		case n == 0:
@@ -229,7 +226,7 @@ func (e *Endpoint) receiveExpected(now int64, in, reply *Datagram, r *Received, 
 			n = len(d.Response.AppendTo(buf[:n]))
 		}
 	} else {
-		e.pds.Fast().Await(now, p, e.presented(in))
+		e.pds.Fast().Await(now, p, x)
 		n = e.answer(now, buf, r)
 	}
 	if n > 0 {

@@ -35,7 +35,7 @@ func (m *Manager) askCredit(now int64, c ccc.Handle) {
 			}
 			asked = true
 		}
-		m.unpark(c)
+		m.unpark(c) // it waits again behind the others, so that the next time asks those it has not come to
 	}
 	if !asked && first != 0 {
 		m.pdc[first].flags |= flagAsking
