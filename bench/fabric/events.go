@@ -61,15 +61,18 @@ const (
 //
 // It is a timing wheel: buckets of 1<<shift picoseconds, each a list in order of insertion
 // that is sorted (stably, so only by time) when its turn comes. Their turn comes in groups
-// of eight, so that many of the next events are known at a time. What lies beyond the
-// wheel waits in a heap and moves into the wheel as soon as its group does, before anything
-// can be pushed there directly; that keeps the order of insertion.
+// of eight, so that many of the next events are known at a time. An event that is pushed
+// for the group at hand is sorted into it over a few places, and otherwise waits in a heap
+// beside it, since at 400 Gb/s a group may be tens of thousands of events long. What lies
+// beyond the wheel waits in a heap of its own and moves into the wheel as soon as its group
+// does, before anything can be pushed there directly; that keeps the order of insertion.
 type eventQueue struct {
 	shift, groupShift uint8
 	group             int64 // number of the group in cur
 
 	cur     []slot // the group that is being handed out, sorted
 	curNext int
+	late    agenda.Agenda[slot] // events of that group which were pushed during it, beyond lateMoves places from its end
 
 	// What the buckets hold: chunks of two cache lines, linked from the last of a bucket
 	// to the first and on. Chunk 0 is not used.
@@ -118,10 +121,20 @@ func (q *eventQueue) pushOutside(at, ahead int64, s slot) {
 	q.far.Push(at, s)
 }
 
-// insert sorts s into the group that is being handed out.
+// lateMoves is over how many events of the group at hand another one is sorted in.
+const lateMoves = 16
+
+// insert adds s to the group that is being handed out. While late events wait in the heap all
+// others join them, so that those of one time keep the order in which they were pushed: of
+// equals the ones in cur were pushed first.
 func (q *eventQueue) insert(s slot) {
+	n := len(q.cur)
+	if q.late.Len() > 0 || n-q.curNext > lateMoves && q.cur[n-lateMoves-1] > s.last() {
+		q.late.Push(int64(s.off()), s)
+		return
+	}
 	q.cur = append(q.cur, s)
-	i := len(q.cur) - 1
+	i := n
 	for ; i > q.curNext && q.cur[i-1] > s.last(); i-- {
 		q.cur[i] = q.cur[i-1]
 	}
@@ -165,12 +178,21 @@ func (q *eventQueue) newChunk() uint32 {
 }
 
 // drained reports whether the group at hand is used up: advance comes next.
-func (q *eventQueue) drained() bool { return q.curNext == len(q.cur) }
+func (q *eventQueue) drained() bool { return q.curNext == len(q.cur) && q.late.Len() == 0 }
 
 // take hands out the next event of the group at hand.
 func (q *eventQueue) take() event {
+	if off, ok := q.late.Next(); ok && (q.curNext == len(q.cur) || off < int64(q.cur[q.curNext].off())) {
+		_, s := q.late.Pop()
+		return q.out(s)
+	}
 	s := q.cur[q.curNext]
 	q.curNext++
+	return q.out(s)
+}
+
+// out is the event of a slot of the group at hand.
+func (q *eventQueue) out(s slot) event {
 	return event{at: q.group<<(q.groupShift&63) + int64(s.off()), what: s.what(), kind: s.kind()}
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // len is how many events are pending.
-func (q *eventQueue) len() int { return len(q.cur) - q.curNext + q.held + q.far.Len() }
+func (q *eventQueue) len() int { return len(q.cur) - q.curNext + q.late.Len() + q.held + q.far.Len() }
 
 // pop takes the next event, false if there is none.
 func (q *eventQueue) pop() (event, bool) {
@@ -125,4 +125,39 @@ func BenchmarkEventQueueHold(b *testing.B) {
 			}
 		})
 	}
+}
+
+// Events that are pushed for the group at hand, far before its end, against a slice that is
+// sorted by {time, order of insertion}.
+func TestEventQueueLateEvents(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	q := newEventQueue(1 << 30)
+	type entry struct {
+		at int64
+		id uint32
+	}
+	var slow []entry
+	push := func(at int64) {
+		id := uint32(len(slow))
+		q.push(at, evTimer, id)
+		slow = append(slow, entry{at, id})
+	}
+	group := int64(1) << q.groupShift
+	for range 2_000 {
+		push(group + rnd.Int64N(200)*(group/200))
+	}
+	heap := 0
+	var got []entry
+	for e, ok := q.pop(); ok; e, ok = q.pop() {
+		got = append(got, entry{e.at, e.what})
+		if len(slow) < 6_000 && rnd.IntN(3) > 0 {
+			for range 4 {
+				push(e.at + rnd.Int64N(3)*(group/200))
+			}
+		}
+		heap = max(heap, q.late.Len())
+	}
+	sort.SliceStable(slow, func(i, j int) bool { return slow[i].at < slow[j].at })
+	require.Equal(t, slow, got)
+	require.Greater(t, heap, 0, "some waited beside the group")
 }

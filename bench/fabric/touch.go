@@ -33,6 +33,7 @@ func (l *some) all() []uint32 { return l.v[:l.n] }
 // touching is how far the group of events at hand has come.
 type touching struct {
 	batches [3]batch
+	group   int64  // the group of events at hand, which late events beside it may precede
 	next    int    // batch that takes the first step next
 	worth   bool   // the group began with enough events
 	sum     uint64 // keeps the reads
@@ -44,8 +45,8 @@ type touching struct {
 func (s *sim) touch() {
 	t, cur := &s.touching, s.events.cur
 	at := s.events.curNext / touchBatch
-	if at == 0 {
-		t.next, t.worth = 0, len(cur) >= touchWorth
+	if t.group != s.events.group {
+		t.group, t.next, t.worth = s.events.group, 0, len(cur) >= touchWorth
 	}
 	if !t.worth {
 		return
