@@ -41,7 +41,9 @@ const pathMessagePackets = (ses.MaxMessage + pathMTU - 1) / pathMTU
 // pathShort is up to how many PDCs messages end within a benchmark of hours.
 const pathShort = 1 << 10
 
-func newSource(b testing.TB, n, window int) *sourceEnd {
+// newSource opens n PDCs with windows of so many packets; edit, if not nil, changes the
+// configuration that is measured.
+func newSource(b testing.TB, n, window int, edit func(*uetcc.Config)) *sourceEnd {
 	s := &sourceEnd{b: b, psn: new([1 << 16]sourcePSN)}
 	s.e = pathEndpoint(b, n, func(c *uetcc.Config) {
 		// A ceiling of so many packets, which no round trip here shall lower: the
@@ -53,6 +55,9 @@ func newSource(b testing.TB, n, window int) *sourceEnd {
 			c.Messages = max(2*n, c.Messages)
 		}
 		c.CC.NSCC.Tuning = nscc.Tuning{TargetQdelay: 16 * pathRTT, QAThreshold: 1e12}
+		if edit != nil {
+			edit(c)
+		}
 	})
 	s.tick = pathRTT * 1024 / int64(n*window)
 	for i := range s.reply {
@@ -265,7 +270,7 @@ func BenchmarkSourcePath(b *testing.B) {
 						continue // one PDC has no batch of such acknowledgements outstanding, and each of those is of one packet
 					}
 					b.Run(fmt.Sprintf("pdcs=%d/packets-per-ack=%d/signals=%s/batch=%d", n, per, signals, batch), func(b *testing.B) {
-						p := newSourceSteps(b, n, per, signals, batch)
+						p := newSourceSteps(b, n, per, signals, batch, nil)
 						b.ReportAllocs()
 						for b.Loop() {
 							p.step()
@@ -293,13 +298,13 @@ type sourceSteps struct {
 	clock   stopwatch
 }
 
-func newSourceSteps(b testing.TB, n int, per uint32, signals string, batch int) *sourceSteps {
+func newSourceSteps(b testing.TB, n int, per uint32, signals string, batch int, edit func(*uetcc.Config)) *sourceSteps {
 	window := 8
 	if n == 1 {
 		window = 2 * pathSlice
 	}
 	acks := max(pathSlice/int(per), batch)
-	return &sourceSteps{sourceEnd: newSource(b, n, window), order: (*[1 << 16]uint16)(pathOrder(n)), per: per, signals: signals,
+	return &sourceSteps{sourceEnd: newSource(b, n, window, edit), order: (*[1 << 16]uint16)(pathOrder(n)), per: per, signals: signals,
 		batch: batch, in: ackDatagrams(acks), cover: make([]uint32, acks/batch)}
 }
 
@@ -404,7 +409,7 @@ func newSourceSlices(b testing.TB, n int) *sourceSlices {
 	if n > 1<<10 {
 		window = 8 // the memory of SourcePath
 	}
-	return &sourceSlices{sourceEnd: newSource(b, n, window), order: pathOrder(n), in: ackDatagrams(pathSlice)}
+	return &sourceSlices{sourceEnd: newSource(b, n, window, nil), order: pathOrder(n), in: ackDatagrams(pathSlice)}
 }
 
 // fill sends what may go and writes a slice of acknowledgements of PDCs in random
@@ -440,7 +445,7 @@ func BenchmarkSourcePathCores(b *testing.B) {
 		b.Run(fmt.Sprintf("cores=%d", n), func(b *testing.B) {
 			ends, times := make([]*sourceSteps, n), make([]float64, n)
 			for i := range ends {
-				ends[i] = newSourceSteps(b, 1<<10, 1, "clean", pathBatch)
+				ends[i] = newSourceSteps(b, 1<<10, 1, "clean", pathBatch, nil)
 			}
 			b.ReportAllocs()
 			b.ResetTimer()
@@ -470,27 +475,29 @@ func BenchmarkSourcePathCores(b *testing.B) {
 // admission, path choice and header bytes.
 func BenchmarkSendPath(b *testing.B) {
 	for _, n := range []int{1, 1 << 10} {
-		b.Run(fmt.Sprintf("pdcs=%d", n), func(b *testing.B) {
-			s := newSource(b, n, 64)
-			in := ackDatagrams(1)
-			b.ReportAllocs()
-			at, packets := 0, 0
-			for b.Loop() {
-				id := uint16(at%n) + 1
-				if k := s.ackOf(&in[0], id, 32-s.psn[id].acked%32); k > 0 {
-					n := s.receive(in, k, s.out[:])
-					if c := &s.psn[id]; (c.sent-1)/pathMessagePackets == (c.sent-1+uint32(n))/pathMessagePackets {
-						c.sent += uint32(n)
-					} else {
-						s.count(n) // a message begins
-					}
-					packets += n
-				}
-				if at++; at%1024 == 0 {
-					s.poll()
-				}
-			}
-			(&stopwatch{b.Elapsed(), packets}).report(b) // to write an acknowledgement is little of 32 packets
-		})
+		b.Run(fmt.Sprintf("pdcs=%d", n), func(b *testing.B) { sendPath(b, n, nil) })
 	}
+}
+
+func sendPath(b *testing.B, n int, edit func(*uetcc.Config)) {
+	s := newSource(b, n, 64, edit)
+	in := ackDatagrams(1)
+	b.ReportAllocs()
+	at, packets := 0, 0
+	for b.Loop() {
+		id := uint16(at%n) + 1
+		if k := s.ackOf(&in[0], id, 32-s.psn[id].acked%32); k > 0 {
+			n := s.receive(in, k, s.out[:])
+			if c := &s.psn[id]; (c.sent-1)/pathMessagePackets == (c.sent-1+uint32(n))/pathMessagePackets {
+				c.sent += uint32(n)
+			} else {
+				s.count(n) // a message begins
+			}
+			packets += n
+		}
+		if at++; at%1024 == 0 {
+			s.poll()
+		}
+	}
+	(&stopwatch{b.Elapsed(), packets}).report(b) // to write an acknowledgement is little of 32 packets
 }

@@ -130,13 +130,12 @@ func (m *Manager) acted(now int64, p *PDC, h *pds.AckCC) {
 		m.asked(now, p, h)
 	}
 	if m.p.c.InferLoss {
-		m.afterACK(now, p, h)
+		m.afterACK(now, p, outOfOrder(h), p.answersProbe(h))
 	}
 	if p.tx.queued != 0 {
-		at := p.tx.rtxAt(m.mem)
-		*at = min(*at, now) // what was outside the peer's window may be inside
+		m.mayResend(now, p)
 	}
-	if p.tx.Unsent() != 0 || p.tx.queued != 0 {
+	if p.tx.next != p.tx.tail {
 		m.wake(p)
 	}
 	if p.tx.rtoAt < p.timerAt {
@@ -145,6 +144,14 @@ func (m *Manager) acted(now int64, p *PDC, h *pds.AckCC) {
 	if p.state >= StateQuiesce {
 		m.progress(now, p)
 	}
+}
+
+// mayResend has p look at what it is to send again: what was outside the peer's window may be
+// inside.
+func (m *Manager) mayResend(now int64, p *PDC) {
+	at := p.tx.rtxAt(m.mem)
+	*at = min(*at, now)
+	m.wake(p)
 }
 
 // asked does what an acknowledgement asks for, or takes the answer to a probe.

@@ -31,7 +31,7 @@ func (f *FastPath) Exchange(
 	plain := m.plain[:len(acks)]
 	for i, a := range acks {
 		at, n := base%rowLen, w.offset(a.CACK())+1-base
-		if n-1 >= r.flying(at) || r.released != 0 || n > 1 && r.size == 0 || mem.handle(r, at+n-1)-first >= end-first {
+		if m.p.c.InferLoss && knownOOO(a.OOOCount()) >= inferPackets || n-1 >= r.flying(at) || r.released != 0 || n > 1 && r.size == 0 || mem.handle(r, at+n-1)-first >= end-first {
 			return nil, 0
 		}
 		plain[i] = mem.record(r, at+n-1).news(now, a, n)
@@ -69,6 +69,9 @@ func (f *FastPath) Exchange(
 	m.stats.Received += uint64(len(acks))
 	m.in.awaited = false
 	p.activeAt = now
+	if m.p.c.InferLoss {
+		m.infers(now, p, acks[len(acks)-1])
+	}
 	if run.N = uint32(s.Sent); s.Sent == 0 {
 		return p, n
 	}
@@ -83,7 +86,7 @@ func (f *FastPath) Exchange(
 // waitsToSend reports whether p has new packets to send, unordered ones, and neither
 // anything else to do nor a timer to move.
 func (p *PDC) waitsToSend() bool {
-	const asked, wanted = flagInitiator | flagROD | flagClearDue | flagOnData, flagInitiator | flagOnData
+	const asked, wanted = flagInitiator | flagROD | flagClearDue | flagOnData | flagRecovering, flagInitiator | flagOnData
 	w := &p.tx
 	return p.flags&asked == wanted && w.control == 0 && w.rtoAt >= p.timerAt && w.next != w.tail
 }

@@ -14,16 +14,34 @@ const (
 	inferPackets = 5
 )
 
-// afterACK looks for losses and moves the probe.
-func (m *Manager) afterACK(now int64, p *PDC, h *pds.AckCC) {
+// afterACK looks for losses and moves the probe, after an acknowledgement that says how many
+// packets have overtaken those that are missing, and whether it answers the last probe.
+func (m *Manager) afterACK(now int64, p *PDC, ooo uint16, answer bool) {
 	c := m.cc.Context(p.cc)
 	if c == nil || p.is(flagROD) {
 		return
 	}
+	if ooo >= inferPackets || answer || p.is(flagRecovering) {
+		m.lookForLosses(now, p, c, int64(ooo), answer)
+	}
+	m.moveProbe(now, p, c)
+}
+
+// infers is afterACK for one that [pds.AckCCView.Plain] describes, with news of packets.
+func (m *Manager) infers(now int64, p *PDC, a *pds.AckCCView) {
+	if p.cc != 0 {
+		p.probes = 0
+	}
+	m.afterACK(now, p, knownOOO(a.OOOCount()), false)
+}
+
+// lookForLosses begins a recovery if an acknowledgement shows that packets are lost, and goes
+// on with one.
+func (m *Manager) lookForLosses(now int64, p *PDC, c *ccc.Context, ooo int64, answer bool) {
 	if !p.recover.After(p.tx.MaxCACK()) {
 		p.flags &^= flagRecovering
 	}
-	end, since, lost := m.suspects(now, p, c, h)
+	end, since, lost := m.suspects(now, p, c, ooo, answer)
 	if lost && !p.is(flagRecovering) && p.tx.queued == 0 && p.tx.outstanding() {
 		p.flags |= flagRecovering
 		p.recover = end
@@ -31,17 +49,25 @@ func (m *Manager) afterACK(now int64, p *PDC, h *pds.AckCC) {
 	if p.is(flagRecovering) {
 		m.inferLosses(now, p, c, since)
 	}
-	if p.probeAt = never; p.tx.outstanding() {
-		p.probeAt = deadline.After(now, p.probeBackoff(m.probeDelay(p)))
+}
+
+// moveProbe puts the probe off: something has been heard.
+func (m *Manager) moveProbe(now int64, p *PDC, c *ccc.Context) {
+	if !p.tx.outstanding() {
+		p.probeAt = never
+		return
+	}
+	p.probeAt = deadline.After(now, p.probeBackoff(m.probeDelay(c.BaseRTT(), p.tx.next != p.tx.tail)))
+	if p.probeAt < p.timerAt {
 		m.schedule(p, now)
 	}
 }
 
 // suspects reports whether an acknowledgement shows that packets have been lost, of those up
 // to end, and of those sent again the ones that left before since.
-func (m *Manager) suspects(now int64, p *PDC, c *ccc.Context, h *pds.AckCC) (end pds.PSN, since int64, lost bool) {
-	end, lost = p.tx.Next()-1, m.manyAhead(c, outOfOrder(h))
-	if !p.answersProbe(h) {
+func (m *Manager) suspects(now int64, p *PDC, c *ccc.Context, ooo int64, answer bool) (end pds.PSN, since int64, lost bool) {
+	end, lost = p.tx.Next()-1, m.manyAhead(c, ooo)
+	if !answer {
 		return end, 0, lost
 	}
 	probed := p.probed
@@ -58,19 +84,25 @@ func (m *Manager) suspects(now int64, p *PDC, c *ccc.Context, h *pds.AckCC) (end
 }
 
 // outOfOrder is the ooo_count of an acknowledgement, 0 if it has none.
-func outOfOrder(h *pds.AckCC) int64 {
+func outOfOrder(h *pds.AckCC) uint16 {
 	var n pds.NSCCState
 	var c pds.CreditState
-	ooo := uint16(0)
-	if h.NSCC(&n) {
-		ooo = n.OOOCount
-	} else if h.Credit(&c) {
-		ooo = c.OOOCount
-	}
-	if ooo == pds.OOOUnknown {
+	switch {
+	case h.NSCC(&n):
+		return knownOOO(n.OOOCount)
+	case h.Credit(&c):
+		return knownOOO(c.OOOCount)
+	default:
 		return 0
 	}
-	return int64(ooo)
+}
+
+// knownOOO is ooo_count, 0 where the target does not know it.
+func knownOOO(n uint16) uint16 {
+	if n == pds.OOOUnknown {
+		return 0
+	}
+	return n
 }
 
 // manyAhead reports whether so much has overtaken what is missing that this is lost.

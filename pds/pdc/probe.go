@@ -62,15 +62,14 @@ func (m *Manager) probe(now int64, p *PDC) {
 	p.probes++
 }
 
-// probeDelay is how long to wait for an acknowledgement before asking: 3 round
-// trips, or one and the target queueing delay when nothing else is to be sent, and
+// probeDelay is how long to wait for an acknowledgement before asking: 3 base round
+// trips, or one and the target queueing delay when no more is to be sent, and
 // Tail_Loss_Time at most.
-func (m *Manager) probeDelay(p *PDC) int64 {
-	rtt := m.baseRTT(p)
-	if p.tx.Unsent() == 0 {
-		return min(rtt+m.p.c.TargetQDelay, m.p.c.TailLossTime)
+func (m *Manager) probeDelay(baseRTT int64, more bool) int64 {
+	if !more {
+		return min(baseRTT+m.p.c.TargetQDelay, m.p.c.TailLossTime)
 	}
-	return min(3*rtt, m.p.c.TailLossTime)
+	return min(3*baseRTT, m.p.c.TailLossTime)
 }
 
 // probeBackoff is d doubled for each probe since something was acknowledged, up to

@@ -50,6 +50,11 @@ func (f *FastPath) TakeACK(now int64, a *pds.AckCCView, src Addr) (x Confirmed) 
 	} else if state != ccc.StateActive {
 		m.unpark(p.cc)
 	}
+	if m.p.c.InferLoss {
+		if m.infers(now, p, a); w.queued != 0 {
+			m.mayResend(now, p)
+		}
+	}
 	if w.next != w.tail {
 		m.wake(p)
 	}
@@ -66,7 +71,7 @@ func (m *Manager) acked(a *pds.AckCCView, src Addr) *PDC {
 		return nil
 	}
 	p := &m.pdc[id]
-	if p.state != StateEstablished || p.peerID != a.SPDCID() || p.peer != src || p.tx.queued != 0 || m.p.c.InferLoss {
+	if p.state != StateEstablished || p.peerID != a.SPDCID() || p.peer != src || p.tx.queued != 0 {
 		return nil
 	}
 	return p

@@ -102,7 +102,7 @@ func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
 		m.putControl(p, buf, out, k.ctl(), pds.Payload(h))
 		out.Handle = 0
 	}
-	m.sentOne(now, p)
+	m.sentOne(now, p, w.next != w.tail)
 	m.takeTurns(p, last, held)
 	return true
 }
@@ -168,10 +168,11 @@ func (m *Manager) putRequest(now int64, p *PDC, pkt *packet, buf []byte, out *Ou
 	return sp.Held
 }
 
-// sentOne keeps the timers of a PDC that has just sent something tracked.
-func (m *Manager) sentOne(now int64, p *PDC) {
+// sentOne keeps the timers of a PDC that has just sent something tracked; more says whether
+// it had other packets to send behind that.
+func (m *Manager) sentOne(now int64, p *PDC, more bool) {
 	if m.p.c.InferLoss && p.probeAt == never {
-		p.probeAt = deadline.After(now, m.probeDelay(p))
+		p.probeAt = deadline.After(now, m.probeDelay(m.baseRTT(p), more))
 		m.schedule(p, now)
 	} else if p.tx.rtoAt < p.timerAt {
 		m.schedule(p, now)

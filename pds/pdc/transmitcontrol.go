@@ -77,6 +77,6 @@ func (m *Manager) ask(now int64, p *PDC, buf []byte, out *Out) bool {
 	p.ctl |= ctlQuestion // until there is none left
 	out.PSN, out.Handle, out.Retx = p.tx.psn(off), p.tx.resent(m.p, m.mem, off, now), true
 	m.putControl(p, buf, out, pds.CtlACKReq, 0)
-	m.sentOne(now, p)
+	m.sentOne(now, p, p.tx.next != p.tx.tail)
 	return true
 }

@@ -37,11 +37,9 @@ func (f *FastPath) TransmitNext(now int64, buf *[ReplyMax]byte) (p *PDC, handle 
 		head.Flags = pds.FlagAR
 	}
 	pds.PutRequest((*[pds.RequestLen]byte)(buf[:]), head, int16(w.base-1-off), w.psn(off), p.handle.ID(), p.peerID)
-	if due := deadline.After(now, m.p.c.RTOInit); due < w.rtoAt {
-		w.rtoAt = due
-		if w.rtoAt < p.timerAt {
-			m.schedule(p, now)
-		}
+	if due := deadline.After(now, m.p.c.RTOInit); due < w.rtoAt || m.p.c.InferLoss && p.probeAt == never {
+		w.rtoAt = min(w.rtoAt, due)
+		m.sentOne(now, p, w.next != w.tail)
 	}
 	m.takeTurns(p, last, sp.Held)
 	return p, handle, size, sp.Entropy
@@ -56,7 +54,7 @@ func (m *Manager) plainSender() *PDC {
 	p := &m.pdc[m.data.next()]
 	w := &p.tx
 	if p.state != StateEstablished || p.flags&(flagROD|flagClearDue|flagInitiator) != flagInitiator ||
-		w.queued|w.control != 0 || w.next == w.tail || !w.inPeerWindow(w.next) || m.p.c.InferLoss {
+		w.queued|w.control != 0 || w.next == w.tail || !w.inPeerWindow(w.next) {
 		return nil
 	}
 	return p

@@ -98,10 +98,9 @@ func (m *Manager) sentRun(now int64, p *PDC, r *row, x *Run, s ccc.RunParams) (l
 	if last = !w.inPeerWindow(w.next); last || s.AckLast {
 		x.asks |= 1 << ((n - 1) % RunMax)
 	}
-	if due := deadline.After(now, m.p.c.RTOInit); due < w.rtoAt {
-		if w.rtoAt = due; due < p.timerAt {
-			m.schedule(p, now)
-		}
+	if due := deadline.After(now, m.p.c.RTOInit); due < w.rtoAt || m.p.c.InferLoss && p.probeAt == never {
+		w.rtoAt = min(w.rtoAt, due)
+		m.sentOne(now, p, w.tail-w.next+n > 1)
 	}
 	return last
 }
