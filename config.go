@@ -10,6 +10,7 @@ import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/prefetch"
+	"github.com/uetcc/uetcc/internal/random"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/timerwheel"
 	"github.com/uetcc/uetcc/pds"
@@ -95,10 +96,11 @@ type Config struct {
 	ControlTC uint8 // traffic class of acknowledgements and control packets, except probes that look for losses
 	AnswerTC  uint8 // of what peers have this side send: data of RUD and ROD reads, reads of rendezvous, ready to restart
 
-	// Seed is what PDCIDs, Start_PSNs, hashes and the choice of paths are drawn from. On a
-	// network it has to be secret and from a good source; 0 is a seed like any other. An
-	// endpoint that starts again needs another: with the same one peers may take its first
-	// packets for those of its former life, and acknowledge what they never deliver.
+	// Seed is what PDCIDs, Start_PSNs, hashes and the choice of paths are drawn from. 0, for
+	// every network, draws one from crypto/rand. Any other asks for determinism, in simulations
+	// and tests: equal inputs then give equal packets, so that peers take the first packets of an
+	// endpoint that starts again for those of its former life, and acknowledge what they never
+	// deliver.
 	Seed uint64
 
 	Now int64 // the first time, ns: this and all later ones are 0 or more and below 2^62
@@ -106,6 +108,7 @@ type Config struct {
 
 // fill sets the defaults.
 func (c *Config) fill() {
+	c.Seed = random.Seed(c.Seed)
 	c.Contexts = cmp.Or(c.Contexts, 256)
 	c.Messages = cmp.Or(c.Messages, 1024)
 	c.Answers = cmp.Or(c.Answers, 2048)

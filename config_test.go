@@ -3,8 +3,14 @@ package uetcc_test
 import (
 	"bytes"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
 	"net/netip"
+	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -187,8 +193,48 @@ func TestSeedOfANewLife(t *testing.T) {
 	}
 }
 
+// An endpoint that starts again with the zero configuration is not taken for its former life.
+// While 0 was a seed like any other, each of these second writes ended with StatusOK and 0 of
+// its 20,000 bytes at the target.
+func TestRestartWithoutASeed(t *testing.T) {
+	for range 64 {
+		n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) { *c = uetcc.Config{Address: c.Address} })
+		a, b := n.ends[0], n.ends[1]
+		n.write(ses.ModeRUD, 20_000)
+		n.run(func() bool { return len(a.events) == 1 })
+		clear(b.mem)
+		a.e = newEnd(t, uetcc.Config{Address: a.addr, Now: n.now})
+		cookie := n.write(ses.ModeRUD, 20_000)
+		n.run(func() bool { return len(a.events) == 2 })
+		delivered := bytes.Equal(a.local[cookie], b.mem[:20_000])
+		require.True(t, delivered || a.events[1].Outcome.Status != ses.StatusOK, "%+v", a.events[1])
+	}
+}
+
+// Users copy examples, and a seed that they copy is one that everybody knows: none has any.
+func TestNoExampleSetsASeed(t *testing.T) {
+	found := 0
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasPrefix(d.Name(), "example") || !strings.HasSuffix(d.Name(), ".go") {
+			return err
+		}
+		found++
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		require.NoError(t, err)
+		ast.Inspect(f, func(n ast.Node) bool {
+			if id, is := n.(*ast.Ident); is {
+				require.NotEqual(t, "seed", strings.ToLower(id.Name), path)
+			}
+			return true
+		})
+		return nil
+	})
+	require.NoError(t, err)
+	require.Greater(t, found, 15)
+}
+
 // The same configuration and the same calls give the same packets: PDCIDs, Start_PSNs and
-// paths come from the seed, and those of another seed are others.
+// paths come from the seed, and those of another seed, or of none, are others.
 func TestSeedDecides(t *testing.T) {
 	first := func(seed uint64) uetcc.Datagram {
 		e, err := uetcc.NewEndpoint(uetcc.Config{Address: netip.MustParseAddr("10.0.0.1"), Seed: seed})
@@ -200,7 +246,8 @@ func TestSeedDecides(t *testing.T) {
 		return out
 	}
 	for seed := range uint64(8) {
-		require.Equal(t, first(seed), first(seed))
+		require.Equal(t, first(seed+1), first(seed+1))
 	}
 	require.NotEqual(t, first(1).Packet, first(2).Packet)
+	require.NotEqual(t, first(0).Packet, first(0).Packet, "no seed is a random one")
 }

@@ -61,7 +61,7 @@
 // Config.Algorithm plugs in a congestion control of your own for each peer, beside NSCC and
 // RCCC or instead of them. ccc.Pacer is one: it spreads a window over its round trip.
 //
-// On several cores each has an endpoint of its own, with a Seed of its own. They may share one
+// On several cores each has an endpoint of its own. They may share one
 // address if each peer is one core's: the packets from its address, and the messages to it.
 // Spread packets by source address alone, since the UDP source port names the path and
 // changes from packet to packet, and tell the processes, indices and regions to each. What

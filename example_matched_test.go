@@ -11,7 +11,7 @@ import (
 
 // newPeer is an endpoint with one process, whose index 0 is memory and 1 a queue.
 func newPeer(address string) *uetcc.Endpoint {
-	e, err := uetcc.NewEndpoint(uetcc.Config{Address: netip.MustParseAddr(address), PDCs: pdc.TableConfig{General: 8}, Seed: 1})
+	e, err := uetcc.NewEndpoint(uetcc.Config{Address: netip.MustParseAddr(address), PDCs: pdc.TableConfig{General: 8}})
 	must(err)
 	process, err := e.Target().AddProcess(ses.Process{Job: 1})
 	must(err)

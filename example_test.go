@@ -16,7 +16,7 @@ type host struct {
 }
 
 func newHost(address string, memory []byte) *host {
-	e, err := uetcc.NewEndpoint(uetcc.Config{Address: netip.MustParseAddr(address), Seed: 1})
+	e, err := uetcc.NewEndpoint(uetcc.Config{Address: netip.MustParseAddr(address)})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -80,7 +80,7 @@ func newNetwork(t testing.TB, seed uint64, f netFaults, ends int, edit func(*uet
 	n := &network{t: t, seed: seed, f: f, r: rand.New(rand.NewPCG(seed, 11)), byAddr: map[pdc.Addr]*netEnd{}, cut: map[pdc.Addr]bool{}}
 	for i := range ends {
 		c := uetcc.Config{
-			Address: netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)}), MTU: netMTU, ControlTC: tcHigh, Seed: seed*16 + uint64(i),
+			Address: netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)}), MTU: netMTU, ControlTC: tcHigh, Seed: cmp.Or(seed*16+uint64(i), 1<<63),
 			PDS:      pdc.Config{RTOInit: 200_000, NackRetxTime: 60_000, ClearTime: 60_000, MaxRTORetx: 15, MaxNackRetx: 31},
 			PDCs:     pdc.TableConfig{General: 8, Quarantine: 3_000_000},
 			CC:       ccc.Config{NSCC: nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 20_000}},

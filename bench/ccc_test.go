@@ -46,7 +46,7 @@ func cccOrder(n int) []uint16 {
 
 // cccManager has n contexts of one PDC each, all with data.
 func cccManager(b testing.TB, n int, c ccc.ManagerConfig) *ccc.Manager {
-	c.Contexts, c.PDCs = n, n
+	c.Contexts, c.PDCs, c.Seed = n, n, 1
 	m, err := ccc.NewManager(c)
 	if err != nil {
 		b.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/uetcc/uetcc/internal/check"
+	"github.com/uetcc/uetcc/internal/random"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/timerwheel"
 )
@@ -34,7 +35,8 @@ type ManagerConfig struct {
 	// an acknowledgement, two for a packet sent or refused, one for any other event.
 	Inbox int
 
-	// Seed makes the random choices of one manager differ from those of another.
+	// Seed is what paths are drawn from: 0 draws one from crypto/rand, and any other makes equal
+	// inputs give equal choices.
 	Seed uint64
 
 	// Now is the time at which the clock of all later calls starts, ns. Times are 0 or
@@ -117,7 +119,7 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		ready:   newLinks(c.Contexts + 1),
 		turns:   newLinks(c.PDCs + c.Contexts),
 		due:     timerwheel.New(c.Contexts, 1, c.Now),
-		seed:    c.Seed,
+		seed:    random.Seed(c.Seed),
 		inbox:   newInbox(c.Inbox),
 		clock:   c.Now,
 		wide:    c.Params.credit || c.Admission,

@@ -31,7 +31,7 @@ type twin struct {
 func newTwin(t *testing.T, seed uint64, c Config, admission bool) *twin {
 	t.Helper()
 	w := &twin{t: t, r: rand.New(rand.NewPCG(seed, 1))}
-	mc := ManagerConfig{Params: testParams(t, c), Contexts: 2, PDCs: 4, Admission: admission, Inbox: 2, Seed: seed}
+	mc := ManagerConfig{Params: testParams(t, c), Contexts: 2, PDCs: 4, Admission: admission, Inbox: 2, Seed: 1 + seed}
 	var err error
 	w.plain, err = NewManager(mc)
 	require.NoError(t, err)
@@ -381,7 +381,7 @@ func TestPlainStepsRefuse(t *testing.T) {
 
 // plainManager has one plain context with three PDCs.
 func plainManager(t testing.TB) (*Manager, Handle, []Handle) {
-	m, err := NewManager(ManagerConfig{Params: testParams(t, chapterFabric()), Contexts: 1, PDCs: 3})
+	m, err := NewManager(ManagerConfig{Params: testParams(t, chapterFabric()), Contexts: 1, PDCs: 3, Seed: 1})
 	require.NoError(t, err)
 	ctx := NewHandle(0, 1)
 	require.NoError(t, m.Open(ctx, 0, 0))

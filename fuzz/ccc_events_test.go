@@ -76,7 +76,7 @@ func newCCCWorld(t *testing.T, control ccc.Control, gates bool) *cccWorld {
 	})
 	require.NoError(t, err)
 	w := &cccWorld{t: t, p: &p, gates: gates}
-	w.m, err = ccc.NewManager(ccc.ManagerConfig{Params: &p, Contexts: cccNodes, PDCs: cccPDCs, Admission: gates, Inbox: 2})
+	w.m, err = ccc.NewManager(ccc.ManagerConfig{Params: &p, Contexts: cccNodes, PDCs: cccPDCs, Admission: gates, Inbox: 2, Seed: 1})
 	require.NoError(t, err)
 	for i := range w.contexts {
 		w.contexts[i] = ccc.NewHandle(uint16(i), 1)

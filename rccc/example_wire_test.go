@@ -41,7 +41,7 @@ func newStoryNode(addr netip.Addr, firstPDC pds.PDCID, firstCCC int) *storyNode 
 	n := &storyNode{addr: addr}
 	n.contexts, err = ccc.NewManager(ccc.ManagerConfig{Params: &params, Contexts: 256, PDCs: 1 << 16})
 	check(err)
-	n.ids, err = ccc.NewTable(255, 1)
+	n.ids, err = ccc.NewTable(255, 0)
 	check(err)
 	for other := range firstCCC - 1 {
 		_, _, err := n.ids.Open(&ccc.Key{Source: addr, Destination: netip.AddrFrom4([4]byte{10, 1, 0, byte(other)})})
@@ -49,7 +49,7 @@ func newStoryNode(addr netip.Addr, firstPDC pds.PDCID, firstCCC int) *storyNode 
 	}
 	pp, err := pdc.NewParams(pdc.Config{})
 	check(err)
-	table, err := pdc.NewTable(pdc.TableConfig{General: 0x4fff, FirstID: firstPDC, Seed: 1})
+	table, err := pdc.NewTable(pdc.TableConfig{General: 0x4fff, FirstID: firstPDC})
 	check(err)
 	n.pdcs, err = pdc.NewManager(pdc.ManagerConfig{
 		Params: &pp, Table: table, CC: n.contexts, Contexts: n.ids, Memory: pdc.MemoryConfig{Chunks: 64},

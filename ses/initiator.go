@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/uetcc/uetcc/internal/check"
+	"github.com/uetcc/uetcc/internal/random"
 	"github.com/uetcc/uetcc/internal/slab"
 )
 
@@ -65,7 +66,7 @@ func NewInitiator(c InitiatorConfig) (*Initiator, error) {
 		return nil, err
 	}
 	c.Retries = cmp.Or(c.Retries, defaultRetries)
-	c.Backoff = cmp.Or(c.Backoff, defaultBackoff)
+	c.Backoff, c.Seed = cmp.Or(c.Backoff, defaultBackoff), random.Seed(c.Seed)
 	return &Initiator{
 		mtu: c.MTU, retries: uint8(c.Retries), backoff: c.Backoff,
 		ids: newFinder(c.Messages, c.Seed), slots: newSlots(c.Messages), messages: slab.Make[message](c.Messages),

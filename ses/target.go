@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/uetcc/uetcc/internal/check"
+	"github.com/uetcc/uetcc/internal/random"
 	"github.com/uetcc/uetcc/internal/slab"
 )
 
@@ -27,8 +28,8 @@ type TargetConfig struct {
 	// Hold is how long an old packet can live in the network, nanoseconds, at most 2^56. A
 	// resource index does not come back to a generation within it. 0 means 2 s.
 	Hold int64
-	// Seed keeps peers from choosing keys that collide in the tables; take it from
-	// a good source. Equal seeds and equal inputs give equal results.
+	// Seed keeps peers from choosing keys that collide in the tables. 0 draws one from
+	// crypto/rand; with any other equal inputs give equal results.
 	Seed uint64
 }
 
@@ -94,7 +95,7 @@ func NewTarget(c TargetConfig) (*Target, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	c.Hold = cmp.Or(c.Hold, defaultHold)
+	c.Hold, c.Seed = cmp.Or(c.Hold, defaultHold), random.Seed(c.Seed)
 	return &Target{
 		mtu: c.MTU, atomicOps: c.AtomicOps, atomicTypes: c.AtomicTypes, perProcess: c.Indices, hold: c.Hold,
 		jobs: newFinder(c.Processes, c.Seed), jobSlots: newSlots(c.Processes), jobUse: make([]uint32, c.Processes),

@@ -22,7 +22,7 @@ Connections 3
 		panic(err)
 	}
 	for _, mode := range []ccc.Mode{ccc.ModeOff, ccc.ModeEnforce} {
-		r, err := fabric.Run(fabric.Config{Matrix: m, Seed: 1, Mode: mode})
+		r, err := fabric.Run(fabric.Config{Matrix: m, Mode: mode})
 		if err != nil {
 			panic(err)
 		}

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"crypto/rand"
-	"encoding/binary"
 	"net/netip"
 	"time"
 
@@ -43,8 +41,6 @@ const patience = int64(100 * time.Millisecond)
 
 // endpoint is the configuration of an endpoint at address.
 func (c *hostConfig) endpoint(address netip.Addr) uetcc.Config {
-	var seed [8]byte
-	_, _ = rand.Read(seed[:])
 	return uetcc.Config{
 		Address: address,
 		MTU:     c.mtu,
@@ -59,7 +55,6 @@ func (c *hostConfig) endpoint(address netip.Addr) uetcc.Config {
 		},
 		ControlTC: controlDSCP,
 		Contexts:  64, Messages: 64, PDCs: pdc.TableConfig{General: 64},
-		Seed: binary.NativeEndian.Uint64(seed[:]),
 	}
 }
 

@@ -3,9 +3,9 @@ package table
 import (
 	"encoding/binary"
 	"math/bits"
-	"math/rand/v2"
 	"net/netip"
 
+	"github.com/uetcc/uetcc/internal/random"
 	"github.com/uetcc/uetcc/internal/splitmix"
 )
 
@@ -47,11 +47,9 @@ func addrWords16(a netip.Addr) (hi, lo uint64) {
 type Hasher struct{ s [5]uint64 }
 
 // NewHasher expands a seed into a hasher. Equal seeds give equal hashers; seed 0
-// draws a random one, which is what a table that faces a network should use.
+// draws one from crypto/rand, which is what a table that faces a network should use.
 func NewHasher(seed uint64) Hasher {
-	for seed == 0 {
-		seed = rand.Uint64()
-	}
+	seed = random.Seed(seed)
 	var h Hasher
 	for i := range h.s {
 		h.s[i] = splitmix.Next(&seed)

@@ -11,13 +11,13 @@ import (
 )
 
 // newManager is an endpoint with all defaults, on a fabric of 100 Gb/s and 12 us.
-func newManager(seed uint64) *pdc.Manager {
+func newManager() *pdc.Manager {
 	p, _ := pdc.NewParams(pdc.Config{})
 	cp, _ := ccc.NewParams(ccc.Config{NSCC: nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 12_000, MTU: 4200}})
-	cc, _ := ccc.NewManager(ccc.ManagerConfig{Params: &cp, Contexts: 17, PDCs: 17, Seed: seed})
-	contexts, _ := ccc.NewTable(16, seed)
-	table, _ := pdc.NewTable(pdc.TableConfig{General: 16, FirstID: 1, Seed: seed, Quarantine: 2_000_000_000})
-	m, err := pdc.NewManager(pdc.ManagerConfig{Params: &p, Table: table, CC: cc, Contexts: contexts, Seed: seed})
+	cc, _ := ccc.NewManager(ccc.ManagerConfig{Params: &cp, Contexts: 17, PDCs: 17})
+	contexts, _ := ccc.NewTable(16, 0)
+	table, _ := pdc.NewTable(pdc.TableConfig{General: 16, FirstID: 1, Quarantine: 2_000_000_000})
+	m, err := pdc.NewManager(pdc.ManagerConfig{Params: &p, Table: table, CC: cc, Contexts: contexts})
 	if err != nil {
 		panic(err)
 	}
@@ -28,7 +28,7 @@ func newManager(seed uint64) *pdc.Manager {
 // bytes; here that is a function call.
 func Example() {
 	source, target := netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.2")
-	a, b := newManager(1), newManager(2)
+	a, b := newManager(), newManager()
 
 	h, err := a.Open(0, &pdc.InitiatorKey{Source: source, Destination: target, JobID: 101}, 0)
 	if err != nil {
@@ -68,7 +68,7 @@ func Example() {
 // SYN, and a message can be sent at full speed from its first packet on.
 func ExampleManager_Noop() {
 	source, target := netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.2")
-	a, b := newManager(1), newManager(2)
+	a, b := newManager(), newManager()
 	h, err := a.Open(0, &pdc.InitiatorKey{Source: source, Destination: target, JobID: 101}, 0)
 	if err != nil {
 		panic(err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/check"
+	"github.com/uetcc/uetcc/internal/random"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/table"
 	"github.com/uetcc/uetcc/internal/timerwheel"
@@ -44,7 +45,7 @@ type ManagerConfig struct {
 
 	Waiting int    // messages that may wait for a PDC of each pool, up to 65,535 (default 64)
 	RUDI    int    // RUDI packets that may be outstanding, up to 65,535 (default 256)
-	Seed    uint64 // of Start_PSNs and probe values, which do not tell it; on a network a secret
+	Seed    uint64 // of Start_PSNs and probe values, which do not tell it (default: drawn from crypto/rand)
 	Now     int64  // the first time, ns
 }
 
@@ -54,6 +55,7 @@ func (c *ManagerConfig) fill() error {
 		return fmt.Errorf("%w: ManagerConfig needs Params, Table, CC and Contexts", ErrConfig)
 	}
 	c.Memory.pdcs, c.Memory.responseLen, c.Memory.bufferROD = c.Table.ids(), c.Params.responseMax, c.Params.c.BufferROD
+	c.Seed = random.Seed(c.Seed)
 	return cmp.Or(
 		check.Range(ErrConfig, "Spare", c.Spare, 0, c.Contexts.Stats().Capacity-1),
 		fill("Waiting", &c.Waiting, 64, 65535),
@@ -151,7 +153,7 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		cccID: make([]uint8, c.Contexts.Stats().Capacity+1),
 		spare: c.Spare,
 	}
-	m.limiter.hasher = table.NewHasher(c.Seed | 1) // 0 would draw one
+	m.limiter.hasher = table.NewHasher(c.Seed)
 	for i := range m.pdc {
 		m.pdc[i].timerAt = never
 	}

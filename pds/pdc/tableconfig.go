@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/uetcc/uetcc/internal/check"
+	"github.com/uetcc/uetcc/internal/random"
 	"github.com/uetcc/uetcc/internal/table"
 	"github.com/uetcc/uetcc/pds"
 )
@@ -48,14 +49,12 @@ type TableConfig struct {
 	// from Seed, since peers may still send to the ids of an earlier life).
 	FirstID pds.PDCID
 
-	// Seed of the hashes (default: random, which is what a network needs).
+	// Seed of the hashes (default: drawn from crypto/rand, which is what a network needs).
 	Seed uint64
 }
 
 func (c *TableConfig) fill() error {
-	if c.Seed == 0 {
-		c.Seed = rand.Uint64()
-	}
+	c.Seed = random.Seed(c.Seed)
 	c.Initiators = cmp.Or(c.Initiators, initiators(c.General, c.General/4))
 	return cmp.Or(
 		check.Range(ErrConfig, "TableConfig.General", c.General, 1, MaxPDCs),

@@ -1,0 +1,17 @@
+// Package random gives seeds that nobody can guess.
+package random
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+)
+
+// Seed returns seed, or, in place of 0, one from crypto/rand that is not 0.
+func Seed(seed uint64) uint64 {
+	var b [8]byte
+	for seed == 0 {
+		_, _ = rand.Read(b[:]) // it does not fail
+		seed = binary.LittleEndian.Uint64(b[:])
+	}
+	return seed
+}
