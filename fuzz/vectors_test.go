@@ -95,10 +95,12 @@ func TestVectors(t *testing.T) {
 
 // replayLine replays a line of any of the files.
 func replayLine(t *testing.T, line []byte, where string) {
-	var is struct{ Name, Encap, Expect string }
+	var is struct{ Name, Encap, Expect, TSS string }
 	require.NoError(t, json.Unmarshal(line, &is), where)
 	kind, isPDS := pdsKinds[is.Name]
 	switch ways := sesKinds[is.Name]; {
+	case is.TSS != "":
+		readStrictly[tssVector](t, line, where).replay(t)
 	case is.Encap != "":
 		readStrictly[packetVector](t, line, where).replay(t)
 	case is.Expect != "":

@@ -1,0 +1,129 @@
+package tss
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/uetcc/uetcc/internal/check"
+	"github.com/uetcc/uetcc/internal/enum"
+	"github.com/uetcc/uetcc/pds"
+)
+
+// A Mode says which key seals a packet. Nothing on the wire names it: all members of a domain
+// are configured alike.
+type Mode uint8
+
+const (
+	// ModeDirect: the key of the domain itself, which all members hold. Their identities must
+	// differ: what the nonce begins with is all that keeps their packets apart.
+	ModeDirect Mode = iota
+
+	// ModeCluster: a key derived from that of the domain, which all members hold, for each
+	// sender.
+	ModeCluster
+
+	// ModeServer: a key derived from one that this server alone holds, for each client.
+	ModeServer
+
+	// ModeClient: the key that the server derives for this client, which has been given it. A
+	// client can seal and open nothing of another's.
+	ModeClient
+)
+
+var modeNames = [...]string{"DIRECT", "CLUSTER", "SERVER", "CLIENT"}
+
+// String returns the name of the mode.
+func (m Mode) String() string { return enum.Name(modeNames[:], m) }
+
+// Errors of [New], [Domain.Load] and [Domain.Use].
+var (
+	// ErrConfig is wrapped by every error of New and names the field.
+	ErrConfig = errors.New("tss: invalid configuration")
+
+	// ErrReuse: the key is loaded already, and has sealed packets with the counters that are
+	// asked for.
+	ErrReuse = errors.New("tss: key and counter have been used")
+)
+
+// A Config describes a secure domain to one of its members.
+type Config struct {
+	SDI  uint32 // identifier, 24 bits
+	Mode Mode
+
+	// SSI: packets carry a source identifier of 32 bits, and those without one are refused.
+	// Without it the IP source address identifies the sender, which over IPv6 suffices only
+	// with ModeCluster.
+	SSI bool
+
+	// Offset is where encryption begins: bytes from the start of the security header. 0 stands
+	// for its length, so that all of the PDS header is secret. A larger one leaves as much of
+	// the PDS header in the clear, still authenticated.
+	Offset int
+
+	// RekeyMask and RekeyShift choose the bits of the counter, at most 32, that are part of what
+	// a key is derived from in ModeCluster: (counter AND mask) >> shift. 0: none.
+	RekeyMask  uint64
+	RekeyShift uint8
+
+	MaxEpochLifetime uint16 // how many epochs a received packet may be behind (0: 16)
+	Keys             int    // derived keys of senders that are kept, 1 to 65,536 (0: 256)
+}
+
+func (c *Config) fill() {
+	c.MaxEpochLifetime = cmp.Or(c.MaxEpochLifetime, 16)
+	c.Keys = cmp.Or(c.Keys, 256)
+	c.Offset = cmp.Or(c.Offset, c.headerLen())
+}
+
+// headerLen is the length of the security header.
+func (c *Config) headerLen() int {
+	if c.SSI {
+		return pds.TSSSSILen
+	}
+	return pds.TSSLen
+}
+
+func (c *Config) validate() error {
+	if c.RekeyMask>>48 != 0 || c.RekeyMask>>c.RekeyShift>>32 != 0 {
+		return fmt.Errorf("%w: RekeyMask is %#x with RekeyShift %d, want 48 bits of which 32 remain",
+			ErrConfig, c.RekeyMask, c.RekeyShift)
+	}
+	return cmp.Or(
+		check.Range(ErrConfig, "SDI", c.SDI, 0, 1<<24-1),
+		check.Range(ErrConfig, "Mode", c.Mode, ModeDirect, ModeClient),
+		check.Range(ErrConfig, "Offset", c.Offset, c.headerLen(), 1<<12),
+		check.Range(ErrConfig, "Keys", c.Keys, 1, 1<<16),
+	)
+}
+
+// A Key fills one of the two key slots of a domain.
+type Key struct {
+	Secret [32]byte // the domain's key; with ModeClient this client's own
+	Mask   [12]byte // ModeClient: what came with its key; else unused
+	Epoch  uint16   // of packets sealed with it
+
+	// First and Limit are the first and the last counter that packets are sealed with, 48 bits.
+	// Limit 0 stands for the largest. With ModeServer First 0 stands for 2^47, and with ModeClient
+	// Limit 0 for 2^47 - 1: one key serves both directions. Several senders, queues or processes
+	// of one identity share a key by ranges that do not overlap.
+	First, Limit uint64
+}
+
+const (
+	counters = 1 << 48 // of a key
+	serverAt = 1 << 47 // first counter of a server
+)
+
+// limits fills in First and Limit, false if they are out of range.
+func (k *Key) limits(m Mode) bool {
+	last := uint64(counters - 1)
+	switch m {
+	case ModeServer:
+		k.First = cmp.Or(k.First, serverAt)
+	case ModeClient:
+		last = serverAt - 1
+	}
+	k.Limit = cmp.Or(k.Limit, last)
+	return k.First <= k.Limit && k.Limit < counters
+}

@@ -1,0 +1,232 @@
+package tss
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/uetcc/uetcc/pds"
+)
+
+// Errors of [Domain.Seal] and [Domain.Open]. A packet that is refused is as it was, but for one
+// with ErrAuth, whose bytes behind the headers are lost.
+var (
+	// ErrForm: no whole IPv4 packet without options, or IPv6 packet without extension headers,
+	// in native form and with room for security header and tag.
+	ErrForm = errors.New("tss: not an IP packet that can be secured")
+
+	// ErrClear: the packet has no security header.
+	ErrClear = errors.New("tss: packet is not secured")
+
+	// ErrDomain: the packet is of another secure domain.
+	ErrDomain = errors.New("tss: packet of another secure domain")
+
+	// ErrKey: its key slot is empty; with Seal none has been chosen.
+	ErrKey = errors.New("tss: no key")
+
+	// ErrSSI: it has no source identifier where the domain wants one, or one where it has none;
+	// or it rides on IPv6, without one, in a mode in which the address does not tell senders
+	// apart.
+	ErrSSI = errors.New("tss: source identifier missing or not expected")
+
+	// ErrLate: its epoch is too old.
+	ErrLate = errors.New("tss: epoch is over")
+
+	// ErrAuth: the tag is wrong.
+	ErrAuth = errors.New("tss: packet is not authentic")
+
+	// ErrLimit: the counters of the key are used up. A new key or epoch has to be loaded.
+	ErrLimit = errors.New("tss: counters of the key are used up")
+)
+
+// A Domain is one FEP's part in a secure domain. Single writer.
+type Domain struct {
+	c     Config
+	slots [2]slot
+	using int8 // slot that seals; -1: none
+
+	// Keys of senders, by a hash of their identity. A key is kept when a packet that it opened
+	// was authentic.
+	peers []sender
+
+	out   sender // the key that seals
+	nonce [nonceLen]byte
+	stats Stats
+}
+
+// A slot is what [Domain.Load] makes of a [Key].
+type slot struct {
+	key  Key
+	mac  *cmac      // for modes that derive
+	own  cipherText // of modes that do not
+	next uint64     // counter of the next packet
+	set  bool
+}
+
+// A cipherText is a key with what masks its nonces.
+type cipherText struct {
+	aead cipher.AEAD
+	mask [nonceLen]byte
+}
+
+// A sender is the key that was derived for an identity.
+type sender struct {
+	id identity
+	an uint8
+	cipherText
+}
+
+// Stats counts packets by what became of them. The names are those of the specification as far
+// as they are known.
+type Stats struct {
+	OutAuth     uint64 // sealed
+	OutFail     uint64 // not sealed
+	InAuth      uint64 // opened
+	InInvalid   uint64 // no key, another domain, or a source identifier that does not fit
+	InLate      uint64 // epoch over
+	InAuthFail  uint64 // forged or changed
+	InBypass    uint64 // not secured, or not to be read
+	Derivations uint64 // keys derived
+}
+
+// New makes the domain; keys come with [Domain.Load]. The error wraps [ErrConfig].
+func New(c Config) (*Domain, error) {
+	c.fill()
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	n := 1
+	for n < c.Keys {
+		n *= 2
+	}
+	return &Domain{c: c, using: -1, peers: make([]sender, n)}, nil
+}
+
+// Load fills key slot an, 0 or 1: packets that name it are opened with k from now on. Those that
+// a former key of the slot has sealed open no more, so load the slot that is not in use, have
+// all members do so, and then call [Domain.Use]. The errors are [ErrConfig] and [ErrReuse].
+func (d *Domain) Load(an uint8, k Key) error {
+	if an > 1 || !k.limits(d.c.Mode) {
+		return fmt.Errorf("%w: slot %d with counters %d to %d", ErrConfig, an, k.First, k.Limit)
+	}
+	for i := range d.slots {
+		if s := &d.slots[i]; s.set && s.key.Secret == k.Secret && s.key.Epoch == k.Epoch && k.First < s.next {
+			return fmt.Errorf("%w: below %d", ErrReuse, s.next)
+		}
+	}
+	s := slot{key: k, next: k.First, set: true}
+	var err error
+	switch d.c.Mode {
+	case ModeDirect:
+		err = s.own.init(&k.Secret, &[nonceLen]byte{})
+	case ModeClient:
+		err = s.own.init(&k.Secret, &k.Mask)
+	default:
+		s.mac, err = newCMAC(&k.Secret)
+	}
+	if err != nil {
+		return err
+	}
+	d.slots[an] = s
+	d.out = sender{}
+	for i := range d.peers {
+		if d.peers[i].an == an {
+			d.peers[i] = sender{}
+		}
+	}
+	return nil
+}
+
+// Drop empties key slot an: packets that name it open no more.
+func (d *Domain) Drop(an uint8) {
+	if d.slots[an&1] = (slot{}); d.using == int8(an&1) {
+		d.using = -1
+	}
+}
+
+// Use seals with key slot an from now on. The other one still opens what others have sealed,
+// until it is dropped or loaded. The error is [ErrKey].
+func (d *Domain) Use(an uint8) error {
+	if an > 1 || !d.slots[an].set {
+		return ErrKey
+	}
+	d.using, d.out = int8(an), sender{}
+	return nil
+}
+
+// Counter returns the counter of the next packet that key slot an seals: what to store, with
+// some reserve, for a [Key] that is to be used again after a restart.
+func (d *Domain) Counter(an uint8) uint64 { return d.slots[an&1].next }
+
+// Overhead returns how many bytes the security header and the tag need.
+func (d *Domain) Overhead() (header, tag int) { return d.c.headerLen(), pds.TSSTagLen }
+
+// Stats returns the counters.
+func (d *Domain) Stats() Stats { return d.stats }
+
+func (c *cipherText) init(key *[keyLen]byte, mask *[nonceLen]byte) error {
+	b, err := aes.NewCipher(key[:])
+	if err != nil {
+		return err
+	}
+	c.mask = *mask
+	c.aead, err = cipher.NewGCM(b)
+	return err
+}
+
+// identify returns whom the key of a packet is for.
+func (d *Domain) identify(p *parts, h *pds.TSS, sealing bool) (id identity) {
+	id.epoch, id.v6 = h.Epoch, p.v6
+	at := p.src
+	if d.c.Mode == ModeServer && sealing {
+		at = p.dst
+	}
+	switch {
+	case p.v6:
+		copy(id.addr[:], at)
+	case d.c.SSI:
+		binary.BigEndian.PutUint32(id.addr[12:], h.SSI)
+	default:
+		copy(id.addr[12:], at)
+	}
+	if d.c.Mode == ModeCluster {
+		id.rekey = uint32(h.TSC & d.c.RekeyMask >> d.c.RekeyShift)
+	}
+	return id
+}
+
+// derive makes the key of an identity.
+func (d *Domain) derive(s *slot, an uint8, id *identity) (k sender, err error) {
+	l := labelCluster
+	if d.c.Mode == ModeServer {
+		l = labelServer
+	}
+	key, mask := s.mac.derive(l, id)
+	k.id, k.an = *id, an
+	d.stats.Derivations++
+	return k, k.init(&key, &mask)
+}
+
+// place is where the key of an identity is kept.
+func (d *Domain) place(id *identity, an uint8) *sender {
+	h := binary.LittleEndian.Uint64(id.addr[:])*0x9e3779b97f4a7c15 ^ binary.LittleEndian.Uint64(id.addr[8:])
+	h = (h ^ uint64(id.epoch)<<33 ^ uint64(id.rekey)<<1 ^ uint64(an)) * 0xbf58476d1ce4e5b9
+	return &d.peers[h>>40&uint64(len(d.peers)-1)]
+}
+
+// setNonce sets the nonce of a packet.
+func (d *Domain) setNonce(p *parts, h *pds.TSS, mask *[nonceLen]byte) []byte {
+	switch {
+	case h.SP:
+		binary.BigEndian.PutUint32(d.nonce[:], h.SSI)
+	case p.v6:
+		binary.BigEndian.PutUint32(d.nonce[:], h.SDI)
+	default:
+		copy(d.nonce[:4], p.src)
+	}
+	binary.BigEndian.PutUint64(d.nonce[4:], uint64(h.Epoch)<<48|h.TSC)
+	xor(d.nonce[:], mask[:])
+	return d.nonce[:]
+}
