@@ -29,7 +29,11 @@ var ErrConfig = errors.New("uetcc: invalid configuration")
 type Config struct {
 	Address netip.Addr // of this FEP
 
-	MTU uint32 // payload bytes of a full packet: 1024, 2048, 4096 or 8192 (default 4096)
+	// MTU is the payload bytes of a full packet: 1024, 2048, 4096 or 8192 (default 4096). A peer
+	// with a smaller one refuses the first message on each PDC, which then goes in packets that
+	// it takes. The first packet of a read that brings header data has no room to say how much it
+	// asks for: such reads need a target with the same MTU.
+	MTU uint32
 
 	// PDS is delivery: timers, windows, acknowledgement. Set InferLoss where switches drop
 	// packets and do not trim them; without it a lost packet waits for its time-out. For

@@ -156,7 +156,7 @@ func (e *Endpoint) exchange(now int64, acks []*pds.AckCCView, in *Datagram, out 
 	}
 	y.Confirmed(acked)
 	n = int(run.N)
-	e.describeMiddles(out[:n], p, 0, y, uint32(run.Handle-uint64(first))*uint32(e.mtu))
+	e.describeMiddles(out[:n], p, 0, y, uint32(run.Handle-uint64(first))*y.MTU())
 	if f.sent(n) {
 		e.pump(now, f)
 	}

@@ -27,6 +27,7 @@ type flow struct {
 	nextWait uint16      // PDCID of the next in Endpoint.starved; 0: none
 	sends    uint16      // slot of the message that handed over packets last
 	waits    bool        // it is in Endpoint.starved
+	mtu      uint8       // of a peer that has said it, in units of 1024 bytes; 0: none has
 	sender   rccc.Handle // whose credit we schedule; 0: none
 	fetches  roll        // messages of ours that wait for their peer, see msgFetch
 	readers  roll        // rendezvous sends of ours that the peer reads on this PDC

@@ -1,6 +1,8 @@
 package uetcc
 
 import (
+	"math"
+
 	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
@@ -105,6 +107,9 @@ func (e *Endpoint) attach(now int64, rec *message, h pdc.Handle) error {
 	_ = e.pds.Announce(now, h, rec.left)
 	f := &e.flows[h.ID()]
 	f.belong(h)
+	if f.mtu != 0 {
+		_ = e.sender.Cut(rec.handle, uint32(f.mtu)<<10)
+	}
 	if rec.flags&msgFetch != 0 {
 		e.fetching.enter(&f.fetches, rec.entry())
 		_ = e.pds.Lock(h)
@@ -156,6 +161,9 @@ func (e *Endpoint) conclude(now int64, h Handle, ev *ses.Event) {
 		e.finish(now, h, ev)
 	case ses.EventReady:
 		rec := e.message(h)
+		if mtu := e.sender.Cut(h, math.MaxUint32); rec.pdc != 0 && int64(mtu) < e.mtu {
+			e.flowOf(rec).mtu = uint8(mtu >> 10)
+		}
 		switch {
 		case rec.flags&msgQueued != 0 && rec.mode != ses.ModeRUDI: // it has to say that no more packets come
 			e.pump(now, e.flowOf(rec))

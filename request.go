@@ -81,6 +81,7 @@ func (e *Endpoint) decide(a ses.Arrival) {
 	switch {
 	case d.Action == ses.ActionRead && int64(d.Length) > e.mtu:
 		e.target.Fail(q, a, ses.RCOpViolation, d)
+		d.Response.ModifiedLength = uint32(e.mtu)
 	case d.Action == ses.ActionAtomic && q.Opcode.IsFetch() && d.Length > e.ackData:
 		e.target.Fail(q, a, ses.RCAMOUnsupportedSize, d)
 	}

@@ -28,10 +28,11 @@ func (e *Endpoint) Transmit(now int64, out *Datagram) bool {
 		e.transmitEdge(now, out, p.Handle(), h)
 		return true
 	}
-	x.Put((*[ses.StandardLen]byte)(buf[pds.RequestLen:]), at, uint32(e.mtu))
+	mtu := x.MTU()
+	x.Put((*[ses.StandardLen]byte)(buf[pds.RequestLen:]), at, mtu)
 	out.Packet = out.Packet[:pds.RequestLen+ses.StandardLen]
 	to, m := &out.Payload, ses.PacketHandle(h).Message()
-	to.Length, to.Offset, to.Message, to.Cookie, to.Address = uint32(e.mtu), at, m, x.Cookie(), 0
+	to.Length, to.Offset, to.Message, to.Cookie, to.Address = mtu, at, m, x.Cookie(), 0
 	if f := &e.flows[p.Handle().ID()]; f.sent(1) {
 		e.pump(now, f)
 	}
@@ -123,7 +124,7 @@ func (e *Endpoint) transmitRun(now int64, f *flow, out []Datagram) (n int) {
 // describeMiddles describes packets of p, those of e.run from k on. y writes their semantic
 // headers; first is the first one's offset in its message.
 func (e *Endpoint) describeMiddles(out []Datagram, p *pdc.PDC, k uint32, y *ses.Middle, first uint32) {
-	x, mtu := &e.run, uint32(e.mtu)
+	x, mtu := &e.run, y.MTU()
 	m := ses.PacketHandle(x.Handle).Message()
 	for i := range out {
 		d := &out[i]

@@ -1,6 +1,10 @@
 package ses
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/uetcc/uetcc/internal/splitmix"
+)
 
 // RxRsp takes the response to a packet (pds_ses_rx_rsp): b begins with its header,
 // of n bytes and form f, and ends with the data that it brings. If it cannot be read, its
@@ -76,7 +80,7 @@ func (in *Initiator) RxAck(now int64, p PacketHandle, n uint32, ev *Event) error
 // that of a failure, the message fails.
 //
 // Errors: [ErrStale] when no such message waits for data, [ErrRange] when the
-// data lies outside of it or is more than was asked for; then nothing has
+// data is not exactly what one of its packets has asked for; then nothing has
 // changed, and the data must not be placed.
 func (in *Initiator) RxData(now int64, y *Reply, ev *Event) error {
 	i, ok := in.ids.find(pair{b: uint64(y.ReadRequestID)})
@@ -187,6 +191,12 @@ func (in *Initiator) failureOf(m *message, y *Reply) failure {
 			m.nextGen = y.Generation
 			return failRetryNow
 		}
+	case RCOpViolation:
+		n := y.ModifiedLength
+		if y.Form == FormResponse && n < m.length && m.takes(n) {
+			m.nextMTU = uint16(n)
+			return failSmaller
+		}
 	case RCNoMatch, RCDisabledGen:
 		if y.ReturnCode == RCNoMatch && y.List == ListOverflow && m.opcode().IsDeferrable() {
 			return failDeferred
@@ -223,19 +233,37 @@ func (in *Initiator) delivered(m *message, p PacketHandle, y *Reply, ev *Event) 
 		}
 		return
 	case FormResponseDataSmall:
-		off = p.packet() * in.mtu
+		off = p.packet() * m.mtu()
 	}
-	if !m.is(kindFetch) || !m.take(off, uint32(y.PayloadLength), ev) {
+	if !m.is(kindFetch) || off != p.packet()*m.mtu() || !m.take(off, uint32(y.PayloadLength), ev) {
 		m.failed(failFatal, RCUncor)
 	}
 }
 
-// take counts n bytes of data at off.
+// asked notes that n more packets ask for data.
+func (m *message) asked(n uint32) {
+	for i := m.sent; i < m.sent+n; i++ {
+		m.missing += placeSum(i)
+	}
+}
+
+// placeSum is packet i's part of message.missing. The sum is 0 when each packet's data has come
+// once, and otherwise with a probability of 2^-64: data that came twice does not make up for
+// data that did not come. A target that chooses its packets so that the sum is right all the
+// same gains nothing, since it chooses the bytes too.
+func placeSum(i uint32) uint64 { return splitmix.Mix(uint64(i) + 1) }
+
+// take counts n bytes of data at off, which have to be exactly what one packet has asked for.
 func (m *message) take(off, n uint32, ev *Event) bool {
-	if uint64(off)+uint64(n) > uint64(m.length) || n > m.length-m.received {
+	i := off / m.mtu()
+	if i >= m.sent || n > m.length-m.received {
+		return false
+	}
+	if at, want := m.place(i); off != at || n != want {
 		return false
 	}
 	m.received += n
+	m.missing -= placeSum(i)
 	ev.Cookie, ev.DataOffset, ev.DataLength = m.cookie, off, n
 	return true
 }

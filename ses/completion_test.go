@@ -330,6 +330,10 @@ func TestInitiatorPDSErrorOfAReadThatHasItsData(t *testing.T) {
 				Response:      brings,
 				ReadRequestID: 1, PayloadLength: n, MessageOffset: i * 4096,
 			}
+			if n != 4096 { // not what its packet has asked for
+				require.ErrorIs(t, in.RxData(0, &y, &ev), ErrRange)
+				continue
+			}
 			require.NoError(t, in.RxData(0, &y, &ev))
 			require.Equal(t, EventNone, ev.Kind)
 		}
@@ -402,6 +406,74 @@ func TestInitiatorReadByReturnData(t *testing.T) {
 	require.Equal(t, EventDone, ev.Kind)
 	require.Equal(t, Outcome{Status: StatusOK, Length: 16384}, ev.Outcome)
 	require.ErrorIs(t, in.RxData(0, data(0, 4096), &ev), ErrStale, "completed once")
+}
+
+// What a read brings has to be exactly what one of its packets has asked for, and each packet
+// brings it once: while only lengths were summed up, a target with a larger MTU, or a packet
+// that came twice, made up for data that never came.
+func TestInitiatorReadCountsPlaces(t *testing.T) {
+	o := walkWrite()
+	o.Opcode = OpcodeRead
+	var ev Event
+	for name, places := range map[string][]uint32{"all": {4096, 0, 12288, 8192}, "one twice": {4096, 0, 4096, 8192}} {
+		in := newInitiator(t)
+		h := start(t, in, o)
+		data := Reply{Form: FormResponseData, Response: brings, ReadRequestID: 1, PayloadLength: 4096}
+		require.ErrorIs(t, in.RxData(0, &data, &ev), ErrRange, "not asked for yet")
+		for _, q := range sendAll(in, 0, h) {
+			answer(t, in, &q, nil)
+		}
+		for _, wrong := range []struct {
+			off uint32
+			n   uint16
+		}{{0, 8192}, {0, 4095}, {0, 0}, {1, 4096}, {2048, 4096}, {8192, 8192}, {12288, 4097}} {
+			data.MessageOffset, data.PayloadLength = wrong.off, wrong.n
+			require.ErrorIs(t, in.RxData(0, &data, &ev), ErrRange, "%v", wrong)
+		}
+		for _, off := range places {
+			require.NotEqual(t, EventDone, ev.Kind)
+			data.MessageOffset, data.PayloadLength = off, 4096
+			require.NoError(t, in.RxData(0, &data, &ev))
+		}
+		require.Equal(t, EventDone, ev.Kind)
+		want := Outcome{Status: StatusOK, Length: 16384}
+		if name != "all" {
+			want = Outcome{Status: StatusFailed, Code: RCUncor}
+		}
+		require.Equal(t, want, ev.Outcome, name)
+	}
+}
+
+// A target that says that packets are too long for it gets the message again in shorter ones.
+func TestInitiatorLearnsASmallerMTU(t *testing.T) {
+	for _, op := range []Opcode{OpcodeWrite, OpcodeRead, OpcodeSend, OpcodeDeferrableSend} {
+		in := newInitiator(t)
+		o := walkWrite()
+		o.Opcode, o.Length = op, 9000
+		h := start(t, in, o)
+		qs := sendAll(in, 0, h)
+		require.Len(t, qs, 3)
+		var ev Event
+		for i := range qs {
+			y := bad(&qs[i], RCOpViolation, 1)
+			y.ModifiedLength = 1024
+			ev = answer(t, in, &qs[i], y)
+		}
+		require.Equal(t, EventReady, ev.Kind, "%v", op)
+		qs = sendAll(in, 1000, h)
+		require.Len(t, qs, 9)
+		require.EqualValues(t, 8192, qs[8].Request.MessageOffset)
+		require.EqualValues(t, 808, qs[8].Request.PayloadLength)
+		if op == OpcodeRead {
+			require.EqualValues(t, 1024<<32, qs[0].Request.HeaderData)
+		}
+		for i := range qs {
+			y := bad(&qs[i], RCOpViolation, 1)
+			y.ModifiedLength = 1024
+			ev = answer(t, in, &qs[i], y)
+		}
+		require.Equal(t, Outcome{Status: StatusFailed, Code: RCOpViolation, Retries: 1}, ev.Outcome, "it was not that")
+	}
 }
 
 // Data that could not be had ends the read, at once or when its other packets are

@@ -97,7 +97,7 @@ func (in *Initiator) Start(o *Operation) (Handle, error) {
 		return 0, ErrFull
 	}
 	m := &in.messages[i]
-	m.begin(o, in.slots.handle(i), o.Packets(in.mtu))
+	m.begin(o, in.slots.handle(i), in.mtu)
 	if m.is(kindNamed) {
 		in.name(m)
 	}
@@ -133,6 +133,21 @@ func (in *Initiator) name(m *message) {
 // unname gives the message_id of m back, if it has one.
 func (in *Initiator) unname(m *message) { in.ids.remove(pair{b: uint64(m.id())}) }
 
+// Cut has the packets of a message carry mtu bytes of payload, if that is less than they do and
+// none of them was handed over. It returns how many they carry, 0 if the message is over. A
+// target that takes less than the MTU of the [InitiatorConfig] says so with RC_OP_VIOLATION and
+// a modified_length, which cuts the message again; with Cut the next one need not be refused.
+func (in *Initiator) Cut(h Handle, mtu uint32) uint32 {
+	m := in.live(h)
+	if m == nil {
+		return 0
+	}
+	if m.sent == 0 && m.state == messageSending && m.takes(mtu) {
+		m.cut(mtu)
+	}
+	return m.mtu()
+}
+
 // Next describes in q the next packet of a message for the PDS, and returns how many there
 // are now like it: with the same payload length, none the last one, their PacketHandles
 // counting up from that of q. If there are none, ask again at the time at, or, if at is
@@ -150,12 +165,12 @@ func (in *Initiator) Next(now int64, h Handle, q *TxReq) (alike uint32, at int64
 		if m.is(kindLate) && m.notBefore > now {
 			return 0, m.notBefore
 		}
-		m.describe(in.mtu, m.sent, q)
+		m.describe(m.sent, q)
 		return max(m.packets-m.sent-1, 1), now
 	case m.state == messageGivingUp:
 		// The notice goes out when nothing else of the message is in flight, so that no
 		// packet can arrive after it and begin the message again.
-		m.describe(in.mtu, m.packets, q)
+		m.describe(m.packets, q)
 		return 1, now
 	default:
 		return 0, math.MaxInt64
@@ -171,6 +186,9 @@ func (in *Initiator) Handed(h Handle, n uint32) error {
 	case m == nil:
 		return ErrStale
 	case m.state == messageSending && n <= m.packets-m.sent:
+		if m.is(kindFetch) {
+			m.asked(n)
+		}
 		m.sent += n
 	case m.state == messageGivingUp && n == 1:
 		m.state = messageGivenUp
@@ -191,7 +209,7 @@ func (in *Initiator) PutHeader(b []byte, p PacketHandle) (n int, y Payload) {
 	if m == nil || !m.inFlight(p) || len(b) < int(m.size) && (i < m.packets || len(b) < StandardLen) {
 		return 0, Payload{}
 	}
-	y.Offset, y.Length = m.place(in.mtu, i)
+	y.Offset, y.Length = m.place(i)
 	if place := uint64(y.Length)<<32 | uint64(y.Offset); m.size == StandardLen {
 		m.header((*[StandardLen]byte)(b), i, place)
 		n = StandardLen
@@ -220,7 +238,7 @@ func (in *Initiator) Middle(p PacketHandle) (x *Middle, offset, n uint32) {
 	if n = min(m.sent, m.packets-1) - i; i == 0 || int32(n) <= 0 {
 		return nil, 0, 0
 	}
-	return (*Middle)(m), i * in.mtu, n
+	return (*Middle)(m), i * m.mtu(), n
 }
 
 // Passing returns the message in the slot of h, of which only the index matters, if
@@ -256,6 +274,9 @@ func (x *Middle) Put(b *[StandardLen]byte, offset, length uint32) {
 	binary.BigEndian.PutUint64(b[atPlace:], uint64(length)<<32|uint64(offset))
 	binary.BigEndian.PutUint32(b[atPlace+8:], x.length)
 }
+
+// MTU returns how many bytes of payload each packet has.
+func (x *Middle) MTU() uint32 { return (*message)(x).mtu() }
 
 // Cookie returns the message's cookie.
 func (x *Middle) Cookie() uint64 { return x.cookie }

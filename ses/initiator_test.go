@@ -60,10 +60,10 @@ func next(in *Initiator, now int64, h Handle, q *sentReq) (bool, int64) {
 // packetOf is packet i of a message of its own.
 func packetOf(o *Operation, mtu, i uint32) (q sentReq) {
 	var m message
-	m.begin(o, 1, o.Packets(mtu))
-	m.describe(mtu, i, &q.TxReq)
+	m.begin(o, 1, mtu)
+	m.describe(i, &q.TxReq)
 	b := make([]byte, q.Header)
-	off, n := m.place(mtu, i)
+	off, n := m.place(i)
 	if q.Offset = off; q.Header == StandardLen {
 		m.header((*[StandardLen]byte)(b), i, uint64(n)<<32|uint64(off))
 	} else {
@@ -90,6 +90,8 @@ func plainHeader(o *Operation, mtu, i uint32, id MessageID) Request {
 		r.Flags |= FlagSOM
 		if o.HasData {
 			r.HeaderData = o.HeaderData
+		} else if o.Opcode == OpcodeRead && o.Length > mtu { // how much it asks for
+			r.HeaderData = uint64(mtu) << 32
 		}
 	} else {
 		r.Flags &^= FlagHD

@@ -1,6 +1,9 @@
 package ses
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // A messageState says what is to be sent next.
 type messageState uint8
@@ -41,6 +44,7 @@ type message struct {
 	unmatched uint8      // retries for want of a match
 	stale     uint8      // retries for the generation
 	nextGen   Generation // failRetryNow: what the target asks for
+	nextMTU   uint16     // failSmaller: likewise
 
 	// The header of the first packet without EOM, as it was at the start. Where head
 	// overlaps it, head is up to date.
@@ -49,7 +53,7 @@ type message struct {
 	rest    uint32 // rendezvous: bytes that the target reads, beyond length
 	restart uint32 // deferrable: target_restart_token of ready to restart
 	ready   bool   // ready to restart has come
-	_       [15]byte
+	missing uint64 // of a read: the sum of placeSum over packets that are asked for and have not come
 }
 
 // messageKind is what sort of message it is.
@@ -66,6 +70,34 @@ const (
 
 func (m *message) is(k messageKind) bool { return m.kind&k != 0 }
 
+// The two bits above the kinds are how often 1024 doubles to the MTU of the message, which may
+// be less than that of its initiator: see failSmaller.
+const kindMTU = 6
+
+func mtuKind(mtu uint32) messageKind { return messageKind(bits.TrailingZeros32(mtu/1024)) << kindMTU }
+
+func (m *message) mtu() uint32 { return 1024 << (m.kind >> kindMTU) }
+
+// takes reports whether the message can go in packets of another MTU, which is smaller.
+func (m *message) takes(mtu uint32) bool {
+	return mtu < m.mtu() && m.form == FormStandard && !m.opcode().IsAtomic() && checkMTU("", mtu) == nil
+}
+
+// cut has the message go in packets of another MTU, when none of it is in flight.
+func (m *message) cut(mtu uint32) {
+	m.kind = m.kind&(1<<kindMTU-1) | mtuKind(mtu)
+	m.packets = max(1, uint32((uint64(m.length)+uint64(mtu)-1)/uint64(mtu)))
+	m.askLength()
+}
+
+// askLength has the first packet of a read say how much it asks for, as the others do, where
+// header data leaves the room. Its target would take its own MTU for that.
+func (m *message) askLength() {
+	if m.opcode() == OpcodeRead && m.packets > 1 && Flags(m.wire[1])&FlagHD == 0 {
+		binary.BigEndian.PutUint64(m.wire[atPlace:], uint64(m.mtu())<<32)
+	}
+}
+
 // Places in head and wire.
 const (
 	atID         = 2
@@ -80,17 +112,18 @@ type failure uint8
 const (
 	failNone       failure = iota
 	failRetryNow           // the generation was old
+	failSmaller            // the target takes smaller packets
 	failRetryLater         // no match, or not now
 	failDeferred           // no match, and the target remembers it
 	failFatal              // the target refused
 	failPDS                // the PDC is of no use any more
 )
 
-// begin makes m the message that o asks for, with handle h.
-func (m *message) begin(o *Operation, h Handle, packets uint32) {
+// begin makes m the message that o asks for, with handle h, in packets of an MTU.
+func (m *message) begin(o *Operation, h Handle, mtu uint32) {
 	*m = message{
-		handle: h, packets: packets, length: o.Length, delivered: o.Length, cookie: o.Cookie,
-		mode: o.Mode, form: o.form(),
+		handle: h, packets: o.Packets(mtu), length: o.Length, delivered: o.Length, cookie: o.Cookie,
+		mode: o.Mode, form: o.form(), kind: mtuKind(mtu),
 	}
 	if o.Opcode.IsFetch() {
 		m.kind |= kindFetch | kindWaits
@@ -112,6 +145,7 @@ func (m *message) begin(o *Operation, h Handle, packets uint32) {
 	if m.size == StandardLen && m.is(kindCarries) {
 		m.kind |= kindMiddle
 	}
+	m.askLength()
 }
 
 // id is 0 for a message without one.
@@ -144,7 +178,8 @@ func (m *message) inFlight(p PacketHandle) bool {
 
 // place returns which bytes packet i is about. The notice, packet number
 // m.packets, speaks of the last packet's first byte.
-func (m *message) place(mtu, i uint32) (off, n uint32) {
+func (m *message) place(i uint32) (off, n uint32) {
+	mtu := m.mtu()
 	if i == m.packets {
 		return (i - 1) * mtu, 0
 	}
@@ -153,8 +188,8 @@ func (m *message) place(mtu, i uint32) (off, n uint32) {
 }
 
 // describe fills q with packet i.
-func (m *message) describe(mtu, i uint32, q *TxReq) {
-	_, n := m.place(mtu, i)
+func (m *message) describe(i uint32, q *TxReq) {
+	_, n := m.place(i)
 	if !m.is(kindCarries) {
 		n = 0
 	}

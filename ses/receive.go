@@ -23,6 +23,9 @@ func (t *Target) Receive(r *Request, a Arrival, d *Decision) {
 	default:
 		t.whole(r, &a, d)
 	}
+	if d.Response.ReturnCode == RCOpViolation { // what packets may have, in case that theirs had more
+		d.Response.ModifiedLength = t.mtu
+	}
 	if a.Mode == ModeUUD {
 		d.Guaranteed = false
 		d.Response.Verdict = Verdict{Opcode: ResponseNone}

@@ -19,6 +19,9 @@ func (in *Initiator) settle(now int64, m *message, ev *Event) {
 	case messageSending:
 		switch {
 		case m.sent < m.packets:
+		case m.is(kindFetch) && m.received >= m.delivered && m.missing != 0: // some of it came twice
+			m.failed(failFatal, RCUncor)
+			in.finish(m, ev)
 		case !m.is(kindWaits) || m.received >= m.delivered:
 			in.finish(m, ev)
 		case m.mode == ModeRUDI: // data comes with the answers or not at all
@@ -50,6 +53,10 @@ func (in *Initiator) conclude(now int64, m *message, ev *Event) {
 	case failRetryNow:
 		m.stale++
 		m.head[atGeneration] = byte(m.nextGen)
+	case failSmaller:
+		m.cut(uint32(m.nextMTU))
+		m.restart = 0
+		m.bearToken(0)
 	case failRetryLater:
 		wait = min(in.backoff<<min(m.unmatched, 8), maxBackoff)
 		m.unmatched++
@@ -78,7 +85,7 @@ func (in *Initiator) conclude(now int64, m *message, ev *Event) {
 	}
 	m.attempt++
 	m.state, m.fail, m.code = messageSending, failNone, RCNull
-	m.sent, m.received, m.delivered = 0, 0, m.length+m.rest
+	m.sent, m.received, m.delivered, m.missing = 0, 0, m.length+m.rest, 0
 	if m.opcode().IsRendezvous() {
 		m.received = m.length
 	}

@@ -104,13 +104,25 @@ func (t *Target) extentOf(r *Request, payload int) (x extent, ok bool) {
 	case r.Form != FormStandard || r.Opcode.in(opsAtomic|1<<OpcodeDatagramSend):
 		return x, false
 	case r.Flags&FlagSOM != 0:
-		x.n = t.mtu
-		return x, all > t.mtu && (r.Opcode == OpcodeRead || payload == int(t.mtu))
+		x.n = uint32(payload)
+		if r.Opcode == OpcodeRead {
+			x.n = r.firstRead(t.mtu)
+		}
+		return x, x.n <= t.mtu && all > x.n && checkMTU("", x.n) == nil
 	}
 	x.off, x.n = r.MessageOffset, uint32(r.PayloadLength)
 	end := uint64(x.off) + uint64(x.n)
 	fits := x.n-1 < t.mtu && end <= uint64(all) && (end == uint64(all)) == (r.Flags&FlagEOM != 0)
 	return x, fits && (r.Opcode == OpcodeRead || int(x.n) <= payload)
+}
+
+// firstRead returns how much the first of several packets of a read asks for. Only initiators
+// of this package say so, where others have header data; the MTU of those has to be mtu.
+func (r *Request) firstRead(mtu uint32) uint32 {
+	if n := r.HeaderData >> 32; r.Flags&FlagHD == 0 && n != 0 {
+		return uint32(n)
+	}
+	return mtu
 }
 
 // hasAll reports whether the payload of a message of one packet is all of it. The
