@@ -95,7 +95,7 @@ func (s *faultShadow) probed(c *shadowContext, h *pds.AckCC, t pds.Type, owner p
 	if t == pds.TypeACKCC {
 		h.NSCC(&st)
 	}
-	if rtt := s.e.clock.now - x.sentAt - int64(st.ServiceTime)*pds.ServiceTimeUnit; rtt > 0 {
+	if rtt := s.e.clock.now - x.sentAt - int64(st.ServiceTime)*pds.ServiceTimeUnit; rtt > 0 && st.ServiceTime != 0xffff {
 		c.window.SampleBase(s.window, rtt+(s.window.MTU()-64)*8/100)
 	}
 }
@@ -145,8 +145,8 @@ func (s *faultShadow) state(c *shadowContext, h *pds.AckCC, t pds.Type, a *ccc.A
 	var cr pds.CreditState
 	if h.NSCC(&st) {
 		a.Restore, a.Pend = st.Restore, st.CwndPend
-		if a.RTT != 0 {
-			a.RTT = max(a.RTT-int64(st.ServiceTime)*pds.ServiceTimeUnit, 1)
+		if a.RTT -= int64(st.ServiceTime) * pds.ServiceTimeUnit; a.RTT < 0 || st.ServiceTime == 0xffff {
+			a.RTT = 0
 		}
 	} else if h.Credit(&cr) {
 		c.credit.update(cr.Credit)
@@ -161,8 +161,8 @@ func (s *faultShadow) acked(p *shadowPDC, h *pds.AckCC, t pds.Type) (a ccc.Ack, 
 		retx := h.Flags&pds.FlagRetx != 0
 		if !k.control {
 			known, a.Entropy = true, k.entropy
-			if !k.asked && (k.sends == 1 && !retx || k.sends == 2 && retx) {
-				a.RTT = max(s.e.clock.now-k.sentAt, 1)
+			if !k.asked && (k.sends == 1 && !retx || k.sends == 2 && retx && !k.gone) {
+				a.RTT = s.e.clock.now - k.sentAt
 			}
 		}
 		k.take(fateReleased, &a)
@@ -308,6 +308,7 @@ func (s *faultShadow) refused(c *shadowContext, k *shadowPacket, n *pds.Nack) {
 		s.e.w.failf("I7: NACK of %+v, congestion control hears %+v", k, h.nack)
 	}
 	k.fate, k.again = fateLost, s.e.clock.now+k.patience(n.Code)
+	k.gone = n.Code.IsTrimmed() && k.sends == 2
 	if n.Code != pds.NackRODOOO {
 		k.rtos = 0
 		s.counted(k)

@@ -35,6 +35,7 @@ type shadowPacket struct {
 	size    int64
 	entropy uint16
 	sends   uint8 // up to 3
+	gone    bool  // of two copies the last one, as a NACK has told
 	rtos    uint8 // timeouts since it was last refused
 	nacks   uint8 // times that it was refused
 	asked   bool  // by an ACK_REQ: no round trip of an answer means anything any more
@@ -269,7 +270,11 @@ func (s *faultShadow) sent(out *pdc.Out, head []byte) {
 	if k.fate == fateLost {
 		p.ctx.again -= k.size
 	}
-	k.size, k.entropy, k.sends = out.Size, out.Entropy, min(k.sends+1, 3)
+	k.size, k.entropy = out.Size, out.Entropy
+	if !k.gone {
+		k.sends = min(k.sends+1, 3)
+	}
+	k.gone = false
 	k.sentAt, k.fate, k.control = s.e.clock.now, fateFlight, false
 	p.ctx.inflight += out.Size
 	p.ctx.packets++

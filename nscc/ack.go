@@ -27,13 +27,13 @@ func (k SampleKind) String() string { return enum.Name(sampleNames[:], k) }
 // window only by a penalty or its end, so sample retransmitted packets too, where
 // [Retransmits.Unambiguous] allows it.
 //
-// A packet sent three times never gives a sample. So a window that timeouts have brought down
-// to one packet stays there for a round trip for each such packet at the front: where switches
-// drop, and a burst is lost together with its retransmission, 16 round trips in one blackout
-// of ten, 63 at worst. It ends by itself, at the first packet that was sent less often. The
-// specification leaves no other reading; htsim, and ProfileHTSim with it, goes by the average
-// delay instead. An embedder may send packets that give a sample first: in shallow incasts,
-// where timeouts take most of the time, that saved 3 %.
+// What makes a packet ambiguous is copies that may still be answered. One that a NACK has
+// refused may not ([Retransmits.Refused]): when each copy counted, a window whose packets had
+// been trimmed twice got no sample from any and stayed at one packet a round trip, in
+// staggered incasts at 800 Gb/s for up to 12 times the completion time. A packet that has timed
+// out twice gives none still, since nobody knows which copies live: a window that time-outs
+// have brought down to one packet stays there for a round trip for each such packet at the
+// front, 63 at worst. htsim, and ProfileHTSim with it, goes by the average delay instead.
 type Ack struct {
 	Bytes   int64 // newly received, from rcvd_bytes; may be 0
 	RTT     int64 // sample, ticks; <= 0: no valid one

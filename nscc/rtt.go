@@ -21,8 +21,8 @@ func ServiceTimeOf(ns int64) ServiceTime {
 // Nanoseconds is the time in nanoseconds, 0 to 8,388,480.
 func (s ServiceTime) Nanoseconds() int64 { return int64(s) * tickNs }
 
-// Retransmits is how often a packet has been sent again: 0, 1, or more. Two bits
-// suffice, which is what an embedder should keep per packet.
+// Retransmits is how many retransmissions of a packet may still be answered: 0, 1, or more.
+// Two bits suffice, which is what an embedder should keep per packet.
 type Retransmits uint8
 
 // The numbers of retransmissions.
@@ -40,6 +40,16 @@ func (r Retransmits) String() string { return enum.Name(retransmitsNames[:], r) 
 // Again is r after one more retransmission.
 func (r Retransmits) Again() Retransmits { return min(r+1, RetransmitsMore) }
 
+// Refused is r after a NACK of the last transmission: that copy is gone, so the next one is
+// the only one that an acknowledgement with the echo set can belong to. With more than one
+// under way the NACK may be that of any.
+func (r Retransmits) Refused() Retransmits {
+	if r == RetransmitsOne {
+		return RetransmitsNone
+	}
+	return r
+}
+
 // Unambiguous reports whether an acknowledgement with this echo of the retransmit
 // flag can only belong to the last transmission, so that its round trip is known:
 // the first with the echo clear, or the second with the echo set.
@@ -48,8 +58,13 @@ func (r Retransmits) Unambiguous(echo bool) bool {
 }
 
 // RTT is the sample of a packet last transmitted at sent and acknowledged at
-// arrival (nanoseconds), less the time the destination kept it. 0 is no sample:
-// the clock went backwards or the destination claims more than the whole.
+// arrival (nanoseconds), less the time the destination kept it. 0 is no sample: the clock has
+// not moved on, or the destination claims the whole or more, or names the largest time, which
+// is that or any longer one. Else one answer could lower the base round trip of a path to
+// nothing, and with it the ceiling of the window.
 func RTT(arrival, sent int64, s ServiceTime) int64 {
+	if s == math.MaxUint16 {
+		return 0
+	}
 	return max(arrival-sent-s.Nanoseconds(), 0)
 }

@@ -95,10 +95,24 @@ func TestRetransmitsUnambiguous(t *testing.T) {
 	}
 }
 
+// A refusal tells that the last copy is gone, if that is the only one that was sent again.
+func TestRetransmitsRefused(t *testing.T) {
+	for r, want := range map[nscc.Retransmits]nscc.Retransmits{
+		nscc.RetransmitsNone: nscc.RetransmitsNone, nscc.RetransmitsOne: nscc.RetransmitsNone,
+		nscc.RetransmitsMore: nscc.RetransmitsMore,
+	} {
+		require.Equal(t, want, r.Refused(), r)
+	}
+	require.True(t, nscc.RetransmitsOne.Refused().Again().Unambiguous(true))
+}
+
 func TestRTT(t *testing.T) {
 	require.EqualValues(t, 12_000, nscc.RTT(112_640, 100_000, 5), "5 units of 128 ns at the destination")
 	require.Zero(t, nscc.RTT(100_000, 100_001, 0), "clock went backwards")
-	require.Zero(t, nscc.RTT(100_100, 100_000, 65_535), "claims more service time than has passed")
+	require.Zero(t, nscc.RTT(100_128, 100_000, 1), "claims all the time that has passed")
+	require.Zero(t, nscc.RTT(100_100, 100_000, 65_534), "claims more")
+	require.EqualValues(t, 1_000_000-128*65_534+8_000_000, nscc.RTT(9_000_000, 0, 65_534))
+	require.Zero(t, nscc.RTT(9_000_000, 0, 65_535), "that long, or any longer time")
 }
 
 func TestWireAllocs(t *testing.T) {

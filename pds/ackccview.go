@@ -29,10 +29,11 @@ const (
 // and AckCC.Validate accepts, with the congestion state of NSCC, followed by a
 // response ([NextResponse]), with no flag but perhaps [FlagM], so that it answers no
 // probe and no retransmission and requests nothing, and with neither a penalty
-// (rcv_cwnd_pend) nor a restored window (rc).
+// (rcv_cwnd_pend) nor a restored window (rc), nor a service time of 8.3 ms or more, of which the
+// largest says nothing.
 func (v *AckCCView) Plain() bool {
 	return binary.LittleEndian.Uint16(v[0:])&plainAckBits == plainAck &&
-		v[12] < 1<<4 && v[26] == 0 && // CCNSCC; rc, rcv_cwnd_pend
+		v[12] < 1<<4 && v[26] == 0 && v[24] != 0xff && // CCNSCC; rc, rcv_cwnd_pend; service_time
 		binary.LittleEndian.Uint16(v[8:]) != 0 && binary.LittleEndian.Uint16(v[10:]) != 0 // spdcid, dpdcid
 }
 

@@ -17,7 +17,7 @@ func plainAckCC(b []byte) bool {
 	if _, err := a.Decode(b); err != nil || a.Validate() != nil {
 		return false
 	}
-	return a.NSCC(&s) && s.CwndPend == 0 && !s.Restore && a.Next == NextResponse && a.Flags&^FlagM == 0
+	return a.NSCC(&s) && s.CwndPend == 0 && !s.Restore && s.ServiceTime < 0xff00 && a.Next == NextResponse && a.Flags&^FlagM == 0
 }
 
 // checkAckCCView compares a view with what AckCC.Decode makes of the same bytes.

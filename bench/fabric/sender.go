@@ -237,7 +237,7 @@ func (s *sim) refused(pkt uint32) {
 	if p.flags&flagLast != 0 {
 		n.Reason = nscc.ReasonTrimmedLastHop
 	}
-	r.state = recordWaiting
+	r.state, r.rtx = recordWaiting, r.rtx.Refused()
 	c.lowest = min(c.lowest, d.psn)
 	c.ent.Feedback(s.params.Entropy(), s.sideOf(conn), s.nowNs(), n.Report())
 	c.ctx.OnNACK(&s.params, s.nowNs(), n)

@@ -114,9 +114,7 @@ func (m *Manager) feed(now int64, p *PDC, h *pds.AckCC, k *ackGain) {
 			},
 			Packets: int(k.Packets + k.Rtx), RtxPackets: int(k.Rtx), RtxBytes: k.RtxBytes, Entropy: k.Entropy,
 		}
-		if k.RTT != 0 {
-			a.RTT = max(k.RTT-int64(st.ServiceTime)*pds.ServiceTimeUnit, 1)
-		}
+		a.RTT = nscc.RTT(k.RTT, 0, nscc.ServiceTime(st.ServiceTime))
 		m.cc.OnACK(ccc.Handle(p.handle), now, &a)
 	}
 	if m.cc.Waiters(p.cc).Head != 0 {

@@ -50,7 +50,7 @@ func (m *Manager) askLast(p *PDC) {
 		if !p.tx.waiting(m.mem, last) {
 			return
 		}
-		p.tx.packet(m.mem, last).sends = 3 // the answer to a question is no round trip of the packet
+		p.tx.packet(m.mem, last).sends = copiesMore // the answer to a question is no round trip of the packet
 	}
 	m.control(p, ctlAckReq)
 }

@@ -126,7 +126,7 @@ func (m *Manager) inferLosses(now int64, p *PDC, c *ccc.Context, since int64) {
 			break
 		}
 		pkt := p.tx.packet(m.mem, off)
-		if p.tx.hasArrived(m.mem, off) || pkt.kind.control() || pkt.sends != 1 && pkt.sentAt >= since {
+		if p.tx.hasArrived(m.mem, off) || pkt.kind.control() || pkt.sends != copiesFirst && pkt.sentAt >= since {
 			continue
 		}
 		m.stats.Inferred++

@@ -29,9 +29,43 @@ type label struct {
 	size    uint16 // nominal, bytes
 	entropy uint16 // of the last transmission
 	kind    kind
-	sends   uint8 // transmissions: 0, 1, 2, or 3 for more
+	sends   copies
 	rtos    uint8 // timeouts so far
 	nacks   uint8 // resends that NACKs have caused
+}
+
+// copies says which transmissions of a packet may still be answered.
+type copies uint8
+
+const (
+	copiesNone    copies = iota // it has not been sent
+	copiesFirst                 // the first one alone
+	copiesOne                   // one that was sent again, and perhaps the first
+	copiesMore                  // more of those, or the answer is to a question
+	copiesRefused               // none that was sent again: NACKs have told of each
+)
+
+// again is c after one more transmission.
+func (c copies) again() copies {
+	if c == copiesRefused {
+		return copiesOne
+	}
+	return min(c+1, copiesMore)
+}
+
+// refused is c after a NACK of the last transmission: the next one is then the only one that
+// an answer with the retransmit flag can belong to.
+func (c copies) refused() copies {
+	if c == copiesOne {
+		return copiesRefused
+	}
+	return c
+}
+
+// unambiguous reports whether an acknowledgement with this echo of the retransmit flag can
+// only be that of the last transmission.
+func (c copies) unambiguous(retx bool) bool {
+	return c == copiesFirst && !retx || c == copiesOne && retx
 }
 
 // kind is a next_hdr, or a ctl_type with kindControl, and what else the header

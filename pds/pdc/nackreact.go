@@ -101,7 +101,7 @@ func (m *Manager) nackRetx(now int64, p *PDC, off uint32, n *pds.Nack) error {
 	case n.Code.IsTrimmed() || n.Code == pds.NackRcvrInferLoss:
 		at = now
 	}
-	if pkt.sends > 1 && n.Flags&pds.FlagRetx == 0 {
+	if pkt.sends > copiesFirst && n.Flags&pds.FlagRetx == 0 {
 		return ErrStale // of a copy that has been replaced already
 	}
 	return m.nackAgain(now, p, off, n, at)
@@ -141,6 +141,9 @@ func (m *Manager) nackAgain(now int64, p *PDC, off uint32, n *pds.Nack, at int64
 		return nil
 	}
 	pkt.nacks = min(pkt.nacks+1, nackForever)
+	if n.Code.IsTrimmed() {
+		pkt.sends = pkt.sends.refused()
+	}
 	pkt.rtos = 0 // the peer answers: no reason to back off
 	m.takeBack(now, p, off, at, n)
 	m.wakeAt(now, p)

@@ -3,6 +3,7 @@ package pdc
 import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/deadline"
+	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -35,7 +36,7 @@ func (m *Manager) measured(now int64, p *PDC, h *pds.AckCC) {
 	if p.cc == 0 {
 		return // failed meanwhile
 	}
-	m.cc.OnProbe(ccc.Handle(p.handle), now, now-p.probed-int64(st.ServiceTime)*pds.ServiceTimeUnit)
+	m.cc.OnProbe(ccc.Handle(p.handle), now, nscc.RTT(now, p.probed, nscc.ServiceTime(st.ServiceTime)))
 	m.release(p)
 	if !m.p.c.InferLoss { // else afterACK is to see it
 		p.probed = 0

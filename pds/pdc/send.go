@@ -240,7 +240,7 @@ func (w *sendWindow) step(m *memory, n uint32) {
 func (w *sendWindow) transmitted(p *Params, m *memory, r *row, i uint32, now int64) {
 	pkt, due := m.record(r, i), deadline.After(now, p.c.RTOInit)
 	pkt.sentAt = now
-	pkt.sends = min(pkt.sends+1, 3)
+	pkt.sends = pkt.sends.again()
 	if pkt.kind&kindDue != 0 {
 		due = deadline.After(now, p.rto(pkt.rtos))
 		m.postpone(r, i, due)

@@ -71,10 +71,8 @@ func (w *sendWindow) ackOne(m *memory, owner Handle, off uint32, a *ackNews, k *
 	pkt := m.record(r, i)
 	if !pkt.kind.control() {
 		k.Entropy, k.Known = pkt.entropy, true
-		// A packet sent once and not marked as a resend, or sent twice and marked:
-		// only then is it clear which copy is acknowledged.
-		if pkt.sends == 1 && !a.Retx || pkt.sends == 2 && a.Retx {
-			k.RTT = max(a.Now-pkt.sentAt, 1)
+		if pkt.sends.unambiguous(a.Retx) {
+			k.RTT = a.Now - pkt.sentAt
 		}
 	}
 	if r.queued&bit != 0 {

@@ -138,7 +138,7 @@ func (w *sendWindow) resent(p *Params, m *memory, off uint32, now int64) uint64 
 	bit, pkt := uint64(1)<<i, m.record(r, i)
 	w.unqueue(r, bit)
 	if w.hasArrived(m, off) {
-		pkt.sends = 3 // the answer to a question is no round trip of the packet
+		pkt.sends = copiesMore // the answer to a question is no round trip of the packet
 		due := deadline.After(now, p.rto(pkt.rtos))
 		m.postpone(r, i, due)
 		w.rtoAt = min(w.rtoAt, due)

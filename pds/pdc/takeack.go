@@ -81,8 +81,9 @@ func (m *Manager) acked(a *pds.AckCCView, src Addr) *PDC {
 // the last of them.
 func (pkt *packet) news(now int64, a *pds.AckCCView, n uint32) nscc.PlainAck {
 	rtt := int64(0)
-	if pkt.sends == 1 {
-		rtt = max(now-pkt.sentAt-int64(a.ServiceTime())*pds.ServiceTimeUnit, 1)
+	if pkt.sends == copiesFirst {
+		// As nscc.RTT, which is too much to inline, but below 0 where that has no sample.
+		rtt = now - pkt.sentAt - int64(a.ServiceTime())*pds.ServiceTimeUnit
 	}
 	return nscc.MakePlainAck(int64(pkt.size)*int64(n), rtt, a.Flags()&pds.FlagM != 0)
 }
@@ -92,8 +93,8 @@ func (m *Manager) feedAny(now int64, p *PDC, a *pds.AckCCView, last *packet, n u
 	var h pds.AckCC
 	_, _ = h.Decode(a[:])
 	k := ackGain{Bytes: int64(last.size) * int64(n), Packets: int32(n), Entropy: last.entropy, Known: true}
-	if last.sends == 1 {
-		k.RTT = max(now-last.sentAt, 1)
+	if last.sends == copiesFirst {
+		k.RTT = now - last.sentAt
 	}
 	m.feed(now, p, &h, &k)
 }

@@ -1,0 +1,93 @@
+package pdc
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/pds"
+)
+
+// A service time that says "this long or longer", or the whole round trip or more, is no
+// sample, in whatever way the answer comes in: an acknowledgement in the short way or the
+// general one, or the answer to a probe. It lowered the base round trip to 1 ns, and the
+// window's ceiling to one packet for the life of the context.
+func TestServiceTimeBeyondTheSample(t *testing.T) {
+	for _, kept := range []uint16{100, 0xffff} { // 12.8 us, and at least 8.4 ms
+		for _, how := range []string{"short", "general", "probe"} {
+			t.Run(fmt.Sprint(how, kept), func(t *testing.T) {
+				g := newPair(t, pairConfig{})
+				g.submit(1, 1)
+				g.now = 1000
+				g.giveAll(g.giveAll(g.send(g.a))) // 12 us: the configured base
+				p := &g.a.m.pdc[g.h.ID()]
+				c := g.a.m.cc.Context(p.cc)
+				most := c.Window().MaxWnd
+				g.submit(2, 1)
+				if how == "probe" {
+					g.a.m.control(p, ctlMeasure)
+				}
+				at := g.now
+				for _, w := range g.giveAll(g.send(g.a)) {
+					a := (*pds.AckCCView)(w.b)
+					a.SetNSCC(kept, a.CwndPend(), a.RcvdBytes(), a.OOOCount())
+					g.now = at + 12_800
+					if how == "short" && a.Plain() { // its caller asks
+						require.EqualValues(t, 1, g.a.m.Fast().TakeACK(g.now, a, AddrFrom(g.b.addr)).N)
+						continue
+					}
+					g.give(wire{from: g.b, b: w.b})
+				}
+				require.EqualValues(t, 12_000, c.BaseRTT())
+				require.Equal(t, most, c.Window().MaxWnd)
+				require.Zero(t, c.InflightPackets())
+			})
+		}
+	}
+}
+
+// A copy that was trimmed is known to be gone, so the next one gives a round trip, however
+// often that happens. Two copies under way of which nothing is known still give none.
+func TestTrimmedCopiesLeaveTheNextOneUnambiguous(t *testing.T) {
+	for _, trims := range []int{0, 1, 2, 3, 5} {
+		for _, timeouts := range []int{0, 1, 2} {
+			g := newPair(t, pairConfig{Config: Config{MaxNackRetx: 31}})
+			g.submit(1, 1)
+			g.settle()
+			c := g.a.m.cc.Context(g.a.m.pdc[g.h.ID()].cc)
+			g.now += 1_000_000
+			g.submit(2, 1)
+			ws := g.send(g.a)
+			for range timeouts {
+				g.wait(g.a.m.p.longestRTO())
+				ws = g.send(g.a)
+				require.Len(t, ws, 1)
+			}
+			for range trims {
+				ws[0].trim = pds.NackTrimmed
+				g.giveAll(g.giveAll(ws))
+				ws = g.send(g.a)
+				require.Len(t, ws, 1)
+			}
+			heard := ccc.Ack{}
+			g.a.m.cc.SetAlgorithm(g.a.m.pdc[g.h.ID()].cc, g.now, acksTo{&heard})
+			g.giveAll(g.giveAll(ws))
+			sampled := timeouts < 2
+			require.Equal(t, sampled, heard.RTT == 12_000, "%d trims after %d time-outs", trims, timeouts)
+			require.Equal(t, sampled, heard.RTT != 0)
+			require.Equal(t, 1, heard.Packets)
+			require.EqualValues(t, 0, c.InflightPackets())
+		}
+	}
+}
+
+// acksTo notes the last acknowledgement.
+type acksTo struct{ last *ccc.Ack }
+
+func (a acksTo) OnSend(int64, int64, bool)                {}
+func (a acksTo) OnACK(_ int64, k ccc.Ack)                 { *a.last = k }
+func (a acksTo) OnNACK(int64, ccc.Nack)                   {}
+func (a acksTo) OnInferredLoss(int64, ccc.Loss)           {}
+func (a acksTo) Allow(int64, ccc.Standing) (int64, int64) { return 1 << 40, 0 }
