@@ -5,8 +5,11 @@ import (
 	"fmt"
 )
 
-// ControlLen is the size of a [Control] packet.
-const ControlLen = 16
+// Sizes of a [Control] packet.
+const (
+	ControlLen     = 16
+	NegotiationLen = 20 // of one with PayloadOnOff
+)
 
 // Control is a control packet, CP.
 //
@@ -21,9 +24,9 @@ const ControlLen = 16
 //	|                  payload, by ctl_type: see Payload               |
 //	+------------------------------------------------------------------+
 //
-// What follows the header of a NEGOTIATION is opaque.
+// A NEGOTIATION whose payload is [PayloadOnOff] goes on with a word of features.
 //
-// Source: UE Specification 1.0.x, Table 3-38.
+// Source: UE Specification 1.0.3, Tables 3-38 and 3-69.
 type Control struct {
 	Ctl         CtlType
 	Flags       Flags   // FlagISROD, FlagRetx, FlagAR, FlagSYN
@@ -33,7 +36,25 @@ type Control struct {
 	Info        PDCInfo // while FlagSYN is set, otherwise 0
 	PSN         PSN     // see [CtlType.ConsumesPSN]
 	Payload     Payload
+	Features    Features // NEGOTIATION with PayloadOnOff: those that are on; otherwise 0
 }
+
+// Features are what the ends of a PDC may agree on, a bit each.
+type Features uint32
+
+// FeatureSYNRetxTransfer is SYN_RETX_TRANSFER. What an end with it does is not public.
+const FeatureSYNRetxTransfer Features = 1
+
+// Len returns the size of c on the wire.
+func (c *Control) Len() int {
+	if c.negotiates() {
+		return NegotiationLen
+	}
+	return ControlLen
+}
+
+// negotiates reports whether a word of features follows.
+func (c *Control) negotiates() bool { return c.Ctl == CtlNegotiation && c.Payload == PayloadOnOff }
 
 // StartPSN returns the first PSN of the PDC that a packet with FlagSYN opens.
 func (c *Control) StartPSN() PSN { return c.PSN - PSN(c.Info.PSNOffset()) }
@@ -44,25 +65,37 @@ func (c *Control) Decode(b []byte) (int, error) {
 	if len(b) < ControlLen {
 		return 0, ErrTruncated
 	}
+	all := b
 	b = b[:ControlLen:ControlLen]
 	t, ctl, flags := splitPrologue(binary.BigEndian.Uint16(b))
 	if t != TypeCP {
 		return 0, ErrType
 	}
-	c.Ctl, c.Flags = CtlType(ctl), flags&cpFlags
+	features := Features(0)
+	if CtlType(ctl) == CtlNegotiation && Payload(binary.BigEndian.Uint32(b[12:])) == PayloadOnOff {
+		if len(all) < NegotiationLen {
+			return 0, ErrTruncated
+		}
+		features = Features(binary.BigEndian.Uint32(all[ControlLen:]))
+	}
+	c.Ctl, c.Flags, c.Features = CtlType(ctl), flags&cpFlags, features
 	c.ProbeOpaque = binary.BigEndian.Uint16(b[2:])
 	c.PSN = PSN(binary.BigEndian.Uint32(b[4:]))
 	c.SPDCID = PDCID(binary.BigEndian.Uint16(b[8:]))
 	c.DPDCID, c.Info = splitPeer(flags, binary.BigEndian.Uint16(b[10:]))
 	c.Payload = Payload(binary.BigEndian.Uint32(b[12:])) & c.Ctl.payloadMask()
-	return ControlLen, nil
+	return c.Len(), nil
 }
 
 // Encode writes c to the front of b and returns the length of the header. The
 // only error is [ErrTruncated].
 func (c *Control) Encode(b []byte) (int, error) {
-	if len(b) < ControlLen {
+	n := c.Len()
+	if len(b) < n {
 		return 0, ErrTruncated
+	}
+	if n == NegotiationLen {
+		binary.BigEndian.PutUint32(b[ControlLen:], uint32(c.Features))
 	}
 	b = b[:ControlLen:ControlLen]
 	binary.BigEndian.PutUint16(b, joinPrologue(TypeCP, NextHdr(c.Ctl), c.Flags&cpFlags))
@@ -71,20 +104,24 @@ func (c *Control) Encode(b []byte) (int, error) {
 	binary.BigEndian.PutUint16(b[8:], uint16(c.SPDCID))
 	binary.BigEndian.PutUint16(b[10:], joinPeer(c.Flags, c.DPDCID, c.Info))
 	binary.BigEndian.PutUint32(b[12:], uint32(c.Payload&c.Ctl.payloadMask()))
-	return ControlLen, nil
+	return n, nil
 }
 
 // AppendTo appends c to b.
 func (c *Control) AppendTo(b []byte) []byte {
-	b = extend(b, ControlLen)
-	c.Encode(b[len(b)-ControlLen:])
+	b = extend(b, c.Len())
+	c.Encode(b[len(b)-c.Len():])
 	return b
 }
 
-// Validate returns [ErrCtlType] or [ErrPDCID] if one applies.
+// Validate returns [ErrCtlType], [ErrPDCID], or [ErrRange] for features that are not there, if
+// one applies.
 func (c *Control) Validate() error {
 	if c.Ctl.IsReserved() {
 		return ErrCtlType
+	}
+	if c.Features != 0 && !c.negotiates() {
+		return ErrRange
 	}
 	return errorIf(c.SPDCID == 0 || c.Flags&FlagSYN == 0 && c.DPDCID == 0, ErrPDCID)
 }
@@ -109,6 +146,8 @@ func (c *Control) payloadText() string {
 		return fmt.Sprintf(" credit=%d", p.Credit())
 	case CtlCreditReq:
 		return fmt.Sprintf(" ccc=%d target=%d", p.CCCID(), p.CreditTarget())
+	case CtlNegotiation:
+		return fmt.Sprintf(" element=%#08x features=%#x", uint32(p), uint32(c.Features))
 	default:
 		return ""
 	}

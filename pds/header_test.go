@@ -207,3 +207,28 @@ func TestPayload(t *testing.T) {
 	require.EqualValues(t, 0xab, q.CCCID())
 	require.EqualValues(t, 0x12_3456, q.CreditTarget(), "modulo 2^24")
 }
+
+// A NEGOTIATION of 20 bytes as UE Specification 1.0.3, Table 3-69, has it: SYN_RETX_TRANSFER on.
+func TestControlNegotiationOfFeatures(t *testing.T) {
+	b := []byte("\x5c\xac\x00\x00\x00\x01\x20\x00\x00\x07\x00\x00\x01\x02\x00\x00\x00\x00\x00\x01")
+	var c Control
+	n, err := c.Decode(b)
+	require.NoError(t, err)
+	require.Equal(t, NegotiationLen, n)
+	require.Equal(t, Control{Ctl: CtlNegotiation, Flags: FlagISROD | FlagAR | FlagSYN, SPDCID: 7, PSN: 0x12000,
+		Payload: PayloadOnOff, Features: FeatureSYNRetxTransfer}, c)
+	require.NoError(t, c.Validate())
+	require.Equal(t, b, c.AppendTo(nil))
+	_, err = c.Decode(b[:ControlLen])
+	require.ErrorIs(t, err, ErrTruncated)
+
+	b[13] = 3 // an element of a length that is not known: its rest is not the header's
+	n, err = c.Decode(b)
+	require.NoError(t, err)
+	require.Equal(t, ControlLen, n)
+	require.Zero(t, c.Features)
+	c.Features = 1
+	require.ErrorIs(t, c.Validate(), ErrRange)
+	_, err = (&Control{Ctl: CtlNegotiation, Payload: PayloadOnOff}).Encode(make([]byte, ControlLen))
+	require.ErrorIs(t, err, ErrTruncated)
+}

@@ -1,6 +1,7 @@
 package pds
 
 import (
+	"cmp"
 	"errors"
 	"strconv"
 
@@ -58,14 +59,37 @@ func TOS(d DSCP, e ECN) uint8 { return uint8(d)<<2 | uint8(e)&3 }
 // SplitTOS returns what a TOS or traffic class byte says.
 func SplitTOS(b uint8) (DSCP, ECN) { return DSCP(b >> 2), ECN(b & 3) }
 
-// DSCPs are the code points of a network. The specification names the four
-// uses and leaves the values to the operator. (UE Specification 1.0.x, sections
-// 3.6.4.7 and 4.1.)
+// DSCPs are the code points of a network. The specification names the uses and leaves the
+// values to the operator. (UE Specification 1.0.3, sections 3.6.4.7 and 4.1.)
 type DSCPs struct {
 	Trimmable      DSCP // data that switches may trim
+	TrimmableRetx  DSCP // the same, sent again; 0: Trimmable
+	NoTrim         DSCP // data where switches do not trim
 	Trimmed        DSCP // a packet that was trimmed; 0 names none
 	TrimmedLastHop DSCP // a packet that the last switch trimmed; may equal Trimmed; 0 names none
 	Control        DSCP // ACK, NACK and control packets
+
+	// TrimmableACKSize is from how many bytes behind the IP header on an acknowledgement that
+	// carries data may be trimmed (Trimmable_ACK_Size, 0: 10,240).
+	TrimmableACKSize int
+}
+
+// trimmableACKSize is the default of Trimmable_ACK_Size.
+const trimmableACKSize = 10 << 10
+
+// Of returns the code point that a host sends a packet with: its type, whether it was sent
+// before, and its size behind the IP header, bytes. Without Trimmed the network does not trim.
+func (d *DSCPs) Of(t Type, retx bool, size int) DSCP {
+	ack := t == TypeACK || t == TypeACKCC || t == TypeACKCCX
+	switch {
+	case t == TypeNACK, t == TypeNACKCCX, t == TypeCP, ack && size <= cmp.Or(d.TrimmableACKSize, trimmableACKSize):
+		return d.Control
+	case d.Trimmed == 0:
+		return d.NoTrim
+	case retx && d.TrimmableRetx != 0:
+		return d.TrimmableRetx
+	}
+	return d.Trimmable
 }
 
 // ErrDSCP means that a trimmed packet could not be told from another, or that a value has
@@ -74,8 +98,10 @@ var ErrDSCP = errors.New("pds: DSCP values collide or exceed 6 bits")
 
 // Validate returns [ErrDSCP] if the code points cannot be told apart.
 func (d *DSCPs) Validate() error {
-	tooWide := (d.Trimmable | d.Trimmed | d.TrimmedLastHop | d.Control) > 63
-	taken := func(v DSCP) bool { return v == d.Trimmable || v == d.Control }
+	tooWide := (d.Trimmable | d.TrimmableRetx | d.NoTrim | d.Trimmed | d.TrimmedLastHop | d.Control) > 63
+	taken := func(v DSCP) bool {
+		return v == d.Trimmable || v == d.Control || v != 0 && (v == d.TrimmableRetx || v == d.NoTrim)
+	}
 	return errorIf(tooWide || taken(d.Trimmed) || taken(d.TrimmedLastHop), ErrDSCP)
 }
 

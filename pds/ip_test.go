@@ -51,6 +51,41 @@ func TestDSCPs(t *testing.T) {
 	}
 }
 
+// The code point of each kind of packet, with trimming and without. (UE Specification 1.0.3,
+// section 3.6.4.7; rows of acknowledgements with data are this package's reading.)
+func TestDSCPsOf(t *testing.T) {
+	trims := DSCPs{Trimmable: 8, TrimmableRetx: 9, NoTrim: 10, Trimmed: 16, TrimmedLastHop: 18, Control: 46}
+	plain, drops := trims, trims
+	plain.TrimmableRetx, drops.Trimmed, drops.TrimmedLastHop = 0, 0, 0
+	require.NoError(t, trims.Validate())
+	for _, c := range []struct {
+		t                 Type
+		retx              bool
+		size              int
+		trims, plain, off DSCP
+	}{
+		{TypeRUDReq, false, 4200, 8, 8, 10},
+		{TypeRODReq, false, 60, 8, 8, 10}, // ahead of data it would overtake it
+		{TypeRUDCCReq, true, 4200, 9, 8, 10},
+		{TypeRUDIReq, false, 4200, 8, 8, 10},
+		{TypeRUDIResp, true, 4200, 9, 8, 10},
+		{TypeUUDReq, false, 4200, 8, 8, 10},
+		{TypeACKCC, false, 60, 46, 46, 46},
+		{TypeACK, false, 10_240, 46, 46, 46},
+		{TypeACK, true, 10_241, 9, 8, 10},
+		{TypeNACK, false, 24, 46, 46, 46},
+		{TypeCP, true, 24, 46, 46, 46},
+	} {
+		require.Equal(t, c.trims, trims.Of(c.t, c.retx, c.size), c)
+		require.Equal(t, c.plain, plain.Of(c.t, c.retx, c.size), c)
+		require.Equal(t, c.off, drops.Of(c.t, c.retx, c.size), c)
+	}
+	trims.TrimmableACKSize = 16
+	require.EqualValues(t, 8, trims.Of(TypeACKCC, false, 60))
+	trims.NoTrim = trims.Trimmed
+	require.ErrorIs(t, trims.Validate(), ErrDSCP)
+}
+
 func TestDSCPsZeroNamesNoTrimmedPacket(t *testing.T) {
 	for _, d := range []DSCPs{{}, {Trimmed: 16}, {TrimmedLastHop: 18}} {
 		require.Zero(t, d.TrimmedBy(0), "best effort is the code point of any packet")

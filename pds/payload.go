@@ -12,12 +12,17 @@ package pds
 //	CREDIT_REQ |    ccc_id     |                 credit_target                 |
 //	           +---------------+---------------+---------------+---------------+
 //
-// NOOP, CLOSE_CMD and CLOSE_REQ carry 0, NEGOTIATION any value.
+// NOOP, CLOSE_CMD and CLOSE_REQ carry 0, NEGOTIATION the first word of an element: type 8 bits,
+// length in words 8 bits, reserved 16 bits. The one element that is known is [PayloadOnOff].
 //
 // Source: UE Specification 1.0.x, Tables 3-38, 3-64 and 3-65. The place of
 // credit, ccc_id and credit_target is that of IxNetwork's templates; their unit
 // of 256 bytes is inferred.
 type Payload uint32
+
+// PayloadOnOff is the payload of a NEGOTIATION that says which [Features] are on:
+// PDS_NEG_ON_OFF, two words long. (UE Specification 1.0.3, Table 3-69.)
+const PayloadOnOff Payload = 1<<24 | 2<<16
 
 // PSNPayload returns the payload of a CLEAR_CMD, CLEAR_REQ or PROBE.
 func PSNPayload(p PSN) Payload { return Payload(p) }

@@ -3,7 +3,7 @@ package ses
 // postpone remembers a deferrable send that has found no buffer. It reports false if it
 // cannot; then the initiator tries again by itself.
 func (t *Target) postpone(r *Request, a *Arrival, p *plan) bool {
-	if !t.entries[p.entry].admits(r.JobID) || !t.hasPending(a.Peer) {
+	if !t.defers || !t.entries[p.entry].admits(r.JobID) || !t.hasPending(a.Peer) {
 		return false
 	}
 	t.pushPending(&t.deferred, t.addPending(&pending{

@@ -168,6 +168,10 @@ func TestQueueDatagram(t *testing.T) {
 	require.False(t, d.Guaranteed)
 	d = s.send(0, tagged(0), dgram, func(r *Request, _ *Arrival) { r.Flags, r.RequestLength = FlagSOM|FlagRel, 8192 })
 	require.Equal(t, CheckLengths, d.Check, "a datagram is one packet")
+	s.post(Receive{Length: 4096, Cookie: 2})
+	d = s.send(0, tagged(0), dgram, func(r *Request, _ *Arrival) { r.MessageID = 5 })
+	require.Equal(t, CheckLengths, d.Check, "and no message that could be named")
+	require.Equal(t, ActionNone, d.Action)
 }
 
 func TestQueueCancel(t *testing.T) {

@@ -22,6 +22,8 @@ type TargetConfig struct {
 	// Pending are the rendezvous and deferrable sends that the target has to come back
 	// to, at most 65536. Without room a deferrable send is refused like any other.
 	Pending int
+	// Profile is what is offered; the zero value is everything.
+	Profile Profile
 	// AtomicOps and AtomicTypes are the atomic opcodes and datatypes that are served, bit n
 	// for value n. 0 means none.
 	AtomicOps, AtomicTypes uint32
@@ -49,6 +51,7 @@ func (c *TargetConfig) validate() error {
 		check.Range(ErrConfig, "TargetConfig.Messages", c.Messages, 0, maxSlots),
 		check.Range(ErrConfig, "TargetConfig.Pending", c.Pending, 0, maxSlots),
 		check.Range(ErrConfig, "TargetConfig.Hold", c.Hold, 0, maxHold),
+		check.Range(ErrConfig, "TargetConfig.Profile", c.Profile, ProfileAll, ProfileHPC),
 	)
 }
 
@@ -56,6 +59,8 @@ func (c *TargetConfig) validate() error {
 // which memory is open, and which messages are in progress. Single writer.
 type Target struct {
 	mtu         uint32
+	ops         uint64 // opcodes that are offered, a bit each
+	defers      bool   // deferrable sends are remembered
 	atomicOps   uint32
 	atomicTypes uint32
 	perProcess  int
@@ -97,7 +102,7 @@ func NewTarget(c TargetConfig) (*Target, error) {
 	}
 	c.Hold, c.Seed = cmp.Or(c.Hold, defaultHold), random.Seed(c.Seed)
 	return &Target{
-		mtu: c.MTU, atomicOps: c.AtomicOps, atomicTypes: c.AtomicTypes, perProcess: c.Indices, hold: c.Hold,
+		mtu: c.MTU, ops: profileOps[c.Profile] & opsTarget, defers: c.Profile.defers(), atomicOps: c.AtomicOps, atomicTypes: c.AtomicTypes, perProcess: c.Indices, hold: c.Hold,
 		jobs: newFinder(c.Processes, c.Seed), jobSlots: newSlots(c.Processes), jobUse: make([]uint32, c.Processes),
 		processes: newFinder(c.Processes, c.Seed), processSlots: newSlots(c.Processes),
 		processOf: make([]Process, c.Processes),

@@ -25,7 +25,7 @@ type extent struct {
 // check makes the checks from [CheckOpcode] to [CheckAtomic] in order and returns the first
 // that fails. m is the message's record, if there is one. Nothing changes but p.
 func (t *Target) check(r *Request, a *Arrival, m *Record, p *plan) (Check, ReturnCode) {
-	if !a.Mode.carries(r.Opcode) || !r.Opcode.in(opsOfForm[r.Form]&opsTarget) {
+	if !a.Mode.carries(r.Opcode) || !r.Opcode.in(opsOfForm[r.Form]&t.ops) {
 		return CheckOpcode, RCUnsupportedOp
 	}
 	if r.Opcode == OpcodeNoOp {
@@ -96,7 +96,7 @@ func (t *Target) notFound(r *Request) (Check, ReturnCode) {
 func (t *Target) extentOf(r *Request, payload int) (x extent, ok bool) {
 	all := r.carried()
 	switch {
-	case all > r.RequestLength:
+	case all > r.RequestLength, r.Opcode == OpcodeDatagramSend && r.MessageID != 0:
 		return x, false
 	case r.Flags.Has(flagsOnly):
 		x.n = all

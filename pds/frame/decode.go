@@ -94,6 +94,9 @@ func (ps *Parser) decodeAny(h []byte, at int, p *Packet) (err error) {
 	if l.forms>>form&1 == 0 {
 		form = ses.FormNone
 	}
+	if pds.Type(v>>11) == pds.TypeCP {
+		return p.decodeControl(h, at)
+	}
 	if form != ses.FormNone {
 		if m, err = p.decodeSES(form, h[n:]); err != nil {
 			return err
@@ -157,6 +160,18 @@ func (p *Packet) decodeRare(h []byte) {
 	default:
 		p.Req.Decode(h)
 	}
+}
+
+// decodeControl reads a control packet, which may be longer than most.
+func (p *Packet) decodeControl(h []byte, at int) error {
+	var c pds.Control
+	n, err := c.Decode(h)
+	if err != nil {
+		return err
+	}
+	p.Type, p.Form, p.Control = pds.TypeCP, ses.FormNone, c
+	p.place(at, n, 0, len(h))
+	return nil
 }
 
 // decodeOther reads a security header, or says why there is nothing to read.

@@ -20,7 +20,7 @@ const (
 	EventMessage            // a message that waited for a PDC has one: Submit its packets
 
 	EventRoom        // a control packet has left the window, which may have been full
-	EventNegotiation // the peer has sent a NEGOTIATION; Handle is its payload
+	EventNegotiation // the peer has sent a NEGOTIATION; Handle is its pds.Features
 )
 
 var eventNames = [...]string{"none", "response", "implicit", "error", "up", "closing", "closed", "message", "room",

@@ -10,12 +10,12 @@ import "github.com/uetcc/uetcc/pds"
 // The errors are [ErrUnknown], [ErrState], [ErrWindowFull] and [ErrNoMemory].
 func (m *Manager) Noop(h Handle) error { return m.tell(h, pds.CtlNOOP, 0) }
 
-// Negotiate queues a NEGOTIATION on h, which may open the PDC. The payload means
-// nothing here, since no public source says what is in it, such as which congestion
-// control is on: that is for the layers above, which agree on their own. The peer gets
-// it as an [EventNegotiation]. Errors as with [Manager.Noop].
-func (m *Manager) Negotiate(h Handle, payload uint32) error {
-	return m.tell(h, pds.CtlNegotiation, payload)
+// Negotiate queues a NEGOTIATION on h with the features that are on, which may open the PDC.
+// Nothing follows from them here, since no public source says when an end has to send one and
+// what the other answers: the layers above agree on their own. The peer gets them as an
+// [EventNegotiation]. Errors as with [Manager.Noop].
+func (m *Manager) Negotiate(h Handle, on pds.Features) error {
+	return m.tell(h, pds.CtlNegotiation, uint32(on))
 }
 
 func (m *Manager) tell(h Handle, ctl pds.CtlType, payload uint32) error {
@@ -57,11 +57,12 @@ func (m *Manager) consume(now int64, p *PDC, b *inbound, out []byte, r *Result) 
 	return fresh, nil
 }
 
-// negotiate takes a NOOP or a NEGOTIATION.
+// negotiate takes a NOOP or a NEGOTIATION. One with an element that is not known is
+// acknowledged and says nothing.
 func (m *Manager) negotiate(now int64, p *PDC, b *inbound, c *pds.Control, out []byte, r *Result) error {
 	fresh, err := m.consume(now, p, b, out, r)
-	if fresh && c.Ctl == pds.CtlNegotiation {
-		m.mem.events.push(Event{Kind: EventNegotiation, PDC: p.handle, PSN: b.psn, Handle: uint64(c.Payload)})
+	if fresh && c.Ctl == pds.CtlNegotiation && c.Payload == pds.PayloadOnOff {
+		m.mem.events.push(Event{Kind: EventNegotiation, PDC: p.handle, PSN: b.psn, Handle: uint64(c.Features)})
 	}
 	return err
 }

@@ -73,7 +73,7 @@ func TestNoopIsRetransmitted(t *testing.T) {
 	require.True(t, g.a.has(EventClosing, CauseRTO))
 }
 
-// The payload of a NEGOTIATION reaches the layer above once, from either side, also
+// The features of a NEGOTIATION reach the layer above once, from either side, also
 // when it was sent again.
 func TestNegotiation(t *testing.T) {
 	g := newPair(t, pairConfig{})
@@ -81,7 +81,8 @@ func TestNegotiation(t *testing.T) {
 	g.send(g.a) // lost
 	g.wait(1_100_000)
 	ws := g.send(g.a)
-	require.Equal(t, pds.Payload(0xcafe0001), controlOf(t, ws[0]).Payload)
+	require.Equal(t, pds.PayloadOnOff, controlOf(t, ws[0]).Payload)
+	require.Equal(t, pds.Features(0xcafe0001), controlOf(t, ws[0]).Features)
 	g.giveAll(g.giveAll(append(ws, ws...)))
 	require.Equal(t, []uint64{0xcafe0001}, g.b.take(EventNegotiation))
 	require.Empty(t, g.b.got)
@@ -91,6 +92,13 @@ func TestNegotiation(t *testing.T) {
 	g.settle()
 	require.Equal(t, []uint64{7}, g.a.take(EventNegotiation))
 	require.Zero(t, g.info(g.b).Outstanding)
+
+	require.NoError(t, g.a.m.Negotiate(g.h, pds.FeatureSYNRetxTransfer))
+	ws = g.send(g.a)
+	ws[0].b[13] = 3 // an element of another length
+	g.giveAll(g.giveAll(ws))
+	require.Empty(t, g.b.take(EventNegotiation))
+	require.Zero(t, g.info(g.a).Outstanding, "acknowledged all the same")
 }
 
 func TestNoopErrors(t *testing.T) {

@@ -15,6 +15,9 @@ func (m *Manager) putControl(p *PDC, buf []byte, out *Out, ctl pds.CtlType, payl
 	case pds.CtlProbe:
 		c.ProbeOpaque, c.Flags = p.opaque, pds.FlagAR
 	case pds.CtlNOOP, pds.CtlNegotiation:
+		if ctl == pds.CtlNegotiation {
+			c.Payload, c.Features = pds.PayloadOnOff, pds.Features(payload)
+		}
 		if p.is(flagROD) {
 			c.Flags |= pds.FlagISROD
 		}

@@ -1,0 +1,43 @@
+package ses
+
+import "github.com/uetcc/uetcc/internal/enum"
+
+// A Profile is what a [Target] offers to its peers. Operations outside of it are refused with
+// UNSUPPORTED_OP. The zero value offers all that this package has.
+//
+// Source: UE Specification 1.0.x section 3.4, as far as the lists are public: all of AI Base;
+// of AI Full and HPC the features that set them apart, so that a target of theirs lacks none
+// that is known to be mandatory.
+type Profile uint8
+
+const (
+	ProfileAll    Profile = iota
+	ProfileAIBase         // sends without matching, writes, atomics that fetch nothing, datagrams
+	ProfileAIFull         // AI Base, reads, exact tags, deferrable sends
+	ProfileHPC            // AI Base, reads, tags with wildcards, rendezvous, atomics that fetch
+)
+
+var profileNames = [...]string{"all", "AI Base", "AI Full", "HPC"}
+
+// String returns the specification's name.
+func (p Profile) String() string { return enum.Name(profileNames[:], p) }
+
+// Operations that all profiles have. A deferrable send is one of them because AI Base has it
+// executed as a send.
+const opsAIBase = 1<<OpcodeNoOp | 1<<OpcodeSend | 1<<OpcodeDatagramSend | 1<<OpcodeWrite |
+	1<<OpcodeAtomic | 1<<OpcodeDeferrableSend | 1<<OpcodeMsgError
+
+var profileOps = [...]uint64{
+	ProfileAll:    ^uint64(0),
+	ProfileAIBase: opsAIBase,
+	ProfileAIFull: opsAIBase | 1<<OpcodeRead | 1<<OpcodeTaggedSend | 1<<OpcodeDeferrableTSend | 1<<OpcodeDeferrableRTR,
+	ProfileHPC: opsAIBase | 1<<OpcodeRead | 1<<OpcodeFetchingAtomic | opsTagged | opsRendezvous |
+		1<<OpcodeDeferrableRTR,
+}
+
+// Offers reports whether a target with profile p serves opcode o.
+func (p Profile) Offers(o Opcode) bool { return int(p) < len(profileOps) && o.in(profileOps[p]) }
+
+// defers reports whether a target with profile p remembers a deferrable send that has found no
+// buffer. The others treat it as a send.
+func (p Profile) defers() bool { return p == ProfileAll || p == ProfileAIFull }
