@@ -1,0 +1,117 @@
+package udp
+
+import (
+	"errors"
+	"net/netip"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/uetcc/uetcc/hw/port"
+)
+
+// faults are those that nobody has asked for yet. When there are too many the oldest go.
+type faults struct {
+	ring       [32]port.Fault
+	head, tail uint32
+}
+
+func (f *faults) push(x port.Fault) {
+	if f.tail-f.head == uint32(len(f.ring)) {
+		f.head++
+	}
+	f.ring[f.tail%uint32(len(f.ring))] = x
+	f.tail++
+}
+
+// Faults implements port.Port.
+func (p *Port) Faults(out []port.Fault) (n int) {
+	f := &p.faults
+	for n < len(out) && f.head != f.tail {
+		out[n] = f.ring[f.head%uint32(len(f.ring))]
+		f.head++
+		n++
+	}
+	return n
+}
+
+// readFaults empties the error queue of a socket, and reports whether anything was in it.
+func (p *Port) readFaults(s *socket) (any bool) {
+	for range 64 {
+		var name [nameMax]byte
+		var control [512]byte
+		h := unix.Msghdr{Name: &name[0], Namelen: nameMax, Control: &control[0]}
+		h.SetControllen(len(control))
+		_, _, errno := unix.Syscall(unix.SYS_RECVMSG, uintptr(s.fd), uintptr(unsafe.Pointer(&h)), unix.MSG_ERRQUEUE)
+		if errno != 0 {
+			return any
+		}
+		any = true
+		if f, ok := decodeFault(decodeName(&name), control[:h.Controllen]); ok {
+			p.faults.push(f)
+			p.stats.Faults++
+		}
+	}
+	return any
+}
+
+// decodeFault reads the control messages of an error queue: struct sock_extended_err.
+func decodeFault(peer netip.AddrPort, b []byte) (f port.Fault, ok bool) {
+	for len(b) > 0 {
+		h, data, rest, err := unix.ParseOneSocketControlMessage(b)
+		if err != nil {
+			break
+		}
+		b = rest
+		four := h.Level == unix.IPPROTO_IP && h.Type == unix.IP_RECVERR
+		six := h.Level == unix.IPPROTO_IPV6 && h.Type == unix.IPV6_RECVERR
+		if !four && !six || len(data) < int(unsafe.Sizeof(unix.SockExtendedErr{})) {
+			continue
+		}
+		e := (*unix.SockExtendedErr)(unsafe.Pointer(&data[0]))
+		f = port.Fault{Peer: peer, Err: faultError(unix.Errno(e.Errno))}
+		if f.Err == port.ErrTooLong {
+			f.MTU = int(e.Info)
+		}
+		return f, true
+	}
+	return f, false
+}
+
+// faultError is what an error of the system means.
+func faultError(errno unix.Errno) error {
+	switch errno {
+	case unix.ECONNREFUSED:
+		return port.ErrRefused
+	case unix.EHOSTUNREACH, unix.ENETUNREACH, unix.EHOSTDOWN, unix.ENETDOWN, unix.ENODEV, unix.ENONET, unix.EADDRNOTAVAIL:
+		return port.ErrUnreachable
+	case unix.EMSGSIZE:
+		return port.ErrTooLong
+	case unix.EPERM, unix.EACCES:
+		return port.ErrForbidden
+	}
+	return errno
+}
+
+// pathMTU is what the kernel knows of the way to a peer, 0 if nothing. It sends nothing.
+func (p *Port) pathMTU(peer netip.AddrPort) int {
+	fd, err := unix.Socket(p.family, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return 0
+	}
+	defer unix.Close(fd)
+	var to unix.Sockaddr = &unix.SockaddrInet4{Addr: as4(peer), Port: int(peer.Port())}
+	level, name := unix.IPPROTO_IP, unix.IP_MTU
+	if p.family == unix.AF_INET6 {
+		to = &unix.SockaddrInet6{Addr: peer.Addr().As16(), Port: int(peer.Port()), ZoneId: p.zone}
+		level, name = unix.IPPROTO_IPV6, unix.IPV6_MTU
+	}
+	mtu, err := 0, unix.Connect(fd, to)
+	if err == nil {
+		mtu, err = unix.GetsockoptInt(fd, level, name)
+	}
+	if errors.Join(err) != nil {
+		return 0
+	}
+	return mtu
+}

@@ -1,0 +1,164 @@
+package udp
+
+import (
+	"encoding/binary"
+	"net/netip"
+	"os"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/uetcc/uetcc/hw/port"
+)
+
+const (
+	recvCalls   = 16      // messages of one system call
+	recvBytes   = 1 << 16 // of one message: with grouping many packets
+	recvSingle  = 9216    // without it: bytes of the largest packet
+	recvControl = 192     // bytes; in a smaller one some would be missing without a word
+)
+
+// An inbox is room for what one recvmmsg brings. x/sys has no such call, and its recvmsg makes garbage
+// of each packet's address.
+type inbox struct {
+	headers [recvCalls]mmsghdr
+	vectors [recvCalls]unix.Iovec
+	names   [recvCalls][nameMax]byte
+	control [recvCalls][recvControl]byte
+	data    []byte
+	room    int // bytes of data for each message
+
+	next, end int         // messages that are not handed out yet
+	rest      []byte      // of the one before, what is not handed out
+	template  port.Packet // all but Data of the packets in rest
+	segment   int         // bytes of each
+}
+
+func (b *inbox) init(group bool) {
+	b.room = recvSingle
+	if group {
+		b.room = recvBytes
+	}
+	b.data = make([]byte, recvCalls*b.room)
+	for i := range b.headers {
+		b.vectors[i].Base = &b.data[i*b.room]
+		b.vectors[i].SetLen(b.room)
+		h := &b.headers[i].header
+		h.Iov, h.Name, h.Control = &b.vectors[i], &b.names[i][0], &b.control[i][0]
+		h.SetIovlen(1)
+	}
+}
+
+// more reports whether packets are there that the kernel has handed over already.
+func (b *inbox) more() bool { return len(b.rest) > 0 || b.next < b.end }
+
+// Receive implements port.Port.
+func (p *Port) Receive(packets []port.Packet) (n int, err error) {
+	if err := p.over(); err != nil {
+		return 0, err
+	}
+	b := &p.in
+	if !b.more() {
+		if err := p.fill(); err != nil {
+			return 0, err
+		}
+	}
+	for n < len(packets) {
+		if len(b.rest) == 0 {
+			if b.next == b.end {
+				break
+			}
+			p.open(b.next)
+			b.next++
+			continue
+		}
+		k := min(b.segment, len(b.rest))
+		packets[n] = b.template
+		packets[n].Data = b.rest[:k:k]
+		b.rest = b.rest[k:]
+		n++
+	}
+	p.stats.Received += uint64(n)
+	return n, nil
+}
+
+// fill takes messages from the kernel, none if there are none.
+func (p *Port) fill() error {
+	b := &p.in
+	for i := range b.headers[:max(b.end, 1)] { // what the kernel overwrote
+		h := &b.headers[i].header
+		h.Namelen = nameMax
+		h.SetControllen(recvControl)
+	}
+	b.next, b.end = 0, 0
+	s := p.paths[0]
+	for i := range recvCalls {
+		h := &b.headers[i].header
+		h.Namelen = nameMax
+		h.SetControllen(recvControl)
+	}
+	for range 8 { // errors of earlier packets come first
+		n, _, errno := unix.Syscall6(unix.SYS_RECVMMSG, uintptr(s.fd), uintptr(unsafe.Pointer(&b.headers)), recvCalls, 0, 0, 0)
+		switch errno {
+		case 0:
+			b.end = int(n)
+			p.stats.RecvCalls++
+			return nil
+		case unix.EAGAIN, unix.EINTR:
+			return nil
+		case unix.EBADF, unix.ENOTSOCK, unix.EFAULT, unix.EINVAL:
+			return os.NewSyscallError("recvmmsg", errno)
+		}
+		p.readFaults(s)
+	}
+	return nil
+}
+
+// open begins to hand out message i.
+func (p *Port) open(i int) {
+	b := &p.in
+	h := &b.headers[i]
+	b.rest = b.data[i*b.room:][:h.length]
+	b.segment = max(int(h.length), 1)
+	b.template = port.Packet{Peer: decodeName(&b.names[i])}
+	p.decodeControl(b.control[i][:h.header.Controllen])
+	p.stats.RecvBytes += uint64(h.length)
+}
+
+// decodeName reads a sockaddr_in or sockaddr_in6.
+func decodeName(b *[nameMax]byte) netip.AddrPort {
+	port := binary.BigEndian.Uint16(b[2:])
+	if binary.NativeEndian.Uint16(b[:]) == unix.AF_INET {
+		return netip.AddrPortFrom(netip.AddrFrom4([4]byte(b[4:])), port)
+	}
+	return netip.AddrPortFrom(netip.AddrFrom16([16]byte(b[8:])), port)
+}
+
+// decodeControl reads what the kernel says of the message that is being opened. A TOS byte that is missing
+// is counted: it is not the same as a packet that is not ECN-capable.
+func (p *Port) decodeControl(b []byte) {
+	told, t := false, &p.in.template
+	for len(b) > 0 {
+		h, data, rest, err := unix.ParseOneSocketControlMessage(b)
+		if err != nil {
+			break
+		}
+		b = rest
+		switch {
+		case h.Level == unix.IPPROTO_IP && h.Type == unix.IP_TOS && len(data) > 0:
+			t.TOS, told = data[0], true
+		case h.Level == unix.IPPROTO_IPV6 && h.Type == unix.IPV6_TCLASS && len(data) >= 4:
+			t.TOS, told = uint8(binary.NativeEndian.Uint32(data)), true
+		case h.Level == unix.IPPROTO_UDP && h.Type == unix.UDP_GRO && len(data) >= 4:
+			p.in.segment = max(int(binary.NativeEndian.Uint32(data)), 1)
+		case h.Level == unix.SOL_SOCKET && h.Type == unix.SO_RXQ_OVFL && len(data) >= 4:
+			p.stats.Overflows = uint64(binary.NativeEndian.Uint32(data))
+		case h.Level == unix.SOL_SOCKET && h.Type == unix.SO_TIMESTAMPNS && len(data) >= int(unsafe.Sizeof(unix.Timespec{})):
+			t.Age = max(time.Now().UnixNano()-(*unix.Timespec)(unsafe.Pointer(&data[0])).Nano(), 0)
+		}
+	}
+	if !told {
+		p.stats.Untold++
+	}
+}

@@ -1,0 +1,227 @@
+package udp
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/uetcc/uetcc/hw/port"
+)
+
+// A Port is a [port.Port] on UDP sockets.
+type Port struct {
+	config Config
+	family int // AF_INET or AF_INET6
+	zone   uint32
+	paths  []*socket // of these the first receives
+	bell   int       // an eventfd that Wake writes to
+	polls  []unix.PollFd
+
+	rung   atomic.Bool // Wake has written
+	closed atomic.Bool
+	bells  sync.Mutex // guards gone, and the bell's descriptor
+	gone   bool       // the descriptors are closed
+	limit  unix.Timespec
+
+	segment, group bool
+	retries        int // of what Send could not send
+	in             inbox
+	out            outbox
+	faults         faults
+	stats          port.Stats
+}
+
+// OpenGroup opens n ports at one address. The kernel hands the packets of a peer to the port that
+// [Config.Shard] says. The errors are those of Open.
+func OpenGroup(c Config, n int) (ports []*Port, err error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			for _, p := range ports {
+				_ = p.Close()
+				p.release()
+			}
+			err = fmt.Errorf("udp: open %v: %w", c.Local, err)
+		}
+	}()
+	if n > 1 { // nobody else may have it, as whoever shares a port might
+		p, err := open(c, false)
+		if err != nil {
+			return nil, err
+		}
+		c.Local = p.Local()
+		p.release()
+	}
+	for range n {
+		p, err := open(c, n > 1)
+		if err != nil {
+			return ports, err
+		}
+		ports, c.Local = append(ports, p), p.Local()
+	}
+	if n > 1 {
+		err = ports[0].steer(n)
+	}
+	return ports, err
+}
+
+// open opens one port, or one of a group.
+func open(c Config, shared bool) (_ *Port, err error) {
+	p := &Port{config: c, family: unix.AF_INET6, bell: -1}
+	if c.Local.Addr().Is4() {
+		p.family = unix.AF_INET
+	}
+	if z := c.Local.Addr().Zone(); z != "" {
+		i, err := net.InterfaceByName(z)
+		if err != nil {
+			return nil, err
+		}
+		p.zone = uint32(i.Index)
+	}
+	defer func() {
+		if err != nil {
+			p.release()
+		}
+	}()
+	if p.bell, err = unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC); err != nil {
+		return nil, os.NewSyscallError("eventfd", err)
+	}
+	p.polls = append(p.polls, unix.PollFd{Fd: int32(p.bell), Events: unix.POLLIN})
+	local := c.Local
+	for len(p.paths) < c.Paths {
+		s, err := p.openSocket(local, shared && len(p.paths) == 0)
+		if err != nil {
+			return nil, err
+		}
+		p.paths = append(p.paths, s)
+		p.polls = append(p.polls, unix.PollFd{Fd: int32(s.fd)})
+		local = netip.AddrPortFrom(local.Addr(), 0)
+	}
+	p.in.init(p.group)
+	p.out.init()
+	return p, nil
+}
+
+// Local implements port.Port.
+func (p *Port) Local() netip.AddrPort { return p.paths[0].local }
+
+// LinkMTU implements port.Port.
+func (p *Port) LinkMTU() int { return linkMTU(p.Local().Addr()) }
+
+// Stats implements port.Port.
+func (p *Port) Stats() port.Stats {
+	p.stats.Segmentation, p.stats.Grouping = p.segment, p.group
+	return p.stats
+}
+
+// Wake implements port.Port.
+func (p *Port) Wake() {
+	if p.rung.Load() || p.rung.Swap(true) {
+		return
+	}
+	p.bells.Lock()
+	defer p.bells.Unlock()
+	if !p.gone {
+		_, _ = unix.Write(p.bell, one[:])
+	}
+}
+
+// one is what adds one to an eventfd, in any byte order.
+var one = [8]byte{1, 0, 0, 0, 0, 0, 0, 1}
+
+// Close implements port.Port. The descriptors go with the owner's next call, which answers net.ErrClosed.
+func (p *Port) Close() error {
+	if !p.closed.Swap(true) {
+		p.Wake()
+	}
+	return nil
+}
+
+// over closes the descriptors after Close.
+func (p *Port) over() error {
+	if !p.closed.Load() {
+		return nil
+	}
+	p.release()
+	return net.ErrClosed
+}
+
+func (p *Port) release() {
+	p.bells.Lock()
+	defer p.bells.Unlock()
+	if p.gone {
+		return
+	}
+	p.gone = true
+	p.closed.Store(true)
+	for _, s := range p.paths {
+		_ = unix.Close(s.fd)
+	}
+	if p.bell >= 0 {
+		_ = unix.Close(p.bell)
+	}
+}
+
+// Wait implements port.Port.
+func (p *Port) Wait(timeout int64, room bool) error {
+	if err := p.over(); err != nil {
+		return err
+	}
+	if p.in.more() {
+		return nil
+	}
+	p.polls[1].Events = unix.POLLIN
+	if room {
+		for i := range p.paths {
+			p.polls[1+i].Events |= unix.POLLOUT
+		}
+	} else {
+		for i := range p.paths[1:] {
+			p.polls[2+i].Events = 0
+		}
+	}
+	if err := p.poll(timeout); err != nil {
+		return err
+	}
+	for i, s := range p.paths {
+		switch e := p.polls[1+i].Revents; {
+		case e&unix.POLLNVAL != 0:
+			return fmt.Errorf("udp: poll %v: %w", s.local, unix.EBADF)
+		case e&unix.POLLERR != 0:
+			p.readFaults(s)
+		}
+	}
+	return p.over()
+}
+
+// poll waits, and empties the bell.
+func (p *Port) poll(timeout int64) error {
+	var limit *unix.Timespec
+	if timeout >= 0 {
+		p.limit = unix.NsecToTimespec(timeout)
+		limit = &p.limit
+	}
+	_, err := unix.Ppoll(p.polls, limit, nil)
+	if err != nil {
+		for i := range p.polls {
+			p.polls[i].Revents = 0
+		}
+		if err == unix.EINTR {
+			return nil
+		}
+		return os.NewSyscallError("ppoll", err)
+	}
+	if p.polls[0].Revents != 0 {
+		p.rung.Store(false) // a Wake from here on writes again
+		var b [8]byte
+		_, _ = unix.Read(p.bell, b[:])
+	}
+	return nil
+}

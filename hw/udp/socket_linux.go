@@ -1,0 +1,109 @@
+package udp
+
+import (
+	"net/netip"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// A socket is one source port.
+type socket struct {
+	fd    int
+	local netip.AddrPort
+}
+
+// A socketOption is set before anything is sent.
+type socketOption struct{ level, name, value int }
+
+// The don't-fragment bit is set, and errors of the network come to an error queue.
+var socketOptions = map[int][]socketOption{
+	unix.AF_INET: {
+		{unix.IPPROTO_IP, unix.IP_RECVTOS, 1},
+		{unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_DO},
+		{unix.IPPROTO_IP, unix.IP_RECVERR, 1},
+		{unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1},
+	},
+	unix.AF_INET6: {
+		{unix.IPPROTO_IPV6, unix.IPV6_RECVTCLASS, 1},
+		{unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER, unix.IPV6_PMTUDISC_DO},
+		{unix.IPPROTO_IPV6, unix.IPV6_RECVERR, 1},
+		{unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 1},
+		{unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1},
+	},
+}
+
+// openSocket binds local, shared with others of the same port if it says so.
+func (p *Port) openSocket(local netip.AddrPort, shared bool) (*socket, error) {
+	fd, err := unix.Socket(p.family, unix.SOCK_DGRAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, os.NewSyscallError("socket", err)
+	}
+	s := &socket{fd: fd}
+	if err = p.prepare(s, shared); err == nil {
+		err = p.bind(s, local)
+	}
+	if err != nil {
+		_ = unix.Close(fd)
+		return nil, err
+	}
+	return s, nil
+}
+
+func (p *Port) prepare(s *socket, shared bool) error {
+	options := socketOptions[p.family]
+	if shared {
+		options = append(options[:len(options):len(options)], socketOption{unix.SOL_SOCKET, unix.SO_REUSEPORT, 1})
+	}
+	if p.config.Stamps {
+		options = append(options[:len(options):len(options)], socketOption{unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1})
+	}
+	for _, o := range options {
+		if err := unix.SetsockoptInt(s.fd, o.level, o.name, o.value); err != nil {
+			return os.NewSyscallError("setsockopt", err)
+		}
+	}
+	p.probe(s)
+	for plain, force := range map[int]int{unix.SO_RCVBUF: unix.SO_RCVBUFFORCE, unix.SO_SNDBUF: unix.SO_SNDBUFFORCE} {
+		if unix.SetsockoptInt(s.fd, unix.SOL_SOCKET, force, p.config.Buffer) != nil { // a privilege
+			_ = unix.SetsockoptInt(s.fd, unix.SOL_SOCKET, plain, p.config.Buffer)
+		}
+	}
+	return nil
+}
+
+// probe turns on what offload there is. With segmentation the kernel wants checksums; without it
+// there is none on IPv4.
+func (p *Port) probe(s *socket) {
+	p.segment = !p.config.NoOffload && unix.SetsockoptInt(s.fd, unix.IPPROTO_UDP, unix.UDP_SEGMENT, 0) == nil
+	p.group = !p.config.NoOffload && unix.SetsockoptInt(s.fd, unix.IPPROTO_UDP, unix.UDP_GRO, 1) == nil
+	if !p.segment && p.family == unix.AF_INET {
+		_ = unix.SetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_NO_CHECK, 1)
+	}
+}
+
+func (p *Port) bind(s *socket, local netip.AddrPort) error {
+	var to unix.Sockaddr = &unix.SockaddrInet4{Addr: as4(local), Port: int(local.Port())}
+	if p.family == unix.AF_INET6 {
+		to = &unix.SockaddrInet6{Addr: local.Addr().As16(), Port: int(local.Port()), ZoneId: p.zone}
+	}
+	if err := unix.Bind(s.fd, to); err != nil {
+		return os.NewSyscallError("bind", err)
+	}
+	name, err := unix.Getsockname(s.fd)
+	switch a := name.(type) {
+	case *unix.SockaddrInet4:
+		s.local = netip.AddrPortFrom(netip.AddrFrom4(a.Addr), uint16(a.Port))
+	case *unix.SockaddrInet6:
+		s.local = netip.AddrPortFrom(netip.AddrFrom16(a.Addr), uint16(a.Port))
+	}
+	return os.NewSyscallError("getsockname", err)
+}
+
+// as4 is an IPv4 address, or zeros.
+func as4(a netip.AddrPort) (b [4]byte) {
+	if a.Addr().Is4() {
+		b = a.Addr().As4()
+	}
+	return b
+}

@@ -1,0 +1,118 @@
+// Package udp is a [port.Port] on UDP sockets, which every machine has.
+//
+// On Linux one system call carries many packets, in both directions, and where the kernel has segmentation
+// offload (UDP_SEGMENT, UDP_GRO) a run of packets to one peer passes it as one. Each packet brings its TOS
+// byte, and so its ECN mark; what ICMP answers is a [port.Fault]. Elsewhere one call carries one packet, and
+// on Windows marks are not seen.
+//
+// A packet never leaves as fragments. The UDP checksum is that of the kernel, since segmentation offload needs
+// it; without offload it is 0 on IPv4, as UET wants it (UE Specification 1.0.3, section 3.5.10.1).
+package udp
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+
+	"github.com/uetcc/uetcc/hw/port"
+)
+
+// ErrConfig is wrapped by the errors of a Config.
+var ErrConfig = errors.New("udp: invalid configuration")
+
+// A Config is how to open a port.
+type Config struct {
+	// Local is the address and UDP port to receive at, of this machine; with port 0 the system chooses one.
+	Local netip.AddrPort
+
+	// Paths is how many sockets to send from, 1 to 256 (default 1). The first also receives; the others
+	// have UDP ports of the system's choice, so that switches that hash ports spread them over equal paths.
+	Paths int
+
+	// Buffer is what a socket may queue in each direction, bytes (default 8 MiB). The system may grant less.
+	Buffer int
+
+	// ByPort says that peers are told apart by address and port when packets are spread over ports of a
+	// group, and not by address alone.
+	ByPort bool
+
+	NoOffload bool // no segmentation offload in either direction
+	Stamps    bool // ask the kernel when packets came, for Packet.Age
+}
+
+func (c *Config) check() error {
+	if c.Paths == 0 {
+		c.Paths = 1
+	}
+	if c.Buffer == 0 {
+		c.Buffer = 8 << 20
+	}
+	a := c.Local.Addr()
+	switch {
+	case !a.IsValid() || a.IsUnspecified() || a.IsMulticast():
+		return fmt.Errorf("%w: Local is %v, want an address of one interface of this machine", ErrConfig, c.Local)
+	case c.Paths < 1 || c.Paths > 256:
+		return fmt.Errorf("%w: Paths is %d, want 1 to 256", ErrConfig, c.Paths)
+	case c.Buffer < 0:
+		return fmt.Errorf("%w: Buffer is %d", ErrConfig, c.Buffer)
+	}
+	c.Local = netip.AddrPortFrom(a.Unmap(), c.Local.Port())
+	return nil
+}
+
+// Open opens a port. Errors wrap ErrConfig or are the system's.
+func Open(c Config) (*Port, error) {
+	ports, err := OpenGroup(c, 1)
+	if err != nil {
+		return nil, err
+	}
+	return ports[0], nil
+}
+
+var _ port.Port = (*Port)(nil)
+
+// Shard is which of n ports of a group gets the packets of a peer.
+func (c *Config) Shard(peer netip.AddrPort, n int) int {
+	var words [4]uint32
+	if a := peer.Addr(); a.Is4() {
+		words[0] = bigEndian(a.AsSlice())
+	} else {
+		b := a.As16()
+		for i := range words {
+			words[i] = bigEndian(b[4*i:])
+		}
+	}
+	h := words[0] ^ words[1] ^ words[2] ^ words[3]
+	if c.ByPort {
+		h ^= uint32(peer.Port())
+	}
+	return int(h * steerFactor >> steerShift % uint32(n))
+}
+
+// What the kernel is told to compute, too.
+const (
+	steerFactor = 0x9e3779b1
+	steerShift  = 16
+)
+
+func bigEndian(b []byte) uint32 {
+	return uint32(b[0])<<24 | uint32(b[1])<<16 | uint32(b[2])<<8 | uint32(b[3])
+}
+
+// linkMTU is that of the interface that has an address, 0 if it is not found.
+func linkMTU(a netip.Addr) int {
+	all, _ := net.Interfaces()
+	for _, i := range all {
+		addresses, _ := i.Addrs()
+		for _, x := range addresses {
+			if n, ok := x.(*net.IPNet); ok {
+				own, _ := netip.AddrFromSlice(n.IP)
+				if own.Unmap() == a.WithZone("") || i.Flags&net.FlagLoopback != 0 && a.IsLoopback() {
+					return i.MTU
+				}
+			}
+		}
+	}
+	return 0
+}

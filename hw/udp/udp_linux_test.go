@@ -1,0 +1,129 @@
+package udp_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/hw/port"
+	"github.com/uetcc/uetcc/hw/udp"
+	"github.com/uetcc/uetcc/internal/porttest"
+)
+
+// A run of packets to one peer is one message to the kernel, and where both ends have offload one from it.
+func TestOffload(t *testing.T) {
+	a, b := open(t, udp.Config{Local: at("127.0.0.1")}), open(t, udp.Config{Local: at("127.0.0.1")})
+	if s := a.Stats(); !s.Segmentation || !s.Grouping {
+		t.Skip("the kernel has no UDP_SEGMENT or no UDP_GRO")
+	}
+	out := make([]port.Packet, 40)
+	for i := range out {
+		out[i] = port.Packet{Peer: b.Local(), Data: []byte("head"), Tail: make([]byte, 1000), TOS: 2}
+	}
+	n, err := a.Send(out)
+	require.NoError(t, err)
+	require.Equal(t, len(out), n)
+	require.EqualValues(t, 1, a.Stats().SendCalls)
+	porttest.Await(t, b, len(out), func(q *port.Packet) { require.Len(t, q.Data, 1004) })
+	require.EqualValues(t, 1, b.Stats().RecvCalls)
+	require.EqualValues(t, 40*1004, b.Stats().RecvBytes)
+}
+
+// Where nobody listens the peer's machine says so, and the next packet to another peer goes all the same.
+func TestRefused(t *testing.T) {
+	for _, address := range []string{"127.0.0.1", "::1"} {
+		gone := open(t, udp.Config{Local: at(address)})
+		require.NoError(t, gone.Close())
+		require.Error(t, gone.Wait(0, false))
+		a, b := open(t, udp.Config{Local: at(address)}), open(t, udp.Config{Local: at(address)})
+		for range 3 {
+			n, err := a.Send([]port.Packet{{Peer: gone.Local(), Data: []byte("x")}, {Peer: b.Local(), Data: []byte("y")}})
+			require.NoError(t, err)
+			require.Equal(t, 2, n)
+		}
+		porttest.Await(t, b, 3, func(q *port.Packet) { require.Equal(t, "y", string(q.Data)) })
+		var f [8]port.Fault
+		require.NoError(t, a.Wait(int64(time.Second), false))
+		require.Positive(t, a.Faults(f[:]))
+		require.Equal(t, port.Fault{Peer: gone.Local(), Err: port.ErrRefused}, f[0])
+	}
+}
+
+// A packet that is longer than the way to the peer takes is a fault and no fragment; those after it go.
+func TestTooLong(t *testing.T) {
+	a, b := open(t, udp.Config{Local: at("127.0.0.1")}), open(t, udp.Config{Local: at("127.0.0.1")})
+	n, err := a.Send([]port.Packet{{Peer: b.Local(), Data: make([]byte, 65_508)}, {Peer: b.Local(), Data: []byte("y")}})
+	require.NoError(t, err)
+	require.Equal(t, 2, n)
+	porttest.Await(t, b, 1, func(q *port.Packet) { require.Equal(t, "y", string(q.Data)) })
+	var f [8]port.Fault
+	require.Equal(t, 1, a.Faults(f[:]))
+	require.ErrorIs(t, f[0].Err, port.ErrTooLong)
+	require.Positive(t, f[0].MTU)
+	require.Contains(t, f[0].String(), "the path takes IP packets of up to 65")
+	require.EqualValues(t, 1, a.Stats().Refused)
+}
+
+// A full queue is no error: Send takes fewer. What came while the peer's queue was full is counted.
+func TestTinyQueues(t *testing.T) {
+	a, b := open(t, udp.Config{Local: at("127.0.0.1"), Buffer: 1}), open(t, udp.Config{Local: at("127.0.0.1"), Buffer: 1})
+	out := make([]port.Packet, 32)
+	for i := range out {
+		out[i] = port.Packet{Peer: b.Local(), Data: make([]byte, 1000)}
+	}
+	for range 100 {
+		_, err := a.Send(out)
+		require.NoError(t, err)
+	}
+	var in [64]port.Packet
+	_, err := b.Receive(in[:])
+	require.NoError(t, err)
+	_, err = a.Send(out[:1])
+	require.NoError(t, err)
+	porttest.Await(t, b, 1, func(*port.Packet) {})
+	require.Positive(t, b.Stats().Overflows)
+}
+
+// A group shares a UDP port, and each peer is one member's.
+func TestGroup(t *testing.T) {
+	for address, from := range map[string][]string{
+		"127.0.0.1": {"127.0.0.1", "127.1.2.3", "127.200.7.8", "127.0.9.9", "127.77.0.1"},
+		"::1":       {"::1", "::1", "::1", "::1", "::1", "::1"},
+	} {
+		c := udp.Config{Local: at(address), ByPort: address == "::1"}
+		const n = 3
+		group, err := udp.OpenGroup(c, n)
+		require.NoError(t, err)
+		seen := map[int]bool{}
+		for _, s := range from {
+			a := open(t, udp.Config{Local: at(s)})
+			_, err := a.Send([]port.Packet{{Peer: group[0].Local(), Data: []byte("x")}})
+			require.NoError(t, err)
+			k := c.Shard(a.Local(), n)
+			seen[k] = true
+			porttest.Await(t, group[k], 1, func(q *port.Packet) { require.Equal(t, a.Local(), q.Peer) })
+		}
+		t.Logf("%s: peers at %d of %d", address, len(seen), n)
+		_, err = udp.Open(udp.Config{Local: group[0].Local()})
+		require.Error(t, err, "nobody else gets in")
+		_, err = udp.OpenGroup(udp.Config{Local: group[0].Local()}, 2)
+		require.Error(t, err, "not even a group")
+		for _, p := range group {
+			require.NoError(t, p.Close())
+			require.Error(t, p.Wait(0, false))
+		}
+	}
+}
+
+// With Stamps a packet knows how long it has waited. The kernel begins to stamp some time after it was asked.
+func TestStamps(t *testing.T) {
+	a, b := open(t, udp.Config{Local: at("127.0.0.1")}), open(t, udp.Config{Local: at("127.0.0.1"), Stamps: true})
+	for age := int64(0); age < int64(time.Millisecond); {
+		_, err := a.Send([]port.Packet{{Peer: b.Local(), Data: []byte("x")}})
+		require.NoError(t, err)
+		time.Sleep(2 * time.Millisecond)
+		porttest.Await(t, b, 1, func(q *port.Packet) { age = q.Age })
+		require.GreaterOrEqual(t, age, int64(0))
+	}
+}
