@@ -247,7 +247,7 @@ func TestEndpointDeferrableGivenUp(t *testing.T) {
 func TestEndpointDeferrableGivenUpWhenReady(t *testing.T) {
 	cancelled := 0
 	for step := range 100 {
-		s := newTwoSided(t, uint64(step), netSettings["lossy"], nil)
+		s := newTwoSided(t, uint64(step), netSettings["lossy"], func(c *uetcc.Config) { c.PDS.IdleTime = 60_000_000_000 })
 		h := s.deferrable(7, 99, fill(30_000, 1))
 		s.run(func() bool { return s.b.e.Target().Pending() == 1 })
 		m := uetcc.Message{To: uetcc.Destination{Address: s.b.addr, TC: tcLow, Job: 1}, Key: 1, Length: 400_000, Cookie: 98}

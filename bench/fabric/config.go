@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/hw/link"
 	"github.com/uetcc/uetcc/hw/switchq"
@@ -49,9 +50,43 @@ var ruleNames = [...]string{"spec", "htsim"}
 // String names the rules.
 func (r Rules) String() string { return enum.Name(ruleNames[:], r) }
 
+// NodeKind says what sits at the hosts of a run.
+type NodeKind uint8
+
+// The kinds.
+const (
+	// NodeLight is a transport of the simulator's own around real congestion control contexts:
+	// some hundred bytes a connection, for very large runs and for [RulesHTSim].
+	NodeLight NodeKind = iota
+	// NodeEndpoint is an [uetcc.Endpoint]: its own packets, its timers, and memory behind it.
+	NodeEndpoint
+)
+
+var nodeNames = [...]string{"light", "endpoint"}
+
+// String names the kind.
+func (k NodeKind) String() string { return enum.Name(nodeNames[:], k) }
+
+// Queue is what the queue of every switch port holds, in bytes of data; the packet that is being
+// sent does not count.
+type Queue struct {
+	Limit          int64 // beyond which packets are trimmed or dropped
+	ECNMin, ECNMax int64 // none is marked up to ECNMin, all above ECNMax
+}
+
 // Config is everything that a run depends on. Only Matrix has no default.
 type Config struct {
-	Matrix   *Matrix
+	Node   NodeKind
+	Matrix *Matrix
+
+	// Endpoint, with [NodeEndpoint], changes the configuration of a host's endpoint, which has
+	// Address, ControlTC, Seed, Target and what follows from the fields below; nil: not.
+	Endpoint func(host int, c *uetcc.Config)
+
+	Queue   *Queue  // of all ports; nil: by Rules
+	Loss    float64 // probability that a packet is lost before it reaches its host
+	Reorder float64 // probability that it comes later by half of BaseRTT
+
 	Topology *Topology // nil: [FatTree] of Matrix.Nodes with Rate and Hop
 	Rate     int64     // bits a second of the default topology; 0: 100 Gb/s
 	Hop      link.Ps   // of each of its links; 0: 1 us
@@ -83,7 +118,10 @@ type Config struct {
 
 	End      link.Ps        // simulated time at which to stop; 0: 100 s
 	Progress func(Progress) // called now and then; nil: not
-	Seen     func(*Seen)    // called for each packet that reaches a host; nil: not
+	Seen     func(*Seen)    // called for each packet that reaches a host, with [NodeLight]; nil: not
+
+	// Frame is called for each packet that reaches a host that has a [Node]; nil: not.
+	Frame func(now link.Ps, host int, f *Frame)
 
 	// Context is called after each event of a connection's congestion control, with what
 	// it has come to; nil: not.
@@ -105,12 +143,12 @@ type Progress struct {
 }
 
 func (c *Config) fill() error {
-	if c.Matrix == nil || len(c.Matrix.Flows) == 0 {
+	if c.Node == NodeLight && (c.Matrix == nil || len(c.Matrix.Flows) == 0) {
 		return fmt.Errorf("%w: no transfers to simulate", ErrConfig)
 	}
 	c.Rate = cmp.Or(c.Rate, 100e9)
 	c.Hop = cmp.Or(c.Hop, link.Microsecond)
-	c.PacketBytes = cmp.Or(c.PacketBytes, 4150)
+	c.PacketBytes = cmp.Or(c.PacketBytes, c.defaultPacket())
 	c.End = cmp.Or(c.End, 100*link.Second)
 	c.Entropy.Values = cmp.Or(c.Entropy.Values, 64)
 	if c.Topology == nil {
@@ -138,6 +176,8 @@ func (c *Config) check() error {
 		check.AtLeast(ErrConfig, "MaxPSNRange", c.MaxPSNRange, 0),
 		check.AtLeast(ErrConfig, "SlowLinks", c.SlowLinks, 0),
 		check.AtLeast(ErrConfig, "Hop", c.Hop, 0),
+		check.Range(ErrConfig, "Loss", c.Loss, 0, 1),
+		check.Range(ErrConfig, "Reorder", c.Reorder, 0, 1),
 		check.AtLeast(ErrConfig, "End", c.End, 0),
 		check.Range(ErrConfig, "BaseRTT", c.BaseRTT, 0, link.Second),
 		c.Memory.check(c.Topology.Nodes),
@@ -169,7 +209,7 @@ func (c *Config) checkPackets() error {
 // packets is how many packets f needs if each carries that much payload.
 func (f *Flow) packets(payload int64) int64 { return (f.Size + payload - 1) / payload }
 
-func (c *Config) payload() int64 { return c.PacketBytes - HeaderBytes }
+func (c *Config) payload() int64 { return c.PacketBytes - c.header() }
 
 // hostRate is the rate of the links to the hosts, bits a second.
 func (c *Config) hostRate() int64 { return c.Topology.Tiers[0].DownRate }
@@ -203,6 +243,9 @@ func (c *Config) queueConfig(rate int64, lastHop bool, limit int64) switchq.Conf
 		c.htsimQueue(&q, 1)
 	} else {
 		q.PlaneBDP = link.BDP(rate, rate, c.BaseRTT)
+	}
+	if c.Queue != nil {
+		q.LowLimit, q.ECNMin, q.ECNMax = c.Queue.Limit, c.Queue.ECNMin, c.Queue.ECNMax
 	}
 	if c.PFC != nil {
 		q.LowLimit = 1 << 40

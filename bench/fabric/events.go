@@ -23,6 +23,8 @@ const (
 	evFabric                   // a host adapts its credit to the fabric
 	evMemory                   // the memory behind a host has written something
 	evAllow                    // an algorithm of the user's wants to be asked
+	evTick                     // a node's deadline has come
+	evCall                     // a function of the user's is due
 )
 
 // An event as it is handed out.

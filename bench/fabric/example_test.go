@@ -2,10 +2,12 @@ package fabric_test
 
 import (
 	"fmt"
+	"log"
 	"strings"
 
 	"github.com/uetcc/uetcc/bench/fabric"
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/hw/link"
 )
 
 // Three hosts write to a fourth at once, with the window that NSCC computes from
@@ -32,4 +34,22 @@ Connections 3
 	// Output:
 	// off: trimmed true, all done true, nothing lost true
 	// enforce: trimmed false, all done true, nothing lost true
+}
+
+// Two endpoints on a fabric that loses a packet in a hundred: a message of each way.
+func ExampleNewWorld() {
+	w, err := fabric.NewWorld(fabric.Config{Node: fabric.NodeEndpoint, Topology: fabric.FatTree(2, 100e9, link.Microsecond), Loss: 0.01})
+	if err != nil {
+		log.Fatal(err)
+	}
+	write := &fabric.Message{Src: 0, Dst: 1, Op: fabric.OpWrite, Size: 1_000_000}
+	read := &fabric.Message{Src: 1, Dst: 0, Op: fabric.OpRead, Size: 1_000_000}
+	w.Post(write)
+	w.Post(read)
+	w.Run(link.Second)
+	fmt.Println(write.OK(), write.Placed(), write.Check(w))
+	fmt.Println(read.OK(), read.Placed(), read.Check(w))
+	// Output:
+	// true 1000000 <nil>
+	// true 1000000 <nil>
 }

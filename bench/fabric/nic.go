@@ -48,6 +48,10 @@ func (s *sim) kick(host uint32) {
 
 // serve sends the next packet of a host whose link is free.
 func (s *sim) serve(host uint32) {
+	if s.ends != nil {
+		s.serveNode(host)
+		return
+	}
 	n, p := &s.nics[host], &s.ports[host]
 	paused, until := false, int64(0)
 	if s.pfc != nil {

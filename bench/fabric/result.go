@@ -81,6 +81,7 @@ type Totals struct {
 	CreditRequests   int64 `json:"credit_requests"` // sent
 	CreditsArrived   int64 `json:"credits_arrived"` // and requests
 	CreditsDropped   int64 `json:"credits_dropped"` // and requests
+	Lost             int64 `json:"lost,omitempty"`  // of all that were dropped, by Config.Loss
 	Timeouts         int64 `json:"timeouts"`        // packets taken for lost
 	Trimmed          int64 `json:"trimmed"`         // by all switches
 	Marked           int64 `json:"marked"`          // by all switches

@@ -6,6 +6,7 @@ import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/hw/link"
 	"github.com/uetcc/uetcc/hw/switchq"
+	"github.com/uetcc/uetcc/pds/pdc"
 )
 
 // A sim is one run. Everything in it belongs to one goroutine.
@@ -29,6 +30,12 @@ type sim struct {
 	side        []uint64     // of all entropy schemes
 	ringMask    uint32       // of both rings
 	rto         int64        // ps
+
+	ends   *nodes   // nil: the light transport below
+	world  *World   // of ends, if they are endpoints
+	calls  []func() // for evCall
+	called []uint32 // of them, those that are free
+	faults *faults  // nil: none
 
 	transfers []transfer
 	triggers  map[int64]*triggerState
@@ -71,6 +78,12 @@ func newSim(c Config) (*sim, error) {
 			return nil, err
 		}
 	}
+	if c.Loss+c.Reorder > 0 {
+		s.faults = newFaults(&c)
+	}
+	if c.Node == NodeEndpoint {
+		return s, s.addHosts()
+	}
 	s.connect()
 	if c.Memory != nil {
 		if err := s.addMemory(c.Memory); err != nil {
@@ -104,8 +117,8 @@ func (s *sim) horizon() (h int64) {
 const progressEvery = 1 << 18
 
 func (s *sim) loop() {
-	for !s.events.drained() || s.events.advance() {
-		if s.events.curNext%touchBatch == 0 {
+	for !s.halted() && (!s.events.drained() || s.events.advance()) {
+		if s.ends == nil && s.events.curNext%touchBatch == 0 {
 			s.touch()
 		}
 		e := s.events.take()
@@ -149,6 +162,10 @@ func (s *sim) handle(kind eventKind, what uint32) {
 		s.step(what)
 	case evAllow:
 		s.allow(what)
+	case evTick:
+		s.tick(what)
+	case evCall:
+		s.call(what)
 	}
 }
 
@@ -157,7 +174,7 @@ func (s *sim) handle(kind eventKind, what uint32) {
 func (s *sim) arrive(pkt uint32) {
 	switch at := s.pool.pkts[pkt].at; {
 	case at < s.hosts:
-		s.receive(at, pkt)
+		s.atHost(at, pkt)
 	case s.ports[at].dead:
 		s.lose(at, pkt)
 	default:
@@ -165,6 +182,17 @@ func (s *sim) arrive(pkt uint32) {
 			s.pfcArrive(pkt)
 		}
 		s.forward(at, pkt)
+	}
+}
+
+// atHost takes in a packet that has reached its host, unless something happens to it there.
+func (s *sim) atHost(host, pkt uint32) {
+	switch {
+	case s.faults != nil && s.faults.take(s, pkt):
+	case s.ends != nil:
+		s.deliver(host, pkt, pdc.AckState{})
+	default:
+		s.receive(host, pkt)
 	}
 }
 

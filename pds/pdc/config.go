@@ -102,7 +102,7 @@ type Config struct {
 	CloseReqTime int64
 
 	// IdleTime is how long a PDC is idle before it is closed: at least the largest timeout
-	// of a packet (default 60 s).
+	// of a packet (default 4 s, or that timeout).
 	IdleTime int64
 }
 
@@ -124,7 +124,7 @@ func NewParams(c Config) (Params, error) {
 		fill("PendTimeout", &c.PendTimeout, rtts(800, 100_000_000, 100*rtoMax), 100*rtoMax),
 		fill("TargetQDelay", &c.TargetQDelay, min(c.BaseRTT, rtoMax), rtoMax),
 		fill("TailLossTime", &c.TailLossTime, rtts(8, 1_000_000, rtoMax), rtoMax),
-		fill("IdleTime", &c.IdleTime, 60_000_000_000, math.MaxInt64/4),
+		check.Range(ErrConfig, "IdleTime", c.IdleTime, 0, math.MaxInt64/4),
 		fill("Range", &c.Range, MaxRange, MaxRange),
 		fill("DefaultMPR", &c.DefaultMPR, 8, 255),
 		fill("ZeroMPR", &c.ZeroMPR, 8, 255),
@@ -163,9 +163,11 @@ func derive(c Config) (Params, error) {
 	if c.AckPerPacket {
 		p.ackAll = 0
 	}
-	if longest := p.longestRTO(); c.IdleTime < longest {
+	longest := p.longestRTO()
+	p.c.IdleTime = cmp.Or(c.IdleTime, max(4_000_000_000, longest))
+	if p.c.IdleTime < longest {
 		const text = "%w: IdleTime is %d, want at least %d, the longest timeout by RTOInit and MaxRTORetx"
-		return Params{}, fmt.Errorf(text, ErrConfig, c.IdleTime, longest)
+		return Params{}, fmt.Errorf(text, ErrConfig, p.c.IdleTime, longest)
 	}
 	return p, nil
 }

@@ -77,7 +77,7 @@ func TestFaultX2OthersLookOn(t *testing.T) {
 // A clock that stands still and one that leaps: each packet times out once for a
 // leap, however far it goes, and what is sent is bounded by the window.
 func TestFaultX3ClockStandsStillAndLeaps(t *testing.T) {
-	g := established(t, pairConfig{Config: Config{Range: 16, MaxRTORetx: 15}, cwnd: 1_500_000})
+	g := established(t, pairConfig{Config: Config{Range: 16, MaxRTORetx: 15, IdleTime: 60_000 * ms}, cwnd: 1_500_000})
 	g.submit(1, 16)
 	first := g.send(g.a)
 	for range 100 { // still
@@ -101,7 +101,7 @@ func TestFaultX3ClockStandsStillAndLeaps(t *testing.T) {
 // Ticks end where the clock has gone back by more than a time-out is away: what is armed
 // by it then is due by the later time that a tick was given.
 func TestFaultX4ClockGoesBack(t *testing.T) {
-	g := established(t, pairConfig{Config: Config{Range: 16, MaxRTORetx: 15}, cwnd: 1_500_000})
+	g := established(t, pairConfig{Config: Config{Range: 16, MaxRTORetx: 15, IdleTime: 60_000 * ms}, cwnd: 1_500_000})
 	now := g.now
 	require.True(t, g.a.m.Tick(now+10_000*ms))
 	g.submit(1, 1)

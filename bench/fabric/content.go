@@ -1,0 +1,103 @@
+package fabric
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/rand/v2"
+)
+
+// Content is a piece of the payload of a message. What its bytes are follows from which they
+// are, so nobody has to hold them: not the memory of a host, and not the network while the
+// packet is under way.
+type Content struct {
+	Message uint32 // number
+	Offset  uint32 // of the first byte
+	Length  uint32
+}
+
+const (
+	contentPeriod = 65_521 // prime: no two places of a message that packets may be confused between are alike
+	contentMost   = 1 << 14
+)
+
+// contents are random bytes, repeated beyond the period.
+var contents = func() []byte {
+	b := make([]byte, 0, contentPeriod+contentMost)
+	for r := rand.NewPCG(1, 2); len(b) < contentPeriod; {
+		b = binary.LittleEndian.AppendUint64(b, r.Uint64())
+	}
+	b = b[:contentPeriod]
+	return append(b, b[:contentMost]...)
+}()
+
+// bytes are the content, not to be changed.
+func (c Content) bytes() []byte {
+	at := (uint64(c.Message)*40_503 + uint64(c.Offset)) % contentPeriod
+	return contents[at : at+uint64(c.Length)]
+}
+
+// appendTo appends the content, with at most contentMost bytes.
+func (c Content) appendTo(b []byte) []byte {
+	switch {
+	case c.Length == 0:
+		return b
+	case c.Message&atomicContent != 0:
+		return append(b, atomicOne[:c.Length]...)
+	default:
+		return append(b, c.bytes()...)
+	}
+}
+
+// atomicContent marks the number of a message whose payload is the operand 1.
+const atomicContent = 1 << 31
+
+var atomicOne = [8]byte{7: 1}
+
+// page is the unit in which a landing knows what has arrived: that of the smallest MTU.
+const page = 1024
+
+// A landing is the memory that a message goes to. It holds for each page whether its bytes
+// are those of the message. A page with other bytes is as bad as none, until it is
+// overwritten.
+type landing struct {
+	content Content // all of it
+	pages   []uint64
+	placed  int64 // bytes that are right
+	wrong   int64 // writes of other bytes, or beyond the end
+}
+
+// store writes to the landing.
+func (l *landing) store(at uint32, data []byte) {
+	if len(data) == 0 {
+		return
+	}
+	end := uint64(at) + uint64(len(data))
+	if end > uint64(l.content.Length) || at%page != 0 || end%page != 0 && end != uint64(l.content.Length) {
+		l.wrong++
+		return
+	}
+	if l.pages == nil {
+		l.pages = make([]uint64, (l.content.Length/page)/64+1)
+	}
+	right := bytes.Equal(data, Content{l.content.Message, at, uint32(len(data))}.bytes())
+	if !right {
+		l.wrong++
+	}
+	for p := at / page; uint64(p)*page < end; p++ {
+		l.set(p, right)
+	}
+}
+
+func (l *landing) set(p uint32, right bool) {
+	w, bit := &l.pages[p/64], uint64(1)<<(p%64)
+	if *w&bit != 0 == right {
+		return
+	}
+	*w ^= bit
+	n := min(int64(page), int64(l.content.Length)-int64(p)*page)
+	if right {
+		l.placed += n
+	} else {
+		l.placed -= n
+	}
+}

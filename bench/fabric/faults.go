@@ -1,0 +1,37 @@
+package fabric
+
+import "math/rand/v2"
+
+// faults are what a network does to packets on their last link, whatever the load.
+type faults struct {
+	loss, reorder float64
+	delay         int64 // ps
+	rnd           *rand.Rand
+	late          map[uint32]struct{} // packets that were delayed
+}
+
+func newFaults(c *Config) *faults {
+	return &faults{
+		loss: c.Loss, reorder: c.Reorder, delay: int64(c.BaseRTT) / 2,
+		rnd: rand.New(rand.NewPCG(c.Seed, 0x1055)), late: map[uint32]struct{}{},
+	}
+}
+
+// take reports whether something happens to a packet that would reach its host now.
+func (f *faults) take(s *sim, pkt uint32) bool {
+	if _, was := f.late[pkt]; was {
+		delete(f.late, pkt)
+		return false
+	}
+	if f.loss > 0 && f.rnd.Float64() < f.loss {
+		s.count.Lost++
+		s.dropped(pkt)
+		return true
+	}
+	if f.reorder > 0 && f.rnd.Float64() < f.reorder {
+		f.late[pkt] = struct{}{}
+		s.events.push(s.now+f.delay, evArrive, pkt)
+		return true
+	}
+	return false
+}

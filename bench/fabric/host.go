@@ -1,0 +1,452 @@
+package fabric
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net/netip"
+
+	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/hw/link"
+	"github.com/uetcc/uetcc/hw/switchq"
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// A Host is the node that is an [uetcc.Endpoint]: it sends and receives the endpoint's own
+// packets, moves what they carry from memory to memory, and starts messages.
+type Host struct {
+	w       *World
+	id      int
+	life    int // how often it was started
+	e       *uetcc.Endpoint
+	process ses.Handle
+	mtu     int64
+
+	in, out, reply uetcc.Datagram
+	r              uetcc.Received
+	request        ses.Request
+	replies        []answer // what the endpoint answers, in order, and waits for the link
+	first          int      // of replies
+	turn           uint8    // replies sent ahead of waiting data
+	owed           []owedBytes
+
+	waiting []*Message        // that found no room
+	buffer  map[uint32]uint32 // message by the receive buffer that it is in
+	counter map[uint32]uint64 // values that atomics add to, by source
+}
+
+// An answer is a packet that waits for the link.
+type answer struct {
+	head    []byte
+	to      int
+	entropy uint16
+	content Content
+}
+
+// owedBytes are what the endpoint has asked for.
+type owedBytes struct {
+	id   uetcc.AnswerID
+	data []byte
+}
+
+// The indices and the job of every host.
+const (
+	hostJob    = 1
+	memoryAt   = 0       // resource index of its memory, all of it one region with key 1
+	anyAt      = 1       // of the queue of sends
+	taggedAt   = 2       // of the queue of tagged and rendezvous sends
+	controlTC  = 1       // traffic class of control packets; that of data is 0
+	bufferBase = 1 << 60 // addresses of receive buffers begin there
+)
+
+// AddressOf is the address of a host, from 10.0.0.0 on.
+func AddressOf(host int) netip.Addr {
+	return netip.AddrFrom4([4]byte{10, byte(host >> 16), byte(host >> 8), byte(host)})
+}
+
+// start makes the endpoint of a host and opens its memory.
+func (h *Host) start() error {
+	c := h.w.s.cfg.endpointConfig(h.id)
+	c.Now = h.w.s.nowNs()
+	c.Seed += uint64(h.life) << 32
+	e, err := uetcc.NewEndpoint(c)
+	if err != nil {
+		return err
+	}
+	h.life++
+	h.e, h.mtu = e, int64(c.MTU)
+	if h.mtu == 0 {
+		h.mtu = 4096
+	}
+	h.replies, h.first, h.owed, h.waiting = nil, 0, nil, nil
+	h.buffer, h.counter = map[uint32]uint32{}, map[uint32]uint64{}
+	h.in.Dst = pdc.AddrFrom(c.Address)
+	h.reply.Packet = make([]byte, 0, e.ReplyMax())
+	return h.open()
+}
+
+func (h *Host) open() (err error) {
+	t := h.e.Target()
+	if h.process, err = t.AddProcess(ses.Process{Job: hostJob}); err != nil {
+		return err
+	}
+	if _, err = t.OpenIndex(0, h.process, memoryAt, ses.Index{Kind: ses.IndexMemory}); err != nil {
+		return err
+	}
+	for _, i := range []ses.ResourceIndex{anyAt, taggedAt} {
+		if _, err = t.OpenIndex(0, h.process, i, ses.Index{Kind: ses.IndexQueue, Job: ses.AnyJob}); err != nil {
+			return err
+		}
+	}
+	_, err = t.Register(h.process, memoryAt, ses.Region{
+		Length: 1 << 62, Key: 1, Job: ses.AnyJob, Rights: ses.RightRead | ses.RightWrite | ses.RightAtomic, Idempotent: true,
+	})
+	return err
+}
+
+// Endpoint is the endpoint at work; nil while the host is dead.
+func (h *Host) Endpoint() *uetcc.Endpoint { return h.e }
+
+// Kill takes the endpoint away without a word, and with it all that its memory held and the
+// messages that it had in progress.
+func (h *Host) Kill() {
+	h.e, h.replies, h.first, h.waiting = nil, nil, 0, nil
+	for _, m := range h.w.messages {
+		if m.Src == h.id && m.Ended < 0 {
+			h.giveUp(m, errDead)
+		}
+	}
+}
+
+var errDead = errors.New("fabric: its host is dead")
+
+// Restart puts another endpoint with the same address in the place of the one that was killed.
+// Messages that were posted to the host, and have not ended, find their buffers again.
+func (h *Host) Restart() error {
+	if err := h.start(); err != nil {
+		return err
+	}
+	for _, m := range h.w.messages {
+		if m.Dst == h.id && m.Ended < 0 {
+			h.expect(m)
+		}
+	}
+	h.w.s.watchNode(uint32(h.id))
+	return nil
+}
+
+func (h *Host) now() int64 { return h.w.s.nowNs() }
+
+// expect posts the buffer for a message that will come.
+func (h *Host) expect(m *Message) {
+	if h.e == nil {
+		return
+	}
+	at, buf := ses.ResourceIndex(anyAt), ses.Receive{
+		Base: bufferBase | uint64(m.id)<<32, Length: uint32(m.Size), Cookie: uint64(m.id) + 1, Match: uint64(m.id),
+	}
+	switch m.Op {
+	case OpSend:
+		buf.Ignore, buf.Length = ^uint64(0), ses.MaxMessage // whichever comes
+	case OpTagged, OpRendezvous:
+		at = taggedAt
+	default:
+		return
+	}
+	if _, err := h.e.Target().PostReceive(h.process, at, buf); err != nil {
+		m.Err = fmt.Errorf("receive buffer at host %d: %w", h.id, err)
+	}
+}
+
+// begin starts a message of this host.
+func (h *Host) begin(m *Message) {
+	if h.e == nil || m.Err != nil {
+		h.giveUp(m, errDead)
+		return
+	}
+	var err error
+	m.Handle, err = h.submit(m)
+	switch {
+	case err == nil:
+	case errors.Is(err, uetcc.ErrEvents), errors.Is(err, ses.ErrFull), errors.Is(err, pdc.ErrPaused), errors.Is(err, pdc.ErrTableFull):
+		h.waiting = append(h.waiting, m)
+	default:
+		h.giveUp(m, err)
+	}
+	h.stir()
+}
+
+// giveUp ends a message that cannot be started.
+func (h *Host) giveUp(m *Message, err error) {
+	if m.Err == nil {
+		m.Err = err
+	}
+	h.w.end(m)
+}
+
+// submit hands a message to the endpoint.
+func (h *Host) submit(m *Message) (uetcc.Handle, error) {
+	u := uetcc.Message{
+		To:     uetcc.Destination{Address: AddressOf(m.Dst), Job: hostJob, Context: m.Context},
+		Length: uint32(m.Size), Cookie: uint64(m.id) + 1, Initiator: m.id, Key: 1, Offset: uint64(m.id) << 32,
+	}
+	if m.Ordered {
+		u.Mode = ses.ModeROD
+	}
+	switch m.Op {
+	case OpRead:
+		return h.e.Read(h.now(), &u)
+	case OpSend:
+		u.To.Index, u.Key, u.Offset = anyAt, 0, 0
+		return h.e.Send(h.now(), &u)
+	case OpTagged, OpRendezvous:
+		u.To.Index, u.Key, u.Offset, u.Tagged = taggedAt, uint64(m.id), 0, true
+		if m.Op == OpRendezvous {
+			u.Rendezvous, u.Eager = true, uint32(min(m.Size, h.mtu))
+			u.Source = uetcc.Source{Process: h.process, Index: memoryAt, Base: uint64(m.id) << 32}
+		}
+		return h.e.Send(h.now(), &u)
+	case OpAtomic:
+		u.Length, u.Fetch, u.Offset = 8, true, uint64(h.id)<<32
+		u.Swap.Opcode, u.Swap.Type = ses.AtomicSum, ses.TypeUint64
+		return h.e.Atomic(h.now(), &u)
+	}
+	return h.e.Write(h.now(), &u)
+}
+
+// stir sends what may go now.
+func (h *Host) stir() {
+	h.w.s.kick(uint32(h.id))
+	h.w.s.watchNode(uint32(h.id))
+}
+
+// Receive is that of a [Node].
+func (h *Host) Receive(_ link.Ps, f *Frame) {
+	if h.e == nil {
+		return
+	}
+	h.in.Packet, h.in.Src, h.in.CE, h.in.State = f.Bytes, pdc.AddrFrom(AddressOf(f.Host)), f.CE, f.State
+	h.in.Trimmed = trimmedBy(f.DSCP)
+	h.e.Receive(h.now(), &h.in, &h.reply, &h.r)
+	if h.r.Err == pdc.ErrDuplicate {
+		h.w.s.count.Duplicates++
+	}
+	h.obey(f)
+	h.queue(f)
+	for _, o := range h.owed {
+		if h.e.Answer(h.now(), o.id, o.data, &h.reply) == nil {
+			h.queue(f)
+		}
+	}
+	h.owed = h.owed[:0]
+	h.poll()
+}
+
+// trimmedBy says where a packet was trimmed, 0 if it was not.
+func trimmedBy(d switchq.DSCP) pds.NackCode {
+	switch d {
+	case switchq.DSCPTrimmed:
+		return pds.NackTrimmed
+	case switchq.DSCPTrimmedLastHop:
+		return pds.NackTrimmedLastHop
+	}
+	return 0
+}
+
+// queue has a reply to f wait for the link.
+func (h *Host) queue(f *Frame) {
+	if len(h.reply.Packet) == 0 {
+		return
+	}
+	if h.first == len(h.replies) {
+		h.replies, h.first = h.replies[:0], 0
+	}
+	if len(h.replies) < cap(h.replies) {
+		h.replies = h.replies[:len(h.replies)+1]
+	} else {
+		h.replies = append(h.replies, answer{})
+	}
+	a := &h.replies[len(h.replies)-1]
+	a.head, a.to, a.entropy, a.content = append(a.head[:0], h.reply.Packet...), hostAt(h.reply.Dst), f.Entropy, contentOf(&h.reply.Payload)
+}
+
+// hostAt is the host with an address.
+func hostAt(a pdc.Addr) int { return int(a.Lo & 0xffffff) }
+
+// contentOf is what a payload consists of: that of the message which it is of, or which it is
+// read for. The operands of atomics are another matter.
+func contentOf(p *uetcc.Payload) Content {
+	if p.Length == 0 {
+		return Content{}
+	}
+	if p.Message != 0 {
+		return Content{uint32(p.Cookie - 1), p.Offset, p.Length}
+	}
+	return Content{uint32(p.Address >> 32), uint32(p.Address), p.Length}
+}
+
+// Transmit is that of a [Node]: replies go first, but not for long while data waits.
+func (h *Host) Transmit(_ link.Ps, paused bool, f *Frame) bool {
+	if h.e == nil {
+		return false
+	}
+	if h.first < len(h.replies) && h.turn < answersPerData {
+		h.turn++
+		return h.sendReply(f)
+	}
+	h.turn = 0
+	h.out.Packet = f.Bytes
+	if !paused && h.e.Transmit(h.now(), &h.out) {
+		h.describe(f)
+		return true
+	}
+	return h.first < len(h.replies) && h.sendReply(f)
+}
+
+func (h *Host) sendReply(f *Frame) bool {
+	a := &h.replies[h.first]
+	h.first++
+	f.Host, f.Bytes, f.Content, f.Entropy, f.DSCP = a.to, append(f.Bytes, a.head...), a.content, a.entropy, switchq.DSCPControl
+	f.Size = int64(overhead + len(f.Bytes) + int(a.content.Length))
+	return true
+}
+
+// describe makes a frame of what the endpoint wants to send.
+func (h *Host) describe(f *Frame) {
+	o := &h.out
+	f.Host, f.Bytes, f.Content, f.Entropy, f.Retx = hostAt(o.Dst), o.Packet, contentOf(&o.Payload), o.Entropy, o.Retx
+	if o.Payload.Message != 0 && o.Payload.Length > 0 && h.w.messages[o.Payload.Cookie-1].Op == OpAtomic {
+		f.Content.Message |= atomicContent
+	}
+	f.Size = int64(overhead + len(f.Bytes) + int(o.Payload.Length))
+	switch {
+	case o.TC == controlTC:
+		f.DSCP = switchq.DSCPControl
+	case h.w.s.cfg.NoTrim || pds.Type(o.Packet[0]>>3) == pds.TypeCP:
+		f.DSCP = switchq.DSCPNoTrim
+	case o.Retx:
+		f.DSCP = switchq.DSCPTrimmableRTX
+	default:
+		f.DSCP = switchq.DSCPTrimmable
+	}
+}
+
+// Deadline is that of a [Node].
+func (h *Host) Deadline() (link.Ps, bool) {
+	if h.e == nil {
+		return 0, false
+	}
+	at, ok := h.e.NextDeadline()
+	return link.Ps(at) * link.Nanosecond, ok
+}
+
+// Tick is that of a [Node].
+func (h *Host) Tick(link.Ps) {
+	if h.e != nil {
+		h.e.Tick(h.now())
+		h.poll()
+	}
+}
+
+// obey does what the endpoint says of the packet received.
+func (h *Host) obey(f *Frame) {
+	r := &h.r
+	data := f.Bytes[min(r.Payload, len(f.Bytes)):]
+	switch r.Action {
+	case ses.ActionPlace:
+		h.place(f, data[:r.Length])
+	case ses.ActionAtomic:
+		source := uint32(r.Address >> 32)
+		before := h.counter[source]
+		h.counter[source] = before + binary.BigEndian.Uint64(data)
+		if r.Answer != 0 {
+			h.owed = append(h.owed, owedBytes{r.Answer, binary.BigEndian.AppendUint64(nil, before)})
+		}
+		if _, err := h.request.Decode(r.Form, f.Bytes[r.Header:]); err == nil && int(h.request.Initiator) < len(h.w.messages) {
+			h.w.arrived(h.w.messages[h.request.Initiator])
+		}
+	case ses.ActionRead:
+		if r.Answer != 0 {
+			h.owed = append(h.owed, owedBytes{r.Answer, Content{uint32(r.Address >> 32), uint32(r.Address), r.Length}.bytes()})
+		}
+	}
+}
+
+// place puts bytes where the endpoint says.
+func (h *Host) place(f *Frame, data []byte) {
+	r, w := &h.r, h.w
+	if r.Message != 0 {
+		m := w.messages[r.Cookie-1]
+		if m.Op == OpAtomic {
+			m.Before = binary.BigEndian.Uint64(data)
+			return
+		}
+		m.land.store(r.Offset, data)
+		return
+	}
+	id, at := uint32(r.Address>>32)&^(bufferBase>>32), uint32(r.Address)
+	if r.Address&bufferBase != 0 {
+		id = h.owner(f, id)
+	}
+	if int(id) >= len(w.messages) {
+		return
+	}
+	m := w.messages[id]
+	m.land.store(at, data)
+	if r.Complete && (m.Op != OpRendezvous || m.land.placed == m.Size) {
+		w.arrived(m)
+	}
+}
+
+// owner is the message that a receive buffer holds. All packets of a send name it.
+func (h *Host) owner(f *Frame, buf uint32) uint32 {
+	if h.r.Form == ses.FormNone {
+		return h.buffer[buf]
+	}
+	if id, ok := h.buffer[buf]; ok {
+		return id
+	}
+	if _, err := h.request.Decode(h.r.Form, f.Bytes[h.r.Header:]); err != nil {
+		return ^uint32(0)
+	}
+	h.buffer[buf] = h.request.Initiator
+	return h.request.Initiator
+}
+
+// poll takes the ends of messages, and starts those that waited for room.
+func (h *Host) poll() {
+	any := false
+	for ev, ok := h.e.Poll(); ok; ev, ok = h.e.Poll() {
+		any = true
+		switch {
+		case ev.Received:
+			h.received(&ev)
+		case !ev.Unpaused:
+			m := h.w.messages[ev.Cookie-1]
+			m.Event = ev
+			if m.Op == OpRead && ev.Outcome.Status == ses.StatusOK {
+				h.w.arrived(m)
+			}
+			h.w.end(m)
+		}
+	}
+	if any && len(h.waiting) > 0 {
+		again := h.waiting
+		h.waiting = nil
+		for i, m := range again {
+			if h.begin(m); len(h.waiting) > 0 { // the others would not find room either
+				h.waiting = append(h.waiting, again[i+1:]...)
+				return
+			}
+		}
+	}
+}
+
+// received takes the end of a message of a peer.
+func (h *Host) received(ev *uetcc.Event) {
+	if id, ok := h.buffer[uint32(ev.Cookie-1)]; ok && ev.Outcome.Status == ses.StatusOK {
+		h.w.arrived(h.w.messages[id])
+	}
+}

@@ -1,0 +1,245 @@
+package fabric
+
+import (
+	"github.com/uetcc/uetcc/hw/link"
+	"github.com/uetcc/uetcc/hw/switchq"
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
+)
+
+// A Node is what sits at a host: packets in, packets out, a deadline and a tick. The
+// simulator calls the nodes of a run from one goroutine. It asks for a packet only while the
+// link of the host is free, so a node keeps no queue of data.
+type Node interface {
+	// Receive takes in a packet that has reached the host. The frame and its bytes are the
+	// simulator's again when the call returns.
+	Receive(now link.Ps, f *Frame)
+
+	// Transmit describes the next packet to send in f, whose Bytes are empty and have room for
+	// 256; false: there is none. While data is paused only control packets may go.
+	Transmit(now link.Ps, paused bool, f *Frame) bool
+
+	// Deadline is when to call Tick; false: nothing waits for time to pass.
+	Deadline() (link.Ps, bool)
+
+	// Tick does what is due. An early call does no harm.
+	Tick(now link.Ps)
+}
+
+// A Frame is a packet between a node and its link.
+type Frame struct {
+	Host    int          // that it goes to; of one received: that it comes from
+	Bytes   []byte       // from the PDS header on; of a trimmed one what is left
+	Content Content      // out: what follows Bytes
+	Size    int64        // bytes on the wire, 1 to 32,768
+	DSCP    switchq.DSCP // of one received: whether a switch has cut it
+	Entropy uint16       // chooses the path
+	CE      bool         // in: congestion experienced
+	Retx    bool         // was sent before
+	State   pdc.AckState // in: what the memory of the host adds to the acknowledgement
+}
+
+// overhead is what a packet has on the wire before its PDS header: the nominal 40 bytes of
+// UE Specification 3.6.12 for Ethernet and IP, and UDP.
+const overhead = 48
+
+// A flying packet is what the network carries for a node besides a packet.
+type flying struct {
+	head [96]byte // the headers
+	n    uint16   // bytes of them
+	from uint32   // host
+	rest Content
+}
+
+// nodes are those of a run, and what the network keeps for them.
+type nodes struct {
+	node   []Node
+	flying []flying          // by packet
+	long   map[uint32][]byte // headers that do not fit into flying
+	tick   []int64           // by host: time of its pending evTick, ps; never: none
+	peer   []route           // by host: the last that it sent to
+	ends   map[route]end     // {from, to} of all pairs that have met
+	marked []int64           // by pair: packets of data that arrived with CE
+
+	in, out         Frame
+	inRoom, outRoom []byte
+}
+
+// A route is how packets of one host reach another.
+type route struct {
+	from, to uint32
+	end      end
+}
+
+func newNodes(hosts uint32) *nodes {
+	n := &nodes{
+		node: make([]Node, hosts), tick: make([]int64, hosts), peer: make([]route, hosts),
+		ends: map[route]end{}, long: map[uint32][]byte{}, inRoom: make([]byte, 0, maxPacket), outRoom: make([]byte, 0, 256),
+	}
+	for i := range n.tick {
+		n.tick[i] = never
+		n.peer[i].to = ^uint32(0)
+	}
+	return n
+}
+
+// endBetween is where packets from one host to another are addressed to.
+func (s *sim) endBetween(from, to uint32) end {
+	n := s.ends
+	last := &n.peer[from]
+	if last.to == to {
+		return last.end
+	}
+	e, ok := n.ends[route{from: from, to: to}]
+	if !ok {
+		conn := uint32(len(n.marked))
+		n.marked = append(n.marked, 0)
+		s.hostOf = append(s.hostOf, to, from)
+		e = destination(conn)
+		n.ends[route{from: from, to: to}], n.ends[route{from: to, to: from}] = e, source(conn)
+	}
+	*last = route{from, to, e}
+	return e
+}
+
+// serveNode sends the next packet of a host whose link is free.
+func (s *sim) serveNode(host uint32) {
+	paused, until := false, int64(0)
+	if s.pfc != nil {
+		paused, until = s.pfc.dataPaused(host, s.now)
+	}
+	f := &s.ends.out
+	*f = Frame{Bytes: s.ends.outRoom}
+	switch {
+	case s.ends.node[host].Transmit(link.Ps(s.now), paused, f):
+		s.launch(host, f)
+		s.wakeAt(host, s.ports[host].busy)
+	case paused:
+		s.wakeAt(host, until)
+	}
+	s.watchNode(host)
+}
+
+// launch puts a packet of a node on the link of its host.
+func (s *sim) launch(host uint32, f *Frame) {
+	n := s.ends
+	pkt := s.pool.get()
+	for len(n.flying) <= int(pkt) {
+		n.flying = append(n.flying, flying{})
+	}
+	x := &n.flying[pkt]
+	x.from, x.rest, x.n = host, f.Content, uint16(copy(x.head[:], f.Bytes))
+	if len(f.Bytes) > len(x.head) {
+		n.long[pkt] = append([]byte(nil), f.Bytes...)
+	}
+	s.pool.pkts[pkt] = packet{
+		to: s.endBetween(host, uint32(f.Host)), size: uint16(f.Size), ev: f.Entropy, dscp: f.DSCP, flags: s.sent(f),
+	}
+	s.transmit(&s.ports[host], host, pkt)
+}
+
+// sent counts a packet that a node sends, and says what kind it is of.
+func (s *sim) sent(f *Frame) uint8 {
+	switch pds.Type(f.Bytes[0] >> 3) {
+	case pds.TypeACK, pds.TypeACKCC, pds.TypeACKCCX:
+		s.count.Answers++
+		return flagAnswer
+	case pds.TypeNACK, pds.TypeNACKCCX:
+		s.count.Answers++
+		return flagAnswer | flagNack
+	case pds.TypeCP:
+		s.count.Credits++
+		return flagAnswer | flagCredit
+	}
+	if f.Retx {
+		s.count.Retransmitted++
+		return flagRTX
+	}
+	s.count.New++
+	return 0
+}
+
+// deliver hands a packet to the node of its host.
+func (s *sim) deliver(host, pkt uint32, state pdc.AckState) {
+	n, p := s.ends, &s.pool.pkts[pkt]
+	x, f := &n.flying[pkt], &n.in
+	*f = Frame{
+		Host: int(x.from), Bytes: append(n.inRoom[:0], x.head[:x.n]...), Content: x.rest, Size: int64(p.size),
+		DSCP: p.dscp, Entropy: p.ev, CE: p.flags&flagCE != 0, Retx: p.flags&flagRTX != 0, State: state,
+	}
+	if long, ok := n.long[pkt]; ok {
+		f.Bytes = append(n.inRoom[:0], long...)
+		delete(n.long, pkt)
+	}
+	if p.dscp.Class() == switchq.ClassMed {
+		f.Bytes = f.Bytes[:min(len(f.Bytes), int(p.size)-overhead)]
+	} else {
+		f.Bytes = x.rest.appendTo(f.Bytes)
+	}
+	s.counted(p)
+	s.pool.put(pkt)
+	if s.cfg.Frame != nil {
+		s.cfg.Frame(link.Ps(s.now), int(host), f)
+	}
+	n.node[host].Receive(link.Ps(s.now), f)
+	s.kick(host)
+	s.watchNode(host)
+}
+
+// counted counts a packet that has reached its node.
+func (s *sim) counted(p *packet) {
+	switch {
+	case p.flags&flagCredit != 0:
+		s.count.CreditsArrived++
+	case p.flags&flagNack != 0:
+		s.count.Nacks++
+	case p.flags&flagAnswer != 0:
+		s.count.Acks++
+	case p.dscp.Class() == switchq.ClassMed:
+		s.count.HeadersDelivered++
+	default:
+		s.count.Delivered++
+		if p.flags&flagCE != 0 {
+			s.count.DeliveredMarked++
+			s.ends.marked[p.to.conn()]++
+		}
+	}
+}
+
+// watchNode makes sure that a node is called when it wants to be.
+func (s *sim) watchNode(host uint32) {
+	n := s.ends
+	due, ok := n.node[host].Deadline()
+	if !ok || int64(due) >= n.tick[host] {
+		return
+	}
+	at := max(int64(due), s.now)
+	if at < n.tick[host] {
+		n.tick[host] = at
+		s.events.push(at, evTick, host)
+	}
+}
+
+// tick calls a node whose deadline has come. Time moves on before the next call, so that a
+// node that is always due does not stop it.
+func (s *sim) tick(host uint32) {
+	n := s.ends
+	if n.tick[host] != s.now {
+		return // a later event, which an earlier deadline has overtaken
+	}
+	n.tick[host] = never
+	due, ok := n.node[host].Deadline()
+	if !ok {
+		return
+	}
+	if int64(due) <= s.now {
+		n.node[host].Tick(link.Ps(s.now))
+		s.kick(host)
+		if due, ok = n.node[host].Deadline(); !ok || n.tick[host] != never {
+			return
+		}
+		due = max(due, link.Ps(s.now)+link.Nanosecond)
+	}
+	n.tick[host] = int64(due)
+	s.events.push(int64(due), evTick, host)
+}

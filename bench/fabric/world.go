@@ -1,0 +1,154 @@
+package fabric
+
+import (
+	"fmt"
+
+	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/hw/link"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// A World is a fabric with an [uetcc.Endpoint] at each host, and an application above each
+// that does what [World.Post] says. Everything in it belongs to one goroutine.
+type World struct {
+	s        *sim
+	hosts    []*Host
+	messages []*Message
+	stopped  bool
+	seed     uint64
+}
+
+// NewWorld makes a world of c, whose Matrix may be nil and whose Node has to be
+// [NodeEndpoint].
+func NewWorld(c Config) (*World, error) {
+	if c.Node != NodeEndpoint {
+		return nil, fmt.Errorf("%w: Node is %v, a World is of endpoints", ErrConfig, c.Node)
+	}
+	if c.Matrix == nil {
+		c.Matrix = &Matrix{}
+	}
+	s, err := newSim(c)
+	if err != nil {
+		return nil, err
+	}
+	return s.world, nil
+}
+
+// addHosts gives each host of a run its endpoint.
+func (s *sim) addHosts() error {
+	w := &World{s: s, seed: s.cfg.Seed}
+	s.world, s.ends = w, newNodes(s.hosts)
+	for i := range int(s.hosts) {
+		h := &Host{w: w, id: i}
+		if err := h.start(); err != nil {
+			return fmt.Errorf("host %d: %w", i, err)
+		}
+		w.hosts = append(w.hosts, h)
+		s.ends.node[i] = h
+	}
+	return nil
+}
+
+// Now is the time of the run.
+func (w *World) Now() link.Ps { return link.Ps(w.s.now) }
+
+// Host returns a host by its number.
+func (w *World) Host(i int) *Host { return w.hosts[i] }
+
+// At has f called at a time, not before those of the past.
+func (w *World) At(at link.Ps, f func()) {
+	i := len(w.s.calls)
+	if n := len(w.s.called); n > 0 {
+		i, w.s.called = int(w.s.called[n-1]), w.s.called[:n-1]
+		w.s.calls[i] = f
+	} else {
+		w.s.calls = append(w.s.calls, f)
+	}
+	w.s.events.push(max(int64(at), w.s.now), evCall, uint32(i))
+}
+
+// call makes a call that is due.
+func (s *sim) call(i uint32) {
+	f := s.calls[i]
+	s.calls[i] = nil
+	s.called = append(s.called, i)
+	f()
+}
+
+// halted reports whether a world has been stopped.
+func (s *sim) halted() bool { return s.world != nil && s.world.stopped }
+
+// Stop ends [World.Run] with the event at hand.
+func (w *World) Stop() { w.stopped = true }
+
+// Run lets time pass until then. It returns false if it was stopped before.
+func (w *World) Run(until link.Ps) bool {
+	w.stopped = false
+	over := false
+	w.At(until, func() { over, w.stopped = true, true })
+	w.s.loop()
+	return over
+}
+
+// Post has a message started now, as soon as there is room for it.
+func (w *World) Post(m *Message) {
+	m.id = uint32(len(w.messages))
+	m.Started, m.Arrived, m.Ended = w.Now(), -1, -1
+	m.land.content = Content{Message: m.id, Length: uint32(m.Size)}
+	m.lives = [2]int{w.hosts[m.Src].life, w.hosts[m.Dst].life}
+	w.messages = append(w.messages, m)
+	if m.Size < 1 || m.Size > ses.MaxMessage {
+		m.Err = fmt.Errorf("%w: a message of %d bytes", ErrConfig, m.Size)
+		w.end(m)
+		return
+	}
+	w.hosts[m.Dst].expect(m)
+	w.hosts[m.Src].begin(m)
+}
+
+// end notes that a message is over at its source.
+func (w *World) end(m *Message) {
+	m.Ended = w.Now()
+	if m.Done != nil {
+		m.Done()
+	}
+}
+
+// arrived notes that all of a message is where it belongs.
+func (w *World) arrived(m *Message) {
+	if m.Arrived >= 0 {
+		return
+	}
+	m.Arrived = w.Now()
+	if m.Here != nil {
+		m.Here()
+	}
+}
+
+// Usage lists the hosts whose endpoints have not given all back, with what they hold.
+func (w *World) Usage() (held []string) {
+	for i, h := range w.hosts {
+		if h.e == nil {
+			continue
+		}
+		if u := h.e.Usage(); u != (uetcc.Usage{}) {
+			held = append(held, fmt.Sprintf("host %d: %+v", i, u))
+		}
+	}
+	return held
+}
+
+// Result is what has happened so far.
+func (w *World) Result() *Result { return w.s.result() }
+
+// Queued is how many bytes of data wait at the port of a switch, by its number in [Result].
+func (w *World) Queued(port uint32) int64 { return w.s.ports[port].queue.Bytes(0) }
+
+// LastHop is the number of the port that leads to a host.
+func (w *World) LastHop(host int) uint32 {
+	leaf := &w.s.net.nodes[w.s.ports[host].peer-w.s.hosts]
+	return leaf.first + uint32(host) - leaf.lo
+}
+
+// Events is how many events of the simulator there have been.
+func (w *World) Events() int64 { return w.s.count.Events }

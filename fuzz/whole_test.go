@@ -1,0 +1,96 @@
+package fuzz
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// wholeFile reads the cells of a file.
+func wholeFile(t *testing.T, path string) (cells []*wholeCell) {
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	var r io.Reader = f
+	if strings.HasSuffix(path, ".gz") {
+		r, err = gzip.NewReader(f)
+		require.NoError(t, err)
+	}
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<20)
+	for n := 1; lines.Scan(); n++ {
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+			continue
+		}
+		c, err := parseWhole(lines.Bytes())
+		require.NoError(t, err, "%s:%d", path, n)
+		cells = append(cells, c)
+	}
+	require.NoError(t, lines.Err())
+	return cells
+}
+
+// TestWhole runs endpoints on the simulated fabric, configured with no more than their
+// addresses, the rate of their links and the round trip: a run for each cell, and for some
+// another, which has to be the same.
+//
+//	go test ./fuzz -run TestWhole -v                                        the figures of each cell
+//	go test ./fuzz -run TestWhole/told                                      some of them
+//	UETCC_WHOLE=testdata/whole/red.jsonl.gz go test ./fuzz -run TestWhole   those that do not hold yet
+//	UETCC_WHOLE=FILE go test ./fuzz -run TestWhole -v                       others, each twice
+//
+// testdata/whole describes the format.
+func TestWhole(t *testing.T) {
+	path, every := "testdata/whole/cells.jsonl.gz", 8
+	if other := os.Getenv("UETCC_WHOLE"); other != "" {
+		path, every = other, 1
+	}
+	for i, c := range wholeFile(t, path) {
+		t.Run(c.Name, func(t *testing.T) {
+			t.Parallel()
+			r, err := runWhole(c)
+			require.NoError(t, err)
+			t.Log(r)
+			for _, why := range r.Why {
+				t.Error(why)
+			}
+			if i%every == 0 {
+				again, err := runWhole(c)
+				require.NoError(t, err)
+				require.Equal(t, r.Fingerprint, again.Fingerprint, "another run is another one")
+			}
+		})
+	}
+}
+
+// Lines that say nothing sensible are refused with a reason.
+func TestWholeRefuses(t *testing.T) {
+	for line, why := range map[string]string{
+		`{"name":"x"`: "EOF",
+		`{"name":"x","rate":1e11,"rtt":12000,"pattern":"pair","size":1,"speed":1}`:                        "unknown field",
+		`{"name":"x","rate":1e11,"rtt":12000,"pattern":"star","size":1}`:                                  "pattern",
+		`{"name":"x","rtt":12000,"pattern":"pair","size":1}`:                                              "rate",
+		`{"name":"x","rate":1e11,"rtt":12000,"pattern":"pair"}`:                                           "size",
+		`{"name":"x","rate":1e11,"rtt":12000,"pattern":"pair","size":1,"mtu":1500}`:                       "mtu",
+		`{"name":"x","rate":1e11,"rtt":12000,"pattern":"pair","size":1,"queue":{"policy":"x"}}`:           "policy",
+		`{"name":"x","rate":1e11,"rtt":12000,"pattern":"pair","size":1,"queue":{"mark":[1]}}`:             "mark",
+		`{"name":"x","rate":1e11,"rtt":12000,"pattern":"pair","size":1,"peer":{"cc":"cubic"}}`:            "peer",
+		`{"name":"x","rate":1e11,"rtt":12000,"pattern":"pair","size":1,"kill":{"host":2,"at":1}}`:         "kill",
+		`{"name":"x","rate":1e11,"rtt":12000,"pattern":"pair","size":1,"bound":{"completeness":"often"}}`: "unknown field",
+	} {
+		_, err := parseWhole([]byte(line))
+		require.ErrorContains(t, err, why, line)
+	}
+}
+
+func (r *wholeResult) String() string {
+	return fmt.Sprintf("completion %.3f, failed %d, nacks %.4f, drops %.4f, resent %.4f, jain %.3f, queue %.2f, %d packets, %d events, %x",
+		r.Completion, r.Failed, r.NACKs, r.Drops, r.Resent, r.Jain, r.Queue, r.Data, r.Events, r.Fingerprint)
+}
