@@ -1,0 +1,345 @@
+package llr
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/internal/agenda"
+	"github.com/uetcc/uetcc/internal/alloctest"
+)
+
+// A link is both ends and the wire between them: frames of one size at a rate, each end hears
+// the other after a delay.
+type link struct {
+	t      testing.TB
+	tx     *Transmitter
+	rx     *Receiver
+	wire   agenda.Agenda[func()]
+	now    int64
+	delay  int64 // one way, ns
+	frame  int64 // time of a frame, ns
+	size   int64
+	left   int    // frames to be offered
+	handle uint64 // of the next one
+
+	damage  func(Seq) (Arrival, bool) // what happens to a frame; false: it never was there
+	acks    func(Set) bool            // whether a set reaches the transmitter
+	onWire  int
+	got     []uint64
+	freed   []uint64
+	sets    []Set
+	dropped int
+}
+
+func newLink(t testing.TB, c Config, frames int) *link {
+	c.Init = cmp.Or(c.Init, BehaviorBlock)
+	tx, err := NewTransmitter(c)
+	require.NoError(t, err)
+	rx, err := NewReceiver(164)
+	require.NoError(t, err)
+	l := &link{t: t, tx: tx, rx: rx, delay: 500, frame: 7, size: 84, left: frames}
+	tx.Start(0)
+	return l
+}
+
+// run goes on until nothing happens any more, or until a time.
+func (l *link) run(until int64) {
+	for l.now < until {
+		l.tx.Tick(l.now)
+		if x, ok := l.tx.Set(l.now); ok {
+			l.wire.Push(l.now+l.delay, func() { l.rx.Receive(&x) })
+		}
+		l.send()
+		for x, ok := l.rx.Set(l.now); ok; x, ok = l.rx.Set(l.now) {
+			if l.sets = append(l.sets, x); l.acks == nil || l.acks(x) {
+				l.wire.Push(l.now+l.delay, func() { l.tx.Receive(l.now, &x) })
+			}
+		}
+		for h, ok := l.tx.Freed(); ok; h, ok = l.tx.Freed() {
+			l.freed = append(l.freed, h)
+		}
+		next := min(l.tx.Deadline(), l.rx.Deadline(l.now))
+		if at, ok := l.wire.Next(); ok {
+			next = min(next, at)
+		}
+		if l.tx.State() == StateReplay || l.left > 0 && l.tx.State() == StateAdvance && l.tx.Outstanding() < l.tx.c.OutstandingFrames {
+			next = min(next, l.now+l.frame)
+		}
+		if next == never {
+			return
+		}
+		l.now = max(next, l.now+1)
+		for at, ok := l.wire.Next(); ok && at <= l.now; at, ok = l.wire.Next() {
+			_, arrive := l.wire.Pop()
+			arrive()
+		}
+	}
+}
+
+// send puts the next frame on the wire.
+func (l *link) send() {
+	s, f, ok := l.tx.Again(l.now)
+	if !ok {
+		if l.left == 0 {
+			return
+		}
+		var v Verdict
+		f = Frame{Handle: l.handle, Size: l.size}
+		switch s, v = l.tx.Offer(l.now, f); v {
+		case VerdictWait:
+			return
+		case VerdictDrop:
+			l.left, l.handle, l.dropped = l.left-1, l.handle+1, l.dropped+1
+			return
+		}
+		l.left, l.handle = l.left-1, l.handle+1
+	}
+	l.onWire++
+	how := ArrivalGood
+	if l.damage != nil {
+		if how, ok = l.damage(s); !ok && how != ArrivalBad {
+			return
+		}
+	}
+	l.wire.Push(l.now+l.delay, func() {
+		if l.rx.Frame(l.now, s, how) {
+			l.got = append(l.got, f.Handle)
+		}
+	})
+}
+
+// whole asserts that n frames came, each once and in order, and that all were freed.
+func (l *link) whole(n int) {
+	l.t.Helper()
+	for _, all := range [][]uint64{l.got, l.freed} {
+		require.Equal(l.t, n, len(all))
+		for i, h := range all {
+			require.EqualValues(l.t, i, h)
+		}
+	}
+	require.Equal(l.t, StateAdvance, l.tx.State())
+	require.Equal(l.t, ReceiverSendACKs, l.rx.State())
+	require.Zero(l.t, l.tx.Outstanding())
+}
+
+func count(sets []Set, t Type) (n int, last Set) {
+	for _, s := range sets {
+		if s.Type == t {
+			n, last = n+1, s
+		}
+	}
+	return n, last
+}
+
+var roomy = Config{ReplayTimer: 6000, OutstandingFrames: 4000}
+
+// Rows of the public test plan: a frame that is skipped, or damaged, costs exactly one NACK and
+// nothing is lost. The plan begins at number 1, this link at 0.
+func TestOneNACKForAGap(t *testing.T) {
+	for name, how := range map[string]Arrival{"skipped": ArrivalGood, "bad": ArrivalBad} {
+		t.Run(name, func(t *testing.T) {
+			l, hit := newLink(t, roomy, 1000), false
+			l.damage = func(s Seq) (Arrival, bool) {
+				if s == 900 && !hit {
+					hit = true
+					return how, false
+				}
+				return ArrivalGood, true
+			}
+			l.run(1e9)
+			l.whole(1000)
+			n, x := count(l.sets, TypeNACK)
+			require.Equal(t, 1, n)
+			require.EqualValues(t, 899, x.Seq)
+			require.EqualValues(t, 1, l.tx.Stats().Replays)
+		})
+	}
+}
+
+// Acknowledgements are blocked: all frames go again until the link gives up, or begins anew.
+func TestReplaysEndInAFlush(t *testing.T) {
+	for _, c := range []struct {
+		frames, window, wire, good, duplicates int
+		again                                  bool
+	}{
+		{1000, 4000, 4000, 1000, 3000, false},
+		{1000, 10, 40, 10, 30, false},
+		{100, 4000, 400, 100, 300, true},
+	} {
+		l := newLink(t, Config{ReplayTimer: 20_000, OutstandingFrames: c.window, ReplayMax: 3, ReInitOnDiscard: c.again,
+			Flush: BehaviorBlock}, c.frames)
+		l.acks = func(x Set) bool { return x.Type == TypeInitEcho && l.tx.Stats().Flushes == 0 }
+		for l.now < 1e9 && l.tx.Stats().Flushes == 0 {
+			l.run(l.now + 1)
+		}
+		require.Equal(t, c.wire, l.onWire)
+		require.Len(t, l.got, c.good)
+		require.EqualValues(t, c.duplicates, l.rx.Stats().Duplicate)
+		require.EqualValues(t, 3, l.tx.Stats().Replays)
+		require.EqualValues(t, c.good, l.tx.Stats().Dropped)
+		if !c.again {
+			require.Equal(t, StateFlush, l.tx.State())
+			continue
+		}
+		require.Equal(t, StateInit, l.tx.State())
+		l.acks, l.left = nil, 100
+		l.run(l.now + 1e6)
+		require.Len(t, l.got, c.good+100)
+		require.Equal(t, StateAdvance, l.tx.State())
+	}
+}
+
+func TestPoisonedFramesAreInSequence(t *testing.T) {
+	l := newLink(t, roomy, 1000)
+	l.damage = func(Seq) (Arrival, bool) { return ArrivalPoisoned, true }
+	l.run(1e9)
+	l.whole(1000)
+	require.EqualValues(t, 1000, l.rx.Stats().Poisoned)
+	require.Zero(t, l.rx.Stats().NACKs)
+	require.Zero(t, l.tx.Stats().Replays)
+}
+
+// 500 m of cable at 800 Gb/s: with the limits of a round trip no frame is sent twice and the link
+// stays full.
+func TestLongCableStaysFull(t *testing.T) {
+	l := newLink(t, Config{ReplayTimer: 8000, OutstandingFrames: 8000}, 100_000)
+	l.delay, l.frame = 2500, 1 // 84 bytes take 0.84 ns
+	l.run(1e9)
+	l.whole(100_000)
+	require.Zero(t, l.tx.Stats().Replays)
+	require.Less(t, float64(l.now-3*5000), 1.01*100_000)
+}
+
+// Frames and ordered sets are damaged at random: with 1e-4, and with far more than any link has.
+func TestNothingIsLostUnderErrors(t *testing.T) {
+	for _, rate := range []float64{1e-4, 1e-2, 0.2} {
+		for seed := range uint64(20) {
+			rnd := rand.New(rand.NewPCG(seed, 5))
+			l := newLink(t, Config{ReplayTimer: 3000, OutstandingFrames: 200, ReplayMax: 255}, 3000)
+			l.damage = func(Seq) (Arrival, bool) {
+				if rnd.Float64() < rate {
+					return []Arrival{ArrivalBad, ArrivalGood}[rnd.IntN(2)], false
+				}
+				return ArrivalGood, true
+			}
+			l.acks = func(Set) bool { return rnd.Float64() >= rate }
+			l.run(1e10)
+			l.whole(3000)
+		}
+	}
+}
+
+// Numbers wrap, and a ring that Freed does not empty makes frames wait.
+func TestNumbersWrap(t *testing.T) {
+	l := newLink(t, Config{ReplayTimer: 3000, OutstandingFrames: 10, ReplayMax: 255}, 500)
+	l.tx.next, l.tx.acked, l.tx.freed = seqMask-100, seqMask-101, seqMask-101
+	l.damage = func(s Seq) (Arrival, bool) {
+		if s%50 == 0 && l.onWire%3 == 0 {
+			return ArrivalBad, false
+		}
+		return ArrivalGood, true
+	}
+	l.run(1e9)
+	l.whole(500)
+	require.EqualValues(t, 500-102, l.tx.acked)
+
+	l = newLink(t, Config{ReplayTimer: 3000, OutstandingFrames: 4}, 0)
+	l.tx.Receive(0, &Set{Type: TypeInitEcho})
+	for i := range 8 {
+		_, v := l.tx.Offer(0, Frame{Size: 1})
+		require.Equal(t, VerdictNumbered, v)
+		l.tx.Receive(0, &Set{Type: TypeACK, Seq: Seq(i)})
+	}
+	_, v := l.tx.Offer(0, Frame{Size: 1})
+	require.Equal(t, VerdictWait, v, "nobody has taken what was freed")
+}
+
+func TestTransmitterRules(t *testing.T) {
+	l := newLink(t, Config{ReplayTimer: 3000, OutstandingBytes: 100, DataAge: 10_000, ReplayMax: 255, Flush: BehaviorDiscard}, 0)
+	x, ok := l.tx.Set(0)
+	require.True(t, ok)
+	require.Equal(t, Set{Type: TypeInit}, x)
+	_, ok = l.tx.Set(2999)
+	require.False(t, ok)
+	_, ok = l.tx.Set(3000)
+	require.True(t, ok, "until it is echoed")
+	_, v := l.tx.Offer(0, Frame{Size: 1})
+	require.Equal(t, VerdictWait, v)
+	l.tx.Receive(0, &Set{Type: TypeInitEcho, Seq: 5})
+	require.Equal(t, StateInit, l.tx.State())
+	l.tx.Receive(0, &Set{Type: TypeInitEcho})
+	require.Equal(t, StateAdvance, l.tx.State())
+
+	l.tx.Offer(10, Frame{Size: 60})
+	_, v = l.tx.Offer(10, Frame{Size: 60})
+	require.Equal(t, VerdictWait, v, "bytes")
+	l.tx.Receive(10, &Set{Type: TypeACK, Seq: 1})
+	l.tx.Receive(10, &Set{Type: TypeNACK, Seq: seqMask - 1})
+	require.EqualValues(t, 3, l.tx.Stats().SeqError)
+	require.Equal(t, 1, l.tx.Outstanding())
+
+	for now := int64(10); now < 10_009; now += 100 {
+		l.tx.Tick(now)
+		l.tx.Again(now)
+	}
+	require.EqualValues(t, 3, l.tx.Stats().Replays)
+	require.EqualValues(t, 10_010, l.tx.Deadline(), "a frame of that age")
+	l.tx.Tick(10_010)
+	require.Equal(t, StateFlush, l.tx.State())
+	_, v = l.tx.Offer(0, Frame{Size: 1})
+	require.Equal(t, VerdictDrop, v)
+	l.tx.Stop()
+	_, v = l.tx.Offer(0, Frame{Size: 1})
+	require.Equal(t, VerdictPlain, v)
+	require.True(t, newReceiver(t).Frame(0, 7, ArrivalGood), "a receiver that is off delivers")
+
+	tx, err := NewTransmitter(Config{ReplayTimer: 1})
+	require.NoError(t, err)
+	tx.Start(0)
+	_, v = tx.Offer(0, Frame{Size: 1})
+	require.Equal(t, VerdictPlain, v, "best effort until the receiver has answered")
+
+	for _, c := range []Config{{}, {ReplayTimer: 1, OutstandingFrames: half + 1}, {ReplayTimer: 1, OutstandingBytes: -1}} {
+		_, err := NewTransmitter(c)
+		require.ErrorIs(t, err, ErrConfig)
+	}
+	_, err = NewReceiver(0)
+	require.ErrorIs(t, err, ErrConfig)
+	require.Equal(t, "REPLAY SEND_NACK bad wait DISCARD",
+		StateReplay.String()+" "+ReceiverSendNACK.String()+" "+ArrivalBad.String()+" "+VerdictWait.String()+" "+BehaviorDiscard.String())
+}
+
+func newReceiver(t *testing.T) *Receiver {
+	r, err := NewReceiver(1)
+	require.NoError(t, err)
+	return r
+}
+
+func TestAllocs(t *testing.T) {
+	tx, _ := NewTransmitter(Config{ReplayTimer: 1000})
+	rx, _ := NewReceiver(1)
+	tx.Start(0)
+	x, _ := tx.Set(0)
+	rx.Receive(&x)
+	x, _ = rx.Set(0)
+	tx.Receive(0, &x)
+	now := int64(0)
+	alloctest.Zero(t, "a frame and its acknowledgement", func() {
+		now += 10
+		s, v := tx.Offer(now, Frame{Size: 84})
+		if v != VerdictNumbered || !rx.Frame(now, s, ArrivalGood) {
+			panic("refused")
+		}
+		y, ok := rx.Set(now + 5)
+		if !ok {
+			panic("no acknowledgement")
+		}
+		tx.Receive(now+5, &y)
+		if _, ok := tx.Freed(); !ok {
+			panic("not freed")
+		}
+	})
+}

@@ -1,0 +1,145 @@
+package llr
+
+import (
+	"fmt"
+
+	"github.com/uetcc/uetcc/internal/deadline"
+	"github.com/uetcc/uetcc/internal/enum"
+)
+
+// ReceiverState is that of a receiver.
+type ReceiverState uint8
+
+const (
+	ReceiverOff      ReceiverState = iota // no LLR_INIT has come
+	ReceiverSendACKs                      // in sequence
+	ReceiverSendNACK                      // a NACK is due
+	ReceiverNACKSent                      // silent until the frame that is missing comes
+)
+
+var receiverNames = [...]string{"OFF", "SEND_ACKS", "SEND_NACK", "NACK_SENT"}
+
+// String returns the name.
+func (s ReceiverState) String() string { return enum.Name(receiverNames[:], s) }
+
+// Arrival is how a frame has come.
+type Arrival uint8
+
+const (
+	ArrivalGood     Arrival = iota // its check sum is right
+	ArrivalPoisoned                // a switch on the way has made its check sum wrong on purpose
+	ArrivalBad                     // damaged on this link: what its preamble says is not to be trusted
+)
+
+var arrivalNames = [...]string{"good", "poisoned", "bad"}
+
+// String returns a short name.
+func (a Arrival) String() string { return enum.Name(arrivalNames[:], a) }
+
+// ReceiverStats counts frames.
+type ReceiverStats struct {
+	Good      uint64 // delivered in sequence
+	Poisoned  uint64 // of these, those that are to be dropped behind the link
+	Duplicate uint64 // that had come before
+	Skipped   uint64 // dropped because another one is missing, or damaged
+	NACKs     uint64
+	Replays   uint64 // times that the missing frame came at last
+}
+
+// A Receiver is the receiving side of a link. Single writer.
+type Receiver struct {
+	state   ReceiverState
+	next    Seq
+	spacing int64
+	ackAt   int64
+	echo    Set // to be sent, if its Type is not 0
+	stats   ReceiverStats
+}
+
+// NewReceiver returns a receiver that sends an ACK every so many nanoseconds, the time of 2,048
+// bytes on the link by default of the specification. The error wraps [ErrConfig].
+func NewReceiver(spacing int64) (*Receiver, error) {
+	if spacing < 1 {
+		return nil, fmt.Errorf("%w: spacing is %d, want at least 1", ErrConfig, spacing)
+	}
+	return &Receiver{spacing: spacing, ackAt: never}, nil
+}
+
+// State returns the state.
+func (r *Receiver) State() ReceiverState { return r.state }
+
+// Stats returns the counters.
+func (r *Receiver) Stats() ReceiverStats { return r.stats }
+
+// Stop turns link level retry off.
+func (r *Receiver) Stop() { r.state, r.ackAt, r.echo = ReceiverOff, never, Set{} }
+
+// Frame takes a frame with a number, or a damaged one of any kind, and reports whether it is to
+// be delivered. A frame without a number is delivered whenever its check sum is right, and not
+// told of here.
+func (r *Receiver) Frame(now int64, s Seq, how Arrival) (deliver bool) {
+	if r.state == ReceiverOff {
+		return how == ArrivalGood
+	}
+	switch d := s.Diff(r.next); {
+	case how != ArrivalBad && d == 0:
+		if r.state != ReceiverSendACKs {
+			r.state = ReceiverSendACKs
+			r.stats.Replays++
+		}
+		if r.next = s.Add(1); how == ArrivalPoisoned {
+			r.stats.Poisoned++
+		}
+		r.stats.Good++
+		if r.ackAt == never {
+			r.ackAt = deadline.After(now, r.spacing)
+		}
+		return true
+	case how != ArrivalBad && d < 0:
+		r.stats.Duplicate++
+		if r.ackAt == never && r.state == ReceiverSendACKs { // its acknowledgement may be lost
+			r.ackAt = deadline.After(now, r.spacing)
+		}
+	default:
+		r.stats.Skipped++
+		if r.state == ReceiverSendACKs {
+			r.state = ReceiverSendNACK
+		}
+	}
+	return false
+}
+
+// Receive takes an ordered set of the transmitter: LLR_INIT. Others change nothing.
+func (r *Receiver) Receive(x *Set) {
+	if x.Type == TypeInit {
+		r.state, r.next, r.ackAt = ReceiverSendACKs, x.Seq, never
+		r.echo = Set{Type: TypeInitEcho, Seq: x.Seq, Data: x.Data}
+	}
+}
+
+// Set returns the ordered set that is due, false if there is none: the echo of an LLR_INIT, one
+// NACK for a gap, and otherwise an ACK at each interval in which something has come.
+func (r *Receiver) Set(now int64) (Set, bool) {
+	switch {
+	case r.echo.Type != 0:
+		x := r.echo
+		r.echo = Set{}
+		return x, true
+	case r.state == ReceiverSendNACK:
+		r.state, r.ackAt = ReceiverNACKSent, never
+		r.stats.NACKs++
+		return Set{Type: TypeNACK, Seq: r.next.Add(-1)}, true
+	case r.state == ReceiverSendACKs && now >= r.ackAt:
+		r.ackAt = never
+		return Set{Type: TypeACK, Seq: r.next.Add(-1)}, true
+	}
+	return Set{}, false
+}
+
+// Deadline returns when Set has something to send next, math.MaxInt64 for never.
+func (r *Receiver) Deadline(now int64) int64 {
+	if r.echo.Type != 0 || r.state == ReceiverSendNACK {
+		return now
+	}
+	return r.ackAt
+}

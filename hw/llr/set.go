@@ -1,0 +1,134 @@
+package llr
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/uetcc/uetcc/internal/enum"
+)
+
+// Seq numbers the frames of a link, 20 bits.
+type Seq uint32
+
+const (
+	seqBits = 20
+	seqMask = 1<<seqBits - 1
+	half    = 1 << (seqBits - 1)
+)
+
+// Add is s + n, modulo 2^20.
+func (s Seq) Add(n int) Seq { return (s + Seq(n)) & seqMask }
+
+// Diff is s - o as a signed distance, -2^19 to 2^19 - 1.
+func (s Seq) Diff(o Seq) int { return int((s-o+half)&seqMask) - half }
+
+// Type is what a control ordered set says. Source: table 5-29.
+type Type uint8
+
+// The types.
+const (
+	TypeACK      Type = 0x01 // receiver: all up to Seq has come
+	TypeNACK     Type = 0x02 // receiver: all up to Seq has come, what follows was damaged
+	TypeInit     Type = 0x03 // transmitter: the next frame is Seq
+	TypeInitEcho Type = 0x04 // receiver: so be it
+	TypeCFUpdate Type = 0x10 // credits freed on two virtual channels, see package cbfc
+)
+
+var typeNames = map[Type]string{
+	TypeACK: "LLR_ACK", TypeNACK: "LLR_NACK", TypeInit: "LLR_INIT", TypeInitEcho: "LLR_INIT_ECHO", TypeCFUpdate: "CF_Update",
+}
+
+// String returns the specification's name, or the number.
+func (t Type) String() string {
+	if n, ok := typeNames[t]; ok {
+		return n
+	}
+	return enum.Name(nil, t)
+}
+
+// Errors of [Set.Decode].
+var (
+	ErrTruncated = errors.New("llr: ordered set truncated")
+	ErrForm      = errors.New("llr: not a control ordered set")
+	ErrType      = errors.New("llr: unknown type of ordered set")
+	ErrReserved  = errors.New("llr: reserved bits are set")
+)
+
+// SetLen is the size of a control ordered set, bytes.
+const SetLen = 8
+
+// A Set is a control ordered set in the form of a 64B/66B block: block type 0x4B, type, and the
+// O-code 6 in the lower half of the fifth byte.
+//
+//	          0      8      16               32   36  40      48      56      64
+//	          +------+------+----------------+----+---+-------+-------+-------+
+//	ACK, NACK | 0x4B | type |         seq         | 6 |           0           |
+//	INIT      | 0x4B | type |         seq         | 6 | data, low byte 1st| 0 |
+//	CF_Update | 0x4B | 0x10 | VC 5, count 15      | 6 | VC 5, count 15    | 0 |
+//	          +------+------+---------------------+---+-------------------+---+
+type Set struct {
+	Type  Type
+	Seq   Seq        // ACK, NACK: the last good frame; INIT, INIT_ECHO: the next one
+	Data  uint16     // INIT, INIT_ECHO: echoed, without a meaning that is public
+	Freed [2]VCCount // CF_Update
+}
+
+// A VCCount is how many credits a virtual channel has freed, the low 15 bits of R_CF.
+type VCCount struct {
+	VC    uint8  // 0 to 31
+	Count uint16 // 0 to 32,767
+}
+
+func (c VCCount) word() uint32 { return uint32(c.VC&31)<<15 | uint32(c.Count&0x7fff) }
+
+func countOf(w uint32) VCCount { return VCCount{VC: uint8(w >> 15 & 31), Count: uint16(w & 0x7fff)} }
+
+const (
+	blockType = 0x4b
+	oCode     = 0x6
+)
+
+// Decode sets s from the first [SetLen] bytes of b. On an error s is as it was.
+func (s *Set) Decode(b []byte) error {
+	if len(b) < SetLen {
+		return ErrTruncated
+	}
+	v := binary.BigEndian.Uint64(b)
+	x := Set{Type: Type(v >> 48)}
+	first, second := uint32(v>>28)&seqMask, uint32(v>>4)&seqMask
+	switch {
+	case v>>56 != blockType || v>>24&0xf != oCode:
+		return ErrForm
+	case x.Type == TypeCFUpdate:
+		x.Freed = [2]VCCount{countOf(first), countOf(second)} // the last four bits are reserved, and not looked at
+	case x.Type == TypeACK || x.Type == TypeNACK:
+		if v&0xffffff != 0 {
+			return ErrReserved
+		}
+		x.Seq = Seq(first)
+	case x.Type == TypeInit || x.Type == TypeInitEcho:
+		if v&0xff != 0 {
+			return ErrReserved
+		}
+		x.Seq, x.Data = Seq(first), binary.LittleEndian.Uint16(b[5:])
+	default:
+		return ErrType
+	}
+	*s = x
+	return nil
+}
+
+// AppendTo appends s to b. Bits above a field's width are cut off.
+func (s *Set) AppendTo(b []byte) []byte {
+	v := uint64(blockType)<<56 | uint64(s.Type)<<48 | oCode<<24
+	switch s.Type {
+	case TypeCFUpdate:
+		v |= uint64(s.Freed[0].word())<<28 | uint64(s.Freed[1].word())<<4
+	case TypeInit, TypeInitEcho:
+		v |= uint64(s.Data&0xff)<<16 | uint64(s.Data>>8)<<8
+		fallthrough
+	default:
+		v |= uint64(s.Seq&seqMask) << 28
+	}
+	return binary.BigEndian.AppendUint64(b, v)
+}

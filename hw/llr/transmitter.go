@@ -1,0 +1,331 @@
+package llr
+
+import (
+	"cmp"
+	"errors"
+	"math"
+
+	"github.com/uetcc/uetcc/internal/check"
+	"github.com/uetcc/uetcc/internal/deadline"
+	"github.com/uetcc/uetcc/internal/enum"
+)
+
+// A Behavior says what becomes of new frames while a link does not replay, in StateInit and
+// StateFlush.
+type Behavior uint8
+
+const (
+	BehaviorBestEffort Behavior = iota // they go unnumbered and are lost if damaged
+	BehaviorBlock                      // they wait
+	BehaviorDiscard                    // they are dropped
+)
+
+var behaviorNames = [...]string{"BEST_EFFORT", "BLOCK", "DISCARD"}
+
+// String returns the name.
+func (b Behavior) String() string { return enum.Name(behaviorNames[:], b) }
+
+// ErrConfig is wrapped by errors of the constructors and names the field.
+var ErrConfig = errors.New("llr: invalid configuration")
+
+// A Config describes a transmitter.
+type Config struct {
+	OutstandingFrames int   // that may wait for their acknowledgement, up to 2^19 (0: 2,047)
+	OutstandingBytes  int64 // the same in bytes: link round trip x rate at least (0: no limit)
+	ReplayTimer       int64 // ns without progress until all are sent again: above a round trip and the spacing of ACKs
+	ReplayMax         uint8 // replays without progress before the link gives up; 255: no limit (0: 1)
+	DataAge           int64 // ns that a frame may wait for its acknowledgement before the link gives up (0: no limit)
+
+	Init, Flush     Behavior // in StateInit and StateFlush
+	ReInitOnDiscard bool     // leave StateFlush by itself
+	InitSpacing     int64    // ns between two LLR_INIT (0: ReplayTimer)
+}
+
+func (c *Config) fill() {
+	c.OutstandingFrames = cmp.Or(c.OutstandingFrames, 2047)
+	c.OutstandingBytes = cmp.Or(c.OutstandingBytes, math.MaxInt64)
+	c.ReplayMax = cmp.Or(c.ReplayMax, 1)
+	c.DataAge = cmp.Or(c.DataAge, math.MaxInt64)
+	c.InitSpacing = cmp.Or(c.InitSpacing, c.ReplayTimer)
+}
+
+func (c *Config) validate() error {
+	return cmp.Or(
+		check.Range(ErrConfig, "OutstandingFrames", c.OutstandingFrames, 1, half),
+		check.AtLeast(ErrConfig, "OutstandingBytes", c.OutstandingBytes, 1),
+		check.AtLeast(ErrConfig, "ReplayTimer", c.ReplayTimer, 1),
+		check.AtLeast(ErrConfig, "DataAge", c.DataAge, 1),
+		check.AtLeast(ErrConfig, "InitSpacing", c.InitSpacing, 1),
+	)
+}
+
+// State is that of a transmitter.
+type State uint8
+
+const (
+	StateOff     State = iota // nothing is numbered
+	StateInit                 // LLR_INIT is repeated until it is echoed
+	StateAdvance              // frames go out with numbers
+	StateReplay               // frames that have been sent before go first
+	StateFlush                // given up: what waited is dropped
+)
+
+var stateNames = [...]string{"OFF", "INIT", "ADVANCE", "REPLAY", "FLUSH"}
+
+// String returns the name.
+func (s State) String() string { return enum.Name(stateNames[:], s) }
+
+// A Frame is what waits for its acknowledgement: the caller's name for it, and its size in bytes.
+type Frame struct {
+	Handle uint64
+	Size   int64
+}
+
+// kept is a frame in the replay buffer.
+type kept struct {
+	Frame
+	first int64 // when it went out first
+}
+
+// A Verdict says what becomes of a frame that was offered.
+type Verdict uint8
+
+const (
+	VerdictNumbered Verdict = iota // send it with the number, and keep its bytes until Freed hands it back
+	VerdictPlain                   // send it without a number
+	VerdictWait                    // offer it again later
+	VerdictDrop                    // do not send it
+)
+
+var verdictNames = [...]string{"numbered", "plain", "wait", "drop"}
+
+// String returns a short name.
+func (v Verdict) String() string { return enum.Name(verdictNames[:], v) }
+
+// TransmitterStats counts what a transmitter has done.
+type TransmitterStats struct {
+	Frames   uint64 // numbered, first transmissions
+	Replayed uint64 // sent again
+	Replays  uint64 // times that sending again began
+	SeqError uint64 // acknowledgements of what is not outstanding, echoes of another INIT
+	Dropped  uint64 // frames lost with a flush
+	Flushes  uint64
+}
+
+// A Transmitter is the sending side of a link. Single writer.
+type Transmitter struct {
+	c     Config
+	state State
+
+	ring  []kept // by number; its size is a power of two
+	next  Seq    // of the next new frame
+	acked Seq    // the last one that was acknowledged
+	again Seq    // in StateReplay: the next one to go again
+	freed Seq    // the last one that Freed has handed back
+	bytes int64  // outstanding
+
+	replays uint8 // without progress
+	timer   int64 // replay timer; in StateInit when to repeat LLR_INIT
+	stats   TransmitterStats
+}
+
+const never = math.MaxInt64
+
+// NewTransmitter returns a transmitter that is off. The error wraps [ErrConfig].
+func NewTransmitter(c Config) (*Transmitter, error) {
+	c.fill()
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	n := 1
+	for n < 2*c.OutstandingFrames { // those that are outstanding, and those that Freed has not handed back
+		n *= 2
+	}
+	return &Transmitter{c: c, ring: make([]kept, n), acked: seqMask, freed: seqMask, timer: never}, nil
+}
+
+// State returns the state.
+func (t *Transmitter) State() State { return t.state }
+
+// Stats returns the counters.
+func (t *Transmitter) Stats() TransmitterStats { return t.stats }
+
+// Outstanding returns how many frames wait for their acknowledgement.
+func (t *Transmitter) Outstanding() int { return t.next.Add(-1).Diff(t.acked) }
+
+func (t *Transmitter) at(s Seq) *kept { return &t.ring[int(s)&(len(t.ring)-1)] }
+
+// Start begins to number frames as soon as the receiver has echoed an LLR_INIT.
+func (t *Transmitter) Start(now int64) {
+	t.state, t.timer, t.replays = StateInit, now, 0
+}
+
+// Stop turns link level retry off and drops what is outstanding.
+func (t *Transmitter) Stop() {
+	t.drop()
+	t.state, t.timer = StateOff, never
+}
+
+// Offer offers a new frame. With VerdictNumbered it goes out as number s. Frames that go again
+// come first: see [Transmitter.Again].
+func (t *Transmitter) Offer(now int64, f Frame) (s Seq, v Verdict) {
+	switch t.state {
+	case StateOff:
+		return 0, VerdictPlain
+	case StateInit:
+		return 0, t.c.Init.verdict()
+	case StateFlush:
+		return 0, t.c.Flush.verdict()
+	case StateReplay:
+		return 0, VerdictWait
+	}
+	n := t.Outstanding()
+	full := t.next.Add(-1).Diff(t.freed) == len(t.ring)
+	if full || n == t.c.OutstandingFrames || n > 0 && f.Size > t.c.OutstandingBytes-t.bytes {
+		return 0, VerdictWait
+	}
+	if n == 0 {
+		t.timer = deadline.After(now, t.c.ReplayTimer)
+	}
+	s = t.next
+	*t.at(s) = kept{f, now}
+	t.next, t.bytes = t.next.Add(1), t.bytes+f.Size
+	t.stats.Frames++
+	return s, VerdictNumbered
+}
+
+func (b Behavior) verdict() Verdict {
+	return [...]Verdict{BehaviorBestEffort: VerdictPlain, BehaviorBlock: VerdictWait, BehaviorDiscard: VerdictDrop}[b]
+}
+
+// Again hands out the next frame that is to be sent again, with its number, false if there is
+// none. No new frame goes before them.
+func (t *Transmitter) Again(now int64) (s Seq, f Frame, ok bool) {
+	if t.state != StateReplay {
+		return 0, Frame{}, false
+	}
+	s = t.again
+	t.again = s.Add(1)
+	t.stats.Replayed++
+	if t.again == t.next {
+		t.state, t.timer = StateAdvance, deadline.After(now, t.c.ReplayTimer)
+	}
+	return s, t.at(s).Frame, true
+}
+
+// Freed hands back the oldest frame whose bytes are no longer needed, false if there is none.
+// Frames that a flush has dropped are among them.
+func (t *Transmitter) Freed() (handle uint64, ok bool) {
+	if t.freed == t.acked {
+		return 0, false
+	}
+	t.freed = t.freed.Add(1)
+	return t.at(t.freed).Handle, true
+}
+
+// Receive takes an ordered set of the receiver. Others than its own change nothing.
+func (t *Transmitter) Receive(now int64, x *Set) {
+	switch {
+	case x.Type == TypeInitEcho && t.state == StateInit:
+		if x.Seq != t.next {
+			t.stats.SeqError++
+			return
+		}
+		t.state, t.timer, t.replays = StateAdvance, never, 0
+	case x.Type == TypeACK || x.Type == TypeNACK:
+		if t.state == StateAdvance || t.state == StateReplay {
+			t.confirm(now, x.Seq, x.Type == TypeNACK)
+		}
+	}
+}
+
+// confirm frees what is acknowledged, and with a NACK begins to send the rest again.
+func (t *Transmitter) confirm(now int64, s Seq, nack bool) {
+	n := s.Diff(t.acked)
+	if n < 0 || n > t.Outstanding() {
+		t.stats.SeqError++
+		return
+	}
+	for t.acked != s {
+		t.acked = t.acked.Add(1)
+		t.bytes -= t.at(t.acked).Size
+	}
+	if n > 0 {
+		t.replays = 0
+		t.timer = deadline.After(now, t.c.ReplayTimer)
+	}
+	switch {
+	case t.Outstanding() == 0:
+		t.state, t.timer = StateAdvance, never
+	case nack:
+		t.replay(now)
+	case t.state == StateReplay && t.again.Diff(t.acked) <= 0:
+		t.again = t.acked.Add(1)
+	}
+}
+
+// replay sends everything again that is outstanding, or gives up.
+func (t *Transmitter) replay(now int64) {
+	if t.replays == t.c.ReplayMax && t.c.ReplayMax != math.MaxUint8 {
+		t.flush(now)
+		return
+	}
+	t.replays = min(t.replays+1, math.MaxUint8-1)
+	t.state, t.again, t.timer = StateReplay, t.acked.Add(1), deadline.After(now, t.c.ReplayTimer)
+	t.stats.Replays++
+}
+
+// flush drops what is outstanding.
+func (t *Transmitter) flush(now int64) {
+	t.stats.Flushes++
+	t.drop()
+	t.state, t.timer = StateFlush, never
+	if t.c.ReInitOnDiscard {
+		t.Start(now)
+	}
+}
+
+// drop frees all frames.
+func (t *Transmitter) drop() {
+	t.stats.Dropped += uint64(t.Outstanding())
+	t.acked, t.bytes = t.next.Add(-1), 0
+}
+
+// Set returns the ordered set that is due, false if there is none: LLR_INIT until it is echoed.
+func (t *Transmitter) Set(now int64) (Set, bool) {
+	if t.state != StateInit || now < t.timer {
+		return Set{}, false
+	}
+	t.timer = deadline.After(now, t.c.InitSpacing)
+	return Set{Type: TypeInit, Seq: t.next}, true
+}
+
+// Tick does what is due at now: frames without an acknowledgement go again, and too old ones
+// have the link give up.
+func (t *Transmitter) Tick(now int64) {
+	if t.state != StateAdvance && t.state != StateReplay || t.Outstanding() == 0 {
+		return
+	}
+	switch {
+	case now >= t.aged():
+		t.flush(now)
+	case now >= t.timer && t.state == StateAdvance:
+		t.replay(now)
+	}
+}
+
+// aged is when the oldest frame has waited for too long.
+func (t *Transmitter) aged() int64 { return deadline.After(t.at(t.acked.Add(1)).first, t.c.DataAge) }
+
+// Deadline returns when Set or Tick have something to do next, math.MaxInt64 for never.
+func (t *Transmitter) Deadline() int64 {
+	switch {
+	case t.state == StateInit:
+		return t.timer
+	case t.state != StateAdvance && t.state != StateReplay || t.Outstanding() == 0:
+		return never
+	case t.state == StateReplay:
+		return t.aged()
+	}
+	return min(t.timer, t.aged())
+}
