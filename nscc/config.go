@@ -39,8 +39,11 @@ const (
 type Profile uint8
 
 const (
+	// ProfileDefault is ProfileSpec here; an Endpoint of package uetcc takes the one that
+	// suits its network.
+	ProfileDefault Profile = iota
 	// ProfileSpec is UE Specification 1.0.x.
-	ProfileSpec Profile = iota
+	ProfileSpec
 	// ProfileHTSim is what the simulator htsim (uec.cpp, August 2025) computes, with
 	// its truncations, its strict comparisons and its 32-bit increase accumulator
 	// that wraps. It ignores the destination's penalty.
@@ -53,12 +56,18 @@ const (
 	ProfileHTSim
 	// ProfileHTSimWide is ProfileHTSim with the accumulator widened to 64 bits.
 	ProfileHTSimWide
+	// ProfileAdaptive is for networks that drop instead of trimming, that may not mark, and
+	// that nobody has measured: see the package's documentation.
+	ProfileAdaptive
 )
 
-var profileNames = [...]string{"spec", "htsim", "htsim-wide"}
+var profileNames = [...]string{"default", "spec", "htsim", "htsim-wide", "adaptive"}
 
-// String is spec, htsim or htsim-wide.
+// String is default, spec, htsim, htsim-wide or adaptive.
 func (p Profile) String() string { return enum.Name(profileNames[:], p) }
+
+// htsim reports whether p is one of the simulator's.
+func (p Profile) htsim() bool { return p == ProfileHTSim || p == ProfileHTSimWide }
 
 // TimeUnit is the length of one tick: of every time and round trip that a window
 // is given or reports.
@@ -95,6 +104,7 @@ type Config struct {
 	BaseRTT      int64 // config_base_rtt, ticks, 1 to 60 s of them: longest path, idle network, one MTU
 	MTU          int64 // largest nominal packet, bytes, 65 to MaxMTU and to MaxWnd
 	Trimming     bool  // switches trim packets instead of dropping them
+	Unmeasured   bool  // BaseRTT is a guess: ProfileAdaptive takes the first sample in its place
 	RCCC         bool  // receiver credits are on too: last-hop trims are theirs
 
 	// InitialCwnd is the first window in bytes; 0: MaxWnd. Small values (10 to 32
@@ -170,7 +180,7 @@ func (c *Config) validate() error {
 	}
 	maxRTT := maxRTTSec * c.Unit.perSecond()
 	err := cmp.Or(
-		check.Range(ErrConfig, "Profile", c.Profile, 0, ProfileHTSimWide),
+		check.Range(ErrConfig, "Profile", c.Profile, 0, ProfileAdaptive),
 		check.Range(ErrConfig, "Filter", c.Filter, 0, FilterForgetting),
 		check.Range(ErrConfig, "Penalty", c.Penalty, 0, PenaltyShareOnly),
 		check.Range(ErrConfig, "LinkRate", c.LinkRate, 1, MaxRate),
@@ -184,9 +194,9 @@ func (c *Config) validate() error {
 	switch {
 	case err != nil:
 		return err
-	case c.Profile != ProfileSpec && c.GrowOnlyFull:
+	case c.Profile.htsim() && c.GrowOnlyFull:
 		return bad("GrowOnlyFull", true, "false in the htsim profiles")
-	case c.Profile != ProfileSpec && c.Filter != FilterRecorded:
+	case c.Profile.htsim() && c.Filter != FilterRecorded:
 		return bad("Filter", c.Filter, "recorded: the htsim profiles have no other")
 	}
 	return nil

@@ -31,14 +31,19 @@ type Nack struct {
 // (a context that is torn down, a recovery scheme of the embedder's).
 func (w *Window) OnNACK(p *Params, now int64, n Nack) {
 	n.Size = clampBytes(n.Size)
-	if p.profile != ProfileSpec {
+	if p.profile.htsim() {
 		w.nackHTSim(p, now, n)
 		return
 	}
+	trimmed := n.Reason == ReasonTrimmed || n.Reason == ReasonTrimmedLastHop
 	w.did(ActionNone)
-	w.inflight = max(w.inflight-n.Size, inflightMin)
 	w.SampleBase(p, n.RTT)
-	if n.Reason != ReasonTrimmed && n.Reason != ReasonTrimmedLastHop {
+	if trimmed && p.profile == ProfileAdaptive {
+		w.loseAdaptive(p, n.Size, true)
+		return
+	}
+	w.inflight = max(w.inflight-n.Size, inflightMin)
+	if !trimmed {
 		return
 	}
 	if p.filter == FilterForgetting {

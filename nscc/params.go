@@ -52,6 +52,7 @@ type Params struct {
 	filter      Filter
 	profile     Profile
 	unit        TimeUnit
+	exact       bool // asks for the room that a packet takes, not for an MTU
 	onlyFull    bool // only a window without room for an MTU grows
 	rccc        bool
 	penalty     PenaltyRule
@@ -64,6 +65,9 @@ type Params struct {
 	initial     int64
 	linkRate    int64
 	alpha, fair float64 // alpha in bytes a tick
+	targetPart  float64 // target by base round trip, of ProfileAdaptive
+	guess       bool    // the base round trip is one, see Config.Unmeasured
+	mostWnd     int64   // no ceiling of ProfileAdaptive is above
 	nominal     Constants
 }
 
@@ -88,6 +92,7 @@ func NewParams(c Config) (Params, error) {
 	if err := c.validate(); err != nil {
 		return Params{}, err
 	}
+	c.Profile = cmp.Or(c.Profile, ProfileSpec)
 	k := c.derive()
 	if k.MaxWnd > MaxWindow {
 		return Params{}, bad("LinkRate x BaseRTT x 1.5", k.MaxWnd, "at most 4 GiB")
@@ -105,7 +110,7 @@ func NewParams(c Config) (Params, error) {
 // mostInitial is the largest first window. The simulator starts with whatever it is
 // told and comes down to its ceiling at the first acknowledgement.
 func (c *Config) mostInitial(maxWnd int64) int64 {
-	if c.Profile == ProfileSpec {
+	if !c.Profile.htsim() {
 		return maxWnd
 	}
 	return MaxWindow
@@ -119,7 +124,7 @@ func (c *Config) derive() Constants {
 		rate = min(rate, c.ReceiverRate)
 	}
 	unit := float64(c.MTU)
-	if c.Profile != ProfileSpec {
+	if c.Profile.htsim() {
 		unit -= htsimHeader
 	}
 	var k Constants
@@ -127,6 +132,10 @@ func (c *Config) derive() Constants {
 	k.BDP = int64(bdp)
 	k.MaxWnd = cmp.Or(t.MaxWnd, int64(1.5*bdp))
 	k.InitialCwnd = cmp.Or(c.InitialCwnd, k.MaxWnd)
+	if c.Profile == ProfileAdaptive {
+		k.MaxWnd = cmp.Or(t.MaxWnd, max(k.MaxWnd, adaptiveFirst*c.MTU))
+		k.InitialCwnd = cmp.Or(c.InitialCwnd, min(k.MaxWnd, adaptiveFirst*c.MTU))
+	}
 	k.TargetQdelay = cmp.Or(t.TargetQdelay, c.defaultTarget())
 	k.ScalingA = bdp / baseBDP
 	k.ScalingB = float64(k.TargetQdelay) / float64(c.Unit.ticks(baseRTTNs))
@@ -153,7 +162,7 @@ func (c *Config) derive() Constants {
 // simulator takes whole bytes, and multiplies in another order than in sampledBDP, so
 // that the two can differ by one.
 func startBDP(profile Profile, unit TimeUnit, rate, rtt int64) float64 {
-	if profile == ProfileSpec {
+	if !profile.htsim() {
 		return sampledBDP(profile, unit, rate, rtt)
 	}
 	return math.Trunc(float64(rtt) / float64(unit.perSecond()) * float64(rate))
@@ -161,7 +170,7 @@ func startBDP(profile Profile, unit TimeUnit, rate, rtt int64) float64 {
 
 // sampledBDP is what rate moves in a measured rtt, bytes.
 func sampledBDP(profile Profile, unit TimeUnit, rate, rtt int64) float64 {
-	if profile == ProfileSpec {
+	if !profile.htsim() {
 		return float64(rate) * float64(rtt) / float64(unit.perSecond())
 	}
 	us := float64(rtt) / float64(unit.perSecond()/1e6)
@@ -175,7 +184,7 @@ func (c *Config) defaultTarget() int64 {
 	switch target := 0.75 * float64(c.BaseRTT); {
 	case !c.Trimming:
 		return c.BaseRTT
-	case c.Profile == ProfileSpec:
+	case !c.Profile.htsim():
 		return int64(math.Ceil(target))
 	default:
 		return max(int64(target), 1)
@@ -185,7 +194,7 @@ func (c *Config) defaultTarget() int64 {
 // defaultQAThreshold follows from a tail-drop threshold of 5 x Plane_BDP.
 func (c *Config) defaultQAThreshold(target int64) int64 {
 	switch {
-	case c.Profile != ProfileSpec:
+	case c.Profile.htsim():
 		return 4 * target
 	case c.Trimming:
 		return never
@@ -226,6 +235,9 @@ func (c *Config) params(k Constants) Params {
 	if c.Profile == ProfileSpec && c.Filter != FilterForgetting && !c.GrowOnlyFull {
 		p.usual = usual
 	}
+	p.targetPart = float64(k.TargetQdelay) / float64(c.BaseRTT)
+	p.exact, p.guess = c.Profile.htsim(), c.Unmeasured
+	p.mostWnd = cmp.Or(c.Tuning.MaxWnd, MaxWindow)
 	p.quadrants = c.quadrants(k)
 	return p
 }

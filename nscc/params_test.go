@@ -125,7 +125,7 @@ func TestNewParamsRejects(t *testing.T) {
 		"AckTrigger":                 func(c *nscc.Config) { c.AckTrigger = -1 },
 		"MaxWnd is 1875":             func(c *nscc.Config) { c.BaseRTT = 100 },
 		"LinkRate x BaseRTT":         func(c *nscc.Config) { c.BaseRTT = 60e9 },
-		"Profile":                    func(c *nscc.Config) { c.Profile = 3 },
+		"Profile":                    func(c *nscc.Config) { c.Profile = nscc.ProfileAdaptive + 1 },
 		"Unit":                       func(c *nscc.Config) { c.Unit = 2 },
 		"Filter is Filter(3)":        func(c *nscc.Config) { c.Filter = 3 },
 		"Filter is ewma":             func(c *nscc.Config) { c.Filter, c.Profile = nscc.FilterEWMA, nscc.ProfileHTSim },

@@ -47,9 +47,9 @@ func (w *Window) Resume(p *Params, s Snapshot) {
 	bytes := func(v int64) int64 { return min(max(v, 0), counterMax) }
 	*w = Window{
 		inflight: min(max(s.Inflight, inflightMin), counterMax),
-		base:     min(max(s.BaseRTT, 1), p.baseRTT),
-		maxWnd:   uint32(min(max(s.MaxWnd, p.mtu), p.maxWnd)),
-		cwnd:     min(max(s.Cwnd, p.mtu), max(p.maxWnd, p.initial)),
+		base:     min(max(s.BaseRTT, 1), p.mostBase()),
+		maxWnd:   uint32(min(max(s.MaxWnd, p.mtu), p.ceiling())),
+		cwnd:     min(max(s.Cwnd, p.mtu), max(p.ceiling(), p.initial)),
 		saved:    savedCwnd(p, s.SavedCwnd), qdelay: max(s.QDelay, 0), avg: float64(max(s.AvgDelay, 0)),
 		outcome:  outcome{s.Action, s.Fulfilled},
 		achieved: bytes(s.AchievedBytes), received: bytes(s.ReceivedBytes), incr: finite(s.IncBytes),

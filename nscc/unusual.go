@@ -11,7 +11,11 @@ const usual = 1 << 32
 func (w *Window) unusual(p *Params, now int64, s signal) (signal, bool) {
 	s.rtt += w.base
 	if p.profile != ProfileSpec {
-		w.ackHTSim(p, now, s)
+		if p.profile == ProfileAdaptive {
+			w.ackAdaptive(p, now, s)
+		} else {
+			w.ackHTSim(p, now, s)
+		}
 		return s, false
 	}
 	s.bytes = clampBytes(s.bytes)

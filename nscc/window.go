@@ -67,11 +67,14 @@ func (w *Window) InitCached(p *Params, now, baseRTT int64) {
 	if baseRTT > 0 && baseRTT < w.base {
 		w.setBase(p, baseRTT, startBDP(p.profile, p.unit, p.linkRate, baseRTT))
 	}
-	if p.profile == ProfileSpec || p.initial == p.maxWnd {
+	if !p.profile.htsim() || p.initial == p.maxWnd {
 		w.cwnd = min(w.cwnd, int64(w.maxWnd))
 	}
-	if p.profile == ProfileSpec {
+	if !p.profile.htsim() {
 		w.lastAdjust, w.lastDec, w.lastSample = now, now, now
+	}
+	if p.profile == ProfileAdaptive {
+		w.run = fastOn
 	}
 }
 
@@ -80,7 +83,7 @@ func (w *Window) InitCached(p *Params, now, baseRTT int64) {
 // PDC from starving the large ones of another; only the htsim profiles ask for
 // size.
 func (w *Window) CanSend(p *Params, size int64) bool {
-	if p.profile == ProfileSpec {
+	if !p.exact {
 		size = p.mtu
 	}
 	return w.inflight+size <= w.cwnd
@@ -122,9 +125,14 @@ func (w *Window) AckRequest(p *Params) bool {
 func (w *Window) OnUnmark(size int64) { w.inflight += size }
 
 // OnInferredLoss shrinks the window by a packet of size bytes that timed out or
-// was found missing.
-func (w *Window) OnInferredLoss(p *Params, size int64) {
-	size = clampBytes(size)
+// was found missing; with ProfileAdaptive by more, where queues overflow.
+func (w *Window) OnInferredLoss(p *Params, size int64) { w.lose(p, clampBytes(size)) }
+
+func (w *Window) lose(p *Params, size int64) {
+	if p.profile == ProfileAdaptive {
+		w.loseAdaptive(p, size, false)
+		return
+	}
 	w.inflight = max(w.inflight-size, inflightMin)
 	if p.profile == ProfileSpec {
 		w.ignored += uint64(size)
@@ -158,6 +166,10 @@ func (w *Window) lowerBase(p *Params, rtt int64) {
 
 func (w *Window) setBase(p *Params, rtt int64, bdp float64) {
 	w.base = rtt
+	if p.profile == ProfileAdaptive { // which may find a longer one
+		w.maxWnd = uint32(max(min(int64(1.5*bdp), p.mostWnd), adaptiveFirst*p.mtu))
+		return
+	}
 	w.maxWnd = uint32(max(min(int64(1.5*bdp), int64(w.maxWnd)), p.mtu))
 }
 

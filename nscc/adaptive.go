@@ -1,0 +1,146 @@
+package nscc
+
+// ProfileAdaptive. It uses some fields of a window in ways of its own: lastAdjust is when the
+// search for the smallest round trip began, lastSample the smallest since, trigger whether
+// there has been a sample at all, incr the part of a byte that the window lacks.
+
+const (
+	adaptiveFirst  = 4       // packets of the first window, and of the smallest ceiling
+	adaptiveShare  = 64      // a round trip without delay adds this part of a bandwidth-delay product
+	adaptiveRounds = 8       // round trips that show that the base is too short
+	adaptiveWrong  = 3       // targets above the base of a first round trip that show the same
+	adaptiveClean  = 4       // windows in a row without delay that show an empty path
+	adaptiveClear  = 8       // this part of the target is about no delay
+	adaptiveEMA    = 1. / 8  // weight of one sample in the delay average
+	adaptiveCut    = 1. / 16 // the least that a delay above the target takes off
+	adaptiveLoss   = 7. / 10 // of the window is left when queues overflow
+)
+
+// ackAdaptive is OnACK of ProfileAdaptive. A mark takes half a packet off the window whatever
+// the delay is, so where there are marks flows share by them, and need not agree about the base
+// round trip. Delay above the target matters where nothing marks.
+func (w *Window) ackAdaptive(p *Params, now int64, s signal) {
+	n := clampBytes(s.bytes)
+	if s.bits&(restoreBit|pendMask<<pendShift) != 0 {
+		w.penalise(p, n, s.bits.pend())
+	}
+	held := w.inflight+p.mtu <= w.cwnd || s.bits.pend() != 0
+	w.count(n)
+	w.did(ActionNone)
+	if s.rtt > 0 {
+		w.learn(p, now, min(s.rtt, p.mostRTT()))
+	} else if !s.bits.marked() {
+		return
+	}
+	target := w.targetAdaptive(p)
+	switch {
+	case s.bits.marked():
+		w.run = 0
+		w.cwnd = max(w.cwnd-min(n, p.mtu)/2, p.mtu)
+		w.did(ActionDecrease)
+	case w.qdelay >= target && w.avg > float64(target):
+		w.run = 0
+		w.did(ActionConsidered)
+		if now-w.lastDec > w.base+w.qdelay {
+			excess := (w.avg - float64(target)) / w.avg
+			w.cwnd = max(int64(float64(w.cwnd)*max(1-max(p.gamma*excess, adaptiveCut), p.maxMDJump)), p.mtu)
+			w.lastDec = now
+			w.did(ActionDecrease)
+		}
+	case held:
+		w.did(ActionHold)
+	default:
+		w.growAdaptive(p, n, target)
+	}
+	w.cwnd = min(w.cwnd, int64(w.maxWnd))
+}
+
+// growAdaptive adds what n bytes that met a delay below the target are worth: as much again
+// while the path is empty, which it is held for until the first delay, and again when some
+// windows have met none; else always the same.
+func (w *Window) growAdaptive(p *Params, n, target int64) {
+	if w.qdelay < max(target/adaptiveClear, p.fastDelay) {
+		if w.run += n; w.run > adaptiveClean*w.cwnd {
+			w.run |= fastOn
+			w.cwnd += n
+			w.did(ActionFast)
+			return
+		}
+	} else {
+		w.run = 0
+	}
+	step := max(float64(w.maxWnd)/(1.5*adaptiveShare), float64(p.mtu)/2)
+	w.incr += step * float64(n) / float64(w.cwnd)
+	whole := int64(w.incr)
+	w.cwnd += whole
+	w.incr -= float64(whole)
+	w.did(ActionProportional)
+}
+
+// targetAdaptive is the target delay: the same part of the base round trip that was found
+// as it was to be of the configured one.
+func (w *Window) targetAdaptive(p *Params) int64 {
+	return max(int64(float64(w.base)*p.targetPart), 1)
+}
+
+// ceiling is above that of any window.
+func (p *Params) ceiling() int64 {
+	if p.profile == ProfileAdaptive {
+		return p.mostWnd
+	}
+	return p.maxWnd
+}
+
+// mostRTT is the longest round trip that counts as one.
+func (p *Params) mostRTT() int64 { return maxRTTSec * p.unit.perSecond() }
+
+// mostBase is the longest base round trip that a window may have found.
+func (p *Params) mostBase() int64 {
+	if p.profile == ProfileAdaptive {
+		return p.mostRTT()
+	}
+	return p.baseRTT
+}
+
+// learn takes in a round trip. A shorter one is the base at once. One that is far above what
+// was configured shows at first that this is wrong; later that takes as many in a row, all above
+// the target while the window is at its smallest, so that the queue is not its own.
+func (w *Window) learn(p *Params, now, rtt int64) {
+	first := !w.trigger
+	w.trigger = true
+	switch {
+	case rtt < w.base, first && (p.guess || rtt > w.base+adaptiveWrong*w.targetAdaptive(p)):
+		w.setBase(p, rtt, sampledBDP(p.profile, p.unit, p.linkRate, rtt))
+		w.lastAdjust, w.lastSample = now, rtt
+	case w.cwnd > 2*p.mtu || rtt < w.base+w.targetAdaptive(p):
+		w.lastAdjust, w.lastSample = now, rtt
+	default:
+		w.lastSample = min(w.lastSample, rtt)
+		if now-w.lastAdjust > adaptiveRounds*w.lastSample {
+			w.setBase(p, w.lastSample, sampledBDP(p.profile, p.unit, p.linkRate, w.lastSample))
+			w.lastAdjust, w.lastSample, w.run = now, rtt, fastOn
+		}
+	}
+	w.qdelay = rtt - w.base
+	w.avg += adaptiveEMA * (float64(w.qdelay) - w.avg)
+}
+
+// loseAdaptive takes size bytes that were lost or trimmed out of flight. Behind a queue they
+// mean that it overflows, once for all that was in flight then; else something destroyed
+// them, and they are worth what they weigh. After a trim there is no doubt.
+func (w *Window) loseAdaptive(p *Params, size int64, trimmed bool) {
+	w.inflight = max(w.inflight-size, inflightMin)
+	w.ignored += uint64(size)
+	w.run = 0
+	switch {
+	case !trimmed && w.qdelay < w.targetAdaptive(p)/adaptiveClear:
+		w.cwnd = max(w.cwnd-size, p.mtu)
+	case w.ignored < uint64(w.ignore):
+		w.did(ActionIgnore)
+		return
+	default:
+		w.cwnd = max(int64(float64(w.cwnd)*adaptiveLoss), p.mtu)
+		w.ignore, w.ignored = small(w.inflight), 0
+	}
+	w.did(ActionReduce)
+}
