@@ -154,6 +154,7 @@ func TestFaultK4CloseRequestExpires(t *testing.T) {
 	require.ErrorIs(t, r.Err, ErrStale, "nothing is out: such a NACK changes nothing")
 	g.last()
 	g.giveAll(g.giveAll(g.send(g.a)))
+	g.settle() // it asks whether that came from its peer
 	require.True(t, g.a.has(EventClosed, Cause(pds.NackInvDPDCID)), "it learns when it sends again")
 	require.Equal(t, []uint64{7}, g.a.take(EventError))
 }

@@ -15,6 +15,11 @@ func TestFaultP1TargetRestarts(t *testing.T) {
 	fresh := newPair(t, pairConfig{})
 	fresh.a, g.b = g.a, fresh.b
 	g.giveAll(g.giveAll(g.send(g.a)))
+	require.Empty(t, g.a.events, "anybody could have said so")
+	question := g.send(g.a)
+	require.Len(t, question, 1)
+	require.Equal(t, pds.CtlACKReq, controlOf(t, question[0]).Ctl)
+	g.giveAll(g.giveAll(question)) // one round trip more
 	require.Empty(t, g.b.got, "nothing is delivered into the new life")
 	require.True(t, g.a.has(EventClosed, Cause(pds.NackInvDPDCID)))
 	require.Equal(t, []uint64{1, 2}, g.a.take(EventError))
@@ -184,6 +189,9 @@ func TestFaultP1SamePDCIDForAnother(t *testing.T) {
 			}
 			require.Equal(t, now, g.info(g.b), "nothing has happened to the new PDC")
 			require.Len(t, g.b.got, 1)
+			question := g.send(g.a)
+			require.Len(t, question, 1, "for both refusals")
+			g.giveAll(g.giveAll(question))
 			require.Equal(t, []uint64{1, 2}, g.a.take(EventError))
 		})
 	}

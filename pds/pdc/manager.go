@@ -10,6 +10,7 @@ import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/random"
+	"github.com/uetcc/uetcc/internal/siphash"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/table"
 	"github.com/uetcc/uetcc/internal/timerwheel"
@@ -115,6 +116,7 @@ type Manager struct {
 	in      inbound               // the packet that is being received
 	plain   [RunMax]nscc.PlainAck // those of one Exchange
 	limiter limiter               // of answers to packets without a PDC
+	secret  siphash.Key           // of what peers see and strangers must not guess
 	waiting [2]waitQueue          // for the general pool, and for the reserved one
 
 	expected expectedStarts // with StartExpected0RTT
@@ -154,6 +156,9 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		spare: c.Spare,
 	}
 	m.limiter.hasher = table.NewHasher(c.Seed)
+	key[8] = 1
+	secret := rand.NewChaCha8(key)
+	m.secret = siphash.Key{secret.Uint64(), secret.Uint64()}
 	for i := range m.pdc {
 		m.pdc[i].timerAt = never
 	}

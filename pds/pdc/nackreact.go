@@ -50,16 +50,19 @@ func decodeNACK(n *pds.Nack, t pds.Type, b []byte) (int, error) {
 // nothing, whatever the code: a refusal of the whole PDC names a packet of it. But
 // nothing is outstanding of a PDC whose window is stuck or that gets no credit, so there
 // the answer to its ACK_REQ, about the last packet, can say that the target has gone, or
-// that another PDC has its id by now.
+// that another PDC has its id by now. What a stranger can say is confirmed first, see
+// [Manager.challenge].
 func (m *Manager) react(now int64, p *PDC, n *pds.Nack) error {
 	off := p.tx.offset(n.PSN)
-	if !p.tx.live(m.mem, off) {
-		gone := n.Code == pds.NackInvDPDCID || n.Code == pds.NackPDCHdrMismatch
-		if gone && off+1 == p.tx.next && (p.blocked() || m.denied(now, p)) {
-			m.nackFatal(now, p, n.Code)
-			return nil
+	switch {
+	case gone(n.Code) && m.confirms(now, p, n):
+		m.nackFatal(now, p, n.Code)
+		return nil
+	case !p.tx.live(m.mem, off):
+		if !gone(n.Code) || off+1 != p.tx.next || !p.blocked() && !m.denied(now, p) {
+			return ErrStale
 		}
-		return ErrStale
+		return m.refusal(now, p, n)
 	}
 	switch n.Code.Class() {
 	case pds.NackRetx:
@@ -81,11 +84,23 @@ func (m *Manager) react(now int64, p *PDC, n *pds.Nack) error {
 		}
 		return m.renumber(now, p, pds.PSN(n.Payload))
 	case pds.NackNewPDC, pds.NackFatal:
-		m.nackFatal(now, p, n.Code)
-		return nil
+		return m.refusal(now, p, n)
 	default:
 		return ErrStale
 	}
+}
+
+// refusal takes a NACK that refuses the whole PDC and names a packet of it. A PDC that only waits
+// for the answer to its CLOSE_CMD has nothing left to lose.
+func (m *Manager) refusal(now int64, p *PDC, n *pds.Nack) error {
+	switch {
+	case !p.strange(n) || p.state == StateCloseAckWait:
+		m.nackFatal(now, p, n.Code)
+		return nil
+	case gone(n.Code):
+		m.challenge(now, p)
+	}
+	return ErrStale
 }
 
 // nackRetx has one packet sent again: at once if it was lost on the way, since
@@ -137,8 +152,7 @@ func (m *Manager) nackAgain(now int64, p *PDC, off uint32, n *pds.Nack, at int64
 	}
 	pkt := p.tx.packet(m.mem, off)
 	if int(pkt.nacks) >= m.p.maxNacks {
-		m.fail(now, p, CauseNack)
-		return nil
+		return m.refused(now, p, n)
 	}
 	pkt.nacks = min(pkt.nacks+1, nackForever)
 	if n.Code.IsTrimmed() {
@@ -147,6 +161,16 @@ func (m *Manager) nackAgain(now int64, p *PDC, off uint32, n *pds.Nack, at int64
 	pkt.rtos = 0 // the peer answers: no reason to back off
 	m.takeBack(now, p, off, at, n)
 	m.wakeAt(now, p)
+	return nil
+}
+
+// refused gives p up, of which a packet has been refused as often as it may. What a stranger can
+// say leaves that to the packet's time-outs.
+func (m *Manager) refused(now int64, p *PDC, n *pds.Nack) error {
+	if p.strange(n) {
+		return ErrStale
+	}
+	m.fail(now, p, CauseNack)
 	return nil
 }
 
@@ -198,8 +222,7 @@ func (m *Manager) goBack(now int64, p *PDC, off uint32, n *pds.Nack) error {
 	} else {
 		pkt := m.mem.record(r, i)
 		if int(pkt.nacks) >= m.p.maxNacks {
-			m.fail(now, p, CauseNack)
-			return nil
+			return m.refused(now, p, n)
 		}
 		pkt.nacks = min(pkt.nacks+1, nackForever)
 	}
@@ -255,12 +278,12 @@ func (m *Manager) renumber(now int64, p *PDC, start pds.PSN) error {
 // nackFatal ends the PDC. Where the target has no such PDC there is nobody to
 // close it with.
 func (m *Manager) nackFatal(now int64, p *PDC, code pds.NackCode) {
-	gone := code == pds.NackInvDPDCID || code == pds.NackClosing || code == pds.NackClosingInErr
-	if p.state == StateCloseAckWait && gone {
+	over := code == pds.NackInvDPDCID || code == pds.NackClosing || code == pds.NackClosingInErr
+	if p.state == StateCloseAckWait && over {
 		m.retire(now, p, CauseNone)
 		return
 	}
-	if gone {
+	if over {
 		m.abandon(now, p, Cause(code))
 		return
 	}

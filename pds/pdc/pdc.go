@@ -62,6 +62,7 @@ type PDC struct {
 	nextData, nextCtl uint16 // slot behind it among those that wait for the context, and in Manager.ctl
 	openMsgs          uint16
 	probes            uint8 // sent since something was acknowledged
+	challenge         challenge
 
 	auxAt    int64   // clear or stall timer
 	gapAt    int64   // last ROD_OOO sent

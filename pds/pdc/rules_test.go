@@ -113,6 +113,7 @@ func TestTrimmedForNobody(t *testing.T) {
 	require.Len(t, again, 1)
 	require.Equal(t, request(t, full).PSN, request(t, again[0]).PSN)
 	g.giveAll(g.giveAll(again))
+	g.settle() // it asks whether that came from its peer
 	require.True(t, g.a.has(EventClosed, Cause(pds.NackInvDPDCID)))
 }
 

@@ -92,6 +92,7 @@ func TestRestingAnswersRepeats(t *testing.T) {
 	answers := g.giveAll(again)
 	require.Equal(t, pds.NackInvDPDCID, nackOf(t, answers[0]).Code)
 	g.giveAll(answers)
+	g.settle() // it asks whether that came from its peer
 	require.Equal(t, []uint64{1, 2}, g.a.take(EventError))
 
 	c := pds.Control{Ctl: pds.CtlCreditReq, SPDCID: 1, DPDCID: 1, PSN: 5}

@@ -50,7 +50,7 @@ func (m *Manager) transmitControl(now int64, buf []byte, out *Out) bool {
 	case ctlClearReq:
 		m.putControl(p, buf, out, pds.CtlClearReq, pds.PSNPayload(p.rx.Missing()-1))
 	case ctlAckReq:
-		out.PSN = p.tx.Next() - 1
+		out.PSN = m.challengePSN(now, p)
 		m.putControl(p, buf, out, pds.CtlACKReq, 0)
 	case ctlProbe:
 		out.AsData = true
