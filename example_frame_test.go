@@ -20,15 +20,16 @@ func Example_frame() {
 	})
 	out := a.transmit(0)[0]
 
-	var parser frame.Parser
-	var f frame.Frame
-	_ = parser.UDP(out.Packet, &f.Packet) // the headers, to be written behind those of the frame
-	f.Src, f.Dst = out.Src.Netip().As16(), out.Dst.Netip().As16()
-	f.Entropy, f.TOS = out.Entropy, pds.TOS(10, pds.ECNECT0) // the code point of out.TC
-	wire := f.AppendTo(nil, out.Packet[f.Payload:])
+	f := frame.Frame{
+		Src: out.Src.Netip().As16(), Dst: out.Dst.Netip().As16(), TOS: pds.TOS(10, pds.ECNECT0), // the code point of out.TC
+		Native: true, CRC: true, // as the reference provider has it
+	}
+	f.Entropy = out.Entropy
+	wire := f.Wrap(nil, out.Packet, nil) // this host has appended what out.Payload asks for
 	fmt.Println(len(wire), "bytes")
 
 	wire[15] |= uint8(pds.ECNCE) // a switch marks it
+	parser := frame.Parser{CRC: true}
 	if err := parser.Ethernet(wire, &f); err != nil {
 		fmt.Println(err)
 	}
@@ -38,7 +39,7 @@ func Example_frame() {
 		Size: pds.NominalSize(f.TransportLen), CE: ecn == pds.ECNCE,
 	}
 	reply := b.receive(0, in)
-	_ = parser.UDP(reply.Packet, &f.Packet)
+	_ = new(frame.Parser).UDP(reply.Packet, &f.Packet)
 	fmt.Println(f.Type, "says that it was marked:", f.Ack.Flags&pds.FlagM != 0)
 	// Output:
 	// 398 bytes

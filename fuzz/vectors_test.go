@@ -66,8 +66,9 @@ type malformedVector struct {
 
 // TestVectors compares every codec with recorded bytes. The environment
 // variable UETCC_VECTORS names another directory, an absolute one, with any number of
-// NAME.jsonl, gzipped or not: a line shows by its members what it is. The go command does
-// not see that these files change, so run it with -count=1.
+// NAME.jsonl, gzipped or not: a line shows by its members what it is. Recordings of exchanges
+// lie in its folder interop, or in the directory itself. The go command does not see that
+// these files change, so run it with -count=1.
 func TestVectors(t *testing.T) {
 	dir := vectorsDir()
 	files, err := fs.ReadDir(dir, ".")
@@ -77,6 +78,14 @@ func TestVectors(t *testing.T) {
 		name := strings.TrimSuffix(f.Name(), ".gz")
 		file, isLines := strings.CutSuffix(name, ".jsonl")
 		switch {
+		case f.IsDir() && name == "interop":
+			found = true
+			recordings, err := fs.Sub(dir, name)
+			require.NoError(t, err)
+			t.Run(name, func(t *testing.T) { runInterop(t, recordings) })
+		case isLines && isRecorded(t, readLines[json.RawMessage](t, dir, name)[0]):
+			found = true
+			t.Run("interop/"+file, func(t *testing.T) { runRecordings(t, dir, name) })
 		case isLines:
 			found = true
 			t.Run(file, func(t *testing.T) {

@@ -16,14 +16,16 @@ var ErrCRC = errors.New("pds: CRC mismatch")
 // processor's instruction where there is one.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// AppendCRC appends the CRC-32C of b to b, least significant byte first.
+// CRC returns the CRC-32C of b, the number that [AppendCRC] appends.
+func CRC(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
+
+// AppendCRC appends the CRC-32C of b to b, most significant byte first, as the reference
+// provider and its forks do in recorded exchanges. (RFC 3720 has it the other way round.)
 //
 // The reference provider sums from the source address in the IP header to the end of the
 // payload, so b has both addresses, what follows them of that header and its extensions,
 // UDP or entropy header, PDS and semantic header.
-func AppendCRC(b []byte) []byte {
-	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
-}
+func AppendCRC(b []byte) []byte { return binary.BigEndian.AppendUint32(b, CRC(b)) }
 
 // CheckCRC returns b, which begins as [AppendCRC] says, without the trailer that ends it.
 // The errors are [ErrTruncated] and [ErrCRC].
@@ -32,7 +34,7 @@ func CheckCRC(b []byte) ([]byte, error) {
 	if n < 0 {
 		return nil, ErrTruncated
 	}
-	if binary.LittleEndian.Uint32(b[n:]) != crc32.Checksum(b[:n], castagnoli) {
+	if binary.BigEndian.Uint32(b[n:]) != CRC(b[:n]) {
 		return nil, ErrCRC
 	}
 	return b[:n], nil

@@ -36,7 +36,9 @@ type Counts struct {
 // addresses, and the headers. Packets of other protocols are counted only. An
 // unreadable packet gets a line that says why; one that can be read but is not
 // legal, a last remark. The trailer of a packet that the capture has only a part of
-// cannot be checked, and is not.
+// cannot be checked, and is not. A parser without CRC takes the last four bytes of a
+// packet for one where they are, in either order: else each packet of a peer that writes
+// CRCs would seem to have four bytes more, and each read request to bring data.
 func Print(w io.Writer, r io.Reader, parser *frame.Parser) (Counts, error) {
 	var (
 		n     Counts
@@ -108,16 +110,33 @@ type capture struct {
 
 // read parses data, of which the first captured bytes are real.
 func (c *capture) read(data []byte, captured int, f *frame.Frame) error {
-	if captured == len(data) || !c.parser.CRC {
-		return c.parse(c.parser, data, f)
-	}
 	ps := *c.parser
+	if captured == len(data) {
+		return c.readWhole(ps, data, f)
+	}
+	if !ps.CRC {
+		return c.parse(&ps, data, f)
+	}
 	ps.CRC = false
 	err := c.parse(&ps, data, f)
 	if err == nil && f.Trimmed == 0 && f.Type != pds.TypeTSS {
 		f.End = max(f.Payload, f.End-pds.CRCLen)
 	}
 	return err
+}
+
+// readWhole is read for a packet of which all was captured.
+func (c *capture) readWhole(ps frame.Parser, data []byte, f *frame.Frame) error {
+	if ps.CRC {
+		return c.parse(&ps, data, f)
+	}
+	for _, little := range []bool{false, true} {
+		ps.CRC, ps.LittleCRC = true, little
+		if c.parse(&ps, data, f) == nil {
+			return nil
+		}
+	}
+	return c.parse(c.parser, data, f)
 }
 
 // open reads the head of the capture file r.

@@ -113,6 +113,28 @@ func TestPrintCutPacketsThatEndInACRC(t *testing.T) {
 	require.Contains(t, out.String(), pds.ErrCRC.Error())
 }
 
+// A capture of a peer that writes CRCs: a read request that asks for a part of its message
+// was illegal ("payload_length exceeds the packet", 48 of 377 packets of a recording), since
+// its CRC counted as data.
+func TestPrintKnowsACRCWithoutBeingTold(t *testing.T) {
+	for _, little := range []bool{false, true} {
+		f := udpFrame(false)
+		f.CRC, f.LittleCRC = true, little
+		f.Request.Opcode, f.Request.Flags, f.Request.PayloadLength = ses.OpcodeRead, 0, 1024
+		var file, out bytes.Buffer
+		w, err := NewWriter(&file)
+		require.NoError(t, err)
+		require.NoError(t, w.Write(0, f, 0))
+		kept := bytes.Clone(file.Bytes())
+		n, err := Print(&out, &file, &frame.Parser{})
+		require.NoError(t, err)
+		require.Equal(t, Counts{All: 1, UET: 1}, n, "%s", out.String())
+		n, err = Print(&out, bytes.NewReader(kept), &frame.Parser{CRC: true, LittleCRC: !little})
+		require.NoError(t, err)
+		require.Equal(t, Counts{All: 1, Malformed: 1}, n, "who says which gets that: %s", out.String())
+	}
+}
+
 func TestWriteTrimmed(t *testing.T) {
 	ps := &frame.Parser{DSCPs: pds.DSCPs{Trimmable: 8, Trimmed: 16, TrimmedLastHop: 18, Control: 46}}
 	for _, v6 := range []bool{false, true} {

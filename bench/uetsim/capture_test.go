@@ -46,6 +46,7 @@ func TestPcapErrors(t *testing.T) {
 		"no such file to decode": {"decode", filepath.Join(dir, "none")},
 		"a directory to decode":  {"decode", dir},
 		"an unknown flag":        {"decode", "-x"},
+		"a port that is none":    {"decode", "-port", "65536", dir},
 	} {
 		status, _, errs := uetsim(args...)
 		require.Equal(t, 2, status, name)

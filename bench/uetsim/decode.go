@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -9,33 +10,45 @@ import (
 
 	"github.com/uetcc/uetcc/bench/internal/cli"
 	"github.com/uetcc/uetcc/bench/uetpcap"
+	"github.com/uetcc/uetcc/internal/check"
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/frame"
 )
 
 // decode is the subcommand that prints the UET packets of capture files.
 func decode(args []string, stdout, stderr io.Writer) error {
 	f := flag.NewFlagSet("uetsim decode", flag.ContinueOnError)
-	if err := cli.Parse(f, args, "uetsim decode FILE.pcap ...", stderr); err != nil {
+	var ps frame.Parser
+	f.BoolVar(&ps.CRC, "crc", false, "packets end in a CRC-32C, and one that is wrong is malformed; else a CRC is taken for one where it is right")
+	f.BoolVar(&ps.LittleCRC, "little-crc", false, "with -crc: least significant byte first")
+	port := f.Uint("port", pds.UDPPort, "UDP destination port")
+	protocol := f.Uint("protocol", pds.IPProtocol, "IP protocol of UET without UDP")
+	if err := cli.Parse(f, args, "uetsim decode [flags] FILE.pcap ...", stderr); err != nil {
 		return err
 	}
+	err := cmp.Or(check.Range(cli.ErrValue, "-port", *port, 1, 65535), check.Range(cli.ErrValue, "-protocol", *protocol, 1, 255))
+	if err != nil {
+		return err
+	}
+	ps.Port, ps.Protocol, ps.DSCPs = uint16(*port), uint8(*protocol), codePoints
 	if f.NArg() == 0 {
 		return errors.New("decode needs a capture file")
 	}
 	for _, path := range f.Args() {
-		if err := decodeFile(path, stdout, stderr); err != nil {
+		if err := decodeFile(path, &ps, stdout, stderr); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func decodeFile(path string, stdout, stderr io.Writer) error {
+func decodeFile(path string, ps *frame.Parser, stdout, stderr io.Writer) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	n, err := uetpcap.Print(stdout, f, &frame.Parser{DSCPs: codePoints})
+	n, err := uetpcap.Print(stdout, f, ps)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}

@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math/bits"
 	"slices"
@@ -10,12 +11,13 @@ import (
 )
 
 // AppendTo appends the whole frame to b: Ethernet, IP, UDP or entropy header, the
-// headers of the [Packet] (see [Packet.AppendTo]), and payload, which holds the
-// trailer if there is one. TransportLen is computed, not read. IPv4 goes with
-// DF, identification 0 and UDP checksum 0; IPv6 needs a UDP checksum and gets it.
+// headers of the [Packet] (see [Packet.AppendTo]), payload, and a CRC if f.CRC asks for it.
+// Another trailer is the end of payload. TransportLen is computed, not read. IPv4 goes with
+// DF, identification 0 and UDP checksum 0; IPv6 needs a UDP checksum and gets it, but for
+// a packet with a CRC, which covers the checksum as the checksum would cover it: that has 0.
 // The whole must stay below 64 KiB.
 func (f *Frame) AppendTo(b, payload []byte) []byte {
-	if f.Native || !f.isIP4() {
+	if f.Native || f.CRC || f.Port != 0 || !f.isIP4() {
 		return f.appendAny(b, payload)
 	}
 	at := len(b)
@@ -51,34 +53,75 @@ func (f *Frame) putPlain(h *[plainLen]byte, size int) {
 	f.putUDP((*[udpLen]byte)(h[etherLen+ip4Len:]), size)
 }
 
-// appendAny is AppendTo for IPv6 and for packets without UDP too.
+// Wrap is [Frame.AppendTo] around headers that are written already: packet begins with the
+// PDS header and stands in place of those of f.Packet, of which Entropy alone is read. With
+// an endpoint's datagram d it takes d.Packet, d.Entropy and d's addresses; payload holds the
+// bytes that d.Payload asks for.
+func (f *Frame) Wrap(b, packet, payload []byte) []byte {
+	return f.enclose(append(f.room(b), packet...), len(b), payload)
+}
+
+// appendAny is AppendTo for IPv6, for packets without UDP and for those that end in a CRC too.
 func (f *Frame) appendAny(b, payload []byte) []byte {
-	at, ip4 := len(b), f.isIP4()
-	ipHeader, skip, typ := ip6Len, udpLen, uint16(etherIPv6)
-	if ip4 {
-		ipHeader, typ = ip4Len, etherIPv4
+	return f.enclose(f.Packet.AppendTo(f.room(b)), len(b), payload)
+}
+
+// front returns the lengths of IP and of UDP or entropy header.
+func (f *Frame) front() (ip, skip int) {
+	ip, skip = ip6Len, udpLen
+	if f.isIP4() {
+		ip = ip4Len
 	}
 	if f.Native {
 		skip = pds.EntropyLen
 	}
-	transport := at + etherLen + ipHeader
-	b = slices.Grow(b, etherLen+ip6Len+udpLen)[:transport+skip]
-	b = append(f.Packet.AppendTo(b), payload...)
+	return ip, skip
+}
+
+// room returns b with room for what is in front of the PDS header behind it.
+func (f *Frame) room(b []byte) []byte {
+	ip, skip := f.front()
+	return slices.Grow(b, etherLen+ip6Len+udpLen)[:len(b)+etherLen+ip+skip]
+}
+
+// enclose writes what is in front of the PDS header into the room at b[at], and payload and
+// trailer behind the headers that b ends with.
+func (f *Frame) enclose(b []byte, at int, payload []byte) []byte {
+	ip, skip := f.front()
+	transport := at + etherLen + ip
+	b = append(b, payload...)
+	crc := f.CRC && !isSecured(b[transport+skip:])
 
 	h, size := b[at:transport+skip], len(b)-transport
+	if crc {
+		size += pds.CRCLen
+	}
 	*(*[6]byte)(h) = f.DstMAC
 	*(*[6]byte)(h[6:]) = f.SrcMAC
-	binary.BigEndian.PutUint16(h[12:], typ)
 	f.putTransport(h[len(h)-skip:], size)
-	if ip4 {
+	if ip == ip4Len {
+		binary.BigEndian.PutUint16(h[12:], etherIPv4)
 		f.putIP4((*[ip4Len]byte)(h[etherLen:]), size, f.protocol(), f.sumIP4(size, f.protocol()))
-		return b
+	} else {
+		binary.BigEndian.PutUint16(h[12:], etherIPv6)
+		f.putIP6((*[ip6Len]byte)(h[etherLen:]), size)
+		if !f.Native && !crc {
+			f.sumUDP(b[transport:])
+		}
 	}
-	f.putIP6((*[ip6Len]byte)(h[etherLen:]), size)
-	if !f.Native {
-		f.sumUDP(b[transport:])
+	if crc {
+		return f.appendCRC(b, at+etherLen)
 	}
 	return b
+}
+
+// appendCRC appends the CRC of the IP packet at b[ip].
+func (f *Frame) appendCRC(b []byte, ip int) []byte {
+	sum := pds.CRC(b[ip+sourceAt(b[ip]):])
+	if f.LittleCRC {
+		return binary.LittleEndian.AppendUint32(b, sum)
+	}
+	return binary.BigEndian.AppendUint32(b, sum)
 }
 
 // isIP4 reports whether both addresses are IPv4's.
@@ -96,17 +139,22 @@ func (f *Frame) putTransport(h []byte, size int) {
 		binary.BigEndian.PutUint32(h, uint32(f.Entropy)<<16)
 		return
 	}
-	f.putUDP((*[udpLen]byte)(h), size)
+	f.putPort((*[udpLen]byte)(h), size, cmp.Or(f.Port, pds.UDPPort))
 }
 
 // putUDP writes the UDP header of size bytes in all, checksum at zero.
 func (f *Frame) putUDP(h *[udpLen]byte, size int) {
-	binary.BigEndian.PutUint64(h[:], uint64(f.Entropy)<<48|pds.UDPPort<<32|uint64(uint16(size))<<16)
+	f.putPort(h, size, pds.UDPPort)
+}
+
+// putPort is putUDP to another port.
+func (f *Frame) putPort(h *[udpLen]byte, size int, port uint16) {
+	binary.BigEndian.PutUint64(h[:], uint64(f.Entropy)<<48|uint64(port)<<32|uint64(uint16(size))<<16)
 }
 
 func (f *Frame) protocol() uint8 {
 	if f.Native {
-		return pds.IPProtocol
+		return cmp.Or(f.Protocol, pds.IPProtocol)
 	}
 	return protoUDP
 }

@@ -70,3 +70,43 @@ func TestFrameAppendsBehindWhatIsThere(t *testing.T) {
 		}
 	}
 }
+
+// Who writes says port, protocol and CRC, and a Parser that is told the same reads it. Before,
+// the port was 4793 and the protocol 253 whatever the network has, and nobody wrote a CRC.
+func TestFrameWritesWhatItsParserReads(t *testing.T) {
+	for i := range 1 << 5 {
+		f, ps := frameOf(writePacket()), Parser{}
+		f.Native, f.CRC, f.LittleCRC = i&1 != 0, i&2 != 0, i&4 != 0
+		ps.CRC, ps.LittleCRC = f.CRC, f.LittleCRC
+		if i&8 != 0 {
+			f.Port, f.Protocol = 49150, 254
+			ps.Port, ps.Protocol = f.Port, f.Protocol
+		}
+		if i&16 != 0 {
+			f.Src[0], f.Dst[0] = 0xfd, 0xfd
+		}
+		b := f.AppendTo([]byte{1}, []byte("data!"))[1:]
+		got := f
+		got.Packet = Packet{}
+		require.NoError(t, ps.Ethernet(b, &got), "%d: %x", i, b)
+		require.Equal(t, "data!", string(b[got.Payload:got.End]))
+		require.Equal(t, f.Req, got.Req)
+		require.Equal(t, b, got.AppendTo(nil, b[got.Payload:got.End]), "again")
+		require.Equal(t, b, got.Wrap(nil, b[got.PDS:got.Payload], b[got.Payload:got.End]), "around headers that are written")
+		if wrong := ps; f.CRC {
+			wrong.LittleCRC = !ps.LittleCRC
+			require.ErrorIs(t, wrong.Ethernet(b, &got), pds.ErrCRC)
+		}
+		if i&8 != 0 {
+			require.ErrorIs(t, new(Parser).Ethernet(b, &got), ErrNotUET)
+		}
+	}
+}
+
+// A packet with a security header has its tag, which is payload here, and no CRC.
+func TestFrameWritesNoCRCBehindATag(t *testing.T) {
+	f := frameOf(Packet{Type: pds.TypeTSS})
+	want := f.AppendTo(nil, make([]byte, 40))
+	f.CRC = true
+	require.Equal(t, want, f.AppendTo(nil, make([]byte, 40)))
+}

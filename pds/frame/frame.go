@@ -36,6 +36,13 @@ type Frame struct {
 	TOS            uint8    // DSCP and ECN, see pds.SplitTOS
 	Native         bool     // rides on IP without UDP
 
+	// For [Frame.AppendTo] and [Frame.Wrap], as those of a [Parser] are for it, which leaves
+	// these: they say how a network writes its frames, not what one of them says.
+	CRC       bool   // end in a CRC-32C
+	LittleCRC bool   // least significant byte first; the reference provider has the most significant first
+	Protocol  uint8  // IP protocol without UDP; 0 means pds.IPProtocol
+	Port      uint16 // UDP destination port; 0 means pds.UDPPort
+
 	// Trimmed is not 0 if the DSCP says that a switch has cut the packet, which one being
 	// what [pds.DSCPs.TrimmedBy] returns: only the PDS header was read.
 	Trimmed      pds.NackCode

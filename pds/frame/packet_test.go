@@ -56,8 +56,9 @@ func TestParserNativeWithTrailer(t *testing.T) {
 	require.Equal(t, "data", string(b[p.Payload:p.End]))
 }
 
-// The reference provider sums from the IP source address on, and writes the sum as a little
-// endian host has it. The sums here are those of a division bit by bit.
+// The reference provider sums from the IP source address on, and writes the most significant
+// byte first. The sums here are those of a division bit by bit. AppendTo writes the same, and
+// with LittleCRC both have the bytes the other way round.
 func TestParserChecksTheCRCFromTheAddressesOn(t *testing.T) {
 	for name, tc := range map[string]struct {
 		native, v6 bool
@@ -76,8 +77,11 @@ func TestParserChecksTheCRCFromTheAddressesOn(t *testing.T) {
 				f.Src[0], f.Dst[0] = 0xfd, 0xfd
 			}
 			b := f.AppendTo(nil, []byte("dataCRC!"))
-			binary.LittleEndian.PutUint32(b[len(b)-pds.CRCLen:], tc.crc)
+			binary.BigEndian.PutUint32(b[len(b)-pds.CRCLen:], tc.crc)
 			ps := Parser{CRC: true}
+			if f.CRC = true; f.Native || !tc.v6 { // the UDP checksum of IPv6 is another one then
+				require.Equal(t, b[etherLen+tc.source:], f.AppendTo(nil, []byte("data"))[etherLen+tc.source:])
+			}
 			require.NoError(t, ps.Ethernet(b, &f), "%x", b)
 			require.Equal(t, "data", string(b[f.Payload:f.End]))
 			require.NoError(t, ps.Ethernet(append(slices.Clone(b), 0, 0), &f), "padding")

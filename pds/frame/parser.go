@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
+	"math/bits"
 
 	"github.com/uetcc/uetcc/pds"
 )
@@ -42,7 +43,8 @@ type Parser struct {
 	// CRC: whole packets without security header end in a CRC-32C. Ethernet and IP check it,
 	// see [pds.CheckCRC]. UDP and Native cut it off: they do not see the addresses that it
 	// covers too.
-	CRC bool
+	CRC       bool
+	LittleCRC bool // it has its least significant byte first
 }
 
 // UDP reads b, the payload of a UDP datagram, into p. The errors are those of
@@ -84,16 +86,27 @@ func isSecured(h []byte) bool { return len(h) > 0 && pds.Type(h[0]>>3) == pds.Ty
 
 // checkCRC checks the CRC that ends the IP packet ip, whose last n bytes begin with the PDS
 // header.
-func checkCRC(ip []byte, n int) error {
+func (ps *Parser) checkCRC(ip []byte, n int) error {
 	if n < pds.CRCLen || isSecured(ip[len(ip)-n:]) {
 		return nil
 	}
-	source := 12
-	if ip[0]>>4 == 6 {
-		source = 8
+	end := len(ip) - pds.CRCLen
+	got := binary.BigEndian.Uint32(ip[end:])
+	if ps.LittleCRC {
+		got = bits.ReverseBytes32(got)
 	}
-	_, err := pds.CheckCRC(ip[source:])
-	return err
+	if got != pds.CRC(ip[sourceAt(ip[0]):end]) {
+		return pds.ErrCRC
+	}
+	return nil
+}
+
+// sourceAt is where an IP packet that begins with this byte has its source address.
+func sourceAt(first uint8) int {
+	if first>>4 == 6 {
+		return 8
+	}
+	return 12
 }
 
 // anyFrame is Ethernet without the short cut.
@@ -159,7 +172,7 @@ func (ps *Parser) ip(b []byte, at int, f *Frame) error {
 	}
 	pdsAt := from + skip
 	if trimmed == 0 && ps.CRC {
-		err = checkCRC(b[at:end], end-pdsAt)
+		err = ps.checkCRC(b[at:end], end-pdsAt)
 	}
 	switch {
 	case err != nil:
