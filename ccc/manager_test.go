@@ -125,6 +125,7 @@ func TestManagerRefusesBadHandles(t *testing.T) {
 	for _, c := range []ManagerConfig{
 		{Contexts: 1, PDCs: 1},
 		{Params: m.p, PDCs: 1},
+		{Params: m.p, Contexts: 1<<16 + 1, PDCs: 1},
 		{Params: m.p, Contexts: 1, PDCs: 1<<16 + 1},
 		{Params: m.p, Contexts: 1, PDCs: 1, Inbox: 3},
 		{Params: m.p, Contexts: 1, PDCs: 1, Inbox: 1 << (bits.UintSize - 2)},

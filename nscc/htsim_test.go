@@ -75,3 +75,24 @@ func TestHTSimIncreaseWrapsWhole(t *testing.T) {
 	const sum = 5_485_808_840_278_299_648 // 1.25 x 190,743,971 x 23,008,051,312
 	require.EqualValues(t, 254_932+sum%(1<<32)/254_932, w.Cwnd())
 }
+
+// A delay of just FastDelay is not about zero: the simulator asks for one below it.
+func TestHTSimFastIncreaseEndsAtFastDelay(t *testing.T) {
+	const base, fast = 14_022_720, 1_000_000 // ps
+	p, err := nscc.NewParams(nscc.Config{
+		LinkRate: 100 * gbps, BaseRTT: base, MTU: 4_150, InitialCwnd: 50_000, Profile: nscc.ProfileHTSim, Unit: nscc.Picoseconds,
+		Tuning: nscc.Tuning{FastDelay: fast},
+	})
+	require.NoError(t, err)
+	for delay, want := range map[int64]bool{fast - 1: true, fast: false, fast + 1: false} {
+		var w nscc.Window
+		w.InitCached(&p, 0, base)
+		increased := false
+		for i := range int64(100) {
+			w.OnSend(4_150)
+			w.OnACK(&p, i, nscc.Ack{Bytes: 4_150, RTT: base + delay})
+			increased = increased || w.Snapshot().Action == nscc.ActionFast
+		}
+		require.Equal(t, want, increased, "%d ps", delay)
+	}
+}

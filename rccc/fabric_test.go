@@ -106,3 +106,12 @@ func TestFabricRateInterval(t *testing.T) {
 	require.Less(t, f.Interval(1<<32-1), int64(17_528))
 	require.Greater(t, f.Interval(1<<32-1), int64(17_526))
 }
+
+// An interval is never nothing, and no longer than it has to be: at the shortest round trip a
+// nanosecond.
+func TestFabricRateShortestInterval(t *testing.T) {
+	f, err := NewFabricRate(FabricConfig{Oversubscription: 4, RTT: 1})
+	require.NoError(t, err)
+	require.Equal(t, int64(1), f.Interval(0))
+	require.Equal(t, int64(1), f.Interval(1<<32-1))
+}

@@ -102,3 +102,16 @@ func TestNewPortErrors(t *testing.T) {
 		require.ErrorContains(t, err, c.names)
 	}
 }
+
+// The figures of the InfiniBand specification, as numbers: an update every 64 KB of a lane's
+// time at least (65,536 symbol times), a watchdog of 400,000.
+func TestPortPeriods(t *testing.T) {
+	p, err := NewPort([]int64{4}, 1)
+	require.NoError(t, err)
+	p.Reinit(0)
+	p.OnFlowControl(FlowControl{Op: OpInit, VL: 0, FCCL: 4}, 100)
+	_, at := p.NextUpdate()
+	require.EqualValues(t, 64<<10, at)
+	require.True(t, p.Alive(0, 400_100))
+	require.False(t, p.Alive(0, 400_101))
+}

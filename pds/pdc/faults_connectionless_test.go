@@ -154,3 +154,18 @@ func TestRUDIPacketsAreAsManyAsConfigured(t *testing.T) {
 		require.ErrorIs(t, err, ErrRUDIFull)
 	}
 }
+
+// A response that is too long is refused, and so is a buffer that is too short, each alone.
+func TestRespondRUDIRefusesWhatDoesNotFit(t *testing.T) {
+	g := newPair(t, pairConfig{})
+	for _, c := range []struct {
+		bytes, buf int
+		want       error
+	}{
+		{ResponseMax, ReplyMax, nil}, {ResponseMax + 1, ReplyMax, ErrShortBuffer}, {12, ReplyMax - 1, ErrShortBuffer},
+		{ResponseMax + 1, 2 * ReplyMax, ErrShortBuffer},
+	} {
+		_, err := g.b.m.RespondRUDI(&pds.RUDI{PktID: 7}, &Response{Next: pds.NextResponse, Bytes: make([]byte, c.bytes)}, make([]byte, c.buf))
+		require.ErrorIs(t, err, c.want, "%d bytes into %d", c.bytes, c.buf)
+	}
+}

@@ -105,3 +105,22 @@ func TestSACKRoves(t *testing.T) {
 	}
 	require.Equal(t, pds.PSN(300), w.SACKRove(), "what it would have shown next is below")
 }
+
+// An acknowledgement that a packet caused shows what has arrived from CACK+1 on while that
+// fits, and else the 64 up to that packet, so that the newest arrival always shows: on the
+// wire, from both ways in which a target answers.
+func TestSACKEndsWithThePacketThatCausedIt(t *testing.T) {
+	for _, c := range []struct{ ahead, base int }{{1, 0}, {63, 0}, {64, 1}, {65, 2}, {200, 137}} {
+		g := newPair(t, pairConfig{Config: Config{AckPerPacket: true}, start: 1000, cwnd: 1_800_000})
+		g.submit(1, c.ahead+2)
+		ws := g.send(g.a)
+		g.giveAll(ws[:1]) // 1000 arrives, 1001 is lost
+		_, back := g.give(ws[c.ahead+1])
+		require.Len(t, back, 1)
+		h := header[pds.AckCC](t, back[0])
+		require.Equal(t, pds.PSN(1000), h.CACK)
+		require.Equal(t, pds.PSN(1001+c.ahead), h.AckPSN())
+		require.Equal(t, pds.PSN(1001+c.base), h.SACKBase(), "%d ahead", c.ahead)
+		require.Equal(t, uint64(1)<<(c.ahead-c.base), h.SACK.Bitmap, "the newest, alone")
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/internal/alloctest"
+	"github.com/uetcc/uetcc/internal/table"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -478,6 +479,35 @@ func TestTableKept(t *testing.T) {
 	openTarget(t, tab, 0, syn(peerB, 1))
 	_, _, err = tab.OpenTarget(0, syn(peerA, 3), false)
 	require.ErrorIs(t, err, ErrNoPDC, "what is gone proves nothing")
+}
+
+// The PDC of a core that lost the race for a key goes back with all that its source was charged
+// for it: also what a packet proved that named its id in the meantime. A share that stays would
+// let the source in where only proven ones are let in (Kept), for ever.
+func TestTableLoserOfARaceIsNotProven(t *testing.T) {
+	for _, guessed := range []bool{false, true} {
+		tab := newTable(t, TableConfig{General: 4, Kept: 2, PerSource: 3})
+		k := syn(peerA, 7)
+		var key table.Key
+		k.fill(&key)
+		p, err := tab.admit(&key, false)
+		require.NoError(t, err)
+		h, err := p.Claim()
+		require.NoError(t, err)
+		from := tab.slots.Data(h.Index())
+		from[0].Store(key[0])
+		from[1].Store(key[1])
+		p.Publish(h, slotTarget|key[4])
+		src := tab.held.Source(key[0], key[1])
+		if guessed {
+			_, err := tab.Match(pds.PDCID(h.Index()), peerA, 7)
+			require.NoError(t, err)
+			require.EqualValues(t, 1, tab.proven.Held(src))
+		}
+		tab.withdraw(p, h, src)
+		require.Zero(t, tab.proven.Held(src))
+		require.Zero(t, tab.held.Held(src))
+	}
 }
 
 func TestTableAll(t *testing.T) {

@@ -80,15 +80,20 @@ func (t *Table) insertTarget(p *pool, key *table.Key) (Handle, bool, error) {
 	if err == nil && got == h {
 		return Handle(h), true, nil
 	}
-	if p.Return(h).User()&slotProven != 0 {
-		t.proven.Give(src) // somebody guessed the id in the meantime
-	}
-	t.held.Give(src)
+	t.withdraw(p, h, src)
 	if err != nil {
 		return 0, false, ErrTableFull
 	}
 	first, err := t.alive(got)
 	return first, false, err
+}
+
+// withdraw takes back a PDC that was published and whose key another core had entered.
+func (t *Table) withdraw(p *pool, h table.Handle, src table.Source) {
+	if p.Return(h).User()&slotProven != 0 {
+		t.proven.Give(src) // somebody guessed the id in the meantime
+	}
+	t.held.Give(src)
 }
 
 // OpenInitiator returns the PDC that messages of a key go on and opens it if there is none;
