@@ -27,7 +27,7 @@ func (e *Endpoint) runErrands(now int64) (ran bool) {
 		}
 		e.op = e.errand.Operation
 		rec, err := e.begin(info.Peer, e.answerTC)
-		if err != nil { // too long to be read
+		if err != nil { // no place for it: what no read can say the target has refused
 			e.errandDone(now, e.errand.Handle, &Event{Outcome: ses.Outcome{Status: ses.StatusFailed}})
 			continue
 		}

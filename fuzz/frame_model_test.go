@@ -186,6 +186,14 @@ func portOf(ps *frame.Parser) int {
 // castagnoli is the polynomial of the CRC-32C that ends a packet.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
+// crcOrder is the order of the bytes of the CRC that ps reads.
+func crcOrder(ps *frame.Parser) binary.ByteOrder {
+	if ps.LittleCRC {
+		return binary.LittleEndian
+	}
+	return binary.BigEndian
+}
+
 // drawFrame draws bytes: tags, both versions of IP, extension headers, both carriages,
 // trailers, padding, and now and then a byte that is something else.
 func drawFrame(r *rand.Rand, ps *frame.Parser, bodies [][]byte) []byte {
@@ -239,7 +247,7 @@ func drawFrame(r *rand.Rand, ps *frame.Parser, bodies [][]byte) []byte {
 	b = append(b, t...)
 	if crc {
 		end := len(b) - tail - 4
-		binary.LittleEndian.PutUint32(b[end:], crc32.Checksum(b[source:end], castagnoli))
+		crcOrder(ps).PutUint32(b[end:], crc32.Checksum(b[source:end], castagnoli))
 	}
 	for one(2) {
 		b[12+r.IntN(min(len(b)-12, 60))] = []uint8{0, 1, 4, 8, 17, 255, uint8(r.Uint32())}[r.IntN(7)]
@@ -262,7 +270,7 @@ func TestFramesAgainstModel(t *testing.T) {
 	seen, summed := map[string]int{}, 0
 	var got frame.Frame
 	for range 400_000 {
-		ps := frame.Parser{CRC: r.IntN(4) == 0}
+		ps := frame.Parser{CRC: r.IntN(4) == 0, LittleCRC: r.IntN(2) == 0}
 		if r.IntN(4) == 0 {
 			ps.Port = []uint16{1, 4793, 4791}[r.IntN(3)]
 		}
@@ -313,7 +321,7 @@ func readWhole(ps *frame.Parser, b []byte, f *frame.Frame) error {
 	case f.Trimmed != 0:
 		parse = ps.Trimmed
 	case ps.CRC && len(pd) >= 4 && pd[0]>>3 != 1: // no security header
-		sum := binary.LittleEndian.Uint32(pd[len(pd)-4:])
+		sum := crcOrder(ps).Uint32(pd[len(pd)-4:])
 		if crc32.Checksum(b[source:end-4], castagnoli) != sum {
 			return pds.ErrCRC
 		}

@@ -401,3 +401,21 @@ func TestLend(t *testing.T) {
 	_, _, err = s.Lend(ep, 0, true, g)
 	require.NoError(t, err, "a job is only checked for authorisation by an absolute address")
 }
+
+// A rendezvous send of more than any message may have: no read can ask for the rest. Before,
+// the target took it and gave up in silence, and the sender waited for its IdleTime (60 s).
+func TestRendezvousSendTooLongToBeRead(t *testing.T) {
+	for length, want := range map[uint32]ReturnCode{MaxMessage: RCOK, MaxMessage + 1: RCTooLong} {
+		s := newTwoSided(t, 1)
+		s.post(Receive{Length: MaxMessage + 1, Match: 5})
+		h := s.start(rendezvousOp(OpcodeRendezvousSend, 20000, 0))
+		require.NoError(t, s.in.SetSource(h, source))
+		r, _ := s.request(s.packets(h)[0])
+		r.RequestLength = length
+		var d Decision
+		s.Receive(&r, Arrival{Peer: 9, Mode: ModeRUD}, &d)
+		require.Equal(t, want, d.Response.ReturnCode)
+		require.Equal(t, want != RCOK, d.Guaranteed, "the sender is told")
+		require.Equal(t, want == RCOK, s.HasErrand())
+	}
+}

@@ -199,6 +199,8 @@ func (t *Target) checkQueue(r *Request, a *Arrival, m *Record, p *plan) (Check, 
 	case m == nil && p.limit == 0 && r.RequestLength > 0:
 		// An answer that says "0 bytes" would be read as "all of them".
 		return CheckMessageSize, RCTooLong
+	case r.Opcode.IsRendezvous() && r.RequestLength > MaxMessage: // no read says so much, and the sender would wait for one
+		return CheckMessageSize, RCTooLong
 	case m != nil && (m.entry != p.entry || m.gen != p.gen):
 		return CheckSameBuffer, RCPermViolation
 	case r.Opcode.IsAtomic():
