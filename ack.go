@@ -82,6 +82,9 @@ func (e *Endpoint) onResponse(now int64, b []byte, r *Received) {
 // request went on.
 func (e *Endpoint) readData(now int64, b []byte, form ses.Form, r *Received) {
 	n, err := e.ack.Decode(form, b[e.res.Header:])
+	if err != nil {
+		e.ack = ses.Reply{}
+	}
 	r.Payload = e.res.Header + n
 	h := e.sender.Find(e.ack.ReadRequestID)
 	if err != nil || h == 0 || e.message(h).pdc != e.res.ID.PDC || int(e.ack.PayloadLength) > len(b)-r.Payload {

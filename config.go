@@ -97,6 +97,10 @@ type Config struct {
 	Retries int
 	Backoff int64
 
+	// SwapBoth is for peers whose compare and swap has a length of 32 bytes, see
+	// [ses.InitiatorConfig].
+	SwapBoth bool
+
 	ControlTC uint8 // traffic class of acknowledgements and control packets, except probes that look for losses
 	AnswerTC  uint8 // of what peers have this side send: data of RUD and ROD reads, reads of rendezvous, ready to restart
 
@@ -185,7 +189,7 @@ func (e *Endpoint) newSES(c *Config) (err error) {
 	}
 	messages := c.Messages + c.errands()
 	e.sender, err = ses.NewInitiator(ses.InitiatorConfig{
-		MTU: c.MTU, Messages: messages, Retries: c.Retries, Backoff: c.Backoff, Seed: c.seedFor(seedInitiator),
+		MTU: c.MTU, Messages: messages, Retries: c.Retries, Backoff: c.Backoff, SwapBoth: c.SwapBoth, Seed: c.seedFor(seedInitiator),
 	})
 	if err != nil {
 		return err

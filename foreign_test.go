@@ -84,7 +84,8 @@ func TestForeignReadDataThatIsStray(t *testing.T) {
 	}
 }
 
-// A message may be longer than any that can be read: then its rest is not.
+// A message may not be longer than any that can be read: who sends such is told. Before, the
+// target took it, failed the receive, and left the sender to its IdleTime.
 func TestForeignRendezvousThatIsTooLongToRead(t *testing.T) {
 	n := newNetwork(t, 1, netFaults{}, 2, nil)
 	a, b := n.ends[0], n.ends[1]
@@ -95,15 +96,15 @@ func TestForeignRendezvousThatIsTooLongToRead(t *testing.T) {
 	require.NoError(t, err)
 	p := sendAll(0, a.e)[0]
 	setLength(p, math.MaxUint32)
-	r, _ := receive(0, b.e, p)
-	require.Equal(t, ses.RCOK, r.Code)
-	require.Equal(t, 1, b.e.Target().Pending())
-	require.Empty(t, sendAll(0, b.e))
-	n.poll(b)
-	require.Len(t, b.events, 1)
-	require.True(t, b.events[0].Received)
-	require.Equal(t, ses.StatusFailed, b.events[0].Outcome.Status)
+	r, back := receive(0, b.e, p)
+	require.Equal(t, ses.RCTooLong, r.Code)
 	require.Zero(t, b.e.Target().Pending())
+	require.Empty(t, sendAll(0, b.e))
+	require.Len(t, back, 1)
+	receive(0, a.e, back[0])
+	n.poll(a)
+	require.Len(t, a.events, 1)
+	require.Equal(t, ses.Outcome{Status: ses.StatusFailed, Code: ses.RCTooLong}, a.events[0].Outcome)
 }
 
 // A switch cuts data, but whatever it has cut is not what it was.

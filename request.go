@@ -11,10 +11,20 @@ func (e *Endpoint) onRequest(now int64, in *Datagram, buf []byte, r *Received) i
 	form := ses.Form(e.res.Next)
 	if form == ses.FormResponseData || form == ses.FormResponseDataSmall {
 		e.readData(now, in.Packet, form, r)
-		return e.respond(now, pdc.RespondDefault, nil, buf)
+		return e.respond(now, pdc.RespondDefault, e.dataTaken(buf), buf)
 	}
 	e.judge(in.Packet, modeOf(in.Packet), r)
 	return e.answer(now, buf, r)
+}
+
+// dataTaken is the default response to the packet of data in e.ack: an acknowledgement that
+// names a packet says to which message, whatever the packet was.
+func (e *Endpoint) dataTaken(buf []byte) []byte {
+	h := ses.Response{
+		Verdict:   ses.Verdict{Opcode: ses.ResponseDefault, ReturnCode: ses.RCOK},
+		MessageID: e.ack.MessageID, JobID: e.ack.JobID, ModifiedLength: e.ack.ModifiedLength,
+	}
+	return h.AppendTo(buf[:pds.AckCCLen])[pds.AckCCLen:] // in place, nothing is copied
 }
 
 // modes are the delivery modes of requests by their packet type.
@@ -120,9 +130,7 @@ func (e *Endpoint) promise(now int64, buf []byte, r *Received) int {
 	d := &e.decision
 	a, id := e.answers.take(e.res.ID)
 	a.address, a.cookie, a.length = d.Address, d.Cookie, d.Length
-	if a.reply = d.DataReply(); e.request.MessageID == 0 {
-		a.reply = d.SmallDataReply(uint32(e.res.ID.PSN))
-	}
+	a.reply = e.dataReply(uint32(e.res.ID.PSN))
 	a.reply.Generation = d.Response.Generation // for Refuse
 	a.lender = 0
 	if e.lending != 0 {
@@ -150,11 +158,13 @@ func (e *Endpoint) promise(now int64, buf []byte, r *Received) int {
 // onRUDI answers a RUDI request, which may come again.
 func (e *Endpoint) onRUDI(in, reply *Datagram, buf []byte, r *Received) int {
 	e.judge(in.Packet, ses.ModeRUDI, r)
+	var q pds.RUDI
+	_, _ = q.Decode(in.Packet)
 	d := &e.decision
 	e.response = pdc.Response{Kind: pdc.RespondGuaranteed, Next: pds.NextResponse}
 	if d.Action == ses.ActionRead {
-		y := d.DataReply()
-		e.response.Next, e.response.Bytes = pds.NextResponseData, y.AppendTo(e.bytes[:0])
+		y := e.dataReply(q.PktID)
+		e.response.Next, e.response.Bytes = pds.NextHdr(y.Form), y.AppendTo(e.bytes[:0])
 		reply.Payload = Payload{Length: d.Length, Offset: d.Offset, Cookie: d.Cookie, Address: d.Address}
 		r.Action, r.Length = ses.ActionNone, 0
 	} else {
@@ -169,4 +179,13 @@ func (e *Endpoint) respondRUDI(in *Datagram, buf []byte) int {
 	_, _ = h.Decode(in.Packet)
 	n, _ := e.pds.RespondRUDI(&h, &e.response, buf)
 	return n
+}
+
+// dataReply is the header of the data that a request asks for, of the form that the request
+// has: a peer reads what it writes. number is the request's PSN or pkt_id.
+func (e *Endpoint) dataReply(number uint32) ses.Reply {
+	if e.request.Form == ses.FormStandard {
+		return e.decision.DataReply()
+	}
+	return e.decision.SmallDataReply(number)
 }

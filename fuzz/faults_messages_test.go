@@ -6,6 +6,7 @@ import (
 	"github.com/uetcc/uetcc/fuzz/internal/faultnet"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/ses"
 )
 
 // The layer above of a pdcEnd, as initiator and as target.
@@ -407,4 +408,10 @@ func (e *pdcEnd) response(handle uint64, body []byte, fabled bool) {
 	if len(body) < faultHeaderBytes || binary.BigEndian.Uint64(body) != handle^0xffff || binary.BigEndian.Uint64(body[8:]) != faultCheck(handle) {
 		w.failf("E3: response to packet %d altered: %x", handle, body)
 	}
+}
+
+// isNullResponse reports whether an answer is the default response that the PDS makes itself
+// where it has kept none: nothing but, maybe, whose it is. Those of the layer above are longer.
+func isNullResponse(b []byte) bool {
+	return len(b) == ses.ResponseLen && b[0]|b[1]|b[4] == 0 && binary.BigEndian.Uint32(b[8:]) == 0
 }

@@ -231,7 +231,8 @@ func (e *pdcEnd) arrive(p *faultnet.Packet) {
 	in := pdc.In{Packet: e.buf[:p.Len], Src: pdc.AddrFrom(faultAddr(p.From)), Dst: e.self, Size: p.Size, CE: p.CE, Trimmed: p.Trim,
 		State: e.creditState(p.From)}
 	if p.Trim != 0 {
-		in.Packet = e.buf[:len(p.Head)-faultHeaderBytes]
+		typ, _ := pds.PeekType(p.Head)
+		in.Packet = e.buf[:max(len(p.Head)-faultHeaderBytes, typ.HeaderLen())] // a default response is shorter than those
 	}
 	var out [pdc.ReplyMax]byte
 	var r pdc.Result
@@ -260,8 +261,13 @@ func (e *pdcEnd) arrive(p *faultnet.Packet) {
 	case pdc.VerdictBuffered:
 		e.keep(r.ID, r.Buffer, body)
 	case pdc.VerdictResponse:
-		e.response(r.Handle, in.Packet[min(r.Header, len(in.Packet)):], p.Fabled)
-		e.outcome(pdc.Event{Kind: pdc.EventResponse, PDC: r.ID.PDC, PSN: r.ID.PSN, Handle: r.Handle})
+		kind := pdc.EventResponse
+		if answer := in.Packet[min(r.Header, len(in.Packet)):]; !p.Fabled && isNullResponse(answer) {
+			kind = pdc.EventImplicit // it says no more than an acknowledgement without one
+		} else {
+			e.response(r.Handle, answer, p.Fabled)
+		}
+		e.outcome(pdc.Event{Kind: kind, PDC: r.ID.PDC, PSN: r.ID.PSN, Handle: r.Handle})
 	case pdc.VerdictRUDIRequest:
 		n = e.rudiRequest(p, body, out[:])
 	case pdc.VerdictRUDIResponse:

@@ -59,13 +59,14 @@ func (d *Decision) IsDefault() bool {
 }
 
 // DataReply returns the header for all the bytes that an ActionRead asked for, as it goes in
-// an ACK. In a packet of its own on the return direction it may be given a MessageID.
+// an ACK. Its own message_id is that of the read: the specification gives it no meaning, and
+// the reference provider looks for the read there alone.
 func (d *Decision) DataReply() Reply {
 	return Reply{
 		Form: FormResponseData,
 		Response: Response{
 			Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK},
-			JobID:   d.Response.JobID, ModifiedLength: d.Response.ModifiedLength,
+			MessageID: d.Response.MessageID, JobID: d.Response.JobID, ModifiedLength: d.Response.ModifiedLength,
 		},
 		ReadRequestID: d.Response.MessageID, PayloadLength: uint16(d.Length), MessageOffset: d.Offset,
 	}

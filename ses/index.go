@@ -8,9 +8,10 @@ type IndexKind uint8
 const (
 	IndexMemory IndexKind = iota // regions, by key
 	IndexQueue                   // a queue of receive buffers
+	IndexBoth                    // regions and a queue, as peers have it that send all to one index
 )
 
-var indexKindNames = [...]string{"memory", "queue"}
+var indexKindNames = [...]string{"memory", "queue", "both"}
 
 // String returns a short name.
 func (k IndexKind) String() string { return enum.Name(indexKindNames[:], k) }
@@ -21,7 +22,7 @@ const (
 	kindQueueOps  = 1<<OpcodeSend | 1<<OpcodeDatagramSend | 1<<OpcodeRendezvousSend | 1<<OpcodeDeferrableSend | opsTagged
 )
 
-var kindOps = [...]uint64{IndexMemory: kindMemoryOps, IndexQueue: kindQueueOps}
+var kindOps = [...]uint64{IndexMemory: kindMemoryOps, IndexQueue: kindQueueOps, IndexBoth: kindMemoryOps | kindQueueOps}
 
 // An IndexState says whether a resource index takes requests.
 type IndexState uint8

@@ -22,6 +22,11 @@ type InitiatorConfig struct {
 	// nanoseconds; each further one doubles it. 0 means 50 ms.
 	Backoff int64
 	Seed    uint64 // as in [TargetConfig]
+
+	// SwapBoth has the request_length of a compare and swap count both operands in full, 32
+	// bytes, as the reference provider does. Otherwise it is the length of one of them. A
+	// [Target] takes both.
+	SwapBoth bool
 }
 
 const (
@@ -46,6 +51,7 @@ func (c *InitiatorConfig) validate() error {
 type Initiator struct {
 	mtu      uint32
 	retries  uint8
+	swapBoth bool
 	backoff  int64
 	lastID   MessageID
 	ids      finder // message_id -> slot
@@ -68,7 +74,7 @@ func NewInitiator(c InitiatorConfig) (*Initiator, error) {
 	c.Retries = cmp.Or(c.Retries, defaultRetries)
 	c.Backoff, c.Seed = cmp.Or(c.Backoff, defaultBackoff), random.Seed(c.Seed)
 	return &Initiator{
-		mtu: c.MTU, retries: uint8(c.Retries), backoff: c.Backoff,
+		mtu: c.MTU, retries: uint8(c.Retries), swapBoth: c.SwapBoth, backoff: c.Backoff,
 		ids: newFinder(c.Messages, c.Seed), slots: newSlots(c.Messages), messages: slab.Make[message](c.Messages),
 	}, nil
 }
@@ -98,6 +104,9 @@ func (in *Initiator) Start(o *Operation) (Handle, error) {
 	}
 	m := &in.messages[i]
 	m.begin(o, in.slots.handle(i), in.mtu)
+	if in.swapBoth && o.Opcode.IsAtomic() && o.Swap.Opcode.IsSwap() {
+		m.announce(swapBoth)
+	}
 	if m.is(kindNamed) {
 		in.name(m)
 	}

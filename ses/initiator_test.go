@@ -420,3 +420,32 @@ func TestMessageLayout(t *testing.T) {
 	require.EqualValues(t, 64, unsafe.Offsetof(message{}.notBefore))
 	require.Zero(t, unsafe.Sizeof(message{})%64)
 }
+
+// For peers that count both operands of a compare and swap its length is 32, in every form;
+// what it brings back stays one operand.
+func TestInitiatorCompareAndSwapOfBothOperands(t *testing.T) {
+	for _, form := range []Form{FormStandard, FormMedium, FormSmall} {
+		for _, both := range []bool{false, true} {
+			in, err := NewInitiator(InitiatorConfig{MTU: 4096, Messages: 2, SwapBoth: both})
+			require.NoError(t, err)
+			o := walkWrite()
+			o.Opcode, o.Length, o.BufferOffset, o.Form = OpcodeFetchingAtomic, 8, 0, form
+			if form == FormSmall {
+				o.Key = 0
+			}
+			o.Swap = CompareSwap{Atomic: Atomic{Opcode: AtomicSwapEqual, Type: TypeUint64}}
+			q := sendAll(in, 0, start(t, in, o))[0]
+			require.EqualValues(t, map[bool]uint32{false: 8, true: 32}[both], q.Request.RequestLength)
+			y := &Reply{
+				Form:          FormResponseData,
+				Response:      Response{Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK}, JobID: walkJob, ModifiedLength: 32},
+				ReadRequestID: 1, PayloadLength: 8,
+			}
+			var ev Event
+			_, err = in.RxRsp(0, q.Packet, FormResponseData, append(y.AppendTo(nil), 0, 0, 0, 0, 0, 0, 0, 1), &ev)
+			require.NoError(t, err)
+			require.Equal(t, EventDone, ev.Kind)
+			require.Equal(t, Outcome{Status: StatusOK, Length: 8}, ev.Outcome)
+		}
+	}
+}

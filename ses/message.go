@@ -158,6 +158,16 @@ func (m *message) id() MessageID {
 
 func (m *message) setID(id MessageID) { binary.BigEndian.PutUint16(m.head[atID:], uint16(id)) }
 
+// announce has the header of a message that has an extension, and is one packet, say another
+// request_length.
+func (m *message) announce(n uint32) {
+	if m.form == FormStandard {
+		binary.BigEndian.PutUint32(m.wire[atPlace+8:], n)
+		return
+	}
+	binary.BigEndian.PutUint16(m.head[atID:], uint16(n)) // where others have their message_id
+}
+
 func (m *message) job() JobID {
 	return JobID(binary.BigEndian.Uint32(m.head[atGeneration:]) & 0xff_ffff)
 }

@@ -1,10 +1,18 @@
 package ses
 
-// carried is how many bytes of the message of r its packets bring: of a rendezvous send
-// those that the target does not read itself.
+// swapBoth is the request_length of a compare and swap that counts both operands, as the
+// reference provider has it. No public source says which is right.
+const swapBoth = 2 * 16
+
+// carried is how many bytes of the message of r its packets are about: of a rendezvous send
+// those that the target does not read itself, of a compare and swap those of one operand,
+// whatever the length counts.
 func (r *Request) carried() uint32 {
 	if r.Opcode.IsRendezvous() {
 		return r.Rendezvous.EagerLength
+	}
+	if r.RequestLength == swapBoth && r.Opcode.IsAtomic() && r.Swap.Opcode.IsSwap() {
+		return uint32(r.Swap.Type.Size())
 	}
 	return r.RequestLength
 }

@@ -19,7 +19,7 @@ func (t *Target) PostReceive(process Handle, ri ResourceIndex, r Receive) (Handl
 	switch {
 	case err != nil:
 		return 0, err
-	case e.kind != IndexQueue || r.Base != 0 && uint64(r.Length) > -r.Base:
+	case e.kind == IndexMemory || r.Base != 0 && uint64(r.Length) > -r.Base:
 		return 0, ErrRange
 	}
 	i, ok := t.recvSlots.take()

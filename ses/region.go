@@ -37,7 +37,7 @@ func (t *Target) Register(process Handle, ri ResourceIndex, r Region) (Handle, e
 	switch {
 	case err != nil:
 		return 0, err
-	case e.kind != IndexMemory || r.Job > AnyJob || r.Base != 0 && r.Length > -r.Base:
+	case e.kind == IndexQueue || r.Job > AnyJob || r.Base != 0 && r.Length > -r.Base:
 		return 0, ErrRange
 	}
 	if _, ok := t.keys.find(pair{uint64(n), r.Key}); ok {

@@ -586,9 +586,9 @@ func TestTargetRead(t *testing.T) {
 	require.NoError(t, y.Validate())
 	require.Equal(t, Reply{
 		Form:          FormResponseData,
-		Response:      Response{Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK}, JobID: 101, ModifiedLength: 16384},
+		Response:      Response{Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK}, MessageID: 1, JobID: 101, ModifiedLength: 16384},
 		ReadRequestID: 1, PayloadLength: 4096, MessageOffset: 4096,
-	}, y)
+	}, y, "the reference provider finds the read by message_id alone: with 0 there each read of its own failed")
 	d = s.send(0, read, func(r *Request, _ *Arrival) { r.Flags |= FlagEOM; r.MessageID = 2 })
 	require.Equal(t, uint32(16384), d.Length, "one request may ask for all")
 	small := d.SmallDataReply(0x12000)
@@ -621,6 +621,53 @@ func TestTargetAtomic(t *testing.T) {
 	require.Equal(t, ActionAtomic, d.Action, "two operands")
 	d = s.send(0, add, func(r *Request, a *Arrival) { r.Swap.Opcode, a.Payload = AtomicRead, 0 })
 	require.Equal(t, ActionAtomic, d.Action, "none")
+}
+
+// A compare and swap is 8 bytes long for some, 32 for the reference provider (both operands in
+// full): either is about one operand in memory, also in the last 8 bytes of a region. Before,
+// 32 was RC_AMO_UNSUPPORTED_SIZE.
+func TestTargetCompareAndSwapOfEitherLength(t *testing.T) {
+	for length, want := range map[uint32]ReturnCode{8: RCOK, 32: RCOK, 16: RCAMOUnsupportedSize, 24: RCAMOUnsupportedSize} {
+		for _, op := range []Opcode{OpcodeAtomic, OpcodeFetchingAtomic} {
+			d := newWalkTarget(t, func(r *Region) { r.Base = 0x1000 }).send(0, func(r *Request, a *Arrival) {
+				r.Opcode, r.BufferOffset, r.RequestLength, a.Payload = op, walkLength-8, length, 0
+				r.Flags |= FlagEOM
+				r.Swap.Atomic = Atomic{Opcode: AtomicSwapEqual, Type: TypeUint64}
+			})
+			if want != RCOK {
+				require.NotEqual(t, RCOK, d.Response.ReturnCode, length)
+				continue
+			}
+			require.Equal(t, want, d.Response.ReturnCode, length)
+			require.Equal(t, ActionAtomic, d.Action)
+			require.EqualValues(t, 8, d.Length)
+			require.EqualValues(t, 0x1000+walkLength-8, d.Address)
+			require.Equal(t, length, d.Response.ModifiedLength, "as it was asked for")
+		}
+	}
+}
+
+// An index may lead to memory and to a queue, as that of a peer that sends and writes to one.
+func TestIndexOfBothKinds(t *testing.T) {
+	tg, err := NewTarget(TargetConfig{MTU: walkMTU, Processes: 1, Indices: 1, Regions: 1, Receives: 1, Messages: 4})
+	require.NoError(t, err)
+	ep, err := tg.AddProcess(Process{Job: walkJob, PID: walkPID})
+	require.NoError(t, err)
+	gen, err := tg.OpenIndex(0, ep, 0, Index{Kind: IndexBoth, Job: AnyJob})
+	require.NoError(t, err)
+	_, err = tg.Register(ep, 0, Region{Base: 0x1000, Length: walkLength, Key: walkKey, Job: walkJob, Rights: RightWrite})
+	require.NoError(t, err)
+	_, err = tg.PostReceive(ep, 0, Receive{Base: 0x9000, Length: walkLength})
+	require.NoError(t, err)
+	for op, address := range map[Opcode]uint64{OpcodeWrite: 0x1000, OpcodeSend: 0x9000} {
+		r, a := walkPacket(0)
+		r.Opcode, r.Index, r.Generation, r.MessageID = op, 0, gen, MessageID(op)
+		var d Decision
+		tg.Receive(&r, a, &d)
+		require.Equal(t, RCOK, d.Response.ReturnCode, op)
+		require.Equal(t, address, d.Address, op)
+	}
+	require.Equal(t, "both", IndexBoth.String())
 }
 
 func TestTargetSmallFormUsesKeyZero(t *testing.T) {

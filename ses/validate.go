@@ -165,7 +165,7 @@ func (g *region) check(r *Request, x extent) (Check, ReturnCode) {
 		return CheckJobAllowed, RCBadJobID
 	case g.Rights&rightFor(r.Opcode) == 0:
 		return CheckRights, RCPermViolation
-	case r.BufferOffset > g.Length || uint64(r.RequestLength) > g.Length-r.BufferOffset:
+	case r.BufferOffset > g.Length || uint64(r.carried()) > g.Length-r.BufferOffset:
 		return CheckMessageSize, RCUnsupportedSize
 	case uint64(x.off)+uint64(x.n) > g.Length-r.BufferOffset:
 		return CheckPacketEnd, RCBadAddr
@@ -227,7 +227,7 @@ func (t *Target) bufferFor(r *Request, e *entry, p *plan) *receive {
 // checkTaggedAtomic makes [CheckPacketEnd] and [CheckAtomic] for an atomic on buffer b, which
 // its tag has found. It is one packet, and uses the buffer up like a send.
 func (t *Target) checkTaggedAtomic(r *Request, b *receive, p *plan) (Check, ReturnCode) {
-	n := max(uint64(r.RequestLength), uint64(r.Swap.Type.Size()))
+	n := max(uint64(r.carried()), uint64(r.Swap.Type.Size()))
 	if r.BufferOffset > uint64(b.Length) || n > uint64(b.Length)-r.BufferOffset {
 		return CheckPacketEnd, RCBadAddr
 	}
@@ -238,13 +238,13 @@ func (t *Target) checkTaggedAtomic(r *Request, b *receive, p *plan) (Check, Retu
 // checkAtomic makes [CheckAtomic].
 func (t *Target) checkAtomic(r *Request, p *plan) (Check, ReturnCode) {
 	op, typ := r.Swap.Opcode, r.Swap.Type
-	size := uint32(typ.Size())
+	size, n := uint32(typ.Size()), r.carried()
 	switch {
 	case op > AtomicInvalidate || t.atomicOps>>op&1 == 0:
 		return CheckAtomic, RCAMOUnsupportedOp
 	case size == 0 || t.atomicTypes>>typ&1 == 0 || !op.takes(typ):
 		return CheckAtomic, RCAMOUnsupportedDT
-	case r.RequestLength == 0 || r.RequestLength%size != 0 || op.IsSwap() && r.RequestLength != size:
+	case n == 0 || n%size != 0 || op.IsSwap() && n != size:
 		return CheckAtomic, RCAMOUnsupportedSize
 	case p.base%uint64(size) != 0:
 		return CheckAtomic, RCAMOUnaligned

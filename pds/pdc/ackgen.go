@@ -90,14 +90,21 @@ func (m *Manager) ackStored(p *PDC, i uint32, echo pds.Flags, st *AckState, out 
 
 // ackAgain acknowledges a packet whose answer was not kept: the default response.
 func (m *Manager) ackAgain(p *PDC, b *inbound, out []byte) int {
-	return m.putACK(p, out, &ackSpec{
-		psn: b.psn, flags: b.echo(), next: m.p.c.NullNext, bytes: m.p.c.NullResponse, state: &b.state,
-	})
+	a := ackSpec{psn: b.psn, flags: b.echo(), state: &b.state}
+	a.putNull(out, b.name)
+	return m.putACK(p, out, &a)
 }
 
 // ackStanding says what has arrived without answering any packet: for requests
 // that are held back or worked on. Naming one of those would release it, so the
-// acknowledgement names CACK, and the SACK shows the rest.
+// acknowledgement names CACK, and the SACK shows the rest. It may be the first that names
+// that packet, so the default response goes with it.
 func (m *Manager) ackStanding(p *PDC, b *inbound, out []byte) int {
-	return m.putACK(p, out, &ackSpec{psn: p.rx.CACK(), state: &b.state, rove: true})
+	a := ackSpec{psn: p.rx.CACK(), state: &b.state, rove: true}
+	name := b.name
+	if uint32(b.psn-a.psn) > b.same { // of another message, maybe
+		name = 0
+	}
+	a.putNull(out, name)
+	return m.putACK(p, out, &a)
 }

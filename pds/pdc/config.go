@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/pds"
@@ -51,13 +50,11 @@ type Config struct {
 	BaseRTT int64
 
 	// What a target acknowledges, and with what.
-	AckTrigger   int64       // ACK_Gen_Trigger: bytes that cause an ACK, up to 32 KiB (default 16 KiB)
-	AckMinPktAdd int64       // ACK_Gen_Min_Pkt_Add: the least that a packet counts, up to 2 KiB (default 1 KiB)
-	AckPerPacket bool        // Enb_ACK_Per_Pkt
-	NoAckOnECN   bool        // turns ACK_On_ECN off
-	NoAckCC      bool        // send ACK in place of ACK_CC: no SACK and no congestion state
-	NullNext     pds.NextHdr // semantic header of an ACK that the PDS makes itself (default: none)
-	NullResponse []byte      // its bytes
+	AckTrigger   int64 // ACK_Gen_Trigger: bytes that cause an ACK, up to 32 KiB (default 16 KiB)
+	AckMinPktAdd int64 // ACK_Gen_Min_Pkt_Add: the least that a packet counts, up to 2 KiB (default 1 KiB)
+	AckPerPacket bool  // Enb_ACK_Per_Pkt
+	NoAckOnECN   bool  // turns ACK_On_ECN off
+	NoAckCC      bool  // send ACK in place of ACK_CC: no SACK and no congestion state
 
 	// MaxAckData is Max_ACK_Data_Size, how much read data rides in an ACK, bytes up to
 	// 8192 (default 16, which is also the most for a peer of whom only SYN packets have
@@ -151,11 +148,6 @@ func derive(c Config) (Params, error) {
 	if c.Start > StartExpected0RTT {
 		return Params{}, fmt.Errorf("%w: Start is %d, want at most %d", ErrConfig, c.Start, StartExpected0RTT)
 	}
-	if n := len(c.NullResponse); n > ResponseMax || (n > 0) != (c.NullNext != pds.NextNone) {
-		return Params{}, fmt.Errorf("%w: NullResponse of %d bytes with %v, want at most %d and a next_hdr that says so",
-			ErrConfig, n, c.NullNext, ResponseMax)
-	}
-	c.NullResponse = slices.Clone(c.NullResponse)
 	p := Params{c: c, ranges: uint32(c.Range), mpr: uint8((c.Range + 127) / 128), ackAll: c.AckTrigger}
 	p.maxRTOs, p.maxNacks = retries(c.MaxRTORetx, rtoForever), retries(c.MaxNackRetx, nackForever)
 	p.responseMax = max(ResponseMax, dataHeaderLen+c.MaxAckData)

@@ -49,7 +49,7 @@ func (m *Manager) obey(now int64, p *PDC, b *inbound, c *pds.Control, out []byte
 	case pds.CtlNOOP, pds.CtlNegotiation:
 		return m.negotiate(now, p, b, c, out, r)
 	case pds.CtlACKReq:
-		return m.question(p, b, out, r)
+		return m.question(p, b, uint16(c.Payload), out, r)
 	case pds.CtlClearCmd:
 		m.clearTo(p, c.Payload.PSN())
 		r.Reply = m.remind(p, b, out)
@@ -87,8 +87,9 @@ func (m *Manager) obey(now int64, p *PDC, b *inbound, c *pds.Control, out []byte
 // a plain acknowledgement carries the present CACK, which is what a sender whose
 // window is stuck needs. A stored response is repeated, even one with data: ACK_WITH_DATA,
 // which the specification has for those, is for a target that has to read the data anew. It
-// asks for the request again and costs another round trip.
-func (m *Manager) question(p *PDC, b *inbound, out []byte, r *Result) error {
+// asks for the request again and costs another round trip. message is the message_id that the
+// question has, or 0.
+func (m *Manager) question(p *PDC, b *inbound, message uint16, out []byte, r *Result) error {
 	i := m.mem.responses.find(&p.resp, b.psn)
 	was := p.rx.Classify(b.psn, MaxRange)
 	switch st := m.mem.responses.slot[i].state; {
@@ -97,6 +98,7 @@ func (m *Manager) question(p *PDC, b *inbound, out []byte, r *Result) error {
 	case st != respNone:
 		m.nackPDC(p, b, out, r, pds.NackRcvdSESProcg)
 	case was == arrivalOld, was == arrivalDuplicate:
+		b.name = requestName(message) << 32
 		r.Reply = m.ackAgain(p, b, out)
 	case !b.psn.After(p.rx.CACK()): // too far below to be named
 		r.Reply = m.ackStanding(p, b, out)

@@ -52,5 +52,5 @@ func (m *Manager) await(now int64, p *PDC, q *pds.RequestView, in *In) {
 	b.psn, b.flags, b.spdcid = q.PSN(), q.Flags(), q.SPDCID()
 	b.size, b.ce, b.state = in.Size, in.CE, in.State
 	b.payload = payloadLen(len(in.Packet)-q.Type().HeaderLen(), q.Next())
-	b.awaited = true
+	b.awaited, b.name, b.same = true, 0, 0
 }

@@ -93,9 +93,11 @@ type inbound struct {
 	size     int64
 	state    AckState
 	psn      pds.PSN
-	start    pds.PSN // with FlagSYN
-	id       RxID    // once its PDC is known
-	payload  uint32  // bytes behind the semantic header
+	start    pds.PSN     // with FlagSYN
+	id       RxID        // once its PDC is known
+	name     requestName // of a request: for an answer that is made here
+	payload  uint32      // bytes behind the semantic header
+	same     uint32      // packets before it that are of its message, on an ordered PDC
 	spdcid   pds.PDCID
 	dpdcid   pds.PDCID
 	flags    pds.Flags
@@ -114,7 +116,11 @@ func (b *inbound) request(in *In, q *pds.Request) {
 	b.psn, b.flags, b.spdcid, b.dpdcid = q.PSN, q.Flags, q.SPDCID, q.DPDCID
 	b.start, b.rsv, b.rod, b.opens = q.StartPSN(), q.Info.UseRsvPDC(), q.Type.IsROD(), q.Next <= pds.NextRequestStd
 	b.clears = q.ClearOffset != 0 && q.ClearPSN().Diff(b.start) >= 0
-	b.payload = payloadLen(len(in.Packet)-q.Len(), q.Next)
+	header := in.Packet[q.Len():]
+	b.payload, b.name = payloadLen(len(header), q.Next), nameOf(q.Next, header)
+	if b.rod {
+		b.same = sameMessage(q.Next, header)
+	}
 }
 
 // control makes b that of a control packet.
@@ -128,7 +134,7 @@ func (b *inbound) control(in *In, c *pds.Control) {
 // from takes over what does not depend on the header.
 func (b *inbound) from(in *In) {
 	b.src, b.dst, b.size, b.state, b.ce = in.Src, in.Dst, in.Size, in.State, in.CE
-	b.awaited = false
+	b.awaited, b.name, b.same = false, 0, 0
 }
 
 // nack returns a NACK of the packet, from no PDC.
