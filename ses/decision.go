@@ -65,7 +65,7 @@ func (d *Decision) DataReply() Reply {
 	return Reply{
 		Form: FormResponseData,
 		Response: Response{
-			Verdict: Verdict{Opcode: ResponseWithData, ReturnCode: RCOK},
+			Verdict:   Verdict{Opcode: ResponseWithData, ReturnCode: RCOK},
 			MessageID: d.Response.MessageID, JobID: d.Response.JobID, ModifiedLength: d.Response.ModifiedLength,
 		},
 		ReadRequestID: d.Response.MessageID, PayloadLength: uint16(d.Length), MessageOffset: d.Offset,
