@@ -28,7 +28,8 @@ func TestReadAnswerHasTheFormOfItsRequest(t *testing.T) {
 			n.read(ses.ModeRUD, length)
 			q := sendAll(0, n.ends[0].e)[0]
 			binary.BigEndian.PutUint16(q.data[pds.RequestLen+2:], id)
-			r, back := receive(0, n.ends[1].e, q)
+			r, _ := receive(0, n.ends[1].e, q)
+			var back []wirePacket
 			if length == 8 {
 				reply := newReply(n.ends[1].e)
 				require.NoError(t, n.ends[1].e.Answer(0, r.Answer, make([]byte, 8), &reply))
