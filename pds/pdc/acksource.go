@@ -128,7 +128,7 @@ func (m *Manager) acted(now int64, p *PDC, h *pds.AckCC) {
 		m.asked(now, p, h)
 	}
 	if m.p.c.InferLoss {
-		m.afterACK(now, p, outOfOrder(h), p.answersProbe(h))
+		m.afterACK(now, p, m.outOfOrder(p, h), p.answersProbe(h))
 	}
 	if p.tx.queued != 0 {
 		m.mayResend(now, p)

@@ -28,7 +28,8 @@ func (m *Manager) clearMissing(now int64, p *PDC) {
 		m.askClose(now, p)
 	}
 	m.control(p, ctlClearReq)
-	m.aux(p, now, deadline.After(now, min(max(clearReqWait*m.p.c.ClearTime, now-p.activeAt), rtoMax)))
+	wait := min(max(clearReqWait*m.p.c.ClearTime, now-p.activeAt), rtoMax)
+	m.aux(p, now, deadline.After(now, deadline.Backoff(wait, 3*p.refusals, rtoMax)))
 }
 
 // hoards reports whether the peer of p, which it has asked before, has left the same

@@ -32,7 +32,11 @@ func (m *Manager) infers(now int64, p *PDC, a *pds.AckCCView) {
 	if p.cc != 0 {
 		p.probes = 0
 	}
-	m.afterACK(now, p, knownOOO(a.OOOCount()), false)
+	ooo := knownOOO(a.OOOCount())
+	if ooo == 0 && !a.Cumulative() {
+		ooo = p.tx.arrivedAhead(m.mem)
+	}
+	m.afterACK(now, p, ooo, false)
 }
 
 // lookForLosses begins a recovery if an acknowledgement shows that packets are lost, and goes
@@ -53,7 +57,7 @@ func (m *Manager) lookForLosses(now int64, p *PDC, c *ccc.Context, ooo int64, an
 
 // moveProbe puts the probe off: something has been heard.
 func (m *Manager) moveProbe(now int64, p *PDC, c *ccc.Context) {
-	if !p.tx.outstanding() {
+	if !p.tx.outstanding() || !p.knowsProbes() {
 		p.probeAt = never
 		return
 	}
@@ -83,18 +87,21 @@ func (m *Manager) suspects(now int64, p *PDC, c *ccc.Context, ooo int64, answer 
 	return end, probed, true
 }
 
-// outOfOrder is the ooo_count of an acknowledgement, 0 if it has none.
-func outOfOrder(h *pds.AckCC) uint16 {
+// outOfOrder is the ooo_count of an acknowledgement. Of a peer whose congestion state is empty,
+// or that sends none, it is what its acknowledgements have shown to have arrived behind CACK.
+func (m *Manager) outOfOrder(p *PDC, h *pds.AckCC) (ooo uint16) {
 	var n pds.NSCCState
 	var c pds.CreditState
 	switch {
 	case h.NSCC(&n):
-		return knownOOO(n.OOOCount)
+		ooo = knownOOO(n.OOOCount)
 	case h.Credit(&c):
-		return knownOOO(c.OOOCount)
-	default:
-		return 0
+		ooo = knownOOO(c.OOOCount)
 	}
+	if ooo == 0 && (h.Bitmap != 0 || h.Offset != 0) {
+		return p.tx.arrivedAhead(m.mem)
+	}
+	return ooo
 }
 
 // knownOOO is ooo_count, 0 where the target does not know it.

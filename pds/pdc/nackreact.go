@@ -26,6 +26,10 @@ func (m *Manager) receiveNACK(now int64, t pds.Type, in *In, r *Result) error {
 		return ErrUnknown
 	}
 	r.ID = RxID{p.handle, n.PSN}
+	if p.isDeaf(&n) {
+		r.Verdict = VerdictDone
+		return nil
+	}
 	if err := m.react(now, p, &n); err != nil {
 		m.stats.StaleNACK++ // nor is it a sign of life: a peer without the PDC sends such, too
 		return err
@@ -66,6 +70,9 @@ func (m *Manager) react(now int64, p *PDC, n *pds.Nack) error {
 	}
 	switch n.Code.Class() {
 	case pds.NackRetx:
+		if n.Code == pds.NackPSNOORWindow {
+			p.tx.outOfRange(off)
+		}
 		return m.nackRetx(now, p, off, n)
 	case pds.NackRetry:
 		if !p.syn() { // closing, it may still be creating

@@ -64,8 +64,12 @@ type PDC struct {
 	probes            uint8 // sent since something was acknowledged
 	challenge         challenge
 
+	asked    ctlFlags // of ctlOptional: sent, and not answered yet
+	deaf     ctlFlags // of ctlOptional: the peer does not know them
+	refusals uint8    // of CLEAR_REQs
+	_        [5]byte
+
 	auxAt    int64   // clear or stall timer
-	gapAt    int64   // last ROD_OOO sent
 	probed   int64   // the last probe left then; 0 none
 	probeAt  int64   // next probe
 	closePSN pds.PSN // target, with flagClose: of CLOSE_CMD

@@ -33,6 +33,7 @@ func (p *PDC) answersProbe(h *pds.AckCC) bool {
 func (m *Manager) measured(now int64, p *PDC, h *pds.AckCC) {
 	var st pds.NSCCState
 	h.NSCC(&st) // else 0
+	p.asked &^= ctlProbes
 	if p.cc == 0 {
 		return // failed meanwhile
 	}
@@ -54,7 +55,7 @@ func (m *Manager) putProbe(now int64, p *PDC, buf []byte, out *Out) {
 // Max_Tail_Loss_Retx times, since what is missing then waits for its timeout and not
 // for an answer.
 func (m *Manager) probe(now int64, p *PDC) {
-	if !p.tx.outstanding() || p.peerID == 0 || int(p.probes) >= m.p.c.MaxTailLossRetx {
+	if !p.tx.outstanding() || p.peerID == 0 || !p.knowsProbes() || int(p.probes) >= m.p.c.MaxTailLossRetx {
 		p.probeAt = never
 		return
 	}

@@ -1,7 +1,6 @@
 package pdc
 
 import (
-	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -162,11 +161,10 @@ func (m *Manager) ahead(now int64, p *PDC, b *inbound, out []byte, r *Result) er
 	if m.p.c.BufferROD {
 		return m.buffer(p, b, out, r)
 	}
-	if p.is(flagGap) && now < deadline.After(p.gapAt, m.p.c.NackRetxTime) {
-		return ErrOrder
+	if p.is(flagGap) {
+		return ErrOrder // once for each gap, until it fills: the initiator's timeout does the rest
 	}
 	p.flags |= flagGap
-	p.gapAt = now
 	b.psn = p.rx.Missing()
 	m.nackPDC(p, b, out, r, pds.NackRODOOO)
 	return ErrOrder

@@ -153,3 +153,29 @@ func (w *sendWindow) resent(p *Params, m *memory, off uint32, now int64) uint64 
 
 // renumber moves everything to another first PSN.
 func (w *sendWindow) renumber(start pds.PSN) { w.start = start }
+
+// arrivedAhead is how many packets behind CACK are known to have arrived, by a SACK or by an
+// acknowledgement of their own.
+func (w *sendWindow) arrivedAhead(m *memory) uint16 {
+	from, n := w.cack, 0
+	if ahead := int32(w.base - w.cack); ahead > 0 { // all released, and forgotten
+		from, n = w.base, int(ahead)
+	}
+	for off := from; int32(w.next-off) > 0; {
+		r, mask, next := w.span(m, off, w.next)
+		n += bits.OnesCount64(mask & (r.acked | r.released))
+		off = next
+	}
+	return uint16(n)
+}
+
+// outOfRange learns from the refusal of the packet at off (PSN_OOR_WINDOW) how many PSNs the
+// peer tracks at most, where no ACK_CC has said it: fewer than there are from CACK to off. Units
+// are 128 PSNs, as in an mpr. Without it a window that is too wide is sent, refused and sent
+// again from its middle on.
+func (w *sendWindow) outOfRange(off uint32) {
+	const unit = 128
+	if w.limitAt == 0 {
+		w.limit = uint16(min(uint32(w.limit), max((off-w.cack)/unit*unit, unit)))
+	}
+}

@@ -36,7 +36,7 @@ func (m *Manager) stalled(now int64, p *PDC) {
 		return
 	}
 	ask := ctlAckReq
-	if p.stalls%2 != 0 {
+	if p.stalls%2 != 0 && p.knowsProbes() {
 		ask = ctlProbe
 	}
 	m.stats.StallBreaks++

@@ -39,6 +39,7 @@ func (m *Manager) transmitControl(now int64, buf []byte, out *Out) bool {
 	}
 	bit := p.ctl & -p.ctl
 	p.ctl &^= bit
+	p.asked |= bit & ctlOptional
 	out.to(p, true)
 	switch bit {
 	case ctlQuestion:

@@ -1,0 +1,132 @@
+package pdc
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/pds"
+)
+
+// What a peer of another make does not do, or does otherwise: the reference provider's answers, by hand.
+
+// unknown is its answer to a control packet that it does not know.
+func (g *pair) unknown() error {
+	r, _ := g.give(wire{from: g.b, b: (&pds.Nack{Code: pds.NackUnexpEvent, DPDCID: g.info(g.a).ID}).AppendTo(nil)})
+	return r.Err
+}
+
+// A gap is told of once, until it fills: the reference provider counts each NACK as one of the
+// five retransmissions of a packet, and ended a PDC ("NACK retries exhausted") in 1 of 9 runs
+// with 2 % loss, after up to 4 NACKs for a gap.
+func TestGapIsToldOfOnce(t *testing.T) {
+	g := established(t, pairConfig{ordered: true})
+	g.submit(1, 6)
+	ws := g.send(g.a)
+	g.give(ws[0])
+	for _, w := range append(ws[2:], ws[2:]...) {
+		_, back := g.give(w)
+		require.Equal(t, w.b[7] == ws[2].b[7] && g.now < 2_000_000, len(back) == 1, "one NACK")
+		g.now += 3_000_000
+	}
+	g.give(ws[1])
+	_, back := g.give(ws[4])
+	require.Len(t, back, 1, "the next gap")
+	require.Equal(t, request(t, ws[2]).PSN, nackOf(t, back[0]).PSN)
+}
+
+// Of a peer that says nothing of its range the first refusal tells it: with a window of 1,000
+// PSNs to a peer that tracks 128, 487 to 951 of 1,000 packets were sent twice.
+func TestRangeIsLearntFromARefusal(t *testing.T) {
+	g := newPair(t, pairConfig{cwnd: 1_800_000, start: 1000})
+	ack := func(cack pds.PSN) { // without an mpr
+		g.give(wire{from: g.b, b: (&pds.Ack{SPDCID: 77, DPDCID: g.info(g.a).ID, CACK: cack}).AppendTo(nil)})
+	}
+	limit := func() int { return int(g.a.m.get(g.h).tx.limit) }
+	g.submit(1, 400)
+	g.send(g.a)
+	ack(1009)
+	require.Equal(t, 1024, limit())
+	require.NoError(t, g.nack(pds.Nack{Code: pds.NackPSNOORWindow, PSN: 1010 + 200, SPDCID: 77}).Err)
+	require.Equal(t, 128, limit(), "fewer than 200, in units of 128")
+	require.NoError(t, g.nack(pds.Nack{Code: pds.NackPSNOORWindow, PSN: 1010 + 128, SPDCID: 77}).Err)
+	require.NoError(t, g.nack(pds.Nack{Code: pds.NackPSNOORWindow, PSN: 1010 + 60, SPDCID: 77}).Err)
+	require.Equal(t, 128, limit(), "the least that there is")
+
+	a := pds.AckCC{Ack: pds.Ack{SPDCID: 77, DPDCID: g.info(g.a).ID, CACK: 1011}, SACK: pds.SACK{MPR: 4}}
+	g.give(wire{from: g.b, b: a.AppendTo(nil)})
+	require.Equal(t, 512, limit(), "what the peer says goes before")
+	require.NoError(t, g.nack(pds.Nack{Code: pds.NackPSNOORWindow, PSN: 1012 + 128, SPDCID: 77}).Err)
+	require.Equal(t, 512, limit())
+}
+
+// A peer whose congestion state is empty shows by SACKs and by acknowledgements of single
+// packets how much has overtaken what is missing: each of three losses waited for its timeout.
+// And who does not know the PROBE is not probed again (6 were in vain).
+func TestLossesAreInferredWithoutCongestionState(t *testing.T) {
+	for name, plain := range map[string]bool{"ACK": true, "ACK_CC": false} {
+		t.Run(name, func(t *testing.T) {
+			g := newPair(t, pairConfig{cwnd: 40_000, start: 1000, Config: Config{InferLoss: true}})
+			g.submit(1, 30)
+			id := g.info(g.a).ID
+			n := len(g.send(g.a))
+			require.Greater(t, n, 8)
+			for i := range 16 { // 1000 arrives, 1001 does not, and each one behind it is acknowledged alone
+				if i == 1 {
+					continue
+				}
+				h := pds.AckCC{Ack: pds.Ack{SPDCID: 77, DPDCID: id, CACK: 1000, Offset: int16(i)}}
+				h.SetNSCC(&pds.NSCCState{})
+				b := h.Ack.AppendTo(nil)
+				if !plain {
+					h.SACKOffset, h.Bitmap = int16(i), 1
+					b = h.AppendTo(nil)
+				}
+				r, _ := g.give(wire{from: g.b, b: b})
+				require.NoError(t, r.Err)
+				g.send(g.a)
+			}
+			require.EqualValues(t, 1, g.a.m.Stats().Inferred)
+			require.Zero(t, g.a.m.Stats().RTOs)
+		})
+	}
+}
+
+func TestPeerWithoutProbesIsNotProbed(t *testing.T) {
+	g := established(t, pairConfig{Config: Config{InferLoss: true}})
+	g.submit(1, 1)
+	require.Len(t, filterData(g.send(g.a)), 1) // and it is lost
+	probes := 0
+	for range 20 {
+		g.wait(100_000)
+		for _, w := range filterControl(g.send(g.a)) {
+			require.Equal(t, pds.CtlProbe, controlOf(t, w).Ctl)
+			probes++
+			require.NoError(t, g.unknown())
+		}
+	}
+	require.Equal(t, 1, probes)
+	require.ErrorIs(t, g.unknown(), ErrStale, "without a question it is no answer")
+	require.NotZero(t, g.a.m.Stats().RTOs)
+}
+
+// A peer that refuses to be asked for a CLEAR is asked rarely: 10 times and more in 2.5 s before.
+func TestPeerWithoutClearRequests(t *testing.T) {
+	g := established(t, pairConfig{})
+	g.b.reply = guaranteed
+	g.submit(1, 1)
+	g.giveAll(g.send(g.a)) // the response, which is never cleared
+	asked := 0
+	for at := g.now; g.now < at+2_500_000_000; {
+		g.wait(500_000)
+		for _, w := range filterControl(g.send(g.b)) {
+			require.Equal(t, pds.CtlClearReq, controlOf(t, w).Ctl)
+			asked++
+			n := pds.Nack{Code: pds.NackUnexpEvent, DPDCID: g.info(g.b).ID}
+			r, _ := g.give(wire{from: g.a, b: n.AppendTo(nil)})
+			require.NoError(t, r.Err)
+		}
+	}
+	require.LessOrEqual(t, asked, 5)
+	require.GreaterOrEqual(t, asked, 3, "but it is, since the CLEAR may have been lost")
+}
