@@ -15,6 +15,7 @@ import (
 // another is 2^-32.
 type Quota struct {
 	limit  uint32
+	total  atomic.Int32
 	hasher Hasher
 	rows   [2][]atomic.Uint32
 }
@@ -41,6 +42,7 @@ func (q *Quota) Source(hi, lo uint64) Source {
 // Take charges s with one unit unless it may already hold the limit.
 func (q *Quota) Take(s Source) bool {
 	a, b := q.counters(s)
+	q.total.Add(1)
 	// Count first, look after: two that look first could both see the last unit.
 	x, y := a.Add(1), b.Add(1)
 	if min(x, y) > q.limit {
@@ -55,7 +57,11 @@ func (q *Quota) Give(s Source) {
 	a, b := q.counters(s)
 	a.Add(^uint32(0))
 	b.Add(^uint32(0))
+	q.total.Add(-1)
 }
+
+// Total is what all sources hold.
+func (q *Quota) Total() int { return int(q.total.Load()) }
 
 // Held is what s holds, or more if others share its counters.
 func (q *Quota) Held(s Source) int {

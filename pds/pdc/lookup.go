@@ -53,6 +53,11 @@ func (m *Manager) contextSYN(now int64, b *inbound, out []byte, r *Result) (*PDC
 	}
 	p, code, err := m.openTarget(now, b)
 	switch {
+	case code == pds.NackNewStartPSN: // not limited: it is shorter than what it answers
+		n := b.nack(code)
+		n.SPDCID, n.Payload = noPDC, uint32(m.startFor(now, b, 0))
+		r.Reply = m.putNACK(out, &n)
+		return nil, err
 	case code != 0:
 		m.nackStranger(now, b, out, r, code)
 		return nil, err

@@ -18,13 +18,15 @@ func pausing(now, again int64) bool { return again > now && again-now <= roomPau
 // packet has been refused for want of a PDCID. A peer that is there closes it in order and
 // loses nothing by it; one that has gone would have kept the id for twice the idle time.
 //
+// While only PDCs of peers that have not shown themselves crowd the table, these alone are asked.
+//
 // Source: UE Specification 1.0.x section 3.5: a target may ask for a close for want of
 // resources at any time; which, and when, is left to it.
-func (m *Manager) makeRoom(now int64) {
+func (m *Manager) makeRoom(now int64, crowded bool) {
 	if m.mem.events.free() < eventReserve || pausing(now, m.searchAt) {
 		return
 	}
-	if p := m.unused(now); p != nil {
+	if p := m.unused(now, crowded); p != nil {
 		m.askClose(now, p)
 	} else {
 		m.searchAt = deadline.After(now, roomPause)
@@ -37,9 +39,8 @@ func (m *Manager) makeRoom(now int64) {
 // than a packet waits to be sent again. While there are such, or their ids rest, nobody else
 // is asked: SYN packets in others' names take places from each other only. Of the others
 // one goes that has been silent for as long as its id will rest.
-func (m *Manager) unused(now int64) *PDC {
+func (m *Manager) unused(now int64, flood bool) *PDC {
 	var unproven, proven *PDC
-	flood := false
 	silent := m.p.longestRTO()
 	for range m.looks() {
 		p := m.look()

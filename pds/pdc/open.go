@@ -147,7 +147,13 @@ func (m *Manager) openTarget(now int64, b *inbound) (p *PDC, code pds.NackCode, 
 	if m.open > m.p.c.CloseThresh { // messages that wait have a timer
 		m.relieve(now, 0)
 	}
-	h, _, err = m.table.OpenTarget(now, &k, b.rsv)
+	shown := m.shows(now, b)
+	if !shown && m.table.crowded(now, m.table.held.Source(b.src.Hi, b.src.Lo), b.rsv) {
+		m.stats.Doubted++
+		m.makeRoom(now, true)
+		return nil, pds.NackNewStartPSN, ErrStart
+	}
+	h, _, err = m.table.openTarget(now, &k, opening{reserved: b.rsv, shown: shown})
 	if err == ErrResting {
 		m.stats.Resting++
 		return nil, 0, err
@@ -155,7 +161,7 @@ func (m *Manager) openTarget(now int64, b *inbound) (p *PDC, code pds.NackCode, 
 	if err != nil {
 		m.stats.Refused++
 		if err == ErrNoPDC {
-			m.makeRoom(now)
+			m.makeRoom(now, false)
 		}
 		return nil, pds.NackNoPDCAvail, err
 	}
@@ -163,9 +169,11 @@ func (m *Manager) openTarget(now int64, b *inbound) (p *PDC, code pds.NackCode, 
 	p.state = StateEstablished
 	p.peerID = b.spdcid
 	p.peer, p.local, p.tc = b.src, b.dst, m.targetTC
-	p.flags |= flagUnproven
 	p.set(flagROD, b.rod)
-	if m.p.c.Start != StartAny {
+	if p.set(flagUnproven, !shown); shown {
+		m.table.proves(h)
+	}
+	if m.p.c.Start != StartAny && !(shown && m.p.c.Start == StartRandom1RTT) {
 		m.admitStart(now, p, b)
 	}
 	return p, 0, nil

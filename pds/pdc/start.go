@@ -11,6 +11,11 @@ import (
 // against packets of an earlier one that somebody repeats. Where it takes another one
 // only, the first data costs a round trip more.
 //
+// By itself, with each of them, a target begins to ask for another one when PDCs of peers that
+// have not shown that they receive what is sent to them hold a fifth of the PDCIDs that these
+// and new ones could have. As with the cookies of TCP and the Retry of QUIC, it keeps nothing of whoever it
+// asks. So a flood of SYN packets with false sources takes no PDCID that an honest peer needs.
+//
 // Source: UE Specification 1.0.x section 3.5, PDCs that TSS secures.
 type StartMethod uint8
 
@@ -99,6 +104,28 @@ func (m *Manager) admitStart(now int64, p *PDC, b *inbound) {
 	p.state = StatePending
 	p.giveUpIn(now, m.p.c.NewPDCTime)
 	m.schedule(p, now)
+}
+
+// startPeriod, a power of two as ns, is how long a Start_PSN is asked of one sender, and at
+// least how long it is taken: some two seconds, more than a round trip and packets sent again.
+const startPeriod = 31
+
+// noPDC stands in a NEW_START_PSN for the PDCID of the PDC that there is not yet, since 0 may not:
+// an initiator learns that PDCID from the first acknowledgement.
+const noPDC = MaxPDCs
+
+// startFor is the Start_PSN that the sender of a SYN packet has to show that it receives what is
+// sent to it, in this period or so many before. It follows from a secret, so nothing has to be
+// kept of whoever is asked for it. A later PDC between the same ends may have the same: nothing
+// of the first is under way by then, or its quarantine would not be over.
+func (m *Manager) startFor(now int64, b *inbound, before uint64) pds.PSN {
+	period := uint64(now)>>startPeriod - before
+	return pds.PSN(m.secret.Sum(b.src.Hi, b.src.Lo, b.dst.Hi, b.dst.Lo, uint64(b.spdcid), period))
+}
+
+// shows reports whether a SYN packet has the Start_PSN that its sender was asked for.
+func (m *Manager) shows(now int64, b *inbound) bool {
+	return b.start == m.startFor(now, b, 0) || b.start == m.startFor(now, b, 1)
 }
 
 // startPSN draws a Start_PSN at least 2^16 away from the last PSN that was used with the

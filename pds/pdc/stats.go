@@ -15,6 +15,7 @@ type Stats struct {
 	Resting     uint64 // SYN packets of a PDC that was closed
 	PendingOver uint64 // PDCs whose New_PDC_Time ended: the alarm of New_PDC_Timeout_Thresh compares it
 	Refused     uint64 // SYN packets without resources for them
+	Doubted     uint64 // SYN packets whose senders had to show first that they receive, see [StartMethod]
 
 	Sent        uint64 // data packets, first transmissions
 	Resent      uint64 // data packets again

@@ -59,6 +59,7 @@ type Table struct {
 	held     *table.Quota // by SYN packets, of each source
 	proven   *table.Quota // of these, PDCs whose peer has named our PDCID
 	kept     int
+	scarce   int // from so few free ids on a source has a share of them, see TableConfig.PerSource
 
 	quarantine int64
 }

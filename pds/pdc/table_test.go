@@ -490,7 +490,7 @@ func TestTableLoserOfARaceIsNotProven(t *testing.T) {
 		k := syn(peerA, 7)
 		var key table.Key
 		k.fill(&key)
-		p, err := tab.admit(&key, false)
+		p, err := tab.admit(&key, opening{})
 		require.NoError(t, err)
 		h, err := p.Claim()
 		require.NoError(t, err)

@@ -28,14 +28,17 @@ type TableConfig struct {
 	// sender's retransmissions prolong it: 0 is for tests. An Endpoint takes 2 s.
 	Quarantine int64
 
-	// PerSource is the most PDCs, resting ones included, that SYN packets of one
-	// source address may hold; 0 for no limit.
+	// PerSource is the most PDCs, resting ones included, that SYN packets of one source address
+	// may hold. By default a source has no limit while more than a quarter of the PDCIDs are
+	// free, and gets another one of the last quarter only while more are free than it holds,
+	// counted in PDCs whose peer has shown that it receives what is sent to it. MaxPDCs lifts
+	// the limit.
 	PerSource int
 
 	// Kept is the number of PDCIDs of the general pool that SYN packets get only if
-	// their source has a PDC here already and has shown that it receives what is
-	// sent to its address. A flood of SYN packets with false sources leaves them
-	// alone.
+	// their source has a PDC here already, or answers a NEW_START_PSN, and so has shown that it
+	// receives what is sent to its address. A flood of SYN packets with false sources leaves
+	// them alone. Without it such a flood gets a fifth of the PDCIDs at most: see [Config].Start.
 	Kept int
 
 	// Initiators is the most PDCIDs of the general pool, resting ones included, that
@@ -81,13 +84,13 @@ func NewTable(c TableConfig) (*Table, error) {
 		return nil, err
 	}
 	t := &Table{
-		slots: slots, general: general, kept: c.Kept, quarantine: c.Quarantine,
+		slots: slots, general: general, kept: c.Kept, scarce: c.General / 4, quarantine: c.Quarantine,
 		keys:   table.NewMap(ids+1, c.Seed),
 		proven: table.NewQuota(ids, math.MaxUint32, c.Seed),
 		held:   table.NewQuota(ids, math.MaxUint32, c.Seed),
 	}
 	if c.PerSource > 0 {
-		t.held = table.NewQuota(ids, uint32(c.PerSource), c.Seed)
+		t.held, t.scarce = table.NewQuota(ids, uint32(c.PerSource), c.Seed), 0
 	}
 	if c.Reserved > 0 {
 		t.reserved, err = newPool(table.PoolConfig{

@@ -18,6 +18,16 @@ const reapPerOpen = 8
 // The PDC is visible at once: its owner must be able to hold back what the others
 // bring until its state is set up.
 func (t *Table) OpenTarget(now int64, k *TargetKey, reserved bool) (h Handle, opened bool, err error) {
+	return t.openTarget(now, k, opening{reserved: reserved})
+}
+
+// An opening is what a SYN packet says beside its key.
+type opening struct {
+	reserved bool // the pool
+	shown    bool // its source receives what is sent to it
+}
+
+func (t *Table) openTarget(now int64, k *TargetKey, x opening) (h Handle, opened bool, err error) {
 	var key table.Key
 	k.fill(&key)
 	h, err = t.target(&key)
@@ -25,21 +35,21 @@ func (t *Table) OpenTarget(now int64, k *TargetKey, reserved bool) (h Handle, op
 		return h, false, nil
 	}
 	t.Reap(now, reapPerOpen)
-	h, opened, err = t.newTarget(&key, err, reserved)
+	h, opened, err = t.newTarget(&key, err, x)
 	if err != nil && t.reapDue(now) {
-		return t.newTarget(&key, ErrResting, reserved)
+		return t.newTarget(&key, ErrResting, x)
 	}
 	return h, opened, err
 }
 
 // newTarget opens the PDC of a key of which the last look-up said why not.
-func (t *Table) newTarget(key *table.Key, why error, reserved bool) (h Handle, opened bool, err error) {
+func (t *Table) newTarget(key *table.Key, why error, x opening) (h Handle, opened bool, err error) {
 	if why == ErrResting {
 		if h, err = t.target(key); err != ErrUnknown {
 			return h, false, err
 		}
 	}
-	p, err := t.admit(key, reserved)
+	p, err := t.admit(key, x)
 	if err != nil {
 		return 0, false, err
 	}
@@ -47,16 +57,50 @@ func (t *Table) newTarget(key *table.Key, why error, reserved bool) (h Handle, o
 }
 
 // admit chooses the pool and charges the source. Every error gives back all.
-func (t *Table) admit(key *table.Key, reserved bool) (*pool, error) {
-	p, src := t.choose(reserved), t.held.Source(key[0], key[1])
-	if p == nil || p == t.general && p.Free() <= t.kept && t.proven.Held(src) == 0 {
+func (t *Table) admit(key *table.Key, x opening) (*pool, error) {
+	p, src := t.choose(x.reserved), t.held.Source(key[0], key[1])
+	if p == nil {
 		return nil, ErrNoPDC
 	}
-	if !t.held.Take(src) {
+	free, held := p.Free(), t.proven.Held(src)
+	switch {
+	case p == t.general && free <= t.kept && held == 0 && !x.shown:
+		return nil, ErrNoPDC
+	case free > 0 && free <= t.scarce && free <= held, !t.held.Take(src):
 		return nil, ErrQuota
 	}
 	return p, nil
 }
+
+// PDCs whose peers have not shown that they receive what is sent to them may be unprovenLeast, and
+// more while they hold less than the unprovenPart of what is free of a pool.
+const (
+	unprovenLeast = 8
+	unprovenPart  = 4
+)
+
+// crowded reports whether such PDCs hold more, so that a SYN packet may open another one only if
+// its sender shows that first, or whether the PDCIDs that are left are kept for others. In an
+// empty table it takes a fifth of all PDCIDs to come to that: of peers that begin at the same
+// time few notice.
+func (t *Table) crowded(now int64, source table.Source, reserved bool) bool {
+	p := t.choose(reserved)
+	if p == nil || !t.crowds(p, source) {
+		return false
+	}
+	t.Reap(now, reapPerOpen)
+	return p.Free() > 0 && t.crowds(p, source)
+}
+
+func (t *Table) crowds(p *pool, source table.Source) bool {
+	free, n := p.Free(), t.doubtful()
+	return n >= unprovenLeast && free <= unprovenPart*n ||
+		p == t.general && free <= t.kept && t.proven.Held(source) == 0
+}
+
+// doubtful is how many PDCs there are of peers that have only sent SYN packets, resting ones
+// included.
+func (t *Table) doubtful() int { return t.held.Total() - t.proven.Total() }
 
 func (t *Table) choose(reserved bool) *pool {
 	if reserved {
