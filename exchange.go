@@ -20,7 +20,7 @@ const few = 4
 // for what nearly all packets of a busy sender are: acknowledgements in the middle of a
 // message, on a PDC that waited for room in its window.
 func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []Datagram) int {
-	if a := plainACK(in, reply); a != nil {
+	if a := longEnough(in, reply); a != nil && a.Plain() && a.Cumulative() {
 		if e.prefetched--; e.prefetched < 0 {
 			e.prefetchACK(a[:])
 		}
@@ -70,7 +70,7 @@ func (e *Endpoint) ExchangeBatch(now int64, in, reply []Datagram, r []Received, 
 func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, out []Datagram) (k, n int) {
 	var acks [pdc.RunMax]*pds.AckCCView
 	in = in[:min(len(in), len(acks))]
-	if first := plainACK(&in[0], &reply[0]); first != nil {
+	if first := longEnough(&in[0], &reply[0]); first != nil && first.Plain() && first.Cumulative() {
 		src, response := in[0].Src, responseOf(&in[0])
 		for acks[0], k = first, 1; k < len(in); k++ {
 			d := &in[k]
@@ -97,15 +97,6 @@ func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, ou
 		e.Receive(now, &in[i], &reply[i], &r[i])
 	}
 	return k, e.TransmitBatch(now, out)
-}
-
-// plainACK returns a packet that exchange may take in, as far as its bytes tell, or nil.
-func plainACK(d, reply *Datagram) *pds.AckCCView {
-	a := longEnough(d, reply)
-	if a == nil || !a.Plain() || !a.Cumulative() {
-		return nil
-	}
-	return a
 }
 
 // longEnough returns a packet that is as long as an acknowledgement with a response, or nil,

@@ -10,51 +10,29 @@ import (
 // says what the caller appends. It returns false when nothing may be sent now, which every
 // other call may change, and when out.Packet has less capacity than [HeaderMax].
 func (e *Endpoint) Transmit(now int64, out *Datagram) bool {
-	if cap(out.Packet) < HeaderMax {
+	one := [1]Datagram{{Packet: out.Packet}}
+	if e.TransmitBatch(now, one[:]) == 0 {
 		return false
 	}
-	if e.credit != nil {
-		buf := out.Packet[:cap(out.Packet)]
-		return e.grant(now, out, buf) || e.transmitAny(now, out, buf)
-	}
-	buf := (*[HeaderMax]byte)(out.Packet[:HeaderMax])
-	p, h, size, entropy := e.pds.Fast().TransmitNext(now, (*[pdc.ReplyMax]byte)(buf[:]))
-	if p == nil {
-		return e.transmitAny(now, out, out.Packet[:cap(out.Packet)])
-	}
-	out.Src, out.Dst, out.Size, out.Entropy, out.TC, out.Retx = e.local, p.Peer(), int64(size), entropy, p.TC(), false
-	x, at, _ := e.sender.Middle(ses.PacketHandle(h))
-	if x == nil {
-		e.transmitEdge(now, out, p.Handle(), h)
-		return true
-	}
-	mtu := x.MTU()
-	x.Put((*[ses.StandardLen]byte)(buf[pds.RequestLen:]), at, mtu)
-	out.Packet = out.Packet[:pds.RequestLen+ses.StandardLen]
-	to, m := &out.Payload, ses.PacketHandle(h).Message()
-	to.Length, to.Offset, to.Message, to.Cookie, to.Address = mtu, at, m, x.Cookie(), 0
-	if f := &e.flows[p.Handle().ID()]; f.sent(1) {
-		e.pump(now, f)
-	}
+	*out = one[0]
 	return true
 }
 
 // TransmitBatch is Transmit for as many packets as may go, up to len(out), and returns their
-// number. It costs less for each where a PDC sends several in a row.
+// number. It costs less for each, most of all where a PDC sends several in a row.
 func (e *Endpoint) TransmitBatch(now int64, out []Datagram) (n int) {
 	for n < len(out) {
-		if len(out)-n > 1 && e.credit == nil {
-			if id, only := e.pds.Fast().OnlySender(); only {
-				if k := e.transmitRun(now, &e.flows[id], out[n:]); k > 0 {
-					n += k
-					continue
-				}
+		k := 0
+		if e.credit == nil {
+			k = e.transmitRun(now, out[n:])
+		}
+		if k == 0 {
+			if !e.transmitOne(now, &out[n]) {
+				break
 			}
+			k = 1
 		}
-		if !e.Transmit(now, &out[n]) {
-			break
-		}
-		n++
+		n += k
 	}
 	return n
 }
@@ -62,6 +40,15 @@ func (e *Endpoint) TransmitBatch(now int64, out []Datagram) (n int) {
 // idle reports whether Transmit has nothing to give, without receiver credit.
 func (e *Endpoint) idle() bool {
 	return e.pds.Idle() && e.unsent.head == 0 && !e.target.HasErrand()
+}
+
+// transmitOne gives any packet to send.
+func (e *Endpoint) transmitOne(now int64, out *Datagram) bool {
+	if cap(out.Packet) < HeaderMax {
+		return false
+	}
+	buf := out.Packet[:cap(out.Packet)]
+	return e.credit != nil && e.grant(now, out, buf) || e.transmitAny(now, out, buf)
 }
 
 // transmitAny gives any packet to send but a grant of credit.
@@ -84,15 +71,19 @@ func (e *Endpoint) transmitAny(now int64, out *Datagram, buf []byte) bool {
 		e.sendDatagram(now, out, buf)
 		return true
 	}
-	return e.mayRunErrand() && e.runErrands(now) && e.Transmit(now, out)
+	return e.mayRunErrand() && e.runErrands(now) && e.transmitOne(now, out)
 }
 
-// transmitRun is Transmit for several packets of one PDC, whose flow is f, see
+// transmitRun gives several packets of the PDC whose turn it is, see
 // [pdc.FastPath.TransmitRun]. It returns how many.
-func (e *Endpoint) transmitRun(now int64, f *flow, out []Datagram) (n int) {
+func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
+	id, some := e.pds.Fast().NextSender()
+	if !some {
+		return 0
+	}
+	f, x := &e.flows[id], &e.run
 	// One packet stays unsent, so that the flow hands over others before it runs dry.
 	most := roomy(out[:min(len(out), max(int(f.ahead)-1, 1))])
-	x := &e.run
 	if most == 0 {
 		return 0
 	}
@@ -108,11 +99,7 @@ func (e *Endpoint) transmitRun(now int64, f *flow, out []Datagram) (n int) {
 			k += left
 			continue
 		}
-		d := &out[k]
-		d.Src, d.Dst, d.Size = e.local, p.Peer(), int64(x.Size)
-		d.Entropy, d.TC, d.Retx = x.Entropy[k%pdc.RunMax], p.TC(), false
-		x.PutHeader((*[pds.RequestLen]byte)(d.Packet[:pds.RequestLen]), k)
-		e.describeNext(d, uint64(h))
+		e.describeEdge(&out[k], p, k)
 		k++
 	}
 	if n = int(x.N); !isAnswer(x.Handle) && f.sent(n) {
@@ -152,19 +139,14 @@ func roomy(out []Datagram) int {
 	return len(out)
 }
 
-// transmitEdge completes a packet whose PDS header is written and that the manager knows by
-// h: an answer's data, or the first or last packet of a message.
-func (e *Endpoint) transmitEdge(now int64, out *Datagram, p pdc.Handle, h uint64) {
-	e.describeNext(out, h)
-	if !isAnswer(h) {
-		e.sentOne(now, p)
-	}
-}
-
-// describeNext appends the semantic header of a new packet that the manager knows by h.
-func (e *Endpoint) describeNext(d *Datagram, h uint64) {
-	buf := d.Packet[:cap(d.Packet)]
-	if isAnswer(h) {
+// describeEdge describes packet k of e.run where that is an answer's data, or the first or last
+// packet of a message.
+func (e *Endpoint) describeEdge(d *Datagram, p *pdc.PDC, k uint32) {
+	x, buf := &e.run, d.Packet[:HeaderMax]
+	d.Src, d.Dst, d.Size = e.local, p.Peer(), int64(x.Size)
+	d.Entropy, d.TC, d.Retx = x.Entropy[k%pdc.RunMax], p.TC(), false
+	x.PutHeader((*[pds.RequestLen]byte)(buf), k)
+	if h := x.Handle + uint64(k); isAnswer(h) {
 		e.describeAnswer(d, buf, pds.RequestLen, AnswerID(h))
 	} else {
 		e.describeOwn(d, buf, pds.RequestLen, ses.PacketHandle(h))

@@ -114,13 +114,14 @@ func BenchmarkCCCOnACK(b *testing.B) {
 		})
 		b.Run(fmt.Sprintf("by=manager+send/plain/contexts=%d", n), func(b *testing.B) {
 			m := cccManager(b, n, ccc.ManagerConfig{Params: cccParams(b, cccConfig())})
+			path, news := make([]uint16, 1), make([]ccc.PlainAck, 1)
 			b.ReportAllocs()
 			i, now := 0, int64(0)
 			for b.Loop() {
 				h, a := ccc.NewHandle(order[i&(1<<20-1)], 1), &acks[i&4095]
-				_, ok := m.SendNew(h, now, 4096)
-				_, acked := m.OnPlainACK(h, now, ccc.PlainAck{PlainAck: nscc.MakePlainAck(a.Bytes, a.RTT, a.ECN), Packets: 1, Entropy: a.Entropy})
-				if !ok || !acked {
+				news[0] = ccc.PlainAck{PlainAck: nscc.MakePlainAck(a.Bytes, a.RTT, a.ECN), Packets: 1, Entropy: a.Entropy}
+				s, _ := m.Exchange(h, now, nil, 4096, path)
+				if _, acked := m.Exchange(h, now, news, 0, nil); s.Sent != 1 || !acked {
 					b.Fatal("not plain")
 				}
 				now += 80
@@ -174,34 +175,17 @@ func BenchmarkCCCSend(b *testing.B) {
 		m := cccManager(b, 1, ccc.ManagerConfig{Params: p})
 		h, now := ccc.NewHandle(0, 1), int64(0)
 		m.OnWithdraw(h, now, 1<<50) // each packet is the last that its PDC has
+		path, news := make([]uint16, 1), []ccc.PlainAck{{PlainAck: nscc.MakePlainAck(4096, 12_100, false), Packets: 1}}
 		b.ReportAllocs()
 		for b.Loop() {
 			m.OnNewData(h, now, 4096)
-			_, ok := m.SendNew(h, now, 4096)
-			_, acked := m.OnPlainACK(h, now, ccc.PlainAck{PlainAck: nscc.MakePlainAck(4096, 12_100, false), Packets: 1})
-			if !ok || !acked {
+			s, _ := m.Exchange(h, now, nil, 4096, path)
+			if _, acked := m.Exchange(h, now, news, 0, nil); s.Sent != 1 || !acked {
 				b.Fatal("not plain")
 			}
 			now += 80
 		}
 	})
-	for _, n := range []int{1, 1 << 10} {
-		b.Run(fmt.Sprintf("op=next+send+ack/contexts=%d", n), func(b *testing.B) {
-			m := cccManager(b, n, ccc.ManagerConfig{Params: p})
-			a := ccc.Ack{Ack: nscc.Ack{Bytes: 4096}, Packets: 1}
-			b.ReportAllocs()
-			now := int64(0)
-			for b.Loop() {
-				g, ok := m.Next(now)
-				if !ok {
-					b.Fatal("nobody is ready")
-				}
-				a.Entropy = m.Send(g.PDC, now, ccc.Sent{Size: 4096, Seq: 1 << 20}).Entropy
-				m.OnACK(g.PDC, now, &a)
-				now += 80
-			}
-		})
-	}
 }
 
 // BenchmarkCCCGate is a reservation and its return, alone and by all cores.

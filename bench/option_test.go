@@ -6,6 +6,7 @@ import (
 
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/nscc"
 )
 
 // freely is a congestion control of the user's own that lets everything go: what is left
@@ -29,6 +30,7 @@ var sourceOptions = []struct {
 	{"reps", func(c *uetcc.Config) { c.CC.Entropy.Scheme = ccc.SchemeREPS }},
 	{"bitmap", func(c *uetcc.Config) { c.CC.Entropy.Scheme = ccc.SchemeBitmap }},
 	{"growonlyfull", func(c *uetcc.Config) { c.CC.NSCC.GrowOnlyFull = true }},
+	{"adaptive", func(c *uetcc.Config) { c.CC.NSCC.Profile = nscc.ProfileAdaptive }},
 	{"algorithm", func(c *uetcc.Config) { c.Algorithm = func(ccc.Key) ccc.Algorithm { return &freely{} } }},
 	{"observe", func(c *uetcc.Config) { c.CC.Mode = ccc.ModeObserve }},
 }

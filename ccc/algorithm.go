@@ -25,10 +25,14 @@ type Algorithm interface {
 	// OnInferredLoss is called for each packet in flight that is taken for lost.
 	OnInferredLoss(now int64, l Loss)
 
-	// Allow is called at the end of every event, and at the time that it last named
-	// itself: how many bytes may go beyond those in flight (0 or less: none), and not
-	// before when (0: at once). A packet that is larger waits, though the context is READY
-	// with a single byte. To be asked out of turn, call [Manager.SetAlgorithm] again.
+	// Allow says how many bytes may go beyond those in flight (0 or less: none), and not
+	// before when (0: at once). It is called when everything else would let data go: at the
+	// end of a run of acknowledgements, of any other event that sends nothing, and at the time
+	// that it last named itself. What is sent is taken off the answer, and Allow is called
+	// again when less than an MTU is left; an answer that names a time is for one packet. A packet that is larger than what is left waits,
+	// though the context is READY with a single byte. With a [Gate], which any goroutine may
+	// ask at any time, it is called at the end of every event. To be asked out of turn, call
+	// [Manager.SetAlgorithm] again.
 	Allow(now int64, s Standing) (bytes, notBefore int64)
 }
 
@@ -63,6 +67,36 @@ func (c *Context) Consult(p *Params, now int64, a Algorithm) {
 	bytes, notBefore := a.Allow(now, c.standing(p))
 	c.allow, c.notBefore, c.bounded = max(bytes, -unlimited), notBefore, true
 	c.evaluate(p, now)
+}
+
+// ask asks the user's algorithm of c, if all else lets data go.
+func (m *Manager) ask(c *Context, now int64) {
+	if m.gates != nil || c.waits != 0 && c.refusal(m.p) == ReasonBacklog {
+		c.Consult(m.p, now, m.algOf(c))
+	}
+}
+
+// spend takes bytes that were sent off what the user's algorithm has allowed, and asks again
+// when that is not enough for another packet.
+func (m *Manager) spend(c *Context, now, bytes int64) {
+	if c.allow = max(c.allow-bytes, -unlimited); c.allow < m.p.mtu || c.notBefore != 0 || m.gates != nil {
+		m.ask(c, now)
+	}
+}
+
+// allowed is how many packets of size bytes, of n (1 or more), an algorithm of the user's lets go
+// before it is to be asked again.
+func (c *Context) allowed(p *Params, now, size int64, n int) int {
+	switch {
+	case !c.bounded:
+		return n
+	case c.mode == ModeEnforce && (c.notBefore > now || c.allow < min(size, p.mtu)):
+		return 0
+	case c.allow < p.mtu || c.notBefore != 0:
+		return 1
+	default:
+		return min(n, int((c.allow-p.mtu)/size)+1)
+	}
 }
 
 // allowAll is the allowance without an algorithm.

@@ -45,7 +45,7 @@ type Context struct {
 	life    Life
 	mode    Mode
 	bounded bool // the user's algorithm has a say: allow and notBefore count
-	plain   bool // kept by the manager: only the window has a say
+	plain   bool // kept by the manager: see classify
 }
 
 // Waiters is the list of PDCs that wait for a context, by index; 0 ends it. Whoever has the
@@ -160,26 +160,33 @@ func (c *Context) Unbind(p *Params, now int64, l Left) (last bool) {
 // evaluate brings the state up to date, and the reason why data waits: the part of
 // [Context.Decide] that every event needs. Every event ends with it.
 func (c *Context) evaluate(p *Params, now int64) {
-	waiting := c.waits
 	if p.credit {
-		c.credit.Settle(&p.rccc, now, waiting)
+		c.credit.Settle(&p.rccc, now, c.waits)
 	}
-	why := ReasonBacklog
-	switch {
-	case waiting == 0:
-	case c.life != LifeBound:
-		why = ReasonUnbound
-	case c.mode == ModeOff:
-		why = ReasonOff
-	case p.window && !c.window.CanSend(&p.nscc, min(waiting, p.mtu)):
-		why = ReasonWindow
-	case p.credit && !c.credit.CanSend():
-		why = ReasonCredit
-	case c.bounded:
+	why := c.refusal(p)
+	if why == ReasonBacklog && c.bounded && c.waits != 0 {
 		why = c.objection(now)
 	}
 	admitted := why == ReasonBacklog || c.mode != ModeEnforce && c.life == LifeBound
-	c.why, c.state = why, nextState(waiting > 0, c.inflightPkts > 0, admitted)
+	c.why, c.state = why, nextState(c.waits > 0, c.inflightPkts > 0, admitted)
+}
+
+// refusal is why data may not go, but for an algorithm of the user's; ReasonBacklog if it may.
+func (c *Context) refusal(p *Params) Reason {
+	switch {
+	case c.waits == 0:
+		return ReasonBacklog
+	case c.life != LifeBound:
+		return ReasonUnbound
+	case c.mode == ModeOff:
+		return ReasonOff
+	case p.window && !c.window.CanSend(&p.nscc, min(c.waits, p.mtu)):
+		return ReasonWindow
+	case p.credit && !c.credit.CanSend():
+		return ReasonCredit
+	default:
+		return ReasonBacklog
+	}
 }
 
 // withdraw takes size bytes away from the unsent new data.

@@ -20,15 +20,12 @@ func (m *Manager) OnNewData(pdc Handle, now, delta int64) {
 	b.due += delta
 	c := &m.seatOf(b).context
 	c.add(delta)
-	switch {
-	case c.plain && b.queued && c.state == StateReady: // nothing but more of the same
+	if c.plain && c.state == StateReady { // nothing but more of the same
 		c.rec.last = now
-	case c.plain:
-		m.settlePlain(b, c, now)
-	default:
-		c.evaluate(m.p, now)
-		m.finish(b, c, now)
+		return
 	}
+	c.evaluate(m.p, now)
+	m.settle(c, now)
 }
 
 // OnWithdraw takes back delta bytes of a PDC's unsent data, see [Context.OnWithdraw].
@@ -40,7 +37,7 @@ func (m *Manager) OnWithdraw(pdc Handle, now, delta int64) {
 	b.withdraw(delta)
 	c := &m.seatOf(b).context
 	c.OnWithdraw(m.p, now, delta)
-	m.finish(b, c, now)
+	m.settle(c, now)
 }
 
 // OnSend counts a packet that is being sent.
@@ -72,8 +69,9 @@ func (m *Manager) send(b *member, c *Context, now int64, s Sent) {
 	}
 	if c.rec.custom {
 		m.algOf(c).OnSend(now, s.Size, s.Rtx)
+		m.spend(c, now, s.Size)
 	}
-	m.finish(b, c, now)
+	m.arrange(c, now)
 }
 
 // OnACK takes in an acknowledgement. It may lower a.Bytes to what was sent.
@@ -90,7 +88,7 @@ func (m *Manager) OnACK(pdc Handle, now int64, a *Ack) {
 	if c.rec.custom {
 		m.algOf(c).OnACK(now, *a)
 	}
-	m.finish(b, c, now)
+	m.settle(c, now)
 }
 
 // OnNACK takes in the refusal of a packet of the PDC that is in flight.
@@ -107,7 +105,7 @@ func (m *Manager) OnNACK(pdc Handle, now int64, n Nack) {
 	if c.rec.custom {
 		m.algOf(c).OnNACK(now, n)
 	}
-	m.finish(b, c, now)
+	m.settle(c, now)
 }
 
 // OnInferredLoss takes in that a packet of the PDC in flight is lost.
@@ -124,7 +122,7 @@ func (m *Manager) OnInferredLoss(pdc Handle, now int64, l Loss) {
 	if c.rec.custom {
 		m.algOf(c).OnInferredLoss(now, l)
 	}
-	m.finish(b, c, now)
+	m.settle(c, now)
 }
 
 // OnCreditUpdate takes in a cumulative credit of total bytes that came for a PDC.
@@ -132,7 +130,7 @@ func (m *Manager) OnCreditUpdate(pdc Handle, now, total int64) {
 	if b := m.live(pdc); b != nil {
 		c := &m.seatOf(b).context
 		c.OnCreditUpdate(m.p, now, total)
-		m.finish(b, c, now)
+		m.settle(c, now)
 	}
 }
 

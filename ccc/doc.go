@@ -15,10 +15,9 @@
 // [Entropy] chooses the path of each packet.
 //
 // A [Manager] has the contexts of a NIC port in slabs, with what each needs around it:
-// the PDCs bound to it and whose turn it is ([Manager.Next]), deadlines ([Manager.Tick]),
-// and perhaps an [Algorithm] of the user's own. Where the window alone has a say,
-// [Manager.SendNew] and [Manager.OnPlainACK] do in one step what a packet needs: try them
-// first. For several cores each context has a [Gate], where any goroutine reserves
+// the PDCs bound to it, deadlines ([Manager.Tick]), and perhaps an [Algorithm] of the user's
+// own. [Manager.Exchange] takes a run of acknowledgements in and lets a run of packets go in
+// one step: try that first. For several cores each context has a [Gate], where any goroutine reserves
 // bytes, and the manager an inbox ([Manager.Post]) and snapshots ([Manager.Refresh]).
 // Nobody waits for anybody.
 //

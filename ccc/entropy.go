@@ -219,18 +219,6 @@ func (e *Entropy) inTurn(p *EntropyParams) uint16 {
 	return v
 }
 
-// run is SchemeOblivious for several packets.
-func (e *Entropy) run(p *EntropyParams, paths []uint16) {
-	i := e.index
-	for k := range paths {
-		paths[k] = i ^ e.order
-		if i = (i + 1) & p.mask; i == 0 {
-			e.reorder(p)
-		}
-	}
-	e.index = i
-}
-
 // Feedback tells the scheme about a value that [Entropy.Next] returned. It is
 // the specification's process_ev.
 func (e *Entropy) Feedback(p *EntropyParams, side []uint64, now int64, r Report) {

@@ -100,14 +100,6 @@ func (c *Context) OnSend(p *Params, now, size int64, rtx bool) {
 	c.evaluate(p, now)
 }
 
-// countNew is OnSend, up to its evaluation, for a new packet whose bytes are known
-// to wait, where credit takes no part.
-func (c *Context) countNew(size int64) {
-	c.waits -= size
-	c.window.OnSend(size)
-	c.inflightPkts++
-}
-
 // OnACK takes in an acknowledgement. Tell the path choice first:
 // [Entropy.Feedback] with [Ack.Report].
 func (c *Context) OnACK(p *Params, now int64, a Ack) { c.onACK(p, now, &a) }

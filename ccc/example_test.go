@@ -38,8 +38,8 @@ func Example() {
 	// may send 8372 more: READY
 }
 
-// A manager drives many PDCs over a few contexts: ask whose turn it is, send,
-// count. Figure 6-11 of the UET congestion chapters: five ranks on three PDCs of one
+// A manager drives many PDCs over a few contexts: while the context is READY one of
+// its PDCs sends, here each in turn. Figure 6-11 of the UET congestion chapters: five ranks on three PDCs of one
 // context.
 func ExampleManager() {
 	p, _ := ccc.NewParams(ccc.Config{NSCC: nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 6_000, MTU: 4_096, Trimming: true}})
@@ -50,31 +50,28 @@ func ExampleManager() {
 	}
 	context := ccc.NewHandle(0, 1)
 	_ = m.Open(context, 0, 0)
-	for id, ranks := range map[uint16]int64{0x4001: 2, 0x4002: 1, 0x4003: 2} {
-		pdc := ccc.NewHandle(id, 1)
-		_ = m.Bind(pdc, context, 0, false)
-		m.OnNewData(pdc, 0, ranks*4_096<<10)
+	pdcs := []ccc.Handle{ccc.NewHandle(0x4001, 1), ccc.NewHandle(0x4002, 1), ccc.NewHandle(0x4003, 1)}
+	for i, ranks := range []int64{2, 1, 2} {
+		_ = m.Bind(pdcs[i], context, 0, false)
+		m.OnNewData(pdcs[i], 0, ranks*4_096<<10)
 	}
-	fmt.Println("backlog", m.Context(context).Backlog())
+	c := m.Context(context)
+	fmt.Println("backlog", c.Backlog())
 
 	packets := 0
-	for {
-		grant, ok := m.Next(0)
-		if !ok {
-			break
-		}
-		m.OnSend(grant.PDC, 0, ccc.Sent{Size: min(grant.Bytes, 4_096)})
+	for c.State() == ccc.StateReady {
+		m.OnSend(pdcs[packets%3], 0, ccc.Sent{Size: 4_096})
 		packets++
 	}
-	fmt.Println(packets, "packets sent, held by", m.Context(context).Reason())
+	fmt.Println(packets, "packets sent, held by", c.Reason())
 	// Output:
 	// backlog 20971520
 	// 27 packets sent, held by window
 }
 
-// A source asks for room, counts its packet and learns what the header carries in one
-// step, until the window is full; the acknowledgement says whether that has changed.
-func ExampleManager_SendNew() {
+// A source sends what its window allows in one step, and learns which packets ask for an
+// acknowledgement. In another it takes acknowledgements in and sends what these let go.
+func ExampleManager_Exchange() {
 	p, _ := ccc.NewParams(ccc.Config{NSCC: nscc.Config{
 		LinkRate: 12_500_000_000, BaseRTT: 6_000, MTU: 4_096, Trimming: true, InitialCwnd: 4 * 4_096}})
 	m, _ := ccc.NewManager(ccc.ManagerConfig{Params: &p, Contexts: 1, PDCs: 1})
@@ -83,21 +80,17 @@ func ExampleManager_SendNew() {
 	_ = m.Bind(pdc, context, 0, false)
 
 	m.OnNewData(pdc, 0, 100*4_096)
-	for {
-		packet, ok := m.SendNew(pdc, 0, 4_096)
-		if !ok {
-			break
-		}
-		fmt.Println("sent, held by", packet.Held, "asks for an answer:", packet.AckRequest)
-	}
-	state, _ := m.OnPlainACK(pdc, 6_000, ccc.PlainAck{PlainAck: nscc.MakePlainAck(4_096, 6_000, false), Packets: 1})
-	fmt.Println(state)
+	paths := make([]uint16, 32)
+	run, _ := m.Exchange(pdc, 0, nil, 4_096, paths)
+	fmt.Println(run.Sent, "sent, held by", run.Held, "the last one asks for an answer:", run.AckLast)
+
+	*m.Waiters(context) = ccc.Waiters{Head: pdc.Index(), Tail: pdc.Index()} // the one that waits for room
+	ack := ccc.PlainAck{PlainAck: nscc.MakePlainAck(4_096, 6_000, false), Packets: 1, Entropy: paths[0]}
+	run, _ = m.Exchange(pdc, 6_000, []ccc.PlainAck{ack, ack}, 4_096, paths)
+	fmt.Println(run.Sent, "sent, held by", run.Held)
 	// Output:
-	// sent, held by backlog asks for an answer: false
-	// sent, held by backlog asks for an answer: false
-	// sent, held by backlog asks for an answer: false
-	// sent, held by window asks for an answer: true
-	// READY
+	// 4 sent, held by window the last one asks for an answer: true
+	// 2 sent, held by window
 }
 
 // halfWindow is a congestion control of one's own: never more than half of what
@@ -126,10 +119,10 @@ func ExampleAlgorithm() {
 	m.SetAlgorithm(context, 0, halfWindow{})
 
 	m.OnNewData(pdc, 0, 100*4_096)
-	for grant, ok := m.Next(0); ok; grant, ok = m.Next(0) {
-		m.OnSend(grant.PDC, 0, ccc.Sent{Size: 4_096})
-	}
 	c := m.Context(context)
+	for c.State() == ccc.StateReady {
+		m.OnSend(pdc, 0, ccc.Sent{Size: 4_096})
+	}
 	fmt.Println(c.InflightPackets(), "packets in flight:", c.State(), c.Reason())
 
 	m.SetMode(context, 0, ccc.ModeObserve)

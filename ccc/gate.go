@@ -54,8 +54,7 @@ func (g *Gate) Room() int64 { return g.room.Load() }
 
 // Gate returns the admission of context h for any goroutine to keep while the
 // context lives; nil without [ManagerConfig.Admission]. Where senders reserve,
-// all of them must, the owner too: what [Manager.Next] grants takes no account of
-// reservations.
+// all of them must, the owner too: [Context.Decide] takes no account of reservations.
 func (m *Manager) Gate(h Handle) *Gate {
 	if int(h.Index()) >= len(m.gates) {
 		return nil

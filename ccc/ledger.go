@@ -7,7 +7,6 @@ import "math"
 type record struct {
 	last   int64 // time of the last event, ns
 	handle Handle
-	listed bool   // on the ready list
 	busy   bool   // counted in Manager.busy
 	armed  bool   // has a deadline
 	custom bool   // runs an algorithm of the user

@@ -45,8 +45,8 @@ type ManagerConfig struct {
 }
 
 // A Manager is the CCC manager of a NIC port: the contexts and the PDCs bound to
-// them, in slabs that are addressed by index; who may send next; and, around them,
-// what several cores need.
+// them, in slabs that are addressed by index, and what several cores need around them.
+// Which PDC of those that may send is next is the caller's: package pds/pdc keeps turns.
 //
 // Only its owner may call its methods, and there is one owner at a time; any goroutine
 // may call [Manager.Post], [Manager.TryOwn], [Manager.Gate] and [Manager.Refresh]. A
@@ -64,12 +64,10 @@ type Manager struct {
 	algs    []Algorithm
 	pdcs    []member
 
-	ready links // of contexts in StateReady, or that were when last looked at; anchor len(seats)
-	turns links // of PDCs with something to send; anchor len(pdcs) + context
-	due   *timerwheel.Wheel
-	busy  int64 // contexts with something to send
-	wide  bool  // what settle does beyond the lists concerns every context
-	plain bool  // contexts can be plain, see SendNew
+	due  *timerwheel.Wheel
+	busy int64 // contexts with something to send
+	wide bool  // what settle does beyond the lists concerns every context
+	runs bool  // contexts take several events in one step, see Exchange
 
 	listens  bool // path choice takes feedback in
 	revision uint32
@@ -116,14 +114,12 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		side:    make([]uint64, c.Contexts*c.Params.entropy.Words()),
 		algs:    make([]Algorithm, c.Contexts),
 		pdcs:    slab.Make[member](c.PDCs),
-		ready:   newLinks(c.Contexts + 1),
-		turns:   newLinks(c.PDCs + c.Contexts),
 		due:     timerwheel.New(c.Contexts, 1, c.Now),
 		seed:    random.Seed(c.Seed),
 		inbox:   newInbox(c.Inbox),
 		clock:   c.Now,
 		wide:    c.Params.credit || c.Admission,
-		plain:   c.Params.plain && !c.Admission,
+		runs:    c.Params.runs && !c.Admission,
 		listens: c.Params.entropy.scheme != SchemeOblivious,
 	}
 	if c.Admission {
@@ -229,9 +225,6 @@ func (m *Manager) Unbind(pdc Handle, now int64) (freed Handle, baseRTT int64) {
 		return 0, 0
 	}
 	c := &m.seatOf(b).context
-	if b.queued {
-		m.turns.remove(uint32(pdc.Index()))
-	}
 	last := c.Unbind(m.p, now, b.left())
 	*b = member{}
 	m.settle(c, now)
@@ -244,9 +237,6 @@ func (m *Manager) Unbind(pdc Handle, now int64) (freed Handle, baseRTT int64) {
 // free ends the life of a context without PDCs.
 func (m *Manager) free(c *Context, now int64) (Handle, int64) {
 	h, rtt := c.rec.handle, c.BaseRTT()
-	if c.rec.listed {
-		m.ready.remove(uint32(h.Index()))
-	}
 	*c = Context{rec: record{handle: h, armed: c.rec.armed}}
 	m.algs[h.Index()] = nil
 	m.settle(c, now)

@@ -229,7 +229,6 @@ func TestManagerOddClocks(t *testing.T) {
 		}
 		m.OnACK(b, now, &Ack{Ack: nscc.Ack{Bytes: mtu, RTT: times[i%len(times)], ECN: i%3 == 0}, Packets: 1})
 		m.OnCreditUpdate(b, now, int64(i)*mtu)
-		m.Next(now)
 		m.Tick(now)
 		c := m.Context(ctx)
 		require.GreaterOrEqual(t, c.Cwnd(), mtu)
@@ -249,14 +248,14 @@ func TestManagerAllocs(t *testing.T) {
 	alloctest.Zero(t, "a packet", func() {
 		now += 10 * us
 		seq++
-		m.OnNewData(pdcs[seq%3], now, mtu)
-		g, ok := m.Next(now)
-		if !ok || !m.Gate(ctx).TryReserve(mtu) {
+		h := pdcs[seq%3]
+		m.OnNewData(h, now, mtu)
+		if !m.Gate(ctx).TryReserve(mtu) {
 			panic("the path under test did not run")
 		}
 		a := ack(1, mtu)
-		a.Entropy = m.Send(g.PDC, now, Sent{Size: mtu, Reserved: true, Seq: seq}).Entropy
-		if !m.Post(Event{Kind: EventACK, PDC: g.PDC, Now: now, Ack: a}) {
+		a.Entropy = m.Send(h, now, Sent{Size: mtu, Reserved: true, Seq: seq}).Entropy
+		if !m.Post(Event{Kind: EventACK, PDC: h, Now: now, Ack: a}) {
 			panic("the path under test did not run")
 		}
 		m.Tick(now)

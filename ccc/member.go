@@ -3,31 +3,25 @@ package ccc
 // A member is the part of one PDC in its context, of which the context's counters
 // are the sums. It keeps bytes that only grow, so that a packet moves one of them:
 //
-//	waiting  = due - sent
 //	backlog  = due - sent - rtxBacklog
 //	inflight = sent - heard - rtxBacklog
 type member struct {
 	handle  Handle
 	context Handle
 	fixed   bool // takes no part in path choice
-	queued  bool // has its turns in the context's round
-	granted bool // had a grant when sent was grantedAt
 
 	waitingRtx      int32 // packets marked for retransmission
 	inflightPackets int32
-	grantedAt       uint32
 
 	due        int64 // bytes to send, those marked for retransmission each time
 	sent       int64 // bytes sent, each time
 	heard      int64 // of these, reported by the destination or sent again
 	rtxBacklog int64 // bytes marked for retransmission
-	paid       int64 // bytes that the PDC's turns were worth; less than sent is a debt
+
+	_ [8]byte // a cache line each
 }
 
-// waiting is what the PDC has to send, bytes.
-func (b *member) waiting() int64 { return b.due - b.sent }
-
-// backlog is the part of it that is new.
+// backlog is what the PDC has to send for the first time, bytes.
 func (b *member) backlog() int64 { return b.due - b.sent - b.rtxBacklog }
 
 // left is what the PDC would leave behind if it went now.
@@ -99,15 +93,3 @@ func (b *member) mark(size int64) {
 	b.waitingRtx++
 	b.inflightPackets--
 }
-
-// maxDebt bounds, in bytes, the debt for which a PDC is passed over later.
-const maxDebt = 1 << 24
-
-// pay adds a turn's worth of bytes.
-func (b *member) pay(bytes int64) { b.paid = max(b.paid, b.sent-maxDebt) + bytes }
-
-// idled reports whether the PDC has not used its last grant.
-func (b *member) idled() bool { return b.granted && b.grantedAt == uint32(b.sent) }
-
-// solvent reports whether the PDC has not used up what its turns were worth.
-func (b *member) solvent() bool { return b.paid > b.sent }

@@ -37,7 +37,7 @@ type Params struct {
 	mtu     int64
 	window  bool // NSCC takes part
 	credit  bool // RCCC takes part
-	plain   bool // only NSCC does, by the specification, and path choice needs no [Sent].Seq: see SendNew
+	runs    bool // contexts take several events in one step, see Manager.Exchange
 	mode    Mode
 
 	probeLacks int64 // ns by which a full packet takes longer than a probe on the sender's link
@@ -66,7 +66,7 @@ func NewParams(c Config) (Params, error) {
 		return Params{}, err
 	}
 	if !p.credit {
-		p.plain = p.window && p.nscc.Profile() == nscc.ProfileSpec && p.entropy.scheme != SchemeREPSLegacy
+		p.runs = (!p.window || takesRuns(p.nscc.Profile())) && p.entropy.scheme != SchemeREPSLegacy
 		return p, nil
 	}
 	c.RCCC.MaxCredit = cmp.Or(c.RCCC.MaxCredit, p.nscc.MaxWnd())
@@ -77,6 +77,10 @@ func NewParams(c Config) (Params, error) {
 	}
 	return p, nil
 }
+
+// takesRuns reports whether a window of this profile asks for room for a whole MTU, whatever is
+// sent.
+func takesRuns(f nscc.Profile) bool { return f == nscc.ProfileSpec || f == nscc.ProfileAdaptive }
 
 // NSCC returns the window's parameters.
 func (p *Params) NSCC() *nscc.Params { return &p.nscc }

@@ -27,5 +27,5 @@ func (m *Manager) OnProbe(pdc Handle, now, rtt int64) {
 	}
 	c := &m.seatOf(b).context
 	c.OnProbe(m.p, now, rtt)
-	m.finish(b, c, now)
+	m.settle(c, now)
 }

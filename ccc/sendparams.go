@@ -23,9 +23,7 @@ type SendParams struct {
 // SendParams returns what the packet last counted by [Context.OnSend] carries.
 // contexts is how many compete for its NIC port; 0 and 1 mean alone.
 func (c *Context) SendParams(p *Params, contexts int64) SendParams {
-	// The user's algorithm, too, has no room for another packet until an answer comes.
-	full := c.bounded && c.allow < p.mtu
-	s := SendParams{AckRequest: full || p.window && c.window.AckRequest(&p.nscc), Held: c.held()}
+	s := SendParams{AckRequest: c.wantsAnswer(p), Held: c.held()}
 	if p.credit {
 		s.CreditTarget = c.CreditTarget(p, contexts)
 		// The next packet may be a round of all the destination's senders away, which
@@ -33,6 +31,12 @@ func (c *Context) SendParams(p *Params, contexts int64) SendParams {
 		s.AckRequest = s.AckRequest || !c.credit.CanSend()
 	}
 	return s
+}
+
+// wantsAnswer reports whether there may be no room for another packet until an answer comes,
+// also as an algorithm of the user's has it.
+func (c *Context) wantsAnswer(p *Params) bool {
+	return c.bounded && c.allow < p.mtu || p.window && c.window.AckRequest(&p.nscc)
 }
 
 // CreditTarget is the target of [SendParams], also for a Credit Request.

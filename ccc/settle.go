@@ -1,22 +1,19 @@
 package ccc
 
-// finish ends an event of a PDC and its context.
-func (m *Manager) finish(b *member, c *Context, now int64) {
-	if waits := b.waiting() > 0; waits != b.queued {
-		m.turn(b, waits)
-	}
-	m.settle(c, now)
-}
-
 // settle brings everything around context c up to date with it. Every event ends
 // here.
 func (m *Manager) settle(c *Context, now int64) {
-	r := &c.rec
-	if r.custom {
-		c.Consult(m.p, now, m.algOf(c))
+	if c.rec.custom {
+		m.ask(c, now)
 	}
-	if !c.filed() {
-		m.file(c)
+	m.arrange(c, now)
+}
+
+// arrange is settle once an algorithm of the user's has been asked.
+func (m *Manager) arrange(c *Context, now int64) {
+	r := &c.rec
+	if (c.state >= StateActive) != r.busy {
+		m.count(c)
 	}
 	if r.held != ReasonBacklog && !r.wait(now) {
 		m.carry(c, now)
@@ -29,27 +26,13 @@ func (m *Manager) settle(c *Context, now int64) {
 	}
 }
 
-// filed reports whether c is where its state belongs: on the ready list when it is READY,
-// and among the busy ones, which are counted, when it has something to send.
-func (c *Context) filed() bool {
-	return (c.state != StateReady || c.rec.listed) && (c.state >= StateActive) == c.rec.busy
-}
-
-// file puts c where its state belongs. It stays on the ready list when it is READY no
-// more: its turn takes it off.
-func (m *Manager) file(c *Context) {
+// count keeps the number of contexts with something to send.
+func (m *Manager) count(c *Context) {
 	r := &c.rec
-	if c.state == StateReady && !r.listed {
-		r.listed = true
-		m.ready.append(uint32(len(m.seats)), uint32(r.handle.Index()))
-	}
-	if busy := c.state >= StateActive; busy != r.busy {
-		r.busy = busy
-		if busy {
-			m.busy++
-		} else {
-			m.busy--
-		}
+	if r.busy = !r.busy; r.busy {
+		m.busy++
+	} else {
+		m.busy--
 	}
 }
 

@@ -291,7 +291,6 @@ func TestPostParallelLosesNothing(t *testing.T) {
 					batch = batch[n:]
 				}
 				if i%64 == 0 && m.TryOwn() {
-					m.Next(i)
 					m.Disown()
 				}
 			}

@@ -18,8 +18,7 @@ const (
 )
 
 // FuzzCCCEvents runs any sequence of events through a manager and, beside it, a
-// model that keeps every packet in a list and adds up from there. Where the contexts
-// are plain, the plain steps are tried first.
+// model that keeps every packet in a list and adds up from there. Runs are tried first.
 func FuzzCCCEvents(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("\x00\x00\x05\x01\x00\x00\x01\x00\x00\x03\x00\x02"))             // data, two packets, both acknowledged
@@ -97,7 +96,7 @@ func (w *cccWorld) bind(i int, h ccc.Handle) {
 func (w *cccWorld) step(op, who, arg byte) {
 	i := int(who) % cccPDCs
 	d := &w.pdcs[i]
-	switch op % 12 {
+	switch op % 11 {
 	case 0:
 		size := 41 + int64(arg)*16
 		d.unsent = append(d.unsent, size, size)
@@ -135,8 +134,6 @@ func (w *cccWorld) step(op, who, arg byte) {
 	case 10:
 		w.now += int64(arg) * 64
 		w.m.Tick(w.now)
-	case 11:
-		w.next()
 	}
 }
 
@@ -150,21 +147,18 @@ func (w *cccWorld) send(d *cccPDC, from *[]int64, s ccc.Sent) {
 	}
 }
 
-// sendNew is the plain step, which serves exactly where the context admits the
-// packet and has no rules but the window's.
+// sendNew is a run of one, which serves exactly where the context admits the packet and
+// takes runs.
 func (w *cccWorld) sendNew(d *cccPDC, size int64) bool {
-	h := w.m.ContextOf(d.handle)
-	admits := w.m.Context(h).Admits()
-	s, ok := w.m.SendNew(d.handle, w.now, size)
-	require.Equal(w.t, admits && w.plain(h), ok)
-	require.True(w.t, ok || s == ccc.SendParams{})
+	admits := w.m.Context(w.m.ContextOf(d.handle)).Admits()
+	s, ok := w.m.Exchange(d.handle, w.now, nil, size, make([]uint16, 1))
+	require.Equal(w.t, admits && w.runs(), ok)
+	require.Equal(w.t, ok, s.Sent == 1)
 	return ok
 }
 
-// plain reports whether nothing but the window has a say.
-func (w *cccWorld) plain(h ccc.Handle) bool {
-	return !w.gates && w.mode[h.Index()] == ccc.ModeEnforce
-}
+// runs reports whether contexts take runs.
+func (w *cccWorld) runs() bool { return !w.gates }
 
 // acknowledge covers up to three packets, wherever they are.
 func (w *cccWorld) acknowledge(d *cccPDC, arg int) {
@@ -189,11 +183,10 @@ func (w *cccWorld) acknowledge(d *cccPDC, arg int) {
 		}
 	}
 	if a.RtxPackets == 0 && a.Pend == 0 && !a.Restore {
-		h := w.m.ContextOf(d.handle)
-		state, ok := w.m.OnPlainACK(d.handle, w.now, ccc.PlainAck{PlainAck: nscc.MakePlainAck(a.Bytes, a.RTT, a.ECN), Packets: int32(a.Packets), Entropy: a.Entropy})
-		require.Equal(w.t, w.plain(h), ok)
+		acks := []ccc.PlainAck{{PlainAck: nscc.MakePlainAck(a.Bytes, a.RTT, a.ECN), Packets: int32(a.Packets), Entropy: a.Entropy}}
+		_, ok := w.m.Exchange(d.handle, w.now, acks, 0, nil)
+		require.Equal(w.t, w.runs(), ok)
 		if ok {
-			require.Equal(w.t, w.m.Context(h).State(), state)
 			return
 		}
 	}
@@ -235,26 +228,6 @@ func (w *cccWorld) reserve(d *cccPDC, k int, n int64) {
 	}
 	g.GiveBack(w.reserved[k] / 2)
 	w.reserved[k] -= w.reserved[k] / 2
-}
-
-// next checks that a turn is given if and only if some context is READY, to a PDC
-// with something to send.
-func (w *cccWorld) next() {
-	ready := false
-	for _, h := range w.contexts {
-		ready = ready || w.m.Context(h).State() == ccc.StateReady
-	}
-	g, ok := w.m.Next(w.now)
-	require.Equal(w.t, ready, ok)
-	if !ok {
-		return
-	}
-	d := &w.pdcs[g.PDC.Index()]
-	require.Equal(w.t, d.handle, g.PDC)
-	waiting := sum(d.unsent) + sum(d.marked)
-	require.Positive(w.t, waiting)
-	require.LessOrEqual(w.t, g.Bytes, waiting)
-	require.Positive(w.t, g.Bytes)
 }
 
 // check compares every counter with the model's lists, and the state with its

@@ -88,14 +88,11 @@ func (a PlainAck) Bytes() int64 { return a.bytes }
 // ECN reports whether there is a mark.
 func (a PlainAck) ECN() bool { return a.bits.marked() }
 
-// Sum returns the newly received bytes of acks together, and how many have a mark.
-func Sum(acks []PlainAck) (bytes int64, marks int) {
-	for i := range acks {
-		bytes += acks[i].bytes
-		marks += int(acks[i].bits / markBit)
-	}
-	return bytes, marks
-}
+// Marks is the number of marks, 0 or 1.
+func (a PlainAck) Marks() uint64 { return uint64(a.bits / markBit) }
+
+// Ack returns a as an [Ack].
+func (a PlainAck) Ack() Ack { return Ack{Bytes: a.bytes, RTT: a.rtt, ECN: a.ECN()} }
 
 // OnACK takes in an acknowledgement that arrived at now. UE Specification 1.0.x,
 // section 3.6.13: counters, penalty, base round trip, delay average, quick adapt,
@@ -110,13 +107,6 @@ func (w *Window) OnACK(p *Params, now int64, a Ack) {
 
 // OnPlainACK is [Window.OnACK] of a plain one, handed over in registers.
 func (w *Window) OnPlainACK(p *Params, now int64, a PlainAck) { w.onACK(p, now, a.signal) }
-
-// OnPlainACKs is OnPlainACK for each of acks, all of which arrived at now.
-func (w *Window) OnPlainACKs(p *Params, now int64, acks []PlainAck) {
-	for i := range acks {
-		w.onACK(p, now, acks[i].signal)
-	}
-}
 
 // onACK is OnACK. Every branch is either rarely taken or predictable, as it changes no faster
 // than the path does; what differs between the four cases comes out of the table.

@@ -241,25 +241,19 @@ func TestWindowOnPlainACKIsOnACK(t *testing.T) {
 		c := fabric100()
 		c.Profile = profile
 		p, plain := started(t, c)
-		_, several := started(t, c)
 		_, general := started(t, c)
-		var acks []nscc.PlainAck
 		for i := range int64(2_000) {
 			a := nscc.Ack{Bytes: i % 5 * 4_096, RTT: 11_000 + i*7_919%20_000, ECN: i%3 == 0}
 			if i%11 == 0 {
 				a.RTT = 0
 			}
 			now := i / 7 * 560
-			acks = append(acks, nscc.MakePlainAck(a.Bytes, a.RTT, a.ECN))
-			plain.OnPlainACK(p, now, acks[len(acks)-1])
+			plainly := nscc.MakePlainAck(a.Bytes, a.RTT, a.ECN)
+			plain.OnPlainACK(p, now, plainly)
 			general.OnACK(p, now, a)
 			require.Equal(t, general, plain, i)
-			require.Equal(t, a.ECN, acks[len(acks)-1].ECN())
-			if i%7 == 6 {
-				several.OnPlainACKs(p, now, acks)
-				require.Equal(t, general, several, i)
-				acks = acks[:0]
-			}
+			require.Equal(t, a, plainly.Ack())
+			require.Equal(t, a.ECN, plainly.Marks() == 1)
 		}
 	}
 }

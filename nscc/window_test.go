@@ -226,7 +226,7 @@ func TestWindowAllocs(t *testing.T) {
 			"OnACK/decrease":     ack(nscc.Ack{Bytes: 4_096, RTT: 90_000, ECN: true}),
 			"OnACK/penalty":      ack(nscc.Ack{Bytes: 4_096, RTT: 15_000, Pend: 64}),
 			"OnACK/restore":      ack(nscc.Ack{Bytes: 4_096, Restore: true}),
-			"OnPlainACK":         func() { now += 100; w.OnPlainACKs(p, now, []nscc.PlainAck{nscc.MakePlainAck(4_096, 15_000, false)}) },
+			"OnPlainACK":         func() { now += 100; w.OnPlainACK(p, now, nscc.MakePlainAck(4_096, 15_000, false)) },
 			"OnNACK":             func() { w.OnNACK(p, now, nscc.Nack{Size: 4_096, Reason: nscc.ReasonTrimmed}) },
 			"OnInferredLoss":     func() { w.OnInferredLoss(p, 4_096) },
 			"OnSend":             func() { w.OnSend(4_096); w.AckRequest(p); w.CanSend(p, 4_096); w.OnUnmark(-4_096) },

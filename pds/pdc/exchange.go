@@ -28,13 +28,14 @@ func (f *FastPath) Exchange(
 	}
 	w, mem := &p.tx, m.mem
 	base, r := w.base, &mem.row[w.first]
-	plain := m.plain[:len(acks)]
+	plain, infer := m.plain[:len(acks)], m.p.c.InferLoss
 	for i, a := range acks {
 		at, n := base%rowLen, w.offset(a.CACK())+1-base
-		if m.p.c.InferLoss && knownOOO(a.OOOCount()) >= inferPackets || n-1 >= r.flying(at) || r.released != 0 || n > 1 && r.size == 0 || mem.handle(r, at+n-1)-first >= end-first {
+		if infer && knownOOO(a.OOOCount()) >= inferPackets || n-1 >= r.flying(at) || r.released != 0 || n > 1 && r.size == 0 || mem.handle(r, at+n-1)-first >= end-first {
 			return nil, 0
 		}
-		plain[i] = mem.record(r, at+n-1).news(now, a, n)
+		pkt, x := mem.record(r, at+n-1), &plain[i]
+		x.PlainAck, x.Packets, x.Entropy = pkt.news(now, a, n), int32(n), pkt.entropy
 		if base += n; base%rowLen == 0 {
 			r = &mem.row[w.rowOf(mem, base)]
 		}
@@ -52,7 +53,7 @@ func (f *FastPath) Exchange(
 	if n > 1 {
 		paths = run.Entropy[:w.alike(cur, min(most, int(n)), base+uint32(limit))]
 	}
-	s, ok := m.cc.Exchange(ccc.Handle(p.handle), now, plain, int32(n), int64(run.Size), paths)
+	s, ok := m.cc.Exchange(ccc.Handle(p.handle), now, plain, int64(run.Size), paths)
 	if !ok {
 		return nil, 0
 	}
@@ -69,13 +70,13 @@ func (f *FastPath) Exchange(
 	m.stats.Received += uint64(len(acks))
 	m.in.awaited = false
 	p.activeAt = now
-	if m.p.c.InferLoss {
+	if infer {
 		m.infers(now, p, acks[len(acks)-1])
 	}
 	if run.N = uint32(s.Sent); s.Sent == 0 {
 		return p, n
 	}
-	if last := m.sentRun(now, p, cur, run, s); last || w.next == w.tail || s.Held == ccc.ReasonBacklog {
+	if last := m.sentRun(now, p, cur, run, s); last || w.next == w.tail || goesOn(s.Held) {
 		*m.cc.Waiters(p.cc) = ccc.Waiters{}
 		p.flags &^= flagOnData
 		m.takeTurns(p, last, s.Held)

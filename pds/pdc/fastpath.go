@@ -6,8 +6,8 @@ package pdc
 //
 //	Expect, Named, Await, Take          a request: Receive and Respond
 //	ReceiveACK, TakeACK                 an acknowledgement: Receive
-//	TransmitNext, TransmitRun           new packets: Transmit
-//	OnlySender, Upcoming                who would be next in Transmit
+//	TransmitRun                         new packets: Transmit
+//	NextSender, Upcoming                who would be next in Transmit
 //	Exchange                            acknowledgements, and what they let go: Receive, Transmit
 //	Lines, PacketLines, SubmitLines     nothing: they tell what memory a later call will read
 //

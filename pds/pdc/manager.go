@@ -14,7 +14,6 @@ import (
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/table"
 	"github.com/uetcc/uetcc/internal/timerwheel"
-	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -113,11 +112,11 @@ type Manager struct {
 	turns queue   // PDCs with a buffered request whose turn has come
 	cccID []uint8 // by context: what the peer knows it by
 
-	in      inbound               // the packet that is being received
-	plain   [RunMax]nscc.PlainAck // those of one Exchange
-	limiter limiter               // of answers to packets without a PDC
-	secret  siphash.Key           // of what peers see and strangers must not guess
-	waiting [2]waitQueue          // for the general pool, and for the reserved one
+	in      inbound              // the packet that is being received
+	plain   [RunMax]ccc.PlainAck // those of one Exchange
+	limiter limiter              // of answers to packets without a PDC
+	secret  siphash.Key          // of what peers see and strangers must not guess
+	waiting [2]waitQueue         // for the general pool, and for the reserved one
 
 	expected expectedStarts // with StartExpected0RTT
 	rudi     rudiTable

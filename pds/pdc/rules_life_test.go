@@ -128,7 +128,7 @@ func (p *pacer) OnSend(now, _ int64, _ bool)                 { p.next = now + p.
 func (p *pacer) OnACK(int64, ccc.Ack)                        {}
 func (p *pacer) OnNACK(int64, ccc.Nack)                      {}
 func (p *pacer) OnInferredLoss(int64, ccc.Loss)              {}
-func (p *pacer) Allow(int64, ccc.Standing) (bytes, at int64) { return 1 << 20, p.next }
+func (p *pacer) Allow(int64, ccc.Standing) (bytes, at int64) { return 4160, p.next }
 
 // What an algorithm holds back until a time goes then, though nothing is heard.
 func TestPacedPacketGoesInTime(t *testing.T) {

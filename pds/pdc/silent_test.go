@@ -260,12 +260,8 @@ func TestTimeoutAfterATimerOfSomethingElse(t *testing.T) {
 			var buf [ReplyMax]byte
 			return m.Transmit(now, buf[:], &Out{})
 		},
-		"TransmitNext": func(m *Manager, now int64) bool {
-			var buf [ReplyMax]byte
-			p, _, _, _ := m.Fast().TransmitNext(now, &buf)
-			return p != nil
-		},
-		"TransmitRun": func(m *Manager, now int64) bool { return m.Fast().TransmitRun(now, 8, &Run{}) != nil },
+		"TransmitRun of one": func(m *Manager, now int64) bool { return m.Fast().TransmitRun(now, 1, &Run{}) != nil },
+		"TransmitRun":        func(m *Manager, now int64) bool { return m.Fast().TransmitRun(now, 8, &Run{}) != nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := established(t, pairConfig{Config: Config{RTOInit: 10 * ms}})

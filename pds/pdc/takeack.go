@@ -42,13 +42,11 @@ func (f *FastPath) TakeACK(now int64, a *pds.AckCCView, src Addr) (x Confirmed) 
 	m.stats.Received++
 	m.in.awaited = false
 	p.activeAt = now
-	state, ok := m.cc.OnPlainACK(ccc.Handle(p.handle), now, ccc.PlainAck{
-		PlainAck: last.news(now, a, n), Packets: int32(n), Entropy: last.entropy,
-	})
-	if !ok {
+	news := [1]ccc.PlainAck{{PlainAck: last.news(now, a, n), Packets: int32(n), Entropy: last.entropy}}
+	if _, ok := m.cc.Exchange(ccc.Handle(p.handle), now, news[:], 0, nil); ok {
+		m.release(p)
+	} else {
 		m.feedAny(now, p, a, last, n)
-	} else if state != ccc.StateActive {
-		m.unpark(p.cc)
 	}
 	if m.p.c.InferLoss {
 		if m.infers(now, p, a); w.queued != 0 {

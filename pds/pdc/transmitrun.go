@@ -29,15 +29,15 @@ func (x *Run) PutHeader(b *[pds.RequestLen]byte, k uint32) {
 	x.heads.Put(b, k, x.asks)
 }
 
-// OnlySender returns the PDC whose turn it is to send data, and whether no other one waits
-// for its turn: only then [FastPath.TransmitRun] is worth calling.
-func (f *FastPath) OnlySender() (pds.PDCID, bool) {
-	return f.data.next(), f.data.len() == 1
+// NextSender returns the PDC whose turn it is to send data; false: nobody waits for a turn.
+func (f *FastPath) NextSender() (pds.PDCID, bool) {
+	return f.data.next(), f.data.len() != 0
 }
 
-// TransmitRun is [Manager.Transmit] for packets like that of [FastPath.TransmitNext], up to
-// most of them, at least one: several go while nobody else has a turn. It returns their
-// PDC; with other packets to send, or none, there is none, and nothing has changed.
+// TransmitRun is [Manager.Transmit] for the packets that nearly all are, up to most of them, at
+// least one: new ones of an unordered PDC in use, which congestion control admits at once.
+// Several go while nobody else has a turn. It returns their PDC; with other packets to send,
+// or none, there is none, and nothing has changed.
 func (f *FastPath) TransmitRun(now int64, most int, x *Run) *PDC {
 	m := (*Manager)(f)
 	p := m.plainSender()
@@ -50,13 +50,29 @@ func (f *FastPath) TransmitRun(now int64, most int, x *Run) *PDC {
 		most = 1
 	}
 	x.Handle, x.Size, x.kind = m.mem.submitted(r, w.next%rowLen)
-	s := m.cc.SendRun(ccc.Handle(p.handle), now, int64(x.Size), x.Entropy[:w.alike(r, most, w.cack+uint32(w.limit))])
-	if s.Sent == 0 {
+	paths := x.Entropy[:w.alike(r, most, w.cack+uint32(w.limit))]
+	s, ok := m.cc.Exchange(ccc.Handle(p.handle), now, nil, int64(x.Size), paths)
+	if !ok {
 		return nil
 	}
 	m.data.head++
 	p.flags &^= flagOnData
 	m.takeTurns(p, m.sentRun(now, p, r, x, s), s.Held)
+	return p
+}
+
+// plainSender returns the PDC whose turn it is, if it is an unordered one in use that
+// has a new packet to send within its peer's window, and nothing else.
+func (m *Manager) plainSender() *PDC {
+	if m.ctl.head != 0 || m.data.len() == 0 {
+		return nil
+	}
+	p := &m.pdc[m.data.next()]
+	w := &p.tx
+	if p.state != StateEstablished || p.flags&(flagROD|flagClearDue|flagInitiator) != flagInitiator ||
+		w.queued|w.control != 0 || w.next == w.tail || !w.inPeerWindow(w.next) {
+		return nil
+	}
 	return p
 }
 

@@ -11,7 +11,7 @@ func (m *Manager) takeTurns(p *PDC, last bool, held ccc.Reason) {
 	switch w := &p.tx; {
 	case w.queued == 0 && (last || w.next == w.tail):
 		// an acknowledgement wakes it
-	case w.queued == 0 && w.control == 0 && held != ccc.ReasonBacklog && held != ccc.ReasonPacing:
+	case w.queued == 0 && w.control == 0 && !goesOn(held):
 		m.park(p)
 		return
 	default:
@@ -21,6 +21,10 @@ func (m *Manager) takeTurns(p *PDC, last bool, held ccc.Reason) {
 		m.release(p)
 	}
 }
+
+// goesOn reports whether a PDC keeps its turn with what holds its next packet: nothing, or the
+// time alone.
+func goesOn(held ccc.Reason) bool { return held == ccc.ReasonBacklog || held == ccc.ReasonPacing }
 
 // park has p wait until its congestion control context allows more.
 func (m *Manager) park(p *PDC) {

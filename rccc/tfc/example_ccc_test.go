@@ -63,8 +63,8 @@ func Example_besideNSCC() {
 	c := m.Context(context)
 	send := func() {
 		sent := 0
-		for grant, ok := m.Next(0); ok; grant, ok = m.Next(0) {
-			m.OnSend(grant.PDC, 0, ccc.Sent{Size: 4150, Rtx: c.WaitingRtx() > 0})
+		for c.State() == ccc.StateReady {
+			m.OnSend(pdc, 0, ccc.Sent{Size: 4150, Rtx: c.WaitingRtx() > 0})
 			sent++
 		}
 		fmt.Println(sent, "sent,", c.State(), c.Reason(), "cells left:", gate.src.Allowed())

@@ -14,8 +14,8 @@ import (
 	"github.com/uetcc/uetcc/nscc"
 )
 
-// A twin is two managers that are told the same: one by the plain steps wherever
-// they serve, the other, which knows no plain contexts, by the general ones.
+// A twin is two managers that are told the same: one by Exchange wherever that serves, the
+// other, which knows no runs, by the general functions.
 type twin struct {
 	t              *testing.T
 	r              *rand.Rand
@@ -23,9 +23,7 @@ type twin struct {
 	now            int64
 	pdcs           [4]Handle // the even ones on context 0, the odd ones on context 1
 	contexts       [2]Handle
-	sends, acks    int    // that the plain steps served
-	runs           int    // packets that went with others
-	exchanged      [2]int // acknowledgements that packets have been exchanged for; packets in runs of these
+	did            struct{ sends, runs, acks, exchanged, together, custom, observed int }
 }
 
 func newTwin(t *testing.T, seed uint64, c Config, admission bool) *twin {
@@ -37,7 +35,7 @@ func newTwin(t *testing.T, seed uint64, c Config, admission bool) *twin {
 	require.NoError(t, err)
 	w.general, err = NewManager(mc)
 	require.NoError(t, err)
-	w.general.plain = false
+	w.general.runs = false
 	for i := range w.contexts {
 		w.contexts[i] = NewHandle(uint16(i), 1)
 		w.both(func(m *Manager) { require.NoError(t, m.Open(w.contexts[i], 0, 0)) })
@@ -48,7 +46,8 @@ func newTwin(t *testing.T, seed uint64, c Config, admission bool) *twin {
 	return w
 }
 
-// same compares all that events change but the wheel, and whether contexts are plain.
+// same compares all that events change but the wheel, and whether contexts are plain. The
+// algorithms are pacers, which have the same state where they were asked the same.
 func (w *twin) same(where string) {
 	w.t.Helper()
 	a, b := w.plain, w.general
@@ -57,8 +56,7 @@ func (w *twin) same(where string) {
 		defer func() { b.seats[i].context.plain = false }()
 	}
 	same := slices.Equal(a.seats, b.seats) && slices.Equal(a.ledgers, b.ledgers) && slices.Equal(a.pdcs, b.pdcs) &&
-		slices.Equal(a.side, b.side) && slices.Equal(a.ready, b.ready) && slices.Equal(a.turns, b.turns) &&
-		a.busy == b.busy && a.stale == b.stale
+		slices.Equal(a.side, b.side) && a.busy == b.busy && a.stale == b.stale
 	if !same {
 		require.Equal(w.t, b, a, where)
 	}
@@ -86,7 +84,7 @@ func (w *twin) step() {
 	case op < 7 && l.InflightPackets > 0:
 		w.exchange(h, l)
 	case op < 9:
-		w.sendRun(h, min(l.Backlog, 1+r.Int64N(mtu)))
+		w.sendRun(h, min(l.Backlog, 1+r.Int64N(mtu)), 1+r.IntN(8))
 	case op < 20:
 		w.send(h, min(l.Backlog, 1+r.Int64N(mtu)))
 	case op < 24 && l.InflightPackets > 0:
@@ -103,7 +101,7 @@ func (w *twin) step() {
 	case op < 36 && l.WaitingRtx > 0:
 		w.resend(h, l)
 	case op == 36:
-		w.both(func(m *Manager) { m.Next(w.now); m.Tick(w.now) })
+		w.both(func(m *Manager) { m.Tick(w.now) })
 	case op == 37:
 		w.life(i)
 	}
@@ -128,12 +126,14 @@ func (w *twin) resend(h Handle, l Left) {
 // life is what changes whether a context is plain.
 func (w *twin) life(i int) {
 	k, r := i%2, w.r
-	switch r.IntN(12) {
+	switch r.IntN(14) {
 	case 0:
 		mode := Mode(r.IntN(modes))
 		w.both(func(m *Manager) { m.SetMode(w.contexts[k], w.now, mode) })
 	case 1:
 		w.both(func(m *Manager) { m.SetAlgorithm(w.contexts[k], w.now, &Pacer{}) })
+	case 10, 11:
+		w.both(func(m *Manager) { m.SetAlgorithm(w.contexts[k], w.now, &fixedWindow{bytes: 4*mtu + 100}) })
 	case 2, 3, 4, 5:
 		w.both(func(m *Manager) {
 			m.SetAlgorithm(w.contexts[k], w.now, nil)
@@ -169,62 +169,69 @@ func (w *twin) life(i int) {
 	}
 }
 
-// send tries the plain step also where it must refuse.
-func (w *twin) send(h Handle, size int64) {
-	before := w.general.Context(w.general.ContextOf(h))
-	admitted := before != nil && before.Admits()
-	got, ok := w.plain.SendNew(h, w.now, size)
-	if !ok {
-		w.same("refused, but something has changed")
-		if before == nil || size <= 0 {
-			return
-		}
-		got = w.plain.Send(h, w.now, Sent{Size: size})
-	} else {
-		require.True(w.t, admitted)
-		w.sends++
+// tried counts what Exchange did for a context.
+func (w *twin) tried(at Handle, n *int, by int) {
+	*n += by
+	c := w.plain.Context(at)
+	if c.rec.custom {
+		w.did.custom++
 	}
-	require.Equal(w.t, w.general.Send(h, w.now, Sent{Size: size}), got)
+	if c.mode != ModeEnforce {
+		w.did.observed++
+	}
 }
 
-// sendRun sends several packets at once, as far as that goes.
-func (w *twin) sendRun(h Handle, size int64) {
-	paths := make([]uint16, 1+w.r.IntN(8))
-	s := w.plain.SendRun(h, w.now, size, paths)
-	if s.Sent == 0 {
-		w.same("refused, but something has changed")
+// send tries the run also where that must refuse.
+func (w *twin) send(h Handle, size int64) {
+	if paths := w.sendRun(h, size, 1); paths != 0 || w.general.ContextOf(h) == 0 || size <= 0 {
 		return
 	}
+	s := w.plain.Send(h, w.now, Sent{Size: size})
+	require.Equal(w.t, w.general.Send(h, w.now, Sent{Size: size}), s)
+}
+
+// sendRun sends up to most packets at once, as far as that goes.
+func (w *twin) sendRun(h Handle, size int64, most int) int {
+	paths := make([]uint16, most)
+	at := w.general.ContextOf(h)
+	s, ok := w.plain.Exchange(h, w.now, nil, size, paths)
+	if !ok {
+		w.same("refused, but something has changed")
+		return 0
+	}
 	w.sent(h, size, s, paths)
-	w.sends++
-	w.runs += s.Sent - 1
+	w.tried(at, &w.did.sends, 1)
+	w.did.runs += s.Sent - 1
+	return s.Sent
 }
 
 // exchange takes in acknowledgements and sends what they let go, in one step.
 func (w *twin) exchange(h Handle, l Left) {
 	r := w.r
-	var acks []nscc.PlainAck
+	var acks []PlainAck
 	var each []Ack
-	all := int32(0)
-	for range 1 + r.IntN(3) {
+	at := w.general.member(h).context
+	most := 3
+	if c := w.general.Context(at); c.rec.custom || c.mode != ModeEnforce {
+		most = 1 // or an algorithm is asked less often, and a time that was named is another
+	}
+	for range 1 + r.IntN(most) {
 		if l.InflightPackets > 0 {
 			packets := 1 + r.Int32N(min(l.InflightPackets, 4))
 			a := nscc.Ack{Bytes: max(min(l.Inflight, int64(packets)*mtu)+r.Int64N(300)-150, 0), RTT: 6*us + r.Int64N(2*us), ECN: r.IntN(4) == 0}
-			acks = append(acks, nscc.MakePlainAck(a.Bytes, a.RTT, a.ECN))
-			each = append(each, Ack{Ack: a, Packets: int(packets), Entropy: uint16(r.Uint32())})
+			acks = append(acks, PlainAck{nscc.MakePlainAck(a.Bytes, a.RTT, a.ECN), packets, uint16(r.Uint32())})
+			each = append(each, Ack{Ack: a, Packets: int(packets), Entropy: acks[len(acks)-1].Entropy})
 			l.InflightPackets -= packets
 			l.Inflight -= a.Bytes
-			all += packets
 		}
 	}
 	size := 1 + r.Int64N(mtu)
-	at := w.general.member(h).context
 	w.both(func(m *Manager) { *m.Waiters(at) = Waiters{h.Index(), h.Index()} })
 	if r.IntN(8) == 0 {
 		w.both(func(m *Manager) { *m.Waiters(at) = Waiters{h.Index(), h.Index() ^ 2} })
 	}
 	paths := make([]uint16, 1+r.IntN(5))
-	s, ok := w.plain.Exchange(h, w.now, acks, all, size, paths)
+	s, ok := w.plain.Exchange(h, w.now, acks, size, paths)
 	if !ok {
 		w.same("refused, but something has changed")
 		return
@@ -234,16 +241,18 @@ func (w *twin) exchange(h Handle, l Left) {
 	}
 	w.sent(h, size, s, paths)
 	c := w.general.Context(at)
-	require.True(w.t, s.Sent == len(paths) || !c.Admits() || w.general.member(h).backlog() <= size, "it sends all that may go")
-	require.Positive(w.t, w.general.member(h).backlog())
-	w.exchanged[0]++
-	w.exchanged[1] += max(s.Sent-1, 0)
+	if w.plain.Context(at).plain {
+		require.True(w.t, s.Sent == len(paths) || !c.Admits() || w.general.member(h).backlog() < size, "it sends all that may go")
+	}
+	w.tried(at, &w.did.exchanged, 1)
+	w.did.together += max(s.Sent-1, 0)
 }
 
-// sent has the general one send what the plain one has.
+// sent has the general one send what the other one has.
 func (w *twin) sent(h Handle, size int64, s RunParams, paths []uint16) {
 	for i := range s.Sent {
-		require.True(w.t, w.general.Context(w.general.ContextOf(h)).Admits())
+		c := w.general.Context(w.general.ContextOf(h))
+		require.True(w.t, c.Admits() || c.bounded && c.Decide(w.general.p, w.now).Bytes >= min(size, mtu))
 		got := w.general.Send(h, w.now, Sent{Size: size})
 		last := i+1 == s.Sent
 		require.Equal(w.t, SendParams{Entropy: paths[i], AckRequest: s.AckEach || s.AckLast && last, Held: got.Held}, got)
@@ -263,7 +272,8 @@ func (w *twin) acknowledge(h Handle, bytes int64, packets int32) {
 	if w.r.IntN(4) > 0 {
 		a.RTT = 6*us + w.r.Int64N(2*us)
 	}
-	state, ok := w.plain.OnPlainACK(h, w.now, PlainAck{nscc.MakePlainAck(a.Bytes, a.RTT, a.ECN), packets, a.Entropy})
+	at := w.general.ContextOf(h)
+	_, ok := w.plain.Exchange(h, w.now, []PlainAck{{nscc.MakePlainAck(a.Bytes, a.RTT, a.ECN), packets, a.Entropy}}, 0, nil)
 	if !ok {
 		w.same("refused, but something has changed")
 		b := a
@@ -271,18 +281,17 @@ func (w *twin) acknowledge(h Handle, bytes int64, packets int32) {
 	}
 	w.general.OnACK(h, w.now, &a)
 	if ok {
-		w.acks++
-		require.Equal(w.t, w.general.Context(w.general.ContextOf(h)).State(), state)
+		w.tried(at, &w.did.acks, 1)
 	}
 }
 
-// The plain steps leave behind what the general ones do, in every configuration,
-// and refuse where they would not.
-func TestPlainStepsEqualGeneralOnes(t *testing.T) {
+// Runs leave behind what the general functions do, in every configuration, with algorithms and
+// modes as they come, and refuse where they would not.
+func TestRunsEqualGeneralEvents(t *testing.T) {
 	for control := range Control(controls) {
 		for scheme := range Scheme(schemes) {
 			t.Run(fmt.Sprintf("control=%s/scheme=%s", control, scheme), func(t *testing.T) {
-				var did [5]int
+				var did [7]int
 				for seed := range uint64(6) {
 					f := chapterFabric()
 					f.Control, f.Entropy.Scheme, f.Entropy.Values = control, scheme, 16
@@ -294,27 +303,30 @@ func TestPlainStepsEqualGeneralOnes(t *testing.T) {
 						f.NSCC.Profile = nscc.ProfileHTSim
 					case 3:
 						f.NSCC.Filter, f.NSCC.AckTrigger = nscc.FilterForgetting, 24*mtu
+					case 5:
+						f.NSCC.Profile = nscc.ProfileAdaptive
 					}
 					w := newTwin(t, seed, f, seed == 4)
 					for range 5000 {
 						w.step()
 						w.same("after a step")
 					}
-					w.plain.plain = false
+					w.plain.runs = false
 					for i := range w.contexts {
 						w.plain.seats[i].context.plain = false
 					}
 					require.Equal(t, w.general, w.plain)
-					plain := control == ControlNSCC && scheme != SchemeREPSLegacy && seed != 2 && seed != 4
-					for k, n := range []int{w.sends, w.runs, w.acks, w.exchanged[0], w.exchanged[1]} {
+					runs := !control.rccc() && scheme != SchemeREPSLegacy && (seed != 2 || control == ControlNone) && seed != 4
+					d := w.did
+					for k, n := range []int{d.sends, d.runs, d.acks, d.exchanged, d.together, d.custom, d.observed} {
 						did[k] += n
-						require.True(t, plain || n == 0, "%d", k)
+						require.True(t, runs || n == 0, "%d", k)
 					}
 				}
 				for k, n := range did {
-					least := []int{1000, 200, 1000, 200, 50}[k]
-					plain := control == ControlNSCC && (scheme == SchemeOblivious || k < 3 && scheme != SchemeREPSLegacy)
-					require.Equal(t, plain, n > least, "%d", did)
+					least := []int{1000, 200, 1000, 200, 50, 200, 200}[k]
+					runs := !control.rccc() && scheme != SchemeREPSLegacy
+					require.Equal(t, runs, n > least, "%d", did)
 				}
 			})
 		}
@@ -334,22 +346,24 @@ func TestExchangeWithoutNewData(t *testing.T) {
 	m.OnWithdraw(pdc, 0, c.Backlog())
 	m.OnInferredLoss(pdc, us, Loss{Size: mtu})
 	require.Equal(t, StateActive, c.State())
-	require.True(t, c.rec.listed)
 	*m.Waiters(ctx) = Waiters{pdc.Index(), pdc.Index()}
 	before := *c
-	acks := []nscc.PlainAck{nscc.MakePlainAck(int64(n-1)*mtu, 6*us, false)}
 	for _, size := range []int64{1, 2, mtu} {
-		_, ok := m.Exchange(pdc, us, acks, n-1, size, make([]uint16, 4))
+		_, ok := m.Exchange(pdc, us, nil, size, make([]uint16, 4))
 		require.False(t, ok, "size %d", size)
 	}
 	require.Equal(t, before, *c)
+	acks := []PlainAck{{PlainAck: nscc.MakePlainAck(int64(n-1)*mtu, 6*us, false), Packets: n - 1}}
+	s, ok := m.Exchange(pdc, us, acks, 1, make([]uint16, 4))
+	require.True(t, ok)
+	require.Zero(t, s.Sent)
 }
 
-func TestPlainStepsRefuse(t *testing.T) {
+func TestExchangeRefuses(t *testing.T) {
 	m, ctx, pdcs := plainManager(t)
 	refuses := func(name string, h Handle, size int64) {
 		t.Helper()
-		_, ok := m.SendNew(h, 0, size)
+		_, ok := m.Exchange(h, 0, nil, size, make([]uint16, 1))
 		require.False(t, ok, name)
 	}
 	refuses("nothing to send", pdcs[0], 1)
@@ -361,22 +375,24 @@ func TestPlainStepsRefuse(t *testing.T) {
 	refuses("out of range", NewHandle(9, 1), 1)
 	refuses("stale", NewHandle(pdcs[0].Index(), 3), 1)
 	require.Zero(t, m.Stale(), "the general way counts them")
-	m.SetMode(ctx, 0, ModeObserve)
-	refuses("observing", pdcs[0], 1)
-	m.SetMode(ctx, 0, ModeEnforce)
-	m.SetAlgorithm(ctx, 0, &fixedWindow{bytes: mtu})
-	refuses("an algorithm of the user's", pdcs[0], 1)
-	_, ok := m.OnPlainACK(pdcs[0], 0, PlainAck{})
-	require.False(t, ok)
+	_, ok := m.Exchange(pdcs[0], 0, nil, 1, nil)
+	require.False(t, ok, "no room for paths")
+	m.SetAlgorithm(ctx, 0, &fixedWindow{})
+	refuses("an algorithm allows nothing", pdcs[0], 1)
 	m.SetAlgorithm(ctx, 0, nil)
-	s, ok := m.SendNew(pdcs[0], 0, 2*mtu)
+	s, ok := m.Exchange(pdcs[0], 0, nil, 2*mtu, make([]uint16, 3))
 	require.True(t, ok)
-	require.Equal(t, ReasonBacklog, s.Held)
-	state, ok := m.OnPlainACK(pdcs[0], us, PlainAck{nscc.MakePlainAck(2*mtu, 6*us, false), 1, s.Entropy})
+	require.Equal(t, RunParams{Sent: 1}, s)
+	_, ok = m.Exchange(pdcs[0], us, plainAck(2*mtu), 0, nil)
 	require.True(t, ok)
-	require.Equal(t, StateIdle, state)
-	_, ok = m.OnPlainACK(NewHandle(0, 3), us, PlainAck{})
+	require.Equal(t, StateIdle, m.Context(ctx).State())
+	_, ok = m.Exchange(NewHandle(0, 3), us, plainAck(1), 0, nil)
 	require.False(t, ok)
+}
+
+// plainAck acknowledges one packet of so many bytes.
+func plainAck(bytes int64) []PlainAck {
+	return []PlainAck{{PlainAck: nscc.MakePlainAck(bytes, 6*us, false), Packets: 1}}
 }
 
 // plainManager has one plain context with three PDCs.
@@ -396,13 +412,15 @@ func plainManager(t testing.TB) (*Manager, Handle, []Handle) {
 func TestPlainAllocs(t *testing.T) {
 	m, _, pdcs := plainManager(t)
 	now, seq := int64(0), 0
+	path, acks := make([]uint16, 1), make([]PlainAck, 1)
 	alloctest.Zero(t, "a packet", func() {
 		now += 10 * us
 		seq++
 		h := pdcs[seq%3]
 		m.OnNewData(h, now, mtu)
-		s, ok := m.SendNew(h, now, mtu)
-		_, acked := m.OnPlainACK(h, now+6*us, PlainAck{nscc.MakePlainAck(mtu, 6*us, seq%5 == 0), 1, s.Entropy})
+		_, ok := m.Exchange(h, now, nil, mtu, path)
+		acks[0] = PlainAck{nscc.MakePlainAck(mtu, 6*us, seq%5 == 0), 1, path[0]}
+		_, acked := m.Exchange(h, now+6*us, acks, 0, nil)
 		if !ok || !acked {
 			panic("the path under test did not run")
 		}
@@ -414,7 +432,7 @@ func TestPlainACKBelievesOnlyWhatWasSent(t *testing.T) {
 	m, ctx, pdcs := plainManager(t)
 	m.OnNewData(pdcs[0], 0, 4*mtu)
 	for range 3 {
-		_, ok := m.SendNew(pdcs[0], 0, mtu)
+		_, ok := m.Exchange(pdcs[0], 0, nil, mtu, make([]uint16, 1))
 		require.True(t, ok)
 	}
 	for _, c := range []struct {
@@ -425,7 +443,7 @@ func TestPlainACKBelievesOnlyWhatWasSent(t *testing.T) {
 	} {
 		before := m.Context(ctx).Inflight()
 		claim := nscc.MakePlainAck(c.claimed, 0, false)
-		_, ok := m.OnPlainACK(pdcs[0], 0, PlainAck{PlainAck: claim})
+		_, ok := m.Exchange(pdcs[0], 0, []PlainAck{{PlainAck: claim}}, 0, nil)
 		require.Equal(t, c.plain, ok, "claimed %d", c.claimed)
 		if !ok {
 			require.Equal(t, before, m.Context(ctx).Inflight())
