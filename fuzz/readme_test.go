@@ -19,19 +19,21 @@ func read(t *testing.T, name string) string {
 	return string(b)
 }
 
-// The README's program prints what the comment behind its last line says.
+// Each of the README's programs prints what the comment behind its last line says.
 func TestReadmeProgram(t *testing.T) {
-	program := regexp.MustCompile("(?s)```go\n(.*?)```").FindStringSubmatch(read(t, "README.md"))
-	require.NotNil(t, program)
-	want := regexp.MustCompile(`fmt\.Println\(.*\) // (.*)`).FindStringSubmatch(program[1])
-	require.NotNil(t, want)
-	file := filepath.Join(t.TempDir(), "main.go")
-	require.NoError(t, os.WriteFile(file, []byte(program[1]), 0o600))
-	run := exec.Command("go", "run", file)
-	run.Dir = ".."
-	got, err := run.CombinedOutput()
-	require.NoError(t, err, string(got))
-	require.Equal(t, want[1], strings.TrimSpace(string(got)))
+	programs := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(read(t, "README.md"), -1)
+	require.Len(t, programs, 2)
+	for _, program := range programs {
+		want := regexp.MustCompile(`fmt\.Print(?:ln|f)\(.*\) // (.*)`).FindStringSubmatch(program[1])
+		require.NotNil(t, want)
+		file := filepath.Join(t.TempDir(), "main.go")
+		require.NoError(t, os.WriteFile(file, []byte(program[1]), 0o600))
+		run := exec.Command("go", "run", file)
+		run.Dir = ".."
+		got, err := run.CombinedOutput()
+		require.NoError(t, err, string(got))
+		require.Equal(t, want[1], strings.TrimSpace(string(got)))
+	}
 }
 
 // CI runs the README's commands, and the files and folders that documents name exist.

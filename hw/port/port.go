@@ -87,3 +87,20 @@ type Stats struct {
 	Faults                 uint64
 	Segmentation, Grouping bool // offload is in use: of packets sent, and of those received
 }
+
+// Add adds the counters of another port.
+func (s *Stats) Add(o *Stats) {
+	s.Sent += o.Sent
+	s.Received += o.Received
+	s.SentBytes += o.SentBytes
+	s.RecvBytes += o.RecvBytes
+	s.SendCalls += o.SendCalls
+	s.RecvCalls += o.RecvCalls
+	s.NoRoom += o.NoRoom
+	s.Refused += o.Refused
+	s.Overflows += o.Overflows
+	s.Untold += o.Untold
+	s.Faults += o.Faults
+	s.Segmentation = s.Segmentation || o.Segmentation
+	s.Grouping = s.Grouping || o.Grouping
+}

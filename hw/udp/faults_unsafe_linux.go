@@ -47,7 +47,11 @@ func (p *Port) readFaults(s *socket) (any bool) {
 			return any
 		}
 		any = true
-		if f, ok := decodeFault(decodeName(&name), control[:h.Controllen]); ok {
+		f, local, ok := decodeFault(decodeName(&name), control[:h.Controllen])
+		switch {
+		case local: // Send hears of it, and knows the peer's port
+			p.mtu = f.MTU
+		case ok:
 			p.faults.push(f)
 			p.stats.Faults++
 		}
@@ -55,8 +59,8 @@ func (p *Port) readFaults(s *socket) (any bool) {
 	return any
 }
 
-// decodeFault reads the control messages of an error queue: struct sock_extended_err.
-func decodeFault(peer netip.AddrPort, b []byte) (f port.Fault, ok bool) {
+// decodeFault reads the control messages of an error queue: struct sock_extended_err. It may be of this machine's own.
+func decodeFault(peer netip.AddrPort, b []byte) (f port.Fault, local, ok bool) {
 	for len(b) > 0 {
 		h, data, rest, err := unix.ParseOneSocketControlMessage(b)
 		if err != nil {
@@ -73,9 +77,9 @@ func decodeFault(peer netip.AddrPort, b []byte) (f port.Fault, ok bool) {
 		if f.Err == port.ErrTooLong {
 			f.MTU = int(e.Info)
 		}
-		return f, true
+		return f, e.Origin == unix.SO_EE_ORIGIN_LOCAL, true
 	}
-	return f, false
+	return f, false, false
 }
 
 // faultError is what an error of the system means.

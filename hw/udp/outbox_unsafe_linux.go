@@ -60,6 +60,9 @@ func (p *Port) Send(packets []port.Packet) (taken int, err error) {
 		n := p.build(rest, s, single > 0)
 		sent, _, errno := unix.Syscall6(unix.SYS_SENDMMSG, uintptr(s.fd), uintptr(unsafe.Pointer(&p.out.headers)), uintptr(n), 0, 0, 0)
 		if errno == 0 {
+			if p.suspect { // what went wrong together goes well one by one
+				p.segment, p.suspect = false, false
+			}
 			k := p.count(int(sent))
 			taken += k
 			single = max(single-k, 0)
@@ -190,6 +193,7 @@ func (p *Port) putControl(b *[controlLen]byte, tos uint8, segment int) int {
 // refused deals with an error of sending the first message, of n packets. It reports whether they are
 // over; if not they are sent again, one by one where single says so.
 func (p *Port) refused(s *socket, errno unix.Errno, first *port.Packet, n int, single *int) bool {
+	p.mtu = 0
 	told := p.readFaults(s) // among them what an earlier packet has met, which the kernel tells once
 	if p.retries++; told && errno != unix.EMSGSIZE && p.retries < 4 {
 		return false
@@ -197,21 +201,21 @@ func (p *Port) refused(s *socket, errno unix.Errno, first *port.Packet, n int, s
 	p.retries = 0
 	if n > 1 && *single == 0 {
 		switch errno {
-		case unix.EINVAL, unix.EIO, unix.EOPNOTSUPP: // the device cannot: ask no more
-			p.segment = false
-			return false
-		case unix.EMSGSIZE:
-			*single = n
+		case unix.EINVAL, unix.EIO, unix.EOPNOTSUPP, unix.EMSGSIZE: // the device cannot, or a packet is too long
+			*single, p.suspect = n, errno != unix.EMSGSIZE
 			return false
 		}
 	}
+	p.suspect = false
 	p.stats.Refused += uint64(n)
-	if errno == unix.ENOBUFS || errno == unix.ENOMEM || told { // a queue behind the socket has dropped them
+	if errno == unix.ENOBUFS || errno == unix.ENOMEM { // a queue behind the socket has dropped them
 		return true
 	}
 	f := port.Fault{Peer: first.Peer, Err: faultError(errno)}
 	if f.Err == port.ErrTooLong {
-		f.MTU = p.pathMTU(first.Peer)
+		if f.MTU = p.mtu; f.MTU == 0 {
+			f.MTU = p.pathMTU(first.Peer)
+		}
 	}
 	p.faults.push(f)
 	p.stats.Faults++

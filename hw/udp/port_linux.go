@@ -29,7 +29,9 @@ type Port struct {
 	limit  unix.Timespec
 
 	segment, group bool
-	retries        int // of what Send could not send
+	retries        int  // of what Send could not send
+	suspect        bool // segmentation is what may not work
+	mtu            int  // what the kernel has said of a packet that was too long
 	in             inbox
 	out            outbox
 	faults         faults

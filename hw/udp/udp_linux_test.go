@@ -1,10 +1,13 @@
 package udp_test
 
 import (
+	"os/exec"
+	"runtime"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/uetcc/uetcc/hw/port"
 	"github.com/uetcc/uetcc/hw/udp"
@@ -63,6 +66,40 @@ func TestTooLong(t *testing.T) {
 	require.Positive(t, f[0].MTU)
 	require.Contains(t, f[0].String(), "the path takes IP packets of up to 65")
 	require.EqualValues(t, 1, a.Stats().Refused)
+
+	long := port.Packet{Peer: b.Local(), Data: make([]byte, 65_508)}
+	n, err = a.Send([]port.Packet{long, long, {Peer: b.Local(), Data: []byte("y")}})
+	require.NoError(t, err)
+	require.Equal(t, 3, n)
+	porttest.Await(t, b, 1, func(q *port.Packet) { require.Equal(t, "y", string(q.Data)) })
+	require.Equal(t, 2, a.Faults(f[:]))
+}
+
+// The same where the interface takes less than IP does, and packets go in runs; segmentation stays on.
+func TestTooLongForTheLink(t *testing.T) {
+	runtime.LockOSThread() // and never unlocked: this thread is in a network of its own from here on
+	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
+		t.Skip("no network namespaces without privilege: ", err)
+	}
+	for _, command := range []string{"ip link set lo mtu 1500", "ip link set lo up"} {
+		if out, err := exec.Command("sh", "-c", command).CombinedOutput(); err != nil {
+			t.Skipf("%s: %v: %s", command, err, out)
+		}
+	}
+	for _, address := range []string{"127.0.0.1", "::1"} {
+		a, b := open(t, udp.Config{Local: at(address)}), open(t, udp.Config{Local: at(address)})
+		segmentation := a.Stats().Segmentation
+		require.Equal(t, 1500, a.LinkMTU())
+		long := port.Packet{Peer: b.Local(), Data: make([]byte, 4000)}
+		n, err := a.Send([]port.Packet{long, long, long, {Peer: b.Local(), Data: []byte("y")}})
+		require.NoError(t, err)
+		require.Equal(t, 4, n)
+		porttest.Await(t, b, 1, func(q *port.Packet) { require.Equal(t, "y", string(q.Data)) })
+		var f [8]port.Fault
+		require.Positive(t, a.Faults(f[:]))
+		require.Equal(t, port.Fault{Peer: b.Local(), Err: port.ErrTooLong, MTU: 1500}, f[0])
+		require.Equal(t, segmentation, a.Stats().Segmentation)
+	}
 }
 
 // A full queue is no error: Send takes fewer. What came while the peer's queue was full is counted.

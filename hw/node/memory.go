@@ -1,0 +1,97 @@
+package node
+
+import (
+	"fmt"
+
+	"github.com/uetcc/uetcc/ses"
+)
+
+// A Region names exposed memory: 0 is what was exposed first, 1 what came next, and so on.
+type Region uint64
+
+// Expose opens memory to all peers: they may read, write and change it at any time from here on, so what this
+// process does with it meanwhile is for it to agree about with them. The error is ErrBusy, see Options.Regions.
+func (n *Node) Expose(memory []byte) (Region, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed.Load() {
+		return 0, ErrClosed
+	}
+	r := Region(n.regions)
+	for _, s := range n.shards {
+		if err := s.expose(r, memory); err != nil {
+			return 0, fmt.Errorf("%w: %d regions: %w", ErrBusy, n.regions, err)
+		}
+	}
+	n.regions++
+	return r, nil
+}
+
+// Withdraw closes a region. When it returns nobody touches that memory any more. The number does not come again.
+func (n *Node) Withdraw(r Region) {
+	for _, s := range n.shards {
+		s.withdraw(r)
+	}
+}
+
+// A region is exposed memory, as a shard knows it.
+type region struct {
+	memory []byte
+	handle ses.Handle
+}
+
+func (s *shard) expose(r Region, memory []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h, err := s.ep.Target().Register(s.process, memoryIndex, ses.Region{
+		Length: uint64(len(memory)), Key: uint64(r), Cookie: uint64(r) | cookieRegion, Job: job, Rights: ses.RightRead | ses.RightWrite | ses.RightAtomic,
+	})
+	if err == nil {
+		s.regions = append(s.regions, region{memory, h})
+	}
+	return err
+}
+
+func (s *shard) withdraw(r Region) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r < Region(len(s.regions)) && s.regions[r].handle != 0 {
+		_ = s.ep.Target().Withdraw(s.regions[r].handle)
+		s.regions[r] = region{}
+		s.forget()
+	}
+}
+
+// What all operations are addressed to: a process of a job, its memory and its receive queue.
+const (
+	job         ses.JobID         = 1
+	memoryIndex ses.ResourceIndex = 0
+	queueIndex  ses.ResourceIndex = 1
+)
+
+// Cookies: of a region, or of an operation, in which the slot is below its generation.
+const cookieRegion = 1 << 63
+
+// bytesAt is the memory of n bytes at offset of what a cookie names, shorter where that ends, nil where it is gone.
+func (s *shard) bytesAt(cookie, offset uint64, n uint32) []byte {
+	var b []byte
+	if cookie&cookieRegion != 0 {
+		if i := cookie &^ cookieRegion; i < uint64(len(s.regions)) {
+			b = s.regions[i].memory
+		}
+	} else if x := s.slotOf(cookie); x != nil {
+		b = x.data
+	}
+	if offset >= uint64(len(b)) {
+		return nil
+	}
+	return b[offset:min(offset+uint64(n), uint64(len(b)))]
+}
+
+// payload is what follows a packet: n bytes of memory, or zeros for those that are gone.
+func (s *shard) payload(cookie, offset uint64, n uint32) []byte {
+	if b := s.bytesAt(cookie, offset, n); len(b) == int(n) {
+		return b
+	}
+	return s.zeros[:n]
+}

@@ -1,0 +1,146 @@
+package node
+
+import (
+	"fmt"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/uetcc/uetcc/hw/port"
+	"github.com/uetcc/uetcc/hw/udp"
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// A Node is one end of any number of transfers. Any goroutine may call its methods.
+type Node struct {
+	options Options
+	scheme  scheme
+	local   netip.AddrPort
+	began   time.Time
+	udp     udp.Config
+	shards  []*shard
+	closed  atomic.Bool
+	ended   sync.WaitGroup
+
+	mu      sync.Mutex // guards regions
+	regions int
+	odd     sync.Mutex // held during atomics on memory that is not aligned
+}
+
+// Listen opens a node at an address of this machine: "192.0.2.1", or with a port, "192.0.2.1:5000"; port 0 is one of the
+// system's choice. The errors wrap ErrConfig, or are the system's.
+func Listen(address string, o Options) (*Node, error) {
+	local, err := parse(address, pds.UDPPort)
+	if err != nil {
+		return nil, err
+	}
+	o.fill(local)
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	n := &Node{options: o, began: time.Now()}
+	n.udp = udp.Config{Local: local, Paths: o.Paths, Buffer: o.Buffer}
+	n.udp.ByPort = newScheme(local, o.Paths).byPort
+	ports, err := n.open()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	n.local = ports[0].Local()
+	n.scheme = newScheme(n.local, o.Paths)
+	if n.options.MTU == 0 {
+		n.options.MTU = int(mtuFor(ports[0].LinkMTU()))
+	}
+	for i, p := range ports {
+		s, err := newShard(n, p)
+		if err != nil {
+			for _, p := range ports[i:] {
+				n.discard(p)
+			}
+			_ = n.Close()
+			return nil, err
+		}
+		n.shards = append(n.shards, s)
+		n.ended.Add(1)
+		go s.run()
+	}
+	return n, nil
+}
+
+// open opens the ports of all shards.
+func (n *Node) open() (ports []port.Port, err error) {
+	if n.options.Port != nil {
+		return []port.Port{n.options.Port}, nil
+	}
+	group, err := udp.OpenGroup(n.udp, n.options.Shards)
+	for _, p := range group {
+		ports = append(ports, p)
+	}
+	return ports, err
+}
+
+// discard closes a port that no shard owns.
+func (n *Node) discard(p port.Port) {
+	_ = p.Close()
+	_ = p.Wait(0, false)
+}
+
+// Addr is where peers reach the node.
+func (n *Node) Addr() netip.AddrPort { return n.local }
+
+// Peer reads the address of a peer: an IP address or a name, with a port if that is not this node's own.
+func (n *Node) Peer(address string) (netip.AddrPort, error) {
+	a, err := parse(address, n.local.Port())
+	if err == nil {
+		err = n.scheme.check(n.local, a)
+	}
+	return a, err
+}
+
+// MTU is the payload of a full packet, bytes.
+func (n *Node) MTU() int { return n.options.MTU }
+
+// shardOf is whose the peer of an operation is.
+func (n *Node) shardOf(op *Op) (*shard, error) {
+	if op.Kind == OpRecv && op.Peer == (netip.AddrPort{}) {
+		if len(n.shards) > 1 {
+			return nil, ErrAnyPeer
+		}
+		return n.shards[0], nil
+	}
+	if err := n.scheme.check(n.local, op.Peer); err != nil {
+		return nil, err
+	}
+	if len(op.Data) > ses.MaxMessage {
+		return nil, fmt.Errorf("%w: %d bytes, at most %d", ErrRange, len(op.Data), ses.MaxMessage)
+	}
+	return n.shards[n.udp.Shard(op.Peer, len(n.shards))], nil
+}
+
+// now is the time, ns.
+func (n *Node) now() int64 { return int64(time.Since(n.began)) }
+
+// match is the tag on the wire of a message from a node: a number of its address (FNV-1a) before the tag.
+func (n *Node) match(from netip.AddrPort, tag uint32) uint64 {
+	h := uint32(2166136261)
+	b := from.Addr().As16()
+	for _, x := range b {
+		h = (h ^ uint32(x)) * 16777619
+	}
+	for _, x := range [2]byte{byte(from.Port() >> 8), byte(from.Port())} {
+		h = (h ^ uint32(x)) * 16777619
+	}
+	return uint64(h)<<32 | uint64(tag)
+}
+
+// Close ends what is under way, with ErrClosed, and tells peers as far as they hear it in a few milliseconds. Later calls wait
+// for the first one.
+func (n *Node) Close() error {
+	n.closed.Store(true)
+	for _, s := range n.shards {
+		s.port.Wake()
+	}
+	n.ended.Wait()
+	return nil
+}

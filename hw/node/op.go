@@ -1,0 +1,155 @@
+package node
+
+import (
+	"context"
+	"net/netip"
+	"sync"
+
+	"github.com/uetcc/uetcc/internal/enum"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// A Kind is what an Op does.
+type Kind uint8
+
+// The kinds.
+const (
+	OpWrite  Kind = iota // Data to At of the peer
+	OpRead               // from At of the peer to Data
+	OpSend               // Data to a Recv of the peer with this Tag
+	OpRecv               // a message with this Tag to Data
+	OpAtomic             // on the 8 bytes at At of the peer
+)
+
+var kindNames = [...]string{"write", "read", "send", "recv", "atomic"}
+
+// String returns the name.
+func (k Kind) String() string { return enum.Name(kindNames[:], k) }
+
+// At is a place in a peer's exposed memory.
+type At struct {
+	Region Region
+	Offset uint64
+}
+
+// An Op is one operation. Fields in are the caller's to set, and out are set when it is over; the memory of Data, and the
+// Op, are the node's in between. It may be used again afterwards.
+type Op struct {
+	Kind Kind           // in
+	Peer netip.AddrPort // in; OpRecv: whom from, the zero AddrPort: anybody; out: who it was
+	At   At             // in: OpWrite, OpRead, OpAtomic
+	Tag  uint32         // in: OpSend, OpRecv
+	Data []byte         // in: up to ses.MaxMessage bytes
+
+	// In: OpAtomic on an unsigned number of 64 bits. A compare and swap stores Operand where Compare stands in the relation to
+	// what is there that its name says.
+	Atomic           ses.AtomicOpcode
+	Operand, Compare uint64
+
+	// Done, if not nil, is called when the operation is over, by a goroutine of the node's: it must not block.
+	// It may start operations, this one again too.
+	Done func(*Op)
+
+	N   int    // out: bytes that have come
+	Old uint64 // out: OpAtomic: what was there before
+	Err error  // out
+
+	sh   *shard
+	slot uint32
+	gen  uint32
+	over chan struct{}
+	old  [8]byte
+}
+
+// Write writes data to a peer's exposed memory. It returns when all of it is there.
+func (n *Node) Write(ctx context.Context, peer netip.AddrPort, at At, data []byte) error {
+	op := ops.Get().(*Op)
+	defer op.put()
+	op.Kind, op.Peer, op.At, op.Data = OpWrite, peer, at, data
+	return n.Do(ctx, op)
+}
+
+// Read reads a peer's exposed memory into data.
+func (n *Node) Read(ctx context.Context, peer netip.AddrPort, at At, data []byte) error {
+	op := ops.Get().(*Op)
+	defer op.put()
+	op.Kind, op.Peer, op.At, op.Data = OpRead, peer, at, data
+	return n.Do(ctx, op)
+}
+
+// Send sends data to a Recv of the peer that names this tag, and this node or anybody. It returns when it is in the
+// receiver's buffer, however late that Recv comes. Several with one tag may arrive in another order.
+func (n *Node) Send(ctx context.Context, peer netip.AddrPort, tag uint32, data []byte) error {
+	op := ops.Get().(*Op)
+	defer op.put()
+	op.Kind, op.Peer, op.Tag, op.Data = OpSend, peer, tag, data
+	return n.Do(ctx, op)
+}
+
+// Recv receives a message with this tag into data, from a peer, or from anybody if peer is the zero AddrPort. It returns
+// the bytes that have come and who has sent them.
+func (n *Node) Recv(ctx context.Context, peer netip.AddrPort, tag uint32, data []byte) (int, netip.AddrPort, error) {
+	op := ops.Get().(*Op)
+	defer op.put()
+	op.Kind, op.Peer, op.Tag, op.Data = OpRecv, peer, tag, data
+	err := n.Do(ctx, op)
+	return op.N, op.Peer, err
+}
+
+// Atomic does an operation on 8 bytes of a peer's exposed memory, an unsigned number in the byte order of its machine, and
+// returns what was there before. compare is for compare and swap alone.
+func (n *Node) Atomic(ctx context.Context, peer netip.AddrPort, at At, code ses.AtomicOpcode, operand, compare uint64) (uint64, error) {
+	op := ops.Get().(*Op)
+	defer op.put()
+	op.Kind, op.Peer, op.At, op.Atomic, op.Operand, op.Compare = OpAtomic, peer, at, code, operand, compare
+	err := n.Do(ctx, op)
+	return op.Old, err
+}
+
+// ops are Ops between two calls.
+var ops = sync.Pool{New: func() any { return &Op{over: make(chan struct{}, 1)} }}
+
+func (op *Op) put() {
+	*op = Op{over: op.over}
+	ops.Put(op)
+}
+
+// Do begins op, whose Done is nil, and waits for its end. When ctx ends first, so does op: its memory is the caller's
+// again, and what has happened at the peer is not known. The error is also in op.Err.
+func (n *Node) Do(ctx context.Context, op *Op) error {
+	if op.over == nil {
+		op.over = make(chan struct{}, 1)
+	}
+	op.Done = nil
+	if err := n.Start(ctx, op); err != nil {
+		return err
+	}
+	select {
+	case <-op.over:
+	case <-ctx.Done():
+		op.Cancel(ctx.Err())
+		<-op.over
+	}
+	return op.Err
+}
+
+// Start begins op. While too many are under way it waits for its turn, and no longer than ctx. With an error, which is also in
+// op.Err, nothing has begun, and Done is not called.
+func (n *Node) Start(ctx context.Context, op *Op) error {
+	op.N, op.Old, op.Err = 0, 0, nil
+	s, err := n.shardOf(op)
+	if err == nil {
+		err = s.enter(ctx)
+	}
+	if err == nil {
+		if err = s.begin(op); err == nil {
+			return nil
+		}
+		s.leave()
+	}
+	op.Err = &Error{op.Kind, op.Peer, err}
+	return op.Err
+}
+
+// Cancel ends op with an error of the caller's, unless it is over. It is not to be called before Start.
+func (op *Op) Cancel(err error) { op.sh.cancel(op, err) }

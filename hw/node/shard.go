@@ -1,0 +1,406 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/hw/port"
+	"github.com/uetcc/uetcc/nscc"
+	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// batch is how many packets go in or out at a time.
+const batch = 64
+
+// A shard is an endpoint, its port, and the operations with the peers that are its own. Under its lock whoever has
+// something to do does it and sends what that lets go; its goroutine receives.
+type shard struct {
+	node    *Node
+	port    port.Port
+	process ses.Handle
+	places  chan struct{} // one for each operation under way
+	zeros   []byte
+
+	mu      sync.Mutex // guards all below, and the port but for Wait
+	ep      *uetcc.Endpoint
+	slots   []slot
+	free    []uint32
+	regions []region
+	stalled []*Op // that the endpoint had no room for
+	spare   []*Op // memory for stalled
+	done    []*Op // over, and not told yet
+	armed   int64 // when the goroutine looks at the clock; if it waits for packets alone, never
+	waits   bool  // it waits
+	over    error // no operation begins any more
+
+	in, replies, out []uetcc.Datagram
+	got              []uetcc.Received
+	packets          []port.Packet
+	waiting          []port.Packet // built, and there was no room to send them
+	more             bool          // may go than has gone
+	silent           silence
+	faults           [16]port.Fault
+	request          ses.Request
+	word             [8]byte
+	counts           counts
+}
+
+// counts are what Stats has beside the port's and the endpoint's counters.
+type counts struct{ begun, ended, failed, sentBytes, receivedBytes, turns uint64 }
+
+const never = int64(1) << 62
+
+// patience is how much longer than eight round trips an endpoint waits for an answer: what delays a packet here is more
+// often a process that waits for its turn than a loss.
+const patience = int64(100 * time.Millisecond)
+
+// config is the configuration of the endpoint.
+func (s *shard) config() uetcc.Config {
+	n, rtt := s.node, int64(500*time.Microsecond)
+	c := uetcc.Config{
+		Address: n.scheme.fep(n.local).Netip(),
+		MTU:     uint32(n.options.MTU),
+		PDS:     pdc.Config{InferLoss: true, RTOInit: patience + 8*rtt},
+		CC: ccc.Config{
+			NSCC: nscc.Config{
+				LinkRate: 100e9 / 8, BaseRTT: rtt, InitialCwnd: 256 << 10,
+				Tuning: nscc.Tuning{Alpha: 4 * float64(n.options.MTU) * 100e9 / 8 / 150_000},
+			},
+			Entropy: ccc.EntropyConfig{Values: n.options.Paths},
+		},
+		ControlTC: controlDSCP,
+		Contexts:  n.options.Peers, Messages: n.options.Operations, PDCs: pdc.TableConfig{General: max(2*n.options.Peers, 64)},
+		Target: ses.TargetConfig{
+			Indices: 2, Regions: n.options.Regions, Receives: n.options.Receives, AtomicOps: atomicOps, AtomicTypes: 1 << ses.TypeUint64,
+		},
+	}
+	if n.options.Endpoint != nil {
+		n.options.Endpoint(&c)
+	}
+	return c
+}
+
+// controlDSCP is the code point of acknowledgements and control packets, that of expedited forwarding.
+const controlDSCP = 46
+
+func newShard(n *Node, p port.Port) (s *shard, err error) {
+	s = &shard{
+		node: n, port: p, places: make(chan struct{}, n.options.Operations), zeros: make([]byte, 8192), armed: never,
+		slots: make([]slot, n.options.Operations), packets: make([]port.Packet, 0, 2*batch),
+	}
+	for i := len(s.slots); i > 0; i-- {
+		s.free = append(s.free, uint32(i-1))
+	}
+	if s.ep, err = uetcc.NewEndpoint(s.config()); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	t := s.ep.Target()
+	if s.process, err = t.AddProcess(ses.Process{Job: job}); err == nil {
+		_, err = t.OpenIndex(0, s.process, memoryIndex, ses.Index{Kind: ses.IndexMemory})
+	}
+	if err == nil {
+		_, err = t.OpenIndex(0, s.process, queueIndex, ses.Index{Kind: ses.IndexQueue, Job: job})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	s.in, s.replies, s.out = make([]uetcc.Datagram, batch), make([]uetcc.Datagram, batch), make([]uetcc.Datagram, batch)
+	s.got = make([]uetcc.Received, batch)
+	for i := range batch {
+		s.replies[i].Packet = make([]byte, 0, s.ep.ReplyMax())
+		s.out[i].Packet = make([]byte, 0, uetcc.HeaderMax)
+	}
+	return s, nil
+}
+
+// enter waits for a place.
+func (s *shard) enter(ctx context.Context) error {
+	if s.node.closed.Load() {
+		return ErrClosed
+	}
+	select {
+	case s.places <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case s.places <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *shard) leave() { <-s.places }
+
+// run receives, until the node or its port is closed.
+func (s *shard) run() {
+	defer s.node.ended.Done()
+	for s.turn() {
+	}
+	s.end()
+}
+
+// turn does what there is to do, and waits for more.
+func (s *shard) turn() bool {
+	s.mu.Lock()
+	s.counts.turns++
+	came, err := s.step()
+	now := s.node.now()
+	timeout, room := s.arm(now), len(s.waiting) > 0
+	s.waits = came == 0 && timeout != 0
+	s.mu.Unlock()
+	s.tell()
+	if err == nil && s.node.closed.Load() {
+		err = ErrClosed
+	}
+	if err == nil && (came == 0 || room) && timeout != 0 {
+		err = s.port.Wait(timeout, room)
+	}
+	if err != nil {
+		s.fail(err)
+	}
+	return err == nil
+}
+
+// arm says how long there is nothing to do.
+func (s *shard) arm(now int64) (timeout int64) {
+	s.armed = never
+	if at, ok := s.ep.NextDeadline(); ok {
+		s.armed = at
+	}
+	s.armed = min(s.armed, s.silent.deadline())
+	switch {
+	case len(s.waiting) > 0:
+		s.armed = min(s.armed, now+int64(time.Second))
+	case s.more:
+		s.armed = 0
+	}
+	if s.armed == never {
+		return -1
+	}
+	return max(s.armed-now, 0)
+}
+
+// step takes in what has come, does what is due, and sends what may go. It takes one batch, since the answer to
+// what it sends must find a later time, and leaves what is due to a later step where more may have come: an
+// acknowledgement that has waited for this process must not be taken for a missing one.
+func (s *shard) step() (came int, err error) {
+	if len(s.waiting) > 0 {
+		if err := s.send(s.waiting); err != nil || len(s.waiting) > 0 {
+			return 0, err
+		}
+	}
+	packets := s.packets[:batch]
+	n, err := s.port.Receive(packets)
+	if err != nil {
+		return 0, err
+	}
+	now := s.node.now()
+	if n > 0 {
+		err = s.exchange(now, packets[:n])
+	}
+	if n < batch {
+		s.ep.Tick(now)
+		s.hear(now)
+	}
+	s.poll(now)
+	if err == nil {
+		err = s.flush(now)
+	}
+	return n, err
+}
+
+// exchange takes packets in and answers them.
+func (s *shard) exchange(now int64, packets []port.Packet) error {
+	for i := range packets {
+		p := &packets[i]
+		s.in[i] = uetcc.Datagram{Packet: p.Data, Src: s.node.scheme.fep(p.Peer), Dst: s.self(), CE: p.TOS&3 == 3}
+		s.silent.heard(p.Peer)
+	}
+	n := len(packets)
+	out := s.ep.ExchangeBatch(now, s.in[:n], s.replies[:n], s.got[:n], s.out)
+	for i := range s.got[:n] {
+		s.do(now, &s.in[i], &s.replies[i], &s.got[i])
+	}
+	return s.transmit(s.replies[:n], s.out[:out])
+}
+
+// self is this node for the endpoint.
+func (s *shard) self() pdc.Addr { return s.node.scheme.fep(s.node.local) }
+
+// flush sends what may go, but no more at a time than others can take from their sockets.
+func (s *shard) flush(now int64) error {
+	if len(s.waiting) > 0 {
+		return nil
+	}
+	n := s.ep.TransmitBatch(now, s.out)
+	s.more = n == len(s.out)
+	return s.transmit(nil, s.out[:n])
+}
+
+// transmit sends packets with their data. Those of one batch take one path, that of the first: so they stay in order, and
+// segmentation offload can carry them.
+func (s *shard) transmit(replies, out []uetcc.Datagram) error {
+	packets := s.packets[:0]
+	for _, all := range [2][]uetcc.Datagram{replies, out} {
+		path := uint16(0)
+		for i := range all {
+			d := &all[i]
+			if len(d.Packet) == 0 {
+				continue
+			}
+			if i == 0 {
+				path = d.Entropy
+			}
+			p := port.Packet{Peer: s.node.scheme.peer(d.Dst), Data: d.Packet, TOS: d.TC<<2 | 2, Path: path}
+			if y := &d.Payload; y.Length > 0 {
+				offset := uint64(y.Offset)
+				if y.Message == 0 {
+					offset = y.Address
+				}
+				p.Tail = s.payload(y.Cookie, offset, y.Length)
+				s.counts.sentBytes += uint64(y.Length)
+			}
+			packets = append(packets, p)
+		}
+	}
+	if len(packets) == 0 {
+		return nil
+	}
+	return s.send(packets)
+}
+
+// send gives packets to the port, and keeps those for which it has no room.
+func (s *shard) send(packets []port.Packet) error {
+	n, err := s.port.Send(packets)
+	s.waiting = packets[n:]
+	return err
+}
+
+// forget drops packets that wait, whose memory is the caller's again. They count as lost.
+func (s *shard) forget() { s.waiting = nil }
+
+// fail ends all operations, and lets none begin.
+func (s *shard) fail(err error) {
+	s.mu.Lock()
+	s.over = err
+	for i := range s.slots {
+		if x := &s.slots[i]; x.op != nil {
+			s.finish(x, err)
+		}
+	}
+	for _, op := range s.stalled {
+		s.settle(op, err)
+	}
+	s.stalled = nil
+	s.forget()
+	s.mu.Unlock()
+	s.tell()
+}
+
+// farewell is how long peers are told that a node ends.
+const farewell = 20 * time.Millisecond
+
+// end tells peers that nothing more comes, and closes the port.
+func (s *shard) end() {
+	defer func() {
+		_ = s.port.Close()
+		_ = s.port.Wait(0, false)
+	}()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for h := range s.ep.PDS().All() {
+		_ = s.ep.PDS().Close(s.node.now(), h)
+	}
+	for until := time.Now().Add(farewell); s.ep.Usage().PDCs > 0 && time.Now().Before(until); {
+		if _, err := s.step(); err != nil {
+			return
+		}
+		if err := s.port.Wait(int64(time.Millisecond), false); err != nil {
+			return
+		}
+	}
+}
+
+// A silence is peers that the network says cannot be reached, and that have not been heard since.
+type silence struct {
+	peers []silentPeer
+}
+
+type silentPeer struct {
+	peer  netip.AddrPort
+	fault port.Fault
+	since int64
+}
+
+const (
+	silentFor  = int64(time.Second) // then what is under way to it ends
+	silentMost = 64
+)
+
+func (q *silence) deadline() int64 {
+	at := never
+	for i := range q.peers {
+		at = min(at, q.peers[i].since+silentFor)
+	}
+	return at
+}
+
+func (q *silence) heard(peer netip.AddrPort) {
+	for i := range q.peers {
+		if q.peers[i].peer == peer {
+			q.peers = append(q.peers[:i], q.peers[i+1:]...)
+			return
+		}
+	}
+}
+
+// hear takes the port's faults in, and gives up peers that have been silent for long.
+func (s *shard) hear(now int64) {
+	for n := s.port.Faults(s.faults[:]); n > 0; n = s.port.Faults(s.faults[:]) {
+		for _, f := range s.faults[:n] {
+			s.note(now, f)
+		}
+	}
+	for i := 0; i < len(s.silent.peers); i++ {
+		if q := s.silent.peers[i]; now >= q.since+silentFor {
+			s.silent.heard(q.peer)
+			s.abandon(q.peer, fmt.Errorf("%w: %v", q.fault.Err, q.fault))
+			i--
+		}
+	}
+}
+
+func (s *shard) note(now int64, f port.Fault) {
+	if errors.Is(f.Err, port.ErrTooLong) {
+		s.abandon(f.Peer, fmt.Errorf("%w: %v, and packets have %d bytes of payload: set Options.MTU to less, at both ends",
+			f.Err, f, s.node.options.MTU))
+		return
+	}
+	for i := range s.silent.peers {
+		if s.silent.peers[i].peer == f.Peer {
+			return
+		}
+	}
+	if len(s.silent.peers) < silentMost {
+		s.silent.peers = append(s.silent.peers, silentPeer{f.Peer, f, now})
+	}
+}
+
+// abandon ends all operations with a peer.
+func (s *shard) abandon(peer netip.AddrPort, err error) {
+	for i := range s.slots {
+		if x := &s.slots[i]; x.op != nil && x.op.Kind != OpRecv && x.op.Peer == peer {
+			_ = s.ep.Cancel(s.node.now(), x.handle)
+			s.finish(x, err)
+		}
+	}
+}

@@ -1,0 +1,251 @@
+package node
+
+import (
+	"encoding/binary"
+	"errors"
+	"net/netip"
+
+	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// A slot is an operation that the endpoint knows of, until the endpoint has done with it: which may be later than
+// the operation is over, when that was given up.
+type slot struct {
+	op     *Op        // nil: given up
+	data   []byte     // nil: as well
+	handle ses.Handle // of the message, or of the receive buffer
+	gen    uint32     // of this use; cookies have it
+	recv   bool
+	used   bool
+}
+
+// slotOf is the slot that a cookie names, nil if it serves something else by now.
+func (s *shard) slotOf(cookie uint64) *slot {
+	i := uint32(cookie)
+	if cookie&cookieRegion != 0 || int(i) >= len(s.slots) || s.slots[i].gen != uint32(cookie>>32) || !s.slots[i].used {
+		return nil
+	}
+	return &s.slots[i]
+}
+
+// begin begins op, which has a place.
+func (s *shard) begin(op *Op) error {
+	s.mu.Lock()
+	if s.over != nil {
+		s.mu.Unlock()
+		return s.over
+	}
+	op.sh = s
+	now := s.node.now()
+	s.counts.begun++
+	err := s.start(now, op)
+	if err == nil && op.Kind != OpRecv || s.ep.Target().HasErrand() {
+		if broken := s.flush(now); broken != nil {
+			s.over = broken // the goroutine meets it, too
+		}
+	}
+	wake := s.arms(now)
+	s.mu.Unlock()
+	if wake {
+		s.port.Wake()
+	}
+	return err
+}
+
+// arms reports whether the goroutine has to look at the clock before it would.
+func (s *shard) arms(now int64) bool {
+	if !s.waits {
+		return false
+	}
+	was := s.armed
+	if s.arm(now); s.armed < was || len(s.waiting) > 0 {
+		s.waits = false
+		return true
+	}
+	s.armed = was
+	return false
+}
+
+// start gives op to the endpoint. What it has no room for waits: the error is of what will not pass.
+func (s *shard) start(now int64, op *Op) error {
+	if len(s.free) == 0 { // as many were given up, and are not over for the endpoint
+		s.stalled = append(s.stalled, op)
+		return nil
+	}
+	i := s.free[len(s.free)-1]
+	x := &s.slots[i]
+	gen := (x.gen + 1) & (1<<31 - 1) // the cookie of a region has the highest bit
+	*x = slot{op: op, gen: gen, data: op.Data, recv: op.Kind == OpRecv}
+	if op.Kind == OpAtomic {
+		x.data = op.old[:]
+		binary.BigEndian.PutUint64(x.data, op.Operand)
+	}
+	cookie := uint64(gen)<<32 | uint64(i)
+	h, err := s.ask(now, op, cookie)
+	switch {
+	case err == nil:
+		op.slot, op.gen = i, gen
+		x.handle, x.used = h, true
+		s.free = s.free[:len(s.free)-1]
+		return nil
+	case errors.Is(err, ses.ErrFull), errors.Is(err, uetcc.ErrEvents), errors.Is(err, pdc.ErrPaused), errors.Is(err, pdc.ErrTableFull):
+		op.gen = 0
+		s.stalled = append(s.stalled, op)
+		return nil
+	}
+	return err
+}
+
+// ask makes the call for op.
+func (s *shard) ask(now int64, op *Op, cookie uint64) (ses.Handle, error) {
+	n := s.node
+	if op.Kind == OpRecv {
+		r := ses.Receive{Length: uint32(len(op.Data)), Match: n.match(op.Peer, op.Tag), Cookie: cookie}
+		if op.Peer == (netip.AddrPort{}) {
+			r.Match, r.Ignore = uint64(op.Tag), 0xffffffff_00000000
+		}
+		return s.ep.Target().PostReceive(s.process, queueIndex, r)
+	}
+	m := uetcc.Message{
+		To:     uetcc.Destination{Address: n.scheme.fep(op.Peer).Netip(), Job: job, Index: memoryIndex, Generation: 1},
+		Length: uint32(len(op.Data)), Cookie: cookie, Key: uint64(op.At.Region), Offset: op.At.Offset,
+	}
+	var h uetcc.Handle
+	var err error
+	switch op.Kind {
+	case OpWrite:
+		h, err = s.ep.Write(now, &m)
+	case OpRead:
+		h, err = s.ep.Read(now, &m)
+	case OpSend:
+		m.To.Index, m.Key, m.Offset, m.Tagged, m.Deferrable = queueIndex, n.match(n.local, op.Tag), 0, true, true
+		h, err = s.ep.Send(now, &m)
+	case OpAtomic:
+		m.Length, m.Fetch = 8, true
+		m.Swap.Atomic = ses.Atomic{Opcode: op.Atomic, Type: ses.TypeUint64}
+		if op.Atomic.IsSwap() {
+			m.Swap.Compare, m.Swap.Swap = ses.Operand{Lo: op.Compare}, ses.Operand{Lo: op.Operand}
+		}
+		h, err = s.ep.Atomic(now, &m)
+	}
+	return h, err
+}
+
+// cancel ends op for its caller.
+func (s *shard) cancel(op *Op, err error) {
+	s.mu.Lock()
+	if i := find(s.stalled, op); i >= 0 {
+		s.stalled = append(s.stalled[:i], s.stalled[i+1:]...)
+		s.settle(op, err)
+	} else if x := &s.slots[op.slot]; x.op == op && x.gen == op.gen {
+		if !x.recv {
+			_ = s.ep.Cancel(s.node.now(), x.handle)
+			s.finish(x, err)
+		} else if s.ep.Target().CancelReceive(x.handle) == nil {
+			s.finish(x, err)
+			s.release(op.slot)
+		} else { // a message is on its way into it
+			s.finish(x, err)
+		}
+		s.forget()
+		_ = s.flush(s.node.now())
+	}
+	wake := s.arms(s.node.now())
+	s.mu.Unlock()
+	if wake {
+		s.port.Wake()
+	}
+	s.tell()
+}
+
+func find(all []*Op, op *Op) int {
+	for i := range all {
+		if all[i] == op {
+			return i
+		}
+	}
+	return -1
+}
+
+// finish ends the operation of a slot; the endpoint may still have to do with it.
+func (s *shard) finish(x *slot, err error) {
+	op := x.op
+	x.op, x.data = nil, nil
+	s.settle(op, err)
+}
+
+// settle notes the end of op, for tell.
+func (s *shard) settle(op *Op, err error) {
+	s.counts.ended++
+	if err != nil {
+		s.counts.failed++
+		op.Err = &Error{op.Kind, op.Peer, err}
+	}
+	s.done = append(s.done, op)
+}
+
+// release frees slot i, which the endpoint has done with.
+func (s *shard) release(i uint32) {
+	x := &s.slots[i]
+	x.used, x.op, x.data = false, nil, nil
+	s.free = append(s.free, i)
+}
+
+// tell tells the callers of operations that are over. Those may begin others.
+func (s *shard) tell() {
+	for {
+		s.mu.Lock()
+		if len(s.done) == 0 {
+			s.mu.Unlock()
+			return
+		}
+		last := len(s.done) - 1
+		op := s.done[last]
+		s.done = s.done[:last]
+		s.mu.Unlock()
+		s.leave()
+		if op.Done != nil {
+			op.Done(op)
+		} else {
+			op.over <- struct{}{}
+		}
+	}
+}
+
+// poll takes completions, and begins what has waited for room.
+func (s *shard) poll(now int64) {
+	some := false
+	for ev, ok := s.ep.Poll(); ok; ev, ok = s.ep.Poll() {
+		some = true
+		if x := s.slotOf(ev.Cookie); x != nil && !ev.Unpaused && (ev.Message != 0 || ev.Received && x.recv) {
+			s.complete(x, &ev)
+		}
+	}
+	if len(s.stalled) > 0 && (some || len(s.free) > 0) {
+		all := s.stalled
+		s.stalled = s.spare[:0]
+		for i, op := range all {
+			if err := s.start(now, op); err != nil {
+				s.settle(op, err)
+			}
+			all[i] = nil
+		}
+		s.spare = all[:0]
+	}
+}
+
+// complete ends the operation of a slot as an event says.
+func (s *shard) complete(x *slot, ev *uetcc.Event) {
+	if op := x.op; op != nil {
+		switch {
+		case ev.Outcome.Status == ses.StatusOK && op.Kind == OpAtomic:
+			op.Old = binary.BigEndian.Uint64(op.old[:])
+		case op.Kind == OpRead:
+			op.N = int(ev.Outcome.Length)
+		}
+		s.finish(x, outcome(ev))
+	}
+	s.release(uint32(ev.Cookie))
+}

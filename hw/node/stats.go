@@ -1,0 +1,55 @@
+package node
+
+import (
+	"net/netip"
+
+	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/hw/port"
+	"github.com/uetcc/uetcc/pds/pdc"
+)
+
+// Stats counts what a node has seen, its shards together.
+type Stats struct {
+	Begun, Ended, Failed     uint64 // operations
+	SentBytes, ReceivedBytes uint64 // of data, what was sent again and came twice included
+	Wakeups                  uint64 // times that a shard looked for work
+	Port                     port.Stats
+	Endpoints                []EndpointStats // by shard
+}
+
+// EndpointStats are the counters of one endpoint.
+type EndpointStats struct {
+	Endpoint uetcc.Stats
+	PDS      pdc.Stats
+	Usage    uetcc.Usage
+}
+
+// Stats returns the counters. It looks at each shard in turn.
+func (n *Node) Stats() (all Stats) {
+	for _, s := range n.shards {
+		s.mu.Lock()
+		c, p := &s.counts, s.port.Stats()
+		all.Begun += c.begun
+		all.Ended += c.ended
+		all.Failed += c.failed
+		all.SentBytes += c.sentBytes
+		all.ReceivedBytes += c.receivedBytes
+		all.Wakeups += c.turns
+		all.Endpoints = append(all.Endpoints, EndpointStats{s.ep.Stats(), s.ep.PDS().Stats(), s.ep.Usage()})
+		s.mu.Unlock()
+		all.Port.Add(&p)
+	}
+	return all
+}
+
+// Look calls f with the endpoint that a peer's packets come to. It must neither keep the endpoint nor block.
+func (n *Node) Look(peer netip.AddrPort, f func(now int64, e *uetcc.Endpoint)) error {
+	s, err := n.shardOf(&Op{Peer: peer})
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f(n.now(), s.ep)
+	return nil
+}
