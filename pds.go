@@ -59,7 +59,11 @@ func (e *Endpoint) outcome(now int64, p ses.PacketHandle, ev *pdc.Event) {
 		if rec.handle == p.Message() && rec.cause == pdc.CauseNone {
 			rec.cause = ev.Cause
 		}
-		err = e.sender.Error(now, p, uint8(ev.Cause), &news)
+		if ev.Cause == pdc.CauseNack && ev.Nack.IsShortage() {
+			err = e.sender.Refused(now, p, uint8(ev.Cause), &news)
+		} else {
+			err = e.sender.Error(now, p, uint8(ev.Cause), &news)
+		}
 	} else {
 		err = e.sender.RxAck(now, p, uint32(ev.More)+1, &news)
 	}

@@ -230,9 +230,43 @@ func (s *faultShadow) receivedNACK(t pds.Type, b []byte, r *pdc.Result) {
 		if k == nil || psn != n.PSN && n.Code != pds.NackRODOOO {
 			s.e.w.failf("I7: %s, and congestion control hears %+v", headText(b), s.heard)
 		}
-		s.refused(p.ctx, k, &n)
+		if n.Code.IsShortage() {
+			s.shortage(p, k, &n)
+		} else {
+			s.refused(p.ctx, k, &n)
+		}
 		k.again = max(k.again, ahead)
 	}
+}
+
+// shortage takes a refusal for want of memory: the pause doubles each time that nothing of the
+// PDC has been released since, and after twice Max_NACK_Retx_Cnt times a NOOP is sent instead.
+func (s *faultShadow) shortage(p *shadowPDC, k *shadowPacket, n *pds.Nack) {
+	now, x := s.e.clock.now, &p.short
+	pause := func() int64 { return min(int64(faultNackRetx)<<(x.tries-1), 8_000_000*us) }
+	if moved := p.base + p.cack; x.tries == 0 || moved != x.moved {
+		*x = shadowShortage{since: now, moved: moved, tries: 1}
+	} else if now >= x.since+pause() {
+		x.since, x.tries = now, min(x.tries+1, 31)
+	}
+	if s.e.w.s.retries == 0 || x.tries <= 2*faultNacks {
+		s.refused(p.ctx, k, n)
+		k.again = now + pause()
+		return
+	}
+	h := s.next(heardACK)
+	if want := (ccc.Ack{Ack: nscc.Ack{Bytes: k.size}, Packets: 1, Entropy: k.entropy}); h.ack != want || k.fate != fateFlight || k.control {
+		s.e.w.failf("S5: %+v is given up, and congestion control hears %+v", k, h.ack)
+	}
+	p.ctx.inflight -= k.size
+	p.ctx.packets--
+	if s.steers {
+		p.ctx.window.OnACK(s.window, now, h.ack.Ack)
+	} else {
+		p.ctx.window.OnSend(-k.size)
+	}
+	p.ctx.credit.acked()
+	k.fate, k.control, k.size, k.again, k.rtos = fateLost, true, 0, now, 0
 }
 
 // missing returns the PSN that a ROD_OOO goes back to: the one in its payload, where that is
@@ -314,7 +348,9 @@ func (s *faultShadow) refused(c *shadowContext, k *shadowPacket, n *pds.Nack) {
 	k.gone = n.Code.IsTrimmed() && k.sends == 2
 	if n.Code != pds.NackRODOOO {
 		k.rtos = 0
-		s.counted(k)
+		if !n.Code.IsShortage() {
+			s.counted(k)
+		}
 	}
 	c.leave(k.size)
 	c.again += k.size

@@ -54,7 +54,15 @@ type shadowPDC struct {
 	limitAt    pds.PSN // CACK of the ACK that gave it
 	gap        pds.PSN // that a ROD_OOO named last, and when
 	gapAt      int64
+	short      shadowShortage
 	pkt        []shadowPacket
+}
+
+// shadowShortage is how often the peer has had no memory since the PDC made progress.
+type shadowShortage struct {
+	since int64
+	moved pds.PSN
+	tries int
 }
 
 // shadowContext is a congestion control context.

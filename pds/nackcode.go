@@ -61,6 +61,10 @@ func (c NackCode) IsReserved() bool { return int(c) >= len(nackNames) || nackNam
 // proof, which congestion control hears of.
 func (c NackCode) IsTrimmed() bool { return c >= NackTrimmed && c <= NackTrimmedACK }
 
+// IsShortage reports whether c says that the target lacks memory for the packet now and may
+// have some later: it speaks of that packet and its message, not of the PDC.
+func (c NackCode) IsShortage() bool { return c >= NackNoPktBuffer && c <= NackNoResource }
+
 // NackClass is what the source of a refused packet does about it. The zero
 // value does nothing.
 type NackClass uint8

@@ -109,6 +109,16 @@ func (in *Initiator) RxData(now int64, y *Reply, ev *Event) error {
 //
 // Errors: [ErrStale]; then nothing has changed.
 func (in *Initiator) Error(now int64, p PacketHandle, cause uint8, ev *Event) error {
+	return in.undelivered(now, p, failPDS, cause, ev)
+}
+
+// Refused is [Initiator.Error] for a packet whose PDC goes on, so that the target can be told
+// that no more of the message comes.
+func (in *Initiator) Refused(now int64, p PacketHandle, cause uint8, ev *Event) error {
+	return in.undelivered(now, p, failRefused, cause, ev)
+}
+
+func (in *Initiator) undelivered(now int64, p PacketHandle, f failure, cause uint8, ev *Event) error {
 	m := in.answered(p, 1)
 	if m == nil {
 		return ErrStale
@@ -117,7 +127,7 @@ func (in *Initiator) Error(now int64, p PacketHandle, cause uint8, ev *Event) er
 		if m.fail < failFatal {
 			m.cause = cause
 		}
-		m.failed(failPDS, RCNull)
+		m.failed(f, RCNull)
 	}
 	*ev = Event{}
 	in.settle(now, m, ev)

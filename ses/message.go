@@ -116,6 +116,7 @@ const (
 	failRetryLater         // no match, or not now
 	failDeferred           // no match, and the target remembers it
 	failFatal              // the target refused
+	failRefused            // the PDS has given a packet up, but not the PDC
 	failPDS                // the PDC is of no use any more
 )
 

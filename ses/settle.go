@@ -97,7 +97,7 @@ func (in *Initiator) conclude(now int64, m *message, ev *Event) {
 func (in *Initiator) finish(m *message, ev *Event) {
 	o := Outcome{Status: StatusOK, Length: m.delivered, Retries: m.attempt}
 	switch {
-	case m.fail == failPDS:
+	case m.fail >= failRefused:
 		o.Status, o.Cause, o.Length = StatusPDS, m.cause, 0
 	case m.fail != failNone:
 		o.Status, o.Code, o.Length = StatusFailed, m.code, 0

@@ -108,3 +108,13 @@ func (m *Manager) ackStanding(p *PDC, b *inbound, out []byte) int {
 	a.putNull(out, name)
 	return m.putACK(p, out, &a)
 }
+
+// ackCleared tells of the packets that CACK has passed with a CLEAR_CMD. Nobody else would, if
+// all is quiet, and each would time out. It names the packet that was cleared, which is
+// released, so that it answers none and is no round trip.
+func (m *Manager) ackCleared(p *PDC, b *inbound, out []byte) int {
+	if !p.rx.CACK().After(p.rx.ClearPSN()) {
+		return 0
+	}
+	return m.putACK(p, out, &ackSpec{psn: p.rx.ClearPSN(), state: &b.state})
+}

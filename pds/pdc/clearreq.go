@@ -27,7 +27,9 @@ func (m *Manager) clearMissing(now int64, p *PDC) {
 		m.stats.Hoarded++
 		m.askClose(now, p)
 	}
-	m.control(p, ctlClearReq)
+	if p.rx.Missing().After(m.mem.responses.slot[p.resp.head].psn) { // else the initiator cannot clear it
+		m.control(p, ctlClearReq)
+	}
 	wait := min(max(clearReqWait*m.p.c.ClearTime, now-p.activeAt), rtoMax)
 	m.aux(p, now, deadline.After(now, deadline.Backoff(wait, 3*p.refusals, rtoMax)))
 }
@@ -64,7 +66,7 @@ func (m *Manager) hoards(now int64, p *PDC) bool {
 // only after its longest timeout, or when congestion control lets it.
 func (m *Manager) remind(p *PDC, b *inbound, out []byte) int {
 	i := p.resp.head
-	if p.resp.asked == 0 || i == 0 {
+	if p.resp.asked == 0 || i == 0 || !p.rx.Missing().After(m.mem.responses.slot[i].psn) {
 		return 0
 	}
 	// Not like the copy that was accepted, so that its time is no round trip.

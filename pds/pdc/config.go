@@ -68,7 +68,14 @@ type Config struct {
 	RTOInit      int64 // RTO_Init_Time: first timeout, up to 8 s (default 1 ms or 8 BaseRTT)
 	MaxRTORetx   int   // Max_RTO_Retx_Cnt: 1 to 15, 15 for ever (default 5)
 	NackRetxTime int64 // NACK_Retx_Time: from a NACK to the resend, up to 8 s (default 1 ms or 8 BaseRTT)
-	MaxNackRetx  int   // Max_NACK_Retx_Cnt: 1 to 31, 31 for ever (default 5)
+
+	// MaxNackRetx is Max_NACK_Retx_Cnt, how often a packet is sent again because of NACKs before
+	// its PDC fails: 1 to 31, 31 for ever (default 5). A packet for which the target has no
+	// memory now (NO_PKT_BUFFER, NO_GTD_DEL_AVAIL, NO_SES_MSG_AVAIL, NO_RESOURCE) is sent again
+	// for as long as others of the PDC get through, else twice as often, at most 30 times, and
+	// each time after twice the pause, a second in all by default. Then it fails, and with it
+	// its message, but not the PDC.
+	MaxNackRetx int
 
 	// InferLoss concludes losses from SACK and probes for them, in fabrics that do not trim.
 	InferLoss    bool
@@ -85,9 +92,9 @@ type Config struct {
 	CloseThresh   int         // Close_Thresh: PDCs left open before others are closed (default: all there are)
 	LimitPSNRange bool        // Limit_PSN_Range: close a PDC before it has used 2^31 PSNs; for those that TSS secures
 
-	// ClearTime is PDS_Clear_Time, the idle time before a CLEAR_CMD (default 1 ms or 8 BaseRTT).
-	// CACK waits for it behind a guaranteed response, and packets that wait for CACK time out
-	// after RTOInit, which is as long by default: half of that spares them their questions.
+	// ClearTime is PDS_Clear_Time, the idle time before a CLEAR_CMD (default 1 ms or 8 BaseRTT,
+	// and at most half of RTOInit). CACK waits for it behind a guaranteed response, and packets
+	// that wait for CACK time out after RTOInit: for nothing, were both as long as by default.
 	ClearTime int64
 
 	// PendTimeout is Pend_Timeout, how long a message may wait for a PDC: up to 800 s
@@ -115,7 +122,7 @@ func NewParams(c Config) (Params, error) {
 		fill("AckMinPktAdd", &c.AckMinPktAdd, 1<<10, 2<<10),
 		fill("RTOInit", &c.RTOInit, rtts(8, 1_000_000, rtoMax), rtoMax),
 		fill("NackRetxTime", &c.NackRetxTime, rtts(8, 1_000_000, rtoMax), rtoMax),
-		fill("ClearTime", &c.ClearTime, rtts(8, 1_000_000, rtoMax), rtoMax),
+		fill("ClearTime", &c.ClearTime, max(rtts(8, 1_000_000, c.RTOInit/2), 1), rtoMax),
 		fill("CloseReqTime", &c.CloseReqTime, rtts(8, 1_000_000, lapseMax), lapseMax),
 		fill("NewPDCTime", &c.NewPDCTime, rtts(40, 5_000_000, lapseMax), lapseMax),
 		fill("PendTimeout", &c.PendTimeout, rtts(800, 100_000_000, 100*rtoMax), 100*rtoMax),
@@ -150,6 +157,9 @@ func derive(c Config) (Params, error) {
 	}
 	p := Params{c: c, ranges: uint32(c.Range), mpr: uint8((c.Range + 127) / 128), ackAll: c.AckTrigger}
 	p.maxRTOs, p.maxNacks = retries(c.MaxRTORetx, rtoForever), retries(c.MaxNackRetx, nackForever)
+	if p.maxShort = forever; p.maxNacks != forever {
+		p.maxShort = min(2*p.maxNacks, nackForever-1)
+	}
 	p.responseMax = max(ResponseMax, dataHeaderLen+c.MaxAckData)
 	p.replyMax = pds.AckCCLen + p.responseMax
 	if c.AckPerPacket {

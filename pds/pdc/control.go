@@ -51,8 +51,11 @@ func (m *Manager) obey(now int64, p *PDC, b *inbound, c *pds.Control, out []byte
 	case pds.CtlACKReq:
 		return m.question(p, b, uint16(c.Payload), out, r)
 	case pds.CtlClearCmd:
+		was := p.rx.CACK()
 		m.clearTo(p, c.Payload.PSN())
-		r.Reply = m.remind(p, b, out)
+		if r.Reply = m.remind(p, b, out); r.Reply == 0 && p.rx.CACK() != was {
+			r.Reply = m.ackCleared(p, b, out)
+		}
 		return nil
 	case pds.CtlClearReq:
 		m.control(p, ctlClearCmd)

@@ -68,7 +68,8 @@ type Event struct {
 	PSN    pds.PSN
 	Cause  Cause
 	Kind   EventKind
-	More   uint16 // EventImplicit: so many packets after it too, whose handles and PSNs count up
+	Nack   pds.NackCode // what the peer has said last, with CauseNack or a Cause that is such a code
+	More   uint16       // EventImplicit: so many packets after it too, whose handles and PSNs count up
 }
 
 // eventReserve is the most that one packet can cause: every packet of a window
@@ -107,5 +108,16 @@ func (r *eventRing) pop(ev *Event) bool {
 
 // event tells the layer above about the PDC itself.
 func (m *Manager) event(p *PDC, k EventKind, c Cause) {
-	m.mem.events.push(Event{Kind: k, PDC: p.handle, Cause: c})
+	m.mem.events.push(Event{Kind: k, PDC: p.handle, Cause: c, Nack: m.said(p, c)})
+}
+
+// said is the NACK behind a cause of the failure of p, 0 if there is none.
+func (m *Manager) said(p *PDC, c Cause) pds.NackCode {
+	switch {
+	case c == CauseNack:
+		return m.mem.shortage[p.slot()].nack
+	case c < CauseRTO:
+		return pds.NackCode(c)
+	}
+	return 0
 }

@@ -156,7 +156,7 @@ func TestFaultL7StalledPDCsAskBothWays(t *testing.T) {
 // first timeout of a packet is.
 func TestFaultL7StallBreaksLessAndLessOften(t *testing.T) {
 	for _, rto := range []int64{ms, 8000 * ms} {
-		g := established(t, pairConfig{Config: Config{Range: 4, RTOInit: rto, MaxRTORetx: 15, IdleTime: 1000_000 * ms}})
+		g := established(t, pairConfig{Config: Config{Range: 4, RTOInit: rto, ClearTime: ms, MaxRTORetx: 15, IdleTime: 1000_000 * ms}})
 		g.b.reply = guaranteed
 		g.submit(1, 4)
 		g.giveAll(g.giveAll(g.send(g.a)))

@@ -109,18 +109,19 @@ func TestFaultS6NothingGranted(t *testing.T) {
 	require.EqualValues(t, n, g.a.m.Stats().RTOs, "no timeout for what was never sent")
 }
 
-// A target that refuses everything for a second: what is sent again is bounded by
-// the window for each NACK_Retx_Time, and Max_NACK_Retx_Cnt ends it.
+// A target that refuses everything for two seconds: each packet is sent again after pauses that
+// double, and Max_NACK_Retx_Cnt ends that, for the packet alone. (Before: every NACK_Retx_Time,
+// 1,000 times a second for ever, or six times in 5 ms, after which the PDC failed.)
 func TestFaultS5NACKStorm(t *testing.T) {
-	for name, c := range map[string]struct{ limit, rounds int }{"for ever": {31, 1000}, "capped": {5, 6}} {
+	for name, c := range map[string]struct{ limit, rounds int }{"for ever": {31, 11}, "capped": {5, 11}} {
 		t.Run(name, func(t *testing.T) {
 			g := established(t, pairConfig{Config: Config{MaxNackRetx: c.limit, Range: 8}, cwnd: 1_500_000})
 			g.b.reply = Response{Kind: RespondRefuse, Code: pds.NackNoPktBuffer}
 			g.submit(1, 8)
 			sent := 0
-			for end := g.now + 1000*ms; g.now < end; g.wait(50_000) {
-				ws := filterData(g.send(g.a))
-				sent += len(ws)
+			for end := g.now + 2000*ms; g.now < end; g.wait(50_000) {
+				ws := g.send(g.a)
+				sent += len(filterData(ws))
 				for _, w := range ws {
 					_, nacks := g.give(w)
 					g.giveAll(append(nacks, nacks...)) // each twice
@@ -131,12 +132,19 @@ func TestFaultS5NACKStorm(t *testing.T) {
 			if failed := g.a.take(EventError); c.limit == 31 {
 				require.Empty(t, failed)
 				g.b.reply = Response{}
-				g.wait(2 * ms)
+				g.wait(2048 * ms)
 				g.settle()
 				require.Len(t, g.a.take(EventResponse, EventImplicit), 8, "and the end of it is the end of it")
+				return
 			} else {
 				require.Len(t, failed, 8)
 			}
+			g.b.reply = Response{}
+			g.settle()
+			g.submit(9, 1)
+			g.settle()
+			require.Equal(t, []uint64{9}, g.a.take(EventResponse, EventImplicit), "the PDC goes on")
+			require.Zero(t, g.a.m.Stats().Failed)
 		})
 	}
 }

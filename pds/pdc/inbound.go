@@ -74,10 +74,11 @@ type Result struct {
 	Header  int         // length of the PDS header
 	Reply   int         // bytes in out to send back, as a control packet; 0 none
 	ID      RxID        // the request, or the PDC of any other packet
-	Handle  uint64      // of the packet that a response answers
+	Handle  uint64      // of the packet that a response answers, or that a NACK has refused
 	Demand  Demand
-	Buffer  uint16 // of VerdictBuffered: 1 to [MemoryConfig].Buffers
-	Err     error  // why it was dropped
+	Nack    pds.NackCode // with which the packet Handle was refused, which is sent again later; 0 none
+	Buffer  uint16       // of VerdictBuffered: 1 to [MemoryConfig].Buffers
+	Err     error        // why it was dropped
 }
 
 // follow notes what a request says besides its PDC.

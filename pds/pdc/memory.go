@@ -120,13 +120,15 @@ type chunk struct {
 
 // memory is what [MemoryConfig] sizes. Single writer, the manager's.
 type memory struct {
-	row     []row               // 0 is never handed out
-	chunk   []chunk             // likewise
-	ring    [][ringWords]uint32 // by PDC: its rows, by word of the PSN's offset
-	rtxAt   []int64             // by PDC, see sendWindow.rtxAt
-	freeRow uint32
-	closing int      // so many are for CLOSE_CMDs: what waits for memory keeps no PDC from ending
-	free    []uint32 // chunks, a stack: the last one used is the next, as its lines may be near
+	row   []row               // 0 is never handed out
+	chunk []chunk             // likewise
+	ring  [][ringWords]uint32 // by PDC: its rows, by word of the PSN's offset
+	rtxAt []int64             // by PDC, see sendWindow.rtxAt
+
+	shortage []shortage // by PDC
+	freeRow  uint32
+	closing  int      // so many are for CLOSE_CMDs: what waits for memory keeps no PDC from ending
+	free     []uint32 // chunks, a stack: the last one used is the next, as its lines may be near
 
 	responses responseStore
 	events    eventRing
@@ -192,6 +194,8 @@ func newMemory(c MemoryConfig) (*memory, error) {
 		chunk:   slab.Make[chunk](chunks + 1),
 		ring:    slab.Make[[ringWords]uint32](c.pdcs + 1),
 		rtxAt:   slab.Make[int64](c.pdcs + 1),
+
+		shortage: slab.Make[shortage](c.pdcs + 1),
 	}
 	for i := len(m.row) - 1; i > 0; i-- {
 		m.putRow(uint32(i))

@@ -240,7 +240,7 @@ func TestParamsFollowBaseRTT(t *testing.T) {
 		require.NoError(t, err)
 		got := []int64{p.c.RTOInit, p.c.NackRetxTime, p.c.ClearTime, min(p.c.CloseReqTime, rtoMax), p.c.TailLossTime, p.c.NewPDCTime, p.c.PendTimeout, p.c.TargetQDelay}
 		rto := want.RTOInit
-		require.Equal(t, []int64{rto, rto, rto, rto, rto, want.NewPDCTime, want.PendTimeout, want.TargetQDelay}, got, "BaseRTT %d", base)
+		require.Equal(t, []int64{rto, rto, rto / 2, rto, rto, want.NewPDCTime, want.PendTimeout, want.TargetQDelay}, got, "BaseRTT %d", base)
 	}
 	p, err := NewParams(Config{BaseRTT: ms, RTOInit: 3 * ms, TargetQDelay: 7})
 	require.NoError(t, err)

@@ -30,7 +30,12 @@ func (m *Manager) receiveNACK(now int64, t pds.Type, in *In, r *Result) error {
 		r.Verdict = VerdictDone
 		return nil
 	}
+	if off := p.tx.offset(n.PSN); p.tx.live(m.mem, off) {
+		row, i := p.tx.at(m.mem, off)
+		r.Handle, r.Nack = m.mem.handle(row, i), n.Code
+	}
 	if err := m.react(now, p, &n); err != nil {
+		r.Nack = 0
 		m.stats.StaleNACK++ // nor is it a sign of life: a peer without the PDC sends such, too
 		return err
 	}
@@ -158,10 +163,18 @@ func (m *Manager) nackAgain(now int64, p *PDC, off uint32, n *pds.Nack, at int64
 		return ErrStale
 	}
 	pkt := p.tx.packet(m.mem, off)
-	if int(pkt.nacks) >= m.p.maxNacks {
+	switch short := n.Code.IsShortage() && !pkt.kind.control(); {
+	case short:
+		tries := m.shortage(now, p)
+		if int(tries) > m.p.maxShort {
+			return m.void(now, p, off, n)
+		}
+		at = deadline.After(now, m.p.refused(tries-1))
+	case int(pkt.nacks) >= m.p.maxNacks:
 		return m.refused(now, p, n)
+	default:
+		pkt.nacks = min(pkt.nacks+1, nackForever)
 	}
-	pkt.nacks = min(pkt.nacks+1, nackForever)
 	if n.Code.IsTrimmed() {
 		pkt.sends = pkt.sends.refused()
 	}
@@ -177,6 +190,7 @@ func (m *Manager) refused(now int64, p *PDC, n *pds.Nack) error {
 	if p.strange(n) {
 		return ErrStale
 	}
+	m.mem.shortage[p.slot()].nack = n.Code
 	m.fail(now, p, CauseNack)
 	return nil
 }
@@ -196,6 +210,52 @@ func (m *Manager) takeBack(now int64, p *PDC, off uint32, at int64, n *pds.Nack)
 	}
 	m.cc.OnNACK(ccc.Handle(p.handle), now, k)
 	m.release(p)
+}
+
+// A shortage is how a peer's want of memory goes on, on one PDC.
+type shortage struct {
+	since int64  // the last refusal that counts: of those in one pause the first
+	moved uint32 // is another number if the PDC has made progress
+	tries uint8  // refusals that count since it has
+
+	nack pds.NackCode // of any kind: the last refusal of a packet that was refused too often
+}
+
+// shortage counts a refusal for want of memory, and returns how many count since a packet has
+// been released: then the peer has memory now and again, and it is worth while to ask soon.
+func (m *Manager) shortage(now int64, p *PDC) uint8 {
+	s := &m.mem.shortage[p.slot()]
+	if moved := p.tx.base + p.tx.cack; moved != s.moved || s.tries == 0 {
+		*s = shortage{since: now, moved: moved, tries: 1}
+	} else if now >= deadline.After(s.since, m.p.refused(s.tries-1)) {
+		s.since, s.tries = now, min(s.tries+1, nackForever)
+	}
+	return s.tries
+}
+
+// void gives up the packet at off, for which the target has had no memory too often: a NOOP
+// takes its PSN, which nothing may skip. So the PDC, which others use, goes on. Congestion
+// control hears that the packet has got there, as it has.
+//
+// The specification has the PDC fail.
+func (m *Manager) void(now int64, p *PDC, off uint32, n *pds.Nack) error {
+	if p.strange(n) {
+		return ErrStale
+	}
+	r, i := p.tx.at(m.mem, off)
+	h, _, _ := m.mem.submitted(r, i)
+	m.mem.events.push(Event{Kind: EventError, PDC: p.handle, PSN: p.tx.psn(off), Handle: h, Cause: CauseNack, Nack: n.Code})
+	l := p.tx.enqueue(m.mem, off, now)
+	p.tx.differ(m.mem, r, off)
+	m.mem.write(r, i, 0, label{kind: kindControl | kindAR | kind(pds.CtlNOOP), sends: copiesMore})
+	m.mem.postpone(r, i, now)
+	if l.counted {
+		a := ccc.Ack{Ack: nscc.Ack{Bytes: l.size}, Packets: 1, Entropy: l.entropy}
+		m.cc.OnACK(ccc.Handle(p.handle), now, &a)
+		m.release(p)
+	}
+	m.wakeAt(now, p)
+	return nil
 }
 
 // gap returns the packet that a ROD_OOO about the one at off, which is live, says is missing.
@@ -264,6 +324,7 @@ func (m *Manager) renumber(now int64, p *PDC, start pds.PSN) error {
 	}
 	demands := p.tx.packet(m.mem, p.tx.base).nacks
 	if int(demands) >= m.p.maxNacks {
+		m.mem.shortage[p.slot()].nack = pds.NackNewStartPSN
 		m.fail(now, p, CauseNack)
 		return nil
 	}

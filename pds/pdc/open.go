@@ -77,6 +77,7 @@ func (m *Manager) begin(now int64, h Handle, start pds.PSN) *PDC {
 	}
 	p.rx.Init(start)
 	p.tx.Init(m.p, m.mem, p.slot(), start)
+	m.mem.shortage[p.slot()] = shortage{}
 	m.open++
 	m.stats.Opened++
 	m.schedule(p, now)

@@ -22,6 +22,7 @@ type Params struct {
 	ackAll int64  // trigger in effect
 
 	maxRTOs, maxNacks int // MaxRTORetx and MaxNackRetx, or forever
+	maxShort          int // MaxNackRetx for want of memory
 
 	responseMax int // longest response
 	replyMax    int // longest packet in answer

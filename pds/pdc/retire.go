@@ -42,7 +42,9 @@ func (m *Manager) failPackets(p *PDC, c Cause) {
 		for todo := mask &^ r.released; todo != 0; todo &= todo - 1 {
 			i := uint32(bits.TrailingZeros64(todo))
 			if h, _, k := m.mem.submitted(r, i); !k.control() {
-				m.mem.events.push(Event{Kind: EventError, PDC: p.handle, PSN: p.tx.psn(first + i), Handle: h, Cause: c})
+				m.mem.events.push(Event{
+					Kind: EventError, PDC: p.handle, PSN: p.tx.psn(first + i), Handle: h, Cause: c, Nack: m.said(p, c),
+				})
 			}
 		}
 		off = end

@@ -128,7 +128,7 @@ func (w *sendWindow) push(p *Params, m *memory, handle uint64, size uint16, k ki
 		}
 	}
 	if !r.fits(i, handle, size, k) {
-		w.differ(m, r)
+		w.differ(m, r, w.tail)
 	}
 	if r.size == 0 {
 		m.write(r, i, handle, label{size: size, kind: k})
@@ -137,16 +137,20 @@ func (w *sendWindow) push(p *Params, m *memory, handle uint64, size uint16, k ki
 	return nil
 }
 
-// differ is called when a packet comes to r, the row of tail, that is not like the others:
-// what the row says of all is written to the record of each. In a full window the places
-// from tail on hold packets of the previous lap of the ring.
-func (w *sendWindow) differ(m *memory, r *row) {
+// differ is called when the packet at off, in row r, is to be one that is not like the others:
+// what the row says of all is written to the record of each. In a full window the places of
+// the row of tail from there on hold packets of the previous lap of the ring.
+func (w *sendWindow) differ(m *memory, r *row, off uint32) {
 	if r.size == 0 {
 		return
 	}
+	if w.rowOf(m, off) == w.rowOf(m, w.tail) {
+		off = w.tail
+	}
+	first := off &^ (rowLen - 1)
 	for i := range uint32(rowLen) {
-		off := w.tail&^(rowLen-1) + i
-		if i >= w.tail%rowLen {
+		off := first + i
+		if int32(off-w.tail) >= 0 {
 			off -= MaxRange
 		}
 		switch {
