@@ -71,6 +71,7 @@ func (e *Endpoint) onResponse(now int64, b []byte, r *Received) {
 	if err == nil {
 		r.Payload += n
 		if ev.DataLength != 0 {
+			e.answered(now, p.Message(), ev.DataLength)
 			e.place(r, p.Message(), &ev)
 		}
 		e.conclude(now, p.Message(), &ev)
@@ -96,10 +97,36 @@ func (e *Endpoint) readData(now int64, b []byte, form ses.Form, r *Received) {
 		e.stats.StrayData++
 		return
 	}
+	e.answered(now, h, ev.DataLength)
 	if ev.DataLength != 0 {
 		e.place(r, h, &ev)
 	}
 	e.conclude(now, h, &ev)
+}
+
+// answered takes note of an answer of so many bytes to a packet of a message.
+func (e *Endpoint) answered(now int64, h Handle, bytes uint32) {
+	rec := e.message(h)
+	n := e.asks(rec)
+	if units := min(unitsOf(bytes), *n); units != 0 {
+		*n -= units
+		e.asking[rec.pdc.ID()].arrive(now, units)
+	}
+}
+
+// asks is what a message has asked for and not got, in units of an asking.
+func (e *Endpoint) asks(rec *message) *uint32 { return &e.unanswered[uint16(rec.handle)] }
+
+// refused takes the news that a peer has put off a packet of this side for want of memory.
+func (e *Endpoint) refused(now int64) {
+	if isAnswer(e.res.Handle) || !e.res.Nack.IsShortage() {
+		return
+	}
+	e.stats.Shortages++
+	h := ses.PacketHandle(e.res.Handle).Message()
+	if rec := e.message(h); rec.handle == h && *e.asks(rec) != 0 {
+		e.asking[rec.pdc.ID()].shorten(now)
+	}
 }
 
 // place tells the caller where data for a message of this side belongs.

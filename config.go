@@ -194,6 +194,7 @@ func (e *Endpoint) newSES(c *Config) (err error) {
 	if err != nil {
 		return err
 	}
+	e.unanswered = slab.Make[uint32](messages)
 	e.messages, e.errandRoom = slab.Make[message](messages), c.errands()
 	e.retries = timerwheel.New(messages, 1024, c.Now)
 	e.fetching, e.reading = newPlaces(messages), newPlaces(messages)
@@ -230,7 +231,7 @@ func (e *Endpoint) newPDS(c *Config) error {
 	if err != nil {
 		return err
 	}
-	e.flows = slab.Make[flow](ids + 1)
+	e.flows, e.asking = slab.Make[flow](ids+1), slab.Make[asking](ids+1)
 	if ids < scattered || !prefetch.Enabled {
 		e.prefetched = math.MaxInt
 	}

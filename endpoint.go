@@ -37,6 +37,8 @@ type Endpoint struct {
 
 	messages    []message         // by the slot of their handle
 	flows       []flow            // by PDCID; 0 is that of all RUDI packets
+	asking      []asking          // likewise
+	unanswered  []uint32          // by the slot of a message, see asks
 	submitAhead int16             // see submitLow
 	starved     chain             // flows that wait for the manager's memory
 	unsent      chain             // datagrams
@@ -77,6 +79,7 @@ type Stats struct {
 	Broken    uint64 // messages of peers whose PDC ended before they were whole, each an [Event]
 	StrayData uint64 // packets of read data that no message waited for
 	Refused   uint64 // requests put off: too many answers under way, or too many completions not polled
+	Shortages uint64 // requests of this side that a peer has put off so, see Config.Answers
 
 	Mismatched uint64 // responses with another message_id or JobID than the packet that they answered
 }

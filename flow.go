@@ -100,7 +100,13 @@ func (e *Endpoint) pump(now int64, f *flow) {
 		if alike == 0 {
 			return
 		}
-		switch err := e.submit(now, f, rec, int(min(alike, uint32(e.submitAhead)))); err {
+		n := int(min(alike, uint32(e.submitAhead)))
+		if rec.flags&msgAsks != 0 && !e.tx.Notice {
+			if n = min(n, int(e.asking[f.pdc.ID()].room(unitsOf(e.tx.Asks)))); n == 0 {
+				return
+			}
+		}
+		switch err := e.submit(now, f, rec, n); err {
 		case nil:
 		case pdc.ErrWindowFull, pdc.ErrRUDIFull:
 			return
@@ -108,6 +114,9 @@ func (e *Endpoint) pump(now int64, f *flow) {
 			e.starve(f)
 			return
 		default:
+			if e.pds.HasEvents() {
+				return // they say why the PDC has ended
+			}
 			e.failNext(now, rec, pdc.CauseClosed)
 		}
 	}
@@ -135,6 +144,11 @@ func (e *Endpoint) submit(now int64, f *flow, rec *message, n int) (err error) {
 	f.sends = uint16(rec.handle)
 	f.ahead += int16(n)
 	rec.left = max(rec.left-int64(n)*int64(p.Size), 0)
+	if rec.flags&msgAsks != 0 && !q.Notice {
+		units := uint32(n) * unitsOf(q.Asks)
+		*e.asks(rec) += units
+		e.asking[f.pdc.ID()].ask(now, units)
+	}
 	if p.EOM {
 		f.messages.remove(e, rec)
 		rec.flags &^= msgQueued

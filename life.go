@@ -38,6 +38,7 @@ const (
 	msgQueued            // in a chain
 	msgErrand            // for a send of the peer, see ses.Errand
 	msgReserved          // on a PDC of the reserved pool
+	msgAsks              // its packets ask for data, which an asking bounds
 )
 
 // message returns the record of a handle, live or not.
@@ -54,6 +55,9 @@ func (e *Endpoint) begin(peer pdc.Addr, tc uint8) (*message, error) {
 	*rec = message{peer: peer, handle: h, job: e.op.Job, mode: e.op.Mode, tc: tc}
 	if op.IsFetch() || op.IsRendezvous() || op.IsDeferrable() {
 		rec.flags |= msgFetch
+	}
+	if op.IsFetch() && rec.mode <= ses.ModeROD {
+		rec.flags |= msgAsks
 	}
 	rec.total = e.nominal(&e.op)
 	return rec, nil
@@ -106,6 +110,9 @@ func (e *Endpoint) attach(now int64, rec *message, h pdc.Handle) error {
 	rec.left, rec.pdc = rec.total, h
 	_ = e.pds.Announce(now, h, rec.left)
 	f := &e.flows[h.ID()]
+	if f.pdc != h {
+		e.asking[h.ID()] = asking{}
+	}
 	f.belong(h)
 	if f.mtu != 0 {
 		_ = e.sender.Cut(rec.handle, uint32(f.mtu)<<10)
@@ -138,6 +145,10 @@ func (e *Endpoint) leave(now int64, rec *message) {
 	if rec.flags&msgFetch != 0 && rec.pdc != 0 {
 		e.fetching.strike(&e.flowOf(rec).fetches, rec.entry())
 		_ = e.pds.Unlock(now, rec.pdc)
+	}
+	if n := e.asks(rec); *n != 0 {
+		e.asking[rec.pdc.ID()].drop(*n)
+		*n = 0
 	}
 	rec.flags &^= msgQueued | msgWaiting
 	rec.pdc, rec.left = 0, 0

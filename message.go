@@ -159,7 +159,9 @@ func (e *Endpoint) Cancel(now int64, h Handle) error {
 	if err := e.sender.Cancel(now, h, &ev); err != nil {
 		return err
 	}
+	p := e.message(h).pdc
 	e.conclude(now, h, &ev)
+	e.refill(now, p) // what it had asked for, others may ask for
 	return nil
 }
 

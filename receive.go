@@ -256,6 +256,8 @@ func (e *Endpoint) receiveGeneral(now int64, in, reply *Datagram, r *Received) {
 		n = e.onRUDI(in, reply, buf, r)
 	case pdc.VerdictDatagram:
 		e.judge(in.Packet, ses.ModeUUD, r)
+	case pdc.VerdictDone:
+		e.refused(now)
 	}
 	if e.credit != nil && e.res.Demand.Valid && e.res.ID.PDC != 0 {
 		e.demand(now, in)

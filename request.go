@@ -11,7 +11,9 @@ func (e *Endpoint) onRequest(now int64, in *Datagram, buf []byte, r *Received) i
 	form := ses.Form(e.res.Next)
 	if form == ses.FormResponseData || form == ses.FormResponseDataSmall {
 		e.readData(now, in.Packet, form, r)
-		return e.respond(now, pdc.RespondDefault, e.dataTaken(buf), buf)
+		n := e.respond(now, pdc.RespondDefault, e.dataTaken(buf), buf)
+		e.refill(now, e.res.ID.PDC) // others may be asked for
+		return n
 	}
 	e.judge(in.Packet, modeOf(in.Packet), r)
 	return e.answer(now, buf, r)

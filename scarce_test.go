@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -101,4 +102,40 @@ func TestNextDeadlineTellsOfErrands(t *testing.T) {
 	s.transmit()
 	at, ok = s.b.e.NextDeadline()
 	require.True(t, !ok || at > s.now)
+}
+
+// A target that has no memory for a message refuses that one alone: others on its PDC go on,
+// and in the end it fails, by name, with its target told. Before, the PDC failed after 5 ms, and
+// with it all messages. The memory is that of a peer which has vanished in the middle of a message.
+func TestShortageFailsOneMessage(t *testing.T) {
+	for _, mode := range []ses.Mode{ses.ModeRUD, ses.ModeROD} {
+		n := newNetwork(t, 1, netFaults{}, 3, func(c *uetcc.Config) {
+			c.Target.Messages, c.PDS.MaxNackRetx = 1, 5
+		})
+		a, b, gone := n.ends[0], n.ends[1], n.ends[2]
+		gone.local[1] = fill(3*netMTU, 1)
+		_, err := gone.e.Write(0, &uetcc.Message{To: uetcc.Destination{Address: b.addr, Job: 1}, Key: 1, Length: 3 * netMTU, Cookie: 1})
+		require.NoError(t, err)
+		n.ends = n.ends[:2]
+		n.arrive(netPacket{wirePacket: sendAll(0, gone.e)[0]})
+		require.Equal(t, 1, b.e.Usage().Arriving)
+		long := n.write(mode, 3*netMTU)
+		for range 4 {
+			n.write(mode, netMTU)
+		}
+		n.run(func() bool { return len(a.events) == 5 })
+		for _, ev := range a.events {
+			if want := ses.StatusOK; ev.Cookie != long {
+				require.Equal(t, want, ev.Outcome.Status, "%v %+v", mode, ev)
+			} else {
+				require.Equal(t, ses.StatusPDS, ev.Outcome.Status)
+				require.Equal(t, pdc.CauseNack, ev.Cause)
+			}
+		}
+		require.Zero(t, a.e.PDS().Stats().Failed)
+		require.NotZero(t, a.e.Stats().Shortages)
+		n.write(mode, netMTU)
+		n.run(func() bool { return len(a.events) == 6 })
+		require.Equal(t, ses.StatusOK, a.events[5].Outcome.Status)
+	}
 }

@@ -24,6 +24,7 @@ func (p PacketHandle) packet() uint32 { return uint32(p & (1<<packetBits - 1)) }
 type TxReq struct {
 	Packet PacketHandle
 	Length uint32 // the payload's bytes
+	Asks   uint32 // bytes that it asks for: with reads and fetching atomics
 	Form   Form   // of the header
 	Header uint8  // bytes of the header
 	EOM    bool   // no other packet of the message follows

@@ -201,6 +201,9 @@ func (m *message) place(i uint32) (off, n uint32) {
 // describe fills q with packet i.
 func (m *message) describe(i uint32, q *TxReq) {
 	_, n := m.place(i)
+	if q.Asks = 0; m.is(kindFetch) {
+		q.Asks = n
+	}
 	if !m.is(kindCarries) {
 		n = 0
 	}

@@ -1,0 +1,111 @@
+package uetcc
+
+// askUnit is what an asking counts in, bytes: an answer takes memory of the peer however short
+// it is, but short ones take less of the path.
+const askUnit = 256
+
+// firstAsked is how many units an asking lets be under way before it knows what the path and
+// the peer can take: 64 KB, or so many packets of an unit.
+const firstAsked = 64 << 10 / askUnit
+
+// An asking is the window of what the reads and fetching atomics of one PDC have asked for and
+// not got, in units. A round begins with what has been asked for and ends when that is answered.
+//
+//	asked - arrived <= size and a packet, or more for a while after a cut
+//
+// The window grows to twice what a round of the shortest time would have brought, which is two
+// bandwidth-delay products of what the path and the peer have given; beyond that, or what a cut
+// has left, by a 64th and a packet in a round. A peer that is short of memory for answers cuts it
+// by half, once in a round. Delay cuts nothing: data of an answer that waits at the peer's
+// congestion control waits there whatever the window, and a path that has become longer needs
+// what one that is full does not. Totals are of the life of the PDC, modulo 2^32.
+//
+// The specification bounds what is read by PSNs alone, and has the peer refuse the rest
+// (NO_SES_MSG_AVAIL), each packet for NACK_Retx_Time.
+type asking struct {
+	size    uint32 // 0: nothing is known yet
+	most    uint32 // growth by what arrives ends here; 0: nowhere
+	asked   uint32
+	arrived uint32
+	end     uint32 // the round is over when arrived gets here
+	began   uint32 // arrived at its begin
+	at      int64  // its begin
+	least   uint32 // the shortest round, units of 64 ns; 0: none was whole
+	limited bool   // the window has kept a packet back in this round
+	cut     bool   // in this round
+}
+
+// askedMost, units, is a window of 8 GB, and keeps totals apart that differ by one.
+const askedMost = 1 << 25
+
+// unitsOf is what an answer of so many bytes counts.
+func unitsOf(bytes uint32) uint32 { return max((bytes+askUnit-1)/askUnit, 1) }
+
+// room returns how many packets of so many units may be asked for: one more than fit, so that
+// any packet may be asked for in the end.
+func (a *asking) room(units uint32) uint32 {
+	if a.size == 0 {
+		a.size = firstAsked
+	}
+	if free := int32(a.size - (a.asked - a.arrived)); free > 0 {
+		return (uint32(free) + units - 1) / units
+	}
+	a.limited = true
+	return 0
+}
+
+// ask takes note of units asked for.
+func (a *asking) ask(now int64, units uint32) {
+	idle := a.asked == a.arrived
+	a.asked += units
+	if idle {
+		a.begin(now)
+	}
+}
+
+// begin begins a round.
+func (a *asking) begin(now int64) {
+	a.at, a.began, a.end, a.limited, a.cut = now, a.arrived, a.asked, false, false
+}
+
+// arrive takes note of units answered.
+func (a *asking) arrive(now int64, units uint32) {
+	if a.arrived += units; int32(a.arrived-a.end) >= 0 {
+		a.learn(uint32(min(max(now-a.at, 1)>>6+1, 1<<32-1)))
+		a.begin(now)
+	}
+}
+
+// learn ends a round that took so long.
+func (a *asking) learn(took uint32) {
+	if a.least == 0 || took < a.least {
+		a.least = took
+	}
+	if !a.limited || a.cut {
+		return
+	}
+	grown := a.size + a.size/64 + unitsOf(4096)
+	path := min(2*uint64(a.arrived-a.began)*uint64(a.least)/uint64(took), askedMost)
+	if a.most != 0 {
+		path = min(path, uint64(a.most))
+	}
+	a.size = min(max(grown, uint32(path)), askedMost)
+}
+
+// shorten takes note that the peer has refused a packet for want of memory.
+func (a *asking) shorten(now int64) {
+	if a.cut || a.size == 0 {
+		return
+	}
+	a.size = max(a.size/2, 1)
+	a.begin(now)
+	a.most, a.cut = a.size, true
+}
+
+// drop forgets units that nothing more is expected for.
+func (a *asking) drop(units uint32) {
+	if a.arrived += units; int32(a.arrived-a.end) > 0 {
+		a.end = a.arrived
+	}
+	a.began += units
+}
