@@ -134,7 +134,7 @@ func newModelEnd(t testing.TB, s modelSetting, i int, seed uint64) *modelEnd {
 func newModel(t testing.TB, s modelSetting, seed uint64) *model {
 	g := &model{t: t, s: s, r: rand.New(rand.NewPCG(seed, 3)), live: true}
 	for i := range g.end {
-		g.end[i] = newModelEnd(t, s, i, seed*2+uint64(i))
+		g.end[i] = newModelEnd(t, s, i, seed*2+uint64(i)+1) // 0 would draw one
 	}
 	return g
 }
