@@ -80,8 +80,10 @@ func (e *Endpoint) onResponse(now int64, b []byte, r *Received) {
 }
 
 // readData takes a packet of data for a read of this side. It must come on the PDC that the
-// request went on.
-func (e *Endpoint) readData(now int64, b []byte, form ses.Form, r *Received) {
+// request went on. It reports false if the packet has to be refused, so that its sender sends it
+// again as it was: no message here can have asked for it, and taken in it would stand for the
+// data that is to come under its PSN.
+func (e *Endpoint) readData(now int64, b []byte, form ses.Form, r *Received) bool {
 	n, err := e.ack.Decode(form, b[e.res.Header:])
 	if err != nil {
 		e.ack = ses.Reply{}
@@ -89,19 +91,26 @@ func (e *Endpoint) readData(now int64, b []byte, form ses.Form, r *Received) {
 	r.Payload = e.res.Header + n
 	h := e.sender.Find(e.ack.ReadRequestID)
 	if err != nil || h == 0 || e.message(h).pdc != e.res.ID.PDC || int(e.ack.PayloadLength) > len(b)-r.Payload {
-		e.stats.StrayData++
-		return
+		return e.stray()
 	}
 	var ev ses.Event
 	if e.sender.RxData(now, &e.ack, &ev) != nil {
-		e.stats.StrayData++
-		return
+		return e.stray()
 	}
 	e.answered(now, h, ev.DataLength)
 	if ev.DataLength != 0 {
 		e.place(r, h, &ev)
 	}
 	e.conclude(now, h, &ev)
+	return true
+}
+
+// stray counts data that no message waits for, and reports whether it is that of one that has
+// been given up.
+func (e *Endpoint) stray() bool {
+	e.stats.StrayData++
+	f := &e.flows[e.res.ID.PDC.ID()]
+	return f.pdc == e.res.ID.PDC && f.mtu&flowLate != 0
 }
 
 // answered takes note of an answer of so many bytes to a packet of a message.

@@ -101,6 +101,13 @@ type Config struct {
 	// [ses.InitiatorConfig].
 	SwapBoth bool
 
+	// MessageTimeout is how long a message of this endpoint may stand still, ns, up to 2^60: one
+	// of which nothing is sent, acknowledged, read or tried again ends after that, and before half
+	// as much again, with [pdc.CauseMessageTimeout], or [pdc.CauseNoCredit] if it waits for
+	// credit; what else has stood still on its PDC ends with it. A deferrable send whose peer
+	// posts no buffer stands still (default: 60 s).
+	MessageTimeout int64
+
 	ControlTC uint8 // traffic class of acknowledgements and control packets, except probes that look for losses
 	AnswerTC  uint8 // of what peers have this side send: data of RUD and ROD reads, reads of rendezvous, ready to restart
 
@@ -121,6 +128,7 @@ func (c *Config) fill() {
 	c.Messages = cmp.Or(c.Messages, 1024)
 	c.Answers = cmp.Or(c.Answers, 2048)
 	c.MTU = cmp.Or(c.MTU, 4096)
+	c.MessageTimeout = cmp.Or(c.MessageTimeout, 60_000_000_000)
 	c.PDCs.General = cmp.Or(c.PDCs.General, 1024)
 	c.PDCs.Quarantine = cmp.Or(c.PDCs.Quarantine, 2_000_000_000)
 	t := &c.Target
@@ -158,6 +166,7 @@ func (c *Config) validate() error {
 		check.Range(ErrConfig, "Contexts", c.Contexts, 1, ccc.MaxContexts),
 		check.Range(ErrConfig, "Messages", c.Messages, 1, maxMessages-1),
 		check.Range(ErrConfig, "Answers", c.Answers, 1, 65535),
+		check.Range(ErrConfig, "MessageTimeout", c.MessageTimeout, 1, 1<<60),
 	)
 }
 
@@ -197,6 +206,7 @@ func (e *Endpoint) newSES(c *Config) (err error) {
 	e.unanswered = slab.Make[uint32](messages)
 	e.messages, e.errandRoom = slab.Make[message](messages), c.errands()
 	e.retries = timerwheel.New(messages, 1024, c.Now)
+	e.hand.init(messages, c.MessageTimeout)
 	e.fetching, e.reading = newPlaces(messages), newPlaces(messages)
 	e.events.init(messages + c.Target.Messages)
 	return nil

@@ -43,6 +43,7 @@ type Endpoint struct {
 	starved     chain             // flows that wait for the manager's memory
 	unsent      chain             // datagrams
 	retries     *timerwheel.Wheel // messages that are to be sent again at a later time
+	hand        hand              // ends messages that do not get on
 	answers     answers           // reads and atomics that are being answered
 	events      completions       // for Poll
 	pause       pause

@@ -27,11 +27,15 @@ type flow struct {
 	nextWait uint16      // PDCID of the next in Endpoint.starved; 0: none
 	sends    uint16      // slot of the message that handed over packets last
 	waits    bool        // it is in Endpoint.starved
-	mtu      uint8       // of a peer that has said it, in units of 1024 bytes; 0: none has
+	mtu      uint8       // of a peer that has said it, in units of 1024 bytes; 0: none has; and flowLate
 	sender   rccc.Handle // whose credit we schedule; 0: none
 	fetches  roll        // messages of ours that wait for their peer, see msgFetch
 	readers  roll        // rendezvous sends of ours that the peer reads on this PDC
 }
+
+// flowLate in flow.mtu: a message that waited for data on this PDC has not ended well, and what
+// it has asked for may come late.
+const flowLate = 1 << 7
 
 // belong makes f the flow of h, and empties it if it was that of an earlier PDC.
 func (f *flow) belong(h pdc.Handle) {
@@ -109,6 +113,8 @@ func (e *Endpoint) pump(now int64, f *flow) {
 		switch err := e.submit(now, f, rec, n); err {
 		case nil:
 		case pdc.ErrWindowFull, pdc.ErrRUDIFull:
+			return
+		case pdc.ErrState, pdc.ErrUnknown: // an event is to come that fails them, with the cause
 			return
 		case pdc.ErrNoMemory:
 			e.starve(f)

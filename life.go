@@ -114,8 +114,8 @@ func (e *Endpoint) attach(now int64, rec *message, h pdc.Handle) error {
 		e.asking[h.ID()] = asking{}
 	}
 	f.belong(h)
-	if f.mtu != 0 {
-		_ = e.sender.Cut(rec.handle, uint32(f.mtu)<<10)
+	if mtu := f.mtu &^ flowLate; mtu != 0 {
+		_ = e.sender.Cut(rec.handle, uint32(mtu)<<10)
 	}
 	if rec.flags&msgFetch != 0 {
 		e.fetching.enter(&f.fetches, rec.entry())
@@ -134,8 +134,9 @@ const noTicket = ticketBit
 
 func ticketOf(h Handle) uint64 { return uint64(h)<<32 | ticketBit }
 
-// leave takes a message off its PDC, and takes back what it has announced and not sent.
-func (e *Endpoint) leave(now int64, rec *message) {
+// leave takes a message off its PDC, and takes back what it has announced and not sent. well says
+// that all has come that it has asked for.
+func (e *Endpoint) leave(now int64, rec *message, well bool) {
 	if rec.flags&msgQueued != 0 {
 		e.chainOf(rec).remove(e, rec)
 		if rec.pdc != 0 {
@@ -143,7 +144,10 @@ func (e *Endpoint) leave(now int64, rec *message) {
 		}
 	}
 	if rec.flags&msgFetch != 0 && rec.pdc != 0 {
-		e.fetching.strike(&e.flowOf(rec).fetches, rec.entry())
+		f := e.flowOf(rec)
+		if e.fetching.strike(&f.fetches, rec.entry()); !well {
+			f.mtu |= flowLate
+		}
 		_ = e.pds.Unlock(now, rec.pdc)
 	}
 	if n := e.asks(rec); *n != 0 {
@@ -173,13 +177,14 @@ func (e *Endpoint) conclude(now int64, h Handle, ev *ses.Event) {
 	case ses.EventReady:
 		rec := e.message(h)
 		if mtu := e.sender.Cut(h, math.MaxUint32); rec.pdc != 0 && int64(mtu) < e.mtu {
-			e.flowOf(rec).mtu = uint8(mtu >> 10)
+			f := e.flowOf(rec)
+			f.mtu = f.mtu&flowLate | uint8(mtu>>10)
 		}
 		switch {
 		case rec.flags&msgQueued != 0 && rec.mode != ses.ModeRUDI: // it has to say that no more packets come
 			e.pump(now, e.flowOf(rec))
 		case ev.At > now:
-			e.leave(now, rec)
+			e.leave(now, rec, false)
 			e.retries.Arm(uint32(h&0xffff), ev.At)
 		default:
 			e.again(now, rec)
@@ -189,7 +194,7 @@ func (e *Endpoint) conclude(now int64, h Handle, ev *ses.Event) {
 
 // again starts another attempt of a message.
 func (e *Endpoint) again(now int64, rec *message) {
-	e.leave(now, rec)
+	e.leave(now, rec, false)
 	if e.dispatch(now, rec) != nil {
 		e.retryLater(now, rec)
 	}
@@ -210,7 +215,7 @@ func (e *Endpoint) finish(now int64, h Handle, ev *ses.Event) {
 	if rec.cause != pdc.CauseNone && ev.Outcome.Status != ses.StatusOK {
 		out.Outcome.Status, out.Cause = ses.StatusPDS, rec.cause
 	}
-	e.leave(now, rec)
+	e.leave(now, rec, ev.Outcome.Status == ses.StatusOK)
 	e.retries.Cancel(uint32(h & 0xffff))
 	if rec.lent != 0 {
 		e.takeBack(rec)

@@ -10,7 +10,9 @@ import (
 func (e *Endpoint) onRequest(now int64, in *Datagram, buf []byte, r *Received) int {
 	form := ses.Form(e.res.Next)
 	if form == ses.FormResponseData || form == ses.FormResponseDataSmall {
-		e.readData(now, in.Packet, form, r)
+		if !e.readData(now, in.Packet, form, r) {
+			return e.refuse(now, buf, r)
+		}
 		n := e.respond(now, pdc.RespondDefault, e.dataTaken(buf), buf)
 		e.refill(now, e.res.ID.PDC) // others may be asked for
 		return n

@@ -14,12 +14,15 @@ func (e *Endpoint) NextDeadline() (int64, bool) {
 		}
 	}
 	if r, has := e.retries.Next(); has && (!ok || r < at) {
-		return r, true
+		at, ok = r, true
+	}
+	if e.sender.Messages() != 0 && (!ok || e.hand.at < at) {
+		return e.hand.at, true
 	}
 	return at, ok
 }
 
-// Tick does what is due by now: time-outs, retries, messages that wait for a PDC. An early
+// Tick does what is due by now: time-outs, retries, messages that wait for a PDC or for too long. An early
 // or repeated call does no harm.
 func (e *Endpoint) Tick(now int64) {
 	for done := false; !done; {
@@ -29,6 +32,7 @@ func (e *Endpoint) Tick(now int64) {
 	if e.credit != nil {
 		e.credit.expire(now)
 	}
+	e.look(now)
 	now = e.retries.Now(now)
 	for {
 		i, ok := e.retries.Expire(now)

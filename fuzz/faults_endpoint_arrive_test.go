@@ -2,6 +2,7 @@ package fuzz
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/fuzz/internal/faultnet"
@@ -43,6 +44,7 @@ func (e *endpointEnd) arrive(p *faultnet.Packet) {
 		e.keep(&in, &r, k)
 	}
 	e.obey(&in, &r, k)
+	e.asksWhether(in.Packet, &r)
 	for i := range sent {
 		e.transmit(&e.outs[i], int(e.outs[i].Dst.Lo&0xff)-1)
 	}
@@ -203,7 +205,20 @@ func (e *endpointEnd) refused(m *endpointMessage, r *uetcc.Received) {
 type endpointOrder struct {
 	h    pdc.Handle
 	psn  pds.PSN
-	last uint64 // message, plus 1
+	last uint64    // message, plus 1
+	asks []pds.PSN // of NOOPs that have come and are not handed up
+}
+
+// asksWhether notes a control packet with a PSN of its own, such as the NOOP of a PDC that waits
+// for this end.
+func (e *endpointEnd) asksWhether(b []byte, r *uetcc.Received) {
+	var c pds.Control
+	if _, err := c.Decode(b); err != nil || r.Err != nil || r.PDC == 0 || !c.Ctl.ConsumesPSN() {
+		return
+	}
+	if o := &e.order[r.PDC.ID()]; o.h == r.PDC && c.PSN.After(o.psn) && !slices.Contains(o.asks, c.PSN) {
+		o.asks = append(o.asks, c.PSN)
+	}
 }
 
 // inOrder holds that an ordered PDC hands up its packets in order and without a gap,
@@ -216,6 +231,10 @@ func (e *endpointEnd) inOrder(in *uetcc.Datagram, r *uetcc.Received, n uint64, f
 	o := &e.order[r.PDC.ID()]
 	if o.h != r.PDC {
 		*o = endpointOrder{h: r.PDC, psn: q.PSN - 1}
+	}
+	for i := slices.Index(o.asks, o.psn+1); i >= 0; i = slices.Index(o.asks, o.psn+1) {
+		o.asks = slices.Delete(o.asks, i, i+1)
+		o.psn++
 	}
 	if q.PSN != o.psn+1 {
 		e.w.failf("E2: PDC %#x hands up PSN %#x after %#x", uint32(r.PDC), uint32(q.PSN), uint32(o.psn))

@@ -52,11 +52,17 @@ func (s *Source) RequestDue(p *Params, now int64) bool {
 // usualUnit is what Source.usual counts, ns: 67 ms fit.
 const usualUnit = 1024
 
-// maxBackoff is enough for any ceiling.
-const maxBackoff = 62
+// After hopeful requests without an answer the ceiling doubles with each further one: no
+// destination takes so long to come back to a sender, and one whose congestion control is another
+// never will.
+const (
+	hopeful    = maxBackoff - 5
+	maxBackoff = math.MaxUint8 - 1
+)
 
 // requestDelay doubles with each request that went unanswered. A destination takes a round of
 // all its senders to come back to one: asking again before that would only add to its load.
 func (s *Source) requestDelay(p *Params) int64 {
-	return deadline.Backoff(max(p.rtt, 2*usualUnit*int64(s.usual)), s.backoff, p.requestCeiling)
+	ceiling := deadline.Backoff(p.requestCeiling, max(s.backoff, hopeful)-hopeful, math.MaxInt64)
+	return deadline.Backoff(max(p.rtt, 2*usualUnit*int64(s.usual)), min(s.backoff, 62), ceiling)
 }

@@ -320,7 +320,7 @@ func TestSourceRequestDelayNeverOverflows(t *testing.T) {
 	p := testParams(t, func(c *Config) { c.RTT, c.RequestCeiling = maxTime/64, maxTime })
 	for backoff := range uint8(maxBackoff + 1) {
 		s := Source{backoff: backoff, usual: math.MaxUint16}
-		require.Equal(t, int64(maxTime/64)<<min(backoff, 6), s.requestDelay(p))
+		require.Equal(t, int64(maxTime/64)<<(min(backoff, 6)+max(backoff, hopeful)-hopeful), s.requestDelay(p))
 	}
 }
 

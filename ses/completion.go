@@ -208,8 +208,12 @@ func (in *Initiator) failureOf(m *message, y *Reply) failure {
 			return failSmaller
 		}
 	case RCNoMatch, RCDisabledGen:
-		if y.ReturnCode == RCNoMatch && y.List == ListOverflow && m.opcode().IsDeferrable() {
+		switch {
+		case y.ReturnCode != RCNoMatch:
+		case y.List == ListOverflow && m.opcode().IsDeferrable():
 			return failDeferred
+		case m.opcode() == OpcodeDeferrableRTR: // its send is over
+			return failFatal
 		}
 		if m.unmatched < in.retries {
 			return failRetryLater

@@ -341,6 +341,20 @@ func TestBufferOfASendThatWasGivenUp(t *testing.T) {
 	require.NotEqual(t, x.Handle, first.Handle)
 }
 
+// NO_MATCH to ready to restart is final: there is no such send any more. It was tried again like
+// a send without a buffer, for 1.55 s with the defaults and over 200 s with 50 retries, while the
+// buffer was kept.
+func TestReadyToRestartThatIsRefused(t *testing.T) {
+	for code, want := range map[ReturnCode]EventKind{RCNoMatch: EventDone, RCDisabledGen: EventReady} {
+		in := newInitiator(t)
+		o := walkWrite()
+		o.Opcode, o.Token = OpcodeDeferrableRTR, RestartToken{Initiator: 1, Target: 2}
+		qs := sendAll(in, 0, start(t, in, o))
+		ev := answer(t, in, &qs[0], bad(&qs[0], code, 1))
+		require.Equal(t, want, ev.Kind, "%v", code)
+	}
+}
+
 // With the PDC of a deferred send go its claims.
 func TestDeferredSendsOfAPDCThatIsGone(t *testing.T) {
 	s := newTwoSided(t, 4)

@@ -8,6 +8,7 @@ import (
 	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/random"
 	"github.com/uetcc/uetcc/internal/slab"
+	"github.com/uetcc/uetcc/internal/splitmix"
 )
 
 // An InitiatorConfig gives the bounds of an [Initiator].
@@ -141,6 +142,24 @@ func (in *Initiator) name(m *message) {
 
 // unname gives the message_id of m back, if it has one.
 func (in *Initiator) unname(m *message) { in.ids.remove(pair{b: uint64(m.id())}) }
+
+// Standing returns a number that changes when a message gets on, with a probability of all but
+// 2^-64: when one of its packets is handed over or answered, data has come, or it begins again.
+func (in *Initiator) Standing(h Handle) uint64 {
+	m := in.live(h)
+	if m == nil {
+		return 0
+	}
+	x := splitmix.Mix(uint64(m.sent)<<32 | uint64(m.outstanding))
+	x = splitmix.Mix(x ^ (uint64(m.received)<<32 | uint64(m.attempt)<<8 | uint64(m.state)))
+	return splitmix.Mix(x ^ uint64(m.handle))
+}
+
+// InFlight reports whether packets of a message are with the PDS.
+func (in *Initiator) InFlight(h Handle) bool {
+	m := in.live(h)
+	return m != nil && m.outstanding != 0
+}
 
 // Cut has the packets of a message carry mtu bytes of payload, if that is less than they do and
 // none of them was handed over. It returns how many they carry, 0 if the message is over. A

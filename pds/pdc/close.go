@@ -28,12 +28,15 @@ func (m *Manager) close(now int64, p *PDC) {
 
 // Abort gives h up: every packet on it fails with [CauseAborted]. The errors are
 // [ErrUnknown] and [ErrEvents].
-func (m *Manager) Abort(now int64, h Handle) error {
+func (m *Manager) Abort(now int64, h Handle) error { return m.Fail(now, h, CauseAborted) }
+
+// Fail is [Manager.Abort] with a cause that the caller has for it.
+func (m *Manager) Fail(now int64, h Handle, c Cause) error {
 	p, err := m.changing(h)
 	if err != nil {
 		return err
 	}
-	m.fail(now, p, CauseAborted)
+	m.fail(now, p, c)
 	return nil
 }
 

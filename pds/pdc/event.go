@@ -39,6 +39,10 @@ const (
 	CausePending                      // no PDC became free in Pend_Timeout
 	CauseClosed                       // the PDC closed before it was sent
 	CauseAborted                      // the caller gave the PDC up
+
+	// Of the layer above, for messages that have not got on for too long.
+	CauseMessageTimeout // whatever they wait for has not come
+	CauseNoCredit       // the peer has not granted credit: its congestion control may be another one
 )
 
 // String returns the cause in words.
@@ -56,6 +60,10 @@ func (c Cause) String() string {
 		return "PDC closed"
 	case CauseAborted:
 		return "aborted"
+	case CauseMessageTimeout:
+		return "no progress in MessageTimeout"
+	case CauseNoCredit:
+		return "no credit from the peer"
 	default:
 		return pds.NackCode(c).String()
 	}

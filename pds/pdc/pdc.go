@@ -67,12 +67,13 @@ type PDC struct {
 	asked    ctlFlags // of ctlOptional: sent, and not answered yet
 	deaf     ctlFlags // of ctlOptional: the peer does not know them
 	refusals uint8    // of CLEAR_REQs
-	_        [5]byte
+	asks     uint8    // NOOPs sent while nothing new has come, see Manager.asksOf
+	_        [4]byte
 
 	auxAt    int64   // clear or stall timer
 	probed   int64   // the last probe left then; 0 none
 	probeAt  int64   // next probe
-	closePSN pds.PSN // target, with flagClose: of CLOSE_CMD
+	closePSN pds.PSN // target, with flagClose: of CLOSE_CMD; initiator: rx.MaxRcvd when the last of asks went
 	recover  pds.PSN // end of the recovery, when recovering
 	locks    uint16
 	opaque   uint16 // of the last probe

@@ -124,6 +124,18 @@ func (m *Manager) transmitRUDI(now int64, buf []byte, out *Out) bool {
 	return false
 }
 
+// FailRUDI gives up the RUDI packets whose handles have the upper half of handle: each fails with
+// c, as far as there is room for events.
+func (m *Manager) FailRUDI(handle uint64, c Cause) {
+	for i := range m.rudi.pkt {
+		p := &m.rudi.pkt[i]
+		if p.used && p.handle>>32 == handle>>32 && m.mem.events.free() > 0 {
+			m.mem.events.push(Event{Kind: EventError, Handle: p.handle, Cause: c})
+			m.rudi.drop(p)
+		}
+	}
+}
+
 // expire queues the packets whose response is overdue, or gives up on them.
 func (t *rudiTable) expire(m *Manager, now int64) {
 	if t.nextDue > now {

@@ -113,7 +113,8 @@ func (m *Manager) expire(now int64, p *PDC) {
 // same of this side.
 func (m *Manager) idle(now int64, p *PDC) {
 	switch {
-	case p.locks != 0 && p.is(flagInitiator) && p.tx.done() && p.state.sendsData():
+	case p.waits():
+		p.asks, p.closePSN = min(m.asksOf(p)+1, 62), p.rx.MaxRcvd()
 		_ = m.queueControl(p, pds.CtlNOOP, 0) // without memory, the next time
 	case m.denied(now, p) && m.p.maxRTOs != forever:
 		m.fail(now, p, CauseRTO) // no timeout can tell, since nothing is under way
@@ -135,9 +136,27 @@ func (m *Manager) denied(now int64, p *PDC) bool {
 	return c != nil && !p.tx.done() && c.Decide(m.cc.Params(), now).Reason == ccc.ReasonCredit
 }
 
-// idleAt is when p has been idle for too long. A target leaves the close to its
-// initiator and waits twice as long.
+// waits reports whether p has nothing to say and waits for something from its peer.
+func (p *PDC) waits() bool {
+	return p.locks != 0 && p.is(flagInitiator) && p.tx.done() && p.state.sendsData()
+}
+
+// asksOf is how often p has asked its peer for a sign of life since that has sent anything new.
+func (m *Manager) asksOf(p *PDC) uint8 {
+	if p.rx.MaxRcvd() != p.closePSN {
+		return 0
+	}
+	return p.asks
+}
+
+// idleAt is when p has been idle for too long. One that waits for its peer asks after two
+// time-outs of silence, and then half as often each time: a peer that has gone, or has begun
+// again, is noticed in the time in which it would not answer a packet, and one that takes its
+// time costs little. A target leaves the close to its initiator and waits twice as long.
 func (m *Manager) idleAt(p *PDC) int64 {
+	if p.waits() {
+		return deadline.After(p.activeAt, min(2*m.p.rto(m.asksOf(p)), m.p.c.IdleTime))
+	}
 	at := deadline.After(p.activeAt, m.p.c.IdleTime)
 	if !p.is(flagInitiator) {
 		at = deadline.After(at, m.p.c.IdleTime)

@@ -44,14 +44,15 @@ func (m *Manager) Waiting() int { return m.waiting[0].len() + m.waiting[1].len()
 // time-out of the first ones, an id that leaves quarantine, or another look for a PDC that has
 // become idle, which nothing else tells of) and RUDI packets.
 func (m *Manager) arm(now int64) {
-	at := m.rudi.nextDue
+	at, until := m.rudi.nextDue, int64(never)
 	for i := range m.waiting {
 		if m.waiting[i].len() > 0 {
-			at = min(at, m.waiting[i].first().until)
+			until = min(until, m.waiting[i].first().until)
 		}
 	}
 	if m.Waiting() > 0 {
-		at = min(at, deadline.After(now, m.p.c.RTOInit))
+		waited := m.p.c.PendTimeout - max(until-now, 0) // the longer, the less is to be expected
+		at = min(at, until, deadline.After(now, max(m.p.c.RTOInit, waited/8)))
 		// An id that is free by now is not what they wait for: they have just looked.
 		if reap, ok := m.table.NextReap(); ok && reap > now {
 			at = min(at, reap)

@@ -1,0 +1,104 @@
+package uetcc
+
+import (
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/deadline"
+	"github.com/uetcc/uetcc/internal/slab"
+	"github.com/uetcc/uetcc/pds/pdc"
+)
+
+// A hand goes round over all messages, as over the face of a clock, and ends those that stand
+// where they stood rounds before. Sending and receiving know nothing of it.
+type hand struct {
+	seen  []standing // by slot of the message
+	at    int64      // the next look, ns, while there are messages
+	every int64      // from one look to the next
+	next  int        // slot
+}
+
+// standing is where a message stood at the last looks.
+type standing struct {
+	at    uint64 // a number for it
+	looks uint8  // that found the same
+}
+
+const (
+	handLooks  = 64                      // in MessageTimeout
+	handRound  = handLooks / 4           // looks that see all messages
+	handRounds = handLooks/handRound + 1 // looks at a message that stands still: MessageTimeout is between the first and the last
+)
+
+func (x *hand) init(messages int, timeout int64) {
+	x.seen, x.every = slab.Make[standing](messages), max(timeout/handLooks, 1)
+}
+
+// look is a step of the hand, if one is due. A host that was stopped for long finds no message
+// older than by one round: what has arrived meanwhile comes first.
+func (e *Endpoint) look(now int64) {
+	x := &e.hand
+	if e.sender.Messages() == 0 {
+		x.at = deadline.After(now, x.every)
+		return
+	}
+	if now < x.at {
+		return
+	}
+	x.at = deadline.After(now, x.every)
+	for range len(x.seen)/handRound + 1 {
+		if x.next++; x.next >= len(x.seen) {
+			x.next = 0
+		}
+		if rec := &e.messages[x.next]; rec.handle != 0 {
+			e.lookAt(now, rec, &x.seen[x.next])
+		}
+	}
+}
+
+// lookAt ends a message that has not got on for long enough.
+func (e *Endpoint) lookAt(now int64, rec *message, s *standing) {
+	at := e.sender.Standing(rec.handle)
+	if rec.flags&msgQueued != 0 { // it gets on with the one whose turn it is
+		at += 3 * e.sender.Standing(e.messages[e.chainOf(rec).head-1].handle)
+	}
+	if info, ok := e.pds.PDC(rec.pdc); ok && (rec.flags&msgQueued != 0 || e.sender.InFlight(rec.handle)) {
+		at ^= uint64(info.Base)<<32 | uint64(info.Contiguous) // and with those before it on its PDC
+	}
+	if at != s.at {
+		*s = standing{at: at}
+		return
+	}
+	if s.looks++; s.looks < handRounds {
+		return
+	}
+	s.looks-- // once more in the next round, unless it is over
+	e.expire(now, rec)
+}
+
+// expire ends a message that waits for nothing that comes. What of it is in flight is given up
+// with its PDC, on which nothing has got on for as long.
+func (e *Endpoint) expire(now int64, rec *message) {
+	h, p := rec.handle, rec.pdc
+	if rec.cause == pdc.CauseNone {
+		rec.cause = pdc.CauseMessageTimeout
+		if info, ok := e.pds.PDC(p); ok && e.lacksCredit(now, info.Context) {
+			rec.cause = pdc.CauseNoCredit
+		}
+	}
+	c := rec.cause
+	_ = e.Cancel(now, h)
+	if rec.handle != h {
+		return
+	}
+	if p != 0 {
+		_ = e.pds.Fail(now, p, c)
+	} else {
+		e.pds.FailRUDI(uint64(h)<<32, c)
+	}
+	e.drain(now)
+}
+
+// lacksCredit reports whether what is to be sent under a context waits for credit of the peer.
+func (e *Endpoint) lacksCredit(now int64, c ccc.Handle) bool {
+	x := e.cc.Context(c)
+	return x != nil && x.Decide(e.cc.Params(), now).Reason == ccc.ReasonCredit
+}
