@@ -62,6 +62,49 @@ func TestEndpointGoesOnAfterAnOddClock(t *testing.T) {
 	}
 }
 
+// back sets the clock of all ends back.
+func (n *network) back(ns int64) {
+	flying := make([]netPacket, 0, n.q.Len())
+	var after []int64
+	for n.q.Len() > 0 {
+		at, p := n.q.Pop()
+		flying, after = append(flying, p), append(after, at-n.now)
+	}
+	n.now -= ns
+	for i, p := range flying {
+		n.q.Push(n.now+after[i], p)
+	}
+	for _, end := range n.ends {
+		end.e.Tick(n.now)
+	}
+}
+
+// A clock that goes back, by however much, makes nothing wait. By 20 ms it left messages that
+// were to be tried again at the head of their line for ever, 7 of 7 RUDI ones and all behind
+// them, without a deadline; by an hour it stopped each timer for an hour.
+func TestEndpointClockThatGoesBack(t *testing.T) {
+	const start = 1 << 61
+	for _, back := range []int64{1, 100_000, ms, 20 * ms, 3_600_000 * ms, start} {
+		for _, mode := range []ses.Mode{ses.ModeRUD, ses.ModeROD, ses.ModeRUDI} {
+			n := newNetwork(t, 1, netFaults{loss: .1}, 2, func(c *uetcc.Config) { c.Now, c.Backoff, c.RUDI = start, 10*ms, 8 })
+			n.now = start
+			b := n.ends[1].e.Target()
+			require.NoError(t, b.SetIndexState(1<<16, 0, ses.IndexGenDisabled))
+			for range 4 {
+				n.write(mode, 20*netMTU)
+			}
+			n.run(func() bool { return n.now >= start+5*ms })
+			n.back(back)
+			began := n.now
+			require.NoError(t, b.SetIndexState(1<<16, 0, ses.IndexEnabled))
+			n.run(func() bool { return n.now >= began+3*ms })
+			n.back(min(back, n.now))
+			n.endWell(n.ends[0], 4)
+			require.Less(t, n.now-began, int64(500*ms), "%d %v", back, mode)
+		}
+	}
+}
+
 // An MTU of congestion control below that of the packets stops nothing.
 func TestEndpointWindowBelowAPacket(t *testing.T) {
 	for _, control := range []ccc.Control{ccc.ControlNSCC, ccc.ControlBoth} {

@@ -180,6 +180,7 @@ func NewEndpoint(c Config) (*Endpoint, error) {
 	e := &Endpoint{
 		local: pdc.AddrFrom(c.Address), key: pdc.InitiatorKey{Source: c.Address}, mtu: int64(c.MTU),
 		controlTC: c.ControlTC, answerTC: c.AnswerTC, lendTag: c.seedFor(seedLentRegions) >> 32,
+		clock: clock{last: max(c.Now, 0)},
 	}
 	err := e.newSES(&c)
 	if err == nil {

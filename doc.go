@@ -10,7 +10,8 @@
 // A time is in nanoseconds of the caller's monotonic clock, 0 or more and below 2^62, in
 // every package unless it names another unit. One that lies outside, or that goes back,
 // makes decisions worse: timers take a negative one for 0, and an earlier one for the last
-// that they were given. Nothing hangs or panics.
+// that they were given. Nothing hangs or panics. An [Endpoint] goes on from the last time at
+// the pace of a clock that has gone back, so that its timers do not wait for it.
 //
 // # The whole endpoint
 //

@@ -27,6 +27,7 @@ type Endpoint struct {
 	sender   *ses.Initiator
 	target   *ses.Target
 
+	clock     clock
 	local     pdc.Addr
 	key       pdc.InitiatorKey // Source is set for good
 	mtu       int64

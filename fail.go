@@ -23,6 +23,7 @@ import (
 // pdc.ErrStale the initiator does not hear of it, since the PDC has ended or the call came
 // too late.
 func (e *Endpoint) Fail(now int64, in, reply *Datagram, r *Received) error {
+	now = e.clock.read(now)
 	switch {
 	case r.Action != ses.ActionPlace && r.Action != ses.ActionAtomic && reply.Payload.Length == 0 || r.Answer != 0:
 		return ses.ErrStale

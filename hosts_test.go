@@ -133,8 +133,9 @@ func (h *hosts) wait(ns int64) {
 	}
 }
 
-// Whatever the hosts do, each message ends, once, when they have stopped; and with the
-// PDCs goes all memory.
+// Whatever the hosts do, each message ends, once, within three MessageTimeouts of when they have
+// stopped (6 of 340 further seeds had one that did not, before there was one); and with the PDCs
+// goes all memory.
 func TestEndpointContraryHosts(t *testing.T) {
 	for seed := range uint64(60) {
 		h := newHosts(t, seed)
@@ -155,6 +156,7 @@ func TestEndpointContraryHosts(t *testing.T) {
 		}
 		for i := 0; !idle(); i++ {
 			require.Less(t, i, 300, "seed %d: %v, %+v, %+v", seed, h.open, h.ends[0].e.Usage(), h.ends[1].e.Usage())
+			require.True(t, i < 30 || len(h.open) == 0, "seed %d: %v is open after three MessageTimeouts", seed, h.open)
 			h.enable()
 			h.offer(h.ends[0], 16384)
 			h.offer(h.ends[1], 16384)

@@ -155,6 +155,7 @@ func (e *Endpoint) Atomic(now int64, m *Message) (Handle, error) {
 // Cancel gives a message up. What is in flight is still waited for; the completion
 // tells the rest. The error is ses.ErrStale.
 func (e *Endpoint) Cancel(now int64, h Handle) error {
+	now = e.clock.read(now)
 	var ev ses.Event
 	if err := e.sender.Cancel(now, h, &ev); err != nil {
 		return err
@@ -169,6 +170,7 @@ func (e *Endpoint) Cancel(now int64, h Handle) error {
 // first PSN and context are known from then on. The errors are [ErrAddress] and those of
 // pdc.Manager.Open, but pdc.ErrNoPDC stands for ErrWaiting and ErrPaused.
 func (e *Endpoint) Connect(now int64, m *Message) (pdc.Handle, error) {
+	now = e.clock.read(now)
 	if !m.To.Address.IsValid() {
 		return 0, ErrAddress
 	}
@@ -182,6 +184,7 @@ func (e *Endpoint) Connect(now int64, m *Message) (pdc.Handle, error) {
 }
 
 func (e *Endpoint) start(now int64, m *Message, op ses.Opcode) (Handle, error) {
+	now = e.clock.read(now)
 	switch {
 	case !m.To.Address.IsValid():
 		return 0, ErrAddress

@@ -90,7 +90,7 @@ func newNetwork(t testing.TB, seed uint64, f netFaults, ends int, edit func(*uet
 			PDS:      pdc.Config{RTOInit: 200_000, NackRetxTime: 60_000, ClearTime: 60_000, MaxRTORetx: 15, MaxNackRetx: 31},
 			PDCs:     pdc.TableConfig{General: 8, Quarantine: 3_000_000},
 			CC:       ccc.Config{NSCC: nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 20_000}},
-			Contexts: 8, Messages: 32, Answers: 64, Memory: pdc.MemoryConfig{Chunks: 64},
+			Contexts: 8, Messages: 32, Answers: 64, MessageTimeout: 2000 * ms, Memory: pdc.MemoryConfig{Chunks: 64},
 			Target: ses.TargetConfig{Receives: 64, AtomicOps: 1 << ses.AtomicSum, AtomicTypes: 1 << ses.TypeUint64},
 		}
 		if edit != nil {

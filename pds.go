@@ -47,9 +47,6 @@ func (e *Endpoint) settled(now int64, ev *pdc.Event) {
 	default:
 		e.outcome(now, ses.PacketHandle(ev.Handle), ev)
 	}
-	if ev.Kind == pdc.EventError && ev.PDC != 0 {
-		return // the PDC has ended; what waits for it fails with the cause of the event that says so
-	}
 	e.refill(now, ev.PDC)
 }
 

@@ -7,6 +7,12 @@ func (e *Endpoint) NextDeadline() (int64, bool) {
 	if e.pds.HasEvents() || e.mayRunErrand() {
 		return 0, true
 	}
+	at, ok := e.nextDeadline()
+	return at - e.clock.skew, ok
+}
+
+// nextDeadline is NextDeadline by the clock of the endpoint, but for what is due at once.
+func (e *Endpoint) nextDeadline() (int64, bool) {
 	at, ok := e.pds.NextDeadline()
 	if e.credit != nil {
 		if c, has := e.credit.recv.Deadline(); has && (!ok || c < at) {
@@ -25,6 +31,7 @@ func (e *Endpoint) NextDeadline() (int64, bool) {
 // Tick does what is due by now: time-outs, retries, messages that wait for a PDC or for too long. An early
 // or repeated call does no harm.
 func (e *Endpoint) Tick(now int64) {
+	now = e.clock.read(now)
 	for done := false; !done; {
 		done = e.pds.Tick(now)
 		e.drain(now)

@@ -107,7 +107,7 @@ func (e *endpointEnd) config() uetcc.Config {
 		c.CC.NSCC.InitialCwnd = []int64{0, 4400, 100_000}[r.IntN(3)]
 	}
 	if s.retries != 0 {
-		c.PDS.MaxNackRetx, c.PDS.IdleTime = 20, 2_000_000*us
+		c.PDS.MaxNackRetx, c.PDS.IdleTime, c.MessageTimeout = 20, 2_000_000*us, endpointTimeout
 	}
 	if s.strict() { // who is asked to close may take its time
 		c.PDS.CloseReqTime = 60_000_000 * us

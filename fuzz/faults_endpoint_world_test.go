@@ -22,6 +22,7 @@ type endpointWorld struct {
 
 const (
 	endpointFaulty   = 20_000_000 * us // the faults end after this time, or when all is done
+	endpointTimeout  = 10_000_000 * us // MessageTimeout, where time-outs do not last for ever
 	endpointPatience = 60_000_000 * us // each message ends within this time of its beginning, or of the end of the faults
 )
 

@@ -1,0 +1,32 @@
+package uetcc
+
+// A clock turns the times of the caller into ones that never go back: where they do, it goes on
+// from the last one at the caller's pace, so that no timer waits until the caller's clock is
+// where it was.
+type clock struct {
+	last int64 // ns; the latest time that was given out
+	skew int64 // what it adds, ns
+}
+
+// read returns the time that now stands for. What it has just returned stands for itself, as calls
+// of the endpoint use one another.
+func (c *clock) read(now int64) int64 {
+	if c.skew == 0 && now >= c.last {
+		c.last = now
+		return now
+	}
+	return c.readOdd(now)
+}
+
+// readOdd is read for a clock that has gone back, now or before.
+func (c *clock) readOdd(now int64) int64 {
+	if now == c.last {
+		return now
+	}
+	t := now + c.skew
+	if t < c.last { // it has gone back, or beyond the end of time
+		t, c.skew = c.last, c.last-max(now, 0)
+	}
+	c.last = t
+	return t
+}
