@@ -37,6 +37,7 @@ func TestFramesAgainstGopacket(t *testing.T) {
 	for _, v6 := range []bool{false, true} {
 		for _, odd := range []int{0, 1, 4096, 4097} {
 			f := udpFrame(v6)
+			f.UDPSum = true
 			data := bytes.Repeat([]byte{0xa5}, odd)
 			wire := f.AppendTo(nil, data)
 			p := gopacket.NewPacket(wire, layers.LayerTypeEthernet, gopacket.Default)
@@ -143,6 +144,7 @@ func TestWriteTrimmed(t *testing.T) {
 			w, err := NewWriter(&file)
 			require.NoError(t, err)
 			f := udpFrame(v6)
+			f.UDPSum = true
 			f.Trimmed, f.Native, f.TOS = pds.NackTrimmed, native, pds.TOS(16, pds.ECNECT0)
 			require.NoError(t, w.Write(0, f, 4096))
 			p := gopacket.NewPacket(file.Bytes()[40:], layers.LayerTypeEthernet, gopacket.Default)

@@ -13,8 +13,9 @@ import (
 // AppendTo appends the whole frame to b: Ethernet, IP, UDP or entropy header, the
 // headers of the [Packet] (see [Packet.AppendTo]), payload, and a CRC if f.CRC asks for it.
 // Another trailer is the end of payload. TransportLen is computed, not read. IPv4 goes with
-// DF, identification 0 and UDP checksum 0; IPv6 needs a UDP checksum and gets it, but for
-// a packet with a CRC, which covers the checksum as the checksum would cover it: that has 0.
+// DF, identification 0; the UDP checksum is 0 (UE Specification 1.0.3, section 3.5.10.1) but
+// for f.UDPSum over IPv6, and there for a packet with a CRC, which covers the checksum as the
+// checksum would cover it.
 // The whole must stay below 64 KiB.
 func (f *Frame) AppendTo(b, payload []byte) []byte {
 	if f.Native || f.CRC || f.Port != 0 || !f.isIP4() {
@@ -105,7 +106,7 @@ func (f *Frame) enclose(b []byte, at int, payload []byte) []byte {
 	} else {
 		binary.BigEndian.PutUint16(h[12:], etherIPv6)
 		f.putIP6((*[ip6Len]byte)(h[etherLen:]), size)
-		if !f.Native && !crc {
+		if f.UDPSum && !f.Native && !crc {
 			f.sumUDP(b[transport:])
 		}
 	}

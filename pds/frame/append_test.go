@@ -40,6 +40,8 @@ func TestFrameChecksumsVerify(t *testing.T) {
 		require.Equal(t, len(b)-etherLen, int(binary.BigEndian.Uint16(b[etherLen+2:])))
 
 		f.Src[0], f.Dst[0], f.Native = 0xfd, 0xfd, false
+		require.Zero(t, binary.BigEndian.Uint16(f.AppendTo(nil, payload)[etherLen+ip6Len+6:]), "UE Specification 1.0.3")
+		f.UDPSum = true
 		u := f.AppendTo(nil, payload)[etherLen+ip6Len:]
 		pseudo := onesSum(onesSum(uint32(len(u))+protoUDP, f.Src[:]), f.Dst[:])
 		require.Equal(t, uint32(0xffff), onesSum(pseudo, u))

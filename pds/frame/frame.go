@@ -42,11 +42,13 @@ type Frame struct {
 	LittleCRC bool   // least significant byte first; the reference provider has the most significant first
 	Protocol  uint8  // IP protocol without UDP; 0 means pds.IPProtocol
 	Port      uint16 // UDP destination port; 0 means pds.UDPPort
+	UDPSum    bool   // over IPv6 a UDP checksum; UET has 0 there, which not every network lets through
 
 	// Trimmed is not 0 if the DSCP says that a switch has cut the packet, which one being
 	// what [pds.DSCPs.TrimmedBy] returns: only the PDS header was read.
 	Trimmed      pds.NackCode
-	TransportLen int // bytes of UDP, or without UDP of IP payload; see pds.NominalSize
+	Secured      bool // was sealed; TSS is its security header
+	TransportLen int  // bytes of UDP, or without UDP of IP payload; see pds.NominalSize
 
 	Packet
 }

@@ -72,7 +72,7 @@ func TestParserChecksTheCRCFromTheAddressesOn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := frameOf(writePacket())
-			f.Native = tc.native
+			f.Native, f.UDPSum = tc.native, true
 			if tc.v6 {
 				f.Src[0], f.Dst[0] = 0xfd, 0xfd
 			}

@@ -45,6 +45,11 @@ type Parser struct {
 	// covers too.
 	CRC       bool
 	LittleCRC bool // it has its least significant byte first
+
+	// Opener, if not nil, opens secured packets: Ethernet and IP read what is inside, and refuse
+	// every whole packet that is not secured, or not authentic, with the opener's error. What they
+	// parse is decrypted in place. The parser is then for one goroutine, as the opener is.
+	Opener Opener
 }
 
 // UDP reads b, the payload of a UDP datagram, into p. The errors are those of
@@ -176,6 +181,8 @@ func (ps *Parser) ip(b []byte, at int, f *Frame) error {
 	}
 	switch {
 	case err != nil:
+	case ps.Opener != nil && trimmed == 0:
+		err = ps.open(b[at:end], pdsAt, pdsAt-at, f)
 	case trimmed != 0:
 		err = f.decodeTrimmed(b[pdsAt:end], pdsAt)
 	default:
@@ -186,6 +193,7 @@ func (ps *Parser) ip(b []byte, at int, f *Frame) error {
 	}
 	f.Entropy = binary.BigEndian.Uint16(b[from:]) // UDP source port, or entropy header
 	f.TOS, f.Trimmed, f.Native, f.TransportLen = h.tos, trimmed, skip != udpLen, size
+	f.Secured = ps.Opener != nil && trimmed == 0
 	f.addresses(b[at:])
 	return nil
 }

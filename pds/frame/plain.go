@@ -19,7 +19,7 @@ type plainHead [plainLen + pds.AckCCLen]byte
 // and fragments refused; IPv4's and UDP's checksums are not looked at. The errors
 // are [ErrNotUET], [ErrIP], [ErrFragment] and those of packages pds and ses.
 func (ps *Parser) Ethernet(b []byte, f *Frame) error {
-	if len(b) < len(plainHead{}) || ps.CRC {
+	if len(b) < len(plainHead{}) || ps.CRC || ps.Opener != nil {
 		return ps.anyFrame(b, f)
 	}
 	h := (*plainHead)(b)
