@@ -71,7 +71,7 @@ func TestHotPathsWaitForNoLock(t *testing.T) {
 	require.NoError(t, err)
 	m := cccManager(t, 1, ccc.ManagerConfig{Params: cccParams(t, cccConfig()), Admission: true})
 	gate := m.Gate(ccc.NewHandle(0, 1))
-	ends := [2]*sourceSteps{newSourceSteps(t, 64, 1, "mixed", pathBatch, nil), newSourceSteps(t, 64, 1, "mixed", pathBatch, nil)}
+	ends := [2]*sourceSteps{newSourceSteps(t, 64, 1, "mixed", pathBatch, option{}), newSourceSteps(t, 64, 1, "mixed", pathBatch, option{})}
 
 	find := func(i int) {
 		k := i % len(keys)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/ccc"
-	"github.com/uetcc/uetcc/nscc"
+	"github.com/uetcc/uetcc/ses"
 )
 
 // freely is a congestion control of the user's own that lets everything go: what is left
@@ -19,20 +19,26 @@ func (*freely) OnNACK(int64, ccc.Nack)                 {}
 func (*freely) OnInferredLoss(int64, ccc.Loss)         {}
 func (*freely) Allow(int64, ccc.Standing) (_, _ int64) { return 1 << 40, 0 }
 
-// sourceOptions are configurations of a source that users choose, by the name of the option
-// that differs from the default.
-var sourceOptions = []struct {
-	name string
-	edit func(*uetcc.Config)
-}{
-	{"default", nil},
-	{"inferloss", func(c *uetcc.Config) { c.PDS.InferLoss = true }},
-	{"reps", func(c *uetcc.Config) { c.CC.Entropy.Scheme = ccc.SchemeREPS }},
-	{"bitmap", func(c *uetcc.Config) { c.CC.Entropy.Scheme = ccc.SchemeBitmap }},
-	{"growonlyfull", func(c *uetcc.Config) { c.CC.NSCC.GrowOnlyFull = true }},
-	{"adaptive", func(c *uetcc.Config) { c.CC.NSCC.Profile = nscc.ProfileAdaptive }},
-	{"algorithm", func(c *uetcc.Config) { c.Algorithm = func(ccc.Key) ccc.Algorithm { return &freely{} } }},
-	{"observe", func(c *uetcc.Config) { c.CC.Mode = ccc.ModeObserve }},
+// An option is how a source differs from the default.
+type option struct {
+	name   string
+	edit   func(*uetcc.Config)
+	mode   ses.Mode // of its messages
+	credit bool     // acknowledgements carry credit
+	ticks  bool     // Tick follows each batch
+}
+
+// sourceOptions are what users choose.
+var sourceOptions = []option{
+	{name: "default"},
+	{name: "inferloss", edit: func(c *uetcc.Config) { c.PDS.InferLoss = true }},
+	{name: "reps", edit: func(c *uetcc.Config) { c.CC.Entropy.Scheme = ccc.SchemeREPS }},
+	{name: "bitmap", edit: func(c *uetcc.Config) { c.CC.Entropy.Scheme = ccc.SchemeBitmap }},
+	{name: "growonlyfull", edit: func(c *uetcc.Config) { c.CC.NSCC.GrowOnlyFull = true }},
+	{name: "algorithm", edit: func(c *uetcc.Config) { c.Algorithm = func(ccc.Key) ccc.Algorithm { return &freely{} } }},
+	{name: "observe", edit: func(c *uetcc.Config) { c.CC.Mode = ccc.ModeObserve }},
+	{name: "rod", mode: ses.ModeROD},
+	{name: "rccc", credit: true, edit: func(c *uetcc.Config) { c.CC.Control, c.Receiver.Rate = ccc.ControlRCCC, 100e9/8 }},
 }
 
 // BenchmarkOption is SourcePath on one PDC, in order, with one option changed: an
@@ -41,7 +47,7 @@ func BenchmarkOption(b *testing.B) {
 	for _, o := range sourceOptions {
 		for _, batch := range []int{1, pathBatch} {
 			b.Run(fmt.Sprintf("%s/batch=%d", o.name, batch), func(b *testing.B) {
-				p := newSourceSteps(b, 1, 1, "clean", batch, o.edit)
+				p := newSourceSteps(b, 1, 1, "clean", batch, o)
 				b.ReportAllocs()
 				for b.Loop() {
 					p.step()
@@ -56,6 +62,6 @@ func BenchmarkOption(b *testing.B) {
 // BenchmarkOptionSend is SendPath with one option changed.
 func BenchmarkOptionSend(b *testing.B) {
 	for _, o := range sourceOptions {
-		b.Run(o.name, func(b *testing.B) { sendPath(b, 1, o.edit) })
+		b.Run(o.name, func(b *testing.B) { sendPath(b, 1, o) })
 	}
 }

@@ -92,6 +92,7 @@ const (
 	atCCC                              = 12    // of a request with congestion state: ccc_id and credit_target
 	atMessageID, atMessageOffset       = 2, 36 // of the semantic header
 	atRequestLength                    = 40
+	atModifiedLength                   = 8 // of a response
 )
 
 // pathSource is the first of the addresses that packets come from.

@@ -16,6 +16,7 @@ import (
 
 // sourceEnd is an initiator whose PDCs all write, and what is known of each.
 type sourceEnd struct {
+	option
 	b     testing.TB
 	e     *uetcc.Endpoint
 	now   int64
@@ -26,6 +27,8 @@ type sourceEnd struct {
 	got   [pathBatch]uetcc.Received
 	psn   *[1 << 16]sourcePSN // by PDCID
 	acks  uint32              // written so far
+
+	window uint32 // packets
 }
 
 // sourcePSN is what one PDC is to send and to have acknowledged next.
@@ -41,10 +44,9 @@ const pathMessagePackets = (ses.MaxMessage + pathMTU - 1) / pathMTU
 // pathShort is up to how many PDCs messages end within a benchmark of hours.
 const pathShort = 1 << 10
 
-// newSource opens n PDCs with windows of so many packets; edit, if not nil, changes the
-// configuration that is measured.
-func newSource(b testing.TB, n, window int, edit func(*uetcc.Config)) *sourceEnd {
-	s := &sourceEnd{b: b, psn: new([1 << 16]sourcePSN)}
+// bareSource has n PDCs with windows of so many packets.
+func bareSource(b testing.TB, n, window int, o option) *sourceEnd {
+	s := &sourceEnd{b: b, option: o, window: uint32(window), psn: new([1 << 16]sourcePSN)}
 	s.e = pathEndpoint(b, n, func(c *uetcc.Config) {
 		// A ceiling of so many packets, which no round trip here shall lower: the
 		// window follows the shortest, and the acknowledgements follow the window.
@@ -55,8 +57,8 @@ func newSource(b testing.TB, n, window int, edit func(*uetcc.Config)) *sourceEnd
 			c.Messages = max(2*n, c.Messages)
 		}
 		c.CC.NSCC.Tuning = nscc.Tuning{TargetQdelay: 16 * pathRTT, QAThreshold: 1e12}
-		if edit != nil {
-			edit(c)
+		if o.edit != nil {
+			o.edit(c)
 		}
 	})
 	s.tick = pathRTT * 1024 / int64(n*window)
@@ -67,14 +69,22 @@ func newSource(b testing.TB, n, window int, edit func(*uetcc.Config)) *sourceEnd
 		s.out[i].Packet = make([]byte, 0, uetcc.HeaderMax)
 	}
 	for i := range n {
-		h, err := s.e.Connect(0, &uetcc.Message{To: pathDestination(i), Length: ses.MaxMessage})
+		h, err := s.e.Connect(0, &uetcc.Message{To: pathDestination(i), Length: ses.MaxMessage, Mode: s.mode})
 		if err != nil {
 			b.Fatal(err)
 		}
 		s.e.PDS().SetStartPSN(h, 0)
-		s.write(i)
+	}
+	return s
+}
+
+// newSource is bareSource, all of whose PDCs write.
+func newSource(b testing.TB, n, window int, o option) *sourceEnd {
+	s := bareSource(b, n, window, o)
+	for i := range n {
+		s.write(i, ses.MaxMessage)
 		if n <= pathShort {
-			s.write(i)
+			s.write(i, ses.MaxMessage)
 		}
 	}
 	s.drain()
@@ -84,7 +94,9 @@ func newSource(b testing.TB, n, window int, edit func(*uetcc.Config)) *sourceEnd
 	in := uetcc.Datagram{Packet: append(make([]byte, 0, uetcc.HeaderMax), ackPacket...), Size: 116}
 	for i := range n {
 		for range 1 + i%16 {
-			s.now += pathRTT
+			if s.pass(1); !s.ticks { // then all that is in flight would be late
+				s.now += pathRTT
+			}
 			s.ackOf(&in, uint16(i+1), 1)
 			s.e.Receive(s.now, &in, &s.reply[0], &s.got[0])
 			s.drain()
@@ -98,8 +110,9 @@ func pathDestination(i int) uetcc.Destination {
 }
 
 // write begins a message to a peer.
-func (s *sourceEnd) write(i int) {
-	if _, err := s.e.Write(s.now, &uetcc.Message{To: pathDestination(i), Length: ses.MaxMessage, Cookie: uint64(i)}); err != nil {
+func (s *sourceEnd) write(i int, length uint32) {
+	m := uetcc.Message{To: pathDestination(i), Length: length, Cookie: uint64(i), Mode: s.option.mode}
+	if _, err := s.e.Write(s.now, &m); err != nil {
 		s.b.Fatal(err)
 	}
 }
@@ -128,7 +141,7 @@ func (s *sourceEnd) count(n int) (packets int) {
 		if b := (*[pds.RequestLen]byte)(d.Packet); pds.Type(b[0]>>3) != pds.TypeCP && !d.Retx {
 			c := &s.psn[binary.BigEndian.Uint16(b[atSPDCID:])]
 			if c.sent%pathMessagePackets == 0 {
-				c.message[c.sent/pathMessagePackets%2] = binary.BigEndian.Uint16(d.Packet[pds.RequestLen+atMessageID:])
+				c.message[c.sent/pathMessagePackets%2] = binary.BigEndian.Uint16(d.Packet[pds.Type(b[0]>>3).HeaderLen()+atMessageID:])
 			}
 			c.sent++
 			packets++
@@ -155,6 +168,11 @@ func (s *sourceEnd) ackOf(in *uetcc.Datagram, id uint16, most uint32) uint32 {
 	binary.BigEndian.PutUint32(b[atSPDCID:], uint32(id)<<16|uint32(id))
 	binary.BigEndian.PutUint16(b[pds.AckCCLen+atMessageID:], c.message[(c.acked-1)/pathMessagePackets%2])
 	in.Src = pdc.Addr{Lo: pathSource | uint64(id-1)}
+	if s.credit {
+		v := (*pds.AckCCView)(b[:pds.AckCCLen])
+		v.SetSACK(pds.CCCredit, 8, 0, 0)
+		v.SetCredit(&pds.CreditState{Credit: (c.acked + s.window) * pathQuanta & 0xffffff})
+	}
 	return k
 }
 
@@ -218,6 +236,9 @@ func (s *sourceEnd) place(in *uetcc.Datagram, offset int16, bitmap uint64) {
 // which there are no more, and returns how many that were.
 func (s *sourceEnd) receive(in []uetcc.Datagram, k uint32, out []uetcc.Datagram) int {
 	s.pass(k)
+	if s.ticks {
+		defer s.e.Tick(s.now)
+	}
 	if len(in) == 1 {
 		return s.e.Exchange(s.now, &in[0], &s.reply[0], &s.got[0], out[:k])
 	}
@@ -253,7 +274,7 @@ func (s *sourceEnd) poll() {
 		if done.Outcome.Status != ses.StatusOK {
 			s.b.Fatalf("%+v", done)
 		}
-		s.write(int(done.Cookie))
+		s.write(int(done.Cookie), ses.MaxMessage)
 	}
 }
 
@@ -270,7 +291,7 @@ func BenchmarkSourcePath(b *testing.B) {
 						continue // one PDC has no batch of such acknowledgements outstanding, and each of those is of one packet
 					}
 					b.Run(fmt.Sprintf("pdcs=%d/packets-per-ack=%d/signals=%s/batch=%d", n, per, signals, batch), func(b *testing.B) {
-						p := newSourceSteps(b, n, per, signals, batch, nil)
+						p := newSourceSteps(b, n, per, signals, batch, option{})
 						b.ReportAllocs()
 						for b.Loop() {
 							p.step()
@@ -281,6 +302,41 @@ func BenchmarkSourcePath(b *testing.B) {
 				}
 			}
 		}
+	}
+}
+
+// BenchmarkSACKPath is SourcePath with SACK bits in each acknowledgement of a packet that has
+// overtaken another one, as on many paths: the "sprayed" one, for all numbers of PDCs.
+func BenchmarkSACKPath(b *testing.B) {
+	for _, n := range []int{1, 1 << 10, pathMost} {
+		for _, batch := range []int{1, pathBatch} {
+			b.Run(fmt.Sprintf("pdcs=%d/batch=%d", n, batch), func(b *testing.B) {
+				p := newSourceSteps(b, n, 1, "sprayed", batch, option{})
+				b.ReportAllocs()
+				for b.Loop() {
+					p.step()
+				}
+				p.check(b)
+				p.clock.report(b)
+			})
+		}
+	}
+}
+
+// BenchmarkSourceTick is SourcePath in batches with the time-outs of the defaults and the clock
+// that they need: Tick follows each batch.
+func BenchmarkSourceTick(b *testing.B) {
+	o := option{ticks: true, edit: func(c *uetcc.Config) { c.PDS.RTOInit, c.PDS.IdleTime = 0, 0 }}
+	for _, n := range []int{1, 1 << 10, pathMost} {
+		b.Run(fmt.Sprintf("pdcs=%d", n), func(b *testing.B) {
+			p := newSourceSteps(b, n, 1, "clean", pathBatch, o)
+			b.ReportAllocs()
+			for b.Loop() {
+				p.step()
+			}
+			p.check(b)
+			p.clock.report(b)
+		})
 	}
 }
 
@@ -298,13 +354,13 @@ type sourceSteps struct {
 	clock   stopwatch
 }
 
-func newSourceSteps(b testing.TB, n int, per uint32, signals string, batch int, edit func(*uetcc.Config)) *sourceSteps {
+func newSourceSteps(b testing.TB, n int, per uint32, signals string, batch int, o option) *sourceSteps {
 	window := 8
 	if n == 1 {
 		window = 2 * pathSlice
 	}
 	acks := max(pathSlice/int(per), batch)
-	return &sourceSteps{sourceEnd: newSource(b, n, window, edit), order: (*[1 << 16]uint16)(pathOrder(n)), per: per, signals: signals,
+	return &sourceSteps{sourceEnd: newSource(b, n, window, o), order: (*[1 << 16]uint16)(pathOrder(n)), per: per, signals: signals,
 		batch: batch, in: ackDatagrams(acks), cover: make([]uint32, acks/batch)}
 }
 
@@ -409,7 +465,7 @@ func newSourceSlices(b testing.TB, n int) *sourceSlices {
 	if n > 1<<10 {
 		window = 8 // the memory of SourcePath
 	}
-	return &sourceSlices{sourceEnd: newSource(b, n, window, nil), order: pathOrder(n), in: ackDatagrams(pathSlice)}
+	return &sourceSlices{sourceEnd: newSource(b, n, window, option{}), order: pathOrder(n), in: ackDatagrams(pathSlice)}
 }
 
 // fill sends what may go and writes a slice of acknowledgements of PDCs in random
@@ -445,7 +501,7 @@ func BenchmarkSourcePathCores(b *testing.B) {
 		b.Run(fmt.Sprintf("cores=%d", n), func(b *testing.B) {
 			ends, times := make([]*sourceSteps, n), make([]float64, n)
 			for i := range ends {
-				ends[i] = newSourceSteps(b, 1<<10, 1, "clean", pathBatch, nil)
+				ends[i] = newSourceSteps(b, 1<<10, 1, "clean", pathBatch, option{})
 			}
 			b.ReportAllocs()
 			b.ResetTimer()
@@ -475,12 +531,12 @@ func BenchmarkSourcePathCores(b *testing.B) {
 // admission, path choice and header bytes.
 func BenchmarkSendPath(b *testing.B) {
 	for _, n := range []int{1, 1 << 10} {
-		b.Run(fmt.Sprintf("pdcs=%d", n), func(b *testing.B) { sendPath(b, n, nil) })
+		b.Run(fmt.Sprintf("pdcs=%d", n), func(b *testing.B) { sendPath(b, n, option{}) })
 	}
 }
 
-func sendPath(b *testing.B, n int, edit func(*uetcc.Config)) {
-	s := newSource(b, n, 64, edit)
+func sendPath(b *testing.B, n int, o option) {
+	s := newSource(b, n, 64, o)
 	in := ackDatagrams(1)
 	b.ReportAllocs()
 	at, packets := 0, 0

@@ -31,6 +31,11 @@ func peerIn(unit, name string, goal float64) rival {
 	return rival{kind: kindPeer, name: name, goal: goal, unit: unit}
 }
 
+// floorOf is a floor that does the work of so many packets at once.
+func floorOf(packets int, name string, goal float64) rival {
+	return rival{kind: kindFloor, name: name, goal: goal, times: 1 / float64(packets)}
+}
+
 // growthOnCores compares how a time grows from one core to several with how that of
 // a floor does: what that grows by, the machine shares. Both are timed on each core in
 // slices. The goal is to scale at least 0.9 times as well.
@@ -58,7 +63,7 @@ type chapter struct {
 }
 
 // chapters is everything that is compared, in the order of the output.
-var chapters = []chapter{{"", 1, jobs}, {"The paths with every PDCID in use", 3, large}, {"The simulator", 6, simulator}}
+var chapters = []chapter{{"", 1, jobs}, {"Options of a source, 1 PDC", 3, sourceOptions}, {"The paths with every PDCID in use", 3, large}, {"The simulator", 6, simulator}}
 
 // jobs are the functions and paths of the library. A job that has a peer is in the
 // picture.
@@ -217,10 +222,20 @@ var jobs = []job{
 		own("SourcePath/pdcs=1/packets-per-ack=1/signals=clean/batch=1", 0)}},
 	{"source path, 1k PDCs", "SourcePath/pdcs=1024/packets-per-ack=1/signals=clean/batch=1", []rival{
 		floor("FloorPath/pdcs=1024/send+source", 1.5)}},
+	{"source path, 1k PDCs, 32 ACKs at a time", "SourcePath/pdcs=1024/packets-per-ack=1/signals=clean/batch=32", []rival{
+		floor("FloorPath/pdcs=1024/send+source", 0),
+		own("SourcePath/pdcs=1024/packets-per-ack=1/signals=clean/batch=1", 0.7)}},
+	{"source path, 1 PDC, SACK bits in the ACKs", "SACKPath/pdcs=1/batch=1", []rival{
+		floor("FloorPath/pdcs=1/send+source", 1.8)}},
+	{"source path, 1k PDCs, SACK bits in the ACKs", "SACKPath/pdcs=1024/batch=1", []rival{
+		floor("FloorPath/pdcs=1024/send+source", 1.8),
+		own("SourcePath/pdcs=1024/packets-per-ack=1/signals=clean/batch=1", 0)}},
+	{"source path, 1k PDCs, default RTO and Tick in the loop, 32 ACKs at a time", "SourceTick/pdcs=1024", []rival{
+		own("SourcePath/pdcs=1024/packets-per-ack=1/signals=clean/batch=32", 1.05)}},
 	{"source path, 1k PDCs, marked, late and trimmed packets", "SourcePath/pdcs=1024/packets-per-ack=1/signals=mixed/batch=1", []rival{
 		own("SourcePath/pdcs=1024/packets-per-ack=1/signals=clean/batch=1", 0)}},
 	{"source path, 1k PDCs, an ACK for four packets", "SourcePath/pdcs=1024/packets-per-ack=4/signals=clean/batch=1", []rival{
-		floor("FloorPath/pdcs=1024/send+source", 1.5)}},
+		floorOf(4, "FloorPath/pdcs=1024/send-of-4+source", 1.5)}},
 	{"source path, 1k PDCs, on one core", "SourcePathCores/cores=1", []rival{
 		floor("FloorPathCores/cores=1", 0)}},
 	{"source path, 1k PDCs, on each of two cores", "SourcePathCores/cores=2", []rival{
@@ -243,11 +258,17 @@ var jobs = []job{
 	{"target path, 1k PDCs", "TargetPath/pdcs=1024/packets-per-ack=1/batch=1", []rival{
 		floor("FloorPath/pdcs=1024/target", 1.5)}},
 	{"target path, 1k PDCs, an ACK for four packets", "TargetPath/pdcs=1024/packets-per-ack=4/batch=1", []rival{
-		floor("FloorPath/pdcs=1024/target", 1.5)}},
+		floor("FloorPath/pdcs=1024/target-of-4", 1.5)}},
 	{"target path, 1k PDCs, packets out of order", "TargetSpray/pdcs=1024", []rival{
 		floor("FloorPath/pdcs=1024/target", 2)}},
 	{"grant path: a request in, the credit due out, 1k senders", "GrantPath/senders=1024", []rival{
 		own("GrantPath/senders=64", 0)}},
+	{"a write of 64 B, from the call to the completion, 1 PDC", "Message/size=64/pdcs=1", []rival{
+		own("SourcePath/pdcs=1/packets-per-ack=1/signals=clean/batch=32", 0)}},
+	{"a write of 4 KiB, 1 PDC", "Message/size=4096/pdcs=1", []rival{
+		own("Message/size=64/pdcs=1", 0)}},
+	{"a write of 64 KiB, 1 PDC", "Message/size=65536/pdcs=1", []rival{
+		own("Message/size=64/pdcs=1", 0)}},
 	{"reserve and give back, contexts of one's own, on each of two cores", "CCCCores/op=reserve+giveback/cores=2", []rival{
 		floor("AdmitCores/floor-cas/cores=2", 0),
 		growthOnCores("AdmitCores/floor-cas/cores=2")}},
@@ -276,6 +297,19 @@ var jobs = []job{
 		peer("Hold/n=1024/container-heap", 0)}},
 }
 
+// sourceOptions are what it costs to change one option of a source.
+var sourceOptions = func() (all []job) {
+	for _, o := range []struct {
+		name string
+		goal float64
+	}{{"inferloss", 1.3}, {"reps", 1.3}, {"bitmap", 1.3}, {"growonlyfull", 1.3}, {"algorithm", 1.6}, {"observe", 1.3}, {"rod", 1.3}, {"rccc", 2}} {
+		for _, batch := range []string{"/batch=1", "/batch=32"} {
+			all = append(all, job{o.name + batch, "Option/" + o.name + batch, []rival{own("Option/default"+batch, o.goal)}})
+		}
+	}
+	return all
+}()
+
 // large is the paths through contexts that no cache holds.
 var large = []job{
 	{"source path, every PDCID", "SourcePath/pdcs=65534/packets-per-ack=1/signals=clean/batch=1", []rival{
@@ -284,7 +318,15 @@ var large = []job{
 		floor("FloorPath/pdcs=65536/send+source-by-32", 1.5),
 		own("SourcePath/pdcs=65534/packets-per-ack=1/signals=clean/batch=1", 0.65)}},
 	{"source path, every PDCID, 32 ACKs for four packets at a time", "SourcePath/pdcs=65534/packets-per-ack=4/signals=clean/batch=32", []rival{
-		floor("FloorPath/pdcs=65536/send+source-by-32", 1.5)}},
+		floorOf(4, "FloorPath/pdcs=65536/send-of-4+source-by-32", 1.5)}},
+	{"source path, every PDCID, SACK bits in the ACKs, 32 at a time", "SACKPath/pdcs=65534/batch=32", []rival{
+		floor("FloorPath/pdcs=65536/send+source-by-32", 1.8)}},
+	{"source path, every PDCID, default RTO and Tick in the loop, 32 ACKs at a time", "SourceTick/pdcs=65534", []rival{
+		own("SourcePath/pdcs=65534/packets-per-ack=1/signals=clean/batch=32", 1.05)}},
+	{"a write of 64 B, from the call to the completion, every PDCID", "Message/size=64/pdcs=65534", []rival{
+		own("Message/size=64/pdcs=1", 0)}},
+	{"grant path, 64k senders", "GrantPath/senders=65534", []rival{
+		own("GrantPath/senders=1024", 2)}},
 	{"source's receive step, every PDCID", "SourceReceive/pdcs=65534/batch=1", []rival{
 		floor("FloorPath/pdcs=65536/source", 2)}},
 	{"source's receive step, every PDCID, 32 ACKs at a time", "SourceReceive/pdcs=65534/batch=32", []rival{

@@ -79,6 +79,20 @@ func (e *engine) target(h []byte) bool {
 	return a.Put(e.ack[:])
 }
 
+// mark is target without an acknowledgement.
+func (e *engine) mark(h []byte) bool {
+	if len(h) < requestLen || h[0] != firstByte {
+		return false
+	}
+	w0, w1 := binary.BigEndian.Uint64(h), binary.BigEndian.Uint64(h[8:])
+	c := e.byID[uint16(w1>>32)]
+	if c == nil {
+		return false
+	}
+	c.rx.Add(uint32(w0))
+	return true
+}
+
 // source reads an acknowledgement, finds its connection, merges the bitmap and
 // updates the window.
 func (e *engine) source(b []byte, now, delay int64) bool {

@@ -40,7 +40,9 @@ func randomOrder(n int) []uint16 {
 }
 
 // BenchmarkFloorPath takes packets of n connections in random order. "-by-32"
-// touches the contexts of 32 packets before it works on them.
+// touches the contexts of 32 packets before it works on them. "send-of-4" sends four packets for
+// one acknowledgement, so it takes four times as long as one; "target-of-4" acknowledges each
+// fourth request.
 func BenchmarkFloorPath(b *testing.B) {
 	for _, n := range []int{1, 1 << 10, 1 << 16} {
 		e := newEngine(n)
@@ -57,6 +59,19 @@ func BenchmarkFloorPath(b *testing.B) {
 			binary.BigEndian.PutUint16(e.ack[10:], c.id)
 			return e.source(e.ack[:], int64(i)*80, delay(i))
 		}
+		four := func(i int, c *conn) bool {
+			for range 3 {
+				e.send(c)
+			}
+			return both(i, c)
+		}
+		quarter := func(i int, c *conn) bool { // an acknowledgement for each fourth request
+			e.prologue(c, c.rx.Base)
+			if i%4 != 0 {
+				return e.mark(e.hdr[:])
+			}
+			return e.target(e.hdr[:])
+		}
 		all := func(i int, c *conn) bool {
 			c.next = c.rx.Base
 			e.send(c)
@@ -70,6 +85,7 @@ func BenchmarkFloorPath(b *testing.B) {
 		}{
 			{"send", false, send}, {"target", false, target}, {"source", false, source},
 			{"target-by-32", true, target}, {"source-by-32", true, source},
+			{"target-of-4", false, quarter}, {"send-of-4+source", false, four}, {"send-of-4+source-by-32", true, four},
 			{"send+source", false, both}, {"send+source-by-32", true, both},
 			{"send+target+source", false, all}, {"send+target+source-by-32", true, all},
 		} {
