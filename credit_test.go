@@ -171,7 +171,10 @@ func TestEndpointCreditCountsInitial(t *testing.T) {
 // TestEndpointCreditTrimmed: a packet that a switch has cut still asks for credit, as its
 // sender has something to send again. One that was received before asks for nothing.
 func TestEndpointCreditTrimmed(t *testing.T) {
-	n := newNetwork(t, 1, netFaults{}, 2, underCredit(ccc.ControlRCCC, 2048))
+	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) {
+		knownSources(c)
+		underCredit(ccc.ControlRCCC, 2048)(c)
+	})
 	a, b := n.ends[0], n.ends[1]
 	grants := func() (p []wirePacket) {
 		for at, ok := b.e.Credit().Deadline(); ok; at, ok = b.e.Credit().Deadline() {

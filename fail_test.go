@@ -154,7 +154,7 @@ func TestEndpointFailLater(t *testing.T) {
 // placed what came with it: nobody is told that it was received.
 func TestEndpointFailWhileTheRestIsRead(t *testing.T) {
 	for eager := range uint32(2) {
-		s := newTwoSided(t, 1, netFaults{}, nil)
+		s := newTwoSided(t, 1, netFaults{}, knownSources)
 		s.postTag(s.b, 0, netMTU, 1, 9)
 		s.rendezvous(fill(1000, 5), 0, eager, 1)
 		ps := sendAll(s.now, s.a.e)

@@ -22,7 +22,7 @@ func setLength(p wirePacket, bytes uint32) {
 
 // A read request asks for an MTU at most.
 func TestForeignReadOfSeveralMTUs(t *testing.T) {
-	n := newNetwork(t, 1, netFaults{}, 2, nil)
+	n := newNetwork(t, 1, netFaults{}, 2, knownSources)
 	p := n.reads(netMTU)[0]
 	setLength(p, netMTU+1)
 	r, _ := receive(0, n.ends[1].e, p)
@@ -33,7 +33,7 @@ func TestForeignReadOfSeveralMTUs(t *testing.T) {
 
 // Read data may be acknowledged with a response, of which only the acknowledgement counts.
 func TestForeignResponseToReadData(t *testing.T) {
-	n := newNetwork(t, 1, netFaults{}, 2, nil)
+	n := newNetwork(t, 1, netFaults{}, 2, knownSources)
 	a, b := n.ends[0], n.ends[1]
 	for _, p := range n.reads(3 * netMTU) {
 		receive(0, b.e, p)
@@ -64,7 +64,7 @@ func TestForeignReadDataThatIsStray(t *testing.T) {
 		"cut in its headers": func(p *wirePacket, _ []byte) { p.data = p.data[:pds.RequestLen+19] },
 	} {
 		t.Run(name, func(t *testing.T) {
-			n := newNetwork(t, 1, netFaults{}, 2, nil)
+			n := newNetwork(t, 1, netFaults{}, 2, knownSources)
 			a, b := n.ends[0].e, n.ends[1].e
 			n.read(ses.ModeRUD, 100)
 			n.read(ses.ModeROD, 100)
@@ -87,7 +87,7 @@ func TestForeignReadDataThatIsStray(t *testing.T) {
 // A message may not be longer than any that can be read: who sends such is told. Before, the
 // target took it, failed the receive, and left the sender to its IdleTime.
 func TestForeignRendezvousThatIsTooLongToRead(t *testing.T) {
-	n := newNetwork(t, 1, netFaults{}, 2, nil)
+	n := newNetwork(t, 1, netFaults{}, 2, knownSources)
 	a, b := n.ends[0], n.ends[1]
 	n.post(b, 0, math.MaxUint32)
 	m := n.matched(b, 0, 1, 5000)

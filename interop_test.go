@@ -24,7 +24,7 @@ func parsed(t testing.TB, p wirePacket) (h frame.Packet) {
 func TestReadAnswerHasTheFormOfItsRequest(t *testing.T) {
 	for _, length := range []int{8, 500} { // in the acknowledgement, and in a packet of its own
 		for _, id := range []uint16{0, 7} {
-			n := newNetwork(t, 1, netFaults{}, 2, nil)
+			n := newNetwork(t, 1, netFaults{}, 2, knownSources)
 			n.read(ses.ModeRUD, length)
 			q := sendAll(0, n.ends[0].e)[0]
 			binary.BigEndian.PutUint16(q.data[pds.RequestLen+2:], id)
@@ -48,7 +48,7 @@ func TestReadAnswerHasTheFormOfItsRequest(t *testing.T) {
 // A request in a short form gets its data in the short form, under RUDI too.
 func TestReadAnswerToAShortRequest(t *testing.T) {
 	for _, mode := range []ses.Mode{ses.ModeRUD, ses.ModeRUDI} {
-		n := newNetwork(t, 1, netFaults{}, 2, nil)
+		n := newNetwork(t, 1, netFaults{}, 2, knownSources)
 		n.read(mode, 500)
 		q := sendAll(0, n.ends[0].e)[0]
 		at, number := pds.RequestLen, parsed(t, q).Req.PSN
@@ -72,7 +72,7 @@ func TestReadAnswerToAShortRequest(t *testing.T) {
 
 // Whatever an acknowledgement names, it says for which message: also a packet of data.
 func TestDataIsAcknowledgedWithTheDefaultResponse(t *testing.T) {
-	n := newNetwork(t, 1, netFaults{}, 2, nil)
+	n := newNetwork(t, 1, netFaults{}, 2, knownSources)
 	a, b := n.ends[0].e, n.ends[1].e
 	n.read(ses.ModeRUD, 500)
 	q := sendAll(0, a)[0]

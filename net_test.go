@@ -104,6 +104,10 @@ func newNetwork(t testing.TB, seed uint64, f netFaults, ends int, edit func(*uet
 	return n
 }
 
+// knownSources is a network in which nobody sends in the name of another, so that the first
+// packets get their answers at once.
+func knownSources(c *uetcc.Config) { c.PDS.KnownSources = true }
+
 // open makes the memory of an end addressable: index 0 a region, index 1 a queue.
 func (n *network) open(end *netEnd) {
 	t := end.e.Target()

@@ -70,7 +70,7 @@ func (e *Endpoint) judge(b []byte, mode ses.Mode, r *Received) {
 	if err != nil {
 		e.request, n = ses.Request{}, 0 // of no form: UNSUPPORTED_OP
 	}
-	if mode <= ses.ModeROD && (e.request.Opcode.IsFetch() && !e.answers.shares(e.res.ID.PDC) || !e.events.room()) {
+	if mode <= ses.ModeROD && (e.request.Opcode.IsFetch() && !e.answers.shares(e.res.ID.PDC) || !e.events.room() || e.doubts()) {
 		e.stats.Refused++
 		*d = ses.Decision{NACK: true}
 		return
@@ -81,6 +81,24 @@ func (e *Endpoint) judge(b []byte, mode ses.Mode, r *Received) {
 	r.Address, r.Cookie, r.Offset, r.Length = d.Address, d.Cookie, d.Offset, d.Length
 	r.Complete, r.HasData, r.HeaderData = d.Complete, d.HasData, d.HeaderData
 	r.Form, r.Header = e.request.Form, e.res.Header
+}
+
+// unprovenData is how many bytes of read data go to a peer that has yet to show that it receives:
+// as many as an acknowledgement holds by default.
+const unprovenData = 16
+
+// doubts reports whether the request in hand asks for more than its peer may have before it has
+// shown that it receives what is sent to it: data in packets of its own, or to be read by this side.
+func (e *Endpoint) doubts() bool {
+	switch q := &e.request; {
+	case q.Opcode == ses.OpcodeRead && q.RequestLength > unprovenData:
+		doubts, first := e.pds.Doubts(e.res.ID.PDC)
+		return doubts && first
+	case q.Opcode.IsRendezvous(), q.Opcode.IsDeferrable():
+		doubts, _ := e.pds.Doubts(e.res.ID.PDC)
+		return doubts
+	}
+	return false
 }
 
 // decide asks the target, unless what it would take is kept for another packet, and
@@ -124,6 +142,9 @@ func (e *Endpoint) respond(now int64, kind pdc.ResponseKind, b []byte, buf []byt
 func (e *Endpoint) refuse(now int64, buf []byte, r *Received) int {
 	r.Action, r.Form, r.Header = ses.ActionNone, ses.FormNone, 0
 	e.response = pdc.Response{Kind: pdc.RespondRefuse, Code: pds.NackNoSESMsgAvail}
+	if e.doubts() {
+		e.response.Code = pds.NackNewStartPSN
+	}
 	n, _ := e.pds.Respond(now, e.res.ID, &e.response, buf)
 	return n
 }
@@ -166,15 +187,29 @@ func (e *Endpoint) onRUDI(in, reply *Datagram, buf []byte, r *Received) int {
 	_, _ = q.Decode(in.Packet)
 	d := &e.decision
 	e.response = pdc.Response{Kind: pdc.RespondGuaranteed, Next: pds.NextResponse}
-	if d.Action == ses.ActionRead {
-		y := e.dataReply(q.PktID)
+	y := e.dataReply(q.PktID)
+	switch {
+	case d.Action == ses.ActionRead && e.isTooMuch(in, &y):
+		e.response = pdc.Response{Kind: pdc.RespondRefuse, Code: pds.NackNoPDCAvail}
+		r.Action, r.Form, r.Header, r.Length = ses.ActionNone, ses.FormNone, 0, 0
+		e.stats.Refused++
+	case d.Action == ses.ActionRead:
 		e.response.Next, e.response.Bytes = pds.NextHdr(y.Form), y.AppendTo(e.bytes[:0])
 		reply.Payload = Payload{Length: d.Length, Offset: d.Offset, Cookie: d.Cookie, Address: d.Address}
 		r.Action, r.Length = ses.ActionNone, 0
-	} else {
+	default:
 		e.response.Bytes = d.Response.AppendTo(e.bytes[:0])
 	}
 	return e.respondRUDI(in, buf)
+}
+
+// isTooMuch reports whether the data that a RUDI packet asks for is more than three times as long,
+// and nobody has shown that he receives at the address that it comes from. The refusal asks for a
+// PDC, on which that is shown.
+func (e *Endpoint) isTooMuch(in *Datagram, y *ses.Reply) bool {
+	const ip = 20 + udpLen
+	answer := int64(ip+pds.RUDILen+y.Len()) + int64(e.decision.Length)
+	return answer > 3*int64(ip+len(in.Packet)) && e.pds.DoubtsSource(in.Src)
 }
 
 // respondRUDI answers a RUDI request with e.response.

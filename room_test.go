@@ -116,7 +116,9 @@ func TestAtomicOfSeveralOperands(t *testing.T) {
 func TestReadDataWaitsForMemory(t *testing.T) {
 	for _, abort := range []bool{false, true} {
 		chunks := 64
-		n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) { c.Memory.Chunks, chunks = chunks, 1 }) // the first end has more
+		n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) { // the first end has more
+			c.Memory.Chunks, chunks, c.PDS.KnownSources = chunks, 1, true
+		})
 		a, b := n.ends[0], n.ends[1]
 		for i := range uint64(8) {
 			a.local[i] = make([]byte, 4*netMTU)

@@ -469,6 +469,9 @@ func (s *faultShadow) nothingNewWaits(id pds.PDCID) {
 	if !ok || info.Context == 0 || info.Unsent == 0 {
 		return
 	}
+	if doubts, _ := e.m.Doubts(e.table.ByID(id)); doubts { // data waits until the peer has shown that it receives
+		return
+	}
 	n := int32(8 * 128)
 	if p := s.of(e.table.ByID(id)); p != nil {
 		n = p.limit

@@ -79,6 +79,9 @@ func (m *Manager) acknowledge(now int64, p *PDC, h *pds.AckCC, k *ackGain) error
 	}
 	if p.tx.MaxCACK() != cack {
 		p.stalls = 0
+		if p.is(flagUnproven) {
+			m.shown(p)
+		}
 	}
 	if p.peerID == 0 {
 		m.learn(p, h.SPDCID)

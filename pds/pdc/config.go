@@ -86,6 +86,12 @@ type Config struct {
 	// resends of what is missing, 1 to 15 (default 5).
 	MaxTailLossRetx int
 
+	// KnownSources says that nobody can send in the name of an address that is not his, since the
+	// network or a lower layer sees to that. Then what a peer asks for in its first packets is
+	// sent at once, however long it is, and floods are only a matter of TableConfig.PerSource.
+	// Without it a peer shows first that it receives what is sent to it, see [Manager.Doubts].
+	KnownSources bool
+
 	// The life of a PDC.
 	Start         StartMethod // which Start_PSN a target takes
 	NewPDCTime    int64       // New_PDC_Time: life of a PENDING PDC (default 5 ms or 40 BaseRTT)

@@ -88,13 +88,14 @@ func (m *Manager) putTarget(p *PDC, q *pds.Request, target int64) {
 
 // PutCredit writes a CREDIT that gives the peer of h so much in all (256 B units)
 // to buf and returns its length: for the receiver that schedules credit. The errors are
-// [ErrUnknown], [ErrState] while the peer's PDCID is not known, and [pds.ErrTruncated].
+// [ErrUnknown], [ErrState] while the peer's PDCID is not known, or for all but the first few to a
+// peer that has only sent SYN packets, and [pds.ErrTruncated].
 func (m *Manager) PutCredit(h Handle, credit uint32, buf []byte) (int, error) {
 	p := m.get(h)
 	switch {
 	case p == nil:
 		return 0, ErrUnknown
-	case p.peerID == 0:
+	case p.peerID == 0 || !m.mayTell(p):
 		return 0, ErrState
 	}
 	m.stats.Controls++

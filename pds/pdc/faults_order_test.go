@@ -116,7 +116,7 @@ func TestFaultR6ACKOvertakesTheFirst(t *testing.T) {
 }
 
 func TestFaultR8ReadDataOvertakesTheACK(t *testing.T) {
-	g := newPair(t, pairConfig{})
+	g := newPair(t, pairConfig{Config: Config{KnownSources: true}})
 	g.submit(1, 1)
 	acks := g.giveAll(g.send(g.a))
 	target := g.b.m.byID(g.info(g.b).ID).handle

@@ -1,6 +1,10 @@
 package pdc
 
-import "github.com/uetcc/uetcc/pds"
+import (
+	"math"
+
+	"github.com/uetcc/uetcc/pds"
+)
 
 // context finds the PDC of a request or control packet, or opens it. Without one
 // the answer, if any, is written.
@@ -28,8 +32,7 @@ func (m *Manager) context(now int64, b *inbound, out []byte, r *Result) (*PDC, e
 		p.begun()
 	}
 	if p.is(flagUnproven) {
-		p.flags &^= flagUnproven
-		m.table.proves(p.handle)
+		m.shown(p)
 	}
 	if p.peerID == 0 {
 		// One of an earlier PDC with this id must not say who the peer is.
@@ -54,9 +57,7 @@ func (m *Manager) contextSYN(now int64, b *inbound, out []byte, r *Result) (*PDC
 	p, code, err := m.openTarget(now, b)
 	switch {
 	case code == pds.NackNewStartPSN: // not limited: it is shorter than what it answers
-		n := b.nack(code)
-		n.SPDCID, n.Payload = noPDC, uint32(m.startFor(now, b, 0))
-		r.Reply = m.putNACK(out, &n)
+		r.Reply = m.askStart(now, b, out)
 		return nil, err
 	case code != 0:
 		m.nackStranger(now, b, out, r, code)
@@ -74,7 +75,16 @@ func (m *Manager) contextSYN(now int64, b *inbound, out []byte, r *Result) (*PDC
 		r.Reply = m.putNACK(out, &n)
 		return nil, ErrStart
 	}
-	p.begun()
+	if p.begun(); p.is(flagUnproven) && m.p.c.Start == StartRandom1RTT {
+		m.shown(p) // nobody else knows the Start_PSN
+	}
+	if p.is(flagUnproven) {
+		n := uint8(tellsPerRequest)
+		if r.Next == pds.NextNone {
+			n = tellsPerControl
+		}
+		p.resp.tells = min(p.resp.tells, math.MaxUint8-n) + n
+	}
 	return p, nil
 }
 
@@ -82,6 +92,15 @@ func (m *Manager) contextSYN(now int64, b *inbound, out []byte, r *Result) (*PDC
 func (p *PDC) begun() {
 	if p.state == StatePending {
 		p.state = StateEstablished
+	}
+}
+
+// shown notes that the peer of p receives what is sent to it.
+func (m *Manager) shown(p *PDC) {
+	p.flags &^= flagUnproven
+	m.table.proves(p.handle)
+	if p.tx.Unsent() != 0 {
+		m.wake(p)
 	}
 }
 
@@ -107,6 +126,9 @@ func (m *Manager) fromPeer(dpdcid pds.PDCID, src Addr, spdcid pds.PDCID) *PDC {
 func (m *Manager) learn(p *PDC, id pds.PDCID) {
 	p.peerID = id
 	m.table.Learn(p.handle, id)
+	if p.ctl != 0 { // what has waited for this
+		m.control(p, 0)
+	}
 	if p.state == StateCreating {
 		p.state = StateEstablished
 		m.event(p, EventUp, CauseNone)

@@ -137,7 +137,7 @@ func TestTakeLeavesTheFirstProofAlone(t *testing.T) {
 // A target that answers more peers than it has contexts of congestion control takes that of
 // one that has nothing more to be sent. One with data on its way keeps its own.
 func TestAnswersToMorePeersThanContexts(t *testing.T) {
-	g := crowd{newPair(t, pairConfig{manager: func(c *ManagerConfig) {
+	g := crowd{newPair(t, pairConfig{Config: Config{KnownSources: true}, manager: func(c *ManagerConfig) {
 		var err error
 		c.Contexts, err = ccc.NewTable(2, 1)
 		require.NoError(t, err)
@@ -171,7 +171,7 @@ func TestAnswersToMorePeersThanContexts(t *testing.T) {
 
 // newCrowdOf is a crowd whose target has so many contexts of congestion control.
 func newCrowdOf(t *testing.T, contexts, spare int) crowd {
-	return crowd{newPair(t, pairConfig{manager: func(c *ManagerConfig) {
+	return crowd{newPair(t, pairConfig{Config: Config{KnownSources: true}, manager: func(c *ManagerConfig) {
 		var err error
 		c.Contexts, err = ccc.NewTable(contexts, 1)
 		require.NoError(t, err)

@@ -118,6 +118,7 @@ type Manager struct {
 	secret  siphash.Key          // of what peers see and strangers must not guess
 	waiting [2]waitQueue         // for the general pool, and for the reserved one
 
+	starts   []askedStart
 	expected expectedStarts // with StartExpected0RTT
 	rudi     rudiTable
 	open     int // PDCs in StateCreating to StateEstablished
@@ -161,6 +162,7 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 	for i := range m.pdc {
 		m.pdc[i].timerAt = never
 	}
+	m.starts = slab.Make[askedStart](min(ringSize(ids), askedMax))
 	if m.p.c.Start == StartExpected0RTT {
 		m.expected = newExpectedStarts(ids, m.limiter.hasher)
 	}

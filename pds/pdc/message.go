@@ -92,6 +92,11 @@ func (m *Manager) SubmitRun(now int64, h Handle, first *Packet, n int) (taken in
 	if !m.ensureBound(now, p) {
 		return 0, ErrNoMemory
 	}
+	if m.doubts(p) && p.tx.tail == 0 {
+		if err := m.queueControl(p, pds.CtlNOOP, 0); err != nil {
+			return 0, err
+		}
+	}
 	k := first.kind()
 	for taken < n {
 		if err = p.tx.push(m.p, m.mem, first.Handle+uint64(taken), first.Size, k); err != nil {

@@ -149,10 +149,14 @@ func (m *Manager) openTarget(now int64, b *inbound) (p *PDC, code pds.NackCode, 
 		m.relieve(now, 0)
 	}
 	shown := m.shows(now, b)
-	if !shown && m.table.crowded(now, m.table.held.Source(b.src.Hi, b.src.Lo), b.rsv) {
-		m.stats.Doubted++
-		m.makeRoom(now, true)
-		return nil, pds.NackNewStartPSN, ErrStart
+	if !shown && !m.p.c.KnownSources {
+		if m.table.crowded(now, m.table.held.Source(b.src.Hi, b.src.Lo), b.rsv) {
+			m.makeRoom(now, true)
+			return nil, pds.NackNewStartPSN, ErrStart
+		}
+		if m.wasAsked(now, b) {
+			return nil, pds.NackNewStartPSN, ErrStart
+		}
 	}
 	h, _, err = m.table.openTarget(now, &k, opening{reserved: b.rsv, shown: shown})
 	if err == ErrResting {

@@ -271,7 +271,7 @@ func TestForgedProbeAnswer(t *testing.T) {
 // The CLEAR_CMD of a PDC that goes quiet is lost: the target asks, less and less
 // often, until it hears one.
 func TestTargetAsksForALostClear(t *testing.T) {
-	g := newPair(t, pairConfig{})
+	g := newPair(t, pairConfig{Config: Config{KnownSources: true}})
 	g.b.reply = guaranteed
 	g.submit(1, 1)
 	g.giveAll(g.giveAll(g.send(g.a)))

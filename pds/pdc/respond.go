@@ -80,6 +80,9 @@ func (m *Manager) Respond(now int64, id RxID, a *Response, out []byte) (int, err
 func (m *Manager) respondNow(now int64, p *PDC, b *inbound, a *Response, out []byte) int {
 	switch a.Kind {
 	case RespondRefuse:
+		if a.Code == pds.NackNewStartPSN {
+			return m.doubt(now, p, b, out)
+		}
 		return m.refuse(p, b, out, a.Code)
 	case RespondGuaranteed:
 		i := m.hold(p, b, respStored)

@@ -84,6 +84,7 @@ type respList struct {
 	ownUsed    bool   // the slot that is the PDC's own
 	heard      bool   // something from the peer since it was last asked to clear
 	asked      uint8  // how often it was asked for head, and heard of after that
+	tells      uint8  // control packets that may go to a peer that has only sent SYN packets
 	shared     uint16 // slots that are not its own
 	buffered   uint16 // that have a buffer
 }

@@ -217,6 +217,9 @@ func (m *Manager) nackRUDI(now int64, src Addr, n *pds.Nack, r *Result) error {
 		m.rudi.drop(p)
 		return nil
 	}
+	if n.Code == pds.NackNoPDCAvail {
+		m.show(now, p.local, p.peer)
+	}
 	p.nacks++
 	p.queued = true
 	m.rudi.queued++

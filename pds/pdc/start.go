@@ -1,6 +1,7 @@
 package pdc
 
 import (
+	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/internal/enum"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/table"
@@ -126,6 +127,40 @@ func (m *Manager) startFor(now int64, b *inbound, before uint64) pds.PSN {
 // shows reports whether a SYN packet has the Start_PSN that its sender was asked for.
 func (m *Manager) shows(now int64, b *inbound) bool {
 	return b.start == m.startFor(now, b, 0) || b.start == m.startFor(now, b, 1)
+}
+
+// An askedStart remembers a sender that was asked to start at another PSN. Packets that it has sent
+// before may come later, and must not open the PDC where it began: it sends all of them again.
+// Senders that hash to the same place displace each other.
+type askedStart struct {
+	key   uint64
+	until int64
+}
+
+// askedMax is how many senders are remembered at most. A flood displaces all, and is met by
+// asking everybody.
+const askedMax = 4096
+
+func (m *Manager) askedOf(b *inbound) (a *askedStart, key uint64) {
+	key = m.limiter.hasher.Sum(&table.Key{b.src.Hi, b.src.Lo, b.dst.Hi, b.dst.Lo, uint64(b.spdcid)})
+	return &m.starts[key&uint64(len(m.starts)-1)], key
+}
+
+// wasAsked reports whether the sender of a SYN packet was asked to start elsewhere a while ago.
+func (m *Manager) wasAsked(now int64, b *inbound) bool {
+	a, key := m.askedOf(b)
+	return a.key == key && now < a.until && a.until-now <= 1<<startPeriod
+}
+
+// askStart answers a SYN packet whose sender has yet to show that it receives: it writes where to
+// start to out and returns how long that is.
+func (m *Manager) askStart(now int64, b *inbound, out []byte) int {
+	m.stats.Doubted++
+	a, key := m.askedOf(b)
+	*a = askedStart{key, deadline.After(now, 1<<startPeriod)}
+	n := b.nack(pds.NackNewStartPSN)
+	n.SPDCID, n.Payload = noPDC, uint32(m.startFor(now, b, 0))
+	return m.putNACK(out, &n)
 }
 
 // startPSN draws a Start_PSN at least 2^16 away from the last PSN that was used with the

@@ -84,7 +84,7 @@ func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
 	pkt := m.mem.record(r, i)
 	h, size, k := m.mem.submitted(r, i)
 	data := !k.control()
-	if data && !m.allowed(now, p, int64(size), again) {
+	if data && (m.doubts(p) || !m.allowed(now, p, int64(size), again)) {
 		return false
 	}
 	out.to(p, !data)
@@ -96,15 +96,17 @@ func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
 	}
 	p.activeAt = now
 	last, held := w.lastForNow(), ccc.ReasonBacklog
-	if data {
+	goes := data || m.mayTell(p)
+	switch {
+	case data:
 		held = m.putRequest(now, p, pkt, buf, out, last)
-	} else {
+	case goes: // else it counts as lost on its way
 		m.putControl(p, buf, out, k.ctl(), pds.Payload(h))
 		out.Handle = 0
 	}
 	m.sentOne(now, p, w.next != w.tail)
 	m.takeTurns(p, last, held)
-	return true
+	return goes
 }
 
 // allowed asks congestion control for a packet, and parks p with its context if

@@ -40,6 +40,9 @@ func (m *Manager) transmitControl(now int64, buf []byte, out *Out) bool {
 	bit := p.ctl & -p.ctl
 	p.ctl &^= bit
 	p.asked |= bit & ctlOptional
+	if !m.mayTell(p) {
+		return false
+	}
 	out.to(p, true)
 	switch bit {
 	case ctlQuestion:
