@@ -120,12 +120,15 @@ type Config struct {
 	Progress func(Progress) // called now and then; nil: not
 	Seen     func(*Seen)    // called for each packet that reaches a host, with [NodeLight]; nil: not
 
-	// Frame is called for each packet that reaches a host that has a [Node]; nil: not.
+	// Frame is called for each packet that reaches a host that has a [Node]; nil: not. Of one
+	// that a switch has cut, as its DSCP says, the bytes are those that were sent.
 	Frame func(now link.Ps, host int, f *Frame)
 
 	// Context is called after each event of a connection's congestion control, with what
 	// it has come to; nil: not.
 	Context func(*ContextState)
+
+	degree []degree // by host
 }
 
 // HeaderBytes is the header of a data packet, and all of an acknowledgement or of a trimmed
@@ -164,6 +167,9 @@ const maxPacket = 1 << 15
 func (c *Config) check() error {
 	if err := c.Topology.Validate(); err != nil {
 		return fmt.Errorf("%w: topology: %w", ErrConfig, err)
+	}
+	if c.Node == NodeEndpoint && c.Rules == RulesHTSim {
+		return fmt.Errorf("%w: Rules %v are those of Node %v", ErrConfig, c.Rules, NodeLight)
 	}
 	if c.Control == ccc.ControlNone && c.Algorithm == nil {
 		return fmt.Errorf("%w: Control %v without an Algorithm: use Mode %v", ErrConfig, c.Control, ccc.ModeOff)

@@ -1,5 +1,6 @@
-// Package fabric simulates hosts, links and switches packet by packet and lets
-// the real congestion control decide what the hosts send.
+// Package fabric simulates hosts, links and switches packet by packet. At each host is a
+// [Node]: an uetcc.Endpoint with its own bytes on the wire ([NodeEndpoint], [NewWorld]), or a
+// light transport around real congestion control contexts ([NodeLight]).
 //
 // A run is one goroutine, one seed and no clock: the same [Config] gives the
 // same [Result], byte for byte. Workloads come as connection matrices

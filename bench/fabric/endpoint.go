@@ -3,8 +3,10 @@ package fabric
 import (
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/hw/link"
 	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -53,12 +55,55 @@ func (c *Config) endpointConfig(host int) uetcc.Config {
 		},
 	}
 	u.CC.RCCC.InitialCredit = c.FirstCredit
-	u.PDS.InferLoss = c.NoTrim
+	u.PDS.Range = min(c.MaxPSNRange, pdc.MaxRange)
+	if c.Mode != ccc.ModeEnforce { // nobody slows down, so a packet may be trimmed any number of times
+		u.PDS.MaxNackRetx, u.PDS.MaxRTORetx, u.PDS.IdleTime = 31, 15, 8_000_000_000
+	}
+	c.poolsOf(host, &u)
 	if c.Algorithm != nil {
-		u.Algorithm = func(k ccc.Key) ccc.Algorithm { return nil }
+		u.Algorithm = c.algorithm
 	}
 	if c.Endpoint != nil {
 		c.Endpoint(host, &u)
 	}
 	return u
+}
+
+// A degree is how many transfers a host sends and receives.
+type degree struct{ out, in int }
+
+// degrees counts the transfers of the matrix by host.
+func (c *Config) degrees() []degree {
+	d := make([]degree, c.Topology.Nodes)
+	for _, f := range c.Matrix.Flows {
+		d[f.Src].out++
+		d[f.Dst].in++
+	}
+	return d
+}
+
+// poolsOf gives an endpoint no more memory than the transfers of its host can use; without a
+// matrix it is the default.
+func (c *Config) poolsOf(host int, u *uetcc.Config) {
+	if len(c.Matrix.Flows) == 0 {
+		return
+	}
+	d := c.degree[host]
+	n := d.out + d.in
+	chunks := c.chunks()
+	u.Contexts, u.Messages, u.Answers, u.RUDI, u.Waiting = min(n+1, 65535), d.out+1, 1, 1, min(n+1, 65535)
+	u.PDCs = pdc.TableConfig{General: 4*n + 64}
+	u.Memory = pdc.MemoryConfig{Chunks: chunks * max(d.out, 1), Responses: 8 * (n + 1), Events: 256, LongResponses: 1}
+	t := &u.Target
+	t.Indices, t.Regions, t.Receives, t.Messages, t.Pending = taggedAt+1, 1, 1, 4*d.in+4, 1
+}
+
+// chunks is how many units of 16 packets a connection may have under way: two windows, or the
+// whole range of PSNs where no window limits it.
+func (c *Config) chunks() int {
+	if c.Mode != ccc.ModeEnforce || c.Algorithm != nil {
+		return pdc.MaxRange / 16
+	}
+	packets := 2 * max(link.MaxWindow(c.bdp()), c.InitialCwnd) / c.PacketBytes
+	return int(min(packets, pdc.MaxRange))/16 + 2
 }

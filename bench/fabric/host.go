@@ -35,6 +35,8 @@ type Host struct {
 	waiting []*Message        // that found no room
 	buffer  map[uint32]uint32 // message by the receive buffer that it is in
 	counter map[uint32]uint64 // values that atomics add to, by source
+
+	cwnd map[pdc.Handle]int64 // with a Memory: windows as they were
 }
 
 // An answer is a packet that waits for the link.
@@ -61,9 +63,10 @@ const (
 	bufferBase = 1 << 60 // addresses of receive buffers begin there
 )
 
-// AddressOf is the address of a host, from 10.0.0.0 on.
+// AddressOf is the address of a host, from 10.0.0.1 on.
 func AddressOf(host int) netip.Addr {
-	return netip.AddrFrom4([4]byte{10, byte(host >> 16), byte(host >> 8), byte(host)})
+	n := host + 1
+	return netip.AddrFrom4([4]byte{10, byte(n >> 16), byte(n >> 8), byte(n)})
 }
 
 // start makes the endpoint of a host and opens its memory.
@@ -242,6 +245,9 @@ func (h *Host) Receive(_ link.Ps, f *Frame) {
 	}
 	h.owed = h.owed[:0]
 	h.poll()
+	if h.w.s.cfg.Context != nil || h.w.s.mem != nil {
+		h.watch()
+	}
 }
 
 // trimmedBy says where a packet was trimmed, 0 if it was not.
@@ -273,7 +279,7 @@ func (h *Host) queue(f *Frame) {
 }
 
 // hostAt is the host with an address.
-func hostAt(a pdc.Addr) int { return int(a.Lo & 0xffffff) }
+func hostAt(a pdc.Addr) int { return int(a.Lo&0xffffff) - 1 }
 
 // contentOf is what a payload consists of: that of the message which it is of, or which it is
 // read for. The operands of atomics are another matter.

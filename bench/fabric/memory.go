@@ -7,7 +7,11 @@ import (
 
 	"github.com/uetcc/uetcc/hw/hbm"
 	"github.com/uetcc/uetcc/hw/link"
+	"github.com/uetcc/uetcc/hw/switchq"
 	"github.com/uetcc/uetcc/internal/check"
+	"github.com/uetcc/uetcc/nscc"
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
 )
 
 // Memory puts a memory controller behind one host: a packet is acknowledged when
@@ -69,9 +73,10 @@ const never = math.MaxInt64
 // addMemory is called once the connections are known.
 func (s *sim) addMemory(m *Memory) error {
 	mem := &memory{cfg: m, requester: map[uint32]int{}, wake: never}
-	for conn := range s.senders {
-		if s.hostOf[destination(uint32(conn))] == uint32(m.Host) {
-			mem.requester[uint32(conn)] = len(mem.requester)
+	for i := range s.transfers {
+		t := &s.transfers[i]
+		if _, has := mem.requester[t.conn]; !has && t.flow.Dst == m.Host {
+			mem.requester[t.conn] = len(mem.requester)
 		}
 	}
 	c := m.Controller
@@ -100,16 +105,19 @@ func (s *sim) behindMemory(host uint32) bool { return s.mem != nil && host == ui
 func (s *sim) store(pkt uint32) {
 	p, d, m := &s.pool.pkts[pkt], &s.pool.details[pkt], s.mem
 	d.at = s.now
+	if s.ends != nil {
+		d.psn = s.ends.flying[pkt].rest.Offset >> 12
+	}
 	err := m.ctl.Submit(s.nowNs(), hbm.Request{
 		Requester: m.requester[p.to.conn()], Addr: uint64(p.to.conn())<<36 + uint64(d.psn)<<12,
-		Bytes: int64(p.size) - HeaderBytes, Tag: uint64(pkt),
+		Bytes: int64(p.size) - s.cfg.header(), Tag: uint64(pkt),
 	})
 	if err != nil {
 		m.res.Refused++
 		s.dropped(pkt)
 		return
 	}
-	m.network += int64(p.size) - HeaderBytes
+	m.network += int64(p.size) - s.cfg.header()
 	m.res.Peak = max(m.res.Peak, m.network)
 	s.memoryChanged()
 }
@@ -164,10 +172,29 @@ func (s *sim) retire() {
 			}
 			pkt := uint32(d.Tag)
 			m.network -= d.Bytes
-			s.data(pkt)
+			s.written(pkt)
 		}
 	}
 	s.memoryChanged()
+}
+
+// written takes in a packet whose payload is in memory.
+func (s *sim) written(pkt uint32) {
+	if s.ends == nil {
+		s.data(pkt)
+		return
+	}
+	d := s.pool.details[pkt]
+	s.tellOfMemory(&d)
+	s.deliver(uint32(s.mem.cfg.Host), pkt, pdc.AckState{
+		Type: pds.CCNSCC, Pend: d.pend, Restore: d.restore, Service: uint16(nscc.ServiceTimeOf((s.now - d.at) / 1000)),
+	})
+}
+
+// isData reports whether a packet of an endpoint brings payload.
+func (s *sim) isData(pkt uint32) bool {
+	p := &s.pool.pkts[pkt]
+	return p.flags&flagAnswer == 0 && p.dscp.Class() == switchq.ClassLow && s.ends.flying[pkt].rest.Length > 0
 }
 
 // tellOfMemory fills in what the acknowledgement of packet d says of the memory.

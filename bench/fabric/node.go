@@ -114,6 +114,7 @@ func (s *sim) serveNode(host uint32) {
 	case s.ends.node[host].Transmit(link.Ps(s.now), paused, f):
 		s.launch(host, f)
 		s.wakeAt(host, s.ports[host].busy)
+		return // the deadline is asked for when there is nothing more to send
 	case paused:
 		s.wakeAt(host, until)
 	}
@@ -171,15 +172,16 @@ func (s *sim) deliver(host, pkt uint32, state pdc.AckState) {
 		f.Bytes = append(n.inRoom[:0], long...)
 		delete(n.long, pkt)
 	}
-	if p.dscp.Class() == switchq.ClassMed {
-		f.Bytes = f.Bytes[:min(len(f.Bytes), int(p.size)-overhead)]
-	} else {
+	if s.cfg.Frame != nil || p.dscp.Class() != switchq.ClassMed {
 		f.Bytes = x.rest.appendTo(f.Bytes)
 	}
 	s.counted(p)
 	s.pool.put(pkt)
 	if s.cfg.Frame != nil {
 		s.cfg.Frame(link.Ps(s.now), int(host), f)
+	}
+	if f.DSCP.Class() == switchq.ClassMed {
+		f.Bytes = f.Bytes[:min(len(f.Bytes), int(f.Size)-overhead)]
 	}
 	n.node[host].Receive(link.Ps(s.now), f)
 	s.kick(host)

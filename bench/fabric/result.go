@@ -28,6 +28,7 @@ type Parameters struct {
 	Forwarding    string  `json:"forwarding"`     // how switches pass packets on
 	Connections   int     `json:"connections"`    //
 	Seed          uint64  `json:"seed"`           //
+	Node          string  `json:"node"`           // light or endpoint
 	Rules         string  `json:"rules"`          // spec or htsim
 	Control       string  `json:"control"`        // algorithms
 	Mode          string  `json:"mode"`           // enforce, observe or off
@@ -144,6 +145,9 @@ func (s *sim) result() *Result {
 		r.Memory = s.mem.result()
 	}
 	r.Totals = s.count
+	if s.world != nil {
+		r.Totals.Timeouts = s.world.timeouts()
+	}
 	r.Violations = s.violations(r)
 	return r
 }
@@ -153,12 +157,12 @@ func (s *sim) parameters() Parameters {
 	port, last := s.uplinkQueue(), s.lastHopQueue()
 	p := Parameters{
 		Nodes: c.Topology.Nodes, Tiers: c.Topology.Tiers, PodSize: c.Topology.podSize(), Forwarding: "store and forward",
-		Connections: len(s.senders), Seed: c.Seed,
-		Rules: c.Rules.String(), Control: c.Control.String(), Mode: c.Mode.String(),
+		Connections: s.connections(), Seed: c.Seed,
+		Node: c.Node.String(), Rules: c.Rules.String(), Control: c.Control.String(), Mode: c.Mode.String(),
 		Entropy: s.params.Entropy().Scheme().String(), EntropyValues: c.Entropy.Values,
 		BaseRTT: us(int64(c.BaseRTT)), BDP: k.BDP, MaxWnd: k.MaxWnd, InitialCwnd: k.InitialCwnd,
 		TargetQdelay: us(k.TargetQdelay * 1000),
-		Trim:         !c.NoTrim, ECN: !c.NoECN, PacketBytes: c.PacketBytes, HeaderBytes: HeaderBytes, AckBytes: ackBytes,
+		Trim:         !c.NoTrim, ECN: !c.NoECN, PacketBytes: c.PacketBytes, HeaderBytes: c.header(), AckBytes: ackBytes,
 		PSNRange: int64(s.ringMask) + 1, RTO: us(s.rto), SlowLinks: c.SlowLinks, DeadLinks: len(c.Matrix.Failures),
 		ECNMin: port.ECNMin, ECNMax: port.ECNMax, QueueLimit: port.LowLimit,
 		LastHopECNMin: last.ECNMin, LastHopECNMax: last.ECNMax, LastHopLimit: last.LowLimit,
@@ -202,7 +206,7 @@ func (s *sim) transferResults(r *Result) {
 		t := &s.transfers[i]
 		res := TransferResult{
 			Src: t.flow.Src, Dst: t.flow.Dst, Bytes: t.flow.Size,
-			Connection: int(t.conn), Marked: s.receivers[t.conn].marked,
+			Connection: int(t.conn), Marked: s.markedOf(t.conn),
 			Start: -1, Arrived: -1, Finished: -1, FCT: -1,
 		}
 		if t.begun {
@@ -224,6 +228,17 @@ func (s *sim) transferResults(r *Result) {
 		r.JainIndex = rates.index()
 		r.FCT = summarize(fct)
 	}
+}
+
+// connections is how many there are; pairs of endpoints.
+func (s *sim) connections() int { return len(s.hostOf) / 2 }
+
+// markedOf is how many packets of a connection arrived with CE.
+func (s *sim) markedOf(conn uint32) int64 {
+	if s.ends != nil {
+		return s.ends.marked[conn]
+	}
+	return s.receivers[conn].marked
 }
 
 func (s *sim) pauseResults(r *Result) {
@@ -259,7 +274,7 @@ func lowerBound(c *Config) link.Ps {
 	in, out := map[int]int64{}, map[int]int64{}
 	var most int64
 	for _, f := range c.Matrix.Flows {
-		wire := f.Size + f.packets(c.payload())*HeaderBytes
+		wire := f.Size + f.packets(c.payload())*c.header()
 		in[f.Dst] += wire
 		out[f.Src] += wire
 		most = max(most, in[f.Dst], out[f.Src])

@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"cmp"
 	"math/rand/v2"
 
 	"github.com/uetcc/uetcc/ccc"
@@ -82,13 +83,20 @@ func newSim(c Config) (*sim, error) {
 		s.faults = newFaults(&c)
 	}
 	if c.Node == NodeEndpoint {
-		return s, s.addHosts()
+		err = cmp.Or(s.addHosts(), s.addTransfers())
+	} else {
+		s.connect()
 	}
-	s.connect()
+	if err != nil {
+		return nil, err
+	}
 	if c.Memory != nil {
 		if err := s.addMemory(c.Memory); err != nil {
 			return nil, err
 		}
+	}
+	if s.ends != nil {
+		return s, nil
 	}
 	s.slowsCredit = s.cfg.slowsCredit()
 	return s, s.makeCreditPorts()
@@ -118,7 +126,7 @@ const progressEvery = 1 << 18
 
 func (s *sim) loop() {
 	for !s.halted() && (!s.events.drained() || s.events.advance()) {
-		if s.ends == nil && s.events.curNext%touchBatch == 0 {
+		if s.events.curNext%touchBatch == 0 {
 			s.touch()
 		}
 		e := s.events.take()
@@ -189,10 +197,12 @@ func (s *sim) arrive(pkt uint32) {
 func (s *sim) atHost(host, pkt uint32) {
 	switch {
 	case s.faults != nil && s.faults.take(s, pkt):
-	case s.ends != nil:
-		s.deliver(host, pkt, pdc.AckState{})
-	default:
+	case s.ends == nil:
 		s.receive(host, pkt)
+	case s.behindMemory(host) && s.isData(pkt):
+		s.store(pkt)
+	default:
+		s.deliver(host, pkt, pdc.AckState{})
 	}
 }
 

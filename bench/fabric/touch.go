@@ -1,6 +1,9 @@
 package fabric
 
-import "github.com/uetcc/uetcc/hw/switchq"
+import (
+	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/hw/switchq"
+)
 
 // In a fabric that outgrows the cache most of the time would be spent waiting for memory. So
 // what events need is read before their turn, a batch of events at a time, in three steps:
@@ -37,6 +40,7 @@ type touching struct {
 	next    int    // batch that takes the first step next
 	worth   bool   // the group began with enough events
 	sum     uint64 // keeps the reads
+	in      [1]uetcc.Datagram
 }
 
 // touch is called before each batch of events is handled: what comes later may have moved by
@@ -106,6 +110,10 @@ func (s *sim) touchSecond(b *batch) {
 		sum += s.ports[out].touch()
 	}
 	b.received.n, b.serving.n, b.finished.n = received, serving, finished
+	if s.ends != nil {
+		s.touching.sum += sum + s.touchNodes(b)
+		return
+	}
 	for _, pkt := range b.received.all() {
 		sum += s.touchReceived(pkt)
 	}
@@ -133,6 +141,11 @@ func (s *sim) touchThird(b *batch) {
 		if id, ok := s.ports[out].queue.Oldest(); ok {
 			sum += uint64(s.pool.pkts[id].at)
 		}
+	}
+	if s.ends != nil {
+		s.touching.sum += sum
+		s.touchHosts(b)
+		return
 	}
 	for _, pkt := range b.received.all() {
 		sum += s.touchRecords(pkt)
@@ -188,4 +201,43 @@ func (s *sim) touchSide(conn uint32) uint64 {
 		return side[0]
 	}
 	return 0
+}
+
+// touchNodes reads the headers of packets that are at a host, and the hosts that take part.
+func (s *sim) touchNodes(b *batch) uint64 {
+	sum, n := uint64(0), s.ends
+	for _, pkt := range b.received.all() {
+		if int(pkt) < len(n.flying) {
+			x := &n.flying[pkt]
+			sum += uint64(x.head[0]) + uint64(x.head[64])
+		}
+	}
+	if s.world == nil {
+		return sum
+	}
+	for _, pkt := range b.received.all() {
+		if h := s.world.hosts[s.pool.pkts[pkt].at]; h.e != nil {
+			sum += uint64(h.first) + uint64(h.turn)
+		}
+	}
+	for _, host := range b.serving.all() {
+		if h := s.world.hosts[host]; h.e != nil {
+			sum += uint64(h.first) + uint64(h.turn)
+		}
+	}
+	return sum
+}
+
+// touchHosts has endpoints load what the packets at hand need.
+func (s *sim) touchHosts(b *batch) {
+	if s.world == nil {
+		return
+	}
+	for _, pkt := range b.received.all() {
+		h, x := s.world.hosts[s.pool.pkts[pkt].at], &s.ends.flying[pkt]
+		if h.e != nil {
+			s.touching.in[0].Packet = x.head[:x.n]
+			h.e.Prefetch(s.touching.in[:])
+		}
+	}
 }

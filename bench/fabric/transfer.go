@@ -11,6 +11,7 @@ type transfer struct {
 	conn     uint32
 	first    uint32 // PSN
 	packets  uint32
+	context  uint16 // of an endpoint's message
 	begun    bool
 	started  int64 // ps
 	arrived  int64 // ps, at the destination; -1: not yet
@@ -27,10 +28,7 @@ type triggerState struct {
 // connect makes a connection for each transfer, or for all messages with one ID,
 // and schedules the starts.
 func (s *sim) connect() {
-	s.triggers = make(map[int64]*triggerState, len(s.cfg.Matrix.Triggers))
-	for _, t := range s.cfg.Matrix.Triggers {
-		s.triggers[t.ID] = &triggerState{Trigger: t}
-	}
+	s.addTriggers()
 	byID := map[int64]uint32{}
 	for i, f := range s.cfg.Matrix.Flows {
 		conn, again := byID[f.ID]
@@ -42,14 +40,27 @@ func (s *sim) connect() {
 		}
 		packets := uint32(f.packets(s.cfg.payload()))
 		s.transfers = append(s.transfers, transfer{flow: f, conn: conn, packets: packets, arrived: -1, finished: -1})
-		if f.Trigger != 0 {
-			t := s.triggers[f.Trigger]
-			t.targets = append(t.targets, uint32(i))
-		} else {
-			s.events.push(int64(f.Start), evStart, uint32(i))
-		}
+		s.schedule(uint32(i))
 	}
 	s.makeRings()
+}
+
+func (s *sim) addTriggers() {
+	s.triggers = make(map[int64]*triggerState, len(s.cfg.Matrix.Triggers))
+	for _, t := range s.cfg.Matrix.Triggers {
+		s.triggers[t.ID] = &triggerState{Trigger: t}
+	}
+}
+
+// schedule has a transfer start at its time, or when its trigger fires.
+func (s *sim) schedule(i uint32) {
+	f := &s.transfers[i].flow
+	if f.Trigger == 0 {
+		s.events.push(int64(f.Start), evStart, i)
+		return
+	}
+	t := s.triggers[f.Trigger]
+	t.targets = append(t.targets, i)
 }
 
 func (s *sim) newConnection(f Flow) uint32 {
@@ -89,6 +100,10 @@ func (s *sim) makeRings() {
 
 // start begins a transfer: its bytes become backlog of its connection.
 func (s *sim) start(i uint32) {
+	if s.world != nil {
+		s.world.begin(i)
+		return
+	}
 	t := &s.transfers[i]
 	c := &s.senders[t.conn]
 	t.begun, t.started, t.first = true, s.now, c.end

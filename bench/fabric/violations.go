@@ -19,6 +19,9 @@ func (s *sim) violations(r *Result) (v []string) {
 		expectAt(i, "packets unaccounted for", packets)
 		expectAt(i, "bytes unaccounted for", bytes)
 	}
+	if s.world != nil {
+		v = append(v, s.world.messageViolations()...)
+	}
 	if r.Unfinished > 0 {
 		return v // packets may still be under way
 	}
@@ -32,7 +35,7 @@ func (s *sim) violations(r *Result) (v []string) {
 	for i := range s.ports {
 		expectAt(i, "packets waiting", int64(s.ports[i].queue.Len()))
 	}
-	if s.ends == nil {
+	if s.world == nil {
 		v = append(v, s.endViolations()...)
 	}
 	return append(v, s.pauseViolations()...)

@@ -14,8 +14,8 @@ type World struct {
 	s        *sim
 	hosts    []*Host
 	messages []*Message
+	failed   []string // transfers of the matrix
 	stopped  bool
-	seed     uint64
 }
 
 // NewWorld makes a world of c, whose Matrix may be nil and whose Node has to be
@@ -36,8 +36,9 @@ func NewWorld(c Config) (*World, error) {
 
 // addHosts gives each host of a run its endpoint.
 func (s *sim) addHosts() error {
-	w := &World{s: s, seed: s.cfg.Seed}
+	w := &World{s: s}
 	s.world, s.ends = w, newNodes(s.hosts)
+	s.cfg.degree = s.cfg.degrees()
 	for i := range int(s.hosts) {
 		h := &Host{w: w, id: i}
 		if err := h.start(); err != nil {
@@ -75,8 +76,8 @@ func (s *sim) call(i uint32) {
 	f()
 }
 
-// halted reports whether a world has been stopped.
-func (s *sim) halted() bool { return s.world != nil && s.world.stopped }
+// halted reports whether a world has been stopped, or has carried its matrix.
+func (s *sim) halted() bool { return s.world != nil && (s.world.stopped || s.settled()) }
 
 // Stop ends [World.Run] with the event at hand.
 func (w *World) Stop() { w.stopped = true }

@@ -53,7 +53,15 @@ func (w *Writer) Write(now int64, f *frame.Frame, payload int) error {
 	if payload < 0 || payload > maxPayload {
 		return ErrPayload
 	}
-	w.frame = f.AppendTo(w.frame[:0], w.zero[:payload])
+	return w.WriteData(now, f, w.zero[:payload])
+}
+
+// WriteData is Write with the bytes of data.
+func (w *Writer) WriteData(now int64, f *frame.Frame, data []byte) error {
+	if len(data) > maxPayload {
+		return ErrPayload
+	}
+	w.frame = f.AppendTo(w.frame[:0], data)
 	if f.Trimmed != 0 {
 		left := pds.MinTrimmedUDP
 		if f.Native {

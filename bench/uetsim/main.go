@@ -1,19 +1,28 @@
 // Command uetsim runs congestion scenarios and workload files on a simulated
-// fabric with the real congestion control, and says what happened.
+// fabric, with an uetcc.Endpoint at each host, and says what happened.
 //
 //	go run ./bench/uetsim                        the 7-to-1 incast, with and without NSCC
 //	go run ./bench/uetsim -list                  all scenarios
 //	go run ./bench/uetsim -scenario link
 //	go run ./bench/uetsim -matrix FILE.cm [-topo FILE.topo] [-cc nscc,rccc,both,none] [-json]
+//	go run ./bench/uetsim -node light            a lighter transport in place of the endpoints
 //	go run ./bench/uetsim -pcap FILE.pcap        the packets of the (last) run, for Wireshark
 //	go run ./bench/uetsim -trace FILE.csv        how its windows moved, and why
 //	go run ./bench/uetsim decode FILE.pcap       print UET packets, one a line
 //
 // JSON has, for each run, the fields of fabric.Result, whose names end in their units.
 //
-// A capture has a PDC for each connection and a WRITE for each transfer, at the time at which
-// each packet has reached its host. Its UDP lengths are the simulated sizes of data; Ethernet and
-// IP come on top, and acknowledgements are longer than the 64 bytes simulated.
+// With -node endpoint, the default, a transfer is a write from memory to memory, whose bytes are
+// moved and compared; transfers between the same hosts have PDCs of their own and a congestion
+// control context in common. A host with one transfer each way takes some 140 KB, so it is good
+// for thousands of them. With -node light the simulator's own transport drives real congestion
+// control contexts, one for each transfer: for tens of thousands of hosts, and for -rules htsim,
+// which imply it.
+//
+// A capture has the endpoints' own packets at the time at which each has reached its host. With
+// -node light it shows what real ones would be: a PDC for each connection and a WRITE for each
+// transfer. Its UDP lengths are the simulated sizes of data; Ethernet and IP come on top, and
+// acknowledgements are longer than the 64 bytes simulated.
 //
 // A trace is CSV with a line for each event of a connection's congestion control. Sizes are
 // bytes: cwnd is the window and max_cwnd its ceiling, waiting is unsent or to be sent again,

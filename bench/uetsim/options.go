@@ -24,6 +24,7 @@ type options struct {
 	list, json, verbose    bool
 
 	cc, entropy, rules string
+	node               string
 	paths              int
 	seed               uint64
 	speed              float64 // Gb/s
@@ -53,6 +54,8 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	f.StringVar(&o.entropy, "entropy", "mixed", "path choice: oblivious, bitmap, reps, reps-legacy, mixed")
 	f.IntVar(&o.paths, "paths", 64, "entropy values of a connection; 1 is one fixed path")
 	f.StringVar(&o.rules, "rules", "spec", "windows and queues: spec (UE Specification) or htsim")
+	f.StringVar(&o.node, "node", "endpoint", "what sits at the hosts: endpoint (the engine), or light (a transport of the\n"+
+		"simulator's own around its congestion control, for -rules htsim and tens of thousands of hosts)")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of every random choice")
 	f.Float64Var(&o.speed, "speed", 100, "link speed of the default fat tree, Gb/s; scales a scenario's links")
 	f.Float64Var(&o.hop, "hop", 1, "latency of a link of the default fat tree, us")
@@ -62,7 +65,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	f.BoolVar(&o.ecn, "ecn", true, "switches mark")
 	f.Int64Var(&o.cwnd, "cwnd", 0, "first window, bytes; 0: MaxWnd")
 	f.Int64Var(&o.credit, "first-credit", 0, "bytes sent before any receiver credit, with rccc; 0: MaxWnd")
-	f.Int64Var(&o.packet, "packet", 4150, "largest packet, bytes, 64 of them header")
+	f.Int64Var(&o.packet, "packet", 0, "largest packet, bytes; 0: 4,200 of an endpoint, 104 of them headers (4,204 with credit), 4,150 of -node light, 64 of them header")
 	f.StringVar(&o.capture.path, "pcap", "",
 		"write the packets that reach the hosts in the last run to this file; trimmed: DSCP 16, on the last hop 18")
 	f.StringVar(&o.trace.path, "trace", "", "write the congestion control of the last run to this file: CSV, a line for each event of a connection")
@@ -98,12 +101,31 @@ func (o *options) check(f *flag.FlagSet) error {
 	if _, ok := rules[o.rules]; !ok {
 		return fmt.Errorf("-rules %q, want spec or htsim", o.rules)
 	}
+	if err := o.checkNode(); err != nil {
+		return err
+	}
 	return cmp.Or(
 		check.Range(cli.ErrValue, "-speed", o.speed, 0.001, 1e6),
 		check.Range(cli.ErrValue, "-hop", o.hop, 1e-6, 1e6),
 		check.Range(cli.ErrValue, "-rtt", o.rtt, 0, 1e6),
 		check.Range(cli.ErrValue, "-end", o.end, 1e-6, 1e12),
 	)
+}
+
+var nodes = map[string]fabric.NodeKind{"light": fabric.NodeLight, "endpoint": fabric.NodeEndpoint}
+
+// checkNode chooses the nodes that -rules htsim needs, unless others were asked for.
+func (o *options) checkNode() error {
+	if _, ok := nodes[o.node]; !ok {
+		return fmt.Errorf("-node %q, want endpoint or light", o.node)
+	}
+	if o.rules == "htsim" {
+		if o.given["node"] && o.node != "light" {
+			return errors.New("-rules htsim are rules of -node light")
+		}
+		o.node = "light"
+	}
+	return nil
 }
 
 // applies returns an error for a flag that would change nothing in what is to be run.
@@ -158,8 +180,9 @@ var rules = map[string]fabric.Rules{"spec": fabric.RulesSpec, "htsim": fabric.Ru
 func (o *options) with(c fabric.Config, cc string) fabric.Config {
 	m := modes[cc]
 	c.Control, c.Mode, c.Progress, c.Seed = m.control, m.mode, o.progress, o.seed
+	c.Node = nodes[o.node]
 	if o.capture.path != "" {
-		c.Seen = o.capture.run(m.control)
+		c.Frame, c.Seen = o.capture.frames(), o.capture.run(m.control)
 	}
 	if o.trace.path != "" {
 		c.Context = o.trace.run()

@@ -21,7 +21,7 @@ type scenario struct {
 
 // fabricFlags are those that a model without a fabric ignores.
 var fabricFlags = []string{
-	"entropy", "paths", "rules", "speed", "rtt", "end", "trim", "ecn", "cwnd", "first-credit", "packet", "slow", "pcap", "trace",
+	"entropy", "paths", "node", "rules", "speed", "rtt", "end", "trim", "ecn", "cwnd", "first-credit", "packet", "slow", "pcap", "trace",
 }
 
 // noCredit is ignored where no receiver grants credit.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/gopacket/gopacket/pcapgo"
@@ -28,13 +29,18 @@ Connections 14
 `+twelve()), 0o600))
 	for name, args := range map[string][]string{
 		"NSCC": {"-cc", "nscc"}, "RCCC": {"-cc", "rccc"}, "both": {"-cc", "both"}, "no CC": {"-cc", "none"},
-		"drops": {"-cc", "nscc", "-trim=false"}, "htsim": {"-rules", "htsim"},
+		"drops": {"-cc", "nscc", "-trim=false"}, "light, htsim": {"-rules", "htsim"},
+		"light": {"-node", "light"}, "light, both": {"-node", "light", "-cc", "both"}, "light, drops": {"-node", "light", "-trim=false"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "run.pcap")
 			status, _, errs := uetsim(append(args, "-matrix", matrix, "-pcap", file)...)
 			require.Zero(t, status, errs)
-			read(t, file).complete(t, 14)
+			extra := int(pds.NominalSize(0))
+			if strings.Contains(name, "light") {
+				extra = 0 // it counts the simulated sizes
+			}
+			read(t, file, extra).complete(t, 14)
 		})
 	}
 }
@@ -46,14 +52,23 @@ func twelve() (lines string) {
 	return lines
 }
 
-// A story is what a capture has told so far, by PDC.
-type story map[pds.PDCID]*told
+// A story is what a capture has told so far.
+type story struct {
+	pdcs  map[teller]*told
+	extra int // bytes of a packet that rcvd_bytes counts beyond those of UDP
+}
+
+// A teller is the end of a PDC that has opened it.
+type teller struct {
+	addr [16]byte
+	id   pds.PDCID
+}
 
 // A told is a PDC: what has arrived at its ends.
 type told struct {
 	source           [16]byte
 	arrived, trimmed map[pds.PSN]int // UDP length
-	bytes            int             // of UDP that have arrived
+	bytes            int             // that have arrived, as rcvd_bytes counts them
 	heard            bool            // an answer has reached the source
 	cack             pds.PSN         // that has
 	messages         map[ses.MessageID]*message
@@ -61,14 +76,14 @@ type told struct {
 
 type message struct{ arrived, length uint32 }
 
-func read(t *testing.T, path string) story {
+func read(t *testing.T, path string, extra int) story {
 	t.Helper()
 	f, err := os.Open(path)
 	require.NoError(t, err)
 	defer f.Close()
 	r, err := pcapgo.NewReader(f)
 	require.NoError(t, err)
-	s, last := story{}, int64(0)
+	s, last := story{map[teller]*told{}, extra}, int64(0)
 	for {
 		b, info, err := r.ReadPacketData()
 		if errors.Is(err, io.EOF) {
@@ -87,25 +102,25 @@ func read(t *testing.T, path string) story {
 func (s story) packet(t *testing.T, f *frame.Frame) {
 	switch {
 	case f.Type.IsRequest():
-		p := s[f.Req.SPDCID]
+		p := s.pdcs[teller{f.Src, f.Req.SPDCID}]
 		if p == nil {
 			require.NotZero(t, f.Req.Flags&pds.FlagSYN, "a PDC opens with SYN")
 			p = &told{source: f.Src, cack: f.Req.StartPSN() - 1, arrived: map[pds.PSN]int{}, trimmed: map[pds.PSN]int{},
 				messages: map[ses.MessageID]*message{}}
-			s[f.Req.SPDCID] = p
+			s.pdcs[teller{f.Src, f.Req.SPDCID}] = p
 		}
-		p.request(t, f)
+		p.request(t, f, s.extra)
 	case f.Type == pds.TypeACKCC:
-		s[f.Ack.DPDCID].acknowledgement(t, f)
+		s.pdcs[teller{f.Dst, f.Ack.DPDCID}].acknowledgement(t, f)
 	case f.Type == pds.TypeNACK:
-		require.Contains(t, s[f.Nack.DPDCID].trimmed, f.Nack.PSN)
-		s[f.Nack.DPDCID].heard = true
+		require.Contains(t, s.pdcs[teller{f.Dst, f.Nack.DPDCID}].trimmed, f.Nack.PSN)
+		s.pdcs[teller{f.Dst, f.Nack.DPDCID}].heard = true
 	case f.Control.Ctl == pds.CtlCredit:
-		s[f.Control.DPDCID].heard = true
+		s.pdcs[teller{f.Dst, f.Control.DPDCID}].heard = true
 	}
 }
 
-func (p *told) request(t *testing.T, f *frame.Frame) {
+func (p *told) request(t *testing.T, f *frame.Frame, extra int) {
 	psn := f.Req.PSN
 	require.True(t, f.Req.Flags&pds.FlagSYN != 0 || p.heard, "PSN %d: without SYN, and nothing was heard", psn)
 	require.LessOrEqual(t, f.Req.ClearPSN().Diff(p.cack), int32(0), "PSN %d: releases what is not acknowledged", psn)
@@ -119,7 +134,7 @@ func (p *told) request(t *testing.T, f *frame.Frame) {
 		return
 	}
 	p.arrived[psn] = f.TransportLen
-	p.bytes += f.TransportLen
+	p.bytes += f.TransportLen + extra
 	p.part(t, &f.Request, uint32(f.End-f.Payload))
 }
 
@@ -157,7 +172,7 @@ func (p *told) acknowledgement(t *testing.T, f *frame.Frame) {
 // complete checks that all of so many messages has arrived.
 func (s story) complete(t *testing.T, messages int) {
 	t.Helper()
-	for _, p := range s {
+	for _, p := range s.pdcs {
 		for _, m := range p.messages {
 			require.Equal(t, m.length, m.arrived)
 			messages--

@@ -39,19 +39,45 @@ func TestFaultT2SYNTrimmed(t *testing.T) {
 	require.Equal(t, []uint64{1}, g.a.take(EventResponse))
 }
 
+// A packet that switches trim again and again goes at once Max_NACK_Retx_Cnt times, and then for as
+// long as others of its PDC arrive; alone with pauses that double, for a second by default. It
+// was given up after the sixth NACK: 84 of 127 writes of an incast at the defaults failed.
 func TestFaultT4TrimmedAgainAndAgain(t *testing.T) {
-	g := established(t, pairConfig{})
-	g.submit(1, 1)
-	sent := 0
-	for range 20 {
-		for _, w := range filterData(g.send(g.a)) {
-			sent++
-			w.b, w.trim = w.b[:pds.RequestLen], pds.NackTrimmed
-			g.giveAll(g.giveAll([]wire{w}))
+	for _, alone := range []bool{true, false} {
+		g := established(t, pairConfig{Config: Config{Range: 128}})
+		g.submit(1, 1)
+		start, sent, more := g.now, 0, uint64(2)
+		first := pds.PSN(0)
+		for g.now-start < 3000*ms && !g.a.has(EventError, CauseNack) {
+			if !alone && sent > 0 && more < 100 {
+				g.submit(more, 1)
+				more++
+			}
+			for _, w := range filterData(g.send(g.a)) {
+				psn := (*pds.RequestView)(w.b).PSN()
+				if sent == 0 {
+					first = psn
+				}
+				if psn == first {
+					sent++
+					w.b, w.trim = w.b[:pds.RequestLen], pds.NackTrimmed
+				}
+				g.giveAll(g.giveAll([]wire{w}))
+			}
+			g.wait(ms / 4)
+			if !alone && more == 100 {
+				break
+			}
 		}
+		if alone {
+			require.Equal(t, 19, sent)
+			require.Greater(t, g.now-start, int64(1000*ms))
+			require.Less(t, g.now-start, int64(3000*ms))
+			continue
+		}
+		require.Greater(t, sent, 90, "at once each time")
+		require.False(t, g.a.has(EventError, CauseNack))
 	}
-	require.Equal(t, 6, sent, "Max_NACK_Retx_Cnt and the first")
-	require.True(t, g.a.has(EventError, CauseNack))
 }
 
 func TestFaultT5TrimmedAndFullCopy(t *testing.T) {

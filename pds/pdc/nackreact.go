@@ -165,11 +165,19 @@ func (m *Manager) nackAgain(now int64, p *PDC, off uint32, n *pds.Nack, at int64
 	pkt := p.tx.packet(m.mem, off)
 	switch short := n.Code.IsShortage() && !pkt.kind.control(); {
 	case short:
-		tries := m.shortage(now, p)
+		tries := m.shortage(now, p, p.tx.base+p.tx.cack)
 		if int(tries) > m.p.maxShort {
 			return m.void(now, p, off, n)
 		}
 		at = deadline.After(now, m.p.refused(tries-1))
+	case int(pkt.nacks) >= m.p.maxNacks && n.Code.IsTrimmed(): // by a switch: the peer is there, and the way is full
+		tries := m.shortage(now, p, p.tx.base+p.tx.cack+p.tx.next)
+		if int(tries) > m.p.maxShort {
+			return m.refused(now, p, n)
+		}
+		if tries > 1 {
+			at = deadline.After(now, m.p.refused(tries-1))
+		}
 	case int(pkt.nacks) >= m.p.maxNacks:
 		return m.refused(now, p, n)
 	default:
@@ -221,11 +229,12 @@ type shortage struct {
 	nack pds.NackCode // of any kind: the last refusal of a packet that was refused too often
 }
 
-// shortage counts a refusal for want of memory, and returns how many count since a packet has
-// been released: then the peer has memory now and again, and it is worth while to ask soon.
-func (m *Manager) shortage(now int64, p *PDC) uint8 {
+// shortage counts a refusal for want of memory, or of room on the way, and returns how many count
+// since moved was another number, as it is when a packet has been released, or a new one sent:
+// then there is room now and again, and it is worth while to ask soon.
+func (m *Manager) shortage(now int64, p *PDC, moved uint32) uint8 {
 	s := &m.mem.shortage[p.slot()]
-	if moved := p.tx.base + p.tx.cack; moved != s.moved || s.tries == 0 {
+	if moved != s.moved || s.tries == 0 {
 		*s = shortage{since: now, moved: moved, tries: 1}
 	} else if now >= deadline.After(s.since, m.p.refused(s.tries-1)) {
 		s.since, s.tries = now, min(s.tries+1, nackForever)

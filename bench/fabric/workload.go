@@ -1,0 +1,129 @@
+package fabric
+
+import (
+	"fmt"
+
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// A matrix on endpoints: each transfer is a write to the destination's memory. Transfers
+// between the same hosts are on PDCs of their own unless they are messages of one connection.
+
+// addTransfers makes the transfers of the matrix.
+func (s *sim) addTransfers() error {
+	s.addTriggers()
+	contexts, byID := map[[2]int]uint16{}, map[int64]uint16{}
+	for i, f := range s.cfg.Matrix.Flows {
+		if f.Size < 1 || f.Size > ses.MaxMessage {
+			return fmt.Errorf("%w: the transfer of line %d has %d bytes, a message has 1 to %d", ErrConfig, f.Line, f.Size, int64(ses.MaxMessage))
+		}
+		context, again := byID[f.ID]
+		if !f.Message || !again {
+			pair := [2]int{f.Src, f.Dst}
+			context = contexts[pair]
+			contexts[pair]++
+			if f.Message {
+				byID[f.ID] = context
+			}
+		}
+		conn := s.endBetween(uint32(f.Src), uint32(f.Dst)).conn()
+		s.transfers = append(s.transfers, transfer{flow: f, conn: conn, context: context, arrived: -1, finished: -1})
+		s.schedule(uint32(i))
+	}
+	return nil
+}
+
+// begin posts the message of a transfer.
+func (w *World) begin(i uint32) {
+	s := w.s
+	t := &s.transfers[i]
+	t.begun, t.started = true, s.now
+	m := &Message{Src: t.flow.Src, Dst: t.flow.Dst, Size: t.flow.Size, Context: t.context}
+	m.Here = func() {
+		s.transfers[i].arrived = s.now
+		s.pull(t.flow.RecvDone)
+	}
+	m.Done = func() {
+		if !m.OK() {
+			w.failed = append(w.failed, fmt.Sprintf("%d to %d: %v %v %v", m.Src, m.Dst, m.Err, m.Event.Outcome.Status, m.Event.Cause))
+			return
+		}
+		s.transfers[i].finished = s.now
+		s.done++
+		s.pull(t.flow.SendDone)
+	}
+	w.Post(m)
+}
+
+// settled reports whether all transfers are finished and no packet is under way, so that what
+// else would happen concerns idle PDCs alone.
+func (s *sim) settled() bool {
+	return len(s.transfers) > 0 && s.done == len(s.transfers) && s.pool.live() == 0
+}
+
+// messageViolations checks that each message that ended well has its bytes.
+func (w *World) messageViolations() (v []string) {
+	for _, m := range w.messages {
+		if err := m.Check(w); err != nil {
+			v = append(v, fmt.Sprintf("message from %d to %d: %v", m.Src, m.Dst, err))
+		}
+	}
+	return append(v, w.failed...)
+}
+
+// timeouts are those of all endpoints.
+func (w *World) timeouts() (n int64) {
+	for _, h := range w.hosts {
+		if h.e != nil {
+			n += int64(h.e.PDS().Stats().RTOs)
+		}
+	}
+	return n
+}
+
+// watch tells Config.Context of the congestion control that the packet at hand has changed.
+func (h *Host) watch() {
+	s := h.w.s
+	if h.r.PDC == 0 {
+		return
+	}
+	info, ok := h.e.PDS().PDC(h.r.PDC)
+	if !ok || info.Context == 0 {
+		return
+	}
+	c := h.e.CC().Context(info.Context)
+	if c == nil {
+		return
+	}
+	h.restored(h.r.PDC, c.Cwnd())
+	if s.cfg.Context == nil {
+		return
+	}
+	to := uint32(hostAt(info.Peer))
+	s.cfg.Context(&ContextState{
+		Now: h.w.Now(), Conn: s.endBetween(uint32(h.id), to).conn(), Src: uint32(h.id), Dst: to,
+		State: c.State(), Reason: c.Reason(), Waiting: c.Backlog() + c.RtxBacklog(), Credit: c.Credit(), Window: c.Window(),
+	})
+}
+
+// restored counts the windows that a slow memory gives back at once.
+func (h *Host) restored(p pdc.Handle, cwnd int64) {
+	s := h.w.s
+	if s.mem == nil {
+		return
+	}
+	if before, ok := h.cwnd[p]; ok && cwnd > before+s.cfg.PacketBytes {
+		s.mem.res.Restored++
+	}
+	if h.cwnd == nil {
+		h.cwnd = map[pdc.Handle]int64{}
+	}
+	h.cwnd[p] = cwnd
+}
+
+// algorithm gives each context of a host what Config.Algorithm has for the two hosts.
+func (c *Config) algorithm(k ccc.Key) ccc.Algorithm {
+	return c.Algorithm(hostAt(pdc.AddrFrom(k.Source)), hostAt(pdc.AddrFrom(k.Destination)))
+}
