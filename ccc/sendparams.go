@@ -52,6 +52,10 @@ func (c *Context) CreditTarget(p *Params, contexts int64) int64 {
 // when data does not wait for credit.
 func (c *Context) CreditDeadline() (int64, bool) { return c.credit.Deadline() }
 
+// CreditInVain reports whether the requests for credit have brought nothing for so long that no
+// more will, see [rccc.Source.InVain].
+func (c *Context) CreditInVain() bool { return c.credit.InVain() }
+
 // CreditRequestDue reports whether to send a Credit Request now: data has waited
 // for credit for so long that the message that brought it must have been lost.
 // An early call changes nothing.

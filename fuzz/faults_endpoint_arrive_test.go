@@ -151,7 +151,7 @@ func (e *endpointEnd) asked(in *uetcc.Datagram, r *uetcc.Received) {
 	}
 	switch r.Action {
 	case ses.ActionPlace:
-		e.placed(n, r)
+		e.placed(n, in, r)
 	case ses.ActionAtomic:
 		e.execute(n, &q, r)
 	case ses.ActionRead:
@@ -160,7 +160,7 @@ func (e *endpointEnd) asked(in *uetcc.Datagram, r *uetcc.Received) {
 		e.dropBuffer(r.Cookie)
 	case ses.ActionNone:
 		if q.Opcode == ses.OpcodeRead && r.Check == ses.CheckNone {
-			w.place(n, r.Offset)
+			w.place(n, r.Offset, asksFor(&q, r.Offset))
 		}
 	}
 	if r.Complete {
@@ -248,11 +248,25 @@ func (e *endpointEnd) inOrder(in *uetcc.Datagram, r *uetcc.Received, n uint64, f
 	}
 }
 
+// asksFor is how many bytes a packet of a read asks for.
+func asksFor(q *ses.Request, off uint32) uint32 {
+	switch {
+	case q.Flags&ses.FlagEOM != 0:
+		return q.RequestLength - off
+	case q.Flags&ses.FlagSOM == 0:
+		return uint32(q.PayloadLength)
+	case q.Flags&ses.FlagHD == 0:
+		return uint32(q.HeaderData >> 32)
+	}
+	return endpointMTU
+}
+
 // placed follows bytes that go to memory of this end.
-func (e *endpointEnd) placed(n uint64, r *uetcc.Received) {
+func (e *endpointEnd) placed(n uint64, in *uetcc.Datagram, r *uetcc.Received) {
 	w := e.w
 	m := &w.messages[n]
-	want := m.part(r.Offset)
+	want := w.part(m, r.Offset, uint32(len(in.Packet)-r.Payload))
+	carried := want
 	if m.queued() {
 		b := e.match(n, r)
 		want = min(want, b.length-min(r.Offset, b.length))
@@ -262,17 +276,17 @@ func (e *endpointEnd) placed(n uint64, r *uetcc.Received) {
 	if r.Length != want || !hasPattern(e.buf[r.Payload:], n, r.Offset, min(want, 16)) {
 		w.failf("message %d of %d bytes: %d bytes at %d, want %d: %x", n, m.length, r.Length, r.Offset, want, e.buf[r.Payload:][:16])
 	}
-	w.place(n, r.Offset)
+	w.place(n, r.Offset, carried)
 }
 
 // read answers a short read; a long one is answered when its data is sent.
 func (e *endpointEnd) read(n uint64, r *uetcc.Received) {
 	w := e.w
 	m := &w.messages[n]
-	if r.Answer == 0 || r.Address != n*endpointSlot+uint64(r.Offset) || r.Length != m.part(r.Offset) {
+	if r.Answer == 0 || r.Address != n*endpointSlot+uint64(r.Offset) || r.Length != w.part(m, r.Offset, r.Length) {
 		w.failf("message %d of %d bytes: read %d at %d", n, m.length, r.Length, r.Offset)
 	}
-	w.place(n, r.Offset)
+	w.place(n, r.Offset, r.Length)
 	e.owe(endpointOwed{id: r.Answer, pdc: r.PDC, data: pattern(n, r.Offset), length: r.Length, n: n})
 }
 
@@ -284,7 +298,7 @@ func (e *endpointEnd) execute(n uint64, q *ses.Request, r *uetcc.Received) {
 	if r.Address != endpointCells+8*uint64(m.cell) {
 		w.failf("E6: atomic %d at %#x", n, r.Address)
 	}
-	w.place(n, 0)
+	w.place(n, 0, 8)
 	m.before = *cell
 	if q := &q.Swap; q.Opcode == ses.AtomicSwapEqual {
 		if q.Swap.Lo != n+1 {
@@ -376,13 +390,13 @@ func (e *endpointEnd) fetched(r *uetcc.Received, safe bool) {
 		return
 	}
 	b := e.buf[r.Payload:]
-	if m.op() == opRead && !hasPattern(b, n, r.Offset, r.Length) || r.Length != m.part(r.Offset) {
+	if m.op() == opRead && !hasPattern(b, n, r.Offset, r.Length) || r.Length != w.part(m, r.Offset, r.Length) {
 		w.failf("message %d of %d bytes: fetched %d bytes at %d: %x", n, m.length, r.Length, r.Offset, b[:16])
 	}
 	if m.op() != opRead && m.rxLife == m.toLife && binary.BigEndian.Uint64(b) != m.before {
 		w.failf("atomic %d found %d and brings back %x", n, m.before, b[:8])
 	}
-	if c := &m.fetched[r.Offset/endpointMTU]; *c < 200 {
-		*c++
+	for i := r.Offset / endpointMTU; i <= (r.Offset+max(r.Length, 1)-1)/endpointMTU; i++ {
+		m.fetched[i] = min(m.fetched[i]+1, 200)
 	}
 }

@@ -47,7 +47,7 @@ type endpointEnd struct {
 	heldRoom           [3][64]byte
 	batch, replies     [4]uetcc.Datagram
 	repliesRoom        [3][512]byte
-	buf                [endpointMTU + 256]byte
+	buf                [8*endpointMTU + 256]byte
 	data               [endpointMTU]byte // of an answer
 }
 
@@ -177,8 +177,12 @@ func (e *endpointEnd) faults() {
 	if s.restarts > int(e.life) && w.net.Chance(.002) {
 		e.restart()
 	}
-	if c := &e.clock; s.jumps > 0 && w.net.Chance(.002) && c.offset == 0 && c.until <= w.net.Now {
+	if c := &e.clock; s.jumps > 0 && s.back == 0 && w.net.Chance(.002) && c.offset == 0 && c.until <= w.net.Now {
 		c.upset(w.net, 25_000*us, 2000*us)
+	}
+	if s.back > 0 && w.net.Chance(.005) {
+		e.clock.goBack(w.net, s.back*us)
+		e.tick()
 	}
 	if w.net.Chance(s.hungry) {
 		e.hungry = w.net.Now + w.net.Rand.Int64N(1000*us)
@@ -229,6 +233,9 @@ func (e *endpointEnd) begin() bool {
 		length: e.drawLength(), cell: uint8(r.IntN(endpointCellCount)), rxLife: -1}
 	if int(m.to) < len(w.ends) {
 		m.toLife = w.ends[m.to].life
+	}
+	if w.s.unlikeMTU && m.op() == opRead {
+		m.data = false // no room for both in the first packet
 	}
 	o, start := e.message(n, &m)
 	if m.reliable() && w.net.Chance(w.s.connect+.1) {

@@ -24,7 +24,12 @@ type endpointSetting struct {
 
 	// For each packet: the host does not take the data, or answers later. For each
 	// turn of an end: everything else.
-	fail, late                                             float64
+	fail, late float64
+
+	// Ends that differ, and clocks that go back, by up to so much, us.
+	unlikeMTU, unlikeControl, unlikeRange bool
+	back                                  int64
+
 	hungry, renew, withdraw, cancel, closing, abort, short float64
 	connect                                                float64
 	mayFail                                                bool // messages may fail for want of a PDC
@@ -72,6 +77,31 @@ var endpointSettings = []endpointSetting{
 		jitter: 35, tail: 400, window: 16, budget: 40, plain: true}, ordered: .1},
 }
 
+// oddSettings are kinds of ends that are not configured alike, or whose clocks go back. Every
+// fifth row of seeds takes them, so that the others stay what they were.
+var oddSettings = []endpointSetting{
+	{faultSetting: faultSetting{name: "unlike MTU", loss: .05, dup: .05, overtaken: .05, replay: .02, forge: .02,
+		jitter: 35, tail: 100, window: 64, budget: 40}, ordered: .15, late: .1, closing: .01, unlikeMTU: true},
+	{faultSetting: faultSetting{name: "unlike control", loss: .02, dup: .05, overtaken: .05, mark: .1, replay: .02,
+		jitter: 35, tail: 100, window: 64, budget: 30, retries: 5}, ordered: .1, unlikeControl: true},
+	{faultSetting: faultSetting{name: "unlike ranges", loss: .05, dup: .05, overtaken: .05, replay: .02, forge: .02,
+		jitter: 35, tail: 100, window: 128, budget: 40, retries: 8}, ordered: .1, late: .05, closing: .01, unlikeRange: true},
+	{faultSetting: faultSetting{name: "clock back", loss: .05, dup: .05, long: .01, replay: .01, forge: .02,
+		jitter: 35, tail: 400, window: 32, budget: 40, retries: 8, jumps: 8}, ordered: .1, late: .05, closing: .01, renew: .002, back: 50_000},
+	{faultSetting: faultSetting{name: "two ids", loss: .05, dup: .05, overtaken: .05, replay: .01, forge: .02,
+		jitter: 35, tail: 100, window: 64, budget: 40, pdcs: 2, retries: 8}, ordered: .3, late: .1, closing: .005, waiting: 2, mayFail: true},
+	{faultSetting: faultSetting{name: "mangled more", loss: .02, dup: .02, mangle: .1, replay: .02, replayLate: .02,
+		jitter: 35, tail: 400, window: 32, budget: 40, retries: 5, weak: true}, ordered: .1, late: .1},
+}
+
+// endpointSettingOf is the kind of run that a seed takes.
+func endpointSettingOf(seed uint64) *endpointSetting {
+	if n := uint64(len(endpointSettings)); seed/n%5 != 1 {
+		return &endpointSettings[seed%n]
+	}
+	return &oddSettings[seed%uint64(len(oddSettings))]
+}
+
 // endpointPlaces is how many honest endpoints a world has.
 const endpointPlaces = 3
 
@@ -109,6 +139,7 @@ func (e *endpointEnd) config() uetcc.Config {
 	if s.retries != 0 {
 		c.PDS.MaxNackRetx, c.PDS.IdleTime, c.MessageTimeout = 20, 2_000_000*us, endpointTimeout
 	}
+	e.differ(&c)
 	if s.strict() { // who is asked to close may take its time
 		c.PDS.CloseReqTime = 60_000_000 * us
 	}
@@ -121,6 +152,20 @@ func (e *endpointEnd) config() uetcc.Config {
 		c.PDCs.FirstID += pdcID(int(e.life) * ids / (s.restarts + 1))
 	}
 	return c
+}
+
+// differ makes the configuration of an end another one than those of the others.
+func (e *endpointEnd) differ(c *uetcc.Config) {
+	s, r := e.w.s, e.w.net.Rand
+	if s.unlikeMTU {
+		c.MTU, c.CC.NSCC.InitialCwnd = endpointMTU<<r.IntN(4), 0
+	}
+	if s.unlikeControl {
+		c.CC.Control = []ccc.Control{ccc.ControlNSCC, ccc.ControlRCCC, ccc.ControlBoth, ccc.ControlNone}[r.IntN(4)]
+	}
+	if s.unlikeRange {
+		c.PDS.Range, c.PDS.DefaultMPR, c.PDS.ZeroMPR = 8<<r.IntN(6), 1+r.IntN(8), 1+r.IntN(8)
+	}
 }
 
 // quarantine is longer than a packet lives, by as much as a clock may jump.

@@ -2,6 +2,7 @@ package fuzz
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,7 +21,7 @@ type endpointResult struct {
 
 // runEndpointSeed is runFaultSeed for whole endpoints.
 func runEndpointSeed(seed uint64) (res endpointResult) {
-	s := &endpointSettings[seed%uint64(len(endpointSettings))]
+	s := endpointSettingOf(seed)
 	res.test, res.seed, res.name = "TestFaultsEndpoint", seed, s.name
 	w := newEndpointWorld(s, seed)
 	defer func() {
@@ -58,8 +59,8 @@ func TestFaultsEndpoint(t *testing.T) {
 		}
 	})
 	t.Logf("%d seeds, %d packets, %d seeds failed\n%v\n%v\n%s", n, all.sent, failed, &all.counts, &all.ops, all.troubles())
-	for i := range endpointSettings {
-		t.Logf("%-20s %d", endpointSettings[i].name, byKind[endpointSettings[i].name])
+	for _, s := range slices.Concat(endpointSettings, oddSettings) {
+		t.Logf("%-20s %d", s.name, byKind[s.name])
 	}
 	if n >= endpointSeedsDefault && failed == 0 {
 		all.requireEverything(t)

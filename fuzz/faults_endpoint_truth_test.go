@@ -107,6 +107,18 @@ func (m *endpointMessage) queued() bool {
 func (m *endpointMessage) fragments() int         { return max(1, int(m.length+endpointMTU-1)/endpointMTU) }
 func (m *endpointMessage) part(off uint32) uint32 { return min(endpointMTU, m.length-off) }
 
+// part is how many bytes a packet about message m has at off; length is what it says itself, for
+// ends with an MTU of their own.
+func (w *endpointWorld) part(m *endpointMessage, off, length uint32) uint32 {
+	if w.s.unlikeMTU && length >= endpointMTU && length <= 8*endpointMTU && length&(length-1) == 0 {
+		return min(length, m.length-off)
+	}
+	if w.s.unlikeMTU {
+		return min(8*endpointMTU, m.length-off)
+	}
+	return m.part(off)
+}
+
 // pattern is what stands at the beginning of each fragment of message n, in memory
 // and on the wire.
 func pattern(n uint64, off uint32) (p [16]byte) {
@@ -152,7 +164,11 @@ func (m *endpointMessage) fresh(id ses.MessageID) {
 }
 
 // place counts a fragment at the target.
-func (w *endpointWorld) place(n uint64, off uint32) {
+func (w *endpointWorld) place(n uint64, off, length uint32) {
+	for length > endpointMTU { // of an end with a larger MTU
+		w.place(n, off, endpointMTU)
+		off, length = off+endpointMTU, length-endpointMTU
+	}
 	m := &w.messages[n]
 	if off%endpointMTU != 0 || off >= m.length && off != 0 {
 		w.failf("message %d of %d bytes: a fragment at %d", n, m.length, off)

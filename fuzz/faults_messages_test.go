@@ -47,9 +47,10 @@ func (e *pdcEnd) push(m *faultMessage) {
 	}
 	if !m.begun {
 		if e.m.Begin(m.pdc) != nil {
-			m.pdc = 0 // it closes: another one next time
+			m.pdc, m.again = 0, true // it closes: another one next time, of which nobody else tells
 			return
 		}
+		m.again = false
 		e.opened(m)
 	}
 	for m.next < m.packets && e.submit(m) {

@@ -47,6 +47,7 @@ type faultMessage struct {
 	next    int
 	pdc     pdc.Handle
 	waiting bool // for a PDC
+	again   bool // it has lost one before it began
 	begun   bool
 	read    bool
 	locked  bool
@@ -194,6 +195,9 @@ func (e *pdcEnd) deadline() int64 {
 	for _, m := range e.messages {
 		if m.locked && m.next == m.packets {
 			at = min(at, m.until)
+		}
+		if m.again && m.pdc == 0 && !m.waiting {
+			at = min(at, e.clock.now+50*us)
 		}
 	}
 	if at == math.MaxInt64 {

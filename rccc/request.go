@@ -49,6 +49,10 @@ func (s *Source) RequestDue(p *Params, now int64) bool {
 	return true
 }
 
+// InVain reports whether so many requests in a row have brought nothing that no more will: the
+// destination may not schedule credit at all. They go on all the same, and are rare.
+func (s *Source) InVain() bool { return s.backoff == maxBackoff }
+
 // usualUnit is what Source.usual counts, ns: 67 ms fit.
 const usualUnit = 1024
 

@@ -21,6 +21,10 @@ import (
 // measured as too long.
 func (m *Manager) askCredit(now int64, c ccc.Handle) {
 	l := m.cc.Waiters(c)
+	if m.cc.Context(c).CreditInVain() && m.p.maxRTOs != forever {
+		m.failDenied(now, c)
+		return
+	}
 	first, asked := l.Head, false
 	for n := 0; n < lookAhead && l.Head != 0; n++ {
 		p := &m.pdc[l.Head]
@@ -39,6 +43,21 @@ func (m *Manager) askCredit(now int64, c ccc.Handle) {
 	}
 	if !asked && first != 0 {
 		m.pdc[first].flags |= flagAsking
+	}
+}
+
+// failDenied ends the PDCs of a context that have something to send, as far as there is room for
+// the events: their peer does not give any credit.
+func (m *Manager) failDenied(now int64, c ccc.Handle) {
+	for i := range m.pdc {
+		p := &m.pdc[i]
+		switch {
+		case p.cc != c || !p.state.live() || p.tx.done() || m.mem.events.free() < eventReserve:
+		case p.is(flagInitiator):
+			m.fail(now, p, CauseNoCredit)
+		default:
+			m.closeInError(now, p)
+		}
 	}
 }
 
