@@ -10,6 +10,8 @@ require (
 	github.com/llxisdsh/pb v1.5.0
 	github.com/pion/transport/v3 v3.1.1
 	github.com/puzpuzpuz/xsync/v4 v4.5.0
+	github.com/quic-go/quic-go v0.60.0
+	github.com/uetcc/uetcc v0.0.0-00010101000000-000000000000
 	github.com/xtaci/kcp-go/v5 v5.6.61
 	golang.org/x/sync v0.23.0
 	golang.org/x/time v0.14.0
@@ -20,7 +22,7 @@ require (
 require (
 	github.com/bits-and-blooms/bitset v1.29.0 // indirect
 	github.com/google/btree v1.1.3 // indirect
-	github.com/klauspost/cpuid/v2 v2.2.10 // indirect
+	github.com/klauspost/cpuid/v2 v2.4.2 // indirect
 	github.com/klauspost/reedsolomon v1.12.0 // indirect
 	github.com/mschoch/smat v0.2.0 // indirect
 	github.com/pkg/errors v0.9.1 // indirect
@@ -29,3 +31,5 @@ require (
 	golang.org/x/net v0.62.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 )
+
+replace github.com/uetcc/uetcc => ../..

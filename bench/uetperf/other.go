@@ -8,7 +8,7 @@ import (
 	"runtime"
 )
 
-func run(_ []string, _, stderr io.Writer) int {
-	fmt.Fprintf(stderr, "uetperf: not supported on %s: it reads ECN marks in the way of Linux\n", runtime.GOOS)
-	return 2
+// printSelf needs what only Linux has.
+func (o *options) printSelf(io.Writer, <-chan struct{}) (int, error) {
+	return 0, fmt.Errorf("the bottleneck is not supported on %s: it reads ECN marks in the way of Linux; use -listen and -connect", runtime.GOOS)
 }

@@ -13,7 +13,6 @@ type result struct {
 	relay   *relay
 	target  *host
 	took    int64 // ns
-	stall   int64 // without a relay the longest that this process was late, ns
 }
 
 func (r *result) print(w io.Writer) {
@@ -25,9 +24,6 @@ func (r *result) print(w io.Writer) {
 	}
 	if r.target != nil {
 		r.target.print(w)
-	}
-	if r.relay == nil {
-		fmt.Fprintf(w, "this process was late by %s at most\n", ms(r.stall))
 	}
 	for _, s := range r.senders {
 		if most := s.CC().Params().NSCC().MaxWnd(); int64(len(s.memory)) < most {

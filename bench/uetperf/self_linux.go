@@ -1,6 +1,11 @@
 package main
 
-import "net/netip"
+import (
+	"io"
+	"net/netip"
+
+	"github.com/uetcc/uetcc/hw/switchq"
+)
 
 // A network is senders, a relay and a target, all in one process.
 type network struct {
@@ -33,6 +38,25 @@ func loopback(six bool) *sites {
 		sender: func(i int) netip.Addr { return four(127, 0, 3, byte(i+1)) },
 		at:     func(_ int, do func() error) error { return do() },
 	}
+}
+
+// printSelf runs both ends and the bottleneck until stop, or all is over, and prints what has come of it.
+func (o *options) printSelf(stdout io.Writer, stop <-chan struct{}) (code int, err error) {
+	r, err := o.runSelf(func(now int64) bool {
+		select {
+		case <-stop:
+			return true
+		default:
+			return o.seconds > 0 && now > int64(o.seconds*1e9)
+		}
+	})
+	if err != nil {
+		return 0, err
+	}
+	if r.print(stdout); len(r.doubts()) > 0 {
+		return 1, nil
+	}
+	return 0, nil
 }
 
 // runSelf is both ends and the bottleneck, until it is over or all has been written.
@@ -123,4 +147,59 @@ func (n *network) close() {
 	if n.target != nil {
 		n.target.close()
 	}
+}
+
+// host is the configuration of an end.
+func (o *options) host() hostConfig {
+	c := controls[o.cc]
+	return hostConfig{
+		control: c.control, mode: c.mode, mtu: uint32(o.mtu), rate: o.bytesPerSecond(), rtt: int64(o.rtt), cwnd: o.cwnd,
+		paths: o.paths, port: uint16(o.port),
+	}
+}
+
+// relay is the configuration of the bottleneck.
+func (o *options) relay() relayConfig {
+	bdp := int64(o.rate / 8 * o.rtt.Seconds())
+	return relayConfig{rate: o.bytesPerSecond(), delay: int64(o.delay), seed: o.seed, queue: switchq.Config{
+		PlaneBDP: bdp, ECNMin: o.kmin, ECNMax: o.kmax, LowLimit: o.limit,
+	}}
+}
+
+// newSender is sender number i. With a time to write for there is no end of bytes.
+func (o *options) newSender(c *hostConfig, local netip.AddrPort, peer netip.Addr, i int, inbox *inbox) (*sender, error) {
+	size := int64(o.depth) * o.message
+	memory := make([]byte, size)
+	fillPattern(memory, i)
+	h, err := newHost(c, local, memory, inbox)
+	if err != nil {
+		return nil, err
+	}
+	total := o.bytes
+	if o.seconds > 0 {
+		total = 1 << 62
+	}
+	return newSender(h, peer, o.depth, int64(i)*size, total), nil
+}
+
+// fillPattern fills the memory of sender i so that no two of its packets are alike.
+func fillPattern(memory []byte, i int) {
+	x := uint32(i)
+	for j := range memory {
+		x = x*1664525 + 1013904223
+		memory[j] = byte(x >> 24)
+	}
+}
+
+// finished stops the senders when it is over, and reports whether all have ended.
+func finished(over bool, senders []*sender) bool {
+	for _, s := range senders {
+		if over {
+			s.stop()
+		}
+		if !s.done() {
+			return false
+		}
+	}
+	return true
 }

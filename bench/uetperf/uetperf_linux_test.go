@@ -2,20 +2,17 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"math"
 	"net/netip"
 	"runtime"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/hw/switchq"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 )
 
 // runRelay runs the command's default, both ends and the bottleneck.
@@ -160,7 +157,7 @@ func TestRelayRepeats(t *testing.T) {
 // Answers that have waited while the process did something else are no time-outs, however many
 // they are.
 func TestHostReadsAllBeforeItTimesOut(t *testing.T) {
-	o, err := parseOptions(strings.Fields("-connect 127.0.4.4 -rate 1e9 -rtt 4ms -bytes 1000000"), io.Discard)
+	o, err := parseOptions(strings.Fields("-rate 1e9 -rtt 4ms -bytes 1000000"), io.Discard)
 	require.NoError(t, err)
 	config := o.host()
 	target, err := newHost(&config, netip.MustParseAddrPort("127.0.4.4:0"), make([]byte, int64(o.depth)*o.message), newInbox())
@@ -196,40 +193,6 @@ func TestRelaySlowLink(t *testing.T) {
 	require.Less(t, s.PDS().Stats().Controls, s.PDS().Stats().Sent/10)
 }
 
-// The two ends of the command, as two processes would run them.
-func TestListenAndConnect(t *testing.T) {
-	free, err := openSocket(netip.MustParseAddrPort("127.0.4.2:0"))
-	require.NoError(t, err)
-	free.close()
-	port := fmt.Sprint(free.local.Port())
-	args := []string{"-rtt", "2ms", "-bytes", "3145728", "-depth", "2", "-port", port}
-	l, err := parseOptions(append(args, "-listen", "127.0.4.2"), io.Discard)
-	require.NoError(t, err)
-	c, err := parseOptions(append(args, "-connect", "127.0.4.2", "-from", "127.0.4.1"), io.Discard)
-	require.NoError(t, err)
-	var stop atomic.Bool
-	var out bytes.Buffer
-	type ended struct {
-		r   *result
-		err error
-	}
-	done := make(chan ended)
-	go func() {
-		r, err := l.runTarget(&out, func(int64) bool { return stop.Load() })
-		done <- ended{r, err}
-	}()
-	sent, err := c.runSender(func(int64) bool { return false })
-	stop.Store(true)
-	heard := <-done
-	require.NoError(t, err)
-	require.NoError(t, heard.err)
-	require.Contains(t, out.String(), "listening at 127.0.4.2:"+port)
-	require.NoError(t, sent.senders[0].failed)
-	require.EqualValues(t, 3<<20, sent.senders[0].delivered)
-	require.Equal(t, map[pdc.Addr]int64{pdc.AddrFrom(netip.MustParseAddr("127.0.4.1")): 3 << 20}, heard.r.target.placed)
-	require.Equal(t, sent.senders[0].memory, heard.r.target.memory)
-}
-
 // A packet costs no garbage on its way through both ends and the relay.
 func TestSteadyStateAllocs(t *testing.T) {
 	_, n := newRelayNetwork(t, "-senders", "2")
@@ -252,34 +215,6 @@ func TestRunPrintsAReport(t *testing.T) {
 	for _, want := range []string{"Mb/s", "marked", "p99", "cwnd", "resent", "retries", "bottleneck: 200.0 Mb/s", "target: ", "127.0.3.2"} {
 		require.Contains(t, out.String(), want)
 	}
-}
-
-func TestRunRefuses(t *testing.T) {
-	for args, want := range map[string]string{
-		"x":                                  "unexpected argument",
-		"-listen 127.0.0.1 -connect ::1":     "exclude each other",
-		"-cc tcp":                            `-cc "tcp"`,
-		"-senders 33":                        "-senders is 33",
-		"-6 -senders 2":                      "one sender",
-		"-rate 1":                            "out of range",
-		"-paths 3":                           "power of two",
-		"-mtu 1500":                          "1500",
-		"-mtu 0":                             "-mtu is 0, want 1024 to 8192",
-		"-paths 0":                           "-paths is 0",
-		"-depth 64 -message 33554432":        "-depth x -message is 2147483648, want 1 to 1073741824",
-		"-listen 127.0.0.1 -senders 2":       "-senders is of the bottleneck",
-		"-port 5000":                         "-port goes with",
-		"-from 127.0.0.1":                    "-from goes with",
-		"-connect 127.0.0.1":                 "set -from to another address",
-		"-listen 0.0.0.0":                    "want an IP address of one machine",
-		"-connect 127.0.0.1:4793":            "want an IP address of one machine",
-		"-connect 127.0.0.1 -from fe80::1%x": "want an IP address of one machine",
-	} {
-		var out, errs bytes.Buffer
-		require.Equal(t, 2, run(strings.Fields(args), &out, &errs), args)
-		require.Contains(t, errs.String(), want, args)
-	}
-	require.Zero(t, run([]string{"-h"}, io.Discard, io.Discard))
 }
 
 func TestHistogramQuantiles(t *testing.T) {

@@ -38,6 +38,7 @@ type shard struct {
 	done    []*Op // over, and not told yet
 	armed   int64 // when the goroutine looks at the clock; if it waits for packets alone, never
 	waits   bool  // it waits
+	busy    int64 // when packets have come
 	over    error // no operation begins any more
 
 	in, replies, out []uetcc.Datagram
@@ -154,20 +155,40 @@ func (s *shard) turn() bool {
 	s.counts.turns++
 	came, err := s.step()
 	now := s.node.now()
-	timeout, room := s.arm(now), len(s.waiting) > 0
-	s.waits = came == 0 && timeout != 0
+	timeout, room := s.linger(now, s.arm(now), came), len(s.waiting) > 0
+	all := came < batch || room // that has come was taken in
+	s.waits = all && timeout != 0
 	s.mu.Unlock()
 	s.tell()
 	if err == nil && s.node.closed.Load() {
 		err = ErrClosed
 	}
-	if err == nil && (came == 0 || room) && timeout != 0 {
+	if err == nil && all && timeout != 0 {
 		err = s.port.Wait(timeout, room)
 	}
 	if err != nil {
 		s.fail(err)
 	}
 	return err == nil
+}
+
+// While something happens the goroutine looks at the clock every now and then: an operation that begins meanwhile, and has
+// nothing to do before, need not wake it.
+const (
+	lingerTime = int64(2 * time.Millisecond)
+	lingerFor  = int64(20 * time.Millisecond)
+)
+
+// linger shortens a wait where something has happened shortly before.
+func (s *shard) linger(now, timeout int64, came int) int64 {
+	if came > 0 {
+		s.busy = now
+	}
+	if now-s.busy > lingerFor || timeout >= 0 && timeout <= lingerTime {
+		return timeout
+	}
+	s.armed = now + lingerTime
+	return lingerTime
 }
 
 // arm says how long there is nothing to do.

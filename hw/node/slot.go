@@ -109,7 +109,7 @@ func (s *shard) ask(now int64, op *Op, cookie uint64) (ses.Handle, error) {
 		return s.ep.Target().PostReceive(s.process, queueIndex, r)
 	}
 	m := uetcc.Message{
-		To:     uetcc.Destination{Address: n.scheme.fep(op.Peer).Netip(), Job: job, Index: memoryIndex, Generation: 1},
+		To:     uetcc.Destination{Address: n.scheme.fep(op.Peer).Netip(), Job: job, Index: memoryIndex},
 		Length: uint32(len(op.Data)), Cookie: cookie, Key: uint64(op.At.Region), Offset: op.At.Offset,
 	}
 	var h uetcc.Handle

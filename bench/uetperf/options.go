@@ -6,12 +6,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"net/netip"
 	"time"
 
 	"github.com/uetcc/uetcc/bench/internal/cli"
 	"github.com/uetcc/uetcc/ccc"
-	"github.com/uetcc/uetcc/hw/switchq"
 	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/pds"
 )
@@ -33,6 +31,16 @@ type options struct {
 	cwnd  int64
 	paths int
 
+	proto    string
+	flows    int
+	shards   int
+	reverse  bool
+	ask      bool
+	interval time.Duration
+	json     bool
+	compare  string
+	rounds   int
+
 	senders    int
 	delay      time.Duration
 	kmin, kmax int64
@@ -47,7 +55,17 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	f.StringVar(&o.listen, "listen", "", "be the target at this address of the machine")
 	f.StringVar(&o.connect, "connect", "", "write to the target at this address")
 	f.StringVar(&o.from, "from", "", "with -connect: our address; default: what the route says")
-	f.UintVar(&o.port, "port", pds.UDPPort, "UDP port of both ends, with -listen and -connect")
+	f.UintVar(&o.port, "port", uetPort, "port of an address without one; that of the default is UET's, see package hw/node on addresses")
+	f.StringVar(&o.proto, "proto", "uet", "with -listen and -connect: uet, or tcp of the kernel to compare")
+	f.IntVar(&o.flows, "P", 1, "with -connect: flows, each an endpoint of its own")
+	f.IntVar(&o.shards, "shards", 1, "with -listen: endpoints that share the work, each on a core")
+	f.BoolVar(&o.reverse, "R", false, "with -connect: read from the target in place of writing to it")
+	f.BoolVar(&o.ask, "ask", false, "with -connect and -compare: send a message and wait for one as long, over and over")
+	f.DurationVar(&o.interval, "i", time.Second, "say what has moved in each such time; 0: only in the end")
+	f.BoolVar(&o.json, "json", false, "print lines of JSON")
+	f.StringVar(&o.compare, "compare", "", "run beside others in alternating rounds on loopback, each end a process: some of tcp,quic,kcp.\n"+
+		"The last two are built first, and need the repository")
+	f.IntVar(&o.rounds, "rounds", 5, "of -compare")
 
 	f.Int64Var(&o.bytes, "bytes", 32<<20, "bytes that each sender writes")
 	f.Float64Var(&o.seconds, "seconds", 0, "write for so long instead; with -listen stop after it")
@@ -55,11 +73,11 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	f.IntVar(&o.depth, "depth", 4, "messages of a sender under way at a time")
 
 	f.StringVar(&o.cc, "cc", "nscc", "congestion control, the same at both ends: nscc, rccc, both, none")
-	f.UintVar(&o.mtu, "mtu", 4096, "payload bytes of a packet, the same at both ends: 1024, 2048, 4096 or 8192")
-	f.Float64Var(&o.rate, "rate", 0, "bits a second: of the bottleneck, default 200e6; with -listen and -connect of the slower link, default 10e9")
-	f.DurationVar(&o.rtt, "rtt", 0, "round trip when nothing waits; default: what -delay and -rate make, with -listen and -connect 200us")
-	f.Int64Var(&o.cwnd, "cwnd", 0, "first window, bytes; 0: 1.5 times the bandwidth-delay product")
-	f.IntVar(&o.paths, "paths", 4, "entropy values, each a UDP source port; a power of two")
+	f.UintVar(&o.mtu, "mtu", 0, "payload bytes of a packet: 1024, 2048, 4096 or 8192; 0: 4096, with -listen and -connect the most that the link takes")
+	f.Float64Var(&o.rate, "rate", 0, "bits a second: of the bottleneck, default 200e6; with -listen and -connect of the slower link, if it is known")
+	f.DurationVar(&o.rtt, "rtt", 0, "round trip when nothing waits; default: what -delay and -rate make; with -listen and -connect it is learnt")
+	f.Int64Var(&o.cwnd, "cwnd", 0, "first window, bytes; 0: 1.5 times the bandwidth-delay product, with -listen and -connect what the node takes")
+	f.IntVar(&o.paths, "paths", 0, "entropy values, each a UDP source port; a power of two. 0: 4, on ports other than UET's 1")
 
 	f.IntVar(&o.senders, "senders", 1, "senders to the bottleneck")
 	f.DurationVar(&o.delay, "delay", time.Millisecond, "of the bottleneck, in each direction")
@@ -77,15 +95,21 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	return o, o.check(f)
 }
 
-// fill sets the defaults that depend on other flags: a bottleneck that a busy machine can keep
-// up with, or a quiet data centre from process to process.
+// uetPort is the default.
+const uetPort = pds.UDPPort
+
+// isSelf reports whether both ends and the bottleneck are in this process.
+func (o *options) isSelf() bool { return o.listen == "" && o.connect == "" && o.compare == "" }
+
+// fill sets the defaults that depend on other flags: a bottleneck that a busy machine can keep up with.
 func (o *options) fill() {
-	if o.listen != "" || o.connect != "" {
-		o.rate, o.rtt = cmp.Or(o.rate, 10e9), cmp.Or(o.rtt, 200*time.Microsecond)
-		return
+	switch {
+	case o.isSelf():
+		o.rate, o.mtu, o.paths = cmp.Or(o.rate, 200e6), cmp.Or(o.mtu, 4096), cmp.Or(o.paths, 4)
+		o.rtt = cmp.Or(o.rtt, o.idle())
+	case o.compare != "":
+		o.mtu, o.seconds = cmp.Or(o.mtu, 4096), cmp.Or(o.seconds, 2)
 	}
-	o.rate = cmp.Or(o.rate, 200e6)
-	o.rtt = cmp.Or(o.rtt, o.idle())
 }
 
 func (o *options) check(f *flag.FlagSet) error {
@@ -93,8 +117,12 @@ func (o *options) check(f *flag.FlagSet) error {
 	switch {
 	case f.NArg() > 0:
 		return fmt.Errorf("unexpected argument %q", f.Arg(0))
-	case o.listen != "" && o.connect != "":
-		return errors.New("-listen and -connect exclude each other")
+	case o.listen != "" && o.connect != "" || o.compare != "" && o.listen+o.connect != "":
+		return errors.New("-listen, -connect and -compare exclude each other")
+	case o.proto != "uet" && o.proto != "tcp":
+		return fmt.Errorf("-proto %q, want uet or tcp", o.proto)
+	case o.proto == "tcp" && o.reverse:
+		return errors.New("-R goes with -proto uet")
 	case o.misplaced(f) != nil:
 		return o.misplaced(f)
 	case !cc:
@@ -104,36 +132,57 @@ func (o *options) check(f *flag.FlagSet) error {
 	}
 	return cmp.Or(
 		check.Range(cli.ErrValue, "-senders", o.senders, 1, sendersMax),
-		check.Range(cli.ErrValue, "-mtu", o.mtu, 1024, 8192),
-		check.Range(cli.ErrValue, "-paths", o.paths, 1, 256),
+		o.checkUnless(o.isSelf(), "-mtu", o.mtu, 1024, 8192),
+		o.checkUnless(o.isSelf(), "-paths", uint(o.paths), 1, 256),
+		check.Range(cli.ErrValue, "-P", o.flows, 1, 1024),
+		check.Range(cli.ErrValue, "-shards", o.shards, 1, 256),
+		check.Range(cli.ErrValue, "-rounds", o.rounds, 1, 1000),
 		check.Range(cli.ErrValue, "-port", o.port, 1, 65535),
 		check.Range(cli.ErrValue, "-depth", o.depth, 1, 64),
 		check.Range(cli.ErrValue, "-message", o.message, 1, 1<<28),
 		check.AtLeast(cli.ErrValue, "-bytes", o.bytes, 1),
 		check.Range(cli.ErrValue, "-senders x -depth x -message", int64(o.senders*o.depth)*o.message, 1, 1<<30),
-		check.Range(cli.ErrValue, "-rate", o.rate, 1e5, 1e12),
+		o.checkRate(),
 		check.Range(cli.ErrValue, "-delay", o.delay, 0, time.Second),
 		check.Range(cli.ErrValue, "-rtt", o.rtt, 0, time.Second),
 		check.Range(cli.ErrValue, "-seconds", o.seconds, 0, 1e6),
 	)
 }
 
+// checkUnless is a range that has to hold; 0 leaves it to others.
+func (o *options) checkUnless(always bool, name string, v, least, most uint) error {
+	if !always && v == 0 {
+		return nil
+	}
+	return check.Range(cli.ErrValue, name, v, least, most)
+}
+
+func (o *options) checkRate() error {
+	if !o.isSelf() && o.rate == 0 {
+		return nil
+	}
+	return check.Range(cli.ErrValue, "-rate", o.rate, 1e5, 1e12)
+}
+
 // misplaced objects to a flag that was set and says nothing about what is to run.
 func (o *options) misplaced(f *flag.FlagSet) (err error) {
-	processes := o.listen != "" || o.connect != ""
 	f.Visit(func(g *flag.Flag) {
 		switch g.Name {
 		case "senders", "delay", "kmin", "kmax", "limit", "6", "seed":
-			if processes {
-				err = fmt.Errorf("-%s is of the bottleneck, which -listen and -connect do not have", g.Name)
+			if !o.isSelf() {
+				err = fmt.Errorf("-%s is of the bottleneck, which -listen, -connect and -compare do not have", g.Name)
 			}
-		case "port":
-			if !processes {
-				err = errors.New("-port goes with -listen or -connect")
+		case "port", "proto", "i":
+			if o.isSelf() {
+				err = fmt.Errorf("-%s goes with -listen or -connect", g.Name)
 			}
-		case "from":
+		case "from", "P", "R":
 			if o.connect == "" {
-				err = errors.New("-from goes with -connect")
+				err = fmt.Errorf("-%s goes with -connect", g.Name)
+			}
+		case "json", "ask":
+			if o.isSelf() {
+				err = fmt.Errorf("-%s goes with -listen, -connect or -compare", g.Name)
 			}
 		}
 	})
@@ -156,37 +205,11 @@ var controls = map[string]struct {
 
 func (o *options) bytesPerSecond() int64 { return int64(o.rate / 8) }
 
-// host is the configuration of an end.
-func (o *options) host() hostConfig {
-	c := controls[o.cc]
-	return hostConfig{
-		control: c.control, mode: c.mode, mtu: uint32(o.mtu), rate: o.bytesPerSecond(), rtt: int64(o.rtt), cwnd: o.cwnd,
-		paths: o.paths, port: uint16(o.port),
-	}
-}
-
 // hostDelay is what the processes at both ends and the relay add to an idle round trip.
 const hostDelay = 300 * time.Microsecond
 
 // idle is the round trip through the idle bottleneck.
 func (o *options) idle() time.Duration {
-	packet := pds.NominalSize(udpLen + int(o.mtu) + 64)
+	packet := pds.NominalSize(8 + int(o.mtu) + 64)
 	return 2*o.delay + hostDelay + time.Duration(float64(packet*8)/o.rate*1e9)
-}
-
-// relay is the configuration of the bottleneck.
-func (o *options) relay() relayConfig {
-	bdp := int64(o.rate / 8 * o.rtt.Seconds())
-	return relayConfig{rate: o.bytesPerSecond(), delay: int64(o.delay), seed: o.seed, queue: switchq.Config{
-		PlaneBDP: bdp, ECNMin: o.kmin, ECNMax: o.kmax, LowLimit: o.limit,
-	}}
-}
-
-// address is an address of -listen, -connect or -from.
-func address(flag, s string) (netip.Addr, error) {
-	a, err := netip.ParseAddr(s)
-	if err != nil || a.IsUnspecified() || a.Zone() != "" {
-		return a, fmt.Errorf("%s %q: want an IP address of one machine, without port", flag, s)
-	}
-	return a.Unmap(), nil
 }

@@ -1,0 +1,333 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/bench/internal/stream"
+	"github.com/uetcc/uetcc/hw/node"
+)
+
+// Tags of -ask.
+const (
+	askTag    = 1
+	answerTag = 2
+)
+
+// options of a node, from those of the command line.
+func (o *options) node() node.Options {
+	return node.Options{
+		MTU: int(o.mtu), Paths: o.paths, Shards: o.shards, Peers: 256,
+		Endpoint: func(c *uetcc.Config) {
+			control := controls[o.cc]
+			c.CC.Control, c.CC.Mode = control.control, control.mode
+			if o.rate > 0 {
+				c.CC.NSCC.LinkRate = o.bytesPerSecond()
+			}
+			if o.rtt > 0 {
+				c.CC.NSCC.BaseRTT = int64(o.rtt)
+			}
+			if o.cwnd > 0 {
+				c.CC.NSCC.InitialCwnd = o.cwnd
+			}
+		},
+	}
+}
+
+// withPort puts -port to an address without one.
+func (o *options) withPort(address string) string {
+	if a, err := netip.ParseAddr(address); err == nil {
+		return net.JoinHostPort(a.String(), strconv.Itoa(int(o.port)))
+	}
+	return address
+}
+
+// serve is the far end, until it is stopped.
+func (o *options) serve(r *report, stop <-chan struct{}) error {
+	if o.proto == "tcp" {
+		return o.serveTCP(r, stop)
+	}
+	n, err := node.Listen(o.withPort(o.listen), o.node())
+	if err != nil {
+		return err
+	}
+	defer n.Close()
+	if _, err := n.Expose(make([]byte, int64(o.depth)*o.message)); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	if o.shards <= 1 {
+		for range 64 {
+			if err := o.answer(ctx, n); err != nil {
+				return err
+			}
+		}
+	}
+	r.listening(n.Addr())
+	r.watch(o, stop, func() int64 { return int64(n.Stats().ReceivedBytes) })
+	r.node(n)
+	return nil
+}
+
+// answer answers one request after the other with as many bytes.
+func (o *options) answer(ctx context.Context, n *node.Node) error {
+	buffer := make([]byte, min(o.message, 1<<20))
+	question, answer := &node.Op{}, &node.Op{}
+	again := func(*node.Op) {
+		*question = node.Op{Kind: node.OpRecv, Tag: askTag, Data: buffer, Done: question.Done}
+		_ = n.Start(ctx, question) // after Close it ends at once
+	}
+	question.Done = func(q *node.Op) {
+		if q.Err != nil {
+			return
+		}
+		*answer = node.Op{Kind: node.OpSend, Peer: q.Peer, Tag: answerTag, Data: buffer[:q.N], Done: again}
+		if n.Start(ctx, answer) != nil {
+			again(nil)
+		}
+	}
+	*question = node.Op{Kind: node.OpRecv, Tag: askTag, Data: buffer, Done: question.Done}
+	return n.Start(ctx, question)
+}
+
+// drive is the near end: as many flows as -P says, each a node of its own.
+func (o *options) drive(r *report, stop <-chan struct{}) error {
+	var moved atomic.Int64
+	flows := make([]flow, o.flows)
+	for i := range flows {
+		f := &flows[i]
+		if err := f.open(o, i); err != nil {
+			return err
+		}
+		defer f.close()
+	}
+	over := make(chan struct{})
+	var all sync.WaitGroup
+	for i := range flows {
+		all.Go(func() { flows[i].run(o, &moved, stop) })
+	}
+	go func() {
+		all.Wait()
+		close(over)
+	}()
+	r.watch(o, over, moved.Load)
+	for i := range flows {
+		r.flow(&flows[i])
+	}
+	return nil
+}
+
+// A flow is a node, or a connection, and what has come of its job.
+type flow struct {
+	node   *node.Node
+	conn   net.Conn
+	peer   netip.AddrPort
+	local  string
+	result stream.Result
+	err    error
+}
+
+func (f *flow) open(o *options, i int) (err error) {
+	if o.proto == "tcp" {
+		if f.conn, err = net.Dial("tcp", o.withPort(o.connect)); err == nil {
+			f.local = f.conn.LocalAddr().String()
+		}
+		return err
+	}
+	to, err := net.ResolveUDPAddr("udp", o.withPort(o.connect))
+	if err != nil {
+		return err
+	}
+	f.peer = netip.AddrPortFrom(to.AddrPort().Addr().Unmap(), uint16(to.Port))
+	from, err := o.localAddress(f.peer, i)
+	if err != nil {
+		return err
+	}
+	if f.node, err = node.Listen(from.String(), o.node()); err != nil {
+		return err
+	}
+	f.local = f.node.Addr().String()
+	_, err = f.node.Peer(f.peer.String())
+	return err
+}
+
+func (f *flow) close() {
+	if f.conn != nil {
+		_ = f.conn.Close()
+	}
+	if f.node != nil {
+		_ = f.node.Close()
+	}
+}
+
+// localAddress is where packets to peer come from. A peer at UET's port is at the same port of another address.
+func (o *options) localAddress(peer netip.AddrPort, i int) (netip.AddrPort, error) {
+	port := uint16(0)
+	if peer.Port() == uetPort || o.paths > 1 {
+		port = peer.Port()
+		if i > 0 {
+			return netip.AddrPort{}, fmt.Errorf("-P %d: at port %d one address is one flow; set another -port, and -paths 1", o.flows, port)
+		}
+	}
+	if o.from != "" {
+		a, err := netip.ParseAddr(o.from)
+		return netip.AddrPortFrom(a, port), err
+	}
+	c, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(peer)) // sends nothing
+	if err != nil {
+		return netip.AddrPort{}, err
+	}
+	defer c.Close()
+	a := c.LocalAddr().(*net.UDPAddr).AddrPort().Addr().Unmap()
+	if a == peer.Addr() && port == peer.Port() {
+		return netip.AddrPort{}, fmt.Errorf("-connect %v is where this end would be, too: set -from to another address", peer)
+	}
+	return netip.AddrPortFrom(a, port), nil
+}
+
+// job is what each flow has to do.
+func (o *options) job() stream.Job {
+	j := stream.Job{Message: o.message, Depth: o.depth, Ask: o.ask, Bytes: o.bytes}
+	if o.seconds > 0 {
+		j.Bytes, j.Time = 0, time.Duration(o.seconds*1e9)
+	}
+	return j
+}
+
+// run does the flow's job.
+func (f *flow) run(o *options, moved *atomic.Int64, stop <-chan struct{}) {
+	if f.conn != nil {
+		f.result, f.err = stream.Drive(f.conn, o.job(), moved, stop)
+		return
+	}
+	j, began := o.job(), time.Now()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	if o.ask {
+		f.err = f.askAll(ctx, j, moved, stop)
+	} else {
+		f.err = f.writeAll(ctx, o, j, moved, stop)
+	}
+	f.result.Took = time.Since(began)
+}
+
+// askAll sends requests and waits for the answers.
+func (f *flow) askAll(ctx context.Context, j stream.Job, moved *atomic.Int64, stop <-chan struct{}) error {
+	began, data, back := time.Now(), make([]byte, j.Message), make([]byte, j.Message)
+	idle := make(chan *node.Op, 1)
+	question := &node.Op{}
+	idle <- question
+	answer := &node.Op{}
+	for !j.Over(began, f.result.Bytes, stop) {
+		at := time.Now()
+		*answer = node.Op{Kind: node.OpRecv, Peer: f.peer, Tag: answerTag, Data: back}
+		answered := make(chan *node.Op, 1)
+		answer.Done = func(op *node.Op) { answered <- op }
+		if err := f.node.Start(ctx, answer); err != nil {
+			return err
+		}
+		q := <-idle // the one before is acknowledged by now
+		if q.Err != nil {
+			return q.Err
+		}
+		*q = node.Op{Kind: node.OpSend, Peer: f.peer, Tag: askTag, Data: data, Done: func(op *node.Op) { idle <- op }}
+		if err := f.node.Start(ctx, q); err != nil {
+			return err
+		}
+		if a := <-answered; a.Err != nil {
+			return a.Err
+		}
+		f.result.Note(j.Message, time.Since(at))
+		moved.Add(j.Message)
+	}
+	return nil
+}
+
+// writeAll writes messages, or reads them, some at a time.
+func (f *flow) writeAll(ctx context.Context, o *options, j stream.Job, moved *atomic.Int64, stop <-chan struct{}) error {
+	began := time.Now()
+	type slot struct {
+		node.Op
+		at time.Time
+	}
+	slots, ended := make([]slot, j.Depth), make(chan *slot, j.Depth)
+	next := int64(0)
+	start := func(s *slot) error {
+		s.at = time.Now()
+		next += j.Message
+		return f.node.Start(ctx, &s.Op)
+	}
+	left := 0
+	for i := range slots {
+		s := &slots[i]
+		s.Op = node.Op{Kind: node.OpWrite, Peer: f.peer, At: node.At{Offset: uint64(int64(i) * j.Message)}, Data: pattern(j.Message, i)}
+		if o.reverse {
+			s.Kind = node.OpRead
+		}
+		s.Done = func(*node.Op) { ended <- s }
+		if !j.Over(began, next, stop) {
+			if err := start(s); err != nil {
+				return err
+			}
+			left++
+		}
+	}
+	var failed error
+	for ; left > 0; left-- {
+		s := <-ended
+		if s.Err != nil {
+			failed = s.Err
+			continue
+		}
+		f.result.Note(j.Message, time.Since(s.at))
+		moved.Add(j.Message)
+		if failed == nil && !j.Over(began, next, stop) {
+			if failed = start(s); failed == nil {
+				left++
+			}
+		}
+	}
+	return failed
+}
+
+// pattern is message i: no two packets are alike.
+func pattern(n int64, i int) []byte {
+	b, x := make([]byte, n), uint32(i)
+	for j := range b {
+		x = x*1664525 + 1013904223
+		b[j] = byte(x >> 24)
+	}
+	return b
+}
+
+// serveTCP is the far end of kernel TCP.
+func (o *options) serveTCP(r *report, stop <-chan struct{}) error {
+	l, err := net.Listen("tcp", o.withPort(o.listen))
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				_ = stream.Serve(c)
+			}()
+		}
+	}()
+	r.listening(l.Addr())
+	r.watch(o, stop, func() int64 { return 0 })
+	return nil
+}

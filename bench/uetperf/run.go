@@ -1,0 +1,74 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+func run(args []string, stdout, stderr io.Writer) int {
+	o, err := parseOptions(args, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	code := 0
+	if err == nil {
+		code, err = o.run(stdout)
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "uetperf: %v\n", err)
+		return 2
+	}
+	return code
+}
+
+// run runs what the flags ask for, until it is over or the process is told to end, and prints what has come of it.
+func (o *options) run(stdout io.Writer) (code int, err error) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	stop, over := make(chan struct{}), make(chan struct{})
+	defer close(over)
+	go func() {
+		select {
+		case <-signals:
+			signal.Stop(signals) // the next one ends the process
+			close(stop)
+		case <-over:
+		}
+	}()
+	if o.isSelf() {
+		return o.printSelf(stdout, stop)
+	}
+	r := &report{out: stdout, json: o.json, proto: o.proto}
+	switch {
+	case o.compare != "":
+		err = o.runCompare(r)
+	case o.listen != "":
+		err = o.serve(r, o.until(stop))
+	default:
+		err = o.drive(r, stop)
+	}
+	return r.end(), err
+}
+
+// until closes its channel with stop, or when -seconds are over.
+func (o *options) until(stop <-chan struct{}) <-chan struct{} {
+	if o.seconds == 0 {
+		return stop
+	}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		select {
+		case <-stop:
+		case <-time.After(time.Duration(o.seconds * 1e9)):
+		}
+	}()
+	return over
+}
