@@ -11,7 +11,7 @@ require (
 	github.com/pion/transport/v3 v3.1.1
 	github.com/puzpuzpuz/xsync/v4 v4.5.0
 	github.com/quic-go/quic-go v0.60.0
-	github.com/uetcc/uetcc v0.0.0-00010101000000-000000000000
+	github.com/uetcc/uetcc v0.1.0
 	github.com/xtaci/kcp-go/v5 v5.6.61
 	golang.org/x/sync v0.23.0
 	golang.org/x/time v0.14.0
@@ -31,5 +31,3 @@ require (
 	golang.org/x/net v0.62.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 )
-
-replace github.com/uetcc/uetcc => ../..

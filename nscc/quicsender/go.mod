@@ -5,7 +5,7 @@ go 1.26.0
 require (
 	github.com/sagernet/quic-go v0.52.0-beta.1
 	github.com/stretchr/testify v1.12.1
-	github.com/uetcc/uetcc v0.0.0
+	github.com/uetcc/uetcc v0.1.0
 )
 
 require (
@@ -17,5 +17,3 @@ require (
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/tools v0.51.0 // indirect
 )
-
-replace github.com/uetcc/uetcc => ../..
