@@ -48,7 +48,7 @@ func (s *shard) received(in *uetcc.Datagram, r *uetcc.Received) {
 		op.N = length
 		s.finish(x, err)
 	}
-	s.release(uint32(r.Cookie))
+	s.vacate(uint32(r.Cookie))
 }
 
 // atomic applies an operation to eight bytes, and answers with what was there before.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"runtime"
 	"sync"
 	"time"
 
@@ -45,6 +46,7 @@ type shard struct {
 	got              []uetcc.Received
 	packets          []port.Packet
 	waiting          []port.Packet // built, and there was no room to send them
+	held             int           // of replies, that wait for the next flush
 	more             bool          // may go than has gone
 	silent           silence
 	faults           [16]port.Fault
@@ -159,7 +161,10 @@ func (s *shard) turn() bool {
 	all := came < batch || room // that has come was taken in
 	s.waits = all && timeout != 0
 	s.mu.Unlock()
-	s.tell()
+	if s.tell() {
+		runtime.Gosched() // whoever waited begins the next, on this processor
+		err = s.release(err)
+	}
 	if err == nil && s.node.closed.Load() {
 		err = ErrClosed
 	}
@@ -210,12 +215,29 @@ func (s *shard) arm(now int64) (timeout int64) {
 	return max(s.armed-now, 0)
 }
 
+// release sends answers that were held back for what callers might begin.
+func (s *shard) release(err error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held == 0 || err != nil {
+		return err
+	}
+	err = s.flush(s.node.now())
+	s.arm(s.node.now())
+	return err
+}
+
 // step takes in what has come, does what is due, and sends what may go. It takes one batch, since the answer to
 // what it sends must find a later time, and leaves what is due to a later step where more may have come: an
 // acknowledgement that has waited for this process must not be taken for a missing one.
 func (s *shard) step() (came int, err error) {
 	if len(s.waiting) > 0 {
 		if err := s.send(s.waiting); err != nil || len(s.waiting) > 0 {
+			return 0, err
+		}
+	}
+	if s.held > 0 {
+		if err := s.flush(s.node.now()); err != nil || len(s.waiting) > 0 {
 			return 0, err
 		}
 	}
@@ -233,13 +255,14 @@ func (s *shard) step() (came int, err error) {
 		s.hear(now)
 	}
 	s.poll(now)
-	if err == nil {
+	if err == nil && (s.held == 0 || len(s.done) == 0) {
 		err = s.flush(now)
 	}
 	return n, err
 }
 
-// exchange takes packets in and answers them.
+// exchange takes packets in. Where it lets nothing go at once the answers wait for the next flush: what callers begin when they
+// hear of what is over can go with them.
 func (s *shard) exchange(now int64, packets []port.Packet) error {
 	for i := range packets {
 		p := &packets[i]
@@ -251,7 +274,10 @@ func (s *shard) exchange(now int64, packets []port.Packet) error {
 	for i := range s.got[:n] {
 		s.do(now, &s.in[i], &s.replies[i], &s.got[i])
 	}
-	return s.transmit(s.replies[:n], s.out[:out])
+	if s.held = n; out == 0 {
+		return nil
+	}
+	return s.transmit(s.out[:out])
 }
 
 // self is this node for the endpoint.
@@ -264,39 +290,44 @@ func (s *shard) flush(now int64) error {
 	}
 	n := s.ep.TransmitBatch(now, s.out)
 	s.more = n == len(s.out)
-	return s.transmit(nil, s.out[:n])
+	return s.transmit(s.out[:n])
 }
 
-// transmit sends packets with their data. Those of one batch take one path, that of the first: so they stay in order, and
-// segmentation offload can carry them.
-func (s *shard) transmit(replies, out []uetcc.Datagram) error {
-	packets := s.packets[:0]
-	for _, all := range [2][]uetcc.Datagram{replies, out} {
-		path := uint16(0)
-		for i := range all {
-			d := &all[i]
-			if len(d.Packet) == 0 {
-				continue
-			}
-			if i == 0 {
-				path = d.Entropy
-			}
-			p := port.Packet{Peer: s.node.scheme.peer(d.Dst), Data: d.Packet, TOS: d.TC<<2 | 2, Path: path}
-			if y := &d.Payload; y.Length > 0 {
-				offset := uint64(y.Offset)
-				if y.Message == 0 {
-					offset = y.Address
-				}
-				p.Tail = s.payload(y.Cookie, offset, y.Length)
-				s.counts.sentBytes += uint64(y.Length)
-			}
-			packets = append(packets, p)
+// transmit sends the answers that wait, and packets with their data. Those of one batch take one path, that of the first: so
+// they stay in order, and segmentation offload can carry them.
+func (s *shard) transmit(out []uetcc.Datagram) error {
+	packets, path := s.packets[:0], uint16(0)
+	for i := range s.replies[:s.held] {
+		packets = s.build(packets, &s.replies[i], 0)
+	}
+	s.held = 0
+	for i := range out {
+		if i == 0 {
+			path = out[i].Entropy
 		}
+		packets = s.build(packets, &out[i], path)
 	}
 	if len(packets) == 0 {
 		return nil
 	}
 	return s.send(packets)
+}
+
+// build appends a packet, unless it is empty.
+func (s *shard) build(packets []port.Packet, d *uetcc.Datagram, path uint16) []port.Packet {
+	if len(d.Packet) == 0 {
+		return packets
+	}
+	p := port.Packet{Peer: s.node.scheme.peer(d.Dst), Data: d.Packet, TOS: d.TC<<2 | 2, Path: path}
+	if y := &d.Payload; y.Length > 0 {
+		offset := uint64(y.Offset)
+		if y.Message == 0 {
+			offset = y.Address
+		}
+		p.Tail = s.payload(y.Cookie, offset, y.Length)
+		s.counts.sentBytes += uint64(y.Length)
+	}
+	return append(packets, p)
 }
 
 // send gives packets to the port, and keeps those for which it has no room.

@@ -145,7 +145,7 @@ func (s *shard) cancel(op *Op, err error) {
 			s.finish(x, err)
 		} else if s.ep.Target().CancelReceive(x.handle) == nil {
 			s.finish(x, err)
-			s.release(op.slot)
+			s.vacate(op.slot)
 		} else { // a message is on its way into it
 			s.finish(x, err)
 		}
@@ -186,20 +186,20 @@ func (s *shard) settle(op *Op, err error) {
 	s.done = append(s.done, op)
 }
 
-// release frees slot i, which the endpoint has done with.
-func (s *shard) release(i uint32) {
+// vacate frees slot i, which the endpoint has done with.
+func (s *shard) vacate(i uint32) {
 	x := &s.slots[i]
 	x.used, x.op, x.data = false, nil, nil
 	s.free = append(s.free, i)
 }
 
-// tell tells the callers of operations that are over. Those may begin others.
-func (s *shard) tell() {
-	for {
+// tell tells the callers of operations that are over, who may begin others, and reports whether there were any.
+func (s *shard) tell() (any bool) {
+	for ; ; any = true {
 		s.mu.Lock()
 		if len(s.done) == 0 {
 			s.mu.Unlock()
-			return
+			return any
 		}
 		last := len(s.done) - 1
 		op := s.done[last]
@@ -247,5 +247,5 @@ func (s *shard) complete(x *slot, ev *uetcc.Event) {
 		}
 		s.finish(x, outcome(ev))
 	}
-	s.release(uint32(ev.Cookie))
+	s.vacate(uint32(ev.Cookie))
 }
