@@ -253,7 +253,6 @@ func (f *flow) askAll(ctx context.Context, j stream.Job, moved *atomic.Int64, st
 
 // writeAll writes messages, or reads them, some at a time.
 func (f *flow) writeAll(ctx context.Context, o *options, j stream.Job, moved *atomic.Int64, stop <-chan struct{}) error {
-	began := time.Now()
 	type slot struct {
 		node.Op
 		at time.Time
@@ -265,7 +264,6 @@ func (f *flow) writeAll(ctx context.Context, o *options, j stream.Job, moved *at
 		next += j.Message
 		return f.node.Start(ctx, &s.Op)
 	}
-	left := 0
 	for i := range slots {
 		s := &slots[i]
 		s.Op = node.Op{Kind: node.OpWrite, Peer: f.peer, At: node.At{Offset: uint64(int64(i) * j.Message)}, Data: pattern(j.Message, i)}
@@ -273,12 +271,16 @@ func (f *flow) writeAll(ctx context.Context, o *options, j stream.Job, moved *at
 			s.Kind = node.OpRead
 		}
 		s.Done = func(*node.Op) { ended <- s }
-		if !j.Over(began, next, stop) {
-			if err := start(s); err != nil {
-				return err
-			}
-			left++
+	}
+	began, left := time.Now(), 0
+	for i := range slots {
+		if left > 0 && j.Over(began, next, stop) {
+			break
 		}
+		if err := start(&slots[i]); err != nil {
+			return err
+		}
+		left++
 	}
 	var failed error
 	for ; left > 0; left-- {

@@ -130,7 +130,7 @@ func TestRunRefuses(t *testing.T) {
 
 // Rounds beside TCP: each ends with figures of both, and the last line is the ratio.
 func TestCompare(t *testing.T) {
-	c, lines := startChild(t, "-json -compare tcp -rounds 2 -seconds 0.1")
+	c, lines := startChild(t, "-json -compare tcp -rounds 2 -seconds 0.1 -message 10000")
 	var all []map[string]any
 	for {
 		line, err := lines.ReadString('\n')
