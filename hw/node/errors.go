@@ -47,7 +47,7 @@ func outcome(ev *uetcc.Event) error {
 		return fmt.Errorf("%w: %v", ErrRefused, ev.Outcome.Code)
 	}
 	switch ev.Cause {
-	case pdc.CauseRTO:
+	case pdc.CauseRTO, pdc.CauseMessageTimeout, pdc.CauseNoCredit:
 		return fmt.Errorf("%w: %v", ErrSilent, ev.Cause)
 	case pdc.CausePending, pdc.CauseNack:
 		return fmt.Errorf("%w: %v", ErrBusy, ev.Cause)
