@@ -152,6 +152,7 @@ func (m *Manager) acted(now int64, p *PDC, h *pds.AckCC) {
 func (m *Manager) mayResend(now int64, p *PDC) {
 	at := p.tx.rtxAt(m.mem)
 	*at = min(*at, now)
+	m.hasten(now, p)
 	m.wake(p)
 }
 

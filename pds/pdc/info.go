@@ -26,10 +26,14 @@ type Info struct {
 	CACK, Contiguous, MaxRcvd, Clear pds.PSN
 }
 
-// PDC returns a look at the PDC of h, false if its life is over.
+// PDC returns a look at the PDC of h, false if its life is over. While its id rests, the look
+// then tells the ids and the addresses.
 func (m *Manager) PDC(h Handle) (Info, bool) {
 	p := m.get(h)
 	if p == nil {
+		if p = m.byID(h.ID()); p != nil && p.handle == h {
+			return Info{ID: h.ID(), PeerID: p.peerID, Peer: p.peer, Local: p.local}, false
+		}
 		return Info{}, false
 	}
 	return Info{

@@ -140,7 +140,7 @@ type MemoryConfig struct {
 	// Chunks is records of sent packets in units of 16, each 1 KB, up to 2^24; 0 means 16 for
 	// each PDC, at most 262,144. There are a sixteenth more, for the packets that close PDCs.
 	Chunks    int
-	Responses int // stored responses besides the one that each PDC has to itself, up to 2^24; 0 means 4 for each PDC
+	Responses int // stored responses besides the one that each PDC has to itself, up to 2^24; 0 means 4 for each PDC, at least 2,048
 	Events    int // room for events beyond those of one packet, up to 2^24; 0 means 1024
 
 	// Where Config.MaxAckData is more than its default, LongResponses of the stored
@@ -169,7 +169,7 @@ const (
 func (c *MemoryConfig) fill() error {
 	err := cmp.Or(
 		fill("MemoryConfig.Chunks", &c.Chunks, min(16*c.pdcs, 1<<18), maxChunks),
-		fill("MemoryConfig.Responses", &c.Responses, 4*c.pdcs, maxResponses),
+		fill("MemoryConfig.Responses", &c.Responses, max(4*c.pdcs, 2048), maxResponses),
 		fill("MemoryConfig.Events", &c.Events, 1024, maxEvents),
 		fill("MemoryConfig.LongResponses", &c.LongResponses, min(c.pdcs, 256), 65535),
 		fill("MemoryConfig.Buffers", &c.Buffers, 2*MaxRange, 65535),

@@ -220,7 +220,7 @@ func (m *Manager) takeBack(now int64, p *PDC, off uint32, at int64, n *pds.Nack)
 	m.release(p)
 }
 
-// A shortage is how a peer's want of memory goes on, on one PDC.
+// A shortage is how want of memory at the peer, or of room in the network, goes on, on one PDC.
 type shortage struct {
 	since int64  // the last refusal that counts: of those in one pause the first
 	moved uint32 // is another number if the PDC has made progress
@@ -240,6 +240,19 @@ func (m *Manager) shortage(now int64, p *PDC, moved uint32) uint8 {
 		s.since, s.tries = now, min(s.tries+1, nackForever)
 	}
 	return s.tries
+}
+
+// hasten has the lowest packet sent at once if it waits for memory of the peer and others have
+// got through: the target keeps some for it, and those behind it have no use for theirs before.
+func (m *Manager) hasten(now int64, p *PDC) {
+	s := &m.mem.shortage[p.slot()]
+	if s.tries == 0 || s.moved == p.tx.base+p.tx.cack || !p.tx.outstanding() {
+		return
+	}
+	r, i := p.tx.at(m.mem, p.tx.base)
+	if r.queued&^r.acked>>i&1 != 0 {
+		m.mem.postpone(r, i, now)
+	}
 }
 
 // void gives up the packet at off, for which the target has had no memory too often: a NOOP

@@ -1,5 +1,7 @@
 package pdc
 
+import "github.com/uetcc/uetcc/internal/counters"
+
 // Stats counts what a manager has seen since it began.
 type Stats struct {
 	Received    uint64 // packets taken in, by Receive or a FastPath
@@ -35,3 +37,6 @@ type Stats struct {
 
 // Stats returns the counters.
 func (m *Manager) Stats() Stats { return m.stats }
+
+// String names the counters that are not 0.
+func (s Stats) String() string { return counters.String(s) }
