@@ -2,6 +2,7 @@ package uetcc
 
 import (
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/counters"
 	"github.com/uetcc/uetcc/internal/timerwheel"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
@@ -93,6 +94,9 @@ func (e *Endpoint) Stats() Stats {
 	return s
 }
 
+// String names the counters that are not 0.
+func (s Stats) String() string { return counters.String(s) }
+
 // Usage is how much of its memory an endpoint uses now. Everything is 0 when nothing
 // is under way, the PDCs have closed, and all completions have been polled.
 type Usage struct {
@@ -107,6 +111,9 @@ type Usage struct {
 	Contexts int // of congestion control
 	Senders  int // peers' contexts that credit is scheduled for
 }
+
+// String names the counts that are not 0.
+func (u Usage) String() string { return counters.String(u) }
 
 // Usage counts, in time proportional to the number of contexts.
 func (e *Endpoint) Usage() Usage {

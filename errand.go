@@ -21,14 +21,14 @@ func (e *Endpoint) runErrands(now int64) (ran bool) {
 			continue
 		}
 		if !live {
-			over := Event{Outcome: ses.Outcome{Status: ses.StatusPDS}, Cause: pdc.CauseClosed}
+			over := completion{peer: info.Peer, outcome: ses.Outcome{Status: ses.StatusPDS}, cause: pdc.CauseClosed}
 			e.errandDone(now, e.errand.Handle, &over)
 			continue
 		}
 		e.op = e.errand.Operation
 		rec, err := e.begin(info.Peer, e.answerTC)
 		if err != nil { // no place for it: what no read can say the target has refused
-			e.errandDone(now, e.errand.Handle, &Event{Outcome: ses.Outcome{Status: ses.StatusFailed}})
+			e.errandDone(now, e.errand.Handle, &completion{peer: info.Peer, outcome: ses.Outcome{Status: ses.StatusFailed}})
 			continue
 		}
 		rec.flags |= msgErrand
@@ -44,22 +44,20 @@ func (e *Endpoint) runErrands(now int64) (ran bool) {
 // No packet can tell the sender that the read was not delivered, or will not be tried
 // again. So the PDC that the send came on is given up, which the sender learns when it
 // probes it. A read that the sender refuses for good ends its send, see denied.
-func (e *Endpoint) errandDone(now int64, h ses.Handle, out *Event) {
+func (e *Endpoint) errandDone(now int64, h ses.Handle, out *completion) {
 	p, ok := e.target.PullOf(h)
 	if ok {
-		ev := Event{
-			Received: true, Cookie: p.Cookie, Outcome: out.Outcome, Cause: out.Cause,
-			HasData: p.HasData, HeaderData: p.HeaderData,
-		}
-		if ev.Outcome.Status == ses.StatusOK {
-			ev.Outcome.Length = p.Placed
+		c := *out
+		c.message, c.received, c.cookie, c.hasData, c.headerData = 0, true, p.Cookie, p.HasData, p.HeaderData
+		if c.outcome.Status == ses.StatusOK {
+			c.outcome.Length = p.Placed
 			if p.Placed < p.Length {
-				ev.Outcome.Status = ses.StatusTruncated
+				c.outcome.Status = ses.StatusTruncated
 			}
 		}
-		e.events.push(ev)
+		e.events.push(c)
 	}
-	o := &out.Outcome
+	o := &out.outcome
 	if o.Status == ses.StatusPDS || o.Status == ses.StatusFailed && passing(o.Code) {
 		_ = e.pds.Abort(now, pdc.Handle(p.Peer))
 	}

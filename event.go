@@ -1,6 +1,9 @@
 package uetcc
 
 import (
+	"net/netip"
+
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -13,14 +16,20 @@ import (
 // about. Cookie is that of its receive buffer or region. Either it was a rendezvous send
 // whose rest has been read, and Outcome.Length is what is in the buffer; or its PDC ended
 // before it was whole, and Outcome.Status is ses.StatusPDS.
+//
+// Of a read that has failed Outcome.Length is how many bytes have arrived, and were placed.
 type Event struct {
 	Message Handle // 0 with Received
 	Cookie  uint64
+	Peer    netip.Addr // the other end; none with Unpaused
 	Outcome ses.Outcome
 
 	// Cause is why, with ses.StatusPDS; with Received CauseNone, if the peer closed the PDC.
 	// Outcome.Cause has its low eight bits alone, which do not tell the causes apart.
 	Cause pdc.Cause
+
+	// Nack is what the peer has said, with CauseNack or a Cause that is such a code; 0: nothing.
+	Nack pds.NackCode
 
 	Unpaused   bool
 	Received   bool
@@ -31,8 +40,8 @@ type Event struct {
 // Poll takes the oldest completion, false if there is none. The end of a pause comes last,
 // when all others are taken.
 func (e *Endpoint) Poll() (Event, bool) {
-	if ev, ok := e.events.pop(); ok || e.pause != pauseOver {
-		return ev, ok
+	if c, ok := e.events.pop(); ok || e.pause != pauseOver {
+		return c.event(), ok
 	}
 	e.pause = pauseNone
 	return Event{Unpaused: true}, true
@@ -55,11 +64,36 @@ func (e *Endpoint) unpause() {
 	}
 }
 
+// A completion is an [Event] without a pointer.
+type completion struct {
+	message    Handle
+	cookie     uint64
+	headerData uint64
+	peer       pdc.Addr
+	outcome    ses.Outcome
+	cause      pdc.Cause
+	nack       pds.NackCode
+	received   bool
+	hasData    bool
+}
+
+// event is what c tells the application.
+func (c *completion) event() Event {
+	ev := Event{
+		Message: c.message, Cookie: c.cookie, Outcome: c.outcome, Cause: c.cause, Nack: c.nack,
+		Received: c.received, HasData: c.hasData, HeaderData: c.headerData,
+	}
+	if c.peer != (pdc.Addr{}) {
+		ev.Peer = c.peer.Netip()
+	}
+	return ev
+}
+
 // completions is a ring for twice as many as messages can be in progress on both sides. A
 // message begins only while the ring is at most half full, so there is room for the end of
 // each.
 type completions struct {
-	ring       []Event
+	ring       []completion
 	head, tail uint32 // of the whole life
 }
 
@@ -68,20 +102,20 @@ func (r *completions) init(messages int) {
 	for size < 2*messages {
 		size *= 2
 	}
-	r.ring = make([]Event, size)
+	r.ring = make([]completion, size)
 }
 
 func (r *completions) len() int   { return int(r.tail - r.head) }
 func (r *completions) room() bool { return r.len() < len(r.ring)/2 }
 
-func (r *completions) push(ev Event) {
-	r.ring[r.tail&uint32(len(r.ring)-1)] = ev
+func (r *completions) push(c completion) {
+	r.ring[r.tail&uint32(len(r.ring)-1)] = c
 	r.tail++
 }
 
-func (r *completions) pop() (Event, bool) {
+func (r *completions) pop() (completion, bool) {
 	if r.head == r.tail {
-		return Event{}, false
+		return completion{}, false
 	}
 	ev := r.ring[r.head&uint32(len(r.ring)-1)]
 	r.head++

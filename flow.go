@@ -123,7 +123,7 @@ func (e *Endpoint) pump(now int64, f *flow) {
 			if e.pds.HasEvents() {
 				return // they say why the PDC has ended
 			}
-			e.failNext(now, rec, pdc.CauseClosed)
+			e.failNext(now, rec, pdc.CauseClosed, 0)
 		}
 	}
 }
@@ -163,12 +163,10 @@ func (e *Endpoint) submit(now int64, f *flow, rec *message, n int) (err error) {
 }
 
 // failNext ends the packet of rec that is next: it cannot be sent.
-func (e *Endpoint) failNext(now int64, rec *message, c pdc.Cause) {
+func (e *Endpoint) failNext(now int64, rec *message, c pdc.Cause, n pds.NackCode) {
 	h, p := rec.handle, e.tx.Packet
 	_ = e.sender.Handed(h, 1)
-	if rec.cause == pdc.CauseNone {
-		rec.cause = c
-	}
+	rec.blame(c, n)
 	var ev ses.Event
 	if e.sender.Error(now, p, uint8(c), &ev) == nil {
 		e.conclude(now, h, &ev)

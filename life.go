@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/uetcc/uetcc/internal/deadline"
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -22,6 +23,7 @@ type message struct {
 	mode   ses.Mode
 	tc     uint8
 	flags  msgFlags
+	nack   pds.NackCode  // with cause
 	group  uint16        // Context of its Destination
 	readID ses.MessageID // of the read of the rest of a rendezvous send
 	lent   ses.Handle    // region that the peer reads the rest of a rendezvous send from
@@ -211,9 +213,9 @@ func (e *Endpoint) retryLater(now int64, rec *message) {
 // finish ends a message.
 func (e *Endpoint) finish(now int64, h Handle, ev *ses.Event) {
 	rec := e.message(h)
-	out := Event{Message: h, Cookie: ev.Cookie, Outcome: ev.Outcome}
-	if rec.cause != pdc.CauseNone && ev.Outcome.Status != ses.StatusOK {
-		out.Outcome.Status, out.Cause = ses.StatusPDS, rec.cause
+	out := completion{message: h, cookie: ev.Cookie, peer: rec.peer, outcome: ev.Outcome}
+	if o := &out.outcome; rec.cause != pdc.CauseNone && o.Status != ses.StatusOK {
+		o.Status, o.Code, out.cause, out.nack = ses.StatusPDS, ses.RCNull, rec.cause, rec.nack
 	}
 	e.leave(now, rec, ev.Outcome.Status == ses.StatusOK)
 	e.retries.Cancel(uint32(h & 0xffff))
@@ -224,10 +226,17 @@ func (e *Endpoint) finish(now int64, h Handle, ev *ses.Event) {
 	*rec = message{}
 	if errand {
 		e.errands--
-		e.errandDone(now, ses.Handle(out.Cookie), &out)
+		e.errandDone(now, ses.Handle(out.cookie), &out)
 		return
 	}
 	e.events.push(out)
+}
+
+// blame notes why a message fails, unless that is known.
+func (rec *message) blame(c pdc.Cause, n pds.NackCode) {
+	if rec.cause == pdc.CauseNone {
+		rec.cause, rec.nack = c, n
+	}
 }
 
 // undo forgets a message of which nothing was sent.

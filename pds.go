@@ -18,11 +18,11 @@ func (e *Endpoint) drain(now int64) {
 			e.refill(now, ev.PDC)
 		case pdc.EventClosing:
 			if ev.Cause != pdc.CauseNone {
-				e.abandon(now, ev.PDC, ev.Cause)
+				e.abandon(now, &ev)
 			}
 		case pdc.EventClosed:
-			e.abandon(now, ev.PDC, ev.Cause)
-			e.target.ClosePeer(uint64(ev.PDC), func(cookie uint64) { e.broken(cookie, ev.Cause) })
+			e.abandon(now, &ev)
+			e.target.ClosePeer(uint64(ev.PDC), func(cookie uint64) { e.broken(cookie, &ev) })
 		}
 	}
 	if e.starved.head != 0 {
@@ -56,8 +56,8 @@ func (e *Endpoint) outcome(now int64, p ses.PacketHandle, ev *pdc.Event) {
 	var err error
 	if ev.Kind == pdc.EventError {
 		rec := e.message(p.Message())
-		if rec.handle == p.Message() && rec.cause == pdc.CauseNone {
-			rec.cause = ev.Cause
+		if rec.handle == p.Message() {
+			rec.blame(ev.Cause, ev.Nack)
 		}
 		if ev.Cause == pdc.CauseNack && ev.Nack.IsShortage() {
 			err = e.sender.Refused(now, p, uint8(ev.Cause), &news)
@@ -106,7 +106,8 @@ func (e *Endpoint) unserved(now int64, h Handle, c pdc.Cause) {
 }
 
 // abandon fails what is queued for a PDC that has ended.
-func (e *Endpoint) abandon(now int64, h pdc.Handle, c pdc.Cause) {
+func (e *Endpoint) abandon(now int64, ev *pdc.Event) {
+	h, c := ev.PDC, ev.Cause
 	e.creditClosed(h)
 	f := &e.flows[h.ID()]
 	if f.pdc == h {
@@ -119,21 +120,24 @@ func (e *Endpoint) abandon(now int64, h pdc.Handle, c pdc.Cause) {
 			if n, _ := e.sender.Next(now, rec.handle, &e.tx); n == 0 {
 				break
 			}
-			e.failNext(now, rec, c)
+			e.failNext(now, rec, c, ev.Nack)
 		}
 		e.answers.releaseAll(&f.answers)
-		e.giveUp(now, e.fetching, &f.fetches, c)
+		e.giveUp(now, e.fetching, &f.fetches, c, ev.Nack)
 		for c == pdc.CauseClosed && f.readers.head != 0 { // who closes in order has read all that it wants
 			e.readOn(&e.messages[f.readers.head-1], 0)
 		}
-		e.giveUp(now, e.reading, &f.readers, c)
+		e.giveUp(now, e.reading, &f.readers, c, ev.Nack)
 		f.belong(0)
 	}
 }
 
 // broken ends a message of a peer whose PDC has ended.
-func (e *Endpoint) broken(cookie uint64, c pdc.Cause) {
+func (e *Endpoint) broken(cookie uint64, ev *pdc.Event) {
 	e.stats.Broken++
-	outcome := ses.Outcome{Status: ses.StatusPDS, Cause: uint8(c)}
-	e.events.push(Event{Received: true, Cookie: cookie, Outcome: outcome, Cause: c})
+	info, _ := e.pds.PDC(ev.PDC)
+	e.events.push(completion{
+		received: true, cookie: cookie, peer: info.Peer, cause: ev.Cause, nack: ev.Nack,
+		outcome: ses.Outcome{Status: ses.StatusPDS, Cause: uint8(ev.Cause)},
+	})
 }

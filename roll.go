@@ -2,6 +2,7 @@ package uetcc
 
 import (
 	"github.com/uetcc/uetcc/internal/slab"
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
 )
 
@@ -51,13 +52,11 @@ func (s places) strike(l *roll, i uint16) {
 func (rec *message) entry() uint16 { return uint16(rec.handle) + 1 }
 
 // giveUp fails the messages of a roll: nothing more comes for them.
-func (e *Endpoint) giveUp(now int64, s places, l *roll, c pdc.Cause) {
+func (e *Endpoint) giveUp(now int64, s places, l *roll, c pdc.Cause, n pds.NackCode) {
 	for l.head != 0 {
 		rec := &e.messages[l.head-1]
 		s.strike(l, l.head)
-		if rec.cause == pdc.CauseNone {
-			rec.cause = c
-		}
+		rec.blame(c, n)
 		_ = e.Cancel(now, rec.handle)
 	}
 }

@@ -340,7 +340,7 @@ func TestInitiatorPDSErrorOfAReadThatHasItsData(t *testing.T) {
 		for _, q := range qs {
 			require.NoError(t, in.Error(0, q.Packet, 11, &ev))
 		}
-		want := Outcome{Status: StatusPDS, Cause: 11}
+		want := Outcome{Status: StatusPDS, Cause: 11, Length: 3 * 4096}
 		if got == 4096 {
 			want = Outcome{Status: StatusOK, Length: 16384}
 		}
@@ -544,7 +544,7 @@ func TestInitiatorReadByAckData(t *testing.T) {
 	qs = sendAll(in, 0, start(t, in, o))
 	answer(t, in, &qs[0], small(4096))
 	ev = answer(t, in, &qs[1], small(105))
-	require.Equal(t, Outcome{Status: StatusFailed, Code: RCUncor}, ev.Outcome, "more than was asked for")
+	require.Equal(t, Outcome{Status: StatusFailed, Code: RCUncor, Length: 4096}, ev.Outcome, "more than was asked for")
 	require.Zero(t, ev.DataLength)
 }
 

@@ -87,5 +87,5 @@ type Outcome struct {
 	Code    ReturnCode // StatusFailed: the first fatal one
 	Cause   uint8      // StatusPDS: as the PDS gave it
 	Retries uint8      // attempts after the first
-	Length  uint32     // bytes delivered, or read
+	Length  uint32     // bytes delivered, or read; of a read that failed, those that have come
 }

@@ -95,12 +95,16 @@ func (in *Initiator) conclude(now int64, m *message, ev *Event) {
 
 // finish ends a message; only here its handle goes.
 func (in *Initiator) finish(m *message, ev *Event) {
+	arrived := uint32(0)
+	if m.is(kindFetch) && m.received < m.length { // else something has come twice
+		arrived = m.received
+	}
 	o := Outcome{Status: StatusOK, Length: m.delivered, Retries: m.attempt}
 	switch {
 	case m.fail >= failRefused:
-		o.Status, o.Cause, o.Length = StatusPDS, m.cause, 0
+		o.Status, o.Cause, o.Length = StatusPDS, m.cause, arrived
 	case m.fail != failNone:
-		o.Status, o.Code, o.Length = StatusFailed, m.code, 0
+		o.Status, o.Code, o.Length = StatusFailed, m.code, arrived
 	case m.delivered < m.length+m.rest:
 		o.Status = StatusTruncated
 	}
