@@ -70,6 +70,7 @@ func TestExchangeIsReceiveAndTransmit(t *testing.T) {
 			c.CC.Control = ccc.ControlNone
 			c.Algorithm = func(ccc.Key) ccc.Algorithm { return &quota{window: 26_000} }
 		},
+		"ordered":    func(*Config) {},
 		"observe":    func(c *Config) { c.CC.Mode = ccc.ModeObserve },
 		"few chunks": func(c *Config) { c.CC.NSCC.LinkRate, c.Memory.Chunks = 40e10, 8 },
 		"batches":    func(c *Config) { c.CC.NSCC.LinkRate = 160e10 },
@@ -94,6 +95,9 @@ func TestExchangeIsReceiveAndTransmit(t *testing.T) {
 				now += int64(rng.IntN(300))
 				if a.e.sender.Messages() < 4 {
 					m := Message{To: Destination{Address: sourceAddr(1 + rng.IntN(3)), Job: 1}, Length: rng.Uint32N(1 << uint(12+rng.IntN(9))), Cookie: rng.Uint64()}
+					if name == "ordered" {
+						m.Mode = ses.ModeROD
+					}
 					ha, errA := a.e.Write(now, &m)
 					hb, errB := b.e.Write(now, &m)
 					require.Equal(t, errB, errA)

@@ -18,8 +18,6 @@ import (
 //	receiveEdge        plain requests that begin or end one,     decoding, and most of judging
 //	                   or that Follow does not know              (ses.Target.Expect)
 //	receiveByHeader    nothing: chooses among those below, by type and PDC
-//	receiveExpected    any request that is new on an open PDC    the manager's second look
-//	                   where no answer is owed                   (pdc.FastPath.Expect)
 //	receiveACK         plain ACK_CCs of the lowest packets in    decoding, and an event for each packet
 //	                   flight, or of one                         (pdc.FastPath.TakeACK)
 //	receiveGeneralACK  any other ACK_CC                          what concerns answers: it has none
@@ -192,51 +190,8 @@ func (e *Endpoint) receiveByHeader(now int64, in, reply *Datagram, r *Received) 
 			e.receiveACK(now, in, reply, r)
 			return
 		}
-		if q.Type().IsRequest() && ses.Form(q.Next()).IsRequest() {
-			if p := e.pds.Fast().Expect(q, in.Src); p != nil {
-				e.receiveExpected(now, in, reply, r, p)
-				return
-			}
-		}
 	}
 	e.receiveGeneral(now, in, reply, r)
-}
-
-// receiveExpected takes in a request that p expects.
-func (e *Endpoint) receiveExpected(now int64, in, reply *Datagram, r *Received, p *pdc.PDC) {
-	if e.pds.HasEvents() || !prepare(reply, r) { // the manager answers ErrEvents
-		e.receiveGeneral(now, in, reply, r)
-		return
-	}
-	q, buf := (*pds.RequestView)(in.Packet), reply.Packet[:HeaderMax]
-	e.res.ID, e.res.Next, e.res.Header = pdc.RxID{PDC: p.Handle(), PSN: q.PSN()}, q.Next(), q.Type().HeaderLen()
-	r.PDC = p.Handle()
-	e.judge(in.Packet, modeOf(in.Packet), r)
-	x, n := e.presented(in), 0
-	if d := &e.decision; d.IsDefault() && e.request.Opcode.IsPlain() {
-		n, _ = e.pds.Fast().Take(now, p, &pdc.Taken{
-			Request: q, Src: &in.Src, State: &x.State, CE: in.CE,
-			Size: x.Size, Payload: uint32(len(in.Packet) - r.Payload),
-		}, (*[pds.AckCCLen]byte)(buf))
-		switch {
-		case n == 0:
-		case r.Form == ses.FormStandard:
-			ses.PutDefault((*[ses.ResponseLen]byte)(buf[n:]), (*ses.StandardView)(in.Packet[r.Header:]))
-			n += ses.ResponseLen
-		default:
-			n = len(d.Response.AppendTo(buf[:n]))
-		}
-	} else {
-		e.pds.Fast().Await(now, p, x)
-		n = e.answer(now, buf, r)
-	}
-	if n > 0 {
-		e.control(reply, n, in.Dst, in.Src)
-	}
-	if e.credit != nil {
-		e.demandNext(now, in, p.Handle())
-	}
-	e.followUp(now)
 }
 
 // receiveGeneral is Receive for any packet.

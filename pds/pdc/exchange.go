@@ -84,10 +84,10 @@ func (f *FastPath) Exchange(
 	return p, n
 }
 
-// waitsToSend reports whether p has new packets to send, unordered ones, and neither
-// anything else to do nor a timer to move.
+// waitsToSend reports whether p has new packets to send, and neither anything else to do nor a
+// timer to move.
 func (p *PDC) waitsToSend() bool {
-	const asked, wanted = flagInitiator | flagROD | flagClearDue | flagOnData | flagRecovering, flagInitiator | flagOnData
+	const asked, wanted = flagInitiator | flagClearDue | flagOnData | flagRecovering, flagInitiator | flagOnData
 	w := &p.tx
 	return p.flags&asked == wanted && w.control == 0 && w.rtoAt >= p.timerAt && w.next != w.tail
 }

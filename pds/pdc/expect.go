@@ -6,13 +6,11 @@ import "github.com/uetcc/uetcc/pds"
 // Nothing else is checked: it may be in another life than the request means, or in none.
 func (f *FastPath) Named(q *pds.RequestView) *PDC { return (*Manager)(f).byID(q.DPDCID()) }
 
-// Expect looks at a request, and changes nothing. It returns the PDC if [FastPath.Take] or
-// [FastPath.Await] may take the request: if it is new and in the window of an established
-// PDC (the next one, if that is ordered), and the PDC has this peer, owes it no response and
-// is not closing. Nearly every request is such; any other gets nil and goes to
-// [Manager.Receive]. The caller has to check the type and what follows the header.
-func (f *FastPath) Expect(q *pds.RequestView, src Addr) *PDC {
-	m := (*Manager)(f)
+// expect looks at a request, and changes nothing. It returns the PDC if the request is new and in
+// the window of an established PDC (the next one, if that is ordered), and the PDC has this peer,
+// owes it no response and is not closing: nearly every request is such. The caller has to check
+// the type and what follows the header.
+func (m *Manager) expect(q *pds.RequestView, src Addr) *PDC {
 	p := m.byID(q.DPDCID())
 	if p == nil || p.state != StateEstablished || p.peerID != q.SPDCID() || p.peer != src || p.rx.holding {
 		return nil
@@ -36,18 +34,12 @@ func (p *PDC) suits(q *pds.RequestView) bool {
 
 const unsuited = flagROD | flagClose | flagGap | flagUnproven
 
-// Await is the rest of [Manager.Receive] for a request whose PDC [FastPath.Expect] has just
-// returned: the verdict is VerdictRequest, and the answer comes by [Manager.Respond].
-func (f *FastPath) Await(now int64, p *PDC, in *In) {
-	m := (*Manager)(f)
-	m.stats.Received++
-	m.await(now, p, (*pds.RequestView)(in.Packet), in)
-}
-
+// await keeps what Respond needs for a request that expect has just returned p for; there is no
+// NACK that could need more.
 func (m *Manager) await(now int64, p *PDC, q *pds.RequestView, in *In) {
 	p.activeAt = now
 	p.rx.released(q.ClearPSN())
-	b := &m.in // what Respond will need; there is no NACK that could need more
+	b := &m.in
 	b.id = RxID{p.handle, q.PSN()}
 	b.psn, b.flags, b.spdcid = q.PSN(), q.Flags(), q.SPDCID()
 	b.size, b.ce, b.state = in.Size, in.CE, in.State

@@ -4,7 +4,7 @@ package pdc
 // frequent packets. Each declines any other packet, and has then changed nothing: the caller
 // takes that one to the Manager's method.
 //
-//	Expect, Named, Await, Take          a request: Receive and Respond
+//	Named, Take                         a request: Receive and Respond
 //	ReceiveACK, TakeACK                 an acknowledgement: Receive
 //	TransmitRun                         new packets: Transmit
 //	NextSender, Upcoming                who would be next in Transmit

@@ -12,7 +12,7 @@ func (m *Manager) receiveRequest(now int64, in *In, out []byte, r *Result) error
 		return m.malformed(err)
 	}
 	v := (*pds.RequestView)(in.Packet)
-	p := m.Fast().Expect(v, in.Src)
+	p := m.expect(v, in.Src)
 	if p == nil || in.Trimmed != 0 || !q.Type.Allows(q.Next) {
 		return m.receiveOther(now, in, &q, out, r)
 	}
@@ -23,7 +23,7 @@ func (m *Manager) receiveRequest(now int64, in *In, out []byte, r *Result) error
 	return nil
 }
 
-// receiveOther takes in any request. The ones that Expect accepts have a shorter way.
+// receiveOther takes in any request. Those that expect returns a PDC for have a shorter way.
 func (m *Manager) receiveOther(now int64, in *In, q *pds.Request, out []byte, r *Result) error {
 	if err := q.Validate(); err != nil {
 		return m.malformed(err)

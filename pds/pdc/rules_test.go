@@ -517,7 +517,7 @@ func TestLastBelowOneThatAskedIsAcknowledged(t *testing.T) {
 // takeWire has b take a request the short way.
 func (g *pair) takeWire(w wire) []wire {
 	q, src := (*pds.RequestView)(w.b[:pds.RequestLen]), AddrFrom(w.from.addr)
-	p := g.b.m.Fast().Expect(q, src)
+	p := g.b.m.expect(q, src)
 	require.NotNil(g.t, p)
 	var out [pds.AckCCLen]byte
 	n, ok := g.b.m.Fast().Take(g.now, p, &Taken{Request: q, Src: &src, State: &AckState{}, Size: int64(len(w.b)) + 8, Payload: 4096}, &out)

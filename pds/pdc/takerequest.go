@@ -14,9 +14,9 @@ type Taken struct {
 }
 
 // Take is [Manager.Receive] and [Manager.Respond] in one, for a request to p that the
-// layer above has done or is about to: [FastPath.Expect] has just returned p for it, or
-// the request is plain ([pds.RequestView.Plain], PlainCC) and [FastPath.Named] has. It
-// reports false if Expect would return nil; nothing has changed then. If an
+// layer above has done or is about to: the request is plain ([pds.RequestView.Plain],
+// PlainCC) and [FastPath.Named] has just returned p for it. It reports false, and nothing
+// has changed, if the request is anything but a new one in the window of p. If an
 // acknowledgement is due it writes the header of one that a response follows
 // ([pds.NextResponse]), and returns its length, otherwise 0.
 //
@@ -102,7 +102,7 @@ func (m *Manager) takeAhead(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte
 // takeExpected is Take in general.
 func (m *Manager) takeExpected(now int64, t *Taken, out *[pds.AckCCLen]byte) (n int, ok bool) {
 	q := t.Request
-	p := m.Fast().Expect(q, *t.Src)
+	p := m.expect(q, *t.Src)
 	if p == nil {
 		return 0, false
 	}

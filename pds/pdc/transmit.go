@@ -141,12 +141,9 @@ func (m *Manager) putRequest(now int64, p *PDC, pkt *packet, buf []byte, out *Ou
 	sp := m.cc.Send(h, now, ccc.Sent{Size: int64(pkt.size), Rtx: out.Retx, Seq: uint64(p.tx.offset(out.PSN))})
 	pkt.entropy = sp.Entropy
 	out.Size, out.Entropy = int64(pkt.size), sp.Entropy
-	q := pds.Request{Type: pds.TypeRUDReq, Next: pkt.kind.next(), PSN: out.PSN, SPDCID: p.handle.ID(), DPDCID: p.peerID}
-	switch {
-	case sp.CreditTarget != 0:
+	q := pds.Request{Type: p.requestType(), Next: pkt.kind.next(), PSN: out.PSN, SPDCID: p.handle.ID(), DPDCID: p.peerID}
+	if sp.CreditTarget != 0 {
 		m.putTarget(p, &q, sp.CreditTarget)
-	case p.is(flagROD):
-		q.Type = pds.TypeRODReq
 	}
 	q.ClearOffset, _ = pds.ClearOffset(out.PSN, p.tx.ClearPSN())
 	if p.syn() {

@@ -35,7 +35,7 @@ func (f *FastPath) NextSender() (pds.PDCID, bool) {
 }
 
 // TransmitRun is [Manager.Transmit] for the packets that nearly all are, up to most of them, at
-// least one: new ones of an unordered PDC in use, which congestion control admits at once.
+// least one: new ones of an initiator's PDC in use, which congestion control admits at once.
 // Several go while nobody else has a turn. It returns their PDC; with other packets to send,
 // or none, there is none, and nothing has changed.
 func (f *FastPath) TransmitRun(now int64, most int, x *Run) *PDC {
@@ -61,7 +61,15 @@ func (f *FastPath) TransmitRun(now int64, most int, x *Run) *PDC {
 	return p
 }
 
-// plainSender returns the PDC whose turn it is, if it is an unordered one in use that
+// requestType is the type of the requests of p without credit.
+func (p *PDC) requestType() pds.Type {
+	if p.is(flagROD) {
+		return pds.TypeRODReq
+	}
+	return pds.TypeRUDReq
+}
+
+// plainSender returns the PDC whose turn it is, if it is an initiator's in use that
 // has a new packet to send within its peer's window, and nothing else.
 func (m *Manager) plainSender() *PDC {
 	if m.ctl.head != 0 || m.data.len() == 0 {
@@ -69,7 +77,7 @@ func (m *Manager) plainSender() *PDC {
 	}
 	p := &m.pdc[m.data.next()]
 	w := &p.tx
-	if p.state != StateEstablished || p.flags&(flagROD|flagClearDue|flagInitiator) != flagInitiator ||
+	if p.state != StateEstablished || p.flags&(flagClearDue|flagInitiator) != flagInitiator ||
 		w.queued|w.control != 0 || w.next == w.tail || !w.inPeerWindow(w.next) {
 		return nil
 	}
@@ -92,7 +100,7 @@ func (m *Manager) sentRun(now int64, p *PDC, r *row, x *Run, s ccc.RunParams) (l
 	w, n := &p.tx, uint32(s.Sent)
 	i := w.next % rowLen
 	x.N, x.asks = n, 0
-	x.heads = pds.MakeRequestRun(x.kind.next(), int16(w.base-1-w.next), w.psn(w.next), p.handle.ID(), p.peerID)
+	x.heads = pds.MakeRequestRun(p.requestType(), x.kind.next(), int16(w.base-1-w.next), w.psn(w.next), p.handle.ID(), p.peerID)
 	// As a slice: the nil check of a pointer to the chunk would load its first line, which
 	// nobody needs.
 	in := m.mem.chunk[w.sends].packet[:]
