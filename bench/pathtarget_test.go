@@ -65,8 +65,8 @@ func newTarget(b *testing.B, n int, control ccc.Control, flags pds.Flags) *targe
 func (t *targetEnd) open(b *testing.B, n int) {
 	for i := range 2 * n {
 		in := &t.in[0]
-		t.request(in, uint16(i%n+1))
-		if i < n {
+		t.request(in, uint16(i/2+1))
+		if i%2 == 0 {
 			in.Packet[atFlags] |= byte(pds.FlagSYN)
 			binary.BigEndian.PutUint16(in.Packet[atDPDCID:], uint16(pds.MakePDCInfo(false, 0)))
 		}

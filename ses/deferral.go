@@ -60,11 +60,7 @@ func (t *Target) dropDeferred(i uint32) {
 	if b.kept = false; t.keep(recv - 1) {
 		return
 	}
-	e, prev := &t.entries[b.entry], uint32(0)
-	for at := e.head; at != 0 && int32(t.receives[at-1].posted-b.posted) < 0; at = t.receives[at-1].next {
-		prev = at
-	}
-	t.enqueue(e, prev, recv-1)
+	t.enqueue(recv - 1)
 }
 
 // dropDeferredOf forgets the deferred sends of a PDC that has ended: nobody waits for ready
@@ -109,7 +105,7 @@ func (t *Target) dropPending(entry uint32) {
 // send that it was kept for.
 func (t *Target) use(p *plan) {
 	if p.pending == 0 {
-		t.consume(&t.entries[p.entry], p.recv-1)
+		t.consume(p.recv - 1)
 		return
 	}
 	t.freePending(p.pending.slot())

@@ -50,6 +50,15 @@ func (x *finder) find(k pair) (slot uint32, ok bool) {
 	}
 }
 
+// set gives a key that is there another slot.
+func (x *finder) set(k pair, slot uint32) {
+	i := x.home(k)
+	for x.cells[i].key != k || x.cells[i].val == 0 {
+		i = (i + 1) & x.mask
+	}
+	x.cells[i].val = slot + 1
+}
+
 // insert adds a key that is not there yet. The caller bounds the number of keys
 // to what newFinder was given.
 func (x *finder) insert(k pair, slot uint32) {

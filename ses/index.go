@@ -87,7 +87,7 @@ func (t *Target) CloseIndex(now int64, process Handle, ri ResourceIndex) error {
 		}
 	}
 	for e.head != 0 {
-		t.consume(e, e.head-1)
+		t.consume(e.head - 1)
 	}
 	t.dropPending(n)
 	e.state = IndexInvalid

@@ -31,7 +31,7 @@ func (t *Target) PostReceive(process Handle, ri ResourceIndex, r Receive) (Handl
 	if t.keep(i) {
 		return t.recvSlots.handle(i), nil
 	}
-	t.enqueue(e, e.tail, i)
+	t.enqueue(i)
 	return t.recvSlots.handle(i), nil
 }
 
@@ -43,58 +43,70 @@ func (t *Target) CancelReceive(h Handle) error {
 	if !ok || t.receives[i].kept {
 		return ErrNotFound
 	}
-	t.consume(&t.entries[t.receives[i].entry], i)
+	t.consume(i)
 	return nil
 }
 
 type receive struct {
 	Receive
-	entry  uint32
-	next   uint32 // slot + 1
-	posted uint32 // counts up, modulo 2^32
-	kept   bool   // not in the queue: for a deferred send that comes again
+	entry      uint32
+	prev, next uint32 // in the queue, slot + 1
+	posted     uint32 // counts up, modulo 2^32
+	kept       bool   // not in the queue: for a deferred send that comes again
+	class      uint8  // see tagIndex
+
+	older, newer uint32 // in its chain of the tagIndex, slot + 1
+	newest       uint32 // of the chain that it is the oldest of, slot + 1
 }
 
 // takes reports whether the buffer is for messages with this tag.
 func (b *receive) takes(tag uint64) bool { return (b.Match^tag)&^b.Ignore == 0 }
 
+// before reports whether b was posted before o.
+func (b *receive) before(o *receive) bool { return int32(b.posted-o.posted) < 0 }
+
 // match returns the oldest buffer of e's queue that takes r; an untagged message
 // matches whatever the tags.
-func (t *Target) match(e *entry, r *Request) (i uint32, ok bool) {
-	tagged := r.Opcode.in(opsTagged)
-	for at := e.head; at != 0; at = t.receives[at-1].next {
-		if !tagged || t.receives[at-1].takes(r.Key) {
-			return at - 1, true
-		}
+func (t *Target) match(n uint32, r *Request) (i uint32, ok bool) {
+	if !r.Opcode.in(opsTagged) {
+		head := t.entries[n].head
+		return head - 1, head != 0
 	}
-	return 0, false
+	return t.matchTag(n, r.Key)
 }
 
-// enqueue puts buffer i into e's queue behind the one at prev, 0 for none.
-func (t *Target) enqueue(e *entry, prev, i uint32) {
-	at := &e.head
+// enqueue puts buffer i into its queue, nearly always behind all others: in the order of
+// posting, so that one that was kept finds its place again.
+func (t *Target) enqueue(i uint32) {
+	b := &t.receives[i]
+	e := &t.entries[b.entry]
+	prev := e.tail
+	for prev != 0 && b.before(&t.receives[prev-1]) {
+		prev = t.receives[prev-1].prev
+	}
+	at, back := &e.head, &e.tail
 	if prev != 0 {
 		at = &t.receives[prev-1].next
 	}
-	if t.receives[i].next, *at = *at, i+1; e.tail == prev {
-		e.tail = i + 1
+	if b.prev, b.next = prev, *at; b.next != 0 {
+		back = &t.receives[b.next-1].prev
 	}
+	*at, *back = i+1, i+1
+	t.addTag(i)
 }
 
-// consume removes a buffer from e's queue.
-func (t *Target) consume(e *entry, i uint32) {
-	prev := uint32(0)
-	for at := e.head; at != i+1; at = t.receives[at-1].next {
-		prev = at
+// consume removes a buffer from its queue.
+func (t *Target) consume(i uint32) {
+	b := &t.receives[i]
+	e := &t.entries[b.entry]
+	at, back := &e.head, &e.tail
+	if b.prev != 0 {
+		at = &t.receives[b.prev-1].next
 	}
-	next := t.receives[i].next
-	if prev == 0 {
-		e.head = next
-	} else {
-		t.receives[prev-1].next = next
+	if b.next != 0 {
+		back = &t.receives[b.next-1].prev
 	}
-	if e.tail == i+1 {
-		e.tail = prev
-	}
+	*at, *back = b.next, b.prev
+	t.removeTag(i)
 	t.recvSlots.release(i)
 }

@@ -17,7 +17,7 @@ type TargetConfig struct {
 	Processes int    // processes, at most 65536
 	Indices   int    // resource indices of each process, at most 4096
 	Regions   int    // registered regions, at most 65536
-	Receives  int    // posted receive buffers, at most 65536; a tagged send looks at those of its queue one by one
+	Receives  int    // posted receive buffers, at most 65536; with up to 8 values of Ignore a tag is found by hash
 	Messages  int    // messages of several packets in progress, at most 65536
 	// Pending are the rendezvous and deferrable sends that the target has to come back
 	// to, at most 65536. Without room a deferrable send is refused like any other.
@@ -80,6 +80,7 @@ type Target struct {
 	recvSlots   slots
 	receives    []receive
 	posted      uint32 // buffers so far
+	tags        tagIndex
 
 	messages    finder // {peer, message_id} -> slot of records
 	recordSlots slots
@@ -109,6 +110,7 @@ func NewTarget(c TargetConfig) (*Target, error) {
 		entries:   slab.Make[entry](c.Processes * c.Indices),
 		keys:      newFinder(c.Regions, c.Seed), regionSlots: newSlots(c.Regions), regions: slab.Make[region](c.Regions),
 		recvSlots: newSlots(c.Receives), receives: slab.Make[receive](c.Receives),
+		tags:     tagIndex{chains: newFinder(c.Receives, c.Seed)},
 		messages: newFinder(c.Messages, c.Seed), recordSlots: newSlots(c.Messages),
 		records: slab.Make[Record](max(c.Messages, 1)), recent: make([]uint16, buckets(c.Messages)),
 		listed: newPeerLists(c.Messages), epoch: 1, grants: slab.Make[grant](min(buckets(c.Regions), maxGrants)),

@@ -216,7 +216,7 @@ func (t *Target) bufferFor(r *Request, e *entry, p *plan) *receive {
 	i, ok := t.restarted(r, p)
 	if ok {
 		i, p.pending = t.pendings[i].recv-1, Handle(r.Token.Target)
-	} else if i, ok = t.match(e, r); !ok {
+	} else if i, ok = t.match(p.entry, r); !ok {
 		return nil
 	}
 	b := &t.receives[i]
