@@ -222,7 +222,6 @@ func (h *Host) submit(m *Message) (uetcc.Handle, error) {
 // stir sends what may go now.
 func (h *Host) stir() {
 	h.w.s.kick(uint32(h.id))
-	h.w.s.watchNode(uint32(h.id))
 }
 
 // Receive is that of a [Node].

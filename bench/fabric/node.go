@@ -102,7 +102,8 @@ func (s *sim) endBetween(from, to uint32) end {
 	return e
 }
 
-// serveNode sends the next packet of a host whose link is free.
+// serveNode sends the next packet of a host whose link is free. It is called again when that has
+// been sent; the deadline is asked for when there is nothing to send.
 func (s *sim) serveNode(host uint32) {
 	paused, until := false, int64(0)
 	if s.pfc != nil {
@@ -114,7 +115,7 @@ func (s *sim) serveNode(host uint32) {
 	case s.ends.node[host].Transmit(link.Ps(s.now), paused, f):
 		s.launch(host, f)
 		s.wakeAt(host, s.ports[host].busy)
-		return // the deadline is asked for when there is nothing more to send
+		return
 	case paused:
 		s.wakeAt(host, until)
 	}
@@ -185,7 +186,6 @@ func (s *sim) deliver(host, pkt uint32, state pdc.AckState) {
 	}
 	n.node[host].Receive(link.Ps(s.now), f)
 	s.kick(host)
-	s.watchNode(host)
 }
 
 // counted counts a packet that has reached its node.

@@ -21,9 +21,11 @@ func (m *Manager) nackPDC(p *PDC, b *inbound, out []byte, r *Result, code pds.Na
 	r.Reply = m.refuse(p, b, out, code)
 }
 
-// nackStranger answers a packet that has no PDC here, within limits.
+// nackStranger answers a packet that has no PDC here, within limits. There are none for a packet
+// that a switch has cut: the answer is no longer than what came, and a peer that does not hear of
+// it takes all that was cut of its first window to be under way until that times out.
 func (m *Manager) nackStranger(now int64, b *inbound, out []byte, r *Result, code pds.NackCode) {
-	if !m.limiter.allow(now, b.src) {
+	if !code.IsTrimmed() && !m.limiter.allow(now, b.src) {
 		m.stats.Muted++
 		return
 	}
