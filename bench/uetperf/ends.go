@@ -222,28 +222,21 @@ func (f *flow) run(o *options, moved *atomic.Int64, stop <-chan struct{}) {
 // askAll sends requests and waits for the answers.
 func (f *flow) askAll(ctx context.Context, j stream.Job, moved *atomic.Int64, stop <-chan struct{}) error {
 	began, data, back := time.Now(), make([]byte, j.Message), make([]byte, j.Message)
-	idle := make(chan *node.Op, 1)
-	question := &node.Op{}
-	idle <- question
-	answer := &node.Op{}
+	answered := make(chan struct{}, 1)
+	question, answer := &node.Op{}, &node.Op{}
 	for !j.Over(began, f.result.Bytes, stop) {
 		at := time.Now()
-		*answer = node.Op{Kind: node.OpRecv, Peer: f.peer, Tag: answerTag, Data: back}
-		answered := make(chan *node.Op, 1)
-		answer.Done = func(op *node.Op) { answered <- op }
+		*answer = node.Op{Kind: node.OpRecv, Peer: f.peer, Tag: answerTag, Data: back, Done: func(*node.Op) { answered <- struct{}{} }}
 		if err := f.node.Start(ctx, answer); err != nil {
 			return err
 		}
-		q := <-idle // the one before is acknowledged by now
-		if q.Err != nil {
-			return q.Err
-		}
-		*q = node.Op{Kind: node.OpSend, Peer: f.peer, Tag: askTag, Data: data, Done: func(op *node.Op) { idle <- op }}
-		if err := f.node.Start(ctx, q); err != nil {
+		question.Kind, question.Peer, question.Tag, question.Data = node.OpSend, f.peer, askTag, data
+		if err := f.node.Do(ctx, question); err != nil {
 			return err
 		}
-		if a := <-answered; a.Err != nil {
-			return a.Err
+		<-answered
+		if answer.Err != nil {
+			return answer.Err
 		}
 		f.result.Note(j.Message, time.Since(at))
 		moved.Add(j.Message)

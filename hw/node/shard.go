@@ -161,8 +161,11 @@ func (s *shard) turn() bool {
 	all := came < batch || room // that has come was taken in
 	s.waits = all && timeout != 0
 	s.mu.Unlock()
-	if s.tell() {
+	some, waited := s.tell()
+	if waited {
 		runtime.Gosched() // whoever waited begins the next, on this processor
+	}
+	if some {
 		err = s.release(err)
 	}
 	if err == nil && s.node.closed.Load() {

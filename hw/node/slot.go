@@ -193,13 +193,14 @@ func (s *shard) vacate(i uint32) {
 	s.free = append(s.free, i)
 }
 
-// tell tells the callers of operations that are over, who may begin others, and reports whether there were any.
-func (s *shard) tell() (any bool) {
-	for ; ; any = true {
+// tell tells the callers of operations that are over, who may begin others, and reports whether there were any, and
+// whether goroutines wait for them.
+func (s *shard) tell() (some, waited bool) {
+	for ; ; some = true {
 		s.mu.Lock()
 		if len(s.done) == 0 {
 			s.mu.Unlock()
-			return any
+			return some, waited
 		}
 		last := len(s.done) - 1
 		op := s.done[last]
@@ -210,6 +211,7 @@ func (s *shard) tell() (any bool) {
 			op.Done(op)
 		} else {
 			op.over <- struct{}{}
+			waited = true
 		}
 	}
 }
