@@ -10,7 +10,7 @@ import (
 type Region uint64
 
 // Expose opens memory to all peers: they may read, write and change it at any time from here on, so what this
-// process does with it meanwhile is for it to agree about with them. The error is ErrBusy, see Options.Regions.
+// process does with it meanwhile is for it to agree about with them. What came before the end of a Recv can be seen behind it. The error is ErrBusy, see Options.Regions.
 func (n *Node) Expose(memory []byte) (Region, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -28,11 +28,15 @@ func TestLoss(t *testing.T) {
 	_, err := b.Expose(memory)
 	require.NoError(t, err)
 	require.NoError(t, a.Write(ctx, b.Addr(), node.At{}, data))
+	meet(b)
 	require.True(t, bytes.Equal(data, memory))
 	clear(memory[:1<<20])
+	meet(b)
 	got := make([]byte, 1<<20)
 	require.NoError(t, a.Read(ctx, b.Addr(), node.At{Offset: 1 << 20}, got))
 	require.True(t, bytes.Equal(data[1<<20:], got))
+	meet(a)
+	meet(b)
 	require.Positive(t, out.lost)
 	require.Positive(t, back.lost)
 }
@@ -46,6 +50,7 @@ func TestTinyBuffers(t *testing.T) {
 	_, err := b.Expose(memory)
 	require.NoError(t, err)
 	require.NoError(t, a.Write(ctx, b.Addr(), node.At{}, data))
+	meet(b)
 	require.True(t, bytes.Equal(data, memory))
 	t.Logf("%+v", a.Stats().Port)
 }
@@ -175,6 +180,7 @@ func TestPeerRestarts(t *testing.T) {
 		require.ErrorIs(t, err, node.ErrRestarted)
 		require.NoError(t, a.Write(ctx, c.Addr(), node.At{}, data))
 	}
+	meet(c)
 	require.True(t, bytes.Equal(data, memory))
 }
 
@@ -194,6 +200,7 @@ func TestBackPressure(t *testing.T) {
 		})
 	}
 	all.Wait()
+	meet(b)
 	require.True(t, bytes.Equal(data, memory))
 	short, cancel := context.WithTimeout(ctx, time.Millisecond)
 	defer cancel()
@@ -254,7 +261,7 @@ func TestAllToAll(t *testing.T) {
 							require.True(t, tolerant && (i == victim || j == victim), "%d to %d: %v", i, j, err)
 							require.True(t, errors.Is(err, node.ErrRestarted) || errors.Is(err, node.ErrSilent) ||
 								errors.Is(err, node.ErrClosed) || errors.Is(err, port.ErrRefused) || errors.Is(err, node.ErrRefused), "%v", err)
-						} else if i != victim && j != victim || !tolerant {
+						} else if meet(all[j]); i != victim && j != victim || !tolerant {
 							require.True(t, bytes.Equal(data, memory[j][i*size:][:size]), "%d to %d", i, j)
 						}
 					})
@@ -317,6 +324,7 @@ func TestShards(t *testing.T) {
 		a := listen(t, "127.0.0.1:0", o)
 		all.Go(func() {
 			require.NoError(t, a.Write(ctx, b.Addr(), node.At{Offset: uint64(i) << 20}, data))
+			meet(b)
 			require.True(t, bytes.Equal(data, memory[i<<20:][:1<<20]))
 			require.NoError(t, a.Send(ctx, b.Addr(), 1, []byte(fmt.Sprint(i))))
 		})
