@@ -99,7 +99,11 @@ func (ev *Event) why() (helps string, kind error) {
 	case pdc.CauseNone, pdc.CauseClosed:
 		return "", ErrPeerGone
 	}
-	return refusal(ev.Nack)
+	code := ev.Nack
+	if code == 0 && ev.Cause < 0x100 { // the cause is a code itself, where the peer is gone
+		code = pds.NackCode(ev.Cause)
+	}
+	return refusal(code)
 }
 
 // rejected is why for a message that the peer's semantic layer has refused.

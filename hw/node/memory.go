@@ -10,7 +10,8 @@ import (
 type Region uint64
 
 // Expose opens memory to all peers: they may read, write and change it at any time from here on, so what this
-// process does with it meanwhile is for it to agree about with them. What came before the end of a Recv can be seen behind it. The error is ErrBusy, see Options.Regions.
+// process does with it meanwhile is for it to agree about with them. What came before
+// the end of a Recv can be seen behind it. The error says that there are too many, see Options.Regions.
 func (n *Node) Expose(memory []byte) (Region, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -20,7 +21,7 @@ func (n *Node) Expose(memory []byte) (Region, error) {
 	r := Region(n.regions)
 	for _, s := range n.shards {
 		if err := s.expose(r, memory); err != nil {
-			return 0, fmt.Errorf("%w: %d regions: %w", ErrBusy, n.regions, err)
+			return 0, fmt.Errorf("node: %d regions are open, Options.Regions allows %d: %w", n.regions, n.options.Regions, err)
 		}
 	}
 	n.regions++

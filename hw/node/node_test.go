@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/hw/node"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -126,14 +127,14 @@ func TestRefusals(t *testing.T) {
 		"beyond its end":  a.Write(ctx, b.Addr(), node.At{Region: r, Offset: 50}, data),
 		"reads beyond it": a.Read(ctx, b.Addr(), node.At{Region: r}, data),
 	} {
-		require.ErrorIs(t, err, node.ErrRefused, name)
+		require.ErrorIs(t, err, uetcc.ErrRejected, name)
 		var e *node.Error
 		require.ErrorAs(t, err, &e)
 		require.Equal(t, b.Addr(), e.Peer)
 		t.Log(err)
 	}
 	b.Withdraw(r)
-	require.ErrorIs(t, a.Write(ctx, b.Addr(), node.At{Region: r}, data[:1]), node.ErrRefused)
+	require.ErrorIs(t, a.Write(ctx, b.Addr(), node.At{Region: r}, data[:1]), uetcc.ErrRejected)
 	for _, peer := range []netip.AddrPort{{}, a.Addr(), netip.MustParseAddrPort("[::1]:77")} {
 		require.ErrorIs(t, a.Write(ctx, peer, node.At{}, data), node.ErrPeer)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/hw/node"
 	"github.com/uetcc/uetcc/hw/port"
 	"github.com/uetcc/uetcc/hw/udp"
@@ -116,9 +117,9 @@ func TestRecvFromPeer(t *testing.T) {
 		require.Equal(t, x.Addr().String(), string(buffer[:n]))
 	}
 	all.Wait()
-	all.Go(func() { require.ErrorIs(t, b.Send(ctx, a.Addr(), 4, make([]byte, 9000)), node.ErrTruncated) })
+	all.Go(func() { require.ErrorIs(t, b.Send(ctx, a.Addr(), 4, make([]byte, 9000)), uetcc.ErrTruncated) })
 	n, _, err := a.Recv(ctx, b.Addr(), 4, make([]byte, 5000))
-	require.ErrorIs(t, err, node.ErrTruncated)
+	require.ErrorIs(t, err, uetcc.ErrTruncated)
 	require.Equal(t, 5000, n)
 	all.Wait()
 }
@@ -177,7 +178,7 @@ func TestPeerRestarts(t *testing.T) {
 	err = a.Write(ctx, c.Addr(), node.At{}, data)
 	t.Log("the first one after: ", err)
 	if err != nil {
-		require.ErrorIs(t, err, node.ErrRestarted)
+		require.ErrorIs(t, err, uetcc.ErrPeerGone)
 		require.NoError(t, a.Write(ctx, c.Addr(), node.At{}, data))
 	}
 	meet(c)
@@ -259,8 +260,8 @@ func TestAllToAll(t *testing.T) {
 						if err != nil {
 							failed++
 							require.True(t, tolerant && (i == victim || j == victim), "%d to %d: %v", i, j, err)
-							require.True(t, errors.Is(err, node.ErrRestarted) || errors.Is(err, node.ErrSilent) ||
-								errors.Is(err, node.ErrClosed) || errors.Is(err, port.ErrRefused) || errors.Is(err, node.ErrRefused), "%v", err)
+							require.True(t, errors.Is(err, uetcc.ErrPeerGone) || errors.Is(err, uetcc.ErrNoAnswer) ||
+								errors.Is(err, node.ErrClosed) || errors.Is(err, port.ErrRefused) || errors.Is(err, uetcc.ErrRejected), "%v", err)
 						} else if meet(all[j]); i != victim && j != victim || !tolerant {
 							require.True(t, bytes.Equal(data, memory[j][i*size:][:size]), "%d to %d", i, j)
 						}

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/hw/node"
 	"github.com/uetcc/uetcc/hw/port"
 )
@@ -89,7 +90,7 @@ func TestPeerStopsAndDies(t *testing.T) {
 	require.NoError(t, child.Process.Kill())
 	err := <-sent
 	t.Log(err)
-	require.True(t, errors.Is(err, port.ErrRefused) || errors.Is(err, node.ErrSilent), "%v", err)
+	require.True(t, errors.Is(err, port.ErrRefused) || errors.Is(err, uetcc.ErrNoAnswer), "%v", err)
 
 	_, again := startChild(t, peer.String())
 	require.Equal(t, peer, again)

@@ -43,7 +43,7 @@ func (s *shard) received(in *uetcc.Datagram, r *uetcc.Received) {
 			length = int(s.request.RequestLength)
 		}
 		if length > len(op.Data) {
-			length, err = len(op.Data), ErrTruncated
+			length, err = len(op.Data), uetcc.ErrTruncated
 		}
 		op.N = length
 		s.finish(x, err)

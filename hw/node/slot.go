@@ -247,7 +247,8 @@ func (s *shard) complete(x *slot, ev *uetcc.Event) {
 		case op.Kind == OpRead:
 			op.N = int(ev.Outcome.Length)
 		}
-		s.finish(x, outcome(ev))
+		ev.Peer = op.Peer.Addr() // not the number that the endpoint knows
+		s.finish(x, ev.Err())
 	}
 	s.vacate(uint32(ev.Cookie))
 }
