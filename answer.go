@@ -51,6 +51,10 @@ func (s *answers) init(n, pdcs int) {
 // peer that reads and acknowledges nothing leaves half of them to others.
 func (s *answers) shares(h pdc.Handle) bool { return int(s.held[h.ID()]) < len(s.slot)-s.live }
 
+// spares reports whether answers may wait until their peers have shown that they receive: three
+// in four are free. Strangers who ask for data in others' names take no more.
+func (s *answers) spares() bool { return s.live < len(s.slot)/4 }
+
 // take returns an unused slot for the answer to a request; the caller has seen that there
 // is one.
 func (s *answers) take(rx pdc.RxID) (*answer, AnswerID) {

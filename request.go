@@ -88,12 +88,13 @@ func (e *Endpoint) judge(b []byte, mode ses.Mode, r *Received) {
 const unprovenData = 16
 
 // doubts reports whether the request in hand asks for more than its peer may have before it has
-// shown that it receives what is sent to it: data in packets of its own, or to be read by this side.
+// shown that it receives what is sent to it: data to be read by this side, or packets of its own
+// for which nothing is spare. Otherwise those wait, behind a NOOP, for the peer to show itself.
 func (e *Endpoint) doubts() bool {
 	switch q := &e.request; {
 	case q.Opcode == ses.OpcodeRead && q.RequestLength > unprovenData:
 		doubts, first := e.pds.Doubts(e.res.ID.PDC)
-		return doubts && first
+		return doubts && first && !e.answers.spares()
 	case q.Opcode.IsRendezvous(), q.Opcode.IsDeferrable():
 		doubts, _ := e.pds.Doubts(e.res.ID.PDC)
 		return doubts
