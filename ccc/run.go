@@ -119,11 +119,14 @@ func sum(acks []PlainAck) (bytes int64, packets int32, marks int) {
 
 // takeEach tells all that listen of each acknowledgement, in the order of OnACK.
 func (m *Manager) takeEach(b *member, at *seat, now int64, acks []PlainAck) {
-	c := &at.context
+	c, e, side := &at.context, &at.entropy, m.sideOf(int(b.context.Index()))
+	listens, steers := m.listens && !b.fixed, c.steers(m.p)
 	for i := range acks {
 		a := &acks[i]
-		m.feedback(b, now, reportOf(a.Entropy, a.ECN()))
-		if c.steers(m.p) {
+		if listens {
+			e.Feedback(&m.p.entropy, side, now, reportOf(a.Entropy, a.ECN()))
+		}
+		if steers {
 			c.window.OnPlainACK(&m.p.nscc, now, a.PlainAck)
 		} else {
 			c.window.OnSend(-a.Bytes())
@@ -173,8 +176,13 @@ func (m *Manager) exchangeAny(b *member, at *seat, now int64, acks int, size int
 //
 //go:noinline
 func (m *Manager) choose(b *member, at *seat, paths []uint16) {
+	e, p, side := &at.entropy, &m.p.entropy, m.sideOf(int(b.context.Index()))
 	for i := range paths {
-		paths[i] = m.path(b, at, 0)
+		if b.fixed {
+			paths[i] = e.Fixed()
+		} else {
+			paths[i] = e.Next(p, side, Progress{})
+		}
 	}
 }
 
