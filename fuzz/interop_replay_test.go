@@ -93,6 +93,13 @@ func newInterop(t *testing.T, name string, all []frame.Frame, ours []bool) *inte
 	})
 	require.NoError(t, err)
 	w.e = e
+	openInterop(t, e)
+	return w
+}
+
+// openInterop opens to others what the reference provider's tests use: one index for memory and
+// for a queue, of job 1, with one key.
+func openInterop(t *testing.T, e *uetcc.Endpoint) {
 	tg := e.Target()
 	process, err := tg.AddProcess(ses.Process{Job: 1})
 	require.NoError(t, err)
@@ -105,7 +112,6 @@ func newInterop(t *testing.T, name string, all []frame.Frame, ours []bool) *inte
 		_, err = tg.PostReceive(process, 15, ses.Receive{Base: interopMemory/2 + i<<16, Length: 1 << 16, Ignore: math.MaxUint64})
 		require.NoError(t, err)
 	}
-	return w
 }
 
 // recordOurs takes note of a recorded packet of ours, and starts the message that it begins.
