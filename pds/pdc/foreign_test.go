@@ -130,3 +130,32 @@ func TestPeerWithoutClearRequests(t *testing.T) {
 	require.LessOrEqual(t, asked, 5)
 	require.GreaterOrEqual(t, asked, 3, "but it is, since the CLEAR may have been lost")
 }
+
+// A peer that has begun again comes with the PDCID of its former life and another Start_PSN, as
+// the reference provider does: it is refused, and asked whether it still has the PDC. Before, each
+// of its messages failed until IdleTime (60 s).
+func TestPeerThatBeganAgainUnderItsPDCID(t *testing.T) {
+	for _, alive := range []bool{false, true} {
+		g := established(t, pairConfig{})
+		g.submit(1, 1)
+		g.giveAll(g.giveAll(g.send(g.a)))
+		old := g.info(g.b)
+		q := pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, Flags: pds.FlagSYN, SPDCID: g.info(g.a).ID, PSN: 0x5000_0000,
+			ClearOffset: -1, Info: pds.MakePDCInfo(false, 0)}
+		r, back := g.give(wire{from: g.a, b: append(q.AppendTo(nil), make([]byte, 60)...)})
+		require.ErrorIs(t, r.Err, ErrStart)
+		require.Equal(t, pds.NackInvalidSYN, nackOf(t, back[0]).Code)
+		asked := filterControl(g.send(g.b))
+		require.Len(t, asked, 1)
+		c := controlOf(t, asked[0])
+		require.Equal(t, pds.CtlACKReq, c.Ctl)
+		if alive { // somebody else has sent it
+			_, back = g.give(asked[0])
+			g.giveAll(back)
+		} else {
+			g.give(wire{from: g.a, b: (&pds.Nack{Code: pds.NackInvDPDCID, PSN: c.PSN, DPDCID: c.SPDCID}).AppendTo(nil)})
+		}
+		info, ok := g.b.m.PDC(g.b.m.pdc[old.ID].handle)
+		require.Equal(t, alive, ok && info.State == StateEstablished)
+	}
+}

@@ -67,6 +67,7 @@ func (m *Manager) contextSYN(now int64, b *inbound, out []byte, r *Result) (*PDC
 	case p.state == StateQuarantine:
 		return nil, m.restingSYN(now, p, b, out, r)
 	case p.tx.start != b.start && p.state != StatePending:
+		m.challenge(now, p) // a peer that has begun again, maybe, and would be locked out until IdleTime
 		m.nackPDC(p, b, out, r, pds.NackInvalidSYN)
 		return nil, ErrStart
 	case p.tx.start != b.start:
