@@ -4,10 +4,14 @@
 //
 //	go test ./fuzz -run 'TestFaults$/seeds' -seeds 2000    more runs of the simulation
 //	go test ./fuzz -run 'TestFaults$/seeds' -seed 1519     one of them again
+//	go test ./fuzz -run TestWhole -v                       endpoints at their defaults on a fabric
 //	go test ./fuzz -run xxx -fuzz FuzzFrame                one of the fuzz targets
 //
 // With UETCC_TRACES or UETCC_VECTORS in the environment the replays read the folder that it
 // names in place of testdata/traces or testdata/vectors, whose formats are described there.
+//
+// TestWhole reads testdata/whole/cells.jsonl.gz, or the file that UETCC_WHOLE names; red.jsonl.gz beside it
+// holds cells that the engine does not meet yet. The format is described there.
 //
 // # Invariants of the simulation
 //
