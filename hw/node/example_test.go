@@ -1,9 +1,12 @@
 package node_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log"
+	"os"
+	"sync"
 
 	"github.com/uetcc/uetcc/hw/node"
 )
@@ -89,4 +92,35 @@ func Example_allReduce() {
 		fmt.Print(<-sums, " ")
 	}
 	// Output: 44 44 44 44 44 44 44 44
+}
+
+// A file goes from one node to another in pieces, four of them under way at a time.
+func Example_file() {
+	ctx := context.Background()
+	source, _ := node.Listen("127.0.0.1:0", node.Options{})
+	target, _ := node.Listen("127.0.0.1:0", node.Options{})
+	defer source.Close()
+	defer target.Close()
+	content := bytes.Repeat([]byte("0123456789abcdef"), 1<<16) // of a file; one of 1 GB goes alike
+	_, _ = source.Expose(content)
+
+	file, _ := os.CreateTemp("", "example")
+	defer os.Remove(file.Name())
+	const piece = 64 << 10
+	var all sync.WaitGroup
+	for worker := range 4 {
+		all.Go(func() {
+			buffer := make([]byte, piece)
+			for at := worker * piece; at < len(content); at += 4 * piece {
+				if err := target.Read(ctx, source.Addr(), node.At{Offset: uint64(at)}, buffer); err != nil {
+					log.Fatal(err)
+				}
+				_, _ = file.WriteAt(buffer, int64(at))
+			}
+		})
+	}
+	all.Wait()
+	got, _ := os.ReadFile(file.Name())
+	fmt.Println(len(got), bytes.Equal(got, content))
+	// Output: 1048576 true
 }
