@@ -70,7 +70,7 @@ func (s *shard) config() uetcc.Config {
 	c := uetcc.Config{
 		Address: n.scheme.fep(n.local).Netip(),
 		MTU:     uint32(n.options.MTU),
-		PDS:     pdc.Config{InferLoss: true, RTOInit: patience + 8*rtt},
+		PDS:     pdc.Config{InferLoss: true, RTOInit: patience + 8*rtt, PendTimeout: int64(time.Minute)}, // the context of an operation is what bounds its wait
 		CC: ccc.Config{
 			NSCC: nscc.Config{
 				LinkRate: 100e9 / 8, BaseRTT: rtt, InitialCwnd: 256 << 10,
