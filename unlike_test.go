@@ -31,6 +31,32 @@ func TestUnlikeMTU(t *testing.T) {
 	}
 }
 
+// A read that brings header data cannot say how much its first packet asks for. With a target of
+// a larger MTU it ends at once, and not well.
+func TestUnlikeMTUAndHeaderData(t *testing.T) {
+	for _, b := range []uint32{1024, 2048, 4096, 8192} {
+		i := 0
+		n := newNetwork(t, 1, netFaults{reorder: 2000}, 2, func(c *uetcc.Config) {
+			c.MTU, c.Memory.Chunks, i = [2]uint32{2048, b}[i], 0, i+1
+		})
+		a := n.ends[0]
+		a.local[1] = make([]byte, 60_000)
+		m := uetcc.Message{To: uetcc.Destination{Address: n.ends[1].addr, Job: 1}, Key: 1, Length: 60_000, Cookie: 1, HasData: true}
+		_, err := a.e.Read(n.now, &m)
+		require.NoError(t, err)
+		n.run(func() bool { return len(a.events) == 1 })
+		got := a.events[0].Outcome
+		if b > 2048 {
+			require.Equal(t, ses.StatusFailed, got.Status)
+			require.Equal(t, ses.RCOpViolation, got.Code)
+			continue
+		}
+		require.Equal(t, ses.StatusOK, got.Status)
+		require.EqualValues(t, 60_000, got.Length)
+		require.Less(t, n.now, int64(ms))
+	}
+}
+
 func unlikeEnds(t *testing.T, seed uint64, mtu [2]uint32, length int) {
 	i := 0
 	n := newNetwork(t, seed, netFaults{reorder: 2000}, 2, func(c *uetcc.Config) {

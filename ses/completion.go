@@ -94,6 +94,8 @@ func (in *Initiator) RxData(now int64, y *Reply, ev *Event) error {
 	*ev = Event{}
 	if !m.isSuccess(y) {
 		m.failed(failFatal, y.ReturnCode)
+	} else if n := uint32(y.PayloadLength); y.MessageOffset == 0 && n > m.mtu() && checkMTU("", n) == nil {
+		m.failed(failFatal, RCOpViolation) // of a target with a larger MTU, see askLength
 	} else if !m.take(y.MessageOffset, uint32(y.PayloadLength), ev) {
 		return ErrRange
 	}

@@ -426,7 +426,7 @@ func TestInitiatorReadCountsPlaces(t *testing.T) {
 		for _, wrong := range []struct {
 			off uint32
 			n   uint16
-		}{{0, 8192}, {0, 4095}, {0, 0}, {1, 4096}, {2048, 4096}, {8192, 8192}, {12288, 4097}} {
+		}{{0, 3000}, {0, 4095}, {0, 0}, {1, 4096}, {2048, 4096}, {8192, 8192}, {12288, 4097}} {
 			data.MessageOffset, data.PayloadLength = wrong.off, wrong.n
 			require.ErrorIs(t, in.RxData(0, &data, &ev), ErrRange, "%v", wrong)
 		}
