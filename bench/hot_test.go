@@ -451,8 +451,6 @@ var hot = []struct {
 
 	{"internal/table", "(*Map).Lookup", 0},
 	{"internal/table", "(*Map).beyond", 0},
-	{"internal/table", "(*Map).LookupBatch", 0},
-	{"internal/table", "(*Map).lookupBatch", 0},
 	{"internal/table", "(*Map).Insert", 0},
 	{"internal/table", "(*Map).claim", 0},
 	{"internal/table", "(*Map).Delete", 0},

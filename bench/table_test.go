@@ -98,19 +98,6 @@ func keyed40(b *testing.B, n int) {
 	b.Run("miss/g=1", func(b *testing.B) { one(b, absent, 0) })
 	b.Run("hit/g=2", func(b *testing.B) { two(b, hit) })
 	b.Run("miss/g=2", func(b *testing.B) { two(b, absent) })
-	b.Run("hit/g=1/batch=32", func(b *testing.B) {
-		b.ReportAllocs()
-		var hs [table.BatchSize]table.Handle
-		i := 0
-		for b.Loop() {
-			// One key an iteration, like the others, 32 of them at a time.
-			if i%table.BatchSize == 0 {
-				m.LookupBatch(hs[:], hit[i:i+table.BatchSize])
-			}
-			i = (i + 1) & (n - 1)
-		}
-		tableSink.Add(uint64(hs[0]))
-	})
 }
 
 // BenchmarkKeyed40Cores is a look-up on several cores at once, all in one map; the

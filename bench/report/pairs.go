@@ -125,9 +125,6 @@ var jobs = []job{
 	{"find the PDC of a SYN packet by its addresses, 64k", "Typed/n=64k/pdc.Target", []rival{
 		own("Keyed40/n=64k/uetcc/hit/g=1", 0),
 		peer("Keyed40/n=64k/xsync/hit/g=1", 0)}},
-	{"find by a 40-byte key, 64k, 32 at a time", "Keyed40/n=64k/uetcc/hit/g=1/batch=32", []rival{
-		own("Keyed40/n=64k/uetcc/hit/g=1", 0.7),
-		floor("Keyed40/n=64k/floor/hit/g=1", 0)}},
 	{"find by a 40-byte key, 64k, beside a writer that never pauses", "Keyed40Writer/n=64k/uetcc/hit/g=1+w", []rival{
 		own("Keyed40Writer/n=64k/uetcc/hit/g=1", 1.7),
 		peer("Keyed40/n=64k/rwmutex/hit/g=1+w", 0)}},

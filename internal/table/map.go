@@ -41,7 +41,7 @@ const (
 // word more, in an array beside the slots, with a byte of each key's hash. All
 // methods are safe for concurrent use by any goroutine.
 //
-//   - [Map.Lookup] and [Map.LookupBatch] are wait-free: at most maxProbe groups.
+//   - [Map.Lookup] is wait-free: at most maxProbe groups.
 //   - [Map.Delete] is lock-free: one CAS decides which of several callers removed it.
 //   - [Map.Insert] is lock-free and linearizable as insert-if-absent.
 //

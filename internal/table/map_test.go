@@ -81,7 +81,7 @@ func replay(t *testing.T, m *Map, capacity, steps int, key func(int) Key) {
 	gen := make([]uint16, capacity)
 	for n := range steps {
 		if n%(10*capacity) == 0 {
-			requireBatch(t, m, want, all)
+			requireFound(t, m, want, all)
 		}
 		k := all[r.IntN(2*capacity)]
 		h, there := want[k]
@@ -111,20 +111,17 @@ func replay(t *testing.T, m *Map, capacity, steps int, key func(int) Key) {
 			want[k], free = h, free[1:]
 		}
 	}
-	requireBatch(t, m, want, all)
+	requireFound(t, m, want, all)
 	require.Equal(t, want, maps.Collect(m.All()))
 	requireClean(t, m, want)
 }
 
-func requireBatch(t testing.TB, m *Map, want map[Key]Handle, ks []Key) {
+// requireFound looks keys up, in whichever of them want has a handle for.
+func requireFound(t testing.TB, m *Map, want map[Key]Handle, ks []Key) {
 	t.Helper()
-	hs := make([]Handle, len(ks)+1)
-	hs[len(ks)] = 77
-	m.LookupBatch(hs, ks)
-	for i, k := range ks {
-		require.Equal(t, want[k], hs[i])
+	for i := range ks {
+		require.Equal(t, want[ks[i]], m.Lookup(&ks[i]))
 	}
-	require.EqualValues(t, 77, hs[len(ks)])
 }
 
 // requireClean checks the structure: one live word for each entry, every group's
@@ -229,20 +226,6 @@ func TestMapErrFullWhereNoMoreCanPass(t *testing.T) {
 	require.Equal(t, before, [2]uint64{m.bytes[0].Load(), m.bytes[1].Load()})
 }
 
-func TestMapLookupBatch(t *testing.T) {
-	m := NewMap(200, 3)
-	ks, want := make([]Key, 200), map[Key]Handle{}
-	for i := range ks {
-		if ks[i] = key(i); i%2 == 0 {
-			want[ks[i]] = handle(i)
-			mustInsert(t, m, ks[i], handle(i))
-		}
-	}
-	for _, n := range []int{0, 1, 31, 32, 33, 200} {
-		requireBatch(t, m, want, ks[:n])
-	}
-}
-
 // TestMapFullSizeFits fills the largest map with random seeds and looks at how
 // far entries are displaced: maxProbe is far from being reached.
 func TestMapFullSizeFits(t *testing.T) {
@@ -292,13 +275,12 @@ func TestMapChurn(t *testing.T) {
 
 func TestMapAllocs(t *testing.T) {
 	m := NewMap(64, 1)
-	k, ks, hs := key(1), make([]Key, 40), make([]Handle, 40)
+	k := key(1)
 	alloctest.Zero(t, "Insert, Lookup, Delete", func() {
 		if got, err := m.Insert(&k, handle(1)); err != nil || got != handle(1) || m.Lookup(&k) != got || !m.Delete(got) {
 			panic("the path under test did not run")
 		}
 	})
-	alloctest.Zero(t, "LookupBatch", func() { m.LookupBatch(hs, ks) })
 	alloctest.Zero(t, "All", func() {
 		for range m.All() {
 			panic("the map is empty")
