@@ -107,7 +107,7 @@ func (l *faultLimits) received(b []byte, r *pdc.Result) {
 }
 
 // answered holds that packets without a PDC are not refused more often than the
-// limit for each source allows, and a gap of an ordered PDC is not told of more often
+// limit for each source allows, but for packets that a switch has cut, and a gap of an ordered PDC is not told of more often
 // than once in NACK_Retx_Time.
 func (l *faultLimits) answered(to int, b []byte) {
 	var n pds.Nack
@@ -119,7 +119,7 @@ func (l *faultLimits) answered(to int, b []byte) {
 		*g = faultGap{n.DPDCID, n.PSN, l.e.clock.now}
 		return
 	}
-	if _, err := n.Decode(b); err != nil || n.SPDCID != 0 || n.Flags&pds.FlagNT != 0 || to >= len(l.strangers) {
+	if _, err := n.Decode(b); err != nil || n.SPDCID != 0 || n.Flags&pds.FlagNT != 0 || n.Code.IsTrimmed() || to >= len(l.strangers) {
 		return
 	}
 	if !l.strangers[to].take(l.e.clock.now, 33, 10*us) {
