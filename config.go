@@ -37,7 +37,8 @@ type Config struct {
 
 	// PDS is delivery: timers, windows, acknowledgement. Set InferLoss where switches drop
 	// packets and do not trim them; without it a lost packet waits for its time-out. For
-	// BufferROD see [Endpoint.Replay]. BaseRTT, which the timers follow, defaults to CC.NSCC.BaseRTT, and
+	// BufferROD see [Endpoint.Replay]. Range is twice what the path holds by CC.NSCC.LinkRate and
+	// BaseRTT, at least 1024, so that one message fills it. BaseRTT, which the timers follow, defaults to CC.NSCC.BaseRTT, and
 	// TargetQDelay to that of CC.NSCC.Tuning.
 	PDS pdc.Config
 
@@ -73,7 +74,7 @@ type Config struct {
 	Messages int
 
 	// Answers is how many reads and fetching atomics of peers, counted in packets, may wait
-	// for their answer at once, up to 65,535 (default 2048). A PDC gets another one only while
+	// for their answer at once, up to 65,535 (default twice PDS.Range, so 2048). A PDC gets another one only while
 	// more are free than it has, so one alone may have half of them.
 	Answers int
 
@@ -126,7 +127,6 @@ func (c *Config) fill() {
 	c.Seed = random.Seed(c.Seed)
 	c.Contexts = cmp.Or(c.Contexts, 256)
 	c.Messages = cmp.Or(c.Messages, 1024)
-	c.Answers = cmp.Or(c.Answers, 2048)
 	c.MTU = cmp.Or(c.MTU, 4096)
 	c.MessageTimeout = cmp.Or(c.MessageTimeout, 60_000_000_000)
 	c.PDCs.General = cmp.Or(c.PDCs.General, 1024)
@@ -144,10 +144,20 @@ func (c *Config) fill() {
 	n.BaseRTT = cmp.Or(n.BaseRTT, 12_000)
 	n.AckTrigger = cmp.Or(n.AckTrigger, c.PDS.AckTrigger)
 	c.PDS.BaseRTT = cmp.Or(c.PDS.BaseRTT, n.BaseRTT)
+	c.PDS.Range = cmp.Or(c.PDS.Range, c.reach())
+	c.Answers = cmp.Or(c.Answers, min(2*c.PDS.Range, 65535))
 	c.PDS.TargetQDelay = cmp.Or(c.PDS.TargetQDelay, n.Tuning.TargetQdelay)
 	c.Target.MTU = c.MTU
 	c.PDCs.Seed = cmp.Or(c.PDCs.Seed, c.seedFor(seedIDs))
 	c.Target.Seed = cmp.Or(c.Target.Seed, c.seedFor(seedTarget))
+}
+
+// reach is how many packets a PDC may have under way where nothing says it: twice what the path
+// holds, but no fewer than the specification's default, and no more than can be announced.
+func (c *Config) reach() int {
+	n := &c.CC.NSCC
+	packets := 2 * float64(n.LinkRate) * float64(n.BaseRTT) / 1e9 / float64(c.MTU)
+	return int(min(max(packets, 1024), pdc.MaxRange))
 }
 
 // maxMessages is how many messages there may be of an endpoint, errands among them.

@@ -124,7 +124,7 @@ func (e *endpointEnd) config() uetcc.Config {
 			MaxAckData: s.ackData, Start: s.start, BufferROD: s.buffer || r.IntN(2) == 0},
 		PDCs:    pdc.TableConfig{General: ids, Quarantine: w.quarantine(), Seed: 1},
 		CC:      ccc.Config{Control: s.control, NSCC: nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 40 * us, Trimming: s.trim > 0}},
-		Memory:  pdc.MemoryConfig{Responses: s.responses, Chunks: or(s.chunks, 16*ids), LongResponses: s.places, Buffers: []int{4, 40, pdc.MaxRange}[r.IntN(3)]},
+		Memory:  pdc.MemoryConfig{Responses: s.responses, Chunks: or(s.chunks, 16*ids), LongResponses: s.places, Buffers: []int{4, 40, 1024}[r.IntN(3)]},
 		Target:  ses.TargetConfig{Messages: or(s.records, 256), Receives: 64, AtomicOps: 1<<ses.AtomicSum | 1<<ses.AtomicSwapEqual, AtomicTypes: 1 << ses.TypeUint64},
 		Retries: 50, Backoff: 200 * us,
 	}

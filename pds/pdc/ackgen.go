@@ -54,7 +54,7 @@ func (m *Manager) writeACK(p *PDC, out *[pds.AckCCLen]byte, a ackHead, st *AckSt
 	var bitmap uint64
 	var ooo int
 	if p.rx.holding || !p.rx.inOrder() {
-		cack, bitmap, ooo = p.rx.CACK(), p.rx.SACK(a.base), p.rx.OOO()
+		cack, bitmap, ooo = p.rx.CACK(), p.rx.SACK(m.far(p), a.base), p.rx.OOO(m.far(p))
 	}
 	v := (*pds.AckCCView)(out)
 	v.SetAck(pds.Prologue{Next: a.next, Flags: a.flags}, a.offset, cack)

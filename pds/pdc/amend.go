@@ -23,7 +23,7 @@ func (m *Manager) Amend(now int64, h Handle, in *In, a *Response, out []byte) (i
 		return 0, ErrUnknown
 	case len(out) < max(ReplyMax, pds.AckCCLen+len(a.Bytes)) || len(a.Bytes) > m.p.responseMax:
 		return 0, ErrShortBuffer
-	case !p.rx.unseen(q.PSN, m.p.ranges):
+	case !p.rx.unseen(m.far(p), q.PSN, m.p.ranges):
 		return 0, ErrStale
 	}
 	i := s.find(&p.resp, q.PSN)

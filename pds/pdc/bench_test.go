@@ -28,14 +28,15 @@ func BenchmarkRecvWindow(b *testing.B) {
 		b.Run("op=accept+sack/order="+o.name, func(b *testing.B) {
 			b.ReportAllocs()
 			var w recvWindow
+			f := newFar(b)
 			w.Init(0)
 			i := uint32(0)
 			for b.Loop() {
 				psn := pds.PSN(o.psn(i))
-				if w.Classify(psn, MaxRange) == arrivalNew {
-					w.Accept(psn)
+				if w.Classify(f, psn, defaultRange) == arrivalNew {
+					w.Accept(f, psn)
 				}
-				sinkU64 += w.SACK(w.SACKBase(psn))
+				sinkU64 += w.SACK(f, w.SACKBase(psn))
 				i++
 			}
 		})
@@ -53,10 +54,10 @@ func BenchmarkSendWindow(b *testing.B) {
 		b.Fatal(err)
 	}
 	setup := func() (*memory, *sendWindow) {
-		m, _ := newMemory(MemoryConfig{pdcs: 1, Chunks: MaxRange/chunkLen + 1})
+		m, _ := newMemory(MemoryConfig{pdcs: 1, Chunks: defaultRange/chunkLen + 1})
 		w := new(sendWindow)
 		w.Init(&p, m, 1, 0)
-		for range MaxRange {
+		for range defaultRange {
 			_ = w.push(&p, m, uint64(w.tail), 4096, 0)
 			sendNext(w, &p, m, 0)
 		}

@@ -75,7 +75,7 @@ func (m *Manager) progress(now int64, p *PDC) {
 // progressIfRoom is progress for callers that may be draining the events that it
 // adds to: without room for them the next Tick does it.
 func (m *Manager) progressIfRoom(now int64, p *PDC) {
-	if m.mem.events.free() >= eventReserve {
+	if m.mem.events.free() >= m.mem.reserve {
 		m.progress(now, p)
 		return
 	}
@@ -124,12 +124,12 @@ func (m *Manager) closeCmd(now int64, p *PDC, b *inbound, out []byte, r *Result)
 		return nil // as if it had been lost: a CACK that covers it would acknowledge it
 	}
 	failed := false
-	switch p.rx.Classify(b.psn, m.p.ranges) {
+	switch p.rx.Classify(m.far(p), b.psn, m.p.ranges) {
 	case arrivalNew:
 		if p.is(flagClose) {
 			return ErrStale
 		}
-		p.rx.Accept(b.psn)
+		p.rx.Accept(m.far(p), b.psn)
 		p.closePSN = b.psn
 		p.flags |= flagClose
 	case arrivalOutside:

@@ -33,9 +33,11 @@ var ErrConfig = errors.New("pdc: invalid configuration")
 // control on a PDC (on_off). Both ends have to be configured alike; a NEGOTIATION goes to
 // the layer above, see [Manager.Negotiate].
 type Config struct {
-	// Range is how many PSNs are tracked in each direction, 1 to 1024 (default
+	// Range is how many PSNs are tracked in each direction, 1 to [MaxRange] (default
 	// 1024). The mpr of an ACK_CC announces it in units of 128, rounded up. It should be no
 	// less than what peers have as DefaultMPR: of a SYN packet beyond it nothing can be kept.
+	// A path is filled by as many packets as it takes in a round trip. Each PDC has 12 bytes
+	// for 64 PSNs, in memory that is not touched before it is used.
 	Range int
 
 	// DefaultMPR is the peer's range until an ACK_CC announces another one, 1 to
@@ -135,7 +137,7 @@ func NewParams(c Config) (Params, error) {
 		fill("TargetQDelay", &c.TargetQDelay, min(c.BaseRTT, rtoMax), rtoMax),
 		fill("TailLossTime", &c.TailLossTime, rtts(8, 1_000_000, rtoMax), rtoMax),
 		check.Range(ErrConfig, "IdleTime", c.IdleTime, 0, math.MaxInt64/4),
-		fill("Range", &c.Range, MaxRange, MaxRange),
+		fill("Range", &c.Range, defaultRange, MaxRange),
 		fill("DefaultMPR", &c.DefaultMPR, 8, 255),
 		fill("ZeroMPR", &c.ZeroMPR, 8, 255),
 		fill("MaxAckData", &c.MaxAckData, 16, 8192),

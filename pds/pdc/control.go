@@ -94,7 +94,7 @@ func (m *Manager) obey(now int64, p *PDC, b *inbound, c *pds.Control, out []byte
 // question has, or 0.
 func (m *Manager) question(p *PDC, b *inbound, message uint16, out []byte, r *Result) error {
 	i := m.mem.responses.find(&p.resp, b.psn)
-	was := p.rx.Classify(b.psn, MaxRange)
+	was := p.rx.Classify(m.far(p), b.psn, m.p.ranges)
 	switch st := m.mem.responses.slot[i].state; {
 	case st == respStored:
 		r.Reply = m.ackStored(p, i, b.echo(), &b.state, out)

@@ -52,7 +52,7 @@ func (m *Manager) failDenied(now int64, c ccc.Handle) {
 	for i := range m.pdc {
 		p := &m.pdc[i]
 		switch {
-		case p.cc != c || !p.state.live() || p.tx.done() || m.mem.events.free() < eventReserve:
+		case p.cc != c || !p.state.live() || p.tx.done() || m.mem.events.free() < m.mem.reserve:
 		case p.is(flagInitiator):
 			m.fail(now, p, CauseNoCredit)
 		default:

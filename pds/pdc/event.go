@@ -80,10 +80,6 @@ type Event struct {
 	More   uint16       // EventImplicit: so many packets after it too, whose handles and PSNs count up
 }
 
-// eventReserve is the most that one packet can cause: every packet of a window
-// released or failed, and a few about the PDC.
-const eventReserve = MaxRange + 8
-
 // eventRing is a queue of fixed length.
 type eventRing struct {
 	ring       []Event

@@ -16,7 +16,7 @@ func (m *Manager) expect(q *pds.RequestView, src Addr) *PDC {
 		return nil
 	}
 	if q.Flags()&pds.FlagSYN != 0 || q.ClearOffset() >= 0 ||
-		!p.rx.fresh(q.PSN(), m.p.ranges) || !p.rx.reaches(q.ClearPSN()) {
+		!p.rx.fresh(m.far(p), q.PSN(), m.p.ranges) || !p.rx.reaches(q.ClearPSN()) {
 		return nil
 	}
 	if !p.suits(q) || m.mem.responses.free == 0 {

@@ -65,7 +65,7 @@ func TestFaultC2FlippedPastCRC(t *testing.T) {
 // their range.
 func windowsHold(t testing.TB, i *Info) {
 	out, ahead := i.Next.Diff(i.Base), i.MaxRcvd.Diff(i.CACK)
-	if out < 0 || out > MaxRange || ahead < 0 || ahead > MaxRange || i.MaxCACK.Diff(i.Next) >= 0 || i.MaxRcvd.Diff(i.Clear) < 0 ||
+	if out < 0 || out > defaultRange || ahead < 0 || ahead > defaultRange || i.MaxCACK.Diff(i.Next) >= 0 || i.MaxRcvd.Diff(i.Clear) < 0 ||
 		i.Contiguous.Diff(i.CACK) < 0 {
 		require.FailNow(t, "windows", "%+v", i)
 	}

@@ -26,7 +26,7 @@ func (m *Manager) context(now int64, b *inbound, out []byte, r *Result) (*PDC, e
 		return p, nil
 	case p.state == StatePending:
 		// Its sender has the PDCID from the NEW_START_PSN, and starts as that says.
-		if p.rx.Classify(b.psn, m.p.ranges) != arrivalNew {
+		if p.rx.Classify(m.far(p), b.psn, m.p.ranges) != arrivalNew {
 			return nil, ErrStale
 		}
 		p.begun()
@@ -36,7 +36,7 @@ func (m *Manager) context(now int64, b *inbound, out []byte, r *Result) (*PDC, e
 	}
 	if p.peerID == 0 {
 		// One of an earlier PDC with this id must not say who the peer is.
-		if p.rx.Classify(b.psn, m.p.ranges) == arrivalOutside {
+		if p.rx.Classify(m.far(p), b.psn, m.p.ranges) == arrivalOutside {
 			m.stats.Unknown++
 			return nil, ErrStale
 		}

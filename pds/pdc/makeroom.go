@@ -23,7 +23,7 @@ func pausing(now, again int64) bool { return again > now && again-now <= roomPau
 // Source: UE Specification 1.0.x section 3.5: a target may ask for a close for want of
 // resources at any time; which, and when, is left to it.
 func (m *Manager) makeRoom(now int64, crowded bool) {
-	if m.mem.events.free() < eventReserve || pausing(now, m.searchAt) {
+	if m.mem.events.free() < m.mem.reserve || pausing(now, m.searchAt) {
 		return
 	}
 	if p := m.unused(now, crowded); p != nil {

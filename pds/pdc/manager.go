@@ -54,7 +54,8 @@ func (c *ManagerConfig) fill() error {
 	if c.Params == nil || c.Table == nil || c.CC == nil || c.Contexts == nil {
 		return fmt.Errorf("%w: ManagerConfig needs Params, Table, CC and Contexts", ErrConfig)
 	}
-	c.Memory.pdcs, c.Memory.responseLen, c.Memory.bufferROD = c.Table.ids(), c.Params.responseMax, c.Params.c.BufferROD
+	c.Memory.pdcs, c.Memory.ranges, c.Memory.responseLen = c.Table.ids(), c.Params.c.Range, c.Params.responseMax
+	c.Memory.bufferROD = c.Params.c.BufferROD
 	c.Seed = random.Seed(c.Seed)
 	return cmp.Or(
 		check.Range(ErrConfig, "Spare", c.Spare, 0, c.Contexts.Stats().Capacity-1),
@@ -191,7 +192,7 @@ func (m *Manager) changing(h Handle) (*PDC, error) {
 	switch {
 	case p == nil:
 		return nil, ErrUnknown
-	case m.mem.events.free() < eventReserve:
+	case m.mem.events.free() < m.mem.reserve:
 		return nil, ErrEvents
 	}
 	return p, nil

@@ -120,10 +120,15 @@ type chunk struct {
 
 // memory is what [MemoryConfig] sizes. Single writer, the manager's.
 type memory struct {
-	row   []row               // 0 is never handed out
-	chunk []chunk             // likewise
-	ring  [][ringWords]uint32 // by PDC: its rows, by word of the PSN's offset
-	rtxAt []int64             // by PDC, see sendWindow.rtxAt
+	row   []row    // 0 is never handed out
+	chunk []chunk  // likewise
+	ring  []uint32 // by PDC and word of the PSN's offset: its rows
+	bits  []uint64 // by PDC and word of the PSN: see far
+	words uint32   // of both for a PDC, a power of two, less 1
+	shift uint8    // its logarithm
+
+	reserve int     // the most events that one packet causes: every packet of a window fails, and a few about the PDC
+	rtxAt   []int64 // by PDC, see sendWindow.rtxAt
 
 	shortage []shortage // by PDC
 	freeRow  uint32
@@ -132,6 +137,14 @@ type memory struct {
 
 	responses responseStore
 	events    eventRing
+}
+
+// lap is how many PSNs a ring tells of.
+func (m *memory) lap() uint32 { return (m.words + 1) * rowLen }
+
+// rowAt returns the place in the ring of slot for the row of an offset.
+func (m *memory) rowAt(slot uint16, off uint32) *uint32 {
+	return &m.ring[uint32(slot)<<m.shift|off/rowLen&m.words]
 }
 
 // MemoryConfig sizes what the PDCs of one [Manager] share: records of packets sent, stored
@@ -155,6 +168,7 @@ type MemoryConfig struct {
 	Buffers int
 
 	pdcs        int  // that share it, 1 to 65,535
+	ranges      int  // Config.Range
 	responseLen int  // of a long one, bytes
 	bufferROD   bool // Config.BufferROD
 }
@@ -172,7 +186,7 @@ func (c *MemoryConfig) fill() error {
 		fill("MemoryConfig.Responses", &c.Responses, max(4*c.pdcs, 2048), maxResponses),
 		fill("MemoryConfig.Events", &c.Events, 1024, maxEvents),
 		fill("MemoryConfig.LongResponses", &c.LongResponses, min(c.pdcs, 256), 65535),
-		fill("MemoryConfig.Buffers", &c.Buffers, 2*MaxRange, 65535),
+		fill("MemoryConfig.Buffers", &c.Buffers, 2*defaultRange, 65535),
 	)
 	if !c.bufferROD {
 		c.Buffers = 0
@@ -192,11 +206,14 @@ func newMemory(c MemoryConfig) (*memory, error) {
 		closing: closing,
 		row:     slab.Make[row](chunks + c.pdcs + 1),
 		chunk:   slab.Make[chunk](chunks + 1),
-		ring:    slab.Make[[ringWords]uint32](c.pdcs + 1),
 		rtxAt:   slab.Make[int64](c.pdcs + 1),
 
 		shortage: slab.Make[shortage](c.pdcs + 1),
 	}
+	ranges := max(c.ranges, defaultRange)
+	m.shift = uint8(bits.Len32(uint32(ranges-1) / rowLen))
+	m.words, m.reserve = 1<<m.shift-1, ranges+8
+	m.ring, m.bits = slab.Make[uint32]((c.pdcs+1)<<m.shift), slab.Make[uint64]((c.pdcs+1)<<m.shift)
 	for i := len(m.row) - 1; i > 0; i-- {
 		m.putRow(uint32(i))
 	}
@@ -209,7 +226,7 @@ func newMemory(c MemoryConfig) (*memory, error) {
 	if c.responseLen > ResponseMax {
 		m.responses.long.init(c.LongResponses, c.responseLen)
 	}
-	m.events.init(c.Events + eventReserve)
+	m.events.init(c.Events + m.reserve)
 	return m, nil
 }
 

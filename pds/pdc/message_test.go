@@ -302,7 +302,7 @@ func TestMemoryConfig(t *testing.T) {
 
 func TestEventsNotDrained(t *testing.T) {
 	g := established(t, pairConfig{memory: MemoryConfig{Events: 1, Chunks: 160}})
-	for g.a.m.mem.events.free() >= eventReserve {
+	for g.a.m.mem.events.free() >= (defaultRange + 8) {
 		g.a.m.mem.events.push(Event{})
 	}
 	var r Result
@@ -321,7 +321,7 @@ func TestCloseGoesOnAfterTheDrain(t *testing.T) {
 	require.NoError(t, g.a.m.Begin(g.h))
 	require.NoError(t, g.a.m.Lock(g.h))
 	require.NoError(t, g.a.m.Close(g.now, g.h))
-	for g.a.m.mem.events.free() >= eventReserve {
+	for g.a.m.mem.events.free() >= (defaultRange + 8) {
 		g.a.m.mem.events.push(Event{})
 	}
 	require.NoError(t, g.a.m.EndMessage(g.now, g.h, 0))

@@ -40,12 +40,12 @@ func (m *Manager) queueControl(p *PDC, ctl pds.CtlType, payload uint32) error {
 // consume takes a control packet that has a PSN of its own: it is tracked like a
 // request, and acknowledged at once.
 func (m *Manager) consume(now int64, p *PDC, b *inbound, out []byte, r *Result) (fresh bool, err error) {
-	switch p.rx.Classify(b.psn, m.p.ranges) {
+	switch p.rx.Classify(m.far(p), b.psn, m.p.ranges) {
 	case arrivalNew:
 		if b.psn == p.rx.Missing() {
 			p.flags &^= flagGap
 		}
-		p.rx.Accept(b.psn)
+		p.rx.Accept(m.far(p), b.psn)
 		m.turn(p)
 		fresh = true
 	case arrivalOutside:

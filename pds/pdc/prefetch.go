@@ -29,7 +29,7 @@ func (f *FastPath) PacketLines(id uint16) (first, current, acked, sent uintptr) 
 // lines that Lines returns.
 func (f *FastPath) SubmitLines(id uint16) (pdc, ring uintptr) {
 	p := &f.pdc[id]
-	row := &f.mem.ring[p.tx.slot][p.tx.tail/rowLen%ringWords]
+	row := f.mem.rowAt(p.tx.slot, p.tx.tail)
 	return uintptr(unsafe.Pointer(&p.unsubmitted)), uintptr(unsafe.Pointer(row))
 }
 

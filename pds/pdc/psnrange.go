@@ -15,7 +15,7 @@ const (
 // worn reports whether p has used as many PSNs as it may, and then starts to close
 // it.
 func (m *Manager) worn(now int64, p *PDC) bool {
-	if p.tx.tail < psnClose || !m.p.c.LimitPSNRange || m.mem.events.free() < eventReserve {
+	if p.tx.tail < psnClose || !m.p.c.LimitPSNRange || m.mem.events.free() < m.mem.reserve {
 		return false
 	}
 	m.startClose(now, p)

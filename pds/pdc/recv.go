@@ -6,14 +6,13 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// MaxRange is the largest number of PSNs that a window of this package spans:
-// the range that Default_MPR (8 x 128) stands for.
-const MaxRange = 1024
+// MaxRange is the largest number of PSNs that a window spans: the largest mpr stands for it.
+const MaxRange = 255 * 128
 
-const (
-	ringWords = MaxRange / 64
-	nearLen   = 64 // PSNs in the word that begins at the edge
-)
+// defaultRange is the range that Default_MPR (8 x 128) stands for.
+const defaultRange = 8 * 128
+
+const nearLen = 64 // PSNs in the word that begins at the edge
 
 // An arrival says what a PSN is to a [recvWindow]. The zero value is not in the
 // window.
@@ -32,15 +31,15 @@ const (
 // Single writer. [recvWindow.Init] makes it ready.
 //
 //	cack  = edge-1, or less while a PSN below the edge is held
-//	clear < edge <= cack+1+MaxRange
+//	clear < edge <= cack+1+range
 //	bit i of near is set iff edge+i has arrived; bit 0 is not
-//	bit x%1024 of ring is set iff x is in [edge+64, cack+MaxRange] and has arrived
+//	bit x, modulo its length, of the ring is set iff x is in [edge+64, cack+range] and has arrived
 //	high  = the highest of those x, otherwise edge-1
 //
 // Most of what overtakes does so by less than 64 packets and is in near, which is
 // also the SACK that begins at the edge. Keeping no bits of the ring behind near is
 // what allows a window as long as the ring: one behind the edge would be read as one
-// ahead of it. Packets in order touch neither.
+// ahead of it. Packets in order touch neither. The ring lies in [memory], see far.
 //
 // Source: UE Specification 1.0.x section 3.5, receive tracking; CACK and CLEAR
 // as in its guaranteed-delivery rules.
@@ -54,7 +53,23 @@ type recvWindow struct {
 	hold    pds.PSN // lowest PSN that CACK must not pass, when holding
 	rove    pds.PSN // next SACK base of a window wider than a bitmap
 	near    uint64  // what has arrived of the 64 PSNs from the edge on
-	ring    [ringWords]uint64
+}
+
+// A far names the ring of a PDC: its memory and its slot.
+type far struct {
+	m    *memory
+	slot uint16
+}
+
+// far is the ring of p.
+func (m *Manager) far(p *PDC) far { return far{m.mem, p.slot()} }
+
+// word returns the word of the ring that tells of psn. Few packets need it, and those that do not
+// are to be quick: it stays out of line.
+//
+//go:noinline
+func (f far) word(psn pds.PSN) *uint64 {
+	return &f.m.bits[uint32(f.slot)<<f.m.shift|uint32(psn)/64&f.m.words]
 }
 
 // seen says what has arrived.
@@ -88,7 +103,7 @@ func (w *recvWindow) Missing() pds.PSN { return w.edge }
 
 // MaxRcvd returns the highest PSN that has arrived, or the one before the start.
 func (w *recvWindow) MaxRcvd() pds.PSN {
-	if w.far() {
+	if w.isFar() {
 		return w.high
 	}
 	return w.edge - 1 + pds.PSN(bits.Len64(w.near))
@@ -97,26 +112,26 @@ func (w *recvWindow) MaxRcvd() pds.PSN {
 // inOrder reports whether nothing has arrived above a hole, so that there are no bits.
 func (w *recvWindow) inOrder() bool { return w.seen != seenAhead }
 
-// far reports whether something has arrived beyond near, so that the ring has bits.
-func (w *recvWindow) far() bool { return w.high.Diff(w.edge) >= nearLen }
+// isFar reports whether something has arrived beyond near, so that the ring has bits.
+func (w *recvWindow) isFar() bool { return w.high.Diff(w.edge) >= nearLen }
 
 // OOO returns the number of PSNs that have arrived above the first hole.
-func (w *recvWindow) OOO() int {
+func (w *recvWindow) OOO(f far) int {
 	if w.inOrder() {
 		return 0
 	}
 	n := bits.OnesCount64(w.near)
-	if w.far() {
-		n += w.countFar()
+	if w.isFar() {
+		n += w.countFar(f)
 	}
 	return n
 }
 
 // countFar returns the number of bits in the ring.
-func (w *recvWindow) countFar() (n int) {
+func (w *recvWindow) countFar(f far) (n int) {
 	first := (w.edge + nearLen) / 64
-	for i := range min((w.high-first*64)/64+1, ringWords) {
-		n += bits.OnesCount64(w.ring[(first+i)%ringWords])
+	for i := range min((w.high-first*64)/64+1, pds.PSN(f.m.words)+1) {
+		n += bits.OnesCount64(*f.word((first + i) * 64))
 	}
 	return n
 }
@@ -125,17 +140,17 @@ func (w *recvWindow) countFar() (n int) {
 func (w *recvWindow) ClearPSN() pds.PSN { return w.clear }
 
 // Classify says what psn is to a window of n PSNs, 1 to [MaxRange].
-func (w *recvWindow) Classify(psn pds.PSN, n uint32) arrival {
+func (w *recvWindow) Classify(f far, psn pds.PSN, n uint32) arrival {
 	if ahead := uint32(psn - w.edge); ahead < n && !w.holding { // CACK is edge-1
 		if ahead < nearLen { // this is bit, with two returns, which saves a jump
 			return arrivalNew + arrival(w.near>>ahead&1)
 		}
-		return arrivalNew + arrival(w.ring[psn/64%ringWords]>>(psn%64)&1)
+		return arrivalNew + arrival(*f.word(psn)>>(psn%64)&1)
 	}
 	cack := w.CACK()
 	switch {
 	case uint32(psn-cack-1) < n:
-		if w.has(psn) {
+		if w.has(f, psn) {
 			return arrivalDuplicate
 		}
 		return arrivalNew
@@ -148,44 +163,44 @@ func (w *recvWindow) Classify(psn pds.PSN, n uint32) arrival {
 
 // fresh reports whether psn is [arrivalNew] to a window of n PSNs that holds
 // nothing back.
-func (w *recvWindow) fresh(psn pds.PSN, n uint32) bool {
+func (w *recvWindow) fresh(f far, psn pds.PSN, n uint32) bool {
 	ahead := uint32(psn - w.edge)
-	return ahead < n && (ahead == 0 || w.bit(psn) == 0)
+	return ahead < n && (ahead == 0 || w.bit(f, psn) == 0)
 }
 
 // bit returns 1 if psn, which is not below the edge, has arrived, otherwise 0.
-func (w *recvWindow) bit(psn pds.PSN) uint64 {
+func (w *recvWindow) bit(f far, psn pds.PSN) uint64 {
 	if ahead := psn - w.edge; ahead < nearLen {
 		return w.near >> ahead & 1
 	}
-	return w.ring[psn/64%ringWords] >> (psn % 64) & 1
+	return *f.word(psn) >> (psn % 64) & 1
 }
 
 // has reports whether psn, which is after CACK, has arrived.
-func (w *recvWindow) has(psn pds.PSN) bool {
-	return w.edge.After(psn) || w.bit(psn) != 0
+func (w *recvWindow) has(f far, psn pds.PSN) bool {
+	return w.edge.After(psn) || w.bit(f, psn) != 0
 }
 
 // Accept marks psn as arrived. The caller has seen [arrivalNew].
-func (w *recvWindow) Accept(psn pds.PSN) {
-	if psn -= w.edge; psn-1 < nearLen-1 { // in this form it just inlines
+func (w *recvWindow) Accept(f far, psn pds.PSN) {
+	if psn -= w.edge; psn-1 >= nearLen-1 {
+		w.acceptAt(f, psn)
+	} else {
 		w.near |= 1 << psn
 		w.seen = seenAhead
-	} else {
-		w.acceptAt(psn)
 	}
 }
 
 // acceptAt is Accept for the edge itself and for what near has no room for.
-func (w *recvWindow) acceptAt(ahead pds.PSN) {
+func (w *recvWindow) acceptAt(f far, ahead pds.PSN) {
 	psn := w.edge + ahead
 	switch {
 	case ahead == 0 && w.inOrder():
 		w.edge, w.high, w.seen = psn+1, psn, seenInOrder
 	case ahead == 0:
-		w.advance()
+		w.advance(f)
 	default:
-		w.ring[psn/64%ringWords] |= 1 << (psn % 64)
+		*f.word(psn) |= 1 << (psn % 64)
 		w.seen = seenAhead
 		if psn.After(w.high) {
 			w.high = psn
@@ -195,16 +210,16 @@ func (w *recvWindow) acceptAt(ahead pds.PSN) {
 
 // advance moves the edge, which has arrived, over itself and all that has arrived
 // behind it. What near then has room for comes from the ring.
-func (w *recvWindow) advance() {
+func (w *recvWindow) advance(f far) {
 	for {
-		n, far, from := bits.TrailingZeros64(^(w.near >> 1)), w.far(), w.edge+nearLen // n is 63 at most
+		n, far, from := bits.TrailingZeros64(^(w.near >> 1)), w.isFar(), w.edge+nearLen // n is 63 at most
 		w.near = w.near >> 1 >> (n & 63)
 		w.edge += pds.PSN(n + 1)
-		if !far || !w.pull(from, n) {
+		if !far || !w.pull(f, from, n) {
 			break
 		}
 	}
-	if w.far() {
+	if w.isFar() {
 		return
 	}
 	if w.high = w.edge - 1; w.near == 0 {
@@ -228,18 +243,18 @@ func (w *recvWindow) answers(asks bool) bool {
 
 // pull moves n+1 bits, up to 64, that begin with that of from out of the ring to the
 // top of near. It reports whether the edge has arrived, which only 64 bits can bring.
-func (w *recvWindow) pull(from pds.PSN, n int) bool {
-	m := w.ringBits(from) << (63 - n&63)
+func (w *recvWindow) pull(f far, from pds.PSN, n int) bool {
+	m := f.bits(from) << (63 - n&63)
 	w.near |= m
 	m >>= 63 - n&63
-	w.ring[from/64%ringWords] &^= m << (from % 64)
-	w.ring[(from/64+1)%ringWords] &^= m >> 1 >> (^from % 64)
+	*f.word(from) &^= m << (from % 64)
+	*f.word(from + 64) &^= m >> 1 >> (^from % 64)
 	return w.near&1 != 0
 }
 
-// ringBits returns the 64 bits of the ring that begin with that of from.
-func (w *recvWindow) ringBits(from pds.PSN) uint64 {
-	lo, hi := w.ring[from/64%ringWords], w.ring[(from/64+1)%ringWords]
+// bits returns the 64 bits of the ring that begin with that of from.
+func (f far) bits(from pds.PSN) uint64 {
+	lo, hi := *f.word(from), *f.word(from + 64)
 	return lo>>(from%64) | hi<<1<<(^from%64) // by 64 in all for the first of a word
 }
 
@@ -268,8 +283,8 @@ func (w *recvWindow) reaches(c pds.PSN) bool { return w.edge.After(c) }
 
 // unseen reports whether psn has arrived, and the initiator has not said that it has seen
 // the answer.
-func (w *recvWindow) unseen(psn pds.PSN, n uint32) bool {
-	a := w.Classify(psn, n)
+func (w *recvWindow) unseen(f far, psn pds.PSN, n uint32) bool {
+	a := w.Classify(f, psn, n)
 	return (a == arrivalDuplicate || a == arrivalOld) && psn.After(w.clear)
 }
 

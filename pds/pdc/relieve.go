@@ -50,7 +50,7 @@ func (m *Manager) prospect(now int64, p *PDC) prospect {
 // Source: UE Specification 1.0.x section 3.5, PDS manager: Close_Thresh.
 func (m *Manager) relieve(now int64, except Handle) {
 	over := m.open > m.p.c.CloseThresh
-	if m.Waiting() == 0 && !over || m.mem.events.free() < eventReserve {
+	if m.Waiting() == 0 && !over || m.mem.events.free() < m.mem.reserve {
 		return
 	}
 	var oldest [prospects]*PDC

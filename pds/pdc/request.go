@@ -80,7 +80,7 @@ func (m *Manager) receiveTrimmed(now int64, b *inbound, code pds.NackCode, out [
 	m.stats.Trimmed++
 	if b.flags&pds.FlagSYN == 0 {
 		if p := m.fromPeer(b.dpdcid, b.src, b.spdcid); p != nil {
-			if p.rx.Classify(b.psn, m.p.ranges) == arrivalNew { // else the credit that it asks for is of no use
+			if p.rx.Classify(m.far(p), b.psn, m.p.ranges) == arrivalNew { // else the credit that it asks for is of no use
 				r.ID.PDC = p.handle
 			}
 			m.nackPDC(p, b, out, r, code)
@@ -119,7 +119,7 @@ func (m *Manager) clearTo(p *PDC, c pds.PSN) {
 
 // place sorts a request into the window and hands a new one up.
 func (m *Manager) place(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
-	switch p.rx.Classify(b.psn, m.p.ranges) {
+	switch p.rx.Classify(m.far(p), b.psn, m.p.ranges) {
 	case arrivalNew:
 	case arrivalOutside:
 		return m.outside(now, p, b, out, r)

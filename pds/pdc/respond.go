@@ -137,7 +137,7 @@ func (m *Manager) ackDue(p *PDC) bool { return int64(p.ackBytes) >= m.p.ackAll }
 // accept marks a request as received. It reports whether it is the first.
 func (m *Manager) accept(p *PDC, psn pds.PSN, size int64, payload uint32) (first bool) {
 	first = p.rx.seen == seenNothing
-	p.rx.Accept(psn)
+	p.rx.Accept(m.far(p), psn)
 	p.count(m.p, size, payload)
 	p.flags &^= flagGap
 	m.stats.Requests++

@@ -91,17 +91,18 @@ func TestLimiterFillsUpToItsBurst(t *testing.T) {
 // An acknowledgement that no packet asked for shows the next 64 of more than fit.
 func TestSACKRoves(t *testing.T) {
 	var w recvWindow
+	f := newFar(t)
 	w.Init(100)
 	for psn := pds.PSN(101); psn < 300; psn++ {
-		w.Accept(psn)
+		w.Accept(f, psn)
 	}
 	for _, base := range []pds.PSN{100, 164, 228, 236, 100, 164} {
 		require.Equal(t, base, w.SACKRove())
 	}
-	w.Accept(100)
+	w.Accept(f, 100)
 	require.Equal(t, pds.PSN(300), w.SACKRove(), "all in order")
 	for psn := pds.PSN(301); psn < 500; psn++ {
-		w.Accept(psn)
+		w.Accept(f, psn)
 	}
 	require.Equal(t, pds.PSN(300), w.SACKRove(), "what it would have shown next is below")
 }

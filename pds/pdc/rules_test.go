@@ -208,7 +208,7 @@ func TestSYNWithAnotherStartMeetsAPDCThatRests(t *testing.T) {
 func TestQuestionFarBelowTheWindow(t *testing.T) {
 	g := established(t, pairConfig{start: 7})
 	info := g.info(g.b)
-	for _, below := range []pds.PSN{1, MaxRange, MaxRange + 1, 40_000, 1 << 30} {
+	for _, below := range []pds.PSN{1, defaultRange, defaultRange + 1, 40_000, 1 << 30} {
 		c := pds.Control{Ctl: pds.CtlACKReq, Flags: pds.FlagAR, SPDCID: g.h.ID(), DPDCID: info.ID, PSN: info.CACK - below}
 		_, answer := g.give(wire{from: g.a, b: c.AppendTo(nil)})
 		a := ackCC(t, answer[0])

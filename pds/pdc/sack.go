@@ -7,21 +7,21 @@ const sackBits = 64
 // SACK returns 64 bits: bit i says that PSN base+i has arrived. base is one
 // that [recvWindow.SACKBase], [recvWindow.SACKRove] or [recvWindow.SACKFrom]
 // gave.
-func (w *recvWindow) SACK(base pds.PSN) uint64 {
+func (w *recvWindow) SACK(f far, base pds.PSN) uint64 {
 	if base == w.edge {
 		return w.near
 	}
-	return w.sackFrom(base)
+	return w.sackFrom(f, base)
 }
 
 // sackFrom is SACK for a base beside the edge.
-func (w *recvWindow) sackFrom(base pds.PSN) uint64 {
+func (w *recvWindow) sackFrom(f far, base pds.PSN) uint64 {
 	if below := w.edge - base; w.edge.After(base) {
 		return w.near<<below | (1<<below - 1)
 	}
 	m := w.near >> (base - w.edge)
-	if w.far() {
-		m |= w.ringBits(base)
+	if w.isFar() {
+		m |= f.bits(base)
 	}
 	return m
 }

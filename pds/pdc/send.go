@@ -25,7 +25,7 @@ var (
 // A sendWindow keeps what one direction of a PDC has sent and is to send. PSNs
 // are given when a packet is queued, so one window holds both:
 //
-//	base <= next <= tail <= base+MaxRange      (offsets from start)
+//	base <= next <= tail <= base+range      (offsets from start)
 //	[base, next) sent and not released, [next, tail) not sent yet
 //	CLEAR_tx = base-1
 //	bit x%64 of acked of x's row is set iff x in [base, next) has arrived or is released
@@ -58,9 +58,13 @@ type sendWindow struct {
 	acked, sends uint32
 }
 
+// synRange is how many PSNs the 12 bits of psn_offset can name: before the peer's PDCID is known
+// no others may be sent.
+const synRange = 1 << 12
+
 // Init makes w the window of a direction of the PDC in slot that starts at start.
 func (w *sendWindow) Init(p *Params, m *memory, slot uint16, start pds.PSN) {
-	*w = sendWindow{slot: slot, start: start, limit: uint16(min(uint32(p.c.DefaultMPR)*128, p.ranges)), rtoAt: never}
+	*w = sendWindow{slot: slot, start: start, limit: uint16(min(uint32(p.c.DefaultMPR)*128, p.ranges, synRange)), rtoAt: never}
 	*w.rtxAt(m) = never
 }
 
@@ -87,7 +91,7 @@ func (w *sendWindow) rtxAt(m *memory) *int64 { return &m.rtxAt[w.slot] }
 
 // rowOf returns the number of the row of an offset.
 func (w *sendWindow) rowOf(m *memory, off uint32) uint32 {
-	return m.ring[w.slot][off/rowLen%ringWords]
+	return *m.rowAt(w.slot, off)
 }
 
 // at returns the row of an offset and its place there.
@@ -151,7 +155,7 @@ func (w *sendWindow) differ(m *memory, r *row, off uint32) {
 	for i := range uint32(rowLen) {
 		off := first + i
 		if int32(off-w.tail) >= 0 {
-			off -= MaxRange
+			off -= m.lap()
 		}
 		switch {
 		case r.chunk[i/chunkLen] == 0: // it is released
@@ -167,7 +171,7 @@ func (w *sendWindow) differ(m *memory, r *row, off uint32) {
 // open makes the row of tail.
 func (w *sendWindow) open(m *memory) *row {
 	i := m.takeRow()
-	m.ring[w.slot][w.tail/rowLen%ringWords] = i
+	*m.rowAt(w.slot, w.tail) = i
 	if w.base/rowLen == w.tail/rowLen {
 		w.first = i
 	}
@@ -200,10 +204,6 @@ func (w *sendWindow) done() bool { return w.base == w.tail }
 
 // mayStart reports whether the first unsent packet is inside the peer's window.
 func (w *sendWindow) mayStart() bool { return w.next != w.tail && w.inPeerWindow(w.next) }
-
-// Before the peer's PDCID is known, the 12 bits of psn_offset bound what may be sent. The
-// range is smaller, or this does not compile.
-const _ = uint(1<<12 - MaxRange)
 
 // inPeerWindow reports whether the peer takes the packet at off: it tracks
 // limit PSNs above the CACK that it last told us.
@@ -298,7 +298,7 @@ func (w *sendWindow) pass(m *memory, r *row, n uint32) {
 func (w *sendWindow) leaveChunks(m *memory, r *row, n uint32) {
 	from := (w.base - n) &^ (chunkLen - 1)
 	for ; w.base-from >= chunkLen; from += chunkLen {
-		if int32(w.tail-from) <= MaxRange {
+		if w.tail-from <= m.lap() {
 			c := &r.chunk[from/chunkLen%(rowLen/chunkLen)]
 			m.putChunk(*c)
 			*c = 0
@@ -319,13 +319,13 @@ func (w *sendWindow) leaveRest(m *memory) {
 		m.putChunk(c)
 	}
 	m.putRow(w.first)
-	m.ring[w.slot][w.base/rowLen%ringWords] = 0
+	*m.rowAt(w.slot, w.base) = 0
 	w.first, w.current, w.sends = 0, 0, 0
 }
 
 // leave gives the row back that base has just passed.
 func (w *sendWindow) leave(m *memory) {
-	if at := &m.ring[w.slot][(w.base/rowLen-1)%ringWords]; int32(w.tail-w.base) <= MaxRange-rowLen {
+	if at := m.rowAt(w.slot, w.base-rowLen); w.tail-w.base <= m.lap()-rowLen {
 		m.putRow(*at)
 		*at = 0
 	}
@@ -350,7 +350,11 @@ func (w *sendWindow) settleBase(m *memory) {
 // free gives all memory back. What was not sent has never had a PSN on the wire, so
 // a CLOSE_CMD that follows leaves no hole there.
 func (w *sendWindow) free(m *memory) {
-	for k, i := range m.ring[w.slot] {
+	ring := m.ring[uint32(w.slot)<<m.shift:][:m.words+1]
+	if w.first == 0 {
+		ring = nil // it is empty
+	}
+	for k, i := range ring {
 		if i == 0 {
 			continue
 		}
@@ -360,7 +364,7 @@ func (w *sendWindow) free(m *memory) {
 			}
 		}
 		m.putRow(i)
-		m.ring[w.slot][k] = 0
+		ring[k] = 0
 	}
 	w.base, w.tail, w.first, w.current, w.acked, w.sends = w.next, w.next, 0, 0, 0, 0
 	w.queued, w.control, w.rtoAt = 0, 0, never

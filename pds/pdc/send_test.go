@@ -84,7 +84,7 @@ type sendRig struct {
 func newSendRig(t *testing.T, start pds.PSN, n int, seed uint64) *sendRig {
 	p, err := NewParams(Config{Range: n})
 	require.NoError(t, err)
-	m, err := newMemory(MemoryConfig{pdcs: 1, Chunks: MaxRange / chunkLen, Events: 64})
+	m, err := newMemory(MemoryConfig{pdcs: 1, Chunks: defaultRange / chunkLen, Events: 64})
 	require.NoError(t, err)
 	g := &sendRig{t: t, r: rand.New(rand.NewPCG(seed, 7)), p: p, d: newDumbSender(), m: m}
 	g.w.Init(&g.p, g.m, 1, start)
@@ -233,7 +233,7 @@ func TestSendWindowAgainstModel(t *testing.T) {
 				}
 				g.check()
 				g.w.free(g.m)
-				require.Equal(t, MaxRange/chunkLen, g.m.freeChunks(), "all chunks are back")
+				require.Equal(t, defaultRange/chunkLen, g.m.freeChunks(), "all chunks are back")
 			})
 		}
 	}
@@ -337,14 +337,14 @@ func TestSendWindowAllocs(t *testing.T) {
 // In a window as wide as it can be a row holds packets of two laps of the ring, whose
 // handles do not go on from each other: sent or not, each keeps its own.
 func TestSendWindowOfTwoLaps(t *testing.T) {
-	for _, sent := range []int{100, MaxRange} {
+	for _, sent := range []int{100, defaultRange} {
 		for _, first := range []int{1, 15, 16, 40, 63} {
-			g := newSendRig(t, 0xffff_ff00, MaxRange, 1)
+			g := newSendRig(t, 0xffff_ff00, defaultRange, 1)
 			g.size = 1000
-			for g.d.tail < MaxRange {
+			for g.d.tail < defaultRange {
 				err := g.w.push(&g.p, g.m, uint64(g.d.tail), g.size, 0)
 				require.NoError(t, err)
-				g.d.tail += 1 + int64(g.w.more(&g.p, g.m, MaxRange))
+				g.d.tail += 1 + int64(g.w.more(&g.p, g.m, defaultRange))
 			}
 			for range sent {
 				sendNext(&g.w, &g.p, g.m, 1)
@@ -365,8 +365,8 @@ func TestSendWindowOfTwoLaps(t *testing.T) {
 				r, i := g.w.at(g.m, off)
 				h, size, _ := g.m.submitted(r, i)
 				want := uint64(off)
-				if off >= MaxRange {
-					want = 7000 + uint64(off) - MaxRange
+				if off >= defaultRange {
+					want = 7000 + uint64(off) - defaultRange
 				}
 				require.Equal(t, want, h)
 				require.EqualValues(t, 1000, size)

@@ -75,10 +75,10 @@ func (m *Manager) takeAhead(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte
 	if w.seen == seenNothing || !p.suits(q) || !m.isUsual(t) {
 		return m.takeExpected(now, t, out)
 	}
-	if !m.isOpen(p, t) || !w.fresh(psn, m.p.ranges) || !w.reaches(clear) {
+	if !m.isOpen(p, t) || !w.fresh(m.far(p), psn, m.p.ranges) || !w.reaches(clear) {
 		return 0, false
 	}
-	w.Accept(psn)
+	w.Accept(m.far(p), psn)
 	m.taken(now, p, clear)
 	p.count(m.p, t.Size, t.Payload)
 	asked := m.ackWanted(p, flags, t.CE)
@@ -94,8 +94,8 @@ func (m *Manager) takeAhead(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte
 	v := (*pds.AckCCView)(out)
 	v.SetAck(pds.Prologue{Next: pds.NextResponse, Flags: t.echo(flags)}, int16(psn-cack), cack)
 	v.SetAnswered(q)
-	v.SetSACK(pds.CCNSCC, m.p.mpr, int16(base-cack), w.SACK(base))
-	v.SetNSCC(t.State.Service, t.State.penalty(), p.rcvdUnits(), uint16(w.OOO()))
+	v.SetSACK(pds.CCNSCC, m.p.mpr, int16(base-cack), w.SACK(m.far(p), base))
+	v.SetNSCC(t.State.Service, t.State.penalty(), p.rcvdUnits(), uint16(w.OOO(m.far(p))))
 	return pds.AckCCLen, true
 }
 

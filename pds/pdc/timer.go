@@ -25,7 +25,7 @@ func (m *Manager) NextDeadline() (int64, bool) {
 func (m *Manager) Tick(now int64) (done bool) {
 	m.tickCC(now)
 	now = m.wheel.Now(now)
-	for m.mem.events.free() >= eventReserve {
+	for m.mem.events.free() >= m.mem.reserve {
 		id, ok := m.wheel.Expire(now)
 		if !ok {
 			return true

@@ -84,7 +84,7 @@ func (m *Manager) serve(now int64) {
 }
 
 func (m *Manager) serveQueue(now int64, q *waitQueue) {
-	for q.len() > 0 && m.mem.events.free() > eventReserve {
+	for q.len() > 0 && m.mem.events.free() > m.mem.reserve {
 		w := q.first()
 		e := Event{Kind: EventMessage, Handle: w.ticket, PDC: m.usable(now, &w.key)}
 		if e.PDC == 0 {

@@ -209,7 +209,8 @@ func TestPSNVectors(t *testing.T) {
 	require.Equal(t, pds.PSN(2), (&pds.Ack{CACK: 0xffffffff, Offset: 3}).AckPSN())
 	require.Equal(t, pds.PSN(0x12000), (&pds.Request{PSN: 0x12003, Info: pds.MakePDCInfo(false, 3)}).StartPSN())
 	var w recvWindow
+	f := newFar(t)
 	w.Init(0xfffffff0)
-	require.Equal(t, arrivalNew, w.Classify(0x6f, 128))
-	require.Equal(t, arrivalOutside, w.Classify(0x70, 128))
+	require.Equal(t, arrivalNew, w.Classify(f, 0x6f, 128))
+	require.Equal(t, arrivalOutside, w.Classify(f, 0x70, 128))
 }
