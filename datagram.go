@@ -11,7 +11,8 @@ const udpLen = 8
 // A Datagram is one packet on its way in or out. Fields marked in or out matter that way only.
 type Datagram struct {
 	// Packet begins with the PDS header. In: everything up to the trailer. Out: the
-	// headers; what follows them is Payload. Its capacity must be at least [HeaderMax]
+	// headers; what follows them is Payload, which the caller appends. The data that
+	// [Endpoint.Answer] was given is in it already. Its capacity must be at least [HeaderMax]
 	// bytes, for a reply [Endpoint.ReplyMax].
 	Packet []byte
 

@@ -25,7 +25,8 @@ type TargetConfig struct {
 	// Profile is what is offered; the zero value is everything.
 	Profile Profile
 	// AtomicOps and AtomicTypes are the atomic opcodes and datatypes that are served, bit n
-	// for value n. 0 means none.
+	// for value n. 0 means none, whatever rights a region gives: RC_AMO_UNSUPPORTED_OP, since
+	// only the caller knows what its host can do.
 	AtomicOps, AtomicTypes uint32
 	// Hold is how long an old packet can live in the network, nanoseconds, at most 2^56. A
 	// resource index does not come back to a generation within it. 0 means 2 s.

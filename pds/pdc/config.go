@@ -40,8 +40,8 @@ type Config struct {
 	// for 64 PSNs, in memory that is not touched before it is used.
 	Range int
 
-	// DefaultMPR is the peer's range until an ACK_CC announces another one, 1 to
-	// 255 units of 128 PSNs (default 8).
+	// DefaultMPR is the peer's range until an ACK_CC announces another one or the peer refuses
+	// a PSN as outside of it, 1 to 255 units of 128 PSNs (default 8). Reference providers have 1.
 	DefaultMPR int
 
 	// ZeroMPR is what an mpr of 0 stands for, 1 to 255 (default 8).
@@ -63,7 +63,9 @@ type Config struct {
 	// come); see [MemoryConfig].LongResponses.
 	MaxAckData int
 
-	// BufferROD keeps packets of an ordered PDC that arrive ahead of a gap.
+	// BufferROD keeps packets of an ordered PDC that arrive ahead of a gap. The caller keeps
+	// their bytes and has to call [Manager.Replay] after each packet: without that the PDC
+	// stands still behind its first gap, and its peer hears RCVD_SES_PROCG.
 	BufferROD bool
 
 	// How what is lost is sent again.
