@@ -87,6 +87,11 @@ func (e *Endpoint) judge(b []byte, mode ses.Mode, r *Received) {
 // as many as an acknowledgement holds by default.
 const unprovenData = 16
 
+// errandPaid is how many bytes the packet of a rendezvous or deferrable send has to have to pay, at three for one,
+// for what this side asks the address of a stranger with: the first packets of a read, resends
+// included.
+const errandPaid = 4000
+
 // doubts reports whether the request in hand asks for more than its peer may have before it has
 // shown that it receives what is sent to it: data to be read by this side, or packets of its own
 // for which nothing is spare. Otherwise those wait, behind a NOOP, for the peer to show itself.
@@ -97,7 +102,7 @@ func (e *Endpoint) doubts() bool {
 		return doubts && first && !e.answers.spares()
 	case q.Opcode.IsRendezvous(), q.Opcode.IsDeferrable():
 		doubts, _ := e.pds.Doubts(e.res.ID.PDC)
-		return doubts
+		return doubts && len(e.in.Packet) < errandPaid
 	}
 	return false
 }

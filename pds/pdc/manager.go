@@ -163,7 +163,7 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 	for i := range m.pdc {
 		m.pdc[i].timerAt = never
 	}
-	m.starts = slab.Make[askedStart](min(ringSize(ids), askedMax))
+	m.starts = newAskedStarts(ids)
 	if m.p.c.Start == StartExpected0RTT {
 		m.expected = newExpectedStarts(ids, m.limiter.hasher)
 	}

@@ -130,34 +130,58 @@ func (m *Manager) shows(now int64, b *inbound) bool {
 }
 
 // An askedStart remembers a sender that was asked to start at another PSN. Packets that it has sent
-// before may come later, and must not open the PDC where it began: it sends all of them again.
-// Senders that hash to the same place displace each other.
+// before may come later, and must not open the PDC where it began: it sends all of them again, and
+// the PDC would refuse them with INVALID_SYN.
 type askedStart struct {
 	key   uint64
 	until int64
 }
 
-// askedMax is how many senders are remembered at most. A flood displaces all, and is met by
-// asking everybody.
-const askedMax = 4096
+// The memory of senders that were asked: a sender has askedWays places, of which it takes the one
+// whose time is over first, and eight times as many senders as there are PDCIDs have room, up to
+// askedMax. A flood displaces all, and is met by asking everybody.
+const (
+	askedWays = 4
+	askedMax  = 4096
+)
 
-func (m *Manager) askedOf(b *inbound) (a *askedStart, key uint64) {
+func newAskedStarts(ids int) []askedStart {
+	return slab.Make[askedStart](min(ringSize(8*ids), askedMax))
+}
+
+// askedOf returns the places of the sender of a SYN packet, and what stands there for it.
+func (m *Manager) askedOf(b *inbound) (places []askedStart, key uint64) {
 	key = m.limiter.hasher.Sum(&table.Key{b.src.Hi, b.src.Lo, b.dst.Hi, b.dst.Lo, uint64(b.spdcid)})
-	return &m.starts[key&uint64(len(m.starts)-1)], key
+	at := key & uint64(len(m.starts)/askedWays-1) * askedWays
+	return m.starts[at : at+askedWays], key
 }
 
 // wasAsked reports whether the sender of a SYN packet was asked to start elsewhere a while ago.
 func (m *Manager) wasAsked(now int64, b *inbound) bool {
-	a, key := m.askedOf(b)
-	return a.key == key && now < a.until && a.until-now <= 1<<startPeriod
+	places, key := m.askedOf(b)
+	for i := range places {
+		if a := &places[i]; a.key == key && now < a.until && a.until-now <= 1<<startPeriod {
+			return true
+		}
+	}
+	return false
 }
 
 // askStart answers a SYN packet whose sender has yet to show that it receives: it writes where to
 // start to out and returns how long that is.
 func (m *Manager) askStart(now int64, b *inbound, out []byte) int {
 	m.stats.Doubted++
-	a, key := m.askedOf(b)
-	*a = askedStart{key, deadline.After(now, 1<<startPeriod)}
+	places, key := m.askedOf(b)
+	to := &places[0]
+	for i := range places {
+		if a := &places[i]; a.key == key {
+			to = a
+			break
+		} else if a.until < to.until {
+			to = a
+		}
+	}
+	*to = askedStart{key, deadline.After(now, 1<<startPeriod)}
 	n := b.nack(pds.NackNewStartPSN)
 	n.SPDCID, n.Payload = noPDC, uint32(m.startFor(now, b, 0))
 	return m.putNACK(out, &n)
