@@ -35,15 +35,18 @@ type Config struct {
 	// asks for: such reads need a target with the same MTU.
 	MTU uint32
 
-	// PDS is delivery: timers, windows, acknowledgement. Set InferLoss where switches drop
-	// packets and do not trim them; without it a lost packet waits for its time-out. For
+	// Network is what lies between the peers, and says what the fields of PDS and CC that
+	// belong together are where they are zero. The default is safe on any.
+	Network Network
+
+	// PDS is delivery: timers, windows, acknowledgement. InferLoss follows from Network. For
 	// BufferROD see [Endpoint.Replay]. Range is twice what the path holds by CC.NSCC.LinkRate and
 	// BaseRTT, at least 1024, so that one message fills it. BaseRTT, which the timers follow, defaults to CC.NSCC.BaseRTT, and
 	// TargetQDelay to that of CC.NSCC.Tuning.
 	PDS pdc.Config
 
-	// CC is congestion control. Of CC.NSCC set LinkRate (default 100 Gb/s), BaseRTT (12 us),
-	// and Trimming where switches trim. Leave its MTU, which follows from the one above: with
+	// CC is congestion control. Of CC.NSCC set LinkRate (default 100 Gb/s) and BaseRTT (12 us, or
+	// what is measured, see Network). Leave its Profile to Network, and its MTU, which follows from the one above: with
 	// a smaller one each full packet may exceed the window by the difference.
 	// BaseRTT is that of a full packet on the longest path when nothing else is on it, with
 	// the packet's own time on the links: Path.BaseRTT of package hw/link, plus the time that
@@ -138,6 +141,7 @@ func (c *Config) fill() {
 	t.Receives = cmp.Or(t.Receives, 16)
 	t.Messages = cmp.Or(t.Messages, 1024)
 	t.Pending = cmp.Or(t.Pending, 1024)
+	c.fillNetwork()
 	n := &c.CC.NSCC
 	n.MTU = cmp.Or(n.MTU, pds.NominalSize(udpLen+HeaderMax+int(c.MTU)))
 	n.LinkRate = cmp.Or(n.LinkRate, 100e9/8)

@@ -47,5 +47,5 @@ func ExampleConfig() {
 	}
 	// Output:
 	// 3 packets to 10.0.0.2
-	// 53 packets to 10.0.0.3
+	// 3 packets to 10.0.0.3
 }

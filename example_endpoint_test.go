@@ -96,8 +96,8 @@ func ExampleEndpoint_ExchangeBatch() {
 	// Output:
 	// first: 3
 	// acknowledgements: 3 packets: 3
-	// acknowledgements: 3 packets: 7
-	// acknowledgements: 2 packets: 3
+	// acknowledgements: 3 packets: 6
+	// acknowledgements: 2 packets: 4
 	// acknowledgements: 1 packets: 0
 	// 16 packets in all; ok 65536
 }

@@ -26,7 +26,7 @@ type sourceTwin struct {
 }
 
 func newSourceTwin(t *testing.T, edit func(*Config)) *sourceTwin {
-	c := Config{Address: netip.AddrFrom4([4]byte{10, 0, 0, 1}), MTU: nextMTU, Seed: 1, Contexts: 8, Messages: 16, Answers: 2, PDCs: pdc.TableConfig{General: 8, Initiators: 8, FirstID: 1, Quarantine: 1},
+	c := Config{Address: netip.AddrFrom4([4]byte{10, 0, 0, 1}), MTU: nextMTU, Network: NetworkTrimming, Seed: 1, Contexts: 8, Messages: 16, Answers: 2, PDCs: pdc.TableConfig{General: 8, Initiators: 8, FirstID: 1, Quarantine: 1},
 		PDS: pdc.Config{RTOInit: 200_000, MaxRTORetx: 15, MaxNackRetx: 31}, Memory: pdc.MemoryConfig{Chunks: 48, Responses: 8, Events: 16},
 		CC: ccc.Config{NSCC: nscc.Config{LinkRate: 16e10, BaseRTT: 100, Tuning: nscc.Tuning{TargetQdelay: 1e6, QAThreshold: 1e9}}}, Target: ses.TargetConfig{Messages: 4, Regions: 1}}
 	edit(&c)
@@ -199,11 +199,14 @@ func TestSourceShortWaysAreTheGeneralOnes(t *testing.T) {
 	for name, edit := range map[string]func(*Config){
 		"defaults":     func(*Config) {},
 		"infer losses": func(c *Config) { c.PDS.InferLoss = true },
-		"bitmap":       func(c *Config) { c.CC.Entropy.Scheme = ccc.SchemeBitmap },
-		"reps":         func(c *Config) { c.CC.Entropy.Scheme = ccc.SchemeREPS },
-		"mixed":        func(c *Config) { c.CC.Entropy.Scheme = ccc.SchemeMixed },
-		"adaptive":     func(c *Config) { c.CC.NSCC.Profile = nscc.ProfileAdaptive },
-		"only full":    func(c *Config) { c.CC.NSCC.GrowOnlyFull = true },
+		"unknown network": func(c *Config) {
+			c.Network, c.CC.NSCC.InitialCwnd = NetworkUnknown, 24_000
+		},
+		"bitmap":    func(c *Config) { c.CC.Entropy.Scheme = ccc.SchemeBitmap },
+		"reps":      func(c *Config) { c.CC.Entropy.Scheme = ccc.SchemeREPS },
+		"mixed":     func(c *Config) { c.CC.Entropy.Scheme = ccc.SchemeMixed },
+		"adaptive":  func(c *Config) { c.CC.NSCC.Profile = nscc.ProfileAdaptive },
+		"only full": func(c *Config) { c.CC.NSCC.GrowOnlyFull = true },
 		"algorithm": func(c *Config) {
 			c.Algorithm = func(ccc.Key) ccc.Algorithm { return &quota{window: 26_000} }
 		},
@@ -280,7 +283,7 @@ func TestSourceShortWaysAreTheGeneralOnes(t *testing.T) {
 			if name != "one PDC" { // whose window is too small for packets to overtake each other
 				require.Greater(t, ones, 400, "the test must reach what it is about")
 			}
-			require.Equal(t, name == "infer losses", a.e.PDS().Stats().Inferred > 20, "recoveries are part of it")
+			require.Equal(t, name == "infer losses" || name == "unknown network", a.e.PDS().Stats().Inferred > 20, "recoveries are part of it")
 			require.Greater(t, sends, 400, "the test must reach what it is about")
 		})
 	}

@@ -31,6 +31,7 @@ const (
 func pathEndpoint(b testing.TB, n int, edit func(*uetcc.Config)) *uetcc.Endpoint {
 	c := uetcc.Config{
 		Address: netip.AddrFrom4([4]byte{10, 0, 0, 1}), MTU: pathMTU, Seed: 1,
+		Network:  uetcc.NetworkTrimming, // windows that are full from the start
 		PDS:      pdc.Config{RTOInit: 8e9, IdleTime: 1e15},
 		CC:       ccc.Config{NSCC: nscc.Config{LinkRate: 100e9 / 8, BaseRTT: 12_000}},
 		PDCs:     pdc.TableConfig{General: n + 1, Initiators: n + 1, FirstID: 1, Quarantine: 1},

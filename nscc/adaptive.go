@@ -2,17 +2,22 @@ package nscc
 
 // ProfileAdaptive. It uses some fields of a window in ways of its own: lastAdjust is when the
 // search for the smallest round trip began, lastSample the smallest since, trigger whether
-// there has been a sample at all, incr the part of a byte that the window lacks.
+// there has been a sample at all, incr the part of a byte that the window lacks, achieved and
+// received the most in flight in this round trip, which ends at qaEnd, and in the last.
 
 const (
-	adaptiveFirst  = 4       // packets of the first window, and of the smallest ceiling
+	adaptiveFirst  = 3       // packets of the first window, and of the smallest ceiling
+	adaptiveFast   = 2       // bytes that each byte without delay adds while the path is empty
 	adaptiveShare  = 64      // a round trip without delay adds this part of a bandwidth-delay product
 	adaptiveRounds = 8       // round trips that show that the base is too short
 	adaptiveWrong  = 3       // targets above the base of a first round trip that show the same
 	adaptiveClean  = 4       // windows in a row without delay that show an empty path
-	adaptiveClear  = 8       // this part of the target is about no delay
+	adaptiveNear   = 2       // this part of the target is a short delay, and at none
+	adaptiveBoost  = 7       // so many times as much is added
+	adaptiveClear  = 4       // this part of it, and a burst, is about no delay
+	adaptiveDeep   = 8       // this part is a queue that may overflow
 	adaptiveEMA    = 1. / 8  // weight of one sample in the delay average
-	adaptiveCut    = 1. / 16 // the least that a delay above the target takes off
+	adaptiveCut    = 1. / 8  // the least that a delay above the target takes off
 	adaptiveLoss   = 7. / 10 // of the window is left when queues overflow
 )
 
@@ -24,8 +29,9 @@ func (w *Window) ackAdaptive(p *Params, now int64, s signal) {
 	if s.bits&(restoreBit|pendMask<<pendShift) != 0 {
 		w.penalise(p, n, s.bits.pend())
 	}
-	held := w.inflight+p.mtu <= w.cwnd || s.bits.pend() != 0
-	w.count(n)
+	peak := w.peak(now)
+	w.inflight = max(w.inflight-n, inflightMin)
+	w.ignored += uint64(n)
 	w.did(ActionNone)
 	if s.rtt > 0 {
 		w.learn(p, now, min(s.rtt, p.mostRTT()))
@@ -47,29 +53,56 @@ func (w *Window) ackAdaptive(p *Params, now int64, s signal) {
 			w.lastDec = now
 			w.did(ActionDecrease)
 		}
-	case held:
+	case s.bits.pend() != 0:
 		w.did(ActionHold)
 	default:
-		w.growAdaptive(p, n, target)
+		w.growAdaptive(p, n, target, peak)
 	}
 	w.cwnd = min(w.cwnd, int64(w.maxWnd))
+}
+
+// peak is the most that has been in flight in this round trip or the one before: what is not
+// used does not grow. Acknowledgements that come together find less in flight, one after the other.
+func (w *Window) peak(now int64) int64 {
+	if now >= w.qaEnd {
+		w.qaEnd = now + w.base + w.qdelay
+		w.achieved, w.received = 0, w.achieved
+	}
+	w.achieved = max(w.achieved, w.inflight)
+	return max(w.achieved, w.received)
 }
 
 // growAdaptive adds what n bytes that met a delay below the target are worth: as much again
 // while the path is empty, which it is held for until the first delay, and again when some
 // windows have met none; else always the same.
-func (w *Window) growAdaptive(p *Params, n, target int64) {
-	if w.qdelay < max(target/adaptiveClear, p.fastDelay) {
+func (w *Window) growAdaptive(p *Params, n, target, peak int64) {
+	near := target / adaptiveNear
+	none := target/adaptiveClear + p.burst
+	if w.run >= fastOn {
+		none = near + p.burst
+	}
+	if w.qdelay < none {
 		if w.run += n; w.run > adaptiveClean*w.cwnd {
 			w.run |= fastOn
-			w.cwnd += n
+			if w.cwnd >= (1+adaptiveFast)*peak {
+				w.did(ActionHold)
+				return
+			}
+			w.cwnd = min(w.cwnd+adaptiveFast*n, (1+adaptiveFast)*peak)
 			w.did(ActionFast)
 			return
 		}
 	} else {
 		w.run = 0
 	}
+	if w.cwnd > peak+peak/4+2*p.mtu {
+		w.did(ActionHold)
+		return
+	}
 	step := max(float64(w.maxWnd)/(1.5*adaptiveShare), float64(p.mtu)/2)
+	if w.qdelay < near {
+		step *= 1 + adaptiveBoost*float64(near-w.qdelay)/float64(near)
+	}
 	w.incr += step * float64(n) / float64(w.cwnd)
 	whole := int64(w.incr)
 	w.cwnd += whole
@@ -133,7 +166,7 @@ func (w *Window) loseAdaptive(p *Params, size int64, trimmed bool) {
 	w.ignored += uint64(size)
 	w.run = 0
 	switch {
-	case !trimmed && w.qdelay < w.targetAdaptive(p)/adaptiveClear:
+	case !trimmed && w.qdelay < w.targetAdaptive(p)/adaptiveDeep:
 		w.cwnd = max(w.cwnd-size, p.mtu)
 	case w.ignored < uint64(w.ignore):
 		w.did(ActionIgnore)

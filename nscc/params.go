@@ -66,6 +66,7 @@ type Params struct {
 	linkRate    int64
 	alpha, fair float64 // alpha in bytes a tick
 	targetPart  float64 // target by base round trip, of ProfileAdaptive
+	burst       int64   // ticks that some packets of a burst take on the sender's link
 	guess       bool    // the base round trip is one, see Config.Unmeasured
 	mostWnd     int64   // no ceiling of ProfileAdaptive is above
 	nominal     Constants
@@ -236,6 +237,7 @@ func (c *Config) params(k Constants) Params {
 		p.usual = usual
 	}
 	p.targetPart = float64(k.TargetQdelay) / float64(c.BaseRTT)
+	p.burst = int64(float64(adaptiveFirst*c.MTU) / float64(c.LinkRate) * float64(c.Unit.perSecond()))
 	p.exact, p.guess = c.Profile.htsim(), c.Unmeasured
 	p.mostWnd = cmp.Or(c.Tuning.MaxWnd, MaxWindow)
 	p.quadrants = c.quadrants(k)

@@ -70,11 +70,10 @@ func (s *shard) config() uetcc.Config {
 	c := uetcc.Config{
 		Address: n.scheme.fep(n.local).Netip(),
 		MTU:     uint32(n.options.MTU),
-		PDS:     pdc.Config{InferLoss: true, RTOInit: patience + 8*rtt, PendTimeout: int64(time.Minute)}, // the context of an operation is what bounds its wait
+		PDS:     pdc.Config{RTOInit: patience + 8*rtt, PendTimeout: int64(time.Minute)}, // the context of an operation is what bounds its wait
 		CC: ccc.Config{
 			NSCC: nscc.Config{
 				LinkRate: 100e9 / 8, BaseRTT: rtt, InitialCwnd: 256 << 10,
-				Tuning: nscc.Tuning{Alpha: 4 * float64(n.options.MTU) * 100e9 / 8 / 150_000},
 			},
 			Entropy: ccc.EntropyConfig{Values: n.options.Paths},
 		},

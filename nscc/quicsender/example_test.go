@@ -10,11 +10,13 @@ import (
 
 // The window of a path of 10 Gb/s and 2 ms, which connection.SetCongestionControl takes.
 func ExampleNew() {
-	params, err := nscc.NewParams(nscc.Config{LinkRate: 10e9 / 8, BaseRTT: 2_000_000, MTU: 1500})
+	params, err := nscc.NewParams(nscc.Config{
+		LinkRate: 10e9 / 8, BaseRTT: 2_000_000, MTU: 1500, Profile: nscc.ProfileAdaptive,
+	})
 	if err != nil {
 		panic(err)
 	}
 	s := quicsender.New(&params, time.Now())
 	fmt.Println(s.GetCongestionWindow(), s.CanSend(0), s.CanSend(s.GetCongestionWindow()))
-	// Output: 3750000 true false
+	// Output: 4500 true false
 }

@@ -32,8 +32,9 @@ type Sender struct {
 
 var _ congestion.CongestionControlEx = (*Sender)(nil)
 
-// New returns a sender with a first window of p. Times of p are nanoseconds; its MTU is at
-// least the largest datagram.
+// New returns a sender with a first window of p, whose Profile ought to be
+// [nscc.ProfileAdaptive]: the networks of QUIC do not trim. Times of p are nanoseconds; its MTU is
+// at least the largest datagram.
 func New(p *nscc.Params, now time.Time) *Sender {
 	s := &Sender{p: p, began: now}
 	s.w.Init(p, 0)
