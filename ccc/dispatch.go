@@ -139,7 +139,7 @@ func (m *Manager) path(b *member, at *seat, seq uint64) uint16 {
 	e, p := &at.entropy, &m.p.entropy
 	switch {
 	case b.fixed:
-		return e.Fixed()
+		return b.way
 	case p.scheme == SchemeOblivious:
 		return e.inTurn(p)
 	}

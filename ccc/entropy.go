@@ -235,9 +235,18 @@ func (e *Entropy) Feedback(p *EntropyParams, side []uint64, now int64, r Report)
 	}
 }
 
-// Fixed is the one value for packets that must stay on one path: those of ROD
-// and TFC contexts, which take no part in the scheme.
+// Fixed is one value for packets that must stay on one path and take no part in the scheme.
 func (e *Entropy) Fixed() uint16 { return e.base }
+
+// fixedFor is one of the values that key decides. It is not a draw: recorded draws are those of
+// packets alone.
+func (e *Entropy) fixedFor(p *EntropyParams, key uint64) uint16 {
+	v := splitmix.Mix(key ^ uint64(e.base)<<16)
+	if p.scheme == SchemeREPS || p.scheme == SchemeREPSLegacy {
+		return uint16(v % uint64(p.values))
+	}
+	return e.base&^p.mask | uint16(v)&p.mask
+}
 
 // candidate is the value at the round's index. The exclusive or with the round's order makes
 // the low bits walk through all values in another order each round; the high bits stay.

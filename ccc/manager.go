@@ -194,7 +194,7 @@ func (m *Manager) ContextOf(pdc Handle) Handle {
 }
 
 // Bind binds a PDC to a context. fixed keeps it out of path choice: all its
-// packets take the context's one value, as those of ROD and TFC must.
+// packets take one value, as those of ROD and TFC must, which is the PDC's own.
 func (m *Manager) Bind(pdc, context Handle, now int64, fixed bool) error {
 	c := m.Context(context)
 	j := int(pdc.Index())
@@ -205,9 +205,23 @@ func (m *Manager) Bind(pdc, context Handle, now int64, fixed bool) error {
 		return ErrInUse
 	}
 	m.pdcs[j] = member{handle: pdc, context: context, fixed: fixed}
+	m.pdcs[j].way = m.seats[context.Index()].entropy.fixedFor(&m.p.entropy, uint64(pdc))
 	c.Bind(m.p, now)
 	m.settle(c, now)
 	return nil
+}
+
+// Repath gives a PDC that takes no part in path choice another value, if there is one: its
+// packets have been lost more than once on the way that it takes.
+func (m *Manager) Repath(pdc Handle) {
+	b := m.live(pdc)
+	if b == nil || !b.fixed {
+		return
+	}
+	e, was := &m.seatOf(b).entropy, b.way
+	for salt := uint64(1); b.way == was && salt < 64; salt++ {
+		b.way = e.fixedFor(&m.p.entropy, uint64(pdc)+(salt+uint64(was))<<32)
+	}
 }
 
 // Unbind takes a PDC out of its context, with what it has not sent and what it

@@ -8,7 +8,8 @@ package ccc
 type member struct {
 	handle  Handle
 	context Handle
-	fixed   bool // takes no part in path choice
+	fixed   bool   // takes no part in path choice
+	way     uint16 // the entropy value of its packets, if fixed
 
 	waitingRtx      int32 // packets marked for retransmission
 	inflightPackets int32

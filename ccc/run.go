@@ -179,7 +179,7 @@ func (m *Manager) choose(b *member, at *seat, paths []uint16) {
 	e, p, side := &at.entropy, &m.p.entropy, m.sideOf(int(b.context.Index()))
 	for i := range paths {
 		if b.fixed {
-			paths[i] = e.Fixed()
+			paths[i] = b.way
 		} else {
 			paths[i] = e.Next(p, side, Progress{})
 		}

@@ -69,7 +69,7 @@ type Config struct {
 	BufferROD bool
 
 	// How what is lost is sent again.
-	RTOInit      int64 // RTO_Init_Time: first timeout, up to 8 s (default 1 ms or 8 BaseRTT)
+	RTOInit      int64 // RTO_Init_Time: first timeout, BaseRTT to 8 s (default 1 ms or 8 BaseRTT)
 	MaxRTORetx   int   // Max_RTO_Retx_Cnt: 1 to 15, 15 for ever (default 5)
 	NackRetxTime int64 // NACK_Retx_Time: from a NACK to the resend, up to 8 s (default 1 ms or 8 BaseRTT)
 
@@ -174,6 +174,10 @@ func derive(c Config) (Params, error) {
 	p.replyMax = pds.AckCCLen + p.responseMax
 	if c.AckPerPacket {
 		p.ackAll = 0
+	}
+	if c.RTOInit < min(c.BaseRTT, rtoMax) {
+		const text = "%w: RTOInit is %d, want at least BaseRTT, %d: no answer comes in less"
+		return Params{}, fmt.Errorf(text, ErrConfig, c.RTOInit, c.BaseRTT)
 	}
 	longest := p.longestRTO()
 	p.c.IdleTime = cmp.Or(c.IdleTime, max(4_000_000_000, longest))

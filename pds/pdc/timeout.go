@@ -22,6 +22,9 @@ func (m *Manager) timeouts(now int64, p *PDC) bool {
 		m.stats.RTOs++
 		m.timedOut(now, p, off)
 		if p.is(flagROD) && !p.tx.hasArrived(m.mem, off) {
+			if pkt.rtos >= rodPatience { // all goes again, so no order is lost
+				m.cc.Repath(ccc.Handle(p.handle))
+			}
 			m.goBackOnRTO(now, p, off+1)
 		}
 	}
@@ -38,6 +41,9 @@ func (m *Manager) maxRTOs(p *PDC) int {
 }
 
 const failedRetx = 5
+
+// rodPatience is after how many time-outs of a packet an ordered PDC takes another way, each time.
+const rodPatience = 2
 
 // goBackOnRTO sends everything behind a lost packet of an ordered PDC again, in
 // order, unless a SACK says that the target keeps it. The target has dropped it and
