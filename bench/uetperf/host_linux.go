@@ -44,10 +44,12 @@ func (c *hostConfig) endpoint(address netip.Addr) uetcc.Config {
 	return uetcc.Config{
 		Address: address,
 		MTU:     c.mtu,
-		PDS:     pdc.Config{AckPerPacket: true, RTOInit: min(patience+8*c.rtt, int64(8*time.Second))},
+		PDS:     pdc.Config{InferLoss: true, AckPerPacket: true, RTOInit: min(patience+8*c.rtt, int64(8*time.Second))},
 		CC: ccc.Config{
 			NSCC: nscc.Config{
 				LinkRate: c.rate, BaseRTT: c.rtt, InitialCwnd: c.cwnd,
+				Profile: nscc.ProfileSpec,                                                   // with its growth spread over the round trip
+				Tuning:  nscc.Tuning{Alpha: 4 * float64(c.mtu) * float64(c.rate) / 150_000}, // 4 x MTU x scaling_a / BaseRTT
 			},
 			Entropy: ccc.EntropyConfig{Values: c.paths},
 			Control: c.control, Mode: c.mode,
