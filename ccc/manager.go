@@ -214,7 +214,7 @@ func (m *Manager) Bind(pdc, context Handle, now int64, fixed bool) error {
 // Repath gives a PDC that takes no part in path choice another value, if there is one: its
 // packets have been lost more than once on the way that it takes.
 func (m *Manager) Repath(pdc Handle) {
-	b := m.live(pdc)
+	b := m.member(pdc) // it may have no context yet
 	if b == nil || !b.fixed {
 		return
 	}
