@@ -118,6 +118,7 @@ type Config struct {
 
 	End      link.Ps        // simulated time at which to stop; 0: 100 s
 	Progress func(Progress) // called now and then; nil: not
+	Stop     func() bool    // asked as often; true ends the run there; nil: not
 	Seen     func(*Seen)    // called for each packet that reaches a host, with [NodeLight]; nil: not
 
 	// Frame is called for each packet that reaches a host that has a [Node]; nil: not. Of one

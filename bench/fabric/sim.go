@@ -135,8 +135,8 @@ func (s *sim) loop() {
 		}
 		s.now = e.at
 		s.count.Events++
-		if s.cfg.Progress != nil && s.count.Events%progressEvery == 0 {
-			s.cfg.Progress(s.progress())
+		if s.count.Events%progressEvery == 0 && s.report() {
+			return
 		}
 		switch e.kind {
 		case evArrive:
@@ -315,6 +315,14 @@ func (s *sim) transmit(port *port, out, pkt uint32) {
 	if s.pfc != nil {
 		s.pfcLeave(out, pkt)
 	}
+}
+
+// report tells how far the run has come, and asks whether to end it.
+func (s *sim) report() (stop bool) {
+	if s.cfg.Progress != nil {
+		s.cfg.Progress(s.progress())
+	}
+	return s.cfg.Stop != nil && s.cfg.Stop()
 }
 
 func (s *sim) progress() Progress {

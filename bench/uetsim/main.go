@@ -30,8 +30,12 @@
 // base_rtt_ns, average_delay_ns that filtered; action is what the window did last, held_by
 // what keeps more from being sent.
 //
-// It exits with 1 if a transfer did not finish, a packet is unaccounted for, or a
-// claim of the scenario does not hold, and with 2 if it could not run at all.
+// SIGINT and SIGTERM end the run at hand, and what there is until then is written and marked:
+// JSON has a field partial, and the files of -pcap and -trace get names that end in .partial. A
+// file with the name that was asked for is always whole. A second signal ends the process.
+//
+// It exits with 1 if a transfer did not finish, a packet is unaccounted for, a claim of the
+// scenario does not hold or a signal came, and with 2 if it could not run at all.
 package main
 
 import "os"

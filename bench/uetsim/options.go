@@ -37,6 +37,7 @@ type options struct {
 	chosen   *scenario
 	given    map[string]bool
 	progress func(fabric.Progress)
+	stop     func() bool
 	capture  capture
 	trace    trace
 }
@@ -105,6 +106,7 @@ func (o *options) check(f *flag.FlagSet) error {
 		return err
 	}
 	return cmp.Or(
+		apart([]string{"-matrix", "-topo", "-pcap", "-trace"}, []string{o.matrix, o.topo, o.capture.path, o.trace.path}),
 		check.Range(cli.ErrValue, "-speed", o.speed, 0.001, 1e6),
 		check.Range(cli.ErrValue, "-hop", o.hop, 1e-6, 1e6),
 		check.Range(cli.ErrValue, "-rtt", o.rtt, 0, 1e6),
@@ -180,6 +182,7 @@ var rules = map[string]fabric.Rules{"spec": fabric.RulesSpec, "htsim": fabric.Ru
 func (o *options) with(c fabric.Config, cc string) fabric.Config {
 	m := modes[cc]
 	c.Control, c.Mode, c.Progress, c.Seed = m.control, m.mode, o.progress, o.seed
+	c.Stop = o.stop
 	c.Node = nodes[o.node]
 	if o.capture.path != "" {
 		c.Frame, c.Seen = o.capture.frames(), o.capture.run(m.control)

@@ -38,6 +38,9 @@ func (p *printer) table(rows func(f func(format string, a ...any))) {
 func (o *options) print(w io.Writer, r *report) error {
 	p := &printer{w: w}
 	p.f("%s: %s\n", r.Name, r.About)
+	if r.Partial != "" {
+		p.f("PARTIAL: %s\n", r.Partial)
+	}
 	if len(r.Runs) > 0 {
 		p.parameters(&r.Runs[0].Result.Parameters)
 		p.runs(r)

@@ -11,13 +11,14 @@ import (
 
 // A report is what a scenario or a matrix leads to.
 type report struct {
-	Name   string     `json:"name"`
-	About  string     `json:"about"`
-	Runs   []namedRun `json:"runs,omitempty"`   // on the simulated fabric
-	Tables []table    `json:"tables,omitempty"` // of models that have no fabric
-	Oracle []oracle   `json:"oracle,omitempty"` // recorded runs of htsim, for comparison
-	Claims []claim    `json:"claims,omitempty"` // what the chapters say of it, and what was measured
-	Notes  []string   `json:"notes,omitempty"`
+	Name    string     `json:"name"`
+	About   string     `json:"about"`
+	Partial string     `json:"partial,omitempty"` // what ended the last of the runs, and all, early
+	Runs    []namedRun `json:"runs,omitempty"`    // on the simulated fabric
+	Tables  []table    `json:"tables,omitempty"`  // of models that have no fabric
+	Oracle  []oracle   `json:"oracle,omitempty"`  // recorded runs of htsim, for comparison
+	Claims  []claim    `json:"claims,omitempty"`  // what the chapters say of it, and what was measured
+	Notes   []string   `json:"notes,omitempty"`
 }
 
 type namedRun struct {
@@ -67,7 +68,22 @@ func (r *report) add(name string, c fabric.Config) (*fabric.Result, error) {
 		return nil, err
 	}
 	r.Runs = append(r.Runs, namedRun{name, res})
+	if c.Stop != nil && c.Stop() {
+		return nil, &partError{r, name, res.SimTime}
+	}
 	return res, nil
+}
+
+// A partError means that a signal has ended the runs: what there is, and where it ended.
+type partError struct {
+	report *report
+	run    string
+	at     float64 // us
+}
+
+// Error says so.
+func (e *partError) Error() string {
+	return fmt.Sprintf("interrupted at %.1f us of run %q", e.at, e.run)
 }
 
 func (r *report) claim(ok bool, text, want, got string, a ...any) {
@@ -80,6 +96,9 @@ func (r *report) note(format string, a ...any) {
 
 // failed lists why the command must not exit with 0.
 func (r *report) failed() (why []string) {
+	if r.Partial != "" {
+		why = append(why, "interrupted, results are partial: "+r.Partial)
+	}
 	for _, n := range r.Runs {
 		for _, v := range n.Result.Violations {
 			why = append(why, n.Name+": "+v)

@@ -1,13 +1,17 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/uetcc/uetcc/bench/fabric"
@@ -43,11 +47,36 @@ func command(args []string, stdout, stderr io.Writer) (failed []string, err erro
 		return nil, nil
 	}
 	o.progress = progressTo(stderr)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // another signal ends the process
+	o.stop = func() bool { return ctx.Err() != nil }
 	r, err := o.execute()
-	if err = errors.Join(err, o.capture.close(), o.trace.close()); err != nil {
+	if part := new(partError); errors.As(err, &part) {
+		r, err = part.report, nil
+		r.Partial = fmt.Sprintf("%v at %.1f us of run %q", context.Cause(ctx), part.at, part.run)
+	}
+	return o.finish(stdout, r, err)
+}
+
+// finish writes the report of a run, all files of it, and says what failed.
+func (o *options) finish(stdout io.Writer, r *report, err error) (failed []string, _ error) {
+	for _, f := range []*lastFile{&o.capture.lastFile, &o.trace.lastFile} {
+		if err != nil {
+			f.err = cmp.Or(f.err, err) // nothing of it is good
+		}
+		path, wrong := f.close(r != nil && r.Partial != "")
+		if wrong != nil && !errors.Is(err, wrong) {
+			err = errors.Join(err, wrong)
+		}
+		if r != nil && r.Partial != "" && path != "" {
+			failed = append(failed, "only a part: "+path)
+		}
+	}
+	if err != nil {
 		return nil, err
 	}
-	return r.failed(), o.write(stdout, r)
+	return append(r.failed(), failed...), o.write(stdout, r)
 }
 
 func (o *options) execute() (*report, error) {
@@ -55,6 +84,9 @@ func (o *options) execute() (*report, error) {
 		return o.runMatrix()
 	}
 	r, err := o.chosen.run(o)
+	if part := new(partError); errors.As(err, &part) {
+		part.report.Name, part.report.About = o.chosen.name, o.chosen.about
+	}
 	if err != nil {
 		return nil, err
 	}
