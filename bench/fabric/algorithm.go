@@ -41,7 +41,7 @@ func (s *sim) own(conn uint32) ccc.Algorithm {
 
 // settle ends every event of a connection's congestion control.
 func (s *sim) settle(conn uint32, c *sender) {
-	if s.algorithms != nil || s.cfg.Context != nil {
+	if s.algorithms != nil || s.cfg.Context != nil || s.waited != nil {
 		s.settleOwn(conn, c)
 	}
 	s.watchCredit(conn, c)
@@ -51,6 +51,9 @@ func (s *sim) settle(conn uint32, c *sender) {
 func (s *sim) settleOwn(conn uint32, c *sender) {
 	if s.own(conn) != nil {
 		s.consult(conn, c)
+	}
+	if s.waited != nil {
+		s.waited[conn].note(s.nowNs(), c.ctx.State(), c.ctx.Reason())
 	}
 	if s.cfg.Context != nil {
 		s.cfg.Context(&ContextState{

@@ -121,6 +121,8 @@ type Config struct {
 	Stop     func() bool    // asked as often; true ends the run there; nil: not
 	Seen     func(*Seen)    // called for each packet that reaches a host, with [NodeLight]; nil: not
 
+	Held bool // [TransferResult] says how long data waited, and for what
+
 	// Frame is called for each packet that reaches a host that has a [Node]; nil: not. Of one
 	// that a switch has cut, as its DSCP says, the bytes are those that were sent.
 	Frame func(now link.Ps, host int, f *Frame)

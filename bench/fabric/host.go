@@ -7,6 +7,7 @@ import (
 	"net/netip"
 
 	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/hw/link"
 	"github.com/uetcc/uetcc/hw/switchq"
 	"github.com/uetcc/uetcc/pds"
@@ -36,7 +37,8 @@ type Host struct {
 	buffer  map[uint32]uint32 // message by the receive buffer that it is in
 	counter map[uint32]uint64 // values that atomics add to, by source
 
-	cwnd map[pdc.Handle]int64 // with a Memory: windows as they were
+	contexts map[int]ccc.Handle   // by peer, with Config.Held
+	cwnd     map[pdc.Handle]int64 // with a Memory: windows as they were
 }
 
 // An answer is a packet that waits for the link.
@@ -244,7 +246,7 @@ func (h *Host) Receive(_ link.Ps, f *Frame) {
 	}
 	h.owed = h.owed[:0]
 	h.poll()
-	if h.w.s.cfg.Context != nil || h.w.s.mem != nil {
+	if h.w.s.cfg.Context != nil || h.w.s.cfg.Held || h.w.s.mem != nil {
 		h.watch()
 	}
 }

@@ -101,6 +101,10 @@ type TransferResult struct {
 	Finished   float64 `json:"finished_us"` // last acknowledgement at the source
 	Marked     int64   `json:"marked"`      // packets of its connection that arrived with CE
 	FCT        float64 `json:"fct_us"`      // Finished - Start
+
+	// Held, with Config.Held, is how long data of its connection (of endpoints: of all transfers
+	// between the two hosts) waited, us, by the [ccc.Reason] that kept it back.
+	Held map[string]float64 `json:"held_us,omitempty"`
 }
 
 // A QueueResult is one port of a switch.
@@ -206,7 +210,7 @@ func (s *sim) transferResults(r *Result) {
 		t := &s.transfers[i]
 		res := TransferResult{
 			Src: t.flow.Src, Dst: t.flow.Dst, Bytes: t.flow.Size,
-			Connection: int(t.conn), Marked: s.markedOf(t.conn),
+			Connection: int(t.conn), Marked: s.markedOf(t.conn), Held: s.heldOf(t),
 			Start: -1, Arrived: -1, Finished: -1, FCT: -1,
 		}
 		if t.begun {

@@ -23,6 +23,7 @@ type sim struct {
 	nics        []nic
 	senders     []sender
 	algorithms  []ownAlgorithm // by connection; nil without Config.Algorithm
+	waited      []waited       // by connection; nil without Config.Held
 	receivers   []receiver
 	credits     []creditPort // by host; nil without receiver credits
 	slowsCredit bool         // where the fabric is the bottleneck

@@ -42,6 +42,9 @@ func (s *sim) connect() {
 		s.transfers = append(s.transfers, transfer{flow: f, conn: conn, packets: packets, arrived: -1, finished: -1})
 		s.schedule(uint32(i))
 	}
+	if s.cfg.Held {
+		s.waited = make([]waited, len(s.senders))
+	}
 	s.makeRings()
 }
 

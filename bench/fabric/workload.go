@@ -98,10 +98,13 @@ func (h *Host) watch() {
 		return
 	}
 	h.restored(h.r.PDC, c.Cwnd())
+	to := uint32(hostAt(info.Peer))
+	if s.cfg.Held {
+		h.remember(int(to), info.Context)
+	}
 	if s.cfg.Context == nil {
 		return
 	}
-	to := uint32(hostAt(info.Peer))
 	s.cfg.Context(&ContextState{
 		Now: h.w.Now(), Conn: s.endBetween(uint32(h.id), to).conn(), Src: uint32(h.id), Dst: to,
 		State: c.State(), Reason: c.Reason(), Waiting: c.Backlog() + c.RtxBacklog(), Credit: c.Credit(), Window: c.Window(),

@@ -12,6 +12,9 @@
 //
 // JSON has, for each run, the fields of fabric.Result, whose names end in their units.
 //
+// A transfer's held_us, and "held by" of -v, is how long its connection had data that it could
+// not send, by what kept it back: the window, the receiver's credit, pacing or an algorithm.
+//
 // With -node endpoint, the default, a transfer is a write from memory to memory, whose bytes are
 // moved and compared; transfers between the same hosts have PDCs of their own and a congestion
 // control context in common. A host with one transfer each way takes some 140 KB, so it is good

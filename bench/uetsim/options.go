@@ -182,7 +182,7 @@ var rules = map[string]fabric.Rules{"spec": fabric.RulesSpec, "htsim": fabric.Ru
 func (o *options) with(c fabric.Config, cc string) fabric.Config {
 	m := modes[cc]
 	c.Control, c.Mode, c.Progress, c.Seed = m.control, m.mode, o.progress, o.seed
-	c.Stop = o.stop
+	c.Stop, c.Held = o.stop, o.verbose || o.json
 	c.Node = nodes[o.node]
 	if o.capture.path != "" {
 		c.Frame, c.Seen = o.capture.frames(), o.capture.run(m.control)

@@ -123,9 +123,11 @@ func count(v int64) string {
 func (p *printer) transfers(n namedRun) {
 	p.f("%s, transfers:\n", n.Name)
 	p.table(func(f func(string, ...any)) {
-		f("from\tto\tbytes\tstart us\tarrived\tfinished\ttook\tmarked\t\n")
-		for _, t := range n.Result.Transfers {
-			f("%d\t%d\t%d\t%.1f\t%.1f\t%.1f\t%.1f\t%d\t\n", t.Src, t.Dst, t.Bytes, t.Start, t.Arrived, t.Finished, t.FCT, t.Marked)
+		f("from\tto\tbytes\tstart us\tarrived\tfinished\ttook\tmarked\theld by\t\n")
+		whole := connectionTimes(n.Result)
+		for i, t := range n.Result.Transfers {
+			f("%d\t%d\t%d\t%.1f\t%.1f\t%.1f\t%.1f\t%d\t%s\t\n", t.Src, t.Dst, t.Bytes, t.Start, t.Arrived, t.Finished, t.FCT, t.Marked,
+				heldBy(t.Held, whole[i]))
 		}
 	})
 	p.f("\n")
