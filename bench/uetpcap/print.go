@@ -19,7 +19,11 @@ import (
 // errCut: the headers are longer than what was captured of the packet.
 var errCut = errors.New("uetpcap: the capture has only a part of the headers")
 
-// ErrLinkType means that the capture is neither of Ethernet frames nor of IP packets.
+// ErrCapture is wrapped by the errors about a file that is empty, ends too early or is no capture.
+var ErrCapture = errors.New("uetpcap: not a whole capture file")
+
+// ErrLinkType means that the capture is neither of Ethernet frames nor of IP packets, nor of
+// what Linux writes for all interfaces at once.
 var ErrLinkType = errors.New("uetpcap: capture of an unknown link type")
 
 // Counts are the packets of a capture.
@@ -40,6 +44,15 @@ type Counts struct {
 // packet for one where they are, in either order: else each packet of a peer that writes
 // CRCs would seem to have four bytes more, and each read request to bring data.
 func Print(w io.Writer, r io.Reader, parser *frame.Parser) (Counts, error) {
+	return each(w, r, parser, func(out *bufio.Writer, p *Packet) error {
+		_, err := fmt.Fprintf(out, "%.9f %s\n", p.Time, p.text)
+		return err
+	})
+}
+
+// each calls show for each packet that is to be printed. What has been shown is written when
+// nothing more has come yet, so that it may follow a capture that goes on.
+func each(w io.Writer, r io.Reader, parser *frame.Parser, show func(*bufio.Writer, *Packet) error) (Counts, error) {
 	var (
 		n     Counts
 		first time.Time
@@ -50,25 +63,37 @@ func Print(w io.Writer, r io.Reader, parser *frame.Parser) (Counts, error) {
 		return n, err
 	}
 	for {
-		data, info, err := c.ReadPacketData()
-		if errors.Is(err, io.EOF) {
-			return n, out.Flush()
+		if c.in.Buffered() == 0 {
+			if err := out.Flush(); err != nil {
+				return n, err
+			}
 		}
-		if err != nil {
-			return n, fmt.Errorf("uetpcap: packet %d: %w", n.All+1, errors.Join(err, out.Flush()))
+		data, info, err := c.ReadPacketData()
+		switch {
+		case err == io.EOF && info.CaptureLength == 0:
+			return n, out.Flush()
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return n, errors.Join(fmt.Errorf("%w: it ends within packet %d", ErrCapture, n.All+1), out.Flush())
+		case err != nil:
+			return n, errors.Join(fmt.Errorf("%w: packet %d: %w", ErrCapture, n.All+1, err), out.Flush())
 		}
 		if n.All++; n.All == 1 {
 			first = info.Timestamp
 		}
-		if line := n.line(&c, whole(data, info), len(data)); line != "" {
-			fmt.Fprintf(out, "%.9f %s\n", info.Timestamp.Sub(first).Seconds(), line)
+		data = c.cooked.ethernet(data, &info)
+		p := Packet{Number: n.All, Time: info.Timestamp.Sub(first).Seconds()}
+		if n.line(&c, whole(data, info), len(data), &p); p.text == "" {
+			continue
+		}
+		if err := show(out, &p); err != nil {
+			return n, err
 		}
 	}
 }
 
-// line counts the packet data, of which the first captured bytes are real, and returns
-// what to print, nothing if it is not UET.
-func (n *Counts) line(c *capture, data []byte, captured int) string {
+// line counts the packet data, of which the first captured bytes are real, and describes it
+// in p; without a text if it is not UET.
+func (n *Counts) line(c *capture, data []byte, captured int, p *Packet) {
 	var f frame.Frame
 	err := c.read(data, captured, &f)
 	if err == nil && f.Payload > captured {
@@ -76,20 +101,23 @@ func (n *Counts) line(c *capture, data []byte, captured int) string {
 	}
 	switch {
 	case errors.Is(err, frame.ErrNotUET):
-		return ""
+		return
 	case errors.Is(err, frame.ErrFragment):
 		n.Fragments++
-		return ""
+		return
 	case err != nil:
 		n.Malformed++
-		return "malformed: " + err.Error()
+		p.Malformed = err.Error()
+		p.text = "malformed: " + p.Malformed
+		return
 	}
 	n.UET++
+	p.describe(&f)
 	if err := f.Validate(); err != nil {
 		n.Illegal++
-		return f.String() + " | illegal: " + err.Error()
+		p.Illegal = err.Error()
+		p.text += " | illegal: " + p.Illegal
 	}
-	return f.String()
 }
 
 // whole returns data with zeros in place of what was not captured: the headers
@@ -104,6 +132,8 @@ func whole(data []byte, info gopacket.CaptureInfo) []byte {
 // A capture is a source of packets and the parser of their link type.
 type capture struct {
 	gopacket.PacketDataSource
+	in     *bufio.Reader
+	cooked cooked
 	parser *frame.Parser
 	parse  func(ps *frame.Parser, b []byte, f *frame.Frame) error
 }
@@ -143,7 +173,12 @@ func (c *capture) readWhole(ps frame.Parser, data []byte, f *frame.Frame) error 
 func open(r io.Reader, parser *frame.Parser) (capture, error) {
 	b := bufio.NewReader(r)
 	magic, err := b.Peek(4)
-	if err != nil {
+	switch {
+	case err == io.EOF && len(magic) == 0:
+		return capture{}, fmt.Errorf("%w: it is empty", ErrCapture)
+	case err == io.EOF:
+		return capture{}, fmt.Errorf("%w: it ends after %d bytes, within its head", ErrCapture, len(magic))
+	case err != nil:
 		return capture{}, fmt.Errorf("uetpcap: %w", err)
 	}
 	var (
@@ -161,14 +196,21 @@ func open(r io.Reader, parser *frame.Parser) (capture, error) {
 			source, link = old, old.LinkType()
 		}
 	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return capture{}, fmt.Errorf("%w: it ends within its head", ErrCapture)
+	}
 	if err != nil {
-		return capture{}, fmt.Errorf("uetpcap: %w", err)
+		return capture{}, fmt.Errorf("%w: %w", ErrCapture, err)
 	}
 	switch link {
 	case layers.LinkTypeEthernet:
-		return capture{source, parser, (*frame.Parser).Ethernet}, nil
+		return capture{source, b, notCooked, parser, (*frame.Parser).Ethernet}, nil
+	case layers.LinkTypeLinuxSLL:
+		return capture{source, b, cookedV1, parser, (*frame.Parser).Ethernet}, nil
+	case layers.LinkTypeLinuxSLL2:
+		return capture{source, b, cookedV2, parser, (*frame.Parser).Ethernet}, nil
 	case layers.LinkTypeRaw, layers.LinkTypeIPv4, layers.LinkTypeIPv6:
-		return capture{source, parser, (*frame.Parser).IP}, nil
+		return capture{source, b, notCooked, parser, (*frame.Parser).IP}, nil
 	default:
 		return capture{}, fmt.Errorf("%w: %v", ErrLinkType, link)
 	}

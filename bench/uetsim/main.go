@@ -9,6 +9,7 @@
 //	go run ./bench/uetsim -pcap FILE.pcap        the packets of the (last) run, for Wireshark
 //	go run ./bench/uetsim -trace FILE.csv        how its windows moved, and why
 //	go run ./bench/uetsim decode FILE.pcap       print UET packets, one a line
+//	tcpdump -i any -U -w - | go run ./bench/uetsim decode -json -
 //
 // JSON has, for each run, the fields of fabric.Result, whose names end in their units.
 //
