@@ -61,11 +61,12 @@ func (w *Window) Init(p *Params, now int64) { w.InitCached(p, now, p.baseRTT) }
 
 // InitCached starts a context with the base round trip (ticks) that an earlier
 // one to the same destination has measured. A value outside (0, config_base_rtt]
-// means config_base_rtt.
+// means config_base_rtt; with ProfileAdaptive any round trip is taken.
 func (w *Window) InitCached(p *Params, now, baseRTT int64) {
 	*w = Window{cwnd: p.initial, base: p.baseRTT, maxWnd: uint32(p.maxWnd)}
-	if baseRTT > 0 && baseRTT < w.base {
+	if baseRTT > 0 && baseRTT != w.base && baseRTT <= p.mostBase() {
 		w.setBase(p, baseRTT, startBDP(p.profile, p.unit, p.linkRate, baseRTT))
+		w.trigger = p.profile == ProfileAdaptive // the first sample need not tell how wrong the configuration is
 	}
 	if !p.profile.htsim() || p.initial == p.maxWnd {
 		w.cwnd = min(w.cwnd, int64(w.maxWnd))

@@ -238,3 +238,23 @@ func TestWindowAllocs(t *testing.T) {
 		require.NotZero(t, w.Cwnd())
 	}
 }
+
+// ProfileAdaptive takes a longer base round trip than the configured one too, and does not take
+// the first sample in its place, even where the configuration is a guess.
+func TestWindowInitCachedAdaptive(t *testing.T) {
+	c := fabric100()
+	c.Profile, c.Unmeasured = nscc.ProfileAdaptive, true
+	p := must(t, c)
+	for _, cached := range []int64{5_000, 40_000} {
+		var w nscc.Window
+		w.InitCached(p, 0, cached)
+		w.OnSend(4096)
+		w.OnACK(p, 100_000, nscc.Ack{Bytes: 4096, RTT: 60_000})
+		require.Equal(t, cached, w.BaseRTT())
+	}
+	var w nscc.Window
+	w.Init(p, 0)
+	w.OnSend(4096)
+	w.OnACK(p, 100_000, nscc.Ack{Bytes: 4096, RTT: 60_000})
+	require.EqualValues(t, 60_000, w.BaseRTT(), "what was not measured before is now")
+}

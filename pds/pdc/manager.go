@@ -120,6 +120,7 @@ type Manager struct {
 	waiting [2]waitQueue         // for the general pool, and for the reserved one
 
 	starts   []askedStart
+	paths    knownPaths
 	expected expectedStarts // with StartExpected0RTT
 	rudi     rudiTable
 	open     int // PDCs in StateCreating to StateEstablished
@@ -164,6 +165,7 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		m.pdc[i].timerAt = never
 	}
 	m.starts = newAskedStarts(ids)
+	m.paths = newKnownPaths(ids, m.limiter.hasher)
 	if m.p.c.Start == StartExpected0RTT {
 		m.expected = newExpectedStarts(ids, m.limiter.hasher)
 	}

@@ -104,7 +104,7 @@ func (m *Manager) bind(now int64, p *PDC) error {
 		return err
 	}
 	if opened {
-		if err := m.cc.Open(c, now, 0); err != nil {
+		if err := m.cc.Open(c, now, m.paths.rtt(p)); err != nil {
 			m.ctxs.Close(c)
 			return err
 		}
@@ -126,7 +126,10 @@ func (m *Manager) bind(now int64, p *PDC) error {
 // unbind takes p out of congestion control, with all that it has in flight.
 func (m *Manager) unbind(now int64, p *PDC) {
 	m.unparkAll(p.cc) // p may wait with its context, which its slot is to leave
-	freed, _ := m.cc.Unbind(ccc.Handle(p.handle), now)
+	freed, rtt := m.cc.Unbind(ccc.Handle(p.handle), now)
+	if freed != 0 {
+		m.paths.keep(p, rtt)
+	}
 	m.ctxs.Close(freed) // 0, and so nothing, while other PDCs use it
 	p.cc = 0
 }
