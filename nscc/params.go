@@ -239,7 +239,9 @@ func (c *Config) params(k Constants) Params {
 	p.targetPart = float64(k.TargetQdelay) / float64(c.BaseRTT)
 	p.burst = int64(float64(adaptiveFirst*c.MTU) / float64(c.LinkRate) * float64(c.Unit.perSecond()))
 	p.exact, p.guess = c.Profile.htsim(), c.Unmeasured
-	p.mostWnd = cmp.Or(c.Tuning.MaxWnd, MaxWindow)
+	if p.mostWnd = k.MaxWnd; c.Unmeasured { // else a peer that answers late could raise it
+		p.mostWnd = cmp.Or(c.Tuning.MaxWnd, MaxWindow)
+	}
 	p.quadrants = c.quadrants(k)
 	return p
 }
