@@ -103,3 +103,25 @@ func TestRTOInitBelowBaseRTT(t *testing.T) {
 	_, err := NewParams(Config{RTOInit: 12_000})
 	require.NoError(t, err)
 }
+
+// A destination's base round trip outlives its context, whose PDCs have closed: the next one
+// begins with it, and not with the configuration.
+func TestBaseRTTOutlivesItsContext(t *testing.T) {
+	g := established(t, pairConfig{})
+	p := &g.a.m.pdc[g.h.ID()]
+	c := g.a.m.cc.Context(p.cc)
+	require.EqualValues(t, 12_000, c.BaseRTT())
+	c.OnProbe(g.a.m.cc.Params(), g.now, 7_000)
+	found := c.BaseRTT()
+	require.Less(t, found, int64(12_000))
+
+	g.a.m.unbind(g.now, p)
+	require.Nil(t, g.a.m.cc.Context(p.cc))
+	require.NoError(t, g.a.m.bind(g.now, p))
+	require.Equal(t, found, g.a.m.cc.Context(p.cc).BaseRTT())
+
+	g.a.m.unbind(g.now, p)
+	p.tc++
+	require.NoError(t, g.a.m.bind(g.now, p))
+	require.EqualValues(t, 12_000, g.a.m.cc.Context(p.cc).BaseRTT(), "of another traffic class nothing is known")
+}
