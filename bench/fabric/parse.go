@@ -21,7 +21,23 @@ type ParseError struct {
 }
 
 // Error is FILE:LINE: message, as compilers write it.
-func (e *ParseError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg) }
+// Bytes of the file that a terminal would obey are escaped.
+func (e *ParseError) Error() string {
+	return printable(fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg))
+}
+
+// printable is s with escapes in place of all that is no printable character.
+func printable(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if strconv.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		}
+	}
+	return b.String()
+}
 
 // maxNumber bounds every number of both formats, so that no later product of
 // two of them can overflow by accident.

@@ -12,6 +12,7 @@ type Result struct {
 	LowerBound float64          `json:"lower_bound_us"`       // no schedule can finish all transfers earlier
 	SimTime    float64          `json:"sim_time_us"`          // last event
 	Unfinished int              `json:"unfinished"`           // transfers
+	Stopped    float64          `json:"stopped_us,omitempty"` // where End or Stop cut these off; 0: nothing was left to happen
 	Transfers  []TransferResult `json:"transfers"`            // in the order of the matrix
 	Queues     []QueueResult    `json:"queues"`               // ports at which something waited, by number
 	Violations []string         `json:"violations,omitempty"` // of conservation; none in a sound run
@@ -143,6 +144,9 @@ func (s *sim) result() *Result {
 	r := &Result{Parameters: s.parameters(), SimTime: us(s.now), LowerBound: us(int64(lowerBound(&s.cfg)))}
 	s.queueResults(r)
 	s.transferResults(r)
+	if r.Unfinished > 0 {
+		r.Stopped = us(s.stopped)
+	}
 	s.pauseResults(r)
 	s.uplinkResults(r)
 	if s.mem != nil {

@@ -46,6 +46,7 @@ type sim struct {
 	trims     map[uint32]int64 // time of the first trim or drop of a port, ps
 	count     Totals
 	done      int
+	stopped   int64 // ps, where End or Stop ended the run; 0: not
 	touching  touching
 }
 
@@ -132,11 +133,13 @@ func (s *sim) loop() {
 		}
 		e := s.events.take()
 		if e.at > int64(s.cfg.End) {
+			s.stopped = int64(s.cfg.End)
 			return
 		}
 		s.now = e.at
 		s.count.Events++
 		if s.count.Events%progressEvery == 0 && s.report() {
+			s.stopped = s.now
 			return
 		}
 		switch e.kind {

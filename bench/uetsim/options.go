@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -14,7 +15,6 @@ import (
 	"github.com/uetcc/uetcc/bench/internal/cli"
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/hw/link"
-	"github.com/uetcc/uetcc/internal/check"
 )
 
 // options are the command line. A scenario brings its own configuration; flags
@@ -22,6 +22,7 @@ import (
 type options struct {
 	scenario, matrix, topo string
 	list, json, verbose    bool
+	version                bool
 
 	cc, entropy, rules string
 	node               string
@@ -47,6 +48,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	f := flag.NewFlagSet("uetsim", flag.ContinueOnError)
 	f.StringVar(&o.scenario, "scenario", "incast", "scenario to run, see -list")
 	f.BoolVar(&o.list, "list", false, "list the scenarios")
+	f.BoolVar(&o.version, "version", false, "say which version this is")
 	f.StringVar(&o.matrix, "matrix", "", "connection matrix (*.cm, *.tm, also *.gz) to run instead of a scenario")
 	f.StringVar(&o.topo, "topo", "", "topology (*.topo) for -matrix; default: a fat tree")
 	f.BoolVar(&o.json, "json", false, "write JSON with all parameters and results")
@@ -107,10 +109,15 @@ func (o *options) check(f *flag.FlagSet) error {
 	}
 	return cmp.Or(
 		apart([]string{"-matrix", "-topo", "-pcap", "-trace"}, []string{o.matrix, o.topo, o.capture.path, o.trace.path}),
-		check.Range(cli.ErrValue, "-speed", o.speed, 0.001, 1e6),
-		check.Range(cli.ErrValue, "-hop", o.hop, 1e-6, 1e6),
-		check.Range(cli.ErrValue, "-rtt", o.rtt, 0, 1e6),
-		check.Range(cli.ErrValue, "-end", o.end, 1e-6, 1e12),
+		cli.Range("-speed", o.speed, 0.001, 35_000, "Gb/s"),
+		cli.Range("-hop", o.hop, 1e-6, 1e6, "us"),
+		cli.Range("-rtt", o.rtt, 0, 1e6, "us"),
+		cli.Range("-end", o.end, 1e-6, 1e12, "us"),
+		cli.Range("-paths", o.paths, 1, 65_536, "entropy values, a power of two"),
+		cli.Range("-cwnd", o.cwnd, 0, math.MaxUint32, "bytes"),
+		cli.Range("-first-credit", o.credit, 0, math.MaxUint32, "bytes"),
+		cli.Range("-packet", cmp.Or(o.packet, fabric.HeaderBytes+1), fabric.HeaderBytes+1, 32_768, "bytes, or 0"),
+		cli.Range("-slow", o.slow, 0, 1<<20, "uplinks"),
 	)
 }
 

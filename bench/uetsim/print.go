@@ -83,9 +83,14 @@ func (p *printer) runs(r *report) {
 		for _, n := range r.Runs {
 			s := n.Result
 			lastHop, core := peaks(s)
-			f("%s\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%d\t%d\t%d\t%d\t%d\t%d\t%.3f\t\n", n.Name, s.FCT.Min, s.FCT.Mean, s.FCT.P99, s.FCT.Max, s.LowerBound,
+			times, fairness := "-\t-\t-\t-", "-"
+			if s.Unfinished < len(s.Transfers) {
+				times = fmt.Sprintf("%.1f\t%.1f\t%.1f\t%.1f", s.FCT.Min, s.FCT.Mean, s.FCT.P99, s.FCT.Max)
+				fairness = fmt.Sprintf("%.3f", s.JainIndex)
+			}
+			f("%s\t%s\t%.1f\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t\n", n.Name, times, s.LowerBound,
 				s.Totals.Trimmed, s.Totals.Marked, s.Totals.DataDropped+s.Totals.HeadersDropped, s.Totals.Retransmitted,
-				lastHop, core, s.JainIndex)
+				lastHop, core, fairness)
 		}
 		for _, o := range r.Oracle {
 			f("%s\t%s\t%s\t\t%s\t\t%s\t%s\t\t\t\t\t\t\n", o.Name, us(o.Fastest), us(o.Mean), us(o.Slowest), count(o.Trims), count(o.Marks))

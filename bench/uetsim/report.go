@@ -104,7 +104,7 @@ func (r *report) failed() (why []string) {
 			why = append(why, n.Name+": "+v)
 		}
 		if n.Result.Unfinished > 0 {
-			why = append(why, fmt.Sprintf("%s: %d transfers did not finish", n.Name, n.Result.Unfinished))
+			why = append(why, fmt.Sprintf("%s: %d transfers did not finish: %s", n.Name, n.Result.Unfinished, r.ended(n.Result)))
 		}
 	}
 	for _, c := range r.Claims {
@@ -113,6 +113,25 @@ func (r *report) failed() (why []string) {
 		}
 	}
 	return why
+}
+
+// ended says why a run was over before its transfers were.
+func (r *report) ended(res *fabric.Result) string {
+	waiting := 0
+	for _, t := range res.Transfers {
+		if t.Start < 0 {
+			waiting++
+		}
+	}
+	switch {
+	case res.Stopped > 0 && r.Partial != "":
+		return fmt.Sprintf("stopped at %g us by a signal", res.Stopped)
+	case res.Stopped > 0:
+		return fmt.Sprintf("stopped at %g us by -end, %d of them not begun", res.Stopped, waiting)
+	case waiting > 0:
+		return fmt.Sprintf("nothing was left to happen at %g us, and %d of them wait for a trigger that never fires", res.SimTime, waiting)
+	}
+	return fmt.Sprintf("nothing was left to happen at %g us", res.SimTime)
 }
 
 // fcts lists the completion times of a run, us.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/uetcc/uetcc/bench/fabric"
+	"github.com/uetcc/uetcc/bench/internal/cli"
 )
 
 // run is the command without its process: it returns the exit status.
@@ -40,6 +41,10 @@ func command(args []string, stdout, stderr io.Writer) (failed []string, err erro
 	}
 	o, err := parseOptions(args, stderr)
 	if err != nil {
+		return nil, err
+	}
+	if o.version {
+		_, err := fmt.Fprintln(stdout, "uetsim", cli.Version())
 		return nil, err
 	}
 	if o.list {
@@ -74,7 +79,7 @@ func (o *options) finish(stdout io.Writer, r *report, err error) (failed []strin
 		}
 	}
 	if err != nil {
-		return nil, err
+		return nil, o.inFlags(err)
 	}
 	return append(r.failed(), failed...), o.write(stdout, r)
 }

@@ -151,7 +151,7 @@ func TestFailuresSetTheStatus(t *testing.T) {
 		{"paths that the scenario compares", []string{"-scenario", "link", "-paths", "4"}, 2, "-paths changes nothing in scenario link"},
 		{"no seed is like the figure", []string{"-scenario", "link", "-end", "10"}, 2, "of seeds 1 to 64 none shows"},
 		{"not a capture", []string{"decode", one}, 2, one},
-		{"no speed", []string{"-speed", "0"}, 2, "-speed is 0, want 0.001 to 1e+06"},
+		{"no speed", []string{"-speed", "0"}, 2, "-speed is 0, want 0.001 to 35000 Gb/s"},
 		{"no latency", []string{"-matrix", one, "-hop", "0"}, 2, "-hop is 0, want"},
 		{"paths that are no power of two", []string{"-matrix", one, "-paths", "3"}, 2, "power of two"},
 		{"too little time", []string{"-matrix", one, "-end", "50"}, 1, "1 transfers did not finish"},

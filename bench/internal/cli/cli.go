@@ -2,14 +2,26 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+
+	"github.com/uetcc/uetcc/internal/check"
 )
 
 // ErrValue is wrapped by the error about a flag whose value is out of range.
 var ErrValue = errors.New("value out of range")
+
+// Range returns nil if a flag's value is from least to most, and otherwise an error that wraps
+// [ErrValue] and names the flag, the value, the range and what is counted.
+func Range[T cmp.Ordered](flag string, v, least, most T, unit string) error {
+	if err := check.Range(ErrValue, flag, v, least, most); err != nil {
+		return fmt.Errorf("%w %s", err, unit)
+	}
+	return nil
+}
 
 // Parse parses the flags in args. A wrong one is an error of one line; for -h it writes usage
 // and the flags to w, and returns [flag.ErrHelp].

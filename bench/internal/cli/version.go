@@ -1,0 +1,25 @@
+package cli
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+)
+
+// Version says which build of the command this is, for reports of faults: the version of its
+// module, the revision that it was built from, and the compiler.
+func Version() string {
+	version, revision, modified := "(unknown)", "", ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		version = info.Main.Version
+		for _, s := range info.Settings {
+			switch {
+			case s.Key == "vcs.revision":
+				revision = ", revision " + s.Value
+			case s.Key == "vcs.modified" && s.Value == "true":
+				modified = ", modified"
+			}
+		}
+	}
+	return fmt.Sprintf("%s%s%s, %s %s/%s", version, revision, modified, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
