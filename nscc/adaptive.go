@@ -19,6 +19,7 @@ const (
 	adaptiveEMA    = 1. / 8  // weight of one sample in the delay average
 	adaptiveCut    = 1. / 8  // the least that a delay above the target takes off
 	adaptiveLoss   = 7. / 10 // of the window is left when queues overflow
+	adaptiveLinks  = 2       // a packet is stored and forwarded once at least
 )
 
 // ackAdaptive is OnACK of ProfileAdaptive. A mark takes half a packet off the window whatever
@@ -34,7 +35,8 @@ func (w *Window) ackAdaptive(p *Params, now int64, s signal) {
 	w.ignored += uint64(n)
 	w.did(ActionNone)
 	if s.rtt > 0 {
-		w.learn(p, now, min(s.rtt, p.mostRTT()))
+		lacks := p.lacks(n)
+		w.learn(p, now, min(s.rtt, p.mostRTT()-lacks)+lacks)
 	} else if !s.bits.marked() {
 		return
 	}
@@ -108,6 +110,16 @@ func (w *Window) growAdaptive(p *Params, n, target, peak int64) {
 	w.cwnd += whole
 	w.incr -= float64(whole)
 	w.did(ActionProportional)
+}
+
+// lacks is the time by which n bytes, less than a full packet, pass the sender's and the
+// receiver's link sooner than one, whose round trip the base is: at 1.6 Gb/s read requests of 100
+// bytes brought it down from 83 us to 41, and the packets behind them met a delay that was none.
+func (p *Params) lacks(n int64) int64 {
+	if uint64(n-1) >= uint64(p.mtu) {
+		return 0
+	}
+	return int64(float64(adaptiveLinks*(p.mtu-n)) / float64(p.linkRate) * float64(p.unit.perSecond()))
 }
 
 // targetAdaptive is the target delay: the same part of the base round trip that was found

@@ -260,3 +260,29 @@ func TestPathsLoss(t *testing.T) {
 		}
 	}
 }
+
+// A packet that is smaller tells of a base round trip with a full packet on both links: 41 us is
+// 82 at 1.6 Gb/s (41: reads both ways took 2.0 of ideal, 1.27 now), so that full packets, of 83,
+// meet no delay. A full packet is taken at its word, and so is any by ProfileSpec.
+func TestAdaptiveSmallPacketsKeepTheBase(t *testing.T) {
+	const rate, base, small = 200e6, 82_500, 100
+	for _, tc := range []struct {
+		profile   nscc.Profile
+		bytes     int64
+		rtt, want int64
+	}{
+		{nscc.ProfileAdaptive, small, 41_000, 41_000 + 2*5*(pathMTU-small)},
+		{nscc.ProfileAdaptive, small, 45_000, base},
+		{nscc.ProfileAdaptive, pathMTU, 70_000, 70_000},
+		{nscc.ProfileAdaptive, 3 * pathMTU, 70_000, 70_000},
+		{nscc.ProfileAdaptive, 0, 70_000, 70_000},
+		{nscc.ProfileSpec, small, 41_000, 41_000},
+	} {
+		p := must(t, nscc.Config{LinkRate: rate, BaseRTT: base, MTU: pathMTU, Profile: tc.profile})
+		var w nscc.Window
+		w.Init(p, 0)
+		w.OnSend(tc.bytes)
+		w.OnACK(p, tc.rtt, nscc.Ack{Bytes: tc.bytes, RTT: tc.rtt})
+		require.Equal(t, tc.want, w.BaseRTT(), "%+v", tc)
+	}
+}
