@@ -17,13 +17,14 @@ type receiver struct {
 	asked   bool   // an answer is owed when the last gap closes
 	arrived uint32 // of the sender's started transfers, the first that is not here
 	until   uint32 // PSN behind its last packet
+	base    uint32 // of its bitmap, words
+	mask    uint32 // of a PSN in there
 	sender  rccc.Handle
 }
 
 // bitmap of what has arrived beyond cack, a ring by PSN.
-func (s *sim) bitmap(conn uint32) []uint64 {
-	n := (s.ringMask + 1) / 64
-	return s.bitmaps[conn*n : conn*n+n]
+func (s *sim) bitmap(r *receiver) []uint64 {
+	return s.bitmaps.slots[r.base : r.base+(r.mask+1)/64]
 }
 
 // receive takes in what arrives at a host.
@@ -53,8 +54,9 @@ func (s *sim) receive(host, pkt uint32) {
 
 // has reports whether a PSN has arrived.
 func (s *sim) has(conn, psn uint32) bool {
-	i := psn & s.ringMask
-	return int32(psn-s.receivers[conn].cack) < 0 || s.bitmap(conn)[i/64]>>(i%64)&1 != 0
+	r := &s.receivers[conn]
+	i := psn & r.mask
+	return int32(psn-r.cack) < 0 || s.bitmap(r)[i/64]>>(i%64)&1 != 0
 }
 
 // data takes in a packet with its payload. The packet itself becomes the
@@ -80,7 +82,7 @@ func (s *sim) data(pkt uint32) {
 	r.payload += int64(p.size) - HeaderBytes
 	r.rcvd.Add(int64(p.size))
 	r.unacked += int64(p.size)
-	s.note(conn, r, psn)
+	s.note(r, psn)
 	if r.gaps == 0 && r.asked {
 		now, r.asked = true, false
 	}
@@ -93,17 +95,17 @@ func (s *sim) data(pkt uint32) {
 }
 
 // note takes down a new PSN and moves cack over all that are there.
-func (s *sim) note(conn uint32, r *receiver, psn uint32) {
-	set := s.bitmap(conn)
+func (s *sim) note(r *receiver, psn uint32) {
+	set := s.bitmap(r)
 	if psn != r.cack {
-		i := psn & s.ringMask
+		i := psn & r.mask
 		set[i/64] |= 1 << (i % 64)
 		r.gaps++
 		return
 	}
 	for {
 		r.cack++
-		i := r.cack & s.ringMask
+		i := r.cack & r.mask
 		if set[i/64]>>(i%64)&1 == 0 {
 			return
 		}
@@ -149,7 +151,7 @@ func (s *sim) reply(conn, pkt uint32, flags uint8) {
 		d.at = s.now
 	}
 	d.cack, d.units = r.cack, s.received(r)
-	d.sack = s.sack(conn, d.base())
+	d.sack = s.sack(r, d.base())
 	s.answer(host, pkt)
 }
 
@@ -172,12 +174,12 @@ func (s *sim) advance(c *sender, units uint32) int64 {
 }
 
 // sack is the 64 bits of the bitmap that start at base.
-func (s *sim) sack(conn, base uint32) uint64 {
-	if s.receivers[conn].gaps == 0 {
+func (s *sim) sack(r *receiver, base uint32) uint64 {
+	if r.gaps == 0 {
 		return 0
 	}
-	set := s.bitmap(conn)
-	i := base & s.ringMask
+	set := s.bitmap(r)
+	i := base & r.mask
 	w := set[i/64] >> (i % 64)
 	if i%64 != 0 {
 		w |= set[(i/64+1)%uint32(len(set))] << (64 - i%64)

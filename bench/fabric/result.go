@@ -171,7 +171,7 @@ func (s *sim) parameters() Parameters {
 		BaseRTT: us(int64(c.BaseRTT)), BDP: k.BDP, MaxWnd: k.MaxWnd, InitialCwnd: k.InitialCwnd,
 		TargetQdelay: us(k.TargetQdelay * 1000),
 		Trim:         !c.NoTrim, ECN: !c.NoECN, PacketBytes: c.PacketBytes, HeaderBytes: c.header(), AckBytes: ackBytes,
-		PSNRange: int64(s.ringMask) + 1, RTO: us(s.rto), SlowLinks: c.SlowLinks, DeadLinks: len(c.Matrix.Failures),
+		PSNRange: int64(s.psnRange), RTO: us(s.rto), SlowLinks: c.SlowLinks, DeadLinks: len(c.Matrix.Failures),
 		ECNMin: port.ECNMin, ECNMax: port.ECNMax, QueueLimit: port.LowLimit,
 		LastHopECNMin: last.ECNMin, LastHopECNMax: last.ECNMax, LastHopLimit: last.LowLimit,
 	}

@@ -59,7 +59,7 @@ func (s *sim) show(pkt uint32) {
 		Size: int64(p.size), DSCP: p.dscp, Entropy: p.ev,
 		Marked: p.flags&flagCE != 0, Retx: p.flags&flagRTX != 0, SYN: p.flags&flagSYN != 0,
 		AckRequest: p.flags&flagAckReq != 0, Answer: p.flags&flagAnswer != 0, Refused: p.flags&flagNack != 0,
-		LastHop: p.flags&flagLast != 0, PSN: d.psn, CACK: d.cack, PSNRange: s.ringMask + 1,
+		LastHop: p.flags&flagLast != 0, PSN: d.psn, CACK: d.cack, PSNRange: s.psnRange,
 	}
 	if p.to == source(conn) {
 		seen.Src = s.hostOf[destination(conn)]

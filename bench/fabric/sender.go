@@ -45,27 +45,29 @@ type sender struct {
 	heard  bool   // something of its destination
 
 	after uint32 // the connection behind this one in its NIC's turn
+	base  uint32 // of its ring of records
+	mask  uint32 // of a PSN in there
 
-	started []uint32 // transfers, in order of their PSNs
+	started []uint32 // transfers, in order of their PSNs; there is room for all that it will have
 	sending uint32   // of them, the one that next belongs to
 	short   uint32   // PSN of its last packet, which need not be full
 	acked   uint32   // of them, the first that is not finished
 	until   uint32   // PSN behind its last packet
 }
 
-func (s *sim) record(conn, psn uint32) *record {
-	return &s.records[conn*(s.ringMask+1)+psn&s.ringMask]
+func (s *sim) record(c *sender, psn uint32) *record {
+	return &s.records.slots[c.base+psn&c.mask]
 }
 
 func (s *sim) sideOf(conn uint32) []uint64 {
-	n := uint32(s.params.Entropy().Words())
-	return s.side[conn*n : conn*n+n]
+	n := s.params.Entropy().Words()
+	return s.side[int(conn)*n : int(conn)*n+n]
 }
 
 // maySend reports whether congestion control and the PSN range let c send a
 // packet now.
 func (s *sim) maySend(c *sender) bool {
-	if c.ctx.WaitingRtx() == 0 && (c.next == c.end || c.next-c.cack > s.ringMask) {
+	if c.ctx.WaitingRtx() == 0 && (c.next == c.end || c.next-c.cack > c.mask) {
 		return false
 	}
 	return c.ctx.Admits() || s.algorithms != nil && s.admits(c)
@@ -75,9 +77,9 @@ func (s *sim) maySend(c *sender) bool {
 func (s *sim) sendData(host, conn uint32, c *sender) {
 	psn, again := c.next, c.ctx.WaitingRtx() > 0
 	if again {
-		psn = s.lowestWaiting(conn, c)
+		psn = s.lowestWaiting(c)
 	}
-	r := s.record(conn, psn)
+	r := s.record(c, psn)
 	if again {
 		r.rtx = r.rtx.Again()
 		s.count.Retransmitted++
@@ -133,9 +135,9 @@ func (s *sim) dataDSCP(again bool) switchq.DSCP {
 }
 
 // lowestWaiting finds the first packet that waits to be sent again.
-func (s *sim) lowestWaiting(conn uint32, c *sender) uint32 {
+func (s *sim) lowestWaiting(c *sender) uint32 {
 	psn := max(c.lowest, c.cack)
-	for s.record(conn, psn).state != recordWaiting {
+	for s.record(c, psn).state != recordWaiting {
 		psn++
 	}
 	c.lowest = psn + 1
@@ -165,7 +167,7 @@ func (s *sim) acknowledged(pkt uint32) {
 	a.RTT = s.sample(c, p, d)
 	a.Bytes = s.advance(c, d.units)
 	for psn := c.cack; int32(d.cack-psn) > 0; psn++ {
-		s.release(conn, psn, &a)
+		s.release(c, psn, &a)
 	}
 	if int32(d.cack-c.cack) > 0 {
 		c.cack = d.cack
@@ -173,7 +175,7 @@ func (s *sim) acknowledged(pkt uint32) {
 	for set := d.sack; set != 0; set &= set - 1 {
 		psn := d.base() + uint32(bits.TrailingZeros64(set))
 		if int32(psn-c.cack) >= 0 && int32(c.next-psn) > 0 {
-			s.release(conn, psn, &a)
+			s.release(c, psn, &a)
 		}
 	}
 	s.count.Acks++
@@ -187,7 +189,7 @@ func (s *sim) acknowledged(pkt uint32) {
 	if d.restore && c.ctx.Cwnd() > before+s.cfg.PacketBytes {
 		s.mem.res.Restored++
 	}
-	s.finishTransfers(c)
+	s.finishTransfers(conn, c)
 	s.ready(conn)
 }
 
@@ -197,7 +199,7 @@ func (s *sim) sample(c *sender, p *packet, d *detail) int64 {
 	if int32(d.psn-c.cack) < 0 || int32(c.next-d.psn) <= 0 {
 		return 0
 	}
-	r := s.record(p.to.conn(), d.psn)
+	r := s.record(c, d.psn)
 	if r.state != recordSent || !r.rtx.Unambiguous(p.flags&flagRTX != 0) {
 		return 0
 	}
@@ -208,8 +210,8 @@ func (s *sim) sample(c *sender, p *packet, d *detail) int64 {
 	return nscc.RTT(s.nowNs(), r.sent/1000, kept)
 }
 
-func (s *sim) release(conn, psn uint32, a *ccc.Ack) {
-	r := s.record(conn, psn)
+func (s *sim) release(c *sender, psn uint32, a *ccc.Ack) {
+	r := s.record(c, psn)
 	switch r.state {
 	case recordWaiting:
 		a.RtxPackets++
@@ -228,10 +230,10 @@ func (s *sim) refused(pkt uint32) {
 	c := &s.senders[conn]
 	c.heard = true
 	s.count.Nacks++
-	if int32(d.psn-c.cack) < 0 || s.record(conn, d.psn).state != recordSent {
+	if int32(d.psn-c.cack) < 0 || s.record(c, d.psn).state != recordSent {
 		return // acknowledged or taken for lost meanwhile
 	}
-	r := s.record(conn, d.psn)
+	r := s.record(c, d.psn)
 	n := ccc.Nack{Entropy: p.ev, CE: p.flags&flagCE != 0}
 	n.Size, n.RTT, n.Reason = int64(r.size), s.sample(c, p, d), nscc.ReasonTrimmed
 	if p.flags&flagLast != 0 {
@@ -254,7 +256,7 @@ func (s *sim) timer(conn uint32) {
 	c.timing = false
 	oldest := s.now
 	for psn := c.cack; psn != c.next; psn++ {
-		r := s.record(conn, psn)
+		r := s.record(c, psn)
 		switch {
 		case r.state != recordSent:
 		case r.sent+s.rto <= s.now:

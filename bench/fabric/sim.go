@@ -25,13 +25,13 @@ type sim struct {
 	algorithms  []ownAlgorithm // by connection; nil without Config.Algorithm
 	waited      []waited       // by connection; nil without Config.Held
 	receivers   []receiver
-	credits     []creditPort // by host; nil without receiver credits
-	slowsCredit bool         // where the fabric is the bottleneck
-	records     []record     // of all senders, ring by ring
-	bitmaps     []uint64     // of all receivers, ring by ring
-	side        []uint64     // of all entropy schemes
-	ringMask    uint32       // of both rings
-	rto         int64        // ps
+	credits     []creditPort  // by host; nil without receiver credits
+	slowsCredit bool          // where the fabric is the bottleneck
+	records     rings[record] // of all senders
+	bitmaps     rings[uint64] // of all receivers
+	side        []uint64      // of all entropy schemes
+	psnRange    uint32        // of the longest connection; endpoints have their own, and here is 1
+	rto         int64         // ps
 
 	ends   *nodes   // nil: the light transport below
 	world  *World   // of ends, if they are endpoints
@@ -72,7 +72,7 @@ func newSim(c Config) (*sim, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &sim{cfg: c, params: params, net: n, rnd: rand.NewPCG(c.Seed, 0xfab), trims: map[uint32]int64{}}
+	s := &sim{cfg: c, params: params, net: n, rnd: rand.NewPCG(c.Seed, 0xfab), trims: map[uint32]int64{}, psnRange: 1}
 	s.rto = int64(c.retransmitTimeout(s.uplinkQueue().LowLimit))
 	s.events = newEventQueue(s.horizon())
 	s.nics = make([]nic, n.hosts)
@@ -87,7 +87,7 @@ func newSim(c Config) (*sim, error) {
 	if c.Node == NodeEndpoint {
 		err = cmp.Or(s.addHosts(), s.addTransfers())
 	} else {
-		s.connect()
+		err = s.connect()
 	}
 	if err != nil {
 		return nil, err

@@ -152,8 +152,8 @@ func (s *sim) touchThird(b *batch) {
 	}
 	for _, host := range b.serving.all() {
 		if n := &s.nics[host]; n.ready.n > 0 {
-			conn := n.ready.first
-			sum += uint64(s.record(conn, s.senders[conn].next).sent) + s.touchSide(conn)
+			c := &s.senders[n.ready.first]
+			sum += uint64(s.record(c, c.next).sent) + s.touchSide(n.ready.first)
 		}
 	}
 	s.touching.sum += sum
@@ -191,9 +191,11 @@ func (s *sim) touchRecords(pkt uint32) uint64 {
 	p, psn := &s.pool.pkts[pkt], s.pool.details[pkt].psn
 	conn := p.to.conn()
 	if p.flags&flagAnswer == 0 {
-		return s.bitmap(conn)[psn&s.ringMask/64]
+		r := &s.receivers[conn]
+		return s.bitmap(r)[psn&r.mask/64]
 	}
-	return uint64(s.record(conn, psn).sent) + uint64(s.record(conn, s.senders[conn].cack).sent) + s.touchSide(conn)
+	c := &s.senders[conn]
+	return uint64(s.record(c, psn).sent) + uint64(s.record(c, c.cack).sent) + s.touchSide(conn)
 }
 
 func (s *sim) touchSide(conn uint32) uint64 {

@@ -49,4 +49,7 @@ func TestLayout(t *testing.T) {
 	require.EqualValues(t, 216, busy.Offset)
 	require.EqualValues(t, 16, reflect.TypeFor[packet]().Size())
 	require.EqualValues(t, 32, reflect.TypeFor[detail]().Size())
+	require.EqualValues(t, recordBytes, reflect.TypeFor[record]().Size())
+	require.EqualValues(t, 6*64, reflect.TypeFor[sender]().Size())
+	require.EqualValues(t, 64, reflect.TypeFor[receiver]().Size())
 }

@@ -1,9 +1,6 @@
 package fabric
 
-import (
-	"github.com/uetcc/uetcc/hw/link"
-	"github.com/uetcc/uetcc/internal/slab"
-)
+import "github.com/uetcc/uetcc/hw/link"
 
 // A transfer is one line of the matrix on its way.
 type transfer struct {
@@ -27,7 +24,7 @@ type triggerState struct {
 
 // connect makes a connection for each transfer, or for all messages with one ID,
 // and schedules the starts.
-func (s *sim) connect() {
+func (s *sim) connect() error {
 	s.addTriggers()
 	byID := map[int64]uint32{}
 	for i, f := range s.cfg.Matrix.Flows {
@@ -45,7 +42,7 @@ func (s *sim) connect() {
 	if s.cfg.Held {
 		s.waited = make([]waited, len(s.senders))
 	}
-	s.makeRings()
+	return s.layOut(recordLimit())
 }
 
 func (s *sim) addTriggers() {
@@ -79,28 +76,6 @@ func (s *sim) newConnection(f Flow) uint32 {
 	return conn
 }
 
-// makeRings lays out the rings of all connections in one piece each, no longer
-// than the longest connection needs.
-func (s *sim) makeRings() {
-	most := make([]uint32, len(s.senders))
-	longest := uint32(0)
-	for i := range s.transfers {
-		t := &s.transfers[i]
-		most[t.conn] += t.packets
-		longest = max(longest, most[t.conn])
-	}
-	ring := s.cfg.psnRange(link.Ps(s.rto))
-	for ring > 64 && ring/2 > longest {
-		ring /= 2
-	}
-	n := uint32(len(s.senders))
-	s.ringMask = ring - 1
-	s.records = slab.Make[record](int(n * ring))
-	s.pool.reserve(int(n * ring / 2))
-	s.bitmaps = make([]uint64, n*ring/64)
-	s.side = make([]uint64, n*uint32(s.params.Entropy().Words()))
-}
-
 // start begins a transfer: its bytes become backlog of its connection.
 func (s *sim) start(i uint32) {
 	if s.world != nil {
@@ -109,6 +84,9 @@ func (s *sim) start(i uint32) {
 	}
 	t := &s.transfers[i]
 	c := &s.senders[t.conn]
+	if len(c.started) == 0 {
+		s.takeRings(c, &s.receivers[t.conn])
+	}
 	t.begun, t.started, t.first = true, s.now, c.end
 	c.end += t.packets
 	c.started = append(c.started, i)
@@ -126,7 +104,7 @@ func (s *sim) start(i uint32) {
 }
 
 // finishTransfers completes what is acknowledged to the end.
-func (s *sim) finishTransfers(c *sender) {
+func (s *sim) finishTransfers(conn uint32, c *sender) {
 	for int32(c.cack-c.until) >= 0 && int(c.acked) < len(c.started) {
 		t := &s.transfers[c.started[c.acked]]
 		c.acked++
@@ -134,6 +112,9 @@ func (s *sim) finishTransfers(c *sender) {
 		t.finished = s.now
 		s.done++
 		s.pull(t.flow.SendDone)
+		if int(c.acked) == cap(c.started) {
+			s.giveRings(c, &s.receivers[conn])
+		}
 	}
 }
 

@@ -1,0 +1,129 @@
+package fabric
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"runtime/debug"
+
+	"github.com/uetcc/uetcc/hw/link"
+	"github.com/uetcc/uetcc/internal/slab"
+)
+
+// maxRecords is how many records all rings may have together: the first of a ring is known
+// by 32 bits.
+const maxRecords = 1 << 32
+
+const recordBytes = 16
+
+// firstRings is how many slots there is room for at first, if as many may be needed; the
+// system gives memory only to those that are used. More are added when more connections are
+// under way at once.
+const firstRings = 1 << 24
+
+// rings hold the rings of the connections that are under way, each a power of two of slots.
+// T must have no pointers.
+type rings[T any] struct {
+	slots []T
+	used  int64        // of the slots, those that were in a ring at some time
+	most  int64        // slots of all rings that will be taken
+	free  [32][]uint32 // first slots, by the logarithm of the size
+}
+
+// makeRings makes room for rings that have most slots together.
+func makeRings[T any](most int64) rings[T] {
+	return rings[T]{slots: slab.Make[T](int(min(most, firstRings))), most: most}
+}
+
+// take returns the first slot of a ring of n, whose content is what the last owner left.
+func (r *rings[T]) take(n uint32) uint32 {
+	class := bits.TrailingZeros32(n)
+	if l := len(r.free[class]); l > 0 {
+		base := r.free[class][l-1]
+		r.free[class] = r.free[class][:l-1]
+		return base
+	}
+	base := r.used
+	r.used += int64(n)
+	if r.used > int64(len(r.slots)) {
+		more := slab.Make[T](int(max(r.used, min(2*int64(len(r.slots)), r.most))))
+		copy(more, r.slots[:base])
+		r.slots = more
+	}
+	return uint32(base)
+}
+
+// give takes back a ring of n slots.
+func (r *rings[T]) give(base, n uint32) {
+	class := bits.TrailingZeros32(n)
+	r.free[class] = append(r.free[class], base)
+}
+
+// ringOf is how long the ring of a connection of so many packets is: so long that it limits
+// none of them, or psnRange.
+func ringOf(packets, psnRange uint32) uint32 {
+	n := uint32(4) // a cache line
+	for n <= packets && n < psnRange {
+		n *= 2
+	}
+	return n
+}
+
+// recordLimit is how many records there may be at most: as many as can be numbered, and no
+// more than GOMEMLIMIT has room for.
+func recordLimit() int64 {
+	memory := min(debug.SetMemoryLimit(-1), math.MaxInt)
+	return min(memory/recordBytes, maxRecords)
+}
+
+// layOut gives each connection the size of its rings, and makes room for them. It refuses
+// more than limit records.
+func (s *sim) layOut(limit int64) error {
+	packets, transfers := make([]uint32, len(s.senders)), make([]uint32, len(s.senders))
+	for i := range s.transfers {
+		t := &s.transfers[i]
+		packets[t.conn] += t.packets
+		transfers[t.conn]++
+	}
+	psnRange := s.cfg.psnRange(link.Ps(s.rto))
+	started := make([]uint32, len(s.transfers))
+	var records, words int64
+	for i := range s.senders {
+		c, r, n := &s.senders[i], &s.receivers[i], ringOf(packets[i], psnRange)
+		s.psnRange = max(s.psnRange, n)
+		if records += int64(n); records > limit {
+			return s.tooLarge(i, limit)
+		}
+		c.mask, r.mask = n-1, max(n, 64)-1
+		words += int64(r.mask+1) / 64
+		c.started, started = started[:0:transfers[i]], started[transfers[i]:]
+	}
+	s.psnRange = max(s.psnRange, 64)
+	s.records, s.bitmaps = makeRings[record](records), makeRings[uint64](words)
+	s.pool.reserve(int(min(records/2, firstRings)))
+	s.side = make([]uint64, len(s.senders)*s.params.Entropy().Words())
+	return nil
+}
+
+// tooLarge says how many connections have rings of no more than limit records.
+func (s *sim) tooLarge(fit int, limit int64) error {
+	raise := ""
+	if limit < maxRecords {
+		raise = fmt.Sprintf(", or raise GOMEMLIMIT, of which a packet takes %d bytes", recordBytes)
+	}
+	return fmt.Errorf("%w: %d connections keep track of more than %d packets at once: the first %d fit; "+
+		"or set MaxPSNRange below %d%s", ErrConfig, len(s.senders), limit, fit, s.cfg.psnRange(link.Ps(s.rto)), raise)
+}
+
+// takeRings is for a connection that starts.
+func (s *sim) takeRings(c *sender, r *receiver) {
+	c.base = s.records.take(c.mask + 1)
+	r.base = s.bitmaps.take((r.mask + 1) / 64)
+}
+
+// giveRings is for a connection whose last packet is acknowledged: whatever comes still is
+// before cack, so nothing of it is looked up, and its bitmap has no bit set.
+func (s *sim) giveRings(c *sender, r *receiver) {
+	s.records.give(c.base, c.mask+1)
+	s.bitmaps.give(r.base, (r.mask+1)/64)
+}
