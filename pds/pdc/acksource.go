@@ -87,6 +87,9 @@ func (m *Manager) acknowledge(now int64, p *PDC, h *pds.AckCC, k *ackGain) error
 		m.learn(p, h.SPDCID)
 	}
 	p.activeAt = now
+	if k.Answered {
+		p.heardFirst(m.p, k.Took, k.Timeouts)
+	}
 	if !p.is(flagInitiator) {
 		p.resp.heard = true
 	}

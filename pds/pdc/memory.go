@@ -129,6 +129,7 @@ type memory struct {
 
 	reserve int     // the most events that one packet causes: every packet of a window fails, and a few about the PDC
 	rtxAt   []int64 // by PDC, see sendWindow.rtxAt
+	trip    []trip  // by PDC
 
 	shortage []shortage // by PDC
 	freeRow  uint32
@@ -207,6 +208,7 @@ func newMemory(c MemoryConfig) (*memory, error) {
 		row:     slab.Make[row](chunks + c.pdcs + 1),
 		chunk:   slab.Make[chunk](chunks + 1),
 		rtxAt:   slab.Make[int64](c.pdcs + 1),
+		trip:    slab.Make[trip](c.pdcs + 1),
 
 		shortage: slab.Make[shortage](c.pdcs + 1),
 	}
@@ -309,11 +311,12 @@ func (m *memory) write(r *row, i uint32, handle uint64, l label) {
 	c.packet[i%chunkLen].label = l // it is sent before its times mean anything
 }
 
-// due returns when packet i of a row, which has been sent, is to be looked at again.
-func (m *memory) due(p *Params, r *row, i uint32) int64 {
+// due returns when packet i of a row, which has been sent, is to be looked at again; rto is
+// how long its first answer may take.
+func (m *memory) due(rto int64, r *row, i uint32) int64 {
 	c := m.in(r, i)
 	if pkt := &c.packet[i%chunkLen]; pkt.kind&kindDue == 0 {
-		return deadline.After(pkt.sentAt, p.c.RTOInit)
+		return deadline.After(pkt.sentAt, rto)
 	}
 	return c.dueAt[i%chunkLen]
 }

@@ -307,7 +307,7 @@ func (m *Manager) goBack(now int64, p *PDC, off uint32, n *pds.Nack) error {
 	}
 	at := now
 	if r, i := p.tx.at(m.mem, off); r.queued>>i&1 != 0 {
-		at = m.mem.due(m.p, r, i)
+		at = m.mem.due(0, r, i)
 	} else {
 		pkt := m.mem.record(r, i)
 		if int(pkt.nacks) >= m.p.maxNacks {

@@ -68,7 +68,7 @@ type PDC struct {
 	deaf     ctlFlags // of ctlOptional: the peer does not know them
 	refusals uint8    // of CLEAR_REQs
 	asks     uint8    // NOOPs sent while nothing new has come, see Manager.asksOf
-	_        [4]byte
+	took     uint32   // the last answer, units of 2^tripShift ns, plus 1; 0: none that is not weighed
 
 	auxAt    int64   // clear or stall timer
 	probed   int64   // the last probe left then; 0 none

@@ -65,7 +65,7 @@ const synRange = 1 << 12
 // Init makes w the window of a direction of the PDC in slot that starts at start.
 func (w *sendWindow) Init(p *Params, m *memory, slot uint16, start pds.PSN) {
 	*w = sendWindow{slot: slot, start: start, limit: uint16(min(uint32(p.c.DefaultMPR)*128, p.ranges, synRange)), rtoAt: never}
-	*w.rtxAt(m) = never
+	*w.rtxAt(m), m.trip[slot] = never, trip{}
 }
 
 // Base returns the lowest PSN that is not released.
@@ -246,7 +246,7 @@ func (w *sendWindow) transmitted(p *Params, m *memory, r *row, i uint32, now int
 	pkt.sentAt = now
 	pkt.sends = pkt.sends.again()
 	if pkt.kind&kindDue != 0 {
-		due = deadline.After(now, p.rto(pkt.rtos))
+		due = deadline.After(now, w.backoff(p, m, pkt.rtos))
 		m.postpone(r, i, due)
 	}
 	w.rtoAt = min(w.rtoAt, due)

@@ -29,8 +29,11 @@ type ackGain struct {
 	Packets  int32
 	Rtx      int32
 	RTT      int64 // of the packet that caused it; 0: no valid sample
+	Took     int64 // with Answered: how long after the packet that caused it, or since its last copy
 	Handle   uint64
 	Entropy  uint16
+	Timeouts uint8 // of that packet, for which Took does not count
+	Answered bool
 	Known    bool // Entropy is that of the packet that caused it
 	Response bool // the response that follows goes to the layer above, which hears of Handle by it alone
 }
@@ -73,6 +76,9 @@ func (w *sendWindow) ackOne(m *memory, owner Handle, off uint32, a *ackNews, k *
 		k.Entropy, k.Known = pkt.entropy, true
 		if pkt.sends.unambiguous(a.Retx) {
 			k.RTT = a.Now - pkt.sentAt
+			k.Took, k.Answered = k.RTT, true
+		} else if r.acked&bit == 0 && !a.Retx { // else the answer is to a question, or to some copy
+			k.Took, k.Timeouts, k.Answered = a.Now-pkt.sentAt, pkt.rtos, true
 		}
 	}
 	if r.queued&bit != 0 {

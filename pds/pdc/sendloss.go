@@ -94,13 +94,14 @@ func (w *sendWindow) expired(p *Params, m *memory, now int64, from uint32) (uint
 	if from == w.base {
 		w.rtoAt = never
 	}
+	rto := m.trip[w.slot].rto(p)
 	for off := from; ; off++ {
 		var ok bool
 		if off, ok = w.find(m, off, standingOut); !ok {
 			return 0, false
 		}
 		r, i := w.at(m, off)
-		due := m.due(p, r, i)
+		due := m.due(rto, r, i)
 		if due <= now {
 			return off, true
 		}
@@ -122,7 +123,7 @@ func (w *sendWindow) nextQueued(p *Params, m *memory, now int64) (uint32, bool) 
 			return 0, false
 		}
 		r, i := w.at(m, off)
-		due := m.due(p, r, i)
+		due := m.due(0, r, i) // which one that is queued has of its own
 		if due <= now {
 			*first = due
 			return off, true
@@ -139,7 +140,7 @@ func (w *sendWindow) resent(p *Params, m *memory, off uint32, now int64) uint64 
 	w.unqueue(r, bit)
 	if w.hasArrived(m, off) {
 		pkt.sends = copiesMore // the answer to a question is no round trip of the packet
-		due := deadline.After(now, p.rto(pkt.rtos))
+		due := deadline.After(now, w.backoff(p, m, pkt.rtos))
 		m.postpone(r, i, due)
 		w.rtoAt = min(w.rtoAt, due)
 		return m.handle(r, i)

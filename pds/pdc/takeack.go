@@ -42,6 +42,7 @@ func (f *FastPath) TakeACK(now int64, a *pds.AckCCView, src Addr) (x Confirmed) 
 	m.stats.Received++
 	m.in.awaited = false
 	p.activeAt = now
+	p.heardFirst(m.p, now-last.sentAt, last.rtos)
 	news := [1]ccc.PlainAck{{PlainAck: last.news(now, a, n), Packets: int32(n), Entropy: last.entropy}}
 	if _, ok := m.cc.Exchange(ccc.Handle(p.handle), now, news[:], 0, nil); ok {
 		m.release(p)

@@ -8,6 +8,7 @@ import (
 // timeouts queues the packets whose acknowledgement is overdue. It reports false
 // if that ended the PDC.
 func (m *Manager) timeouts(now int64, p *PDC) bool {
+	m.weighTrip(p)
 	for off := p.tx.base; ; off++ {
 		var ok bool
 		if off, ok = p.tx.expired(m.p, m.mem, now, off); !ok {
