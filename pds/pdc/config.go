@@ -69,7 +69,13 @@ type Config struct {
 	BufferROD bool
 
 	// How what is lost is sent again.
-	RTOInit      int64 // RTO_Init_Time: first timeout, BaseRTT to 8 s (default 1 ms or 8 BaseRTT)
+	//
+	// RTOInit is RTO_Init_Time, the first timeout of a packet, BaseRTT to 8 s (default 1 ms or 8
+	// BaseRTT). A PDC whose answers take longer learns from them to wait for longer: their mean and
+	// four times the mean deviation, as in RFC 6298, and at least twice the mean, up to the longest
+	// timeout, RTOInit x 2^MaxRTORetx (32 ms by default). Its first packets, and RUDI packets, go
+	// by RTOInit: with 5 retries a peer is given up whose first answer takes 63 times as long.
+	RTOInit      int64
 	MaxRTORetx   int   // Max_RTO_Retx_Cnt: 1 to 15, 15 for ever (default 5)
 	NackRetxTime int64 // NACK_Retx_Time: from a NACK to the resend, up to 8 s (default 1 ms or 8 BaseRTT)
 

@@ -28,7 +28,7 @@ func (f *FastPath) Exchange(
 	}
 	w, mem := &p.tx, m.mem
 	base, r := w.base, &mem.row[w.first]
-	plain, infer, left := m.plain[:len(acks)], m.p.c.InferLoss, int64(0)
+	plain, infer, last := m.plain[:len(acks)], m.p.c.InferLoss, (*packet)(nil)
 	for i, a := range acks {
 		at, n := base%rowLen, w.offset(a.CACK())+1-base
 		if infer && knownOOO(a.OOOCount()) >= inferPackets || n-1 >= r.flying(at) || r.released != 0 || n > 1 && r.size == 0 || mem.handle(r, at+n-1)-first >= end-first {
@@ -36,7 +36,7 @@ func (f *FastPath) Exchange(
 		}
 		pkt, x := mem.record(r, at+n-1), &plain[i]
 		x.PlainAck, x.Packets, x.Entropy = pkt.news(now, a, n), int32(n), pkt.entropy
-		left = pkt.sentAt
+		last = pkt
 		if base += n; base%rowLen == 0 {
 			r = &mem.row[w.rowOf(mem, base)]
 		}
@@ -71,7 +71,7 @@ func (f *FastPath) Exchange(
 	m.stats.Received += uint64(len(acks))
 	m.in.awaited = false
 	p.activeAt = now
-	p.heard(now - left)
+	p.heardFirst(m.p, now-last.sentAt, last.rtos)
 	if infer {
 		m.infers(now, p, acks[len(acks)-1])
 	}

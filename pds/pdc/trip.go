@@ -24,16 +24,16 @@ func (t *trip) weigh(d int64) {
 }
 
 // rto is how long to wait for an answer at first: twice the mean where answers hardly differ,
-// as a queue may add as much, and RTO_Init_Time at least.
+// as a queue may add as much, and RTO_Init_Time at least. The longest timeout that retries come
+// to bounds it, since IdleTime and whoever waits for a peer go by that.
 func (t *trip) rto(p *Params) int64 {
-	return min(max(p.c.RTOInit, t.mean+max(4*t.dev, t.mean)), rtoMax)
+	return min(max(p.c.RTOInit, t.mean+max(4*t.dev, t.mean)), p.longestRTO())
 }
 
-// backoff is the timeout of a packet of w that has timed out n times. It stays within the time
-// after which the peer may close a PDC that is idle.
+// backoff is the timeout of a packet of w that has timed out n times: never less than without
+// what was learnt, which for ever goes on to 8 s.
 func (w *sendWindow) backoff(p *Params, m *memory, n uint8) int64 {
-	first := m.trip[w.slot].rto(p)
-	return deadline.Backoff(first, n, max(first, min(p.c.IdleTime, rtoMax)))
+	return max(p.rto(n), deadline.Backoff(m.trip[w.slot].rto(p), n, p.longestRTO()))
 }
 
 // tripShift is the unit of PDC.took: 2^10 ns.

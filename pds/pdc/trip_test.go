@@ -13,10 +13,10 @@ import (
 // A slow is a pair whose target answers a packet after a time of its own, as software does.
 type slow struct {
 	*pair
-	after func() int64 // of an answer
-	lose  func() bool  // a packet
-	late  []lateWire   // by time
-	ended int          // packets that are answered
+	after       func() int64 // of an answer
+	lose        func() bool  // a packet
+	late        []lateWire   // by time
+	sent, ended int          // packets that were submitted, and answered
 }
 
 type lateWire struct {
@@ -24,15 +24,15 @@ type lateWire struct {
 	wire
 }
 
-// run sends n packets in messages of 50, with few at a time, and lets time pass until all are
+// run sends packets in messages of 50, with few at a time, and lets time pass until n are
 // answered. Both ways an acknowledgement comes in are taken.
 func (s *slow) run(n int) {
-	for sent := 0; s.ended < n; {
-		for ; sent < n && sent-s.ended < 100; sent += 50 {
-			s.submit(uint64(sent+1), 50)
+	for s.ended < n {
+		for ; s.sent < n && s.sent-s.ended < 100; s.sent += 50 {
+			s.submit(uint64(s.sent+1), 50)
 		}
 		for _, w := range s.send(s.a) {
-			if s.lose != nil && s.lose() {
+			if s.lose != nil && len(w.b) > 4096 && s.lose() {
 				continue
 			}
 			_, back := s.give(w)
@@ -79,23 +79,72 @@ func (s *slow) arrive(w wire) {
 }
 
 // A peer that takes longer than RTO_Init_Time, 1 ms here, is sent nothing twice once its first
-// answers have come.
+// answers have come. Before the time was learnt, of 20,000 packets without a loss these were sent
+// again: 10,600 with answers of 2 ms, 18,300 with 5 ms, and with 20 ms each 3 or 4 times. Only the
+// first window goes again still, until its answer comes.
 func TestSlowPeerIsSentNothingTwice(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
-	for name, after := range map[string]func() int64{
-		"100 us":          func() int64 { return ms / 10 },
-		"2 ms":            func() int64 { return 2 * ms },
-		"2 ms, jitter":    func() int64 { return ms + rnd.Int64N(2*ms) },
-		"5 ms":            func() int64 { return 5 * ms },
-		"5 ms, kept here": func() int64 { return 5 * ms },
-		"20 ms":           func() int64 { return 20 * ms },
-		"20 ms, jitter":   func() int64 { return 10*ms + rnd.Int64N(20*ms) },
+	for _, c := range []struct {
+		name  string
+		after func() int64
+		first uint64 // resends of the first 100 packets at most, each
+	}{
+		{"100 us", func() int64 { return ms / 10 }, 0},
+		{"2 ms", func() int64 { return 2 * ms }, 1},
+		{"1 to 3 ms", func() int64 { return ms + rnd.Int64N(2*ms) }, 2},
+		{"5 ms", func() int64 { return 5 * ms }, 2},
+		{"20 ms", func() int64 { return 20 * ms }, 4},
+		{"10 to 30 ms", func() int64 { return 10*ms + rnd.Int64N(20*ms) }, 4},
 	} {
-		t.Run(name, func(t *testing.T) {
-			const n = 20_000
-			s := &slow{pair: newPair(t, pairConfig{}), after: after}
+		t.Run(c.name, func(t *testing.T) {
+			const warm, n = 1000, 20_000
+			s := &slow{pair: newPair(t, pairConfig{}), after: c.after}
+			s.run(warm)
+			start := s.a.m.Stats().Resent
+			require.LessOrEqual(t, start, 100*c.first+warm/20)
 			s.run(n)
-			t.Logf("%d resent, %d time-outs of %d", s.a.m.Stats().Resent, s.a.m.Stats().RTOs, n)
+			again := s.a.m.Stats().Resent - start
+			t.Logf("%d resent of the first %d, %d of %d then", start, warm, again, n-warm)
+			require.LessOrEqual(t, again, uint64(n-warm)/1000)
 		})
 	}
+}
+
+// What is lost on the way to a slow peer is sent again after little more than twice its time, and
+// everything arrives.
+func TestSlowPeerLosesPackets(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for _, after := range []int64{2 * ms, 5 * ms, 20 * ms} {
+		s := &slow{pair: newPair(t, pairConfig{}), after: func() int64 { return after }}
+		s.run(1000)
+		start, began, lost := s.a.m.Stats().Resent, s.now, uint64(0)
+		s.lose = func() bool {
+			gone := rnd.IntN(100) == 0
+			if gone {
+				lost++
+			}
+			return gone
+		}
+		s.run(5000)
+		again := s.a.m.Stats().Resent - start
+		t.Logf("%d lost, %d resent in %d ms", lost, again, (s.now-began)/ms)
+		require.GreaterOrEqual(t, again, lost)
+		require.LessOrEqual(t, again, 2*lost, "with those that only the lost one would have had acknowledged")
+	}
+}
+
+// A path that is fast again is timed so: the learnt time falls back to RTO_Init_Time.
+func TestPathThatIsFastAgain(t *testing.T) {
+	after := int64(10 * ms)
+	s := &slow{pair: newPair(t, pairConfig{}), after: func() int64 { return after }}
+	s.run(2000)
+	rto := func() int64 { return s.a.m.mem.trip[s.a.m.pdc[s.h.ID()].tx.slot].rto(s.a.m.p) }
+	require.GreaterOrEqual(t, rto(), int64(19*ms))
+	after = ms / 10
+	began := s.now
+	for n := 2100; rto() > ms; n += 100 {
+		s.run(n)
+		require.Less(t, s.now-began, int64(200*ms))
+	}
+	t.Logf("after %d us", (s.now-began)/1000)
 }
