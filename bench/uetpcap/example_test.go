@@ -1,0 +1,33 @@
+package uetpcap_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+
+	"github.com/uetcc/uetcc/bench/uetpcap"
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/frame"
+)
+
+// A capture as lines of JSON, for other programs.
+func ExamplePrintJSON() {
+	var file bytes.Buffer
+	w, err := uetpcap.NewWriter(&file)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	f := frame.Frame{TOS: pds.TOS(46, pds.ECNNotECT)}
+	f.Src, f.Dst = [16]byte{10: 0xff, 11: 0xff, 12: 10, 15: 1}, [16]byte{10: 0xff, 11: 0xff, 12: 10, 15: 2}
+	f.Type, f.Ack.Ack = pds.TypeACK, pds.Ack{CACK: 77, SPDCID: 1, DPDCID: 2}
+	if err := w.Write(0, &f, 0); err != nil {
+		fmt.Println(err)
+		return
+	}
+	n, err := uetpcap.PrintJSON(os.Stdout, &file, &frame.Parser{})
+	fmt.Println(n.UET, err)
+	// Output:
+	// {"packet":1,"time_s":0,"src":"10.0.0.1","dst":"10.0.0.2","entropy":0,"dscp":46,"ecn":"Not-ECT","type":"ACK","cack_psn":77,"bytes":0,"headers":"ACK cack=77 psn=77 spdc=1 dpdc=2 UET_HDR_NONE"}
+	// 1 <nil>
+}
