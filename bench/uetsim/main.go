@@ -8,6 +8,7 @@
 //	go run ./bench/uetsim -node light            a lighter transport in place of the endpoints
 //	go run ./bench/uetsim -pcap FILE.pcap        the packets of the (last) run, for Wireshark
 //	go run ./bench/uetsim -trace FILE.csv        how its windows moved, and why
+//	go run ./bench/uetsim -cpuprofile FILE       where the time of the command itself goes
 //	go run ./bench/uetsim decode FILE.pcap       print UET packets, one a line
 //	tcpdump -i any -U -w - | go run ./bench/uetsim decode -json -
 //

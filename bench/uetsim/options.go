@@ -41,6 +41,7 @@ type options struct {
 	stop     func() bool
 	capture  capture
 	trace    trace
+	profile  lastFile
 }
 
 func parseOptions(args []string, stderr io.Writer) (*options, error) {
@@ -72,6 +73,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	f.StringVar(&o.capture.path, "pcap", "",
 		"write the packets that reach the hosts in the last run to this file; trimmed: DSCP 16, on the last hop 18")
 	f.StringVar(&o.trace.path, "trace", "", "write the congestion control of the last run to this file: CSV, a line for each event of a connection")
+	f.StringVar(&o.profile.path, "cpuprofile", "", "write where the CPU time goes to this file, for go tool pprof")
 	f.IntVar(&o.slow, "slow", 0, "uplinks that run at a quarter of their speed")
 	if err := cli.Parse(f, args, "uetsim [flags], or uetsim decode FILE.pcap ...", stderr); err != nil {
 		return nil, err
@@ -108,7 +110,8 @@ func (o *options) check(f *flag.FlagSet) error {
 		return err
 	}
 	return cmp.Or(
-		apart([]string{"-matrix", "-topo", "-pcap", "-trace"}, []string{o.matrix, o.topo, o.capture.path, o.trace.path}),
+		apart([]string{"-matrix", "-topo", "-pcap", "-trace", "-cpuprofile"},
+			[]string{o.matrix, o.topo, o.capture.path, o.trace.path, o.profile.path}),
 		cli.Range("-speed", o.speed, 0.001, 35_000, "Gb/s"),
 		cli.Range("-hop", o.hop, 1e-6, 1e6, "us"),
 		cli.Range("-rtt", o.rtt, 0, 1e6, "us"),

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/pprof"
 	"strings"
 	"syscall"
 	"time"
@@ -56,7 +57,7 @@ func command(args []string, stdout, stderr io.Writer) (failed []string, err erro
 	defer stop()
 	context.AfterFunc(ctx, stop) // another signal ends the process
 	o.stop = func() bool { return ctx.Err() != nil }
-	r, err := o.execute()
+	r, err := o.profiled()
 	if part := new(partError); errors.As(err, &part) {
 		r, err = part.report, nil
 		r.Partial = fmt.Sprintf("%v at %.1f us of run %q", context.Cause(ctx), part.at, part.run)
@@ -82,6 +83,21 @@ func (o *options) finish(stdout io.Writer, r *report, err error) (failed []strin
 		return nil, o.inFlags(err)
 	}
 	return append(r.failed(), failed...), o.write(stdout, r)
+}
+
+// profiled executes, with a CPU profile where one was asked for: whole, also of a part of a run.
+func (o *options) profiled() (*report, error) {
+	if o.profile.path == "" {
+		return o.execute()
+	}
+	if o.profile.restart(); o.profile.err != nil {
+		return nil, o.profile.err
+	}
+	o.profile.err = pprof.StartCPUProfile(o.profile.buffer)
+	r, err := o.execute()
+	pprof.StopCPUProfile()
+	_, wrong := o.profile.close(false)
+	return r, cmp.Or(wrong, err)
 }
 
 func (o *options) execute() (*report, error) {
