@@ -43,10 +43,11 @@ type Frame struct {
 // UE Specification 3.6.12 for Ethernet and IP, and UDP.
 const overhead = 48
 
-// A flying packet is what the network carries for a node besides a packet.
+// A flying packet is what the network carries for a node besides a packet: 80 bytes, as large
+// fabrics have tens of thousands under way and soon outgrow the cache.
 type flying struct {
-	head [96]byte // the headers
-	n    uint16   // bytes of them
+	head [63]byte // the headers
+	n    uint8    // bytes of them; 0: they are in nodes.long
 	from uint32   // host
 	rest Content
 }
@@ -130,8 +131,10 @@ func (s *sim) launch(host uint32, f *Frame) {
 		n.flying = append(n.flying, flying{})
 	}
 	x := &n.flying[pkt]
-	x.from, x.rest, x.n = host, f.Content, uint16(copy(x.head[:], f.Bytes))
-	if len(f.Bytes) > len(x.head) {
+	x.from, x.rest, x.n = host, f.Content, 0
+	if len(f.Bytes) <= len(x.head) {
+		x.n = uint8(copy(x.head[:], f.Bytes))
+	} else {
 		n.long[pkt] = append([]byte(nil), f.Bytes...)
 	}
 	s.pool.pkts[pkt] = packet{
@@ -169,8 +172,8 @@ func (s *sim) deliver(host, pkt uint32, state pdc.AckState) {
 		Host: int(x.from), Bytes: append(n.inRoom[:0], x.head[:x.n]...), Content: x.rest, Size: int64(p.size),
 		DSCP: p.dscp, Entropy: p.ev, CE: p.flags&flagCE != 0, Retx: p.flags&flagRTX != 0, State: state,
 	}
-	if long, ok := n.long[pkt]; ok {
-		f.Bytes = append(n.inRoom[:0], long...)
+	if x.n == 0 {
+		f.Bytes = append(n.inRoom[:0], n.long[pkt]...)
 		delete(n.long, pkt)
 	}
 	if s.cfg.Frame != nil || p.dscp.Class() != switchq.ClassMed {

@@ -211,7 +211,7 @@ func (s *sim) touchNodes(b *batch) uint64 {
 	for _, pkt := range b.received.all() {
 		if int(pkt) < len(n.flying) {
 			x := &n.flying[pkt]
-			sum += uint64(x.head[0]) + uint64(x.head[64])
+			sum += uint64(x.head[0]) + uint64(x.rest.Length)
 		}
 	}
 	if s.world == nil {
