@@ -21,7 +21,7 @@ const few = 4
 // message, on a PDC that waited for room in its window.
 func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []Datagram) int {
 	now = e.clock.read(now)
-	if a := longEnough(in, reply); a != nil && a.Plain() && a.Cumulative() {
+	if a := longEnough(in, reply); a != nil && a.Plain() {
 		if e.prefetched--; e.prefetched < 0 {
 			e.prefetchACK(a[:])
 		}

@@ -11,9 +11,10 @@ import (
 // most packets, at least one, of the same PDC. What is sent is in run. It returns the PDC,
 // and how many packets were acknowledged.
 //
-// acks are 1 to [RunMax] acknowledgements of one PDC that are [pds.AckCCView.Plain] and
-// [pds.AckCCView.Cumulative]. Exchange takes them only if they are of the lowest packets in
-// flight, the PDC waits for congestion control with others, no other PDC has a turn, and the
+// acks are 1 to [RunMax] acknowledgements of one PDC that are [pds.AckCCView.Plain], and
+// [pds.AckCCView.Cumulative] where there are several. Exchange takes them only if they are of the
+// lowest packets in flight, or one is of a single packet that was overtaken or has overtaken
+// others, the PDC waits for congestion control with others, no other PDC has a turn, and the
 // handles of all these packets are in [first, end). Otherwise it returns no PDC, and nothing
 // has changed.
 func (f *FastPath) Exchange(
@@ -27,25 +28,35 @@ func (f *FastPath) Exchange(
 		return nil, 0
 	}
 	w, mem := &p.tx, m.mem
-	base, r := w.base, &mem.row[w.first]
-	plain, infer, last := m.plain[:len(acks)], m.p.c.InferLoss, (*packet)(nil)
-	for i, a := range acks {
-		at, n := base%rowLen, w.offset(a.CACK())+1-base
-		if infer && knownOOO(a.OOOCount()) >= inferPackets || n-1 >= r.flying(at) || r.released != 0 || n > 1 && r.size == 0 || mem.handle(r, at+n-1)-first >= end-first {
+	last, plain := acks[len(acks)-1], m.plain[:len(acks)]
+	base, r, infer := w.base, &mem.row[w.first], m.p.c.InferLoss
+	n, limit, single, heard := uint32(1), m.p.limit(last.MPR()), !last.Cumulative(), (*packet)(nil)
+	if single {
+		if base, r = w.cack, m.single(now, w, last, first, end); r == nil || limit != w.limit {
 			return nil, 0
 		}
-		pkt, x := mem.record(r, at+n-1), &plain[i]
-		x.PlainAck, x.Packets, x.Entropy = pkt.news(now, a, n), int32(n), pkt.entropy
-		last = pkt
-		if base += n; base%rowLen == 0 {
-			r = &mem.row[w.rowOf(mem, base)]
+		heard = mem.record(r, w.offset(last.AckPSN())%rowLen)
+	} else {
+		for i, a := range acks {
+			at, n := base%rowLen, w.offset(a.CACK())+1-base
+			if infer && knownOOO(a.OOOCount()) >= inferPackets || n-1 >= r.flying(at) || r.released != 0 || n > 1 && r.size == 0 || mem.handle(r, at+n-1)-first >= end-first {
+				return nil, 0
+			}
+			pkt, x := mem.record(r, at+n-1), &plain[i]
+			x.PlainAck, x.Packets, x.Entropy = pkt.news(now, a, n), int32(n), pkt.entropy
+			heard = pkt
+			if base += n; base%rowLen == 0 {
+				r = &mem.row[w.rowOf(mem, base)]
+			}
+		}
+		if n = base - w.base; r.released != 0 { // base may be in another row now
+			return nil, 0
 		}
 	}
-	limit := m.p.limit(acks[len(acks)-1].MPR())
-	if r.released != 0 || int32(w.next-base) >= int32(limit) { // base may be in another row now
+	if int32(w.next-base) >= int32(limit) {
 		return nil, 0
 	}
-	cur, n := &mem.row[w.current], base-w.base
+	cur := &mem.row[w.current]
 	run.Handle, run.Size, run.kind = mem.submitted(cur, w.next%rowLen)
 	if run.Handle-first >= end-first {
 		return nil, 0
@@ -58,32 +69,51 @@ func (f *FastPath) Exchange(
 	if !ok {
 		return nil, 0
 	}
-	if at := w.base % rowLen; at+n <= rowLen {
-		r = &mem.row[w.first]
-		r.flight &^= span(at, n)
-		w.cack = base
-		w.pass(mem, r, n)
+	if single {
+		p.takeOne(m, last, r)
 	} else {
-		w.acknowledged(mem, n)
+		if at := w.base % rowLen; at+n <= rowLen {
+			r = &mem.row[w.first]
+			r.flight &^= span(at, n)
+			w.cack = base
+			w.pass(mem, r, n)
+		} else {
+			w.acknowledged(mem, n)
+		}
+		w.limit, w.limitAt, p.stalls = limit, base, 0
 	}
-	w.limit, w.limitAt = limit, base
-	p.stalls = 0
 	m.stats.Received += uint64(len(acks))
 	m.in.awaited = false
 	p.activeAt = now
-	p.heardFirst(m.p, now-last.sentAt, last.rtos)
+	p.heardFirst(m.p, now-heard.sentAt, heard.rtos)
 	if infer {
-		m.infers(now, p, acks[len(acks)-1])
+		m.infers(now, p, last)
 	}
 	if run.N = uint32(s.Sent); s.Sent == 0 {
 		return p, n
 	}
-	if last := m.sentRun(now, p, cur, run, s); last || w.next == w.tail || goesOn(s.Held) {
+	if end := m.sentRun(now, p, cur, run, s); end || w.next == w.tail || goesOn(s.Held) {
 		*m.cc.Waiters(p.cc) = ccc.Waiters{}
 		p.flags &^= flagOnData
-		m.takeTurns(p, last, s.Held)
+		m.takeTurns(p, end, s.Held)
 	}
 	return p, n
+}
+
+// single notes in m.plain what an acknowledgement says of one packet in flight, wherever it is,
+// whose handle is in [first, end), and returns its row; none: no such packet, or losses may be
+// inferred.
+func (m *Manager) single(now int64, w *sendWindow, a *pds.AckCCView, first, end uint64) *row {
+	r, off, ok := w.named(m.mem, a)
+	if !ok || m.mem.handle(r, off%rowLen)-first >= end-first {
+		return nil
+	}
+	if m.p.c.InferLoss && max(knownOOO(a.OOOCount()), w.arrivedAhead(m.mem)+1) >= inferPackets {
+		return nil
+	}
+	pkt, x := m.mem.record(r, off%rowLen), &m.plain[0]
+	x.PlainAck, x.Packets, x.Entropy = pkt.news(now, a, 1), 1, pkt.entropy
+	return r
 }
 
 // waitsToSend reports whether p has new packets to send, and neither anything else to do nor a

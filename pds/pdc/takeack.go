@@ -36,8 +36,13 @@ func (f *FastPath) TakeACK(now int64, a *pds.AckCCView, src Addr) (x Confirmed) 
 			w.settleBase(m.mem) // over packets that were acknowledged singly before
 		}
 		p.stalls = 0
-	} else if last, h, n = p.takeOne(m, a); n == 0 {
-		return x
+	} else {
+		q, off, ok := w.named(m.mem, a)
+		if !ok {
+			return x
+		}
+		last, h, n = m.mem.record(q, off%rowLen), m.mem.handle(q, off%rowLen), 1
+		p.takeOne(m, a, q)
 	}
 	m.stats.Received++
 	m.in.awaited = false

@@ -6,33 +6,34 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// takeOne releases the packet that an acknowledgement names, which was in flight, and
-// returns it, its handle, and 1. It returns 0, and nothing has changed, if there is no such packet
-// or the acknowledgement tells of others what was not known. So it is with packets that
-// take different paths: one overtakes another, and each has its acknowledgement.
-func (p *PDC) takeOne(m *Manager, a *pds.AckCCView) (pkt *packet, handle uint64, n uint32) {
-	w := &p.tx
-	off, end := w.offset(a.AckPSN()), w.offset(a.CACK())+1
+// named returns the packet that an acknowledgement names, by its offset, if that is in flight and
+// the acknowledgement tells of no others what was not known. Nothing changes. So it is with
+// packets that take different paths: one overtakes another, and each has its acknowledgement.
+func (w *sendWindow) named(m *memory, a *pds.AckCCView) (r *row, off uint32, ok bool) {
+	off = w.offset(a.AckPSN())
 	if off-w.base >= w.next-w.base {
-		return nil, 0, 0
+		return nil, 0, false
 	}
-	r, i := w.at(m.mem, off)
+	r, i := w.at(m, off)
 	bit := uint64(1) << i
-	if r.flight&bit == 0 || !w.releasedTo(m.mem, end, r, bit) || !w.arrivedAll(m.mem, a, r, bit) {
-		return nil, 0, 0
-	}
-	pkt, handle = m.mem.record(r, i), m.mem.handle(r, i)
+	return r, off, r.flight&bit != 0 && w.releasedTo(m, w.offset(a.CACK())+1, r, bit) && w.arrivedAll(m, a, r, bit)
+}
+
+// takeOne releases the packet of row r that an acknowledgement names, which named has found.
+func (p *PDC) takeOne(m *Manager, a *pds.AckCCView, r *row) {
+	w := &p.tx
+	off := w.offset(a.AckPSN())
+	bit := uint64(1) << (off % rowLen)
 	r.flight &^= bit
 	r.acked |= bit
 	r.released |= bit
 	if off == w.base {
 		w.settleBase(m.mem)
 	}
-	if int32(end-w.cack) > 0 {
+	if end := w.offset(a.CACK()) + 1; int32(end-w.cack) > 0 {
 		w.cack, p.stalls = end, 0
 	}
 	w.mprFrom(m.p, a.CACK(), a.MPR())
-	return pkt, handle, 1
 }
 
 // releasedTo reports whether all packets below end are released with that of bit in r;
