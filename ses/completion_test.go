@@ -465,7 +465,7 @@ func TestInitiatorLearnsASmallerMTU(t *testing.T) {
 		require.EqualValues(t, 8192, qs[8].Request.MessageOffset)
 		require.EqualValues(t, 808, qs[8].Request.PayloadLength)
 		if op == OpcodeRead {
-			require.EqualValues(t, 1024<<32, qs[0].Request.HeaderData)
+			require.EqualValues(t, int64(1024)<<32, qs[0].Request.HeaderData)
 		}
 		for i := range qs {
 			y := bad(&qs[i], RCOpViolation, 1)
