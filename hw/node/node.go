@@ -112,8 +112,8 @@ func (n *Node) shardOf(op *Op) (*shard, error) {
 	if err := n.scheme.check(n.local, op.Peer); err != nil {
 		return nil, err
 	}
-	if len(op.Data) > ses.MaxMessage {
-		return nil, fmt.Errorf("%w: %d bytes, at most %d", ErrRange, len(op.Data), ses.MaxMessage)
+	if uint64(len(op.Data)) > ses.MaxMessage {
+		return nil, fmt.Errorf("%w: %d bytes, at most %d", ErrRange, len(op.Data), uint64(ses.MaxMessage))
 	}
 	return n.shards[n.udp.Shard(op.Peer, len(n.shards))], nil
 }
