@@ -149,13 +149,25 @@ func BenchmarkPacketKinds(b *testing.B) {
 	run("ack-of-nothing", "RC_NULL pdc: acknowledges a packet that was never sent", 0, func(k *kinds) {
 		k.in.Packet = (&pds.AckCC{Ack: pds.Ack{SPDCID: 7, DPDCID: k.peer, CACK: 2000}}).AppendTo(nil)
 	}, same)
-	run("syn-of-a-flood", "RC_NULL pdc: SYN packet with another Start_PSN than its PDC", 0, func(k *kinds) { k.peer = 0; k.in.Packet = k.request(ses.OpcodeWrite, 1, pds.FlagSYN) }, func(k *kinds, i int) {
+	// flood sends until what is spare for strangers is taken.
+	flood := func(k *kinds) {
+		for i := range 8192 {
+			k.in.Src = source(i + 1<<20)
+			k.give()
+		}
+	}
+	run("syn-of-a-flood", "RC_NULL pdc: SYN packet with another Start_PSN than its PDC", 0, func(k *kinds) {
+		k.peer = 0
+		k.in.Packet = k.request(ses.OpcodeWrite, 1, pds.FlagSYN)
+		flood(k)
+	}, func(k *kinds, i int) {
 		k.in.Src = source(i + 2)
 	})
-	run("syn-read-of-a-stranger", "RC_NULL <nil>", 0, func(k *kinds) {
+	run("syn-read-of-a-stranger", "RC_NULL pdc: SYN packet with another Start_PSN than its PDC", 0, func(k *kinds) {
 		k.peer = 0
 		k.in.Packet = k.request(ses.OpcodeRead, 1, pds.FlagSYN)
 		binary.BigEndian.PutUint32(k.in.Packet[pds.RequestLen+40:], 4096)
+		flood(k)
 	}, func(k *kinds, i int) { k.in.Src = source(i + 2) })
 	run("rudi-read-of-a-stranger", "RC_OK <nil>", 0, func(k *kinds) {
 		h := ses.Standard{Common: ses.Common{Opcode: ses.OpcodeRead, Flags: ses.FlagSOM | ses.FlagEOM | ses.FlagRel, JobID: 1}, RequestLength: 4096, Key: 1}

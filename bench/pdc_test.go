@@ -29,7 +29,7 @@ type pdcEnd struct {
 }
 
 func newPDCEnd(b *testing.B, n int) *pdcEnd {
-	p, err := pdc.NewParams(pdc.Config{})
+	p, err := pdc.NewParams(pdc.Config{KnownSources: true}) // else many peers at once are a flood
 	require.NoError(b, err)
 	// A window that never ends: it is the path that is measured.
 	cp, err := ccc.NewParams(ccc.Config{NSCC: nscc.Config{LinkRate: 100_000_000_000, BaseRTT: 12_000, MTU: 4200}})
