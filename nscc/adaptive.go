@@ -157,7 +157,7 @@ func (w *Window) learn(p *Params, now, rtt int64) {
 	case rtt < w.base, first && (p.guess || rtt > w.base+adaptiveWrong*w.targetAdaptive(p)):
 		w.setBase(p, rtt, sampledBDP(p.profile, p.unit, p.linkRate, rtt))
 		w.lastAdjust, w.lastSample = now, rtt
-	case w.cwnd > 2*p.mtu || rtt < w.base+w.targetAdaptive(p):
+	case first || w.cwnd > 2*p.mtu || rtt < w.base+w.targetAdaptive(p): // the search begins
 		w.lastAdjust, w.lastSample = now, rtt
 	default:
 		w.lastSample = min(w.lastSample, rtt)

@@ -286,3 +286,18 @@ func TestAdaptiveSmallPacketsKeepTheBase(t *testing.T) {
 		require.Equal(t, tc.want, w.BaseRTT(), "%+v", tc)
 	}
 }
+
+// TestAdaptiveFirstSampleIsNotTheShortest hands the first samples to a window at its smallest,
+// long after it was made: none may find a base round trip that no packet had.
+func TestAdaptiveFirstSampleIsNotTheShortest(t *testing.T) {
+	p := must(t, nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 12_000, MTU: 4096, Profile: nscc.ProfileAdaptive})
+	for _, cached := range []int64{0, 30_000} {
+		var w nscc.Window
+		w.InitCached(p, 0, cached)
+		w.OnSend(4096)
+		for i := range int64(8) {
+			w.OnACK(p, 1<<40+i*39_197, nscc.Ack{Bytes: 4096, RTT: 39_197, Pend: 6})
+			require.GreaterOrEqual(t, w.BaseRTT(), int64(12_000), "cached %d, sample %d", cached, i)
+		}
+	}
+}

@@ -75,7 +75,7 @@ func (w *Window) InitCached(p *Params, now, baseRTT int64) {
 		w.lastAdjust, w.lastDec, w.lastSample = now, now, now
 	}
 	if p.profile == ProfileAdaptive {
-		w.run = fastOn
+		w.run, w.lastSample = fastOn, p.mostRTT()
 	}
 }
 
