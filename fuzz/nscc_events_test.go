@@ -199,7 +199,7 @@ func FuzzNSCCEvents(f *testing.F) {
 	for i := range nsccFabrics() {
 		f.Add(append([]byte{byte(i)}, honest...))
 		f.Add([]byte{byte(i), 0x20, 248, 64, 102, 17, 6, 0, 0}) // the first ACK restores and has a penalty
-		for v := range nsccExtremes { // each extreme as clock step, bytes and round trip
+		for v := range nsccExtremes {                           // each extreme as clock step, bytes and round trip
 			x := byte(255 - v)
 			f.Add(append([]byte{byte(i)}, 0, x, 64, 71, 0, 0, 0, 0, 0, 0, x, 71, 0, 0, 0, 0, 0, 0, 64, x, 0, 0, 0, 0, 4, 0, x, x, 0, 0, 1, 0, 5, 0, x, 0, 0, 0, 0, 0))
 		}
