@@ -304,8 +304,8 @@ func requireSources(t *testing.T, a, b *Endpoint, all bool) {
 		require.Equal(t, y, x)
 	}
 	if all {
-		for _, f := range []string{"pdc", "wheel", "ctl", "rng", "open"} {
-			require.Equal(t, fieldOf(b.pds, f), fieldOf(a.pds, f), f)
+		for _, f := range [][]string{{"pdc"}, {"timer", "wheel"}, {"sched", "ctl"}, {"start", "draw"}, {"life", "open"}} {
+			require.Equal(t, fieldOf(b.pds, f...), fieldOf(a.pds, f...), f)
 		}
 		require.Equal(t, queueOf(b.pds), queueOf(a.pds))
 		for _, f := range []string{"row", "ring", "chunk", "freeRow", "free"} {
@@ -321,7 +321,7 @@ func requireSources(t *testing.T, a, b *Endpoint, all bool) {
 // queueOf returns the PDCs that have a turn, wherever in the ring they lie: a run takes
 // one turn, and its packets one each otherwise.
 func queueOf(m *pdc.Manager) (ids []uint64) {
-	q := reflect.ValueOf(m).Elem().FieldByName("data")
+	q := reflect.ValueOf(m).Elem().FieldByName("sched").FieldByName("data")
 	ring := q.FieldByName("ring")
 	for at := q.FieldByName("head").Uint(); at != q.FieldByName("tail").Uint(); at++ {
 		ids = append(ids, ring.Index(int(at)%ring.Len()).Uint())

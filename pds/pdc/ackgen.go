@@ -2,6 +2,14 @@ package pdc
 
 import "github.com/uetcc/uetcc/pds"
 
+// answers write what goes back to a peer at once: acknowledgements, NACKs and control packets.
+type answers struct {
+	p       *Params
+	mem     *memory
+	stats   *Stats
+	limiter limiter // of answers to packets without a PDC
+}
+
 // ackSpec is what an acknowledgement says besides the state of the window.
 type ackSpec struct {
 	psn    pds.PSN // the packet that caused it; with a probe, the SACK base wanted
@@ -14,7 +22,7 @@ type ackSpec struct {
 }
 
 // putACK writes an acknowledgement to out and returns its length.
-func (m *Manager) putACK(p *PDC, out []byte, a *ackSpec) int {
+func (w *answers) putACK(p *PDC, out []byte, a *ackSpec) int {
 	h := ackHead{flags: a.flags, next: a.next}
 	if a.flags&pds.FlagP != 0 {
 		h.offset, h.base = int16(a.opaque), p.rx.SACKFrom(a.psn)
@@ -24,7 +32,7 @@ func (m *Manager) putACK(p *PDC, out []byte, a *ackSpec) int {
 			h.base = p.rx.SACKRove()
 		}
 	}
-	n := m.writeACK(p, (*[pds.AckCCLen]byte)(out), h, a.state)
+	n := w.writeACK(p, (*[pds.AckCCLen]byte)(out), h, a.state)
 	if len(a.bytes) != 0 && &a.bytes[0] != &out[n] {
 		copy(out[n:], a.bytes)
 	}
@@ -40,26 +48,26 @@ type ackHead struct {
 }
 
 // writeACK writes the header of an acknowledgement and returns its length.
-func (m *Manager) writeACK(p *PDC, out *[pds.AckCCLen]byte, a ackHead, st *AckState) int {
+func (w *answers) writeACK(p *PDC, out *[pds.AckCCLen]byte, a ackHead, st *AckState) int {
 	p.ackBytes = 0
-	m.stats.ACKs++
+	w.stats.ACKs++
 	if p.is(flagAskClose) && a.flags.Req() == pds.AckReqNone {
 		a.flags = a.flags.WithReq(pds.AckReqClose)
 		p.flags &^= flagAskClose
 	}
-	if m.p.c.NoAckCC {
+	if w.p.c.NoAckCC {
 		return p.writePlain(out, a)
 	}
 	cack := p.rx.edge - 1
 	var bitmap uint64
 	var ooo int
 	if p.rx.holding || !p.rx.inOrder() {
-		cack, bitmap, ooo = p.rx.CACK(), p.rx.SACK(m.far(p), a.base), p.rx.OOO(m.far(p))
+		cack, bitmap, ooo = p.rx.CACK(), p.rx.SACK(w.mem.far(p), a.base), p.rx.OOO(w.mem.far(p))
 	}
 	v := (*pds.AckCCView)(out)
 	v.SetAck(pds.Prologue{Next: a.next, Flags: a.flags}, a.offset, cack)
 	v.SetPDCs(p.handle.ID(), p.peerID)
-	v.SetSACK(st.Type, m.p.mpr, int16(a.base-cack), bitmap)
+	v.SetSACK(st.Type, w.p.mpr, int16(a.base-cack), bitmap)
 	if st.Type == pds.CCCredit {
 		v.SetCredit(&pds.CreditState{Credit: st.Credit, OOOCount: uint16(ooo)})
 	} else {
@@ -81,40 +89,40 @@ func (p *PDC) writePlain(out *[pds.AckCCLen]byte, a ackHead) int {
 }
 
 // ackStored sends a guaranteed response, the first time and again.
-func (m *Manager) ackStored(p *PDC, i uint32, echo pds.Flags, st *AckState, out []byte) int {
-	e := &m.mem.responses.slot[i]
-	return m.putACK(p, out, &ackSpec{
-		psn: e.psn, flags: echo.WithReq(pds.AckReqClear), next: e.hdr, bytes: m.mem.responses.stored(i), state: st,
+func (w *answers) ackStored(p *PDC, i uint32, echo pds.Flags, st *AckState, out []byte) int {
+	e := &w.mem.responses.slot[i]
+	return w.putACK(p, out, &ackSpec{
+		psn: e.psn, flags: echo.WithReq(pds.AckReqClear), next: e.hdr, bytes: w.mem.responses.stored(i), state: st,
 	})
 }
 
 // ackAgain acknowledges a packet whose answer was not kept: the default response.
-func (m *Manager) ackAgain(p *PDC, b *inbound, out []byte) int {
+func (w *answers) ackAgain(p *PDC, b *inbound, out []byte) int {
 	a := ackSpec{psn: b.psn, flags: b.echo(), state: &b.state}
 	a.putNull(out, b.name)
-	return m.putACK(p, out, &a)
+	return w.putACK(p, out, &a)
 }
 
 // ackStanding says what has arrived without answering any packet: for requests
 // that are held back or worked on. Naming one of those would release it, so the
 // acknowledgement names CACK, and the SACK shows the rest. It may be the first that names
 // that packet, so the default response goes with it.
-func (m *Manager) ackStanding(p *PDC, b *inbound, out []byte) int {
+func (w *answers) ackStanding(p *PDC, b *inbound, out []byte) int {
 	a := ackSpec{psn: p.rx.CACK(), state: &b.state, rove: true}
 	name := b.name
 	if uint32(b.psn-a.psn) > b.same { // of another message, maybe
 		name = 0
 	}
 	a.putNull(out, name)
-	return m.putACK(p, out, &a)
+	return w.putACK(p, out, &a)
 }
 
 // ackCleared tells of the packets that CACK has passed with a CLEAR_CMD. Nobody else would, if
 // all is quiet, and each would time out. It names the packet that was cleared, which is
 // released, so that it answers none and is no round trip.
-func (m *Manager) ackCleared(p *PDC, b *inbound, out []byte) int {
+func (w *answers) ackCleared(p *PDC, b *inbound, out []byte) int {
 	if !p.rx.CACK().After(p.rx.ClearPSN()) {
 		return 0
 	}
-	return m.putACK(p, out, &ackSpec{psn: p.rx.ClearPSN(), state: &b.state})
+	return w.putACK(p, out, &ackSpec{psn: p.rx.ClearPSN(), state: &b.state})
 }

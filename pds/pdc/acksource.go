@@ -7,6 +7,18 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
+// A source keeps what is in flight: it tells congestion control what was sent and what has
+// arrived, and queues what is to be sent again.
+type source struct {
+	p     *Params
+	mem   *memory
+	pdc   []PDC
+	cc    *ccc.Manager
+	stats *Stats
+	sched *scheduler
+	timer *timers
+}
+
 // receiveACK takes in an acknowledgement with any of the three headers. One that has no
 // PDC here is never answered.
 func (m *Manager) receiveACK(now int64, t pds.Type, in *In, r *Result) error {
@@ -16,19 +28,19 @@ func (m *Manager) receiveACK(now int64, t pds.Type, in *In, r *Result) error {
 		err = h.Ack.Validate()
 	}
 	if err != nil {
-		return m.malformed(err)
+		return m.reply.malformed(err)
 	}
 	if in.Trimmed != 0 { // the response is missing: a timeout asks for it again
 		m.stats.Trimmed++
 		return ErrTrimmed
 	}
-	p := m.fromPeer(h.DPDCID, in.Src, h.SPDCID)
+	p := m.target.fromPeer(h.DPDCID, in.Src, h.SPDCID)
 	if p == nil {
 		m.stats.Unknown++
 		return ErrUnknown
 	}
 	var k ackGain
-	if err := m.acknowledge(now, p, &h, &k); err != nil {
+	if err := m.recovery.acknowledge(now, p, &h, &k); err != nil {
 		m.stats.BadACK++
 		return err
 	}
@@ -41,8 +53,8 @@ func (m *Manager) receiveACK(now int64, t pds.Type, in *In, r *Result) error {
 	} else {
 		p.tx.mprFrom(m.p, h.CACK, h.MPR)
 	}
-	m.feed(now, p, &h, &k)
-	m.acted(now, p, &h)
+	m.source.feed(now, p, &h, &k)
+	m.recovery.acted(now, p, &h)
 	return nil
 }
 
@@ -65,7 +77,7 @@ func decodeACK(h *pds.AckCC, t pds.Type, b []byte) (int, error) {
 
 // acknowledge takes what an acknowledgement says about the packets of p, and that its peer
 // is there. An error changes nothing.
-func (m *Manager) acknowledge(now int64, p *PDC, h *pds.AckCC, k *ackGain) error {
+func (rec *recovery) acknowledge(now int64, p *PDC, h *pds.AckCC, k *ackGain) error {
 	// An acknowledgement from before this PDC's time must not say who the peer is.
 	if p.peerID == 0 && p.tx.start.Diff(h.CACK) > 1 {
 		return ErrStale
@@ -74,21 +86,21 @@ func (m *Manager) acknowledge(now int64, p *PDC, h *pds.AckCC, k *ackGain) error
 	a := ackNews{Now: now, CACK: h.CACK, AckPSN: h.AckPSN(), SACKBase: h.SACKBase(), SACK: h.Bitmap,
 		Retx: h.Flags&pds.FlagRetx != 0, Probe: h.Flags&pds.FlagP != 0, Response: h.Next != pds.NextNone}
 	cack := p.tx.MaxCACK()
-	if !p.tx.OnACK(m.mem, p.handle, &a, k) {
+	if !p.tx.OnACK(rec.mem, p.handle, &a, k) {
 		return ErrNeverSent
 	}
 	if p.tx.MaxCACK() != cack {
 		p.stalls = 0
 		if p.is(flagUnproven) {
-			m.shown(p)
+			rec.life.shown(p)
 		}
 	}
 	if p.peerID == 0 {
-		m.learn(p, h.SPDCID)
+		rec.life.learn(p, h.SPDCID)
 	}
 	p.activeAt = now
 	if k.Answered {
-		p.heardFirst(m.p, k.Took, k.Timeouts)
+		p.heardFirst(rec.p, k.Took, k.Timeouts)
 	}
 	if !p.is(flagInitiator) {
 		p.resp.heard = true
@@ -99,7 +111,7 @@ func (m *Manager) acknowledge(now int64, p *PDC, h *pds.AckCC, k *ackGain) error
 // feed tells congestion control what an acknowledgement changed, once. Bytes are
 // those of the packets sent that are now known to have arrived, not what the peer
 // claims in rcvd_bytes, so that no forged field opens the window.
-func (m *Manager) feed(now int64, p *PDC, h *pds.AckCC, k *ackGain) {
+func (s *source) feed(now int64, p *PDC, h *pds.AckCC, k *ackGain) {
 	if p.cc == 0 {
 		return
 	}
@@ -107,11 +119,11 @@ func (m *Manager) feed(now int64, p *PDC, h *pds.AckCC, k *ackGain) {
 	if !h.NSCC(&st) {
 		var cr pds.CreditState
 		if h.Credit(&cr) {
-			m.credit(now, p, cr.Credit)
+			s.sched.credit(now, p, cr.Credit)
 		}
 	}
 	if k.Packets|k.Rtx != 0 || k.Known {
-		if m.p.c.InferLoss {
+		if s.p.c.InferLoss {
 			p.probes = 0
 		}
 		a := ccc.Ack{
@@ -121,62 +133,62 @@ func (m *Manager) feed(now int64, p *PDC, h *pds.AckCC, k *ackGain) {
 			Packets: int(k.Packets + k.Rtx), RtxPackets: int(k.Rtx), RtxBytes: k.RtxBytes, Entropy: k.Entropy,
 		}
 		a.RTT = nscc.RTT(k.RTT, 0, nscc.ServiceTime(st.ServiceTime))
-		m.cc.OnACK(ccc.Handle(p.handle), now, &a)
+		s.cc.OnACK(ccc.Handle(p.handle), now, &a)
 	}
-	if m.cc.Waiters(p.cc).Head != 0 {
-		m.release(p)
+	if s.cc.Waiters(p.cc).Head != 0 {
+		s.sched.release(p)
 	}
 }
 
 // acted follows up on what an acknowledgement made possible or asked for.
-func (m *Manager) acted(now int64, p *PDC, h *pds.AckCC) {
+func (rec *recovery) acted(now int64, p *PDC, h *pds.AckCC) {
 	if h.Flags&(pds.FlagsReq|pds.FlagP) != 0 {
-		m.asked(now, p, h)
+		rec.asked(now, p, h)
 	}
-	if m.p.c.InferLoss {
-		m.afterACK(now, p, m.outOfOrder(p, h), p.answersProbe(h))
+	if rec.p.c.InferLoss {
+		rec.source.afterACK(now, p, rec.mem.outOfOrder(p, h), p.answersProbe(h))
 	}
 	if p.tx.queued != 0 {
-		m.mayResend(now, p)
+		rec.source.mayResend(now, p)
 	}
 	if p.tx.next != p.tx.tail {
-		m.wake(p)
+		rec.sched.wake(p)
 	}
 	if p.tx.rtoAt < p.timerAt {
-		m.schedule(p, now)
+		rec.timer.schedule(p, now)
 	}
 	if p.state >= StateQuiesce {
-		m.progress(now, p)
+		rec.life.progress(now, p)
 	}
 }
 
 // mayResend has p look at what it is to send again: what was outside the peer's window may be
 // inside.
-func (m *Manager) mayResend(now int64, p *PDC) {
-	at := p.tx.rtxAt(m.mem)
+func (s *source) mayResend(now int64, p *PDC) {
+	at := p.tx.rtxAt(s.mem)
 	*at = min(*at, now)
-	m.hasten(now, p)
-	m.wake(p)
+	s.mem.hasten(now, p)
+	s.sched.wake(p)
 }
 
 // asked does what an acknowledgement asks for, or takes the answer to a probe.
-func (m *Manager) asked(now int64, p *PDC, h *pds.AckCC) {
+func (rec *recovery) asked(now int64, p *PDC, h *pds.AckCC) {
 	switch h.Flags.Req() {
 	case pds.AckReqClear:
-		m.clearSoon(now, p)
+		rec.timer.clearSoon(now, p)
 	case pds.AckReqClose:
 		if p.is(flagInitiator) {
-			m.startClose(now, p)
+			rec.life.startClose(now, p)
 		}
 	}
 	if p.answersProbe(h) {
-		m.measured(now, p, h)
+		rec.source.measured(now, p, h)
 	}
 }
 
 // clearSoon sees to it that the peer hears CLEAR_tx within PDS_Clear_Time: in a CLEAR_CMD,
 // unless a request carries it earlier.
-func (m *Manager) clearSoon(now int64, p *PDC) {
+func (t *timers) clearSoon(now int64, p *PDC) {
 	p.flags |= flagClearDue
-	m.aux(p, now, deadline.After(now, m.p.c.ClearTime))
+	t.aux(p, now, deadline.After(now, t.p.c.ClearTime))
 }

@@ -23,7 +23,7 @@ func (m *Manager) Amend(now int64, h Handle, in *In, a *Response, out []byte) (i
 		return 0, ErrUnknown
 	case len(out) < max(ReplyMax, pds.AckCCLen+len(a.Bytes)) || len(a.Bytes) > m.p.responseMax:
 		return 0, ErrShortBuffer
-	case !p.rx.unseen(m.far(p), q.PSN, m.p.ranges):
+	case !p.rx.unseen(m.mem.far(p), q.PSN, m.p.ranges):
 		return 0, ErrStale
 	}
 	i := s.find(&p.resp, q.PSN)
@@ -35,8 +35,8 @@ func (m *Manager) Amend(now int64, h Handle, in *In, a *Response, out []byte) (i
 	}
 	b := &inbound{psn: q.PSN, flags: q.Flags, ce: in.CE, state: in.State} // m.in may wait for Respond
 	if i == 0 {
-		i = m.hold(p, b, respStored)
+		i = m.mem.hold(p, b, respStored)
 	}
-	m.store(now, p, i, a)
-	return m.ackStored(p, i, b.echo(), &b.state, out), nil
+	m.target.store(now, p, i, a)
+	return m.reply.ackStored(p, i, b.echo(), &b.state, out), nil
 }

@@ -43,24 +43,24 @@ func (m *Manager) Buffered() int {
 }
 
 // buffer takes a request of an ordered PDC that must wait for its turn.
-func (m *Manager) buffer(p *PDC, b *inbound, out []byte, r *Result) error {
-	s := &m.mem.responses
+func (t *target) buffer(p *PDC, b *inbound, out []byte, r *Result) error {
+	s := &t.mem.responses
 	if int(p.resp.buffered) >= len(s.buffers) {
-		m.nackPDC(p, b, out, r, pds.NackNoPktBuffer)
+		t.reply.nackPDC(p, b, out, r, pds.NackNoPktBuffer)
 		return ErrNoBuffer
 	}
-	r.Verdict, r.Buffer = VerdictBuffered, s.buffer(&p.resp, m.hold(p, b, respBuffered))
-	m.accept(p, b.psn, b.size, b.payload)
-	if m.ackAsked(b.flags, b.ce) || m.ackDue(p) {
-		r.Reply = m.ackStanding(p, b, out)
+	r.Verdict, r.Buffer = VerdictBuffered, s.buffer(&p.resp, t.mem.hold(p, b, respBuffered))
+	t.accept(p, b.psn, b.size, b.payload)
+	if t.reply.ackAsked(b.flags, b.ce) || t.reply.ackDue(p) {
+		r.Reply = t.reply.ackStanding(p, b, out)
 	}
 	return nil
 }
 
-// due returns the slot of the lowest request of p that is buffered, if no gap is before
+// turnDue returns the slot of the lowest request of p that is buffered, if no gap is before
 // it any more, otherwise 0.
-func (m *Manager) due(p *PDC) uint32 {
-	s := &m.mem.responses
+func (m *memory) turnDue(p *PDC) uint32 {
+	s := &m.responses
 	for i := p.resp.head; i != 0 && p.rx.Missing().After(s.slot[i].psn); i = s.slot[i].next {
 		if s.slot[i].state == respBuffered {
 			return i
@@ -70,10 +70,10 @@ func (m *Manager) due(p *PDC) uint32 {
 }
 
 // turn is called when a gap may have closed: it puts p among those that Replay looks at.
-func (m *Manager) turn(p *PDC) {
-	if !p.is(flagTurn) && m.due(p) != 0 {
+func (t *target) turn(p *PDC) {
+	if !p.is(flagTurn) && t.mem.turnDue(p) != 0 {
 		p.flags |= flagTurn
-		m.turns.push(p)
+		t.turns.push(p)
 	}
 }
 
@@ -84,15 +84,15 @@ func (m *Manager) turn(p *PDC) {
 //
 // Until they are answered, what comes behind them on their PDC is buffered too.
 func (m *Manager) Replay() (id RxID, buffer uint16) {
-	for m.turns.len() != 0 {
-		p := &m.pdc[m.turns.next()]
+	for m.target.turns.len() != 0 {
+		p := &m.pdc[m.target.turns.next()]
 		if p.state.live() {
-			if i := m.due(p); i != 0 {
+			if i := m.mem.turnDue(p); i != 0 {
 				e := &m.mem.responses.slot[i]
 				return RxID{p.handle, e.psn}, e.len
 			}
 		}
-		m.turns.head++
+		m.target.turns.head++
 		p.flags &^= flagTurn
 	}
 	return RxID{}, 0
@@ -100,15 +100,15 @@ func (m *Manager) Replay() (id RxID, buffer uint16) {
 
 // respondBuffered takes the answer to a request that lies in a buffer. It reports done if
 // nothing is left to do; otherwise the request now counts as one that was handed up.
-func (m *Manager) respondBuffered(p *PDC, i uint32, a *Response, out []byte) (n int, done bool, err error) {
-	s := &m.mem.responses
+func (t *target) respondBuffered(p *PDC, i uint32, a *Response, out []byte) (n int, done bool, err error) {
+	s := &t.mem.responses
 	switch {
 	case !p.rx.Missing().After(s.slot[i].psn):
 		return 0, true, ErrStale
 	case a.Kind == RespondRefuse:
-		if p.is(flagTurn) && m.turns.next() == p.handle.ID() {
-			m.turns.head++
-			m.turns.push(p)
+		if p.is(flagTurn) && t.turns.next() == p.handle.ID() {
+			t.turns.head++
+			t.turns.push(p)
 		}
 		return 0, true, nil
 	case !s.fits(p, a):
@@ -119,12 +119,12 @@ func (m *Manager) respondBuffered(p *PDC, i uint32, a *Response, out []byte) (n 
 		return 0, false, nil
 	}
 	s.reserve(i, int(a.Room))
-	if m.moreDue(p) {
+	if t.reply.moreDue(p) {
 		return 0, true, nil
 	}
-	return m.ackStanding(p, &inbound{state: a.State}, out), true, nil
+	return t.reply.ackStanding(p, &inbound{state: a.State}, out), true, nil
 }
 
 // moreDue reports whether an acknowledgement may wait for the answer to another buffered
 // request: one for all that a gap has kept is enough.
-func (m *Manager) moreDue(p *PDC) bool { return m.due(p) != 0 && !m.ackDue(p) }
+func (w *answers) moreDue(p *PDC) bool { return w.mem.turnDue(p) != 0 && !w.ackDue(p) }

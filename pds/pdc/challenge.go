@@ -32,35 +32,35 @@ const challenged challenge = 1 << 7
 func challengeIn(period uint64) challenge { return challenge(period) | challenged }
 
 // challenge asks the peer of p whether it has the PDC.
-func (m *Manager) challenge(now int64, p *PDC) {
-	if c := challengeIn(uint64(now) >> m.p.challengePeriod()); p.challenge != c {
+func (rec *recovery) challenge(now int64, p *PDC) {
+	if c := challengeIn(uint64(now) >> rec.p.challengePeriod()); p.challenge != c {
 		p.challenge = c
-		m.control(p, ctlAckReq)
+		rec.sched.control(p, ctlAckReq)
 	}
 }
 
 // challengePSN is what an ACK_REQ of p is about: the last packet, or in a period with a challenge
 // a PSN of long ago, which no packet in flight has. A peer that has the PDC says where it is.
-func (m *Manager) challengePSN(now int64, p *PDC) pds.PSN {
-	if period := uint64(now) >> m.p.challengePeriod(); p.challenge == challengeIn(period) {
-		return m.secretPSN(p, period)
+func (s *starts) challengePSN(now int64, p *PDC) pds.PSN {
+	if period := uint64(now) >> s.p.challengePeriod(); p.challenge == challengeIn(period) {
+		return s.secretPSN(p, period)
 	}
 	return p.tx.Next() - 1
 }
 
-func (m *Manager) secretPSN(p *PDC, period uint64) pds.PSN {
+func (s *starts) secretPSN(p *PDC, period uint64) pds.PSN {
 	const near, far = 1 << 16, 1 << 30
-	return p.tx.start - near - pds.PSN(m.secret.Sum(uint64(p.handle), period)%far)
+	return p.tx.start - near - pds.PSN(s.secret.Sum(uint64(p.handle), period)%far)
 }
 
 // confirms reports whether a NACK is the answer to the last challenge of p.
-func (m *Manager) confirms(now int64, p *PDC, n *pds.Nack) bool {
+func (s *starts) confirms(now int64, p *PDC, n *pds.Nack) bool {
 	if p.challenge == 0 {
 		return false
 	}
-	period := uint64(now) >> m.p.challengePeriod()
+	period := uint64(now) >> s.p.challengePeriod()
 	period -= uint64(challengeIn(period)-p.challenge) & uint64(challenged-1)
-	return n.PSN == m.secretPSN(p, period)
+	return n.PSN == s.secretPSN(p, period)
 }
 
 // gone reports whether a code says that the peer does not have the PDC.

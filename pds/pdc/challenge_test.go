@@ -99,7 +99,7 @@ func TestRefusedProbeIsNoRefusalOfPSN0(t *testing.T) {
 // begun again: by what becomes of the data that it sends.
 func TestRestartedInitiatorIsConfirmed(t *testing.T) {
 	g := established(t, pairConfig{})
-	b := g.b.m.byID(g.info(g.b).ID)
+	b := g.b.m.target.byID(g.info(g.b).ID)
 	_, err := g.b.m.Submit(g.now, b.handle, Packet{Handle: 5, Size: 4160, Next: pds.NextResponseData})
 	require.NoError(t, err)
 	data := g.send(g.b)

@@ -19,19 +19,19 @@ const clearAsks = 32
 // clearMissing asks the initiator to clear what it has not cleared, less and less
 // often while nothing is heard from it. One that never does is asked to close, which ends
 // the PDC whether it obeys or not.
-func (m *Manager) clearMissing(now int64, p *PDC) {
-	if p.is(flagInitiator) || m.mem.responses.slot[p.resp.head].state != respStored {
+func (rec *recovery) clearMissing(now int64, p *PDC) {
+	if p.is(flagInitiator) || rec.mem.responses.slot[p.resp.head].state != respStored {
 		return
 	}
-	if p.state == StateEstablished && m.hoards(now, p) {
-		m.stats.Hoarded++
-		m.askClose(now, p)
+	if p.state == StateEstablished && rec.target.hoards(now, p) {
+		rec.stats.Hoarded++
+		rec.life.askClose(now, p)
 	}
-	if p.rx.Missing().After(m.mem.responses.slot[p.resp.head].psn) { // else the initiator cannot clear it
-		m.control(p, ctlClearReq)
+	if p.rx.Missing().After(rec.mem.responses.slot[p.resp.head].psn) { // else the initiator cannot clear it
+		rec.sched.control(p, ctlClearReq)
 	}
-	wait := min(max(clearReqWait*m.p.c.ClearTime, now-p.activeAt), rtoMax)
-	m.aux(p, now, deadline.After(now, deadline.Backoff(wait, 3*p.refusals, rtoMax)))
+	wait := min(max(clearReqWait*rec.p.c.ClearTime, now-p.activeAt), rtoMax)
+	rec.timer.aux(p, now, deadline.After(now, deadline.Backoff(wait, 3*p.refusals, rtoMax)))
 }
 
 // hoards reports whether the peer of p, which it has asked before, has left the same
@@ -44,9 +44,9 @@ func (m *Manager) clearMissing(now int64, p *PDC) {
 // The specification has no such rule. Against a peer that takes responses and clears none
 // it has a bounded store, the CLEAR_REQ, and the refusal of new requests
 // (NO_GTD_DEL_AVAIL); this is for a peer that goes on in spite of them.
-func (m *Manager) hoards(now int64, p *PDC) bool {
+func (t *target) hoards(now int64, p *PDC) bool {
 	l, unit := &p.resp, uint32(now/lapseUnit)
-	if !p.rx.Missing().After(m.mem.responses.slot[l.head].psn) {
+	if !p.rx.Missing().After(t.mem.responses.slot[l.head].psn) {
 		l.asked = 0
 		return false
 	}
@@ -58,17 +58,17 @@ func (m *Manager) hoards(now int64, p *PDC) bool {
 		return false
 	}
 	l.asked, l.heard = min(l.asked+1, clearAsks), false
-	return l.asked == clearAsks && int64(unit-p.lapse)*lapseUnit > 2*m.p.c.IdleTime
+	return l.asked == clearAsks && int64(unit-p.lapse)*lapseUnit > 2*t.p.c.IdleTime
 }
 
 // remind repeats the response that the peer of p was asked to clear, if what it says it
 // has cleared is less: then it has not seen it. It would ask for it in the end, but perhaps
 // only after its longest timeout, or when congestion control lets it.
-func (m *Manager) remind(p *PDC, b *inbound, out []byte) int {
+func (w *answers) remind(p *PDC, b *inbound, out []byte) int {
 	i := p.resp.head
-	if p.resp.asked == 0 || i == 0 || !p.rx.Missing().After(m.mem.responses.slot[i].psn) {
+	if p.resp.asked == 0 || i == 0 || !p.rx.Missing().After(w.mem.responses.slot[i].psn) {
 		return 0
 	}
 	// Not like the copy that was accepted, so that its time is no round trip.
-	return m.ackStored(p, i, m.mem.responses.slot[i].flags^pds.FlagRetx, &b.state, out)
+	return w.ackStored(p, i, w.mem.responses.slot[i].flags^pds.FlagRetx, &b.state, out)
 }

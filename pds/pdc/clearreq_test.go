@@ -28,7 +28,7 @@ func newHoarderWith(t *testing.T, c Config) *hoarder {
 	g := established(t, pairConfig{Config: c, start: 0xfffffff0})
 	g.b.reply = guaranteed
 	i := g.info(g.a)
-	return &hoarder{pair: g, info: i, target: g.b.m.byID(g.info(g.b).ID).handle, next: i.Next, clear: i.Next - 1, missing: i.Next - 1}
+	return &hoarder{pair: g, info: i, target: g.b.m.target.byID(g.info(g.b).ID).handle, next: i.Next, clear: i.Next - 1, missing: i.Next - 1}
 }
 
 // request sends one, unless it is the one that is missing.
@@ -188,7 +188,7 @@ func TestAskedToClearWhatItHasNotSeen(t *testing.T) {
 		require.Equal(t, []int64{0}, ear.rtts)
 		g.wait(2 * ms)
 		g.settle()
-		require.Zero(t, g.b.m.byID(g.info(g.b).ID).resp.head, "cleared")
+		require.Zero(t, g.b.m.target.byID(g.info(g.b).ID).resp.head, "cleared")
 	}
 }
 

@@ -13,16 +13,16 @@ func (m *Manager) Close(now int64, h Handle) error {
 	if err != nil {
 		return err
 	}
-	m.close(now, p)
+	m.life.close(now, p)
 	return nil
 }
 
 // close has p closed: its initiator begins, a target asks for it.
-func (m *Manager) close(now int64, p *PDC) {
+func (l *life) close(now int64, p *PDC) {
 	if p.is(flagInitiator) {
-		m.startClose(now, p)
+		l.startClose(now, p)
 	} else {
-		m.askClose(now, p)
+		l.askClose(now, p)
 	}
 }
 
@@ -36,26 +36,26 @@ func (m *Manager) Fail(now int64, h Handle, c Cause) error {
 	if err != nil {
 		return err
 	}
-	m.fail(now, p, c)
+	m.life.fail(now, p, c)
 	return nil
 }
 
 // startClose takes an initiator out of service for new messages.
-func (m *Manager) startClose(now int64, p *PDC) {
+func (l *life) startClose(now int64, p *PDC) {
 	if p.state != StateEstablished && p.state != StateCreating {
 		return
 	}
 	p.state = StateQuiesce
-	m.open--
-	m.table.Retire(p.handle)
-	m.event(p, EventClosing, CauseNone)
-	m.progress(now, p)
+	l.open--
+	l.table.Retire(p.handle)
+	l.mem.event(p, EventClosing, CauseNone)
+	l.progress(now, p)
 }
 
 // progress moves a closing initiator on as far as what is open allows.
-func (m *Manager) progress(now int64, p *PDC) {
+func (l *life) progress(now int64, p *PDC) {
 	if p.state == StateCloseAckWait && p.tx.done() {
-		m.retire(now, p, CauseNone)
+		l.retire(now, p, CauseNone)
 		return
 	}
 	if p.state != StateQuiesce && p.state != StateAckWait {
@@ -66,82 +66,82 @@ func (m *Manager) progress(now int64, p *PDC) {
 		return
 	}
 	if p.peerID == 0 { // nothing was ever sent
-		m.retire(now, p, CauseNone)
+		l.retire(now, p, CauseNone)
 		return
 	}
-	m.sendClose(now, p)
+	l.sendClose(now, p)
 }
 
 // progressIfRoom is progress for callers that may be draining the events that it
 // adds to: without room for them the next Tick does it.
-func (m *Manager) progressIfRoom(now int64, p *PDC) {
-	if m.mem.events.free() >= m.mem.reserve {
-		m.progress(now, p)
+func (l *life) progressIfRoom(now int64, p *PDC) {
+	if l.mem.events.free() >= l.mem.reserve {
+		l.progress(now, p)
 		return
 	}
 	p.timerAt = now
-	m.wheel.Arm(uint32(p.slot()), now)
+	l.timer.wheel.Arm(uint32(p.slot()), now)
 }
 
 // sendClose queues CLOSE_CMD. It has a PSN and is tracked like a packet, and waits for memory
 // if others have it all, that for CLOSE_CMDs included: not told, the target would keep the PDC
 // for longer than its id rests here, and refuse what then begins on it.
-func (m *Manager) sendClose(now int64, p *PDC) {
+func (l *life) sendClose(now int64, p *PDC) {
 	p.state = StateCloseAckWait
-	switch m.queueControl(p, pds.CtlCloseCmd, 0) {
+	switch l.source.queueControl(p, pds.CtlCloseCmd, 0) {
 	case nil:
 	case ErrNoMemory:
 		p.state = StateAckWait
-		m.aux(p, now, deadline.After(now, m.p.c.RTOInit))
+		l.timer.aux(p, now, deadline.After(now, l.p.c.RTOInit))
 	default: // no PSN is left: the target's idle timer ends it
-		m.retire(now, p, CauseClosed)
+		l.retire(now, p, CauseClosed)
 	}
 }
 
 // askClose has a target ask its initiator to close.
-func (m *Manager) askClose(now int64, p *PDC) {
+func (l *life) askClose(now int64, p *PDC) {
 	if p.state != StateEstablished {
 		return
 	}
 	p.state = StateCloseWait
-	m.open--
+	l.open--
 	p.flags |= flagAskClose
-	_ = m.queueControl(p, pds.CtlCloseReq, 0) // without memory the flag asks
+	_ = l.source.queueControl(p, pds.CtlCloseReq, 0) // without memory the flag asks
 	p.resp.heard = false
-	p.giveUpIn(now, m.p.patience())
-	m.schedule(p, now)
+	p.giveUpIn(now, l.p.patience())
+	l.timer.schedule(p, now)
 }
 
 // closeCmd is the target's side of CLOSE_CMD. Above a hole it only counts as received: it
 // acts when everything before it has come, or when it is sent again. An initiator closes in
 // order when all before is answered, so this one has failed, and what is missing never comes.
-func (m *Manager) closeCmd(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
+func (l *life) closeCmd(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
 	if p.is(flagInitiator) {
-		m.nackPDC(p, b, out, r, pds.NackUnexpEvent)
+		l.reply.nackPDC(p, b, out, r, pds.NackUnexpEvent)
 		return ErrIllegal
 	}
-	if m.maySettle(p) {
+	if l.target.maySettle(p) {
 		return nil // as if it had been lost: a CACK that covers it would acknowledge it
 	}
 	failed := false
-	switch p.rx.Classify(m.far(p), b.psn, m.p.ranges) {
+	switch p.rx.Classify(l.mem.far(p), b.psn, l.p.ranges) {
 	case arrivalNew:
 		if p.is(flagClose) {
 			return ErrStale
 		}
-		p.rx.Accept(m.far(p), b.psn)
+		p.rx.Accept(l.mem.far(p), b.psn)
 		p.closePSN = b.psn
 		p.flags |= flagClose
 	case arrivalOutside:
-		return m.outside(now, p, b, out, r)
+		return l.reply.outside(now, p, b, out, r)
 	default:
 		if !p.is(flagClose) || p.closePSN != b.psn {
 			return ErrStale
 		}
 		failed = b.flags&pds.FlagRetx != 0
 	}
-	if failed || m.closable(p) {
-		r.Reply = m.closeTarget(now, p, b, out)
+	if failed || l.mem.closable(p) {
+		r.Reply = l.closeTarget(now, p, b, out)
 	}
 	return nil
 }
@@ -153,18 +153,18 @@ func (p *PDC) ends(psn pds.PSN) bool { return p.is(flagClose) && psn.After(p.clo
 // and may be before long: the initiator, which does not close before it has them,
 // has said so in ACKs that were lost. They are sent again, and the CLOSE_CMD comes
 // again, and until one has timed out as often as it may nothing has failed.
-func (m *Manager) maySettle(p *PDC) bool {
-	rtos, ok := m.owed(p)
-	return ok && int(rtos) < m.p.maxRTOs
+func (t *target) maySettle(p *PDC) bool {
+	rtos, ok := t.mem.owed(p)
+	return ok && int(rtos) < t.p.maxRTOs
 }
 
 // closable reports whether everything before the CLOSE_CMD has come and the layer
 // above has answered it.
-func (m *Manager) closable(p *PDC) bool {
+func (m *memory) closable(p *PDC) bool {
 	if !p.is(flagClose) || !p.rx.Missing().After(p.closePSN) {
 		return false
 	}
-	s := &m.mem.responses
+	s := &m.responses
 	for i := p.resp.head; i != 0; i = s.slot[i].next {
 		if s.slot[i].state != respStored {
 			return false
@@ -176,43 +176,43 @@ func (m *Manager) closable(p *PDC) bool {
 // closeFilled closes a target whose CLOSE_CMD had overtaken what has just come: the
 // acknowledgement of that covers it. Responses that the initiator may not have seen keep
 // it open: the CLOSE_CMD will come again.
-func (m *Manager) closeFilled(now int64, p *PDC, b *inbound, out []byte) (int, bool) {
+func (l *life) closeFilled(now int64, p *PDC, b *inbound, out []byte) (int, bool) {
 	if !p.is(flagClose) || !p.state.live() {
 		return 0, false
 	}
-	if _, owed := m.owed(p); !m.closable(p) || p.resp.head != 0 || owed {
+	if _, owed := l.mem.owed(p); !l.mem.closable(p) || p.resp.head != 0 || owed {
 		return 0, false
 	}
 	b.psn = p.closePSN
-	return m.closeTarget(now, p, b, out), true
+	return l.closeTarget(now, p, b, out), true
 }
 
 // closeTarget clears everything, acknowledges the CLOSE_CMD and forgets the PDC.
-func (m *Manager) closeTarget(now int64, p *PDC, b *inbound, out []byte) int {
-	if _, owed := m.owed(p); owed {
+func (l *life) closeTarget(now int64, p *PDC, b *inbound, out []byte) int {
+	if _, owed := l.mem.owed(p); owed {
 		n := b.nack(pds.NackClosingInErr)
 		n.SPDCID, n.DPDCID = p.handle.ID(), p.peerID
-		k := m.putNACK(out, &n)
-		m.abandon(now, p, Cause(pds.NackClosingInErr))
+		k := l.reply.putNACK(out, &n)
+		l.abandon(now, p, Cause(pds.NackClosingInErr))
 		return k
 	}
-	m.mem.responses.freeAll(&p.resp)
+	l.mem.responses.freeAll(&p.resp)
 	p.rx.Unhold()
-	n := m.ackClose(p, b, out)
-	m.retire(now, p, CauseNone)
+	n := l.reply.ackClose(p, b, out)
+	l.retire(now, p, CauseNone)
 	return n
 }
 
 // owed reports whether a packet of the layer above is not released yet, and how many
 // timeouts the first such packet has seen.
-func (m *Manager) owed(p *PDC) (rtos uint8, ok bool) {
+func (m *memory) owed(p *PDC) (rtos uint8, ok bool) {
 	for off := p.tx.base; off != p.tx.tail; off++ {
-		if r, i := p.tx.at(m.mem, off); r.released>>i&1 == 0 {
-			if _, _, k := m.mem.submitted(r, i); k.control() {
+		if r, i := p.tx.at(m, off); r.released>>i&1 == 0 {
+			if _, _, k := m.submitted(r, i); k.control() {
 				continue
 			}
 			if int32(off-p.tx.next) < 0 {
-				rtos = m.mem.record(r, i).rtos
+				rtos = m.record(r, i).rtos
 			}
 			return rtos, true
 		}
@@ -221,11 +221,11 @@ func (m *Manager) owed(p *PDC) (rtos uint8, ok bool) {
 }
 
 // ackClose acknowledges the CLOSE_CMD of p, the first time and again.
-func (m *Manager) ackClose(p *PDC, b *inbound, out []byte) int {
-	if m.p.c.Start != StartExpected0RTT {
-		return m.putACK(p, out, &ackSpec{psn: p.closePSN, flags: b.echo(), state: &b.state})
+func (w *answers) ackClose(p *PDC, b *inbound, out []byte) int {
+	if w.p.c.Start != StartExpected0RTT {
+		return w.putACK(p, out, &ackSpec{psn: p.closePSN, flags: b.echo(), state: &b.state})
 	}
-	m.stats.ACKs++
+	w.stats.ACKs++
 	cack := p.rx.CACK()
 	a := pds.AckExpected{
 		Ack:      pds.Ack{Flags: b.echo(), SPDCID: p.handle.ID(), DPDCID: p.peerID, CACK: cack},

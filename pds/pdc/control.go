@@ -11,9 +11,9 @@ func (m *Manager) receiveControl(now int64, in *In, out []byte, r *Result) error
 	var c pds.Control
 	n, err := c.Decode(in.Packet)
 	if err = cmp.Or(err, c.Validate()); err != nil {
-		return m.malformed(err)
+		return m.reply.malformed(err)
 	}
-	b := &m.in
+	b := &m.target.in
 	b.control(in, &c)
 	r.Header = n
 	p, err := m.context(now, b, out, r)
@@ -22,22 +22,22 @@ func (m *Manager) receiveControl(now int64, in *In, out []byte, r *Result) error
 	}
 	r.ID.PDC = p.handle
 	if p.state == StateQuarantine {
-		return m.restingControl(now, p, b, &c, out, r)
+		return m.reply.restingControl(now, p, b, &c, out, r)
 	}
 	p.activeAt, p.resp.heard = now, true
 	switch {
 	case b.flags&pds.FlagSYN != 0 && p.is(flagROD) != b.rod:
-		m.nackPDC(p, b, out, r, pds.NackPDCModeMismatch)
+		m.reply.nackPDC(p, b, out, r, pds.NackPDCModeMismatch)
 		return ErrMode
 	case c.Ctl.ConsumesPSN() && p.ends(c.PSN):
-		m.nackPDC(p, b, out, r, pds.NackClosing)
+		m.reply.nackPDC(p, b, out, r, pds.NackClosing)
 		return ErrClosing
 	}
 	if err = m.obey(now, p, b, &c, out, r); err != nil {
 		return err
 	}
 	r.Verdict = VerdictDone
-	if n, closed := m.closeFilled(now, p, b, out); closed { // by its PSN, or by what it clears
+	if n, closed := m.life.closeFilled(now, p, b, out); closed { // by its PSN, or by what it clears
 		r.Reply = n
 	}
 	return nil
@@ -47,38 +47,38 @@ func (m *Manager) receiveControl(now int64, in *In, out []byte, r *Result) error
 func (m *Manager) obey(now int64, p *PDC, b *inbound, c *pds.Control, out []byte, r *Result) error {
 	switch c.Ctl {
 	case pds.CtlNOOP, pds.CtlNegotiation:
-		return m.negotiate(now, p, b, c, out, r)
+		return m.target.negotiate(now, p, b, c, out, r)
 	case pds.CtlACKReq:
-		return m.question(p, b, uint16(c.Payload), out, r)
+		return m.reply.question(p, b, uint16(c.Payload), out, r)
 	case pds.CtlClearCmd:
 		was := p.rx.CACK()
-		m.clearTo(p, c.Payload.PSN())
-		if r.Reply = m.remind(p, b, out); r.Reply == 0 && p.rx.CACK() != was {
-			r.Reply = m.ackCleared(p, b, out)
+		m.target.clearTo(p, c.Payload.PSN())
+		if r.Reply = m.reply.remind(p, b, out); r.Reply == 0 && p.rx.CACK() != was {
+			r.Reply = m.reply.ackCleared(p, b, out)
 		}
 		return nil
 	case pds.CtlClearReq:
-		m.control(p, ctlClearCmd)
+		m.sched.control(p, ctlClearCmd)
 		return nil
 	case pds.CtlCloseCmd:
-		return m.closeCmd(now, p, b, out, r)
+		return m.life.closeCmd(now, p, b, out, r)
 	case pds.CtlCloseReq:
 		if !p.is(flagInitiator) {
-			m.nackPDC(p, b, out, r, pds.NackUnexpEvent)
+			m.reply.nackPDC(p, b, out, r, pds.NackUnexpEvent)
 			return ErrIllegal
 		}
-		if _, err := m.consume(now, p, b, out, r); err != nil {
+		if _, err := m.target.consume(now, p, b, out, r); err != nil {
 			return err
 		}
-		m.startClose(now, p)
+		m.life.startClose(now, p)
 		return nil
 	case pds.CtlProbe:
-		r.Reply = m.putACK(p, out, &ackSpec{
+		r.Reply = m.reply.putACK(p, out, &ackSpec{
 			psn: c.Payload.PSN(), flags: b.echo() | pds.FlagP, opaque: c.ProbeOpaque, state: &b.state,
 		})
 		return nil
 	case pds.CtlCredit:
-		m.credit(now, p, c.Payload.Credit())
+		m.sched.credit(now, p, c.Payload.Credit())
 		return nil
 	default: // CtlCreditReq; Validate knows no other
 		r.Demand = Demand{Target: c.Payload.CreditTarget(), CCCID: c.Payload.CCCID(), Valid: true}
@@ -92,21 +92,21 @@ func (m *Manager) obey(now int64, p *PDC, b *inbound, c *pds.Control, out []byte
 // which the specification has for those, is for a target that has to read the data anew. It
 // asks for the request again and costs another round trip. message is the message_id that the
 // question has, or 0.
-func (m *Manager) question(p *PDC, b *inbound, message uint16, out []byte, r *Result) error {
-	i := m.mem.responses.find(&p.resp, b.psn)
-	was := p.rx.Classify(m.far(p), b.psn, m.p.ranges)
-	switch st := m.mem.responses.slot[i].state; {
+func (w *answers) question(p *PDC, b *inbound, message uint16, out []byte, r *Result) error {
+	i := w.mem.responses.find(&p.resp, b.psn)
+	was := p.rx.Classify(w.mem.far(p), b.psn, w.p.ranges)
+	switch st := w.mem.responses.slot[i].state; {
 	case st == respStored:
-		r.Reply = m.ackStored(p, i, b.echo(), &b.state, out)
+		r.Reply = w.ackStored(p, i, b.echo(), &b.state, out)
 	case st != respNone:
-		m.nackPDC(p, b, out, r, pds.NackRcvdSESProcg)
+		w.nackPDC(p, b, out, r, pds.NackRcvdSESProcg)
 	case was == arrivalOld, was == arrivalDuplicate:
 		b.name = requestName(message) << 32
-		r.Reply = m.ackAgain(p, b, out)
+		r.Reply = w.ackAgain(p, b, out)
 	case !b.psn.After(p.rx.CACK()): // too far below to be named
-		r.Reply = m.ackStanding(p, b, out)
+		r.Reply = w.ackStanding(p, b, out)
 	default:
-		m.nackPDC(p, b, out, r, pds.NackPktNotRcvd)
+		w.nackPDC(p, b, out, r, pds.NackPktNotRcvd)
 	}
 	return nil
 }

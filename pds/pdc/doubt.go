@@ -33,7 +33,7 @@ const (
 // lost, and comes again as soon as those are acknowledged.
 func (m *Manager) Doubts(h Handle) (doubts, first bool) {
 	p := m.get(h)
-	if p == nil || !m.doubts(p) {
+	if p == nil || !m.reply.doubts(p) {
 		return false, false
 	}
 	return true, p.isUnheard()
@@ -45,7 +45,7 @@ func (p *PDC) isUnheard() bool {
 	return p.rx.seen == seenNothing && p.tx.tail == 0 && p.state == StateEstablished
 }
 
-func (m *Manager) doubts(p *PDC) bool { return p.is(flagUnproven) && !m.p.c.KnownSources }
+func (w *answers) doubts(p *PDC) bool { return p.is(flagUnproven) && !w.p.c.KnownSources }
 
 // DoubtsSource is [Manager.Doubts] for packets without a PDC: it reports whether there is no PDC
 // with an address, nor has been of late, on which it has shown that it receives.
@@ -61,25 +61,25 @@ const showContext = 0xffff
 // stays until it has been idle for long, and is asked about when the peer refuses again.
 func (m *Manager) show(now int64, local, peer Addr) {
 	k := InitiatorKey{Source: local.Netip(), Destination: peer.Netip(), Context: showContext}
-	h := m.usable(now, &k)
+	h := m.life.usable(now, &k)
 	if h == 0 {
 		var err error
-		if h, err = m.openInitiator(now, &k); err != nil || m.Noop(h) != nil {
+		if h, err = m.life.openInitiator(now, &k); err != nil || m.Noop(h) != nil {
 			return // the RUDI packet comes again, and may find memory then
 		}
 	}
 	if p := m.get(h); p.ctl&ctlAckReq == 0 && (p.peerID == 0 || deadline.After(p.activeAt, m.p.c.RTOInit) <= now) {
-		m.control(p, ctlAckReq)
+		m.sched.control(p, ctlAckReq)
 	}
 }
 
 // mayTell reports whether a control packet may go to the peer of p.
-func (m *Manager) mayTell(p *PDC) bool {
-	if !m.doubts(p) {
+func (w *answers) mayTell(p *PDC) bool {
+	if !w.doubts(p) {
 		return true
 	}
 	if p.resp.tells == 0 {
-		m.stats.Muted++
+		w.stats.Muted++
 		return false
 	}
 	p.resp.tells--
@@ -95,9 +95,9 @@ func (m *Manager) doubt(now int64, p *PDC, b *inbound, out []byte) int {
 		if m.stats.Doubted++; b.flags&pds.FlagRetx != 0 {
 			return 0
 		}
-		return m.refuse(p, b, out, pds.NackPktNotRcvd)
+		return m.reply.refuse(p, b, out, pds.NackPktNotRcvd)
 	}
 	p.state = StatePending // which has taken no packet, so that nothing has to be remembered
-	m.retire(now, p, CauseNone)
-	return m.askStart(now, b, out)
+	m.life.retire(now, p, CauseNone)
+	return m.start.askStart(now, b, out)
 }

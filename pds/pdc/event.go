@@ -111,15 +111,15 @@ func (r *eventRing) pop(ev *Event) bool {
 }
 
 // event tells the layer above about the PDC itself.
-func (m *Manager) event(p *PDC, k EventKind, c Cause) {
-	m.mem.events.push(Event{Kind: k, PDC: p.handle, Cause: c, Nack: m.said(p, c)})
+func (m *memory) event(p *PDC, k EventKind, c Cause) {
+	m.events.push(Event{Kind: k, PDC: p.handle, Cause: c, Nack: m.said(p, c)})
 }
 
 // said is the NACK behind a cause of the failure of p, 0 if there is none.
-func (m *Manager) said(p *PDC, c Cause) pds.NackCode {
+func (m *memory) said(p *PDC, c Cause) pds.NackCode {
 	switch {
 	case c == CauseNack:
-		return m.mem.shortage[p.slot()].nack
+		return m.shortage[p.slot()].nack
 	case c < CauseRTO:
 		return pds.NackCode(c)
 	}

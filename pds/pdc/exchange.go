@@ -21,10 +21,10 @@ func (f *FastPath) Exchange(
 	now int64, acks []*pds.AckCCView, src Addr, first, end uint64, most int, run *Run,
 ) (p *PDC, acked uint32) {
 	m := (*Manager)(f)
-	if m.ctl.head != 0 || m.data.len() != 0 {
+	if m.sched.ctl.head != 0 || m.sched.data.len() != 0 {
 		return nil, 0
 	}
-	if p = m.acked(acks[0], src); p == nil || !p.waitsToSend() {
+	if p = m.source.acked(acks[0], src); p == nil || !p.waitsToSend() {
 		return nil, 0
 	}
 	w, mem := &p.tx, m.mem
@@ -83,19 +83,19 @@ func (f *FastPath) Exchange(
 		w.limit, w.limitAt, p.stalls = limit, base, 0
 	}
 	m.stats.Received += uint64(len(acks))
-	m.in.awaited = false
+	m.target.in.awaited = false
 	p.activeAt = now
 	p.heardFirst(m.p, now-heard.sentAt, heard.rtos)
 	if infer {
-		m.infers(now, p, last)
+		m.source.infers(now, p, last)
 	}
 	if run.N = uint32(s.Sent); s.Sent == 0 {
 		return p, n
 	}
-	if end := m.sentRun(now, p, cur, run, s); end || w.next == w.tail || goesOn(s.Held) {
+	if end := m.source.sentRun(now, p, cur, run, s); end || w.next == w.tail || goesOn(s.Held) {
 		*m.cc.Waiters(p.cc) = ccc.Waiters{}
 		p.flags &^= flagOnData
-		m.takeTurns(p, end, s.Held)
+		m.sched.takeTurns(p, end, s.Held)
 	}
 	return p, n
 }

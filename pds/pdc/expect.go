@@ -4,22 +4,22 @@ import "github.com/uetcc/uetcc/pds"
 
 // Named returns the PDC with the dpdcid of a request, nil if this manager has no such id.
 // Nothing else is checked: it may be in another life than the request means, or in none.
-func (f *FastPath) Named(q *pds.RequestView) *PDC { return (*Manager)(f).byID(q.DPDCID()) }
+func (f *FastPath) Named(q *pds.RequestView) *PDC { return (*Manager)(f).target.byID(q.DPDCID()) }
 
 // expect looks at a request, and changes nothing. It returns the PDC if the request is new and in
 // the window of an established PDC (the next one, if that is ordered), and the PDC has this peer,
 // owes it no response and is not closing: nearly every request is such. The caller has to check
 // the type and what follows the header.
-func (m *Manager) expect(q *pds.RequestView, src Addr) *PDC {
-	p := m.byID(q.DPDCID())
+func (t *target) expect(q *pds.RequestView, src Addr) *PDC {
+	p := t.byID(q.DPDCID())
 	if p == nil || p.state != StateEstablished || p.peerID != q.SPDCID() || p.peer != src || p.rx.holding {
 		return nil
 	}
 	if q.Flags()&pds.FlagSYN != 0 || q.ClearOffset() >= 0 ||
-		!p.rx.fresh(m.far(p), q.PSN(), m.p.ranges) || !p.rx.reaches(q.ClearPSN()) {
+		!p.rx.fresh(t.mem.far(p), q.PSN(), t.p.ranges) || !p.rx.reaches(q.ClearPSN()) {
 		return nil
 	}
-	if !p.suits(q) || m.mem.responses.free == 0 {
+	if !p.suits(q) || t.mem.responses.free == 0 {
 		return nil
 	}
 	return p
@@ -36,10 +36,10 @@ const unsuited = flagROD | flagClose | flagGap | flagUnproven
 
 // await keeps what Respond needs for a request that expect has just returned p for; there is no
 // NACK that could need more.
-func (m *Manager) await(now int64, p *PDC, q *pds.RequestView, in *In) {
+func (t *target) await(now int64, p *PDC, q *pds.RequestView, in *In) {
 	p.activeAt = now
 	p.rx.released(q.ClearPSN())
-	b := &m.in
+	b := &t.in
 	b.id = RxID{p.handle, q.PSN()}
 	b.psn, b.flags, b.spdcid = q.PSN(), q.Flags(), q.SPDCID()
 	b.size, b.ce, b.state = in.Size, in.CE, in.State

@@ -11,7 +11,7 @@ import (
 func TestFaultK1TargetAsksToClose(t *testing.T) {
 	g := established(t, pairConfig{})
 	info := g.info(g.b)
-	target := g.b.m.byID(info.ID).handle
+	target := g.b.m.target.byID(info.ID).handle
 	require.NoError(t, g.a.m.Begin(g.h)) // a message begins meanwhile
 	require.NoError(t, g.b.m.Close(g.now, target))
 	g.settle()
@@ -28,7 +28,7 @@ func TestFaultK1TargetAsksToClose(t *testing.T) {
 
 func TestFaultK2CloseRequestCrossesClose(t *testing.T) {
 	g := established(t, pairConfig{})
-	target := g.b.m.byID(g.info(g.b).ID).handle
+	target := g.b.m.target.byID(g.info(g.b).ID).handle
 	require.NoError(t, g.b.m.Close(g.now, target))
 	require.NoError(t, g.a.m.Close(g.now, g.h))
 	ask, cmd := g.send(g.b), g.send(g.a)
@@ -40,7 +40,7 @@ func TestFaultK2CloseRequestCrossesClose(t *testing.T) {
 
 func TestFaultK3CloseWithDataOutstanding(t *testing.T) {
 	g := established(t, pairConfig{})
-	target := g.b.m.byID(g.info(g.b).ID).handle
+	target := g.b.m.target.byID(g.info(g.b).ID).handle
 	_, err := g.b.m.Submit(g.now, target, Packet{Handle: 9, Size: 4160, Next: pds.NextResponseData})
 	require.NoError(t, err)
 	g.send(g.b) // lost
@@ -65,7 +65,7 @@ func TestFaultK3CloseWithDataOutstanding(t *testing.T) {
 // the data goes out again before the CLOSE_CMD does, and nothing has failed.
 func TestFaultK3CloseWhileTheACKIsLost(t *testing.T) {
 	g := established(t, pairConfig{})
-	target := g.b.m.byID(g.info(g.b).ID).handle
+	target := g.b.m.target.byID(g.info(g.b).ID).handle
 	_, err := g.b.m.Submit(g.now, target, Packet{Handle: 9, Size: 4160, Next: pds.NextResponseData, EOM: true})
 	require.NoError(t, err)
 	require.Len(t, g.giveAll(g.send(g.b)), 1, "the ACK that is lost")
@@ -93,7 +93,7 @@ func TestCloseOfAFailedPDCAboveAHole(t *testing.T) {
 			g.b.later = first == 0
 			g.submit(1, 2)
 			g.giveAll(g.send(g.a)[first:]) // what comes back is lost
-			target := g.b.m.byID(g.info(g.b).ID).handle
+			target := g.b.m.target.byID(g.info(g.b).ID).handle
 			require.NoError(t, g.a.m.Abort(g.now, g.h))
 			_, answer := g.give(g.send(g.a)[0])
 			require.Empty(t, answer, "what it has overtaken may still come")
@@ -128,7 +128,7 @@ func TestCloseOfAFailedPDCBehindAFullQueue(t *testing.T) {
 func askedToClose(t *testing.T) *pair {
 	g := established(t, pairConfig{})
 	require.NoError(t, g.a.m.Begin(g.h))
-	require.NoError(t, g.b.m.Close(g.now, g.b.m.byID(g.info(g.b).ID).handle))
+	require.NoError(t, g.b.m.Close(g.now, g.b.m.target.byID(g.info(g.b).ID).handle))
 	g.settle()
 	require.Equal(t, StateQuiesce, g.info(g.a).State)
 	return g
@@ -176,7 +176,7 @@ func TestFaultK4CloseRequestExpiresWithAPacketOut(t *testing.T) {
 // limit to that, none of it has failed.
 func TestFaultK3CloseOfAPatientTarget(t *testing.T) {
 	g := established(t, pairConfig{Config: Config{MaxRTORetx: rtoForever}})
-	target := g.b.m.byID(g.info(g.b).ID).handle
+	target := g.b.m.target.byID(g.info(g.b).ID).handle
 	_, err := g.b.m.Submit(g.now, target, Packet{Handle: 9, Size: 4160, Next: pds.NextResponseData, EOM: true})
 	require.NoError(t, err)
 	for range 8 {
@@ -201,7 +201,7 @@ func TestFaultK4NothingLostEndsInError(t *testing.T) {
 	g.submit(1, 3)
 	answers := g.giveAll(g.send(g.a))
 	require.Len(t, answers, 3)
-	require.NoError(t, g.b.m.Close(g.now, g.b.m.byID(g.info(g.b).ID).handle))
+	require.NoError(t, g.b.m.Close(g.now, g.b.m.target.byID(g.info(g.b).ID).handle))
 	g.send(g.b)            // the request to close is lost
 	g.giveAll(answers[:1]) // and two of the answers
 	for range 3 {

@@ -352,7 +352,7 @@ func TestFaultL12ProbeBeforeResend(t *testing.T) {
 	probe := g.send(g.a)
 	require.Equal(t, pds.CtlProbe, controlOf(t, probe[0]).Ctl)
 	p := &g.a.m.pdc[g.h.ID()]
-	g.a.m.timedOut(g.now, p, p.tx.base)
+	g.a.m.source.timedOut(g.now, p, p.tx.base)
 	again := filterData(g.send(g.a))
 	require.Len(t, again, 1)
 	g.giveAll(g.giveAll(probe))
@@ -386,7 +386,7 @@ func TestFaultL13CreditLost(t *testing.T) {
 		require.NoError(t, g.a.m.Announce(0, g.h, 900*4160))
 		g.submit(1, 900)
 		g.giveAll(g.giveAll(g.send(g.a)))
-		target := g.b.m.byID(g.info(g.b).ID).handle
+		target := g.b.m.target.byID(g.info(g.b).ID).handle
 		for _, total := range []uint32{200_000, 400_000} {
 			out := make([]byte, ReplyMax)
 			n, err := g.b.m.PutCredit(target, total/pds.ByteUnit, out)

@@ -119,7 +119,7 @@ func TestFaultR8ReadDataOvertakesTheACK(t *testing.T) {
 	g := newPair(t, pairConfig{Config: Config{KnownSources: true}})
 	g.submit(1, 1)
 	acks := g.giveAll(g.send(g.a))
-	target := g.b.m.byID(g.info(g.b).ID).handle
+	target := g.b.m.target.byID(g.info(g.b).ID).handle
 	_, err := g.b.m.Submit(g.now, target, Packet{Handle: 50, Size: 4160, Next: pds.NextResponseData})
 	require.NoError(t, err)
 	g.giveAll(g.giveAll(g.send(g.b)))

@@ -396,7 +396,7 @@ func TestCloseHasMemory(t *testing.T) {
 	require.NoError(t, g.a.m.Close(g.now, g.h))
 	g.settle()
 	require.Equal(t, StateQuarantine, g.a.m.pdc[g.h.ID()].state)
-	require.Zero(t, g.b.m.open, "it has heard of it")
+	require.Zero(t, g.b.m.life.open, "it has heard of it")
 }
 
 // Messages for the reserved pool hold back none for the general one: each waits for an id of

@@ -62,10 +62,10 @@ func TestFaultS5RefusedAgain(t *testing.T) {
 	g.send(g.a)
 	k := pds.Nack{Code: pds.NackNoPDCAvail, PSN: g.info(g.a).Base}
 	require.NoError(t, g.nack(k).Err)
-	cursor := g.a.m.cursor
+	cursor := g.a.m.life.cursor
 	require.NotZero(t, cursor)
 	require.ErrorIs(t, g.nack(k).Err, ErrStale)
-	require.Equal(t, cursor, g.a.m.cursor)
+	require.Equal(t, cursor, g.a.m.life.cursor)
 }
 
 // A flood of SYN packets that nothing can be done for is refused without a search for each.
@@ -77,7 +77,7 @@ func TestFaultS1SearchedNowAndThen(t *testing.T) {
 	next := map[int64]bool{}
 	for i := range 50 {
 		require.Zero(t, g.syn(100+i))
-		next[g.b.m.searchAt] = true
+		next[g.b.m.life.searchAt] = true
 		g.now += 10_000
 	}
 	require.Len(t, next, 5)
@@ -92,9 +92,9 @@ func TestFaultS1MessagesWaitMeanwhile(t *testing.T) {
 	_, err := g.b.m.Open(g.now, &InitiatorKey{Source: g.b.addr, Destination: crowdPeer(1)}, 1)
 	require.ErrorIs(t, err, ErrWaiting)
 	require.Zero(t, g.syn(1000))
-	cursor := g.b.m.cursor
+	cursor := g.b.m.life.cursor
 	require.Zero(t, g.syn(1001))
-	require.Equal(t, cursor, g.b.m.cursor)
+	require.Equal(t, cursor, g.b.m.life.cursor)
 	require.Equal(t, 1, g.b.m.Waiting())
 }
 

@@ -29,25 +29,25 @@ func (p *PDC) giveUpAt(now int64) int64 {
 // to close has all its open messages to end first, and may be waiting to send a packet
 // again: Close_REQ_Time has to pass without a word from it, with nothing on the way to it,
 // and nothing that it waits for. Who says much and clears nothing has no such respite.
-func (m *Manager) giveUp(now int64, p *PDC) {
+func (l *life) giveUp(now int64, p *PDC) {
 	if p.state == StatePending {
-		m.stats.PendingOver++
-		m.abandon(now, p, Cause(pds.NackNewStartPSN))
+		l.stats.PendingOver++
+		l.abandon(now, p, Cause(pds.NackNewStartPSN))
 		return
 	}
-	_, owed := m.owed(p)
-	if p.resp.asked < clearAsks && (p.resp.heard || owed || m.awaited(p) && m.idleAt(p) > now) {
+	_, owed := l.mem.owed(p)
+	if p.resp.asked < clearAsks && (p.resp.heard || owed || l.awaited(p) && l.timer.idleAt(p) > now) {
 		p.resp.heard = false
-		p.giveUpIn(now, m.p.patience())
+		p.giveUpIn(now, l.p.patience())
 		return
 	}
-	m.closeInError(now, p)
+	l.closeInError(now, p)
 }
 
 // closeInError ends a target PDC whose peer has not closed it.
-func (m *Manager) closeInError(now int64, p *PDC) {
-	m.abandon(now, p, Cause(pds.NackClosingInErr))
-	m.control(p, ctlClosingInErr)
+func (l *life) closeInError(now int64, p *PDC) {
+	l.abandon(now, p, Cause(pds.NackClosingInErr))
+	l.sched.control(p, ctlClosingInErr)
 }
 
 // patience is how long a peer that was asked to close may be silent.

@@ -16,67 +16,67 @@ const (
 
 // afterACK looks for losses and moves the probe, after an acknowledgement that says how many
 // packets have overtaken those that are missing, and whether it answers the last probe.
-func (m *Manager) afterACK(now int64, p *PDC, ooo uint16, answer bool) {
-	c := m.cc.Context(p.cc)
+func (s *source) afterACK(now int64, p *PDC, ooo uint16, answer bool) {
+	c := s.cc.Context(p.cc)
 	if c == nil || p.is(flagROD) {
 		return
 	}
 	if ooo >= inferPackets || answer || p.is(flagRecovering) {
-		m.lookForLosses(now, p, c, int64(ooo), answer)
+		s.lookForLosses(now, p, c, int64(ooo), answer)
 	}
-	m.moveProbe(now, p, c)
+	s.timer.moveProbe(now, p, c)
 }
 
 // infers is afterACK for one that [pds.AckCCView.Plain] describes, with news of packets.
-func (m *Manager) infers(now int64, p *PDC, a *pds.AckCCView) {
+func (s *source) infers(now int64, p *PDC, a *pds.AckCCView) {
 	if p.cc != 0 {
 		p.probes = 0
 	}
 	ooo := knownOOO(a.OOOCount())
 	if ooo == 0 && !a.Cumulative() {
-		ooo = p.tx.arrivedAhead(m.mem)
+		ooo = p.tx.arrivedAhead(s.mem)
 	}
-	m.afterACK(now, p, ooo, false)
+	s.afterACK(now, p, ooo, false)
 }
 
 // lookForLosses begins a recovery if an acknowledgement shows that packets are lost, and goes
 // on with one.
-func (m *Manager) lookForLosses(now int64, p *PDC, c *ccc.Context, ooo int64, answer bool) {
+func (s *source) lookForLosses(now int64, p *PDC, c *ccc.Context, ooo int64, answer bool) {
 	if !p.recover.After(p.tx.MaxCACK()) {
 		p.flags &^= flagRecovering
 	}
-	end, since, lost := m.suspects(now, p, c, ooo, answer)
+	end, since, lost := s.suspects(now, p, c, ooo, answer)
 	if lost && !p.is(flagRecovering) && p.tx.queued == 0 && p.tx.outstanding() {
 		p.flags |= flagRecovering
 		p.recover = end
 	}
 	if p.is(flagRecovering) {
-		m.inferLosses(now, p, c, since)
+		s.inferLosses(now, p, c, since)
 	}
 }
 
 // moveProbe puts the probe off: something has been heard.
-func (m *Manager) moveProbe(now int64, p *PDC, c *ccc.Context) {
+func (t *timers) moveProbe(now int64, p *PDC, c *ccc.Context) {
 	if !p.tx.outstanding() || !p.knowsProbes() {
 		p.probeAt = never
 		return
 	}
-	p.probeAt = deadline.After(now, p.probeBackoff(m.probeDelay(c.BaseRTT(), p.tx.next != p.tx.tail)))
+	p.probeAt = deadline.After(now, p.probeBackoff(t.probeDelay(c.BaseRTT(), p.tx.next != p.tx.tail)))
 	if p.probeAt < p.timerAt {
-		m.schedule(p, now)
+		t.schedule(p, now)
 	}
 }
 
 // suspects reports whether an acknowledgement shows that packets have been lost, of those up
 // to end, and of those sent again the ones that left before since.
-func (m *Manager) suspects(now int64, p *PDC, c *ccc.Context, ooo int64, answer bool) (end pds.PSN, since int64, lost bool) {
-	end, lost = p.tx.Next()-1, m.manyAhead(c, ooo)
+func (s *source) suspects(now int64, p *PDC, c *ccc.Context, ooo int64, answer bool) (end pds.PSN, since int64, lost bool) {
+	end, lost = p.tx.Next()-1, s.sched.manyAhead(c, ooo)
 	if !answer {
 		return end, 0, lost
 	}
 	probed := p.probed
 	p.probed = 0
-	if now-probed-c.BaseRTT() >= m.p.c.TargetQDelay || !p.before.After(p.tx.MaxCACK()) {
+	if now-probed-c.BaseRTT() >= s.p.c.TargetQDelay || !p.before.After(p.tx.MaxCACK()) {
 		return end, 0, lost
 	}
 	// The path is free, so what left before the probe and has not arrived is not on its way.
@@ -89,7 +89,7 @@ func (m *Manager) suspects(now int64, p *PDC, c *ccc.Context, ooo int64, answer 
 
 // outOfOrder is the ooo_count of an acknowledgement. Of a peer whose congestion state is empty,
 // or that sends none, it is what its acknowledgements have shown to have arrived behind CACK.
-func (m *Manager) outOfOrder(p *PDC, h *pds.AckCC) (ooo uint16) {
+func (m *memory) outOfOrder(p *PDC, h *pds.AckCC) (ooo uint16) {
 	var n pds.NSCCState
 	var c pds.CreditState
 	switch {
@@ -99,7 +99,7 @@ func (m *Manager) outOfOrder(p *PDC, h *pds.AckCC) (ooo uint16) {
 		ooo = knownOOO(c.OOOCount)
 	}
 	if ooo == 0 && (h.Bitmap != 0 || h.Offset != 0) {
-		return p.tx.arrivedAhead(m.mem)
+		return p.tx.arrivedAhead(m)
 	}
 	return ooo
 }
@@ -113,8 +113,8 @@ func knownOOO(n uint16) uint16 {
 }
 
 // manyAhead reports whether so much has overtaken what is missing that this is lost.
-func (m *Manager) manyAhead(c *ccc.Context, ooo int64) bool {
-	cp := m.cc.Params()
+func (s *scheduler) manyAhead(c *ccc.Context, ooo int64) bool {
+	cp := s.cc.Params()
 	limit := min(c.Cwnd()*inferFactor/2, cp.NSCC().MaxWnd())
 	return ooo >= max(limit/cp.MTU(), inferPackets)
 }
@@ -122,21 +122,21 @@ func (m *Manager) manyAhead(c *ccc.Context, ooo int64) bool {
 // inferLosses queues what has not arrived between the cumulative acknowledgement and the
 // end of the recovery, a window at a time: each packet once, and again if a probe that left
 // at since has overtaken it.
-func (m *Manager) inferLosses(now int64, p *PDC, c *ccc.Context, since int64) {
+func (s *source) inferLosses(now int64, p *PDC, c *ccc.Context, since int64) {
 	end := p.tx.offset(p.recover) + 1
-	if room := p.tx.cack + uint32(max(c.Cwnd()/m.cc.Params().MTU(), 1)); int32(end-room) > 0 {
+	if room := p.tx.cack + uint32(max(c.Cwnd()/s.cc.Params().MTU(), 1)); int32(end-room) > 0 {
 		end = room
 	}
 	for off := p.tx.base; ; off++ {
 		var ok bool
-		if off, ok = p.tx.find(m.mem, off, standingOut); !ok || int32(off-end) >= 0 {
+		if off, ok = p.tx.find(s.mem, off, standingOut); !ok || int32(off-end) >= 0 {
 			break
 		}
-		pkt := p.tx.packet(m.mem, off)
-		if p.tx.hasArrived(m.mem, off) || pkt.kind.control() || pkt.sends != copiesFirst && pkt.sentAt >= since {
+		pkt := p.tx.packet(s.mem, off)
+		if p.tx.hasArrived(s.mem, off) || pkt.kind.control() || pkt.sends != copiesFirst && pkt.sentAt >= since {
 			continue
 		}
-		m.stats.Inferred++
-		m.timedOut(now, p, off)
+		s.stats.Inferred++
+		s.timedOut(now, p, off)
 	}
 }

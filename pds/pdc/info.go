@@ -31,7 +31,7 @@ type Info struct {
 func (m *Manager) PDC(h Handle) (Info, bool) {
 	p := m.get(h)
 	if p == nil {
-		if p = m.byID(h.ID()); p != nil && p.handle == h {
+		if p = m.target.byID(h.ID()); p != nil && p.handle == h {
 			return Info{ID: h.ID(), PeerID: p.peerID, Peer: p.peer, Local: p.local}, false
 		}
 		return Info{}, false

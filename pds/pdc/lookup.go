@@ -12,35 +12,35 @@ func (m *Manager) context(now int64, b *inbound, out []byte, r *Result) (*PDC, e
 	if b.flags&pds.FlagSYN != 0 {
 		return m.contextSYN(now, b, out, r)
 	}
-	p := m.byID(b.dpdcid)
+	p := m.target.byID(b.dpdcid)
 	switch {
 	case p == nil || p.state == StateClosed || p.peer != b.src:
 		m.stats.Unknown++
-		m.nackStranger(now, b, out, r, pds.NackInvDPDCID)
+		m.reply.nackStranger(now, b, out, r, pds.NackInvDPDCID)
 		return nil, ErrUnknown
 	case p.peerID != b.spdcid && p.peerID != 0:
 		m.stats.Unknown++
-		m.nackStranger(now, b, out, r, pds.NackPDCHdrMismatch)
+		m.reply.nackStranger(now, b, out, r, pds.NackPDCHdrMismatch)
 		return nil, ErrPeer
 	case p.state == StateQuarantine:
 		return p, nil
 	case p.state == StatePending:
 		// Its sender has the PDCID from the NEW_START_PSN, and starts as that says.
-		if p.rx.Classify(m.far(p), b.psn, m.p.ranges) != arrivalNew {
+		if p.rx.Classify(m.mem.far(p), b.psn, m.p.ranges) != arrivalNew {
 			return nil, ErrStale
 		}
 		p.begun()
 	}
 	if p.is(flagUnproven) {
-		m.shown(p)
+		m.life.shown(p)
 	}
 	if p.peerID == 0 {
 		// One of an earlier PDC with this id must not say who the peer is.
-		if p.rx.Classify(m.far(p), b.psn, m.p.ranges) == arrivalOutside {
+		if p.rx.Classify(m.mem.far(p), b.psn, m.p.ranges) == arrivalOutside {
 			m.stats.Unknown++
 			return nil, ErrStale
 		}
-		m.learn(p, b.spdcid)
+		m.life.learn(p, b.spdcid)
 	}
 	return p, nil
 }
@@ -51,33 +51,33 @@ func (m *Manager) contextSYN(now int64, b *inbound, out []byte, r *Result) (*PDC
 		if r.Next != pds.NextNone {
 			code = pds.NackPDCHdrMismatch // read data, before anything was asked for
 		}
-		m.nackStranger(now, b, out, r, code)
+		m.reply.nackStranger(now, b, out, r, code)
 		return nil, ErrIllegal
 	}
 	p, code, err := m.openTarget(now, b)
 	switch {
 	case code == pds.NackNewStartPSN: // not limited: it is shorter than what it answers
-		r.Reply = m.askStart(now, b, out)
+		r.Reply = m.start.askStart(now, b, out)
 		return nil, err
 	case code != 0:
-		m.nackStranger(now, b, out, r, code)
+		m.reply.nackStranger(now, b, out, r, code)
 		return nil, err
 	case err != nil:
 		return nil, err
 	case p.state == StateQuarantine:
-		return nil, m.restingSYN(now, p, b, out, r)
+		return nil, m.reply.restingSYN(now, p, b, out, r)
 	case p.tx.start != b.start && p.state != StatePending:
-		m.challenge(now, p) // a peer that has begun again, maybe, and would be locked out until IdleTime
-		m.nackPDC(p, b, out, r, pds.NackInvalidSYN)
+		m.recovery.challenge(now, p) // a peer that has begun again, maybe, and would be locked out until IdleTime
+		m.reply.nackPDC(p, b, out, r, pds.NackInvalidSYN)
 		return nil, ErrStart
 	case p.tx.start != b.start:
 		n := b.nack(pds.NackNewStartPSN)
 		n.SPDCID, n.Payload = p.handle.ID(), uint32(p.tx.start)
-		r.Reply = m.putNACK(out, &n)
+		r.Reply = m.reply.putNACK(out, &n)
 		return nil, ErrStart
 	}
 	if p.begun(); p.is(flagUnproven) && m.p.c.Start == StartRandom1RTT {
-		m.shown(p) // nobody else knows the Start_PSN
+		m.life.shown(p) // nobody else knows the Start_PSN
 	}
 	if p.is(flagUnproven) {
 		n := uint8(tellsPerRequest)
@@ -97,26 +97,26 @@ func (p *PDC) begun() {
 }
 
 // shown notes that the peer of p receives what is sent to it.
-func (m *Manager) shown(p *PDC) {
+func (l *life) shown(p *PDC) {
 	p.flags &^= flagUnproven
-	m.table.proves(p.handle)
+	l.table.proves(p.handle)
 	if p.tx.Unsent() != 0 {
-		m.wake(p)
+		l.sched.wake(p)
 	}
 }
 
 // byID returns the PDC with an id, live or resting.
-func (m *Manager) byID(id pds.PDCID) *PDC {
-	if int(id) < len(m.pdc) {
-		return &m.pdc[id]
+func (t *target) byID(id pds.PDCID) *PDC {
+	if int(id) < len(t.pdc) {
+		return &t.pdc[id]
 	}
 	return nil
 }
 
 // fromPeer returns the live PDC that a packet from src names, nil if there is none or its peer
 // is another. The spdcid of a NACK may be 0, which says nothing.
-func (m *Manager) fromPeer(dpdcid pds.PDCID, src Addr, spdcid pds.PDCID) *PDC {
-	p := m.byID(dpdcid)
+func (t *target) fromPeer(dpdcid pds.PDCID, src Addr, spdcid pds.PDCID) *PDC {
+	p := t.byID(dpdcid)
 	if p == nil || !p.state.live() || p.peer != src || p.peerID != spdcid && p.peerID != 0 && spdcid != 0 {
 		return nil
 	}
@@ -124,15 +124,15 @@ func (m *Manager) fromPeer(dpdcid pds.PDCID, src Addr, spdcid pds.PDCID) *PDC {
 }
 
 // learn takes the peer's PDCID from the first packet that names it.
-func (m *Manager) learn(p *PDC, id pds.PDCID) {
+func (l *life) learn(p *PDC, id pds.PDCID) {
 	p.peerID = id
-	m.table.Learn(p.handle, id)
+	l.table.Learn(p.handle, id)
 	if p.ctl != 0 { // what has waited for this
-		m.control(p, 0)
+		l.sched.control(p, 0)
 	}
 	if p.state == StateCreating {
 		p.state = StateEstablished
-		m.event(p, EventUp, CauseNone)
-		m.measure(p)
+		l.mem.event(p, EventUp, CauseNone)
+		l.sched.measure(p)
 	}
 }

@@ -22,14 +22,14 @@ func pausing(now, again int64) bool { return again > now && again-now <= roomPau
 //
 // Source: UE Specification 1.0.x section 3.5: a target may ask for a close for want of
 // resources at any time; which, and when, is left to it.
-func (m *Manager) makeRoom(now int64, crowded bool) {
-	if m.mem.events.free() < m.mem.reserve || pausing(now, m.searchAt) {
+func (l *life) makeRoom(now int64, crowded bool) {
+	if l.mem.events.free() < l.mem.reserve || pausing(now, l.searchAt) {
 		return
 	}
-	if p := m.unused(now, crowded); p != nil {
-		m.askClose(now, p)
+	if p := l.unused(now, crowded); p != nil {
+		l.askClose(now, p)
 	} else {
-		m.searchAt = deadline.After(now, roomPause)
+		l.searchAt = deadline.After(now, roomPause)
 	}
 }
 
@@ -39,22 +39,22 @@ func (m *Manager) makeRoom(now int64, crowded bool) {
 // than a packet waits to be sent again. While there are such, or their ids rest, nobody else
 // is asked: SYN packets in others' names take places from each other only. Of the others
 // one goes that has been silent for as long as its id will rest.
-func (m *Manager) unused(now int64, flood bool) *PDC {
+func (l *life) unused(now int64, flood bool) *PDC {
 	var unproven, proven *PDC
-	silent := m.p.longestRTO()
-	for range m.looks() {
-		p := m.look()
-		rests := p.state == StateQuarantine && m.table.rests(p.handle.ID(), now)
+	silent := l.p.longestRTO()
+	for range l.looks() {
+		p := l.look()
+		rests := p.state == StateQuarantine && l.table.rests(p.handle.ID(), now)
 		if p.is(flagInitiator) || !p.state.live() && !rests {
 			continue
 		}
-		idle := m.prospect(now, p) == prospectIdle
-		if m.table.unproven(p.handle.ID()) {
+		idle := l.prospect(now, p) == prospectIdle
+		if l.table.unproven(p.handle.ID()) {
 			flood = true
 			if idle && now >= deadline.After(p.activeAt, silent) {
 				unproven = older(unproven, p)
 			}
-		} else if idle && now >= deadline.After(p.activeAt, max(silent, m.table.quarantine)) {
+		} else if idle && now >= deadline.After(p.activeAt, max(silent, l.table.quarantine)) {
 			proven = older(proven, p)
 		}
 	}
@@ -66,9 +66,9 @@ func (m *Manager) unused(now int64, flood bool) *PDC {
 
 // mayBind reports whether a PDC that is opened from here may have the context of k: there
 // is one, or more are free than are left to targets.
-func (m *Manager) mayBind(now int64, k *ccc.Key) bool {
-	for !m.ctxs.Has(k, m.spare) {
-		if !m.takeContext(now) {
+func (l *life) mayBind(now int64, k *ccc.Key) bool {
+	for !l.ctxs.Has(k, l.spare) {
+		if !l.takeContext(now) {
 			return false
 		}
 	}
@@ -78,40 +78,40 @@ func (m *Manager) mayBind(now int64, k *ccc.Key) bool {
 // ensureBound binds a target PDC when it has something to send for the first time. It
 // reports false if no context of congestion control is free, nor can be taken. A look that
 // the pause has put off is made up for by the next Tick, since nothing else may happen.
-func (m *Manager) ensureBound(now int64, p *PDC) bool {
-	if p.cc != 0 || m.bind(now, p) == nil {
+func (l *life) ensureBound(now int64, p *PDC) bool {
+	if p.cc != 0 || l.bind(now, p) == nil {
 		return true
 	}
-	if pausing(now, m.spareAt) {
-		m.deferred = true
-		m.arm(now)
+	if pausing(now, l.spareAt) {
+		l.deferred = true
+		l.arm(now)
 		return false
 	}
-	return m.takeContext(now) && m.bind(now, p) == nil
+	return l.takeContext(now) && l.bind(now, p) == nil
 }
 
 // takeContext frees the context of a PDC that a peer has opened and that has nothing to send.
 // It gets one again when it has. Otherwise a target that answers more peers than it has
 // contexts would let those who come late wait until others' PDCs have been idle for long.
-func (m *Manager) takeContext(now int64) bool {
-	if pausing(now, m.spareAt) {
+func (l *life) takeContext(now int64) bool {
+	if pausing(now, l.spareAt) {
 		return false
 	}
 	var idle *PDC
-	for range m.looks() {
-		p := m.look()
+	for range l.looks() {
+		p := l.look()
 		switch {
 		case p.is(flagInitiator) || p.cc == 0 || !p.tx.done() || p.unsubmitted != 0:
-		case m.cc.Context(p.cc).PDCs() > 1:
-			m.unbind(now, p) // perhaps the last that uses it has nothing to send, either
+		case l.cc.Context(p.cc).PDCs() > 1:
+			l.unbind(now, p) // perhaps the last that uses it has nothing to send, either
 		default:
 			idle = older(idle, p)
 		}
 	}
 	if idle == nil {
-		m.spareAt = deadline.After(now, roomPause)
+		l.spareAt = deadline.After(now, roomPause)
 		return false
 	}
-	m.unbind(now, idle)
+	l.unbind(now, idle)
 	return true
 }

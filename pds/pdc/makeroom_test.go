@@ -39,7 +39,7 @@ func (g crowd) syn(i int) pds.PDCID {
 
 // more has peer i send another packet, now that it has the answer.
 func (g crowd) more(i int, id pds.PDCID) Result {
-	q := pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, SPDCID: pds.PDCID(100 + i), DPDCID: id, PSN: g.b.m.byID(id).rx.Missing(), ClearOffset: -1}
+	q := pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, SPDCID: pds.PDCID(100 + i), DPDCID: id, PSN: g.b.m.target.byID(id).rx.Missing(), ClearOffset: -1}
 	r, _ := g.give(wire{from: g.a, b: append(q.AppendTo(nil), make([]byte, 60)...), dst: crowdPeer(i)})
 	return r
 }
@@ -120,7 +120,7 @@ func TestKeptPDCIDs(t *testing.T) {
 func TestTakeLeavesTheFirstProofAlone(t *testing.T) {
 	g := newCrowd(t, 0)
 	id := g.syn(0)
-	p := g.b.m.byID(id)
+	p := g.b.m.target.byID(id)
 	take := func(ahead pds.PSN) bool {
 		q := pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, SPDCID: 100, DPDCID: id, PSN: p.rx.Missing() + ahead, ClearOffset: -1 - int16(ahead)}
 		src := AddrFrom(crowdPeer(0))
@@ -144,7 +144,7 @@ func TestAnswersToMorePeersThanContexts(t *testing.T) {
 	}})}
 	answer := func(i int) (pds.PDCID, error) {
 		id := g.syn(i)
-		_, err := g.b.m.Submit(g.now, g.b.m.byID(id).handle, Packet{Handle: uint64(i), Size: 4160, Next: pds.NextResponseData})
+		_, err := g.b.m.Submit(g.now, g.b.m.target.byID(id).handle, Packet{Handle: uint64(i), Size: 4160, Next: pds.NextResponseData})
 		return id, err
 	}
 	var ids []pds.PDCID
@@ -162,10 +162,10 @@ func TestAnswersToMorePeersThanContexts(t *testing.T) {
 	r, _ := g.give(wire{from: g.a, b: a.AppendTo(nil), dst: crowdPeer(0)})
 	require.NoError(t, r.Err)
 	g.now += roomPause
-	_, err = g.b.m.Submit(g.now, g.b.m.byID(third).handle, Packet{Handle: 2, Size: 4160, Next: pds.NextResponseData})
+	_, err = g.b.m.Submit(g.now, g.b.m.target.byID(third).handle, Packet{Handle: 2, Size: 4160, Next: pds.NextResponseData})
 	require.NoError(t, err)
-	require.Zero(t, g.b.m.byID(ids[0]).cc)
-	require.NotZero(t, g.b.m.byID(ids[1]).cc)
+	require.Zero(t, g.b.m.target.byID(ids[0]).cc)
+	require.NotZero(t, g.b.m.target.byID(ids[1]).cc)
 	require.Len(t, g.send(g.b), 1)
 }
 
@@ -181,13 +181,13 @@ func newCrowdOf(t *testing.T, contexts, spare int) crowd {
 
 // data sends some on a PDC that a peer has opened.
 func (g crowd) data(id pds.PDCID) error {
-	_, err := g.b.m.Submit(g.now, g.b.m.byID(id).handle, Packet{Handle: 1, Size: 4160, Next: pds.NextResponseData})
+	_, err := g.b.m.Submit(g.now, g.b.m.target.byID(id).handle, Packet{Handle: 1, Size: 4160, Next: pds.NextResponseData})
 	return err
 }
 
 // acknowledge has the peer of a PDC acknowledge all that has been sent on it.
 func (g crowd) acknowledge(id pds.PDCID) {
-	p := g.b.m.byID(id)
+	p := g.b.m.target.byID(id)
 	a := pds.Ack{Next: pds.NextNone, SPDCID: p.peerID, DPDCID: id, CACK: p.tx.Next() - 1}
 	r, _ := g.give(wire{from: g.a, b: a.AppendTo(nil), dst: p.peer.Netip()})
 	require.NoError(g.t, r.Err)

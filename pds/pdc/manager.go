@@ -2,15 +2,12 @@ package pdc
 
 import (
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/random"
-	"github.com/uetcc/uetcc/internal/siphash"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/table"
 	"github.com/uetcc/uetcc/internal/timerwheel"
@@ -92,45 +89,40 @@ const ReplyMax = pds.AckCCLen + ResponseMax
 // A Manager is the PDS manager of one fabric endpoint: it owns the PDCs, decides
 // which packet is sent next, and keeps their timers.
 //
+// Its parts know only the parts above them in the struct:
+//
+//	sched    which PDC sends next
+//	timer    when a PDC is looked at again
+//	reply    what goes back at once: acknowledgements and NACKs
+//	start    Start_PSNs, and whose address is proven
+//	target   requests that arrive
+//	source   packets in flight, and what congestion control hears of them
+//	life     how PDCs open, close and fail, and who waits for one
+//	recovery what follows from acknowledgements, NACKs and time
+//
 // Single writer, and not to be copied. See the package comment for the calls.
 //
 // Source: UE Specification 1.0.x section 3.5, PDS manager.
 type Manager struct {
-	p      *Params
-	cc     *ccc.Manager
-	ctxs   *ccc.Table
-	algof  func(ccc.Key) ccc.Algorithm
-	table  *Table
-	mem    *memory
-	awaits func(Handle) bool // ManagerConfig.Awaited
-	pdc    []PDC             // by PDCID
-	wheel  *timerwheel.Wheel
-	draw   *rand.ChaCha8 // peers see what it gives: that must not tell what it gives others
-	stats  Stats
+	p     *Params
+	mem   *memory
+	pdc   []PDC // by PDCID
+	cc    *ccc.Manager
+	table *Table
 
-	data  queue   // PDCs with packets to send that congestion control may allow
-	ctl   list    // PDCs with control packets to send
-	turns queue   // PDCs with a buffered request whose turn has come
-	cccID []uint8 // by context: what the peer knows it by
+	sched    scheduler
+	timer    timers
+	reply    answers
+	start    starts
+	target   target
+	source   source
+	life     life
+	recovery recovery
 
-	in      inbound              // the packet that is being received
-	plain   [RunMax]ccc.PlainAck // those of one Exchange
-	limiter limiter              // of answers to packets without a PDC
-	secret  siphash.Key          // of what peers see and strangers must not guess
-	waiting [2]waitQueue         // for the general pool, and for the reserved one
-
-	starts   []askedStart
-	paths    knownPaths
-	expected expectedStarts // with StartExpected0RTT
+	plain    [RunMax]ccc.PlainAck // those of one Exchange
 	rudi     rudiTable
-	open     int // PDCs in StateCreating to StateEstablished
 	targetTC uint8
-	cursor   uint16 // where the search for a PDC to close goes on
-	searchAt int64  // no makeRoom before
-	spare    int    // ManagerConfig.Spare
-	spareAt  int64  // no takeContext before
-	deferred bool   // a target lacks a context, and takeContext had to pause
-	revision uint32 // of cc, when those who wait for a context were last looked at
+	stats    Stats
 }
 
 // NewManager allocates all that a manager ever uses. Errors wrap [ErrConfig] and name the
@@ -144,39 +136,29 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		return nil, err
 	}
 	ids := c.Memory.pdcs
-	var key [32]byte
-	binary.LittleEndian.PutUint64(key[:], c.Seed)
 	m := &Manager{
-		p: c.Params, table: c.Table, mem: mem, cc: c.CC, ctxs: c.Contexts,
-		algof: c.Algorithm, awaits: c.Awaited, targetTC: c.TargetTC,
-		pdc:   slab.Make[PDC](ids + 1),
-		data:  newQueue(ids),
-		turns: newQueue(ids),
-		wheel: timerwheel.New(ids+2, 1024, c.Now),
-		draw:  rand.NewChaCha8(key),
-		cccID: make([]uint8, c.Contexts.Stats().Capacity+1),
-		spare: c.Spare,
+		p: c.Params, mem: mem, pdc: slab.Make[PDC](ids + 1), cc: c.CC, table: c.Table, targetTC: c.TargetTC,
 	}
-	m.limiter.hasher = table.NewHasher(c.Seed)
-	key[8] = 1
-	secret := rand.NewChaCha8(key)
-	m.secret = siphash.Key{secret.Uint64(), secret.Uint64()}
 	for i := range m.pdc {
 		m.pdc[i].timerAt = never
 	}
-	m.starts = newAskedStarts(ids)
-	m.paths = newKnownPaths(ids, m.limiter.hasher)
-	if m.p.c.Start == StartExpected0RTT {
-		m.expected = newExpectedStarts(ids, m.limiter.hasher)
+	hasher := table.NewHasher(c.Seed)
+	m.sched = scheduler{pdc: m.pdc, cc: m.cc, ctxs: c.Contexts, data: newQueue(ids)}
+	m.timer = timers{p: m.p, mem: m.mem, wheel: timerwheel.New(ids+2, 1024, c.Now)}
+	m.reply = answers{p: m.p, mem: m.mem, stats: &m.stats, limiter: limiter{hasher: hasher}}
+	m.start.init(m, c.Seed, hasher)
+	m.target = target{
+		p: m.p, mem: m.mem, pdc: m.pdc, stats: &m.stats, reply: &m.reply, timer: &m.timer, turns: newQueue(ids),
 	}
-	for i := range m.waiting {
-		m.waiting[i].ring = make([]waiter, c.Waiting)
+	m.source = source{p: m.p, mem: m.mem, pdc: m.pdc, cc: m.cc, stats: &m.stats, sched: &m.sched, timer: &m.timer}
+	m.life.init(m, &c, hasher)
+	m.recovery = recovery{
+		p: m.p, mem: m.mem, pdc: m.pdc, cc: m.cc, stats: &m.stats,
+		sched: &m.sched, timer: &m.timer, reply: &m.reply, start: &m.start, target: &m.target, source: &m.source, life: &m.life,
 	}
-	m.rudi.init(c.RUDI, uint32(m.random()))
+	m.rudi.init(c.RUDI, uint32(m.start.random()))
 	return m, nil
 }
-
-func (m *Manager) random() uint64 { return m.draw.Uint64() }
 
 // get returns the PDC of a handle, nil if its life is over.
 func (m *Manager) get(h Handle) *PDC {

@@ -58,12 +58,12 @@ func (m *Manager) Announce(now int64, h Handle, bytes int64) error {
 	if p == nil {
 		return ErrUnknown
 	}
-	if !m.ensureBound(now, p) {
+	if !m.life.ensureBound(now, p) {
 		return ErrNoMemory
 	}
 	p.unsubmitted += bytes
 	m.cc.OnNewData(ccc.Handle(h), now, bytes)
-	m.release(p)
+	m.sched.release(p)
 	return nil
 }
 
@@ -89,11 +89,11 @@ func (m *Manager) SubmitRun(now int64, h Handle, first *Packet, n int) (taken in
 	case !p.state.sendsData():
 		return 0, ErrState
 	}
-	if !m.ensureBound(now, p) {
+	if !m.life.ensureBound(now, p) {
 		return 0, ErrNoMemory
 	}
-	if m.doubts(p) && p.tx.tail == 0 {
-		if err := m.queueControl(p, pds.CtlNOOP, 0); err != nil {
+	if m.reply.doubts(p) && p.tx.tail == 0 {
+		if err := m.source.queueControl(p, pds.CtlNOOP, 0); err != nil {
 			return 0, err
 		}
 	}
@@ -106,7 +106,7 @@ func (m *Manager) SubmitRun(now int64, h Handle, first *Packet, n int) (taken in
 		taken += int(p.tx.more(m.p, m.mem, uint32(n-taken)))
 	}
 	if taken > 0 {
-		m.submitted(now, p, first, taken)
+		m.sched.submitted(now, p, first, taken)
 	}
 	return taken, err
 }
@@ -123,16 +123,16 @@ func (p *Packet) kind() kind {
 }
 
 // submitted accounts for n packets that p has got.
-func (m *Manager) submitted(now int64, p *PDC, first *Packet, n int) {
+func (s *scheduler) submitted(now int64, p *PDC, first *Packet, n int) {
 	if first.EOM {
 		p.openMsgs -= min(p.openMsgs, uint16(n))
 	}
 	if p.unsubmitted -= int64(first.Size) * int64(n); p.unsubmitted < 0 {
-		m.cc.OnNewData(ccc.Handle(p.handle), now, -p.unsubmitted)
-		m.release(p)
+		s.cc.OnNewData(ccc.Handle(p.handle), now, -p.unsubmitted)
+		s.release(p)
 		p.unsubmitted = 0
 	}
-	m.wake(p)
+	s.wake(p)
 }
 
 // Lock keeps h from closing until as many calls of [Manager.Unlock]: more is to
@@ -154,8 +154,8 @@ func (m *Manager) Unlock(now int64, h Handle) error {
 		return ErrUnknown
 	}
 	p.locks -= min(p.locks, 1)
-	m.progressIfRoom(now, p)
-	m.relieve(now, 0)
+	m.life.progressIfRoom(now, p)
+	m.life.relieve(now, 0)
 	return nil
 }
 
@@ -168,8 +168,8 @@ func (m *Manager) EndMessage(now int64, h Handle, unsent int64) error {
 		return ErrUnknown
 	}
 	p.openMsgs -= min(p.openMsgs, 1)
-	m.withdraw(now, p, unsent)
-	m.progressIfRoom(now, p)
+	m.sched.withdraw(now, p, unsent)
+	m.life.progressIfRoom(now, p)
 	return nil
 }
 
@@ -181,14 +181,14 @@ func (m *Manager) Withdraw(now int64, h Handle, bytes int64) error {
 	if p == nil {
 		return ErrUnknown
 	}
-	m.withdraw(now, p, bytes)
+	m.sched.withdraw(now, p, bytes)
 	return nil
 }
 
-func (m *Manager) withdraw(now int64, p *PDC, bytes int64) {
+func (s *scheduler) withdraw(now int64, p *PDC, bytes int64) {
 	if bytes = min(bytes, p.unsubmitted); bytes > 0 {
 		p.unsubmitted -= bytes
-		m.cc.OnWithdraw(ccc.Handle(p.handle), now, bytes)
-		m.release(p)
+		s.cc.OnWithdraw(ccc.Handle(p.handle), now, bytes)
+		s.release(p)
 	}
 }

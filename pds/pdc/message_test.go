@@ -55,7 +55,7 @@ func TestPDCsShareAContext(t *testing.T) {
 	for _, h := range append(hs, g.h) {
 		require.NoError(t, g.a.m.Abort(0, h))
 	}
-	require.Zero(t, g.a.m.ctxs.Stats().Live, "the last PDC takes the context along")
+	require.Zero(t, g.a.m.life.ctxs.Stats().Live, "the last PDC takes the context along")
 }
 
 // PDCs that wait for one window take turns, packet by packet.
@@ -113,7 +113,7 @@ func TestCreditBothWays(t *testing.T) {
 	sent += len(ws)
 	b := g.info(g.b)
 	out := make([]byte, ReplyMax)
-	n, err := g.b.m.PutCredit(g.b.m.byID(b.ID).handle, 1_100_000/pds.ByteUnit, out)
+	n, err := g.b.m.PutCredit(g.b.m.target.byID(b.ID).handle, 1_100_000/pds.ByteUnit, out)
 	require.NoError(t, err)
 	g.give(wire{from: g.b, b: out[:n]})
 	more := len(g.send(g.a))

@@ -3,42 +3,42 @@ package pdc
 import "github.com/uetcc/uetcc/pds"
 
 // putNACK writes a NACK to out, counts it, and returns its length.
-func (m *Manager) putNACK(out []byte, n *pds.Nack) int {
+func (w *answers) putNACK(out []byte, n *pds.Nack) int {
 	k, _ := n.Encode(out)
-	m.stats.NACKs++
+	w.stats.NACKs++
 	return k
 }
 
 // refuse writes a NACK of a packet of p to out and returns its length.
-func (m *Manager) refuse(p *PDC, b *inbound, out []byte, code pds.NackCode) int {
+func (w *answers) refuse(p *PDC, b *inbound, out []byte, code pds.NackCode) int {
 	n := b.nack(code)
 	n.SPDCID = p.handle.ID()
-	return m.putNACK(out, &n)
+	return w.putNACK(out, &n)
 }
 
 // nackPDC answers a packet of p.
-func (m *Manager) nackPDC(p *PDC, b *inbound, out []byte, r *Result, code pds.NackCode) {
-	r.Reply = m.refuse(p, b, out, code)
+func (w *answers) nackPDC(p *PDC, b *inbound, out []byte, r *Result, code pds.NackCode) {
+	r.Reply = w.refuse(p, b, out, code)
 }
 
 // nackStranger answers a packet that has no PDC here, within limits. There are none for a packet
 // that a switch has cut: the answer is no longer than what came, and a peer that does not hear of
 // it takes all that was cut of its first window to be under way until that times out.
-func (m *Manager) nackStranger(now int64, b *inbound, out []byte, r *Result, code pds.NackCode) {
-	if !code.IsTrimmed() && !m.limiter.allow(now, b.src) {
-		m.stats.Muted++
+func (w *answers) nackStranger(now int64, b *inbound, out []byte, r *Result, code pds.NackCode) {
+	if !code.IsTrimmed() && !w.limiter.allow(now, b.src) {
+		w.stats.Muted++
 		return
 	}
 	n := b.nack(code)
-	r.Reply = m.putNACK(out, &n)
+	r.Reply = w.putNACK(out, &n)
 }
 
 // nackUnasked tells the peer that p is gone: the wait for its CLOSE_CMD is over. A
 // NACK counts only for a packet that is out, and the lowest missing one is what that
 // would be. An initiator with nothing out ignores it, as it ignores forged ones, and
 // is told INV_DPDCID when it sends again.
-func (m *Manager) nackUnasked(p *PDC, out []byte) int {
-	return m.putNACK(out, &pds.Nack{
+func (w *answers) nackUnasked(p *PDC, out []byte) int {
+	return w.putNACK(out, &pds.Nack{
 		Code: pds.NackClosingInErr, PSN: p.rx.Missing(), SPDCID: p.handle.ID(), DPDCID: p.peerID,
 	})
 }

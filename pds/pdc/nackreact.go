@@ -9,18 +9,35 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
+// A recovery draws the conclusions: from acknowledgements and refusals, and from time that has
+// passed without.
+type recovery struct {
+	p      *Params
+	mem    *memory
+	pdc    []PDC
+	cc     *ccc.Manager
+	stats  *Stats
+	sched  *scheduler
+	timer  *timers
+	reply  *answers
+	start  *starts
+	target *target
+	source *source
+	life   *life
+}
+
 // receiveNACK takes in a refusal. It is never answered.
 func (m *Manager) receiveNACK(now int64, t pds.Type, in *In, r *Result) error {
 	var n pds.Nack
 	size, err := decodeNACK(&n, t, in.Packet)
 	if err = cmp.Or(err, n.Validate()); err != nil {
-		return m.malformed(err)
+		return m.reply.malformed(err)
 	}
 	r.Header = size
 	if n.Flags&pds.FlagNT != 0 {
 		return m.nackRUDI(now, in.Src, &n, r)
 	}
-	p := m.fromPeer(n.DPDCID, in.Src, n.SPDCID)
+	p := m.target.fromPeer(n.DPDCID, in.Src, n.SPDCID)
 	if p == nil {
 		m.stats.Unknown++
 		return ErrUnknown
@@ -34,7 +51,7 @@ func (m *Manager) receiveNACK(now int64, t pds.Type, in *In, r *Result) error {
 		row, i := p.tx.at(m.mem, off)
 		r.Handle, r.Nack = m.mem.handle(row, i), n.Code
 	}
-	if err := m.react(now, p, &n); err != nil {
+	if err := m.recovery.react(now, p, &n); err != nil {
 		r.Nack = 0
 		m.stats.StaleNACK++ // nor is it a sign of life: a peer without the PDC sends such, too
 		return err
@@ -60,43 +77,43 @@ func decodeNACK(n *pds.Nack, t pds.Type, b []byte) (int, error) {
 // nothing is outstanding of a PDC whose window is stuck or that gets no credit, so there
 // the answer to its ACK_REQ, about the last packet, can say that the target has gone, or
 // that another PDC has its id by now. What a stranger can say is confirmed first, see
-// [Manager.challenge].
-func (m *Manager) react(now int64, p *PDC, n *pds.Nack) error {
+// [recovery.challenge].
+func (rec *recovery) react(now int64, p *PDC, n *pds.Nack) error {
 	off := p.tx.offset(n.PSN)
 	switch {
-	case gone(n.Code) && m.confirms(now, p, n):
-		m.nackFatal(now, p, n.Code)
+	case gone(n.Code) && rec.start.confirms(now, p, n):
+		rec.nackFatal(now, p, n.Code)
 		return nil
-	case !p.tx.live(m.mem, off):
-		if !gone(n.Code) || off+1 != p.tx.next || !p.blocked() && !m.denied(now, p) {
+	case !p.tx.live(rec.mem, off):
+		if !gone(n.Code) || off+1 != p.tx.next || !p.blocked() && !rec.sched.denied(now, p) {
 			return ErrStale
 		}
-		return m.refusal(now, p, n)
+		return rec.refusal(now, p, n)
 	}
 	switch n.Code.Class() {
 	case pds.NackRetx:
 		if n.Code == pds.NackPSNOORWindow {
 			p.tx.outOfRange(off)
 		}
-		return m.nackRetx(now, p, off, n)
+		return rec.nackRetx(now, p, off, n)
 	case pds.NackRetry:
 		if !p.syn() { // closing, it may still be creating
 			return ErrStale
 		}
-		err := m.nackAgain(now, p, off, n, deadline.After(now, m.p.refused(p.tx.packet(m.mem, off).nacks)))
+		err := rec.nackAgain(now, p, off, n, deadline.After(now, rec.p.refused(p.tx.packet(rec.mem, off).nacks)))
 		if err == nil && p.state.live() {
-			m.yield(now, p)
+			rec.life.yield(now, p)
 		}
 		return err
 	case pds.NackGoBack:
-		return m.goBack(now, p, p.tx.gap(m.mem, off, n), n)
+		return rec.goBack(now, p, p.tx.gap(rec.mem, off, n), n)
 	case pds.NackRenumber:
 		if !p.syn() { // closing, it may still be creating
 			return ErrStale
 		}
-		return m.renumber(now, p, pds.PSN(n.Payload))
+		return rec.renumber(now, p, pds.PSN(n.Payload))
 	case pds.NackNewPDC, pds.NackFatal:
-		return m.refusal(now, p, n)
+		return rec.refusal(now, p, n)
 	default:
 		return ErrStale
 	}
@@ -104,13 +121,13 @@ func (m *Manager) react(now int64, p *PDC, n *pds.Nack) error {
 
 // refusal takes a NACK that refuses the whole PDC and names a packet of it. A PDC that only waits
 // for the answer to its CLOSE_CMD has nothing left to lose.
-func (m *Manager) refusal(now int64, p *PDC, n *pds.Nack) error {
+func (rec *recovery) refusal(now int64, p *PDC, n *pds.Nack) error {
 	switch {
 	case !p.strange(n) || p.state == StateCloseAckWait:
-		m.nackFatal(now, p, n.Code)
+		rec.nackFatal(now, p, n.Code)
 		return nil
 	case gone(n.Code):
-		m.challenge(now, p)
+		rec.challenge(now, p)
 	}
 	return ErrStale
 }
@@ -119,67 +136,67 @@ func (m *Manager) refusal(now int64, p *PDC, n *pds.Nack) error {
 // that is proven, otherwise when the target may have what it lacked. So of the NACKs for a
 // packet one is acted on in NACK_Retx_Time, but for those of copies that were cut: each
 // copy can be lost once.
-func (m *Manager) nackRetx(now int64, p *PDC, off uint32, n *pds.Nack) error {
-	pkt := p.tx.packet(m.mem, off)
-	at := deadline.After(now, m.p.c.NackRetxTime)
+func (rec *recovery) nackRetx(now int64, p *PDC, off uint32, n *pds.Nack) error {
+	pkt := p.tx.packet(rec.mem, off)
+	at := deadline.After(now, rec.p.c.NackRetxTime)
 	switch {
 	case n.Code == pds.NackPktNotRcvd || n.Code == pds.NackACKWithData:
-		return m.nackForget(now, p, off, n)
+		return rec.nackForget(now, p, off, n)
 	case n.Code.IsTrimmed() || n.Code == pds.NackRcvrInferLoss:
 		at = now
 	}
 	if pkt.sends > copiesFirst && n.Flags&pds.FlagRetx == 0 {
 		return ErrStale // of a copy that has been replaced already
 	}
-	return m.nackAgain(now, p, off, n, at)
+	return rec.nackAgain(now, p, off, n, at)
 }
 
 // nackForget sends a packet again although a SACK said that it had arrived: the
 // target does not have it, or has it and cannot repeat the response otherwise. Nothing in
 // the NACK says which question it answers, so for NACK_Retx_Time after that another one is
 // taken for a copy.
-func (m *Manager) nackForget(now int64, p *PDC, off uint32, n *pds.Nack) error {
-	if pkt := p.tx.packet(m.mem, off); pkt.nacks > 0 && now < deadline.After(pkt.sentAt, m.p.c.NackRetxTime) {
+func (rec *recovery) nackForget(now int64, p *PDC, off uint32, n *pds.Nack) error {
+	if pkt := p.tx.packet(rec.mem, off); pkt.nacks > 0 && now < deadline.After(pkt.sentAt, rec.p.c.NackRetxTime) {
 		return ErrStale
 	}
-	if !p.tx.hasArrived(m.mem, off) {
-		return m.nackAgain(now, p, off, n, now)
+	if !p.tx.hasArrived(rec.mem, off) {
+		return rec.nackAgain(now, p, off, n, now)
 	}
-	r, i := p.tx.at(m.mem, off)
+	r, i := p.tx.at(rec.mem, off)
 	p.tx.unqueue(r, 1<<i) // no need to ask again
-	p.tx.forget(m.mem, off)
-	if pkt := m.mem.record(r, i); !pkt.kind.control() {
+	p.tx.forget(rec.mem, off)
+	if pkt := rec.mem.record(r, i); !pkt.kind.control() {
 		// Back into flight for a moment, so that the refusal finds it there.
-		m.cc.OnNewData(ccc.Handle(p.handle), now, int64(pkt.size))
-		m.cc.OnSend(ccc.Handle(p.handle), now, ccc.Sent{Size: int64(pkt.size)})
+		rec.cc.OnNewData(ccc.Handle(p.handle), now, int64(pkt.size))
+		rec.cc.OnSend(ccc.Handle(p.handle), now, ccc.Sent{Size: int64(pkt.size)})
 		r.flight |= 1 << i
 	}
-	return m.nackAgain(now, p, off, n, now)
+	return rec.nackAgain(now, p, off, n, now)
 }
 
 // nackAgain queues a refused packet, or gives up.
-func (m *Manager) nackAgain(now int64, p *PDC, off uint32, n *pds.Nack, at int64) error {
-	if p.tx.waiting(m.mem, off) || p.tx.hasArrived(m.mem, off) {
+func (rec *recovery) nackAgain(now int64, p *PDC, off uint32, n *pds.Nack, at int64) error {
+	if p.tx.waiting(rec.mem, off) || p.tx.hasArrived(rec.mem, off) {
 		return ErrStale
 	}
-	pkt := p.tx.packet(m.mem, off)
+	pkt := p.tx.packet(rec.mem, off)
 	switch short := n.Code.IsShortage() && !pkt.kind.control(); {
 	case short:
-		tries := m.shortage(now, p, p.tx.base+p.tx.cack)
-		if int(tries) > m.p.maxShort {
-			return m.void(now, p, off, n)
+		tries := rec.source.shortage(now, p, p.tx.base+p.tx.cack)
+		if int(tries) > rec.p.maxShort {
+			return rec.source.void(now, p, off, n)
 		}
-		at = deadline.After(now, m.p.refused(tries-1))
-	case int(pkt.nacks) >= m.p.maxNacks && n.Code.IsTrimmed(): // by a switch: the peer is there, and the way is full
-		tries := m.shortage(now, p, p.tx.base+p.tx.cack+p.tx.next)
-		if int(tries) > m.p.maxShort {
-			return m.refused(now, p, n)
+		at = deadline.After(now, rec.p.refused(tries-1))
+	case int(pkt.nacks) >= rec.p.maxNacks && n.Code.IsTrimmed(): // by a switch: the peer is there, and the way is full
+		tries := rec.source.shortage(now, p, p.tx.base+p.tx.cack+p.tx.next)
+		if int(tries) > rec.p.maxShort {
+			return rec.refused(now, p, n)
 		}
 		if tries > 1 {
-			at = deadline.After(now, m.p.refused(tries-1))
+			at = deadline.After(now, rec.p.refused(tries-1))
 		}
-	case int(pkt.nacks) >= m.p.maxNacks:
-		return m.refused(now, p, n)
+	case int(pkt.nacks) >= rec.p.maxNacks:
+		return rec.refused(now, p, n)
 	default:
 		pkt.nacks = min(pkt.nacks+1, nackForever)
 	}
@@ -187,25 +204,25 @@ func (m *Manager) nackAgain(now int64, p *PDC, off uint32, n *pds.Nack, at int64
 		pkt.sends = pkt.sends.refused()
 	}
 	pkt.rtos = 0 // the peer answers: no reason to back off
-	m.takeBack(now, p, off, at, n)
-	m.wakeAt(now, p)
+	rec.source.takeBack(now, p, off, at, n)
+	rec.source.wakeAt(now, p)
 	return nil
 }
 
 // refused gives p up, of which a packet has been refused as often as it may. What a stranger can
 // say leaves that to the packet's time-outs.
-func (m *Manager) refused(now int64, p *PDC, n *pds.Nack) error {
+func (rec *recovery) refused(now int64, p *PDC, n *pds.Nack) error {
 	if p.strange(n) {
 		return ErrStale
 	}
-	m.mem.shortage[p.slot()].nack = n.Code
-	m.fail(now, p, CauseNack)
+	rec.mem.shortage[p.slot()].nack = n.Code
+	rec.life.fail(now, p, CauseNack)
 	return nil
 }
 
 // takeBack takes a refused packet out of flight and queues it.
-func (m *Manager) takeBack(now int64, p *PDC, off uint32, at int64, n *pds.Nack) {
-	l := p.tx.enqueue(m.mem, off, at)
+func (s *source) takeBack(now int64, p *PDC, off uint32, at int64, n *pds.Nack) {
+	l := p.tx.enqueue(s.mem, off, at)
 	if !l.counted {
 		return
 	}
@@ -216,8 +233,8 @@ func (m *Manager) takeBack(now int64, p *PDC, off uint32, at int64, n *pds.Nack)
 	case pds.NackTrimmedLastHop:
 		k.Reason = nscc.ReasonTrimmedLastHop
 	}
-	m.cc.OnNACK(ccc.Handle(p.handle), now, k)
-	m.release(p)
+	s.cc.OnNACK(ccc.Handle(p.handle), now, k)
+	s.sched.release(p)
 }
 
 // A shortage is how want of memory at the peer, or of room in the network, goes on, on one PDC.
@@ -232,26 +249,26 @@ type shortage struct {
 // shortage counts a refusal for want of memory, or of room on the way, and returns how many count
 // since moved was another number, as it is when a packet has been released, or a new one sent:
 // then there is room now and again, and it is worth while to ask soon.
-func (m *Manager) shortage(now int64, p *PDC, moved uint32) uint8 {
-	s := &m.mem.shortage[p.slot()]
-	if moved != s.moved || s.tries == 0 {
-		*s = shortage{since: now, moved: moved, tries: 1}
-	} else if now >= deadline.After(s.since, m.p.refused(s.tries-1)) {
-		s.since, s.tries = now, min(s.tries+1, nackForever)
+func (s *source) shortage(now int64, p *PDC, moved uint32) uint8 {
+	was := &s.mem.shortage[p.slot()]
+	if moved != was.moved || was.tries == 0 {
+		*was = shortage{since: now, moved: moved, tries: 1}
+	} else if now >= deadline.After(was.since, s.p.refused(was.tries-1)) {
+		was.since, was.tries = now, min(was.tries+1, nackForever)
 	}
-	return s.tries
+	return was.tries
 }
 
 // hasten has the lowest packet sent at once if it waits for memory of the peer and others have
 // got through: the target keeps some for it, and those behind it have no use for theirs before.
-func (m *Manager) hasten(now int64, p *PDC) {
-	s := &m.mem.shortage[p.slot()]
+func (m *memory) hasten(now int64, p *PDC) {
+	s := &m.shortage[p.slot()]
 	if s.tries == 0 || s.moved == p.tx.base+p.tx.cack || !p.tx.outstanding() {
 		return
 	}
-	r, i := p.tx.at(m.mem, p.tx.base)
+	r, i := p.tx.at(m, p.tx.base)
 	if r.queued&^r.acked>>i&1 != 0 {
-		m.mem.postpone(r, i, now)
+		m.postpone(r, i, now)
 	}
 }
 
@@ -260,23 +277,23 @@ func (m *Manager) hasten(now int64, p *PDC) {
 // control hears that the packet has got there, as it has.
 //
 // The specification has the PDC fail.
-func (m *Manager) void(now int64, p *PDC, off uint32, n *pds.Nack) error {
+func (s *source) void(now int64, p *PDC, off uint32, n *pds.Nack) error {
 	if p.strange(n) {
 		return ErrStale
 	}
-	r, i := p.tx.at(m.mem, off)
-	h, _, _ := m.mem.submitted(r, i)
-	m.mem.events.push(Event{Kind: EventError, PDC: p.handle, PSN: p.tx.psn(off), Handle: h, Cause: CauseNack, Nack: n.Code})
-	l := p.tx.enqueue(m.mem, off, now)
-	p.tx.differ(m.mem, r, off)
-	m.mem.write(r, i, 0, label{kind: kindControl | kindAR | kind(pds.CtlNOOP), sends: copiesMore})
-	m.mem.postpone(r, i, now)
+	r, i := p.tx.at(s.mem, off)
+	h, _, _ := s.mem.submitted(r, i)
+	s.mem.events.push(Event{Kind: EventError, PDC: p.handle, PSN: p.tx.psn(off), Handle: h, Cause: CauseNack, Nack: n.Code})
+	l := p.tx.enqueue(s.mem, off, now)
+	p.tx.differ(s.mem, r, off)
+	s.mem.write(r, i, 0, label{kind: kindControl | kindAR | kind(pds.CtlNOOP), sends: copiesMore})
+	s.mem.postpone(r, i, now)
 	if l.counted {
 		a := ccc.Ack{Ack: nscc.Ack{Bytes: l.size}, Packets: 1, Entropy: l.entropy}
-		m.cc.OnACK(ccc.Handle(p.handle), now, &a)
-		m.release(p)
+		s.cc.OnACK(ccc.Handle(p.handle), now, &a)
+		s.sched.release(p)
 	}
-	m.wakeAt(now, p)
+	s.wakeAt(now, p)
 	return nil
 }
 
@@ -296,40 +313,40 @@ func (w *sendWindow) gap(m *memory, off uint32, n *pds.Nack) uint32 {
 // and one that names them all would have the window sent as many times. Where the
 // packet that is missing waits for its time, because another NACK has refused it, all
 // behind it waits with it.
-func (m *Manager) goBack(now int64, p *PDC, off uint32, n *pds.Nack) error {
+func (rec *recovery) goBack(now int64, p *PDC, off uint32, n *pds.Nack) error {
 	gap := p.tx.psn(off)
-	pause := min(m.p.c.BaseRTT, m.p.c.NackRetxTime)
+	pause := min(rec.p.c.BaseRTT, rec.p.c.NackRetxTime)
 	if gap == p.wentTo {
-		pause = m.p.c.NackRetxTime
+		pause = rec.p.c.NackRetxTime
 	}
 	if !p.is(flagROD) || now < deadline.After(p.wentAt, pause) {
 		return ErrStale
 	}
 	at := now
-	if r, i := p.tx.at(m.mem, off); r.queued>>i&1 != 0 {
-		at = m.mem.due(0, r, i)
+	if r, i := p.tx.at(rec.mem, off); r.queued>>i&1 != 0 {
+		at = rec.mem.due(0, r, i)
 	} else {
-		pkt := m.mem.record(r, i)
-		if int(pkt.nacks) >= m.p.maxNacks {
-			return m.refused(now, p, n)
+		pkt := rec.mem.record(r, i)
+		if int(pkt.nacks) >= rec.p.maxNacks {
+			return rec.refused(now, p, n)
 		}
 		pkt.nacks = min(pkt.nacks+1, nackForever)
 	}
 	p.wentTo, p.wentAt = gap, now
-	m.rewind(now, p, off, at, n)
-	m.wakeAt(now, p)
+	rec.source.rewind(now, p, off, at, n)
+	rec.source.wakeAt(now, p)
 	return nil
 }
 
 // rewind queues every packet from off on that has not arrived, to go at that time.
-func (m *Manager) rewind(now int64, p *PDC, off uint32, at int64, n *pds.Nack) {
+func (s *source) rewind(now int64, p *PDC, off uint32, at int64, n *pds.Nack) {
 	for {
 		var ok bool
-		if off, ok = p.tx.find(m.mem, off, standingOut); !ok {
+		if off, ok = p.tx.find(s.mem, off, standingOut); !ok {
 			return
 		}
-		if !p.tx.hasArrived(m.mem, off) {
-			m.takeBack(now, p, off, at, n)
+		if !p.tx.hasArrived(s.mem, off) {
+			s.takeBack(now, p, off, at, n)
 		}
 		off++
 	}
@@ -339,51 +356,51 @@ func (m *Manager) rewind(now int64, p *PDC, off uint32, at int64, n *pds.Nack) {
 // NACK_Retx_Time, and as often as a packet is sent again because of NACKs: the count of the
 // lowest one says so, those of the others begin anew. The first packet goes without credit: to
 // be asked for some in turn takes longer than the target waits for it.
-func (m *Manager) renumber(now int64, p *PDC, start pds.PSN) error {
-	again := p.wentTo == p.tx.start-1 && now < deadline.After(p.wentAt, m.p.c.NackRetxTime)
+func (rec *recovery) renumber(now int64, p *PDC, start pds.PSN) error {
+	again := p.wentTo == p.tx.start-1 && now < deadline.After(p.wentAt, rec.p.c.NackRetxTime)
 	if start == p.tx.start || again {
 		return ErrStale
 	}
-	demands := p.tx.packet(m.mem, p.tx.base).nacks
-	if int(demands) >= m.p.maxNacks {
-		m.mem.shortage[p.slot()].nack = pds.NackNewStartPSN
-		m.fail(now, p, CauseNack)
+	demands := p.tx.packet(rec.mem, p.tx.base).nacks
+	if int(demands) >= rec.p.maxNacks {
+		rec.mem.shortage[p.slot()].nack = pds.NackNewStartPSN
+		rec.life.fail(now, p, CauseNack)
 		return nil
 	}
 	p.wentTo, p.wentAt = start-1, now
-	m.rewind(now, p, p.tx.base, now, &pds.Nack{Code: pds.NackNewStartPSN})
+	rec.source.rewind(now, p, p.tx.base, now, &pds.Nack{Code: pds.NackNewStartPSN})
 	for off := p.tx.base; off != p.tx.next; off++ {
-		pkt := p.tx.packet(m.mem, off)
+		pkt := p.tx.packet(rec.mem, off)
 		pkt.rtos, pkt.nacks = 0, 0
 	}
-	p.tx.packet(m.mem, p.tx.base).nacks = min(demands+1, nackForever)
+	p.tx.packet(rec.mem, p.tx.base).nacks = min(demands+1, nackForever)
 	p.tx.renumber(start)
 	p.rx.Init(start)
 	p.flags |= flagAsking
-	m.unparkAll(p.cc) // p may be among them
-	m.wakeAt(now, p)
+	rec.sched.unparkAll(p.cc) // p may be among them
+	rec.source.wakeAt(now, p)
 	return nil
 }
 
 // nackFatal ends the PDC. Where the target has no such PDC there is nobody to
 // close it with.
-func (m *Manager) nackFatal(now int64, p *PDC, code pds.NackCode) {
+func (rec *recovery) nackFatal(now int64, p *PDC, code pds.NackCode) {
 	over := code == pds.NackInvDPDCID || code == pds.NackClosing || code == pds.NackClosingInErr
 	if p.state == StateCloseAckWait && over {
-		m.retire(now, p, CauseNone)
+		rec.life.retire(now, p, CauseNone)
 		return
 	}
 	if over {
-		m.abandon(now, p, Cause(code))
+		rec.life.abandon(now, p, Cause(code))
 		return
 	}
-	m.fail(now, p, Cause(code))
+	rec.life.fail(now, p, Cause(code))
 }
 
 // wakeAt has p send what is queued, now or when it is due.
-func (m *Manager) wakeAt(now int64, p *PDC) {
-	if *p.tx.rtxAt(m.mem) <= now {
-		m.wake(p)
+func (s *source) wakeAt(now int64, p *PDC) {
+	if *p.tx.rtxAt(s.mem) <= now {
+		s.sched.wake(p)
 	}
-	m.schedule(p, now)
+	s.timer.schedule(p, now)
 }

@@ -23,46 +23,46 @@ func (m *Manager) tell(h Handle, ctl pds.CtlType, payload uint32) error {
 	if err != nil {
 		return err
 	}
-	return m.queueControl(p, ctl, payload)
+	return m.source.queueControl(p, ctl, payload)
 }
 
 // queueControl queues a control packet that has a PSN of its own and is tracked
 // like a packet. The payload stands where the handle of a data packet does.
-func (m *Manager) queueControl(p *PDC, ctl pds.CtlType, payload uint32) error {
-	if err := p.tx.push(m.p, m.mem, uint64(payload), 0, kindControl|kindAR|kind(ctl)); err != nil {
+func (s *source) queueControl(p *PDC, ctl pds.CtlType, payload uint32) error {
+	if err := p.tx.push(s.p, s.mem, uint64(payload), 0, kindControl|kindAR|kind(ctl)); err != nil {
 		return err
 	}
 	p.tx.control++
-	m.wake(p)
+	s.sched.wake(p)
 	return nil
 }
 
 // consume takes a control packet that has a PSN of its own: it is tracked like a
 // request, and acknowledged at once.
-func (m *Manager) consume(now int64, p *PDC, b *inbound, out []byte, r *Result) (fresh bool, err error) {
-	switch p.rx.Classify(m.far(p), b.psn, m.p.ranges) {
+func (t *target) consume(now int64, p *PDC, b *inbound, out []byte, r *Result) (fresh bool, err error) {
+	switch p.rx.Classify(t.mem.far(p), b.psn, t.p.ranges) {
 	case arrivalNew:
 		if b.psn == p.rx.Missing() {
 			p.flags &^= flagGap
 		}
-		p.rx.Accept(m.far(p), b.psn)
-		m.turn(p)
+		p.rx.Accept(t.mem.far(p), b.psn)
+		t.turn(p)
 		fresh = true
 	case arrivalOutside:
-		return false, m.outside(now, p, b, out, r)
+		return false, t.reply.outside(now, p, b, out, r)
 	default:
-		m.stats.Duplicates++
+		t.stats.Duplicates++
 	}
-	r.Reply = m.putACK(p, out, &ackSpec{psn: b.psn, flags: b.echo(), state: &b.state})
+	r.Reply = t.reply.putACK(p, out, &ackSpec{psn: b.psn, flags: b.echo(), state: &b.state})
 	return fresh, nil
 }
 
 // negotiate takes a NOOP or a NEGOTIATION. One with an element that is not known is
 // acknowledged and says nothing.
-func (m *Manager) negotiate(now int64, p *PDC, b *inbound, c *pds.Control, out []byte, r *Result) error {
-	fresh, err := m.consume(now, p, b, out, r)
+func (t *target) negotiate(now int64, p *PDC, b *inbound, c *pds.Control, out []byte, r *Result) error {
+	fresh, err := t.consume(now, p, b, out, r)
 	if fresh && c.Ctl == pds.CtlNegotiation && c.Payload == pds.PayloadOnOff {
-		m.mem.events.push(Event{Kind: EventNegotiation, PDC: p.handle, PSN: b.psn, Handle: uint64(c.Features)})
+		t.mem.events.push(Event{Kind: EventNegotiation, PDC: p.handle, PSN: b.psn, Handle: uint64(c.Features)})
 	}
 	return err
 }

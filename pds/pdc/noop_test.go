@@ -87,7 +87,7 @@ func TestNegotiation(t *testing.T) {
 	require.Equal(t, []uint64{0xcafe0001}, g.b.take(EventNegotiation))
 	require.Empty(t, g.b.got)
 
-	b := g.b.m.byID(g.info(g.b).ID).handle
+	b := g.b.m.target.byID(g.info(g.b).ID).handle
 	require.NoError(t, g.b.m.Negotiate(b, 7))
 	g.settle()
 	require.Equal(t, []uint64{7}, g.a.take(EventNegotiation))

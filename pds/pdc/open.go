@@ -15,53 +15,53 @@ import (
 //
 // The PDC takes the message with [Manager.Begin].
 func (m *Manager) Open(now int64, k *InitiatorKey, ticket uint64) (Handle, error) {
-	if h := m.usable(now, k); h != 0 {
+	if h := m.life.usable(now, k); h != 0 {
 		return h, nil
 	}
-	h, err := m.openInitiator(now, k)
+	h, err := m.life.openInitiator(now, k)
 	if err == nil || err == ErrTableFull {
-		m.relieve(now, h)
+		m.life.relieve(now, h)
 		return h, err
 	}
-	if !m.waitsFor(k).push(waiter{key: *k, ticket: ticket, until: deadline.After(now, m.p.c.PendTimeout)}) {
+	if !m.life.waitsFor(k).push(waiter{key: *k, ticket: ticket, until: deadline.After(now, m.p.c.PendTimeout)}) {
 		return 0, ErrPaused
 	}
-	m.arm(now)
-	m.relieve(now, 0)
+	m.life.arm(now)
+	m.life.relieve(now, 0)
 	return 0, ErrWaiting
 }
 
 // usable returns the PDC of the key that takes messages. There is one at most, since one
 // that takes none any more has left the table.
-func (m *Manager) usable(now int64, k *InitiatorKey) Handle {
-	h := m.table.Initiator(k)
-	if h == 0 || m.worn(now, &m.pdc[h.ID()]) {
+func (l *life) usable(now int64, k *InitiatorKey) Handle {
+	h := l.table.Initiator(k)
+	if h == 0 || l.worn(now, &l.pdc[h.ID()]) {
 		return 0
 	}
 	return h
 }
 
-func (m *Manager) openInitiator(now int64, k *InitiatorKey) (Handle, error) {
+func (l *life) openInitiator(now int64, k *InitiatorKey) (Handle, error) {
 	// First, since an id that is given back has to rest.
-	if !m.mayBind(now, &ccc.Key{Source: k.Source, Destination: k.Destination, TC: k.TC}) {
+	if !l.mayBind(now, &ccc.Key{Source: k.Source, Destination: k.Destination, TC: k.TC}) {
 		return 0, ErrNoPDC
 	}
-	h, _, err := m.table.OpenInitiator(now, k) // the table has none, see usable
+	h, _, err := l.table.OpenInitiator(now, k) // the table has none, see usable
 	if err != nil {
 		return 0, err
 	}
-	p := m.begin(now, h, m.startPSN(h))
+	p := l.begin(now, h, l.start.startPSN(h))
 	p.state = StateCreating
 	p.flags |= flagInitiator
 	p.set(flagROD, k.Ordered)
 	p.set(flagReserved, k.Reserved)
 	p.tc = k.TC
 	p.peer, p.local = AddrFrom(k.Destination), AddrFrom(k.Source)
-	if err := m.bind(now, p); err != nil {
-		m.table.Release(now, h)
+	if err := l.bind(now, p); err != nil {
+		l.table.Release(now, h)
 		p.state = StateClosed
-		m.open--
-		m.stats.Closed++
+		l.open--
+		l.stats.Closed++
 		return 0, ErrNoPDC
 	}
 	return h, nil
@@ -69,18 +69,18 @@ func (m *Manager) openInitiator(now int64, k *InitiatorKey) (Handle, error) {
 
 // begin makes the slot of h a PDC. Membership in the manager's lists outlives the
 // PDC that was there before.
-func (m *Manager) begin(now int64, h Handle, start pds.PSN) *PDC {
-	p := &m.pdc[h.ID()]
+func (l *life) begin(now int64, h Handle, start pds.PSN) *PDC {
+	p := &l.pdc[h.ID()]
 	*p = PDC{
 		handle: h, flags: p.flags & (flagOnData | flagOnControl | flagTurn), nextData: p.nextData, nextCtl: p.nextCtl,
 		timerAt: p.timerAt, auxAt: never, probeAt: never, activeAt: now, wentAt: math.MinInt64,
 	}
 	p.rx.Init(start)
-	p.tx.Init(m.p, m.mem, p.slot(), start)
-	m.mem.shortage[p.slot()] = shortage{}
-	m.open++
-	m.stats.Opened++
-	m.schedule(p, now)
+	p.tx.Init(l.p, l.mem, p.slot(), start)
+	l.mem.shortage[p.slot()] = shortage{}
+	l.open++
+	l.stats.Opened++
+	l.timer.schedule(p, now)
 	return p
 }
 
@@ -97,40 +97,40 @@ func (m *Manager) SetStartPSN(h Handle, start pds.PSN) bool {
 }
 
 // bind gives p the congestion control context of its peer and traffic class.
-func (m *Manager) bind(now int64, p *PDC) error {
+func (l *life) bind(now int64, p *PDC) error {
 	k := ccc.Key{Source: p.local.Netip(), Destination: p.peer.Netip(), TC: p.tc}
-	c, opened, err := m.ctxs.Open(&k)
+	c, opened, err := l.ctxs.Open(&k)
 	if err != nil {
 		return err
 	}
 	if opened {
-		if err := m.cc.Open(c, now, m.paths.rtt(p)); err != nil {
-			m.ctxs.Close(c)
+		if err := l.cc.Open(c, now, l.paths.rtt(p)); err != nil {
+			l.ctxs.Close(c)
 			return err
 		}
 		// Contexts come and go while the peer may still count the credit of the last
 		// one, so the number of a slot is no name.
-		m.cccID[c.Index()], _ = m.ctxs.NameAny(c, p.peer.Netip())
+		l.cccID[c.Index()], _ = l.ctxs.NameAny(c, p.peer.Netip())
 		p.flags |= flagMeasure
 	}
-	if err := m.cc.Bind(ccc.Handle(p.handle), c, now, p.is(flagROD)); err != nil {
+	if err := l.cc.Bind(ccc.Handle(p.handle), c, now, p.is(flagROD)); err != nil {
 		return err
 	}
 	p.cc = c
-	if opened && m.algof != nil {
-		m.cc.SetAlgorithm(c, now, m.algof(k))
+	if opened && l.algof != nil {
+		l.cc.SetAlgorithm(c, now, l.algof(k))
 	}
 	return nil
 }
 
 // unbind takes p out of congestion control, with all that it has in flight.
-func (m *Manager) unbind(now int64, p *PDC) {
-	m.unparkAll(p.cc) // p may wait with its context, which its slot is to leave
-	freed, rtt := m.cc.Unbind(ccc.Handle(p.handle), now)
+func (l *life) unbind(now int64, p *PDC) {
+	l.sched.unparkAll(p.cc) // p may wait with its context, which its slot is to leave
+	freed, rtt := l.cc.Unbind(ccc.Handle(p.handle), now)
 	if freed != 0 {
-		m.paths.keep(p, rtt)
+		l.paths.keep(p, rtt)
 	}
-	m.ctxs.Close(freed) // 0, and so nothing, while other PDCs use it
+	l.ctxs.Close(freed) // 0, and so nothing, while other PDCs use it
 	p.cc = 0
 }
 
@@ -145,19 +145,19 @@ func (m *Manager) openTarget(now int64, b *inbound) (p *PDC, code pds.NackCode, 
 	if err != ErrUnknown {
 		return &m.pdc[h.ID()], 0, nil
 	}
-	if code, err := m.refusesSYN(b); err != nil {
+	if code, err := m.start.refusesSYN(b); err != nil {
 		return nil, code, err
 	}
-	if m.open > m.p.c.CloseThresh { // messages that wait have a timer
-		m.relieve(now, 0)
+	if m.life.open > m.p.c.CloseThresh { // messages that wait have a timer
+		m.life.relieve(now, 0)
 	}
-	shown := m.shows(now, b)
+	shown := m.start.shows(now, b)
 	if !shown && !m.p.c.KnownSources {
 		if m.table.crowded(now, m.table.held.Source(b.src.Hi, b.src.Lo), b.rsv) {
-			m.makeRoom(now, true)
+			m.life.makeRoom(now, true)
 			return nil, pds.NackNewStartPSN, ErrStart
 		}
-		if m.wasAsked(now, b) {
+		if m.start.wasAsked(now, b) {
 			return nil, pds.NackNewStartPSN, ErrStart
 		}
 	}
@@ -169,11 +169,11 @@ func (m *Manager) openTarget(now int64, b *inbound) (p *PDC, code pds.NackCode, 
 	if err != nil {
 		m.stats.Refused++
 		if err == ErrNoPDC {
-			m.makeRoom(now, false)
+			m.life.makeRoom(now, false)
 		}
 		return nil, pds.NackNoPDCAvail, err
 	}
-	p = m.begin(now, h, b.start)
+	p = m.life.begin(now, h, b.start)
 	p.state = StateEstablished
 	p.peerID = b.spdcid
 	p.peer, p.local, p.tc = b.src, b.dst, m.targetTC
@@ -182,7 +182,7 @@ func (m *Manager) openTarget(now int64, b *inbound) (p *PDC, code pds.NackCode, 
 		m.table.proves(h)
 	}
 	if m.p.c.Start != StartAny && !(shown && m.p.c.Start == StartRandom1RTT) {
-		m.admitStart(now, p, b)
+		m.start.admitStart(now, p, b)
 	}
 	return p, 0, nil
 }
@@ -190,13 +190,13 @@ func (m *Manager) openTarget(now int64, b *inbound) (p *PDC, code pds.NackCode, 
 // refusesSYN judges a SYN packet that belongs to no PDC before it opens one: refused later,
 // it would leave the PDC behind. An ordered PDC is opened by its first packet, and the ones
 // behind that are told to go back to it.
-func (m *Manager) refusesSYN(b *inbound) (pds.NackCode, error) {
+func (s *starts) refusesSYN(b *inbound) (pds.NackCode, error) {
 	switch {
 	case b.clears: // it has an answer to one, so it knows a PDC of this target's former life
-		m.stats.BadClear++
+		s.stats.BadClear++
 		return 0, ErrStale
-	case uint32(b.psn-b.start) >= m.p.ranges:
-		m.stats.Outside++
+	case uint32(b.psn-b.start) >= s.p.ranges:
+		s.stats.Outside++
 		return pds.NackInvalidSYN, ErrOutside
 	case b.rod && b.psn != b.start:
 		b.psn = b.start

@@ -16,7 +16,7 @@ const (
 	flagAskClose                        // target: the next ACK asks for a close
 	flagClearDue                        // initiator: the target wants to hear a CLEAR
 	flagRefused                         // quarantine: one INV_DPDCID has been sent
-	flagOnData                          // in Manager.data, or waiting for its context
+	flagOnData                          // in scheduler.data, or waiting for its context
 	flagOnControl                       // in the list of PDCs with control packets
 	flagRecovering                      // infers losses up to PDC.recover
 	flagGap                             // target: ROD_OOO has been sent for the gap at rx.Missing
@@ -59,7 +59,7 @@ type PDC struct {
 	rx recvWindow // its bits follow its edges, on lines of their own
 
 	unsubmitted       int64  // announced and not submitted, nominal bytes
-	nextData, nextCtl uint16 // slot behind it among those that wait for the context, and in Manager.ctl
+	nextData, nextCtl uint16 // slot behind it among those that wait for the context, and in scheduler.ctl
 	openMsgs          uint16
 	probes            uint8 // sent since something was acknowledged
 	challenge         challenge
@@ -67,7 +67,7 @@ type PDC struct {
 	asked    ctlFlags // of ctlOptional: sent, and not answered yet
 	deaf     ctlFlags // of ctlOptional: the peer does not know them
 	refusals uint8    // of CLEAR_REQs
-	asks     uint8    // NOOPs sent while nothing new has come, see Manager.asksOf
+	asks     uint8    // NOOPs sent while nothing new has come, see timers.asksOf
 	took     uint32   // the last answer, units of 2^tripShift ns, plus 1; 0: none that is not weighed
 
 	auxAt    int64   // clear or stall timer

@@ -36,4 +36,4 @@ func (f *FastPath) SubmitLines(id uint16) (pdc, ring uintptr) {
 // Upcoming returns the PDCs that are next to send in [Manager.Transmit], at most n. Where
 // thousands wait for their turn, an acknowledgement lets packets of another PDC go than its
 // own. Valid until the next call.
-func (f *FastPath) Upcoming(n int) []pds.PDCID { return f.data.first(n) }
+func (f *FastPath) Upcoming(n int) []pds.PDCID { return f.sched.data.first(n) }

@@ -14,13 +14,13 @@ import (
 // path holds: less is over before the result would matter.
 //
 // Source: UE Specification 1.0.x section 3.6.13.
-func (m *Manager) measure(p *PDC) {
+func (s *scheduler) measure(p *PDC) {
 	if !p.is(flagMeasure) {
 		return
 	}
-	c := m.cc.Context(p.cc)
-	if c.Backlog()+c.Inflight() > m.cc.Params().NSCC().Constants().BDP {
-		m.control(p, ctlMeasure)
+	c := s.cc.Context(p.cc)
+	if c.Backlog()+c.Inflight() > s.cc.Params().NSCC().Constants().BDP {
+		s.control(p, ctlMeasure)
 	}
 }
 
@@ -30,57 +30,57 @@ func (p *PDC) answersProbe(h *pds.AckCC) bool {
 }
 
 // measured takes the answer to the last probe.
-func (m *Manager) measured(now int64, p *PDC, h *pds.AckCC) {
+func (s *source) measured(now int64, p *PDC, h *pds.AckCC) {
 	var st pds.NSCCState
 	h.NSCC(&st) // else 0
 	p.asked &^= ctlProbes
 	if p.cc == 0 {
 		return // failed meanwhile
 	}
-	m.cc.OnProbe(ccc.Handle(p.handle), now, nscc.RTT(now, p.probed, nscc.ServiceTime(st.ServiceTime)))
-	m.release(p)
-	if !m.p.c.InferLoss { // else afterACK is to see it
+	s.cc.OnProbe(ccc.Handle(p.handle), now, nscc.RTT(now, p.probed, nscc.ServiceTime(st.ServiceTime)))
+	s.sched.release(p)
+	if !s.p.c.InferLoss { // else afterACK is to see it
 		p.probed = 0
 	}
 }
 
 // putProbe writes a probe.
-func (m *Manager) putProbe(now int64, p *PDC, buf []byte, out *Out) {
-	p.opaque, p.probed = uint16(m.random()), now
-	m.putControl(p, buf, out, pds.CtlProbe, pds.PSNPayload(p.tx.MaxCACK()+1))
+func (s *starts) putProbe(now int64, p *PDC, buf []byte, out *Out) {
+	p.opaque, p.probed = uint16(s.random()), now
+	s.reply.putControl(p, buf, out, pds.CtlProbe, pds.PSNPayload(p.tx.MaxCACK()+1))
 }
 
 // probe asks the target what it has got, and again after 5 round trips: less and
 // less often while the answers bring nothing new, and not more than
 // Max_Tail_Loss_Retx times, since what is missing then waits for its timeout and not
 // for an answer.
-func (m *Manager) probe(now int64, p *PDC) {
-	if !p.tx.outstanding() || p.peerID == 0 || !p.knowsProbes() || int(p.probes) >= m.p.c.MaxTailLossRetx {
+func (s *source) probe(now int64, p *PDC) {
+	if !p.tx.outstanding() || p.peerID == 0 || !p.knowsProbes() || int(p.probes) >= s.p.c.MaxTailLossRetx {
 		p.probeAt = never
 		return
 	}
-	m.control(p, ctlProbe)
-	p.probeAt = deadline.After(now, p.probeBackoff(5*m.baseRTT(p)))
+	s.sched.control(p, ctlProbe)
+	p.probeAt = deadline.After(now, p.probeBackoff(5*s.baseRTT(p)))
 	p.probes++
 }
 
 // probeDelay is how long to wait for an acknowledgement before asking: 3 base round
 // trips, or one and the target queueing delay when no more is to be sent, and
 // Tail_Loss_Time at most.
-func (m *Manager) probeDelay(baseRTT int64, more bool) int64 {
+func (t *timers) probeDelay(baseRTT int64, more bool) int64 {
 	if !more {
-		return min(baseRTT+m.p.c.TargetQDelay, m.p.c.TailLossTime)
+		return min(baseRTT+t.p.c.TargetQDelay, t.p.c.TailLossTime)
 	}
-	return min(3*baseRTT, m.p.c.TailLossTime)
+	return min(3*baseRTT, t.p.c.TailLossTime)
 }
 
 // probeBackoff is d doubled for each probe since something was acknowledged, up to
 // the largest timeout.
 func (p *PDC) probeBackoff(d int64) int64 { return deadline.Backoff(d, p.probes, rtoMax) }
 
-func (m *Manager) baseRTT(p *PDC) int64 {
-	if c := m.cc.Context(p.cc); c != nil {
+func (s *source) baseRTT(p *PDC) int64 {
+	if c := s.cc.Context(p.cc); c != nil {
 		return c.BaseRTT()
 	}
-	return m.p.c.RTOInit
+	return s.p.c.RTOInit
 }

@@ -278,7 +278,7 @@ func TestTargetAsksForALostClear(t *testing.T) {
 	g.now += 2 * ms
 	require.True(t, g.a.m.Tick(g.now))
 	require.Equal(t, pds.CtlClearCmd, controlOf(t, g.send(g.a)[0]).Ctl) // lost
-	p := g.b.m.byID(g.info(g.b).ID)
+	p := g.b.m.target.byID(g.info(g.b).ID)
 	require.NotZero(t, p.resp.head)
 	asked := 0
 	for range 1000 {

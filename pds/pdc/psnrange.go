@@ -14,10 +14,10 @@ const (
 
 // worn reports whether p has used as many PSNs as it may, and then starts to close
 // it.
-func (m *Manager) worn(now int64, p *PDC) bool {
-	if p.tx.tail < psnClose || !m.p.c.LimitPSNRange || m.mem.events.free() < m.mem.reserve {
+func (l *life) worn(now int64, p *PDC) bool {
+	if p.tx.tail < psnClose || !l.p.c.LimitPSNRange || l.mem.events.free() < l.mem.reserve {
 		return false
 	}
-	m.startClose(now, p)
+	l.startClose(now, p)
 	return true
 }

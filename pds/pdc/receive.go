@@ -28,7 +28,7 @@ var (
 // [Params.ReplyMax] says; r.Reply is its length, and it goes back to in.Src from in.Dst.
 func (m *Manager) Receive(now int64, in *In, out []byte, r *Result) {
 	*r = Result{}
-	m.in.awaited = false
+	m.target.in.awaited = false
 	if m.mem.events.free() < m.mem.reserve {
 		r.Err = ErrEvents
 		return
@@ -40,7 +40,7 @@ func (m *Manager) Receive(now int64, in *In, out []byte, r *Result) {
 	m.stats.Received++
 	switch t, err := pds.PeekType(in.Packet); {
 	case err != nil:
-		r.Err = m.malformed(err)
+		r.Err = m.reply.malformed(err)
 	case t.IsRequest():
 		r.Err = m.receiveRequest(now, in, out, r)
 	case t == pds.TypeACKCC:
@@ -55,7 +55,7 @@ func (m *Manager) Receive(now int64, in *In, out []byte, r *Result) {
 func (f *FastPath) ReceiveACK(now int64, in *In, r *Result) {
 	m := (*Manager)(f)
 	r.Verdict, r.Err, r.Reply, r.ID, r.Demand = VerdictDropped, nil, 0, RxID{}, Demand{}
-	m.in.awaited = false
+	m.target.in.awaited = false
 	if m.mem.events.free() < m.mem.reserve {
 		r.Err = ErrEvents
 		return
@@ -75,14 +75,14 @@ func (m *Manager) receiveRare(now int64, t pds.Type, in *In, out []byte, r *Resu
 	case pds.TypeRUDIReq, pds.TypeRUDIResp:
 		return m.receiveRUDI(now, in, out, r)
 	case pds.TypeUUDReq:
-		return m.receiveUUD(in, r)
+		return m.reply.receiveUUD(in, r)
 	default:
 		return ErrSecurity
 	}
 }
 
 // malformed counts err.
-func (m *Manager) malformed(err error) error {
-	m.stats.Malformed++
+func (w *answers) malformed(err error) error {
+	w.stats.Malformed++
 	return err
 }

@@ -62,7 +62,7 @@ type far struct {
 }
 
 // far is the ring of p.
-func (m *Manager) far(p *PDC) far { return far{m.mem, p.slot()} }
+func (m *memory) far(p *PDC) far { return far{m, p.slot()} }
 
 // word returns the word of the ring that tells of psn. Few packets need it, and those that do not
 // are to be quick: it stays out of line.

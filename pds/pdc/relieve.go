@@ -17,11 +17,11 @@ const (
 )
 
 // prospect says what p is to a search for a PDC to close.
-func (m *Manager) prospect(now int64, p *PDC) prospect {
+func (l *life) prospect(now int64, p *PDC) prospect {
 	switch p.state {
 	case StateCreating, StateEstablished:
 		switch {
-		case p.locks != 0 || p.promised(now, m.p.c.RTOInit) || m.awaited(p):
+		case p.locks != 0 || p.promised(now, l.p.c.RTOInit) || l.awaited(p):
 			return prospectNone
 		case p.idle():
 			return prospectIdle
@@ -31,7 +31,7 @@ func (m *Manager) prospect(now int64, p *PDC) prospect {
 	case StateQuiesce, StateAckWait, StateCloseAckWait:
 		return prospectComing
 	case StateQuarantine:
-		if p.is(flagInitiator) && m.table.rests(p.handle.ID(), now) {
+		if p.is(flagInitiator) && l.table.rests(p.handle.ID(), now) {
 			return prospectComing
 		}
 	}
@@ -48,24 +48,24 @@ func (m *Manager) prospect(now int64, p *PDC) prospect {
 // give up, and if no other id is on its way: overload would take all PDCs out of use.
 //
 // Source: UE Specification 1.0.x section 3.5, PDS manager: Close_Thresh.
-func (m *Manager) relieve(now int64, except Handle) {
-	over := m.open > m.p.c.CloseThresh
-	if m.Waiting() == 0 && !over || m.mem.events.free() < m.mem.reserve {
+func (l *life) relieve(now int64, except Handle) {
+	over := l.open > l.p.c.CloseThresh
+	if l.waits() == 0 && !over || l.mem.events.free() < l.mem.reserve {
 		return
 	}
 	var oldest [prospects]*PDC
-	for range m.looks() {
-		if p := m.look(); p.handle != except && (over || p.is(flagInitiator)) {
-			w := m.prospect(now, p)
+	for range l.looks() {
+		if p := l.look(); p.handle != except && (over || p.is(flagInitiator)) {
+			w := l.prospect(now, p)
 			oldest[w] = older(oldest[w], p)
 		}
 	}
 	p := oldest[prospectIdle]
-	if p == nil && (over || oldest[prospectComing] == nil && m.table.quarantine < m.p.c.PendTimeout) {
+	if p == nil && (over || oldest[prospectComing] == nil && l.table.quarantine < l.p.c.PendTimeout) {
 		p = oldest[prospectBusy]
 	}
 	if p != nil {
-		m.close(now, p)
+		l.close(now, p)
 	}
 }
 
@@ -78,14 +78,14 @@ func (m *Manager) relieve(now int64, except Handle) {
 //
 // Source: UE Specification 1.0.x section 3.5: an initiator may close a PDC for want of
 // resources at any time; which, and when, is left to it.
-func (m *Manager) yield(now int64, p *PDC) {
+func (l *life) yield(now int64, p *PDC) {
 	var idle *PDC
-	for range m.looks() {
-		q := m.look()
+	for range l.looks() {
+		q := l.look()
 		if !q.is(flagInitiator) || q.peer != p.peer || q.peerID == 0 { // without peerID it holds nothing there
 			continue
 		}
-		switch m.prospect(now, q) {
+		switch l.prospect(now, q) {
 		case prospectComing:
 			return
 		case prospectIdle:
@@ -93,20 +93,20 @@ func (m *Manager) yield(now int64, p *PDC) {
 		}
 	}
 	if idle != nil {
-		m.startClose(now, idle)
+		l.startClose(now, idle)
 	}
 }
 
 // looks is how many PDCs a search looks at.
-func (m *Manager) looks() int { return min(lookAhead, len(m.pdc)-1) }
+func (l *life) looks() int { return min(lookAhead, len(l.pdc)-1) }
 
 // look returns the next PDC to look at.
-func (m *Manager) look() *PDC {
-	m.cursor++
-	if int(m.cursor) >= len(m.pdc) {
-		m.cursor = 1
+func (l *life) look() *PDC {
+	l.cursor++
+	if int(l.cursor) >= len(l.pdc) {
+		l.cursor = 1
 	}
-	return &m.pdc[m.cursor]
+	return &l.pdc[l.cursor]
 }
 
 // idle reports whether p is in use, and nothing happens on it.
@@ -116,8 +116,8 @@ func (p *PDC) idle() bool {
 
 // awaited reports whether the peer of p, a target, waits for this side to come back to it. It
 // has locked the PDC for as long, and could not close it.
-func (m *Manager) awaited(p *PDC) bool {
-	return m.awaits != nil && !p.is(flagInitiator) && m.awaits(p.handle)
+func (l *life) awaited(p *PDC) bool {
+	return l.awaits != nil && !p.is(flagInitiator) && l.awaits(p.handle)
 }
 
 // promised reports whether p was opened a moment ago for a message that has yet to begin

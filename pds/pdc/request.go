@@ -4,19 +4,32 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
+// A target takes requests in: it judges their PSNs, keeps their order, and owes them answers.
+type target struct {
+	p     *Params
+	mem   *memory
+	pdc   []PDC
+	stats *Stats
+	reply *answers
+	timer *timers
+
+	in    inbound // the packet that is being received
+	turns queue   // PDCs with a buffered request whose turn has come
+}
+
 // receiveRequest is the target's side of a data packet. Nothing changes before
 // the packet has a PDC.
 func (m *Manager) receiveRequest(now int64, in *In, out []byte, r *Result) error {
 	var q pds.Request
 	if _, err := q.Decode(in.Packet); err != nil {
-		return m.malformed(err)
+		return m.reply.malformed(err)
 	}
 	v := (*pds.RequestView)(in.Packet)
-	p := m.expect(v, in.Src)
+	p := m.target.expect(v, in.Src)
 	if p == nil || in.Trimmed != 0 || !q.Type.Allows(q.Next) {
 		return m.receiveOther(now, in, &q, out, r)
 	}
-	m.await(now, p, v, in)
+	m.target.await(now, p, v, in)
 	r.ID = RxID{p.handle, q.PSN}
 	r.follow(&q)
 	r.Verdict = VerdictRequest
@@ -26,33 +39,33 @@ func (m *Manager) receiveRequest(now int64, in *In, out []byte, r *Result) error
 // receiveOther takes in any request. Those that expect returns a PDC for have a shorter way.
 func (m *Manager) receiveOther(now int64, in *In, q *pds.Request, out []byte, r *Result) error {
 	if err := q.Validate(); err != nil {
-		return m.malformed(err)
+		return m.reply.malformed(err)
 	}
-	b := &m.in
+	b := &m.target.in
 	b.request(in, q)
 	r.follow(q)
 	if in.Trimmed != 0 {
-		return m.receiveTrimmed(now, b, in.Trimmed, out, r)
+		return m.target.receiveTrimmed(now, b, in.Trimmed, out, r)
 	}
 	p, err := m.context(now, b, out, r)
 	if err != nil {
 		return err
 	}
 	if p.state == StateQuarantine {
-		return m.resting(now, p, b, out, r)
+		return m.reply.resting(now, p, b, out, r)
 	}
 	if p.is(flagFailed) { // what the data is for has failed here: an ACK would say that it has come
-		m.nackPDC(p, b, out, r, pds.NackClosingInErr)
+		m.reply.nackPDC(p, b, out, r, pds.NackClosingInErr)
 		return ErrState
 	}
 	p.activeAt, p.resp.heard = now, true
 	r.ID.PDC = p.handle
 	if p.is(flagROD) != b.rod {
-		m.nackPDC(p, b, out, r, pds.NackPDCModeMismatch)
+		m.reply.nackPDC(p, b, out, r, pds.NackPDCModeMismatch)
 		return ErrMode
 	}
 	if p.ends(b.psn) {
-		m.nackPDC(p, b, out, r, pds.NackClosing)
+		m.reply.nackPDC(p, b, out, r, pds.NackClosing)
 		return ErrClosing
 	}
 	if c := q.ClearPSN(); c != q.PSN && !p.rx.reaches(c) {
@@ -61,7 +74,7 @@ func (m *Manager) receiveOther(now int64, in *In, q *pds.Request, out []byte, r 
 		m.stats.BadClear++
 		return ErrStale
 	}
-	m.clearTo(p, q.ClearPSN())
+	m.target.clearTo(p, q.ClearPSN())
 	return m.place(now, p, b, out, r)
 }
 
@@ -76,36 +89,36 @@ func payloadLen(n int, next pds.NextHdr) uint32 {
 // receiveTrimmed answers a packet that a switch has cut. It is not tracked and opens no
 // PDC; the one that it names matters only as the sender of the answer, and for what the
 // packet asks for.
-func (m *Manager) receiveTrimmed(now int64, b *inbound, code pds.NackCode, out []byte, r *Result) error {
-	m.stats.Trimmed++
+func (t *target) receiveTrimmed(now int64, b *inbound, code pds.NackCode, out []byte, r *Result) error {
+	t.stats.Trimmed++
 	if b.flags&pds.FlagSYN == 0 {
-		if p := m.fromPeer(b.dpdcid, b.src, b.spdcid); p != nil {
-			if p.rx.Classify(m.far(p), b.psn, m.p.ranges) == arrivalNew { // else the credit that it asks for is of no use
+		if p := t.fromPeer(b.dpdcid, b.src, b.spdcid); p != nil {
+			if p.rx.Classify(t.mem.far(p), b.psn, t.p.ranges) == arrivalNew { // else the credit that it asks for is of no use
 				r.ID.PDC = p.handle
 			}
-			m.nackPDC(p, b, out, r, code)
+			t.reply.nackPDC(p, b, out, r, code)
 			return ErrTrimmed
 		}
-		m.stats.Unknown++
+		t.stats.Unknown++
 	}
-	m.nackStranger(now, b, out, r, code)
+	t.reply.nackStranger(now, b, out, r, code)
 	return ErrTrimmed
 }
 
 // clearTo takes a CLEAR_PSN: responses up to it have been seen by the peer.
-func (m *Manager) clearTo(p *PDC, c pds.PSN) {
+func (t *target) clearTo(p *PDC, c pds.PSN) {
 	if !c.After(p.rx.ClearPSN()) {
 		return
 	}
-	s := &m.mem.responses
+	s := &t.mem.responses
 	for i := p.resp.head; i != 0 && !s.slot[i].psn.After(c); i = s.slot[i].next {
 		if s.slot[i].state != respStored {
-			m.stats.BadClear++
+			t.stats.BadClear++
 			return
 		}
 	}
 	if _, ok := p.rx.Clear(c); !ok {
-		m.stats.BadClear++
+		t.stats.BadClear++
 		return
 	}
 	if p.resp.head == 0 {
@@ -119,22 +132,22 @@ func (m *Manager) clearTo(p *PDC, c pds.PSN) {
 
 // place sorts a request into the window and hands a new one up.
 func (m *Manager) place(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
-	switch p.rx.Classify(m.far(p), b.psn, m.p.ranges) {
+	switch p.rx.Classify(m.mem.far(p), b.psn, m.p.ranges) {
 	case arrivalNew:
 	case arrivalOutside:
-		return m.outside(now, p, b, out, r)
+		return m.reply.outside(now, p, b, out, r)
 	default:
 		return m.duplicate(now, p, b, out, r)
 	}
 	lowest := b.psn == p.rx.Missing()
 	if !m.mem.responses.available(&p.resp, lowest) {
-		m.nackPDC(p, b, out, r, pds.NackNoGtdDelAvail)
+		m.reply.nackPDC(p, b, out, r, pds.NackNoGtdDelAvail)
 		return ErrNoStore
 	}
 	b.id = RxID{p.handle, b.psn}
 	r.ID = b.id
-	if p.is(flagROD) && (!lowest || p.is(flagTurn) && m.due(p) != 0) {
-		return m.ahead(now, p, b, out, r)
+	if p.is(flagROD) && (!lowest || p.is(flagTurn) && m.mem.turnDue(p) != 0) {
+		return m.target.ahead(now, p, b, out, r)
 	}
 	b.awaited = true
 	r.Verdict = VerdictRequest
@@ -142,38 +155,38 @@ func (m *Manager) place(now int64, p *PDC, b *inbound, out []byte, r *Result) er
 }
 
 // outside refuses a packet whose PSN is not in the window, within limits.
-func (m *Manager) outside(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
-	m.stats.Outside++
+func (w *answers) outside(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
+	w.stats.Outside++
 	code := pds.NackPSNOORWindow
 	if b.flags&pds.FlagSYN != 0 {
 		code = pds.NackInvalidSYN
 	}
-	if m.limiter.allow(now, b.src) {
-		m.nackPDC(p, b, out, r, code)
+	if w.limiter.allow(now, b.src) {
+		w.nackPDC(p, b, out, r, code)
 	} else {
-		m.stats.Muted++
+		w.stats.Muted++
 	}
 	return ErrOutside
 }
 
 // ahead takes a packet of an ordered PDC that is not the next one.
-func (m *Manager) ahead(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
-	if m.p.c.BufferROD {
-		return m.buffer(p, b, out, r)
+func (t *target) ahead(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
+	if t.p.c.BufferROD {
+		return t.buffer(p, b, out, r)
 	}
 	if p.is(flagGap) {
 		return ErrOrder // once for each gap, until it fills: the initiator's timeout does the rest
 	}
 	p.flags |= flagGap
 	b.psn = p.rx.Missing()
-	m.nackPDC(p, b, out, r, pds.NackRODOOO)
+	t.reply.nackPDC(p, b, out, r, pds.NackRODOOO)
 	return ErrOrder
 }
 
 // duplicate answers a packet that has arrived before; it never goes up again.
 func (m *Manager) duplicate(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
 	m.stats.Duplicates++
-	if n, closed := m.closeFilled(now, p, b, out); closed { // by its CLEAR_PSN
+	if n, closed := m.life.closeFilled(now, p, b, out); closed { // by its CLEAR_PSN
 		r.Reply = n
 		return ErrDuplicate
 	}
@@ -181,15 +194,15 @@ func (m *Manager) duplicate(now int64, p *PDC, b *inbound, out []byte, r *Result
 	again := b.flags&(pds.FlagRetx|pds.FlagSYN) != 0
 	switch st := m.mem.responses.slot[i].state; {
 	case st == respStored:
-		r.Reply = m.ackStored(p, i, b.echo(), &b.state, out)
+		r.Reply = m.reply.ackStored(p, i, b.echo(), &b.state, out)
 	case !again:
 		// The network made the copy: the first one is or was answered.
 	case st == respBuffered:
-		r.Reply = m.ackStanding(p, b, out)
+		r.Reply = m.reply.ackStanding(p, b, out)
 	case st == respPending:
-		m.nackPDC(p, b, out, r, pds.NackRcvdSESProcg)
+		m.reply.nackPDC(p, b, out, r, pds.NackRcvdSESProcg)
 	default:
-		r.Reply = m.ackAgain(p, b, out)
+		r.Reply = m.reply.ackAgain(p, b, out)
 	}
 	return ErrDuplicate
 }

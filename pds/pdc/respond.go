@@ -61,17 +61,17 @@ func (m *Manager) Respond(now int64, id RxID, a *Response, out []byte) (int, err
 		return 0, ErrUnknown
 	case len(out) < max(ReplyMax, pds.AckCCLen+len(a.Bytes)) || len(a.Bytes) > m.p.responseMax:
 		return 0, ErrShortBuffer
-	case m.in.awaited && m.in.id == id:
+	case m.target.in.awaited && m.target.in.id == id:
 		if a.Kind == RespondDefault {
-			m.in.awaited = false
-			return m.respondDefault(now, p, &m.in, a, out), nil
+			m.target.in.awaited = false
+			return m.respondDefault(now, p, &m.target.in, a, out), nil
 		}
 		if s := &m.mem.responses; a.Kind != RespondRefuse &&
 			(!s.fits(p, a) || !s.available(&p.resp, id.PSN == p.rx.Missing())) {
 			return 0, ErrNoStore
 		}
-		m.in.awaited = false
-		return m.respondNow(now, p, &m.in, a, out), nil
+		m.target.in.awaited = false
+		return m.respondNow(now, p, &m.target.in, a, out), nil
 	}
 	return m.respondLate(now, p, id, a, out)
 }
@@ -83,17 +83,17 @@ func (m *Manager) respondNow(now int64, p *PDC, b *inbound, a *Response, out []b
 		if a.Code == pds.NackNewStartPSN {
 			return m.doubt(now, p, b, out)
 		}
-		return m.refuse(p, b, out, a.Code)
+		return m.reply.refuse(p, b, out, a.Code)
 	case RespondGuaranteed:
-		i := m.hold(p, b, respStored)
-		m.store(now, p, i, a)
-		m.accept(p, b.psn, b.size, b.payload)
+		i := m.mem.hold(p, b, respStored)
+		m.target.store(now, p, i, a)
+		m.target.accept(p, b.psn, b.size, b.payload)
 		p.rx.answers(b.flags&pds.FlagAR != 0)
-		return m.ackStored(p, i, b.echo(), &b.state, out)
+		return m.reply.ackStored(p, i, b.echo(), &b.state, out)
 	case RespondLater:
-		m.mem.responses.reserve(m.hold(p, b, respPending), int(a.Room))
-		if first := m.accept(p, b.psn, b.size, b.payload); m.ackWanted(p, b.flags, b.ce) || first || m.ackDue(p) {
-			return m.ackStanding(p, b, out)
+		m.mem.responses.reserve(m.mem.hold(p, b, respPending), int(a.Room))
+		if first := m.target.accept(p, b.psn, b.size, b.payload); m.reply.ackWanted(p, b.flags, b.ce) || first || m.reply.ackDue(p) {
+			return m.reply.ackStanding(p, b, out)
 		}
 		return 0
 	default:
@@ -104,15 +104,15 @@ func (m *Manager) respondNow(now int64, p *PDC, b *inbound, a *Response, out []b
 // respondDefault settles a request with success that the initiator may learn from
 // CACK alone, as nearly all are.
 func (m *Manager) respondDefault(now int64, p *PDC, b *inbound, a *Response, out []byte) int {
-	first := m.accept(p, b.psn, b.size, b.payload)
-	if n, closed := m.closeFilled(now, p, b, out); closed {
+	first := m.target.accept(p, b.psn, b.size, b.payload)
+	if n, closed := m.life.closeFilled(now, p, b, out); closed {
 		return n
 	}
-	asked := m.ackWanted(p, b.flags, b.ce) || first
-	if !asked && !m.ackDue(p) {
+	asked := m.reply.ackWanted(p, b.flags, b.ce) || first
+	if !asked && !m.reply.ackDue(p) {
 		return 0
 	}
-	return m.putACK(p, out, &ackSpec{
+	return m.reply.putACK(p, out, &ackSpec{
 		psn: b.psn, flags: b.echo(), next: a.Next, bytes: a.Bytes, state: &b.state, rove: !asked,
 	})
 }
@@ -121,28 +121,28 @@ func (m *Manager) respondDefault(now int64, p *PDC, b *inbound, a *Response, out
 // acknowledged for its own sake. (UE Specification 1.0.x section 3.5, ACK
 // generation.) An ACK request is obeyed at once also above a hole, as the
 // reference provider does: the SACK tells the sender of it.
-func (m *Manager) ackAsked(f pds.Flags, ce bool) bool {
-	return f&(pds.FlagAR|pds.FlagRetx|pds.FlagSYN) != 0 || ce && !m.p.c.NoAckOnECN
+func (w *answers) ackAsked(f pds.Flags, ce bool) bool {
+	return f&(pds.FlagAR|pds.FlagRetx|pds.FlagSYN) != 0 || ce && !w.p.c.NoAckOnECN
 }
 
 // ackWanted is ackAsked for a request that the window of p has just accepted: also of one
 // that closes the hole below another that asked.
-func (m *Manager) ackWanted(p *PDC, f pds.Flags, ce bool) bool {
-	return p.rx.answers(f&pds.FlagAR != 0) || m.ackAsked(f, ce)
+func (w *answers) ackWanted(p *PDC, f pds.Flags, ce bool) bool {
+	return p.rx.answers(f&pds.FlagAR != 0) || w.ackAsked(f, ce)
 }
 
 // ackDue reports whether so much has arrived on p that an acknowledgement is due.
-func (m *Manager) ackDue(p *PDC) bool { return int64(p.ackBytes) >= m.p.ackAll }
+func (w *answers) ackDue(p *PDC) bool { return int64(p.ackBytes) >= w.p.ackAll }
 
 // accept marks a request as received. It reports whether it is the first.
-func (m *Manager) accept(p *PDC, psn pds.PSN, size int64, payload uint32) (first bool) {
+func (t *target) accept(p *PDC, psn pds.PSN, size int64, payload uint32) (first bool) {
 	first = p.rx.seen == seenNothing
-	p.rx.Accept(m.far(p), psn)
-	p.count(m.p, size, payload)
+	p.rx.Accept(t.mem.far(p), psn)
+	p.count(t.p, size, payload)
 	p.flags &^= flagGap
-	m.stats.Requests++
-	if m.p.c.BufferROD {
-		m.turn(p)
+	t.stats.Requests++
+	if t.p.c.BufferROD {
+		t.turn(p)
 	}
 	return first
 }
@@ -154,8 +154,8 @@ func (p *PDC) count(params *Params, size int64, payload uint32) {
 }
 
 // hold takes a slot, which must be available, to note that CACK must not pass the request.
-func (m *Manager) hold(p *PDC, b *inbound, st respState) uint32 {
-	s := &m.mem.responses
+func (m *memory) hold(p *PDC, b *inbound, st respState) uint32 {
+	s := &m.responses
 	i := s.take(uint32(p.slot()), &p.resp)
 	e := &s.slot[i]
 	e.psn, e.state, e.len, e.hdr, e.flags = b.psn, st, 0, 0, b.echo()
@@ -165,11 +165,11 @@ func (m *Manager) hold(p *PDC, b *inbound, st respState) uint32 {
 }
 
 // store keeps the answer to the request in slot i until the peer has cleared it.
-func (m *Manager) store(now int64, p *PDC, i uint32, a *Response) {
-	e := &m.mem.responses.slot[i]
+func (t *target) store(now int64, p *PDC, i uint32, a *Response) {
+	e := &t.mem.responses.slot[i]
 	e.state, e.hdr = respStored, a.Next
-	m.mem.responses.put(i, a.Bytes)
-	m.aux(p, now, deadline.After(now, clearReqWait*m.p.c.ClearTime)) // clearMissing looks after it
+	t.mem.responses.put(i, a.Bytes)
+	t.timer.aux(p, now, deadline.After(now, clearReqWait*t.p.c.ClearTime)) // clearMissing looks after it
 }
 
 // respondLate answers a request that was accepted in an earlier call.
@@ -181,7 +181,7 @@ func (m *Manager) respondLate(now int64, p *PDC, id RxID, a *Response, out []byt
 	i := s.find(&p.resp, id.PSN)
 	buffered := s.slot[i].state == respBuffered
 	if buffered {
-		if n, done, err := m.respondBuffered(p, i, a, out); done {
+		if n, done, err := m.target.respondBuffered(p, i, a, out); done {
 			return n, err
 		}
 	}
@@ -189,28 +189,28 @@ func (m *Manager) respondLate(now int64, p *PDC, id RxID, a *Response, out []byt
 	case s.slot[i].state != respPending || a.Kind > RespondGuaranteed:
 		return 0, ErrStale
 	case a.Kind == RespondGuaranteed:
-		return m.guaranteeLate(now, p, i, a, out)
+		return m.target.guaranteeLate(now, p, i, a, out)
 	}
 	p.activeAt = now
 	echo := s.slot[i].flags
 	s.remove(&p.resp, i)
 	p.holdCACK(s)
-	if n, closed := m.closeFilled(now, p, &inbound{state: a.State}, out); closed {
+	if n, closed := m.life.closeFilled(now, p, &inbound{state: a.State}, out); closed {
 		return n, nil
 	}
-	if buffered && m.moreDue(p) && !m.ackAsked(echo, echo&pds.FlagM != 0) {
+	if buffered && m.reply.moreDue(p) && !m.reply.ackAsked(echo, echo&pds.FlagM != 0) {
 		return 0, nil
 	}
 	// The requester has waited: tell it at once.
-	return m.putACK(p, out, &ackSpec{psn: id.PSN, flags: echo, next: a.Next, bytes: a.Bytes, state: &a.State}), nil
+	return m.reply.putACK(p, out, &ackSpec{psn: id.PSN, flags: echo, next: a.Next, bytes: a.Bytes, state: &a.State}), nil
 }
 
 // guaranteeLate is respondLate for a response that the initiator has to see.
-func (m *Manager) guaranteeLate(now int64, p *PDC, i uint32, a *Response, out []byte) (int, error) {
-	if !m.mem.responses.reserve(i, len(a.Bytes)) {
+func (t *target) guaranteeLate(now int64, p *PDC, i uint32, a *Response, out []byte) (int, error) {
+	if !t.mem.responses.reserve(i, len(a.Bytes)) {
 		return 0, ErrNoStore
 	}
 	p.activeAt = now
-	m.store(now, p, i, a)
-	return m.ackStored(p, i, m.mem.responses.slot[i].flags, &a.State, out), nil
+	t.store(now, p, i, a)
+	return t.reply.ackStored(p, i, t.mem.responses.slot[i].flags, &a.State, out), nil
 }

@@ -5,11 +5,11 @@ import "github.com/uetcc/uetcc/pds"
 // resting answers a request for a PDC in quarantine, within limits. First transmissions may be
 // left over from its life: one of them is answered. Retransmissions are all answered, since
 // their sender has to learn that nobody is there, and answers can be lost.
-func (m *Manager) resting(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
-	m.stats.Unknown++
+func (w *answers) resting(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
+	w.stats.Unknown++
 	if !p.is(flagRefused) || b.flags&pds.FlagRetx != 0 {
 		p.flags |= flagRefused
-		m.nackStranger(now, b, out, r, pds.NackInvDPDCID)
+		w.nackStranger(now, b, out, r, pds.NackInvDPDCID)
 	}
 	return ErrUnknown
 }
@@ -19,21 +19,21 @@ func (m *Manager) resting(now int64, p *PDC, b *inbound, out []byte, r *Result) 
 // with it when the quarantine is over, and deliver a second time what was delivered before.
 // One with another Start_PSN comes from an initiator that has begun again, too early. Both
 // are told.
-func (m *Manager) restingSYN(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
+func (w *answers) restingSYN(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
 	if p.tx.start != b.start || b.flags&pds.FlagRetx != 0 {
-		return m.resting(now, p, b, out, r)
+		return w.resting(now, p, b, out, r)
 	}
-	m.stats.Resting++
+	w.stats.Resting++
 	return ErrResting
 }
 
 // restingControl acknowledges a CLOSE_CMD again from what is remembered.
-func (m *Manager) restingControl(now int64, p *PDC, b *inbound, c *pds.Control, out []byte, r *Result) error {
+func (w *answers) restingControl(now int64, p *PDC, b *inbound, c *pds.Control, out []byte, r *Result) error {
 	if c.Ctl != pds.CtlCloseCmd || !p.is(flagClose) || b.psn != p.closePSN {
 		p.flags &^= flagRefused // what asks for credit or an acknowledgement is repeated without a mark
-		return m.resting(now, p, b, out, r)
+		return w.resting(now, p, b, out, r)
 	}
-	r.Reply = m.ackClose(p, b, out)
+	r.Reply = w.ackClose(p, b, out)
 	r.Verdict = VerdictDone
 	return nil
 }

@@ -118,7 +118,7 @@ func (m *Manager) transmitRUDI(now int64, buf []byte, out *Out) bool {
 		t.queued--
 		p.dueAt = deadline.After(now, m.p.rto(p.rtos))
 		t.nextDue = min(t.nextDue, p.dueAt)
-		m.arm(now)
+		m.life.arm(now)
 		return true
 	}
 	return false
@@ -173,15 +173,15 @@ func (m *Manager) receiveRUDI(now int64, in *In, out []byte, r *Result) error {
 	var h pds.RUDI
 	n, err := h.Decode(in.Packet)
 	if err = cmp.Or(err, h.Validate()); err != nil {
-		return m.malformed(err)
+		return m.reply.malformed(err)
 	}
 	r.Header, r.Next = n, h.Next
 	if h.Type == pds.TypeRUDIReq {
 		if in.Trimmed != 0 {
 			m.stats.Trimmed++
-			if m.limiter.allow(now, in.Src) {
+			if m.reply.limiter.allow(now, in.Src) {
 				n := nackOfRUDI(&h, in.Trimmed)
-				r.Reply = m.putNACK(out, &n)
+				r.Reply = m.reply.putNACK(out, &n)
 			}
 			return ErrTrimmed
 		}
@@ -226,7 +226,7 @@ func (m *Manager) nackRUDI(now int64, src Addr, n *pds.Nack, r *Result) error {
 	if p.dueAt = now; !n.Code.IsTrimmed() {
 		p.dueAt = deadline.After(now, m.p.c.NackRetxTime)
 		m.rudi.nextDue = min(m.rudi.nextDue, p.dueAt)
-		m.arm(now)
+		m.life.arm(now)
 	}
 	return nil
 }
@@ -244,7 +244,7 @@ func (m *Manager) RespondRUDI(q *pds.RUDI, a *Response, buf []byte) (int, error)
 	}
 	if a.Kind == RespondRefuse {
 		n := nackOfRUDI(q, a.Code)
-		return m.putNACK(buf, &n), nil
+		return m.reply.putNACK(buf, &n), nil
 	}
 	h := pds.RUDI{Type: pds.TypeRUDIResp, Next: a.Next, Flags: q.Flags & pds.FlagRetx, PktID: q.PktID}
 	n, err := h.Encode(buf)
@@ -252,14 +252,14 @@ func (m *Manager) RespondRUDI(q *pds.RUDI, a *Response, buf []byte) (int, error)
 }
 
 // receiveUUD takes in an unreliable datagram: never tracked, never answered.
-func (m *Manager) receiveUUD(in *In, r *Result) error {
+func (w *answers) receiveUUD(in *In, r *Result) error {
 	var h pds.UUD
 	n, err := h.Decode(in.Packet)
 	if err = cmp.Or(err, h.Validate()); err != nil {
-		return m.malformed(err)
+		return w.malformed(err)
 	}
 	if in.Trimmed != 0 {
-		m.stats.Trimmed++
+		w.stats.Trimmed++
 		return ErrTrimmed
 	}
 	r.Verdict, r.Header, r.Next = VerdictDatagram, n, h.Next

@@ -71,8 +71,8 @@ func TestManyAhead(t *testing.T) {
 	g := established(t, pairConfig{cwnd: 1_800_000})
 	c, most := g.a.m.cc.Context(g.info(g.a).Context), int64(1_800_000/4200)
 	require.Greater(t, c.Cwnd()*inferFactor/2, int64(1_800_000))
-	require.False(t, g.a.m.manyAhead(c, most-1))
-	require.True(t, g.a.m.manyAhead(c, most))
+	require.False(t, g.a.m.sched.manyAhead(c, most-1))
+	require.True(t, g.a.m.sched.manyAhead(c, most))
 }
 
 // A source that was quiet for long has no more answers than its bucket holds.

@@ -19,7 +19,7 @@ func (e *pairEnd) openCount() {
 			open++
 		}
 	}
-	require.Equal(e.t, open, e.m.open)
+	require.Equal(e.t, open, e.m.life.open)
 }
 
 // A PDC that its target has asked to close stays so: asking again is no news.

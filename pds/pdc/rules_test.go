@@ -249,7 +249,7 @@ func TestRODGoesBackOnceWhateverArrives(t *testing.T) {
 	next := g.now + 1_000_000
 	g.nack(gap)
 	require.Len(t, g.send(g.a), 3)
-	_, err := g.b.m.Submit(g.now, g.b.m.byID(g.info(g.b).ID).handle, Packet{Handle: 9, Size: 4160, Next: pds.NextResponseData, EOM: true})
+	_, err := g.b.m.Submit(g.now, g.b.m.target.byID(g.info(g.b).ID).handle, Packet{Handle: 9, Size: 4160, Next: pds.NextResponseData, EOM: true})
 	require.NoError(t, err)
 	g.giveAll(g.send(g.b))
 	require.Len(t, g.a.got, 1)
@@ -517,7 +517,7 @@ func TestLastBelowOneThatAskedIsAcknowledged(t *testing.T) {
 // takeWire has b take a request the short way.
 func (g *pair) takeWire(w wire) []wire {
 	q, src := (*pds.RequestView)(w.b[:pds.RequestLen]), AddrFrom(w.from.addr)
-	p := g.b.m.expect(q, src)
+	p := g.b.m.target.expect(q, src)
 	require.NotNil(g.t, p)
 	var out [pds.AckCCLen]byte
 	n, ok := g.b.m.Fast().Take(g.now, p, &Taken{Request: q, Src: &src, State: &AckState{}, Size: int64(len(w.b)) + 8, Payload: 4096}, &out)

@@ -27,7 +27,7 @@ func TestServiceTimeBeyondTheSample(t *testing.T) {
 				most := c.Window().MaxWnd
 				g.submit(2, 1)
 				if how == "probe" {
-					g.a.m.control(p, ctlMeasure)
+					g.a.m.sched.control(p, ctlMeasure)
 				}
 				at := g.now
 				for _, w := range g.giveAll(g.send(g.a)) {
@@ -115,13 +115,13 @@ func TestBaseRTTOutlivesItsContext(t *testing.T) {
 	found := c.BaseRTT()
 	require.Less(t, found, int64(12_000))
 
-	g.a.m.unbind(g.now, p)
+	g.a.m.life.unbind(g.now, p)
 	require.Nil(t, g.a.m.cc.Context(p.cc))
-	require.NoError(t, g.a.m.bind(g.now, p))
+	require.NoError(t, g.a.m.life.bind(g.now, p))
 	require.Equal(t, found, g.a.m.cc.Context(p.cc).BaseRTT())
 
-	g.a.m.unbind(g.now, p)
+	g.a.m.life.unbind(g.now, p)
 	p.tc++
-	require.NoError(t, g.a.m.bind(g.now, p))
+	require.NoError(t, g.a.m.life.bind(g.now, p))
 	require.EqualValues(t, 12_000, g.a.m.cc.Context(p.cc).BaseRTT(), "of another traffic class nothing is known")
 }

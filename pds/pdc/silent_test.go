@@ -37,7 +37,7 @@ func TestControlPacketLeavesRoom(t *testing.T) {
 // whatever else its timer is for.
 func TestCloseWaitOutlastsClear(t *testing.T) {
 	g := established(t, pairConfig{Config: Config{CloseReqTime: 100 * ms}})
-	b := g.b.m.byID(g.info(g.b).ID)
+	b := g.b.m.target.byID(g.info(g.b).ID)
 	g.b.reply = guaranteed
 	require.NoError(t, g.a.m.Lock(g.h)) // the initiator cannot close yet
 	g.submit(1, 1)
@@ -64,7 +64,7 @@ func TestCloseWaitOfASilentPeerThatWaits(t *testing.T) {
 	require.NoError(t, g.a.m.Lock(g.h))
 	g.submit(1, 1)
 	g.settle()
-	b := g.b.m.byID(g.info(g.b).ID)
+	b := g.b.m.target.byID(g.info(g.b).ID)
 	require.NoError(t, g.b.m.Close(g.now, b.handle))
 	g.settle()
 	for range 1900 {
@@ -81,7 +81,7 @@ func TestCloseWaitOfASilentPeerThatWaits(t *testing.T) {
 // first answer may be lost.
 func TestRestingAnswersRepeats(t *testing.T) {
 	g := established(t, pairConfig{})
-	require.NoError(t, g.b.m.Abort(g.now, g.b.m.byID(g.info(g.b).ID).handle))
+	require.NoError(t, g.b.m.Abort(g.now, g.b.m.target.byID(g.info(g.b).ID).handle))
 	g.submit(1, 2)
 	ws := g.send(g.a)
 	require.Len(t, g.giveAll(ws[:1]), 1) // lost
@@ -114,7 +114,7 @@ func TestRestingAnswersRepeatedSYN(t *testing.T) {
 	g.submit(1, 1)
 	syn := g.send(g.a)
 	require.Len(t, g.giveAll(syn), 1) // lost
-	require.NoError(t, g.b.m.Abort(g.now, g.b.m.byID(1).handle))
+	require.NoError(t, g.b.m.Abort(g.now, g.b.m.target.byID(1).handle))
 	require.Empty(t, g.giveAll(syn), "a copy that the network made")
 	g.wait(2 * ms)
 	again := g.send(g.a)
@@ -132,7 +132,7 @@ func TestQuiescedPDCOfAPeerThatIsGone(t *testing.T) {
 	require.NoError(t, g.a.m.Lock(g.h))
 	require.NoError(t, g.a.m.Close(g.now, g.h))
 	require.Equal(t, StateQuiesce, g.info(g.a).State)
-	require.NoError(t, g.b.m.Abort(g.now, g.b.m.byID(g.info(g.b).ID).handle))
+	require.NoError(t, g.b.m.Abort(g.now, g.b.m.target.byID(g.info(g.b).ID).handle))
 	g.wait(110 * ms)
 	g.settle()
 	require.True(t, g.a.has(EventClosed, Cause(pds.NackInvDPDCID)))
@@ -168,7 +168,7 @@ func TestPeerThatIsGoneWithTheCredit(t *testing.T) {
 	g.submitOn(syn, 2000, 1)
 	g.submit(2, 900)
 	out := make([]byte, ReplyMax)
-	n, err := g.b.m.PutCredit(g.b.m.byID(g.info(g.b).ID).handle, 40_000/pds.ByteUnit, out)
+	n, err := g.b.m.PutCredit(g.b.m.target.byID(g.info(g.b).ID).handle, 40_000/pds.ByteUnit, out)
 	require.NoError(t, err)
 	g.give(wire{from: g.b, b: out[:n]})
 	g.send(g.a) // the credit is spent, and nothing arrives
@@ -225,7 +225,7 @@ func stalled(t *testing.T) *pair {
 // that the target has gone, where retries have no end.
 func TestStallEndsWithATargetThatHasGone(t *testing.T) {
 	g := stalled(t)
-	require.NoError(t, g.b.m.Abort(g.now, g.b.m.byID(g.info(g.b).ID).handle))
+	require.NoError(t, g.b.m.Abort(g.now, g.b.m.target.byID(g.info(g.b).ID).handle))
 	for range 20 {
 		g.settle()
 		g.wait(2 * ms)

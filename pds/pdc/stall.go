@@ -3,17 +3,17 @@ package pdc
 import "github.com/uetcc/uetcc/internal/deadline"
 
 // auxiliary breaks stalls and repeats what may have been lost.
-func (m *Manager) auxiliary(now int64, p *PDC) {
+func (rec *recovery) auxiliary(now int64, p *PDC) {
 	if p.is(flagClearDue) {
 		p.flags &^= flagClearDue
-		m.control(p, ctlClearCmd)
+		rec.sched.control(p, ctlClearCmd)
 	}
-	if int(p.stalls)-stallsEven >= m.p.maxRTOs && p.blocked() {
-		m.overdue(now, p)
+	if int(p.stalls)-stallsEven >= rec.p.maxRTOs && p.blocked() {
+		rec.overdue(now, p)
 		return
 	}
-	m.stalled(now, p)
-	m.clearMissing(now, p)
+	rec.source.stalled(now, p)
+	rec.clearMissing(now, p)
 }
 
 // stallsEven is how many attempts to break a stall follow each other evenly.
@@ -31,7 +31,7 @@ func (p *PDC) blocked() bool {
 // an ACK_REQ, which not every target answers, and a probe in turn, bring back the
 // CACK. It goes on until max_cack has moved, after stallsEven times less and less
 // often, and then no more times than a packet is sent again.
-func (m *Manager) stalled(now int64, p *PDC) {
+func (s *source) stalled(now int64, p *PDC) {
 	if !p.blocked() || p.auxAt != never { // not so, or under way
 		return
 	}
@@ -39,9 +39,9 @@ func (m *Manager) stalled(now int64, p *PDC) {
 	if p.stalls%2 != 0 && p.knowsProbes() {
 		ask = ctlProbe
 	}
-	m.stats.StallBreaks++
-	m.control(p, ctlClearCmd|ask)
-	m.aux(p, now, deadline.After(now, deadline.Backoff(m.p.c.ClearTime, max(p.stalls, stallsEven)-stallsEven, rtoMax)))
+	s.stats.StallBreaks++
+	s.sched.control(p, ctlClearCmd|ask)
+	s.timer.aux(p, now, deadline.After(now, deadline.Backoff(s.p.c.ClearTime, max(p.stalls, stallsEven)-stallsEven, rtoMax)))
 	if p.stalls++; p.stalls > 63 {
 		p.stalls = 62 // they go on to take turns
 	}

@@ -1,8 +1,12 @@
 package pdc
 
 import (
+	"encoding/binary"
+	"math/rand/v2"
+
 	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/internal/enum"
+	"github.com/uetcc/uetcc/internal/siphash"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/table"
 	"github.com/uetcc/uetcc/pds"
@@ -57,6 +61,40 @@ func newExpectedStarts(ids int, h table.Hasher) expectedStarts {
 	return expectedStarts{slot: slab.Make[expectedStart](ringSize(ids)), hasher: h}
 }
 
+// starts draw and judge Start_PSNs, and so tell who has shown that an address is his.
+type starts struct {
+	p     *Params
+	mem   *memory
+	pdc   []PDC
+	stats *Stats
+	reply *answers
+	timer *timers
+
+	draw     *rand.ChaCha8 // peers see what it gives: that must not tell what it gives others
+	secret   siphash.Key   // of what peers see and strangers must not guess
+	hasher   table.Hasher
+	starts   []askedStart
+	expected expectedStarts // with StartExpected0RTT
+}
+
+func (s *starts) init(m *Manager, seed uint64, hasher table.Hasher) {
+	var key [32]byte
+	binary.LittleEndian.PutUint64(key[:], seed)
+	draw := rand.NewChaCha8(key)
+	key[8] = 1
+	secret := rand.NewChaCha8(key)
+	ids := len(m.pdc) - 1
+	*s = starts{
+		p: m.p, mem: m.mem, pdc: m.pdc, stats: &m.stats, reply: &m.reply, timer: &m.timer,
+		draw: draw, secret: siphash.Key{secret.Uint64(), secret.Uint64()}, hasher: hasher, starts: newAskedStarts(ids),
+	}
+	if m.p.c.Start == StartExpected0RTT {
+		s.expected = newExpectedStarts(ids, hasher)
+	}
+}
+
+func (s *starts) random() uint64 { return s.draw.Uint64() }
+
 // at returns the place for PDCs with PDCID id of an initiator.
 func (s *expectedStarts) at(src, dst Addr, id pds.PDCID) *expectedStart {
 	k := table.Key{src.Hi, src.Lo, dst.Hi, dst.Lo, uint64(id)}
@@ -65,11 +103,11 @@ func (s *expectedStarts) at(src, dst Addr, id pds.PDCID) *expectedStart {
 
 // remember keeps what a target PDC that ends has come to: the Expected_PSN, which is one
 // after its last. The initiator, which counts on from there, is told by the closing ACK.
-func (m *Manager) remember(p *PDC) {
-	if m.p.c.Start != StartExpected0RTT || p.is(flagInitiator) || p.state == StatePending {
+func (s *starts) remember(p *PDC) {
+	if s.p.c.Start != StartExpected0RTT || p.is(flagInitiator) || p.state == StatePending {
 		return
 	}
-	e := m.expected.at(p.peer, p.local, p.peerID)
+	e := s.expected.at(p.peer, p.local, p.peerID)
 	*e = expectedStart{src: p.peer, dst: p.local, id: p.peerID, psn: p.rx.MaxRcvd() + 1}
 }
 
@@ -84,27 +122,27 @@ func (p *PDC) expects(b []byte) {
 
 // admitStart judges the Start_PSN of a new target PDC, and has it wait for another one if
 // need be.
-func (m *Manager) admitStart(now int64, p *PDC, b *inbound) {
-	start := pds.PSN(m.random())
-	if m.p.c.Start == StartExpected0RTT {
-		e := m.expected.at(b.src, b.dst, b.spdcid)
+func (s *starts) admitStart(now int64, p *PDC, b *inbound) {
+	start := pds.PSN(s.random())
+	if s.p.c.Start == StartExpected0RTT {
+		e := s.expected.at(b.src, b.dst, b.spdcid)
 		switch known := e.id == b.spdcid && e.src == b.src && e.dst == b.dst; {
 		case known && b.start.Diff(e.psn) >= 0:
 			return
 		case known:
 			start = e.psn
 		default: // later than what is refused, which is not to be taken when it comes again
-			start = m.startAfter(b.start)
+			start = s.startAfter(b.start)
 		}
 	}
 	for start == b.start {
 		start++
 	}
 	p.rx.Init(start)
-	p.tx.Init(m.p, m.mem, p.slot(), start)
+	p.tx.Init(s.p, s.mem, p.slot(), start)
 	p.state = StatePending
-	p.giveUpIn(now, m.p.c.NewPDCTime)
-	m.schedule(p, now)
+	p.giveUpIn(now, s.p.c.NewPDCTime)
+	s.timer.schedule(p, now)
 }
 
 // startPeriod, a power of two as ns, is how long a Start_PSN is asked of one sender, and at
@@ -119,14 +157,14 @@ const noPDC = MaxPDCs
 // sent to it, in this period or so many before. It follows from a secret, so nothing has to be
 // kept of whoever is asked for it. A later PDC between the same ends may have the same: nothing
 // of the first is under way by then, or its quarantine would not be over.
-func (m *Manager) startFor(now int64, b *inbound, before uint64) pds.PSN {
+func (s *starts) startFor(now int64, b *inbound, before uint64) pds.PSN {
 	period := uint64(now)>>startPeriod - before
-	return pds.PSN(m.secret.Sum(b.src.Hi, b.src.Lo, b.dst.Hi, b.dst.Lo, uint64(b.spdcid), period))
+	return pds.PSN(s.secret.Sum(b.src.Hi, b.src.Lo, b.dst.Hi, b.dst.Lo, uint64(b.spdcid), period))
 }
 
 // shows reports whether a SYN packet has the Start_PSN that its sender was asked for.
-func (m *Manager) shows(now int64, b *inbound) bool {
-	return b.start == m.startFor(now, b, 0) || b.start == m.startFor(now, b, 1)
+func (s *starts) shows(now int64, b *inbound) bool {
+	return b.start == s.startFor(now, b, 0) || b.start == s.startFor(now, b, 1)
 }
 
 // An askedStart remembers a sender that was asked to start at another PSN. Packets that it has sent
@@ -150,15 +188,15 @@ func newAskedStarts(ids int) []askedStart {
 }
 
 // askedOf returns the places of the sender of a SYN packet, and what stands there for it.
-func (m *Manager) askedOf(b *inbound) (places []askedStart, key uint64) {
-	key = m.limiter.hasher.Sum(&table.Key{b.src.Hi, b.src.Lo, b.dst.Hi, b.dst.Lo, uint64(b.spdcid)})
-	at := key & uint64(len(m.starts)/askedWays-1) * askedWays
-	return m.starts[at : at+askedWays], key
+func (s *starts) askedOf(b *inbound) (places []askedStart, key uint64) {
+	key = s.hasher.Sum(&table.Key{b.src.Hi, b.src.Lo, b.dst.Hi, b.dst.Lo, uint64(b.spdcid)})
+	at := key & uint64(len(s.starts)/askedWays-1) * askedWays
+	return s.starts[at : at+askedWays], key
 }
 
 // wasAsked reports whether the sender of a SYN packet was asked to start elsewhere a while ago.
-func (m *Manager) wasAsked(now int64, b *inbound) bool {
-	places, key := m.askedOf(b)
+func (s *starts) wasAsked(now int64, b *inbound) bool {
+	places, key := s.askedOf(b)
 	for i := range places {
 		if a := &places[i]; a.key == key && now < a.until && a.until-now <= 1<<startPeriod {
 			return true
@@ -169,9 +207,9 @@ func (m *Manager) wasAsked(now int64, b *inbound) bool {
 
 // askStart answers a SYN packet whose sender has yet to show that it receives: it writes where to
 // start to out and returns how long that is.
-func (m *Manager) askStart(now int64, b *inbound, out []byte) int {
-	m.stats.Doubted++
-	places, key := m.askedOf(b)
+func (s *starts) askStart(now int64, b *inbound, out []byte) int {
+	s.stats.Doubted++
+	places, key := s.askedOf(b)
 	to := &places[0]
 	for i := range places {
 		if a := &places[i]; a.key == key {
@@ -183,27 +221,27 @@ func (m *Manager) askStart(now int64, b *inbound, out []byte) int {
 	}
 	*to = askedStart{key, deadline.After(now, 1<<startPeriod)}
 	n := b.nack(pds.NackNewStartPSN)
-	n.SPDCID, n.Payload = noPDC, uint32(m.startFor(now, b, 0))
-	return m.putNACK(out, &n)
+	n.SPDCID, n.Payload = noPDC, uint32(s.startFor(now, b, 0))
+	return s.reply.putNACK(out, &n)
 }
 
 // startPSN draws a Start_PSN at least 2^16 away from the last PSN that was used with the
 // same PDCID; where targets expect it to be later, it is, also for one that has not seen
 // the PDCs in between, with other targets.
-func (m *Manager) startPSN(h Handle) pds.PSN {
-	old := &m.pdc[h.ID()]
+func (s *starts) startPSN(h Handle) pds.PSN {
+	old := &s.pdc[h.ID()]
 	last := old.tx.Next()
-	if m.p.c.Start == StartExpected0RTT && last != 0 || old.is(flagExpected) {
-		return m.startAfter(last)
+	if s.p.c.Start == StartExpected0RTT && last != 0 || old.is(flagExpected) {
+		return s.startAfter(last)
 	}
 	for {
-		s := pds.PSN(m.random())
-		if d := s.Diff(last); d >= 1<<16 || d <= -1<<16 {
-			return s
+		psn := pds.PSN(s.random())
+		if d := psn.Diff(last); d >= 1<<16 || d <= -1<<16 {
+			return psn
 		}
 	}
 }
 
 // startAfter draws a Start_PSN from 2^16 to 2^16 + 2^24 after psn. So a hundred in a row stay
 // in order: they span less than 2^31.
-func (m *Manager) startAfter(psn pds.PSN) pds.PSN { return psn + 1<<16 + pds.PSN(m.random()>>40) }
+func (s *starts) startAfter(psn pds.PSN) pds.PSN { return psn + 1<<16 + pds.PSN(s.random()>>40) }

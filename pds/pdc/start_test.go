@@ -90,7 +90,7 @@ func TestClosingACKSaysExpectedPSN(t *testing.T) {
 // expectedStart is where b keeps what it expects of a PDCID of a, expectedIDs of which
 // it does.
 func (g *pair) expectedStart(id pds.PDCID) *expectedStart {
-	return g.b.m.expected.at(AddrFrom(g.a.addr), AddrFrom(g.b.addr), id)
+	return g.b.m.start.expected.at(AddrFrom(g.a.addr), AddrFrom(g.b.addr), id)
 }
 
 func (g *pair) expectedIDs() map[pds.PDCID]bool {

@@ -20,7 +20,7 @@ type Confirmed struct {
 // tells of the packets: what follows for them is the caller's.
 func (f *FastPath) TakeACK(now int64, a *pds.AckCCView, src Addr) (x Confirmed) {
 	m := (*Manager)(f)
-	p := m.acked(a, src)
+	p := m.source.acked(a, src)
 	if p == nil {
 		return x
 	}
@@ -45,36 +45,36 @@ func (f *FastPath) TakeACK(now int64, a *pds.AckCCView, src Addr) (x Confirmed) 
 		p.takeOne(m, a, q)
 	}
 	m.stats.Received++
-	m.in.awaited = false
+	m.target.in.awaited = false
 	p.activeAt = now
 	p.heardFirst(m.p, now-last.sentAt, last.rtos)
 	news := [1]ccc.PlainAck{{PlainAck: last.news(now, a, n), Packets: int32(n), Entropy: last.entropy}}
 	if _, ok := m.cc.Exchange(ccc.Handle(p.handle), now, news[:], 0, nil); ok {
-		m.release(p)
+		m.sched.release(p)
 	} else {
-		m.feedAny(now, p, a, last, n)
+		m.source.feedAny(now, p, a, last, n)
 	}
 	if m.p.c.InferLoss {
-		if m.infers(now, p, a); w.queued != 0 {
-			m.mayResend(now, p)
+		if m.source.infers(now, p, a); w.queued != 0 {
+			m.source.mayResend(now, p)
 		}
 	}
 	if w.next != w.tail {
-		m.wake(p)
+		m.sched.wake(p)
 	}
 	if w.rtoAt < p.timerAt {
-		m.schedule(p, now)
+		m.timer.schedule(p, now)
 	}
 	return Confirmed{p.handle, n, h}
 }
 
 // acked returns the PDC of an acknowledgement, nil if TakeACK does not take it.
-func (m *Manager) acked(a *pds.AckCCView, src Addr) *PDC {
+func (s *source) acked(a *pds.AckCCView, src Addr) *PDC {
 	id := int(a.DPDCID())
-	if id >= len(m.pdc) {
+	if id >= len(s.pdc) {
 		return nil
 	}
-	p := &m.pdc[id]
+	p := &s.pdc[id]
 	if p.state != StateEstablished || p.peerID != a.SPDCID() || p.peer != src || p.tx.queued != 0 {
 		return nil
 	}
@@ -93,12 +93,12 @@ func (pkt *packet) news(now int64, a *pds.AckCCView, n uint32) nscc.PlainAck {
 }
 
 // feedAny is feed for n packets as large as the last.
-func (m *Manager) feedAny(now int64, p *PDC, a *pds.AckCCView, last *packet, n uint32) {
+func (s *source) feedAny(now int64, p *PDC, a *pds.AckCCView, last *packet, n uint32) {
 	var h pds.AckCC
 	_, _ = h.Decode(a[:])
 	k := ackGain{Bytes: int64(last.size) * int64(n), Packets: int32(n), Entropy: last.entropy, Known: true}
 	if last.sends == copiesFirst {
 		k.RTT = now - last.sentAt
 	}
-	m.feed(now, p, &h, &k)
+	s.feed(now, p, &h, &k)
 }

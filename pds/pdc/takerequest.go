@@ -25,16 +25,16 @@ func (f *FastPath) Take(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte) (n
 	m := (*Manager)(f)
 	q := t.Request
 	psn, flags := q.PSN(), q.Flags()
-	if p.rx.edge != psn || p.rx.seen != seenInOrder || !p.suits(q) || !m.isUsual(t) {
-		return m.takeAhead(now, p, t, out)
+	if p.rx.edge != psn || p.rx.seen != seenInOrder || !p.suits(q) || !m.target.isUsual(t) {
+		return m.target.takeAhead(now, p, t, out)
 	}
-	if !m.isOpen(p, t) {
+	if !m.mem.isOpen(p, t) {
 		return 0, false
 	}
 	p.rx.edge, p.rx.high = psn+1, psn
-	m.taken(now, p, psn.Add(int32(q.ClearOffset())))
+	m.target.taken(now, p, psn.Add(int32(q.ClearOffset())))
 	p.count(m.p, t.Size, t.Payload)
-	if !m.ackAsked(flags, t.CE) && !m.ackDue(p) {
+	if !m.reply.ackAsked(flags, t.CE) && !m.reply.ackDue(p) {
 		return 0, true
 	}
 	// This is writeACK where there is nothing to select, of a PDC that, in use, does not
@@ -50,73 +50,73 @@ func (f *FastPath) Take(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte) (n
 }
 
 // isUsual reports whether the answer to t is an ACK_CC with NSCC's state.
-func (m *Manager) isUsual(t *Taken) bool { return t.State.Type == pds.CCNSCC && !m.p.c.NoAckCC }
+func (t *target) isUsual(x *Taken) bool { return x.State.Type == pds.CCNSCC && !t.p.c.NoAckCC }
 
 // isOpen reports whether p is in use, has the sender of t as its peer, and owes it no
 // response.
-func (m *Manager) isOpen(p *PDC, t *Taken) bool {
+func (m *memory) isOpen(p *PDC, t *Taken) bool {
 	return p.state == StateEstablished && p.peerID == t.Request.SPDCID() && p.peer == *t.Src &&
-		!p.rx.holding && m.mem.responses.free != 0
+		!p.rx.holding && m.responses.free != 0
 }
 
 // taken notes that the window has accepted a request, which clears responses.
-func (m *Manager) taken(now int64, p *PDC, clear pds.PSN) {
-	m.stats.Received++
-	m.stats.Requests++
-	m.in.awaited = false
+func (t *target) taken(now int64, p *PDC, clear pds.PSN) {
+	t.stats.Received++
+	t.stats.Requests++
+	t.in.awaited = false
 	p.activeAt = now
 	p.rx.released(clear)
 }
 
 // takeAhead is Take where requests have overtaken others, as they do on many paths.
-func (m *Manager) takeAhead(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte) (n int, ok bool) {
-	q, w := t.Request, &p.rx
+func (t *target) takeAhead(now int64, p *PDC, x *Taken, out *[pds.AckCCLen]byte) (n int, ok bool) {
+	q, w := x.Request, &p.rx
 	psn, flags, clear := q.PSN(), q.Flags(), q.ClearPSN()
-	if w.seen == seenNothing || !p.suits(q) || !m.isUsual(t) {
-		return m.takeExpected(now, t, out)
+	if w.seen == seenNothing || !p.suits(q) || !t.isUsual(x) {
+		return t.takeExpected(now, x, out)
 	}
-	if !m.isOpen(p, t) || !w.fresh(m.far(p), psn, m.p.ranges) || !w.reaches(clear) {
+	if !t.mem.isOpen(p, x) || !w.fresh(t.mem.far(p), psn, t.p.ranges) || !w.reaches(clear) {
 		return 0, false
 	}
-	w.Accept(m.far(p), psn)
-	m.taken(now, p, clear)
-	p.count(m.p, t.Size, t.Payload)
-	asked := m.ackWanted(p, flags, t.CE)
-	if !asked && !m.ackDue(p) {
+	w.Accept(t.mem.far(p), psn)
+	t.taken(now, p, clear)
+	p.count(t.p, x.Size, x.Payload)
+	asked := t.reply.ackWanted(p, flags, x.CE)
+	if !asked && !t.reply.ackDue(p) {
 		return 0, true
 	}
 	p.ackBytes = 0
-	m.stats.ACKs++
+	t.stats.ACKs++
 	cack, base := w.edge-1, w.SACKBase(psn)
 	if !asked {
 		base = w.SACKRove()
 	}
 	v := (*pds.AckCCView)(out)
-	v.SetAck(pds.Prologue{Next: pds.NextResponse, Flags: t.echo(flags)}, int16(psn-cack), cack)
+	v.SetAck(pds.Prologue{Next: pds.NextResponse, Flags: x.echo(flags)}, int16(psn-cack), cack)
 	v.SetAnswered(q)
-	v.SetSACK(pds.CCNSCC, m.p.mpr, int16(base-cack), w.SACK(m.far(p), base))
-	v.SetNSCC(t.State.Service, t.State.penalty(), p.rcvdUnits(), uint16(w.OOO(m.far(p))))
+	v.SetSACK(pds.CCNSCC, t.p.mpr, int16(base-cack), w.SACK(t.mem.far(p), base))
+	v.SetNSCC(x.State.Service, x.State.penalty(), p.rcvdUnits(), uint16(w.OOO(t.mem.far(p))))
 	return pds.AckCCLen, true
 }
 
 // takeExpected is Take in general.
-func (m *Manager) takeExpected(now int64, t *Taken, out *[pds.AckCCLen]byte) (n int, ok bool) {
-	q := t.Request
-	p := m.expect(q, *t.Src)
+func (t *target) takeExpected(now int64, x *Taken, out *[pds.AckCCLen]byte) (n int, ok bool) {
+	q := x.Request
+	p := t.expect(q, *x.Src)
 	if p == nil {
 		return 0, false
 	}
-	m.stats.Received++
-	m.in.awaited = false
+	t.stats.Received++
+	t.in.awaited = false
 	p.activeAt = now
 	p.rx.released(q.ClearPSN())
-	first := m.accept(p, q.PSN(), t.Size, t.Payload)
-	asked := m.ackWanted(p, q.Flags(), t.CE) || first
-	if !asked && !m.ackDue(p) {
+	first := t.accept(p, q.PSN(), x.Size, x.Payload)
+	asked := t.reply.ackWanted(p, q.Flags(), x.CE) || first
+	if !asked && !t.reply.ackDue(p) {
 		return 0, true
 	}
 	a := ackHead{
-		base: p.rx.edge, offset: int16(q.PSN() - p.rx.edge + 1), flags: t.echo(q.Flags()), next: pds.NextResponse,
+		base: p.rx.edge, offset: int16(q.PSN() - p.rx.edge + 1), flags: x.echo(q.Flags()), next: pds.NextResponse,
 	}
 	switch {
 	case p.rx.inOrder():
@@ -125,7 +125,7 @@ func (m *Manager) takeExpected(now int64, t *Taken, out *[pds.AckCCLen]byte) (n 
 	default:
 		a.base = p.rx.SACKRove()
 	}
-	return m.writeACK(p, out, a, t.State), true
+	return t.reply.writeACK(p, out, a, x.State), true
 }
 
 // echo is what the answer says about the packet itself, which has these flags.

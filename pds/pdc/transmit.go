@@ -39,13 +39,13 @@ func (m *Manager) Transmit(now int64, buf []byte, out *Out) bool {
 	if len(buf) < ReplyMax {
 		return false
 	}
-	for m.ctl.head != 0 {
+	for m.sched.ctl.head != 0 {
 		if m.transmitControl(now, buf, out) {
 			return true
 		}
 	}
-	for m.data.len() != 0 || m.revision != m.cc.Revision() && m.revised() {
-		p := &m.pdc[m.data.pop()]
+	for m.sched.data.len() != 0 || m.sched.revision != m.cc.Revision() && m.sched.revised() {
+		p := &m.pdc[m.sched.data.pop()]
 		p.flags &^= flagOnData
 		if !p.state.live() {
 			continue
@@ -54,7 +54,7 @@ func (m *Manager) Transmit(now int64, buf []byte, out *Out) bool {
 			return true
 		}
 		if !p.is(flagOnData) {
-			m.release(p)
+			m.sched.release(p)
 		}
 	}
 	return m.transmitRUDI(now, buf, out)
@@ -62,7 +62,7 @@ func (m *Manager) Transmit(now int64, buf []byte, out *Out) bool {
 
 // Idle reports whether [Manager.Transmit] has nothing to give.
 func (m *Manager) Idle() bool {
-	return m.ctl.head == 0 && m.data.len() == 0 && m.rudi.queued == 0 && m.revision == m.cc.Revision()
+	return m.sched.ctl.head == 0 && m.sched.data.len() == 0 && m.rudi.queued == 0 && m.sched.revision == m.cc.Revision()
 }
 
 // transmitData sends a packet of p, if it has one and may.
@@ -73,18 +73,18 @@ func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
 		if lost, ok := w.nextQueued(m.p, m.mem, now); ok {
 			off, again = lost, true
 		} else {
-			m.schedule(p, now) // what is queued later than this PDC was woken for
+			m.timer.schedule(p, now) // what is queued later than this PDC was woken for
 		}
 	}
 	if !again && !w.mayStart() {
-		m.stalled(now, p)
+		m.source.stalled(now, p)
 		return false
 	}
 	r, i := w.at(m.mem, off)
 	pkt := m.mem.record(r, i)
 	h, size, k := m.mem.submitted(r, i)
 	data := !k.control()
-	if data && (m.doubts(p) || !m.allowed(now, p, int64(size), again)) {
+	if data && (m.reply.doubts(p) || !m.sched.allowed(now, p, int64(size), again)) {
 		return false
 	}
 	out.to(p, !data)
@@ -96,23 +96,23 @@ func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
 	}
 	p.activeAt = now
 	last, held := w.lastForNow(), ccc.ReasonBacklog
-	goes := data || m.mayTell(p)
+	goes := data || m.reply.mayTell(p)
 	switch {
 	case data:
 		held = m.putRequest(now, p, pkt, buf, out, last)
 	case goes: // else it counts as lost on its way
-		m.putControl(p, buf, out, k.ctl(), pds.Payload(h))
+		m.reply.putControl(p, buf, out, k.ctl(), pds.Payload(h))
 		out.Handle = 0
 	}
-	m.sentOne(now, p, w.next != w.tail)
-	m.takeTurns(p, last, held)
+	m.source.sentOne(now, p, w.next != w.tail)
+	m.sched.takeTurns(p, last, held)
 	return goes
 }
 
 // allowed asks congestion control for a packet, and parks p with its context if
 // there is no room. In a recovery what is sent again ignores the window.
-func (m *Manager) allowed(now int64, p *PDC, size int64, again bool) bool {
-	c := m.cc.Context(p.cc)
+func (s *scheduler) allowed(now int64, p *PDC, size int64, again bool) bool {
+	c := s.cc.Context(p.cc)
 	if c == nil || again && p.is(flagRecovering) {
 		return true
 	}
@@ -121,16 +121,16 @@ func (m *Manager) allowed(now int64, p *PDC, size int64, again bool) bool {
 	if c.Admits() {
 		return true
 	}
-	d := c.Decide(m.cc.Params(), now)
+	d := c.Decide(s.cc.Params(), now)
 	switch {
-	case d.Bytes >= min(size, m.cc.Params().MTU()):
+	case d.Bytes >= min(size, s.cc.Params().MTU()):
 		return true // a window may be one MTU: a larger packet, against the rules, must not wait for ever
 	case d.Bytes > 0 && d.Reason == ccc.ReasonBacklog, asking && d.Reason == ccc.ReasonCredit:
 		return true
 	case d.Reason == ccc.ReasonPacing && c.State() == ccc.StateReady:
 		return true // the clock has gone back: what was allowed is, and no timer would wake p
 	}
-	m.park(p)
+	s.park(p)
 	return false
 }
 
@@ -143,7 +143,7 @@ func (m *Manager) putRequest(now int64, p *PDC, pkt *packet, buf []byte, out *Ou
 	out.Size, out.Entropy = int64(pkt.size), sp.Entropy
 	q := pds.Request{Type: p.requestType(), Next: pkt.kind.next(), PSN: out.PSN, SPDCID: p.handle.ID(), DPDCID: p.peerID}
 	if sp.CreditTarget != 0 {
-		m.putTarget(p, &q, sp.CreditTarget)
+		m.life.putTarget(p, &q, sp.CreditTarget)
 	}
 	q.ClearOffset, _ = pds.ClearOffset(out.PSN, p.tx.ClearPSN())
 	if p.syn() {
@@ -169,11 +169,11 @@ func (m *Manager) putRequest(now int64, p *PDC, pkt *packet, buf []byte, out *Ou
 
 // sentOne keeps the timers of a PDC that has just sent something tracked; more says whether
 // it had other packets to send behind that.
-func (m *Manager) sentOne(now int64, p *PDC, more bool) {
-	if m.p.c.InferLoss && p.probeAt == never {
-		p.probeAt = deadline.After(now, m.probeDelay(m.baseRTT(p), more))
-		m.schedule(p, now)
+func (s *source) sentOne(now int64, p *PDC, more bool) {
+	if s.p.c.InferLoss && p.probeAt == never {
+		p.probeAt = deadline.After(now, s.timer.probeDelay(s.baseRTT(p), more))
+		s.timer.schedule(p, now)
 	} else if p.tx.rtoAt < p.timerAt {
-		m.schedule(p, now)
+		s.timer.schedule(p, now)
 	}
 }

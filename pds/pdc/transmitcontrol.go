@@ -3,7 +3,7 @@ package pdc
 import "github.com/uetcc/uetcc/pds"
 
 // putControl writes a control packet that goes by out.PSN.
-func (m *Manager) putControl(p *PDC, buf []byte, out *Out, ctl pds.CtlType, payload pds.Payload) {
+func (w *answers) putControl(p *PDC, buf []byte, out *Out, ctl pds.CtlType, payload pds.Payload) {
 	c := pds.Control{Ctl: ctl, SPDCID: p.handle.ID(), DPDCID: p.peerID, PSN: out.PSN, Payload: payload}
 	if ctl.ConsumesPSN() || ctl == pds.CtlACKReq {
 		c.Flags = pds.FlagAR
@@ -27,20 +27,20 @@ func (m *Manager) putControl(p *PDC, buf []byte, out *Out, ctl pds.CtlType, payl
 		}
 	}
 	out.Header, _ = c.Encode(buf)
-	m.stats.Controls++
+	w.stats.Controls++
 }
 
 // transmitControl sends one of the control packets that are due.
 func (m *Manager) transmitControl(now int64, buf []byte, out *Out) bool {
-	p := &m.pdc[m.ctl.head]
+	p := &m.pdc[m.sched.ctl.head]
 	if !p.sendsControl() {
-		m.controlled(p)
+		m.sched.controlled(p)
 		return false
 	}
 	bit := p.ctl & -p.ctl
 	p.ctl &^= bit
 	p.asked |= bit & ctlOptional
-	if !m.mayTell(p) {
+	if !m.reply.mayTell(p) {
 		return false
 	}
 	out.to(p, true)
@@ -48,23 +48,23 @@ func (m *Manager) transmitControl(now int64, buf []byte, out *Out) bool {
 	case ctlQuestion:
 		return m.ask(now, p, buf, out)
 	case ctlClosingInErr:
-		out.Header = m.nackUnasked(p, buf)
+		out.Header = m.reply.nackUnasked(p, buf)
 	case ctlClearCmd:
-		m.putControl(p, buf, out, pds.CtlClearCmd, pds.PSNPayload(p.tx.ClearPSN()))
+		m.reply.putControl(p, buf, out, pds.CtlClearCmd, pds.PSNPayload(p.tx.ClearPSN()))
 	case ctlClearReq:
-		m.putControl(p, buf, out, pds.CtlClearReq, pds.PSNPayload(p.rx.Missing()-1))
+		m.reply.putControl(p, buf, out, pds.CtlClearReq, pds.PSNPayload(p.rx.Missing()-1))
 	case ctlAckReq:
-		out.PSN = m.challengePSN(now, p)
-		m.putControl(p, buf, out, pds.CtlACKReq, 0)
+		out.PSN = m.start.challengePSN(now, p)
+		m.reply.putControl(p, buf, out, pds.CtlACKReq, 0)
 	case ctlProbe:
 		out.AsData = true
-		m.putProbe(now, p, buf, out)
+		m.start.putProbe(now, p, buf, out)
 		p.before = p.tx.Next() - 1
 	case ctlMeasure:
-		m.putProbe(now, p, buf, out)
+		m.start.putProbe(now, p, buf, out)
 		p.before = p.tx.MaxCACK()
 	case ctlCreditReq:
-		m.putControl(p, buf, out, pds.CtlCreditReq, m.creditWanted(p))
+		m.reply.putControl(p, buf, out, pds.CtlCreditReq, m.life.creditWanted(p))
 	}
 	return true
 }
@@ -83,7 +83,7 @@ func (m *Manager) ask(now int64, p *PDC, buf []byte, out *Out) bool {
 	}
 	p.ctl |= ctlQuestion // until there is none left
 	out.PSN, out.Handle, out.Retx = p.tx.psn(off), p.tx.resent(m.p, m.mem, off, now), true
-	m.putControl(p, buf, out, pds.CtlACKReq, 0)
-	m.sentOne(now, p, p.tx.next != p.tx.tail)
+	m.reply.putControl(p, buf, out, pds.CtlACKReq, 0)
+	m.source.sentOne(now, p, p.tx.next != p.tx.tail)
 	return true
 }

@@ -31,7 +31,7 @@ func (x *Run) PutHeader(b *[pds.RequestLen]byte, k uint32) {
 
 // NextSender returns the PDC whose turn it is to send data; false: nobody waits for a turn.
 func (f *FastPath) NextSender() (pds.PDCID, bool) {
-	return f.data.next(), f.data.len() != 0
+	return f.sched.data.next(), f.sched.data.len() != 0
 }
 
 // TransmitRun is [Manager.Transmit] for the packets that nearly all are, up to most of them, at
@@ -40,13 +40,13 @@ func (f *FastPath) NextSender() (pds.PDCID, bool) {
 // or none, there is none, and nothing has changed.
 func (f *FastPath) TransmitRun(now int64, most int, x *Run) *PDC {
 	m := (*Manager)(f)
-	p := m.plainSender()
+	p := m.sched.plainSender()
 	if p == nil {
 		return nil
 	}
 	w := &p.tx
 	r := &m.mem.row[w.current]
-	if m.data.len() != 1 || m.cc.Waiters(p.cc).Head != 0 {
+	if m.sched.data.len() != 1 || m.cc.Waiters(p.cc).Head != 0 {
 		most = 1
 	}
 	x.Handle, x.Size, x.kind = m.mem.submitted(r, w.next%rowLen)
@@ -55,9 +55,9 @@ func (f *FastPath) TransmitRun(now int64, most int, x *Run) *PDC {
 	if !ok {
 		return nil
 	}
-	m.data.head++
+	m.sched.data.head++
 	p.flags &^= flagOnData
-	m.takeTurns(p, m.sentRun(now, p, r, x, s), s.Held)
+	m.sched.takeTurns(p, m.source.sentRun(now, p, r, x, s), s.Held)
 	return p
 }
 
@@ -71,11 +71,11 @@ func (p *PDC) requestType() pds.Type {
 
 // plainSender returns the PDC whose turn it is, if it is an initiator's in use that
 // has a new packet to send within its peer's window, and nothing else.
-func (m *Manager) plainSender() *PDC {
-	if m.ctl.head != 0 || m.data.len() == 0 {
+func (s *scheduler) plainSender() *PDC {
+	if s.ctl.head != 0 || s.data.len() == 0 {
 		return nil
 	}
-	p := &m.pdc[m.data.next()]
+	p := &s.pdc[s.data.next()]
 	w := &p.tx
 	if p.state != StateEstablished || p.flags&(flagClearDue|flagInitiator) != flagInitiator ||
 		w.queued|w.control != 0 || w.next == w.tail || !w.inPeerWindow(w.next) {
@@ -96,35 +96,35 @@ func (w *sendWindow) alike(r *row, most int, end uint32) uint32 {
 // sentRun takes note of the packets of x, of row r, that congestion control has let go,
 // and describes them. It reports whether the peer's window lets no other one follow for
 // now.
-func (m *Manager) sentRun(now int64, p *PDC, r *row, x *Run, s ccc.RunParams) (last bool) {
-	w, n := &p.tx, uint32(s.Sent)
+func (s *source) sentRun(now int64, p *PDC, r *row, x *Run, sp ccc.RunParams) (last bool) {
+	w, n := &p.tx, uint32(sp.Sent)
 	i := w.next % rowLen
 	x.N, x.asks = n, 0
 	x.heads = pds.MakeRequestRun(p.requestType(), x.kind.next(), int16(w.base-1-w.next), w.psn(w.next), p.handle.ID(), p.peerID)
 	// As a slice: the nil check of a pointer to the chunk would load its first line, which
 	// nobody needs.
-	in := m.mem.chunk[w.sends].packet[:]
+	in := s.mem.chunk[w.sends].packet[:]
 	for k := range n {
 		if k > 0 && (i+k)%chunkLen == 0 {
-			in = m.mem.in(r, i+k).packet[:]
+			in = s.mem.in(r, i+k).packet[:]
 		}
 		pkt := &in[(i+k)%chunkLen]
 		pkt.size, pkt.entropy, pkt.kind, pkt.sends, pkt.rtos, pkt.nacks = x.Size, x.Entropy[k%RunMax], x.kind, 1, 0, 0
 		pkt.sentAt = now
 	}
-	if s.AckEach || x.kind&kindAR != 0 {
+	if sp.AckEach || x.kind&kindAR != 0 {
 		x.asks = 2<<((n-1)%RunMax) - 1
 	}
 	r.flight |= span(i, n)
-	m.stats.Sent += uint64(n)
+	s.stats.Sent += uint64(n)
 	p.activeAt = now
-	w.step(m.mem, n)
-	if last = !w.inPeerWindow(w.next); last || s.AckLast {
+	w.step(s.mem, n)
+	if last = !w.inPeerWindow(w.next); last || sp.AckLast {
 		x.asks |= 1 << ((n - 1) % RunMax)
 	}
-	if due := deadline.After(now, m.p.c.RTOInit); due < w.rtoAt || m.p.c.InferLoss && p.probeAt == never {
+	if due := deadline.After(now, s.p.c.RTOInit); due < w.rtoAt || s.p.c.InferLoss && p.probeAt == never {
 		w.rtoAt = min(w.rtoAt, due)
-		m.sentOne(now, p, w.tail-w.next+n > 1)
+		s.sentOne(now, p, w.tail-w.next+n > 1)
 	}
 	return last
 }

@@ -54,9 +54,9 @@ func (p *PDC) heardFirst(c *Params, since int64, n uint8) {
 }
 
 // weighTrip takes in what the last answer to p took, once.
-func (m *Manager) weighTrip(p *PDC) {
+func (m *memory) weighTrip(p *PDC) {
 	if d := int64(int32(p.took)); d > 0 { // else none, or the clock has gone back
-		m.mem.trip[p.tx.slot].weigh((d - 1) << tripShift)
+		m.trip[p.tx.slot].weigh((d - 1) << tripShift)
 	}
 	p.took = 0
 }

@@ -145,7 +145,7 @@ func TestCloseThreshOfATarget(t *testing.T) {
 		require.NotNil(t, g.a.m.get(h))
 	}
 	require.Zero(t, g.a.m.Stats().Failed+g.b.m.Stats().Failed)
-	require.Equal(t, 3, g.b.m.open)
+	require.Equal(t, 3, g.b.m.life.open)
 }
 
 // An idle PDC of a peer goes before a busy one of this end.
@@ -166,7 +166,7 @@ func TestCloseThreshTakesIdleTargetsFirst(t *testing.T) {
 	require.Equal(t, StateCreating, info.State)
 	g.settle()
 	require.True(t, g.a.has(EventClosed, CauseNone))
-	require.Equal(t, 1, g.b.m.open)
+	require.Equal(t, 1, g.b.m.life.open)
 }
 
 // An id that was given back for want of a context, and does not rest, is free at once: that

@@ -180,7 +180,7 @@ func TestSpecSequenceClearOvertakesTheLastACK(t *testing.T) {
 func TestSpecSequenceReadOfThreePackets(t *testing.T) {
 	g := idleAt332(t)
 	info := g.info(g.b)
-	back := makeHandle(info.ID, g.b.m.byID(info.ID).handle.Generation())
+	back := makeHandle(info.ID, g.b.m.target.byID(info.ID).handle.Generation())
 	g.submit(2, 3) // requests 333 to 335
 	g.giveAll(g.giveAll(g.send(g.a)))
 	for i := range 3 { // the data on the return direction
