@@ -1,5 +1,23 @@
 package uetcc
 
+import (
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// A loader has the cache lines on their way that packets will need.
+type loader struct {
+	pds    *pdc.Manager
+	cc     *ccc.Manager
+	target *ses.Target
+	flows  []flow
+	source *source
+
+	prefetched int // how many of the next acknowledgements need no prefetchACK; with few PDCs all
+	ahead      ahead
+}
+
 // aheadBy is by how many packets the second stage of an ahead is behind the first, and the
 // packet itself behind the second. 3 was fastest; 2 and 4 took 3 % more.
 const aheadBy = 3
@@ -22,28 +40,28 @@ type ahead struct {
 
 // lookAhead begins to load what the first packets of in need, at most batchMost of them,
 // and returns how many packets that covers. Meanwhile up to room packets may be sent.
-func (e *Endpoint) lookAhead(in []Datagram, room int) int {
+func (l *loader) lookAhead(in []Datagram, room int) int {
 	in = in[:min(len(in), batchMost)]
-	if e.prefetched >= len(in) {
+	if l.prefetched >= len(in) {
 		return len(in)
 	}
-	if len(in) < aheadLeast || !e.setAhead(in) {
-		e.Prefetch(in)
+	if len(in) < aheadLeast || !l.setAhead(in) {
+		l.load(in)
 		return len(in)
 	}
-	e.prefetched = len(in)
-	e.ahead.send = room > 0
-	e.prefetchUpcoming(min(len(in), room))
-	e.loadAhead(2 * aheadBy)
+	l.prefetched = len(in)
+	l.ahead.send = room > 0
+	l.prefetchUpcoming(min(len(in), room))
+	l.loadAhead(2 * aheadBy)
 	return len(in)
 }
 
 // setAhead begins an ahead for these packets; false if one of them is a request.
-func (e *Endpoint) setAhead(in []Datagram) bool {
-	a := &e.ahead
+func (l *loader) setAhead(in []Datagram) bool {
+	a := &l.ahead
 	a.ids = [len(a.ids)]uint16{}
 	for i := range in {
-		id, request := e.named(in[i].Packet)
+		id, request := l.named(in[i].Packet)
 		if request {
 			return false
 		}
@@ -54,12 +72,12 @@ func (e *Endpoint) setAhead(in []Datagram) bool {
 }
 
 // loadAhead makes n steps, or as many as are left.
-func (e *Endpoint) loadAhead(n int) {
-	a := &e.ahead
+func (l *loader) loadAhead(n int) {
+	a := &l.ahead
 	for n = min(n, a.end-a.next); n > 0; n-- {
 		ids := (*[aheadBy + 1]uint16)(a.ids[a.next:])
-		e.prefetchPDC(ids[aheadBy])
-		e.prefetchRest(ids[0], a.send)
+		l.prefetchPDC(ids[aheadBy])
+		l.prefetchRest(ids[0], a.send)
 		a.next++
 	}
 }

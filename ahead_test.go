@@ -30,17 +30,17 @@ func TestLookAheadBearsAnyPacket(t *testing.T) {
 			}
 			in[i].Packet = b
 		}
-		w.e.prefetched, w.e.ahead = 0, ahead{}
-		n := w.e.lookAhead(in[:1+rng.IntN(len(in))], rng.IntN(99))
-		if w.e.ahead.end != 0 {
+		w.e.loader.prefetched, w.e.loader.ahead = 0, ahead{}
+		n := w.e.loader.lookAhead(in[:1+rng.IntN(len(in))], rng.IntN(99))
+		if w.e.loader.ahead.end != 0 {
 			looks++
 		}
 		for n > 0 {
 			k := 1 + rng.IntN(n)
-			w.e.loadAhead(k)
+			w.e.loader.loadAhead(k)
 			n -= k
 		}
-		require.Equal(t, w.e.ahead.end, w.e.ahead.next)
+		require.Equal(t, w.e.loader.ahead.end, w.e.loader.ahead.next)
 	}
 	require.Greater(t, looks, 1000)
 	requireSources(t, w.e, other.e, true)
@@ -53,14 +53,14 @@ func TestAheadKnowsWhoseTurnItIs(t *testing.T) {
 		binary.BigEndian.PutUint16(b[10:], id)
 		return Datagram{Packet: b}
 	}
-	e := Endpoint{flows: make([]flow, 10)}
-	a := &e.ahead
-	require.True(t, e.setAhead([]Datagram{ack(5), ack(9), {Packet: []byte{1}}, ack(10), ack(7)}))
+	l := loader{flows: make([]flow, 10)}
+	a := &l.ahead
+	require.True(t, l.setAhead([]Datagram{ack(5), ack(9), {Packet: []byte{1}}, ack(10), ack(7)}))
 	require.Equal(t, []uint16{5, 9, 0, 0, 7}, a.ids[aheadBy:aheadBy+5], "what is too short and what is not there are nobody's")
 	require.Equal(t, 5+aheadBy, a.end-a.next)
 	request := ack(1)
 	request.Packet[0] = byte(pds.TypeRUDReq) << 3
-	require.False(t, e.setAhead([]Datagram{ack(5), request}))
+	require.False(t, l.setAhead([]Datagram{ack(5), request}))
 }
 
 // Packets are looked at again only when those which have been looked at are through;
@@ -68,17 +68,17 @@ func TestAheadKnowsWhoseTurnItIs(t *testing.T) {
 func TestLookAheadOrPrefetch(t *testing.T) {
 	w, in := fullWindow(t)
 	look := func(batch []Datagram, before int) bool {
-		w.e.prefetched, w.e.ahead = before, ahead{}
-		n := w.e.lookAhead(batch, batchMost)
+		w.e.loader.prefetched, w.e.loader.ahead = before, ahead{}
+		n := w.e.loader.lookAhead(batch, batchMost)
 		require.Equal(t, min(len(batch), batchMost), n)
-		return w.e.ahead.end != 0
+		return w.e.loader.ahead.end != 0
 	}
 	batch := make([]Datagram, 2*batchMost)
 	for i := range batch {
 		batch[i] = in
 	}
 	require.True(t, look(batch, 0))
-	require.Equal(t, batchMost, w.e.prefetched)
+	require.Equal(t, batchMost, w.e.loader.prefetched)
 	require.True(t, look(batch[:aheadLeast], aheadLeast-1))
 	require.False(t, look(batch, batchMost), "they have been looked at")
 	require.False(t, look(batch[:aheadLeast-1], 0), "too few")
@@ -106,7 +106,7 @@ func TestLookAheadAllocatesNothing(t *testing.T) {
 		batch[i] = in
 	}
 	alloctest.Zero(t, "look ahead", func() {
-		w.e.prefetched = 0
-		w.e.loadAhead(w.e.lookAhead(batch, batchMost))
+		w.e.loader.prefetched = 0
+		w.e.loader.loadAhead(w.e.loader.lookAhead(batch, batchMost))
 	})
 }

@@ -116,26 +116,26 @@ func (s *answers) pop(c *chain) {
 // pumpAnswers hands read data of f to the manager while it takes some. The last packet
 // for now asks for an acknowledgement: a PDC with data outstanding cannot be closed in
 // order.
-func (e *Endpoint) pumpAnswers(now int64, f *flow) {
+func (s *source) pumpAnswers(now int64, f *flow) {
 	for f.answers.head != 0 {
 		i := f.answers.head - 1
-		a := &e.answers.slot[i]
+		a := &s.answers.slot[i]
 		id := a.id(i)
-		size := e.overhead + int64(a.reply.Len()) + int64(a.length)
-		_, err := e.pds.Submit(now, f.pdc, pdc.Packet{
+		size := s.overhead + int64(a.reply.Len()) + int64(a.length)
+		_, err := s.pds.Submit(now, f.pdc, pdc.Packet{
 			Handle: uint64(id), Size: uint16(size), Next: pds.NextHdr(a.reply.Form), AR: a.next == 0,
 		})
 		switch err {
 		case nil:
-			e.answers.pop(&f.answers)
+			s.answers.pop(&f.answers)
 		case pdc.ErrWindowFull:
 			return
 		case pdc.ErrNoMemory:
-			e.starve(f)
+			s.starve(f)
 			return
 		default:
-			e.answers.pop(&f.answers)
-			e.answers.release(id)
+			s.answers.pop(&f.answers)
+			s.answers.release(id)
 		}
 	}
 }
@@ -150,7 +150,7 @@ func (e *Endpoint) pumpAnswers(now int64, f *flow) {
 // data has another length; pdc.ErrShortBuffer.
 func (e *Endpoint) Answer(now int64, id AnswerID, data []byte, reply *Datagram) error {
 	now = e.clock.read(now)
-	a := e.answers.find(id)
+	a := e.source.answers.find(id)
 	switch {
 	case a == nil || !a.owed:
 		return ses.ErrStale
@@ -162,8 +162,8 @@ func (e *Endpoint) Answer(now int64, id AnswerID, data []byte, reply *Datagram) 
 		return pdc.ErrShortBuffer
 	}
 	b := append(a.reply.AppendTo(reply.Packet[:at]), data...)
-	e.response = pdc.Response{Next: pds.NextHdr(a.reply.Form), Bytes: b[at:]}
-	return e.reply(now, id, reply)
+	e.recv.response = pdc.Response{Next: pds.NextHdr(a.reply.Form), Bytes: b[at:]}
+	return e.recv.reply(now, id, reply)
 }
 
 // Refuse is [Endpoint.Answer] for a host that cannot bring the data: code is its reason.
@@ -172,7 +172,7 @@ func (e *Endpoint) Answer(now int64, id AnswerID, data []byte, reply *Datagram) 
 // [ses.ErrRange] means that code is not one of a failure, or wider than its 6 bits.
 func (e *Endpoint) Refuse(now int64, id AnswerID, code ses.ReturnCode, reply *Datagram) error {
 	now = e.clock.read(now)
-	a := e.answers.find(id)
+	a := e.source.answers.find(id)
 	if a == nil || !a.owed && reply.Payload.Answer != id {
 		return ses.ErrStale
 	}
@@ -180,7 +180,7 @@ func (e *Endpoint) Refuse(now int64, id AnswerID, code ses.ReturnCode, reply *Da
 		return ses.ErrRange
 	}
 	if a.lender != 0 {
-		_ = e.Cancel(now, a.lender)
+		_ = e.source.cancel(now, a.lender)
 	}
 	if !a.owed {
 		a.withhold(code, reply)
@@ -190,8 +190,8 @@ func (e *Endpoint) Refuse(now int64, id AnswerID, code ses.ReturnCode, reply *Da
 		Verdict:    ses.Verdict{Opcode: ses.ResponseExplicit, ReturnCode: code},
 		Generation: a.reply.Generation, MessageID: a.reply.ReadRequestID, JobID: a.reply.JobID,
 	}
-	e.response = pdc.Response{Next: pds.NextResponse, Bytes: h.AppendTo(e.bytes[:0])}
-	return e.reply(now, id, reply)
+	e.recv.response = pdc.Response{Next: pds.NextResponse, Bytes: h.AppendTo(e.recv.bytes[:0])}
+	return e.recv.reply(now, id, reply)
 }
 
 // withhold makes a packet of read data, and those that repeat it, say that there is none.
@@ -202,31 +202,31 @@ func (a *answer) withhold(code ses.ReturnCode, out *Datagram) {
 }
 
 // reply sends e.response as the answer that is owed to a request.
-func (e *Endpoint) reply(now int64, id AnswerID, reply *Datagram) error {
+func (x *receiver) reply(now int64, id AnswerID, reply *Datagram) error {
 	buf := reply.Packet[:cap(reply.Packet)]
 	state := reply.State
 	if len(buf) < HeaderMax {
 		return pdc.ErrShortBuffer
 	}
 	*reply = Datagram{Packet: buf[:0]}
-	rx := e.answers.find(id).rx
-	e.answers.release(id)
-	info, ok := e.pds.PDC(rx.PDC)
+	rx := x.source.answers.find(id).rx
+	x.source.answers.release(id)
+	info, ok := x.pds.PDC(rx.PDC)
 	if !ok {
 		return ses.ErrStale
 	}
-	e.response.Kind, e.response.State = pdc.RespondGuaranteed, e.creditState(state, rx.PDC)
-	n, err := e.pds.Respond(now, rx, &e.response, buf)
+	x.response.Kind, x.response.State = pdc.RespondGuaranteed, x.creditState(state, rx.PDC)
+	n, err := x.pds.Respond(now, rx, &x.response, buf)
 	if err != nil {
 		return ses.ErrStale
 	}
-	e.control(reply, n, info.Local, info.Peer)
+	x.control(reply, n, info.Local, info.Peer)
 	return nil
 }
 
 // control describes a control packet or acknowledgement of n bytes.
-func (e *Endpoint) control(d *Datagram, n int, src, dst pdc.Addr) {
+func (x *receiver) control(d *Datagram, n int, src, dst pdc.Addr) {
 	d.Packet = d.Packet[:n]
-	d.Src, d.Dst, d.TC = src, dst, e.controlTC
+	d.Src, d.Dst, d.TC = src, dst, x.controlTC
 	d.Size = pds.NominalSize(udpLen + n)
 }

@@ -191,11 +191,7 @@ func NewEndpoint(c Config) (*Endpoint, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	e := &Endpoint{
-		local: pdc.AddrFrom(c.Address), key: pdc.InitiatorKey{Source: c.Address}, mtu: int64(c.MTU),
-		controlTC: c.ControlTC, answerTC: c.AnswerTC, lendTag: c.seedFor(seedLentRegions) >> 32,
-		clock: clock{last: max(c.Now, 0)},
-	}
+	e := &Endpoint{local: pdc.AddrFrom(c.Address), mtu: int64(c.MTU), clock: clock{last: max(c.Now, 0)}}
 	err := e.newSES(&c)
 	if err == nil {
 		err = e.newPDS(&c)
@@ -203,7 +199,18 @@ func NewEndpoint(c Config) (*Endpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
+	e.join(&c)
 	return e, nil
+}
+
+// join shows the parts of e to each other, and each what it has of c.
+func (e *Endpoint) join(c *Config) {
+	s, x, l := &e.source, &e.recv, &e.loader
+	s.pds, s.cc, s.target, s.credit, s.flows, s.stats, s.local, s.mtu = e.pds, e.cc, e.target, e.credit, e.flows, &e.stats, e.local, e.mtu
+	s.key, s.answerTC, s.lendTag = pdc.InitiatorKey{Source: c.Address}, c.AnswerTC, c.seedFor(seedLentRegions)>>32
+	x.pds, x.target, x.credit, x.flows, x.stats, x.mtu, x.source = e.pds, e.target, e.credit, e.flows, &e.stats, e.mtu, s
+	x.controlTC = c.ControlTC
+	l.pds, l.cc, l.target, l.flows, l.source = e.pds, e.cc, e.target, e.flows, s
 }
 
 // newSES makes the semantic half of e and what it needs.
@@ -212,18 +219,18 @@ func (e *Endpoint) newSES(c *Config) (err error) {
 		return err
 	}
 	messages := c.Messages + c.errands()
-	e.sender, err = ses.NewInitiator(ses.InitiatorConfig{
+	e.source.sender, err = ses.NewInitiator(ses.InitiatorConfig{
 		MTU: c.MTU, Messages: messages, Retries: c.Retries, Backoff: c.Backoff, SwapBoth: c.SwapBoth, Seed: c.seedFor(seedInitiator),
 	})
 	if err != nil {
 		return err
 	}
-	e.unanswered = slab.Make[uint32](messages)
-	e.messages, e.errandRoom = slab.Make[message](messages), c.errands()
-	e.retries = timerwheel.New(messages, 1024, c.Now)
-	e.hand.init(messages, c.MessageTimeout)
-	e.fetching, e.reading = newPlaces(messages), newPlaces(messages)
-	e.events.init(messages + c.Target.Messages)
+	e.source.unanswered = slab.Make[uint32](messages)
+	e.source.messages, e.source.errandRoom = slab.Make[message](messages), c.errands()
+	e.source.retries = timerwheel.New(messages, 1024, c.Now)
+	e.source.hand.init(messages, c.MessageTimeout)
+	e.source.fetching, e.source.reading = newPlaces(messages), newPlaces(messages)
+	e.source.events.init(messages + c.Target.Messages)
 	return nil
 }
 
@@ -237,13 +244,13 @@ func (e *Endpoint) newPDS(c *Config) error {
 	if err != nil {
 		return err
 	}
-	e.ackData, e.replyMax = uint32(p.MaxAckData()), max(HeaderMax, p.ReplyMax())
+	e.recv.ackData, e.replyMax = uint32(p.MaxAckData()), max(HeaderMax, p.ReplyMax())
 	table, err := pdc.NewTable(c.PDCs)
 	if err != nil {
 		return err
 	}
 	ids := c.PDCs.General + c.PDCs.Reserved
-	e.answers.init(c.Answers, ids)
+	e.source.answers.init(c.Answers, ids)
 	if err := e.newCC(c, &cp, ids); err != nil {
 		return err
 	}
@@ -256,11 +263,11 @@ func (e *Endpoint) newPDS(c *Config) error {
 	if err != nil {
 		return err
 	}
-	e.flows, e.asking = slab.Make[flow](ids+1), slab.Make[asking](ids+1)
+	e.flows, e.source.asking = slab.Make[flow](ids+1), slab.Make[asking](ids+1)
 	if ids < scattered || !prefetch.Enabled {
-		e.prefetched = math.MaxInt
+		e.loader.prefetched = math.MaxInt
 	}
-	e.submitAhead = int16(min(max(submitLeast*e.pds.FreeChunks()/(4*ids), submitLeast), submitMost))
+	e.source.submitAhead = int16(min(max(submitLeast*e.pds.FreeChunks()/(4*ids), submitLeast), submitMost))
 	return nil
 }
 
@@ -269,9 +276,9 @@ func (e *Endpoint) newCC(c *Config, p *ccc.Params, pdcs int) (err error) {
 	if e.credit, err = newCreditor(c, p); err != nil {
 		return err
 	}
-	e.overhead = pds.NominalSize(udpLen + pds.RequestLen)
+	e.source.overhead = pds.NominalSize(udpLen + pds.RequestLen)
 	if e.credit != nil {
-		e.overhead = pds.NominalSize(udpLen + pds.RequestCCLen)
+		e.source.overhead = pds.NominalSize(udpLen + pds.RequestCCLen)
 	}
 	contexts := min(c.Contexts+1, ccc.MaxContexts) // one for answers
 	e.cc, err = ccc.NewManager(ccc.ManagerConfig{

@@ -70,46 +70,46 @@ func creditKey(in *Datagram, id uint8) table.Key {
 }
 
 // demand takes in what a packet that arrived on a PDC asks for: its credit target.
-func (e *Endpoint) demand(now int64, in *Datagram) {
-	f := &e.flows[e.res.ID.PDC.ID()]
-	f.belong(e.res.ID.PDC)
-	k, d := e.credit, &e.res.Demand
+func (x *receiver) demand(now int64, in *Datagram) {
+	f := &x.flows[x.res.ID.PDC.ID()]
+	f.belong(x.res.ID.PDC)
+	k, d := x.credit, &x.res.Demand
 	s := &k.senders[f.sender.Slot()]
 	if f.sender == 0 || s.handle != f.sender {
-		if s = e.creditSender(now, in, f); s == nil {
+		if s = x.creditSender(now, in, f); s == nil {
 			return // no room in the table: the source will ask again
 		}
 	}
-	s.pdc = e.res.ID.PDC
+	s.pdc = x.res.ID.PDC
 	arrival := rccc.ArrivalData
 	switch {
 	case in.Trimmed != 0:
 		arrival = rccc.ArrivalTrimmed
-	case e.res.Verdict == pdc.VerdictDone: // a control packet; what was dropped is data that came before
+	case x.res.Verdict == pdc.VerdictDone: // a control packet; what was dropped is data that came before
 		arrival = rccc.ArrivalRequest
 	}
 	k.recv.OnArrival(s.handle, now, arrival, rccc.Quanta(d.Target).Extend(k.recv.Target(s.handle)))
 }
 
 // demandNext is demand for a request on PDC h that the manager has not looked at.
-func (e *Endpoint) demandNext(now int64, in *Datagram, h pdc.Handle) {
+func (x *receiver) demandNext(now int64, in *Datagram, h pdc.Handle) {
 	q := pds.Request{Type: pds.Type(in.Packet[0] >> 3)}
 	if !q.HasCC() {
 		return
 	}
 	q.DecodeRestCC((*[pds.RequestCCLen]byte)(in.Packet))
-	e.res.Verdict, e.res.ID.PDC = pdc.VerdictRequest, h
-	e.res.Demand = pdc.Demand{Target: q.CreditTarget, CCCID: q.CCCID, Valid: true}
-	e.demand(now, in)
+	x.res.Verdict, x.res.ID.PDC = pdc.VerdictRequest, h
+	x.res.Demand = pdc.Demand{Target: q.CreditTarget, CCCID: q.CCCID, Valid: true}
+	x.demand(now, in)
 }
 
 // creditSender finds the sender of a PDC that has not asked before, or adds it.
-func (e *Endpoint) creditSender(now int64, in *Datagram, f *flow) *creditSender {
-	k, id := e.credit, e.res.Demand.CCCID
+func (x *receiver) creditSender(now int64, in *Datagram, f *flow) *creditSender {
+	k, id := x.credit, x.res.Demand.CCCID
 	key := creditKey(in, id)
 	if h := k.byKey.Lookup(&key); h != table.None {
 		s := &k.senders[h.Index()]
-		if !k.startedOver(s.handle, e.res.Demand.Target) {
+		if !k.startedOver(s.handle, x.res.Demand.Target) {
 			f.sender = s.handle
 			s.pdcs++
 			return s
@@ -117,7 +117,7 @@ func (e *Endpoint) creditSender(now int64, in *Datagram, f *flow) *creditSender 
 		k.recv.Remove(s.handle)
 		k.drop(s.handle)
 	}
-	start := k.startOf(e.res.Demand.Target)
+	start := k.startOf(x.res.Demand.Target)
 	source := k.held.Source(in.Src.Hi, in.Src.Lo)
 	if !k.shares(source) && !k.displaces(now, source) {
 		return nil
@@ -146,8 +146,8 @@ func (k *creditor) startOf(target uint32) int64 {
 
 // ackState is what the acknowledgement of a packet says for congestion control where there is
 // receiver credit: what the host adds, or to a request the credit that its source has so far.
-func (e *Endpoint) ackState(in *Datagram) pdc.AckState {
-	k := e.credit
+func (x *receiver) ackState(in *Datagram) pdc.AckState {
+	k := x.credit
 	if !k.alone || len(in.Packet) < pds.RequestCCLen {
 		return in.State
 	}
@@ -156,8 +156,8 @@ func (e *Endpoint) ackState(in *Datagram) pdc.AckState {
 	case !q.Type().IsRequest():
 		return in.State
 	case q.Flags()&pds.FlagSYN == 0:
-		if p := e.pds.Fast().Named(q); p != nil {
-			return e.creditState(in.State, p.Handle())
+		if p := x.pds.Fast().Named(q); p != nil {
+			return x.creditState(in.State, p.Handle())
 		}
 		return in.State
 	case q.Type() < pds.TypeRUDCCReq: // asks for no credit
@@ -167,8 +167,8 @@ func (e *Endpoint) ackState(in *Datagram) pdc.AckState {
 }
 
 // creditState is ackState for what came on PDC h.
-func (e *Endpoint) creditState(host pdc.AckState, h pdc.Handle) pdc.AckState {
-	k, f := e.credit, &e.flows[h.ID()]
+func (x *receiver) creditState(host pdc.AckState, h pdc.Handle) pdc.AckState {
+	k, f := x.credit, &x.flows[h.ID()]
 	if k == nil || !k.alone || f.pdc != h || f.sender == 0 || k.senders[f.sender.Slot()].handle != f.sender {
 		return host
 	}
@@ -237,23 +237,23 @@ func (e *Endpoint) grant(now int64, out *Datagram, buf []byte) bool {
 			continue // the total is absolute: its next PDC repeats it
 		}
 		info, _ := e.pds.PDC(s.pdc)
-		e.control(out, n, info.Local, info.Peer)
+		e.recv.control(out, n, info.Local, info.Peer)
 		out.Entropy, out.Retx, out.Payload = 0, false, Payload{}
 		return true
 	}
 }
 
 // creditClosed takes an ended PDC from its sender, which ends with the last one.
-func (e *Endpoint) creditClosed(h pdc.Handle) {
-	f := &e.flows[h.ID()]
+func (s *source) creditClosed(h pdc.Handle) {
+	f := &s.flows[h.ID()]
 	if f.pdc != h || f.sender == 0 {
 		return
 	}
-	s := &e.credit.senders[f.sender.Slot()]
-	if s.handle == f.sender {
-		if s.pdcs--; s.pdcs <= 0 {
-			e.credit.recv.Remove(s.handle)
-			e.credit.drop(s.handle)
+	from := &s.credit.senders[f.sender.Slot()]
+	if from.handle == f.sender {
+		if from.pdcs--; from.pdcs <= 0 {
+			s.credit.recv.Remove(from.handle)
+			s.credit.drop(from.handle)
 		}
 	}
 	f.sender = 0

@@ -25,22 +25,40 @@ type Endpoint struct {
 	cc       *ccc.Manager
 	contexts *ccc.Table
 	credit   *creditor // nil: no receiver credit
-	sender   *ses.Initiator
 	target   *ses.Target
+	flows    []flow // by PDCID; 0 is that of all RUDI packets
 
-	clock     clock
-	local     pdc.Addr
-	key       pdc.InitiatorKey // Source is set for good
-	mtu       int64
-	overhead  int64 // nominal size of a packet beyond its semantic header and payload
-	ackData   uint32
-	replyMax  int
-	controlTC uint8
+	source source
+	recv   receiver
+	loader loader
 
-	messages    []message         // by the slot of their handle
-	flows       []flow            // by PDCID; 0 is that of all RUDI packets
-	asking      []asking          // likewise
-	unanswered  []uint32          // by the slot of a message, see asks
+	clock    clock
+	local    pdc.Addr
+	mtu      int64
+	replyMax int
+	stats    Stats
+	out      pdc.Out
+	run      pdc.Run
+}
+
+// A source is the half of an Endpoint that sends: messages of this side, and the data that
+// peers have asked for, on their way into the manager of the PDCs and until they have ended.
+type source struct {
+	pds    *pdc.Manager
+	cc     *ccc.Manager
+	target *ses.Target
+	credit *creditor
+	flows  []flow
+	stats  *Stats
+	local  pdc.Addr
+	mtu    int64
+
+	sender      *ses.Initiator
+	messages    []message // by the slot of their handle
+	asking      []asking  // by PDCID
+	unanswered  []uint32  // by the slot of a message, see asks
+	key         pdc.InitiatorKey
+	overhead    int64             // nominal size of a packet beyond its semantic header and payload
 	submitAhead int16             // see submitLow
 	starved     chain             // flows that wait for the manager's memory
 	unsent      chain             // datagrams
@@ -51,21 +69,8 @@ type Endpoint struct {
 	pause       pause
 	fetching    places // in flow.fetches
 	reading     places // in flow.readers
-	stats       Stats
-	prefetched  int // how many of the next acknowledgements need no prefetchACK; with few PDCs all
-	ahead       ahead
-	in          pdc.In
-	res         pdc.Result
-	out         pdc.Out
-	run         pdc.Run
 	tx          ses.TxReq
 	op          ses.Operation
-	request     ses.Request
-	decision    ses.Decision
-	expected    ses.Expected
-	ack         ses.Reply
-	response    pdc.Response
-	bytes       [pdc.ResponseMax]byte
 
 	// Rendezvous and deferrable sends, which the two sides come back to.
 	lendTag  uint64     // upper half of the keys of lent regions
@@ -74,6 +79,31 @@ type Endpoint struct {
 	errand   ses.Errand // the one in hand
 
 	errands, errandRoom int // messages in progress that are errands, and how many may be
+}
+
+// A receiver is the half of an Endpoint that takes packets in: it judges what peers ask for,
+// and answers.
+type receiver struct {
+	pds    *pdc.Manager
+	target *ses.Target
+	credit *creditor
+	flows  []flow
+	stats  *Stats
+	mtu    int64
+	source *source
+
+	ackData   uint32 // the most that an acknowledgement brings
+	controlTC uint8
+
+	// The packet in hand.
+	in       pdc.In
+	res      pdc.Result
+	request  ses.Request
+	decision ses.Decision
+	expected ses.Expected
+	ack      ses.Reply
+	response pdc.Response
+	bytes    [pdc.ResponseMax]byte
 }
 
 // Stats counts what an endpoint has seen since it was made. Its manager has counters of
@@ -90,7 +120,7 @@ type Stats struct {
 // Stats returns the counters.
 func (e *Endpoint) Stats() Stats {
 	s := e.stats
-	s.Mismatched = e.sender.Mismatched()
+	s.Mismatched = e.source.sender.Mismatched()
 	return s
 }
 
@@ -119,8 +149,8 @@ func (u Usage) String() string { return counters.String(u) }
 func (e *Endpoint) Usage() Usage {
 	s := e.pds.Stats()
 	u := Usage{
-		Messages: e.sender.Messages(), Events: e.events.len(),
-		Arriving: e.target.Messages(), Answers: e.answers.live, Buffered: e.pds.Buffered(),
+		Messages: e.source.sender.Messages(), Events: e.source.events.len(),
+		Arriving: e.target.Messages(), Answers: e.source.answers.live, Buffered: e.pds.Buffered(),
 		PDCs: int(s.Opened - s.Closed), Waiting: e.pds.Waiting(), RUDI: e.pds.RUDI(), Contexts: e.contexts.Stats().Live,
 	}
 	if e.credit != nil {

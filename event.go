@@ -40,10 +40,10 @@ type Event struct {
 // Poll takes the oldest completion, false if there is none. The end of a pause comes last,
 // when all others are taken.
 func (e *Endpoint) Poll() (Event, bool) {
-	if c, ok := e.events.pop(); ok || e.pause != pauseOver {
+	if c, ok := e.source.events.pop(); ok || e.source.pause != pauseOver {
 		return c.event(), ok
 	}
-	e.pause = pauseNone
+	e.source.pause = pauseNone
 	return Event{Unpaused: true}, true
 }
 
@@ -58,9 +58,9 @@ const (
 )
 
 // unpause notes that one message fewer waits for a PDC.
-func (e *Endpoint) unpause() {
-	if e.pause == pauseOn {
-		e.pause = pauseOver
+func (s *source) unpause() {
+	if s.pause == pauseOn {
+		s.pause = pauseOver
 	}
 }
 

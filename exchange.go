@@ -22,8 +22,8 @@ const few = 4
 func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []Datagram) int {
 	now = e.clock.read(now)
 	if a := longEnough(in, reply); a != nil && a.Plain() {
-		if e.prefetched--; e.prefetched < 0 {
-			e.prefetchACK(a[:])
+		if e.loader.prefetched--; e.loader.prefetched < 0 {
+			e.loader.prefetchACK(a[:])
 		}
 		acks := [...]*pds.AckCCView{a}
 		if p, n := e.exchange(now, acks[:], in, out[:min(len(out), few)]); p != nil {
@@ -33,7 +33,7 @@ func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []D
 			}
 			return n
 		}
-		e.prefetched++ // Receive counts it
+		e.loader.prefetched++ // Receive counts it
 	}
 	e.Receive(now, in, reply, r)
 	return e.TransmitBatch(now, out)
@@ -50,7 +50,7 @@ func (e *Endpoint) ExchangeBatch(now int64, in, reply []Datagram, r []Received, 
 	reply, r = reply[:len(in)], r[:len(in)]
 	for i, ahead := 0, 0; i < len(in); {
 		if i >= ahead {
-			ahead = i + e.lookAhead(in[i:], len(out)-n)
+			ahead = i + e.loader.lookAhead(in[i:], len(out)-n)
 		}
 		k, sent := 1, 0
 		switch {
@@ -62,7 +62,7 @@ func (e *Endpoint) ExchangeBatch(now int64, in, reply []Datagram, r []Received, 
 			sent = e.Exchange(now, &in[i], &reply[i], &r[i], out[n:])
 		}
 		i, n = i+k, n+sent
-		e.loadAhead(k)
+		e.loader.loadAhead(k)
 	}
 	return n
 }
@@ -86,7 +86,7 @@ func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, ou
 	if k < 2 {
 		return 1, e.Exchange(now, &in[0], &reply[0], &r[0], out)
 	}
-	e.prefetched -= k
+	e.loader.prefetched -= k
 	p, n := e.exchange(now, acks[:k], &in[0], out)
 	if p != nil {
 		for i := range k {
@@ -94,7 +94,7 @@ func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, ou
 		}
 		return k, n
 	}
-	e.prefetched += k
+	e.loader.prefetched += k
 	for i := range k {
 		e.Receive(now, &in[i], &reply[i], &r[i])
 	}
@@ -133,11 +133,11 @@ func acknowledged(p *pdc.PDC, reply *Datagram, r *Received) {
 // if that is not all there is to do.
 func (e *Endpoint) exchange(now int64, acks []*pds.AckCCView, in *Datagram, out []Datagram) (p *pdc.PDC, n int) {
 	id := int(acks[0].DPDCID())
-	if id >= len(e.flows) || e.pds.HasEvents() || e.starved.head != 0 {
+	if id >= len(e.flows) || e.pds.HasEvents() || e.source.starved.head != 0 {
 		return nil, 0
 	}
 	f, run := &e.flows[id], &e.run
-	y := e.sender.Passing(Handle(f.sends), responseOf(in))
+	y := e.source.sender.Passing(Handle(f.sends), responseOf(in))
 	most := roomy(out[:min(len(out), max(int(f.ahead)-1, 0), pdc.RunMax)]) // the flow hands over others before it has none
 	if y == nil || most == 0 {
 		return nil, 0
@@ -151,7 +151,7 @@ func (e *Endpoint) exchange(now int64, acks []*pds.AckCCView, in *Datagram, out 
 	n = int(run.N)
 	e.describeMiddles(out[:n], p, 0, y, uint32(run.Handle-uint64(first))*y.MTU())
 	if f.sent(n) {
-		e.pump(now, f)
+		e.source.pump(now, f)
 	}
 	if n < len(out) && !e.idle() {
 		n += e.TransmitBatch(now, out[n:])

@@ -82,7 +82,7 @@ func TestExchangeIsReceiveAndTransmit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(7, 8))
 			a, b := newSourceTwin(t, edit), newSourceTwin(t, edit)
-			a.e.prefetched = 0 // as with many PDCs
+			a.e.loader.prefetched = 0 // as with many PDCs
 			peer := sourcePeer{rng: rng}
 			sprays, steps := name == "sprayed", 8_000
 			if sprays {
@@ -96,7 +96,7 @@ func TestExchangeIsReceiveAndTransmit(t *testing.T) {
 			}
 			for now, step := int64(1000), 0; step < steps; step++ {
 				now += int64(rng.IntN(300))
-				if a.e.sender.Messages() < 4 {
+				if a.e.source.sender.Messages() < 4 {
 					m := Message{To: Destination{Address: sourceAddr(1 + rng.IntN(3)), Job: 1}, Length: rng.Uint32N(1 << uint(12+rng.IntN(9))), Cookie: rng.Uint64()}
 					if name == "ordered" {
 						m.Mode = ses.ModeROD
@@ -126,7 +126,7 @@ func TestExchangeIsReceiveAndTransmit(t *testing.T) {
 					}
 					now += 3000 // more than any service time
 					const none = 99
-					a.e.run.N, a.e.ahead.end = none, 0
+					a.e.run.N, a.e.loader.ahead.end = none, 0
 					if n = 0; len(in) == 1 {
 						n = a.e.Exchange(now, &in[0], &reply[0], &got[0], a.out[:most])
 					} else {
@@ -135,9 +135,9 @@ func TestExchangeIsReceiveAndTransmit(t *testing.T) {
 					if a.e.run.N != none && most == 1 { // a run of one is no run
 						exchanged++
 					}
-					if a.e.ahead.end != 0 {
+					if a.e.loader.ahead.end != 0 {
 						ahead++
-						require.Equal(t, a.e.ahead.end, a.e.ahead.next)
+						require.Equal(t, a.e.loader.ahead.end, a.e.loader.ahead.next)
 					}
 					sent := 0
 					for i := 0; i < len(in); {

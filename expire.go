@@ -34,9 +34,9 @@ func (x *hand) init(messages int, timeout int64) {
 
 // look is a step of the hand, if one is due. A host that was stopped for long finds no message
 // older than by one round: what has arrived meanwhile comes first.
-func (e *Endpoint) look(now int64) {
-	x := &e.hand
-	if e.sender.Messages() == 0 {
+func (s *source) look(now int64) {
+	x := &s.hand
+	if s.sender.Messages() == 0 {
 		x.at = deadline.After(now, x.every)
 		return
 	}
@@ -48,57 +48,57 @@ func (e *Endpoint) look(now int64) {
 		if x.next++; x.next >= len(x.seen) {
 			x.next = 0
 		}
-		if rec := &e.messages[x.next]; rec.handle != 0 {
-			e.lookAt(now, rec, &x.seen[x.next])
+		if rec := &s.messages[x.next]; rec.handle != 0 {
+			s.lookAt(now, rec, &x.seen[x.next])
 		}
 	}
 }
 
 // lookAt ends a message that has not got on for long enough.
-func (e *Endpoint) lookAt(now int64, rec *message, s *standing) {
-	at := e.sender.Standing(rec.handle)
+func (s *source) lookAt(now int64, rec *message, last *standing) {
+	at := s.sender.Standing(rec.handle)
 	if rec.flags&msgQueued != 0 { // it gets on with the one whose turn it is
-		at += 3 * e.sender.Standing(e.messages[e.chainOf(rec).head-1].handle)
+		at += 3 * s.sender.Standing(s.messages[s.chainOf(rec).head-1].handle)
 	}
-	if info, ok := e.pds.PDC(rec.pdc); ok && (rec.flags&msgQueued != 0 || e.sender.InFlight(rec.handle)) {
+	if info, ok := s.pds.PDC(rec.pdc); ok && (rec.flags&msgQueued != 0 || s.sender.InFlight(rec.handle)) {
 		at ^= uint64(info.Base)<<32 | uint64(info.Contiguous) // and with those before it on its PDC
 	}
-	if at != s.at {
-		*s = standing{at: at}
+	if at != last.at {
+		*last = standing{at: at}
 		return
 	}
-	if s.looks++; s.looks < handRounds {
+	if last.looks++; last.looks < handRounds {
 		return
 	}
-	s.looks-- // once more in the next round, unless it is over
-	e.expire(now, rec)
+	last.looks-- // once more in the next round, unless it is over
+	s.expire(now, rec)
 }
 
 // expire ends a message that waits for nothing that comes. What of it is in flight is given up
 // with its PDC, on which nothing has got on for as long.
-func (e *Endpoint) expire(now int64, rec *message) {
+func (s *source) expire(now int64, rec *message) {
 	h, p := rec.handle, rec.pdc
 	if rec.cause == pdc.CauseNone {
 		rec.cause = pdc.CauseMessageTimeout
-		if info, ok := e.pds.PDC(p); ok && e.lacksCredit(now, info.Context) {
+		if info, ok := s.pds.PDC(p); ok && s.lacksCredit(now, info.Context) {
 			rec.cause = pdc.CauseNoCredit
 		}
 	}
 	c := rec.cause
-	_ = e.Cancel(now, h)
+	_ = s.cancel(now, h)
 	if rec.handle != h {
 		return
 	}
 	if p != 0 {
-		_ = e.pds.Fail(now, p, c)
+		_ = s.pds.Fail(now, p, c)
 	} else {
-		e.pds.FailRUDI(uint64(h)<<32, c)
+		s.pds.FailRUDI(uint64(h)<<32, c)
 	}
-	e.drain(now)
+	s.drain(now)
 }
 
 // lacksCredit reports whether what is to be sent under a context waits for credit of the peer.
-func (e *Endpoint) lacksCredit(now int64, c ccc.Handle) bool {
-	x := e.cc.Context(c)
-	return x != nil && x.Decide(e.cc.Params(), now).Reason == ccc.ReasonCredit
+func (s *source) lacksCredit(now int64, c ccc.Handle) bool {
+	x := s.cc.Context(c)
+	return x != nil && x.Decide(s.cc.Params(), now).Reason == ccc.ReasonCredit
 }

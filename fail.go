@@ -32,27 +32,27 @@ func (e *Endpoint) Fail(now int64, in, reply *Datagram, r *Received) error {
 	case cap(reply.Packet) < HeaderMax:
 		return pdc.ErrShortBuffer
 	}
-	if _, err := e.request.Decode(r.Form, in.Packet[r.Header:]); err != nil {
+	if _, err := e.recv.request.Decode(r.Form, in.Packet[r.Header:]); err != nil {
 		return ses.ErrStale
 	}
-	mode, d := modeOf(in.Packet), &e.decision
-	e.target.Fail(&e.request, ses.Arrival{Peer: uint64(r.PDC), Mode: mode}, r.Code, d)
+	mode, d := modeOf(in.Packet), &e.recv.decision
+	e.target.Fail(&e.recv.request, ses.Arrival{Peer: uint64(r.PDC), Mode: mode}, r.Code, d)
 	r.Action, r.Check, r.Length, r.Complete, r.HasData = d.Action, d.Check, 0, false, false
 	reply.Packet, reply.Payload = reply.Packet[:0], Payload{}
 	if mode == ses.ModeUUD {
 		return nil
 	}
 	buf := reply.Packet[:cap(reply.Packet)]
-	e.response = pdc.Response{
-		Kind: pdc.RespondGuaranteed, Next: pds.NextResponse, Bytes: d.Response.AppendTo(e.bytes[:0]),
+	e.recv.response = pdc.Response{
+		Kind: pdc.RespondGuaranteed, Next: pds.NextResponse, Bytes: d.Response.AppendTo(e.recv.bytes[:0]),
 	}
 	if mode == ses.ModeRUDI {
-		e.control(reply, e.respondRUDI(in, buf), in.Dst, in.Src)
+		e.recv.control(reply, e.recv.respondRUDI(in, buf), in.Dst, in.Src)
 		return nil
 	}
-	n, err := e.pds.Amend(now, r.PDC, e.presented(in), &e.response, buf)
+	n, err := e.pds.Amend(now, r.PDC, e.recv.presented(in), &e.recv.response, buf)
 	if err == nil {
-		e.control(reply, n, in.Dst, in.Src)
+		e.recv.control(reply, n, in.Dst, in.Src)
 	}
 	return err
 }

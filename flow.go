@@ -56,19 +56,19 @@ func (f *flow) sent(n int) bool {
 type chain struct{ head, tail uint16 }
 
 // push puts a message last.
-func (c *chain) push(e *Endpoint, rec *message) {
+func (c *chain) push(messages []message, rec *message) {
 	i := rec.entry()
 	rec.next = 0
 	if c.head == 0 {
 		c.head = i
 	} else {
-		e.messages[c.tail-1].next = i
+		messages[c.tail-1].next = i
 	}
 	c.tail = i
 }
 
 // remove takes a message out; nearly always it is the first.
-func (c *chain) remove(e *Endpoint, rec *message) {
+func (c *chain) remove(messages []message, rec *message) {
 	i := rec.entry()
 	if c.head == i {
 		if c.head = rec.next; c.head == 0 {
@@ -76,8 +76,8 @@ func (c *chain) remove(e *Endpoint, rec *message) {
 		}
 		return
 	}
-	for j := c.head; j != 0; j = e.messages[j-1].next {
-		if p := &e.messages[j-1]; p.next == i {
+	for j := c.head; j != 0; j = messages[j-1].next {
+		if p := &messages[j-1]; p.next == i {
 			if p.next = rec.next; p.next == 0 {
 				c.tail = j
 			}
@@ -87,118 +87,118 @@ func (c *chain) remove(e *Endpoint, rec *message) {
 }
 
 // enqueue puts a message last in its flow.
-func (e *Endpoint) enqueue(now int64, rec *message, f *flow) {
+func (s *source) enqueue(now int64, rec *message, f *flow) {
 	rec.flags |= msgQueued
-	f.messages.push(e, rec)
-	e.pump(now, f)
+	f.messages.push(s.messages, rec)
+	s.pump(now, f)
 }
 
 // pump hands packets of f to the manager as long as it takes them.
-func (e *Endpoint) pump(now int64, f *flow) {
+func (s *source) pump(now int64, f *flow) {
 	if f.answers.head != 0 {
-		e.pumpAnswers(now, f)
+		s.pumpAnswers(now, f)
 	}
-	for f.ahead < e.submitAhead && f.messages.head != 0 {
-		rec := &e.messages[f.messages.head-1]
-		alike, _ := e.sender.Next(now, rec.handle, &e.tx)
+	for f.ahead < s.submitAhead && f.messages.head != 0 {
+		rec := &s.messages[f.messages.head-1]
+		alike, _ := s.sender.Next(now, rec.handle, &s.tx)
 		if alike == 0 {
 			return
 		}
-		n := int(min(alike, uint32(e.submitAhead)))
-		if rec.flags&msgAsks != 0 && !e.tx.Notice {
-			if n = min(n, int(e.asking[f.pdc.ID()].room(unitsOf(e.tx.Asks)))); n == 0 {
+		n := int(min(alike, uint32(s.submitAhead)))
+		if rec.flags&msgAsks != 0 && !s.tx.Notice {
+			if n = min(n, int(s.asking[f.pdc.ID()].room(unitsOf(s.tx.Asks)))); n == 0 {
 				return
 			}
 		}
-		switch err := e.submit(now, f, rec, n); err {
+		switch err := s.submit(now, f, rec, n); err {
 		case nil:
 		case pdc.ErrWindowFull, pdc.ErrRUDIFull:
 			return
 		case pdc.ErrState, pdc.ErrUnknown: // an event is to come that fails them, with the cause
 			return
 		case pdc.ErrNoMemory:
-			e.starve(f)
+			s.starve(f)
 			return
 		default:
-			if e.pds.HasEvents() {
+			if s.pds.HasEvents() {
 				return // they say why the PDC has ended
 			}
-			e.failNext(now, rec, pdc.CauseClosed, 0)
+			s.failNext(now, rec, pdc.CauseClosed, 0)
 		}
 	}
 }
 
 // submit hands n packets to the manager that are like the one in e.tx, or as many
 // as it takes. The error is why it has not taken all.
-func (e *Endpoint) submit(now int64, f *flow, rec *message, n int) (err error) {
-	q := &e.tx
+func (s *source) submit(now int64, f *flow, rec *message, n int) (err error) {
+	q := &s.tx
 	if q.Notice {
-		_ = e.pds.Withdraw(now, rec.pdc, rec.left)
+		_ = s.pds.Withdraw(now, rec.pdc, rec.left)
 		rec.left = 0
 	}
-	size := e.overhead + int64(q.Header) + int64(q.Length)
+	size := s.overhead + int64(q.Header) + int64(q.Length)
 	p := pdc.Packet{Handle: uint64(q.Packet), Size: uint16(size), Next: pds.NextHdr(q.Form), EOM: q.EOM}
 	if rec.mode == ses.ModeRUDI {
 		n, p.Size = 1, uint16(pds.NominalSize(udpLen+pds.RUDILen+int(q.Header)+int(q.Length)))
-		if _, err = e.pds.SubmitRUDI(now, e.local, rec.peer, p); err != nil {
+		if _, err = s.pds.SubmitRUDI(now, s.local, rec.peer, p); err != nil {
 			return err
 		}
-	} else if n, err = e.pds.SubmitRun(now, f.pdc, &p, n); n == 0 {
+	} else if n, err = s.pds.SubmitRun(now, f.pdc, &p, n); n == 0 {
 		return err
 	}
-	_ = e.sender.Handed(rec.handle, uint32(n))
+	_ = s.sender.Handed(rec.handle, uint32(n))
 	f.sends = uint16(rec.handle)
 	f.ahead += int16(n)
 	rec.left = max(rec.left-int64(n)*int64(p.Size), 0)
 	if rec.flags&msgAsks != 0 && !q.Notice {
 		units := uint32(n) * unitsOf(q.Asks)
-		*e.asks(rec) += units
-		e.asking[f.pdc.ID()].ask(now, units)
+		*s.asks(rec) += units
+		s.asking[f.pdc.ID()].ask(now, units)
 	}
 	if p.EOM {
-		f.messages.remove(e, rec)
+		f.messages.remove(s.messages, rec)
 		rec.flags &^= msgQueued
 	}
 	return err
 }
 
 // failNext ends the packet of rec that is next: it cannot be sent.
-func (e *Endpoint) failNext(now int64, rec *message, c pdc.Cause, n pds.NackCode) {
-	h, p := rec.handle, e.tx.Packet
-	_ = e.sender.Handed(h, 1)
+func (s *source) failNext(now int64, rec *message, c pdc.Cause, n pds.NackCode) {
+	h, p := rec.handle, s.tx.Packet
+	_ = s.sender.Handed(h, 1)
 	rec.blame(c, n)
 	var ev ses.Event
-	if e.sender.Error(now, p, uint8(c), &ev) == nil {
-		e.conclude(now, h, &ev)
+	if s.sender.Error(now, p, uint8(c), &ev) == nil {
+		s.conclude(now, h, &ev)
 	}
 }
 
 // starve has f wait for memory of the manager.
-func (e *Endpoint) starve(f *flow) {
+func (s *source) starve(f *flow) {
 	if f.waits {
 		return
 	}
 	i := uint16(f.pdc.ID())
 	f.waits, f.nextWait = true, 0
-	if e.starved.head == 0 {
-		e.starved.head = i
+	if s.starved.head == 0 {
+		s.starved.head = i
 	} else {
-		e.flows[e.starved.tail].nextWait = i
+		s.flows[s.starved.tail].nextWait = i
 	}
-	e.starved.tail = i
+	s.starved.tail = i
 }
 
 // feed goes on with the flows that wait for memory, in turn, while there is some.
-func (e *Endpoint) feed(now int64) {
-	for e.starved.head != 0 && e.pds.FreeChunks() > 0 {
-		f := &e.flows[e.starved.head]
-		if e.starved.head = f.nextWait; e.starved.head == 0 {
-			e.starved.tail = 0
+func (s *source) feed(now int64) {
+	for s.starved.head != 0 && s.pds.FreeChunks() > 0 {
+		f := &s.flows[s.starved.head]
+		if s.starved.head = f.nextWait; s.starved.head == 0 {
+			s.starved.tail = 0
 		}
 		f.waits = false
-		free := e.pds.FreeChunks()
-		e.pump(now, f)
-		if f.waits && e.pds.FreeChunks() == free {
+		free := s.pds.FreeChunks()
+		s.pump(now, f)
+		if f.waits && s.pds.FreeChunks() == free {
 			return
 		}
 	}

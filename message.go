@@ -113,13 +113,13 @@ func (m *Message) opcode() ses.Opcode {
 // ses.Operation.Validate. A message that finds no PDC, or no congestion control context for
 // its peer, is no error: it waits, and fails with [pdc.CausePending] in the end.
 func (e *Endpoint) Write(now int64, m *Message) (Handle, error) {
-	return e.start(now, m, ses.OpcodeWrite)
+	return e.source.start(e.clock.read(now), m, ses.OpcodeWrite)
 }
 
 // Read starts to read from a region of a peer. The caller places what comes, see
 // [Received]. Errors as with Write.
 func (e *Endpoint) Read(now int64, m *Message) (Handle, error) {
-	return e.start(now, m, ses.OpcodeRead)
+	return e.source.start(e.clock.read(now), m, ses.OpcodeRead)
 }
 
 // Send starts to send to a receive queue of a peer; with mode UUD one datagram, which is over
@@ -135,7 +135,7 @@ func (e *Endpoint) Send(now int64, m *Message) (Handle, error) {
 	if m.Rendezvous && m.Deferrable { // no opcode says both
 		return 0, ses.ErrOperation
 	}
-	return e.start(now, m, m.opcode())
+	return e.source.start(e.clock.read(now), m, m.opcode())
 }
 
 // Atomic starts an atomic operation on the memory of a peer, or, if Tagged, on the
@@ -143,26 +143,29 @@ func (e *Endpoint) Send(now int64, m *Message) (Handle, error) {
 func (e *Endpoint) Atomic(now int64, m *Message) (Handle, error) {
 	switch {
 	case m.Tagged && m.Fetch:
-		return e.start(now, m, ses.OpcodeTSendFetchingAtomic)
+		return e.source.start(e.clock.read(now), m, ses.OpcodeTSendFetchingAtomic)
 	case m.Tagged:
-		return e.start(now, m, ses.OpcodeTSendAtomic)
+		return e.source.start(e.clock.read(now), m, ses.OpcodeTSendAtomic)
 	case m.Fetch:
-		return e.start(now, m, ses.OpcodeFetchingAtomic)
+		return e.source.start(e.clock.read(now), m, ses.OpcodeFetchingAtomic)
 	}
-	return e.start(now, m, ses.OpcodeAtomic)
+	return e.source.start(e.clock.read(now), m, ses.OpcodeAtomic)
 }
 
 // Cancel gives a message up. What is in flight is still waited for; the completion
 // tells the rest. The error is ses.ErrStale.
 func (e *Endpoint) Cancel(now int64, h Handle) error {
-	now = e.clock.read(now)
+	return e.source.cancel(e.clock.read(now), h)
+}
+
+func (s *source) cancel(now int64, h Handle) error {
 	var ev ses.Event
-	if err := e.sender.Cancel(now, h, &ev); err != nil {
+	if err := s.sender.Cancel(now, h, &ev); err != nil {
 		return err
 	}
-	p := e.message(h).pdc
-	e.conclude(now, h, &ev)
-	e.refill(now, p) // what it had asked for, others may ask for
+	p := s.message(h).pdc
+	s.conclude(now, h, &ev)
+	s.refill(now, p) // what it had asked for, others may ask for
 	return nil
 }
 
@@ -176,47 +179,46 @@ func (e *Endpoint) Connect(now int64, m *Message) (pdc.Handle, error) {
 	}
 	rec := message{peer: pdc.AddrFrom(m.To.Address), job: m.To.Job, tc: m.To.TC, mode: m.Mode}
 	rec.to(&m.To)
-	h, err := e.pds.Open(now, e.keyOf(&rec), noTicket)
+	h, err := e.pds.Open(now, e.source.keyOf(&rec), noTicket)
 	if err == pdc.ErrWaiting || err == pdc.ErrPaused {
 		err = pdc.ErrNoPDC
 	}
 	return h, err
 }
 
-func (e *Endpoint) start(now int64, m *Message, op ses.Opcode) (Handle, error) {
-	now = e.clock.read(now)
+func (s *source) start(now int64, m *Message, op ses.Opcode) (Handle, error) {
 	switch {
 	case !m.To.Address.IsValid():
 		return 0, ErrAddress
-	case !e.events.room():
+	case !s.events.room():
 		return 0, ErrEvents
-	case e.sender.Messages()-e.errands >= len(e.messages)-e.errandRoom:
+	case s.sender.Messages()-s.errands >= len(s.messages)-s.errandRoom:
 		return 0, ses.ErrFull
 	}
-	e.op = ses.Operation{
+	s.op = ses.Operation{
 		Opcode: op, Mode: m.Mode, Relative: !m.To.Absolute, HasData: m.HasData, DeliveryComplete: m.DeliveryComplete,
 		Job: m.To.Job, PID: m.To.PID, Index: m.To.Index, Generation: m.To.Generation, Initiator: m.Initiator,
 		Length: m.Length, BufferOffset: m.Offset, Key: m.Key, HeaderData: m.HeaderData, Swap: m.Swap, Cookie: m.Cookie,
 	}
 	if op.IsRendezvous() {
-		e.op.Rendezvous.EagerLength = m.Eager
+		s.op.Rendezvous.EagerLength = m.Eager
 	}
-	rec, err := e.begin(pdc.AddrFrom(m.To.Address), m.To.TC)
+	rec, err := s.begin(pdc.AddrFrom(m.To.Address), m.To.TC)
 	if err != nil {
 		return 0, err
 	}
 	rec.to(&m.To)
 	if op.IsRendezvous() {
-		err = e.lend(rec, m)
+		err = s.lend(rec, m)
 	}
 	if err == nil {
-		err = e.dispatch(now, rec)
+		err = s.dispatch(now, rec)
 	}
 	if err != nil {
 		if err == pdc.ErrPaused {
-			e.pause = pauseOn
+			s.pause = pauseOn
 		}
-		e.undo(now, rec)
+		s.undo(now, rec)
 		return 0, err
 	}
 	return rec.handle, nil
@@ -231,8 +233,8 @@ func (rec *message) to(d *Destination) {
 
 // keyOf returns the key of the PDCs that a message may use. It is overwritten by
 // the next call.
-func (e *Endpoint) keyOf(rec *message) *pdc.InitiatorKey {
-	k := &e.key
+func (s *source) keyOf(rec *message) *pdc.InitiatorKey {
+	k := &s.key
 	k.Destination, k.JobID, k.TC, k.Ordered = rec.peer.Netip(), uint32(rec.job), rec.tc, rec.mode == ses.ModeROD
 	k.Context, k.Reserved = rec.group, rec.flags&msgReserved != 0
 	return k

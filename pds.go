@@ -6,137 +6,137 @@ import (
 )
 
 // drain takes the events of the manager.
-func (e *Endpoint) drain(now int64) {
+func (s *source) drain(now int64) {
 	var ev pdc.Event
-	for e.pds.Event(&ev) {
+	for s.pds.Event(&ev) {
 		switch ev.Kind {
 		case pdc.EventResponse, pdc.EventImplicit, pdc.EventError:
-			e.settled(now, &ev)
+			s.settled(now, &ev)
 		case pdc.EventMessage:
-			e.served(now, &ev)
+			s.served(now, &ev)
 		case pdc.EventRoom:
-			e.refill(now, ev.PDC)
+			s.refill(now, ev.PDC)
 		case pdc.EventClosing:
 			if ev.Cause != pdc.CauseNone {
-				e.abandon(now, &ev)
+				s.abandon(now, &ev)
 			}
 		case pdc.EventClosed:
-			e.abandon(now, &ev)
-			e.target.ClosePeer(uint64(ev.PDC), func(cookie uint64) { e.broken(cookie, &ev) })
+			s.abandon(now, &ev)
+			s.target.ClosePeer(uint64(ev.PDC), func(cookie uint64) { s.broken(cookie, &ev) })
 		}
 	}
-	if e.starved.head != 0 {
-		e.feed(now)
+	if s.starved.head != 0 {
+		s.feed(now)
 	}
 }
 
 // settled takes the outcome of one of this side's packets, or of several in a row, that came
 // without a response.
-func (e *Endpoint) settled(now int64, ev *pdc.Event) {
+func (s *source) settled(now int64, ev *pdc.Event) {
 	switch {
 	case isAnswer(ev.Handle):
 		for i := range uint64(ev.More) + 1 {
-			if e.lending != 0 && ev.Kind != pdc.EventError {
-				e.repaid(now, AnswerID(ev.Handle+i))
+			if s.lending != 0 && ev.Kind != pdc.EventError {
+				s.repaid(now, AnswerID(ev.Handle+i))
 			}
-			e.answers.release(AnswerID(ev.Handle + i))
+			s.answers.release(AnswerID(ev.Handle + i))
 		}
 	case ev.Handle&ticketBit != 0:
-		e.unserved(now, ses.PacketHandle(ev.Handle).Message(), ev.Cause)
+		s.unserved(now, ses.PacketHandle(ev.Handle).Message(), ev.Cause)
 		return
 	default:
-		e.outcome(now, ses.PacketHandle(ev.Handle), ev)
+		s.outcome(now, ses.PacketHandle(ev.Handle), ev)
 	}
-	e.refill(now, ev.PDC)
+	s.refill(now, ev.PDC)
 }
 
 // outcome tells the initiator what became of one of its packets, or of several in a row.
-func (e *Endpoint) outcome(now int64, p ses.PacketHandle, ev *pdc.Event) {
+func (s *source) outcome(now int64, p ses.PacketHandle, ev *pdc.Event) {
 	var news ses.Event
 	var err error
 	if ev.Kind == pdc.EventError {
-		rec := e.message(p.Message())
+		rec := s.message(p.Message())
 		if rec.handle == p.Message() {
 			rec.blame(ev.Cause, ev.Nack)
 		}
 		if ev.Cause == pdc.CauseNack && ev.Nack.IsShortage() {
-			err = e.sender.Refused(now, p, uint8(ev.Cause), &news)
+			err = s.sender.Refused(now, p, uint8(ev.Cause), &news)
 		} else {
-			err = e.sender.Error(now, p, uint8(ev.Cause), &news)
+			err = s.sender.Error(now, p, uint8(ev.Cause), &news)
 		}
 	} else {
-		err = e.sender.RxAck(now, p, uint32(ev.More)+1, &news)
+		err = s.sender.RxAck(now, p, uint32(ev.More)+1, &news)
 	}
 	if err == nil {
-		e.conclude(now, p.Message(), &news)
+		s.conclude(now, p.Message(), &news)
 	}
 }
 
 // refill goes on with a flow for which the window had no room, or whose next message stood
 // behind one that failed. Flows that wait for memory get theirs in turn, see feed.
-func (e *Endpoint) refill(now int64, h pdc.Handle) {
-	f := &e.flows[h.ID()]
+func (s *source) refill(now int64, h pdc.Handle) {
+	f := &s.flows[h.ID()]
 	if f.pdc == h && !f.waits && f.ahead <= submitLow && (f.answers.head != 0 || f.messages.head != 0) {
-		e.pump(now, f)
+		s.pump(now, f)
 	}
 }
 
 // served puts a message on the PDC that it has waited for.
-func (e *Endpoint) served(now int64, ev *pdc.Event) {
-	e.unpause()
+func (s *source) served(now int64, ev *pdc.Event) {
+	s.unpause()
 	h := Handle(ev.Handle >> 32)
-	rec := e.message(h)
+	rec := s.message(h)
 	if rec.handle != h || rec.flags&msgWaiting == 0 {
 		return // given up meanwhile
 	}
-	if e.attach(now, rec, ev.PDC) != nil {
-		e.again(now, rec)
+	if s.attach(now, rec, ev.PDC) != nil {
+		s.again(now, rec)
 	}
 }
 
 // unserved fails a message for which no PDC became free.
-func (e *Endpoint) unserved(now int64, h Handle, c pdc.Cause) {
-	e.unpause()
-	rec := e.message(h)
+func (s *source) unserved(now int64, h Handle, c pdc.Cause) {
+	s.unpause()
+	rec := s.message(h)
 	if rec.handle != h || rec.flags&msgWaiting == 0 {
 		return
 	}
 	rec.cause = c
-	_ = e.Cancel(now, h)
+	_ = s.cancel(now, h)
 }
 
 // abandon fails what is queued for a PDC that has ended.
-func (e *Endpoint) abandon(now int64, ev *pdc.Event) {
+func (s *source) abandon(now int64, ev *pdc.Event) {
 	h, c := ev.PDC, ev.Cause
-	e.creditClosed(h)
-	f := &e.flows[h.ID()]
+	s.creditClosed(h)
+	f := &s.flows[h.ID()]
 	if f.pdc == h {
 		if c == pdc.CauseNone {
 			c = pdc.CauseClosed
 		}
-		f.ahead = e.submitAhead // so that nothing more is handed over
+		f.ahead = s.submitAhead // so that nothing more is handed over
 		for f.messages.head != 0 {
-			rec := &e.messages[f.messages.head-1]
-			if n, _ := e.sender.Next(now, rec.handle, &e.tx); n == 0 {
+			rec := &s.messages[f.messages.head-1]
+			if n, _ := s.sender.Next(now, rec.handle, &s.tx); n == 0 {
 				break
 			}
-			e.failNext(now, rec, c, ev.Nack)
+			s.failNext(now, rec, c, ev.Nack)
 		}
-		e.answers.releaseAll(&f.answers)
-		e.giveUp(now, e.fetching, &f.fetches, c, ev.Nack)
+		s.answers.releaseAll(&f.answers)
+		s.giveUp(now, s.fetching, &f.fetches, c, ev.Nack)
 		for c == pdc.CauseClosed && f.readers.head != 0 { // who closes in order has read all that it wants
-			e.readOn(&e.messages[f.readers.head-1], 0)
+			s.readOn(&s.messages[f.readers.head-1], 0)
 		}
-		e.giveUp(now, e.reading, &f.readers, c, ev.Nack)
+		s.giveUp(now, s.reading, &f.readers, c, ev.Nack)
 		f.belong(0)
 	}
 }
 
 // broken ends a message of a peer whose PDC has ended.
-func (e *Endpoint) broken(cookie uint64, ev *pdc.Event) {
-	e.stats.Broken++
-	info, _ := e.pds.PDC(ev.PDC)
-	e.events.push(completion{
+func (s *source) broken(cookie uint64, ev *pdc.Event) {
+	s.stats.Broken++
+	info, _ := s.pds.PDC(ev.PDC)
+	s.events.push(completion{
 		received: true, cookie: cookie, peer: info.Peer, cause: ev.Cause, nack: ev.Nack,
 		outcome: ses.Outcome{Status: ses.StatusPDS, Cause: uint8(ev.Cause)},
 	})

@@ -20,100 +20,104 @@ const scattered = 1 << 12
 // afterwards. Worth it with a thousand PDCs and more, on amd64 and arm64: elsewhere, and with
 // the build tag purego, it does nothing.
 func (e *Endpoint) Prefetch(in []Datagram) {
-	if !prefetch.Enabled {
-		return
+	if prefetch.Enabled {
+		e.loader.load(in)
 	}
+}
+
+// load is Prefetch where there is an instruction for it.
+func (l *loader) load(in []Datagram) {
 	all := 0
 	for ; len(in) > 0; in = in[min(len(in), batchMost):] {
-		all += e.prefetchBatch(in[:min(len(in), batchMost)])
+		all += l.prefetchBatch(in[:min(len(in), batchMost)])
 	}
-	e.prefetched = max(e.prefetched, all)
+	l.prefetched = max(l.prefetched, all)
 }
 
 // prefetchBatch is Prefetch of up to batchMost packets. It returns how many are not requests.
-func (e *Endpoint) prefetchBatch(in []Datagram) int {
+func (l *loader) prefetchBatch(in []Datagram) int {
 	var ids [batchMost]uint16 // of PDCs that send
 	k := 0
 	for i := range in {
-		id, request := e.named(in[i].Packet)
+		id, request := l.named(in[i].Packet)
 		if request {
-			_, peer := e.pds.Fast().Lines(id)
-			message := e.target.Line(id)
+			_, peer := l.pds.Fast().Lines(id)
+			message := l.target.Line(id)
 			prefetch.Lines(peer, peer, message, message)
 		} else {
 			ids[k%batchMost] = id
 			k++
 		}
 	}
-	e.prefetchSenders(ids[:k])
-	e.prefetchUpcoming(k)
+	l.prefetchSenders(ids[:k])
+	l.prefetchUpcoming(k)
 	return k
 }
 
 // prefetchACK begins to load what an acknowledgement that was in no batch will need. Its own
 // cache misses overlap then; without, each is met only when the work before it is done.
-func (e *Endpoint) prefetchACK(b []byte) {
-	e.prefetched++
-	id, _ := e.named(b)
-	e.prefetchPDC(id)
-	e.prefetchRest(id, true)
+func (l *loader) prefetchACK(b []byte) {
+	l.prefetched++
+	id, _ := l.named(b)
+	l.prefetchPDC(id)
+	l.prefetchRest(id, true)
 }
 
 // prefetchUpcoming begins to load what the next n PDCs in line need to send, which may follow
 // on the first packet that comes.
-func (e *Endpoint) prefetchUpcoming(n int) {
+func (l *loader) prefetchUpcoming(n int) {
 	var ids [batchMost]uint16
-	next := e.pds.Fast().Upcoming(min(n, batchMost))
+	next := l.pds.Fast().Upcoming(min(n, batchMost))
 	for i, id := range next {
 		ids[i%batchMost] = uint16(id)
 	}
-	e.prefetchSenders(ids[:len(next)])
+	l.prefetchSenders(ids[:len(next)])
 }
 
 // prefetchSenders begins to load what acknowledgements for these PDCs need, and what they
 // let go.
-func (e *Endpoint) prefetchSenders(ids []uint16) {
+func (l *loader) prefetchSenders(ids []uint16) {
 	for _, id := range ids {
-		e.prefetchPDC(id)
+		l.prefetchPDC(id)
 	}
 	for _, id := range ids {
-		e.prefetchRest(id, true)
+		l.prefetchRest(id, true)
 	}
 }
 
 // prefetchPDC begins to load what the number of a PDC leads to: the PDC, its flow, and its
 // entry in congestion control.
-func (e *Endpoint) prefetchPDC(id uint16) {
-	send, peer := e.pds.Fast().Lines(id)
-	prefetch.Lines(send, peer, uintptr(unsafe.Pointer(&e.flows[id])), e.cc.Line(id))
+func (l *loader) prefetchPDC(id uint16) {
+	send, peer := l.pds.Fast().Lines(id)
+	prefetch.Lines(send, peer, uintptr(unsafe.Pointer(&l.flows[id])), l.cc.Line(id))
 }
 
 // prefetchRest begins to load what those lines lead to: the context; the message that the
 // flow handed over last, to which nearly always the packets sent and acknowledged belong; the
 // record of the packet that is acknowledged and, if packets may be sent, of the next one.
-func (e *Endpoint) prefetchRest(id uint16, send bool) {
-	f := &e.flows[id]
-	message := e.sender.Line(f.sends)
-	row, next, acked, sent := e.pds.Fast().PacketLines(id)
+func (l *loader) prefetchRest(id uint16, send bool) {
+	f := &l.flows[id]
+	message := l.source.sender.Line(f.sends)
+	row, next, acked, sent := l.pds.Fast().PacketLines(id)
 	if !send {
 		next, sent = row, message
 	}
 	prefetch.Lines(row, next, acked, sent)
 	prefetch.Lines(message, message, message, message)
-	prefetch.Lines(e.cc.ContextLines(id))
+	prefetch.Lines(l.cc.ContextLines(id))
 	if i := f.messages.head; i != 0 && f.ahead <= submitLow+few {
-		unsubmitted, ring := e.pds.Fast().SubmitLines(id)
-		prefetch.Lines(unsubmitted, ring, uintptr(unsafe.Pointer(&e.messages[i-1].left)), message+prefetch.Line)
+		unsubmitted, ring := l.pds.Fast().SubmitLines(id)
+		prefetch.Lines(unsubmitted, ring, uintptr(unsafe.Pointer(&l.source.messages[i-1].left)), message+prefetch.Line)
 	}
 }
 
 // named reads the dpdcid of a request or an acknowledgement, and whether it is a request.
 // A PDCID out of range becomes 0, which is nobody's.
-func (e *Endpoint) named(b []byte) (id uint16, request bool) {
+func (l *loader) named(b []byte) (id uint16, request bool) {
 	if len(b) < pds.RequestLen {
 		return 0, false
 	}
-	if id = binary.BigEndian.Uint16(b[10:]); int(id) >= len(e.flows) {
+	if id = binary.BigEndian.Uint16(b[10:]); int(id) >= len(l.flows) {
 		id = 0
 	}
 	return id, pds.Type(b[0] >> 3).IsRequest()

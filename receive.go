@@ -112,8 +112,8 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 	out := (*[HeaderMax]byte)(reply.Packet[:HeaderMax])
 	t := &pdc.Taken{Request: q, Src: &in.Src, State: &in.State, Size: in.nominal(), Payload: uint32(payload), CE: in.CE}
 	if e.credit != nil {
-		e.in.State = e.creditState(in.State, p.Handle())
-		t.State = &e.in.State
+		e.recv.in.State = e.recv.creditState(in.State, p.Handle())
+		t.State = &e.recv.in.State
 	}
 	if v.IsEdge() {
 		e.receiveEdge(now, in, reply, r, plainRequest{t, v, p, at})
@@ -141,18 +141,18 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 		reply.Packet = reply.Packet[:0]
 	} else {
 		ses.PutDefault((*[ses.ResponseLen]byte)(out[n&63:]), v) // the mask changes nothing and saves a bounds check
-		e.control(reply, n+ses.ResponseLen, in.Dst, in.Src)
+		e.recv.control(reply, n+ses.ResponseLen, in.Dst, in.Src)
 	}
 	if e.credit != nil {
-		e.demandNext(now, in, h)
+		e.recv.demandNext(now, in, h)
 	}
-	e.followUp(now)
+	e.source.followUp(now)
 }
 
 // receiveEdge takes a plain request in that is not in the middle of a message, or makes
 // it whole.
 func (e *Endpoint) receiveEdge(now int64, in, reply *Datagram, r *Received, x plainRequest) {
-	d, a := &e.expected, ses.Arrival{Peer: uint64(x.p.Handle()), Payload: int(x.t.Payload)}
+	d, a := &e.recv.expected, ses.Arrival{Peer: uint64(x.p.Handle()), Payload: int(x.t.Payload)}
 	if !e.target.Expect(x.v, uint16(x.t.Request.DPDCID()), a, d) {
 		e.receiveByHeader(now, in, reply, r)
 		return
@@ -173,12 +173,12 @@ func (e *Endpoint) receiveEdge(now int64, in, reply *Datagram, r *Received, x pl
 		reply.Packet = reply.Packet[:0]
 	} else {
 		ses.PutDefault((*[ses.ResponseLen]byte)(out[n&63:]), x.v)
-		e.control(reply, n+ses.ResponseLen, in.Dst, in.Src)
+		e.recv.control(reply, n+ses.ResponseLen, in.Dst, in.Src)
 	}
 	if e.credit != nil {
-		e.demandNext(now, in, r.PDC)
+		e.recv.demandNext(now, in, r.PDC)
 	}
-	e.followUp(now)
+	e.source.followUp(now)
 }
 
 // receiveByHeader chooses the way of a packet that is not a plain request, or that no PDC
@@ -191,38 +191,38 @@ func (e *Endpoint) receiveByHeader(now int64, in, reply *Datagram, r *Received) 
 			return
 		}
 	}
-	e.receiveGeneral(now, in, reply, r)
+	e.recv.receiveGeneral(now, in, reply, r)
 }
 
 // receiveGeneral is Receive for any packet.
-func (e *Endpoint) receiveGeneral(now int64, in, reply *Datagram, r *Received) {
+func (x *receiver) receiveGeneral(now int64, in, reply *Datagram, r *Received) {
 	if !prepare(reply, r) {
 		return
 	}
 	buf := reply.Packet[:cap(reply.Packet)]
-	e.pds.Receive(now, e.presented(in), buf, &e.res)
-	n := e.res.Reply // the length of the answer in buf
-	r.Err, r.PDC, r.Buffer = e.res.Err, e.res.ID.PDC, e.res.Buffer
-	switch e.res.Verdict {
+	x.pds.Receive(now, x.presented(in), buf, &x.res)
+	n := x.res.Reply // the length of the answer in buf
+	r.Err, r.PDC, r.Buffer = x.res.Err, x.res.ID.PDC, x.res.Buffer
+	switch x.res.Verdict {
 	case pdc.VerdictRequest:
-		n = e.onRequest(now, in, buf, r)
+		n = x.onRequest(now, in, buf, r)
 	case pdc.VerdictResponse, pdc.VerdictRUDIResponse:
-		e.onResponse(now, in.Packet, r)
+		x.onResponse(now, in.Packet, r)
 	case pdc.VerdictRUDIRequest:
-		n = e.onRUDI(in, reply, buf, r)
+		n = x.onRUDI(in, reply, buf, r)
 	case pdc.VerdictDatagram:
-		e.judge(in.Packet, ses.ModeUUD, r)
+		x.judge(in.Packet, ses.ModeUUD, r)
 	case pdc.VerdictDone:
-		e.refused(now)
+		x.refused(now)
 	}
-	if e.credit != nil && e.res.Demand.Valid && e.res.ID.PDC != 0 {
-		e.demand(now, in)
+	if x.credit != nil && x.res.Demand.Valid && x.res.ID.PDC != 0 {
+		x.demand(now, in)
 	}
 	if n > 0 {
-		e.control(reply, n, in.Dst, in.Src)
+		x.control(reply, n, in.Dst, in.Src)
 		reply.Size += int64(reply.Payload.Length)
 	}
-	e.followUp(now)
+	x.source.followUp(now)
 }
 
 // prepare clears what Receive says. It reports false if reply has too little room.
@@ -238,28 +238,28 @@ func prepare(reply *Datagram, r *Received) bool {
 }
 
 // arrived is what the manager is told of a packet.
-func (e *Endpoint) arrived(in *Datagram) *pdc.In {
+func (x *receiver) arrived(in *Datagram) *pdc.In {
 	// Field by field: a literal would be built on the stack and copied in wider pieces than
 	// it was written in, which stalls the loads.
-	p := &e.in
+	p := &x.in
 	p.Packet, p.Src, p.Dst, p.CE, p.Trimmed, p.State = in.Packet, in.Src, in.Dst, in.CE, in.Trimmed, in.State
 	p.Size = in.nominal()
 	return p
 }
 
 // presented is arrived with the credit that an acknowledgement tells.
-func (e *Endpoint) presented(in *Datagram) *pdc.In {
-	p := e.arrived(in)
-	if e.credit != nil {
-		p.State = e.ackState(in)
+func (x *receiver) presented(in *Datagram) *pdc.In {
+	p := x.arrived(in)
+	if x.credit != nil {
+		p.State = x.ackState(in)
 	}
 	return p
 }
 
 // followUp does what a packet has caused elsewhere: the manager's events, and flows that
 // waited for memory.
-func (e *Endpoint) followUp(now int64) {
-	if e.pds.HasEvents() || e.starved.head != 0 {
-		e.drain(now)
+func (s *source) followUp(now int64) {
+	if s.pds.HasEvents() || s.starved.head != 0 {
+		s.drain(now)
 	}
 }

@@ -195,16 +195,16 @@ func TestReceiveNextIsReceive(t *testing.T) {
 				in := nextPacket(rng, id, psn, name == "credit")
 				a.r, b.r = dirtyReceived(), dirtyReceived()
 				a.reply.Payload.Length, b.reply.Payload.Length = 1, 1
-				before := a.e.res
-				a.e.res.Verdict = pdc.VerdictDropped
+				before := a.e.recv.res
+				a.e.recv.res.Verdict = pdc.VerdictDropped
 				a.e.Receive(now, &in, &a.reply, &a.r)
-				b.e.receiveGeneral(now, &in, &b.reply, &b.r)
-				if a.r.Action == ses.ActionPlace && a.e.res.Verdict == pdc.VerdictDropped {
+				b.e.recv.receiveGeneral(now, &in, &b.reply, &b.r)
+				if a.r.Action == ses.ActionPlace && a.e.recv.res.Verdict == pdc.VerdictDropped {
 					short++
 					if a.r.Complete {
 						wholes++
 					}
-					a.e.res = before
+					a.e.recv.res = before
 				}
 				requireTwins(t, a, b)
 				if psn == 0 && a.r.PDC != 0 {

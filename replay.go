@@ -27,13 +27,13 @@ func (e *Endpoint) Replay(now int64, buffers []Datagram, reply *Datagram, r *Rec
 			return 0
 		}
 		in, waiting := &buffers[n], e.pds.Buffered()
-		e.present(id, in)
+		e.recv.present(id, in)
 		r.PDC = id.PDC
-		if k := e.onRequest(now, in, reply.Packet[:cap(reply.Packet)], r); k > 0 {
-			e.control(reply, k, in.Dst, in.Src)
+		if k := e.recv.onRequest(now, in, reply.Packet[:cap(reply.Packet)], r); k > 0 {
+			e.recv.control(reply, k, in.Dst, in.Src)
 		}
 		if e.pds.Buffered() != waiting {
-			e.followUp(now)
+			e.source.followUp(now)
 			return int(n)
 		}
 		*r = Received{}
@@ -44,9 +44,9 @@ func (e *Endpoint) Replay(now int64, buffers []Datagram, reply *Datagram, r *Rec
 }
 
 // present has a buffered request in hand as if it had just come.
-func (e *Endpoint) present(id pdc.RxID, in *Datagram) {
+func (x *receiver) present(id pdc.RxID, in *Datagram) {
 	var q pds.Request
 	_, _ = q.Decode(in.Packet) // as it was when it came
-	e.presented(in)
-	e.res = pdc.Result{Verdict: pdc.VerdictRequest, ID: id, Next: q.Next, Header: q.Len()}
+	x.presented(in)
+	x.res = pdc.Result{Verdict: pdc.VerdictRequest, ID: id, Next: q.Next, Header: q.Len()}
 }

@@ -52,11 +52,11 @@ func (s places) strike(l *roll, i uint16) {
 func (rec *message) entry() uint16 { return uint16(rec.handle) + 1 }
 
 // giveUp fails the messages of a roll: nothing more comes for them.
-func (e *Endpoint) giveUp(now int64, s places, l *roll, c pdc.Cause, n pds.NackCode) {
+func (s *source) giveUp(now int64, all places, l *roll, c pdc.Cause, n pds.NackCode) {
 	for l.head != 0 {
-		rec := &e.messages[l.head-1]
-		s.strike(l, l.head)
+		rec := &s.messages[l.head-1]
+		all.strike(l, l.head)
 		rec.blame(c, n)
-		_ = e.Cancel(now, rec.handle)
+		_ = s.cancel(now, rec.handle)
 	}
 }

@@ -220,7 +220,7 @@ func TestSourceShortWaysAreTheGeneralOnes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(3, 4))
 			a, b := newSourceTwin(t, edit), newSourceTwin(t, edit)
-			a.e.prefetched = 0 // as with many PDCs
+			a.e.loader.prefetched = 0 // as with many PDCs
 			peer := sourcePeer{rng: rng}
 			acks, ones, sends, ids := 0, 0, 0, 4
 			if name == "one PDC" {
@@ -228,7 +228,7 @@ func TestSourceShortWaysAreTheGeneralOnes(t *testing.T) {
 			}
 			for now, step := int64(1000), 0; step < 16_000; step++ {
 				now += int64(rng.IntN(400))
-				if rng.IntN(8) == 0 && a.e.sender.Messages() < 10 {
+				if rng.IntN(8) == 0 && a.e.source.sender.Messages() < 10 {
 					id := rng.IntN(ids) + 1
 					m := Message{To: Destination{Address: sourceAddr(id), Job: 1}, Length: rng.Uint32N(1 << uint(8+rng.IntN(13))), Cookie: rng.Uint64()}
 					if rng.IntN(8) == 0 {
@@ -260,10 +260,10 @@ func TestSourceShortWaysAreTheGeneralOnes(t *testing.T) {
 				}
 				if peer.sent[id] != nil {
 					in := say(id)
-					a.e.res.Verdict = pdc.VerdictDropped
+					a.e.recv.res.Verdict = pdc.VerdictDropped
 					a.e.Receive(now, &in, &a.reply, &a.r)
-					b.e.receiveGeneral(now, &in, &b.reply, &b.r)
-					if a.r.Payload != 0 && a.e.res.Verdict == pdc.VerdictDropped {
+					b.e.recv.receiveGeneral(now, &in, &b.reply, &b.r)
+					if a.r.Payload != 0 && a.e.recv.res.Verdict == pdc.VerdictDropped {
 						if (*pds.AckCCView)(in.Packet).Cumulative() {
 							acks++
 						} else {
@@ -312,9 +312,9 @@ func requireSources(t *testing.T, a, b *Endpoint, all bool) {
 			require.Equal(t, fieldOf(b.pds, "mem", f), fieldOf(a.pds, "mem", f), f)
 		}
 		require.Equal(t, b.cc, a.cc)
-		require.Equal(t, b.sender, a.sender)
+		require.Equal(t, b.source.sender, a.source.sender)
 		require.Equal(t, b.flows, a.flows)
-		require.Equal(t, b.messages, a.messages)
+		require.Equal(t, b.source.messages, a.source.messages)
 	}
 }
 

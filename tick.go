@@ -4,26 +4,26 @@ package uetcc
 // false if nothing waits for time to pass. It may be too early; then there is nothing to
 // do.
 func (e *Endpoint) NextDeadline() (int64, bool) {
-	if e.pds.HasEvents() || e.mayRunErrand() {
+	if e.pds.HasEvents() || e.source.mayRunErrand() {
 		return 0, true
 	}
-	at, ok := e.nextDeadline()
+	at, ok := e.source.nextDeadline()
 	return at - e.clock.skew, ok
 }
 
 // nextDeadline is NextDeadline by the clock of the endpoint, but for what is due at once.
-func (e *Endpoint) nextDeadline() (int64, bool) {
-	at, ok := e.pds.NextDeadline()
-	if e.credit != nil {
-		if c, has := e.credit.recv.Deadline(); has && (!ok || c < at) {
+func (s *source) nextDeadline() (int64, bool) {
+	at, ok := s.pds.NextDeadline()
+	if s.credit != nil {
+		if c, has := s.credit.recv.Deadline(); has && (!ok || c < at) {
 			at, ok = c, true
 		}
 	}
-	if r, has := e.retries.Next(); has && (!ok || r < at) {
+	if r, has := s.retries.Next(); has && (!ok || r < at) {
 		at, ok = r, true
 	}
-	if e.sender.Messages() != 0 && (!ok || e.hand.at < at) {
-		return e.hand.at, true
+	if s.sender.Messages() != 0 && (!ok || s.hand.at < at) {
+		return s.hand.at, true
 	}
 	return at, ok
 }
@@ -34,20 +34,20 @@ func (e *Endpoint) Tick(now int64) {
 	now = e.clock.read(now)
 	for done := false; !done; {
 		done = e.pds.Tick(now)
-		e.drain(now)
+		e.source.drain(now)
 	}
 	if e.credit != nil {
 		e.credit.expire(now)
 	}
-	e.look(now)
-	now = e.retries.Now(now)
+	e.source.look(now)
+	now = e.source.retries.Now(now)
 	for {
-		i, ok := e.retries.Expire(now)
+		i, ok := e.source.retries.Expire(now)
 		if !ok {
 			return
 		}
-		if rec := &e.messages[i]; rec.handle != 0 {
-			e.again(now, rec)
+		if rec := &e.source.messages[i]; rec.handle != 0 {
+			e.source.again(now, rec)
 		}
 	}
 }

@@ -24,10 +24,10 @@ func full(t *testing.T, now int64) (e *Endpoint, left *message) {
 		_, err = e.Write(now, &m)
 		require.NoError(t, err)
 	}
-	e.op = ses.Operation{Opcode: ses.OpcodeWrite, Length: 100}
-	rec, err := e.begin(pdc.AddrFrom(netip.AddrFrom4([4]byte{192, 0, 2, 9})), 0)
+	e.source.op = ses.Operation{Opcode: ses.OpcodeWrite, Length: 100}
+	rec, err := e.source.begin(pdc.AddrFrom(netip.AddrFrom4([4]byte{192, 0, 2, 9})), 0)
 	require.NoError(t, err)
-	require.Error(t, e.dispatch(now, rec))
+	require.Error(t, e.source.dispatch(now, rec))
 	return e, rec
 }
 
@@ -37,12 +37,12 @@ func TestRetriesEndWhenTheClockGoesBack(t *testing.T) {
 	for _, c := range []struct{ last, now int64 }{{1 << 40, 5}, {1 << 40, -5}, {1 << 40, math.MinInt64}, {0, math.MaxInt64}} {
 		e, rec := full(t, 5)
 		i := uint32(rec.handle & 0xffff)
-		_, ok := e.retries.Expire(c.last)
+		_, ok := e.source.retries.Expire(c.last)
 		require.False(t, ok)
-		e.retries.Arm(i, c.now)
+		e.source.retries.Arm(i, c.now)
 		e.Tick(c.now)
-		require.True(t, e.retries.Armed(i))
-		at, ok := e.retries.Next()
+		require.True(t, e.source.retries.Armed(i))
+		at, ok := e.source.retries.Next()
 		require.True(t, ok)
 		require.Greater(t, at, c.last)
 	}

@@ -40,7 +40,7 @@ func (e *Endpoint) TransmitBatch(now int64, out []Datagram) (n int) {
 
 // idle reports whether Transmit has nothing to give, without receiver credit.
 func (e *Endpoint) idle() bool {
-	return e.pds.Idle() && e.unsent.head == 0 && !e.target.HasErrand()
+	return e.pds.Idle() && e.source.unsent.head == 0 && !e.target.HasErrand()
 }
 
 // transmitOne gives any packet to send.
@@ -59,7 +59,7 @@ func (e *Endpoint) transmitAny(now int64, out *Datagram, buf []byte) bool {
 		out.Src, out.Dst, out.Retx, out.Entropy = o.Local, o.Peer, o.Retx, o.Entropy
 		if o.Control {
 			out.Payload = Payload{}
-			e.control(out, o.Header, o.Local, o.Peer)
+			e.recv.control(out, o.Header, o.Local, o.Peer)
 			if o.AsData {
 				out.TC = o.TC
 			}
@@ -68,11 +68,11 @@ func (e *Endpoint) transmitAny(now int64, out *Datagram, buf []byte) bool {
 		e.describe(now, out, buf)
 		return true
 	}
-	if e.unsent.head != 0 {
-		e.sendDatagram(now, out, buf)
+	if e.source.unsent.head != 0 {
+		e.source.sendDatagram(now, out, buf)
 		return true
 	}
-	return e.mayRunErrand() && e.runErrands(now) && e.transmitOne(now, out)
+	return e.source.mayRunErrand() && e.source.runErrands(now) && e.transmitOne(now, out)
 }
 
 // transmitRun gives several packets of the PDC whose turn it is, see
@@ -94,7 +94,7 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 	}
 	for k := uint32(0); k < x.N; {
 		h := ses.PacketHandle(x.Handle + uint64(k))
-		if y, at, left := e.sender.Middle(h); y != nil {
+		if y, at, left := e.source.sender.Middle(h); y != nil {
 			left = min(left, x.N-k)
 			e.describeMiddles(out[k:][:left], p, k, y, at)
 			k += left
@@ -104,7 +104,7 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 		k++
 	}
 	if n = int(x.N); !isAnswer(x.Handle) && f.sent(n) {
-		e.pump(now, f)
+		e.source.pump(now, f)
 	}
 	return n
 }
@@ -148,9 +148,9 @@ func (e *Endpoint) describeEdge(d *Datagram, p *pdc.PDC, k uint32) {
 	d.Entropy, d.TC, d.Retx = x.Entropy[k%pdc.RunMax], p.TC(), false
 	x.PutHeader((*[pds.RequestLen]byte)(buf), k)
 	if h := x.Handle + uint64(k); isAnswer(h) {
-		e.describeAnswer(d, buf, pds.RequestLen, AnswerID(h))
+		e.source.describeAnswer(d, buf, pds.RequestLen, AnswerID(h))
 	} else {
-		e.describeOwn(d, buf, pds.RequestLen, ses.PacketHandle(h))
+		e.source.describeOwn(d, buf, pds.RequestLen, ses.PacketHandle(h))
 	}
 }
 
@@ -159,23 +159,23 @@ func (e *Endpoint) describe(now int64, out *Datagram, buf []byte) {
 	o := &e.out
 	out.TC, out.Size = o.TC, o.Size
 	if isAnswer(o.Handle) {
-		e.describeAnswer(out, buf, o.Header, AnswerID(o.Handle))
+		e.source.describeAnswer(out, buf, o.Header, AnswerID(o.Handle))
 		return
 	}
 	p := ses.PacketHandle(o.Handle)
-	e.describeOwn(out, buf, o.Header, p)
+	e.source.describeOwn(out, buf, o.Header, p)
 	if o.PDC == 0 {
-		out.TC = e.message(p.Message()).tc
+		out.TC = e.source.message(p.Message()).tc
 	}
 	if !o.Retx {
-		e.sentOne(now, o.PDC)
+		e.source.sentOne(now, o.PDC)
 	}
 }
 
 // describeAnswer appends the semantic header of a packet of data that a peer has asked for,
 // at offset at.
-func (e *Endpoint) describeAnswer(out *Datagram, buf []byte, at int, id AnswerID) {
-	a := e.answers.find(id)
+func (s *source) describeAnswer(out *Datagram, buf []byte, at int, id AnswerID) {
+	a := s.answers.find(id)
 	out.Packet = a.reply.AppendTo(buf[:at])
 	out.Payload = Payload{
 		Length: a.length, Offset: a.reply.MessageOffset, Cookie: a.cookie, Address: a.address, Answer: id,
@@ -183,34 +183,34 @@ func (e *Endpoint) describeAnswer(out *Datagram, buf []byte, at int, id AnswerID
 }
 
 // describeOwn appends that of a packet of a message of this side.
-func (e *Endpoint) describeOwn(out *Datagram, buf []byte, at int, p ses.PacketHandle) {
-	n, y := e.sender.PutHeader(buf[at:], p)
+func (s *source) describeOwn(out *Datagram, buf []byte, at int, p ses.PacketHandle) {
+	n, y := s.sender.PutHeader(buf[at:], p)
 	out.Packet = buf[:at+n]
 	to := &out.Payload
 	to.Length, to.Offset, to.Message, to.Cookie, to.Address = y.Length, y.Offset, p.Message(), y.Cookie, 0
 }
 
 // sentOne refills a flow from which a packet has been sent for the first time.
-func (e *Endpoint) sentOne(now int64, h pdc.Handle) {
-	if f := &e.flows[h.ID()]; f.sent(1) {
-		e.pump(now, f)
+func (s *source) sentOne(now int64, h pdc.Handle) {
+	if f := &s.flows[h.ID()]; f.sent(1) {
+		s.pump(now, f)
 	}
 }
 
 // sendDatagram sends the one packet of a UUD message, which is over with that.
-func (e *Endpoint) sendDatagram(now int64, out *Datagram, buf []byte) {
-	rec := &e.messages[e.unsent.head-1]
-	q := &e.tx
-	_, _ = e.sender.Next(now, rec.handle, q)
-	_ = e.sender.Handed(rec.handle, 1)
+func (s *source) sendDatagram(now int64, out *Datagram, buf []byte) {
+	rec := &s.messages[s.unsent.head-1]
+	q := &s.tx
+	_, _ = s.sender.Next(now, rec.handle, q)
+	_ = s.sender.Handed(rec.handle, 1)
 	n, _ := (&pds.UUD{Next: pds.NextHdr(q.Form)}).Encode(buf)
-	m, y := e.sender.PutHeader(buf[n:], q.Packet)
+	m, y := s.sender.PutHeader(buf[n:], q.Packet)
 	out.Packet = buf[:n+m]
-	out.Src, out.Dst, out.TC, out.Entropy, out.Retx = e.local, rec.peer, rec.tc, 0, false
+	out.Src, out.Dst, out.TC, out.Entropy, out.Retx = s.local, rec.peer, rec.tc, 0, false
 	out.Payload = Payload{Length: y.Length, Message: rec.handle, Cookie: y.Cookie}
 	out.Size = pds.NominalSize(udpLen + len(out.Packet) + int(q.Length))
 	var ev ses.Event
-	if e.sender.RxAck(now, q.Packet, 1, &ev) == nil {
-		e.conclude(now, rec.handle, &ev)
+	if s.sender.RxAck(now, q.Packet, 1, &ev) == nil {
+		s.conclude(now, rec.handle, &ev)
 	}
 }
