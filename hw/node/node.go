@@ -2,6 +2,7 @@ package node
 
 import (
 	"fmt"
+	"hash/fnv"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -122,16 +123,11 @@ func (n *Node) shardOf(op *Op) (*shard, error) {
 func (n *Node) now() int64 { return int64(time.Since(n.began)) }
 
 // match is the tag on the wire of a message from a node: a number of its address (FNV-1a) before the tag.
-func (n *Node) match(from netip.AddrPort, tag uint32) uint64 {
-	h := uint32(2166136261)
-	b := from.Addr().As16()
-	for _, x := range b {
-		h = (h ^ uint32(x)) * 16777619
-	}
-	for _, x := range [2]byte{byte(from.Port() >> 8), byte(from.Port())} {
-		h = (h ^ uint32(x)) * 16777619
-	}
-	return uint64(h)<<32 | uint64(tag)
+func match(from netip.AddrPort, tag uint32) uint64 {
+	address, h := from.Addr().As16(), fnv.New32a()
+	_, _ = h.Write(address[:])
+	_, _ = h.Write([]byte{byte(from.Port() >> 8), byte(from.Port())})
+	return uint64(h.Sum32())<<32 | uint64(tag)
 }
 
 // Close ends what is under way, with ErrClosed, and tells peers as far as they hear it in a few milliseconds. Later calls wait

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -409,12 +410,7 @@ func (q *silence) deadline() int64 {
 }
 
 func (q *silence) heard(peer netip.AddrPort) {
-	for i := range q.peers {
-		if q.peers[i].peer == peer {
-			q.peers = append(q.peers[:i], q.peers[i+1:]...)
-			return
-		}
-	}
+	q.peers = slices.DeleteFunc(q.peers, func(x silentPeer) bool { return x.peer == peer })
 }
 
 // hear takes the port's faults in, and gives up peers that have been silent for long.

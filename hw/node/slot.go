@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"net/netip"
+	"slices"
 
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/pds/pdc"
@@ -102,7 +103,7 @@ func (s *shard) start(now int64, op *Op) error {
 func (s *shard) ask(now int64, op *Op, cookie uint64) (ses.Handle, error) {
 	n := s.node
 	if op.Kind == OpRecv {
-		r := ses.Receive{Length: uint32(len(op.Data)), Match: n.match(op.Peer, op.Tag), Cookie: cookie}
+		r := ses.Receive{Length: uint32(len(op.Data)), Match: match(op.Peer, op.Tag), Cookie: cookie}
 		if op.Peer == (netip.AddrPort{}) {
 			r.Match, r.Ignore = uint64(op.Tag), 0xffffffff_00000000
 		}
@@ -120,7 +121,7 @@ func (s *shard) ask(now int64, op *Op, cookie uint64) (ses.Handle, error) {
 	case OpRead:
 		h, err = s.ep.Read(now, &m)
 	case OpSend:
-		m.To.Index, m.Key, m.Offset, m.Tagged, m.Deferrable = queueIndex, n.match(n.local, op.Tag), 0, true, true
+		m.To.Index, m.Key, m.Offset, m.Tagged, m.Deferrable = queueIndex, match(n.local, op.Tag), 0, true, true
 		h, err = s.ep.Send(now, &m)
 	case OpAtomic:
 		m.Length, m.Fetch = 8, true
@@ -136,8 +137,8 @@ func (s *shard) ask(now int64, op *Op, cookie uint64) (ses.Handle, error) {
 // cancel ends op for its caller.
 func (s *shard) cancel(op *Op, err error) {
 	s.mu.Lock()
-	if i := find(s.stalled, op); i >= 0 {
-		s.stalled = append(s.stalled[:i], s.stalled[i+1:]...)
+	if i := slices.Index(s.stalled, op); i >= 0 {
+		s.stalled = slices.Delete(s.stalled, i, i+1)
 		s.settle(op, err)
 	} else if x := &s.slots[op.slot]; x.op == op && x.gen == op.gen {
 		if !x.recv {
@@ -158,15 +159,6 @@ func (s *shard) cancel(op *Op, err error) {
 		s.port.Wake()
 	}
 	s.tell()
-}
-
-func find(all []*Op, op *Op) int {
-	for i := range all {
-		if all[i] == op {
-			return i
-		}
-	}
-	return -1
 }
 
 // finish ends the operation of a slot; the endpoint may still have to do with it.

@@ -1,7 +1,6 @@
 package udp
 
 import (
-	"errors"
 	"net/netip"
 	"unsafe"
 
@@ -114,7 +113,7 @@ func (p *Port) pathMTU(peer netip.AddrPort) int {
 	if err == nil {
 		mtu, err = unix.GetsockoptInt(fd, level, name)
 	}
-	if errors.Join(err) != nil {
+	if err != nil {
 		return 0
 	}
 	return mtu

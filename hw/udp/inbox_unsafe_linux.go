@@ -48,6 +48,16 @@ func (b *inbox) init(group bool) {
 		h.Iov, h.Name, h.Control = &b.vectors[i], &b.names[i][0], &b.control[i][0]
 		h.SetIovlen(1)
 	}
+	b.reset(recvCalls)
+}
+
+// reset says again of the first n messages how much room there is for what comes with them.
+func (b *inbox) reset(n int) {
+	for i := range b.headers[:n] {
+		h := &b.headers[i].header
+		h.Namelen = nameMax
+		h.SetControllen(recvControl)
+	}
 }
 
 // more reports whether packets are there that the kernel has handed over already.
@@ -86,18 +96,9 @@ func (p *Port) Receive(packets []port.Packet) (n int, err error) {
 // fill takes messages from the kernel, none if there are none.
 func (p *Port) fill() error {
 	b := &p.in
-	for i := range b.headers[:max(b.end, 1)] { // what the kernel overwrote
-		h := &b.headers[i].header
-		h.Namelen = nameMax
-		h.SetControllen(recvControl)
-	}
+	b.reset(b.end) // what the kernel overwrote
 	b.next, b.end = 0, 0
 	s := p.paths[0]
-	for i := range recvCalls {
-		h := &b.headers[i].header
-		h.Namelen = nameMax
-		h.SetControllen(recvControl)
-	}
 	for range 8 { // errors of earlier packets come first
 		n, _, errno := unix.Syscall6(unix.SYS_RECVMMSG, uintptr(s.fd), uintptr(unsafe.Pointer(&b.headers)), recvCalls, 0, 0, 0)
 		switch errno {

@@ -17,6 +17,7 @@ const (
 	sendBytes    = 65_000 // of one message, less than IP has
 	sendVectors  = 512
 	nameMax      = unix.SizeofSockaddrInet6
+	controlLen   = 64 // bytes of the control messages of one: the TOS byte, and the size of a segment
 )
 
 // mmsghdr is struct mmsghdr of Linux, in which Go and C agree about the padding.
@@ -35,11 +36,6 @@ type outbox struct {
 	packets [sendCalls]int // of each message
 	bytes   [sendCalls]int
 }
-
-// The control messages of a message: the TOS byte, and the size of a segment.
-const (
-	controlLen = 64
-)
 
 func (o *outbox) init() {
 	for i := range o.headers {

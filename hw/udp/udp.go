@@ -10,6 +10,7 @@
 package udp
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
@@ -76,11 +77,12 @@ var _ port.Port = (*Port)(nil)
 func (c *Config) Shard(peer netip.AddrPort, n int) int {
 	var words [4]uint32
 	if a := peer.Addr(); a.Is4() {
-		words[0] = bigEndian(a.AsSlice())
+		b := a.As4()
+		words[0] = binary.BigEndian.Uint32(b[:])
 	} else {
 		b := a.As16()
 		for i := range words {
-			words[i] = bigEndian(b[4*i:])
+			words[i] = binary.BigEndian.Uint32(b[4*i:])
 		}
 	}
 	h := words[0] ^ words[1] ^ words[2] ^ words[3]
@@ -95,10 +97,6 @@ const (
 	steerFactor = 0x9e3779b1
 	steerShift  = 16
 )
-
-func bigEndian(b []byte) uint32 {
-	return uint32(b[0])<<24 | uint32(b[1])<<16 | uint32(b[2])<<8 | uint32(b[3])
-}
 
 // linkMTU is that of the interface that has an address, 0 if it is not found.
 func linkMTU(a netip.Addr) int {
