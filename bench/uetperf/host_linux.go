@@ -6,6 +6,7 @@ import (
 
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/hw/port"
 	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
@@ -59,28 +60,27 @@ func (c *hostConfig) endpoint(address netip.Addr) uetcc.Config {
 	}
 }
 
-// A host is one end: an endpoint, its sockets, and the memory that is written from or to.
+// A host is one end: an endpoint, its port, and the memory that is written from or to.
 type host struct {
 	*uetcc.Endpoint
+	*opening
 	address pdc.Addr
-	port    uint16    // of peers
-	paths   []*socket // entropy value v leaves from paths[v%len(paths)]; the first one receives
+	peers   uint16 // UDP port of
 	memory  []byte
-	inbox   *inbox
 
 	in, replies, out []uetcc.Datagram
 	got              []uetcc.Received
 
-	packets, marked, unsent int64              // received; of these with a mark; refused by the kernel
-	placed                  map[pdc.Addr]int64 // payload bytes, by source
-	first, last             int64              // when some were placed
-	more                    bool               // may go than has gone
+	packets, marked int64              // received; of these with a mark
+	placed          map[pdc.Addr]int64 // payload bytes, by source
+	first, last     int64              // when some were placed
+	more            bool               // may go than has gone
 }
 
-// newHost opens the sockets of a host; port 0 is one of the kernel's choice.
-func newHost(c *hostConfig, local netip.AddrPort, memory []byte, inbox *inbox) (h *host, err error) {
+// newHost opens the port of a host; UDP port 0 is one of the kernel's choice.
+func newHost(c *hostConfig, local netip.AddrPort, memory []byte) (h *host, err error) {
 	h = &host{
-		address: pdc.AddrFrom(local.Addr()), port: c.port, memory: memory, inbox: inbox,
+		address: pdc.AddrFrom(local.Addr()), peers: c.port, memory: memory,
 		in: make([]uetcc.Datagram, batch), replies: make([]uetcc.Datagram, batch), out: make([]uetcc.Datagram, batch),
 		got: make([]uetcc.Received, batch), placed: map[pdc.Addr]int64{},
 	}
@@ -89,24 +89,10 @@ func newHost(c *hostConfig, local netip.AddrPort, memory []byte, inbox *inbox) (
 	}
 	for i := range batch {
 		h.replies[i].Packet = make([]byte, 0, h.ReplyMax())
-		h.out[i].Packet = make([]byte, 0, uetcc.HeaderMax+c.mtu)
+		h.out[i].Packet = make([]byte, 0, uetcc.HeaderMax)
 	}
-	for len(h.paths) < c.paths {
-		s, err := openSocket(local)
-		if err != nil {
-			h.close()
-			return nil, err
-		}
-		h.paths = append(h.paths, s)
-		local = netip.AddrPortFrom(local.Addr(), 0)
-	}
-	return h, nil
-}
-
-func (h *host) close() {
-	for _, s := range h.paths {
-		s.close()
-	}
+	h.opening, err = openPort(local, c.paths)
+	return h, err
 }
 
 // open lets peers write to all of the memory.
@@ -122,9 +108,7 @@ func (h *host) open() error {
 	return err
 }
 
-func (h *host) local() netip.AddrPort { return h.paths[0].local }
-
-func (h *host) sockets() []*socket { return h.paths[:1] }
+func (h *host) openings() []*opening { return []*opening{h.opening} }
 
 // deadline is at once as long as there is something to send.
 func (h *host) deadline() (int64, bool) {
@@ -139,29 +123,30 @@ func (h *host) deadline() (int64, bool) {
 // step where more may have come: an acknowledgement that has waited for this process must not
 // be taken for a missing one.
 func (h *host) step(now int64) error {
-	n, err := h.paths[0].receive(h.inbox)
-	if err == nil && n > 0 {
-		err = h.exchange(now, n)
+	packets, err := h.receive()
+	if err == nil && len(packets) > 0 {
+		err = h.exchange(now, packets)
 	}
 	if err != nil {
 		return err
 	}
-	if n < batch {
+	if !h.More() {
 		h.Tick(now)
 	}
 	return h.flush(now)
 }
 
-// exchange takes in the n packets of the inbox.
-func (h *host) exchange(now int64, n int) error {
-	for i := range h.inbox.packets[:n] {
-		p := &h.inbox.packets[i]
-		_, ecn := pds.SplitTOS(p.tos)
+// exchange takes packets in.
+func (h *host) exchange(now int64, packets []port.Packet) error {
+	n := len(packets)
+	for i := range packets {
+		p := &packets[i]
+		_, ecn := pds.SplitTOS(p.TOS)
 		h.packets++
 		if ecn == pds.ECNCE {
 			h.marked++
 		}
-		h.in[i] = uetcc.Datagram{Packet: p.data, Src: pdc.AddrFrom(p.from.Addr()), Dst: h.address, CE: ecn == pds.ECNCE}
+		h.in[i] = uetcc.Datagram{Packet: p.Data, Src: pdc.AddrFrom(p.Peer.Addr()), Dst: h.address, CE: ecn == pds.ECNCE}
 	}
 	out := h.ExchangeBatch(now, h.in[:n], h.replies[:n], h.got[:n], h.out)
 	for i := range h.got[:n] {
@@ -169,10 +154,9 @@ func (h *host) exchange(now int64, n int) error {
 			h.place(now, h.in[i].Src, copy(h.memory[r.Address:], h.in[i].Packet[r.Payload:][:r.Length]))
 		}
 	}
-	if err := h.transmit(h.replies[:n]); err != nil {
-		return err
-	}
-	return h.transmit(h.out[:out])
+	h.build(h.replies[:n])
+	h.build(h.out[:out])
+	return h.send()
 }
 
 // place counts n payload bytes of a source.
@@ -188,27 +172,22 @@ func (h *host) place(now int64, from pdc.Addr, n int) {
 func (h *host) flush(now int64) error {
 	n := h.TransmitBatch(now, h.out)
 	h.more = n == len(h.out)
-	return h.transmit(h.out[:n])
+	h.build(h.out[:n])
+	return h.send()
 }
 
-// transmit sends those of the packets that are not empty, with their data. The cookie of a
+// build adds those of the packets that are not empty, with their data. The cookie of a
 // message is where its data lies in memory.
-func (h *host) transmit(packets []uetcc.Datagram) error {
+func (h *host) build(packets []uetcc.Datagram) {
 	for i := range packets {
 		d := &packets[i]
 		if len(d.Packet) == 0 {
 			continue
 		}
 		from := d.Payload.Cookie + uint64(d.Payload.Offset)
-		b := append(d.Packet, h.memory[from:from+uint64(d.Payload.Length)]...)
-		s := h.paths[int(d.Entropy)%len(h.paths)]
-		sent, err := s.send(netip.AddrPortFrom(d.Dst.Netip(), h.port), pds.TOS(pds.DSCP(d.TC), pds.ECNECT0), b)
-		if err != nil {
-			return err
-		}
-		if !sent {
-			h.unsent++
-		}
+		h.add(port.Packet{
+			Peer: netip.AddrPortFrom(d.Dst.Netip(), h.peers), TOS: pds.TOS(pds.DSCP(d.TC), pds.ECNECT0), Path: d.Entropy,
+			Data: d.Packet, Tail: h.memory[from:][:d.Payload.Length],
+		})
 	}
-	return nil
 }

@@ -5,11 +5,13 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/uetcc/uetcc/hw/udp"
 )
 
-// A party is what has sockets and something to do from time to time.
+// A party is what has ports and something to do from time to time.
 type party interface {
-	sockets() []*socket // that it receives on
+	openings() []*opening // that it receives at
 	step(now int64) error
 	deadline() (at int64, ok bool) // of the next step, if nothing comes before
 }
@@ -17,7 +19,8 @@ type party interface {
 // A loop steps parties in turn, on one thread. Single writer.
 type loop struct {
 	parties []party
-	polls   []unix.PollFd
+	ports   []*udp.Port
+	polls   []unix.PollFd // by port
 	began   time.Time
 
 	// With steady, time stands still while the machine does something else: what happens in
@@ -34,8 +37,10 @@ const stepTime = int64(50 * time.Microsecond)
 func newLoop(parties ...party) *loop {
 	l := &loop{began: time.Now(), parties: parties}
 	for _, p := range parties {
-		for _, s := range p.sockets() {
-			l.polls = append(l.polls, unix.PollFd{Fd: int32(s.fd), Events: unix.POLLIN})
+		for _, o := range p.openings() {
+			packets, _ := o.Descriptors() // nobody rings
+			l.ports = append(l.ports, o.Port)
+			l.polls = append(l.polls, unix.PollFd{Fd: int32(packets), Events: unix.POLLIN})
 		}
 	}
 	return l
@@ -85,6 +90,11 @@ func (l *loop) wait(now int64) error {
 			rest = min(rest, at-now)
 		}
 	}
+	for _, p := range l.ports {
+		if p.More() {
+			rest = 0
+		}
+	}
 	rest = max(rest, 0)
 	timeout := unix.NsecToTimespec(rest)
 	n, err := unix.Ppoll(l.polls, &timeout, nil)
@@ -94,6 +104,11 @@ func (l *loop) wait(now int64) error {
 	l.pass(rest)
 	if errors.Is(err, unix.EINTR) {
 		return nil
+	}
+	for i := range l.polls {
+		if err == nil && n > 0 && l.polls[i].Revents&^unix.POLLIN != 0 {
+			err = l.ports[i].Wait(0, false)
+		}
 	}
 	return err
 }

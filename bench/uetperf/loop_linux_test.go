@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/hw/port"
 )
 
 // A steady clock knows nothing of an hour in which the process did not run; any other says
@@ -31,25 +33,25 @@ func TestLoopSteadyClock(t *testing.T) {
 // A packet that ends a wait was on its way before: however late the process hears of it, a
 // steady clock has not moved to what else is due.
 func TestLoopSteadyClockWaits(t *testing.T) {
-	a, err := openSocket(netip.MustParseAddrPort("127.0.5.1:0"))
+	a, err := openPort(netip.MustParseAddrPort("127.0.5.1:0"), 1)
 	require.NoError(t, err)
 	defer a.close()
-	sent, err := a.send(a.local, 0, []byte("packet"))
-	require.True(t, sent)
-	require.NoError(t, err)
-	l := newLoop(&due{socket: a, at: int64(time.Hour)})
+	a.add(port.Packet{Peer: a.Local(), Data: []byte("packet")})
+	require.NoError(t, a.send())
+	require.Zero(t, a.unsent)
+	l := newLoop(&due{opening: a, at: int64(time.Hour)})
 	l.steady = true
 	l.seen -= int64(time.Hour)
 	require.NoError(t, l.wait(0))
 	require.Zero(t, l.time)
 }
 
-// A due party has one socket and one deadline.
+// A due party has one port and one deadline.
 type due struct {
-	socket *socket
-	at     int64
+	opening *opening
+	at      int64
 }
 
-func (d *due) sockets() []*socket      { return []*socket{d.socket} }
+func (d *due) openings() []*opening    { return []*opening{d.opening} }
 func (d *due) step(int64) error        { return nil }
 func (d *due) deadline() (int64, bool) { return d.at, true }

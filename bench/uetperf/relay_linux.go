@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"net/netip"
 	"time"
 
+	"github.com/uetcc/uetcc/hw/port"
 	"github.com/uetcc/uetcc/hw/switchq"
 	"github.com/uetcc/uetcc/pds"
 )
@@ -24,10 +26,9 @@ type relayConfig struct {
 type relay struct {
 	rate, delay int64
 	target      netip.AddrPort
-	front       *socket
-	ports       []*socket        // by sender
+	front       *opening
+	ports       []*opening       // by sender
 	senders     []netip.AddrPort // where answers go
-	inbox       *inbox
 
 	params switchq.Params
 	queue  switchq.Queue
@@ -38,7 +39,6 @@ type relay struct {
 
 	forward, back fifo
 
-	unsent        int64 // refused by the kernel
 	waiting, seen int64 // bytes in the queue, summed over so many arrivals
 }
 
@@ -50,39 +50,36 @@ type slot struct {
 	at     int64 // when it came, and then when it is to leave the relay
 }
 
-func newRelay(c *relayConfig, inbox *inbox) (*relay, error) {
+func newRelay(c *relayConfig) (*relay, error) {
 	params, err := switchq.NewParams(c.queue)
-	return &relay{rate: c.rate, delay: c.delay, params: params, random: rand.NewPCG(c.seed, 0), inbox: inbox}, err
+	return &relay{rate: c.rate, delay: c.delay, params: params, random: rand.NewPCG(c.seed, 0)}, err
 }
 
-// open opens the relay's sockets: front, and a port at each of the other addresses, which
+// open opens the relay's ports: front, and a port at each of the other addresses, which
 // share a UDP port, since the target knows of one only.
 func (r *relay) open(front netip.Addr, ports []netip.Addr) (err error) {
-	if r.front, err = openSocket(netip.AddrPortFrom(front, 0)); err != nil {
+	if r.front, err = openPort(netip.AddrPortFrom(front, 0), 1); err != nil {
 		return err
 	}
 	var port uint16
 	for _, a := range ports {
-		s, err := openSocket(netip.AddrPortFrom(a, port))
+		o, err := openPort(netip.AddrPortFrom(a, port), 1)
 		if err != nil {
 			return err
 		}
-		port = s.local.Port()
-		r.ports = append(r.ports, s)
+		port = o.Local().Port()
+		r.ports = append(r.ports, o)
 	}
 	return nil
 }
 
 func (r *relay) close() {
-	for _, s := range r.ports {
-		s.close()
-	}
-	if r.front != nil {
-		r.front.close()
+	for _, o := range r.openings() {
+		o.close()
 	}
 }
 
-func (r *relay) sockets() []*socket { return append([]*socket{r.front}, r.ports...) }
+func (r *relay) openings() []*opening { return append([]*opening{r.front}, r.ports...) }
 
 // idle reports whether nothing is on its way.
 func (r *relay) idle() bool { return len(r.empty) == len(r.slots) }
@@ -132,24 +129,24 @@ func (r *relay) serve(now int64) {
 // admit queues what senders have sent.
 func (r *relay) admit(now int64) error {
 	for {
-		n, err := r.front.receive(r.inbox)
-		for i := range r.inbox.packets[:n] {
-			r.offer(now, &r.inbox.packets[i])
+		packets, err := r.front.receive()
+		for i := range packets {
+			r.offer(now, &packets[i])
 		}
-		if n < batch {
+		if err != nil || !r.front.More() {
 			return err
 		}
 	}
 }
 
 // offer puts a packet into the queue, or drops it.
-func (r *relay) offer(now int64, p *packet) {
-	sender := r.senderAt(p.from.Addr())
+func (r *relay) offer(now int64, p *port.Packet) {
+	sender := r.senderAt(p.Peer.Addr())
 	if sender < 0 {
 		return
 	}
 	id := r.keep(p, sender, now)
-	q := switchq.Packet{ID: id, Size: int32(pds.NominalSize(udpLen + len(p.data))), DSCP: class(p.tos)}
+	q := switchq.Packet{ID: id, Size: int32(pds.NominalSize(udpLen + len(p.Data))), DSCP: class(p.TOS)}
 	r.waiting += r.queue.Bytes(switchq.ClassLow)
 	r.seen++
 	if v, lost := r.queue.Enqueue(&r.params, q, r.random); v == switchq.Dropped {
@@ -180,9 +177,9 @@ func (r *relay) senderAt(a netip.Addr) int {
 
 // answer takes in what the target sends to port i.
 func (r *relay) answer(now int64, i int) error {
-	n, err := r.ports[i].receive(r.inbox)
-	for j := range r.inbox.packets[:n] {
-		r.back.push(r.keep(&r.inbox.packets[j], i, now+r.delay))
+	packets, err := r.ports[i].receive()
+	for j := range packets {
+		r.back.push(r.keep(&packets[j], i, now+r.delay))
 	}
 	return err
 }
@@ -190,30 +187,27 @@ func (r *relay) answer(now int64, i int) error {
 // deliver sends what has been on its way for long enough.
 func (r *relay) deliver(now int64) error {
 	for id, ok := r.forward.due(r, now); ok; id, ok = r.forward.due(r, now) {
-		if err := r.send(r.ports[r.slots[id].sender], r.target, id); err != nil {
-			return err
-		}
+		r.pass(r.ports[r.slots[id].sender], r.target, id)
 	}
 	for id, ok := r.back.due(r, now); ok; id, ok = r.back.due(r, now) {
-		if err := r.send(r.front, r.senders[r.slots[id].sender], id); err != nil {
-			return err
-		}
+		r.pass(r.front, r.senders[r.slots[id].sender], id)
 	}
-	return nil
-}
-
-func (r *relay) send(from *socket, to netip.AddrPort, id uint32) error {
-	s := &r.slots[id]
-	sent, err := from.send(to, s.tos, s.data)
-	if !sent {
-		r.unsent++
+	err := r.front.send()
+	for _, o := range r.ports {
+		err = cmp.Or(err, o.send())
 	}
-	r.empty = append(r.empty, id)
 	return err
 }
 
+// pass has a packet leave. Its slot keeps its bytes until others come.
+func (r *relay) pass(from *opening, to netip.AddrPort, id uint32) {
+	s := &r.slots[id]
+	from.add(port.Packet{Peer: to, Data: s.data, TOS: s.tos})
+	r.empty = append(r.empty, id)
+}
+
 // keep copies a packet into a slot.
-func (r *relay) keep(p *packet, sender int, at int64) (id uint32) {
+func (r *relay) keep(p *port.Packet, sender int, at int64) (id uint32) {
 	if n := len(r.empty); n > 0 {
 		id, r.empty = r.empty[n-1], r.empty[:n-1]
 	} else {
@@ -221,7 +215,7 @@ func (r *relay) keep(p *packet, sender int, at int64) (id uint32) {
 		r.slots = append(r.slots, slot{data: make([]byte, 0, packetMax)})
 	}
 	s := &r.slots[id]
-	s.data, s.sender, s.tos, s.at = append(s.data[:0], p.data...), sender, p.tos, at
+	s.data, s.sender, s.tos, s.at = append(s.data[:0], p.Data...), sender, p.TOS, at
 	return id
 }
 

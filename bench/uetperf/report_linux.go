@@ -27,7 +27,7 @@ func (r *result) print(w io.Writer) {
 	}
 	for _, s := range r.senders {
 		if most := s.CC().Params().NSCC().MaxWnd(); int64(len(s.memory)) < most {
-			fmt.Fprintf(w, "   %v: -depth messages have %d bytes, and the window up to %d\n", s.local(), len(s.memory), most)
+			fmt.Fprintf(w, "   %v: -depth messages have %d bytes, and the window up to %d\n", s.Local(), len(s.memory), most)
 		}
 	}
 	for _, d := range r.doubts() {
@@ -40,7 +40,7 @@ func (r *result) printSenders(w io.Writer) {
 	fmt.Fprintln(t, "sender\tMb/s\tMB\tmessages\tretries\tmarked\tRTT min\tp50\tp99\tmean cwnd\tsent\tresent\tinferred\ttime-outs\t")
 	for _, s := range r.senders {
 		v, p := s.snapshot(), s.PDS().Stats()
-		fmt.Fprintf(t, "%v\t%s\t%.1f\t%d\t%d\t%.1f%%\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t\n", s.local().Addr(),
+		fmt.Fprintf(t, "%v\t%s\t%.1f\t%d\t%d\t%.1f%%\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t\n", s.Local().Addr(),
 			megabits(s.delivered, s.ended-s.began), float64(s.delivered)/1e6, s.messages, s.retries, percent(v.Marked, v.Acks),
 			s.rtt.ms(0), s.rtt.ms(0.5), s.rtt.ms(0.99), s.meanWindow(), p.Sent, p.Resent, p.Inferred, p.RTOs)
 	}
@@ -76,7 +76,7 @@ func (h *host) total() (n int64) {
 func (r *result) doubts() (all []string) {
 	for _, s := range r.senders {
 		if s.failed != nil {
-			all = append(all, fmt.Sprintf("%v: %v", s.local(), s.failed))
+			all = append(all, fmt.Sprintf("%v: %v", s.Local(), s.failed))
 		}
 		all = append(all, s.doubts()...)
 	}
@@ -84,24 +84,25 @@ func (r *result) doubts() (all []string) {
 		all = append(all, r.target.doubts()...)
 	}
 	if r.relay != nil {
-		all = append(all, doubts("the bottleneck", r.relay.unsent, r.relay.sockets())...)
+		all = append(all, doubts("the bottleneck", r.relay.openings())...)
 	}
 	return all
 }
 
-func (h *host) doubts() []string { return doubts(h.local().String(), h.unsent, h.sockets()) }
+func (h *host) doubts() []string { return doubts(h.Local().String(), h.openings()) }
 
-// doubts are about one party and its sockets.
-func doubts(who string, unsent int64, sockets []*socket) (all []string) {
-	say := func(n int64, what string) {
+// doubts are about one party and its ports.
+func doubts(who string, openings []*opening) (all []string) {
+	say := func(n uint64, what string) {
 		if n > 0 {
 			all = append(all, fmt.Sprintf("%s: %d packets %s", who, n, what))
 		}
 	}
-	say(unsent, "did not fit into the kernel's send buffer")
-	for _, s := range sockets {
-		say(int64(s.overflows), "came faster than this process could read them")
-		say(int64(s.untold), "came without the TOS byte, so marks on them are not known")
+	for _, o := range openings {
+		s := o.Stats()
+		say(uint64(o.unsent)+s.Refused, "did not fit into the kernel's send buffer")
+		say(s.Overflows, "came faster than this process could read them")
+		say(s.Untold, "came without the TOS byte, so marks on them are not known")
 	}
 	return all
 }

@@ -80,8 +80,7 @@ func (o *options) newNetwork(c *relayConfig, s *sites) (n *network, err error) {
 			n.close()
 		}
 	}()
-	inbox := newInbox()
-	if n.relay, err = newRelay(c, inbox); err != nil {
+	if n.relay, err = newRelay(c); err != nil {
 		return n, err
 	}
 	var sides []netip.Addr
@@ -89,39 +88,39 @@ func (o *options) newNetwork(c *relayConfig, s *sites) (n *network, err error) {
 		sides = append(sides, s.side(i))
 	}
 	if err = s.at(0, func() error { return n.relay.open(s.front, sides) }); err == nil {
-		err = o.addTarget(n, s, inbox)
+		err = o.addTarget(n, s)
 	}
 	for i := range o.senders {
 		if err == nil {
-			err = o.addSender(n, s, i, inbox)
+			err = o.addSender(n, s, i)
 		}
 	}
 	return n, err
 }
 
-func (o *options) addTarget(n *network, s *sites, inbox *inbox) error {
+func (o *options) addTarget(n *network, s *sites) error {
 	config := o.host()
-	config.port = n.relay.ports[0].local.Port()
+	config.port = n.relay.ports[0].Local().Port()
 	memory := make([]byte, int64(o.senders*o.depth)*o.message)
 	return s.at(0, func() (err error) {
-		if n.target, err = newHost(&config, netip.AddrPortFrom(s.target, 0), memory, inbox); err != nil {
+		if n.target, err = newHost(&config, netip.AddrPortFrom(s.target, 0), memory); err != nil {
 			return err
 		}
-		n.relay.target = n.target.local()
+		n.relay.target = n.target.Local()
 		return n.target.open()
 	})
 }
 
-func (o *options) addSender(n *network, s *sites, i int, inbox *inbox) error {
+func (o *options) addSender(n *network, s *sites, i int) error {
 	config := o.host()
-	config.port = n.relay.front.local.Port()
+	config.port = n.relay.front.Local().Port()
 	return s.at(i+1, func() error {
-		x, err := o.newSender(&config, netip.AddrPortFrom(s.sender(i), 0), s.front, i, inbox)
+		x, err := o.newSender(&config, netip.AddrPortFrom(s.sender(i), 0), s.front, i)
 		if err != nil {
 			return err
 		}
 		n.senders = append(n.senders, x)
-		n.relay.senders = append(n.relay.senders, x.local())
+		n.relay.senders = append(n.relay.senders, x.Local())
 		return nil
 	})
 }
@@ -167,11 +166,11 @@ func (o *options) relay() relayConfig {
 }
 
 // newSender is sender number i. With a time to write for there is no end of bytes.
-func (o *options) newSender(c *hostConfig, local netip.AddrPort, peer netip.Addr, i int, inbox *inbox) (*sender, error) {
+func (o *options) newSender(c *hostConfig, local netip.AddrPort, peer netip.Addr, i int) (*sender, error) {
 	size := int64(o.depth) * o.message
 	memory := make([]byte, size)
 	fillPattern(memory, i)
-	h, err := newHost(c, local, memory, inbox)
+	h, err := newHost(c, local, memory)
 	if err != nil {
 		return nil, err
 	}

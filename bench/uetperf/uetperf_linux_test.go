@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/uetcc/uetcc/hw/port"
 	"github.com/uetcc/uetcc/hw/switchq"
 	"github.com/uetcc/uetcc/pds"
 )
@@ -135,9 +136,9 @@ func TestRelayLoss(t *testing.T) {
 func TestRelayRepeats(t *testing.T) {
 	marks := func() (at []int) {
 		config := relayConfig{rate: 1e6, queue: switchq.Config{PlaneBDP: 50_000}, seed: 7}
-		r, err := newRelay(&config, nil)
+		r, err := newRelay(&config)
 		require.NoError(t, err)
-		p := packet{data: make([]byte, 1000), tos: pds.TOS(0, pds.ECNECT0)}
+		p := port.Packet{Data: make([]byte, 1000), TOS: pds.TOS(0, pds.ECNECT0)}
 		for i := range 200 {
 			id := r.keep(&p, 0, int64(i)*1e5)
 			_, _ = r.queue.Enqueue(&r.params, switchq.Packet{ID: id, Size: 1048}, r.random)
@@ -160,15 +161,15 @@ func TestHostReadsAllBeforeItTimesOut(t *testing.T) {
 	o, err := parseOptions(strings.Fields("-rate 1e9 -rtt 4ms -bytes 1000000"), io.Discard)
 	require.NoError(t, err)
 	config := o.host()
-	target, err := newHost(&config, netip.MustParseAddrPort("127.0.4.4:0"), make([]byte, int64(o.depth)*o.message), newInbox())
+	target, err := newHost(&config, netip.MustParseAddrPort("127.0.4.4:0"), make([]byte, int64(o.depth)*o.message))
 	require.NoError(t, err)
 	defer target.close()
 	require.NoError(t, target.open())
-	config.port = target.local().Port()
-	s, err := o.newSender(&config, netip.MustParseAddrPort("127.0.4.3:0"), target.local().Addr(), 0, newInbox())
+	config.port = target.Local().Port()
+	s, err := o.newSender(&config, netip.MustParseAddrPort("127.0.4.3:0"), target.Local().Addr(), 0)
 	require.NoError(t, err)
 	defer s.close()
-	target.port = s.local().Port()
+	target.peers = s.Local().Port()
 
 	now := int64(0)
 	for ; target.packets < 4*batch; now += 1000 {

@@ -96,6 +96,12 @@ func (c *crowd) Receive(packets []port.Packet) (int, error) {
 	return n, nil
 }
 
+func (c *crowd) More() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.queue) > 0
+}
+
 func (c *crowd) Wait(timeout int64, _ bool) error {
 	c.mu.Lock()
 	some := len(c.queue) > 0

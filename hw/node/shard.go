@@ -41,6 +41,7 @@ type shard struct {
 	armed   int64 // when the goroutine looks at the clock; if it waits for packets alone, never
 	waits   bool  // it waits
 	busy    int64 // when packets have come
+	late    int   // steps since the clock was looked at
 	over    error // no operation begins any more
 
 	in, replies, out []uetcc.Datagram
@@ -60,6 +61,9 @@ type shard struct {
 type counts struct{ begun, ended, failed, sentBytes, receivedBytes, turns uint64 }
 
 const never = int64(1) << 62
+
+// lateMost is how many steps what is due may wait for packets that have come: more than a socket keeps are a flood.
+const lateMost = 1000
 
 // patience is how much longer than eight round trips an endpoint waits for an answer: what delays a packet here is more
 // often a process that waits for its turn than a loss.
@@ -158,7 +162,7 @@ func (s *shard) turn() bool {
 	came, err := s.step()
 	now := s.node.now()
 	timeout, room := s.linger(now, s.arm(now), came), len(s.waiting) > 0
-	all := came < batch || room // that has come was taken in
+	all := !s.port.More() || room // that has come was taken in
 	s.waits = all && timeout != 0
 	s.mu.Unlock()
 	some, waited := s.tell()
@@ -253,7 +257,8 @@ func (s *shard) step() (came int, err error) {
 	if n > 0 {
 		err = s.exchange(now, packets[:n])
 	}
-	if n < batch {
+	if s.late++; s.late > lateMost || !s.port.More() {
+		s.late = 0
 		s.ep.Tick(now)
 		s.hear(now)
 	}

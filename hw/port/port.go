@@ -17,6 +17,9 @@ type Port interface {
 	// memory is the port's, until the next Receive. The error is net.ErrClosed, or one that will not pass.
 	Receive(p []Packet) (n int, err error)
 
+	// More reports whether packets may be there that the last Receive has left, for want of room.
+	More() bool
+
 	// Send sends p in order, without waiting, and returns how many it has taken: fewer than all if there is no
 	// room, which a Wait for it tells the end of. A packet that cannot be sent to its peer counts as taken, with
 	// a Fault. Nothing of p is kept. Errors as with Receive.

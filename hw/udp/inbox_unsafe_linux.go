@@ -30,6 +30,7 @@ type inbox struct {
 	room    int // bytes of data for each message
 
 	next, end int         // messages that are not handed out yet
+	full      bool        // the kernel may have had more of them
 	rest      []byte      // of the one before, what is not handed out
 	template  port.Packet // all but Data of the packets in rest
 	segment   int         // bytes of each
@@ -58,10 +59,14 @@ func (b *inbox) reset(n int) {
 		h.Namelen = nameMax
 		h.SetControllen(recvControl)
 	}
+	b.next, b.end, b.full = 0, 0, false
 }
 
 // more reports whether packets are there that the kernel has handed over already.
 func (b *inbox) more() bool { return len(b.rest) > 0 || b.next < b.end }
+
+// More implements port.Port.
+func (p *Port) More() bool { return p.in.full || p.in.more() }
 
 // Receive implements port.Port.
 func (p *Port) Receive(packets []port.Packet) (n int, err error) {
@@ -97,13 +102,12 @@ func (p *Port) Receive(packets []port.Packet) (n int, err error) {
 func (p *Port) fill() error {
 	b := &p.in
 	b.reset(b.end) // what the kernel overwrote
-	b.next, b.end = 0, 0
 	s := p.paths[0]
 	for range 8 { // errors of earlier packets come first
 		n, _, errno := unix.Syscall6(unix.SYS_RECVMMSG, uintptr(s.fd), uintptr(unsafe.Pointer(&b.headers)), recvCalls, 0, 0, 0)
 		switch errno {
 		case 0:
-			b.end = int(n)
+			b.end, b.full = int(n), n == recvCalls
 			p.stats.RecvCalls++
 			return nil
 		case unix.EAGAIN, unix.EINTR:

@@ -117,6 +117,11 @@ func (p *Port) Local() netip.AddrPort { return p.paths[0].local }
 // LinkMTU implements port.Port.
 func (p *Port) LinkMTU() int { return linkMTU(p.Local().Addr()) }
 
+// Descriptors are what Wait waits at, for an owner who waits at more than one port: of packets, and of the bell that
+// Wake rings. When packets can be read Receive finds some; after anything else a Wait of 0 has to follow. Where More says
+// that some are there already nobody may wait. Linux only.
+func (p *Port) Descriptors() (packets, bell int) { return p.paths[0].fd, p.bell }
+
 // Stats implements port.Port.
 func (p *Port) Stats() port.Stats {
 	p.stats.Segmentation, p.stats.Grouping = p.segment, p.group

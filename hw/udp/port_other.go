@@ -28,6 +28,7 @@ type Port struct {
 	closed atomic.Bool
 	first  []byte // a packet that Wait has received
 	head   port.Packet
+	full   bool // the last Receive has ended for want of room
 	data   [][]byte
 	oob    []byte
 	faults []port.Fault
@@ -152,6 +153,7 @@ func (p *Port) Receive(packets []port.Packet) (n int, err error) {
 	if p.closed.Load() {
 		return 0, net.ErrClosed
 	}
+	p.full = false
 	if len(packets) > 0 && p.head.Data != nil {
 		packets[0], p.head = p.head, port.Packet{}
 		n = 1
@@ -165,8 +167,12 @@ func (p *Port) Receive(packets []port.Packet) (n int, err error) {
 		}
 		n++
 	}
+	p.full = true
 	return n, nil
 }
+
+// More implements port.Port.
+func (p *Port) More() bool { return p.full || p.head.Data != nil }
 
 // Send implements port.Port.
 func (p *Port) Send(packets []port.Packet) (n int, err error) {

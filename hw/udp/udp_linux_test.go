@@ -122,6 +122,41 @@ func TestTinyQueues(t *testing.T) {
 	require.Positive(t, b.Stats().Overflows)
 }
 
+// A TOS byte that the kernel does not tell is counted, and not taken for one of 0.
+func TestUntold(t *testing.T) {
+	a, b := open(t, udp.Config{Local: at("127.0.0.1")}), open(t, udp.Config{Local: at("127.0.0.1")})
+	packets, _ := b.Descriptors()
+	require.NoError(t, unix.SetsockoptInt(packets, unix.IPPROTO_IP, unix.IP_RECVTOS, 0))
+	_, err := a.Send([]port.Packet{{Peer: b.Local(), Data: []byte("x"), TOS: 3}})
+	require.NoError(t, err)
+	porttest.Await(t, b, 1, func(*port.Packet) {})
+	require.EqualValues(t, 1, b.Stats().Untold)
+}
+
+// Whoever waits at several ports learns from their descriptors of packets and of bells.
+func TestDescriptors(t *testing.T) {
+	a, b := open(t, udp.Config{Local: at("127.0.0.1")}), open(t, udp.Config{Local: at("127.0.0.1")})
+	packets, bell := b.Descriptors()
+	polls := []unix.PollFd{{Fd: int32(packets), Events: unix.POLLIN}, {Fd: int32(bell), Events: unix.POLLIN}}
+	ready := func() (packets, bell bool) {
+		_, err := unix.Poll(polls, 0)
+		require.NoError(t, err)
+		return polls[0].Revents != 0, polls[1].Revents != 0
+	}
+	b.Wake()
+	some, rung := ready()
+	require.False(t, some)
+	require.True(t, rung)
+	require.NoError(t, b.Wait(0, false))
+	_, rung = ready()
+	require.False(t, rung)
+	_, err := a.Send([]port.Packet{{Peer: b.Local(), Data: []byte("x")}})
+	require.NoError(t, err)
+	require.NoError(t, b.Wait(-1, false))
+	some, _ = ready()
+	require.True(t, some)
+}
+
 // A group shares a UDP port, and each peer is one member's.
 func TestGroup(t *testing.T) {
 	for address, from := range map[string][]string{

@@ -20,6 +20,7 @@ func Run(t *testing.T, open func(t *testing.T) (a, b port.Port)) {
 		"each packet brings its own TOS byte": eachTOS,
 		"a batch arrives whole and in order":  batches,
 		"what waits":                          waits,
+		"no packet is left without a word":    left,
 		"nothing is allocated":                allocs,
 		"a closed port says so":               closes,
 	} {
@@ -111,6 +112,33 @@ func waits(t *testing.T, a, b port.Port) {
 	require.NoError(t, b.Wait(-1, false))
 	Await(t, b, 1, func(*port.Packet) {})
 	require.NoError(t, a.Wait(-1, true), "there is room")
+}
+
+// left takes packets that have come together in small bites: as long as some are there the port says so.
+func left(t *testing.T, a, b port.Port) {
+	const all = 50
+	var out []port.Packet
+	for i := range all {
+		out = append(out, port.Packet{Peer: b.Local(), Data: make([]byte, 1+i%7*100)})
+	}
+	require.False(t, b.More())
+	send(t, a, out)
+	var in [20]port.Packet
+	for got, more := 0, false; got < all; {
+		if !more {
+			require.NoError(t, b.Wait(-1, false))
+		}
+		n, err := b.Receive(in[:])
+		require.NoError(t, err)
+		got += n
+		more = b.More()
+		require.True(t, more || n < len(in))
+		require.True(t, n > 0 || !more)
+	}
+	n, err := b.Receive(in[:])
+	require.NoError(t, err)
+	require.Zero(t, n)
+	require.False(t, b.More())
 }
 
 func allocs(t *testing.T, a, b port.Port) {
