@@ -123,6 +123,8 @@ type Config struct {
 
 	Held bool // [TransferResult] says how long data waited, and for what
 
+	Series *SeriesConfig // what of the run is sampled over time; nil: nothing
+
 	// Frame is called for each packet that reaches a host that has a [Node]; nil: not. Of one
 	// that a switch has cut, as its DSCP says, the bytes are those that were sent.
 	Frame func(now link.Ps, host int, f *Frame)
@@ -190,6 +192,7 @@ func (c *Config) check() error {
 		check.AtLeast(ErrConfig, "End", c.End, 0),
 		check.Range(ErrConfig, "BaseRTT", c.BaseRTT, 0, link.Second),
 		c.Memory.check(c.Topology.Nodes),
+		c.Series.check(),
 	)
 	if err != nil {
 		return err

@@ -79,7 +79,7 @@ type eventQueue struct {
 	// What the buckets hold: chunks of two cache lines, linked from the last of a bucket
 	// to the first and on. Chunk 0 is not used.
 	slots []slot
-	next  []uint32
+	chain []uint32
 	free  uint32 // list of free chunks
 
 	used [wheelBuckets / 64]uint64
@@ -92,7 +92,7 @@ type eventQueue struct {
 // newEventQueue makes a queue that is fast for delays up to horizon picoseconds
 // and right for all.
 func newEventQueue(horizon int64) *eventQueue {
-	q := &eventQueue{slots: make([]slot, chunkSlots, 256*chunkSlots), next: make([]uint32, 1, 256)}
+	q := &eventQueue{slots: make([]slot, chunkSlots, 256*chunkSlots), chain: make([]uint32, 1, 256)}
 	for q.shift < maxShift && int64(wheelBuckets)<<q.shift <= horizon+horizon/8 {
 		q.shift++
 	}
@@ -159,11 +159,11 @@ func (q *eventQueue) put(at int64, s slot) {
 func (q *eventQueue) extend(b int64, t uint32) uint32 {
 	c := q.newChunk()
 	if t == 0 {
-		q.next[c] = c
+		q.chain[c] = c
 		q.used[b>>6] |= 1 << (b & 63)
 	} else {
 		last := (t - 1) / chunkSlots
-		q.next[c], q.next[last] = q.next[last], c
+		q.chain[c], q.chain[last] = q.chain[last], c
 	}
 	return c * chunkSlots
 }
@@ -172,10 +172,10 @@ func (q *eventQueue) newChunk() uint32 {
 	c := q.free
 	if c == 0 {
 		q.slots = append(q.slots, make([]slot, chunkSlots)...)
-		q.next = append(q.next, 0)
-		return uint32(len(q.next) - 1)
+		q.chain = append(q.chain, 0)
+		return uint32(len(q.chain) - 1)
 	}
-	q.free = q.next[c]
+	q.free = q.chain[c]
 	return c
 }
 
@@ -198,18 +198,20 @@ func (q *eventQueue) out(s slot) event {
 	return event{at: q.group<<(q.groupShift&63) + int64(s.off()), what: s.what(), kind: s.kind()}
 }
 
-// advance moves to the next group that holds something.
-func (q *eventQueue) advance() bool {
-	q.cur, q.curNext = q.cur[:0], 0
-	at, far := q.far.Next()
-	switch {
-	case q.held > 0:
-		q.group = q.nextUsed()
-	case far:
-		q.group = q.groupOf(at)
-	default:
-		return false
+// next is the number of the next group that holds something, once the one at hand is used
+// up; false if nothing is pending.
+func (q *eventQueue) next() (group int64, ok bool) {
+	if q.held > 0 {
+		return q.nextUsed(), true
 	}
+	at, ok := q.far.Next()
+	return q.groupOf(at), ok
+}
+
+// advance moves to the group that next has returned.
+func (q *eventQueue) advance(group int64) {
+	q.cur, q.curNext, q.group = q.cur[:0], 0, group
+	at, far := q.far.Next()
 	for ; far && q.groupOf(at)-q.group < wheelGroups; at, far = q.far.Next() {
 		q.put(q.far.Pop())
 	}
@@ -218,7 +220,6 @@ func (q *eventQueue) advance() bool {
 		q.load(first + int64(bits.TrailingZeros64(w)))
 	}
 	q.held -= len(q.cur)
-	return true
 }
 
 // nextUsed is the number of the first group after the current one that is not
@@ -238,12 +239,12 @@ func (q *eventQueue) nextUsed() int64 {
 func (q *eventQueue) load(b int64) {
 	from, t := len(q.cur), q.tail[b]
 	last := (t - 1) / chunkSlots
-	first := q.next[last]
-	for c := first; c != last; c = q.next[c] {
+	first := q.chain[last]
+	for c := first; c != last; c = q.chain[c] {
 		q.cur = append(q.cur, q.slots[c*chunkSlots:][:chunkSlots]...)
 	}
 	q.cur = append(q.cur, q.slots[last*chunkSlots:t]...)
-	q.next[last] = q.free
+	q.chain[last] = q.free
 	q.free = first
 	q.tail[b] = 0
 	q.used[b>>6] &^= 1 << (b & 63)

@@ -15,8 +15,12 @@ func (q *eventQueue) len() int { return len(q.cur) - q.curNext + q.late.Len() + 
 
 // pop takes the next event, false if there is none.
 func (q *eventQueue) pop() (event, bool) {
-	if q.drained() && !q.advance() {
-		return event{}, false
+	if q.drained() {
+		group, ok := q.next()
+		if !ok {
+			return event{}, false
+		}
+		q.advance(group)
 	}
 	return q.take(), true
 }

@@ -246,7 +246,7 @@ func (h *Host) Receive(_ link.Ps, f *Frame) {
 	}
 	h.owed = h.owed[:0]
 	h.poll()
-	if h.w.s.cfg.Context != nil || h.w.s.cfg.Held || h.w.s.mem != nil {
+	if s := h.w.s; s.cfg.Context != nil || s.cfg.Held || s.series != nil || s.mem != nil {
 		h.watch()
 	}
 }

@@ -1,6 +1,10 @@
 package fabric
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
 
 // name says where a port is and where it leads, for people.
 func (n *net) name(p uint32) string {
@@ -12,12 +16,11 @@ func (n *net) name(p uint32) string {
 
 // nodeOf is the node that a port is at; a host has the number of its port.
 func (n *net) nodeOf(p uint32) uint32 {
-	for i := range n.nodes {
-		if s := &n.nodes[i]; p >= s.first && p < s.first+s.down+s.up {
-			return n.hosts + uint32(i)
-		}
+	if p < n.hosts {
+		return p
 	}
-	return p
+	after, _ := slices.BinarySearchFunc(n.nodes, p, func(s node, p uint32) int { return cmp.Compare(s.first, p+1) })
+	return n.hosts + uint32(after) - 1
 }
 
 func (n *net) nodeName(i uint32) string {

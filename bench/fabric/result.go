@@ -19,6 +19,7 @@ type Result struct {
 	Uplinks    []UplinkResult   `json:"uplinks"`              // of the leaves, that something went over
 	Pauses     []PauseResult    `json:"pfc_pauses,omitempty"` // ports that flow control stopped
 	Memory     *MemoryResult    `json:"memory,omitempty"`     // of the host that has one
+	Series     *Series          `json:"series,omitempty"`     // with Config.Series
 }
 
 // Parameters are all inputs of a run after every default was filled in.
@@ -151,6 +152,9 @@ func (s *sim) result() *Result {
 	s.uplinkResults(r)
 	if s.mem != nil {
 		r.Memory = s.mem.result()
+	}
+	if s.series != nil {
+		r.Series = s.series.result()
 	}
 	r.Totals = s.count
 	if s.world != nil {

@@ -38,6 +38,7 @@ type sim struct {
 	calls  []func() // for evCall
 	called []uint32 // of them, those that are free
 	faults *faults  // nil: none
+	series *sampler // nil: none
 
 	transfers []transfer
 	triggers  map[int64]*triggerState
@@ -97,6 +98,9 @@ func newSim(c Config) (*sim, error) {
 			return nil, err
 		}
 	}
+	if c.Series != nil {
+		s.series = newSampler(s)
+	}
 	if s.ends != nil {
 		return s, nil
 	}
@@ -127,7 +131,7 @@ func (s *sim) horizon() (h int64) {
 const progressEvery = 1 << 18
 
 func (s *sim) loop() {
-	for !s.halted() && (!s.events.drained() || s.events.advance()) {
+	for !s.halted() && (!s.events.drained() || s.nextGroup()) {
 		if s.events.curNext%touchBatch == 0 {
 			s.touch()
 		}
@@ -151,6 +155,19 @@ func (s *sim) loop() {
 			s.handle(e.kind, e.what)
 		}
 	}
+}
+
+// nextGroup moves on to the next events, and takes the samples that are due before them.
+func (s *sim) nextGroup() bool {
+	group, ok := s.events.next()
+	if !ok {
+		return false
+	}
+	if s.series != nil {
+		s.series.sample(s, group<<s.events.groupShift)
+	}
+	s.events.advance(group)
+	return true
 }
 
 // handle is for the rare events.

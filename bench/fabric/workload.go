@@ -99,7 +99,7 @@ func (h *Host) watch() {
 	}
 	h.restored(h.r.PDC, c.Cwnd())
 	to := uint32(hostAt(info.Peer))
-	if s.cfg.Held {
+	if s.cfg.Held || s.series != nil {
 		h.remember(int(to), info.Context)
 	}
 	if s.cfg.Context == nil {
