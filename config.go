@@ -24,8 +24,7 @@ import (
 var ErrConfig = errors.New("uetcc: invalid configuration")
 
 // A Config sizes an [Endpoint] and sets its parameters. All memory is taken at
-// construction; a zero field means what its comment says. The defaults take some 20 MB, most
-// of them Memory.Chunks.
+// construction; a zero field means what its comment says. The defaults take some 4 MB.
 type Config struct {
 	Address netip.Addr // of this FEP
 

@@ -51,13 +51,17 @@ type nsccRun struct {
 	w     nscc.Window
 	model *nsccModel // nil where the model does not apply
 	now   int64
+	most  int64 // the longest base round trip that a window may find: 60 s
 	seen  map[nscc.Action]int
 }
 
 func newNSCCRun(t testing.TB, c nscc.Config) *nsccRun {
 	p, err := nscc.NewParams(c)
 	require.NoError(t, err)
-	r := &nsccRun{p: p, seen: map[nscc.Action]int{}}
+	r := &nsccRun{p: p, most: 60e9, seen: map[nscc.Action]int{}}
+	if c.Unit == nscc.Picoseconds {
+		r.most = 60e12
+	}
 	r.w.Init(&r.p, 0)
 	if c.Profile == nscc.ProfileSpec {
 		r.model = newNSCCModel(c, p.Constants())
@@ -131,7 +135,7 @@ func (r *nsccRun) judge(t testing.TB, before nscc.Snapshot, e nsccEvent) {
 	r.seen[s.Action]++
 	most, base, ceiling := r.p.MaxWnd(), before.BaseRTT, before.MaxWnd
 	if r.p.Profile() == nscc.ProfileAdaptive { // which may find a longer round trip
-		most, base, ceiling = max(before.MaxWnd, s.MaxWnd), 60e9, nscc.MaxWindow
+		most, base, ceiling = max(before.MaxWnd, s.MaxWnd), r.most, nscc.MaxWindow
 	}
 	if s.Cwnd < r.p.MTU() || s.Cwnd > max(most, before.Cwnd) || s.MaxWnd < r.p.MTU() || s.MaxWnd > ceiling ||
 		s.BaseRTT < 1 || s.BaseRTT > base || s.Inflight > before.Inflight || s.Inflight < -1<<40 ||

@@ -13,7 +13,7 @@ import (
 // the system do not matter.
 func huge[T any](n int) []T {
 	size := uintptr(n) * unsafe.Sizeof(*new(T))
-	if size < hugePage/2 {
+	if size < hugePage {
 		return nil
 	}
 	size = (size + hugePage - 1) &^ (hugePage - 1)

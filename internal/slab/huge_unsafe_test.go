@@ -14,11 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// From half a huge page on an array begins with one.
+// From the size of a huge page on an array begins with one.
 func TestMakeBeginsWithAHugePage(t *testing.T) {
-	require.Nil(t, huge[byte](hugePage/2-1))
+	require.Nil(t, huge[byte](hugePage-1))
 	var all [][]byte
-	for n := hugePage / 2; n < 8*hugePage; n += hugePage/2 + 12345 {
+	for n := hugePage; n < 8*hugePage; n += hugePage/2 + 12345 {
 		s := huge[byte](n)
 		require.Len(t, s, n)
 		require.Zero(t, uintptr(unsafe.Pointer(&s[0]))%hugePage)
@@ -33,7 +33,7 @@ func TestMakeAsksForHugePages(t *testing.T) {
 		t.Log("no huge pages to ask for here")
 		return
 	}
-	for n, pages := range map[int]uintptr{hugePage / 2: 1, hugePage: 1, hugePage + 1: 2} {
+	for n, pages := range map[int]uintptr{hugePage: 1, hugePage + 1: 2} {
 		s := Make[byte](n)
 		first := uintptr(unsafe.Pointer(&s[0]))
 		flags, err := flagsOf(first, first+pages*hugePage)

@@ -7,8 +7,8 @@ const hugePage = 2 << 20
 // Make is make([]T, n), on huge pages where a large array can have them (Linux with
 // transparent huge pages set to madvise or always). Events come for contexts in any order, so
 // nearly each cache line that one needs is on another page, and with tens of thousands of
-// small pages the address translations would take about as long as the lines. From half a
-// huge page on an array gets whole ones, so its memory at most doubles. T must have no
+// small pages the address translations would take about as long as the lines. From the
+// size of one on an array gets whole ones, so its memory at most doubles. T must have no
 // pointers, since the array may be made of bytes. Call it in constructors only: it makes a
 // system call.
 func Make[T any](n int) []T {

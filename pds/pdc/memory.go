@@ -151,10 +151,11 @@ func (m *memory) rowAt(slot uint16, off uint32) *uint32 {
 // MemoryConfig sizes what the PDCs of one [Manager] share: records of packets sent, stored
 // responses, and the events for the layer above. It is allocated once.
 type MemoryConfig struct {
-	// Chunks is records of sent packets in units of 16, each 1 KB, up to 2^24; 0 means 16 for
-	// each PDC, at most 262,144. There are a sixteenth more, for the packets that close PDCs.
+	// Chunks is records of sent packets in units of 16, each 576 bytes, up to 2^24; 0 means 2 for
+	// each PDC, at most 65,536, and at least what two PDCs with a full window of Config.Range
+	// need. There are a sixteenth more, for the packets that close PDCs.
 	Chunks    int
-	Responses int // stored responses besides the one that each PDC has to itself, up to 2^24; 0 means 4 for each PDC, at least 2,048
+	Responses int // stored responses besides the one that each PDC has to itself, up to 2^24; 0 means 1 for each PDC, at least 2,048
 	Events    int // room for events beyond those of one packet, up to 2^24; 0 means 1024
 
 	// Where Config.MaxAckData is more than its default, LongResponses of the stored
@@ -183,8 +184,8 @@ const (
 // fill gives what is 0 its default.
 func (c *MemoryConfig) fill() error {
 	err := cmp.Or(
-		fill("MemoryConfig.Chunks", &c.Chunks, min(16*c.pdcs, 1<<18), maxChunks),
-		fill("MemoryConfig.Responses", &c.Responses, max(4*c.pdcs, 2048), maxResponses),
+		fill("MemoryConfig.Chunks", &c.Chunks, max(min(2*c.pdcs, 1<<16), 2*(c.ranges/chunkLen+1)), maxChunks),
+		fill("MemoryConfig.Responses", &c.Responses, max(c.pdcs, 2048), maxResponses),
 		fill("MemoryConfig.Events", &c.Events, 1024, maxEvents),
 		fill("MemoryConfig.LongResponses", &c.LongResponses, min(c.pdcs, 256), 65535),
 		fill("MemoryConfig.Buffers", &c.Buffers, 2*defaultRange, 65535),
