@@ -108,6 +108,12 @@ type Config struct {
 	CloseThresh   int         // Close_Thresh: PDCs left open before others are closed (default: all there are)
 	LimitPSNRange bool        // Limit_PSN_Range: close a PDC before it has used 2^31 PSNs; for those that TSS secures
 
+	// FreshKey says that all that comes is sealed (package pds/tss), under a key that has opened
+	// nothing before this side began. An initiator that is not known then starts at 0 RTT too, if
+	// StartExpected0RTT finds its Start_PSN at or after the Expected_PSN of the secure domain, which
+	// is 0 at first. When 2^31 PSNs have gone by under the key StartRandom1RTT takes over.
+	FreshKey bool
+
 	// ClearTime is PDS_Clear_Time, the idle time before a CLEAR_CMD (default 1 ms or 8 BaseRTT,
 	// and at most half of RTOInit). CACK waits for it behind a guaranteed response, and packets
 	// that wait for CACK time out after RTOInit: for nothing, were both as long as by default.

@@ -73,7 +73,7 @@ type PDC struct {
 	auxAt    int64   // clear or stall timer
 	probed   int64   // the last probe left then; 0 none
 	probeAt  int64   // next probe
-	closePSN pds.PSN // target, with flagClose: of CLOSE_CMD; initiator: rx.MaxRcvd when the last of asks went
+	closePSN pds.PSN // target, with flagClose: of CLOSE_CMD; initiator: rx.MaxRcvd when the last of asks went, with flagExpected the Expected_PSN
 	recover  pds.PSN // end of the recovery, when recovering
 	locks    uint16
 	opaque   uint16 // of the last probe

@@ -33,8 +33,9 @@ const (
 
 	// StartExpected0RTT (EXPECTED_0RTT_START): the initiator's own, if it is at or after
 	// the Expected_PSN, the one that follows the last that came on a PDC with the same
-	// address and PDCID of the initiator. From others as StartRandom1RTT. As an
-	// initiator, a manager with this method counts on from the last PSN of a PDCID.
+	// address and PDCID of the initiator. From others as StartRandom1RTT, unless
+	// [Config.FreshKey]. As an initiator, a manager with this method counts on from the last
+	// PSN of a PDCID.
 	StartExpected0RTT
 )
 
@@ -49,12 +50,22 @@ type expectedStart struct {
 	src, dst Addr
 	psn      pds.PSN
 	id       pds.PDCID // 0: none
+	moved    uint32    // how far psn has come, from the first Start_PSN on, with FreshKey from 0 on
 }
+
+// psnSpent is how far an Expected_PSN may come under one key. Half of all PSNs are before any other,
+// so from 2^31 on packets that opened the first PDCs would be in order again.
+const psnSpent = psnEnd - 1<<24
 
 // expectedStarts are as many as there are PDCIDs, or more.
 type expectedStarts struct {
 	slot   []expectedStart
 	hasher table.Hasher
+
+	// floor, with FreshKey, is the Expected_PSN of the secure domain, which holds for initiators
+	// without a place. One that is displaced raises it, so that nothing that came from there opens
+	// a PDC again. PSNs of these are compared as numbers below 2^31.
+	floor uint32
 }
 
 func newExpectedStarts(ids int, h table.Hasher) expectedStarts {
@@ -95,28 +106,44 @@ func (s *starts) init(m *Manager, seed uint64, hasher table.Hasher) {
 
 func (s *starts) random() uint64 { return s.draw.Uint64() }
 
-// at returns the place for PDCs with PDCID id of an initiator.
-func (s *expectedStarts) at(src, dst Addr, id pds.PDCID) *expectedStart {
+// at returns the place for PDCs with PDCID id of an initiator, and whether the place is that
+// initiator's.
+func (s *expectedStarts) at(src, dst Addr, id pds.PDCID) (e *expectedStart, known bool) {
 	k := table.Key{src.Hi, src.Lo, dst.Hi, dst.Lo, uint64(id)}
-	return &s.slot[s.hasher.Sum(&k)&uint64(len(s.slot)-1)]
+	e = &s.slot[s.hasher.Sum(&k)&uint64(len(s.slot)-1)]
+	return e, e.id == id && e.src == src && e.dst == dst
 }
 
-// remember keeps what a target PDC that ends has come to: the Expected_PSN, which is one
+// remember keeps what a target PDC has come to, however it ends: the Expected_PSN, which is one
 // after its last. The initiator, which counts on from there, is told by the closing ACK.
 func (s *starts) remember(p *PDC) {
 	if s.p.c.Start != StartExpected0RTT || p.is(flagInitiator) || p.state == StatePending {
 		return
 	}
-	e := s.expected.at(p.peer, p.local, p.peerID)
-	*e = expectedStart{src: p.peer, dst: p.local, id: p.peerID, psn: p.rx.MaxRcvd() + 1}
+	psn := p.rx.MaxRcvd() + 1
+	moved := uint64(uint32(psn - p.tx.start))
+	e, known := s.expected.at(p.peer, p.local, p.peerID)
+	switch {
+	case known:
+		moved = uint64(e.moved) + uint64(uint32(psn-e.psn))
+	case s.p.c.FreshKey:
+		moved += uint64(max(uint32(p.tx.start), s.expected.floor))
+		s.expected.floor = max(s.expected.floor, e.moved)
+	}
+	*e = expectedStart{src: p.peer, dst: p.local, id: p.peerID, psn: psn, moved: uint32(min(moved, psnEnd))}
 }
 
 // expects takes note of a closing ACK with an Expected_PSN, for the next PDC with the PDCID of
-// p. It counts only if it is the next PSN here: no target can expect more than has been sent.
+// p. The target may have it from others of its secure domain, so it may be later than what
+// comes next here.
 func (p *PDC) expects(b []byte) {
 	var a pds.AckExpected
-	if _, err := a.Decode(b); err == nil && p.state == StateCloseAckWait && a.Expected == p.tx.Next() {
+	if _, err := a.Decode(b); err != nil || p.state != StateCloseAckWait {
+		return
+	}
+	if d := a.Expected.Diff(p.tx.Next()); d >= 0 && d < 1<<30 {
 		p.flags |= flagExpected
+		p.closePSN = a.Expected
 	}
 }
 
@@ -125,18 +152,25 @@ func (p *PDC) expects(b []byte) {
 func (s *starts) admitStart(now int64, p *PDC, b *inbound) {
 	start := pds.PSN(s.random())
 	if s.p.c.Start == StartExpected0RTT {
-		e := s.expected.at(b.src, b.dst, b.spdcid)
-		switch known := e.id == b.spdcid && e.src == b.src && e.dst == b.dst; {
+		e, known := s.expected.at(b.src, b.dst, b.spdcid)
+		floor := s.expected.floor
+		switch {
+		case known && e.moved >= psnSpent: // any PSN may have been there
 		case known && b.start.Diff(e.psn) >= 0:
 			return
 		case known:
 			start = e.psn
-		default: // later than what is refused, which is not to be taken when it comes again
-			start = s.startAfter(b.start)
+		case !s.p.c.FreshKey: // later than what is refused, which is not to be taken when it comes again
+			start = b.start
+		case floor >= psnSpent:
+		case uint32(b.start) >= floor && uint32(b.start) < psnEnd:
+			return
+		default:
+			start = pds.PSN(floor)
 		}
 	}
-	for start == b.start {
-		start++
+	if d := start.Diff(b.start); d > -startApart && d < startApart {
+		start = b.start + startApart
 	}
 	p.rx.Init(start)
 	p.tx.Init(s.p, s.mem, p.slot(), start)
@@ -144,6 +178,11 @@ func (s *starts) admitStart(now int64, p *PDC, b *inbound) {
 	p.giveUpIn(now, s.p.c.NewPDCTime)
 	s.timer.schedule(p, now)
 }
+
+// startApart is how far the Start_PSNs of one PDCID lie apart where packets from before may still
+// come: those of a PDC that was asked to start elsewhere are refused, and such a refusal must
+// not name what has been sent since.
+const startApart = 1 << 16
 
 // startPeriod, a power of two as ns, is how long a Start_PSN is asked of one sender, and at
 // least how long it is taken: some two seconds, more than a round trip and packets sent again.
@@ -227,21 +266,26 @@ func (s *starts) askStart(now int64, b *inbound, out []byte) int {
 
 // startPSN draws a Start_PSN at least 2^16 away from the last PSN that was used with the
 // same PDCID; where targets expect it to be later, it is, also for one that has not seen
-// the PDCs in between, with other targets.
+// the PDCs in between, with other targets. The first one in a secure domain is from 2^16 to 2^31.
 func (s *starts) startPSN(h Handle) pds.PSN {
 	old := &s.pdc[h.ID()]
 	last := old.tx.Next()
-	if s.p.c.Start == StartExpected0RTT && last != 0 || old.is(flagExpected) {
+	switch expected := s.p.c.Start == StartExpected0RTT; {
+	case old.is(flagExpected):
+		return s.startAfter(old.closePSN)
+	case expected && last != 0:
 		return s.startAfter(last)
+	case expected:
+		return startApart + pds.PSN(s.random()%(psnEnd-startApart))
 	}
 	for {
 		psn := pds.PSN(s.random())
-		if d := psn.Diff(last); d >= 1<<16 || d <= -1<<16 {
+		if d := psn.Diff(last); d >= startApart || d <= -startApart {
 			return psn
 		}
 	}
 }
 
-// startAfter draws a Start_PSN from 2^16 to 2^16 + 2^24 after psn. So a hundred in a row stay
-// in order: they span less than 2^31.
-func (s *starts) startAfter(psn pds.PSN) pds.PSN { return psn + 1<<16 + pds.PSN(s.random()>>40) }
+// startAfter draws a Start_PSN less than 2^8 after psn. Steps of 2^16, as between PDCs in the clear,
+// would use up the PSNs of a key with 32,768 PDCs of one PDCID.
+func (s *starts) startAfter(psn pds.PSN) pds.PSN { return psn + pds.PSN(s.random()>>56) }

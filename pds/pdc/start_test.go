@@ -90,7 +90,8 @@ func TestClosingACKSaysExpectedPSN(t *testing.T) {
 // expectedStart is where b keeps what it expects of a PDCID of a, expectedIDs of which
 // it does.
 func (g *pair) expectedStart(id pds.PDCID) *expectedStart {
-	return g.b.m.start.expected.at(AddrFrom(g.a.addr), AddrFrom(g.b.addr), id)
+	e, _ := g.b.m.start.expected.at(AddrFrom(g.a.addr), AddrFrom(g.b.addr), id)
+	return e
 }
 
 func (g *pair) expectedIDs() map[pds.PDCID]bool {
@@ -132,10 +133,16 @@ func TestExpectedStartsMayBeForgotten(t *testing.T) {
 	require.Len(t, s.slot, 8)
 	used := map[*expectedStart]bool{}
 	for i := range 1000 {
-		used[s.at(Addr{Lo: uint64(i)}, Addr{}, pds.PDCID(i%3+1))] = true
+		e, known := s.at(Addr{Lo: uint64(i)}, Addr{}, pds.PDCID(i%3+1))
+		require.False(t, known)
+		used[e] = true
 	}
 	require.Len(t, used, 8)
-	require.Same(t, s.at(Addr{1, 2}, Addr{3, 4}, 5), s.at(Addr{1, 2}, Addr{3, 4}, 5))
+	e, _ := s.at(Addr{1, 2}, Addr{3, 4}, 5)
+	e.src, e.dst, e.id = Addr{1, 2}, Addr{3, 4}, 5
+	same, known := s.at(Addr{1, 2}, Addr{3, 4}, 5)
+	require.Same(t, e, same)
+	require.True(t, known)
 }
 
 // A PDC that is to be closed before its target has answered is refused like any that is

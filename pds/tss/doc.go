@@ -16,6 +16,8 @@
 //     the counter that it has reached is refused.
 //   - There is no latch that shuts a domain after many failures: a third party could trip it with
 //     forged packets. Failures are counted.
+//   - Start_PSNs of one PDCID do not wrap, and the Expected_PSN rises however a PDC ends: both in
+//     package pds/pdc, see [github.com/uetcc/uetcc/pds/pdc.Config.FreshKey].
 //   - A forged packet changes nothing but a counter of [Stats]: derived keys are kept only for
 //     packets that were authentic.
 //
