@@ -36,3 +36,57 @@ func Example() {
 	// in flight: 221184 of 225000
 	// window: 171038 last action: considered
 }
+
+// The target queueing delay of the specification, and that of the UET congestion chapters, which
+// have the two cases the other way round: set it as here to follow them.
+func ExampleTuning_targetQdelay() {
+	for _, trimming := range []bool{true, false} {
+		c := nscc.Config{LinkRate: 100e9 / 8, BaseRTT: 12_000, MTU: 4096, Trimming: trimming}
+		spec, err := nscc.NewParams(c)
+		if err != nil {
+			panic(err)
+		}
+		c.Tuning.TargetQdelay = c.BaseRTT
+		if !trimming {
+			c.Tuning.TargetQdelay = c.BaseRTT * 3 / 4
+		}
+		chapters, err := nscc.NewParams(c)
+		if err != nil {
+			panic(err)
+		}
+		fmt.Printf("trimming %-5v specification %5d ns, chapters %5d ns\n",
+			trimming, spec.Constants().TargetQdelay, chapters.Constants().TargetQdelay)
+	}
+	// Output:
+	// trimming true  specification  9000 ns, chapters 12000 ns
+	// trimming false specification 12000 ns, chapters  9000 ns
+}
+
+// The second half of figure 6-8 of the UET congestion chapters: NICs of 100 and 400 Gb/s whose
+// windows grow without a queue, for ten round trips of 6 us. With the specification's constants,
+// which scale with each NIC's own bandwidth-delay product, the faster one grows four times as fast;
+// with a step of the shared Base_BDP both gain the same.
+func ExampleAdditiveStep_scaleInvariance() {
+	gains := func(gbps int64, eta float64) (bdp, gained int64) {
+		c := nscc.Config{LinkRate: gbps * 1e9 / 8, BaseRTT: 6_000, MTU: 4096, InitialCwnd: 75_000}
+		c.Tuning.Eta = eta
+		params, err := nscc.NewParams(c)
+		if err != nil {
+			panic(err)
+		}
+		var w nscc.Window
+		w.Init(&params, 0)
+		for rtt := range int64(10) {
+			w.OnACK(&params, (rtt+1)*6_000, nscc.Ack{RTT: 6_000}) // no bytes, so eta alone
+		}
+		return params.Constants().BDP, w.Cwnd() - 75_000
+	}
+	for _, rate := range []int64{100, 400} {
+		bdp, own := gains(rate, 0)
+		_, shared := gains(rate, nscc.AdditiveStep(10))
+		fmt.Printf("%d Gb/s: BDP %d, own %d bytes, shared %d bytes\n", rate, bdp, own, shared)
+	}
+	// Output:
+	// 100 Gb/s: BDP 75000, own 3070 bytes, shared 1460 bytes
+	// 400 Gb/s: BDP 300000, own 12280 bytes, shared 1460 bytes
+}

@@ -3,6 +3,8 @@ package fabric_test
 import (
 	"fmt"
 	"log"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/uetcc/uetcc/bench/fabric"
@@ -52,4 +54,43 @@ func ExampleNewWorld() {
 	// Output:
 	// true 1000000 <nil>
 	// true 1000000 <nil>
+}
+
+// Figure 6-1 of the UET congestion chapters: a segment is two nodes, two rail switches and a spine.
+// Each node has two GPUs with a NIC port each, one on each rail, so GPU g of node n is the host
+// with number 2g + n of its segment. What stays on a rail never reaches the spine.
+func ExampleTopology_rails() {
+	segments := &fabric.Topology{Nodes: 8, PodSize: 8, Tiers: []fabric.Tier{
+		{DownRate: 100e9, DownLatency: link.Microsecond, RadixDown: 2, RadixUp: 2},
+		{DownRate: 100e9, DownLatency: link.Microsecond, RadixDown: 4},
+	}}
+	superSpine := &fabric.Topology{Nodes: 16, PodSize: 8, Tiers: []fabric.Tier{
+		{DownRate: 100e9, DownLatency: link.Microsecond, RadixDown: 2, RadixUp: 2},
+		{DownRate: 100e9, DownLatency: link.Microsecond, RadixDown: 4, RadixUp: 4},
+		{DownRate: 100e9, DownLatency: link.Microsecond, RadixDown: 2},
+	}}
+	for _, c := range []struct {
+		name string
+		t    *fabric.Topology
+		dst  int
+	}{{"GPU 0 of the other node", segments, 1}, {"the other segment", segments, 4}, {"the other pod", superSpine, 8}} {
+		r, err := fabric.Run(fabric.Config{Topology: c.t, Series: &fabric.SeriesConfig{Lines: 128}, Matrix: &fabric.Matrix{
+			Nodes: c.t.Nodes, Flows: []fabric.Flow{{Src: 0, Dst: c.dst, Size: 1_000_000}},
+		}})
+		if err != nil {
+			log.Fatal(err)
+		}
+		busy := map[string]bool{} // the kinds of switches that sent
+		for _, l := range r.Series.Lines {
+			if l.Kind == fabric.SeriesLink && slices.Max(l.Max) > 0 {
+				busy[strings.Fields(l.Name)[0]] = true
+			}
+		}
+		passed := slices.Sorted(maps.Keys(busy))
+		fmt.Printf("to %s by way of %s\n", c.name, strings.Join(passed, ", "))
+	}
+	// Output:
+	// to GPU 0 of the other node by way of leaf
+	// to the other segment by way of leaf, spine
+	// to the other pod by way of agg, core, leaf
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/uetcc/uetcc/bench/fabric"
 )
@@ -27,6 +29,9 @@ func credit(o *options) (*report, error) {
 		results[v.cc] = res
 	}
 	r.creditClaims(results["none"], results["rccc"])
+	if err := r.coreClaim(o, c.Matrix.Flows); err != nil {
+		return nil, err
+	}
 	lastHop, _ := peaks(results["both"])
 	r.note("NSCC and RCCC: slowest %.1f us, last hop peak %d bytes", results["both"].FCT.Max, lastHop)
 	return r, nil
@@ -51,4 +56,25 @@ func (r *report) creditClaims(off, on *fabric.Result) {
 		"%d, %d, %d", on.Totals.Trimmed, on.Totals.Marked, on.Totals.Retransmitted)
 	ideal := on.LowerBound + on.Parameters.BaseRTT
 	r.claim(on.FCT.Max <= 1.02*ideal, "the link stays busy", fmt.Sprintf("slowest within 2 %% of %.1f us", ideal), "%.1f us", on.FCT.Max)
+}
+
+// coreClaim is about the core while both sources send at their line rates: with one spine both
+// take the same link of 400 Gb/s.
+func (r *report) coreClaim(o *options, flows []fabric.Flow) error {
+	const core = "spine 0 to leaf 2"
+	c := chapterConfig(o.chapterFabric(2, 4, 1, 400e9), flows)
+	c.Series = &fabric.SeriesConfig{Interval: 20 * chapterRTT, Lines: 1, Port: func(name string) bool { return name == core }}
+	res, err := r.add("one spine, without CC", o.with(c, "none"))
+	if err != nil {
+		return err
+	}
+	busy := 0.0
+	for _, l := range res.Series.Lines {
+		if l.Kind == fabric.SeriesLink {
+			busy = slices.Max(l.Max) / float64(res.Parameters.Tiers[1].DownRate)
+		}
+	}
+	r.claim(math.Abs(busy-0.5) < 0.005, "without credit limits the core is half full: two line rates on four",
+		"50 % of "+core, "%.1f %%", 100*busy)
+	return nil
 }

@@ -7,21 +7,26 @@ import (
 	"github.com/uetcc/uetcc/rccc"
 )
 
-// sixToOne is figure 6-2: nodes A1, A2, B1, B2 with two ranks each. Rank 1 shares rank
-// 0's node and uses its internal link, so six senders meet at leaf 1A-1.
-func (o *options) sixToOne(bytes int64) fabric.Config {
+// toRankZero is figure 6-2: nodes A1, A2, B1, B2 with two ranks each, of which all from first on
+// write to rank 0. Rank 1 shares rank 0's node and uses its internal link, so six senders meet
+// at leaf 1A-1; seven if it used its NIC.
+func (o *options) toRankZero(first int, bytes int64) fabric.Config {
 	host := hostOf(0, 2, 1, 3, 4, 6, 5, 7) // leaves 1A-1, 1A-2, 1B-1, 1B-2
 	var flows []fabric.Flow
-	for rank := 2; rank <= 7; rank++ {
+	for rank := first; rank <= 7; rank++ {
 		flows = append(flows, flow(host[rank], host[0], bytes))
 	}
 	return chapterConfig(o.chapterFabric(2, 4, 2, 400e9), flows)
 }
 
 func incast(o *options) (*report, error) {
-	c := o.sixToOne(2_000_000)
+	c := o.toRankZero(2, 2_000_000)
 	r := &report{}
 	if _, err := r.add("without CC", o.with(c, "none")); err != nil {
+		return nil, err
+	}
+	seven, err := r.add("seven NICs, without CC", o.with(o.toRankZero(1, 2_000_000), "none"))
+	if err != nil {
 		return nil, err
 	}
 	receiver := o.with(c, "rccc")
@@ -42,8 +47,9 @@ func incast(o *options) (*report, error) {
 	}
 	r.Oracle = []oracle{{"htsim NSCC, on record", 830.1, 918.5, 1019.4, 110, 2399}, {"htsim RCCC, on record", 977.2, 981.6, 984.6, 72, 0}}
 	r.incastClaims(r.Runs[0].Result, nscc, gentle)
+	r.fillClaim(seven, lastHopQueue(seven), fill{"seven line rates arrive and one leaves", 7, []int{0, 1, 1}, 0, seven.Parameters.LastHopLimit})
 	r.incastCreditClaims(granted)
-	r.note("rank 1 writes through the link inside its node and is not simulated")
+	r.note("rank 1 writes through the link inside its node and is not simulated, but with seven NICs")
 	return r, nil
 }
 

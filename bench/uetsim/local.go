@@ -25,7 +25,7 @@ func slowMemory(policy *hbm.PolicyConfig) *fabric.Memory {
 // localConfig is six network senders with a small first window, so that the
 // network itself is at ease.
 func (o *options) localConfig(policy *hbm.PolicyConfig) fabric.Config {
-	c := o.sixToOne(1_000_000)
+	c := o.toRankZero(2, 1_000_000)
 	c.InitialCwnd = 10_000
 	c.Memory = slowMemory(policy)
 	return o.with(c, "nscc")

@@ -22,10 +22,10 @@ func TestPortFailsafes(t *testing.T) {
 	require.Equal(t, OpNormal, p.FlowControl(0, 70).Op)
 	vl, at := p.NextUpdate()
 	require.EqualValues(t, 1, vl)
-	require.EqualValues(t, UpdatePeriod, at)
+	require.EqualValues(t, 64<<10, at, "at least every 64 KB")
 
-	require.True(t, p.Alive(0, 100+WatchdogPeriod))
-	require.False(t, p.Alive(0, 101+WatchdogPeriod))
+	require.True(t, p.Alive(0, 100+400_000))
+	require.False(t, p.Alive(0, 101+400_000))
 
 	require.False(t, p.Receive(0, 5))
 	require.True(t, p.EndPeriod(), "one bad period")
@@ -42,7 +42,7 @@ func TestPortFailsafes(t *testing.T) {
 	require.EqualValues(t, 1, p.Lane(0).FCCL(), "three blocks are still in the buffer")
 	vl, at = p.NextUpdate()
 	require.EqualValues(t, 0, vl, "among equals the first lane")
-	require.EqualValues(t, 900+UpdatePeriod, at)
+	require.EqualValues(t, 900+65_536, at)
 	require.True(t, p.Alive(1, 900+WatchdogPeriod))
 	require.True(t, p.EndPeriod(), "the overrun before is forgotten")
 	require.False(t, p.Receive(0, 5))
