@@ -131,7 +131,8 @@ type Config struct {
 
 // Tuning overrides constants that [NewParams] otherwise derives. Zero keeps the
 // derived value, which is given with each field (UE Specification 1.0.x, table
-// 3-82). Bytes are at most [MaxWindow], times 60 s, but for QAThreshold, and Alpha
+// 3-82); to set a constant to zero write -1, except for MaxWnd and TargetQdelay, which
+// cannot be. Bytes are at most [MaxWindow], times 60 s, but for QAThreshold, and Alpha
 // [MaxRate].
 type Tuning struct {
 	MaxWnd       int64   // bytes: 1.5 x BDP
@@ -206,16 +207,16 @@ func (t *Tuning) validate(maxRTT int64) error {
 	return cmp.Or(
 		check.Range(ErrConfig, "Tuning.MaxWnd", t.MaxWnd, 0, MaxWindow),
 		check.Range(ErrConfig, "Tuning.TargetQdelay", t.TargetQdelay, 0, maxRTT),
-		check.Range(ErrConfig, "Tuning.Alpha", t.Alpha, 0, float64(MaxRate)),
-		check.Range(ErrConfig, "Tuning.FairIncrease", t.FairIncrease, 0, float64(MaxWindow)),
-		check.Range(ErrConfig, "Tuning.FastScale", t.FastScale, 0, float64(MaxWindow)),
-		check.Range(ErrConfig, "Tuning.Eta", t.Eta, 0, float64(MaxWindow)),
-		check.Range(ErrConfig, "Tuning.Gamma", t.Gamma, 0, 1),
-		check.Range(ErrConfig, "Tuning.MaxMDJump", t.MaxMDJump, 0, 1),
-		check.Range(ErrConfig, "Tuning.AdjustBytes", t.AdjustBytes, 0, MaxWindow),
-		check.Range(ErrConfig, "Tuning.AdjustPeriod", t.AdjustPeriod, 0, maxRTT),
-		check.Range(ErrConfig, "Tuning.FastDelay", t.FastDelay, 0, maxRTT),
+		check.Range(ErrConfig, "Tuning.Alpha", t.Alpha, -1, float64(MaxRate)),
+		check.Range(ErrConfig, "Tuning.FairIncrease", t.FairIncrease, -1, float64(MaxWindow)),
+		check.Range(ErrConfig, "Tuning.FastScale", t.FastScale, -1, float64(MaxWindow)),
+		check.Range(ErrConfig, "Tuning.Eta", t.Eta, -1, float64(MaxWindow)),
+		check.Range(ErrConfig, "Tuning.Gamma", t.Gamma, -1, 1),
+		check.Range(ErrConfig, "Tuning.MaxMDJump", t.MaxMDJump, -1, 1),
+		check.Range(ErrConfig, "Tuning.AdjustBytes", t.AdjustBytes, -1, MaxWindow),
+		check.Range(ErrConfig, "Tuning.AdjustPeriod", t.AdjustPeriod, -1, maxRTT),
+		check.Range(ErrConfig, "Tuning.FastDelay", t.FastDelay, -1, maxRTT),
 		check.Range(ErrConfig, "Tuning.QAGate", t.QAGate, -1, maxShift),
-		check.Range(ErrConfig, "Tuning.QAThreshold", t.QAThreshold, 0, never),
+		check.Range(ErrConfig, "Tuning.QAThreshold", t.QAThreshold, -1, never),
 	)
 }

@@ -140,23 +140,28 @@ func (c *Config) derive() Constants {
 	k.TargetQdelay = cmp.Or(t.TargetQdelay, c.defaultTarget())
 	k.ScalingA = bdp / baseBDP
 	k.ScalingB = float64(k.TargetQdelay) / float64(c.Unit.ticks(baseRTTNs))
-	k.alpha = 4 * unit * k.ScalingA * k.ScalingB / float64(k.TargetQdelay)
-	if t.Alpha != 0 {
-		k.alpha = t.Alpha / float64(c.Unit.perSecond())
-	}
+	k.alpha = given(t.Alpha/float64(c.Unit.perSecond()), 4*unit*k.ScalingA*k.ScalingB/float64(k.TargetQdelay))
 	k.Alpha = k.alpha * float64(c.Unit.perSecond())
-	k.FairIncrease = cmp.Or(t.FairIncrease, 5*unit*k.ScalingA)
-	k.FastScale = cmp.Or(t.FastScale, 0.25*k.ScalingA)
-	k.Eta = cmp.Or(t.Eta, 0.15*unit*k.ScalingA)
-	k.Gamma = cmp.Or(t.Gamma, 0.8)
-	k.MaxMDJump = cmp.Or(t.MaxMDJump, 0.5)
+	k.FairIncrease = given(t.FairIncrease, 5*unit*k.ScalingA)
+	k.FastScale = given(t.FastScale, 0.25*k.ScalingA)
+	k.Eta = given(t.Eta, 0.15*unit*k.ScalingA)
+	k.Gamma = given(t.Gamma, 0.8)
+	k.MaxMDJump = given(t.MaxMDJump, 0.5)
 	k.QAGateBytes = k.MaxWnd >> c.qaGate()
-	k.QAThreshold = cmp.Or(t.QAThreshold, c.defaultQAThreshold(k.TargetQdelay))
-	k.AdjustBytes = cmp.Or(t.AdjustBytes, 8*c.MTU)
-	k.AdjustPeriod = cmp.Or(t.AdjustPeriod, c.BaseRTT)
-	k.FastDelay = cmp.Or(t.FastDelay, c.Unit.ticks(fastDelayNs))
+	k.QAThreshold = given(t.QAThreshold, c.defaultQAThreshold(k.TargetQdelay))
+	k.AdjustBytes = given(t.AdjustBytes, 8*c.MTU)
+	k.AdjustPeriod = given(t.AdjustPeriod, c.BaseRTT)
+	k.FastDelay = given(t.FastDelay, c.Unit.ticks(fastDelayNs))
 	k.AckTrigger = cmp.Or(c.AckTrigger, ackTrigger)
 	return k
+}
+
+// given is what was set, 0 if that is negative, or else the value that follows.
+func given[T int64 | float64](set, or T) T {
+	if set < 0 {
+		return 0
+	}
+	return cmp.Or(set, or)
 }
 
 // startBDP is what rate moves in a configured or remembered rtt, bytes. The

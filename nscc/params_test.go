@@ -132,17 +132,17 @@ func TestNewParamsRejects(t *testing.T) {
 		"Penalty":                    func(c *nscc.Config) { c.Penalty = 2 },
 		"Tuning.MaxWnd":              func(c *nscc.Config) { c.Tuning.MaxWnd = 1 << 32 },
 		"Tuning.TargetQdelay":        func(c *nscc.Config) { c.Tuning.TargetQdelay = -1 },
-		"Tuning.Alpha is -1":         func(c *nscc.Config) { c.Tuning.Alpha = -1 },
+		"Tuning.Alpha is -2":         func(c *nscc.Config) { c.Tuning.Alpha = -2 },
 		"Tuning.FairIncrease is NaN": func(c *nscc.Config) { c.Tuning.FairIncrease = math.NaN() },
 		"Tuning.FastScale is +Inf":   func(c *nscc.Config) { c.Tuning.FastScale = math.Inf(1) },
-		"Tuning.Eta is -1":           func(c *nscc.Config) { c.Tuning.Eta = -1 },
+		"Tuning.Eta is -2":           func(c *nscc.Config) { c.Tuning.Eta = -2 },
 		"Tuning.Gamma is 1.1":        func(c *nscc.Config) { c.Tuning.Gamma = 1.1 },
 		"Tuning.MaxMDJump is 2":      func(c *nscc.Config) { c.Tuning.MaxMDJump = 2 },
-		"Tuning.AdjustBytes":         func(c *nscc.Config) { c.Tuning.AdjustBytes = -1 },
-		"Tuning.AdjustPeriod":        func(c *nscc.Config) { c.Tuning.AdjustPeriod = -1 },
-		"Tuning.FastDelay":           func(c *nscc.Config) { c.Tuning.FastDelay = -1 },
+		"Tuning.AdjustBytes":         func(c *nscc.Config) { c.Tuning.AdjustBytes = -2 },
+		"Tuning.AdjustPeriod":        func(c *nscc.Config) { c.Tuning.AdjustPeriod = -2 },
+		"Tuning.FastDelay":           func(c *nscc.Config) { c.Tuning.FastDelay = -2 },
 		"Tuning.QAGate":              func(c *nscc.Config) { c.Tuning.QAGate = 63 },
-		"Tuning.QAThreshold":         func(c *nscc.Config) { c.Tuning.QAThreshold = -1 },
+		"Tuning.QAThreshold":         func(c *nscc.Config) { c.Tuning.QAThreshold = -2 },
 	} {
 		t.Run(field, func(t *testing.T) {
 			c := fabric100()
@@ -198,4 +198,31 @@ func TestWholeBytesOnce(t *testing.T) {
 	w.OnACK(&p, 2, nscc.Ack{Bytes: 1024, RTT: 11_984})
 	cwnd := 1024 + 0.25*332_800/150_000*1024 // 1591.98
 	require.EqualValues(t, int64(cwnd+138_457_451/cwnd), w.Cwnd())
+}
+
+// Constants that may be zero are, where the field says -1; the others keep their defaults.
+func TestTuningSetsConstantsToZero(t *testing.T) {
+	c := fabric100()
+	kept, err := nscc.NewParams(c)
+	require.NoError(t, err)
+	c.Tuning = nscc.Tuning{
+		FairIncrease: -1, FastScale: -1, Eta: -1, Gamma: -1, MaxMDJump: -1, AdjustBytes: -1,
+		AdjustPeriod: -1, Alpha: -1, FastDelay: -1, QAThreshold: -1,
+	}
+	p, err := nscc.NewParams(c)
+	require.NoError(t, err)
+	want, got := kept.Constants(), p.Constants()
+	require.Zero(t, got.Alpha)
+	require.Equal(t, [3]int64{want.TargetQdelay, want.MaxWnd, want.QAGateBytes}, [3]int64{got.TargetQdelay, got.MaxWnd, got.QAGateBytes})
+	require.Zero(t, got.FairIncrease+got.FastScale+got.Eta+got.Gamma+got.MaxMDJump)
+	require.Zero(t, got.AdjustBytes+got.AdjustPeriod+got.FastDelay+got.QAThreshold)
+
+	// Without any increase or decrease a window stays, whatever comes.
+	c.Tuning = nscc.Tuning{FairIncrease: -1, FastScale: -1, Eta: -1, Gamma: -1, Alpha: -1, NoQuickAdapt: true}
+	c.InitialCwnd = 100_000
+	q, w := started(t, c)
+	for i := range int64(500) {
+		w.OnACK(q, i*1000, nscc.Ack{Bytes: 4_096, RTT: c.BaseRTT + i%50*1000, ECN: i%3 == 0})
+		require.EqualValues(t, 100_000, w.Cwnd(), "acknowledgement %d", i)
+	}
 }
