@@ -2,10 +2,11 @@
 // corpora, replays of recorded vectors and traces, the fault-injecting
 // simulation, and the linearizability checks of the tables.
 //
-//	go test ./fuzz -run 'TestFaults$/seeds' -seeds 2000    more runs of the simulation
-//	go test ./fuzz -run 'TestFaults$/seeds' -seed 1519     one of them again
-//	go test ./fuzz -run TestWhole -v                       endpoints at their defaults on a fabric
-//	go test ./fuzz -run xxx -fuzz FuzzFrame                one of the fuzz targets
+//	go test ./fuzz -run 'TestFaults$/seeds' -seeds 2000                 more runs of the simulation
+//	go test ./fuzz -run 'TestFaults$/seeds' -seeds 2000 -from 100000    others
+//	go test ./fuzz -run 'TestFaults$/seeds' -seed 1519                  one of them again
+//	go test ./fuzz -run TestWhole -v                                    endpoints at their defaults on a fabric
+//	go test ./fuzz -run xxx -fuzz FuzzFrame                             one of the fuzz targets
 //
 // With UETCC_TRACES or UETCC_VECTORS in the environment the replays read the folder that it
 // names in place of testdata/traces or testdata/vectors, whose formats are described there.

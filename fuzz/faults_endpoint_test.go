@@ -2,7 +2,6 @@ package fuzz
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -48,27 +47,18 @@ func TestFaultsEndpoint(t *testing.T) {
 		n = *faultSeeds
 	}
 	var all endpointResult
-	failed, byKind := 0, map[string]uint64{}
-	onAllCores(n, runEndpointSeed, func(r endpointResult) {
+	tally := faultTally{}
+	onAllCores(*faultFrom, n, runEndpointSeed, func(r endpointResult) {
 		all.merge(&r)
-		byKind[r.name] += r.sent
-		if r.err != nil {
-			if failed++; failed <= 3 {
-				t.Error(&r)
-			}
-		}
+		tally.count(t, &r.faultResult)
 	})
-	t.Logf("%d seeds, %d packets, %d seeds failed\n%v\n%v\n%s", n, all.sent, failed, &all.counts, &all.ops, all.troubles())
-	for _, s := range slices.Concat(endpointSettings, oddSettings) {
-		t.Logf("%-20s %d", s.name, byKind[s.name])
-	}
-	if n >= endpointSeedsDefault && failed == 0 {
+	t.Logf("%v\n%v\n%v\n%s", tally, &all.counts, &all.ops, all.troubles())
+	if n >= endpointSeedsDefault && !t.Failed() {
 		all.requireEverything(t)
 	}
 }
 
 func (r *endpointResult) merge(o *endpointResult) {
-	r.sent += o.sent
 	r.counts.Add(&o.counts)
 	r.ops.add(&o.ops)
 	for i := range r.trouble {
@@ -107,6 +97,6 @@ func TestFaultsEndpointDeterministic(t *testing.T) {
 	for i := range alone {
 		alone[i] = runEndpointSeed(uint64(i)).hash
 	}
-	onAllCores(n, runEndpointSeed, func(r endpointResult) { beside[r.seed] = r.hash })
+	onAllCores(0, n, runEndpointSeed, func(r endpointResult) { beside[r.seed] = r.hash })
 	require.Equal(t, alone, beside)
 }

@@ -179,7 +179,7 @@ func TestFaultsHoarder(t *testing.T) {
 		t.Log(runHoardSeed(uint64(*faultSeed)).log)
 	}
 	var counts faultnet.Counts
-	onAllCores(n, runHoardSeed, func(r faultResult) {
+	onAllCores(*faultFrom, n, runHoardSeed, func(r faultResult) {
 		counts.Add(&r.counts)
 		if r.err != nil {
 			t.Errorf("seed %d: %v\n%s", r.seed, r.err, r.log)

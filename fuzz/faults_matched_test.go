@@ -329,7 +329,7 @@ func runMatchedSeed(s *faultSetting, seed uint64) (res faultResult) {
 // Whole endpoints move messages while everything goes wrong: every byte is placed
 // once, every message ends once, and afterwards nothing is left open.
 func TestFaultsMatched(t *testing.T) {
-	first, n := uint64(0), 12
+	first, n := *faultFrom, 12
 	if *faultSeeds > 0 {
 		n = *faultSeeds / 10
 	}

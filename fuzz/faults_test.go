@@ -3,8 +3,10 @@ package fuzz
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,10 +20,12 @@ import (
 // The fault simulation: real endpoints over a network that goes wrong, in virtual
 // time and out of one seed for each run.
 //
-//	go test ./fuzz -run TestFaults -seeds 100000     many runs
-//	go test ./fuzz -run TestFaults -seed 17          one, and the end of its transcript
+//	go test ./fuzz -run TestFaults -seeds 100000               many runs
+//	go test ./fuzz -run TestFaults -seeds 1000 -from 500000    others
+//	go test ./fuzz -run TestFaults -seed 17                    one, and the end of its transcript
 var (
 	faultSeeds = flag.Int("seeds", 0, "TestFaults: how many seeds to run (default: enough for a million packets)")
+	faultFrom  = flag.Uint64("from", 0, "TestFaults: the first of those seeds")
 	faultSeed  = flag.Int64("seed", -1, "TestFaults: run this seed only")
 )
 
@@ -97,16 +101,57 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// onAllCores runs the seeds below n on all cores, and gives each result to done, one
+// faultTally counts, by setting, what seeds have come to.
+type faultTally map[string]*struct{ seeds, packets, failed uint64 }
+
+// count adds a result. Of the first failures it prints the end of the transcript.
+func (y faultTally) count(t *testing.T, r *faultResult) {
+	k := y[r.name]
+	if k == nil {
+		k = new(struct{ seeds, packets, failed uint64 })
+		y[r.name] = k
+	}
+	k.seeds++
+	k.packets += r.sent
+	if r.err == nil {
+		return
+	}
+	k.failed++
+	if _, _, failed := y.sum(); failed <= 3 {
+		t.Error(r)
+		return
+	}
+	t.Errorf("seed %d (%s): %v", r.seed, r.name, r.err)
+}
+
+func (y faultTally) sum() (seeds, packets, failed uint64) {
+	for _, k := range y {
+		seeds, packets, failed = seeds+k.seeds, packets+k.packets, failed+k.failed
+	}
+	return seeds, packets, failed
+}
+
+func (y faultTally) String() string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "%-20s%10s%14s%10s", "setting", "seeds", "packets", "failed")
+	for _, name := range slices.Sorted(maps.Keys(y)) {
+		fmt.Fprintf(&s, "\n%-20s%10d%14d%10d", name, y[name].seeds, y[name].packets, y[name].failed)
+	}
+	seeds, packets, failed := y.sum()
+	fmt.Fprintf(&s, "\n%-20s%10d%14d%10d", "all", seeds, packets, failed)
+	return s.String()
+}
+
+// onAllCores runs n seeds from first on, on all cores, and gives each result to done, one
 // at a time. Which core runs which makes no difference to any of them.
-func onAllCores[R any](n int, run func(seed uint64) R, done func(R)) {
+func onAllCores[R any](first uint64, n int, run func(seed uint64) R, done func(R)) {
 	var next atomic.Uint64
 	var all sync.Mutex
 	var wg sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			for seed := next.Inc() - 1; seed < uint64(n); seed = next.Inc() - 1 {
-				r := run(seed)
+				r := run(first + seed)
 				all.Lock()
 				done(r)
 				all.Unlock()
@@ -122,27 +167,17 @@ func runFaultSeeds(t *testing.T) {
 		n = faultSeedsDefault
 	}
 	var counts faultnet.Counts
-	var sent, failed uint64
-	byKind := map[string]uint64{}
-	onAllCores(n, runFaultSeed, func(r faultResult) {
+	tally := faultTally{}
+	onAllCores(*faultFrom, n, runFaultSeed, func(r faultResult) {
 		counts.Add(&r.counts)
-		sent += r.sent
-		byKind[r.name] += r.sent
-		if r.err != nil {
-			if failed++; failed <= 3 {
-				t.Error(&r)
-			}
-		}
+		tally.count(t, &r)
 	})
-	t.Logf("%d seeds, %d packets, %d seeds failed\n%v", n, sent, failed, &counts)
-	if *faultSeeds == 0 {
+	t.Logf("%v\n%v", tally, &counts)
+	if _, sent, _ := tally.sum(); *faultSeeds == 0 {
 		require.GreaterOrEqual(t, sent, uint64(1_000_000), "packets in the default run")
 	}
 	if *faultSeeds == 0 || n >= 20*len(faultSettings) {
 		require.Empty(t, counts.Missing(everyFault()), "faults that were never injected")
-	}
-	for _, s := range faultSettings {
-		t.Log(strings.TrimSpace(fmt.Sprintf("%-20s %d", s.name, byKind[s.name])))
 	}
 }
 
