@@ -61,7 +61,10 @@ func (s *source) lookAt(now int64, rec *message, last *standing) {
 		at += 3 * s.sender.Standing(s.messages[s.chainOf(rec).head-1].handle)
 	}
 	if info, ok := s.pds.PDC(rec.pdc); ok && (rec.flags&msgQueued != 0 || s.sender.InFlight(rec.handle)) {
-		at ^= uint64(info.Base)<<32 | uint64(info.Contiguous) // and with those before it on its PDC
+		at ^= uint64(info.Contiguous) // and with those before it on its PDC
+		if info.Owed {                // not with the NOOPs of one that waits for its peer
+			at ^= uint64(info.Base) << 32
+		}
 	}
 	if at != last.at {
 		*last = standing{at: at}

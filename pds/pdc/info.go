@@ -17,8 +17,9 @@ type Info struct {
 	Context      ccc.Handle // of congestion control; 0 at a target that has sent no data
 	OpenMessages int
 	Locks        int
-	Unsent       int // packets queued and not sent
-	Outstanding  int // Next - Base
+	Unsent       int  // packets queued and not sent
+	Outstanding  int  // Next - Base
+	Owed         bool // a packet of the layer above, no control packet, is queued or not released
 
 	// Sending: MaxCACK <= Next-1, ClearPSN = Base-1.
 	Base, Next, MaxCACK pds.PSN
@@ -36,8 +37,9 @@ func (m *Manager) PDC(h Handle) (Info, bool) {
 		}
 		return Info{}, false
 	}
+	_, owed := m.mem.owed(p)
 	return Info{
-		State: p.state, Initiator: p.is(flagInitiator), Ordered: p.is(flagROD),
+		State: p.state, Owed: owed, Initiator: p.is(flagInitiator), Ordered: p.is(flagROD),
 		ID: h.ID(), PeerID: p.peerID, Peer: p.peer, Local: p.local, Context: p.cc,
 		OpenMessages: int(p.openMsgs), Locks: int(p.locks),
 		Unsent: p.tx.Unsent(), Outstanding: int(p.tx.next - p.tx.base),
