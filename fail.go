@@ -10,7 +10,8 @@ import (
 // its bytes could not be placed or its operation not applied. in, reply and r are those of
 // that call, but r.Code now says why: ses.RCHostPoisoned, ses.RCHostUnsuccessCmpl, or one of
 // the ses.RCAT and ses.RCAMO codes. The whole message fails, at both ends. Afterwards reply
-// is the answer that says so, and r what to do: ses.ActionAbort, or nothing for a datagram.
+// is the answer that says so, and r what to do: ses.ActionAbort, or nothing for a datagram and
+// for a message that an [Event] tells to be broken, since this packet was the last on its PDC.
 // For a RUDI read it means that the data of the reply cannot be had.
 //
 // Call it before the reply is sent, and before anything else is received or answered on
@@ -37,6 +38,9 @@ func (e *Endpoint) Fail(now int64, in, reply *Datagram, r *Received) error {
 	}
 	mode, d := modeOf(in.Packet), &e.recv.decision
 	e.target.Fail(&e.recv.request, ses.Arrival{Peer: uint64(r.PDC), Mode: mode}, r.Code, d)
+	if _, live := e.pds.PDC(r.PDC); !live && mode <= ses.ModeROD && !r.Complete && !e.recv.request.Flags.Has(ses.FlagSOM|ses.FlagEOM) {
+		d.Action = ses.ActionNone
+	}
 	r.Action, r.Check, r.Length, r.Complete, r.HasData = d.Action, d.Check, 0, false, false
 	reply.Packet, reply.Payload = reply.Packet[:0], Payload{}
 	if mode == ses.ModeUUD {

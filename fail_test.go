@@ -95,6 +95,37 @@ func TestEndpointFailUnderFaults(t *testing.T) {
 	})
 }
 
+// A packet that closes its PDC, as the CLOSE_CMD behind it has come before, leaves its message
+// broken. The host that does not take the packet either hears of the message once: in the Event.
+func TestEndpointFailWhatClosesThePDC(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, nil)
+	a, b := n.ends[0], n.ends[1]
+	n.write(ses.ModeRUD, netMTU)
+	n.endWell(a, 1)
+	n.write(ses.ModeRUD, 3*netMTU)
+	first := sendAll(n.now, a.e)[0]
+	var q pds.Request
+	_, err := q.Decode(first.data)
+	require.NoError(t, err)
+	over := first
+	over.data = make([]byte, pds.ControlLen)
+	_, err = (&pds.Control{Ctl: pds.CtlCloseCmd, Flags: pds.FlagAR, PSN: q.PSN + 1, SPDCID: q.SPDCID, DPDCID: q.DPDCID}).Encode(over.data)
+	require.NoError(t, err)
+	receive(n.now, b.e, over)
+
+	in, reply := uetcc.Datagram{Packet: first.data, Src: first.src, Dst: first.dst}, newReply(b.e)
+	var r uetcc.Received
+	b.e.Receive(n.now, &in, &reply, &r)
+	require.Equal(t, ses.ActionPlace, r.Action)
+	require.Zero(t, b.e.Usage().PDCs, "it has closed")
+	r.Code = ses.RCHostPoisoned
+	require.ErrorIs(t, b.e.Fail(n.now, &in, &reply, &r), pdc.ErrUnknown)
+	require.Equal(t, ses.ActionNone, r.Action)
+	n.poll(b)
+	require.Len(t, b.events, 1)
+	require.True(t, b.events[0].Received)
+}
+
 // A datagram that the host does not take has no answer, as any other.
 func TestEndpointFailDatagram(t *testing.T) {
 	n := newNetwork(t, 1, netFaults{}, 2, nil)
