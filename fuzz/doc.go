@@ -39,6 +39,23 @@
 //	E5   the same seed gives the same transcript
 //	E6   nothing has had an effect on anybody but whom it was for
 //
+// # What worlds with mangled packets do not judge
+//
+// A byte that is changed under the CRC (corrupt) is noticed, each time, and the packet is dropped:
+// such worlds are judged in full, "mangled, CRC" with one packet in ten. A byte that is changed
+// where there is no CRC, or one that was made anew (mangle), may leave a packet that somebody else
+// could have sent, and no receiver can tell. It then is
+//
+//	an ACK of what has not arrived: a message ends well without its bytes
+//	a packet under the PSN of another, which is dropped when it comes, as a duplicate
+//	data for another offset, address, message or receive buffer, or an operand of another value
+//	a reason, a length or header data that nobody sent
+//
+// and an answer to it, which nobody has changed, carries the damage on. So these worlds demand of
+// outcomes, bytes, order, buffers and cells nothing, but that each message ends once and in time
+// (E1), that all memory and ids come back (E4), that the same seed gives the same transcript (E5),
+// and I1 to I4 and I6 to I11 at each step.
+//
 // # The fault list
 //
 // Each row has a test of its own: TestFault and the row in pds/pdc, or one of ses that
