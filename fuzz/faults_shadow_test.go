@@ -335,11 +335,15 @@ func (s *faultShadow) sentControl(out *pdc.Out, head []byte) {
 		if p == nil {
 			p = s.begin(out.PDC, out.PSN)
 		}
+		o := *out
+		if o.Retx && p.out(o.PSN) == nil && s.e.m.Stats().Muted > 0 {
+			o.Retx = false // the first copy was not paid for by SYN packets of the peer, and has not left
+		}
 		// A PDC that failed has given up what was before its CLOSE_CMD.
-		if !out.Retx && p.ctx == nil {
+		if !o.Retx && p.ctx == nil {
 			p.base, p.next = out.PSN, out.PSN
 		}
-		k := s.leaves(p, out, false)
+		k := s.leaves(p, &o, false)
 		k.control, k.fate, k.sentAt, k.sends = true, fateFlight, s.e.clock.now, min(k.sends+1, 3)
 	}
 }
