@@ -19,7 +19,11 @@ func (e *Endpoint) receiveACK(now int64, in, reply *Datagram, r *Received) {
 		if a := (*pds.AckCCView)(b); a.Plain() {
 			if x := e.pds.Fast().TakeACK(now, a, in.Src); x.N != 0 {
 				r.PDC, r.Payload = x.PDC, ackedLen
-				if !e.source.sender.Confirm(ses.PacketHandle(x.Last), x.N, (*[ses.ResponseLen]byte)(b[pds.AckCCLen:])) {
+				if isAnswer(x.Last) {
+					e.source.settled(now, &pdc.Event{
+						Kind: pdc.EventImplicit, PDC: x.PDC, Handle: x.Last + 1 - uint64(x.N), More: uint16(x.N - 1),
+					})
+				} else if !e.source.sender.Confirm(ses.PacketHandle(x.Last), x.N, (*[ses.ResponseLen]byte)(b[pds.AckCCLen:])) {
 					e.recv.confirmAny(now, in, x, r)
 				} else if e.flows[x.PDC.ID()].ahead <= submitLow {
 					e.source.refill(now, x.PDC)

@@ -36,14 +36,14 @@ func (a *answer) id(i uint16) AnswerID { return AnswerID(a.gen)<<16 | AnswerID(i
 type answers struct {
 	slot []answer
 	held []uint16 // by PDCID: how many are for requests on it
-	free uint16   // first of the free slots, plus 1
+	free chain    // of the free slots: the oldest first, so that the handles of answers in a row count up
 	live int
 }
 
 func (s *answers) init(n, pdcs int) {
 	s.slot, s.held = make([]answer, n), make([]uint16, pdcs+1)
-	for i := n; i > 0; i-- {
-		s.slot[i-1].next, s.free = s.free, uint16(i)
+	for i := range n {
+		s.push(&s.free, uint16(i))
 	}
 }
 
@@ -58,13 +58,12 @@ func (s *answers) spares() bool { return s.live < len(s.slot)/4 }
 // take returns an unused slot for the answer to a request; the caller has seen that there
 // is one.
 func (s *answers) take(rx pdc.RxID) (*answer, AnswerID) {
-	i := s.free - 1
+	i := s.free.head - 1
 	a := &s.slot[i]
+	s.pop(&s.free)
 	a.rx = rx
 	s.held[rx.PDC.ID()]++
-	s.free = a.next
 	a.gen++
-	a.next = 0
 	s.live++
 	return a, a.id(i)
 }
@@ -83,7 +82,7 @@ func (s *answers) release(id AnswerID) {
 		a.gen++
 		s.held[a.rx.PDC.ID()]--
 		s.live--
-		a.next, s.free = s.free, uint16(id)+1
+		s.push(&s.free, uint16(id))
 	}
 }
 
@@ -96,15 +95,15 @@ func (s *answers) releaseAll(c *chain) {
 	}
 }
 
-// push puts an answer last in a chain.
-func (s *answers) push(c *chain, id AnswerID) {
-	i := uint16(id) + 1
+// push puts a slot last in a chain.
+func (s *answers) push(c *chain, slot uint16) {
+	s.slot[slot].next = 0
 	if c.head == 0 {
-		c.head = i
+		c.head = slot + 1
 	} else {
-		s.slot[c.tail-1].next = i
+		s.slot[c.tail-1].next = slot + 1
 	}
-	c.tail = i
+	c.tail = slot + 1
 }
 
 // pop takes the first answer out of a chain.
@@ -113,27 +112,45 @@ func (s *answers) pop(c *chain) {
 	c.head, a.next = a.next, 0
 }
 
-// pumpAnswers hands read data of f to the manager while it takes some. The last packet
-// for now asks for an acknowledgement: a PDC with data outstanding cannot be closed in
-// order.
+// alike returns how many answers from slot i on, at most so many, are one run: their handles count
+// up, and they are of one size.
+func (s *answers) alike(i uint16, most int) (n int) {
+	for n = 1; n < most; n++ {
+		a := &s.slot[i]
+		if i++; a.next != i+1 {
+			break
+		}
+		if b := &s.slot[i]; b.gen != a.gen || b.length != a.length || b.reply.Form != a.reply.Form {
+			break
+		}
+	}
+	return n
+}
+
+// pumpAnswers hands read data of f to the manager while it takes some. Each packet asks for an
+// acknowledgement: a PDC with data outstanding cannot be closed in order, and nobody knows
+// whether another request follows.
 func (s *source) pumpAnswers(now int64, f *flow) {
-	for f.answers.head != 0 {
+	for f.ahead < s.submitAhead && f.answers.head != 0 {
 		i := f.answers.head - 1
 		a := &s.answers.slot[i]
 		id := a.id(i)
-		size := s.overhead + int64(a.reply.Len()) + int64(a.length)
-		_, err := s.pds.Submit(now, f.pdc, pdc.Packet{
-			Handle: uint64(id), Size: uint16(size), Next: pds.NextHdr(a.reply.Form), AR: a.next == 0,
-		})
-		switch err {
-		case nil:
+		n, err := s.pds.SubmitRun(now, f.pdc, &pdc.Packet{
+			Handle: uint64(id), Size: uint16(s.overhead + int64(a.reply.Len()) + int64(a.length)), Next: pds.NextHdr(a.reply.Form),
+			AR: true,
+		}, s.answers.alike(i, int(s.submitAhead)))
+		f.ahead += int16(n)
+		for range n {
 			s.answers.pop(&f.answers)
-		case pdc.ErrWindowFull:
+		}
+		switch {
+		case err == nil, n > 0 && err == pdc.ErrNoMemory: // which comes again with the next, if there is one
+		case err == pdc.ErrWindowFull:
 			return
-		case pdc.ErrNoMemory:
+		case err == pdc.ErrNoMemory:
 			s.starve(f)
 			return
-		default:
+		case n == 0:
 			s.answers.pop(&f.answers)
 			s.answers.release(id)
 		}

@@ -48,7 +48,7 @@ func (f *flow) belong(h pdc.Handle) {
 // others are to be handed over.
 func (f *flow) sent(n int) bool {
 	f.ahead -= int16(n)
-	return f.ahead <= submitLow && f.messages.head != 0
+	return f.ahead <= submitLow && (f.messages.head != 0 || f.answers.head != 0)
 }
 
 // A chain is a queue, linked through what is in it: messages and answers by their slot plus

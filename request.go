@@ -181,7 +181,7 @@ func (x *receiver) promise(now int64, buf []byte, r *Received) int {
 	r.Action, r.Length = ses.ActionNone, 0 // the bytes are asked for when they are sent
 	f := &x.flows[x.res.ID.PDC.ID()]
 	f.belong(x.res.ID.PDC)
-	x.source.answers.push(&f.answers, id)
+	x.source.answers.push(&f.answers, uint16(id))
 	x.source.pumpAnswers(now, f)
 	return n
 }

@@ -103,7 +103,7 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 		e.describeEdge(&out[k], p, k)
 		k++
 	}
-	if n = int(x.N); !isAnswer(x.Handle) && f.sent(n) {
+	if n = int(x.N); f.sent(n) {
 		e.source.pump(now, f)
 	}
 	return n
@@ -160,12 +160,12 @@ func (e *Endpoint) describe(now int64, out *Datagram, buf []byte) {
 	out.TC, out.Size = o.TC, o.Size
 	if isAnswer(o.Handle) {
 		e.source.describeAnswer(out, buf, o.Header, AnswerID(o.Handle))
-		return
-	}
-	p := ses.PacketHandle(o.Handle)
-	e.source.describeOwn(out, buf, o.Header, p)
-	if o.PDC == 0 {
-		out.TC = e.source.message(p.Message()).tc
+	} else {
+		p := ses.PacketHandle(o.Handle)
+		e.source.describeOwn(out, buf, o.Header, p)
+		if o.PDC == 0 {
+			out.TC = e.source.message(p.Message()).tc
+		}
 	}
 	if !o.Retx {
 		e.source.sentOne(now, o.PDC)

@@ -57,6 +57,16 @@ func BenchmarkOption(b *testing.B) {
 			})
 		}
 	}
+	for _, batch := range []int{1, pathBatch} {
+		b.Run(fmt.Sprintf("readdata/batch=%d", batch), func(b *testing.B) {
+			p := newReadSteps(b, batch)
+			for b.Loop() {
+				p.step()
+			}
+			p.check()
+			p.clock.report(b)
+		})
+	}
 }
 
 // BenchmarkOptionSend is SendPath with one option changed.

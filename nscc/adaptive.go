@@ -20,6 +20,14 @@ const (
 	adaptiveCut    = 1. / 8  // the least that a delay above the target takes off
 	adaptiveLoss   = 7. / 10 // of the window is left when queues overflow
 	adaptiveLinks  = 2       // a packet is stored and forwarded once at least
+
+	// adaptiveAsks: below so many times what a destination collects before it answers, each packet
+	// asks for an answer. A window of one and a half bandwidth-delay products has room for what is
+	// on the path and what is collected only from three times on: a write at 1.6 Gb/s and 40 us
+	// took 1.74 times the ideal time. Not on paths that hold adaptiveLong times as much: a window
+	// that is so small has just begun there, and flows that begin later would get less of it.
+	adaptiveAsks = 4
+	adaptiveLong = 16
 )
 
 // ackAdaptive is OnACK of ProfileAdaptive. A mark takes half a packet off the window whatever

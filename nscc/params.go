@@ -46,6 +46,7 @@ type Params struct {
 
 	mtu         int64 // also the smallest window
 	ackTrigger  int64
+	ackAll      int64 // below a window of so much each packet asks for an acknowledgement, on paths that are not long
 	qaThreshold int64
 	qaGate      uint8
 	qaOff       bool
@@ -238,6 +239,9 @@ func (c *Config) params(k Constants) Params {
 		p.gain = 0
 	}
 	p.keep = 1 - p.gain
+	if c.Profile == ProfileAdaptive {
+		p.ackAll = adaptiveAsks * k.AckTrigger
+	}
 	if c.Profile == ProfileSpec && c.Filter != FilterForgetting && !c.GrowOnlyFull {
 		p.usual = usual
 	}

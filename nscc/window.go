@@ -115,9 +115,10 @@ func (w *Window) OnSendRun(p *Params, size int64, most int) (n int) {
 
 // AckRequest reports whether the packet just counted by [Window.OnSend] should
 // ask for an immediate acknowledgement: no further MTU fits, or the whole window
-// is less than the destination collects before it answers.
+// is less than the destination collects before it answers; with ProfileAdaptive less than
+// four times that.
 func (w *Window) AckRequest(p *Params) bool {
-	return w.Full(p) || w.cwnd < p.ackTrigger
+	return w.Full(p) || w.cwnd < p.ackTrigger || w.cwnd < p.ackAll && int64(w.maxWnd) < adaptiveLong*p.ackAll
 }
 
 // OnUnmark puts size bytes back in flight: a packet that OnNACK or OnInferredLoss

@@ -15,20 +15,21 @@ const (
 )
 
 // afterACK looks for losses and moves the probe, after an acknowledgement that says how many
-// packets have overtaken those that are missing, and whether it answers the last probe.
-func (s *source) afterACK(now int64, p *PDC, ooo uint16, answer bool) {
+// packets have overtaken those that are missing, whether it answers the last probe, and when
+// the packet left that it is of, 0 if that is not known.
+func (s *source) afterACK(now int64, p *PDC, ooo uint16, answer bool, left int64) {
 	c := s.cc.Context(p.cc)
 	if c == nil || p.is(flagROD) {
 		return
 	}
 	if ooo >= inferPackets || answer || p.is(flagRecovering) {
-		s.lookForLosses(now, p, c, int64(ooo), answer)
+		s.lookForLosses(now, p, c, int64(ooo), answer, left)
 	}
 	s.timer.moveProbe(now, p, c)
 }
 
 // infers is afterACK for one that [pds.AckCCView.Plain] describes, with news of packets.
-func (s *source) infers(now int64, p *PDC, a *pds.AckCCView) {
+func (s *source) infers(now int64, p *PDC, a *pds.AckCCView, left int64) {
 	if p.cc != 0 {
 		p.probes = 0
 	}
@@ -36,12 +37,12 @@ func (s *source) infers(now int64, p *PDC, a *pds.AckCCView) {
 	if ooo == 0 && !a.Cumulative() {
 		ooo = p.tx.arrivedAhead(s.mem)
 	}
-	s.afterACK(now, p, ooo, false)
+	s.afterACK(now, p, ooo, false, left)
 }
 
 // lookForLosses begins a recovery if an acknowledgement shows that packets are lost, and goes
 // on with one.
-func (s *source) lookForLosses(now int64, p *PDC, c *ccc.Context, ooo int64, answer bool) {
+func (s *source) lookForLosses(now int64, p *PDC, c *ccc.Context, ooo int64, answer bool, left int64) {
 	if !p.recover.After(p.tx.MaxCACK()) {
 		p.flags &^= flagRecovering
 	}
@@ -51,7 +52,8 @@ func (s *source) lookForLosses(now int64, p *PDC, c *ccc.Context, ooo int64, ans
 		p.recover = end
 	}
 	if p.is(flagRecovering) {
-		s.inferLosses(now, p, c, since)
+		// A copy that left so much earlier than what has arrived is lost as well.
+		s.inferLosses(now, p, c, max(since, left-c.BaseRTT()/2-s.p.c.TargetQDelay))
 	}
 }
 
@@ -121,12 +123,14 @@ func (s *scheduler) manyAhead(c *ccc.Context, ooo int64) bool {
 
 // inferLosses queues what has not arrived between the cumulative acknowledgement and the
 // end of the recovery, a window at a time: each packet once, and again if a probe that left
-// at since has overtaken it.
+// at since has overtaken it. A packet that nothing has overtaken has to be late as well: htsim,
+// which does not ask, sends eleven packets again for one that came out of order.
 func (s *source) inferLosses(now int64, p *PDC, c *ccc.Context, since int64) {
 	end := p.tx.offset(p.recover) + 1
 	if room := p.tx.cack + uint32(max(c.Cwnd()/s.cc.Params().MTU(), 1)); int32(end-room) > 0 {
 		end = room
 	}
+	overtaken, late := p.tx.arrivedTo(s.mem), now-c.BaseRTT()-s.p.c.TargetQDelay
 	for off := p.tx.base; ; off++ {
 		var ok bool
 		if off, ok = p.tx.find(s.mem, off, standingOut); !ok || int32(off-end) >= 0 {
@@ -135,6 +139,9 @@ func (s *source) inferLosses(now int64, p *PDC, c *ccc.Context, since int64) {
 		pkt := p.tx.packet(s.mem, off)
 		if p.tx.hasArrived(s.mem, off) || pkt.kind.control() || pkt.sends != copiesFirst && pkt.sentAt >= since {
 			continue
+		}
+		if int32(off-overtaken) >= 0 && pkt.sentAt > max(since, late) {
+			continue // nothing says yet that it is not on its way
 		}
 		s.stats.Inferred++
 		s.timedOut(now, p, off)

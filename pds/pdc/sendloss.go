@@ -170,6 +170,19 @@ func (w *sendWindow) arrivedAhead(m *memory) uint16 {
 	return uint16(n)
 }
 
+// arrivedTo returns the offset behind the last packet that is known to have arrived.
+func (w *sendWindow) arrivedTo(m *memory) (end uint32) {
+	end = max(w.base, w.cack)
+	for off := w.base; int32(w.next-off) > 0; {
+		r, mask, next := w.span(m, off, w.next)
+		if arrived := mask & (r.acked | r.released); arrived != 0 {
+			end = off - off%rowLen + uint32(bits.Len64(arrived))
+		}
+		off = next
+	}
+	return end
+}
+
 // outOfRange learns from the refusal of the packet at off (PSN_OOR_WINDOW) how many PSNs the
 // peer tracks at most, where no ACK_CC has said it: fewer than there are from CACK to off. Units
 // are 128 PSNs, as in an mpr. Without it a window that is too wide is sent, refused and sent

@@ -35,7 +35,7 @@ func (f *FastPath) NextSender() (pds.PDCID, bool) {
 }
 
 // TransmitRun is [Manager.Transmit] for the packets that nearly all are, up to most of them, at
-// least one: new ones of an initiator's PDC in use, which congestion control admits at once.
+// least one: new ones of a PDC in use, which congestion control admits at once.
 // Several go while nobody else has a turn. It returns their PDC; with other packets to send,
 // or none, there is none, and nothing has changed.
 func (f *FastPath) TransmitRun(now int64, most int, x *Run) *PDC {
@@ -69,15 +69,15 @@ func (p *PDC) requestType() pds.Type {
 	return pds.TypeRUDReq
 }
 
-// plainSender returns the PDC whose turn it is, if it is an initiator's in use that
-// has a new packet to send within its peer's window, and nothing else.
+// plainSender returns the PDC whose turn it is, if it is in use with a proven peer, and has a
+// new packet to send within its peer's window, and nothing else.
 func (s *scheduler) plainSender() *PDC {
 	if s.ctl.head != 0 || s.data.len() == 0 {
 		return nil
 	}
 	p := &s.pdc[s.data.next()]
 	w := &p.tx
-	if p.state != StateEstablished || p.flags&(flagClearDue|flagInitiator) != flagInitiator ||
+	if p.state != StateEstablished || p.flags&(flagClearDue|flagUnproven) != 0 ||
 		w.queued|w.control != 0 || w.next == w.tail || !w.inPeerWindow(w.next) {
 		return nil
 	}
