@@ -8,71 +8,21 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
+
+	"github.com/uetcc/uetcc/internal/netspace"
 )
-
-// A space is a network namespace without a name, and the thread that lives in it. Nothing of
-// it is left when that thread and the sockets that were opened there have gone.
-type space struct {
-	calls  chan func()
-	thread int
-}
-
-func newSpace(t *testing.T) *space {
-	s := &space{calls: make(chan func())}
-	entered := make(chan error)
-	go func() {
-		runtime.LockOSThread() // and never unlocked: no other goroutine may get this thread
-		s.thread = unix.Gettid()
-		entered <- unix.Unshare(unix.CLONE_NEWNET)
-		for f := range s.calls {
-			f()
-		}
-	}()
-	err := <-entered
-	t.Cleanup(func() { close(s.calls) })
-	if errors.Is(err, unix.EPERM) {
-		t.Skip("no network namespaces without privilege: ", err)
-	}
-	require.NoError(t, err)
-	return s
-}
-
-// do calls f on the space's thread.
-func (s *space) do(f func() error) (err error) {
-	done := make(chan struct{})
-	s.calls <- func() {
-		err = f()
-		close(done)
-	}
-	<-done
-	return err
-}
-
-// run runs a program and its arguments in the space.
-func (s *space) run(command string) (out []byte, err error) {
-	words := strings.Fields(command)
-	err = s.do(func() (err error) {
-		if out, err = exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
-			err = fmt.Errorf("%s: %w: %s", command, err, out)
-		}
-		return err
-	})
-	return out, err
-}
 
 // A lab is a switch with a port to a target and one to each of some senders, all network
 // namespaces. Who is behind port n has the addresses 10.77.n.2 and fd77:n::2; the target is
 // behind port 0, whose queue is the bottleneck.
 type lab struct {
-	network *space
-	hosts   []*space
+	network *netspace.Space
+	hosts   []*netspace.Space
 }
 
 // newLab skips the test where the machine cannot have it.
@@ -82,13 +32,13 @@ func newLab(t *testing.T, senders int) *lab {
 			t.Skip(err)
 		}
 	}
-	l := &lab{network: newSpace(t)}
-	require.NoError(t, l.network.do(func() error {
+	l := &lab{network: netspace.New(t)}
+	require.NoError(t, l.network.Do(func() error {
 		return errors.Join(os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0),
 			os.WriteFile("/proc/sys/net/ipv6/conf/all/forwarding", []byte("1"), 0))
 	}))
 	for n := range senders + 1 {
-		l.hosts = append(l.hosts, newSpace(t))
+		l.hosts = append(l.hosts, netspace.New(t))
 		if err := l.connect(n); err != nil && n == 0 && strings.Contains(err.Error(), "type") {
 			t.Skip("no pairs of virtual interfaces: ", err)
 		} else {
@@ -102,10 +52,10 @@ func newLab(t *testing.T, senders int) *lab {
 func (l *lab) connect(n int) error {
 	h := l.hosts[n]
 	for _, c := range []struct {
-		in      *space
+		in      *netspace.Space
 		command string
 	}{
-		{l.network, fmt.Sprintf("ip link add port%d mtu 9000 type veth peer name host mtu 9000 netns %d", n, h.thread)},
+		{l.network, fmt.Sprintf("ip link add port%d mtu 9000 type veth peer name host mtu 9000 netns %d", n, h.Thread)},
 		{l.network, fmt.Sprintf("ip addr add 10.77.%d.1/24 dev port%d", n, n)},
 		{l.network, fmt.Sprintf("ip -6 addr add fd77:%d::1/64 dev port%d nodad", n, n)},
 		{l.network, fmt.Sprintf("ip link set port%d up", n)},
@@ -116,7 +66,7 @@ func (l *lab) connect(n int) error {
 		{h, fmt.Sprintf("ip route add default via 10.77.%d.1", n)},
 		{h, fmt.Sprintf("ip -6 route add default via fd77:%d::1", n)},
 	} {
-		if _, err := c.in.run(c.command); err != nil {
+		if _, err := c.in.Run(c.command); err != nil {
 			return err
 		}
 	}
@@ -135,7 +85,7 @@ func hostAddress(six bool, n int) netip.Addr {
 // lacks what it names.
 func (l *lab) tc(t *testing.T, command string) {
 	t.Helper()
-	_, err := l.network.run("tc " + strings.Replace(command, " add ", " add dev port0 ", 1))
+	_, err := l.network.Run("tc " + strings.Replace(command, " add ", " add dev port0 ", 1))
 	if err != nil && strings.Contains(err.Error(), "unknown") {
 		t.Skip("not in this kernel: ", err)
 	}
@@ -151,7 +101,7 @@ type queueCounts struct {
 }
 
 func (l *lab) queue(t *testing.T, kind string) queueCounts {
-	out, err := l.network.run("tc -s -j qdisc show dev port0")
+	out, err := l.network.Run("tc -s -j qdisc show dev port0")
 	require.NoError(t, err)
 	var all []queueCounts
 	require.NoError(t, json.Unmarshal(out, &all))
@@ -168,7 +118,7 @@ func (l *lab) mark(t *testing.T, kmin, kmax int32) *marker {
 		t.Skip("the kernel cannot mark by its backlog: ", err)
 	}
 	t.Cleanup(m.close)
-	err = l.network.do(func() error {
+	err = l.network.Do(func() error {
 		port, err := net.InterfaceByName("port0")
 		if err != nil {
 			return err
@@ -187,6 +137,6 @@ func (l *lab) sites(six bool) *sites {
 	s := loopback(six)
 	s.front = hostAddress(six, 0)
 	s.sender = func(i int) netip.Addr { return hostAddress(six, i+1) }
-	s.at = func(site int, do func() error) error { return l.hosts[site].do(do) }
+	s.at = func(site int, do func() error) error { return l.hosts[site].Do(do) }
 	return s
 }

@@ -3,9 +3,9 @@ package frame
 import (
 	"cmp"
 	"encoding/binary"
-	"math/bits"
 	"slices"
 
+	"github.com/uetcc/uetcc/internal/checksum"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -177,7 +177,7 @@ const (
 // zero, so it need not read them back.
 func (f *Frame) sumIP4(size int, protocol uint8) uint16 {
 	sum := ip4First + dontFragment + hopLimit<<8 + uint64(protocol) + uint64(f.TOS)<<16 + uint64(size)
-	return ^fold(sum + uint64(binary.BigEndian.Uint32(f.Src[12:])) + uint64(binary.BigEndian.Uint32(f.Dst[12:])))
+	return ^checksum.Fold(sum + uint64(binary.BigEndian.Uint32(f.Src[12:])) + uint64(binary.BigEndian.Uint32(f.Dst[12:])))
 }
 
 // putIP6 writes the IPv6 header of size more bytes.
@@ -191,30 +191,9 @@ func (f *Frame) putIP6(h *[ip6Len]byte, size int) {
 // sumUDP writes the checksum of the datagram u, whose own is zero, over IPv6.
 func (f *Frame) sumUDP(u []byte) {
 	pseudo := uint64(len(u)) + protoUDP
-	c := ^fold(sum(sum(sum(pseudo, f.Src[:]), f.Dst[:]), u))
+	c := ^checksum.Fold(checksum.Add(checksum.Add(checksum.Add(pseudo, f.Src[:]), f.Dst[:]), u))
 	if c == 0 {
 		c = 0xffff // zero means "none"
 	}
 	binary.BigEndian.PutUint16(u[6:], c)
-}
-
-// sum adds the 32-bit words of b to s, the last one filled up with zeros. Their
-// sum has the same remainder as that of 16-bit words; with up to 64 KiB it does
-// not overflow. (RFC 1071.)
-func sum(s uint64, b []byte) uint64 {
-	for ; len(b) >= 4; b = b[4:] {
-		s += uint64(binary.BigEndian.Uint32(b))
-	}
-	var last [4]byte
-	copy(last[:], b)
-	return s + uint64(binary.BigEndian.Uint32(last[:]))
-}
-
-// fold adds the upper half of s to the lower and the carry of that, and again, to
-// 16 bits: the upper half of s plus s with its halves exchanged is that sum.
-func fold(s uint64) uint16 {
-	s += bits.RotateLeft64(s, 32)
-	t := uint32(s >> 32)
-	t += bits.RotateLeft32(t, 16)
-	return uint16(t >> 16)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/uetcc/uetcc/internal/checksum"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -55,7 +56,7 @@ func TestFold(t *testing.T) {
 		0x8000_8000_8000_8000, 0xfffe_ffff_0001, 0x1234_5678_9abc_def0} {
 		var b [8]byte
 		binary.BigEndian.PutUint64(b[:], s)
-		require.Equal(t, onesSum(0, b[:]), uint32(fold(s)), "%#x", s)
+		require.Equal(t, onesSum(0, b[:]), uint32(checksum.Fold(s)), "%#x", s)
 	}
 }
 
