@@ -1,5 +1,5 @@
 // Package port is what a network port has to do for a transport in software: packets in and out in batches,
-// with their ECN bits. Package hw/udp has one on sockets.
+// with their ECN bits. Package hw/udp has one on sockets, hw/xdp one on the rings of a network device.
 package port
 
 import (

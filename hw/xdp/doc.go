@@ -1,0 +1,67 @@
+// Package xdp is a port.Port on the rings of a network device (AF_XDP), for Linux.
+//
+// A small program in front of the kernel's network stack hands UDP packets to the port's address to the ring of one
+// receive queue; all others pass to the kernel. What is sent goes to the device without the stack. Where the driver has
+// zero-copy the kernel uses it, elsewhere it copies once; where the driver cannot run programs a generic form of the
+// hook does. CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF are needed.
+//
+// What is not simple goes by the kernel, through package udp: packets to peers that are not neighbours of the interface
+// and have no gateway there, or whose hardware address nobody knows yet; packets of other receive queues, fragments and
+// headers with options; what ICMP answers. So one queue is best the only one (ethtool -L DEV combined 1), or the one that
+// the device steers these packets to. An interface has one port at a time.
+//
+// A packet never leaves as fragments. The UDP checksum is 0 on IPv4, as UET wants it (UE Specification 1.0.3, section
+// 3.5.10.1); on IPv6, where sockets of the kernel refuse such packets, it is written.
+package xdp
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+)
+
+// ErrConfig is wrapped by the errors of a Config.
+var ErrConfig = errors.New("xdp: invalid configuration")
+
+// A Config is how to open a port.
+type Config struct {
+	// Local is the address and UDP port to receive at; with port 0 the system chooses one. The port is taken from the
+	// kernel, too, which nobody else can then open.
+	Local netip.AddrPort
+
+	Interface string // of the device; default: the one that has the address
+	Queue     int    // of the device, to receive from and to send to
+	Frames    int    // packets that the port has room for, half in each direction: a power of two, 64 to 65,536 (default 4,096)
+
+	// Paths is how many UDP source ports packets leave with, 1 to 256 (default 1): that of Local, and from 49,152 on.
+	Paths int
+
+	// Neighbors are hardware addresses of peers or gateways on the link. The kernel knows the others, or asks for them.
+	Neighbors map[netip.Addr]net.HardwareAddr
+
+	Generic bool // use the generic form of the hook though the driver may have its own
+}
+
+func (c *Config) check() error {
+	if c.Frames == 0 {
+		c.Frames = 4096
+	}
+	if c.Paths == 0 {
+		c.Paths = 1
+	}
+	switch {
+	case c.Frames < 64 || c.Frames > 1<<16 || c.Frames&(c.Frames-1) != 0:
+		return fmt.Errorf("%w: Frames is %d, want a power of two, 64 to 65536", ErrConfig, c.Frames)
+	case c.Paths < 1 || c.Paths > 256:
+		return fmt.Errorf("%w: Paths is %d, want 1 to 256", ErrConfig, c.Paths)
+	case c.Queue < 0:
+		return fmt.Errorf("%w: Queue is %d", ErrConfig, c.Queue)
+	}
+	for a, m := range c.Neighbors {
+		if len(m) != 6 {
+			return fmt.Errorf("%w: Neighbors: %v has the hardware address %v, want 6 bytes", ErrConfig, a, m)
+		}
+	}
+	return nil
+}
