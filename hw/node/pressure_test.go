@@ -17,6 +17,8 @@ import (
 	"github.com/uetcc/uetcc/hw/node"
 	"github.com/uetcc/uetcc/hw/port"
 	"github.com/uetcc/uetcc/hw/udp"
+	"github.com/uetcc/uetcc/internal/porttest"
+	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -292,27 +294,23 @@ func TestAllToAll(t *testing.T) {
 	require.Zero(t, round(false, false))
 }
 
-// What is opened and closed leaves nothing.
+// What is opened and closed leaves nothing, whether it has spoken with a peer or not.
 func TestNoLeak(t *testing.T) {
-	open := func() {
-		a, err := node.Listen("127.0.0.1:0", node.Options{Peers: 4, Operations: 4})
+	small := node.Options{MTU: 1024, Peers: 1, Operations: 1, Receives: 1, Regions: 1, Endpoint: func(c *uetcc.Config) {
+		c.Memory, c.Answers, c.PDCs.General = pdc.MemoryConfig{Chunks: 16, Responses: 16, Events: 16}, 16, 16
+		c.Target.Messages, c.Target.Pending = 16, 16
+	}}
+	peer := listen(t, "127.0.0.1:0", node.Options{MTU: 1024})
+	_, err := peer.Expose(make([]byte, 1024))
+	require.NoError(t, err)
+	porttest.NoLeak(t, 2000, func(i int) {
+		a, err := node.Listen("127.0.0.1:0", small)
 		require.NoError(t, err)
-		require.NoError(t, a.Close())
-	}
-	open()
-	goroutines, files := runtime.NumGoroutine(), descriptors(t)
-	for range 50 {
-		open()
-	}
-	// A goroutine that has done all that Close waits for counts until it is scheduled once more.
-	for range 10_000 {
-		if runtime.NumGoroutine() <= goroutines {
-			break
+		if i%50 == 0 {
+			require.NoError(t, a.Write(soon(t), peer.Addr(), node.At{}, make([]byte, 1024)))
 		}
-		time.Sleep(time.Millisecond)
-	}
-	require.LessOrEqual(t, runtime.NumGoroutine(), goroutines)
-	require.LessOrEqual(t, descriptors(t), files)
+		require.NoError(t, a.Close())
+	})
 }
 
 // Two shards at each end, and peers on each of them.

@@ -26,8 +26,8 @@ type inbox struct {
 	vectors [recvCalls]unix.Iovec
 	names   [recvCalls][nameMax]byte
 	control [recvCalls][recvControl]byte
-	data    []byte
-	room    int // bytes of data for each message
+	room    int // bytes for each message
+	slots   int // messages that have memory: of few as long as they are enough
 
 	next, end int         // messages that are not handed out yet
 	full      bool        // the kernel may have had more of them
@@ -41,15 +41,23 @@ func (b *inbox) init(group bool) {
 	if group {
 		b.room = recvBytes
 	}
-	b.data = make([]byte, recvCalls*b.room)
-	for i := range b.headers {
-		b.vectors[i].Base = &b.data[i*b.room]
-		b.vectors[i].SetLen(b.room)
-		h := &b.headers[i].header
-		h.Iov, h.Name, h.Control = &b.vectors[i], &b.names[i][0], &b.control[i][0]
+	b.grow(1)
+}
+
+// grow gives memory to n messages.
+func (b *inbox) grow(n int) {
+	more := n - b.slots
+	data := make([]byte, more*b.room)
+	for i := range more {
+		v, at := &b.vectors[b.slots+i], b.slots+i
+		v.Base = &data[i*b.room]
+		v.SetLen(b.room)
+		h := &b.headers[at].header
+		h.Iov, h.Name, h.Control = v, &b.names[at][0], &b.control[at][0]
 		h.SetIovlen(1)
 	}
-	b.reset(recvCalls)
+	b.slots = n
+	b.reset(n)
 }
 
 // reset says again of the first n messages how much room there is for what comes with them.
@@ -101,13 +109,17 @@ func (p *Port) Receive(packets []port.Packet) (n int, err error) {
 // fill takes messages from the kernel, none if there are none.
 func (p *Port) fill() error {
 	b := &p.in
-	b.reset(b.end) // what the kernel overwrote
+	if b.full && b.slots < recvCalls {
+		b.grow(2 * b.slots)
+	} else {
+		b.reset(b.end) // what the kernel overwrote
+	}
 	s := p.paths[0]
 	for range 8 { // errors of earlier packets come first
-		n, _, errno := unix.Syscall6(unix.SYS_RECVMMSG, uintptr(s.fd), uintptr(unsafe.Pointer(&b.headers)), recvCalls, 0, 0, 0)
+		n, _, errno := unix.Syscall6(unix.SYS_RECVMMSG, uintptr(s.fd), uintptr(unsafe.Pointer(&b.headers)), uintptr(b.slots), 0, 0, 0)
 		switch errno {
 		case 0:
-			b.end, b.full = int(n), n == recvCalls
+			b.end, b.full = int(n), int(n) == b.slots
 			p.stats.RecvCalls++
 			return nil
 		case unix.EAGAIN, unix.EINTR:
@@ -124,7 +136,7 @@ func (p *Port) fill() error {
 func (p *Port) open(i int) {
 	b := &p.in
 	h := &b.headers[i]
-	b.rest = b.data[i*b.room:][:h.length]
+	b.rest = unsafe.Slice(b.vectors[i].Base, h.length)
 	b.segment = max(int(h.length), 1)
 	b.template = port.Packet{Peer: decodeName(&b.names[i])}
 	p.decodeControl(b.control[i][:h.header.Controllen])

@@ -11,6 +11,7 @@ import (
 
 	"github.com/uetcc/uetcc/hw/port"
 	"github.com/uetcc/uetcc/hw/udp"
+	"github.com/uetcc/uetcc/internal/netspace"
 	"github.com/uetcc/uetcc/internal/porttest"
 )
 
@@ -155,6 +156,41 @@ func TestDescriptors(t *testing.T) {
 	require.NoError(t, b.Wait(-1, false))
 	some, _ = ready()
 	require.True(t, some)
+}
+
+// A queue behind the socket that drops says ENOBUFS: such packets count as refused, and those after them go.
+func TestNoBuffers(t *testing.T) {
+	a, b := openNarrow(t, "rate 1mbit burst 20kb limit 20kb")
+	out := make([]port.Packet, 200)
+	for i := range out {
+		out[i] = port.Packet{Peer: b.Local(), Data: make([]byte, 1000)}
+	}
+	n, err := a.Send(out)
+	require.NoError(t, err)
+	require.Equal(t, len(out), n)
+	s := a.Stats()
+	require.Positive(t, s.Refused)
+	require.EqualValues(t, len(out), s.Sent+s.Refused)
+	porttest.Await(t, b, int(s.Sent), func(*port.Packet) {})
+	require.Zero(t, a.Faults(make([]port.Fault, 1)), "nobody has to do anything about it")
+	_, err = a.Send(out[:1])
+	require.NoError(t, err)
+	porttest.Await(t, b, 1, func(*port.Packet) {})
+}
+
+// openNarrow opens two ports in a network of their own with a token bucket in front of its loopback.
+func openNarrow(t *testing.T, bucket string) (a, b *udp.Port) {
+	s := netspace.New(t)
+	for _, command := range []string{"ip link set lo up", "tc qdisc add dev lo root tbf " + bucket} {
+		if _, err := s.Run(command); err != nil {
+			t.Skip(err)
+		}
+	}
+	require.NoError(t, s.Do(func() error {
+		a, b = open(t, udp.Config{Local: at("127.0.0.1"), NoOffload: true}), open(t, udp.Config{Local: at("127.0.0.1")})
+		return nil
+	}))
+	return a, b
 }
 
 // A group shares a UDP port, and each peer is one member's.

@@ -2,6 +2,7 @@ package udp_test
 
 import (
 	"fmt"
+	"net"
 	"net/netip"
 	"testing"
 
@@ -73,6 +74,24 @@ func TestPaths(t *testing.T) {
 	})
 	require.Equal(t, a.Local(), from[0])
 	require.Len(t, from, 4)
+}
+
+// Ports that were opened and closed leave nothing.
+func TestNoLeak(t *testing.T) {
+	peer := open(t, udp.Config{Local: at("127.0.0.1")})
+	porttest.NoLeak(t, 10_000, func(i int) {
+		p, err := udp.Open(udp.Config{Local: at("127.0.0.1"), Paths: 1 + i%2})
+		require.NoError(t, err)
+		if i%10 == 0 {
+			for _, ends := range [][2]*udp.Port{{p, peer}, {peer, p}} {
+				_, err = ends[0].Send([]port.Packet{{Peer: ends[1].Local(), Data: []byte("x")}})
+				require.NoError(t, err)
+				porttest.Await(t, ends[1], 1, func(*port.Packet) {})
+			}
+		}
+		require.NoError(t, p.Close())
+		require.ErrorIs(t, p.Wait(0, false), net.ErrClosed)
+	})
 }
 
 // Two sockets, a packet with an ECN mark.
