@@ -222,21 +222,21 @@ func (f *flow) run(o *options, moved *atomic.Int64, stop <-chan struct{}) {
 // askAll sends requests and waits for the answers.
 func (f *flow) askAll(ctx context.Context, j stream.Job, moved *atomic.Int64, stop <-chan struct{}) error {
 	began, data, back := time.Now(), make([]byte, j.Message), make([]byte, j.Message)
-	answered := make(chan struct{}, 1)
+	asked := make(chan struct{}, 1)
 	question, answer := &node.Op{}, &node.Op{}
 	for !j.Over(began, f.result.Bytes, stop) {
 		at := time.Now()
-		*answer = node.Op{Kind: node.OpRecv, Peer: f.peer, Tag: answerTag, Data: back, Done: func(*node.Op) { answered <- struct{}{} }}
-		if err := f.node.Start(ctx, answer); err != nil {
+		*question = node.Op{Kind: node.OpSend, Peer: f.peer, Tag: askTag, Data: data, Done: func(*node.Op) { asked <- struct{}{} }}
+		if err := f.node.Start(ctx, question); err != nil {
 			return err
 		}
-		question.Kind, question.Peer, question.Tag, question.Data = node.OpSend, f.peer, askTag, data
-		if err := f.node.Do(ctx, question); err != nil {
+		answer.Kind, answer.Peer, answer.Tag, answer.Data = node.OpRecv, f.peer, answerTag, back
+		if err := f.node.Do(ctx, answer); err != nil {
 			return err
 		}
-		<-answered
-		if answer.Err != nil {
-			return answer.Err
+		<-asked
+		if question.Err != nil {
+			return question.Err
 		}
 		f.result.Note(j.Message, time.Since(at))
 		moved.Add(j.Message)
@@ -250,12 +250,23 @@ func (f *flow) writeAll(ctx context.Context, o *options, j stream.Job, moved *at
 		node.Op
 		at time.Time
 	}
-	slots, ended := make([]slot, j.Depth), make(chan *slot, j.Depth)
-	next := int64(0)
-	start := func(s *slot) error {
+	slots, ended := make([]slot, j.Depth), make(chan struct{})
+	began, next, left := time.Now(), int64(0), j.Depth
+	var mu sync.Mutex // guards all below: the first operations begin beside the ends of others
+	var failed error
+	begin := func(s *slot) bool {
+		if failed != nil || next > 0 && j.Over(began, next, stop) {
+			return false
+		}
 		s.at = time.Now()
 		next += j.Message
-		return f.node.Start(ctx, &s.Op)
+		failed = f.node.Start(ctx, &s.Op)
+		return failed == nil
+	}
+	done := func() {
+		if left--; left == 0 {
+			close(ended)
+		}
 	}
 	for i := range slots {
 		s := &slots[i]
@@ -263,33 +274,28 @@ func (f *flow) writeAll(ctx context.Context, o *options, j stream.Job, moved *at
 		if o.reverse {
 			s.Kind = node.OpRead
 		}
-		s.Done = func(*node.Op) { ended <- s }
-	}
-	began, left := time.Now(), 0
-	for i := range slots {
-		if left > 0 && j.Over(began, next, stop) {
-			break
-		}
-		if err := start(&slots[i]); err != nil {
-			return err
-		}
-		left++
-	}
-	var failed error
-	for ; left > 0; left-- {
-		s := <-ended
-		if s.Err != nil {
-			failed = s.Err
-			continue
-		}
-		f.result.Note(j.Message, time.Since(s.at))
-		moved.Add(j.Message)
-		if failed == nil && !j.Over(began, next, stop) {
-			if failed = start(s); failed == nil {
-				left++
+		s.Done = func(*node.Op) {
+			mu.Lock()
+			defer mu.Unlock()
+			if s.Err == nil {
+				f.result.Note(j.Message, time.Since(s.at))
+				moved.Add(j.Message)
+			} else {
+				failed = s.Err
+			}
+			if !begin(s) {
+				done()
 			}
 		}
 	}
+	for i := range slots {
+		mu.Lock()
+		if !begin(&slots[i]) {
+			done()
+		}
+		mu.Unlock()
+	}
+	<-ended
 	return failed
 }
 

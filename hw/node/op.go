@@ -46,8 +46,8 @@ type Op struct {
 	Atomic           ses.AtomicOpcode
 	Operand, Compare uint64
 
-	// Done, if not nil, is called when the operation is over, by a goroutine of the node's: it must not block.
-	// It may start operations, this one again too.
+	// Done, if not nil, is called when the operation is over, by a goroutine of the node's or by one that blocks in a call
+	// of its own: it must not block. It may start operations, this one again too; they are sent together.
 	Done func(*Op)
 
 	N   int    // out: bytes that have come
@@ -124,12 +124,16 @@ func (n *Node) Do(ctx context.Context, op *Op) error {
 	if err := n.Start(ctx, op); err != nil {
 		return err
 	}
+	if op.sh.fly(ctx, op) {
+		return op.Err
+	}
 	select {
 	case <-op.over:
 	case <-ctx.Done():
 		op.Cancel(ctx.Err())
 		<-op.over
 	}
+	op.sh.duty.blocked.Add(-1)
 	return op.Err
 }
 

@@ -28,6 +28,7 @@ type shard struct {
 	port    port.Port
 	process ses.Handle
 	places  chan struct{} // one for each operation under way
+	duty    duty
 	zeros   []byte
 
 	mu      sync.Mutex // guards all below, and the port but for Wait
@@ -43,6 +44,8 @@ type shard struct {
 	busy    int64 // when packets have come
 	late    int   // steps since the clock was looked at
 	over    error // no operation begins any more
+	telling bool  // callers are told what is over: what they begin meanwhile goes together
+	begun   bool  // they have
 
 	in, replies, out []uetcc.Datagram
 	got              []uetcc.Received
@@ -102,6 +105,7 @@ func newShard(n *Node, p port.Port) (s *shard, err error) {
 		node: n, port: p, places: make(chan struct{}, n.options.Operations), zeros: make([]byte, 8192), armed: never,
 		slots: make([]slot, n.options.Operations), packets: make([]port.Packet, 0, 2*batch),
 	}
+	s.duty.init()
 	for i := len(s.slots); i > 0; i-- {
 		s.free = append(s.free, uint32(i-1))
 	}
@@ -147,41 +151,58 @@ func (s *shard) enter(ctx context.Context) error {
 
 func (s *shard) leave() { <-s.places }
 
-// run receives, until the node or its port is closed.
+// run receives, until the node or its port is closed, but while a caller does.
 func (s *shard) run() {
 	defer s.node.ended.Done()
-	for s.turn() {
+	for on := true; on; {
+		if s.duty.holder.Load() == holderShard {
+			on = s.turn()
+		} else {
+			s.rest()
+		}
 	}
 	s.end()
 }
 
 // turn does what there is to do, and waits for more.
 func (s *shard) turn() bool {
-	s.mu.Lock()
-	s.counts.turns++
-	came, err := s.step()
-	now := s.node.now()
-	timeout, room := s.linger(now, s.arm(now), came), len(s.waiting) > 0
-	all := !s.port.More() || room // that has come was taken in
-	s.waits = all && timeout != 0
-	s.mu.Unlock()
-	some, waited := s.tell()
+	timeout, room, waited, err := s.work()
 	if waited {
+		if err == nil && s.offer() {
+			return true
+		}
 		runtime.Gosched() // whoever waited begins the next, on this processor
 	}
-	if some {
-		err = s.release(err)
-	}
+	return s.wait(timeout, room, s.release(err))
+}
+
+// wait waits as work says, and ends everything if something is broken.
+func (s *shard) wait(timeout int64, room bool, err error) bool {
 	if err == nil && s.node.closed.Load() {
 		err = ErrClosed
 	}
-	if err == nil && all && timeout != 0 {
+	if err == nil && timeout != 0 {
 		err = s.port.Wait(timeout, room)
 	}
 	if err != nil {
 		s.fail(err)
 	}
 	return err == nil
+}
+
+// work does what there is to do, and says how long there is nothing more, and whether goroutines have waited for what is over.
+func (s *shard) work() (timeout int64, room, waited bool, err error) {
+	s.mu.Lock()
+	s.counts.turns++
+	came, err := s.step()
+	now := s.node.now()
+	timeout, room = s.linger(now, s.arm(now), came), len(s.waiting) > 0
+	if s.port.More() && !room { // not all that has come was taken in
+		timeout = 0
+	}
+	s.waits = timeout != 0
+	s.mu.Unlock()
+	return timeout, room, s.tell(), err
 }
 
 // While something happens the goroutine looks at the clock every now and then: an operation that begins meanwhile, and has

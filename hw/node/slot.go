@@ -43,16 +43,31 @@ func (s *shard) begin(op *Op) error {
 	s.counts.begun++
 	err := s.start(now, op)
 	if err == nil && op.Kind != OpRecv || s.ep.Target().HasErrand() {
-		if broken := s.flush(now); broken != nil {
-			s.over = broken // the goroutine meets it, too
+		if s.begun = s.telling; !s.telling {
+			s.launch(now)
 		}
 	}
-	wake := s.arms(now)
+	wake := !s.telling && s.arms(now)
 	s.mu.Unlock()
 	if wake {
 		s.port.Wake()
 	}
 	return err
+}
+
+// follow sends what callers have begun when they were told of others, and reports what arms does.
+func (s *shard) follow() bool {
+	s.begun = false
+	now := s.node.now()
+	s.launch(now)
+	return s.arms(now)
+}
+
+// launch sends what an operation that begins lets go.
+func (s *shard) launch(now int64) {
+	if broken := s.flush(now); broken != nil {
+		s.over = broken // the goroutine meets it, too
+	}
 }
 
 // arms reports whether the goroutine has to look at the clock before it would.
@@ -185,14 +200,18 @@ func (s *shard) vacate(i uint32) {
 	s.free = append(s.free, i)
 }
 
-// tell tells the callers of operations that are over, who may begin others, and reports whether there were any, and
-// whether goroutines wait for them.
-func (s *shard) tell() (some, waited bool) {
-	for ; ; some = true {
+// tell tells the callers of operations that are over, who may begin others, and reports whether goroutines wait for them.
+func (s *shard) tell() (waited bool) {
+	for {
 		s.mu.Lock()
-		if len(s.done) == 0 {
+		s.telling = len(s.done) > 0
+		if !s.telling {
+			wake := s.begun && s.follow()
 			s.mu.Unlock()
-			return some, waited
+			if wake {
+				s.port.Wake()
+			}
+			return waited
 		}
 		last := len(s.done) - 1
 		op := s.done[last]
