@@ -7,6 +7,10 @@
 // Calls block until the operation is over, the context is, or the peer is given up. [Node.Start] begins an [Op] that
 // calls back instead. All of it is safe for any number of goroutines.
 //
+// What a callback begins is sent together with what others begin at the same time. A goroutine that blocks alone, in one call
+// after the other, does the node's work meanwhile: then nobody looks at what comes between two of its calls, or for half a
+// millisecond.
+//
 // # Addresses
 //
 // A node without a port in its address is at UDP port 4793, which is UET's: all nodes of a network have one port, the
