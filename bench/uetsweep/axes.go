@@ -1,0 +1,141 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// errAxis is wrapped by the errors about an axis.
+var errAxis = errors.New("not an axis")
+
+// An axis is a flag of uetsim with the values that a sweep gives it.
+type axis struct {
+	flag   string
+	values []string
+}
+
+// axisFlags are the flags of uetsim that may be axes, the slowest first, so that a sweep that is
+// cut off has something of each. Those that name files for a run to write are not among them.
+var axisFlags = []struct{ name, usage string }{
+	{"seed", "seeds"},
+	{"matrix", "connection matrices (*.cm, *.tm, also *.gz)"},
+	{"topo", "topologies (*.topo)"},
+	{"scenario", "scenarios, in place of -matrix"},
+	{"node", "what sits at the hosts"},
+	{"rules", "windows and queues"},
+	{"speed", "link speeds, Gb/s"},
+	{"hop", "latencies of a link, us"},
+	{"rtt", "base round trips, us"},
+	{"end", "simulated times to stop at, us"},
+	{"trim", "true, false"},
+	{"ecn", "true, false"},
+	{"cwnd", "first windows, bytes"},
+	{"first-credit", "bytes before any receiver credit"},
+	{"packet", "largest packets, bytes"},
+	{"slow", "numbers of slow uplinks"},
+	{"entropy", "path choices"},
+	{"paths", "numbers of entropy values"},
+	{"cc", "congestion controls"},
+}
+
+// axisUsage is how to give values to the axis of a name, "" if there is no such axis.
+func axisUsage(name string) string {
+	for _, a := range axisFlags {
+		if a.name == name {
+			return a.usage
+		}
+	}
+	return ""
+}
+
+// fileAxes are the flags whose values are files that uetsim reads.
+var fileAxes = []string{"matrix", "topo"}
+
+// addAxes makes a flag of each axis; the result fills as they are parsed.
+func addAxes(f *flag.FlagSet) *[]axis {
+	var axes []axis
+	for _, a := range axisFlags {
+		f.Func(a.name, "`LIST` of uetsim's -"+a.name+": "+a.usage, func(list string) error {
+			if slices.ContainsFunc(axes, func(b axis) bool { return b.flag == a.name }) {
+				return fmt.Errorf("%w: -%s is given twice", errAxis, a.name)
+			}
+			v, err := values(list)
+			axes = append(axes, axis{a.name, v})
+			return err
+		})
+	}
+	return &axes
+}
+
+// maxValues bounds an axis, and maxJobs a sweep, so that a slip of the finger does not fill the memory.
+const maxValues, maxJobs = 1_000_000, 10_000_000
+
+// values are those of a list: words with commas between, and a..b for whole numbers from a to b.
+func values(list string) (all []string, err error) {
+	seen := map[string]bool{}
+	for _, word := range strings.Split(list, ",") {
+		some, err := numbers(word)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range some {
+			if v == "" || seen[v] {
+				return nil, fmt.Errorf("%w: value %q of the list %q is empty or there twice", errAxis, v, list)
+			}
+			seen[v] = true
+			all = append(all, v)
+		}
+		if len(all) > maxValues {
+			return nil, fmt.Errorf("%w: more than %d values", errAxis, maxValues)
+		}
+	}
+	return all, nil
+}
+
+// numbers are those of a..b, or the word alone.
+func numbers(word string) ([]string, error) {
+	low, high, ok := strings.Cut(word, "..")
+	a, errA := strconv.ParseInt(low, 10, 64)
+	b, errB := strconv.ParseInt(high, 10, 64)
+	if !ok || errA != nil || errB != nil { // such as ../a.cm
+		return []string{word}, nil
+	}
+	if a > b || b-a < 0 || b-a >= maxValues {
+		return nil, fmt.Errorf("%w: %s, want a first number up to the last one, and at most %d of them", errAxis, word, maxValues)
+	}
+	all := make([]string, 0, b-a+1)
+	for i := range b - a + 1 {
+		all = append(all, strconv.FormatInt(a+i, 10))
+	}
+	return all, nil
+}
+
+// combinations gives every choice of one value from each axis to yield, as arguments of uetsim.
+func combinations(axes []axis, yield func(args []string) error) error {
+	place := func(a axis) int {
+		return slices.IndexFunc(axisFlags, func(f struct{ name, usage string }) bool { return f.name == a.flag })
+	}
+	axes = slices.SortedFunc(slices.Values(axes), func(a, b axis) int { return place(a) - place(b) })
+	n := 1
+	for _, a := range axes {
+		if n *= len(a.values); n > maxJobs {
+			return fmt.Errorf("%w: more than %d jobs", errAxis, maxJobs)
+		}
+	}
+	for i := range n {
+		args := make([]string, len(axes))
+		for k := len(axes) - 1; k >= 0; k-- {
+			v := axes[k].values
+			args[k] = "-" + axes[k].flag + "=" + v[i%len(v)]
+			i /= len(v)
+		}
+		if err := yield(args); err != nil {
+			return err
+		}
+	}
+	return nil
+}
