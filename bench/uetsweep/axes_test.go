@@ -75,7 +75,7 @@ func TestAxesAreFlagsOfUetsim(t *testing.T) {
 	none := []string{
 		"json", "v", // what it prints is the sweep's to say
 		"list", "version", // not a run
-		"pcap", "trace", "cpuprofile", // files of one run
+		"pcap", "trace", "html", "cpuprofile", // files of one run
 	}
 	var flags []string
 	for _, m := range regexp.MustCompile(`(?m)^  -([a-z-]+)`).FindAllStringSubmatch(string(said), -1) {

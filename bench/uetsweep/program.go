@@ -51,8 +51,9 @@ func findProgram(ctx context.Context, path, dir string, parallel int) (*program,
 		return nil, fmt.Errorf("-uetsim %s: %w", path, err)
 	}
 	version := strings.TrimSpace(string(out))
-	if !strings.Contains(version, "revision ") || strings.Contains(version, "modified") {
-		sum, err := fileSum(path) // what was built from sources in between two revisions has no other name
+	released := !strings.Contains(version, "(devel)") && !strings.Contains(version, "(unknown)")
+	if !released && !strings.Contains(version, "revision ") || strings.Contains(version, "modified") {
+		sum, err := fileSum(path) // sources in between two revisions have no other name
 		if err != nil {
 			return nil, err
 		}
