@@ -13,6 +13,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -53,13 +54,14 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	if err := cli.Parse(f, args, "report [flags]", stderr); err != nil {
 		return nil, err
 	}
-	switch {
-	case f.NArg() > 0:
+	if f.NArg() > 0 {
 		return nil, fmt.Errorf("unexpected argument %q", f.Arg(0))
-	case o.rounds < 1 || o.procs < 1:
-		return nil, errors.New("-rounds and -cpu must be at least 1")
 	}
-	return o, nil
+	return o, cmp.Or(
+		cli.Apart([]string{"-md", "-svg"}, []string{o.md, o.svg}),
+		cli.Range("-rounds", o.rounds, 1, 100_000, "times"),
+		cli.Range("-cpu", o.procs, 1, 4096, "cores"),
+	)
 }
 
 // selected gives the jobs that -run names.

@@ -295,8 +295,17 @@ func TestReportFailsWhenABenchmarkFails(t *testing.T) {
 }
 
 func TestReportRefusesBadArguments(t *testing.T) {
-	for _, args := range [][]string{{"-rounds", "0"}, {"extra"}, {"-run", "("}, {"-run", "no such job"}, {"-nonsense"}, {"-from", t.TempDir()}} {
-		require.Error(t, report(args, io.Discard, io.Discard, nil), args)
+	for want, args := range map[string][]string{
+		"-rounds is 0, want 1 to 100000 times":    {"-rounds", "0"},
+		"-cpu is -1, want 1 to 4096 cores":        {"-cpu", "-1"},
+		`unexpected argument "extra"`:             {"extra"},
+		"-run: error parsing regexp":              {"-run", "("},
+		`-run "no such job": no such job`:         {"-run", "no such job"},
+		"flag provided but not defined":           {"-nonsense"},
+		"-md and -svg are the same file, ./r.md:": {"-md", "r.md", "-svg", "./r.md"},
+		"about.json: no such file":                {"-from", t.TempDir()},
+	} {
+		require.ErrorContains(t, report(args, io.Discard, io.Discard, nil), want)
 	}
 }
 

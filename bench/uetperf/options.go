@@ -6,11 +6,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"time"
 
 	"github.com/uetcc/uetcc/bench/internal/cli"
 	"github.com/uetcc/uetcc/ccc"
-	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -131,37 +131,37 @@ func (o *options) check(f *flag.FlagSet) error {
 		return errors.New("-6 allows one sender")
 	}
 	return cmp.Or(
-		check.Range(cli.ErrValue, "-senders", o.senders, 1, sendersMax),
-		o.checkUnless(o.isSelf(), "-mtu", o.mtu, 1024, 8192),
-		o.checkUnless(o.isSelf(), "-paths", uint(o.paths), 1, 256),
-		check.Range(cli.ErrValue, "-P", o.flows, 1, 1024),
-		check.Range(cli.ErrValue, "-shards", o.shards, 1, 256),
-		check.Range(cli.ErrValue, "-rounds", o.rounds, 1, 1000),
-		check.Range(cli.ErrValue, "-port", o.port, 1, 65535),
-		check.Range(cli.ErrValue, "-depth", o.depth, 1, 64),
-		check.Range(cli.ErrValue, "-message", o.message, 1, 1<<28),
-		check.AtLeast(cli.ErrValue, "-bytes", o.bytes, 1),
-		check.Range(cli.ErrValue, "-senders x -depth x -message", int64(o.senders*o.depth)*o.message, 1, 1<<30),
+		cli.Range("-senders", o.senders, 1, sendersMax, "senders"),
+		o.checkUnless(o.isSelf(), "-mtu", o.mtu, 1024, 8192, "payload bytes of a packet"),
+		o.checkUnless(o.isSelf(), "-paths", uint(o.paths), 1, 256, "entropy values"),
+		cli.Range("-P", o.flows, 1, 1024, "flows"),
+		cli.Range("-shards", o.shards, 1, 256, "endpoints"),
+		cli.Range("-rounds", o.rounds, 1, 1000, "rounds"),
+		cli.Range("-port", o.port, 1, 65535, "of UDP"),
+		cli.Range("-depth", o.depth, 1, 64, "messages"),
+		cli.Range("-message", o.message, 1, 1<<28, "bytes"),
+		cli.Range("-bytes", o.bytes, 1, math.MaxInt64, "bytes"),
+		cli.Range("-senders x -depth x -message", int64(o.senders*o.depth)*o.message, 1, 1<<30, "bytes"),
 		o.checkRate(),
-		check.Range(cli.ErrValue, "-delay", o.delay, 0, time.Second),
-		check.Range(cli.ErrValue, "-rtt", o.rtt, 0, time.Second),
-		check.Range(cli.ErrValue, "-seconds", o.seconds, 0, 1e6),
+		cli.Range("-delay", o.delay, 0, time.Second, "of one direction"),
+		cli.Range("-rtt", o.rtt, 0, time.Second, "of round trip"),
+		cli.Range("-seconds", o.seconds, 0, 1e6, "s"),
 	)
 }
 
 // checkUnless is a range that has to hold; 0 leaves it to others.
-func (o *options) checkUnless(always bool, name string, v, least, most uint) error {
+func (o *options) checkUnless(always bool, name string, v, least, most uint, unit string) error {
 	if !always && v == 0 {
 		return nil
 	}
-	return check.Range(cli.ErrValue, name, v, least, most)
+	return cli.Range(name, v, least, most, unit)
 }
 
 func (o *options) checkRate() error {
 	if !o.isSelf() && o.rate == 0 {
 		return nil
 	}
-	return check.Range(cli.ErrValue, "-rate", o.rate, 1e5, 1e12)
+	return cli.Range("-rate", o.rate, 1e5, 1e12, "bits a second")
 }
 
 // misplaced objects to a flag that was set and says nothing about what is to run.

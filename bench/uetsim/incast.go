@@ -49,7 +49,7 @@ func incast(o *options) (*report, error) {
 	r.incastClaims(r.Runs[0].Result, nscc, gentle)
 	r.fillClaim(seven, lastHopQueue(seven), fill{"seven line rates arrive and one leaves", 7, []int{0, 1, 1}, 0, seven.Parameters.LastHopLimit})
 	r.incastCreditClaims(granted)
-	r.note("rank 1 writes through the link inside its node and is not simulated, but with seven NICs")
+	r.note("the figure's seventh sender shares the node of host 0 and writes through the link inside; with seven NICs it is host 2")
 	return r, nil
 }
 

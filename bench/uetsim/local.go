@@ -125,7 +125,7 @@ func (r *report) penaltyWalk() error {
 
 func memoryTable(name string, m *fabric.MemoryResult) table {
 	t := table{
-		Title:   "memory of rank 0, 15 GB/s",
+		Title:   "memory of host 0, 15 GB/s",
 		Columns: []string{"peak bytes", "mean wait us", "max wait us", "fairness", "penalties", "strongest", "restored"},
 	}
 	t.row(name, float64(m.Peak), m.MeanWait, m.MaxWait, m.Jain, float64(m.Penalised), float64(m.MaxPend), float64(m.Restored))

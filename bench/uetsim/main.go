@@ -1,7 +1,7 @@
 // Command uetsim runs congestion scenarios and workload files on a simulated
 // fabric, with an uetcc.Endpoint at each host, and says what happened.
 //
-//	go run ./bench/uetsim                        the 7-to-1 incast, with and without NSCC
+//	go run ./bench/uetsim                        the incast of figure 6-2, with and without NSCC
 //	go run ./bench/uetsim -list                  all scenarios
 //	go run ./bench/uetsim -scenario link
 //	go run ./bench/uetsim -matrix FILE.cm [-topo FILE.topo] [-cc nscc,rccc,both,none] [-json]

@@ -28,14 +28,14 @@ func network(o *options) (*report, error) {
 		name string
 		cc   string
 		c    fabric.Config
-	}{{"rank 0 alone", "nscc", alone}, {"PFC, without CC", "none", pfc}, {"no PFC, NSCC", "nscc", crowd}} {
+	}{{"host 0 alone", "nscc", alone}, {"PFC, without CC", "none", pfc}, {"no PFC, NSCC", "nscc", crowd}} {
 		if _, err := r.add(v.name, o.with(v.c, v.cc)); err != nil {
 			return nil, err
 		}
 	}
 	r.networkClaims(r.Runs[0].Result, r.Runs[1].Result, r.Runs[2].Result)
 	r.note("a switch pauses a link while more than %d bytes that came over it wait, until less than %d do", pfc.PFC.XOff, pfc.PFC.XOn)
-	r.note("the first transfer of each run is rank 0's; -v lists them")
+	r.note("the first transfer of each run is host 0's; -v lists them")
 	return r, nil
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"flag"
@@ -75,8 +76,9 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	f.StringVar(&o.trace.path, "trace", "", "write the congestion control of the last run to this file: CSV, a line for each event of a connection")
 	f.StringVar(&o.profile.path, "cpuprofile", "", "write where the CPU time goes to this file, for go tool pprof")
 	f.IntVar(&o.slow, "slow", 0, "uplinks that run at a quarter of their speed")
-	if err := cli.Parse(f, args, "uetsim [flags], or uetsim decode FILE.pcap ...", stderr); err != nil {
-		return nil, err
+	var all bytes.Buffer
+	if err := cli.Parse(f, args, "uetsim [flags], or uetsim decode FILE.pcap ...", &all); err != nil {
+		return nil, o.help(f, err, &all, stderr)
 	}
 	f.Visit(func(g *flag.Flag) { o.given[g.Name] = true })
 	return o, o.check(f)
@@ -110,7 +112,7 @@ func (o *options) check(f *flag.FlagSet) error {
 		return err
 	}
 	return cmp.Or(
-		apart([]string{"-matrix", "-topo", "-pcap", "-trace", "-cpuprofile"},
+		cli.Apart([]string{"-matrix", "-topo", "-pcap", "-trace", "-cpuprofile"},
 			[]string{o.matrix, o.topo, o.capture.path, o.trace.path, o.profile.path}),
 		cli.Range("-speed", o.speed, 0.001, 35_000, "Gb/s"),
 		cli.Range("-hop", o.hop, 1e-6, 1e6, "us"),

@@ -157,11 +157,27 @@ func progressTo(stderr io.Writer) func(fabric.Progress) {
 	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
 		return nil
 	}
-	last := time.Now()
+	began, last, before := time.Now(), time.Now(), fabric.Progress{}
 	return func(p fabric.Progress) {
-		if now := time.Now(); now.Sub(last) > 500*time.Millisecond {
+		now := time.Now()
+		if p.Now < before.Now { // another run
+			began = now
+		}
+		before = p
+		if now.Sub(began) > 2*time.Second && now.Sub(last) > 500*time.Millisecond {
 			last = now
-			fmt.Fprintf(f, "\r%.1f ms simulated, %d of %d transfers done, %d M events \r", float64(p.Now)/1e9, p.Done, p.Transfers, p.Events/1e6)
+			fmt.Fprintf(f, "\r%s\x1b[K\r", progressLine(p, now.Sub(began)))
 		}
 	}
+}
+
+// progressLine tells how far a run has come that has taken so long, and how long the rest takes
+// if transfers end at the pace at which they have.
+func progressLine(p fabric.Progress, took time.Duration) string {
+	line := fmt.Sprintf("%.1f ms simulated, %d of %d transfers done, %d M events", float64(p.Now)/1e9, p.Done, p.Transfers, p.Events/1e6)
+	if p.Done > 0 {
+		left := time.Duration(float64(took) * float64(p.Transfers-p.Done) / float64(p.Done))
+		line += fmt.Sprintf(", about %s left", left.Round(time.Second))
+	}
+	return line
 }

@@ -28,13 +28,13 @@ var fabricFlags = []string{
 var noCredit = []string{"first-credit"}
 
 var scenarios = []scenario{
-	{"incast", "seven ranks write 2 MB each to rank 0 at once (figure 6-2)", incast, noCredit},
-	{"local", "seven requesters want more of rank 0's memory than it can do (figure 6-3)", local, noCredit},
+	{"incast", "six hosts write 2 MB each to host 0 at once, and seven (figure 6-2)", incast, noCredit},
+	{"local", "seven requesters want more of host 0's memory than it can do (figure 6-3)", local, noCredit},
 	{"dfc", "the same with destination flow control: the penalty, and its end (figure 6-14)", destinationFlowControl, noCredit},
-	{"outcast", "rank 0 writes 2 MB to each of six others (figure 6-4)", outcast, noCredit},
+	{"outcast", "host 0 writes 2 MB to each of six others (figure 6-4)", outcast, noCredit},
 	{"link", "ECMP sends two of four flows over one uplink (figure 6-5)", collision, []string{"first-credit", "entropy", "paths"}},
 	{"spine", "five flows of 100 Gb/s meet on a spine's 400 Gb/s link (figure 6-10)", spine, noCredit},
-	{"credit", "ranks 0 and 1 write 16 MB each to rank 2 under receiver credits (figure 8-1)", credit, nil},
+	{"credit", "hosts 0 and 2 write 16 MB each to host 4 under receiver credits (figure 8-1)", credit, nil},
 	{"network", "flow control spreads an incast to flows that do not take part (network congestion chapter)", network, noCredit},
 	{"hol", "a purple flow waits behind blue ones that leave by another port (ZTR-RTT, head-of-line blocking)", headOfLine, fabricFlags},
 	{"ibcredit", "an InfiniBand link under absolute credits: buffers, losses, virtual lanes", ibcredit, fabricFlags},
@@ -83,8 +83,8 @@ func chapterConfig(t *fabric.Topology, flows []fabric.Flow) fabric.Config {
 // flow is one transfer between hosts that starts at once.
 func flow(src, dst int, size int64) fabric.Flow { return fabric.Flow{Src: src, Dst: dst, Size: size} }
 
-// hostOf numbers the hosts of a fabric by rank: the leaves hold the ranks in the
-// order in which they are listed.
+// hostOf numbers the hosts of a fabric by the figures' ranks, which no output names: the leaves
+// hold the ranks in the order in which they are listed.
 func hostOf(ranks ...int) map[int]int {
 	m := map[int]int{}
 	for host, rank := range ranks {

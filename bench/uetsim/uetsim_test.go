@@ -45,6 +45,7 @@ func TestScenarios(t *testing.T) {
 				status, out, errs := uetsim(append(flags, "-scenario", s.name, "-v")...)
 				require.Zero(t, status, errs)
 				require.Contains(t, out, "what the chapters say")
+				require.NotRegexp(t, `(?i)\branks?\b`, s.about+out, "ranks are the figures': transfers and queues have hosts")
 			})
 		}
 	}

@@ -63,8 +63,8 @@ func compare(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	s := newSamples(o)
 	for _, dir := range o.dirs {
 		file := filepath.Join(dir, resultsFile)
-		if o.html != "" && filepath.Clean(o.html) == filepath.Clean(file) {
-			return fmt.Errorf("-html %s would overwrite the results", o.html)
+		if err := cli.Apart([]string{"the results", "-html"}, []string{file, o.html}); err != nil {
+			return err
 		}
 		if _, err := readResults(file, s.add); err != nil {
 			return err
