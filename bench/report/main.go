@@ -4,6 +4,7 @@
 //	go run ./bench/report                               thirty short rounds, a table
 //	go run ./bench/report -run 'Keyed|NSCC' -rounds 99  some of it, more carefully
 //	go run ./bench/report -md bench/RESULTS.md -svg bench/results.svg -raw /tmp/raw
+//	go run ./bench/report -history bench.txt && benchstat -col commit bench.txt
 //	go run ./bench/report -from /tmp/raw -md bench/RESULTS.md  the same figures again
 //
 // What is compared with what, and the goals, are in pairs.go; what is taken from the
@@ -36,6 +37,7 @@ type options struct {
 	root      string
 	raw, from string
 	md, svg   string
+	history   string
 	log       io.Writer
 }
 
@@ -51,6 +53,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	f.StringVar(&o.from, "from", "", "measure nothing; take the rounds from this folder of an earlier -raw")
 	f.StringVar(&o.md, "md", "", "write the table between the markers of this Markdown file; - is the standard output")
 	f.StringVar(&o.svg, "svg", "", "write the picture to this file")
+	f.StringVar(&o.history, "history", "", "add what was measured to this file, for benchstat -col commit")
 	if err := cli.Parse(f, args, "report [flags]", stderr); err != nil {
 		return nil, err
 	}
@@ -58,7 +61,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 		return nil, fmt.Errorf("unexpected argument %q", f.Arg(0))
 	}
 	return o, cmp.Or(
-		cli.Apart([]string{"-md", "-svg"}, []string{o.md, o.svg}),
+		cli.Apart([]string{"-md", "-svg", "-history"}, []string{o.md, o.svg, o.history}),
 		cli.Range("-rounds", o.rounds, 1, 100_000, "times"),
 		cli.Range("-cpu", o.procs, 1, 4096, "cores"),
 	)
@@ -128,7 +131,7 @@ func report(args []string, stdout, stderr io.Writer, run command) error {
 // figuresOf measures, or takes what was measured before.
 func figuresOf(o *options, args []string, some []chapter, run command) (rounds []round, a about, err error) {
 	if o.from != "" {
-		return earlierFigures(o.from)
+		return earlierFigures(o)
 	}
 	a = newAbout(o, args)
 	if o.raw != "" {
@@ -147,15 +150,18 @@ func figuresOf(o *options, args []string, some []chapter, run command) (rounds [
 	if o.raw != "" {
 		err = a.write(o.raw)
 	}
-	return rounds, a, err
+	return rounds, a, errors.Join(err, o.remember(a, texts))
 }
 
-// earlierFigures are those of an earlier run, which kept them in dir.
-func earlierFigures(dir string) (rounds []round, a about, err error) {
-	if a, err = readAbout(dir); err != nil {
+// earlierFigures are those of an earlier run, which kept them in a folder.
+func earlierFigures(o *options) (rounds []round, a about, err error) {
+	if a, err = readAbout(o.from); err != nil {
 		return nil, a, err
 	}
-	texts, err := load(dir)
+	texts, err := load(o.from)
+	if err == nil {
+		err = o.remember(a, texts)
+	}
 	return a.parse(texts), a, err
 }
 

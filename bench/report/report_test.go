@@ -282,7 +282,16 @@ func TestReportFromEndToEnd(t *testing.T) {
 	require.FileExists(t, svg)
 
 	var again bytes.Buffer
-	require.NoError(t, report([]string{"-run", "decode an ACK_CC", "-from", raw, "-md", "-"}, &again, io.Discard, nil))
+	history := filepath.Join(dir, "history.txt")
+	for range 2 { // as benchstat reads it
+		again.Reset()
+		require.NoError(t, report([]string{"-run", "decode an ACK_CC", "-from", raw, "-md", "-", "-history", history}, &again, io.Discard, nil))
+	}
+	kept, err := os.ReadFile(history)
+	require.NoError(t, err)
+	require.Regexp(t, `^commit: .*\ndate: 20..-..-..\nprocs: 4\nload: .*\ngo: go1.*\ncpu: fake\nBenchmarkPDSAckCC/op=decode-4 100 1000000 ns/op`, string(kept))
+	require.Equal(t, 6, bytes.Count(kept, []byte("BenchmarkPDSAckCC")), "three rounds, twice")
+	require.NotContains(t, string(kept), header)
 	written, err := os.ReadFile(md)
 	require.NoError(t, err)
 	require.Equal(t, markBegin+"\n"+again.String()+markEnd+"\n", string(written), "the kept rounds give the same table")
