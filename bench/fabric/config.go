@@ -148,6 +148,8 @@ type Progress struct {
 	Now             link.Ps
 	Events          int64
 	Done, Transfers int // finished ones, and all
+
+	Delivered, Packets int64 // of data: that arrived whole, each once, and that all transfers have
 }
 
 func (c *Config) fill() error {

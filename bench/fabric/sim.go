@@ -347,5 +347,12 @@ func (s *sim) report() (stop bool) {
 }
 
 func (s *sim) progress() Progress {
-	return Progress{Now: link.Ps(s.now), Events: s.count.Events, Done: s.done, Transfers: len(s.transfers)}
+	p := Progress{
+		Now: link.Ps(s.now), Events: s.count.Events, Done: s.done, Transfers: len(s.transfers),
+		Delivered: s.count.Delivered - s.count.Duplicates,
+	}
+	for i := range s.transfers {
+		p.Packets += s.transfers[i].flow.packets(s.cfg.payload())
+	}
+	return p
 }

@@ -470,6 +470,11 @@ func TestRunProgress(t *testing.T) {
 	r := run(t, c)
 	require.EqualValues(t, r.Totals.Events/progressEvery, len(calls))
 	require.Equal(t, 128, calls[0].Transfers)
+	require.Equal(t, r.Totals.New, calls[0].Packets)
+	last := calls[len(calls)-1]
+	require.Positive(t, calls[0].Delivered)
+	require.LessOrEqual(t, last.Delivered, last.Packets)
+	require.Greater(t, last.Delivered, last.Packets/2)
 }
 
 func TestRunStopsAtEnd(t *testing.T) {

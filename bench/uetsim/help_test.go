@@ -30,8 +30,8 @@ func TestHelpOfAScenario(t *testing.T) {
 }
 
 func TestProgressLine(t *testing.T) {
-	p := fabric.Progress{Now: 1500 * link.Microsecond, Events: 3_000_000, Done: 10, Transfers: 40}
+	p := fabric.Progress{Now: 1500 * link.Microsecond, Events: 3_000_000, Done: 10, Transfers: 40, Delivered: 1000, Packets: 4000}
 	require.Equal(t, "1.5 ms simulated, 10 of 40 transfers done, 3 M events, about 15s left", progressLine(p, 5*time.Second))
-	p.Done = 0
-	require.Equal(t, "1.5 ms simulated, 0 of 40 transfers done, 3 M events", progressLine(p, 5*time.Second))
+	p.Delivered = 0
+	require.Equal(t, "1.5 ms simulated, 10 of 40 transfers done, 3 M events", progressLine(p, 5*time.Second))
 }

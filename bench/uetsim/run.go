@@ -172,11 +172,11 @@ func progressTo(stderr io.Writer) func(fabric.Progress) {
 }
 
 // progressLine tells how far a run has come that has taken so long, and how long the rest takes
-// if transfers end at the pace at which they have.
+// if packets arrive at the pace at which they have.
 func progressLine(p fabric.Progress, took time.Duration) string {
 	line := fmt.Sprintf("%.1f ms simulated, %d of %d transfers done, %d M events", float64(p.Now)/1e9, p.Done, p.Transfers, p.Events/1e6)
-	if p.Done > 0 {
-		left := time.Duration(float64(took) * float64(p.Transfers-p.Done) / float64(p.Done))
+	if p.Delivered > 0 {
+		left := time.Duration(float64(took) * float64(p.Packets-p.Delivered) / float64(p.Delivered))
 		line += fmt.Sprintf(", about %s left", left.Round(time.Second))
 	}
 	return line

@@ -98,12 +98,13 @@ func sweep(ctx context.Context, args []string, stdout, stderr io.Writer) (err er
 	if err := c.plan(o.axes); err != nil {
 		return err
 	}
-	defer c.progressTo(stderr)()
+	end := c.progressTo(stderr)
 	if o.serve != "" {
 		err = c.serve(ctx, o, stderr)
 	} else {
 		err = c.runHere(ctx, o.parallel)
 	}
+	end()
 	return c.sum(ctx, err, stdout)
 }
 
