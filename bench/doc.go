@@ -16,5 +16,6 @@
 //
 // Beside it: bench/fabric simulates a fabric, bench/hol and bench/iblink a part of one;
 // bench/uetpcap writes and prints captures; bench/uetsim, bench/uetperf and bench/report
-// are commands; bench/peers has other ways to do the same, in a module of its own.
+// are commands. Modules of their own are bench/peers, with other ways to do the same, and
+// bench/uetsweep, a command that runs bench/uetsim many times and compares.
 package bench

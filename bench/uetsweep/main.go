@@ -20,7 +20,7 @@
 //
 // Of 10,000 jobs each took 1 ms of CPU more than its uetsim alone, and 3 ms with -serve.
 //
-// It exits with 1 if a job failed or a signal came, and with 2 if it could not run at all. What a
+// It exits with 1 if a job failed or a signal came before the end, and with 2 if it could not run at all. What a
 // job's uetsim says against its result, such as transfers that did not finish, is in its line.
 package main
 

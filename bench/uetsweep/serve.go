@@ -73,7 +73,7 @@ func (c *campaign) serve(ctx context.Context, o *runOptions, stderr io.Writer) (
 	var workers sync.WaitGroup
 	if o.parallel > 0 {
 		workers.Go(func() {
-			if err := own.work(working, o.parallel); err != nil {
+			if err := own.work(working, o.parallel); working.Err() == nil {
 				c.stop(err)
 			}
 		})
@@ -111,13 +111,20 @@ func (h *host) start(o *runOptions, queue string) (err error) {
 	if opts.TLSConfig, err = o.door.serverTLS(); err != nil {
 		return err
 	}
+	try, err := net.Listen("tcp", net.JoinHostPort(at, port)) // NATS would try for long, and not say why
+	if err != nil {
+		return fmt.Errorf("-serve %s: %w", o.serve, err)
+	}
+	if err := try.Close(); err != nil {
+		return err
+	}
 	if h.server, err = server.NewServer(opts); err != nil {
 		return fmt.Errorf("-serve %s: %w", o.serve, err)
 	}
 	h.server.Start()
 	if !h.server.ReadyForConnections(20 * time.Second) {
 		h.server.Shutdown()
-		return fmt.Errorf("-serve %s: nobody can connect: is the port taken?", o.serve)
+		return fmt.Errorf("-serve %s: nobody can connect", o.serve)
 	}
 	if h.conn, err = nats.Connect("", nats.InProcessServer(h.server), nats.Token(opts.Authorization)); err == nil {
 		h.js, err = jetstream.New(h.conn)

@@ -67,9 +67,9 @@ func join(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := context.WithCancelCause(ctx)
+	working, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	conn, err := d.connect(ctx, *addr, *wait, stop)
+	conn, err := d.connect(working, *addr, *wait, stop)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,11 @@ func join(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return w.work(ctx, *parallel)
+	err = w.work(working, *parallel)
+	if ctx.Err() != nil { // by a signal: whoever has started this worker starts another
+		err = fmt.Errorf("%w: %w", errFailed, context.Cause(ctx))
+	}
+	return err
 }
 
 // connect connects to a sweep, now or when it comes, and again whenever it has gone. Without it
@@ -140,7 +144,7 @@ func (w *worker) work(ctx context.Context, parallel int) error {
 		}
 		loops.Wait()
 	}
-	if cause := context.Cause(ctx); !errors.Is(cause, errOver) && !errors.Is(cause, context.Canceled) {
+	if cause := context.Cause(ctx); !errors.Is(cause, errOver) {
 		return cause
 	}
 	return nil
