@@ -14,7 +14,7 @@
 // hot_test.go: that they still inline, that nothing in them escapes to the heap,
 // and that the collector finds nothing to scan in the state they work on.
 //
-// Beside it: bench/fabric simulates a fabric, bench/hol and bench/iblink a part of one;
+// Beside it: bench/fabric simulates a fabric, bench/goal reads what applications do on one, bench/hol and bench/iblink a part of one;
 // bench/uetpcap writes and prints captures; bench/uetsim, bench/uetperf and bench/report
 // are commands; bench/peers has other ways to do the same, in a module of its own.
 package bench

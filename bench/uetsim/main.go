@@ -5,6 +5,7 @@
 //	go run ./bench/uetsim -list                  all scenarios
 //	go run ./bench/uetsim -scenario link
 //	go run ./bench/uetsim -matrix FILE.cm [-topo FILE.topo] [-cc nscc,rccc,both,none] [-json]
+//	go run ./bench/uetsim -goal FILE [-topo FILE.topo]  what ranks compute and send, as a GOAL schedule says
 //	go run ./bench/uetsim -node light            a lighter transport in place of the endpoints
 //	go run ./bench/uetsim -pcap FILE.pcap        the packets of the (last) run, for Wireshark
 //	go run ./bench/uetsim -trace FILE.csv        how its windows moved, and why
@@ -13,6 +14,13 @@
 //	tcpdump -i any -U -w - | go run ./bench/uetsim decode -json -
 //
 // JSON has, for each run, the fields of fabric.Result, whose names end in their units.
+//
+// -goal reads the text and the binary form of GOAL schedules and tells when each rank has ended. A
+// calculation keeps its CPU for its length, and operations that name another CPU go on beside it.
+// Sends begin when they are ready; a message is received when its source knows that it is there,
+// the event that starts what comes after in htsim's matrices too, or on arrival with -recv-done
+// arrived. A send ends when its message is received, one of up to -eager bytes when it is there.
+// What has no other side, and what waits for it, is listed and makes the exit status 1.
 //
 // A transfer's held_us, and "held by" of -v, is how long its connection had data that it could
 // not send, by what kept it back: the window, the receiver's credit, pacing or an algorithm.

@@ -21,6 +21,9 @@ import (
 // that were given change it.
 type options struct {
 	scenario, matrix, topo string
+	goal                   string
+	recvDone               string
+	eager                  int64
 	list, json, verbose    bool
 	version                bool
 
@@ -51,7 +54,10 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	f.BoolVar(&o.list, "list", false, "list the scenarios")
 	f.BoolVar(&o.version, "version", false, "say which version this is")
 	f.StringVar(&o.matrix, "matrix", "", "connection matrix (*.cm, *.tm, also *.gz) to run instead of a scenario")
-	f.StringVar(&o.topo, "topo", "", "topology (*.topo) for -matrix; default: a fat tree")
+	f.StringVar(&o.goal, "goal", "", "GOAL schedule (text or binary, also *.gz) to run instead of a scenario: what each rank computes and sends")
+	f.StringVar(&o.recvDone, "recv-done", "acked", "when a message of -goal is received: acked (its source knows, as in htsim) or arrived (its last byte is there)")
+	f.Int64Var(&o.eager, "eager", -1, "largest message of -goal, bytes, whose send ends without its recv; -1: none")
+	f.StringVar(&o.topo, "topo", "", "topology (*.topo) for -matrix and -goal; default: a fat tree")
 	f.BoolVar(&o.json, "json", false, "write JSON with all parameters and results")
 	f.BoolVar(&o.verbose, "v", false, "list every transfer and every queue")
 	f.StringVar(&o.cc, "cc", "nscc", "congestion control, several with commas: none, nscc, rccc, both, observe")
@@ -64,7 +70,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	f.Float64Var(&o.speed, "speed", 100, "link speed of the default fat tree, Gb/s; scales a scenario's links")
 	f.Float64Var(&o.hop, "hop", 1, "latency of a link of the default fat tree, us")
 	f.Float64Var(&o.rtt, "rtt", 0, "config_base_rtt, us; 0: that of the idle topology")
-	f.Float64Var(&o.end, "end", 1e6, "simulated time to stop at, us")
+	f.Float64Var(&o.end, "end", 1e6, "simulated time to stop at, us; of -goal, if not given, 1e8")
 	f.BoolVar(&o.trim, "trim", true, "switches trim instead of dropping")
 	f.BoolVar(&o.ecn, "ecn", true, "switches mark")
 	f.Int64Var(&o.cwnd, "cwnd", 0, "first window, bytes; 0: MaxWnd")
@@ -109,14 +115,18 @@ func (o *options) check(f *flag.FlagSet) error {
 	if err := o.checkNode(); err != nil {
 		return err
 	}
+	if _, ok := recvDone[o.recvDone]; !ok {
+		return fmt.Errorf("-recv-done %q, want acked or arrived", o.recvDone)
+	}
 	return cmp.Or(
-		apart([]string{"-matrix", "-topo", "-pcap", "-trace", "-cpuprofile"},
-			[]string{o.matrix, o.topo, o.capture.path, o.trace.path, o.profile.path}),
+		apart([]string{"-matrix", "-goal", "-topo", "-pcap", "-trace", "-cpuprofile"},
+			[]string{o.matrix, o.goal, o.topo, o.capture.path, o.trace.path, o.profile.path}),
 		cli.Range("-speed", o.speed, 0.001, 35_000, "Gb/s"),
 		cli.Range("-hop", o.hop, 1e-6, 1e6, "us"),
 		cli.Range("-rtt", o.rtt, 0, 1e6, "us"),
 		cli.Range("-end", o.end, 1e-6, 1e12, "us"),
 		cli.Range("-paths", o.paths, 1, 65_536, "entropy values, a power of two"),
+		cli.Range("-eager", o.eager, -1, math.MaxInt64, "bytes"),
 		cli.Range("-cwnd", o.cwnd, 0, math.MaxUint32, "bytes"),
 		cli.Range("-first-credit", o.credit, 0, math.MaxUint32, "bytes"),
 		cli.Range("-packet", cmp.Or(o.packet, fabric.HeaderBytes+1), fabric.HeaderBytes+1, 32_768, "bytes, or 0"),
@@ -143,15 +153,19 @@ func (o *options) checkNode() error {
 // applies returns an error for a flag that would change nothing in what is to be run.
 func (o *options) applies(name string) error {
 	switch {
-	case o.matrix != "" && name == "scenario":
-		return errors.New("-scenario and -matrix exclude each other")
-	case o.matrix == "" && slices.Contains([]string{"topo", "cc", "hop"}, name):
-		return fmt.Errorf("-%s needs -matrix", name)
+	case o.matrix != "" && o.goal != "":
+		return errors.New("-matrix and -goal exclude each other")
+	case o.workload() && name == "scenario":
+		return errors.New("-scenario and -matrix or -goal exclude each other")
+	case !o.workload() && slices.Contains([]string{"topo", "cc", "hop"}, name):
+		return fmt.Errorf("-%s needs -matrix or -goal", name)
+	case o.goal == "" && slices.Contains([]string{"recv-done", "eager"}, name):
+		return fmt.Errorf("-%s needs -goal", name)
 	case o.topo != "" && slices.Contains([]string{"speed", "hop"}, name):
 		return fmt.Errorf("-%s and -topo exclude each other", name)
-	case o.matrix == "" && slices.Contains(o.chosen.ignores, name):
+	case !o.workload() && slices.Contains(o.chosen.ignores, name):
 		return fmt.Errorf("-%s changes nothing in scenario %s", name, o.scenario)
-	case o.matrix != "" && name == "first-credit" && !strings.Contains(o.cc, "rccc") && !strings.Contains(o.cc, "both"):
+	case o.workload() && name == "first-credit" && !strings.Contains(o.cc, "rccc") && !strings.Contains(o.cc, "both"):
 		return errors.New("-first-credit needs -cc rccc or both")
 	}
 	return nil
@@ -201,7 +215,7 @@ func (o *options) with(c fabric.Config, cc string) fabric.Config {
 		c.Context = o.trace.run()
 	}
 	set := func(name string, to func()) {
-		if o.given[name] || o.matrix != "" {
+		if o.given[name] || o.workload() {
 			to()
 		}
 	}
@@ -209,7 +223,9 @@ func (o *options) with(c fabric.Config, cc string) fabric.Config {
 	set("paths", func() { c.Entropy.Values = o.paths })
 	set("rules", func() { c.Rules = rules[o.rules] })
 	set("rtt", func() { c.BaseRTT = microseconds(o.rtt) })
-	set("end", func() { c.End = microseconds(o.end) })
+	if o.goal == "" || o.given["end"] { // applications may take long, and end by themselves
+		set("end", func() { c.End = microseconds(o.end) })
+	}
 	set("trim", func() { c.NoTrim = !o.trim })
 	set("ecn", func() { c.NoECN = !o.ecn })
 	set("cwnd", func() { c.InitialCwnd = o.cwnd })
@@ -223,9 +239,17 @@ func (o *options) with(c fabric.Config, cc string) fabric.Config {
 
 func microseconds(us float64) link.Ps { return link.Ps(us * float64(link.Microsecond)) }
 
-// load reads the files of -matrix and -topo.
+// workload reports whether a file says what to run.
+func (o *options) workload() bool { return o.matrix != "" || o.goal != "" }
+
+// load reads the files of -matrix, -goal and -topo.
 func (o *options) load() (c fabric.Config, err error) {
-	if c.Matrix, err = fabric.ReadMatrix(o.matrix); err == nil && o.topo != "" {
+	if o.goal != "" {
+		c.Application, err = o.application()
+	} else {
+		c.Matrix, err = fabric.ReadMatrix(o.matrix)
+	}
+	if err == nil && o.topo != "" {
 		c.Topology, err = fabric.ReadTopology(o.topo)
 	}
 	return c, err

@@ -53,6 +53,9 @@ func (o *options) print(w io.Writer, r *report) error {
 		most = math.MaxInt
 	}
 	for _, n := range r.Runs {
+		if n.Result.Application != nil {
+			p.application(n, o.verbose)
+		}
 		if o.verbose {
 			p.transfers(n)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/uetcc/uetcc/bench/fabric"
 )
@@ -103,7 +104,9 @@ func (r *report) failed() (why []string) {
 		for _, v := range n.Result.Violations {
 			why = append(why, n.Name+": "+v)
 		}
-		if n.Result.Unfinished > 0 {
+		if a := n.Result.Application; a != nil && a.Unfinished > 0 && n.Result.Stopped == 0 {
+			why = append(why, fmt.Sprintf("%s: %d operations did not end: %s", n.Name, a.Unfinished, strings.Join(a.Waiting, "; ")))
+		} else if n.Result.Unfinished > 0 {
 			why = append(why, fmt.Sprintf("%s: %d transfers did not finish: %s", n.Name, n.Result.Unfinished, r.ended(n.Result)))
 		}
 	}

@@ -101,8 +101,8 @@ func (o *options) profiled() (*report, error) {
 }
 
 func (o *options) execute() (*report, error) {
-	if o.matrix != "" {
-		return o.runMatrix()
+	if o.workload() {
+		return o.runWorkload()
 	}
 	r, err := o.chosen.run(o)
 	if part := new(partError); errors.As(err, &part) {
@@ -118,13 +118,18 @@ func (o *options) execute() (*report, error) {
 	return r, nil
 }
 
-// runMatrix runs a workload file once for each word of -cc.
-func (o *options) runMatrix() (*report, error) {
+// runWorkload runs a workload file once for each word of -cc.
+func (o *options) runWorkload() (*report, error) {
 	c, err := o.load()
 	if err != nil {
 		return nil, err
 	}
-	r := &report{Name: o.matrix, About: fmt.Sprintf("%d transfers between %d nodes", len(c.Matrix.Flows), c.Matrix.Nodes)}
+	r := &report{Name: o.matrix}
+	if c.Application != nil {
+		r.Name, r.About = o.goal, aboutSchedule(c.Application.Schedule)
+	} else {
+		r.About = fmt.Sprintf("%d transfers between %d nodes", len(c.Matrix.Flows), c.Matrix.Nodes)
+	}
 	for _, cc := range strings.Split(o.cc, ",") {
 		if _, err := r.add(cc, o.with(c, cc)); err != nil {
 			return nil, err
