@@ -6,6 +6,8 @@
 //	go run ./bench/uetsim -scenario link
 //	go run ./bench/uetsim -matrix FILE.cm [-topo FILE.topo] [-cc nscc,rccc,both,none] [-json]
 //	go run ./bench/uetsim -goal FILE [-topo FILE.topo]  what ranks compute and send, as a GOAL schedule says
+//	go run ./bench/uetsim gen ring -ranks 64 -bytes 8388608 > FILE   makes such a schedule, or a matrix
+//	go run ./bench/uetsim gen ring -ranks 64 -bytes 8388608 > FILE   makes such a schedule, or a matrix
 //	go run ./bench/uetsim -node light            a lighter transport in place of the endpoints
 //	go run ./bench/uetsim -pcap FILE.pcap        the packets of the (last) run, for Wireshark
 //	go run ./bench/uetsim -trace FILE.csv        how its windows moved, and why

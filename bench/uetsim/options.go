@@ -81,7 +81,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	f.StringVar(&o.trace.path, "trace", "", "write the congestion control of the last run to this file: CSV, a line for each event of a connection")
 	f.StringVar(&o.profile.path, "cpuprofile", "", "write where the CPU time goes to this file, for go tool pprof")
 	f.IntVar(&o.slow, "slow", 0, "uplinks that run at a quarter of their speed")
-	if err := cli.Parse(f, args, "uetsim [flags], or uetsim decode FILE.pcap ...", stderr); err != nil {
+	if err := cli.Parse(f, args, "uetsim [flags], uetsim gen KIND [flags], or uetsim decode FILE.pcap ...", stderr); err != nil {
 		return nil, err
 	}
 	f.Visit(func(g *flag.Flag) { o.given[g.Name] = true })

@@ -40,6 +40,12 @@ func command(args []string, stdout, stderr io.Writer) (failed []string, err erro
 	if len(args) > 0 && args[0] == "decode" {
 		return nil, decode(args[1:], stdout, stderr)
 	}
+	if len(args) > 0 && args[0] == "gen" {
+		return nil, generate(args[1:], stdout, stderr)
+	}
+	if len(args) > 0 && args[0] == "gen" {
+		return nil, generate(args[1:], stdout, stderr)
+	}
 	o, err := parseOptions(args, stderr)
 	if err != nil {
 		return nil, err
