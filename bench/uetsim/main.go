@@ -4,7 +4,7 @@
 //	go run ./bench/uetsim                        the 7-to-1 incast, with and without NSCC
 //	go run ./bench/uetsim -list                  all scenarios
 //	go run ./bench/uetsim -scenario link
-//	go run ./bench/uetsim -matrix FILE.cm [-topo FILE.topo] [-cc nscc,rccc,both,none] [-json]
+//	go run ./bench/uetsim -matrix FILE.cm [-topo FILE.topo] [-cc nscc,rccc,both,none,dctcp,cubic,swift,constant] [-json]
 //	go run ./bench/uetsim -goal FILE [-topo FILE.topo]  what ranks compute and send, as a GOAL schedule says
 //	go run ./bench/uetsim gen ring -ranks 64 -bytes 8388608 > FILE   makes such a schedule, or a matrix
 //	go run ./bench/uetsim gen ring -ranks 64 -bytes 8388608 > FILE   makes such a schedule, or a matrix
@@ -23,6 +23,11 @@
 // the event that starts what comes after in htsim's matrices too, or on arrival with -recv-done
 // arrived. A send ends when its message is received, one of up to -eager bytes when it is there.
 // What has no other side, and what waits for it, is listed and makes the exit status 1.
+//
+// -cc runs the same once for each of its words: the engine's own (nscc, rccc, both; observe computes
+// and does not enforce; none sends all at once) and the baselines of ccc/baseline, which run alone.
+// rccc is what EQDS made of receiver credit: the receiver paces its senders, and what is trimmed
+// asks again.
 //
 // A transfer's held_us, and "held by" of -v, is how long its connection had data that it could
 // not send, by what kept it back: the window, the receiver's credit, pacing or an algorithm.
@@ -55,4 +60,4 @@ package main
 
 import "os"
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() { os.Exit(Main(os.Args[1:], Baselines(), os.Stdout, os.Stderr)) }

@@ -38,6 +38,8 @@ type options struct {
 	credit             int64
 	slow               int
 
+	algorithms Algorithms
+
 	chosen   *scenario
 	given    map[string]bool
 	progress func(fabric.Progress)
@@ -47,8 +49,8 @@ type options struct {
 	profile  lastFile
 }
 
-func parseOptions(args []string, stderr io.Writer) (*options, error) {
-	o := &options{given: map[string]bool{}}
+func parseOptions(args []string, own Algorithms, stderr io.Writer) (*options, error) {
+	o := &options{given: map[string]bool{}, algorithms: own}
 	f := flag.NewFlagSet("uetsim", flag.ContinueOnError)
 	f.StringVar(&o.scenario, "scenario", "incast", "scenario to run, see -list")
 	f.BoolVar(&o.list, "list", false, "list the scenarios")
@@ -60,7 +62,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	f.StringVar(&o.topo, "topo", "", "topology (*.topo) for -matrix and -goal; default: a fat tree")
 	f.BoolVar(&o.json, "json", false, "write JSON with all parameters and results")
 	f.BoolVar(&o.verbose, "v", false, "list every transfer and every queue")
-	f.StringVar(&o.cc, "cc", "nscc", "congestion control, several with commas: none, nscc, rccc, both, observe")
+	f.StringVar(&o.cc, "cc", "nscc", "congestion control, several with commas: "+strings.Join(o.words(), ", "))
 	f.StringVar(&o.entropy, "entropy", "mixed", "path choice: oblivious, bitmap, reps, reps-legacy, mixed")
 	f.IntVar(&o.paths, "paths", 64, "entropy values of a connection; 1 is one fixed path")
 	f.StringVar(&o.rules, "rules", "spec", "windows and queues: spec (UE Specification) or htsim")
@@ -102,8 +104,8 @@ func (o *options) check(f *flag.FlagSet) error {
 		}
 	}
 	for _, cc := range strings.Split(o.cc, ",") {
-		if _, ok := modes[cc]; !ok {
-			return fmt.Errorf("-cc %q, want none, nscc, rccc, both or observe", cc)
+		if !slices.Contains(o.words(), cc) {
+			return fmt.Errorf("-cc %q, want one of %s", cc, strings.Join(o.words(), ", "))
 		}
 	}
 	if _, ok := schemes[o.entropy]; !ok {
@@ -187,6 +189,11 @@ type ccMode struct {
 	mode    ccc.Mode
 }
 
+// words are all that -cc knows: those of the engine, then the algorithms.
+func (o *options) words() []string {
+	return append([]string{"none", "nscc", "rccc", "both", "observe"}, slices.Sorted(maps.Keys(o.algorithms))...)
+}
+
 var modes = map[string]ccMode{
 	"none":    {ccc.ControlNSCC, ccc.ModeOff},
 	"nscc":    {ccc.ControlNSCC, ccc.ModeEnforce},
@@ -204,7 +211,10 @@ var rules = map[string]fabric.Rules{"spec": fabric.RulesSpec, "htsim": fabric.Ru
 
 // with is c with congestion control cc and with every flag that was given.
 func (o *options) with(c fabric.Config, cc string) fabric.Config {
-	m := modes[cc]
+	m, ok := modes[cc]
+	if !ok {
+		m, c.Algorithm = ccMode{ccc.ControlNone, ccc.ModeEnforce}, o.algorithms[cc]
+	}
 	c.Control, c.Mode, c.Progress, c.Seed = m.control, m.mode, o.progress, o.seed
 	c.Stop, c.Held = o.stop, o.verbose || o.json
 	c.Node = nodes[o.node]

@@ -19,9 +19,10 @@ import (
 	"github.com/uetcc/uetcc/bench/internal/cli"
 )
 
-// run is the command without its process: it returns the exit status.
-func run(args []string, stdout, stderr io.Writer) int {
-	failed, err := command(args, stdout, stderr)
+// Main is the command uetsim: it runs what the arguments say and returns the exit status. The
+// words of own are known to -cc beside those of the engine. One call at a time.
+func Main(args []string, own Algorithms, stdout, stderr io.Writer) int {
+	failed, err := command(args, own, stdout, stderr)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
@@ -36,7 +37,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 }
 
 // command does what the command line says, and returns what failed in the simulation.
-func command(args []string, stdout, stderr io.Writer) (failed []string, err error) {
+func command(args []string, own Algorithms, stdout, stderr io.Writer) (failed []string, err error) {
 	if len(args) > 0 && args[0] == "decode" {
 		return nil, decode(args[1:], stdout, stderr)
 	}
@@ -46,7 +47,7 @@ func command(args []string, stdout, stderr io.Writer) (failed []string, err erro
 	if len(args) > 0 && args[0] == "gen" {
 		return nil, generate(args[1:], stdout, stderr)
 	}
-	o, err := parseOptions(args, stderr)
+	o, err := parseOptions(args, own, stderr)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ const workloads = "../fabric/testdata/"
 // uetsim runs the command and returns its status and both outputs.
 func uetsim(args ...string) (status int, stdout, stderr string) {
 	var out, errs bytes.Buffer
-	status = run(args, &out, &errs)
+	status = Main(args, Baselines(), &out, &errs)
 	return status, out.String(), errs.String()
 }
 
@@ -135,7 +135,7 @@ func TestFailuresSetTheStatus(t *testing.T) {
 		{"no such file", []string{"-matrix", "nowhere.cm"}, 2, "nowhere.cm"},
 		{"no such scenario", []string{"-scenario", "outage"}, 2, `no scenario "outage", there are: `},
 		{"no such flag", []string{"-colour"}, 2, "flag provided but not defined"},
-		{"no such mode", []string{"-matrix", one, "-cc", "dctcp"}, 2, `-cc "dctcp"`},
+		{"no such mode", []string{"-matrix", one, "-cc", "bbr"}, 2, `-cc "bbr"`},
 		{"no such scheme", []string{"-entropy", "luck"}, 2, `-entropy "luck"`},
 		{"no such node", []string{"-node", "nic"}, 2, `-node "nic"`},
 		{"endpoints by the rules of another", []string{"-node", "endpoint", "-rules", "htsim"}, 2, "-rules htsim are rules of -node light"},
@@ -184,7 +184,7 @@ func TestRecordsStandBesideTheirLike(t *testing.T) {
 
 // An output that cannot be written to is an error, not a silent half report.
 func TestWriteError(t *testing.T) {
-	require.Equal(t, 2, run([]string{"-matrix", workloads + "one.cm"}, failingWriter{}, &bytes.Buffer{}))
+	require.Equal(t, 2, Main([]string{"-matrix", workloads + "one.cm"}, nil, failingWriter{}, &bytes.Buffer{}))
 }
 
 type failingWriter struct{}

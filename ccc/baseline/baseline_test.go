@@ -13,6 +13,8 @@ import (
 const (
 	mtu = 4000
 	rtt = 10_000 // ns
+
+	firstNSCC = 10 * mtu
 )
 
 // A driver plays a context that always has data to send.
@@ -30,7 +32,7 @@ func drive(a ccc.Algorithm) *driver {
 // fill sends what is allowed.
 func (d *driver) fill() (packets int) {
 	for {
-		bytes, at := d.Allow(d.now, ccc.Standing{Inflight: d.inflight, MTU: mtu, BaseRTT: rtt, Cwnd: 5 * mtu})
+		bytes, at := d.Allow(d.now, ccc.Standing{Inflight: d.inflight, MTU: mtu, BaseRTT: rtt, Cwnd: firstNSCC})
 		if bytes < mtu || at > d.now {
 			return packets
 		}
@@ -234,7 +236,7 @@ func TestSwiftPacesBelowAPacket(t *testing.T) {
 }
 
 func TestConstant(t *testing.T) {
-	require.EqualValues(t, 5*mtu, drive(&Constant{}).inflight, "NSCC's first window")
+	require.EqualValues(t, firstNSCC, drive(&Constant{}).inflight)
 	d := drive(&Constant{Cwnd: 7 * mtu})
 	d.round(7, 9*rtt)
 	d.nack()

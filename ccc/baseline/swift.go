@@ -24,7 +24,7 @@ const (
 // it becomes a pace. Of its two delays it has that of the fabric; the time that a destination
 // keeps a packet is not in a round trip here.
 type Swift struct {
-	InitialCwnd int64 // bytes; 0: 10 packets
+	InitialCwnd int64 // bytes; 0: NSCC's first window, since there is no slow start
 	Target      int64 // ns, for a window of 100 packets or more; 0: half as much again as the base round trip
 	Scaling     int64 // fs_range, ns: how much longer it may be for small windows; 0: five times Target, below 0: nothing
 
@@ -100,7 +100,7 @@ func (w *Swift) OnInferredLoss(now int64, _ ccc.Loss) {
 func (w *Swift) Allow(_ int64, s ccc.Standing) (bytes, notBefore int64) {
 	if w.mtu == 0 {
 		w.mtu, w.rtt = float64(s.MTU), s.BaseRTT
-		w.packets = float64(cmp.Or(w.InitialCwnd, firstPackets*s.MTU)) / w.mtu
+		w.packets = float64(cmp.Or(w.InitialCwnd, s.Cwnd)) / w.mtu
 		w.target = cmp.Or(w.Target, s.BaseRTT+s.BaseRTT/2)
 		w.scaling = max(cmp.Or(w.Scaling, 5*w.target), 0)
 	}
