@@ -15,6 +15,6 @@
 // and that the collector finds nothing to scan in the state they work on.
 //
 // Beside it: bench/fabric simulates a fabric, bench/goal reads what applications do on one, bench/hol and bench/iblink a part of one;
-// bench/uetpcap writes and prints captures; bench/uetsim, bench/uetperf and bench/report
+// bench/uetpcap writes and prints captures; bench/uetsim (around the library bench/uetsim/sim), bench/uetperf and bench/report
 // are commands; bench/peers has other ways to do the same, in a module of its own.
 package bench

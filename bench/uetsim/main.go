@@ -7,7 +7,6 @@
 //	go run ./bench/uetsim -matrix FILE.cm [-topo FILE.topo] [-cc nscc,rccc,both,none,dctcp,cubic,swift,constant] [-json]
 //	go run ./bench/uetsim -goal FILE [-topo FILE.topo]  what ranks compute and send, as a GOAL schedule says
 //	go run ./bench/uetsim gen ring -ranks 64 -bytes 8388608 > FILE   makes such a schedule, or a matrix
-//	go run ./bench/uetsim gen ring -ranks 64 -bytes 8388608 > FILE   makes such a schedule, or a matrix
 //	go run ./bench/uetsim -node light            a lighter transport in place of the endpoints
 //	go run ./bench/uetsim -pcap FILE.pcap        the packets of the (last) run, for Wireshark
 //	go run ./bench/uetsim -trace FILE.csv        how its windows moved, and why
@@ -26,8 +25,8 @@
 //
 // -cc runs the same once for each of its words: the engine's own (nscc, rccc, both; observe computes
 // and does not enforce; none sends all at once) and the baselines of ccc/baseline, which run alone.
-// rccc is what EQDS made of receiver credit: the receiver paces its senders, and what is trimmed
-// asks again.
+// rccc is the receiver credit of EQDS in Ultra Ethernet's form. The command is a few lines around
+// package sim, which runs any other algorithm as well.
 //
 // A transfer's held_us, and "held by" of -v, is how long its connection had data that it could
 // not send, by what kept it back: the window, the receiver's credit, pacing or an algorithm.
@@ -58,6 +57,10 @@
 // scenario does not hold or a signal came, and with 2 if it could not run at all.
 package main
 
-import "os"
+import (
+	"os"
 
-func main() { os.Exit(Main(os.Args[1:], Baselines(), os.Stdout, os.Stderr)) }
+	"github.com/uetcc/uetcc/bench/uetsim/sim"
+)
+
+func main() { os.Exit(sim.Main(os.Args[1:], sim.Baselines(), os.Stdout, os.Stderr)) }
