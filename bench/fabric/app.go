@@ -84,9 +84,9 @@ type app struct {
 	s         *sim
 	cfg       *Application
 	ops       []uint32 // by transfer: the send
-	transfer  map[uint32]uint32
-	sent      int // transfers that were begun
-	computing int // calculations that have not ended
+	transfer  []uint32 // by operation that is such a send
+	sent      int      // transfers that were begun
+	computing int      // calculations that have not ended
 	contexts  map[[2]int]*contexts
 }
 
@@ -99,13 +99,13 @@ type contexts struct {
 
 func newApp(s *sim) *app {
 	c := s.cfg.Application
-	a := &app{s: s, cfg: c, transfer: map[uint32]uint32{}, contexts: map[[2]int]*contexts{}}
+	a := &app{s: s, cfg: c, contexts: map[[2]int]*contexts{}}
 	a.Machine = goal.NewMachine(c.Schedule, c.Eager, a)
 	op := uint32(0)
 	for r := range c.Schedule.Ranks {
 		for i := range c.Schedule.Ranks[r].Ops {
+			a.transfer = append(a.transfer, uint32(len(a.ops)))
 			if leaves(r, &c.Schedule.Ranks[r].Ops[i]) {
-				a.transfer[op] = uint32(len(a.ops))
 				a.ops = append(a.ops, op)
 			}
 			op++

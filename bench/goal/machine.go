@@ -31,6 +31,7 @@ type Machine struct {
 	eager int64
 
 	first []uint32 // operation of each rank, and one more
+	rank  []uint32 // by operation
 	next  []followers
 	ops   []opState
 	cpus  []cpu // of each rank CPUs
@@ -94,6 +95,7 @@ func NewMachine(s *Schedule, eager int64, h Host) *Machine {
 		m.next = append(m.next, dependents(r))
 		n += uint32(len(r.Ops))
 		for _, o := range r.Ops {
+			m.rank = append(m.rank, uint32(i))
 			if o.Kind == KindRecv {
 				m.any[i].source = m.any[i].source || o.Peer == Any
 				m.any[i].tag = m.any[i].tag || o.Tag == Any
@@ -146,11 +148,8 @@ func (m *Machine) Acknowledged(now int64, send uint32) {
 	m.run()
 }
 
-// Rank is the rank of an operation, and Op what it is.
-func (m *Machine) Rank(op uint32) int {
-	r, _ := slices.BinarySearch(m.first, op+1)
-	return r - 1
-}
+// Rank is the rank of an operation.
+func (m *Machine) Rank(op uint32) int { return int(m.rank[op]) }
 
 // Op is what an operation says.
 func (m *Machine) Op(op uint32) *Op {

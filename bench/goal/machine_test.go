@@ -146,3 +146,28 @@ func TestMachineLongChains(t *testing.T) {
 	w.run()
 	require.True(t, w.Done())
 }
+
+// Whatever a schedule says, each operation ends or is left, once.
+func FuzzMachine(f *testing.F) {
+	f.Add(ranks("a: send 10b to 1\nb: calc 1\nb requires a", "recv 10b from 0 tag 1\ncalc 3"), int64(-1))
+	f.Add(ranks("a: recv 1b from -1 tag -1 cpu 1\nb: calc 5\nb irequires a", "send 500b to 0 tag 1\nsend 1b to 0 tag 2", "a: send 0b to 2\nrecv 9b from -1"), int64(1<<20))
+	f.Add(ranks("a: recv 1b from 1 tag -1\nb: recv 1b from -1 tag 4\nb requires a", "a: send 500b to 0 tag 4\nb: send 1b to 0 tag -1\nb irequires a"), int64(0))
+	f.Fuzz(func(t *testing.T, text string, eager int64) {
+		s, err := goal.ParseText("x", strings.NewReader(text))
+		if err != nil || len(text) > 4096 {
+			return
+		}
+		w := &wire{latency: 10}
+		w.Machine = goal.NewMachine(s, eager, w)
+		w.run()
+		all := s.Count(goal.KindSend) + s.Count(goal.KindRecv) + s.Count(goal.KindCalc)
+		left := 0
+		w.Left(func(rank int, op uint32, why string) bool {
+			left++
+			return true
+		})
+		if w.Ended()+left != all || w.Done() != (left == 0) {
+			t.Fatalf("%d of %d ended, %d are left", w.Ended(), all, left)
+		}
+	})
+}
