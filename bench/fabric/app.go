@@ -56,7 +56,11 @@ func (c *Config) fillApplication() error {
 	}
 	nics := a.Schedule.NICs()
 	m := &Matrix{Nodes: len(a.Schedule.Ranks) * nics}
-	if err := check.Range(ErrConfig, "Application: ranks times NICs", m.Nodes, 1, maxNodes); err != nil {
+	hosts := maxNodes
+	if c.Topology != nil {
+		hosts = c.Topology.Nodes
+	}
+	if err := check.Range(ErrConfig, "Application: ranks times NICs", m.Nodes, 1, hosts); err != nil {
 		return err
 	}
 	ops := 0

@@ -69,6 +69,8 @@ func TestApplicationErrors(t *testing.T) {
 		{Config{Application: &Application{Schedule: &goal.Schedule{}}}, "no ranks"},
 		{Config{Application: &Application{Schedule: one}, Matrix: &Matrix{Nodes: 2}}, "Matrix and Application exclude each other"},
 		{Config{Application: &Application{Schedule: one}}, "Application: operations"},
+		{Config{Application: &Application{Schedule: &goal.Schedule{Ranks: make([]goal.Rank, 17)}}, Topology: FatTree(16, 1e9, 0)},
+			"Application: ranks times NICs is 17, want 1 to 16"},
 	} {
 		_, err := Run(c.config)
 		require.ErrorContains(t, err, c.want)
