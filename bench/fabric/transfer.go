@@ -113,15 +113,15 @@ func (s *sim) finishTransfers(conn uint32, c *sender) {
 		i := c.started[c.acked]
 		c.acked++
 		c.until = s.endOf(c, c.acked, c.until)
-		s.finished(i)
+		s.complete(i)
 		if int(c.acked) == cap(c.started) {
 			s.giveRings(c, &s.receivers[conn])
 		}
 	}
 }
 
-// finished takes in that all of a transfer is acknowledged at its source.
-func (s *sim) finished(i uint32) {
+// complete takes in that all of a transfer is acknowledged at its source.
+func (s *sim) complete(i uint32) {
 	t := &s.transfers[i]
 	t.finished = s.now
 	s.done++
@@ -131,8 +131,8 @@ func (s *sim) finished(i uint32) {
 	}
 }
 
-// arrived takes in that all of a transfer is at its destination.
-func (s *sim) arrived(i uint32) {
+// landed takes in that all of a transfer is at its destination.
+func (s *sim) landed(i uint32) {
 	t := &s.transfers[i]
 	t.arrived = s.now
 	s.pull(t.flow.RecvDone)
@@ -151,7 +151,7 @@ func (s *sim) arrivedTransfers(conn uint32, r *receiver) {
 		i := c.started[r.arrived]
 		r.arrived++
 		r.until = s.endOf(c, r.arrived, r.until)
-		s.arrived(i)
+		s.landed(i)
 	}
 }
 

@@ -44,7 +44,7 @@ func (w *World) begin(i uint32) {
 	if s.app != nil {
 		m.Context = s.app.takeContext(&t.flow)
 	}
-	m.Here = func() { s.arrived(i) }
+	m.Here = func() { s.landed(i) }
 	m.Done = func() {
 		if !m.OK() {
 			w.failed = append(w.failed, fmt.Sprintf("%d to %d: %v %v %v", m.Src, m.Dst, m.Err, m.Event.Outcome.Status, m.Event.Cause))
@@ -53,7 +53,7 @@ func (w *World) begin(i uint32) {
 		if s.app != nil {
 			s.app.giveContext(&t.flow, m.Context)
 		}
-		s.finished(i)
+		s.complete(i)
 	}
 	w.Post(m)
 }
