@@ -2,8 +2,8 @@
 // program sends, receives and computes, and which of these operations wait for which.
 //
 // [Read] takes a file in either form of the format, the text that people write and the binary
-// that simulators of the LogGOPS family load. [AppendText] and [AppendBinary] write them. The
-// functions in gen.go make schedules of collective operations. A [Machine] says what is to be
+// that simulators of the LogGOPS family load. [AppendText] and [AppendBinary] write them. A
+// [Pattern] makes schedules of collective operations and other traffic. A [Machine] says what is to be
 // sent and computed as time goes on; it has neither clock nor network, so that any simulator
 // can drive it, as package fabric does.
 package goal
