@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/bench/goal"
+	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/hw/link"
 )
 
@@ -74,5 +75,19 @@ func TestApplicationErrors(t *testing.T) {
 	} {
 		_, err := Run(c.config)
 		require.ErrorContains(t, err, c.want)
+	}
+}
+
+// Without a window a transfer has no more records than packets: 255 units of 128 packets for each
+// message were gigabytes.
+func TestRecordsOfSmallMessages(t *testing.T) {
+	s, err := goal.FindPattern("ring")
+	require.NoError(t, err)
+	ring, err := s.Make(goal.Job{Ranks: 16, Bytes: 1 << 20})
+	require.NoError(t, err)
+	c := Config{Node: NodeEndpoint, Mode: ccc.ModeOff, Application: &Application{Schedule: ring}}
+	require.NoError(t, c.fill())
+	for _, d := range c.degrees() {
+		require.Equal(t, degree{out: 30, in: 30, chunks: 30 * 3}, d)
 	}
 }
