@@ -14,8 +14,9 @@
 // hot_test.go: that they still inline, that nothing in them escapes to the heap,
 // and that the collector finds nothing to scan in the state they work on.
 //
-// Beside it: bench/fabric simulates a fabric, bench/hol and bench/iblink a part of one;
-// bench/uetpcap writes and prints captures; bench/uetsim, bench/uetperf and bench/report
-// are commands. Modules of their own are bench/peers, with other ways to do the same, and
+// Beside it: bench/fabric simulates a fabric, bench/goal reads what applications do on one,
+// bench/hol and bench/iblink a part of one; bench/uetpcap writes and prints captures;
+// bench/uetsim (around the library bench/uetsim/sim), bench/uetperf and bench/report are
+// commands. Modules of their own are bench/peers, with other ways to do the same, and
 // bench/uetsweep, a command that runs bench/uetsim many times and compares.
 package bench

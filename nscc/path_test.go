@@ -3,12 +3,13 @@ package nscc_test
 import (
 	"container/heap"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/ccc/baseline"
 	"github.com/uetcc/uetcc/nscc"
 )
 
@@ -33,59 +34,21 @@ func (w *window) acked(now, size, rtt int64, marked bool) {
 }
 func (w *window) lost(_, size int64) { w.OnInferredLoss(w.p, size) }
 
-// A cubic is a controller: RFC 9438 with hybrid slow start, for comparison. A mark is worth a
-// loss.
-type cubic struct {
-	mtu               float64
-	w, wMax, west     float64 // packets
-	ssthresh          float64
-	began, until      int64 // of the epoch; no second decrease before until
-	srtt, least       int64
-	roundEnd, roundIn int64 // and the smallest round trip of this round
-}
+// A cubic is a controller, for comparison.
+type cubic struct{ baseline.Cubic }
 
 func newCubic(mtu int64) *cubic {
-	return &cubic{mtu: float64(mtu), w: 4, ssthresh: math.Inf(1), least: math.MaxInt64, roundIn: math.MaxInt64}
+	c := &cubic{baseline.Cubic{InitialCwnd: 4 * mtu}}
+	c.Allow(0, ccc.Standing{MTU: mtu})
+	return c
 }
 
-func (c *cubic) cwnd() int64 { return int64(c.w * c.mtu) }
-func (c *cubic) sent(int64)  {}
-
-func (c *cubic) acked(now, _, rtt int64, marked bool) {
-	c.srtt, c.least, c.roundIn = rtt, min(c.least, rtt), min(c.roundIn, rtt)
-	if marked {
-		c.lost(now, 0)
-		return
-	}
-	if now > c.roundEnd {
-		c.roundEnd, c.roundIn = now+rtt, rtt
-	}
-	if c.w < c.ssthresh {
-		c.w++
-		if c.roundIn > c.least+c.least/8 {
-			c.ssthresh = c.w
-		}
-		return
-	}
-	if c.began == 0 {
-		c.began, c.wMax, c.west = now, max(c.wMax, c.w), c.w
-	}
-	const beta, scale = 0.7, 0.4
-	t := float64(now-c.began+rtt) / 1e9
-	target := scale*math.Pow(t-math.Cbrt(c.wMax*(1-beta)/scale), 3) + c.wMax
-	c.west += 3 * (1 - beta) / (1 + beta) / c.w
-	c.w += max(min(target, 1.5*c.w)-c.w, 0) / c.w
-	c.w = max(c.w, c.west)
+func (c *cubic) cwnd() int64     { return c.Cwnd() }
+func (c *cubic) sent(size int64) { c.OnSend(0, size, false) }
+func (c *cubic) acked(now, size, rtt int64, marked bool) {
+	c.OnACK(now, ccc.Ack{Ack: nscc.Ack{Bytes: size, RTT: rtt, ECN: marked}, Packets: 1})
 }
-
-func (c *cubic) lost(now, _ int64) {
-	if now < c.until {
-		return
-	}
-	c.until, c.began, c.wMax = now+c.srtt, 0, c.w
-	c.w = max(c.w*0.7, 2)
-	c.ssthresh = c.w
-}
+func (c *cubic) lost(now, size int64) { c.OnInferredLoss(now, ccc.Loss{Size: size}) }
 
 // A pathConfig is a bottleneck: times ns, rate bytes a second, sizes in bandwidth-delay products.
 type pathConfig struct {

@@ -74,10 +74,12 @@ type Queue struct {
 	ECNMin, ECNMax int64 // none is marked up to ECNMin, all above ECNMax
 }
 
-// Config is everything that a run depends on. Only Matrix has no default.
+// Config is everything that a run depends on. Only Matrix has no default, or Application.
 type Config struct {
 	Node   NodeKind
 	Matrix *Matrix
+
+	Application *Application // what the hosts do, in place of Matrix
 
 	// Endpoint, with [NodeEndpoint], changes the configuration of a host's endpoint, which has
 	// Address, ControlTC, Seed, Target and what follows from the fields below; nil: not.
@@ -153,7 +155,10 @@ type Progress struct {
 }
 
 func (c *Config) fill() error {
-	if c.Node == NodeLight && (c.Matrix == nil || len(c.Matrix.Flows) == 0) {
+	if err := c.fillApplication(); err != nil {
+		return err
+	}
+	if c.Node == NodeLight && c.Application == nil && (c.Matrix == nil || len(c.Matrix.Flows) == 0) {
 		return fmt.Errorf("%w: no transfers to simulate", ErrConfig)
 	}
 	c.Rate = cmp.Or(c.Rate, 100e9)

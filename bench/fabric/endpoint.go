@@ -69,13 +69,16 @@ func (c *Config) endpointConfig(host int) uetcc.Config {
 	return u
 }
 
-// A degree is how many transfers a host sends and receives.
-type degree struct{ out, in int }
+// A degree is how many transfers a host sends and receives, and how many units of 16 packets it
+// may have under way.
+type degree struct{ out, in, chunks int }
 
 // degrees counts the transfers of the matrix by host.
 func (c *Config) degrees() []degree {
 	d := make([]degree, c.Topology.Nodes)
+	most, mtu := c.chunks(), int64(c.endpointMTU())
 	for _, f := range c.Matrix.Flows {
+		d[f.Src].chunks += int(min(int64(most), f.packets(mtu)/16+2))
 		d[f.Src].out++
 		d[f.Dst].in++
 	}
@@ -90,10 +93,9 @@ func (c *Config) poolsOf(host int, u *uetcc.Config) {
 	}
 	d := c.degree[host]
 	n := d.out + d.in
-	chunks := c.chunks()
 	u.Contexts, u.Messages, u.Answers, u.RUDI, u.Waiting = min(n+1, 65535), d.out+1, 1, 1, min(n+1, 65535)
 	u.PDCs = pdc.TableConfig{General: 4*n + 64}
-	u.Memory = pdc.MemoryConfig{Chunks: chunks * max(d.out, 1), Responses: 8 * (n + 1), Events: 256, LongResponses: 1}
+	u.Memory = pdc.MemoryConfig{Chunks: max(d.chunks, c.chunks()), Responses: 8 * (n + 1), Events: 256, LongResponses: 1}
 	t := &u.Target
 	t.Indices, t.Regions, t.Receives, t.Messages, t.Pending = taggedAt+1, 1, 1, 4*d.in+4, 1
 }

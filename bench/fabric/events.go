@@ -25,6 +25,7 @@ const (
 	evAllow                    // an algorithm of the user's wants to be asked
 	evTick                     // a node's deadline has come
 	evCall                     // a function of the user's is due
+	evCalc                     // a calculation of the application is over
 )
 
 // An event as it is handed out.

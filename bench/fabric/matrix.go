@@ -294,12 +294,15 @@ func (p *matrixParser) failure() error {
 	return nil
 }
 
+// tierWords are the tiers in the words of the file format.
+var tierWords = [...]string{"TOR", "AGG", "CORE"}
+
 func (p *matrixParser) tier(to *int) error {
 	if err := p.once("switch_type"); err != nil {
 		return err
 	}
 	w, _ := p.word()
-	for i, name := range [...]string{"TOR", "AGG", "CORE"} {
+	for i, name := range tierWords {
 		if w == name {
 			*to = i
 			return nil

@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -171,4 +172,27 @@ func TestReadFileErrors(t *testing.T) {
 	require.NoError(t, os.WriteFile(plain, []byte("Nodes 2"), 0o666))
 	_, err = ReadTopology(plain)
 	require.ErrorContains(t, err, "unpack "+plain)
+}
+
+// What is written is read as the same matrix.
+func TestAppendMatrixIsParsed(t *testing.T) {
+	for _, file := range []string{"incast_3-1_overlapped.tm", "test_cr_1f10m10p.cm", "alltoall_serial_16n.cm"} {
+		m, err := ReadMatrix("testdata/" + file)
+		require.NoError(t, err)
+		m.Failures = append(m.Failures, Failure{Tier: 1, Switch: 2, Link: 3})
+		again, err := ParseMatrix(file, bytes.NewReader(AppendMatrix(nil, m)))
+		require.NoError(t, err)
+		for _, x := range []*Matrix{m, again} { // lines are the file's
+			for i := range x.Flows {
+				x.Flows[i].Line = 0
+			}
+			for i := range x.Triggers {
+				x.Triggers[i].Line = 0
+			}
+			for i := range x.Failures {
+				x.Failures[i].Line = 0
+			}
+		}
+		require.Equal(t, m, again)
+	}
 }

@@ -20,6 +20,8 @@ type Result struct {
 	Pauses     []PauseResult    `json:"pfc_pauses,omitempty"` // ports that flow control stopped
 	Memory     *MemoryResult    `json:"memory,omitempty"`     // of the host that has one
 	Series     *Series          `json:"series,omitempty"`     // with Config.Series
+
+	Application *ApplicationResult `json:"application,omitempty"` // of Config.Application
 }
 
 // Parameters are all inputs of a run after every default was filled in.
@@ -155,6 +157,9 @@ func (s *sim) result() *Result {
 	}
 	if s.series != nil {
 		r.Series = s.series.result()
+	}
+	if s.app != nil {
+		r.Application = s.app.result()
 	}
 	r.Totals = s.count
 	if s.world != nil {

@@ -40,6 +40,7 @@ type sim struct {
 	faults *faults  // nil: none
 	series *sampler // nil: none
 
+	app       *app // nil: the matrix is not an application's
 	transfers []transfer
 	triggers  map[int64]*triggerState
 	pfc       *pfcState
@@ -84,6 +85,9 @@ func newSim(c Config) (*sim, error) {
 	}
 	if c.Loss+c.Reorder > 0 {
 		s.faults = newFaults(&c)
+	}
+	if c.Application != nil {
+		s.app = newApp(s)
 	}
 	if c.Node == NodeEndpoint {
 		err = cmp.Or(s.addHosts(), s.addTransfers())
@@ -195,6 +199,8 @@ func (s *sim) handle(kind eventKind, what uint32) {
 		s.tick(what)
 	case evCall:
 		s.call(what)
+	case evCalc:
+		s.app.computed(what)
 	}
 }
 

@@ -52,9 +52,13 @@ func (s *sim) addTriggers() {
 	}
 }
 
-// schedule has a transfer start at its time, or when its trigger fires.
+// schedule has a transfer start at its time, or when its trigger fires; an application starts
+// its own.
 func (s *sim) schedule(i uint32) {
 	f := &s.transfers[i].flow
+	if s.app != nil {
+		return
+	}
 	if f.Trigger == 0 {
 		s.events.push(int64(f.Start), evStart, i)
 		return
@@ -106,15 +110,34 @@ func (s *sim) start(i uint32) {
 // finishTransfers completes what is acknowledged to the end.
 func (s *sim) finishTransfers(conn uint32, c *sender) {
 	for int32(c.cack-c.until) >= 0 && int(c.acked) < len(c.started) {
-		t := &s.transfers[c.started[c.acked]]
+		i := c.started[c.acked]
 		c.acked++
 		c.until = s.endOf(c, c.acked, c.until)
-		t.finished = s.now
-		s.done++
-		s.pull(t.flow.SendDone)
+		s.complete(i)
 		if int(c.acked) == cap(c.started) {
 			s.giveRings(c, &s.receivers[conn])
 		}
+	}
+}
+
+// complete takes in that all of a transfer is acknowledged at its source.
+func (s *sim) complete(i uint32) {
+	t := &s.transfers[i]
+	t.finished = s.now
+	s.done++
+	s.pull(t.flow.SendDone)
+	if s.app != nil {
+		s.app.finished(i)
+	}
+}
+
+// landed takes in that all of a transfer is at its destination.
+func (s *sim) landed(i uint32) {
+	t := &s.transfers[i]
+	t.arrived = s.now
+	s.pull(t.flow.RecvDone)
+	if s.app != nil {
+		s.app.arrived(i)
 	}
 }
 
@@ -125,11 +148,10 @@ func (s *sim) arrivedTransfers(conn uint32, r *receiver) {
 		if int(r.arrived) == len(c.started) {
 			return
 		}
-		t := &s.transfers[c.started[r.arrived]]
+		i := c.started[r.arrived]
 		r.arrived++
 		r.until = s.endOf(c, r.arrived, r.until)
-		t.arrived = s.now
-		s.pull(t.flow.RecvDone)
+		s.landed(i)
 	}
 }
 

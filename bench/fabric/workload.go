@@ -41,18 +41,19 @@ func (w *World) begin(i uint32) {
 	t := &s.transfers[i]
 	t.begun, t.started = true, s.now
 	m := &Message{Src: t.flow.Src, Dst: t.flow.Dst, Size: t.flow.Size, Context: t.context}
-	m.Here = func() {
-		s.transfers[i].arrived = s.now
-		s.pull(t.flow.RecvDone)
+	if s.app != nil {
+		m.Context = s.app.takeContext(&t.flow)
 	}
+	m.Here = func() { s.landed(i) }
 	m.Done = func() {
 		if !m.OK() {
 			w.failed = append(w.failed, fmt.Sprintf("%d to %d: %v %v %v", m.Src, m.Dst, m.Err, m.Event.Outcome.Status, m.Event.Cause))
 			return
 		}
-		s.transfers[i].finished = s.now
-		s.done++
-		s.pull(t.flow.SendDone)
+		if s.app != nil {
+			s.app.giveContext(&t.flow, m.Context)
+		}
+		s.complete(i)
 	}
 	w.Post(m)
 }
@@ -60,6 +61,9 @@ func (w *World) begin(i uint32) {
 // settled reports whether all transfers are finished and no packet is under way, so that what
 // else would happen concerns idle PDCs alone.
 func (s *sim) settled() bool {
+	if s.app != nil {
+		return s.app.idle() && s.pool.live() == 0
+	}
 	return len(s.transfers) > 0 && s.done == len(s.transfers) && s.pool.live() == 0
 }
 

@@ -4,7 +4,9 @@
 //	go run ./bench/uetsim                        the incast of figure 6-2, with and without NSCC
 //	go run ./bench/uetsim -list                  all scenarios
 //	go run ./bench/uetsim -scenario link
-//	go run ./bench/uetsim -matrix FILE.cm [-topo FILE.topo] [-cc nscc,rccc,both,none] [-json]
+//	go run ./bench/uetsim -matrix FILE.cm [-topo FILE.topo] [-cc nscc,rccc,both,none,dctcp,cubic,swift,constant] [-json]
+//	go run ./bench/uetsim -goal FILE [-topo FILE.topo]  what ranks compute and send, as a GOAL schedule says
+//	go run ./bench/uetsim gen ring -ranks 64 -bytes 8388608 > FILE   makes such a schedule, or a matrix
 //	go run ./bench/uetsim -node light            a lighter transport in place of the endpoints
 //	go run ./bench/uetsim -pcap FILE.pcap        the packets of the (last) run, for Wireshark
 //	go run ./bench/uetsim -trace FILE.csv        how its windows moved, and why
@@ -13,6 +15,18 @@
 //	tcpdump -i any -U -w - | go run ./bench/uetsim decode -json -
 //
 // JSON has, for each run, the fields of fabric.Result, whose names end in their units.
+//
+// -goal reads the text and the binary form of GOAL schedules and tells when each rank has ended. A
+// calculation keeps its CPU for its length, and operations that name another CPU go on beside it.
+// Sends begin when they are ready; a message is received when its source knows that it is there,
+// the event that starts what comes after in htsim's matrices too, or on arrival with -recv-done
+// arrived. A send ends when its message is received, one of up to -eager bytes when it is there.
+// What has no other side, and what waits for it, is listed and makes the exit status 1.
+//
+// -cc runs the same once for each of its words: the engine's own (nscc, rccc, both; observe computes
+// and does not enforce; none sends all at once) and the baselines of ccc/baseline, which run alone.
+// rccc is the receiver credit of EQDS in Ultra Ethernet's form. The command is a few lines around
+// package sim, which runs any other algorithm as well.
 //
 // A transfer's held_us, and "held by" of -v, is how long its connection had data that it could
 // not send, by what kept it back: the window, the receiver's credit, pacing or an algorithm.
@@ -43,6 +57,10 @@
 // scenario does not hold or a signal came, and with 2 if it could not run at all.
 package main
 
-import "os"
+import (
+	"os"
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+	"github.com/uetcc/uetcc/bench/uetsim/sim"
+)
+
+func main() { os.Exit(sim.Main(os.Args[1:], sim.Baselines(), os.Stdout, os.Stderr)) }

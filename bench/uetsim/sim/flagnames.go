@@ -1,0 +1,31 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// inFlags puts in front of an error about the fields of a configuration the flags, as they
+// were given, that those fields follow from.
+func (o *options) inFlags(err error) error {
+	var names []string
+	add := func(value any, unit, flag string, fields ...string) {
+		about := func(field string) bool { return strings.Contains(err.Error(), field) }
+		if o.given[flag] && slices.ContainsFunc(fields, about) {
+			names = append(names, fmt.Sprintf("-%s %v%s", flag, value, unit))
+		}
+	}
+	add(o.speed, " Gb/s", "speed", "LinkRate", "MaxWnd")
+	add(o.hop, " us", "hop", "BaseRTT", "MaxWnd")
+	add(o.rtt, " us", "rtt", "BaseRTT", "MaxWnd")
+	add(o.paths, "", "paths", "EntropyConfig.Values")
+	add(o.cwnd, " bytes", "cwnd", "InitialCwnd")
+	add(o.credit, " bytes", "first-credit", "InitialCredit", "FirstCredit")
+	add(o.packet, " bytes", "packet", "MTU", "PacketBytes")
+	add(o.slow, "", "slow", "SlowLinks")
+	if len(names) == 0 {
+		return err
+	}
+	return fmt.Errorf("%s: %w", strings.Join(names, ", "), err)
+}

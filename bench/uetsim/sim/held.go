@@ -1,0 +1,54 @@
+package sim
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/uetcc/uetcc/bench/fabric"
+)
+
+// connectionTimes is for each transfer how long its connection was at work, us: from the first
+// start to the last end of all that it carried. fabric.TransferResult.Held is a part of that.
+func connectionTimes(r *fabric.Result) []float64 {
+	type pair struct{ conn, src int }
+	type span struct{ from, to float64 }
+	spans := map[pair]span{}
+	for _, t := range r.Transfers {
+		if t.Start < 0 {
+			continue
+		}
+		k, end := pair{t.Connection, t.Src}, t.Finished
+		if end < 0 {
+			end = r.SimTime
+		}
+		s, ok := spans[k]
+		if !ok {
+			s = span{t.Start, end}
+		}
+		spans[k] = span{min(s.from, t.Start), max(s.to, end)}
+	}
+	var times []float64
+	for _, t := range r.Transfers {
+		s := spans[pair{t.Connection, t.Src}]
+		times = append(times, s.to-s.from)
+	}
+	return times
+}
+
+// heldBy is what kept data from being sent, in parts of whole us, the longest first.
+func heldBy(held map[string]float64, whole float64) string {
+	var parts []string
+	longest := func(a, b string) int { return cmp.Or(cmp.Compare(held[b], held[a]), cmp.Compare(a, b)) }
+	for _, why := range slices.SortedFunc(maps.Keys(held), longest) {
+		if part := 100 * held[why] / whole; part >= 0.5 {
+			parts = append(parts, fmt.Sprintf("%.0f %% %s", part, why))
+		}
+	}
+	if len(parts) == 0 {
+		return "-"
+	}
+	return strings.Join(parts, ", ")
+}

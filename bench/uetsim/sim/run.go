@@ -1,0 +1,206 @@
+package sim
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/pprof"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/uetcc/uetcc/bench/fabric"
+	"github.com/uetcc/uetcc/bench/internal/cli"
+)
+
+// Main is the command uetsim: it runs what the arguments say and returns the exit status. The
+// words of own are known to -cc beside those of the engine. One call at a time.
+func Main(args []string, own Algorithms, stdout, stderr io.Writer) int {
+	failed, err := command(args, own, stdout, stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		fmt.Fprintln(stderr, "uetsim:", err)
+		return 2
+	}
+	for _, why := range failed {
+		fmt.Fprintln(stderr, "uetsim: FAILED:", why)
+	}
+	return min(len(failed), 1)
+}
+
+// command does what the command line says, and returns what failed in the simulation.
+func command(args []string, own Algorithms, stdout, stderr io.Writer) (failed []string, err error) {
+	if len(args) > 0 && args[0] == "decode" {
+		return nil, decode(args[1:], stdout, stderr)
+	}
+	if len(args) > 0 && args[0] == "gen" {
+		return nil, generate(args[1:], stdout, stderr)
+	}
+	if len(args) > 0 && args[0] == "gen" {
+		return nil, generate(args[1:], stdout, stderr)
+	}
+	o, err := parseOptions(args, own, stderr)
+	if err != nil {
+		return nil, err
+	}
+	if o.version {
+		_, err := fmt.Fprintln(stdout, "uetsim", cli.Version())
+		return nil, err
+	}
+	if o.list {
+		list(stdout)
+		return nil, nil
+	}
+	o.progress = progressTo(stderr)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // another signal ends the process
+	o.stop = func() bool { return ctx.Err() != nil }
+	r, err := o.profiled()
+	if part := new(partError); errors.As(err, &part) {
+		r, err = part.report, nil
+		r.Partial = fmt.Sprintf("%v at %.1f us of run %q", context.Cause(ctx), part.at, part.run)
+	}
+	return o.finish(stdout, r, err)
+}
+
+// finish writes the report of a run, all files of it, and says what failed.
+func (o *options) finish(stdout io.Writer, r *report, err error) (failed []string, _ error) {
+	for _, f := range []*lastFile{&o.capture.lastFile, &o.trace.lastFile} {
+		if err != nil {
+			f.err = cmp.Or(f.err, err) // nothing of it is good
+		}
+		path, wrong := f.close(r != nil && r.Partial != "")
+		if wrong != nil && !errors.Is(err, wrong) {
+			err = errors.Join(err, wrong)
+		}
+		if r != nil && r.Partial != "" && path != "" {
+			failed = append(failed, "only a part: "+path)
+		}
+	}
+	if err != nil {
+		return nil, o.inFlags(err)
+	}
+	return append(r.failed(), failed...), o.write(stdout, r)
+}
+
+// profiled executes, with a CPU profile where one was asked for: whole, also of a part of a run.
+func (o *options) profiled() (*report, error) {
+	if o.profile.path == "" {
+		return o.execute()
+	}
+	if o.profile.restart(); o.profile.err != nil {
+		return nil, o.profile.err
+	}
+	o.profile.err = pprof.StartCPUProfile(o.profile.buffer)
+	r, err := o.execute()
+	pprof.StopCPUProfile()
+	_, wrong := o.profile.close(false)
+	return r, cmp.Or(wrong, err)
+}
+
+func (o *options) execute() (*report, error) {
+	if o.workload() {
+		return o.runWorkload()
+	}
+	r, err := o.chosen.run(o)
+	if part := new(partError); errors.As(err, &part) {
+		part.report.Name, part.report.About = o.chosen.name, o.chosen.about
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.Name, r.About = o.chosen.name, o.chosen.about
+	if o.changed() {
+		r.Oracle = nil
+	}
+	return r, nil
+}
+
+// runWorkload runs a workload file once for each word of -cc.
+func (o *options) runWorkload() (*report, error) {
+	c, err := o.load()
+	if err != nil {
+		return nil, err
+	}
+	r := &report{Name: o.matrix}
+	if c.Application != nil {
+		r.Name, r.About = o.goal, aboutSchedule(c.Application.Schedule)
+	} else {
+		r.About = fmt.Sprintf("%d transfers between %d nodes", len(c.Matrix.Flows), c.Matrix.Nodes)
+	}
+	for _, cc := range strings.Split(o.cc, ",") {
+		if _, err := r.add(cc, o.with(c, cc)); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+func (o *options) write(w io.Writer, r *report) error {
+	if !o.json {
+		return o.print(w, r)
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}
+
+// A Scenario is one that -scenario runs.
+type Scenario struct{ Name, About string }
+
+// Scenarios are all there are.
+func Scenarios() (all []Scenario) {
+	for _, s := range scenarios {
+		all = append(all, Scenario{s.name, s.about})
+	}
+	return all
+}
+
+func list(w io.Writer) {
+	for _, s := range Scenarios() {
+		fmt.Fprintf(w, "%-10s %s\n", s.Name, s.About)
+	}
+}
+
+// progressTo reports on a terminal how far a long run has come; nowhere else.
+func progressTo(stderr io.Writer) func(fabric.Progress) {
+	f, ok := stderr.(*os.File)
+	if !ok {
+		return nil
+	}
+	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return nil
+	}
+	began, last, before := time.Now(), time.Now(), fabric.Progress{}
+	return func(p fabric.Progress) {
+		now := time.Now()
+		if p.Now < before.Now { // another run
+			began = now
+		}
+		before = p
+		if now.Sub(began) > 2*time.Second && now.Sub(last) > 500*time.Millisecond {
+			last = now
+			fmt.Fprintf(f, "\r%s\x1b[K\r", progressLine(p, now.Sub(began)))
+		}
+	}
+}
+
+// progressLine tells how far a run has come that has taken so long, and how long the rest takes
+// if packets arrive at the pace at which they have.
+func progressLine(p fabric.Progress, took time.Duration) string {
+	line := fmt.Sprintf("%.1f ms simulated, %d of %d transfers done, %d M events", float64(p.Now)/1e9, p.Done, p.Transfers, p.Events/1e6)
+	if p.Delivered > 0 {
+		left := time.Duration(float64(took) * float64(p.Packets-p.Delivered) / float64(p.Delivered))
+		line += fmt.Sprintf(", about %s left", left.Round(time.Second))
+	}
+	return line
+}

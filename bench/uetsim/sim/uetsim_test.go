@@ -1,0 +1,193 @@
+package sim
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const workloads = "../../fabric/testdata/"
+
+// uetsim runs the command and returns its status and both outputs.
+func uetsim(args ...string) (status int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	status = Main(args, Baselines(), &out, &errs)
+	return status, out.String(), errs.String()
+}
+
+// Without arguments a newcomer sees the incast of figure 6-2 with and without
+// congestion control, and every claim holds.
+func TestDefaultIsTheIncast(t *testing.T) {
+	status, out, errs := uetsim()
+	require.Zero(t, status, errs)
+	require.Empty(t, errs)
+	for _, want := range []string{"figure 6-2", "without CC", "NSCC", "fairness", "last hop peak", "bound", "BDP 75000", "  ok  "} {
+		require.Contains(t, out, want)
+	}
+	require.NotContains(t, out, "FAIL")
+}
+
+// Every scenario holds what the chapters claim of it, on endpoints and on the light
+// transport, with more than one seed.
+func TestScenarios(t *testing.T) {
+	for _, s := range scenarios {
+		for _, flags := range [][]string{{"-seed", "1"}, {"-seed", "2"}, {"-node", "light"}, {"-node", "light", "-seed", "2"}} {
+			if flags[0] == "-node" && slices.Contains(s.ignores, "node") {
+				continue
+			}
+			t.Run(s.name+"/"+strings.Join(flags, " "), func(t *testing.T) {
+				status, out, errs := uetsim(append(flags, "-scenario", s.name, "-v")...)
+				require.Zero(t, status, errs)
+				require.Contains(t, out, "what the chapters say")
+				require.NotRegexp(t, `(?i)\branks?\b`, s.about+out, "ranks are the figures': transfers and queues have hosts")
+			})
+		}
+	}
+}
+
+// What overflows does so when the rates say, at other speeds, packet sizes and thresholds too.
+func TestQueuesFillAtTheirRates(t *testing.T) {
+	for scenario, want := range map[string]string{
+		"incast": "ok   six line rates into one: their queue grows by 250000 bytes/us", "credit": "ok   two line rates into one",
+		"link": "ok   two flows on one uplink", "spine": "ok   five line rates into four",
+	} {
+		for _, flags := range [][]string{{"-speed", "400"}, {"-speed", "400", "-packet", "9000"}, {"-speed", "400", "-rules", "htsim"}} {
+			_, out, _ := uetsim(append(flags, "-scenario", scenario)...)
+			require.Contains(t, out, want, flags)
+		}
+	}
+}
+
+// Seeds that are less lucky than most.
+func TestScenariosWithHardSeeds(t *testing.T) {
+	for _, tc := range [][2]string{{"hol", "5"}, {"link", "10"}} {
+		status, _, errs := uetsim("-scenario", tc[0], "-seed", tc[1])
+		require.Zero(t, status, errs)
+	}
+}
+
+func TestListNamesEveryScenario(t *testing.T) {
+	status, out, _ := uetsim("-list")
+	require.Zero(t, status)
+	require.Equal(t, len(scenarios), strings.Count(out, "\n"))
+	for _, name := range []string{"incast", "outcast", "link", "spine", "network"} {
+		require.Contains(t, out, name)
+	}
+}
+
+func TestMatrixComparesModes(t *testing.T) {
+	status, out, errs := uetsim("-matrix", workloads+"incast.cm", "-cc", "none,nscc,observe", "-rules", "htsim", "-v")
+	require.Zero(t, status, errs)
+	require.Contains(t, out, "15 transfers between 16 nodes")
+	for _, want := range []string{"none", "nscc", "observe", "took", "first trim us"} {
+		require.Contains(t, out, want)
+	}
+}
+
+func TestMatrixWithTopology(t *testing.T) {
+	status, out, errs := uetsim("-matrix", workloads+"perm_32n_32c_2MB.cm", "-topo", workloads+"leaf_spine_tiny.topo")
+	require.Zero(t, status, errs)
+	require.Contains(t, out, "base RTT 9.364 us")
+}
+
+// JSON is one value that describes the run completely, and always the same.
+func TestJSON(t *testing.T) {
+	args := []string{"-matrix", workloads + "one.cm", "-json", "-speed", "400", "-paths", "16", "-entropy", "reps", "-trim=false", "-cwnd", "50000", "-hop", "0.5"}
+	status, out, errs := uetsim(args...)
+	require.Zero(t, status, errs)
+	var r struct {
+		Runs []struct {
+			Result struct {
+				Parameters map[string]any `json:"parameters"`
+				Totals     map[string]any `json:"totals"`
+			} `json:"result"`
+		} `json:"runs"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &r))
+	p := r.Runs[0].Result.Parameters
+	require.EqualValues(t, 16, p["entropy_values"])
+	require.Equal(t, "reps", p["entropy"])
+	require.Equal(t, false, p["trim"])
+	require.EqualValues(t, 50_000, p["initial_cwnd_bytes"])
+	require.EqualValues(t, 6.51168, p["base_rtt_us"])
+	require.EqualValues(t, 489, r.Runs[0].Result.Totals["new"])
+	_, again, _ := uetsim(args...)
+	require.Equal(t, out, again)
+}
+
+func TestFailuresSetTheStatus(t *testing.T) {
+	bad := filepath.Join(t.TempDir(), "bad.topo")
+	require.NoError(t, os.WriteFile(bad, []byte("Nodes 16\nColour 3\n"), 0o600))
+	one := workloads + "one.cm"
+	for _, tc := range []struct {
+		name   string
+		args   []string
+		status int
+		want   string
+	}{
+		{"the shipped a2a.cm is malformed", []string{"-matrix", workloads + "a2a.cm"}, 2, "a2a.cm:2: the header says Connections 3600, the file holds 240"},
+		{"a topology with an unknown field", []string{"-matrix", one, "-topo", bad}, 2, `bad.topo:2: unknown field "Colour"`},
+		{"no such file", []string{"-matrix", "nowhere.cm"}, 2, "nowhere.cm"},
+		{"no such scenario", []string{"-scenario", "outage"}, 2, `no scenario "outage", there are: `},
+		{"no such flag", []string{"-colour"}, 2, "flag provided but not defined"},
+		{"no such mode", []string{"-matrix", one, "-cc", "bbr"}, 2, `-cc "bbr"`},
+		{"no such scheme", []string{"-entropy", "luck"}, 2, `-entropy "luck"`},
+		{"no such node", []string{"-node", "nic"}, 2, `-node "nic"`},
+		{"endpoints by the rules of another", []string{"-node", "endpoint", "-rules", "htsim"}, 2, "-rules htsim are rules of -node light"},
+		{"no such rules", []string{"-rules", "none"}, 2, `-rules "none"`},
+		{"an argument", []string{"incast"}, 2, `unexpected argument "incast"`},
+		{"topology alone", []string{"-topo", bad}, 2, "-topo needs -matrix"},
+		{"scenario and matrix", []string{"-scenario", "incast", "-matrix", one}, 2, "exclude each other"},
+		{"a scenario compares what it likes", []string{"-scenario", "incast", "-cc", "rccc"}, 2, "-cc needs -matrix"},
+		{"a topology has its own speed", []string{"-matrix", one, "-topo", bad, "-speed", "400"}, 2, "-speed and -topo exclude each other"},
+		{"packets of a model", []string{"-scenario", "hol", "-pcap", bad}, 2, "-pcap changes nothing in scenario hol"},
+		{"credit that nobody grants", []string{"-first-credit", "9000"}, 2, "-first-credit changes nothing in scenario incast"},
+		{"credit that no run grants", []string{"-matrix", one, "-first-credit", "9000"}, 2, "-first-credit needs -cc rccc or both"},
+		{"paths that the scenario compares", []string{"-scenario", "link", "-paths", "4"}, 2, "-paths changes nothing in scenario link"},
+		{"no seed is like the figure", []string{"-scenario", "link", "-end", "10"}, 2, "of seeds 1 to 64 none shows"},
+		{"not a capture", []string{"decode", one}, 2, one},
+		{"no speed", []string{"-speed", "0"}, 2, "-speed is 0, want 0.001 to 35000 Gb/s"},
+		{"no latency", []string{"-matrix", one, "-hop", "0"}, 2, "-hop is 0, want"},
+		{"paths that are no power of two", []string{"-matrix", one, "-paths", "3"}, 2, "power of two"},
+		{"too little time", []string{"-matrix", one, "-end", "50"}, 1, "1 transfers did not finish"},
+		{"a claim that cannot hold", []string{"-scenario", "incast", "-cwnd", "4240"}, 1, "claim does not hold"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			status, _, errs := uetsim(tc.args...)
+			require.Equal(t, tc.status, status)
+			require.Contains(t, errs, tc.want)
+			if status == 2 {
+				require.Equal(t, 1, strings.Count(errs, "\n"), errs)
+			}
+		})
+	}
+	status, _, errs := uetsim("-h")
+	require.Zero(t, status)
+	require.Contains(t, errs, "-matrix")
+}
+
+// What htsim came to is on record for the chapters' fabric only.
+func TestRecordsStandBesideTheirLike(t *testing.T) {
+	for _, tc := range []struct {
+		args []string
+		want bool
+	}{{[]string{"-seed", "3"}, true}, {[]string{"-speed", "400"}, false}} {
+		_, out, _ := uetsim(tc.args...)
+		require.Equal(t, tc.want, strings.Contains(out, "on record"), tc.args)
+	}
+}
+
+// An output that cannot be written to is an error, not a silent half report.
+func TestWriteError(t *testing.T) {
+	require.Equal(t, 2, Main([]string{"-matrix", workloads + "one.cm"}, nil, failingWriter{}, &bytes.Buffer{}))
+}
+
+type failingWriter struct{}
+
+func (failingWriter) Write([]byte) (int, error) { return 0, os.ErrClosed }
