@@ -14,15 +14,19 @@ const (
 	inferPackets = 5
 )
 
-// afterACK looks for losses and moves the probe, after an acknowledgement that says how many
-// packets have overtaken those that are missing, and whether it answers the last probe.
-func (s *source) afterACK(now int64, p *PDC, ooo uint16, answer bool) {
+// afterACK looks for losses and moves the probe, after an acknowledgement that names a packet and
+// says how many packets have overtaken those that are missing, and whether it answers the last probe.
+func (s *source) afterACK(now int64, p *PDC, acked pds.PSN, ooo uint16, answer bool) {
 	c := s.cc.Context(p.cc)
-	if c == nil || p.is(flagROD) {
+	if c == nil {
 		return
 	}
-	if ooo >= inferPackets || answer || p.is(flagRecovering) {
-		s.lookForLosses(now, p, c, int64(ooo), answer)
+	if p.is(flagROD) {
+		if answer {
+			s.missedInOrder(now, p, c)
+		}
+	} else if ooo >= inferPackets || answer || p.is(flagRecovering) {
+		s.lookForLosses(now, p, c, acked, int64(ooo), answer)
 	}
 	s.timer.moveProbe(now, p, c)
 }
@@ -36,12 +40,38 @@ func (s *source) infers(now int64, p *PDC, a *pds.AckCCView) {
 	if ooo == 0 && !a.Cumulative() {
 		ooo = p.tx.arrivedAhead(s.mem)
 	}
-	s.afterACK(now, p, ooo, false)
+	s.afterACK(now, p, a.AckPSN(), ooo, false)
+}
+
+// missedInOrder has an ordered PDC go back to the lowest packet that the answer to a probe shows to
+// be lost: it left before the probe, and the path is free. Others learn of it from a ROD_OOO, which
+// comes once for a gap: when that is lost, or what was sent again, or there was nothing behind the
+// gap, all waited for a time-out.
+func (s *source) missedInOrder(now int64, p *PDC, c *ccc.Context) {
+	probed := p.probed
+	if p.probed = 0; now-probed-c.BaseRTT() >= s.p.c.TargetQDelay {
+		return
+	}
+	for off := p.tx.base; ; off++ {
+		var ok bool
+		if off, ok = p.tx.find(s.mem, off, standingOut); !ok {
+			return
+		}
+		if p.tx.hasArrived(s.mem, off) {
+			continue
+		}
+		if pkt := p.tx.packet(s.mem, off); !pkt.kind.control() && pkt.sentAt < probed {
+			s.stats.Inferred++
+			s.timedOut(now, p, off)
+			s.goBackOnRTO(now, p, off+1)
+		}
+		return
+	}
 }
 
 // lookForLosses begins a recovery if an acknowledgement shows that packets are lost, and goes
 // on with one.
-func (s *source) lookForLosses(now int64, p *PDC, c *ccc.Context, ooo int64, answer bool) {
+func (s *source) lookForLosses(now int64, p *PDC, c *ccc.Context, acked pds.PSN, ooo int64, answer bool) {
 	if !p.recover.After(p.tx.MaxCACK()) {
 		p.flags &^= flagRecovering
 	}
@@ -51,8 +81,23 @@ func (s *source) lookForLosses(now int64, p *PDC, c *ccc.Context, ooo int64, ans
 		p.recover = end
 	}
 	if p.is(flagRecovering) {
-		s.inferLosses(now, p, c, since)
+		s.inferLosses(now, p, c, max(since, s.overtook(now, p, acked)))
 	}
+}
+
+// overtook returns the time before which everything left that a packet has overtaken by so much
+// that it is lost: by 1.5 of its round trips, in which as many windows go. Nothing else tells of
+// what was sent again and lost again while acknowledgements keep coming: probes wait for silence.
+func (s *source) overtook(now int64, p *PDC, psn pds.PSN) int64 {
+	off := p.tx.offset(psn)
+	if off-p.tx.base >= p.tx.next-p.tx.base || !p.tx.hasArrived(s.mem, off) {
+		return 0
+	}
+	pkt := p.tx.packet(s.mem, off)
+	if pkt.sends != copiesFirst || now < pkt.sentAt {
+		return 0
+	}
+	return pkt.sentAt - (now-pkt.sentAt)*inferFactor/2
 }
 
 // moveProbe puts the probe off: something has been heard.
@@ -119,24 +164,37 @@ func (s *scheduler) manyAhead(c *ccc.Context, ooo int64) bool {
 	return ooo >= max(limit/cp.MTU(), inferPackets)
 }
 
-// inferLosses queues what has not arrived between the cumulative acknowledgement and the
-// end of the recovery, a window at a time: each packet once, and again if a probe that left
-// at since has overtaken it.
+// inferLosses queues what has not arrived up to the end of the recovery, as many copies at a time
+// as the window holds: each packet of the first window behind the cumulative acknowledgement once,
+// and any that left before since, again too. If the lowest has arrived and left as long ago, its
+// response is lost, which keeps the peer's CACK, and is asked for, once. The recovery is over when
+// all has arrived.
 func (s *source) inferLosses(now int64, p *PDC, c *ccc.Context, since int64) {
 	end := p.tx.offset(p.recover) + 1
-	if room := p.tx.cack + uint32(max(c.Cwnd()/s.cc.Params().MTU(), 1)); int32(end-room) > 0 {
-		end = room
-	}
-	for off := p.tx.base; ; off++ {
+	room := max(c.Cwnd()/s.cc.Params().MTU(), 1)
+	copies, lowest := int64(p.tx.queued), true
+	for off := p.tx.base; copies < room; off++ {
 		var ok bool
 		if off, ok = p.tx.find(s.mem, off, standingOut); !ok || int32(off-end) >= 0 {
-			break
+			if copies == 0 {
+				p.flags &^= flagRecovering
+			}
+			return
 		}
-		pkt := p.tx.packet(s.mem, off)
-		if p.tx.hasArrived(s.mem, off) || pkt.kind.control() || pkt.sends != copiesFirst && pkt.sentAt >= since {
+		pkt, arrived := p.tx.packet(s.mem, off), p.tx.hasArrived(s.mem, off)
+		switch late := pkt.sentAt < since; {
+		case pkt.kind.control():
 			continue
+		case arrived:
+			if lowest && late && pkt.sends != copiesMore {
+				s.timedOut(now, p, off)
+			}
+			lowest = false
+			continue
+		case late || pkt.sends == copiesFirst && int32(off-p.tx.cack) < int32(room):
+			s.stats.Inferred++
+			s.timedOut(now, p, off)
 		}
-		s.stats.Inferred++
-		s.timedOut(now, p, off)
+		copies++
 	}
 }

@@ -1,0 +1,86 @@
+package uetcc_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/nscc"
+	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// How soon delivery is back after losses, with the delivery defaults.
+
+// atDefaults leaves delivery and congestion control to their defaults, but for what is told of
+// the path: 100 Gb/s and 12 us.
+func atDefaults(c *uetcc.Config) {
+	c.PDS, c.CC = pdc.Config{}, ccc.Config{NSCC: nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 12_000}}
+	c.Network, c.Memory.Chunks, c.Answers = uetcc.NetworkLossy, 1024, 4096
+}
+
+// A lossy path costs hardly a time-out, whatever is lost: what was sent again and lost again, the
+// response that keeps the cumulative acknowledgement, the ROD_OOO that comes once for a gap.
+func TestLossHardlyCostsTimeouts(t *testing.T) {
+	for _, mode := range []ses.Mode{ses.ModeRUD, ses.ModeROD} {
+		for _, read := range []bool{false, true} {
+			for seed := range uint64(5) {
+				n := newNetwork(t, seed+1, netFaults{loss: .05, delay: 6000, rate: 12_500_000_000}, 2, atDefaults)
+				a, begin := n.ends[0], n.write
+				if read {
+					begin = n.read
+				}
+				begin(mode, 800*netMTU)
+				n.endWell(a, 1)
+				require.Less(t, n.now, int64(3*ms/2), "%v, read %v, seed %d: RTO_Init_Time is 1 ms", mode, read, seed+1)
+			}
+		}
+	}
+}
+
+// flood keeps writes under way from end 0 to end 1.
+func (n *network) flood() {
+	for a := n.ends[0]; len(a.local)-len(a.events) < 4; {
+		n.write(ses.ModeRUD, 512*netMTU)
+	}
+}
+
+// trips lets round trips of 12 us pass and returns the share of its link that end 1 has received
+// in them.
+func (n *network) trips(k int64) float64 {
+	const packet = netMTU + 56 + udpIP
+	b, until := n.ends[1].e, n.now+k*12_000
+	before := b.PDS().Stats().Requests
+	n.q.Push(until, netPacket{}) // to nobody
+	n.run(func() bool { n.flood(); return n.now >= until })
+	return float64(b.PDS().Stats().Requests-before) * packet / (12.5 * 12_000 * float64(k))
+}
+
+// recovery is how many round trips pass until end 1 receives 90 % of its rate in five.
+func (n *network) recovery() (trips int64) {
+	for ; n.trips(5) < .9; trips += 5 {
+		require.Less(n.t, trips, int64(5000))
+	}
+	return trips
+}
+
+func TestRecovery(t *testing.T) {
+	for seed := range uint64(5) {
+		n := newNetwork(t, seed+1, netFaults{delay: 6000, rate: 12_500_000_000}, 2, atDefaults)
+		t.Logf("from the start %d", n.recovery())
+		n.trips(100)
+		n.f.loss = .3
+		t.Logf("at 30%% loss %.2f", n.trips(200))
+		n.f.loss = 0
+		t.Logf("after 30 %% loss: %d round trips", n.recovery())
+		n.trips(100)
+		for _, end := range n.ends {
+			n.cut[pdc.AddrFrom(end.addr)] = true
+		}
+		n.trips(1667)
+		clear(n.cut)
+		t.Logf("after an outage of 20 ms: %d round trips", n.recovery())
+	}
+}
