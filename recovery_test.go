@@ -26,7 +26,7 @@ func atDefaults(c *uetcc.Config) {
 func TestLossHardlyCostsTimeouts(t *testing.T) {
 	for _, mode := range []ses.Mode{ses.ModeRUD, ses.ModeROD} {
 		for _, read := range []bool{false, true} {
-			for seed := range uint64(5) {
+			for seed := range uint64(3) {
 				n := newNetwork(t, seed+1, netFaults{loss: .05, delay: 6000, rate: 12_500_000_000}, 2, atDefaults)
 				a, begin := n.ends[0], n.write
 				if read {
@@ -41,46 +41,53 @@ func TestLossHardlyCostsTimeouts(t *testing.T) {
 }
 
 // flood keeps writes under way from end 0 to end 1.
-func (n *network) flood() {
+func (n *network) flood(mode ses.Mode) {
 	for a := n.ends[0]; len(a.local)-len(a.events) < 4; {
-		n.write(ses.ModeRUD, 512*netMTU)
+		n.write(mode, 512*netMTU)
 	}
 }
 
 // trips lets round trips of 12 us pass and returns the share of its link that end 1 has received
 // in them.
-func (n *network) trips(k int64) float64 {
+func (n *network) trips(mode ses.Mode, k int64) float64 {
 	const packet = netMTU + 56 + udpIP
 	b, until := n.ends[1].e, n.now+k*12_000
 	before := b.PDS().Stats().Requests
 	n.q.Push(until, netPacket{}) // to nobody
-	n.run(func() bool { n.flood(); return n.now >= until })
+	n.run(func() bool { n.flood(mode); return n.now >= until })
 	return float64(b.PDS().Stats().Requests-before) * packet / (12.5 * 12_000 * float64(k))
 }
 
 // recovery is how many round trips pass until end 1 receives 90 % of its rate in five.
-func (n *network) recovery() (trips int64) {
-	for ; n.trips(5) < .9; trips += 5 {
+func (n *network) recovery(mode ses.Mode) (trips int64) {
+	for ; n.trips(mode, 5) < .9; trips += 5 {
 		require.Less(n.t, trips, int64(5000))
 	}
 	return trips
 }
 
+// 90 % of the rate is back within 50 round trips after 30 % loss, and within 100 after an outage
+// of 20 ms: up to 80 and 930 before, since the next time-out was awaited.
 func TestRecovery(t *testing.T) {
-	for seed := range uint64(5) {
-		n := newNetwork(t, seed+1, netFaults{delay: 6000, rate: 12_500_000_000}, 2, atDefaults)
-		t.Logf("from the start %d", n.recovery())
-		n.trips(100)
-		n.f.loss = .3
-		t.Logf("at 30%% loss %.2f", n.trips(200))
-		n.f.loss = 0
-		t.Logf("after 30 %% loss: %d round trips", n.recovery())
-		n.trips(100)
-		for _, end := range n.ends {
-			n.cut[pdc.AddrFrom(end.addr)] = true
+	for _, mode := range []ses.Mode{ses.ModeRUD, ses.ModeROD} {
+		for seed := range uint64(3) {
+			n := newNetwork(t, seed+1, netFaults{delay: 6000, rate: 12_500_000_000}, 2, atDefaults)
+			require.LessOrEqual(t, n.recovery(mode), int64(20), "from the start")
+			n.trips(mode, 50)
+			n.f.loss = .3
+			n.trips(mode, 200)
+			n.f.loss = 0
+			require.LessOrEqual(t, n.recovery(mode), int64(50), "%v after 30 %% loss, seed %d", mode, seed+1)
+			n.trips(mode, 50)
+			for _, end := range n.ends {
+				n.cut[pdc.AddrFrom(end.addr)] = true
+			}
+			n.trips(mode, 20*ms/12_000)
+			clear(n.cut)
+			require.LessOrEqual(t, n.recovery(mode), int64(100), "%v after an outage, seed %d", mode, seed+1)
+			for _, ev := range n.ends[0].events {
+				require.Equal(t, ses.StatusOK, ev.Outcome.Status)
+			}
 		}
-		n.trips(1667)
-		clear(n.cut)
-		t.Logf("after an outage of 20 ms: %d round trips", n.recovery())
 	}
 }

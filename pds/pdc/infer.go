@@ -76,12 +76,15 @@ func (s *source) lookForLosses(now int64, p *PDC, c *ccc.Context, acked pds.PSN,
 		p.flags &^= flagRecovering
 	}
 	end, since, lost := s.suspects(now, p, c, ooo, answer)
-	if lost && !p.is(flagRecovering) && p.tx.queued == 0 && p.tx.outstanding() {
+	if lost && p.tx.outstanding() && (!p.is(flagRecovering) || answer && end.After(p.recover)) {
 		p.flags |= flagRecovering
 		p.recover = end
 	}
 	if p.is(flagRecovering) {
-		s.inferLosses(now, p, c, max(since, s.overtook(now, p, acked)))
+		if answer { // what waits to be sent again goes in a recovery, whatever the window
+			s.sched.unparkAll(p.cc)
+		}
+		s.inferLosses(now, p, c, max(since, s.overtook(now, p, acked)), answer)
 	}
 }
 
@@ -167,9 +170,9 @@ func (s *scheduler) manyAhead(c *ccc.Context, ooo int64) bool {
 // inferLosses queues what has not arrived up to the end of the recovery, as many copies at a time
 // as the window holds: each packet of the first window behind the cumulative acknowledgement once,
 // and any that left before since, again too. If the lowest has arrived and left as long ago, its
-// response is lost, which keeps the peer's CACK, and is asked for, once. The recovery is over when
-// all has arrived.
-func (s *source) inferLosses(now int64, p *PDC, c *ccc.Context, since int64) {
+// response is lost, which keeps the peer's CACK, and is asked for, once and at each answer to a probe.
+// The recovery is over when all has arrived.
+func (s *source) inferLosses(now int64, p *PDC, c *ccc.Context, since int64, answer bool) {
 	end := p.tx.offset(p.recover) + 1
 	room := max(c.Cwnd()/s.cc.Params().MTU(), 1)
 	copies, lowest := int64(p.tx.queued), true
@@ -186,7 +189,7 @@ func (s *source) inferLosses(now int64, p *PDC, c *ccc.Context, since int64) {
 		case pkt.kind.control():
 			continue
 		case arrived:
-			if lowest && late && pkt.sends != copiesMore {
+			if lowest && late && (answer || pkt.sends != copiesMore) {
 				s.timedOut(now, p, off)
 			}
 			lowest = false
