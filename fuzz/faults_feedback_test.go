@@ -442,9 +442,13 @@ func (s *faultShadow) compare() {
 const faultTick = 2048
 
 // nothingWaits holds that what is lost is sent again when its time has come and
-// congestion control allows it, and that a timer runs until then.
+// congestion control allows it, and that a timer runs until then. A timer that is due, as after a
+// clock has leapt, comes first.
 func (s *faultShadow) nothingWaits() {
 	e := s.e
+	if at, ok := e.m.NextDeadline(); ok && at <= e.clock.now {
+		return
+	}
 	for id := range e.seen {
 		s.nothingNewWaits(pds.PDCID(id))
 	}
