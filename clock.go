@@ -30,3 +30,12 @@ func (c *clock) readOdd(now int64) int64 {
 	c.last = t
 	return t
 }
+
+// when returns which time of the caller stands for at: not the latest that was given out, which
+// would stand for itself, so that at never came for who waits for it to the nanosecond.
+func (c *clock) when(at int64) int64 {
+	if at -= c.skew; at == c.last && c.skew != 0 {
+		at++
+	}
+	return at
+}

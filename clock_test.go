@@ -115,3 +115,25 @@ func TestEndpointWindowBelowAPacket(t *testing.T) {
 		n.endWell(n.ends[0], 1)
 	}
 }
+
+// A clock goes back by just as much as a time-out takes, so that the time-out is due, by the
+// caller's clock, at the latest time that the endpoint has known. It passes all the same.
+func TestEndpointTimeoutAfterAsLongAStepBack(t *testing.T) {
+	begin := func(back int64) (n *network, e *uetcc.Endpoint, due int64) {
+		n = newNetwork(t, 1, netFaults{}, 2, nil)
+		e, n.now = n.ends[0].e, 50*ms
+		e.Tick(n.now)
+		n.now -= back
+		n.write(ses.ModeRUD, netMTU)
+		sendAll(n.now, e)
+		due, _ = e.NextDeadline()
+		return n, e, due
+	}
+	_, _, due := begin(0)
+	_, e, at := begin(due - 50*ms)
+	for range 10 {
+		e.Tick(at)
+		at, _ = e.NextDeadline()
+	}
+	require.NotZero(t, e.PDS().Stats().RTOs)
+}

@@ -194,3 +194,33 @@ func TestDeferrableSendsThatTakeEveryPDC(t *testing.T) {
 		require.Less(t, steps, 2000, "%d PDCIDs, %d ms", general, n.now/ms)
 	}
 }
+
+// A peer that has begun again knows nothing of the PDC that the first message to it takes. The
+// message ends in microseconds and says why, or has arrived; the next one gets through.
+func TestFirstMessageToAPeerThatHasBegunAgain(t *testing.T) {
+	for _, mode := range []ses.Mode{ses.ModeRUD, ses.ModeROD} {
+		for _, read := range []bool{false, true} {
+			n := newNetwork(t, 1, netFaults{}, 2, patient)
+			a, b, begin := n.ends[0], n.ends[1], n.write
+			begin(mode, netMTU)
+			n.endWell(a, 1)
+			b.e = newEnd(t, uetcc.Config{Address: b.addr, MTU: netMTU, Now: n.now})
+			n.open(b)
+			if read {
+				begin = n.read
+			}
+			began := n.now
+			begin(mode, 3*netMTU)
+			n.run(func() bool { return len(a.events) == 2 })
+			require.Less(t, n.now-began, int64(ms))
+			if ev := a.events[1]; ev.Outcome.Status != ses.StatusOK {
+				require.Equal(t, pdc.Cause(pds.NackInvDPDCID), ev.Cause)
+				require.ErrorContains(t, ev.Err(), "begun again")
+			}
+			data := a.local[begin(mode, 3*netMTU)]
+			n.run(func() bool { return len(a.events) == 3 })
+			require.NoError(t, a.events[2].Err())
+			require.Equal(t, b.mem[:3*netMTU], data)
+		}
+	}
+}

@@ -139,3 +139,40 @@ func TestShortageFailsOneMessage(t *testing.T) {
 		require.Equal(t, ses.StatusOK, a.events[5].Outcome.Status)
 	}
 }
+
+// Pools that hold one of each are enough for messages of all kinds.
+func TestPoolsOfOne(t *testing.T) {
+	for name, edit := range map[string]func(*uetcc.Config){
+		"chunk":        func(c *uetcc.Config) { c.Memory.Chunks = 1 },
+		"response":     func(c *uetcc.Config) { c.Memory.Responses = 1 },
+		"answer":       func(c *uetcc.Config) { c.Answers = 1 },
+		"pending send": func(c *uetcc.Config) { c.Target.Pending = 1 },
+		"record":       func(c *uetcc.Config) { c.Target.Messages = 1 },
+	} {
+		s := newTwoSided(t, 1, netFaults{}, func(c *uetcc.Config) {
+			c.PDS = pdc.Config{}
+			edit(c)
+		})
+		copy(s.b.mem, fill(20*netMTU, 7))
+		read := s.a.local[s.read(ses.ModeRUD, 20*netMTU)]
+		m := uetcc.Message{To: uetcc.Destination{Address: s.b.addr, Job: 1}, Key: 1, Offset: 1 << 16, Length: 20 * netMTU, Cookie: 50}
+		s.a.local[50] = fill(20*netMTU, 8)
+		_, err := s.a.e.Write(s.now, &m)
+		require.NoError(t, err)
+		for k := range uint64(2) {
+			s.deferrable(10+k, 100+k, fill(3000, byte(k)))
+		}
+		s.sent = 200
+		s.rendezvous(fill(20_000, 2), 0, 1000, 1)
+		s.wait(ms)
+		s.postTag(s.b, 1<<17, 1<<16, 1, 1)
+		for k := range uint64(2) {
+			s.postTag(s.b, 1<<18+k<<12, 3000, 10+k, 2+k)
+		}
+		s.endWell(s.a, 5)
+		require.Less(t, s.now, int64(100*ms), "one %s", name)
+		require.Equal(t, s.b.mem[:20*netMTU], read, "one %s", name)
+		require.Equal(t, s.a.local[50], s.b.mem[1<<16:][:20*netMTU], "one %s", name)
+		require.Equal(t, fill(20_000, 2), s.b.mem[1<<17:][:20_000], "one %s", name)
+	}
+}

@@ -8,7 +8,7 @@ func (e *Endpoint) NextDeadline() (int64, bool) {
 		return 0, true
 	}
 	at, ok := e.source.nextDeadline()
-	return at - e.clock.skew, ok
+	return e.clock.when(at), ok
 }
 
 // nextDeadline is NextDeadline by the clock of the endpoint, but for what is due at once.

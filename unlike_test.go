@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -83,5 +84,30 @@ func unlikeEnds(t *testing.T, seed uint64, mtu [2]uint32, length int) {
 	require.Equal(t, a.local[cookie], b.mem[1<<19:][:length])
 	if mode == ses.ModeRUD { // what a PDC has learnt holds for its next messages
 		require.Less(t, int(a.events[3].Outcome.Retries), 2)
+	}
+}
+
+// A peer that tracks fewer PSNs than this side takes for its default, DefaultMPR, refuses what is
+// beyond, and is sent no more than it tracks from then on, as far as the wire tells: in units of
+// 128 PSNs.
+func TestRangeBelowThePeersDefault(t *testing.T) {
+	for _, most := range []struct {
+		track  int
+		resent float64 // part of what is sent
+	}{{512, .02}, {64, .1}, {8, .2}} {
+		i := 0
+		n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) {
+			if c.PDS = (pdc.Config{}); i == 1 {
+				c.PDS.Range = most.track
+			}
+			i++
+		})
+		for range 4 {
+			n.write(ses.ModeRUD, 500*netMTU)
+		}
+		n.read(ses.ModeRUD, 500*netMTU)
+		n.endWell(n.ends[0], 5)
+		st := n.ends[0].e.PDS().Stats()
+		require.Less(t, float64(st.Resent), most.resent*float64(st.Sent), "%d PSNs: %v", most.track, st)
 	}
 }

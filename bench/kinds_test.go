@@ -24,6 +24,9 @@ type kinds struct {
 	peer   pds.PDCID // the target's PDCID
 	psn    pds.PSN
 	handle ses.Handle
+
+	b    *testing.B
+	room [256]byte
 }
 
 func newKinds(b *testing.B, posted int) *kinds {
@@ -33,7 +36,7 @@ func newKinds(b *testing.B, posted int) *kinds {
 	if err != nil {
 		b.Fatal(err)
 	}
-	k := &kinds{e: e, reply: uetcc.Datagram{Packet: make([]byte, 0, e.ReplyMax())}, psn: 1000}
+	k := &kinds{e: e, reply: uetcc.Datagram{Packet: make([]byte, 0, e.ReplyMax())}, psn: 1000, b: b}
 	k.in = uetcc.Datagram{Src: source(1), Dst: pdc.AddrFrom(c.Address), Size: 200}
 	t := e.Target()
 	k.handle, _ = t.AddProcess(ses.Process{Job: 1})
@@ -97,6 +100,35 @@ func (k *kinds) give() {
 func (k *kinds) control(ctl pds.CtlType) []byte {
 	c := pds.Control{Ctl: ctl, Flags: pds.FlagAR, SPDCID: 7, DPDCID: k.peer, PSN: k.psn - 1}
 	return c.AppendTo(nil)
+}
+
+// ordered makes the endpoint the source of an ordered PDC with a window under way, whose first
+// packet has arrived, and the packet in hand the peer's word that the second has not.
+func (k *kinds) ordered() {
+	to := uetcc.Destination{Address: netip.AddrFrom4([4]byte{10, 0, 0, 1}), Job: 1}
+	c := uetcc.Config{Address: netip.AddrFrom4([4]byte{10, 0, 0, 2}), Seed: 1, Network: uetcc.NetworkTrimming}
+	c.PDS.MaxNackRetx = 31
+	c.CC.NSCC.LinkRate, c.CC.NSCC.BaseRTT = 100e9/8, 50_000
+	k.e, _ = uetcc.NewEndpoint(c)
+	_, _ = k.e.Write(k.now, &uetcc.Message{To: to, Mode: ses.ModeROD, Key: 1, Length: 64 << 20})
+	k.in.Src, k.in.Dst = pdc.AddrFrom(to.Address), pdc.AddrFrom(c.Address)
+	k.drain()
+	for h := range k.e.PDS().All() {
+		k.peer = h.ID()
+		info, _ := k.e.PDS().PDC(h)
+		k.psn = info.Base
+	}
+	k.in.Packet = (&pds.AckCC{Ack: pds.Ack{SPDCID: 7, DPDCID: k.peer, CACK: k.psn}}).AppendTo(nil)
+	k.give()
+	k.in.Packet = (&pds.Nack{Code: pds.NackRODOOO, SPDCID: 7, DPDCID: k.peer, PSN: k.psn + 2}).AppendTo(nil)
+}
+
+// drain sends all that may go.
+func (k *kinds) drain() {
+	out := uetcc.Datagram{Packet: k.room[:]}
+	for k.e.Transmit(k.now, &out) {
+		out.Packet = k.room[:]
+	}
 }
 
 func BenchmarkPacketKinds(b *testing.B) {
@@ -169,6 +201,20 @@ func BenchmarkPacketKinds(b *testing.B) {
 		binary.BigEndian.PutUint32(k.in.Packet[pds.RequestLen+40:], 4096)
 		flood(k)
 	}, func(k *kinds, i int) { k.in.Src = source(i + 2) })
+	run("syn-that-opens", "RC_OK <nil>", 0, func(k *kinds) {
+		k.peer = 0
+		k.in.Packet = k.request(ses.OpcodeWrite, 1, pds.FlagSYN)
+	}, func(k *kinds, i int) { // the PDC of the one before goes, so that there is one to open
+		_ = k.e.PDS().Abort(k.now, k.got.PDC)
+		k.e.Tick(k.now)
+		k.in.Src = source(i + 2)
+	})
+	run("rod-ooo-that-rewinds", "RC_NULL <nil>", 0, (*kinds).ordered, func(k *kinds, _ int) { // 222 packets
+		k.b.StopTimer()
+		k.drain()
+		k.now += 2_000_000 // NACK_Retx_Time is 1 ms
+		k.b.StartTimer()
+	})
 	run("rudi-read-of-a-stranger", "RC_OK <nil>", 0, func(k *kinds) {
 		h := ses.Standard{Common: ses.Common{Opcode: ses.OpcodeRead, Flags: ses.FlagSOM | ses.FlagEOM | ses.FlagRel, JobID: 1}, RequestLength: 4096, Key: 1}
 		k.in.Packet = h.AppendTo((&pds.RUDI{Type: pds.TypeRUDIReq, Next: pds.NextRequestStd}).AppendTo(nil))

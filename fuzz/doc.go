@@ -56,6 +56,60 @@
 // (E1), that all memory and ids come back (E4), that the same seed gives the same transcript (E5),
 // and I1 to I4 and I6 to I11 at each step.
 //
+// # What was run
+//
+// Seeds 7,000,000 to 7,019,999 at each level, none of which had run before, on 23 November 2026; "failed" is
+// before what they showed was mended: those seeds pass now. With delivery contexts (TestFaults) all five were
+// the judge's fault: it did not know that a control packet can be held back, as SYN packets have not
+// paid for it. With endpoints (TestFaultsEndpoint) three messages waited for 111 s behind a read whose
+// data was refused, since answers to NOOPs counted as progress, and one receive buffer came back twice.
+//
+//	delivery contexts      seeds       packets  failed
+//	all guaranteed          1111     3,678,556       0
+//	clock                   1111     3,616,800       1
+//	dark                    1111     2,659,598       0
+//	hostile peer            1111    26,548,534       4
+//	inferring               1111     7,735,969       0
+//	mangled                 1111     4,715,397       0
+//	none guaranteed         1111     4,285,840       0
+//	ordered                 1111    10,737,972       0
+//	ordered, buffering      1111     7,343,128       0
+//	plain ACK               1111     2,839,431       0
+//	receiver credit         1112     5,294,244       0
+//	restarts                1111     2,140,017       0
+//	scarce                  1111    30,000,912       0
+//	short and late          1111     8,178,714       0
+//	standard                1111     3,531,121       0
+//	trimming                1111     5,788,291       0
+//	wide window             1111    23,843,293       0
+//	window and credit       1112     5,650,326       0
+//	all                    20000   158,588,143       5
+//
+//	endpoints              seeds       packets  failed
+//	both controls           1000     3,797,419       0
+//	clock back               667     2,500,532       0
+//	contrary hosts          1000     3,883,775       1
+//	dark                    1000     2,255,788       0
+//	hostile peer            1000    14,585,573       0
+//	inferring               1000    13,731,629       0
+//	mangled                 1000    19,024,700       3
+//	mangled more             667     2,298,351       0
+//	ordered                 1000    13,800,712       0
+//	ordered, buffering      1000    13,468,634       0
+//	plain ACK               1000     2,534,445       0
+//	receiver credit         1000     3,216,761       0
+//	restarts                1000     1,854,838       0
+//	scarce                  1000     6,137,825       0
+//	short and late          1000     5,014,491       0
+//	standard                1000     2,691,384       0
+//	trimming                1000     2,743,882       0
+//	two ids                  667     2,386,785       0
+//	unlike MTU               666     1,215,288       0
+//	unlike control           666     2,366,851       0
+//	unlike ranges            667     1,750,475       0
+//	wide window             1000     8,101,220       0
+//	all                    20000   129,361,358       4
+//
 // # The fault list
 //
 // Each row has a test of its own: TestFault and the row in pds/pdc, or one of ses that

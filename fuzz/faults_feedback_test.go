@@ -87,6 +87,11 @@ func (s *faultShadow) receivedACK(t pds.Type, b []byte, r *pdc.Result) {
 func (s *faultShadow) probed(c *shadowContext, h *pds.AckCC, t pds.Type, owner pdc.Handle) {
 	x := &s.probes[owner.ID()]
 	s.overtaken = 0
+	if p := s.of(owner); p != nil && h.Flags&pds.FlagP == 0 {
+		if k := p.out(h.AckPSN()); k != nil && k.sends == 1 {
+			s.overtaken = k.sentAt - (s.e.clock.now-k.sentAt)*3/2
+		}
+	}
 	if c == nil || h.Flags&pds.FlagP == 0 || x.h != owner || h.ProbeOpaque() != x.opaque {
 		return
 	}
@@ -437,9 +442,13 @@ func (s *faultShadow) compare() {
 const faultTick = 2048
 
 // nothingWaits holds that what is lost is sent again when its time has come and
-// congestion control allows it, and that a timer runs until then.
+// congestion control allows it, and that a timer runs until then. A timer that is due, as after a
+// clock has leapt, comes first.
 func (s *faultShadow) nothingWaits() {
 	e := s.e
+	if at, ok := e.m.NextDeadline(); ok && at <= e.clock.now {
+		return
+	}
 	for id := range e.seen {
 		s.nothingNewWaits(pds.PDCID(id))
 	}

@@ -92,7 +92,7 @@ type faultShadow struct {
 	ctxs   []*shadowContext
 	heard  []heardEvent
 
-	overtaken int64 // when the probe left that the last acknowledgement answers; 0: none
+	overtaken int64 // what left before may be lost: it was overtaken by the probe or packet of the last acknowledgement; 0: none
 }
 
 // heardEvent is what a context was told.
@@ -360,7 +360,8 @@ func (s *faultShadow) next(k heardKind) heardEvent {
 
 // lost takes packets out of flight that contexts have heard of as lost. Each must
 // have timed out, or, if it was inferred from what arrived on a PDC, be one of that
-// and have been sent but once, or before a probe that is answered now. An ordered PDC
+// and have been sent but once, or before a probe that is answered now, or 1.5 round trips
+// before a packet that is acknowledged now. An ordered PDC
 // goes back from there.
 func (s *faultShadow) lost(on pdc.Handle) {
 	inferred := on != 0

@@ -146,7 +146,7 @@ func (rec *recovery) acted(now int64, p *PDC, h *pds.AckCC) {
 		rec.asked(now, p, h)
 	}
 	if rec.p.c.InferLoss {
-		rec.source.afterACK(now, p, rec.mem.outOfOrder(p, h), p.answersProbe(h), 0)
+		rec.source.afterACK(now, p, h.AckPSN(), rec.mem.outOfOrder(p, h), p.answersProbe(h))
 	}
 	if p.tx.queued != 0 {
 		rec.source.mayResend(now, p)

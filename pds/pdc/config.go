@@ -93,7 +93,8 @@ type Config struct {
 	TailLossTime int64 // Tail_Loss_Time: the longest silence before a probe, up to 8 s (default 1 ms or 8 BaseRTT)
 
 	// MaxTailLossRetx is Max_Tail_Loss_Retx: probes in a row that bring nothing new, and so
-	// resends of what is missing, 1 to 15 (default 5).
+	// resends of what is missing, 1 to 15 (default 5). While not even a probe is answered others
+	// follow, 16 in each time-out, until the packets have timed out as often as they may.
 	MaxTailLossRetx int
 
 	// KnownSources says that nobody can send in the name of an address that is not his, since the

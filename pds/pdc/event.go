@@ -105,7 +105,7 @@ func (r *eventRing) pop(ev *Event) bool {
 		return false
 	}
 	e := &r.ring[r.head&uint32(len(r.ring)-1)]
-	ev.Handle, ev.PDC, ev.PSN, ev.Cause, ev.Kind, ev.More = e.Handle, e.PDC, e.PSN, e.Cause, e.Kind, e.More
+	ev.Handle, ev.PDC, ev.PSN, ev.Cause, ev.Kind, ev.Nack, ev.More = e.Handle, e.PDC, e.PSN, e.Cause, e.Kind, e.Nack, e.More
 	r.head++
 	return true
 }

@@ -87,7 +87,7 @@ func (f *FastPath) Exchange(
 	p.activeAt = now
 	p.heardFirst(m.p, now-heard.sentAt, heard.rtos)
 	if infer {
-		m.source.infers(now, p, last, 0)
+		m.source.infers(now, p, last)
 	}
 	if run.N = uint32(s.Sent); s.Sent == 0 {
 		return p, n

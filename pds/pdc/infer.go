@@ -14,22 +14,25 @@ const (
 	inferPackets = 5
 )
 
-// afterACK looks for losses and moves the probe, after an acknowledgement that says how many
-// packets have overtaken those that are missing, whether it answers the last probe, and when
-// the packet left that it is of, 0 if that is not known.
-func (s *source) afterACK(now int64, p *PDC, ooo uint16, answer bool, left int64) {
+// afterACK looks for losses and moves the probe, after an acknowledgement that names a packet and
+// says how many packets have overtaken those that are missing, and whether it answers the last probe.
+func (s *source) afterACK(now int64, p *PDC, acked pds.PSN, ooo uint16, answer bool) {
 	c := s.cc.Context(p.cc)
-	if c == nil || p.is(flagROD) {
+	if c == nil {
 		return
 	}
-	if ooo >= inferPackets || answer || p.is(flagRecovering) {
-		s.lookForLosses(now, p, c, int64(ooo), answer, left)
+	if p.is(flagROD) {
+		if answer {
+			s.missedInOrder(now, p, c)
+		}
+	} else if ooo >= inferPackets || answer || p.is(flagRecovering) {
+		s.lookForLosses(now, p, c, acked, int64(ooo), answer)
 	}
 	s.timer.moveProbe(now, p, c)
 }
 
 // infers is afterACK for one that [pds.AckCCView.Plain] describes, with news of packets.
-func (s *source) infers(now int64, p *PDC, a *pds.AckCCView, left int64) {
+func (s *source) infers(now int64, p *PDC, a *pds.AckCCView) {
 	if p.cc != 0 {
 		p.probes = 0
 	}
@@ -37,24 +40,67 @@ func (s *source) infers(now int64, p *PDC, a *pds.AckCCView, left int64) {
 	if ooo == 0 && !a.Cumulative() {
 		ooo = p.tx.arrivedAhead(s.mem)
 	}
-	s.afterACK(now, p, ooo, false, left)
+	s.afterACK(now, p, a.AckPSN(), ooo, false)
+}
+
+// missedInOrder has an ordered PDC go back to the lowest packet that the answer to a probe shows to
+// be lost: it left before the probe, and the path is free. Others learn of it from a ROD_OOO, which
+// comes once for a gap: when that is lost, or what was sent again, or there was nothing behind the
+// gap, all waited for a time-out.
+func (s *source) missedInOrder(now int64, p *PDC, c *ccc.Context) {
+	probed := p.probed
+	if p.probed = 0; now-probed-c.BaseRTT() >= s.p.c.TargetQDelay {
+		return
+	}
+	for off := p.tx.base; ; off++ {
+		var ok bool
+		if off, ok = p.tx.find(s.mem, off, standingOut); !ok {
+			return
+		}
+		if p.tx.hasArrived(s.mem, off) {
+			continue
+		}
+		if pkt := p.tx.packet(s.mem, off); !pkt.kind.control() && pkt.sentAt < probed {
+			s.stats.Inferred++
+			s.timedOut(now, p, off)
+			s.goBackOnRTO(now, p, off+1)
+		}
+		return
+	}
 }
 
 // lookForLosses begins a recovery if an acknowledgement shows that packets are lost, and goes
 // on with one.
-func (s *source) lookForLosses(now int64, p *PDC, c *ccc.Context, ooo int64, answer bool, left int64) {
+func (s *source) lookForLosses(now int64, p *PDC, c *ccc.Context, acked pds.PSN, ooo int64, answer bool) {
 	if !p.recover.After(p.tx.MaxCACK()) {
 		p.flags &^= flagRecovering
 	}
 	end, since, lost := s.suspects(now, p, c, ooo, answer)
-	if lost && !p.is(flagRecovering) && p.tx.queued == 0 && p.tx.outstanding() {
+	if lost && p.tx.outstanding() && (!p.is(flagRecovering) || answer && end.After(p.recover)) {
 		p.flags |= flagRecovering
 		p.recover = end
 	}
 	if p.is(flagRecovering) {
-		// A copy that left so much earlier than what has arrived is lost as well.
-		s.inferLosses(now, p, c, max(since, left-c.BaseRTT()/2-s.p.c.TargetQDelay))
+		if answer { // what waits to be sent again goes in a recovery, whatever the window
+			s.sched.unparkAll(p.cc)
+		}
+		s.inferLosses(now, p, c, max(since, s.overtook(now, p, acked)), answer)
 	}
+}
+
+// overtook returns the time before which everything left that a packet has overtaken by so much
+// that it is lost: by 1.5 of its round trips, in which as many windows go. Nothing else tells of
+// what was sent again and lost again while acknowledgements keep coming: probes wait for silence.
+func (s *source) overtook(now int64, p *PDC, psn pds.PSN) int64 {
+	off := p.tx.offset(psn)
+	if off-p.tx.base >= p.tx.next-p.tx.base || !p.tx.hasArrived(s.mem, off) {
+		return 0
+	}
+	pkt := p.tx.packet(s.mem, off)
+	if pkt.sends != copiesFirst || now < pkt.sentAt {
+		return 0
+	}
+	return pkt.sentAt - (now-pkt.sentAt)*inferFactor/2
 }
 
 // moveProbe puts the probe off: something has been heard.
@@ -121,29 +167,39 @@ func (s *scheduler) manyAhead(c *ccc.Context, ooo int64) bool {
 	return ooo >= max(limit/cp.MTU(), inferPackets)
 }
 
-// inferLosses queues what has not arrived between the cumulative acknowledgement and the
-// end of the recovery, a window at a time: each packet once, and again if a probe that left
-// at since has overtaken it. A packet that nothing has overtaken has to be late as well: htsim,
-// which does not ask, sends eleven packets again for one that came out of order.
-func (s *source) inferLosses(now int64, p *PDC, c *ccc.Context, since int64) {
+// inferLosses queues what has not arrived up to the end of the recovery, as many copies at a time
+// as the window holds: each packet of the first window behind the cumulative acknowledgement once,
+// if something has overtaken it or its acknowledgement is due, and any that left before since, again
+// too. (htsim asks for neither, and sends eleven packets again for one that came out of order.) If
+// the lowest has arrived and left as long ago, its response is lost, which keeps the peer's CACK,
+// and is asked for, once and at each answer to a probe. The recovery is over when all has arrived.
+func (s *source) inferLosses(now int64, p *PDC, c *ccc.Context, since int64, answer bool) {
 	end := p.tx.offset(p.recover) + 1
-	if room := p.tx.cack + uint32(max(c.Cwnd()/s.cc.Params().MTU(), 1)); int32(end-room) > 0 {
-		end = room
-	}
-	overtaken, late := p.tx.arrivedTo(s.mem), now-c.BaseRTT()-s.p.c.TargetQDelay
-	for off := p.tx.base; ; off++ {
+	room := max(c.Cwnd()/s.cc.Params().MTU(), 1)
+	copies, lowest := int64(p.tx.queued), true
+	overtaken, due := p.tx.arrivedTo(s.mem), now-c.BaseRTT()-s.p.c.TargetQDelay
+	for off := p.tx.base; copies < room; off++ {
 		var ok bool
 		if off, ok = p.tx.find(s.mem, off, standingOut); !ok || int32(off-end) >= 0 {
-			break
+			if copies == 0 {
+				p.flags &^= flagRecovering
+			}
+			return
 		}
-		pkt := p.tx.packet(s.mem, off)
-		if p.tx.hasArrived(s.mem, off) || pkt.kind.control() || pkt.sends != copiesFirst && pkt.sentAt >= since {
+		pkt, arrived := p.tx.packet(s.mem, off), p.tx.hasArrived(s.mem, off)
+		switch late := pkt.sentAt < since; {
+		case pkt.kind.control():
 			continue
+		case arrived:
+			if lowest && late && (answer || pkt.sends != copiesMore) {
+				s.timedOut(now, p, off)
+			}
+			lowest = false
+			continue
+		case late || pkt.sends == copiesFirst && int32(off-p.tx.cack) < int32(room) && (int32(off-overtaken) < 0 || pkt.sentAt <= due):
+			s.stats.Inferred++
+			s.timedOut(now, p, off)
 		}
-		if int32(off-overtaken) >= 0 && pkt.sentAt > max(since, late) {
-			continue // nothing says yet that it is not on its way
-		}
-		s.stats.Inferred++
-		s.timedOut(now, p, off)
+		copies++
 	}
 }

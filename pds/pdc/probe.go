@@ -50,18 +50,28 @@ func (s *starts) putProbe(now int64, p *PDC, buf []byte, out *Out) {
 	s.reply.putControl(p, buf, out, pds.CtlProbe, pds.PSNPayload(p.tx.MaxCACK()+1))
 }
 
+// outageProbes is how many probes go in each time-out of a peer of which nothing is heard.
+const outageProbes = 16
+
 // probe asks the target what it has got, and again after 5 round trips: less and
 // less often while the answers bring nothing new, and not more than
 // Max_Tail_Loss_Retx times, since what is missing then waits for its timeout and not
-// for an answer.
+// for an answer. Where not even the last probe is answered, the path may be gone: then as often as
+// outageProbes says, so that one that comes back is noticed in a part of the time that it was away.
 func (s *source) probe(now int64, p *PDC) {
-	if !p.tx.outstanding() || p.peerID == 0 || !p.knowsProbes() || int(p.probes) >= s.p.c.MaxTailLossRetx {
+	tries := int(p.probes) < s.p.c.MaxTailLossRetx
+	if !p.tx.outstanding() || p.peerID == 0 || !p.knowsProbes() || !tries && p.probed == 0 {
 		p.probeAt = never
 		return
 	}
 	s.sched.control(p, ctlProbe)
-	p.probeAt = deadline.After(now, p.probeBackoff(5*s.baseRTT(p)))
-	p.probes++
+	if tries {
+		p.probeAt = deadline.After(now, p.probeBackoff(5*s.baseRTT(p)))
+		p.probes++
+		return
+	}
+	rto := p.tx.backoff(s.p, s.mem, p.tx.packet(s.mem, p.tx.base).rtos)
+	p.probeAt = deadline.After(now, max(rto/outageProbes, 5*s.baseRTT(p)))
 }
 
 // probeDelay is how long to wait for an acknowledgement before asking: 3 base round

@@ -116,3 +116,14 @@ func TestPDCGoesOnAfterAPause(t *testing.T) {
 		require.Equal(t, 1, len(filterData(g.send(g.a))))
 	}
 }
+
+// An event comes out as it went in, with the NACK behind a failure, too.
+func TestEventRingKeepsEveryField(t *testing.T) {
+	var r eventRing
+	r.init(1)
+	in := Event{Handle: 1, PDC: 2, PSN: 3, Cause: CauseNack, Kind: EventError, Nack: pds.NackNoSESMsgAvail, More: 4}
+	r.push(in)
+	var out Event
+	require.True(t, r.pop(&out))
+	require.Equal(t, in, out)
+}

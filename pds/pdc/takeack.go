@@ -55,11 +55,7 @@ func (f *FastPath) TakeACK(now int64, a *pds.AckCCView, src Addr) (x Confirmed) 
 		m.source.feedAny(now, p, a, last, n)
 	}
 	if m.p.c.InferLoss {
-		left := int64(0)
-		if last.sends == copiesFirst {
-			left = last.sentAt
-		}
-		if m.source.infers(now, p, a, left); w.queued != 0 {
+		if m.source.infers(now, p, a); w.queued != 0 {
 			m.source.mayResend(now, p)
 		}
 	}
