@@ -80,14 +80,19 @@ func TestRequirements(t *testing.T) {
 	require.True(t, bytes.Equal(page, is), "run: go test ./fuzz -run TestRequirements -args -conformance")
 }
 
-func readRequirements(t *testing.T) (rows []requirement) {
-	f, err := os.Open("testdata/requirements.csv")
+// readCSV reads the lines of a file that begins with their heads.
+func readCSV(t *testing.T, file string, heads ...string) [][]string {
+	f, err := os.Open(file)
 	require.NoError(t, err)
 	defer f.Close()
 	lines, err := csv.NewReader(f).ReadAll()
 	require.NoError(t, err)
-	require.Equal(t, []string{"id", "source", "area", "text", "status", "code", "test", "reason"}, lines[0])
-	for _, l := range lines[1:] {
+	require.Equal(t, heads, lines[0])
+	return lines[1:]
+}
+
+func readRequirements(t *testing.T) (rows []requirement) {
+	for _, l := range readCSV(t, "testdata/requirements.csv", "id", "source", "area", "text", "status", "code", "test", "reason") {
 		rows = append(rows, requirement{l[0], l[1], l[2], l[3], l[4], strings.Fields(l[5]), strings.Fields(l[6]), l[7]})
 	}
 	return rows
