@@ -46,10 +46,23 @@ func TestEndpointCredit(t *testing.T) {
 	}
 }
 
-// TestEndpointCreditIncast: three ends write to one, which grants each a third:
-// without initial credit none can send before it is asked to.
+// TestEndpointCreditIncast: three ends write to one, which grants each a third, whatever its
+// policy: without initial credit none can send before it is asked to.
 func TestEndpointCreditIncast(t *testing.T) {
-	n := newNetwork(t, 1, netFaults{}, 4, underCredit(ccc.ControlRCCC, 2048))
+	slice, err := rccc.NewSlicePolicy(rccc.SliceConfig{Slice: 1000, Carry: true})
+	require.NoError(t, err)
+	for name, policy := range map[string]rccc.GrantPolicy{"pull": nil, "slice": slice} {
+		t.Run(name, func(t *testing.T) { creditIncast(t, policy) })
+	}
+}
+
+func creditIncast(t *testing.T, policy rccc.GrantPolicy) {
+	n := newNetwork(t, 1, netFaults{}, 4, func(cfg *uetcc.Config) {
+		underCredit(ccc.ControlRCCC, 2048)(cfg)
+		if cfg.Address == netip.AddrFrom4([4]byte{10, 0, 0, 4}) {
+			cfg.Receiver.Policy = policy
+		}
+	})
 	const length = 200 * netMTU
 	for i := range 3 {
 		m := uetcc.Message{Key: 1, Offset: uint64(i) * length, Length: length, Cookie: 1}

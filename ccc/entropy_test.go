@@ -61,6 +61,29 @@ func TestFixedValueDiffersByContext(t *testing.T) {
 	}
 }
 
+// What a key decides is one of the values of the scheme, the same each time, and keys spread over
+// all of them.
+func TestFixedValueOfAKey(t *testing.T) {
+	for s := SchemeOblivious; s < schemes; s++ {
+		p, err := NewEntropyParams(EntropyConfig{Scheme: s, Values: 64})
+		require.NoError(t, err)
+		var e Entropy
+		e.Init(&p, 7)
+		high := e.Fixed() &^ 63
+		if s == SchemeREPS || s == SchemeREPSLegacy {
+			high = 0
+		}
+		seen := map[uint16]bool{}
+		for key := range uint64(1000) {
+			v := e.fixedFor(&p, key)
+			require.Equal(t, high, v&^63, s.String())
+			require.Equal(t, v, e.fixedFor(&p, key))
+			seen[v] = true
+		}
+		require.Len(t, seen, 64, s.String())
+	}
+}
+
 func TestObliviousOneValueIsOnePath(t *testing.T) {
 	h := newPath(t, EntropyConfig{Values: 1})
 	for range 10 {

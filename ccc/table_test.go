@@ -71,8 +71,10 @@ func TestTableFullAndClose(t *testing.T) {
 	tab := newTestTable(t, 2)
 	a := open(t, tab, Key{TC: 1})
 	b := open(t, tab, Key{TC: 2})
-	_, _, err := tab.Open(&Key{TC: 3})
+	none, opened, err := tab.Open(&Key{TC: 3})
 	require.ErrorIs(t, err, ErrNoCCC)
+	require.Zero(t, none)
+	require.False(t, opened)
 	require.Equal(t, []Handle{a, b}, slices.Collect(tab.All()))
 	for h := range tab.All() {
 		require.Equal(t, a, h)

@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/ses"
 )
 
 var writeConformance = flag.Bool("conformance", false, "TestRequirements writes CONFORMANCE.md")
@@ -78,14 +80,19 @@ func TestRequirements(t *testing.T) {
 	require.True(t, bytes.Equal(page, is), "run: go test ./fuzz -run TestRequirements -args -conformance")
 }
 
-func readRequirements(t *testing.T) (rows []requirement) {
-	f, err := os.Open("testdata/requirements.csv")
+// readCSV reads the lines of a file that begins with their heads.
+func readCSV(t *testing.T, file string, heads ...string) [][]string {
+	f, err := os.Open(file)
 	require.NoError(t, err)
 	defer f.Close()
 	lines, err := csv.NewReader(f).ReadAll()
 	require.NoError(t, err)
-	require.Equal(t, []string{"id", "source", "area", "text", "status", "code", "test", "reason"}, lines[0])
-	for _, l := range lines[1:] {
+	require.Equal(t, heads, lines[0])
+	return lines[1:]
+}
+
+func readRequirements(t *testing.T) (rows []requirement) {
+	for _, l := range readCSV(t, "testdata/requirements.csv", "id", "source", "area", "text", "status", "code", "test", "reason") {
 		rows = append(rows, requirement{l[0], l[1], l[2], l[3], l[4], strings.Fields(l[5]), strings.Fields(l[6]), l[7]})
 	}
 	return rows
@@ -197,6 +204,7 @@ What the specification and the documents that this project began with ask for, a
 			}
 		}
 	}
+	profiles(&b)
 	fmt.Fprint(&b, "\n## Implemented\n\n| requirement | asked for | code | test |\n|---|---|---|---|\n")
 	for _, r := range rows {
 		if r.status == implemented {
@@ -204,6 +212,24 @@ What the specification and the documents that this project began with ask for, a
 		}
 	}
 	return b.Bytes()
+}
+
+// profiles is what a target of each profile offers.
+func profiles(b *bytes.Buffer) {
+	all := []ses.Profile{ses.ProfileAIBase, ses.ProfileAIFull, ses.ProfileHPC, ses.ProfileAll}
+	fmt.Fprint(b, "\n## Profiles\n\nWhat a target serves with `ses.TargetConfig.Profile`; the rest is refused with UNSUPPORTED_OP.\n",
+		"AI Base is public as a whole; of AI Full and HPC the features that set them apart are. AI Base and HPC\nexecute a deferrable send as a send.\n\n| operation |")
+	for _, p := range all {
+		fmt.Fprintf(b, " %s |", p)
+	}
+	fmt.Fprintf(b, "\n|---|%s\n", strings.Repeat("---|", len(all)))
+	for o := ses.OpcodeNoOp; o <= ses.OpcodeMsgError; o++ {
+		fmt.Fprintf(b, "| %s |", o)
+		for _, p := range all {
+			fmt.Fprintf(b, " %s |", map[bool]string{true: "yes"}[p.Offers(o)])
+		}
+		fmt.Fprintln(b)
+	}
 }
 
 func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }

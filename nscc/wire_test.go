@@ -146,6 +146,13 @@ func ExampleAdditiveStep() {
 
 // The additive step as the window's increase a round trip: two links of different
 // rates gain the same.
+// A shift beyond the width of the divisor is the largest.
+func TestAdditiveStepOfAnyShift(t *testing.T) {
+	require.Equal(t, 150_000.0, nscc.AdditiveStep(0))
+	require.Equal(t, math.Ldexp(150_000, -63), nscc.AdditiveStep(63))
+	require.Equal(t, nscc.AdditiveStep(63), nscc.AdditiveStep(64))
+}
+
 func TestAdditiveStepAsEta(t *testing.T) {
 	for _, rate := range []int64{100, 400} {
 		c := nscc.Config{LinkRate: rate * gbps, BaseRTT: 6_000, MTU: 4_096, InitialCwnd: 75_000}

@@ -56,6 +56,28 @@ func TestAckExpected(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
+// A NACK as it is on the wire, and back.
+func TestNackBytes(t *testing.T) {
+	want := Nack{Next: NextNone, Flags: FlagRetx | FlagM, Code: NackTrimmed, Vendor: 0x5a, PSN: 0x80000001, SPDCID: 3, DPDCID: 4, Payload: 0xfffefdfc}
+	b := want.AppendTo(nil)
+	require.Len(t, b, NackLen)
+	require.Equal(t, []byte{byte(NackTrimmed), 0x5a, 0x80, 0, 0, 1, 0, 3, 0, 4, 0xff, 0xfe, 0xfd, 0xfc}, b[2:])
+	require.Equal(t, TypeNACK, Type(b[0]>>3))
+	var got Nack
+	n, err := got.Decode(b)
+	require.NoError(t, err)
+	require.Equal(t, NackLen, n)
+	require.Equal(t, want, got)
+	for i := range b {
+		_, err = got.Decode(b[:i])
+		require.ErrorIs(t, err, ErrTruncated)
+	}
+	b[0] = byte(TypeACK)<<3 | b[0]&7
+	_, err = got.Decode(b)
+	require.ErrorIs(t, err, ErrType)
+	require.Equal(t, want, got)
+}
+
 func TestFlagsReq(t *testing.T) {
 	f := (FlagM | FlagRetx).WithReq(AckReqClose)
 	require.Equal(t, AckReqClose, f.Req())

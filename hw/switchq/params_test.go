@@ -45,6 +45,7 @@ func TestNewParamsKeepsWhatIsSet(t *testing.T) {
 	in := Config{PlaneBDP: 78_850, Trim: true, ECNMin: 16_600, ECNMax: 66_400, LowLimit: 78_850, MedLimit: 157_700,
 		HighLimit: 157_700, HeaderBytes: 64, MedPercent: 100, Victim: VictimCoin}
 	require.Equal(t, in, mustParams(t, in).Config())
+	require.Equal(t, 24, MinTrimSize)
 	in.HeaderBytes, in.MedPercent = MinTrimSize, 1
 	require.Equal(t, in, mustParams(t, in).Config())
 }

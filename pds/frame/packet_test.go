@@ -108,7 +108,9 @@ func TestParserLeavesSecuredPacketsAlone(t *testing.T) {
 	require.Equal(t, pds.TypeTSS, p.Type)
 	require.Equal(t, []int{16, 36}, []int{p.Payload, p.End}, "between header and tag")
 	require.Equal(t, h, p.TSS)
-	require.ErrorIs(t, new(Parser).UDP(b[:31], &p), pds.ErrTruncated)
+	for n := range pds.TSSSSILen + pds.TSSTagLen {
+		require.ErrorIs(t, new(Parser).UDP(b[:n], &p), pds.ErrTruncated, "%d bytes", n)
+	}
 }
 
 func TestParserTrimmed(t *testing.T) {

@@ -19,6 +19,7 @@ func TestNoopOpensAPDC(t *testing.T) {
 		c := controlOf(t, ws[0])
 		require.Equal(t, pds.CtlNOOP, c.Ctl)
 		require.Equal(t, pds.PSN(0x12000), c.PSN)
+		require.Zero(t, c.Payload)
 		require.Equal(t, pds.PSN(0x12000), c.StartPSN())
 		require.Equal(t, pds.FlagSYN|pds.FlagAR, c.Flags&^pds.FlagISROD)
 		require.Equal(t, ordered, c.Flags&pds.FlagISROD != 0)

@@ -47,7 +47,8 @@ func local(o *options) (*report, error) {
 	firsts, windows := 6*res.Parameters.InitialCwnd, 6*res.Parameters.MaxWnd
 	r.claim(m.Peak > 3*firsts, "so the windows grow on, and what they let go waits in memory",
 		fmt.Sprintf("more than three times the six first windows, %d bytes", firsts), "%d bytes", m.Peak)
-	r.claim(m.Peak <= windows+64*1024, "what waits is bounded by the windows", "not above them", "%d bytes", m.Peak)
+	most := windows + 64*1024 // the requesters of the node
+	r.claim(m.Peak <= most, "what waits is bounded by the windows", fmt.Sprintf("at most %d bytes", most), "%d bytes", m.Peak)
 	first := lastHopQueue(res).FirstTrim
 	r.claim(first < 0 || first > 300, "while the memory is slow the network is not the bottleneck",
 		"no trim before 300 us (then all that waited is acknowledged at once)", "first trim at %.1f us", first)

@@ -3,6 +3,7 @@ package sim
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,6 +37,7 @@ func TestDefaultIsTheIncast(t *testing.T) {
 // Every scenario holds what the chapters claim of it, on endpoints and on the light
 // transport, with more than one seed.
 func TestScenarios(t *testing.T) {
+	var asked []string
 	for _, s := range scenarios {
 		for _, flags := range [][]string{{"-seed", "1"}, {"-seed", "2"}, {"-node", "light"}, {"-node", "light", "-seed", "2"}} {
 			if flags[0] == "-node" && slices.Contains(s.ignores, "node") {
@@ -46,9 +48,43 @@ func TestScenarios(t *testing.T) {
 				require.Zero(t, status, errs)
 				require.Contains(t, out, "what the chapters say")
 				require.NotRegexp(t, `(?i)\branks?\b`, s.about+out, "ranks are the figures': transfers and queues have hosts")
+				if flags[0] == "-seed" && flags[1] == "1" {
+					asked = append(asked, wants(out)...)
+				}
 			})
 		}
 	}
+	const file = "testdata/wants.txt"
+	text := strings.Join(asked, "\n") + "\n"
+	if *writeWants {
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
+	}
+	is, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, string(is), text, "a scenario asks for something else: if that is right, run go test ./bench/uetsim/sim -run TestScenarios -args -wants")
+}
+
+var writeWants = flag.Bool("wants", false, "TestScenarios writes testdata/wants.txt")
+
+// wants is what a run was set up with and what its claims want, without anything that was measured.
+func wants(out string) (all []string) {
+	head, claims, _ := strings.Cut(out, "what the chapters say")
+	head, _, _ = strings.Cut(head, "\n\n")
+	all = append(all, "")
+	for line := range strings.Lines(head) {
+		if !strings.HasPrefix(line, "  ") { // of a table
+			all = append(all, strings.TrimSpace(line))
+		}
+	}
+	for line := range strings.Lines(claims) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "want ") {
+			want, _, _ := strings.Cut(line, ", got ")
+			all = append(all, "\t"+want)
+		} else if claim, ok := strings.CutPrefix(line, "ok "); ok {
+			all = append(all, strings.TrimSpace(claim))
+		}
+	}
+	return all
 }
 
 // What overflows does so when the rates say, at other speeds, packet sizes and thresholds too.
