@@ -131,6 +131,8 @@ type Config struct {
 	// that a switch has cut, as its DSCP says, the bytes are those that were sent.
 	Frame func(now link.Ps, host int, f *Frame)
 
+	Watch Watcher // is told of all packets and ports, of either kind of node; nil: nobody
+
 	// Context is called after each event of a connection's congestion control, with what
 	// it has come to; nil: not.
 	Context func(*ContextState)

@@ -111,5 +111,6 @@ func (s *sim) sendAnswer(host, pkt uint32) {
 		d.service = nscc.ServiceTimeOf((s.now - d.at) / 1000)
 		s.count.Answers++
 	}
+	s.tell(PacketSent, pkt)
 	s.transmit(&s.ports[host], host, pkt)
 }

@@ -140,6 +140,7 @@ func (s *sim) launch(host uint32, f *Frame) {
 	s.pool.pkts[pkt] = packet{
 		to: s.endBetween(host, uint32(f.Host)), size: uint16(f.Size), ev: f.Entropy, dscp: f.DSCP, flags: s.sent(f),
 	}
+	s.tell(PacketSent, pkt)
 	s.transmit(&s.ports[host], host, pkt)
 }
 

@@ -49,7 +49,7 @@ type Parameters struct {
 	PacketBytes   int64   `json:"packet_bytes"`
 	HeaderBytes   int64   `json:"header_bytes"`
 	AckBytes      int64   `json:"ack_bytes"`
-	PSNRange      int64   `json:"psn_range"` // packets
+	PSNRange      int64   `json:"psn_range,omitempty"` // packets; none: the endpoints' own
 	RTO           float64 `json:"rto_us"`
 	LastHopECNMin int64   `json:"last_hop_ecn_min_bytes"`
 	LastHopECNMax int64   `json:"last_hop_ecn_max_bytes"`
@@ -180,7 +180,7 @@ func (s *sim) parameters() Parameters {
 		BaseRTT: us(int64(c.BaseRTT)), BDP: k.BDP, MaxWnd: k.MaxWnd, InitialCwnd: k.InitialCwnd,
 		TargetQdelay: us(k.TargetQdelay * 1000),
 		Trim:         !c.NoTrim, ECN: !c.NoECN, PacketBytes: c.PacketBytes, HeaderBytes: c.header(), AckBytes: ackBytes,
-		PSNRange: int64(s.psnRange), RTO: us(s.rto), SlowLinks: c.SlowLinks, DeadLinks: len(c.Matrix.Failures),
+		PSNRange: s.shownRange(), RTO: us(s.rto), SlowLinks: c.SlowLinks, DeadLinks: len(c.Matrix.Failures),
 		ECNMin: port.ECNMin, ECNMax: port.ECNMax, QueueLimit: port.LowLimit,
 		LastHopECNMin: last.ECNMin, LastHopECNMax: last.ECNMax, LastHopLimit: last.LowLimit,
 	}
@@ -297,4 +297,12 @@ func lowerBound(c *Config) link.Ps {
 		most = max(most, in[f.Dst], out[f.Src])
 	}
 	return link.Serialization(most, c.hostRate())
+}
+
+// shownRange is the PSN range of all hosts, 0 where each endpoint has its own.
+func (s *sim) shownRange() int64 {
+	if s.ends != nil {
+		return int64(s.cfg.MaxPSNRange)
+	}
+	return int64(s.psnRange)
 }

@@ -107,6 +107,7 @@ func (s *sim) sendData(host, conn uint32, c *sender) {
 		c.timing = true
 		s.events.push(s.now+s.rto, evTimer, conn)
 	}
+	s.tell(PacketSent, pkt)
 	s.transmit(&s.ports[host], host, pkt)
 }
 

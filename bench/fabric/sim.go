@@ -50,6 +50,11 @@ type sim struct {
 	done      int
 	stopped   int64 // ps, where End or Stop ended the run; 0: not
 	touching  touching
+
+	numbers    []uint64    // by packet, with Config.Watch
+	numbered   uint64      // packets so far
+	toldPacket PacketState // of Config.Watch
+	toldPort   PortState
 }
 
 // Run simulates c to the end: until nothing is left to happen, or c.End.
@@ -222,8 +227,11 @@ func (s *sim) arrive(pkt uint32) {
 
 // atHost takes in a packet that has reached its host, unless something happens to it there.
 func (s *sim) atHost(host, pkt uint32) {
+	if s.faults != nil && s.faults.take(s, pkt) {
+		return
+	}
+	s.tell(PacketArrived, pkt)
 	switch {
-	case s.faults != nil && s.faults.take(s, pkt):
 	case s.ends == nil:
 		s.receive(host, pkt)
 	case s.behindMemory(host) && s.isData(pkt):
@@ -240,10 +248,12 @@ func (s *sim) nowNs() int64 { return s.now / 1000 }
 func (s *sim) lose(out, pkt uint32) {
 	s.lost[out]++
 	s.dropped(pkt)
+	s.tellPort(out, 0)
 }
 
 // dropped counts a packet that will not arrive.
 func (s *sim) dropped(pkt uint32) {
+	s.tell(PacketLost, pkt)
 	switch p := &s.pool.pkts[pkt]; {
 	case p.flags&flagCredit != 0:
 		s.count.CreditsDropped++
@@ -276,6 +286,7 @@ func (s *sim) forward(out, pkt uint32) {
 	if v != switchq.Queued {
 		s.overflowed(out, v, lost)
 	}
+	s.tellPort(out, 0)
 	if !port.wake && port.queue.Len() > 0 {
 		s.wakeAt(out, max(port.busy, s.now))
 	}
@@ -342,6 +353,7 @@ func (s *sim) transmit(port *port, out, pkt uint32) {
 	if s.pfc != nil {
 		s.pfcLeave(out, pkt)
 	}
+	s.tellPort(out, int64(p.size))
 }
 
 // report tells how far the run has come, and asks whether to end it.

@@ -293,16 +293,25 @@ type hop struct {
 	latency link.Ps
 }
 
-// longestPath lists the links from a host to one that is as far away as any.
-func (t *Topology) longestPath() []hop {
-	up := make([]hop, 0, 2*len(t.Tiers))
-	for i := range t.Tiers {
-		up = append(up, hop{t.Tiers[i].DownRate, t.Tiers[i].DownLatency})
-		if i == 0 && t.leaves() == 1 || i == 1 && t.pods() == 1 {
-			break
-		}
+// tiersBetween is how many tiers of links packets climb from one host to another.
+func (t *Topology) tiersBetween(src, dst int) int {
+	leaf := t.Tiers[0].RadixDown
+	switch {
+	case src/leaf == dst/leaf:
+		return 1
+	case src/t.podSize() == dst/t.podSize():
+		return 2
 	}
-	for i := len(up) - 1; i >= 0; i-- {
+	return len(t.Tiers)
+}
+
+// path lists the links from a host up over some tiers, and down to another host.
+func (t *Topology) path(tiers int) []hop {
+	up := make([]hop, 0, 2*tiers)
+	for i := range tiers {
+		up = append(up, hop{t.Tiers[i].DownRate, t.Tiers[i].DownLatency})
+	}
+	for i := tiers - 1; i >= 0; i-- {
 		up = append(up, up[i])
 	}
 	return up
@@ -311,8 +320,11 @@ func (t *Topology) longestPath() []hop {
 // BaseRTT is the round trip of a packet of mtu bytes and an acknowledgement of
 // ack bytes over the longest path of the idle fabric, every switch storing and
 // forwarding: config_base_rtt.
-func (t *Topology) BaseRTT(mtu, ack int64) link.Ps {
-	path := t.longestPath()
+func (t *Topology) BaseRTT(mtu, ack int64) link.Ps { return t.RTT(0, t.Nodes-1, mtu, ack) }
+
+// RTT is that round trip between two hosts.
+func (t *Topology) RTT(src, dst int, mtu, ack int64) link.Ps {
+	path := t.path(t.tiersBetween(src, dst))
 	var d link.Ps
 	for _, h := range path {
 		d += 2*h.latency + link.Serialization(mtu, h.rate) + link.Serialization(ack, h.rate)

@@ -5,6 +5,7 @@
 //	go run ./bench/report -run 'Keyed|NSCC' -rounds 99  some of it, more carefully
 //	go run ./bench/report -md bench/RESULTS.md -svg bench/results.svg -raw /tmp/raw
 //	go run ./bench/report -history bench.txt && benchstat -col commit bench.txt
+//	go run ./bench/report -html report.html             the same in pictures, for a browser
 //	go run ./bench/report -from /tmp/raw -md bench/RESULTS.md  the same figures again
 //
 // What is compared with what, and the goals, are in pairs.go; what is taken from the
@@ -27,6 +28,7 @@ import (
 	"slices"
 
 	"github.com/uetcc/uetcc/bench/internal/cli"
+	"github.com/uetcc/uetcc/bench/page"
 )
 
 type options struct {
@@ -38,6 +40,7 @@ type options struct {
 	raw, from string
 	md, svg   string
 	history   string
+	html      string
 	log       io.Writer
 }
 
@@ -54,6 +57,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	f.StringVar(&o.md, "md", "", "write the table between the markers of this Markdown file; - is the standard output")
 	f.StringVar(&o.svg, "svg", "", "write the picture to this file")
 	f.StringVar(&o.history, "history", "", "add what was measured to this file, for benchstat -col commit")
+	f.StringVar(&o.html, "html", "", "write a page with pictures and tables to this file, for a browser")
 	if err := cli.Parse(f, args, "report [flags]", stderr); err != nil {
 		return nil, err
 	}
@@ -61,7 +65,8 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 		return nil, fmt.Errorf("unexpected argument %q", f.Arg(0))
 	}
 	return o, cmp.Or(
-		cli.Apart([]string{"-md", "-svg", "-history"}, []string{o.md, o.svg, o.history}),
+		page.CheckPath(o.html),
+		cli.Apart([]string{"-md", "-svg", "-history", "-html"}, []string{o.md, o.svg, o.history, o.html}),
 		cli.Range("-rounds", o.rounds, 1, 100_000, "times"),
 		cli.Range("-cpu", o.procs, 1, 4096, "cores"),
 	)
@@ -178,6 +183,11 @@ func (a *about) parse(texts []string) (rounds []round) {
 func (o *options) writeFiles(r *result) error {
 	if o.md != "" && o.md != "-" {
 		if err := writeMarked(o.md, r.markdown()); err != nil {
+			return err
+		}
+	}
+	if o.html != "" {
+		if err := r.page().WriteFile(o.html); err != nil {
 			return err
 		}
 	}

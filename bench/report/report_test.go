@@ -272,14 +272,20 @@ func (f *fakeGo) run(dir, program string, args ...string) ([]byte, error) {
 func TestReportFromEndToEnd(t *testing.T) {
 	dir := t.TempDir()
 	raw, md, svg := filepath.Join(dir, "raw"), filepath.Join(dir, "R.md"), filepath.Join(dir, "a", "r.svg")
+	html := filepath.Join(dir, "r.html")
 	f := &fakeGo{t: t}
 	var out bytes.Buffer
-	args := []string{"-run", "decode an ACK_CC", "-rounds", "3", "-cpu", "4", "-root", dir, "-raw", raw, "-md", md, "-svg", svg}
+	args := []string{"-run", "decode an ACK_CC", "-rounds", "3", "-cpu", "4", "-root", dir, "-raw", raw, "-md", md, "-svg", svg, "-html", html}
 	require.NoError(t, report(args, &out, io.Discard, f.run), "a goal missed by far is no error")
 	require.Equal(t, []string{"ours", "peers", "peers", "ours", "ours", "peers"}, f.order, "in turn")
 	require.Contains(t, out.String(), "missed")
 	require.Contains(t, out.String(), "0 of 2 goals met in this run, 0 by")
 	require.FileExists(t, svg)
+	b, err := os.ReadFile(html)
+	require.NoError(t, err)
+	require.True(t, strings.Contains(string(b), `"rows":["decode an ACK_CC, 32 B","uetcc","Ack32/get/floor-fields","Ack32/get/binary.Decode"]`))
+	require.True(t, strings.Contains(string(b), `"y":[null,1000000,null,null]`))
+	require.True(t, strings.Contains(string(b), `"y":[null,null,null,100]`))
 
 	var again bytes.Buffer
 	history := filepath.Join(dir, "history.txt")

@@ -93,6 +93,7 @@ func (o *options) runCompare(r *report) error {
 		}
 		rounds = append(rounds, x)
 	}
+	r.rounds = rounds
 	for _, v := range rivals[1:] {
 		r.ratio(v.name, rounds)
 	}

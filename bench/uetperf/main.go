@@ -7,6 +7,9 @@
 //	go run ./bench/uetperf -connect 192.0.2.7 -seconds 10   the other one; -R reads, -P 8 is eight flows, -json for programs
 //	go run ./bench/uetperf -json -compare tcp,quic          beside others, two processes each, in alternating rounds
 //
+// -html FILE leaves a page of pictures with any of them: queue, marks, windows, round trips, rates and why senders
+// waited with the bottleneck; rates and times of messages with -connect, the rate with -listen, and the medians of -compare.
+//
 // With -listen and -connect each end is a node of package hw/node, which says what its defaults are and how addresses
 // and ports go together. -i says each second what has moved. An interrupt or SIGTERM ends it with the summary.
 //

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/uetcc/uetcc/bench/internal/stream"
+	"github.com/uetcc/uetcc/bench/page"
 	"github.com/uetcc/uetcc/hw/node"
 )
 
@@ -18,6 +19,10 @@ type report struct {
 	proto string
 	flows []flowReport
 	bad   []string // doubts
+
+	rates     page.Series // of all flows, in each interval
+	latencies []page.Series
+	rounds    []round
 }
 
 // A flowReport is the end of a flow.
@@ -61,6 +66,7 @@ func (r *report) watch(o *options, over <-chan struct{}, moved func() int64) {
 			mbps := float64(n-last) * 8 / 1e6 / now.Sub(at).Seconds()
 			r.print(map[string]any{"event": "interval", "from": at.Sub(began).Seconds(), "to": now.Sub(began).Seconds(), "bytes": n - last, "megabits_per_second": mbps},
 				"%6.2f - %6.2f s  %10.1f MB  %10.1f Mb/s\n", at.Sub(began).Seconds(), now.Sub(began).Seconds(), float64(n-last)/1e6, mbps)
+			r.rates.Lo, r.rates.Step = append(r.rates.Lo, mbps), o.interval.Seconds()
 			last, at = n, now
 		}
 	}
@@ -70,6 +76,7 @@ func (r *report) watch(o *options, over <-chan struct{}, moved func() int64) {
 func (r *report) flow(f *flow) {
 	x := flowReport{Summary: f.result.Summary(r.proto), Local: f.local}
 	x.Event = "flow"
+	r.latencies = append(r.latencies, cumulative(f.local, len(r.latencies), f.result.Latency))
 	if f.err != nil {
 		x.Error = f.err.Error()
 		r.bad = append(r.bad, x.Error)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/uetcc/uetcc/bench/internal/cli"
+	"github.com/uetcc/uetcc/bench/page"
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/pds"
 )
@@ -38,6 +39,7 @@ type options struct {
 	ask      bool
 	interval time.Duration
 	json     bool
+	html     string
 	compare  string
 	rounds   int
 
@@ -47,10 +49,13 @@ type options struct {
 	limit      int64
 	six        bool
 	seed       uint64
+
+	args  []string
+	flags [][2]string // all, with their values
 }
 
 func parseOptions(args []string, stderr io.Writer) (*options, error) {
-	o := &options{}
+	o := &options{args: args}
 	f := flag.NewFlagSet("uetperf", flag.ContinueOnError)
 	f.StringVar(&o.listen, "listen", "", "be the target at this address of the machine")
 	f.StringVar(&o.connect, "connect", "", "write to the target at this address")
@@ -63,6 +68,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	f.BoolVar(&o.ask, "ask", false, "with -connect and -compare: send a message and wait for one as long, over and over")
 	f.DurationVar(&o.interval, "i", time.Second, "say what has moved in each such time; 0: only in the end")
 	f.BoolVar(&o.json, "json", false, "print lines of JSON")
+	f.StringVar(&o.html, "html", "", "write a page with pictures of the run to this file, for a browser")
 	f.StringVar(&o.compare, "compare", "", "run beside others in alternating rounds on loopback, each end a process: some of tcp,quic,kcp.\n"+
 		"The last two are built first, and need the repository")
 	f.IntVar(&o.rounds, "rounds", 5, "of -compare")
@@ -92,7 +98,8 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 		return nil, err
 	}
 	o.fill()
-	return o, o.check(f)
+	f.VisitAll(func(g *flag.Flag) { o.flags = append(o.flags, [2]string{g.Name, g.Value.String()}) })
+	return o, cmp.Or(page.CheckPath(o.html), o.check(f))
 }
 
 // uetPort is the default.

@@ -54,7 +54,11 @@ func (o *options) run(stdout io.Writer) (code int, err error) {
 	default:
 		err = o.drive(r, stop)
 	}
-	return r.end(), err
+	code = r.end()
+	if o.html != "" && err == nil {
+		err = r.page(o).WriteFile(o.html)
+	}
+	return code, err
 }
 
 // until closes its channel with stop, or when -seconds are over.

@@ -42,7 +42,7 @@ func loopback(six bool) *sites {
 
 // printSelf runs both ends and the bottleneck until stop, or all is over, and prints what has come of it.
 func (o *options) printSelf(stdout io.Writer, stop <-chan struct{}) (code int, err error) {
-	r, err := o.runSelf(func(now int64) bool {
+	r, seen, err := o.runSelf(func(now int64) bool {
 		select {
 		case <-stop:
 			return true
@@ -53,23 +53,38 @@ func (o *options) printSelf(stdout io.Writer, stop <-chan struct{}) (code int, e
 	if err != nil {
 		return 0, err
 	}
-	if r.print(stdout); len(r.doubts()) > 0 {
+	r.print(stdout)
+	if seen != nil {
+		if err := r.page(o, seen).WriteFile(o.html); err != nil {
+			return 0, err
+		}
+	}
+	if len(r.doubts()) > 0 {
 		return 1, nil
 	}
 	return 0, nil
 }
 
-// runSelf is both ends and the bottleneck, until it is over or all has been written.
-func (o *options) runSelf(over func(now int64) bool) (*result, error) {
+// runSelf is both ends and the bottleneck, until it is over or all has been written; seen is what
+// there was over time, with -html.
+func (o *options) runSelf(over func(now int64) bool) (r *result, seen *recorder, err error) {
 	config := o.relay()
 	n, err := o.newNetwork(&config, loopback(o.six))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer n.close()
 	l := n.loop()
-	err = l.run(func(now int64) bool { return finished(over(now), n.senders) && n.relay.idle() })
-	return &result{senders: n.senders, target: n.target, relay: n.relay, took: l.now()}, err
+	if o.html != "" {
+		seen = newRecorder(len(n.senders), loopback(o.six))
+	}
+	err = l.run(func(now int64) bool {
+		if seen != nil {
+			seen.look(now, n)
+		}
+		return finished(over(now), n.senders) && n.relay.idle()
+	})
+	return &result{senders: n.senders, target: n.target, relay: n.relay, took: l.now()}, seen, err
 }
 
 // newNetwork builds from the relay to both sides, since each needs the port of its peer.

@@ -20,7 +20,7 @@ import (
 func runRelay(t *testing.T, args ...string) *result {
 	o, err := parseOptions(args, io.Discard)
 	require.NoError(t, err)
-	r, err := o.runSelf(func(int64) bool { return false })
+	r, _, err := o.runSelf(func(int64) bool { return false })
 	require.NoError(t, err)
 	require.Empty(t, r.doubts())
 	t.Logf("%v: queue %d bytes on average, at most %d; %+v", args, r.relay.meanQueue(), r.relay.queue.Counters().PeakLow,

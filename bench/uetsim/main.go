@@ -10,6 +10,9 @@
 //	go run ./bench/uetsim -node light            a lighter transport in place of the endpoints
 //	go run ./bench/uetsim -pcap FILE.pcap        the packets of the (last) run, for Wireshark
 //	go run ./bench/uetsim -trace FILE.csv        how its windows moved, and why
+//	go run ./bench/uetsim -qlog FILE.sqlog       what its sources send and hear, for qvis
+//	go run ./bench/uetsim -perfetto FILE.json    its flows and ports over time, for ui.perfetto.dev
+//	go run ./bench/uetsim -html FILE.html        all of it in pictures, for a browser
 //	go run ./bench/uetsim -cpuprofile FILE       where the time of the command itself goes
 //	go run ./bench/uetsim decode FILE.pcap       print UET packets, one a line
 //	tcpdump -i any -U -w - | go run ./bench/uetsim decode -json -
@@ -49,8 +52,22 @@
 // base_rtt_ns, average_delay_ns that filtered; action is what the window did last, held_by
 // what keeps more from being sent.
 //
+// A page of -html compares all runs of the command: completion times, queues and marks of ports,
+// window, bytes in flight, round trip and rate of flows, fairness, why flows waited, how busy links
+// were, and the packets of the slowest flow. Of many flows it shows some, from the quickest to the
+// slowest, and the middle of all. Steps of time keep the extremes of what was in them, so that each
+// run adds 200 KB at most. The page needs no network, zooms by a drag (Escape takes it back), prints,
+// and saves its pictures as SVG.
+//
+// A qlog has a group for each flow, which qvis shows as a connection: packets sent, with numbers from 0
+// on, acknowledgements received, packets known as lost, and the metrics of congestion control. Names are
+// those of qlog 0.3 for QUIC. A file of -perfetto has a process for each flow and each port: window,
+// bytes in flight and round trip, what holds a flow back, its transfers, packets that were cut or lost;
+// what waits at a port, and how many packets it has marked and trimmed. Both are written as the run
+// goes on, with every event.
+//
 // SIGINT and SIGTERM end the run at hand, and what there is until then is written and marked:
-// JSON has a field partial, and the files of -pcap and -trace get names that end in .partial. A
+// JSON and the page of -html say so, and the files of -pcap, -trace, -qlog and -perfetto get names that end in .partial. A
 // file with the name that was asked for is always whole. A second signal ends the process.
 //
 // It exits with 1 if a transfer did not finish, a packet is unaccounted for, a claim of the

@@ -19,7 +19,8 @@ func collision(o *options) (*report, error) {
 	}
 	c := chapterConfig(topo, flows)
 	r := &report{}
-	alone, err := fabric.Run(o.with(chapterConfig(topo, flows[:1]), "nscc"))
+	lone := o.with(chapterConfig(topo, flows[:1]), "nscc")
+	alone, err := simulate(&lone)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func sprayedSlowest(o *options, c fabric.Config) (mean float64, err error) {
 		spray := o.with(c, "nscc")
 		spray.Entropy = ccc.EntropyConfig{Scheme: ccc.SchemeMixed, Values: 64}
 		spray.Seed = o.seed + i
-		res, err := fabric.Run(spray)
+		res, err := simulate(&spray)
 		if err != nil {
 			return 0, err
 		}
@@ -82,7 +83,7 @@ func (r *report) findCollision(o *options, c fabric.Config, ideal float64) (figu
 		one := o.with(c, "nscc")
 		one.Entropy = ccc.EntropyConfig{Values: 1}
 		one.Seed = o.seed + i
-		res, err := fabric.Run(one)
+		res, err := simulate(&one)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -90,10 +91,10 @@ func (r *report) findCollision(o *options, c fabric.Config, ideal float64) (figu
 		switch {
 		case clean == nil && a+b == 4 && res.FCT.Max < 1.05*ideal:
 			clean = res
-			r.Runs = append(r.Runs, namedRun{fmt.Sprintf("one path, seed %d: all apart", one.Seed), res})
+			r.Runs = append(r.Runs, namedRun{fmt.Sprintf("one path, seed %d: all apart", one.Seed), res, recorderOf(&one)})
 		case figure == nil && a == 1 && b == 2 && rest < 1.05*ideal:
 			figure = res
-			r.Runs = append(r.Runs, namedRun{fmt.Sprintf("one path, seed %d: as in the figure", one.Seed), res})
+			r.Runs = append(r.Runs, namedRun{fmt.Sprintf("one path, seed %d: as in the figure", one.Seed), res, recorderOf(&one)})
 		}
 		met += 4 - a - b
 	}

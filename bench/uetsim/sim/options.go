@@ -14,6 +14,7 @@ import (
 
 	"github.com/uetcc/uetcc/bench/fabric"
 	"github.com/uetcc/uetcc/bench/internal/cli"
+	"github.com/uetcc/uetcc/bench/page"
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/hw/link"
 )
@@ -24,6 +25,8 @@ type options struct {
 	scenario, matrix, topo string
 	goal                   string
 	recvDone               string
+	html                   string
+	qlog, perfetto         lastFile
 	eager                  int64
 	list, json, verbose    bool
 	version                bool
@@ -45,13 +48,14 @@ type options struct {
 	given    map[string]bool
 	progress func(fabric.Progress)
 	stop     func() bool
+	args     []string
 	capture  capture
 	trace    trace
 	profile  lastFile
 }
 
 func parseOptions(args []string, own Algorithms, stderr io.Writer) (*options, error) {
-	o := &options{given: map[string]bool{}, algorithms: own}
+	o := &options{given: map[string]bool{}, algorithms: own, args: args}
 	f := flag.NewFlagSet("uetsim", flag.ContinueOnError)
 	f.StringVar(&o.scenario, "scenario", "incast", "scenario to run, see -list")
 	f.BoolVar(&o.list, "list", false, "list the scenarios")
@@ -82,6 +86,9 @@ func parseOptions(args []string, own Algorithms, stderr io.Writer) (*options, er
 	f.StringVar(&o.capture.path, "pcap", "",
 		"write the packets that reach the hosts in the last run to this file; trimmed: DSCP 16, on the last hop 18")
 	f.StringVar(&o.trace.path, "trace", "", "write the congestion control of the last run to this file: CSV, a line for each event of a connection")
+	f.StringVar(&o.html, "html", "", "write a page with pictures of all runs to this file, for a browser")
+	f.StringVar(&o.qlog.path, "qlog", "", "write what the sources of the last run send and hear to this file, a name that ends in .sqlog, for qvis")
+	f.StringVar(&o.perfetto.path, "perfetto", "", "write flows and ports of the last run to this file: JSON for ui.perfetto.dev")
 	f.StringVar(&o.profile.path, "cpuprofile", "", "write where the CPU time goes to this file, for go tool pprof")
 	f.IntVar(&o.slow, "slow", 0, "uplinks that run at a quarter of their speed")
 	var all bytes.Buffer
@@ -123,8 +130,9 @@ func (o *options) check(f *flag.FlagSet) error {
 		return fmt.Errorf("-recv-done %q, want acked or arrived", o.recvDone)
 	}
 	return cmp.Or(
-		cli.Apart([]string{"-matrix", "-goal", "-topo", "-pcap", "-trace", "-cpuprofile"},
-			[]string{o.matrix, o.goal, o.topo, o.capture.path, o.trace.path, o.profile.path}),
+		page.CheckPath(o.html),
+		cli.Apart([]string{"-matrix", "-goal", "-topo", "-pcap", "-trace", "-html", "-qlog", "-perfetto", "-cpuprofile"},
+			[]string{o.matrix, o.goal, o.topo, o.capture.path, o.trace.path, o.html, o.qlog.path, o.perfetto.path, o.profile.path}),
 		cli.Range("-speed", o.speed, 0.001, 35_000, "Gb/s"),
 		cli.Range("-hop", o.hop, 1e-6, 1e6, "us"),
 		cli.Range("-rtt", o.rtt, 0, 1e6, "us"),
@@ -178,7 +186,7 @@ func (o *options) applies(name string) error {
 // changed reports whether a flag makes a scenario's runs others than those of the chapters.
 func (o *options) changed() bool {
 	for name := range o.given {
-		if name != "seed" && slices.Contains(fabricFlags, name) && name != "pcap" && name != "trace" {
+		if name != "seed" && slices.Contains(fabricFlags, name) && !slices.Contains(outputFlags, name) {
 			return true
 		}
 	}
@@ -218,13 +226,22 @@ func (o *options) with(c fabric.Config, cc string) fabric.Config {
 		m, c.Algorithm = ccMode{ccc.ControlNone, ccc.ModeEnforce}, o.algorithms[cc]
 	}
 	c.Control, c.Mode, c.Progress, c.Seed = m.control, m.mode, o.progress, o.seed
-	c.Stop, c.Held = o.stop, o.verbose || o.json
+	c.Stop, c.Held = o.stop, o.verbose || o.json || o.html != ""
 	c.Node = nodes[o.node]
 	if o.capture.path != "" {
 		c.Frame, c.Seen = o.capture.frames(), o.capture.run(m.control)
 	}
 	if o.trace.path != "" {
 		c.Context = o.trace.run()
+	}
+	if o.html != "" {
+		watch(&c, newRecorder(messages(&c)))
+	}
+	if o.qlog.path != "" {
+		watch(&c, newQlog(&o.qlog))
+	}
+	if o.perfetto.path != "" {
+		watch(&c, newPerfetto(&o.perfetto))
 	}
 	set := func(name string, to func()) {
 		if o.given[name] || o.workload() {

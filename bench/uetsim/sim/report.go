@@ -25,6 +25,7 @@ type report struct {
 type namedRun struct {
 	Name   string         `json:"name"`
 	Result *fabric.Result `json:"result"`
+	seen   *recorder      // with -html
 }
 
 // A table is what a model found out, a row for each variant.
@@ -64,11 +65,11 @@ type claim struct {
 
 // add runs one variant and keeps its result.
 func (r *report) add(name string, c fabric.Config) (*fabric.Result, error) {
-	res, err := fabric.Run(c)
+	res, err := simulate(&c)
 	if err != nil {
 		return nil, err
 	}
-	r.Runs = append(r.Runs, namedRun{name, res})
+	r.Runs = append(r.Runs, namedRun{name, res, recorderOf(&c)})
 	if c.Stop != nil && c.Stop() {
 		return nil, &partError{r, name, res.SimTime}
 	}

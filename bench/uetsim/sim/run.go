@@ -74,7 +74,7 @@ func command(args []string, own Algorithms, stdout, stderr io.Writer) (failed []
 
 // finish writes the report of a run, all files of it, and says what failed.
 func (o *options) finish(stdout io.Writer, r *report, err error) (failed []string, _ error) {
-	for _, f := range []*lastFile{&o.capture.lastFile, &o.trace.lastFile} {
+	for _, f := range []*lastFile{&o.capture.lastFile, &o.trace.lastFile, &o.qlog, &o.perfetto} {
 		if err != nil {
 			f.err = cmp.Or(f.err, err) // nothing of it is good
 		}
@@ -88,6 +88,11 @@ func (o *options) finish(stdout io.Writer, r *report, err error) (failed []strin
 	}
 	if err != nil {
 		return nil, o.inFlags(err)
+	}
+	if o.html != "" {
+		if err := o.page(r).WriteFile(o.html); err != nil {
+			return nil, err
+		}
 	}
 	return append(r.failed(), failed...), o.write(stdout, r)
 }

@@ -21,8 +21,11 @@ type scenario struct {
 
 // fabricFlags are those that a model without a fabric ignores.
 var fabricFlags = []string{
-	"entropy", "paths", "node", "rules", "speed", "rtt", "end", "trim", "ecn", "cwnd", "first-credit", "packet", "slow", "pcap", "trace",
+	"entropy", "paths", "node", "rules", "speed", "rtt", "end", "trim", "ecn", "cwnd", "first-credit", "packet", "slow", "pcap", "trace", "qlog", "perfetto",
 }
+
+// outputFlags are those of fabricFlags that leave the runs as they are.
+var outputFlags = []string{"pcap", "trace", "qlog", "perfetto"}
 
 // noCredit is ignored where no receiver grants credit.
 var noCredit = []string{"first-credit"}

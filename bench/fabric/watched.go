@@ -1,0 +1,222 @@
+package fabric
+
+import (
+	"github.com/uetcc/uetcc/hw/link"
+	"github.com/uetcc/uetcc/hw/switchq"
+	"github.com/uetcc/uetcc/internal/enum"
+	"github.com/uetcc/uetcc/pds"
+)
+
+// A Watcher is told what happens to packets and ports. What it is given is the simulator's again
+// when a call returns.
+type Watcher interface {
+	// Packet is called when a packet leaves its host, reaches the other one or is lost.
+	Packet(*PacketState)
+
+	// Port is called when a packet begins to leave a port, or has come to wait there.
+	Port(*PortState)
+}
+
+// PacketEvent says what has happened to a packet.
+type PacketEvent uint8
+
+// The events. Each packet is sent once, and then it arrives or is lost; a [Memory] that is full
+// loses packets that have arrived.
+const (
+	PacketSent    PacketEvent = iota // its first bit leaves its host
+	PacketArrived                    // its last bit has reached its host
+	PacketLost                       // it was dropped
+)
+
+var packetEventNames = [...]string{"sent", "arrived", "lost"}
+
+// String names the event.
+func (e PacketEvent) String() string { return enum.Name(packetEventNames[:], e) }
+
+// PacketKind says what a packet carries.
+type PacketKind uint8
+
+// The kinds.
+const (
+	PacketData    PacketKind = iota
+	PacketAck                // acknowledgement
+	PacketNack               // refusal
+	PacketControl            // of the credit loop, or of a delivery context
+)
+
+var packetKindNames = [...]string{"data", "ack", "nack", "control"}
+
+// String names the kind.
+func (k PacketKind) String() string { return enum.Name(packetKindNames[:], k) }
+
+// PacketState is a packet of either [NodeKind], and what has happened to it.
+type PacketState struct {
+	Now      link.Ps
+	ID       uint64 // of the packet, from when it is sent on; answers have their own
+	Conn     uint32 // as in [TransferResult]
+	Src, Dst uint32 // hosts
+	From     uint32 // host that the data goes out from: Src of data, Dst of an answer to it
+	PDC      uint16 // of an endpoint at From; 0 of control packets and with [NodeLight]
+	Event    PacketEvent
+	Kind     PacketKind
+	Trimmed  bool // a switch has cut its payload
+	CE       bool // congestion experienced; of an answer: the data that caused it was marked
+	Retx     bool // sent before; of an answer: the data that caused it was
+	PSN      uint32
+	Next     uint32 // of an acknowledgement: the PSN up to which all has arrived, and one more
+	Size     int64  // bytes on the wire
+	Payload  int64  // bytes of data in it
+}
+
+// tell tells Config.Watch what has happened to a packet.
+func (s *sim) tell(event PacketEvent, pkt uint32) {
+	if s.cfg.Watch != nil {
+		s.tellPacket(event, pkt)
+	}
+}
+
+func (s *sim) tellPacket(event PacketEvent, pkt uint32) {
+	if event == PacketSent {
+		s.number(pkt)
+	}
+	p := &s.pool.pkts[pkt]
+	conn := p.to.conn()
+	x := &s.toldPacket
+	*x = PacketState{
+		Now: link.Ps(s.now), ID: s.numbers[pkt], Conn: conn, Event: event, Size: int64(p.size),
+		Src: s.hostOf[p.to^1], Dst: s.hostOf[p.to], Trimmed: p.dscp.Class() == switchq.ClassMed,
+		CE: p.flags&flagCE != 0, Retx: p.flags&flagRTX != 0,
+	}
+	switch {
+	case p.flags&flagCredit != 0:
+		x.Kind = PacketControl
+	case p.flags&flagNack != 0:
+		x.Kind = PacketNack
+	case p.flags&flagAnswer != 0:
+		x.Kind = PacketAck
+	}
+	if x.From = x.Src; x.Kind == PacketAck || x.Kind == PacketNack {
+		x.From = x.Dst
+	}
+	if s.ends != nil {
+		s.ends.describe(x, pkt)
+	} else {
+		d := &s.pool.details[pkt]
+		x.PSN, x.Next = d.psn, d.cack
+		if x.Kind == PacketData && !x.Trimmed {
+			x.Payload = int64(p.size) - HeaderBytes
+		}
+	}
+	s.cfg.Watch.Packet(x)
+}
+
+// number gives a packet a number of its own: those of the pool are used again.
+func (s *sim) number(pkt uint32) {
+	for len(s.numbers) <= int(pkt) {
+		s.numbers = append(s.numbers, 0)
+	}
+	s.numbered++
+	s.numbers[pkt] = s.numbered
+}
+
+// describe fills in what the header of an endpoint's packet says.
+func (n *nodes) describe(x *PacketState, pkt uint32) {
+	f := &n.flying[pkt]
+	head := f.head[:f.n]
+	if f.n == 0 {
+		head = n.long[pkt]
+	}
+	if !x.Trimmed {
+		x.Payload = int64(f.rest.Length)
+	}
+	var req pds.Request
+	var ack pds.Ack
+	var nack pds.Nack
+	switch x.Kind {
+	case PacketData:
+		if _, err := req.Decode(head); err == nil {
+			x.PSN, x.PDC = uint32(req.PSN), uint16(req.SPDCID)
+		}
+	case PacketAck:
+		if decodeAck(head, &ack) {
+			x.PSN, x.Next, x.PDC, x.CE = uint32(ack.AckPSN()), uint32(ack.CACK)+1, uint16(ack.DPDCID), ack.Flags&pds.FlagM != 0
+		}
+	case PacketNack:
+		if decodeNack(head, &nack) {
+			x.PSN, x.PDC, x.CE = uint32(nack.PSN), uint16(nack.DPDCID), nack.Flags&pds.FlagM != 0
+		}
+	}
+}
+
+// decodeAck reads what acknowledgements of all types have.
+func decodeAck(head []byte, ack *pds.Ack) bool {
+	var cc pds.AckCC
+	var ccx pds.AckCCX
+	var err error
+	switch pds.Type(head[0] >> 3) {
+	case pds.TypeACK:
+		_, err = ack.Decode(head)
+	case pds.TypeACKCC:
+		_, err = cc.Decode(head)
+		*ack = cc.Ack
+	default:
+		_, err = ccx.Decode(head)
+		*ack = ccx.Ack
+	}
+	return err == nil
+}
+
+// decodeNack reads what refusals of both types have.
+func decodeNack(head []byte, nack *pds.Nack) bool {
+	var ccx pds.NackCCX
+	if pds.Type(head[0]>>3) == pds.TypeNACK {
+		_, err := nack.Decode(head)
+		return err == nil
+	}
+	_, err := ccx.Decode(head)
+	*nack = ccx.Nack
+	return err == nil
+}
+
+// PortState is a port, of a switch or of a host, after an event that changed it.
+type PortState struct {
+	Now     link.Ps
+	Port    uint32 // hosts first, as in [QueueResult]
+	Sent    int64  // bytes of the packet that begins to leave; 0: one has come to wait, or was dropped
+	Waiting int64  // bytes of data behind the packet that is being sent
+	Marked  int64  // packets so far
+	Trimmed int64  // so far
+	Dropped int64  // so far
+
+	net *net
+}
+
+// Name says where the port is and where it leads.
+func (p *PortState) Name() string {
+	return p.net.nodeName(p.net.nodeOf(p.Port)) + " to " + p.net.nodeName(p.net.ports[p.Port].peer)
+}
+
+// LastHop reports whether the port leads to a host.
+func (p *PortState) LastHop() bool { return p.net.ports[p.Port].peer < p.net.hosts }
+
+// Rate is that of its link, bits a second.
+func (p *PortState) Rate() float64 {
+	return 8 * 1024e12 / float64(p.net.kinds[p.net.ports[p.Port].kind].perByte)
+}
+
+// tellPort tells Config.Watch what a port has come to.
+func (s *sim) tellPort(out uint32, sent int64) {
+	if s.cfg.Watch != nil {
+		s.tellChange(out, sent)
+	}
+}
+
+func (s *sim) tellChange(out uint32, sent int64) {
+	q := &s.ports[out].queue
+	c := q.Counters()
+	s.toldPort = PortState{
+		Now: link.Ps(s.now), Port: out, Sent: sent, Waiting: q.Bytes(switchq.ClassLow),
+		Marked: c.Marked, Trimmed: c.Trimmed, Dropped: c.Dropped + s.lost[out], net: s.net,
+	}
+	s.cfg.Watch.Port(&s.toldPort)
+}
