@@ -77,7 +77,7 @@ func wholeTime(ns float64) link.Ps { return link.Ps(ns * 1000) }
 // config is that of the fabric, whose endpoints are told no more than the cell says.
 func (r *wholeRun) config() fabric.Config {
 	c := r.c
-	bytes := func(bdps float64) int64 { return max(int64(bdps*c.bdp()), 1) }
+	bytes := func(bdps float64) fabric.Size { return fabric.Bytes(max(int64(bdps*c.bdp()), 1)) }
 	q := &fabric.Queue{Limit: bytes(c.Queue.Limit), ECNMin: bytes(c.Queue.low), ECNMax: bytes(c.Queue.high)}
 	return fabric.Config{
 		Node: fabric.NodeEndpoint, Topology: c.fabric(), Queue: q, NoTrim: c.Queue.Policy == "drop", NoECN: c.Queue.low < 0,

@@ -40,11 +40,11 @@ func (n *net) fail(f Failure) error {
 	if err != nil {
 		return err
 	}
-	n.ports[up].dead, n.ports[down].dead = true, true
+	n.ports[up].fault, n.ports[down].fault = portDead, portDead
 	s := &n.nodes[n.ports[down].peer-n.hosts]
 	var alive []uint32
 	for p := s.first + s.down; p < s.first+s.down+s.up; p++ {
-		if !n.ports[p].dead {
+		if n.ports[p].fault == 0 {
 			alive = append(alive, p)
 		}
 	}

@@ -67,13 +67,6 @@ var nodeNames = [...]string{"light", "endpoint"}
 // String names the kind.
 func (k NodeKind) String() string { return enum.Name(nodeNames[:], k) }
 
-// Queue is what the queue of every switch port holds, in bytes of data; the packet that is being
-// sent does not count.
-type Queue struct {
-	Limit          int64 // beyond which packets are trimmed or dropped
-	ECNMin, ECNMax int64 // none is marked up to ECNMin, all above ECNMax
-}
-
 // Config is everything that a run depends on. Only Matrix has no default, or Application.
 type Config struct {
 	Node   NodeKind
@@ -85,13 +78,21 @@ type Config struct {
 	// Address, ControlTC, Seed, Target and what follows from the fields below; nil: not.
 	Endpoint func(host int, c *uetcc.Config)
 
-	Queue   *Queue  // of all ports; nil: by Rules
-	Loss    float64 // probability that a packet is lost before it reaches its host
-	Reorder float64 // probability that it comes later by half of BaseRTT
+	Queue     *Queue    // of all ports; nil: by Rules
+	TrimBytes int64     // that are left of a trimmed packet on the wire; 0: [HeaderBytes]
+	HostQueue HostQueue // what a host sends first
+	Routing   Routing   // how switches choose between links
+	Faults    []Fault   // what goes wrong when
+	Reroute   link.Ps   // how long after a link went down, or came back, all switches know; 0: for ever
+	Loss      float64   // probability that a packet is lost before it reaches its host
+	Reorder   float64   // probability that it comes later by half of BaseRTT
 
-	Topology *Topology // nil: [FatTree] of Matrix.Nodes with Rate and Hop
-	Rate     int64     // bits a second of the default topology; 0: 100 Gb/s
-	Hop      link.Ps   // of each of its links; 0: 1 us
+	Topology      *Topology // nil: [FatTree] of Matrix.Nodes, or [LeafSpine] if Tiers is 2
+	Tiers         int       // of the default topology, 2 or 3; 0: 3
+	Rate          int64     // bits a second of its links; 0: 100 Gb/s
+	Hop           link.Ps   // latency of each; 0: 1 us
+	SwitchLatency link.Ps   // of each of its switches
+	NICLatency    link.Ps   // between a host and its link, in each direction, in any topology
 
 	Seed  uint64
 	Rules Rules
@@ -102,6 +103,23 @@ type Config struct {
 	BaseRTT     link.Ps           // config_base_rtt; 0: that of the idle topology
 	InitialCwnd int64             // bytes; 0: MaxWnd
 	FirstCredit int64             // bytes sent before any credit was granted; 0: MaxWnd
+	Tuning      nscc.Tuning       // of every window; times are nanoseconds
+	AckBytes    int64             // received bytes that cause an acknowledgement; 0: 16,384
+
+	// PairRTT has each window begin with the base round trip of its own two hosts instead of the
+	// longest one, with [NodeLight]; endpoints learn theirs.
+	PairRTT bool
+
+	// NoNackRTT keeps refusals from lowering the base round trip of a window, with [NodeLight].
+	NoNackRTT bool
+
+	// NoFabricRate lets receivers grant credit at the full rate of their link where the fabric is
+	// oversubscribed and no window reacts to it, with [NodeLight].
+	NoFabricRate bool
+
+	// InferLoss has senders conclude from what arrived later that a packet was lost, as htsim's
+	// SLEEK does, with [NodeLight]; endpoints always do.
+	InferLoss bool
 
 	// Algorithm, if not nil, gives each connection a congestion control of the user's own,
 	// nil for none. It runs beside Control, or alone with [ccc.ControlNone].
@@ -144,7 +162,7 @@ type Config struct {
 // packet, as in htsim.
 const HeaderBytes = 64
 
-// ackBytes is how many received bytes cause an acknowledgement.
+// ackBytes is the default of Config.AckBytes.
 const ackBytes = 16_384
 
 // Progress tells how far a run has come.
@@ -168,11 +186,25 @@ func (c *Config) fill() error {
 	c.PacketBytes = cmp.Or(c.PacketBytes, c.defaultPacket())
 	c.End = cmp.Or(c.End, 100*link.Second)
 	c.Entropy.Values = cmp.Or(c.Entropy.Values, 64)
+	c.AckBytes = cmp.Or(c.AckBytes, ackBytes)
+	c.TrimBytes = cmp.Or(c.TrimBytes, HeaderBytes)
 	if c.Topology == nil {
-		c.Topology = FatTree(c.Matrix.Nodes, c.Rate, c.Hop)
+		c.Topology = c.defaultTopology()
 	}
 	c.NoTrim = c.NoTrim || c.PFC != nil
 	return c.check()
+}
+
+func (c *Config) defaultTopology() *Topology {
+	shape := FatTree
+	if c.Tiers == 2 {
+		shape = LeafSpine
+	}
+	t := shape(c.Matrix.Nodes, c.Rate, c.Hop)
+	for i := range t.Tiers {
+		t.Tiers[i].SwitchLatency = c.SwitchLatency
+	}
+	return t
 }
 
 // maxPacket is the largest PacketBytes; sizes have 16 bits here.
@@ -185,6 +217,12 @@ func (c *Config) check() error {
 	if c.Node == NodeEndpoint && c.Rules == RulesHTSim {
 		return fmt.Errorf("%w: Rules %v are those of Node %v", ErrConfig, c.Rules, NodeLight)
 	}
+	if c.Node == NodeEndpoint && (c.PairRTT || c.InferLoss || c.NoNackRTT || c.NoFabricRate) {
+		return fmt.Errorf("%w: PairRTT, InferLoss, NoNackRTT and NoFabricRate are those of Node %v", ErrConfig, NodeLight)
+	}
+	if c.InferLoss && c.Control != ccc.ControlNSCC && c.Control != ccc.ControlBoth {
+		return fmt.Errorf("%w: InferLoss looks at windows, Control %v has none", ErrConfig, c.Control)
+	}
 	if c.Control == ccc.ControlNone && c.Algorithm == nil {
 		return fmt.Errorf("%w: Control %v without an Algorithm: use Mode %v", ErrConfig, c.Control, ccc.ModeOff)
 	}
@@ -196,17 +234,26 @@ func (c *Config) check() error {
 		check.AtLeast(ErrConfig, "MaxPSNRange", c.MaxPSNRange, 0),
 		check.AtLeast(ErrConfig, "SlowLinks", c.SlowLinks, 0),
 		check.AtLeast(ErrConfig, "Hop", c.Hop, 0),
+		check.Range(ErrConfig, "SwitchLatency", c.SwitchLatency, 0, link.Second),
+		check.Range(ErrConfig, "NICLatency", c.NICLatency, 0, link.Second),
+		check.Range(ErrConfig, "Tiers", cmp.Or(c.Tiers, 3), 2, 3),
 		check.Range(ErrConfig, "Loss", c.Loss, 0, 1),
+		check.Range(ErrConfig, "HostQueue", c.HostQueue, 0, HostPriority),
+		check.Range(ErrConfig, "Routing", c.Routing, 0, RoutingRoundRobin),
+		check.Range(ErrConfig, "Reroute", c.Reroute, 0, link.Second),
 		check.Range(ErrConfig, "Reorder", c.Reorder, 0, 1),
 		check.AtLeast(ErrConfig, "End", c.End, 0),
 		check.Range(ErrConfig, "BaseRTT", c.BaseRTT, 0, link.Second),
+		check.Range(ErrConfig, "TrimBytes", c.TrimBytes, HeaderBytes, c.PacketBytes),
+		check.Range(ErrConfig, "AckBytes", c.AckBytes, 1, c.mostAckBytes()),
+		c.Queue.check(),
 		c.Memory.check(c.Topology.Nodes),
 		c.Series.check(),
 	)
 	if err != nil {
 		return err
 	}
-	c.BaseRTT = cmp.Or(c.BaseRTT, c.Topology.BaseRTT(c.PacketBytes, HeaderBytes))
+	c.BaseRTT = cmp.Or(c.BaseRTT, c.Topology.BaseRTT(c.PacketBytes, HeaderBytes)+4*c.NICLatency)
 	return c.checkPackets()
 }
 
@@ -232,6 +279,22 @@ func (f *Flow) packets(payload int64) int64 { return (f.Size + payload - 1) / pa
 
 func (c *Config) payload() int64 { return c.PacketBytes - c.header() }
 
+// pairRTT is the base round trip that the window between two hosts begins with, ns; 0: BaseRTT.
+func (c *Config) pairRTT(src, dst int) int64 {
+	if !c.PairRTT {
+		return 0
+	}
+	return (c.Topology.RTT(src, dst, c.PacketBytes, HeaderBytes) + 4*c.NICLatency).Nanoseconds()
+}
+
+// mostAckBytes is what an endpoint takes, and what a window can count.
+func (c *Config) mostAckBytes() int64 {
+	if c.Node == NodeEndpoint {
+		return 32 << 10
+	}
+	return nscc.MaxWindow
+}
+
 // hostRate is the rate of the links to the hosts, bits a second.
 func (c *Config) hostRate() int64 { return c.Topology.Tiers[0].DownRate }
 
@@ -246,61 +309,14 @@ func (c *Config) contextParams() (ccc.Params, error) {
 		MTU:         c.PacketBytes,
 		Trimming:    !c.NoTrim,
 		InitialCwnd: c.InitialCwnd,
-		AckTrigger:  ackBytes,
+		AckTrigger:  c.AckBytes,
+		Tuning:      c.Tuning,
 	}
 	if c.Rules == RulesHTSim {
 		n.Profile = nscc.ProfileHTSim
 	}
 	credit := rccc.Config{InitialCredit: c.FirstCredit}
 	return ccc.NewParams(ccc.Config{NSCC: n, RCCC: credit, Entropy: c.Entropy, Control: c.Control, Mode: c.Mode})
-}
-
-// queueConfig describes a port of rate bits a second. limit, if not 0, is what a
-// topology file says of it.
-func (c *Config) queueConfig(rate int64, lastHop bool, limit int64) switchq.Config {
-	noECN := c.NoECN || lastHop && c.credits()
-	q := switchq.Config{Trim: !c.NoTrim, LastHop: lastHop, NoECN: noECN, LowLimit: limit, HeaderBytes: HeaderBytes}
-	if c.Rules == RulesHTSim {
-		c.htsimQueue(&q, 1)
-	} else {
-		q.PlaneBDP = link.BDP(rate, rate, c.BaseRTT)
-	}
-	if c.Queue != nil {
-		q.LowLimit, q.ECNMin, q.ECNMax = c.Queue.Limit, c.Queue.ECNMin, c.Queue.ECNMax
-	}
-	if c.PFC != nil {
-		q.LowLimit = 1 << 40
-	}
-	return q
-}
-
-// htsimQueue fills in htsim's rounding: the product in packets, a fifth and four
-// fifths of that in packets, each rounded up, and of all of it one part. The packet that
-// is being sent counts there: it is part of the queue until it has left, and the next one
-// is marked by what waits when it has, so a packet later.
-func (c *Config) htsimQueue(q *switchq.Config, part int64) {
-	packets := (c.bdp() + c.PacketBytes - 1) / c.PacketBytes
-	q.PlaneBDP = packets * c.PacketBytes
-	limit := q.PlaneBDP
-	if c.NoTrim {
-		limit *= 5
-	}
-	limit = cmp.Or(q.LowLimit, limit) / part
-	waiting := func(bytes int64) int64 { return max(bytes-c.PacketBytes, 1) }
-	q.ECNMin, q.ECNMax = waiting((packets+4)/5*c.PacketBytes/part), waiting((4*packets+4)/5*c.PacketBytes/part)
-	q.LowLimit, q.MedLimit, q.HighLimit = waiting(limit), 2*limit, 2*limit
-	q.MedPercent, q.Victim = 100, switchq.VictimCoin
-}
-
-// slowQueue describes a port of a link that runs at a quarter of its rate, which is
-// rate. In htsim its queue is a quarter too.
-func (c *Config) slowQueue(rate int64) switchq.Config {
-	q := c.queueConfig(rate, false, 0)
-	if c.Rules == RulesHTSim {
-		q.LowLimit = 0
-		c.htsimQueue(&q, 4)
-	}
-	return q
 }
 
 // retransmitTimeout is htsim's least one: 15 us and six full queues, each with the packet

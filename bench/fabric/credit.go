@@ -67,7 +67,7 @@ func (c *Config) fabricRate() rccc.FabricConfig {
 
 // slowsCredit reports whether that is the case.
 func (c *Config) slowsCredit() bool {
-	return c.Control == ccc.ControlRCCC && c.Topology.oversubscription() > 1
+	return !c.NoFabricRate && c.Control == ccc.ControlRCCC && c.Topology.oversubscription() > 1
 }
 
 // observe counts what arrives for the rate that the fabric can bear.

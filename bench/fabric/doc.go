@@ -8,6 +8,9 @@
 // of the public simulator htsim, so that the same input drives both; or as an [Application],
 // which computes, sends and receives as a GOAL schedule says.
 //
+// [ParseExperiments] reads the experiments with which htsim validates itself, and [ParseFault] what
+// goes wrong in a run.
+//
 // Config.Algorithm tries out a congestion control of your own, and Config.Context follows
 // what any of them does.
 package fabric

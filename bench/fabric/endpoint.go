@@ -50,11 +50,13 @@ func (c *Config) endpointConfig(host int) uetcc.Config {
 		CC: ccc.Config{
 			NSCC: nscc.Config{
 				LinkRate: c.hostRate() / 8, BaseRTT: c.BaseRTT.Nanoseconds(), Trimming: !c.NoTrim, InitialCwnd: c.InitialCwnd,
+				Tuning: c.Tuning,
 			},
 			Entropy: c.Entropy, Control: c.Control, Mode: c.Mode,
 		},
 	}
 	u.CC.RCCC.InitialCredit = c.FirstCredit
+	u.PDS.AckTrigger = c.AckBytes
 	u.PDS.Range = min(c.MaxPSNRange, pdc.MaxRange)
 	if c.Mode != ccc.ModeEnforce { // nobody slows down, so a packet may be trimmed any number of times
 		u.PDS.MaxNackRetx, u.PDS.MaxRTORetx, u.PDS.IdleTime = 31, 15, 8_000_000_000

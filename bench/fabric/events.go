@@ -26,6 +26,7 @@ const (
 	evTick                     // a node's deadline has come
 	evCall                     // a function of the user's is due
 	evCalc                     // a calculation of the application is over
+	evProbe                    // a connection may ask what has arrived
 )
 
 // An event as it is handed out.

@@ -3,6 +3,7 @@ package fabric
 import (
 	"compress/gzip"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,16 +15,35 @@ func ReadMatrix(path string) (*Matrix, error) { return readFile(path, ParseMatri
 // ReadTopology is [ParseTopology] of a file; one whose name ends in .gz is unpacked.
 func ReadTopology(path string) (*Topology, error) { return readFile(path, ParseTopology) }
 
-func readFile[T any](path string, parse func(file string, r io.Reader) (*T, error)) (*T, error) {
+// ReadExperiments is [ParseExperiments] of a file; one whose name ends in .gz is unpacked.
+func ReadExperiments(path string) ([]Experiment, error) { return readFile(path, ParseExperiments) }
+
+func readFile[T any](path string, parse parser[T]) (none T, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	defer f.Close()
-	r := io.Reader(f)
+	return unpacked(path, f, parse)
+}
+
+// readFS is readFile of a file in fsys.
+func readFS[T any](fsys fs.FS, name string, parse parser[T]) (none T, err error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return none, err
+	}
+	defer f.Close()
+	return unpacked(name, f, parse)
+}
+
+// A parser reads a text; file is its name in errors.
+type parser[T any] func(file string, r io.Reader) (T, error)
+
+func unpacked[T any](path string, r io.Reader, parse parser[T]) (none T, err error) {
 	if strings.HasSuffix(path, ".gz") {
-		if r, err = gzip.NewReader(f); err != nil {
-			return nil, &os.PathError{Op: "unpack", Path: path, Err: err}
+		if r, err = gzip.NewReader(r); err != nil {
+			return none, &os.PathError{Op: "unpack", Path: path, Err: err}
 		}
 	}
 	return parse(filepath.Base(path), r)

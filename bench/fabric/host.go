@@ -299,8 +299,8 @@ func (h *Host) Transmit(_ link.Ps, paused bool, f *Frame) bool {
 	if h.e == nil {
 		return false
 	}
-	if h.first < len(h.replies) && h.turn < answersPerData {
-		h.turn++
+	if h.first < len(h.replies) && h.w.s.cfg.HostQueue.mayAnswer(h.turn) {
+		h.turn = min(h.turn+1, answersPerData)
 		return h.sendReply(f)
 	}
 	h.turn = 0

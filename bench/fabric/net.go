@@ -18,7 +18,7 @@ type port struct {
 	peer  uint32 // node at the other end
 	kind  uint16 // index into net.kinds
 	wake  bool   // an evPort is pending: the queue is not empty, or the link is paused
-	dead  bool
+	fault uint8  // portDead, portLossy
 
 	// Packets that found the port idle and never saw its queue.
 	passed, passedBytes int64
@@ -61,6 +61,7 @@ type net struct {
 	alive     map[uint32][]uint32 // by node below dead links: its uplinks that are left
 	hostOf    []uint32            // by end
 	lost      map[uint32]int64    // packets that met a dead port
+	detours   *detours            // around dead links that switches know of; nil: none
 }
 
 func newNet(c *Config) (*net, error) {
@@ -86,10 +87,13 @@ func newNet(c *Config) (*net, error) {
 }
 
 // next is where a packet that is sent to a node goes from there: the port of the switch,
-// or the host itself. Only the switch below a dead link knows of it.
+// or the host itself. Of a dead link of the matrix only the switch below it knows.
 func (n *net) next(node uint32, p *packet) uint32 {
 	if node < n.hosts {
 		return node
+	}
+	if n.detours != nil {
+		return n.detour(node, p)
 	}
 	s := &n.nodes[node-n.hosts]
 	if d := n.hostOf[p.to] - s.lo; d < s.hi-s.lo {
@@ -110,7 +114,7 @@ func (s *node) choose(p *packet, links uint32) uint32 {
 
 func (n *net) build(c *Config) error {
 	t := c.Topology
-	n.kinds = []portKind{{wire: newWire(&t.Tiers[0], t.Tiers[0].SwitchLatency)}}
+	n.kinds = []portKind{{wire: newWire(&t.Tiers[0], c.NICLatency+t.Tiers[0].SwitchLatency)}}
 	for h := range n.hosts {
 		n.ports = append(n.ports, port{peer: n.hosts + h/uint32(t.Tiers[0].RadixDown)})
 	}
@@ -152,7 +156,7 @@ func (n *net) layout(t *Topology, tier int, i uint32) node {
 func (n *net) addPorts(c *Config, tier int, i uint32, s node) error {
 	t := c.Topology
 	for d := range s.down {
-		var inside link.Ps
+		inside := c.NICLatency
 		if tier > 0 {
 			inside = t.Tiers[tier-1].SwitchLatency
 		}
@@ -172,7 +176,7 @@ func (n *net) addPorts(c *Config, tier int, i uint32, s node) error {
 }
 
 // newWire is one direction of a link below a switch of tier; inside is the latency of
-// the switch at the other end.
+// what is at its ends.
 func newWire(tier *Tier, inside link.Ps) wire {
 	return wire{latency: int64(tier.DownLatency + inside), perByte: perByte(tier.DownRate)}
 }
@@ -191,12 +195,16 @@ func (n *net) kind(w wire, q switchq.Config) (uint16, error) {
 	if err != nil {
 		return 0, err
 	}
-	k := portKind{w, p}
+	return n.kindOf(portKind{w, p}), nil
+}
+
+// kindOf is the index of k, which is added if it is new.
+func (n *net) kindOf(k portKind) uint16 {
 	if i := slices.Index(n.kinds, k); i >= 0 {
-		return uint16(i), nil
+		return uint16(i)
 	}
 	n.kinds = append(n.kinds, k)
-	return uint16(len(n.kinds) - 1), nil
+	return uint16(len(n.kinds) - 1)
 }
 
 // below is the node behind bundle d of switch i, counted downwards.

@@ -1,6 +1,9 @@
 package fabric
 
-import "github.com/uetcc/uetcc/nscc"
+import (
+	"github.com/uetcc/uetcc/internal/enum"
+	"github.com/uetcc/uetcc/nscc"
+)
 
 // A nic is the sending side of a host: answers, and the connections that want to
 // send, in turn. It has no queue of data: a connection is asked when the link is
@@ -11,15 +14,31 @@ type nic struct {
 	turn    uint8 // answers sent ahead of waiting data
 }
 
-// answersPerData is how many answers go ahead of one packet of data while both
-// wait, as in htsim's NIC.
+// HostQueue says what a host sends first while both answers and data wait.
+type HostQueue uint8
+
+// The orders. Connections take turns in all of them.
+const (
+	HostFair     HostQueue = iota // ten answers and a packet of data, as in htsim's NIC
+	HostPriority                  // answers, however many
+)
+
+var hostQueueNames = [...]string{"fair", "priority"}
+
+// String is fair or priority.
+func (q HostQueue) String() string { return enum.Name(hostQueueNames[:], q) }
+
+// answersPerData is how many answers go ahead of one packet of data with [HostFair].
 const answersPerData = 10
+
+// mayAnswer reports whether one more answer goes ahead of waiting data, after turn of them.
+func (q HostQueue) mayAnswer(turn uint8) bool { return q == HostPriority || turn < answersPerData }
 
 // ready puts a connection into its host's turn unless it is there.
 func (s *sim) ready(conn uint32) {
 	c := &s.senders[conn]
 	s.settle(conn, c)
-	if c.queued || !s.maySend(c) {
+	if c.queued || !s.maySend(conn, c) {
 		return
 	}
 	c.queued = true
@@ -60,8 +79,8 @@ func (s *sim) serve(host uint32) {
 	for sent := false; !sent; {
 		data := n.ready.n > 0 && !paused
 		switch {
-		case n.answers.n > 0 && (!data || n.turn < answersPerData):
-			n.turn++
+		case n.answers.n > 0 && (!data || s.cfg.HostQueue.mayAnswer(n.turn)):
+			n.turn = min(n.turn+1, answersPerData)
 			pkt := n.answers.first
 			n.answers.take(s.pool.pkts[pkt].at)
 			s.sendAnswer(host, pkt)
@@ -87,12 +106,12 @@ func (s *sim) serve(host uint32) {
 func (s *sim) sendTurn(host, conn uint32) bool {
 	c := &s.senders[conn]
 	c.queued = false
-	if !s.maySend(c) {
+	if !s.maySend(conn, c) {
 		return false
 	}
 	s.sendData(host, conn, c)
 	s.settle(conn, c)
-	if s.maySend(c) {
+	if s.maySend(conn, c) {
 		c.queued = true
 		s.lineUp(host, conn)
 	}
@@ -110,6 +129,9 @@ func (s *sim) sendAnswer(host, pkt uint32) {
 	if s.pool.pkts[pkt].flags&flagCredit == 0 {
 		d.service = nscc.ServiceTimeOf((s.now - d.at) / 1000)
 		s.count.Answers++
+		if s.infer != nil {
+			d.at = int64(s.receivers[s.pool.pkts[pkt].to.conn()].gaps) // ooo_count
+		}
 	}
 	s.tell(PacketSent, pkt)
 	s.transmit(&s.ports[host], host, pkt)

@@ -18,6 +18,12 @@ const (
 	flagSYN                // nothing has been heard of the destination yet
 )
 
+// flagProbe is all that a packet that asks for an acknowledgement begins with; on that,
+// flagAnswer and flagLast say that it answers one.
+const flagProbe = flagAnswer | flagCredit | flagNack
+
+func (p *packet) isProbe() bool { return p.flags&flagProbe == flagProbe }
+
 // An end is one of the two of a connection: twice the number of the connection, and one
 // more for its source.
 type end uint32

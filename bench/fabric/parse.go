@@ -12,13 +12,17 @@ import (
 	"github.com/uetcc/uetcc/hw/link"
 )
 
-// A ParseError says which line of which file is wrong and why. Both text
+// A ParseError says which line of which file is wrong and why. All text
 // formats report every mistake this way.
 type ParseError struct {
 	File string
 	Line int // from 1
 	Msg  string
+	Err  error // the kind of mistake, for errors.Is; nil: none that has a name
 }
+
+// Unwrap returns e.Err.
+func (e *ParseError) Unwrap() error { return e.Err }
 
 // Error is FILE:LINE: message, as compilers write it.
 // Bytes of the file that a terminal would obey are escaped.
@@ -39,7 +43,7 @@ func printable(s string) string {
 	return b.String()
 }
 
-// maxNumber bounds every number of both formats, so that no later product of
+// maxNumber bounds every number of all formats, so that no later product of
 // two of them can overflow by accident.
 const maxNumber = 1 << 40
 
@@ -79,7 +83,7 @@ func (l *lines) each(item func() error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, bufio.ErrTooLong):
-		return &ParseError{l.file, l.line + 1, "line is longer than 64 KiB"}
+		return &ParseError{File: l.file, Line: l.line + 1, Msg: "line is longer than 64 KiB"}
 	default:
 		return err
 	}
@@ -88,7 +92,7 @@ func (l *lines) each(item func() error) error {
 func (l *lines) errorf(format string, a ...any) error { return l.errorAt(l.line, format, a...) }
 
 func (l *lines) errorAt(line int, format string, a ...any) error {
-	return &ParseError{l.file, line, fmt.Sprintf(format, a...)}
+	return &ParseError{File: l.file, Line: line, Msg: fmt.Sprintf(format, a...)}
 }
 
 // word takes the next word of the line, false at its end.

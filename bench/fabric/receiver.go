@@ -34,6 +34,8 @@ func (s *sim) receive(host, pkt uint32) {
 	}
 	p := &s.pool.pkts[pkt]
 	switch {
+	case p.isProbe():
+		s.probeArrives(pkt)
 	case p.flags&flagCredit != 0:
 		s.creditArrives(p.to.conn(), pkt)
 		s.pool.put(pkt)
@@ -86,7 +88,7 @@ func (s *sim) data(pkt uint32) {
 	if r.gaps == 0 && r.asked {
 		now, r.asked = true, false
 	}
-	if now || r.unacked >= ackBytes {
+	if now || r.unacked >= s.cfg.AckBytes {
 		s.acknowledge(conn, pkt)
 	} else {
 		s.pool.put(pkt)

@@ -1,6 +1,9 @@
 package fabric
 
-import "github.com/uetcc/uetcc/hw/link"
+import (
+	"github.com/uetcc/uetcc/hw/link"
+	"github.com/uetcc/uetcc/nscc"
+)
 
 // A Result is what a run found out: everything needed to repeat it, and what
 // happened. All of it is the same for the same [Config].
@@ -18,6 +21,7 @@ type Result struct {
 	Violations []string         `json:"violations,omitempty"` // of conservation; none in a sound run
 	Uplinks    []UplinkResult   `json:"uplinks"`              // of the leaves, that something went over
 	Pauses     []PauseResult    `json:"pfc_pauses,omitempty"` // ports that flow control stopped
+	Faults     []FaultResult    `json:"faults,omitempty"`     // in the order of Config.Faults
 	Memory     *MemoryResult    `json:"memory,omitempty"`     // of the host that has one
 	Series     *Series          `json:"series,omitempty"`     // with Config.Series
 
@@ -26,42 +30,51 @@ type Result struct {
 
 // Parameters are all inputs of a run after every default was filled in.
 type Parameters struct {
-	Nodes         int     `json:"nodes"`          // hosts of the topology
-	Tiers         []Tier  `json:"tiers"`          // rates in bits a second, latencies in picoseconds
-	PodSize       int     `json:"pod_size"`       // hosts
-	Forwarding    string  `json:"forwarding"`     // how switches pass packets on
-	Connections   int     `json:"connections"`    //
-	Seed          uint64  `json:"seed"`           //
-	Node          string  `json:"node"`           // light or endpoint
-	Rules         string  `json:"rules"`          // spec or htsim
-	Control       string  `json:"control"`        // algorithms
-	Mode          string  `json:"mode"`           // enforce, observe or off
-	Entropy       string  `json:"entropy"`        // scheme
-	EntropyValues int     `json:"entropy_values"` // per connection
-	BaseRTT       float64 `json:"base_rtt_us"`    // config_base_rtt
-	BDP           int64   `json:"bdp_bytes"`      // between two hosts
-	MaxWnd        int64   `json:"max_wnd_bytes"`
-	InitialCwnd   int64   `json:"initial_cwnd_bytes"`
-	FirstCredit   int64   `json:"first_credit_bytes,omitempty"` // where receivers grant credit
-	TargetQdelay  float64 `json:"target_qdelay_us"`
-	Trim          bool    `json:"trim"`
-	ECN           bool    `json:"ecn"`
-	PacketBytes   int64   `json:"packet_bytes"`
-	HeaderBytes   int64   `json:"header_bytes"`
-	AckBytes      int64   `json:"ack_bytes"`
-	PSNRange      int64   `json:"psn_range,omitempty"` // packets; none: the endpoints' own
-	RTO           float64 `json:"rto_us"`
-	LastHopECNMin int64   `json:"last_hop_ecn_min_bytes"`
-	LastHopECNMax int64   `json:"last_hop_ecn_max_bytes"`
-	ECNMin        int64   `json:"ecn_min_bytes"` // of the first leaf's uplinks
-	ECNMax        int64   `json:"ecn_max_bytes"`
-	QueueLimit    int64   `json:"queue_limit_bytes"`
-	LastHopLimit  int64   `json:"last_hop_limit_bytes"`
-	SlowLinks     int     `json:"slow_links"`
-	DeadLinks     int     `json:"dead_links"`
-	PFCXOff       int64   `json:"pfc_xoff_bytes,omitempty"`
-	PFCXOn        int64   `json:"pfc_xon_bytes,omitempty"`
-	PFCPauseNs    int64   `json:"pfc_pause_ns,omitempty"`
+	Nodes         int          `json:"nodes"`          // hosts of the topology
+	Tiers         []Tier       `json:"tiers"`          // rates in bits a second, latencies in picoseconds
+	PodSize       int          `json:"pod_size"`       // hosts
+	Forwarding    string       `json:"forwarding"`     // how switches pass packets on
+	Connections   int          `json:"connections"`    //
+	Seed          uint64       `json:"seed"`           //
+	Node          string       `json:"node"`           // light or endpoint
+	Rules         string       `json:"rules"`          // spec or htsim
+	Control       string       `json:"control"`        // algorithms
+	Mode          string       `json:"mode"`           // enforce, observe or off
+	Entropy       string       `json:"entropy"`        // scheme
+	EntropyValues int          `json:"entropy_values"` // per connection
+	BaseRTT       float64      `json:"base_rtt_us"`    // config_base_rtt
+	BDP           int64        `json:"bdp_bytes"`      // between two hosts
+	MaxWnd        int64        `json:"max_wnd_bytes"`
+	InitialCwnd   int64        `json:"initial_cwnd_bytes"`
+	FirstCredit   int64        `json:"first_credit_bytes,omitempty"` // where receivers grant credit
+	TargetQdelay  float64      `json:"target_qdelay_us"`
+	Trim          bool         `json:"trim"`
+	ECN           bool         `json:"ecn"`
+	PacketBytes   int64        `json:"packet_bytes"`
+	HeaderBytes   int64        `json:"header_bytes"`
+	AckBytes      int64        `json:"ack_bytes"`
+	PSNRange      int64        `json:"psn_range,omitempty"` // packets; none: the endpoints' own
+	RTO           float64      `json:"rto_us"`
+	LastHopECNMin int64        `json:"last_hop_ecn_min_bytes"`
+	LastHopECNMax int64        `json:"last_hop_ecn_max_bytes"`
+	ECNMin        int64        `json:"ecn_min_bytes"` // of the first leaf's uplinks
+	ECNMax        int64        `json:"ecn_max_bytes"`
+	QueueLimit    int64        `json:"queue_limit_bytes"`
+	LastHopLimit  int64        `json:"last_hop_limit_bytes"`
+	TrimBytes     int64        `json:"trim_bytes"`       // what is left of a trimmed packet
+	NICLatency    float64      `json:"nic_latency_us"`   // in each direction
+	PairRTT       bool         `json:"pair_rtt"`         // windows begin with that of their own hosts
+	InferLoss     bool         `json:"infer_loss"`       // from what has overtaken a packet
+	Tuning        *nscc.Tuning `json:"tuning,omitempty"` // what of NSCC is not derived; times in ns
+	Routing       string       `json:"routing"`
+	HostQueue     string       `json:"host_queue"`
+	NackRTT       bool         `json:"nack_rtt"`             // refusals lower the base round trip
+	Reroute       float64      `json:"reroute_us,omitempty"` // after which switches know of dead links; 0: never
+	SlowLinks     int          `json:"slow_links"`
+	DeadLinks     int          `json:"dead_links"`
+	PFCXOff       int64        `json:"pfc_xoff_bytes,omitempty"`
+	PFCXOn        int64        `json:"pfc_xon_bytes,omitempty"`
+	PFCPauseNs    int64        `json:"pfc_pause_ns,omitempty"`
 }
 
 // Totals count packets over the whole run.
@@ -69,6 +82,7 @@ type Parameters struct {
 //	New + Retransmitted = Delivered + HeadersDelivered + DataDropped + HeadersDropped
 //	Answers             = Acks + Nacks + AnswersDropped
 //	Credits + CreditRequests = CreditsArrived + CreditsDropped
+//	Probes              = ProbesArrived + ProbesDropped
 type Totals struct {
 	New              int64 `json:"new"`               // data sent for the first time
 	Retransmitted    int64 `json:"retransmitted"`     // data sent again
@@ -82,15 +96,19 @@ type Totals struct {
 	Acks             int64 `json:"acks"`            // acknowledgements that arrived
 	Nacks            int64 `json:"nacks"`           // refusals that arrived
 	AnswersDropped   int64 `json:"answers_dropped"`
-	Credits          int64 `json:"credits"`         // credit messages sent
-	CreditRequests   int64 `json:"credit_requests"` // sent
-	CreditsArrived   int64 `json:"credits_arrived"` // and requests
-	CreditsDropped   int64 `json:"credits_dropped"` // and requests
-	Lost             int64 `json:"lost,omitempty"`  // of all that were dropped, by Config.Loss
-	Timeouts         int64 `json:"timeouts"`        // packets taken for lost
-	Trimmed          int64 `json:"trimmed"`         // by all switches
-	Marked           int64 `json:"marked"`          // by all switches
-	Events           int64 `json:"events"`          // of the simulator
+	Credits          int64 `json:"credits"`          // credit messages sent
+	CreditRequests   int64 `json:"credit_requests"`  // sent
+	CreditsArrived   int64 `json:"credits_arrived"`  // and requests
+	CreditsDropped   int64 `json:"credits_dropped"`  // and requests
+	Probes           int64 `json:"probes,omitempty"` // sent, with Config.InferLoss
+	ProbesArrived    int64 `json:"probes_arrived,omitempty"`
+	ProbesDropped    int64 `json:"probes_dropped,omitempty"`
+	Inferred         int64 `json:"inferred,omitempty"` // packets taken for lost since others had overtaken them
+	Lost             int64 `json:"lost,omitempty"`     // of all that were dropped, by Config.Loss
+	Timeouts         int64 `json:"timeouts"`           // packets taken for lost
+	Trimmed          int64 `json:"trimmed"`            // by all switches
+	Marked           int64 `json:"marked"`             // by all switches
+	Events           int64 `json:"events"`             // of the simulator
 }
 
 // A TransferResult is one line of the matrix. Times are microseconds of the run,
@@ -134,6 +152,16 @@ type UplinkResult struct {
 	DataPackets int64 `json:"data_packets"` // of data, trimmed or not
 }
 
+// A FaultResult says what a fault has cost.
+type FaultResult struct {
+	Fault    string  `json:"fault"` // as ParseFault reads it
+	From     float64 `json:"from_us"`
+	Until    float64 `json:"until_us"`    // 0: for ever
+	Lost     int64   `json:"lost"`        // packets
+	LostData int64   `json:"lost_data"`   // of these, packets of data
+	Recovery float64 `json:"recovery_us"` // from its begin to the last packet of data that it took; 0: it took none
+}
+
 // A PauseResult is one port that priority flow control stopped.
 type PauseResult struct {
 	Port   uint32  `json:"port"`
@@ -152,6 +180,9 @@ func (s *sim) result() *Result {
 	}
 	s.pauseResults(r)
 	s.uplinkResults(r)
+	if s.outages != nil {
+		r.Faults = s.outages.results()
+	}
 	if s.mem != nil {
 		r.Memory = s.mem.result()
 	}
@@ -179,10 +210,14 @@ func (s *sim) parameters() Parameters {
 		Entropy: s.params.Entropy().Scheme().String(), EntropyValues: c.Entropy.Values,
 		BaseRTT: us(int64(c.BaseRTT)), BDP: k.BDP, MaxWnd: k.MaxWnd, InitialCwnd: k.InitialCwnd,
 		TargetQdelay: us(k.TargetQdelay * 1000),
-		Trim:         !c.NoTrim, ECN: !c.NoECN, PacketBytes: c.PacketBytes, HeaderBytes: c.header(), AckBytes: ackBytes,
-		PSNRange: s.shownRange(), RTO: us(s.rto), SlowLinks: c.SlowLinks, DeadLinks: len(c.Matrix.Failures),
+		Trim:         !c.NoTrim, ECN: !c.NoECN, PacketBytes: c.PacketBytes, HeaderBytes: c.header(), AckBytes: c.AckBytes,
+		PSNRange: int64(s.psnRange), RTO: us(s.rto), SlowLinks: c.SlowLinks, DeadLinks: len(c.Matrix.Failures),
 		ECNMin: port.ECNMin, ECNMax: port.ECNMax, QueueLimit: port.LowLimit,
 		LastHopECNMin: last.ECNMin, LastHopECNMax: last.ECNMax, LastHopLimit: last.LowLimit,
+		TrimBytes: c.TrimBytes, Routing: c.Routing.String(), HostQueue: c.HostQueue.String(), NackRTT: !c.NoNackRTT, Reroute: us(int64(c.Reroute)), NICLatency: us(int64(c.NICLatency)), PairRTT: c.PairRTT, InferLoss: c.InferLoss,
+	}
+	if c.Tuning != (nscc.Tuning{}) {
+		p.Tuning = &c.Tuning
 	}
 	if c.credits() {
 		p.FirstCredit = s.params.RCCC().InitialCredit()

@@ -31,6 +31,7 @@ type Seen struct {
 	// that asks for some.
 	Credit        bool        // control packet of the destination
 	CreditRequest bool        // control packet of the source
+	Probe         bool        // of the source, with Config.InferLoss; all that counts is that it is answered
 	Quanta        rccc.Quanta // the credit; of a request and of data the target; of an answer the credit until then
 
 	// Of data, and of the data that caused an answer.
@@ -65,6 +66,8 @@ func (s *sim) show(pkt uint32) {
 		seen.Src = s.hostOf[destination(conn)]
 	}
 	switch {
+	case p.isProbe():
+		seen.Answer, seen.Refused, seen.Probe = false, false, true
 	case p.flags&flagCredit != 0:
 		seen.Answer, seen.CreditRequest, seen.Credit = false, seen.AckRequest, !seen.AckRequest
 		seen.Quanta = rccc.Quanta(d.units)

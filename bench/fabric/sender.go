@@ -66,7 +66,10 @@ func (s *sim) sideOf(conn uint32) []uint64 {
 
 // maySend reports whether congestion control and the PSN range let c send a
 // packet now.
-func (s *sim) maySend(c *sender) bool {
+func (s *sim) maySend(conn uint32, c *sender) bool {
+	if s.recovers(conn, c) {
+		return true
+	}
 	if c.ctx.WaitingRtx() == 0 && (c.next == c.end || c.next-c.cack > c.mask) {
 		return false
 	}
@@ -165,7 +168,10 @@ func (s *sim) acknowledged(pkt uint32) {
 	c.heard = true
 	a := ccc.Ack{Entropy: p.ev}
 	a.ECN = p.flags&flagCE != 0
-	a.RTT = s.sample(c, p, d)
+	probed := s.probeDelay(conn, p, d)
+	if a.RTT = s.sample(c, p, d); probed >= 0 {
+		a.RTT = probed + c.ctx.BaseRTT()
+	}
 	a.Bytes = s.advance(c, d.units)
 	for psn := c.cack; int32(d.cack-psn) > 0; psn++ {
 		s.release(c, psn, &a)
@@ -190,6 +196,9 @@ func (s *sim) acknowledged(pkt uint32) {
 	if d.restore && c.ctx.Cwnd() > before+s.cfg.PacketBytes {
 		s.mem.res.Restored++
 	}
+	if s.infer != nil {
+		s.inferLosses(conn, c, d.at, probed)
+	}
 	s.finishTransfers(conn, c)
 	s.ready(conn)
 }
@@ -197,7 +206,7 @@ func (s *sim) acknowledged(pkt uint32) {
 // sample is the round trip of the packet that an answer is for, ns; 0 if it
 // cannot be told.
 func (s *sim) sample(c *sender, p *packet, d *detail) int64 {
-	if int32(d.psn-c.cack) < 0 || int32(c.next-d.psn) <= 0 {
+	if p.flags&(flagNack|flagLast) == flagLast || int32(d.psn-c.cack) < 0 || int32(c.next-d.psn) <= 0 {
 		return 0
 	}
 	r := s.record(c, d.psn)
@@ -236,7 +245,10 @@ func (s *sim) refused(pkt uint32) {
 	}
 	r := s.record(c, d.psn)
 	n := ccc.Nack{Entropy: p.ev, CE: p.flags&flagCE != 0}
-	n.Size, n.RTT, n.Reason = int64(r.size), s.sample(c, p, d), nscc.ReasonTrimmed
+	n.Size, n.Reason = int64(r.size), nscc.ReasonTrimmed
+	if !s.cfg.NoNackRTT {
+		n.RTT = s.sample(c, p, d)
+	}
 	if p.flags&flagLast != 0 {
 		n.Reason = nscc.ReasonTrimmedLastHop
 	}
@@ -260,6 +272,8 @@ func (s *sim) timer(conn uint32) {
 		r := s.record(c, psn)
 		switch {
 		case r.state != recordSent:
+		case r.sent+s.rto <= s.now && s.excused(conn, psn):
+			c.timing = true
 		case r.sent+s.rto <= s.now:
 			s.timedOut(conn, c, psn, r)
 		default:

@@ -24,6 +24,7 @@ type sim struct {
 	senders     []sender
 	algorithms  []ownAlgorithm // by connection; nil without Config.Algorithm
 	waited      []waited       // by connection; nil without Config.Held
+	infer       []inference    // by connection; nil without Config.InferLoss
 	receivers   []receiver
 	credits     []creditPort  // by host; nil without receiver credits
 	slowsCredit bool          // where the fabric is the bottleneck
@@ -40,7 +41,11 @@ type sim struct {
 	faults *faults  // nil: none
 	series *sampler // nil: none
 
-	app       *app // nil: the matrix is not an application's
+	app      *app      // nil: the matrix is not an application's
+	outages  *outages  // nil without Config.Faults
+	choosers []chooser // by switch; nil with [RoutingEntropy]
+	owner    []uint32  // by port of a switch: the switch; nil without choosers
+
 	transfers []transfer
 	triggers  map[int64]*triggerState
 	pfc       *pfcState
@@ -90,6 +95,10 @@ func newSim(c Config) (*sim, error) {
 	}
 	if c.Loss+c.Reorder > 0 {
 		s.faults = newFaults(&c)
+	}
+	s.addChoosers()
+	if err := s.addFaults(); err != nil {
+		return nil, err
 	}
 	if c.Application != nil {
 		s.app = newApp(s)
@@ -206,16 +215,23 @@ func (s *sim) handle(kind eventKind, what uint32) {
 		s.call(what)
 	case evCalc:
 		s.app.computed(what)
+	case evProbe:
+		s.probe(what)
 	}
 }
 
 // arrive takes in a packet at the end of a link: at its host, or at a switch, which passes
 // it on to the port that it leaves by.
 func (s *sim) arrive(pkt uint32) {
-	switch at := s.pool.pkts[pkt].at; {
+	at := s.pool.pkts[pkt].at
+	if s.choosers != nil && at >= s.hosts {
+		at = s.choose(at, pkt)
+		s.pool.pkts[pkt].at = at
+	}
+	switch {
 	case at < s.hosts:
 		s.atHost(at, pkt)
-	case s.ports[at].dead:
+	case s.ports[at].fault&portDead != 0:
 		s.lose(at, pkt)
 	default:
 		if s.pfc != nil {
@@ -244,9 +260,12 @@ func (s *sim) atHost(host, pkt uint32) {
 // nowNs is the time as congestion control counts it.
 func (s *sim) nowNs() int64 { return s.now / 1000 }
 
-// lose drops a packet that meets a dead link.
+// lose drops a packet that a dead or lossy link takes.
 func (s *sim) lose(out, pkt uint32) {
 	s.lost[out]++
+	if s.outages != nil {
+		s.outages.note(out, &s.pool.pkts[pkt], s.now)
+	}
 	s.dropped(pkt)
 	s.tellPort(out, 0)
 }
@@ -255,6 +274,8 @@ func (s *sim) lose(out, pkt uint32) {
 func (s *sim) dropped(pkt uint32) {
 	s.tell(PacketLost, pkt)
 	switch p := &s.pool.pkts[pkt]; {
+	case p.isProbe():
+		s.count.ProbesDropped++
 	case p.flags&flagCredit != 0:
 		s.count.CreditsDropped++
 	case p.flags&flagAnswer != 0:
@@ -348,6 +369,9 @@ func (s *sim) transmit(port *port, out, pkt uint32) {
 	wire := &s.kinds[port.kind].wire
 	port.busy = s.now + wire.serialization(p.size)
 	port.data += int64(p.flags/flagAnswer&1 ^ 1)
+	if port.fault != 0 && s.struck(port, out, pkt) {
+		return
+	}
 	p.at = s.next(port.peer, p)
 	s.events.push(port.busy+wire.latency, evArrive, pkt)
 	if s.pfc != nil {

@@ -165,6 +165,18 @@ func FatTree(nodes int, bitsPerSecond int64, hop link.Ps) *Topology {
 	return &Topology{Nodes: k * k * k / 4, PodSize: k * k / 4, Tiers: []Tier{tier, tier, top}}
 }
 
+// LeafSpine is htsim's default with two tiers: k/2 hosts below each of k leaves, and k/2 spines,
+// which hold exactly k*k/2 hosts for the smallest even k that gives at least nodes of them.
+func LeafSpine(nodes int, bitsPerSecond int64, hop link.Ps) *Topology {
+	k := 2
+	for k*k/2 < nodes {
+		k += 2
+	}
+	leaf := Tier{DownRate: bitsPerSecond, DownLatency: hop, RadixDown: k / 2, RadixUp: k / 2}
+	spine := Tier{DownRate: bitsPerSecond, DownLatency: hop, RadixDown: k}
+	return &Topology{Nodes: k * k / 2, PodSize: k * k / 2, Tiers: []Tier{leaf, spine}}
+}
+
 func (t *Tier) bundle() int { return max(t.Bundle, 1) }
 
 // leaves is how many leaf switches there are, once t is valid.

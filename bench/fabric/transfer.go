@@ -42,6 +42,12 @@ func (s *sim) connect() error {
 	if s.cfg.Held {
 		s.waited = make([]waited, len(s.senders))
 	}
+	if s.cfg.InferLoss {
+		s.infer = make([]inference, len(s.senders))
+		for i := range s.infer {
+			s.infer[i].due = never
+		}
+	}
 	return s.layOut(recordLimit())
 }
 
@@ -70,7 +76,7 @@ func (s *sim) schedule(i uint32) {
 func (s *sim) newConnection(f Flow) uint32 {
 	conn := uint32(len(s.senders))
 	var c sender
-	c.ctx.Init(&s.params, 0)
+	c.ctx.InitCached(&s.params, 0, s.cfg.pairRTT(f.Src, f.Dst))
 	c.ctx.Bind(&s.params, 0)
 	c.ent.Init(s.params.Entropy(), s.cfg.Seed*0x9e3779b97f4a7c15+uint64(conn))
 	s.senders = append(s.senders, c)

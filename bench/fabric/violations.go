@@ -22,7 +22,7 @@ func (s *sim) violations(r *Result) (v []string) {
 	if s.world != nil {
 		v = append(v, s.world.messageViolations()...)
 	}
-	if r.Unfinished > 0 {
+	if r.Unfinished > 0 || s.stopped > 0 {
 		return v // packets may still be under way
 	}
 	c := &r.Totals
@@ -31,6 +31,7 @@ func (s *sim) violations(r *Result) (v []string) {
 	expect("answers that arrived or were dropped", c.Acks+c.Nacks+c.AnswersDropped, c.Answers)
 	expect("credits and requests that arrived or were dropped",
 		c.CreditsArrived+c.CreditsDropped, c.Credits+c.CreditRequests)
+	expect("probes that arrived or were dropped", c.ProbesArrived+c.ProbesDropped, c.Probes)
 	expect("packets still under way", int64(s.pool.live()), 0)
 	for i := range s.ports {
 		expectAt(i, "packets waiting", int64(s.ports[i].queue.Len()))

@@ -57,15 +57,18 @@ func (w *World) Now() link.Ps { return link.Ps(w.s.now) }
 func (w *World) Host(i int) *Host { return w.hosts[i] }
 
 // At has f called at a time, not before those of the past.
-func (w *World) At(at link.Ps, f func()) {
-	i := len(w.s.calls)
-	if n := len(w.s.called); n > 0 {
-		i, w.s.called = int(w.s.called[n-1]), w.s.called[:n-1]
-		w.s.calls[i] = f
+func (w *World) At(at link.Ps, f func()) { w.s.at(at, f) }
+
+// at has f called at a time that is not past.
+func (s *sim) at(at link.Ps, f func()) {
+	i := len(s.calls)
+	if n := len(s.called); n > 0 {
+		i, s.called = int(s.called[n-1]), s.called[:n-1]
+		s.calls[i] = f
 	} else {
-		w.s.calls = append(w.s.calls, f)
+		s.calls = append(s.calls, f)
 	}
-	w.s.events.push(max(int64(at), w.s.now), evCall, uint32(i))
+	s.events.push(max(int64(at), s.now), evCall, uint32(i))
 }
 
 // call makes a call that is due.

@@ -14,6 +14,8 @@
 //	go run ./bench/uetsim -perfetto FILE.json    its flows and ports over time, for ui.perfetto.dev
 //	go run ./bench/uetsim -html FILE.html        all of it in pictures, for a browser
 //	go run ./bench/uetsim -cpuprofile FILE       where the time of the command itself goes
+//	go run ./bench/uetsim -fail leaf0.1:down@100-400,spine2:loss=0.01@0    what goes wrong when
+//	go run ./bench/uetsim validate FILE ...      run the experiments that htsim validates itself with
 //	go run ./bench/uetsim decode FILE.pcap       print UET packets, one a line
 //	tcpdump -i any -U -w - | go run ./bench/uetsim decode -json -
 //
@@ -40,6 +42,16 @@
 // for thousands of them. With -node light the simulator's own transport drives real congestion
 // control contexts, one for each transfer: for tens of thousands of hosts, and for -rules htsim,
 // which imply it.
+//
+// What published experiments vary are flags: -queue, -ecn-min and -ecn-max take bytes, packets (50p)
+// or bandwidth-delay products (0.2bdp), -tune the constants of NSCC; -h lists them. A fault of -fail
+// is PLACE:WHAT@FROM or PLACE:WHAT@FROM-UNTIL, in microseconds: an uplink (leaf0.1), a switch
+// (spine2) or a host's link (host5) is down, has a part of its rate (rate=0.25) or loses packets
+// (loss=0.01). No switch knows of a dead link unless -reroute says after how long all of them do.
+//
+// validate runs the experiments of htsim's validation files by htsim's rules, some side by side, and
+// prints the time of the last transfer and the bar of each, in their order. What it cannot run it
+// names with file, line and reason. With -outside it says which of them htsim misses itself.
 //
 // A capture has the endpoints' own packets at the time at which each has reached its host. With
 // -node light it shows what real ones would be: a PDC for each connection and a WRITE for each
@@ -70,7 +82,8 @@
 // JSON and the page of -html say so, and the files of -pcap, -trace, -qlog and -perfetto get names that end in .partial. A
 // file with the name that was asked for is always whole. A second signal ends the process.
 //
-// It exits with 1 if a transfer did not finish, a packet is unaccounted for, a claim of the
+// validate exits with 1 if a bar was missed or an experiment has a mistake. Otherwise the command
+// exits with 1 if a transfer did not finish, a packet is unaccounted for, a claim of the
 // scenario does not hold or a signal came, and with 2 if it could not run at all.
 package main
 

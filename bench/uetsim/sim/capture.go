@@ -80,6 +80,8 @@ func (c *capture) frameOf(s *fabric.Seen) (f frame.Frame, ok bool) {
 		control(s, &f, pds.CtlCredit, pds.CreditPayload(uint32(s.Quanta)))
 	case s.CreditRequest:
 		control(s, &f, pds.CtlCreditReq, pds.CreditReqPayload(cccid(s), uint32(s.Quanta)))
+	case s.Probe:
+		control(s, &f, pds.CtlProbe, 0)
 	case s.Refused:
 		refusal(s, &f)
 	case s.Answer:

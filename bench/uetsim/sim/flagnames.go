@@ -24,6 +24,17 @@ func (o *options) inFlags(err error) error {
 	add(o.credit, " bytes", "first-credit", "InitialCredit", "FirstCredit")
 	add(o.packet, " bytes", "packet", "MTU", "PacketBytes")
 	add(o.slow, "", "slow", "SlowLinks")
+	t := &o.tuning
+	add(t.queue.Limit, "", "queue", "Queue.Limit", "LowLimit")
+	add(t.queue.ECNMin, "", "ecn-min", "ECNMin")
+	add(t.queue.ECNMax, "", "ecn-max", "ECNMax", "ECNMin")
+	add(t.trimBytes, " bytes", "trim-bytes", "TrimBytes", "HeaderBytes")
+	add(t.ack, " bytes", "ack-bytes", "AckBytes", "AckTrigger")
+	add(t.pairRTT, "", "pair-rtt", "PairRTT")
+	add(t.nackRTT, "", "nack-rtt", "NoNackRTT")
+	add(t.inferLoss, "", "infer-loss", "InferLoss")
+	add(t.faults, "", "fail", "Faults")
+	add(t.tuned, "", "tune", "Tuning.", "MaxWnd")
 	if len(names) == 0 {
 		return err
 	}

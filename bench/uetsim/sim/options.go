@@ -41,6 +41,7 @@ type options struct {
 	cwnd, packet       int64
 	credit             int64
 	slow               int
+	tuning             tuning
 
 	algorithms Algorithms
 
@@ -91,8 +92,9 @@ func parseOptions(args []string, own Algorithms, stderr io.Writer) (*options, er
 	f.StringVar(&o.perfetto.path, "perfetto", "", "write flows and ports of the last run to this file: JSON for ui.perfetto.dev")
 	f.StringVar(&o.profile.path, "cpuprofile", "", "write where the CPU time goes to this file, for go tool pprof")
 	f.IntVar(&o.slow, "slow", 0, "uplinks that run at a quarter of their speed")
+	o.tuning.define(f)
 	var all bytes.Buffer
-	if err := cli.Parse(f, args, "uetsim [flags], uetsim gen KIND [flags], or uetsim decode FILE.pcap ...", &all); err != nil {
+	if err := cli.Parse(f, args, "uetsim [flags], uetsim gen KIND [flags], uetsim validate FILE ..., or uetsim decode FILE.pcap ...", &all); err != nil {
 		return nil, o.help(f, err, &all, stderr)
 	}
 	f.Visit(func(g *flag.Flag) { o.given[g.Name] = true })
@@ -143,6 +145,7 @@ func (o *options) check(f *flag.FlagSet) error {
 		cli.Range("-first-credit", o.credit, 0, math.MaxUint32, "bytes"),
 		cli.Range("-packet", cmp.Or(o.packet, fabric.HeaderBytes+1), fabric.HeaderBytes+1, 32_768, "bytes, or 0"),
 		cli.Range("-slow", o.slow, 0, 1<<20, "uplinks"),
+		o.tuning.check(),
 	)
 }
 
@@ -169,11 +172,11 @@ func (o *options) applies(name string) error {
 		return errors.New("-matrix and -goal exclude each other")
 	case o.workload() && name == "scenario":
 		return errors.New("-scenario and -matrix or -goal exclude each other")
-	case !o.workload() && slices.Contains([]string{"topo", "cc", "hop"}, name):
+	case !o.workload() && (slices.Contains([]string{"topo", "cc", "hop"}, name) || slices.Contains(defaultTopology, name)):
 		return fmt.Errorf("-%s needs -matrix or -goal", name)
 	case o.goal == "" && slices.Contains([]string{"recv-done", "eager"}, name):
 		return fmt.Errorf("-%s needs -goal", name)
-	case o.topo != "" && slices.Contains([]string{"speed", "hop"}, name):
+	case o.topo != "" && (slices.Contains([]string{"speed", "hop"}, name) || slices.Contains(defaultTopology, name)):
 		return fmt.Errorf("-%s and -topo exclude each other", name)
 	case !o.workload() && slices.Contains(o.chosen.ignores, name):
 		return fmt.Errorf("-%s changes nothing in scenario %s", name, o.scenario)
@@ -263,6 +266,7 @@ func (o *options) with(c fabric.Config, cc string) fabric.Config {
 	set("slow", func() { c.SlowLinks = o.slow })
 	set("speed", func() { c.Rate = int64(o.speed * 1e9) })
 	set("hop", func() { c.Hop = microseconds(o.hop) })
+	o.tuning.with(&c, set)
 	return c
 }
 

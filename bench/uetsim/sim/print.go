@@ -60,6 +60,7 @@ func (o *options) print(w io.Writer, r *report) error {
 			p.transfers(n)
 		}
 		p.queues(n, most)
+		p.faults(n)
 		if len(n.Result.Pauses) > 0 {
 			p.pauses(n)
 		}
@@ -162,6 +163,20 @@ func (p *printer) queues(n namedRun, most int) {
 	if more > 0 {
 		p.f("  and %d more, -v lists them\n", more)
 	}
+	p.f("\n")
+}
+
+func (p *printer) faults(n namedRun) {
+	if len(n.Result.Faults) == 0 {
+		return
+	}
+	p.f("%s, faults:\n", n.Name)
+	p.table(func(f func(string, ...any)) {
+		f("fault\tpackets lost\tof data\tthe last after us\t\n")
+		for _, x := range n.Result.Faults {
+			f("%s\t%d\t%d\t%.1f\t\n", x.Fault, x.Lost, x.LostData, x.Recovery)
+		}
+	})
 	p.f("\n")
 }
 

@@ -44,8 +44,8 @@ func command(args []string, own Algorithms, stdout, stderr io.Writer) (failed []
 	if len(args) > 0 && args[0] == "gen" {
 		return nil, generate(args[1:], stdout, stderr)
 	}
-	if len(args) > 0 && args[0] == "gen" {
-		return nil, generate(args[1:], stdout, stderr)
+	if len(args) > 0 && args[0] == "validate" {
+		return validate(args[1:], stdout, stderr)
 	}
 	o, err := parseOptions(args, own, stderr)
 	if err != nil {

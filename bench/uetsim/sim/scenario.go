@@ -20,9 +20,9 @@ type scenario struct {
 }
 
 // fabricFlags are those that a model without a fabric ignores.
-var fabricFlags = []string{
+var fabricFlags = append([]string{
 	"entropy", "paths", "node", "rules", "speed", "rtt", "end", "trim", "ecn", "cwnd", "first-credit", "packet", "slow", "pcap", "trace", "qlog", "perfetto",
-}
+}, tuningFlags...)
 
 // outputFlags are those of fabricFlags that leave the runs as they are.
 var outputFlags = []string{"pcap", "trace", "qlog", "perfetto"}
@@ -39,6 +39,7 @@ var scenarios = []scenario{
 	{"spine", "five flows of 100 Gb/s meet on a spine's 400 Gb/s link (figure 6-10)", spine, noCredit},
 	{"credit", "hosts 0 and 2 write 16 MB each to host 4 under receiver credits (figure 8-1)", credit, nil},
 	{"network", "flow control spreads an incast to flows that do not take part (network congestion chapter)", network, noCredit},
+	{"failure", "a leaf's link to a spine dies under a permutation: which path scheme finds around it", failure, []string{"first-credit", "entropy"}},
 	{"hol", "a purple flow waits behind blue ones that leave by another port (ZTR-RTT, head-of-line blocking)", headOfLine, fabricFlags},
 	{"ibcredit", "an InfiniBand link under absolute credits: buffers, losses, virtual lanes", ibcredit, fabricFlags},
 }
