@@ -123,6 +123,11 @@ type Config struct {
 	Stop     func() bool    // asked as often; true ends the run there; nil: not
 	Seen     func(*Seen)    // called for each packet that reaches a host, with [NodeLight]; nil: not
 
+	// Workers is how many goroutines simulate the run; 0: 1. The result is the same for any number.
+	// With more than one the algorithms of one host are called by one goroutine at a time, those
+	// of different hosts at once. All other functions here are called by that of Run.
+	Workers int
+
 	Held bool // [TransferResult] says how long data waited, and for what
 
 	Series *SeriesConfig // what of the run is sampled over time; nil: nothing
@@ -136,6 +141,7 @@ type Config struct {
 	Context func(*ContextState)
 
 	degree []degree // by host
+	whole  bool     // never in parts
 }
 
 // HeaderBytes is the header of a data packet, and all of an acknowledgement or of a trimmed
@@ -194,6 +200,7 @@ func (c *Config) check() error {
 		check.AtLeast(ErrConfig, "MaxPSNRange", c.MaxPSNRange, 0),
 		check.AtLeast(ErrConfig, "SlowLinks", c.SlowLinks, 0),
 		check.AtLeast(ErrConfig, "Hop", c.Hop, 0),
+		check.AtLeast(ErrConfig, "Workers", c.Workers, 0),
 		check.Range(ErrConfig, "Loss", c.Loss, 0, 1),
 		check.Range(ErrConfig, "Reorder", c.Reorder, 0, 1),
 		check.AtLeast(ErrConfig, "End", c.End, 0),

@@ -31,6 +31,7 @@ func (s *sim) makeCreditPorts() error {
 	for i := range s.senders {
 		senders[s.hostOf[destination(uint32(i))]]++
 	}
+	s.slowsCredit = s.cfg.slowsCredit()
 	s.credits = make([]creditPort, s.hosts)
 	window := s.params.RCCC().MaxCredit()
 	for host, n := range senders {
@@ -51,12 +52,21 @@ func (s *sim) makeCreditPorts() error {
 		if s.credits[host].fabric, err = rccc.NewFabricRate(s.cfg.fabricRate()); err != nil {
 			return err
 		}
-		if s.slowsCredit {
-			s.credits[host].stepping = true // from the start, not only from what arrives
-			s.nextStep(uint32(host))
-		}
 	}
 	return nil
+}
+
+// startCreditPorts begins to slow credit from the start, not only from what arrives.
+func (s *sim) startCreditPorts() {
+	if !s.slowsCredit {
+		return
+	}
+	for host := range s.credits {
+		if p := &s.credits[host]; p.r != nil {
+			p.stepping = true
+			s.partAt(uint32(host)).nextStep(uint32(host))
+		}
+	}
 }
 
 // fabricRate configures what slows credit where the fabric is oversubscribed and

@@ -27,7 +27,8 @@ type port struct {
 // A portKind is what many ports have in common.
 type portKind struct {
 	wire
-	params switchq.Params
+	params  switchq.Params
+	crosses bool // the link leads to another part of the run
 }
 
 // A wire is a direction of a link.
@@ -60,11 +61,11 @@ type net struct {
 	tierFirst [4]uint32           // first switch of each tier, and one past the last
 	alive     map[uint32][]uint32 // by node below dead links: its uplinks that are left
 	hostOf    []uint32            // by end
-	lost      map[uint32]int64    // packets that met a dead port
+	partOf    []uint16            // by node: the part of the run that simulates it
 }
 
 func newNet(c *Config) (*net, error) {
-	n := &net{hosts: uint32(c.Topology.Nodes), lost: map[uint32]int64{}}
+	n := &net{hosts: uint32(c.Topology.Nodes)}
 	if err := n.build(c); err != nil {
 		return nil, err
 	}
@@ -191,12 +192,15 @@ func (n *net) kind(w wire, q switchq.Config) (uint16, error) {
 	if err != nil {
 		return 0, err
 	}
-	k := portKind{w, p}
+	return n.addKind(portKind{wire: w, params: p}), nil
+}
+
+func (n *net) addKind(k portKind) uint16 {
 	if i := slices.Index(n.kinds, k); i >= 0 {
-		return uint16(i), nil
+		return uint16(i)
 	}
 	n.kinds = append(n.kinds, k)
-	return uint16(len(n.kinds) - 1), nil
+	return uint16(len(n.kinds) - 1)
 }
 
 // below is the node behind bundle d of switch i, counted downwards.

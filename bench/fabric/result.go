@@ -1,6 +1,11 @@
 package fabric
 
-import "github.com/uetcc/uetcc/hw/link"
+import (
+	"maps"
+	"reflect"
+
+	"github.com/uetcc/uetcc/hw/link"
+)
 
 // A Result is what a run found out: everything needed to repeat it, and what
 // happened. All of it is the same for the same [Config].
@@ -144,7 +149,11 @@ type PauseResult struct {
 }
 
 func (s *sim) result() *Result {
-	r := &Result{Parameters: s.parameters(), SimTime: us(s.now), LowerBound: us(int64(lowerBound(&s.cfg)))}
+	for _, p := range s.parts[1:] {
+		maps.Copy(s.lost, p.lost)
+		maps.Copy(s.trims, p.trims)
+	}
+	r := &Result{Parameters: s.parameters(), Totals: s.total(), SimTime: us(s.latest()), LowerBound: us(int64(lowerBound(&s.cfg)))}
 	s.queueResults(r)
 	s.transferResults(r)
 	if r.Unfinished > 0 {
@@ -161,12 +170,51 @@ func (s *sim) result() *Result {
 	if s.app != nil {
 		r.Application = s.app.result()
 	}
-	r.Totals = s.count
 	if s.world != nil {
 		r.Totals.Timeouts = s.world.timeouts()
 	}
 	r.Violations = s.violations(r)
 	return r
+}
+
+// total counts what all parts have done.
+func (s *sim) total() Totals {
+	t := s.count
+	sum := reflect.ValueOf(&t).Elem()
+	for _, p := range s.parts[1:] {
+		v := reflect.ValueOf(&p.count).Elem()
+		for i := range v.NumField() {
+			sum.Field(i).SetInt(sum.Field(i).Int() + v.Field(i).Int())
+		}
+	}
+	return t
+}
+
+// latest is the time of the last event of all parts, ps.
+func (s *sim) latest() (now int64) {
+	for _, p := range s.parts {
+		now = max(now, p.now)
+	}
+	return now
+}
+
+// finished is how many transfers are, in all parts.
+func (s *sim) finished() (n int) {
+	for _, p := range s.parts {
+		n += p.done
+	}
+	return n
+}
+
+// underway is how many packets are, in all parts and between them.
+func (s *sim) underway() (n int) {
+	for _, p := range s.parts {
+		n += p.pool.live()
+		for _, from := range p.inbound {
+			n += len(s.parts[from].outs[s.crew.parity][p.part].crossings)
+		}
+	}
+	return n
 }
 
 func (s *sim) parameters() Parameters {
@@ -197,8 +245,8 @@ func (s *sim) queueResults(r *Result) {
 	for i := s.hosts; i < uint32(len(s.ports)); i++ {
 		p := &s.ports[i]
 		q := p.queue.Counters()
-		s.count.Trimmed += q.Trimmed
-		s.count.Marked += q.Marked
+		r.Totals.Trimmed += q.Trimmed
+		r.Totals.Marked += q.Marked
 		if q.In+s.lost[i] == 0 {
 			continue
 		}
@@ -253,7 +301,7 @@ func (s *sim) connections() int { return len(s.hostOf) / 2 }
 // markedOf is how many packets of a connection arrived with CE.
 func (s *sim) markedOf(conn uint32) int64 {
 	if s.ends != nil {
-		return s.ends.marked[conn]
+		return s.ends.marked[source(conn)] + s.ends.marked[destination(conn)]
 	}
 	return s.receivers[conn].marked
 }

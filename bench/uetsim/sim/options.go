@@ -9,6 +9,7 @@ import (
 	"io"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -38,6 +39,7 @@ type options struct {
 	cwnd, packet       int64
 	credit             int64
 	slow               int
+	workers            int
 
 	algorithms Algorithms
 
@@ -83,6 +85,7 @@ func parseOptions(args []string, own Algorithms, stderr io.Writer) (*options, er
 		"write the packets that reach the hosts in the last run to this file; trimmed: DSCP 16, on the last hop 18")
 	f.StringVar(&o.trace.path, "trace", "", "write the congestion control of the last run to this file: CSV, a line for each event of a connection")
 	f.StringVar(&o.profile.path, "cpuprofile", "", "write where the CPU time goes to this file, for go tool pprof")
+	f.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "goroutines that simulate; the results are the same for any number")
 	f.IntVar(&o.slow, "slow", 0, "uplinks that run at a quarter of their speed")
 	var all bytes.Buffer
 	if err := cli.Parse(f, args, "uetsim [flags], uetsim gen KIND [flags], or uetsim decode FILE.pcap ...", &all); err != nil {
@@ -134,6 +137,7 @@ func (o *options) check(f *flag.FlagSet) error {
 		cli.Range("-cwnd", o.cwnd, 0, math.MaxUint32, "bytes"),
 		cli.Range("-first-credit", o.credit, 0, math.MaxUint32, "bytes"),
 		cli.Range("-packet", cmp.Or(o.packet, fabric.HeaderBytes+1), fabric.HeaderBytes+1, 32_768, "bytes, or 0"),
+		cli.Range("-workers", o.workers, 1, 1024, "goroutines"),
 		cli.Range("-slow", o.slow, 0, 1<<20, "uplinks"),
 	)
 }
@@ -218,7 +222,7 @@ func (o *options) with(c fabric.Config, cc string) fabric.Config {
 		m, c.Algorithm = ccMode{ccc.ControlNone, ccc.ModeEnforce}, o.algorithms[cc]
 	}
 	c.Control, c.Mode, c.Progress, c.Seed = m.control, m.mode, o.progress, o.seed
-	c.Stop, c.Held = o.stop, o.verbose || o.json
+	c.Stop, c.Held, c.Workers = o.stop, o.verbose || o.json, o.workers
 	c.Node = nodes[o.node]
 	if o.capture.path != "" {
 		c.Frame, c.Seen = o.capture.frames(), o.capture.run(m.control)
