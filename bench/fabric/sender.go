@@ -259,13 +259,14 @@ func (s *sim) refused(pkt uint32) {
 func (s *sim) timer(conn uint32) {
 	c := &s.senders[conn]
 	c.timing = false
-	oldest := s.now
+	oldest, lost := s.now, false
 	for psn := c.cack; psn != c.next; psn++ {
 		r := s.record(c, psn)
 		switch {
 		case r.state != recordSent:
 		case r.sent+s.rto <= s.now:
 			s.timedOut(conn, c, psn, r)
+			lost = true
 		default:
 			oldest = min(oldest, r.sent)
 			c.timing = true
@@ -275,6 +276,9 @@ func (s *sim) timer(conn uint32) {
 		s.events.push(oldest+s.rto, evTimer, conn)
 	}
 	s.ready(conn)
+	if lost && s.credits != nil && s.cfg.Rules == RulesHTSim && c.ctx.Reason() == ccc.ReasonCredit {
+		s.askForCredit(conn, c)
+	}
 }
 
 func (s *sim) timedOut(conn uint32, c *sender, psn uint32, r *record) {
