@@ -13,6 +13,8 @@ type Result struct {
 	Parameters Parameters       `json:"parameters"`
 	Totals     Totals           `json:"totals"`
 	FCT        Summary          `json:"fct_us"`               // of finished transfers, start to last acknowledgement
+	Slowdown   Summary          `json:"slowdown"`             // of them, FCT over what it is alone in the idle fabric
+	Sizes      []SizeResult     `json:"sizes"`                // the same by size, for each decade of bytes that there is
 	JainIndex  float64          `json:"jain_index"`           // of bytes/fct over transfers that finished; 1: equal shares
 	LowerBound float64          `json:"lower_bound_us"`       // no schedule can finish all transfers earlier
 	SimTime    float64          `json:"sim_time_us"`          // last event
@@ -110,6 +112,8 @@ type TransferResult struct {
 	Finished   float64 `json:"finished_us"` // last acknowledgement at the source
 	Marked     int64   `json:"marked"`      // packets of its connection that arrived with CE
 	FCT        float64 `json:"fct_us"`      // Finished - Start
+	Ideal      float64 `json:"ideal_us"`    // what that is alone in the idle fabric, with headers of [HeaderBytes] back
+	Slowdown   float64 `json:"slowdown"`    // FCT over Ideal
 
 	// Held, with Config.Held, is how long data of its connection (of endpoints: of all transfers
 	// between the two hosts) waited, us, by the [ccc.Reason] that kept it back.
@@ -265,14 +269,15 @@ func (s *sim) firstTrim(port uint32) float64 {
 }
 
 func (s *sim) transferResults(r *Result) {
-	var fct []int64
+	var fct, slowdown []float64
 	var rates jain
 	for i := range s.transfers {
 		t := &s.transfers[i]
+		ideal := s.cfg.ideal(&t.flow)
 		res := TransferResult{
 			Src: t.flow.Src, Dst: t.flow.Dst, Bytes: t.flow.Size,
 			Connection: int(t.conn), Marked: s.markedOf(t.conn), Held: s.heldOf(t),
-			Start: -1, Arrived: -1, Finished: -1, FCT: -1,
+			Start: -1, Arrived: -1, Finished: -1, FCT: -1, Ideal: us(int64(ideal)), Slowdown: -1,
 		}
 		if t.begun {
 			res.Start = us(t.started)
@@ -282,7 +287,8 @@ func (s *sim) transferResults(r *Result) {
 		}
 		if t.finished >= 0 {
 			res.Finished, res.FCT = us(t.finished), us(int64(t.fct()))
-			fct = append(fct, int64(t.fct()))
+			res.Slowdown = float64(t.fct()) / float64(ideal)
+			fct, slowdown = append(fct, res.FCT), append(slowdown, res.Slowdown)
 			rates.add(float64(t.flow.Size) / float64(t.fct()))
 		} else {
 			r.Unfinished++
@@ -291,8 +297,9 @@ func (s *sim) transferResults(r *Result) {
 	}
 	if len(fct) > 0 {
 		r.JainIndex = rates.index()
-		r.FCT = summarize(fct)
+		r.FCT, r.Slowdown = summarize(fct), summarize(slowdown)
 	}
+	r.Sizes = bySize(r.Transfers)
 }
 
 // connections is how many there are; pairs of endpoints.
