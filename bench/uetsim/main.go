@@ -8,8 +8,11 @@
 //	go run ./bench/uetsim -goal FILE [-topo FILE.topo]  what ranks compute and send, as a GOAL schedule says
 //	go run ./bench/uetsim gen ring -ranks 64 -bytes 8388608 > FILE   makes such a schedule, or a matrix
 //	go run ./bench/uetsim -node light            a lighter transport in place of the endpoints
+//	go run ./bench/uetsim -matrix FILE.cm -cc nscc,both -seeds 20     means over seeds, with confidence intervals
 //	go run ./bench/uetsim -pcap FILE.pcap        the packets of the (last) run, for Wireshark
 //	go run ./bench/uetsim -trace FILE.csv        how its windows moved, and why
+//	go run ./bench/uetsim -flows FILE.csv        all transfers of all runs: completion time, ideal time, slowdown
+//	go run ./bench/uetsim -series FILE.csv       queues, links and windows of all runs over time
 //	go run ./bench/uetsim -cpuprofile FILE       where the time of the command itself goes
 //	go run ./bench/uetsim decode FILE.pcap       print UET packets, one a line
 //	tcpdump -i any -U -w - | go run ./bench/uetsim decode -json -
@@ -37,6 +40,18 @@
 // for thousands of them. With -node light the simulator's own transport drives real congestion
 // control contexts, one for each transfer: for tens of thousands of hosts, and for -rules htsim,
 // which imply it.
+//
+// Runs of one command, for each word of -cc and each seed, are made side by side on -workers
+// goroutines, and a run of a fabric of 256 hosts or more uses several by itself: it is simulated
+// in parts, by pod or by leaf. All output is the same byte by byte for any number of workers.
+//
+// Where there are several runs, the file of -pcap or -trace is that of the last one. Those of the
+// others are kept beside it with the name of the run in front of the ending, as in
+// FILE-nscc-seed-1.csv.
+//
+// The ideal time of a transfer is what it takes alone in the idle fabric. A point of a series is
+// of one sample or more: when a line has a thousand points two become one, which keeps the least
+// and the most of all its samples.
 //
 // A capture has the endpoints' own packets at the time at which each has reached its host. With
 // -node light it shows what real ones would be: a PDC for each connection and a WRITE for each

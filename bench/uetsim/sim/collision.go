@@ -18,7 +18,7 @@ func collision(o *options) (*report, error) {
 		flows = append(flows, flow(host[rank], host[rank+4], 2_000_000))
 	}
 	c := chapterConfig(topo, flows)
-	r := &report{}
+	r := o.newReport()
 	alone, err := fabric.Run(o.with(chapterConfig(topo, flows[:1]), "nscc"))
 	if err != nil {
 		return nil, err
@@ -89,11 +89,12 @@ func (r *report) findCollision(o *options, c fabric.Config, ideal float64) (figu
 		a, b, rest := uplinksUsed(res, 0), uplinksUsed(res, 1), max(res.Transfers[1].FCT, res.Transfers[3].FCT)
 		switch {
 		case clean == nil && a+b == 4 && res.FCT.Max < 1.05*ideal:
-			clean = res
-			r.Runs = append(r.Runs, namedRun{fmt.Sprintf("one path, seed %d: all apart", one.Seed), res})
+			clean, err = r.add(fmt.Sprintf("one path, seed %d: all apart", one.Seed), one)
 		case figure == nil && a == 1 && b == 2 && rest < 1.05*ideal:
-			figure = res
-			r.Runs = append(r.Runs, namedRun{fmt.Sprintf("one path, seed %d: as in the figure", one.Seed), res})
+			figure, err = r.add(fmt.Sprintf("one path, seed %d: as in the figure", one.Seed), one)
+		}
+		if err != nil {
+			return nil, 0, err
 		}
 		met += 4 - a - b
 	}

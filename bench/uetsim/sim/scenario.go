@@ -21,8 +21,12 @@ type scenario struct {
 
 // fabricFlags are those that a model without a fabric ignores.
 var fabricFlags = []string{
-	"entropy", "paths", "node", "rules", "speed", "rtt", "end", "trim", "ecn", "cwnd", "first-credit", "packet", "slow", "pcap", "trace",
+	"entropy", "paths", "node", "rules", "speed", "rtt", "end", "trim", "ecn", "cwnd", "first-credit", "packet", "slow",
+	"pcap", "trace", "flows", "series",
 }
+
+// fileFlags are those that write files, and change no run.
+var fileFlags = []string{"pcap", "trace", "flows", "series"}
 
 // noCredit is ignored where no receiver grants credit.
 var noCredit = []string{"first-credit"}
