@@ -10,9 +10,10 @@ import (
 // A crew simulates the parts of a run in windows of time: what a part does in a window reaches
 // another one after its end, so all of them can be simulated at once, in any order.
 type crew struct {
-	ahead  int64 // ps, length of a window
-	parity uint8 // of the window: which of the outboxes is written
-	group  int64 // of events, at which the window ends
+	ahead    int64 // ps, length of a window
+	together bool  // the parts have one pool of packets: one goroutine simulates them all
+	parity   uint8 // of the window: which of the outboxes is written
+	group    int64 // of events, at which the window ends
 
 	active  []*sim       // parts that have something to do in the window
 	taken   atomic.Int32 // of them, those that somebody has begun

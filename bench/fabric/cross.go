@@ -3,20 +3,26 @@ package fabric
 import "github.com/uetcc/uetcc/hw/link"
 
 // A crossing is what one part tells another: a packet that is under way to it, or a frame of
-// flow control; 64 bytes. It reaches its node no sooner than crew.ahead after it was sent, so
-// in a later window.
+// flow control. It reaches its node no sooner than crew.ahead after it was sent, so in a later
+// window.
 type crossing struct {
-	at     int64  // ps
-	packet packet // at: the node that it is sent to
+	at   int64  // ps
+	what uint32 // packet; of flow control: the port that it is for; of evStart: the connection
+	port uint32 // that a packet leaves by
+	kind eventKind
+}
+
+// A load is a packet that changes from one pool to another.
+type load struct {
+	packet packet
 	detail detail
-	port   uint32 // that it leaves by; of flow control: that it is for; of evStart: connection
-	kind   eventKind
 }
 
 // An outbox holds what goes from one part to another in a window, in order.
 type outbox struct {
 	crossings []crossing
-	flying    []flying // of endpoints, beside each packet
+	loads     []load   // of packets, where each part has a pool of its own
+	flying    []flying // of endpoints, beside each load
 	long      [][]byte // of those that have no head
 }
 
@@ -31,14 +37,20 @@ func (s *sim) post(to uint16, x crossing) *outbox {
 	return b
 }
 
-// export sends a packet that leaves by port out to the part that it enters at some time.
+// export sends a packet that leaves by port out to the part that it enters at some time. One
+// goroutine has one pool of packets for all parts, so the packet stays where it is; which number
+// it has makes no difference.
 func (s *sim) export(out, pkt uint32, at int64) {
+	p, to := &s.pool.pkts[pkt], s.ports[out].peer
+	p.at = s.next(to, p)
 	if s.pfc != nil {
 		s.pfcLeave(out, pkt)
 	}
-	x := crossing{at: at, packet: s.pool.pkts[pkt], detail: s.pool.details[pkt], port: out, kind: evArrive}
-	x.packet.at = s.ports[out].peer
-	b := s.post(s.partOf[x.packet.at], x)
+	b := s.post(s.partOf[to], crossing{at: at, what: pkt, port: out, kind: evArrive})
+	if s.crew.together {
+		return
+	}
+	b.loads = append(b.loads, load{*p, s.pool.details[pkt]})
 	if n := s.ends; n != nil {
 		b.flying = append(b.flying, n.flying[pkt])
 		if n.flying[pkt].n == 0 {
@@ -52,51 +64,43 @@ func (s *sim) export(out, pkt uint32, at int64) {
 // collect takes in what other parts have sent in the last window: in the order of their
 // numbers, which is that of events at one time.
 func (s *sim) collect() {
-	for _, from := range s.inbound { // wait for all of the memory at once, not for each in turn
-		for i := range s.parts[from].outs[s.crew.parity^1][s.part].crossings {
-			s.touching.sum += uint64(s.parts[from].outs[s.crew.parity^1][s.part].crossings[i].port)
-		}
-	}
 	for _, from := range s.inbound {
 		b := &s.parts[from].outs[s.crew.parity^1][s.part]
-		packets, long := 0, 0
+		loads, long := 0, 0
 		for i := range b.crossings {
 			x := &b.crossings[i]
-			switch x.kind {
-			case evStart:
-				s.expect(x.port)
+			switch {
+			case x.kind == evStart:
+				s.expect(x.what)
 				continue
-			case evPause, evResume:
-				s.events.push(x.at, x.kind, x.port)
-				continue
+			case x.kind == evArrive && !s.crew.together:
+				x.what = s.unload(b, loads, &long)
+				loads++
 			}
-			pkt := s.enter(x)
-			if s.ends != nil {
-				s.ends.room(pkt)
-				s.ends.flying[pkt] = b.flying[packets]
-				if packets++; s.ends.flying[pkt].n == 0 {
-					s.ends.long[pkt] = b.long[long]
-					long++
-				}
+			if s.pfc != nil && x.kind == evArrive {
+				s.pfc.room(x.what)
+				s.pfc.via[x.what] = x.port
 			}
+			s.events.push(x.at, x.kind, x.what)
 		}
 		clear(b.long)
-		b.crossings, b.flying, b.long = b.crossings[:0], b.flying[:0], b.long[:0]
+		b.crossings, b.loads, b.flying, b.long = b.crossings[:0], b.loads[:0], b.flying[:0], b.long[:0]
 	}
 	s.inbound = s.inbound[:0]
 }
 
-// enter gives a packet of another part a number here.
-func (s *sim) enter(x *crossing) uint32 {
+// unload gives a packet of another pool a number here.
+func (s *sim) unload(b *outbox, i int, long *int) uint32 {
 	pkt := s.pool.get()
-	p := &s.pool.pkts[pkt]
-	*p, s.pool.details[pkt] = x.packet, x.detail
-	p.at = s.next(x.packet.at, p)
-	if s.pfc != nil {
-		s.pfc.room(pkt)
-		s.pfc.via[pkt] = x.port
+	s.pool.pkts[pkt], s.pool.details[pkt] = b.loads[i].packet, b.loads[i].detail
+	if s.ends != nil {
+		s.ends.room(pkt)
+		s.ends.flying[pkt] = b.flying[i]
+		if b.flying[i].n == 0 {
+			s.ends.long[pkt] = b.long[*long]
+			*long++
+		}
 	}
-	s.events.push(x.at, evArrive, pkt)
 	return pkt
 }
 

@@ -112,6 +112,7 @@ func (s *node) choose(p *packet, links uint32) uint32 {
 func (n *net) build(c *Config) error {
 	t := c.Topology
 	n.kinds = []portKind{{wire: newWire(&t.Tiers[0], t.Tiers[0].SwitchLatency)}}
+	n.ports = make([]port, 0, int64(n.hosts)+t.ports())
 	for h := range n.hosts {
 		n.ports = append(n.ports, port{peer: n.hosts + h/uint32(t.Tiers[0].RadixDown)})
 	}

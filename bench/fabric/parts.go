@@ -65,10 +65,16 @@ func (n *net) ahead() int64 {
 
 // mark gives the ports that lead from one part to another kinds of their own.
 func (n *net) mark() {
+	own := map[uint16]uint16{}
 	for p := range n.crossing {
-		k := n.kinds[p.kind]
-		k.crosses = true
-		p.kind = n.addKind(k)
+		kind, marked := own[p.kind]
+		if !marked {
+			k := n.kinds[p.kind]
+			k.crosses = true
+			kind = n.addKind(k)
+			own[p.kind] = kind
+		}
+		p.kind = kind
 	}
 }
 
@@ -98,7 +104,7 @@ func (s *sim) divide() {
 		clear(s.partOf)
 		return
 	}
-	s.events, s.crew = s.partQueue(ahead), &crew{ahead: ahead}
+	s.events, s.crew = s.partQueue(ahead), &crew{ahead: ahead, together: s.cfg.Workers < 2}
 	s.mark()
 	for range n - 1 {
 		s.parts = append(s.parts, &sim{events: s.partQueue(ahead)})
@@ -119,34 +125,53 @@ func (s *sim) partQueue(ahead int64) *eventQueue {
 // partAt is the part of a host.
 func (s *sim) partAt(host uint32) *sim { return s.parts[s.partOf[host]] }
 
-// share gives all parts what they have in common, and each what is its own: once nothing that
-// they share moves any more.
-func (s *sim) share() {
-	first := int64(firstRings / len(s.parts))
-	records, words := make([]int64, len(s.parts)), make([]int64, len(s.parts))
+// separate gives a part a pool of its own, with room for so many packets, and what goes with them.
+func (s *sim) separate(packets int64) {
+	s.pool = &pool{}
+	s.pool.reserve(int(packets))
+	if s.pfc != nil {
+		own := *s.pfc
+		s.pfc = &own
+	}
+	if s.ends != nil {
+		s.ends = s.ends.forPart()
+	}
+}
+
+// share gives a part what all have in common, and what is its own.
+func (p *sim) share(s *sim, number uint16) {
+	events := p.events
+	*p = *s
+	p.events, p.part = events, number
+	p.trims, p.lost = map[uint32]int64{}, map[uint32]int64{}
+	p.random()
+}
+
+// equip prepares all parts, once nothing that they share moves any more.
+func (s *sim) equip() {
+	records, words, all := make([]int64, len(s.parts)), make([]int64, len(s.parts)), int64(0)
 	for i := range s.senders {
 		records[s.partOf[s.hostOf[source(uint32(i))]]] += int64(s.senders[i].mask) + 1
 		words[s.partOf[s.hostOf[destination(uint32(i))]]] += int64(s.receivers[i].mask+1) / 64
+		all += int64(s.senders[i].mask) + 1
 	}
+	first := int64(firstRings / len(s.parts))
 	for i, p := range s.parts {
 		if i > 0 {
-			events := p.events
-			*p = *s
-			p.events, p.part = events, uint16(i)
-			p.trims, p.lost = map[uint32]int64{}, map[uint32]int64{}
-			p.random()
-			if s.pfc != nil {
-				own := *s.pfc
-				p.pfc = &own
-			}
-			if s.ends != nil {
-				p.ends = s.ends.forPart()
-			}
+			p.share(s, uint16(i))
 		}
 		p.records = makeRings[record](records[i], first)
 		p.bitmaps = makeRings[uint64](words[i], first)
-		p.pool.reserve(int(min(records[i]/2, first)))
+		if s.crew == nil {
+			break
+		}
 		p.outs[0], p.outs[1] = make([]outbox, len(s.parts)), make([]outbox, len(s.parts))
+		if !s.crew.together {
+			p.separate(min(records[i]/2, first))
+		}
+	}
+	if s.crew == nil || s.crew.together {
+		s.pool.reserve(int(min(all/2, firstRings)))
 	}
 	if s.world != nil {
 		for _, h := range s.world.hosts {

@@ -87,7 +87,7 @@ func (s *sim) pfcSend(link uint32, frame switchq.PFCFrame) {
 		}
 		at := s.now + w.latency + w.serialization(HeaderBytes)
 		if w.crosses {
-			s.post(s.partOf[s.nodeOf(link)], crossing{at: at, port: link, kind: kind})
+			s.post(s.partOf[s.nodeOf(link)], crossing{at: at, what: link, kind: kind})
 			return
 		}
 		s.events.push(at, kind, link)

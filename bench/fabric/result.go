@@ -212,10 +212,13 @@ func (s *sim) finished() (n int) {
 
 // underway is how many packets are, in all parts and between them.
 func (s *sim) underway() (n int) {
+	if s.crew == nil || s.crew.together {
+		return s.pool.live()
+	}
 	for _, p := range s.parts {
 		n += p.pool.live()
 		for _, from := range p.inbound {
-			n += len(s.parts[from].outs[s.crew.parity][p.part].crossings)
+			n += len(s.parts[from].outs[s.crew.parity][p.part].loads)
 		}
 	}
 	return n

@@ -18,7 +18,7 @@ type sim struct {
 	*net
 	events *eventQueue
 	lost   map[uint32]int64 // packets that met a dead port
-	pool   pool
+	pool   *pool
 	rnd    rand.Source
 	now    int64 // ps
 
@@ -89,7 +89,7 @@ func newSim(c Config) (*sim, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &sim{cfg: c, params: params, net: n, trims: map[uint32]int64{}, lost: map[uint32]int64{}, psnRange: 1}
+	s := &sim{cfg: c, params: params, net: n, pool: &pool{}, trims: map[uint32]int64{}, lost: map[uint32]int64{}, psnRange: 1}
 	s.random()
 	s.rto = int64(c.retransmitTimeout(s.uplinkQueue().LowLimit))
 	s.divide()
@@ -123,7 +123,7 @@ func newSim(c Config) (*sim, error) {
 			return nil, err
 		}
 	}
-	s.share()
+	s.equip()
 	s.startCreditPorts()
 	return s, nil
 }

@@ -110,7 +110,7 @@ func (s *sim) start(i uint32) {
 // come later than the news.
 func (s *sim) announce(conn uint32) {
 	if to := s.partOf[s.hostOf[destination(conn)]]; to != s.part {
-		s.post(to, crossing{at: s.now + s.crew.ahead, port: conn, kind: evStart})
+		s.post(to, crossing{at: s.now + s.crew.ahead, what: conn, kind: evStart})
 		return
 	}
 	s.expect(conn)
