@@ -59,14 +59,14 @@ const (
 
 	// The logarithm of how many buckets a group has.
 	shortGroup = 3
-	longGroup  = 6
+	longGroup  = 5
 )
 
 // An eventQueue hands out events in the order {time, order of insertion}.
 //
 // It is a timing wheel: buckets of 1<<shift picoseconds, each a list in order of insertion
 // that is sorted (stably, so only by time) when its turn comes. Their turn comes in groups
-// of eight, so that many of the next events are known at a time. An event that is pushed
+// of 8 or 32, so that many of the next events are known at a time. An event that is pushed
 // for the group at hand is sorted into it over a few places, and otherwise waits in a heap
 // beside it, since at 400 Gb/s a group may be tens of thousands of events long. What lies
 // beyond the wheel waits in a heap of its own and moves into the wheel as soon as its group

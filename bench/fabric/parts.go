@@ -100,26 +100,16 @@ func (s *sim) divide() {
 	s.parts = []*sim{s}
 	s.events = newEventQueue(s.horizon(), shortGroup)
 	n, ahead := s.assign(&s.cfg), s.ahead()
-	if n == 1 || !s.triggersStay(s.cfg.Matrix.Flows) || s.partQueue(ahead) == nil {
+	events := newEventQueue(s.horizon(), longGroup) // fewer events come at a time
+	if n == 1 || !s.triggersStay(s.cfg.Matrix.Flows) || ahead>>events.groupShift < groupsAhead {
 		clear(s.partOf)
 		return
 	}
-	s.events, s.crew = s.partQueue(ahead), &crew{ahead: ahead, together: s.cfg.Workers < 2}
+	s.events, s.crew = events, &crew{ahead: ahead, together: s.cfg.Workers < 2}
 	s.mark()
 	for range n - 1 {
-		s.parts = append(s.parts, &sim{events: s.partQueue(ahead)})
+		s.parts = append(s.parts, &sim{events: newEventQueue(s.horizon(), longGroup)})
 	}
-}
-
-// partQueue is the event queue of a part: with longer groups than that of a whole run, since
-// fewer events come at a time, and nil if a window would have too few of them.
-func (s *sim) partQueue(ahead int64) *eventQueue {
-	for wheels := int64(4); wheels > 0; wheels /= 2 {
-		if q := newEventQueue(wheels*s.horizon(), longGroup); ahead>>q.groupShift >= groupsAhead {
-			return q
-		}
-	}
-	return nil
 }
 
 // partAt is the part of a host.
