@@ -56,7 +56,7 @@ func (s *sim) settleOwn(conn uint32, c *sender) {
 		s.waited[conn].note(s.nowNs(), c.ctx.State(), c.ctx.Reason())
 	}
 	if s.cfg.Context != nil {
-		s.cfg.Context(&ContextState{
+		s.tellContext(ContextState{
 			Now: link.Ps(s.now), Conn: conn, Src: s.hostOf[source(conn)], Dst: s.hostOf[destination(conn)],
 			State: c.ctx.State(), Reason: c.ctx.Reason(), Waiting: c.ctx.Backlog() + c.ctx.RtxBacklog(),
 			Credit: c.ctx.Credit(), Window: c.ctx.Window(),

@@ -31,6 +31,7 @@ func (s *sim) makeCreditPorts() error {
 	for i := range s.senders {
 		senders[s.hostOf[destination(uint32(i))]]++
 	}
+	s.slowsCredit = s.cfg.slowsCredit()
 	s.credits = make([]creditPort, s.hosts)
 	window := s.params.RCCC().MaxCredit()
 	for host, n := range senders {
@@ -51,12 +52,21 @@ func (s *sim) makeCreditPorts() error {
 		if s.credits[host].fabric, err = rccc.NewFabricRate(s.cfg.fabricRate()); err != nil {
 			return err
 		}
-		if s.slowsCredit {
-			s.credits[host].stepping = true // from the start, not only from what arrives
-			s.nextStep(uint32(host))
-		}
 	}
 	return nil
+}
+
+// startCreditPorts begins to slow credit from the start, not only from what arrives.
+func (s *sim) startCreditPorts() {
+	if !s.slowsCredit {
+		return
+	}
+	for host := range s.credits {
+		if p := &s.credits[host]; p.r != nil {
+			p.stepping = true
+			s.partAt(uint32(host)).nextStep(uint32(host))
+		}
+	}
 }
 
 // fabricRate configures what slows credit where the fabric is oversubscribed and
@@ -175,9 +185,10 @@ func (s *sim) credited(conn, pkt uint32) {
 }
 
 // watchCredit makes sure that a connection without credit asks for some in the
-// end, should the message that brings it be lost.
+// end, should the message that brings it be lost. In htsim it asks when a packet times out
+// and never else; of packets lost at random htsim knows nothing.
 func (s *sim) watchCredit(conn uint32, c *sender) {
-	if s.credits == nil || c.asking {
+	if s.credits == nil || c.asking || s.cfg.Rules == RulesHTSim && s.cfg.Loss == 0 {
 		return
 	}
 	if due, armed := c.ctx.CreditDeadline(); armed {
@@ -191,13 +202,18 @@ func (s *sim) request(conn uint32) {
 	c := &s.senders[conn]
 	c.asking = false
 	if c.ctx.CreditRequestDue(&s.params, s.nowNs()) {
-		target := rccc.QuantaOf(c.ctx.CreditTarget(&s.params, 1))
-		p := packet{to: destination(conn), flags: flagAnswer | flagCredit | flagAckReq}
-		if !c.heard {
-			p.flags |= flagSYN
-		}
-		s.control(s.hostOf[source(conn)], p, target)
-		s.count.CreditRequests++
+		s.askForCredit(conn, c)
 	}
 	s.watchCredit(conn, c)
+}
+
+// askForCredit sends a Credit Request.
+func (s *sim) askForCredit(conn uint32, c *sender) {
+	target := rccc.QuantaOf(c.ctx.CreditTarget(&s.params, 1))
+	p := packet{to: destination(conn), flags: flagAnswer | flagCredit | flagAckReq}
+	if !c.heard {
+		p.flags |= flagSYN
+	}
+	s.control(s.hostOf[source(conn)], p, target)
+	s.count.CreditRequests++
 }

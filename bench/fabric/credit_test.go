@@ -79,3 +79,27 @@ func TestCreditUnderLoss(t *testing.T) {
 	require.Positive(t, r.Totals.DataDropped)
 	require.Equal(t, digest(t, r), digest(t, run(t, c)))
 }
+
+// All of 32 hosts to each other under receiver credits, beside htsim's run of the same: p99
+// 322 us, and 11,264 acknowledgements. With a timer that asks for credit they were 278 and 8,345.
+func TestCreditAllToAllAgainstHtsim(t *testing.T) {
+	m := &Matrix{Nodes: 128}
+	for i := range 32 {
+		for j := range 32 {
+			if i != j {
+				m.Flows = append(m.Flows, Flow{Src: 4 * i, Dst: 4 * j, Size: 100_000})
+			}
+		}
+	}
+	var p99, acks float64
+	const seeds = 3
+	for seed := range uint64(seeds) {
+		r, err := Run(Config{Matrix: m, Rules: RulesHTSim, Control: ccc.ControlRCCC, Seed: seed + 1, Entropy: ccc.EntropyConfig{Scheme: ccc.SchemeMixed}})
+		require.NoError(t, err)
+		require.Zero(t, r.Unfinished)
+		require.Empty(t, r.Violations)
+		p99, acks = p99+r.FCT.P99/seeds, acks+float64(r.Totals.Acks)/seeds
+	}
+	require.InEpsilon(t, 322, p99, 0.02)
+	require.InEpsilon(t, 11_264, acks, 0.03)
+}

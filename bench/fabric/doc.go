@@ -2,8 +2,8 @@
 // [Node]: an uetcc.Endpoint with its own bytes on the wire ([NodeEndpoint], [NewWorld]), or a
 // light transport around real congestion control contexts ([NodeLight]).
 //
-// A run is one goroutine, one seed and no clock: the same [Config] gives the
-// same [Result], byte for byte. Workloads come as connection matrices
+// A run has one seed and no clock: the same [Config] gives the same [Result], byte for byte,
+// on any number of goroutines (Config.Workers). Workloads come as connection matrices
 // ([ParseMatrix]) and fabrics as topology files ([ParseTopology]) in the formats
 // of the public simulator htsim, so that the same input drives both; or as an [Application],
 // which computes, sends and receives as a GOAL schedule says.
@@ -12,5 +12,5 @@
 // goes wrong in a run.
 //
 // Config.Algorithm tries out a congestion control of your own, and Config.Context follows
-// what any of them does.
+// what any of them does; Config.Series samples queues, links and windows.
 package fabric

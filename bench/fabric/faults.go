@@ -10,10 +10,10 @@ type faults struct {
 	late          map[uint32]struct{} // packets that were delayed
 }
 
-func newFaults(c *Config) *faults {
+func newFaults(c *Config, rnd *rand.Rand) *faults {
 	return &faults{
 		loss: c.Loss, reorder: c.Reorder, delay: int64(c.BaseRTT) / 2,
-		rnd: rand.New(rand.NewPCG(c.Seed, 0x1055)), late: map[uint32]struct{}{},
+		rnd: rnd, late: map[uint32]struct{}{},
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 // packets, moves what they carry from memory to memory, and starts messages.
 type Host struct {
 	w       *World
+	s       *sim // the part of the run that it is in
 	id      int
 	life    int // how often it was started
 	e       *uetcc.Endpoint
@@ -73,8 +74,8 @@ func AddressOf(host int) netip.Addr {
 
 // start makes the endpoint of a host and opens its memory.
 func (h *Host) start() error {
-	c := h.w.s.cfg.endpointConfig(h.id)
-	c.Now = h.w.s.nowNs()
+	c := h.s.cfg.endpointConfig(h.id)
+	c.Now = h.s.nowNs()
 	c.Seed += uint64(h.life) << 32
 	e, err := uetcc.NewEndpoint(c)
 	if err != nil {
@@ -138,11 +139,11 @@ func (h *Host) Restart() error {
 			h.expect(m)
 		}
 	}
-	h.w.s.watchNode(uint32(h.id))
+	h.s.watchNode(uint32(h.id))
 	return nil
 }
 
-func (h *Host) now() int64 { return h.w.s.nowNs() }
+func (h *Host) now() int64 { return h.s.nowNs() }
 
 // expect posts the buffer for a message that will come.
 func (h *Host) expect(m *Message) {
@@ -188,7 +189,7 @@ func (h *Host) giveUp(m *Message, err error) {
 	if m.Err == nil {
 		m.Err = err
 	}
-	h.w.end(m)
+	h.end(m)
 }
 
 // submit hands a message to the endpoint.
@@ -223,7 +224,7 @@ func (h *Host) submit(m *Message) (uetcc.Handle, error) {
 
 // stir sends what may go now.
 func (h *Host) stir() {
-	h.w.s.kick(uint32(h.id))
+	h.s.kick(uint32(h.id))
 }
 
 // Receive is that of a [Node].
@@ -235,7 +236,7 @@ func (h *Host) Receive(_ link.Ps, f *Frame) {
 	h.in.Trimmed = trimmedBy(f.DSCP)
 	h.e.Receive(h.now(), &h.in, &h.reply, &h.r)
 	if h.r.Err == pdc.ErrDuplicate {
-		h.w.s.count.Duplicates++
+		h.s.count.Duplicates++
 	}
 	h.obey(f)
 	h.queue(f)
@@ -246,7 +247,7 @@ func (h *Host) Receive(_ link.Ps, f *Frame) {
 	}
 	h.owed = h.owed[:0]
 	h.poll()
-	if s := h.w.s; s.cfg.Context != nil || s.cfg.Held || s.series != nil || s.mem != nil {
+	if s := h.s; s.cfg.Context != nil || s.cfg.Held || s.series != nil || s.mem != nil {
 		h.watch()
 	}
 }
@@ -331,7 +332,7 @@ func (h *Host) describe(f *Frame) {
 	switch {
 	case o.TC == controlTC:
 		f.DSCP = switchq.DSCPControl
-	case h.w.s.cfg.NoTrim || pds.Type(o.Packet[0]>>3) == pds.TypeCP:
+	case h.s.cfg.NoTrim || pds.Type(o.Packet[0]>>3) == pds.TypeCP:
 		f.DSCP = switchq.DSCPNoTrim
 	case o.Retx:
 		f.DSCP = switchq.DSCPTrimmableRTX
@@ -372,7 +373,7 @@ func (h *Host) obey(f *Frame) {
 			h.owed = append(h.owed, owedBytes{r.Answer, binary.BigEndian.AppendUint64(nil, before)})
 		}
 		if _, err := h.request.Decode(r.Form, f.Bytes[r.Header:]); err == nil && int(h.request.Initiator) < len(h.w.messages) {
-			h.w.arrived(h.w.messages[h.request.Initiator])
+			h.arrived(h.w.messages[h.request.Initiator])
 		}
 	case ses.ActionRead:
 		if r.Answer != 0 {
@@ -403,7 +404,7 @@ func (h *Host) place(f *Frame, data []byte) {
 	m := w.messages[id]
 	m.land.store(at, data)
 	if r.Complete && (m.Op != OpRendezvous || m.land.placed == m.Size) {
-		w.arrived(m)
+		h.arrived(m)
 	}
 }
 
@@ -434,9 +435,9 @@ func (h *Host) poll() {
 			m := h.w.messages[ev.Cookie-1]
 			m.Event = ev
 			if m.Op == OpRead && ev.Outcome.Status == ses.StatusOK {
-				h.w.arrived(m)
+				h.arrived(m)
 			}
-			h.w.end(m)
+			h.end(m)
 		}
 	}
 	if any && len(h.waiting) > 0 {
@@ -454,6 +455,6 @@ func (h *Host) poll() {
 // received takes the end of a message of a peer.
 func (h *Host) received(ev *uetcc.Event) {
 	if id, ok := h.buffer[uint32(ev.Cookie-1)]; ok && ev.Outcome.Status == ses.StatusOK {
-		h.w.arrived(h.w.messages[id])
+		h.arrived(h.w.messages[id])
 	}
 }

@@ -27,7 +27,8 @@ type port struct {
 // A portKind is what many ports have in common.
 type portKind struct {
 	wire
-	params switchq.Params
+	params  switchq.Params
+	crosses bool // the link leads to another part of the run
 }
 
 // A wire is a direction of a link.
@@ -60,12 +61,12 @@ type net struct {
 	tierFirst [4]uint32           // first switch of each tier, and one past the last
 	alive     map[uint32][]uint32 // by node below dead links: its uplinks that are left
 	hostOf    []uint32            // by end
-	lost      map[uint32]int64    // packets that met a dead port
 	detours   *detours            // around dead links that switches know of; nil: none
+	partOf    []uint16            // by node: the part of the run that simulates it
 }
 
 func newNet(c *Config) (*net, error) {
-	n := &net{hosts: uint32(c.Topology.Nodes), lost: map[uint32]int64{}}
+	n := &net{hosts: uint32(c.Topology.Nodes)}
 	if err := n.build(c); err != nil {
 		return nil, err
 	}
@@ -115,6 +116,7 @@ func (s *node) choose(p *packet, links uint32) uint32 {
 func (n *net) build(c *Config) error {
 	t := c.Topology
 	n.kinds = []portKind{{wire: newWire(&t.Tiers[0], c.NICLatency+t.Tiers[0].SwitchLatency)}}
+	n.ports = make([]port, 0, int64(n.hosts)+t.ports())
 	for h := range n.hosts {
 		n.ports = append(n.ports, port{peer: n.hosts + h/uint32(t.Tiers[0].RadixDown)})
 	}
@@ -195,11 +197,10 @@ func (n *net) kind(w wire, q switchq.Config) (uint16, error) {
 	if err != nil {
 		return 0, err
 	}
-	return n.kindOf(portKind{w, p}), nil
+	return n.addKind(portKind{wire: w, params: p}), nil
 }
 
-// kindOf is the index of k, which is added if it is new.
-func (n *net) kindOf(k portKind) uint16 {
+func (n *net) addKind(k portKind) uint16 {
 	if i := slices.Index(n.kinds, k); i >= 0 {
 		return uint16(i)
 	}

@@ -60,7 +60,7 @@ type nodes struct {
 	tick   []int64           // by host: time of its pending evTick, ps; never: none
 	peer   []route           // by host: the last that it sent to
 	ends   map[route]end     // {from, to} of all pairs that have met
-	marked []int64           // by pair: packets of data that arrived with CE
+	marked []int64           // by end: packets of data that arrived with CE
 
 	in, out         Frame
 	inRoom, outRoom []byte
@@ -84,6 +84,20 @@ func newNodes(hosts uint32) *nodes {
 	return n
 }
 
+// forPart has what one part of a run does not share with the others.
+func (n *nodes) forPart() *nodes {
+	own := *n
+	own.long, own.inRoom, own.outRoom = map[uint32][]byte{}, make([]byte, 0, maxPacket), make([]byte, 0, 256)
+	return &own
+}
+
+// room has a place for the headers of a packet.
+func (n *nodes) room(pkt uint32) {
+	for len(n.flying) <= int(pkt) {
+		n.flying = append(n.flying, flying{})
+	}
+}
+
 // endBetween is where packets from one host to another are addressed to.
 func (s *sim) endBetween(from, to uint32) end {
 	n := s.ends
@@ -93,8 +107,8 @@ func (s *sim) endBetween(from, to uint32) end {
 	}
 	e, ok := n.ends[route{from: from, to: to}]
 	if !ok {
-		conn := uint32(len(n.marked))
-		n.marked = append(n.marked, 0)
+		conn := uint32(len(n.marked) / 2)
+		n.marked = append(n.marked, 0, 0)
 		s.hostOf = append(s.hostOf, to, from)
 		e = destination(conn)
 		n.ends[route{from: from, to: to}], n.ends[route{from: to, to: from}] = e, source(conn)
@@ -127,9 +141,7 @@ func (s *sim) serveNode(host uint32) {
 func (s *sim) launch(host uint32, f *Frame) {
 	n := s.ends
 	pkt := s.pool.get()
-	for len(n.flying) <= int(pkt) {
-		n.flying = append(n.flying, flying{})
-	}
+	n.room(pkt)
 	x := &n.flying[pkt]
 	x.from, x.rest, x.n = host, f.Content, 0
 	if len(f.Bytes) <= len(x.head) {
@@ -183,7 +195,7 @@ func (s *sim) deliver(host, pkt uint32, state pdc.AckState) {
 	s.counted(p)
 	s.pool.put(pkt)
 	if s.cfg.Frame != nil {
-		s.cfg.Frame(link.Ps(s.now), int(host), f)
+		s.tellFrame(host, f)
 	}
 	if f.DSCP.Class() == switchq.ClassMed {
 		f.Bytes = f.Bytes[:min(len(f.Bytes), int(f.Size)-overhead)]
@@ -207,7 +219,7 @@ func (s *sim) counted(p *packet) {
 		s.count.Delivered++
 		if p.flags&flagCE != 0 {
 			s.count.DeliveredMarked++
-			s.ends.marked[p.to.conn()]++
+			s.ends.marked[p.to]++
 		}
 	}
 }

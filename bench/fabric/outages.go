@@ -143,7 +143,7 @@ func (s *sim) suffer(out uint32) {
 func (n *net) slower(kind uint16, part float64) uint16 {
 	k := n.kinds[kind]
 	k.wire.perByte = int64(float64(k.wire.perByte) / part)
-	return n.kindOf(k)
+	return n.addKind(k)
 }
 
 // struck reports whether a fault takes the packet that a port sends.

@@ -61,15 +61,20 @@ func (s *sim) pfcArrive(pkt uint32) {
 // pfcLeave counts a packet out of the switch that it leaves for the link out.
 func (s *sim) pfcLeave(out, pkt uint32) {
 	f := s.pfc
-	for len(f.via) < len(s.pool.pkts) {
-		f.via, f.held = append(f.via, 0), append(f.held, false)
-	}
+	f.room(pkt)
 	if f.held[pkt] {
 		f.held[pkt] = false
 		link := f.via[pkt]
 		s.pfcSend(link, f.ingress[link].Leave(&f.params, int64(s.pool.pkts[pkt].size)))
 	}
 	f.via[pkt] = out
+}
+
+// room has a place for a packet.
+func (f *pfcState) room(pkt uint32) {
+	for len(f.via) <= int(pkt) {
+		f.via, f.held = append(f.via, 0), append(f.held, false)
+	}
 }
 
 // pfcSend carries a frame back over a link.
@@ -80,7 +85,12 @@ func (s *sim) pfcSend(link uint32, frame switchq.PFCFrame) {
 		if frame == switchq.PFCPause {
 			kind = evPause
 		}
-		s.events.push(s.now+w.latency+w.serialization(HeaderBytes), kind, link)
+		at := s.now + w.latency + w.serialization(HeaderBytes)
+		if w.crosses {
+			s.post(s.partOf[s.nodeOf(link)], crossing{at: at, what: link, kind: kind})
+			return
+		}
+		s.events.push(at, kind, link)
 	}
 }
 

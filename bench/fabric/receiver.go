@@ -9,13 +9,14 @@ import (
 // A receiver is the destination of one connection.
 type receiver struct {
 	rcvd    nscc.RcvdBytes
-	payload int64 // bytes
-	unacked int64 // bytes since the last acknowledgement
-	marked  int64 // packets that came with CE
+	payload int64  // bytes
+	marked  int64  // packets that came with CE
+	unacked uint32 // bytes since the last acknowledgement
 	cack    uint32
 	gaps    uint32 // packets beyond cack that have arrived
 	asked   bool   // an answer is owed when the last gap closes
-	arrived uint32 // of the sender's started transfers, the first that is not here
+	known   uint32 // of the sender's transfers, those whose start it has been told of
+	arrived uint32 // the first that is not here
 	until   uint32 // PSN behind its last packet
 	base    uint32 // of its bitmap, words
 	mask    uint32 // of a PSN in there
@@ -83,12 +84,12 @@ func (s *sim) data(pkt uint32) {
 	r.asked = r.asked || p.flags&flagAckReq != 0
 	r.payload += int64(p.size) - HeaderBytes
 	r.rcvd.Add(int64(p.size))
-	r.unacked += int64(p.size)
+	r.unacked += uint32(p.size)
 	s.note(r, psn)
 	if r.gaps == 0 && r.asked {
 		now, r.asked = true, false
 	}
-	if now || r.unacked >= s.cfg.AckBytes {
+	if now || int64(r.unacked) >= s.cfg.AckBytes {
 		s.acknowledge(conn, pkt)
 	} else {
 		s.pool.put(pkt)

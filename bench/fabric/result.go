@@ -1,6 +1,9 @@
 package fabric
 
 import (
+	"maps"
+	"reflect"
+
 	"github.com/uetcc/uetcc/hw/link"
 	"github.com/uetcc/uetcc/nscc"
 )
@@ -11,6 +14,8 @@ type Result struct {
 	Parameters Parameters       `json:"parameters"`
 	Totals     Totals           `json:"totals"`
 	FCT        Summary          `json:"fct_us"`               // of finished transfers, start to last acknowledgement
+	Slowdown   Summary          `json:"slowdown"`             // of them, FCT over what it is alone in the idle fabric
+	Sizes      []SizeResult     `json:"sizes"`                // the same by size, for each decade of bytes that there is
 	JainIndex  float64          `json:"jain_index"`           // of bytes/fct over transfers that finished; 1: equal shares
 	LowerBound float64          `json:"lower_bound_us"`       // no schedule can finish all transfers earlier
 	SimTime    float64          `json:"sim_time_us"`          // last event
@@ -123,6 +128,8 @@ type TransferResult struct {
 	Finished   float64 `json:"finished_us"` // last acknowledgement at the source
 	Marked     int64   `json:"marked"`      // packets of its connection that arrived with CE
 	FCT        float64 `json:"fct_us"`      // Finished - Start
+	Ideal      float64 `json:"ideal_us"`    // what that is alone in the idle fabric, with headers of [HeaderBytes] back
+	Slowdown   float64 `json:"slowdown"`    // FCT over Ideal
 
 	// Held, with Config.Held, is how long data of its connection (of endpoints: of all transfers
 	// between the two hosts) waited, us, by the [ccc.Reason] that kept it back.
@@ -172,7 +179,11 @@ type PauseResult struct {
 }
 
 func (s *sim) result() *Result {
-	r := &Result{Parameters: s.parameters(), SimTime: us(s.now), LowerBound: us(int64(lowerBound(&s.cfg)))}
+	for _, p := range s.parts[1:] {
+		maps.Copy(s.lost, p.lost)
+		maps.Copy(s.trims, p.trims)
+	}
+	r := &Result{Parameters: s.parameters(), Totals: s.total(), SimTime: us(s.latest()), LowerBound: us(int64(lowerBound(&s.cfg)))}
 	s.queueResults(r)
 	s.transferResults(r)
 	if r.Unfinished > 0 {
@@ -192,12 +203,54 @@ func (s *sim) result() *Result {
 	if s.app != nil {
 		r.Application = s.app.result()
 	}
-	r.Totals = s.count
 	if s.world != nil {
 		r.Totals.Timeouts = s.world.timeouts()
 	}
 	r.Violations = s.violations(r)
 	return r
+}
+
+// total counts what all parts have done.
+func (s *sim) total() Totals {
+	t := s.count
+	sum := reflect.ValueOf(&t).Elem()
+	for _, p := range s.parts[1:] {
+		v := reflect.ValueOf(&p.count).Elem()
+		for i := range v.NumField() {
+			sum.Field(i).SetInt(sum.Field(i).Int() + v.Field(i).Int())
+		}
+	}
+	return t
+}
+
+// latest is the time of the last event of all parts, ps.
+func (s *sim) latest() (now int64) {
+	for _, p := range s.parts {
+		now = max(now, p.now)
+	}
+	return now
+}
+
+// finished is how many transfers are, in all parts.
+func (s *sim) finished() (n int) {
+	for _, p := range s.parts {
+		n += p.done
+	}
+	return n
+}
+
+// underway is how many packets are, in all parts and between them.
+func (s *sim) underway() (n int) {
+	if s.crew == nil || s.crew.together {
+		return s.pool.live()
+	}
+	for _, p := range s.parts {
+		n += p.pool.live()
+		for _, from := range p.inbound {
+			n += len(s.parts[from].outs[s.crew.parity][p.part].loads)
+		}
+	}
+	return n
 }
 
 func (s *sim) parameters() Parameters {
@@ -232,8 +285,8 @@ func (s *sim) queueResults(r *Result) {
 	for i := s.hosts; i < uint32(len(s.ports)); i++ {
 		p := &s.ports[i]
 		q := p.queue.Counters()
-		s.count.Trimmed += q.Trimmed
-		s.count.Marked += q.Marked
+		r.Totals.Trimmed += q.Trimmed
+		r.Totals.Marked += q.Marked
 		if q.In+s.lost[i] == 0 {
 			continue
 		}
@@ -252,14 +305,15 @@ func (s *sim) firstTrim(port uint32) float64 {
 }
 
 func (s *sim) transferResults(r *Result) {
-	var fct []int64
+	var fct, slowdown []float64
 	var rates jain
 	for i := range s.transfers {
 		t := &s.transfers[i]
+		ideal := s.cfg.ideal(&t.flow)
 		res := TransferResult{
 			Src: t.flow.Src, Dst: t.flow.Dst, Bytes: t.flow.Size,
 			Connection: int(t.conn), Marked: s.markedOf(t.conn), Held: s.heldOf(t),
-			Start: -1, Arrived: -1, Finished: -1, FCT: -1,
+			Start: -1, Arrived: -1, Finished: -1, FCT: -1, Ideal: us(int64(ideal)), Slowdown: -1,
 		}
 		if t.begun {
 			res.Start = us(t.started)
@@ -269,7 +323,8 @@ func (s *sim) transferResults(r *Result) {
 		}
 		if t.finished >= 0 {
 			res.Finished, res.FCT = us(t.finished), us(int64(t.fct()))
-			fct = append(fct, int64(t.fct()))
+			res.Slowdown = float64(t.fct()) / float64(ideal)
+			fct, slowdown = append(fct, res.FCT), append(slowdown, res.Slowdown)
 			rates.add(float64(t.flow.Size) / float64(t.fct()))
 		} else {
 			r.Unfinished++
@@ -278,8 +333,9 @@ func (s *sim) transferResults(r *Result) {
 	}
 	if len(fct) > 0 {
 		r.JainIndex = rates.index()
-		r.FCT = summarize(fct)
+		r.FCT, r.Slowdown = summarize(fct), summarize(slowdown)
 	}
+	r.Sizes = bySize(r.Transfers)
 }
 
 // connections is how many there are; pairs of endpoints.
@@ -288,7 +344,7 @@ func (s *sim) connections() int { return len(s.hostOf) / 2 }
 // markedOf is how many packets of a connection arrived with CE.
 func (s *sim) markedOf(conn uint32) int64 {
 	if s.ends != nil {
-		return s.ends.marked[conn]
+		return s.ends.marked[source(conn)] + s.ends.marked[destination(conn)]
 	}
 	return s.receivers[conn].marked
 }

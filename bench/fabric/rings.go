@@ -30,9 +30,9 @@ type rings[T any] struct {
 	free  [32][]uint32 // first slots, by the logarithm of the size
 }
 
-// makeRings makes room for rings that have most slots together.
-func makeRings[T any](most int64) rings[T] {
-	return rings[T]{slots: slab.Make[T](int(min(most, firstRings))), most: most}
+// makeRings makes room for rings that have most slots together, for first of them at once.
+func makeRings[T any](most, first int64) rings[T] {
+	return rings[T]{slots: slab.Make[T](int(min(most, first))), most: most}
 }
 
 // take returns the first slot of a ring of n, whose content is what the last owner left.
@@ -86,8 +86,9 @@ func (s *sim) layOut(limit int64) error {
 		transfers[t.conn]++
 	}
 	psnRange := s.cfg.psnRange(link.Ps(s.rto))
-	started := make([]uint32, len(s.transfers))
-	var records, words int64
+	s.order = make([]uint32, len(s.transfers))
+	var records int64
+	var first uint32 // of the connection's transfers
 	for i := range s.senders {
 		c, r, n := &s.senders[i], &s.receivers[i], ringOf(packets[i], psnRange)
 		s.psnRange = max(s.psnRange, n)
@@ -95,12 +96,10 @@ func (s *sim) layOut(limit int64) error {
 			return s.tooLarge(i, limit)
 		}
 		c.mask, r.mask = n-1, max(n, 64)-1
-		words += int64(r.mask+1) / 64
-		c.started, started = started[:0:transfers[i]], started[transfers[i]:]
+		c.order, c.transfers = first, transfers[i]
+		first += transfers[i]
 	}
 	s.psnRange = max(s.psnRange, 64)
-	s.records, s.bitmaps = makeRings[record](records), makeRings[uint64](words)
-	s.pool.reserve(int(min(records/2, firstRings)))
 	s.side = make([]uint64, len(s.senders)*s.params.Entropy().Words())
 	return nil
 }
@@ -113,17 +112,4 @@ func (s *sim) tooLarge(fit int, limit int64) error {
 	}
 	return fmt.Errorf("%w: %d connections keep track of more than %d packets at once: the first %d fit; "+
 		"or set MaxPSNRange below %d%s", ErrConfig, len(s.senders), limit, fit, s.cfg.psnRange(link.Ps(s.rto)), raise)
-}
-
-// takeRings is for a connection that starts.
-func (s *sim) takeRings(c *sender, r *receiver) {
-	c.base = s.records.take(c.mask + 1)
-	r.base = s.bitmaps.take((r.mask + 1) / 64)
-}
-
-// giveRings is for a connection whose last packet is acknowledged: whatever comes still is
-// before cack, so nothing of it is looked up, and its bitmap has no bit set.
-func (s *sim) giveRings(c *sender, r *receiver) {
-	s.records.give(c.base, c.mask+1)
-	s.bitmaps.give(r.base, (r.mask+1)/64)
 }

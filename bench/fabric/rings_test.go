@@ -120,7 +120,7 @@ func TestRingsChangeNothing(t *testing.T) {
 		long, err := newSim(c)
 		require.NoError(t, err)
 		most := int64(len(long.senders)) * int64(long.psnRange)
-		long.records, long.bitmaps = makeRings[record](most), makeRings[uint64](most)
+		long.records, long.bitmaps = makeRings[record](most, most), makeRings[uint64](most, most)
 		for i := range long.senders {
 			long.senders[i].mask, long.receivers[i].mask = long.psnRange-1, long.psnRange-1
 		}

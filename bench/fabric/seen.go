@@ -83,12 +83,14 @@ func (s *sim) show(pkt uint32) {
 		seen.Quanta = rccc.Quanta(d.units)
 		s.showTransfer(&seen)
 	}
-	s.cfg.Seen(&seen)
+	s.see(&seen)
 }
 
 // showTransfer fills in which part of which transfer has the PSN.
 func (s *sim) showTransfer(seen *Seen) {
-	started := s.senders[seen.Conn].started
+	c := &s.senders[seen.Conn]
+	n := s.receivers[seen.Conn].known // of an answer its sender knows more, but none with this PSN
+	started := s.order[c.order : c.order+n]
 	seen.Transfer = sort.Search(len(started), func(i int) bool { return s.transfers[started[i]].first > seen.PSN }) - 1
 	t := &s.transfers[started[seen.Transfer]]
 	seen.Bytes, seen.Offset = t.flow.Size, int64(seen.PSN-t.first)*s.cfg.payload()

@@ -48,11 +48,15 @@ type sender struct {
 	base  uint32 // of its ring of records
 	mask  uint32 // of a PSN in there
 
-	started []uint32 // transfers, in order of their PSNs; there is room for all that it will have
-	sending uint32   // of them, the one that next belongs to
-	short   uint32   // PSN of its last packet, which need not be full
-	acked   uint32   // of them, the first that is not finished
-	until   uint32   // PSN behind its last packet
+	order     uint32 // in sim.order, the first of its transfers, which are in order of their PSNs
+	transfers uint32 // that it will have
+	started   uint32 // of them
+	sending   uint32 // the one that next belongs to
+	short     uint32 // PSN of its last packet, which need not be full
+	acked     uint32 // the first that is not finished
+	until     uint32 // PSN behind its last packet
+
+	_ [16]byte // whole cache lines
 }
 
 func (s *sim) record(c *sender, psn uint32) *record {
@@ -153,9 +157,10 @@ func (s *sim) sizeOfNext(c *sender) uint16 {
 	if c.next != c.short {
 		return uint16(s.cfg.PacketBytes)
 	}
-	t := &s.transfers[c.started[c.sending]]
-	c.sending++
-	c.short = s.endOf(c, c.sending, c.short+1) - 1
+	t := &s.transfers[s.order[c.order+c.sending]]
+	if c.sending++; c.sending < c.started {
+		c.short = s.endOf(c, c.sending) - 1
+	}
 	return uint16(t.flow.Size - int64(t.packets-1)*s.cfg.payload() + HeaderBytes)
 }
 
@@ -199,7 +204,7 @@ func (s *sim) acknowledged(pkt uint32) {
 	if s.infer != nil {
 		s.inferLosses(conn, c, d.at, probed)
 	}
-	s.finishTransfers(conn, c)
+	s.finishTransfers(c)
 	s.ready(conn)
 }
 
@@ -267,7 +272,7 @@ func (s *sim) refused(pkt uint32) {
 func (s *sim) timer(conn uint32) {
 	c := &s.senders[conn]
 	c.timing = false
-	oldest := s.now
+	oldest, lost := s.now, false
 	for psn := c.cack; psn != c.next; psn++ {
 		r := s.record(c, psn)
 		switch {
@@ -276,6 +281,7 @@ func (s *sim) timer(conn uint32) {
 			c.timing = true
 		case r.sent+s.rto <= s.now:
 			s.timedOut(conn, c, psn, r)
+			lost = true
 		default:
 			oldest = min(oldest, r.sent)
 			c.timing = true
@@ -285,6 +291,9 @@ func (s *sim) timer(conn uint32) {
 		s.events.push(oldest+s.rto, evTimer, conn)
 	}
 	s.ready(conn)
+	if lost && s.credits != nil && s.cfg.Rules == RulesHTSim && c.ctx.Reason() == ccc.ReasonCredit {
+		s.askForCredit(conn, c)
+	}
 }
 
 func (s *sim) timedOut(conn uint32, c *sender, psn uint32, r *record) {

@@ -3,6 +3,7 @@ package fabric
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/uetcc/uetcc/hw/link"
 	"github.com/uetcc/uetcc/hw/switchq"
@@ -42,6 +43,16 @@ func (k SeriesKind) String() string { return enum.Name(seriesKindNames[:], k) }
 
 // MarshalText is the name.
 func (k SeriesKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText sets the kind of a name.
+func (k *SeriesKind) UnmarshalText(b []byte) error {
+	i := slices.Index(seriesKindNames[:], string(b))
+	if i < 0 {
+		return fmt.Errorf("fabric: no kind of series is named %q", b)
+	}
+	*k = SeriesKind(i)
+	return nil
+}
 
 // Unit is that of the numbers of a [Line].
 func (k SeriesKind) Unit() string { return enum.Name(seriesKindUnits[:], k) }

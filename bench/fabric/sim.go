@@ -10,13 +10,15 @@ import (
 	"github.com/uetcc/uetcc/pds/pdc"
 )
 
-// A sim is one run. Everything in it belongs to one goroutine.
+// A sim is one run, or a part of one: part 0 stands for all. Everything in it belongs to one
+// goroutine at a time.
 type sim struct {
 	cfg    Config
 	params ccc.Params
 	*net
 	events *eventQueue
-	pool   pool
+	lost   map[uint32]int64 // packets that met a dead port
+	pool   *pool
 	rnd    rand.Source
 	now    int64 // ps
 
@@ -41,12 +43,24 @@ type sim struct {
 	faults *faults  // nil: none
 	series *sampler // nil: none
 
-	app      *app      // nil: the matrix is not an application's
-	outages  *outages  // nil without Config.Faults
-	choosers []chooser // by switch; nil with [RoutingEntropy]
-	owner    []uint32  // by port of a switch: the switch; nil without choosers
+	app      *app        // nil: the matrix is not an application's
+	outages  *outages    // nil without Config.Faults
+	choosers []chooser   // by switch; nil with [RoutingEntropy]
+	owner    []uint32    // by port of a switch: the switch; nil without choosers
+	crew     *crew       // nil: the run is not divided
+	parts    []*sim      // all of the run
+	part     uint16      // of them, this one
+	reported int64       // its events until the last window
+	due      int64       // ps, no event is earlier; never: there is none
+	outs     [2][]outbox // by window, and by part that it is for
+	wrote    []uint16    // parts to which something goes out of this window
+	soonest  int64       // ps, of that; never: nothing does
+	inbound  []uint16    // parts that have sent something in the last window
+	told     []told      // calls of the user's in this window
+	failed   []string    // transfers of the matrix between endpoints
 
 	transfers []transfer
+	order     []uint32 // transfers, those of a connection together, as they were started
 	triggers  map[int64]*triggerState
 	pfc       *pfcState
 	mem       *memory
@@ -84,17 +98,15 @@ func newSim(c Config) (*sim, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &sim{cfg: c, params: params, net: n, rnd: rand.NewPCG(c.Seed, 0xfab), trims: map[uint32]int64{}, psnRange: 1}
+	s := &sim{cfg: c, params: params, net: n, pool: &pool{}, trims: map[uint32]int64{}, lost: map[uint32]int64{}, psnRange: 1}
+	s.random()
 	s.rto = int64(c.retransmitTimeout(s.uplinkQueue().LowLimit))
-	s.events = newEventQueue(s.horizon())
+	s.divide()
 	s.nics = make([]nic, n.hosts)
 	if c.PFC != nil {
 		if s.pfc, err = newPFCState(*c.PFC, len(n.ports)); err != nil {
 			return nil, err
 		}
-	}
-	if c.Loss+c.Reorder > 0 {
-		s.faults = newFaults(&c)
 	}
 	s.addChoosers()
 	if err := s.addFaults(); err != nil {
@@ -119,11 +131,23 @@ func newSim(c Config) (*sim, error) {
 	if c.Series != nil {
 		s.series = newSampler(s)
 	}
-	if s.ends != nil {
-		return s, nil
+	if s.ends == nil {
+		if err := s.makeCreditPorts(); err != nil {
+			return nil, err
+		}
 	}
-	s.slowsCredit = s.cfg.slowsCredit()
-	return s, s.makeCreditPorts()
+	s.equip()
+	s.startCreditPorts()
+	return s, nil
+}
+
+// random gives a part streams of random numbers of its own.
+func (s *sim) random() {
+	own := uint64(s.part) << 32
+	s.rnd = rand.NewPCG(s.cfg.Seed, own|0xfab)
+	if s.cfg.Loss+s.cfg.Reorder > 0 {
+		s.faults = newFaults(&s.cfg, rand.New(rand.NewPCG(s.cfg.Seed, own|0x1055)))
+	}
 }
 
 // uplinkQueue and lastHopQueue describe the first leaf's ports up and down.
@@ -149,6 +173,15 @@ func (s *sim) horizon() (h int64) {
 const progressEvery = 1 << 18
 
 func (s *sim) loop() {
+	if s.crew != nil {
+		s.crew.run(s)
+		return
+	}
+	s.simulate()
+}
+
+// simulate lets time pass until nothing is left to happen, or to the end of the window.
+func (s *sim) simulate() {
 	for !s.halted() && (!s.events.drained() || s.nextGroup()) {
 		if s.events.curNext%touchBatch == 0 {
 			s.touch()
@@ -160,7 +193,7 @@ func (s *sim) loop() {
 		}
 		s.now = e.at
 		s.count.Events++
-		if s.count.Events%progressEvery == 0 && s.report() {
+		if s.count.Events%progressEvery == 0 && s.crew == nil && s.report() {
 			s.stopped = s.now
 			return
 		}
@@ -178,10 +211,10 @@ func (s *sim) loop() {
 // nextGroup moves on to the next events, and takes the samples that are due before them.
 func (s *sim) nextGroup() bool {
 	group, ok := s.events.next()
-	if !ok {
+	if !ok || s.crew != nil && group >= s.crew.group {
 		return false
 	}
-	if s.series != nil {
+	if s.series != nil && s.crew == nil {
 		s.series.sample(s, group<<s.events.groupShift)
 	}
 	s.events.advance(group)
@@ -366,14 +399,18 @@ func (s *sim) portFree(out uint32) {
 // there is found out at once, while the packet is in the cache.
 func (s *sim) transmit(port *port, out, pkt uint32) {
 	p := &s.pool.pkts[pkt]
-	wire := &s.kinds[port.kind].wire
-	port.busy = s.now + wire.serialization(p.size)
+	kind := &s.kinds[port.kind]
+	port.busy = s.now + kind.serialization(p.size)
 	port.data += int64(p.flags/flagAnswer&1 ^ 1)
 	if port.fault != 0 && s.struck(port, out, pkt) {
 		return
 	}
+	if kind.crosses {
+		s.export(out, pkt, port.busy+kind.latency)
+		return
+	}
 	p.at = s.next(port.peer, p)
-	s.events.push(port.busy+wire.latency, evArrive, pkt)
+	s.events.push(port.busy+kind.latency, evArrive, pkt)
 	if s.pfc != nil {
 		s.pfcLeave(out, pkt)
 	}
@@ -389,9 +426,10 @@ func (s *sim) report() (stop bool) {
 }
 
 func (s *sim) progress() Progress {
+	t := s.total()
 	p := Progress{
-		Now: link.Ps(s.now), Events: s.count.Events, Done: s.done, Transfers: len(s.transfers),
-		Delivered: s.count.Delivered - s.count.Duplicates,
+		Now: link.Ps(s.latest()), Events: t.Events, Done: s.finished(), Transfers: len(s.transfers),
+		Delivered: t.Delivered - t.Duplicates,
 	}
 	for i := range s.transfers {
 		p.Packets += s.transfers[i].flow.packets(s.cfg.payload())

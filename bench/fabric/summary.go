@@ -2,12 +2,14 @@ package fabric
 
 import "slices"
 
-// A Summary describes a set of times.
+// A Summary describes a set of numbers. A percentile is the number that so many are below.
 type Summary struct {
 	Min  float64 `json:"min"`
 	Mean float64 `json:"mean"`
 	P50  float64 `json:"p50"`
+	P90  float64 `json:"p90"`
 	P99  float64 `json:"p99"`
+	P999 float64 `json:"p99_9"`
 	Max  float64 `json:"max"`
 }
 
@@ -29,14 +31,17 @@ func (j *jain) index() float64 {
 	return j.sum * j.sum / (j.n * j.squares)
 }
 
-func summarize(v []int64) Summary {
+// summarize describes v, which it sorts.
+func summarize(v []float64) Summary {
 	slices.Sort(v)
 	var sum float64
 	for _, x := range v {
-		sum += us(x)
+		sum += x
 	}
-	at := func(percent int) float64 { return us(v[len(v)*percent/100]) }
-	return Summary{Min: us(v[0]), Mean: sum / float64(len(v)), P50: at(50), P99: at(99), Max: us(v[len(v)-1])}
+	at := func(permille int) float64 { return v[len(v)*permille/1000] }
+	return Summary{
+		Min: v[0], Mean: sum / float64(len(v)), P50: at(500), P90: at(900), P99: at(990), P999: at(999), Max: v[len(v)-1],
+	}
 }
 
 // us is ps in microseconds.

@@ -14,6 +14,7 @@ import (
 const (
 	touchBatch = 32 // a power of two
 	touchWorth = 64 // with fewer events at a time a fabric is so small that it is in the cache
+	partWorth  = 8  // the same for a part of a run: others use the cache meanwhile
 )
 
 // A batch is what some of the next events are about.
@@ -50,7 +51,7 @@ func (s *sim) touch() {
 	t, cur := &s.touching, s.events.cur
 	at := s.events.curNext / touchBatch
 	if t.group != s.events.group {
-		t.group, t.next, t.worth = s.events.group, 0, len(cur) >= touchWorth
+		t.group, t.next, t.worth = s.events.group, 0, len(cur) >= touchWorth || s.crew != nil && len(cur) >= partWorth
 	}
 	if !t.worth {
 		return

@@ -66,7 +66,7 @@ func (s *sim) schedule(i uint32) {
 		return
 	}
 	if f.Trigger == 0 {
-		s.events.push(int64(f.Start), evStart, i)
+		s.partAt(uint32(f.Src)).events.push(int64(f.Start), evStart, i)
 		return
 	}
 	t := s.triggers[f.Trigger]
@@ -89,39 +89,61 @@ func (s *sim) newConnection(f Flow) uint32 {
 // start begins a transfer: its bytes become backlog of its connection.
 func (s *sim) start(i uint32) {
 	if s.world != nil {
-		s.world.begin(i)
+		s.begin(i)
 		return
 	}
 	t := &s.transfers[i]
 	c := &s.senders[t.conn]
-	if len(c.started) == 0 {
-		s.takeRings(c, &s.receivers[t.conn])
+	if c.started == 0 {
+		c.base = s.records.take(c.mask + 1)
 	}
 	t.begun, t.started, t.first = true, s.now, c.end
 	c.end += t.packets
-	c.started = append(c.started, i)
-	if r := &s.receivers[t.conn]; int(r.arrived) == len(c.started)-1 {
-		r.until = c.end
-	}
-	if int(c.acked) == len(c.started)-1 {
+	s.order[c.order+c.started] = i
+	if c.acked == c.started {
 		c.until = c.end
 	}
-	if int(c.sending) == len(c.started)-1 {
+	if c.sending == c.started {
 		c.short = c.end - 1
 	}
+	c.started++
+	s.announce(t.conn)
 	c.ctx.OnNewData(&s.params, s.nowNs(), t.flow.Size+int64(t.packets)*HeaderBytes)
 	s.ready(t.conn)
 }
 
+// announce tells the destination of a connection that another transfer has begun. Its packets
+// come later than the news.
+func (s *sim) announce(conn uint32) {
+	if to := s.partOf[s.hostOf[destination(conn)]]; to != s.part {
+		s.post(to, crossing{at: s.now + s.crew.ahead, what: conn, kind: evStart})
+		return
+	}
+	s.expect(conn)
+}
+
+// expect is the other side of announce.
+func (s *sim) expect(conn uint32) {
+	c, r := &s.senders[conn], &s.receivers[conn]
+	if r.known == 0 {
+		r.base = s.bitmaps.take((r.mask + 1) / 64)
+	}
+	r.known++
+	if r.arrived == r.known-1 {
+		r.until = s.endOf(c, r.arrived)
+	}
+}
+
 // finishTransfers completes what is acknowledged to the end.
-func (s *sim) finishTransfers(conn uint32, c *sender) {
-	for int32(c.cack-c.until) >= 0 && int(c.acked) < len(c.started) {
-		i := c.started[c.acked]
-		c.acked++
-		c.until = s.endOf(c, c.acked, c.until)
+func (s *sim) finishTransfers(c *sender) {
+	for int32(c.cack-c.until) >= 0 && c.acked < c.started {
+		i := s.order[c.order+c.acked]
+		if c.acked++; c.acked < c.started {
+			c.until = s.endOf(c, c.acked)
+		}
 		s.complete(i)
-		if int(c.acked) == cap(c.started) {
-			s.giveRings(c, &s.receivers[conn])
+		if c.acked == c.transfers {
+			s.records.give(c.base, c.mask+1)
 		}
 	}
 }
@@ -147,27 +169,26 @@ func (s *sim) landed(i uint32) {
 	}
 }
 
-// arrivedTransfers notes what is there to the end.
+// arrivedTransfers notes what is there to the end. The bitmap of a connection whose last packet
+// is there is given back: whatever comes still is before cack, so nothing of it is looked up,
+// and no bit is set.
 func (s *sim) arrivedTransfers(conn uint32, r *receiver) {
-	for int32(r.cack-r.until) >= 0 {
+	for int32(r.cack-r.until) >= 0 && r.arrived < r.known {
 		c := &s.senders[conn]
-		if int(r.arrived) == len(c.started) {
-			return
+		i := s.order[c.order+r.arrived]
+		if r.arrived++; r.arrived < r.known {
+			r.until = s.endOf(c, r.arrived)
 		}
-		i := c.started[r.arrived]
-		r.arrived++
-		r.until = s.endOf(c, r.arrived, r.until)
+		if r.arrived == c.transfers {
+			s.bitmaps.give(r.base, (r.mask+1)/64)
+		}
 		s.landed(i)
 	}
 }
 
-// endOf is the first PSN behind a connection's started transfer i, or until if there is
-// none yet.
-func (s *sim) endOf(c *sender, i, until uint32) uint32 {
-	if int(i) == len(c.started) {
-		return until
-	}
-	t := &s.transfers[c.started[i]]
+// endOf is the first PSN behind a connection's started transfer i.
+func (s *sim) endOf(c *sender, i uint32) uint32 {
+	t := &s.transfers[s.order[c.order+i]]
 	return t.first + t.packets
 }
 

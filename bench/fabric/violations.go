@@ -32,7 +32,7 @@ func (s *sim) violations(r *Result) (v []string) {
 	expect("credits and requests that arrived or were dropped",
 		c.CreditsArrived+c.CreditsDropped, c.Credits+c.CreditRequests)
 	expect("probes that arrived or were dropped", c.ProbesArrived+c.ProbesDropped, c.Probes)
-	expect("packets still under way", int64(s.pool.live()), 0)
+	expect("packets still under way", int64(s.underway()), 0)
 	for i := range s.ports {
 		expectAt(i, "packets waiting", int64(s.ports[i].queue.Len()))
 	}

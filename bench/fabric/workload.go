@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/hw/link"
 	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -32,22 +33,26 @@ func (s *sim) addTransfers() error {
 		s.transfers = append(s.transfers, transfer{flow: f, conn: conn, context: context, arrived: -1, finished: -1})
 		s.schedule(uint32(i))
 	}
+	if s.crew != nil {
+		s.world.messages = make([]*Message, len(s.transfers))
+	}
 	return nil
 }
 
-// begin posts the message of a transfer.
-func (w *World) begin(i uint32) {
-	s := w.s
+// begin posts the message of a transfer of a host of this part.
+func (s *sim) begin(i uint32) {
+	w := s.world
 	t := &s.transfers[i]
 	t.begun, t.started = true, s.now
 	m := &Message{Src: t.flow.Src, Dst: t.flow.Dst, Size: t.flow.Size, Context: t.context}
 	if s.app != nil {
 		m.Context = s.app.takeContext(&t.flow)
 	}
-	m.Here = func() { s.landed(i) }
+	there := w.hosts[m.Dst].s
+	m.Here = func() { there.landed(i) }
 	m.Done = func() {
 		if !m.OK() {
-			w.failed = append(w.failed, fmt.Sprintf("%d to %d: %v %v %v", m.Src, m.Dst, m.Err, m.Event.Outcome.Status, m.Event.Cause))
+			s.failed = append(s.failed, fmt.Sprintf("%d to %d: %v %v %v", m.Src, m.Dst, m.Err, m.Event.Outcome.Status, m.Event.Cause))
 			return
 		}
 		if s.app != nil {
@@ -55,26 +60,37 @@ func (w *World) begin(i uint32) {
 		}
 		s.complete(i)
 	}
-	w.Post(m)
+	if s.crew == nil {
+		w.Post(m)
+		return
+	}
+	w.messages[i] = m
+	w.start(m, i)
 }
 
 // settled reports whether all transfers are finished and no packet is under way, so that what
 // else would happen concerns idle PDCs alone.
 func (s *sim) settled() bool {
 	if s.app != nil {
-		return s.app.idle() && s.pool.live() == 0
+		return s.app.idle() && s.underway() == 0
 	}
-	return len(s.transfers) > 0 && s.done == len(s.transfers) && s.pool.live() == 0
+	return len(s.transfers) > 0 && s.finished() == len(s.transfers) && s.underway() == 0
 }
 
 // messageViolations checks that each message that ended well has its bytes.
 func (w *World) messageViolations() (v []string) {
 	for _, m := range w.messages {
+		if m == nil {
+			continue // of a transfer that has not begun
+		}
 		if err := m.Check(w); err != nil {
 			v = append(v, fmt.Sprintf("message from %d to %d: %v", m.Src, m.Dst, err))
 		}
 	}
-	return append(v, w.failed...)
+	for _, p := range w.s.parts {
+		v = append(v, p.failed...)
+	}
+	return v
 }
 
 // timeouts are those of all endpoints.
@@ -89,7 +105,7 @@ func (w *World) timeouts() (n int64) {
 
 // watch tells Config.Context of the congestion control that the packet at hand has changed.
 func (h *Host) watch() {
-	s := h.w.s
+	s := h.s
 	if h.r.PDC == 0 {
 		return
 	}
@@ -109,15 +125,15 @@ func (h *Host) watch() {
 	if s.cfg.Context == nil {
 		return
 	}
-	s.cfg.Context(&ContextState{
-		Now: h.w.Now(), Conn: s.endBetween(uint32(h.id), to).conn(), Src: uint32(h.id), Dst: to,
+	s.tellContext(ContextState{
+		Now: link.Ps(s.now), Conn: s.endBetween(uint32(h.id), to).conn(), Src: uint32(h.id), Dst: to,
 		State: c.State(), Reason: c.Reason(), Waiting: c.Backlog() + c.RtxBacklog(), Credit: c.Credit(), Window: c.Window(),
 	})
 }
 
 // restored counts the windows that a slow memory gives back at once.
 func (h *Host) restored(p pdc.Handle, cwnd int64) {
-	s := h.w.s
+	s := h.s
 	if s.mem == nil {
 		return
 	}

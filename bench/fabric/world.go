@@ -14,7 +14,6 @@ type World struct {
 	s        *sim
 	hosts    []*Host
 	messages []*Message
-	failed   []string // transfers of the matrix
 	stopped  bool
 }
 
@@ -40,7 +39,7 @@ func (s *sim) addHosts() error {
 	s.world, s.ends = w, newNodes(s.hosts)
 	s.cfg.degree = s.cfg.degrees()
 	for i := range int(s.hosts) {
-		h := &Host{w: w, id: i}
+		h := &Host{w: w, s: s, id: i}
 		if err := h.start(); err != nil {
 			return fmt.Errorf("host %d: %w", i, err)
 		}
@@ -79,8 +78,11 @@ func (s *sim) call(i uint32) {
 	f()
 }
 
-// halted reports whether a world has been stopped, or has carried its matrix.
-func (s *sim) halted() bool { return s.world != nil && (s.world.stopped || s.settled()) }
+// halted reports whether a world has been stopped, or has carried its matrix. Of a run in
+// parts the crew finds that out.
+func (s *sim) halted() bool {
+	return s.world != nil && s.crew == nil && (s.world.stopped || s.settled())
+}
 
 // Stop ends [World.Run] with the event at hand.
 func (w *World) Stop() { w.stopped = true }
@@ -96,34 +98,40 @@ func (w *World) Run(until link.Ps) bool {
 
 // Post has a message started now, as soon as there is room for it.
 func (w *World) Post(m *Message) {
-	m.id = uint32(len(w.messages))
-	m.Started, m.Arrived, m.Ended = w.Now(), -1, -1
+	w.messages = append(w.messages, m)
+	w.start(m, uint32(len(w.messages)-1))
+}
+
+// start starts message id.
+func (w *World) start(m *Message, id uint32) {
+	h := w.hosts[m.Src]
+	m.id = id
+	m.Started, m.Arrived, m.Ended = link.Ps(h.s.now), -1, -1
 	m.land.content = Content{Message: m.id, Length: uint32(m.Size)}
 	m.lives = [2]int{w.hosts[m.Src].life, w.hosts[m.Dst].life}
-	w.messages = append(w.messages, m)
 	if m.Size < 1 || m.Size > ses.MaxMessage {
 		m.Err = fmt.Errorf("%w: a message of %d bytes", ErrConfig, m.Size)
-		w.end(m)
+		h.end(m)
 		return
 	}
 	w.hosts[m.Dst].expect(m)
-	w.hosts[m.Src].begin(m)
+	h.begin(m)
 }
 
 // end notes that a message is over at its source.
-func (w *World) end(m *Message) {
-	m.Ended = w.Now()
+func (h *Host) end(m *Message) {
+	m.Ended = link.Ps(h.s.now)
 	if m.Done != nil {
 		m.Done()
 	}
 }
 
 // arrived notes that all of a message is where it belongs.
-func (w *World) arrived(m *Message) {
+func (h *Host) arrived(m *Message) {
 	if m.Arrived >= 0 {
 		return
 	}
-	m.Arrived = w.Now()
+	m.Arrived = link.Ps(h.s.now)
 	if m.Here != nil {
 		m.Here()
 	}

@@ -8,11 +8,14 @@
 //	go run ./bench/uetsim -goal FILE [-topo FILE.topo]  what ranks compute and send, as a GOAL schedule says
 //	go run ./bench/uetsim gen ring -ranks 64 -bytes 8388608 > FILE   makes such a schedule, or a matrix
 //	go run ./bench/uetsim -node light            a lighter transport in place of the endpoints
+//	go run ./bench/uetsim -matrix FILE.cm -cc nscc,both -seeds 20     means over seeds, with confidence intervals
 //	go run ./bench/uetsim -pcap FILE.pcap        the packets of the (last) run, for Wireshark
 //	go run ./bench/uetsim -trace FILE.csv        how its windows moved, and why
 //	go run ./bench/uetsim -qlog FILE.sqlog       what its sources send and hear, for qvis
 //	go run ./bench/uetsim -perfetto FILE.json    its flows and ports over time, for ui.perfetto.dev
 //	go run ./bench/uetsim -html FILE.html        all of it in pictures, for a browser
+//	go run ./bench/uetsim -flows FILE.csv        all transfers of all runs: completion time, ideal time, slowdown
+//	go run ./bench/uetsim -series FILE.csv       queues, links and windows of all runs over time
 //	go run ./bench/uetsim -cpuprofile FILE       where the time of the command itself goes
 //	go run ./bench/uetsim -fail leaf0.1:down@100-400,spine2:loss=0.01@0    what goes wrong when
 //	go run ./bench/uetsim validate FILE ...      run the experiments that htsim validates itself with
@@ -52,6 +55,19 @@
 // validate runs the experiments of htsim's validation files by htsim's rules, some side by side, and
 // prints the time of the last transfer and the bar of each, in their order. What it cannot run it
 // names with file, line and reason. With -outside it says which of them htsim misses itself.
+//
+// Runs of one command, for each word of -cc and each seed, are made side by side on -workers
+// goroutines, and a run of a fabric of 256 hosts or more uses several by itself: it is simulated
+// in parts, by pod or by leaf, but with -fail, -routing, -infer-loss, -goal, -html, -qlog and
+// -perfetto. All output is the same byte by byte for any number of workers.
+//
+// Where there are several runs, the file of -pcap, -trace, -qlog or -perfetto is that of the last
+// one. Those of the others are kept beside it with the name of the run in front of the ending, as
+// in FILE-nscc-seed-1.csv.
+//
+// The ideal time of a transfer is what it takes alone in the idle fabric. A point of a series is
+// of one sample or more: when a line has a thousand points two become one, which keeps the least
+// and the most of all its samples.
 //
 // A capture has the endpoints' own packets at the time at which each has reached its host. With
 // -node light it shows what real ones would be: a PDC for each connection and a WRITE for each

@@ -9,7 +9,8 @@ import (
 )
 
 // Algorithms are congestion controls by the word that selects them in -cc: what gives a connection
-// from host src to host dst one of its own, which runs alone.
+// from host src to host dst one of its own, which runs alone. With -workers above 1 the functions,
+// and the algorithms of different hosts, are called by several goroutines at once.
 type Algorithms map[string]func(src, dst int) ccc.Algorithm
 
 // Baselines are those that others are compared with, with the parameters of their papers.

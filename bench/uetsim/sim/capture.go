@@ -27,24 +27,25 @@ const noTrim pds.DSCP = 0
 // simulated; the headers are as long as real ones, but what they count (rcvd_bytes, credit)
 // are packets of the simulator's size, which is 40 bytes and more below [pds.NominalSize].
 type capture struct {
-	lastFile
+	*output
 	packets *uetpcap.Writer
 	control ccc.Control
 }
 
-// run returns what to call for each packet of a run under some congestion control.
-func (c *capture) run(control ccc.Control) func(*fabric.Seen) {
-	fresh := true
-	return func(s *fabric.Seen) {
-		if fresh {
-			fresh, c.control = false, control
-			if c.restart(); c.err == nil {
-				c.packets, c.err = uetpcap.NewWriter(c.buffer)
-			}
-		}
-		if c.err == nil {
-			c.err = c.write(s)
-		}
+// seen is called for each packet of a run.
+func (c *capture) seen(s *fabric.Seen) {
+	if c.begin(); c.err == nil {
+		c.err = c.write(s)
+	}
+}
+
+// begin starts the file unless it has been.
+func (c *capture) begin() {
+	if c.packets != nil {
+		return
+	}
+	if c.open(); c.err == nil {
+		c.packets, c.err = uetpcap.NewWriter(c.buffer)
 	}
 }
 

@@ -4,32 +4,17 @@ import (
 	"fmt"
 
 	"github.com/uetcc/uetcc/bench/fabric"
-	"github.com/uetcc/uetcc/bench/uetpcap"
 	"github.com/uetcc/uetcc/hw/link"
 	"github.com/uetcc/uetcc/hw/switchq"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/frame"
 )
 
-// frames returns what to call for each packet of a run of endpoints: its own bytes go to the
-// file, behind the headers of Ethernet, IP and UDP.
-func (c *capture) frames() func(link.Ps, int, *fabric.Frame) {
-	fresh := true
-	return func(now link.Ps, host int, f *fabric.Frame) {
-		if fresh {
-			fresh = false
-			c.begin()
-		}
-		if c.err == nil {
-			c.err = c.own(now, host, f)
-		}
-	}
-}
-
-// begin starts the file anew.
-func (c *capture) begin() {
-	if c.restart(); c.err == nil {
-		c.packets, c.err = uetpcap.NewWriter(c.buffer)
+// frame is called for each packet of a run of endpoints: its own bytes go to the file, behind
+// the headers of Ethernet, IP and UDP.
+func (c *capture) frame(now link.Ps, host int, f *fabric.Frame) {
+	if c.begin(); c.err == nil {
+		c.err = c.own(now, host, f)
 	}
 }
 

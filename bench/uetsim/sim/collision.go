@@ -18,9 +18,8 @@ func collision(o *options) (*report, error) {
 		flows = append(flows, flow(host[rank], host[rank+4], 2_000_000))
 	}
 	c := chapterConfig(topo, flows)
-	r := &report{}
-	lone := o.with(chapterConfig(topo, flows[:1]), "nscc")
-	alone, err := simulate(&lone)
+	r := o.newReport()
+	alone, err := fabric.Run(o.with(chapterConfig(topo, flows[:1]), "nscc"))
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +61,7 @@ func sprayedSlowest(o *options, c fabric.Config) (mean float64, err error) {
 		spray := o.with(c, "nscc")
 		spray.Entropy = ccc.EntropyConfig{Scheme: ccc.SchemeMixed, Values: 64}
 		spray.Seed = o.seed + i
-		res, err := simulate(&spray)
+		res, err := fabric.Run(spray)
 		if err != nil {
 			return 0, err
 		}
@@ -83,18 +82,19 @@ func (r *report) findCollision(o *options, c fabric.Config, ideal float64) (figu
 		one := o.with(c, "nscc")
 		one.Entropy = ccc.EntropyConfig{Values: 1}
 		one.Seed = o.seed + i
-		res, err := simulate(&one)
+		res, err := fabric.Run(one)
 		if err != nil {
 			return nil, 0, err
 		}
 		a, b, rest := uplinksUsed(res, 0), uplinksUsed(res, 1), max(res.Transfers[1].FCT, res.Transfers[3].FCT)
 		switch {
 		case clean == nil && a+b == 4 && res.FCT.Max < 1.05*ideal:
-			clean = res
-			r.Runs = append(r.Runs, namedRun{fmt.Sprintf("one path, seed %d: all apart", one.Seed), res, recorderOf(&one)})
+			clean, err = r.add(fmt.Sprintf("one path, seed %d: all apart", one.Seed), one)
 		case figure == nil && a == 1 && b == 2 && rest < 1.05*ideal:
-			figure = res
-			r.Runs = append(r.Runs, namedRun{fmt.Sprintf("one path, seed %d: as in the figure", one.Seed), res, recorderOf(&one)})
+			figure, err = r.add(fmt.Sprintf("one path, seed %d: as in the figure", one.Seed), one)
+		}
+		if err != nil {
+			return nil, 0, err
 		}
 		met += 4 - a - b
 	}

@@ -17,7 +17,7 @@ func credit(o *options) (*report, error) {
 	topo := o.chapterFabric(2, 4, 2, 400e9)
 	c := chapterConfig(topo, []fabric.Flow{flow(0, 4, 16_000_000), flow(2, 4, 16_000_000)})
 	c.FirstCredit = firstCredit
-	r := &report{}
+	r := o.newReport()
 	results := map[string]*fabric.Result{}
 	for _, v := range []struct{ name, cc string }{
 		{"without CC", "none"}, {"NSCC", "nscc"}, {"RCCC", "rccc"}, {"NSCC and RCCC", "both"},

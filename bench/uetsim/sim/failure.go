@@ -14,7 +14,7 @@ func failure(o *options) (*report, error) {
 	for h := range hosts {
 		flows = append(flows, flow(h, (h+perLeaf)%hosts, size))
 	}
-	r := &report{}
+	r := o.newReport()
 	c := chapterConfig(o.chapterFabric(perLeaf, hosts/perLeaf, perLeaf, 100e9), flows)
 	c.Faults = []fabric.Fault{{Place: fabric.Place{Tier: 0, Number: 0, Link: 0}, From: 200 * link.Microsecond, Until: 2200 * link.Microsecond}}
 	recovery := table{Title: "what the dead link took", Columns: []string{"packets lost", "of data", "the last after us", "slowest transfer us"}}

@@ -48,7 +48,12 @@ func TestFilesAreRenamed(t *testing.T) {
 	b, err = os.ReadFile(file)
 	require.NoError(t, err)
 	require.Equal(t, traceColumns, string(b[:len(traceColumns)]))
+	_, none, err := readCSV(filepath.Join(dir, "run-none.csv"))
+	require.NoError(t, err, "the run before is kept")
+	_, nscc, err := readCSV(file)
+	require.NoError(t, err)
+	require.NotEqual(t, none, nscc)
 	files, err := os.ReadDir(dir)
 	require.NoError(t, err)
-	require.Len(t, files, 2)
+	require.Len(t, files, 3)
 }

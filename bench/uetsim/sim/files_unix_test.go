@@ -34,7 +34,7 @@ func TestSignalWritesPartialResults(t *testing.T) {
 			_ = syscall.Kill(os.Getpid(), s)
 		}()
 		status, out, errs := uetsim("-matrix", workloads+"perm_1024n_1024c_0u_2000000b.cm.gz", "-node", "light",
-			"-cc", strings.Repeat("nscc,", 50)+"nscc", "-json", "-trace", trace, "-pcap", pcap)
+			"-cc", strings.Repeat("nscc,", 50)+"nscc", "-workers", "1", "-json", "-trace", trace, "-pcap", pcap)
 		close(over)
 		require.Equal(t, 1, status)
 		require.Contains(t, errs, "interrupted, results are partial: "+name)

@@ -34,7 +34,7 @@ func generate(args []string, stdout, stderr io.Writer) error {
 	f.Float64Var(&speed, "rate", 100, "of these links, Gb/s")
 	f.Float64Var(&duration, "duration", 1000, "us in which flows begin")
 	form := f.String("form", "goal", "goal (text), binary (also GOAL) or matrix")
-	out := lastFile{}
+	out := outputs{}
 	f.StringVar(&out.path, "o", "", "file to write; default: standard output")
 	if err := cli.Parse(f, args, "uetsim gen KIND [flags]; KIND is one of\n"+kinds()+"flags:", stderr); err != nil {
 		return err
@@ -57,10 +57,12 @@ func generate(args []string, stdout, stderr io.Writer) error {
 		_, wrong := stdout.Write(b)
 		return cmp.Or(err, wrong)
 	}
-	if out.restart(); out.err == nil {
-		_, out.err = out.buffer.Write(b)
+	o := out.next("")
+	if o.open(); o.err == nil {
+		_, o.err = o.buffer.Write(b)
 	}
-	_, err = out.close(false)
+	o.end(false)
+	_, err = out.settle(nil)
 	return err
 }
 

@@ -30,7 +30,7 @@ func ibcredit(o *options) (*report, error) {
 		Title:   "one link, 20 packets of round trip",
 		Columns: []string{"share of the line", "last level's", "peak blocks", "overruns", "lost", "blocks leaked"},
 	}
-	r := &report{}
+	r := o.newReport()
 	for _, v := range ibVariants {
 		c := iblink.Config{Lanes: 1, Buffer: 30 * iblink.Blocks, Delay: 10, Update: 2, Drain: []float64{1}, Slots: 100_000, Seed: o.seed}
 		v.change(&c)

@@ -21,7 +21,7 @@ func (o *options) toRankZero(first int, bytes int64) fabric.Config {
 
 func incast(o *options) (*report, error) {
 	c := o.toRankZero(2, 2_000_000)
-	r := &report{}
+	r := o.newReport()
 	if _, err := r.add("without CC", o.with(c, "none")); err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func (o *options) localConfig(policy *hbm.PolicyConfig) fabric.Config {
 
 // local is figure 6-3: the memory is the bottleneck, and no switch can say so.
 func local(o *options) (*report, error) {
-	r := &report{}
+	r := o.newReport()
 	c := o.localConfig(nil)
 	felt := mostDelay(&c, c.Memory.InternalEnd)
 	res, err := r.add("NSCC, no flow control", c)
@@ -74,7 +74,7 @@ func mostDelay(c *fabric.Config, until link.Ps) *float64 {
 
 // destinationFlowControl is figure 6-14, its arithmetic and its effect.
 func destinationFlowControl(o *options) (*report, error) {
-	r := &report{}
+	r := o.newReport()
 	free, err := r.add("no flow control", o.localConfig(nil))
 	if err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ func network(o *options) (*report, error) {
 	pfc := crowd
 	pfc.PFC = &switchq.PFCConfig{XOff: 15 * 4150, XOn: 12 * 4150, Pause: switchq.MaxPause(chapterRate)}
 	pfc.NoECN = true
-	r := &report{}
+	r := o.newReport()
 	for _, v := range []struct {
 		name string
 		cc   string

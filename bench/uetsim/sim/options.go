@@ -9,6 +9,7 @@ import (
 	"io"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -26,7 +27,6 @@ type options struct {
 	goal                   string
 	recvDone               string
 	html                   string
-	qlog, perfetto         lastFile
 	eager                  int64
 	list, json, verbose    bool
 	version                bool
@@ -42,6 +42,9 @@ type options struct {
 	credit             int64
 	slow               int
 	tuning             tuning
+	workers, seeds     int
+	interval           float64 // us
+	lines              int
 
 	algorithms Algorithms
 
@@ -50,9 +53,9 @@ type options struct {
 	progress func(fabric.Progress)
 	stop     func() bool
 	args     []string
-	capture  capture
-	trace    trace
-	profile  lastFile
+	traced   traceFilter
+
+	pcap, traces, qlog, perfetto, flows, series, profile outputs
 }
 
 func parseOptions(args []string, own Algorithms, stderr io.Writer) (*options, error) {
@@ -84,13 +87,23 @@ func parseOptions(args []string, own Algorithms, stderr io.Writer) (*options, er
 	f.Int64Var(&o.cwnd, "cwnd", 0, "first window, bytes; 0: MaxWnd")
 	f.Int64Var(&o.credit, "first-credit", 0, "bytes sent before any receiver credit, with rccc; 0: MaxWnd")
 	f.Int64Var(&o.packet, "packet", 0, "largest packet, bytes; 0: 4,200 of an endpoint, 104 of them headers (4,204 with credit), 4,150 of -node light, 64 of them header")
-	f.StringVar(&o.capture.path, "pcap", "",
-		"write the packets that reach the hosts in the last run to this file; trimmed: DSCP 16, on the last hop 18")
-	f.StringVar(&o.trace.path, "trace", "", "write the congestion control of the last run to this file: CSV, a line for each event of a connection")
+	f.StringVar(&o.pcap.path, "pcap", "",
+		"write the packets that reach the hosts in the last run to this file, and those of the runs before to files\n"+
+			"with the names of the runs; trimmed: DSCP 16, on the last hop 18")
+	f.StringVar(&o.traces.path, "trace", "", "write the congestion control of the last run to this file, and that of the runs before as -pcap: CSV,\n"+
+		"a line for each event of a connection")
+	f.Var(&o.traced.conns, "trace-conns", "connections that -trace tells of, such as 0-7,12; default: all")
+	f.Var(&o.traced.hosts, "trace-hosts", "hosts that those connections are from or to; default: all")
 	f.StringVar(&o.html, "html", "", "write a page with pictures of all runs to this file, for a browser")
-	f.StringVar(&o.qlog.path, "qlog", "", "write what the sources of the last run send and hear to this file, a name that ends in .sqlog, for qvis")
-	f.StringVar(&o.perfetto.path, "perfetto", "", "write flows and ports of the last run to this file: JSON for ui.perfetto.dev")
+	f.StringVar(&o.qlog.path, "qlog", "", "write what the sources of a run send and hear to this file, a name that ends in .sqlog, for qvis; runs as -pcap")
+	f.StringVar(&o.perfetto.path, "perfetto", "", "write flows and ports of a run to this file: JSON for ui.perfetto.dev; runs as -pcap")
+	f.StringVar(&o.flows.path, "flows", "", "write all transfers of all runs to this file: CSV, with ideal time and slowdown")
+	f.StringVar(&o.series.path, "series", "", "write queues, links and windows over time of all runs to this file: CSV; they are in -json, too")
+	f.Float64Var(&o.interval, "interval", 0, "time between two samples of -series, us; 0: the base round trip")
+	f.IntVar(&o.lines, "lines", 64, "most ports and most connections in -series")
+	f.IntVar(&o.seeds, "seeds", 1, "runs of each congestion control, with seeds from -seed on, and confidence intervals over them")
 	f.StringVar(&o.profile.path, "cpuprofile", "", "write where the CPU time goes to this file, for go tool pprof")
+	f.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "goroutines that simulate; the results are the same for any number")
 	f.IntVar(&o.slow, "slow", 0, "uplinks that run at a quarter of their speed")
 	o.tuning.define(f)
 	var all bytes.Buffer
@@ -133,8 +146,8 @@ func (o *options) check(f *flag.FlagSet) error {
 	}
 	return cmp.Or(
 		page.CheckPath(o.html),
-		cli.Apart([]string{"-matrix", "-goal", "-topo", "-pcap", "-trace", "-html", "-qlog", "-perfetto", "-cpuprofile"},
-			[]string{o.matrix, o.goal, o.topo, o.capture.path, o.trace.path, o.html, o.qlog.path, o.perfetto.path, o.profile.path}),
+		cli.Apart([]string{"-matrix", "-goal", "-topo", "-pcap", "-trace", "-html", "-qlog", "-perfetto", "-flows", "-series", "-cpuprofile"},
+			[]string{o.matrix, o.goal, o.topo, o.pcap.path, o.traces.path, o.html, o.qlog.path, o.perfetto.path, o.flows.path, o.series.path, o.profile.path}),
 		cli.Range("-speed", o.speed, 0.001, 35_000, "Gb/s"),
 		cli.Range("-hop", o.hop, 1e-6, 1e6, "us"),
 		cli.Range("-rtt", o.rtt, 0, 1e6, "us"),
@@ -144,6 +157,10 @@ func (o *options) check(f *flag.FlagSet) error {
 		cli.Range("-cwnd", o.cwnd, 0, math.MaxUint32, "bytes"),
 		cli.Range("-first-credit", o.credit, 0, math.MaxUint32, "bytes"),
 		cli.Range("-packet", cmp.Or(o.packet, fabric.HeaderBytes+1), fabric.HeaderBytes+1, 32_768, "bytes, or 0"),
+		cli.Range("-seeds", o.seeds, 1, 100_000, "runs"),
+		cli.Range("-interval", o.interval, 0, 1e6, "us"),
+		cli.Range("-lines", o.lines, 1, 1<<20, "ports and connections"),
+		cli.Range("-workers", o.workers, 1, 1024, "goroutines"),
 		cli.Range("-slow", o.slow, 0, 1<<20, "uplinks"),
 		o.tuning.check(),
 	)
@@ -172,12 +189,16 @@ func (o *options) applies(name string) error {
 		return errors.New("-matrix and -goal exclude each other")
 	case o.workload() && name == "scenario":
 		return errors.New("-scenario and -matrix or -goal exclude each other")
-	case !o.workload() && (slices.Contains([]string{"topo", "cc", "hop"}, name) || slices.Contains(defaultTopology, name)):
+	case !o.workload() && (slices.Contains([]string{"topo", "cc", "hop", "seeds"}, name) || slices.Contains(defaultTopology, name)):
 		return fmt.Errorf("-%s needs -matrix or -goal", name)
 	case o.goal == "" && slices.Contains([]string{"recv-done", "eager"}, name):
 		return fmt.Errorf("-%s needs -goal", name)
 	case o.topo != "" && (slices.Contains([]string{"speed", "hop"}, name) || slices.Contains(defaultTopology, name)):
 		return fmt.Errorf("-%s and -topo exclude each other", name)
+	case o.traces.path == "" && strings.HasPrefix(name, "trace-"):
+		return fmt.Errorf("-%s needs -trace", name)
+	case o.series.path == "" && slices.Contains([]string{"interval", "lines"}, name):
+		return fmt.Errorf("-%s needs -series", name)
 	case !o.workload() && slices.Contains(o.chosen.ignores, name):
 		return fmt.Errorf("-%s changes nothing in scenario %s", name, o.scenario)
 	case o.workload() && name == "first-credit" && !strings.Contains(o.cc, "rccc") && !strings.Contains(o.cc, "both"):
@@ -189,7 +210,7 @@ func (o *options) applies(name string) error {
 // changed reports whether a flag makes a scenario's runs others than those of the chapters.
 func (o *options) changed() bool {
 	for name := range o.given {
-		if name != "seed" && slices.Contains(fabricFlags, name) && !slices.Contains(outputFlags, name) {
+		if name != "seed" && slices.Contains(fabricFlags, name) && !slices.Contains(fileFlags, name) {
 			return true
 		}
 	}
@@ -231,20 +252,8 @@ func (o *options) with(c fabric.Config, cc string) fabric.Config {
 	c.Control, c.Mode, c.Progress, c.Seed = m.control, m.mode, o.progress, o.seed
 	c.Stop, c.Held = o.stop, o.verbose || o.json || o.html != ""
 	c.Node = nodes[o.node]
-	if o.capture.path != "" {
-		c.Frame, c.Seen = o.capture.frames(), o.capture.run(m.control)
-	}
-	if o.trace.path != "" {
-		c.Context = o.trace.run()
-	}
-	if o.html != "" {
-		watch(&c, newRecorder(messages(&c)))
-	}
-	if o.qlog.path != "" {
-		watch(&c, newQlog(&o.qlog))
-	}
-	if o.perfetto.path != "" {
-		watch(&c, newPerfetto(&o.perfetto))
+	if o.series.path != "" {
+		c.Series = &fabric.SeriesConfig{Interval: microseconds(o.interval), Lines: o.lines}
 	}
 	set := func(name string, to func()) {
 		if o.given[name] || o.workload() {

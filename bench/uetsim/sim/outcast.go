@@ -16,7 +16,7 @@ func outcast(o *options) (*report, error) {
 		flows = append(flows, flow(0, dst, 2_000_000))
 	}
 	c := chapterConfig(topo, flows)
-	r := &report{}
+	r := o.newReport()
 	if _, err := r.add("without CC", o.with(c, "none")); err != nil {
 		return nil, err
 	}

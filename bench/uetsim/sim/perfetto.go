@@ -35,8 +35,8 @@ type perfettoFlow struct {
 	held                  ccc.Reason // ReasonBacklog: by nothing
 }
 
-func newPerfetto(f *lastFile) *perfetto {
-	return &perfetto{streamed: streamed{lastFile: f}, flows: map[flowKey]*perfettoFlow{}, ports: map[uint32]*fabric.PortState{}}
+func newPerfetto(f *output) *perfetto {
+	return &perfetto{streamed: streamed{output: f}, flows: map[flowKey]*perfettoFlow{}, ports: map[uint32]*fabric.PortState{}}
 }
 
 // event begins one of a kind, as the format calls it.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -52,7 +53,14 @@ func (o *options) print(w io.Writer, r *report) error {
 	if o.verbose {
 		most = math.MaxInt
 	}
+	if o.seeds == 1 {
+		p.sizes(r.Runs, o.verbose)
+	}
+	p.spreads(r.Seeds)
 	for _, n := range r.Runs {
+		if o.seeds > 1 && !o.verbose {
+			break
+		}
 		if n.Result.Application != nil {
 			p.application(n, o.verbose)
 		}
@@ -101,6 +109,29 @@ func (p *printer) runs(r *report) {
 		}
 	})
 	p.f("(completion times in us; bound: all cannot be over earlier, counted from 0; queue peaks in bytes, fairness as Jain's index of the rates)\n\n")
+}
+
+// sizes is a table of runs with transfers of several ranges of sizes, or of all.
+func (p *printer) sizes(runs []namedRun, all bool) {
+	several := func(n namedRun) bool { return len(n.Result.Sizes) > 1 }
+	if !all && !slices.ContainsFunc(runs, several) {
+		return
+	}
+	p.f("completion time (us) and slowdown (over that of the transfer alone) by size:\n")
+	p.table(func(f func(string, ...any)) {
+		f("\tbytes\ttransfers\tmean\tp50\tp99\tp99.9\tslowdown\tp50\tp99\tp99.9\t\n")
+		for _, n := range runs {
+			for _, s := range n.Result.Sizes {
+				bytes := fmt.Sprintf("above %d", s.Above)
+				if s.UpTo > 0 {
+					bytes = fmt.Sprintf("up to %d", s.UpTo)
+				}
+				f("%s\t%s\t%d\t%.1f\t%.1f\t%.1f\t%.1f\t%.2f\t%.2f\t%.2f\t%.2f\t\n", n.Name, bytes, s.Transfers,
+					s.FCT.Mean, s.FCT.P50, s.FCT.P99, s.FCT.P999, s.Slowdown.Mean, s.Slowdown.P50, s.Slowdown.P99, s.Slowdown.P999)
+			}
+		}
+	})
+	p.f("\n")
 }
 
 // model is a table of a model's.

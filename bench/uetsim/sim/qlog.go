@@ -37,8 +37,8 @@ type qlogFlow struct {
 	refused map[uint32]struct{} // PSNs that are known as lost
 }
 
-func newQlog(f *lastFile) *qlog {
-	return &qlog{streamed: streamed{lastFile: f}, flows: map[pdcKey]*qlogFlow{}, last: map[flowKey]nscc.Snapshot{}}
+func newQlog(f *output) *qlog {
+	return &qlog{streamed: streamed{output: f}, flows: map[pdcKey]*qlogFlow{}, last: map[flowKey]nscc.Snapshot{}}
 }
 
 // Port is that of a [fabric.Watcher].

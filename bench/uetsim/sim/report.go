@@ -20,6 +20,9 @@ type report struct {
 	Oracle  []oracle   `json:"oracle,omitempty"`  // recorded runs of htsim, for comparison
 	Claims  []claim    `json:"claims,omitempty"`  // what the chapters say of it, and what was measured
 	Notes   []string   `json:"notes,omitempty"`
+	Seeds   []spread   `json:"seeds,omitempty"` // with -seeds, for each word of -cc
+
+	o *options
 }
 
 type namedRun struct {
@@ -61,31 +64,6 @@ type claim struct {
 	Want string `json:"want"`
 	Got  string `json:"got"`
 	OK   bool   `json:"ok"`
-}
-
-// add runs one variant and keeps its result.
-func (r *report) add(name string, c fabric.Config) (*fabric.Result, error) {
-	res, err := simulate(&c)
-	if err != nil {
-		return nil, err
-	}
-	r.Runs = append(r.Runs, namedRun{name, res, recorderOf(&c)})
-	if c.Stop != nil && c.Stop() {
-		return nil, &partError{r, name, res.SimTime}
-	}
-	return res, nil
-}
-
-// A partError means that a signal has ended the runs: what there is, and where it ended.
-type partError struct {
-	report *report
-	run    string
-	at     float64 // us
-}
-
-// Error says so.
-func (e *partError) Error() string {
-	return fmt.Sprintf("interrupted at %.1f us of run %q", e.at, e.run)
 }
 
 func (r *report) claim(ok bool, text, want, got string, a ...any) {

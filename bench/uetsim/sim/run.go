@@ -74,20 +74,21 @@ func command(args []string, own Algorithms, stdout, stderr io.Writer) (failed []
 
 // finish writes the report of a run, all files of it, and says what failed.
 func (o *options) finish(stdout io.Writer, r *report, err error) (failed []string, _ error) {
-	for _, f := range []*lastFile{&o.capture.lastFile, &o.trace.lastFile, &o.qlog, &o.perfetto} {
-		if err != nil {
-			f.err = cmp.Or(f.err, err) // nothing of it is good
-		}
-		path, wrong := f.close(r != nil && r.Partial != "")
+	for _, f := range []*outputs{&o.pcap, &o.traces, &o.qlog, &o.perfetto} {
+		parts, wrong := f.settle(err)
 		if wrong != nil && !errors.Is(err, wrong) {
 			err = errors.Join(err, wrong)
 		}
-		if r != nil && r.Partial != "" && path != "" {
+		for _, path := range parts {
 			failed = append(failed, "only a part: "+path)
 		}
 	}
 	if err != nil {
 		return nil, o.inFlags(err)
+	}
+	parts, err := o.tables(r)
+	if failed = append(failed, parts...); err != nil {
+		return nil, err
 	}
 	if o.html != "" {
 		if err := o.page(r).WriteFile(o.html); err != nil {
@@ -102,13 +103,15 @@ func (o *options) profiled() (*report, error) {
 	if o.profile.path == "" {
 		return o.execute()
 	}
-	if o.profile.restart(); o.profile.err != nil {
-		return nil, o.profile.err
+	f := o.profile.next("")
+	if f.open(); f.err != nil {
+		return nil, f.err
 	}
-	o.profile.err = pprof.StartCPUProfile(o.profile.buffer)
+	f.err = pprof.StartCPUProfile(f.buffer)
 	r, err := o.execute()
 	pprof.StopCPUProfile()
-	_, wrong := o.profile.close(false)
+	f.end(false)
+	_, wrong := o.profile.settle(nil)
 	return r, cmp.Or(wrong, err)
 }
 
@@ -130,22 +133,39 @@ func (o *options) execute() (*report, error) {
 	return r, nil
 }
 
-// runWorkload runs a workload file once for each word of -cc.
+// runWorkload runs a workload file once for each word of -cc and each seed.
 func (o *options) runWorkload() (*report, error) {
 	c, err := o.load()
 	if err != nil {
 		return nil, err
 	}
-	r := &report{Name: o.matrix}
+	r := o.newReport()
+	r.Name = o.matrix
 	if c.Application != nil {
 		r.Name, r.About = o.goal, aboutSchedule(c.Application.Schedule)
 	} else {
 		r.About = fmt.Sprintf("%d transfers between %d nodes", len(c.Matrix.Flows), c.Matrix.Nodes)
 	}
-	for _, cc := range strings.Split(o.cc, ",") {
-		if _, err := r.add(cc, o.with(c, cc)); err != nil {
-			return nil, err
+	var all []*variant
+	ccs := strings.Split(o.cc, ",")
+	for _, cc := range ccs {
+		for i := range o.seeds {
+			v := &variant{name: cc, config: o.with(c, cc)}
+			if v.config.Seed += uint64(i); o.seeds > 1 {
+				v.name = fmt.Sprintf("%s, seed %d", cc, v.config.Seed)
+			}
+			all = append(all, v)
 		}
+	}
+	if err := r.addAll(all); err != nil || o.seeds == 1 {
+		return r, err
+	}
+	for i, cc := range ccs {
+		var runs []*fabric.Result
+		for _, v := range all[i*o.seeds : (i+1)*o.seeds] {
+			runs = append(runs, v.result)
+		}
+		r.Seeds = append(r.Seeds, spreadOf(cc, runs))
 	}
 	return r, nil
 }

@@ -21,11 +21,12 @@ type scenario struct {
 
 // fabricFlags are those that a model without a fabric ignores.
 var fabricFlags = append([]string{
-	"entropy", "paths", "node", "rules", "speed", "rtt", "end", "trim", "ecn", "cwnd", "first-credit", "packet", "slow", "pcap", "trace", "qlog", "perfetto",
+	"entropy", "paths", "node", "rules", "speed", "rtt", "end", "trim", "ecn", "cwnd", "first-credit", "packet", "slow",
+	"pcap", "trace", "qlog", "perfetto", "flows", "series",
 }, tuningFlags...)
 
-// outputFlags are those of fabricFlags that leave the runs as they are.
-var outputFlags = []string{"pcap", "trace", "qlog", "perfetto"}
+// fileFlags are those that write files, and change no run.
+var fileFlags = []string{"pcap", "trace", "qlog", "perfetto", "flows", "series"}
 
 // noCredit is ignored where no receiver grants credit.
 var noCredit = []string{"first-credit"}

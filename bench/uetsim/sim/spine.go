@@ -15,7 +15,7 @@ func spine(o *options) (*report, error) {
 	for i, src := range []int{0, 1, 2, 5, 6} {
 		flows = append(flows, flow(src, 10+i, 4_000_000))
 	}
-	r := &report{}
+	r := o.newReport()
 	alone := chapterConfig(o.chapterFabric(5, 3, 1, 400e9), flows)
 	off, err := r.add("one spine, without CC", o.with(alone, "none"))
 	if err != nil {

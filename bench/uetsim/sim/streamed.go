@@ -9,7 +9,7 @@ import (
 
 // A streamed is a file that is written while a run goes on, an event at a time.
 type streamed struct {
-	*lastFile
+	*output
 	line  []byte
 	begun bool
 }
@@ -18,7 +18,7 @@ type streamed struct {
 func (s *streamed) begin(head string) bool {
 	if !s.begun {
 		s.begun = true
-		if s.restart(); s.err == nil {
+		if s.open(); s.err == nil {
 			_, s.err = s.buffer.WriteString(head)
 		}
 	}
@@ -60,17 +60,12 @@ func (s *streamed) name(text string) *streamed {
 // A closer ends what it writes of a run when that is over.
 type closer interface{ over(*fabric.Result) }
 
-// simulate runs c, and tells who has watched that it is over.
-func simulate(c *fabric.Config) (*fabric.Result, error) {
-	res, err := fabric.Run(*c)
-	if err != nil {
-		return nil, err
-	}
+// over tells who has watched a run that it is over.
+func over(c *fabric.Config, res *fabric.Result) {
 	all, _ := c.Watch.(watchers)
 	for _, w := range all {
 		if x, ok := w.(closer); ok {
 			x.over(res)
 		}
 	}
-	return res, nil
 }

@@ -12,24 +12,24 @@ const traceColumns = "time_us,connection,src,dst,state,held_by,cwnd,max_cwnd,inf
 
 // A trace writes how the congestion control of a run goes, as CSV.
 type trace struct {
-	lastFile
-	line []byte
+	*output
+	filter *traceFilter
+	line   []byte
 }
 
-// run starts the file anew and returns what to call for each event.
-func (t *trace) run() func(*fabric.ContextState) {
-	fresh := true
-	return func(s *fabric.ContextState) {
-		if fresh {
-			fresh = false
-			if t.restart(); t.err == nil {
-				_, t.err = t.buffer.WriteString(traceColumns)
-			}
+// event is called for each event of a connection.
+func (t *trace) event(s *fabric.ContextState) {
+	if !t.filter.passes(s) {
+		return
+	}
+	if t.file == nil {
+		if t.open(); t.err == nil {
+			_, t.err = t.buffer.WriteString(traceColumns)
 		}
-		if t.err == nil {
-			t.line = appendState(t.line[:0], s)
-			_, t.err = t.buffer.Write(t.line)
-		}
+	}
+	if t.err == nil {
+		t.line = appendState(t.line[:0], s)
+		_, t.err = t.buffer.Write(t.line)
 	}
 }
 

@@ -1,0 +1,58 @@
+package sim
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/uetcc/uetcc/bench/fabric"
+)
+
+// A traceFilter says which connections a trace tells of: all but for what is given.
+type traceFilter struct {
+	conns, hosts ranges
+}
+
+// passes reports whether the trace tells of an event: of a connection that is listed, and from
+// or to a host that is.
+func (t *traceFilter) passes(s *fabric.ContextState) bool {
+	return t.conns.has(s.Conn) && (t.hosts.has(s.Src) || t.hosts.has(s.Dst))
+}
+
+// ranges are numbers as a flag lists them, such as 0-7,12; none are all.
+type ranges [][2]uint32
+
+func (r ranges) has(n uint32) bool {
+	for _, x := range r {
+		if n >= x[0] && n <= x[1] {
+			return true
+		}
+	}
+	return len(r) == 0
+}
+
+// String is that of a [flag.Value].
+func (r *ranges) String() string {
+	var s []string
+	for _, x := range *r {
+		s = append(s, fmt.Sprintf("%d-%d", x[0], x[1]))
+	}
+	return strings.Join(s, ",")
+}
+
+// Set is that of a [flag.Value].
+func (r *ranges) Set(s string) error {
+	for _, part := range strings.Split(s, ",") {
+		from, to, both := strings.Cut(part, "-")
+		if !both {
+			to = from
+		}
+		a, errA := strconv.ParseUint(from, 10, 32)
+		b, errB := strconv.ParseUint(to, 10, 32)
+		if errA != nil || errB != nil || b < a {
+			return fmt.Errorf("%q is no number and no range such as 0-7", part)
+		}
+		*r = append(*r, [2]uint32{uint32(a), uint32(b)})
+	}
+	return nil
+}
