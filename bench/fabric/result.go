@@ -264,7 +264,7 @@ func (s *sim) parameters() Parameters {
 		BaseRTT: us(int64(c.BaseRTT)), BDP: k.BDP, MaxWnd: k.MaxWnd, InitialCwnd: k.InitialCwnd,
 		TargetQdelay: us(k.TargetQdelay * 1000),
 		Trim:         !c.NoTrim, ECN: !c.NoECN, PacketBytes: c.PacketBytes, HeaderBytes: c.header(), AckBytes: c.AckBytes,
-		PSNRange: int64(s.psnRange), RTO: us(s.rto), SlowLinks: c.SlowLinks, DeadLinks: len(c.Matrix.Failures),
+		PSNRange: s.shownRange(), RTO: us(s.rto), SlowLinks: c.SlowLinks, DeadLinks: len(c.Matrix.Failures),
 		ECNMin: port.ECNMin, ECNMax: port.ECNMax, QueueLimit: port.LowLimit,
 		LastHopECNMin: last.ECNMin, LastHopECNMax: last.ECNMax, LastHopLimit: last.LowLimit,
 		TrimBytes: c.TrimBytes, Routing: c.Routing.String(), HostQueue: c.HostQueue.String(), NackRTT: !c.NoNackRTT, Reroute: us(int64(c.Reroute)), NICLatency: us(int64(c.NICLatency)), PairRTT: c.PairRTT, InferLoss: c.InferLoss,
