@@ -172,8 +172,8 @@ func TestPSNsOfAKeyAreCounted(t *testing.T) {
 	}
 	require.EqualValues(t, 110, ends(100, 109))
 	require.EqualValues(t, 1<<30, ends(1<<29, 1<<30-1))
-	require.EqualValues(t, psnEnd, ends(1<<30, psnEnd-1))
-	require.EqualValues(t, psnEnd, ends(5, 9), "and stays")
+	require.EqualValues(t, uint32(psnEnd), ends(1<<30, psnEnd-1))
+	require.EqualValues(t, uint32(psnEnd), ends(5, 9), "and stays")
 }
 
 // An initiator goes on at the Expected_PSN that a target of the domain names, unless that is so far
