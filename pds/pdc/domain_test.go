@@ -130,6 +130,16 @@ func TestStartPSNsDoNotWrap(t *testing.T) {
 	}
 }
 
+// The first Start_PSN of a PDCID leaves its key PSNs for all the PDCs that follow.
+func TestFirstStartPSNLeavesRoom(t *testing.T) {
+	g := newDomain(t, 8)
+	for range 1000 {
+		psn := g.a.m.start.startPSN(makeHandle(8, 0))
+		require.GreaterOrEqual(t, uint32(psn), uint32(startApart))
+		require.Less(t, uint32(psn), uint32(psnEnd/2))
+	}
+}
+
 // Where the PSNs of a key are used up every initiator is asked for a Start_PSN that the target draws.
 func TestPSNsOfAKeyAreUsedUp(t *testing.T) {
 	for name, spend := range map[string]func(s *expectedStarts, i int){

@@ -266,7 +266,8 @@ func (s *starts) askStart(now int64, b *inbound, out []byte) int {
 
 // startPSN draws a Start_PSN at least 2^16 away from the last PSN that was used with the
 // same PDCID; where targets expect it to be later, it is, also for one that has not seen
-// the PDCs in between, with other targets. The first one in a secure domain is from 2^16 to 2^31.
+// the PDCs in between, with other targets. The first one in a secure domain is from
+// 2^16 to 2^30, which leaves its key 2^30 PSNs for each PDCID.
 func (s *starts) startPSN(h Handle) pds.PSN {
 	old := &s.pdc[h.ID()]
 	last := old.tx.Next()
@@ -276,7 +277,7 @@ func (s *starts) startPSN(h Handle) pds.PSN {
 	case expected && last != 0:
 		return s.startAfter(last)
 	case expected:
-		return startApart + pds.PSN(s.random()%(psnEnd-startApart))
+		return startApart + pds.PSN(s.random()%(psnEnd/2-startApart))
 	}
 	for {
 		psn := pds.PSN(s.random())
