@@ -19,7 +19,7 @@ type lossyPort struct {
 	share  float64 // of them
 	random *rand.Rand
 	dead   atomic.Bool // loses all, in both directions
-	lost   int
+	lost   atomic.Int64
 }
 
 // listenLossy opens a node whose packets are lost with a probability.
@@ -36,7 +36,7 @@ func (l *lossyPort) Send(packets []port.Packet) (int, error) {
 	sent := 0
 	for i := range packets {
 		if l.dead.Load() || l.random.Float64() < l.share {
-			l.lost++
+			l.lost.Add(1)
 			if i > sent {
 				if n, err := l.Port.Send(packets[sent:i]); err != nil || n < i-sent {
 					return sent + n, err

@@ -40,8 +40,8 @@ func TestLoss(t *testing.T) {
 	require.True(t, bytes.Equal(data[1<<20:], got))
 	meet(a)
 	meet(b)
-	require.Positive(t, out.lost)
-	require.Positive(t, back.lost)
+	require.Positive(t, out.lost.Load())
+	require.Positive(t, back.lost.Load())
 }
 
 // Queues of a few packets, at both ends.
