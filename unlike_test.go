@@ -87,6 +87,37 @@ func unlikeEnds(t *testing.T, seed uint64, mtu [2]uint32, length int) {
 	}
 }
 
+// Ends with different MTUs put off sends of each other, and each says later that it is ready: one packet, whatever the
+// length of the send and whatever MTU the peer has turned out to have.
+func TestUnlikeMTUAndSendsPutOff(t *testing.T) {
+	const length = 60_000
+	for seed := range uint64(*unlikeSeeds) {
+		for _, mtu := range [][2]uint32{{1024, 8192}, {8192, 1024}, {2048, 4096}} {
+			i := 0
+			n := newNetwork(t, seed+1, netFaults{reorder: 2000}, 2, func(c *uetcc.Config) {
+				c.MTU, c.Memory.Chunks, i = mtu[i], 0, i+1
+			})
+			for round := range 3 {
+				for i, from := range n.ends {
+					to, cookie := n.ends[1-i], uint64(round+1)
+					from.local[cookie] = fill(length, byte(cookie)+byte(i))
+					m := uetcc.Message{To: uetcc.Destination{Address: to.addr, Job: 1, Index: netQueue}, Length: length, Cookie: cookie, Deferrable: true}
+					_, err := from.e.Send(n.now, &m)
+					require.NoError(t, err)
+				}
+				n.run(func() bool { return n.ends[0].e.Target().Pending() == 1 && n.ends[1].e.Target().Pending() == 1 })
+				for _, end := range n.ends {
+					n.post(end, 1<<19, length)
+				}
+				for i, end := range n.ends {
+					n.endWell(end, round+1)
+					require.Equal(t, end.local[uint64(round+1)], n.ends[1-i].mem[1<<19:][:length])
+				}
+			}
+		}
+	}
+}
+
 // A peer that tracks fewer PSNs than this side takes for its default, DefaultMPR, refuses what is
 // beyond, and is sent no more than it tracks from then on, as far as the wire tells: in units of
 // 128 PSNs.

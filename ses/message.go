@@ -78,9 +78,11 @@ func mtuKind(mtu uint32) messageKind { return messageKind(bits.TrailingZeros32(m
 
 func (m *message) mtu() uint32 { return 1024 << (m.kind >> kindMTU) }
 
-// takes reports whether the message can go in packets of another MTU, which is smaller.
+// takes reports whether the message can go in packets of another MTU, which is smaller. Ready to restart is one packet,
+// whatever the length of the send that the target asks for.
 func (m *message) takes(mtu uint32) bool {
-	return mtu < m.mtu() && m.form == FormStandard && !m.opcode().IsAtomic() && checkMTU("", mtu) == nil
+	return mtu < m.mtu() && m.form == FormStandard && (m.is(kindCarries) || m.opcode() == OpcodeRead) &&
+		!m.opcode().IsAtomic() && checkMTU("", mtu) == nil
 }
 
 // cut has the message go in packets of another MTU, when none of it is in flight.
