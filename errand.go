@@ -65,8 +65,10 @@ func (s *source) errandDone(now int64, h ses.Handle, out *completion) {
 }
 
 // passing reports whether a request that was refused with c may succeed when it is sent
-// again.
-func passing(c ses.ReturnCode) bool { return c == ses.RCBadGeneration || c == ses.RCDisabledGen }
+// again: after a moment, or in packets that ask for less, as the target's MTU has it.
+func passing(c ses.ReturnCode) bool {
+	return c == ses.RCBadGeneration || c == ses.RCDisabledGen || c == ses.RCOpViolation
+}
 
 // aim says where the data that an errand has read belongs: nowhere if the buffer was
 // withdrawn.

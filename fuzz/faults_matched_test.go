@@ -43,7 +43,9 @@ type matchedWorld struct {
 	fewIDs   bool
 	lies     bool // a peer
 	restless bool // the hosts close PDCs in order, and have more than Close_Thresh
-	renews   bool // and give their memory another generation, so that what was half way begins again
+	renews   bool // and give their memory another generation
+	unlike   bool // they have different MTUs
+	again    bool // for one or the other reason what was half way begins again
 	ends     []*matchedEnd
 }
 
@@ -57,7 +59,7 @@ type matchedEnd struct {
 	late   []latePost // in the order of their times
 
 	renewals int // of the memory's generation
-	buf      [matchedMTU + 256]byte
+	buf      [8*matchedMTU + 256]byte
 }
 
 // latePost is a receive buffer that is posted after its message has begun.
@@ -74,6 +76,8 @@ func newMatchedWorld(s *faultSetting, seed uint64) *matchedWorld {
 	w := &matchedWorld{faultWorld: newFaultWorld(places, seed, s.plan), mayFail: s.liar || s.pdcs > 0, fewIDs: s.pdcs > 0, lies: s.liar}
 	w.restless = !w.mayFail && w.net.Chance(.5)
 	w.renews = w.restless && w.net.Chance(.5)
+	w.unlike = seed%3 == 2
+	w.again = w.renews || w.unlike
 	for i := range 3 {
 		c := uetcc.Config{Address: faultAddr(i), MTU: matchedMTU, Seed: w.net.Rand.Uint64(), Contexts: 8, Messages: 16, Answers: 16,
 			PDS: pdc.Config{Range: max(s.window, 16), RTOInit: 200 * us, NackRetxTime: 60 * us, ClearTime: 60 * us, MaxRTORetx: 15, MaxNackRetx: 31,
@@ -90,6 +94,9 @@ func newMatchedWorld(s *faultSetting, seed uint64) *matchedWorld {
 		}
 		if s.liar {
 			c.PDS.MaxRTORetx, c.PDS.MaxNackRetx, c.PDS.IdleTime, c.PDCs.PerSource = 8, 20, 2_000_000*us, 6
+		}
+		if w.unlike {
+			c.MTU = matchedMTU << w.net.Rand.IntN(4)
 		}
 		e := &matchedEnd{w: w, place: i, e: must(uetcc.NewEndpoint(c)), budget: 40}
 		e.openMemory()
@@ -275,12 +282,13 @@ func (e *matchedEnd) placed(message uint64, offset, length uint32) {
 	if length == 0 { // all of an empty message, or what goes with a rendezvous send
 		return
 	}
-	i := offset / matchedMTU
-	if offset%matchedMTU != 0 || offset >= m.length || length != min(matchedMTU, m.length-offset) {
+	if offset%matchedMTU != 0 || offset >= m.length || length > m.length-offset || length%matchedMTU != 0 && length != m.length-offset {
 		w.failf("message %d of %d bytes: %d at %d", message, m.length, length, offset)
 	}
-	if m.placed[i]++; m.placed[i] > 1 && !w.renews {
-		w.failf("E2: bytes of message %d at %d placed twice", message, offset)
+	for i := offset / matchedMTU; i*matchedMTU < offset+length; i++ {
+		if m.placed[i]++; m.placed[i] > 1 && !w.again {
+			w.failf("E2: bytes of message %d at %d placed twice", message, offset)
+		}
 	}
 }
 
@@ -306,7 +314,7 @@ func (w *matchedWorld) run() {
 			w.failf("E1: message %d: ended %v, OK %v", i, m.ended, m.ok)
 		}
 		for k, n := range m.placed {
-			if m.ok && (n == 0 || n > 1 && !w.renews && !w.mayFail) && !w.lies { // who lies may claim what has not arrived
+			if m.ok && (n == 0 || n > 1 && !w.again && !w.mayFail) && !w.lies { // who lies may claim what has not arrived
 				w.failf("E2: message %d is done, and %d bytes at %d are there %d times", i, matchedMTU, k*matchedMTU, n)
 			}
 		}

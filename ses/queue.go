@@ -110,3 +110,34 @@ func (t *Target) consume(i uint32) {
 	t.removeTag(i)
 	t.recvSlots.release(i)
 }
+
+// took notes that a message has taken receive buffer i.
+//
+//go:noinline
+func (t *Target) took(m *Record, i uint32) {
+	b := &t.receives[i]
+	m.match, m.ignore, m.room, m.posted, m.taken = b.Match, b.Ignore, b.Length, b.posted, true
+}
+
+// giveBack puts the receive buffer of a message back at its place in the queue: some of the message's packets are longer
+// than those that this side takes, and its initiator sends it again in shorter ones, as another message. It reports false
+// if there is no buffer, or no slot is left for it.
+func (t *Target) giveBack(m *Record) bool {
+	e := &t.entries[m.entry]
+	if !m.taken || m.gen != e.gen {
+		return false
+	}
+	i, ok := t.recvSlots.take()
+	if !ok {
+		return false
+	}
+	m.taken = false
+	t.receives[i] = receive{
+		Receive: Receive{Base: m.base, Length: m.room, Match: m.match, Ignore: m.ignore, Cookie: m.cookie},
+		entry:   m.entry, posted: m.posted,
+	}
+	if !t.keep(i) {
+		t.enqueue(i)
+	}
+	return true
+}

@@ -48,6 +48,28 @@ func TestQueueMatchesInOrderOfPosting(t *testing.T) {
 	require.Equal(t, uint64(1), s.send(0, tagged(0), untagged).Cookie)
 }
 
+// A send in packets of a larger MTU, whose last one is short enough and comes first, costs no buffer: the send that comes
+// again in shorter packets finds it, before those that were posted later.
+func TestQueueTakesABufferBack(t *testing.T) {
+	s := newQueueTarget(t)
+	for cookie := range uint64(2) {
+		s.post(Receive{Base: cookie << 16, Length: 16384, Match: 5, Cookie: cookie + 1})
+	}
+	length := func(r *Request, _ *Arrival) { r.RequestLength = 3 * walkMTU }
+	last := func(r *Request, _ *Arrival) { r.MessageOffset = 2 * walkMTU }
+	require.Equal(t, uint64(1), s.send(3, tagged(5), length, last).Cookie)
+	d := s.send(0, tagged(5), length, func(_ *Request, a *Arrival) { a.Payload = 2 * walkMTU })
+	require.Equal(t, RCOpViolation, d.Response.ReturnCode)
+	require.EqualValues(t, walkMTU, d.Response.ModifiedLength)
+	require.Equal(t, ActionNone, d.Action, "the buffer still waits")
+	require.Zero(t, s.Messages())
+	other := func(r *Request, _ *Arrival) { r.MessageID++ }
+	require.Equal(t, uint64(1), s.send(0, tagged(5), length, other).Cookie)
+	require.Equal(t, uint64(1), s.send(1, tagged(5), length, other).Cookie)
+	d = s.send(3, tagged(5), length, last, other)
+	require.True(t, d.Complete)
+}
+
 // Scenario M5 of the fault list, target side.
 func TestQueueNoMatchThenPosted(t *testing.T) {
 	s := newQueueTarget(t)

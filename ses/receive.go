@@ -95,7 +95,7 @@ func (t *Target) fragment(r *Request, a *Arrival, d *Decision) {
 		if t.refused(r, a, d, &p); d.NACK {
 			return
 		}
-		if !fresh {
+		if !fresh && (code != RCOpViolation || !t.giveBack(m)) {
 			d.Action, d.Cookie = ActionAbort, m.cookie
 		}
 		m.code, m.gen, m.list, m.epoch = code, d.Response.Generation, d.Response.List, 0
@@ -103,6 +103,9 @@ func (t *Target) fragment(r *Request, a *Arrival, d *Decision) {
 		return
 	}
 	t.commit(r, d, &p)
+	if p.recv != 0 {
+		t.took(m, p.recv-1)
+	}
 	t.lead(r, m)
 	if r.Flags&FlagSOM != 0 {
 		t.allow(r, &p)
@@ -173,10 +176,10 @@ func (t *Target) refused(r *Request, a *Arrival, d *Decision, p *plan) {
 	}
 }
 
-// failed counts a packet of a message that failed, and forgets the message when
+// failed counts a packet of a message that failed, also one that is too long for this side, and forgets the message when
 // no more can come.
 func (t *Target) failed(r *Request, a *Arrival, m *Record) {
-	if x, ok := t.extentOf(r, a.Payload); ok && m.admits(r, x) {
+	if x, ok := t.extentOf(r, a.Payload); (ok || x.n > t.mtu) && m.admits(r, x) {
 		m.seen += x.n
 	}
 	if m.seen == m.length || a.Mode == ModeROD && r.Flags&FlagEOM != 0 {

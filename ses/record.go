@@ -27,7 +27,12 @@ type Record struct {
 	list       List       // after a failure, likewise
 	hasData    bool
 	prev, next uint32 // slot + 1 of others in its list, see Target.listed
-	_          [recordLen - 64 - 32]byte
+
+	// The receive buffer that the message has taken, beside base and cookie, see Target.giveBack.
+	match, ignore uint64
+	room, posted  uint32
+	taken         bool
+	_             [recordLen - 64 - 32 - 25]byte
 }
 
 // recordLen is two cache lines, so that none of them holds parts of two records.
