@@ -19,7 +19,8 @@ type Algorithm interface {
 	// but a.RtxBytes leave the flight: those left it when they were taken for lost.
 	OnACK(now int64, a Ack)
 
-	// OnNACK is called for each packet in flight that was refused.
+	// OnNACK is called for each packet in flight that was refused, once for all n.Packets of them
+	// that one word has refused.
 	OnNACK(now int64, n Nack)
 
 	// OnInferredLoss is called for each packet in flight that is taken for lost.

@@ -102,7 +102,7 @@ func (c *cell) ack(second, third *cell) Ack {
 func (c *cell) nack(second *cell) Nack {
 	return Nack{
 		nscc.Nack{Size: c.word, RTT: int64(second.head), Reason: nscc.NackReason(c.small())},
-		c.entropy(), c.a(), c.b(),
+		c.entropy(), c.a(), c.b(), int32(second.word),
 	}
 }
 

@@ -195,10 +195,10 @@ func (c *Context) withdraw(size int64) {
 	c.waits -= size
 }
 
-// mark counts a packet as waiting for retransmission.
-func (c *Context) mark(size int64) {
+// mark counts packets of size bytes together as waiting for retransmission.
+func (c *Context) mark(size int64, packets int32) {
 	mustHold(size > 0, "ccc: a packet without a size")
-	c.waitingRtx++
+	c.waitingRtx += packets
 	c.rtxBacklog += size
 	c.waits += size
 }

@@ -97,11 +97,13 @@ func (m *Manager) OnNACK(pdc Handle, now int64, n Nack) {
 	if b == nil {
 		return
 	}
-	b.mark(n.Size)
+	b.mark(n.Size, n.packets())
 	c := &m.seatOf(b).context
-	m.feedback(b, now, n.Report())
+	if n.packets() == 1 {
+		m.feedback(b, now, n.Report())
+	}
 	c.OnNACK(m.p, now, n)
-	m.ledgerOf(c).counts.nacks++
+	m.ledgerOf(c).counts.nacks += int64(n.packets())
 	if c.rec.custom {
 		m.algOf(c).OnNACK(now, n)
 	}
@@ -114,7 +116,7 @@ func (m *Manager) OnInferredLoss(pdc Handle, now int64, l Loss) {
 	if b == nil {
 		return
 	}
-	b.mark(l.Size)
+	b.mark(l.Size, 1)
 	c := &m.seatOf(b).context
 	c.OnInferredLoss(m.p, now, l)
 	m.feedback(b, now, l.Report())

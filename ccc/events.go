@@ -30,14 +30,19 @@ func reportOf(entropy uint16, marked bool) Report {
 	return Report{entropy, FeedbackGood}
 }
 
-// Nack is the refusal of one packet that was in flight.
+// Nack is the refusal of a packet that was in flight, or of several by one word of the
+// destination, such as a demand to go back.
 type Nack struct {
 	nscc.Nack
 
 	Entropy uint16 // of the refused packet
 	CE      bool   // it was marked before it was trimmed
 	NoPDC   bool   // the destination has no PDC for it
+	Packets int32  // that Size is of together (0: one); of several the path choice hears nothing
 }
+
+// packets returns how many are refused.
+func (n *Nack) packets() int32 { return max(n.Packets, 1) }
 
 // Report is what the refusal says about its path. A trim at the last hop says
 // nothing: every path ends there.
@@ -121,7 +126,7 @@ func (c *Context) onACK(p *Params, now int64, a *Ack) {
 	c.evaluate(p, now)
 }
 
-// OnNACK takes in the refusal of a packet that is in flight and marks it for
+// OnNACK takes in the refusal of packets that are in flight and marks them for
 // retransmission. A refusal of any other packet must not come here. Tell the path
 // choice first: [Entropy.Feedback] with [Nack.Report].
 func (c *Context) OnNACK(p *Params, now int64, n Nack) {
@@ -130,7 +135,7 @@ func (c *Context) OnNACK(p *Params, now int64, n Nack) {
 	} else {
 		c.window.OnSend(-n.Size)
 	}
-	c.lose(p, now, n.Size, n.NoPDC)
+	c.lose(p, now, n.Size, n.packets(), n.NoPDC)
 }
 
 // OnInferredLoss takes in that a packet in flight is concluded to be lost and
@@ -142,19 +147,19 @@ func (c *Context) OnInferredLoss(p *Params, now int64, l Loss) {
 	} else {
 		c.window.OnSend(-l.Size)
 	}
-	c.lose(p, now, l.Size, l.NoPDC)
+	c.lose(p, now, l.Size, 1, l.NoPDC)
 }
 
-// lose marks a packet that was in flight for retransmission, once the window knows.
-func (c *Context) lose(p *Params, now, size int64, noPDC bool) {
-	c.mark(size)
+// lose marks packets that were in flight for retransmission, once the window knows.
+func (c *Context) lose(p *Params, now, size int64, packets int32, noPDC bool) {
+	c.mark(size, packets)
 	switch {
 	case p.credit && noPDC:
 		c.credit.OnNoPDC(&p.rccc, size)
 	case p.credit:
 		c.credit.OnLoss()
 	}
-	c.inflightPkts--
+	c.inflightPkts -= packets
 	c.evaluate(p, now)
 }
 

@@ -105,7 +105,7 @@ func (q *inbox) fill(at uint64, events []Event) {
 		case EventNACK:
 			c.head, c.word = head|e.Nack.bits(), e.Nack.Size
 			at++
-			cells[at&mask].head = uint64(e.Nack.RTT)
+			cells[at&mask] = cell{uint64(e.Nack.RTT), int64(e.Nack.Packets)}
 		case EventLoss:
 			c.head, c.word = head|e.Loss.bits(), e.Loss.Size
 		case eventShow:

@@ -122,7 +122,7 @@ func arbitrary(r *rand.Rand) Event {
 		}
 		e.Ack = Ack{a, int(word()), int(word()), word(), uint16(r.Uint32())}
 	case EventNACK:
-		e.Nack = Nack{nscc.Nack{Size: word(), RTT: word(), Reason: nscc.NackReason(r.Uint32())}, uint16(r.Uint32()), bit(), bit()}
+		e.Nack = Nack{nscc.Nack{Size: word(), RTT: word(), Reason: nscc.NackReason(r.Uint32())}, uint16(r.Uint32()), bit(), bit(), int32(r.Uint32())}
 	case EventLoss:
 		e.Loss = Loss{word(), uint16(r.Uint32()), bit()}
 	case eventShow:

@@ -87,10 +87,11 @@ func (b *member) hear(bytes int64, packets int32) bool {
 // most is how many bytes a truthful destination can report: it counts each packet once.
 func (b *member) most() int64 { return b.sent - b.heard + rcvdUnit - 1 }
 
-// mark takes a packet out of flight and counts it as waiting for retransmission.
-func (b *member) mark(size int64) {
+// mark takes packets of size bytes together out of flight and counts them as waiting for
+// retransmission.
+func (b *member) mark(size int64, packets int32) {
 	b.due += size
 	b.rtxBacklog += size
-	b.waitingRtx++
-	b.inflightPackets--
+	b.waitingRtx += packets
+	b.inflightPackets -= packets
 }

@@ -483,3 +483,29 @@ func TestLinesAreThoseOfTheEvent(t *testing.T) {
 	}
 	m.ContextLines(0) // nobody's
 }
+
+// Packets that one word refuses count as if each had been refused by itself.
+func TestManagerOnNACKOfSeveral(t *testing.T) {
+	for _, control := range []Control{ControlNSCC, ControlRCCC, ControlBoth} {
+		f := chapterFabric()
+		f.Control = control
+		var want Context
+		for _, together := range []int32{1, 3} {
+			m, ctx, pdcs := chapterManager(t, f)
+			m.OnNewData(pdcs[0], 0, 10*mtu)
+			for range 4 {
+				m.OnSend(pdcs[0], 0, Sent{Size: mtu})
+			}
+			for range 3 / together {
+				m.OnNACK(pdcs[0], us, Nack{Nack: nscc.Nack{Size: mtu * int64(together)}, Packets: together})
+			}
+			c := m.Context(ctx)
+			require.EqualValues(t, []int64{mtu, 1, 3 * mtu, 3}, []int64{c.Inflight(), int64(c.InflightPackets()), c.RtxBacklog(), int64(c.WaitingRtx())})
+			require.EqualValues(t, 3, m.ledgerOf(c).counts.nacks)
+			if together == 1 {
+				want = *c
+			}
+			require.Equal(t, want, *c, control)
+		}
+	}
+}

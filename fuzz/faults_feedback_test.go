@@ -228,7 +228,7 @@ func (s *faultShadow) receivedNACK(t pds.Type, b []byte, r *pdc.Result) {
 			s.e.w.failf("I7: %s is without effect, and congestion control hears %+v", headText(b), s.heard)
 		}
 		k := p.out(psn)
-		for n.Code == pds.NackRODOOO && k != nil && k.fate != fateFlight {
+		for n.Code == pds.NackRODOOO && k != nil && (k.fate != fateFlight || k.control) {
 			psn++
 			k = p.out(psn)
 		}
@@ -345,7 +345,7 @@ func (s *faultShadow) refused(c *shadowContext, k *shadowPacket, n *pds.Nack) {
 			return // once too often: its PDC has failed
 		}
 	}
-	h := s.next(heardNACK)
+	h := s.nextNACK(k)
 	if k.fate != fateFlight || k.control || h.nack.Size != k.size || h.nack.Entropy != k.entropy || h.ctx != c.h {
 		s.e.w.failf("I7: NACK of %+v, congestion control hears %+v", k, h.nack)
 	}
@@ -372,6 +372,23 @@ func (s *faultShadow) refused(c *shadowContext, k *shadowPacket, n *pds.Nack) {
 		c.window.OnSend(-k.size)
 	}
 	c.credit.lost(k.size, n.SPDCID != 0)
+}
+
+// nextNACK is next for the refusal of k. Of several packets at once it takes the share of k off.
+func (s *faultShadow) nextNACK(k *shadowPacket) heardEvent {
+	if len(s.heard) == 0 || s.heard[0].nack.Packets == 0 {
+		return s.next(heardNACK)
+	}
+	h := s.heard[0]
+	if h.nack.Packets > 1 {
+		s.heard[0].nack.Packets--
+		s.heard[0].nack.Size -= k.size
+		h.nack.Size = k.size
+	} else {
+		h = s.next(heardNACK)
+	}
+	h.nack.Entropy = k.entropy
+	return h
 }
 
 // putBack puts a packet into flight again that had arrived, by a SACK.

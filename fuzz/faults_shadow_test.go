@@ -411,18 +411,16 @@ func (s *faultShadow) goneFrom(p *shadowPDC, psn pds.PSN, h *heardEvent) bool {
 	if h.kind == heardLoss { // and is not among what is heard any more
 		psn++
 	}
-	heard := s.heard
+	var all ccc.Nack
 	for ; psn != p.next; psn++ {
-		k := p.at(psn)
-		if k.fate != fateFlight || k.control {
-			continue
+		if k := p.at(psn); k.fate == fateFlight && !k.control {
+			all.Packets, all.Size = all.Packets+1, all.Size+k.size
 		}
-		if len(heard) == 0 || heard[0].kind != heardNACK || heard[0].nack.Size != k.size || heard[0].nack.Entropy != k.entropy {
-			return false
-		}
-		heard = heard[1:]
 	}
-	return true
+	if all.Packets == 0 {
+		return true
+	}
+	return len(s.heard) > 0 && s.heard[0].kind == heardNACK && s.heard[0].nack.Packets == all.Packets && s.heard[0].nack.Size == all.Size
 }
 
 // findLost finds the packet that a context has heard of as lost: one that is like
@@ -431,14 +429,13 @@ func (s *faultShadow) goneFrom(p *shadowPDC, psn pds.PSN, h *heardEvent) bool {
 // follows has been taken out of flight as well.
 func (s *faultShadow) findLost(c *shadowContext, h *heardEvent, any bool, on pdc.Handle) (in *shadowPDC, at pds.PSN) {
 	first := int64(math.MaxInt64)
-	size, entropy := h.loss.Size+h.nack.Size, h.loss.Entropy|h.nack.Entropy
 	for _, p := range s.pdcs {
 		if p == nil || p.ctx != c || on != 0 && p.h != on {
 			continue
 		}
 		for psn := p.base; psn != p.next; psn++ {
 			k := p.at(psn)
-			if k.fate != fateFlight || k.control || k.size != size || k.entropy != entropy || !s.goneFrom(p, psn, h) {
+			if k.fate != fateFlight || k.control || h.kind == heardLoss && (k.size != h.loss.Size || k.entropy != h.loss.Entropy) || !s.goneFrom(p, psn, h) {
 				continue
 			}
 			due := k.sentAt + min(faultRTO<<min(k.rtos, 30), 8_000_000*us)

@@ -338,18 +338,16 @@ func (rec *recovery) goBack(now int64, p *PDC, off uint32, n *pds.Nack) error {
 	return nil
 }
 
-// rewind queues every packet from off on that has not arrived, to go at that time.
+// rewind queues every packet from off on that has not arrived, to go at that time. Congestion
+// control hears of all of them at once: a window of them may not cost as much as so many packets.
 func (s *source) rewind(now int64, p *PDC, off uint32, at int64, n *pds.Nack) {
-	for {
-		var ok bool
-		if off, ok = p.tx.find(s.mem, off, standingOut); !ok {
-			return
-		}
-		if !p.tx.hasArrived(s.mem, off) {
-			s.takeBack(now, p, off, at, n)
-		}
-		off++
+	lost := p.tx.enqueueFrom(s.mem, off, now, at)
+	if lost.Packets == 0 {
+		return
 	}
+	lost.CE, lost.NoPDC = n.Flags&pds.FlagM != 0, n.SPDCID == 0
+	s.cc.OnNACK(ccc.Handle(p.handle), now, lost)
+	s.sched.release(p)
 }
 
 // renumber starts all over at another PSN, which the target has demanded. It does so once in

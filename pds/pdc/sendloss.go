@@ -3,6 +3,7 @@ package pdc
 import (
 	"math/bits"
 
+	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/pds"
 )
@@ -25,6 +26,31 @@ func (w *sendWindow) enqueue(m *memory, off uint32, at int64) lost {
 	w.queued++
 	m.postpone(r, i, at)
 	*w.rtxAt(m) = min(*w.rtxAt(m), at)
+	return l
+}
+
+// enqueueFrom is enqueue for all packets from off on that have not arrived and do not wait
+// already, and returns those that congestion control has in flight. What is to go at once and
+// has no time of its own yet needs none: then most records are only read.
+func (w *sendWindow) enqueueFrom(m *memory, off uint32, now, at int64) (l ccc.Nack) {
+	for int32(w.next-off) > 0 {
+		r, mask, next := w.span(m, off, w.next)
+		set := mask &^ (r.released | r.queued | r.acked)
+		packets, size := m.weigh(r, set&r.flight)
+		l.Packets, l.Size = l.Packets+packets, l.Size+size
+		r.flight &^= set
+		r.queued |= set
+		w.queued += uint16(bits.OnesCount64(set))
+		for b := set; b != 0; b &= b - 1 {
+			if i := uint32(bits.TrailingZeros64(b)); at > now || m.due(0, r, i) > now {
+				m.postpone(r, i, at)
+			}
+		}
+		if set != 0 {
+			*w.rtxAt(m) = min(*w.rtxAt(m), at)
+		}
+		off = next
+	}
 	return l
 }
 
