@@ -33,6 +33,8 @@ func destination(conn uint32) end { return end(conn << 1) }
 
 func (e end) conn() uint32 { return uint32(e >> 1) }
 
+func (e end) isSource() bool { return e&1 != 0 }
+
 // A packet is what every hop needs of one: 16 bytes, so that the packets of a
 // large fabric stay in the cache. The rest is in detail.
 type packet struct {

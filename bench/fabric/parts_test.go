@@ -38,6 +38,15 @@ func shuffled(hosts int, size int64) *Matrix {
 	return m
 }
 
+// crowd is a matrix in which all other hosts send to each of the first four at once.
+func crowd(hosts int, size int64) *Matrix {
+	m := &Matrix{Nodes: hosts}
+	for i := 4; i < hosts; i++ {
+		m.Flows = append(m.Flows, Flow{Src: i, Dst: i % 4, Size: size})
+	}
+	return m
+}
+
 // dividedRuns are fabrics that are simulated in parts.
 func dividedRuns() map[string]Config {
 	trees := shuffled(432, 12_000)
@@ -53,6 +62,7 @@ func dividedRuns() map[string]Config {
 		"credit":   {Matrix: shuffled(256, 12_000), Topology: leaves, Control: ccc.ControlRCCC},
 		"htsim":    {Matrix: trees, Rules: RulesHTSim},
 		"dropping": {Matrix: trees, NoTrim: true},
+		"requests": {Matrix: crowd(256, 40_000), Topology: leaves, Control: ccc.ControlRCCC, NoTrim: true, Rules: RulesHTSim, Queue: &Queue{Limit: Packets(4)}},
 		"faults":   {Matrix: trees, Loss: 0.01, Reorder: 0.02},
 		"dead":     {Matrix: &dead, SlowLinks: 5, NoTrim: true},
 		"pauses":   {Matrix: shuffled(256, 12_000), Topology: leaves, PFC: &switchq.PFCConfig{XOff: 8 * 4150, XOn: 4 * 4150, Pause: 3000}, Mode: ccc.ModeOff},

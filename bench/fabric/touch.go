@@ -164,7 +164,7 @@ func (s *sim) touchThird(b *batch) {
 func (s *sim) touchReceived(pkt uint32) uint64 {
 	p := &s.pool.pkts[pkt]
 	sum := uint64(s.pool.details[pkt].psn)
-	if p.flags&flagAnswer != 0 {
+	if p.to.isSource() {
 		return sum + s.touchSender(p.to.conn())
 	}
 	return sum + uint64(s.receivers[p.to.conn()].cack)
@@ -191,7 +191,7 @@ func (s *sim) touchSender(conn uint32) uint64 {
 func (s *sim) touchRecords(pkt uint32) uint64 {
 	p, psn := &s.pool.pkts[pkt], s.pool.details[pkt].psn
 	conn := p.to.conn()
-	if p.flags&flagAnswer == 0 {
+	if !p.to.isSource() {
 		r := &s.receivers[conn]
 		return s.bitmap(r)[psn&r.mask/64]
 	}
