@@ -53,7 +53,9 @@ func TestTapSeesWhatPasses(t *testing.T) {
 				n.read(mode, 9*netMTU)
 			}
 			n.begin(n.ends[0].e.Atomic, ses.ModeRUD, make([]byte, 8))
-			n.run(func() bool { return len(n.ends[0].events) == 7 && n.ends[0].e.Usage().PDCs == 0 && n.ends[1].e.Usage().PDCs == 0 })
+			n.run(func() bool {
+				return len(n.ends[0].events) == 7 && n.ends[0].e.Usage().PDCs == 0 && n.ends[1].e.Usage().PDCs == 0
+			})
 			require.Greater(t, len(sent), 60)
 			if name == "failing" { // which is told to the tap twice: as it would have been, and as it is
 				for p := range came {
