@@ -24,11 +24,11 @@ type loop struct {
 	now  int64
 }
 
-func newLoop(t testing.TB) *loop {
+func newLoop(t testing.TB, tap func(int64, bool, uetcc.Datagram)) *loop {
 	l := &loop{buf: [2][]byte{make([]byte, 0, 8192), make([]byte, 0, 8192)}}
 	for i := range l.ends {
 		l.ends[i] = newEnd(t, uetcc.Config{Address: netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)}), MTU: netMTU, Contexts: 4, Messages: 64,
-			Answers: 64, PDCs: pdc.TableConfig{General: 8}, Seed: 3, Target: ses.TargetConfig{AtomicOps: 1, AtomicTypes: 1 << ses.TypeUint64}})
+			Answers: 64, PDCs: pdc.TableConfig{General: 8}, Seed: 3, Tap: tap, Target: ses.TargetConfig{AtomicOps: 1, AtomicTypes: 1 << ses.TypeUint64}})
 		n := network{t: t}
 		n.open(&netEnd{e: l.ends[i]})
 	}
@@ -79,9 +79,20 @@ func (l *loop) deliver(from int) {
 	l.ends[1-from].Receive(l.now, &l.back, &l.out, &l.r)
 }
 
-// Sending, receiving, acknowledging and completing allocate nothing.
+// Sending, receiving, acknowledging and completing allocate nothing, with and without a tap.
 func TestEndpointAllocatesNothing(t *testing.T) {
-	l := newLoop(t)
+	seen := 0
+	for name, tap := range map[string]func(int64, bool, uetcc.Datagram){
+		"untapped": nil,
+		"tapped":   func(_ int64, _ bool, d uetcc.Datagram) { seen += len(d.Packet) },
+	} {
+		t.Run(name, func(t *testing.T) { allocatesNothing(t, tap) })
+	}
+	require.NotZero(t, seen)
+}
+
+func allocatesNothing(t *testing.T, tap func(int64, bool, uetcc.Datagram)) {
+	l := newLoop(t, tap)
 	e := l.ends[0]
 	to := uetcc.Destination{Address: netip.MustParseAddr("10.0.0.2"), Job: 1}
 	done := func(h uetcc.Handle, err error) {

@@ -166,7 +166,9 @@ func (s *source) pumpAnswers(now int64, f *flow) {
 // Errors: ses.ErrStale when nothing waits for it, or its PDC has ended; ses.ErrRange when
 // data has another length; pdc.ErrShortBuffer.
 func (e *Endpoint) Answer(now int64, id AnswerID, data []byte, reply *Datagram) error {
-	now = e.clock.read(now)
+	if !e.clock.even(now) {
+		return e.answerOdd(now, id, data, reply)
+	}
 	a := e.source.answers.find(id)
 	switch {
 	case a == nil || !a.owed:
@@ -188,7 +190,9 @@ func (e *Endpoint) Answer(now int64, id AnswerID, data []byte, reply *Datagram) 
 // and then brings the reason in place of the data. The errors are those of Answer;
 // [ses.ErrRange] means that code is not one of a failure, or wider than its 6 bits.
 func (e *Endpoint) Refuse(now int64, id AnswerID, code ses.ReturnCode, reply *Datagram) error {
-	now = e.clock.read(now)
+	if !e.clock.even(now) {
+		return e.refuseOdd(now, id, code, reply)
+	}
 	a := e.source.answers.find(id)
 	if a == nil || !a.owed && reply.Payload.Answer != id {
 		return ses.ErrStale

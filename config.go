@@ -111,6 +111,12 @@ type Config struct {
 	// posts no buffer stands still (default: 60 s).
 	MessageTimeout int64
 
+	// Tap, if not nil, is shown each packet: those that come before they are looked at, then those
+	// that have to be sent, in the order of their batch; sent says which. What [Endpoint.Refuse] and
+	// [Endpoint.Fail] write again is shown again. The datagram is the caller's: nothing of it may
+	// be kept or changed. Without a Tap no packet costs an instruction more.
+	Tap func(now int64, sent bool, d Datagram)
+
 	ControlTC uint8 // traffic class of acknowledgements and control packets, except probes that look for losses
 	AnswerTC  uint8 // of what peers have this side send: data of RUD and ROD reads, reads of rendezvous, ready to restart
 
@@ -190,7 +196,9 @@ func NewEndpoint(c Config) (*Endpoint, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	e := &Endpoint{local: pdc.AddrFrom(c.Address), mtu: int64(c.MTU), clock: clock{last: max(c.Now, 0)}}
+	e := &Endpoint{local: pdc.AddrFrom(c.Address), mtu: int64(c.MTU), tap: c.Tap}
+	e.clock = clock{last: max(c.Now, 0), tapped: c.Tap != nil}
+	e.clock.end()
 	err := e.newSES(&c)
 	if err == nil {
 		err = e.newPDS(&c)

@@ -33,6 +33,7 @@ type Endpoint struct {
 	loader loader
 
 	clock    clock
+	tap      func(now int64, sent bool, d Datagram)
 	local    pdc.Addr
 	mtu      int64
 	replyMax int

@@ -20,7 +20,9 @@ const few = 4
 // for what nearly all packets of a busy sender are: acknowledgements in the middle of a
 // message, on a PDC that waited for room in its window.
 func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []Datagram) int {
-	now = e.clock.read(now)
+	if !e.clock.even(now) {
+		return e.exchangeOdd(now, in, reply, r, out)
+	}
 	if a := longEnough(in, reply); a != nil && a.Plain() {
 		if e.loader.prefetched--; e.loader.prefetched < 0 {
 			e.loader.prefetchACK(a[:])
@@ -46,7 +48,9 @@ func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []D
 // with [Endpoint.Prefetch]. Of the requests on a PDC [Endpoint.Fail] is for the last of the
 // batch alone.
 func (e *Endpoint) ExchangeBatch(now int64, in, reply []Datagram, r []Received, out []Datagram) (n int) {
-	now = e.clock.read(now)
+	if !e.clock.even(now) {
+		return e.exchangeBatchOdd(now, in, reply, r, out)
+	}
 	reply, r = reply[:len(in)], r[:len(in)]
 	for i, ahead := 0, 0; i < len(in); {
 		if i >= ahead {

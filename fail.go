@@ -24,7 +24,9 @@ import (
 // pdc.ErrStale the initiator does not hear of it, since the PDC has ended or the call came
 // too late.
 func (e *Endpoint) Fail(now int64, in, reply *Datagram, r *Received) error {
-	now = e.clock.read(now)
+	if !e.clock.even(now) {
+		return e.failOdd(now, in, reply, r)
+	}
 	switch {
 	case r.Action != ses.ActionPlace && r.Action != ses.ActionAtomic && reply.Payload.Length == 0 || r.Answer != 0:
 		return ses.ErrStale

@@ -85,7 +85,10 @@ type plainRequest struct {
 // send. Its Payload is set only for a RUDI read, whose data it carries. Its Entropy is left
 // to the caller: any path will do.
 func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
-	now = e.clock.read(now)
+	if !e.clock.even(now) {
+		e.receiveOdd(now, in, reply, r)
+		return
+	}
 	if len(in.Packet) < standardCCLen { // no request, or one with three bytes of data at most
 		if len(in.Packet) > 0 && pds.Type(in.Packet[0]>>3) == pds.TypeACKCC {
 			e.receiveACK(now, in, reply, r)

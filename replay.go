@@ -17,7 +17,9 @@ import (
 // free what it may have lacked. Whatever comes behind a packet that waits here waits too,
 // so a late call does not change the order.
 func (e *Endpoint) Replay(now int64, buffers []Datagram, reply *Datagram, r *Received) (buffer int) {
-	now = e.clock.read(now)
+	if !e.clock.even(now) {
+		return e.replayOdd(now, buffers, reply, r)
+	}
 	if !prepare(reply, r) {
 		return 0
 	}

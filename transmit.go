@@ -21,7 +21,9 @@ func (e *Endpoint) Transmit(now int64, out *Datagram) bool {
 // TransmitBatch is Transmit for as many packets as may go, up to len(out), and returns their
 // number. It costs less for each, most of all where a PDC sends several in a row.
 func (e *Endpoint) TransmitBatch(now int64, out []Datagram) (n int) {
-	now = e.clock.read(now)
+	if !e.clock.even(now) {
+		return e.transmitBatchOdd(now, out)
+	}
 	for n < len(out) {
 		k := 0
 		if e.credit == nil {

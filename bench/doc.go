@@ -17,6 +17,7 @@
 // Beside it: bench/fabric simulates a fabric, bench/goal reads what applications do on one,
 // bench/hol and bench/iblink a part of one; bench/uetpcap writes and prints captures;
 // bench/uetsim (around the library bench/uetsim/sim), bench/uetperf and bench/report are
-// commands. Modules of their own are bench/peers, with other ways to do the same, and
-// bench/uetsweep, a command that runs bench/uetsim many times and compares.
+// commands. Modules of their own are bench/peers, with other ways to do the same,
+// bench/uetsweep, a command that runs bench/uetsim many times and compares, and bench/dissector, which
+// writes a dissector for Wireshark.
 package bench

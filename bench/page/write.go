@@ -3,12 +3,10 @@ package page
 import (
 	_ "embed"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"html/template"
 	"io"
-	"os"
-	"path/filepath"
+
+	"github.com/uetcc/uetcc/bench/internal/cli"
 )
 
 //go:embed page.css
@@ -52,36 +50,10 @@ func (p *Page) Write(w io.Writer) error {
 
 // WriteFile writes the page to a file, which is there when it is whole, or to a device. An error
 // leaves what was there.
-func (p *Page) WriteFile(path string) (err error) {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		if err != nil {
-			return err
-		}
-		return errors.Join(p.Write(f), f.Close())
-	}
-	name := fmt.Sprintf("%s.%d.tmp", path, os.Getpid())
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+func (p *Page) WriteFile(path string) error {
+	f, err := cli.Create(path)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(p.Write(f), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(name))
-	}
-	return os.Rename(name, path)
-}
-
-// CheckPath says early what would keep [Page.WriteFile] from writing: nil also for an empty path.
-func CheckPath(path string) error {
-	if path == "" {
-		return nil
-	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return fmt.Errorf("%s is a folder, want the name of a file", path)
-	}
-	_, err := os.Stat(filepath.Dir(path))
-	return err
+	return f.Settle(p.Write(f))
 }

@@ -3,12 +3,36 @@ package uetpcap_test
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"net/netip"
 	"os"
 
+	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/bench/uetpcap"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/frame"
 )
+
+// What an endpoint sends, as a capture that Wireshark opens.
+func ExampleWriter_Tap() {
+	var file bytes.Buffer
+	w, _ := uetpcap.NewWriter(&file)
+	e, err := uetcc.NewEndpoint(uetcc.Config{Address: netip.MustParseAddr("10.0.0.1"), Tap: w.Tap})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, _ = e.Write(0, &uetcc.Message{To: uetcc.Destination{Address: netip.MustParseAddr("10.0.0.2")}, Length: 5000})
+	out := uetcc.Datagram{Packet: make([]byte, 0, uetcc.HeaderMax)}
+	for e.Transmit(1000, &out) {
+	}
+	fmt.Println(w.Err())
+	n, err := uetpcap.Print(io.Discard, &file, &frame.Parser{})
+	fmt.Println(n.UET, "of", n.All, "packets,", n.Illegal, "illegal", err)
+	// Output:
+	// <nil>
+	// 2 of 2 packets, 0 illegal <nil>
+}
 
 // A capture as lines of JSON, for other programs.
 func ExamplePrintJSON() {

@@ -13,6 +13,7 @@ import (
 	"github.com/gopacket/gopacket/layers"
 	"github.com/gopacket/gopacket/pcapgo"
 
+	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/frame"
 )
@@ -33,6 +34,7 @@ type Writer struct {
 	pcap  *pcapgo.Writer
 	frame []byte
 	zero  [maxPayload]byte
+	err   error // of Tap
 }
 
 // NewWriter writes the head of a capture file to w.
@@ -69,6 +71,34 @@ func (w *Writer) WriteData(now int64, f *frame.Frame, data []byte) error {
 		}
 		w.frame = trim(w.frame, left)
 	}
+	return w.store(now)
+}
+
+// Tap writes what an endpoint sends and takes in, so that it can be the Tap of a [uetcc.Config]:
+// between the addresses that the endpoint knows, over UDP, with d.TC for a code point and zeros
+// for the data that the caller of the endpoint appends. [Writer.Err] has the first error.
+func (w *Writer) Tap(now int64, sent bool, d uetcc.Datagram) {
+	if w.err != nil {
+		return
+	}
+	if d.Payload.Length > maxPayload {
+		w.err = ErrPayload
+		return
+	}
+	f, ecn := frame.Frame{Src: d.Src.Netip().As16(), Dst: d.Dst.Netip().As16()}, pds.ECNECT0
+	if d.CE {
+		ecn = pds.ECNCE
+	}
+	f.TOS, f.Entropy = pds.TOS(pds.DSCP(d.TC), ecn), d.Entropy
+	w.frame = f.Wrap(w.frame[:0], d.Packet, w.zero[:d.Payload.Length])
+	w.err = w.store(now)
+}
+
+// Err is why [Writer.Tap] has stopped writing, nil while it has not.
+func (w *Writer) Err() error { return w.err }
+
+// store appends w.frame to the file.
+func (w *Writer) store(now int64) error {
 	kept := w.frame[:min(len(w.frame), snapLen)]
 	info := gopacket.CaptureInfo{Timestamp: time.Unix(0, now), CaptureLength: len(kept), Length: len(w.frame)}
 	if err := w.pcap.WritePacket(info, kept); err != nil {

@@ -26,6 +26,9 @@ func (o *options) node() node.Options {
 	return node.Options{
 		MTU: int(o.mtu), Paths: o.paths, Shards: o.shards, Peers: 256,
 		Endpoint: func(c *uetcc.Config) {
+			if o.capture != nil {
+				c.Tap = o.capture.now
+			}
 			control := controls[o.cc]
 			c.CC.Control, c.CC.Mode = control.control, control.mode
 			if o.rate > 0 {

@@ -34,6 +34,7 @@ type hostConfig struct {
 	cwnd    int64  // first window, bytes; 0: the largest
 	paths   int    // UDP source ports, a power of two
 	port    uint16 // UDP port of the peers
+	tap     func(now int64, sent bool, d uetcc.Datagram)
 }
 
 // patience is how much longer than eight round trips an endpoint waits for an answer: what
@@ -55,8 +56,8 @@ func (c *hostConfig) endpoint(address netip.Addr) uetcc.Config {
 			Entropy: ccc.EntropyConfig{Values: c.paths},
 			Control: c.control, Mode: c.mode,
 		},
-		ControlTC: controlDSCP,
-		Contexts:  64, Messages: 64, PDCs: pdc.TableConfig{General: 64},
+		ControlTC: controlDSCP, Tap: c.tap,
+		Contexts: 64, Messages: 64, PDCs: pdc.TableConfig{General: 64},
 	}
 }
 

@@ -10,6 +10,9 @@
 // -html FILE leaves a page of pictures with any of them: queue, marks, windows, round trips, rates and why senders
 // waited with the bottleneck; rates and times of messages with -connect, the rate with -listen, and the medians of -compare.
 //
+// -pcap FILE leaves the packets of an end, headers and the first of the data, without a privilege. Over a port of
+// the user's choice addresses are those of package hw/node, which have the port in them.
+//
 // With -listen and -connect each end is a node of package hw/node, which says what its defaults are and how addresses
 // and ports go together. -i says each second what has moved. An interrupt or SIGTERM ends it with the summary.
 //

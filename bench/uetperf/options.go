@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/uetcc/uetcc/bench/internal/cli"
-	"github.com/uetcc/uetcc/bench/page"
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/pds"
 )
@@ -40,6 +39,7 @@ type options struct {
 	interval time.Duration
 	json     bool
 	html     string
+	pcap     string
 	compare  string
 	rounds   int
 
@@ -49,6 +49,8 @@ type options struct {
 	limit      int64
 	six        bool
 	seed       uint64
+
+	capture *capture // what -pcap names, nil if nothing
 
 	args  []string
 	flags [][2]string // all, with their values
@@ -69,6 +71,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	f.DurationVar(&o.interval, "i", time.Second, "say what has moved in each such time; 0: only in the end")
 	f.BoolVar(&o.json, "json", false, "print lines of JSON")
 	f.StringVar(&o.html, "html", "", "write a page with pictures of the run to this file, for a browser")
+	f.StringVar(&o.pcap, "pcap", "", "write the packets of this end to this file, for Wireshark; those of the target, if the bottleneck is here")
 	f.StringVar(&o.compare, "compare", "", "run beside others in alternating rounds on loopback, each end a process: some of tcp,quic,kcp.\n"+
 		"The last two are built first, and need the repository")
 	f.IntVar(&o.rounds, "rounds", 5, "of -compare")
@@ -99,7 +102,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	}
 	o.fill()
 	f.VisitAll(func(g *flag.Flag) { o.flags = append(o.flags, [2]string{g.Name, g.Value.String()}) })
-	return o, cmp.Or(page.CheckPath(o.html), o.check(f))
+	return o, cmp.Or(cli.Apart([]string{"-html", "-pcap"}, []string{o.html, o.pcap}), cli.CheckPath(o.html), cli.CheckPath(o.pcap), o.check(f))
 }
 
 // uetPort is the default.
@@ -128,6 +131,8 @@ func (o *options) check(f *flag.FlagSet) error {
 		return errors.New("-listen, -connect and -compare exclude each other")
 	case o.proto != "uet" && o.proto != "tcp":
 		return fmt.Errorf("-proto %q, want uet or tcp", o.proto)
+	case o.pcap != "" && (o.compare != "" || o.proto == "tcp"):
+		return errors.New("-pcap goes with UET of this process: neither with -compare nor with -proto tcp")
 	case o.proto == "tcp" && o.reverse:
 		return errors.New("-R goes with -proto uet")
 	case o.misplaced(f) != nil:

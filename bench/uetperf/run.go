@@ -42,6 +42,12 @@ func (o *options) run(stdout io.Writer) (code int, err error) {
 		case <-over:
 		}
 	}()
+	if o.pcap != "" {
+		if o.capture, err = newCapture(o.pcap); err != nil {
+			return 0, err
+		}
+		defer func() { err = o.capture.end(err) }()
+	}
 	if o.isSelf() {
 		return o.printSelf(stdout, stop)
 	}

@@ -116,6 +116,9 @@ func (o *options) newNetwork(c *relayConfig, s *sites) (n *network, err error) {
 func (o *options) addTarget(n *network, s *sites) error {
 	config := o.host()
 	config.port = n.relay.ports[0].Local().Port()
+	if o.capture != nil {
+		config.tap = o.capture.packets.Tap
+	}
 	memory := make([]byte, int64(o.senders*o.depth)*o.message)
 	return s.at(0, func() (err error) {
 		if n.target, err = newHost(&config, netip.AddrPortFrom(s.target, 0), memory); err != nil {

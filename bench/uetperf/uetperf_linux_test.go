@@ -5,15 +5,19 @@ import (
 	"io"
 	"math"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/uetcc/uetcc/bench/uetpcap"
 	"github.com/uetcc/uetcc/hw/port"
 	"github.com/uetcc/uetcc/hw/switchq"
 	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/frame"
 )
 
 // runRelay runs the command's default, both ends and the bottleneck.
@@ -236,4 +240,22 @@ func TestHistogramQuantiles(t *testing.T) {
 	require.Equal(t, one.min, one.quantile(0.99), "no quantile is below the least")
 	h.add(-5)
 	require.Zero(t, h.min)
+}
+
+// A capture has the packets that the target has seen, marks and all, and what it has sent.
+func TestCapture(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "target.pcap")
+	var out, errs bytes.Buffer
+	require.Zero(t, run([]string{"-bytes", "2097152", "-pcap", file}, &out, &errs), errs.String())
+	f, err := os.Open(file)
+	require.NoError(t, err)
+	defer f.Close()
+	var lines bytes.Buffer
+	n, err := uetpcap.Print(&lines, f, &frame.Parser{})
+	require.NoError(t, err)
+	require.Zero(t, n.Illegal+n.Malformed+n.Fragments)
+	require.Equal(t, n.All, n.UET)
+	for text, least := range map[string]int{"> 127.0.1.2 ": 512, "127.0.1.2 > ": 512, " CE ": 1} {
+		require.GreaterOrEqual(t, strings.Count(lines.String(), text), least, text)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 
 	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/hw/port"
 	"github.com/uetcc/uetcc/pds/pdc"
 )
@@ -52,4 +53,26 @@ func (n *Node) Look(peer netip.AddrPort, f func(now int64, e *uetcc.Endpoint)) e
 	defer s.mu.Unlock()
 	f(n.now(), s.ep)
 	return nil
+}
+
+// Contexts calls f with the peer and the state of each congestion control context that has a PDC, shard by
+// shard. f must not block, nor call methods of the node.
+func (n *Node) Contexts(f func(peer netip.AddrPort, s ccc.Snapshot)) {
+	for _, s := range n.shards {
+		s.contexts(f)
+	}
+}
+
+func (s *shard) contexts(f func(peer netip.AddrPort, s ccc.Snapshot)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var view ccc.View
+	seen := map[ccc.Handle]bool{0: true} // a target that has sent no data has none
+	for h := range s.ep.PDS().All() {
+		p, _ := s.ep.PDS().PDC(h)
+		if !seen[p.Context] && s.ep.CC().Refresh(p.Context, &view) {
+			seen[p.Context] = true
+			f(s.node.scheme.peer(p.Peer), view.Snapshot())
+		}
+	}
 }

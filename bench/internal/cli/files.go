@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,6 +27,51 @@ func sameFile(a, b string) bool {
 		return x.Mode().IsRegular() && os.SameFile(x, y)
 	}
 	return realPath(a) == realPath(b)
+}
+
+// A File is written beside its path and moved there by Settle, so that what has the name is never a
+// part. A device or a pipe is written to directly.
+type File struct {
+	*os.File
+	path string // "": it is there already
+}
+
+// Create makes a File for a path.
+func Create(path string) (*File, error) {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		return &File{f, ""}, err
+	}
+	f, err := os.OpenFile(fmt.Sprintf("%s.%d.tmp", path, os.Getpid()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	return &File{f, path}, err
+}
+
+// Settle closes f and gives it its name. After an error, which it returns, it removes f instead, and
+// leaves what was there.
+func (f *File) Settle(err error) error {
+	err = errors.Join(err, f.Close())
+	switch {
+	case f.path == "":
+		return err
+	case err != nil:
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return os.Rename(f.Name(), f.path)
+}
+
+// CheckPath says early what would keep Create from making a file: nil also for an empty path.
+func CheckPath(path string) error {
+	if path == "" {
+		return nil
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("%s is a folder, want the name of a file", path)
+	}
+	_, err := os.Stat(filepath.Dir(path))
+	return err
 }
 
 // realPath is the path of a file that need not be there, without links on the way to it.

@@ -15,7 +15,6 @@ import (
 
 	"github.com/uetcc/uetcc/bench/fabric"
 	"github.com/uetcc/uetcc/bench/internal/cli"
-	"github.com/uetcc/uetcc/bench/page"
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/hw/link"
 )
@@ -145,7 +144,7 @@ func (o *options) check(f *flag.FlagSet) error {
 		return fmt.Errorf("-recv-done %q, want acked or arrived", o.recvDone)
 	}
 	return cmp.Or(
-		page.CheckPath(o.html),
+		cli.CheckPath(o.html),
 		cli.Apart([]string{"-matrix", "-goal", "-topo", "-pcap", "-trace", "-html", "-qlog", "-perfetto", "-flows", "-series", "-cpuprofile"},
 			[]string{o.matrix, o.goal, o.topo, o.pcap.path, o.traces.path, o.html, o.qlog.path, o.perfetto.path, o.flows.path, o.series.path, o.profile.path}),
 		cli.Range("-speed", o.speed, 0.001, 35_000, "Gb/s"),

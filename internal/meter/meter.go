@@ -1,0 +1,151 @@
+// Package meter is what exporters of a node's counters have in common: the list of metrics, and their
+// values now.
+package meter
+
+import (
+	"net/netip"
+	"reflect"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/hw/node"
+	"github.com/uetcc/uetcc/hw/port"
+	"github.com/uetcc/uetcc/pds/pdc"
+)
+
+// A Metric is a number of a node over time.
+type Metric struct {
+	Group, Name string // in snake_case, as in pds and resent
+	Unit        string // "By", "s" or "1", as UCUM has them
+	Counter     bool   // the number never goes back; else a gauge
+	Label       string // what several values of the metric differ by: "state", "reason"; "": there is one value
+	Help        string
+}
+
+// A Point is a value of a metric.
+type Point struct {
+	Metric
+	Value float64
+	Is    string // the label's value
+}
+
+// Metrics are all that [Meter.Read] tells, in the same order each time.
+func Metrics() (all []Metric) {
+	for _, g := range groups {
+		for f := range fields(reflect.TypeOf(g.of)) {
+			all = append(all, g.metric(f))
+		}
+	}
+	for i := range contextMetrics {
+		all = append(all, contextMetrics[i].Metric)
+	}
+	return all
+}
+
+// A group is a structure of counters.
+type group struct {
+	of      any
+	name    string
+	counter bool
+}
+
+var groups = []group{
+	{node.Stats{}, "node", true}, {port.Stats{}, "port", true}, {uetcc.Stats{}, "endpoint", true},
+	{pdc.Stats{}, "pds", true}, {uetcc.Usage{}, "usage", false},
+}
+
+func (g *group) metric(f reflect.StructField) Metric {
+	m := Metric{
+		Group: g.name, Name: snake(f.Name), Unit: "1", Counter: g.counter,
+		Help: "Field " + f.Name + " of " + reflect.TypeOf(g.of).String() + ", all shards together.",
+	}
+	if strings.HasSuffix(f.Name, "Bytes") {
+		m.Unit = "By"
+	}
+	return m
+}
+
+// fields are those of a structure that count.
+func fields(t reflect.Type) func(yield func(reflect.StructField) bool) {
+	return func(yield func(reflect.StructField) bool) {
+		for i := range t.NumField() {
+			if f := t.Field(i); (f.Type.Kind() == reflect.Uint64 || f.Type.Kind() == reflect.Int) && !yield(f) {
+				return
+			}
+		}
+	}
+}
+
+// snake is a Go name in snake_case: SentBytes is sent_bytes, NACKs is nacks.
+func snake(name string) string {
+	var b strings.Builder
+	before := 'A'
+	for i, c := range name {
+		if i > 0 && unicode.IsUpper(c) && unicode.IsLower(before) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(c))
+		before = c
+	}
+	return b.String()
+}
+
+// A Meter reads the metrics of a node. Any goroutine may call it.
+type Meter struct {
+	node *node.Node
+
+	mu    sync.Mutex // guards all below
+	last  map[contextKey]ccc.Snapshot
+	total ccc.Snapshot // counters of all contexts there have been
+}
+
+// A contextKey names a context for its life.
+type contextKey struct {
+	peer   netip.AddrPort
+	handle ccc.Handle
+}
+
+// New makes the meter of a node.
+func New(n *node.Node) *Meter { return &Meter{node: n, last: map[contextKey]ccc.Snapshot{}} }
+
+// Read calls f with each value: of a metric with a label one for each value of the label. What a context
+// counts between the last Read and its end is lost.
+func (m *Meter) Read(f func(Point)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := m.node.Stats()
+	sums := [...]map[string]float64{{}, {}, {}, {}, {}}
+	add(sums[0], all)
+	add(sums[1], all.Port)
+	for _, e := range all.Endpoints {
+		add(sums[2], e.Endpoint)
+		add(sums[3], e.PDS)
+		add(sums[4], e.Usage)
+	}
+	for i := range groups {
+		g := &groups[i]
+		for x := range fields(reflect.TypeOf(g.of)) {
+			f(Point{Metric: g.metric(x), Value: sums[i][x.Name]})
+		}
+	}
+	now := m.look()
+	for i := range contextMetrics {
+		x := &contextMetrics[i]
+		x.read(now, func(is string, v float64) { f(Point{x.Metric, v, is}) })
+	}
+}
+
+// add adds the fields of a structure that count to sums.
+func add(sums map[string]float64, of any) {
+	v := reflect.ValueOf(of)
+	for f := range fields(v.Type()) {
+		if x := v.FieldByIndex(f.Index); x.CanUint() {
+			sums[f.Name] += float64(x.Uint())
+		} else {
+			sums[f.Name] += float64(x.Int())
+		}
+	}
+}
