@@ -33,9 +33,11 @@ func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []D
 			}
 			return n
 		}
-		e.loader.prefetched++ // Receive counts it
+		prepare(reply, r)
+		e.takeACK(now, a, in, r)
+	} else {
+		e.Receive(now, in, reply, r)
 	}
-	e.Receive(now, in, reply, r)
 	return e.TransmitBatch(now, out)
 }
 
@@ -56,7 +58,7 @@ func (e *Endpoint) ExchangeBatch(now int64, in, reply []Datagram, r []Received, 
 		switch {
 		case n == len(out):
 			e.Receive(now, &in[i], &reply[i], &r[i])
-		case i+1 < len(in) && samePDC(&in[i], &in[i+1]):
+		case i+1 < len(in) && sameMessage(&in[i], &in[i+1]):
 			k, sent = e.exchangeRun(now, in[i:], reply[i:], r[i:], out[n:])
 		default:
 			sent = e.Exchange(now, &in[i], &reply[i], &r[i], out[n:])
@@ -114,10 +116,11 @@ func longEnough(d, reply *Datagram) *pds.AckCCView {
 // the message and says how it went.
 func responseOf(d *Datagram) uint64 { return binary.BigEndian.Uint64(d.Packet[pds.AckCCLen:ackedLen]) }
 
-// samePDC reports whether two packets, if they are acknowledgements, are of one PDC.
-func samePDC(a, b *Datagram) bool {
-	return len(a.Packet) >= pds.AckLen && len(b.Packet) >= pds.AckLen &&
-		binary.LittleEndian.Uint32(a.Packet[8:]) == binary.LittleEndian.Uint32(b.Packet[8:])
+// sameMessage reports whether two packets, if they are acknowledgements, are of one PDC and for
+// one message.
+func sameMessage(a, b *Datagram) bool {
+	return len(a.Packet) >= ackedLen && len(b.Packet) >= ackedLen &&
+		binary.LittleEndian.Uint32(a.Packet[8:]) == binary.LittleEndian.Uint32(b.Packet[8:]) && responseOf(a) == responseOf(b)
 }
 
 // acknowledged says that a packet was an acknowledgement for p, of which nothing is left.
@@ -138,8 +141,11 @@ func (e *Endpoint) exchange(now int64, acks []*pds.AckCCView, in *Datagram, out 
 	}
 	f, run := &e.flows[id], &e.run
 	y := e.source.sender.Passing(Handle(f.sends), responseOf(in))
+	if y == nil {
+		return nil, 0
+	}
 	most := roomy(out[:min(len(out), max(int(f.ahead)-1, 0), pdc.RunMax)]) // the flow hands over others before it has none
-	if y == nil || most == 0 {
+	if most == 0 {
 		return nil, 0
 	}
 	first, end := y.Range()

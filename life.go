@@ -213,23 +213,31 @@ func (s *source) retryLater(now int64, rec *message) {
 // finish ends a message.
 func (s *source) finish(now int64, h Handle, ev *ses.Event) {
 	rec := s.message(h)
-	out := completion{message: h, cookie: ev.Cookie, peer: rec.peer, outcome: ev.Outcome}
-	if o := &out.outcome; rec.cause != pdc.CauseNone && o.Status != ses.StatusOK {
-		o.Status, o.Code, out.cause, out.nack = ses.StatusPDS, ses.RCNull, rec.cause, rec.nack
-	}
 	s.leave(now, rec, ev.Outcome.Status == ses.StatusOK)
 	s.retries.Cancel(uint32(h & 0xffff))
 	if rec.lent != 0 {
 		s.takeBack(rec)
 	}
-	errand := rec.flags&msgErrand != 0
-	*rec = message{}
-	if errand {
+	if rec.flags&msgErrand != 0 {
+		var out completion
+		rec.complete(&out, ev)
+		*rec = message{}
 		s.errands--
 		s.errandDone(now, ses.Handle(out.cookie), &out)
 		return
 	}
-	s.events.push(out)
+	rec.complete(s.events.push(), ev)
+	*rec = message{}
+}
+
+// complete writes how a message has ended to out.
+func (rec *message) complete(out *completion, ev *ses.Event) {
+	// Field by field: a literal would be built on the stack and copied.
+	out.message, out.cookie, out.peer, out.outcome = rec.handle, ev.Cookie, rec.peer, ev.Outcome
+	out.cause, out.nack, out.received, out.hasData, out.headerData = pdc.CauseNone, 0, false, false, 0
+	if o := &out.outcome; rec.cause != pdc.CauseNone && o.Status != ses.StatusOK {
+		o.Status, o.Code, out.cause, out.nack = ses.StatusPDS, ses.RCNull, rec.cause, rec.nack
+	}
 }
 
 // blame notes why a message fails, unless that is known.

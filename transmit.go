@@ -22,10 +22,18 @@ func (e *Endpoint) Transmit(now int64, out *Datagram) bool {
 // number. It costs less for each, most of all where a PDC sends several in a row.
 func (e *Endpoint) TransmitBatch(now int64, out []Datagram) (n int) {
 	now = e.clock.read(now)
-	for n < len(out) {
+	for room := 0; n < len(out); {
+		if e.credit == nil && e.idle() {
+			break
+		}
+		if n == room { // a run looks at no more
+			if room += roomy(out[n:min(len(out), n+pdc.RunMax)]); n == room {
+				break
+			}
+		}
 		k := 0
 		if e.credit == nil {
-			k = e.transmitRun(now, out[n:])
+			k = e.transmitRun(now, out[n:room])
 		}
 		if k == 0 {
 			if !e.transmitOne(now, &out[n]) {
@@ -75,8 +83,8 @@ func (e *Endpoint) transmitAny(now int64, out *Datagram, buf []byte) bool {
 	return e.source.mayRunErrand() && e.source.runErrands(now) && e.transmitOne(now, out)
 }
 
-// transmitRun gives several packets of the PDC whose turn it is, see
-// [pdc.FastPath.TransmitRun]. It returns how many.
+// transmitRun gives several packets of the PDC whose turn it is, see [pdc.FastPath.TransmitRun].
+// All of out, which is not empty, has room for the headers. It returns how many packets it gave.
 func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 	id, some := e.pds.Fast().NextSender()
 	if !some {
@@ -84,11 +92,7 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 	}
 	f, x := &e.flows[id], &e.run
 	// One packet stays unsent, so that the flow hands over others before it runs dry.
-	most := roomy(out[:min(len(out), max(int(f.ahead)-1, 1))])
-	if most == 0 {
-		return 0
-	}
-	p := e.pds.Fast().TransmitRun(now, most, x)
+	p := e.pds.Fast().TransmitRun(now, min(len(out), max(int(f.ahead)-1, 1)), x)
 	if p == nil {
 		return 0
 	}
