@@ -155,7 +155,8 @@ func (e *Endpoint) exchange(now int64, acks []*pds.AckCCView, in *Datagram, out 
 	}
 	y.Confirmed(acked)
 	n = int(run.N)
-	e.describeMiddles(out[:n], p, 0, y, uint32(run.Handle-uint64(first))*y.MTU())
+	h, _ := run.Handle(0)
+	e.describeMiddles(out[:n], p, 0, y, uint32(h-uint64(first))*y.MTU())
 	if f.sent(n) {
 		e.source.pump(now, f)
 	}

@@ -97,14 +97,14 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 		return 0
 	}
 	for k := uint32(0); k < x.N; {
-		h := ses.PacketHandle(x.Handle + uint64(k))
-		if y, at, left := e.source.sender.Middle(h); y != nil {
-			left = min(left, x.N-k)
+		h, alike := x.Handle(k)
+		if y, at, left := e.source.sender.Middle(ses.PacketHandle(h)); y != nil {
+			left = min(left, alike)
 			e.describeMiddles(out[k:][:left], p, k, y, at)
 			k += left
 			continue
 		}
-		e.describeEdge(&out[k], p, k)
+		e.describeEdge(&out[k], p, k, h)
 		k++
 	}
 	if n = int(x.N); f.sent(n) {
@@ -117,7 +117,8 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 // headers; first is the first one's offset in its message.
 func (e *Endpoint) describeMiddles(out []Datagram, p *pdc.PDC, k uint32, y *ses.Middle, first uint32) {
 	x, mtu := &e.run, y.MTU()
-	m := ses.PacketHandle(x.Handle).Message()
+	h, _ := x.Handle(k)
+	m := ses.PacketHandle(h).Message()
 	for i := range out {
 		d := &out[i]
 		buf := (*[HeaderMax]byte)(d.Packet[:HeaderMax])
@@ -144,14 +145,14 @@ func roomy(out []Datagram) int {
 	return len(out)
 }
 
-// describeEdge describes packet k of e.run where that is an answer's data, or the first or last
-// packet of a message.
-func (e *Endpoint) describeEdge(d *Datagram, p *pdc.PDC, k uint32) {
+// describeEdge describes packet k of e.run, of handle h, where that is an answer's data, or the
+// first or last packet of a message.
+func (e *Endpoint) describeEdge(d *Datagram, p *pdc.PDC, k uint32, h uint64) {
 	x, buf := &e.run, d.Packet[:HeaderMax]
 	d.Src, d.Dst, d.Size = e.local, p.Peer(), int64(x.Size)
 	d.Entropy, d.TC, d.Retx = x.Entropy[k%pdc.RunMax], p.TC(), false
 	x.PutHeader((*[pds.RequestLen]byte)(buf), k)
-	if h := x.Handle + uint64(k); isAnswer(h) {
+	if isAnswer(h) {
 		e.source.describeAnswer(d, buf, pds.RequestLen, AnswerID(h))
 	} else {
 		e.source.describeOwn(d, buf, pds.RequestLen, ses.PacketHandle(h))

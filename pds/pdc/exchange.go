@@ -57,13 +57,13 @@ func (f *FastPath) Exchange(
 		return nil, 0
 	}
 	cur := &mem.row[w.current]
-	run.Handle, run.Size, run.kind = mem.submitted(cur, w.next%rowLen)
-	if run.Handle-first >= end-first {
+	run.first, run.Size, run.kind = mem.submitted(cur, w.next%rowLen)
+	if run.unlike = false; run.first-first >= end-first {
 		return nil, 0
 	}
 	paths := run.Entropy[:1]
-	if n > 1 {
-		paths = run.Entropy[:w.alike(cur, min(most, int(n)), base+uint32(limit))]
+	if n > 1 && cur.size != 0 {
+		paths = run.Entropy[:w.alike(min(most, int(n)), base+uint32(limit))]
 	}
 	s, ok := m.cc.Exchange(ccc.Handle(p.handle), now, plain, int64(run.Size), paths)
 	if !ok {
