@@ -33,6 +33,11 @@ func (e *Endpoint) takeACK(now int64, a *pds.AckCCView, in *Datagram, r *Receive
 		return
 	}
 	r.PDC, r.Payload = x.PDC, ackedLen
+	e.confirm(now, x, in, r)
+}
+
+// confirm settles the packets that an acknowledgement with a response has confirmed.
+func (e *Endpoint) confirm(now int64, x pdc.Confirmed, in *Datagram, r *Received) {
 	last := ses.PacketHandle(x.Last)
 	var ev ses.Event
 	switch {

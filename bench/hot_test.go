@@ -81,7 +81,7 @@ var hot = []struct {
 	{".", "(*Endpoint).exchangeRun", 0},
 	{".", "(*Endpoint).exchange", 0},
 	{".", "longEnough", inlines | noBounds},
-	{".", "sameMessage", inlines | noBounds},
+	{".", "samePDC", inlines | noBounds},
 	{".", "responseOf", inlines},
 	{".", "acknowledged", inlines | noBounds},
 	{".", "(*Endpoint).idle", inlines | noBounds},
