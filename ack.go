@@ -7,7 +7,7 @@ import (
 )
 
 // receiveACK takes an ACK_CC in, which has no answer. The short way is for most of them:
-// for packets in a row, in the middle of a message, all of which went well.
+// for packets in a row of one message, all of which went well.
 func (e *Endpoint) receiveACK(now int64, in, reply *Datagram, r *Received) {
 	if e.loader.prefetched--; e.loader.prefetched < 0 {
 		e.loader.prefetchACK(in.Packet)
@@ -17,23 +17,45 @@ func (e *Endpoint) receiveACK(now int64, in, reply *Datagram, r *Received) {
 	}
 	if b := in.Packet; len(b) >= ackedLen && in.Trimmed == 0 {
 		if a := (*pds.AckCCView)(b); a.Plain() {
-			if x := e.pds.Fast().TakeACK(now, a, in.Src); x.N != 0 {
-				r.PDC, r.Payload = x.PDC, ackedLen
-				if isAnswer(x.Last) {
-					e.source.settled(now, &pdc.Event{
-						Kind: pdc.EventImplicit, PDC: x.PDC, Handle: x.Last + 1 - uint64(x.N), More: uint16(x.N - 1),
-					})
-				} else if !e.source.sender.Confirm(ses.PacketHandle(x.Last), x.N, (*[ses.ResponseLen]byte)(b[pds.AckCCLen:])) {
-					e.recv.confirmAny(now, in, x, r)
-				} else if e.flows[x.PDC.ID()].ahead <= submitLow {
-					e.source.refill(now, x.PDC)
-				}
-				e.source.followUp(now)
-				return
-			}
+			e.takeACK(now, a, in, r)
+			return
 		}
 	}
 	e.recv.receiveGeneralACK(now, in, r)
+}
+
+// takeACK is receiveACK for the plain ACK_CC a of a packet in that is as long as one with a
+// response, with r prepared.
+func (e *Endpoint) takeACK(now int64, a *pds.AckCCView, in *Datagram, r *Received) {
+	x := e.pds.Fast().TakeACK(now, a, in.Src)
+	if x.N == 0 {
+		e.recv.receiveGeneralACK(now, in, r)
+		return
+	}
+	r.PDC, r.Payload = x.PDC, ackedLen
+	e.confirm(now, x, in, r)
+}
+
+// confirm settles the packets that an acknowledgement with a response has confirmed.
+func (e *Endpoint) confirm(now int64, x pdc.Confirmed, in *Datagram, r *Received) {
+	last := ses.PacketHandle(x.Last)
+	var ev ses.Event
+	switch {
+	case isAnswer(x.Last):
+		e.source.settled(now, &pdc.Event{
+			Kind: pdc.EventImplicit, PDC: x.PDC, Handle: x.Last + 1 - uint64(x.N), More: uint16(x.N - 1),
+		})
+	case !e.source.sender.Confirm(last, x.N, (*[ses.ResponseLen]byte)(in.Packet[pds.AckCCLen:]), &ev):
+		e.recv.confirmAny(now, in, x, r)
+	default:
+		if ev.Kind == ses.EventDone {
+			e.source.finish(now, last.Message(), &ev)
+		}
+		if e.flows[x.PDC.ID()].ahead <= submitLow {
+			e.source.refill(now, x.PDC)
+		}
+	}
+	e.source.followUp(now)
 }
 
 // confirmAny settles the packets that an acknowledgement confirms: the last of them by the

@@ -227,7 +227,7 @@ func (e *Endpoint) newSES(c *Config) (err error) {
 	}
 	messages := c.Messages + c.errands()
 	e.source.sender, err = ses.NewInitiator(ses.InitiatorConfig{
-		MTU: c.MTU, Messages: messages, Retries: c.Retries, Backoff: c.Backoff, SwapBoth: c.SwapBoth, Seed: c.seedFor(seedInitiator),
+		MTU: c.MTU, Messages: messages, Retries: c.Retries, Backoff: c.Backoff, SwapBoth: c.SwapBoth,
 	})
 	if err != nil {
 		return err

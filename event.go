@@ -39,12 +39,16 @@ type Event struct {
 
 // Poll takes the oldest completion, false if there is none. The end of a pause comes last,
 // when all others are taken.
-func (e *Endpoint) Poll() (Event, bool) {
-	if c, ok := e.source.events.pop(); ok || e.source.pause != pauseOver {
-		return c.event(), ok
+func (e *Endpoint) Poll() (ev Event, ok bool) {
+	s := &e.source
+	if s.events.pop(&ev) {
+		return ev, true
 	}
-	e.source.pause = pauseNone
-	return Event{Unpaused: true}, true
+	if s.pause != pauseOver {
+		return ev, false
+	}
+	s.pause, ev.Unpaused = pauseNone, true
+	return ev, true
 }
 
 // pause says whether messages are kept from beginning because too many wait for a PDC:
@@ -77,18 +81,6 @@ type completion struct {
 	hasData    bool
 }
 
-// event is what c tells the application.
-func (c *completion) event() Event {
-	ev := Event{
-		Message: c.message, Cookie: c.cookie, Outcome: c.outcome, Cause: c.cause, Nack: c.nack,
-		Received: c.received, HasData: c.hasData, HeaderData: c.headerData,
-	}
-	if c.peer != (pdc.Addr{}) {
-		ev.Peer = c.peer.Netip()
-	}
-	return ev
-}
-
 // completions is a ring for twice as many as messages can be in progress on both sides. A
 // message begins only while the ring is at most half full, so there is room for the end of
 // each.
@@ -108,16 +100,24 @@ func (r *completions) init(messages int) {
 func (r *completions) len() int   { return int(r.tail - r.head) }
 func (r *completions) room() bool { return r.len() < len(r.ring)/2 }
 
-func (r *completions) push(c completion) {
-	r.ring[r.tail&uint32(len(r.ring)-1)] = c
+// push returns the place of another completion, which holds an old one.
+func (r *completions) push() *completion {
+	c := &r.ring[r.tail&uint32(len(r.ring)-1)]
 	r.tail++
+	return c
 }
 
-func (r *completions) pop() (completion, bool) {
+// pop takes the oldest completion and fills in ev, which is zero.
+func (r *completions) pop(ev *Event) bool {
 	if r.head == r.tail {
-		return completion{}, false
+		return false
 	}
-	ev := r.ring[r.head&uint32(len(r.ring)-1)]
+	c := &r.ring[r.head&uint32(len(r.ring)-1)]
 	r.head++
-	return ev, true
+	ev.Message, ev.Cookie, ev.Outcome, ev.Cause, ev.Nack = c.message, c.cookie, c.outcome, c.cause, c.nack
+	ev.Received, ev.HasData, ev.HeaderData = c.received, c.hasData, c.headerData
+	if c.peer != (pdc.Addr{}) {
+		ev.Peer = c.peer.Netip()
+	}
+	return true
 }

@@ -2,6 +2,7 @@ package uetcc
 
 import (
 	"encoding/binary"
+	"math"
 
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
@@ -10,6 +11,9 @@ import (
 
 // ackedLen is how long an acknowledgement with a response is, at least.
 const ackedLen = pds.AckCCLen + ses.ResponseLen
+
+// messageIDBits is the message_id in what responseOf returns.
+const messageIDBits = 0xffff << 32
 
 // few is how many packets Exchange sends on the short way for one acknowledgement; if it
 // sends that many, others may be waiting, and TransmitBatch goes on.
@@ -35,9 +39,11 @@ func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []D
 			}
 			return n
 		}
-		e.loader.prefetched++ // Receive counts it
+		prepare(reply, r)
+		e.takeACK(now, a, in, r)
+	} else {
+		e.Receive(now, in, reply, r)
 	}
-	e.Receive(now, in, reply, r)
 	return e.TransmitBatch(now, out)
 }
 
@@ -60,7 +66,7 @@ func (e *Endpoint) ExchangeBatch(now int64, in, reply []Datagram, r []Received, 
 		switch {
 		case n == len(out):
 			e.Receive(now, &in[i], &reply[i], &r[i])
-		case i+1 < len(in) && samePDC(&in[i], &in[i+1]):
+		case i+1 < len(in) && samePDC(&in[i], &in[i+1]) && (responseOf(&in[i]) == responseOf(&in[i+1]) || e.nothingWaits(&in[i])):
 			k, sent = e.exchangeRun(now, in[i:], reply[i:], r[i:], out[n:])
 		default:
 			sent = e.Exchange(now, &in[i], &reply[i], &r[i], out[n:])
@@ -76,12 +82,17 @@ func (e *Endpoint) ExchangeBatch(now int64, in, reply []Datagram, r []Received, 
 func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, out []Datagram) (k, n int) {
 	var acks [pdc.RunMax]*pds.AckCCView
 	in = in[:min(len(in), len(acks))]
+	ends := false // for messages that end, with nothing to send in between
 	if first := longEnough(&in[0], &reply[0]); first != nil && first.Plain() && first.Cumulative() {
 		src, response := in[0].Src, responseOf(&in[0])
+		ends = response>>48&^(3<<14|uint64(ses.RCNull|ses.RCOK)) == 0 && e.nothingWaits(&in[0])
 		for acks[0], k = first, 1; k < len(in); k++ {
 			d := &in[k]
 			a := longEnough(d, &reply[k])
-			if a == nil || d.Src != src || responseOf(d) != response || !a.Like(first) {
+			if a == nil || d.Src != src || !a.Like(first) {
+				break
+			}
+			if other := responseOf(d) ^ response; other != 0 && (!ends || other&^messageIDBits != 0) {
 				break
 			}
 			acks[k] = a
@@ -91,8 +102,11 @@ func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, ou
 		return 1, e.Exchange(now, &in[0], &reply[0], &r[0], out)
 	}
 	e.loader.prefetched -= k
-	p, n := e.exchange(now, acks[:k], &in[0], out)
-	if p != nil {
+	if ends {
+		if e.takeACKs(now, acks[:k], in, reply, r) {
+			return k, e.TransmitBatch(now, out)
+		}
+	} else if p, n := e.exchange(now, acks[:k], &in[0], out); p != nil {
 		for i := range k {
 			acknowledged(p, &reply[i], &r[i])
 		}
@@ -101,8 +115,41 @@ func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, ou
 	e.loader.prefetched += k
 	for i := range k {
 		e.Receive(now, &in[i], &reply[i], &r[i])
+		if ends {
+			n += e.TransmitBatch(now, out[n:])
+		}
 	}
-	return k, e.TransmitBatch(now, out)
+	return k, n + e.TransmitBatch(now, out[n:])
+}
+
+// nothingWaits reports whether acknowledgements on the PDC that in names let nothing go, unless
+// one tells of a failure, nor end errands.
+func (e *Endpoint) nothingWaits(in *Datagram) bool {
+	id := int(binary.BigEndian.Uint16(in.Packet[10:]))
+	if id >= len(e.flows) || e.credit != nil || e.source.errands != 0 || e.pds.HasEvents() || e.source.starved.head != 0 {
+		return false
+	}
+	f := &e.flows[id]
+	return f.ahead == 0 && f.messages.head|f.answers.head == 0 && e.idle()
+}
+
+// takeACKs takes in together acknowledgements of one PDC with responses of success, those of in
+// that acks are. It reports whether it did; otherwise nothing has changed.
+func (e *Endpoint) takeACKs(now int64, acks []*pds.AckCCView, in, reply []Datagram, r []Received) bool {
+	p, n := e.pds.Fast().Exchange(now, acks, in[0].Src, 0, math.MaxUint64, 0, &e.run)
+	if p == nil {
+		return false
+	}
+	x := pdc.Confirmed{PDC: p.Handle(), N: n - uint32(acks[len(acks)-1].CACK()-acks[0].CACK())}
+	for i := range acks {
+		if i > 0 {
+			x.N = uint32(acks[i].CACK() - acks[i-1].CACK())
+		}
+		x.Last, _ = e.run.Handle(uint32(i))
+		acknowledged(p, &reply[i], &r[i])
+		e.confirm(now, x, &in[i], &r[i])
+	}
+	return true
 }
 
 // longEnough returns a packet that is as long as an acknowledgement with a response, or nil,
@@ -120,7 +167,7 @@ func responseOf(d *Datagram) uint64 { return binary.BigEndian.Uint64(d.Packet[pd
 
 // samePDC reports whether two packets, if they are acknowledgements, are of one PDC.
 func samePDC(a, b *Datagram) bool {
-	return len(a.Packet) >= pds.AckLen && len(b.Packet) >= pds.AckLen &&
+	return len(a.Packet) >= ackedLen && len(b.Packet) >= ackedLen &&
 		binary.LittleEndian.Uint32(a.Packet[8:]) == binary.LittleEndian.Uint32(b.Packet[8:])
 }
 
@@ -142,8 +189,11 @@ func (e *Endpoint) exchange(now int64, acks []*pds.AckCCView, in *Datagram, out 
 	}
 	f, run := &e.flows[id], &e.run
 	y := e.source.sender.Passing(Handle(f.sends), responseOf(in))
+	if y == nil {
+		return nil, 0
+	}
 	most := roomy(out[:min(len(out), max(int(f.ahead)-1, 0), pdc.RunMax)]) // the flow hands over others before it has none
-	if y == nil || most == 0 {
+	if most == 0 {
 		return nil, 0
 	}
 	first, end := y.Range()
@@ -153,7 +203,8 @@ func (e *Endpoint) exchange(now int64, acks []*pds.AckCCView, in *Datagram, out 
 	}
 	y.Confirmed(acked)
 	n = int(run.N)
-	e.describeMiddles(out[:n], p, 0, y, uint32(run.Handle-uint64(first))*y.MTU())
+	h, _ := run.Handle(0)
+	e.describeMiddles(out[:n], p, 0, y, uint32(h-uint64(first))*y.MTU())
 	if f.sent(n) {
 		e.source.pump(now, f)
 	}

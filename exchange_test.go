@@ -79,17 +79,18 @@ func TestExchangeIsReceiveAndTransmit(t *testing.T) {
 		"batches":    func(c *Config) { c.CC.NSCC.LinkRate = 160e10 },
 		"sprayed":    func(c *Config) { c.CC.NSCC.LinkRate = 160e10 },
 		"tapped":     func(c *Config) { c.Tap = func(int64, bool, Datagram) {} }, // the short ways are taken all the same
+		"short":      func(c *Config) { c.CC.NSCC.LinkRate = 160e10 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(7, 8))
 			a, b := newSourceTwin(t, edit), newSourceTwin(t, edit)
 			a.e.loader.prefetched = 0 // as with many PDCs
 			peer := sourcePeer{rng: rng}
-			sprays, steps := name == "sprayed", 8_000
+			sprays, short, steps := name == "sprayed", name == "short", 8_000
 			if sprays {
 				steps = 32_000 // a run seldom ends where a row does, with what is behind acknowledged
 			}
-			exchanged, runs, ahead := 0, 0, 0
+			exchanged, runs, ahead, ended := 0, 0, 0, 0
 			var got [40]Received // more than are taken in together
 			var reply [40]Datagram
 			for i := range reply {
@@ -97,6 +98,12 @@ func TestExchangeIsReceiveAndTransmit(t *testing.T) {
 			}
 			for now, step := int64(1000), 0; step < steps; step++ {
 				now += int64(rng.IntN(300))
+				for short && a.e.source.sender.Messages() < 10 && rng.IntN(4) != 0 {
+					m := Message{To: Destination{Address: sourceAddr(1), Job: 1}, Length: rng.Uint32N(2) * 64, Cookie: rng.Uint64()}
+					_, errA := a.e.Write(now, &m)
+					_, errB := b.e.Write(now, &m)
+					require.Equal(t, errB, errA)
+				}
 				if a.e.source.sender.Messages() < 4 {
 					m := Message{To: Destination{Address: sourceAddr(1 + rng.IntN(3)), Job: 1}, Length: rng.Uint32N(1 << uint(12+rng.IntN(9))), Cookie: rng.Uint64()}
 					if name == "ordered" {
@@ -136,6 +143,9 @@ func TestExchangeIsReceiveAndTransmit(t *testing.T) {
 					if a.e.run.N != none && most == 1 { // a run of one is no run
 						exchanged++
 					}
+					if a.e.run.N == 0 && n == 0 && len(in) > 1 {
+						ended++
+					}
 					if a.e.loader.ahead.end != 0 {
 						ahead++
 						require.Equal(t, a.e.loader.ahead.end, a.e.loader.ahead.next)
@@ -162,6 +172,10 @@ func TestExchangeIsReceiveAndTransmit(t *testing.T) {
 					b.e.Tick(now)
 				}
 				requireSources(t, a.e, b.e, step%128 == 0)
+			}
+			if short {
+				require.Greater(t, ended, 50)
+				return
 			}
 			require.Greater(t, exchanged, 20)
 			require.Equal(t, name == "infer losses" || name == "unknown network", a.e.PDS().Stats().Inferred > 20, "recoveries are part of it")

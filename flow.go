@@ -136,8 +136,7 @@ func (s *source) submit(now int64, f *flow, rec *message, n int) (err error) {
 		_ = s.pds.Withdraw(now, rec.pdc, rec.left)
 		rec.left = 0
 	}
-	size := s.overhead + int64(q.Header) + int64(q.Length)
-	p := pdc.Packet{Handle: uint64(q.Packet), Size: uint16(size), Next: pds.NextHdr(q.Form), EOM: q.EOM}
+	p := s.packet()
 	if rec.mode == ses.ModeRUDI {
 		n, p.Size = 1, uint16(pds.NominalSize(udpLen+pds.RUDILen+int(q.Header)+int(q.Length)))
 		if _, err = s.pds.SubmitRUDI(now, s.local, rec.peer, p); err != nil {
@@ -160,6 +159,13 @@ func (s *source) submit(now int64, f *flow, rec *message, n int) (err error) {
 		rec.flags &^= msgQueued
 	}
 	return err
+}
+
+// packet is the packet in s.tx as the manager knows packets.
+func (s *source) packet() pdc.Packet {
+	q := &s.tx
+	size := s.overhead + int64(q.Header) + int64(q.Length)
+	return pdc.Packet{Handle: uint64(q.Packet), Size: uint16(size), Next: pds.NextHdr(q.Form), EOM: q.EOM}
 }
 
 // failNext ends the packet of rec that is next: it cannot be sent.

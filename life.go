@@ -54,7 +54,8 @@ func (s *source) begin(peer pdc.Addr, tc uint8) (*message, error) {
 		return nil, err
 	}
 	rec := s.message(h)
-	*rec = message{peer: peer, handle: h, job: s.op.Job, mode: s.op.Mode, tc: tc}
+	*rec = message{}
+	rec.peer, rec.handle, rec.job, rec.mode, rec.tc = peer, h, s.op.Job, s.op.Mode, tc
 	if op.IsFetch() || op.IsRendezvous() || op.IsDeferrable() {
 		rec.flags |= msgFetch
 	}
@@ -67,11 +68,12 @@ func (s *source) begin(peer pdc.Addr, tc uint8) (*message, error) {
 
 // nominal is what a message adds to the backlog: the nominal bytes of all its packets.
 func (s *source) nominal(o *ses.Operation) int64 {
-	n := int64(o.Packets(uint32(s.mtu))) * (s.overhead + ses.StandardLen)
+	packets := int64(o.Packets(uint32(s.mtu)))
+	n := packets * (s.overhead + ses.StandardLen)
 	switch {
 	case o.Opcode == ses.OpcodeRead, o.Opcode == ses.OpcodeDeferrableRTR:
 	case o.Opcode.IsRendezvous():
-		n += int64(o.Packets(uint32(s.mtu)))*ses.RendezvousLen + int64(o.Rendezvous.EagerLength)
+		n += packets*ses.RendezvousLen + int64(o.Rendezvous.EagerLength)
 	case o.Opcode.IsAtomic():
 		n += ses.AtomicLen
 	default:
@@ -109,9 +111,14 @@ func (s *source) attach(now int64, rec *message, h pdc.Handle) error {
 	if err := s.pds.Begin(h); err != nil {
 		return err
 	}
-	rec.left, rec.pdc = rec.total, h
-	_ = s.pds.Announce(now, h, rec.left)
+	rec.pdc = h
 	f := &s.flows[h.ID()]
+	if f.pdc == h && f.messages.head|f.answers.head == 0 && f.ahead < s.submitAhead && f.mtu == 0 && rec.flags&msgFetch == 0 &&
+		s.handOver(now, rec, f) {
+		return nil
+	}
+	rec.left = rec.total
+	_ = s.pds.Announce(now, h, rec.left)
 	if f.pdc != h {
 		s.asking[h.ID()] = asking{}
 	}
@@ -125,6 +132,23 @@ func (s *source) attach(now int64, rec *message, h pdc.Handle) error {
 	}
 	s.enqueue(now, rec, f)
 	return nil
+}
+
+// handOver gives the packet of a message that is no longer to the manager, if that takes the
+// packet at once; with no other messages in the flow there is nothing to announce or to queue.
+func (s *source) handOver(now int64, rec *message, f *flow) bool {
+	q := &s.tx
+	if n, _ := s.sender.Next(now, rec.handle, q); n == 0 || !q.EOM || q.Notice {
+		return false
+	}
+	p := s.packet()
+	if n, _ := s.pds.SubmitRun(now, f.pdc, &p, 1); n == 0 {
+		return false
+	}
+	_ = s.sender.Handed(rec.handle, 1)
+	f.sends = uint16(rec.handle)
+	f.ahead++
+	return true
 }
 
 // A ticket names a message that waits for a PDC in the events of the manager. It differs
@@ -213,23 +237,31 @@ func (s *source) retryLater(now int64, rec *message) {
 // finish ends a message.
 func (s *source) finish(now int64, h Handle, ev *ses.Event) {
 	rec := s.message(h)
-	out := completion{message: h, cookie: ev.Cookie, peer: rec.peer, outcome: ev.Outcome}
-	if o := &out.outcome; rec.cause != pdc.CauseNone && o.Status != ses.StatusOK {
-		o.Status, o.Code, out.cause, out.nack = ses.StatusPDS, ses.RCNull, rec.cause, rec.nack
-	}
 	s.leave(now, rec, ev.Outcome.Status == ses.StatusOK)
 	s.retries.Cancel(uint32(h & 0xffff))
 	if rec.lent != 0 {
 		s.takeBack(rec)
 	}
-	errand := rec.flags&msgErrand != 0
-	*rec = message{}
-	if errand {
+	if rec.flags&msgErrand != 0 {
+		var out completion
+		rec.complete(&out, ev)
+		*rec = message{}
 		s.errands--
 		s.errandDone(now, ses.Handle(out.cookie), &out)
 		return
 	}
-	s.events.push(out)
+	rec.complete(s.events.push(), ev)
+	*rec = message{}
+}
+
+// complete writes how a message has ended to out.
+func (rec *message) complete(out *completion, ev *ses.Event) {
+	// Field by field: a literal would be built on the stack and copied.
+	out.message, out.cookie, out.peer, out.outcome = rec.handle, ev.Cookie, rec.peer, ev.Outcome
+	out.cause, out.nack, out.received, out.hasData, out.headerData = pdc.CauseNone, 0, false, false, 0
+	if o := &out.outcome; rec.cause != pdc.CauseNone && o.Status != ses.StatusOK {
+		o.Status, o.Code, out.cause, out.nack = ses.StatusPDS, ses.RCNull, rec.cause, rec.nack
+	}
 }
 
 // blame notes why a message fails, unless that is known.

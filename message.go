@@ -195,13 +195,16 @@ func (s *source) start(now int64, m *Message, op ses.Opcode) (Handle, error) {
 	case s.sender.Messages()-s.errands >= len(s.messages)-s.errandRoom:
 		return 0, ses.ErrFull
 	}
-	s.op = ses.Operation{
-		Opcode: op, Mode: m.Mode, Relative: !m.To.Absolute, HasData: m.HasData, DeliveryComplete: m.DeliveryComplete,
-		Job: m.To.Job, PID: m.To.PID, Index: m.To.Index, Generation: m.To.Generation, Initiator: m.Initiator,
-		Length: m.Length, BufferOffset: m.Offset, Key: m.Key, HeaderData: m.HeaderData, Swap: m.Swap, Cookie: m.Cookie,
+	o := &s.op
+	*o = ses.Operation{} // and field by field: a literal would be built on the stack and copied
+	o.Opcode, o.Mode, o.Relative, o.HasData, o.DeliveryComplete = op, m.Mode, !m.To.Absolute, m.HasData, m.DeliveryComplete
+	o.Job, o.PID, o.Index, o.Generation = m.To.Job, m.To.PID, m.To.Index, m.To.Generation
+	o.Initiator, o.Length, o.BufferOffset, o.Key = m.Initiator, m.Length, m.Offset, m.Key
+	if o.HeaderData, o.Cookie = m.HeaderData, m.Cookie; op.IsAtomic() {
+		o.Swap = m.Swap
 	}
 	if op.IsRendezvous() {
-		s.op.Rendezvous.EagerLength = m.Eager
+		o.Rendezvous.EagerLength = m.Eager
 	}
 	rec, err := s.begin(pdc.AddrFrom(m.To.Address), m.To.TC)
 	if err != nil {

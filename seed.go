@@ -11,7 +11,7 @@ type seedUse uint8
 const (
 	seedIDs         seedUse = iota // PDCIDs, and the hashes of their table
 	seedTarget                     // hashes of the target
-	seedInitiator                  // hashes of the initiator
+	_                              // free: the values of the others stay, and recorded runs with them
 	seedPaths                      // entropy of the contexts
 	seedContexts                   // hashes of the table of contexts
 	seedPSNs                       // Start_PSNs and probes

@@ -24,10 +24,18 @@ func (e *Endpoint) TransmitBatch(now int64, out []Datagram) (n int) {
 	if !e.clock.even(now) {
 		return e.transmitBatchOdd(now, out)
 	}
-	for n < len(out) {
+	for room := 0; n < len(out); {
+		if e.credit == nil && e.idle() {
+			break
+		}
+		if n == room { // a run looks at no more
+			if room += roomy(out[n:min(len(out), n+pdc.RunMax)]); n == room {
+				break
+			}
+		}
 		k := 0
 		if e.credit == nil {
-			k = e.transmitRun(now, out[n:])
+			k = e.transmitRun(now, out[n:room])
 		}
 		if k == 0 {
 			if !e.transmitOne(now, &out[n]) {
@@ -77,8 +85,8 @@ func (e *Endpoint) transmitAny(now int64, out *Datagram, buf []byte) bool {
 	return e.source.mayRunErrand() && e.source.runErrands(now) && e.transmitOne(now, out)
 }
 
-// transmitRun gives several packets of the PDC whose turn it is, see
-// [pdc.FastPath.TransmitRun]. It returns how many.
+// transmitRun gives several packets of the PDC whose turn it is, see [pdc.FastPath.TransmitRun].
+// All of out, which is not empty, has room for the headers. It returns how many packets it gave.
 func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 	id, some := e.pds.Fast().NextSender()
 	if !some {
@@ -86,23 +94,19 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 	}
 	f, x := &e.flows[id], &e.run
 	// One packet stays unsent, so that the flow hands over others before it runs dry.
-	most := roomy(out[:min(len(out), max(int(f.ahead)-1, 1))])
-	if most == 0 {
-		return 0
-	}
-	p := e.pds.Fast().TransmitRun(now, most, x)
+	p := e.pds.Fast().TransmitRun(now, min(len(out), max(int(f.ahead)-1, 1)), x)
 	if p == nil {
 		return 0
 	}
 	for k := uint32(0); k < x.N; {
-		h := ses.PacketHandle(x.Handle + uint64(k))
-		if y, at, left := e.source.sender.Middle(h); y != nil {
-			left = min(left, x.N-k)
+		h, alike := x.Handle(k)
+		if y, at, left := e.source.sender.Middle(ses.PacketHandle(h)); y != nil {
+			left = min(left, alike)
 			e.describeMiddles(out[k:][:left], p, k, y, at)
 			k += left
 			continue
 		}
-		e.describeEdge(&out[k], p, k)
+		e.describeEdge(&out[k], p, k, h)
 		k++
 	}
 	if n = int(x.N); f.sent(n) {
@@ -115,7 +119,8 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 // headers; first is the first one's offset in its message.
 func (e *Endpoint) describeMiddles(out []Datagram, p *pdc.PDC, k uint32, y *ses.Middle, first uint32) {
 	x, mtu := &e.run, y.MTU()
-	m := ses.PacketHandle(x.Handle).Message()
+	h, _ := x.Handle(k)
+	m := ses.PacketHandle(h).Message()
 	for i := range out {
 		d := &out[i]
 		buf := (*[HeaderMax]byte)(d.Packet[:HeaderMax])
@@ -142,14 +147,14 @@ func roomy(out []Datagram) int {
 	return len(out)
 }
 
-// describeEdge describes packet k of e.run where that is an answer's data, or the first or last
-// packet of a message.
-func (e *Endpoint) describeEdge(d *Datagram, p *pdc.PDC, k uint32) {
+// describeEdge describes packet k of e.run, of handle h, where that is an answer's data, or the
+// first or last packet of a message.
+func (e *Endpoint) describeEdge(d *Datagram, p *pdc.PDC, k uint32, h uint64) {
 	x, buf := &e.run, d.Packet[:HeaderMax]
 	d.Src, d.Dst, d.Size = e.local, p.Peer(), int64(x.Size)
 	d.Entropy, d.TC, d.Retx = x.Entropy[k%pdc.RunMax], p.TC(), false
 	x.PutHeader((*[pds.RequestLen]byte)(buf), k)
-	if h := x.Handle + uint64(k); isAnswer(h) {
+	if isAnswer(h) {
 		e.source.describeAnswer(d, buf, pds.RequestLen, AnswerID(h))
 	} else {
 		e.source.describeOwn(d, buf, pds.RequestLen, ses.PacketHandle(h))

@@ -88,6 +88,7 @@ var hot = []struct {
 	{".", "(*Endpoint).describeMiddles", 0},
 	{".", "roomy", inlines | noBounds},
 	{".", "(*Endpoint).receiveACK", 0},
+	{".", "(*Endpoint).takeACK", 0},
 	{".", "(*receiver).receiveGeneralACK", 0},
 	{".", "(*receiver).confirmAny", 0},
 	{".", "(*receiver).onResponse", 0},

@@ -28,19 +28,23 @@ func (in *Initiator) RxRsp(now int64, p PacketHandle, f Form, b []byte, ev *Even
 	return n, nil
 }
 
-// Confirm is RxRsp for the packet last, to which b is the response, and RxAck for the
-// n - 1 packets before it. It is only for a message that goes on and a response that says
-// all is well, so there is no event; otherwise it reports false and has changed nothing.
-func (in *Initiator) Confirm(last PacketHandle, n uint32, b *[ResponseLen]byte) bool {
+// Confirm is [Initiator.RxRsp] for the packet last, to which b is the response, and
+// [Initiator.RxAck] for the n - 1 packets before last. Confirm is only for a response that says
+// all is well, to a message that goes on or ends well with the response; ev has to be zero.
+// Otherwise Confirm reports false and has changed nothing.
+func (in *Initiator) Confirm(last PacketHandle, n uint32, b *[ResponseLen]byte, ev *Event) bool {
 	i := int(last.Message().slot())
 	if i >= len(in.messages) {
 		return false
 	}
 	m := &in.messages[i]
-	if m.outstanding <= n || !m.sending(last) || !m.expected(binary.BigEndian.Uint64(b[:])) {
+	if m.outstanding < n || !m.sending(last) || !m.expected(binary.BigEndian.Uint64(b[:])) ||
+		m.outstanding == n && (m.state != messageSending || m.is(kindWaits)) {
 		return false
 	}
-	m.outstanding -= n
+	if m.outstanding -= n; m.outstanding == 0 && m.sent == m.packets {
+		in.finish(m, ev)
+	}
 	return true
 }
 
@@ -83,12 +87,8 @@ func (in *Initiator) RxAck(now int64, p PacketHandle, n uint32, ev *Event) error
 // data is not exactly what one of its packets has asked for; then nothing has
 // changed, and the data must not be placed.
 func (in *Initiator) RxData(now int64, y *Reply, ev *Event) error {
-	i, ok := in.ids.find(pair{b: uint64(y.ReadRequestID)})
-	if !ok || y.Validate() != nil {
-		return ErrStale
-	}
-	m := &in.messages[i]
-	if !m.is(kindFetch) || m.job() != y.JobID {
+	m := in.named(y.ReadRequestID)
+	if m == nil || y.Validate() != nil || !m.is(kindFetch) || m.job() != y.JobID {
 		return ErrStale
 	}
 	*ev = Event{}

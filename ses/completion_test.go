@@ -58,7 +58,7 @@ func TestInitiatorImplicitResponses(t *testing.T) {
 	require.Equal(t, EventDone, answer(t, in, &qs[2], nil).Kind)
 }
 
-// Confirm takes only what leaves packets of this attempt in flight, and a default response.
+// Confirm takes only packets of this attempt in flight, and a default response that says success.
 func TestInitiatorConfirm(t *testing.T) {
 	in := newInitiator(t)
 	h := start(t, in, walkWrite())
@@ -68,16 +68,44 @@ func TestInitiatorConfirm(t *testing.T) {
 	}
 	good := [ResponseLen]byte(ok(&q).AppendTo(nil))
 	refused := [ResponseLen]byte(bad(&q, RCBadMKey, 0).AppendTo(nil))
-	require.False(t, in.Confirm(q.Packet+1, 1, &good), "not sent")
-	require.False(t, in.Confirm(q.Packet+1<<packetBits, 1, &good), "another attempt")
-	require.False(t, in.Confirm(q.Packet+1<<32, 1, &good), "no message")
-	require.False(t, in.Confirm(q.Packet, 1, &refused))
-	require.False(t, in.Confirm(q.Packet, 3, &good), "none is left")
-	require.True(t, in.Confirm(q.Packet, 2, &good))
-	require.False(t, in.Confirm(q.Packet, 1, &good))
+	var ev Event
+	require.False(t, in.Confirm(q.Packet+1, 1, &good, &ev), "not sent")
+	require.False(t, in.Confirm(q.Packet+1<<packetBits, 1, &good, &ev), "another attempt")
+	require.False(t, in.Confirm(q.Packet+1<<32, 1, &good, &ev), "no message")
+	require.False(t, in.Confirm(q.Packet, 1, &refused, &ev))
+	require.False(t, in.Confirm(q.Packet, 4, &good, &ev), "so many are not in flight")
+	require.True(t, in.Confirm(q.Packet, 2, &good, &ev))
+	require.True(t, in.Confirm(q.Packet, 1, &good, &ev), "the last packet is not sent")
+	require.False(t, in.Confirm(q.Packet, 1, &good, &ev), "none is left")
+	require.Equal(t, Event{}, ev)
 	next(in, 0, h, &q)
-	require.Equal(t, EventNone, answer(t, in, &q, nil).Kind)
-	require.Equal(t, EventDone, answer(t, in, &q, nil).Kind)
+	require.True(t, in.Confirm(q.Packet, 1, &good, &ev))
+	require.Equal(t, EventDone, ev.Kind)
+	require.Equal(t, Outcome{Status: StatusOK, Length: walkWrite().Length}, ev.Outcome)
+	require.Zero(t, in.Messages())
+	require.False(t, in.Confirm(q.Packet, 1, &good, &ev), "over")
+}
+
+// Messages that wait for more than responses to their packets do not end with Confirm, nor do
+// those that have failed.
+func TestInitiatorConfirmDeclinesEnds(t *testing.T) {
+	for _, fails := range []bool{false, true} {
+		in := newInitiator(t)
+		o := walkWrite()
+		if o.Length = 1; !fails {
+			o.Opcode = OpcodeRead
+		}
+		h := start(t, in, o)
+		var q sentReq
+		next(in, 0, h, &q)
+		var ev Event
+		if fails {
+			require.NoError(t, in.Cancel(0, h, &ev))
+		}
+		good := [ResponseLen]byte(ok(&q).AppendTo(nil))
+		require.False(t, in.Confirm(q.Packet, 1, &good, &ev))
+		require.True(t, in.InFlight(h))
+	}
 }
 
 func TestInitiatorAcksOfSeveralPackets(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/uetcc/uetcc/internal/check"
-	"github.com/uetcc/uetcc/internal/random"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/splitmix"
 )
@@ -22,7 +21,6 @@ type InitiatorConfig struct {
 	// Backoff is the wait before the first retry of an unmatched message,
 	// nanoseconds; each further one doubles it. 0 means 50 ms.
 	Backoff int64
-	Seed    uint64 // as in [TargetConfig]
 
 	// SwapBoth has the request_length of a compare and swap count both operands in full, 32
 	// bytes, as the reference provider does. Otherwise it is the length of one of them. A
@@ -55,7 +53,7 @@ type Initiator struct {
 	swapBoth bool
 	backoff  int64
 	lastID   MessageID
-	ids      finder // message_id -> slot
+	ids      *[1 << 16]uint16 // by message_id: slot of the live message plus 1, 0 for none
 	slots    slots
 	messages []message
 	reply    Reply // that is being taken in
@@ -73,10 +71,10 @@ func NewInitiator(c InitiatorConfig) (*Initiator, error) {
 		return nil, err
 	}
 	c.Retries = cmp.Or(c.Retries, defaultRetries)
-	c.Backoff, c.Seed = cmp.Or(c.Backoff, defaultBackoff), random.Seed(c.Seed)
+	c.Backoff = cmp.Or(c.Backoff, defaultBackoff)
 	return &Initiator{
 		mtu: c.MTU, retries: uint8(c.Retries), swapBoth: c.SwapBoth, backoff: c.Backoff,
-		ids: newFinder(c.Messages, c.Seed), slots: newSlots(c.Messages), messages: slab.Make[message](c.Messages),
+		ids: (*[1 << 16]uint16)(slab.Make[uint16](1 << 16)), slots: newSlots(c.Messages), messages: slab.Make[message](c.Messages),
 	}, nil
 }
 
@@ -86,10 +84,18 @@ func (in *Initiator) Messages() int { return in.slots.live }
 // Find returns the handle of the message with an id, 0 if there is none: a packet on the
 // return direction names the message whose data it brings by its id.
 func (in *Initiator) Find(id MessageID) Handle {
-	if i, ok := in.ids.find(pair{b: uint64(id)}); ok {
-		return in.slots.handle(i)
+	if m := in.named(id); m != nil {
+		return m.handle
 	}
 	return 0
+}
+
+// named returns the live message with an id, nil if there is none.
+func (in *Initiator) named(id MessageID) *message {
+	if i := in.ids[id]; i != 0 {
+		return &in.messages[i-1]
+	}
+	return nil
 }
 
 // Start begins a message; [Initiator.Next] gives its packets.
@@ -127,21 +133,16 @@ func (in *Initiator) live(h Handle) *message {
 // name gives m the next message_id that is not in use. 0 is no id: it stands in datagrams
 // and in forms without the field. There are more ids than messages, so one is free.
 func (in *Initiator) name(m *message) {
-	for {
-		in.lastID++
-		if in.lastID == 0 {
-			continue
-		}
-		if _, live := in.ids.find(pair{b: uint64(in.lastID)}); !live {
-			break
-		}
+	for in.lastID++; in.lastID == 0 || in.ids[in.lastID] != 0; in.lastID++ {
 	}
 	m.setID(in.lastID)
-	in.ids.insert(pair{b: uint64(in.lastID)}, m.handle.slot())
+	in.ids[in.lastID] = uint16(m.handle.slot()) + 1
 }
 
 // unname gives the message_id of m back, if it has one.
-func (in *Initiator) unname(m *message) { in.ids.remove(pair{b: uint64(m.id())}) }
+func (in *Initiator) unname(m *message) {
+	in.ids[m.id()] = 0 // that of 0 is 0 anyway
+}
 
 // Standing returns a number that changes when a message gets on, with a probability of all but
 // 2^-64: when one of its packets is handed over or answered, data has come, or it begins again.

@@ -124,10 +124,9 @@ const (
 
 // begin makes m the message that o asks for, with handle h, in packets of an MTU.
 func (m *message) begin(o *Operation, h Handle, mtu uint32) {
-	*m = message{
-		handle: h, packets: o.Packets(mtu), length: o.Length, delivered: o.Length, cookie: o.Cookie,
-		mode: o.Mode, form: o.form(), kind: mtuKind(mtu),
-	}
+	*m = message{} // and field by field: a literal would be built on the stack and copied
+	m.handle, m.packets, m.length, m.delivered, m.cookie = h, o.Packets(mtu), o.Length, o.Length, o.Cookie
+	m.mode, m.form, m.kind = o.Mode, o.form(), mtuKind(mtu)
 	if o.Opcode.IsFetch() {
 		m.kind |= kindFetch | kindWaits
 	}
@@ -137,18 +136,33 @@ func (m *message) begin(o *Operation, h Handle, mtu uint32) {
 	if m.form == FormStandard && m.mode != ModeUUD {
 		m.kind |= kindNamed
 	}
-	var r Request
-	o.request(&r)
-	if o.Opcode.in(opsRendezvous | opsDeferrable) {
-		m.beginMatched(o, &r)
+	if m.form == FormStandard && o.Opcode.IsPlain() {
+		var r Standard
+		o.standard(&r)
+		r.put((*[StandardLen]byte)(m.wire[:]))
+		m.size = StandardLen
+	} else {
+		m.size = m.beginOther(o)
 	}
-	m.size = uint8(len(r.AppendTo(m.wire[:0])))
-	copy(m.head[:], m.wire[:])
+	m.head = [atPlace]byte(m.wire[:])
 	m.head[1] &^= byte(firstFlags)
 	if m.size == StandardLen && m.is(kindCarries) {
 		m.kind |= kindMiddle
 	}
 	m.askLength()
+}
+
+// beginOther writes a first header that is short or has an extension, and returns its length.
+func (m *message) beginOther(o *Operation) uint8 {
+	r := Request{Form: m.form, Swap: o.Swap}
+	o.standard(&r.Standard)
+	if o.Opcode.in(opsRendezvous | 1<<OpcodeDeferrableRTR) {
+		r.Rendezvous, r.Token = o.Rendezvous, o.Token
+	}
+	if o.Opcode.in(opsRendezvous | opsDeferrable) {
+		m.beginMatched(o, &r)
+	}
+	return uint8(len(r.AppendTo(m.wire[:0])))
 }
 
 // id is 0 for a message without one.

@@ -72,7 +72,7 @@ func TestPassingIsOfTheMiddle(t *testing.T) {
 
 // middleMessage begins some message, of which some packets have been sent.
 func middleMessage(t *testing.T, rng *rand.Rand) (in *Initiator, h Handle, sent uint32) {
-	in, err := NewInitiator(InitiatorConfig{MTU: 1024, Messages: 2, Seed: 1})
+	in, err := NewInitiator(InitiatorConfig{MTU: 1024, Messages: 2})
 	require.NoError(t, err)
 	o := Operation{Opcode: OpcodeWrite, Job: 7, PID: 3, Index: 2, Key: rng.Uint64(), Cookie: rng.Uint64(), Length: rng.Uint32N(6 * in.mtu)}
 	if rng.IntN(4) == 0 {

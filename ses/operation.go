@@ -90,7 +90,10 @@ func (o *Operation) validateForm(mtu uint32) error {
 // least one. A long read takes a request for each MTU of data. Of a rendezvous send only
 // the bytes that go with it count.
 func (o *Operation) Packets(mtu uint32) uint32 {
-	return uint32(max(1, (uint64(o.carried())+uint64(mtu)-1)/uint64(mtu)))
+	if n := o.carried(); n > mtu {
+		return uint32((uint64(n) + uint64(mtu) - 1) / uint64(mtu))
+	}
+	return 1
 }
 
 // carried is how many bytes the packets of the message are about: those that go with a
@@ -113,22 +116,13 @@ func (o *Operation) form() Form {
 	return o.Form
 }
 
-// request fills in the header of the first packet, but for EOM and message_id.
-func (o *Operation) request(r *Request) {
-	r.Form = o.form()
-	r.Standard = Standard{
-		Common: Common{
-			Opcode: o.Opcode, Flags: o.flags() | FlagSOM, Generation: o.Generation,
-			PIDonFEP: o.PID, Index: o.Index, JobID: o.Job,
-		},
-		Initiator: o.Initiator, RequestLength: o.Length, BufferOffset: o.BufferOffset, Key: o.Key,
-	}
+// standard fills in the header of the first packet, which is zero, but for EOM and message_id.
+func (o *Operation) standard(h *Standard) {
+	h.Opcode, h.Flags, h.Generation = o.Opcode, o.flags()|FlagSOM, o.Generation
+	h.PIDonFEP, h.Index, h.JobID = o.PID, o.Index, o.Job
+	h.Initiator, h.RequestLength, h.BufferOffset, h.Key = o.Initiator, o.Length, o.BufferOffset, o.Key
 	if o.HasData {
-		r.HeaderData = o.HeaderData
-	}
-	r.Swap = o.Swap
-	if o.Opcode.in(opsRendezvous | 1<<OpcodeDeferrableRTR) {
-		r.Rendezvous, r.Token = o.Rendezvous, o.Token
+		h.HeaderData = o.HeaderData
 	}
 }
 

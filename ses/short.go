@@ -57,7 +57,7 @@ func (r *Request) putShort(b *[commonLen]byte) {
 	if r.RequestLength > maxLength14 {
 		panic("ses: request_length wider than the 14 bits of a small or medium request")
 	}
-	r.put(b, uint16(r.RequestLength))
+	r.Common.put(b, uint16(r.RequestLength))
 }
 
 // validateShort reports what no short form has, ops being the opcodes of this one.

@@ -69,10 +69,15 @@ func (h *Standard) get(w *[StandardLen]byte) {
 // AppendTo appends the header to b. The fields that its form lacks (see
 // [FlagSOM]) are not looked at.
 func (h *Standard) AppendTo(b []byte) []byte {
-	h.mustFit()
 	b, tail := extend(b, StandardLen)
-	p := (*[StandardLen]byte)(tail)
-	h.put((*[commonLen]byte)(p[:]), uint16(h.MessageID))
+	h.put((*[StandardLen]byte)(tail))
+	return b
+}
+
+// put is AppendTo in place.
+func (h *Standard) put(p *[StandardLen]byte) {
+	h.mustFit()
+	h.Common.put((*[commonLen]byte)(p[:]), uint16(h.MessageID))
 	binary.BigEndian.PutUint64(p[12:], h.BufferOffset)
 	binary.BigEndian.PutUint32(p[20:], h.Initiator)
 	binary.BigEndian.PutUint64(p[24:], h.Key)
@@ -82,7 +87,6 @@ func (h *Standard) AppendTo(b []byte) []byte {
 	}
 	binary.BigEndian.PutUint64(p[32:], place)
 	binary.BigEndian.PutUint32(p[40:], h.RequestLength)
-	return b
 }
 
 // Validate reports an undefined version ([ErrVersion]) or opcode ([ErrOpcode]).

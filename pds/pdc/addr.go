@@ -24,10 +24,17 @@ func AddrFrom4(b [4]byte) Addr {
 
 // Netip returns a in the form of the standard library.
 func (a Addr) Netip() netip.Addr {
+	if a.Hi == 0 && a.Lo>>32 == 0xffff {
+		return netip.AddrFrom4([4]byte{byte(a.Lo >> 24), byte(a.Lo >> 16), byte(a.Lo >> 8), byte(a.Lo)})
+	}
+	return a.netip16()
+}
+
+func (a Addr) netip16() netip.Addr {
 	var b [16]byte
 	binary.BigEndian.PutUint64(b[:8], a.Hi)
 	binary.BigEndian.PutUint64(b[8:], a.Lo)
-	return netip.AddrFrom16(b).Unmap()
+	return netip.AddrFrom16(b)
 }
 
 // String returns the usual text form.

@@ -9,14 +9,15 @@ import (
 
 // Exchange is [FastPath.TakeACK] for each of acks and then [FastPath.TransmitRun] for up to
 // most packets, at least one, of the same PDC. What is sent is in run. It returns the PDC,
-// and how many packets were acknowledged.
+// and how many packets were acknowledged. With most 0 nothing is sent, and the handles in run
+// are those of the last packet that each of acks tells of.
 //
 // acks are 1 to [RunMax] acknowledgements of one PDC that are [pds.AckCCView.Plain], and
 // [pds.AckCCView.Cumulative] where there are several. Exchange takes them only if they are of the
 // lowest packets in flight, or one is of a single packet that was overtaken or has overtaken
-// others, the PDC waits for congestion control with others, no other PDC has a turn, and the
-// handles of all these packets are in [first, end). Otherwise it returns no PDC, and nothing
-// has changed.
+// others, the PDC waits for congestion control with others (or most is 0), no other PDC has a turn,
+// and the handles of all these packets are in [first, end). Otherwise it returns no PDC, and
+// nothing has changed.
 func (f *FastPath) Exchange(
 	now int64, acks []*pds.AckCCView, src Addr, first, end uint64, most int, run *Run,
 ) (p *PDC, acked uint32) {
@@ -24,7 +25,7 @@ func (f *FastPath) Exchange(
 	if m.sched.ctl.head != 0 || m.sched.data.len() != 0 {
 		return nil, 0
 	}
-	if p = m.source.acked(acks[0], src); p == nil || !p.waitsToSend() {
+	if p = m.source.acked(acks[0], src); p == nil || !p.waitsToSend() && (most != 0 || p.is(flagRecovering)) {
 		return nil, 0
 	}
 	w, mem := &p.tx, m.mem
@@ -39,8 +40,15 @@ func (f *FastPath) Exchange(
 	} else {
 		for i, a := range acks {
 			at, n := base%rowLen, w.offset(a.CACK())+1-base
-			if infer && knownOOO(a.OOOCount()) >= inferPackets || n-1 >= r.flying(at) || r.released != 0 || n > 1 && r.size == 0 || mem.handle(r, at+n-1)-first >= end-first {
+			if infer && knownOOO(a.OOOCount()) >= inferPackets || n-1 >= r.flying(at) || r.released != 0 || n > 1 && r.size == 0 {
 				return nil, 0
+			}
+			h := mem.handle(r, at+n-1)
+			if h-first >= end-first {
+				return nil, 0
+			}
+			if most == 0 {
+				run.handles[i%RunMax] = h
 			}
 			pkt, x := mem.record(r, at+n-1), &plain[i]
 			x.PlainAck, x.Packets, x.Entropy = pkt.news(now, a, n), int32(n), pkt.entropy
@@ -53,17 +61,19 @@ func (f *FastPath) Exchange(
 			return nil, 0
 		}
 	}
-	if int32(w.next-base) >= int32(limit) {
-		return nil, 0
-	}
-	cur := &mem.row[w.current]
-	run.Handle, run.Size, run.kind = mem.submitted(cur, w.next%rowLen)
-	if run.Handle-first >= end-first {
-		return nil, 0
-	}
-	paths := run.Entropy[:1]
-	if n > 1 {
-		paths = run.Entropy[:w.alike(cur, min(most, int(n)), base+uint32(limit))]
+	cur, paths := &mem.row[w.current], run.Entropy[:0]
+	if run.unlike = most == 0; !run.unlike {
+		if int32(w.next-base) >= int32(limit) {
+			return nil, 0
+		}
+		run.first, run.Size, run.kind = mem.submitted(cur, w.next%rowLen)
+		if run.first-first >= end-first {
+			return nil, 0
+		}
+		paths = run.Entropy[:1]
+		if n > 1 && cur.size != 0 {
+			paths = run.Entropy[:w.alike(min(most, int(n)), base+uint32(limit))]
+		}
 	}
 	s, ok := m.cc.Exchange(ccc.Handle(p.handle), now, plain, int64(run.Size), paths)
 	if !ok {
@@ -90,6 +100,10 @@ func (f *FastPath) Exchange(
 		m.source.infers(now, p, last)
 	}
 	if run.N = uint32(s.Sent); s.Sent == 0 {
+		if most == 0 {
+			m.sched.release(p)
+			m.source.tookACKs(now, p)
+		}
 		return p, n
 	}
 	if end := m.source.sentRun(now, p, cur, run, s); end || w.next == w.tail || goesOn(s.Held) {

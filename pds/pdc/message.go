@@ -102,8 +102,9 @@ func (m *Manager) SubmitRun(now int64, h Handle, first *Packet, n int) (taken in
 		if err = p.tx.push(m.p, m.mem, first.Handle+uint64(taken), first.Size, k); err != nil {
 			break
 		}
-		taken++
-		taken += int(p.tx.more(m.p, m.mem, uint32(n-taken)))
+		if taken++; taken < n {
+			taken += int(p.tx.more(m.p, m.mem, uint32(n-taken)))
+		}
 	}
 	if taken > 0 {
 		m.sched.submitted(now, p, first, taken)

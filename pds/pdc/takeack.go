@@ -59,13 +59,18 @@ func (f *FastPath) TakeACK(now int64, a *pds.AckCCView, src Addr) (x Confirmed) 
 			m.source.mayResend(now, p)
 		}
 	}
-	if w.next != w.tail {
-		m.sched.wake(p)
-	}
-	if w.rtoAt < p.timerAt {
-		m.timer.schedule(p, now)
-	}
+	m.source.tookACKs(now, p)
 	return Confirmed{p.handle, n, h}
+}
+
+// tookACKs follows up on acknowledgements that p and congestion control have taken in.
+func (s *source) tookACKs(now int64, p *PDC) {
+	if p.tx.next != p.tx.tail {
+		s.sched.wake(p)
+	}
+	if p.tx.rtoAt < p.timerAt {
+		s.timer.schedule(p, now)
+	}
 }
 
 // acked returns the PDC of an acknowledgement, nil if TakeACK does not take it.

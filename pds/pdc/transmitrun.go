@@ -11,17 +11,29 @@ import (
 const RunMax = 32
 
 // A Run is new packets of one PDC that are sent one after another: alike but for their
-// handles, which count up.
+// handles.
 type Run struct {
-	Handle uint64 // of the first
-	N      uint32
-	Size   uint16 // nominal, bytes
+	N    uint32
+	Size uint16 // nominal, bytes
 
 	Entropy [RunMax]uint16
 
-	kind  kind
-	asks  uint32 // bit k: packet k asks for an acknowledgement
-	heads pds.RequestRun
+	kind   kind
+	unlike bool   // the handles are in handles; otherwise they count up from the first
+	first  uint64 // handle
+	asks   uint32 // bit k: packet k asks for an acknowledgement
+	heads  pds.RequestRun
+
+	handles [RunMax]uint64
+}
+
+// Handle returns the handle of packet k, from 0, and how many packets from k on have handles
+// that are known to count up.
+func (x *Run) Handle(k uint32) (h uint64, n uint32) {
+	if x.unlike {
+		return x.handles[k%RunMax], 1
+	}
+	return x.first + uint64(k), x.N - k
 }
 
 // PutHeader writes the header of packet k, from 0.
@@ -49,8 +61,12 @@ func (f *FastPath) TransmitRun(now int64, most int, x *Run) *PDC {
 	if m.sched.data.len() != 1 || m.cc.Waiters(p.cc).Head != 0 {
 		most = 1
 	}
-	x.Handle, x.Size, x.kind = m.mem.submitted(r, w.next%rowLen)
-	paths := x.Entropy[:w.alike(r, most, w.cack+uint32(w.limit))]
+	x.first, x.Size, x.kind = m.mem.submitted(r, w.next%rowLen)
+	n := w.alike(most, w.cack+uint32(w.limit))
+	if x.unlike = r.size == 0; x.unlike {
+		n = m.mem.collect(r, w.next%rowLen, n, x)
+	}
+	paths := x.Entropy[:n]
 	s, ok := m.cc.Exchange(ccc.Handle(p.handle), now, nil, int64(x.Size), paths)
 	if !ok {
 		return nil
@@ -84,13 +100,24 @@ func (s *scheduler) plainSender() *PDC {
 	return p
 }
 
-// alike returns how many packets from next on may be one run of row r, at most so many,
-// at least 1: their handles count up, and they are below end.
-func (w *sendWindow) alike(r *row, most int, end uint32) uint32 {
-	if r.size == 0 {
-		return 1
-	}
+// alike returns how many packets from next on may be one run if their row says that they are
+// alike, at most so many, at least 1: they are below end.
+func (w *sendWindow) alike(most int, end uint32) uint32 {
 	return min(uint32(most), RunMax, rowLen-w.next%rowLen, w.tail-w.next, end-w.next)
+}
+
+// collect notes in x the handles of up to n packets of a row from the one at i on, as long as
+// they are as the first, and returns how many those are.
+func (m *memory) collect(r *row, i, n uint32, x *Run) uint32 {
+	for k := range n {
+		at := (i + k) % rowLen
+		c := m.in(r, at)
+		if pkt := &c.packet[at%chunkLen]; pkt.size != x.Size || pkt.kind&^kindDue != x.kind {
+			return k
+		}
+		x.handles[k%RunMax] = c.handle[at%chunkLen]
+	}
+	return n
 }
 
 // sentRun takes note of the packets of x, of row r, that congestion control has let go,
