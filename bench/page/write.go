@@ -17,7 +17,7 @@ var style string
 //go:embed page.js
 var script string
 
-// frame is the file around its data. The policy keeps it from asking a network for anything.
+// frame is the file around the data. The policy forbids all network requests.
 var frame = template.Must(template.New("page").Parse(`<!doctype html>
 <html lang="en">
 <head>
@@ -50,8 +50,8 @@ func (p *Page) Write(w io.Writer) error {
 	}{p.Title, template.CSS(style), template.JS(script), template.JS(data)})
 }
 
-// WriteFile writes the page to a file, which is there when it is whole, or to a device. An error
-// leaves what was there.
+// WriteFile writes the page to a file, complete or not at all, or to a device. An error leaves
+// the old file.
 func (p *Page) WriteFile(path string) (err error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -74,7 +74,7 @@ func (p *Page) WriteFile(path string) (err error) {
 	return os.Rename(name, path)
 }
 
-// CheckPath says early what would keep [Page.WriteFile] from writing: nil also for an empty path.
+// CheckPath reports early the error that [Page.WriteFile] would meet: nil also for an empty path.
 func CheckPath(path string) error {
 	if path == "" {
 		return nil

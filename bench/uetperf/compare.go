@@ -49,7 +49,7 @@ func (o *options) rivals(dir string) ([]rival, error) {
 	return all, nil
 }
 
-// build builds the peers that are not part of this module, where its sources are.
+// build builds the peers not part of this module, where its sources are.
 func build(program string) error {
 	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/uetcc/uetcc").Output()
 	if err != nil {

@@ -60,7 +60,7 @@ func (c *hostConfig) endpoint(address netip.Addr) uetcc.Config {
 	}
 }
 
-// A host is one end: an endpoint, its port, and the memory that is written from or to.
+// A host is one end: an endpoint, its port, and the memory written from or to.
 type host struct {
 	*uetcc.Endpoint
 	*opening
@@ -176,7 +176,7 @@ func (h *host) flush(now int64) error {
 	return h.send()
 }
 
-// build adds those of the packets that are not empty, with their data. The cookie of a
+// build adds those of the packets not empty, with their data. The cookie of a
 // message is where its data lies in memory.
 func (h *host) build(packets []uetcc.Datagram) {
 	for i := range packets {

@@ -108,7 +108,7 @@ const uetPort = pds.UDPPort
 // isSelf reports whether both ends and the bottleneck are in this process.
 func (o *options) isSelf() bool { return o.listen == "" && o.connect == "" && o.compare == "" }
 
-// fill sets the defaults that depend on other flags: a bottleneck that a busy machine can keep up with.
+// fill sets the defaults that depend on other flags: a bottleneck a busy machine can keep up with.
 func (o *options) fill() {
 	switch {
 	case o.isSelf():
@@ -171,7 +171,7 @@ func (o *options) checkRate() error {
 	return cli.Range("-rate", o.rate, 1e5, 1e12, "bits a second")
 }
 
-// misplaced objects to a flag that was set and says nothing about what is to run.
+// misplaced objects to a flag set and says nothing about what is to run.
 func (o *options) misplaced(f *flag.FlagSet) (err error) {
 	f.Visit(func(g *flag.Flag) {
 		switch g.Name {

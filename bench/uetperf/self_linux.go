@@ -196,7 +196,7 @@ func (o *options) newSender(c *hostConfig, local netip.AddrPort, peer netip.Addr
 	return newSender(h, peer, o.depth, int64(i)*size, total), nil
 }
 
-// fillPattern fills the memory of sender i so that no two of its packets are alike.
+// fillPattern fills the memory of sender i so no two of its packets are alike.
 func fillPattern(memory []byte, i int) {
 	x := uint32(i)
 	for j := range memory {

@@ -102,7 +102,7 @@ func reason(ev *uetcc.Event) fmt.Stringer {
 	return ev.Cause
 }
 
-// sample notes the round trip that the newest acknowledgement has measured, and the window.
+// sample notes the round trip the newest acknowledgement has measured, and the window.
 func (s *sender) sample() {
 	if v := s.snapshot(); v.Acks != s.acks {
 		s.acks = v.Acks

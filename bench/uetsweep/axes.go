@@ -12,14 +12,14 @@ import (
 // errAxis is wrapped by the errors about an axis.
 var errAxis = errors.New("not an axis")
 
-// An axis is a flag of uetsim with the values that a sweep gives it.
+// An axis is a flag of uetsim with the values a sweep gives it.
 type axis struct {
 	flag   string
 	values []string
 }
 
-// axisFlags are the flags of uetsim that may be axes, the slowest first, so that a sweep that is
-// cut off has something of each. Those that name files for a run to write are not among them.
+// axisFlags are the flags of uetsim that may be axes, the slowest first, so a sweep cut off has
+// something of each. Those that name files for a run to write are not among them.
 var axisFlags = []struct{ name, usage string }{
 	{"seed", "seeds"},
 	{"matrix", "connection matrices (*.cm, *.tm, also *.gz)"},
@@ -71,7 +71,7 @@ func addAxes(f *flag.FlagSet) *[]axis {
 	return &axes
 }
 
-// maxValues bounds an axis, and maxJobs a sweep, so that a slip of the finger does not fill the memory.
+// maxValues bounds an axis, and maxJobs a sweep, so a slip of the finger does not fill the memory.
 const maxValues, maxJobs = 1_000_000, 10_000_000
 
 // values are those of a list: words with commas between, and a..b for whole numbers from a to b.

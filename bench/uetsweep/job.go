@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// A job is one run of uetsim: everything that its result depends on.
+// A job is one run of uetsim: everything its result depends on.
 type job struct {
 	Key     string            `json:"key"`              // hash of the rest
 	Version string            `json:"version"`          // of uetsim
@@ -20,7 +20,7 @@ type job struct {
 	Inputs  map[string]string `json:"inputs,omitempty"` // SHA-256 of the file that a flag names, by flag
 }
 
-// A result is a job that is done: a line of results.jsonl.
+// A result is a job done: a line of results.jsonl.
 type result struct {
 	job
 	Runs   []namedRun `json:"runs"`             // of the job's uetsim; a scenario has several
@@ -35,7 +35,8 @@ type namedRun struct {
 	Result map[string]json.RawMessage `json:"result"`
 }
 
-// longLists are the fields of uetsim's results that a namedRun leaves out. Who runs the job again has them.
+// longLists are the fields of uetsim's results a namedRun leaves out. Who runs the job again has
+// them.
 var longLists = []string{"transfers", "queues", "uplinks", "pfc_pauses"}
 
 func newJob(version string, args []string, inputs map[string]string) job {
@@ -50,7 +51,7 @@ func newJob(version string, args []string, inputs map[string]string) job {
 }
 
 // check says whether a job that came from elsewhere is what its key says and has nothing but axes,
-// so that no server can have a worker's uetsim write files.
+// so no server can have a worker's uetsim write files.
 func (j job) check() error {
 	if want := newJob(j.Version, j.Args, j.Inputs).Key; j.Key != want {
 		return fmt.Errorf("job %q: its key should be %s", j.Key, want)
@@ -76,7 +77,7 @@ func splitArg(arg string) (flag, value string) {
 // An inputs knows the files that jobs name, and their hashes.
 type inputs map[string]string
 
-// of gives the hashes of the files that the arguments of a job name.
+// of gives the hashes of the files the arguments of a job name.
 func (in inputs) of(args []string) (map[string]string, error) {
 	sums := map[string]string{}
 	for _, arg := range args {

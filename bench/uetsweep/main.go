@@ -3,11 +3,11 @@
 //	go run ./bench/uetsweep run -matrix FILE.cm -cc nscc,rccc -seed 1..100 -speed 100,400 -out runs/
 //	go run ./bench/uetsweep compare -by cc runs/
 //
-// Each flag of uetsim that is given is an axis of the sweep, its value a list; 1..100 are whole
+// Each flag of uetsim given is an axis of the sweep, its value a list; 1..100 are whole
 // numbers. Every combination is a job: one uetsim, on one core. Its line in runs/results.jsonl says all that
 // is needed to repeat it: version, arguments, SHA-256 of the input files. The same command again
 // does what is missing, and nothing if nothing is; only whole lines count, and they are on the
-// disk before a job counts as done, so that kill -9 costs no more than the running jobs.
+// disk before a job counts as done, so kill -9 costs no more than the running jobs.
 //
 //	uetsweep run ... -serve :4222 -token-file FILE
 //	uetsweep worker -join HOST:4222 -token-file FILE

@@ -8,7 +8,7 @@ import (
 )
 
 // progressTo tells a terminal, and nothing else, how far the sweep has come and how long the rest
-// takes, from two seconds on. The function that it returns ends that.
+// takes, from two seconds on. The function it returns ends that.
 func (c *campaign) progressTo(stderr io.Writer) (end func()) {
 	f, ok := stderr.(*os.File)
 	if !ok {

@@ -165,7 +165,7 @@ func (c *campaign) ended(r *result, err error, saved func(error)) {
 	})
 }
 
-// fail notes a job that has no result. One that uetsim refuses ends all: others would be alike.
+// fail notes a job with no result. One that uetsim refuses ends all: others would be alike.
 func (c *campaign) fail(err error) {
 	if errors.Is(err, context.Canceled) {
 		return

@@ -32,7 +32,7 @@ func newSamples(o *compareOptions) *samples {
 		failed: map[string]int{}, seen: map[string]bool{}, all: map[string]int{}, versions: map[string]bool{}}
 }
 
-// add takes a result that was not there before, maybe in another folder.
+// add takes a result not there before, maybe in another folder.
 func (s *samples) add(r *result) {
 	if s.seen[r.Key] {
 		return
@@ -79,7 +79,7 @@ func (s *samples) add(r *result) {
 	}
 }
 
-// addNumbers gives each number of a result to yield, named by the fields that it is in.
+// addNumbers gives each number of a result to yield, named by the fields it is in.
 func (s *samples) addNumbers(prefix string, fields map[string]json.RawMessage, yield func(string, float64)) {
 	for name, b := range fields {
 		var v float64

@@ -19,9 +19,9 @@ import (
 )
 
 // What a sweep and its workers say to each other goes over NATS, whose server is a part of this
-// command. Jobs wait in a JetStream work queue: a job that is given out and neither acknowledged
+// command. Jobs wait in a JetStream work queue: a job given out and neither acknowledged
 // nor heard of for the length of the lease is given out again. A worker acknowledges a job when
-// the sweep has answered that its result is on the disk. So a result may come twice, of which the
+// the sweep has answered its result is on the disk. So a result may come twice, of which the
 // store keeps one, and cannot be lost.
 const (
 	jobStream   = "jobs"

@@ -14,7 +14,7 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// A store is a folder of results: results.jsonl, a line for each job that is done. Any goroutine
+// A store is a folder of results: results.jsonl, a line for each job done. Any goroutine
 // may add to it.
 type store struct {
 	dir     string

@@ -215,7 +215,7 @@ func (w *worker) take(ctx context.Context, m jetstream.Msg) {
 	_ = m.Ack() // if lost: the job comes again, and its second result is one too many
 }
 
-// keep tells the server that a job is being done.
+// keep tells the server a job is being done.
 func (w *worker) keep(m jetstream.Msg, over chan struct{}) {
 	tick := time.NewTicker(w.lease / 3)
 	defer tick.Stop()
@@ -265,7 +265,7 @@ func (w *worker) tell(ctx context.Context, a *answer) bool {
 	return false
 }
 
-// fetch gets the files of a job that are not here yet, and returns its arguments with them.
+// fetch gets the files of a job not here yet, and returns its arguments with them.
 func (w *worker) fetch(ctx context.Context, j job) (args []string, err error) {
 	w.files.Lock()
 	defer w.files.Unlock()

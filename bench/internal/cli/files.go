@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// Apart is an error if two of the files that a command line names are one: flags are what
-// names them. Devices may be named twice.
+// Apart is an error if two files on a command line are the same: flags are the flags
+// naming the files. Devices may be named twice.
 func Apart(flags, paths []string) error {
 	for i, a := range paths {
 		for j, b := range paths[:i] {
@@ -28,7 +28,7 @@ func sameFile(a, b string) bool {
 	return realPath(a) == realPath(b)
 }
 
-// realPath is the path of a file that need not be there, without links on the way to it.
+// realPath is the path of a file maybe absent, without links on the way.
 func realPath(path string) string {
 	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if err != nil {

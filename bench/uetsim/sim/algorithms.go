@@ -1,4 +1,4 @@
-// Package sim is the command uetsim as a library, so that a command of one's own can run an
+// Package sim is the command uetsim as a library, so a command of one's own can run an
 // algorithm of one's own in the same scenarios, workloads and schedules, beside those of the
 // engine and the baselines.
 package sim

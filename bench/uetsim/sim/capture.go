@@ -145,7 +145,7 @@ func part(s *fabric.Seen) ses.Standard {
 }
 
 // acknowledgement makes f an ACK_CC with the state of the congestion control, NSCC's where
-// that is one, and with the response that a PDS makes itself.
+// that is one, and with the response a PDS makes itself.
 func (c *capture) acknowledgement(s *fabric.Seen, f *frame.Frame) bool {
 	f.TOS = pds.TOS(codePoints.Control, pds.ECNNotECT)
 	f.Type, f.Form = pds.TypeACKCC, ses.FormResponse

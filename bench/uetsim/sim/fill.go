@@ -17,7 +17,7 @@ type fill struct {
 	limit   int64 // bytes of its queue
 }
 
-// fillClaim claims that the queue q overflows when its rates say: with the first packet it
+// fillClaim claims the queue q overflows when its rates say: with the first packet it
 // begins to grow by what the port cannot send. Of each sender a packet comes at a time, which
 // is how exact that can be.
 func (r *report) fillClaim(res *fabric.Result, q fabric.QueueResult, f fill) {

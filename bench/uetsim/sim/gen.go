@@ -66,7 +66,7 @@ func generate(args []string, stdout, stderr io.Writer) error {
 	return err
 }
 
-// kinds lists the patterns, with the flags that each looks at.
+// kinds lists the patterns, with the flags each looks at.
 func kinds() string {
 	var b strings.Builder
 	for _, p := range goal.Patterns() {
@@ -75,7 +75,7 @@ func kinds() string {
 	return b.String()
 }
 
-// unusedFlag is an error about a flag that was given and changes nothing.
+// unusedFlag is an error about a flag given and changes nothing.
 func unusedFlag(f *flag.FlagSet, p *goal.Pattern) (err error) {
 	f.Visit(func(g *flag.Flag) {
 		if !slices.Contains(append([]string{"ranks", "bytes", "form", "o"}, p.Uses...), g.Name) {

@@ -60,7 +60,7 @@ func runTable(r *report) page.Table {
 	return t
 }
 
-// parameterTables are the parameters that all runs share, and those that differ.
+// parameterTables are the parameters all runs share, and those that differ.
 func parameterTables(s *sketch) (shared, different page.Table) {
 	shared = page.Table{Title: "Parameters", Columns: []string{"", "of all runs"}}
 	different = page.Table{Title: "Parameters that differ", Columns: []string{""}}

@@ -71,7 +71,7 @@ func (r *report) incastClaims(off, nscc, gentle *fabric.Result) {
 		"less than a tenth of the trims without it", "%d instead of %d", nscc.Totals.Trimmed, off.Totals.Trimmed)
 }
 
-// incastCreditClaims are about the remedy that the chapter names: the receiver shares its link
+// incastCreditClaims are about the remedy the chapter names: the receiver shares its link
 // out before the switch has to. Six first credits are one BDP.
 func (r *report) incastCreditClaims(on *fabric.Result) {
 	hop := lastHopQueue(on)

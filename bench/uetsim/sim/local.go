@@ -22,7 +22,7 @@ func slowMemory(policy *hbm.PolicyConfig) *fabric.Memory {
 	}
 }
 
-// localConfig is six network senders with a small first window, so that the
+// localConfig is six network senders with a small first window, so the
 // network itself is at ease.
 func (o *options) localConfig(policy *hbm.PolicyConfig) fabric.Config {
 	c := o.toRankZero(2, 1_000_000)

@@ -20,8 +20,8 @@ import (
 	"github.com/uetcc/uetcc/hw/link"
 )
 
-// options are the command line. A scenario brings its own configuration; flags
-// that were given change it.
+// options are the command line. A scenario brings its own configuration; flags given change
+// it.
 type options struct {
 	scenario, matrix, topo string
 	goal                   string
@@ -243,7 +243,7 @@ var schemes = map[string]ccc.Scheme{
 
 var rules = map[string]fabric.Rules{"spec": fabric.RulesSpec, "htsim": fabric.RulesHTSim}
 
-// with is c with congestion control cc and with every flag that was given.
+// with is c with congestion control cc and with every flag given.
 func (o *options) with(c fabric.Config, cc string) fabric.Config {
 	m, ok := modes[cc]
 	if !ok {

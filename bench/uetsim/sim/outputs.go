@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// Outputs are the files of a flag, one for each run. The file of the last run has the name that
-// was asked for, and those of the runs before it have the names of their runs in front of the
-// ending, so that none replaces another.
+// Outputs are the files of a flag, one for each run. The file of the last run has the name asked
+// for, and those of the runs before it have the names of their runs in front of the ending, so
+// none replaces another.
 type outputs struct {
 	path  string // "": not asked for
 	files []*output
@@ -107,7 +107,7 @@ func (o *outputs) settle(wrong error) (parts []string, err error) {
 	return parts, err
 }
 
-// kept is the path of the file of a run that is not the last.
+// kept is the path of the file of a run not the last.
 func kept(path, run string, taken map[string]int) string {
 	name := strings.Map(func(r rune) rune {
 		switch {

@@ -107,7 +107,7 @@ func (f *perfetto) hold(x *perfettoFlow, at link.Ps, by ccc.Reason) {
 	}
 }
 
-// Packet is that of a [fabric.Watcher]: packets that were cut or lost are moments of their flow.
+// Packet is that of a [fabric.Watcher]: packets cut or lost are moments of their flow.
 func (f *perfetto) Packet(p *fabric.PacketState) {
 	name := ""
 	switch {

@@ -88,7 +88,7 @@ func (p *printer) parameters(a *fabric.Parameters) {
 	p.f("entropy %s over %d values, rules %s, seed %d\n\n", a.Entropy, a.EntropyValues, a.Rules, a.Seed)
 }
 
-// runs is the table that a person came for: one line for each run.
+// runs is the table a person came for: one line for each run.
 func (p *printer) runs(r *report) {
 	p.table(func(f func(string, ...any)) {
 		f("\tfastest\tmean\tp99\tslowest\tbound\ttrims\tmarks\tdrops\tresent\tlast hop peak\tcore peak\tfairness\t\n")

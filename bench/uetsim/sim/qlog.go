@@ -77,7 +77,7 @@ func (q *qlog) event(p *fabric.PacketState, group, name string) *streamed {
 	return q.add("\x1e{\"time\":").time(p.Now, psPerMillisecond).add(`,"group_id":`).name(group).add(`,"name":`).name(name).add(`,"data":{`)
 }
 
-// data is a packet that is sent; one that is sent again was lost before.
+// data is a packet sent; one that is sent again was lost before.
 func (q *qlog) data(p *fabric.PacketState, f *qlogFlow, group string) {
 	if _, known := f.refused[p.PSN]; p.Retx && !known {
 		q.lost(p, f, group, "")
@@ -87,7 +87,7 @@ func (q *qlog) data(p *fabric.PacketState, f *qlogFlow, group string) {
 		add(`},"raw":{"length":`).int(p.Size).add(`,"payload_length":`).int(p.Payload).add("}}}\n").end()
 }
 
-// lost is a packet that the source knows or takes as lost.
+// lost is a packet the source knows or takes as lost.
 func (q *qlog) lost(p *fabric.PacketState, f *qlogFlow, group, trigger string) {
 	q.event(p, group, "recovery:packet_lost").add(`"header":{"packet_type":"1RTT","packet_number":`).int(int64(p.PSN - f.first)).add("}").
 		add(trigger).add("}}\n").end()

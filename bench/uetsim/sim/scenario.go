@@ -9,7 +9,7 @@ import (
 	"github.com/uetcc/uetcc/hw/link"
 )
 
-// A scenario is one situation that the UET congestion chapters describe: chapters 6
+// A scenario is one situation the UET congestion chapters describe: chapters 6
 // (congestion control contexts) and 8 (receiver credit) of a blog's series on Ultra
 // Ethernet.
 type scenario struct {
@@ -57,8 +57,8 @@ func findScenario(name string) (*scenario, error) {
 	return nil, fmt.Errorf("no scenario %q, there are: %s", name, strings.Join(names, ", "))
 }
 
-// The chapters' fabric: 100 Gb/s hosts and a configured base round trip of 6 us, so
-// that the bandwidth-delay product is 75,000 bytes.
+// The chapters' fabric: 100 Gb/s hosts and a configured base round trip of 6 us, so the
+// bandwidth-delay product is 75,000 bytes.
 const (
 	chapterRate = 100e9
 	chapterRTT  = 6 * link.Microsecond

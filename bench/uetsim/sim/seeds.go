@@ -13,7 +13,7 @@ type spread struct {
 	Figures []figure `json:"figures"`
 }
 
-// A figure is a number that each run has one of. Half is half the width of the 95 % confidence
+// A figure is a number each run has one of. Half is half the width of the 95 % confidence
 // interval of its mean, by Student's distribution.
 type figure struct {
 	Name string  `json:"name"`

@@ -7,7 +7,7 @@ import (
 	"github.com/uetcc/uetcc/hw/link"
 )
 
-// A streamed is a file that is written while a run goes on, an event at a time.
+// A streamed is a file written while a run goes on, an event at a time.
 type streamed struct {
 	*output
 	line  []byte

@@ -13,7 +13,7 @@ type traceFilter struct {
 	conns, hosts ranges
 }
 
-// passes reports whether the trace tells of an event: of a connection that is listed, and from
+// passes reports whether the trace tells of an event: of a connection listed, and from
 // or to a host that is.
 func (t *traceFilter) passes(s *fabric.ContextState) bool {
 	return t.conns.has(s.Conn) && (t.hosts.has(s.Src) || t.hosts.has(s.Dst))

@@ -118,7 +118,7 @@ func tuneUsage() string {
 	return strings.Join(names, ", ")
 }
 
-// maxTune bounds every value, so that none overflows where it is converted.
+// maxTune bounds every value, so none overflows where it is converted.
 const maxTune = 1e13
 
 // tune is one value of -tune.
@@ -165,7 +165,7 @@ func (t *tuning) check() error {
 	)
 }
 
-// with is c with the flags that were given; set does what one says if it counts.
+// with is c with the flags given; set does what one says if it counts.
 func (t *tuning) with(c *fabric.Config, set func(name string, to func())) {
 	if t.queue != (fabric.Queue{}) {
 		c.Queue = &t.queue

@@ -68,7 +68,7 @@ type validation struct {
 	jobs      []job
 }
 
-// A job is an experiment and the folder that its files are in.
+// A job is an experiment and the folder its files are in.
 type job struct {
 	fabric.Experiment
 	folder string

@@ -17,7 +17,7 @@ type variant struct {
 	err    error
 }
 
-// newReport is a report of runs that the command line has a say in.
+// newReport is a report of runs the command line has a say in.
 func (o *options) newReport() *report { return &report{o: o} }
 
 // add runs one variant and keeps its result.
@@ -105,7 +105,7 @@ func (e *partError) Error() string {
 	return fmt.Sprintf("interrupted at %.1f us of run %q", e.at, e.run)
 }
 
-// watch has a run write the files that were asked for, and returns them.
+// watch has a run write the files asked for, and returns them.
 func (o *options) watch(run string, c *fabric.Config) (files []*output) {
 	if o.pcap.path != "" {
 		p := &capture{output: o.pcap.next(run), control: c.Control}
