@@ -13,7 +13,7 @@ import (
 	"github.com/uetcc/uetcc/bench/internal/cli"
 )
 
-// generate is the subcommand that writes workloads.
+// generate is the subcommand writing workloads.
 func generate(args []string, stdout, stderr io.Writer) error {
 	kind := ""
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
@@ -85,7 +85,7 @@ func unusedFlag(f *flag.FlagSet, p *goal.Pattern) (err error) {
 	return err
 }
 
-// workloadText is a generated workload in one of the forms.
+// workloadText is a generated workload in the text or binary form.
 func workloadText(p *goal.Pattern, j goal.Job, form string) ([]byte, error) {
 	s, err := p.Make(j)
 	if err != nil {

@@ -20,8 +20,7 @@ import (
 	"github.com/uetcc/uetcc/hw/link"
 )
 
-// options are the command line. A scenario brings its own configuration; flags given change
-// it.
+// options are the command line. A scenario brings a configuration, changed by given flags.
 type options struct {
 	scenario, matrix, topo string
 	goal                   string
@@ -168,7 +167,7 @@ func (o *options) check(f *flag.FlagSet) error {
 
 var nodes = map[string]fabric.NodeKind{"light": fabric.NodeLight, "endpoint": fabric.NodeEndpoint}
 
-// checkNode chooses the nodes that -rules htsim needs, unless others were asked for.
+// checkNode chooses the nodes needed by -rules htsim, unless the command line chooses.
 func (o *options) checkNode() error {
 	if _, ok := nodes[o.node]; !ok {
 		return fmt.Errorf("-node %q, want endpoint or light", o.node)
@@ -182,7 +181,7 @@ func (o *options) checkNode() error {
 	return nil
 }
 
-// applies returns an error for a flag that would change nothing in what is to be run.
+// applies returns an error for a flag without effect on the coming runs.
 func (o *options) applies(name string) error {
 	switch {
 	case o.matrix != "" && o.goal != "":
@@ -207,7 +206,7 @@ func (o *options) applies(name string) error {
 	return nil
 }
 
-// changed reports whether a flag makes a scenario's runs others than those of the chapters.
+// changed reports whether a flag makes a scenario's runs differ from the chapters'.
 func (o *options) changed() bool {
 	for name := range o.given {
 		if name != "seed" && slices.Contains(fabricFlags, name) && !slices.Contains(fileFlags, name) {
@@ -217,13 +216,13 @@ func (o *options) changed() bool {
 	return false
 }
 
-// ccMode is what a word of -cc means.
+// ccMode is the meaning of a word of -cc.
 type ccMode struct {
 	control ccc.Control
 	mode    ccc.Mode
 }
 
-// words are all that -cc knows: those of the engine, then the algorithms.
+// words are all words of -cc: the engine's, then the algorithms.
 func (o *options) words() []string {
 	return append([]string{"none", "nscc", "rccc", "both", "observe"}, slices.Sorted(maps.Keys(o.algorithms))...)
 }
@@ -281,7 +280,7 @@ func (o *options) with(c fabric.Config, cc string) fabric.Config {
 
 func microseconds(us float64) link.Ps { return link.Ps(us * float64(link.Microsecond)) }
 
-// workload reports whether a file says what to run.
+// workload reports whether a file gives the workload.
 func (o *options) workload() bool { return o.matrix != "" || o.goal != "" }
 
 // load reads the files of -matrix, -goal and -topo.
