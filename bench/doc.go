@@ -1,18 +1,18 @@
-// Package bench measures every hot path of the library, and guards what makes
-// them fast.
+// Package bench measures every hot path of the library, and guards the reasons of the
+// speed.
 //
 //	go test -run xxx -bench . -benchtime 20ms ./bench     everything of ours, once
 //	go run ./bench/report                                 beside bench/peers, ratios against goals
 //	go test ./bench                                       the guards
 //
-// A benchmark has the name of what it measures, with op=, order=, contexts= or n=
-// below it, reports allocations, and takes keys, orders and signals that those of
-// the nested module bench/peers take too, so that a ratio compares the same work.
-// No test of this repository depends on a measured time.
+// A benchmark has the name of the measured job, with op=, order=, contexts= or n=
+// below, reports allocations, and takes the same keys, orders and signals as the benchmarks
+// of the nested module bench/peers, so a ratio compares the same work. No test of this
+// repository depends on a measured time.
 //
-// The guards read what the compiler says about the functions listed in
-// hot_test.go: that they still inline, that nothing in them escapes to the heap,
-// and that the collector finds nothing to scan in the state they work on.
+// The guards read the compiler's remarks about the functions listed in hot_test.go: still
+// inlined, nothing escaping to the heap, and no pointers for the collector in the
+// functions' state.
 //
 // Beside it: bench/fabric simulates a fabric, bench/goal reads what applications do on one,
 // bench/hol and bench/iblink a part of one; bench/uetpcap writes and prints captures;

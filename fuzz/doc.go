@@ -1,4 +1,4 @@
-// Package fuzz holds what tests the engine from outside: fuzz targets and their
+// Package fuzz tests the engine from outside: fuzz targets and their
 // corpora, replays of recorded vectors and traces, the fault-injecting
 // simulation, and the linearizability checks of the tables.
 //
@@ -9,15 +9,15 @@
 //	go test ./fuzz -timeout 2h -run TestRequirementsBite -v -bite 100   code broken, whose tests have to fail
 //	go test ./fuzz -run xxx -fuzz FuzzFrame                             one of the fuzz targets
 //
-// With UETCC_TRACES or UETCC_VECTORS in the environment the replays read the folder that it
-// names in place of testdata/traces or testdata/vectors, whose formats are described there.
+// With UETCC_TRACES or UETCC_VECTORS in the environment the replays read the named folder in place of
+// testdata/traces or testdata/vectors; the formats are described there.
 //
-// TestWhole reads testdata/whole/cells.jsonl.gz, or the file that UETCC_WHOLE names; red.jsonl.gz beside it
-// holds cells that the engine does not meet yet. The format is described there.
+// TestWhole reads testdata/whole/cells.jsonl.gz, or the file named by UETCC_WHOLE; red.jsonl.gz
+// beside cells.jsonl.gz holds cells the engine does not meet yet. The format is described there.
 //
 // # Invariants of the simulation
 //
-// After every event, for every live PDC and against what the packets themselves say:
+// After every event, for every live PDC and against the contents of the packets:
 //
 //	I1   base <= next <= base + window; offsets of SYN packets stay below 4,096
 //	I2   base, CLEAR and the highest CACK accepted never go back
@@ -40,30 +40,30 @@
 //	E5   the same seed gives the same transcript
 //	E6   nothing has had an effect on anybody but whom it was for
 //
-// # What worlds with mangled packets do not judge
+// # Worlds with mangled packets judge less
 //
-// A byte that is changed under the CRC (corrupt) is noticed, each time, and the packet is dropped:
-// such worlds are judged in full, "mangled, CRC" with one packet in ten. A byte that is changed
-// where there is no CRC, or one that was made anew (mangle), may leave a packet that somebody else
-// could have sent, and no receiver can tell. It then is
+// A byte changed under the CRC (corrupt) is noticed, each time, and the packet is dropped:
+// such worlds are judged in full, "mangled, CRC" with one packet in ten. A byte changed
+// where there is no CRC, or a CRC made anew (mangle), may leave a packet like a third party's, beyond
+// any receiver's knowledge. The packet then is
 //
 //	an ACK of what has not arrived: a message ends well without its bytes
 //	a packet under the PSN of another, which is dropped when it comes, as a duplicate
 //	data for another offset, address, message or receive buffer, or an operand of another value
 //	a reason, a length or header data that nobody sent
 //
-// and an answer to it, which nobody has changed, carries the damage on. So these worlds demand of
-// outcomes, bytes, order, buffers and cells nothing, but that each message ends once and in time
-// (E1), that all memory and ids come back (E4), that the same seed gives the same transcript (E5),
-// and I1 to I4 and I6 to I11 at each step.
+// and an unchanged answer carries the damage on. So such worlds demand of outcomes, bytes, order,
+// buffers and cells nothing, but each message ends once and in time (E1), all memory and ids come
+// back (E4), the same seed gives the same transcript (E5), and I1 to I4 and I6 to I11 at each step.
 //
-// # What was run
+// # Runs so far
 //
-// Seeds 7,000,000 to 7,019,999 at each level, none of which had run before, on 23 November 2026; "failed" is
-// before what they showed was mended: those seeds pass now. With delivery contexts (TestFaults) all five were
-// the judge's fault: it did not know that a control packet can be held back, as SYN packets have not
-// paid for it. With endpoints (TestFaultsEndpoint) three messages waited for 111 s behind a read whose
-// data was refused, since answers to NOOPs counted as progress, and one receive buffer came back twice.
+// Seeds 7,000,000 to 7,019,999 at each level, none run before, on 23 November 2026; "failed" is
+// before the repair of the faults found: the failed seeds pass now. With delivery contexts
+// (TestFaults) all five were the judge's fault, unaware of control packets held back before SYN
+// packets have paid for the room. With endpoints (TestFaultsEndpoint) three messages waited for 111 s
+// behind a read whose data was refused, since answers to NOOPs counted as progress, and one receive
+// buffer came back twice.
 //
 //	delivery contexts      seeds       packets  failed
 //	all guaranteed          1111     3,678,556       0
@@ -113,9 +113,8 @@
 //
 // # The fault list
 //
-// Each row has a test of its own: TestFault and the row in pds/pdc, or one of ses that
-// TestFaultsEveryRowHasATest names. The rows are L packets lost, D doubled, R reordered,
-// C corrupted, T trimmed, P peers that restart or move, W wrap-arounds, F forged packets,
-// S scarce resources, K closing, M messages, U RUDI and datagrams, X what happens on several
-// cores and clocks, Q marks.
+// Each row has a separate test: TestFault and the row in pds/pdc, or a test of ses named in
+// TestFaultsEveryRowHasATest. The rows are L packets lost, D doubled, R reordered, C corrupted, T
+// trimmed, P peers that restart or move, W wrap-arounds, F forged packets, S scarce resources, K
+// closing, M messages, U RUDI and datagrams, X several cores and clocks, Q marks.
 package fuzz

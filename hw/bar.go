@@ -2,11 +2,11 @@ package hw
 
 import "unsafe"
 
-// BAR is a [Space] over device registers that are mapped into the process. Each
+// BAR is a [Space] over device registers mapped into the process. Each
 // access is exactly one plain load or store of the register's width: the
-// accessors are not inlined, so that the compiler can neither merge nor drop
-// them. The race detector does not see them. One goroutine at a time may use a
-// register; different registers may be used at once.
+// accessors are not inlined, so the compiler can neither merge nor drop
+// them. The race detector does not see such accesses. Only a single goroutine
+// at a time may use a register; different registers may be used at once.
 type BAR struct{ b []byte }
 
 // WrapBAR returns a space over a mapping of device registers, which must be
@@ -43,7 +43,7 @@ func (r *BAR) Store64(off uint32, v uint64) {
 }
 
 // Flush implements [Space] with a store fence, which write-combining mappings
-// need and uncached ones do not mind.
+// need and uncached mappings tolerate.
 func (r *BAR) Flush() { fence() }
 
 //go:noinline

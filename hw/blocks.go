@@ -5,8 +5,8 @@ import "github.com/uetcc/uetcc/internal/enum"
 // Kind is the kind of a register block.
 type Kind uint16
 
-// Kinds of blocks. Every device has the first two, and others if it needs
-// them. Unknown kinds are skipped.
+// Kinds of blocks. Every device has the first two, and more as needed. Unknown kinds
+// are skipped.
 const (
 	KindCapability Kind = 0x0001
 	KindClock      Kind = 0x0010
@@ -25,7 +25,7 @@ var kindNames = [...]string{
 // String returns a short name.
 func (k Kind) String() string { return enum.Name(kindNames[:], k) }
 
-// stride returns the distance of a kind's array elements, 0 if it has none.
+// stride returns the distance of a kind's array elements, 0 for a single block.
 func (k Kind) stride() uint32 {
 	switch k {
 	case KindContext:
@@ -40,10 +40,10 @@ func (k Kind) stride() uint32 {
 	return 0
 }
 
-// Feature is a set of things that a device can do.
+// Feature is a set of things a device can do.
 type Feature uint64
 
-// Features. The engine does in software what a device does not offer.
+// Features. A feature absent from the device is done in software by the engine.
 const (
 	FeatureWindow   Feature = 1 << 0  // enforces CWND (NSCC)
 	FeatureCredit   Feature = 1 << 1  // enforces CREDIT (RCCC)
@@ -59,7 +59,7 @@ const (
 	FeatureWide     Feature = 1 << 18 // registers can be accessed 64 bits at a time
 )
 
-// Registers of a block header, which starts every block.
+// Registers of a block header, the start of every block.
 var (
 	// vendor[31:16], kind[15:0]; vendor 0 is this model
 	RegType = Register{Name: "TYPE", Offset: 0x00, Width: 32}
@@ -106,9 +106,9 @@ var (
 	RegBacklog = KindContext.register("BACKLOG", 0x18, 64, RW, OrderNone).needs(FeatureCredit) // bytes waiting
 	// bytes, depth of the token bucket
 	RegBurst = KindContext.register("BURST", 0x20, 32, RW, OrderNone).needs(FeatureRate)
-	// gen[7:0], serial[31:8], whose low bits are those of CTL; applies CTL, RATE, BURST
+	// gen[7:0], serial[31:8], with the low bits of CTL; applies CTL, RATE, BURST
 	RegCommit = KindContext.register("COMMIT", 0x24, 32, WO, OrderFlush)
-	// the newest doorbell of this context
+	// the newest doorbell of the context
 	RegRecord = KindContext.register("RECORD", 0x28, 64, RW, OrderBefore)
 	// ready[0], blocked by window[1], credit[2], rate[3], gen[15:8]
 	RegState  = KindContext.register("STATE", 0x40, 32, RO, OrderAfter)
@@ -137,16 +137,16 @@ var (
 // Registers of a doorbell page and of an event ring.
 var (
 	RegRing = KindDoorbell.register("RING", 0x00, 64, WO, OrderFlush)
-	// doorbells that the device can take
+	// doorbells the device can take
 	RegRoom     = KindDoorbell.register("ROOM", 0x08, 32, RO, OrderNone).needs(FeatureRoom)
 	RegRingAddr = KindEvents.register("RING_ADDR", 0x00, 64, RW, OrderProgram)
 	// enable[0], log2 of the entries[7:4], serial[15:8]
 	RegRingCtl = KindEvents.register("RING_CTL", 0x08, 32, RW, OrderFlush)
 	RegCons    = KindEvents.register("CONS", 0x0c, 32, RW, OrderProgram)
-	// as of the device's last look around; the phase says what is new
+	// as of the device's last look around; the phase tells new entries
 	RegProd = KindEvents.register("PROD", 0x10, 32, RO, OrderAfter)
 	RegLost = KindEvents.register("LOST", 0x14, 32, RO, OrderNone)
-	// the RING_CTL that the device works with
+	// the RING_CTL the device works with
 	RegRingState = KindEvents.register("RING_STATE", 0x18, 32, RO, OrderAfter)
 )
 
@@ -158,7 +158,7 @@ func (k Kind) register(name string, off uint32, width uint8, a Access, o Order) 
 	return Register{Name: name, Kind: k, Offset: off, Width: width, Access: a, Order: o, Element: k.stride() > 0}
 }
 
-// needs returns the register as one that is there only with a feature.
+// needs returns the register, present only with a feature.
 func (r Register) needs(f Feature) Register {
 	r.Feature = f
 	return r

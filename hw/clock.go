@@ -11,7 +11,7 @@ type Clock struct {
 	stampBits uint32
 }
 
-// Ticks returns the clock's reading. It never steps back.
+// Ticks returns the clock's reading. The reading never steps back.
 func (c Clock) Ticks() uint64 { return c.space.Load64(c.now) }
 
 // Ticks32 returns the reading over a bus of 32 bits: high, low, and high again.
@@ -28,11 +28,11 @@ func (c Clock) Ticks32() uint64 {
 // TickPs returns the length of a tick in picoseconds, at least 1.
 func (c Clock) TickPs() uint32 { return c.tickPs }
 
-// Extend returns the full time, in ticks, of a short stamp that was taken at most
-// 2^bits - 1 ticks before now: now - ((now - stamp) mod 2^bits), where bits is what
-// the device says of its stamps, and at most the 32 of an event. For 16 bits of
-// 128 ns that is 8.39 ms; an older stamp comes out as many turns too late, so reject
-// ages above half the range where the age matters.
+// Extend returns the full time, in ticks, of a short stamp taken at most
+// 2^bits - 1 ticks before now: now - ((now - stamp) mod 2^bits), where bits is the
+// device's stamp width, at most the 32 of an event. For 16 bits of 128 ns that is
+// 8.39 ms; an older stamp comes out as many turns too late, so reject ages above
+// half the range where the age matters.
 func (c Clock) Extend(stamp uint32, now uint64) uint64 {
 	mask := uint64(1)<<c.stampBits - 1
 	return now - (now-uint64(stamp))&mask

@@ -2,7 +2,7 @@ package hw
 
 import "github.com/uetcc/uetcc/internal/enum"
 
-// Mode says which limits a device enforces for a context.
+// Mode selects the limits enforced by a device for a context.
 type Mode uint8
 
 // Modes.
@@ -18,7 +18,7 @@ var modeNames = [...]string{"window", "credit", "both", "rate"}
 // String returns a short name.
 func (m Mode) String() string { return enum.Name(modeNames[:], m) }
 
-// Needs returns the features that a device must have for the mode.
+// Needs returns the features a device must have for the mode.
 func (m Mode) Needs() Feature {
 	switch m {
 	case ModeWindow:
@@ -31,7 +31,7 @@ func (m Mode) Needs() Feature {
 	return FeatureRate
 }
 
-// Control is what a commit applies together.
+// Control holds the values applied together by a commit.
 type Control struct {
 	Enable       bool
 	Mode         Mode
@@ -50,8 +50,8 @@ type State struct {
 	Generation uint8
 }
 
-// Context is the block of one congestion control context. A single writer owns
-// it; loads may come from anywhere.
+// Context is the block of one congestion control context. A single writer owns the block;
+// loads may come from anywhere.
 type Context struct {
 	space  Space
 	base   uint32
@@ -66,13 +66,13 @@ func (d *Device) Context(i int) (Context, error) {
 	if err != nil {
 		return Context{}, err
 	}
-	last := d.space.Load32(base+RegCtl.Offset) >> 24 // maybe of another engine, which was here before
+	last := d.space.Load32(base+RegCtl.Offset) >> 24 // maybe of an engine before
 	return Context{space: d.space, base: base, serial: last, on: d.on, index: uint32(i)}, nil
 }
 
 // Commit programs the context and makes the device apply the change as a whole. The device
-// takes the last of several commits that come between two of its looks; CTL and COMMIT
-// carry one serial number, so that it never takes a part of one for another.
+// takes the last of several commits between two of the device's looks; CTL and COMMIT
+// carry one serial number, so parts of two commits never mix.
 func (c *Context) Commit(v Control) {
 	c.serial++
 	ctl := uint32(v.Mode)<<1 | uint32(v.Generation)<<8 | uint32(v.TrafficClass)<<16 | c.serial<<24
@@ -88,8 +88,8 @@ func (c *Context) Commit(v Control) {
 	c.space.Flush()
 }
 
-// SetCwnd gives the device a window in bytes. It may be less than what is in
-// flight; then nothing new leaves. Without [FeatureWindow] it changes nothing.
+// SetCwnd gives the device a window in bytes. With less than the bytes in flight nothing
+// new leaves. Without [FeatureWindow] SetCwnd changes nothing.
 func (c *Context) SetCwnd(bytes int64) {
 	if c.on&FeatureWindow != 0 {
 		c.space.Store64(c.base+RegCwnd.Offset, uint64(bytes))
@@ -97,12 +97,12 @@ func (c *Context) SetCwnd(bytes int64) {
 }
 
 // SetCredit gives the device the total of credit in quanta of 256 bytes since
-// the context was first used. The device ignores an older total. Without
-// [FeatureCredit] it changes nothing.
+// the context was first used. The device ignores an older total. Without [FeatureCredit]
+// SetCredit changes nothing.
 //
-// A generation begins without credit. What is stored before the device has taken its
-// commit belongs to the generation before, even if the engine stored it after the commit.
-// So after a [Context.Commit] of another generation wait until [Context.State] names it,
+// A generation begins without credit. Credit stored before the device has taken the
+// commit belongs to the generation before, even if stored after the commit. So after a
+// [Context.Commit] of another generation wait until [Context.State] names the generation,
 // and give a total above [Context.CreditUsed].
 func (c *Context) SetCredit(quanta uint64) {
 	if c.on&FeatureCredit != 0 {
@@ -110,23 +110,23 @@ func (c *Context) SetCredit(quanta uint64) {
 	}
 }
 
-// SetBacklog tells the device the bytes that wait, which it advertises as its
-// credit target. Without [FeatureCredit] it changes nothing.
+// SetBacklog tells the device the waiting bytes, advertised as the credit target. Without
+// [FeatureCredit] SetBacklog changes nothing.
 func (c *Context) SetBacklog(bytes int64) {
 	if c.on&FeatureCredit != 0 {
 		c.space.Store64(c.base+RegBacklog.Offset, uint64(bytes))
 	}
 }
 
-// State returns how the device sees the context. Its generation tells whether
-// the last commit has arrived.
+// State returns how the device sees the context. The generation tells whether the last
+// commit has arrived.
 func (c *Context) State() State {
 	v := c.space.Load32(c.base + RegState.Offset)
 	return State{v&1 != 0, v&2 != 0, v&4 != 0, v&8 != 0, uint8(v >> 8)}
 }
 
-// Acked returns the cumulative bytes acknowledged. Load it before [Context.Sent]: then
-// their difference is never too small.
+// Acked returns the cumulative bytes acknowledged. Load Acked before [Context.Sent]: then
+// the difference is never too small.
 func (c *Context) Acked() uint64 { return c.space.Load64(c.base + RegAcked.Offset) }
 
 // Sent returns the cumulative bytes sent.

@@ -36,7 +36,7 @@ var counterNames = [counters]string{
 // String returns a short name.
 func (c Counter) String() string { return enum.Name(counterNames[:], c) }
 
-// Counter returns the value of a counter, 0 if the device does not have it.
+// Counter returns the value of a counter, 0 if the device lacks the counter.
 func (d *Device) Counter(c Counter) uint64 {
 	b := d.block(KindCounters)
 	if b == nil || uint32(c) >= b.count {

@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// maxBlocks ends the walk of a chain that is too long to be true.
+// maxBlocks ends the walk of an impossibly long chain.
 const maxBlocks = 256
 
-// headerLen is the length of a block header; version 1 is the one we know.
+// headerLen is the length of a block header; only version 1 is known.
 const (
 	headerLen    = 0x14
 	knownVersion = 1
 )
 
-// A block is a register block that the walk found.
+// A block is a register block the walk found.
 type block struct {
 	kind  Kind
 	at    uint32
@@ -41,9 +41,9 @@ func (b *block) element(index int, off uint32) (uint32, error) {
 	return b.base + uint32(index)*b.kind.stride() + off, nil
 }
 
-// Device is a NIC's register space after discovery: what it offers, and access
-// to its blocks. Use one Device from one goroutine to negotiate; the values that
-// it hands out then have owners of their own.
+// Device is a NIC's register space after discovery: the features, and access to the blocks.
+// Use one Device from one goroutine to negotiate; the values handed out then have separate
+// owners.
 type Device struct {
 	space  Space
 	blocks []block
@@ -52,9 +52,9 @@ type Device struct {
 }
 
 // Open walks the chain of register blocks in a space and returns the device,
-// with no feature enabled. It terminates on any contents and reads nothing
-// outside the space. Blocks of unknown kind, vendor or major version are
-// skipped. Errors: [ErrChain], [ErrMissing].
+// with no feature enabled. The walk terminates on any contents and reads nothing outside
+// the space. Blocks of unknown kind, vendor or major version are skipped. Errors:
+// [ErrChain], [ErrMissing].
 func Open(space Space) (*Device, error) {
 	d := &Device{space: space}
 	heads, err := d.walk(make([]extent, 0, maxBlocks))
@@ -100,7 +100,7 @@ func (d *Device) walk(heads []extent) ([]extent, error) {
 	return nil, ErrChain
 }
 
-// readHeader reads the block at offset at and checks its geometry. One that is to be skipped
+// readHeader reads the block at offset at and checks its geometry. A block to be skipped
 // comes back without a kind.
 func (d *Device) readHeader(at uint32) (block, error) {
 	typ, version := d.space.Load32(at+RegType.Offset), d.space.Load32(at+RegVersion.Offset)
@@ -126,7 +126,7 @@ func (d *Device) readHeader(at uint32) (block, error) {
 	return b, nil
 }
 
-// fixedLen returns the bytes of a kind's block that lie at its base, 0 for an unknown kind.
+// fixedLen returns the bytes of a kind's block at the block's base, 0 for an unknown kind.
 func (k Kind) fixedLen() uint64 {
 	switch k {
 	case KindCapability:
@@ -149,8 +149,7 @@ func (d *Device) block(k Kind) *block {
 	return nil
 }
 
-// Count returns the number of array elements of a kind, 0 if the device has no
-// such block.
+// Count returns the number of array elements of a kind, 0 without such a block.
 func (d *Device) Count(k Kind) int {
 	if b := d.block(k); b != nil {
 		return int(b.count)
@@ -158,17 +157,17 @@ func (d *Device) Count(k Kind) int {
 	return 0
 }
 
-// reg returns the offset of a register in a block that is always there.
+// reg returns the offset of a register in a block present on every device.
 func (d *Device) reg(r Register) uint32 { return d.block(r.Kind).at + r.Offset }
 
-// Features returns what the device offers.
+// Features returns the features offered by the device.
 func (d *Device) Features() Feature { return Feature(d.space.Load64(d.reg(RegFeatures))) }
 
-// Enabled returns the features that are on.
+// Enabled returns the enabled features.
 func (d *Device) Enabled() Feature { return d.on }
 
 // Enable turns on exactly the features of want. The error is [ErrFeature] if the
-// device does not offer one, or refuses; then nothing is on.
+// device refuses, or does not offer a feature; then nothing is on.
 func (d *Device) Enable(want Feature) error {
 	d.on = 0
 	at := d.reg(RegFeaturesOn)
@@ -209,7 +208,7 @@ const (
 // Status returns the device's state.
 func (d *Device) Status() Status { return Status(d.space.Load32(d.reg(RegStatus))) }
 
-// Fault is what went wrong since it was last cleared.
+// Fault is the set of errors since the last clearing.
 type Fault uint32
 
 // Bits of a fault.
@@ -219,11 +218,11 @@ const (
 	FaultRing     Fault = 1 << 2 // a ring lies outside the host memory
 )
 
-// Faults returns the sticky fault bits, [Device.ClearFaults] clears some of them.
+// Faults returns the sticky fault bits, [Device.ClearFaults] clears the given bits.
 func (d *Device) Faults() Fault { return Fault(d.space.Load32(d.reg(RegFault))) }
 
-// ClearFaults asks the device to clear the given bits when it looks next. A call before
-// it has looked replaces the last one.
+// ClearFaults asks the device to clear the given bits at the next look. A call before the
+// look replaces the last call.
 func (d *Device) ClearFaults(f Fault) {
 	at := d.reg(RegFaultClear)
 	serial := d.space.Load32(at)>>16 + 1 // another value than the last time, which is all that a device sees
@@ -233,9 +232,9 @@ func (d *Device) ClearFaults(f Fault) {
 
 const resetMagic = 0x52535421 // "RST!"
 
-// Reset asks the device to start afresh: no features, no contexts, all rings off. What is
-// stored before it has done so is lost with the rest: wait for [Device.ResetDone], then
-// [Device.Enable] and program anew. Several calls before that ask for one reset.
+// Reset asks the device to start afresh: no features, no contexts, all rings off. Earlier
+// stores are lost with the rest: wait for [Device.ResetDone], then [Device.Enable] and
+// program anew. Several calls before ResetDone ask for a single reset.
 func (d *Device) Reset() {
 	d.on = 0
 	d.resets = d.space.Load32(d.reg(RegResets))
@@ -244,9 +243,9 @@ func (d *Device) Reset() {
 }
 
 // ResetDone reports whether the device has started afresh since the last [Device.Reset] and
-// is ready. It may never come to that: give it a time limit. If nobody asked it to, then
-// since [Open]: the device died and lives again, or another engine has reset it, and
-// features and contexts are as lost as after a reset of one's own.
+// is ready. A dead device never does: wait with a time limit. Without a Reset before,
+// ResetDone counts from [Open]: true then means the device died and restarted, or a second
+// engine reset the device; features and contexts are lost all the same.
 func (d *Device) ResetDone() bool {
 	return d.space.Load32(d.reg(RegResets)) != d.resets && d.Status()&StatusReady != 0
 }

@@ -1,37 +1,38 @@
-// Package hw abstracts the registers of a NIC that takes congestion control off
-// the host's hands: discovery of what the device can do, a context block for
-// each congestion control context (window, credit, rate), a block for each PDC,
+// Package hw abstracts the registers of a NIC that takes over congestion control
+// from the host: discovery of the device's features, a context block for each
+// congestion control context (window, credit, rate), a block for each PDC,
 // doorbells, event rings, a clock and counters.
 //
 // No public NIC lets a host program a window for each connection through plain
-// registers, so the layout is our own. It has ideas from known devices: the chain of
-// typed blocks from Corundum, doorbells with absolute indices and entries with a
-// phase bit from mlx5 and ionic, room for doorbells from bnxt_re, the word that
-// commits others from irdma, the numbers of events and the format of rates from
-// DOCA PCC. The rules that make it safe are these:
+// registers, so the layout is our own. The ideas come from known devices: the chain
+// of typed blocks from Corundum, doorbells with absolute indices and entries with a
+// phase bit from mlx5 and ionic, room for doorbells from bnxt_re, the committing
+// word from irdma, the numbers of events and the format of rates from DOCA PCC.
+// Rules for safety:
 //
 //   - Values are absolute and cumulative (a window, a total of credit, a producer
 //     index), never increments: a lost, repeated or overtaken store does no harm.
-//   - What must change together is one 64-bit word, or is committed by a word
+//   - Values that change together share a 64-bit word, or are committed by a word
 //     written last.
-//   - Every register has one writer, but that a reset clears what the engine wrote;
-//     the engine's and the device's words of a context lie in different cache lines.
-//   - Every context carries a generation; doorbells and events repeat it, and a
-//     mismatch changes nothing but a counter.
+//   - Every register has one writer, except in a reset, when the device clears the
+//     engine's registers; the engine's and the device's words of a context lie in
+//     different cache lines.
+//   - Every context carries a generation; doorbells and events repeat the
+//     generation, and a mismatch changes nothing but a counter.
 //   - No load has a side effect.
 //
 // # Driving a device
 //
-// [Open] walks the device's block chain and returns a [Device]. Its [Context],
-// [PDC], [Doorbell] and [Ring] are small values that store to and load from a
-// [Space]. Two kinds of space exist: [Memory], shared by the engine and a
+// [Open] walks the device's block chain and returns a [Device]. The device's
+// [Context], [PDC], [Doorbell] and [Ring] are small values that store to and load
+// from a [Space]. Two kinds of space exist: [Memory], shared by the engine and a
 // [SoftDevice] in another goroutine or process, and [BAR], a device's registers
 // mapped into the process.
 //
 // # Order
 //
-// Each register has an [Order], the class of ordering that its store or load
-// needs beyond itself. The recipes:
+// Each register has an [Order], the ordering required beyond the access alone. The
+// recipes:
 //
 //	send descriptor  fill it, [Space.Flush], store the record, store RING, [Space.Flush]
 //	change window    store CWND: one word, no commit, no flush; a late window is only late
@@ -41,8 +42,8 @@
 //	shut down        disable, commit, flush, load STATE (forces arrival), drain, unmap
 //	start afresh     store RESET, [Space.Flush], load RESETS until it has moved and STATUS says ready
 //
-// On ordinary memory all accesses to registers are sequentially consistent atomics. On a
-// mapped device they are single plain loads and stores of the register's width:
-// an atomic store is a locked exchange on amd64, which a device sees as a read
-// and a write, and which locks the bus for uncached memory.
+// On ordinary memory all accesses to registers are sequentially consistent atomics;
+// on a mapped device, single plain loads and stores of the register's width: an
+// atomic store is a locked exchange on amd64, seen by a device as a read and a
+// write, and locking the bus for uncached memory.
 package hw

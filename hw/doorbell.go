@@ -2,7 +2,7 @@ package hw
 
 import "github.com/uetcc/uetcc/internal/enum"
 
-// DoorbellOp says what a doorbell asks for.
+// DoorbellOp is the request of a doorbell.
 type DoorbellOp uint8
 
 // Doorbell operations.
@@ -24,13 +24,13 @@ func (o DoorbellOp) String() string { return enum.Name(doorbellNames[:], o) }
 //	|     index      | op |              |   gen   |      context      |
 //	+----------------+----+--------------+---------+-------------------+
 //
-// An operation that has no index puts there how often the page has been asked: a
-// device takes a word that it has seen before for nothing new.
+// An operation with no index fills in the page's number of requests so far: a
+// device ignores a repeated word.
 func doorbellWord(index uint16, op DoorbellOp, gen uint8, context uint32) uint64 {
 	return uint64(index) | uint64(op&15)<<16 | uint64(gen)<<24 | uint64(context)<<32
 }
 
-// Doorbell is a doorbell page. Each sending goroutine owns one, so that no lock
+// Doorbell is a doorbell page. Each sending goroutine owns one, so no lock
 // is needed.
 type Doorbell struct {
 	space Space
@@ -45,11 +45,11 @@ func (d *Device) Doorbell(i int) (Doorbell, error) {
 	return Doorbell{space: d.space, page: page, on: d.on}, err
 }
 
-// Ring tells the device that the packets of a context up to index (absolute,
-// modulo 2^16) are ready in host memory. The same call twice changes nothing, and
-// an older index is ignored. The word goes to the context's record first: where a
-// page's doorbell is overtaken by the next one, the device still finds the index
-// there.
+// Ring announces to the device the packets of a context up to index (absolute,
+// modulo 2^16) that are ready in host memory. The same call twice changes
+// nothing, and an older index is ignored. The word goes to the context's record
+// first: where a page's doorbell is overtaken by the next doorbell, the device
+// still finds the index in the record.
 func (b *Doorbell) Ring(c *Context, generation uint8, index uint16) {
 	w := doorbellWord(index, DoorbellTX, generation, c.index)
 	b.space.Flush()
@@ -58,8 +58,8 @@ func (b *Doorbell) Ring(c *Context, generation uint8, index uint16) {
 	b.space.Flush()
 }
 
-// Ask rings for an operation that has no index. It may be lost if the page's
-// next doorbell overtakes it.
+// Ask rings for an operation with no index. The request may be lost if the page's
+// next doorbell overtakes.
 func (b *Doorbell) Ask(c *Context, generation uint8, op DoorbellOp) {
 	b.asked++
 	b.space.Store64(b.page+RegRing.Offset, doorbellWord(b.asked, op, generation, c.index))

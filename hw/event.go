@@ -5,8 +5,7 @@ import (
 	"github.com/uetcc/uetcc/internal/enum"
 )
 
-// EventType is the type of a device event. Types 2 to 6 are those of
-// [pcc.EventType].
+// EventType is the type of a device event. Types 2 to 6 equal those of [pcc.EventType].
 type EventType uint8
 
 // Event types.
@@ -23,7 +22,7 @@ const (
 
 var eventNames = [...]string{EventACKCC: "ack-cc", EventTrimNACK: "trim-nack", EventNoCredit: "no-credit"}
 
-// String returns a short name, that of [pcc.EventType] where the types are the same.
+// String returns a short name, from [pcc.EventType] where the types are the same.
 func (t EventType) String() string {
 	if t < EventACKCC {
 		return pcc.EventType(t).String()
@@ -31,7 +30,7 @@ func (t EventType) String() string {
 	return enum.Name(eventNames[:], t)
 }
 
-// FlagLost says that events of this context were lost before this one: read the
+// FlagLost reports lost events of the context before the flagged event: read the
 // context's cumulative registers again.
 const FlagLost = 1 << 7
 
@@ -68,11 +67,11 @@ func (e *Event) PCC() pcc.Event {
 
 // An entry is an event in a ring.
 //
-// The device writes a batch of entries with plain stores, all but the last word of the
-// first one. That word holds the phase, and storing it atomically publishes the whole
-// batch: an engine that finds the phase of an entry new may read that entry and the rest of
-// its batch. The device reuses an entry only after it has read, in the engine's count, that
-// the engine gave it back. So that one word of a batch and the count are the only atomics.
+// The device writes a batch of entries with plain stores, except for the last word of the
+// first entry. The last word holds the phase, and an atomic store of the word publishes the
+// whole batch: an engine seeing a new phase may read the entry and the rest of the batch.
+// The device reuses an entry only after reading in the engine's count that the entry was
+// given back. So the only atomics are the count and a single word per batch.
 type entry [4]uint64
 
 const (

@@ -2,7 +2,7 @@
 
 package hw
 
-// fence orders earlier stores before later ones for a device as well: SFENCE,
+// fence orders earlier stores before later stores for a device as well: SFENCE,
 // or DSB ST.
 //
 //go:noescape

@@ -6,5 +6,5 @@ import "sync/atomic"
 
 var fenceWord atomic.Uint32
 
-// fence orders earlier stores before later ones as far as Go can express it.
+// fence orders earlier stores before later stores as far as Go can express.
 func fence() { fenceWord.Store(0) }

@@ -8,8 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Mapping is a file mapped into the process, shared with whoever else maps it: a
-// file for a software device in another process, or a PCI resource file.
+// Mapping is a file mapped into the process, shared with all processes mapping
+// the file: a plain file for a software device in another process, or a PCI
+// resource file.
 type Mapping struct{ bytes []byte }
 
 // Map maps the first size bytes of the file at path for reading and writing. The
@@ -30,7 +31,7 @@ func Map(path string, size uint32) (*Mapping, error) {
 // Bytes returns the mapped memory, for [WrapMemory] or [WrapBAR].
 func (m *Mapping) Bytes() []byte { return m.bytes }
 
-// Close unmaps the memory; spaces over it must not be used any more.
+// Close unmaps the memory; spaces over the mapping must not be used any more.
 func (m *Mapping) Close() error {
 	b := m.bytes
 	m.bytes = nil

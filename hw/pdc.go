@@ -1,7 +1,7 @@
 package hw
 
-// Binding ties a packet delivery context to a congestion context. It is one
-// register, so opening and closing are atomic.
+// Binding ties a packet delivery context to a congestion context. The binding is
+// a single register, so opening and closing are atomic.
 type Binding struct {
 	Local, Remote uint16 // PDCIDs; the remote one is 0 while unknown
 	Context       uint16 // congestion context
@@ -28,7 +28,8 @@ func bindingOf(w uint64) Binding {
 	}
 }
 
-// PDC is the block of one packet delivery context. A single writer owns it.
+// PDC is the block of one packet delivery context. A single writer owns the
+// block.
 type PDC struct {
 	space Space
 	base  uint32
@@ -45,8 +46,8 @@ func (d *Device) PDC(i int) (PDC, error) {
 // [PDC.State] says so.
 func (p *PDC) Bind(b Binding) { p.space.Store64(p.base+RegBind.Offset, b.word()) }
 
-// State returns whether the device has the context open, and the generation that
-// it works with.
+// State returns whether the device has the context open, and the generation in
+// use.
 func (p *PDC) State() (open bool, generation uint8) {
 	v := p.space.Load32(p.base + RegPDC.Offset)
 	return v&1 != 0, uint8(v >> 8)
@@ -56,7 +57,7 @@ func (p *PDC) State() (open bool, generation uint8) {
 func (p *PDC) SetMPR(packets uint32) { p.space.Store32(p.base+RegMPR.Offset, packets) }
 
 // SetEntropy sets the entropy value of the packets to come. Without
-// [FeatureEntropy] it changes nothing.
+// [FeatureEntropy] SetEntropy changes nothing.
 func (p *PDC) SetEntropy(ev uint16) {
 	if p.on&FeatureEntropy != 0 {
 		p.space.Store32(p.base+RegEntropy.Offset, uint32(ev))
@@ -69,9 +70,9 @@ func (p *PDC) NextPSN() uint32 { return p.space.Load32(p.base + RegPSNTX.Offset)
 // ReceivedPSN returns the cumulative PSN received.
 func (p *PDC) ReceivedPSN() uint32 { return p.space.Load32(p.base + RegPSNRX.Offset) }
 
-// Acked returns the cumulative PSN acknowledged and the bitmap of the PSNs after
-// it, as of one moment. It is false if the device was changing them at each of
-// several tries; ask again later.
+// Acked returns the cumulative PSN acknowledged and the bitmap of the following
+// PSNs, as of a single moment. False if the device was changing the pair at each
+// of several tries; ask again later.
 func (p *PDC) Acked() (cack uint32, sack uint64, ok bool) {
 	for range 4 {
 		before := p.space.Load32(p.base + RegPDC.Offset)

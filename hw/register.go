@@ -2,7 +2,7 @@ package hw
 
 import "github.com/uetcc/uetcc/internal/enum"
 
-// Access says who may do what with a register.
+// Access names the permitted accesses to a register.
 type Access uint8
 
 // Kinds of access, seen from the engine.
@@ -17,9 +17,9 @@ var accessNames = [...]string{"RO", "RW", "WO"}
 // String returns the name of a.
 func (a Access) String() string { return enum.Name(accessNames[:], a) }
 
-// Order says what a register's store or load needs beyond itself. [Device.Store] sees to
-// what is asked of a store, and so does what the typed blocks do; see the recipes in the
-// package comment.
+// Order is the ordering of a register's store or load against further accesses.
+// [Device.Store] and the typed blocks provide the order of stores; see the recipes in
+// the package comment.
 type Order uint8
 
 // Order classes.
@@ -63,8 +63,8 @@ func (d *Device) Load(r Register, index int) (uint64, error) {
 	return d.space.Load64(off), nil
 }
 
-// Store writes a register. A store to one whose feature is off changes nothing.
-// Errors: [ErrMissing], [ErrIndex], and [ErrAccess] if it is read-only.
+// Store writes a register. A store to a register whose feature is off changes nothing.
+// Errors: [ErrMissing], [ErrIndex], and [ErrAccess] for a read-only register.
 func (d *Device) Store(r Register, index int, v uint64) error {
 	off, err := d.offset(r, index)
 	switch {

@@ -3,8 +3,8 @@ package hw
 import "sync/atomic"
 
 // Ring is the engine's end of an event ring. The device writes entries to host
-// memory; the phase bit of an entry, which flips with each lap, says whether it
-// is new. A full ring loses the newest event, never an older one. Single writer.
+// memory; the phase bit of an entry, flipping with each lap, marks new entries. A full
+// ring loses the newest event, never an older one. Single writer.
 type Ring struct {
 	space   Space
 	entries []entry
@@ -23,8 +23,8 @@ const (
 
 // Ring makes event ring i use 2^log2 entries (4..15) of 32 bytes at offset addr
 // of the host memory, a multiple of 4,096, and turns it on. If the ring is on already,
-// perhaps from an engine that has died, stop it and wait for [Ring.Stopped], or reset the
-// device. Errors: [ErrFeature], [ErrMissing], [ErrIndex], [ErrRing].
+// perhaps from an engine that has died, stop the ring and wait for [Ring.Stopped], or
+// reset the device. Errors: [ErrFeature], [ErrMissing], [ErrIndex], [ErrRing].
 func (d *Device) Ring(i int, host *Memory, addr, log2 uint32) (Ring, error) {
 	if d.on&FeatureEvents == 0 {
 		return Ring{}, ErrFeature
@@ -51,8 +51,8 @@ func (d *Device) Ring(i int, host *Memory, addr, log2 uint32) (Ring, error) {
 	return Ring{space: d.space, entries: host.entries(addr, 1<<log2), phase: phaseBit, regs: regs, ctl: ctl}, nil
 }
 
-// Drain moves new events to buf, oldest first, and returns their number. It
-// gives the entries back to the device once for the whole batch.
+// Drain moves new events to buf, oldest first, and returns the number. The entries go
+// back to the device in one store for the whole batch.
 func (r *Ring) Drain(buf []Event) (n int) {
 	entries, at, phase := r.entries, r.at, r.phase
 	for ; n < len(buf); n++ {
@@ -76,12 +76,12 @@ func (r *Ring) Drain(buf []Event) (n int) {
 	return n
 }
 
-// Lost returns the number of events that the device dropped because the ring was
-// full. The next event of such a context carries [FlagLost].
+// Lost returns the number of events the device dropped because the ring was
+// full. The affected context's next event carries [FlagLost].
 func (r *Ring) Lost() uint32 { return r.space.Load32(r.regs + RegLost.Offset) }
 
 // Stop turns the ring off. The device may write to the entries until [Ring.Stopped], so
-// their memory is not free before that. Drain what is left then.
+// the memory is not free before Stopped reports true. Then drain the remaining events.
 func (r *Ring) Stop() {
 	r.space.Store32(r.regs+RegRingCtl.Offset, r.ctl&^1)
 	r.space.Flush()

@@ -19,11 +19,10 @@ type SoftConfig struct {
 	TickPs   uint32  // tick of the clock; 0 is 128 ns
 }
 
-// SoftDevice is a NIC in software: it acts on a register space that it shares
-// with the engine, whenever its owner calls [SoftDevice.Step]. It may live in
-// another goroutine or, over a shared mapping, in another process. Packets are
-// all of one MTU. It treats whatever the engine writes as hostile. Single
-// writer.
+// SoftDevice is a NIC in software: acting on a register space shared with the engine,
+// whenever the owner calls [SoftDevice.Step]. It may live in another goroutine or,
+// over a shared mapping, in another process. All packets have the same MTU. All
+// writes of the engine count as hostile. Single writer.
 type SoftDevice struct {
 	cfg      SoftConfig
 	regs     *Memory
@@ -48,7 +47,7 @@ type SoftDevice struct {
 // layout holds where the blocks' arrays lie.
 type layout struct{ contexts, pdcs, doorbells, rings, counters, end uint32 }
 
-// What the device says of itself, in LIMITS and ROOM.
+// The device's values of LIMITS and ROOM.
 const (
 	softWindowLog = 40 // 1 TiB
 	softRoom      = 64 // doorbells: none waits longer than a step
@@ -93,7 +92,7 @@ func (c *SoftConfig) layout() (l layout, err error) {
 	return l, nil
 }
 
-// SpaceSize returns the bytes of register space that the device needs, 0 if the
+// SpaceSize returns the bytes of register space the device needs, 0 if the
 // configuration is out of range.
 func (c SoftConfig) SpaceSize() uint32 {
 	l, err := c.layout()
@@ -103,10 +102,10 @@ func (c SoftConfig) SpaceSize() uint32 {
 	return l.end
 }
 
-// NewSoftDevice lays the device's blocks out in regs, which it clears, and
-// reports it ready. Event rings lie in host. An engine that drove another device in
-// regs takes this one for that device after a reset. Errors: [ErrSpace] where regs is
-// too small, and others that wrap [ErrConfig].
+// NewSoftDevice lays the device's blocks out in regs, cleared first, and reports
+// ready. Event rings lie in host. An engine that drove an earlier device in regs sees
+// the new device as the old after a reset. Errors: [ErrSpace] where regs is too
+// small, and else errors wrapping [ErrConfig].
 func NewSoftDevice(cfg SoftConfig, regs, host *Memory) (*SoftDevice, error) {
 	l, err := cfg.layout()
 	if err != nil {
@@ -131,7 +130,7 @@ func NewSoftDevice(cfg SoftConfig, regs, host *Memory) (*SoftDevice, error) {
 	return d, nil
 }
 
-// describe stores what never changes: the chain of blocks, and what the device can do.
+// describe stores the constants: the chain of blocks, and the device's features.
 func (d *SoftDevice) describe() {
 	cfg, l, regs := &d.cfg, &d.at, d.regs
 	d.header(atCapability, KindCapability, atClock, 0, 0)
@@ -161,9 +160,8 @@ func (d *SoftDevice) header(at uint32, k Kind, next, count, base uint32) {
 	}
 }
 
-// Step takes what the engine wrote since the last step and sends what may be
-// sent by time now (nanoseconds). A device that is not stepped is dead: its clock
-// stands still.
+// Step takes the engine's stores since the last step and sends the packets allowed by
+// time now (nanoseconds). A device not stepped is dead: the clock stands still.
 func (d *SoftDevice) Step(now int64) {
 	now = max(now, d.now) // the clock never steps back
 	d.regs.Store64(atClock+RegNow.Offset, NsToTicks(now, d.cfg.TickPs))
@@ -198,8 +196,8 @@ func (d *SoftDevice) Step(now int64) {
 	d.now = now
 }
 
-// reset forgets all contexts and rings; cumulative counters go on. It does not forget
-// which doorbells it has seen, or the last ones would ring again.
+// reset forgets all contexts and rings; cumulative counters go on. Seen doorbells are
+// not forgotten, or the last of each page would ring again.
 func (d *SoftDevice) reset() {
 	d.regs.Store32(RegStatus.Offset, uint32(StatusLink))
 	clear(d.contexts)
@@ -214,7 +212,7 @@ func (d *SoftDevice) reset() {
 	d.start()
 }
 
-// start tells the engine that the device is there, with nothing of its last life.
+// start tells the engine the device is ready, with nothing of the last life.
 func (d *SoftDevice) start() {
 	d.regs.Store32(RegResets.Offset, d.resets)
 	d.regs.Store32(RegStatus.Offset, uint32(StatusReady|StatusLink))
@@ -282,8 +280,7 @@ func (d *SoftDevice) takePDC(i int) {
 	d.regs.Store32(base+RegPDC.Offset, seq|state)
 }
 
-// Received sets what PDC i has acknowledged: a cumulative PSN and the bitmap
-// above it.
+// Received sets the acknowledgements of PDC i: a cumulative PSN and the bitmap above.
 func (d *SoftDevice) Received(i int, cack uint32, sack uint64) {
 	base := d.at.pdcs + uint32(i)*KindPDC.stride()
 	state := d.regs.Load32(base + RegPDC.Offset)

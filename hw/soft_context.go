@@ -6,8 +6,7 @@ import (
 	"github.com/uetcc/uetcc/hw/pcc"
 )
 
-// softContext is what a software device keeps of a context beside its
-// registers.
+// softContext is a software device's state of a context beside the registers.
 type softContext struct {
 	enabled    bool
 	mode       Mode
@@ -33,7 +32,7 @@ type softContext struct {
 	filledAt   int64
 }
 
-// blocked says which limit keeps a context from sending.
+// blocked names the limit that keeps a context from sending.
 type blocked uint32
 
 const (
@@ -42,7 +41,7 @@ const (
 	blockedRate   blocked = 1 << 3
 )
 
-// takeContext takes what the engine wrote to context i: a commit, a doorbell
+// takeContext takes the engine's stores to context i: a commit, a doorbell
 // record, window and credit.
 func (d *SoftDevice) takeContext(i int, now int64) {
 	c, base := &d.contexts[i], d.at.contexts+uint32(i)*KindContext.stride()
@@ -66,9 +65,9 @@ func (d *SoftDevice) takeContext(i int, now int64) {
 }
 
 // apply commits CTL, RATE and BURST. A new generation is a new life of the
-// context: what the old one had in flight or queued no longer counts, and its
-// credit is void. It is false, and nothing changes, where the engine is about to
-// commit again: it stores CTL first and COMMIT last.
+// context: packets of the old generation in flight or queued no longer count,
+// and the old credit is void. False, without a change, where the engine is
+// about to commit again: CTL is stored first and COMMIT last.
 func (d *SoftDevice) apply(c *softContext, base, commit uint32) (taken bool) {
 	ctl, gen := d.regs.Load32(base+RegCtl.Offset), uint8(commit)
 	rate, burst := d.regs.Load32(base+RegRate.Offset), d.regs.Load32(base+RegBurst.Offset)
@@ -93,7 +92,7 @@ func (d *SoftDevice) apply(c *softContext, base, commit uint32) (taken bool) {
 	return true
 }
 
-// takeRecord takes a doorbell word. An older index, or one of another life,
+// takeRecord takes a doorbell word. An older index, or a word of another life,
 // changes nothing but a counter.
 func (d *SoftDevice) takeRecord(c *softContext, w uint64) {
 	index := uint16(w)
@@ -144,7 +143,7 @@ func (c *softContext) blockedBy(n int64) (b blocked) {
 // quanta returns n bytes in units of 256, rounded up.
 func quanta(n int64) int64 { return (n + 255) >> 8 }
 
-// transmit sends packets, one of each context in turn, until the port is busy
+// transmit sends packets, one per context in turn, until the port is busy
 // beyond now or nothing may leave.
 func (d *SoftDevice) transmit(now int64) {
 	if d.portFree < d.now {
@@ -189,8 +188,7 @@ func (d *SoftDevice) send(i int) {
 	d.Post(Event{Type: EventTX, Flags: flags, Context: uint32(i), Words: [3]uint32{uint32(n / 32), 1}})
 }
 
-// publish stores what context i came to, and adds up the time that it was
-// blocked.
+// publish stores the progress of context i, and adds up the blocked time.
 func (d *SoftDevice) publish(i int, now int64) {
 	c, base := &d.contexts[i], d.at.contexts+uint32(i)*KindContext.stride()
 	state := uint32(c.gen) << 8
@@ -220,8 +218,8 @@ func (d *SoftDevice) countBlocked(b blocked, ns uint64) {
 	}
 }
 
-// Ack tells the device that bytes of context i were acknowledged, at most as
-// many as are in flight.
+// Ack tells the device of acknowledged bytes of context i, at most the bytes in
+// flight.
 func (d *SoftDevice) Ack(i int, bytes int64) {
 	c := &d.contexts[i]
 	c.acked += min(uint64(max(bytes, 0)), c.sent-c.acked)

@@ -45,7 +45,7 @@ func (d *SoftDevice) ringAt(i int) uint32 { return d.at.rings + uint32(i)*KindEv
 
 // Post delivers events of contexts to their rings, with the generation of the
 // context, the time and a serial number. The ring is the context's number modulo the
-// number of rings; the engine sees consecutive events of one ring at once. If the
+// number of rings; the engine sees consecutive events of the same ring at once. If the
 // ring is full or off an event is lost, and the context's next event says so.
 func (d *SoftDevice) Post(events ...Event) {
 	d.count(events)
@@ -60,12 +60,12 @@ func (d *SoftDevice) Post(events ...Event) {
 	}
 }
 
-// put writes the events before the first one of another ring to ring i, which has room for
-// all of them, and returns their number.
+// put writes the events before the first event of another ring to ring i, with room for
+// all, and returns the number.
 //
-// It computes the marks first and then stores entries and nothing else. Stores leave a core
-// in order, and one to a line that the engine has read waits until that line is back, so
-// that any other store in between would wait too.
+// put computes the marks first, and then only stores entries. Stores leave a core in order,
+// and a store to a line read by the engine waits until the line is back, so any store
+// between would wait too.
 func (d *SoftDevice) put(i uint8, events []Event) (n int) {
 	if len(events) == 0 {
 		return 0
@@ -87,9 +87,9 @@ func (d *SoftDevice) put(i uint8, events []Event) (n int) {
 	return n
 }
 
-// mark makes the marks of the events before the first one of another ring than i, and
-// returns their number. A mark is what the device knows of an event: in the lower half
-// flags and generation, where word 0 has them, in the upper half the serial number.
+// mark makes the marks of the events before the first event of a ring other than i, and
+// returns the number. A mark is the device's part of an event: flags and generation in the
+// lower half, as in word 0, the serial number in the upper half.
 func (d *SoftDevice) mark(i uint8, events []Event) (n int) {
 	for n < len(events) {
 		context := events[n].Context
@@ -107,10 +107,10 @@ func (d *SoftDevice) mark(i uint8, events []Event) (n int) {
 	return n
 }
 
-// fill writes events to the next entries, which do not reach past the end of the ring. If
-// they begin a batch it leaves out the first one's last word, which put stores when all is
-// written. It goes backwards because the engine polls the first entry: written first, its
-// line would be taken back by the engine before the others are written.
+// fill writes events to the next entries, without wrapping around the end of the ring. At
+// the start of a batch fill leaves out the first entry's last word, stored by put after all
+// entries. The order is backwards because the engine polls the first entry: written first,
+// the entry's line would go back to the engine before the remaining writes.
 func (r *softRing) fill(events []Event, marks *[32]uint64, now uint32, begins bool) {
 	to := r.entries[r.at:]
 	to = to[:min(len(to), len(events), len(marks))]
@@ -133,8 +133,8 @@ func (r *softRing) fill(events []Event, marks *[32]uint64, now uint32, begins bo
 	}
 }
 
-// room returns how many entries are free. It reads how far the engine is only if fewer than
-// n are known to be free.
+// room returns the number of free entries. The engine's count is read only if fewer than n
+// are known to be free.
 func (d *SoftDevice) room(i uint8, n int) int {
 	r := &d.rings[i]
 	if free := r.free(); n <= free {
@@ -144,8 +144,8 @@ func (d *SoftDevice) room(i uint8, n int) int {
 	return r.free()
 }
 
-// free returns how many entries are known to be free, 0 if the engine claims to have given
-// back more than it was given.
+// free returns the number of entries known to be free, 0 if the engine claims to have given
+// back more than received.
 func (r *softRing) free() int {
 	used, size := r.prod-r.cons, uint32(len(r.entries))
 	return int(size - min(used, size))
@@ -159,7 +159,7 @@ func (d *SoftDevice) lose(i uint8, e *Event) {
 	d.regs.Store32(d.ringAt(int(i))+RegLost.Offset, r.lost)
 }
 
-// count counts events by type, those of one type in a row at once.
+// count counts events by type, a run of the same type at once.
 func (d *SoftDevice) count(events []Event) {
 	for n := 0; n < len(events); {
 		from, t := n, events[n].Type

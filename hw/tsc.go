@@ -6,22 +6,22 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// TSC is a nanosecond clock over the processor's time stamp counter, where that
-// runs at one rate in all power states. A reading costs about a third of
-// time.Now. The zero value is not usable. Safe for concurrent use.
+// TSC is a nanosecond clock over the processor's time stamp counter, where the counter runs
+// at the same rate in all power states. A reading costs about a third of time.Now. The zero
+// value is not usable. Safe for concurrent use.
 type TSC struct {
 	start uint64 // counter when calibration began
 	base  int64  // reference then
 	mult  uint64 // nanoseconds a count, 2^-32
 }
 
-// NewTSC calibrates the counter against a reference clock in nanoseconds. It reads
-// ref until at least settle nanoseconds have passed, up to two seconds; the relative
-// error is about twice the time of a reading divided by settle. The error is
-// [ErrClock], and the caller has to use another clock, if there is no invariant
-// counter, if it does not advance, if the reference stands still or steps back, or if
-// the counter is off by more than an eighth from the rate that the processor reports,
-// as where a hypervisor scales or traps it.
+// NewTSC calibrates the counter against a reference clock in nanoseconds. NewTSC reads ref
+// until at least settle nanoseconds have passed, up to two seconds; the relative error is
+// about twice the time of a reading divided by settle. The error is [ErrClock], and the
+// caller has to use another clock, if the processor has no invariant counter, if the counter
+// does not advance, if the reference stands still or steps back, or if the counter is off by
+// more than an eighth from the rate the processor reports, as under a hypervisor that scales
+// or traps the counter.
 func NewTSC(ref func() int64, settle int64) (TSC, error) {
 	if !cpuid.CPU.Has(cpuid.RDTSCP) || !invariantTSC() || settle > 2e9 {
 		return TSC{}, ErrClock
@@ -43,7 +43,7 @@ const (
 	standstill = 1 << 30 // counts for which a coarse reference may stand still
 )
 
-// wait reads ref until it is ns behind base, and returns how far it is. ok is false if ref
+// wait reads ref until ns after base, and returns the time passed. ok is false if ref
 // steps back or stands still.
 func wait(ref func() int64, base int64, start uint64, ns int64) (passed int64, ok bool) {
 	for patience := uint64(ns)*mostCounts + standstill; passed < ns; {
@@ -55,8 +55,8 @@ func wait(ref func() int64, base int64, start uint64, ns int64) (passed int64, o
 	return passed, true
 }
 
-// believable reports whether counts in ns nanoseconds are what the processor says of itself,
-// give or take an eighth. One that says nothing is believed.
+// believable reports whether counts in ns nanoseconds agree with the rate reported by the
+// processor, within an eighth. A processor without a reported rate is believed.
 func believable(counts uint64, ns int64) bool {
 	hz := cpuid.CPU.Hz
 	expected := hz / 1000 * ns / 1_000_000

@@ -7,8 +7,8 @@ package hw
 //go:noescape
 func readTSC() uint64
 
-// invariantTSC reports whether the counter runs at one rate in all power states:
-// CPUID 0x80000007, EDX bit 8.
+// invariantTSC reports whether the counter runs at the same rate in all power
+// states: CPUID 0x80000007, EDX bit 8.
 //
 //go:noescape
 func invariantTSC() bool

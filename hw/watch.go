@@ -1,13 +1,13 @@
 package hw
 
-// Watch tells whether a device lives: its clock must move. Single writer.
+// Watch tells whether a device lives: the clock must move. Single writer.
 type Watch struct {
 	ticks   uint64
 	since   int64
 	timeout int64
 }
 
-// NewWatch returns a watch that takes a device for dead when its clock has stood
+// NewWatch returns a watch taking a device for dead when the clock has stood
 // still for timeout nanoseconds.
 func NewWatch(c Clock, now, timeout int64) Watch { return Watch{c.Ticks(), now, timeout} }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/uetcc/uetcc/internal/enum"
 )
 
-// SampleKind says what the round trip of an [Ack] may be used for. Only the htsim
+// SampleKind is the permitted use of an [Ack]'s round trip. Only the htsim
 // profiles tell the kinds apart.
 type SampleKind uint8
 
@@ -22,18 +22,18 @@ var sampleNames = [...]string{"normal", "keep-base", "probe"}
 // String is normal, keep-base or probe.
 func (k SampleKind) String() string { return enum.Name(sampleNames[:], k) }
 
-// Ack is what one acknowledgement says. Build RTT with [RTT] and Bytes with
+// Ack is the news of one acknowledgement. Build RTT with [RTT] and Bytes with
 // [RcvdTracker.Advance]. With ProfileSpec an acknowledgement without a sample moves the
-// window only by a penalty or its end, so sample retransmitted packets too, where
+// window only by a penalty or the penalty's end, so sample retransmitted packets too, where
 // [Retransmits.Unambiguous] allows it.
 //
-// What makes a packet ambiguous is copies that may still be answered. One that a NACK has
-// refused may not ([Retransmits.Refused]): when each copy counted, a window whose packets had
-// been trimmed twice got no sample from any and stayed at one packet a round trip, in
-// staggered incasts at 800 Gb/s for up to 12 times the completion time. A packet that has timed
-// out twice gives none still, since nobody knows which copies live: a window that time-outs
-// have brought down to one packet stays there for a round trip for each such packet at the
-// front, 63 at worst. htsim, and ProfileHTSim with it, goes by the average delay instead.
+// A packet is ambiguous through copies that may still be answered. A copy refused by a NACK
+// is gone ([Retransmits.Refused]): when each copy counted, a window whose packets had been
+// trimmed twice got no samples and stayed at one packet a round trip, in staggered incasts at
+// 800 Gb/s for up to 12 times the completion time. A packet timed out twice still gives no
+// sample, since the living copies are unknown: a window brought down to one packet by
+// time-outs stays there for a round trip for each such packet at the front, 63 at worst.
+// htsim, and ProfileHTSim with it, goes by the average delay instead.
 type Ack struct {
 	Bytes   int64 // newly received, from rcvd_bytes; may be 0
 	RTT     int64 // sample, ticks; <= 0: no valid one
@@ -43,19 +43,19 @@ type Ack struct {
 	Kind    SampleKind
 }
 
-// A PlainAck is an [Ack] that brings nothing but newly received bytes, a round trip and a
-// mark. The zero value brings nothing.
+// A PlainAck is an [Ack] with only newly received bytes, a round trip and a mark. The zero
+// value has none.
 type PlainAck struct{ signal }
 
-// A signal is an Ack as the window takes it in. The mark is a number, since the compiler
-// would branch on a bool, and marks cannot be predicted.
+// A signal is an Ack in the window's form. The mark is a number, since the compiler would
+// branch on a bool, and marks cannot be predicted.
 type signal struct {
 	bytes, rtt int64
 	bits       ackBits
 }
 
-// ackBits packs the small fields of an Ack. The mark is where quadrantOf wants it,
-// and so is the verdict of [Window.held]; what is rare lies above usual.
+// ackBits packs the small fields of an Ack. Mark and verdict of [Window.held] are at
+// quadrantOf's bits; rare fields lie above usual.
 type ackBits uint64
 
 const (
@@ -77,7 +77,7 @@ func markBits(marked bool) (b ackBits) {
 	return b * markBit
 }
 
-// MakePlainAck returns an acknowledgement with these fields of an [Ack].
+// MakePlainAck returns an acknowledgement with the given fields of an [Ack].
 func MakePlainAck(bytes, rtt int64, ecn bool) PlainAck {
 	return PlainAck{signal{bytes, rtt, markBits(ecn)}}
 }
@@ -96,7 +96,7 @@ func (a PlainAck) Ack() Ack { return Ack{Bytes: a.bytes, RTT: a.rtt, ECN: a.ECN(
 
 // OnACK takes in an acknowledgement that arrived at now. UE Specification 1.0.x,
 // section 3.6.13: counters, penalty, base round trip, delay average, quick adapt,
-// one of four cases, application of the accumulated increase.
+// a step of four cases, application of the accumulated increase.
 func (w *Window) OnACK(p *Params, now int64, a Ack) {
 	s := signal{a.Bytes, a.RTT, markBits(a.ECN) | ackBits(a.Pend&pendMask)<<pendShift | ackBits(a.Kind)<<kindShift}
 	if a.Restore {
@@ -105,11 +105,11 @@ func (w *Window) OnACK(p *Params, now int64, a Ack) {
 	w.onACK(p, now, s)
 }
 
-// OnPlainACK is [Window.OnACK] of a plain one, handed over in registers.
+// OnPlainACK is [Window.OnACK] of a plain acknowledgement, handed over in registers.
 func (w *Window) OnPlainACK(p *Params, now int64, a PlainAck) { w.onACK(p, now, a.signal) }
 
-// onACK is OnACK. Every branch is either rarely taken or predictable, as it changes no faster
-// than the path does; what differs between the four cases comes out of the table.
+// onACK is OnACK. Every branch is either rarely taken or predictable, changing no faster than
+// the path does; the differences between the four cases come from the table.
 func (w *Window) onACK(p *Params, now int64, s signal) {
 	s.rtt -= w.base
 	if uint64(s.bytes|s.rtt)|uint64(s.bits) >= p.usual {
@@ -159,12 +159,12 @@ func (w *Window) count(n int64) {
 	}
 }
 
-// did notes what an event did.
+// did notes the effect of an event.
 func (w *Window) did(a Action) { w.outcome = outcome{action: a} }
 
-// streak counts the bytes acknowledged in a row at about no delay. It returns more than the
-// window if they, or a fast increase under way, allow a step of fast increase. It has no
-// branch, because none could be predicted here.
+// streak counts the bytes acknowledged in a row at about no delay. The result is more than
+// the window if the bytes, or a fast increase under way, allow a step of fast increase. No
+// branch: none could be predicted here.
 func (w *Window) streak(d *quadrant, n, q int64) int64 {
 	run := w.run + n&d.countMask
 	if q >= d.clearAt {
@@ -174,8 +174,8 @@ func (w *Window) streak(d *quadrant, n, q int64) int64 {
 	return run
 }
 
-// fastIncrease grows the window by a share of what was acknowledged and returns it with
-// the fraction of a byte that it cannot keep.
+// fastIncrease grows the window by a share of the acknowledged bytes and returns the window
+// with the fraction of a byte lost in rounding.
 func (w *Window) fastIncrease(p *Params, n int64) float64 {
 	cwnd := min(float64(w.cwnd)+float64(p.fastScale*float64(n)), float64(w.maxWnd))
 	w.cwnd = int64(cwnd)
@@ -184,9 +184,9 @@ func (w *Window) fastIncrease(p *Params, n int64) float64 {
 	return cwnd
 }
 
-// decrease cuts the window by the average delay's excess over the target and returns it
-// with the fraction of a byte that it cannot keep. The average is above the target, so it
-// is not 0.
+// decrease cuts the window by the average delay's excess over the target and returns the
+// window with the fraction of a byte lost in rounding. The average is above the target, so
+// not 0.
 func (w *Window) decrease(p *Params, now int64) float64 {
 	excess := (w.avg - float64(p.target)) / w.avg
 	factor := max(1-float64(p.gamma*excess), p.maxMDJump)
@@ -198,9 +198,8 @@ func (w *Window) decrease(p *Params, now int64) float64 {
 }
 
 // fulfil applies the accumulated increase to the window when enough bytes or a period
-// have passed, and eta once a period. cwnd is the window with the fraction that this
-// acknowledgement's cut or fast increase left over, so that an event drops less than a byte
-// in all.
+// have passed, and eta once a period. cwnd is the window with the fraction left over by the
+// acknowledgement's cut or fast increase, so an event drops less than a byte in all.
 func (w *Window) fulfil(p *Params, now int64, cwnd, incr float64) {
 	add := 0.0
 	if now-w.lastAdjust >= p.adjustPeriod {

@@ -2,10 +2,10 @@ package nscc
 
 import "github.com/uetcc/uetcc/internal/enum"
 
-// Action is what an event did to the window, for observers.
+// Action is an event's effect on the window, for observers.
 type Action uint8
 
-// The actions. Those of the four cases of mark and delay follow each other in the
+// The actions. The actions of the four cases of mark and delay follow in the
 // order of the cases.
 const (
 	ActionNone         Action = iota // nothing, or counters only

@@ -6,8 +6,9 @@ func (w *Window) skip() {
 	w.incr, w.received = 0, 0
 }
 
-// quickAdapt sets the window to what got through in the period that ends now,
-// unless that is the first or much got through. It reports whether it did.
+// quickAdapt sets the window to the bytes acknowledged in the period that ends
+// now, unless the period is the first or much was acknowledged, and reports
+// whether.
 func (w *Window) quickAdapt(p *Params) bool {
 	if w.qaEnd == 0 || w.achieved >= int64(w.maxWnd)>>p.qaGate {
 		return false

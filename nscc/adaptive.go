@@ -1,9 +1,9 @@
 package nscc
 
-// ProfileAdaptive. It uses some fields of a window in ways of its own: lastAdjust is when the
-// search for the smallest round trip began, lastSample the smallest since, trigger whether
-// there has been a sample at all, incr the part of a byte that the window lacks, achieved and
-// received the most in flight in this round trip, which ends at qaEnd, and in the last.
+// ProfileAdaptive. Some fields of a window have other meanings here: lastAdjust is the time when
+// the search for the smallest round trip began, lastSample the smallest since, trigger whether any
+// sample has come, incr the window's missing part of a byte, achieved and received the most in
+// flight in the present round trip, until qaEnd, and in the last.
 
 const (
 	adaptiveFirst  = 3       // packets of the first window, and of the smallest ceiling
@@ -21,18 +21,19 @@ const (
 	adaptiveLoss   = 7. / 10 // of the window is left when queues overflow
 	adaptiveLinks  = 2       // a packet is stored and forwarded once at least
 
-	// adaptiveAsks: below so many times what a destination collects before it answers, each packet
-	// asks for an answer. A window of one and a half bandwidth-delay products has room for what is
-	// on the path and what is collected only from three times on: a write at 1.6 Gb/s and 40 us
-	// took 1.74 times the ideal time. Not on paths that hold adaptiveLong times as much: a window
-	// that is so small has just begun there, and flows that begin later would get less of it.
+	// adaptiveAsks: below so many times the bytes a destination collects before answering, each
+	// packet asks for an answer. A window of one and a half bandwidth-delay products has room for
+	// the bytes on the path and the collected bytes only from three times on: a write at 1.6 Gb/s
+	// and 40 us took 1.74 times the ideal time. Not on paths holding adaptiveLong times as much:
+	// so small a window has just begun there, and flows beginning later would get less of the
+	// path.
 	adaptiveAsks = 4
 	adaptiveLong = 16
 )
 
-// ackAdaptive is OnACK of ProfileAdaptive. A mark takes half a packet off the window whatever
-// the delay is, so where there are marks flows share by them, and need not agree about the base
-// round trip. Delay above the target matters where nothing marks.
+// ackAdaptive is OnACK of ProfileAdaptive. A mark takes half a packet off the window at any delay,
+// so flows under marks share by marks, and need not agree about the base round trip. Delay above
+// the target matters where nothing marks.
 func (w *Window) ackAdaptive(p *Params, now int64, s signal) {
 	n := clampBytes(s.bytes)
 	if s.bits&(restoreBit|pendMask<<pendShift) != 0 {
@@ -71,8 +72,8 @@ func (w *Window) ackAdaptive(p *Params, now int64, s signal) {
 	w.cwnd = min(w.cwnd, int64(w.maxWnd))
 }
 
-// peak is the most that has been in flight in this round trip or the one before: what is not
-// used does not grow. Acknowledgements that come together find less in flight, one after the other.
+// peak is the most that has been in flight in the present round trip or the last: an unused window
+// does not grow. Acknowledgements in a row find less and less in flight.
 func (w *Window) peak(now int64) int64 {
 	if now >= w.qaEnd {
 		w.qaEnd = now + w.base + w.qdelay
@@ -82,9 +83,9 @@ func (w *Window) peak(now int64) int64 {
 	return max(w.achieved, w.received)
 }
 
-// growAdaptive adds what n bytes that met a delay below the target are worth: as much again
-// while the path is empty, which it is held for until the first delay, and again when some
-// windows have met none; else always the same.
+// growAdaptive adds the worth of n bytes with a delay below the target: n again while the path is
+// empty, as assumed until the first delay, and again after some windows without delay; else a
+// constant increase.
 func (w *Window) growAdaptive(p *Params, n, target, peak int64) {
 	near := target / adaptiveNear
 	none := target/adaptiveClear + p.burst
@@ -121,8 +122,9 @@ func (w *Window) growAdaptive(p *Params, n, target, peak int64) {
 }
 
 // lacks is the time by which n bytes, less than a full packet, pass the sender's and the
-// receiver's link sooner than one, whose round trip the base is: at 1.6 Gb/s read requests of 100
-// bytes brought it down from 83 us to 41, and the packets behind them met a delay that was none.
+// receiver's link sooner than a full packet, the measure of the base round trip: at 1.6 Gb/s read
+// requests of 100 bytes brought the base down from 83 us to 41, and the packets behind met a false
+// delay.
 func (p *Params) lacks(n int64) int64 {
 	if uint64(n-1) >= uint64(p.mtu) {
 		return 0
@@ -130,13 +132,13 @@ func (p *Params) lacks(n int64) int64 {
 	return int64(float64(adaptiveLinks*(p.mtu-n)) / float64(p.linkRate) * float64(p.unit.perSecond()))
 }
 
-// targetAdaptive is the target delay: the same part of the base round trip that was found
-// as it was to be of the configured one.
+// targetAdaptive is the target delay: TargetQdelay scaled from the configured to the found base
+// round trip.
 func (w *Window) targetAdaptive(p *Params) int64 {
 	return max(int64(float64(w.base)*p.targetPart), 1)
 }
 
-// ceiling is above that of any window.
+// ceiling is above every window's ceiling.
 func (p *Params) ceiling() int64 {
 	if p.profile == ProfileAdaptive {
 		return p.mostWnd
@@ -144,10 +146,10 @@ func (p *Params) ceiling() int64 {
 	return p.maxWnd
 }
 
-// mostRTT is the longest round trip that counts as one.
+// mostRTT is the longest valid round trip.
 func (p *Params) mostRTT() int64 { return maxRTTSec * p.unit.perSecond() }
 
-// mostBase is the longest base round trip that a window may have found.
+// mostBase is the longest base round trip a window may have found.
 func (p *Params) mostBase() int64 {
 	if p.profile == ProfileAdaptive {
 		return p.mostRTT()
@@ -155,9 +157,9 @@ func (p *Params) mostBase() int64 {
 	return p.baseRTT
 }
 
-// learn takes in a round trip. A shorter one is the base at once. One that is far above what
-// was configured shows at first that this is wrong; later that takes as many in a row, all above
-// the target while the window is at its smallest, so that the queue is not its own.
+// learn takes in a round trip. A shorter one is the base at once. A first round trip far above the
+// configured base proves the configuration wrong; later the proof takes adaptiveRounds in a row,
+// all above the target while the window is at the smallest, so the queue is not the window's own.
 func (w *Window) learn(p *Params, now, rtt int64) {
 	first := !w.trigger
 	w.trigger = true
@@ -178,9 +180,9 @@ func (w *Window) learn(p *Params, now, rtt int64) {
 	w.avg += adaptiveEMA * (float64(w.qdelay) - w.avg)
 }
 
-// loseAdaptive takes size bytes that were lost or trimmed out of flight. Behind a queue they
-// mean that it overflows, once for all that was in flight then; else something destroyed
-// them, and they are worth what they weigh. After a trim there is no doubt.
+// loseAdaptive takes size bytes lost or trimmed out of flight. Behind a queue the loss means an
+// overflow, once for all bytes in flight then; otherwise the packets were destroyed, and count by
+// size alone. A trim always means an overflow.
 func (w *Window) loseAdaptive(p *Params, size int64, trimmed bool) {
 	w.inflight = max(w.inflight-size, inflightMin)
 	w.ignored += uint64(size)

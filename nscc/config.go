@@ -12,8 +12,8 @@ import (
 // ErrConfig is wrapped by every error of [NewParams].
 var ErrConfig = errors.New("nscc: invalid configuration")
 
-// Limits of [Config]. They keep every sum and product of the package inside its
-// type whatever a peer sends.
+// Limits of [Config]. With these limits no sum or product of the package overflows,
+// whatever a peer sends.
 const (
 	MaxMTU    int64 = 1 << 16   // largest nominal packet, bytes
 	MaxWindow int64 = 1<<32 - 1 // largest window, bytes
@@ -35,29 +35,29 @@ const (
 	never       = int64(1) << 62 // a delay that no sample reaches
 )
 
-// Profile says which reading of the algorithm a window follows.
+// Profile is the reading of the algorithm that a window follows.
 type Profile uint8
 
 const (
-	// ProfileDefault is ProfileSpec here; an Endpoint of package uetcc takes the one that
-	// suits its network.
+	// ProfileDefault is ProfileSpec here; an Endpoint of package uetcc takes the profile
+	// suited to the network.
 	ProfileDefault Profile = iota
 	// ProfileSpec is UE Specification 1.0.x.
 	ProfileSpec
-	// ProfileHTSim is what the simulator htsim (uec.cpp, August 2025) computes, with
-	// its truncations, its strict comparisons and its 32-bit increase accumulator
-	// that wraps. It ignores the destination's penalty.
+	// ProfileHTSim is the computation of the simulator htsim (uec.cpp, August 2025), with
+	// truncations, strict comparisons and a wrapping 32-bit increase accumulator. The
+	// destination's penalty is ignored.
 	//
-	// It needs exact counts of received bytes. The rounding of rcvd_bytes can take bytes
-	// in flight below zero, and then a quick adapt ignores marks for four billion bytes,
-	// in the simulator too. Report the sizes of the packets that an acknowledgement
-	// covers, as package pds/pdc does, not what [RcvdTracker.Advance] returns; where
-	// only that is known use ProfileSpec.
+	// ProfileHTSim needs exact counts of received bytes. The rounding of rcvd_bytes can
+	// take bytes in flight below zero, and then a quick adapt ignores marks for four
+	// billion bytes, in the simulator too. Report the sizes of the packets under an
+	// acknowledgement, as package pds/pdc does, not what [RcvdTracker.Advance] returns;
+	// with only Advance use ProfileSpec.
 	ProfileHTSim
 	// ProfileHTSimWide is ProfileHTSim with the accumulator widened to 64 bits.
 	ProfileHTSimWide
-	// ProfileAdaptive is for networks that drop instead of trimming, that may not mark, and
-	// that nobody has measured: see the package's documentation.
+	// ProfileAdaptive is for unmeasured networks that drop instead of trimming, maybe
+	// without marks: see the package's documentation.
 	ProfileAdaptive
 )
 
@@ -66,17 +66,16 @@ var profileNames = [...]string{"default", "spec", "htsim", "htsim-wide", "adapti
 // String is default, spec, htsim, htsim-wide or adaptive.
 func (p Profile) String() string { return enum.Name(profileNames[:], p) }
 
-// htsim reports whether p is one of the simulator's.
+// htsim reports whether p is a profile of the simulator.
 func (p Profile) htsim() bool { return p == ProfileHTSim || p == ProfileHTSimWide }
 
-// TimeUnit is the length of one tick: of every time and round trip that a window
-// is given or reports.
+// TimeUnit is the length of one tick: the unit of all times and round trips of a window.
 type TimeUnit uint8
 
 const (
 	// Nanoseconds is for real networks.
 	Nanoseconds TimeUnit = iota
-	// Picoseconds is for simulators that count them.
+	// Picoseconds is for simulators counting picoseconds.
 	Picoseconds
 )
 
@@ -97,7 +96,7 @@ func (u TimeUnit) perSecond() int64 {
 func (u TimeUnit) ticks(ns int64) int64 { return ns * (u.perSecond() / second) }
 
 // Config describes a fabric and the choices of a deployment. The zero value of a
-// field is its default; LinkRate, BaseRTT and MTU have none.
+// field is the field's default; LinkRate, BaseRTT and MTU have none.
 type Config struct {
 	LinkRate     int64 // the sender's, bytes a second, 1 to MaxRate
 	ReceiverRate int64 // bytes a second; 0: not known, the sender's
@@ -107,19 +106,19 @@ type Config struct {
 	Unmeasured   bool  // BaseRTT is a guess: ProfileAdaptive takes the first sample in its place
 	RCCC         bool  // receiver credits are on too: last-hop trims are theirs
 
-	// InitialCwnd is the first window in bytes; 0: MaxWnd. Small values (10 to 32
-	// KB, a few MTU) soften an incast's first round trip. In the htsim profiles it
-	// may be above MaxWnd, until the first acknowledgement or trim brings it down.
+	// InitialCwnd is the first window in bytes; 0: MaxWnd. Small values (10 to 32 KB, a few
+	// MTU) soften an incast's first round trip. In the htsim profiles InitialCwnd may be
+	// above MaxWnd, until the first acknowledgement or trim.
 	InitialCwnd int64
 
 	// AckTrigger is the ACK_Gen_Trigger of the destination, bytes; 0: 16 KiB.
 	AckTrigger int64
 
-	// GrowOnlyFull lets a window grow only if it had no room for an MTU when the
-	// acknowledgement came. Without it a context whose sender is slower than the
-	// network, as in an outcast, reaches MaxWnd on good news alone and may then send
-	// all of it at once; the specification leaves this open. The htsim profiles do
-	// not have it.
+	// GrowOnlyFull lets a window grow only if without room for an MTU when the
+	// acknowledgement came. Otherwise a context whose sender is slower than the network, as
+	// in an outcast, reaches MaxWnd on good news alone and may then send the whole window
+	// at once; the specification leaves the question open. The htsim profiles lack the
+	// rule.
 	GrowOnlyFull bool
 
 	Profile Profile
@@ -129,11 +128,10 @@ type Config struct {
 	Tuning  Tuning
 }
 
-// Tuning overrides constants that [NewParams] otherwise derives. Zero keeps the
-// derived value, which is given with each field (UE Specification 1.0.x, table
-// 3-82); to set a constant to zero write -1, except for MaxWnd and TargetQdelay, which
-// cannot be. Bytes are at most [MaxWindow], times 60 s, but for QAThreshold, and Alpha
-// [MaxRate].
+// Tuning overrides constants derived by [NewParams]. Zero keeps the derived value given
+// with each field (UE Specification 1.0.x, table 3-82); to set a constant to zero write -1,
+// except for MaxWnd and TargetQdelay, never zero. Bytes are at most [MaxWindow], times 60
+// s, but for QAThreshold, and Alpha [MaxRate].
 type Tuning struct {
 	MaxWnd       int64   // bytes: 1.5 x BDP
 	TargetQdelay int64   // ticks: 0.75 x BaseRTT with trimming, else BaseRTT
@@ -145,14 +143,14 @@ type Tuning struct {
 	AdjustBytes  int64   // bytes: 8 x MTU
 	AdjustPeriod int64   // ticks: BaseRTT
 
-	// Alpha is that of the proportional increase, bytes a second: 4 x MTU x scaling_a / 12 us.
-	// On a path of 12 us a round trip without queueing delay adds a tenth of a bandwidth-delay
-	// product; on longer paths it adds that much for each 12 us of TargetQdelay, so that with
-	// a millisecond the first acknowledgement after a loss brings the window back to its
-	// ceiling. For a tenth on any path set 4 x MTU x scaling_a / TargetQdelay.
+	// Alpha is the factor of the proportional increase, bytes a second: 4 x MTU x scaling_a
+	// / 12 us. On a path of 12 us a round trip without queueing delay adds a tenth of a
+	// bandwidth-delay product; on longer paths as much for each 12 us of TargetQdelay, so
+	// with a millisecond the first acknowledgement after a loss brings the window back to
+	// the ceiling. For a tenth on any path set 4 x MTU x scaling_a / TargetQdelay.
 	Alpha float64
 
-	// FastDelay is the queueing delay that still counts as none, ticks: 1 us. The
+	// FastDelay is the queueing delay still counted as none, ticks: 1 us. The
 	// specification says "about zero"; htsim and ns-3 take 1 us.
 	FastDelay int64
 
@@ -160,21 +158,21 @@ type Tuning struct {
 	// 62: 3. -1 is a shift of 0.
 	QAGate int
 
-	// QAThreshold is the delay that asks for a quick adapt, ticks, up to 2^62, which none
-	// reaches. Without trimming 4 x BaseRTT; with trimming none does, since trims ask
-	// (htsim: 4 x the target in both cases).
+	// QAThreshold is the delay (qa_threshold) that asks for a quick adapt, ticks, up to
+	// 2^62, never reached. Without trimming 4 x BaseRTT; with trimming 2^62, since trims
+	// ask (htsim: 4 x the target in both cases).
 	QAThreshold int64
 
 	// NoQuickAdapt is disable_quick_adapt.
 	NoQuickAdapt bool
 }
 
-// bad is the error of a field that no range describes.
+// bad is the error of a field no range describes.
 func bad(field string, value any, want string) error {
 	return fmt.Errorf("%w: %s is %v, want %s", ErrConfig, field, value, want)
 }
 
-// validate checks what the caller wrote, before anything is derived.
+// validate checks the caller's values, before any derivation.
 func (c *Config) validate() error {
 	if err := check.Range(ErrConfig, "Unit", c.Unit, 0, Picoseconds); err != nil {
 		return err

@@ -8,9 +8,9 @@
 //	marked       hold: load balancing        multiplicative decrease
 //	             acts first
 //
-// On top of these four cases a quick adapt cuts the window once to what got
-// through when trims or extreme delay say that it is far too large, and a
-// destination can take a share of it back (rcv_cwnd_pend).
+// On top of the four cases a quick adapt cuts a window once, when trims or extreme delay show
+// the window far too large, to the bytes acknowledged, and a destination can take a share of
+// the window back (rcv_cwnd_pend).
 //
 // The package is pure arithmetic. [Config] describes the fabric, [NewParams]
 // derives the constants once, and each context is a [Window]: a value without
@@ -18,57 +18,55 @@
 // clock, locks or allocates. The embedder calls
 //
 //  1. [Window.Init] when the context is created,
-//  2. [Window.CanSend] before each packet, [Window.OnSend] after it and
+//  2. [Window.CanSend] before each packet, [Window.OnSend] after and
 //     [Window.AckRequest] to learn whether the packet should ask for an answer,
 //  3. [Window.OnACK], [Window.OnNACK] and [Window.OnInferredLoss] as news arrives,
-//     and [Window.OnUnmark] before OnACK when a packet that was taken for lost
-//     turns out to have arrived.
+//     and [Window.OnUnmark] before OnACK for a packet taken for lost but arrived.
 //
 // The destination's half is a counter of received bytes per PDC ([RcvdBytes],
-// read at the source by [RcvdTracker]) and the time it kept a packet
+// read at the source by [RcvdTracker]) and the time a packet was kept
 // ([ServiceTime]).
 //
 // # Fairness
 //
-// Flows share a bottleneck equally if they agree about its base round trip. A flow that takes
-// it for longer sees less delay than the others and gives way later. So a sample that has met
-// no queue is worth a packet of its own: a probe in the class of control packets, or what an
-// earlier context to the destination has measured ([Window.InitCached]).
+// Flows share a bottleneck equally if all agree about the base round trip. A flow with too long
+// a base sees less delay than the rest and gives way later. So a sample without a queue is
+// worth an extra packet: a probe in the class of control packets, or the measurement of an
+// earlier context to the destination ([Window.InitCached]).
 //
-// Without trimming it matters most. The recommended thresholds then mark all packets even
-// below the target delay, where a mark only holds the window: a flow whose base is 2 % too
-// long never sees the target, and takes all that its ceiling of 1.5 bandwidth-delay products
-// allows.
+// Without trimming the base matters most. The recommended thresholds then mark all packets even
+// below the target delay, where a mark only holds the window: a flow whose base is 2 % too long
+// never sees the target, and grows to the ceiling of 1.5 bandwidth-delay products.
 //
 // # Two sets of parameters
 //
 // The specification's ([ProfileSpec], the default of this package) are for a fabric that trims,
-// at some 12 us: windows start full, and a mark below the target delay only holds them, so that
-// load balancing acts first. Elsewhere they drop: eight flows on 120 us lose 5 % of their packets,
-// on a millisecond 31 %, and without marks 5 to 10 % on any path; 32 windows that start full drop
-// half of what they send.
+// at some 12 us: windows start full, and a mark below the target delay only holds the window,
+// so load balancing acts first. Elsewhere packets drop: eight flows on 120 us lose 5 % of their
+// packets, on a millisecond 31 %, and without marks 5 to 10 % on any path; 32 windows starting
+// full drop half of the packets.
 //
-// [ProfileAdaptive] is for networks that drop, may not mark, and were not measured, and what an
-// Endpoint of package uetcc uses unless it is told of a trimming fabric. It starts with three
-// packets and adds two for each that comes back without delay; a mark takes half a packet off
-// whatever the delay is, so that flows share by marks and need not agree about the base round
+// [ProfileAdaptive] is for networks that drop, may not mark, and were not measured, and is the
+// default of an Endpoint of package uetcc unless told of a trimming fabric. A window starts
+// with three packets and adds two for each acknowledged without delay; a mark takes half a
+// packet off at any delay, so flows share by marks and need not agree about the base round
 // trip; delay above the target cuts the window where nothing marks; losses behind a queue take
-// three tenths of it, others what they weigh. The base round trip is what is found. It drops
-// nothing on these paths, and holds queues at half a bandwidth-delay product with marks, at one
-// without. The price is some round trips at the start of a transfer.
+// three tenths of the window, other losses their size. The base round trip is the found one. No
+// packet drops on the paths above, and queues stay at half a bandwidth-delay product with
+// marks, at a whole one without. The price is some round trips at the start of a transfer.
 //
 // # The UET congestion chapters
 //
-// Where the chapters whose figures the Examples work out say something else than the
-// specification, this package follows the specification:
+// Where the specification differs from the chapters behind the Examples, package nscc follows
+// the specification:
 //
-//   - The target delay is 0.75 base round trips with trimming and one without; the chapters
-//     have these two the other way round. [Tuning].TargetQdelay sets another one.
-//   - What they call the queueing delay, arrival less transmission less service time, is the
-//     round trip ([RTT]). The queueing delay is what that is above the base round trip.
-//   - A packet may go if an MTU more fits, inflight + MTU <= cwnd ([Window.CanSend]). The
+//   - The target delay is 0.75 base round trips with trimming and 1 without; the chapters have
+//     the two in reverse. [Tuning].TargetQdelay sets any value.
+//   - The chapters' queueing delay, arrival less transmission less service time, is the round
+//     trip ([RTT]). The queueing delay is the round trip less the base round trip.
+//   - A packet may go if one more MTU fits, inflight + MTU <= cwnd ([Window.CanSend]). The
 //     chapters have inflight < CWND, and in one place inflight <= CWND.
-//   - Their additive increase by a fraction of Base_BDP is [AdditiveStep].
+//   - The chapters' additive increase by a fraction of Base_BDP is [AdditiveStep].
 //
 // Sizes are nominal packet sizes in bytes (transport bytes + 40). Times are ticks
 // of [Config.Unit], nanoseconds unless configured otherwise.

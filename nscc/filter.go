@@ -2,19 +2,19 @@ package nscc
 
 import "github.com/uetcc/uetcc/internal/enum"
 
-// Filter is the rule that averages the queueing delay for the multiplicative
-// decrease. The specification leaves it to the implementation.
+// Filter is the averaging rule of the queueing delay for the multiplicative
+// decrease. The specification leaves the rule to the implementation.
 type Filter uint8
 
 const (
 	// FilterRecorded moves by 1/80 of the difference to each sample, and takes a
 	// quarter of the base round trip instead of an unmarked sample above target: the
-	// queue behind it is draining. The rule of htsim.
+	// queue behind is draining. The rule of htsim.
 	FilterRecorded Filter = iota
 	// FilterEWMA moves by 1/80 of the difference to each sample.
 	FilterEWMA
-	// FilterForgetting moves by the share of a base round trip that passed since the
-	// sample before. The rule of the ns-3 model.
+	// FilterForgetting moves by the share of a base round trip passed since the last
+	// sample. The rule of the ns-3 model.
 	FilterForgetting
 )
 
@@ -29,7 +29,7 @@ func (w *Window) average(p *Params, sample int64) float64 {
 	return w.avg
 }
 
-// forget moves the average by the share of a base round trip that has passed.
+// forget moves the average by the share of a base round trip passed.
 func (w *Window) forget(now, q int64) {
 	share := 1.0
 	if since := now - w.lastSample; since < w.base {

@@ -1,7 +1,7 @@
 package nscc
 
-// The profile of the recorded simulator: its order, its strict comparisons, its
-// truncation after every real product, its clamp after every acknowledgement.
+// The profile of the recorded simulator: order, strict comparisons, truncation
+// after every real product, clamp after every acknowledgement.
 
 // ackHTSim is OnACK of the htsim profiles.
 func (w *Window) ackHTSim(p *Params, now int64, s signal) {
@@ -34,7 +34,7 @@ func (w *Window) ackHTSim(p *Params, now int64, s signal) {
 	w.fulfilHTSim(p, now)
 }
 
-// delayHTSim is the queueing delay that the simulator takes a sample for.
+// delayHTSim is the queueing delay the simulator takes a sample for.
 func (w *Window) delayHTSim(p *Params, s signal) int64 {
 	if s.rtt <= 0 {
 		return int64(w.avg)

@@ -2,7 +2,7 @@ package nscc
 
 import "github.com/uetcc/uetcc/internal/enum"
 
-// NackReason is why a packet was refused, as far as congestion control cares. The
+// NackReason is the reason of a refusal, as far as congestion control cares. The
 // values are the wire codes; every other code is a ReasonOther.
 type NackReason uint8
 
@@ -18,17 +18,17 @@ var reasonNames = [...]string{"other", "trimmed", "trimmed-lasthop"}
 // String is other, trimmed or trimmed-lasthop.
 func (r NackReason) String() string { return enum.Name(reasonNames[:], r) }
 
-// Nack is what one negative acknowledgement says.
+// Nack is the news of one negative acknowledgement.
 type Nack struct {
 	Size   int64 // of the refused packet, bytes
 	RTT    int64 // sample with a service time of 0, ticks; <= 0: no valid one
 	Reason NackReason
 }
 
-// OnNACK takes in the refusal of one packet that is in flight; refusals of
-// anything else must not reach it. A reason that is not a trim only takes the
-// packet out of flight, which also serves packets that leave without a verdict
-// (a context that is torn down, a recovery scheme of the embedder's).
+// OnNACK takes in the refusal of one packet in flight; never call OnNACK for
+// refusals of anything else. A reason other than a trim only takes the packet out
+// of flight, good also for packets leaving without a verdict (a context torn
+// down, a recovery scheme of the embedder's).
 func (w *Window) OnNACK(p *Params, now int64, n Nack) {
 	n.Size = clampBytes(n.Size)
 	if p.profile.htsim() {

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Constants are the values that a [Config] leads to, for logs and tests. Times
+// Constants are the values a [Config] leads to, for logs and tests. Times
 // are ticks.
 type Constants struct {
 	BDP          int64   // whole bytes of min(sender, receiver rate) x BaseRTT
@@ -32,9 +32,10 @@ type Constants struct {
 }
 
 // Params are the validated constants of a deployment, built once by [NewParams],
-// shared by all its windows, and never changed: safe for concurrent use.
+// shared by all windows, and never changed: safe for concurrent use.
 type Params struct {
-	// An ordinary acknowledgement needs these and one quadrant: two cache lines.
+	// An ordinary acknowledgement needs the fields up to here and one quadrant: two cache
+	// lines.
 	usual        uint64 // below it an acknowledgement takes the short way; 0: none does
 	target       int64
 	targetAvg    float64 // target, to compare with the average
@@ -82,14 +83,14 @@ func (p *Params) MaxWnd() int64 { return p.maxWnd }
 // BaseRTT is config_base_rtt, ticks.
 func (p *Params) BaseRTT() int64 { return p.baseRTT }
 
-// Profile is the reading that the windows follow.
+// Profile is the reading the windows follow.
 func (p *Params) Profile() Profile { return p.profile }
 
 // Constants returns the derived values.
 func (p *Params) Constants() Constants { return p.nominal }
 
 // NewParams derives the constants of c, UE Specification 1.0.x tables 3-80 to
-// 3-82. Its errors wrap [ErrConfig] and name the field.
+// 3-82. Errors wrap [ErrConfig] and name the field.
 func NewParams(c Config) (Params, error) {
 	if err := c.validate(); err != nil {
 		return Params{}, err
@@ -109,8 +110,8 @@ func NewParams(c Config) (Params, error) {
 	return c.params(k), nil
 }
 
-// mostInitial is the largest first window. The simulator starts with whatever it is
-// told and comes down to its ceiling at the first acknowledgement.
+// mostInitial is the largest first window. The simulator starts with any given window and
+// comes down to the ceiling at the first acknowledgement.
 func (c *Config) mostInitial(maxWnd int64) int64 {
 	if !c.Profile.htsim() {
 		return maxWnd
@@ -157,7 +158,7 @@ func (c *Config) derive() Constants {
 	return k
 }
 
-// given is what was set, 0 if that is negative, or else the value that follows.
+// given is the value set, 0 if negative, or for an unset value the default or.
 func given[T int64 | float64](set, or T) T {
 	if set < 0 {
 		return 0
@@ -165,9 +166,9 @@ func given[T int64 | float64](set, or T) T {
 	return cmp.Or(set, or)
 }
 
-// startBDP is what rate moves in a configured or remembered rtt, bytes. The
-// simulator takes whole bytes, and multiplies in another order than in sampledBDP, so
-// that the two can differ by one.
+// startBDP is the product of rate and a configured or remembered rtt, bytes. The simulator
+// takes whole bytes, and multiplies in a different order than in sampledBDP, so the two
+// can differ by 1.
 func startBDP(profile Profile, unit TimeUnit, rate, rtt int64) float64 {
 	if !profile.htsim() {
 		return sampledBDP(profile, unit, rate, rtt)
@@ -175,7 +176,7 @@ func startBDP(profile Profile, unit TimeUnit, rate, rtt int64) float64 {
 	return math.Trunc(float64(rtt) / float64(unit.perSecond()) * float64(rate))
 }
 
-// sampledBDP is what rate moves in a measured rtt, bytes.
+// sampledBDP is the product of rate and a measured rtt, bytes.
 func sampledBDP(profile Profile, unit TimeUnit, rate, rtt int64) float64 {
 	if !profile.htsim() {
 		return float64(rate) * float64(rtt) / float64(unit.perSecond())
@@ -184,9 +185,9 @@ func sampledBDP(profile Profile, unit TimeUnit, rate, rtt int64) float64 {
 	return math.Trunc(us * float64(8*rate) / 8_000_000)
 }
 
-// defaultTarget is the target queueing delay of table 3-82. Three quarters of a round trip
-// are rounded up: a delay in whole ticks reaches the rounded value exactly when it reaches
-// the true one. The simulator cuts the fraction off.
+// defaultTarget is the target queueing delay (target_qdelay) of table 3-82. Three quarters
+// of a round trip are rounded up: a delay in whole ticks reaches the rounded value exactly
+// when reaching the true value. The simulator cuts the fraction off.
 func (c *Config) defaultTarget() int64 {
 	switch target := 0.75 * float64(c.BaseRTT); {
 	case !c.Trimming:

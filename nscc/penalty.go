@@ -2,8 +2,8 @@ package nscc
 
 import "github.com/uetcc/uetcc/internal/enum"
 
-// PenaltyRule says how rcv_cwnd_pend cuts the window; the specification's text
-// and its pseudo-code disagree.
+// PenaltyRule is the way rcv_cwnd_pend cuts the window (apply_cwnd_penalty); text and
+// pseudo-code of the specification disagree.
 type PenaltyRule uint8
 
 const (
@@ -11,7 +11,7 @@ const (
 	// flight, then by the penalty. A full window stops at the first penalised
 	// acknowledgement.
 	PenaltyMinInflight PenaltyRule = iota
-	// PenaltyShareOnly is the text: only the penalty is taken off, so that 64 on
+	// PenaltyShareOnly is the text: only the penalty is taken off, so 64 on
 	// every acknowledgement of a round trip halves the window.
 	PenaltyShareOnly
 )
@@ -24,9 +24,9 @@ func (r PenaltyRule) String() string { return enum.Name(penaltyNames[:], r) }
 // pendMask is the width of rcv_cwnd_pend.
 const pendMask = 0x7f
 
-// penalise takes pend/128 of n newly acknowledged bytes, which still count as in flight, off
-// the window. With pend = 0, which comes with the restore flag, it brings back the window
-// that the first penalty saved. See [PenaltyRule].
+// penalise takes pend/128 of n newly acknowledged bytes, still counted as in flight, off the
+// window. pend = 0, from the restore flag, brings back the window saved by the first
+// penalty. See [PenaltyRule].
 func (w *Window) penalise(p *Params, n, pend int64) {
 	if pend == 0 {
 		if w.saved != 0 {

@@ -1,7 +1,6 @@
 package nscc
 
-// The quadrants of mark and delay, as indices. Those of an increase that is held
-// follow.
+// The quadrants of mark and delay, as indices. The quadrants of a held increase follow.
 const (
 	quadProportional = 0 // unmarked, below target
 	quadFair         = 1 // unmarked, at or above target
@@ -21,10 +20,10 @@ func quadrantOf(b ackBits, qdelay, target int64) int {
 	return int(b&(markBit|heldBit)) | long
 }
 
-// A quadrant is what one combination of mark and delay does to the delay average,
-// to the increase accumulator and to the fast-increase count. A table of them, indexed by
-// quadrantOf, spares the step of an acknowledgement branches on signals that cannot be
-// predicted. Each is one cache line.
+// A quadrant is the effect of one combination of mark and delay on the delay average, the
+// increase accumulator and the fast-increase count. A table of quadrants, indexed by
+// quadrantOf, spares the step of an acknowledgement unpredictable branches. A quadrant is
+// one cache line.
 type quadrant struct {
 	slope      float64 // accumulator += bytes x (slope x (target - delay) + level)
 	level      float64
@@ -36,7 +35,7 @@ type quadrant struct {
 	_ [21]byte
 }
 
-// quadrants is the table of the six; nothing leads to the other two.
+// quadrants is the table of the six; the last two indices are never used.
 func (c *Config) quadrants(k Constants) [quadrants]quadrant {
 	drain := int64(never)
 	if c.Filter == FilterRecorded {
@@ -56,8 +55,8 @@ func (c *Config) quadrants(k Constants) [quadrants]quadrant {
 	}
 }
 
-// sample is what a queueing delay averages as: itself, or draining where the queue
-// behind it is going away. No branch: see [Window.streak].
+// sample is the delay entered into the average: q, or draining where the queue behind is
+// going away. No branch: see [Window.streak].
 func (d *quadrant) sample(q, draining int64) int64 {
 	if q <= d.drainAbove {
 		draining = q

@@ -7,15 +7,14 @@ const (
 	rcvdHalf = 1 << 23
 )
 
-// RcvdBytes counts at the destination what one PDC has received. The zero value
-// is ready. Single writer.
+// RcvdBytes counts at the destination the received bytes of one PDC. The zero
+// value is ready. Single writer.
 type RcvdBytes struct{ bytes uint64 }
 
-// Add counts a packet of size bytes that carried data, was not trimmed and was
-// not a duplicate.
+// Add counts a packet of size bytes with data, neither trimmed nor a duplicate.
 func (r *RcvdBytes) Add(size int64) { r.bytes += uint64(max(size, 0)) }
 
-// Units is the field rcvd_bytes of an acknowledgement: rounded up, so that a tail
+// Units is the field rcvd_bytes of an acknowledgement: rounded up, so a tail
 // of less than 256 bytes is acknowledged too.
 func (r *RcvdBytes) Units() uint32 { return uint32((r.bytes+rcvdUnit-1)/rcvdUnit) & rcvdMask }
 
@@ -23,9 +22,9 @@ func (r *RcvdBytes) Units() uint32 { return uint32((r.bytes+rcvdUnit-1)/rcvdUnit
 // value is ready. Single writer.
 type RcvdTracker struct{ last uint32 }
 
-// Advance returns how many bytes the field units reports newly received: 0 for a
+// Advance returns the bytes newly received by the field units: 0 for a
 // repeated or an older value, since acknowledgements overtake each other, and less
-// than 2 GiB. It counts in steps of 256 bytes, too coarse for [ProfileHTSim].
+// than 2 GiB. Steps are 256 bytes, too coarse for [ProfileHTSim].
 func (t *RcvdTracker) Advance(units uint32) int64 {
 	delta := (units - t.last) & rcvdMask
 	if delta >= rcvdHalf {

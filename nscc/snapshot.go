@@ -41,8 +41,8 @@ func (w *Window) Snapshot() Snapshot {
 	}
 }
 
-// Resume continues from s under p. Values out of range are brought into it, so
-// that the invariants of [Window] hold whatever s contains.
+// Resume continues from s under p. Values out of range are clamped, so the
+// invariants of [Window] hold for any s.
 func (w *Window) Resume(p *Params, s Snapshot) {
 	bytes := func(v int64) int64 { return min(max(v, 0), counterMax) }
 	*w = Window{
@@ -74,7 +74,7 @@ func flag(fast bool) int64 {
 	return 0
 }
 
-// finite is v where it is a possible accumulator, else 0.
+// finite is v if a possible accumulator, else 0.
 func finite(v float64) float64 {
 	if v >= 0 && v < 1<<62 {
 		return v

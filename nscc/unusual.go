@@ -1,13 +1,13 @@
 package nscc
 
-// usual is above the byte counts, the delays and the bits of any acknowledgement with
-// nothing special about it, so that one comparison of all three together tells.
+// usual is above the byte counts, the delays and the bits of any ordinary acknowledgement, so
+// a single comparison of all three together tells.
 const usual = 1 << 32
 
-// unusual does what onACK leaves out: another profile, numbers out of range, a penalty or
-// its end, no sample, a new base round trip, FilterForgetting, an increase to hold. The rtt
-// of s is what it is above the base round trip. It returns an ordinary signal for onACK to go
-// on with, and false if it has done all there is to do.
+// unusual handles the cases left out by onACK: other profiles, numbers out of range, a
+// penalty or its end, no sample, a new base round trip, FilterForgetting, an increase to
+// hold. The rtt of s is the excess over the base round trip. The result is an ordinary signal
+// for onACK to go on with, or false if nothing is left to do.
 func (w *Window) unusual(p *Params, now int64, s signal) (signal, bool) {
 	s.rtt += w.base
 	if p.profile != ProfileSpec {

@@ -2,22 +2,22 @@ package nscc
 
 import "math"
 
-// inflightMin and counterMax stop the byte counters of a window where only a
-// peer that acknowledges what was never sent can bring them.
+// inflightMin and counterMax bound the byte counters of a window, reached only
+// with a peer that acknowledges bytes never sent.
 const (
 	inflightMin = -1 << 40
 	counterMax  = 1 << 32
 )
 
 // Window is the congestion window of one context with all state of the source
-// (UE Specification 1.0.x table 3-83). It has no pointers, so contexts can lie in
-// slabs. Single writer. The zero value is not usable: call [Window.Init].
+// (UE Specification 1.0.x table 3-83). A Window has no pointers, so contexts can
+// lie in slabs. Single writer. The zero value is not usable: call [Window.Init].
 //
-// Invariants after every call: MTU <= cwnd <= [Params.MaxWnd] of the Params that
-// it is used with, which must be the same in all calls; for the first window of an
-// htsim profile see [Config].InitialCwnd. Bytes in flight may exceed the window
-// after it was cut, and may be slightly negative, because rcvd_bytes counts in units
-// of 256 bytes rounded up.
+// Invariants after every call: MTU <= cwnd <= [Params.MaxWnd] of the Params, the
+// same in all calls; for the first window of an htsim profile see
+// [Config].InitialCwnd. Bytes in flight may exceed the window after a cut, and may
+// be slightly negative, because rcvd_bytes counts in units of 256 bytes rounded
+// up.
 type Window struct {
 	inflight int64 // bytes
 	cwnd     int64 // bytes
@@ -46,21 +46,21 @@ type Window struct {
 	outcome
 }
 
-// An outcome is what an event did, for observers.
+// An outcome is the effect of an event, for observers.
 type outcome struct {
 	action    Action
 	fulfilled bool // it applied the increase
 }
 
 // fastOn is set in Window.run while fast increase is on: more than any window, so
-// that one comparison tells whether it is on or due.
+// a single comparison tells whether fast increase is on or due.
 const fastOn = 1 << 40
 
 // Init starts a context whose path has not been measured.
 func (w *Window) Init(p *Params, now int64) { w.InitCached(p, now, p.baseRTT) }
 
-// InitCached starts a context with the base round trip (ticks) that an earlier
-// one to the same destination has measured. A value outside (0, config_base_rtt]
+// InitCached starts a context with the base round trip (ticks) measured by an
+// earlier context to the same destination. A value outside (0, config_base_rtt]
 // means config_base_rtt; with ProfileAdaptive any round trip is taken.
 func (w *Window) InitCached(p *Params, now, baseRTT int64) {
 	*w = Window{cwnd: p.initial, base: p.baseRTT, maxWnd: uint32(p.maxWnd)}
@@ -81,7 +81,7 @@ func (w *Window) InitCached(p *Params, now, baseRTT int64) {
 
 // CanSend reports whether the window has room for the next packet of size bytes:
 // inflight + MTU <= cwnd. Asking for a whole MTU keeps the small packets of one
-// PDC from starving the large ones of another; only the htsim profiles ask for
+// PDC from starving the large packets of a second; only the htsim profiles ask for
 // size.
 func (w *Window) CanSend(p *Params, size int64) bool {
 	if !p.exact {
@@ -96,8 +96,8 @@ func (w *Window) Full(p *Params) bool { return w.cwnd-w.inflight < p.mtu }
 // OnSend counts a packet of size bytes as in flight, first transmission or not.
 func (w *Window) OnSend(size int64) { w.inflight += size }
 
-// OnSendRun is OnSend for packets of size bytes each, as many as most and 2^30, until the
-// window is full. It returns how many.
+// OnSendRun is OnSend for packets of size bytes each, at most most and 2^30, until
+// the window is full. The result is the number of packets.
 func (w *Window) OnSendRun(p *Params, size int64, most int) (n int) {
 	most = min(most, 1<<30) // times size is in range
 	room := w.cwnd - w.inflight
@@ -115,19 +115,19 @@ func (w *Window) OnSendRun(p *Params, size int64, most int) (n int) {
 
 // AckRequest reports whether the packet just counted by [Window.OnSend] should
 // ask for an immediate acknowledgement: no further MTU fits, or the whole window
-// is less than the destination collects before it answers; with ProfileAdaptive less than
-// four times that.
+// is less than the destination collects before answering; with ProfileAdaptive
+// less than four times as much.
 func (w *Window) AckRequest(p *Params) bool {
 	return w.Full(p) || w.cwnd < p.ackTrigger || w.cwnd < p.ackAll && int64(w.maxWnd) < adaptiveLong*p.ackAll
 }
 
 // OnUnmark puts size bytes back in flight: a packet that OnNACK or OnInferredLoss
-// took out has been acknowledged before it was sent again, and the coming OnACK
-// subtracts it once more. Call it before that OnACK.
+// took out has been acknowledged before a retransmission, and the coming OnACK
+// subtracts the bytes once more. Call OnUnmark before the OnACK.
 func (w *Window) OnUnmark(size int64) { w.inflight += size }
 
-// OnInferredLoss shrinks the window by a packet of size bytes that timed out or
-// was found missing; with ProfileAdaptive by more, where queues overflow.
+// OnInferredLoss shrinks the window by a packet of size bytes timed out or found
+// missing; with ProfileAdaptive by more, where queues overflow.
 func (w *Window) OnInferredLoss(p *Params, size int64) { w.lose(p, clampBytes(size)) }
 
 func (w *Window) lose(p *Params, size int64) {
@@ -149,19 +149,20 @@ func (w *Window) Cwnd() int64 { return w.cwnd }
 // Inflight is the number of bytes in flight; see [Window] for its bounds.
 func (w *Window) Inflight() int64 { return w.inflight }
 
-// BaseRTT is the smallest round trip seen, ticks: what to give InitCached later.
+// BaseRTT is the smallest round trip seen, ticks: the argument for a later
+// InitCached.
 func (w *Window) BaseRTT() int64 { return w.base }
 
 // SampleBase lowers the base round trip to the sample of a probe, ticks. Samples
-// <= 0 are none. OnACK does this for its own samples.
+// <= 0 are none. OnACK lowers the base by the acknowledgements' samples.
 func (w *Window) SampleBase(p *Params, rtt int64) {
 	if rtt > 0 && rtt < w.base {
 		w.lowerBase(p, rtt)
 	}
 }
 
-// lowerBase sets a smaller base round trip and the ceiling that follows from it.
-// The window itself waits for the next increase to be clamped.
+// lowerBase sets a smaller base round trip and the ceiling derived from the base.
+// The window waits for the next increase to be clamped.
 func (w *Window) lowerBase(p *Params, rtt int64) {
 	w.setBase(p, rtt, sampledBDP(p.profile, p.unit, p.linkRate, rtt))
 }
@@ -175,8 +176,8 @@ func (w *Window) setBase(p *Params, rtt int64, bdp float64) {
 	w.maxWnd = uint32(max(min(int64(1.5*bdp), int64(w.maxWnd)), p.mtu))
 }
 
-// clampBytes bounds a number of bytes that a peer named.
+// clampBytes bounds a number of bytes a peer named.
 func clampBytes(n int64) int64 { return min(max(n, 0), counterMax) }
 
-// small is n as a counter of 32 bits, which stops at its ends.
+// small is n as a counter of 32 bits, limited to the range.
 func small(n int64) uint32 { return uint32(min(max(n, 0), math.MaxUint32)) }

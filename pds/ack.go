@@ -31,7 +31,7 @@ type Ack struct {
 }
 
 // AckPSN returns the PSN of the packet that triggered the acknowledgement. The
-// answer to a probe (FlagP) names none; then it is the cumulative one.
+// answer to a probe (FlagP) names none; the result is then the cumulative PSN.
 func (a *Ack) AckPSN() PSN {
 	if a.Flags&FlagP != 0 {
 		return a.CACK
@@ -39,11 +39,11 @@ func (a *Ack) AckPSN() PSN {
 	return a.CACK.Add(int32(a.Offset))
 }
 
-// ProbeOpaque returns the value that an ACK with FlagP copies from its probe.
+// ProbeOpaque returns the value an ACK with FlagP copies from its probe.
 func (a *Ack) ProbeOpaque() uint16 { return uint16(a.Offset) }
 
 // Decode sets a from the front of b and returns the length of the header. The
-// errors are [ErrTruncated] and [ErrType]; they leave a as it was.
+// errors are [ErrTruncated] and [ErrType]; a is then unchanged.
 func (a *Ack) Decode(b []byte) (int, error) {
 	if len(b) < AckLen {
 		return 0, ErrTruncated
@@ -89,8 +89,8 @@ func (a *Ack) AppendTo(b []byte) []byte {
 	return b
 }
 
-// Validate returns the first of [ErrNextHdr], [ErrFlags] and [ErrPDCID] that
-// applies.
+// Validate returns [ErrNextHdr], [ErrFlags] or [ErrPDCID], in order of
+// checking.
 func (a *Ack) Validate() error {
 	switch {
 	case !TypeACK.Allows(a.Next):
@@ -104,7 +104,7 @@ func (a *Ack) Validate() error {
 	}
 }
 
-// String returns one line for people.
+// String returns a line for people.
 func (a Ack) String() string { return a.text(TypeACK) }
 
 func (a *Ack) text(t Type) string {

@@ -30,16 +30,16 @@ type AckCC struct {
 	Ack
 	SACK
 
-	// State is as on the wire, without the reserved bits of a CreditState. [AckCC.NSCC] and
-	// [AckCC.Credit] read it.
+	// State is as on the wire, without the reserved bits of a CreditState. Read
+	// with [AckCC.NSCC] and [AckCC.Credit].
 	State [CCStateLen]byte
 }
 
 // SACKBase returns the PSN of bit 0 of the bitmap. Any alignment is legal.
 func (a *AckCC) SACKBase() PSN { return a.CACK.Add(int32(a.SACKOffset)) }
 
-// NSCC sets s from the congestion state and reports whether there was one for
-// NSCC; otherwise s is as it was.
+// NSCC sets s from the congestion state and reports whether the state is for
+// NSCC; otherwise s is unchanged.
 func (a *AckCC) NSCC(s *NSCCState) bool {
 	if a.CCType != CCNSCC {
 		return false
@@ -51,8 +51,8 @@ func (a *AckCC) NSCC(s *NSCCState) bool {
 // SetNSCC makes s the congestion state.
 func (a *AckCC) SetNSCC(s *NSCCState) { a.CCType = CCNSCC; s.put(&a.State) }
 
-// Credit sets s from the congestion state and reports whether there was one
-// for receiver credit; otherwise s is as it was.
+// Credit sets s from the congestion state and reports whether the state is for
+// receiver credit; otherwise s is unchanged.
 func (a *AckCC) Credit(s *CreditState) bool {
 	if a.CCType != CCCredit {
 		return false
@@ -65,7 +65,7 @@ func (a *AckCC) Credit(s *CreditState) bool {
 func (a *AckCC) SetCredit(s *CreditState) { a.CCType = CCCredit; s.put(&a.State) }
 
 // Decode sets a from the front of b and returns the length of the header. The
-// errors are [ErrTruncated] and [ErrType]; they leave a as it was.
+// errors are [ErrTruncated] and [ErrType]; a is then unchanged.
 func (a *AckCC) Decode(b []byte) (int, error) {
 	if len(b) < AckCCLen {
 		return 0, ErrTruncated
@@ -73,7 +73,7 @@ func (a *AckCC) Decode(b []byte) (int, error) {
 	return a.get((*[AckCCLen]byte)(b))
 }
 
-// get is Decode without the check of the length, so that Decode inlines.
+// get is Decode without the check of the length, so Decode inlines.
 func (a *AckCC) get(b *[AckCCLen]byte) (int, error) {
 	if b[0]&0xf8 != byte(TypeACKCC)<<3 {
 		return 0, ErrType
@@ -113,8 +113,8 @@ func (a *AckCC) AppendTo(b []byte) []byte {
 	return b
 }
 
-// Validate returns the first of the errors of [Ack.Validate], [ErrCCType] and
-// [ErrRange] that applies.
+// Validate returns an error of [Ack.Validate], [ErrCCType] or [ErrRange], in
+// order of checking.
 func (a *AckCC) Validate() error {
 	if err := a.Ack.Validate(); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (a *AckCC) Validate() error {
 	return errorIf(a.CCFlags > 0xf, ErrRange)
 }
 
-// String returns one line for people.
+// String returns a line for people.
 func (a AckCC) String() string {
 	s := a.Ack.text(TypeACKCC) + a.SACK.text(a.SACKBase())
 	switch a.CCType {

@@ -5,32 +5,30 @@ import (
 	"math/bits"
 )
 
-// An AckCCView is an ACK_CC as it lies in the packet: for readers that need some
-// of its fields, each where it stands, and need no copy of all, which is what
-// [AckCC] is. Each method is a load and at most a mask.
+// An AckCCView is an ACK_CC in place in the packet: for readers of some fields without
+// a copy of all, as [AckCC] is. Each method is a load and at most a mask.
 //
 //	if len(b) >= pds.AckCCLen {
 //		if v := (*pds.AckCCView)(b); v.Plain() {
 //
-// The methods that read a field say what AckCC.Decode would set, whatever the
-// bytes are. The congestion state is meant only if CCType is [CCNSCC].
+// The methods reading a field return the value of AckCC.Decode for any bytes. The
+// congestion state is valid only if CCType is [CCNSCC].
 type AckCCView [AckCCLen]byte
 
-// plainAckBits are the bits of the first word that [AckCCView.Plain] looks at, the
-// type, next_hdr, and the flags that must not be set, and plainAck is what they are to
-// be. The word is read as it lies in the memory of a little-endian machine, which
-// saves an exchange of its bytes.
+// plainAckBits are the bits of the first word checked by [AckCCView.Plain], the type,
+// next_hdr, and the forbidden flags, and plainAck is the wanted value. The word is
+// read in little-endian order, without an exchange of bytes.
 const (
 	plainAckBits = 0xff | 1<<15 | uint16(FlagRetx|FlagP|FlagsReq)<<8
 	plainAck     = uint16(TypeACKCC)<<3 | uint16(NextResponse)>>1 | uint16(NextResponse)&1<<15
 )
 
-// Plain reports whether v is what nearly all are: an ACK_CC that AckCC.Decode reads
-// and AckCC.Validate accepts, with the congestion state of NSCC, followed by a
-// response ([NextResponse]), with no flag but perhaps [FlagM], so that it answers no
-// probe and no retransmission and requests nothing, and with neither a penalty
-// (rcv_cwnd_pend) nor a restored window (rc), nor a service time of 8.3 ms or more, of which the
-// largest says nothing.
+// Plain reports whether v is like nearly all: an ACK_CC readable by AckCC.Decode and
+// valid by AckCC.Validate, with the congestion state of NSCC, followed by a response
+// ([NextResponse]), with no flag but perhaps [FlagM], so no answer to a probe or a
+// retransmission and without a request, and with neither a penalty (rcv_cwnd_pend) nor
+// a restored window (rc), nor a service time of 8.3 ms or more, the largest being
+// without meaning.
 func (v *AckCCView) Plain() bool {
 	return binary.LittleEndian.Uint16(v[0:])&plainAckBits == plainAck &&
 		v[12] < 1<<4 && v[26] == 0 && v[24] != 0xff && // CCNSCC; rc, rcv_cwnd_pend; service_time
@@ -40,7 +38,7 @@ func (v *AckCCView) Plain() bool {
 // Type returns the packet type.
 func (v *AckCCView) Type() Type { return Type(v[0] >> 3) }
 
-// Next returns what follows the header.
+// Next returns the type of the next header.
 func (v *AckCCView) Next() NextHdr { return NextHdr(binary.BigEndian.Uint16(v[0:]) >> 7 & 0xf) }
 
 // Flags returns the flags of an ACK.
@@ -49,7 +47,7 @@ func (v *AckCCView) Flags() Flags { return Flags(v[1]) & ackFlags }
 // Offset returns ack_psn_offset.
 func (v *AckCCView) Offset() int16 { return int16(binary.BigEndian.Uint16(v[2:])) }
 
-// CACK returns cack_psn: everything up to and including it has arrived.
+// CACK returns cack_psn: everything up to and including cack_psn has arrived.
 func (v *AckCCView) CACK() PSN { return PSN(binary.BigEndian.Uint32(v[4:])) }
 
 // Cumulative reports whether v says nothing of packets above CACK.
@@ -65,8 +63,8 @@ func (v *AckCCView) Like(w *AckCCView) bool {
 		binary.LittleEndian.Uint64(v[16:]) == 0 && v[26] == 0 // bitmap; rc, rcv_cwnd_pend
 }
 
-// AckPSN returns the PSN of the packet that triggered the acknowledgement. An
-// answer to a probe, which no plain ACK_CC is, names none.
+// AckPSN returns the PSN of the packet that triggered the acknowledgement. An answer
+// to a probe, never a plain ACK_CC, names none.
 func (v *AckCCView) AckPSN() PSN { return v.CACK().Add(int32(v.Offset())) }
 
 // SPDCID returns the sender's PDC.
@@ -87,7 +85,7 @@ func (v *AckCCView) SACKOffset() int16 { return int16(binary.BigEndian.Uint16(v[
 // SACKBase returns the PSN of bit 0 of the bitmap.
 func (v *AckCCView) SACKBase() PSN { return v.CACK().Add(int32(v.SACKOffset())) }
 
-// Bitmap returns the SACK: bit i says that SACKBase + i has arrived.
+// Bitmap returns the SACK: bit i set: SACKBase + i has arrived.
 func (v *AckCCView) Bitmap() uint64 { return binary.BigEndian.Uint64(v[16:]) }
 
 // ServiceTime returns the field of [NSCCState].
@@ -105,7 +103,7 @@ func (v *AckCCView) RcvdBytes() uint32 { return binary.BigEndian.Uint32(v[26:]) 
 // OOOCount returns the field of [NSCCState].
 func (v *AckCCView) OOOCount() uint16 { return binary.BigEndian.Uint16(v[30:]) }
 
-// SetAck writes the first eight bytes: an ACK_CC with what p says besides the type,
+// SetAck writes the first eight bytes: an ACK_CC with the fields of p except the type,
 // ack_psn_offset or probe_opaque, and cack_psn.
 func (v *AckCCView) SetAck(p Prologue, offset int16, cack PSN) {
 	head := joinPrologue(TypeACKCC, p.Next, p.Flags&ackFlags)
@@ -117,12 +115,12 @@ func (v *AckCCView) SetPDCs(spdcid, dpdcid PDCID) {
 	binary.BigEndian.PutUint32(v[8:], uint32(spdcid)<<16|uint32(dpdcid))
 }
 
-// SetAnswered writes the PDCs for an answer to q: its sender's is the receiver's now.
+// SetAnswered writes the PDCs for an answer to q: the sender's becomes the receiver's.
 func (v *AckCCView) SetAnswered(q *RequestView) {
 	binary.LittleEndian.PutUint32(v[8:], bits.RotateLeft32(binary.LittleEndian.Uint32(q[8:]), 16))
 }
 
-// SetSACK writes the type of the congestion state, the PSNs that the target tracks in
+// SetSACK writes the type of the congestion state, the PSNs the target tracks in
 // units of 128, sack_psn_offset, and the bitmap.
 func (v *AckCCView) SetSACK(t CCType, mpr uint8, offset int16, bitmap uint64) {
 	// BigEndian.PutUint32 would take the word to pieces where t is a constant.
@@ -130,8 +128,8 @@ func (v *AckCCView) SetSACK(t CCType, mpr uint8, offset int16, bitmap uint64) {
 	binary.BigEndian.PutUint64(v[16:], bitmap)
 }
 
-// SetNSCC writes the congestion state where CCType is [CCNSCC]. The fields are those
-// of [NSCCState], penalty is rc in the highest bit and rcv_cwnd_pend.
+// SetNSCC writes the congestion state where CCType is [CCNSCC]. Fields as in
+// [NSCCState]; penalty is rc in the highest bit and rcv_cwnd_pend.
 func (v *AckCCView) SetNSCC(serviceTime uint16, penalty uint8, rcvdBytes uint32, oooCount uint16) {
 	received := uint64(rcvdBytes & maxUint24)
 	binary.BigEndian.PutUint64(v[24:], uint64(serviceTime)<<48|uint64(penalty)<<40|received<<16|uint64(oooCount))

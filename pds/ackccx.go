@@ -6,7 +6,7 @@ import "fmt"
 const AckCCXLen = 40
 
 // AckCCX is an acknowledgement with a SACK and proprietary congestion state of
-// twice the size. Its CCType is called ccx_type.
+// twice the size. The CCType is called ccx_type.
 //
 //	 0       4 5     8 9           15 16                             31
 //	+---------+-------+--------------+---------------------------------+
@@ -25,8 +25,8 @@ const AckCCXLen = 40
 //	|                        128 bits, opaque                          |
 //	+------------------------------------------------------------------+
 //
-// Source: UE Specification 1.0.x, Table 3-37, with the size that Wireshark, the
-// reference provider and IxNetwork give it.
+// Source: UE Specification 1.0.x, Table 3-37, with the size in Wireshark, the
+// reference provider and IxNetwork.
 type AckCCX struct {
 	Ack
 	SACK
@@ -37,7 +37,7 @@ type AckCCX struct {
 func (a *AckCCX) SACKBase() PSN { return a.CACK.Add(int32(a.SACKOffset)) }
 
 // Decode sets a from the front of b and returns the length of the header. The
-// errors are [ErrTruncated] and [ErrType]; they leave a as it was.
+// errors are [ErrTruncated] and [ErrType]; a is then unchanged.
 func (a *AckCCX) Decode(b []byte) (int, error) {
 	if len(b) < AckCCXLen {
 		return 0, ErrTruncated
@@ -70,8 +70,8 @@ func (a *AckCCX) AppendTo(b []byte) []byte {
 	return b
 }
 
-// Validate returns the first of the errors of [Ack.Validate], [ErrCCType] and
-// [ErrRange] that applies. All types but the proprietary ones are reserved.
+// Validate returns an error of [Ack.Validate], [ErrCCType] or [ErrRange], in
+// order of checking. All types but the proprietary types are reserved.
 func (a *AckCCX) Validate() error {
 	if err := a.Ack.Validate(); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (a *AckCCX) Validate() error {
 	return errorIf(a.CCFlags > 0xf, ErrRange)
 }
 
-// String returns one line for people.
+// String returns a line for people.
 func (a AckCCX) String() string {
 	return fmt.Sprintf("%s%s %v state=%x", a.Ack.text(TypeACKCCX), a.SACK.text(a.SACKBase()), a.CCType, a.State)
 }

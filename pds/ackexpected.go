@@ -8,12 +8,12 @@ import (
 // AckExpectedLen is the size of an [AckExpected].
 const AckExpectedLen = AckLen + 4
 
-// flagExpected says that an Expected_PSN follows an [Ack]. Any other ACK has it reserved.
+// flagExpected says an Expected_PSN follows an [Ack]. The flag is reserved in other ACKs.
 const flagExpected = 0x40
 
-// AckExpected is the acknowledgement that ends a PDC, of a target that takes Start_PSNs
-// only from an Expected_PSN on (EXPECTED_0RTT_START). A receiver that does not know it
-// reads an [Ack] and finds four bytes behind it.
+// AckExpected is the acknowledgement that ends a PDC, from a target accepting Start_PSNs
+// only from an Expected_PSN on (EXPECTED_0RTT_START). A receiver ignorant of the form reads
+// an [Ack] followed by four bytes.
 //
 //	 0       4 5     8 9           15 16                             31
 //	+---------+-------+--------------+---------------------------------+
@@ -26,15 +26,15 @@ const flagExpected = 0x40
 //	|                           Expected_PSN                           |
 //	+------------------------------------------------------------------+
 //
-// Source: UE Specification 1.0.x, section 3.5, as the reference provider lays it out.
+// Source: UE Specification 1.0.x, section 3.5, laid out as in the reference provider.
 type AckExpected struct {
 	Ack
 	Expected PSN // where the initiator's next PDC with this PDCID may start, or after it
 }
 
 // Decode sets a from the front of b and returns the length of the header. The errors are
-// [ErrTruncated] and, also for an ACK without an Expected_PSN, [ErrType]; they leave a as it
-// was.
+// [ErrTruncated] and, also for an ACK without an Expected_PSN, [ErrType]; a is then
+// unchanged.
 func (a *AckExpected) Decode(b []byte) (int, error) {
 	switch {
 	case len(b) < AckLen:
@@ -68,7 +68,7 @@ func (a *AckExpected) AppendTo(b []byte) []byte {
 	return b
 }
 
-// String returns one line for people.
+// String returns a line for people.
 func (a AckExpected) String() string {
 	return fmt.Sprintf("%v expected=%d", a.Ack, uint32(a.Expected))
 }

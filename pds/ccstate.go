@@ -12,10 +12,10 @@ const CCStateLen = 8
 const ServiceTimeUnit = 128
 
 // ByteUnit is the unit in bytes of rcvd_bytes, credit and credit_target. For
-// the last two it is inferred.
+// the last two the unit is inferred.
 const ByteUnit = 256
 
-// OOOUnknown is the ooo_count of a destination that does not compute it.
+// OOOUnknown is the ooo_count of a destination without the computation.
 const OOOUnknown = 0xffff
 
 // NSCCState is the congestion state of an [AckCC] of type [CCNSCC].
@@ -28,7 +28,7 @@ const OOOUnknown = 0xffff
 //	+---------------------------------+-----------------------------+
 //
 // Source: UE Specification 1.0.x, Table 3-74; rc and rcv_cwnd_pend in byte 2 as
-// XDP2 has them (Wireshark reads them from the wrong byte).
+// in XDP2 (Wireshark reads both from the wrong byte).
 type NSCCState struct {
 	ServiceTime uint16 // time the destination held the packet, 128 ns units; 0 not valid, 0xFFFF 8.388 ms or more
 	Restore     bool   // rc: receiver throttling ended, the saved window may return
@@ -37,8 +37,8 @@ type NSCCState struct {
 	OOOCount    uint16 // packets out of order now; [OOOUnknown] if not computed
 }
 
-// Decode sets s from the front of b and returns its length. The only error is
-// [ErrTruncated]; it leaves s as it was.
+// Decode sets s from the front of b and returns the length. The only error is
+// [ErrTruncated]; s is then unchanged.
 func (s *NSCCState) Decode(b []byte) (int, error) {
 	if len(b) < CCStateLen {
 		return 0, ErrTruncated
@@ -65,12 +65,12 @@ func (s *NSCCState) put(b *[CCStateLen]byte) {
 	binary.BigEndian.PutUint64(b[:], v)
 }
 
-// Validate returns [ErrRange] if a value does not fit its field.
+// Validate returns [ErrRange] if a value is wider than the field.
 func (s *NSCCState) Validate() error {
 	return errorIf(s.CwndPend > 0x7f || s.RcvdBytes > maxUint24, ErrRange)
 }
 
-// String returns one line for people.
+// String returns a line for people.
 func (s NSCCState) String() string {
 	rc := ""
 	if s.Restore {
@@ -95,8 +95,8 @@ type CreditState struct {
 	OOOCount uint16 // packets out of order now; [OOOUnknown] if not computed
 }
 
-// Decode sets s from the front of b and returns its length. The only error is
-// [ErrTruncated]; it leaves s as it was.
+// Decode sets s from the front of b and returns the length. The only error is
+// [ErrTruncated]; s is then unchanged.
 func (s *CreditState) Decode(b []byte) (int, error) {
 	if len(b) < CCStateLen {
 		return 0, ErrTruncated
@@ -114,8 +114,8 @@ func (s *CreditState) put(b *[CCStateLen]byte) {
 	binary.BigEndian.PutUint64(b[:], uint64(s.Credit&maxUint24)<<40|uint64(s.OOOCount))
 }
 
-// Validate returns [ErrRange] if a value does not fit its field.
+// Validate returns [ErrRange] if a value is wider than the field.
 func (s *CreditState) Validate() error { return errorIf(s.Credit > maxUint24, ErrRange) }
 
-// String returns one line for people.
+// String returns a line for people.
 func (s CreditState) String() string { return fmt.Sprintf("credit=%d ooo=%d", s.Credit, s.OOOCount) }

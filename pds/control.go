@@ -39,10 +39,10 @@ type Control struct {
 	Features    Features // NEGOTIATION with PayloadOnOff: those that are on; otherwise 0
 }
 
-// Features are what the ends of a PDC may agree on, a bit each.
+// Features are open to agreement between the ends of a PDC, a bit each.
 type Features uint32
 
-// FeatureSYNRetxTransfer is SYN_RETX_TRANSFER. What an end with it does is not public.
+// FeatureSYNRetxTransfer is SYN_RETX_TRANSFER. The effect on an end is not public.
 const FeatureSYNRetxTransfer Features = 1
 
 // Len returns the size of c on the wire.
@@ -56,11 +56,11 @@ func (c *Control) Len() int {
 // negotiates reports whether a word of features follows.
 func (c *Control) negotiates() bool { return c.Ctl == CtlNegotiation && c.Payload == PayloadOnOff }
 
-// StartPSN returns the first PSN of the PDC that a packet with FlagSYN opens.
+// StartPSN returns the first PSN of the PDC a packet with FlagSYN opens.
 func (c *Control) StartPSN() PSN { return c.PSN - PSN(c.Info.PSNOffset()) }
 
 // Decode sets c from the front of b and returns the length of the header. The
-// errors are [ErrTruncated] and [ErrType]; they leave c as it was.
+// errors are [ErrTruncated] and [ErrType]; c is then unchanged.
 func (c *Control) Decode(b []byte) (int, error) {
 	if len(b) < ControlLen {
 		return 0, ErrTruncated
@@ -114,8 +114,7 @@ func (c *Control) AppendTo(b []byte) []byte {
 	return b
 }
 
-// Validate returns [ErrCtlType], [ErrPDCID], or [ErrRange] for features that are not there, if
-// one applies.
+// Validate returns [ErrCtlType], [ErrPDCID], or [ErrRange] for undefined features.
 func (c *Control) Validate() error {
 	if c.Ctl.IsReserved() {
 		return ErrCtlType
@@ -126,7 +125,7 @@ func (c *Control) Validate() error {
 	return errorIf(c.SPDCID == 0 || c.Flags&FlagSYN == 0 && c.DPDCID == 0, ErrPDCID)
 }
 
-// String returns one line for people.
+// String returns a line for people.
 func (c Control) String() string {
 	return fmt.Sprintf("%v %v psn=%d spdc=%d %s%s%s", TypeCP, c.Ctl, c.PSN, c.SPDCID,
 		peerText(c.Flags, c.DPDCID, c.Info), cpFlagNames.list(c.Flags), c.payloadText())

@@ -2,8 +2,8 @@ package pds
 
 import "github.com/uetcc/uetcc/internal/enum"
 
-// CtlType is the 4-bit ctl_type of a control packet; it stands where other
-// packets have next_hdr. (UE Specification 1.0.x, Table 3-38.)
+// CtlType is the 4-bit ctl_type of a control packet; in the place of other
+// packets' next_hdr. (UE Specification 1.0.x, Table 3-38.)
 type CtlType uint8
 
 const (
@@ -28,8 +28,8 @@ func (c CtlType) String() string { return enum.Name(ctlNames[:], c) }
 // IsReserved reports whether no meaning is assigned to c.
 func (c CtlType) IsReserved() bool { return c > CtlNegotiation }
 
-// ConsumesPSN reports whether a control packet of this type takes a PSN of its
-// own and is retransmitted until acknowledged.
+// ConsumesPSN reports whether a control packet of this type takes a PSN and is
+// retransmitted until acknowledged.
 func (c CtlType) ConsumesPSN() bool {
 	return c == CtlNOOP || c == CtlCloseCmd || c == CtlCloseReq || c == CtlNegotiation
 }

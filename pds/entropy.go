@@ -8,8 +8,8 @@ import (
 // EntropyLen is the size of an [Entropy] header.
 const EntropyLen = 4
 
-// Entropy is the header in front of the PDS header of a packet that rides
-// directly on IP. Over UDP there is none; the source port takes its place.
+// Entropy is the header in front of the PDS header of a packet directly over
+// IP. Over UDP the source port takes the header's place.
 //
 //	 0                              15 16                             31
 //	+---------------------------------+---------------------------------+
@@ -49,5 +49,5 @@ func (e *Entropy) AppendTo(b []byte) []byte {
 // Validate returns nil: every value is legal.
 func (e *Entropy) Validate() error { return nil }
 
-// String returns one line for people.
+// String returns a line for people.
 func (e Entropy) String() string { return fmt.Sprintf("ENTROPY %#04x", e.Value) }

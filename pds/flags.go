@@ -7,7 +7,7 @@ import (
 )
 
 // Flags are the 7 flag bits of the prologue. Their meaning depends on the
-// packet type; bits that a type does not use are reserved.
+// packet type; bits a type does not use are reserved.
 //
 //	type                 0x40  0x20   0x10  0x08  0x04 0x02  0x01
 //	RUD, ROD requests     -     -     retx   ar   syn    -    -
@@ -45,7 +45,7 @@ const (
 	cpFlags      = FlagISROD | FlagRetx | FlagAR | FlagSYN
 )
 
-// AckReq is what the target asks of the initiator in an ACK. Initiators send
+// AckReq is the target's request to the initiator in an ACK. Initiators send
 // zero.
 type AckReq uint8
 
@@ -67,7 +67,7 @@ func (f Flags) Req() AckReq { return AckReq(f & reqMask >> reqShift) }
 // WithReq returns f with the request of an ACK set to r.
 func (f Flags) WithReq(r AckReq) Flags { return f&^reqMask | Flags(r)<<reqShift&reqMask }
 
-// flagNames says which names the bits of one packet type have, from 0x20 down.
+// flagNames are the names of the bits of a packet type, from 0x20 down.
 type flagNames [4]string
 
 var (
@@ -77,7 +77,7 @@ var (
 	cpFlagNames      = flagNames{"isrod", "retx", "ar", "syn"}
 )
 
-// list returns the names of the bits that are set, each after a blank.
+// list returns the names of the bits set, each after a blank.
 func (n *flagNames) list(f Flags) string {
 	var s strings.Builder
 	for i, name := range n {

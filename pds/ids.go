@@ -1,23 +1,23 @@
 package pds
 
 // PDCID names a packet delivery context at one endpoint. Zero is never
-// allocated; in a NACK it says that the sender has no context.
+// allocated; in a NACK zero means a sender without context.
 type PDCID uint16
 
-// PDCInfo is what a packet with the SYN flag carries in place of the
-// destination's PDCID, which its sender does not know yet.
+// PDCInfo is the field of a packet with the SYN flag in place of the
+// destination's PDCID, still unknown to the sender.
 //
 //	 0 1     3 4                     15
 //	+-+-------+------------------------+
 //	|R| resvd |       psn_offset       |
 //	+-+-------+------------------------+
 //
-// R is use_rsv_pdc: the destination takes the PDC from its reserved pool, not
-// from the shared one. psn_offset is the packet's PSN minus the first PSN of
+// R is use_rsv_pdc: the destination takes the PDC from the reserved pool, not
+// from the shared pool. psn_offset is the packet's PSN minus the first PSN of
 // the PDC. The zero value is the first packet of a PDC of the shared pool.
 //
-// Source: UE Specification 1.0.x, Table 3-33. That use_rsv_pdc is the top bit
-// is how Wireshark and XDP2 read it; others place it three bits lower.
+// Source: UE Specification 1.0.x, Table 3-33. use_rsv_pdc is the top bit as in
+// Wireshark and XDP2; further readers place the bit three lower.
 type PDCInfo uint16
 
 const (
@@ -26,8 +26,8 @@ const (
 )
 
 // MakePDCInfo returns the PDCInfo of a packet psnOffset PSNs (0 to 4095) after
-// the first one of its PDC. Higher bits of psnOffset are dropped;
-// [StartOffset] says when there are any.
+// the first of the PDC. Higher bits of psnOffset are dropped; [StartOffset]
+// reports such offsets.
 func MakePDCInfo(useRsv bool, psnOffset uint16) PDCInfo {
 	i := PDCInfo(psnOffset & maxStartOffset)
 	if useRsv {

@@ -14,9 +14,9 @@ const (
 	IPProtocol = 253  // without UDP; none is assigned, the reference provider takes the experimental 253
 )
 
-// The smallest IP payload that a trimming switch leaves of a packet: the first
-// 16 bytes from the PDS header on, so a request keeps its whole header. (UE
-// Specification 1.0.x, Table 4-1.)
+// The smallest IP payload a trimming switch leaves of a packet, MIN_TRIM_SIZE: the first 16
+// bytes from the PDS header on, so a request keeps the whole header. (UE Specification 1.0.x,
+// Table 4-1.)
 const (
 	MinTrimmedUDP    = 8 + 16
 	MinTrimmedNative = EntropyLen + 16
@@ -25,10 +25,10 @@ const (
 // nominalOverhead is what [NominalSize] adds for the headers below.
 const nominalOverhead = 40
 
-// NominalSize returns the bytes that congestion control counts for a packet,
-// at the source and at the destination alike: its transport length plus 40. The
-// transport length is the UDP length, or without UDP everything from the
-// entropy header to the trailer. (UE Specification 1.0.x, section 3.6.12.)
+// NominalSize returns nominal_pktsize, the bytes counted by congestion control for a packet,
+// at the source and at the destination alike: the transport length plus 40. The transport
+// length is the UDP length, or without UDP everything from the entropy header to the trailer.
+// (UE Specification 1.0.x, section 3.6.12.)
 func NominalSize(transportLen int) int64 { return int64(transportLen) + nominalOverhead }
 
 // ECN is the congestion notification field of IP, the low 2 bits of the TOS or
@@ -47,7 +47,7 @@ var ecnNames = [...]string{"Not-ECT", "ECT(1)", "ECT(0)", "CE"}
 // String returns the name in RFC 3168.
 func (e ECN) String() string { return enum.Name(ecnNames[:], e) }
 
-// DSCP is the code point of IP that names a traffic class, 6 bits.
+// DSCP is the IP code point of a traffic class, 6 bits.
 type DSCP uint8
 
 // String returns the number.
@@ -56,7 +56,7 @@ func (d DSCP) String() string { return "DSCP " + strconv.Itoa(int(d)) }
 // TOS returns the TOS or traffic class byte of d and e.
 func TOS(d DSCP, e ECN) uint8 { return uint8(d)<<2 | uint8(e)&3 }
 
-// SplitTOS returns what a TOS or traffic class byte says.
+// SplitTOS returns the parts of a TOS or traffic class byte.
 func SplitTOS(b uint8) (DSCP, ECN) { return DSCP(b >> 2), ECN(b & 3) }
 
 // DSCPs are the code points of a network. The specification names the uses and leaves the
@@ -69,16 +69,16 @@ type DSCPs struct {
 	TrimmedLastHop DSCP // a packet that the last switch trimmed; may equal Trimmed; 0 names none
 	Control        DSCP // ACK, NACK and control packets
 
-	// TrimmableACKSize is from how many bytes behind the IP header on an acknowledgement that
-	// carries data may be trimmed (Trimmable_ACK_Size, 0: 10,240).
+	// TrimmableACKSize is the least size behind the IP header, bytes, of a trimmable
+	// acknowledgement with data (Trimmable_ACK_Size, 0: 10,240).
 	TrimmableACKSize int
 }
 
 // trimmableACKSize is the default of Trimmable_ACK_Size.
 const trimmableACKSize = 10 << 10
 
-// Of returns the code point that a host sends a packet with: its type, whether it was sent
-// before, and its size behind the IP header, bytes. Without Trimmed the network does not trim.
+// Of returns the code point a host sends a packet with: by type, retransmission, and size
+// behind the IP header, bytes. Without Trimmed the network does not trim.
 func (d *DSCPs) Of(t Type, retx bool, size int) DSCP {
 	ack := t == TypeACK || t == TypeACKCC || t == TypeACKCCX
 	switch {
@@ -92,8 +92,8 @@ func (d *DSCPs) Of(t Type, retx bool, size int) DSCP {
 	return d.Trimmable
 }
 
-// ErrDSCP means that a trimmed packet could not be told from another, or that a value has
-// more than 6 bits.
+// ErrDSCP means a trimmed packet indistinguishable from others, or a value of more than 6
+// bits.
 var ErrDSCP = errors.New("pds: DSCP values collide or exceed 6 bits")
 
 // Validate returns [ErrDSCP] if the code points cannot be told apart.
@@ -105,8 +105,8 @@ func (d *DSCPs) Validate() error {
 	return errorIf(tooWide || taken(d.Trimmed) || taken(d.TrimmedLastHop), ErrDSCP)
 }
 
-// TrimmedBy returns [NackTrimmed] or [NackTrimmedLastHop] for a packet that arrived with
-// the code point v of one that a switch has cut, 0 for any other.
+// TrimmedBy returns [NackTrimmed] or [NackTrimmedLastHop] if v is a code point of packets cut
+// by a switch, otherwise 0.
 func (d *DSCPs) TrimmedBy(v DSCP) NackCode {
 	switch {
 	case v == 0:

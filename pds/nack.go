@@ -21,9 +21,10 @@ const NackLen = 16
 //	|                            payload                             |
 //	+----------------------------------------------------------------+
 //
-// No public text of the specification says that another code than NEW_START_PSN has a
-// payload. Wireshark calls it "max received PSN + 1" whatever the code, and models for
-// ns-3 have the PSN expected there in a ROD_OOO, which names the packet out of order.
+// No public text of the specification gives a payload to codes but NEW_START_PSN.
+// Wireshark calls the payload "max received PSN + 1" for any code, and models for ns-3
+// put the expected PSN there in a ROD_OOO, whose nack_psn names the packet out of
+// order.
 //
 // Source: UE Specification 1.0.x, Table 3-40.
 type Nack struct {
@@ -41,7 +42,7 @@ type Nack struct {
 func (n *Nack) PktID() uint32 { return uint32(n.PSN) }
 
 // Decode sets n from the front of b and returns the length of the header. The
-// errors are [ErrTruncated] and [ErrType]; they leave n as it was.
+// errors are [ErrTruncated] and [ErrType]; n is then unchanged.
 func (n *Nack) Decode(b []byte) (int, error) {
 	if len(b) < NackLen {
 		return 0, ErrTruncated
@@ -91,9 +92,9 @@ func (n *Nack) AppendTo(b []byte) []byte {
 	return b
 }
 
-// Validate returns the first of [ErrNextHdr], [ErrNackCode] and [ErrPDCID]
-// that applies. A NACK of a RUDI packet names no PDC; any other names both,
-// but for the codes that say that the sender has none.
+// Validate returns [ErrNextHdr], [ErrNackCode] or [ErrPDCID], in order of checking. A
+// NACK of a RUDI packet names no PDC; any other names both, except for codes of a
+// sender without PDC.
 func (n *Nack) Validate() error {
 	switch {
 	case n.Next != NextNone:
@@ -107,7 +108,7 @@ func (n *Nack) Validate() error {
 	}
 }
 
-// String returns one line for people.
+// String returns a line for people.
 func (n Nack) String() string { return n.text(TypeNACK) }
 
 func (n *Nack) text(t Type) string {

@@ -22,19 +22,19 @@ const NackCCXLen = 32
 //	|                                                                |
 //	+----------------------------------------------------------------+
 //
-// Source: UE Specification 1.0.x, Table 3-41, as the reference provider and
-// IxNetwork lay it out.
+// Source: UE Specification 1.0.x, Table 3-41, laid out as in the reference
+// provider and IxNetwork.
 type NackCCX struct {
 	Nack
 	State [16]byte // nccx_type in the upper 4 bits, then the opaque state
 }
 
-// NCCXType returns the format of the state; 14 and 15 are proprietary, the
-// others reserved.
+// NCCXType returns the format of the state; 14 and 15 are proprietary, the rest
+// reserved.
 func (n *NackCCX) NCCXType() CCType { return CCType(n.State[0] >> 4) }
 
 // Decode sets n from the front of b and returns the length of the header. The
-// errors are [ErrTruncated] and [ErrType]; they leave n as it was.
+// errors are [ErrTruncated] and [ErrType]; n is then unchanged.
 func (n *NackCCX) Decode(b []byte) (int, error) {
 	if len(b) < NackCCXLen {
 		return 0, ErrTruncated
@@ -73,5 +73,5 @@ func (n *NackCCX) Validate() error {
 	return errorIf(!n.NCCXType().isProprietary(), ErrCCType)
 }
 
-// String returns one line for people.
+// String returns a line for people.
 func (n NackCCX) String() string { return fmt.Sprintf("%s state=%x", n.text(TypeNACKCCX), n.State) }

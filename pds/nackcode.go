@@ -57,15 +57,15 @@ func (c NackCode) String() string { return enum.Name(nackNames[:], c) }
 // IsReserved reports whether no meaning is assigned to c.
 func (c NackCode) IsReserved() bool { return int(c) >= len(nackNames) || nackNames[c] == "" }
 
-// IsTrimmed reports whether c says that a switch cut the packet: a loss with
-// proof, which congestion control hears of.
+// IsTrimmed reports whether c names a cut by a switch: a proven loss, reported to
+// congestion control.
 func (c NackCode) IsTrimmed() bool { return c >= NackTrimmed && c <= NackTrimmedACK }
 
-// IsShortage reports whether c says that the target lacks memory for the packet now and may
-// have some later: it speaks of that packet and its message, not of the PDC.
+// IsShortage reports whether c names a lack of memory at the target, for now, and only
+// for the packet and the packet's message, not for the PDC.
 func (c NackCode) IsShortage() bool { return c >= NackNoPktBuffer && c <= NackNoResource }
 
-// NackClass is what the source of a refused packet does about it. The zero
+// NackClass is the reaction of a refused packet's source. The zero
 // value does nothing.
 type NackClass uint8
 
@@ -81,12 +81,12 @@ const (
 
 var nackClassNames = [...]string{"ignore", "retx", "retry", "go-back", "renumber", "new-pdc", "fatal"}
 
-// String returns the class in one word.
+// String returns the class in a word.
 func (c NackClass) String() string { return enum.Name(nackClassNames[:], c) }
 
 // nackClasses follows UE Specification 1.0.x, Table 3-59. RCVD_SES_PROCG is
-// ignored as the reference provider does: a packet sent again while the target
-// still works on the first one only brings the next NACK.
+// ignored as the reference provider does: a packet sent again while the target still
+// works on the first copy only brings the next NACK.
 var nackClasses = [256]NackClass{
 	NackTrimmed: NackRetx, NackTrimmedLastHop: NackRetx, NackTrimmedACK: NackRetx,
 	NackNoPDCAvail: NackRetry, NackNoCCCAvail: NackRetry, NackNoBitmap: NackRetry,
@@ -99,11 +99,11 @@ var nackClasses = [256]NackClass{
 	NackExpNormal: NackRetx, NackExpErr: NackNewPDC, NackExpFatal: NackFatal,
 }
 
-// Class returns what the source does about c; [NackIgnore] for reserved codes.
+// Class returns the source's reaction to c; [NackIgnore] for reserved codes.
 func (c NackCode) Class() NackClass { return nackClasses[c] }
 
-// mayLackPDC reports whether a NACK with code c may have spdcid 0, because its
-// sender has no context to name.
+// mayLackPDC reports whether a NACK with code c may have spdcid 0, for a sender
+// without context.
 func (c NackCode) mayLackPDC() bool {
 	switch c {
 	case NackTrimmed, NackTrimmedLastHop, NackNoPDCAvail, NackNoCCCAvail, NackNoBitmap, NackNoPktBuffer, NackNoResource,

@@ -2,14 +2,13 @@ package pds
 
 import "encoding/binary"
 
-// The functions below change one field of a packet that is already in wire
-// form, as a NIC does with a packet it keeps for retransmission. b begins with
-// the PDS header. They return [ErrTruncated] or [ErrType] when b is not a
-// packet that has the field, and then change nothing. A trailer must be
-// computed anew afterwards.
+// The functions below change one field of a packet in wire form, as a NIC does
+// with packets kept for retransmission. b begins with the PDS header. Errors
+// are [ErrTruncated] or [ErrType] when b is not a packet with the field; b is
+// then unchanged. Compute the trailer anew afterwards.
 
 // PatchRetx sets or clears the retransmission flag of any packet but UUD_REQ
-// and TSS, which have none.
+// and TSS, packets without the flag.
 func PatchRetx(b []byte, on bool) error {
 	t, err := PeekType(b)
 	switch {
@@ -40,9 +39,9 @@ func PatchAR(b []byte, on bool) error {
 	return nil
 }
 
-// PatchClearPSN sets the clear_psn_offset of a request to what names clear. It
-// returns [ErrClearOffset] when clear is after the packet's PSN or more than
-// 32768 before it.
+// PatchClearPSN sets the clear_psn_offset of a request to name clear. The error
+// is [ErrClearOffset] when clear is after the packet's PSN or more than 32768
+// before.
 func PatchClearPSN(b []byte, clear PSN) error {
 	if err := patchable(b); err != nil {
 		return err
@@ -58,9 +57,9 @@ func PatchClearPSN(b []byte, clear PSN) error {
 	return nil
 }
 
-// PatchPSN gives a request or control packet another PSN. A request keeps its
-// CLEAR_PSN; the error is [ErrClearOffset] when that cannot be said from the
-// new PSN. A psn_offset stays as it is: renumbering moves the first PSN too.
+// PatchPSN gives a request or control packet a new PSN. A request keeps the
+// CLEAR_PSN; the error is [ErrClearOffset] when CLEAR_PSN is out of the new
+// PSN's reach. A psn_offset is unchanged: renumbering moves the first PSN too.
 func PatchPSN(b []byte, psn PSN) error {
 	if err := patchable(b); err != nil {
 		return err
@@ -79,7 +78,7 @@ func PatchPSN(b []byte, psn PSN) error {
 }
 
 // PatchPeer clears the SYN flag of a request or control packet and names the
-// receiver's PDC, now that it is known.
+// receiver's PDC, once known.
 func PatchPeer(b []byte, dpdcid PDCID) error {
 	if err := patchable(b); err != nil {
 		return err

@@ -1,6 +1,6 @@
 package pds
 
-// Payload is the last word of a [Control] packet. Its meaning depends on ctl_type:
+// Payload is the last word of a [Control] packet. The meaning depends on ctl_type:
 //
 //	            0             7 8            15 16           23 24           31
 //	           +---------------+---------------+---------------+---------------+
@@ -13,14 +13,14 @@ package pds
 //	           +---------------+---------------+---------------+---------------+
 //
 // NOOP, CLOSE_CMD and CLOSE_REQ carry 0, NEGOTIATION the first word of an element: type 8 bits,
-// length in words 8 bits, reserved 16 bits. The one element that is known is [PayloadOnOff].
+// length in words 8 bits, reserved 16 bits. The only element known is [PayloadOnOff].
 //
 // Source: UE Specification 1.0.x, Tables 3-38, 3-64 and 3-65. The place of
-// credit, ccc_id and credit_target is that of IxNetwork's templates; their unit
+// credit, ccc_id and credit_target follows IxNetwork's templates; the unit
 // of 256 bytes is inferred.
 type Payload uint32
 
-// PayloadOnOff is the payload of a NEGOTIATION that says which [Features] are on:
+// PayloadOnOff is the payload of a NEGOTIATION naming the [Features] that are on:
 // PDS_NEG_ON_OFF, two words long. (UE Specification 1.0.3, Table 3-69.)
 const PayloadOnOff Payload = 1<<24 | 2<<16
 
@@ -52,7 +52,7 @@ func (p Payload) CCCID() uint8 { return uint8(p >> 24) }
 // CreditTarget returns the target of a CREDIT_REQ, 256 B units modulo 2^24.
 func (p Payload) CreditTarget() uint32 { return uint32(p & maxUint24) }
 
-// payloadMask returns the bits of the payload that are not reserved.
+// payloadMask returns the bits of the payload not reserved.
 func (c CtlType) payloadMask() Payload {
 	switch c {
 	case CtlACKReq:

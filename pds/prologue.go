@@ -52,7 +52,7 @@ func (p *Prologue) AppendTo(b []byte) []byte {
 func (p *Prologue) Ctl() CtlType { return CtlType(p.Next) }
 
 // Validate returns [ErrType] for a reserved type, then [ErrCtlType] or
-// [ErrNextHdr] for what may not follow the type.
+// [ErrNextHdr] for a next_hdr that may not follow the type.
 func (p *Prologue) Validate() error {
 	switch {
 	case p.Type == TypeReserved || p.Type > TypeRODCCReq:
@@ -66,7 +66,7 @@ func (p *Prologue) Validate() error {
 	}
 }
 
-// String returns one line for people.
+// String returns a line for people.
 func (p Prologue) String() string {
 	if p.Type == TypeCP {
 		return fmt.Sprintf("%v %v flags=%#02x", p.Type, p.Ctl(), uint8(p.Flags))

@@ -2,8 +2,8 @@ package pds
 
 import "math"
 
-// PSN is a packet sequence number. It counts packets of one direction of a
-// PDC and wraps at 2^32, so two PSNs compare by [PSN.Diff] or [PSN.After],
+// PSN is a packet sequence number. The number counts packets of one direction
+// of a PDC and wraps at 2^32, so two PSNs compare by [PSN.Diff] or [PSN.After],
 // never by <.
 type PSN uint32
 
@@ -14,36 +14,36 @@ func (p PSN) Diff(q PSN) int32 { return int32(p - q) }
 // After reports whether p comes after q.
 func (p PSN) After(q PSN) bool { return p.Diff(q) > 0 }
 
-// Add returns the PSN n packets after p, or before it when n is negative.
+// Add returns the PSN n packets after p, or before p when n is negative.
 func (p PSN) Add(n int32) PSN { return p + PSN(n) }
 
-// maxStartOffset is the largest psn_offset: its field has 12 bits.
+// maxStartOffset is the largest psn_offset: the field has 12 bits.
 const maxStartOffset = 1<<12 - 1
 
-// The offset functions below compute what a header carries in place of a
-// second PSN. None of them saturates: a clipped offset would name a PSN that
-// nobody meant. When ok is false there is no offset and the packet must not be
-// sent. With windows of at most 128 x 255 PSNs (the widest MPR) that cannot
-// happen to clear_psn_offset, ack_psn_offset and sack_psn_offset.
+// The offset functions below compute a header's offset in place of a second
+// PSN. Nothing saturates: a clipped offset would name a wrong PSN. When ok is
+// false no offset exists and the packet must not be sent. With windows of at
+// most 128 x 255 PSNs (the widest MPR) ok is never false for clear_psn_offset,
+// ack_psn_offset and sack_psn_offset.
 
-// ClearOffset returns the clear_psn_offset that tells the receiver of packet
-// psn that everything up to clear is released: clear - psn, -32768 to 0.
-// ok is false when clear is after psn or further back.
+// ClearOffset returns the clear_psn_offset with which packet psn releases
+// everything up to clear: clear - psn, -32768 to 0. ok is false when clear is
+// after psn or further back.
 func ClearOffset(psn, clear PSN) (off int16, ok bool) {
 	d := clear.Diff(psn)
 	return int16(d), d <= 0 && d >= math.MinInt16
 }
 
-// AckOffset returns the ack_psn_offset or sack_psn_offset that names psn in a
-// header whose cumulative acknowledgement is cack: psn - cack. ok is false
-// when that does not fit a signed 16-bit number.
+// AckOffset returns the ack_psn_offset or sack_psn_offset naming psn in a
+// header with cumulative acknowledgement cack: psn - cack. ok is false when the
+// offset does not fit a signed 16-bit number.
 func AckOffset(cack, psn PSN) (off int16, ok bool) {
 	d := psn.Diff(cack)
 	return int16(d), d >= math.MinInt16 && d <= math.MaxInt16
 }
 
-// StartOffset returns the psn_offset of a SYN packet psn on a PDC that starts
-// at start: psn - start, 0 to 4095. ok is false for any other distance.
+// StartOffset returns the psn_offset of a SYN packet psn on a PDC starting at
+// start: psn - start, 0 to 4095. ok is false for any other distance.
 func StartOffset(psn, start PSN) (off uint16, ok bool) {
 	d := psn.Diff(start)
 	return uint16(d), d >= 0 && d <= maxStartOffset

@@ -11,8 +11,8 @@ const (
 	RequestCCLen = 16 // RUD_CC_REQ, ROD_CC_REQ
 )
 
-// Request is the header of a data packet on a PDC: RUD_REQ, ROD_REQ, and the
-// two that add congestion state, RUD_CC_REQ and ROD_CC_REQ.
+// Request is the header of a data packet on a PDC: RUD_REQ, ROD_REQ, and the two
+// with congestion state, RUD_CC_REQ and ROD_CC_REQ.
 //
 //	 0       4 5     8 9           15 16                             31
 //	+---------+-------+--------------+---------------------------------+
@@ -25,10 +25,10 @@ const (
 //	|     ccc_id     |                  credit_target                  |  RUD_CC_REQ, ROD_CC_REQ only
 //	+----------------+-------------------------------------------------+
 //
-// Source: UE Specification 1.0.x, Tables 3-33 and 3-34. That credit_target
-// counts 256 bytes is inferred.
+// Source: UE Specification 1.0.x, Tables 3-33 and 3-34. The unit of credit_target,
+// 256 bytes, is inferred.
 type Request struct {
-	// The fields of each word on the wire from back to front, so that DecodeRestCC stores
+	// The fields of each word on the wire from back to front, so DecodeRestCC stores
 	// whole words.
 	PSN          PSN
 	ClearOffset  int16   // clear_psn_offset, -32768 to 0; see [Request.ClearPSN]
@@ -56,11 +56,11 @@ func (r *Request) Len() int {
 // ClearPSN returns the PSN up to which the initiator releases responses.
 func (r *Request) ClearPSN() PSN { return r.PSN.Add(int32(r.ClearOffset)) }
 
-// StartPSN returns the first PSN of the PDC that a packet with FlagSYN opens.
+// StartPSN returns the first PSN of the PDC a packet with FlagSYN opens.
 func (r *Request) StartPSN() PSN { return r.PSN - PSN(r.Info.PSNOffset()) }
 
 // Decode sets r from the front of b and returns the length of the header. The
-// errors are [ErrTruncated] and [ErrType]; they leave r as it was.
+// errors are [ErrTruncated] and [ErrType]; r is then unchanged.
 func (r *Request) Decode(b []byte) (int, error) {
 	if len(b) < RequestLen {
 		return 0, ErrTruncated
@@ -85,8 +85,8 @@ func (r *Request) Decode(b []byte) (int, error) {
 	return n, nil
 }
 
-// DecodeRest is Decode for a caller who knows that b is a RUD_REQ or ROD_REQ without
-// [FlagSYN]. It does not set Type and Next, and it cannot fail.
+// DecodeRest is Decode for b known to be a RUD_REQ or ROD_REQ without [FlagSYN].
+// DecodeRest does not set Type and Next, and cannot fail.
 func (r *Request) DecodeRest(b *[RequestLen]byte) {
 	r.PSN = PSN(binary.BigEndian.Uint32(b[4:]))
 	r.ClearOffset = int16(binary.BigEndian.Uint16(b[2:]))
@@ -134,8 +134,8 @@ func (r *Request) AppendTo(b []byte) []byte {
 	return b
 }
 
-// Validate returns the first of [ErrType], [ErrNextHdr], [ErrClearOffset],
-// [ErrPDCID] and [ErrRange] that applies.
+// Validate returns [ErrType], [ErrNextHdr], [ErrClearOffset], [ErrPDCID] or
+// [ErrRange], in order of checking.
 func (r *Request) Validate() error {
 	switch {
 	case !r.Type.IsRequest():
@@ -153,7 +153,7 @@ func (r *Request) Validate() error {
 	}
 }
 
-// String returns one line for people.
+// String returns a line for people.
 func (r Request) String() string {
 	s := fmt.Sprintf("%v psn=%d clear=%d spdc=%d %s%s %v", r.Type, r.PSN, r.ClearPSN(), r.SPDCID,
 		peerText(r.Flags, r.DPDCID, r.Info), requestFlagNames.list(r.Flags), r.Next)

@@ -2,8 +2,8 @@ package pds
 
 import "encoding/binary"
 
-// A RequestRun writes the headers of RUD_REQs or ROD_REQs of an open PDC whose PSNs count up and
-// which all name the same CLEAR_PSN.
+// A RequestRun writes the headers of RUD_REQs or ROD_REQs of an open PDC with consecutive PSNs
+// and the same CLEAR_PSN.
 type RequestRun struct {
 	prologue uint64 // in its place in the first word
 	psn      PSN    // of the first
@@ -11,7 +11,7 @@ type RequestRun struct {
 	ids      uint32 // SPDCID and DPDCID
 }
 
-// MakeRequestRun returns a run whose first packet is [PutRequest]'s with these fields.
+// MakeRequestRun returns a run whose first packet is [PutRequest]'s with the same arguments.
 func MakeRequestRun(t Type, next NextHdr, clearOffset int16, psn PSN, spdcid, dpdcid PDCID) RequestRun {
 	return RequestRun{
 		prologue: uint64(joinPrologue(t, next, 0)) << 48, psn: psn, clear: uint32(uint16(clearOffset)),

@@ -2,18 +2,18 @@ package pds
 
 import "encoding/binary"
 
-// A RequestView is the first 12 bytes of a request as they lie in the packet, for the fast
-// path: it reads fields where they stand, each with a load and at most a mask. [Request]
-// is a copy of all fields.
+// A RequestView is the first 12 bytes of a request in place in the packet, for the fast
+// path: each field is read with a load and at most a mask. [Request] is a copy of all
+// fields.
 //
-// What a method reads is what Request.Decode sets, whatever the bytes are, but for DPDCID
-// while FlagSYN is set. The credit target and the ccc_id of a request with congestion
-// state lie behind these bytes.
+// Methods return the values of Request.Decode for any bytes, except for DPDCID while
+// FlagSYN is set. The credit target and the ccc_id of a request with congestion state lie
+// behind the view.
 type RequestView [RequestLen]byte
 
-// The bits of the first word that [RequestView.Plain] looks at: the type without the bit
-// that tells ROD from RUD, next_hdr, the flag SYN, and the sign of clear_psn_offset. The
-// word is read in little-endian order, which saves a byte swap.
+// The bits of the first word checked by [RequestView.Plain]: the type without the ROD/RUD
+// bit, next_hdr, the flag SYN, and the sign of clear_psn_offset. The word is read in
+// little-endian order, without a byte swap.
 const (
 	plainRequest     = uint32(TypeRUDReq<<3) | plainNext
 	plainRequestBits = uint32(TypeRUDReq^TypeRODReq^0x1f)<<3 | plainNextBits
@@ -23,7 +23,7 @@ const (
 )
 
 // Plain reports whether v is a request like nearly all: a RUD_REQ or ROD_REQ on an open
-// PDC ([FlagSYN] is not set) that clears a PSN before its own (clear_psn_offset < 0) and is
+// PDC ([FlagSYN] is not set) with a CLEAR_PSN before the PSN (clear_psn_offset < 0) and
 // followed by a standard semantic header ([NextRequestStd]).
 func (v *RequestView) Plain() bool {
 	return binary.LittleEndian.Uint32(v[0:])&plainRequestBits == plainRequest
@@ -38,7 +38,7 @@ func (v *RequestView) PlainCC() bool {
 // Type returns the packet type.
 func (v *RequestView) Type() Type { return Type(v[0] >> 3) }
 
-// Next returns what follows the header.
+// Next returns the type of the next header.
 func (v *RequestView) Next() NextHdr { return NextHdr(binary.BigEndian.Uint16(v[0:]) >> 7 & 0xf) }
 
 // Flags returns the flags of a request.
@@ -59,8 +59,9 @@ func (v *RequestView) SPDCID() PDCID { return PDCID(binary.BigEndian.Uint16(v[8:
 // DPDCID returns the receiver's PDC.
 func (v *RequestView) DPDCID() PDCID { return PDCID(binary.BigEndian.Uint16(v[10:])) }
 
-// PutRequest writes a RUD_REQ or ROD_REQ of an open PDC to b, with two stores: what
-// Request.Encode writes. p.Type has to be one of the two; [FlagSYN] in p.Flags is ignored.
+// PutRequest writes a RUD_REQ or ROD_REQ of an open PDC to b, with two stores, as
+// Request.Encode does. p.Type has to be RUD_REQ or ROD_REQ; [FlagSYN] in p.Flags is
+// ignored.
 func PutRequest(b *[RequestLen]byte, p Prologue, clearOffset int16, psn PSN, spdcid, dpdcid PDCID) {
 	head := joinPrologue(p.Type, p.Next, p.Flags&(requestFlags&^FlagSYN))
 	binary.BigEndian.PutUint64(b[0:], uint64(head)<<48|uint64(uint16(clearOffset))<<32|uint64(psn))

@@ -8,8 +8,8 @@ import (
 // RUDILen is the size of a [RUDI] header.
 const RUDILen = 8
 
-// RUDI is the header of a packet outside any PDC that is delivered at least
-// once: RUDI_REQ, and RUDI_RESP in the other direction.
+// RUDI is the header of a packet outside any PDC delivered at least once: RUDI_REQ, and
+// RUDI_RESP in the return direction.
 //
 //	 0       4 5     8 9           15 16                             31
 //	+---------+-------+--------------+---------------------------------+
@@ -18,8 +18,8 @@ const RUDILen = 8
 //	|                             pkt_id                               |
 //	+------------------------------------------------------------------+
 //
-// Source: UE Specification 1.0.x, Table 3-39, as the reference provider, XDP2,
-// IxNetwork and newer versions of Wireshark lay it out; older ones of Wireshark have no
+// Source: UE Specification 1.0.x, Table 3-39, as in the reference provider, XDP2,
+// IxNetwork and newer versions of Wireshark; older versions of Wireshark have no
 // reserved bytes.
 type RUDI struct {
 	Type  Type    // TypeRUDIReq or TypeRUDIResp
@@ -29,7 +29,7 @@ type RUDI struct {
 }
 
 // Decode sets r from the front of b and returns the length of the header. The
-// errors are [ErrTruncated] and [ErrType]; they leave r as it was.
+// errors are [ErrTruncated] and [ErrType]; r is then unchanged.
 func (r *RUDI) Decode(b []byte) (int, error) {
 	if len(b) < RUDILen {
 		return 0, ErrTruncated
@@ -61,7 +61,7 @@ func (r *RUDI) AppendTo(b []byte) []byte {
 	return b
 }
 
-// Validate returns [ErrType] or [ErrNextHdr] if one applies.
+// Validate returns [ErrType] or [ErrNextHdr] if applicable.
 func (r *RUDI) Validate() error {
 	if r.Type != TypeRUDIReq && r.Type != TypeRUDIResp {
 		return ErrType
@@ -69,7 +69,7 @@ func (r *RUDI) Validate() error {
 	return errorIf(!r.Type.Allows(r.Next), ErrNextHdr)
 }
 
-// String returns one line for people.
+// String returns a line for people.
 func (r RUDI) String() string {
 	return fmt.Sprintf("%v pkt_id=%d%s %v", r.Type, r.PktID, ackFlagNames.list(r.Flags&rudiRspFlags), r.Next)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/uetcc/uetcc/internal/enum"
 )
 
-// CCType says what the congestion state of an ACK_CC or ACK_CCX is. (UE
+// CCType is the format of the congestion state in an ACK_CC or ACK_CCX. (UE
 // Specification 1.0.x, Table 3-48.)
 type CCType uint8
 
@@ -28,8 +28,8 @@ func (c CCType) String() string { return enum.Name(ccTypeNames[:], c) }
 // isProprietary reports whether vendors are free to use c.
 func (c CCType) isProprietary() bool { return c == CCProp14 || c == CCProp15 }
 
-// SACK is the part of an ACK_CC and an ACK_CCX that says which packets beyond
-// the cumulative acknowledgement have arrived.
+// SACK is the part of an ACK_CC and an ACK_CCX with the packets received beyond
+// the cumulative acknowledgement.
 //
 //	 0       3 4     7 8           15 16                             31
 //	+---------+-------+--------------+---------------------------------+

@@ -5,14 +5,14 @@ import (
 	"fmt"
 )
 
-// Sizes of the [TSS] header and of what ends a packet that has one.
+// Sizes of the [TSS] header and of the end of a secured packet.
 const (
 	TSSLen    = 12 // without ssi
 	TSSSSILen = 16 // with ssi
 	TSSTagLen = 16 // AES-GCM tag
 )
 
-// TSS is the transport security header. A PDS header follows it, perhaps
+// TSS is the transport security header. A PDS header follows, perhaps
 // encrypted, and a tag of [TSSTagLen] bytes ends the packet.
 //
 //	 0       4 5  6  7 8                                            31
@@ -26,8 +26,9 @@ const (
 //	|                              tsc                               |
 //	+----------------------------------------------------------------+
 //
-// Source: UE Specification 1.0.x, Table 3-90, as the reference provider and newer
-// versions of Wireshark have it; older ones of Wireshark show another layout.
+// Source: UE Specification 1.0.x, Table 3-90, as in the reference provider and
+// newer versions of Wireshark; older versions of Wireshark show a different
+// layout.
 type TSS struct {
 	SP    bool   // ssi is present: the header has 16 bytes
 	AN    uint8  // association number, 0 or 1: which of two keys
@@ -48,7 +49,7 @@ func (s *TSS) Len() int {
 }
 
 // Decode sets s from the front of b and returns the length of the header. The
-// errors are [ErrTruncated] and [ErrType]; they leave s as it was.
+// errors are [ErrTruncated] and [ErrType]; s is then unchanged.
 func (s *TSS) Decode(b []byte) (int, error) {
 	if len(b) < TSSLen {
 		return 0, ErrTruncated
@@ -94,12 +95,12 @@ func (s *TSS) AppendTo(b []byte) []byte {
 	return b
 }
 
-// Validate returns [ErrRange] if a value does not fit its field.
+// Validate returns [ErrRange] if a value is wider than the field.
 func (s *TSS) Validate() error {
 	return errorIf(s.AN > 1 || s.SDI > maxUint24 || s.TSC > maxUint48 || !s.SP && s.SSI != 0, ErrRange)
 }
 
-// String returns one line for people.
+// String returns a line for people.
 func (s TSS) String() string {
 	ssi := ""
 	if s.SP {

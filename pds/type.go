@@ -31,7 +31,7 @@ var typeNames = [...]string{"reserved", "TSS", "RUD_REQ", "ROD_REQ", "RUDI_REQ",
 func (t Type) String() string { return enum.Name(typeNames[:], t) }
 
 // IsRequest reports whether t is a RUD or ROD request, with or without
-// congestion state: the types that [Request] decodes.
+// congestion state: the types decoded by [Request].
 func (t Type) IsRequest() bool { return t&^1 == TypeRUDReq || t == TypeRUDCCReq || t == TypeRODCCReq }
 
 // IsROD reports whether t is a request of an ordered PDC.
@@ -44,12 +44,13 @@ var headerLens = [32]uint8{
 	TypeNACK: NackLen, TypeNACKCCX: NackCCXLen, TypeCP: ControlLen,
 }
 
-// HeaderLen returns the size of the PDS header of type t. It is 0 for reserved
-// types and for TSS, whose size its first byte tells.
+// HeaderLen returns the size of the PDS header of type t. 0 for reserved types
+// and for TSS, whose first byte tells the size.
 func (t Type) HeaderLen() int { return int(headerLens[t&31]) }
 
-// NextHdr is the 4-bit next_hdr: which semantic header follows. Control
-// packets carry a [CtlType] in its place. (UE Specification 1.0.x, Table 3-16.)
+// NextHdr is the 4-bit next_hdr: the type of the semantic header that follows.
+// Control packets carry a [CtlType] in the same place. (UE Specification 1.0.x,
+// Table 3-16.)
 type NextHdr uint8
 
 const (
@@ -75,8 +76,8 @@ const (
 	nextResponses = 1<<NextResponse | nextReadData
 )
 
-// nextAllowed holds, for each type, the next_hdr values it may carry. A read
-// response travels as a request of its own, hence nextReadData there.
+// nextAllowed holds, for each type, the allowed next_hdr values. A read
+// response travels as a separate request, hence nextReadData there.
 var nextAllowed = [32]uint16{
 	TypeRUDReq:   nextRequests | nextReadData,
 	TypeRODReq:   nextRequests | nextReadData,
@@ -92,8 +93,8 @@ var nextAllowed = [32]uint16{
 	TypeNACKCCX:  1 << NextNone,
 }
 
-// Allows reports whether a packet of type t may carry next. It is false for
-// TSS and control packets, which have no next_hdr, and for reserved types.
+// Allows reports whether a packet of type t may carry next. False for TSS and
+// control packets, without next_hdr, and for reserved types.
 func (t Type) Allows(next NextHdr) bool {
 	return t < 32 && next < 16 && nextAllowed[t]>>next&1 != 0
 }

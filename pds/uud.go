@@ -21,7 +21,7 @@ type UUD struct {
 }
 
 // Decode sets u from the front of b and returns the length of the header. The
-// errors are [ErrTruncated] and [ErrType]; they leave u as it was.
+// errors are [ErrTruncated] and [ErrType]; u is then unchanged.
 func (u *UUD) Decode(b []byte) (int, error) {
 	if len(b) < UUDLen {
 		return 0, ErrTruncated
@@ -49,8 +49,8 @@ func (u *UUD) AppendTo(b []byte) []byte {
 	return binary.BigEndian.AppendUint32(b, uint32(joinPrologue(TypeUUDReq, u.Next, 0))<<16)
 }
 
-// Validate returns [ErrNextHdr] if it applies.
+// Validate returns [ErrNextHdr] if applicable.
 func (u *UUD) Validate() error { return errorIf(!TypeUUDReq.Allows(u.Next), ErrNextHdr) }
 
-// String returns one line for people.
+// String returns a line for people.
 func (u UUD) String() string { return fmt.Sprintf("%v %v", TypeUUDReq, u.Next) }

@@ -36,7 +36,7 @@ func peerText(f Flags, id PDCID, info PDCInfo) string {
 	}
 }
 
-// extend lengthens b by n bytes, which the caller overwrites.
+// extend lengthens b by n bytes, for the caller to overwrite.
 func extend(b []byte, n int) []byte {
 	if cap(b)-len(b) < n {
 		b = grow(b, n)

@@ -2,7 +2,7 @@ package rccc
 
 import "github.com/uetcc/uetcc/internal/enum"
 
-// Arrival says what brought a credit target.
+// Arrival is the kind of packet that brought a credit target.
 type Arrival uint8
 
 // The kinds of arrivals.
@@ -10,9 +10,8 @@ const (
 	// ArrivalData is a data packet, also a duplicate.
 	ArrivalData Arrival = iota
 
-	// ArrivalTrimmed is a packet that lost its payload and was not received
-	// before: its sender has something to resend. A trimmed packet that was
-	// received before is only acknowledged.
+	// ArrivalTrimmed is a packet without its payload and not received before: the sender has
+	// something to resend. A trimmed packet received before is only acknowledged.
 	ArrivalTrimmed
 
 	// ArrivalRequest is a Credit Request.
@@ -24,17 +23,16 @@ var arrivalNames = [...]string{"data", "trimmed", "request"}
 // String returns the name of a.
 func (a Arrival) String() string { return enum.Name(arrivalNames[:], a) }
 
-// OnArrival takes the credit target of a packet from the sender that h names:
-// cumulative bytes, [Quanta.Extend] of the wire's value near [Receiver.Target].
-// It reports whether h named one. A target that is not newer changes nothing.
+// OnArrival takes the credit target of a packet from the sender named h: cumulative bytes,
+// [Quanta.Extend] of the wire's value near [Receiver.Target]. The result reports whether h
+// named a sender. A target not newer changes nothing.
 //
 // A target counts only up to twice the sum of MaxDemand and MaxCredit, and a quantum at least,
-// above the credit that the sender had at its last packet of data, since data shows that it
-// uses credit; a request moves that mark at most once a timeout. So no peer gets more credit
-// than an honest one would ask for.
+// above the sender's credit at the last packet of data, since data shows use of credit; a
+// request moves the mark at most once a timeout. So no peer gets more credit than honest peers
+// would ask for.
 //
-// Report data when it was committed to memory, so that credit follows what the
-// host absorbed.
+// Report data when committed to memory, so credit follows the host's speed.
 func (r *Receiver) OnArrival(h Handle, now int64, a Arrival, target int64) bool {
 	s := r.t.find(h)
 	if s == nil {
@@ -55,7 +53,7 @@ func (r *Receiver) OnArrival(h Handle, now int64, a Arrival, target int64) bool 
 	return true
 }
 
-// wake starts a sleeping pacer when there is somebody to serve.
+// wake starts a sleeping pacer when a sender waits for service.
 func (r *Receiver) wake(now int64) {
 	if !r.awake && r.t.active.n+r.t.idle.n > 0 {
 		r.awake = true
@@ -63,8 +61,7 @@ func (r *Receiver) wake(now int64) {
 	}
 }
 
-// Target returns the newest target of the sender that h names, in bytes, 0 when
-// it is gone.
+// Target returns the newest target of the sender named h, in bytes, 0 when gone.
 func (r *Receiver) Target(h Handle) int64 {
 	if s := r.t.find(h); s != nil {
 		return s.target

@@ -1,17 +1,16 @@
 // Package rccc is receiver-credit congestion control for Ultra Ethernet: the
-// destination hands out exactly one link's worth of credit, so senders that
-// converge on it cannot overrun its last hop.
+// destination hands out exactly one link's worth of credit, so converging senders
+// cannot overrun the last hop.
 //
-// Two halves meet in two cumulative numbers. The destination's [Receiver] says
-// how many bytes a sender may have sent since its context began (the credit);
-// the sender's [Source] says which total it would like to reach (the credit
-// target). Both are absolute: a lost message costs time only, a duplicate or an
-// overtaken one costs nothing.
+// Two halves meet in two cumulative numbers. The destination's [Receiver] names the
+// bytes a sender may have sent since the context began (the credit); the sender's
+// [Source] names the total it would like to reach (the credit target). Both are
+// absolute: a lost message costs time only, a duplicate or overtaken message nothing.
 //
-// Inside the package every total is an int64 count of bytes. On the wire it is
-// a 24-bit count of 256-byte quanta ([Quanta]); [Quanta.Extend] is the only way
-// in and [QuantaOf] the only way out. Sizes charged are nominal packet sizes,
-// the same at both ends.
+// Inside the package every total is an int64 count of bytes. On the wire a total is a
+// 24-bit count of 256-byte quanta ([Quanta]); [Quanta.Extend] is the only way in and
+// [QuantaOf] the only way out. Sizes charged are nominal packet sizes, the same at both
+// ends.
 //
 // No clock is read, nothing allocates after construction, and no call blocks. Times are
 // nanoseconds of the caller's monotonic clock, 0 or more and below 2^62; no timer goes

@@ -7,8 +7,8 @@ import (
 	"github.com/uetcc/uetcc/internal/enum"
 )
 
-// FabricConfig describes a [FabricRate]. Zero fields have the defaults that
-// their comments name.
+// FabricConfig describes a [FabricRate]. Zero fields have the defaults their
+// comments name.
 type FabricConfig struct {
 	Oversubscription float64 // capacity into the fabric over capacity out of it, 1 or more; required
 	RTT              int64   // unloaded round trip, ns; required
@@ -19,7 +19,7 @@ type FabricConfig struct {
 	MinRate          float64 // 0.001 to 1; default 0.9 / Oversubscription, at least 0.01
 }
 
-// Trim says what became of a packet's payload.
+// Trim is the fate of a packet's payload.
 type Trim uint8
 
 // Where a packet was trimmed.
@@ -35,7 +35,7 @@ var trimNames = [...]string{"none", "last-hop", "elsewhere"}
 func (t Trim) String() string { return enum.Name(trimNames[:], t) }
 
 // FabricRate slows a receiver's credit where the fabric, not the last hop, is
-// the bottleneck and no window reacts to it: an additive-increase,
+// the bottleneck and no window reacts: an additive-increase,
 // multiplicative-decrease controller fed with the marks and trims of arrivals.
 // Pass [FabricRate.Step]'s result to [Receiver.SetFactor].
 //
@@ -73,8 +73,8 @@ func NewFabricRate(c FabricConfig) (FabricRate, error) {
 	return FabricRate{c: c, rate: 1}, nil
 }
 
-// OnArrival counts a packet of any kind. A mark counts on a whole packet only: the marked
-// fraction is that of whole packets.
+// OnArrival counts a packet of any kind. A mark counts on a whole packet only: the
+// marked fraction is over whole packets.
 func (f *FabricRate) OnArrival(ecn bool, trim Trim) {
 	f.packets++
 	switch trim {
@@ -129,7 +129,7 @@ func (f *FabricRate) rise() float64 {
 }
 
 // Interval returns the length of the next interval in nanoseconds: 1.5 RTT times
-// a factor from 0.75 to 1.25 that draw, a uniform random number, selects, so that
+// a factor from 0.75 to 1.25 selected by draw, a uniform random number, so
 // receivers do not step together.
 func (f *FabricRate) Interval(draw uint32) int64 {
 	u := 0.75 + 0.5*float64(draw)/(1<<32)

@@ -6,19 +6,19 @@ import (
 	uber "go.uber.org/atomic"
 )
 
-// Factors gathers what slows a receiver's credit, from where it is known to where
-// the pacer runs: the host's memory is watched on one core, the fabric on another.
-// The rate factor in force is the least of them. The zero value slows nothing.
-// Safe for concurrent use.
+// Factors gathers the limits on a receiver's credit, from the cores that know a
+// limit to the core of the pacer: the host's memory is watched on one core, the
+// fabric on another. The rate factor in force is the least of them. The zero value
+// slows nothing. Safe for concurrent use.
 type Factors struct {
 	_            [0]atomic.Uint64 // aligns those that follow, on 32-bit machines too
 	host, fabric uber.Float64     // 0: not set
 }
 
-// SetHost publishes what the host can take, see [HostLimits.Factor].
+// SetHost publishes the rate factor of the host, see [HostLimits.Factor].
 func (f *Factors) SetHost(v float64) { f.host.Store(v) }
 
-// SetFabric publishes what the fabric can take, see [FabricRate.Step].
+// SetFabric publishes the rate factor of the fabric, see [FabricRate.Step].
 func (f *Factors) SetFabric(v float64) { f.fabric.Store(v) }
 
 // Load returns the factor in force, for [Receiver.SetFactor].

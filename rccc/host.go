@@ -1,17 +1,17 @@
 package rccc
 
-// HostLimits are the backlogs of the way into host memory, in bytes, at which
-// credit is slowed: full speed up to Low, a thousandth above High, falling with
-// the square of the room that is left below Full in between.
+// HostLimits are the backlogs of the way into host memory, in bytes, that slow
+// credit: full speed up to Low, a thousandth above High, falling with the square
+// of the room left below Full in between.
 type HostLimits struct{ Low, High, Full int64 }
 
-// DefaultHostLimits returns those of the simulator.
+// DefaultHostLimits returns the limits of the simulator.
 func DefaultHostLimits() HostLimits {
 	return HostLimits{Low: 1_000_000, High: 4_750_000, Full: 5_000_000}
 }
 
-// Factor returns the rate factor for a backlog, to be combined with others by
-// min and passed to [Receiver.SetFactor].
+// Factor returns the rate factor for a backlog, to be combined with further
+// factors by min and passed to [Receiver.SetFactor].
 func (l HostLimits) Factor(backlog int64) float64 {
 	switch {
 	case backlog < l.Low:
@@ -23,6 +23,6 @@ func (l HostLimits) Factor(backlog int64) float64 {
 	return max(room*room/(all*all), minFactor)
 }
 
-// Admits reports whether a packet of size bytes still fits; one that does not is
-// to be treated as trimmed.
+// Admits reports whether a packet of size bytes still fits; otherwise treat the
+// packet as trimmed.
 func (l HostLimits) Admits(backlog, size int64) bool { return backlog+size <= l.Full }

@@ -8,23 +8,23 @@ import (
 )
 
 // Config describes one kind of credit context at the source. Zero fields have
-// the defaults that their comments name; [NewParams] checks the rest.
+// the defaults in the fields' comments; [NewParams] checks the rest.
 type Config struct {
-	// MaxCredit is W, the most credit a source may hold and the most it asks
-	// for, in bytes: 1.5 times the bandwidth-delay product, MTU to 2^29. Required.
+	// MaxCredit is W, the most credit that a source may hold or ask for, in bytes:
+	// 1.5 times the bandwidth-delay product, MTU to 2^29. Required.
 	MaxCredit int64
 
-	// InitialCredit is what a new context may send before anybody granted
-	// anything, in bytes, up to MaxCredit, which is the default.
+	// InitialCredit is the bytes that a new context may send before any grant, up to
+	// MaxCredit, the default.
 	InitialCredit int64
 
 	// CountInitial makes InitialCredit the first part of the cumulative total,
-	// which the destination counts in the same way: there is no startup phase
-	// and the credit is kept. Otherwise what is left of it is void at the first
-	// feedback, and what was spent is repaid through the target.
+	// counted by the destination in the same way: no startup phase, and the credit
+	// is kept. Otherwise the rest is void at the first feedback, and the spent part
+	// is repaid through the target.
 	CountInitial bool
 
-	// MaxDemand caps the demand that the target expresses, in bytes, MTU to 2^29. Default
+	// MaxDemand caps the demand the target expresses, in bytes, MTU to 2^29. Default
 	// MaxCredit.
 	MaxDemand int64
 
@@ -35,12 +35,12 @@ type Config struct {
 	// credit asks for some after one RTT of silence. Required.
 	RTT int64
 
-	// RequestCeiling bounds the exponential back-off of that timer, in
+	// RequestCeiling bounds the exponential back-off of the request timer, in
 	// nanoseconds, RTT to 2^56. Default 64 RTT.
 	RequestCeiling int64
 }
 
-// Params is a validated [Config] and what follows from it. It is immutable and
+// Params is a validated [Config] with derived constants, immutable and
 // safe for concurrent use; one Params serves any number of sources.
 type Params struct {
 	maxCredit      int64
@@ -53,18 +53,18 @@ type Params struct {
 	requestCeiling int64
 }
 
-// ErrConfig is wrapped by every error about a configuration; the message names
-// the field and its limit.
+// ErrConfig is wrapped by every error about a configuration; the message names field
+// and limit.
 var ErrConfig = errors.New("rccc: invalid configuration")
 
-// maxTotal keeps every difference of two totals that can meet within the reach
+// maxTotal keeps every difference of any two totals within the reach
 // of serial comparison.
 const maxTotal = halfRange / 4
 
 // maxTime bounds configured times, nanoseconds: sums with any now stay in range.
 const maxTime = 1 << 56
 
-// NewParams validates c and fills its defaults. Errors wrap [ErrConfig].
+// NewParams validates c and fills in the defaults. Errors wrap [ErrConfig].
 func NewParams(c Config) (Params, error) {
 	c.InitialCredit = cmp.Or(c.InitialCredit, c.MaxCredit)
 	c.MaxDemand = cmp.Or(c.MaxDemand, c.MaxCredit)
@@ -80,8 +80,8 @@ func NewParams(c Config) (Params, error) {
 	if err != nil {
 		return Params{}, err
 	}
-	// A target is ahead of what the source knows by at most a demand and a debt, and
-	// unasked-for credit ahead of the target by at most W and one grant.
+	// A target is ahead of the source's credit by at most a demand and a debt, and
+	// unasked-for credit ahead of the target by at most W and a grant.
 	maxStep := 2*(c.MaxDemand+c.MaxCredit) + maxGrant
 	return Params{
 		maxCredit: c.MaxCredit, initialCredit: c.InitialCredit, countInitial: c.CountInitial,
@@ -93,5 +93,5 @@ func NewParams(c Config) (Params, error) {
 // MaxCredit returns W, the ceiling of a source's balance, in bytes.
 func (p *Params) MaxCredit() int64 { return p.maxCredit }
 
-// InitialCredit returns what a new context may send before any grant, in bytes.
+// InitialCredit returns the bytes that a new context may send before any grant.
 func (p *Params) InitialCredit() int64 { return p.initialCredit }

@@ -1,8 +1,8 @@
 package rccc
 
-// Grant is one decision of the pacer: tell Sender that its cumulative credit is
-// Cum now. The message is absolute, so losing it costs only time. It rides on an
-// ACK_CC or a Credit control packet, as QuantaOf(Cum).
+// Grant is one decision of the pacer: tell Sender the cumulative credit, now Cum. The
+// message is absolute, so a loss costs only time. A Grant rides on an ACK_CC or a Credit
+// control packet, as QuantaOf(Cum).
 type Grant struct {
 	Sender Handle
 	Bytes  int64 // added by this decision; 0 when the message only repeats Cum
@@ -10,20 +10,20 @@ type Grant struct {
 	Wait   int64 // how long the pacer rests, picoseconds
 }
 
-// GrantPolicy decides whose turn it is, for how much, and how long the pacer
-// rests. It may keep state; its Receiver calls it from one goroutine only.
+// GrantPolicy decides the next sender, the amount, and the rest of the pacer. A policy
+// may keep state; the Receiver calls the methods from a single goroutine.
 type GrantPolicy interface {
-	// Start is called when a pacer that slept has something to do again, and
-	// returns when it runs next, in nanoseconds, not before now.
+	// Start is called when a sleeping pacer has work again, and returns the time of the
+	// next run, in nanoseconds, not before now.
 	Start(now int64) int64
 
 	// Update is called after the sender in i asked for more than ever before, or
-	// after a message that wants an answer (owed). It puts the sender in the list
-	// that it belongs in.
+	// after a message wanting an answer (owed). Update moves the sender to the right
+	// list.
 	Update(t *Senders, i Slot, owed bool)
 
 	// Next serves one sender. A Grant to the zero Handle only makes the pacer rest for
-	// its Wait; false sends the pacer to sleep until an arrival wakes it.
+	// the Grant's Wait; false sends the pacer to sleep until an arrival wakes it.
 	Next(t *Senders, p *Pace) (Grant, bool)
 }
 

@@ -7,13 +7,13 @@ import (
 	"github.com/uetcc/uetcc/internal/check"
 )
 
-// DefaultGrant is the credit of one turn: 64 quanta, four full packets.
+// DefaultGrant is the credit of a turn: 64 quanta, four full packets.
 const DefaultGrant = 64 * QuantumBytes
 
 // PullConfig describes a [PullPolicy].
 type PullConfig struct {
-	// MaxCredit is W in bytes, 256 to 2^29: spare credit stops when a sender holds that
-	// much beyond its target. Required unless NoIdleCredit.
+	// MaxCredit is W in bytes, 256 to 2^29: spare credit stops when a sender holds W
+	// beyond the target. Required unless NoIdleCredit.
 	MaxCredit int64
 
 	// Grant is the credit of one turn, in bytes, a multiple of 256 up to 2^18. Default
@@ -23,18 +23,18 @@ type PullConfig struct {
 	// NoIdleCredit leaves spare time unused.
 	NoIdleCredit bool
 
-	// LikeHtsim repeats two habits of the htsim simulator, so that its recorded
-	// runs can be replayed: any newer target queues the sender and a turn without
-	// demand costs four quanta of pacer time, and a satisfied sender becomes idle
-	// even when it holds W already.
+	// LikeHtsim repeats two habits of the htsim simulator, so recorded runs can be
+	// replayed: any newer target queues the sender and a turn without demand costs
+	// four quanta of pacer time, and a satisfied sender becomes idle even when holding
+	// W already.
 	LikeHtsim bool
 }
 
 // PullPolicy serves one sender a turn, round robin, and hands spare time to
-// senders whose demand is satisfied, so that they can start at once when it
-// returns. A sender of weight w has w grants in its turn (deficit round robin).
+// senders with satisfied demand, so such senders can start at once when demand
+// returns. A sender of weight w has w grants in a turn (deficit round robin).
 //
-// Between two senders that always want at least one grant the credit of any
+// Between two senders always wanting at least a grant the credit of any
 // interval differs by at most one grant for each unit of weight.
 type PullPolicy struct {
 	grant     int64
@@ -62,14 +62,14 @@ func NewPullPolicy(c PullConfig) (*PullPolicy, error) {
 	return &PullPolicy{grant: c.Grant, idleCap: roundDown(c.MaxCredit), likeHtsim: c.LikeHtsim}, nil
 }
 
-// maxGrant bounds a turn so that its pacer time stays in range at any speed.
+// maxGrant bounds a turn so the pacer time stays in range at any speed.
 const maxGrant = 1 << 18
 
 // Start lets the pacer run at once.
 func (p *PullPolicy) Start(now int64) int64 { return now }
 
-// Update makes a sender active when it wants something or is owed an answer,
-// idle when it is ahead of its target by less than W.
+// Update makes a sender active if in need of credit or owed an answer, idle if ahead
+// of the target by less than W.
 func (p *PullPolicy) Update(t *Senders, i Slot, owed bool) {
 	s := &t.slab[i]
 	switch {
@@ -105,8 +105,8 @@ func (p *PullPolicy) Next(t *Senders, pace *Pace) (Grant, bool) {
 	return t.Grant(i, n, wait), true
 }
 
-// satisfy takes the sender in i, which is about to receive the last n bytes it
-// asked for, off the active list.
+// satisfy takes the sender in i, about to receive the last n bytes asked for, off the
+// active list.
 func (p *PullPolicy) satisfy(t *Senders, i Slot, n int64) {
 	s := &t.slab[i]
 	s.turn = s.weight

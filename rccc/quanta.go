@@ -1,6 +1,6 @@
 package rccc
 
-// QuantumBytes is what one unit of the wire's credit fields stands for.
+// QuantumBytes is the bytes of a unit in the wire's credit fields.
 const QuantumBytes = 256
 
 const (
@@ -11,27 +11,27 @@ const (
 	halfRange = (1 << (wireBits - 1)) * QuantumBytes
 )
 
-// Quanta is a cumulative credit or credit target as the wire carries it: a
+// Quanta is a cumulative credit or credit target as on the wire: a
 // count of 256-byte quanta modulo 2^24. Two Quanta have an order only while
-// they are less than 2^23 quanta (2 GiB) apart.
+// less than 2^23 quanta (2 GiB) apart.
 type Quanta uint32
 
 // QuantaOf returns the wire form of total bytes, rounded down: a credit never
-// promises a byte that was not granted.
+// promises a byte not granted.
 func QuantaOf(total int64) Quanta { return Quanta(total>>8) & wireMask }
 
 // Extend returns the total in bytes nearest to ref whose wire form is q. The
-// result is below ref when q is older or equal, above it when q is newer; what
-// is exactly half the range away counts as older. Bits above the wire's 24 are
-// ignored.
+// result is below ref when q is older or equal, above ref when q is newer; a
+// total exactly half the range away counts as older. Bits above the wire's 24
+// are ignored.
 func (q Quanta) Extend(ref int64) int64 {
 	near := ref >> 8
 	ahead := int32(uint32(q)-uint32(near)) << (32 - wireBits) >> (32 - wireBits)
 	return (near + int64(ahead)) << 8
 }
 
-// roundUp returns the least whole number of quanta that holds total, in bytes:
-// a request asks for at least what is needed.
+// roundUp returns the least whole number of quanta holding total, in bytes: a
+// request asks for at least the need.
 func roundUp(total int64) int64 { return (total + QuantumBytes - 1) &^ (QuantumBytes - 1) }
 
 // roundDown returns the greatest whole number of quanta within total, in bytes.

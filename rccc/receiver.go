@@ -18,7 +18,7 @@ type ReceiverConfig struct {
 	// second, 125,000 (1 Mb/s) to 10^12. Required.
 	Rate int64
 
-	// Utilisation is the part of Rate that is handed out as credit, 0.1 to 1. Default 0.99.
+	// Utilisation is the part of Rate handed out as credit, 0.1 to 1. Default 0.99.
 	Utilisation float64
 
 	// MaxCredit is W of the senders, in bytes, up to 2^29. Required.
@@ -28,13 +28,12 @@ type ReceiverConfig struct {
 	// Default MaxCredit.
 	MaxDemand int64
 
-	// Timeout is how long a sender may keep silent while it holds credit, in
-	// nanoseconds, up to 2^56, before [Receiver.Expire] forgets it. Default 1 ms: give 8
-	// round trips of the farthest sender where that is more, since credit takes one to be
-	// used.
+	// Timeout is the silence allowed to a sender holding credit, in nanoseconds, up to
+	// 2^56, before [Receiver.Expire] forgets the sender. Default 1 ms: give 8 round trips
+	// of the farthest sender if longer, since the use of credit takes a round trip.
 	Timeout int64
 
-	// Policy shares the rate. Required; it serves this receiver only.
+	// Policy shares the rate. Required; a policy serves a single receiver.
 	Policy GrantPolicy
 }
 
@@ -42,10 +41,10 @@ type ReceiverConfig struct {
 // port: the active sender table, and the pacer that hands out credit at the
 // speed of the link, one [Grant] at a time.
 //
-// The owner reports arrivals, polls at the time that [Receiver.Deadline] names,
-// and sends each grant's cumulative value to its sender. Credit granted in any interval of
-// t nanoseconds is at most what the link carries in t+1 of them, plus one grant. With a
-// [SlicePolicy] it is as much plus a slice, and a byte for each unit of weight.
+// The owner reports arrivals, polls at the time of [Receiver.Deadline], and sends each
+// grant's cumulative value to the sender. Credit granted in any interval of t nanoseconds
+// is at most the link's bytes in t+1 nanoseconds, plus a grant. With a [SlicePolicy] the
+// bound is as much plus a slice, and a byte for each unit of weight.
 //
 // Single writer, except [Senders.Load] of [Receiver.Senders]. The work of every
 // call is independent of the number of senders.
@@ -104,7 +103,7 @@ func NewReceiver(c ReceiverConfig) (*Receiver, error) {
 }
 
 // fullPace is the speed of a part of a link of rate bytes a second. A quantum's time is cut to
-// picoseconds, as the simulator cuts it, but not to less than it takes on the link.
+// picoseconds, as in the simulator, but not below the time on the link.
 func fullPace(rate int64, part float64) Pace {
 	onLink := (QuantumBytes*1e12 + rate - 1) / rate
 	return Pace{
@@ -131,12 +130,12 @@ func (r *Receiver) SetFactor(f float64) {
 	r.pace.quantum = int64(float64(r.full.quantum) / f)
 }
 
-// Deadline returns when [Receiver.Poll] has something to do, in nanoseconds, and
-// false when only an arrival can bring that about.
+// Deadline returns the next time for [Receiver.Poll], in nanoseconds, and false when only
+// an arrival can bring work.
 func (r *Receiver) Deadline() (int64, bool) { return r.due, r.awake }
 
-// Poll makes one decision if one is due. Call it until it returns false. A late
-// call is harmless: the time that was lost is not made up for by a burst.
+// Poll makes one decision if due. Call Poll until false. A late call is harmless: no burst
+// makes up for lost time.
 func (r *Receiver) Poll(now int64) (Grant, bool) {
 	now = min(now, deadline.End)
 	for r.awake && now >= r.due {
@@ -154,7 +153,7 @@ func (r *Receiver) Poll(now int64) (Grant, bool) {
 }
 
 // rest puts the next run off by wait picoseconds. Parts of a nanosecond are
-// carried, so that rounding does not change the rate.
+// carried, so rounding does not change the rate.
 func (r *Receiver) rest(now, wait int64) {
 	if now > r.due {
 		r.due, r.early = now, 0

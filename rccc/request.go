@@ -6,16 +6,14 @@ import (
 	"github.com/uetcc/uetcc/internal/deadline"
 )
 
-// A source whose credit is spent depends on a message that nothing
-// retransmits. The request timer closes that gap: while data waits and no
-// credit is left it runs, and when it fires the source repeats its target in a
-// Credit Request.
+// A source whose credit is spent depends on a message nothing
+// retransmits. The request timer closes the gap: the timer runs while data waits and no credit
+// is left, and on firing the source repeats the target in a Credit Request.
 
-// Settle brings the request timer in line with what is true now: call it at the
-// end of every event, with the bytes that wait (new and for retransmission).
-// The timer starts when data waits and there is no credit. It runs for one RTT, or twice
-// as long as credit took lately if that is more, and stops when nothing waits any more or
-// credit has come. A running timer is left alone.
+// Settle brings the request timer in line with the present state: call Settle at the end of
+// every event, with the waiting bytes (new and for retransmission). The timer starts when data
+// waits without credit, runs for an RTT, or twice the latest wait for credit if longer, and
+// stops when nothing waits any more or credit has come. A running timer is left alone.
 func (s *Source) Settle(p *Params, now, waiting int64) {
 	starved := waiting > 0 && s.credit <= 0
 	running := s.is.has(armed)
@@ -49,23 +47,25 @@ func (s *Source) RequestDue(p *Params, now int64) bool {
 	return true
 }
 
-// InVain reports whether so many requests in a row have brought nothing that no more will: the
-// destination may not schedule credit at all. They go on all the same, and are rare.
+// InVain reports whether so many requests in a row have brought nothing that more are in vain:
+// the destination may not schedule credit at all. Requests go on all the same, at the lowest
+// rate.
 func (s *Source) InVain() bool { return s.backoff == maxBackoff }
 
-// usualUnit is what Source.usual counts, ns: 67 ms fit.
+// usualUnit is the unit of Source.usual, ns: 67 ms fit.
 const usualUnit = 1024
 
-// After hopeful requests without an answer the ceiling doubles with each further one: no
-// destination takes so long to come back to a sender, and one whose congestion control is another
-// never will.
+// After hopeful requests without an answer the ceiling doubles with each further request: no
+// destination takes so long to come back to a sender, and a destination with a different
+// congestion control never will.
 const (
 	hopeful    = maxBackoff - 5
 	maxBackoff = math.MaxUint8 - 1
 )
 
-// requestDelay doubles with each request that went unanswered. A destination takes a round of
-// all its senders to come back to one: asking again before that would only add to its load.
+// requestDelay doubles with each unanswered request. A destination comes back to a sender
+// after a round of all senders: an earlier repetition would only add to the destination's
+// load.
 func (s *Source) requestDelay(p *Params) int64 {
 	ceiling := deadline.Backoff(p.requestCeiling, max(s.backoff, hopeful)-hopeful, math.MaxInt64)
 	return deadline.Backoff(max(p.rtt, 2*usualUnit*int64(s.usual)), min(s.backoff, 62), ceiling)

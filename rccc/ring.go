@@ -1,8 +1,8 @@
 package rccc
 
-// ring is a circular list of slots, linked through the senders themselves. Its
+// ring is a circular list of slots, linked through the senders themselves. The
 // head is served next, and the slot before the head is the tail: moving the head
-// on puts the one that was served last, without touching a neighbour.
+// on makes the served slot the tail, without touching a neighbour.
 type ring struct {
 	head Slot
 	n    int

@@ -9,23 +9,23 @@ import (
 // MaxSenders is the largest capacity of an active sender table.
 const MaxSenders = 1 << 16
 
-// Handle names one sender of one table: a generation in the upper 16 bits, odd
+// Handle names a sender of a table: a generation in the upper 16 bits, odd
 // while the sender is in the table, and a slot in the lower. A handle outlives
-// its sender without harm; the zero Handle never names one.
+// the sender without harm; the zero Handle never names a sender.
 type Handle uint32
 
 // Slot is a place in the active sender table, for a [GrantPolicy].
 type Slot uint16
 
-// Slot returns the place that h names.
+// Slot returns the slot of h.
 func (h Handle) Slot() Slot { return Slot(h) }
 
 func (h Handle) generation() uint16 { return uint16(h >> 16) }
 
-// handle names s, which is in i.
+// handle returns the handle of s in slot i.
 func (s *sender) handle(i Slot) Handle { return Handle(s.generation)<<16 | Handle(i) }
 
-// List is the queue that a sender is in. A sender is in exactly one.
+// List is the queue a sender is in. A sender is in exactly one.
 type List uint8
 
 // The lists of an active sender table.
@@ -40,10 +40,10 @@ var listNames = [...]string{"none", "active", "idle"}
 // String returns the name of l.
 func (l List) String() string { return enum.Name(listNames[:], l) }
 
-// ErrFull means that a table holds as many senders as it was made for.
+// ErrFull means a full table.
 var ErrFull = errors.New("rccc: active sender table is full")
 
-// sender is what a grant reads and writes: half a cache line.
+// sender is the part of a sender touched by a grant: half a cache line.
 type sender struct {
 	cum, target int64 // bytes, cumulative; active with demand iff target > cum
 	next, prev  Slot  // neighbours in its list, or in the free list
@@ -54,7 +54,7 @@ type sender struct {
 	list        List
 }
 
-// arrivals is what an arriving packet writes besides.
+// arrivals is the rest, touched by an arriving packet.
 type arrivals struct {
 	seen    int64 // when anything arrived last, ns
 	spent   int64 // cum that the sender is taken to have used, bytes
@@ -62,10 +62,10 @@ type arrivals struct {
 }
 
 // Senders is a destination's active sender table: a slab of values linked into
-// lists by index, so that no operation depends on how many senders there are.
+// lists by index, so no operation depends on how many senders there are.
 //
 // Single writer, except [Senders.Load], which any goroutine may call. Made by
-// [NewReceiver]; a [GrantPolicy] works on it.
+// [NewReceiver]; a [GrantPolicy] works on Senders.
 type Senders struct {
 	slab     []sender
 	arrivals []arrivals
@@ -111,7 +111,8 @@ func (t *Senders) Head(l List) (Slot, bool) {
 	return r.head, true
 }
 
-// Move takes a sender out of its list and appends it to l, which may be the same.
+// Move takes a sender out of the old list and to the end of l, maybe the same
+// list.
 func (t *Senders) Move(i Slot, l List) {
 	s := &t.slab[i]
 	if from := t.ring(s.list); from != nil {
@@ -141,25 +142,25 @@ func (t *Senders) ring(l List) *ring {
 	return nil
 }
 
-// List returns the list that i is in.
+// List returns the list of i.
 func (t *Senders) List(i Slot) List { return t.slab[i].list }
 
 // Demand returns target minus cumulative credit, in bytes; negative when the
-// sender holds credit beyond its target.
+// sender's credit is beyond the target.
 func (t *Senders) Demand(i Slot) int64 { return t.slab[i].target - t.slab[i].cum }
 
-// Weight returns the share of i relative to the others, 1 or more.
+// Weight returns the relative share of i, 1 or more.
 func (t *Senders) Weight(i Slot) int64 { return int64(t.slab[i].weight) }
 
-// Grant adds n bytes to the cumulative credit of i and returns the message that
-// tells it; the pacer rests for wait picoseconds afterwards.
+// Grant adds n bytes to the cumulative credit of i and returns the message for
+// the sender; the pacer rests for wait picoseconds afterwards.
 func (t *Senders) Grant(i Slot, n, wait int64) Grant {
 	s := &t.slab[i]
 	s.cum += n
 	return Grant{Sender: s.handle(i), Bytes: n, Cum: s.cum, Wait: wait}
 }
 
-// find returns the sender that h names, nil when it is gone.
+// find returns the sender named h, nil when gone.
 func (t *Senders) find(h Handle) *sender {
 	if int(h.Slot()) >= len(t.slab) {
 		return nil
@@ -186,7 +187,7 @@ func (t *Senders) add(now int64, weight uint16, start int64) (Handle, error) {
 }
 
 // remove frees a live sender's slot. The slot goes to the end of the free list,
-// so that a stale handle stays recognisable for long.
+// so a stale handle stays recognisable for long.
 func (t *Senders) remove(i Slot) {
 	t.Move(i, ListNone)
 	t.slab[i].generation++

@@ -12,17 +12,17 @@ type SliceConfig struct {
 	// Slice is the length of a time slice, in nanoseconds, up to a million. Default 1000.
 	Slice int64
 
-	// Carry moves the remainder of a slice's division to the next slice; without
-	// it the remainder is lost, unless nobody would get a byte.
+	// Carry moves the remainder of a slice's division to the next slice; otherwise the
+	// remainder is lost, unless nobody would get a byte.
 	Carry bool
 }
 
-// SlicePolicy divides the capacity of each time slice equally among the senders
-// that have demand when it begins, in proportion to their weights. What a
-// sender does not need of its share stays unused. A sender that joins waits for
-// the next slice; one that leaves keeps what it was granted.
+// SlicePolicy divides the capacity of each time slice equally among the senders with
+// demand at the slice's begin, in proportion to the weights. The unneeded part of a share
+// stays unused. A joining sender waits for the next slice; a leaving sender keeps granted
+// credit.
 //
-// This is the model of UET congestion chapter 8: 12,500 bytes a
+// The model is from of UET congestion chapter 8: 12,500 bytes a
 // microsecond at 100 Gb/s, 6,250 each for two senders.
 type SlicePolicy struct {
 	slice  int64 // ns
@@ -45,14 +45,14 @@ func NewSlicePolicy(c SliceConfig) (*SlicePolicy, error) {
 // maxSlice keeps the capacity of a slice in range at any speed, ns.
 const maxSlice = 1e6
 
-// Start begins the first slice's grants when it is over.
+// Start begins the first slice's grants at the end of the slice.
 func (p *SlicePolicy) Start(now int64) int64 {
 	p.open = false
 	return deadline.After(now, p.slice)
 }
 
-// Update makes a sender active, from the next slice on: none has more credit than it asked
-// for, so whoever asks for more has demand, and others are owed an answer.
+// Update makes a sender active, from the next slice on: no sender has more credit than
+// asked for, so a sender asking for more has demand, and the rest are owed an answer.
 func (p *SlicePolicy) Update(t *Senders, i Slot, _ bool) {
 	if s := &t.slab[i]; s.list != ListActive {
 		s.stamp = p.number
@@ -89,8 +89,8 @@ func (p *SlicePolicy) Next(t *Senders, pace *Pace) (Grant, bool) {
 	return t.Grant(i, n, p.slice*1000), true
 }
 
-// begin divides the capacity of a new slice. What is too little for a byte each is kept:
-// lost slice by slice, it would leave everybody without credit for ever.
+// begin divides the capacity of a new slice. Capacity too small for a byte each is kept:
+// lost slice by slice, the remainder would leave everybody without credit for ever.
 func (p *SlicePolicy) begin(t *Senders, pace *Pace) {
 	p.open = true
 	p.number++
@@ -103,7 +103,7 @@ func (p *SlicePolicy) begin(t *Senders, pace *Pace) {
 	}
 }
 
-// over reports whether every sender of this slice was served.
+// over reports whether every sender of the present slice was served.
 func (p *SlicePolicy) over(t *Senders) bool {
 	return t.active.n == 0 || t.slab[t.active.head].stamp == p.number
 }

@@ -1,11 +1,11 @@
 package rccc
 
 // Source is the sending half of one congestion control context: the balance of
-// credit and the newest cumulative credit that the destination announced.
+// credit and the destination's newest cumulative credit.
 //
 // A Source is a small value without pointers, to be embedded in the context's;
-// [Source.Init] makes it ready, the zero Source may not send. Single writer. Do not use
-// a Source with another Params than it was initialised with.
+// [Source.Init] makes a Source ready, the zero Source may not send. Single writer. Use a
+// Source only with the Params of Init.
 //
 // Invariants: credit <= W; credit > -MTU when no packet is larger than MTU;
 // cum never falls.
@@ -19,7 +19,7 @@ type Source struct {
 	is      sourceFlags
 }
 
-// sourceFlags say what is true of a source. Bits keep it within 32 bytes.
+// sourceFlags are the states of a source. Bits keep it within 32 bytes.
 type sourceFlags uint8
 
 const (
@@ -36,8 +36,8 @@ func (f *sourceFlags) set(bit sourceFlags, on bool) {
 	}
 }
 
-// Demand is what a context would like to send, at the moment that it asks. Bytes are at most
-// 2^61, which may stand for no end.
+// Demand is the data that a context would like to send when asking for credit. Bytes are
+// at most 2^61, a value that may stand for no end.
 type Demand struct {
 	Backlog  int64 // unsent new data, bytes, nominal
 	Rtx      int64 // data marked for retransmission, bytes, nominal
@@ -55,35 +55,36 @@ func (s *Source) Init(p *Params) {
 	}
 }
 
-// CanSend reports whether a packet may leave, whatever its size.
+// CanSend reports whether a packet may leave, of any size.
 func (s *Source) CanSend() bool { return s.credit > 0 }
 
-// Credit returns the balance in bytes. It is negative by less than one packet
-// after the last one overdrew it.
+// Credit returns the balance in bytes. After an overdraft by the last packet the balance
+// is negative by less than a packet.
 func (s *Source) Credit() int64 { return s.credit }
 
 // Cum returns the newest cumulative credit seen, in bytes: the reference for
 // [Quanta.Extend].
 func (s *Source) Cum() int64 { return s.cum }
 
-// Startup reports whether the context still spends credit that nobody granted.
+// Startup reports whether the context still spends credit nobody granted.
 func (s *Source) Startup() bool { return s.is.has(startup) }
 
 // OnSend charges a packet of size nominal bytes, new or retransmitted.
 func (s *Source) OnSend(size int64) { s.credit -= size }
 
-// OnACK takes an acknowledgement as the sign that the destination knows this
-// context: the startup ends.
+// OnACK takes an acknowledgement as the sign that the destination knows the context: the
+// startup ends.
 func (s *Source) OnACK() { s.endStartup() }
 
 // OnLoss is called after a packet was marked for retransmission, because the
-// destination refused it or its loss was concluded here: the startup ends.
+// destination refused it or the source concluded a loss: the startup ends.
 func (s *Source) OnLoss() { s.endStartup() }
 
 // OnNoPDC is OnLoss for a packet of size bytes for which the destination had no
-// delivery context. It has no credit state then either and nobody would grant, so the
-// startup goes on and the packet's charge is given back. After the startup only its
-// debt is: a source whose new delivery context is refused again and again must not sink.
+// delivery context. The destination has no credit state then either and would not grant,
+// so the startup goes on and the packet's charge is given back. After the startup only
+// the packet's debt is given back: a source whose new delivery context is refused again
+// and again must not sink.
 func (s *Source) OnNoPDC(p *Params, size int64) {
 	if s.Startup() {
 		s.credit = min(s.credit+size, p.initialCredit)
@@ -92,8 +93,7 @@ func (s *Source) OnNoPDC(p *Params, size int64) {
 	}
 }
 
-// endStartup voids what is left of the self-granted credit; what was overdrawn
-// stays as a debt.
+// endStartup voids the rest of the self-granted credit; an overdraft stays as a debt.
 func (s *Source) endStartup() {
 	if s.Startup() {
 		s.is.set(startup, false)
@@ -101,11 +101,10 @@ func (s *Source) endStartup() {
 	}
 }
 
-// OnCreditUpdate takes a cumulative credit of total bytes that an ACK_CC or a
-// Credit control packet brought (see [Quanta.Extend]) and returns the increment
-// in bytes: total minus what was known. 0 means that nothing new was learnt: the
-// message was a duplicate, overtaken, or a jump that no honest destination can
-// make. The balance grows by the increment up to W.
+// OnCreditUpdate takes a cumulative credit of total bytes brought by an ACK_CC or a
+// Credit control packet (see [Quanta.Extend]) and returns the increment in bytes: total
+// minus the known total. 0 means no news: a duplicate, an overtaken message, or a jump
+// impossible for an honest destination. The balance grows by the increment up to W.
 func (s *Source) OnCreditUpdate(p *Params, total int64) int64 {
 	s.endStartup()
 	step := total - s.cum
@@ -119,14 +118,14 @@ func (s *Source) OnCreditUpdate(p *Params, total int64) int64 {
 	return step
 }
 
-// Note takes a cumulative total of bytes that is not receiver credit but shares its field,
-// as that of transport flow control does. Only [Source.Cum] follows it, backwards too: what
-// it means is for its user to say.
+// Note takes a cumulative total of bytes in the same field that is not receiver credit,
+// as in transport flow control. Only [Source.Cum] follows, backwards too; the meaning is
+// the user's.
 func (s *Source) Note(total int64) { s.cum = total }
 
-// Target returns the cumulative credit this source would like to reach, in
-// bytes, a whole number of quanta. Call it after the packet that will carry it
-// was charged and left the backlog. A target below Cum means no demand.
+// Target returns the cumulative credit that the source would like to reach, in bytes, a
+// whole number of quanta. Call Target after the packet carrying the target was charged
+// and left the backlog. A target below Cum means no demand.
 func (s *Source) Target(p *Params, d Demand) int64 {
 	want := d.Backlog + d.Rtx
 	if d.Cwnd > 0 {

@@ -2,17 +2,17 @@ package rccc
 
 import "sync/atomic"
 
-// view is what other goroutines may see of a sender. The owner writes it, each
-// word by itself; generation is the last word of a new sender and the first of
-// a removed one.
+// view is a sender as visible to other goroutines. The owner writes each word
+// separately; generation is the last word of a new sender and the first of a
+// removed one.
 type view struct {
 	generation  atomic.Uint32
 	cum, target atomic.Int64
 }
 
-// Publish makes the newest credit and target of the sender that h names visible
-// to [Senders.Load] in other goroutines. Owners that share nothing need not
-// call it.
+// Publish makes the newest credit and target of the sender named h visible to
+// [Senders.Load] in other goroutines. Owners sharing nothing need not call
+// Publish.
 func (r *Receiver) Publish(h Handle) {
 	if r.t.find(h) != nil {
 		r.t.publish(h.Slot())
@@ -31,9 +31,9 @@ func (t *Senders) publish(i Slot) {
 	v.generation.Store(uint32(s.generation))
 }
 
-// Load returns the cumulative credit and the target of the sender that h names,
-// in bytes, as they were last published ([Receiver.Publish]), and false when the
-// sender is gone. The two may be of different moments. Safe for concurrent use.
+// Load returns the cumulative credit and the target of the sender named h, in
+// bytes, as last published ([Receiver.Publish]), and false when the sender is
+// gone. The two may be of different moments. Safe for concurrent use.
 func (t *Senders) Load(h Handle) (cum, target int64, ok bool) {
 	if int(h.Slot()) >= len(t.views) || h.generation()&1 == 0 {
 		return 0, 0, false

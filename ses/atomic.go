@@ -8,15 +8,15 @@ import (
 // AtomicLen is the length of an [Atomic] extension, bytes.
 const AtomicLen = 4
 
-// Bits of [Atomic.Control]; the others are reserved or a vendor's. Source: table
-// 3-23.
+// Bits of [Atomic.Control]; the remaining bits are reserved or a vendor's.
+// Source: table 3-23.
 const (
 	ControlCacheable   = 0x01
 	ControlCPUCoherent = 0x02
 )
 
-// An Atomic follows the request header of an atomic operation, whatever its
-// form, and comes before the operands.
+// An Atomic follows the request header of an atomic operation, in any form, and
+// comes before the operands.
 //
 //	0                8                 16                 24         32
 //	+----------------+-----------------+------------------+----------+
@@ -57,7 +57,7 @@ func (h *Atomic) Validate() error {
 	return nil
 }
 
-// String formats the extension on one line.
+// String formats the extension on a line.
 func (h *Atomic) String() string {
 	return fmt.Sprintf("%v %v control 0x%02x", h.Opcode, h.Type, h.Control)
 }
@@ -66,7 +66,8 @@ func (h *Atomic) String() string {
 const CompareSwapLen = 36
 
 // An Operand is a 128-bit operand as on the wire, most significant word first. A
-// narrower value is right-aligned; no source shows one, so this is an assumption.
+// narrower value is right-aligned; an assumption, as no source shows a narrower
+// value.
 type Operand struct {
 	Hi, Lo uint64
 }
@@ -110,8 +111,8 @@ func (h *CompareSwap) AppendTo(b []byte) []byte {
 	return b
 }
 
-// Validate reports a reserved datatype ([ErrAtomicType]) and an opcode that is
-// not a compare-and-swap ([ErrAtomicOpcode]).
+// Validate reports a reserved datatype ([ErrAtomicType]) and any opcode but
+// compare-and-swaps ([ErrAtomicOpcode]).
 func (h *CompareSwap) Validate() error {
 	if !h.Opcode.IsSwap() {
 		return ErrAtomicOpcode
@@ -119,7 +120,7 @@ func (h *CompareSwap) Validate() error {
 	return h.Atomic.Validate()
 }
 
-// String formats the extension on one line.
+// String formats the extension on a line.
 func (h *CompareSwap) String() string {
 	return fmt.Sprintf("%v compare 0x%016x%016x swap 0x%016x%016x", &h.Atomic,
 		h.Compare.Hi, h.Compare.Lo, h.Swap.Hi, h.Swap.Lo)

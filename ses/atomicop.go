@@ -45,8 +45,8 @@ func (o AtomicOpcode) IsSwap() bool {
 	return o-AtomicSwapEqual <= AtomicSwapGreater-AtomicSwapEqual
 }
 
-// noPayload reports whether no operand follows the header: those of a swap are in the
-// extension.
+// noPayload reports whether no operand follows the header: a swap's operands are in
+// the extension.
 func (o AtomicOpcode) noPayload() bool {
 	return o.IsSwap() || o == AtomicRead || o == AtomicInvalidate
 }
@@ -112,7 +112,7 @@ func (t AtomicType) String() string {
 	return enum.Name(nil, t)
 }
 
-// Size returns the bytes of one operand, 0 for a type that is not defined.
+// Size returns the bytes of one operand, 0 for a type not defined.
 func (t AtomicType) Size() int {
 	if int(t) < len(atomicTypes) {
 		return int(atomicTypes[t].size)

@@ -2,8 +2,8 @@ package ses
 
 import "github.com/uetcc/uetcc/internal/enum"
 
-// A Check is a step in the validation of a request: the first one that failed. The order is
-// ours, put together from the reference provider's write path and its in-kernel variant.
+// A Check is a step in the validation of a request: the first failed step. The order
+// follows the write path of the reference provider and of the provider's in-kernel variant.
 type Check uint8
 
 const (

@@ -10,18 +10,18 @@ type (
 	// A JobID names a job, 24 bits.
 	JobID uint32
 	// A PIDonFEP names a process on a fabric endpoint, 12 bits: within the job
-	// when addressing is relative, on the whole endpoint when it is absolute.
+	// when addressing is relative, on the whole endpoint when absolute.
 	PIDonFEP uint16
 	// A ResourceIndex chooses a receive queue or memory region, 12 bits.
 	ResourceIndex uint16
-	// A Generation is the ri_generation of a resource index; it wraps.
+	// A Generation is the ri_generation of a resource index; wrapping.
 	Generation uint8
 	// A MessageID names a live message of an initiator. 0 stands for a datagram
 	// or for none.
 	MessageID uint16
 )
 
-// Common are the fields that every request starts with.
+// Common are the fields every request starts with.
 //
 //	0   2        8  10          16                              32
 //	+---+--------+---+-+-+-+-+-+-+------------------------------+
@@ -56,7 +56,7 @@ func (c *Common) get(b *[commonLen]byte) {
 	c.Index, c.PIDonFEP, c.JobID = ResourceIndex(whom), PIDonFEP(whom>>16), JobID(whom>>32)
 }
 
-// mustFit panics unless every field fits its place on the wire.
+// mustFit panics unless every field fits the place on the wire.
 func (c *Common) mustFit() {
 	pid := uint32(c.PIDonFEP) | uint32(c.Index)
 	if uint32(c.Opcode)>>6|uint32(c.Version)>>2|uint32(c.Flags)>>6|uint32(c.JobID)>>24|pid>>12 != 0 {
@@ -73,7 +73,7 @@ func (c *Common) put(b *[commonLen]byte, v uint16) {
 	binary.BigEndian.PutUint16(b[10:], uint16(c.Index))   // have just written would wait for both
 }
 
-// validate checks version and opcode; form is the set of opcodes that the header
+// validate checks version and opcode; form is the set of opcodes the header
 // form has.
 func (c *Common) validate(form uint64) error {
 	if c.Version != 0 {
@@ -82,14 +82,14 @@ func (c *Common) validate(form uint64) error {
 	return c.Opcode.validate(form)
 }
 
-// String formats the fields on one line.
+// String formats the fields on a line.
 func (c *Common) String() string {
 	return fmt.Sprintf("%v %v job %d pid %d ri 0x%03x gen %d", c.Opcode, c.Flags, c.JobID, c.PIDonFEP,
 		uint16(c.Index), c.Generation)
 }
 
-// extend returns b with n more bytes, and these alone. They hold whatever the
-// buffer held: the caller writes them all.
+// extend returns b with n more bytes, and the new bytes alone. The new bytes
+// hold old content: the caller writes all of them.
 func extend(b []byte, n int) (whole, tail []byte) {
 	at := len(b)
 	if cap(b)-at < n {
@@ -101,7 +101,7 @@ func extend(b []byte, n int) (whole, tail []byte) {
 // maxLength14 is the largest length a 14-bit length field can carry.
 const maxLength14 = 1<<14 - 1
 
-// length14 returns n, which must fit a 14-bit length field.
+// length14 returns n, at most 14 bits wide.
 func length14(n uint16) uint16 {
 	if n > maxLength14 {
 		panic("ses: length wider than its 14 bits on the wire")

@@ -6,9 +6,9 @@ import (
 	"github.com/uetcc/uetcc/internal/splitmix"
 )
 
-// RxRsp takes the response to a packet (pds_ses_rx_rsp): b begins with its header,
-// of n bytes and form f, and ends with the data that it brings. If it cannot be read, its
-// message fails. What follows is in ev.
+// RxRsp takes the response to a packet (pds_ses_rx_rsp): b begins with the header, of n
+// bytes and form f, and ends with the data, if any. With an unreadable response the message
+// fails. The consequences are in ev.
 //
 // Errors: [ErrStale]; then nothing has changed.
 func (in *Initiator) RxRsp(now int64, p PacketHandle, f Form, b []byte, ev *Event) (n int, err error) {
@@ -48,13 +48,13 @@ func (in *Initiator) Confirm(last PacketHandle, n uint32, b *[ResponseLen]byte, 
 	return true
 }
 
-// sending reports whether p is one of the packets of m that have been sent in this attempt.
+// sending reports whether packet p of m has been sent in the current attempt.
 func (m *message) sending(p PacketHandle) bool {
 	return p-packetHandle(m.handle, m.attempt, 0) < PacketHandle(m.sent)
 }
 
-// expected reports whether a response that begins with w is the default one to m and says
-// success, as most are: nothing else in it counts then.
+// expected reports whether a response that begins with w is the successful default response
+// to m, as most are: the remaining fields do not count then.
 func (m *message) expected(w uint64) bool {
 	const (
 		names = 0xffff<<32 | 0xff_ffff                          // message_id and job_id
@@ -63,8 +63,8 @@ func (m *message) expected(w uint64) bool {
 	return (w^binary.BigEndian.Uint64(m.head[:])&names)&fixed == 0
 }
 
-// RxAck takes the news that n packets, with handles that count up from p, have been
-// acknowledged without a response, which means success. What follows is in ev.
+// RxAck takes the news that n packets, with handles counting up from p, have been
+// acknowledged without a response, meaning success. The consequences are in ev.
 //
 // Errors: [ErrStale]; then nothing has changed.
 func (in *Initiator) RxAck(now int64, p PacketHandle, n uint32, ev *Event) error {
@@ -80,12 +80,12 @@ func (in *Initiator) RxAck(now int64, p PacketHandle, n uint32, ev *Event) error
 }
 
 // RxData takes data of a read or fetching atomic that came on the return
-// direction, not in the answer to a packet. ev says where it belongs. If the return code is
-// that of a failure, the message fails.
+// direction, not in the answer to a packet. ev tells the place of the data. A return code of
+// failure fails the message.
 //
-// Errors: [ErrStale] when no such message waits for data, [ErrRange] when the
-// data is not exactly what one of its packets has asked for; then nothing has
-// changed, and the data must not be placed.
+// Errors: [ErrStale] when no such message waits for data, [ErrRange] when the data is not
+// exactly the range asked for by a packet; then nothing has changed, and the data must not
+// be placed.
 func (in *Initiator) RxData(now int64, y *Reply, ev *Event) error {
 	m := in.named(y.ReadRequestID)
 	if m == nil || y.Validate() != nil || !m.is(kindFetch) || m.job() != y.JobID {
@@ -103,19 +103,19 @@ func (in *Initiator) RxData(now int64, y *Reply, ev *Event) error {
 	return nil
 }
 
-// Error takes the news that the PDS could not deliver a packet (pds_ses_error);
+// Error takes the news of the PDS's failure to deliver a packet (pds_ses_error);
 // cause is the PDS's own number for the reason. The message fails; the
-// application may start it again on another PDC unless it is an atomic or a
-// send, which could then happen twice. A read whose data has all come does not fail: only
-// the acknowledgement was lost. What follows is in ev.
+// application may start the message again on a new PDC, except for atomics and sends, which
+// could happen twice. A read with complete data does not fail: only the acknowledgement was
+// lost. The consequences are in ev.
 //
 // Errors: [ErrStale]; then nothing has changed.
 func (in *Initiator) Error(now int64, p PacketHandle, cause uint8, ev *Event) error {
 	return in.undelivered(now, p, failPDS, cause, ev)
 }
 
-// Refused is [Initiator.Error] for a packet whose PDC goes on, so that the target can be told
-// that no more of the message comes.
+// Refused is [Initiator.Error] for a packet whose PDC goes on, so the target can be told no
+// more of the message comes.
 func (in *Initiator) Refused(now int64, p PacketHandle, cause uint8, ev *Event) error {
 	return in.undelivered(now, p, failRefused, cause, ev)
 }
@@ -136,8 +136,8 @@ func (in *Initiator) undelivered(now int64, p PacketHandle, f failure, cause uin
 	return nil
 }
 
-// Cancel gives a message up. What is in flight is still waited for; the message
-// ends with [RCCancelled], unless it failed before. What follows is in ev.
+// Cancel gives a message up. Packets in flight are still waited for; the message ends with
+// [RCCancelled], unless failed before. The consequences are in ev.
 //
 // Errors: [ErrStale]; then nothing has changed.
 func (in *Initiator) Cancel(now int64, h Handle, ev *Event) error {
@@ -151,8 +151,8 @@ func (in *Initiator) Cancel(now int64, h Handle, ev *Event) error {
 	return nil
 }
 
-// answered counts n packets in flight, from p on, as answered, and returns their message,
-// nil if there are no such packets.
+// answered counts n packets in flight, from p on, as answered, and returns the message, nil
+// without such packets.
 func (in *Initiator) answered(p PacketHandle, n uint32) *message {
 	m := in.live(p.Message())
 	if m == nil || m.outstanding < n || !m.inFlight(p) || n > 1 && p.packet()+n > m.sent {
@@ -162,7 +162,7 @@ func (in *Initiator) answered(p PacketHandle, n uint32) *message {
 	return m
 }
 
-// respond takes a response of any kind and returns the length of its header.
+// respond takes a response of any kind and returns the header's length.
 func (in *Initiator) respond(m *message, p PacketHandle, f Form, b []byte, ev *Event) int {
 	y := &in.reply
 	n, err := y.Decode(f, b)
@@ -176,7 +176,7 @@ func (in *Initiator) respond(m *message, p PacketHandle, f Form, b []byte, ev *E
 	return n
 }
 
-// classify does to the message what a response means for it.
+// classify applies a response's meaning to the message.
 func (in *Initiator) classify(m *message, p PacketHandle, y *Reply, ev *Event) {
 	id := y.MessageID
 	if y.Form != FormResponse {
@@ -195,7 +195,7 @@ func (in *Initiator) classify(m *message, p PacketHandle, y *Reply, ev *Event) {
 	}
 }
 
-// failureOf says whether the failure that y reports can be repaired, and how.
+// failureOf returns whether and how the failure reported by y can be repaired.
 func (in *Initiator) failureOf(m *message, y *Reply) failure {
 	switch y.ReturnCode {
 	case RCBadGeneration:
@@ -224,8 +224,8 @@ func (in *Initiator) failureOf(m *message, y *Reply) failure {
 	return failFatal
 }
 
-// isSuccess reports whether y says that the packet's bytes are where they belong. RC_TOO_LONG
-// says so too, of a send whose first bytes the buffer has taken.
+// isSuccess reports whether y reports the packet's bytes placed. So does RC_TOO_LONG for a
+// send whose first bytes fit the buffer.
 func (m *message) isSuccess(y *Reply) bool {
 	switch y.ReturnCode {
 	case RCNull, RCOK:
@@ -237,9 +237,8 @@ func (m *message) isSuccess(y *Reply) bool {
 	return false
 }
 
-// delivered handles a response without error. Only an explicit one can say that
-// less was delivered: the default response may be the PDS's own, and its length
-// means nothing.
+// delivered handles a response without error. Only an explicit response can report a shorter
+// delivery: the default response may be the PDS's own, with a meaningless length.
 func (in *Initiator) delivered(m *message, p PacketHandle, y *Reply, ev *Event) {
 	off := y.MessageOffset
 	switch y.Form {
@@ -256,7 +255,7 @@ func (in *Initiator) delivered(m *message, p PacketHandle, y *Reply, ev *Event) 
 	}
 }
 
-// asked notes that n more packets ask for data.
+// asked notes n more packets asking for data.
 func (m *message) asked(n uint32) {
 	for i := m.sent; i < m.sent+n; i++ {
 		m.missing += placeSum(i)
@@ -264,12 +263,13 @@ func (m *message) asked(n uint32) {
 }
 
 // placeSum is packet i's part of message.missing. The sum is 0 when each packet's data has come
-// once, and otherwise with a probability of 2^-64: data that came twice does not make up for
-// data that did not come. A target that chooses its packets so that the sum is right all the
-// same gains nothing, since it chooses the bytes too.
+// once, and otherwise with a probability of 2^-64: data received twice does not make up for
+// missing data. A target forging a right sum by the choice of packets gains nothing, since
+// the target chooses the bytes too.
 func placeSum(i uint32) uint64 { return splitmix.Mix(uint64(i) + 1) }
 
-// take counts n bytes of data at off, which have to be exactly what one packet has asked for.
+// take counts n bytes of data at off, which have to be exactly the range asked for by a
+// packet.
 func (m *message) take(off, n uint32, ev *Event) bool {
 	i := off / m.mtu()
 	if i >= m.sent || n > m.length-m.received {

@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// ErrConfig is wrapped by every error about a configuration; the message names the field
-// and its limits.
+// ErrConfig is wrapped by every error about a configuration; the message names field and
+// limits.
 var ErrConfig = errors.New("ses: invalid configuration")
 
 // checkMTU takes the payload sizes of UE Specification 1.0.x.

@@ -2,7 +2,7 @@ package ses
 
 import "github.com/uetcc/uetcc/internal/enum"
 
-// An Action is what a [Decision] asks the caller to do with memory.
+// An Action is a [Decision]'s request to the caller about memory.
 type Action uint8
 
 const (
@@ -20,28 +20,27 @@ var actionNames = [...]string{"none", "place", "read", "atomic", "abort", "resta
 // String returns a short name.
 func (a Action) String() string { return enum.Name(actionNames[:], a) }
 
-// An Arrival is what a request came with, besides its header: the pds_ses_rx_req
+// An Arrival is the context of a request besides the header: the pds_ses_rx_req
 // of specification table 3-27.
 type Arrival struct {
-	// Peer names the PDC that the packet came on; together with the message_id it names a
-	// message. Every PDC must have another value. Address and PDCID are used again, so they
-	// need a generation.
+	// Peer names the PDC the packet came on; together with the message_id, Peer names a
+	// message. Every PDC must have a different value. Address and PDCID are used again, so
+	// add a generation.
 	Peer    uint64
 	Mode    Mode
 	Payload int // bytes behind the SES header, without trailer
 }
 
-// A Decision is the target's verdict on one request: what to do in memory and
-// what to tell the PDS, the ses_pds_tx_rsp of specification table 3-27.
+// A Decision is the target's verdict on one request: the action in memory and the message
+// to the PDS, ses_pds_tx_rsp of specification table 3-27.
 type Decision struct {
 	Action   Action
 	Check    Check // why not, CheckNone if all is well
 	Complete bool  // with this packet the message is whole
-	// Guaranteed asks the PDS to keep the response until the initiator has seen
-	// it (gtd_del).
+	// Guaranteed asks the PDS to keep the response until seen by the initiator (gtd_del).
 	Guaranteed bool
-	// NACK asks the PDS to refuse the packet with NO_SES_MSG_AVAIL instead of
-	// answering it (ses_nack); nothing has changed here.
+	// NACK asks the PDS to refuse the packet with NO_SES_MSG_AVAIL instead of an answer
+	// (ses_nack); the target is unchanged.
 	NACK       bool
 	HasData    bool     // HeaderData is the initiator's completion data
 	Length     uint32   // bytes that Action is about; may be 0
@@ -58,9 +57,9 @@ func (d *Decision) IsDefault() bool {
 	return !d.NACK && !d.Guaranteed && (d.Action == ActionPlace || d.Action == ActionNone)
 }
 
-// DataReply returns the header for all the bytes that an ActionRead asked for, as it goes in
-// an ACK. Its own message_id is that of the read: the specification gives it no meaning, and
-// the reference provider looks for the read there alone.
+// DataReply returns the header for all the bytes asked for by an ActionRead, as sent in an
+// ACK. The response's own message_id repeats the read's: the specification gives the field
+// no meaning, and the reference provider looks for the read nowhere else.
 func (d *Decision) DataReply() Reply {
 	return Reply{
 		Form: FormResponseData,
@@ -84,14 +83,13 @@ func (d *Decision) SmallDataReply(psn uint32) Reply {
 	}
 }
 
-// accept fills in the answer that all is well. The length is the message's, even for a
-// fragment.
+// accept fills in the answer of success. The length is the message's, even for a fragment.
 func (d *Decision) accept(r *Request) {
 	d.Response.Verdict = Verdict{Opcode: ResponseDefault, ReturnCode: RCOK}
 	d.Response.ModifiedLength = r.RequestLength
 }
 
-// refuse fills in the answer that says why not.
+// refuse fills in the answer with the reason.
 func (d *Decision) refuse(why Check, code ReturnCode) {
 	d.Check, d.Guaranteed = why, true
 	d.Response.Verdict = Verdict{Opcode: ResponseExplicit, ReturnCode: code}

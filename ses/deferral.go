@@ -1,7 +1,7 @@
 package ses
 
-// postpone remembers a deferrable send that has found no buffer. It reports false if it
-// cannot; then the initiator tries again by itself.
+// postpone remembers a deferrable send without a buffer. False means no room; then the
+// initiator tries again unasked.
 func (t *Target) postpone(r *Request, a *Arrival, p *plan) bool {
 	if !t.defers || !t.entries[p.entry].admits(r.JobID) || !t.hasPending(a.Peer) {
 		return false
@@ -13,8 +13,8 @@ func (t *Target) postpone(r *Request, a *Arrival, p *plan) bool {
 	return true
 }
 
-// keep gives receive buffer i to the oldest deferred send that it takes, and
-// reports whether there is one. It looks at all of them.
+// keep gives receive buffer i to the oldest deferred send that fits, and reports whether any
+// does. All deferred sends of the queue are searched.
 func (t *Target) keep(i uint32) bool {
 	b := &t.receives[i]
 	for at := t.deferred.head; at != 0; at = t.pendings[at-1].next {
@@ -30,7 +30,7 @@ func (t *Target) keep(i uint32) bool {
 	return false
 }
 
-// restarted returns the deferred send that comes again as r.
+// restarted returns the deferred send repeated as r.
 func (t *Target) restarted(r *Request, p *plan) (i uint32, ok bool) {
 	if i, ok = t.pendSlots.at(Handle(r.Token.Target)); !ok {
 		return 0, false
@@ -39,17 +39,17 @@ func (t *Target) restarted(r *Request, p *plan) (i uint32, ok bool) {
 	return i, d.state == pendingAsked && !d.gone && d.entry == p.entry && d.is(r)
 }
 
-// isRestarted reports whether r is a deferrable send that its target has asked for.
+// isRestarted reports whether r is a deferrable send asked for by the target.
 func (r *Request) isRestarted() bool { return r.Opcode.IsDeferrable() && r.Token.Target != 0 }
 
-// is reports whether r is the deferred send d that comes again.
+// is reports whether r repeats the deferred send d.
 func (d *pending) is(r *Request) bool {
 	c := &d.common
 	return d.token == r.Token.Initiator && d.tag == r.Key && c.Opcode == r.Opcode && c.JobID == r.JobID
 }
 
-// dropDeferred forgets a deferred send. The buffer kept for it goes to the next one that it
-// fits, or back to its place in the queue.
+// dropDeferred forgets a deferred send. The buffer kept for it goes to the next deferred
+// send that fits, or back to the old place in the queue.
 func (t *Target) dropDeferred(i uint32) {
 	recv := t.pendings[i].recv
 	t.freePending(i)
@@ -63,8 +63,9 @@ func (t *Target) dropDeferred(i uint32) {
 	t.enqueue(recv - 1)
 }
 
-// dropDeferredOf forgets the deferred sends of a PDC that has ended: nobody waits for ready
-// to restart. Those without a buffer go first, so that they do not get those of the others.
+// dropDeferredOf forgets the deferred sends of an ended PDC: nobody waits for ready to
+// restart. Sends without a buffer go first, so no freed buffer goes to a send about to be
+// dropped.
 func (t *Target) dropDeferredOf(peer uint64) {
 	for _, last := range [...]pendingState{pendingDeferred, pendingAsked} {
 		for at := t.pends.of(peer).head; at != 0; {
@@ -76,8 +77,8 @@ func (t *Target) dropDeferredOf(peer uint64) {
 	}
 }
 
-// dropPending forgets all sends to a resource index that is closed, and the buffers kept for
-// them. A send whose initiator waits to hear from this side goes when its errand ends.
+// dropPending forgets all sends to a closed resource index, and the buffers kept for the
+// sends. A send whose initiator waits for word from the target goes when the errand ends.
 func (t *Target) dropPending(entry uint32) {
 	for i := range t.pendings {
 		d := &t.pendings[i]
@@ -101,8 +102,8 @@ func (t *Target) dropPending(entry uint32) {
 	}
 }
 
-// use takes the receive buffer of a plan out of the queue, or from the deferred
-// send that it was kept for.
+// use takes the receive buffer of a plan out of the queue, or from the deferred send owning
+// the buffer.
 func (t *Target) use(p *plan) {
 	if p.pending == 0 {
 		t.consume(p.recv - 1)
@@ -112,8 +113,8 @@ func (t *Target) use(p *plan) {
 	t.recvSlots.release(p.recv - 1)
 }
 
-// restart is the initiator's side of ready to restart: whether the token names a
-// send of its own is for [Initiator.Restart] to say.
+// restart is the initiator's side of ready to restart: [Initiator.Restart] decides whether
+// the token names a send of the initiator.
 func (t *Target) restart(r *Request, d *Decision) {
 	switch {
 	case !r.Flags.Has(flagsOnly):

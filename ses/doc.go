@@ -1,23 +1,22 @@
-// Package ses is the semantic sublayer (SES) of Ultra Ethernet Transport: what a
-// packet means, to which memory it may go, and what its sender is told.
+// Package ses is the semantic sublayer (SES) of Ultra Ethernet Transport: the meaning of
+// a packet, the memory allowed to the packet, and the answer to the sender.
 //
 // The lower half are the headers. [Request] reads and writes any request, [Reply] any
-// response; the next_hdr of the PDS header says which [Form] they have. Their
-// parts [Standard] and [Response], and the extensions [Atomic], [CompareSwap] and
-// [Rendezvous], can be used alone where the form is known. Each is a plain struct with Decode,
-// AppendTo, Validate and String, its bit layout in the type's comment. Decode reads into
-// an existing value, fails only when the bytes do not fit, and then leaves the
-// value as it was. Reserved bits are ignored when read and zero when written.
-// Validate is separate: it reports values and combinations that the
-// specification does not define, which a dissector shows and an endpoint
-// refuses. Nothing allocates but String, and AppendTo when it has to grow the
-// slice. AppendTo panics when a field is wider than its place on the wire: that
-// is a bug of the caller, never a peer's doing.
+// response; the next_hdr of the PDS header gives the [Form]. The parts [Standard] and
+// [Response], and the extensions [Atomic], [CompareSwap] and [Rendezvous], can be used
+// alone where the form is known. Each type is a plain struct with Decode, AppendTo,
+// Validate and String, and the bit layout in the type's comment. Decode reads into an
+// existing value, fails only when the bytes do not fit, and then leaves the value
+// unchanged. Reserved bits are ignored when read and zero when written. Validate is
+// separate: Validate reports values and combinations undefined in the specification; a
+// dissector shows such values, an endpoint refuses the packet. Nothing allocates but
+// String, and AppendTo when growing the slice. AppendTo panics when a field is wider
+// than the place on the wire: a bug of the caller, never a peer's doing.
 //
-// The upper half needs no packet format at all: [Target] decides for each
-// request what to place where and what to answer, [Initiator] cuts messages into
-// packets and turns responses into one completion for each message. Neither
-// touches payload memory, reads a clock, or allocates after construction.
+// The upper half needs no packet format at all: [Target] decides the placement and the
+// answer of each request, [Initiator] cuts messages into packets and turns responses
+// into a single completion for each message. Neither touches payload memory, reads a
+// clock, or allocates after construction.
 //
 //	h, err := in.Start(&operation)                // a message begins
 //	n, at := in.Next(now, h, &q); in.Handed(h, n) // the PDS takes its next n packets
@@ -31,11 +30,10 @@
 //	t.Fail(&request, arrival, code, &d)           // it could not be placed: another answer
 //	t.Errand(&x)                                  // a message that a send has this side start
 //
-// # Short ways, which a newcomer can skip
+// # Short ways (a newcomer can skip the section)
 //
-// Everything can be done with the calls above. Those below do the same faster for the
-// common packets, and decline the others, which then go the general way.
-// The Endpoint of the root package uses both.
+// The calls above suffice. The calls below do the same faster for common packets, and
+// decline the rest, left to the general way. The Endpoint of the root package uses both.
 //
 //	short way                            for                                  instead of
 //	Target.Follow, Record.Place          a request in the middle of a message Receive

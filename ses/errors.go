@@ -2,11 +2,11 @@ package ses
 
 import "errors"
 
-// Errors of Decode. They leave the value that was to be filled untouched.
+// Errors of Decode. After an error the destination is unchanged.
 var (
-	// ErrTruncated means that the header, or its extension, does not fit the bytes.
+	// ErrTruncated means bytes too short for the header or extension.
 	ErrTruncated = errors.New("ses: header truncated")
-	// ErrForm means that no SES layout exists for this next_hdr.
+	// ErrForm means a next_hdr without an SES layout.
 	ErrForm = errors.New("ses: no header layout for this next_hdr")
 )
 
@@ -32,6 +32,6 @@ var (
 	ErrHeldBack = errors.New("ses: generation changed too often, old packets may live")
 )
 
-// ErrStale means that a handle names no packet or message in flight: it was
-// answered already, or is of an earlier life of its slot. Nothing has changed.
+// ErrStale means a handle of no packet or message in flight: answered already, or
+// of an earlier life of the slot. Nothing has changed.
 var ErrStale = errors.New("ses: stale handle")

@@ -19,8 +19,8 @@ func (p PacketHandle) attempt() uint8 { return uint8(p >> packetBits) }
 func (p PacketHandle) packet() uint32 { return uint32(p & (1<<packetBits - 1)) }
 
 // A TxReq is one packet for the PDS: ses_pds_tx_req of specification table 3-27.
-// FEPs, mode, traffic class and contexts are those of the message. [Initiator.PutHeader] writes
-// the header and says where the payload is.
+// FEPs, mode, traffic class and contexts come from the message. [Initiator.PutHeader] writes
+// the header and names the payload.
 type TxReq struct {
 	Packet PacketHandle
 	Length uint32 // the payload's bytes
@@ -31,21 +31,20 @@ type TxReq struct {
 	Notice bool   // that the message is given up: UET_MSG_ERROR, or what lets a receive buffer go
 }
 
-// A Payload is the bytes of a message that follow the header of one of its
-// packets.
+// A Payload is the bytes of a message that follow the header of a packet.
 type Payload struct {
 	Offset uint32 // in the message
 	Length uint32 // bytes, may be 0
 	Cookie uint64 // of the message
 }
 
-// An EventKind says what followed from a response, an error or data.
+// An EventKind names the consequence of a response, an error or data.
 type EventKind uint8
 
 const (
 	EventNone EventKind = iota // the message goes on
-	// EventReady means that the message has packets to send again, not before
-	// Event.At: a new attempt, or the notice that it is given up.
+	// EventReady means packets to send again, not before Event.At: a new attempt, or the notice
+	// of giving up.
 	EventReady
 	EventDone // the message is over, Event.Outcome says how; its handle is gone
 )
@@ -55,7 +54,7 @@ var eventNames = [...]string{"none", "ready", "done"}
 // String returns a short name.
 func (k EventKind) String() string { return enum.Name(eventNames[:], k) }
 
-// An Event is what the initiator concludes from what the PDS told it.
+// An Event is the initiator's conclusion from news of the PDS.
 type Event struct {
 	Kind   EventKind
 	At     int64 // EventReady: nanoseconds, on the caller's clock

@@ -2,12 +2,12 @@ package ses
 
 import "math/bits"
 
-// Most messages are written to the same few addresses and keys of a process. What an earlier
-// message was allowed is true of the first packet of such a message too, except where in the
-// region it goes, and what the first was allowed is true of the rest, as long as the target
-// is still in the same epoch, see follow.go.
+// Most messages are written to the same few addresses and keys of a process. The permission
+// of an earlier message holds for the first packet of such a message too, except for the
+// place in the region, and the first packet's permission holds for the rest, as long as the
+// target is still in the same epoch, see follow.go.
 
-// A grant says what was found to be allowed, for later writes with the same address and key.
+// A grant records a permission for later writes with the same address and key.
 type grant struct {
 	head   head   // of a packet that passed, see grantHead
 	key    uint64 // memory_key
@@ -24,12 +24,12 @@ type grant struct {
 // maxGrants bounds the table of a target: few regions are in use at a time.
 const maxGrants = 1 << 10
 
-// grantHead is the part of the first eight bytes that a grant is about: all but the
-// message_id and the flags that say which packet of the message this is.
+// grantHead is the part of the first eight bytes a grant is about: all but the message_id
+// and the flags for the packet's position in the message.
 const grantHead = head(headMask &^ (0xffff<<32 | uint64(flagsOnly)<<48))
 
-// grantAt returns where the grant for an address and a key is kept. Only what has passed
-// is kept, so peers cannot choose what collides.
+// grantAt returns the place of the grant for an address and a key. Only grants of passed
+// packets are kept, so peers cannot choose collisions.
 func (t *Target) grantAt(key uint64, at uint32) *grant {
 	i := (key ^ uint64(bits.ReverseBytes32(at))) * 0x9e3779b97f4a7c15 >> 32
 	return &t.grants[i&uint64(len(t.grants)-1)]
@@ -46,9 +46,9 @@ func (t *Target) allow(r *Request, p *plan) {
 	}
 }
 
-// Expected is what [Target.Expect] says of a request that passes: place its Length bytes at
-// Address and answer with the default response, which [PutDefault] writes. The fields are
-// those of a [Decision].
+// Expected is the verdict of [Target.Expect] on a passing request: place Length bytes at
+// Address and answer with the default response, see [PutDefault]. The fields mean the same
+// as in a [Decision].
 type Expected struct {
 	Address, Cookie, HeaderData uint64
 	Offset, Length              uint32
@@ -58,11 +58,11 @@ type Expected struct {
 	g *grant  // by which it begins a message of several packets
 }
 
-// Expect says in x what [Target.Receive] would do with a request of [ModeRUD] or
-// [ModeROD], if every question about it was answered before: it is of a write, or of a send
-// but not its first packet. Otherwise it reports false, and the request is for Receive.
-// Nothing has changed: once the packet counts as arrived, [Target.Take] does what Receive
-// would. near is as in [Target.Follow], which is quicker in the middle of a message.
+// Expect describes in x the action of [Target.Receive] for a request of [ModeRUD] or
+// [ModeROD] whose questions were all answered before: a packet of a write, or of a send
+// except the first. Otherwise Expect reports false, and the request is for Receive. Nothing
+// has changed: once the packet counts as arrived, [Target.Take] does the work of Receive.
+// near is as in [Target.Follow], the quicker call in the middle of a message.
 func (t *Target) Expect(v *StandardView, near uint16, a Arrival, x *Expected) bool {
 	*x = Expected{}
 	if v.Flags()&FlagSOM == 0 {
@@ -86,7 +86,7 @@ func (t *Target) Expect(v *StandardView, near uint16, a Arrival, x *Expected) bo
 	return n > t.mtu && a.Payload == int(t.mtu) && !under && !t.Scarce(a.Peer)
 }
 
-// expectLater is Expect for a packet that is not the first of its message.
+// expectLater is Expect for a packet not the first of its message.
 func (t *Target) expectLater(v *StandardView, near uint16, a Arrival, x *Expected) bool {
 	m := &t.records[t.recent[uint64(near)&uint64(len(t.recent)-1)]]
 	if m.differs(v, v.head()&^(head(FlagEOM)<<48), a.Peer) != 0 || m.epoch != t.epoch || m.length != v.RequestLength() {
@@ -105,7 +105,7 @@ func (t *Target) expectLater(v *StandardView, near uint16, a Arrival, x *Expecte
 	return true
 }
 
-// Take counts the bytes of a request as arrived that Expect has just described in x.
+// Take counts the bytes of the request just described by Expect in x as arrived.
 func (t *Target) Take(v *StandardView, a Arrival, x *Expected) {
 	m := x.m
 	if g := x.g; g != nil {

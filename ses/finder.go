@@ -7,7 +7,7 @@ import (
 )
 
 // A finder finds a slot by a 128-bit key: open addressing at no more than half
-// load, linear probing, and removal that closes the gap, so that nothing is left
+// load, linear probing, and removal closing the gap, so nothing is left
 // behind. The seed keeps peers from choosing keys that collide.
 type finder struct {
 	cells []cell
@@ -50,7 +50,7 @@ func (x *finder) find(k pair) (slot uint32, ok bool) {
 	}
 }
 
-// set gives a key that is there another slot.
+// set gives a present key a new slot.
 func (x *finder) set(k pair, slot uint32) {
 	i := x.home(k)
 	for x.cells[i].key != k || x.cells[i].val == 0 {
@@ -59,8 +59,8 @@ func (x *finder) set(k pair, slot uint32) {
 	x.cells[i].val = slot + 1
 }
 
-// insert adds a key that is not there yet. The caller bounds the number of keys
-// to what newFinder was given.
+// insert adds an absent key. The caller bounds the number of keys by
+// newFinder's argument.
 func (x *finder) insert(k pair, slot uint32) {
 	i := x.home(k)
 	for x.cells[i].val != 0 {
@@ -70,8 +70,8 @@ func (x *finder) insert(k pair, slot uint32) {
 	x.used++
 }
 
-// remove deletes a key and moves later keys of the run up, so that each stays
-// reachable from its home.
+// remove deletes a key and moves later keys of the run up, so each stays
+// reachable from the home slot.
 func (x *finder) remove(k pair) {
 	i := x.home(k)
 	for x.cells[i].key != k || x.cells[i].val == 0 {

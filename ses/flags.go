@@ -18,7 +18,7 @@ const (
 // Has reports whether all flags of set are set.
 func (f Flags) Has(set Flags) bool { return f&set == set }
 
-// String lists the flags that are set, as in "som,eom,rel", or "-".
+// String lists the flags set, as in "som,eom,rel", or "-".
 func (f Flags) String() string { return string(f.appendText(nil)) }
 
 var flagNames = [...]string{"som", "eom", "hd", "rel", "ie", "dc"}

@@ -2,15 +2,15 @@ package ses
 
 import "github.com/uetcc/uetcc/internal/enum"
 
-// A Form is the next_hdr field of a PDS header: which SES layout follows. Its
-// values are those on the wire.
+// A Form is the next_hdr field of a PDS header: the SES layout that follows. Values are
+// as on the wire.
 type Form uint8
 
 const (
 	FormNone Form = 0 // UET_HDR_NONE: no SES header
 
 	// FormSmall is for a message of one packet where the resource index alone selects
-	// the memory. The hd flag is reserved in it. Source: figure 3-13.
+	// the memory. The hd flag is reserved. Source: figure 3-13.
 	//
 	//	0              16 18                32
 	//	+---------------+--+----------------+
@@ -47,8 +47,8 @@ const (
 	FormStandard Form = 3 // for every request, see [Standard]
 	FormResponse Form = 4 // for an answer without data, see [Response]
 
-	// FormResponseData carries what a read or a fetching atomic asked for.
-	// payload_length has 14 bits: the MTU of 8192 needs them. Source: figure 3-19.
+	// FormResponseData carries the data of a read or fetching atomic.
+	// payload_length has 14 bits: as the MTU of 8192 needs. Source: figure 3-19.
 	//
 	//	0               16 18                32
 	//	+---------------+---------------------+
@@ -64,8 +64,8 @@ const (
 	//	+-------------------------------------+
 	FormResponseData Form = 5
 
-	// FormResponseDataSmall carries all the data at once, for the request that had a
-	// given PSN. Source: figure 3-20.
+	// FormResponseDataSmall carries all the data at once, for the request of a given PSN.
+	// Source: figure 3-20.
 	//
 	//	0               16 18                32
 	//	+---------------+--+-----------------+
@@ -86,10 +86,10 @@ var formNames = [...]string{
 // String returns the specification's name.
 func (f Form) String() string { return enum.Name(formNames[:], f) }
 
-// IsRequest reports whether f is a request form, which [Request] reads.
+// IsRequest reports whether f is a request form, readable by [Request].
 func (f Form) IsRequest() bool { return f-FormSmall <= FormStandard-FormSmall }
 
-// IsResponse reports whether f is a response form, which [Reply] reads.
+// IsResponse reports whether f is a response form, readable by [Reply].
 func (f Form) IsResponse() bool { return f-FormResponse <= FormResponseDataSmall-FormResponse }
 
 // Lengths of the headers of single forms, bytes.
@@ -108,9 +108,9 @@ var formLens = [16]int{
 // base is the length of the header without extensions, 0 for no layout.
 func (f Form) base() int { return formLens[f&15] }
 
-// extensionLen returns the length of what follows the request header of form f and n
-// bytes that b starts with. What may follow an opcode that the specification does not
-// define nobody knows; Validate reports such an opcode, and a rendezvous in a short form.
+// extensionLen returns the length of the extension after the request header of form f and
+// n bytes at the start of b. For an undefined opcode the extension is unknown; Validate
+// reports such an opcode, and a rendezvous in a short form.
 func extensionLen(f Form, n int, b []byte) int {
 	switch op := Opcode(b[0] & opcodeMask); {
 	case op.IsAtomic() && len(b) > n && AtomicOpcode(b[n]).IsSwap():

@@ -2,7 +2,7 @@ package ses
 
 import "github.com/uetcc/uetcc/internal/enum"
 
-// An IndexKind says what a resource index leads to.
+// An IndexKind is the kind of object behind a resource index.
 type IndexKind uint8
 
 const (
@@ -16,7 +16,7 @@ var indexKindNames = [...]string{"memory", "queue", "both"}
 // String returns a short name.
 func (k IndexKind) String() string { return enum.Name(indexKindNames[:], k) }
 
-// Opcodes that each kind of resource index can serve.
+// Opcodes each kind of resource index can serve.
 const (
 	kindMemoryOps = 1<<OpcodeWrite | 1<<OpcodeRead | 1<<OpcodeAtomic | 1<<OpcodeFetchingAtomic
 	kindQueueOps  = 1<<OpcodeSend | 1<<OpcodeDatagramSend | 1<<OpcodeRendezvousSend | 1<<OpcodeDeferrableSend | opsTagged
@@ -47,8 +47,8 @@ type Index struct {
 	Job JobID
 }
 
-// OpenIndex opens a resource index, enabled, and returns the generation that requests must
-// carry: the one after that of its former life. now is in nanoseconds.
+// OpenIndex opens a resource index, enabled, and returns the generation required of
+// requests: the former life's plus 1. now is in nanoseconds.
 //
 // Errors: [ErrNotFound] for the process, [ErrRange], [ErrExists], [ErrHeldBack]
 // (closed and opened too often in too short a time).
@@ -70,10 +70,10 @@ func (t *Target) OpenIndex(now int64, process Handle, ri ResourceIndex, x Index)
 	return e.gen, nil
 }
 
-// CloseIndex withdraws a resource index with its regions and receive buffers. A late packet
-// is refused even after the index has been opened again, what is still being read for a
-// rendezvous send is not placed, and a deferred send is asked for and then refused. It
-// looks at every region.
+// CloseIndex withdraws a resource index with regions and receive buffers. A late packet is
+// refused even after the index has been opened again, data still being read for a
+// rendezvous send is not placed, and a deferred send is asked for and then refused. The
+// cost grows with the number of regions.
 //
 // Errors: [ErrNotFound], [ErrRange].
 func (t *Target) CloseIndex(now int64, process Handle, ri ResourceIndex) error {
@@ -96,8 +96,8 @@ func (t *Target) CloseIndex(now int64, process Handle, ri ResourceIndex) error {
 	return nil
 }
 
-// SetIndexState enables or disables an open resource index. A queue that a ROD
-// send found empty is generation-disabled until this enables it again.
+// SetIndexState enables or disables an open resource index. A queue a ROD
+// send found empty is generation-disabled until SetIndexState enables the queue again.
 //
 // Errors: [ErrNotFound], [ErrRange].
 func (t *Target) SetIndexState(process Handle, ri ResourceIndex, s IndexState) error {
@@ -113,8 +113,8 @@ func (t *Target) SetIndexState(process Handle, ri ResourceIndex, s IndexState) e
 	return nil
 }
 
-// IndexState tells the state of a resource index: [IndexInvalid] if it is not open,
-// [IndexGenDisabled] also when a ROD send has found its queue empty.
+// IndexState tells the state of a resource index: [IndexInvalid] if not open,
+// [IndexGenDisabled] also when a ROD send has found the queue empty.
 //
 // Errors: [ErrNotFound] for the process, [ErrRange].
 func (t *Target) IndexState(process Handle, ri ResourceIndex) (IndexState, error) {
@@ -125,8 +125,9 @@ func (t *Target) IndexState(process Handle, ri ResourceIndex) (IndexState, error
 	return e.state, nil
 }
 
-// Renew moves an open resource index to its next generation, so that packets of
-// the old one are refused from here on, and returns it. now is in nanoseconds.
+// Renew moves an open resource index to its next generation, so packets of the old
+// generation are refused from here on, and returns the new generation. now is in
+// nanoseconds.
 //
 // Errors: [ErrNotFound], [ErrRange], [ErrHeldBack] (renewed more than 120 times
 // in a Hold, after a burst of 128).
@@ -143,7 +144,7 @@ func (t *Target) Renew(now int64, process Handle, ri ResourceIndex) (Generation,
 	return e.gen, nil
 }
 
-// An entry is one row of the resource-index table.
+// An entry is a row of the resource-index table.
 type entry struct {
 	renewAt    int64  // when the next change of generation would be on time
 	head, tail uint32 // receive queue: slot + 1
@@ -156,7 +157,7 @@ type entry struct {
 // admits reports whether a queue is open to a job.
 func (e *entry) admits(job JobID) bool { return e.job == AnyJob || e.job == job }
 
-// Generations have 8 bits. A value must not come back while a packet of its former life can
+// Generations have 8 bits. A value must not come back while a packet of the former life can
 // be under way, so any [TargetConfig.Hold] sees fewer than 256 changes: a burst of
 // renewBurst, then renewRate evenly, and one more when the index is closed.
 const (
@@ -174,7 +175,7 @@ func (e *entry) heldBack(now, hold int64) bool {
 	return e.renewAt-now > (renewBurst-1)*(hold/renewRate+1)
 }
 
-// entryOf returns the row of a resource index and its number.
+// entryOf returns the row of a resource index and the row number.
 func (t *Target) entryOf(process Handle, ri ResourceIndex) (*entry, uint32, error) {
 	i, ok := t.processSlots.at(process)
 	if !ok {
@@ -187,7 +188,7 @@ func (t *Target) entryOf(process Handle, ri ResourceIndex) (*entry, uint32, erro
 	return &t.entries[n], n, nil
 }
 
-// validEntry is entryOf for an index that is open.
+// validEntry is entryOf for an open index.
 func (t *Target) validEntry(process Handle, ri ResourceIndex) (*entry, uint32, error) {
 	e, n, err := t.entryOf(process, ri)
 	if err == nil && e.state == IndexInvalid {

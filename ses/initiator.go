@@ -19,12 +19,12 @@ type InitiatorConfig struct {
 	// most is 50.
 	Retries int
 	// Backoff is the wait before the first retry of an unmatched message,
-	// nanoseconds; each further one doubles it. 0 means 50 ms.
+	// nanoseconds; each further retry doubles the wait. 0 means 50 ms.
 	Backoff int64
 
 	// SwapBoth has the request_length of a compare and swap count both operands in full, 32
-	// bytes, as the reference provider does. Otherwise it is the length of one of them. A
-	// [Target] takes both.
+	// bytes, as the reference provider does. Otherwise request_length counts a single operand.
+	// A [Target] takes both forms.
 	SwapBoth bool
 }
 
@@ -45,8 +45,8 @@ func (c *InitiatorConfig) validate() error {
 }
 
 // An Initiator is the side of a FEP that starts messages: it cuts them into
-// packets, gives them ids that no other live message of the FEP has, and turns
-// all their responses into one completion. Single writer.
+// packets, gives each message an id unique among the FEP's live messages, and turns the
+// responses into a single completion. Single writer.
 type Initiator struct {
 	mtu      uint32
 	retries  uint8
@@ -61,8 +61,8 @@ type Initiator struct {
 	mismatched uint64 // see Mismatched
 }
 
-// Mismatched returns how many responses had another message_id or JobID than the packet
-// that they answered. They are matched by handle all the same.
+// Mismatched returns how many responses differed in message_id or JobID from the answered
+// packet. Such responses are matched by handle all the same.
 func (in *Initiator) Mismatched() uint64 { return in.mismatched }
 
 // NewInitiator returns an initiator without messages. Errors wrap [ErrConfig].
@@ -81,8 +81,8 @@ func NewInitiator(c InitiatorConfig) (*Initiator, error) {
 // Messages returns how many messages are in progress.
 func (in *Initiator) Messages() int { return in.slots.live }
 
-// Find returns the handle of the message with an id, 0 if there is none: a packet on the
-// return direction names the message whose data it brings by its id.
+// Find returns the handle of the message with an id, 0 without such a message: a packet on the
+// return direction names the message by id.
 func (in *Initiator) Find(id MessageID) Handle {
 	if m := in.named(id); m != nil {
 		return m.handle
@@ -100,7 +100,7 @@ func (in *Initiator) named(id MessageID) *message {
 
 // Start begins a message; [Initiator.Next] gives its packets.
 //
-// Errors: [ErrFull], and those of [Operation.Validate].
+// Errors: [ErrFull], and errors of [Operation.Validate].
 func (in *Initiator) Start(o *Operation) (Handle, error) {
 	if err := o.Validate(in.mtu); err != nil {
 		return 0, err
@@ -120,7 +120,7 @@ func (in *Initiator) Start(o *Operation) (Handle, error) {
 	return m.handle, nil
 }
 
-// live returns the message of a handle, nil if it is over.
+// live returns the message of a handle, nil if over.
 func (in *Initiator) live(h Handle) *message {
 	if i := int(h.slot()); i < len(in.messages) {
 		if m := &in.messages[i]; m.handle == h && h != 0 {
@@ -130,8 +130,8 @@ func (in *Initiator) live(h Handle) *message {
 	return nil
 }
 
-// name gives m the next message_id that is not in use. 0 is no id: it stands in datagrams
-// and in forms without the field. There are more ids than messages, so one is free.
+// name gives m the next message_id not in use. 0 is no id: datagrams and forms without the
+// field have 0. More ids exist than messages, so an id is free.
 func (in *Initiator) name(m *message) {
 	for in.lastID++; in.lastID == 0 || in.ids[in.lastID] != 0; in.lastID++ {
 	}
@@ -144,8 +144,8 @@ func (in *Initiator) unname(m *message) {
 	in.ids[m.id()] = 0 // that of 0 is 0 anyway
 }
 
-// Standing returns a number that changes when a message gets on, with a probability of all but
-// 2^-64: when one of its packets is handed over or answered, data has come, or it begins again.
+// Standing returns a number that changes when a message makes progress, with a probability of
+// all but 2^-64: a packet handed over or answered, data received, or a new beginning.
 func (in *Initiator) Standing(h Handle) uint64 {
 	m := in.live(h)
 	if m == nil {
@@ -162,10 +162,10 @@ func (in *Initiator) InFlight(h Handle) bool {
 	return m != nil && m.outstanding != 0
 }
 
-// Cut has the packets of a message carry mtu bytes of payload, if that is less than they do and
-// none of them was handed over. It returns how many they carry, 0 if the message is over. A
-// target that takes less than the MTU of the [InitiatorConfig] says so with RC_OP_VIOLATION and
-// a modified_length, which cuts the message again; with Cut the next one need not be refused.
+// Cut has the packets of a message carry mtu bytes of payload, if less than now and before any
+// packet was handed over. The result is the bytes carried, 0 if the message is over. A target
+// limited to less than the MTU of the [InitiatorConfig] answers with RC_OP_VIOLATION and a
+// modified_length, and the message is cut again; Cut spares the next message the refusal.
 func (in *Initiator) Cut(h Handle, mtu uint32) uint32 {
 	m := in.live(h)
 	if m == nil {
@@ -177,14 +177,13 @@ func (in *Initiator) Cut(h Handle, mtu uint32) uint32 {
 	return m.mtu()
 }
 
-// Next describes in q the next packet of a message for the PDS, and returns how many there
-// are now like it: with the same payload length, none the last one, their PacketHandles
-// counting up from that of q. If there are none, ask again at the time at, or, if at is
+// Next describes in q the next packet of a message for the PDS, and returns the number of
+// packets like q at present: of the same payload length, none the last of the message, with
+// PacketHandles counting up from q's. After 0, ask again at the time at, or, if at is
 // math.MaxInt64, after an [EventReady].
 //
-// Report with [Initiator.Handed] how many the PDS has taken. All packets of a
-// message go to one PDC in this order, and the next message of that PDC follows
-// the packet with EOM.
+// Report with [Initiator.Handed] the number taken by the PDS. All packets of a message go to
+// the same PDC in order, and the PDC's next message follows the packet with EOM.
 func (in *Initiator) Next(now int64, h Handle, q *TxReq) (alike uint32, at int64) {
 	m := in.live(h)
 	switch {
@@ -197,8 +196,8 @@ func (in *Initiator) Next(now int64, h Handle, q *TxReq) (alike uint32, at int64
 		m.describe(m.sent, q)
 		return max(m.packets-m.sent-1, 1), now
 	case m.state == messageGivingUp:
-		// The notice goes out when nothing else of the message is in flight, so that no
-		// packet can arrive after it and begin the message again.
+		// The notice goes out when no packet of the message is in flight, so none can arrive
+		// later and begin the message again.
 		m.describe(m.packets, q)
 		return 1, now
 	default:
@@ -206,9 +205,9 @@ func (in *Initiator) Next(now int64, h Handle, q *TxReq) (alike uint32, at int64
 	}
 }
 
-// Handed says that the PDS has taken n of the packets that [Initiator.Next] has
-// described: their answers are now waited for. The error is [ErrStale], also when
-// there are not that many; then nothing has changed.
+// Handed says the PDS has taken n of the packets described by [Initiator.Next]: answers are
+// now waited for. The error is [ErrStale], also for a larger n than described; then nothing
+// has changed.
 func (in *Initiator) Handed(h Handle, n uint32) error {
 	m := in.live(h)
 	switch {
@@ -228,10 +227,9 @@ func (in *Initiator) Handed(h Handle, n uint32) error {
 	return nil
 }
 
-// PutHeader writes to the beginning of b the header of a packet that has been handed to the
-// PDS and is not answered yet. It returns the header's length, and which bytes follow it.
-// The length is 0, and nothing is written, if there is no such packet, or b is shorter than
-// [TxReq].Header.
+// PutHeader writes to the beginning of b the header of a packet handed to the PDS and not
+// answered yet. Results are the header's length and the payload to follow. The length is 0,
+// and nothing is written, without such a packet, or with b shorter than [TxReq].Header.
 func (in *Initiator) PutHeader(b []byte, p PacketHandle) (n int, y Payload) {
 	m := in.live(p.Message())
 	i := p.packet()
@@ -251,14 +249,14 @@ func (in *Initiator) PutHeader(b []byte, p PacketHandle) (n int, y Payload) {
 	return n, y
 }
 
-// A Middle writes the headers of the packets of a message that are neither its first nor
-// its last: standard headers that differ only in the place, each with a full payload.
+// A Middle writes the headers of the packets of a message between the first and the last:
+// standard headers differing only in the place, each with a full payload.
 type Middle message
 
-// Middle returns what writes the header of p, as [Initiator.PutHeader] would, where its
-// payload begins in the message, and how many such packets there are from p on. x is nil
-// unless p is in the middle of a message, has been handed to the PDS, and is not answered
-// yet. It is valid until the next call of another method.
+// Middle returns the writer of the header of p, equal to [Initiator.PutHeader], the offset of
+// the payload in the message, and the number of such packets from p on. x is nil unless p is
+// in the middle of a message, handed to the PDS, and not answered yet. x is valid until the
+// next call of another method.
 func (in *Initiator) Middle(p PacketHandle) (x *Middle, offset, n uint32) {
 	m, i := in.live(p.Message()), p.packet()
 	if m == nil || m.state != messageSending || m.attempt != p.attempt() || !m.is(kindMiddle) {
@@ -270,10 +268,9 @@ func (in *Initiator) Middle(p PacketHandle) (x *Middle, offset, n uint32) {
 	return (*Middle)(m), i * m.mtu(), n
 }
 
-// Passing returns the message in the slot of h, of which only the index matters, if
-// [Initiator.Confirm] may take a response that begins with these eight bytes, big-endian,
-// and packets of the message are ones for [Initiator.Middle]: those in [Middle.Range].
-// Otherwise it returns nil.
+// Passing returns the message in the slot of h, where only the index of h matters, if
+// [Initiator.Confirm] may take a response beginning with the eight bytes response, big-endian,
+// and the packets in [Middle.Range] suit [Initiator.Middle]. Otherwise Passing returns nil.
 func (in *Initiator) Passing(h Handle, response uint64) *Middle {
 	i := int(h.slot())
 	if i >= len(in.messages) {
@@ -286,15 +283,14 @@ func (in *Initiator) Passing(h Handle, response uint64) *Middle {
 	return (*Middle)(m)
 }
 
-// Range returns the handle of the first packet, and the one behind the packets that have
-// been handed to the PDS, the last packet of the message not counted.
+// Range returns the handle of the first packet, and the handle behind the packets handed to
+// the PDS, the last packet of the message not counted.
 func (x *Middle) Range() (first, end PacketHandle) {
 	first = packetHandle(x.handle, x.attempt, 0)
 	return first, first + PacketHandle(min(x.sent, x.packets-1))
 }
 
-// Confirmed notes that n packets of the message have been answered; others must be in
-// flight.
+// Confirmed notes that n packets of the message have been answered; more must be in flight.
 func (x *Middle) Confirmed(n uint32) { x.outstanding -= n }
 
 // Put writes the header of a packet with length bytes of payload from offset.

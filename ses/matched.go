@@ -2,14 +2,14 @@ package ses
 
 import "encoding/binary"
 
-// The initiator's side of the sends that a target comes back to, see [Errand].
+// The initiator's side of the sends a target comes back to, see [Errand].
 
 // atTarget is the place of target_restart_token in a deferrable send.
 const atTarget = 16
 
 func (m *message) opcode() Opcode { return Opcode(m.head[0] & opcodeMask) }
 
-// beginMatched sets what only a rendezvous or deferrable send has.
+// beginMatched sets the fields of rendezvous and deferrable sends only.
 func (m *message) beginMatched(o *Operation, r *Request) {
 	if o.Opcode.IsDeferrable() {
 		r.Token = RestartToken{Initiator: uint32(m.handle)}
@@ -20,19 +20,19 @@ func (m *message) beginMatched(o *Operation, r *Request) {
 	m.kind |= kindWaits
 }
 
-// keepsBuffer reports whether the target of a deferrable send that is given up keeps a
-// receive buffer for it: it has said that it is ready, and has not seen the send since.
+// keepsBuffer reports whether the target of a deferrable send given up keeps a
+// receive buffer for it: the target has reported ready, and has not seen the send since.
 func (m *message) keepsBuffer() bool {
 	return m.restart != 0 && (m.ready || m.sent == 0) && m.fail != failPDS
 }
 
-// letGo makes a send that is given up begin again as a notice that lets its target use the
-// buffer for another one: a packet without data that carries the tokens and says that its
-// initiator has met an error. The answer to it changes nothing.
+// letGo makes a send given up begin again as a notice freeing the target's buffer: a packet
+// without data, with the tokens and the initiator's error flag. The answer to the notice
+// changes nothing.
 //
-// Source: the ie flag, UE Specification 1.0.x section 3.4; that it lets a buffer go
-// follows from what it is said to do, to close the message. No public source names a
-// notice for this case.
+// Source: the ie flag, UE Specification 1.0.x section 3.4; the release of a buffer follows
+// from the flag's purpose, closing the message. No public source names a notice for the
+// case.
 func (in *Initiator) letGo(now int64, m *message, ev *Event) {
 	m.bearToken(m.restart)
 	m.ready, m.restart = false, 0
@@ -50,8 +50,8 @@ func (m *message) bearToken(target uint32) {
 	}
 }
 
-// SetSource says where the target can read the rest of a rendezvous send. It has to come
-// before the first packet is handed over. x.EagerLength is ignored.
+// SetSource sets the place for the target's read of the rest of a rendezvous send. Call
+// SetSource before the first packet is handed over. x.EagerLength is ignored.
 //
 // Errors: [ErrStale], also when the message is not a rendezvous send or has begun;
 // [ErrRange] for a field wider than on the wire.
@@ -68,12 +68,11 @@ func (in *Initiator) SetSource(h Handle, x Rendezvous) error {
 	return nil
 }
 
-// Lent says that n bytes of a rendezvous send have been read by its target and have arrived
-// there. The message is over when all have arrived that the target wants. What follows is
-// in ev.
+// Lent reports n bytes of a rendezvous send read by the target and arrived. The message is
+// over when all bytes wanted by the target have arrived. The consequences are in ev.
 //
-// Errors: [ErrStale], also when the message is no rendezvous send; [ErrRange] when n
-// is more than what is left. Then nothing has changed.
+// Errors: [ErrStale], also when the message is no rendezvous send; [ErrRange] when n is
+// more than the rest. Then nothing has changed.
 func (in *Initiator) Lent(now int64, h Handle, n uint32, ev *Event) error {
 	m := in.live(h)
 	switch {
@@ -88,23 +87,23 @@ func (in *Initiator) Lent(now int64, h Handle, n uint32, ev *Event) error {
 	return nil
 }
 
-// Reread says that the target of a rendezvous send has begun to read its rest, maybe not for
-// the first time: what it has got of an earlier read, which was refused half way, it has to
-// get again. Of any other message it changes nothing.
+// Reread reports the target's begin of reading the rest of a rendezvous send, maybe not for
+// the first time: after a read refused half way, the target reads from the start again. For
+// any other message Reread changes nothing.
 func (in *Initiator) Reread(h Handle) {
 	if m := in.live(h); m != nil && m.opcode().IsRendezvous() {
 		m.received = m.length
 	}
 }
 
-// Restart takes ready to restart: the target that has deferred a send has a buffer
-// for it now, and the send begins again as soon as nothing of it is in flight. What
-// follows is in ev. It may come before the refusal that it is about. The caller has to
-// check that the message went to where r comes from.
+// Restart takes ready to restart: the target has a buffer for the deferred send now, and
+// the send begins again as soon as none of the send's packets is in flight. The
+// consequences are in ev. Ready to restart may overtake the refusal of the send. The caller
+// has to check that r comes from the message's destination.
 //
-// Errors: [ErrStale] when r names no deferrable send of this side that is in progress, or
-// has a buffer_offset: the target has a part of the send, and what that means for the
-// restart is not in any public source. Then nothing has changed.
+// Errors: [ErrStale] when r names no deferrable send in progress, or has a buffer_offset:
+// the target has a part of the send, and no public source defines the restart then. Nothing
+// has changed.
 func (in *Initiator) Restart(now int64, r *Request, ev *Event) error {
 	m := in.live(Handle(r.Token.Initiator))
 	if m == nil || !m.opcode().IsDeferrable() || m.job() != r.JobID || m.ready || m.fail > failDeferred ||

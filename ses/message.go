@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// A messageState says what is to be sent next.
+// A messageState names the next packets to send.
 type messageState uint8
 
 const (
@@ -16,8 +16,8 @@ const (
 	messageDeferred                     // nothing: waits for ready to restart
 )
 
-// A message is one in progress. The first 64 bytes are what sending or answering a packet
-// needs, nearly all of its header included.
+// A message is a message in progress. Sending or answering a packet needs only the first 64
+// bytes, with nearly all of the header.
 //
 //	sent <= packets; outstanding <= sent + 1; received <= length + rest
 type message struct {
@@ -47,7 +47,7 @@ type message struct {
 	nextMTU   uint16     // failSmaller: likewise
 
 	// The header of the first packet without EOM, as it was at the start. Where head
-	// overlaps it, head is up to date.
+	// overlaps wire, head is up to date.
 	wire [StandardLen + CompareSwapLen]byte
 
 	rest    uint32 // rendezvous: bytes that the target reads, beyond length
@@ -56,7 +56,7 @@ type message struct {
 	missing uint64 // of a read: the sum of placeSum over packets that are asked for and have not come
 }
 
-// messageKind is what sort of message it is.
+// messageKind is the kind of a message.
 type messageKind uint8
 
 const (
@@ -70,30 +70,31 @@ const (
 
 func (m *message) is(k messageKind) bool { return m.kind&k != 0 }
 
-// The two bits above the kinds are how often 1024 doubles to the MTU of the message, which may
-// be less than that of its initiator: see failSmaller.
+// The two bits above the kinds count the doublings from 1024 to the MTU of the message,
+// maybe less than the initiator's MTU: see failSmaller.
 const kindMTU = 6
 
 func mtuKind(mtu uint32) messageKind { return messageKind(bits.TrailingZeros32(mtu/1024)) << kindMTU }
 
 func (m *message) mtu() uint32 { return 1024 << (m.kind >> kindMTU) }
 
-// takes reports whether the message can go in packets of another MTU, which is smaller. Ready to restart is one packet,
-// whatever the length of the send that the target asks for.
+// takes reports whether the message can go in packets of a smaller MTU. Ready to restart is one packet,
+// for any length of the deferred send.
 func (m *message) takes(mtu uint32) bool {
 	return mtu < m.mtu() && m.form == FormStandard && (m.is(kindCarries) || m.opcode() == OpcodeRead) &&
 		!m.opcode().IsAtomic() && checkMTU("", mtu) == nil
 }
 
-// cut has the message go in packets of another MTU, when none of it is in flight.
+// cut changes the MTU of a message with nothing in flight.
 func (m *message) cut(mtu uint32) {
 	m.kind = m.kind&(1<<kindMTU-1) | mtuKind(mtu)
 	m.packets = max(1, uint32((uint64(m.length)+uint64(mtu)-1)/uint64(mtu)))
 	m.askLength()
 }
 
-// askLength has the first packet of a read say how much it asks for, as the others do, where
-// header data leaves the room. Its target would take its own MTU for that.
+// askLength puts the requested length into the first packet of a read, as into the rest,
+// where header data leaves room. Without a length the target would assume the target's own
+// MTU.
 func (m *message) askLength() {
 	if m.opcode() == OpcodeRead && m.packets > 1 && Flags(m.wire[1])&FlagHD == 0 {
 		binary.BigEndian.PutUint64(m.wire[atPlace:], uint64(m.mtu())<<32)
@@ -107,8 +108,8 @@ const (
 	atPlace      = 32 // of the standard form
 )
 
-// A failure is what has gone wrong with a message so far. The first fatal one stays, and
-// outweighs any that can be repaired.
+// A failure is the worst failure of a message so far. The first fatal failure stays, and
+// outweighs repairable failures.
 type failure uint8
 
 const (
@@ -122,7 +123,7 @@ const (
 	failPDS                // the PDC is of no use any more
 )
 
-// begin makes m the message that o asks for, with handle h, in packets of an MTU.
+// begin makes m the message of o, with handle h, in packets of an MTU.
 func (m *message) begin(o *Operation, h Handle, mtu uint32) {
 	*m = message{} // and field by field: a literal would be built on the stack and copied
 	m.handle, m.packets, m.length, m.delivered, m.cookie = h, o.Packets(mtu), o.Length, o.Length, o.Cookie
@@ -175,8 +176,8 @@ func (m *message) id() MessageID {
 
 func (m *message) setID(id MessageID) { binary.BigEndian.PutUint16(m.head[atID:], uint16(id)) }
 
-// announce has the header of a message that has an extension, and is one packet, say another
-// request_length.
+// announce changes the request_length in the header of a message of one packet with an
+// extension.
 func (m *message) announce(n uint32) {
 	if m.form == FormStandard {
 		binary.BigEndian.PutUint32(m.wire[atPlace+8:], n)
@@ -191,8 +192,7 @@ func (m *message) job() JobID {
 
 func (m *message) generation() Generation { return Generation(m.head[atGeneration]) }
 
-// inFlight reports whether p has been sent in this attempt. It may have been
-// answered.
+// inFlight reports whether p has been sent in the current attempt, answered or not.
 func (m *message) inFlight(p PacketHandle) bool {
 	if m.attempt != p.attempt() {
 		return false
@@ -203,8 +203,8 @@ func (m *message) inFlight(p PacketHandle) bool {
 	return p.packet() < m.sent
 }
 
-// place returns which bytes packet i is about. The notice, packet number
-// m.packets, speaks of the last packet's first byte.
+// place returns the bytes of packet i. The notice, packet number m.packets, names the last
+// packet's first byte.
 func (m *message) place(i uint32) (off, n uint32) {
 	mtu := m.mtu()
 	if i == m.packets {
@@ -230,7 +230,7 @@ func (m *message) describe(i uint32, q *TxReq) {
 	}
 }
 
-// firstFlags are those that only the first packet has.
+// firstFlags are the flags of the first packet only.
 const firstFlags = FlagSOM | FlagHD
 
 // opening is the first word of the header of packet i.
@@ -248,14 +248,12 @@ func (m *message) opening(i uint32) uint64 {
 	return w
 }
 
-// header writes the standard header of packet i, which has this place in the
-// message, to h.
+// header writes the standard header of packet i, at the given place in the message, to h.
 func (m *message) header(h *[StandardLen]byte, i uint32, place uint64) {
 	if i == 0 {
 		place = binary.BigEndian.Uint64(m.wire[atPlace:]) // header data, which only the first packet has
 	}
-	// By words: the compiler calls memmove where it cannot know that two arrays do not
-	// overlap.
+	// By words: the compiler calls memmove for arrays that might overlap.
 	word := binary.NativeEndian
 	a, b, c := word.Uint64(m.head[8:]), word.Uint64(m.head[16:]), word.Uint64(m.head[24:])
 	binary.BigEndian.PutUint64(h[:], m.opening(i))
@@ -266,8 +264,8 @@ func (m *message) header(h *[StandardLen]byte, i uint32, place uint64) {
 	binary.BigEndian.PutUint32(h[atPlace+8:], m.length)
 }
 
-// otherHeader writes a short header, or one with an extension, to b and returns its length.
-// Only a rendezvous send has several packets with such; its notice has no extension.
+// otherHeader writes a short header, or a header with extension, to b and returns the
+// length. Only a rendezvous send has several packets with an extension; the notice has none.
 func (m *message) otherHeader(b []byte, i uint32, place uint64) int {
 	n := copy(b, m.wire[:])
 	if i > 0 {

@@ -2,8 +2,8 @@ package ses
 
 import "github.com/uetcc/uetcc/internal/enum"
 
-// A Mode is the delivery service that a message asks of the PDS. The zero value
-// is RUD, which every operation but a datagram can use.
+// A Mode is the delivery service a message asks of the PDS. The zero value
+// is RUD, good for every operation but datagrams.
 type Mode uint8
 
 const (
@@ -18,11 +18,11 @@ var modeNames = [...]string{"RUD", "ROD", "RUDI", "UUD"}
 // String returns the specification's abbreviation.
 func (m Mode) String() string { return enum.Name(modeNames[:], m) }
 
-// opsReliable are all opcodes that the specification names but the datagram's.
+// opsReliable are all opcodes of the specification but the datagram's.
 const opsReliable = (1<<(OpcodeMsgError+1) - 1) &^ (1 << OpcodeDatagramSend)
 
-// opsOf are the opcodes that a mode carries: a datagram only over UUD, and over
-// RUDI nothing that harms when it happens twice.
+// opsOf are the opcodes a mode carries: a datagram only over UUD, and over RUDI
+// only operations harmless when done twice.
 var opsOf = [...]uint64{
 	ModeRUD:  opsReliable,
 	ModeROD:  opsReliable,
@@ -33,5 +33,5 @@ var opsOf = [...]uint64{
 // carries reports whether mode m carries opcode o.
 func (m Mode) carries(o Opcode) bool { return int(m) < len(opsOf) && o.in(opsOf[m]) }
 
-// opsOfForm are the opcodes that each request form has.
+// opsOfForm are the opcodes each request form has.
 var opsOfForm = [...]uint64{FormSmall: opsSmall, FormMedium: opsMedium, FormStandard: ^uint64(0)}

@@ -45,8 +45,7 @@ const (
 	opsOwnLayout = opsExtended | opsDeferrable | 1<<OpcodeDeferrableRTR // not a bare Standard
 
 	opsSmall = 1<<OpcodeNoOp | 1<<OpcodeWrite | 1<<OpcodeRead | 1<<OpcodeAtomic | 1<<OpcodeFetchingAtomic
-	// opsMedium adds the sends that fit one packet; all other opcodes need the
-	// standard form.
+	// opsMedium adds the sends for one packet; all further opcodes need the standard form.
 	opsMedium = opsSmall | 1<<OpcodeSend | 1<<OpcodeDatagramSend | 1<<OpcodeTaggedSend |
 		1<<OpcodeTSendAtomic | 1<<OpcodeTSendFetchingAtomic
 
@@ -57,8 +56,8 @@ const (
 // String returns the specification's name, or the number.
 func (o Opcode) String() string { return enum.Name(opcodeNames[:], o) }
 
-// IsAtomic reports whether an atomic extension follows the header. The two
-// tagged atomics carry one: without it they could not name their operation.
+// IsAtomic reports whether an atomic extension follows the header. The two tagged atomics
+// have an extension: the operation has no other place.
 func (o Opcode) IsAtomic() bool { return o.in(opsAtomic) }
 
 // IsFetch reports whether the answer to o brings data.
@@ -81,8 +80,7 @@ func (o Opcode) IsReserved() bool { return o > OpcodeMsgError && o < opcodeVendo
 
 func (o Opcode) in(set uint64) bool { return set>>o&1 != 0 }
 
-// validate says whether o is defined, and allowed in a form that has the given
-// set of opcodes.
+// validate checks that o is defined and in the form's set of opcodes.
 func (o Opcode) validate(form uint64) error {
 	switch {
 	case o.IsReserved():

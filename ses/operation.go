@@ -14,10 +14,10 @@ var (
 	ErrTooLong   = errors.New("ses: message too long for its operation or form")
 )
 
-// opsInitiator are the opcodes that an operation can have.
+// opsInitiator are the opcodes an operation can have.
 const opsInitiator = kindMemoryOps | kindQueueOps | 1<<OpcodeNoOp | 1<<OpcodeDeferrableRTR
 
-// An Operation is one message that an application wants to be sent.
+// An Operation is one message to be sent for an application.
 type Operation struct {
 	Opcode Opcode
 	Mode   Mode
@@ -37,14 +37,14 @@ type Operation struct {
 	Key              uint64 // memory key or tag
 	HeaderData       uint64
 	Swap             CompareSwap // atomics; operands only with a compare and swap
-	// Rendezvous says how many bytes go with a rendezvous send, and where the target reads
-	// the others, see [Target.Lend] and [Initiator.SetSource].
+	// Rendezvous gives the bytes sent with a rendezvous send, and the place of the rest for
+	// the target's read, see [Target.Lend] and [Initiator.SetSource].
 	Rendezvous Rendezvous
 	Token      RestartToken // of ready to restart; a deferrable send gets its own
 	Cookie     uint64       // returned with the outcome
 }
 
-// Validate reports an operation that cannot be sent with this MTU:
+// Validate reports an operation impossible to send with the MTU:
 // [ErrOperation], [ErrTooLong], or [ErrRange] for a field wider than on the wire.
 func (o *Operation) Validate(mtu uint32) error {
 	switch {
@@ -60,7 +60,7 @@ func (o *Operation) Validate(mtu uint32) error {
 	return o.validateForm(mtu)
 }
 
-// isWide reports whether a field does not fit its place on the wire.
+// isWide reports whether a field is wider than the place on the wire.
 func (o *Operation) isWide() bool {
 	return o.Job>>24 != 0 || (uint16(o.PID)|uint16(o.Index))>>12 != 0 || o.Rendezvous.isWide()
 }
@@ -86,9 +86,9 @@ func (o *Operation) validateForm(mtu uint32) error {
 	return nil
 }
 
-// Packets returns how many packets the operation takes: one for each MTU begun, and at
-// least one. A long read takes a request for each MTU of data. Of a rendezvous send only
-// the bytes that go with it count.
+// Packets returns the operation's number of packets: the length over the MTU, rounded up, and
+// at least 1. A long read takes a request for each MTU of data. Of a rendezvous send only the
+// bytes sent eagerly count.
 func (o *Operation) Packets(mtu uint32) uint32 {
 	if n := o.carried(); n > mtu {
 		return uint32((uint64(n) + uint64(mtu) - 1) / uint64(mtu))
@@ -96,8 +96,8 @@ func (o *Operation) Packets(mtu uint32) uint32 {
 	return 1
 }
 
-// carried is how many bytes the packets of the message are about: those that go with a
-// rendezvous send, and none with ready to restart, whose length is that of another message.
+// carried is the number of bytes in the message's packets: the eager bytes of a rendezvous
+// send, and 0 for ready to restart, whose length belongs to the deferred message.
 func (o *Operation) carried() uint32 {
 	switch {
 	case o.Opcode.IsRendezvous():
@@ -108,7 +108,7 @@ func (o *Operation) carried() uint32 {
 	return o.Length
 }
 
-// form returns the form of the headers, all of which have one size.
+// form returns the form of the headers, all of the same size.
 func (o *Operation) form() Form {
 	if o.Form == 0 {
 		return FormStandard
@@ -139,8 +139,8 @@ func (o *Operation) flags() (f Flags) {
 	return f
 }
 
-// bringsPayload reports whether the packets carry the message's bytes. Those of a read and
-// of ready to restart do not, and some atomics have their operands in the extension, or none.
+// bringsPayload reports whether the packets carry the message's bytes. Packets of reads and
+// of ready to restart do not, and some atomics have the operands in the extension, or none.
 func (o *Operation) bringsPayload() bool {
 	return !o.Opcode.in(1<<OpcodeRead|1<<OpcodeDeferrableRTR) && !(o.Opcode.IsAtomic() && o.Swap.Opcode.noPayload())
 }

@@ -1,21 +1,21 @@
 package ses
 
-// A target comes back to two kinds of sends, for which it becomes an initiator
-// itself (see [Target.Errand]):
+// A target comes back to two kinds of sends, becoming an initiator then (see
+// [Target.Errand]):
 //
-//   - A rendezvous send brings only its first bytes, as many as its initiator likes, and
-//     says in its header where the target can read the others once these have come.
+//   - A rendezvous send brings only the first bytes, as many as the initiator likes; the
+//     header names the place for the target's later read of the rest.
 //   - A deferrable send that finds no receive buffer is remembered and refused with
-//     NO_MATCH and list OVERFLOW. When a buffer is posted that fits, the target keeps it
-//     for the send and asks the initiator to send again: ready to restart, with the tokens
-//     of both sides, which the repeated send carries.
+//     NO_MATCH and list OVERFLOW. When a fitting buffer is posted, the target keeps the
+//     buffer for the send and asks the initiator to send again: ready to restart, with the
+//     tokens of both sides, repeated in the new send.
 //
 // Sources: UE Specification 1.0.x section 3.4, tables 3-8 ff. and figures 3-11, 3-12
-// and 3-15 for what the headers say. How a refusal says that a send is remembered,
-// and that buffer_offset of a rendezvous is the place of the message's first byte, is
-// not in any public source: see [Rendezvous] and [ListOverflow] for the choice.
+// and 3-15 for the headers. The mark of a remembered send in a refusal,
+// and the meaning of a rendezvous's buffer_offset, the place of the message's first byte,
+// are not in any public source: see [Rendezvous] and [ListOverflow] for the choice.
 
-// pendingState is what a pending send waits for.
+// pendingState names the event that a pending send waits for.
 type pendingState uint8
 
 const (
@@ -26,7 +26,7 @@ const (
 	pendingPulling                      // the read
 )
 
-// A pending is a send that the target comes back to.
+// A pending is a send the target comes back to.
 type pending struct {
 	Pull              // rendezvous; the other one has Peer and Length
 	source Rendezvous // rendezvous: where to read
@@ -44,8 +44,7 @@ type pending struct {
 	older, younger uint32 // in the list of its peer, likewise
 }
 
-// A Pull is the part of a rendezvous send that the target reads, and the message
-// that it is part of.
+// A Pull is the part of a rendezvous send read by the target, and the message.
 type Pull struct {
 	Peer       uint64 // of the send, as it was in [Arrival]
 	Address    uint64 // where the read's first byte goes
@@ -57,15 +56,15 @@ type Pull struct {
 	HasData    bool
 }
 
-// An Errand is a message that the target asks its own side to start, for a send that it
-// comes back to: a read, or ready to restart.
+// An Errand is a message that the target asks the local initiator to start for a pending
+// send: a read, or ready to restart.
 type Errand struct {
 	Handle    Handle // for [Target.ErrandDone]
 	Peer      uint64 // of the send, as it was in [Arrival]
 	Operation Operation
 }
 
-// pendingList is a queue of them by slot + 1.
+// pendingList is a queue of pending sends by slot + 1.
 type pendingList struct{ head, tail uint32 }
 
 func (t *Target) pushPending(l *pendingList, i uint32) {
@@ -92,10 +91,11 @@ func (t *Target) removePending(l *pendingList, i uint32) {
 	}
 }
 
-// hasPending reports whether there is room for another send of a peer.
+// hasPending reports whether the table has room for one more send of a peer.
 func (t *Target) hasPending(peer uint64) bool { return t.pends.of(peer).shares(&t.pendSlots) }
 
-// addPending remembers another send of d.Peer, for which there is room, and returns its slot.
+// addPending remembers one more send of d.Peer, with room checked before, and returns the
+// slot.
 func (t *Target) addPending(d *pending) uint32 {
 	i, _ := t.pendSlots.take()
 	l := t.pends.of(d.Peer)
@@ -108,8 +108,8 @@ func (t *Target) addPending(d *pending) uint32 {
 	return i
 }
 
-// Awaited reports whether the target is to come back to a send of a peer. It may say so
-// of one whose low bits are those of another.
+// Awaited reports whether the target is to come back to a send of a peer, or of a second
+// peer with the same low bits.
 func (t *Target) Awaited(peer uint64) bool { return t.pends.of(peer).n != 0 }
 
 // freePending forgets a pending send.
@@ -133,11 +133,11 @@ func (t *Target) freePending(i uint32) {
 	t.pendSlots.release(i)
 }
 
-// HasErrand reports whether [Target.Errand] has one.
+// HasErrand reports whether [Target.Errand] has an errand.
 func (t *Target) HasErrand() bool { return t.due.head != 0 }
 
-// Errand sets x to the next message that this side has to start, false if there is none.
-// It goes to the FEP that the send came from. Call [Target.ErrandDone] when it is over.
+// Errand sets x to the next message to start on the target's behalf, or reports false. The
+// errand goes to the FEP of the send's initiator. Call [Target.ErrandDone] at the end.
 func (t *Target) Errand(x *Errand) bool {
 	if t.due.head == 0 {
 		return false
@@ -163,9 +163,9 @@ func (t *Target) Errand(x *Errand) bool {
 	return true
 }
 
-// ErrandDone says how an errand ended. A read is then done with. Ready to restart that the
-// PDS could not deliver becomes due again; if the initiator refuses it, the buffer goes
-// back to the queue.
+// ErrandDone reports the end of an errand. A read is then done with. An undeliverable ready
+// to restart becomes due again; after a refusal by the initiator the buffer goes back to
+// the queue.
 func (t *Target) ErrandDone(h Handle, s Status) {
 	i, ok := t.pendSlots.at(h)
 	if !ok {
@@ -184,9 +184,9 @@ func (t *Target) ErrandDone(h Handle, s Status) {
 	}
 }
 
-// PullOf returns what the read of an errand is for, false if nothing may be placed: the
-// resource index of its buffer was closed, or the host has failed the send ([Target.Fail]).
-// p is zero if there is no such errand.
+// PullOf returns the purpose of an errand's read, false if nothing may be placed: the
+// buffer's resource index was closed, or the host has failed the send ([Target.Fail]). p is
+// zero without such an errand.
 func (t *Target) PullOf(h Handle) (p Pull, ok bool) {
 	i, ok := t.pendSlots.at(h)
 	if !ok || t.pendings[i].state != pendingPulling {

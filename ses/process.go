@@ -1,6 +1,7 @@
 package ses
 
-// A Process is what requests address: a job and a number in it, or on the FEP.
+// A Process is the address of requests: a job and a number within the job, or
+// on the FEP.
 type Process struct {
 	Job JobID
 	PID PIDonFEP
@@ -46,8 +47,8 @@ func (t *Target) useJob(p Process) {
 	t.jobUse[j]++
 }
 
-// RemoveProcess closes all resource indices of a process and forgets it. It
-// looks at every region for each of them.
+// RemoveProcess closes all resource indices of a process and forgets the
+// process. Each index costs a look at every region.
 //
 // Errors: [ErrNotFound].
 func (t *Target) RemoveProcess(now int64, process Handle) error {

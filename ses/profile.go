@@ -2,12 +2,12 @@ package ses
 
 import "github.com/uetcc/uetcc/internal/enum"
 
-// A Profile is what a [Target] offers to its peers. Operations outside of it are refused with
-// UNSUPPORTED_OP. The zero value offers all that this package has.
+// A Profile is a [Target]'s offer to peers. Operations outside the profile are refused with
+// UNSUPPORTED_OP. The zero value offers all operations of package ses.
 //
 // Source: UE Specification 1.0.x section 3.4, as far as the lists are public: all of AI Base;
-// of AI Full and HPC the features that set them apart, so that a target of theirs lacks none
-// that is known to be mandatory.
+// of AI Full and HPC the distinguishing features, so no target of either profile lacks a
+// feature known to be mandatory.
 type Profile uint8
 
 const (
@@ -22,8 +22,8 @@ var profileNames = [...]string{"all", "AI Base", "AI Full", "HPC"}
 // String returns the specification's name.
 func (p Profile) String() string { return enum.Name(profileNames[:], p) }
 
-// Operations that all profiles have. A deferrable send is one of them because AI Base has it
-// executed as a send.
+// Operations all profiles have. A deferrable send is included because AI Base executes
+// deferrable sends as sends.
 const opsAIBase = 1<<OpcodeNoOp | 1<<OpcodeSend | 1<<OpcodeDatagramSend | 1<<OpcodeWrite |
 	1<<OpcodeAtomic | 1<<OpcodeDeferrableSend | 1<<OpcodeMsgError
 
@@ -38,6 +38,6 @@ var profileOps = [...]uint64{
 // Offers reports whether a target with profile p serves opcode o.
 func (p Profile) Offers(o Opcode) bool { return int(p) < len(profileOps) && o.in(profileOps[p]) }
 
-// defers reports whether a target with profile p remembers a deferrable send that has found no
-// buffer. The others treat it as a send.
+// defers reports whether a target with profile p remembers a deferrable send that found no
+// buffer. Targets of the remaining profiles treat the request as a send.
 func (p Profile) defers() bool { return p == ProfileAll || p == ProfileAIFull }

@@ -1,12 +1,12 @@
 package ses
 
-// swapBoth is the request_length of a compare and swap that counts both operands, as the
-// reference provider has it. No public source says which is right.
+// swapBoth is the request_length of a compare and swap counting both operands, as in the
+// reference provider. No public source decides.
 const swapBoth = 2 * 16
 
-// carried is how many bytes of the message of r its packets are about: of a rendezvous send
-// those that the target does not read itself, of a compare and swap those of one operand,
-// whatever the length counts.
+// carried is the number of bytes in the packets of r's message: the eager bytes of a
+// rendezvous send, the bytes of a single operand of a compare and swap, whatever
+// request_length counts.
 func (r *Request) carried() uint32 {
 	if r.Opcode.IsRendezvous() {
 		return r.Rendezvous.EagerLength
@@ -17,14 +17,14 @@ func (r *Request) carried() uint32 {
 	return r.RequestLength
 }
 
-// pullable reports whether the rest of the message of r, as far as the buffer takes it, is
-// empty or there is room to remember that it has to be read.
+// pullable reports whether the rest of the message of r, as far as the buffer fits, is
+// empty or the table has room to remember the read.
 func (t *Target) pullable(r *Request, a *Arrival, p *plan) bool {
 	return p.limit <= r.carried() || t.hasPending(a.Peer)
 }
 
 // pull makes the target read the rest of a rendezvous send whose first bytes have come, if
-// the buffer takes any of it. The message is not complete before.
+// the buffer has room for any. The message is not complete before.
 func (t *Target) pull(r *Request, a *Arrival, d *Decision, p *plan) {
 	eager := r.Rendezvous.EagerLength
 	if p.limit <= eager {
@@ -41,8 +41,8 @@ func (t *Target) pull(r *Request, a *Arrival, d *Decision, p *plan) {
 	d.Complete, d.HasData, d.HeaderData = false, false, 0
 }
 
-// dropPull gives up the read of the rest of a rendezvous send. If that has begun, what it
-// brings goes nowhere.
+// dropPull gives up the read of the rest of a rendezvous send. Data of a read already begun
+// goes nowhere.
 func (t *Target) dropPull(r *Request, peer uint64) {
 	for at := t.pends.of(peer).head; at != 0; at = t.pendings[at-1].older {
 		d := &t.pendings[at-1]
@@ -60,10 +60,10 @@ func (t *Target) dropPull(r *Request, peer uint64) {
 	}
 }
 
-// Lend opens a region of a process for the read of a rendezvous send. x is what the send's
-// header says about it, except for the length. absolute is how the send addresses its
-// target; the read addresses in the same way. Errors as with [Target.Register]; [ErrRange]
-// also when the process cannot be addressed so.
+// Lend opens a region of a process for the read of a rendezvous send. x is the region for
+// the send's header, except for the length. absolute is the addressing of the send; the
+// read addresses in the same way. Errors as with [Target.Register]; [ErrRange] also when
+// the process cannot be addressed in the given way.
 func (t *Target) Lend(process Handle, ri ResourceIndex, absolute bool, g Region) (x Rendezvous, h Handle, err error) {
 	i, ok := t.processSlots.at(process)
 	if !ok {

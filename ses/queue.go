@@ -1,6 +1,6 @@
 package ses
 
-// A Receive is a buffer to be posted to a receive queue. It serves one message.
+// A Receive is a buffer to be posted to a receive queue. A buffer serves one message.
 type Receive struct {
 	Base   uint64 // first address
 	Length uint32 // bytes; a longer message is cut to them
@@ -9,9 +9,9 @@ type Receive struct {
 	Cookie uint64 // returned with each [Decision] about the message
 }
 
-// PostReceive appends a buffer to a receive queue. If a deferred send waits for it, the
-// buffer is kept for that send, and there is an [Target.Errand]. A queue that a ROD send has
-// found empty takes sends again only after [Target.SetIndexState].
+// PostReceive appends a buffer to a receive queue. If a deferred send waits for such a
+// buffer, the buffer is kept for the send, and [Target.Errand] has an errand. A queue a
+// ROD send has found empty takes sends again only after [Target.SetIndexState].
 //
 // Errors: [ErrNotFound], [ErrRange] (not a queue, an end beyond 2^64), [ErrFull].
 func (t *Target) PostReceive(process Handle, ri ResourceIndex, r Receive) (Handle, error) {
@@ -35,7 +35,7 @@ func (t *Target) PostReceive(process Handle, ri ResourceIndex, r Receive) (Handl
 	return t.recvSlots.handle(i), nil
 }
 
-// CancelReceive takes a buffer back that no message has matched yet.
+// CancelReceive takes a buffer back no message has matched yet.
 //
 // Errors: [ErrNotFound].
 func (t *Target) CancelReceive(h Handle) error {
@@ -59,14 +59,14 @@ type receive struct {
 	newest       uint32 // of the chain that it is the oldest of, slot + 1
 }
 
-// takes reports whether the buffer is for messages with this tag.
+// takes reports whether the buffer is for messages with the tag.
 func (b *receive) takes(tag uint64) bool { return (b.Match^tag)&^b.Ignore == 0 }
 
 // before reports whether b was posted before o.
 func (b *receive) before(o *receive) bool { return int32(b.posted-o.posted) < 0 }
 
 // match returns the oldest buffer of e's queue that takes r; an untagged message
-// matches whatever the tags.
+// matches any tag.
 func (t *Target) match(n uint32, r *Request) (i uint32, ok bool) {
 	if !r.Opcode.in(opsTagged) {
 		head := t.entries[n].head
@@ -76,7 +76,7 @@ func (t *Target) match(n uint32, r *Request) (i uint32, ok bool) {
 }
 
 // enqueue puts buffer i into its queue, nearly always behind all others: in the order of
-// posting, so that one that was kept finds its place again.
+// posting, so one that was kept finds its place again.
 func (t *Target) enqueue(i uint32) {
 	b := &t.receives[i]
 	e := &t.entries[b.entry]
@@ -95,7 +95,7 @@ func (t *Target) enqueue(i uint32) {
 	t.addTag(i)
 }
 
-// consume removes a buffer from its queue.
+// consume removes a buffer from the queue.
 func (t *Target) consume(i uint32) {
 	b := &t.receives[i]
 	e := &t.entries[b.entry]

@@ -1,12 +1,12 @@
 package ses
 
-// Receive validates a request and says in d what to do with it. A request that
-// fails changes nothing but its own message: all later packets of it fail with the same
-// code, and no byte of them is placed.
+// Receive validates a request and describes the required action in d. A failing request
+// changes only the own message: all later packets fail with the same code, and none of
+// their bytes is placed.
 //
 // The payload must be placed, or the data read, before the answer goes to the PDS; if
-// that fails, call [Target.Fail] and use the answer it gives. Every call gives exactly one
-// answer: a response, a NACK, or none for a datagram. It does not allocate.
+// placing fails, call [Target.Fail] and use the new answer. Every call gives exactly one
+// answer: a response, a NACK, or none for a datagram. Receive does not allocate.
 // [Target.Follow] is quicker for most packets of long messages.
 func (t *Target) Receive(r *Request, a Arrival, d *Decision) {
 	*d = Decision{}
@@ -32,7 +32,7 @@ func (t *Target) Receive(r *Request, a Arrival, d *Decision) {
 	}
 }
 
-// opsAside are the requests that are no operation on memory.
+// opsAside are the requests without an operation on memory.
 const opsAside = 1<<OpcodeDeferrableRTR | 1<<OpcodeMsgError
 
 func (t *Target) aside(r *Request, a *Arrival, d *Decision) {
@@ -46,8 +46,8 @@ func (t *Target) aside(r *Request, a *Arrival, d *Decision) {
 	}
 }
 
-// whole handles a packet that needs no record: a message of one packet, or a
-// fragment that is on its own because the mode keeps no state.
+// whole handles a packet without need of a record: a message of one packet, or a fragment
+// of a mode without state.
 func (t *Target) whole(r *Request, a *Arrival, d *Decision) {
 	var p plan
 	if why, code := t.check(r, a, nil, &p); why != CheckNone {
@@ -80,8 +80,8 @@ func (t *Target) fragment(r *Request, a *Arrival, d *Decision) {
 	why, code := t.check(r, a, m, &p)
 	fresh := m == nil
 	if fresh && why != CheckRecord {
-		// A failure needs a record, too: without one the message's other packets would
-		// pass, and wait for this one for ever.
+		// A failure needs a record, too: without a record the message's remaining packets
+		// would pass, and wait for the failed packet for ever.
 		var ok bool
 		if m, ok = t.open(headOf(r), r.carried(), a.Peer); !ok {
 			*d = Decision{Check: CheckRecord, NACK: true}
@@ -147,9 +147,9 @@ func (t *Target) commit(r *Request, d *Decision, p *plan) {
 	}
 }
 
-// refused does what follows from the refusal in d. With ROD an unmatched send stops the
-// queue, so that no later message overtakes it, unless its job is not admitted; a
-// buffer without room is used up by the message that found it.
+// refused acts on the refusal in d. With ROD an unmatched send stops the queue, so no
+// later message overtakes, unless the send's job is not admitted; a buffer without room is
+// used up by the matching message.
 func (t *Target) refused(r *Request, a *Arrival, d *Decision, p *plan) {
 	if d.Check == CheckRecord { // the PDS refuses the packet, which comes again
 		*d = Decision{Check: CheckRecord, NACK: true}
@@ -157,7 +157,7 @@ func (t *Target) refused(r *Request, a *Arrival, d *Decision, p *plan) {
 	}
 	code := d.Response.ReturnCode
 	if code != RCBadGeneration && code != RCTooLong {
-		// A deferred send that comes again: its initiator will not use the token any more.
+		// A repeated deferred send: the initiator will not use the token any more.
 		if i, ok := t.restarted(r, p); ok {
 			t.dropDeferred(i)
 		}
@@ -187,7 +187,7 @@ func (t *Target) failed(r *Request, a *Arrival, m *Record) {
 	}
 }
 
-// abandon ends the message that its initiator gives up.
+// abandon ends a message given up by the initiator.
 func (t *Target) abandon(r *Request, a *Arrival, d *Decision) {
 	d.accept(r)
 	m := t.find(r, a.Peer)
@@ -200,8 +200,8 @@ func (t *Target) abandon(r *Request, a *Arrival, d *Decision) {
 	t.drop(m)
 }
 
-// Fail replaces what [Target.Receive], [Target.Follow] or [Target.Take] has decided about
-// this request, when the host did not take or give the data: code is its reason, from
+// Fail replaces the decision of [Target.Receive], [Target.Follow] or [Target.Take] about a
+// request, when the host did not take or give the data: code is the reason, from
 // [RCATInvalid] to [RCAMOFPInexact]. The whole message fails.
 func (t *Target) Fail(r *Request, a Arrival, code ReturnCode, d *Decision) {
 	*d = Decision{Cookie: d.Cookie}

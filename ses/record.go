@@ -1,11 +1,9 @@
 package ses
 
-// A Record is what a target keeps of a message of several packets, from the first that
-// arrives, whichever that is, until all have arrived, the initiator gives the message up,
-// or its PDC ends.
+// A Record is a target's state of a message of several packets, from the first arrival
+// until all have arrived, the initiator gives the message up, or the PDC ends.
 //
-// The first cache line is all that a packet needs which is like the ones before, see
-// [Target.Follow].
+// A packet like those before needs only the first cache line, see [Target.Follow].
 type Record struct {
 	peer   uint64
 	base   uint64 // address of the message's first byte
@@ -35,17 +33,17 @@ type Record struct {
 	_             [recordLen - 64 - 32 - 25]byte
 }
 
-// recordLen is two cache lines, so that none of them holds parts of two records.
+// recordLen is two cache lines, so no line holds parts of two records.
 const recordLen = 128
 
-// admits reports whether one more packet can belong to the message: it names the same
-// length, and brings no byte twice. The PDS delivers each packet once, so the sum of the
-// bytes says what is missing.
+// admits reports whether one more packet can belong to the message: the length is the same,
+// and no byte comes twice. The PDS delivers each packet once, so the sum of the bytes tells
+// the missing rest.
 func (m *Record) admits(r *Request, x extent) bool {
 	return r.carried() == m.length && x.n <= m.length-m.seen
 }
 
-// open takes a record for a message whose packets say h, if the peer may have another one.
+// open takes a record for a message with packets of head h, if the peer may have one more.
 func (t *Target) open(h head, length uint32, peer uint64) (m *Record, ok bool) {
 	l := t.listed.of(peer)
 	if !l.shares(&t.recordSlots) {
@@ -64,15 +62,15 @@ func (t *Target) open(h head, length uint32, peer uint64) (m *Record, ok bool) {
 	return m, true
 }
 
-// Scarce reports whether a peer may have at most one record more. It should be kept for a
-// packet before which every packet of its PDC has arrived: what its message waits for comes
-// next, and can be taken in. The message of a packet further ahead may wait for packets that
-// cannot be taken in, for want of records for the messages before it. See [Target.Opens].
+// Scarce reports whether a peer may have at most one record more. Keep the last record for
+// the packet at the edge, with every earlier packet of the PDC arrived: the rest of the
+// edge's message comes next, and can be taken in. The message of a packet further ahead may
+// wait for packets refused for want of records. See [Target.Opens].
 func (t *Target) Scarce(peer uint64) bool { return !t.listed.of(peer).leaves(&t.recordSlots) }
 
-// Opens reports whether r would take a record: it is of a message of several packets that
-// has none, in a mode that keeps one. A deferred send that comes again does not count: it
-// gives back more than it takes.
+// Opens reports whether r would take a record: r belongs to a message of several packets
+// without a record yet, in a mode with records. A repeated deferred send does not count:
+// the send gives back more than one record takes.
 func (t *Target) Opens(r *Request, a Arrival) bool {
 	if a.Mode > ModeROD || r.Form != FormStandard || r.Flags.Has(flagsOnly) ||
 		r.Opcode == OpcodeMsgError || r.isRestarted() {
@@ -82,7 +80,7 @@ func (t *Target) Opens(r *Request, a Arrival) bool {
 	return !ok
 }
 
-// find returns the record of the message that r belongs to.
+// find returns the record of r's message.
 func (t *Target) find(r *Request, peer uint64) *Record {
 	if i, ok := t.messages.find(pair{peer, uint64(r.MessageID)}); ok {
 		t.recent[peer&uint64(len(t.recent)-1)] = uint16(i)
@@ -109,10 +107,10 @@ func (t *Target) drop(m *Record) {
 	t.recordSlots.release(i)
 }
 
-// ClosePeer ends all messages of a PDC that has ended. lost, unless nil, is given the
-// cookie of the region or receive buffer of each that was in progress, but not of reads,
-// nor of messages that failed before, as a [Decision] has said. It looks at the messages of
-// this peer and of others with the same low bits.
+// ClosePeer ends all messages of an ended PDC. lost, unless nil, is called with the cookie
+// of the region or receive buffer of each message in progress, but not of reads, nor of
+// messages failed before, as a [Decision] has said. The cost grows with the messages of all
+// peers with the same low bits.
 func (t *Target) ClosePeer(peer uint64, lost func(cookie uint64)) {
 	if t.pendSlots.live != 0 {
 		t.dropDeferredOf(peer)
@@ -129,9 +127,9 @@ func (t *Target) ClosePeer(peer uint64, lost func(cookie uint64)) {
 	}
 }
 
-// A head is what all packets of a message have in common in the first eight bytes of a
-// standard header, in place. It includes the flags that no packet in the middle of a
-// message has, which are 0 in that of a record.
+// A head is the common part of a message's packets in the first eight bytes of a standard
+// header, in place. The flags absent in the middle of a message are included, as 0 in a
+// record's head.
 type head uint64
 
 const headMask = opcodeMask<<56 | uint64(3<<6|flagsOnly|FlagIE|FlagRel)<<48 | (1<<48 - 1)

@@ -1,10 +1,10 @@
 package ses
 
-// AnyJob admits every job, as that of a [Region] or an [Index]. It is wider than a
-// JobID, so no packet can carry it.
+// AnyJob admits every job, as the Job of a [Region] or an [Index]. AnyJob is wider
+// than a JobID, so never carried by a packet.
 const AnyJob JobID = 1 << 24
 
-// Rights say what a remote initiator may do to a [Region].
+// Rights are a remote initiator's rights on a [Region].
 type Rights uint8
 
 const (
@@ -13,24 +13,24 @@ const (
 	RightAtomic                    // atomics, fetching or not
 )
 
-// A Region is memory that a key opens for remote access. The addresses are the
+// A Region is memory a key opens for remote access. The addresses are the
 // caller's own numbers: nothing is ever read or written here.
 type Region struct {
 	Base   uint64 // first address
 	Length uint64 // bytes; Base+Length must not pass 2^64
-	// Key is what requests name the region by. Small requests carry none and
-	// find the region whose key is 0.
+	// Key is the region's name in requests. Small requests carry no key and find
+	// the region of key 0.
 	Key    uint64
 	Cookie uint64 // returned with each [Decision] about the region
 	Job    JobID  // the only job admitted, or [AnyJob]
 	Rights Rights
-	// Idempotent allows RUDI, which may apply a request more than once.
+	// Idempotent allows RUDI, where a request may be applied more than once.
 	Idempotent bool
 }
 
 // Register opens memory under a key of a resource index.
 //
-// Errors: [ErrNotFound], [ErrRange] (an end beyond 2^64, a job that is none),
+// Errors: [ErrNotFound], [ErrRange] (an end beyond 2^64, an invalid job),
 // [ErrExists] (the key), [ErrFull].
 func (t *Target) Register(process Handle, ri ResourceIndex, r Region) (Handle, error) {
 	e, n, err := t.validEntry(process, ri)
@@ -52,8 +52,8 @@ func (t *Target) Register(process Handle, ri ResourceIndex, r Region) (Handle, e
 	return t.regionSlots.handle(i), nil
 }
 
-// Withdraw closes a region. Packets for it are refused from now on, also of
-// messages that are half way.
+// Withdraw closes a region. Packets for it are refused from now on, also for
+// messages half way.
 //
 // Errors: [ErrNotFound].
 func (t *Target) Withdraw(h Handle) error {

@@ -9,7 +9,7 @@ import (
 const RendezvousLen = 24
 
 // A Rendezvous follows the [Standard] header of a rendezvous send and says where
-// the target may read the part that was not sent eagerly.
+// the target may read the part not sent eagerly.
 //
 //	0                              32       40            52               64
 //	+------------------------------+--------+-------------+----------------+
@@ -21,11 +21,11 @@ const RendezvousLen = 24
 //	+----------------------------------------------------------------------+
 //
 // buffer_offset is taken as the place of the message's first byte in the region, as
-// it is everywhere else, so that the target reads from buffer_offset + eager_length on;
-// the public sources leave it open.
+// everywhere else, so the target reads from buffer_offset + eager_length on; the
+// public sources leave the question open.
 //
 // Older dissectors place pid_on_fep and resource_index differently or know the
-// first 8 bytes only; this is the reference provider's layout.
+// first 8 bytes only; the layout here is the reference provider's.
 type Rendezvous struct {
 	EagerLength  uint32 // bytes sent with the request
 	Generation   Generation
@@ -66,13 +66,13 @@ func (h *Rendezvous) AppendTo(b []byte) []byte {
 	return b
 }
 
-// isWide reports whether a field does not fit its place on the wire.
+// isWide reports whether a field is wider than the place on the wire.
 func (h *Rendezvous) isWide() bool { return (uint16(h.PIDonFEP)|uint16(h.Index))>>12 != 0 }
 
 // Validate returns nil: every value of every field is defined.
 func (h *Rendezvous) Validate() error { return nil }
 
-// String formats the extension on one line.
+// String formats the extension on a line.
 func (h *Rendezvous) String() string {
 	return fmt.Sprintf("eager %d read from pid %d ri 0x%03x gen %d key 0x%x offset 0x%x", h.EagerLength, h.PIDonFEP,
 		uint16(h.Index), h.Generation, h.Key, h.BufferOffset)

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// A Reply is what any response header says, in the terms of [Response]. Fields that its
-// form lacks are 0.
+// A Reply is any response header, in the terms of [Response]. Fields absent in the form
+// are 0.
 type Reply struct {
 	Form               Form
 	Response                     // MessageID is of the response itself in a FormResponseData, which has no Generation
@@ -16,11 +16,11 @@ type Reply struct {
 	OriginalRequestPSN uint32    // FormResponseDataSmall
 }
 
-// Decode reads the response header of form f that b starts with; n is its
+// Decode reads the response header of form f at the start of b; n is the header's
 // length.
 //
-// Errors: [ErrForm] when f is not a response form, [ErrTruncated]; they leave
-// the reply as it was.
+// Errors: [ErrForm] when f is not a response form, [ErrTruncated]; the reply is then
+// unchanged.
 func (r *Reply) Decode(f Form, b []byte) (n int, err error) {
 	if !f.IsResponse() {
 		return 0, ErrForm
@@ -41,8 +41,8 @@ func (r *Reply) Decode(f Form, b []byte) (n int, err error) {
 	return n, nil
 }
 
-// AppendTo appends the header to b, in the form r.Form. It panics when that is
-// not a response form.
+// AppendTo appends the header to b, in the form r.Form. AppendTo panics for any other
+// form.
 func (r *Reply) AppendTo(b []byte) []byte {
 	switch r.Form {
 	case FormResponse:
@@ -62,7 +62,7 @@ func (r *Reply) Len() int { return r.Form.base() }
 // return code ([ErrReturnCode]), and an opcode of another form ([ErrOpcodeForm]).
 func (r *Reply) Validate() error { return r.validate(r.Form) }
 
-// String formats the header on one line.
+// String formats the header on a line.
 func (r *Reply) String() string {
 	switch r.Form {
 	case FormResponseData:

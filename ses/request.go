@@ -1,8 +1,8 @@
 package ses
 
-// A Request is what any request header says, extension included, in the terms of
-// the standard form. A small or medium request is one packet and lacks a message_id,
-// so there MessageID, PayloadLength and MessageOffset are 0.
+// A Request is any request header, extension included, in the terms of the standard
+// form. A small or medium request has one packet and no message_id, so MessageID,
+// PayloadLength and MessageOffset are 0.
 type Request struct {
 	Form Form
 	Standard
@@ -11,10 +11,10 @@ type Request struct {
 	Swap       CompareSwap  // when Opcode.IsAtomic; without its operands unless Swap.Opcode.IsSwap
 }
 
-// A RestartToken names a deferred send at both ends, so that the target can ask
-// for it later. It takes eight bytes of the standard header: those of buffer_offset in
-// a deferrable send, those of memory_key in ready to restart. The field whose place it
-// takes is 0 in a [Request].
+// A RestartToken names a deferred send at both ends, so the target can ask for the
+// send later. The token takes eight bytes of the standard header: the place of
+// buffer_offset in a deferrable send, of memory_key in ready to restart. The displaced
+// field is 0 in a [Request].
 //
 //	+-------------------------+----------------------+
 //	| initiator_restart_token | target_restart_token |
@@ -29,12 +29,11 @@ func tokenOf(word uint64) RestartToken { return RestartToken{uint32(word >> 32),
 
 func (t RestartToken) word() uint64 { return uint64(t.Initiator)<<32 | uint64(t.Target) }
 
-// Decode reads the request header of form f that b starts with; n is the length
-// of header and extension. Extension fields that the opcode does not have keep
-// their values.
+// Decode reads the request header of form f at the start of b; n is the length of
+// header and extension. Extension fields foreign to the opcode keep their values.
 //
-// Errors: [ErrForm] when f is not a request form, [ErrTruncated]; they leave the
-// request as it was.
+// Errors: [ErrForm] when f is not a request form, [ErrTruncated]; the request is then
+// unchanged.
 func (r *Request) Decode(f Form, b []byte) (n int, err error) {
 	if f == FormStandard && len(b) >= StandardLen && Opcode(b[0]&opcodeMask).IsPlain() {
 		r.Form = f
@@ -43,8 +42,7 @@ func (r *Request) Decode(f Form, b []byte) (n int, err error) {
 	return r.decode(f, b)
 }
 
-// decode is Decode for all but the plain standard header, which most packets
-// have.
+// decode is Decode for all but the plain standard header, the most frequent.
 func (r *Request) decode(f Form, b []byte) (n int, err error) {
 	if !f.IsRequest() {
 		return 0, ErrForm
@@ -82,7 +80,7 @@ func (r *Request) decodeStandard(b *[StandardLen]byte) {
 	}
 }
 
-// decodeExtension reads ext, which extensionLen has cut to size.
+// decodeExtension reads ext, cut to size by extensionLen.
 func (r *Request) decodeExtension(ext []byte) {
 	switch len(ext) {
 	case CompareSwapLen:
@@ -94,8 +92,8 @@ func (r *Request) decodeExtension(ext []byte) {
 	}
 }
 
-// AppendTo appends header and extension to b, in the form r.Form. It panics when
-// that is not a request form.
+// AppendTo appends header and extension to b, in the form r.Form. AppendTo panics for
+// any other form.
 func (r *Request) AppendTo(b []byte) []byte {
 	if r.Form == FormStandard && r.Opcode.IsPlain() {
 		return r.Standard.AppendTo(b)
@@ -138,9 +136,10 @@ func (r *Request) appendStandard(b []byte) []byte {
 	return h.AppendTo(b)
 }
 
-// Validate reports an undefined version ([ErrVersion]), an opcode that is reserved
-// ([ErrOpcode]) or not of the form ([ErrOpcodeForm]), a short form that is not a whole
-// message ([ErrFraming]), and what the Validate of an atomic extension would.
+// Validate reports an undefined version ([ErrVersion]), a reserved opcode
+// ([ErrOpcode]) or an opcode foreign to the form ([ErrOpcodeForm]), a short form other
+// than a whole message ([ErrFraming]), and the errors of the atomic extension's
+// Validate.
 func (r *Request) Validate() error {
 	var err error
 	switch r.Form {
@@ -157,7 +156,7 @@ func (r *Request) Validate() error {
 	return err
 }
 
-// String formats header and extension on one line.
+// String formats header and extension on a line.
 func (r *Request) String() string {
 	s := r.Standard.String()
 	switch {

@@ -27,7 +27,7 @@ func (o ResponseOpcode) String() string { return enum.Name(responseOpcodeNames[:
 // IsReserved reports whether the specification keeps o for later: 4 to 0x2f.
 func (o ResponseOpcode) IsReserved() bool { return o > ResponseNone && o < responseVendor }
 
-// A List says which list of receive buffers matched, 2 bits; 2 and 3 are the
+// A List names the matching list of receive buffers, 2 bits; 2 and 3 are the
 // vendors'. Source: table 3-20.
 type List uint8
 
@@ -41,7 +41,7 @@ var listNames = [...]string{"UET_EXPECTED", "UET_OVERFLOW"}
 // String returns the specification's name, or the number.
 func (l List) String() string { return enum.Name(listNames[:], l) }
 
-// Verdict are the fields that every response starts with.
+// Verdict are the fields every response starts with.
 //
 //	0      2        8     10            16
 //	+------+--------+-----+-------------+
@@ -63,8 +63,8 @@ func (v *Verdict) get(w uint16) {
 	v.ReturnCode = ReturnCode(w & 0x3f)
 }
 
-// wire returns the two bytes; it panics when a field, or the JobID that goes
-// with them, is too wide.
+// wire returns the two bytes; wire panics when a field or the JobID is too
+// wide.
 func (v *Verdict) wire(job JobID) uint16 {
 	if uint8(v.List)>>2|v.Version>>2|uint8(v.Opcode)>>6|uint8(v.ReturnCode)>>6 != 0 || job>>24 != 0 {
 		panic("ses: response field wider than on the wire")
@@ -87,7 +87,7 @@ func (v *Verdict) validate(f Form) error {
 	return nil
 }
 
-// String formats the fields on one line.
+// String formats the fields on a line.
 func (v *Verdict) String() string {
 	return fmt.Sprintf("%v %v %v", v.Opcode, v.ReturnCode, v.List)
 }
@@ -95,8 +95,8 @@ func (v *Verdict) String() string {
 // ResponseLen is the length of a [Response], bytes.
 const ResponseLen = 12
 
-// A Response answers a request without carrying data. The default response that
-// a PDS makes itself has the same layout.
+// A Response answers a request without carrying data. The default response of a
+// PDS has the same layout.
 //
 //	0               16                 32
 //	+---------------+------------------+
@@ -145,7 +145,7 @@ func (h *Response) AppendTo(b []byte) []byte {
 	return b
 }
 
-// PutDefault writes the default response to a request: success, and all of the
+// PutDefault writes the default response to a request: success, and the whole
 // message.
 func PutDefault(b *[ResponseLen]byte, v *StandardView) {
 	binary.BigEndian.PutUint16(b[0:], uint16(ResponseDefault)<<8|uint16(RCOK))
@@ -157,7 +157,7 @@ func PutDefault(b *[ResponseLen]byte, v *StandardView) {
 // of a response with data ([ErrOpcodeForm]).
 func (h *Response) Validate() error { return h.validate(FormResponse) }
 
-// String formats the response on one line.
+// String formats the response on a line.
 func (h *Response) String() string {
 	return fmt.Sprintf("%v id %d job %d gen %d length %d", &h.Verdict, h.MessageID, h.JobID, h.Generation,
 		h.ModifiedLength)

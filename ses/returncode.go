@@ -5,8 +5,9 @@ import "github.com/uetcc/uetcc/internal/enum"
 // A ReturnCode is the verdict of a response, 6 bits. Source: table 3-19.
 type ReturnCode uint8
 
-// The return codes, as a [Target] gives them and an [Initiator] takes them. The RCAT and
-// RCHost ones and those of floating point are the host's to give, see [Target.Fail].
+// The return codes, as given by a [Target] and taken by an [Initiator]. The RCAT and
+// RCHost codes and the codes of floating point are the host's to give, see
+// [Target.Fail].
 const (
 	RCNull               ReturnCode = 0x00 // success, when the PDS itself says so
 	RCOK                 ReturnCode = 0x01 // success

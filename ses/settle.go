@@ -10,7 +10,7 @@ func (m *message) failed(f failure, code ReturnCode) {
 	}
 }
 
-// settle ends or repeats a message that has nothing in flight, if that is due.
+// settle ends or repeats a message with nothing in flight, if due.
 func (in *Initiator) settle(now int64, m *message, ev *Event) {
 	if m.outstanding > 0 {
 		return
@@ -41,12 +41,12 @@ func (in *Initiator) settle(now int64, m *message, ev *Event) {
 }
 
 // begun reports whether the target has heard of the message and waits for the
-// rest of it.
+// rest.
 func (m *message) begun() bool {
 	return m.mode <= ModeROD && m.sent > 0 && m.sent < m.packets
 }
 
-// conclude ends a failed message or begins it again.
+// conclude ends a failed message or begins the message again.
 func (in *Initiator) conclude(now int64, m *message, ev *Event) {
 	wait := int64(0)
 	switch m.fail {
@@ -93,7 +93,7 @@ func (in *Initiator) conclude(now int64, m *message, ev *Event) {
 	ev.Kind, ev.At, ev.Cookie = EventReady, m.notBefore, m.cookie
 }
 
-// finish ends a message; only here its handle goes.
+// finish ends a message; only here the handle goes.
 func (in *Initiator) finish(m *message, ev *Event) {
 	arrived := uint32(0)
 	if m.is(kindFetch) && m.received < m.length { // else something has come twice

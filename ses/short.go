@@ -60,7 +60,7 @@ func (r *Request) putShort(b *[commonLen]byte) {
 	r.Common.put(b, uint16(r.RequestLength))
 }
 
-// validateShort reports what no short form has, ops being the opcodes of this one.
+// validateShort reports values impossible in a short form with the opcodes ops.
 func (r *Request) validateShort(ops uint64) error {
 	if err := r.Common.validate(ops); err != nil {
 		return err

@@ -1,13 +1,13 @@
 package ses
 
 // A Handle names an object of a [Target] or [Initiator]: 16 bits of generation
-// above 16 bits of index. A handle whose object is gone is refused until its
-// slot has been used another 32,768 times. No live object has handle 0.
+// above 16 bits of index. The handle of a past object is refused until the slot
+// has been used 32,768 more times. No live object has handle 0.
 type Handle uint32
 
 func (h Handle) slot() uint32 { return uint32(h) & 0xffff }
 
-// maxSlots is what the index of a handle can name.
+// maxSlots is the range of a handle's index.
 const maxSlots = 1 << 16
 
 // slots hands out the indices of a slab, last freed first.

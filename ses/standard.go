@@ -8,7 +8,7 @@ import (
 // StandardLen is the length of a [Standard] request without extension, bytes.
 const StandardLen = 44
 
-// A Standard request is the form that every operation can use.
+// A Standard request is the form every operation can use.
 //
 //	bytes  0              8              16             24             32
 //	0      +--------------+--------------+--------------+--------------+
@@ -26,9 +26,9 @@ const StandardLen = 44
 //	       |       request_length        |
 //	44     +-----------------------------+
 //
-// Only the first packet of a message has header_data, only the others have
-// payload_length and message_offset: the first packet's payload is what is left
-// of the packet. Source: tables 3-8 and 3-9.
+// Only the first packet of a message has header_data, only later packets have
+// payload_length and message_offset: the first packet's payload is the rest of
+// the packet. Source: tables 3-8 and 3-9.
 type Standard struct {
 	Common
 	MessageID     MessageID
@@ -51,7 +51,7 @@ func (h *Standard) Decode(b []byte) (n int, err error) {
 	return StandardLen, nil
 }
 
-// get is Decode without the check of the length, so that Decode inlines.
+// get is Decode without the check of the length, so Decode inlines.
 func (h *Standard) get(w *[StandardLen]byte) {
 	h.Common.get((*[commonLen]byte)(w[:]))
 	h.MessageID = MessageID(binary.BigEndian.Uint16(w[2:]))
@@ -66,8 +66,8 @@ func (h *Standard) get(w *[StandardLen]byte) {
 	h.RequestLength = binary.BigEndian.Uint32(w[40:])
 }
 
-// AppendTo appends the header to b. The fields that its form lacks (see
-// [FlagSOM]) are not looked at.
+// AppendTo appends the header to b. Fields absent in the layout (see [FlagSOM])
+// are ignored.
 func (h *Standard) AppendTo(b []byte) []byte {
 	b, tail := extend(b, StandardLen)
 	h.put((*[StandardLen]byte)(tail))
@@ -90,10 +90,10 @@ func (h *Standard) put(p *[StandardLen]byte) {
 }
 
 // Validate reports an undefined version ([ErrVersion]) or opcode ([ErrOpcode]).
-// Whether lengths agree with each other is for the target to say.
+// The target checks whether the lengths agree.
 func (h *Standard) Validate() error { return h.validate(^uint64(0)) }
 
-// String formats the header on one line.
+// String formats the header on a line.
 func (h *Standard) String() string {
 	s := fmt.Sprintf("%v id %d initiator %d key 0x%x offset 0x%x", &h.Common, h.MessageID, h.Initiator, h.Key,
 		h.BufferOffset)

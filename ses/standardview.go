@@ -2,13 +2,14 @@ package ses
 
 import "encoding/binary"
 
-// A StandardView is the header of a [Standard] request as it lies in the packet: for
-// readers that need some of its fields and no copy of all. Each method is a load and
-// at most a mask, and says what Standard.Decode would set, whatever the bytes are;
-// PayloadLength and MessageOffset are meant while FlagSOM is not set.
+// A StandardView is the header of a [Standard] request in place in the packet: for
+// readers of some fields without a copy of all. Each method is a load and at most a
+// mask, and returns the value of Standard.Decode for any bytes; PayloadLength and
+// MessageOffset are valid while FlagSOM is not set.
 type StandardView [StandardLen]byte
 
-// Opcode returns the operation. Unless [Opcode.IsPlain] the header has another layout.
+// Opcode returns the operation. Unless [Opcode.IsPlain] the header has a different
+// layout.
 func (v *StandardView) Opcode() Opcode { return Opcode(v[0] & opcodeMask) }
 
 // Flags returns the flags.
@@ -32,10 +33,10 @@ func (v *StandardView) Key() uint64 { return binary.BigEndian.Uint64(v[24:]) }
 // PayloadLength returns how many bytes of data the packet has.
 func (v *StandardView) PayloadLength() uint16 { return binary.BigEndian.Uint16(v[34:]) & maxLength14 }
 
-// MessageOffset returns where they start in the message, bytes.
+// MessageOffset returns the place of the payload in the message, bytes.
 func (v *StandardView) MessageOffset() uint32 { return binary.BigEndian.Uint32(v[36:]) }
 
-// data returns the completion data, if a packet with FlagSOM has it.
+// data returns the completion data, if present in a packet with FlagSOM.
 func (v *StandardView) data() (has bool, data uint64) {
 	if Flags(v[1])&FlagHD != 0 {
 		return true, binary.BigEndian.Uint64(v[32:])
@@ -51,5 +52,5 @@ func (v *StandardView) word() uint64 { return binary.BigEndian.Uint64(v[0:]) }
 
 func (v *StandardView) head() head { return head(v.word() & headMask) }
 
-// at is what atOf returns of the request.
+// at equals atOf of the request.
 func (v *StandardView) at() uint32 { return binary.BigEndian.Uint32(v[8:]) & (0xfff<<16 | 0xfff) }

@@ -1,12 +1,11 @@
 package ses
 
-// A tagIndex finds the oldest receive buffer that takes a tag without a look at the others, as
-// network adapters with matching in hardware do. Buffers of one queue whose tags are alike in the
-// bits that matter, and that ignore the same bits, form a chain, the oldest first, under a hash of
-// queue, class and tag. A class is a value of Ignore that some posted buffer has. A tagged send
-// looks for one chain of each class and takes the oldest of their first buffers: so it finds what
-// a walk through the queue in the order of posting would. Buffers for which there is no class left
-// form one chain for each queue, in which it has to look at each.
+// A tagIndex finds the oldest receive buffer for a tag without a look at the rest, as network
+// adapters with matching in hardware do. Buffers of a queue with the same Ignore and the same tags
+// under Ignore form a chain, the oldest first, under a hash of queue, class and tag. A class is a
+// value of Ignore some posted buffer has. A tagged send looks up a chain of each class and takes
+// the oldest of the first buffers: the same buffer as in a walk through the queue in the order of
+// posting. Buffers beyond the classes form one chain for each queue, searched buffer by buffer.
 //
 // MPI and libfabric have a few values: the exact tag, any source, any tag, and both.
 type tagIndex struct {
@@ -20,7 +19,7 @@ const (
 	tagOther   = tagClasses // in place of a class
 )
 
-// classOf returns the class of a value of Ignore, a new one if need be.
+// classOf returns the class of a value of Ignore, a new class if need be.
 func (x *tagIndex) classOf(ignore uint64) uint8 {
 	free := uint8(tagOther)
 	for c := range uint8(tagClasses) {
@@ -37,7 +36,7 @@ func (x *tagIndex) classOf(ignore uint64) uint8 {
 	return free
 }
 
-// key is that of the chain for a tag in a queue.
+// key is the key of the chain for a tag in a queue.
 func (x *tagIndex) key(entry uint32, class uint8, tag uint64) pair {
 	if class == tagOther {
 		return pair{a: uint64(entry)<<8 | tagOther}
@@ -45,7 +44,7 @@ func (x *tagIndex) key(entry uint32, class uint8, tag uint64) pair {
 	return pair{uint64(entry)<<8 | uint64(class), tag &^ x.ignore[class]}
 }
 
-// addTag puts buffer i into its chain, nearly always as the newest.
+// addTag puts buffer i into the tag's chain, nearly always as the newest.
 func (t *Target) addTag(i uint32) {
 	x, b := &t.tags, &t.receives[i]
 	b.class = x.classOf(b.Ignore)
@@ -76,7 +75,7 @@ func (t *Target) addTag(i uint32) {
 	}
 }
 
-// removeTag takes buffer i out of its chain.
+// removeTag takes buffer i out of the tag's chain.
 func (t *Target) removeTag(i uint32) {
 	x, b := &t.tags, &t.receives[i]
 	k := x.key(b.entry, b.class, b.Match)
@@ -96,7 +95,7 @@ func (t *Target) removeTag(i uint32) {
 	}
 }
 
-// matchTag returns the oldest buffer of a queue that takes a tag.
+// matchTag returns the oldest buffer of a queue matching a tag.
 func (t *Target) matchTag(entry uint32, tag uint64) (i uint32, ok bool) {
 	x := &t.tags
 	for c := range uint8(tagClasses) {

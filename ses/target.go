@@ -10,8 +10,8 @@ import (
 )
 
 // A TargetConfig gives the bounds of a [Target]. All memory is taken at
-// construction. A peer gets another of Messages or of Pending only while more are free than
-// it has, so one alone may have half of them.
+// construction. A peer gets one more of Messages or of Pending only while more are free than
+// the peer has, so a single peer may have half.
 type TargetConfig struct {
 	MTU       uint32 // payload bytes of a full packet: 1024, 2048, 4096 or 8192
 	Processes int    // processes, at most 65536
@@ -19,19 +19,19 @@ type TargetConfig struct {
 	Regions   int    // registered regions, at most 65536
 	Receives  int    // posted receive buffers, at most 65536; with up to 8 values of Ignore a tag is found by hash
 	Messages  int    // messages of several packets in progress, at most 65536
-	// Pending are the rendezvous and deferrable sends that the target has to come back
-	// to, at most 65536. Without room a deferrable send is refused like any other.
+	// Pending are the rendezvous and deferrable sends awaiting the target's return, at most
+	// 65536. Without room a deferrable send is refused like any other.
 	Pending int
-	// Profile is what is offered; the zero value is everything.
+	// Profile is the offer; the zero value is all operations.
 	Profile Profile
-	// AtomicOps and AtomicTypes are the atomic opcodes and datatypes that are served, bit n
-	// for value n. 0 means none, whatever rights a region gives: RC_AMO_UNSUPPORTED_OP, since
-	// only the caller knows what its host can do.
+	// AtomicOps and AtomicTypes are the atomic opcodes and datatypes served, bit n
+	// for value n. 0 means none, even with a region's rights: RC_AMO_UNSUPPORTED_OP, since
+	// only the caller knows the host's abilities.
 	AtomicOps, AtomicTypes uint32
-	// Hold is how long an old packet can live in the network, nanoseconds, at most 2^56. A
-	// resource index does not come back to a generation within it. 0 means 2 s.
+	// Hold is the longest life of a packet in the network, nanoseconds, at most 2^56. A
+	// resource index does not come back to a generation within Hold. 0 means 2 s.
 	Hold int64
-	// Seed keeps peers from choosing keys that collide in the tables. 0 draws one from
+	// Seed keeps peers from choosing keys that collide in the tables. 0 draws a seed from
 	// crypto/rand; with any other equal inputs give equal results.
 	Seed uint64
 }
@@ -56,8 +56,8 @@ func (c *TargetConfig) validate() error {
 	)
 }
 
-// A Target is the side of a FEP that requests arrive at: who may be addressed,
-// which memory is open, and which messages are in progress. Single writer.
+// A Target is the receiving side of a FEP: the processes to address, the open memory, and the
+// messages in progress. Single writer.
 type Target struct {
 	mtu         uint32
 	ops         uint64 // opcodes that are offered, a bit each
@@ -123,6 +123,6 @@ func NewTarget(c TargetConfig) (*Target, error) {
 // peer: a power of two.
 func buckets(n int) int { return 1 << bits.Len(uint(max(n, 1)-1)) }
 
-// Messages returns how many messages of several packets are in progress, failed ones that
-// are not over included.
+// Messages returns the number of messages of several packets in progress, including failed
+// messages not yet over.
 func (t *Target) Messages() int { return t.recordSlots.live }

@@ -1,9 +1,9 @@
 package ses
 
-// opsTarget are the opcodes that a Target can serve.
+// opsTarget are the opcodes a Target can serve.
 const opsTarget = kindMemoryOps | kindQueueOps | 1<<OpcodeNoOp | 1<<OpcodeMsgError
 
-// A plan is what validation finds out about a request.
+// A plan is the result of a request's validation.
 type plan struct {
 	extent
 	base   uint64 // address of the message's first byte
@@ -17,13 +17,13 @@ type plan struct {
 	gen     Generation
 }
 
-// An extent is the part of the message that a packet is about.
+// An extent is the part of the message a packet is about.
 type extent struct {
 	off, n uint32
 }
 
 // check makes the checks from [CheckOpcode] to [CheckAtomic] in order and returns the first
-// that fails. m is the message's record, if there is one. Nothing changes but p.
+// failure. m is the message's record, or nil. Nothing changes but p.
 func (t *Target) check(r *Request, a *Arrival, m *Record, p *plan) (Check, ReturnCode) {
 	if !a.Mode.carries(r.Opcode) || !r.Opcode.in(opsOfForm[r.Form]&t.ops) {
 		return CheckOpcode, RCUnsupportedOp
@@ -50,8 +50,8 @@ func (t *Target) check(r *Request, a *Arrival, m *Record, p *plan) (Check, Retur
 	return t.checkMemory(r, a.Mode, m, p)
 }
 
-// locate follows the address to the resource index, which has to take the opcode: the
-// checks from [CheckFEP] to [CheckGeneration].
+// locate follows the address to the resource index and checks the opcode there: the checks
+// from [CheckFEP] to [CheckGeneration].
 func (t *Target) locate(r *Request, m *Record, p *plan) (Check, ReturnCode) {
 	i, ok := t.processes.find(Process{r.JobID, r.PIDonFEP, r.Flags&FlagRel == 0}.pair())
 	if !ok {
@@ -80,7 +80,7 @@ func (t *Target) locate(r *Request, m *Record, p *plan) (Check, ReturnCode) {
 	return CheckNone, RCOK
 }
 
-// notFound says what is wrong with an address that no process has.
+// notFound returns the error of an address without a process.
 func (t *Target) notFound(r *Request) (Check, ReturnCode) {
 	if t.processes.used == 0 {
 		return CheckFEP, RCUndeliverable
@@ -91,8 +91,8 @@ func (t *Target) notFound(r *Request) (Check, ReturnCode) {
 	return CheckPID, RCBadPID
 }
 
-// extentOf returns the part of the message that r is about, false if its lengths, or the
-// payload that came with it, contradict each other. Reads bring no payload.
+// extentOf returns the part of the message named by r, false if lengths or payload contradict
+// each other. Reads bring no payload.
 func (t *Target) extentOf(r *Request, payload int) (x extent, ok bool) {
 	all := r.carried()
 	switch {
@@ -116,8 +116,9 @@ func (t *Target) extentOf(r *Request, payload int) (x extent, ok bool) {
 	return x, fits && (r.Opcode == OpcodeRead || int(x.n) <= payload)
 }
 
-// firstRead returns how much the first of several packets of a read asks for. Only initiators
-// of this package say so, where others have header data; the MTU of those has to be mtu.
+// firstRead returns the length requested by the first of several packets of a read. Only
+// initiators of package ses give the length, in place of header data; all other initiators
+// must use mtu.
 func (r *Request) firstRead(mtu uint32) uint32 {
 	if n := r.HeaderData >> 32; r.Flags&FlagHD == 0 && n != 0 {
 		return uint32(n)
@@ -125,8 +126,8 @@ func (r *Request) firstRead(mtu uint32) uint32 {
 	return mtu
 }
 
-// hasAll reports whether the payload of a message of one packet is all of it. The
-// operands of some atomics are not in the payload.
+// hasAll reports whether the payload of a message of one packet is complete. The operands of
+// some atomics are not in the payload.
 func (r *Request) hasAll(payload int) bool {
 	return payload >= int(r.carried()) || r.Opcode.IsAtomic() && r.Swap.Opcode.noPayload()
 }
@@ -154,7 +155,7 @@ func (t *Target) checkMemory(r *Request, mode Mode, m *Record, p *plan) (Check, 
 	return CheckNone, RCOK
 }
 
-// check reports what keeps r, or the part x of its message, out of the region: the checks
+// check returns the reason against r, or part x of the message, in the region: the checks
 // from [CheckJobAllowed] to [CheckPacketEnd].
 func (g *region) check(r *Request, x extent) (Check, ReturnCode) {
 	if r.Opcode.IsAtomic() {
@@ -184,7 +185,7 @@ func rightFor(o Opcode) Rights {
 }
 
 // checkQueue makes the checks from [CheckKey] to [CheckAtomic] for sends. A message keeps the
-// buffer that its first packet matched.
+// first packet's buffer.
 func (t *Target) checkQueue(r *Request, a *Arrival, m *Record, p *plan) (Check, ReturnCode) {
 	e := &t.entries[p.entry]
 	var b *receive
@@ -197,7 +198,7 @@ func (t *Target) checkQueue(r *Request, a *Arrival, m *Record, p *plan) (Check, 
 	case !e.admits(r.JobID):
 		return CheckJobAllowed, RCBadJobID
 	case m == nil && p.limit == 0 && r.RequestLength > 0:
-		// An answer that says "0 bytes" would be read as "all of them".
+		// An answer of 0 bytes would be read as the whole length.
 		return CheckMessageSize, RCTooLong
 	case r.Opcode.IsRendezvous() && r.RequestLength > MaxMessage: // no read says so much, and the sender would wait for one
 		return CheckMessageSize, RCTooLong
@@ -211,7 +212,7 @@ func (t *Target) checkQueue(r *Request, a *Arrival, m *Record, p *plan) (Check, 
 	return CheckNone, RCOK
 }
 
-// bufferFor plans for a new message with the receive buffer that it finds, nil if none.
+// bufferFor plans for a new message with the matching receive buffer, nil if none.
 func (t *Target) bufferFor(r *Request, e *entry, p *plan) *receive {
 	i, ok := t.restarted(r, p)
 	if ok {
@@ -224,8 +225,8 @@ func (t *Target) bufferFor(r *Request, e *entry, p *plan) *receive {
 	return b
 }
 
-// checkTaggedAtomic makes [CheckPacketEnd] and [CheckAtomic] for an atomic on buffer b, which
-// its tag has found. It is one packet, and uses the buffer up like a send.
+// checkTaggedAtomic makes [CheckPacketEnd] and [CheckAtomic] for an atomic on the matching
+// buffer b. Such an atomic has one packet, and uses the buffer up like a send.
 func (t *Target) checkTaggedAtomic(r *Request, b *receive, p *plan) (Check, ReturnCode) {
 	n := max(uint64(r.carried()), uint64(r.Swap.Type.Size()))
 	if r.BufferOffset > uint64(b.Length) || n > uint64(b.Length)-r.BufferOffset {

@@ -30,8 +30,8 @@ const (
 	base      = 8 // begin and end are counted from there
 )
 
-// ParseBinary reads the binary form; file is its name in errors, which are of type [*Error].
-// Everything that is stored twice must agree.
+// ParseBinary reads the binary form; file is the name in errors of type [*Error].
+// Everything stored twice must agree.
 func ParseBinary(file string, b []byte) (*Schedule, error) {
 	s, err := parseBinary(b)
 	if err == nil {
@@ -118,8 +118,8 @@ func (r *Rank) decode(b []byte) error {
 	return nil
 }
 
-// decodeOp reads operation i and its followers, which begin at entry next of the appendix,
-// counts them in waits, and returns the entry behind them.
+// decodeOp reads operation i and its followers, beginning at entry next of the appendix,
+// counts the followers in waits, and returns the entry behind them.
 func (r *Rank) decodeOp(i int, b, appendix []byte, next uint64, waits []uint32) (uint64, error) {
 	le := binary.LittleEndian
 	o := Op{

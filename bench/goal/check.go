@@ -6,17 +6,17 @@ import (
 	"strconv"
 )
 
-// ErrSchedule is wrapped by the errors of schedules that cannot be executed.
+// ErrSchedule is wrapped by the errors of schedules impossible to execute.
 var ErrSchedule = errors.New("goal: invalid schedule")
 
-// An Error says what is wrong with a file, and where.
+// An Error is a mistake in a file, with the place.
 type Error struct {
 	File   string
 	Line   int // from 1; 0 in the binary form
 	Reason string
 }
 
-// Error is FILE:LINE: reason, as compilers write it. What a terminal would obey is escaped.
+// Error is FILE:LINE: reason, as compilers write errors. Control characters are escaped.
 func (e *Error) Error() string {
 	file := strconv.Quote(e.File)
 	file = file[1 : len(file)-1]
@@ -29,12 +29,12 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d: %s", file, e.Line, e.Reason)
 }
 
-// Is reports that every Error is an [ErrSchedule].
+// Is reports every Error is an [ErrSchedule].
 func (e *Error) Is(target error) bool { return target == ErrSchedule }
 
 // Check returns an [*Error] without a file's name if no order of the operations obeys all
-// dependencies, or if an operation names a rank that is not there or a size out of range.
-// Whether each receive has its message shows when the schedule is executed.
+// dependencies, or if an operation names a rank absent from the schedule or a size out of
+// range. A receive without a message shows only in the execution.
 func (s *Schedule) Check() error {
 	if len(s.Ranks) == 0 {
 		return &Error{Reason: "no ranks"}
@@ -52,7 +52,7 @@ func (s *Schedule) Check() error {
 	return nil
 }
 
-// wrong says what is wrong with an operation by itself.
+// wrong names the mistake in an operation alone, "" for none.
 func (s *Schedule) wrong(o *Op) string {
 	switch {
 	case o.Kind == KindCalc && (o.Size < 0 || o.Size > MaxCalc):
@@ -80,7 +80,8 @@ func (s *Schedule) errorAt(rank int, op uint32, why string) error {
 	return &Error{Reason: fmt.Sprintf("rank %d, operation %d: %s", rank, op, why)}
 }
 
-// checkDeps takes away operations that wait for nothing that is left, until none is.
+// checkDeps takes away operations with nothing left to wait for, until no operation is
+// left.
 func (s *Schedule) checkDeps(rank int) error {
 	r := &s.Ranks[rank]
 	n := uint32(len(r.Ops))
@@ -117,15 +118,14 @@ func (s *Schedule) checkDeps(rank int) error {
 	return nil
 }
 
-// A follower is an operation that waits for another one.
+// A follower is an operation that waits for a preceding operation.
 type follower struct {
 	Op      uint32
 	Started bool
 }
 
-// followers are those of each operation of a rank: first those that wait for its end, then
-// those that wait for its start, each in the order of the dependencies, as the binary form
-// has them.
+// followers are the followers of each operation of a rank: first the followers of the end,
+// then of the start, each in the order of the dependencies, as in the binary form.
 type followers struct {
 	first []uint32 // by operation, and one more
 	all   []follower

@@ -29,8 +29,8 @@ func ringAllReduce(j Job) *Schedule     { return ring(j, j.Ranks-1, j.Ranks-1) }
 func ringReduceScatter(j Job) *Schedule { return ring(j, j.Ranks-1, 0) }
 func ringAllGather(j Job) *Schedule     { return ring(j, 0, j.Ranks-1) }
 
-// recursiveDoubling has, if the ranks are 2^k and rest more, the first 2*rest of them fold into
-// those of odd number, which take part as one.
+// recursiveDoubling has, if the ranks are 2^k and rest more, the first 2*rest ranks fold into
+// the odd ranks of these pairs, and only the odd ranks take part.
 func recursiveDoubling(j Job) *Schedule {
 	steps := bits.Len(uint(j.Ranks)) - 1
 	rest := j.Ranks - 1<<steps
@@ -72,8 +72,8 @@ func halvingDoubling(j Job) *Schedule {
 	})
 }
 
-// treeAllReduce has each rank send a piece up when its children's are there and its last one is,
-// and down when it comes from above.
+// treeAllReduce has each rank send a piece up when the children's pieces and the rank's last
+// piece are there, and down when the piece comes from above.
 func treeAllReduce(j Job) *Schedule {
 	return build(j, func(r int, b *rankBuilder) {
 		var children []int
@@ -119,7 +119,7 @@ func allToAllV(j Job) *Schedule {
 	})
 }
 
-// everybody has each rank send to each other one at once.
+// everybody has each rank send to all the rest at once.
 func everybody(j Job, size func(src, dst int) int64) *Schedule {
 	return build(j, func(r int, b *rankBuilder) {
 		for k := 1; k < j.Ranks; k++ {

@@ -9,8 +9,8 @@ import (
 	"github.com/uetcc/uetcc/internal/check"
 )
 
-// A Job says how large a schedule is that a [Pattern] makes. A pattern looks at the fields that
-// it names, and of the others at none; Ranks and, but for poisson, Bytes are everybody's.
+// A Job is the size of a [Pattern]'s schedule. A pattern looks only at the fields named by the
+// pattern; Ranks and, except for poisson, Bytes are for all patterns.
 type Job struct {
 	Ranks  int
 	Bytes  int64   // the vector of a rank; what of it a message has is the pattern's
@@ -52,10 +52,10 @@ var patterns = []Pattern{
 	{"poisson", "flows at random times, of sizes of a published table, to random ranks", []string{"seed", "sizes", "load", "rate", "duration"}, poisson, sizesKnown},
 }
 
-// Patterns are all there are.
+// Patterns returns all patterns.
 func Patterns() []Pattern { return slices.Clone(patterns) }
 
-// FindPattern returns the pattern of a name, or an error that names all.
+// FindPattern returns the pattern of a name, or an error with all names.
 func FindPattern(name string) (*Pattern, error) {
 	var names []string
 	for i := range patterns {
@@ -67,7 +67,7 @@ func FindPattern(name string) (*Pattern, error) {
 	return nil, fmt.Errorf("%w: no pattern %q, there are: %s", ErrSchedule, name, strings.Join(names, ", "))
 }
 
-// Make makes the schedule of a job, the same one each time. Its errors wrap [ErrSchedule].
+// Make makes the schedule of a job, the same each time. Errors wrap [ErrSchedule].
 func (p *Pattern) Make(j Job) (*Schedule, error) {
 	err := cmp.Or(
 		check.Range(ErrSchedule, "Ranks", j.Ranks, 2, 1<<20),
@@ -86,7 +86,7 @@ func (p *Pattern) Make(j Job) (*Schedule, error) {
 	return s, s.Check()
 }
 
-// checkUsed looks at the fields that the pattern uses.
+// checkUsed looks at the fields the pattern uses.
 func (p *Pattern) checkUsed(j Job) error {
 	wrong := map[string]error{
 		"reduce":   check.Range(ErrSchedule, "Reduce", j.Reduce, 0, 1e6),
@@ -112,8 +112,8 @@ func powerOfTwo(j Job) error {
 	return nil
 }
 
-// A rankBuilder makes the operations of a rank, one step after the other: what it sends waits
-// for what it received before, and for that to be added up.
+// A rankBuilder makes the operations of a rank, step by step: a send waits for the data received
+// before, and for the data to be added up.
 type rankBuilder struct {
 	*Rank
 	job   *Job
@@ -129,7 +129,7 @@ func build(j Job, each func(r int, b *rankBuilder)) *Schedule {
 	return s
 }
 
-// on puts an operation on the CPU of messages, if that is another one than that of calculations.
+// on puts an operation on the CPU of messages, if different from the CPU of calculations.
 func (b *rankBuilder) on(op uint32) uint32 {
 	if b.job.Reduce > 0 {
 		b.Ops[op].CPU = 1
@@ -143,7 +143,7 @@ func (b *rankBuilder) send(to int, bytes int64, step int) uint32 {
 	return op
 }
 
-// recv receives, and returns what waits for it has to wait for.
+// recv receives, and returns the operation that followers have to wait for.
 func (b *rankBuilder) recv(from int, bytes int64, step int, reduce bool) uint32 {
 	op := b.on(b.Recv(from, bytes, uint32(step)))
 	if reduce && b.job.Reduce > 0 {
@@ -154,7 +154,8 @@ func (b *rankBuilder) recv(from int, bytes int64, step int, reduce bool) uint32 
 	return op
 }
 
-// sendRecv is a step whose successors need what came in all steps before, not in this one alone.
+// sendRecv is a step whose successors need the data of all steps so far, not of the last step
+// alone.
 func (b *rankBuilder) sendRecv(to, from int, bytes int64, step int, reduce bool) {
 	b.send(to, bytes, step)
 	before, recv := b.after, uint32(len(b.Ops))
@@ -162,7 +163,7 @@ func (b *rankBuilder) sendRecv(to, from int, bytes int64, step int, reduce bool)
 	b.Require(recv, before...)
 }
 
-// exchange is a step in which a rank sends and receives.
+// exchange is a step of a rank sending and receiving.
 func (b *rankBuilder) exchange(to, from int, out, in int64, step int, reduce bool) {
 	b.send(to, out, step)
 	b.after = []uint32{b.recv(from, in, step, reduce)}

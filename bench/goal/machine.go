@@ -2,29 +2,29 @@ package goal
 
 import "slices"
 
-// A Host does what a [Machine] wants done. Its methods must not call back into the machine.
+// A Host does the work for a [Machine]. The methods must not call back into the machine.
 type Host interface {
 	// Compute has [Machine.Computed] called when op has had so many ns.
 	Compute(op uint32, ns int64)
-	// Send has the message of op, a send to another rank, begin its way now. Of it
-	// [Machine.Delivered] and [Machine.Acknowledged] are called once each, in any order.
+	// Send has the message of op, a send to another rank, leave now. Call [Machine.Delivered]
+	// and [Machine.Acknowledged] for op once each, in any order.
 	Send(op uint32)
 }
 
-// A Machine executes a schedule. Operations are known by one number: those of rank 0 from 0 on,
-// then those of rank 1. Times are the host's, in any unit. Single writer.
+// A Machine executes a schedule. Operations have one numbering: the operations of rank 0 from 0
+// on, then of rank 1, and so on. Times are the host's, in any unit. Single writer.
 //
-// An operation is ready when all that it waits for has ended, or begun. A calc and a send begin
-// when their CPU is free: a calc has it for its length, a send for no time. A recv is posted
-// when it is ready, which counts as its begin, and ends when a message is there that it takes,
-// as soon as its CPU is free. Operations have a CPU in the order in which they became ready,
-// those that one event made ready in the order of their numbers.
+// An operation is ready when all operations waited for have ended, or begun. A calc and a send
+// begin when the CPU is free: a calc occupies the CPU for the calc's length, a send for no
+// time. A recv is posted when ready, counting as the begin, and ends with a matching message,
+// as soon as the CPU is free. Operations get a CPU in the order of becoming ready, and after
+// the same event in the order of the numbers.
 //
-// A message leaves when its send begins, whatever its receiver does. Messages with the same
-// source, destination and tag are taken in the order in which they were sent, by the receives
-// in the order in which they were posted; where a rank receives with any tag, those with the
-// same source and destination. A send ends when its message is acknowledged and, unless the
-// message is eager, its recv has ended. A message of a rank to itself is there at once.
+// A message leaves when the send begins, regardless of the receiver. Messages with the same
+// source, destination and tag are taken in the order of sending, by the receives in the order
+// of posting; where a rank receives with any tag, messages with the same source and
+// destination. A send ends when the message is acknowledged and, unless the message is eager,
+// the recv has ended. A rank's message to the same rank is there at once.
 type Machine struct {
 	host  Host
 	s     *Schedule
@@ -63,16 +63,16 @@ const (
 	opEnded
 )
 
-// A cpu does one thing at a time.
+// A cpu does one operation at a time.
 type cpu struct {
 	busy bool
 	want []uint32 // operations that wait for it
 }
 
-// wild says what a rank's receives leave open.
+// wild is what a rank's receives leave open.
 type wild struct{ source, tag bool }
 
-// A boxKey says which messages keep their order.
+// A boxKey is the common key of messages kept in order.
 type boxKey struct{ src, dst, tag uint32 }
 
 // A box is where messages and receives meet.
@@ -82,8 +82,8 @@ type box struct {
 	posted []uint32 // receives that wait for a message
 }
 
-// NewMachine makes a machine for a schedule that [Schedule.Check] finds nothing wrong with.
-// Messages of up to eager bytes are eager; below 0 none is.
+// NewMachine makes a machine for a schedule that has passed [Schedule.Check]. Messages of up to
+// eager bytes are eager; below 0 no message is.
 func NewMachine(s *Schedule, eager int64, h Host) *Machine {
 	m := &Machine{host: h, s: s, eager: eager, per: s.CPUs(), boxes: map[boxKey]*box{}}
 	m.cpus = make([]cpu, m.per*len(s.Ranks))
@@ -112,7 +112,7 @@ func NewMachine(s *Schedule, eager int64, h Host) *Machine {
 	return m
 }
 
-// Start begins what waits for nothing.
+// Start begins the operations without dependencies.
 func (m *Machine) Start(now int64) {
 	m.now = now
 	for op := range m.ops {
@@ -133,14 +133,14 @@ func (m *Machine) Computed(now int64, op uint32) {
 	m.run()
 }
 
-// Delivered takes in that the message of a send is at its destination.
+// Delivered reports the message of a send at the destination.
 func (m *Machine) Delivered(now int64, send uint32) {
 	m.now = now
 	m.deliver(send)
 	m.run()
 }
 
-// Acknowledged takes in that the source of a message knows that it was delivered.
+// Acknowledged reports the delivery of a message known to the source.
 func (m *Machine) Acknowledged(now int64, send uint32) {
 	m.now = now
 	m.ops[send].flags |= opAcknowledged
@@ -151,7 +151,7 @@ func (m *Machine) Acknowledged(now int64, send uint32) {
 // Rank is the rank of an operation.
 func (m *Machine) Rank(op uint32) int { return int(m.rank[op]) }
 
-// Op is what an operation says.
+// Op returns an operation.
 func (m *Machine) Op(op uint32) *Op {
 	r := m.Rank(op)
 	return &m.s.Ranks[r].Ops[op-m.first[r]]
@@ -163,7 +163,7 @@ func (m *Machine) Done() bool { return m.ended == len(m.ops) }
 // Ended is how many operations have.
 func (m *Machine) Ended() int { return m.ended }
 
-// End is when the last operation of a rank that has ended did so, 0 if none has.
+// End is the time of the last end of an operation of a rank, 0 before the first.
 func (m *Machine) End(rank int) (end int64) {
 	for _, o := range m.ops[m.first[rank]:m.first[rank+1]] {
 		end = max(end, o.end)
@@ -171,7 +171,7 @@ func (m *Machine) End(rank int) (end int64) {
 	return end
 }
 
-// Left calls f with each operation that has not ended, and says why, up to the first false.
+// Left calls f with each operation not ended, and the reason, up to the first false.
 func (m *Machine) Left(f func(rank int, op uint32, why string) bool) {
 	for r := range m.s.Ranks {
 		for i := m.first[r]; i < m.first[r+1]; i++ {
@@ -182,7 +182,7 @@ func (m *Machine) Left(f func(rank int, op uint32, why string) bool) {
 	}
 }
 
-// why says what keeps an operation that has not ended.
+// why returns the reason that an operation has not ended.
 func (o *opState) why(is *Op) string {
 	switch {
 	case o.waits > 0:
@@ -202,7 +202,7 @@ func (o *opState) why(is *Op) string {
 	}
 }
 
-// run handles what is ready, and what becomes ready by that.
+// run handles ready operations, and operations becoming ready thereby.
 func (m *Machine) run() {
 	for i := 0; i < len(m.ready); i++ {
 		op := m.ready[i]
@@ -223,7 +223,7 @@ func (m *Machine) cpuOf(op uint32) *cpu {
 	return &m.cpus[r*m.per+int(m.s.Ranks[r].Ops[op-m.first[r]].CPU)]
 }
 
-// serve gives a CPU what it can do now.
+// serve gives a CPU the next possible work.
 func (m *Machine) serve(c *cpu) {
 	for !c.busy && len(c.want) > 0 {
 		op := c.want[0]
@@ -245,7 +245,7 @@ func (m *Machine) serve(c *cpu) {
 	}
 }
 
-// begin notes that an operation has begun.
+// begin notes an operation has begun.
 func (m *Machine) begin(op uint32) {
 	m.ops[op].flags |= opBegun
 	m.release(op, true)
@@ -258,7 +258,7 @@ func (m *Machine) end(op uint32) {
 	m.release(op, false)
 }
 
-// release tells those that wait for the begin or the end of an operation.
+// release releases the followers of the begin or the end of an operation.
 func (m *Machine) release(op uint32, started bool) {
 	r := m.Rank(op)
 	first, from := m.first[r], len(m.ready)
@@ -274,7 +274,7 @@ func (m *Machine) release(op uint32, started bool) {
 	slices.Sort(m.ready[from:])
 }
 
-// endSend ends a send that nothing keeps any more.
+// endSend ends a send nothing keeps any more.
 func (m *Machine) endSend(op uint32) {
 	o := &m.ops[op]
 	taken := o.flags&opTaken != 0 || m.Op(op).Size <= m.eager

@@ -2,7 +2,7 @@ package goal
 
 import "slices"
 
-// send has a message begin its way.
+// send has a message leave.
 func (m *Machine) send(op uint32, o *Op) {
 	b := m.box(boxKey{uint32(m.Rank(op)), o.Peer, o.Tag})
 	b.sent = append(b.sent, op)
@@ -28,8 +28,8 @@ func (m *Machine) box(k boxKey) *box {
 	return b
 }
 
-// meeting is the box in which the messages of k meet receives: that of their order, or one
-// for all sources.
+// meeting is the box in which the messages of k meet receives: the box of k, or a common
+// box for all sources.
 func (m *Machine) meeting(k boxKey) *box {
 	if w := m.any[k.dst]; w.source {
 		k.src = Any
@@ -40,7 +40,7 @@ func (m *Machine) meeting(k boxKey) *box {
 	return m.box(k)
 }
 
-// deliver takes in a message, and with it later ones that have waited for it.
+// deliver takes in a message, and later messages that waited for the message.
 func (m *Machine) deliver(op uint32) {
 	m.ops[op].flags |= opDelivered
 	o := m.Op(op)
@@ -52,7 +52,7 @@ func (m *Machine) deliver(op uint32) {
 	}
 }
 
-// arrived gives a message to the first receive that takes it.
+// arrived gives a message to the first matching receive.
 func (m *Machine) arrived(send uint32, b *box) {
 	i := slices.IndexFunc(b.posted, func(recv uint32) bool { return m.takes(recv, send) })
 	if i < 0 {
@@ -64,7 +64,7 @@ func (m *Machine) arrived(send uint32, b *box) {
 	m.match(recv, send)
 }
 
-// post gives a receive the first message that it takes.
+// post gives a receive the first matching message.
 func (m *Machine) post(recv uint32) {
 	o := m.Op(recv)
 	b := m.meeting(boxKey{o.Peer, uint32(m.Rank(recv)), o.Tag})
@@ -78,7 +78,7 @@ func (m *Machine) post(recv uint32) {
 	m.match(recv, send)
 }
 
-// drop takes element i, which is the first as a rule, out of a list.
+// drop takes element i, as a rule the first, out of a list.
 func drop(l []uint32, i int) []uint32 {
 	if i == 0 {
 		return l[1:]
@@ -86,7 +86,7 @@ func drop(l []uint32, i int) []uint32 {
 	return slices.Delete(l, i, i+1)
 }
 
-// takes reports whether a receive takes a message to its rank.
+// takes reports whether a receive takes a message to the rank.
 func (m *Machine) takes(recv, send uint32) bool {
 	r, s := m.Op(recv), m.Op(send)
 	return (r.Peer == Any || int(r.Peer) == m.Rank(send)) && (r.Tag == Any || r.Tag == s.Tag)

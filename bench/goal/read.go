@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Read reads a file in the text or the binary form, as its first bytes say; one whose name ends
-// in .gz is unpacked.
+// Read reads a file in the text or the binary form, by the first bytes; a file with a name in
+// .gz is unpacked.
 func Read(path string) (*Schedule, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -30,8 +30,8 @@ func Read(path string) (*Schedule, error) {
 	return Parse(filepath.Base(path), b)
 }
 
-// Parse reads either form; file is its name in errors. The magic number of the binary form
-// has zeros, which no text has.
+// Parse reads either form; file is the name in errors. The magic number of the binary form has
+// zeros, never found in text.
 func Parse(file string, b []byte) (*Schedule, error) {
 	if bytes.IndexByte(b[:min(len(b), 8)], 0) >= 0 {
 		return ParseBinary(file, b)

@@ -1,10 +1,10 @@
-// Package goal reads, writes, makes and executes GOAL schedules: what each rank of a parallel
-// program sends, receives and computes, and which of these operations wait for which.
+// Package goal reads, writes, makes and executes GOAL schedules: the sends, receives and
+// computations of each rank of a parallel program, with dependencies.
 //
-// [Read] takes a file in either form of the format, the text that people write and the binary
-// that simulators of the LogGOPS family load. [AppendText] and [AppendBinary] write them. A
-// [Pattern] makes schedules of collective operations and other traffic. A [Machine] says what is to be
-// sent and computed as time goes on; it has neither clock nor network, so that any simulator
+// [Read] takes a file in either form of the format, the text written by people and the binary
+// loaded by simulators of the LogGOPS family. [AppendText] and [AppendBinary] write both. A
+// [Pattern] makes schedules of collective operations and other traffic. A [Machine] names the
+// next messages and computations as time goes on, without clock or network, so any simulator
 // can drive it, as package fabric does.
 package goal
 
@@ -24,10 +24,10 @@ const MaxMessage = math.MaxInt32
 // MaxCalc is the longest calculation, ns: 52 days.
 const MaxCalc = 1 << 52
 
-// Kind is what an operation does.
+// Kind is the kind of an operation.
 type Kind uint8
 
-// The kinds, as the binary form numbers them.
+// The kinds, numbered as in the binary form.
 const (
 	KindSend Kind = iota + 1
 	KindRecv
@@ -39,12 +39,12 @@ var kindNames = [...]string{KindSend: "send", KindRecv: "recv", KindCalc: "calc"
 // String is the keyword of the text form.
 func (k Kind) String() string { return enum.Name(kindNames[:], k) }
 
-// A Schedule is what each rank does; the ranks are numbered from 0.
+// A Schedule is the work of all ranks; the ranks are numbered from 0.
 type Schedule struct {
 	Ranks []Rank
 }
 
-// A Rank is one process. All dependencies are between its own operations.
+// A Rank is one process. All dependencies are between operations of the same rank.
 type Rank struct {
 	Ops  []Op
 	Deps []Dep
@@ -61,24 +61,24 @@ type Op struct {
 	NIC  uint8 // by which a message leaves
 }
 
-// A Dep says that Op waits for On, both indices of [Rank.Ops]: until it has ended, or, if
-// Started, until it has begun.
+// A Dep makes Op wait for On, both indices of [Rank.Ops]: until On has ended, or, if Started,
+// until On has begun.
 type Dep struct {
 	Op, On  uint32
 	Started bool
 }
 
-// Send adds an operation that sends, and returns its index.
+// Send adds a sending operation, and returns the index.
 func (r *Rank) Send(to int, bytes int64, tag uint32) uint32 {
 	return r.add(Op{Kind: KindSend, Peer: uint32(to), Size: bytes, Tag: tag})
 }
 
-// Recv adds an operation that receives, and returns its index.
+// Recv adds a receiving operation, and returns the index.
 func (r *Rank) Recv(from int, bytes int64, tag uint32) uint32 {
 	return r.add(Op{Kind: KindRecv, Peer: uint32(from), Size: bytes, Tag: tag})
 }
 
-// Calc adds a calculation of some ns on a CPU, and returns its index.
+// Calc adds a calculation of some ns on a CPU, and returns the index.
 func (r *Rank) Calc(ns int64, cpu uint8) uint32 {
 	return r.add(Op{Kind: KindCalc, Size: ns, CPU: cpu})
 }
@@ -95,10 +95,10 @@ func (r *Rank) Require(op uint32, on ...uint32) {
 	}
 }
 
-// CPUs is the number of the highest CPU that is used, and 1.
+// CPUs is the number of the highest CPU used, and 1.
 func (s *Schedule) CPUs() int { return s.most(func(o *Op) uint8 { return o.CPU }) }
 
-// NICs is the number of the highest NIC that is used, and 1.
+// NICs is the number of the highest NIC used, and 1.
 func (s *Schedule) NICs() int { return s.most(func(o *Op) uint8 { return o.NIC }) }
 
 func (s *Schedule) most(of func(*Op) uint8) (n int) {
@@ -122,7 +122,7 @@ func (s *Schedule) Count(k Kind) (n int) {
 	return n
 }
 
-// Name says which operation i of rank r is, for messages to people.
+// Name is the name of operation i of rank r in messages to people.
 func (s *Schedule) Name(r int, i uint32) string {
 	o := &s.Ranks[r].Ops[i]
 	at := fmt.Sprintf("operation %d", i)

@@ -15,8 +15,8 @@ import (
 // keywords cannot be labels.
 var keywords = []string{"num_ranks", "rank", "send", "recv", "calc", "to", "from", "tag", "cpu", "nic", "requires", "irequires"}
 
-// ParseText reads the text form; file is its name in errors, which are of type [*Error] unless
-// the reader itself failed. One statement a line:
+// ParseText reads the text form; file is the name in errors of type [*Error]; errors of the
+// reader are returned unchanged. One statement a line:
 //
 //	num_ranks 2
 //	rank 0 {
@@ -28,11 +28,11 @@ var keywords = []string{"num_ranks", "rank", "send", "recv", "calc", "to", "from
 //	recv 4096b from 0 tag 7
 //	}
 //
-// Of calc the number is ns. A label stands before what it names, is known above the lines that
-// use it, and within its rank; if there are two the first one counts. tag, cpu and nic come in
-// that order and are 0 if they are missing. The source of a recv and every tag may be -1,
-// which is [Any]. "a irequires b" is a dependency on the start of b. // begins a comment, and
-// /* one that ends with */.
+// Of calc the number is ns. A label stands before the named operation, above the lines using
+// the label, and is valid within the rank; of two equal labels the first counts. tag, cpu and
+// nic come in the given order and are 0 if missing. The source of a recv and every tag may be
+// -1, meaning [Any]. "a irequires b" is a dependency on the start of b. // begins a comment,
+// and /* a comment up to */.
 func ParseText(file string, r io.Reader) (*Schedule, error) {
 	p := textParser{file: file, s: &Schedule{}, ranks: -1}
 	if err := p.parse(r); err != nil {
@@ -160,7 +160,7 @@ func wordLength(b []byte) int {
 	return n
 }
 
-// take takes the next word if it is w.
+// take takes the next word if equal to w.
 func (p *textParser) take(w string) bool {
 	if len(p.words) == 0 || p.words[0] != w {
 		return false
@@ -180,7 +180,7 @@ func (p *textParser) want(w string) error {
 	}
 }
 
-// number takes one from 0 to most; what says of what.
+// number takes a number from 0 to most; what is the noun for errors.
 func (p *textParser) number(what string, most uint64) (uint64, error) {
 	if len(p.words) == 0 {
 		return 0, p.errorf("want %s at the end of the line", what)
@@ -357,7 +357,7 @@ func (p *textParser) message(o *Op) error {
 	return err
 }
 
-// part takes the number of a CPU or a NIC, if there is one.
+// part takes the number of a CPU or a NIC, if present.
 func (p *textParser) part(name string, to *uint8) error {
 	if !p.take(name) {
 		return nil

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// backwardTag is the tag of the first micro-batch on its way back.
+// backwardTag is the tag of the first micro-batch on the way back.
 const backwardTag = 1000
 
-// pipeline computes on CPU 0 and has messages on CPU 1, so that they go on beside it.
+// pipeline computes on CPU 0 and has messages on CPU 1, in parallel to the computation.
 func pipeline(j Job) *Schedule {
 	back := max(backwardTag, j.Pieces)
 	return build(j, func(r int, b *rankBuilder) {
@@ -52,7 +52,7 @@ func incast(j Job) *Schedule {
 	})
 }
 
-// permutation is one cycle, so that nobody sends to itself (Sattolo's shuffle).
+// permutation is one cycle, so nobody sends to itself (Sattolo's shuffle).
 func permutation(j Job) *Schedule {
 	rnd := rand.New(rand.NewPCG(j.Seed, 0))
 	to, from := make([]int, j.Ranks), make([]int, j.Ranks)
@@ -73,7 +73,7 @@ func permutation(j Job) *Schedule {
 }
 
 // A SizeTable is a distribution of flow sizes: the share of flows of up to so many bytes, linear
-// between its points.
+// between the points.
 type SizeTable struct {
 	Name   string
 	Source string
@@ -95,7 +95,7 @@ var sizeTables = []SizeTable{
 		{50e3, .82}, {80e3, .87}, {120e3, .90}, {300e3, .95}, {1e6, .975}, {2e6, .99}, {10e6, 1}}},
 }
 
-// FindSizes returns the table of a name, or an error that names all.
+// FindSizes returns the table of a name, or an error with all names.
 func FindSizes(name string) (*SizeTable, error) {
 	var names []string
 	for i := range sizeTables {
@@ -120,7 +120,7 @@ func (t *SizeTable) Mean() (sum float64) {
 	return sum
 }
 
-// Quantile is the size that a share from 0 to 1 of the flows does not exceed, at least a byte.
+// Quantile is the size a share from 0 to 1 of the flows does not exceed, at least a byte.
 func (t *SizeTable) Quantile(share float64) int64 {
 	for i, p := range t.points[1:] {
 		if last := t.points[i]; share <= p.share {
@@ -131,7 +131,7 @@ func (t *SizeTable) Quantile(share float64) int64 {
 }
 
 // poisson has every rank begin flows at random, with a mean spacing of mean size / (Load * Rate),
-// each to another rank of equal chance. A rank's times are a chain of calculations on CPU 0.
+// each to a different rank of equal chance. A rank's times are a chain of calculations on CPU 0.
 func poisson(j Job) *Schedule {
 	t, _ := FindSizes(j.Sizes)
 	spacing := t.Mean() * 8e9 / (j.Load * float64(j.Rate)) // ns

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// AppendText appends the text form of a schedule that [Schedule.Check] finds nothing wrong with.
+// AppendText appends the text form of a schedule that has passed [Schedule.Check].
 func AppendText(b []byte, s *Schedule) []byte {
 	b = fmt.Appendf(b, "num_ranks %d\n", len(s.Ranks))
 	for i := range s.Ranks {
@@ -51,8 +51,8 @@ func (o *Op) appendText(b []byte) []byte {
 	return append(b, '\n')
 }
 
-// AppendBinary appends the binary form of a schedule that [Schedule.Check] finds nothing wrong
-// with, byte for byte as the format's own converter writes it.
+// AppendBinary appends the binary form of a schedule that has passed [Schedule.Check], byte for
+// byte as the format's own converter does.
 func AppendBinary(b []byte, s *Schedule) []byte {
 	le := binary.LittleEndian
 	b = le.AppendUint64(b, magic)

@@ -1,9 +1,9 @@
-// Package hol models head-of-line blocking between two switches: the scenario by
-// which the ZTR-RTT description explains why a network needs congestion control
-// even for flows whose own path is free.
+// Package hol models head-of-line blocking between two switches: the scenario in
+// the ZTR-RTT description for the need of congestion control even for flows
+// whose own path is free.
 //
 // Switch S1 forwards a blue and a purple flow over one link to S2. Blue leaves S2
-// by a port for which four more blue flows compete, purple by an idle one.
+// by a port for which four more blue flows compete, purple by an idle port.
 // Without congestion control blue backs up into S2's ingress queue and purple
 // waits behind it.
 //
@@ -13,8 +13,8 @@
 //	                                            \-- egress of purple (128 packets)
 //
 // Time is slotted: a slot carries one packet of 4,096 bytes at 100 Gb/s, 327.68
-// ns. All links have that rate, and no packet is ever dropped: full queues pause
-// what feeds them.
+// ns. All links have the same rate, and no packet is ever dropped: full queues
+// pause the feeding link.
 package hol
 
 import (
@@ -67,7 +67,7 @@ type Config struct {
 	Control Control
 }
 
-// Result is what the second half of a run came to.
+// Result is the outcome of the second half of a run.
 type Result struct {
 	Blue        float64 // share of the line rate, of all blue flows together
 	Purple      float64 // share of the purple one
@@ -113,7 +113,7 @@ type host struct {
 	answer []answer
 }
 
-// answer is a probe on its way back.
+// answer is a probe on the way back.
 type answer struct {
 	at     int64 // ns
 	stamps pcc.Stamps
@@ -161,7 +161,7 @@ func (m *model) result() Result {
 	return m.res
 }
 
-// step lets a slot pass, from the sinks to the sources so that a packet takes at
+// step lets a slot pass, from the sinks to the sources so a packet takes at
 // least a slot for each hop.
 func (m *model) step(slot int) {
 	for i := range m.egress {
@@ -188,7 +188,7 @@ func (m *model) step(slot int) {
 	}
 }
 
-// leave takes a packet to its sink. A probe turns around there.
+// leave takes a packet to the sink. A probe turns around there.
 func (m *model) leave(slot int, p packet) {
 	if m.measured {
 		m.count[p.flow]++
@@ -208,8 +208,8 @@ func (m *model) leave(slot int, p packet) {
 	})
 }
 
-// crossS2 moves packets from S2's inputs to its outputs, from another input
-// first in each slot. A head whose output is full blocks its input.
+// crossS2 moves packets from S2's inputs to its outputs, starting with the next
+// input in each slot. A head whose output is full blocks its input.
 func (m *model) crossS2(slot int) {
 	for range fabricSpeed {
 		for k := range m.ingress {
@@ -241,7 +241,7 @@ func (m *model) link() {
 	}
 }
 
-// crossS1 moves packets from S1's inputs to its queue, in turn.
+// crossS1 moves packets from S1's inputs to S1's queue, in turn.
 func (m *model) crossS1(slot int) {
 	for k := range fabricSpeed {
 		in := &m.input[(k+slot)&1]
@@ -251,7 +251,7 @@ func (m *model) crossS1(slot int) {
 	}
 }
 
-// answers hands the probes that are back to the flow's control.
+// answers hands the returned probes to the flow's control.
 func (m *model) answers(slot, i int) {
 	h := &m.hosts[i]
 	for len(h.answer) > 0 && h.answer[0].at <= ns(slot) {
@@ -261,7 +261,7 @@ func (m *model) answers(slot, i int) {
 	}
 }
 
-// send sends a packet of flow i if its bucket and the queue that it enters
+// send sends a packet of flow i if its bucket and the queue it enters
 // allow.
 func (m *model) send(slot, i int) {
 	h := &m.hosts[i]
@@ -288,8 +288,8 @@ func (m *model) send(slot, i int) {
 	m.event(i, &pcc.Event{Type: pcc.EventTX, Flags: flags, Time: uint32(ns(slot))})
 }
 
-// entry returns the queue that flow i sends into, and the length above which it
-// is paused.
+// entry returns the queue of flow i, and the length above which the flow is
+// paused.
 func (m *model) entry(i int) (queue *fifo, limit int) {
 	switch i {
 	case 0:

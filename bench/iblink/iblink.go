@@ -1,9 +1,9 @@
-// Package iblink models one InfiniBand link under credit-based flow control: what
-// the receive buffer, lost packets, lost updates and the number of virtual lanes
-// do to its throughput.
+// Package iblink models one InfiniBand link under credit-based flow control: the effect
+// of receive buffer, lost packets, lost updates and the number of virtual lanes on
+// throughput.
 //
 // Time is slotted: a slot carries one packet of 4,160 bytes (65 blocks). Data and
-// flow control packets of one direction share its wire, first in first out.
+// flow control packets of a direction share the wire, first in first out.
 package iblink
 
 import (
@@ -36,7 +36,7 @@ type Config struct {
 	Seed       uint64
 }
 
-// Result is what a run came to.
+// Result is the outcome of a run.
 type Result struct {
 	Share       []float64 // of the line, forwarded for each service level
 	MaxOccupied int64     // blocks in a lane's receive buffer
@@ -83,7 +83,8 @@ func newModel(cfg Config) (*model, error) {
 	return m, nil
 }
 
-// overrunErrors is how many periods with an overrun end the link, of which there is none.
+// overrunErrors is the number of periods with an overrun that end the link, never
+// reached.
 const overrunErrors = 4
 
 // Run runs the model: every service level has packets to send all the time. Errors wrap
@@ -145,7 +146,7 @@ func (m *model) send(slot int) {
 	}
 }
 
-// arrive takes what has arrived at either end, or loses it.
+// arrive takes the arrivals at either end, or loses it.
 func (m *model) arrive(slot int) {
 	for len(m.wire) > 0 && m.wire[0].at <= slot {
 		it := m.wire[0]
@@ -173,8 +174,8 @@ func (m *model) arrive(slot int) {
 	}
 }
 
-// drain forwards packets from the head of each lane's buffer, as fast as the
-// sink of their service level takes them: a slow one blocks its whole lane.
+// drain forwards packets from the head of each lane's buffer, at the speed of the
+// service level's sink: a slow sink blocks the whole lane.
 func (m *model) drain() {
 	for sl, rate := range m.cfg.Drain {
 		m.due[sl] = min(m.due[sl]+rate, 1)

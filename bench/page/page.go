@@ -1,10 +1,10 @@
-// Package page writes what a run came to as one HTML file with pictures: opened by a double
+// Package page writes the results of a run as one HTML file with pictures: opened by a double
 // click, without a network, printed or sent on. A picture zooms in where a pointer is dragged
-// and says what is below the pointer; its section is saved as SVG.
+// and shows the values below the pointer; the section is saved as SVG.
 //
 // A [Page] has sections of figures that compare runs: figures of a section have one scale, and
-// all that is over time is zoomed together. A [Track] and a [Sum] record what changes over time
-// in a bounded number of steps, and keep the extremes.
+// all figures over time are zoomed together. A [Track] and a [Sum] record changes over time in
+// a bounded number of steps, and keep the extremes.
 package page
 
 import (
@@ -12,7 +12,7 @@ import (
 	"strconv"
 )
 
-// A Page is what the file shows.
+// A Page is the content of the file.
 type Page struct {
 	Title    string    `json:"title"`
 	About    string    `json:"about"`
@@ -27,7 +27,7 @@ type Page struct {
 	Below    []Table   `json:"below,omitempty"`  // the figures
 }
 
-// A Claim is a statement, and whether the measurement bears it out.
+// A Claim is a statement, with the verdict of the measurement.
 type Claim struct {
 	Text string `json:"text"`
 	Want string `json:"want"`
@@ -35,14 +35,14 @@ type Claim struct {
 	OK   bool   `json:"ok"`
 }
 
-// A Table has rows as long as Columns. What is in its first column names the row.
+// A Table has rows as long as Columns. The first column names the row.
 type Table struct {
 	Title   string     `json:"title,omitempty"`
 	Columns []string   `json:"columns"`
 	Rows    [][]string `json:"rows"`
 }
 
-// A Section is figures that are to be compared: their axes have the same range.
+// A Section is figures to be compared: the axes have the same range.
 type Section struct {
 	Title   string   `json:"title"`
 	Note    string   `json:"note,omitempty"` // how to read it
@@ -50,10 +50,10 @@ type Section struct {
 	Figures []Figure `json:"figures"`
 }
 
-// Kind says how a figure shows its series.
+// Kind is the way a figure shows the series.
 type Kind string
 
-// The kinds, and which fields of a [Series] they show.
+// The kinds, with the fields of a [Series] shown.
 const (
 	Lines   Kind = "lines"   // Lo and Hi of each step from Begin on
 	Stairs  Kind = "stairs"  // Y from an X to the next one
@@ -83,14 +83,14 @@ type Axis struct {
 	Max   float64 `json:"max,omitempty"` // least end of the scale; 0: that of the data
 }
 
-// A Mark is a level that has a name.
+// A Mark is a level with a name.
 type Mark struct {
 	Name string  `json:"name"`
 	At   float64 `json:"at"`
 }
 
-// A Series is one line, or one part of all bars, or one row of cells. Which fields count is said
-// at the [Kind].
+// A Series is one line, or a part of all bars, or a row of cells. The [Kind] names the fields
+// that count.
 type Series struct {
 	Name  string  `json:"name"`
 	Style int     `json:"style"`          // color and dashes; the same name has one style on a page
@@ -114,10 +114,10 @@ const (
 	FlagLost                // never there
 )
 
-// Gray is the style of what is not one of many, such as their middle.
+// Gray is the style of a series apart from the many, such as the middle.
 const Gray = -1
 
-// Values are numbers of a file: whole ones exact, others of six digits, NaN for none.
+// Values are numbers of a file: whole numbers exact, fractions of six digits, NaN for none.
 type Values []float64
 
 // MarshalJSON writes v as an array of numbers and null.

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// A Clock divides the time of a run into steps, no more than Steps of them: a step becomes twice
-// as long when time outgrows them. Tracks and sums of one clock have the same steps. The unit of
+// A Clock divides the time of a run into steps, no more than Steps: a step becomes twice as long
+// when time outgrows the steps. Tracks and sums of one clock have the same steps. The unit of
 // time is the caller's.
 type Clock struct {
 	Steps int  // at least 2
 	Shift uint // a step is 1<<Shift long
 }
 
-// step is the step that a time, 0 or later, is in.
+// step is the step a time, 0 or later, is in.
 func (c *Clock) step(at int64) int {
 	for at>>c.Shift >= int64(c.Steps) {
 		c.Shift++
@@ -24,8 +24,8 @@ func (c *Clock) step(at int64) int {
 // Step is how long a step is.
 func (c *Clock) Step() int64 { return 1 << c.Shift }
 
-// A Track is the least and the largest value in each step of something that keeps its value until
-// it changes. The zero Track is empty.
+// A Track is the least and the largest value in each step of a quantity that is constant between
+// changes. The zero Track is empty.
 type Track struct {
 	lo, hi []int64
 	first  int  // step of lo[0]
@@ -33,7 +33,7 @@ type Track struct {
 	now    int64
 }
 
-// Set notes that the value is v from a time on, which is not before that of the last call.
+// Set notes the value is v from a time on, never before the time of the last call.
 func (t *Track) Set(c *Clock, at, v int64) {
 	if len(t.lo) == 0 {
 		t.now = v
@@ -44,7 +44,7 @@ func (t *Track) Set(c *Clock, at, v int64) {
 	t.now = v
 }
 
-// reach makes a step for a time, with the values that have not changed until then.
+// reach makes a step for a time, with the values unchanged until then.
 func (t *Track) reach(c *Clock, at int64) {
 	step := c.step(at)
 	t.widen(c)
@@ -56,7 +56,7 @@ func (t *Track) reach(c *Clock, at int64) {
 	}
 }
 
-// widen gives t the steps of its clock.
+// widen gives t the steps of the clock.
 func (t *Track) widen(c *Clock) {
 	for ; t.shift < c.Shift; t.shift++ {
 		n := 0
@@ -97,7 +97,7 @@ type Sum struct {
 	total int64
 }
 
-// Add notes an amount at a time, not before that of the last call.
+// Add notes an amount at a time, not before the time of the last call.
 func (s *Sum) Add(c *Clock, at, n int64) {
 	step := c.step(at)
 	s.widen(c)
@@ -108,7 +108,7 @@ func (s *Sum) Add(c *Clock, at, n int64) {
 	s.total += n
 }
 
-// Total is what was added.
+// Total is the sum of all amounts.
 func (s *Sum) Total() int64 { return s.total }
 
 func (s *Sum) widen(c *Clock) {
@@ -135,7 +135,7 @@ func (s *Sum) At(c *Clock, step int) int64 {
 func (c *Clock) Used(until int64) int { return c.step(until) + 1 }
 
 // Middle is the band of the values between the 10th and the 90th percentile of tracks in each
-// step, as those were at the largest, and their median.
+// step, by the largest value of each track, and the median.
 func Middle(tracks []Series) (band, median Series) {
 	band.Band = true
 	end := 0
@@ -164,7 +164,7 @@ func Middle(tracks []Series) (band, median Series) {
 	return band, median
 }
 
-// quantiles are the 10th, 50th and 90th percentile of v, which it sorts.
+// quantiles are the 10th, 50th and 90th percentile of v, sorted in place.
 func quantiles(v []float64) (low, mid, high float64) {
 	if len(v) == 0 {
 		return math.NaN(), math.NaN(), math.NaN()

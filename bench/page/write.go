@@ -15,7 +15,7 @@ var style string
 //go:embed page.js
 var script string
 
-// frame is the file around its data. The policy keeps it from asking a network for anything.
+// frame is the file around the data. The policy forbids all network requests.
 var frame = template.Must(template.New("page").Parse(`<!doctype html>
 <html lang="en">
 <head>

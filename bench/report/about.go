@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// about is what a reader needs to judge the figures, and to measure again.
+// about is the reader's background to judge the figures, and to measure again.
 type about struct {
 	Date    string
 	CPU     string
@@ -41,7 +41,7 @@ func newAbout(o *options, args []string) about {
 	}
 }
 
-// commandLine is what to type into a shell for args.
+// commandLine is args as typed into a shell.
 func commandLine(args []string) string {
 	line := "go run ./bench/report"
 	for _, a := range args {
@@ -53,7 +53,7 @@ func commandLine(args []string) string {
 	return line
 }
 
-// commit names what was measured, "" outside a repository.
+// commit names the measured revision, "" outside a repository.
 func commit(root string) string {
 	out, err := exec.Command("git", "-C", root, "describe", "--always", "--dirty", "--exclude", "*").Output()
 	if err != nil {
@@ -62,7 +62,7 @@ func commit(root string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// loadAverage is "" where the system has no such file.
+// loadAverage is "" where the system lacks the file.
 func loadAverage() string {
 	text, _ := os.ReadFile("/proc/loadavg")
 	first, _, _ := strings.Cut(string(text), " ")

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// remember adds the rounds of a run to the history in the format that golang.org/x/perf reads: what
-// go test prints, under lines of what the figures depend on.
+// remember adds the rounds of a run to the history in the format of golang.org/x/perf: the output
+// of go test, under lines with the conditions of the figures.
 func (o *options) remember(a about, rounds []string) (err error) {
 	if o.history == "" {
 		return nil

@@ -1,5 +1,5 @@
-// Command report runs the benchmarks of this repository and those of bench/peers
-// in turn, job by job, and compares them.
+// Command report runs the benchmarks of the repository and of bench/peers in turn, job
+// by job, and compares both.
 //
 //	go run ./bench/report                               thirty short rounds, a table
 //	go run ./bench/report -run 'Keyed|NSCC' -rounds 99  some of it, more carefully
@@ -8,10 +8,9 @@
 //	go run ./bench/report -html report.html             the same in pictures, for a browser
 //	go run ./bench/report -from /tmp/raw -md bench/RESULTS.md  the same figures again
 //
-// What is compared with what, and the goals, are in pairs.go; what is taken from the
-// rounds, and why, is told by spread. A goal that is missed is printed and changes
-// nothing: the command exits with 2 only if it could not run, as when a benchmark does
-// not build.
+// Pairs and goals are in pairs.go; the use of the rounds is explained at spread. A
+// missed goal is printed without effect: the command exits with 2 only if unable to
+// run, as when a benchmark does not build.
 package main
 
 import (
@@ -71,7 +70,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	)
 }
 
-// selected gives the jobs that -run names.
+// selected gives the jobs named by -run.
 func (o *options) selected() (some []chapter, err error) {
 	re, err := regexp.Compile(o.filter)
 	if err != nil {
@@ -132,7 +131,7 @@ func report(args []string, stdout, stderr io.Writer, run command) error {
 	return o.writeFiles(r)
 }
 
-// figuresOf measures, or takes what was measured before.
+// figuresOf measures, or takes earlier figures.
 func figuresOf(o *options, args []string, some []chapter, run command) (rounds []round, a about, err error) {
 	if o.from != "" {
 		return earlierFigures(o)
@@ -157,7 +156,7 @@ func figuresOf(o *options, args []string, some []chapter, run command) (rounds [
 	return rounds, a, errors.Join(err, o.remember(a, texts))
 }
 
-// earlierFigures are those of an earlier run, which kept them in a folder.
+// earlierFigures are the figures that an earlier run kept in a folder.
 func earlierFigures(o *options) (rounds []round, a about, err error) {
 	if a, err = readAbout(o.from); err != nil {
 		return nil, a, err
@@ -169,7 +168,7 @@ func earlierFigures(o *options) (rounds []round, a about, err error) {
 	return a.parse(texts), a, err
 }
 
-// parse reads transcripts of rounds, which also tell the processor.
+// parse reads transcripts of rounds, and the processor named there.
 func (a *about) parse(texts []string) (rounds []round) {
 	for _, t := range texts {
 		r := parseRound(t, a.Procs)

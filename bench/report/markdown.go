@@ -14,7 +14,7 @@ const (
 	markEnd   = "<!-- bench/report: end -->"
 )
 
-// markdown is the tables, with what they were measured on and how.
+// markdown is the tables, with machine and method of the measurement.
 func (r *result) markdown() string {
 	var b strings.Builder
 	table := func(title string, lines [][]string) {
@@ -51,8 +51,8 @@ func method(a about) string {
 		a.Rounds, a.Benchtime, parts)
 }
 
-// writeMarked puts text between the markers of a file, which is made if there is
-// none. A file without them is left alone.
+// writeMarked puts text between the markers of a file, made if absent. A file
+// without markers is left alone.
 func writeMarked(path, text string) error {
 	old, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

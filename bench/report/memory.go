@@ -11,8 +11,8 @@ import (
 	"github.com/uetcc/uetcc/pds/pdc"
 )
 
-// A footprint is the memory of something; limit 0 is no goal. Others is what it takes
-// elsewhere, measured once.
+// A footprint is the memory of something; limit 0 is no goal. Others is the memory
+// taken by rivals, measured once.
 type footprint struct {
 	what        string
 	ours, limit float64
@@ -33,7 +33,7 @@ func (f *footprint) cells() []string {
 
 var footprintColumns = []string{"memory of", "ours", "goal", "elsewhere", ""}
 
-// allocated is what making a value takes, bytes.
+// allocated is the memory for making a value, bytes.
 func allocated(make func() any) float64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -43,8 +43,8 @@ func allocated(make func() any) float64 {
 	return float64(after.TotalAlloc - before.TotalAlloc)
 }
 
-// manager returns what makes a manager of all PDCs there can be, with the least beside
-// them.
+// manager returns a maker of a manager with the most PDCs possible and the least of
+// everything else.
 func manager() func() any {
 	params, _ := pdc.NewParams(pdc.Config{})
 	ids, _ := pdc.NewTable(pdc.TableConfig{General: pdc.MaxPDCs})
@@ -58,8 +58,8 @@ func manager() func() any {
 	}
 }
 
-// footprints are sizes of this build, tested where the types are, and what the
-// simulations of the rounds took.
+// footprints are sizes of the present build, tested beside the types, and the memory
+// of the simulations in the rounds.
 func footprints(rounds []round) []footprint {
 	const entries = 1 << 16
 	shared := allocated(manager()) - pdc.MaxPDCs*float64(unsafe.Sizeof(pdc.PDC{}))

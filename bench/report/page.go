@@ -29,7 +29,7 @@ func (r *result) page() *page.Page {
 	return p
 }
 
-// bars are the groups one below the other, a row for each bar below the title of its group.
+// bars are the groups stacked, a row for each bar below the group's title.
 func bars(all []group) page.Figure {
 	f := page.Figure{Kind: page.Bars, X: page.Axis{Label: "time", Unit: "ns", Log: true}}
 	kinds := []kind{kindOwn, kindFloor, kindPeer}
@@ -55,7 +55,7 @@ func bars(all []group) page.Figure {
 	return f
 }
 
-// or is v, or no value where y is none.
+// or is v, or no value where y has none.
 func or(y, v float64) float64 {
 	if math.IsNaN(y) {
 		return y

@@ -2,7 +2,7 @@ package main
 
 import "path"
 
-// A kind says what a benchmark of ours is compared with.
+// A kind is the kind of a benchmark's rival.
 type kind uint8
 
 const (
@@ -11,7 +11,7 @@ const (
 	kindOwn               // another benchmark of ours
 )
 
-// A rival is the other half of a comparison.
+// A rival is the second half of a comparison.
 type rival struct {
 	kind   kind
 	name   string
@@ -26,46 +26,46 @@ func peer(name string, goal float64) rival  { return rival{kind: kindPeer, name:
 func floor(name string, goal float64) rival { return rival{kind: kindFloor, name: name, goal: goal} }
 func own(name string, goal float64) rival   { return rival{kind: kindOwn, name: name, goal: goal} }
 
-// peerIn is a peer that measures several things at once.
+// peerIn is a peer with several measurements at once.
 func peerIn(unit, name string, goal float64) rival {
 	return rival{kind: kindPeer, name: name, goal: goal, unit: unit}
 }
 
-// floorOf is a floor that does the work of so many packets at once.
+// floorOf is a floor doing the work of so many packets at once.
 func floorOf(packets int, name string, goal float64) rival {
 	return rival{kind: kindFloor, name: name, goal: goal, times: 1 / float64(packets)}
 }
 
-// growthOnCores compares how a time grows from one core to several with how that of
-// a floor does: what that grows by, the machine shares. Both are timed on each core in
-// slices. The goal is to scale at least 0.9 times as well.
+// growthOnCores compares the growth of a time from one core to several with a floor's growth,
+// the machine's share. Both are timed on each core in slices. The goal is to scale at least
+// 0.9 times as well.
 func growthOnCores(name string) rival {
 	const unit = "quiet-ns/op"
 	return rival{kind: kindFloor, name: name, goal: 1 / 0.9, unit: unit, ofOurs: unit, from: "cores=1"}
 }
 
-// start is the benchmark whose time is the unit for that of name.
+// start is the benchmark whose time is the unit for name's.
 func (r *rival) start(name string) string { return path.Join(path.Dir(name), r.from) }
 
-// A job is one benchmark of ours and its rivals.
+// A job is one benchmark of ours with rivals.
 type job struct {
 	what   string
 	ours   string // name without "Benchmark"
 	rivals []rival
 }
 
-// A chapter is a table of its own. Its jobs are measured in one round of every so many,
-// since those of the later chapters take up to a second.
+// A chapter is a separate table. The jobs are measured in one of every so many rounds, since
+// jobs of the later chapters take up to a second.
 type chapter struct {
 	title string
 	every int
 	jobs  []job
 }
 
-// chapters is everything that is compared, in the order of the output.
+// chapters is everything compared, in the order of the output.
 var chapters = []chapter{{"", 1, jobs}, {"Options of a source, 1 PDC", 3, sourceOptions}, {"The paths with every PDCID in use", 3, large}, {"The simulator", 6, simulator}}
 
-// jobs are the functions and paths of the library. A job that has a peer is in the
+// jobs are the functions and paths of the library. A job with a peer is in the
 // picture.
 var jobs = []job{
 	{"decode an ACK_CC, 32 B", "PDSAckCC/op=decode", []rival{
@@ -117,8 +117,8 @@ var jobs = []job{
 		peer("Keyed40/n=64k/pb/hit/g=1", 0.5),
 		peer("Keyed40/n=64k/xsync/hit/g=1", 0.45),
 		peer("Keyed40/n=64k/syncmap/hit/g=1", 0.3)}},
-	// The goals are for tables; here the key is made of two netip addresses first, and what
-	// was found asked whether it lives.
+	// The goals are for tables; here the key is made of two netip addresses first, and the
+	// found PDC is checked for life.
 	{"find the PDC of a SYN packet by its addresses, 1k", "Typed/n=1k/pdc.Target", []rival{
 		own("Keyed40/n=1k/uetcc/hit/g=1", 0),
 		peer("Keyed40/n=1k/xsync/hit/g=1", 0)}},
@@ -272,8 +272,8 @@ var jobs = []job{
 	{"a context takes in an ACK, 1k of one's own, on each of two cores", "CCCCores/op=ack/cores=2", []rival{
 		floor("WindowShapeCores/cores=2", 0),
 		growthOnCores("WindowShapeCores/cores=2")}},
-	// The goals are for batches: alone the two atomic operations of an event, without another
-	// core, take longer than a quarter of what xsync takes.
+	// The goals are for batches: alone the two atomic operations of an event, without a
+	// second core, take longer than a quarter of xsync's time.
 	{"hand an event to the owner of a manager on another core, one by one", "HandOver/by=post", []rival{
 		floor("Hop/stream/floor-spsc-by-32", 0),
 		peer("Hop/stream/xsync-mpmc", 0),
@@ -294,7 +294,7 @@ var jobs = []job{
 		peer("Hold/n=1024/container-heap", 0)}},
 }
 
-// sourceOptions are what it costs to change one option of a source.
+// sourceOptions are the costs of changing one option of a source.
 var sourceOptions = func() (all []job) {
 	for _, o := range []struct {
 		name string
@@ -307,7 +307,7 @@ var sourceOptions = func() (all []job) {
 	return all
 }()
 
-// large is the paths through contexts that no cache holds.
+// large is the paths through contexts no cache holds.
 var large = []job{
 	{"source path, every PDCID", "SourcePath/pdcs=65534/packets-per-ack=1/signals=clean/batch=1", []rival{
 		floor("FloorPath/pdcs=65536/send+source", 2)}},

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// A round is what one pass over all jobs gave, by the name of the job's benchmark
-// and by side.
+// A round is the figures of one pass over all jobs, by the name of the job's
+// benchmark and by side.
 type round struct {
 	cpu  string
 	jobs map[string]*[len(sides)]figures
 }
 
 // figures are measurements by benchmark and unit. A name is without "Benchmark"
-// and without the number of processors that the testing package appends.
+// and without the number of processors the testing package appends.
 type figures map[string]map[string]float64
 
-// header begins the line of a transcript that says whose output follows:
-// "== ours PDSAckCC/op=decode" or "== peers PDSAckCC/op=decode".
+// header begins the line of a transcript naming the source of the output that
+// follows: "== ours PDSAckCC/op=decode" or "== peers PDSAckCC/op=decode".
 const header = "== "
 
 // parseRound reads a transcript: outputs of go test -bench with -cpu=procs, each
@@ -82,9 +82,9 @@ func parseLine(line string) (name string, units map[string]float64, ok bool) {
 	return strings.TrimPrefix(f[0], "Benchmark"), units, true
 }
 
-// time is one measurement in nanoseconds: in the unit that is named, else of a
-// packet where the benchmark says so, else of an iteration. ok is false if there is
-// none.
+// time is one measurement in nanoseconds: in the unit named, else of a packet where
+// the benchmark reports packets, else of an iteration. ok is false without a
+// measurement.
 func (r *round) time(j *job, side int, name, unit string) (v float64, ok bool) {
 	if unit != "" {
 		return r.figure(j, side, name, unit)
@@ -95,7 +95,7 @@ func (r *round) time(j *job, side int, name, unit string) (v float64, ok bool) {
 	return v, ok
 }
 
-// figure is one measurement; ok is false if there is none.
+// figure is one measurement; ok is false without a measurement.
 func (r *round) figure(j *job, side int, name, unit string) (v float64, ok bool) {
 	both := r.jobs[j.ours]
 	if both == nil {

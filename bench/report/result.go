@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A result is everything that a run says.
+// A result is everything a run says.
 type result struct {
 	about  about
 	rounds []round
@@ -26,7 +26,7 @@ func newResult(a about, some []chapter, rounds []round) *result {
 	return r
 }
 
-// rows are those of all tables.
+// rows are the rows of all tables.
 func (r *result) rows() (all []row) {
 	for _, t := range r.tables {
 		all = append(all, t.rows...)
@@ -45,7 +45,7 @@ func (t *comparison) lines() [][]string {
 	return all
 }
 
-// memoryLines are those of the footprints.
+// memoryLines are the lines of the footprints.
 func (r *result) memoryLines() [][]string {
 	all := [][]string{footprintColumns}
 	for _, f := range footprints(r.rounds) {
@@ -54,7 +54,7 @@ func (r *result) memoryLines() [][]string {
 	return all
 }
 
-// against is the rival's name; that of one of ours says so.
+// against is the rival's name; a rival of ours is marked so.
 func (r *row) against() string {
 	switch {
 	case r.rival.kind == kindOwn:
@@ -73,7 +73,7 @@ const atAgainst = 3 // in columns
 
 var columns = []string{"job", "ours, ns", "median", "against", "ns", "median", "ratio", "of medians", "goal", ""}
 
-// cells are the columns of a row; what it shares with the one before is left out.
+// cells are the columns of a row; cells equal to the last row's are left out.
 func (r *row) cells(last *row) []string {
 	c := []string{"", "", ""}
 	switch {
@@ -95,7 +95,7 @@ func span(s spread) string {
 	return fmt.Sprintf("%s [%s .. %s]", figure(s.median), figure(s.least), figure(s.largest))
 }
 
-// ratio prints "1.27 [1.21 .. 1.30]": that of the run in the range of its parts.
+// ratio prints "1.27 [1.21 .. 1.30]": the run's ratio in the range of the parts.
 func ratio(r *row) string {
 	if r.parts == 0 {
 		return number(r.ratio)
@@ -103,7 +103,7 @@ func ratio(r *row) string {
 	return fmt.Sprintf("%s [%s .. %s]", figure(r.ratio), figure(r.least), figure(r.largest))
 }
 
-// number prints a figure, if there is one.
+// number prints a figure, if any.
 func number(v float64) string {
 	if v == 0 {
 		return "-"
@@ -131,8 +131,8 @@ func goal(r *row) string {
 	return fmt.Sprintf("<= %.3g", r.rival.goal)
 }
 
-// summary counts goals and names what has no figure, and which of the first table,
-// that of the library, allocates.
+// summary counts goals and names jobs without a figure, and jobs of the first
+// table, the library's, that allocate.
 func (r *result) summary() string {
 	met, byMedians, goals := 0, 0, 0
 	var allocating, missing []string

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A command runs a program in a directory and returns what it printed.
+// A command runs a program in a directory and returns the output.
 type command func(dir, program string, args ...string) ([]byte, error)
 
 // A side is one of the two modules.
@@ -29,7 +29,7 @@ const (
 	peerSide
 )
 
-// sideOf is the index in sides of what k stands for.
+// sideOf is the index in sides of kind k.
 func sideOf(k kind) int {
 	if k == kindOwn {
 		return ourSide
@@ -37,14 +37,14 @@ func sideOf(k kind) int {
 	return peerSide
 }
 
-// A bench runs benchmarks of both sides from test binaries that were built once.
+// A bench runs benchmarks of both sides from test binaries built once.
 type bench struct {
 	o        *options
 	run      command
 	binaries [len(sides)]map[string]string // path, by the name of a top-level benchmark
 }
 
-// build compiles the tests of both sides into dir and asks what is in them.
+// build compiles the tests of both sides into dir and lists the benchmarks.
 func build(o *options, run command, dir string) (*bench, error) {
 	b := &bench{o: o, run: run}
 	for i, s := range sides {
@@ -75,8 +75,8 @@ func build(o *options, run command, dir string) (*bench, error) {
 	return b, nil
 }
 
-// round measures every job that is due once and gives a transcript, see parseRound.
-// What belongs to one job is measured within a few seconds; rivals go first in every
+// round measures every job due once and gives a transcript, see parseRound.
+// All measurements of one job fall within a few seconds; rivals go first in every
 // second round.
 func (b *bench) round(n int, some []chapter) (string, error) {
 	var transcript strings.Builder
@@ -99,8 +99,7 @@ func (b *bench) round(n int, some []chapter) (string, error) {
 	return transcript.String(), nil
 }
 
-// job runs what j needs of side s, in the folder where our benchmarks expect their
-// data.
+// job runs j's benchmarks of side s, in the folder with our benchmarks' data.
 func (b *bench) job(transcript *strings.Builder, s int, j *job) error {
 	wanted := map[string][]string{} // by binary
 	add := func(name string) {
@@ -136,9 +135,9 @@ func (b *bench) job(transcript *strings.Builder, s int, j *job) error {
 	return nil
 }
 
-// exactly is a -bench pattern that runs these benchmarks and no others. A name
-// comes before those it begins, else the testing package takes it for a step on
-// the way to them and does not measure it.
+// exactly is a -bench pattern that runs the named benchmarks only. A name comes
+// before longer names with the same beginning, else the testing package takes the
+// name for a parent and does not measure the benchmark.
 func exactly(names []string) string {
 	slices.Sort(names)
 	all := make([]string, len(names))
@@ -152,7 +151,7 @@ func exactly(names []string) string {
 	return strings.Join(all, "|")
 }
 
-// measure runs all rounds and keeps their transcripts if asked to.
+// measure runs all rounds and keeps the transcripts if asked to.
 func measure(o *options, some []chapter, run command) (rounds []string, err error) {
 	dir, err := os.MkdirTemp("", "report")
 	if err != nil {
@@ -179,7 +178,7 @@ func measure(o *options, some []chapter, run command) (rounds []string, err erro
 	return rounds, nil
 }
 
-// load reads the transcripts that -raw kept.
+// load reads the transcripts kept by -raw.
 func load(dir string) (rounds []string, err error) {
 	files, err := filepath.Glob(filepath.Join(dir, "round*.txt"))
 	for _, f := range files {

@@ -9,15 +9,15 @@ const (
 
 const perPacket, perEvent = "cpu-ns/data-packet", "cpu-ns/event"
 
-// htsim is the C++ reference simulator, on something that takes it ns. It can't run
-// here; on the day that it was measured Hold took 143 ns on the same machine.
+// htsim is the C++ reference simulator, on a job of ns nanoseconds. htsim can't run
+// here; on the day of the measurement Hold took 143 ns on the same machine.
 func htsim(ofOurs string, ns, goal float64) rival {
 	const hold = 143
 	return rival{kind: kindPeer, name: "Hold/n=1024/container-heap", goal: goal, ofOurs: ofOurs, times: ns / hold}
 }
 
-// simulator is whole simulations, in processor time: the permutations of 2 MB that
-// htsim comes with, under NSCC. htsim has 23 and 24 events a data packet.
+// simulator is whole simulations, in processor time: htsim's own permutations of 2
+// MB, under NSCC. htsim has 23 and 24 events a data packet.
 var simulator = []job{
 	{"simulate 128 nodes, a data packet from end to end", node128, []rival{
 		htsim(perPacket, 23*310, 0.5),
@@ -28,7 +28,7 @@ var simulator = []job{
 		{kind: kindOwn, name: node128, goal: 1.5, unit: perEvent, ofOurs: perEvent}}},
 }
 
-// simulated says in the units of the goals what the simulations were.
+// simulated describes the simulations in the units of the goals.
 func simulated(rounds []round) (lines []string) {
 	for _, s := range []struct {
 		what, ours string
@@ -48,7 +48,7 @@ func simulated(rounds []round) (lines []string) {
 	return lines
 }
 
-// absent is what the goals compare with and no run here has.
+// absent is the rivals in the goals without a run here.
 var absent = []string{
 	"quic-go's 109 ns for a packet sent and acknowledged: its handler is an internal package, which no other module can import",
 	"htsim, a C++ program: the container/heap benchmark stands for it, in the ratio of the day on which both were measured",

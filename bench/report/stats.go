@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// A spread tells what the rounds of one benchmark gave. All zero is none.
+// A spread summarises the rounds of one benchmark. All zero is none.
 //
-// Quiet is the first decile. What disturbs a round, a neighbour on the other half of
-// the core above all, only ever makes it slower, by up to 1.8 times, for some
-// milliseconds or for seconds: so the quickest rounds of two benchmarks were
-// measured under the same conditions, and those in the middle may not have been.
+// Quiet is the first decile. A disturbance, above all a neighbour on the core's
+// second thread, only ever makes a round slower, by up to 1.8 times, for some
+// milliseconds or for seconds: so the quickest rounds of two benchmarks were measured
+// under the same conditions, but maybe not the middle rounds.
 type spread struct{ quiet, median, least, largest float64 }
 
 func spreadOf(v []float64) spread {
@@ -31,11 +31,10 @@ func (s spread) over(u spread) spread {
 	return spread{s.quiet / u.quiet, s.median / u.median, s.least / u.largest, s.largest / u.least}
 }
 
-// parts is the number of consecutive parts of a run that are also judged one by
-// one.
+// parts is the number of consecutive parts of a run, also judged separately.
 const parts = 5
 
-// A row is one comparison, measured.
+// A row is a measured comparison.
 type row struct {
 	job     *job
 	rival   rival
@@ -53,8 +52,8 @@ type row struct {
 
 func (r *row) isMet() bool { return r.ratio <= r.rival.goal }
 
-// verdict says how the comparison went; it is information, never a failure. It
-// tells if the parts of the run do not agree, or if the medians do not.
+// verdict is the result of the comparison, as information, never a failure, with a
+// remark if the parts of the run disagree, or the medians do.
 func (r *row) verdict() string {
 	switch {
 	case len(r.missed) > 0:
@@ -75,7 +74,7 @@ func (r *row) verdict() string {
 	return word
 }
 
-// rowsOf compares what was measured for each job.
+// rowsOf compares the figures of each job.
 func rowsOf(jobs []job, rounds []round) (rows []row) {
 	for i := range jobs {
 		for _, r := range jobs[i].rivals {
@@ -111,8 +110,8 @@ func compare(j *job, v rival, rounds []round) row {
 	return out
 }
 
-// fewestAllocs is what a job of ours allocates in the round with the fewest: one that
-// was held up runs so few iterations that what the benchmark itself allocates shows.
+// fewestAllocs is the allocations of a job of ours in the round with the fewest: a
+// delayed round runs so few iterations that the benchmark's own allocations show.
 func fewestAllocs(j *job, rounds []round) (fewest float64) {
 	first := true
 	for i := range rounds {

@@ -19,23 +19,23 @@ const (
 	bottom     = 34
 )
 
-// colors of a bar, by the kind of what it stands for.
+// colors of a bar, by the rival's kind.
 var colors = map[kind]string{kindOwn: "#1f6feb", kindFloor: "#8c959f", kindPeer: "#d4862a"}
 
-// A bar is one figure with its range, ns.
+// A bar is a figure with a range, ns.
 type bar struct {
 	label string
 	kind  kind
 	ns    spread
 }
 
-// A group is the bars of one job.
+// A group is the bars of a job.
 type group struct {
 	title string
 	bars  []bar
 }
 
-// groups are the measured jobs that have a peer, ours first in each.
+// groups are the measured jobs with a peer, ours first in each.
 func groups(rows []row) (all []group) {
 	byJob := map[*job]int{}
 	for i := range rows {
@@ -109,7 +109,7 @@ func picture(a about, rows []row) string {
 	return b.String()
 }
 
-// A style is how text looks, and which end of it is at its place.
+// A style is the look of text, and the end of the text at the given place.
 type style struct{ color, weight, anchor string }
 
 var (

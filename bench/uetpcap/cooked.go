@@ -2,7 +2,7 @@ package uetpcap
 
 import "github.com/gopacket/gopacket"
 
-// cooked says which head Linux puts in place of that of the link, as in captures of all
+// cooked is the head that Linux puts in place of the link's, as in captures of all
 // interfaces at once.
 type cooked uint8
 
@@ -14,8 +14,8 @@ const (
 
 const etherLen = 14
 
-// ethernet makes packet b one with an Ethernet head, whose type is right and whose addresses
-// mean nothing. It may change b.
+// ethernet gives packet b an Ethernet head, with the right type and meaningless addresses,
+// maybe in place.
 func (c cooked) ethernet(b []byte, info *gopacket.CaptureInfo) []byte {
 	head := [...]int{notCooked: etherLen, cookedV1: 16, cookedV2: 20}[c]
 	if len(b) < head {

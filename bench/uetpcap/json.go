@@ -9,8 +9,8 @@ import (
 	"github.com/uetcc/uetcc/pds/frame"
 )
 
-// A Packet is what [PrintJSON] writes of a packet of a capture. One that cannot be read has no
-// more than Number, Time and Malformed.
+// A Packet is a packet of a capture in the output of [PrintJSON]. An unreadable packet has only
+// Number, Time and Malformed.
 type Packet struct {
 	Number    int     `json:"packet"` // in the capture, from 1
 	Time      float64 `json:"time_s"` // since the first packet of the capture
@@ -31,12 +31,12 @@ type Packet struct {
 	text string // what Print writes
 }
 
-// PrintJSON is [Print] that writes a line of JSON for each packet, with the fields of [Packet].
+// PrintJSON is [Print] with a line of JSON for each packet, with the fields of [Packet].
 func PrintJSON(w io.Writer, r io.Reader, parser *frame.Parser) (Counts, error) {
 	return each(w, r, parser, func(out *bufio.Writer, p *Packet) error { return json.NewEncoder(out).Encode(p) })
 }
 
-// describe fills p with what f says.
+// describe fills p from f.
 func (p *Packet) describe(f *frame.Frame) {
 	d, e := pds.SplitTOS(f.TOS)
 	p.Src, p.Dst, p.Entropy, p.DSCP, p.ECN = f.SrcAddr().String(), f.DstAddr().String(), f.Entropy, uint8(d), e.String()

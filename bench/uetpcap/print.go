@@ -16,14 +16,14 @@ import (
 	"github.com/uetcc/uetcc/pds/frame"
 )
 
-// errCut: the headers are longer than what was captured of the packet.
+// errCut: the headers are longer than the captured part of the packet.
 var errCut = errors.New("uetpcap: the capture has only a part of the headers")
 
-// ErrCapture is wrapped by the errors about a file that is empty, ends too early or is no capture.
+// ErrCapture is wrapped by the errors about an empty, incomplete or foreign file.
 var ErrCapture = errors.New("uetpcap: not a whole capture file")
 
-// ErrLinkType means that the capture is neither of Ethernet frames nor of IP packets, nor of
-// what Linux writes for all interfaces at once.
+// ErrLinkType means a capture neither of Ethernet frames nor of IP packets, nor in Linux's
+// format for all interfaces at once.
 var ErrLinkType = errors.New("uetpcap: capture of an unknown link type")
 
 // Counts are the packets of a capture.
@@ -35,14 +35,14 @@ type Counts struct {
 	Fragments int // see [frame.ErrFragment]; not printed, since all but first ones can be anybody's
 }
 
-// Print writes one line to w for each UET packet of the capture r, pcap or
+// Print writes a line to w for each UET packet of the capture r, pcap or
 // pcapng: the time since the first packet of the capture in seconds, the
 // addresses, and the headers. Packets of other protocols are counted only. An
-// unreadable packet gets a line that says why; one that can be read but is not
-// legal, a last remark. The trailer of a packet that the capture has only a part of
-// cannot be checked, and is not. A parser without CRC takes the last four bytes of a
-// packet for one where they are, in either order: else each packet of a peer that writes
-// CRCs would seem to have four bytes more, and each read request to bring data.
+// unreadable packet gets a line with the reason; a readable but illegal packet, a last
+// remark. The trailer of a packet captured in part is not checked. A parser without CRC
+// takes the last four bytes of a packet for a CRC where equal to the CRC, in either order:
+// else each packet of a peer writing CRCs would seem to have four bytes more, and each read
+// request to bring data.
 func Print(w io.Writer, r io.Reader, parser *frame.Parser) (Counts, error) {
 	return each(w, r, parser, func(out *bufio.Writer, p *Packet) error {
 		_, err := fmt.Fprintf(out, "%.9f %s\n", p.Time, p.text)
@@ -50,8 +50,8 @@ func Print(w io.Writer, r io.Reader, parser *frame.Parser) (Counts, error) {
 	})
 }
 
-// each calls show for each packet that is to be printed. What has been shown is written when
-// nothing more has come yet, so that it may follow a capture that goes on.
+// each calls show for each packet to be printed. The output is flushed when no more input
+// has come yet, so each may follow a growing capture.
 func each(w io.Writer, r io.Reader, parser *frame.Parser, show func(*bufio.Writer, *Packet) error) (Counts, error) {
 	var (
 		n     Counts
@@ -91,8 +91,8 @@ func each(w io.Writer, r io.Reader, parser *frame.Parser, show func(*bufio.Write
 	}
 }
 
-// line counts the packet data, of which the first captured bytes are real, and describes it
-// in p; without a text if it is not UET.
+// line counts the packet data, of which the first captured bytes are real, and describes the
+// packet in p; without a text for packets of other protocols.
 func (n *Counts) line(c *capture, data []byte, captured int, p *Packet) {
 	var f frame.Frame
 	err := c.read(data, captured, &f)
@@ -120,8 +120,8 @@ func (n *Counts) line(c *capture, data []byte, captured int, p *Packet) {
 	}
 }
 
-// whole returns data with zeros in place of what was not captured: the headers
-// tell how long the packet was.
+// whole returns data with zeros in place of the bytes not captured: the headers tell the
+// packet's length.
 func whole(data []byte, info gopacket.CaptureInfo) []byte {
 	if missing := info.Length - len(data); missing > 0 && info.Length <= 1<<16 {
 		return append(data, make([]byte, missing)...)
@@ -155,7 +155,7 @@ func (c *capture) read(data []byte, captured int, f *frame.Frame) error {
 	return err
 }
 
-// readWhole is read for a packet of which all was captured.
+// readWhole is read for a packet captured whole.
 func (c *capture) readWhole(ps frame.Parser, data []byte, f *frame.Frame) error {
 	if ps.CRC {
 		return c.parse(&ps, data, f)

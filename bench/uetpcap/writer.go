@@ -1,5 +1,5 @@
-// Package uetpcap writes UET packets to capture files that Wireshark opens, and
-// prints captured ones.
+// Package uetpcap writes UET packets to capture files for Wireshark, and prints captured
+// packets.
 package uetpcap
 
 import (
@@ -18,18 +18,18 @@ import (
 	"github.com/uetcc/uetcc/pds/frame"
 )
 
-// snapLen is how many bytes of a frame a [Writer] keeps: all headers, and the
-// first of the data.
+// snapLen is the bytes kept of a frame by a [Writer]: all headers, and the first bytes
+// of data.
 const snapLen = 256
 
 // maxPayload is the largest payload MTU of UET, with room for a trailer.
 const maxPayload = 8192 + 64
 
-// ErrPayload means a payload that no UET packet has.
+// ErrPayload means a payload no UET packet has.
 var ErrPayload = errors.New("uetpcap: payload longer than any MTU")
 
 // A Writer writes a capture file of Ethernet frames with times in nanoseconds.
-// Use it from one goroutine.
+// Use a Writer from a single goroutine.
 type Writer struct {
 	pcap  *pcapgo.Writer
 	frame []byte
@@ -47,10 +47,10 @@ func NewWriter(w io.Writer) (*Writer, error) {
 }
 
 // Write appends frame f with payload bytes of data, all zero, as seen at now
-// nanoseconds, 0 or more and below 2^32 seconds. The lengths in its headers, and the
-// one in the file, are those of the whole frame; what exceeds 256 bytes is not stored.
-// If f.Trimmed is set, the frame is cut as a switch cuts it: to the smallest IP payload,
-// with the lengths in IP rewritten and the UDP length as it was.
+// nanoseconds, 0 or more and below 2^32 seconds. The lengths in headers and file are the
+// whole frame's; bytes beyond 256 are not stored. If f.Trimmed is set, the frame is cut
+// as by a switch: to the smallest IP payload, with the lengths in IP rewritten and the
+// UDP length unchanged.
 func (w *Writer) Write(now int64, f *frame.Frame, payload int) error {
 	if payload < 0 || payload > maxPayload {
 		return ErrPayload
@@ -107,8 +107,7 @@ func (w *Writer) store(now int64) error {
 	return nil
 }
 
-// trim cuts the IP payload of frame b to left bytes, as a switch does, which makes none
-// longer.
+// trim cuts the IP payload of frame b to left bytes, as a switch does, never longer.
 func trim(b []byte, left int) []byte {
 	ip := b[14:]
 	if ip[0]>>4 == 6 {

@@ -17,13 +17,13 @@ import (
 	"github.com/uetcc/uetcc/bench/internal/stream"
 )
 
-// A rival is a program with two ends, which all understand the same flags.
+// A rival is a program with two ends; all rivals understand the same flags.
 type rival struct {
 	name    string
 	command []string
 }
 
-// rivals are uetperf itself and those of -compare. QUIC and KCP are a module of their own, which is built first.
+// rivals are uetperf and the rivals of -compare. QUIC and KCP are in a separate module, built first.
 func (o *options) rivals(dir string) ([]rival, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -49,7 +49,7 @@ func (o *options) rivals(dir string) ([]rival, error) {
 	return all, nil
 }
 
-// build builds the peers that are not part of this module, where its sources are.
+// build builds the peers outside the module, in the folder of their sources.
 func build(program string) error {
 	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/uetcc/uetcc").Output()
 	if err != nil {
@@ -66,7 +66,8 @@ func build(program string) error {
 // A round is one run of each rival.
 type round map[string]stream.Summary
 
-// runCompare runs uet and its rivals in turn, in alternating order, and prints the medians of the rounds' ratios.
+// runCompare runs uet and the rivals in turn, in alternating order, and prints the medians of the
+// rounds' ratios.
 func (o *options) runCompare(r *report) error {
 	dir, err := os.MkdirTemp("", "uetperf")
 	if err != nil {

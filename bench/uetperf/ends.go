@@ -21,7 +21,7 @@ const (
 	answerTag = 2
 )
 
-// options of a node, from those of the command line.
+// options of a node, from the command line's.
 func (o *options) node() node.Options {
 	return node.Options{
 		MTU: int(o.mtu), Paths: o.paths, Shards: o.shards, Peers: 256,
@@ -44,7 +44,7 @@ func (o *options) node() node.Options {
 	}
 }
 
-// withPort puts -port to an address without one.
+// withPort puts -port to an address without a port.
 func (o *options) withPort(address string) string {
 	if a, err := netip.ParseAddr(address); err == nil {
 		return net.JoinHostPort(a.String(), strconv.Itoa(int(o.port)))
@@ -52,7 +52,7 @@ func (o *options) withPort(address string) string {
 	return address
 }
 
-// serve is the far end, until it is stopped.
+// serve is the far end, until stopped.
 func (o *options) serve(r *report, stop <-chan struct{}) error {
 	if o.proto == "tcp" {
 		return o.serveTCP(r, stop)
@@ -80,7 +80,7 @@ func (o *options) serve(r *report, stop <-chan struct{}) error {
 	return nil
 }
 
-// answer answers one request after the other with as many bytes.
+// answer answers requests in turn with as many bytes.
 func (o *options) answer(ctx context.Context, n *node.Node) error {
 	buffer := make([]byte, min(o.message, 1<<20))
 	question, answer := &node.Op{}, &node.Op{}
@@ -101,7 +101,7 @@ func (o *options) answer(ctx context.Context, n *node.Node) error {
 	return n.Start(ctx, question)
 }
 
-// drive is the near end: as many flows as -P says, each a node of its own.
+// drive is the near end: as many flows as -P says, each with a separate node.
 func (o *options) drive(r *report, stop <-chan struct{}) error {
 	var moved atomic.Int64
 	flows := make([]flow, o.flows)
@@ -128,7 +128,7 @@ func (o *options) drive(r *report, stop <-chan struct{}) error {
 	return nil
 }
 
-// A flow is a node, or a connection, and what has come of its job.
+// A flow is a node, or a connection, and the outcome of the job.
 type flow struct {
 	node   *node.Node
 	conn   net.Conn
@@ -171,7 +171,8 @@ func (f *flow) close() {
 	}
 }
 
-// localAddress is where packets to peer come from. A peer at UET's port is at the same port of another address.
+// localAddress is the source address of packets to peer. For a peer at UET's port the local port is
+// the same, with a different address.
 func (o *options) localAddress(peer netip.AddrPort, i int) (netip.AddrPort, error) {
 	port := uint16(0)
 	if peer.Port() == uetPort || o.paths > 1 {
@@ -196,7 +197,7 @@ func (o *options) localAddress(peer netip.AddrPort, i int) (netip.AddrPort, erro
 	return netip.AddrPortFrom(a, port), nil
 }
 
-// job is what each flow has to do.
+// job is the work of each flow.
 func (o *options) job() stream.Job {
 	j := stream.Job{Message: o.message, Depth: o.depth, Ask: o.ask, Bytes: o.bytes}
 	if o.seconds > 0 {
@@ -247,7 +248,7 @@ func (f *flow) askAll(ctx context.Context, j stream.Job, moved *atomic.Int64, st
 	return nil
 }
 
-// writeAll writes messages, or reads them, some at a time.
+// writeAll writes or reads messages, some at a time.
 func (f *flow) writeAll(ctx context.Context, o *options, j stream.Job, moved *atomic.Int64, stop <-chan struct{}) error {
 	type slot struct {
 		node.Op

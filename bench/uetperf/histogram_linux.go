@@ -19,13 +19,13 @@ func (h *histogram) add(v int64) {
 	h.counts[bucket(v)]++
 }
 
-// bucket is the number of v's bucket: v itself while it is small, then 32 for each doubling.
+// bucket is the number of v's bucket: v while small, then 32 for each doubling.
 func bucket(v int64) int {
 	shift := max(bits.Len64(uint64(v))-histogramBits-1, 0)
 	return shift<<histogramBits + int(v>>shift)
 }
 
-// quantile is about the least value below which a share q of all lie, 0 if there is none.
+// quantile is about the least value with a share q of all values below, 0 if empty.
 func (h *histogram) quantile(q float64) int64 {
 	rest := int64(q * float64(h.n))
 	for i, c := range h.counts {

@@ -13,18 +13,18 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// What all transfers are addressed to: a process of a job, and an index of it.
+// The address of all transfers: a process of a job, and an index of the process.
 const (
 	job   ses.JobID         = 1
 	pid   ses.PIDonFEP      = 1
 	index ses.ResourceIndex = 1
 )
 
-// controlDSCP is the code point of acknowledgements and control packets, that of expedited
+// controlDSCP is the code point of acknowledgements and control packets: expedited
 // forwarding; data goes with 0. A traffic class of the endpoint is a code point here.
 const controlDSCP = 46
 
-// hostConfig is what both ends of a transfer have to agree about, and how to reach the other.
+// hostConfig is the agreement of both ends of a transfer, and the way to reach the peer.
 type hostConfig struct {
 	control ccc.Control
 	mode    ccc.Mode
@@ -37,8 +37,8 @@ type hostConfig struct {
 	tap     func(now int64, sent bool, d uetcc.Datagram)
 }
 
-// patience is how much longer than eight round trips an endpoint waits for an answer: what
-// delays a packet here is more often a process that waits for its turn than a loss.
+// patience is the wait for an answer beyond eight round trips: a late packet is more often
+// due to a process waiting for the CPU than to a loss.
 const patience = int64(100 * time.Millisecond)
 
 // endpoint is the configuration of an endpoint at address.
@@ -61,7 +61,7 @@ func (c *hostConfig) endpoint(address netip.Addr) uetcc.Config {
 	}
 }
 
-// A host is one end: an endpoint, its port, and the memory that is written from or to.
+// A host is one end: an endpoint, a port, and the memory written from or to.
 type host struct {
 	*uetcc.Endpoint
 	*opening
@@ -78,7 +78,7 @@ type host struct {
 	more            bool               // may go than has gone
 }
 
-// newHost opens the port of a host; UDP port 0 is one of the kernel's choice.
+// newHost opens the port of a host; UDP port 0 is chosen by the kernel.
 func newHost(c *hostConfig, local netip.AddrPort, memory []byte) (h *host, err error) {
 	h = &host{
 		address: pdc.AddrFrom(local.Addr()), peers: c.port, memory: memory,
@@ -96,7 +96,7 @@ func newHost(c *hostConfig, local netip.AddrPort, memory []byte) (h *host, err e
 	return h, err
 }
 
-// open lets peers write to all of the memory.
+// open lets peers write to the whole memory.
 func (h *host) open() error {
 	t := h.Target()
 	process, err := t.AddProcess(ses.Process{Job: job, PID: pid})
@@ -119,10 +119,10 @@ func (h *host) deadline() (int64, bool) {
 	return h.NextDeadline()
 }
 
-// step takes in what has come, does what is due, and sends what may go. It takes one batch,
-// since the answer to what it sends must find a later time, and leaves what is due to a later
-// step where more may have come: an acknowledgement that has waited for this process must not
-// be taken for a missing one.
+// step receives, does due work, and sends. Only a single batch is received, since the answer
+// to a sent packet must find a later time. Due work is left to a later step where more
+// packets may have come: an acknowledgement waiting for the process must not count as
+// missing.
 func (h *host) step(now int64) error {
 	packets, err := h.receive()
 	if err == nil && len(packets) > 0 {
@@ -169,7 +169,7 @@ func (h *host) place(now int64, from pdc.Addr, n int) {
 	h.placed[from] += int64(n)
 }
 
-// flush sends what may go, but no more at a time than others can take from their sockets.
+// flush sends all that may go, but no more at a time than peers can take from a socket.
 func (h *host) flush(now int64) error {
 	n := h.TransmitBatch(now, h.out)
 	h.more = n == len(h.out)
@@ -177,8 +177,8 @@ func (h *host) flush(now int64) error {
 	return h.send()
 }
 
-// build adds those of the packets that are not empty, with their data. The cookie of a
-// message is where its data lies in memory.
+// build adds the packets that are not empty, with data. The cookie of a message is the place
+// of the message's data in memory.
 func (h *host) build(packets []uetcc.Datagram) {
 	for i := range packets {
 		d := &packets[i]

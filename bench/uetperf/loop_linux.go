@@ -9,7 +9,7 @@ import (
 	"github.com/uetcc/uetcc/hw/udp"
 )
 
-// A party is what has ports and something to do from time to time.
+// A party is an owner of ports with work from time to time.
 type party interface {
 	openings() []*opening // that it receives at
 	step(now int64) error
@@ -23,15 +23,15 @@ type loop struct {
 	polls   []unix.PollFd // by port
 	began   time.Time
 
-	// With steady, time stands still while the machine does something else: what happens in
-	// this process alone does then not depend on who else runs. Time is what passed, ns.
+	// With steady, time stands still while the machine runs other processes: events inside
+	// the process then do not depend on the machine's load. Time is the time passed, ns.
 	steady     bool
 	time, seen int64
 	stall      int64 // without steady, the longest that this process was late, ns
 }
 
-// stepTime is what counts of the time between two looks at a steady clock: a step that takes
-// longer was not in the processor's hands.
+// stepTime is the most that counts of the time between two looks at a steady clock: during a
+// longer step the processor was elsewhere.
 const stepTime = int64(50 * time.Microsecond)
 
 func newLoop(parties ...party) *loop {
@@ -63,7 +63,7 @@ func (l *loop) pass(most int64) int64 {
 	return l.time
 }
 
-// run steps until done says so. It asks at least ten times a second.
+// run steps until done reports true. done is called at least ten times a second.
 func (l *loop) run(done func(now int64) bool) error {
 	for {
 		for _, p := range l.parties {

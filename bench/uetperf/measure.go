@@ -12,7 +12,7 @@ import (
 	"github.com/uetcc/uetcc/hw/node"
 )
 
-// A report prints what a run says, for people or as lines of JSON.
+// A report prints the results of a run, for people or as lines of JSON.
 type report struct {
 	out   io.Writer
 	json  bool
@@ -48,7 +48,7 @@ func (r *report) listening(at fmt.Stringer) {
 	r.print(map[string]string{"event": "listening", "at": at.String()}, "listening at %v\n", at)
 }
 
-// watch prints what has moved in each interval, until over.
+// watch prints the bytes moved in each interval, until over.
 func (r *report) watch(o *options, over <-chan struct{}, moved func() int64) {
 	began := time.Now()
 	if o.interval <= 0 {
@@ -95,7 +95,7 @@ func (r *report) flow(f *flow) {
 	r.flows = append(r.flows, x)
 }
 
-// doubts are what makes the figures mean less than they seem to.
+// doubts are reasons to distrust the figures.
 func (r *report) doubts(who string, n *node.Node) {
 	s := n.Stats()
 	for _, d := range []struct {
@@ -112,7 +112,7 @@ func (r *report) doubts(who string, n *node.Node) {
 	}
 }
 
-// node prints what the far end has seen.
+// node prints the counters of the far end.
 func (r *report) node(n *node.Node) {
 	s := n.Stats()
 	var twice, pdcs uint64

@@ -14,7 +14,7 @@ const (
 	packetMax = 9216 // bytes of the largest
 )
 
-// An opening is a port of a party, and the packets that come and go there.
+// An opening is a port of a party, and the packets coming and going there.
 type opening struct {
 	*udp.Port
 	in     [batch]port.Packet
@@ -22,8 +22,8 @@ type opening struct {
 	unsent int64         // packets that found no room in the kernel: losses like any other
 }
 
-// openPort binds local; UDP port 0 stands for one of the kernel's choice. Each packet passes the kernel alone, since
-// its queues mark what passes as one.
+// openPort binds local; UDP port 0 is chosen by the kernel. Each packet passes the kernel alone,
+// since the kernel's queues mark a group as a whole.
 func openPort(local netip.AddrPort, paths int) (*opening, error) {
 	p, err := udp.Open(udp.Config{Local: local, Paths: paths, NoOffload: true})
 	return &opening{Port: p}, err
@@ -36,7 +36,7 @@ func (o *opening) close() {
 	}
 }
 
-// receive returns what has come, a batch at most, until the next call.
+// receive returns the packets that have come, a batch at most, until the next call.
 func (o *opening) receive() ([]port.Packet, error) {
 	n, err := o.Receive(o.in[:])
 	return o.in[:n], err
@@ -44,7 +44,7 @@ func (o *opening) receive() ([]port.Packet, error) {
 
 func (o *opening) add(p port.Packet) { o.out = append(o.out, p) }
 
-// send sends what was added, whose memory is the caller's again.
+// send sends the added packets, whose memory is the caller's again.
 func (o *opening) send() error {
 	if len(o.out) == 0 {
 		return nil

@@ -108,10 +108,10 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 // uetPort is the default.
 const uetPort = pds.UDPPort
 
-// isSelf reports whether both ends and the bottleneck are in this process.
+// isSelf reports whether both ends and the bottleneck are in the process.
 func (o *options) isSelf() bool { return o.listen == "" && o.connect == "" && o.compare == "" }
 
-// fill sets the defaults that depend on other flags: a bottleneck that a busy machine can keep up with.
+// fill sets the defaults that depend on other flags: a bottleneck a busy machine can keep up with.
 func (o *options) fill() {
 	switch {
 	case o.isSelf():
@@ -161,7 +161,7 @@ func (o *options) check(f *flag.FlagSet) error {
 	)
 }
 
-// checkUnless is a range that has to hold; 0 leaves it to others.
+// checkUnless checks a range; unless always, 0 is allowed, left to a default elsewhere.
 func (o *options) checkUnless(always bool, name string, v, least, most uint, unit string) error {
 	if !always && v == 0 {
 		return nil
@@ -176,7 +176,7 @@ func (o *options) checkRate() error {
 	return cli.Range("-rate", o.rate, 1e5, 1e12, "bits a second")
 }
 
-// misplaced objects to a flag that was set and says nothing about what is to run.
+// misplaced objects to a flag set without effect on the chosen mode.
 func (o *options) misplaced(f *flag.FlagSet) (err error) {
 	f.Visit(func(g *flag.Flag) {
 		switch g.Name {
@@ -201,10 +201,10 @@ func (o *options) misplaced(f *flag.FlagSet) (err error) {
 	return err
 }
 
-// sendersMax is how many one bottleneck takes.
+// sendersMax is the most senders of a bottleneck.
 const sendersMax = 32
 
-// controls are what a word of -cc means.
+// controls are the meanings of the words of -cc.
 var controls = map[string]struct {
 	control ccc.Control
 	mode    ccc.Mode
@@ -217,7 +217,7 @@ var controls = map[string]struct {
 
 func (o *options) bytesPerSecond() int64 { return int64(o.rate / 8) }
 
-// hostDelay is what the processes at both ends and the relay add to an idle round trip.
+// hostDelay is the time that the processes at both ends and the relay add to an idle round trip.
 const hostDelay = 300 * time.Microsecond
 
 // idle is the round trip through the idle bottleneck.

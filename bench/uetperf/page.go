@@ -11,7 +11,7 @@ import (
 	"github.com/uetcc/uetcc/bench/page"
 )
 
-// newPage is one with what the command line says, and no pictures yet.
+// newPage returns a page with the command line, and no pictures yet.
 func (o *options) newPage(about string) *page.Page {
 	p := &page.Page{Title: "uetperf", About: about, Command: "uetperf " + strings.Join(o.args, " "), Version: cli.Version()}
 	t := page.Table{Title: "Flags", Columns: []string{"", "value"}}
@@ -22,7 +22,7 @@ func (o *options) newPage(about string) *page.Page {
 	return p
 }
 
-// page shows what has come of -listen, -connect or -compare.
+// page shows the results of -listen, -connect or -compare.
 func (r *report) page(o *options) *page.Page {
 	p := o.newPage("rates and times of messages over " + r.proto)
 	p.Notes = r.bad
@@ -59,8 +59,7 @@ func (r *report) flowTable() page.Table {
 	return t
 }
 
-// cumulative is how many of some times were over after which time, in 300 steps at most; the
-// times are sorted.
+// cumulative is the count of times up to each time, in 300 steps at most; times are sorted.
 func cumulative(name string, style int, times []time.Duration) page.Series {
 	s := page.Series{Name: name, Style: style, X: page.Values{0}, Y: page.Values{0}}
 	slices.Sort(times)
@@ -73,7 +72,7 @@ func cumulative(name string, style int, times []time.Duration) page.Series {
 	return s
 }
 
-// compared are bars of the medians over the rounds of -compare, with the range of all.
+// compared are bars of the medians over the rounds of -compare, with the full range.
 func compared(title, unit string, rounds []round, of func(stream.Summary) float64) page.Section {
 	f := page.Figure{Kind: page.Bars, X: page.Axis{Label: strings.ToLower(title), Unit: unit}, Series: []page.Series{{Name: "median"}}}
 	s := &f.Series[0]

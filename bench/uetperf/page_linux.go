@@ -19,7 +19,7 @@ type recorder struct {
 	senders      []senderRecord
 }
 
-// A senderRecord is what there was of a sender.
+// A senderRecord is the record of a sender.
 type senderRecord struct {
 	window, inflight, rtt page.Track // bytes, bytes, ns
 	arrived               page.Sum   // bytes
@@ -62,7 +62,7 @@ func (r *recorder) look(now int64, n *network) {
 
 var timeAxis = page.Axis{Label: "time", Unit: "ms", Zoom: "time"}
 
-// page shows what has come of a run through the bottleneck.
+// page shows the results of a run through the bottleneck.
 func (r *result) page(o *options, seen *recorder) *page.Page {
 	p := o.newPage(fmt.Sprintf("%d senders and one target through a bottleneck of %.4g Mb/s in this process", len(r.senders), o.rate/1e6))
 	p.Notes = r.doubts()
@@ -106,7 +106,7 @@ func over(title, note, label, unit string, lines ...page.Series) page.Section {
 	return page.Section{Title: title, Note: note, Figures: []page.Figure{f}}
 }
 
-// milliseconds are those of nanoseconds.
+// milliseconds converts from nanoseconds.
 func milliseconds(s page.Series) page.Series {
 	for i := range s.Lo {
 		s.Lo[i] /= 1e6
@@ -137,7 +137,7 @@ func amounts(sum *page.Sum, c *page.Clock, steps int, factor float64) page.Serie
 	return s
 }
 
-// heldSeries are how long senders waited, ms, a series for each reason that there was.
+// heldSeries are the waiting times of senders, ms, a series for each reason found.
 func heldSeries(senders []*sender) (all []page.Series) {
 	for why := range len(ccc.Snapshot{}.Held) {
 		s, any := page.Series{Name: ccc.Reason(why).String(), Style: len(all)}, false

@@ -19,10 +19,10 @@ type relayConfig struct {
 	seed  uint64
 }
 
-// A relay is a switch between senders and a target, for packets rather than wires: what the
-// senders send to its front goes through a queue that empties at a rate, and leaves for the
-// target from a port for each sender. What the target answers to a port goes back to that
-// sender. It takes UET for opaque bytes, and writes nothing but the ECN bits.
+// A relay is a switch between senders and a target, for packets rather than wires: packets
+// sent to the front go through a queue emptied at a rate, and leave for the target from a
+// port for each sender. The target's answers to a port go back to the port's sender. The
+// relay takes UET for opaque bytes, and writes only the ECN bits.
 type relay struct {
 	rate, delay int64
 	target      netip.AddrPort
@@ -42,7 +42,7 @@ type relay struct {
 	waiting, seen int64 // bytes in the queue, summed over so many arrivals
 }
 
-// slot is a packet on its way.
+// slot is a packet under way.
 type slot struct {
 	data   []byte
 	sender int
@@ -55,8 +55,8 @@ func newRelay(c *relayConfig) (*relay, error) {
 	return &relay{rate: c.rate, delay: c.delay, params: params, random: rand.NewPCG(c.seed, 0)}, err
 }
 
-// open opens the relay's ports: front, and a port at each of the other addresses, which
-// share a UDP port, since the target knows of one only.
+// open opens the relay's ports: front, and a port at each of the addresses ports, all with
+// the same UDP port, since the target knows only a single port.
 func (r *relay) open(front netip.Addr, ports []netip.Addr) (err error) {
 	if r.front, err = openPort(netip.AddrPortFrom(front, 0), 1); err != nil {
 		return err
@@ -81,7 +81,7 @@ func (r *relay) close() {
 
 func (r *relay) openings() []*opening { return append([]*opening{r.front}, r.ports...) }
 
-// idle reports whether nothing is on its way.
+// idle reports whether nothing is under way.
 func (r *relay) idle() bool { return len(r.empty) == len(r.slots) }
 
 // deadline is when something leaves the queue or the relay.
@@ -111,8 +111,8 @@ func (r *relay) step(now int64) error {
 	return r.deliver(now)
 }
 
-// serve takes out of the queue what its port could begin to send by now. A call that is
-// late does not make the link slower.
+// serve takes the packets out of the queue that the port could begin to send by now. A late
+// call does not make the link slower.
 func (r *relay) serve(now int64) {
 	for r.queue.Len() > 0 && r.free <= now {
 		p, _ := r.queue.Dequeue(&r.params, 0, r.random)
@@ -126,7 +126,7 @@ func (r *relay) serve(now int64) {
 	}
 }
 
-// admit queues what senders have sent.
+// admit queues packets of senders.
 func (r *relay) admit(now int64) error {
 	for {
 		packets, err := r.front.receive()
@@ -165,7 +165,7 @@ func class(tos uint8) switchq.DSCP {
 // udpLen is the length of the UDP header.
 const udpLen = 8
 
-// senderAt is the number of the sender at an address, -1 if there is none.
+// senderAt is the number of the sender at an address, -1 if unknown.
 func (r *relay) senderAt(a netip.Addr) int {
 	for i, s := range r.senders {
 		if s.Addr() == a {
@@ -175,7 +175,7 @@ func (r *relay) senderAt(a netip.Addr) int {
 	return -1
 }
 
-// answer takes in what the target sends to port i.
+// answer takes in the target's packets to port i.
 func (r *relay) answer(now int64, i int) error {
 	packets, err := r.ports[i].receive()
 	for j := range packets {
@@ -184,7 +184,7 @@ func (r *relay) answer(now int64, i int) error {
 	return err
 }
 
-// deliver sends what has been on its way for long enough.
+// deliver sends the packets under way for long enough.
 func (r *relay) deliver(now int64) error {
 	for id, ok := r.forward.due(r, now); ok; id, ok = r.forward.due(r, now) {
 		r.pass(r.ports[r.slots[id].sender], r.target, id)
@@ -199,7 +199,7 @@ func (r *relay) deliver(now int64) error {
 	return err
 }
 
-// pass has a packet leave. Its slot keeps its bytes until others come.
+// pass has a packet leave. The slot keeps the packet's bytes until reused.
 func (r *relay) pass(from *opening, to netip.AddrPort, id uint32) {
 	s := &r.slots[id]
 	from.add(port.Packet{Peer: to, Data: s.data, TOS: s.tos})
@@ -219,7 +219,7 @@ func (r *relay) keep(p *port.Packet, sender int, at int64) (id uint32) {
 	return id
 }
 
-// A fifo is packets on a wire of a certain length: they leave in the order in which they came.
+// A fifo is packets on a wire of a certain length: first in, first out.
 type fifo struct {
 	ids   []uint32
 	first int
@@ -234,7 +234,7 @@ func (f *fifo) head() (id uint32, ok bool) {
 	return f.ids[f.first], true
 }
 
-// due takes the oldest packet if its time has come.
+// due takes the oldest packet when due.
 func (f *fifo) due(r *relay, now int64) (id uint32, ok bool) {
 	if id, ok = f.head(); !ok || r.slots[id].at > now {
 		return 0, false

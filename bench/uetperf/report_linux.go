@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// A result is what the parties of this process know in the end. What did not run is nil.
+// A result is the final knowledge of the parties in the process. A party that did not
+// run is nil.
 type result struct {
 	senders []*sender
 	relay   *relay
@@ -54,7 +55,7 @@ func (r *relay) print(w io.Writer, took int64) {
 		r.meanQueue(), c.PeakLow)
 }
 
-// meanQueue is what a packet found in the queue, bytes.
+// meanQueue is the mean queue found by a packet, bytes.
 func (r *relay) meanQueue() int64 { return r.waiting / max(r.seen, 1) }
 
 // print says how fast data came from the first packet to the last.
@@ -72,7 +73,7 @@ func (h *host) total() (n int64) {
 	return n
 }
 
-// doubts is what makes the figures mean less than they seem to.
+// doubts is the reasons to distrust the figures.
 func (r *result) doubts() (all []string) {
 	for _, s := range r.senders {
 		if s.failed != nil {
@@ -91,7 +92,7 @@ func (r *result) doubts() (all []string) {
 
 func (h *host) doubts() []string { return doubts(h.Local().String(), h.openings()) }
 
-// doubts are about one party and its ports.
+// doubts are about a party and the party's ports.
 func doubts(who string, openings []*opening) (all []string) {
 	say := func(n uint64, what string) {
 		if n > 0 {
@@ -107,7 +108,7 @@ func doubts(who string, openings []*opening) (all []string) {
 	return all
 }
 
-// megabits a second, or that there was no time.
+// megabits a second, or a note of no time.
 func megabits(bytes, ns int64) string {
 	if ns <= 0 {
 		return "-"
@@ -117,7 +118,7 @@ func megabits(bytes, ns int64) string {
 
 func percent(n, of int64) float64 { return 100 * float64(n) / float64(max(of, 1)) }
 
-// ms is a quantile, or that nothing was measured.
+// ms is a quantile, or a note of no measurement.
 func (h *histogram) ms(q float64) string {
 	switch {
 	case h.n == 0:

@@ -27,7 +27,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return code
 }
 
-// run runs what the flags ask for, until it is over or the process is told to end, and prints what has come of it.
+// run runs the mode chosen by flags, until the end or a signal, and prints the results.
 func (o *options) run(stdout io.Writer) (code int, err error) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -67,7 +67,7 @@ func (o *options) run(stdout io.Writer) (code int, err error) {
 	return code, err
 }
 
-// until closes its channel with stop, or when -seconds are over.
+// until closes the channel with stop, or when -seconds are over.
 func (o *options) until(stop <-chan struct{}) <-chan struct{} {
 	if o.seconds == 0 {
 		return stop

@@ -7,7 +7,7 @@ import (
 	"github.com/uetcc/uetcc/hw/switchq"
 )
 
-// A network is senders, a relay and a target, all in one process.
+// A network is senders, a relay and a target, in a single process.
 type network struct {
 	senders []*sender
 	relay   *relay
@@ -22,8 +22,8 @@ type sites struct {
 	at            func(site int, do func() error) error // opens sockets there
 }
 
-// loopback are sites without a privilege. IPv6 has one loopback address, where UDP ports tell
-// the parties apart.
+// loopback are sites without a privilege. IPv6 has a single loopback address, with the parties told
+// apart by UDP ports.
 func loopback(six bool) *sites {
 	four := func(b ...byte) netip.Addr {
 		if six {
@@ -40,7 +40,7 @@ func loopback(six bool) *sites {
 	}
 }
 
-// printSelf runs both ends and the bottleneck until stop, or all is over, and prints what has come of it.
+// printSelf runs both ends and the bottleneck until stop or the end, and prints the results.
 func (o *options) printSelf(stdout io.Writer, stop <-chan struct{}) (code int, err error) {
 	r, seen, err := o.runSelf(func(now int64) bool {
 		select {
@@ -65,8 +65,8 @@ func (o *options) printSelf(stdout io.Writer, stop <-chan struct{}) (code int, e
 	return 0, nil
 }
 
-// runSelf is both ends and the bottleneck, until it is over or all has been written; seen is what
-// there was over time, with -html.
+// runSelf is both ends and the bottleneck, until over reports true or all has been written; seen is
+// the record over time, with -html.
 func (o *options) runSelf(over func(now int64) bool) (r *result, seen *recorder, err error) {
 	config := o.relay()
 	n, err := o.newNetwork(&config, loopback(o.six))
@@ -87,7 +87,7 @@ func (o *options) runSelf(over func(now int64) bool) (r *result, seen *recorder,
 	return &result{senders: n.senders, target: n.target, relay: n.relay, took: l.now()}, seen, err
 }
 
-// newNetwork builds from the relay to both sides, since each needs the port of its peer.
+// newNetwork builds from the relay to both sides, since each party needs the peer's port.
 func (o *options) newNetwork(c *relayConfig, s *sites) (n *network, err error) {
 	n = &network{}
 	defer func() {
@@ -143,7 +143,7 @@ func (o *options) addSender(n *network, s *sites, i int) error {
 	})
 }
 
-// loop steps the parties on a steady clock, since all that takes time is in this process.
+// loop steps the parties on a steady clock, since all work is in the process.
 func (n *network) loop() *loop {
 	var all []party
 	for _, s := range n.senders {
@@ -199,7 +199,7 @@ func (o *options) newSender(c *hostConfig, local netip.AddrPort, peer netip.Addr
 	return newSender(h, peer, o.depth, int64(i)*size, total), nil
 }
 
-// fillPattern fills the memory of sender i so that no two of its packets are alike.
+// fillPattern fills the memory of sender i so no two packets are alike.
 func fillPattern(memory []byte, i int) {
 	x := uint32(i)
 	for j := range memory {
@@ -208,7 +208,7 @@ func fillPattern(memory []byte, i int) {
 	}
 }
 
-// finished stops the senders when it is over, and reports whether all have ended.
+// finished stops the senders when over, and reports whether all have ended.
 func finished(over bool, senders []*sender) bool {
 	for _, s := range senders {
 		if over {

@@ -9,8 +9,8 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// A sender is a host that writes messages to a peer, some at a time, until it has written
-// enough or is told to stop.
+// A sender is a host that writes messages to a peer, some at a time, until enough is
+// written or the sender is told to stop.
 type sender struct {
 	*host
 	message uetcc.Message
@@ -94,7 +94,8 @@ func (s *sender) complete(now int64, ev *uetcc.Event) {
 	}
 }
 
-// reason says why a message failed: the target's word, or what became of delivery.
+// reason returns the cause of a message's failure: the target's code, or the failure of
+// delivery.
 func reason(ev *uetcc.Event) fmt.Stringer {
 	if ev.Outcome.Status == ses.StatusFailed {
 		return ev.Outcome.Code
@@ -102,7 +103,7 @@ func reason(ev *uetcc.Event) fmt.Stringer {
 	return ev.Cause
 }
 
-// sample notes the round trip that the newest acknowledgement has measured, and the window.
+// sample notes the round trip the newest acknowledgement has measured, and the window.
 func (s *sender) sample() {
 	if v := s.snapshot(); v.Acks != s.acks {
 		s.acks = v.Acks
@@ -119,7 +120,8 @@ func (s *sender) meanWindow() int64 {
 	return s.windows / s.rtt.n
 }
 
-// snapshot looks at congestion control towards the peer: all PDCs to it share a context.
+// snapshot looks at congestion control towards the peer: all PDCs to the peer share a
+// context.
 func (s *sender) snapshot() ccc.Snapshot {
 	if s.context == 0 || !s.CC().Refresh(s.context, &s.view) {
 		for h := range s.PDS().All() {

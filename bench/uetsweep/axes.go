@@ -12,14 +12,14 @@ import (
 // errAxis is wrapped by the errors about an axis.
 var errAxis = errors.New("not an axis")
 
-// An axis is a flag of uetsim with the values that a sweep gives it.
+// An axis is a flag of uetsim with the values a sweep gives it.
 type axis struct {
 	flag   string
 	values []string
 }
 
-// axisFlags are the flags of uetsim that may be axes, the slowest first, so that a sweep that is
-// cut off has something of each. Those that name files for a run to write are not among them.
+// axisFlags are the flags of uetsim that may be axes, the slowest first, so a sweep cut off has
+// something of each. Flags for files written by a run are left out.
 var axisFlags = []struct{ name, usage string }{
 	{"seed", "seeds"},
 	{"matrix", "connection matrices (*.cm, *.tm, also *.gz)"},
@@ -42,7 +42,7 @@ var axisFlags = []struct{ name, usage string }{
 	{"cc", "congestion controls"},
 }
 
-// axisUsage is how to give values to the axis of a name, "" if there is no such axis.
+// axisUsage is the usage of the axis of a name, "" without such an axis.
 func axisUsage(name string) string {
 	for _, a := range axisFlags {
 		if a.name == name {
@@ -52,10 +52,10 @@ func axisUsage(name string) string {
 	return ""
 }
 
-// fileAxes are the flags whose values are files that uetsim reads.
+// fileAxes are the flags whose values are files read by uetsim.
 var fileAxes = []string{"matrix", "topo"}
 
-// addAxes makes a flag of each axis; the result fills as they are parsed.
+// addAxes makes a flag of each axis; the result fills during parsing.
 func addAxes(f *flag.FlagSet) *[]axis {
 	var axes []axis
 	for _, a := range axisFlags {
@@ -71,10 +71,11 @@ func addAxes(f *flag.FlagSet) *[]axis {
 	return &axes
 }
 
-// maxValues bounds an axis, and maxJobs a sweep, so that a slip of the finger does not fill the memory.
+// maxValues bounds an axis, and maxJobs a sweep, so a slip of the finger does not fill the memory.
 const maxValues, maxJobs = 1_000_000, 10_000_000
 
-// values are those of a list: words with commas between, and a..b for whole numbers from a to b.
+// values are the values in a list: words with commas between, and a..b for whole numbers from a to
+// b.
 func values(list string) (all []string, err error) {
 	seen := map[string]bool{}
 	for _, word := range strings.Split(list, ",") {
@@ -96,7 +97,7 @@ func values(list string) (all []string, err error) {
 	return all, nil
 }
 
-// numbers are those of a..b, or the word alone.
+// numbers are the numbers from a to b, or the word alone.
 func numbers(word string) ([]string, error) {
 	low, high, ok := strings.Cut(word, "..")
 	a, errA := strconv.ParseInt(low, 10, 64)
@@ -114,7 +115,7 @@ func numbers(word string) ([]string, error) {
 	return all, nil
 }
 
-// combinations gives every choice of one value from each axis to yield, as arguments of uetsim.
+// combinations gives every choice of values, one from each axis, to yield, as arguments of uetsim.
 func combinations(axes []axis, yield func(args []string) error) error {
 	place := func(a axis) int {
 		return slices.IndexFunc(axisFlags, func(f struct{ name, usage string }) bool { return f.name == a.flag })

@@ -54,7 +54,7 @@ func parseCompare(args []string, stderr io.Writer) (*compareOptions, error) {
 	)
 }
 
-// compare is the command of its name.
+// compare is the command compare.
 func compare(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	o, err := parseCompare(args, stderr)
 	if err != nil {
@@ -82,7 +82,7 @@ func compare(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	return c.print(stdout)
 }
 
-// A comparison is what the samples say, a group for each choice of all axes but seed and -by.
+// A comparison is the samples' result, a group for each choice of all axes but seed and -by.
 type comparison struct {
 	By     string
 	Values []string // of By, the base first
@@ -95,13 +95,13 @@ type group struct {
 	Rows []row
 }
 
-// A row is one number of the results.
+// A row is a number of the results.
 type row struct {
 	Metric string
 	Cells  []cell // by Values
 }
 
-// A cell is a sample of that number, from all seeds.
+// A cell is a sample of the row's number, from all seeds.
 type cell struct {
 	N       int
 	Median  benchmath.Summary

@@ -11,7 +11,7 @@ import (
 	"os"
 )
 
-// A door is what guards the way between a sweep and its workers.
+// A door guards the way between a sweep and its workers.
 type door struct {
 	tokenFile string
 	cert, key string // of the server
@@ -33,7 +33,7 @@ func (d *door) workerFlags(f *flag.FlagSet) {
 	f.StringVar(&d.ca, "tls-ca", "", "believe the certificates (PEM) of this file instead of the machine's; implies -tls")
 }
 
-// checkServer refuses a door that stands open to other machines.
+// checkServer refuses a door open to other machines.
 func (d *door) checkServer(addr string) error {
 	if addr == "" {
 		if d.tokenFile+d.cert+d.key != "" {
@@ -54,7 +54,7 @@ func (d *door) checkServer(addr string) error {
 	return nil
 }
 
-// token is the secret, "" if there is none.
+// token is the secret, "" if unset.
 func (d *door) token() (string, error) {
 	if d.tokenFile == "" {
 		return "", nil

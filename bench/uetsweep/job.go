@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// A job is one run of uetsim: everything that its result depends on.
+// A job is one run of uetsim: with all that the result depends on.
 type job struct {
 	Key     string            `json:"key"`              // hash of the rest
 	Version string            `json:"version"`          // of uetsim
@@ -20,7 +20,7 @@ type job struct {
 	Inputs  map[string]string `json:"inputs,omitempty"` // SHA-256 of the file that a flag names, by flag
 }
 
-// A result is a job that is done: a line of results.jsonl.
+// A result is a job done: a line of results.jsonl.
 type result struct {
 	job
 	Runs   []namedRun `json:"runs"`             // of the job's uetsim; a scenario has several
@@ -29,13 +29,15 @@ type result struct {
 	Took   float64    `json:"took_s"`           // from the start of uetsim to its end
 }
 
-// A namedRun is one of uetsim -json, without the lists that grow with the number of transfers and ports.
+// A namedRun is a run of uetsim -json, without the lists that grow with the number of transfers and
+// ports.
 type namedRun struct {
 	Name   string                     `json:"name"`
 	Result map[string]json.RawMessage `json:"result"`
 }
 
-// longLists are the fields of uetsim's results that a namedRun leaves out. Who runs the job again has them.
+// longLists are the fields of uetsim's results left out by a namedRun. Run the job again to see the
+// lists.
 var longLists = []string{"transfers", "queues", "uplinks", "pfc_pauses"}
 
 func newJob(version string, args []string, inputs map[string]string) job {
@@ -49,8 +51,8 @@ func newJob(version string, args []string, inputs map[string]string) job {
 	return j
 }
 
-// check says whether a job that came from elsewhere is what its key says and has nothing but axes,
-// so that no server can have a worker's uetsim write files.
+// check checks that a foreign job matches the job's key and has nothing but axes, so no server can
+// have a worker's uetsim write files.
 func (j job) check() error {
 	if want := newJob(j.Version, j.Args, j.Inputs).Key; j.Key != want {
 		return fmt.Errorf("job %q: its key should be %s", j.Key, want)
@@ -67,16 +69,16 @@ func (j job) check() error {
 	return nil
 }
 
-// splitArg is the flag, without its dash, and the value of an argument of a job.
+// splitArg is the flag, without the dash, and the value of an argument of a job.
 func splitArg(arg string) (flag, value string) {
 	flag, value, _ = strings.Cut(strings.TrimPrefix(arg, "-"), "=")
 	return flag, value
 }
 
-// An inputs knows the files that jobs name, and their hashes.
+// An inputs knows the files named by jobs, and the hashes.
 type inputs map[string]string
 
-// of gives the hashes of the files that the arguments of a job name.
+// of gives the hashes of the files the arguments of a job name.
 func (in inputs) of(args []string) (map[string]string, error) {
 	sums := map[string]string{}
 	for _, arg := range args {
@@ -110,7 +112,7 @@ func fileSum(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// jobs are the combinations of the axes, each with its files' hashes.
+// jobs are the combinations of the axes, each with the files' hashes.
 func jobs(version string, axes []axis) (all []job, files inputs, err error) {
 	files = inputs{}
 	err = combinations(axes, func(args []string) error {

@@ -1,27 +1,28 @@
-// Command uetsweep runs uetsim many times, on one machine or on many, and compares the results.
+// Command uetsweep runs uetsim many times, on a machine or on many, and compares the results.
 //
 //	go run ./bench/uetsweep run -matrix FILE.cm -cc nscc,rccc -seed 1..100 -speed 100,400 -out runs/
 //	go run ./bench/uetsweep compare -by cc runs/
 //
-// Each flag of uetsim that is given is an axis of the sweep, its value a list; 1..100 are whole
-// numbers. Every combination is a job: one uetsim, on one core. Its line in runs/results.jsonl says all that
-// is needed to repeat it: version, arguments, SHA-256 of the input files. The same command again
-// does what is missing, and nothing if nothing is; only whole lines count, and they are on the
-// disk before a job counts as done, so that kill -9 costs no more than the running jobs.
+// Each flag of uetsim given is an axis of the sweep, with a list as the value; 1..100 are whole
+// numbers. Every combination is a job: a uetsim, on one core. The job's line in runs/results.jsonl
+// has everything needed for a repetition: version, arguments, SHA-256 of the input files. The same
+// command again does the missing jobs, if any; only whole lines count, and are on the disk before a
+// job counts as done, so kill -9 costs no more than the running jobs.
 //
 //	uetsweep run ... -serve :4222 -token-file FILE
 //	uetsweep worker -join HOST:4222 -token-file FILE
 //
-// With -serve other machines may join: they ask the first one for jobs, whenever they come and
-// however many they are, and may vanish. A job is taken from a worker that is silent for as long as -lease, and
-// given to another. Workers get the input files with the jobs and need a uetsim of the same
-// version, beside uetsweep or named with -uetsim; a checkout builds its own. Folder launch has
-// scripts that start workers on Slurm and Kubernetes.
+// With -serve other machines may join: any number may ask the first machine for jobs, at any time,
+// and may vanish. A job is taken from a worker silent for as long as -lease, and given to the next.
+// Workers get the input files with the jobs and need a uetsim of the same version, beside uetsweep or
+// named with -uetsim; a checkout builds uetsim first. Folder launch has scripts to start workers on
+// Slurm and Kubernetes.
 //
-// Of 10,000 jobs each took 1 ms of CPU more than its uetsim alone, and 3 ms with -serve.
+// Of 10,000 jobs each took 1 ms of CPU more than uetsim alone, and 3 ms with -serve.
 //
-// It exits with 1 if a job failed or a signal came before the end, and with 2 if it could not run at all. What a
-// job's uetsim says against its result, such as transfers that did not finish, is in its line.
+// The exit status is 1 if a job failed or a signal came before the end, and 2 if uetsweep could not
+// run at all. Complaints of a job's uetsim about the result, such as unfinished transfers, are in the
+// job's line.
 package main
 
 import (
@@ -54,7 +55,7 @@ var commands = map[string]func(ctx context.Context, args []string, stdout, stder
 	},
 }
 
-// run is the command without its process: it returns the exit status.
+// run is the command without the process: the result is the exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
 		args = []string{"nothing"}

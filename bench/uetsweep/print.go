@@ -44,7 +44,7 @@ func (c *comparison) print(w io.Writer) error {
 	return err
 }
 
-// Interval is the median of a cell with its interval; of few results it has none.
+// Interval is the median of a cell with the interval, left out for few results.
 func (c cell) Interval() string {
 	switch {
 	case c.N == 0:
@@ -55,7 +55,7 @@ func (c cell) Interval() string {
 	return fmt.Sprintf("%s [%s, %s]", number(c.Median.Center), number(c.Median.Lo), number(c.Median.Hi))
 }
 
-// Difference is how a cell differs from the base, and how sure that is.
+// Difference is a cell's difference from the base, with the confidence.
 func (c cell) Difference() string {
 	if c.Delta == "" {
 		return ""
@@ -63,10 +63,10 @@ func (c cell) Difference() string {
 	return fmt.Sprintf("%s (%s)", c.Delta, strings.Replace(c.Against.String(), "p=0.000", "p<0.001", 1))
 }
 
-// A mark is where a cell lies in the picture of its row, in percent of the width.
+// A mark is the place of a cell in the row's picture, in percent of the width.
 type mark struct{ Lo, Width, Center float64 }
 
-// Mark places a cell between the least and the greatest bound in the row; nil if it has no interval.
+// Mark places a cell between the least and the greatest bound in the row; nil without an interval.
 func (r row) Mark(c cell) *mark {
 	least, most := math.Inf(1), math.Inf(-1)
 	for _, c := range r.Cells {
@@ -91,7 +91,7 @@ var pageText string
 
 var page = template.Must(template.New("page").Parse(pageText))
 
-// writePage writes the comparison as HTML, whole or not at all.
+// writePage writes the comparison as HTML, complete or not at all.
 func (c *comparison) writePage(path string) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
 	if err != nil {

@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// errRefused is wrapped by the error about a job that uetsim could not run at all. Another try, or
-// another machine, would not help.
+// errRefused is wrapped by the error about a job impossible for uetsim. A second try, or a
+// different machine, would not help.
 var errRefused = errors.New("uetsim could not run")
 
-// A program is the uetsim that runs the jobs. Each job has a process of its own: one that takes
-// too much memory, or panics, is one job less.
+// A program is the uetsim of the jobs. Each job has a separate process: too much memory, or a
+// panic, costs only a single job.
 type program struct {
 	path    string
 	version string
@@ -28,8 +28,8 @@ type program struct {
 
 const uetsimPackage = "github.com/uetcc/uetcc/bench/uetsim"
 
-// findProgram is the uetsim at path or, with "", beside this command or, in a checkout, built from
-// it into dir. parallel jobs share the cores.
+// findProgram is the uetsim at path or, with "", beside uetsweep or, in a checkout, built from the
+// sources into dir. parallel jobs share the cores.
 func findProgram(ctx context.Context, path, dir string, parallel int) (*program, error) {
 	if path == "" {
 		path = beside()
@@ -111,7 +111,7 @@ func (p *program) run(ctx context.Context, j job, args []string) (*result, error
 	return r, nil
 }
 
-// runsOf reads what uetsim -json has written.
+// runsOf reads the output of uetsim -json.
 func runsOf(report []byte) ([]namedRun, error) {
 	var r struct {
 		Partial string     `json:"partial"`
@@ -131,7 +131,7 @@ func runsOf(report []byte) ([]namedRun, error) {
 	return r.Runs, nil
 }
 
-// lastLine is where a program says what it died of; of a panic that is the first.
+// lastLine is the line with a program's cause of death; for a panic the first.
 func lastLine(said []byte) string {
 	lines := strings.Split(strings.TrimSpace(string(said)), "\n")
 	for _, line := range lines {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// progressTo tells a terminal, and nothing else, how far the sweep has come and how long the rest
-// takes, from two seconds on. The function that it returns ends that.
+// progressTo shows the progress of the sweep and the time left on a terminal only, from two
+// seconds on. The returned function ends the display.
 func (c *campaign) progressTo(stderr io.Writer) (end func()) {
 	f, ok := stderr.(*os.File)
 	if !ok {
@@ -38,7 +38,7 @@ func (c *campaign) progressTo(stderr io.Writer) (end func()) {
 	}
 }
 
-// progress is a line about the first part of the sweep, which has taken so long.
+// progress is a line about the first part of the sweep, done in the time took.
 func (c *campaign) progress(took time.Duration) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -62,7 +62,7 @@ func (o *runOptions) check(f *flag.FlagSet) error {
 	)
 }
 
-// A campaign is the sweep at hand: what is to be done, and what came of it.
+// A campaign is the sweep at hand: the jobs to be done, and the outcome.
 type campaign struct {
 	*store
 	program *program
@@ -108,7 +108,7 @@ func sweep(ctx context.Context, args []string, stdout, stderr io.Writer) (err er
 	return c.sum(ctx, err, stdout)
 }
 
-// plan finds out what is to be done.
+// plan finds out the jobs to be done.
 func (c *campaign) plan(axes []axis) error {
 	all, files, err := jobs(c.program.version, axes)
 	if err != nil {
@@ -123,7 +123,7 @@ func (c *campaign) plan(axes []axis) error {
 	return nil
 }
 
-// runHere does all jobs on this machine, so many at a time.
+// runHere does all jobs on the local machine, so many at a time.
 func (c *campaign) runHere(ctx context.Context, parallel int) error {
 	queue := make(chan job)
 	var workers sync.WaitGroup
@@ -146,7 +146,8 @@ func (c *campaign) runHere(ctx context.Context, parallel int) error {
 	return nil
 }
 
-// ended takes the result of a job, or the error in its place. saved is called when it is on the disk.
+// ended takes the result of a job, or the error in its place. saved is called when the result is on
+// the disk.
 func (c *campaign) ended(r *result, err error, saved func(error)) {
 	if err != nil {
 		c.fail(err)
@@ -165,7 +166,8 @@ func (c *campaign) ended(r *result, err error, saved func(error)) {
 	})
 }
 
-// fail notes a job that has no result. One that uetsim refuses ends all: others would be alike.
+// fail notes a job with no result. A job refused by uetsim ends the sweep: further jobs would fail
+// alike.
 func (c *campaign) fail(err error) {
 	if errors.Is(err, context.Canceled) {
 		return
@@ -178,7 +180,7 @@ func (c *campaign) fail(err error) {
 	}
 }
 
-// sum says what has been done, and returns why not all of it.
+// sum prints the work done, and returns the reason for missing jobs.
 func (c *campaign) sum(ctx context.Context, err error, stdout io.Writer) error {
 	if err != nil {
 		return err

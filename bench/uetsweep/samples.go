@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// A samples gathers the numbers of all results by what they have in common.
+// A samples gathers the numbers of all results by the common parts of the jobs.
 type samples struct {
 	o      *compareOptions
 	of     map[point][]float64
@@ -24,7 +24,7 @@ type samples struct {
 	versions map[string]bool
 }
 
-// A point is one cell of the comparison.
+// A point is a cell of the comparison.
 type point struct{ group, metric, value string }
 
 func newSamples(o *compareOptions) *samples {
@@ -32,7 +32,7 @@ func newSamples(o *compareOptions) *samples {
 		failed: map[string]int{}, seen: map[string]bool{}, all: map[string]int{}, versions: map[string]bool{}}
 }
 
-// add takes a result that was not there before, maybe in another folder.
+// add takes a result not there before, maybe in another folder.
 func (s *samples) add(r *result) {
 	if s.seen[r.Key] {
 		return
@@ -79,7 +79,7 @@ func (s *samples) add(r *result) {
 	}
 }
 
-// addNumbers gives each number of a result to yield, named by the fields that it is in.
+// addNumbers gives each number of a result to yield, named by the path of fields.
 func (s *samples) addNumbers(prefix string, fields map[string]json.RawMessage, yield func(string, float64)) {
 	for name, b := range fields {
 		var v float64
@@ -115,7 +115,7 @@ func (s *samples) columns() ([]string, error) {
 	return slices.Concat([]string{s.o.base}, values[:i], values[i+1:]), nil
 }
 
-// natural orders texts by their words, and words that are numbers as such.
+// natural orders texts word by word, and numbers by value.
 func natural(a, b string) int {
 	split := func(s string) []string {
 		return strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == '=' })
@@ -133,7 +133,7 @@ func natural(a, b string) int {
 // by names the version in a group's name.
 func by(version string) string { return "(" + version + ")" }
 
-// title is a group's name, without the version if all have the same.
+// title is a group's name, without the version if the same everywhere.
 func (s *samples) title(group string) string {
 	if len(s.versions) > 1 {
 		return group
@@ -144,7 +144,7 @@ func (s *samples) title(group string) string {
 	return cmp.Or(group, "all")
 }
 
-// notes tell which version the results are of, and of jobs whose results are not what a sound run leaves.
+// notes name the version of the results, and jobs with unsound results.
 func (s *samples) notes() (notes []string) {
 	if len(s.versions) == 1 {
 		for v := range s.versions {

@@ -18,11 +18,10 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// What a sweep and its workers say to each other goes over NATS, whose server is a part of this
-// command. Jobs wait in a JetStream work queue: a job that is given out and neither acknowledged
-// nor heard of for the length of the lease is given out again. A worker acknowledges a job when
-// the sweep has answered that its result is on the disk. So a result may come twice, of which the
-// store keeps one, and cannot be lost.
+// A sweep and the workers talk over NATS, with the server built into uetsweep. Jobs wait in a
+// JetStream work queue: a job given out and neither acknowledged nor heard of for the length of the
+// lease is given out again. A worker acknowledges a job when the sweep has reported the result on
+// the disk. So a result may come twice, with a single copy stored, and cannot be lost.
 const (
 	jobStream   = "jobs"
 	jobSubject  = "job."    // and the key
@@ -32,7 +31,7 @@ const (
 	sweepOver   = "over"    // workers may go
 )
 
-// An answer is what became of a job.
+// An answer is the outcome of a job.
 type answer struct {
 	Key     string  `json:"key"`
 	Result  *result `json:"result,omitempty"`
@@ -40,7 +39,7 @@ type answer struct {
 	Refused bool    `json:"refused,omitempty"`
 }
 
-// A host is the side of a sweep that has the queue.
+// A host is the side of a sweep with the queue.
 type host struct {
 	*campaign
 	server  *server.Server
@@ -52,7 +51,7 @@ type host struct {
 	finish  sync.Once
 }
 
-// serve has the jobs done by whoever joins, and by so many workers of its own.
+// serve has the jobs done by joining workers, and by a number of local workers.
 func (c *campaign) serve(ctx context.Context, o *runOptions, stderr io.Writer) (err error) {
 	h := &host{campaign: c, pending: map[string]bool{}, over: make(chan struct{})}
 	queue := filepath.Join(c.dir, "queue")
@@ -92,7 +91,7 @@ func (c *campaign) serve(ctx context.Context, o *runOptions, stderr io.Writer) (
 	return err
 }
 
-// start starts the server, with what an earlier one has left in the folder of its queue.
+// start starts the server, with the remains of an earlier server in the queue's folder.
 func (h *host) start(o *runOptions, queue string) (err error) {
 	at, port, err := net.SplitHostPort(o.serve)
 	if err != nil {
@@ -143,7 +142,7 @@ func (h *host) close() {
 	h.server.WaitForShutdown()
 }
 
-// offer puts what is to be done into the queue, and nothing else, and listens for answers.
+// offer puts exactly the jobs to be done into the queue, and listens for answers.
 func (h *host) offer(ctx context.Context, lease time.Duration) error {
 	for _, j := range h.todo {
 		h.pending[j.Key] = true
@@ -193,7 +192,7 @@ func (h *host) offerFiles(ctx context.Context) error {
 	return nil
 }
 
-// offerJobs adds what the queue has not from before, and takes out what is done or of another sweep.
+// offerJobs adds the jobs missing in the queue, and takes out jobs done or of a different sweep.
 func (h *host) offerJobs(ctx context.Context, stream jetstream.Stream) error {
 	info, err := stream.Info(ctx, jetstream.WithSubjectFilter(jobSubject+"*"))
 	if err != nil {
@@ -226,7 +225,7 @@ func (h *host) offerJobs(ctx context.Context, stream jetstream.Stream) error {
 	return published(ctx, h.js)
 }
 
-// published waits until the queue has all that was put into it.
+// published waits until the queue has everything published.
 func published(ctx context.Context, js jetstream.JetStream) error {
 	select {
 	case <-js.PublishAsyncComplete():
@@ -236,7 +235,7 @@ func published(ctx context.Context, js jetstream.JetStream) error {
 	}
 }
 
-// answered takes a worker's answer, and says so when it need not be told again.
+// answered takes a worker's answer, and confirms when no repetition is needed.
 func (h *host) answered(m *nats.Msg) {
 	var a answer
 	if err := json.Unmarshal(m.Data, &a); err != nil || a.Result == nil && a.Error == "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// A store is a folder of results: results.jsonl, a line for each job that is done. Any goroutine
+// A store is a folder of results: results.jsonl, a line for each job done. Any goroutine
 // may add to it.
 type store struct {
 	dir     string
@@ -35,8 +35,8 @@ type entry struct {
 
 const resultsFile = "results.jsonl"
 
-// openStore opens a folder, made if there is none, for one process at a time. What a dead process
-// has left of a line is cut off.
+// openStore opens a folder, made if absent, for a single process at a time. A dead process's partial
+// line is cut off.
 func openStore(dir string) (*store, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
@@ -70,14 +70,14 @@ func (s *store) open() (err error) {
 // path is the file of the results.
 func (s *store) path() string { return filepath.Join(s.dir, resultsFile) }
 
-// flush waits until all that was added is on the disk.
+// flush waits until all added results are on the disk.
 func (s *store) flush() {
 	saved := make(chan struct{})
 	s.entries <- entry{nil, func(error) { close(saved) }}
 	<-saved
 }
 
-// readResults gives each result of a file to yield, and returns how many bytes of it are whole lines.
+// readResults gives each result of a file to yield, and returns the number of bytes in whole lines.
 func readResults(path string, yield func(*result)) (whole int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -109,10 +109,10 @@ func (s *store) has(key string) bool {
 	return s.done[key]
 }
 
-// add has a result written and saved called when it is on the disk, or has been before.
+// add has a result written and saved called when the result is on the disk, or was already.
 func (s *store) add(r *result, saved func(error)) { s.entries <- entry{r, saved} }
 
-// write writes what there is, all of it with one sync.
+// write writes the waiting results, all with one sync.
 func (s *store) write() {
 	for first := range s.entries {
 		some := append(make([]entry, 0, 64), first)
@@ -157,7 +157,7 @@ func (s *store) append(some []entry) error {
 	return nil
 }
 
-// close waits until all is written. Nothing may be added from then on.
+// close waits until all is written. Add nothing from then on.
 func (s *store) close() error {
 	close(s.entries)
 	s.over.Wait()

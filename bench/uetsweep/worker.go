@@ -85,7 +85,7 @@ func join(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return err
 }
 
-// connect connects to a sweep, now or when it comes, and again whenever it has gone. Without it
+// connect connects to a sweep, now or once up, and again after each loss. Without a connection
 // for longer than wait, stop is called.
 func (d *door) connect(ctx context.Context, addr string, wait time.Duration, stop context.CancelCauseFunc) (*nats.Conn, error) {
 	token, err := d.token()
@@ -168,7 +168,7 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// loop does one job after the other.
+// loop does jobs one by one.
 func (w *worker) loop(ctx context.Context, queue jetstream.Consumer) {
 	for ctx.Err() == nil {
 		asking, stop := context.WithTimeout(ctx, w.lease/2)
@@ -186,10 +186,11 @@ func (w *worker) loop(ctx context.Context, queue jetstream.Consumer) {
 	}
 }
 
-// maxTries is how often a job is given out before it is given up: it ends whoever takes it.
+// maxTries is the number of times a job is given out before being given up: such a job ends any
+// worker.
 const maxTries = 5
 
-// take does the job of a message and answers, and keeps the job for as long as that takes.
+// take does the job of a message and answers, and keeps the job meanwhile.
 func (w *worker) take(ctx context.Context, m jetstream.Msg) {
 	var j job
 	if err := json.Unmarshal(m.Data(), &j); err != nil || j.check() != nil {
@@ -215,7 +216,7 @@ func (w *worker) take(ctx context.Context, m jetstream.Msg) {
 	_ = m.Ack() // if lost: the job comes again, and its second result is one too many
 }
 
-// keep tells the server that a job is being done.
+// keep tells the server a job is being done.
 func (w *worker) keep(m jetstream.Msg, over chan struct{}) {
 	tick := time.NewTicker(w.lease / 3)
 	defer tick.Stop()
@@ -246,7 +247,7 @@ func (w *worker) do(ctx context.Context, m jetstream.Msg, j job) *answer {
 	return &answer{Key: j.Key, Result: r}
 }
 
-// tell has the sweep take an answer. It tries until ctx ends.
+// tell has the sweep take an answer. tell tries until ctx ends.
 func (w *worker) tell(ctx context.Context, a *answer) bool {
 	b, err := json.Marshal(a)
 	if err != nil {
@@ -265,7 +266,7 @@ func (w *worker) tell(ctx context.Context, a *answer) bool {
 	return false
 }
 
-// fetch gets the files of a job that are not here yet, and returns its arguments with them.
+// fetch gets the files of a job not here yet, and returns the arguments with the files.
 func (w *worker) fetch(ctx context.Context, j job) (args []string, err error) {
 	w.files.Lock()
 	defer w.files.Unlock()

@@ -6,7 +6,7 @@ import (
 	"github.com/uetcc/uetcc/ccc"
 )
 
-// Constant keeps as much in flight whatever happens.
+// Constant keeps a constant amount in flight.
 type Constant struct {
 	Cwnd int64 // bytes; 0: the first window of NSCC, which is MaxWnd unless it is configured
 }

@@ -13,7 +13,7 @@ const (
 )
 
 // Cubic is RFC 9438. A mark is worth a loss (RFC 3168), and slow start also ends when the round
-// trips of one round are an eighth above the shortest, as HyStart has it.
+// trips of one round are an eighth above the shortest, as in HyStart.
 type Cubic struct {
 	InitialCwnd int64 // bytes; 0: 10 packets
 
@@ -92,7 +92,7 @@ func (c *Cubic) avoid(now int64, packets float64) {
 // window is W_cubic after t seconds, packets.
 func (e *epoch) window(t float64) float64 { return cubicScale*math.Pow(t-e.k, 3) + e.origin }
 
-// decrease is section 4.6 and, for wMax, 4.7: a flow that did not get back to where it was makes room.
+// decrease is section 4.6 and, for wMax, 4.7: a flow below the last maximum makes room.
 func (c *Cubic) decrease() bool {
 	before := c.cwnd
 	if !c.reduce(cubicBeta) {

@@ -6,8 +6,8 @@ import (
 	"github.com/uetcc/uetcc/ccc"
 )
 
-// DCTCP is Alizadeh et al., Data Center TCP, SIGCOMM 2010, as RFC 8257 has it: the window
-// shrinks with the share of bytes that was marked, which is estimated round trip by round trip.
+// DCTCP is Alizadeh et al., Data Center TCP, SIGCOMM 2010, in the form of RFC 8257: the
+// window shrinks with the share of bytes marked, estimated round trip by round trip.
 type DCTCP struct {
 	InitialCwnd int64   // bytes; 0: 10 packets
 	Gain        float64 // g, of a round trip's share in the estimate; 0: 1/16
@@ -18,11 +18,11 @@ type DCTCP struct {
 	end           int64   // of it: when so much has left the flight
 }
 
-// Alpha is the estimate of the share of bytes that is marked.
+// Alpha is the estimate of the share of bytes marked.
 func (d *DCTCP) Alpha() float64 { return 1 - d.unmarked }
 
-// OnACK is for [ccc.Algorithm]. Of the bytes that an acknowledgement covers a mark is the last
-// packet's: one that comes with a mark is acknowledged at once.
+// OnACK is for [ccc.Algorithm]. Of the bytes an acknowledgement covers a mark is the last
+// packet's: a marked packet is acknowledged at once.
 func (d *DCTCP) OnACK(_ int64, a ccc.Ack) {
 	used := d.leave(outgoing(&a))
 	d.acked += a.Bytes

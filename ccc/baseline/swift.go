@@ -7,8 +7,8 @@ import (
 	"github.com/uetcc/uetcc/ccc"
 )
 
-// Constants of Swift's flow scaling, decrease and limits, as its paper and the simulator htsim
-// have them.
+// Constants of Swift's flow scaling, decrease and limits, as in the paper and the simulator
+// htsim.
 const (
 	swiftIncrease    = 1.0 // packets a round trip
 	swiftDecrease    = 0.8 // beta: of the excess over the target
@@ -21,8 +21,8 @@ const (
 
 // Swift is Kumar et al., Swift: Delay is Simple and Effective for Congestion Control in the
 // Datacenter, SIGCOMM 2020, algorithm 1: the window follows a target delay, and below a packet
-// it becomes a pace. Of its two delays it has that of the fabric; the time that a destination
-// keeps a packet is not in a round trip here.
+// the window becomes a pace. Of Swift's two delays the fabric's is here; the round trip excludes
+// the time a destination keeps a packet.
 type Swift struct {
 	InitialCwnd int64 // bytes; 0: NSCC's first window, since there is no slow start
 	Target      int64 // ns, for a window of 100 packets or more; 0: half as much again as the base round trip
@@ -39,14 +39,14 @@ type Swift struct {
 	scaling int64   // ns
 }
 
-// Cwnd is the window, bytes, which may be less than a packet; 0 before the first Allow.
+// Cwnd is the window, bytes, maybe less than a packet; 0 before the first Allow.
 func (w *Swift) Cwnd() int64 { return int64(w.packets * w.mtu) }
 
 // OnSend is for [ccc.Algorithm].
 func (w *Swift) OnSend(now, _ int64, _ bool) { w.sentAt = now }
 
-// targetOf is the target delay for a window, ns (section 3.5): the smaller it is, the more flows
-// there are likely to be, and the longer the queue that they need.
+// targetOf is the target delay for a window, ns (section 3.5): a smaller window means more flows,
+// likely, and so a longer queue.
 func (w *Swift) targetOf(packets float64) float64 {
 	least, most := 1/math.Sqrt(swiftScaleMax), 1/math.Sqrt(swiftScaleMin)
 	share := (1/math.Sqrt(packets) - least) / (most - least)
@@ -73,7 +73,7 @@ func (w *Swift) OnACK(now int64, a ccc.Ack) {
 	}
 }
 
-// shrink multiplies the window, once a round trip, and reports whether it has.
+// shrink multiplies the window, once a round trip, and reports whether shrunk now.
 func (w *Swift) shrink(now int64, factor float64) bool {
 	if w.shrunk && now-w.cut < w.rtt {
 		return false

@@ -1,11 +1,11 @@
-// Package baseline has congestion controls that others are compared with: [DCTCP], [Cubic],
+// Package baseline has congestion controls for comparison: [DCTCP], [Cubic],
 // [Swift] and a [Constant] window. Each is a [ccc.Algorithm] for one context, to run beside
-// those of ccc.Control or alone with ccc.ControlNone; its zero value is ready, with the
-// parameters of its paper. Plug it in before the context sends. Single writer.
+// the built-in controls of ccc.Control or alone with ccc.ControlNone; the zero value is ready,
+// with the parameters of the paper. Plug the Algorithm in before the context sends. Single
+// writer.
 //
-// All see a round trip without the time that the destination kept the packet. A packet that
-// was refused because a switch trimmed it counts as one that was lost, since these algorithms
-// know no trimming.
+// The round trip excludes the time the destination kept the packet. A packet refused after
+// trimming by a switch counts as lost, since the algorithms know no trimming.
 package baseline
 
 import (
@@ -17,11 +17,11 @@ import (
 // firstPackets is the first window (RFC 6928).
 const firstPackets = 10
 
-// leastPackets is the smallest window, as RFC 5681 has it for the threshold.
+// leastPackets is the smallest window, as in RFC 5681 for the threshold.
 const leastPackets = 2
 
-// A window is what the window-based algorithms have in common: the window, how much of it is in
-// use, and round trips told by data: one is over when all that was sent at its start has left
+// A window is the common part of the window-based algorithms: the window, the used part, and
+// round trips told by data: a round trip is over when all data sent before the start has left
 // the flight.
 type window struct {
 	mtu      float64 // bytes; 0: no Allow yet
@@ -38,7 +38,7 @@ func (w *window) Cwnd() int64 { return int64(w.cwnd) }
 // OnSend is for [ccc.Algorithm].
 func (w *window) OnSend(_, size int64, _ bool) { w.sent += size }
 
-// begin takes the first window over when the context tells what a packet is.
+// begin takes the first window over when the context tells the packet size.
 func (w *window) begin(s ccc.Standing, initial int64) {
 	if w.mtu == 0 {
 		w.mtu = float64(s.MTU)
@@ -46,7 +46,7 @@ func (w *window) begin(s ccc.Standing, initial int64) {
 	}
 }
 
-// room is what fits beyond what is in flight: a packet at least if nothing is.
+// room is the bytes that fit beside the bytes in flight: a packet at least if none are.
 func (w *window) room(s ccc.Standing) int64 {
 	if s.Inflight <= 0 {
 		return max(int64(w.cwnd), s.MTU)
@@ -54,7 +54,7 @@ func (w *window) room(s ccc.Standing) int64 {
 	return int64(w.cwnd) - s.Inflight
 }
 
-// leave takes bytes out of flight, and reports whether the window had been in use: one that is
+// leave takes bytes out of flight, and reports whether the window had been in use: a window
 // not even half full says nothing about the path.
 func (w *window) leave(bytes int64) (used bool) {
 	used = 2*float64(w.sent-w.left) >= w.cwnd
@@ -62,12 +62,12 @@ func (w *window) leave(bytes int64) (used bool) {
 	return used
 }
 
-// outgoing is what an acknowledgement takes out of flight.
+// outgoing is the bytes an acknowledgement takes out of flight.
 func outgoing(a *ccc.Ack) int64 { return a.Bytes - a.RtxBytes }
 
 func (w *window) slowStart() bool { return w.ssthresh == 0 || w.cwnd < w.ssthresh }
 
-// grow is RFC 5681: by what was acknowledged up to the threshold, beyond it by a packet a
+// grow is RFC 5681: by the bytes acknowledged up to the threshold, beyond by a packet a
 // round trip.
 func (w *window) grow(bytes float64) {
 	if w.slowStart() {
@@ -77,7 +77,7 @@ func (w *window) grow(bytes float64) {
 	w.cwnd += w.mtu * bytes / w.cwnd
 }
 
-// reduce multiplies the window, once for each round trip, and reports whether it has.
+// reduce multiplies the window, once for each round trip, and reports whether reduced now.
 func (w *window) reduce(factor float64) bool {
 	if w.mtu == 0 || w.left < w.cut {
 		return false

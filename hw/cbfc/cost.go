@@ -6,7 +6,7 @@ import (
 	"github.com/uetcc/uetcc/internal/check"
 )
 
-// Cost computes what a frame costs. Both ends must use the same values.
+// Cost computes the credits of a frame. Both ends must use the same values.
 type Cost struct {
 	CreditSize int64 // bytes of a credit; the sender's default is 128
 	Overhead   int64 // bytes added to each frame, -16..127

@@ -2,11 +2,11 @@
 // absolute credits ([Lane], [Port]) and Ultra Ethernet CBFC ([Sender],
 // [Receiver]).
 //
-// Both keep a transmitter from overrunning the receive buffer at the other end
-// of its link, and both survive the loss of any message: a counter that is
+// Both schemes keep a transmitter from overrunning the receive buffer at the
+// other end of the link, and both survive the loss of any message: a counter
 // repeated in full makes every earlier loss good. InfiniBand announces the total
-// a transmitter may have sent since the link came up; UE CBFC announces the
-// total a receiver has freed.
+// a transmitter may have sent since the link came up; UE CBFC announces the total
+// a receiver has freed.
 //
 // Everything here is single writer, does no I/O and does not allocate after
 // construction. Time is given by the caller.

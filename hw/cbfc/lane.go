@@ -15,10 +15,10 @@ const (
 )
 
 // ErrConfig is wrapped by every error of a constructor or Validate; the message names
-// what is wrong.
+// the field.
 var ErrConfig = errors.New("cbfc: invalid configuration")
 
-// Blocks returns the credit that a packet of the given length costs: whole
+// Blocks returns the credit a packet of the given length costs: whole
 // 64-byte blocks over the packet from its local header through its final CRC.
 func Blocks(bytes int64) int64 { return (bytes + BlockSize - 1) / BlockSize }
 
@@ -28,7 +28,7 @@ type Lane struct {
 	Rx
 
 	sentAt  int64 // when the last flow control packet left
-	heardAt int64 // when the last valid one came
+	heardAt int64 // when the last valid packet came
 }
 
 // Tx is the transmitting half of a virtual lane. The zero value is a lane whose
@@ -41,7 +41,7 @@ type Tx struct {
 }
 
 // CanSend reports whether a packet of n blocks may start:
-// (FCCL - (FCTBS + n)) mod 4096 <= 2048. A packet that no grant could ever cover
+// (FCCL - (FCTBS + n)) mod 4096 <= 2048. A packet no grant could ever cover
 // (n > 2048) is blocked. So is each of InfiniBand's packets, 66 blocks at most, without
 // credit, and on a transmitter that is less than 1,982 blocks past its limit. The
 // rule cannot tell n blocks too many from 4,096 - n left: it lets 2,048 blocks go
@@ -54,18 +54,18 @@ func (t *Tx) CanSend(n int64) bool {
 // OnSend counts a packet of n blocks as sent.
 func (t *Tx) OnSend(n int64) { t.sent = (t.sent + uint16(n)) & totalMask }
 
-// OnFlowControl takes the FCCL of a flow control packet for this lane. It is
-// absolute: a lost one costs only time.
+// OnFlowControl takes the FCCL of a flow control packet for this lane. The value is
+// absolute: a lost packet costs only time.
 func (t *Tx) OnFlowControl(fccl uint16) { t.limit, t.open = fccl&totalMask, true }
 
 // FCTBS returns the total of blocks sent, modulo 4096.
 func (t *Tx) FCTBS() uint16 { return t.sent }
 
-// Limit returns the newest FCCL, and false if none came since initialisation.
+// Limit returns the newest FCCL, and false without any since initialisation.
 func (t *Tx) Limit() (fccl uint16, ok bool) { return t.limit, t.open }
 
-// Credits returns (FCCL - FCTBS) mod 4096. A value above [MaxGrant] means that
-// the transmitter went past its limit; it is not a large credit.
+// Credits returns (FCCL - FCTBS) mod 4096. A value above [MaxGrant] means the
+// transmitter went past its limit; no large credit.
 func (t *Tx) Credits() uint16 { return (t.limit - t.sent) & totalMask }
 
 // Rx is the receiving half of a virtual lane: the adjusted total of blocks
@@ -87,7 +87,7 @@ func NewRx(buffer int64) (Rx, error) {
 }
 
 // Receive stores a packet of n blocks and reports true, or discards it, counts
-// an overrun and reports false if it does not fit. A loss can only make a
+// an overrun and reports false for lack of room. A loss can only make a
 // receiver grant too little, so an overrun means a faulty transmitter.
 func (r *Rx) Receive(n int64) bool {
 	if n < 0 || n > r.buffer-r.occupied {
@@ -103,7 +103,7 @@ func (r *Rx) Receive(n int64) bool {
 func (r *Rx) Release(n int64) { r.occupied -= max(0, min(n, r.occupied)) }
 
 // OnFlowControl takes the FCTBS of a flow control packet for this lane: blocks
-// of packets lost on the wire return to the credit. It relies on the order of
+// of packets lost on the wire return to the credit. The rule relies on the order of
 // the wire: every packet sent before has arrived or is lost.
 func (r *Rx) OnFlowControl(fctbs uint16) { r.abr = fctbs & totalMask }
 
@@ -115,15 +115,15 @@ func (r *Rx) FCCL() uint16 {
 // ABR returns the adjusted total of blocks received, modulo 4096.
 func (r *Rx) ABR() uint16 { return r.abr }
 
-// Occupied returns the blocks of the buffer that are in use.
+// Occupied returns the blocks of the buffer in use.
 func (r *Rx) Occupied() int64 { return r.occupied }
 
-// Free returns the blocks of the buffer that are not in use.
+// Free returns the blocks of the buffer not in use.
 func (r *Rx) Free() int64 { return r.buffer - r.occupied }
 
 // Overruns returns the number of packets discarded since initialisation.
 func (r *Rx) Overruns() int64 { return r.overruns }
 
-// reinit restarts the accounting. What lies in the buffer stays there, so the
-// first limit is the space that is really free.
+// reinit restarts the accounting. Packets in the buffer stay there, so the
+// first limit is the space really free.
 func (r *Rx) reinit() { r.abr, r.overruns = 0, 0 }

@@ -32,8 +32,8 @@ var (
 const FlowControlLen = 6
 
 // FlowControl is an InfiniBand flow control packet: one number of the sender as
-// transmitter, one of the sender as receiver, for one lane. It is itself never
-// subject to flow control.
+// transmitter, one of the sender as receiver, for one lane. Flow control packets are
+// never subject to flow control.
 //
 //	 0    4               16   20              32              48
 //	+----+----------------+----+---------------+---------------+
@@ -46,8 +46,8 @@ type FlowControl struct {
 	FCCL  uint16 // total that the sender, as receiver, allows, modulo 4096
 }
 
-// Decode sets f from the first [FlowControlLen] bytes of b. On an error
-// ([ErrTruncated], [ErrCRC], [ErrOp]) f is left as it was.
+// Decode sets f from the first [FlowControlLen] bytes of b. After an error
+// ([ErrTruncated], [ErrCRC], [ErrOp]) f is unchanged.
 func (f *FlowControl) Decode(b []byte) error {
 	if len(b) < FlowControlLen {
 		return ErrTruncated
@@ -74,8 +74,8 @@ func (f *FlowControl) AppendTo(b []byte) []byte {
 
 // linkCRC is InfiniBand's 16-bit CRC for link packets: polynomial 0x100B, all
 // ones at the start, complemented at the end, least significant bit of a byte
-// first. Its highest term is its lowest bit, so its low byte goes first on the wire,
-// as that of the ICRC and VCRC.
+// first. The highest term is the lowest bit, so the low byte goes first on the wire,
+// as with the ICRC and VCRC.
 func linkCRC(b []byte) uint16 {
 	const reversed = 0xd008 // 0x100B with its bits in the other order
 	crc := uint16(0xffff)

@@ -59,8 +59,8 @@ func (p *Port) Lane(vl uint8) *Lane {
 	return &p.lanes[vl]
 }
 
-// Reinit restarts the credit accounting of all lanes at time now; what lies in
-// the receive buffers stays. Flow control packets carry [OpInit] until each lane
+// Reinit restarts the credit accounting of all lanes at time now; packets in
+// the receive buffers stay. Flow control packets carry [OpInit] until each lane
 // has heard from the other end.
 func (p *Port) Reinit(now int64) {
 	for i := range p.lanes {
@@ -84,8 +84,8 @@ func (p *Port) Up() bool {
 }
 
 // Send counts a packet of n blocks on lane vl as sent and reports true, or
-// reports false if it may not start now. The management lane is never held
-// back and changes no total.
+// reports false if the packet may not start now. The management lane is never
+// held back and changes no total.
 func (p *Port) Send(vl uint8, n int64) bool {
 	if vl == ManagementLane {
 		return true
@@ -98,7 +98,7 @@ func (p *Port) Send(vl uint8, n int64) bool {
 	return true
 }
 
-// Receive stores a packet of n blocks that came on lane vl and reports true, or
+// Receive stores a packet of n blocks from lane vl and reports true, or
 // discards it and reports false.
 func (p *Port) Receive(vl uint8, n int64) bool {
 	if vl == ManagementLane {
@@ -124,9 +124,8 @@ func (p *Port) FlowControl(vl uint8, now int64) FlowControl {
 	return f
 }
 
-// OnFlowControl takes a flow control packet that came at time now. One for a
-// lane that the port does not have, or with a reserved operation, changes
-// nothing.
+// OnFlowControl takes a flow control packet of time now. A packet for a lane
+// outside the port, or with a reserved operation, changes nothing.
 func (p *Port) OnFlowControl(f FlowControl, now int64) {
 	l := p.Lane(f.VL)
 	if l == nil || f.Op > OpInit {
@@ -137,8 +136,8 @@ func (p *Port) OnFlowControl(f FlowControl, now int64) {
 	l.Tx.OnFlowControl(f.FCCL)
 }
 
-// NextUpdate returns the lane whose flow control packet is due first, and when
-// it must leave at the latest.
+// NextUpdate returns the lane whose flow control packet is due first, and the
+// latest time to send.
 func (p *Port) NextUpdate() (vl uint8, at int64) {
 	for i := range p.lanes {
 		if p.lanes[i].sentAt < p.lanes[vl].sentAt {

@@ -13,10 +13,10 @@ func (r *Receiver) OnFrame(credits int64) { r.consumed = (r.consumed + uint32(cr
 // OnDrain counts a frame of the given cost as drained from the buffer.
 func (r *Receiver) OnDrain(credits int64) { r.freed = (r.freed + uint32(credits)) & counterMask }
 
-// OnCCUpdate takes the S_CC that a CC_Update carries for the channel and returns
-// the credits of lost frames, which count as freed. A CC_Update must not
-// overtake frames of its channel: what it overtakes would be freed twice until
-// the next one.
+// OnCCUpdate takes the S_CC a CC_Update carries for the channel and returns
+// the credits of lost frames, freed thereby. A CC_Update must not
+// overtake frames of its channel: overtaken frames would be freed twice until
+// the next CC_Update.
 func (r *Receiver) OnCCUpdate(consumed uint32) (lost int64) {
 	d := (consumed - r.consumed) & counterMask
 	r.freed = (r.freed + d) & counterMask
@@ -27,7 +27,7 @@ func (r *Receiver) OnCCUpdate(consumed uint32) (lost int64) {
 // Consumed returns R_CC.
 func (r *Receiver) Consumed() uint32 { return r.consumed }
 
-// Freed returns R_CF, what a CF_Update carries.
+// Freed returns R_CF, the content of a CF_Update.
 func (r *Receiver) Freed() uint32 { return r.freed }
 
 // Held returns the credits of frames in the buffer.

@@ -19,7 +19,7 @@ type SenderVC struct {
 	limit    int64  // S_CL
 }
 
-// Consumed returns S_CC, what a CC_Update carries for the channel.
+// Consumed returns S_CC, the content of the channel's CC_Updates.
 func (v *SenderVC) Consumed() uint32 { return v.consumed }
 
 // Freed returns S_CF.
@@ -31,8 +31,8 @@ func (v *SenderVC) InUse() int64 { return int64((v.consumed - v.freed) & counter
 // Limit returns S_CL.
 func (v *SenderVC) Limit() int64 { return v.limit }
 
-// Sender is the sending side of a UE CBFC link: its virtual channels and the
-// limit that they share. Single writer.
+// Sender is the sending side of a UE CBFC link: virtual channels under a shared
+// limit. Single writer.
 type Sender struct {
 	vcs   []SenderVC
 	inUse int64 // S_CU_p: the sum over the channels
@@ -60,7 +60,7 @@ func NewSender(limits []int64, portLimit int64) (*Sender, error) {
 	return s, nil
 }
 
-// VC returns channel vc, or nil if the sender has none of that number.
+// VC returns channel vc, or nil for a number without a channel.
 func (s *Sender) VC(vc int) *SenderVC {
 	if uint(vc) >= uint(len(s.vcs)) {
 		return nil
@@ -89,9 +89,9 @@ func (s *Sender) OnSend(vc int, credits int64) {
 	s.inUse += credits
 }
 
-// OnCFUpdate takes the R_CF that a CF_Update carries for channel vc. The value
-// is absolute. One that frees more than is in use comes from a faulty or
-// restarted receiver; it changes nothing, and false is returned.
+// OnCFUpdate takes the R_CF a CF_Update carries for channel vc. The value
+// is absolute. A value above the credits in use comes from a faulty or restarted
+// receiver, changes nothing, and returns false.
 func (s *Sender) OnCFUpdate(vc int, freed uint32) bool {
 	v := s.VC(vc)
 	if v == nil {
@@ -108,13 +108,14 @@ func (s *Sender) OnCFUpdate(vc int, freed uint32) bool {
 
 // Up starts channel vc afresh with all counters at the value start (0 on a real
 // link) and the given limit; the receiver must do the same before data flows. A limit
-// outside of 0..2^20-1 counts as the nearest of these: the counters can tell no more apart.
+// outside of 0..2^20-1 counts as the nearest limit: the counters can tell no more
+// apart.
 func (s *Sender) Up(vc int, start uint32, limit int64) {
 	s.inUse -= s.vcs[vc].InUse()
 	limit = min(max(limit, 0), counterMask)
 	s.vcs[vc] = SenderVC{consumed: start & counterMask, freed: start & counterMask, limit: limit}
 }
 
-// Down takes channel vc out of service: its limit becomes 0. Its queue must have
-// drained.
+// Down takes channel vc out of service: the limit becomes 0. The channel's queue must
+// have drained.
 func (s *Sender) Down(vc int) { s.Up(vc, 0, 0) }

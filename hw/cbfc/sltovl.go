@@ -6,16 +6,16 @@ import (
 	"github.com/uetcc/uetcc/internal/check"
 )
 
-// SLToVL chooses the virtual lane of a packet from its input port, its output
-// port and its service level (0..15), which never changes inside a subnet. The
-// lane does change from link to link. Safe for concurrent readers.
+// SLToVL chooses the virtual lane of a packet from input port, output port and
+// service level (0..15). The level never changes inside a subnet; the lane does
+// from link to link. Safe for concurrent readers.
 type SLToVL struct {
 	ports int
 	vl    []uint8 // [input][output][service level]
 }
 
 // NewSLToVL returns a table for a switch with the given number of ports and
-// data lanes that maps service level s to lane s modulo lanes everywhere. The
+// data lanes mapping service level s to lane s modulo lanes everywhere. The
 // error wraps [ErrConfig].
 func NewSLToVL(ports, lanes int) (*SLToVL, error) {
 	err := cmp.Or(
@@ -33,7 +33,7 @@ func NewSLToVL(ports, lanes int) (*SLToVL, error) {
 }
 
 // Set makes packets of service level sl from port in to port out take lane vl,
-// or be dropped if vl is [ManagementLane], which data must not use.
+// or be dropped if vl is [ManagementLane], forbidden to data.
 func (m *SLToVL) Set(in, out int, sl, vl uint8) {
 	m.vl[(in*m.ports+out)*16+int(sl&15)] = vl & 15
 }

@@ -40,8 +40,8 @@ func NewSpacing(cfMin, cfMax, ccPeriod int64) (Spacing, error) {
 }
 
 // CFUpdate reports whether a CF_Update leaves at the given line time. changed
-// says whether R_CF moved since the last one: without news it waits for the
-// maximum spacing.
+// says whether R_CF moved since the last CF_Update: without news the next waits
+// for the maximum spacing.
 func (s *Spacing) CFUpdate(line int64, changed bool) bool {
 	gap := line - s.cfAt
 	if gap < s.cfMin || !changed && gap < s.cfMax {

@@ -6,7 +6,7 @@ import (
 	"github.com/uetcc/uetcc/internal/deadline"
 )
 
-// channel is a channel, what waits for it, and the request that it transfers.
+// channel is one channel with its waiting requests and the request under transfer.
 type channel struct {
 	queues []queue // by requester
 	banks  []int64 // when each is usable again
@@ -56,7 +56,7 @@ func (q *queue) pop() pending {
 	return p
 }
 
-// dispatch starts a request on the channel, which is free at time now, if one waits.
+// dispatch starts a request on the channel, free at time now, if any request waits.
 func (ch *channel) dispatch(c *Config, now int64) {
 	who, start := ch.choose(c.Arbitration, now)
 	if who < 0 {
@@ -68,9 +68,9 @@ func (ch *channel) dispatch(c *Config, now int64) {
 	ch.banks[ch.cur.bank] = deadline.After(ch.finish, c.BankBusy)
 }
 
-// choose returns the requester that is served next and when its bank lets it start,
-// or -1. Requests that can start now go before ones that must wait for their bank;
-// among equals the arbitration decides.
+// choose returns the requester served next and the start time that the bank allows,
+// or -1. Requests that can start now go before requests whose bank is busy; among equals
+// the arbitration decides.
 func (ch *channel) choose(a Arbitration, now int64) (who int, start int64) {
 	who, oldest := -1, int64(0)
 	for n := range ch.queues {

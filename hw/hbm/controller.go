@@ -30,7 +30,7 @@ var arbitrationNames = [...]string{"round-robin", "oldest-first"}
 // String returns the policy's name.
 func (a Arbitration) String() string { return enum.Name(arbitrationNames[:], a) }
 
-// Config describes a controller. Requests that can wait, Channels x Requesters x Depth, are
+// Config describes a controller. Waiting requests, Channels x Requesters x Depth, are
 // at most 2^24.
 type Config struct {
 	Channels    int   // independent channels, 1..256
@@ -43,11 +43,12 @@ type Config struct {
 	Arbitration Arbitration
 }
 
-// maxWaiting bounds the requests that can wait in all, whose memory is taken at once.
+// maxWaiting bounds the waiting requests of all channels; memory for all of them is
+// taken at construction.
 const maxWaiting = 1 << 24
 
-// Request is one access to memory. It is served whole by the channel and bank of
-// its first byte.
+// Request is one access to memory. The channel and bank of the first byte serve the
+// whole request.
 type Request struct {
 	Requester int
 	Addr      uint64
@@ -58,7 +59,7 @@ type Request struct {
 // maxBytes keeps a request's time at one byte a second within an int64 of nanoseconds.
 const maxBytes = 1 << 33
 
-// Done is a request that the memory has retired.
+// Done is a request the memory has retired.
 type Done struct {
 	Tag       uint64
 	Requester int
@@ -67,7 +68,7 @@ type Done struct {
 	Wait      int64 // nanoseconds from submission to the start of its transfer
 }
 
-// Usage is what a requester got so far.
+// Usage is the service of a requester so far.
 type Usage struct {
 	Requests int64
 	Bytes    int64
@@ -80,7 +81,7 @@ type Controller struct {
 	cfg      Config
 	channels []channel
 	done     []Done // ring of retired requests that the caller has not taken
-	first    int    // oldest of them
+	first    int    // oldest retired request
 	untaken  int
 	usage    []Usage // by requester
 	occupied int64   // bytes submitted and not retired
@@ -120,15 +121,15 @@ func NewController(cfg Config) (*Controller, error) {
 	return c, nil
 }
 
-// Occupied returns the bytes that were submitted and are not retired.
+// Occupied returns the bytes submitted and are not retired.
 func (c *Controller) Occupied() int64 { return c.occupied }
 
-// Usage returns what a requester got so far.
+// Usage returns the service of a requester so far.
 func (c *Controller) Usage(requester int) Usage { return c.usage[requester] }
 
-// Submit hands a request to the controller at time now, which must not be before
-// that of an earlier call. Errors: [ErrRequester], and [ErrFull] where a real
-// controller would push back or drop.
+// Submit hands a request to the controller at time now, never before the time of an
+// earlier call. Errors: [ErrRequester], and [ErrFull] where a real controller would
+// push back or drop.
 func (c *Controller) Submit(now int64, r Request) error {
 	if uint(r.Requester) >= uint(c.cfg.Requesters) || r.Bytes < 1 || r.Bytes > maxBytes {
 		return ErrRequester
@@ -160,7 +161,7 @@ func (c *Controller) Next() (at int64, ok bool) {
 	return at, ok
 }
 
-// Retire moves requests that are retired by time now to done, in the order of
+// Retire moves requests retired by time now to done, in the order of
 // their times, and returns their number. Call again if done was filled.
 func (c *Controller) Retire(now int64, done []Done) (n int) {
 	c.run(now)
@@ -172,7 +173,7 @@ func (c *Controller) Retire(now int64, done []Done) (n int) {
 	return n
 }
 
-// run retires everything that finishes by time now, while there is room for it.
+// run retires all transfers that finish by time now, while the ring has room.
 func (c *Controller) run(now int64) {
 	for c.untaken < len(c.done) {
 		var first *channel
@@ -188,7 +189,7 @@ func (c *Controller) run(now int64) {
 	}
 }
 
-// retire retires what a channel transfers and starts its next request.
+// retire retires a channel's transfer and starts its next request.
 func (c *Controller) retire(ch *channel) {
 	d := Done{ch.cur.tag, ch.who, ch.cur.bytes, ch.finish, ch.start - ch.cur.at}
 	c.done[(c.first+c.untaken)%len(c.done)] = d

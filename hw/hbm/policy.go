@@ -6,22 +6,22 @@ import (
 	"github.com/uetcc/uetcc/internal/check"
 )
 
-// Policy turns the bytes that wait in a memory controller into the penalty that
-// a receiver puts into its ACKs: from Low to High waiting bytes it grows from 1
-// to Max. An episode that has begun ends when the bytes waiting fall to Resume.
-// How a destination computes its penalty is not specified; this is the simplest
-// rule that doesn't flap. Single writer.
+// Policy turns the bytes waiting in a memory controller into the penalty
+// (rcv_cwnd_pend) of a receiver's ACKs: from Low to High waiting bytes the penalty
+// grows from 1 to Max. An episode ends when the bytes waiting fall to Resume. How a
+// destination computes rcv_cwnd_pend is not specified; the rule here is the simplest
+// without flapping. Single writer.
 type Policy struct {
 	low, high, resume int64
 	max               int64
 	active            bool // an episode is on
-	ended             bool // one has ended
+	ended             bool // an episode has ended
 }
 
 // PolicyConfig describes a policy.
 type PolicyConfig struct {
 	Low    int64 // waiting bytes above which the penalty begins; 0 or more
-	High   int64 // waiting bytes at which it is Max; above Low, up to 2^56
+	High   int64 // waiting bytes of penalty Max; above Low, up to 2^56
 	Resume int64 // waiting bytes at which an episode ends, 0..Low
 	Max    uint8 // strongest penalty, 1..127; 127 brings a source down to one packet per round trip
 }
@@ -44,9 +44,9 @@ func NewPolicy(cfg PolicyConfig) (Policy, error) {
 	return Policy{low: cfg.Low, high: cfg.High, resume: cfg.Resume, max: int64(cfg.Max)}, nil
 }
 
-// Mark returns what an ACK sent while the given number of bytes waits says:
-// rcv_cwnd_pend (0..127) and whether sources may restore their windows. The
-// restore flag stays set after an episode, so that a lost ACK does no harm.
+// Mark returns the fields of an ACK sent while the given number of bytes waits:
+// rcv_cwnd_pend (0..127) and whether sources may restore their windows. The restore
+// flag stays set after an episode, so a lost ACK does no harm.
 func (p *Policy) Mark(waiting int64) (pend uint8, restore bool) {
 	switch {
 	case waiting > p.low:

@@ -1,7 +1,7 @@
 package link
 
-// A Codeword is the block that a Reed-Solomon forward error correction works
-// on; the receiver needs all of it before it can release the first bit.
+// A Codeword is the block a Reed-Solomon forward error correction works
+// on; the receiver needs the whole codeword before the first bit is released.
 type Codeword struct {
 	Symbols     int64 // in all, parity included
 	DataSymbols int64
@@ -14,19 +14,19 @@ var RS544 = Codeword{Symbols: 544, DataSymbols: 514, SymbolBits: 10}
 // Bits is the length of the whole codeword.
 func (c Codeword) Bits() int64 { return c.Symbols * c.SymbolBits }
 
-// DataBits is how many of them carry data.
+// DataBits is the number of data bits.
 func (c Codeword) DataBits() int64 { return c.DataSymbols * c.SymbolBits }
 
-// ParityBits is how many of them were added.
+// ParityBits is the number of bits added.
 func (c Codeword) ParityBits() int64 { return c.Bits() - c.DataBits() }
 
-// Accumulation is the time that one codeword needs to arrive on a link of
-// bitsPerSecond. What a hop really adds is larger (lane distribution, the
-// decoder itself): that is [FECHopDelay], a configured figure.
+// Accumulation is the time one codeword takes to arrive on a link of
+// bitsPerSecond. A real hop adds more (lane distribution, decoder): see
+// [FECHopDelay], a configured figure.
 func (c Codeword) Accumulation(bitsPerSecond int64) Ps {
 	return Ps(mulDivUp(c.Bits(), int64(Second), bitsPerSecond))
 }
 
-// FECHopDelay is the latency that one RS(544,514) link adds, as the UET
-// congestion chapters configure it for 400 Gb/s hops.
+// FECHopDelay is the latency of an RS(544,514) link as configured in the UET
+// congestion chapters for 400 Gb/s hops.
 const FECHopDelay = 150 * Nanosecond

@@ -7,12 +7,12 @@ import (
 	"github.com/uetcc/uetcc/internal/check"
 )
 
-// ErrConfig is what the errors of [Path.Validate] wrap.
+// ErrConfig is wrapped by the errors of [Path.Validate].
 var ErrConfig = errors.New("link: invalid configuration")
 
 // A Path is the way from one host to another through an idle network. The zero
-// Path has no delay. Paths are values; methods do not change them. What would be
-// longer than the largest [Ps] is that.
+// Path has no delay. Paths are values; methods do not change a Path. Sums saturate at
+// the largest [Ps].
 type Path struct {
 	FrameBytes    int64 // largest frame, headers included
 	HeaderBytes   int64 // what comes back as an acknowledgement; 0: not counted
@@ -22,12 +22,12 @@ type Path struct {
 	SwitchDelay   Ps    // head in to head out, per switch
 	FECDelay      Ps    // per link
 
-	// StoreForward switches take in a whole frame before they send its first
-	// bit: serialisation counts once a link instead of once a path.
+	// StoreForward switches take in a whole frame before sending the first bit:
+	// serialisation counts once a link instead of once a path.
 	StoreForward bool
 }
 
-// Validate reports the first field that makes no sense, as an error that wraps
+// Validate reports the first senseless field, as an error that wraps
 // [ErrConfig].
 func (p Path) Validate() error {
 	return cmp.Or(
@@ -41,16 +41,16 @@ func (p Path) Validate() error {
 	)
 }
 
-// Links is how many links are on the way: one more than switches.
+// Links is the number of links on the way: Switches + 1.
 func (p Path) Links() int64 { return add(p.Switches, 1) }
 
 // OneWay is the time from the first bit out of the sender to the last bit into
 // the receiver.
 func (p Path) OneWay() Ps { return add(p.fixed(), p.serialization(p.FrameBytes)) }
 
-// BaseRTT is there and back. Without HeaderBytes both directions count a full
-// frame, as figure 6-7 does; with them the way back carries an acknowledgement
-// of that size.
+// BaseRTT is the round trip. Without HeaderBytes both directions count a full
+// frame, as figure 6-7 does; otherwise the way back carries an acknowledgement of
+// HeaderBytes.
 func (p Path) BaseRTT() Ps {
 	if p.HeaderBytes == 0 {
 		return add(p.OneWay(), p.OneWay())
@@ -58,7 +58,7 @@ func (p Path) BaseRTT() Ps {
 	return add(p.OneWay(), add(p.fixed(), p.serialization(p.HeaderBytes)))
 }
 
-// BDP is the bandwidth-delay product of the path in bytes, both ends at its link rate.
+// BDP is the bandwidth-delay product of the path in bytes, both ends at the link rate.
 func (p Path) BDP() int64 { return BDP(p.BitsPerSecond, p.BitsPerSecond, p.BaseRTT()) }
 
 func (p Path) fixed() Ps {

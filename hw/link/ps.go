@@ -12,7 +12,7 @@ import (
 // of picoseconds spans 106 days.
 type Ps int64
 
-// The units that a [Ps] is written in.
+// The units a [Ps] is written in.
 const (
 	Nanosecond  Ps = 1_000
 	Microsecond Ps = 1_000_000
@@ -25,8 +25,8 @@ func (d Ps) Nanoseconds() int64 {
 	return int64(d.RoundUp(Nanosecond) / Nanosecond)
 }
 
-// RoundUp is the least multiple of step that is not below d, or the largest Ps if there is
-// none. A step of zero or less leaves d as it is.
+// RoundUp is the least multiple of step not below d, or the largest Ps if the
+// multiple overflows. A step of zero or less leaves d as it is.
 func (d Ps) RoundUp(step Ps) Ps {
 	if step <= 0 {
 		return d
@@ -48,14 +48,14 @@ func (d Ps) String() string {
 	return strings.TrimRight(strings.TrimRight(s, "0"), ".") + " ns"
 }
 
-// times is n durations d, neither below 0; it saturates.
+// times is n durations d, neither below 0; saturating.
 func (d Ps) times(n int64) Ps { return Ps(mulDivUp(int64(d), n, 1)) }
 
-// add is a + b, neither below 0; it saturates.
+// add is a + b, neither below 0; saturating.
 func add[T ~int64](a, b T) T { return T(min(uint64(a)+uint64(b), math.MaxInt64)) }
 
-// mulDivUp is ceil(a*b/c) for a, b >= 0 and c > 0; it saturates at the largest
-// int64 and treats what is outside that range as zero.
+// mulDivUp is ceil(a*b/c) for a, b >= 0 and c > 0; the result saturates at the
+// largest int64, and arguments outside the ranges count as zero.
 func mulDivUp(a, b, c int64) int64 {
 	if a <= 0 || b <= 0 || c <= 0 {
 		return 0

@@ -7,7 +7,7 @@ import (
 	"github.com/uetcc/uetcc/internal/enum"
 )
 
-// ReceiverState is that of a receiver.
+// ReceiverState is the state of a receiver.
 type ReceiverState uint8
 
 const (
@@ -74,9 +74,9 @@ func (r *Receiver) Stats() ReceiverStats { return r.stats }
 // Stop turns link level retry off.
 func (r *Receiver) Stop() { r.state, r.ackAt, r.echo = ReceiverOff, never, Set{} }
 
-// Frame takes a frame with a number, or a damaged one of any kind, and reports whether it is to
-// be delivered. A frame without a number is delivered whenever its check sum is right, and not
-// told of here.
+// Frame takes a frame with a number, or a damaged one of any kind, and reports whether to
+// deliver the frame. Frames without a number are delivered whenever the check sum is right,
+// without a call of Frame.
 func (r *Receiver) Frame(now int64, s Seq, how Arrival) (deliver bool) {
 	if r.state == ReceiverOff {
 		return how == ArrivalGood
@@ -109,7 +109,7 @@ func (r *Receiver) Frame(now int64, s Seq, how Arrival) (deliver bool) {
 	return false
 }
 
-// Receive takes an ordered set of the transmitter: LLR_INIT. Others change nothing.
+// Receive takes an ordered set of the transmitter: LLR_INIT. Other sets change nothing.
 func (r *Receiver) Receive(x *Set) {
 	if x.Type == TypeInit {
 		r.state, r.next, r.ackAt = ReceiverSendACKs, x.Seq, never
@@ -117,8 +117,8 @@ func (r *Receiver) Receive(x *Set) {
 	}
 }
 
-// Set returns the ordered set that is due, false if there is none: the echo of an LLR_INIT, one
-// NACK for a gap, and otherwise an ACK at each interval in which something has come.
+// Set returns the ordered set due, or false: the echo of an LLR_INIT, one
+// NACK for a gap, and otherwise an ACK at each interval with arrivals.
 func (r *Receiver) Set(now int64) (Set, bool) {
 	switch {
 	case r.echo.Type != 0:

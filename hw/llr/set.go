@@ -22,7 +22,7 @@ func (s Seq) Add(n int) Seq { return (s + Seq(n)) & seqMask }
 // Diff is s - o as a signed distance, -2^19 to 2^19 - 1.
 func (s Seq) Diff(o Seq) int { return int((s-o+half)&seqMask) - half }
 
-// Type is what a control ordered set says. Source: table 5-29.
+// Type is the message of a control ordered set. Source: table 5-29.
 type Type uint8
 
 // The types.
@@ -88,7 +88,7 @@ const (
 	oCode     = 0x6
 )
 
-// Decode sets s from the first [SetLen] bytes of b. On an error s is as it was.
+// Decode sets s from the first [SetLen] bytes of b. After an error s is unchanged.
 func (s *Set) Decode(b []byte) error {
 	if len(b) < SetLen {
 		return ErrTruncated

@@ -10,7 +10,7 @@ import (
 	"github.com/uetcc/uetcc/internal/enum"
 )
 
-// A Behavior says what becomes of new frames while a link does not replay, in StateInit and
+// A Behavior says the fate of new frames while a link does not replay, in StateInit and
 // StateFlush.
 type Behavior uint8
 
@@ -59,7 +59,7 @@ func (c *Config) validate() error {
 	)
 }
 
-// State is that of a transmitter.
+// State is the state of a transmitter.
 type State uint8
 
 const (
@@ -75,7 +75,7 @@ var stateNames = [...]string{"OFF", "INIT", "ADVANCE", "REPLAY", "FLUSH"}
 // String returns the name.
 func (s State) String() string { return enum.Name(stateNames[:], s) }
 
-// A Frame is what waits for its acknowledgement: the caller's name for it, and its size in bytes.
+// A Frame is a frame waiting for acknowledgement: the caller's handle and the size in bytes.
 type Frame struct {
 	Handle uint64
 	Size   int64
@@ -87,7 +87,7 @@ type kept struct {
 	first int64 // when it went out first
 }
 
-// A Verdict says what becomes of a frame that was offered.
+// A Verdict says the fate of an offered frame.
 type Verdict uint8
 
 const (
@@ -102,7 +102,7 @@ var verdictNames = [...]string{"numbered", "plain", "wait", "drop"}
 // String returns a short name.
 func (v Verdict) String() string { return enum.Name(verdictNames[:], v) }
 
-// TransmitterStats counts what a transmitter has done.
+// TransmitterStats counts the acts of a transmitter.
 type TransmitterStats struct {
 	Frames   uint64 // numbered, first transmissions
 	Replayed uint64 // sent again
@@ -160,14 +160,14 @@ func (t *Transmitter) Start(now int64) {
 	t.state, t.timer, t.replays = StateInit, now, 0
 }
 
-// Stop turns link level retry off and drops what is outstanding.
+// Stop turns link level retry off and drops all outstanding frames.
 func (t *Transmitter) Stop() {
 	t.drop()
 	t.state, t.timer = StateOff, never
 }
 
-// Offer offers a new frame. With VerdictNumbered it goes out as number s. Frames that go again
-// come first: see [Transmitter.Again].
+// Offer offers a new frame. With VerdictNumbered the frame goes out as number s. Frames that
+// go again come first: see [Transmitter.Again].
 func (t *Transmitter) Offer(now int64, f Frame) (s Seq, v Verdict) {
 	switch t.state {
 	case StateOff:
@@ -198,8 +198,8 @@ func (b Behavior) verdict() Verdict {
 	return [...]Verdict{BehaviorBestEffort: VerdictPlain, BehaviorBlock: VerdictWait, BehaviorDiscard: VerdictDrop}[b]
 }
 
-// Again hands out the next frame that is to be sent again, with its number, false if there is
-// none. No new frame goes before them.
+// Again hands out the next frame to be sent again, with the frame's number, or false.
+// Retransmissions precede new frames.
 func (t *Transmitter) Again(now int64) (s Seq, f Frame, ok bool) {
 	if t.state != StateReplay {
 		return 0, Frame{}, false
@@ -213,8 +213,8 @@ func (t *Transmitter) Again(now int64) (s Seq, f Frame, ok bool) {
 	return s, t.at(s).Frame, true
 }
 
-// Freed hands back the oldest frame whose bytes are no longer needed, false if there is none.
-// Frames that a flush has dropped are among them.
+// Freed hands back the oldest frame whose bytes are no longer needed, or false. Frames dropped
+// by a flush are handed back too.
 func (t *Transmitter) Freed() (handle uint64, ok bool) {
 	if t.freed == t.acked {
 		return 0, false
@@ -223,7 +223,7 @@ func (t *Transmitter) Freed() (handle uint64, ok bool) {
 	return t.at(t.freed).Handle, true
 }
 
-// Receive takes an ordered set of the receiver. Others than its own change nothing.
+// Receive takes an ordered set of the receiver. Sets of other types change nothing.
 func (t *Transmitter) Receive(now int64, x *Set) {
 	switch {
 	case x.Type == TypeInitEcho && t.state == StateInit:
@@ -239,7 +239,7 @@ func (t *Transmitter) Receive(now int64, x *Set) {
 	}
 }
 
-// confirm frees what is acknowledged, and with a NACK begins to send the rest again.
+// confirm frees acknowledged frames, and with a NACK begins to send the rest again.
 func (t *Transmitter) confirm(now int64, s Seq, nack bool) {
 	n := s.Diff(t.acked)
 	if n < 0 || n > t.Outstanding() {
@@ -264,7 +264,7 @@ func (t *Transmitter) confirm(now int64, s Seq, nack bool) {
 	}
 }
 
-// replay sends everything again that is outstanding, or gives up.
+// replay sends all outstanding frames again, or gives up.
 func (t *Transmitter) replay(now int64) {
 	if t.replays == t.c.ReplayMax && t.c.ReplayMax != math.MaxUint8 {
 		t.flush(now)
@@ -275,7 +275,7 @@ func (t *Transmitter) replay(now int64) {
 	t.stats.Replays++
 }
 
-// flush drops what is outstanding.
+// flush drops all outstanding frames.
 func (t *Transmitter) flush(now int64) {
 	t.stats.Flushes++
 	t.drop()
@@ -291,7 +291,7 @@ func (t *Transmitter) drop() {
 	t.acked, t.bytes = t.next.Add(-1), 0
 }
 
-// Set returns the ordered set that is due, false if there is none: LLR_INIT until it is echoed.
+// Set returns the ordered set due, or false: LLR_INIT until echoed.
 func (t *Transmitter) Set(now int64) (Set, bool) {
 	if t.state != StateInit || now < t.timer {
 		return Set{}, false
@@ -300,7 +300,7 @@ func (t *Transmitter) Set(now int64) (Set, bool) {
 	return Set{Type: TypeInit, Seq: t.next}, true
 }
 
-// Tick does what is due at now: frames without an acknowledgement go again, and too old ones
+// Tick does the work due at now: frames without an acknowledgement go again, and too old ones
 // have the link give up.
 func (t *Transmitter) Tick(now int64) {
 	if t.state != StateAdvance && t.state != StateReplay || t.Outstanding() == 0 {

@@ -47,8 +47,9 @@ func newScheme(local netip.AddrPort, paths int) scheme {
 	return scheme{local.Port(), local.Port() != pds.UDPPort && paths == 1 && (a.Is4() || a.IsLoopback())}
 }
 
-// The endpoint knows peers by addresses alone. Those of address and port get one of the discard prefix
-// 100::/64 (RFC 6666), which never leaves this process: whether it is ::1, the port, and the IPv4 address.
+// The endpoint knows peers by addresses alone. A peer with address and port gets an address of the
+// discard prefix 100::/64 (RFC 6666), never seen outside the process: a bit for ::1, the port, and the
+// IPv4 address.
 const (
 	discard  = 0x0100 << 48
 	loopback = 1 << 48
@@ -82,7 +83,7 @@ func (s scheme) peer(a pdc.Addr) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom4(b), uint16(a.Lo>>32))
 }
 
-// check says why a peer cannot be one of ours.
+// check returns the reason against a peer's address.
 func (s scheme) check(local, peer netip.AddrPort) error {
 	switch {
 	case !peer.IsValid() || peer.Port() == 0:

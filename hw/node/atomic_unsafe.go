@@ -8,12 +8,12 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// atomicOps are those that peers may do, a bit for each code.
+// atomicOps are the atomics open to peers, a bit for each code.
 const atomicOps = 1<<ses.AtomicMin | 1<<ses.AtomicMax | 1<<ses.AtomicSum | 1<<ses.AtomicDiff | 1<<ses.AtomicBitOr | 1<<ses.AtomicBitAnd |
 	1<<ses.AtomicBitXor | 1<<ses.AtomicRead | 1<<ses.AtomicWrite | 1<<ses.AtomicSwapEqual | 1<<ses.AtomicSwapNotEq
 
-// apply applies an operation to the eight bytes of b, in one step where they are aligned: with regard to other
-// atomics, of peers and of sync/atomic here. Elsewhere it is one step with regard to those of peers alone.
+// apply applies an operation to the eight bytes of b, in a single step against peers' atomics and,
+// where b is aligned, against sync/atomic in the process.
 func (n *Node) apply(b []byte, code ses.AtomicOpcode, operand, compare uint64) (old uint64) {
 	p := unsafe.Pointer(&b[0])
 	if uintptr(p)%8 != 0 {
@@ -32,7 +32,7 @@ func (n *Node) apply(b []byte, code ses.AtomicOpcode, operand, compare uint64) (
 	}
 }
 
-// result is what an operation makes of a number.
+// result is the outcome of an operation on a number.
 func result(old uint64, code ses.AtomicOpcode, operand, compare uint64) uint64 {
 	switch code {
 	case ses.AtomicMin:

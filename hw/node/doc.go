@@ -1,28 +1,32 @@
-// Package node is an endpoint that runs: package uetcc on a port, with memory, a clock and goroutines of its own.
+// Package node is an endpoint that runs: package uetcc on a port, complete with memory, clock and
+// goroutines.
 //
 //	n, err := node.Listen("192.0.2.1", node.Options{})
 //	n.Expose(buffer)                                  // peers may read and write it: region 0
 //	err = n.Write(ctx, peer, node.At{}, data)         // into region 0 of the peer, from its start
 //
-// Calls block until the operation is over, the context is, or the peer is given up. [Node.Start] begins an [Op] that
-// calls back instead. All of it is safe for any number of goroutines.
+// Calls block until the operation ends, the context ends, or the peer is given up. [Node.Start]
+// begins an [Op] that calls back instead. All of it is safe for any number of goroutines.
 //
-// What a callback begins is sent together with what others begin at the same time. A goroutine that blocks alone, in one call
-// after the other, does the node's work meanwhile: then nobody looks at what comes between two of its calls, or for half a
-// millisecond.
+// Operations begun by callbacks at the same time are sent together. A goroutine blocking alone, in
+// call after call, does the node's work meanwhile: packets between two such calls then wait for the
+// next call, or half a millisecond.
 //
 // # Addresses
 //
-// A node without a port in its address is at UDP port 4793, which is UET's: all nodes of a network have one port, the
-// IP address alone tells them apart, and the source port of a packet names its path. On any other port nodes of IPv4, and
-// those on the loopback address of IPv6, are told apart by address and port, so that several live on one machine, and
-// have one path. [Options.Paths] above 1 asks for UET's way on any port.
+// A node's address without a port means UDP port 4793, UET's: all nodes of a network use the same
+// port, the IP address alone tells nodes apart, and the source port of a packet names the path. On
+// any other port nodes of IPv4, and nodes on the loopback address of IPv6, are told apart by address
+// and port, so several live on a machine, with a single path. [Options.Paths] above 1 asks for UET's
+// way on any port.
 //
 // # What may go wrong
 //
-// An error of an operation is an [*Error], which names the peer and says why. A peer that starts again loses what was
-// under way to it, as an error, and takes part anew. What the network answers (ICMP) ends operations to a peer that is
-// silent for a second; anybody can forge such answers, so they do nothing to one that is heard.
+// An error of an operation is an [*Error], with the peer and the reason. Operations under way to a
+// restarting peer end with an error; later operations work again. Answers of the network (ICMP) end
+// operations to a peer silent for a second; anybody can forge such answers, so a peer still heard is
+// not affected.
 //
-// Whoever can reach the port may write to what is exposed: there is no encryption and no authentication here.
+// Anybody who can reach the port may write to exposed memory: the node has no encryption and no
+// authentication.
 package node

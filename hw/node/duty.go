@@ -6,10 +6,11 @@ import (
 	"time"
 )
 
-// A duty is who takes the turns of a shard: its goroutine, or a caller that blocks alone. Such a caller waits at the port
-// itself, so that no goroutine has to wake another one between a packet and its answer. It gets the turns from the goroutine
-// when it was served twice in a row with nothing else under way, and between two of its operations nobody has them: until
-// grace is over, what comes then waits for the next one.
+// A duty names the taker of a shard's turns: the shard's goroutine, or a caller blocking alone. Such
+// a caller waits at the port directly, so no goroutine has to wake a second between packet and
+// answer. The goroutine hands the turns to a caller served twice in a row with nothing else under
+// way. Between two operations of the caller nobody has the turns: until grace is over, packets wait
+// for the next operation.
 type duty struct {
 	holder  atomic.Int32  // holderShard, holderNobody or holderCaller
 	blocked atomic.Int32  // callers that wait
@@ -36,7 +37,7 @@ const (
 
 func (d *duty) init() { d.back, d.timer = make(chan struct{}, 1), time.NewTimer(time.Hour) }
 
-// offer gives the turns away after somebody was told, if that makes sense, and reports whether.
+// offer gives the turns away after a caller was told, if sensible, and reports whether.
 func (s *shard) offer() bool {
 	d := &s.duty
 	if len(s.places) > 0 {
@@ -59,7 +60,7 @@ func (s *shard) offer() bool {
 	return len(s.places) == 0 || !d.holder.CompareAndSwap(holderNobody, holderShard) // somebody was faster
 }
 
-// rest leaves the turns to callers for a while, and takes them back when none has come.
+// rest leaves the turns to callers for a while, and takes the turns back when no caller has come.
 func (s *shard) rest() {
 	d := &s.duty
 	flights := d.flights.Load()
@@ -76,7 +77,8 @@ func (s *shard) rest() {
 	}
 }
 
-// fly takes the turns for a caller until op is over, and reports whether it is. If not the caller has to wait to be told.
+// fly takes the turns for a caller until op is over, and reports whether op is over. If not, the
+// caller has to wait for the end.
 func (s *shard) fly(ctx context.Context, op *Op) (over bool) {
 	d := &s.duty
 	if d.blocked.Add(1) > 1 || !d.holder.CompareAndSwap(holderNobody, holderCaller) {
@@ -99,7 +101,7 @@ func (s *shard) fly(ctx context.Context, op *Op) (over bool) {
 	return over
 }
 
-// turns takes turns until op is over, ctx is, or it takes long.
+// turns takes turns until op is over, ctx is, or flightMax has passed.
 func (s *shard) turns(ctx context.Context, op *Op) bool {
 	s.mu.Lock()
 	now, err := s.node.now(), error(nil)

@@ -7,8 +7,9 @@ import (
 	"net/netip"
 )
 
-// What an operation may end with, beside the errors of its context, those of [uetcc.Event.Err], such as [uetcc.ErrNoAnswer] and
-// [uetcc.ErrPeerGone], and those of package port. All are wrapped by an [*Error].
+// Errors of operations, besides the context's errors, errors of [uetcc.Event.Err], such as
+// [uetcc.ErrNoAnswer] and [uetcc.ErrPeerGone], and errors of package port. Each is wrapped by an
+// [*Error].
 var (
 	ErrClosed  = net.ErrClosed                                                     // this node was closed
 	ErrPeer    = errors.New("node: not a peer")                                    // the address cannot be one

@@ -6,12 +6,12 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// A Region names exposed memory: 0 is what was exposed first, 1 what came next, and so on.
+// A Region names exposed memory: 0 for the first, 1 for the next, and so on.
 type Region uint64
 
-// Expose opens memory to all peers: they may read, write and change it at any time from here on, so what this
-// process does with it meanwhile is for it to agree about with them. What came before
-// the end of a Recv can be seen behind it. The error says that there are too many, see Options.Regions.
+// Expose opens memory to all peers: peers may read, write and change the memory at any time from now
+// on, so the process has to agree with the peers about the use. Data that came before the end of a
+// Recv can be seen after the Recv. The error means too many regions, see Options.Regions.
 func (n *Node) Expose(memory []byte) (Region, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -28,14 +28,15 @@ func (n *Node) Expose(memory []byte) (Region, error) {
 	return r, nil
 }
 
-// Withdraw closes a region. When it returns nobody touches that memory any more. The number does not come again.
+// Withdraw closes a region. After the return nobody touches the memory any more. The number is not
+// used again.
 func (n *Node) Withdraw(r Region) {
 	for _, s := range n.shards {
 		s.withdraw(r)
 	}
 }
 
-// A region is exposed memory, as a shard knows it.
+// A region is exposed memory, as known to a shard.
 type region struct {
 	memory []byte
 	handle ses.Handle
@@ -63,17 +64,18 @@ func (s *shard) withdraw(r Region) {
 	}
 }
 
-// What all operations are addressed to: a process of a job, its memory and its receive queue.
+// The address of all operations: a process of a job, with memory and receive queue.
 const (
 	job         ses.JobID         = 1
 	memoryIndex ses.ResourceIndex = 0
 	queueIndex  ses.ResourceIndex = 1
 )
 
-// Cookies: of a region, or of an operation, in which the slot is below its generation.
+// Cookies: of a region, or of an operation: the slot in the low bits, the slot's generation above.
 const cookieRegion = 1 << 63
 
-// bytesAt is the memory of n bytes at offset of what a cookie names, shorter where that ends, nil where it is gone.
+// bytesAt is the memory of n bytes at offset in the region or operation of a cookie, shorter at the
+// end, nil if gone.
 func (s *shard) bytesAt(cookie, offset uint64, n uint32) []byte {
 	var b []byte
 	if cookie&cookieRegion != 0 {
@@ -89,7 +91,7 @@ func (s *shard) bytesAt(cookie, offset uint64, n uint32) []byte {
 	return b[offset:min(offset+uint64(n), uint64(len(b)))]
 }
 
-// payload is what follows a packet: n bytes of memory, or zeros for those that are gone.
+// payload is the data of a packet: n bytes of memory, or zeros where the memory is gone.
 func (s *shard) payload(cookie, offset uint64, n uint32) []byte {
 	if b := s.bytesAt(cookie, offset, n); len(b) == int(n) {
 		return b

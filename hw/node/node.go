@@ -30,8 +30,8 @@ type Node struct {
 	odd     sync.Mutex // held during atomics on memory that is not aligned
 }
 
-// Listen opens a node at an address of this machine: "192.0.2.1", or with a port, "192.0.2.1:5000"; port 0 is one of the
-// system's choice. The errors wrap ErrConfig, or are the system's.
+// Listen opens a node at an address of this machine: "192.0.2.1", or with a port, "192.0.2.1:5000";
+// port 0 is chosen by the system. The errors wrap ErrConfig, or are the system's.
 func Listen(address string, o Options) (*Node, error) {
 	local, err := parse(address, pds.UDPPort)
 	if err != nil {
@@ -81,7 +81,7 @@ func (n *Node) open() (ports []port.Port, err error) {
 	return ports, err
 }
 
-// discard closes a port that no shard owns.
+// discard closes a port no shard owns.
 func (n *Node) discard(p port.Port) {
 	_ = p.Close()
 	_ = p.Wait(0, false)
@@ -90,7 +90,7 @@ func (n *Node) discard(p port.Port) {
 // Addr is where peers reach the node.
 func (n *Node) Addr() netip.AddrPort { return n.local }
 
-// Peer reads the address of a peer: an IP address or a name, with a port if that is not this node's own.
+// Peer reads the address of a peer: an IP address or a name, with a port unless equal to the node's.
 func (n *Node) Peer(address string) (netip.AddrPort, error) {
 	a, err := parse(address, n.local.Port())
 	if err == nil {
@@ -122,7 +122,8 @@ func (n *Node) shardOf(op *Op) (*shard, error) {
 // now is the time, ns.
 func (n *Node) now() int64 { return int64(time.Since(n.began)) }
 
-// match is the tag on the wire of a message from a node: a number of its address (FNV-1a) before the tag.
+// match is the tag on the wire of a message from a node: a number made of the node's address (FNV-1a)
+// before the tag.
 func match(from netip.AddrPort, tag uint32) uint64 {
 	address, h := from.Addr().As16(), fnv.New32a()
 	_, _ = h.Write(address[:])
@@ -130,8 +131,8 @@ func match(from netip.AddrPort, tag uint32) uint64 {
 	return uint64(h.Sum32())<<32 | uint64(tag)
 }
 
-// Close ends what is under way, with ErrClosed, and tells peers as far as they hear it in a few milliseconds. Later calls wait
-// for the first one.
+// Close ends operations under way, with ErrClosed, and tells the peers that hear within a few
+// milliseconds. Later calls wait for the first call.
 func (n *Node) Close() error {
 	n.closed.Store(true)
 	for _, s := range n.shards {

@@ -9,7 +9,7 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// A Kind is what an Op does.
+// A Kind is the kind of an Op.
 type Kind uint8
 
 // The kinds.
@@ -32,22 +32,23 @@ type At struct {
 	Offset uint64
 }
 
-// An Op is one operation. Fields in are the caller's to set, and out are set when it is over; the memory of Data, and the
-// Op, are the node's in between. It may be used again afterwards.
+// An Op is one operation. The caller sets the fields marked in; the fields marked out are set at the
+// end. Between, the memory of Data and the Op belong to the node. An ended Op may be used again.
 type Op struct {
 	Kind Kind           // in
-	Peer netip.AddrPort // in; OpRecv: whom from, the zero AddrPort: anybody; out: who it was
+	Peer netip.AddrPort // in; OpRecv: the sender, or anybody with the zero AddrPort; out: the actual sender
 	At   At             // in: OpWrite, OpRead, OpAtomic
 	Tag  uint32         // in: OpSend, OpRecv
 	Data []byte         // in: up to ses.MaxMessage bytes
 
-	// In: OpAtomic on an unsigned number of 64 bits. A compare and swap stores Operand where Compare stands in the relation to
-	// what is there that its name says.
+	// In: OpAtomic on an unsigned number of 64 bits. A compare and swap stores Operand where the
+	// opcode's relation holds between Compare and the old value.
 	Atomic           ses.AtomicOpcode
 	Operand, Compare uint64
 
-	// Done, if not nil, is called when the operation is over, by a goroutine of the node's or by one that blocks in a call
-	// of its own: it must not block. It may start operations, this one again too; they are sent together.
+	// Done, if not nil, is called when the operation is over, by a goroutine of the node or of a
+	// blocking caller, and must not block. Done may start operations, the same Op too; operations so
+	// started are sent together.
 	Done func(*Op)
 
 	N   int    // out: bytes that have come
@@ -61,7 +62,7 @@ type Op struct {
 	old  [8]byte
 }
 
-// Write writes data to a peer's exposed memory. It returns when all of it is there.
+// Write writes data to a peer's exposed memory. Write returns when all of data has arrived.
 func (n *Node) Write(ctx context.Context, peer netip.AddrPort, at At, data []byte) error {
 	op := ops.Get().(*Op)
 	defer op.put()
@@ -77,8 +78,9 @@ func (n *Node) Read(ctx context.Context, peer netip.AddrPort, at At, data []byte
 	return n.Do(ctx, op)
 }
 
-// Send sends data to a Recv of the peer that names this tag, and this node or anybody. It returns when it is in the
-// receiver's buffer, however late that Recv comes. Several with one tag may arrive in another order.
+// Send sends data to a Recv of the peer with the same tag, from the node or from anybody. Send
+// returns when data is in the receiver's buffer, however late the Recv comes. Several messages with
+// the same tag may arrive in any order.
 func (n *Node) Send(ctx context.Context, peer netip.AddrPort, tag uint32, data []byte) error {
 	op := ops.Get().(*Op)
 	defer op.put()
@@ -86,8 +88,8 @@ func (n *Node) Send(ctx context.Context, peer netip.AddrPort, tag uint32, data [
 	return n.Do(ctx, op)
 }
 
-// Recv receives a message with this tag into data, from a peer, or from anybody if peer is the zero AddrPort. It returns
-// the bytes that have come and who has sent them.
+// Recv receives a message with the given tag into data, from a peer, or from anybody if peer is the
+// zero AddrPort. Results are the bytes received and the sender.
 func (n *Node) Recv(ctx context.Context, peer netip.AddrPort, tag uint32, data []byte) (int, netip.AddrPort, error) {
 	op := ops.Get().(*Op)
 	defer op.put()
@@ -96,8 +98,8 @@ func (n *Node) Recv(ctx context.Context, peer netip.AddrPort, tag uint32, data [
 	return op.N, op.Peer, err
 }
 
-// Atomic does an operation on 8 bytes of a peer's exposed memory, an unsigned number in the byte order of its machine, and
-// returns what was there before. compare is for compare and swap alone.
+// Atomic does an operation on 8 bytes of a peer's exposed memory, an unsigned number in the byte
+// order of the peer's machine, and returns the old value. compare is for compare and swap alone.
 func (n *Node) Atomic(ctx context.Context, peer netip.AddrPort, at At, code ses.AtomicOpcode, operand, compare uint64) (uint64, error) {
 	op := ops.Get().(*Op)
 	defer op.put()
@@ -114,8 +116,8 @@ func (op *Op) put() {
 	ops.Put(op)
 }
 
-// Do begins op, whose Done is nil, and waits for its end. When ctx ends first, so does op: its memory is the caller's
-// again, and what has happened at the peer is not known. The error is also in op.Err.
+// Do begins op, whose Done is nil, and waits for the end. When ctx ends first, so does op: the memory
+// is the caller's again, with unknown effect at the peer. The error is also in op.Err.
 func (n *Node) Do(ctx context.Context, op *Op) error {
 	if op.over == nil {
 		op.over = make(chan struct{}, 1)
@@ -137,8 +139,8 @@ func (n *Node) Do(ctx context.Context, op *Op) error {
 	return op.Err
 }
 
-// Start begins op. While too many are under way it waits for its turn, and no longer than ctx. With an error, which is also in
-// op.Err, nothing has begun, and Done is not called.
+// Start begins op. While too many operations are under way Start waits, at most until the end of ctx.
+// With an error, found also in op.Err, nothing has begun, and Done is not called.
 func (n *Node) Start(ctx context.Context, op *Op) error {
 	op.N, op.Old, op.Err = 0, 0, nil
 	s, err := n.shardOf(op)
@@ -155,5 +157,5 @@ func (n *Node) Start(ctx context.Context, op *Op) error {
 	return op.Err
 }
 
-// Cancel ends op with an error of the caller's, unless it is over. It is not to be called before Start.
+// Cancel ends op with an error of the caller's, unless op is over. Never call Cancel before Start.
 func (op *Op) Cancel(err error) { op.sh.cancel(op, err) }

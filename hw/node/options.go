@@ -15,14 +15,14 @@ import (
 // ErrConfig is wrapped by the errors of an address or of Options.
 var ErrConfig = errors.New("node: invalid configuration")
 
-// Options are what may be told to a node. The zero value is right for most.
+// Options configure a node. The zero value is right for most.
 type Options struct {
-	// MTU is the payload of a full packet, bytes: 1024, 2048, 4096 or 8192. 0: the largest that the link of the
-	// address takes.
+	// MTU is the payload of a full packet, bytes: 1024, 2048, 4096 or 8192. 0: the largest the link
+	// of the address takes.
 	MTU int
 
-	// Shards is how many endpoints share the work, each with a goroutine (default 1); Linux only. A peer is one
-	// shard's. Each has room of its own for what the other fields count.
+	// Shards is the number of endpoints that share the work, each with a goroutine (default 1); Linux
+	// only. A peer belongs to a single shard. The limits of the remaining fields apply to each shard.
 	Shards int
 
 	// Paths is how many UDP source ports packets leave from, a power of two up to 256 (default 4 on port 4793, else 1).
@@ -34,7 +34,8 @@ type Options struct {
 	Receives   int // Recvs under way, up to 65,536 (default 1024)
 	Buffer     int // what a socket queues in each direction, bytes (default 8 MiB)
 
-	// Port, if not nil, carries the packets in place of UDP sockets, of one shard. Close closes it.
+	// Port, if not nil, carries the packets in place of UDP sockets, for a single shard. Close closes
+	// the Port.
 	Port port.Port
 
 	// Endpoint, if not nil, has the last word about the configuration of each shard's endpoint.
@@ -72,10 +73,10 @@ func (o *Options) check() error {
 	)
 }
 
-// headers is what a packet has beside its payload: IP, UDP, and what the endpoint puts before the payload.
+// headers is the bytes of a packet without payload: IP, UDP, and the endpoint's headers.
 const headers = 40 + 8 + uetcc.HeaderMax
 
-// mtuFor is the largest payload of a full packet on a link, 1024 if that is not known.
+// mtuFor is the largest payload of a full packet on a link, 1024 if not known.
 func mtuFor(link int) uint32 {
 	mtu := uint32(1024)
 	for 2*mtu <= 8192 && int(2*mtu)+headers <= link {

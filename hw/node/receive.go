@@ -7,7 +7,7 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// do does what a packet asks for.
+// do acts on a packet's request.
 func (s *shard) do(now int64, in, reply *uetcc.Datagram, r *uetcc.Received) {
 	switch r.Action {
 	case ses.ActionPlace:
@@ -51,7 +51,7 @@ func (s *shard) received(in *uetcc.Datagram, r *uetcc.Received) {
 	s.vacate(uint32(r.Cookie))
 }
 
-// atomic applies an operation to eight bytes, and answers with what was there before.
+// atomic applies an operation to eight bytes, and answers with the old value.
 func (s *shard) atomic(now int64, in, reply *uetcc.Datagram, r *uetcc.Received) {
 	var old uint64
 	if _, err := s.request.Decode(r.Form, in.Packet[r.Header:]); err == nil {

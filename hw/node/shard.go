@@ -21,8 +21,8 @@ import (
 // batch is how many packets go in or out at a time.
 const batch = 64
 
-// A shard is an endpoint, its port, and the operations with the peers that are its own. Under its lock whoever has
-// something to do does it and sends what that lets go; its goroutine receives.
+// A shard is an endpoint with a port and the operations with the shard's peers. Any goroutine with
+// work takes the lock, does the work and sends the released packets; the shard's goroutine receives.
 type shard struct {
 	node    *Node
 	port    port.Port
@@ -60,16 +60,17 @@ type shard struct {
 	counts           counts
 }
 
-// counts are what Stats has beside the port's and the endpoint's counters.
+// counts are the counters of Stats besides the port's and the endpoint's.
 type counts struct{ begun, ended, failed, sentBytes, receivedBytes, turns uint64 }
 
 const never = int64(1) << 62
 
-// lateMost is how many steps what is due may wait for packets that have come: more than a socket keeps are a flood.
+// lateMost is the number of steps that due work may wait for arrived packets: more packets than a
+// socket keeps are a flood.
 const lateMost = 1000
 
-// patience is how much longer than eight round trips an endpoint waits for an answer: what delays a packet here is more
-// often a process that waits for its turn than a loss.
+// patience is the wait for an answer beyond eight round trips: a late packet is more often due to a
+// process waiting for the CPU than to a loss.
 const patience = int64(100 * time.Millisecond)
 
 // config is the configuration of the endpoint.
@@ -97,7 +98,7 @@ func (s *shard) config() uetcc.Config {
 	return c
 }
 
-// controlDSCP is the code point of acknowledgements and control packets, that of expedited forwarding.
+// controlDSCP is the code point of acknowledgements and control packets: expedited forwarding.
 const controlDSCP = 46
 
 func newShard(n *Node, p port.Port) (s *shard, err error) {
@@ -151,7 +152,7 @@ func (s *shard) enter(ctx context.Context) error {
 
 func (s *shard) leave() { <-s.places }
 
-// run receives, until the node or its port is closed, but while a caller does.
+// run receives, until the node or its port is closed, except while a caller has the turns.
 func (s *shard) run() {
 	defer s.node.ended.Done()
 	for on := true; on; {
@@ -164,7 +165,7 @@ func (s *shard) run() {
 	s.end()
 }
 
-// turn does what there is to do, and waits for more.
+// turn does the present work, and waits for more.
 func (s *shard) turn() bool {
 	timeout, room, waited, err := s.work()
 	if waited {
@@ -190,7 +191,8 @@ func (s *shard) wait(timeout int64, room bool, err error) bool {
 	return err == nil
 }
 
-// work does what there is to do, and says how long there is nothing more, and whether goroutines have waited for what is over.
+// work does the present work, and returns the time until more is due, and whether goroutines waited
+// for an ended operation.
 func (s *shard) work() (timeout int64, room, waited bool, err error) {
 	s.mu.Lock()
 	s.counts.turns++
@@ -205,8 +207,8 @@ func (s *shard) work() (timeout int64, room, waited bool, err error) {
 	return timeout, room, s.tell(), err
 }
 
-// While something happens the goroutine looks at the clock every now and then: an operation that begins meanwhile, and has
-// nothing to do before, need not wake it.
+// While something happens the goroutine looks at the clock every now and then: an operation beginning
+// meanwhile, without earlier work, need not wake the goroutine.
 const (
 	lingerTime = int64(2 * time.Millisecond)
 	lingerFor  = int64(20 * time.Millisecond)
@@ -243,7 +245,7 @@ func (s *shard) arm(now int64) (timeout int64) {
 	return max(s.armed-now, 0)
 }
 
-// release sends answers that were held back for what callers might begin.
+// release sends answers held back for operations that callers might begin.
 func (s *shard) release(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -255,9 +257,9 @@ func (s *shard) release(err error) error {
 	return err
 }
 
-// step takes in what has come, does what is due, and sends what may go. It takes one batch, since the answer to
-// what it sends must find a later time, and leaves what is due to a later step where more may have come: an
-// acknowledgement that has waited for this process must not be taken for a missing one.
+// step receives, does due work, and sends. Only a single batch is received, since the answer to a
+// sent packet must find a later time. Due work is left to a later step where more packets may have
+// come: an acknowledgement waiting for the process must not count as missing.
 func (s *shard) step() (came int, err error) {
 	if len(s.waiting) > 0 {
 		if err := s.send(s.waiting); err != nil || len(s.waiting) > 0 {
@@ -290,8 +292,8 @@ func (s *shard) step() (came int, err error) {
 	return n, err
 }
 
-// exchange takes packets in. Where it lets nothing go at once the answers wait for the next flush: what callers begin when they
-// hear of what is over can go with them.
+// exchange takes packets in. If nothing is released at once the answers wait for the next flush:
+// operations begun by callers of ended operations can go along.
 func (s *shard) exchange(now int64, packets []port.Packet) error {
 	for i := range packets {
 		p := &packets[i]
@@ -309,10 +311,10 @@ func (s *shard) exchange(now int64, packets []port.Packet) error {
 	return s.transmit(s.out[:out])
 }
 
-// self is this node for the endpoint.
+// self is the node's address for the endpoint.
 func (s *shard) self() pdc.Addr { return s.node.scheme.fep(s.node.local) }
 
-// flush sends what may go, but no more at a time than others can take from their sockets.
+// flush sends all that may go, but no more at a time than peers can take from a socket.
 func (s *shard) flush(now int64) error {
 	if len(s.waiting) > 0 {
 		return nil
@@ -322,8 +324,8 @@ func (s *shard) flush(now int64) error {
 	return s.transmit(s.out[:n])
 }
 
-// transmit sends the answers that wait, and packets with their data. Those of one batch take one path, that of the first: so
-// they stay in order, and segmentation offload can carry them.
+// transmit sends the waiting answers, and packets with data. The packets of a batch take the path of
+// the first: so the order stays, and segmentation offload works.
 func (s *shard) transmit(out []uetcc.Datagram) error {
 	packets, path := s.packets[:0], uint16(0)
 	for i := range s.replies[:s.held] {
@@ -342,7 +344,7 @@ func (s *shard) transmit(out []uetcc.Datagram) error {
 	return s.send(packets)
 }
 
-// build appends a packet, unless it is empty.
+// build appends a packet, unless empty.
 func (s *shard) build(packets []port.Packet, d *uetcc.Datagram, path uint16) []port.Packet {
 	if len(d.Packet) == 0 {
 		return packets
@@ -359,17 +361,17 @@ func (s *shard) build(packets []port.Packet, d *uetcc.Datagram, path uint16) []p
 	return append(packets, p)
 }
 
-// send gives packets to the port, and keeps those for which it has no room.
+// send gives packets to the port, and keeps the rest for lack of room.
 func (s *shard) send(packets []port.Packet) error {
 	n, err := s.port.Send(packets)
 	s.waiting = packets[n:]
 	return err
 }
 
-// forget drops packets that wait, whose memory is the caller's again. They count as lost.
+// forget drops waiting packets, whose memory is the caller's again, as lost.
 func (s *shard) forget() { s.waiting = nil }
 
-// fail ends all operations, and lets none begin.
+// fail ends all operations, and lets no more begin.
 func (s *shard) fail(err error) {
 	s.mu.Lock()
 	s.over = err
@@ -387,10 +389,10 @@ func (s *shard) fail(err error) {
 	s.tell()
 }
 
-// farewell is how long peers are told that a node ends.
+// farewell is how long peers are told a node ends.
 const farewell = 20 * time.Millisecond
 
-// end tells peers that nothing more comes, and closes the port.
+// end tells peers of the end, and closes the port.
 func (s *shard) end() {
 	defer func() {
 		_ = s.port.Close()
@@ -411,7 +413,7 @@ func (s *shard) end() {
 	}
 }
 
-// A silence is peers that the network says cannot be reached, and that have not been heard since.
+// A silence is a set of peers unreachable according to the network, and not heard since.
 type silence struct {
 	peers []silentPeer
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// A slot is an operation that the endpoint knows of, until the endpoint has done with it: which may be later than
-// the operation is over, when that was given up.
+// A slot is an operation the endpoint knows of, until released by the endpoint: for an operation
+// given up maybe later than the end.
 type slot struct {
 	op     *Op        // nil: given up
 	data   []byte     // nil: as well
@@ -22,7 +22,7 @@ type slot struct {
 	used   bool
 }
 
-// slotOf is the slot that a cookie names, nil if it serves something else by now.
+// slotOf is the slot a cookie names, nil if the slot has been reused.
 func (s *shard) slotOf(cookie uint64) *slot {
 	i := uint32(cookie)
 	if cookie&cookieRegion != 0 || int(i) >= len(s.slots) || s.slots[i].gen != uint32(cookie>>32) || !s.slots[i].used {
@@ -31,7 +31,7 @@ func (s *shard) slotOf(cookie uint64) *slot {
 	return &s.slots[i]
 }
 
-// begin begins op, which has a place.
+// begin begins op, whose place is taken already.
 func (s *shard) begin(op *Op) error {
 	s.mu.Lock()
 	if s.over != nil {
@@ -55,7 +55,7 @@ func (s *shard) begin(op *Op) error {
 	return err
 }
 
-// follow sends what callers have begun when they were told of others, and reports what arms does.
+// follow sends operations begun by callers just told of ends, and reports like arms.
 func (s *shard) follow() bool {
 	s.begun = false
 	now := s.node.now()
@@ -63,14 +63,14 @@ func (s *shard) follow() bool {
 	return s.arms(now)
 }
 
-// launch sends what an operation that begins lets go.
+// launch sends the packets released by a new operation.
 func (s *shard) launch(now int64) {
 	if broken := s.flush(now); broken != nil {
 		s.over = broken // the goroutine meets it, too
 	}
 }
 
-// arms reports whether the goroutine has to look at the clock before it would.
+// arms reports whether the goroutine has to look at the clock earlier than planned.
 func (s *shard) arms(now int64) bool {
 	if !s.waits {
 		return false
@@ -84,7 +84,7 @@ func (s *shard) arms(now int64) bool {
 	return false
 }
 
-// start gives op to the endpoint. What it has no room for waits: the error is of what will not pass.
+// start gives op to the endpoint. Without room op waits: an error is permanent.
 func (s *shard) start(now int64, op *Op) error {
 	if len(s.free) == 0 { // as many were given up, and are not over for the endpoint
 		s.stalled = append(s.stalled, op)
@@ -176,7 +176,7 @@ func (s *shard) cancel(op *Op, err error) {
 	s.tell()
 }
 
-// finish ends the operation of a slot; the endpoint may still have to do with it.
+// finish ends the operation of a slot; the endpoint may still use the slot.
 func (s *shard) finish(x *slot, err error) {
 	op := x.op
 	x.op, x.data = nil, nil
@@ -193,14 +193,15 @@ func (s *shard) settle(op *Op, err error) {
 	s.done = append(s.done, op)
 }
 
-// vacate frees slot i, which the endpoint has done with.
+// vacate frees slot i, released by the endpoint.
 func (s *shard) vacate(i uint32) {
 	x := &s.slots[i]
 	x.used, x.op, x.data = false, nil, nil
 	s.free = append(s.free, i)
 }
 
-// tell tells the callers of operations that are over, who may begin others, and reports whether goroutines wait for them.
+// tell tells the callers of operations that are over and reports whether goroutines waited. The
+// callers may begin more operations.
 func (s *shard) tell() (waited bool) {
 	for {
 		s.mu.Lock()
@@ -227,7 +228,7 @@ func (s *shard) tell() (waited bool) {
 	}
 }
 
-// poll takes completions, and begins what has waited for room.
+// poll takes completions, and begins operations that waited for room.
 func (s *shard) poll(now int64) {
 	some := false
 	for ev, ok := s.ep.Poll(); ok; ev, ok = s.ep.Poll() {

@@ -9,7 +9,7 @@ import (
 	"github.com/uetcc/uetcc/pds/pdc"
 )
 
-// Stats counts what a node has seen, its shards together.
+// Stats counts the events of a node, summed over the shards.
 type Stats struct {
 	Begun, Ended, Failed     uint64 // operations
 	SentBytes, ReceivedBytes uint64 // of data, what was sent again and came twice included
@@ -18,14 +18,14 @@ type Stats struct {
 	Endpoints                []EndpointStats // by shard
 }
 
-// EndpointStats are the counters of one endpoint.
+// EndpointStats are the counters of a single endpoint.
 type EndpointStats struct {
 	Endpoint uetcc.Stats
 	PDS      pdc.Stats
 	Usage    uetcc.Usage
 }
 
-// Stats returns the counters. It looks at each shard in turn.
+// Stats returns the counters. Shards are read in turn.
 func (n *Node) Stats() (all Stats) {
 	for _, s := range n.shards {
 		s.mu.Lock()
@@ -43,7 +43,8 @@ func (n *Node) Stats() (all Stats) {
 	return all
 }
 
-// Look calls f with the endpoint that a peer's packets come to. It must neither keep the endpoint nor block.
+// Look calls f with the endpoint of a peer's packets. f must neither keep the endpoint nor
+// block.
 func (n *Node) Look(peer netip.AddrPort, f func(now int64, e *uetcc.Endpoint)) error {
 	s, err := n.shardOf(&Op{Peer: peer})
 	if err != nil {

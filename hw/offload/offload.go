@@ -1,16 +1,16 @@
-// Package offload lets a NIC enforce what a congestion control context decides.
+// Package offload lets a NIC enforce the decisions of a congestion control context.
 //
-// The engine keeps computing window and credit, and a [Binding] writes them to
-// the context's registers; the device sends packets by itself as far as they
-// allow, and the engine reads back how far it came. If the device lacks what the
-// context needs, or dies, the binding falls back: the same packets are then the
-// caller's to send in software, none of them lost or sent twice.
+// The engine keeps computing window and credit, and a [Binding] writes both to the
+// context's registers; the device sends packets by itself as far as the registers allow,
+// and the engine reads back the progress. If the device lacks a needed feature, or dies,
+// the binding falls back: the same packets are then the caller's to send in software, each
+// exactly once.
 //
-// A packet in the device's queue has its header already, so none can ask for an
-// acknowledgement because the window ends behind it (AckRequest of ccc.SendParams). With a
-// window of less than what a target lets pass before it acknowledges, the device would stand
-// still until a time-out: have every packet ask (AR of pdc.Packet). The timers of a PDC run
-// from when it gave a packet out; hand over no more than the device sends soon.
+// A packet in the device's queue has a finished header, so no packet can ask for an
+// acknowledgement at the end of the window (AckRequest of ccc.SendParams). With a window
+// below a target's acknowledgement interval, the device would stand still until a time-out:
+// have every packet ask (AR of pdc.Packet). The timers of a PDC run from the moment a
+// packet is given out; hand over no more than the device sends soon.
 package offload
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/uetcc/uetcc/internal/enum"
 )
 
-// State says who sends.
+// State names the sender.
 type State uint8
 
 // States.
@@ -39,8 +39,8 @@ type Config struct {
 	Slot int // context block
 	Page int // doorbell page, which no other goroutine uses
 
-	// Control is of this life of the slot: its generation is one more than that of the last.
-	// Enable is the binding's.
+	// Control is for the present life of the slot: the generation is the last life's plus
+	// 1. Enable is the binding's.
 	Control hw.Control
 
 	Size    int64 // nominal bytes that a packet counts for in the context
@@ -64,7 +64,7 @@ type Binding struct {
 }
 
 // Bind programs a context block of the device. The binding is [Pending] until
-// [Binding.Poll] sees the device work with it, and [Software] for good if the
+// [Binding.Poll] sees the device use the block, and [Software] for good if the
 // device does not offer what the mode needs or is not ready: that is not an
 // error. Errors: those of [hw.Device.Context] and [hw.Device.Doorbell].
 func Bind(dev *hw.Device, cfg Config, now int64) (Binding, error) {
@@ -83,16 +83,16 @@ func Bind(dev *hw.Device, cfg Config, now int64) (Binding, error) {
 	}
 	b.watch = hw.NewWatch(b.clock, now, cfg.Timeout)
 	b.state = Pending
-	b.ctx.SetCwnd(0) // the last life's says nothing about this one
+	b.ctx.SetCwnd(0) // the last life's window does not apply
 	b.cfg.Control.Enable = true
 	b.ctx.Commit(b.cfg.Control)
 	return b, nil
 }
 
-// Poll looks at the device and returns who sends from now on. Call it more often
-// than the timeout. When it returns [Software] after [Hardware], because the
-// device stands still or has forgotten the context in a reset, call
-// [Binding.Collect] once more and send what [Binding.Unsent] says.
+// Poll looks at the device and returns the sender from now on. Call Poll more often than
+// the timeout. When it returns [Software] after [Hardware], because the device stands still
+// or has forgotten the context in a reset, call [Binding.Collect] once more and send the
+// packets of [Binding.Unsent].
 func (b *Binding) Poll(now int64) State {
 	if b.state == Software {
 		return Software
@@ -108,29 +108,29 @@ func (b *Binding) Poll(now int64) State {
 	return b.state
 }
 
-// State returns who sends.
+// State returns the present sender.
 func (b *Binding) State() State { return b.state }
 
-// Publish gives the device the context's window, credit and backlog: after every
-// event that may have moved them. It is one store each.
+// Publish gives the device the context's window, credit and backlog: call it after every
+// event that may move any of the three. Each costs a single store.
 func (b *Binding) Publish(c *ccc.Context) {
 	if b.state != Hardware {
 		return
 	}
 	b.ctx.SetCwnd(c.Cwnd())
 	if b.cfg.Control.Mode.Needs()&hw.FeatureCredit != 0 {
-		// The device counts whole packets and never overdraws, so it may hold back a
-		// last packet that the context's balance would still admit. The balance lacks
-		// what was collected, and not what the device has used since.
+		// The device counts whole packets and never overdraws, so the device may hold back
+		// a last packet the context's balance would still admit. The balance lacks the
+		// collected packets, but not the device's use since.
 		packets := b.sent + uint64(max(c.Credit(), 0)/max(b.cfg.Size, 1))
 		b.ctx.SetCredit(b.spent + packets*((b.mtu+255)>>8))
 		b.ctx.SetBacklog(c.Backlog())
 	}
 }
 
-// Queue hands n packets, ready in host memory, to the device and reports true.
-// It is false, and nothing is handed over, while the caller sends, or if the
-// device would hold more than 32,767 packets.
+// Queue hands n packets, ready in host memory, to the device and reports true. False, with
+// nothing handed over, while the caller sends, or if the device would hold more than 32,767
+// packets.
 func (b *Binding) Queue(n int) bool {
 	if b.state != Hardware || n < 0 || b.queued+uint64(n)-b.sent > 1<<15-1 {
 		return false
@@ -140,8 +140,8 @@ func (b *Binding) Queue(n int) bool {
 	return true
 }
 
-// Collect tells the context which packets the device has sent since the last
-// call and returns their number.
+// Collect tells the context the packets sent by the device since the last call and returns
+// the number.
 func (b *Binding) Collect(c *ccc.Context, p *ccc.Params, now int64) (packets int) {
 	if b.mtu == 0 || b.sent == b.queued {
 		return 0
@@ -159,19 +159,19 @@ func (b *Binding) Collect(c *ccc.Context, p *ccc.Params, now int64) (packets int
 }
 
 // Unsent returns how many packets were handed to the device and not reported as
-// sent. After a fall-back they are the caller's.
+// sent. After a fall-back these packets are the caller's.
 func (b *Binding) Unsent() int { return int(b.queued - b.sent) }
 
 // Release takes the context back: the device is told to stop, under another
-// generation, so that it does not go on should it only have slept. A packet that
-// it sends before it hears of that can arrive twice, which the PDS expects.
+// generation, in case the device only slept. A packet sent before the device reads the stop
+// can arrive twice, as the PDS expects.
 func (b *Binding) Release() {
 	if b.state == Software {
 		return
 	}
 	stop := b.cfg.Control
 	stop.Enable = false
-	stop.Generation ^= 0x80 // not the next: that is the next life's
+	stop.Generation ^= 0x80 // the generation plus 1 belongs to the next life
 	b.ctx.Commit(stop)
 	b.state = Software
 }

@@ -1,14 +1,14 @@
-// Package pcc holds the event interface that a NIC offers to a programmable
+// Package pcc holds the event interface a NIC offers to a programmable
 // congestion control, and the ZTR-RTT algorithm in two forms.
 //
 // The NIC turns a flow's traffic into events; the algorithm returns a rate and
-// whether it wants the round trip measured. It has no clock, memory or queue of
-// its own: the time is in the event, the state in the flow's context. The zero
-// value of a context is a flow never seen.
+// whether to measure the round trip. The algorithm has no clock, memory or queue:
+// the time is in the event, the state in the flow's context. The zero value of a
+// context is a flow never seen.
 //
 //   - [Template] is NVIDIA's public sample algorithm, bit for bit.
-//   - [ZTR] is a design of our own that does what the ZTR-RTT description adds: an
-//     expected delay that depends on the rate, an immediate reaction to the first
+//   - [ZTR] is a design of our own with the additions of the ZTR-RTT description:
+//     an expected delay dependent on the rate, an immediate reaction to the first
 //     congestion, steps that imitate a window, and a round trip without the
 //     responder's residence time.
 //

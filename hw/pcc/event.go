@@ -2,11 +2,11 @@ package pcc
 
 import "github.com/uetcc/uetcc/internal/enum"
 
-// EventType says what happened to a flow. The numbers are those of the DOCA PCC
+// EventType names an event of a flow. The numbers are those of the DOCA PCC
 // device interface.
 type EventType uint8
 
-// Event types. Others change nothing.
+// Event types. Other values change nothing.
 const (
 	EventNull         EventType = 0
 	EventFW           EventType = 1 // deprecated
@@ -26,12 +26,12 @@ var eventNames = [...]string{
 // String returns a short name.
 func (t EventType) String() string { return enum.Name(eventNames[:], t) }
 
-// ProbeSent is the flag of a TX event that says that a probe left with the
+// ProbeSent is the flag of a TX event that says a probe left with the
 // burst.
 const ProbeSent = 1 << 2
 
 // Event is one event of one flow. Events can be coalesced and lost; an algorithm
-// survives both. Times are nanoseconds modulo 2^32.
+// survives either. Times are nanoseconds modulo 2^32.
 type Event struct {
 	Type        EventType
 	Subtype     uint8  // NACK: 0 none, 1 receiver not ready, 2 out of sequence, 3 duplicate read
@@ -41,7 +41,7 @@ type Event struct {
 	Stamps             // RTT events only
 }
 
-// Decision is what an algorithm answers to an event.
+// Decision is an algorithm's answer to an event.
 type Decision struct {
 	Rate  Rate
 	Probe bool // measure the round trip with the flow's next burst
@@ -62,6 +62,6 @@ func (r Rate) Bits(line int64) int64 {
 // fxp16 is a factor with 16 fraction bits.
 type fxp16 uint32
 
-// mul returns r times f. It truncates, as the device's primitive does, and keeps
-// the low 32 bits.
+// mul returns r times f. The product truncates, as the device's primitive does,
+// and keeps the low 32 bits.
 func (r Rate) mul(f fxp16) Rate { return Rate(uint64(r) * uint64(f) >> 16) }

@@ -3,7 +3,7 @@ package pcc
 // giveUp is how long the answer to a probe is awaited at first, in nanoseconds.
 const giveUp = 300000
 
-// A Probe keeps one probe of a flow under way and asks again when it or its
+// A Probe keeps one probe of a flow under way and asks again when probe or
 // answer is lost.
 type Probe struct {
 	SentAt   uint32 // when the burst that carried the probe left
@@ -13,8 +13,8 @@ type Probe struct {
 }
 
 // onTX takes a burst and reports whether to ask for a probe. age is the time
-// since SentAt, which counts only while a probe is out. A probe that was given
-// up is still welcome later, so it stays in flight.
+// since SentAt, which counts only while a probe is out. A probe given
+// up is still welcome later, so the probe stays in flight.
 func (b *Probe) onTX(e *Event, age uint32) (ask bool) {
 	if e.Flags&ProbeSent != 0 && !b.InFlight {
 		b.InFlight, b.Wait, b.SentAt = true, 0, e.Time
@@ -35,6 +35,6 @@ func (b *Probe) onTX(e *Event, age uint32) (ask bool) {
 	return true
 }
 
-// onAnswer takes the answer to a probe. The next one is asked for at once, so
-// that one is always under way.
+// onAnswer takes the answer to a probe. The next probe is asked for at once, so
+// a probe is always under way.
 func (b *Probe) onAnswer() { b.InFlight, b.Backoff, b.Wait = false, 0, 1 }

@@ -1,6 +1,6 @@
 package pcc
 
-// Stamps are the three times that a probe collects before it is back, in
+// Stamps are the three times a probe collects before the return, in
 // nanoseconds modulo 2^32. The fourth is the time of the RTT event.
 //
 //	sender                                   receiver
@@ -16,16 +16,16 @@ type Stamps struct {
 	RespSend uint32 // t3, receiver's clock
 }
 
-// Total returns t4 - t1: the round trip with the time that the receiver took.
+// Total returns t4 - t1: the round trip with the time the receiver took.
 func (s Stamps) Total(t4 uint32) uint32 { return t4 - s.ReqSend }
 
-// Residence returns t3 - t2, the time that the probe spent in the receiver. The
+// Residence returns t3 - t2, the time the probe spent in the receiver. The
 // offset of the receiver's clock cancels.
 func (s Stamps) Residence() uint32 { return s.RespSend - s.ReqRecv }
 
 // Network returns (t4 - t1) - (t3 - t2): the network's share of the round trip.
-// It is 0 where a coarse or drifting clock makes the residence the longer of
-// the two.
+// The result is 0 where a coarse or drifting clock makes the residence the longer
+// of the two.
 func (s Stamps) Network(t4 uint32) uint32 {
 	total, residence := s.Total(t4), s.Residence()
 	if residence > total {
@@ -34,7 +34,7 @@ func (s Stamps) Network(t4 uint32) uint32 {
 	return total - residence
 }
 
-// OneWay returns t2 - t1, which means something only if the clocks of both ends
+// OneWay returns t2 - t1, meaningful only if the clocks of both ends
 // are synchronised.
 func (s Stamps) OneWay() uint32 { return s.ReqRecv - s.ReqSend }
 

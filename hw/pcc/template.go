@@ -14,7 +14,7 @@ const (
 	one           = 1 << 16
 )
 
-// ErrConfig is wrapped by the errors of Validate, which name the parameter.
+// ErrConfig is wrapped by the errors of Validate, with the parameter's name.
 var ErrConfig = errors.New("pcc: invalid configuration")
 
 // TemplateParams are the parameters of [Template]. Get them from
@@ -54,8 +54,8 @@ func (p *TemplateParams) Validate() error {
 
 // Template is a flow's context under NVIDIA's sample algorithm (doca-samples
 // 3.3.0, rtt_template), reproduced with its peculiarities: the clock that loses
-// a nanosecond at its wrap, the minimum that is forgotten whenever a time ends in
-// a zero byte, the first sample of a minimum that is judged by its absolute
+// a nanosecond at its wrap, the minimum forgotten whenever a time ends in
+// a zero byte, the first sample of a minimum judged by its absolute
 // length. The zero value is a flow never seen; the fields are for reading.
 // Single writer.
 type Template struct {
@@ -108,7 +108,7 @@ func (f *Template) onRTT(p *TemplateParams, e *Event) {
 	f.Rate = min(max(f.next(p, e.Utilisation > highUse), p.MinRate), LineRate)
 }
 
-// next returns the rate that follows from the last sample, before it is clamped.
+// next returns the rate that follows from the last sample, before clamping.
 // A notification waits for a sample; many between two samples count once.
 func (f *Template) next(p *TemplateParams, busy bool) Rate {
 	u := fxp16(p.UpdateFactor)

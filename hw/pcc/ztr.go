@@ -109,7 +109,7 @@ func (f *ZTR) onRTT(p *ZTRParams, e *Event) {
 	f.cnp = false
 }
 
-// learn keeps the smallest sample of this window of time and the last one.
+// learn keeps the smallest sample of the present and the last window of time.
 func (f *ZTR) learn(p *ZTRParams, now uint32) {
 	if now-f.window >= p.MinWindow {
 		f.MinRTT, f.fresh, f.window = f.fresh, math.MaxUint32, now
@@ -118,7 +118,7 @@ func (f *ZTR) learn(p *ZTRParams, now uint32) {
 	f.MinRTT = min(f.MinRTT, f.fresh)
 }
 
-// next returns the rate that follows from the last sample, before it is clamped.
+// next returns the rate that follows from the last sample, before clamping.
 func (f *ZTR) next(p *ZTRParams, now uint32) Rate {
 	expected := f.expected(p)
 	severe, late := f.RTT >= p.MaxDelay, f.RTT > expected
@@ -148,7 +148,7 @@ func (f *ZTR) next(p *ZTRParams, now uint32) Rate {
 
 // expected returns the round trip in nanoseconds up to which the network counts
 // as uncongested at the current rate. Slow flows may see a deeper queue, in
-// proportion to 1/sqrt(rate), so that many flows share fairly.
+// proportion to 1/sqrt(rate), so many flows share fairly.
 func (f *ZTR) expected(p *ZTRParams) uint32 {
 	root := uint64(math.Sqrt(float64(uint64(f.Rate) << 12))) // 65,536 at line rate
 	inverse := uint64(1) << 32 / root                        // fxp16

@@ -1,5 +1,6 @@
-// Package port is what a network port has to do for a transport in software: packets in and out in batches,
-// with their ECN bits. Package hw/udp has one on sockets, hw/xdp one on the rings of a network device.
+// Package port is the duty of a network port for a transport in software: packets in and out in
+// batches, with their ECN bits. Package hw/udp has a Port on sockets, hw/xdp on the rings of a
+// network device.
 package port
 
 import (
@@ -8,44 +9,46 @@ import (
 	"net/netip"
 )
 
-// A Port carries packets. One goroutine at a time calls its methods, but for Wake and Close, which any may call.
+// A Port carries packets. One goroutine at a time calls the methods, but any may call Wake and Close.
 type Port interface {
-	// Local is where packets to this port go.
+	// Local is the destination of packets to the port.
 	Local() netip.AddrPort
 
-	// Receive fills p with packets that have come, without waiting for one, and returns their number. Their
-	// memory is the port's, until the next Receive. The error is net.ErrClosed, or one that will not pass.
+	// Receive fills p with packets that have come, without waiting, and returns the number. The
+	// packets' memory is the port's, until the next Receive. The error is net.ErrClosed, or
+	// permanent.
 	Receive(p []Packet) (n int, err error)
 
-	// More reports whether packets may be there that the last Receive has left, for want of room.
+	// More reports whether packets may be there the last Receive has left, for want of room.
 	More() bool
 
-	// Send sends p in order, without waiting, and returns how many it has taken: fewer than all if there is no
-	// room, which a Wait for it tells the end of. A packet that cannot be sent to its peer counts as taken, with
+	// Send sends p in order, without waiting, and returns the number taken: fewer than len(p) without
+	// room, whose return a Wait tells. A packet that cannot be sent to the peer counts as taken, with
 	// a Fault. Nothing of p is kept. Errors as with Receive.
 	Send(p []Packet) (n int, err error)
 
 	// Wait returns when a packet has come, or a fault, or a Wake, or with room when Send may take more, or when
-	// timeout is over, ns; a negative one never is. It may return early. Errors as with Receive.
+	// timeout is over, ns; never with a negative timeout. Wait may return early. Errors as with
+	// Receive.
 	Wait(timeout int64, room bool) error
 
-	// Wake ends the Wait that is under way, or else the next one.
+	// Wake ends the Wait under way, or else the next one.
 	Wake()
 
-	// Faults fills f with what the network has said of packets that were sent, and returns how many.
+	// Faults fills f with the network's answers to packets sent, and returns the number.
 	Faults(f []Fault) (n int)
 
-	// LinkMTU is the largest IP packet of the link, bytes; 0 if it is not known.
+	// LinkMTU is the largest IP packet of the link, bytes; 0 if unknown.
 	LinkMTU() int
 
 	// Stats returns the counters.
 	Stats() Stats
 
-	// Close ends the port, and what waits in it. The second time it does nothing.
+	// Close ends the port and any Wait. A second Close does nothing.
 	Close() error
 }
 
-// A Packet is the payload of one UDP packet, and what the IP header says.
+// A Packet is the payload of one UDP packet, with fields of the IP header.
 type Packet struct {
 	Peer netip.AddrPort // whom it comes from, or goes to
 	Data []byte         // the packet; out: its beginning
@@ -55,10 +58,10 @@ type Packet struct {
 	Age  int64          // in: how long it has waited in this machine, ns, as far as that is known
 }
 
-// A Fault is what the network or the kernel has answered to packets that were sent. Anybody who knows the
-// addresses and ports can forge what comes from the network.
+// A Fault is an answer of the network or the kernel to packets sent. Anybody with the addresses and
+// ports can forge the network's answers.
 type Fault struct {
-	Peer netip.AddrPort // whom they were for
+	Peer netip.AddrPort // destination of the packets
 	Err  error          // ErrRefused, ErrUnreachable, ErrTooLong, ErrForbidden, or one of the system's
 	MTU  int            // with ErrTooLong the largest IP packet that the path takes, bytes; 0: not known
 }
@@ -70,7 +73,7 @@ func (f Fault) String() string {
 	return fmt.Sprintf("%v: %v", f.Peer, f.Err)
 }
 
-// What a Fault says.
+// Errors of a Fault.
 var (
 	ErrRefused     = errors.New("port: nobody listens at the peer's port")
 	ErrUnreachable = errors.New("port: no way to the peer")
@@ -78,7 +81,7 @@ var (
 	ErrForbidden   = errors.New("port: a filter forbids it")
 )
 
-// Stats counts what a port has seen since it was opened.
+// Stats counts the events of a port since Open.
 type Stats struct {
 	Sent, Received         uint64 // packets
 	SentBytes, RecvBytes   uint64 // of their payloads
@@ -91,7 +94,7 @@ type Stats struct {
 	Segmentation, Grouping bool // offload is in use: of packets sent, and of those received
 }
 
-// Add adds the counters of another port.
+// Add adds the counters of a second port.
 func (s *Stats) Add(o *Stats) {
 	s.Sent += o.Sent
 	s.Received += o.Received

@@ -6,9 +6,9 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Flow hashes what all packets of a flow have in common, for [Uplink]: the
-// addresses, of either family, and the protocol. The entropy value, which is the
-// UDP source port or the entropy header, is not part of it.
+// Flow hashes the common fields of a flow's packets for [Uplink]: the addresses,
+// of either family, and the protocol. The entropy value (UDP source port or
+// entropy header) is left out.
 func Flow(src, dst netip.Addr, protocol uint8) uint32 {
 	var b [33]byte
 	s, d := src.As16(), dst.As16()
@@ -18,13 +18,13 @@ func Flow(src, dst netip.Addr, protocol uint8) uint32 {
 	return uint32(xxhash.Sum64(b[:]))
 }
 
-// Uplink is the one of n equal-cost links that a switch sends a packet of flow
-// with this entropy over: 0 to n-1, or 0 if n is 0. The same inputs
-// give the same link; another entropy or another salt draws again. Give each
-// switch a salt of its own, or the tiers choose alike and leave links idle.
+// Uplink is the link of n equal-cost links over which a switch sends a packet of
+// flow with the given entropy: 0 to n-1, or 0 if n is 0. The same inputs give
+// the same link; a new entropy or salt draws again. Give each switch a private
+// salt, or the tiers choose alike and leave links idle.
 //
-// The hash is a 32-bit finaliser with full avalanche, of the family that htsim
-// uses; which one is a switch vendor's choice.
+// The hash is a 32-bit finaliser with full avalanche, of the family in htsim;
+// real switches hash as the vendor chose.
 func Uplink(salt, flow uint32, entropy uint16, n int) int {
 	h := mix(flow ^ mix(uint32(entropy)^salt))
 	return int(uint64(h) * uint64(n) >> 32)

@@ -1,6 +1,6 @@
 package switchq
 
-// An entry is a [Packet] in one word, so that eight lie in a cache line: 32 bits of ID, 23
+// An entry is a [Packet] in one word, so eight lie in a cache line: 32 bits of ID, 23
 // of size, CE and 8 of DSCP.
 type entry uint64
 
@@ -16,8 +16,8 @@ func (e entry) packet() Packet {
 	return Packet{ID: uint32(e >> 32), Size: int32(e >> 9 & (1<<23 - 1)), DSCP: DSCP(e), CE: e>>8&1 != 0}
 }
 
-// A lane is what waits of one class: a ring that doubles when full and never shrinks, so
-// that a queue that has seen its peak does not allocate.
+// A lane holds the waiting packets of one class: a ring doubling when full and never
+// shrinking, so a queue past the peak does not allocate.
 type lane struct {
 	head  uint32  // counts packets taken; index head & (len-1)
 	n     uint32  // packets held
@@ -52,7 +52,7 @@ func (l *lane) oldest() (id uint32, ok bool) {
 	return l.buf[l.head&uint32(len(l.buf)-1)].packet().ID, true
 }
 
-// behind is whatever lies where the next packet goes.
+// behind is the entry at the place of the next packet.
 func (l *lane) behind() entry {
 	if len(l.buf) == 0 {
 		return 0
@@ -60,7 +60,7 @@ func (l *lane) behind() entry {
 	return l.buf[(l.head+l.n)&uint32(len(l.buf)-1)]
 }
 
-// newest is the packet that was pushed last; the lane must not be empty.
+// newest is the packet pushed last; the lane must not be empty.
 func (l *lane) newest() *entry {
 	return &l.buf[(l.head+l.n-1)&uint32(len(l.buf)-1)]
 }

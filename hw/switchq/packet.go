@@ -20,7 +20,7 @@ var classNames = [...]string{"TC_low", "TC_med", "TC_high"}
 func (c Class) String() string { return enum.Name(classNames[:], c) }
 
 // ClassSet is a set of classes, bit 1<<Class for each; the zero set is empty.
-// The model takes it where priority flow control has paused a port.
+// The model takes a ClassSet for a port paused by priority flow control.
 type ClassSet uint8
 
 // Has reports whether c is in the set.
@@ -32,9 +32,9 @@ func (s ClassSet) With(c Class) ClassSet { return s | 1<<c }
 // Without is the set but for c.
 func (s ClassSet) Without(c Class) ClassSet { return s &^ (1 << c) }
 
-// DSCP is what a packet's code point means to a switch. The six-bit values are
-// an operator's choice; only the meanings matter here. The zero DSCP is the one
-// that no switch may trim.
+// DSCP is the meaning of a packet's code point to a switch. The six-bit values
+// are an operator's choice; only the meanings matter here. Packets of the zero
+// DSCP may not be trimmed.
 type DSCP uint8
 
 // The code points of UE Specification 1.0.3 section 3.6.4.4.
@@ -54,7 +54,7 @@ var dscpNames = [...]string{
 // String is the specification's name.
 func (d DSCP) String() string { return enum.Name(dscpNames[:], d) }
 
-// Class is the class that carries d. An unknown code point is data.
+// Class is the class of d. An unknown code point is data.
 func (d DSCP) Class() Class {
 	switch d {
 	case DSCPTrimmed, DSCPTrimmedLastHop:
@@ -69,8 +69,8 @@ func (d DSCP) Class() Class {
 // Trimmable reports whether a switch may cut the payload off.
 func (d DSCP) Trimmable() bool { return d == DSCPTrimmable || d == DSCPTrimmableRTX }
 
-// A Packet is what the queue knows of one. Size, DSCP and CE are the queue's to
-// change; ID is the caller's handle and means nothing to the queue.
+// A Packet is the queue's view of a packet. Size, DSCP and CE are the queue's
+// to change; ID is the caller's handle and means nothing to the queue.
 type Packet struct {
 	ID   uint32
 	Size int32 // bytes on the wire, 1 to 8,388,607

@@ -8,10 +8,10 @@ import (
 	"github.com/uetcc/uetcc/internal/enum"
 )
 
-// ErrConfig is what the errors of [NewParams] and [NewPFCParams] wrap.
+// ErrConfig is wrapped by the errors of [NewParams] and [NewPFCParams].
 var ErrConfig = errors.New("switchq: invalid configuration")
 
-// Victim says which packet is trimmed or dropped when TC_low is full.
+// Victim chooses the packet to be trimmed or dropped when TC_low is full.
 type Victim uint8
 
 // The victims.
@@ -26,7 +26,7 @@ var victimNames = [...]string{"arriving", "coin"}
 func (v Victim) String() string { return enum.Name(victimNames[:], v) }
 
 // Config describes one egress queue. Only PlaneBDP has no default; the defaults
-// are those of UE Specification 1.0.3 section 3.6.17 in terms of it.
+// are from UE Specification 1.0.3 section 3.6.17 in terms of PlaneBDP.
 type Config struct {
 	PlaneBDP int64 // bytes, up to 2^60: link rate times config_base_rtt of one network plane
 
@@ -46,18 +46,18 @@ type Config struct {
 	Victim      Victim
 }
 
-// MinTrimSize is the least that trimming may leave of a packet after its IP
+// MinTrimSize is the least length that trimming leaves of a packet after its IP
 // header: UDP 8 and the PDS request header 16 (UE Specification 1.0.3 section 4.1).
 const MinTrimSize = 24
 
 // Params are a validated [Config] with every default filled in: immutable, safe
-// for concurrent use, one for all queues of a kind.
+// for concurrent use, shared by all queues of a kind.
 type Params struct {
 	c         Config
 	medPerLow int64 // 1/256 bytes of TC_med credit per byte of TC_low; -1: strict
 }
 
-// NewParams fills in the defaults of c and checks it. The error wraps
+// NewParams fills in the defaults of c and checks the result. The error wraps
 // [ErrConfig] and names the field.
 func NewParams(c Config) (Params, error) {
 	c.fill()
@@ -71,7 +71,7 @@ func NewParams(c Config) (Params, error) {
 	return p, nil
 }
 
-// Config is what p was made from, defaults filled in.
+// Config is the configuration of p, defaults filled in.
 func (p *Params) Config() Config { return p.c }
 
 func (c *Config) fill() {

@@ -9,8 +9,8 @@ import (
 )
 
 // PFCConfig holds the thresholds of priority flow control for one class of one
-// ingress port. UET assumes that fabrics run without it; the model exists to
-// show why.
+// ingress port. UET assumes that fabrics run without priority flow control; the
+// model exists to show why.
 type PFCConfig struct {
 	XOff  int64 // bytes above which the upstream is told to stop
 	XOn   int64 // bytes below which it may go on; less than XOff; 0: not before the pause is over
@@ -33,24 +33,24 @@ func NewPFCParams(c PFCConfig) (PFCParams, error) {
 	return PFCParams{c}, nil
 }
 
-// Config is what p was made from.
+// Config is the configuration of p.
 func (p *PFCParams) Config() PFCConfig { return p.c }
 
-// MaxPause is the longest pause that a frame can carry: 65,535 quanta of 512
+// MaxPause is the longest pause a frame can carry: 65,535 quanta of 512
 // bit times, in whole nanoseconds, for a link of bitsPerSecond, above 0.
 func MaxPause(bitsPerSecond int64) int64 {
 	return int64(65_535 * 512 * 1e9 / float64(bitsPerSecond))
 }
 
-// Headroom is how many bytes above xOFF must be free for a pause to lose
-// nothing: what is on the cable in both directions and what the upstream sends
-// until it reacts, and a packet at either end that cannot be interrupted.
-// Times are nanoseconds, at most 10 ms together at 1.6 Tb/s. A part of a byte counts as one.
+// Headroom is the free bytes above xOFF for a pause without loss: those on the
+// cable in both directions, those sent by the upstream before the reaction, and
+// a packet at either end that cannot be interrupted. Times are nanoseconds, at
+// most 10 ms together at 1.6 Tb/s. A part of a byte counts as one.
 func Headroom(bitsPerSecond, cableNs, reactionNs, mtu int64) int64 {
 	return ((bitsPerSecond+7)/8*(2*cableNs+reactionNs)+1e9-1)/1e9 + 2*mtu
 }
 
-// PFCFrame is what an [Ingress] wants sent upstream.
+// PFCFrame is a frame that an [Ingress] wants sent upstream.
 type PFCFrame uint8
 
 // The frames.
@@ -65,20 +65,20 @@ var frameNames = [...]string{"none", "pause", "resume"}
 // String names the frame.
 func (f PFCFrame) String() string { return enum.Name(frameNames[:], f) }
 
-// An Ingress counts what came in through one port in one class and still waits
-// in the switch: the downstream side of priority flow control. Single writer;
-// the zero Ingress is empty and lets the upstream send.
+// An Ingress counts the bytes of one input port and class still waiting in the
+// switch: the downstream side of priority flow control. Single writer; the zero
+// Ingress is empty and lets the upstream send.
 type Ingress struct {
 	bytes  int64
 	until  int64 // end of the pause that was sent last
 	paused bool  // one was sent, and no resume after it
 }
 
-// Bytes is what waits.
+// Bytes is the number of waiting bytes.
 func (i *Ingress) Bytes() int64 { return i.bytes }
 
-// Arrive counts size bytes in at time now. It asks for a pause above xOFF, and
-// again when half of the last one is over and packets still come.
+// Arrive counts size bytes in at time now. Arrive asks for a pause above xOFF,
+// and again when half of the last pause is over and packets still come.
 func (i *Ingress) Arrive(p *PFCParams, now, size int64) PFCFrame {
 	i.bytes += size
 	if i.bytes <= p.c.XOff || i.paused && i.until-now > p.c.Pause/2 {
@@ -88,7 +88,7 @@ func (i *Ingress) Arrive(p *PFCParams, now, size int64) PFCFrame {
 	return PFCPause
 }
 
-// Leave counts size bytes out. It asks for a resume once below xON.
+// Leave counts size bytes out. Leave asks for a resume once below xON.
 func (i *Ingress) Leave(p *PFCParams, size int64) PFCFrame {
 	i.bytes -= size
 	if i.bytes >= p.c.XOn || !i.paused {
@@ -98,8 +98,8 @@ func (i *Ingress) Leave(p *PFCParams, size int64) PFCFrame {
 	return PFCResume
 }
 
-// A Pauser is the upstream side: which classes of an egress port are stopped,
-// and until when. Single writer; the zero Pauser stops nothing.
+// A Pauser is the upstream side: the stopped classes of an egress port, and the
+// ends of the pauses. Single writer; the zero Pauser stops nothing.
 type Pauser struct {
 	until  [numClasses]int64 // of those in paused
 	paused ClassSet          // by a frame; the pause may be over
@@ -115,9 +115,9 @@ func (g *Pauser) On(f PFCFrame, c Class, now, pause int64) {
 	}
 }
 
-// Paused is the set of classes that may not send at time now, and the earliest
-// end of a pause among them (0 if the set is empty): a timer that ends the pause
-// even if no resume ever comes.
+// Paused is the set of classes forbidden to send at time now, with the earliest
+// end of a pause (0 if the set is empty): a timer that ends the pause even if no
+// resume ever comes.
 func (g *Pauser) Paused(now int64) (s ClassSet, next int64) {
 	for c, until := range g.until {
 		if !g.paused.Has(Class(c)) || until <= now {

@@ -2,12 +2,12 @@
 // three classes, ECN marking, packet trimming, tail drop, the two sides of
 // priority flow control, and the choice of an uplink by entropy.
 //
-// It is a model without an event loop: packets go in by [Queue.Enqueue] and come
+// The model has no event loop: packets go in by [Queue.Enqueue] and come
 // out by [Queue.Dequeue] whenever the caller's clock says so. A [Queue] knows
 // sizes and code points, never contents.
 //
-// Source: UE Specification 1.0.3 sections 3.6.4.4 and 3.6.17; the marking and
-// the coin are those of htsim's composite queue.
+// Source: UE Specification 1.0.3 sections 3.6.4.4 and 3.6.17; marking and coin as in
+// htsim's composite queue.
 package switchq
 
 import (
@@ -18,10 +18,10 @@ import (
 )
 
 // A Queue is the state of one egress port: single writer. The zero Queue is
-// empty and ready. It allocates only while it grows to its peak.
+// empty and ready. A queue allocates only while growing to the peak.
 //
-// It has 216 bytes, and packets of TC_low touch only the last 88. If a port puts 40 bytes
-// of its own state behind its queue, all that they touch is in the last two cache lines.
+// A queue has 216 bytes, and packets of TC_low touch only the last 88. With 40 bytes of a
+// port's state behind the queue, TC_low touches only the last two cache lines.
 type Queue struct {
 	dropped           int64
 	cut, droppedBytes int64
@@ -36,7 +36,7 @@ type Queue struct {
 	peakLow           int64
 }
 
-// lane is what waits of class c.
+// lane is the lane of class c.
 func (q *Queue) lane(c Class) *lane {
 	switch c {
 	case ClassLow:
@@ -48,7 +48,7 @@ func (q *Queue) lane(c Class) *lane {
 	}
 }
 
-// Counters of a queue since it was made. In packets unless the name says bytes.
+// Counters of a queue since creation. In packets unless the name says bytes.
 // At any time
 //
 //	InBytes = OutBytes + queued + CutBytes + DroppedBytes
@@ -62,7 +62,7 @@ type Counters struct {
 	CutBytes, DroppedBytes   int64
 }
 
-// Verdict is what [Queue.Enqueue] did.
+// Verdict is the result of [Queue.Enqueue].
 type Verdict uint8
 
 // The verdicts.
@@ -85,14 +85,14 @@ func (q *Queue) Counters() Counters {
 	}
 }
 
-// Bytes is what waits in class c.
+// Bytes is the number of waiting bytes in class c.
 func (q *Queue) Bytes(c Class) int64 { return q.lane(c).bytes }
 
-// Len is how many packets wait, over all classes.
+// Len is the number of waiting packets of all classes.
 func (q *Queue) Len() int { return int(q.low.n) + int(q.ahead) }
 
-// Oldest is the handle of the packet that has waited longest in the highest class, which
-// as a rule leaves next. It reports false when none waits.
+// Oldest is the handle of the packet that has waited longest in the highest class, as a
+// rule the next to leave, or false for an empty queue.
 func (q *Queue) Oldest() (id uint32, ok bool) {
 	switch {
 	case q.ahead == 0:
@@ -104,11 +104,12 @@ func (q *Queue) Oldest() (id uint32, ok bool) {
 	}
 }
 
-// Touch reads where the next packet of class c goes, so that the wait for memory overlaps
-// with other work. Its result means nothing: it keeps the compiler from dropping the read.
+// Touch reads the place of the next packet of class c, so the wait for memory overlaps
+// with other work. The result is meaningless: it keeps the compiler from dropping the
+// read.
 func (q *Queue) Touch(c Class) uint64 { return uint64(q.lane(c).behind()) }
 
-// Imbalance is how far the queue is from the conservation laws of [Counters];
+// Imbalance is the distance from the conservation laws of [Counters];
 // anything but 0, 0 is a bug in this package.
 func (q *Queue) Imbalance() (packets, bytes int64) {
 	waiting := int64(q.low.n) + int64(q.med.n) + int64(q.high.n)
@@ -116,9 +117,9 @@ func (q *Queue) Imbalance() (packets, bytes int64) {
 		q.inBytes - q.outBytes - q.low.bytes - q.med.bytes - q.high.bytes - q.cut - q.droppedBytes
 }
 
-// Enqueue offers pkt to the queue. On [Dropped] the packet that is gone has the
-// handle lost: with [VictimCoin] it need not be the one that arrived. rnd is
-// used only for the coin and may be nil without it.
+// Enqueue offers pkt to the queue. On [Dropped] the dropped packet has the handle lost:
+// with [VictimCoin] not necessarily the arriving packet. rnd is used only for the coin
+// and otherwise may be nil.
 func (q *Queue) Enqueue(p *Params, pkt Packet, rnd rand.Source) (v Verdict, lost uint32) {
 	size := int64(pkt.Size)
 	q.in++
@@ -187,10 +188,10 @@ func (q *Queue) drop(pkt Packet) (Verdict, uint32) {
 	return Dropped, pkt.ID
 }
 
-// Dequeue takes the packet that leaves next: TC_high first, then TC_med within
-// its share, then TC_low; classes in paused stay. It reports false when nothing
-// may leave. A packet of TC_low is marked here, by what waits behind it.
-// rnd is used only between the two ECN thresholds.
+// Dequeue takes the next packet: TC_high first, then TC_med within
+// its share, then TC_low; classes in paused stay. Dequeue reports false when nothing may
+// leave. A packet of TC_low is marked here, by the bytes waiting behind the packet. rnd
+// is used only between the two ECN thresholds.
 func (q *Queue) Dequeue(p *Params, paused ClassSet, rnd rand.Source) (Packet, bool) {
 	low := q.low.n > 0 && !paused.Has(ClassLow)
 	if q.ahead > 0 {
@@ -224,7 +225,7 @@ func (q *Queue) left(pkt Packet) Packet {
 	return pkt
 }
 
-// marks decides on CE by the bytes that are left: not up to the minimum, always above
+// marks decides on CE by the bytes left: not up to the minimum, always above
 // the maximum, in between with a probability that rises in proportion.
 func (q *Queue) marks(p *Params, rnd rand.Source) bool {
 	left := q.low.bytes

@@ -9,7 +9,7 @@ import (
 	"github.com/uetcc/uetcc/hw/port"
 )
 
-// faults are those that nobody has asked for yet. When there are too many the oldest go.
+// faults are the faults not asked for yet. Beyond the limit the oldest go.
 type faults struct {
 	ring       [32]port.Fault
 	head, tail uint32
@@ -34,7 +34,7 @@ func (p *Port) Faults(out []port.Fault) (n int) {
 	return n
 }
 
-// readFaults empties the error queue of a socket, and reports whether anything was in it.
+// readFaults empties the error queue of a socket, and reports whether the queue had any.
 func (p *Port) readFaults(s *socket) (any bool) {
 	for range 64 {
 		var name [nameMax]byte
@@ -58,7 +58,8 @@ func (p *Port) readFaults(s *socket) (any bool) {
 	return any
 }
 
-// decodeFault reads the control messages of an error queue: struct sock_extended_err. It may be of this machine's own.
+// decodeFault reads the control messages of an error queue: struct sock_extended_err. The error may
+// come from the machine itself.
 func decodeFault(peer netip.AddrPort, b []byte) (f port.Fault, local, ok bool) {
 	for len(b) > 0 {
 		h, data, rest, err := unix.ParseOneSocketControlMessage(b)
@@ -81,7 +82,7 @@ func decodeFault(peer netip.AddrPort, b []byte) (f port.Fault, local, ok bool) {
 	return f, false, false
 }
 
-// faultError is what an error of the system means.
+// faultError is the port's name for an error of the system.
 func faultError(errno unix.Errno) error {
 	switch errno {
 	case unix.ECONNREFUSED:
@@ -96,7 +97,7 @@ func faultError(errno unix.Errno) error {
 	return errno
 }
 
-// pathMTU is what the kernel knows of the way to a peer, 0 if nothing. It sends nothing.
+// pathMTU is the kernel's path MTU to a peer, 0 if unknown. Nothing is sent.
 func (p *Port) pathMTU(peer netip.AddrPort) int {
 	fd, err := unix.Socket(p.family, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

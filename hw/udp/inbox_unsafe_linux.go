@@ -19,8 +19,8 @@ const (
 	recvControl = 192     // bytes; in a smaller one some would be missing without a word
 )
 
-// An inbox is room for what one recvmmsg brings. x/sys has no such call, and its recvmsg makes garbage
-// of each packet's address.
+// An inbox is room for the messages of one recvmmsg. x/sys has no recvmmsg, and the recvmsg of x/sys
+// makes garbage of each packet's address.
 type inbox struct {
 	headers [recvCalls]mmsghdr
 	vectors [recvCalls]unix.Iovec
@@ -60,7 +60,7 @@ func (b *inbox) grow(n int) {
 	b.reset(n)
 }
 
-// reset says again of the first n messages how much room there is for what comes with them.
+// reset restores the sizes of name and control buffers in the first n messages.
 func (b *inbox) reset(n int) {
 	for i := range b.headers[:n] {
 		h := &b.headers[i].header
@@ -70,7 +70,7 @@ func (b *inbox) reset(n int) {
 	b.next, b.end, b.full = 0, 0, false
 }
 
-// more reports whether packets are there that the kernel has handed over already.
+// more reports whether packets are there the kernel has handed over already.
 func (b *inbox) more() bool { return len(b.rest) > 0 || b.next < b.end }
 
 // More implements port.Port.
@@ -106,7 +106,7 @@ func (p *Port) Receive(packets []port.Packet) (n int, err error) {
 	return n, nil
 }
 
-// fill takes messages from the kernel, none if there are none.
+// fill takes messages from the kernel, as many as wait.
 func (p *Port) fill() error {
 	b := &p.in
 	if b.full && b.slots < recvCalls {
@@ -152,8 +152,8 @@ func decodeName(b *[nameMax]byte) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom16([16]byte(b[8:])), port)
 }
 
-// decodeControl reads what the kernel says of the message that is being opened. A TOS byte that is missing
-// is counted: it is not the same as a packet that is not ECN-capable.
+// decodeControl reads the control messages of the message being opened. A missing TOS byte is
+// counted: the packet may be ECN-capable all the same.
 func (p *Port) decodeControl(b []byte) {
 	told, t := false, &p.in.template
 	for len(b) > 0 {

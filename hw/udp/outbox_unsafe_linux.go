@@ -20,14 +20,14 @@ const (
 	controlLen   = 64 // bytes of the control messages of one: the TOS byte, and the size of a segment
 )
 
-// mmsghdr is struct mmsghdr of Linux, in which Go and C agree about the padding.
+// mmsghdr is struct mmsghdr of Linux, with the same padding in Go and C.
 type mmsghdr struct {
 	header unix.Msghdr
 	length uint32
 }
 
-// An outbox is room for what one sendmmsg takes: messages, each a run of packets of one size to one peer,
-// the last of which may be shorter.
+// An outbox is room for the messages of one sendmmsg, each a run of packets of one size to one peer;
+// the last packet may be shorter.
 type outbox struct {
 	headers [sendCalls]mmsghdr
 	vectors [sendVectors]unix.Iovec
@@ -82,7 +82,7 @@ func (p *Port) Send(packets []port.Packet) (taken int, err error) {
 	return taken, nil
 }
 
-// count notes the messages that the kernel has taken, and returns how many packets they had.
+// count notes the messages the kernel has taken, and returns the number of packets inside.
 func (p *Port) count(messages int) (n int) {
 	for i := range messages {
 		n += p.out.packets[i]
@@ -93,7 +93,8 @@ func (p *Port) count(messages int) (n int) {
 	return n
 }
 
-// build makes messages of as many packets as go out of one socket, and returns how many.
+// build makes messages of as many packets as go out of one socket, and returns the number of
+// messages.
 func (p *Port) build(packets []port.Packet, s *socket, single bool) (n int) {
 	o, v := &p.out, 0
 	for n < sendCalls && len(packets) > 0 && p.paths[int(packets[0].Path)%len(p.paths)] == s {
@@ -148,7 +149,7 @@ func (o *outbox) add(v int, p *port.Packet) int {
 	return v
 }
 
-// putName writes a sockaddr_in or sockaddr_in6, and returns its length.
+// putName writes a sockaddr_in or sockaddr_in6, and returns the length.
 func (p *Port) putName(b *[nameMax]byte, to netip.AddrPort) uint32 {
 	binary.NativeEndian.PutUint16(b[:], uint16(p.family))
 	binary.BigEndian.PutUint16(b[2:], to.Port())
@@ -166,7 +167,8 @@ func (p *Port) putName(b *[nameMax]byte, to netip.AddrPort) uint32 {
 	return unix.SizeofSockaddrInet6
 }
 
-// putControl writes the TOS byte and, unless it is 0, the size of a segment. It returns their length.
+// putControl writes the TOS byte and, unless it is 0, the size of a segment. The result is the length
+// of both.
 func (p *Port) putControl(b *[controlLen]byte, tos uint8, segment int) int {
 	h := (*unix.Cmsghdr)(unsafe.Pointer(b))
 	h.Level, h.Type = unix.IPPROTO_IP, unix.IP_TOS
@@ -186,8 +188,8 @@ func (p *Port) putControl(b *[controlLen]byte, tos uint8, segment int) int {
 	return n + unix.CmsgSpace(2)
 }
 
-// refused deals with an error of sending the first message, of n packets. It reports whether they are
-// over; if not they are sent again, one by one where single says so.
+// refused deals with an error of sending the first message, of n packets. True if the packets are
+// done with; otherwise they are sent again, individually with single.
 func (p *Port) refused(s *socket, errno unix.Errno, first *port.Packet, n int, single *int) bool {
 	p.mtu = 0
 	told := p.readFaults(s) // among them what an earlier packet has met, which the kernel tells once

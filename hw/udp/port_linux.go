@@ -38,8 +38,8 @@ type Port struct {
 	stats          port.Stats
 }
 
-// OpenGroup opens n ports at one address. The kernel hands the packets of a peer to the port that
-// [Config.Shard] says. The errors are those of Open.
+// OpenGroup opens n ports at one address. The kernel hands the packets of a peer to the port of
+// [Config.Shard]. Errors as from Open.
 func OpenGroup(c Config, n int) (ports []*Port, err error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func OpenGroup(c Config, n int) (ports []*Port, err error) {
 	return ports, err
 }
 
-// open opens one port, or one of a group.
+// open opens one port, alone or in a group.
 func open(c Config, shared bool) (_ *Port, err error) {
 	p := &Port{config: c, family: unix.AF_INET6, bell: -1}
 	if c.Local.Addr().Is4() {
@@ -117,9 +117,9 @@ func (p *Port) Local() netip.AddrPort { return p.paths[0].local }
 // LinkMTU implements port.Port.
 func (p *Port) LinkMTU() int { return linkMTU(p.Local().Addr()) }
 
-// Descriptors are what Wait waits at, for an owner who waits at more than one port: of packets, and of the bell that
-// Wake rings. When packets can be read Receive finds some; after anything else a Wait of 0 has to follow. Where More says
-// that some are there already nobody may wait. Linux only.
+// Descriptors are the file descriptors of Wait, for an owner of several ports: for packets, and for
+// the bell of Wake. Readable packets mean a Receive; any other event means a Wait of 0. While More
+// reports true the owner must not wait. Linux only.
 func (p *Port) Descriptors() (packets, bell int) { return p.paths[0].fd, p.bell }
 
 // Stats implements port.Port.
@@ -140,10 +140,11 @@ func (p *Port) Wake() {
 	}
 }
 
-// one is what adds one to an eventfd, in any byte order.
+// one adds 1 to an eventfd, in any byte order.
 var one = [8]byte{1, 0, 0, 0, 0, 0, 0, 1}
 
-// Close implements port.Port. The descriptors go with the owner's next call, which answers net.ErrClosed.
+// Close implements port.Port. The descriptors go with the owner's next call, with the error
+// net.ErrClosed.
 func (p *Port) Close() error {
 	if !p.closed.Swap(true) {
 		p.Wake()

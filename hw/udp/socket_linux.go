@@ -33,7 +33,7 @@ var socketOptions = map[int][]socketOption{
 	},
 }
 
-// openSocket binds local, shared with others of the same port if it says so.
+// openSocket binds local, if shared together with more sockets of the same port.
 func (p *Port) openSocket(local netip.AddrPort, shared bool) (*socket, error) {
 	fd, err := unix.Socket(p.family, unix.SOCK_DGRAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -72,8 +72,8 @@ func (p *Port) prepare(s *socket, shared bool) error {
 	return nil
 }
 
-// probe turns on what offload there is. With segmentation the kernel wants checksums; without it
-// there is none on IPv4.
+// probe turns on the offload of the kernel. Segmentation needs checksums from the kernel;
+// without segmentation IPv4 has no checksum.
 func (p *Port) probe(s *socket) {
 	p.segment = !p.config.NoOffload && unix.SetsockoptInt(s.fd, unix.IPPROTO_UDP, unix.UDP_SEGMENT, 0) == nil
 	p.group = !p.config.NoOffload && unix.SetsockoptInt(s.fd, unix.IPPROTO_UDP, unix.UDP_GRO, 1) == nil

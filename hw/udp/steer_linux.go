@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Offsets from the start of the IP header, which a filter reads as negative addresses.
+// Offsets from the start of the IP header, read by a filter as negative addresses.
 const (
 	fromIP     = 0xfff00000 // SKF_NET_OFF
 	source4    = 12
@@ -16,7 +16,7 @@ const (
 )
 
 // steer has the kernel choose among the n sockets of p's group as Config.Shard does, by a program of the
-// old packet filter, which needs no privilege.
+// old packet filter, without privileges.
 func (p *Port) steer(n int) error {
 	load := func(size uint16, at uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | size | unix.BPF_ABS, K: fromIP + at}

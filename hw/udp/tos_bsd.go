@@ -12,7 +12,7 @@ import (
 	"github.com/uetcc/uetcc/hw/port"
 )
 
-// prepare asks for the TOS byte of packets that come.
+// prepare asks for the TOS byte of incoming packets.
 func prepare(c *net.UDPConn, four bool) {
 	if four {
 		setOption(c, unix.IPPROTO_IP, unix.IP_RECVTOS, 1)
@@ -21,7 +21,7 @@ func prepare(c *net.UDPConn, four bool) {
 	}
 }
 
-// setTOS sets the TOS byte of packets that are sent.
+// setTOS sets the TOS byte of packets sent.
 func setTOS(c *net.UDPConn, four bool, tos int) {
 	if four {
 		setOption(c, unix.IPPROTO_IP, unix.IP_TOS, tos)
@@ -36,7 +36,7 @@ func setOption(c *net.UDPConn, level, name, value int) {
 	}
 }
 
-// tosOf finds the TOS byte in what the system says of a packet.
+// tosOf finds the TOS byte in the control messages of a packet.
 func tosOf(b []byte) (tos uint8, told bool) {
 	messages, _ := unix.ParseSocketControlMessage(b)
 	for _, m := range messages {
@@ -50,7 +50,7 @@ func tosOf(b []byte) (tos uint8, told bool) {
 	return 0, false
 }
 
-// faultError is what an error of the system means.
+// faultError is the port's name for an error of the system.
 func faultError(err error) error {
 	for _, x := range []struct{ from, to error }{
 		{unix.ECONNREFUSED, port.ErrRefused}, {unix.EHOSTUNREACH, port.ErrUnreachable}, {unix.ENETUNREACH, port.ErrUnreachable},

@@ -9,10 +9,10 @@ import (
 	"golang.org/x/net/ipv6"
 )
 
-// prepare has nothing to ask for: marks on packets that come are not known here.
+// prepare does nothing: marks on incoming packets are not known here.
 func prepare(*net.UDPConn, bool) {}
 
-// setTOS sets the TOS byte of packets that are sent, where the system lets it.
+// setTOS sets the TOS byte of packets sent, where the system lets it.
 func setTOS(c *net.UDPConn, four bool, tos int) {
 	if four {
 		_ = ipv4.NewConn(c).SetTOS(tos)

@@ -1,12 +1,13 @@
-// Package udp is a [port.Port] on UDP sockets, which every machine has.
+// Package udp is a [port.Port] on UDP sockets, present on every machine.
 //
 // On Linux one system call carries many packets, in both directions, and where the kernel has segmentation
-// offload (UDP_SEGMENT, UDP_GRO) a run of packets to one peer passes it as one. Each packet brings its TOS
-// byte, and so its ECN mark; what ICMP answers is a [port.Fault]. Elsewhere one call carries one packet, and
-// on Windows marks are not seen.
+// offload (UDP_SEGMENT, UDP_GRO) a run of packets to one peer passes as one. Each packet brings the
+// TOS byte with the ECN mark; ICMP errors become a [port.Fault]. Elsewhere one call carries one
+// packet, and on Windows marks are not seen.
 //
-// A packet never leaves as fragments. The UDP checksum is that of the kernel, since segmentation offload needs
-// it; without offload it is 0 on IPv4, as UET wants it (UE Specification 1.0.3, section 3.5.10.1).
+// A packet never leaves as fragments. The UDP checksum is the kernel's, as segmentation offload
+// demands; without offload the checksum is 0 on IPv4, as UET wants it (UE Specification 1.0.3,
+// section 3.5.10.1).
 package udp
 
 import (
@@ -27,15 +28,16 @@ type Config struct {
 	// Local is the address and UDP port to receive at, of this machine; with port 0 the system chooses one.
 	Local netip.AddrPort
 
-	// Paths is how many sockets to send from, 1 to 256 (default 1). The first also receives; the others
-	// have UDP ports of the system's choice, so that switches that hash ports spread them over equal paths.
+	// Paths is the number of sending sockets, 1 to 256 (default 1). The first also receives; the rest
+	// have UDP ports of the system's choice, so switches hashing ports spread them over equal paths.
 	Paths int
 
-	// Buffer is what a socket may queue in each direction, bytes (default 8 MiB). The system may grant less.
+	// Buffer is the queue of a socket in each direction, bytes (default 8 MiB). The system may grant
+	// less.
 	Buffer int
 
-	// ByPort says that peers are told apart by address and port when packets are spread over ports of a
-	// group, and not by address alone.
+	// ByPort tells peers apart by address and port, not by address alone, when packets are spread
+	// over the ports of a group.
 	ByPort bool
 
 	NoOffload bool // no segmentation offload in either direction
@@ -73,7 +75,7 @@ func Open(c Config) (*Port, error) {
 
 var _ port.Port = (*Port)(nil)
 
-// Shard is which of n ports of a group gets the packets of a peer.
+// Shard is the index (0 to n-1) of the group's port for the packets of a peer.
 func (c *Config) Shard(peer netip.AddrPort, n int) int {
 	var words [4]uint32
 	if a := peer.Addr(); a.Is4() {
@@ -92,13 +94,13 @@ func (c *Config) Shard(peer netip.AddrPort, n int) int {
 	return int(h * steerFactor >> steerShift % uint32(n))
 }
 
-// What the kernel is told to compute, too.
+// The constants of Shard's hash, used by the kernel's filter, too.
 const (
 	steerFactor = 0x9e3779b1
 	steerShift  = 16
 )
 
-// linkMTU is that of the interface that has an address, 0 if it is not found.
+// linkMTU is the MTU of the interface with an address, 0 if not found.
 func linkMTU(a netip.Addr) int {
 	all, _ := net.Interfaces()
 	for _, i := range all {

@@ -24,8 +24,8 @@ const (
 	protoUDP  = 17
 )
 
-// decode takes a frame apart, whose payload q.Data then is. It refuses what is not a whole UDP packet to local, with
-// plain headers, lengths that agree and checksums that are right.
+// decode takes a frame apart; q.Data becomes the payload. Refused are all frames but whole UDP
+// packets to local with plain headers, consistent lengths and right checksums.
 func decode(b []byte, local netip.AddrPort, q *port.Packet) bool {
 	if len(b) < etherLen {
 		return false
@@ -67,7 +67,7 @@ func decode6(ip []byte, local netip.AddrPort, q *port.Packet) bool {
 }
 
 // decodeUDP takes a datagram apart, given the sum of its addresses. The sum may be missing, or just begun: a sender on this
-// machine leaves the rest to a device, and there may be none.
+// machine leaves the rest to a device, where present.
 func decodeUDP(u []byte, sum uint64, from netip.Addr, to uint16, q *port.Packet) bool {
 	if int(binary.BigEndian.Uint16(u[4:])) != len(u) || binary.BigEndian.Uint16(u[2:]) != to {
 		return false

@@ -38,7 +38,7 @@ func (p *Port) Receive(packets []port.Packet) (n int, err error) {
 	return n, nil
 }
 
-// refill gives the frames of what was handed out back to the kernel.
+// refill gives the frames of handed-out packets back to the kernel.
 func (p *Port) refill() {
 	if len(p.used) == 0 {
 		return
@@ -53,7 +53,7 @@ func (p *Port) refill() {
 	}
 }
 
-// reclaim takes back the frames of what was sent.
+// reclaim takes back the frames of sent packets.
 func (p *Port) reclaim() {
 	for n := p.sent.ready(); n > 0; n-- {
 		p.free = append(p.free, p.sent.take())
@@ -88,7 +88,7 @@ func (p *Port) Send(packets []port.Packet) (n int, err error) {
 	return n, nil
 }
 
-// sendSlow has the kernel send a packet. What it has no room for is lost.
+// sendSlow has the kernel send a packet. Without room in the kernel the packet is lost.
 func (p *Port) sendSlow(q *port.Packet) error {
 	one := [1]port.Packet{*q}
 	k, err := p.slow.Send(one[:])
@@ -113,7 +113,7 @@ func (p *Port) fits(now int64, q *port.Packet) bool {
 	return p.way.known && !stale && length+udpLen+len(q.Data)+len(q.Tail) <= p.mtu
 }
 
-// turn makes a peer the one that frame and way are for.
+// turn prepares frame and way for a peer.
 func (p *Port) turn(now int64, a netip.Addr) {
 	if p.last.IsValid() {
 		p.hops[p.last] = p.way
@@ -140,7 +140,7 @@ func (p *Port) look(now int64, a netip.Addr) hop {
 	return hop{until: now + hopRetry}
 }
 
-// build writes a packet into a frame, and puts that on the ring.
+// build writes a packet into a frame, and puts the frame on the ring.
 func (p *Port) build(q *port.Packet) {
 	at := p.free[len(p.free)-1]
 	p.free = p.free[:len(p.free)-1]
@@ -154,10 +154,11 @@ func (p *Port) build(q *port.Packet) {
 	p.stats.SentBytes += uint64(len(q.Data) + len(q.Tail))
 }
 
-// firstPath is where the source ports of other paths begin: those that nobody is registered for.
+// firstPath is the first source port of the paths after Local's: the start of the unregistered
+// ports.
 const firstPath = 49_152
 
-// flush has the kernel send what was built, and returns how much is still to be.
+// flush has the kernel send the built packets, and returns the number left.
 func (p *Port) flush(built int) int {
 	if built == 0 {
 		return 0

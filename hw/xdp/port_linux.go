@@ -46,7 +46,7 @@ type Port struct {
 	overflow uint64
 }
 
-// A hop is a neighbour, as it was known some time ago.
+// A hop is a neighbour, as known some time ago.
 type hop struct {
 	neighbour
 	until int64 // when to ask again, ns
@@ -58,7 +58,7 @@ const (
 	hopsMost = 1 << 16
 )
 
-// Open opens a port. Errors wrap ErrConfig, those of package udp, or are the system's.
+// Open opens a port. Errors wrap ErrConfig, errors of package udp, or are the system's.
 func Open(c Config) (_ *Port, err error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func Open(c Config) (_ *Port, err error) {
 	return p, nil
 }
 
-// fillUp gives one half of the frames to what comes, and the other to what is sent.
+// fillUp gives half of the frames to receiving, and half to sending.
 func (p *Port) fillUp() {
 	half := p.config.Frames / 2
 	p.used, p.free = make([]uint64, 0, half), make([]uint64, 0, half)
@@ -112,10 +112,10 @@ func (p *Port) fillUp() {
 // Local implements port.Port.
 func (p *Port) Local() netip.AddrPort { return p.local }
 
-// LinkMTU implements port.Port. A packet and its headers lie in one page.
+// LinkMTU implements port.Port. Packet and headers lie in a single page.
 func (p *Port) LinkMTU() int { return p.mtu }
 
-// ZeroCopy reports whether the device reads and writes the port's memory itself.
+// ZeroCopy reports whether the device accesses the port's memory directly.
 func (p *Port) ZeroCopy() bool { return p.zeroCopy }
 
 // Generic reports whether the program runs behind the driver, in the generic form of the hook.
@@ -140,7 +140,8 @@ func (p *Port) Faults(f []port.Fault) int { return p.slow.Faults(f) }
 // Wake implements port.Port.
 func (p *Port) Wake() { p.slow.Wake() }
 
-// Close implements port.Port. The descriptors go with the owner's next call, which answers net.ErrClosed.
+// Close implements port.Port. The descriptors go with the owner's next call, with the error
+// net.ErrClosed.
 func (p *Port) Close() error {
 	p.closed.Store(true)
 	return p.slow.Close()

@@ -22,7 +22,7 @@ const (
 	frameQueue = 16
 )
 
-// A test is that a field of a frame has a value, of which only the bits of a mask count, if it is not 0.
+// A test compares a field of a frame with a value, only under the bits of mask unless mask is 0.
 type test struct {
 	size  uint8 // BPF_B, BPF_H or BPF_W
 	at    int16
@@ -30,7 +30,7 @@ type test struct {
 	mask  int32
 }
 
-// native reads bytes of the network as the machine does that compares them.
+// native reads network bytes in the byte order of the comparing machine.
 func native(b ...byte) uint32 {
 	switch len(b) {
 	case 1:
@@ -41,7 +41,7 @@ func native(b ...byte) uint32 {
 	return binary.NativeEndian.Uint32(b)
 }
 
-// tests are what makes a frame one of ours, and length is how long it is at least.
+// tests select the frames of the port; length is the least length of such a frame.
 func tests(local netip.AddrPort) (all []test, length int32) {
 	half := func(at int16, v uint16) test {
 		return test{size: unix.BPF_H, at: at, value: native(byte(v>>8), byte(v))}
@@ -67,8 +67,8 @@ func tests(local netip.AddrPort) (all []test, length int32) {
 	return append(all, half(udp+2, local.Port())), udp + udpLen
 }
 
-// redirect assembles the program: a frame that passes all tests goes to the socket of its queue in the map, if there is
-// one, and every other to the kernel.
+// redirect assembles the program: a frame passing every test goes to the queue's socket in the map,
+// if any, and all other frames to the kernel.
 func redirect(local netip.AddrPort, sockets int) []byte {
 	const (
 		load, move, add        = unix.BPF_LDX | unix.BPF_MEM, unix.BPF_ALU64 | unix.BPF_MOV, unix.BPF_ALU64 | unix.BPF_ADD
@@ -115,7 +115,7 @@ func redirect(local netip.AddrPort, sockets int) []byte {
 	return slices.Concat(code...)
 }
 
-// A hook is the program at an interface, and its map.
+// A hook is the program at an interface, with the program's map.
 type hook struct {
 	sockets, program, link int
 	generic                bool

@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A ring is memory that is shared with the kernel: one side puts entries in, and the other takes them out. Single writer.
+// A ring is memory shared with the kernel: one side puts entries in, and the opposite side takes
+// entries out. Single writer.
 type ring[T any] struct {
 	memory             []byte
 	producer, consumer *atomic.Uint32
@@ -17,7 +18,7 @@ type ring[T any] struct {
 	at                 uint32 // entries that this side has put in or taken out
 }
 
-// newRing maps a ring of a socket, of as many entries as it was made with.
+// newRing maps a ring of a socket, of the given number of entries.
 func newRing[T any](fd int, page int64, o unix.XDPRingOffset, entries int) (r ring[T], err error) {
 	var entry T
 	size := int(o.Desc) + entries*int(unsafe.Sizeof(entry))
@@ -30,7 +31,8 @@ func newRing[T any](fd int, page int64, o unix.XDPRingOffset, entries int) (r ri
 	return r, nil
 }
 
-// For the side that puts in: room is how many more it may, and submit shows them to the kernel.
+// For the side that puts in: room is the number of free places, and submit shows new entries to
+// the kernel.
 
 func (r *ring[T]) room() int { return len(r.entries) - r.pending() }
 
@@ -44,10 +46,11 @@ func (r *ring[T]) put(e T) {
 
 func (r *ring[T]) submit() { r.producer.Store(r.at) }
 
-// isIdle reports whether the kernel wants to be told of what was put in.
+// isIdle reports whether the kernel wants to be woken for new entries.
 func (r *ring[T]) isIdle() bool { return r.flags.Load()&unix.XDP_RING_NEED_WAKEUP != 0 }
 
-// For the side that takes out: ready is how many it may, and release gives their places back.
+// For the side that takes out: ready is the number of waiting entries, and release gives the
+// places back.
 
 func (r *ring[T]) ready() int { return int(r.producer.Load() - r.at) }
 
@@ -59,7 +62,8 @@ func (r *ring[T]) take() T {
 
 func (r *ring[T]) release() { r.consumer.Store(r.at) }
 
-// option sets an option of a socket, or with get asks for it. x/sys has only those of integers.
+// option sets an option of a socket, or with get asks for the value. x/sys has only options of
+// integers.
 func option[T any](get bool, fd, name int, value *T) error {
 	n := uint32(unsafe.Sizeof(*value))
 	var errno unix.Errno
@@ -77,7 +81,7 @@ func option[T any](get bool, fd, name int, value *T) error {
 // address is where memory lies.
 func address(b []byte) uint64 { return uint64(uintptr(unsafe.Pointer(&b[0]))) }
 
-// kick has the kernel look at the ring of what is to be sent.
+// kick has the kernel look at the ring of packets to send.
 func kick(fd int) error {
 	if _, _, errno := unix.Syscall6(unix.SYS_SENDTO, uintptr(fd), 0, 0, unix.MSG_DONTWAIT, 0, 0); errno != 0 {
 		return errno

@@ -27,14 +27,15 @@ func newRouter(index int) (*router, error) {
 
 func (r *router) close() { _ = unix.Close(r.fd) }
 
-// A neighbour is what the kernel knows of the next hop on the way to a peer.
+// A neighbour is the kernel's entry for the next hop to a peer.
 type neighbour struct {
 	mac   [6]byte
 	known bool
 	stale bool // nobody has heard of it for some time
 }
 
-// find looks for the neighbour that packets to a peer go to. There is none if they leave by another interface.
+// find looks for the neighbour on the way to a peer. None if packets to the peer leave by another
+// interface.
 func (r *router) find(peer netip.Addr) (n neighbour) {
 	next, ok := r.hop(peer)
 	if !ok {
@@ -54,7 +55,7 @@ func (r *router) find(peer netip.Addr) (n neighbour) {
 	return n
 }
 
-// hop is the peer itself or a gateway, if the way leads through the interface.
+// hop is the peer or a gateway, if the way leads through the interface.
 func (r *router) hop(peer netip.Addr) (next netip.Addr, ok bool) {
 	next = peer
 	r.ask(unix.RTM_GETROUTE, unix.SizeofRtMsg, peer, unix.RTA_DST, func(b []byte) {
@@ -81,8 +82,9 @@ func family(a netip.Addr) uint8 {
 
 const attributeHead = 4 // bytes
 
-// ask sends a request with a head of so many bytes that fill fills, and an address. It calls head with the head of the
-// answer and then attribute with each attribute, or nothing if there is no answer.
+// ask sends a request with a head of length bytes filled in by fill, and an address. ask calls head
+// with the head of the answer and then attribute with each attribute, or nothing if there is no
+// answer.
 func (r *router) ask(kind uint16, length int, a netip.Addr, name uint16, fill, head func(b []byte), attribute func(name uint16, value []byte)) {
 	r.number++
 	b := r.out[:unix.NLMSG_HDRLEN+length+attributeHead]
@@ -120,8 +122,8 @@ func (r *router) ask(kind uint16, length int, a netip.Addr, name uint16, fill, h
 	}
 }
 
-// receive returns the answer without its netlink header, nil if it is an error or none. The kernel has answered before the
-// request returned.
+// receive returns the answer without the netlink header, nil for an error or no answer. The kernel
+// has answered before the request returns.
 func (r *router) receive(length int) []byte {
 	for {
 		n, err := unix.Read(r.fd, r.in)
@@ -140,7 +142,7 @@ func (r *router) receive(length int) []byte {
 	}
 }
 
-// device is the interface of that name or, without one, the one that has an address.
+// device is the interface called name or, if name is empty, the interface with the address a.
 func device(name string, a netip.Addr) (*net.Interface, error) {
 	if name != "" {
 		return net.InterfaceByName(name)

@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// frameBytes is the room for a packet, a page: what the kernel can place without a gap.
+// frameBytes is the room for a packet, a page, as the kernel can place without a gap.
 const frameBytes = 4096
 
-// A socket is the rings of one queue of a device, and the memory that packets lie in.
+// A socket is the rings of one queue of a device, and the memory of the packets.
 type socket struct {
 	fd       int
 	zeroCopy bool
@@ -53,7 +53,8 @@ func openSocket(c *Config, index int) (s *socket, err error) {
 	return s, nil
 }
 
-// bind takes a queue, with zero-copy where the kernel can have it. A queue is busy for some time after who had it has closed it.
+// bind takes a queue, with zero-copy where the kernel can. A queue stays busy for some time after the
+// last owner's close.
 func (s *socket) bind(to *unix.SockaddrXDP) (err error) {
 	for until := time.Now().Add(busyTime); ; time.Sleep(time.Millisecond) {
 		if err = unix.Bind(s.fd, to); err != unix.EBUSY || time.Now().After(until) {
@@ -89,7 +90,7 @@ func (s *socket) openRings(entries int) (err error) {
 	return err
 }
 
-// overflows is how many packets came that there was no room for.
+// overflows is the number of packets dropped for lack of room.
 func (s *socket) overflows() uint64 {
 	var x unix.XDPStatistics
 	_ = option(true, s.fd, unix.XDP_STATISTICS, &x)

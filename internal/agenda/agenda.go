@@ -1,8 +1,8 @@
 // Package agenda is a priority queue by time, for simulations.
 package agenda
 
-// An Agenda is a queue by time: what is due first comes out first, and of things due at the
-// same time what was pushed first, so that a run can be repeated. The zero Agenda is empty.
+// An Agenda is a queue by time: the first due entry comes out first, and of entries due at
+// the same time the first pushed, so a run can be repeated. The zero Agenda is empty.
 // Single writer.
 type Agenda[T any] struct {
 	heap []entry[T] // each before the two at 2i+1 and 2i+2
@@ -20,7 +20,7 @@ func (e *entry[T]) before(o *entry[T]) bool { return e.at < o.at || e.at == o.at
 // Len returns how many things wait.
 func (a *Agenda[T]) Len() int { return len(a.heap) }
 
-// Next returns the time of what comes first, and false if nothing waits.
+// Next returns the time of the first entry, and false if nothing waits.
 func (a *Agenda[T]) Next() (at int64, ok bool) {
 	if len(a.heap) == 0 {
 		return 0, false
@@ -28,7 +28,7 @@ func (a *Agenda[T]) Next() (at int64, ok bool) {
 	return a.heap[0].at, true
 }
 
-// Push adds v, due at a time that may also be before that of what was handed out.
+// Push adds v, due at any time, even before the last entry handed out.
 func (a *Agenda[T]) Push(at int64, v T) {
 	a.seq++
 	a.heap = append(a.heap, entry[T]{at, a.seq, v})
@@ -43,7 +43,7 @@ func (a *Agenda[T]) Push(at int64, v T) {
 	}
 }
 
-// Pop takes out what comes first, and its time. Something has to wait.
+// Pop takes out the first entry, with the time. Never call Pop on an empty Agenda.
 func (a *Agenda[T]) Pop() (at int64, v T) {
 	h := a.heap
 	first, last := h[0], len(h)-1

@@ -1,5 +1,5 @@
-// Package alloctest asserts in tests that hot functions do not allocate, and measures what
-// others do.
+// Package alloctest asserts in tests that hot functions do not allocate, and measures the
+// memory of values.
 package alloctest
 
 import (
@@ -8,7 +8,7 @@ import (
 )
 
 // Zero fails t if fn allocates. The counter is process-wide, so strangers can
-// only add to it: the least of several samples is fn's own share. Let fn panic
+// only add: the least of several samples is fn's own share. Let fn panic
 // when the path under test did not run, or a fast error passes for success.
 // Not for tests that call t.Parallel.
 func Zero(t testing.TB, name string, fn func()) {
@@ -25,7 +25,7 @@ func Zero(t testing.TB, name string, fn func()) {
 	}
 }
 
-// Bytes returns the memory that making a value takes: the least of several samples, as for
+// Bytes returns the memory for making a value: the least of several samples, as for
 // [Zero].
 func Bytes(build func() any) int {
 	least := ^uint64(0)

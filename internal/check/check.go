@@ -1,5 +1,5 @@
-// Package check says in one way what is wrong with a configuration. [cmp.Or] of several
-// errors is the first of them.
+// Package check reports errors of configurations in a uniform way. [cmp.Or] of several
+// errors is the first error.
 package check
 
 import (

@@ -6,9 +6,9 @@ import (
 	"math/bits"
 )
 
-// Add adds the 32-bit words of b to s, the last one filled up with zeros. Their
-// sum has the same remainder as that of 16-bit words; with up to 64 KiB it does
-// not overflow.
+// Add adds the 32-bit words of b to s, the last filled up with zeros. The sum has
+// the same remainder as the sum of 16-bit words, and does not overflow with up to
+// 64 KiB.
 func Add(s uint64, b []byte) uint64 {
 	for ; len(b) >= 4; b = b[4:] {
 		s += uint64(binary.BigEndian.Uint32(b))
@@ -18,8 +18,8 @@ func Add(s uint64, b []byte) uint64 {
 	return s + uint64(binary.BigEndian.Uint32(last[:]))
 }
 
-// Fold adds the upper half of s to the lower and the carry of that, and again, to
-// 16 bits: the upper half of s plus s with its halves exchanged is that sum.
+// Fold adds the upper half of s to the lower and the carry of the sum, and again,
+// to 16 bits: s plus s with exchanged halves has the sum in the upper half.
 func Fold(s uint64) uint16 {
 	s += bits.RotateLeft64(s, 32)
 	t := uint32(s >> 32)

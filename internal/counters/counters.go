@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// String names the fields of v, a struct of integers, that are not 0, with their values.
+// String names the fields of v, a struct of integers, except zeros, with values.
 func String(v any) string {
 	var b strings.Builder
 	x := reflect.ValueOf(v)

@@ -1,15 +1,15 @@
-// Package deadline calculates when timers are due. Times are nanoseconds of a monotonic
+// Package deadline calculates due times of timers. Times are nanoseconds of a monotonic
 // clock, and any int64 will do: none of the sums overflows into the past, where a timer
 // would be due at once, and so for ever.
 package deadline
 
 import "math"
 
-// End is the last time that timers go by: with min(now, End) in place of now, nothing is due
-// that [After] has put off to the last time of all.
+// End is the last time that timers go by: with min(now, End) in place of now, no timer is
+// due that [After] has put off to the last time of all.
 const End = math.MaxInt64 - 1
 
-// After is now + d, or the last time of all if that is later. d must not be negative.
+// After is now + d, or the last time of all if later. d must not be negative.
 func After(now, d int64) int64 { return min(now, math.MaxInt64-d) + d }
 
 // Backoff is d, more than 0, doubled n times, at most ceiling.

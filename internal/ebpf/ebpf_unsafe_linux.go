@@ -1,4 +1,4 @@
-// Package ebpf loads programs that the kernel runs, written in its instructions.
+// Package ebpf loads programs the kernel runs, written in eBPF instructions.
 package ebpf
 
 import (
@@ -12,7 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Call makes the system call bpf(2) with the fields of its attribute, in order. One of bytes is their address.
+// Call makes the system call bpf(2) with the fields of the attribute, in order. A field of bytes is
+// passed as the address.
 func Call(command uintptr, fields ...any) (int, error) {
 	var b []byte
 	for _, f := range fields {
@@ -39,7 +40,8 @@ func NewMap(kind, valueBytes, values uint32) (int, error) {
 
 const verifierLogBytes = 1 << 16
 
-// Load gives a program of a kind to the kernel, for a place to attach it to. The verifier explains a refusal.
+// Load gives a program of a kind to the kernel, for a place to attach to. The verifier explains a
+// refusal.
 func Load(kind, attach uint32, code []byte) (int, error) {
 	licence, log := []byte("GPL\x00"), make([]byte, verifierLogBytes) // kernel functions are for GPL programs; ours is both
 	try := func(explain ...any) (int, error) {
@@ -55,7 +57,8 @@ func Load(kind, attach uint32, code []byte) (int, error) {
 	return fd, err
 }
 
-// Link attaches a program to an interface of the calling thread's network namespace, until its descriptor is closed.
+// Link attaches a program to an interface of the calling thread's network namespace, until the
+// descriptor is closed.
 func Link(program, interfaceIndex int, attach, flags uint32) (int, error) {
 	return Call(unix.BPF_LINK_CREATE, uint32(program), uint32(interfaceIndex), attach, flags)
 }

@@ -6,8 +6,8 @@ import (
 	"reflect"
 )
 
-// Name returns the name that names has for v, or, if it has none, the type of v with its
-// number, such as Profile(9): whatever a peer sent can be printed.
+// Name returns the name of v in names or, without a name, the type of v with the number,
+// such as Profile(9): any value from a peer can be printed.
 func Name[E ~uint8 | ~uint16](names []string, v E) string {
 	if int(v) < len(names) && names[v] != "" {
 		return names[v]

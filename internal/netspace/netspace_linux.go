@@ -1,4 +1,4 @@
-// Package netspace has network namespaces for tests, which need a privilege.
+// Package netspace has network namespaces for privileged tests.
 package netspace
 
 import (
@@ -13,14 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Space is a network namespace without a name, and the thread that lives in it. Nothing of
-// it is left when that thread and the sockets that were opened there have gone.
+// A Space is a network namespace without a name, with the thread inside. Nothing is left of
+// a Space once the thread and the sockets opened there have gone.
 type Space struct {
 	calls  chan func()
 	Thread int // its number, for commands that name a process
 }
 
-// New enters a new namespace, and skips the test where the machine does not let it.
+// New enters a new namespace, and skips the test where the machine forbids a namespace.
 func New(t *testing.T) *Space {
 	t.Helper()
 	s := &Space{calls: make(chan func())}

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// leavings is what may be left of things that were opened.
+// leavings is the resources that opened things may leave.
 type leavings struct {
 	goroutines, descriptors int // descriptors: 0 where the system does not say
 	heap                    uint64
@@ -25,8 +25,8 @@ func leftNow() (l leavings) {
 	return leavings{runtime.NumGoroutine(), len(all), m.HeapAlloc}
 }
 
-// NoLeak calls f, which opens and closes, n times, in a short test a tenth of that, and fails t if there are goroutines,
-// descriptors or memory left.
+// NoLeak calls f, which opens and closes, n times, in a short test n/10 times, and fails t if
+// goroutines, descriptors or memory are left.
 func NoLeak(t *testing.T, n int, f func(i int)) {
 	t.Helper()
 	if testing.Short() {

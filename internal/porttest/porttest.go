@@ -1,4 +1,4 @@
-// Package porttest says what every port.Port has to do.
+// Package porttest tests the duties of every port.Port.
 package porttest
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/uetcc/uetcc/internal/alloctest"
 )
 
-// Run runs the suite on ports that open opens in pairs, each the peer of the other.
+// Run runs the suite on ports that open opens in pairs, peers of each other.
 func Run(t *testing.T, open func(t *testing.T) (a, b port.Port)) {
 	for name, test := range map[string]func(t *testing.T, a, b port.Port){
 		"each packet brings its own TOS byte": eachTOS,
@@ -114,7 +114,8 @@ func waits(t *testing.T, a, b port.Port) {
 	require.NoError(t, a.Wait(-1, true), "there is room")
 }
 
-// left takes packets that have come together in small bites: as long as some are there the port says so.
+// left takes packets that have come together in small bites: as long as packets are left the port
+// reports More.
 func left(t *testing.T, a, b port.Port) {
 	const all = 50
 	var out []port.Packet

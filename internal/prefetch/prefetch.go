@@ -1,7 +1,7 @@
-// Package prefetch begins to load cache lines that will be needed soon. Unlike a load, a
-// prefetch is over at once: it does not stall the processor when its window of a few hundred
-// instructions is full, and it is harmless whatever the address. Where there is no
-// instruction for it nothing happens, and [Enabled] says so.
+// Package prefetch begins to load cache lines needed soon. Unlike a load, a prefetch is over
+// at once: the processor does not stall with a full window of a few hundred instructions,
+// and any address is harmless. Without a prefetch instruction nothing happens, and [Enabled]
+// is false.
 package prefetch
 
 import "unsafe"
@@ -12,9 +12,8 @@ const Line = 64
 // Load begins to load the cache lines of s into the nearest cache.
 func Load[T any](s []T) { load(unsafe.Pointer(unsafe.SliceData(s)), size(s)) }
 
-// Own is Load for lines that will be written to: it takes them away from other cores. Stores
-// leave a core in order, so without it lines that another core has read would come one after
-// the other.
+// Own is Load for lines to be written: Own takes the lines away from other cores. Stores
+// leave a core in order, so without Own lines read by another core would come one by one.
 func Own[T any](s []T) { own(unsafe.Pointer(unsafe.SliceData(s)), size(s)) }
 
 // size is how many bytes s has.

@@ -4,12 +4,12 @@ package prefetch
 
 import "unsafe"
 
-// Enabled says that this package does something.
+// Enabled reports whether package prefetch has instructions.
 const Enabled = true
 
-// Lines begins to load the cache lines of four addresses, of which some may be the same,
-// into the nearest cache. They are not pointers, since the compiler would check those for nil
-// by a load; so they keep nothing alive.
+// Lines begins to load the cache lines of four addresses, some maybe the same, into the
+// nearest cache. The addresses are not pointers, since the compiler would check a pointer for
+// nil by a load; so no address keeps memory alive.
 //
 //go:noescape
 func Lines(a, b, c, d uintptr)

@@ -4,7 +4,7 @@ package prefetch
 
 import "unsafe"
 
-// Enabled says that this package does something.
+// Enabled reports whether package prefetch has instructions.
 const Enabled = false
 
 // Lines does nothing.

@@ -1,4 +1,4 @@
-// Package random gives seeds that nobody can guess.
+// Package random gives unpredictable seeds.
 package random
 
 import (
@@ -6,7 +6,7 @@ import (
 	"encoding/binary"
 )
 
-// Seed returns seed, or, in place of 0, one from crypto/rand that is not 0.
+// Seed returns seed, or, in place of 0, a seed other than 0 from crypto/rand.
 func Seed(seed uint64) uint64 {
 	var b [8]byte
 	for seed == 0 {

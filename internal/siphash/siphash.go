@@ -1,5 +1,6 @@
-// Package siphash is a keyed hash that tells nothing of its key: peers see its sums, and may
-// not learn from theirs those of others. Hash tables have a faster one, whose sums stay inside.
+// Package siphash is a keyed hash that reveals nothing of the key: peers see sums, and may not
+// learn from their own the sums of others. Hash tables use a faster hash, whose sums stay
+// inside.
 //
 // Source: J.-P. Aumasson and D. J. Bernstein, SipHash: a fast short-input PRF, 2012.
 package siphash

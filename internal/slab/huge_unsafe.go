@@ -7,10 +7,10 @@ import (
 	"unsafe"
 )
 
-// huge is make([]T, n) on huge pages, nil if the array is too small to be worth them. It
-// begins on a boundary of huge pages and takes whole ones, or its ends, which may be all of
-// it, would lie on small pages. Without huge pages the array is as good as any, so errors of
-// the system do not matter.
+// huge is make([]T, n) on huge pages, nil for an array too small to be worth huge pages. The
+// array begins on a boundary of huge pages and takes whole pages, or the ends, maybe all of
+// the array, would lie on small pages. Without huge pages the array still works, so errors
+// of the system do not matter.
 func huge[T any](n int) []T {
 	size := uintptr(n) * unsafe.Sizeof(*new(T))
 	if size < hugePage {

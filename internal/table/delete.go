@@ -1,9 +1,9 @@
 package table
 
-// Delete removes the entry that was inserted with handle h and reports whether
-// this call did it: of several concurrent calls exactly one returns true. A stale
-// handle, or one never inserted, is harmless. After true, the index belongs to
-// the caller again.
+// Delete removes the entry inserted with handle h and reports whether
+// the call did the removal: of several concurrent calls exactly one returns true. A
+// stale handle, or a handle never inserted, is harmless. After true, the index
+// belongs to the caller again.
 func (m *Map) Delete(h Handle) bool {
 	if int(h.Index()) >= len(m.places) {
 		return false
@@ -27,8 +27,8 @@ func (m *Map) Delete(h Handle) bool {
 	return true
 }
 
-// vacate empties slot n, which is the caller's and had word w. The byte goes first:
-// whoever claims the slot next adds one of its own.
+// vacate empties slot n, owned by the caller and with word w. The byte goes first:
+// the slot's next claimant adds a byte.
 func (m *Map) vacate(n, w uint64) {
 	step()
 	m.bytes[n/groupSize].Add(-(byteOf(w>>tagShift) << (8 * (n % groupSize))))

@@ -2,35 +2,34 @@ package table
 
 import "math/bits"
 
-// Insert adds k with handle h unless k is there. It returns the handle that k
-// has now: h if it was inserted, another if k was there before. [ErrFull] leaves
-// the map unchanged. h must not be [None], its index must be below the capacity
-// and belong to the caller (see [Map]); if it was not inserted, it still does.
+// Insert adds k with handle h unless k is there. The result is k's handle now: h
+// if inserted, a different handle if k was there before. [ErrFull] leaves the map
+// unchanged. h must not be [None], h's index must be below the capacity and belong
+// to the caller (see [Map]); an index not inserted still does.
 //
 // # Protocol
 //
 // After Purcell and Harris, "Non-blocking Hashtables with Open Addressing"
-// (DISC 2005). The obvious way (claim a slot, scan for an equal key in front of
-// it, withdraw or publish) publishes a key twice as soon as a delete frees a slot
-// in front: the second inserter claims it behind the first one's scan. Here
-// everybody's intention is visible before anybody scans:
+// (DISC 2005). The obvious way (claim a slot, scan for an equal key in front,
+// withdraw or publish) publishes a key twice as soon as a delete frees a slot in
+// front: the second inserter claims the slot behind the first scan. Here every
+// intention is visible before any scan:
 //
 //  1. Claim the first empty slot as held, write the key and the slot's byte, then
 //     move on to inserting.
 //  2. Scan the whole probe range. An equal live key: collide the own word, done.
 //     An equal inserting word behind the own: move it to collided.
-//     An equal inserting word in front: settle that one instead, so that a
+//     An equal inserting word in front: settle the other insertion instead, so a
 //     stalled goroutine holds up nobody.
 //  3. Nothing found: move the own word from inserting to live with a CAS, which
-//     fails if somebody collided it meanwhile; then inserting again, and 2.
+//     fails after a collision meanwhile; then inserting again, and 2.
 //
-// Of two words inserting at the same time, the later scan sees the other word, so
-// one of them collides or yields; look-ups see live words only. The scan may go by
-// the bytes, since a slot's byte is there before its word is inserting. The
-// sequence number in the word is what keeps step 3's CAS from reviving an older
-// attempt. TestInsertModel enumerates all interleavings of these steps; with the
-// build tag tablestep this very code runs under every schedule of a few
-// preemptions.
+// Of two words inserting at the same time, the later scan sees the earlier word,
+// so one of the two collides or yields; look-ups see live words only. The scan may
+// go by the bytes, since a slot's byte is there before the word is inserting. The
+// sequence number in the word keeps step 3's CAS from reviving an older attempt.
+// TestInsertModel enumerates all interleavings of the steps; with the build tag
+// tablestep the same code runs under every schedule of a few preemptions.
 func (m *Map) Insert(k *Key, h Handle) (Handle, error) {
 	hash := m.hasher.Sum(k)
 	p, word, ok := m.claim(hash, hash<<tagShift|held|uint64(h))
@@ -50,7 +49,7 @@ func (m *Map) Insert(k *Key, h Handle) (Handle, error) {
 		step()
 		switch s.word.Load() {
 		case word:
-			// Another one's insertion was settled; now for this one.
+			// A rival's insertion was settled; now the own.
 		case word + collided - inserting:
 			if found != None {
 				m.vacate(n, word)
@@ -61,8 +60,7 @@ func (m *Map) Insert(k *Key, h Handle) (Handle, error) {
 			step()
 			s.word.Store(word)
 		default:
-			// It was live, whoever moved it there and whatever became of it since:
-			// from inserting there is no other way out.
+			// The word was live at some time: no other state follows inserting.
 			return h, nil
 		}
 	}
@@ -74,8 +72,8 @@ func (s *slot) store(k *Key) {
 	}
 }
 
-// claim takes the first empty slot for word and counts the entry in the groups it
-// passes, before it can be seen behind them.
+// claim takes the first empty slot for word and counts the entry in the passed
+// groups, before the entry can be seen behind those.
 func (m *Map) claim(hash, word uint64) (place, uint64, bool) {
 	for p := place(0); p < m.limit(); p += 8 {
 		g := m.group(hash, p)
@@ -102,8 +100,8 @@ func (m *Map) claim(hash, word uint64) (place, uint64, bool) {
 	return 0, 0, false
 }
 
-// pass counts an entry in group g, unless that has as many as it can count: more
-// than the groups in front of it can send on.
+// pass counts an entry in group g, unless the count is at the limit, higher than
+// the groups in front can ever send on.
 func (m *Map) pass(g uint64) bool {
 	for {
 		step()
@@ -118,7 +116,7 @@ func (m *Map) pass(g uint64) bool {
 	}
 }
 
-// uncount takes an entry out of the counts of the n groups from its home on.
+// uncount takes an entry out of the counts of the n groups from the home group on.
 func (m *Map) uncount(hash, n uint64) {
 	for p := range place(n) {
 		step()
@@ -126,9 +124,10 @@ func (m *Map) uncount(hash, n uint64) {
 	}
 }
 
-// settle decides the insertion of k at place p, whose slot held word: live if k
-// is nowhere else, collided if it is live already; then it returns that handle.
-// Whoever scans may settle for another; the CAS on the exact word makes it sound.
+// settle decides the insertion of k at place p, whose slot held word: live if k is
+// nowhere else, collided if k is live already, with the live handle as the result.
+// Any scanner may settle for another goroutine; the CAS on the exact word makes
+// the help sound.
 func (m *Map) settle(k *Key, hash uint64, p place, word uint64) Handle {
 	bytes := uint64(0) // of the group of q
 	for q := place(0); q < m.limit(); q++ {
@@ -153,8 +152,8 @@ func (m *Map) settle(k *Key, hash uint64, p place, word uint64) Handle {
 		case w&stateMask == inserting && q < p:
 			p, word, q = q, w, ^place(0)
 		case w&stateMask == inserting:
-			// Only while p is undecided: one that was published by another and
-			// deleted since would disturb those behind it for ever.
+			// Only while p is undecided: an entry published by a helper and
+			// deleted since would disturb later inserters for ever.
 			if step(); m.slot(hash, p).word.Load() != word {
 				return None
 			}
@@ -168,8 +167,8 @@ func (m *Map) settle(k *Key, hash uint64, p place, word uint64) Handle {
 	return None
 }
 
-// rival returns the word at q if k is live or being inserted there; else 0. It
-// repeats only when the slot changed, that is, when somebody got further.
+// rival returns the word at q if k is live or being inserted there; else 0. A
+// retry follows only a changed slot, so progress by another goroutine.
 func (m *Map) rival(k *Key, hash uint64, q place) uint64 {
 	s := m.slot(hash, q)
 	for {

@@ -9,13 +9,13 @@ import (
 	"github.com/uetcc/uetcc/internal/splitmix"
 )
 
-// Key is what a [Map] finds a handle by: two 16-byte addresses and 64 bits of
-// whatever else identifies the context. Parts that do not apply are zero.
+// Key is a [Map]'s search key: two 16-byte addresses and 64 further bits that
+// identify the context. Unused parts are zero.
 type Key [5]uint64
 
 // Set makes k the key of two addresses and 64 bits more. IPv4 addresses take their
-// IPv4-mapped IPv6 form, so one address has one key whichever form the caller read
-// it from; zones are ignored.
+// IPv4-mapped IPv6 form, so both forms of an address have the same key; zones are
+// ignored.
 func (k *Key) Set(a, b netip.Addr, rest uint64) {
 	k[0], k[1] = AddrWords(a)
 	k[2], k[3] = AddrWords(b)
@@ -23,7 +23,7 @@ func (k *Key) Set(a, b netip.Addr, rest uint64) {
 }
 
 // AddrWords is the 16-byte form of an address as two words. The zero Addr gives
-// zeros, which is also the form of the IPv6 address "::".
+// zeros, as does the IPv6 address "::".
 func AddrWords(a netip.Addr) (hi, lo uint64) {
 	if a.Is4() {
 		b := a.As4() // 3 ns; the 16-byte form waits 11 for its own stores
@@ -37,17 +37,17 @@ func addrWords16(a netip.Addr) (hi, lo uint64) {
 	return binary.BigEndian.Uint64(b[:8]), binary.BigEndian.Uint64(b[8:])
 }
 
-// A Hasher is a keyed hash of 40 bytes. Source addresses are chosen by whoever
-// sends, so with fixed constants an attacker could aim all its contexts at one
-// bucket; every table draws its own secret words.
+// A Hasher is a keyed hash of 40 bytes. Source addresses are chosen by senders, so
+// with fixed constants an attacker could aim all contexts at a single bucket; every
+// table draws fresh secret words.
 //
-// The mix is three folded 64x64-bit multiplications, two of them independent:
+// The mix is three folded 64x64-bit multiplications, two of the three independent:
 // 2.5 ns where a byte-oriented hash of the same 40 bytes takes 5 to 18, and the
 // hash is the longest chain of dependent work in a look-up that hits the cache.
 type Hasher struct{ s [5]uint64 }
 
-// NewHasher expands a seed into a hasher. Equal seeds give equal hashers; seed 0
-// draws one from crypto/rand, which is what a table that faces a network should use.
+// NewHasher expands a seed into a hasher. Equal seeds give equal hashers; seed 0,
+// right for a table facing a network, draws a seed from crypto/rand.
 func NewHasher(seed uint64) Hasher {
 	seed = random.Seed(seed)
 	var h Hasher
@@ -57,7 +57,7 @@ func NewHasher(seed uint64) Hasher {
 	return h
 }
 
-// Sum hashes k. One word less of the key's and the compiler would not inline it.
+// Sum hashes k. In any longer form the compiler would not inline Sum.
 func (h *Hasher) Sum(k *Key) uint64 {
 	a, b := bits.Mul64(k[0]^h.s[0], k[1]^h.s[1])
 	c, d := bits.Mul64(k[2]^h.s[2], k[3]^h.s[3])

@@ -6,65 +6,65 @@ import (
 	"sync/atomic"
 )
 
-// ErrFull is returned by [Map.Insert] when no slot is free in the groups that the
-// key may lie in. With a random seed and handles below the map's capacity that
-// takes a hash collision attack; the answer is to refuse the newcomer.
+// ErrFull is returned by [Map.Insert] when no slot is free in the key's groups.
+// With a random seed and handles below the map's capacity ErrFull takes a hash
+// collision attack; the answer is to refuse the newcomer.
 var ErrFull = errors.New("table: no room in the groups of this key")
 
 // cacheLine is the size of a slot and the distance kept between words with
 // different writers. 64 is the line of amd64 and of the arm64 servers Go runs
-// on; 128 (adjacent-line prefetch) was measured and gained nothing, and an array
-// can't take its element size from the CPU at run time. A test compares it with
-// the line that the CPU reports.
+// on; 128 (adjacent-line prefetch) gained nothing when measured, and an array can't
+// take the element size from the CPU at run time. A test compares cacheLine with
+// the CPU's report.
 const cacheLine = 64
 
 const (
-	// MaxCapacity is the most entries a map can hold: one for each 16-bit index.
+	// MaxCapacity is the most entries a map can hold: an entry for each 16-bit
+	// index.
 	MaxCapacity = 1 << 16
 
-	// groupSize is the number of slots in a group: one for each byte of a word,
-	// the last of which counts.
+	// groupSize is the number of slots in a group: one for each byte of a word but
+	// the last, a counter.
 	groupSize = 7
 
 	// meanGroup is how many entries a group has on average at capacity: with 5 of 7,
 	// 94 % of the keys are in their home group.
 	meanGroup = 5
 
-	// maxProbe bounds the groups that any operation looks at. Of 1.3 million random
+	// maxProbe bounds the groups visited by any operation. Of 1.3 million random
 	// keys in full maps of 65,536 none was displaced by more than 20, and each
 	// further group is twice as rare.
 	maxProbe = 32
 )
 
-// A Map finds the handle of a 40-byte key. It is open addressing in groups of
-// seven slots. A slot is a cache line with a word and its key; a group has one
-// word more, in an array beside the slots, with a byte of each key's hash. All
-// methods are safe for concurrent use by any goroutine.
+// A Map finds the handle of a 40-byte key. The map is open addressing in groups of
+// seven slots. A slot is a cache line with a word and a key; a group has one more
+// word, in an array beside the slots, with a byte of each key's hash. All methods
+// are safe for concurrent use by any goroutine.
 //
 //   - [Map.Lookup] is wait-free: at most maxProbe groups.
-//   - [Map.Delete] is lock-free: one CAS decides which of several callers removed it.
+//   - [Map.Delete] is lock-free: a CAS decides between several callers.
 //   - [Map.Insert] is lock-free and linearizable as insert-if-absent.
 //
-// A look-up reads the group's bytes, which for 64k keys are 105 KiB in all and stay
-// in a core's second-level cache, and then the line where the key is; for one key
-// in 13 in a full map there is more to it. No branch depends on where in the group
-// the key is: a wrong guess of the processor costs as much as the miss.
+// A look-up reads the group's bytes, 105 KiB in total for 64k keys, so kept in a
+// core's second-level cache, and then the key's line; one key in 13 of a full map
+// needs more lines. No branch depends on where in the group the key is: a wrong
+// guess of the processor costs as much as the miss.
 //
-// From Insert until Delete of a handle no other one with the same index may be
-// inserted. A [Pool] guarantees that.
+// From Insert until Delete of a handle no second handle with the same index may be
+// inserted. A [Pool] gives the guarantee.
 //
 // # Why a reader needs no lock
 //
 // A reader loads a slot's word, compares the key, and loads the word again. An
-// unchanged word means that the same life of the same id sat there all the time,
-// because the word carries the id's generation and a sequence number of the slot
-// that moves on whenever the slot is emptied; to be fooled, a reader would have
-// to sleep through exactly 2^15 lives of the id and 2^13 of the slot at once.
-// Entries never move, and the byte of an entry is there from before it is
-// published until after it is deleted, so a key that was there throughout is
-// found. If the word changed, that entry was deleted while the reader ran: an
-// instant without it lay inside the call, and "absent" is a right answer even if
-// the key is back.
+// unchanged word means the same life of the same id all the time, because the word
+// carries the id's generation and a sequence number advanced whenever the slot is
+// emptied; to be fooled, a reader would have to sleep through exactly 2^15 lives of
+// the id and 2^13 of the slot at once. Entries never move, and the byte of an entry
+// is there from before the publication until after the deletion, so a key present
+// throughout is found. If the word changed, the entry was deleted while the reader
+// ran: an instant without the entry lay inside the call, and "absent" is a right
+// answer even if the key is back.
 type Map struct {
 	groups uint64
 	probe  uint64 // groups a key may lie in, at most maxProbe
@@ -75,12 +75,12 @@ type Map struct {
 }
 
 // The word of a group has a byte for each slot and, on top, the number of entries
-// that found the group full and went on. A look-up stops at a group that nobody
-// passed, so deletion leaves no tombstone behind and probe lengths stay flat.
+// that passed the group when full. A look-up stops at a group never passed, so
+// deletion leaves no tombstone behind and probe lengths stay flat.
 //
-// The byte of a slot in use is odd and part of the hash, that of an empty one 0.
-// Only the slot's owner changes it: the inserting goroutine before anybody may see
-// the entry, the deleting one before the slot is empty again.
+// The byte of a slot in use is odd and part of the hash, the byte of an empty slot
+// is 0. Only the slot's owner changes the byte: the inserting goroutine before
+// anybody may see the entry, the deleting goroutine before the slot is empty again.
 const (
 	ones      = 0x00_01_01_01_01_01_01_01
 	passUnit  = 1 << 56
@@ -95,7 +95,7 @@ type slot struct {
 }
 
 // A slot word is {tag 16, state 3, sequence 13, generation 16, index 16}. Tag and
-// state lie above the rest, so "has this tag and is live" is one comparison.
+// state lie above the rest, so a single comparison checks tag and state.
 const (
 	tagShift  = 48
 	stateMask = 7 << 45
@@ -103,8 +103,8 @@ const (
 	seqMask   = (1<<13 - 1) * seqUnit
 	restMask  = 1<<45 - 1 // all but tag and state
 
-	// The states of a slot. Only its owner leaves held and collided; anybody may move
-	// inserting to collided or live (see settle); Delete moves live to held.
+	// The states of a slot. Only the owner leaves held and collided; anybody may
+	// move inserting to collided or live (see settle); Delete moves live to held.
 	empty     = 0 << 45
 	inserting = 1 << 45
 	collided  = 2 << 45
@@ -113,7 +113,7 @@ const (
 )
 
 // NewMap makes a map for handles with an index below capacity, which is clamped
-// to [1, MaxCapacity]. It takes 95 bytes for each. Seed 0 draws a random seed.
+// to [1, MaxCapacity]. The map takes 95 bytes for each. Seed 0 draws a random seed.
 func NewMap(capacity int, seed uint64) *Map {
 	capacity = min(max(capacity, 1), MaxCapacity)
 	return newMap(capacity/meanGroup+1, capacity, NewHasher(seed))
@@ -130,7 +130,7 @@ func newMap(groups, capacity int, h Hasher) *Map {
 	}
 }
 
-// Lookup returns the handle that k was inserted with, or [None].
+// Lookup returns the handle inserted with k, or [None].
 func (m *Map) Lookup(k *Key) Handle {
 	hash := m.hasher.Sum(k)
 	want, g := hash<<tagShift|live, m.home(hash)
@@ -152,7 +152,7 @@ func (m *Map) Lookup(k *Key) Handle {
 	return m.beyond(k, hash)
 }
 
-// beyond looks for k in the groups after its home.
+// beyond looks for k in the groups after the home group.
 func (m *Map) beyond(k *Key, hash uint64) Handle {
 	want := hash<<tagShift | live
 	for p := place(8); p < m.limit(); p += 8 {
@@ -178,15 +178,15 @@ func (m *Map) home(hash uint64) uint64 {
 	return g
 }
 
-// byteOf is what a slot's byte says of a hash.
+// byteOf is a slot's byte for a hash.
 func byteOf(hash uint64) uint64 { return hash&0xff | 1 }
 
-// matches has the highest bit set of each byte of a group's word that is the
-// hash's, perhaps of some above such a byte too.
+// matches has the highest bit set of each byte of a group's word equal to the
+// hash's, perhaps of some bytes above, too.
 func matches(bytes, hash uint64) uint64 { return zeros(bytes ^ byteOf(hash)*ones) }
 
-// zeros has the highest bit set of each of the seven lower bytes that is zero,
-// perhaps of some 1 above a zero too. (Mycroft's trick.)
+// zeros has the highest bit set of each of the seven lower bytes equal to zero,
+// perhaps of some 1 above a zero, too. (Mycroft's trick.)
 func zeros(x uint64) uint64 { return (x - ones) &^ x & (ones << 7) }
 
 // first is the slot in group g of the lowest bit of hits.
@@ -194,16 +194,16 @@ func (m *Map) first(g, hits uint64) *slot {
 	return &m.slots[g*groupSize+uint64(bits.TrailingZeros64(hits))/8]
 }
 
-// holds compares word by word, the last one first: keys of one FEP differ there or
-// in their sources, and mostly a tag match is a key match anyway.
+// holds compares word by word, the last first: keys of a FEP differ there or in the
+// sources, and mostly a tag match is a key match anyway.
 func (s *slot) holds(k *Key) bool {
 	return s.key[4].Load() == k[4] && s.key[1].Load() == k[1] && s.key[0].Load() == k[0] &&
 		s.key[3].Load() == k[3] && s.key[2].Load() == k[2]
 }
 
-// A place is a position in the probe order of one hash: 8 x distance from the home
-// group + slot in the group. Equal keys have equal hashes, so goroutines that
-// insert one key agree on the order of places.
+// A place is a position in the probe order of a hash: 8 x distance from the home
+// group + slot in the group. Equal keys have equal hashes, so goroutines inserting
+// the same key agree on the order of places.
 type place uint64
 
 func (m *Map) group(hash uint64, p place) uint64 {

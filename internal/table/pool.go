@@ -24,19 +24,19 @@ var (
 	ErrStale = errors.New("table: the handle's life is over")
 )
 
-// PoolConfig describes a [Pool]. Every field matters, zero is a value like others.
+// PoolConfig describes a [Pool]. Every field matters, zero is a plain value.
 type PoolConfig struct {
 	First uint16 // lowest id; 0 is refused, as no PDCID may be 0
 	Count int    // number of ids, at least 1; First+Count-1 must be at most 65,535
 	Hold  int64  // quarantine in nanoseconds before a released id may be claimed again
 	Start uint16 // offset of the id that is claimed first, modulo Count; best random
 
-	// Slots, if given, is what the ids index, for pools of one id space to share; it
-	// needs First+Count of them.
+	// Slots, if given, are the slots behind the ids, shared by pools of the same id
+	// space; First+Count are needed.
 	Slots Slots
 }
 
-// validate names the field that is out of its limits.
+// validate names the field out of limits.
 func (c *PoolConfig) validate() error {
 	err := cmp.Or(
 		check.Range(ErrConfig, "First", c.First, 1, math.MaxUint16),
@@ -50,7 +50,7 @@ func (c *PoolConfig) validate() error {
 }
 
 // A Pool hands out 16-bit ids and keeps a slot for each, see [Slots]. Any goroutine may call
-// any method; none waits.
+// any method, without waiting.
 //
 //	free --Claim--> claimed --Publish--> live --Release(now)--> quarantined
 //	  ^                |                                            |
@@ -58,11 +58,11 @@ func (c *PoolConfig) validate() error {
 //
 // The generation counts at Publish (odd: live) and when the life ends (even), so
 // a handle of an earlier life never matches. A quarantined id leaves through
-// Expire, whose caller removes the traces of the old life (the table entry that
-// had to be hit by late packets until now) and then calls Restore.
+// Expire, whose caller removes the traces of the old life (the table entry, hit by
+// late packets until now) and then calls Restore.
 //
-// Ids come back in the order in which they were released. An id is never handed
-// out before its time, however great the demand.
+// Ids come back in the order of release. An id is never handed out before the end of
+// the quarantine, however great the demand.
 type Pool struct {
 	Slots
 	first uint16
@@ -90,7 +90,7 @@ func NewPool(c PoolConfig) (*Pool, error) {
 	return p, nil
 }
 
-// Claim takes a free id for the caller alone. Nobody can see it until Publish;
+// Claim takes a free id for the caller alone. Nobody can see the id until Publish;
 // meanwhile the caller writes the slot's Data.
 func (p *Pool) Claim() (Handle, error) {
 	id, ok := p.free.pop()
@@ -103,22 +103,22 @@ func (p *Pool) Claim() (Handle, error) {
 	return NewHandle(id, p.Load(id).Generation()+1), nil
 }
 
-// Publish begins the life of a claimed id, with 48 bits of the user's in its word.
+// Publish begins the life of a claimed id, with the user's 48 bits in the word.
 func (p *Pool) Publish(h Handle, user uint64) {
 	p.words[h.Index()].Store(user<<16 | uint64(h.Generation()))
 }
 
-// Return gives back at once an id that was claimed, perhaps published, but never
-// told to a peer: the loser of a race to open the same context. No quarantine. It
-// returns the slot's word as it was at the end.
+// Return gives an id back at once, claimed, perhaps published, but never told to a
+// peer: the loser of a race to open the same context. No quarantine. The result is
+// the slot's last word.
 func (p *Pool) Return(h Handle) SlotWord {
 	w := p.words[h.Index()].Swap(uint64(h.Generation() + 1))
 	p.free.push(h.Index())
 	return SlotWord(w)
 }
 
-// Release ends the life of h and puts its id into quarantine until now + Hold. Of
-// several concurrent calls one succeeds; the others, and a stale handle, get
+// Release ends the life of h and puts the id into quarantine until now + Hold. Of
+// several concurrent calls one succeeds; later calls, and a stale handle, get
 // [ErrStale] and change nothing.
 func (p *Pool) Release(h Handle, now int64) error {
 	if !p.Owns(h.Index()) {
@@ -137,8 +137,8 @@ func (p *Pool) Release(h Handle, now int64) error {
 	}
 }
 
-// Expire takes one id out of quarantine if its time has come and returns the
-// handle of its last life. The caller then owns the id and must call Restore.
+// Expire takes one id out of quarantine when due and returns the handle of the last
+// life. The caller then owns the id and must call Restore.
 func (p *Pool) Expire(now int64) (Handle, bool) {
 	for {
 		i, ok := p.held.front()
@@ -158,10 +158,10 @@ func (p *Pool) Expire(now int64) (Handle, bool) {
 // Restore makes an id from Expire available to Claim.
 func (p *Pool) Restore(h Handle) { p.free.push(h.Index()) }
 
-// Free is the number of ids that Claim can hand out, roughly while others claim.
+// Free is the number of ids left for Claim, roughly while other goroutines claim.
 func (p *Pool) Free() int { return p.free.len() }
 
-// NextDue is the time at which the oldest quarantine ends, if there is one.
+// NextDue is the time at which the oldest quarantine ends, if any.
 func (p *Pool) NextDue() (int64, bool) {
 	for {
 		i, ok := p.held.front()
@@ -181,12 +181,11 @@ func (p *Pool) Live(h Handle) bool {
 		p.Load(h.Index()).Generation() == h.Generation()
 }
 
-// Owns reports whether id is one of the pool's.
+// Owns reports whether id belongs to the pool.
 func (p *Pool) Owns(id uint16) bool { return id-p.first < p.count }
 
-// PoolStats counts the ids by what they are doing. While others change the pool
-// the parts may not add up; on a quiet pool they do:
-// Free + Live + Resting = Capacity.
+// PoolStats counts the ids by state. While other goroutines change the pool the
+// parts may not add up; on a quiet pool Free + Live + Resting = Capacity.
 type PoolStats struct{ Capacity, Free, Live, Resting int }
 
 // Stats counts.

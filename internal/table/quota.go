@@ -7,12 +7,11 @@ import (
 
 // A Quota bounds how much each of an unknown number of sources may hold, in fixed
 // memory: a count-min sketch of two rows under a keyed hash. Any goroutine may
-// call any method; none waits.
+// call any method, without waiting.
 //
-// A source never gets more than the limit. It may get less if both of its
-// counters are shared with heavy sources, which an attacker can't arrange without
-// the seed: with one heavy source among 2^16 counters a row the chance for
-// another is 2^-32.
+// A source never gets more than the limit, and maybe less if both counters of the
+// source are shared with heavy sources, a case no attacker can arrange without
+// the seed: with one heavy source among 2^16 counters a row the chance is 2^-32.
 type Quota struct {
 	limit  uint32
 	total  atomic.Int32
@@ -39,11 +38,12 @@ func (q *Quota) Source(hi, lo uint64) Source {
 	return Source(q.hasher.Sum(&Key{hi, lo}))
 }
 
-// Take charges s with one unit unless it may already hold the limit.
+// Take charges s with one unit unless the source may already hold the limit.
 func (q *Quota) Take(s Source) bool {
 	a, b := q.counters(s)
 	q.total.Add(1)
-	// Count first, look after: two that look first could both see the last unit.
+	// Count first, look after: two goroutines looking first could both see the
+	// last unit.
 	x, y := a.Add(1), b.Add(1)
 	if min(x, y) > q.limit {
 		q.Give(s)
@@ -52,7 +52,7 @@ func (q *Quota) Take(s Source) bool {
 	return true
 }
 
-// Give returns one unit that Take granted to s.
+// Give returns a unit granted to s by Take.
 func (q *Quota) Give(s Source) {
 	a, b := q.counters(s)
 	a.Add(^uint32(0))
@@ -60,10 +60,10 @@ func (q *Quota) Give(s Source) {
 	q.total.Add(-1)
 }
 
-// Total is what all sources hold.
+// Total is the sum held by all sources.
 func (q *Quota) Total() int { return int(q.total.Load()) }
 
-// Held is what s holds, or more if others share its counters.
+// Held is the number held by s, or more if the counters are shared.
 func (q *Quota) Held(s Source) int {
 	a, b := q.counters(s)
 	return int(min(a.Load(), b.Load()))

@@ -5,13 +5,13 @@ import (
 	"sync/atomic"
 )
 
-// A ring is a lock-free FIFO of ids for any number of producers and consumers. It
-// has at least as many cells as its pool has ids and an id is in one ring at most,
-// so it is never full.
+// A ring is a lock-free FIFO of ids for any number of producers and consumers. A
+// ring has at least as many cells as the pool has ids, and an id is in at most a
+// single ring, so no ring is ever full.
 //
 // Unlike in the usual ring (first CAS a position, then fill the cell) the CAS on
-// the cell is the push or the pop, and moving tail or head on is housekeeping that
-// anybody may do: a goroutine that is stopped between the two holds up nobody.
+// the cell is the push or the pop, and moving tail or head on is housekeeping open
+// to anybody: a goroutine stopped between the two holds up nobody.
 type ring struct {
 	head atomic.Uint64 // ticket of the oldest id, or a bit behind; moved by consumers
 	_    [cacheLine - 8]byte
@@ -23,7 +23,7 @@ type ring struct {
 }
 
 // A cell is {turn 48, id 16}. Turn t waits for the push with ticket t, turn t+1
-// holds its id, and the pop leaves turn t+len(cells). Turns wrap after 325 days of
+// holds the id, and the pop leaves turn t+len(cells). Turns wrap after 325 days of
 // ten million a second, harmlessly: only their differences count.
 const turnUnit = 1 << 16
 
@@ -59,12 +59,12 @@ func (r *ring) push(id uint16) {
 // ahead is by how many turns a cell is past ticket t.
 func ahead(word, t uint64) int64 { return int64(word-t*turnUnit) >> 16 }
 
-// An item is the front of a ring as one goroutine saw it.
+// An item is the front of a ring as seen by one goroutine.
 type item struct{ ticket, word uint64 }
 
 func (i item) id() uint16 { return uint16(i.word) }
 
-// front returns the oldest id without removing it.
+// front returns the oldest id without removal.
 func (r *ring) front() (item, bool) {
 	for {
 		step()
@@ -83,7 +83,7 @@ func (r *ring) front() (item, bool) {
 	}
 }
 
-// take removes the item that front returned; false if another did.
+// take removes the item returned by front; false if already taken.
 func (r *ring) take(i item) bool {
 	step()
 	if !r.cells[i.ticket&r.mask].CompareAndSwap(i.word, (i.ticket+r.mask+1)*turnUnit) {
@@ -107,7 +107,8 @@ func (r *ring) pop() (uint16, bool) {
 	}
 }
 
-// len is the number of ids in the ring, roughly while others change it.
+// len is the number of ids in the ring, roughly while other goroutines change the
+// ring.
 func (r *ring) len() int {
 	head := r.head.Load()
 	return int(min(r.tail.Load()-head, r.mask+1))

@@ -2,14 +2,14 @@ package table
 
 import "sync/atomic"
 
-// Slots is what a look-up by id reads: for each id a word with its generation and
-// 48 bits of the user's, and room for the identity of whoever is at the other end.
+// Slots are the data of look-ups by id: for each id a word with generation and 48
+// bits of the user's, and room for the identity of the peer.
 //
-// The parts lie in arrays of their own. Most look-ups need the word alone, and
-// 65,536 of them are 512 KiB, which a second-level cache holds; in slots of 32
-// bytes with all parts side by side they took 2 MiB and 1.8 times as long. A reader
-// of the identity needs two lines, but waits for both at once, as neither address
-// depends on the other's content.
+// The parts lie in separate arrays. Most look-ups need the word alone, and 65,536
+// words are 512 KiB, good for a second-level cache; slots of 32 bytes with all
+// parts side by side took 2 MiB and 1.8 times as long. A reader of the identity
+// needs two lines, but waits for both at once, as neither address depends on
+// loaded content.
 //
 // The holder of a claimed id writes Data, then [Pool.Publish] stores the word. A
 // reader loads the word, then Data, then the word again, and trusts Data only if
@@ -31,8 +31,8 @@ func (s *Slots) Len() int { return len(s.words) }
 // Load returns the word of an id below Len.
 func (s *Slots) Load(id uint16) SlotWord { return SlotWord(s.words[id].Load()) }
 
-// Update replaces the user's 48 bits of the life that w was read from; false if
-// the word has changed since.
+// Update replaces the user's 48 bits of w's life; false if the word has changed
+// since.
 func (s *Slots) Update(id uint16, w SlotWord, user uint64) bool {
 	return s.words[id].CompareAndSwap(uint64(w), user<<16|uint64(w)&0xffff)
 }
@@ -46,7 +46,7 @@ func (s *Slots) Until(id uint16) int64 { return s.until[id].Load() }
 // A SlotWord is a slot's word at one instant.
 type SlotWord uint64
 
-// Generation of the id; odd while it is live.
+// Generation of the id; odd while live.
 func (w SlotWord) Generation() uint16 { return uint16(w) }
 
 // Live reports whether the id was live.

@@ -2,6 +2,6 @@
 
 package table
 
-// step marks a point where another goroutine may run. It is empty except in
-// builds with the tag tablestep, whose tests drive the scheduling.
+// step marks a point where another goroutine may run. step is empty except in
+// builds with the tag tablestep, for tests that drive the scheduling.
 func step() {}

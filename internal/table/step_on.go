@@ -7,9 +7,9 @@ import (
 	"runtime"
 )
 
-// stepHook is called at every point where another goroutine may run. Unless a test
-// of this package replaces it, it lets one run now and then, so that tests from
-// outside meet more interleavings than a few cores would give them.
+// stepHook is called at every point where another goroutine may run. Unless
+// replaced by a test of package table, the hook lets another goroutine run now and
+// then, so tests from outside meet more interleavings than a few cores would give.
 var stepHook = yieldNowAndThen
 
 func yieldNowAndThen() {

@@ -6,10 +6,10 @@ import (
 	"github.com/uetcc/uetcc/internal/deadline"
 )
 
-// Next returns a time at which [Wheel.Expire] has to be called, and false if
-// nothing is armed. It is never after the earliest deadline rounded up to a
-// tick, and may be before it when that one is still far away: then Expire finds
-// nothing due, and Next moves closer, at most five times for a deadline.
+// Next returns the time to call [Wheel.Expire], and false if nothing is armed. The time is
+// never after the earliest deadline rounded up to a tick, and maybe before a deadline still
+// far away: then Expire finds nothing due, and Next moves closer, at most five times for a
+// deadline.
 func (w *Wheel) Next() (int64, bool) {
 	if !w.empty(dueList) {
 		return int64(w.cur << w.shift), true
@@ -18,10 +18,10 @@ func (w *Wheel) Next() (int64, bool) {
 	return w.nanos(at), ok
 }
 
-// Now is now, or the last time that Expire was given if that is later: the time to give Expire
-// and to judge what it returns by. By an earlier one a caller would find that not due yet, arm
-// it again, and get it back at once, for ever. Now is at most [deadline.End], so that what is
-// armed for the last time of all never comes.
+// Now is now, or the last time given to Expire if later: the time to give to Expire and to
+// judge the result by. Judged by an earlier time an index would not be due, be armed again,
+// and come back at once, for ever. Now is at most [deadline.End], so an index armed for the
+// last time of all never comes.
 func (w *Wheel) Now(now int64) int64 { return max(min(now, deadline.End), w.nanos(w.cur)) }
 
 // nanos is the time of a tick, or the last time there is.
@@ -32,8 +32,8 @@ func (w *Wheel) nanos(tick uint64) int64 {
 	return int64(tick << w.shift)
 }
 
-// nextSlot finds the occupied slot that begins first. The lowest level that
-// holds anything is it: a level's slots begin after all of the levels below.
+// nextSlot finds the occupied slot that begins first. The slot is in the lowest level in use:
+// a level's slots begin after all slots of the levels below.
 func (w *Wheel) nextSlot() (level, slot uint, at uint64, ok bool) {
 	for l := range uint(levels) {
 		pos := w.cur >> (l * slotBits)
@@ -52,10 +52,9 @@ func (w *Wheel) nextSlot() (level, slot uint, at uint64, ok bool) {
 // empty reports whether nothing is in list l.
 func (w *Wheel) empty(l uint) bool { return w.node[l].next == uint32(l) }
 
-// Expire takes one index out whose deadline is not after now and returns it; it
-// returns false when there is none left. Indices with deadlines in one tick, or after a
-// leap of now by 2^44 ticks, come in no order that a caller may rely on, but always in the
-// same one.
+// Expire takes one index out whose deadline is not after now and returns the index, or false
+// when none is left. Indices with deadlines in the same tick, or after a leap of now by 2^44
+// ticks, come in an unspecified but deterministic order.
 func (w *Wheel) Expire(now int64) (id uint32, ok bool) {
 	limit := max(w.floor(now), w.cur)
 	for w.empty(dueList) {
@@ -92,7 +91,7 @@ func (w *Wheel) cascade(l uint) {
 // leapBits is the log2 of the ticks, 256 turns of the wheel, from which on Expire leaps.
 const leapBits = levels*slotBits + 8
 
-// leap moves to limit in one step. Without it a deadline beyond the wheel's reach would go
+// leap moves to limit in one step. Otherwise a deadline beyond the wheel's reach would go
 // round in the top level up to 2^26 times.
 func (w *Wheel) leap(limit uint64) {
 	w.cur = limit

@@ -23,9 +23,9 @@ const (
 
 // A Wheel holds at most one deadline for each index 0..n-1.
 //
-// Single writer. Times are nanoseconds of the caller's monotonic clock; a time
-// before the last one given is read as the last one. A deadline never expires
-// early and at most one tick late.
+// Single writer. Times are nanoseconds of the caller's monotonic clock; a time before the
+// last given time is read as the last. A deadline never expires early and at most one tick
+// late.
 type Wheel struct {
 	shift uint
 	round uint64             // a tick less 1 ns
@@ -34,16 +34,16 @@ type Wheel struct {
 	node  []node             // first the lists, then the indices
 }
 
-// A node is in one ring: that of a list, which begins at the list's own node, or one by
-// itself if the list is empty or the index not armed. Unlinking is then always the same two
-// stores, also of what is not armed, which costs less than to ask first.
+// A node is always in a ring: in a list's, beginning at the list's own node, or alone if
+// the list is empty or the index not armed. Unlinking is then always the same two stores,
+// also for unarmed nodes, cheaper than asking first.
 type node struct {
 	next, prev uint32
 	at         uint64 // ticks
 }
 
 // New returns a wheel for indices 0..n-1 that starts at time now, at most
-// [deadline.End]. The tick is the largest power of two of nanoseconds that is not above
+// [deadline.End]. The tick is the largest power of two of nanoseconds not above
 // tick, and at least 1 ns; deadlines beyond 2^36 ticks are kept and only cost a look now
 // and then.
 func New(n int, tick, now int64) *Wheel {
@@ -65,26 +65,26 @@ func (w *Wheel) Armed(id uint32) bool {
 	return w.node[listCount+uint(id)].next != listCount+id
 }
 
-// Arm gives id the deadline at, in place of the one it may have had. It panics
-// if id is not below the n of [New].
+// Arm gives id the deadline at, in place of any earlier deadline, and panics if id is not
+// below the n of [New].
 func (w *Wheel) Arm(id uint32, at int64) { w.link(listCount+uint(id), w.ceil(at)) }
 
-// Cancel takes the deadline of id away, if it has one.
+// Cancel takes the deadline of id away, if any.
 func (w *Wheel) Cancel(id uint32) {
 	w.unlink(listCount + uint(id))
 	w.alone(listCount + uint(id))
 }
 
-// list returns the list that a deadline belongs to, seen from cur. The level is
-// that of the highest digit, base 64, in which the two differ.
+// list returns the list a deadline belongs to, seen from cur. The level is the highest
+// differing digit of the two, base 64.
 func (w *Wheel) list(at uint64) uint {
 	if at <= w.cur {
 		return dueList
 	}
 	level := uint(levelOf[(bits.Len64(at^w.cur|1)-1)&63])
 	if level >= levels {
-		// The top level goes round: what is further away than its last slot waits
-		// there for another turn.
+		// The top level goes round: a deadline beyond the last slot waits there for a
+		// further turn.
 		const top = (levels - 1) * slotBits
 		return (levels-1)*slots + uint(min(at>>top, w.cur>>top+slotMask)&slotMask)
 	}
@@ -99,7 +99,7 @@ var levelOf = func() (l [64]uint8) {
 	return l
 }()
 
-// link puts node i into the list of the tick at, and takes it out of another.
+// link puts node i into the list of the tick at, and takes the node out of any other.
 func (w *Wheel) link(i uint, at uint64) {
 	w.unlink(i)
 	nodes, l := w.node, w.list(at)
@@ -113,8 +113,8 @@ func (w *Wheel) link(i uint, at uint64) {
 	}
 }
 
-// unlink takes node i out of its ring. It leaves the occupancy bit of a list that
-// it empties: nextSlot clears it when it comes across, which is rarer.
+// unlink takes node i out of the ring. The occupancy bit of an emptied list stays:
+// nextSlot, called more rarely, clears the bit.
 func (w *Wheel) unlink(i uint) {
 	nodes := w.node
 	next, prev := nodes[i].next, nodes[i].prev
@@ -122,5 +122,5 @@ func (w *Wheel) unlink(i uint) {
 	nodes[prev].next = next
 }
 
-// alone makes node i a ring of its own.
+// alone makes a ring of node i alone.
 func (w *Wheel) alone(i uint) { w.node[i].next, w.node[i].prev = uint32(i), uint32(i) }

@@ -1,13 +1,14 @@
 // Package quicsender lets the window of package nscc govern a QUIC connection: a [Sender]
-// is a congestion control for sagernet's fork of quic-go, which takes one at run time.
+// is a congestion control for sagernet's fork of quic-go, where a congestion control can be
+// set at run time.
 //
 //	connection.SetCongestionControl(quicsender.New(&params, time.Now()))
 //
-// It shows how little a transport of another kind has to tell the window. What QUIC does
-// not tell makes it coarse: an acknowledgement covers tens of packets and brings one round
-// trip for all of them, and marks are seen as one for each acknowledgement, not by packet.
+// The package shows how little a foreign transport has to tell the window. Missing facts make
+// the control coarse: an acknowledgement covers tens of packets and brings a single round
+// trip for all of them, and marks are counted by acknowledgement, not by packet.
 //
-// It is a module of its own, so that a user of the engine does not depend on QUIC.
+// The package is a separate module, so users of the engine do not depend on QUIC.
 package quicsender
 
 import (
@@ -18,8 +19,8 @@ import (
 	"github.com/uetcc/uetcc/nscc"
 )
 
-// A Sender is the congestion control of one connection. It implements
-// congestion.CongestionControlEx, whose methods the connection calls, one at a time.
+// A Sender is the congestion control of one connection, and implements
+// congestion.CongestionControlEx. The connection calls the methods, never concurrently.
 type Sender struct {
 	p      *nscc.Params
 	w      nscc.Window
@@ -33,28 +34,28 @@ type Sender struct {
 var _ congestion.CongestionControlEx = (*Sender)(nil)
 
 // New returns a sender with a first window of p, whose Profile ought to be
-// [nscc.ProfileAdaptive]: the networks of QUIC do not trim. Times of p are nanoseconds; its MTU is
-// at least the largest datagram.
+// [nscc.ProfileAdaptive]: the networks of QUIC do not trim. Times of p are nanoseconds; p's
+// MTU is at least the largest datagram.
 func New(p *nscc.Params, now time.Time) *Sender {
 	s := &Sender{p: p, began: now}
 	s.w.Init(p, 0)
 	return s
 }
 
-// Window reads the state of the window. Only the connection's goroutine may call it, or
-// whoever knows that the connection rests.
+// Window reads the state of the window. Only the connection's goroutine may call Window,
+// unless the connection rests.
 func (s *Sender) Window() nscc.Snapshot { return s.w.Snapshot() }
 
 // SetRTTStatsProvider takes the source of round trips.
 func (s *Sender) SetRTTStatsProvider(p congestion.RTTStatsProvider) { s.rtt = p }
 
-// CanSend reports whether the window has room for another packet. The connection says
-// what is in flight, which includes what it sent before the window began.
+// CanSend reports whether the window has room for one more packet. The connection gives the
+// bytes in flight, including bytes sent before the window began.
 func (s *Sender) CanSend(inFlight congestion.ByteCount) bool {
 	return inFlight+congestion.ByteCount(s.p.MTU()) <= s.GetCongestionWindow()
 }
 
-// OnPacketSent counts a packet. Those that nobody acknowledges do not count.
+// OnPacketSent counts a packet. Packets never acknowledged do not count.
 func (s *Sender) OnPacketSent(
 	_ time.Time, _ congestion.ByteCount, n congestion.PacketNumber, size congestion.ByteCount, answered bool,
 ) {
@@ -67,8 +68,8 @@ func (s *Sender) OnPacketSent(
 	s.w.OnSend(int64(size))
 }
 
-// OnCongestionEvent takes in a lost packet, or notes a mark, which the connection reports as
-// a loss of 0 bytes.
+// OnCongestionEvent takes in a lost packet, or notes a mark, reported by the connection as a
+// loss of 0 bytes.
 func (s *Sender) OnCongestionEvent(n congestion.PacketNumber, lost, _ congestion.ByteCount) {
 	switch {
 	case lost == 0:
@@ -78,8 +79,8 @@ func (s *Sender) OnCongestionEvent(n congestion.PacketNumber, lost, _ congestion
 	}
 }
 
-// OnCongestionEventEx takes in an acknowledgement. OnCongestionEvent has told of the losses
-// already, and of those that a timer has found; it does not tell of probes of the path's MTU.
+// OnCongestionEventEx takes in an acknowledgement. OnCongestionEvent has reported the losses
+// already, including losses found by a timer, but not probes of the path's MTU.
 func (s *Sender) OnCongestionEventEx(
 	inFlight congestion.ByteCount, t time.Time, acked []congestion.AckedPacketInfo, _ []congestion.LostPacketInfo,
 ) {
@@ -96,7 +97,7 @@ func (s *Sender) OnCongestionEventEx(
 	}
 }
 
-// forget takes bytes out of flight of which the connection tells nothing: lost probes of the
+// forget takes bytes out of flight unreported by the connection: lost probes of the
 // path's MTU, and packets whose data a probe time-out has sent again.
 func (s *Sender) forget(bytes int64) {
 	if bytes > 0 {
@@ -109,7 +110,7 @@ func (s *Sender) forget(bytes int64) {
 func (s *Sender) knows(n congestion.PacketNumber) bool { return s.counts && n >= s.first }
 
 // GetCongestionWindow returns the window in bytes, at least two datagrams (RFC 9002, section
-// 7.2): a receiver acknowledges every other packet at once, and a lone one after 25 ms.
+// 7.2): a receiver acknowledges every second packet at once, and a lone packet after 25 ms.
 func (s *Sender) GetCongestionWindow() congestion.ByteCount {
 	return congestion.ByteCount(max(s.w.Cwnd(), 2*s.p.MTU()))
 }
@@ -129,11 +130,11 @@ func (s *Sender) InRecovery() bool { return false }
 // MaybeExitSlowStart does nothing.
 func (s *Sender) MaybeExitSlowStart() {}
 
-// OnPacketAcked does nothing: OnCongestionEventEx tells of all of an acknowledgement.
+// OnPacketAcked does nothing: OnCongestionEventEx reports whole acknowledgements.
 func (s *Sender) OnPacketAcked(congestion.PacketNumber, congestion.ByteCount, congestion.ByteCount, time.Time) {
 }
 
-// OnRetransmissionTimeout does nothing: the connection does not call it.
+// OnRetransmissionTimeout does nothing: the connection makes no such call.
 func (s *Sender) OnRetransmissionTimeout(bool) {}
 
 // SetMaxDatagramSize does nothing: the largest datagram is part of the parameters.

@@ -11,12 +11,11 @@ import (
 )
 
 // AppendTo appends the whole frame to b: Ethernet, IP, UDP or entropy header, the
-// headers of the [Packet] (see [Packet.AppendTo]), payload, and a CRC if f.CRC asks for it.
-// Another trailer is the end of payload. TransportLen is computed, not read. IPv4 goes with
-// DF, identification 0; the UDP checksum is 0 (UE Specification 1.0.3, section 3.5.10.1) but
-// for f.UDPSum over IPv6, and there for a packet with a CRC, which covers the checksum as the
-// checksum would cover it.
-// The whole must stay below 64 KiB.
+// headers of the [Packet] (see [Packet.AppendTo]), payload, and a CRC if f.CRC is set. Any
+// other trailer is the end of payload. TransportLen is computed, not read. IPv4 goes with DF,
+// identification 0; the UDP checksum is 0 (UE Specification 1.0.3, section 3.5.10.1) except
+// with f.UDPSum over IPv6; still 0 in a packet with a CRC, as CRC and checksum would cover
+// each other. The frame must stay below 64 KiB.
 func (f *Frame) AppendTo(b, payload []byte) []byte {
 	if f.Native || f.CRC || f.Port != 0 || !f.isIP4() {
 		return f.appendAny(b, payload)
@@ -40,12 +39,12 @@ func (f *Frame) AppendTo(b, payload []byte) []byte {
 	return append(b, payload...)
 }
 
-// grow is out of line to keep its callers small where there is room.
+// grow is out of line to keep callers with enough room small.
 //
 //go:noinline
 func grow(b []byte, n int) []byte { return slices.Grow(b, n) }
 
-// putPlain writes Ethernet, IPv4 and UDP header; size is that of the datagram.
+// putPlain writes Ethernet, IPv4 and UDP header; size is the datagram's.
 func (f *Frame) putPlain(h *[plainLen]byte, size int) {
 	*(*[6]byte)(h[:]) = f.DstMAC
 	*(*[6]byte)(h[6:]) = f.SrcMAC
@@ -54,15 +53,15 @@ func (f *Frame) putPlain(h *[plainLen]byte, size int) {
 	f.putUDP((*[udpLen]byte)(h[etherLen+ip4Len:]), size)
 }
 
-// Wrap is [Frame.AppendTo] around headers that are written already: packet begins with the
-// PDS header and stands in place of those of f.Packet, of which Entropy alone is read. With
-// an endpoint's datagram d it takes d.Packet, d.Entropy and d's addresses; payload holds the
-// bytes that d.Payload asks for.
+// Wrap is [Frame.AppendTo] around headers written already: packet begins with the
+// PDS header in place of f.Packet's headers; of f.Packet only Entropy is read. For an
+// endpoint's datagram d pass d.Packet, d.Entropy and d's addresses; payload holds the bytes
+// of d.Payload.
 func (f *Frame) Wrap(b, packet, payload []byte) []byte {
 	return f.enclose(append(f.room(b), packet...), len(b), payload)
 }
 
-// appendAny is AppendTo for IPv6, for packets without UDP and for those that end in a CRC too.
+// appendAny is AppendTo for IPv6, for packets without UDP and for packets with a CRC too.
 func (f *Frame) appendAny(b, payload []byte) []byte {
 	return f.enclose(f.Packet.AppendTo(f.room(b)), len(b), payload)
 }
@@ -79,14 +78,14 @@ func (f *Frame) front() (ip, skip int) {
 	return ip, skip
 }
 
-// room returns b with room for what is in front of the PDS header behind it.
+// room returns b with room behind b for the headers in front of the PDS header.
 func (f *Frame) room(b []byte) []byte {
 	ip, skip := f.front()
 	return slices.Grow(b, etherLen+ip6Len+udpLen)[:len(b)+etherLen+ip+skip]
 }
 
-// enclose writes what is in front of the PDS header into the room at b[at], and payload and
-// trailer behind the headers that b ends with.
+// enclose writes the headers in front of the PDS header into the room at b[at], and payload
+// and trailer behind b.
 func (f *Frame) enclose(b []byte, at int, payload []byte) []byte {
 	ip, skip := f.front()
 	transport := at + etherLen + ip
@@ -148,7 +147,7 @@ func (f *Frame) putUDP(h *[udpLen]byte, size int) {
 	f.putPort(h, size, pds.UDPPort)
 }
 
-// putPort is putUDP to another port.
+// putPort is putUDP to a given port.
 func (f *Frame) putPort(h *[udpLen]byte, size int, port uint16) {
 	binary.BigEndian.PutUint64(h[:], uint64(f.Entropy)<<48|uint64(port)<<32|uint64(uint16(size))<<16)
 }
@@ -173,8 +172,8 @@ const (
 	dontFragment = 0x4000
 )
 
-// sumIP4 returns the checksum of that header. It adds the words that are not
-// zero, so it need not read them back.
+// sumIP4 returns the checksum of the IPv4 header. Only words known not to be zero are added,
+// without reading the header back.
 func (f *Frame) sumIP4(size int, protocol uint8) uint16 {
 	sum := ip4First + dontFragment + hopLimit<<8 + uint64(protocol) + uint64(f.TOS)<<16 + uint64(size)
 	return ^checksum.Fold(sum + uint64(binary.BigEndian.Uint32(f.Src[12:])) + uint64(binary.BigEndian.Uint32(f.Dst[12:])))

@@ -7,28 +7,29 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// The first nine bits, type and next_hdr, of the packets that carry nearly all
-// traffic. Their headers have one length each, and once that and the opcode are
-// known to be right nothing in them can fail. [Parser.decode] and
-// [Parser.Ethernet] read these in a straight line, with constant offsets, and
-// leave everything else to [Parser.decodeAny], which reads these too.
+// The first nine bits, type and next_hdr, of the packets in nearly all traffic. The
+// headers of each type have a fixed length, and after a check of length and opcode
+// nothing can fail. [Parser.decode] and [Parser.Ethernet] read such packets in a
+// straight line, with constant offsets, and leave the rest to [Parser.decodeAny], able
+// to read all packets.
 const (
 	rudStandard   = uint16(pds.TypeRUDReq)<<4 | uint16(pds.NextRequestStd)
 	rodStandard   = uint16(pds.TypeRODReq)<<4 | uint16(pds.NextRequestStd)
 	rudCCStandard = uint16(pds.TypeRUDCCReq)<<4 | uint16(pds.NextRequestStd)
 	ackCCNone     = uint16(pds.TypeACKCC)<<4 | uint16(pds.NextNone)
 
-	// The first word of a request, less that of the unordered one of its kind without
-	// flags, has no other bits: the type of the ordered one is the next. The PDC is open.
+	// The first word of a request, less the word of an unordered request of the same
+	// kind without flags, has no bits but these: the ordered type is the unordered type
+	// plus 1. The PDC is open.
 	orderedFlags = (rodStandard-rudStandard)<<7 | 1<<7 - 1 - uint16(pds.FlagSYN)
 
 	standardLen   = pds.RequestLen + ses.StandardLen   // of both headers
 	standardCCLen = pds.RequestCCLen + ses.StandardLen // of both headers
 )
 
-// decode reads the PDS header that h begins with and the semantic header behind
-// it. h lies at offset at of what the caller parses, and ends where the data
-// ends, or with a CRC behind that. p changes only if both headers can be read.
+// decode reads the PDS header at the start of h and the semantic header behind. h lies
+// at offset at in the caller's buffer, and ends with the data, or with a CRC behind the
+// data. p changes only if both headers can be read.
 func (ps *Parser) decode(h []byte, at int, p *Packet) error {
 	if len(h) < pds.AckCCLen || ps.CRC {
 		return ps.decodeAny(h, at, p)
@@ -60,21 +61,21 @@ func (ps *Parser) decode(h []byte, at int, p *Packet) error {
 }
 
 // isPlain reports whether the standard semantic header at b[at] is whole, no longer than
-// [ses.StandardLen] and has no other layout.
+// [ses.StandardLen] and has the standard layout.
 func isPlain(b []byte, at int) bool {
 	return len(b) >= at+ses.StandardLen && ses.Opcode(b[at]&0x3f).IsPlain()
 }
 
-// standard notes what a request with a PDS header of n bytes at at and a standard
-// semantic header is, and where, with data up to end.
+// standard notes type and offsets of a request with a PDS header of n bytes at offset at
+// and a standard semantic header, with data up to end.
 func (p *Packet) standard(t pds.Type, at, n, end int) {
 	p.Type, p.Form = t, ses.FormStandard
 	p.Req.Type, p.Req.Next, p.Request.Form = t, pds.NextRequestStd, ses.FormStandard
 	p.PDS, p.SES, p.Payload, p.End = at, at+n, at+n+ses.StandardLen, end
 }
 
-// decodeAny is decode for all packets. The semantic header comes first, since the
-// other one cannot fail once type and length are known.
+// decodeAny is decode for all packets. The semantic header comes first, since the PDS
+// header cannot fail once type and length are known.
 func (ps *Parser) decodeAny(h []byte, at int, p *Packet) (err error) {
 	if ps.CRC {
 		if h, err = untrail(h); err != nil {
@@ -116,15 +117,15 @@ func (p *Packet) decodeSES(form ses.Form, b []byte) (int, error) {
 	return p.Reply.Decode(form, b)
 }
 
-// A layout is what [Parser.decode] must know of a packet type.
+// A layout is the knowledge of [Parser.decode] about a packet type.
 type layout struct {
 	len   uint8  // bytes of the PDS header; 0: none, or not fixed
 	forms uint16 // next_hdr values that are followed, one bit each
 }
 
-// layouts holds the layout of each type. A next_hdr that is assigned but not
-// allowed on a type is not followed: nothing says that such a header is there,
-// and Validate reports it. A reserved one is, into the error that it is.
+// layouts holds the layout of each type. A next_hdr assigned but not
+// allowed on a type is not followed: no source says that such a header is present, and
+// Validate reports the value. A reserved next_hdr is followed, into an error.
 var layouts = func() (ls [32]layout) {
 	const reserved = 0xffff &^ (1<<(pds.NextResponseDataSmall+1) - 1)
 	for t := range pds.Type(len(ls)) {
@@ -138,7 +139,7 @@ var layouts = func() (ls [32]layout) {
 	return ls
 }()
 
-// decodeRare reads the header that p.Type means. Type and length of h are right.
+// decodeRare reads the header of p.Type. Type and length of h are right.
 func (p *Packet) decodeRare(h []byte) {
 	switch p.Type {
 	case pds.TypeACK:
@@ -162,7 +163,7 @@ func (p *Packet) decodeRare(h []byte) {
 	}
 }
 
-// decodeControl reads a control packet, which may be longer than most.
+// decodeControl reads a control packet, maybe longer than most.
 func (p *Packet) decodeControl(h []byte, at int) error {
 	var c pds.Control
 	n, err := c.Decode(h)
@@ -201,7 +202,7 @@ func (p *Packet) decodeTSS(h []byte, at int) error {
 	return nil
 }
 
-// decodeTrimmed reads the PDS header that h begins with alone: a switch has cut off the
+// decodeTrimmed reads the PDS header at the start of h alone: a switch has cut off the
 // rest, and perhaps a part of the semantic header.
 func (p *Packet) decodeTrimmed(h []byte, at int) error {
 	t, err := pds.PeekType(h)
@@ -218,7 +219,7 @@ func (p *Packet) decodeTrimmed(h []byte, at int) error {
 	return nil
 }
 
-// place notes that a PDS header of n bytes lies at at, one of m bytes behind it,
+// place notes a PDS header of n bytes at offset at, a semantic header of m bytes behind,
 // and data up to size bytes from at.
 func (p *Packet) place(at, n, m, size int) {
 	p.PDS, p.SES, p.Payload, p.End = at, at+n, at+n+m, at+size

@@ -29,23 +29,23 @@ const (
 )
 
 // A Frame is a [Packet] with the Ethernet, IP and UDP headers around it.
-// Offsets count from the start of what was parsed. Single writer.
+// Offsets count from the start of the parsed buffer. Single writer.
 type Frame struct {
 	DstMAC, SrcMAC [6]byte  // for [Frame.AppendTo]; a Parser leaves them: they are the first bytes of any frame
 	Src, Dst       [16]byte // addresses; IPv4 as ::ffff:a.b.c.d
 	TOS            uint8    // DSCP and ECN, see pds.SplitTOS
 	Native         bool     // rides on IP without UDP
 
-	// For [Frame.AppendTo] and [Frame.Wrap], as those of a [Parser] are for it, which leaves
-	// these: they say how a network writes its frames, not what one of them says.
+	// Settings for [Frame.AppendTo] and [Frame.Wrap], as in a [Parser] for reading; a Parser
+	// leaves the settings alone: they describe a network, not a frame.
 	CRC       bool   // end in a CRC-32C
 	LittleCRC bool   // least significant byte first; the reference provider has the most significant first
 	Protocol  uint8  // IP protocol without UDP; 0 means pds.IPProtocol
 	Port      uint16 // UDP destination port; 0 means pds.UDPPort
 	UDPSum    bool   // over IPv6 a UDP checksum; UET has 0 there, which not every network lets through
 
-	// Trimmed is not 0 if the DSCP says that a switch has cut the packet, which one being
-	// what [pds.DSCPs.TrimmedBy] returns: only the PDS header was read.
+	// Trimmed is not 0 if by the DSCP a switch has cut the packet, with the code of
+	// [pds.DSCPs.TrimmedBy]: only the PDS header was read.
 	Trimmed      pds.NackCode
 	Secured      bool // was sealed; TSS is its security header
 	TransportLen int  // bytes of UDP, or without UDP of IP payload; see pds.NominalSize
@@ -62,7 +62,7 @@ func (f *Frame) addresses(ip []byte) {
 	f.addresses4((*[8]byte)(ip[12:]))
 }
 
-// addresses4 sets the addresses of f to ::ffff: and those of IPv4 in b, source and
+// addresses4 sets the addresses of f to ::ffff: and the IPv4 addresses in b, source and
 // destination.
 func (f *Frame) addresses4(b *[8]byte) {
 	f.Src = mapped // one at a time: both at once go through the stack
@@ -71,7 +71,7 @@ func (f *Frame) addresses4(b *[8]byte) {
 	*(*[4]byte)(f.Dst[12:]) = [4]byte(b[4:])
 }
 
-// mapped is ::ffff:0.0.0.0. It never changes; a literal would be built on the stack.
+// mapped is ::ffff:0.0.0.0. The value never changes; a literal would be built on the stack.
 var mapped = [16]byte{10: 0xff, 11: 0xff}
 
 // SrcAddr returns Src in the standard library's form.
@@ -80,7 +80,7 @@ func (f *Frame) SrcAddr() netip.Addr { return netip.AddrFrom16(f.Src).Unmap() }
 // DstAddr returns Dst in the standard library's form.
 func (f *Frame) DstAddr() netip.Addr { return netip.AddrFrom16(f.Dst).Unmap() }
 
-// String returns one line for people.
+// String returns a line for people.
 func (f *Frame) String() string {
 	d, e := pds.SplitTOS(f.TOS)
 	s := fmt.Sprintf("%v > %v ev=%d dscp=%d %v ", f.SrcAddr(), f.DstAddr(), f.Entropy, uint8(d), e)
@@ -90,7 +90,7 @@ func (f *Frame) String() string {
 	return s + f.Packet.String()
 }
 
-// ipInfo is where an IP packet has what.
+// ipInfo holds the offsets in an IP packet.
 type ipInfo struct {
 	payload  int // offset of what follows the headers
 	end      int // length of the whole packet
@@ -98,8 +98,8 @@ type ipInfo struct {
 	tos      uint8
 }
 
-// parseIP4 reads the header of the IPv4 packet that b begins with. The only
-// error is [ErrIP], also for another version.
+// parseIP4 reads the header of the IPv4 packet at the start of b. The only error is [ErrIP],
+// also for a different version.
 func parseIP4(b []byte) (h ipInfo, err error) {
 	if len(b) < ip4Len || b[0] != 0x45 || binary.BigEndian.Uint16(b[6:])&ip4Fragment != 0 {
 		return h, ErrIP
@@ -111,8 +111,7 @@ func parseIP4(b []byte) (h ipInfo, err error) {
 	return ipInfo{ip4Len, end, b[9], b[1]}, nil
 }
 
-// parseIP6 is parseIP4 for IPv6. It skips the extension headers that may stand
-// in front of UET.
+// parseIP6 is parseIP4 for IPv6. Extension headers in front of UET are skipped.
 func parseIP6(b []byte) (ipInfo, error) {
 	if len(b) < ip6Len || b[0]>>4 != 6 {
 		return ipInfo{}, ErrIP

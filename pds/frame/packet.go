@@ -8,18 +8,16 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// ErrPayloadLength means that a semantic header announces more data than the packet
-// holds.
+// ErrPayloadLength means a semantic header announcing more data than in the packet.
 var ErrPayloadLength = errors.New("frame: payload_length exceeds the packet")
 
-// A Packet is the headers of one UET packet and where they lie. A [Parser]
-// fills it in place; keep one and use it again, it is some 500 bytes. Single
-// writer.
+// A Packet is the headers of one UET packet with their offsets. A [Parser] fills a
+// Packet in place; keep and reuse a Packet of some 500 bytes. Single writer.
 //
-// Type tells which of the PDS headers is meant, Form which of the semantic
-// ones; the others hold what earlier packets left there. Some headers say so too, in
-// their Type, Next and Form: a Parser sets all alike, and so must who fills a Packet
-// for [Packet.AppendTo], which writes what the headers say.
+// Type tells the valid PDS header, Form the valid semantic header; the remaining
+// headers hold values of earlier packets. Some headers have a Type, Next or Form of
+// their own: a Parser sets all alike, and so must the caller of [Packet.AppendTo],
+// since the headers' own fields are written.
 type Packet struct {
 	Type    pds.Type // the header below that was read
 	Form    ses.Form // the semantic header that was read; FormNone: neither Request nor Reply is meant
@@ -43,14 +41,14 @@ type Packet struct {
 	Reply   ses.Reply   // Form.IsResponse()
 }
 
-// header is what a [Packet] asks of any header of package pds.
+// header is the interface of a [Packet] to any header of package pds.
 type header interface {
 	AppendTo(b []byte) []byte
 	Validate() error
 	fmt.Stringer
 }
 
-// header returns the PDS header that p.Type means, nil for a reserved type.
+// header returns the PDS header of p.Type, nil for a reserved type.
 func (p *Packet) header() header {
 	switch p.Type {
 	case pds.TypeRUDReq, pds.TypeRODReq, pds.TypeRUDCCReq, pds.TypeRODCCReq:
@@ -78,9 +76,8 @@ func (p *Packet) header() header {
 	}
 }
 
-// AppendTo appends the headers to b, without entropy header and data: the PDS
-// header that p.Type means, then the semantic header that p.Form means. A reserved
-// Type or Form panics.
+// AppendTo appends the headers to b, without entropy header and data: the PDS header
+// of p.Type, then the semantic header of p.Form. A reserved Type or Form panics.
 func (p *Packet) AppendTo(b []byte) []byte {
 	switch {
 	case p.Type.IsRequest():
@@ -100,9 +97,9 @@ func (p *Packet) AppendTo(b []byte) []byte {
 	}
 }
 
-// Validate reports the first value or combination that the specification does
-// not allow: an error of the PDS header's Validate, one of the semantic
-// header's, or [ErrPayloadLength]. A reserved Type is [pds.ErrType].
+// Validate reports the first value or combination the specification does
+// not allow: an error of the PDS header's Validate, an error of the semantic
+// header's Validate, or [ErrPayloadLength]. A reserved Type is [pds.ErrType].
 func (p *Packet) Validate() error {
 	h := p.header()
 	if h == nil {
@@ -132,7 +129,7 @@ func (p *Packet) Validate() error {
 	return nil
 }
 
-// String returns one line for people.
+// String returns a line for people.
 func (p *Packet) String() string {
 	h := p.header()
 	if h == nil {

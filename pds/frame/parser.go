@@ -9,55 +9,54 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// Errors of a [Parser], beside those of packages pds and ses.
+// Errors of a [Parser], besides the errors of packages pds and ses.
 var (
 	// ErrNotUET: an Ethernet type, IP protocol or UDP port of something else.
 	ErrNotUET = errors.New("frame: not a UET packet")
 
-	// ErrIP: the IP or UDP header of what may be UET is cut short or contradicts
-	// itself, or has what UET does not use: IPv4 options.
+	// ErrIP: the IP or UDP header of a possible UET packet is cut short or contradictory, or
+	// has IPv4 options, unused by UET.
 	ErrIP = errors.New("frame: bad IP or UDP header")
 
-	// ErrFragment: a fragment of an IP packet that may be UET, since the protocol is its
-	// own, and so is the port if this is the first one. UET sends with fragmentation
-	// forbidden; such a packet has to be put together before a [Parser] reads it. Of IPv6
-	// also a whole packet with a fragment header (RFC 6946).
+	// ErrFragment: a fragment of a possible UET packet: the protocol is UET's, and in the
+	// first fragment the port, too. UET sends with fragmentation forbidden; reassemble such
+	// a packet before a [Parser] reads the result. Of IPv6 also a whole packet with a
+	// fragment header (RFC 6946).
 	ErrFragment = errors.New("frame: IP fragment")
 )
 
-// A Parser takes received packets apart. It is configuration only: the zero
-// value reads UET as it is registered, without trailer. Safe for concurrent use
-// while nobody changes it.
+// A Parser takes received packets apart. A Parser is configuration only: the zero value
+// reads UET as registered, without trailer. Safe for concurrent use while nobody changes it.
 //
-// No method allocates. A method that returns an error leaves the [Packet] or
-// [Frame] as it was. Whether the values are legal is another question: see
-// [Packet.Validate].
+// No method allocates. A method that returns an error leaves the [Packet] or [Frame]
+// unchanged. For the legality of the values see [Packet.Validate].
 //
-// Lengths are checked against the whole packet. One that a capture has only a part of can
-// be read with zeros in place of the rest, as long as all headers are there; CRC then fails.
+// Lengths are checked against the whole packet. A packet cut by a capture can be read with
+// zeros in place of the rest, as long as all headers are there; CRC then fails.
 type Parser struct {
 	Port     uint16    // UDP destination port; 0 means pds.UDPPort
 	Protocol uint8     // IP protocol of UET without UDP; 0 means pds.IPProtocol
 	DSCPs    pds.DSCPs // code points of trimmed packets; the others do not matter here
 
-	// CRC: whole packets without security header end in a CRC-32C. Ethernet and IP check it,
-	// see [pds.CheckCRC]. UDP and Native cut it off: they do not see the addresses that it
-	// covers too.
+	// CRC: whole packets without security header end in a CRC-32C. Ethernet and IP check the
+	// CRC, see [pds.CheckCRC]. UDP and Native cut the CRC off, lacking the addresses under
+	// the CRC.
 	CRC       bool
 	LittleCRC bool // it has its least significant byte first
 
-	// Opener, if not nil, opens secured packets: Ethernet and IP read what is inside, and refuse
-	// every whole packet that is not secured, or not authentic, with the opener's error. What they
-	// parse is decrypted in place. The parser is then for one goroutine, as the opener is.
+	// Opener, if not nil, opens secured packets: Ethernet and IP read the contents, and
+	// refuse every whole packet not secured, or not authentic, with the opener's error. The
+	// buffer is decrypted in place. The parser is then for a single goroutine, as the opener
+	// is.
 	Opener Opener
 }
 
-// UDP reads b, the payload of a UDP datagram, into p. The errors are those of
-// packages pds and ses.
+// UDP reads b, the payload of a UDP datagram, into p. The errors are from packages pds and
+// ses.
 func (ps *Parser) UDP(b []byte, p *Packet) error { return ps.decode(b, 0, p) }
 
-// Native reads b, the payload of an IP packet without UDP, into p. It begins
-// with the entropy header. The errors are those of packages pds and ses.
+// Native reads b, the payload of an IP packet without UDP, into p. b begins with the entropy
+// header. The errors are from packages pds and ses.
 func (ps *Parser) Native(b []byte, p *Packet) error {
 	var e pds.Entropy
 	n, err := e.Decode(b)
@@ -71,11 +70,11 @@ func (ps *Parser) Native(b []byte, p *Packet) error {
 	return nil
 }
 
-// Trimmed is UDP for a datagram that a switch has cut: it reads the PDS header
-// alone, and counts what is left of the rest as data.
+// Trimmed is UDP for a datagram cut by a switch: only the PDS header is read, and the
+// remainder counts as data.
 func (ps *Parser) Trimmed(b []byte, p *Packet) error { return p.decodeTrimmed(b, 0) }
 
-// untrail returns h, which begins with the PDS header, without the CRC that ends it.
+// untrail returns h, the packet from the PDS header on, without the CRC at the end.
 func untrail(h []byte) ([]byte, error) {
 	switch {
 	case isSecured(h):
@@ -89,8 +88,8 @@ func untrail(h []byte) ([]byte, error) {
 // isSecured reports whether h begins with a security header. Such a packet has no CRC.
 func isSecured(h []byte) bool { return len(h) > 0 && pds.Type(h[0]>>3) == pds.TypeTSS }
 
-// checkCRC checks the CRC that ends the IP packet ip, whose last n bytes begin with the PDS
-// header.
+// checkCRC checks the CRC at the end of the IP packet ip, whose last n bytes begin with the
+// PDS header.
 func (ps *Parser) checkCRC(ip []byte, n int) error {
 	if n < pds.CRCLen || isSecured(ip[len(ip)-n:]) {
 		return nil
@@ -106,7 +105,7 @@ func (ps *Parser) checkCRC(ip []byte, n int) error {
 	return nil
 }
 
-// sourceAt is where an IP packet that begins with this byte has its source address.
+// sourceAt is the offset of the source address in an IP packet with the given first byte.
 func sourceAt(first uint8) int {
 	if first>>4 == 6 {
 		return 8
@@ -139,7 +138,7 @@ func (ps *Parser) anyFrame(b []byte, f *Frame) error {
 	return ps.ip(b, at, f)
 }
 
-// IP reads the IPv4 or IPv6 packet b into f. The errors are those of
+// IP reads the IPv4 or IPv6 packet b into f. Errors as from
 // [Parser.Ethernet].
 func (ps *Parser) IP(b []byte, f *Frame) error { return ps.ip(b, 0, f) }
 
@@ -198,8 +197,8 @@ func (ps *Parser) ip(b []byte, at int, f *Frame) error {
 	return nil
 }
 
-// refusal returns the error for the IP packet b, whose header UET does not use or which
-// is cut short: [ErrNotUET] if protocol or port, where b has them, are others'.
+// refusal returns the error for the IP packet b, cut short or with a header unused by UET:
+// [ErrNotUET] if protocol or port, where present in b, are not UET's.
 func (ps *Parser) refusal(b []byte) error {
 	if len(b) < ip4Len {
 		return ErrIP
@@ -232,8 +231,8 @@ func (ps *Parser) refusal4(b []byte) error {
 	return ErrIP
 }
 
-// foreign returns the error for b, the payload of an IP packet of a protocol that is not
-// UET's; behind the fragment header of IPv6 it may be.
+// foreign returns the error for b, the payload of an IP packet of a protocol other than
+// UET's; behind the fragment header of IPv6 may be UET.
 func (ps *Parser) foreign(protocol uint8, b []byte) error {
 	if protocol != protoFragment {
 		return ErrNotUET
@@ -251,8 +250,8 @@ func (ps *Parser) foreign(protocol uint8, b []byte) error {
 	return ErrFragment
 }
 
-// mayBe reports whether protocol, and the port in the transport header if it is there, are
-// those of UET.
+// mayBe reports whether protocol, and the port in the transport header if present, are
+// UET's.
 func (ps *Parser) mayBe(protocol uint8, transport []byte) bool {
 	if protocol == protoUDP {
 		return len(transport) < 4 || ps.isPort(binary.BigEndian.Uint16(transport[2:]))
@@ -260,10 +259,10 @@ func (ps *Parser) mayBe(protocol uint8, transport []byte) bool {
 	return protocol == ps.protocol()
 }
 
-// isPort reports whether port is the one that the parser looks for.
+// isPort reports whether port is the parser's.
 func (ps *Parser) isPort(port uint16) bool { return port == cmp.Or(ps.Port, pds.UDPPort) }
 
 func (ps *Parser) protocol() uint8 { return cmp.Or(ps.Protocol, pds.IPProtocol) }
 
-// trimmedBy says what a packet with this TOS byte has been trimmed by, 0 if it is whole.
+// trimmedBy says the trimming of a packet with the TOS byte tos, 0 for a whole packet.
 func (ps *Parser) trimmedBy(tos uint8) pds.NackCode { return ps.DSCPs.TrimmedBy(pds.DSCP(tos >> 2)) }

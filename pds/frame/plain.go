@@ -7,17 +7,17 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// plainLen is what precedes the PDS header in a frame without tags and options.
+// plainLen is the length in front of the PDS header in a frame without tags and options.
 const plainLen = etherLen + ip4Len + udpLen
 
-// A plainHead is the front of such a frame, up to the end of the shortest packet
-// that [Parser.Ethernet] reads in a straight line.
+// A plainHead is the front of a plain frame, up to the end of the shortest packet read
+// by [Parser.Ethernet] in a straight line.
 type plainHead [plainLen + pds.AckCCLen]byte
 
 // Ethernet reads the frame b, without preamble and check sequence, into f. Up to
 // two 802.1Q tags are skipped. Versions, lengths, protocol and port are checked
-// and fragments refused; IPv4's and UDP's checksums are not looked at. The errors
-// are [ErrNotUET], [ErrIP], [ErrFragment] and those of packages pds and ses.
+// and fragments refused; IPv4's and UDP's checksums are ignored. The errors are
+// [ErrNotUET], [ErrIP], [ErrFragment] and errors of packages pds and ses.
 func (ps *Parser) Ethernet(b []byte, f *Frame) error {
 	if len(b) < len(plainHead{}) || ps.CRC || ps.Opener != nil {
 		return ps.anyFrame(b, f)
@@ -57,8 +57,8 @@ func (ps *Parser) Ethernet(b []byte, f *Frame) error {
 	return ps.anyFrame(b, f)
 }
 
-// configured is Ethernet for a parser that names a port or knows of trimming, and a
-// packet to [pds.UDPPort]. If neither matters here the zero parser reads the same.
+// configured is Ethernet for a parser with a port or DSCPs of trimming, and a packet to
+// [pds.UDPPort]. If neither matters for the packet the zero parser reads the same.
 func (ps *Parser) configured(b []byte, tos uint8, f *Frame) error {
 	if ps.Port != 0 && ps.Port != pds.UDPPort || ps.trimmedBy(tos) != 0 {
 		return ps.anyFrame(b, f)
@@ -68,10 +68,9 @@ func (ps *Parser) configured(b []byte, tos uint8, f *Frame) error {
 }
 
 // isPlain reports whether the frame holds UDP to [pds.UDPPort] over IPv4 up to end,
-// without tags, options and fragments, with lengths that agree. Most frames do, and
-// their fields are in fixed places. Words that are only compared are read as they lie in
-// the memory of a little-endian machine, which saves an exchange of their bytes, and all
-// at once, which saves branches.
+// without tags, options and fragments, with consistent lengths, as in most frames:
+// fields at fixed offsets. Words only compared are read in little-endian order, without
+// byte swaps, and all at once, without branches.
 func (h *plainHead) isPlain(end int) bool {
 	const (
 		typeVersion  = etherIPv4>>8 | 0x45<<16             // not the TOS behind them
@@ -83,7 +82,7 @@ func (h *plainHead) isPlain(end int) bool {
 		(binary.BigEndian.Uint32(h[36:])^(pds.UDPPort<<16+uint32(end-etherLen-ip4Len))) == 0
 }
 
-// plain sets what is around the PDS header of a datagram that ends at end.
+// plain sets the fields around the PDS header of a datagram ending at end.
 func (f *Frame) plain(h *plainHead, end int) {
 	f.TOS, f.Native, f.Trimmed = h[15], false, 0
 	f.TransportLen, f.Entropy = end-etherLen-ip4Len, binary.BigEndian.Uint16(h[34:])

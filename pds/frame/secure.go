@@ -11,19 +11,19 @@ type Sealer interface {
 	// Overhead returns the lengths of security header and tag.
 	Overhead() (header, tag int)
 
-	// Seal secures ip, in which there is room for both, with the source identifier ssi.
+	// Seal secures ip, with room inside for header and tag, under the source identifier ssi.
 	Seal(ip []byte, ssi uint32) error
 }
 
 // An Opener opens whole IP packets in native form, in place: a Domain of package pds/tss.
 type Opener interface {
-	// Open sets h to the security header of ip. With an error h is as it was.
+	// Open sets h to the security header of ip. With an error h is unchanged.
 	Open(ip []byte, h *pds.TSS) error
 }
 
-// Seal is [Frame.Wrap] for a secured frame, which has to be Native: the security header stands
-// before packet, the tag behind payload, and there is no CRC. The error is that of the sealer;
-// b is then returned as it came.
+// Seal is [Frame.Wrap] for a secured frame, necessarily Native: the security header stands
+// before packet, the tag behind payload, without CRC. The error is the sealer's; b is then
+// returned unchanged.
 func (f *Frame) Seal(b, packet, payload []byte, s Sealer, ssi uint32) ([]byte, error) {
 	at := len(b)
 	header, tag := s.Overhead()
@@ -42,8 +42,8 @@ func (f *Frame) Seal(b, packet, payload []byte, s Sealer, ssi uint32) ([]byte, e
 	return all, nil
 }
 
-// open opens the IP packet ip, whose PDS header would begin at offset at of what the caller
-// parses, and reads what is in it.
+// open opens the IP packet ip, whose PDS header would begin at offset at in the caller's
+// buffer, and reads the contents.
 func (ps *Parser) open(ip []byte, at, skip int, f *Frame) error {
 	was := f.TSS
 	if err := ps.Opener.Open(ip, &f.TSS); err != nil {

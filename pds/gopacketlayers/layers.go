@@ -1,8 +1,8 @@
-// Package gopacketlayers lets gopacket decode UET packets: importing it makes
-// UDP port 4793 and IP protocol 253 decode to a [UET] layer, or a UET can be one
-// of the layers of a gopacket.DecodingLayerParser.
+// Package gopacketlayers lets gopacket decode UET packets: an import makes
+// UDP port 4793 and IP protocol 253 decode to a [UET] layer, or a UET can be a
+// layer of a gopacket.DecodingLayerParser.
 //
-// It is a module of its own, so that a user of the engine does not depend on
+// The package is a separate module, so users of the engine do not depend on
 // gopacket.
 package gopacketlayers
 
@@ -16,8 +16,8 @@ import (
 	"github.com/uetcc/uetcc/pds/frame"
 )
 
-// LayerTypeUET is the type of a [UET] layer over UDP, LayerTypeUETNative that of
-// one which rides on IP and begins with the entropy header.
+// LayerTypeUET is the type of a [UET] layer over UDP, LayerTypeUETNative the
+// type of a layer over IP, beginning with the entropy header.
 var (
 	LayerTypeUET       = register(4793, "UET", decodeUDP)
 	LayerTypeUETNative = register(4794, "UETNative", decodeNative)
@@ -34,7 +34,7 @@ func init() {
 	}
 }
 
-// A UET layer is the headers of one UET packet, PDS and SES, and its data as
+// A UET layer is the headers of one UET packet, PDS and SES, with the data as
 // payload. The zero value decodes packets over UDP, without trailer.
 type UET struct {
 	layers.BaseLayer
@@ -43,7 +43,8 @@ type UET struct {
 	Native bool         // they begin with the entropy header
 }
 
-// ErrTSS: the packet has a security header. What is behind it is not encoded.
+// ErrTSS: the packet has a security header. Nothing behind the security header
+// is encoded.
 var ErrTSS = errors.New("gopacketlayers: cannot write a packet with a security header")
 
 // LayerType implements gopacket.Layer.
@@ -60,8 +61,8 @@ func (u *UET) CanDecode() gopacket.LayerClass { return u.LayerType() }
 // NextLayerType implements gopacket.DecodingLayer.
 func (u *UET) NextLayerType() gopacket.LayerType { return gopacket.LayerTypePayload }
 
-// DecodeFromBytes implements gopacket.DecodingLayer. It does not allocate; a
-// packet that cannot be read leaves u as it was.
+// DecodeFromBytes implements gopacket.DecodingLayer. DecodeFromBytes does not
+// allocate; an unreadable packet leaves u unchanged.
 func (u *UET) DecodeFromBytes(data []byte, df gopacket.DecodeFeedback) error {
 	parse := u.Parser.UDP
 	if u.Native {
@@ -77,9 +78,9 @@ func (u *UET) DecodeFromBytes(data []byte, df gopacket.DecodeFeedback) error {
 	return nil
 }
 
-// SerializeTo implements gopacket.SerializableLayer: it puts the headers, and
-// the entropy header of a native packet, in front of what b holds. Lengths in
-// the headers are written as they are.
+// SerializeTo implements gopacket.SerializableLayer: the headers, and the
+// entropy header of a native packet, go in front of the contents of b. Lengths
+// in the headers are written unchanged.
 func (u *UET) SerializeTo(b gopacket.SerializeBuffer, _ gopacket.SerializeOptions) error {
 	if u.Type == pds.TypeTSS {
 		return ErrTSS

@@ -10,24 +10,23 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// A Mode says which key seals a packet. Nothing on the wire names it: all members of a domain
-// are configured alike.
+// A Mode selects the key that seals a packet. Nothing on the wire names the mode: all members of
+// a domain are configured alike.
 type Mode uint8
 
 const (
-	// ModeDirect: the key of the domain itself, which all members hold. Their identities must
-	// differ: what the nonce begins with is all that keeps their packets apart.
+	// ModeDirect: the key of the domain, held by all members. Identities must differ: only the
+	// start of the nonce keeps the members' packets apart.
 	ModeDirect Mode = iota
 
-	// ModeCluster: a key derived from that of the domain, which all members hold, for each
-	// sender.
+	// ModeCluster: a key derived for each sender from the domain's key, held by all members.
 	ModeCluster
 
-	// ModeServer: a key derived from one that this server alone holds, for each client.
+	// ModeServer: a key derived for each client from a key held by the server alone.
 	ModeServer
 
-	// ModeClient: the key that the server derives for this client, which has been given it. A
-	// client can seal and open nothing of another's.
+	// ModeClient: the key derived by the server for the client and handed to the client. A
+	// client can neither seal nor open a different client's packets.
 	ModeClient
 )
 
@@ -41,28 +40,27 @@ var (
 	// ErrConfig is wrapped by every error of New and names the field.
 	ErrConfig = errors.New("tss: invalid configuration")
 
-	// ErrReuse: the key is loaded already, and has sealed packets with the counters that are
-	// asked for.
+	// ErrReuse: the key is loaded already, and has sealed packets with the counters asked for.
 	ErrReuse = errors.New("tss: key and counter have been used")
 )
 
-// A Config describes a secure domain to one of its members.
+// A Config describes a secure domain to a member.
 type Config struct {
 	SDI  uint32 // identifier, 24 bits
 	Mode Mode
 
-	// SSI: packets carry a source identifier of 32 bits, and those without one are refused.
-	// Without it the IP source address identifies the sender, which over IPv6 suffices only
-	// with ModeCluster.
+	// SSI: packets carry a source identifier of 32 bits, and packets without are refused. With
+	// SSI off the IP source address identifies the sender; over IPv6 only ModeCluster allows SSI
+	// off.
 	SSI bool
 
-	// Offset is where encryption begins: bytes from the start of the security header. 0 stands
-	// for its length, so that all of the PDS header is secret. A larger one leaves as much of
-	// the PDS header in the clear, still authenticated.
+	// Offset is the start of encryption: bytes from the start of the security header. 0 stands
+	// for the header's length, so the whole PDS header is secret. A larger Offset leaves as much
+	// of the PDS header in the clear, still authenticated.
 	Offset int
 
-	// RekeyMask and RekeyShift choose the bits of the counter, at most 32, that are part of what
-	// a key is derived from in ModeCluster: (counter AND mask) >> shift. 0: none.
+	// RekeyMask and RekeyShift choose the bits of the counter, at most 32, that enter the key
+	// derivation of ModeCluster: (counter AND mask) >> shift. 0: none.
 	RekeyMask  uint64
 	RekeyShift uint8
 
@@ -103,10 +101,10 @@ type Key struct {
 	Mask   [12]byte // ModeClient: what came with its key; else unused
 	Epoch  uint16   // of packets sealed with it
 
-	// First and Limit are the first and the last counter that packets are sealed with, 48 bits.
-	// Limit 0 stands for the largest. With ModeServer First 0 stands for 2^47, and with ModeClient
-	// Limit 0 for 2^47 - 1: one key serves both directions. Several senders, queues or processes
-	// of one identity share a key by ranges that do not overlap.
+	// First and Limit are the first and the last counter for sealing, 48 bits. Limit 0 stands
+	// for the largest. With ModeServer First 0 stands for 2^47, and with ModeClient Limit 0 for
+	// 2^47 - 1: one key serves both directions. Several senders, queues or processes of the same
+	// identity share a key by ranges without overlap.
 	First, Limit uint64
 }
 
@@ -115,7 +113,7 @@ const (
 	serverAt = 1 << 47 // first counter of a server
 )
 
-// limits fills in First and Limit, false if they are out of range.
+// limits fills in First and Limit, false if out of range.
 func (k *Key) limits(m Mode) bool {
 	last := uint64(counters - 1)
 	switch m {

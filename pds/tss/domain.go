@@ -10,8 +10,8 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// Errors of [Domain.Seal] and [Domain.Open]. A packet that is refused is as it was, but for one
-// with ErrAuth, whose bytes behind the headers are lost.
+// Errors of [Domain.Seal] and [Domain.Open]. A refused packet is unchanged, except after
+// ErrAuth, when the bytes behind the headers are lost.
 var (
 	// ErrForm: no whole IPv4 packet without options, or IPv6 packet without extension headers,
 	// in native form and with room for security header and tag.
@@ -20,18 +20,18 @@ var (
 	// ErrClear: the packet has no security header.
 	ErrClear = errors.New("tss: packet is not secured")
 
-	// ErrDomain: the packet is of another secure domain.
+	// ErrDomain: the packet is of a different secure domain.
 	ErrDomain = errors.New("tss: packet of another secure domain")
 
-	// ErrKey: its key slot is empty; with Seal none has been chosen.
+	// ErrKey: the packet's key slot is empty; with Seal no slot has been chosen.
 	ErrKey = errors.New("tss: no key")
 
-	// ErrSSI: it has no source identifier where the domain wants one, or one where it has none;
-	// or it rides on IPv6, without one, in a mode in which the address does not tell senders
-	// apart.
+	// ErrSSI: the packet lacks a source identifier where the domain wants it, or has a source
+	// identifier where the domain has none; or comes over IPv6, without source identifier, in a
+	// mode in which the address does not tell senders apart.
 	ErrSSI = errors.New("tss: source identifier missing or not expected")
 
-	// ErrLate: its epoch is too old.
+	// ErrLate: the packet's epoch is too old.
 	ErrLate = errors.New("tss: epoch is over")
 
 	// ErrAuth: the tag is wrong.
@@ -47,8 +47,8 @@ type Domain struct {
 	slots [2]slot
 	using int8 // slot that seals; -1: none
 
-	// Keys of senders, by a hash of their identity. A key is kept when a packet that it opened
-	// was authentic.
+	// Keys of senders, by a hash of the identity. A key is kept once a packet opened with the
+	// key was authentic.
 	peers []sender
 
 	out   sender // the key that seals
@@ -56,7 +56,7 @@ type Domain struct {
 	stats Stats
 }
 
-// A slot is what [Domain.Load] makes of a [Key].
+// A slot is a [Key] prepared by [Domain.Load].
 type slot struct {
 	key  Key
 	mac  *cmac      // for modes that derive
@@ -65,21 +65,20 @@ type slot struct {
 	set  bool
 }
 
-// A cipherText is a key with what masks its nonces.
+// A cipherText is a key with the mask of the nonces.
 type cipherText struct {
 	aead cipher.AEAD
 	mask [nonceLen]byte
 }
 
-// A sender is the key that was derived for an identity.
+// A sender is the key derived for an identity.
 type sender struct {
 	id identity
 	an uint8
 	cipherText
 }
 
-// Stats counts packets by what became of them. The names are those of the specification as far
-// as they are known.
+// Stats counts packets by outcome. The names are the specification's, as far as public.
 type Stats struct {
 	OutAuth     uint64 // sealed
 	OutFail     uint64 // not sealed
@@ -104,9 +103,9 @@ func New(c Config) (*Domain, error) {
 	return &Domain{c: c, using: -1, peers: make([]sender, n)}, nil
 }
 
-// Load fills key slot an, 0 or 1: packets that name it are opened with k from now on. Those that
-// a former key of the slot has sealed open no more, so load the slot that is not in use, have
-// all members do so, and then call [Domain.Use]. The errors are [ErrConfig] and [ErrReuse].
+// Load fills key slot an, 0 or 1: packets naming the slot are opened with k from now on.
+// Packets sealed with a former key of the slot open no more, so load the unused slot, have all
+// members do so, and then call [Domain.Use]. The errors are [ErrConfig] and [ErrReuse].
 func (d *Domain) Load(an uint8, k Key) error {
 	if an > 1 || !k.limits(d.c.Mode) {
 		return fmt.Errorf("%w: slot %d with counters %d to %d", ErrConfig, an, k.First, k.Limit)
@@ -139,15 +138,15 @@ func (d *Domain) Load(an uint8, k Key) error {
 	return nil
 }
 
-// Drop empties key slot an: packets that name it open no more.
+// Drop empties key slot an: packets naming the slot open no more.
 func (d *Domain) Drop(an uint8) {
 	if d.slots[an&1] = (slot{}); d.using == int8(an&1) {
 		d.using = -1
 	}
 }
 
-// Use seals with key slot an from now on. The other one still opens what others have sealed,
-// until it is dropped or loaded. The error is [ErrKey].
+// Use seals with key slot an from now on. The second slot still opens packets of others, until
+// dropped or loaded. The error is [ErrKey].
 func (d *Domain) Use(an uint8) error {
 	if an > 1 || !d.slots[an].set {
 		return ErrKey
@@ -156,8 +155,8 @@ func (d *Domain) Use(an uint8) error {
 	return nil
 }
 
-// Counter returns the counter of the next packet that key slot an seals: what to store, with
-// some reserve, for a [Key] that is to be used again after a restart.
+// Counter returns the counter of the next packet sealed with key slot an: the value to store,
+// with some reserve, for a [Key] to be used again after a restart.
 func (d *Domain) Counter(an uint8) uint64 { return d.slots[an&1].next }
 
 // Overhead returns how many bytes the security header and the tag need.

@@ -12,10 +12,10 @@ const (
 	blockLen = aes.BlockSize
 )
 
-// derivedBits is the length of what the KDF puts out: a key and a mask for nonces.
+// derivedBits is the length of the KDF's output: a key and a mask for nonces.
 const derivedBits = (keyLen + nonceLen) * 8
 
-// A cmac is AES-256-CMAC under one key (SP 800-38B). Safe for concurrent use.
+// A cmac is AES-256-CMAC under a key (SP 800-38B). Safe for concurrent use.
 type cmac struct {
 	block cipher.Block
 	whole [blockLen]byte // K1: added to a last block that is full
@@ -75,8 +75,8 @@ var (
 	labelServer  = label{'U', '2'} // the client's
 )
 
-// An identity is what a derived key is for: what the KDF calls its context, without the order
-// of its parts.
+// An identity is the purpose of a derived key: the KDF's context, without the order of the
+// parts.
 type identity struct {
 	addr  [16]byte // IPv6 address; IPv4 or SSI in the last four bytes
 	epoch uint16
@@ -95,7 +95,7 @@ func (id *identity) context(b []byte) []byte {
 	return append(b, id.addr[from:]...)
 }
 
-// derive is the KDF: counter mode of SP 800-108 with m as its function. Each block is
+// derive is the KDF: counter mode of SP 800-108 with m as the function. Each block is
 // CMAC(i, label, 0, context, length in bits).
 func (m *cmac) derive(l label, id *identity) (key [keyLen]byte, mask [nonceLen]byte) {
 	var in [48]byte

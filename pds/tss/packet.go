@@ -12,7 +12,7 @@ const (
 	protoUDP = 17
 )
 
-// parts is where an IP packet has what.
+// parts holds the offsets in an IP packet.
 type parts struct {
 	src, dst []byte
 	aad      int // offset of the source address, where what is authenticated begins
@@ -20,7 +20,7 @@ type parts struct {
 	v6       bool
 }
 
-// split finds the parts of an IP packet in native form, false if it has another form.
+// split finds the parts of an IP packet in native form, false for any other form.
 func split(ip []byte) (p parts, ok bool) {
 	if len(ip) < ip4Len {
 		return p, false
@@ -45,12 +45,12 @@ func split(ip []byte) (p parts, ok bool) {
 }
 
 // Seal secures ip, a whole IP packet in native form: IP header, entropy header, room for the
-// security header, what is to be protected, room for the tag. Lengths and addresses in the IP
+// security header, the bytes to be protected, room for the tag. Lengths and addresses in the IP
 // header have to be final; DSCP, ECN, hop limit and header checksum may still change. ssi is the
-// source identifier of this FEP, with [ModeServer] that of the client to whom the packet goes;
-// without [Config.SSI] it is not used.
+// source identifier of the FEP, with [ModeServer] of the client addressed by the packet; ssi is
+// not used without [Config.SSI].
 //
-// A packet that is sent again is sealed again, from its clear copy. No allocation, but where a
+// A packet sent again is sealed again, from the clear copy. No allocation, but where a
 // key is derived: after [Domain.Use], with a rekeying counter, and with ModeServer for a client
 // whose key is not kept. The errors are [ErrForm], [ErrKey], [ErrSSI] and [ErrLimit].
 func (d *Domain) Seal(ip []byte, ssi uint32) error {
@@ -119,11 +119,10 @@ func (d *Domain) sealing(s *slot, p *parts, h *pds.TSS) (*cipherText, error) {
 	return &kept.cipherText, nil
 }
 
-// Open checks ip, a received IP packet in native form, decrypts it in place and sets h to its
-// security header. What follows that header in ip, up to the tag, is then in the clear. No
-// allocation, but where a key has to be derived that is not kept. The errors are [ErrForm],
-// [ErrClear], [ErrDomain], [ErrKey], [ErrSSI], [ErrLate] and [ErrAuth]; to none of them is a
-// packet an answer.
+// Open checks ip, a received IP packet in native form, decrypts the packet in place and sets h
+// to the security header. The bytes between the header and the tag are then in the clear. No
+// allocation, except for the derivation of a key not kept. The errors are [ErrForm], [ErrClear],
+// [ErrDomain], [ErrKey], [ErrSSI], [ErrLate] and [ErrAuth]; send no packet in answer to any.
 func (d *Domain) Open(ip []byte, h *pds.TSS) error {
 	err := d.open(ip, h)
 	switch err {

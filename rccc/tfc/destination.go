@@ -2,11 +2,11 @@ package tfc
 
 import "github.com/uetcc/uetcc/internal/deadline"
 
-// Destination is the receiving half of a TFC context: it counts the cells of one
-// source in its buffer and decides when the source must hear of free ones.
+// Destination is the receiving half of a TFC context: counting the cells of one
+// source in the buffer and deciding when to tell the source of free cells.
 //
-// A small value without pointers; [Destination.Init] makes it ready. Single
-// writer. Invariants: freed <= received; received - freed <= Limit.
+// A small value without pointers; [Destination.Init] makes a Destination ready.
+// Single writer. Invariants: freed <= received; received - freed <= Limit.
 type Destination struct {
 	received int64 // cells of packets accepted (CR)
 	freed    int64 // cells released (CF)
@@ -16,7 +16,7 @@ type Destination struct {
 	backoff  uint8 // repetitions since anything changed
 }
 
-// Init starts a context. A source that waits for a grant is to be told at once.
+// Init starts a context. A source waiting for a grant is told at once.
 func (d *Destination) Init(p *Params, now int64) {
 	*d = Destination{told: p.initial}
 	d.settle(p, now)
@@ -25,10 +25,10 @@ func (d *Destination) Init(p *Params, now int64) {
 // Occupancy returns the cells in use.
 func (d *Destination) Occupancy() int64 { return d.received - d.freed }
 
-// Accept takes a packet of size nominal bytes that was not accepted before, and
-// reports whether there is room. It refuses only packets that an honest source
-// would not have sent; refuse them as having no buffer. Duplicates are not
-// reported: they occupy nothing.
+// Accept takes a packet of size nominal bytes not accepted before, and
+// reports whether the buffer has room. Only packets beyond an honest source's
+// limit are refused; refuse such packets for lack of a buffer. Do not report
+// duplicates: a duplicate occupies no cell.
 func (d *Destination) Accept(p *Params, now, size int64) bool {
 	cost := p.Cost(size)
 	if d.Occupancy()+cost > p.limit {
@@ -46,7 +46,8 @@ func (d *Destination) Release(p *Params, now, size int64) {
 }
 
 // Credit returns the cumulative limit to put into a message that leaves now, an
-// ACK_CC or a Credit control packet, as CellsOf of it. It counts as announced.
+// ACK_CC or a Credit control packet, as CellsOf of the result. The limit counts
+// as announced.
 func (d *Destination) Credit(p *Params, now int64) int64 {
 	d.told = d.freed + p.limit
 	d.armed = false
@@ -54,19 +55,18 @@ func (d *Destination) Credit(p *Params, now int64) int64 {
 	return d.told
 }
 
-// Deadline returns when a Credit control packet is to be sent unless an ACK_CC
-// carried the credit before, and false when none is needed. The message is not
-// acknowledged, so it is repeated, ever more rarely, until data shows that it
-// arrived.
+// Deadline returns the time for a Credit control packet unless an ACK_CC carries
+// the credit earlier, and false without need. The message is not acknowledged,
+// so repeated, ever more rarely, until data shows the arrival.
 func (d *Destination) Deadline() (int64, bool) { return d.due, d.armed }
 
 // CreditDue reports whether a Credit control packet is to be sent now; call
 // [Destination.Credit] for its contents.
 func (d *Destination) CreditDue(now int64) bool { return d.armed && min(now, deadline.End) >= d.due }
 
-// settle brings the timer in line. A message is wanted while there are cells that
-// the source may not know of: all that is known is that it once had the initial
-// limit and whatever arrived.
+// settle brings the timer in line. A message is wanted while some cells may be
+// unknown to the source: certain is only that the source once had the initial
+// limit and all limits proven by arrivals.
 func (d *Destination) settle(p *Params, now int64) {
 	limit := d.freed + p.limit
 	switch {

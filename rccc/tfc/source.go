@@ -2,7 +2,7 @@ package tfc
 
 // Source is the sending half of a TFC context.
 //
-// A small value without pointers; [Source.Init] makes it ready. Single writer.
+// A small value without pointers; [Source.Init] makes a Source ready. Single writer.
 // Invariant: consumed <= credit <= consumed + Limit.
 type Source struct {
 	consumed  int64 // cells charged since the start (CC)
@@ -21,8 +21,8 @@ func (s *Source) Allowed() int64 { return s.credit - s.consumed }
 func (s *Source) Credit() int64 { return s.credit }
 
 // CanSend reports whether a new packet of size nominal bytes is covered whole: a
-// buffer cannot go into debt. A retransmission needs no credit, its first charge
-// is outstanding.
+// buffer cannot go into debt. A retransmission needs no credit: the first charge is
+// outstanding.
 func (s *Source) CanSend(p *Params, size int64) bool { return s.Allowed() >= p.Cost(size) }
 
 // OnSend charges a new packet for which CanSend held. Retransmissions are not
@@ -45,15 +45,15 @@ func (s *Source) OnCreditUpdate(p *Params, total int64) int64 {
 	return grown
 }
 
-// OnAbandon gives back the charge of a packet of size nominal bytes that nobody is
-// going to acknowledge, because its delivery context closed. If the destination had
-// accepted it the charge comes back with the credit that tells so, at the latest when all
-// that was sent is freed; until then the destination may have to refuse as many cells. What
-// is known to be freed was accepted, and is not given back.
+// OnAbandon gives back the charge of a packet of size nominal bytes never to be
+// acknowledged, because the delivery context closed. If the destination had accepted the
+// packet the charge comes back with a later credit, at the latest when all sent cells are
+// freed; until then the destination may have to refuse as many cells. Cells known to be
+// freed were accepted, and are not given back.
 //
-// Credit can be told from an older one only while fewer than 2^23 cells are charged from one
-// that arrives to the next, those given back and charged anew counted twice. With a Limit
-// above 2^22 a single closing may be too much, and leave the source without its credit.
+// New and old credit can be told apart only while fewer than 2^23 cells are charged between
+// two arriving credits, cells given back and charged anew counted twice. With a Limit above
+// 2^22 a single closing may be too much, and leave the source without credit.
 func (s *Source) OnAbandon(p *Params, size int64) {
 	freed := max(s.credit-p.limit, 0)
 	cells := min(p.Cost(size), s.consumed-freed)

@@ -1,20 +1,20 @@
 // Package tfc is transport flow control for Ultra Ethernet: a destination with
-// little buffer tells one source how many cells of it may be filled, so that no
-// packet is dropped for want of space.
+// little buffer tells one source the number of cells that may be filled, so no packet
+// is dropped for want of space.
 //
-// The source charges every new packet its cost in cells and sends it only when
-// the whole packet is covered; the destination frees cells as packets leave its
-// buffer and announces the cumulative limit. Both numbers are absolute: a lost
-// message costs time only. TFC protects a buffer and shares no link: a [Source] is one
-// more gate beside NSCC, as an Algorithm of package ccc, which hears the field as CreditTotal.
-// It replaces receiver credits on its context, because both use the same field.
+// The source charges the cost of every new packet in cells and sends the packet only
+// when covered whole; the destination frees cells as packets leave the buffer and
+// announces the cumulative limit. Both numbers are absolute: a lost message costs time
+// only. TFC protects a buffer and shares no link: a [Source] is a further gate beside
+// NSCC, as an Algorithm of package ccc, with the field as CreditTotal. TFC replaces
+// receiver credits on a context, because both use the same field.
 //
 // The text of UE Specification section 3.6.15 is not public. Public are the
 // purpose, the unit (destination buffer cells) with its parameters tfc_credit,
 // tfc_dest_cell_size and tfc_pkt_overhead, and the ACK_CC field. The rest is a
-// proposal with these decisions: the field counts cells; cell size, overhead and
-// limit are configured alike at both ends; a retransmission is not charged
-// again; what is abandoned when a delivery context closes is given back.
+// proposal with the decisions: the field counts cells; cell size, overhead and limit
+// are configured alike at both ends; a retransmission is not charged again; cells
+// abandoned at the close of a delivery context are given back.
 package tfc
 
 import (
@@ -27,8 +27,8 @@ import (
 // ErrConfig is wrapped by every error of [NewParams].
 var ErrConfig = errors.New("tfc: invalid configuration")
 
-// Config is what both ends agree on. Zero fields have the defaults that their
-// comments name.
+// Config is the agreement of both ends. Zero fields have the defaults in the fields'
+// comments.
 type Config struct {
 	CellSize    int64 // bytes of one cell, up to 2^31; required
 	PktOverhead int64 // bytes that a packet occupies beyond its nominal size, up to 2^31
@@ -44,7 +44,7 @@ type Config struct {
 	WaitForGrant bool
 }
 
-// Params is a validated [Config]. It is immutable and safe for concurrent use.
+// Params is a validated [Config]. Immutable and safe for concurrent use.
 type Params struct {
 	cell, overhead int64
 	limit, initial int64
@@ -76,14 +76,14 @@ func NewParams(c Config) (Params, error) {
 	if c.WaitForGrant {
 		p.initial = 0
 	}
-	// A full packet must fit, and all that is outstanding must stay comparable.
+	// A full packet must fit, and all outstanding cells must stay comparable.
 	if err := check.Range(ErrConfig, "Limit", c.Limit, p.Cost(c.MTU), halfRange-1); err != nil {
 		return Params{}, err
 	}
 	return p, nil
 }
 
-// Cost returns the cells that a packet of size nominal bytes occupies, at least
+// Cost returns the cells a packet of size nominal bytes occupies, at least
 // 1. Both ends compute the same.
 func (p *Params) Cost(size int64) int64 {
 	return max(1, (size+p.overhead+p.cell-1)/p.cell)
@@ -92,15 +92,14 @@ func (p *Params) Cost(size int64) int64 {
 // halfRange is the reach of serial comparison, cells.
 const halfRange = 1 << 23
 
-// Cells is a cumulative count of cells as the wire's 24-bit credit field
-// carries it, modulo 2^24.
+// Cells is a cumulative count of cells in the wire's 24-bit credit field, modulo 2^24.
 type Cells uint32
 
 // CellsOf returns the wire form of a cumulative count.
 func CellsOf(total int64) Cells { return Cells(total) & (1<<24 - 1) }
 
-// Extend returns the cumulative count nearest to ref whose wire form is c; what
-// is exactly half the range away counts as older.
+// Extend returns the cumulative count nearest to ref whose wire form is c; a count
+// exactly half the range away counts as older.
 func (c Cells) Extend(ref int64) int64 {
 	return ref + int64(int32(uint32(c)-uint32(ref))<<8>>8)
 }

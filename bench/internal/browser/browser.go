@@ -17,9 +17,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// DOM is what a file has become in a browser after its scripts. The test fails if the page has
-// said anything on the console, and is skipped where there is no Chromium. A fragment is what
-// comes behind # in the address, or empty.
+// DOM is a file's document in a browser after the scripts have run. The test fails after any
+// output on the console, and is skipped without Chromium. A fragment is the part behind # in
+// the address, or empty.
 func DOM(t testing.TB, file, fragment string) string {
 	t.Helper()
 	program := ""
@@ -46,14 +46,14 @@ func DOM(t testing.TB, file, fragment string) string {
 	return out.String()
 }
 
-// A Figure is the picture of a page that has a label, as it was drawn.
+// A Figure is the picture of a page with a label, as it was drawn.
 type Figure struct {
 	From, To, Low, High float64 // of its scales
 	Width, Height       float64 // of its plot
 	Shapes              []Shape
 }
 
-// A Shape is what was drawn for a series.
+// A Shape is the drawing of a series.
 type Shape struct {
 	Series, Row, Path string
 	X, Wide           float64 // of a bar
@@ -101,7 +101,7 @@ func (f *Figure) take(e xml.StartElement) {
 	}
 }
 
-// Shape is the first one of a series.
+// Shape is the first shape of a series.
 func (f *Figure) Shape(t testing.TB, series string) *Shape {
 	t.Helper()
 	for i := range f.Shapes {
@@ -113,10 +113,10 @@ func (f *Figure) Shape(t testing.TB, series string) *Shape {
 	return nil
 }
 
-// A Pixel is how much of a scale one pixel is, upwards.
+// A Pixel is the length of a pixel on the scale, upwards.
 func (f *Figure) Pixel() float64 { return (f.High - f.Low) / f.Height }
 
-// Top is the largest value that a line was drawn to.
+// Top is the largest value a line was drawn to.
 func (f *Figure) Top(s *Shape) float64 {
 	top := math.Inf(1)
 	for _, m := range regexp.MustCompile(`[ML]\S+ ([-\d.]+)|V([-\d.]+)`).FindAllStringSubmatch(s.Path, -1) {

@@ -1,4 +1,4 @@
-// Package cli reads the command lines of the commands here in one way.
+// Package cli reads the command lines of the commands here in a uniform way.
 package cli
 
 import (
@@ -15,7 +15,7 @@ import (
 var ErrValue = errors.New("value out of range")
 
 // Range returns nil if a flag's value is from least to most, and otherwise an error that wraps
-// [ErrValue] and names the flag, the value, the range and what is counted.
+// [ErrValue] and names the flag, the value, the range and the unit.
 func Range[T cmp.Ordered](flag string, v, least, most T, unit string) error {
 	if err := check.Range(ErrValue, flag, v, least, most); err != nil {
 		return fmt.Errorf("%w %s", err, unit)
@@ -23,8 +23,8 @@ func Range[T cmp.Ordered](flag string, v, least, most T, unit string) error {
 	return nil
 }
 
-// Parse parses the flags in args. A wrong one is an error of one line; for -h it writes usage
-// and the flags to w, and returns [flag.ErrHelp].
+// Parse parses the flags in args. A wrong flag is an error of one line; -h writes usage and
+// the flags to w, and returns [flag.ErrHelp].
 func Parse(f *flag.FlagSet, args []string, usage string, w io.Writer) error {
 	f.SetOutput(io.Discard)
 	err := f.Parse(args)

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// Apart is an error if two of the files that a command line names are one: flags are what
-// names them. Devices may be named twice.
+// Apart is an error if two files on a command line are the same: flags are the flags
+// naming the files. Devices may be named twice.
 func Apart(flags, paths []string) error {
 	for i, a := range paths {
 		for j, b := range paths[:i] {

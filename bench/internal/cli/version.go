@@ -6,8 +6,8 @@ import (
 	"runtime/debug"
 )
 
-// Version says which build of the command this is, for reports of faults: the version of its
-// module, the revision that it was built from, and the compiler.
+// Version identifies the build of the command, for reports of faults: the version of the
+// module, the source revision, and the compiler.
 func Version() string {
 	version, revision, modified := "(unknown)", "", ""
 	if info, ok := debug.ReadBuildInfo(); ok {

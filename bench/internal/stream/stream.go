@@ -1,4 +1,4 @@
-// Package stream measures what a byte stream carries, for uetperf and the peers that it is compared with.
+// Package stream measures the throughput of a byte stream, for uetperf and uetperf's peers.
 package stream
 
 import (
@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A Job is what to do with a stream.
+// A Job is the work of a stream.
 type Job struct {
 	Message int64         // bytes of each message
 	Depth   int           // of them under way at a time
@@ -19,7 +19,7 @@ type Job struct {
 	Time    time.Duration // with Bytes 0
 }
 
-// A Result is what has come of a Job.
+// A Result is the outcome of a Job.
 type Result struct {
 	Bytes, Messages int64
 	Took            time.Duration
@@ -28,7 +28,7 @@ type Result struct {
 
 const headerLen = 9
 
-// Serve is the far end of Drive: it takes messages in, and says of each that it is here, or answers it.
+// Serve is the far end of Drive: Serve takes messages in, and acknowledges or answers each.
 func Serve(s io.ReadWriter) error {
 	var header [headerLen]byte
 	if _, err := io.ReadFull(s, header[:]); err != nil {
@@ -56,7 +56,7 @@ func Serve(s io.ReadWriter) error {
 	}
 }
 
-// Drive does a job on a stream to Serve. moved counts bytes as they are acknowledged.
+// Drive does a job on a stream to Serve. moved counts acknowledged bytes.
 func Drive(s io.ReadWriter, j Job, moved *atomic.Int64, stop <-chan struct{}) (Result, error) {
 	var header [headerLen]byte
 	binary.BigEndian.PutUint64(header[:], uint64(j.Message))
@@ -78,7 +78,7 @@ func Drive(s io.ReadWriter, j Job, moved *atomic.Int64, stop <-chan struct{}) (R
 	return r, err
 }
 
-// A driver writes in one goroutine and reads in another.
+// A driver writes in one goroutine and reads in a second.
 type driver struct {
 	Job
 	s      io.ReadWriter
@@ -139,7 +139,7 @@ func (r *Result) Note(n int64, took time.Duration) {
 	}
 }
 
-// Over reports whether so many bytes are enough, or the time is over, or it is to stop.
+// Over reports whether so many bytes are enough, or the time is over, or a stop was asked for.
 func (j *Job) Over(began time.Time, bytes int64, stop <-chan struct{}) bool {
 	select {
 	case <-stop:
@@ -165,7 +165,7 @@ func (d *driver) ask(began time.Time) (r Result, err error) {
 	return r, nil
 }
 
-// A Summary is what a run prints as JSON.
+// A Summary is the JSON output of a run.
 type Summary struct {
 	Event      string  `json:"event"` // "summary"
 	Proto      string  `json:"proto"`

@@ -1,5 +1,5 @@
-// Package atomics measures what sharing costs: a word that several cores change,
-// admission against a shared limit, and handing work to another goroutine.
+// Package atomics measures the cost of sharing: a word changed by several cores,
+// admission against a shared limit, and a hand-over of work between goroutines.
 package atomics
 
 import "sync/atomic"
@@ -13,8 +13,8 @@ const (
 // wide is as much as an event of 32 bytes.
 type wide [4]uint64
 
-// ring is the floor for a hand-over: one producer, one consumer, their indices
-// on lines of their own, and up to 32 values for one store of an index.
+// ring is the floor for a hand-over: one producer, one consumer, with indices on
+// separate lines, and up to 32 values for one store of an index.
 type ring[T uint64 | wide] struct {
 	head atomic.Uint64
 	_    [line - 8]byte
@@ -40,7 +40,7 @@ func (q *ring[T]) push(v []T) bool {
 	return true
 }
 
-// pop takes out what is there, at most what fits into v.
+// pop takes out waiting values, at most len(v).
 func (q *ring[T]) pop(v []T) int {
 	h := q.head.Load()
 	n := min(q.tail.Load()-h, uint64(len(v)))

@@ -1,10 +1,10 @@
 // Package cc has the yardstick for a window update.
 package cc
 
-// Shape is a window controller with the size and the kinds of branches that a
-// network-signalled one needs: four cases by mark and delay, increases that are
-// applied once in a while with one division, and a decrease at most once a round
-// trip. It stands for the cost of such a controller and implements none.
+// Shape is a window controller with the size and the kinds of branches in
+// network-signalled control: four cases by mark and delay, increases applied
+// once in a while with one division, and a decrease at most once a round trip.
+// Shape stands for the cost of such a controller without being a controller.
 type Shape struct {
 	Cwnd, maxCwnd, minCwnd      int64
 	incr, received, _           int64
@@ -25,7 +25,7 @@ func NewShape() Shape {
 	}
 }
 
-// OnAck takes one acknowledgement in.
+// OnAck takes an acknowledgement in.
 func (s *Shape) OnAck(now, delay, bytes int64, mark bool) {
 	s.InFlight -= bytes
 	s.achieved += bytes
@@ -92,5 +92,5 @@ func (s *Shape) settle(now int64) {
 
 func (s *Shape) clamp() { s.Cwnd = min(max(s.Cwnd, s.minCwnd), s.maxCwnd) }
 
-// Touch loads a word of each of its lines.
+// Touch loads a word of each of s's lines.
 func (s *Shape) Touch() int64 { return s.Cwnd + s.lastAdjust + s.InFlight }

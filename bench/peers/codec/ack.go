@@ -1,5 +1,5 @@
 // Package codec reads and writes a 32-byte acknowledgement and the frame around
-// it with what a Go program has at hand, and with the least code that can.
+// with a Go program's usual means, and with the least code possible.
 package codec
 
 import "encoding/binary"
@@ -7,8 +7,8 @@ import "encoding/binary"
 // Size is the length of an Ack on the wire.
 const Size = 32
 
-// Ack has the size and the word layout of a UET ACK with congestion state, one
-// field a wire word, so that encoding/binary can handle it too.
+// Ack has the size and the word layout of a UET ACK with congestion state, with
+// a field for each wire word, so encoding/binary can handle Acks too.
 type Ack struct {
 	Prologue, Offset uint16
 	CACK             uint32

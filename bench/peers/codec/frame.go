@@ -18,7 +18,8 @@ type Frame struct {
 	Ack              Ack
 }
 
-// checked says that b is an IPv4 packet without options, complete, and for UET.
+// checked reports whether b is an IPv4 packet without options, complete, and
+// for UET.
 func checked(b []byte) bool {
 	return len(b) >= frame && binary.BigEndian.Uint16(b[12:]) == 0x0800 && b[ipAt] == 0x45 && b[ipAt+9] == 17 &&
 		int(binary.BigEndian.Uint16(b[ipAt+2:])) <= len(b)-ipAt && binary.BigEndian.Uint16(b[udpAt+2:]) == uetPort
@@ -36,8 +37,8 @@ func (f *Frame) Get(b []byte) bool {
 	return true
 }
 
-// Put is the floor for writing one: everything but the Ethernet addresses, with
-// the sum of the IPv4 header and without that of UDP.
+// Put is the floor for writing a frame: everything but the Ethernet addresses,
+// with the checksum of the IPv4 header and without UDP's.
 func (f *Frame) Put(b []byte) bool {
 	if len(b) < frame {
 		return false

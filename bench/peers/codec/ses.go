@@ -6,7 +6,8 @@ import "encoding/binary"
 const requestLen = 16 + 44
 
 // Request has the size and the word layout of a UET request with congestion state
-// and the standard semantic header of a write behind it, one field a wire word.
+// and the standard semantic header of a write behind, with a field for each wire
+// word.
 type Request struct {
 	Prologue, Clear    uint16
 	PSN                uint32

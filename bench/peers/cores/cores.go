@@ -1,4 +1,4 @@
-// Package cores measures what several cores do at once.
+// Package cores measures work on several cores at once.
 package cores
 
 import (
@@ -11,9 +11,9 @@ import (
 )
 
 // Run runs fn on one core, on two and so on, b.N times on each: from and to count the
-// operations of one core. The time is that of one of them, and quiet-ns/op what one
-// took while nothing disturbed that core: how that grows with the cores is what they
-// share.
+// operations of a core. The time is per operation, and quiet-ns/op the time while
+// nothing disturbed the core: the growth of quiet-ns/op with the cores is the price of
+// sharing.
 func Run(b *testing.B, name string, fn func(core, from, to int)) {
 	for n := 1; n <= runtime.GOMAXPROCS(0); n *= 2 {
 		b.Run(fmt.Sprintf("%scores=%d", name, n), func(b *testing.B) {
@@ -31,9 +31,9 @@ func Run(b *testing.B, name string, fn func(core, from, to int)) {
 	}
 }
 
-// quiet runs n operations, so many at a time, and returns the first decile of what
-// those took, ns an operation: what it takes while nothing interrupts it. A disturbed
-// core makes a slice of some microseconds slower or not, and a whole benchmark always.
+// quiet runs n operations, slice at a time, and returns the first decile of the
+// slices' times, ns an operation: the time without interruptions. A disturbed core
+// makes a slice of some microseconds slower or not, and a whole benchmark always.
 func quiet(n, slice int, run func(from, to int)) float64 {
 	times := make([]float64, 0, n/slice+1)
 	for at := 0; at < n; at += slice {

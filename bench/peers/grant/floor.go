@@ -4,11 +4,11 @@ package grant
 
 import "math/bits"
 
-// Quantum is what one grant gives: 1 us at 100 Gb/s.
+// Quantum is the bytes of a grant: 1 us at 100 Gb/s.
 const Quantum = 12_500
 
-// Floor is round robin over a set of two levels of bits, with one bucket of
-// tokens that time fills.
+// Floor is round robin over a set of two levels of bits, with a bucket of
+// tokens filled by time.
 type Floor struct {
 	credit  []uint32 // cumulative
 	backlog []int64
@@ -28,7 +28,7 @@ func NewFloor(n int) *Floor {
 	}
 }
 
-// Demand adds to what sender i waits for.
+// Demand adds to the demand of sender i.
 func (f *Floor) Demand(i uint32, n int64) {
 	f.backlog[i] += n
 	f.active[i/64] |= 1 << (i % 64)
@@ -56,7 +56,7 @@ func (f *Floor) scan(i uint32) int {
 	return -1
 }
 
-// Grant serves the next sender if there are tokens for it; otherwise it is -1.
+// Grant serves the next sender if tokens suffice; otherwise sender is -1.
 func (f *Floor) Grant(now int64) (sender int, credit uint32) {
 	if d := now - f.last; d > 0 {
 		f.tokens = min(f.tokens+d*Quantum/1000, 8*Quantum)

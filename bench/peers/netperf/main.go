@@ -1,4 +1,4 @@
-// Command netperf is uetperf's far and near end over QUIC and KCP, for its -compare.
+// Command netperf is uetperf's far and near end over QUIC and KCP, for uetperf -compare.
 //
 //	netperf -proto quic -listen 127.0.0.1:0
 //	netperf -proto quic -connect 127.0.0.1:5000 -seconds 2 -json
@@ -59,7 +59,7 @@ func main() {
 	}
 }
 
-// certificate is one that this process has signed itself.
+// certificate is a certificate signed by the process.
 func certificate() (*tls.Config, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -106,7 +106,8 @@ func dialQUIC(to string) (io.ReadWriter, error) {
 	return conn.OpenStreamSync(context.Background())
 }
 
-// tune is what kcp-go's authors recommend for speed: no delay, no congestion window, wide windows.
+// tune sets the options recommended by kcp-go's authors for speed: no delay, no congestion window,
+// wide windows.
 func tune(s *kcp.UDPSession) *kcp.UDPSession {
 	s.SetStreamMode(true)
 	s.SetNoDelay(1, 10, 2, 1)

@@ -1,5 +1,5 @@
-// Package path puts the floors of the other packages together, to show what a
-// whole send or receive step can cost. Nothing in it is a protocol.
+// Package path puts the floors of the other packages together, to show the cost of
+// a whole send or receive step. No part is a protocol.
 package path
 
 import (
@@ -24,7 +24,7 @@ type conn struct {
 	id     uint16
 }
 
-// engine is connections by their 16-bit id, and the buffers of one packet each way.
+// engine is connections by 16-bit id, and the buffers of one packet each way.
 type engine struct {
 	conns    []conn
 	byID     [1 << 16]*conn
@@ -40,7 +40,7 @@ func newEngine(n int) *engine {
 	return e
 }
 
-// prologue writes what target reads of a request.
+// prologue writes the part of a request read by target.
 func (e *engine) prologue(c *conn, psn uint32) {
 	binary.BigEndian.PutUint64(e.hdr[:], firstByte<<56|uint64(psn))
 	binary.BigEndian.PutUint64(e.hdr[8:], uint64(c.id)<<48|uint64(c.id)<<32|7)
@@ -60,7 +60,7 @@ func (e *engine) send(c *conn) {
 	c.next++
 }
 
-// target reads a request, finds its connection, marks the packet and writes the
+// target reads a request, finds the connection, marks the packet and writes the
 // acknowledgement.
 func (e *engine) target(h []byte) bool {
 	if len(h) < requestLen || h[0] != firstByte {
@@ -93,7 +93,7 @@ func (e *engine) mark(h []byte) bool {
 	return true
 }
 
-// source reads an acknowledgement, finds its connection, merges the bitmap and
+// source reads an acknowledgement, finds the connection, merges the bitmap and
 // updates the window.
 func (e *engine) source(b []byte, now, delay int64) bool {
 	var a codec.Ack
@@ -109,8 +109,8 @@ func (e *engine) source(b []byte, now, delay int64) bool {
 	return true
 }
 
-// touch loads one word of each line that target and source will need, so that
-// the misses of a batch overlap.
+// touch loads one word of each line needed later by target and source, so the
+// misses of a batch overlap.
 func (e *engine) touch(ids []uint16) (sum uint64) {
 	for _, id := range ids {
 		c := e.byID[id]

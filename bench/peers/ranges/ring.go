@@ -1,4 +1,4 @@
-// Package ranges keeps track of which packets have arrived.
+// Package ranges keeps track of arrived packets.
 package ranges
 
 import "math/bits"
@@ -6,8 +6,8 @@ import "math/bits"
 const (
 	words = 16
 
-	// Window is the packets of the ring; 64 of them are kept free, so that a bit
-	// behind the edge is never read as one ahead of it.
+	// Window is the packets of the ring; 64 are kept free, so a bit behind the
+	// edge is never read as a bit ahead.
 	Window = 64 * words
 )
 
@@ -18,7 +18,8 @@ type Ring struct {
 	bits [words]uint64
 }
 
-// Add marks a packet and reports whether it was new and inside the window.
+// Add marks a packet and reports whether the packet was new and inside the
+// window.
 func (r *Ring) Add(psn uint32) bool {
 	d := psn - r.Base
 	if d >= Window-64 {
@@ -56,8 +57,8 @@ func (r *Ring) Sack(psn uint32) uint64 {
 	return r.bits[i]>>s | r.bits[(i+1)%words]<<(64-s)
 }
 
-// Merge marks the packets of 64 bits that start at psn, clears what is beyond
-// them in their last word, and counts how many are new.
+// Merge marks the packets of 64 bits that start at psn, clears the bits beyond
+// in the last word, and counts the new packets.
 func (r *Ring) Merge(psn uint32, m uint64) int {
 	k, s := psn/64%words, psn%64
 	lo, hi := &r.bits[k], &r.bits[(k+1)%words]
@@ -68,5 +69,5 @@ func (r *Ring) Merge(psn uint32, m uint64) int {
 	return n
 }
 
-// Touch loads the word that the edge is in.
+// Touch loads the word of the edge.
 func (r *Ring) Touch() uint32 { return uint32(r.bits[r.Base/64%words]) }

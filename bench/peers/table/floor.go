@@ -8,13 +8,13 @@ import (
 // Direct is the floor for a 16-bit id: one load.
 type Direct [1 << 16]atomic.Pointer[Ctx]
 
-// Floor is the floor for a 40-byte key: open addressing with one line for the
-// slot words and one for the entry. One writer, readers that never wait, a size
-// that is fixed; removed slots stay behind as tombstones.
+// Floor is the floor for a 40-byte key: open addressing with a line for the
+// slot words and a line for the entry. One writer, readers without waiting, a
+// fixed size; removed slots stay behind as tombstones.
 //
 // A slot word holds 16 bits of the hash, the 20-bit generation of the entry and
-// its 28-bit index plus one. What a reader saw counts if the word is the same
-// after it as before.
+// the 28-bit index plus 1. A reader's result counts if the word is the same
+// after the read as before.
 type Floor struct {
 	mask    uint64
 	slots   []atomic.Uint64
@@ -71,7 +71,7 @@ func (t *Floor) Load(k *Key) *Ctx {
 	}
 }
 
-// Store adds a key that is not there.
+// Store adds an absent key.
 func (t *Floor) Store(k *Key, c *Ctx) {
 	at := t.next
 	if n := len(t.free); n > 0 {

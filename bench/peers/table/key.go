@@ -1,5 +1,5 @@
 // Package table finds a context by a 40-byte key or by a 16-bit id: in the maps
-// that a Go program would pick, and in the simplest arrays that do the job.
+// a Go program would pick, and in the simplest arrays that do the job.
 package table
 
 import (
@@ -9,14 +9,14 @@ import (
 	"unsafe"
 )
 
-// Key is two addresses and eight more bytes. It has no padding.
+// Key is two addresses and eight more bytes. Without padding.
 type Key struct {
 	Src, Dst [16]byte
 	ID, Peer uint16
 	Job      uint32
 }
 
-// Ctx stands for what a look-up finds.
+// Ctx stands for the result of a look-up.
 type Ctx struct {
 	Word uint64
 	_    [56]byte

@@ -1,6 +1,6 @@
-// Package sim is the command uetsim as a library, so that a command of one's own can run an
-// algorithm of one's own in the same scenarios, workloads and schedules, beside those of the
-// engine and the baselines.
+// Package sim is the command uetsim as a library, so a user's command can run a user's algorithm
+// in the same scenarios, workloads and schedules, beside the algorithms of the engine and the
+// baselines.
 package sim
 
 import (
@@ -8,12 +8,12 @@ import (
 	"github.com/uetcc/uetcc/ccc/baseline"
 )
 
-// Algorithms are congestion controls by the word that selects them in -cc: what gives a connection
-// from host src to host dst one of its own, which runs alone. With -workers above 1 the functions,
-// and the algorithms of different hosts, are called by several goroutines at once.
+// Algorithms are congestion controls by the word in -cc: a function gives a connection from host
+// src to host dst a new algorithm, to run alone. With -workers above 1 the functions, and the
+// algorithms of different hosts, are called by several goroutines at once.
 type Algorithms map[string]func(src, dst int) ccc.Algorithm
 
-// Baselines are those that others are compared with, with the parameters of their papers.
+// Baselines are the algorithms for comparison, with the parameters of the papers.
 func Baselines() Algorithms {
 	return Algorithms{
 		"dctcp":    func(src, dst int) ccc.Algorithm { return &baseline.DCTCP{} },

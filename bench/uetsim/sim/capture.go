@@ -15,17 +15,17 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// codePoints are the DSCPs of captures: those of an ns-3 model, as the
-// specification names uses and fixes no values.
+// codePoints are the DSCPs of captures: from an ns-3 model, as the specification names
+// uses and fixes no values.
 var codePoints = pds.DSCPs{Trimmable: 8, Trimmed: 16, TrimmedLastHop: 18, Control: 46}
 
 // noTrim is the DSCP of data where switches drop instead of trimming: best effort.
 const noTrim pds.DSCP = 0
 
-// A capture writes what reaches the hosts of a run to a file, as the real headers of
-// connections that write to memory, a message for each transfer. The data is as long as
-// simulated; the headers are as long as real ones, but what they count (rcvd_bytes, credit)
-// are packets of the simulator's size, which is 40 bytes and more below [pds.NominalSize].
+// A capture writes the packets that reach the hosts of a run to a file, with real headers
+// of connections writing to memory, a message for each transfer. The data is as long as
+// simulated; the headers have real lengths, but the counts inside (rcvd_bytes, credit) are
+// of packets of the simulator's size, 40 bytes and more below [pds.NominalSize].
 type capture struct {
 	*output
 	packets *uetpcap.Writer
@@ -39,7 +39,7 @@ func (c *capture) seen(s *fabric.Seen) {
 	}
 }
 
-// begin starts the file unless it has been.
+// begin starts the file unless begun.
 func (c *capture) begin() {
 	if c.packets != nil {
 		return
@@ -49,7 +49,7 @@ func (c *capture) begin() {
 	}
 }
 
-// errCapture is wrapped by the errors about runs that real headers cannot tell of.
+// errCapture is wrapped by the errors about runs impossible to show with real headers.
 var errCapture = errors.New("no UET packet can say")
 
 func (c *capture) write(s *fabric.Seen) error {
@@ -63,7 +63,7 @@ func (c *capture) write(s *fabric.Seen) error {
 	return c.packets.Write(int64(s.Now)/1000, &f, payloadOf(s))
 }
 
-// payloadOf is how many bytes of data follow the headers, before a switch trims them.
+// payloadOf is the number of data bytes behind the headers, before a switch trims them.
 func payloadOf(s *fabric.Seen) int {
 	if s.Answer {
 		return 0
@@ -71,7 +71,8 @@ func payloadOf(s *fabric.Seen) int {
 	return int(s.Payload)
 }
 
-// frameOf returns the headers of s; ok is false if its PSNs are too far apart for them.
+// frameOf returns the headers of s; ok is false if the PSNs are too far apart for the
+// headers.
 func (c *capture) frameOf(s *fabric.Seen) (f frame.Frame, ok bool) {
 	f.SrcMAC, f.Src = addresses(s.Src)
 	f.DstMAC, f.Dst = addresses(s.Dst)
@@ -144,8 +145,8 @@ func part(s *fabric.Seen) ses.Standard {
 	return h
 }
 
-// acknowledgement makes f an ACK_CC with the state of the congestion control, NSCC's where
-// that is one, and with the response that a PDS makes itself.
+// acknowledgement makes f an ACK_CC with the state of the congestion control, NSCC's if
+// used, and with the default response of a PDS.
 func (c *capture) acknowledgement(s *fabric.Seen, f *frame.Frame) bool {
 	f.TOS = pds.TOS(codePoints.Control, pds.ECNNotECT)
 	f.Type, f.Form = pds.TypeACKCC, ses.FormResponse

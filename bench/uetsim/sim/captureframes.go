@@ -10,8 +10,8 @@ import (
 	"github.com/uetcc/uetcc/pds/frame"
 )
 
-// frame is called for each packet of a run of endpoints: its own bytes go to the file, behind
-// the headers of Ethernet, IP and UDP.
+// frame is called for each packet of a run of endpoints: the packet's bytes go to the file,
+// behind the headers of Ethernet, IP and UDP.
 func (c *capture) frame(now link.Ps, host int, f *fabric.Frame) {
 	if c.begin(); c.err == nil {
 		c.err = c.own(now, host, f)

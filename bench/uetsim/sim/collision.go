@@ -8,7 +8,7 @@ import (
 )
 
 // collision is figure 6-5: ranks 0 and 2 on leaf 1A-1, 1 and 3 on 1A-2, each
-// leaf with two uplinks as fast as its hosts. It looks for a seed with which
+// leaf with two uplinks as fast as the hosts. The scenario looks for a seed with which
 // exactly leaf 1A-1 sends both flows over one uplink, as in the figure.
 func collision(o *options) (*report, error) {
 	topo := o.chapterFabric(2, 4, 2, 100e9)
@@ -55,7 +55,7 @@ func collision(o *options) (*report, error) {
 // ends varies from seed to seed.
 const sprayedSeeds = 5
 
-// sprayedSlowest is when the last of the flows ends, us, that spray over both uplinks.
+// sprayedSlowest is the end of the last of the flows spraying over both uplinks, us.
 func sprayedSlowest(o *options, c fabric.Config) (mean float64, err error) {
 	for i := range uint64(sprayedSeeds) {
 		spray := o.with(c, "nscc")
@@ -73,8 +73,8 @@ func sprayedSlowest(o *options, c fabric.Config) (mean float64, err error) {
 // seedsTried is how many fabrics findCollision looks at.
 const seedsTried = 64
 
-// findCollision adds the run without any collision and the one of the figure,
-// and reports how often two flows of a leaf met. ideal is the time of one flow
+// findCollision adds the run without any collision and the run of the figure, and
+// reports the number of collisions of two flows of a leaf. ideal is the time of a flow
 // alone.
 func (r *report) findCollision(o *options, c fabric.Config, ideal float64) (figure *fabric.Result, met int, err error) {
 	var clean *fabric.Result

@@ -11,7 +11,7 @@ import (
 // firstCredit is chapter 8's conservative initial credit, bytes.
 const firstCredit = 12_500
 
-// credit is figure 8-1: two sources on leaves of their own, links of 400 Gb/s
+// credit is figure 8-1: two sources on separate leaves, links of 400 Gb/s
 // between the switches, and one destination link of 100 Gb/s.
 func credit(o *options) (*report, error) {
 	topo := o.chapterFabric(2, 4, 2, 400e9)
@@ -58,8 +58,8 @@ func (r *report) creditClaims(off, on *fabric.Result) {
 	r.claim(on.FCT.Max <= 1.02*ideal, "the link stays busy", fmt.Sprintf("slowest within 2 %% of %.1f us", ideal), "%.1f us", on.FCT.Max)
 }
 
-// coreClaim is about the core while both sources send at their line rates: with one spine both
-// take the same link of 400 Gb/s.
+// coreClaim is about the core while both sources send at their line rates: with a single spine
+// both take the same link of 400 Gb/s.
 func (r *report) coreClaim(o *options, flows []fabric.Flow) error {
 	const core = "spine 0 to leaf 2"
 	c := chapterConfig(o.chapterFabric(2, 4, 1, 400e9), flows)

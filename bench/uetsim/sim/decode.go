@@ -15,7 +15,7 @@ import (
 	"github.com/uetcc/uetcc/pds/frame"
 )
 
-// decode is the subcommand that prints the UET packets of capture files.
+// decode is the subcommand printing the UET packets of capture files.
 func decode(args []string, stdout, stderr io.Writer) error {
 	f := flag.NewFlagSet("uetsim decode", flag.ContinueOnError)
 	var ps frame.Parser
@@ -47,7 +47,7 @@ func decode(args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// A capturePrinter is uetpcap.Print or one like it.
+// A capturePrinter is uetpcap.Print or a similar function.
 type capturePrinter func(io.Writer, io.Reader, *frame.Parser) (uetpcap.Counts, error)
 
 func decodeFile(path string, ps *frame.Parser, show capturePrinter, stdout, stderr io.Writer) error {

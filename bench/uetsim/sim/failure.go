@@ -7,7 +7,7 @@ import (
 )
 
 // failure is a link between a leaf and a spine that dies under a permutation for 2 ms, while no
-// switch knows: what each path scheme makes of it, and what routing does that finds out after a while.
+// switch knows: the reaction of each path scheme, and of routing that finds out after a while.
 func failure(o *options) (*report, error) {
 	const hosts, perLeaf, size = 32, 8, 8_000_000
 	var flows []fabric.Flow

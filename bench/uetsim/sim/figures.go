@@ -12,14 +12,14 @@ import (
 	"github.com/uetcc/uetcc/hw/link"
 )
 
-// How many of each a picture shows: those that matter most.
+// The numbers shown in a picture, the most important first.
 const (
 	flowsShown = 12
 	portsShown = 7
 	linksShown = 28
 )
 
-// A pictured run is one with what was recorded of it.
+// A pictured run is a run with a record.
 type picturedRun struct {
 	namedRun
 	flows []*flowRecord // that have lines of their own, the first to finish first
@@ -27,7 +27,8 @@ type picturedRun struct {
 	until int64         // ps
 }
 
-// A sketch turns runs into figures. Each flow, port and reason to wait has one style in all of them.
+// A sketch turns runs into figures. Each flow, port and reason to wait has the same style in all
+// figures.
 type sketch struct {
 	runs                  []picturedRun
 	flows, ports, reasons styles
@@ -36,7 +37,7 @@ type sketch struct {
 // styles are numbers by name.
 type styles map[string]int
 
-// of is the style of all that has a name.
+// of is the style of everything with a name.
 func (s styles) of(name string) int {
 	i, ok := s[name]
 	if !ok {
@@ -48,7 +49,7 @@ func (s styles) of(name string) int {
 
 var timeAxis = page.Axis{Label: "time", Unit: "us", Zoom: "time"}
 
-// newSketch chooses what is to be seen.
+// newSketch chooses the parts to be seen.
 func newSketch(runs []namedRun) *sketch {
 	s := &sketch{flows: styles{}, ports: styles{}, reasons: styles{}}
 	for _, n := range runs {
@@ -85,8 +86,8 @@ func (r *picturedRun) lasted() map[flowKey][2]float64 {
 	return spans
 }
 
-// chosenFlows are all flows of data, or where these are too many the quickest, the slowest and
-// some between them at even distances.
+// chosenFlows are all flows of data, or if too many the quickest, the slowest and some between at
+// even distances.
 func (r *picturedRun) chosenFlows() (all []*flowRecord) {
 	spans := r.lasted()
 	for _, f := range r.seen.order {
@@ -107,7 +108,7 @@ func (r *picturedRun) chosenFlows() (all []*flowRecord) {
 	return some
 }
 
-// fullestPorts are those at which most data has waited, or which marked most.
+// fullestPorts are the ports with most data waiting, or with most marks.
 func (r *picturedRun) fullestPorts() (some []*portRecord) {
 	peak := map[string]int64{}
 	for _, q := range r.Result.Queues {
@@ -139,7 +140,7 @@ func (s *sketch) each(title, note string, figure func(*picturedRun) page.Figure)
 	return c
 }
 
-// queues are how much data waited at the fullest ports, and marks what those marked.
+// queues are the data waiting at the fullest ports, and marks the packets marked there.
 func (s *sketch) queues() page.Section {
 	return s.each("Queues", fmt.Sprintf("Data that waits at a port, behind the packet being sent: the %d fullest ports. Dashed: marks begin at the lower level "+
 		"of a last hop, and above the upper one all are marked.", portsShown),
@@ -179,7 +180,7 @@ func (r *picturedRun) amounts(sum *page.Sum, factor float64) (x page.Series) {
 	return x
 }
 
-// perFlow are lines of the chosen flows, over the middle of all flows where these are more.
+// perFlow are lines of the chosen flows, over the middle of all flows if more.
 func (s *sketch) perFlow(title, note string, y page.Axis, of func(*picturedRun, *flowRecord) page.Series) page.Section {
 	return s.each(title, note, func(r *picturedRun) page.Figure {
 		f := page.Figure{Kind: page.Lines, X: timeAxis, Y: y}
@@ -226,7 +227,7 @@ func (s *sketch) windows() []page.Section {
 	}
 }
 
-// fairness is Jain's index of what the flows got that were at work through a whole step.
+// fairness is Jain's index over the throughputs of flows at work through a whole step.
 func (s *sketch) fairness() page.Section {
 	f := page.Figure{Kind: page.Lines, X: timeAxis, Y: page.Axis{Label: "Jain's index", Max: 1}}
 	for i := range s.runs {
@@ -253,7 +254,7 @@ func (s *sketch) fairness() page.Section {
 		Figures: []page.Figure{f}}
 }
 
-// completion is how many transfers were over after which time.
+// completion is the number of finished transfers over time.
 func (s *sketch) completion() page.Section {
 	f := page.Figure{Kind: page.Stairs, X: page.Axis{Label: "completion time", Unit: "us", Zoom: "fct"}, Y: page.Axis{Label: "transfers", Unit: "%", Max: 100}}
 	for i := range s.runs {
@@ -276,7 +277,7 @@ func (s *sketch) completion() page.Section {
 	return page.Section{Title: "Completion times", Note: "From the start of a transfer to its last acknowledgement.", Half: true, Figures: []page.Figure{f}}
 }
 
-// slowdown is how much longer transfers took than they would have on idle links.
+// slowdown is the ratio of transfers' times to the times on idle links.
 func (s *sketch) slowdown() page.Section {
 	f := page.Figure{Kind: page.Points, X: page.Axis{Label: "size", Unit: "bytes", Log: true, Zoom: "size"}, Y: page.Axis{Label: "slowdown", Unit: "times", Log: true, Max: 1}}
 	for i := range s.runs {

@@ -10,7 +10,8 @@ import (
 	"github.com/uetcc/uetcc/bench/page"
 )
 
-// held is why the chosen flows waited, and what all flows did on average.
+// held is the reasons of the chosen flows' waiting, and the average over all
+// flows.
 func (s *sketch) held() page.Section {
 	return s.each("Why flows waited", "Time in which a flow had data that it could not send, by what kept it back; gray is the rest of its time, from its start to its end.",
 		func(r *picturedRun) page.Figure {
@@ -58,7 +59,7 @@ func (s *sketch) held() page.Section {
 		})
 }
 
-// links are how busy the links were that carried or kept most.
+// links are the loads of the links that carried or kept most.
 func (s *sketch) links() page.Section {
 	return s.each("Links", fmt.Sprintf("How busy each link was in each step of time, from blank for idle to full blue for all the time: the %d that carried most.", linksShown),
 		func(r *picturedRun) page.Figure {
@@ -89,7 +90,7 @@ func (s *sketch) links() page.Section {
 		})
 }
 
-// packets is what happened to the packets of the flow that took longest.
+// packets is the history of the slowest flow's packets.
 func (s *sketch) packets() page.Section {
 	return s.each("Packets of one flow", "Each packet of the flow that took longest, from when it left to when it arrived: zoom in for single ones. A trimmed packet arrives without its "+
 		"data, is refused, and sent again.",

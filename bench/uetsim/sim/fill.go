@@ -8,7 +8,7 @@ import (
 	"github.com/uetcc/uetcc/hw/link"
 )
 
-// A fill is senders at line rate that meet at a port.
+// A fill is senders at line rate meeting at a port.
 type fill struct {
 	what    string
 	senders int
@@ -17,9 +17,9 @@ type fill struct {
 	limit   int64 // bytes of its queue
 }
 
-// fillClaim claims that the queue q overflows when its rates say: with the first packet it
-// begins to grow by what the port cannot send. Of each sender a packet comes at a time, which
-// is how exact that can be.
+// fillClaim claims the queue q overflows at the time computed from the rates: from the first
+// packet the queue grows by the excess over the port's rate. Senders' packets come one at a
+// time, the limit of exactness.
 func (r *report) fillClaim(res *fabric.Result, q fabric.QueueResult, f fill) {
 	tiers, packet := res.Parameters.Tiers, res.Parameters.PacketBytes
 	var first link.Ps

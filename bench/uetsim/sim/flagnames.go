@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// inFlags puts in front of an error about the fields of a configuration the flags, as they
-// were given, that those fields follow from.
+// inFlags puts in front of an error about the fields of a configuration the flags, as
+// given, behind the fields.
 func (o *options) inFlags(err error) error {
 	var names []string
 	add := func(value any, unit, flag string, fields ...string) {

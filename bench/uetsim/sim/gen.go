@@ -13,7 +13,7 @@ import (
 	"github.com/uetcc/uetcc/bench/internal/cli"
 )
 
-// generate is the subcommand that writes workloads.
+// generate is the subcommand writing workloads.
 func generate(args []string, stdout, stderr io.Writer) error {
 	kind := ""
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
@@ -66,7 +66,7 @@ func generate(args []string, stdout, stderr io.Writer) error {
 	return err
 }
 
-// kinds lists the patterns, with the flags that each looks at.
+// kinds lists the patterns, with the flags each looks at.
 func kinds() string {
 	var b strings.Builder
 	for _, p := range goal.Patterns() {
@@ -75,7 +75,7 @@ func kinds() string {
 	return b.String()
 }
 
-// unusedFlag is an error about a flag that was given and changes nothing.
+// unusedFlag is an error about a flag given and changes nothing.
 func unusedFlag(f *flag.FlagSet, p *goal.Pattern) (err error) {
 	f.Visit(func(g *flag.Flag) {
 		if !slices.Contains(append([]string{"ranks", "bytes", "form", "o"}, p.Uses...), g.Name) {
@@ -85,7 +85,7 @@ func unusedFlag(f *flag.FlagSet, p *goal.Pattern) (err error) {
 	return err
 }
 
-// workloadText is a generated workload in one of the forms.
+// workloadText is a generated workload in the text or binary form.
 func workloadText(p *goal.Pattern, j goal.Job, form string) ([]byte, error) {
 	s, err := p.Make(j)
 	if err != nil {

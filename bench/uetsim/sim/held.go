@@ -10,8 +10,8 @@ import (
 	"github.com/uetcc/uetcc/bench/fabric"
 )
 
-// connectionTimes is for each transfer how long its connection was at work, us: from the first
-// start to the last end of all that it carried. fabric.TransferResult.Held is a part of that.
+// connectionTimes is for each transfer the connection's time at work, us: from the first start
+// to the last end of all transfers carried. fabric.TransferResult.Held is a part of the time.
 func connectionTimes(r *fabric.Result) []float64 {
 	type pair struct{ conn, src int }
 	type span struct{ from, to float64 }
@@ -38,7 +38,8 @@ func connectionTimes(r *fabric.Result) []float64 {
 	return times
 }
 
-// heldBy is what kept data from being sent, in parts of whole us, the longest first.
+// heldBy is the causes that kept data from being sent, in parts of whole us, the longest
+// first.
 func heldBy(held map[string]float64, whole float64) string {
 	var parts []string
 	longest := func(a, b string) int { return cmp.Or(cmp.Compare(held[b], held[a]), cmp.Compare(a, b)) }

@@ -10,8 +10,8 @@ import (
 	"github.com/uetcc/uetcc/bench/internal/cli"
 )
 
-// help writes what -h tells, if err says that there was one: behind -scenario only the flags that
-// change something there, otherwise all.
+// help writes the text of -h, if err is from -h: behind -scenario only the flags with an effect
+// there, otherwise all.
 func (o *options) help(f *flag.FlagSet, err error, all io.Reader, w io.Writer) error {
 	if !errors.Is(err, flag.ErrHelp) {
 		return err

@@ -40,7 +40,7 @@ func (o *options) page(r *report) *page.Page {
 	return p
 }
 
-// runTable is what -json has of each run in numbers.
+// runTable is the numbers of each run in -json.
 func runTable(r *report) page.Table {
 	t := page.Table{Columns: []string{"", "fastest, us", "mean, us", "p99, us", "slowest, us", "bound, us", "trims", "marks", "drops", "sent again", "last hop peak, bytes",
 		"core peak, bytes", "fairness", "unfinished"}}
@@ -60,7 +60,8 @@ func runTable(r *report) page.Table {
 	return t
 }
 
-// parameterTables are the parameters that all runs share, and those that differ.
+// parameterTables are the shared parameters of all runs, and the differing
+// parameters.
 func parameterTables(s *sketch) (shared, different page.Table) {
 	shared = page.Table{Title: "Parameters", Columns: []string{"", "of all runs"}}
 	different = page.Table{Title: "Parameters that differ", Columns: []string{""}}
@@ -86,7 +87,7 @@ func parameterTables(s *sketch) (shared, different page.Table) {
 	return shared, different
 }
 
-// parameter is one as -json has it.
+// parameter is a parameter in the form of -json.
 func parameter(v any) string {
 	if tiers, ok := v.([]fabric.Tier); ok {
 		var all []string

@@ -6,7 +6,8 @@ import (
 	"github.com/uetcc/uetcc/bench/iblink"
 )
 
-// An ibVariant is the link in other circumstances, and what is promised of it.
+// An ibVariant is the link under changed conditions, and the promises for the
+// link.
 type ibVariant struct {
 	name        string
 	change      func(*iblink.Config)
@@ -23,8 +24,8 @@ var ibVariants = []ibVariant{
 	{"a slow level, two lanes", func(c *iblink.Config) { c.Drain, c.Lanes = []float64{0.05, 1}, 2 }, "two lanes: it does not", 0.9, 1},
 }
 
-// ibcredit walks through what the introduction to InfiniBand's flow control
-// promises.
+// ibcredit walks through the promises of the introduction to InfiniBand's flow
+// control.
 func ibcredit(o *options) (*report, error) {
 	t := table{
 		Title:   "one link, 20 packets of round trip",

@@ -7,9 +7,9 @@ import (
 	"github.com/uetcc/uetcc/rccc"
 )
 
-// toRankZero is figure 6-2: nodes A1, A2, B1, B2 with two ranks each, of which all from first on
-// write to rank 0. Rank 1 shares rank 0's node and uses its internal link, so six senders meet
-// at leaf 1A-1; seven if it used its NIC.
+// toRankZero is figure 6-2: nodes A1, A2, B1, B2 with two ranks each, where all ranks from first
+// on write to rank 0. Rank 1 shares rank 0's node and uses the node's internal link, so six
+// senders meet at leaf 1A-1; seven if rank 1 used a NIC.
 func (o *options) toRankZero(first int, bytes int64) fabric.Config {
 	host := hostOf(0, 2, 1, 3, 4, 6, 5, 7) // leaves 1A-1, 1A-2, 1B-1, 1B-2
 	var flows []fabric.Flow
@@ -71,8 +71,8 @@ func (r *report) incastClaims(off, nscc, gentle *fabric.Result) {
 		"less than a tenth of the trims without it", "%d instead of %d", nscc.Totals.Trimmed, off.Totals.Trimmed)
 }
 
-// incastCreditClaims are about the remedy that the chapter names: the receiver shares its link
-// out before the switch has to. Six first credits are one BDP.
+// incastCreditClaims are about the chapter's remedy: the receiver shares the link out before the
+// switch has to. Six first credits are one BDP.
 func (r *report) incastCreditClaims(on *fabric.Result) {
 	hop := lastHopQueue(on)
 	r.claim(hop.Peak <= 6*firstCredit, "receiver credit keeps the fan-in from overwhelming the last hop",

@@ -9,9 +9,9 @@ import (
 	"github.com/uetcc/uetcc/nscc"
 )
 
-// slowMemory retires 15 GB/s, of which eight requesters inside the node take
-// eight fourteenths for the first 300 us: six network flows get half of what
-// their port can bring, then all that they want.
+// slowMemory retires 15 GB/s, with eight fourteenths for eight requesters inside the
+// node in the first 300 us: six network flows get half of the port's rate, then the
+// full rate.
 func slowMemory(policy *hbm.PolicyConfig) *fabric.Memory {
 	return &fabric.Memory{
 		Host: 0,
@@ -22,8 +22,8 @@ func slowMemory(policy *hbm.PolicyConfig) *fabric.Memory {
 	}
 }
 
-// localConfig is six network senders with a small first window, so that the
-// network itself is at ease.
+// localConfig is six network senders with a small first window, so the network is at
+// ease.
 func (o *options) localConfig(policy *hbm.PolicyConfig) fabric.Config {
 	c := o.toRankZero(2, 1_000_000)
 	c.InitialCwnd = 10_000
@@ -57,8 +57,8 @@ func local(o *options) (*report, error) {
 	return r, nil
 }
 
-// mostDelay returns where a run of c leaves the longest queueing delay that NSCC has
-// measured until then, us.
+// mostDelay returns the place for the longest queueing delay measured by NSCC in a
+// run of c up to until, us.
 func mostDelay(c *fabric.Config, until link.Ps) *float64 {
 	most, next := new(float64), c.Context
 	c.Context = func(s *fabric.ContextState) {
@@ -72,7 +72,7 @@ func mostDelay(c *fabric.Config, until link.Ps) *float64 {
 	return most
 }
 
-// destinationFlowControl is figure 6-14, its arithmetic and its effect.
+// destinationFlowControl is figure 6-14, arithmetic and effect.
 func destinationFlowControl(o *options) (*report, error) {
 	r := o.newReport()
 	free, err := r.add("no flow control", o.localConfig(nil))

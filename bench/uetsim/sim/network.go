@@ -8,8 +8,8 @@ import (
 )
 
 // network is the chain reaction of the chapter on network congestion: four
-// ranks write to rank 7 on leaf 1B-1 while rank 0 writes to rank 5 on another
-// leaf, over links that nothing else needs for long.
+// ranks write to rank 7 on leaf 1B-1 while rank 0 writes to rank 5 on a third
+// leaf, over links otherwise unused for long.
 func network(o *options) (*report, error) {
 	topo := o.chapterFabric(2, 4, 2, 100e9)
 	host := hostOf(0, 2, 1, 3, 6, 7, 4, 5) // leaves 1A-1, 1A-2, 1B-1, 1B-2

@@ -19,8 +19,7 @@ import (
 	"github.com/uetcc/uetcc/hw/link"
 )
 
-// options are the command line. A scenario brings its own configuration; flags
-// that were given change it.
+// options are the command line. A scenario brings a configuration, changed by given flags.
 type options struct {
 	scenario, matrix, topo string
 	goal                   string
@@ -167,7 +166,7 @@ func (o *options) check(f *flag.FlagSet) error {
 
 var nodes = map[string]fabric.NodeKind{"light": fabric.NodeLight, "endpoint": fabric.NodeEndpoint}
 
-// checkNode chooses the nodes that -rules htsim needs, unless others were asked for.
+// checkNode chooses the nodes needed by -rules htsim, unless the command line chooses.
 func (o *options) checkNode() error {
 	if _, ok := nodes[o.node]; !ok {
 		return fmt.Errorf("-node %q, want endpoint or light", o.node)
@@ -181,7 +180,7 @@ func (o *options) checkNode() error {
 	return nil
 }
 
-// applies returns an error for a flag that would change nothing in what is to be run.
+// applies returns an error for a flag without effect on the coming runs.
 func (o *options) applies(name string) error {
 	switch {
 	case o.matrix != "" && o.goal != "":
@@ -206,7 +205,7 @@ func (o *options) applies(name string) error {
 	return nil
 }
 
-// changed reports whether a flag makes a scenario's runs others than those of the chapters.
+// changed reports whether a flag makes a scenario's runs differ from the chapters'.
 func (o *options) changed() bool {
 	for name := range o.given {
 		if name != "seed" && slices.Contains(fabricFlags, name) && !slices.Contains(fileFlags, name) {
@@ -216,13 +215,13 @@ func (o *options) changed() bool {
 	return false
 }
 
-// ccMode is what a word of -cc means.
+// ccMode is the meaning of a word of -cc.
 type ccMode struct {
 	control ccc.Control
 	mode    ccc.Mode
 }
 
-// words are all that -cc knows: those of the engine, then the algorithms.
+// words are all words of -cc: the engine's, then the algorithms.
 func (o *options) words() []string {
 	return append([]string{"none", "nscc", "rccc", "both", "observe"}, slices.Sorted(maps.Keys(o.algorithms))...)
 }
@@ -242,7 +241,7 @@ var schemes = map[string]ccc.Scheme{
 
 var rules = map[string]fabric.Rules{"spec": fabric.RulesSpec, "htsim": fabric.RulesHTSim}
 
-// with is c with congestion control cc and with every flag that was given.
+// with is c with congestion control cc and with every flag given.
 func (o *options) with(c fabric.Config, cc string) fabric.Config {
 	m, ok := modes[cc]
 	if !ok {
@@ -280,7 +279,7 @@ func (o *options) with(c fabric.Config, cc string) fabric.Config {
 
 func microseconds(us float64) link.Ps { return link.Ps(us * float64(link.Microsecond)) }
 
-// workload reports whether a file says what to run.
+// workload reports whether a file gives the workload.
 func (o *options) workload() bool { return o.matrix != "" || o.goal != "" }
 
 // load reads the files of -matrix, -goal and -topo.

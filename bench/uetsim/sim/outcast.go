@@ -7,8 +7,8 @@ import (
 	"github.com/uetcc/uetcc/bench/fabric"
 )
 
-// outcast is figure 6-4: the bottleneck is the sender's own link, which the NIC
-// shares among the contexts packet by packet.
+// outcast is figure 6-4: the bottleneck is the sender's link, shared by the NIC among the
+// contexts packet by packet.
 func outcast(o *options) (*report, error) {
 	topo := o.chapterFabric(2, 4, 2, 400e9)
 	var flows []fabric.Flow
@@ -38,8 +38,8 @@ func outcast(o *options) (*report, error) {
 	return r, nil
 }
 
-// dominated is c with the first destination written to twice at a time. Each write has a
-// context of its own, and gets a seventh of the link, or both share that of the destination.
+// dominated is c with two writes at a time to the first destination. Each write has a
+// separate context, and gets a seventh of the link, or both share the destination's context.
 func dominated(c fabric.Config, shared bool) fabric.Config {
 	first := c.Matrix.Flows[0]
 	first.ID, first.Message = 1, shared

@@ -10,16 +10,17 @@ import (
 	"strings"
 )
 
-// Outputs are the files of a flag, one for each run. The file of the last run has the name that
-// was asked for, and those of the runs before it have the names of their runs in front of the
-// ending, so that none replaces another.
+// Outputs are the files of a flag, one for each run. The file of the last run has the name asked
+// for, and files of earlier runs have the run's name in front of the ending, so no file replaces
+// another.
 type outputs struct {
 	path  string // "": not asked for
 	files []*output
 }
 
-// An output is the file of a run. It is written beside its path and moved there when it is
-// whole: what has the name is never a part. A device or a pipe is written to directly.
+// An output is the file of a run. An output is written under a second name and renamed when
+// complete: the file of the final name is never partial. A device or a pipe is written to
+// directly.
 type output struct {
 	path   string
 	run    string
@@ -31,14 +32,14 @@ type output struct {
 	err    error // the first
 }
 
-// next is the file of another run. It is made when something is written to it.
+// next is the file of the next run, made at the first write.
 func (o *outputs) next(run string) *output {
 	f := &output{path: o.path, run: run, number: len(o.files)}
 	o.files = append(o.files, f)
 	return f
 }
 
-// open makes the file unless it is there.
+// open makes the file unless present.
 func (f *output) open() {
 	if f.err != nil || f.file != nil {
 		return
@@ -59,7 +60,7 @@ func (f *output) open() {
 	}
 }
 
-// end closes the file of a run that is over, or was ended.
+// end closes the file of a finished or interrupted run.
 func (f *output) end(part bool) {
 	f.part = part
 	if f.buffer != nil {
@@ -68,8 +69,8 @@ func (f *output) end(part bool) {
 	}
 }
 
-// settle gives the files their names, or removes them after an error, of a run or of its own. It
-// returns the paths of those that are a part, and the first error there was.
+// settle gives the files the final names, or removes the files after an error, of a run or of
+// settle. Results are the paths of partial files, and the first error.
 func (o *outputs) settle(wrong error) (parts []string, err error) {
 	last := len(o.files) - 1
 	for last >= 0 && o.files[last].file == nil {
@@ -107,7 +108,7 @@ func (o *outputs) settle(wrong error) (parts []string, err error) {
 	return parts, err
 }
 
-// kept is the path of the file of a run that is not the last.
+// kept is the path of the file of a run not the last.
 func kept(path, run string, taken map[string]int) string {
 	name := strings.Map(func(r rune) rune {
 		switch {

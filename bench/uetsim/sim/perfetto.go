@@ -6,8 +6,8 @@ import (
 	"github.com/uetcc/uetcc/hw/link"
 )
 
-// perfettoHead begins a file of -perfetto: the JSON of Chrome's trace event format, which
-// ui.perfetto.dev and chrome://tracing open.
+// perfettoHead begins a file of -perfetto: the JSON of Chrome's trace event format, for
+// ui.perfetto.dev and chrome://tracing.
 const perfettoHead = `{"displayTimeUnit":"ns","traceEvents":[` + "\n" + `{"ph":"M","name":"process_name","pid":0,"args":{"name":"uetsim"}}`
 
 // psPerMicrosecond is for the unit of time of the format.
@@ -20,7 +20,7 @@ const (
 )
 
 // A perfetto writes a process for each flow and each port: counters of a flow's congestion control and
-// of a port's queue, slices of time for what keeps a flow from sending, and its transfers.
+// of a port's queue, slices of time for the causes that keep a flow from sending, and for transfers.
 type perfetto struct {
 	streamed
 	flows map[flowKey]*perfettoFlow
@@ -28,7 +28,7 @@ type perfetto struct {
 	ports map[uint32]*fabric.PortState // as they were
 }
 
-// A perfettoFlow is what was last written of a flow.
+// A perfettoFlow is the state of a flow as last written.
 type perfettoFlow struct {
 	pid                   int64
 	window, inflight, rtt int64
@@ -39,13 +39,13 @@ func newPerfetto(f *output) *perfetto {
 	return &perfetto{streamed: streamed{output: f}, flows: map[flowKey]*perfettoFlow{}, ports: map[uint32]*fabric.PortState{}}
 }
 
-// event begins one of a kind, as the format calls it.
+// event begins an event of a kind, in the format's terms.
 func (f *perfetto) event(kind, name string, pid, tid int64, at link.Ps) *streamed {
 	f.begin(perfettoHead)
 	return f.add(",\n{\"ph\":").name(kind).add(`,"name":`).name(name).add(`,"pid":`).int(pid).add(`,"tid":`).int(tid).add(`,"ts":`).time(at, psPerMicrosecond)
 }
 
-// process names a process and its place in the list.
+// process names a process and the place in the list.
 func (f *perfetto) process(pid int64, name string) {
 	f.event("M", "process_name", pid, 0, 0).add(`,"args":{"name":`).name(name).add("}}").end()
 	f.event("M", "process_sort_index", pid, 0, 0).add(`,"args":{"sort_index":`).int(pid).add("}}").end()
@@ -59,7 +59,7 @@ func (f *perfetto) counter(name, unit string, pid int64, at link.Ps, v int64) {
 // portProcess is the process of the first port; flows come before.
 const portProcess = 1 << 24
 
-// flow is what is known of one; the first event of it names its tracks.
+// flow is the record of a flow; the first event names the flow's tracks.
 func (f *perfetto) flow(conn, src, dst uint32) *perfettoFlow {
 	k := flowKey{conn, src}
 	x := f.flows[k]
@@ -74,7 +74,7 @@ func (f *perfetto) flow(conn, src, dst uint32) *perfettoFlow {
 	return x
 }
 
-// context writes what has changed in a flow.
+// context writes the changes in a flow.
 func (f *perfetto) context(s *fabric.ContextState) {
 	x, w := f.flow(s.Conn, s.Src, s.Dst), &s.Window
 	for _, c := range []struct {
@@ -94,7 +94,7 @@ func (f *perfetto) context(s *fabric.ContextState) {
 	f.hold(x, s.Now, held)
 }
 
-// hold ends the slice of what has kept a flow back, and begins that of what does now.
+// hold ends the slice of a flow's last cause of waiting, and begins the slice of the new cause.
 func (f *perfetto) hold(x *perfettoFlow, at link.Ps, by ccc.Reason) {
 	if x.held == by {
 		return
@@ -107,7 +107,7 @@ func (f *perfetto) hold(x *perfettoFlow, at link.Ps, by ccc.Reason) {
 	}
 }
 
-// Packet is that of a [fabric.Watcher]: packets that were cut or lost are moments of their flow.
+// Packet implements [fabric.Watcher]: packets cut or lost are instants of the flow.
 func (f *perfetto) Packet(p *fabric.PacketState) {
 	name := ""
 	switch {
@@ -124,7 +124,7 @@ func (f *perfetto) Packet(p *fabric.PacketState) {
 	f.event("i", name, x.pid, packetThread, p.Now).add(`,"s":"t","args":{"psn":`).int(int64(p.PSN)).add("}}").end()
 }
 
-// Port is that of a [fabric.Watcher].
+// Port implements [fabric.Watcher].
 func (f *perfetto) Port(p *fabric.PortState) {
 	was := f.ports[p.Port]
 	pid := portProcess + int64(p.Port)

@@ -23,7 +23,7 @@ func (p *printer) f(format string, a ...any) {
 	}
 }
 
-// table writes rows of cells that end in a newline each.
+// table writes rows of cells, each ending in a newline.
 func (p *printer) table(rows func(f func(format string, a ...any))) {
 	t := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	inner := printer{w: t}
@@ -88,7 +88,7 @@ func (p *printer) parameters(a *fabric.Parameters) {
 	p.f("entropy %s over %d values, rules %s, seed %d\n\n", a.Entropy, a.EntropyValues, a.Rules, a.Seed)
 }
 
-// runs is the table that a person came for: one line for each run.
+// runs is the main table: a line for each run.
 func (p *printer) runs(r *report) {
 	p.table(func(f func(string, ...any)) {
 		f("\tfastest\tmean\tp99\tslowest\tbound\ttrims\tmarks\tdrops\tresent\tlast hop peak\tcore peak\tfairness\t\n")
@@ -111,7 +111,8 @@ func (p *printer) runs(r *report) {
 	p.f("(completion times in us; bound: all cannot be over earlier, counted from 0; queue peaks in bytes, fairness as Jain's index of the rates)\n\n")
 }
 
-// sizes is a table of runs with transfers of several ranges of sizes, or of all.
+// sizes is a table of runs with transfers of several ranges of sizes, or of all
+// sizes.
 func (p *printer) sizes(runs []namedRun, all bool) {
 	several := func(n namedRun) bool { return len(n.Result.Sizes) > 1 }
 	if !all && !slices.ContainsFunc(runs, several) {
@@ -173,10 +174,10 @@ func (p *printer) transfers(n namedRun) {
 	p.f("\n")
 }
 
-// busiest is how many queues are listed unless all are asked for.
+// busiest is the number of queues listed unless all are asked for.
 const busiest = 5
 
-// queues lists the worst queues of a run, up to most of them.
+// queues lists the worst queues of a run, at most most.
 func (p *printer) queues(n namedRun, most int) {
 	queues := worstQueues(n.Result.Queues)
 	if len(queues) == 0 {

@@ -15,7 +15,7 @@ const qlogHead = "\x1e" + `{"qlog_version":"0.3","qlog_format":"JSON-SEQ","title
 // psPerMillisecond is for the unit of time of qlog.
 const psPerMillisecond = 1e9
 
-// A qlog writes what the sources of flows send, hear and think of it, under the names of
+// A qlog writes the packets and states of the sources of flows, under the names of
 // draft-ietf-quic-qlog-quic-events-02.
 type qlog struct {
 	streamed
@@ -29,7 +29,7 @@ type pdcKey struct {
 	pdc uint16
 }
 
-// A qlogFlow is what is known of a flow of packets.
+// A qlogFlow is the record of a flow of packets.
 type qlogFlow struct {
 	first   uint32              // PSN, which has number 0 here
 	next    uint32              // PSN before which all is acknowledged
@@ -41,10 +41,10 @@ func newQlog(f *output) *qlog {
 	return &qlog{streamed: streamed{output: f}, flows: map[pdcKey]*qlogFlow{}, last: map[flowKey]nscc.Snapshot{}}
 }
 
-// Port is that of a [fabric.Watcher].
+// Port implements [fabric.Watcher].
 func (q *qlog) Port(*fabric.PortState) {}
 
-// Packet is that of a [fabric.Watcher].
+// Packet implements [fabric.Watcher].
 func (q *qlog) Packet(p *fabric.PacketState) {
 	to := p.Dst
 	if p.From == p.Dst {
@@ -71,13 +71,13 @@ func (q *qlog) Packet(p *fabric.PacketState) {
 	}
 }
 
-// event begins one.
+// event begins an event.
 func (q *qlog) event(p *fabric.PacketState, group, name string) *streamed {
 	q.begin(qlogHead)
 	return q.add("\x1e{\"time\":").time(p.Now, psPerMillisecond).add(`,"group_id":`).name(group).add(`,"name":`).name(name).add(`,"data":{`)
 }
 
-// data is a packet that is sent; one that is sent again was lost before.
+// data is a packet sent; a packet sent again was lost before.
 func (q *qlog) data(p *fabric.PacketState, f *qlogFlow, group string) {
 	if _, known := f.refused[p.PSN]; p.Retx && !known {
 		q.lost(p, f, group, "")
@@ -87,13 +87,13 @@ func (q *qlog) data(p *fabric.PacketState, f *qlogFlow, group string) {
 		add(`},"raw":{"length":`).int(p.Size).add(`,"payload_length":`).int(p.Payload).add("}}}\n").end()
 }
 
-// lost is a packet that the source knows or takes as lost.
+// lost is a packet the source knows or takes as lost.
 func (q *qlog) lost(p *fabric.PacketState, f *qlogFlow, group, trigger string) {
 	q.event(p, group, "recovery:packet_lost").add(`"header":{"packet_type":"1RTT","packet_number":`).int(int64(p.PSN - f.first)).add("}").
 		add(trigger).add("}}\n").end()
 }
 
-// ack is an acknowledgement that has come: what is new in it is all before Next, or one packet.
+// ack is an acknowledgement received: the news is all packets before Next, or a single packet.
 func (q *qlog) ack(p *fabric.PacketState, f *qlogFlow, group string) {
 	first, last := p.PSN, p.PSN
 	if int32(p.Next-f.next) > 0 {
@@ -105,7 +105,7 @@ func (q *qlog) ack(p *fabric.PacketState, f *qlogFlow, group string) {
 	f.answers++
 }
 
-// context is what congestion control has come to, if it has changed.
+// context is the new state of congestion control, if changed.
 func (q *qlog) context(s *fabric.ContextState) {
 	k, w := flowKey{s.Conn, s.Src}, &s.Window
 	was, ok := q.last[k]

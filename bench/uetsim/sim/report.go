@@ -10,7 +10,7 @@ import (
 	"github.com/uetcc/uetcc/bench/fabric"
 )
 
-// A report is what a scenario or a matrix leads to.
+// A report is the outcome of a scenario or a matrix.
 type report struct {
 	Name    string     `json:"name"`
 	About   string     `json:"about"`
@@ -31,7 +31,7 @@ type namedRun struct {
 	seen   *recorder      // with -html
 }
 
-// A table is what a model found out, a row for each variant.
+// A table is the outcome of a model, a row for each variant.
 type table struct {
 	Title   string     `json:"title"`
 	Columns []string   `json:"columns"`
@@ -47,8 +47,8 @@ func (t *table) row(name string, cells ...float64) {
 	t.Rows = append(t.Rows, row)
 }
 
-// An oracle is a recorded run of htsim of the same situation; -1 for what is not
-// on record.
+// An oracle is a recorded run of htsim of the same situation; -1 for values not on
+// record.
 type oracle struct {
 	Name    string  `json:"name"`
 	Fastest float64 `json:"fastest_us"`
@@ -58,7 +58,7 @@ type oracle struct {
 	Marks   int64   `json:"marks"`
 }
 
-// A claim is one statement of the chapters, and whether the measurement bears it out.
+// A claim is a statement of the chapters, with the verdict of the measurement.
 type claim struct {
 	Text string `json:"text"`
 	Want string `json:"want"`
@@ -97,7 +97,7 @@ func (r *report) failed() (why []string) {
 	return why
 }
 
-// ended says why a run was over before its transfers were.
+// ended is the reason a run was over before all transfers.
 func (r *report) ended(res *fabric.Result) string {
 	waiting := 0
 	for _, t := range res.Transfers {
@@ -125,7 +125,7 @@ func fcts(r *fabric.Result) []float64 {
 	return v
 }
 
-// peaks are the most data that waited at a last hop, and at any other port.
+// peaks are the most data waiting at a last hop, and at any other port.
 func peaks(r *fabric.Result) (lastHop, core int64) {
 	for _, q := range r.Queues {
 		if q.LastHop {
@@ -137,7 +137,7 @@ func peaks(r *fabric.Result) (lastHop, core int64) {
 	return lastHop, core
 }
 
-// worstQueues sorts ports by what happened to packets there.
+// worstQueues sorts ports by the fate of packets there.
 func worstQueues(q []fabric.QueueResult) []fabric.QueueResult {
 	return slices.SortedStableFunc(slices.Values(q), func(a, b fabric.QueueResult) int {
 		return cmp.Or(

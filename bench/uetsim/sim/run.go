@@ -19,8 +19,8 @@ import (
 	"github.com/uetcc/uetcc/bench/internal/cli"
 )
 
-// Main is the command uetsim: it runs what the arguments say and returns the exit status. The
-// words of own are known to -cc beside those of the engine. One call at a time.
+// Main is the command uetsim: Main runs the command line args and returns the exit status. The
+// words of own extend the engine's words for -cc. Never call Main concurrently.
 func Main(args []string, own Algorithms, stdout, stderr io.Writer) int {
 	failed, err := command(args, own, stdout, stderr)
 	switch {
@@ -36,7 +36,7 @@ func Main(args []string, own Algorithms, stdout, stderr io.Writer) int {
 	return min(len(failed), 1)
 }
 
-// command does what the command line says, and returns what failed in the simulation.
+// command executes the command line, and returns the failures in the simulation.
 func command(args []string, own Algorithms, stdout, stderr io.Writer) (failed []string, err error) {
 	if len(args) > 0 && args[0] == "decode" {
 		return nil, decode(args[1:], stdout, stderr)
@@ -72,7 +72,7 @@ func command(args []string, own Algorithms, stdout, stderr io.Writer) (failed []
 	return o.finish(stdout, r, err)
 }
 
-// finish writes the report of a run, all files of it, and says what failed.
+// finish writes the report and all files of a run, and returns the failures.
 func (o *options) finish(stdout io.Writer, r *report, err error) (failed []string, _ error) {
 	for _, f := range []*outputs{&o.pcap, &o.traces, &o.qlog, &o.perfetto} {
 		parts, wrong := f.settle(err)
@@ -98,7 +98,7 @@ func (o *options) finish(stdout io.Writer, r *report, err error) (failed []strin
 	return append(r.failed(), failed...), o.write(stdout, r)
 }
 
-// profiled executes, with a CPU profile where one was asked for: whole, also of a part of a run.
+// profiled executes, with a CPU profile if asked for: complete, even for a partial run.
 func (o *options) profiled() (*report, error) {
 	if o.profile.path == "" {
 		return o.execute()
@@ -179,10 +179,10 @@ func (o *options) write(w io.Writer, r *report) error {
 	return e.Encode(r)
 }
 
-// A Scenario is one that -scenario runs.
+// A Scenario is a scenario of -scenario.
 type Scenario struct{ Name, About string }
 
-// Scenarios are all there are.
+// Scenarios returns all scenarios.
 func Scenarios() (all []Scenario) {
 	for _, s := range scenarios {
 		all = append(all, Scenario{s.name, s.about})
@@ -219,8 +219,8 @@ func progressTo(stderr io.Writer) func(fabric.Progress) {
 	}
 }
 
-// progressLine tells how far a run has come that has taken so long, and how long the rest takes
-// if packets arrive at the pace at which they have.
+// progressLine shows the progress of a run after the time took, and the time left if packets
+// keep arriving at the same pace.
 func progressLine(p fabric.Progress, took time.Duration) string {
 	line := fmt.Sprintf("%.1f ms simulated, %d of %d transfers done, %d M events", float64(p.Now)/1e9, p.Done, p.Transfers, p.Events/1e6)
 	if p.Delivered > 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/uetcc/uetcc/hw/link"
 )
 
-// A scenario is one situation that the UET congestion chapters describe: chapters 6
+// A scenario is a situation from the UET congestion chapters: chapters 6
 // (congestion control contexts) and 8 (receiver credit) of a blog's series on Ultra
 // Ethernet.
 type scenario struct {
@@ -19,13 +19,13 @@ type scenario struct {
 	ignores []string // flags that change nothing in it
 }
 
-// fabricFlags are those that a model without a fabric ignores.
+// fabricFlags are the flags ignored by a model without a fabric.
 var fabricFlags = append([]string{
 	"entropy", "paths", "node", "rules", "speed", "rtt", "end", "trim", "ecn", "cwnd", "first-credit", "packet", "slow",
 	"pcap", "trace", "qlog", "perfetto", "flows", "series",
 }, tuningFlags...)
 
-// fileFlags are those that write files, and change no run.
+// fileFlags are the flags of output files, without effect on a run.
 var fileFlags = []string{"pcap", "trace", "qlog", "perfetto", "flows", "series"}
 
 // noCredit is ignored where no receiver grants credit.
@@ -45,7 +45,7 @@ var scenarios = []scenario{
 	{"ibcredit", "an InfiniBand link under absolute credits: buffers, losses, virtual lanes", ibcredit, fabricFlags},
 }
 
-// findScenario returns the scenario of a name, or an error that names all there are.
+// findScenario returns the scenario of a name, or an error with all names.
 func findScenario(name string) (*scenario, error) {
 	var names []string
 	for i := range scenarios {
@@ -57,16 +57,16 @@ func findScenario(name string) (*scenario, error) {
 	return nil, fmt.Errorf("no scenario %q, there are: %s", name, strings.Join(names, ", "))
 }
 
-// The chapters' fabric: 100 Gb/s hosts and a configured base round trip of 6 us, so
-// that the bandwidth-delay product is 75,000 bytes.
+// The chapters' fabric: 100 Gb/s hosts and a configured base round trip of 6 us, so the
+// bandwidth-delay product is 75,000 bytes.
 const (
 	chapterRate = 100e9
 	chapterRTT  = 6 * link.Microsecond
 	chapterHop  = 580 * link.Nanosecond // 5.988 us over four links and back
 )
 
-// chapterFabric has leaves of perLeaf hosts and one link from each leaf to each
-// spine; the flag -speed scales all links.
+// chapterFabric has leaves of perLeaf hosts and one link from each leaf to each spine; the flag
+// -speed scales all links.
 func (o *options) chapterFabric(perLeaf, leaves, spines int, upRate int64) *fabric.Topology {
 	scale := o.speed / 100
 	return &fabric.Topology{Nodes: perLeaf * leaves, PodSize: perLeaf * leaves, Tiers: []fabric.Tier{
@@ -85,11 +85,11 @@ func chapterConfig(t *fabric.Topology, flows []fabric.Flow) fabric.Config {
 	}
 }
 
-// flow is one transfer between hosts that starts at once.
+// flow is a transfer between hosts, starting at once.
 func flow(src, dst int, size int64) fabric.Flow { return fabric.Flow{Src: src, Dst: dst, Size: size} }
 
-// hostOf numbers the hosts of a fabric by the figures' ranks, which no output names: the leaves
-// hold the ranks in the order in which they are listed.
+// hostOf numbers the hosts of a fabric by the figures' ranks, never named in the output: the
+// leaves hold the ranks in the order of the list.
 func hostOf(ranks ...int) map[int]int {
 	m := map[int]int{}
 	for host, rank := range ranks {

@@ -6,15 +6,15 @@ import (
 	"github.com/uetcc/uetcc/bench/fabric"
 )
 
-// A spread is what the runs of one congestion control came to over all seeds.
+// A spread is the results of a congestion control over all seeds.
 type spread struct {
 	Name    string   `json:"name"`
 	Seeds   int      `json:"seeds"`
 	Figures []figure `json:"figures"`
 }
 
-// A figure is a number that each run has one of. Half is half the width of the 95 % confidence
-// interval of its mean, by Student's distribution.
+// A figure is a number present in each run. Half is half the width of the 95 % confidence
+// interval of the mean, by Student's distribution.
 type figure struct {
 	Name string  `json:"name"`
 	Mean float64 `json:"mean"`

@@ -8,8 +8,8 @@ import (
 )
 
 // spine is figure 6-10: ranks 0, 2, 8 on leaf 1A-1 and 1, 3 on 1A-2 write 4 MB
-// each to five ranks behind leaf 1B-1. With one spine there is no other way; with
-// two, another entropy is enough.
+// each to five ranks behind leaf 1B-1. With one spine no second way exists; with
+// two, a new entropy is enough.
 func spine(o *options) (*report, error) {
 	var flows []fabric.Flow
 	for i, src := range []int{0, 1, 2, 5, 6} {

@@ -7,14 +7,15 @@ import (
 	"github.com/uetcc/uetcc/hw/link"
 )
 
-// A streamed is a file that is written while a run goes on, an event at a time.
+// A streamed is a file written while a run goes on, an event at a time.
 type streamed struct {
 	*output
 	line  []byte
 	begun bool
 }
 
-// begin starts the file anew with the first event of a run, and reports whether it can be written.
+// begin starts the file anew with the first event of a run, and reports whether the file can be
+// written.
 func (s *streamed) begin(head string) bool {
 	if !s.begun {
 		s.begun = true
@@ -57,10 +58,10 @@ func (s *streamed) name(text string) *streamed {
 	return s
 }
 
-// A closer ends what it writes of a run when that is over.
+// A closer ends the output of a run at the end of the run.
 type closer interface{ over(*fabric.Result) }
 
-// over tells who has watched a run that it is over.
+// over tells the watchers of a run about the end.
 func over(c *fabric.Config, res *fabric.Result) {
 	all, _ := c.Watch.(watchers)
 	for _, w := range all {

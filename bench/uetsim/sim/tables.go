@@ -8,9 +8,9 @@ import (
 	"github.com/uetcc/uetcc/bench/fabric"
 )
 
-// Tables of all runs in one file, as CSV: what does not need a file for each run.
+// Tables of all runs in one file, as CSV: output without a file for each run.
 
-// flowColumns are those of -flows. Times are us, -1 for what did not happen.
+// flowColumns are the columns of -flows. Times are us, -1 for events that did not happen.
 var flowColumns = []string{
 	"run", "transfer", "connection", "src", "dst", "bytes", "start_us", "arrived_us", "finished_us", "fct_us", "ideal_us", "slowdown", "marked",
 }
@@ -36,10 +36,11 @@ func writeFlows(w io.Writer, runs []namedRun) error {
 	return c.Error()
 }
 
-// number is v as it is in JSON.
+// number is v as in JSON.
 func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// seriesColumns are those of -series. A line is a point of some samples, from time_us on.
+// seriesColumns are the columns of -series. A line is a point of some samples, from
+// time_us on.
 var seriesColumns = []string{"run", "kind", "unit", "name", "time_us", "min", "mean", "max"}
 
 // writeSeries writes a line for each point of each series of each run.

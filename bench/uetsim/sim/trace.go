@@ -6,7 +6,8 @@ import (
 	"github.com/uetcc/uetcc/bench/fabric"
 )
 
-// traceColumns are those of -trace, which the package comment explains.
+// traceColumns are the columns of -trace, explained in uetsim's package
+// comment.
 const traceColumns = "time_us,connection,src,dst,state,held_by,cwnd,max_cwnd,inflight,waiting,credit," +
 	"rtt_ns,base_rtt_ns,queue_delay_ns,average_delay_ns,action\n"
 

@@ -8,18 +8,18 @@ import (
 	"github.com/uetcc/uetcc/bench/fabric"
 )
 
-// A traceFilter says which connections a trace tells of: all but for what is given.
+// A traceFilter selects the connections of a trace: all, unless limited.
 type traceFilter struct {
 	conns, hosts ranges
 }
 
-// passes reports whether the trace tells of an event: of a connection that is listed, and from
-// or to a host that is.
+// passes reports whether the trace has an event: of a listed connection, and from or
+// to a listed host.
 func (t *traceFilter) passes(s *fabric.ContextState) bool {
 	return t.conns.has(s.Conn) && (t.hosts.has(s.Src) || t.hosts.has(s.Dst))
 }
 
-// ranges are numbers as a flag lists them, such as 0-7,12; none are all.
+// ranges are numbers in a flag's form, such as 0-7,12; none are all.
 type ranges [][2]uint32
 
 func (r ranges) has(n uint32) bool {
@@ -31,7 +31,7 @@ func (r ranges) has(n uint32) bool {
 	return len(r) == 0
 }
 
-// String is that of a [flag.Value].
+// String implements [flag.Value].
 func (r *ranges) String() string {
 	var s []string
 	for _, x := range *r {
@@ -40,7 +40,7 @@ func (r *ranges) String() string {
 	return strings.Join(s, ",")
 }
 
-// Set is that of a [flag.Value].
+// Set implements [flag.Value].
 func (r *ranges) Set(s string) error {
 	for _, part := range strings.Split(s, ",") {
 		from, to, both := strings.Cut(part, "-")

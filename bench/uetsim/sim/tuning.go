@@ -12,8 +12,8 @@ import (
 	"github.com/uetcc/uetcc/nscc"
 )
 
-// tuning are the flags of what published experiments vary: queues, thresholds, latencies and
-// the constants of the window.
+// tuning are the flags of the parameters varied in published experiments: queues,
+// thresholds, latencies and the constants of the window.
 type tuning struct {
 	queue              fabric.Queue
 	trimBytes, ack     int64
@@ -28,7 +28,8 @@ type tuning struct {
 	nackRTT            bool
 }
 
-// tuningFlags are their names; those of defaultTopology say how the default one looks.
+// tuningFlags are the names of tuning's flags; defaultTopology's flags shape the default
+// topology.
 var (
 	tuningFlags = []string{
 		"queue", "ecn-min", "ecn-max", "trim-bytes", "ack-bytes", "nic-latency", "pair-rtt", "infer-loss", "tune", "fail", "reroute", "routing", "host-queue", "nack-rtt",
@@ -64,7 +65,7 @@ func (t *tuning) define(f *flag.FlagSet) {
 	f.Func("tune", "constants of NSCC, `name=value` with commas: "+tuneUsage(), t.tune)
 }
 
-// fail is one value of -fail.
+// fail is a value of -fail.
 func (t *tuning) fail(text string) error {
 	for _, item := range strings.Split(text, ",") {
 		f, err := fabric.ParseFault(item)
@@ -76,7 +77,7 @@ func (t *tuning) fail(text string) error {
 	return nil
 }
 
-// A tuneField is a constant of NSCC that -tune sets.
+// A tuneField is a constant of NSCC set by -tune.
 type tuneField struct {
 	name, unit string
 	set        func(t *nscc.Tuning, v float64) // -1 is a constant of zero
@@ -99,7 +100,7 @@ var tuneFields = []tuneField{
 	{"quick-adapt", "0 or 1", func(t *nscc.Tuning, v float64) { t.NoQuickAdapt = v < 0 }},
 }
 
-// value is v as [nscc.Tuning] has it.
+// value is v in the form of [nscc.Tuning].
 func (f *tuneField) value(v float64) float64 {
 	switch {
 	case v == 0:
@@ -118,10 +119,10 @@ func tuneUsage() string {
 	return strings.Join(names, ", ")
 }
 
-// maxTune bounds every value, so that none overflows where it is converted.
+// maxTune bounds every value, so no conversion overflows.
 const maxTune = 1e13
 
-// tune is one value of -tune.
+// tune is a value of -tune.
 func (t *tuning) tune(text string) error {
 	t.tuned = text
 next:
@@ -165,7 +166,7 @@ func (t *tuning) check() error {
 	)
 }
 
-// with is c with the flags that were given; set does what one says if it counts.
+// with is c with the given flags; set applies a flag if the flag counts.
 func (t *tuning) with(c *fabric.Config, set func(name string, to func())) {
 	if t.queue != (fabric.Queue{}) {
 		c.Queue = &t.queue

@@ -21,8 +21,8 @@ import (
 	"github.com/uetcc/uetcc/internal/enum"
 )
 
-// validate is the subcommand that runs the experiments of htsim's validation files. It returns
-// what failed.
+// validate is the subcommand running the experiments of htsim's validation files. The result
+// is the failures.
 func validate(args []string, stdout, stderr io.Writer) (failed []string, err error) {
 	f := flag.NewFlagSet("uetsim validate", flag.ContinueOnError)
 	var v validation
@@ -59,7 +59,7 @@ func validate(args []string, stdout, stderr io.Writer) (failed []string, err err
 	return v.run(ctx, stdout)
 }
 
-// A validation is what one call of the subcommand runs.
+// A validation is the work of a call of the subcommand.
 type validation struct {
 	workers   int
 	json, dry bool
@@ -68,7 +68,7 @@ type validation struct {
 	jobs      []job
 }
 
-// A job is an experiment and the folder that its files are in.
+// A job is an experiment and the folder of the experiment's files.
 type job struct {
 	fabric.Experiment
 	folder string
@@ -87,7 +87,7 @@ func (v *validation) read(path string) error {
 	return nil
 }
 
-// verdict is what became of an experiment.
+// verdict is the outcome of an experiment.
 type verdict uint8
 
 const (
@@ -124,8 +124,7 @@ type outcome struct {
 	Why      string  `json:"why,omitempty"` // what was missed, or why it did not run
 }
 
-// run runs the experiments, some side by side, and prints each as soon as those before it are
-// done.
+// run runs the experiments, some side by side, and prints each as soon as all before are done.
 func (v *validation) run(ctx context.Context, w io.Writer) (failed []string, err error) {
 	results := make([]chan outcome, len(v.jobs))
 	for i := range results {

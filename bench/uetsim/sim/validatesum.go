@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// A summary is all outcomes and how many there are of each.
+// A summary is all outcomes with the number of each.
 type summary struct {
 	Met         int       `json:"met"`
 	Missed      int       `json:"missed"`
@@ -23,7 +23,7 @@ type summary struct {
 	Outcomes    []outcome `json:"experiments"`
 }
 
-// ofFiles splits s by the files of its experiments, in their order.
+// ofFiles splits s by the files of the experiments, in order.
 func (s *summary) ofFiles() (names []string, parts []summary) {
 	for _, o := range s.Outcomes {
 		if i := len(names) - 1; i < 0 || names[i] != o.File {
@@ -117,7 +117,7 @@ func (p *printer) summary(s *summary) {
 	p.f("%s\n", s.String())
 }
 
-// String is one line.
+// String is a line.
 func (s *summary) String() string {
 	return fmt.Sprintf("%d experiments: %d ran, %d met, %d missed (%d of them by htsim too), %d not supported, %d errors, %d skipped",
 		len(s.Outcomes), s.Met+s.Missed, s.Met, s.Missed, s.MissedThere, s.Unsupported, s.Errors, s.Skipped)

@@ -8,7 +8,7 @@ import (
 	"github.com/uetcc/uetcc/bench/fabric"
 )
 
-// A variant is a run that is to be made.
+// A variant is a run to be made.
 type variant struct {
 	name   string
 	config fabric.Config
@@ -17,10 +17,10 @@ type variant struct {
 	err    error
 }
 
-// newReport is a report of runs that the command line has a say in.
+// newReport is a report of runs the command line has a say in.
 func (o *options) newReport() *report { return &report{o: o} }
 
-// add runs one variant and keeps its result.
+// add runs a variant and keeps the result.
 func (r *report) add(name string, c fabric.Config) (*fabric.Result, error) {
 	v := variant{name: name, config: c}
 	if err := r.addAll([]*variant{&v}); err != nil {
@@ -53,7 +53,7 @@ func (r *report) addAll(all []*variant) error {
 	return r.keep(all)
 }
 
-// run makes the run, unless a signal has ended those before it.
+// run makes the run, unless a signal has ended an earlier run.
 func (v *variant) run(workers int, alone bool) {
 	c := &v.config
 	stopped := func() bool { return c.Stop != nil && c.Stop() }
@@ -93,7 +93,7 @@ func (r *report) keep(all []*variant) error {
 	return nil
 }
 
-// A partError means that a signal has ended the runs: what there is, and where it ended.
+// A partError means runs ended by a signal: the part done, and the point of the end.
 type partError struct {
 	report *report
 	run    string
@@ -105,7 +105,7 @@ func (e *partError) Error() string {
 	return fmt.Sprintf("interrupted at %.1f us of run %q", e.at, e.run)
 }
 
-// watch has a run write the files that were asked for, and returns them.
+// watch has a run write the files asked for, and returns the files.
 func (o *options) watch(run string, c *fabric.Config) (files []*output) {
 	if o.pcap.path != "" {
 		p := &capture{output: o.pcap.next(run), control: c.Control}

@@ -7,17 +7,17 @@ import (
 	"github.com/uetcc/uetcc/hw/link"
 )
 
-// watchers are told of a run one after the other.
+// watchers are told of a run in turn.
 type watchers []fabric.Watcher
 
-// Packet is that of a [fabric.Watcher].
+// Packet implements [fabric.Watcher].
 func (w watchers) Packet(p *fabric.PacketState) {
 	for _, x := range w {
 		x.Packet(p)
 	}
 }
 
-// Port is that of a [fabric.Watcher].
+// Port implements [fabric.Watcher].
 func (w watchers) Port(p *fabric.PortState) {
 	for _, x := range w {
 		x.Port(p)
@@ -30,7 +30,7 @@ type watcher interface {
 	context(*fabric.ContextState)
 }
 
-// watch has a watcher told of a run, after those that are.
+// watch has a watcher told of a run, after the present watchers.
 func watch(c *fabric.Config, w watcher) {
 	all, _ := c.Watch.(watchers)
 	c.Watch = append(all, w)
@@ -43,8 +43,8 @@ func watch(c *fabric.Config, w watcher) {
 	}
 }
 
-// A recorder keeps what pictures of a run need, in memory that depends on the number of flows
-// and ports and not on how long it takes.
+// A recorder keeps the data for pictures of a run, in memory that depends on the number of
+// flows and ports and not on the time.
 type recorder struct {
 	fine   page.Clock // of what has a value at all times; ps
 	coarse page.Clock // of amounts in each step
@@ -58,7 +58,7 @@ type recorder struct {
 // A flowKey is a connection in one direction.
 type flowKey struct{ conn, src uint32 }
 
-// A flowRecord is what there was of a flow.
+// A flowRecord is the record of a flow.
 type flowRecord struct {
 	flowKey
 	dst                   uint32
@@ -76,13 +76,13 @@ type packetRecord struct {
 	flags     uint8   // of package page
 }
 
-// A flying packet is one whose end is to be noted.
+// A flying packet is a packet whose end is still to be noted.
 type flying struct {
 	flow   *flowRecord
 	record int
 }
 
-// A portRecord is what there was at a port.
+// A portRecord is the record of a port.
 type portRecord struct {
 	name    string
 	rate    float64    // bits a second
@@ -104,10 +104,10 @@ func messages(c *fabric.Config) int {
 // leastStep is the least of an amount, as a power of two, ps: some packets at usual rates.
 const leastStep = 22
 
-// recordedPackets is how many packets a recorder keeps in all.
+// recordedPackets is the most packets kept by a recorder.
 const recordedPackets = 1 << 20
 
-// recorderOf is the one that a configuration has, or nil.
+// recorderOf is the recorder of a configuration, or nil.
 func recorderOf(c *fabric.Config) *recorder {
 	all, _ := c.Watch.(watchers)
 	for _, w := range all {
@@ -141,7 +141,7 @@ func (r *recorder) flow(conn, src, dst uint32) *flowRecord {
 	return f
 }
 
-// Packet is that of a [fabric.Watcher].
+// Packet implements [fabric.Watcher].
 func (r *recorder) Packet(p *fabric.PacketState) {
 	if p.Kind == fabric.PacketControl {
 		return
@@ -161,7 +161,7 @@ func (r *recorder) Packet(p *fabric.PacketState) {
 	}
 }
 
-// sent notes a packet that leaves, if there is room for it.
+// sent notes a leaving packet, if the recorder has room.
 func (r *recorder) sent(p *fabric.PacketState) {
 	to := p.Dst
 	if p.From == p.Dst {
@@ -197,7 +197,7 @@ func packetFlags(p *fabric.PacketState) (f uint8) {
 	return f
 }
 
-// Port is that of a [fabric.Watcher].
+// Port implements [fabric.Watcher].
 func (r *recorder) Port(p *fabric.PortState) {
 	for int(p.Port) >= len(r.ports) {
 		r.ports = append(r.ports, nil)
@@ -218,7 +218,7 @@ func (r *recorder) Port(p *fabric.PortState) {
 	}
 }
 
-// context takes in what the congestion control of a flow has come to.
+// context takes in the state of a flow's congestion control.
 func (r *recorder) context(s *fabric.ContextState) {
 	f, at := r.flow(s.Conn, s.Src, s.Dst), int64(s.Now)
 	f.window.Set(&r.fine, at, s.Window.Cwnd)

@@ -2,7 +2,7 @@ package faultnet
 
 import "github.com/uetcc/uetcc/pds"
 
-// Class is what kind of packet it is, for a loss rate of its own.
+// Class is the kind of a packet, for a separate loss rate.
 type Class uint8
 
 const (
@@ -20,7 +20,7 @@ var classNames = [NumClasses]string{"data", "syn", "ack", "ack-data", "nack", "c
 // String returns the class in a word.
 func (c Class) String() string { return classNames[c] }
 
-// classify reads the class of a packet out of its PDS header.
+// classify reads the class of a packet out of the PDS header.
 func classify(head []byte) Class {
 	t, err := pds.PeekType(head)
 	if err != nil {

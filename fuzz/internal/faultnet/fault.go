@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Fault is one kind of thing that goes wrong. Those that the network does itself
-// come first; the others are counted by whoever does them.
+// Fault is a kind of fault. Faults of the network come first; the rest are
+// counted by the doer.
 type Fault uint8
 
 const (
@@ -88,7 +88,7 @@ func (c *Counts) Add(o *Counts) {
 	}
 }
 
-// Missing returns the faults of want that were never injected.
+// Missing returns the faults of want never injected.
 func (c *Counts) Missing(want []Fault) (none []Fault) {
 	for _, f := range want {
 		if c[f] == 0 {

@@ -2,13 +2,13 @@ package faultnet
 
 import "github.com/uetcc/uetcc/pds"
 
-// far is beyond what a sender can have sent and not heard of: a window, or the
+// far is beyond the packets a sender can have in flight: a window, or the
 // 4,096 packets of the SYN phase.
 const far = 6000
 
-// forge makes packets that somebody who watches p could make. Every one of them has
-// to be without effect on what is delivered and what becomes of messages: they name
-// what was never sent, is over, or belongs to somebody else.
+// forge makes the packets that an observer of p could make. No forgery may have an
+// effect on deliveries and outcomes of messages: each names something never sent,
+// over, or somebody else's.
 func (n *Net) forge(p *Packet) {
 	if !n.Chance(n.Plan.Forge) {
 		return
@@ -80,8 +80,8 @@ func (n *Net) forgeOnRequest(p *Packet, q *pds.Request) {
 	}
 }
 
-// forgeNACK is F5 and F6: refusals of what is over or was never sent, of a start
-// that has been accepted, and fatal ones from the wrong PDC.
+// forgeNACK is F5 and F6: refusals of packets done or never sent, of an accepted
+// start, and fatal refusals from the wrong PDC.
 func (n *Net) forgeNACK(p *Packet, q *pds.Request, ahead, behind pds.PSN) {
 	k := pds.Nack{
 		Code: pds.NackCode(1 + n.Rand.IntN(0x1a)), SPDCID: q.DPDCID, DPDCID: q.SPDCID, PSN: q.PSN + ahead,
@@ -134,7 +134,7 @@ func (n *Net) forgeOnACK(p *Packet, a *pds.AckCC) {
 	n.Inject(ForgeRange, p.From, p.To, a.AppendTo(n.scratch[:0]))
 }
 
-// forgeOnNACK is F9: answers to a refusal, which may not be answered again.
+// forgeOnNACK is F9: answers to a refusal, not to be answered again.
 func (n *Net) forgeOnNACK(p *Packet, k *pds.Nack) {
 	a := pds.Ack{SPDCID: k.DPDCID, DPDCID: 60000, CACK: k.PSN}
 	b := a.AppendTo(n.scratch[:0])

@@ -9,8 +9,8 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// Plan says how often what goes wrong. Probabilities are for each packet sent,
-// times ns.
+// Plan holds the rates of faults. Probabilities are for each packet sent, times
+// ns.
 type Plan struct {
 	Loss                            [NumClasses]float64
 	Duplicate, LongDelay, Overtaken float64
@@ -23,11 +23,11 @@ type Plan struct {
 	Dark                            int64 // longest blackhole or partition
 }
 
-// Life is the longest time that a packet stays in the network.
+// Life is the longest time a packet stays in the network.
 func (p *Plan) Life() int64 { return p.Delay + 3*p.Jitter + p.Tail }
 
-// Packet is a packet between two places. Head is what anybody looks at, from the
-// PDS header on; Len the whole length with the payload that nobody touches.
+// Packet is a packet between two places. Head is the part looked at, from the
+// PDS header on; Len the whole length with the untouched payload.
 type Packet struct {
 	From, To int
 	Head     []byte
@@ -71,7 +71,7 @@ func New(n int, seed uint64, p Plan) *Net {
 	}
 }
 
-// Heal ends all faults. What is on its way stays so.
+// Heal ends all faults. Packets under way stay so.
 func (n *Net) Heal() {
 	n.healed = true
 	clear(n.dark)
@@ -92,7 +92,7 @@ func (n *Net) hit(f Fault, p float64) bool {
 	return true
 }
 
-// Hash sums up everything that was sent and whatever was added with [Net.Note].
+// Hash sums up all packets sent and all notes of [Net.Note].
 func (n *Net) Hash() uint64 { return n.hash }
 
 // Note makes x part of the hash.
@@ -112,7 +112,7 @@ func (n *Net) Next() int64 {
 	return math.MaxInt64
 }
 
-// Take returns the packet that arrives next, if that is due. It is valid until the
+// Take returns the packet to arrive next, if due. The packet is valid until the
 // next call of a method.
 func (n *Net) Take() (*Packet, bool) {
 	if n.Next() > n.Now {
@@ -167,7 +167,7 @@ func (n *Net) lost(p *Packet) bool {
 	return false
 }
 
-// checkCRC flips a byte and makes sure that the CRC shows it.
+// checkCRC flips a byte and makes sure the CRC shows the flip.
 func (n *Net) checkCRC(p *Packet) {
 	b := pds.AppendCRC(append(n.scratch[:0], p.Head...))
 	b[n.Rand.IntN(len(b))] ^= byte(1 + n.Rand.IntN(255))
@@ -176,7 +176,7 @@ func (n *Net) checkCRC(p *Packet) {
 	}
 }
 
-// breakLinks lets p be the one with which a direction or a place goes dark.
+// breakLinks lets a direction or a place go dark with p.
 func (n *Net) breakLinks(p *Packet) {
 	if p.To >= n.places {
 		return
@@ -192,7 +192,7 @@ func (n *Net) breakLinks(p *Packet) {
 	}
 }
 
-// carry puts one copy of p on its way.
+// carry puts a copy of p on the way.
 func (n *Net) carry(p *Packet) {
 	d := n.Plan.Delay + n.Rand.Int64N(n.Plan.Jitter+1)
 	if n.hit(LongDelay, n.Plan.LongDelay) {
@@ -235,7 +235,7 @@ func (n *Net) place(p *Packet, at int64) *Packet {
 	return q
 }
 
-// copy makes q equal p, with bytes of its own.
+// copy makes q equal p, with separate bytes.
 func (q *Packet) copy(p *Packet) {
 	b := append(q.Head[:0], p.Head...)
 	*q = *p
@@ -267,8 +267,8 @@ func (n *Net) again() {
 	n.place(p, n.Now+n.Plan.Delay+n.Rand.Int64N(n.Plan.Jitter+1))
 }
 
-// Inject sends a packet that a forger or a liar made: it meets no fault, and its
-// place of origin is whatever it says.
+// Inject sends a packet made by a forger or a liar: the packet meets no fault,
+// and the place of origin is the claimed place.
 func (n *Net) Inject(f Fault, from, to int, head []byte) {
 	if to < 0 || to >= n.places {
 		return
