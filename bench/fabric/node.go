@@ -238,8 +238,8 @@ func (s *sim) watchNode(host uint32) {
 	}
 }
 
-// tick calls a node whose deadline has come. Time moves on before the next call, so that a
-// node that is always due does not stop it.
+// tick calls a node whose deadline has come. Time moves on before the next call, to the end of
+// the packet on the link if there is one, so that a node that is always due does not stop it.
 func (s *sim) tick(host uint32) {
 	n := s.ends
 	if n.tick[host] != s.now {
@@ -256,7 +256,9 @@ func (s *sim) tick(host uint32) {
 		if due, ok = n.node[host].Deadline(); !ok || n.tick[host] != never {
 			return
 		}
-		due = max(due, link.Ps(s.now)+link.Nanosecond)
+		if int64(due) <= s.now { // what is still due waits for the link: nothing can be sent before
+			due = link.Ps(max(s.now+int64(link.Nanosecond), s.ports[host].busy))
+		}
 	}
 	n.tick[host] = int64(due)
 	s.events.push(int64(due), evTick, host)
