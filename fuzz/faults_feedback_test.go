@@ -95,12 +95,12 @@ func (s *faultShadow) probed(c *shadowContext, h *pds.AckCC, t pds.Type, owner p
 	if c == nil || h.Flags&pds.FlagP == 0 || x.h != owner || h.ProbeOpaque() != x.opaque {
 		return
 	}
-	s.overtaken = x.sentAt
+	s.overtaken, x.h = x.sentAt, 0 // a copy of the answer, mangled or not, says nothing
 	var st pds.NSCCState
 	if t == pds.TypeACKCC {
 		h.NSCC(&st)
 	}
-	if rtt := s.e.clock.now - x.sentAt - int64(st.ServiceTime)*pds.ServiceTimeUnit; rtt > 0 && st.ServiceTime != 0xffff {
+	if rtt := s.e.clock.now - s.overtaken - int64(st.ServiceTime)*pds.ServiceTimeUnit; rtt > 0 && st.ServiceTime != 0xffff {
 		c.window.SampleBase(s.window, rtt+(s.window.MTU()-64)*8/100)
 	}
 }

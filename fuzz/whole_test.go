@@ -94,3 +94,25 @@ func (r *wholeResult) String() string {
 	return fmt.Sprintf("completion %.3f, failed %d, nacks %.4f, drops %.4f, resent %.4f, jain %.3f, queue %.2f, %d packets, %d events, %x",
 		r.Completion, r.Failed, r.NACKs, r.Drops, r.Resent, r.Jain, r.Queue, r.Data, r.Events, r.Fingerprint)
 }
+
+// Four senders share a slow link whose queue holds nine packets, keeps no marks and is always full: a
+// packet of the one that has just lost its window is dropped ten times in a row and more. Its peer
+// answers all the time, so no message fails. What the ends believe of the rate makes no difference.
+func TestWholeDropTail(t *testing.T) {
+	for _, told := range []int{1, 1000} {
+		for _, rtt := range []int{40_000, 1_000_000} {
+			for _, ordered := range []bool{false, true} {
+				t.Run(fmt.Sprintf("told=%d/rtt=%d/ordered=%v", told, rtt, ordered), func(t *testing.T) {
+					t.Parallel()
+					c, err := parseWhole(fmt.Appendf(nil, `{"name": "drop-tail", "hosts": 5, "pattern": "incast", "rate": 1e8, "rtt": %d, "ordered": %v, "size": 65536, "count": 64,
+						"told": {"rate": %d}, "queue": {"policy": "drop", "limit": 0.6, "mark": null}, "bound": {"completion": 3}}`, rtt, ordered, told))
+					require.NoError(t, err)
+					r, err := runWhole(c)
+					require.NoError(t, err)
+					t.Log(r)
+					require.Empty(t, r.Why)
+				})
+			}
+		}
+	}
+}

@@ -93,8 +93,8 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	f.Int64Var(&o.kmin, "kmin", 0, "bytes that may wait unmarked in the bottleneck; 0: 0.2 bandwidth-delay products")
 	f.Int64Var(&o.kmax, "kmax", 0, "bytes above which all are marked; 0: 0.8 bandwidth-delay products")
 	f.Int64Var(&o.limit, "limit", 0, "bytes that the bottleneck holds; 0: 5 bandwidth-delay products, as recommended where switches drop.\n"+
-		"A window is never less than a packet: with less room than for one of each sender, some packet\n"+
-		"is lost with all its five retransmissions, which ends its message")
+		"A window is never less than a packet: with less room than for one of each sender, the first\n"+
+		"packets of some are lost with all their five retransmissions, which ends their messages")
 	f.BoolVar(&o.six, "6", false, "IPv6 to and from the bottleneck; one sender, since there is one loopback address")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the bottleneck's marking")
 	if err := cli.Parse(f, args, "uetperf [flags]", stderr); err != nil {

@@ -75,8 +75,14 @@ type Config struct {
 	// four times the mean deviation, as in RFC 6298, and at least twice the mean, up to the longest
 	// timeout, RTOInit x 2^MaxRTORetx (32 ms by default). Its first packets, and RUDI packets, go
 	// by RTOInit: with 5 retries a peer is given up whose first answer takes 63 times as long.
-	RTOInit      int64
-	MaxRTORetx   int   // Max_RTO_Retx_Cnt: 1 to 15, 15 for ever (default 5)
+	RTOInit int64
+
+	// MaxRTORetx is Max_RTO_Retx_Cnt, how often a packet is sent again on time before its PDC fails:
+	// 1 to 15, 15 for ever (default 5). While the peer answers other packets, or the probes of
+	// InferLoss, the packet is sent again with the longest timeout, up to 63 times: others keep a
+	// queue full that both come to.
+	MaxRTORetx int
+
 	NackRetxTime int64 // NACK_Retx_Time: from a NACK to the resend, up to 8 s (default 1 ms or 8 BaseRTT)
 
 	// MaxNackRetx is Max_NACK_Retx_Cnt, how often a packet is sent again because of NACKs before

@@ -39,6 +39,7 @@ func (s *source) measured(now int64, p *PDC, h *pds.AckCC) {
 	}
 	s.cc.OnProbe(ccc.Handle(p.handle), now, nscc.RTT(now, p.probed, nscc.ServiceTime(st.ServiceTime)))
 	s.sched.release(p)
+	s.mem.trip[p.tx.slot].heard = now + 1
 	if !s.p.c.InferLoss { // else afterACK is to see it
 		p.probed = 0
 	}
@@ -72,6 +73,13 @@ func (s *source) probe(now int64, p *PDC) {
 	}
 	rto := p.tx.backoff(s.p, s.mem, p.tx.packet(s.mem, p.tx.base).rtos)
 	p.probeAt = deadline.After(now, max(rto/outageProbes, 5*s.baseRTT(p)))
+}
+
+// askAgain has a probe ask whether the peer is still there, and others follow if that is lost.
+func (s *source) askAgain(now int64, p *PDC) {
+	if s.p.c.InferLoss && p.knowsProbes() {
+		p.probes, p.probeAt = 0, now
+	}
 }
 
 // probeDelay is how long to wait for an acknowledgement before asking: 3 base round

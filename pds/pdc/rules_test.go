@@ -297,13 +297,14 @@ func TestFailedPDCClearsNothing(t *testing.T) {
 	g.wait(1_800_000)
 	g.giveAll(acks)
 	require.Equal(t, []uint64{1}, g.a.take(EventResponse), "a CLEAR is due")
+	require.NoError(t, g.a.m.Fail(g.now, g.a.m.target.byID(g.info(g.a).ID).handle, CauseMessageTimeout))
 	for range 8 {
 		g.wait(ms / 2)
 		for _, w := range filterControl(g.send(g.a)) {
 			require.NotEqual(t, pds.CtlClearCmd, controlOf(t, w).Ctl)
 		}
 	}
-	require.True(t, g.a.has(EventClosing, CauseRTO))
+	require.True(t, g.a.has(EventClosing, CauseMessageTimeout))
 }
 
 // A PDC that waited in vain for the Start_PSN it had asked for leaves nothing behind: its

@@ -8,18 +8,21 @@ import (
 // timeouts queues the packets whose acknowledgement is overdue. It reports false
 // if that ended the PDC.
 func (rec *recovery) timeouts(now int64, p *PDC) bool {
-	rec.mem.weighTrip(p)
+	rec.mem.weighTrip(now, p)
 	for off := p.tx.base; ; off++ {
 		var ok bool
 		if off, ok = p.tx.expired(rec.p, rec.mem, now, off); !ok {
 			return true
 		}
 		pkt := p.tx.packet(rec.mem, off)
-		if int(pkt.rtos) >= rec.source.maxRTOs(p) {
+		most := rec.source.maxRTOs(p)
+		if int(pkt.rtos) >= most && !rec.goesOn(p, pkt) {
 			rec.overdue(now, p)
 			return false
 		}
-		pkt.rtos = min(pkt.rtos+1, 63)
+		if pkt.rtos = min(pkt.rtos+1, rtosEver); int(pkt.rtos) >= most {
+			rec.source.askAgain(now, p)
+		}
 		rec.stats.RTOs++
 		rec.source.timedOut(now, p, off)
 		if p.is(flagROD) && !p.tx.hasArrived(rec.mem, off) {
@@ -29,6 +32,18 @@ func (rec *recovery) timeouts(now int64, p *PDC) bool {
 			rec.source.goBackOnRTO(now, p, off+1)
 		}
 	}
+}
+
+// rtosEver is after how many time-outs of a packet nobody believes its peer any more, unless
+// MaxRTORetx is for ever.
+const rtosEver = 63
+
+// goesOn reports whether a packet is sent again that has timed out as often as it may: its peer has
+// answered since, or shortly before it left, so the way there is full and not gone. A queue that
+// others keep full drops the packet of a newcomer many times in a row.
+func (rec *recovery) goesOn(p *PDC, pkt *packet) bool {
+	return p.state != StateCloseAckWait && !p.is(flagFailed) && pkt.rtos < rtosEver &&
+		rec.mem.trip[p.tx.slot].heard > max(pkt.sentAt-rec.p.longestRTO()/2, 0)
 }
 
 // maxRTOs is how often a packet of p is sent again on time. The CLOSE_CMD of a PDC

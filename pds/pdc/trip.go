@@ -10,11 +10,14 @@ import "github.com/uetcc/uetcc/internal/deadline"
 // Only the last answer is kept ([PDC.took]), and weighed where a time-out fires: a path that
 // answers within RTO_Init_Time costs nothing, one that takes longer has a time-out to weigh it
 // at every RTO_Init_Time.
-type trip struct{ mean, dev int64 }
+type trip struct {
+	mean, dev int64
+	heard     int64 // when a time-out or the answer to a probe last found that the peer answers, plus 1
+}
 
 // weigh takes an answer in that took d.
 func (t *trip) weigh(d int64) {
-	if *t == (trip{}) {
+	if t.mean == 0 {
 		t.mean, t.dev = max(d, 1), d/2
 		return
 	}
@@ -33,7 +36,7 @@ func (t *trip) rto(p *Params) int64 {
 // backoff is the timeout of a packet of w that has timed out n times: never less than without
 // what was learnt, which for ever goes on to 8 s.
 func (w *sendWindow) backoff(p *Params, m *memory, n uint8) int64 {
-	return max(p.rto(n), deadline.Backoff(m.trip[w.slot].rto(p), n, p.longestRTO()))
+	return max(p.rto(uint8(min(int(n), p.maxRTOs))), deadline.Backoff(m.trip[w.slot].rto(p), n, p.longestRTO()))
 }
 
 // tripShift is the unit of PDC.took: 2^10 ns.
@@ -54,9 +57,14 @@ func (p *PDC) heardFirst(c *Params, since int64, n uint8) {
 }
 
 // weighTrip takes in what the last answer to p took, once.
-func (m *memory) weighTrip(p *PDC) {
+func (m *memory) weighTrip(now int64, p *PDC) {
+	t := &m.trip[p.tx.slot]
 	if d := int64(int32(p.took)); d > 0 { // else none, or the clock has gone back
-		m.trip[p.tx.slot].weigh((d - 1) << tripShift)
+		t.weigh((d - 1) << tripShift)
+	}
+	if p.took != 0 {
+		t.heard = now + 1
 	}
 	p.took = 0
 }
+

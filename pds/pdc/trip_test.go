@@ -148,3 +148,42 @@ func TestPathThatIsFastAgain(t *testing.T) {
 	}
 	t.Logf("after %d us", (s.now-began)/1000)
 }
+
+// A packet that is lost again and again ends its PDC when nothing is heard of the peer, and not
+// while probes are answered: then the way is full and not gone. Even so it does not go on for ever.
+func TestTimeoutsOfAPeerThatAnswers(t *testing.T) {
+	for name, tc := range map[string]struct {
+		infer, deaf bool // deaf: probes are lost as well
+		lost        int  // copies of the packet
+		ok          bool
+	}{
+		"as often as it may":        {infer: true, deaf: true, lost: 5, ok: true},
+		"nothing is heard":          {infer: true, deaf: true, lost: 6},
+		"nobody asks":               {lost: 6},
+		"probes are answered":       {infer: true, lost: 40, ok: true},
+		"probes are answered, ever": {infer: true, lost: 1000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := established(t, pairConfig{Config: Config{InferLoss: tc.infer}})
+			g.submit(1, 1)
+			lost := 0
+			for g.now < 5000*ms && !g.a.has(EventClosing, CauseRTO) && len(g.a.take(EventImplicit, EventResponse)) == 0 {
+				for _, w := range g.send(g.a) {
+					switch data := len(filterData([]wire{w})) > 0; {
+					case data && lost < tc.lost:
+						lost++
+					case data || !tc.deaf:
+						g.giveAll(g.giveAll([]wire{w}))
+					}
+				}
+				g.wait(ms / 4)
+			}
+			require.Equal(t, tc.ok, g.info(g.a).State == StateEstablished)
+			if tc.ok {
+				require.Equal(t, tc.lost, lost)
+			} else {
+				require.LessOrEqual(t, lost, rtosEver*6, "each time-out has five probes, and an answer to one shows the packet to be lost")
+			}
+		})
+	}
+}
