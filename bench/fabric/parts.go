@@ -22,7 +22,7 @@ func (n *net) assign(c *Config) int {
 	}
 	units := n.hosts / size
 	parts := min(units, maxParts, n.hosts/hostsOfPart)
-	if parts < 2 || n.hosts < dividedFrom || c.whole || c.joins() {
+	if parts < 2 || n.hosts < dividedFrom || c.whole || c.Application != nil {
 		return 1
 	}
 	for h := range n.hosts {
@@ -38,11 +38,6 @@ func (n *net) assign(c *Config) int {
 		n.partOf[n.hosts+uint32(i)] = uint16((uint32(i) - first) * parts / (n.tierFirst[tier+1] - first))
 	}
 	return int(parts)
-}
-
-// joins reports whether something concerns all hosts at once, so that a run is not divided.
-func (c *Config) joins() bool {
-	return c.Memory != nil || c.Application != nil || c.Watch != nil || len(c.Faults) > 0 || c.Routing != RoutingEntropy || c.InferLoss
 }
 
 // crossing are the ports that lead from one part to another.
@@ -139,6 +134,12 @@ func (p *sim) share(s *sim, number uint16) {
 	*p = *s
 	p.events, p.part = events, number
 	p.trims, p.lost = map[uint32]int64{}, map[uint32]int64{}
+	p.calls, p.called = nil, nil
+	if s.outages != nil {
+		own := *s.outages
+		own.forPart()
+		p.outages = &own
+	}
 	p.random()
 }
 

@@ -45,6 +45,7 @@ type sim struct {
 
 	app      *app        // nil: the matrix is not an application's
 	outages  *outages    // nil without Config.Faults
+	detours  *detours    // around dead links that switches know of; nil: none
 	choosers []chooser   // by switch; nil with [RoutingEntropy]
 	owner    []uint32    // by port of a switch: the switch; nil without choosers
 	crew     *crew       // nil: the run is not divided
@@ -64,16 +65,18 @@ type sim struct {
 	triggers  map[int64]*triggerState
 	pfc       *pfcState
 	mem       *memory
+	restored  int64            // windows that a slow memory gave back
 	trims     map[uint32]int64 // time of the first trim or drop of a port, ps
 	count     Totals
 	done      int
 	stopped   int64 // ps, where End or Stop ended the run; 0: not
 	touching  touching
 
-	numbers    []uint64    // by packet, with Config.Watch
-	numbered   uint64      // packets so far
-	toldPacket PacketState // of Config.Watch
-	toldPort   PortState
+	numbered    uint64      // packets so far, with Config.Watch
+	toldPacket  PacketState // of Config.Watch
+	toldPort    PortState
+	keptPackets []PacketState // of Config.Watch, in this window
+	keptPorts   []PortState
 }
 
 // Run simulates c to the end: until nothing is left to happen, or c.End.
@@ -137,6 +140,7 @@ func newSim(c Config) (*sim, error) {
 		}
 	}
 	s.equip()
+	s.startMemory()
 	s.startCreditPorts()
 	return s, nil
 }
@@ -250,6 +254,8 @@ func (s *sim) handle(kind eventKind, what uint32) {
 		s.app.computed(what)
 	case evProbe:
 		s.probe(what)
+	case evFault:
+		s.turn(what)
 	}
 }
 
@@ -406,10 +412,12 @@ func (s *sim) transmit(port *port, out, pkt uint32) {
 		return
 	}
 	if kind.crosses {
+		size := int64(p.size)
 		s.export(out, pkt, port.busy+kind.latency)
+		s.tellPort(out, size)
 		return
 	}
-	p.at = s.next(port.peer, p)
+	p.at = s.route(port.peer, p)
 	s.events.push(port.busy+kind.latency, evArrive, pkt)
 	if s.pfc != nil {
 		s.pfcLeave(out, pkt)
