@@ -42,16 +42,11 @@ func (s *sim) post(to uint16, x crossing) *outbox {
 // goroutine has one pool of packets for all parts, so the packet stays where it is; which number
 // it has makes no difference.
 func (s *sim) export(out, pkt uint32, at int64) {
-	p, to := &s.pool.pkts[pkt], s.ports[out].peer
-	p.at = s.route(to, p)
-	if s.pfc != nil {
-		s.pfcLeave(out, pkt)
-	}
-	b := s.post(s.partOf[to], crossing{at: at, what: pkt, port: out, kind: evArrive})
+	b := s.post(s.partOf[s.ports[out].peer], crossing{at: at, what: pkt, port: out, kind: evArrive})
 	if s.crew.together {
 		return
 	}
-	b.loads = append(b.loads, load{*p, s.pool.details[pkt]})
+	b.loads = append(b.loads, load{s.pool.pkts[pkt], s.pool.details[pkt]})
 	if s.cfg.Watch != nil {
 		b.numbers = append(b.numbers, s.pool.numbers[pkt])
 	}

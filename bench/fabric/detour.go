@@ -8,14 +8,6 @@ type detours struct {
 	ways  map[uint64][]uint32 // by node and leaf of the destination, at that leaf the host: ports that lead there
 }
 
-// route is where a packet that is sent to a node goes from there.
-func (s *sim) route(node uint32, p *packet) uint32 {
-	if s.detours == nil || node < s.hosts {
-		return s.next(node, p)
-	}
-	return s.detours.next(node, p)
-}
-
 // learn takes in that links are dead, or alive again.
 func (s *sim) learn(ports []uint32, step int) {
 	if s.detours == nil {
@@ -34,6 +26,9 @@ func (s *sim) learn(ports []uint32, step int) {
 // next is net.next where links are known to be dead: of the ports that lead to p's host it is one,
 // and any if there is none.
 func (d *detours) next(node uint32, p *packet) uint32 {
+	if node < d.net.hosts {
+		return node
+	}
 	s, host := &d.net.nodes[node-d.net.hosts], d.net.hostOf[p.to]
 	if ways := d.around(node, host); len(ways) > 0 {
 		return ways[s.choose(p, uint32(len(ways)))]

@@ -7,11 +7,12 @@ package fabric
 // starts others at any host at once, so no part could look ahead.
 
 const (
-	dividedFrom = 256 // hosts; smaller fabrics are in the caches as a whole
-	maxParts    = 64
-	hostsOfPart = 16   // fewer are not worth the windows
+	dividedFrom  = 256 // hosts; smaller fabrics are in the caches as a whole
+	maxParts     = 64
+	hostsOfPart  = 16   // fewer are not worth the windows
 	groupsAhead = 4    // of events, which a window has at least
-	worthWaking = 1000 // events of a window for which another goroutine is worth waking
+	wider        = 4    // buckets of events, since fewer come at a time
+	worthWaking  = 1000 // events of a window for which another goroutine is worth waking
 )
 
 // assign gives each node its part and returns how many there are.
@@ -99,9 +100,9 @@ func (n *net) triggersStay(flows []Flow) bool {
 // divide makes the parts of a run, which has no events yet. Part 0 is s.
 func (s *sim) divide() {
 	s.parts = []*sim{s}
-	s.events = newEventQueue(s.horizon(), shortGroup)
+	s.events = newEventQueue(s.horizon())
 	n, ahead := s.assign(&s.cfg), s.ahead()
-	events := newEventQueue(s.horizon(), longGroup) // fewer events come at a time
+	events := newEventQueue(wider * s.horizon())
 	if n == 1 || !s.triggersStay(s.cfg.Matrix.Flows) || ahead>>events.groupShift < groupsAhead {
 		clear(s.partOf)
 		return
@@ -109,7 +110,7 @@ func (s *sim) divide() {
 	s.events, s.crew = events, &crew{ahead: ahead, together: s.cfg.Workers < 2}
 	s.mark()
 	for range n - 1 {
-		s.parts = append(s.parts, &sim{events: newEventQueue(s.horizon(), longGroup)})
+		s.parts = append(s.parts, &sim{events: newEventQueue(wider * s.horizon())})
 	}
 }
 

@@ -41,6 +41,7 @@ type sim struct {
 	calls  []func() // for evCall
 	called []uint32 // of them, those that are free
 	faults *faults  // nil: none
+	minded bool     // there is something to do in mind
 	series *sampler // nil: none
 
 	app      *app        // nil: the matrix is not an application's
@@ -106,6 +107,7 @@ func newSim(c Config) (*sim, error) {
 	s.rto = int64(c.retransmitTimeout(s.uplinkQueue().LowLimit))
 	s.divide()
 	s.nics = make([]nic, n.hosts)
+	s.minded = c.PFC != nil || c.Watch != nil || len(c.Faults) > 0
 	if c.PFC != nil {
 		if s.pfc, err = newPFCState(*c.PFC, len(n.ports)); err != nil {
 			return nil, err
@@ -411,18 +413,28 @@ func (s *sim) transmit(port *port, out, pkt uint32) {
 	if port.fault != 0 && s.struck(port, out, pkt) {
 		return
 	}
-	if kind.crosses {
-		size := int64(p.size)
-		s.export(out, pkt, port.busy+kind.latency)
-		s.tellPort(out, size)
-		return
+	p.at = s.next(port.peer, p)
+	at := port.busy + kind.latency
+	if !kind.crosses {
+		s.events.push(at, evArrive, pkt)
 	}
-	p.at = s.route(port.peer, p)
-	s.events.push(port.busy+kind.latency, evArrive, pkt)
+	if s.minded {
+		s.mind(port, out, pkt)
+	}
+	if kind.crosses {
+		s.export(out, pkt, at)
+	}
+}
+
+// mind does what few runs want of a packet that a port sends.
+func (s *sim) mind(port *port, out, pkt uint32) {
+	if p := &s.pool.pkts[pkt]; s.detours != nil {
+		p.at = s.detours.next(port.peer, p)
+	}
 	if s.pfc != nil {
 		s.pfcLeave(out, pkt)
 	}
-	s.tellPort(out, int64(p.size))
+	s.tellPort(out, int64(s.pool.pkts[pkt].size))
 }
 
 // report tells how far the run has come, and asks whether to end it.
