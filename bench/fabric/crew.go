@@ -124,19 +124,26 @@ func (c *crew) close(s *sim) {
 		p.wrote = p.wrote[:0]
 		c.told = append(c.told, p.told...)
 		clear(p.told)
-		p.told = p.told[:0]
+		p.told, p.keptPackets, p.keptPorts = p.told[:0], p.keptPackets[:0], p.keptPorts[:0]
 	}
-	c.tell()
+	c.tell(s.cfg.Watch)
 	if c.last = c.events - before; c.events/progressEvery != before/progressEvery && s.report() {
 		s.stopped = s.latest()
 	}
 }
 
 // tell calls the user's functions in order of time.
-func (c *crew) tell() {
+func (c *crew) tell(w Watcher) {
 	slices.SortStableFunc(c.told, func(a, b told) int { return cmp.Compare(a.at, b.at) })
 	for i := range c.told {
-		c.told[i].call()
+		switch t := &c.told[i]; {
+		case t.packet != nil:
+			w.Packet(t.packet)
+		case t.port != nil:
+			w.Port(t.port)
+		default:
+			t.call()
+		}
 	}
 	clear(c.told)
 	c.told = c.told[:0]

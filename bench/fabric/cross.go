@@ -22,7 +22,8 @@ type load struct {
 type outbox struct {
 	crossings []crossing
 	loads     []load   // of packets, where each part has a pool of its own
-	flying    []flying // of endpoints, beside each load
+	numbers   []uint64 // of packets with Config.Watch, beside each load
+	flying    []flying // of endpoints, the same
 	long      [][]byte // of those that have no head
 }
 
@@ -41,16 +42,14 @@ func (s *sim) post(to uint16, x crossing) *outbox {
 // goroutine has one pool of packets for all parts, so the packet stays where it is; which number
 // it has makes no difference.
 func (s *sim) export(out, pkt uint32, at int64) {
-	p, to := &s.pool.pkts[pkt], s.ports[out].peer
-	p.at = s.next(to, p)
-	if s.pfc != nil {
-		s.pfcLeave(out, pkt)
-	}
-	b := s.post(s.partOf[to], crossing{at: at, what: pkt, port: out, kind: evArrive})
+	b := s.post(s.partOf[s.ports[out].peer], crossing{at: at, what: pkt, port: out, kind: evArrive})
 	if s.crew.together {
 		return
 	}
-	b.loads = append(b.loads, load{*p, s.pool.details[pkt]})
+	b.loads = append(b.loads, load{s.pool.pkts[pkt], s.pool.details[pkt]})
+	if s.cfg.Watch != nil {
+		b.numbers = append(b.numbers, s.pool.numbers[pkt])
+	}
 	if n := s.ends; n != nil {
 		b.flying = append(b.flying, n.flying[pkt])
 		if n.flying[pkt].n == 0 {
@@ -84,7 +83,7 @@ func (s *sim) collect() {
 			s.events.push(x.at, x.kind, x.what)
 		}
 		clear(b.long)
-		b.crossings, b.loads, b.flying, b.long = b.crossings[:0], b.loads[:0], b.flying[:0], b.long[:0]
+		b.crossings, b.loads, b.numbers, b.flying, b.long = b.crossings[:0], b.loads[:0], b.numbers[:0], b.flying[:0], b.long[:0]
 	}
 	s.inbound = s.inbound[:0]
 }
@@ -93,6 +92,9 @@ func (s *sim) collect() {
 func (s *sim) unload(b *outbox, i int, long *int) uint32 {
 	pkt := s.pool.get()
 	s.pool.pkts[pkt], s.pool.details[pkt] = b.loads[i].packet, b.loads[i].detail
+	if s.cfg.Watch != nil {
+		s.pool.renumber(pkt, b.numbers[i])
+	}
 	if s.ends != nil {
 		s.ends.room(pkt)
 		s.ends.flying[pkt] = b.flying[i]
@@ -104,14 +106,17 @@ func (s *sim) unload(b *outbox, i int, long *int) uint32 {
 	return pkt
 }
 
-// A told is a call of the user's that waits for the end of the window.
+// A told is what a function of the user's is told at the end of the window: a call, or what
+// Config.Watch learns.
 type told struct {
-	at   int64
-	call func()
+	at     int64
+	call   func()
+	packet *PacketState
+	port   *PortState
 }
 
 // later has a function of the user's called, by the goroutine of [Run] and in order of time.
-func (s *sim) later(call func()) { s.told = append(s.told, told{s.now, call}) }
+func (s *sim) later(call func()) { s.told = append(s.told, told{at: s.now, call: call}) }
 
 // see calls Config.Seen.
 func (s *sim) see(seen *Seen) {

@@ -1,7 +1,9 @@
 package fabric
 
-// detours are the ways around links that switches know to be dead.
+// detours are the ways around links that switches know to be dead. Each part of a run finds its
+// own.
 type detours struct {
+	net   *net
 	known map[uint32]int      // by port: dead links that routing has learned of
 	ways  map[uint64][]uint32 // by node and leaf of the destination, at that leaf the host: ports that lead there
 }
@@ -9,7 +11,7 @@ type detours struct {
 // learn takes in that links are dead, or alive again.
 func (s *sim) learn(ports []uint32, step int) {
 	if s.detours == nil {
-		s.detours = &detours{known: map[uint32]int{}}
+		s.detours = &detours{net: s.net, known: map[uint32]int{}}
 	}
 	for _, p := range ports {
 		if s.detours.known[p] += step; s.detours.known[p] == 0 {
@@ -21,11 +23,14 @@ func (s *sim) learn(ports []uint32, step int) {
 	}
 }
 
-// detour is next where links are known to be dead: of the ports that lead to p's host it is one,
+// next is net.next where links are known to be dead: of the ports that lead to p's host it is one,
 // and any if there is none.
-func (n *net) detour(node uint32, p *packet) uint32 {
-	s, host := &n.nodes[node-n.hosts], n.hostOf[p.to]
-	if ways := n.around(node, host); len(ways) > 0 {
+func (d *detours) next(node uint32, p *packet) uint32 {
+	if node < d.net.hosts {
+		return node
+	}
+	s, host := &d.net.nodes[node-d.net.hosts], d.net.hostOf[p.to]
+	if ways := d.around(node, host); len(ways) > 0 {
 		return ways[s.choose(p, uint32(len(ways)))]
 	}
 	first, links := s.towards(host)
@@ -33,16 +38,16 @@ func (n *net) detour(node uint32, p *packet) uint32 {
 }
 
 // around lists the ports of a switch that lead to a host without links that are known to be dead.
-func (n *net) around(node, host uint32) []uint32 {
-	leaf := n.ports[host].peer
+func (d *detours) around(node, host uint32) []uint32 {
+	leaf := d.net.ports[host].peer
 	if leaf == node {
 		leaf = host // a port of its own
 	}
 	key := uint64(node)<<32 | uint64(leaf)
-	ways, ok := n.detours.ways[key]
+	ways, ok := d.ways[key]
 	if !ok {
-		ways = n.waysTo(&n.nodes[node-n.hosts], host)
-		n.detours.ways[key] = ways
+		ways = d.waysTo(&d.net.nodes[node-d.net.hosts], host)
+		d.ways[key] = ways
 	}
 	return ways
 }
@@ -56,13 +61,13 @@ func (s *node) towards(host uint32) (first, links uint32) {
 }
 
 // waysTo lists the ports of a switch from which a host can be reached.
-func (n *net) waysTo(s *node, host uint32) (ways []uint32) {
+func (d *detours) waysTo(s *node, host uint32) (ways []uint32) {
 	first, links := s.towards(host)
 	for port := first; port < first+links; port++ {
-		if n.detours.known[port] != 0 {
+		if d.known[port] != 0 {
 			continue
 		}
-		if peer := n.ports[port].peer; peer < n.hosts || len(n.waysTo(&n.nodes[peer-n.hosts], host)) > 0 {
+		if peer := d.net.ports[port].peer; peer < d.net.hosts || len(d.waysTo(&d.net.nodes[peer-d.net.hosts], host)) > 0 {
 			ways = append(ways, port)
 		}
 	}

@@ -27,6 +27,7 @@ const (
 	evCall                     // a function of the user's is due
 	evCalc                     // a calculation of the application is over
 	evProbe                    // a connection may ask what has arrived
+	evFault                    // a fault begins, ends, or becomes known
 )
 
 // An event as it is handed out.
@@ -56,25 +57,22 @@ const (
 	chunkSlots   = 16
 	wheelBits    = 12
 	wheelBuckets = 1 << wheelBits
-	maxShift     = 32 - longGroup // an offset is 32 bits
-
-	// The logarithm of how many buckets a group has.
-	shortGroup = 3
-	longGroup  = 5
+	groupBits    = 3
+	wheelGroups  = wheelBuckets >> groupBits
+	maxShift     = 32 - groupBits // an offset is 32 bits
 )
 
 // An eventQueue hands out events in the order {time, order of insertion}.
 //
 // It is a timing wheel: buckets of 1<<shift picoseconds, each a list in order of insertion
 // that is sorted (stably, so only by time) when its turn comes. Their turn comes in groups
-// of 8 or 32, so that many of the next events are known at a time. An event that is pushed
+// of eight, so that many of the next events are known at a time. An event that is pushed
 // for the group at hand is sorted into it over a few places, and otherwise waits in a heap
 // beside it, since at 400 Gb/s a group may be tens of thousands of events long. What lies
 // beyond the wheel waits in a heap of its own and moves into the wheel as soon as its group
 // does, before anything can be pushed there directly; that keeps the order of insertion.
 type eventQueue struct {
 	shift, groupShift uint8
-	groupBits         uint8
 	group             int64 // number of the group in cur
 
 	cur     []slot // the group that is being handed out, sorted
@@ -95,9 +93,9 @@ type eventQueue struct {
 }
 
 // newEventQueue makes a queue that is fast for delays up to horizon picoseconds
-// and right for all. Groups are shortGroup or longGroup.
-func newEventQueue(horizon int64, groupBits uint8) *eventQueue {
-	q := &eventQueue{groupBits: groupBits, slots: make([]slot, chunkSlots, 256*chunkSlots), chain: make([]uint32, 1, 256)}
+// and right for all.
+func newEventQueue(horizon int64) *eventQueue {
+	q := &eventQueue{slots: make([]slot, chunkSlots, 256*chunkSlots), chain: make([]uint32, 1, 256)}
 	for q.shift < maxShift && int64(wheelBuckets)<<q.shift <= horizon+horizon/8 {
 		q.shift++
 	}
@@ -112,7 +110,7 @@ func (q *eventQueue) groupOf(at int64) int64 { return at >> (q.groupShift & 63) 
 func (q *eventQueue) push(at int64, kind eventKind, what uint32) {
 	group := q.groupOf(at)
 	s := newSlot(at-group<<(q.groupShift&63), kind, what)
-	if ahead := group - q.group; ahead <= 0 || ahead >= wheelBuckets>>q.groupBits {
+	if ahead := group - q.group; ahead <= 0 || ahead >= wheelGroups {
 		q.pushOutside(at, ahead, s)
 		return
 	}
@@ -217,11 +215,11 @@ func (q *eventQueue) next() (group int64, ok bool) {
 func (q *eventQueue) advance(group int64) {
 	q.cur, q.curNext, q.group = q.cur[:0], 0, group
 	at, far := q.far.Next()
-	for ; far && q.groupOf(at)-q.group < wheelBuckets>>q.groupBits; at, far = q.far.Next() {
+	for ; far && q.groupOf(at)-q.group < wheelGroups; at, far = q.far.Next() {
 		q.put(q.far.Pop())
 	}
-	first := q.group << q.groupBits & (wheelBuckets - 1)
-	for w := q.used[first>>6] >> (first & 63) & (1<<(1<<q.groupBits) - 1); w != 0; w &= w - 1 {
+	first := q.group << groupBits & (wheelBuckets - 1)
+	for w := q.used[first>>6] >> (first & 63) & (1<<(1<<groupBits) - 1); w != 0; w &= w - 1 {
 		q.load(first + int64(bits.TrailingZeros64(w)))
 	}
 	q.held -= len(q.cur)
@@ -230,11 +228,11 @@ func (q *eventQueue) advance(group int64) {
 // nextUsed is the number of the first group after the current one that is not
 // empty; there must be one.
 func (q *eventQueue) nextUsed() int64 {
-	from := (q.group + 1) << q.groupBits & (wheelBuckets - 1)
+	from := (q.group + 1) << groupBits & (wheelBuckets - 1)
 	for i, w := from>>6, q.used[from>>6]>>(from&63)<<(from&63); ; w = q.used[i] { // at most all 64 words and one again
 		if w != 0 {
 			b := i<<6 + int64(bits.TrailingZeros64(w))
-			return q.group + 1 + (b-from)&(wheelBuckets-1)>>q.groupBits
+			return q.group + 1 + (b-from)&(wheelBuckets-1)>>groupBits
 		}
 		i = (i + 1) & (wheelBuckets/64 - 1)
 	}

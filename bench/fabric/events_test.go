@@ -30,7 +30,7 @@ func (q *eventQueue) pop() (event, bool) {
 func TestEventQueueOrder(t *testing.T) {
 	for seed := range uint64(8) {
 		rnd := rand.New(rand.NewPCG(seed, 9))
-		q := newEventQueue(1<<20, shortGroup)
+		q := newEventQueue(1<<20)
 		type entry struct {
 			at int64
 			id uint32
@@ -64,7 +64,7 @@ func TestEventQueueOrder(t *testing.T) {
 }
 
 func TestEventQueueEmpty(t *testing.T) {
-	q := newEventQueue(0, shortGroup)
+	q := newEventQueue(0)
 	_, ok := q.pop()
 	require.False(t, ok)
 	q.push(1<<60, evStart, 1)
@@ -81,7 +81,7 @@ func TestEventQueueEmpty(t *testing.T) {
 
 // One bucket with many events in falling order takes the other sort.
 func TestEventQueueCrowdedBucket(t *testing.T) {
-	q := newEventQueue(1<<30, shortGroup)
+	q := newEventQueue(1<<30)
 	for i := range int64(500) {
 		q.push(1<<20+(500-i)/2, evTimer, uint32(i))
 	}
@@ -94,7 +94,7 @@ func TestEventQueueCrowdedBucket(t *testing.T) {
 }
 
 func TestEventQueueAllocs(t *testing.T) {
-	q := newEventQueue(2_000_000, shortGroup)
+	q := newEventQueue(2_000_000)
 	rnd := rand.New(rand.NewPCG(1, 1))
 	for i := range uint32(2_000) {
 		q.push(rnd.Int64N(2_000_000), evArrive, i)
@@ -118,7 +118,7 @@ func BenchmarkEventQueueHold(b *testing.B) {
 	for _, n := range []uint32{1 << 10, 1 << 14} {
 		b.Run(map[uint32]string{1 << 10: "n=1024", 1 << 14: "n=16384"}[n], func(b *testing.B) {
 			b.ReportAllocs()
-			q := newEventQueue(1_400_000, shortGroup)
+			q := newEventQueue(1_400_000)
 			rnd := rand.New(rand.NewPCG(1, 1))
 			for i := range n {
 				q.push(rnd.Int64N(1_400_000), evArrive, i)
@@ -135,7 +135,7 @@ func BenchmarkEventQueueHold(b *testing.B) {
 // sorted by {time, order of insertion}.
 func TestEventQueueLateEvents(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
-	q := newEventQueue(1<<30, shortGroup)
+	q := newEventQueue(1<<30)
 	type entry struct {
 		at int64
 		id uint32

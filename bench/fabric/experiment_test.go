@@ -112,23 +112,22 @@ func TestExperimentConfigOrder(t *testing.T) {
 func TestExperimentConfigRejects(t *testing.T) {
 	const head = "two.cm\n!Binary htsim_uec\n"
 	for text, want := range map[string]string{
-		head + "!Param -end 3 -foo\n":                                   `x.txt:3: unknown parameter "-foo"`,
-		head + "!Param -end\n":                                          "x.txt:3: -end needs a value",
-		head + "!Param -end x\n":                                        `x.txt:3: -end "x", want 0 to 1e+09 us`,
-		head + "!Param -q 1.5\n":                                        "x.txt:3: -q 1.5 is not a whole number of packets",
-		head + "!Param -linkspeed 0\n":                                  `x.txt:3: -linkspeed "0", want 1 to 1e+07 Mb/s`,
-		head + "!Param -ecn 3\n":                                        "x.txt:3: -ecn needs a value",
-		head + "!Param -load_balancing_algo best\n":                     `x.txt:3: -load_balancing_algo "best" is no choice that htsim has`,
-		head + "!Param -nodes 17\n":                                     "x.txt:3: -nodes 17, the matrix has 16",
-		head + "!Param -topo none.topo\n":                               "open none.topo: file does not exist",
-		head + "!Param -topo ../tiny.topo\n":                            "open ../tiny.topo: ",
-		"none.cm\n!Binary htsim_uec\n":                                  "open none.cm: file does not exist",
-		head + "!Param -pcie 1.1\n":                                     "x.txt:3: not supported: -pcie",
-		head + "!Param -planes 2\n":                                     "x.txt:3: not supported: -planes 2: htsim itself",
-		head + "!Param -queue_type aeolus\n":                            "x.txt:3: not supported: -queue_type aeolus",
-		"two.cm\n":                                                      `x.txt:1: not supported: the transport of the program "htsim_eqds"`,
-		head + "!Param -linkspeed 400000\n!Param -topo tiny.topo\n":     "x.txt:1: not supported: hosts that send with 400 Gb/s into links of 100",
-		head + "!Param -receiver_cc_only\n!Param -sender_cc_algo dctcp": "x.txt:4: not supported: -sender_cc_algo dctcp",
+		head + "!Param -end 3 -foo\n":                               `x.txt:3: unknown parameter "-foo"`,
+		head + "!Param -end\n":                                      "x.txt:3: -end needs a value",
+		head + "!Param -end x\n":                                    `x.txt:3: -end "x", want 0 to 1e+09 us`,
+		head + "!Param -q 1.5\n":                                    "x.txt:3: -q 1.5 is not a whole number of packets",
+		head + "!Param -linkspeed 0\n":                              `x.txt:3: -linkspeed "0", want 1 to 1e+07 Mb/s`,
+		head + "!Param -ecn 3\n":                                    "x.txt:3: -ecn needs a value",
+		head + "!Param -load_balancing_algo best\n":                 `x.txt:3: -load_balancing_algo "best" is no choice that htsim has`,
+		head + "!Param -nodes 17\n":                                 "x.txt:3: -nodes 17, the matrix has 16",
+		head + "!Param -topo none.topo\n":                           "open none.topo: file does not exist",
+		head + "!Param -topo ../tiny.topo\n":                        "open ../tiny.topo: ",
+		"none.cm\n!Binary htsim_uec\n":                              "open none.cm: file does not exist",
+		head + "!Param -pcie 1.1\n":                                 "x.txt:3: not supported: -pcie",
+		head + "!Param -planes 2\n":                                 "x.txt:3: not supported: -planes 2: htsim itself",
+		head + "!Param -queue_type aeolus\n":                        "x.txt:3: not supported: -queue_type aeolus",
+		"two.cm\n":                                                  `x.txt:1: not supported: the transport of the program "htsim_eqds"`,
+		head + "!Param -linkspeed 400000\n!Param -topo tiny.topo\n": "x.txt:1: not supported: hosts that send with 400 Gb/s into links of 100",
 	} {
 		_, err := experiments(t, text)[0].Config(files)
 		require.ErrorContains(t, err, want)
@@ -162,6 +161,35 @@ func TestInferLossAgainstHtsim(t *testing.T) {
 		require.NoError(t, err)
 		require.Zero(t, without.Totals.Inferred+without.Totals.Probes)
 		require.Greater(t, without.Totals.Timeouts, r.Totals.Timeouts)
+	}
+}
+
+// The other windows of htsim's senders, beside its runs of these experiments.
+func TestWindowsAgainstHtsim(t *testing.T) {
+	for _, tc := range []struct {
+		params string
+		mean   float64 // us
+		tail   float64 // us
+		resent int64
+	}{
+		{"-sender_cc_algo dctcp", 2273.3, 2490.8, 821},
+		{"-sender_cc_algo dctcp -disable_trim", 2283.7, 2538.6, 522},
+		{"-sender_cc_algo dctcp -receiver_cc", 2437.5, 2462.8, 750},
+		{"-sender_cc_algo constant", 2549.1, 2858.6, 80_592},
+		{"-sender_cc_algo constant -disable_trim", 2292.9, 2516.5, 697},
+		{"-receiver_cc -sender_cc_algo constant", 2446.2, 2464.3, 759},
+		{"-sender_cc_algo constant -sender_cc_algo nscc", 2179.2, 2478.5, 811},
+	} {
+		e := experiments(t, "incast.cm\n!Binary htsim_uec\n!Param "+tc.params+" -end 30000\n")[0]
+		c, err := e.Config(os.DirFS("testdata"))
+		require.NoError(t, err)
+		r, err := Run(c)
+		require.NoError(t, err)
+		require.Empty(t, r.Violations)
+		require.Zero(t, r.Unfinished)
+		require.InEpsilon(t, tc.mean, r.FCT.Mean, 0.05, tc.params)
+		require.InEpsilon(t, tc.tail, r.FCT.Max, 0.03, tc.params)
+		require.InEpsilon(t, tc.resent, r.Totals.Retransmitted, 0.05, tc.params)
 	}
 }
 

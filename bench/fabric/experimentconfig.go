@@ -41,7 +41,8 @@ type expConfig struct {
 	line               int // of the option at hand
 	mbps               float64
 	topo               string
-	senders, receivers bool // whose congestion control is on
+	senders, receivers bool       // whose congestion control is on
+	window             *expWindow // of the senders; nil: NSCC
 	nodes              int64
 	queue              Queue
 	cwnd               int64 // packets
@@ -70,12 +71,22 @@ func (x *expConfig) params() error {
 			return err
 		}
 	}
-	x.c.Control = ccc.ControlNSCC
-	switch {
-	case x.senders && x.receivers:
+	own := x.senders && x.window != nil
+	switch nscc := x.senders && !own; {
+	case nscc && x.receivers:
 		x.c.Control = ccc.ControlBoth
 	case x.receivers:
 		x.c.Control = ccc.ControlRCCC
+	case own:
+		x.c.Control = ccc.ControlNone
+	default:
+		x.c.Control = ccc.ControlNSCC
+	}
+	if own {
+		x.c.Algorithm = func(src, dst int) ccc.Algorithm {
+			w := *x.window
+			return &w
+		}
 	}
 	if x.queue != (Queue{}) {
 		x.c.Queue = &x.queue

@@ -56,7 +56,9 @@ var expOptions = map[string]expOption{
 	"-sender_cc":        plain(func(x *expConfig) { x.senders = true }),
 	"-receiver_cc":      plain(func(x *expConfig) { x.receivers = true }),
 	"-sender_cc_algo": choice(map[string]func(x *expConfig){
-		"nscc": func(x *expConfig) { x.senders = true }, "dctcp": nil, "constant": nil,
+		"nscc":     func(x *expConfig) { x.senders, x.window = true, nil },
+		"dctcp":    func(x *expConfig) { x.senders, x.window = true, &expWindow{} },
+		"constant": func(x *expConfig) { x.senders, x.window = true, &expWindow{constant: true} },
 	}),
 	"-oversubscribed_cc":               lacking,
 	"-force_disable_oversubscribed_cc": plain(func(x *expConfig) { x.c.NoFabricRate = true }),

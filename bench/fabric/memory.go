@@ -91,10 +91,18 @@ func (s *sim) addMemory(m *Memory) error {
 		}
 	}
 	s.mem = mem
-	for i := range 2 * m.Internal {
-		s.writeInternally(len(mem.requester) + i%m.Internal)
-	}
 	return nil
+}
+
+// startMemory begins the writes inside the node, in the part of the run that the memory is in.
+func (s *sim) startMemory() {
+	if s.mem == nil {
+		return
+	}
+	p, n := s.partAt(uint32(s.mem.cfg.Host)), s.mem.cfg.Internal
+	for i := range 2 * n {
+		p.writeInternally(len(s.mem.requester) + i%n)
+	}
 }
 
 // behindMemory reports whether what arrives at a host goes through a memory
@@ -209,7 +217,11 @@ func (s *sim) tellOfMemory(d *detail) {
 	}
 }
 
-func (m *memory) result() *MemoryResult {
+func (s *sim) memoryResult() *MemoryResult {
+	m := s.mem
+	for _, p := range s.parts {
+		m.res.Restored += p.restored
+	}
 	var wait, requests float64
 	for r := range len(m.requester) {
 		u := m.ctl.Usage(r)

@@ -61,7 +61,6 @@ type net struct {
 	tierFirst [4]uint32           // first switch of each tier, and one past the last
 	alive     map[uint32][]uint32 // by node below dead links: its uplinks that are left
 	hostOf    []uint32            // by end
-	detours   *detours            // around dead links that switches know of; nil: none
 	partOf    []uint16            // by node: the part of the run that simulates it
 }
 
@@ -92,9 +91,6 @@ func newNet(c *Config) (*net, error) {
 func (n *net) next(node uint32, p *packet) uint32 {
 	if node < n.hosts {
 		return node
-	}
-	if n.detours != nil {
-		return n.detour(node, p)
 	}
 	s := &n.nodes[node-n.hosts]
 	if d := n.hostOf[p.to] - s.lo; d < s.hi-s.lo {

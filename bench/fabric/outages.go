@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -14,22 +15,38 @@ const (
 	portLossy             // loses some
 )
 
-// outages are what Config.Faults does to the ports of a run.
+// outages are what Config.Faults does to the ports of a run. All parts have the same, but for tolls:
+// what each lost at its own ports.
 type outages struct {
 	faults []outage
-	ports  map[uint32]*stricken // those that faults have struck
+	turns  []turn               // by number of evFault
+	ports  map[uint32]*stricken // all that faults strike
+	tolls  []toll               // by fault
 }
 
-// An outage is a fault, the ports that it strikes, and what was lost there.
+// An outage is a fault and the ports that it strikes.
 type outage struct {
 	Fault
-	ports    []uint32
-	lost     int64
+	ports []uint32
+}
+
+// A turn is when something changes: the fault strikes its ports (1), is mended (-1), or the switches
+// learn as much.
+type turn struct {
+	at    link.Ps
+	fault int
+	step  int
+	known bool
+}
+
+// A toll is what a fault has cost.
+type toll struct {
+	lost     int64 // packets
 	data     int64 // of these, packets of data
 	lastLost int64 // ps, of data; -1: none was lost
 }
 
-// A stricken port has a random sequence of its own.
+// A stricken port has a random sequence of its own. Its part of the run is the only one to touch it.
 type stricken struct {
 	on    []int  // faults, in the order of their begins
 	kind  uint16 // of the port when all is well
@@ -42,7 +59,8 @@ func (s *sim) addFaults() error {
 	if len(s.cfg.Faults) == 0 {
 		return nil
 	}
-	s.outages = &outages{ports: map[uint32]*stricken{}}
+	o := &outages{ports: map[uint32]*stricken{}}
+	s.outages = o
 	for i, f := range s.cfg.Faults {
 		err := f.check()
 		var ports []uint32
@@ -52,21 +70,58 @@ func (s *sim) addFaults() error {
 		if err != nil {
 			return fmt.Errorf("%w: Faults: %v: %w", ErrConfig, f, err)
 		}
-		s.outages.faults = append(s.outages.faults, outage{Fault: f, ports: ports, lastLost: -1})
-		s.at(f.From, func() { s.strike(i) })
-		s.know(f.From, f, ports, 1)
+		o.faults = append(o.faults, outage{Fault: f, ports: ports})
+		for _, out := range ports {
+			if o.ports[out] == nil {
+				port := &s.ports[out]
+				o.ports[out] = &stricken{kind: port.kind, fault: port.fault, rnd: rand.New(rand.NewPCG(s.cfg.Seed, 0xfa17<<32|uint64(out)))}
+			}
+		}
+		o.plan(i, f.From, 1, s.cfg.Reroute)
 		if f.Until != 0 {
-			s.at(f.Until, func() { s.mend(i) })
-			s.know(f.Until, f, ports, -1)
+			o.plan(i, f.Until, -1, s.cfg.Reroute)
+		}
+	}
+	o.forPart()
+	s.rehearse()
+	for i, t := range o.turns {
+		for _, p := range s.parts {
+			p.events.push(int64(t.at), evFault, uint32(i))
 		}
 	}
 	return nil
 }
 
-// know has switches route around a dead link once they have found out.
-func (s *sim) know(at link.Ps, f Fault, ports []uint32, step int) {
-	if f.Kind == FaultDown && s.cfg.Reroute > 0 {
-		s.at(at+s.cfg.Reroute, func() { s.learn(ports, step) })
+// plan has a fault strike or be mended at a time, and switches route around a dead link once they
+// have found out.
+func (o *outages) plan(fault int, at link.Ps, step int, reroute link.Ps) {
+	o.turns = append(o.turns, turn{at: at, fault: fault, step: step})
+	if o.faults[fault].Kind == FaultDown && reroute > 0 {
+		o.turns = append(o.turns, turn{at: at + reroute, fault: fault, step: step, known: true})
+	}
+}
+
+// rehearse goes through all turns, so that the kinds of ports that slow links need are known before
+// the parts of a run share them, and leaves the ports as they were.
+func (s *sim) rehearse() {
+	o := s.outages
+	turns := slices.Clone(o.turns)
+	slices.SortStableFunc(turns, func(a, b turn) int { return cmp.Compare(a.at, b.at) })
+	for i := range turns {
+		if !turns[i].known {
+			s.suffer(&turns[i], func(uint32) bool { return true })
+		}
+	}
+	for out, p := range o.ports {
+		s.ports[out].kind, s.ports[out].fault, p.on = p.kind, p.fault, nil
+	}
+}
+
+// forPart gives o tolls of its own.
+func (o *outages) forPart() {
+	o.tolls = make([]toll, len(o.faults))
+	for i := range o.tolls {
+		o.tolls[i].lastLost = -1
 	}
 }
 
@@ -97,31 +152,35 @@ func (n *net) place(p Place) (ports []uint32, err error) {
 	return ports, nil
 }
 
-// strike begins a fault.
-func (s *sim) strike(i int) {
-	o := s.outages
-	for _, out := range o.faults[i].ports {
-		if o.ports[out] == nil {
-			port := &s.ports[out]
-			o.ports[out] = &stricken{kind: port.kind, fault: port.fault, rnd: rand.New(rand.NewPCG(s.cfg.Seed, 0xfa17<<32|uint64(out)))}
+// turn does what a turn means for this part of the run.
+func (s *sim) turn(i uint32) {
+	t := &s.outages.turns[i]
+	if t.known {
+		s.learn(s.outages.faults[t.fault].ports, t.step)
+		return
+	}
+	s.suffer(t, func(out uint32) bool { return s.partOf[s.nodeOf(out)] == s.part })
+}
+
+// suffer strikes or mends those ports of a fault that are the caller's.
+func (s *sim) suffer(t *turn, own func(out uint32) bool) {
+	for _, out := range s.outages.faults[t.fault].ports {
+		if !own(out) {
+			continue
 		}
-		o.ports[out].on = append(o.ports[out].on, i)
-		s.suffer(out)
-	}
-}
-
-// mend ends a fault.
-func (s *sim) mend(i int) {
-	for _, out := range s.outages.faults[i].ports {
 		p := s.outages.ports[out]
-		p.on = slices.DeleteFunc(p.on, func(on int) bool { return on == i })
-		s.suffer(out)
+		if t.step > 0 {
+			p.on = append(p.on, t.fault)
+		} else {
+			p.on = slices.DeleteFunc(p.on, func(on int) bool { return on == t.fault })
+		}
+		s.change(out, p)
 	}
 }
 
-// suffer sets a port to what the faults that are on make of it.
-func (s *sim) suffer(out uint32) {
-	p, rate := s.outages.ports[out], 1.0
+// change sets a port to what the faults that are on make of it.
+func (s *sim) change(out uint32, p *stricken) {
+	rate := 1.0
 	s.ports[out].fault = p.fault
 	for _, i := range p.on {
 		switch f := &s.outages.faults[i]; f.Kind {
@@ -175,20 +234,24 @@ func (o *outages) note(out uint32, p *packet, now int64) {
 	if struck == nil || len(struck.on) == 0 {
 		return // dead from the beginning, by the matrix
 	}
-	f := &o.faults[struck.on[len(struck.on)-1]]
+	f := &o.tolls[struck.on[len(struck.on)-1]]
 	if f.lost++; p.flags&flagAnswer == 0 {
 		f.data++
 		f.lastLost = now
 	}
 }
 
-// results says what became of each fault.
-func (o *outages) results() (r []FaultResult) {
-	for i := range o.faults {
-		f := &o.faults[i]
-		res := FaultResult{Fault: f.String(), From: us(int64(f.From)), Until: us(int64(f.Until)), Lost: f.lost, LostData: f.data}
-		if f.lastLost >= 0 {
-			res.Recovery = us(f.lastLost - int64(f.From))
+// faultResults says what became of each fault.
+func (s *sim) faultResults() (r []FaultResult) {
+	for i, f := range s.cfg.Faults {
+		all := toll{lastLost: -1}
+		for _, p := range s.parts {
+			t := &p.outages.tolls[i]
+			all.lost, all.data, all.lastLost = all.lost+t.lost, all.data+t.data, max(all.lastLost, t.lastLost)
+		}
+		res := FaultResult{Fault: f.String(), From: us(int64(f.From)), Until: us(int64(f.Until)), Lost: all.lost, LostData: all.data}
+		if all.lastLost >= 0 {
+			res.Recovery = us(all.lastLost - int64(f.From))
 		}
 		r = append(r, res)
 	}

@@ -75,6 +75,7 @@ func (d *detail) base() uint32 {
 type pool struct {
 	pkts    []packet
 	details []detail
+	numbers []uint64 // of packets as Config.Watch knows them; nil without
 	freed   []uint32
 }
 

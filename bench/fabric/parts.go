@@ -3,14 +3,16 @@ package fabric
 // A run of a large fabric is divided into parts that are simulated side by side: the switches
 // and hosts of a pod, or of a leaf, with a share of the switches above. How it is divided
 // depends on the fabric and the matrix alone, never on how many goroutines there are, so the
-// result does not either.
+// result does not either. A run of an Application is not divided: a message that is received
+// starts others at any host at once, so no part could look ahead.
 
 const (
-	dividedFrom = 256 // hosts; smaller fabrics are in the caches as a whole
-	maxParts    = 64
-	hostsOfPart = 16   // fewer are not worth the windows
+	dividedFrom  = 256 // hosts; smaller fabrics are in the caches as a whole
+	maxParts     = 64
+	hostsOfPart  = 16   // fewer are not worth the windows
 	groupsAhead = 4    // of events, which a window has at least
-	worthWaking = 1000 // events of a window for which another goroutine is worth waking
+	wider        = 4    // buckets of events, since fewer come at a time
+	worthWaking  = 1000 // events of a window for which another goroutine is worth waking
 )
 
 // assign gives each node its part and returns how many there are.
@@ -22,7 +24,7 @@ func (n *net) assign(c *Config) int {
 	}
 	units := n.hosts / size
 	parts := min(units, maxParts, n.hosts/hostsOfPart)
-	if parts < 2 || n.hosts < dividedFrom || c.whole || c.joins() {
+	if parts < 2 || n.hosts < dividedFrom || c.whole || c.Application != nil {
 		return 1
 	}
 	for h := range n.hosts {
@@ -38,11 +40,6 @@ func (n *net) assign(c *Config) int {
 		n.partOf[n.hosts+uint32(i)] = uint16((uint32(i) - first) * parts / (n.tierFirst[tier+1] - first))
 	}
 	return int(parts)
-}
-
-// joins reports whether something concerns all hosts at once, so that a run is not divided.
-func (c *Config) joins() bool {
-	return c.Memory != nil || c.Application != nil || c.Watch != nil || len(c.Faults) > 0 || c.Routing != RoutingEntropy || c.InferLoss
 }
 
 // crossing are the ports that lead from one part to another.
@@ -103,9 +100,9 @@ func (n *net) triggersStay(flows []Flow) bool {
 // divide makes the parts of a run, which has no events yet. Part 0 is s.
 func (s *sim) divide() {
 	s.parts = []*sim{s}
-	s.events = newEventQueue(s.horizon(), shortGroup)
+	s.events = newEventQueue(s.horizon())
 	n, ahead := s.assign(&s.cfg), s.ahead()
-	events := newEventQueue(s.horizon(), longGroup) // fewer events come at a time
+	events := newEventQueue(wider * s.horizon())
 	if n == 1 || !s.triggersStay(s.cfg.Matrix.Flows) || ahead>>events.groupShift < groupsAhead {
 		clear(s.partOf)
 		return
@@ -113,7 +110,7 @@ func (s *sim) divide() {
 	s.events, s.crew = events, &crew{ahead: ahead, together: s.cfg.Workers < 2}
 	s.mark()
 	for range n - 1 {
-		s.parts = append(s.parts, &sim{events: newEventQueue(s.horizon(), longGroup)})
+		s.parts = append(s.parts, &sim{events: newEventQueue(wider * s.horizon())})
 	}
 }
 
@@ -139,6 +136,12 @@ func (p *sim) share(s *sim, number uint16) {
 	*p = *s
 	p.events, p.part = events, number
 	p.trims, p.lost = map[uint32]int64{}, map[uint32]int64{}
+	p.calls, p.called = nil, nil
+	if s.outages != nil {
+		own := *s.outages
+		own.forPart()
+		p.outages = &own
+	}
 	p.random()
 }
 

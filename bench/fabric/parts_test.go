@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"hash"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/hw/hbm"
 	"github.com/uetcc/uetcc/hw/link"
 	"github.com/uetcc/uetcc/hw/switchq"
 )
@@ -48,46 +50,91 @@ func crowd(hosts int, size int64) *Matrix {
 }
 
 // dividedRuns are fabrics that are simulated in parts.
-func dividedRuns() map[string]Config {
+func dividedRuns(t *testing.T) map[string]Config {
 	trees := shuffled(432, 12_000)
 	leaves := &Topology{Nodes: 256, Tiers: []Tier{
 		{DownRate: 100e9, DownLatency: 500_000, RadixDown: 16, RadixUp: 8},
 		{DownRate: 100e9, DownLatency: 500_000, SwitchLatency: 100_000, RadixDown: 16},
 	}}
-	dead := *trees
+	small, dead := shuffled(256, 6_000), *trees
 	dead.Failures = []Failure{{Tier: 1, Switch: 3, Link: 2}, {Tier: 0, Switch: 1, Link: 0}}
 	return map[string]Config{
-		"tree":     {Matrix: trees},
-		"leaves":   {Matrix: shuffled(256, 12_000), Topology: leaves, Control: ccc.ControlBoth},
-		"credit":   {Matrix: shuffled(256, 12_000), Topology: leaves, Control: ccc.ControlRCCC},
-		"htsim":    {Matrix: trees, Rules: RulesHTSim},
-		"dropping": {Matrix: trees, NoTrim: true},
-		"requests": {Matrix: crowd(256, 40_000), Topology: leaves, Control: ccc.ControlRCCC, NoTrim: true, Rules: RulesHTSim, Queue: &Queue{Limit: Packets(4)}},
-		"faults":   {Matrix: trees, Loss: 0.01, Reorder: 0.02},
-		"dead":     {Matrix: &dead, SlowLinks: 5, NoTrim: true},
-		"pauses":   {Matrix: shuffled(256, 12_000), Topology: leaves, PFC: &switchq.PFCConfig{XOff: 8 * 4150, XOn: 4 * 4150, Pause: 3000}, Mode: ccc.ModeOff},
-		"sampled":  {Matrix: trees, Series: &SeriesConfig{Interval: 700_000, Points: 8}, Held: true},
-		"endpoint": {Matrix: shuffled(256, 10_000), Topology: leaves, Node: NodeEndpoint, Held: true},
+		"tree":             {Matrix: trees},
+		"leaves":           {Matrix: shuffled(256, 12_000), Topology: leaves, Control: ccc.ControlBoth},
+		"credit":           {Matrix: shuffled(256, 12_000), Topology: leaves, Control: ccc.ControlRCCC},
+		"htsim":            {Matrix: trees, Rules: RulesHTSim},
+		"dropping":         {Matrix: trees, NoTrim: true},
+		"requests":         {Matrix: crowd(256, 40_000), Topology: leaves, Control: ccc.ControlRCCC, NoTrim: true, Rules: RulesHTSim, Queue: &Queue{Limit: Packets(4)}},
+		"faults":           {Matrix: trees, Loss: 0.01, Reorder: 0.02},
+		"dead":             {Matrix: &dead, SlowLinks: 5, NoTrim: true},
+		"pauses":           {Matrix: shuffled(256, 12_000), Topology: leaves, PFC: &switchq.PFCConfig{XOff: 8 * 4150, XOn: 4 * 4150, Pause: 3000}, Mode: ccc.ModeOff},
+		"sampled":          {Matrix: trees, Series: &SeriesConfig{Interval: 700_000, Points: 8}, Held: true},
+		"adaptive":         {Matrix: small, Topology: leaves, Routing: RoutingAdaptive},
+		"mixed":            {Matrix: small, Topology: leaves, Routing: RoutingMixed},
+		"turns":            {Matrix: small, Topology: leaves, Routing: RoutingRoundRobin},
+		"broken":           {Matrix: trees, NoTrim: true, Faults: brokenLinks(t), Reroute: 30 * link.Microsecond},
+		"detours":          {Matrix: small, Topology: leaves, Routing: RoutingAdaptive, Faults: brokenLinks(t), Reroute: 5 * link.Microsecond},
+		"sleek":            {Matrix: crowd(256, 20_000), Topology: leaves, NoTrim: true, InferLoss: true, Rules: RulesHTSim},
+		"memory":           {Matrix: crowd(256, 20_000), Topology: leaves, Memory: slowMemory},
+		"endpoint, broken": {Matrix: shuffled(256, 10_000), Topology: leaves, Node: NodeEndpoint, Faults: brokenLinks(t), Reroute: 20 * link.Microsecond},
+		"endpoint, memory": {Matrix: crowd(256, 8_000), Topology: leaves, Node: NodeEndpoint, Memory: slowMemory},
+		"endpoint":         {Matrix: shuffled(256, 10_000), Topology: leaves, Node: NodeEndpoint, Held: true},
 	}
 }
 
-// observed has all functions of the user's write down what they are told.
-func observed(c Config, to hash.Hash) Config {
-	last := link.Ps(0)
-	in := func(now link.Ps) {
-		if now < last {
-			panic("time runs back")
-		}
-		last = now
+// brokenLinks go down, come back, slow down and lose packets; two of them meet at one link.
+func brokenLinks(t *testing.T) (list []Fault) {
+	for _, text := range []string{"leaf0.1:down@3-40", "leaf3.2:rate=0.25@2-30", "leaf3.2:rate=0.5@10-20", "spine1:down@5-25", "leaf7.0:loss=0.2@0", "host9:down@4-9"} {
+		f, err := ParseFault(text)
+		require.NoError(t, err)
+		list = append(list, f)
 	}
-	c.Context = func(s *ContextState) { in(s.Now); fmt.Fprintln(to, s.Now, s.Conn, s.Window.Cwnd, s.Waiting) }
+	return list
+}
+
+// slowMemory is that of a host in the middle.
+var slowMemory = &Memory{
+	Host: 2, Controller: hbm.Config{Channels: 2, Banks: 4, Depth: 64, Rate: 4e9, Interleave: 4096},
+	Internal: 2, InternalEnd: 50 * link.Microsecond,
+}
+
+// A diary writes down what functions of the user's are told, in order of time.
+type diary struct {
+	hash.Hash64
+	last link.Ps
+	room []byte
+}
+
+func (d *diary) note(now link.Ps, v ...int64) {
+	if now < d.last {
+		panic("time runs back")
+	}
+	d.last = now
+	d.room = binary.LittleEndian.AppendUint64(d.room[:0], uint64(now))
+	for _, x := range v {
+		d.room = binary.LittleEndian.AppendUint64(d.room, uint64(x))
+	}
+	d.Write(d.room)
+}
+
+func (d *diary) Packet(p *PacketState) {
+	d.note(p.Now, int64(p.ID), int64(p.Event), int64(p.Kind), int64(p.Src), int64(p.Dst), int64(p.PSN), int64(p.Next), p.Size, p.Payload)
+}
+
+func (d *diary) Port(p *PortState) {
+	d.note(p.Now, int64(p.Port), p.Sent, p.Waiting, p.Marked, p.Trimmed, p.Dropped)
+}
+
+// observed has all functions of the user's write down what they are told.
+func observed(c Config, d *diary) Config {
+	c.Watch = d
+	c.Context = func(s *ContextState) { d.note(s.Now, int64(s.Conn), s.Window.Cwnd, s.Waiting) }
 	if c.Node == NodeLight {
-		c.Seen = func(s *Seen) { in(s.Now); fmt.Fprintln(to, s.Now, s.Conn, s.PSN, s.CACK, s.Marked) }
+		c.Seen = func(s *Seen) { d.note(s.Now, int64(s.Conn), int64(s.PSN), int64(s.CACK)) }
 	} else {
 		c.Frame = func(now link.Ps, host int, f *Frame) {
-			in(now)
-			fmt.Fprintln(to, now, host)
-			to.Write(f.Bytes)
+			d.note(now, int64(host))
+			d.Write(f.Bytes)
 		}
 	}
 	return c
@@ -100,12 +147,12 @@ func TestPartsOnAnyNumberOfWorkers(t *testing.T) {
 	if testing.Short() {
 		workers = []int{1, 3}
 	}
-	for name, c := range dividedRuns() {
+	for name, c := range dividedRuns(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var want string
 			for _, n := range workers {
-				seen := fnv.New64a()
+				seen := &diary{Hash64: fnv.New64a()}
 				c := observed(c, seen)
 				c.Workers = n
 				s, err := newSim(c)
@@ -129,7 +176,7 @@ func TestPartsOnAnyNumberOfWorkers(t *testing.T) {
 
 // In parts a run is another one only where chance has a part in it.
 func TestPartsAreTheWhole(t *testing.T) {
-	for name, c := range dividedRuns() {
+	for name, c := range dividedRuns(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			parts, err := Run(c)
@@ -145,6 +192,16 @@ func TestPartsAreTheWhole(t *testing.T) {
 			require.InEpsilon(t, whole.FCT.Mean, parts.FCT.Mean, mean)
 			require.InEpsilon(t, whole.FCT.P99, parts.FCT.P99, p99)
 			require.InEpsilon(t, float64(whole.Totals.Events), float64(parts.Totals.Events), 0.02)
+			require.Equal(t, whole.Totals.Inferred > 0, parts.Totals.Inferred > 0)
+			lost := int64(0)
+			for _, f := range parts.Faults {
+				lost += f.Lost
+			}
+			require.Equal(t, c.Faults != nil, lost > 0)
+			if c.Memory != nil {
+				require.InDelta(t, whole.Memory.Internal, parts.Memory.Internal, 4096)
+				require.Positive(t, parts.Memory.MeanWait)
+			}
 			require.InDelta(t, float64(whole.Totals.Trimmed), float64(parts.Totals.Trimmed), 50+0.1*float64(whole.Totals.Trimmed))
 		})
 	}

@@ -192,10 +192,10 @@ func (s *sim) result() *Result {
 	s.pauseResults(r)
 	s.uplinkResults(r)
 	if s.outages != nil {
-		r.Faults = s.outages.results()
+		r.Faults = s.faultResults()
 	}
 	if s.mem != nil {
-		r.Memory = s.mem.result()
+		r.Memory = s.memoryResult()
 	}
 	if s.series != nil {
 		r.Series = s.series.result()

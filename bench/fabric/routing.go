@@ -96,7 +96,7 @@ func (c *chooser) nextInTurn(n *node) (out uint32) {
 // ways lists the ports of switch i that lead to a host, as far as it knows.
 func (s *sim) ways(to []uint32, i, host uint32) []uint32 {
 	if s.detours != nil {
-		return append(to, s.around(s.hosts+i, host)...)
+		return append(to, s.detours.around(s.hosts+i, host)...)
 	}
 	n := &s.nodes[i]
 	first, links := n.towards(host)

@@ -199,7 +199,7 @@ func (s *sim) acknowledged(pkt uint32) {
 		own.OnACK(s.nowNs(), a)
 	}
 	if d.restore && c.ctx.Cwnd() > before+s.cfg.PacketBytes {
-		s.mem.res.Restored++
+		s.restored++
 	}
 	if s.infer != nil {
 		s.inferLosses(conn, c, d.at, probed)

@@ -41,10 +41,12 @@ type sim struct {
 	calls  []func() // for evCall
 	called []uint32 // of them, those that are free
 	faults *faults  // nil: none
+	minded bool     // there is something to do in mind
 	series *sampler // nil: none
 
 	app      *app        // nil: the matrix is not an application's
 	outages  *outages    // nil without Config.Faults
+	detours  *detours    // around dead links that switches know of; nil: none
 	choosers []chooser   // by switch; nil with [RoutingEntropy]
 	owner    []uint32    // by port of a switch: the switch; nil without choosers
 	crew     *crew       // nil: the run is not divided
@@ -64,16 +66,18 @@ type sim struct {
 	triggers  map[int64]*triggerState
 	pfc       *pfcState
 	mem       *memory
+	restored  int64            // windows that a slow memory gave back
 	trims     map[uint32]int64 // time of the first trim or drop of a port, ps
 	count     Totals
 	done      int
 	stopped   int64 // ps, where End or Stop ended the run; 0: not
 	touching  touching
 
-	numbers    []uint64    // by packet, with Config.Watch
-	numbered   uint64      // packets so far
-	toldPacket PacketState // of Config.Watch
-	toldPort   PortState
+	numbered    uint64      // packets so far, with Config.Watch
+	toldPacket  PacketState // of Config.Watch
+	toldPort    PortState
+	keptPackets []PacketState // of Config.Watch, in this window
+	keptPorts   []PortState
 }
 
 // Run simulates c to the end: until nothing is left to happen, or c.End.
@@ -103,6 +107,7 @@ func newSim(c Config) (*sim, error) {
 	s.rto = int64(c.retransmitTimeout(s.uplinkQueue().LowLimit))
 	s.divide()
 	s.nics = make([]nic, n.hosts)
+	s.minded = c.PFC != nil || c.Watch != nil || len(c.Faults) > 0
 	if c.PFC != nil {
 		if s.pfc, err = newPFCState(*c.PFC, len(n.ports)); err != nil {
 			return nil, err
@@ -137,6 +142,7 @@ func newSim(c Config) (*sim, error) {
 		}
 	}
 	s.equip()
+	s.startMemory()
 	s.startCreditPorts()
 	return s, nil
 }
@@ -250,6 +256,8 @@ func (s *sim) handle(kind eventKind, what uint32) {
 		s.app.computed(what)
 	case evProbe:
 		s.probe(what)
+	case evFault:
+		s.turn(what)
 	}
 }
 
@@ -405,16 +413,28 @@ func (s *sim) transmit(port *port, out, pkt uint32) {
 	if port.fault != 0 && s.struck(port, out, pkt) {
 		return
 	}
-	if kind.crosses {
-		s.export(out, pkt, port.busy+kind.latency)
-		return
-	}
 	p.at = s.next(port.peer, p)
-	s.events.push(port.busy+kind.latency, evArrive, pkt)
+	at := port.busy + kind.latency
+	if !kind.crosses {
+		s.events.push(at, evArrive, pkt)
+	}
+	if s.minded {
+		s.mind(port, out, pkt)
+	}
+	if kind.crosses {
+		s.export(out, pkt, at)
+	}
+}
+
+// mind does what few runs want of a packet that a port sends.
+func (s *sim) mind(port *port, out, pkt uint32) {
+	if p := &s.pool.pkts[pkt]; s.detours != nil {
+		p.at = s.detours.next(port.peer, p)
+	}
 	if s.pfc != nil {
 		s.pfcLeave(out, pkt)
 	}
-	s.tellPort(out, int64(p.size))
+	s.tellPort(out, int64(s.pool.pkts[pkt].size))
 }
 
 // report tells how far the run has come, and asks whether to end it.

@@ -83,7 +83,7 @@ func (s *sim) tellPacket(event PacketEvent, pkt uint32) {
 	conn := p.to.conn()
 	x := &s.toldPacket
 	*x = PacketState{
-		Now: link.Ps(s.now), ID: s.numbers[pkt], Conn: conn, Event: event, Size: int64(p.size),
+		Now: link.Ps(s.now), ID: s.pool.numbers[pkt], Conn: conn, Event: event, Size: int64(p.size),
 		Src: s.hostOf[p.to^1], Dst: s.hostOf[p.to], Trimmed: p.dscp.Class() == switchq.ClassMed,
 		CE: p.flags&flagCE != 0, Retx: p.flags&flagRTX != 0,
 	}
@@ -107,16 +107,29 @@ func (s *sim) tellPacket(event PacketEvent, pkt uint32) {
 			x.Payload = int64(p.size) - HeaderBytes
 		}
 	}
+	if s.crew != nil {
+		s.keptPackets = append(s.keptPackets, *x)
+		s.told = append(s.told, told{at: s.now, packet: &s.keptPackets[len(s.keptPackets)-1]})
+		return
+	}
 	s.cfg.Watch.Packet(x)
 }
 
-// number gives a packet a number of its own: those of the pool are used again.
+// number gives a packet a number of its own: those of the pool are used again. The upper bits are
+// those of the part of the run.
 func (s *sim) number(pkt uint32) {
-	for len(s.numbers) <= int(pkt) {
-		s.numbers = append(s.numbers, 0)
-	}
 	s.numbered++
-	s.numbers[pkt] = s.numbered
+	s.pool.renumber(pkt, uint64(s.part)<<partBit|s.numbered)
+}
+
+const partBit = 46 // so that a float64 holds the number
+
+// renumber notes the number of a packet.
+func (p *pool) renumber(pkt uint32, number uint64) {
+	for len(p.numbers) <= int(pkt) {
+		p.numbers = append(p.numbers, 0)
+	}
+	p.numbers[pkt] = number
 }
 
 // describe fills in what the header of an endpoint's packet says.
@@ -217,6 +230,11 @@ func (s *sim) tellChange(out uint32, sent int64) {
 	s.toldPort = PortState{
 		Now: link.Ps(s.now), Port: out, Sent: sent, Waiting: q.Bytes(switchq.ClassLow),
 		Marked: c.Marked, Trimmed: c.Trimmed, Dropped: c.Dropped + s.lost[out], net: s.net,
+	}
+	if s.crew != nil {
+		s.keptPorts = append(s.keptPorts, s.toldPort)
+		s.told = append(s.told, told{at: s.now, port: &s.keptPorts[len(s.keptPorts)-1]})
+		return
 	}
 	s.cfg.Watch.Port(&s.toldPort)
 }

@@ -138,7 +138,7 @@ func (h *Host) restored(p pdc.Handle, cwnd int64) {
 		return
 	}
 	if before, ok := h.cwnd[p]; ok && cwnd > before+s.cfg.PacketBytes {
-		s.mem.res.Restored++
+		s.restored++
 	}
 	if h.cwnd == nil {
 		h.cwnd = map[pdc.Handle]int64{}

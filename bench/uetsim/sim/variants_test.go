@@ -42,14 +42,7 @@ func TestVariantsOnAnyNumberOfWorkers(t *testing.T) {
 			"-trace", filepath.Join(dir, "t.csv"), "-trace-conns", "1,3-4", "-pcap", filepath.Join(dir, "p.pcap"),
 			"-flows", filepath.Join(dir, "f.csv"), "-series", filepath.Join(dir, "s.csv"))
 		require.Zero(t, status, errs)
-		files := map[string]string{}
-		entries, err := os.ReadDir(dir)
-		require.NoError(t, err)
-		for _, e := range entries {
-			b, err := os.ReadFile(filepath.Join(dir, e.Name()))
-			require.NoError(t, err)
-			files[e.Name()] = string(b)
-		}
+		files := filesIn(t, dir)
 		require.Len(t, files, 4+4+2)
 		require.Contains(t, files, "t-nscc-seed-1.csv")
 		require.NotEqual(t, files["t-nscc-seed-1.csv"], files["t-both-seed-1.csv"])

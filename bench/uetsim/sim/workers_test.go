@@ -1,0 +1,86 @@
+package sim
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var workersFlag = regexp.MustCompile(`-workers \d+`)
+
+// filesIn reads all files of a folder, but for what a page says of the folder and the workers.
+func filesIn(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	files := map[string]string{}
+	for _, e := range entries {
+		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		require.NoError(t, err)
+		files[e.Name()] = workersFlag.ReplaceAllString(strings.ReplaceAll(string(b), dir, ""), "")
+	}
+	return files
+}
+
+// A fabric that is simulated in parts, with links that break: all that can be written of a run is
+// the same on any number of workers, of either kind of node.
+func TestFilesOnAnyNumberOfWorkers(t *testing.T) {
+	matrix := filepath.Join(t.TempDir(), "permutation.cm")
+	status, _, errs := uetsim("gen", "permutation", "-ranks", "256", "-bytes", "6000", "-form", "matrix", "-o", matrix)
+	require.Zero(t, status, errs)
+	numbers := []int{1, 2, 3, 8}
+	if testing.Short() {
+		numbers = []int{1, 3}
+	}
+	for name, args := range map[string][]string{
+		"endpoint": {"-node", "endpoint", "-reroute", "5"}, "light": {"-node", "light", "-cc", "both"},
+		"adaptive": {"-rules", "htsim", "-routing", "adaptive", "-infer-loss", "-trim=false"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out string
+			var files map[string]string
+			for _, n := range numbers {
+				dir := t.TempDir()
+				all := append(args, "-matrix", matrix, "-json", "-workers", strconv.Itoa(n), "-interval", "1",
+					"-fail", "leaf1.2:down@2-40", "-fail", "spine3:rate=0.5@1-5", "-fail", "host7:loss=0.3@0")
+				for _, kind := range []string{"html", "pcap", "trace", "qlog", "perfetto", "flows", "series"} {
+					end := map[string]string{"qlog": ".sqlog", "perfetto": ".json", "trace": ".csv"}[kind]
+					all = append(all, "-"+kind, filepath.Join(dir, kind+end))
+				}
+				status, got, errs := uetsim(all...)
+				require.Zero(t, status, errs)
+				written := filesIn(t, dir)
+				require.Len(t, written, 7)
+				if n == 1 {
+					out, files = got, written
+				}
+				require.True(t, out == got, "%d workers", n)
+				for name := range files {
+					require.True(t, files[name] == written[name], "%s on %d workers", name, n)
+				}
+			}
+		})
+	}
+}
+
+// The scenarios are too small for parts; their algorithms run side by side.
+func TestScenariosOnAnyNumberOfWorkers(t *testing.T) {
+	for _, s := range scenarios {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			_, want, _ := uetsim("-scenario", s.name, "-json", "-node", "light", "-workers", "1")
+			for _, n := range []string{"2", "3", "8"} {
+				_, got, _ := uetsim("-scenario", s.name, "-json", "-node", "light", "-workers", n)
+				require.True(t, want == got, "%s workers", n)
+				if testing.Short() {
+					break
+				}
+			}
+		})
+	}
+}
