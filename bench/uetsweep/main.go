@@ -4,7 +4,7 @@
 //	go run ./bench/uetsweep compare -by cc runs/
 //
 // Each flag of uetsim given is an axis of the sweep, with a list as the value; 1..100 are whole
-// numbers. Every combination is a job: a uetsim, on one core. The job's line in runs/results.jsonl
+// numbers, and the values of -fail and -tune have semicolons between. Every combination is a job: a uetsim, on one core. The job's line in runs/results.jsonl
 // has everything needed for a repetition: version, arguments, SHA-256 of the input files. The same
 // command again does the missing jobs, if any; only whole lines count, and are on the disk before a
 // job counts as done, so kill -9 costs no more than the running jobs.

@@ -58,6 +58,17 @@ type options struct {
 
 func parseOptions(args []string, own Algorithms, stderr io.Writer) (*options, error) {
 	o := &options{given: map[string]bool{}, algorithms: own, args: args}
+	f := o.define()
+	var all bytes.Buffer
+	if err := cli.Parse(f, args, "uetsim [flags], uetsim gen KIND [flags], uetsim validate FILE ..., or uetsim decode FILE.pcap ...", &all); err != nil {
+		return nil, o.help(f, err, &all, stderr)
+	}
+	f.Visit(func(g *flag.Flag) { o.given[g.Name] = true })
+	return o, o.check(f)
+}
+
+// define makes the flags, which set o.
+func (o *options) define() *flag.FlagSet {
 	f := flag.NewFlagSet("uetsim", flag.ContinueOnError)
 	f.StringVar(&o.scenario, "scenario", "incast", "scenario to run, see -list")
 	f.BoolVar(&o.list, "list", false, "list the scenarios")
@@ -104,12 +115,7 @@ func parseOptions(args []string, own Algorithms, stderr io.Writer) (*options, er
 	f.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "goroutines that simulate; the results are the same for any number")
 	f.IntVar(&o.slow, "slow", 0, "uplinks that run at a quarter of their speed")
 	o.tuning.define(f)
-	var all bytes.Buffer
-	if err := cli.Parse(f, args, "uetsim [flags], uetsim gen KIND [flags], uetsim validate FILE ..., or uetsim decode FILE.pcap ...", &all); err != nil {
-		return nil, o.help(f, err, &all, stderr)
-	}
-	f.Visit(func(g *flag.Flag) { o.given[g.Name] = true })
-	return o, o.check(f)
+	return f
 }
 
 func (o *options) check(f *flag.FlagSet) error {
