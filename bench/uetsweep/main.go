@@ -33,6 +33,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/uetcc/uetcc/bench/internal/cli"
@@ -62,6 +63,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	command, ok := commands[args[0]]
 	if !ok {
+		if args[0] != "nothing" && !strings.HasPrefix(args[0], "-h") && args[0] != "help" {
+			fmt.Fprintf(stderr, "uetsweep: no command %q; ", args[0])
+		}
 		fmt.Fprintln(stderr, "usage: uetsweep run|worker|compare|version [flags]; -h of each tells its flags")
 		if args[0] == "-h" || args[0] == "help" {
 			return 0

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"math"
 	"runtime"
@@ -149,7 +150,7 @@ func (o *options) check(f *flag.FlagSet) error {
 		return fmt.Errorf("-recv-done %q, want acked or arrived", o.recvDone)
 	}
 	return cmp.Or(
-		cli.CheckPath(o.html),
+		cli.CheckPath("-html", o.html),
 		cli.Apart([]string{"-matrix", "-goal", "-topo", "-pcap", "-trace", "-html", "-qlog", "-perfetto", "-flows", "-series", "-cpuprofile"},
 			[]string{o.matrix, o.goal, o.topo, o.pcap.path, o.traces.path, o.html, o.qlog.path, o.perfetto.path, o.flows.path, o.series.path, o.profile.path}),
 		cli.Range("-speed", o.speed, 0.001, 35_000, "Gb/s"),
@@ -290,13 +291,19 @@ func (o *options) workload() bool { return o.matrix != "" || o.goal != "" }
 
 // load reads the files of -matrix, -goal and -topo.
 func (o *options) load() (c fabric.Config, err error) {
+	flag := "-matrix"
 	if o.goal != "" {
+		flag = "-goal"
 		c.Application, err = o.application()
 	} else {
 		c.Matrix, err = fabric.ReadMatrix(o.matrix)
 	}
 	if err == nil && o.topo != "" {
+		flag = "-topo"
 		c.Topology, err = fabric.ReadTopology(o.topo)
+	}
+	if errors.As(err, new(*fs.PathError)) { // other errors name the file and the line
+		err = fmt.Errorf("%s: %w", flag, err)
 	}
 	return c, err
 }
