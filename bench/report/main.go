@@ -63,7 +63,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 		return nil, fmt.Errorf("unexpected argument %q", f.Arg(0))
 	}
 	return o, cmp.Or(
-		cli.CheckPath(o.html),
+		cli.CheckPath("-md", o.md), cli.CheckPath("-html", o.html),
 		cli.Apart([]string{"-md", "-svg", "-history", "-html"}, []string{o.md, o.svg, o.history, o.html}),
 		cli.Range("-rounds", o.rounds, 1, 100_000, "times"),
 		cli.Range("-cpu", o.procs, 1, 4096, "cores"),

@@ -59,7 +59,7 @@ func (o *options) serve(r *report, stop <-chan struct{}) error {
 	}
 	n, err := node.Listen(o.withPort(o.listen), o.node())
 	if err != nil {
-		return err
+		return fmt.Errorf("-listen %s: %w", o.listen, err)
 	}
 	defer n.Close()
 	if _, err := n.Expose(make([]byte, int64(o.depth)*o.message)); err != nil {
@@ -147,7 +147,7 @@ func (f *flow) open(o *options, i int) (err error) {
 	}
 	to, err := net.ResolveUDPAddr("udp", o.withPort(o.connect))
 	if err != nil {
-		return err
+		return fmt.Errorf("-connect %s: %w", o.connect, err)
 	}
 	f.peer = netip.AddrPortFrom(to.AddrPort().Addr().Unmap(), uint16(to.Port))
 	from, err := o.localAddress(f.peer, i)
@@ -183,7 +183,10 @@ func (o *options) localAddress(peer netip.AddrPort, i int) (netip.AddrPort, erro
 	}
 	if o.from != "" {
 		a, err := netip.ParseAddr(o.from)
-		return netip.AddrPortFrom(a, port), err
+		if err != nil {
+			return netip.AddrPort{}, fmt.Errorf("-from %q, want an IP address of this machine", o.from)
+		}
+		return netip.AddrPortFrom(a, port), nil
 	}
 	c, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(peer)) // sends nothing
 	if err != nil {
@@ -317,7 +320,7 @@ func pattern(n int64, i int) []byte {
 func (o *options) serveTCP(r *report, stop <-chan struct{}) error {
 	l, err := net.Listen("tcp", o.withPort(o.listen))
 	if err != nil {
-		return err
+		return fmt.Errorf("-listen %s: %w", o.listen, err)
 	}
 	defer l.Close()
 	go func() {

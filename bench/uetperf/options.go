@@ -102,7 +102,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	}
 	o.fill()
 	f.VisitAll(func(g *flag.Flag) { o.flags = append(o.flags, [2]string{g.Name, g.Value.String()}) })
-	return o, cmp.Or(cli.Apart([]string{"-html", "-pcap"}, []string{o.html, o.pcap}), cli.CheckPath(o.html), cli.CheckPath(o.pcap), o.check(f))
+	return o, cmp.Or(cli.Apart([]string{"-html", "-pcap"}, []string{o.html, o.pcap}), cli.CheckPath("-html", o.html), cli.CheckPath("-pcap", o.pcap), o.check(f))
 }
 
 // uetPort is the default.
@@ -129,6 +129,10 @@ func (o *options) check(f *flag.FlagSet) error {
 		return fmt.Errorf("unexpected argument %q", f.Arg(0))
 	case o.listen != "" && o.connect != "" || o.compare != "" && o.listen+o.connect != "":
 		return errors.New("-listen, -connect and -compare exclude each other")
+	case o.mtu >= 1024 && o.mtu <= 8192 && o.mtu&(o.mtu-1) != 0:
+		return fmt.Errorf("-mtu is %d, want 1024, 2048, 4096 or 8192 payload bytes of a packet", o.mtu)
+	case o.paths > 0 && o.paths <= 256 && o.paths&(o.paths-1) != 0:
+		return fmt.Errorf("-paths is %d, want a power of two up to 256", o.paths)
 	case o.proto != "uet" && o.proto != "tcp":
 		return fmt.Errorf("-proto %q, want uet or tcp", o.proto)
 	case o.pcap != "" && (o.compare != "" || o.proto == "tcp"):

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/uetcc/uetcc/bench/uetsim/sim"
 )
 
 // errAxis is wrapped by the errors about an axis.
@@ -18,31 +20,22 @@ type axis struct {
 	values []string
 }
 
-// axisFlags are the flags of uetsim that may be axes, the slowest first, so a sweep cut off has
-// something of each. Flags for files written by a run are left out.
-var axisFlags = []struct{ name, usage string }{
-	{"seed", "seeds"},
-	{"matrix", "connection matrices (*.cm, *.tm, also *.gz)"},
-	{"topo", "topologies (*.topo)"},
-	{"scenario", "scenarios, in place of -matrix"},
-	{"node", "what sits at the hosts"},
-	{"rules", "windows and queues"},
-	{"speed", "link speeds, Gb/s"},
-	{"hop", "latencies of a link, us"},
-	{"rtt", "base round trips, us"},
-	{"end", "simulated times to stop at, us"},
-	{"trim", "true, false"},
-	{"ecn", "true, false"},
-	{"cwnd", "first windows, bytes"},
-	{"first-credit", "bytes before any receiver credit"},
-	{"packet", "largest packets, bytes"},
-	{"slow", "numbers of slow uplinks"},
-	{"entropy", "path choices"},
-	{"paths", "numbers of entropy values"},
-	{"cc", "congestion controls"},
-}
+// An axisFlag is a flag of uetsim that may be an axis.
+type axisFlag struct{ name, usage string }
 
-// axisUsage is the usage of the axis of a name, "" without such an axis.
+// axisFlags are those that uetsim has: seeds first and congestion controls last, so that a sweep that is cut off has
+// something of each, and the others by name.
+var axisFlags = func() (all []axisFlag) {
+	sim.Axes(func(f *flag.Flag) {
+		_, usage := flag.UnquoteUsage(f)
+		all = append(all, axisFlag{f.Name, usage})
+	})
+	rank := map[string]int{"seed": -1, "cc": 1}
+	slices.SortStableFunc(all, func(a, b axisFlag) int { return rank[a.name] - rank[b.name] })
+	return all
+}()
+
+// axisUsage is how to give values to the axis of a name, "" if there is no such axis.
 func axisUsage(name string) string {
 	for _, a := range axisFlags {
 		if a.name == name {
@@ -52,18 +45,22 @@ func axisUsage(name string) string {
 	return ""
 }
 
-// fileAxes are the flags whose values are files read by uetsim.
-var fileAxes = []string{"matrix", "topo"}
+// fileAxes are the flags whose values are files that uetsim reads, commaFlags those whose values have commas.
+var fileAxes, commaFlags = []string{"matrix", "topo", "goal"}, []string{"fail", "tune"}
 
 // addAxes makes a flag of each axis; the result fills during parsing.
 func addAxes(f *flag.FlagSet) *[]axis {
 	var axes []axis
 	for _, a := range axisFlags {
-		f.Func(a.name, "`LIST` of uetsim's -"+a.name+": "+a.usage, func(list string) error {
+		usage, sep := "`LIST` of uetsim's -"+a.name+": "+a.usage, ","
+		if slices.Contains(commaFlags, a.name) {
+			usage, sep = usage+"; semicolons between the values", ";"
+		}
+		f.Func(a.name, usage, func(list string) error {
 			if slices.ContainsFunc(axes, func(b axis) bool { return b.flag == a.name }) {
 				return fmt.Errorf("%w: -%s is given twice", errAxis, a.name)
 			}
-			v, err := values(list)
+			v, err := values(list, sep)
 			axes = append(axes, axis{a.name, v})
 			return err
 		})
@@ -74,11 +71,10 @@ func addAxes(f *flag.FlagSet) *[]axis {
 // maxValues bounds an axis, and maxJobs a sweep, so a slip of the finger does not fill the memory.
 const maxValues, maxJobs = 1_000_000, 10_000_000
 
-// values are the values in a list: words with commas between, and a..b for whole numbers from a to
-// b.
-func values(list string) (all []string, err error) {
+// values are the values in a list: words with sep between, and a..b for whole numbers from a to b.
+func values(list, sep string) (all []string, err error) {
 	seen := map[string]bool{}
-	for _, word := range strings.Split(list, ",") {
+	for _, word := range strings.Split(list, sep) {
 		some, err := numbers(word)
 		if err != nil {
 			return nil, err
@@ -118,7 +114,7 @@ func numbers(word string) ([]string, error) {
 // combinations gives every choice of values, one from each axis, to yield, as arguments of uetsim.
 func combinations(axes []axis, yield func(args []string) error) error {
 	place := func(a axis) int {
-		return slices.IndexFunc(axisFlags, func(f struct{ name, usage string }) bool { return f.name == a.flag })
+		return slices.IndexFunc(axisFlags, func(f axisFlag) bool { return f.name == a.flag })
 	}
 	axes = slices.SortedFunc(slices.Values(axes), func(a, b axis) int { return place(a) - place(b) })
 	n := 1

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"os/exec"
 	"slices"
 	"strings"
@@ -25,7 +26,7 @@ func TestValues(t *testing.T) {
 		"1..1000001":      nil,
 		"-9223372036854775808..9223372036854775807": nil,
 	} {
-		got, err := values(list)
+		got, err := values(list, ",")
 		require.Equal(t, want, got, list)
 		if want == nil {
 			require.ErrorIs(t, err, errAxis, list)
@@ -38,7 +39,7 @@ func FuzzValues(f *testing.F) {
 		f.Add(list)
 	}
 	f.Fuzz(func(t *testing.T, list string) {
-		all, err := values(list)
+		all, err := values(list, ",")
 		if err != nil {
 			require.ErrorIs(t, err, errAxis)
 			return
@@ -65,14 +66,31 @@ func TestCombinations(t *testing.T) {
 	require.ErrorIs(t, combinations([]axis{{"cc", many}, {"seed", many}}, nil), errAxis)
 }
 
-// What uetsweep takes for an axis, uetsim takes, too, and no axis has a job write a file.
+// What uetsweep takes for an axis, the uetsim that runs the jobs takes, too, and no axis has a job write a file, repeat
+// itself or say more.
 func TestAxesAreFlagsOfUetsim(t *testing.T) {
 	path, err := uetsim()
 	require.NoError(t, err)
 	said, err := exec.Command(path, "-h").CombinedOutput()
 	require.NoError(t, err)
+	var names []string
 	for _, a := range axisFlags {
+		names = append(names, a.name)
 		require.Regexp(t, `(?m)^  -`+a.name+`( |$|\t)`, string(said))
 		require.NotRegexp(t, `(?m)^  -`+a.name+`.*\n.*\bwrite`, string(said))
 	}
+	require.Subset(t, names, []string{"goal", "queue", "ecn-min", "fail", "tune", "routing", "reroute", "tiers", "ack-bytes"})
+	for _, no := range []string{"pcap", "trace", "html", "qlog", "perfetto", "flows", "series", "cpuprofile", "json", "seeds", "workers", "version"} {
+		require.NotContains(t, names, no)
+	}
+	require.Equal(t, "seed", names[0])
+	require.Equal(t, "cc", names[len(names)-1])
+}
+
+// Values with commas of their own have semicolons between.
+func TestAxesWithCommas(t *testing.T) {
+	f := flag.NewFlagSet("", flag.ContinueOnError)
+	axes := addAxes(f)
+	require.NoError(t, f.Parse([]string{"-fail", "leaf0.1:down@1-2,spine2:loss=0.01@0;leaf0.1:down@3", "-cc", "nscc,rccc"}))
+	require.Equal(t, []axis{{"fail", []string{"leaf0.1:down@1-2,spine2:loss=0.01@0", "leaf0.1:down@3"}}, {"cc", []string{"nscc", "rccc"}}}, *axes)
 }

@@ -67,7 +67,7 @@ func compare(_ context.Context, args []string, stdout, stderr io.Writer) error {
 			return err
 		}
 		if _, err := readResults(file, s.add); err != nil {
-			return err
+			return fmt.Errorf("%s is no -out of a sweep: %w", dir, err)
 		}
 	}
 	c, err := s.compare()

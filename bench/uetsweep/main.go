@@ -4,7 +4,7 @@
 //	go run ./bench/uetsweep compare -by cc runs/
 //
 // Each flag of uetsim given is an axis of the sweep, with a list as the value; 1..100 are whole
-// numbers. Every combination is a job: a uetsim, on one core. The job's line in runs/results.jsonl
+// numbers, and the values of -fail and -tune have semicolons between. Every combination is a job: a uetsim, on one core. The job's line in runs/results.jsonl
 // has everything needed for a repetition: version, arguments, SHA-256 of the input files. The same
 // command again does the missing jobs, if any; only whole lines count, and are on the disk before a
 // job counts as done, so kill -9 costs no more than the running jobs.
@@ -33,6 +33,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/uetcc/uetcc/bench/internal/cli"
@@ -62,6 +63,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	command, ok := commands[args[0]]
 	if !ok {
+		if args[0] != "nothing" && !strings.HasPrefix(args[0], "-h") && args[0] != "help" {
+			fmt.Fprintf(stderr, "uetsweep: no command %q; ", args[0])
+		}
 		fmt.Fprintln(stderr, "usage: uetsweep run|worker|compare|version [flags]; -h of each tells its flags")
 		if args[0] == "-h" || args[0] == "help" {
 			return 0

@@ -54,6 +54,8 @@ func join(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return fmt.Errorf("unexpected argument %q", f.Arg(0))
 	case *addr == "":
 		return errors.New("-join is missing: the address of uetsweep run -serve, host:port")
+	case !strings.Contains(*addr, ":"):
+		return fmt.Errorf("-join %q, want the address of uetsweep run -serve, host:port", *addr)
 	}
 	if err := errors.Join(cli.Range("-jobs", *parallel, 1, 4096, "jobs at a time"), cli.Range("-wait", *wait, 0, 1000*time.Hour, "without the sweep")); err != nil {
 		return err
@@ -115,7 +117,7 @@ func (d *door) connect(ctx context.Context, addr string, wait time.Duration, sto
 		case errors.Is(err, nats.ErrAuthorization):
 			return nil, fmt.Errorf("-join %s: %w: is it the same -token-file?", addr, err)
 		case ctx.Err() != nil:
-			return nil, fmt.Errorf("-join %s: %w", addr, context.Cause(ctx))
+			return nil, context.Cause(ctx)
 		case time.Since(began) >= wait:
 			return nil, lost(err)
 		}

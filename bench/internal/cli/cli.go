@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/uetcc/uetcc/internal/check"
 )
@@ -28,10 +29,34 @@ func Range[T cmp.Ordered](flag string, v, least, most T, unit string) error {
 func Parse(f *flag.FlagSet, args []string, usage string, w io.Writer) error {
 	f.SetOutput(io.Discard)
 	err := f.Parse(args)
-	if errors.Is(err, flag.ErrHelp) {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, flag.ErrHelp):
 		f.SetOutput(w)
 		fmt.Fprintln(w, "usage:", usage)
 		f.PrintDefaults()
+		return err
 	}
-	return err
+	return fmt.Errorf("%w; %s", err, wanted(f, err))
+}
+
+// wanted is what the flag that err is about takes: package flag names the flag last, with "invalid value" before
+// another colon.
+func wanted(f *flag.FlagSet, err error) string {
+	_, name, ok := strings.Cut(err.Error(), "flag -")
+	if !ok {
+		_, name, ok = strings.Cut(err.Error(), "argument: -")
+	}
+	name, _, _ = strings.Cut(name, ":")
+	g := f.Lookup(name)
+	if !ok || g == nil {
+		return "-h lists the flags"
+	}
+	kind, about := flag.UnquoteUsage(g)
+	about, _, _ = strings.Cut(about, "\n")
+	if kind == "duration" {
+		kind += ", as in 5ms or 1.5s"
+	}
+	return strings.TrimRight(fmt.Sprintf("-%s %s: %s", name, kind, about), ": ")
 }

@@ -16,8 +16,9 @@ func TestParse(t *testing.T) {
 	}{
 		{"a flag and an argument", []string{"-n", "3", "x"}, "", ""},
 		{"help", []string{"-h"}, "flag: help requested", "usage: test [flags]\n  -n int\n    \thow many\n"},
-		{"unknown flag", []string{"-x"}, "flag provided but not defined: -x", ""},
-		{"wrong value", []string{"-n", "x"}, `invalid value "x" for flag -n: parse error`, ""},
+		{"unknown flag", []string{"-x"}, "flag provided but not defined: -x; -h lists the flags", ""},
+		{"wrong value", []string{"-n", "x"}, `invalid value "x" for flag -n: parse error; -n int: how many`, ""},
+		{"no value", []string{"-n"}, "flag needs an argument: -n; -n int: how many", ""},
 	} {
 		f := flag.NewFlagSet("test", flag.ContinueOnError)
 		n := f.Int("n", 0, "how many")

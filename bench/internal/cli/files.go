@@ -13,7 +13,7 @@ func Apart(flags, paths []string) error {
 	for i, a := range paths {
 		for j, b := range paths[:i] {
 			if a != "" && b != "" && sameFile(a, b) {
-				return fmt.Errorf("%s and %s are the same file, %s: one would overwrite the other", flags[j], flags[i], a)
+				return fmt.Errorf("%s and %s are the same file, %s: each needs one of its own", flags[j], flags[i], a)
 			}
 		}
 	}
@@ -62,16 +62,18 @@ func (f *File) Settle(err error) error {
 	return os.Rename(f.Name(), f.path)
 }
 
-// CheckPath says early what would keep Create from making a file: nil also for an empty path.
-func CheckPath(path string) error {
+// CheckPath says early what would keep Create from making the file that a flag names: nil also for an empty path.
+func CheckPath(flag, path string) error {
 	if path == "" {
 		return nil
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return fmt.Errorf("%s is a folder, want the name of a file", path)
+		return fmt.Errorf("%s %s is a folder, want the name of a file", flag, path)
 	}
-	_, err := os.Stat(filepath.Dir(path))
-	return err
+	if _, err := os.Stat(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("%s %s: %w", flag, path, err)
+	}
+	return nil
 }
 
 // realPath is the path of a file that need not be there, without links on the way to it.

@@ -30,8 +30,8 @@ func TestFileSettles(t *testing.T) {
 
 func TestCheckPath(t *testing.T) {
 	dir := t.TempDir()
-	require.NoError(t, CheckPath(""))
-	require.NoError(t, CheckPath(filepath.Join(dir, "f")))
-	require.ErrorContains(t, CheckPath(dir), "is a folder")
-	require.ErrorIs(t, CheckPath(filepath.Join(dir, "none", "f")), os.ErrNotExist)
+	require.NoError(t, CheckPath("-o", ""))
+	require.NoError(t, CheckPath("-o", filepath.Join(dir, "f")))
+	require.ErrorContains(t, CheckPath("-o", dir), "is a folder")
+	require.ErrorIs(t, CheckPath("-o", filepath.Join(dir, "none", "f")), os.ErrNotExist)
 }

@@ -44,6 +44,8 @@ func generate(args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	err = cmp.Or(
+		cli.Range("-ranks", j.Ranks, 2, 1<<20, "ranks"), cli.Range("-bytes", j.Bytes, 0, goal.MaxMessage, "bytes"),
+		cli.Range("-pieces", j.Pieces, 1, 1<<16, "pieces"), cli.Range("-load", j.Load, 1e-6, 10, "of the links"),
 		cli.Range("-reduce", reduce, 0, 1e6, "us"), cli.Range("-forward", forward, 0, 1e12, "us"), cli.Range("-backward", backward, 0, 1e12, "us"),
 		cli.Range("-rate", speed, 0.001, 35_000, "Gb/s"), cli.Range("-duration", duration, 0.001, 1e12, "us"), unusedFlag(f, p),
 	)

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"math"
 	"runtime"
@@ -58,6 +59,17 @@ type options struct {
 
 func parseOptions(args []string, own Algorithms, stderr io.Writer) (*options, error) {
 	o := &options{given: map[string]bool{}, algorithms: own, args: args}
+	f := o.define()
+	var all bytes.Buffer
+	if err := cli.Parse(f, args, "uetsim [flags], uetsim gen KIND [flags], uetsim validate FILE ..., or uetsim decode FILE.pcap ...", &all); err != nil {
+		return nil, o.help(f, err, &all, stderr)
+	}
+	f.Visit(func(g *flag.Flag) { o.given[g.Name] = true })
+	return o, o.check(f)
+}
+
+// define makes the flags, which set o.
+func (o *options) define() *flag.FlagSet {
 	f := flag.NewFlagSet("uetsim", flag.ContinueOnError)
 	f.StringVar(&o.scenario, "scenario", "incast", "scenario to run, see -list")
 	f.BoolVar(&o.list, "list", false, "list the scenarios")
@@ -104,12 +116,7 @@ func parseOptions(args []string, own Algorithms, stderr io.Writer) (*options, er
 	f.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "goroutines that simulate; the results are the same for any number")
 	f.IntVar(&o.slow, "slow", 0, "uplinks that run at a quarter of their speed")
 	o.tuning.define(f)
-	var all bytes.Buffer
-	if err := cli.Parse(f, args, "uetsim [flags], uetsim gen KIND [flags], uetsim validate FILE ..., or uetsim decode FILE.pcap ...", &all); err != nil {
-		return nil, o.help(f, err, &all, stderr)
-	}
-	f.Visit(func(g *flag.Flag) { o.given[g.Name] = true })
-	return o, o.check(f)
+	return f
 }
 
 func (o *options) check(f *flag.FlagSet) error {
@@ -143,7 +150,7 @@ func (o *options) check(f *flag.FlagSet) error {
 		return fmt.Errorf("-recv-done %q, want acked or arrived", o.recvDone)
 	}
 	return cmp.Or(
-		cli.CheckPath(o.html),
+		cli.CheckPath("-html", o.html),
 		cli.Apart([]string{"-matrix", "-goal", "-topo", "-pcap", "-trace", "-html", "-qlog", "-perfetto", "-flows", "-series", "-cpuprofile"},
 			[]string{o.matrix, o.goal, o.topo, o.pcap.path, o.traces.path, o.html, o.qlog.path, o.perfetto.path, o.flows.path, o.series.path, o.profile.path}),
 		cli.Range("-speed", o.speed, 0.001, 35_000, "Gb/s"),
@@ -284,13 +291,19 @@ func (o *options) workload() bool { return o.matrix != "" || o.goal != "" }
 
 // load reads the files of -matrix, -goal and -topo.
 func (o *options) load() (c fabric.Config, err error) {
+	flag := "-matrix"
 	if o.goal != "" {
+		flag = "-goal"
 		c.Application, err = o.application()
 	} else {
 		c.Matrix, err = fabric.ReadMatrix(o.matrix)
 	}
 	if err == nil && o.topo != "" {
+		flag = "-topo"
 		c.Topology, err = fabric.ReadTopology(o.topo)
+	}
+	if errors.As(err, new(*fs.PathError)) { // other errors name the file and the line
+		err = fmt.Errorf("%s: %w", flag, err)
 	}
 	return c, err
 }
