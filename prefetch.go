@@ -86,13 +86,15 @@ func (l *loader) prefetchSenders(ids []uint16) {
 }
 
 // prefetchPDC begins to load what the number of a PDC leads to: the PDC, its flow, and its
-// entry in congestion control.
+// context.
 func (l *loader) prefetchPDC(id uint16) {
 	send, peer := l.pds.Fast().Lines(id)
-	prefetch.Lines(send, peer, uintptr(unsafe.Pointer(&l.flows[id])), l.cc.Line(id))
+	flow := uintptr(unsafe.Pointer(&l.flows[id]))
+	prefetch.Lines(send, peer, flow, flow)
+	prefetch.Lines(l.cc.ContextLines(id))
 }
 
-// prefetchRest begins to load what those lines lead to: the context; the message that the
+// prefetchRest begins to load what those lines lead to: the message that the
 // flow handed over last, to which nearly always the packets sent and acknowledged belong; the
 // record of the packet that is acknowledged and, if packets may be sent, of the next one.
 func (l *loader) prefetchRest(id uint16, send bool) {
@@ -104,7 +106,6 @@ func (l *loader) prefetchRest(id uint16, send bool) {
 	}
 	prefetch.Lines(row, next, acked, sent)
 	prefetch.Lines(message, message, message, message)
-	prefetch.Lines(l.cc.ContextLines(id))
 	if i := f.messages.head; i != 0 && f.ahead <= submitLow+few {
 		unsubmitted, ring := l.pds.Fast().SubmitLines(id)
 		prefetch.Lines(unsubmitted, ring, uintptr(unsafe.Pointer(&l.source.messages[i-1].left)), message+prefetch.Line)

@@ -23,10 +23,13 @@ import (
 type Context struct {
 	// The first cache line is for events that are not plain.
 	credit     rccc.Source
-	allow      int64 // what the user's algorithm allows, bytes
-	notBefore  int64 // and from when on
-	rtxBacklog int64 // marked for retransmission, bytes
-	waitingRtx int32 // marked for retransmission, packets
+	allow      int64  // what the user's algorithm allows, bytes
+	notBefore  int64  // and from when on
+	rtxBacklog int64  // marked for retransmission, bytes; 0 where waitingRtx is
+	pdcs       uint16 // bound PDCs
+	life       Life
+	mode       Mode
+	bounded    bool // the user's algorithm has a say: allow and notBefore count
 
 	// The other three are what every event needs. Eight bytes of the last are left for the
 	// hot part of the Entropy that follows in a seat.
@@ -36,16 +39,13 @@ type Context struct {
 	// Packets now in flight. Signed, since a NACK and an acknowledgement of one
 	// packet may cross.
 	inflightPkts int32
+	waitingRtx   int32 // marked for retransmission, packets
 
 	waiters Waiters // kept by the manager's user
-	rec     record  // kept by the manager
-	pdcs    uint16  // bound PDCs
 	state   State
 	why     Reason // that data waits, as of the last event
-	life    Life
-	mode    Mode
-	bounded bool // the user's algorithm has a say: allow and notBefore count
-	plain   bool // kept by the manager: see classify
+	plain   bool   // kept by the manager: see classify
+	rec     record // kept by the manager
 }
 
 // Waiters is the list of PDCs that wait for a context, by index; 0 ends it. Whoever has the
@@ -91,7 +91,12 @@ func (c *Context) SetMode(p *Params, now int64, m Mode) {
 func (c *Context) PDCs() int { return int(c.pdcs) }
 
 // Backlog returns the unsent new data of all bound PDCs, bytes.
-func (c *Context) Backlog() int64 { return c.waits - c.rtxBacklog }
+func (c *Context) Backlog() int64 {
+	if c.waitingRtx == 0 {
+		return c.waits
+	}
+	return c.waits - c.rtxBacklog
+}
 
 // RtxBacklog returns what is marked for retransmission, bytes.
 func (c *Context) RtxBacklog() int64 { return c.rtxBacklog }

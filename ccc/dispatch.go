@@ -1,5 +1,7 @@
 package ccc
 
+import "github.com/uetcc/uetcc/nscc"
+
 // Sent is a packet that is being sent.
 type Sent struct {
 	Size     int64 // nominal, bytes
@@ -63,7 +65,7 @@ func (m *Manager) Send(pdc Handle, now int64, s Sent) SendParams {
 func (m *Manager) send(b *member, c *Context, now int64, s Sent) {
 	b.send(s.Size, s.Rtx)
 	c.OnSend(m.p, now, s.Size, s.Rtx)
-	m.countSent(c)
+	m.count(c, 1, 0, 0)
 	if s.Reserved {
 		m.ledgerOf(c).edge.used += s.Size
 	}
@@ -84,7 +86,7 @@ func (m *Manager) OnACK(pdc Handle, now int64, a *Ack) {
 	c := &m.seatOf(b).context
 	m.feedback(b, now, a.Report())
 	c.onACK(m.p, now, a)
-	m.countAck(c, a.ECN)
+	m.count(c, 0, 1, int(nscc.MakePlainAck(0, 0, a.ECN).Marks()))
 	if c.rec.custom {
 		m.algOf(c).OnACK(now, *a)
 	}
@@ -149,7 +151,7 @@ func (m *Manager) path(b *member, at *seat, seq uint64) uint16 {
 	if p.scheme == SchemeREPSLegacy {
 		pr.WindowPackets = at.context.Cwnd() / m.p.mtu
 	}
-	return e.Next(p, m.sideOf(int(b.context.Index())), pr)
+	return e.Next(p, m.sideOf(&at.context), pr)
 }
 
 // live is member, and counts the events of lives that are over.
@@ -164,7 +166,7 @@ func (m *Manager) live(pdc Handle) *member {
 // feedback tells the path choice of a report, if its scheme listens and the PDC takes part.
 func (m *Manager) feedback(b *member, now int64, r Report) {
 	if m.listens && !b.fixed {
-		i := b.context.Index()
-		m.seats[i].entropy.Feedback(&m.p.entropy, m.sideOf(int(i)), now, r)
+		at := m.seatOf(b)
+		at.entropy.Feedback(&m.p.entropy, m.sideOf(&at.context), now, r)
 	}
 }

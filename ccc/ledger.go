@@ -7,17 +7,17 @@ import "math"
 type record struct {
 	last   int64 // time of the last event, ns
 	handle Handle
+	sole   Handle // the only PDC so far, whose counters are the context's; 0: none, or there is a second
+
+	// Counted here, and carried into the ledger when there is no room or the reason changes.
+	waited uint32 // how long data waited, ns
+	tally  tally
 	busy   bool   // counted in Manager.busy
 	armed  bool   // has a deadline
 	custom bool   // runs an algorithm of the user
+	fixed  bool   // a PDC takes no part in path choice
 	held   Reason // what has held data since the last event; ReasonBacklog: nothing
 	kept   Reason // what held it for as long as waited says
-
-	// Counted here, and carried into the ledger when they wrap or the reason changes.
-	marked uint16 // acknowledgements with a mark
-	waited uint32 // how long data waited, ns
-	sent   uint32 // packets
-	acks   uint32
 }
 
 // A ledger is what the manager keeps for a context beside its record; few events need it.
@@ -31,44 +31,52 @@ type ledger struct {
 // counts are the counters of a [Snapshot].
 type counts struct{ sent, acks, marked, nacks, losses int64 }
 
-// countSent counts a packet of c that is being sent.
-func (m *Manager) countSent(c *Context) {
-	if c.rec.sent++; c.rec.sent == 0 {
-		m.ledgerOf(c).counts.sent += 1 << 32
+// A tally is packets sent, acknowledgements, and those with a mark: the numbers of the last few
+// in one word, so that an event makes one addition.
+type tally uint32
+
+const (
+	tallyAcks   = 11 // where acknowledgements begin, bit
+	tallyMarked = 22
+	tallyMost   = 255 // in one event, of each
+	tallyFull   = 1<<(tallyAcks-1) | 1<<(tallyMarked-1) | 1<<31
+)
+
+// add counts up to tallyMost packets sent, acknowledgements, and marks. It reports whether there
+// may be no room for more: then carryTally is to follow.
+func (t *tally) add(sent, acks, marked int) (full bool) {
+	*t += tally(sent | acks<<tallyAcks | marked<<tallyMarked)
+	return *t&tallyFull != 0
+}
+
+// count counts packets sent, acknowledgements, and marks of c.
+func (m *Manager) count(c *Context, sent, acks, marked int) {
+	if c.rec.tally.add(sent, acks, marked) {
+		m.carryTally(c)
 	}
 }
 
-// countAck counts an acknowledgement of c.
-func (m *Manager) countAck(c *Context, marked bool) {
-	r := &c.rec
-	if r.acks++; r.acks == 0 {
-		m.ledgerOf(c).counts.acks += 1 << 32
-	}
-	if !marked {
-		return
-	}
-	if r.marked++; r.marked == 0 {
-		m.ledgerOf(c).counts.marked += 1 << 16
-	}
+// carryTally takes the upper half of what has been counted into the ledger. What is left is the
+// same however many an event counts.
+//
+//go:noinline
+func (m *Manager) carryTally(c *Context) {
+	full := c.rec.tally & tallyFull
+	c.rec.tally -= full
+	m.ledgerOf(c).counts.add(full)
 }
 
-// countAcks is countAck for n acknowledgements, of which so many are marked.
-func (m *Manager) countAcks(c *Context, n, marked int) {
-	r := &c.rec
-	if r.acks += uint32(n); r.acks < uint32(n) {
-		m.ledgerOf(c).counts.acks += 1 << 32
-	}
-	if r.marked += uint16(marked); r.marked < uint16(marked) {
-		m.ledgerOf(c).counts.marked += 1 << 16
-	}
+// add adds the numbers of a tally.
+func (n *counts) add(t tally) {
+	n.sent += int64(t & (1<<tallyAcks - 1))
+	n.acks += int64(t >> tallyAcks & (1<<(tallyMarked-tallyAcks) - 1))
+	n.marked += int64(t >> tallyMarked)
 }
 
 // counts are all counters of c.
 func (m *Manager) counts(c *Context) counts {
 	n := m.ledgerOf(c).counts
-	n.sent += int64(c.rec.sent)
-	n.acks += int64(c.rec.acks)
-	n.marked += int64(c.rec.marked)
+	n.add(c.rec.tally)
 	return n
 }
 

@@ -63,6 +63,8 @@ type Manager struct {
 	side    []uint64
 	algs    []Algorithm
 	pdcs    []member
+	homes   []uint16 // by PDC: the index of its context, if bound; dense, so that caches hold all
+	sole    member   // what member returns for a sole PDC
 
 	due  *timerwheel.Wheel
 	busy int64 // contexts with something to send
@@ -70,6 +72,7 @@ type Manager struct {
 	runs bool  // contexts take several events in one step, see Exchange
 
 	listens  bool // path choice takes feedback in
+	shares   bool // a context has served two PDCs
 	revision uint32
 
 	gates []Gate
@@ -114,6 +117,7 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		side:    make([]uint64, c.Contexts*c.Params.entropy.Words()),
 		algs:    make([]Algorithm, c.Contexts),
 		pdcs:    slab.Make[member](c.PDCs),
+		homes:   slab.Make[uint16](c.PDCs),
 		due:     timerwheel.New(c.Contexts, 1, c.Now),
 		seed:    random.Seed(c.Seed),
 		inbox:   newInbox(c.Inbox),
@@ -150,8 +154,7 @@ func (m *Manager) Open(h Handle, now, baseRTT int64) error {
 	c.rec.handle, c.rec.last = h, now
 	m.classify(c)
 	m.ledgers[i] = ledger{edge: m.ledgers[i].edge}
-	side := m.sideOf(i)
-	clear(side)
+	clear(m.sideOf(c))
 	m.seats[i].entropy.Init(&m.p.entropy, m.seed+uint64(h)*0x9e3779b97f4a7c15)
 	return nil
 }
@@ -188,7 +191,7 @@ func (m *Manager) Waiters(context Handle) *Waiters {
 // ContextOf returns the context that a PDC is bound to, 0 if it is not bound.
 func (m *Manager) ContextOf(pdc Handle) Handle {
 	if b := m.member(pdc); b != nil {
-		return b.context
+		return m.seatOf(b).context.rec.handle
 	}
 	return 0
 }
@@ -204,7 +207,15 @@ func (m *Manager) Bind(pdc, context Handle, now int64, fixed bool) error {
 	case m.pdcs[j].handle != 0:
 		return ErrInUse
 	}
-	m.pdcs[j] = member{handle: pdc, context: context, fixed: fixed}
+	c.rec.fixed = c.rec.fixed || fixed
+	if c.pdcs == 0 {
+		c.rec.sole = pdc
+	} else if sole := c.rec.sole; sole != 0 { // it counts for itself from now on
+		m.pdcs[sole.Index()].count(c)
+		c.rec.sole, m.shares = 0, true
+	}
+	m.homes[j] = context.Index()
+	m.pdcs[j] = member{handle: pdc, fixed: fixed}
 	m.pdcs[j].way = m.seats[context.Index()].entropy.fixedFor(&m.p.entropy, uint64(pdc))
 	c.Bind(m.p, now)
 	m.settle(c, now)
@@ -219,6 +230,7 @@ func (m *Manager) Repath(pdc Handle) {
 		return
 	}
 	e, was := &m.seatOf(b).entropy, b.way
+	b = &m.pdcs[pdc.Index()]
 	for salt := uint64(1); b.way == was && salt < 64; salt++ {
 		b.way = e.fixedFor(&m.p.entropy, uint64(pdc)+(salt+uint64(was))<<32)
 	}
@@ -240,7 +252,7 @@ func (m *Manager) Unbind(pdc Handle, now int64) (freed Handle, baseRTT int64) {
 	}
 	c := &m.seatOf(b).context
 	last := c.Unbind(m.p, now, b.left())
-	*b = member{}
+	m.pdcs[pdc.Index()] = member{}
 	m.settle(c, now)
 	if !last {
 		return 0, 0
@@ -258,25 +270,38 @@ func (m *Manager) free(c *Context, now int64) (Handle, int64) {
 	return h, rtt
 }
 
-// member returns the PDC's record, nil if that life is over.
+// member returns the PDC's record, nil if that life is over. For the sole PDC of a context it is
+// a copy with the context's counters, valid until the next call: changes go to the context.
 func (m *Manager) member(pdc Handle) *member {
-	if j := int(pdc.Index()); pdc != 0 && j < len(m.pdcs) && m.pdcs[j].handle == pdc {
-		return &m.pdcs[j]
+	j := int(pdc.Index())
+	if pdc == 0 || j >= len(m.pdcs) || m.pdcs[j].handle != pdc {
+		return nil
+	}
+	b := &m.pdcs[j]
+	if c := &m.seatOf(b).context; c.rec.sole == pdc {
+		m.sole = *b
+		m.sole.count(c)
+		return &m.sole
+	}
+	return b
+}
+
+// seatOf is the seat of the context that a PDC is bound to.
+func (m *Manager) seatOf(b *member) *seat { return m.seatAt(b.handle) }
+
+// seatAt is seatOf by the PDC's handle: a pointer and not an index, which saves the compiler a
+// register. Where the PDC is not bound it is any seat, or nil.
+func (m *Manager) seatAt(pdc Handle) *seat {
+	if i := int(pdc.Index()); i < len(m.homes) {
+		if j := int(m.homes[i]); j < len(m.seats) {
+			return &m.seats[j]
+		}
 	}
 	return nil
 }
 
-// seatOf is the seat of the context that a PDC is bound to, which is in range: a pointer and
-// not an index, which saves the compiler a register.
-func (m *Manager) seatOf(b *member) *seat {
-	if i := int(b.context.Index()); i < len(m.seats) {
-		return &m.seats[i]
-	}
-	return nil
-}
-
-// sideOf is the side memory of a context's path choice.
-func (m *Manager) sideOf(i int) []uint64 {
-	n := m.p.entropy.Words()
+// sideOf is the side memory of the path choice of a context of the manager's.
+func (m *Manager) sideOf(c *Context) []uint64 {
+	i, n := int(c.rec.handle.Index()), m.p.entropy.Words()
 	return m.side[i*n : (i+1)*n]
 }

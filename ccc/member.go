@@ -1,15 +1,17 @@
 package ccc
 
+import "github.com/uetcc/uetcc/nscc"
+
 // A member is the part of one PDC in its context, of which the context's counters
-// are the sums. It keeps bytes that only grow, so that a packet moves one of them:
+// are the sums: while the PDC is the context's sole one these are its own, and the record
+// counts nothing. Bytes only grow, so that a packet moves one counter:
 //
 //	backlog  = due - sent - rtxBacklog
 //	inflight = sent - heard - rtxBacklog
 type member struct {
-	handle  Handle
-	context Handle
-	fixed   bool   // takes no part in path choice
-	way     uint16 // the entropy value of its packets, if fixed
+	handle Handle
+	way    uint16 // the entropy value of its packets, if fixed
+	fixed  bool   // takes no part in path choice
 
 	waitingRtx      int32 // packets marked for retransmission
 	inflightPackets int32
@@ -19,7 +21,7 @@ type member struct {
 	heard      int64 // of these, reported by the destination or sent again
 	rtxBacklog int64 // bytes marked for retransmission
 
-	_ [8]byte // a cache line each
+	_ [16]byte // a cache line each
 }
 
 // backlog is what the PDC has to send for the first time, bytes.
@@ -41,13 +43,19 @@ func (b *member) send(size int64, rtx bool) {
 	} else {
 		less(b.backlog(), size)
 	}
-	b.fly(size)
+	b.fly(size, 1)
 }
 
-// fly counts a packet as in flight.
-func (b *member) fly(size int64) {
-	b.sent += size
-	b.inflightPackets++
+// fly counts n packets as in flight.
+func (b *member) fly(bytes int64, n int) {
+	b.sent += bytes
+	b.inflightPackets += int32(n)
+}
+
+// count takes the counters of c, which serves no other PDC.
+func (b *member) count(c *Context) {
+	b.due, b.sent, b.heard = c.waits, 0, -c.window.Inflight()-c.rtxBacklog
+	b.rtxBacklog, b.waitingRtx, b.inflightPackets = c.rtxBacklog, c.waitingRtx, c.inflightPkts
 }
 
 // withdraw takes back new bytes that were due.
@@ -86,6 +94,14 @@ func (b *member) hear(bytes int64, packets int32) bool {
 
 // most is how many bytes a truthful destination can report: it counts each packet once.
 func (b *member) most() int64 { return b.sent - b.heard + rcvdUnit - 1 }
+
+// cut is an acknowledgement of no more bytes than that, as acknowledge would cut it.
+func (b *member) cut(a nscc.PlainAck) nscc.PlainAck {
+	if uint64(a.Bytes()) <= uint64(b.most()) {
+		return a
+	}
+	return nscc.MakePlainAck(min(max(a.Bytes(), 0), b.most()), a.Ack().RTT, a.ECN())
+}
 
 // mark takes packets of size bytes together out of flight and counts them as waiting for
 // retransmission.

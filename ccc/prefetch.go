@@ -11,27 +11,22 @@ import (
 // afterwards: then their cache misses overlap. It panics on an index out of range.
 func (m *Manager) Prefetch(pdcs []uint16) {
 	for _, i := range pdcs {
-		at := m.Line(i)
-		prefetch.Lines(at, at, at, at)
-	}
-	for _, i := range pdcs {
 		prefetch.Lines(m.ContextLines(i))
 	}
 }
 
-// Line returns the address of the manager's record of a PDC, by its index: the first cache
-// line that an event needs, which says where the context is.
-func (m *Manager) Line(index uint16) uintptr { return uintptr(unsafe.Pointer(&m.pdcs[index])) }
-
-// ContextLines returns the addresses of the cache lines that an event of a PDC needs of its
-// context, by the PDC's index. It reads what Line tells of. There are four where the path
-// choice takes feedback, else three, and d repeats c.
+// ContextLines returns the addresses of the cache lines that an event of a PDC needs, by the
+// PDC's index: three of its context, and a fourth where the path choice takes feedback, or
+// else where contexts are shared. Without either, d repeats c.
 func (m *Manager) ContextLines(index uint16) (a, b, c, d uintptr) {
 	// In one expression on the slices: the nil check of a pointer would load the very line.
-	a = uintptr(unsafe.Pointer(&m.seats[m.pdcs[index].context.Index()].context.window))
-	d = a + 2*prefetch.Line
-	if m.listens {
+	a = uintptr(unsafe.Pointer(&m.seats[m.homes[index]].context.window))
+	c = a + 2*prefetch.Line
+	switch d = c; {
+	case m.listens:
 		d += prefetch.Line
+	case m.shares:
+		d = uintptr(unsafe.Pointer(&m.pdcs[index]))
 	}
-	return a, a + prefetch.Line, a + 2*prefetch.Line, d
+	return a, a + prefetch.Line, c, d
 }

@@ -29,67 +29,64 @@ type RunParams struct {
 // Exchange is what nearly all events of a context are, in one step with one settlement: it is
 // [Manager.OnACK] for each of acks, and then [Manager.Send] for new packets of size bytes each,
 // as many as paths has room for, until congestion control holds the next; paths gets their
-// entropy values. Either may be empty. All are of one PDC.
+// entropy values. Either may be empty, and is up to 255. All are of one PDC.
 //
 // What else than the window has a say takes part: path choice with feedback, an [Algorithm], a
-// mode that observes. Where credit, gates, a profile of htsim or SchemeREPSLegacy do, where
-// more bytes are reported than are in flight, without acks where the first packet may not go, and
-// with both where the PDC is not the only one of [Waiters], Exchange returns false, and nothing
-// has changed: use OnACK, [Context.Decide] and Send.
+// mode that observes. Where credit, gates, a profile of htsim or SchemeREPSLegacy do, without
+// acks where the first packet may not go, and with both where the PDC is not the only one of
+// [Waiters], Exchange returns false, and nothing has changed: use OnACK, [Context.Decide] and
+// Send.
 //
 // It leaves behind, bit for bit, what these would have left, but for the time of the last event
 // where now is before it, and for how often an Algorithm was asked: that is once behind acks.
 func (m *Manager) Exchange(pdc Handle, now int64, acks []PlainAck, size int64, paths []uint16) (s RunParams, ok bool) {
-	b := m.member(pdc)
-	if b == nil || !m.runs {
+	at := m.seatAt(pdc)
+	if at == nil || !m.runs || len(acks)|len(paths) > tallyMost {
 		return s, false
 	}
-	at := m.seatOf(b)
-	c, p := &at.context, &m.p.nscc
-	if left := b.backlog(); uint64(size-1) >= uint64(left) {
-		paths = nil
-	} else if size*int64(len(paths)) > left {
-		paths = paths[:left/size]
+	c, p, n, left := &at.context, &m.p.nscc, len(paths), at.context.waits
+	if c.rec.sole != pdc || c.waitingRtx != 0 || pdc == 0 {
+		b := m.member(pdc)
+		if b == nil {
+			return s, false
+		}
+		left = b.backlog()
+	}
+	if uint64(size-1) >= uint64(left) {
+		n = 0
+	} else if size*int64(n) > left {
+		n = int(left / size)
 	}
 	if len(acks) != 0 {
-		if len(paths) != 0 && c.waiters != (Waiters{pdc.Index(), pdc.Index()}) {
+		if n != 0 && c.waiters != (Waiters{pdc.Index(), pdc.Index()}) {
 			return s, false
 		}
-		bytes, packets, marks := sum(acks)
-		if !b.hear(bytes, packets) {
-			return s, false
-		}
-		c.inflightPkts -= packets
-		m.countAcks(c, len(acks), marks)
-		if c.plain && !m.listens {
-			for i := range acks {
-				c.window.OnPlainACK(p, now, acks[i].PlainAck)
-			}
-		} else {
-			m.takeEach(b, at, now, acks)
-		}
-	} else if c.state != StateReady || len(paths) == 0 {
+		m.take(pdc, at, now, acks)
+	} else if c.state != StateReady || n == 0 {
 		return s, false
 	}
 	if !c.plain {
-		return m.exchangeAny(b, at, now, len(acks), size, paths)
+		return m.exchangeAny(pdc, at, now, len(acks), size, paths[:n])
 	}
 	if c.state == StateActive && !c.rec.wait(now) {
 		m.carry(c, now)
 	} else {
 		c.rec.last = now
 	}
-	if len(paths) != 0 {
+	if n != 0 {
 		s.AckEach = c.window.AckRequest(p) // before sending: what fills the window is the last packet, see AckLast
-		s.Sent = c.window.OnSendRun(p, size, len(paths))
-		m.countRun(b, c, size, s.Sent)
-		if paths = paths[:s.Sent]; m.listens || b.fixed {
-			m.choose(b, at, paths)
+		s.Sent = c.window.OnSendRun(p, size, n)
+		c.fly(size*int64(s.Sent), s.Sent)
+		if paths = paths[:s.Sent]; m.listens || c.rec.fixed || c.rec.sole != pdc {
+			m.choose(pdc, at, size, paths)
 		} else {
 			for i := range paths {
 				paths[i] = at.entropy.candidate()
 				at.entropy.advance(&m.p.entropy)
 			}
+		}
+		if c.rec.tally.add(s.Sent, 0, 0) {
+			m.carryTally(c)
 		}
 	}
 	s.AckLast = c.window.Full(p)
@@ -107,38 +104,45 @@ func (m *Manager) Exchange(pdc Handle, now int64, acks []PlainAck, size int64, p
 	return s, true // in StateReady the window has room for one packet at least
 }
 
-// sum is what acknowledgements report together.
-func sum(acks []PlainAck) (bytes int64, packets int32, marks int) {
-	for i := range acks {
-		bytes += acks[i].Bytes()
-		packets += acks[i].Packets
-		marks += int(acks[i].Marks())
-	}
-	return bytes, packets, marks
-}
-
-// takeEach tells all that listen of each acknowledgement, in the order of OnACK.
-func (m *Manager) takeEach(b *member, at *seat, now int64, acks []PlainAck) {
-	c, e, side := &at.context, &at.entropy, m.sideOf(int(b.context.Index()))
-	listens, steers := m.listens && !b.fixed, c.steers(m.p)
+// take takes acknowledgements in. It is out of line so as not to cost Exchange registers.
+//
+//go:noinline
+func (m *Manager) take(pdc Handle, at *seat, now int64, acks []PlainAck) {
+	c, packets, marks := &at.context, int32(0), 0
+	alone := c.plain && !m.listens && c.rec.sole == pdc && c.waitingRtx == 0
 	for i := range acks {
 		a := &acks[i]
-		if listens {
-			e.Feedback(&m.p.entropy, side, now, reportOf(a.Entropy, a.ECN()))
-		}
-		if steers {
+		packets += a.Packets
+		marks += int(a.Marks())
+		if alone && uint64(a.Bytes()) < uint64(c.window.Inflight()+rcvdUnit) {
 			c.window.OnPlainACK(&m.p.nscc, now, a.PlainAck)
 		} else {
-			c.window.OnSend(-a.Bytes())
+			m.takeAny(m.member(pdc), c, now, *a)
 		}
-		if c.rec.custom {
-			m.algOf(c).OnACK(now, Ack{Ack: a.Ack(), Packets: int(a.Packets), Entropy: a.Entropy})
-		}
+	}
+	c.inflightPkts -= packets
+	if c.rec.tally.add(0, len(acks), marks) {
+		m.carryTally(c)
+	}
+}
+
+// takeAny takes an acknowledgement in as OnACK does, and tells all that listen of it.
+func (m *Manager) takeAny(b *member, c *Context, now int64, a PlainAck) {
+	a.PlainAck = b.cut(a.PlainAck)
+	b.hear(a.Bytes(), a.Packets)
+	m.feedback(b, now, reportOf(a.Entropy, a.ECN()))
+	if c.steers(m.p) {
+		c.window.OnPlainACK(&m.p.nscc, now, a.PlainAck)
+	} else {
+		c.window.OnSend(-a.Bytes())
+	}
+	if c.rec.custom {
+		m.algOf(c).OnACK(now, Ack{Ack: a.Ack(), Packets: int(a.Packets), Entropy: a.Entropy})
 	}
 }
 
 // exchangeAny is the rest of Exchange where not the window alone has a say.
-func (m *Manager) exchangeAny(b *member, at *seat, now int64, acks int, size int64, paths []uint16) (s RunParams, ok bool) {
+func (m *Manager) exchangeAny(pdc Handle, at *seat, now int64, acks int, size int64, paths []uint16) (s RunParams, ok bool) {
 	c, p := &at.context, m.p
 	if acks != 0 {
 		c.evaluate(p, now)
@@ -155,8 +159,11 @@ func (m *Manager) exchangeAny(b *member, at *seat, now int64, acks int, size int
 		} else {
 			c.window.OnSend(size * int64(n))
 		}
-		m.countRun(b, c, size, n)
-		m.choose(b, at, paths[:n])
+		c.fly(size*int64(n), n)
+		m.choose(pdc, at, size, paths[:n])
+		if c.rec.tally.add(n, 0, 0) {
+			m.carryTally(c)
+		}
 		c.evaluate(p, now)
 		if c.rec.custom {
 			for range n {
@@ -171,12 +178,13 @@ func (m *Manager) exchangeAny(b *member, at *seat, now int64, acks int, size int
 	return s, acks != 0 || s.Sent != 0
 }
 
-// choose chooses the entropy values of packets. It is out of line so as not to cost Exchange
-// registers.
+// choose chooses the entropy values of packets, which the PDC counts. It is out of line so as not
+// to cost Exchange registers.
 //
 //go:noinline
-func (m *Manager) choose(b *member, at *seat, paths []uint16) {
-	e, p, side := &at.entropy, &m.p.entropy, m.sideOf(int(b.context.Index()))
+func (m *Manager) choose(pdc Handle, at *seat, size int64, paths []uint16) {
+	b, e, p, side := m.member(pdc), &at.entropy, &m.p.entropy, m.sideOf(&at.context)
+	b.fly(size*int64(len(paths)), len(paths))
 	for i := range paths {
 		if b.fixed {
 			paths[i] = b.way
@@ -186,16 +194,10 @@ func (m *Manager) choose(b *member, at *seat, paths []uint16) {
 	}
 }
 
-// countRun counts n packets of size bytes in flight, but for the window.
-func (m *Manager) countRun(b *member, c *Context, size int64, n int) {
-	bytes := size * int64(n)
-	b.sent += bytes
-	b.inflightPackets += int32(n)
+// fly counts n new packets in flight, but for the window.
+func (c *Context) fly(bytes int64, n int) {
 	c.waits -= bytes
 	c.inflightPkts += int32(n)
-	if c.rec.sent += uint32(n); c.rec.sent < uint32(n) {
-		m.ledgerOf(c).counts.sent += 1 << 32
-	}
 }
 
 // become brings a plain context into another state. It is out of line for the same reason.
@@ -208,6 +210,6 @@ func (m *Manager) become(c *Context, s State) {
 	}
 	c.state, c.why, c.rec.held = s, why, why
 	if (s >= StateActive) != c.rec.busy {
-		m.count(c)
+		m.turn(c)
 	}
 }

@@ -13,7 +13,7 @@ func (m *Manager) settle(c *Context, now int64) {
 func (m *Manager) arrange(c *Context, now int64) {
 	r := &c.rec
 	if (c.state >= StateActive) != r.busy {
-		m.count(c)
+		m.turn(c)
 	}
 	if r.held != ReasonBacklog && !r.wait(now) {
 		m.carry(c, now)
@@ -26,8 +26,8 @@ func (m *Manager) arrange(c *Context, now int64) {
 	}
 }
 
-// count keeps the number of contexts with something to send.
-func (m *Manager) count(c *Context) {
+// turn keeps the number of contexts with something to send.
+func (m *Manager) turn(c *Context) {
 	r := &c.rec
 	if r.busy = !r.busy; r.busy {
 		m.busy++

@@ -496,7 +496,7 @@ func TestSnapshotWaitsAddUp(t *testing.T) {
 func TestSnapshotCountsPastHalves(t *testing.T) {
 	m, ctx, pdcs := chapterManager(t, chapterFabric())
 	r := &m.Context(ctx).rec
-	r.sent, r.acks, r.marked = math.MaxUint32, math.MaxUint32, math.MaxUint16
+	r.tally = 1<<(tallyAcks-1) - 1 | (1<<(tallyMarked-tallyAcks-1)-1)<<tallyAcks | (1<<(31-tallyMarked)-1)<<tallyMarked
 	m.OnNewData(pdcs[0], 0, 2*mtu)
 	for range 2 {
 		m.OnSend(pdcs[0], 0, Sent{Size: mtu})
@@ -505,12 +505,14 @@ func TestSnapshotCountsPastHalves(t *testing.T) {
 	var v View
 	m.Refresh(ctx, &v)
 	s := v.Snapshot()
-	require.Equal(t, [3]int64{1<<32 + 1, 1<<32 + 1, 1<<16 + 1}, [3]int64{s.Sent, s.Acks, s.Marked})
-
-	r.acks, r.marked = math.MaxUint32, math.MaxUint16
-	m.countAcks(m.Context(ctx), 3, 2)
+	require.Equal(t, [3]int64{1<<10 + 1, 1<<10 + 1, 1<<9 + 1}, [3]int64{s.Sent, s.Acks, s.Marked})
+	for range 100 {
+		if r.tally.add(tallyMost, tallyMost-1, tallyMost-2) {
+			m.carryTally(m.Context(ctx))
+		}
+	}
 	n := m.counts(m.Context(ctx))
-	require.Equal(t, [2]int64{2<<32 + 2, 2<<16 + 1}, [2]int64{n.acks, n.marked})
+	require.Equal(t, [3]int64{1<<10 + 1 + 100*255, 1<<10 + 1 + 100*254, 1<<9 + 1 + 100*253}, [3]int64{n.sent, n.acks, n.marked})
 }
 
 func TestSnapshotTellsWhatHeldDataBack(t *testing.T) {
