@@ -32,7 +32,7 @@ func TestGapIsToldOfOnce(t *testing.T) {
 	g.give(ws[1])
 	_, back := g.give(ws[4])
 	require.Len(t, back, 1, "the next gap")
-	require.Equal(t, request(t, ws[2]).PSN, nackOf(t, back[0]).PSN)
+	require.Equal(t, request(t, ws[2]).PSN, pds.PSN(nackOf(t, back[0]).Payload))
 }
 
 // Of a peer that says nothing of its range the first refusal tells it: with a window of 1,000

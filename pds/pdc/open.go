@@ -199,7 +199,7 @@ func (s *starts) refusesSYN(b *inbound) (pds.NackCode, error) {
 		s.stats.Outside++
 		return pds.NackInvalidSYN, ErrOutside
 	case b.rod && b.psn != b.start:
-		b.psn = b.start
+		b.expected = b.start
 		return pds.NackRODOOO, ErrOrder
 	}
 	return 0, nil

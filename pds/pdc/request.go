@@ -178,7 +178,7 @@ func (t *target) ahead(now int64, p *PDC, b *inbound, out []byte, r *Result) err
 		return ErrOrder // once for each gap, until it fills: the initiator's timeout does the rest
 	}
 	p.flags |= flagGap
-	b.psn = p.rx.Missing()
+	b.expected = p.rx.Missing()
 	t.reply.nackPDC(p, b, out, r, pds.NackRODOOO)
 	return ErrOrder
 }
