@@ -65,6 +65,12 @@ type Config struct {
 	// come); see [MemoryConfig].LongResponses.
 	MaxAckData int
 
+	// RcvrInferLoss has a target of RUD say once (RCVR_INFER_LOSS) that the lowest missing packet is
+	// lost, when one has come that is so many PSNs behind it, up to [MaxRange]: in fabrics that do
+	// not trim the source learns of a loss a probe earlier. Above what paths reorder; when is left to
+	// implementers (default 0: never).
+	RcvrInferLoss int
+
 	// NackMissing has a ROD_OOO name the packet that is missing where 1.0.3 names the one that came
 	// too early, as a reference provider needs it that sends again what nack_psn says. The payload
 	// is Expected_PSN either way.
@@ -162,6 +168,7 @@ func NewParams(c Config) (Params, error) {
 		fill("Range", &c.Range, defaultRange, MaxRange),
 		fill("DefaultMPR", &c.DefaultMPR, 8, 255),
 		check.Range(ErrConfig, "OverrideMPRZero", c.OverrideMPRZero, 0, MaxRange),
+		check.Range(ErrConfig, "RcvrInferLoss", c.RcvrInferLoss, 0, MaxRange),
 		fill("MaxAckData", &c.MaxAckData, 16, 8192),
 		fill("MaxRTORetx", &c.MaxRTORetx, 5, rtoForever),
 		fill("MaxNackRetx", &c.MaxNackRetx, 5, nackForever),

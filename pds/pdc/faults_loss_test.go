@@ -458,3 +458,56 @@ func TestFaultL14BackoffIsCapped(t *testing.T) {
 		require.InDelta(t, want*1000*ms, times[i+1]-times[i], 100*ms, "%d", i)
 	}
 }
+
+// A target that infers losses says so once for each hole, when a packet has come that is far enough
+// behind it, and the source sends that packet again at once, without any time-out. A hole that a
+// switch has told of is not told of again.
+func TestReceiverInfersLoss(t *testing.T) {
+	for name, c := range map[string]struct {
+		trimmed, ordered bool
+		least, nacks     int
+	}{
+		"a hole":                   {least: 4, nacks: 1},
+		"a trimmed packet":         {trimmed: true, least: 4},
+		"a hole of an ordered one": {ordered: true, least: 4},
+		"fewer packets behind it":  {least: 10},
+		"off":                      {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := established(t, pairConfig{ordered: c.ordered, cwnd: 1_500_000, Config: Config{RcvrInferLoss: c.least, BufferROD: c.ordered}})
+			g.submit(1, 9)
+			ws := g.send(g.a)
+			var told []wire
+			for i, w := range ws {
+				if i == 1 {
+					if w.trim = pds.NackTrimmed; c.trimmed {
+						g.give(w)
+					}
+					continue
+				}
+				_, back := g.give(w)
+				for _, b := range back {
+					if pds.Type(b.b[0]>>3) == pds.TypeNACK {
+						n := nackOf(t, b)
+						require.Equal(t, pds.NackRcvrInferLoss, n.Code)
+						require.Equal(t, request(t, ws[1]).PSN, n.PSN)
+						require.Equal(t, 1+c.least, i, "the first that is so far behind it")
+						told = append(told, b)
+					}
+				}
+			}
+			require.Len(t, told, c.nacks)
+			g.giveAll(told)
+			again := g.send(g.a)
+			require.Len(t, again, c.nacks)
+			if c.nacks == 0 {
+				return
+			}
+			g.giveAll(told)
+			require.Empty(t, g.send(g.a), "a copy of the NACK")
+			g.giveAll(g.giveAll(again))
+			require.Len(t, g.a.take(EventResponse, EventImplicit), 9)
+			require.Zero(t, g.a.m.Stats().RTOs)
+		})
+	}
+}
