@@ -62,6 +62,7 @@ type Manager struct {
 	ledgers []ledger
 	side    []uint64
 	algs    []Algorithm
+	cells   []cellGate // with TFC
 	pdcs    []member
 
 	due  *timerwheel.Wheel
@@ -122,6 +123,9 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		runs:    c.Params.runs && !c.Admission,
 		listens: c.Params.entropy.scheme != SchemeOblivious,
 	}
+	if c.Params.flow {
+		m.cells = make([]cellGate, c.Contexts)
+	}
 	if c.Admission {
 		m.gates = make([]Gate, c.Contexts)
 	}
@@ -153,6 +157,10 @@ func (m *Manager) Open(h Handle, now, baseRTT int64) error {
 	side := m.sideOf(i)
 	clear(side)
 	m.seats[i].entropy.Init(&m.p.entropy, m.seed+uint64(h)*0x9e3779b97f4a7c15)
+	if m.cells != nil {
+		m.cells[i].init(m.p)
+		m.SetAlgorithm(h, now, &m.cells[i])
+	}
 	return nil
 }
 
@@ -204,7 +212,7 @@ func (m *Manager) Bind(pdc, context Handle, now int64, fixed bool) error {
 	case m.pdcs[j].handle != 0:
 		return ErrInUse
 	}
-	m.pdcs[j] = member{handle: pdc, context: context, fixed: fixed}
+	m.pdcs[j] = member{handle: pdc, context: context, fixed: fixed || m.p.flow}
 	m.pdcs[j].way = m.seats[context.Index()].entropy.fixedFor(&m.p.entropy, uint64(pdc))
 	c.Bind(m.p, now)
 	m.settle(c, now)
@@ -239,6 +247,9 @@ func (m *Manager) Unbind(pdc Handle, now int64) (freed Handle, baseRTT int64) {
 		return 0, 0
 	}
 	c := &m.seatOf(b).context
+	if m.cells != nil {
+		m.cells[b.context.Index()].abandon(b.left())
+	}
 	last := c.Unbind(m.p, now, b.left())
 	*b = member{}
 	m.settle(c, now)
