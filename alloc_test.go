@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/alloctest"
 	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
@@ -24,11 +25,13 @@ type loop struct {
 	now  int64
 }
 
-func newLoop(t testing.TB, tap func(int64, bool, uetcc.Datagram)) *loop {
+func newLoop(t testing.TB, edit func(*uetcc.Config)) *loop {
 	l := &loop{buf: [2][]byte{make([]byte, 0, 8192), make([]byte, 0, 8192)}}
 	for i := range l.ends {
-		l.ends[i] = newEnd(t, uetcc.Config{Address: netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)}), MTU: netMTU, Contexts: 4, Messages: 64,
-			Answers: 64, PDCs: pdc.TableConfig{General: 8}, Seed: 3, Tap: tap, Target: ses.TargetConfig{AtomicOps: 1, AtomicTypes: 1 << ses.TypeUint64}})
+		c := uetcc.Config{Address: netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)}), MTU: netMTU, Contexts: 4, Messages: 64,
+			Answers: 64, PDCs: pdc.TableConfig{General: 8}, Seed: 3, Target: ses.TargetConfig{AtomicOps: 1, AtomicTypes: 1 << ses.TypeUint64}}
+		edit(&c)
+		l.ends[i] = newEnd(t, c)
 		n := network{t: t}
 		n.open(&netEnd{e: l.ends[i]})
 	}
@@ -81,18 +84,17 @@ func (l *loop) deliver(from int) {
 
 // Sending, receiving, acknowledging and completing allocate nothing, with and without a tap.
 func TestEndpointAllocatesNothing(t *testing.T) {
+	t.Run("NSCC", func(t *testing.T) { allocatesNothing(t, func(*uetcc.Config) {}) })
+	t.Run("TFC", func(t *testing.T) { allocatesNothing(t, underCells(ccc.ControlNSCC, 20)) })
 	seen := 0
-	for name, tap := range map[string]func(int64, bool, uetcc.Datagram){
-		"untapped": nil,
-		"tapped":   func(_ int64, _ bool, d uetcc.Datagram) { seen += len(d.Packet) },
-	} {
-		t.Run(name, func(t *testing.T) { allocatesNothing(t, tap) })
-	}
+	t.Run("tapped", func(t *testing.T) {
+		allocatesNothing(t, func(c *uetcc.Config) { c.Tap = func(_ int64, _ bool, d uetcc.Datagram) { seen += len(d.Packet) } })
+	})
 	require.NotZero(t, seen)
 }
 
-func allocatesNothing(t *testing.T, tap func(int64, bool, uetcc.Datagram)) {
-	l := newLoop(t, tap)
+func allocatesNothing(t *testing.T, edit func(*uetcc.Config)) {
+	l := newLoop(t, edit)
 	e := l.ends[0]
 	to := uetcc.Destination{Address: netip.MustParseAddr("10.0.0.2"), Job: 1}
 	done := func(h uetcc.Handle, err error) {

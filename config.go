@@ -8,6 +8,7 @@ import (
 	"net/netip"
 
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/hw/hbm"
 	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/prefetch"
 	"github.com/uetcc/uetcc/internal/random"
@@ -95,6 +96,12 @@ type Config struct {
 	// MaxCredit unasked, with a packet for each Grant; one with NoIdleCredit does not.
 	Receiver rccc.ReceiverConfig
 
+	// Penalty is the rcv_cwnd_pend of acknowledgements while bytes wait on the way into the memory
+	// of this host, see [Endpoint.SetBacklog] (High 0: none). HostLimits is how receiver
+	// credit slows meanwhile (default: [rccc.DefaultHostLimits]).
+	Penalty    hbm.PolicyConfig
+	HostLimits rccc.HostLimits
+
 	// Retries and Backoff of messages that found no match or an old generation, see
 	// [ses.InitiatorConfig].
 	Retries int
@@ -157,6 +164,7 @@ func (c *Config) fill() {
 	c.Answers = cmp.Or(c.Answers, min(2*c.PDS.Range, 65535))
 	c.PDS.TargetQDelay = cmp.Or(c.PDS.TargetQDelay, n.Tuning.TargetQdelay)
 	c.Target.MTU = c.MTU
+	c.HostLimits = cmp.Or(c.HostLimits, rccc.DefaultHostLimits())
 	c.PDCs.Seed = cmp.Or(c.PDCs.Seed, c.seedFor(seedIDs))
 	c.Target.Seed = cmp.Or(c.Target.Seed, c.seedFor(seedTarget))
 }
@@ -180,6 +188,9 @@ func (c *Config) errands() int { return min(c.Messages/4+1, maxMessages-c.Messag
 func (c *Config) validate() error {
 	if !c.Address.IsValid() {
 		return fmt.Errorf("%w: Address is missing", ErrConfig)
+	}
+	if c.Algorithm != nil && c.CC.TFC.CellSize != 0 {
+		return fmt.Errorf("%w: Algorithm with CC.TFC, which has its place", ErrConfig)
 	}
 	return cmp.Or(
 		check.Range(ErrConfig, "Contexts", c.Contexts, 1, ccc.MaxContexts),
@@ -216,7 +227,7 @@ func (e *Endpoint) join(c *Config) {
 	s.pds, s.cc, s.target, s.credit, s.flows, s.stats, s.local, s.mtu = e.pds, e.cc, e.target, e.credit, e.flows, &e.stats, e.local, e.mtu
 	s.key, s.answerTC, s.lendTag = pdc.InitiatorKey{Source: c.Address}, c.AnswerTC, c.seedFor(seedLentRegions)>>32
 	x.pds, x.target, x.credit, x.flows, x.stats, x.mtu, x.source = e.pds, e.target, e.credit, e.flows, &e.stats, e.mtu, s
-	x.controlTC = c.ControlTC
+	x.controlTC, x.tells = c.ControlTC, e.credit != nil || x.backlog.on
 	l.pds, l.cc, l.target, l.flows, l.source = e.pds, e.cc, e.target, e.flows, s
 }
 
@@ -282,6 +293,12 @@ func (e *Endpoint) newPDS(c *Config) error {
 func (e *Endpoint) newCC(c *Config, p *ccc.Params, pdcs int) (err error) {
 	if e.credit, err = newCreditor(c, p); err != nil {
 		return err
+	}
+	b := &e.recv.backlog
+	if b.limits, b.on = c.HostLimits, c.Penalty.High != 0; b.on {
+		if b.policy, err = hbm.NewPolicy(c.Penalty); err != nil {
+			return err
+		}
 	}
 	e.source.overhead = pds.NominalSize(udpLen + pds.RequestLen)
 	if e.credit != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/rccc"
+	"github.com/uetcc/uetcc/rccc/tfc"
 )
 
 // A creditor is the destination half of receiver credit: who asks for it, and on which PDC
@@ -21,6 +22,7 @@ type creditor struct {
 	held    *table.Quota // senders of each address
 	start   int64        // credit that every new sender begins with
 	alone   bool         // without NSCC, so that acknowledgements repeat the credit
+	cells   *cellar      // with TFC, whose credit is no schedule's
 }
 
 // A creditSender is a context of a peer. Several PDCs may share it.
@@ -33,13 +35,14 @@ type creditSender struct {
 
 // newCreditor makes the creditor that c asks for, nil if none.
 func newCreditor(c *Config, p *ccc.Params) (*creditor, error) {
-	if c.CC.Control != ccc.ControlRCCC && c.CC.Control != ccc.ControlBoth {
+	cells := p.TFC()
+	if c.CC.Control != ccc.ControlRCCC && c.CC.Control != ccc.ControlBoth && cells == nil {
 		return nil, nil
 	}
 	r := c.Receiver
 	r.Senders = cmp.Or(r.Senders, c.Contexts)
 	r.Rate = cmp.Or(r.Rate, c.CC.NSCC.LinkRate)
-	r.MaxCredit = cmp.Or(r.MaxCredit, p.RCCC().MaxCredit())
+	r.MaxCredit = cmp.Or(r.MaxCredit, p.RCCC().MaxCredit(), p.NSCC().MaxWnd())
 	r.MaxDemand = cmp.Or(r.MaxDemand, c.CC.RCCC.MaxDemand)
 	r.Timeout = cmp.Or(r.Timeout, max(8*cmp.Or(c.CC.RCCC.RTT, p.NSCC().BaseRTT()), 1_000_000))
 	if r.Policy == nil {
@@ -56,7 +59,10 @@ func newCreditor(c *Config, p *ccc.Params) (*creditor, error) {
 	k := &creditor{
 		recv: recv, byKey: table.NewMap(r.Senders, c.seedFor(seedCredit)), senders: make([]creditSender, r.Senders),
 		held:  table.NewQuota(r.Senders, math.MaxUint32, c.seedFor(seedCredit)),
-		alone: c.CC.Control == ccc.ControlRCCC,
+		alone: c.CC.Control == ccc.ControlRCCC || c.CC.Control == ccc.ControlNone,
+	}
+	if cells != nil {
+		k.cells = newCellar(cells, r.Senders, c.Now)
 	}
 	if c.CC.RCCC.CountInitial {
 		k.start = p.RCCC().InitialCredit()
@@ -133,6 +139,9 @@ func (x *receiver) creditSender(now int64, in *Datagram, f *flow) *creditSender 
 	}
 	k.held.Take(source)
 	k.senders[slot] = creditSender{handle: h, pdcs: 1, source: source}
+	if k.cells != nil {
+		k.cells.begin(now, h)
+	}
 	f.sender = h
 	return &k.senders[slot]
 }
@@ -144,30 +153,31 @@ func (k *creditor) startOf(target uint32) int64 {
 	return max(k.start, k.recv.Resume(rccc.Quanta(target).Extend(1<<31)))
 }
 
-// ackState is what the acknowledgement of a packet says for congestion control where there is
-// receiver credit: what the host adds, or to a request the credit that its source has so far.
+// ackState is what the acknowledgement of a packet says for congestion control where that is more
+// than the host adds: to a request the credit that its source has so far.
 func (x *receiver) ackState(in *Datagram) pdc.AckState {
-	k := x.credit
-	if !k.alone || len(in.Packet) < pds.RequestCCLen {
-		return in.State
+	k, host := x.credit, x.backlog.host(in.State)
+	if k == nil || !k.alone || len(in.Packet) < pds.RequestCCLen {
+		return host
 	}
 	q := (*pds.RequestView)(in.Packet)
 	switch {
 	case !q.Type().IsRequest():
-		return in.State
+		return host
 	case q.Flags()&pds.FlagSYN == 0:
 		if p := x.pds.Fast().Named(q); p != nil {
-			return x.creditState(in.State, p.Handle())
+			return x.creditState(host, p.Handle())
 		}
-		return in.State
-	case q.Type() < pds.TypeRUDCCReq: // asks for no credit
-		return in.State
+		return host
+	case q.Type() < pds.TypeRUDCCReq, k.cells != nil: // asks for no credit, or has its first cells
+		return host
 	}
-	return k.tell(in.State, k.grantedTo(in))
+	return k.tell(host, k.grantedTo(in))
 }
 
 // creditState is ackState for what came on PDC h.
 func (x *receiver) creditState(host pdc.AckState, h pdc.Handle) pdc.AckState {
+	host = x.backlog.host(host)
 	k, f := x.credit, &x.flows[h.ID()]
 	if k == nil || !k.alone || f.pdc != h || f.sender == 0 || k.senders[f.sender.Slot()].handle != f.sender {
 		return host
@@ -186,6 +196,9 @@ func (k *creditor) tell(host pdc.AckState, total int64) pdc.AckState {
 
 // granted is the credit of a sender so far, bytes.
 func (k *creditor) granted(h rccc.Handle) int64 {
+	if k.cells != nil {
+		return k.cells.dst[h.Slot()].Total(k.cells.p) * pds.ByteUnit
+	}
 	return k.recv.Target(h) - k.recv.Senders().Demand(h.Slot())
 }
 
@@ -221,11 +234,18 @@ func (k *creditor) displaces(now int64, s table.Source) bool {
 // be the one known by this name. The source has lost or closed that one, and would discard a
 // credit that goes on from its total as a jump.
 func (k *creditor) startedOver(h rccc.Handle, target uint32) bool {
+	if k.cells != nil { // the target is what the source has charged
+		received := k.cells.dst[h.Slot()].Received()
+		return tfc.Cells(target).Extend(received) < received
+	}
 	return rccc.Quanta(target).Extend(k.recv.Target(h)) < k.recv.Resume(k.granted(h))
 }
 
 // grant writes the next credit that is due, and reports false if none is.
 func (e *Endpoint) grant(now int64, out *Datagram, buf []byte) bool {
+	if e.credit.cells != nil {
+		return e.grantCells(now, out, buf)
+	}
 	for {
 		g, ok := e.credit.recv.Poll(now)
 		if !ok {
@@ -251,12 +271,33 @@ func (s *source) creditClosed(h pdc.Handle) {
 	}
 	from := &s.credit.senders[f.sender.Slot()]
 	if from.handle == f.sender {
+		if from.pdc == h {
+			from.pdc = s.another(f.sender, h)
+		}
 		if from.pdcs--; from.pdcs <= 0 {
 			s.credit.recv.Remove(from.handle)
 			s.credit.drop(from.handle)
 		}
 	}
 	f.sender = 0
+}
+
+// another is a PDC of a sender besides h, on which the sender hears of its credit.
+func (s *source) another(sender rccc.Handle, h pdc.Handle) pdc.Handle {
+	for i := range s.flows {
+		if f := &s.flows[i]; f.sender == sender && f.pdc != h {
+			return f.pdc
+		}
+	}
+	return 0
+}
+
+// deadline is when a credit is due.
+func (k *creditor) deadline() (int64, bool) {
+	if k.cells != nil {
+		return k.cells.due.Next()
+	}
+	return k.recv.Deadline()
 }
 
 // expire forgets senders that hold credit and stay silent.
@@ -273,6 +314,9 @@ func (k *creditor) expire(now int64) {
 // drop forgets a sender that the receiver has removed.
 func (k *creditor) drop(h rccc.Handle) {
 	k.byKey.Delete(table.NewHandle(uint16(h.Slot()), 1))
+	if k.cells != nil {
+		k.cells.due.Cancel(uint32(h.Slot()))
+	}
 	k.held.Give(k.senders[h.Slot()].source)
 	k.senders[h.Slot()] = creditSender{}
 }

@@ -95,6 +95,8 @@ type receiver struct {
 
 	ackData   uint32 // the most that an acknowledgement brings
 	controlTC uint8
+	tells     bool // acknowledgements say more than the host does by itself
+	backlog   backlog
 
 	// The packet in hand.
 	in       pdc.In

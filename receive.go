@@ -100,7 +100,7 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 	b, at := (*[standardCCLen]byte)(in.Packet), pds.RequestLen
 	q, v := (*pds.RequestView)(b[:]), (*ses.StandardView)(b[pds.RequestLen:])
 	if !q.Plain() {
-		if !q.PlainCC() {
+		if !q.PlainCC() || e.credit != nil && e.credit.cells != nil {
 			e.receiveByHeader(now, in, reply, r)
 			return
 		}
@@ -114,7 +114,7 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 	payload := len(in.Packet) - at - ses.StandardLen
 	out := (*[HeaderMax]byte)(reply.Packet[:HeaderMax])
 	t := &pdc.Taken{Request: q, Src: &in.Src, State: &in.State, Size: in.nominal(), Payload: uint32(payload), CE: in.CE}
-	if e.credit != nil {
+	if e.recv.tells {
 		e.recv.in.State = e.recv.creditState(in.State, p.Handle())
 		t.State = &e.recv.in.State
 	}
@@ -208,6 +208,10 @@ func (x *receiver) receiveGeneral(now int64, in, reply *Datagram, r *Received) {
 	r.Err, r.PDC, r.Buffer = x.res.Err, x.res.ID.PDC, x.res.Buffer
 	switch x.res.Verdict {
 	case pdc.VerdictRequest:
+		if x.credit != nil && x.credit.cells != nil {
+			n = x.onCelled(now, in, buf, r)
+			break
+		}
 		n = x.onRequest(now, in, buf, r)
 	case pdc.VerdictResponse, pdc.VerdictRUDIResponse:
 		x.onResponse(now, in.Packet, r)
@@ -218,7 +222,7 @@ func (x *receiver) receiveGeneral(now int64, in, reply *Datagram, r *Received) {
 	case pdc.VerdictDone:
 		x.refused(now)
 	}
-	if x.credit != nil && x.res.Demand.Valid && x.res.ID.PDC != 0 {
+	if x.credit != nil && x.credit.cells == nil && x.res.Demand.Valid && x.res.ID.PDC != 0 {
 		x.demand(now, in)
 	}
 	if n > 0 {
@@ -250,10 +254,10 @@ func (x *receiver) arrived(in *Datagram) *pdc.In {
 	return p
 }
 
-// presented is arrived with the credit that an acknowledgement tells.
+// presented is arrived with what an acknowledgement tells besides.
 func (x *receiver) presented(in *Datagram) *pdc.In {
 	p := x.arrived(in)
-	if x.credit != nil {
+	if x.tells {
 		p.State = x.ackState(in)
 	}
 	return p

@@ -15,7 +15,7 @@ func (e *Endpoint) NextDeadline() (int64, bool) {
 func (s *source) nextDeadline() (int64, bool) {
 	at, ok := s.pds.NextDeadline()
 	if s.credit != nil {
-		if c, has := s.credit.recv.Deadline(); has && (!ok || c < at) {
+		if c, has := s.credit.deadline(); has && (!ok || c < at) {
 			at, ok = c, true
 		}
 	}

@@ -59,6 +59,9 @@ func (m *Manager) Send(pdc Handle, now int64, s Sent) SendParams {
 	m.send(b, &at.context, now, s)
 	p := at.context.SendParams(m.p, m.busy)
 	p.Entropy = m.path(b, at, s.Seq)
+	if m.cells != nil {
+		p.CreditTarget = m.cells[m.homes[pdc.Index()]].src.Charged() * cellUnit
+	}
 	return p
 }
 

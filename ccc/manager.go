@@ -62,6 +62,7 @@ type Manager struct {
 	ledgers []ledger
 	side    []uint64
 	algs    []Algorithm
+	cells   []cellGate // with TFC
 	pdcs    []member
 	homes   []uint16 // by PDC: the index of its context, if bound; dense, so that caches hold all
 	sole    member   // what member returns for a sole PDC
@@ -126,6 +127,9 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		runs:    c.Params.runs && !c.Admission,
 		listens: c.Params.entropy.scheme != SchemeOblivious,
 	}
+	if c.Params.flow {
+		m.cells = make([]cellGate, c.Contexts)
+	}
 	if c.Admission {
 		m.gates = make([]Gate, c.Contexts)
 	}
@@ -156,6 +160,10 @@ func (m *Manager) Open(h Handle, now, baseRTT int64) error {
 	m.ledgers[i] = ledger{edge: m.ledgers[i].edge}
 	clear(m.sideOf(c))
 	m.seats[i].entropy.Init(&m.p.entropy, m.seed+uint64(h)*0x9e3779b97f4a7c15)
+	if m.cells != nil {
+		m.cells[i].init(m.p)
+		m.SetAlgorithm(h, now, &m.cells[i])
+	}
 	return nil
 }
 
@@ -207,6 +215,7 @@ func (m *Manager) Bind(pdc, context Handle, now int64, fixed bool) error {
 	case m.pdcs[j].handle != 0:
 		return ErrInUse
 	}
+	fixed = fixed || m.p.flow // with TFC the cells of one path count
 	c.rec.fixed = c.rec.fixed || fixed
 	if c.pdcs == 0 {
 		c.rec.sole = pdc
@@ -251,6 +260,9 @@ func (m *Manager) Unbind(pdc Handle, now int64) (freed Handle, baseRTT int64) {
 		return 0, 0
 	}
 	c := &m.seatOf(b).context
+	if m.cells != nil {
+		m.cells[m.homes[pdc.Index()]].abandon(b.left())
+	}
 	last := c.Unbind(m.p, now, b.left())
 	m.pdcs[pdc.Index()] = member{}
 	m.settle(c, now)

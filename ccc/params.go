@@ -8,6 +8,7 @@ import (
 	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/rccc"
+	"github.com/uetcc/uetcc/rccc/tfc"
 )
 
 // ErrConfig is wrapped by every error about a configuration.
@@ -23,6 +24,12 @@ type Config struct {
 	// MTU and RTT are the window's.
 	RCCC rccc.Config
 
+	// TFC is transport flow control beside NSCC, or alone with ControlNone: cells of the
+	// destination's buffer, of which [tfc.Config] tells (CellSize 0: none). Zero fields MTU and RTT are
+	// the window's. All packets of a PDC take one path. It has the place of a context's [Algorithm],
+	// and the field of RCCC, which it cannot run beside.
+	TFC tfc.Config
+
 	Entropy EntropyConfig
 	Control Control
 	Mode    Mode // of a new context
@@ -33,10 +40,12 @@ type Config struct {
 type Params struct {
 	nscc    nscc.Params
 	rccc    rccc.Params
+	cells   tfc.Params
 	entropy EntropyParams
 	mtu     int64
 	window  bool // NSCC takes part
 	credit  bool // RCCC takes part
+	flow    bool // TFC takes part
 	runs    bool // contexts take several events in one step, see Manager.Exchange
 	mode    Mode
 
@@ -65,6 +74,17 @@ func NewParams(c Config) (Params, error) {
 	if p.entropy, err = NewEntropyParams(c.Entropy); err != nil {
 		return Params{}, err
 	}
+	if p.flow = c.TFC.CellSize != 0; p.flow {
+		if p.credit {
+			return Params{}, fmt.Errorf("%w: TFC with Control %v: both have one field for their credit", ErrConfig, c.Control)
+		}
+		c.TFC.MTU = cmp.Or(c.TFC.MTU, p.mtu)
+		c.TFC.RTT = cmp.Or(c.TFC.RTT, p.nscc.BaseRTT())
+		if p.cells, err = tfc.NewParams(c.TFC); err != nil {
+			return Params{}, fmt.Errorf("%w: TFC: %w", ErrConfig, err)
+		}
+		return p, nil
+	}
 	if !p.credit {
 		p.runs = (!p.window || takesRuns(p.nscc.Profile())) && p.entropy.scheme != SchemeREPSLegacy
 		return p, nil
@@ -87,6 +107,14 @@ func (p *Params) NSCC() *nscc.Params { return &p.nscc }
 
 // RCCC returns the credit's parameters; of use where the contexts run it.
 func (p *Params) RCCC() *rccc.Params { return &p.rccc }
+
+// TFC returns the parameters of transport flow control, nil where it takes no part.
+func (p *Params) TFC() *tfc.Params {
+	if !p.flow {
+		return nil
+	}
+	return &p.cells
+}
 
 // Entropy returns the parameters of the path choice.
 func (p *Params) Entropy() *EntropyParams { return &p.entropy }

@@ -5,7 +5,8 @@ import "github.com/uetcc/uetcc/rccc"
 // SendParams is what a packet's header carries for congestion control.
 type SendParams struct {
 	// CreditTarget is the cumulative credit that the source would like to reach,
-	// bytes; 0 where RCCC takes no part.
+	// bytes; 0 where RCCC takes no part. With TFC it is the cells charged, times 256, which tells the
+	// destination when the context is another one of the same name.
 	CreditTarget int64
 
 	// AckRequest asks for an immediate acknowledgement. The PDS has reasons of its

@@ -166,7 +166,7 @@ func (e *endpointEnd) differ(c *uetcc.Config) {
 		c.CC.Control = []ccc.Control{ccc.ControlNSCC, ccc.ControlRCCC, ccc.ControlBoth, ccc.ControlNone}[r.IntN(4)]
 	}
 	if s.unlikeRange {
-		c.PDS.Range, c.PDS.DefaultMPR, c.PDS.ZeroMPR = 8<<r.IntN(6), 1+r.IntN(8), 1+r.IntN(8)
+		c.PDS.Range, c.PDS.DefaultMPR, c.PDS.OverrideMPRZero = 8<<r.IntN(6), 1+r.IntN(8), 1+r.IntN(1024)
 	}
 }
 

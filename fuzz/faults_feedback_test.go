@@ -108,10 +108,7 @@ func (s *faultShadow) probed(c *shadowContext, h *pds.AckCC, t pds.Type, owner p
 // announced takes the range that an ACK announces (F7): one that was overtaken has no
 // say, one as old may only widen it.
 func (p *shadowPDC) announced(h *pds.AckCC) {
-	n := int32(h.MPR) * 128
-	if n == 0 {
-		n = 8 * 128
-	}
+	n := max(int32(h.MPR), 1) * 128
 	if d := h.CACK.Diff(p.limitAt); d > 0 || d == 0 && n > p.limit {
 		p.limit, p.limitAt = n, h.CACK
 	}

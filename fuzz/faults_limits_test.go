@@ -113,10 +113,10 @@ func (l *faultLimits) answered(to int, b []byte) {
 	var n pds.Nack
 	if _, err := n.Decode(b); err == nil && n.Code == pds.NackRODOOO && n.SPDCID != 0 {
 		g := &l.gaps[n.SPDCID]
-		if g.h == n.DPDCID && g.psn == n.PSN && g.at+faultNackRetx > l.e.clock.now {
+		if g.h == n.DPDCID && g.psn == pds.PSN(n.Payload) && g.at+faultNackRetx > l.e.clock.now {
 			l.e.w.failf("I10: %s twice in %d ns", headText(b), l.e.clock.now-g.at)
 		}
-		*g = faultGap{n.DPDCID, n.PSN, l.e.clock.now}
+		*g = faultGap{n.DPDCID, pds.PSN(n.Payload), l.e.clock.now}
 		return
 	}
 	if _, err := n.Decode(b); err != nil || n.SPDCID != 0 || n.Flags&pds.FlagNT != 0 || n.Code.IsTrimmed() || to >= len(l.strangers) {

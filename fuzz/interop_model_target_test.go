@@ -167,7 +167,7 @@ func newRefWorld(t *testing.T, seed uint64, loss float64, buffer, cc bool) *refW
 	const buffers = 512
 	e, err := uetcc.NewEndpoint(uetcc.Config{
 		Address: ourAddr, MTU: refMTU, Seed: seed + 1, Memory: pdc.MemoryConfig{Buffers: buffers, Responses: 1024},
-		PDS: pdc.Config{RTOInit: refRTO, BufferROD: buffer, MaxRTORetx: 15, InferLoss: seed%3 == 2},
+		PDS: pdc.Config{RTOInit: refRTO, BufferROD: buffer, NackMissing: true, MaxRTORetx: 15, InferLoss: seed%3 == 2},
 		CC:  ccc.Config{NSCC: nscc.Config{LinkRate: []int64{1e9, 1e10, 1.5e8}[seed%3], BaseRTT: 100_000}},
 	})
 	require.NoError(t, err)

@@ -87,7 +87,7 @@ func newInterop(t *testing.T, name string, all []frame.Frame, ours []bool) *inte
 	}
 	e, err := uetcc.NewEndpoint(uetcc.Config{
 		Address: local, MTU: mtu, Network: uetcc.NetworkTrimming, ControlTC: 1, Seed: 21, Backoff: 1_000_000,
-		PDS:    pdc.Config{InferLoss: infer, RTOInit: 1_000_000_000, MaxRTORetx: 15, IdleTime: 3600e9},
+		PDS:    pdc.Config{InferLoss: infer, NackMissing: true, RTOInit: 1_000_000_000, MaxRTORetx: 15, IdleTime: 3600e9},
 		CC:     cc,
 		Target: ses.TargetConfig{AtomicOps: math.MaxUint32, AtomicTypes: math.MaxUint32, Receives: 64},
 	})
@@ -240,8 +240,9 @@ func (w *interop) sent(d *uetcc.Datagram) {
 		w.theirs[p.Ack.DPDCID] = p.Ack.SPDCID
 		w.sentACK(&p)
 	case p.Type == pds.TypeNACK && p.Nack.Code == pds.NackRODOOO:
-		w.gaps[p.Nack.PSN]++
-		require.LessOrEqual(w.t, w.gaps[p.Nack.PSN], 1, "a gap is told of once")
+		gap := pds.PSN(p.Nack.Payload)
+		w.gaps[gap]++
+		require.LessOrEqual(w.t, w.gaps[gap], 1, "a gap is told of once")
 	}
 	if q := &p.Request; p.Form.IsRequest() && q.Flags&ses.FlagSOM != 0 && !slices.Contains(w.ids[1], q.MessageID) {
 		w.ids[1] = append(w.ids[1], q.MessageID)

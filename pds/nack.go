@@ -21,10 +21,9 @@ const NackLen = 16
 //	|                            payload                             |
 //	+----------------------------------------------------------------+
 //
-// No public text of the specification gives a payload to codes but NEW_START_PSN.
-// Wireshark calls the payload "max received PSN + 1" for any code, and models for ns-3
-// put the expected PSN there in a ROD_OOO, whose nack_psn names the packet out of
-// order.
+// A ROD_OOO names the packet that came too early, and has the PSN expected as its payload: so two
+// public models of 1.0.3 have it. No public text of the specification says that other codes
+// have one, but for NEW_START_PSN. Wireshark calls the word "max received PSN + 1" whatever the code.
 //
 // Source: UE Specification 1.0.x, Table 3-40.
 type Nack struct {
@@ -35,7 +34,7 @@ type Nack struct {
 	SPDCID  PDCID  // sender's PDC; 0 if it has none
 	DPDCID  PDCID  // receiver's PDC; 0 with FlagNT
 	PSN     PSN    // nack_psn: the packet refused; with FlagNT see [Nack.PktID]
-	Payload uint32 // by code; NEW_START_PSN: the PSN to start from; ROD_OOO: see above; otherwise 0
+	Payload uint32 // by code; NEW_START_PSN: the PSN to start from; ROD_OOO: the PSN expected; otherwise 0
 }
 
 // PktID returns the nack_pkt_id of a NACK with FlagNT.

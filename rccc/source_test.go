@@ -135,6 +135,7 @@ func TestSourceRefusesImpossibleJump(t *testing.T) {
 	require.Zero(t, s.Credit())
 	require.Zero(t, s.Cum(), "or every honest credit would look old")
 	require.NotZero(t, s.OnCreditUpdate(p, 4*testW+maxGrant))
+	require.EqualValues(t, 1, s.OnCreditUpdate(p, 4*testW+maxGrant+1), "no step is too small")
 }
 
 // What a destination hands out before it stops is no jump, however small W is and however

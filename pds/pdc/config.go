@@ -34,7 +34,7 @@ var ErrConfig = errors.New("pdc: invalid configuration")
 // the layer above, see [Manager.Negotiate].
 type Config struct {
 	// Range is how many PSNs are tracked in each direction, 1 to [MaxRange] (default
-	// 1024). The mpr of an ACK_CC announces it in units of 128, rounded up. It should be no
+	// 1024). The mpr of an ACK_CC announces it in units of 128, rounded up, see OverrideMPRZero. It should be no
 	// less than what peers have as DefaultMPR: of a SYN packet beyond it nothing can be kept.
 	// A path is filled by as many packets as it takes in a round trip. Each PDC has 12 bytes
 	// for 64 PSNs, in memory that is not touched before it is used.
@@ -44,8 +44,10 @@ type Config struct {
 	// a PSN as outside of it, 1 to 255 units of 128 PSNs (default 8). Reference providers have 1.
 	DefaultMPR int
 
-	// ZeroMPR is what an mpr of 0 stands for, 1 to 255 (default 8).
-	ZeroMPR int
+	// OverrideMPRZero is Override_MPR_Zero_Value, how many PSNs an mpr of 0 stands for, 1 to
+	// [MaxRange] (default 128). Where it is set on both ends a Range of less than 128, and no less
+	// than it, is announced as 0. The unit is not public: it is single PSNs here.
+	OverrideMPRZero int
 
 	// BaseRTT is config_base_rtt, a full packet's round trip on the longest path when that
 	// is idle, up to 60 s (default 12 us).
@@ -62,6 +64,17 @@ type Config struct {
 	// 8192 (default 16, which is also the most for a peer of whom only SYN packets have
 	// come); see [MemoryConfig].LongResponses.
 	MaxAckData int
+
+	// RcvrInferLoss has a target of RUD say once (RCVR_INFER_LOSS) that the lowest missing packet is
+	// lost, when one has come that is so many PSNs behind it, up to [MaxRange]: in fabrics that do
+	// not trim the source learns of a loss a probe earlier. Above what paths reorder; when is left to
+	// implementers (default 0: never).
+	RcvrInferLoss int
+
+	// NackMissing has a ROD_OOO name the packet that is missing where 1.0.3 names the one that came
+	// too early, as a reference provider needs it that sends again what nack_psn says. The payload
+	// is Expected_PSN either way.
+	NackMissing bool
 
 	// BufferROD keeps packets of an ordered PDC that arrive ahead of a gap. The caller keeps
 	// their bytes and has to call [Manager.Replay] after each packet: without that the PDC
@@ -160,7 +173,8 @@ func NewParams(c Config) (Params, error) {
 		check.Range(ErrConfig, "IdleTime", c.IdleTime, 0, math.MaxInt64/4),
 		fill("Range", &c.Range, defaultRange, MaxRange),
 		fill("DefaultMPR", &c.DefaultMPR, 8, 255),
-		fill("ZeroMPR", &c.ZeroMPR, 8, 255),
+		check.Range(ErrConfig, "OverrideMPRZero", c.OverrideMPRZero, 0, MaxRange),
+		check.Range(ErrConfig, "RcvrInferLoss", c.RcvrInferLoss, 0, MaxRange),
 		fill("MaxAckData", &c.MaxAckData, 16, 8192),
 		fill("MaxRTORetx", &c.MaxRTORetx, 5, rtoForever),
 		fill("MaxNackRetx", &c.MaxNackRetx, 5, nackForever),
@@ -184,7 +198,11 @@ func derive(c Config) (Params, error) {
 	if c.Start > StartExpected0RTT {
 		return Params{}, fmt.Errorf("%w: Start is %d, want at most %d", ErrConfig, c.Start, StartExpected0RTT)
 	}
-	p := Params{c: c, ranges: uint32(c.Range), mpr: uint8((c.Range + 127) / 128), ackAll: c.AckTrigger}
+	p := Params{c: c, ranges: uint32(c.Range), mpr: uint8((c.Range + mprUnit - 1) / mprUnit), ackAll: c.AckTrigger}
+	if n := c.OverrideMPRZero; n != 0 && n <= c.Range && c.Range < mprUnit {
+		p.mpr = 0
+	}
+	p.c.OverrideMPRZero = cmp.Or(c.OverrideMPRZero, mprUnit)
 	p.maxRTOs, p.maxNacks = retries(c.MaxRTORetx, rtoForever), retries(c.MaxNackRetx, nackForever)
 	if p.maxShort = forever; p.maxNacks != forever {
 		p.maxShort = min(2*p.maxNacks, nackForever-1)

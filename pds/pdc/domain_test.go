@@ -81,6 +81,24 @@ func TestStartBelowTheDomains(t *testing.T) {
 	}
 }
 
+// The demanded Start_PSN of an initiator that is known is one after the last that came on its PDCID.
+func TestStartBelowThatOfThePDCID(t *testing.T) {
+	g := newDomain(t, 8)
+	for i := range uint64(16) {
+		g.oneLife(i)
+	}
+	h, err := g.a.m.life.openInitiator(g.now, &InitiatorKey{Source: g.a.addr, Destination: g.b.addr, Context: 1})
+	require.NoError(t, err)
+	want := g.expectedStart(h.ID()).psn
+	require.Greater(t, uint32(want), uint32(3*startApart))
+	g.h = h
+	require.True(t, g.a.m.SetStartPSN(h, want-2*startApart))
+	g.submit(1, 1)
+	_, answer := g.give(g.send(g.a)[0])
+	require.Equal(t, pds.NackNewStartPSN, nackOf(t, answer[0]).Code)
+	require.EqualValues(t, want, nackOf(t, answer[0]).Payload)
+}
+
 // The Expected_PSN rises whenever a PDC that was open ends at the target, and not only when its
 // initiator closes it in order.
 func TestExpectedPSNRisesHoweverThePDCEnds(t *testing.T) {

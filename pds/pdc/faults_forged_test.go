@@ -194,7 +194,7 @@ func TestFaultF6FatalNACK(t *testing.T) {
 // A range of 0 is what the configuration says, the largest is cut to what is tracked here.
 func TestFaultF7MPRAtItsEnds(t *testing.T) {
 	for mpr, want := range map[uint8]uint16{0: 256, 1: 128, 4: 512, 255: defaultRange} {
-		g := established(t, pairConfig{Config: Config{ZeroMPR: 2}})
+		g := established(t, pairConfig{Config: Config{OverrideMPRZero: 256}})
 		g.submit(1, 1)
 		g.send(g.a)
 		ackWithMPR(t, g, g.info(g.a).Base, mpr)

@@ -36,8 +36,8 @@ func TestFaultL2OnePacketLostROD(t *testing.T) {
 	require.Len(t, nacks, 1, "one ROD_OOO a gap")
 	n := nackOf(t, nacks[0])
 	require.Equal(t, pds.NackRODOOO, n.Code)
-	require.Equal(t, request(t, ws[1]).PSN, n.PSN, "it names the lowest missing PSN")
-	require.EqualValues(t, n.PSN, n.Payload, "for those who look for it there")
+	require.Equal(t, request(t, ws[2]).PSN, n.PSN, "the packet that came too early")
+	require.EqualValues(t, request(t, ws[1]).PSN, n.Payload, "Expected_PSN")
 	g.giveAll(nacks)
 	again := g.send(g.a)
 	require.Len(t, again, 3, "everything from the gap on")
@@ -456,5 +456,58 @@ func TestFaultL14BackoffIsCapped(t *testing.T) {
 	}
 	for i, want := range []int64{1, 2, 4, 8, 8, 8, 8} {
 		require.InDelta(t, want*1000*ms, times[i+1]-times[i], 100*ms, "%d", i)
+	}
+}
+
+// A target that infers losses says so once for each hole, when a packet has come that is far enough
+// behind it, and the source sends that packet again at once, without any time-out. A hole that a
+// switch has told of is not told of again.
+func TestReceiverInfersLoss(t *testing.T) {
+	for name, c := range map[string]struct {
+		trimmed, ordered bool
+		least, nacks     int
+	}{
+		"a hole":                   {least: 4, nacks: 1},
+		"a trimmed packet":         {trimmed: true, least: 4},
+		"a hole of an ordered one": {ordered: true, least: 4},
+		"fewer packets behind it":  {least: 10},
+		"off":                      {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := established(t, pairConfig{ordered: c.ordered, cwnd: 1_500_000, Config: Config{RcvrInferLoss: c.least, BufferROD: c.ordered}})
+			g.submit(1, 9)
+			ws := g.send(g.a)
+			var told []wire
+			for i, w := range ws {
+				if i == 1 {
+					if w.trim = pds.NackTrimmed; c.trimmed {
+						g.give(w)
+					}
+					continue
+				}
+				_, back := g.give(w)
+				for _, b := range back {
+					if pds.Type(b.b[0]>>3) == pds.TypeNACK {
+						n := nackOf(t, b)
+						require.Equal(t, pds.NackRcvrInferLoss, n.Code)
+						require.Equal(t, request(t, ws[1]).PSN, n.PSN)
+						require.Equal(t, 1+c.least, i, "the first that is so far behind it")
+						told = append(told, b)
+					}
+				}
+			}
+			require.Len(t, told, c.nacks)
+			g.giveAll(told)
+			again := g.send(g.a)
+			require.Len(t, again, c.nacks)
+			if c.nacks == 0 {
+				return
+			}
+			g.giveAll(told)
+			require.Empty(t, g.send(g.a), "a copy of the NACK")
+			g.giveAll(g.giveAll(again))
+			require.Len(t, g.a.take(EventResponse, EventImplicit), 9)
+			require.Zero(t, g.a.m.Stats().RTOs)
+		})
 	}
 }

@@ -179,3 +179,25 @@ func TestFaultR5OlderACKWithNews(t *testing.T) {
 	require.Equal(t, limit, p.tx.limit, "nor does the range")
 	require.True(t, p.tx.hasArrived(g.a.m.mem, p.tx.offset(base+10)), "but what has arrived is noted")
 }
+
+// A target that tracks fewer PSNs than the unit of mpr announces 0, which both ends know for less
+// than that: then no packet is refused for being outside. Without the setting the target can only
+// round up.
+func TestRangeBelow128(t *testing.T) {
+	for override, flight := range map[int]int{40: 40, 200: 128} {
+		g := established(t, pairConfig{cwnd: 1_500_000, Config: Config{Range: 48, OverrideMPRZero: override}})
+		p, err := NewParams(Config{OverrideMPRZero: override})
+		require.NoError(t, err)
+		g.a.m.p, g.a.m.source.p = &p, &p
+		g.submit(1, 1)
+		w := g.send(g.a)[0]
+		q := request(t, w)
+		q.Flags |= pds.FlagAR
+		q.Encode(w.b)
+		g.giveAll(g.giveAll([]wire{w}))
+		g.submit(2, 150)
+		require.EqualValues(t, flight, g.a.m.get(g.h).tx.limit)
+		g.giveAll(g.send(g.a)[1:])
+		require.Equal(t, override == 40, g.b.m.Stats().Outside == 0, "%d outside", g.b.m.Stats().Outside)
+	}
+}

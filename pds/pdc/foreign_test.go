@@ -32,7 +32,7 @@ func TestGapIsToldOfOnce(t *testing.T) {
 	g.give(ws[1])
 	_, back := g.give(ws[4])
 	require.Len(t, back, 1, "the next gap")
-	require.Equal(t, request(t, ws[2]).PSN, nackOf(t, back[0]).PSN)
+	require.Equal(t, request(t, ws[2]).PSN, pds.PSN(nackOf(t, back[0]).Payload))
 }
 
 // Of a peer that says nothing of its range the first refusal tells it: with a window of 1,000
@@ -79,7 +79,7 @@ func TestLossesAreInferredWithoutCongestionState(t *testing.T) {
 				h.SetNSCC(&pds.NSCCState{})
 				b := h.Ack.AppendTo(nil)
 				if !plain {
-					h.SACKOffset, h.Bitmap = int16(i), 1
+					h.SACKOffset, h.Bitmap, h.Offset = int16(i), 1, 0
 					b = h.AppendTo(nil)
 				}
 				r, _ := g.give(wire{from: g.b, b: b})
@@ -158,4 +158,36 @@ func TestPeerThatBeganAgainUnderItsPDCID(t *testing.T) {
 		info, ok := g.b.m.PDC(g.b.m.pdc[old.ID].handle)
 		require.Equal(t, alive, ok && info.State == StateEstablished)
 	}
+}
+
+// rcvd_bytes counts the nominal size of each packet of data once, in units of 256 bytes rounded up:
+// neither copies nor what a switch has cut.
+func TestRcvdBytesCountsWhatIsNew(t *testing.T) {
+	g := established(t, pairConfig{Config: Config{AckPerPacket: true}})
+	before := g.b.m.target.byID(g.info(g.b).ID).rcvd
+	g.submit(1, 3)
+	ws := g.send(g.a)
+	rcvd := func(w wire) uint32 {
+		_, back := g.give(w)
+		require.Len(t, back, 1)
+		var a pds.AckCC
+		_, err := a.Decode(back[0].b)
+		require.NoError(t, err)
+		var s pds.NSCCState
+		require.True(t, a.NSCC(&s))
+		return s.RcvdBytes
+	}
+	units := func(packets uint32) uint32 {
+		return (before + packets*uint32(len(ws[0].b)+8) + 255) / 256
+	}
+	require.Equal(t, units(1), rcvd(ws[0]))
+	again := ws[0]
+	again.b = append([]byte(nil), again.b...)
+	again.b[1] |= byte(pds.FlagRetx)
+	require.Equal(t, units(1), rcvd(again), "a copy")
+	cut := ws[1]
+	cut.trim = pds.NackTrimmed
+	g.give(cut)
+	require.Equal(t, units(2), rcvd(ws[2]), "not what was cut")
+	require.Equal(t, units(3), rcvd(ws[1]))
 }

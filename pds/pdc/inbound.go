@@ -95,6 +95,7 @@ type inbound struct {
 	state    AckState
 	psn      pds.PSN
 	start    pds.PSN     // with FlagSYN
+	expected pds.PSN     // of a ROD_OOO
 	id       RxID        // once its PDC is known
 	name     requestName // of a request: for an answer that is made here
 	payload  uint32      // bytes behind the semantic header
@@ -140,11 +141,7 @@ func (b *inbound) from(in *In) {
 
 // nack returns a NACK of the packet, from no PDC.
 func (b *inbound) nack(code pds.NackCode) pds.Nack {
-	n := pds.Nack{Code: code, Flags: b.echo(), PSN: b.psn, DPDCID: b.spdcid}
-	if code == pds.NackRODOOO {
-		n.Payload = uint32(b.psn) // where others look for it, see gap
-	}
-	return n
+	return pds.Nack{Code: code, Flags: b.echo(), PSN: b.psn, DPDCID: b.spdcid}
 }
 
 // echo is what an answer says about the packet itself.

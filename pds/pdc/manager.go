@@ -150,6 +150,9 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 	m.target = target{
 		p: m.p, mem: m.mem, pdc: m.pdc, stats: &m.stats, reply: &m.reply, timer: &m.timer, turns: newQueue(ids),
 	}
+	if m.p.c.RcvrInferLoss != 0 {
+		m.target.holes = slab.Make[pds.PSN](ids + 1)
+	}
 	m.source = source{p: m.p, mem: m.mem, pdc: m.pdc, cc: m.cc, stats: &m.stats, sched: &m.sched, timer: &m.timer}
 	m.life.init(m, &c, hasher)
 	m.recovery = recovery{

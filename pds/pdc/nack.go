@@ -9,9 +9,22 @@ func (w *answers) putNACK(out []byte, n *pds.Nack) int {
 	return k
 }
 
+// nack returns a NACK of a packet, from no PDC. A ROD_OOO names the packet that came too early, and
+// in its payload Expected_PSN (UE Specification 1.0.3, as two public models have it).
+func (w *answers) nack(b *inbound, code pds.NackCode) pds.Nack {
+	n := b.nack(code)
+	if code == pds.NackRODOOO {
+		n.Payload = uint32(b.expected)
+		if w.p.c.NackMissing {
+			n.PSN = b.expected
+		}
+	}
+	return n
+}
+
 // refuse writes a NACK of a packet of p to out and returns its length.
 func (w *answers) refuse(p *PDC, b *inbound, out []byte, code pds.NackCode) int {
-	n := b.nack(code)
+	n := w.nack(b, code)
 	n.SPDCID = p.handle.ID()
 	return w.putNACK(out, &n)
 }
@@ -29,7 +42,7 @@ func (w *answers) nackStranger(now int64, b *inbound, out []byte, r *Result, cod
 		w.stats.Muted++
 		return
 	}
-	n := b.nack(code)
+	n := w.nack(b, code)
 	r.Reply = w.putNACK(out, &n)
 }
 

@@ -78,6 +78,9 @@ func (l *life) begin(now int64, h Handle, start pds.PSN) *PDC {
 	p.rx.Init(start)
 	p.tx.Init(l.p, l.mem, p.slot(), start)
 	l.mem.shortage[p.slot()] = shortage{}
+	if l.target.holes != nil {
+		l.target.holes[p.slot()] = start - 1
+	}
 	l.open++
 	l.stats.Opened++
 	l.timer.schedule(p, now)
@@ -199,7 +202,7 @@ func (s *starts) refusesSYN(b *inbound) (pds.NackCode, error) {
 		s.stats.Outside++
 		return pds.NackInvalidSYN, ErrOutside
 	case b.rod && b.psn != b.start:
-		b.psn = b.start
+		b.expected = b.start
 		return pds.NackRODOOO, ErrOrder
 	}
 	return 0, nil

@@ -52,9 +52,9 @@ func (p *Params) refused(n uint8) int64 { return deadline.Backoff(p.c.NackRetxTi
 // peerRange is the number of PSNs that an mpr stands for.
 func (p *Params) peerRange(mpr uint8) uint32 {
 	if mpr == 0 {
-		return uint32(p.c.ZeroMPR) * 128
+		return uint32(p.c.OverrideMPRZero)
 	}
-	return uint32(mpr) * 128
+	return uint32(mpr) * mprUnit
 }
 
 // limit is peerRange, but not more than this side tracks.

@@ -7,10 +7,13 @@ import (
 )
 
 // MaxRange is the largest number of PSNs that a window spans: the largest mpr stands for it.
-const MaxRange = 255 * 128
+const MaxRange = 255 * mprUnit
 
-// defaultRange is the range that Default_MPR (8 x 128) stands for.
-const defaultRange = 8 * 128
+// mprUnit is how many PSNs an mpr counts in.
+const mprUnit = 128
+
+// defaultRange is the range that Default_MPR stands for.
+const defaultRange = 8 * mprUnit
 
 const nearLen = 64 // PSNs in the word that begins at the edge
 

@@ -13,8 +13,9 @@ type target struct {
 	reply *answers
 	timer *timers
 
-	in    inbound // the packet that is being received
-	turns queue   // PDCs with a buffered request whose turn has come
+	in    inbound   // the packet that is being received
+	turns queue     // PDCs with a buffered request whose turn has come
+	holes []pds.PSN // by PDC, with RcvrInferLoss: the lowest missing one that a NACK has named last
 }
 
 // receiveRequest is the target's side of a data packet. Nothing changes before
@@ -95,6 +96,9 @@ func (t *target) receiveTrimmed(now int64, b *inbound, code pds.NackCode, out []
 		if p := t.fromPeer(b.dpdcid, b.src, b.spdcid); p != nil {
 			if p.rx.Classify(t.mem.far(p), b.psn, t.p.ranges) == arrivalNew { // else the credit that it asks for is of no use
 				r.ID.PDC = p.handle
+			}
+			if t.holes != nil && b.psn == p.rx.Missing() { // this answer tells of it
+				t.holes[p.slot()] = b.psn
 			}
 			t.reply.nackPDC(p, b, out, r, code)
 			return ErrTrimmed
@@ -178,7 +182,7 @@ func (t *target) ahead(now int64, p *PDC, b *inbound, out []byte, r *Result) err
 		return ErrOrder // once for each gap, until it fills: the initiator's timeout does the rest
 	}
 	p.flags |= flagGap
-	b.psn = p.rx.Missing()
+	b.expected = p.rx.Missing()
 	t.reply.nackPDC(p, b, out, r, pds.NackRODOOO)
 	return ErrOrder
 }

@@ -109,12 +109,30 @@ func (m *Manager) respondDefault(now int64, p *PDC, b *inbound, a *Response, out
 		return n
 	}
 	asked := m.reply.ackWanted(p, b.flags, b.ce) || first
+	if m.target.infersLoss(p) {
+		return m.target.nackLost(p, out)
+	}
 	if !asked && !m.reply.ackDue(p) {
 		return 0
 	}
 	return m.reply.putACK(p, out, &ackSpec{
 		psn: b.psn, flags: b.echo(), next: a.Next, bytes: a.Bytes, state: &b.state, rove: !asked,
 	})
+}
+
+// infersLoss reports whether the lowest missing packet of p is lost by now, as RcvrInferLoss has
+// it, and its source has not heard of that from here.
+func (t *target) infersLoss(p *PDC) bool {
+	hole := p.rx.Missing()
+	return t.holes != nil && !p.is(flagROD) && t.holes[p.slot()] != hole && p.rx.MaxRcvd().Diff(hole) >= int32(t.p.c.RcvrInferLoss)
+}
+
+// nackLost tells the source of p that the lowest missing packet is lost, in place of an ACK: the
+// next one says all that this one would have said.
+func (t *target) nackLost(p *PDC, out []byte) int {
+	hole := p.rx.Missing()
+	t.holes[p.slot()] = hole
+	return t.reply.putNACK(out, &pds.Nack{Code: pds.NackRcvrInferLoss, PSN: hole, SPDCID: p.handle.ID(), DPDCID: p.peerID})
 }
 
 // ackAsked reports whether an accepted request with a default response is to be

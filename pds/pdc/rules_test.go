@@ -20,9 +20,10 @@ func TestOrderedSYNBeforeTheFirstNamesTheStart(t *testing.T) {
 	ws := g.send(g.a)
 	nacks := g.giveAll(ws[1:]) // the first is lost
 	require.Len(t, nacks, 3)
-	for _, w := range nacks {
+	for i, w := range nacks {
+		require.Equal(t, request(t, ws[i+1]).PSN, nackOf(t, w).PSN)
 		require.Equal(t, pds.NackRODOOO, nackOf(t, w).Code)
-		require.Equal(t, pds.PSN(0xffffffff), nackOf(t, w).PSN)
+		require.EqualValues(t, 0xffffffff, nackOf(t, w).Payload)
 	}
 	g.giveAll(nacks)
 	again := g.send(g.a)
@@ -433,13 +434,13 @@ func TestGapFilledByANOOPIsOver(t *testing.T) {
 	ws := g.send(g.a)
 	require.Len(t, ws, 4)
 	_, answer := g.give(ws[1])
-	require.Equal(t, controlOf(t, ws[0]).PSN, nackOf(t, answer[0]).PSN)
+	require.EqualValues(t, controlOf(t, ws[0]).PSN, nackOf(t, answer[0]).Payload)
 	_, answer = g.give(ws[2])
 	require.Empty(t, answer, "once")
 	g.give(ws[0])
 	_, answer = g.give(ws[2])
 	require.Len(t, answer, 1)
-	require.Equal(t, request(t, ws[1]).PSN, nackOf(t, answer[0]).PSN)
+	require.EqualValues(t, request(t, ws[1]).PSN, nackOf(t, answer[0]).Payload)
 }
 
 // An ACK_REQ for a packet whose answer carries data: this target keeps the data and repeats
@@ -527,4 +528,20 @@ func (g *pair) takeWire(w wire) []wire {
 		return nil
 	}
 	return []wire{{from: g.b, b: append([]byte(nil), out[:n]...)}}
+}
+
+// A reference provider sends again the packet that nack_psn names, whatever the payload is: for such
+// peers NackMissing names the one that is missing in both words.
+func TestNackMissingNamesTheGapTwice(t *testing.T) {
+	g := established(t, pairConfig{ordered: true, Config: Config{NackMissing: true}})
+	g.submit(1, 3)
+	ws := g.send(g.a)
+	nacks := g.giveAll(ws[1:])
+	require.Len(t, nacks, 1)
+	gap := request(t, ws[0]).PSN
+	require.Equal(t, gap, nackOf(t, nacks[0]).PSN)
+	require.EqualValues(t, gap, nackOf(t, nacks[0]).Payload)
+	g.giveAll(nacks)
+	g.giveAll(g.giveAll(g.send(g.a)))
+	require.Len(t, g.b.got, 3)
 }

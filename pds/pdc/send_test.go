@@ -311,7 +311,7 @@ func TestSendWindowMPR(t *testing.T) {
 	g.w.mprFrom(&g.p, 10, 255)
 	require.EqualValues(t, 1024, g.w.limit, "but may widen it, as far as this side tracks")
 	g.w.mprFrom(&g.p, 11, 0)
-	require.EqualValues(t, 1024, g.w.limit, "0 stands for the default")
+	require.EqualValues(t, 128, g.w.limit, "0 is taken for 1")
 }
 
 func TestSendWindowAllocs(t *testing.T) {

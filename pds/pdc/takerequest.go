@@ -72,6 +72,9 @@ func (t *target) taken(now int64, p *PDC, clear pds.PSN) {
 func (t *target) takeAhead(now int64, p *PDC, x *Taken, out *[pds.AckCCLen]byte) (n int, ok bool) {
 	q, w := x.Request, &p.rx
 	psn, flags, clear := q.PSN(), q.Flags(), q.ClearPSN()
+	if t.holes != nil && !w.inOrder() {
+		return 0, false // the answer may be a NACK
+	}
 	if w.seen == seenNothing || !p.suits(q) || !t.isUsual(x) {
 		return t.takeExpected(now, x, out)
 	}

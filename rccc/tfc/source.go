@@ -20,6 +20,10 @@ func (s *Source) Allowed() int64 { return s.credit - s.consumed }
 // [Cells.Extend].
 func (s *Source) Credit() int64 { return s.credit }
 
+// Charged returns the cells charged since the start, those given back included: no less than a
+// destination has received of this source.
+func (s *Source) Charged() int64 { return s.consumed + s.abandoned }
+
 // CanSend reports whether a new packet of size nominal bytes is covered whole: a
 // buffer cannot go into debt. A retransmission needs no credit: the first charge is
 // outstanding.

@@ -1,0 +1,149 @@
+package uetcc
+
+import (
+	"github.com/uetcc/uetcc/internal/timerwheel"
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/rccc"
+	"github.com/uetcc/uetcc/rccc/tfc"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// A cellar is the destination half of transport flow control: the cells of each sender of a
+// creditor, and the packets that fill them until the memory of this host has taken them.
+type cellar struct {
+	p   *tfc.Params
+	dst []tfc.Destination // by slot of the sender
+	due *timerwheel.Wheel // by slot: when the sender is to hear of free cells
+
+	ring       []celled // a power of two; those from head on to tail
+	head, tail uint32
+	bytes      int64 // of them
+	backlog    int64 // bytes of the newest that keep their cells, see SetBacklog
+}
+
+// A celled packet is one that fills cells.
+type celled struct {
+	sender rccc.Handle
+	size   int64
+}
+
+// cellarRing is how many packets may wait on the way into memory: what comes beyond that is refused.
+const cellarRing = 1 << 12
+
+func newCellar(p *tfc.Params, senders int, now int64) *cellar {
+	return &cellar{
+		p: p, dst: make([]tfc.Destination, senders), due: timerwheel.New(senders, 1, now), ring: make([]celled, cellarRing),
+	}
+}
+
+// begin gives a new sender its cells.
+func (c *cellar) begin(now int64, h rccc.Handle) {
+	c.dst[h.Slot()].Init(c.p, now)
+	c.settle(h)
+}
+
+// settle brings the timer of a sender in line.
+func (c *cellar) settle(h rccc.Handle) {
+	slot := uint32(h.Slot())
+	if at, ok := c.dst[slot].Deadline(); ok {
+		c.due.Arm(slot, at)
+	} else {
+		c.due.Cancel(slot)
+	}
+}
+
+// fits reports whether there is room for a packet of a sender.
+func (c *cellar) fits(h rccc.Handle, size int64) bool {
+	return c.tail-c.head < cellarRing && c.dst[h.Slot()].Fits(c.p, size)
+}
+
+// fill takes a packet that fits.
+func (c *cellar) fill(now int64, h rccc.Handle, size int64) {
+	c.dst[h.Slot()].Accept(c.p, now, size)
+	c.ring[c.tail%cellarRing] = celled{h, size}
+	c.tail++
+	c.bytes += size
+	c.settle(h)
+}
+
+// clear frees the cells of the oldest packets, but for those of the backlog.
+func (c *cellar) clear(now int64, k *creditor) {
+	for c.head != c.tail {
+		x := c.ring[c.head%cellarRing]
+		if c.bytes-x.size < c.backlog {
+			return
+		}
+		c.head++
+		c.bytes -= x.size
+		if k.senders[x.sender.Slot()].handle == x.sender {
+			c.dst[x.sender.Slot()].Release(c.p, now, x.size)
+			c.settle(x.sender)
+		}
+	}
+}
+
+// celled finds the sender of a request of TFC that has arrived, nil where there is no room for one.
+func (x *receiver) celled(now int64, in *Datagram) *creditSender {
+	f := &x.flows[x.res.ID.PDC.ID()]
+	f.belong(x.res.ID.PDC)
+	s := &x.credit.senders[f.sender.Slot()]
+	if f.sender == 0 || s.handle != f.sender {
+		if s = x.creditSender(now, in, f); s == nil {
+			return nil
+		}
+	}
+	s.pdc = x.res.ID.PDC
+	return s
+}
+
+// onCelled is onRequest where requests fill cells. A packet for which there is no room is refused, as
+// an honest source sends none; so is a sender for which there is no state.
+func (x *receiver) onCelled(now int64, in *Datagram, buf []byte, r *Received) int {
+	if !x.res.Demand.Valid {
+		return x.onRequest(now, in, buf, r)
+	}
+	c, s := x.credit.cells, x.celled(now, in)
+	code := pds.NackNoResource
+	if s != nil {
+		if size := in.nominal(); c.fits(s.handle, size) {
+			was := x.pds.Stats().Requests
+			n := x.onRequest(now, in, buf, r)
+			if x.pds.Stats().Requests != was { // not refused for want of something else
+				c.fill(now, s.handle, size)
+				c.clear(now, x.credit)
+			}
+			return n
+		}
+		code = pds.NackNoPktBuffer
+	}
+	r.Action, r.Form, r.Header = ses.ActionNone, ses.FormNone, 0
+	x.response = pdc.Response{Kind: pdc.RespondRefuse, Code: code}
+	n, _ := x.pds.Respond(now, x.res.ID, &x.response, buf)
+	return n
+}
+
+// grantCells writes the next credit of cells that is due, and reports false if none is.
+func (e *Endpoint) grantCells(now int64, out *Datagram, buf []byte) bool {
+	c := e.credit.cells
+	for {
+		slot, ok := c.due.Expire(now)
+		if !ok {
+			return false
+		}
+		s := &e.credit.senders[slot]
+		if s.handle == 0 {
+			continue
+		}
+		total := c.dst[slot].Credit(c.p, now)
+		c.settle(s.handle)
+		n, err := e.pds.PutCredit(s.pdc, uint32(tfc.CellsOf(total)), buf)
+		if err != nil {
+			continue // the total is absolute, and is repeated
+		}
+		info, _ := e.pds.PDC(s.pdc)
+		e.recv.control(out, n, info.Local, info.Peer)
+		out.Entropy, out.Retx, out.Payload = 0, false, Payload{}
+		return true
+	}
+}

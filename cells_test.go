@@ -1,0 +1,93 @@
+package uetcc_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/rccc/tfc"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// underCells is transport flow control with so many cells of 256 bytes. A packet of netMTU fills 5.
+func underCells(control ccc.Control, limit int64) func(*uetcc.Config) {
+	return func(c *uetcc.Config) {
+		c.CC.Control = control
+		c.CC.TFC = tfc.Config{CellSize: 256, PktOverhead: 32, Limit: limit}
+	}
+}
+
+// With transport flow control, alone or beside NSCC, everything arrives once whatever the network
+// does, and no cell is lost: with room for four packets a leak would stand still.
+func TestEndpointTFC(t *testing.T) {
+	for name, faults := range netSettings {
+		for _, control := range []ccc.Control{ccc.ControlNSCC, ccc.ControlNone} {
+			for seed := range uint64(4) {
+				t.Run(fmt.Sprint(name, "/", control, "/", seed), func(t *testing.T) {
+					n := newNetwork(t, seed, faults, 2, underCells(control, 20))
+					check := traffic(n, ses.ModeRUD)
+					a := n.ends[0]
+					n.endWell(a, len(a.local))
+					check()
+					n.settle()
+					for _, end := range n.ends {
+						require.Zero(t, end.e.Credit().Senders().Count(), "dropped with its last PDC")
+					}
+				})
+			}
+		}
+	}
+}
+
+// While the memory of the destination takes nothing the source sends what the cells hold and no
+// more; as cells become free others follow, and all of them come.
+func TestEndpointTFCWaitsForMemory(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, underCells(ccc.ControlNSCC, 22))
+	b := n.ends[1].e
+	const stuck = 1 << 30
+	b.SetBacklog(0, stuck)
+	n.write(ses.ModeRUD, 10*netMTU)
+	n.wait(3 * ms)
+	require.EqualValues(t, 4, b.PDS().Stats().Requests, "a fifth has no room")
+	require.Zero(t, b.PDS().Stats().NACKs, "and is not sent")
+
+	b.SetBacklog(n.now, 2*1100) // the two oldest have gone on
+	b.SetBacklog(n.now, stuck)
+	n.wait(1 * ms)
+	require.EqualValues(t, 6, b.PDS().Stats().Requests)
+	b.SetBacklog(n.now, 0)
+	n.endWell(n.ends[0], 1)
+	require.EqualValues(t, 10, b.PDS().Stats().Requests)
+	require.Zero(t, n.ends[0].e.PDS().Stats().Resent)
+}
+
+// A source that sends more than its cells hold is refused (NO_PKT_BUFFER); what it sends
+// gets through when there is room.
+func TestEndpointTFCRefuses(t *testing.T) {
+	limit := int64(44) // as the source has it
+	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) {
+		underCells(ccc.ControlNSCC, limit)(c)
+		limit /= 2
+	})
+	a, b := n.ends[0].e, n.ends[1].e
+	b.SetBacklog(0, 1<<30)
+	n.write(ses.ModeRUD, 8*netMTU)
+	codes := map[pds.NackCode]int{}
+	for _, p := range sendAll(0, a) {
+		_, back := receive(0, b, p)
+		for _, q := range back {
+			var nack pds.Nack
+			if _, err := nack.Decode(q.data); err == nil {
+				codes[nack.Code]++
+			}
+			receive(0, a, q)
+		}
+	}
+	require.Equal(t, map[pds.NackCode]int{pds.NackNoPktBuffer: 4}, codes)
+	b.SetBacklog(0, 0)
+	n.endWell(n.ends[0], 1)
+}
