@@ -2,8 +2,8 @@ package ccc
 
 import "math"
 
-// A record is what the manager keeps for a context and needs in every event: it
-// lies with the context's counters.
+// A record is the manager's data for a context needed in every event, next to the context's
+// counters.
 type record struct {
 	last   int64 // time of the last event, ns
 	handle Handle
@@ -13,14 +13,14 @@ type record struct {
 	held   Reason // what has held data since the last event; ReasonBacklog: nothing
 	kept   Reason // what held it for as long as waited says
 
-	// Counted here, and carried into the ledger when they wrap or the reason changes.
+	// Counted here, and carried into the ledger at a wrap or a change of reason.
 	marked uint16 // acknowledgements with a mark
 	waited uint32 // how long data waited, ns
 	sent   uint32 // packets
 	acks   uint32
 }
 
-// A ledger is what the manager keeps for a context beside its record; few events need it.
+// A ledger is the manager's data for a context beside the record, needed by few events.
 type ledger struct {
 	edge   edge
 	due    int64          // the armed deadline, ns
@@ -31,7 +31,7 @@ type ledger struct {
 // counts are the counters of a [Snapshot].
 type counts struct{ sent, acks, marked, nacks, losses int64 }
 
-// countSent counts a packet of c that is being sent.
+// countSent counts a packet of c being sent.
 func (m *Manager) countSent(c *Context) {
 	if c.rec.sent++; c.rec.sent == 0 {
 		m.ledgerOf(c).counts.sent += 1 << 32
@@ -75,9 +75,9 @@ func (m *Manager) counts(c *Context) counts {
 // ledgerOf is the ledger of a context of the manager's.
 func (m *Manager) ledgerOf(c *Context) *ledger { return &m.ledgers[c.rec.handle.Index()] }
 
-// wait adds the time since the last event to that of the reason which has held data since
-// then. It adds up in the record, so that the ledger need not be loaded; where it cannot, it
-// returns false, and the caller has carry do it.
+// wait adds the time since the last event to the time of the reason holding data since then.
+// The sum is kept in the record, so the ledger need not be loaded; for a sum too large wait
+// returns false, and the caller calls carry.
 func (r *record) wait(now int64) bool {
 	d := now - r.last
 	if r.held != r.kept || uint64(d)|uint64(r.waited) > math.MaxInt32 {
@@ -87,9 +87,9 @@ func (r *record) wait(now int64) bool {
 	return true
 }
 
-// carry takes what has added up into the ledger, with the time since the last event, unless
-// that was later: events of two cores may come in another order than they happened in, and
-// no time counts twice. It is rare, and out of line so as not to cost its callers registers.
+// carry moves the sums into the ledger, with the time since the last event, unless later
+// than now: events of two cores may come out of order, and no time counts twice. Rare, and
+// out of line to spare the callers' registers.
 //
 //go:noinline
 func (m *Manager) carry(c *Context, now int64) {

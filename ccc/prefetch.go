@@ -6,9 +6,9 @@ import (
 	"github.com/uetcc/uetcc/internal/prefetch"
 )
 
-// Prefetch begins to load what events of some PDCs will need, by the PDCs' indices. With
-// more contexts than the caches hold, call it for the next 16 to 32 events and report these
-// afterwards: then their cache misses overlap. It panics on an index out of range.
+// Prefetch begins to load the memory for events of some PDCs, by the PDCs' indices. With
+// more contexts than the caches hold, call Prefetch for the next 16 to 32 events and report
+// the events afterwards: then the cache misses overlap. An index out of range panics.
 func (m *Manager) Prefetch(pdcs []uint16) {
 	for _, i := range pdcs {
 		at := m.Line(i)
@@ -20,12 +20,12 @@ func (m *Manager) Prefetch(pdcs []uint16) {
 }
 
 // Line returns the address of the manager's record of a PDC, by its index: the first cache
-// line that an event needs, which says where the context is.
+// line of an event, with the place of the context.
 func (m *Manager) Line(index uint16) uintptr { return uintptr(unsafe.Pointer(&m.pdcs[index])) }
 
-// ContextLines returns the addresses of the cache lines that an event of a PDC needs of its
-// context, by the PDC's index. It reads what Line tells of. There are four where the path
-// choice takes feedback, else three, and d repeats c.
+// ContextLines returns the addresses of the cache lines of the context needed by an event
+// of a PDC, by the PDC's index. The line of Line is read. Four where the path choice takes
+// feedback, else three, and d repeats c.
 func (m *Manager) ContextLines(index uint16) (a, b, c, d uintptr) {
 	// In one expression on the slices: the nil check of a pointer would load the very line.
 	a = uintptr(unsafe.Pointer(&m.seats[m.pdcs[index].context.Index()].context.window))

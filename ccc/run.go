@@ -9,16 +9,16 @@ func (m *Manager) classify(c *Context) {
 	c.plain = m.runs && m.p.window && c.mode == ModeEnforce && !c.rec.custom
 }
 
-// A PlainAck is an acknowledgement of packets that were in flight, from a destination that
-// neither penalises nor restores. What the window is told are the bytes of these packets
-// together, and a round trip of kind [nscc.SampleNormal], ns, none if not above 0.
+// A PlainAck is an acknowledgement of packets in flight, from a destination that neither
+// penalises nor restores. The window is told the bytes of the packets together, and a round
+// trip of kind [nscc.SampleNormal], ns, none if not above 0.
 type PlainAck struct {
 	nscc.PlainAck
 	Packets int32
 	Entropy uint16 // of the packet that caused the acknowledgement
 }
 
-// RunParams is what became of acknowledgements and packets offered to [Manager.Exchange].
+// RunParams is the outcome for acknowledgements and packets offered to [Manager.Exchange].
 type RunParams struct {
 	Sent    int    // the first so many packets may go
 	Held    Reason // as in [SendParams], of the last of the packets
@@ -26,19 +26,19 @@ type RunParams struct {
 	AckLast bool   // the last of them is to ask for one
 }
 
-// Exchange is what nearly all events of a context are, in one step with one settlement: it is
+// Exchange handles nearly all events of a context in one step with one settlement:
 // [Manager.OnACK] for each of acks, and then [Manager.Send] for new packets of size bytes each,
-// as many as paths has room for, until congestion control holds the next; paths gets their
-// entropy values. Either may be empty. All are of one PDC.
+// as many as paths has room for, until congestion control holds the next; paths gets the
+// entropy values. Either may be empty. All are of the same PDC.
 //
-// What else than the window has a say takes part: path choice with feedback, an [Algorithm], a
-// mode that observes. Where credit, gates, a profile of htsim or SchemeREPSLegacy do, where
-// more bytes are reported than are in flight, without acks where the first packet may not go, and
-// with both where the PDC is not the only one of [Waiters], Exchange returns false, and nothing
-// has changed: use OnACK, [Context.Decide] and Send.
+// Further deciders take part: path choice with feedback, an [Algorithm], an observing mode.
+// With credit, gates, a profile of htsim or SchemeREPSLegacy, with more bytes reported than in
+// flight, without acks if the first packet may not go, and with both if [Waiters] has further
+// PDCs, Exchange returns false, and nothing has changed: use OnACK, [Context.Decide] and Send.
 //
-// It leaves behind, bit for bit, what these would have left, but for the time of the last event
-// where now is before it, and for how often an Algorithm was asked: that is once behind acks.
+// The state afterwards is bit for bit the state after OnACK, Decide and Send, except for the
+// time of the last event if now is earlier, and for the calls of an Algorithm: a single Allow
+// after acks.
 func (m *Manager) Exchange(pdc Handle, now int64, acks []PlainAck, size int64, paths []uint16) (s RunParams, ok bool) {
 	b := m.member(pdc)
 	if b == nil || !m.runs {
@@ -107,7 +107,7 @@ func (m *Manager) Exchange(pdc Handle, now int64, acks []PlainAck, size int64, p
 	return s, true // in StateReady the window has room for one packet at least
 }
 
-// sum is what acknowledgements report together.
+// sum is the total of acknowledgements.
 func sum(acks []PlainAck) (bytes int64, packets int32, marks int) {
 	for i := range acks {
 		bytes += acks[i].Bytes()
@@ -117,7 +117,7 @@ func sum(acks []PlainAck) (bytes int64, packets int32, marks int) {
 	return bytes, packets, marks
 }
 
-// takeEach tells all that listen of each acknowledgement, in the order of OnACK.
+// takeEach tells all listeners of each acknowledgement, in the order of OnACK.
 func (m *Manager) takeEach(b *member, at *seat, now int64, acks []PlainAck) {
 	c, e, side := &at.context, &at.entropy, m.sideOf(int(b.context.Index()))
 	listens, steers := m.listens && !b.fixed, c.steers(m.p)
@@ -171,8 +171,7 @@ func (m *Manager) exchangeAny(b *member, at *seat, now int64, acks int, size int
 	return s, acks != 0 || s.Sent != 0
 }
 
-// choose chooses the entropy values of packets. It is out of line so as not to cost Exchange
-// registers.
+// choose chooses the entropy values of packets. Out of line to spare registers of Exchange.
 //
 //go:noinline
 func (m *Manager) choose(b *member, at *seat, paths []uint16) {
@@ -198,7 +197,7 @@ func (m *Manager) countRun(b *member, c *Context, size int64, n int) {
 	}
 }
 
-// become brings a plain context into another state. It is out of line for the same reason.
+// become brings a plain context into a new state. Out of line for the same reason.
 //
 //go:noinline
 func (m *Manager) become(c *Context, s State) {
