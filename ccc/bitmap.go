@@ -1,6 +1,6 @@
 package ccc
 
-// A penalty is four bits; a word of side memory holds those of 16 values.
+// A penalty is four bits; a word of side memory holds the penalties of 16 values.
 const (
 	penaltyBits      = 4
 	penaltyMax       = 1<<penaltyBits - 1
@@ -11,7 +11,8 @@ const (
 // by being skipped.
 var penaltyOf = [feedbacks]uint64{FeedbackGood: 0, FeedbackECN: 1, FeedbackNACK: 4, FeedbackTimeout: penaltyMax}
 
-// penalise adds the price of the feedback to the value that it is about, saturating.
+// penalise adds the price of the feedback to the penalty of the reported value,
+// saturating.
 func (e *Entropy) penalise(p *EntropyParams, side []uint64, r Report) {
 	if r.Feedback == FeedbackGood || r.Feedback >= feedbacks {
 		return
@@ -21,10 +22,10 @@ func (e *Entropy) penalise(p *EntropyParams, side []uint64, r Report) {
 	*w += (min(old+penaltyOf[r.Feedback], penaltyMax) - old) << shift
 }
 
-// nextUnpenalised skips penalised values. Each call takes one point off the first that it
-// meets; after a whole round of skipping it takes a penalised one. A word without any
-// unpenalised value is skipped at once, all 16 of it, so that a call looks at some tens of
-// places at most.
+// nextUnpenalised skips penalised values. Each call takes one point off the first
+// penalised value met; after a whole round of skipping a penalised value is taken. A
+// word without any unpenalised value is skipped at once, with all 16 values, so a
+// call looks at some tens of places at most.
 func (e *Entropy) nextUnpenalised(p *EntropyParams, side []uint64) uint16 {
 	v := e.candidate()
 	for skipped := uint32(0); skipped < p.values; v = e.candidate() {
@@ -47,13 +48,13 @@ func (e *Entropy) nextUnpenalised(p *EntropyParams, side []uint64) uint16 {
 	return v
 }
 
-// anyUnpenalised reports whether one of the word's 16 penalties is 0.
+// anyUnpenalised reports whether any of the word's 16 penalties is 0.
 func anyUnpenalised(w uint64) bool {
 	const ones = 0x1111_1111_1111_1111
 	return (w-ones)&^w&(ones<<(penaltyBits-1)) != 0
 }
 
-// penaltyAt is where the penalty of a value lies: in this word, from this bit on.
+// penaltyAt is the place of a value's penalty: word w, from bit shift on.
 func penaltyAt(side []uint64, v uint16) (w *uint64, shift uint) {
 	return &side[v/penaltiesPerWord], uint(v%penaltiesPerWord) * penaltyBits
 }

@@ -2,10 +2,10 @@ package ccc
 
 import "github.com/uetcc/uetcc/nscc"
 
-// A cell is an event in an inbox, or a part of one; four fill a cache line, so that few
-// lines travel to the owner's core. Times have cells of their own, since events that are
-// posted together mostly happened at one time: one before the first event of a batch, and
-// one before each event whose time is not that of the event before it.
+// A cell is an event in an inbox, or a part of one; four fill a cache line, so few
+// lines travel to the owner's core. Times have separate cells, since events posted
+// together mostly share a time: a time cell precedes the first event of a batch, and
+// each event whose time differs from the last event's.
 //
 //	         word   small   a, b           second cell    third cell
 //	time     time
@@ -34,13 +34,13 @@ const (
 	cellNone = uint64(eventNone) << kindShift
 )
 
-// maxCells is how many cells an event takes at most, with its time.
+// maxCells is the most cells of an event, with the time.
 const maxCells = 4
 
-// moreCells is how many cells an event of a kind takes beside its first.
+// moreCells is the number of cells of an event of a kind besides the first.
 var moreCells = [1 << 8]uint8{EventSend: 1, EventACK: 2, EventNACK: 1, eventShow: 1}
 
-// cellsOf is how many cells a batch takes, with its times.
+// cellsOf is the number of cells of a batch, with times.
 func cellsOf(events []Event) (n uint64) {
 	now := events[0].Now
 	for i := range events {

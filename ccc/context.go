@@ -7,19 +7,18 @@ import (
 	"github.com/uetcc/uetcc/rccc"
 )
 
-// Context is one congestion control context at its source. It is a value of at
-// most 256 bytes without pointers, to lie in a slab. Single writer. The zero
-// Context is LifeUnconfigured and usable only after [Context.Init]; all calls must
-// then bring the same Params.
+// Context is one congestion control context at its source. A Context is a value of at most
+// 256 bytes without pointers, to lie in a slab. Single writer. The zero Context is
+// LifeUnconfigured and usable only after [Context.Init]; all calls must then bring the
+// same Params.
 //
-// Invariants, where B and R are the unsent and the marked bytes of the bound PDCs:
-// [Context.Backlog] = sum of B; [Context.RtxBacklog] = sum of R, 0 if and only if no
-// packet is marked; [Context.State] follows from these, the packets in flight, and
-// [Context.Decide] as the last event left them.
+// Invariants, where B and R are the unsent and the marked bytes (backlog and rtx_backlog)
+// of the bound PDCs: [Context.Backlog] = sum of B; [Context.RtxBacklog] = sum of R, 0 if
+// and only if no packet is marked; [Context.State] follows from these, the packets in
+// flight, and [Context.Decide] as the last event left them.
 //
-// A call that takes away more than was added (a size that differs from the one
-// that was counted, a packet unmarked twice) panics: what follows from a wrong
-// backlog is a context that never sends or never stops.
+// A call that takes away more than was added (a size other than counted, a packet unmarked
+// twice) panics: with a wrong backlog a context would never send or never stop.
 type Context struct {
 	// The first cache line is for events that are not plain.
 	credit     rccc.Source
@@ -31,12 +30,12 @@ type Context struct {
 	mode       Mode
 	bounded    bool // the user's algorithm has a say: allow and notBefore count
 
-	// The other three are what every event needs. Eight bytes of the last are left for the
+	// The next three lines are for every event. Eight bytes of the last are left for the
 	// hot part of the Entropy that follows in a seat.
 	window nscc.Window
 	waits  int64 // to send, new and marked for retransmission, bytes
 
-	// Packets now in flight. Signed, since a NACK and an acknowledgement of one
+	// Packets now in flight. Signed, since a NACK and an acknowledgement of the same
 	// packet may cross.
 	inflightPkts int32
 	waitingRtx   int32 // marked for retransmission, packets
@@ -48,16 +47,16 @@ type Context struct {
 	rec     record // kept by the manager
 }
 
-// Waiters is the list of PDCs that wait for a context, by index; 0 ends it. Whoever has the
-// PDCs keeps it and links them. It lies with the context's counters because each sending
-// looks at it.
+// Waiters is the list of PDCs waiting for a context, by index; 0 ends the list. The owner
+// of the PDCs keeps the list and the links. Waiters lies with the context's counters
+// because each sending looks there.
 type Waiters struct{ Head, Tail uint16 }
 
 // Init configures c: the window at its initial size, nothing counted, not bound.
 func (c *Context) Init(p *Params, now int64) { c.InitCached(p, now, 0) }
 
-// InitCached is Init with the base round trip (ns) that an earlier context to the
-// same destination found, see [Context.BaseRTT], which saves the probe. 0 is none.
+// InitCached is Init with the base round trip (ns) found by an earlier context to the same
+// destination, see [Context.BaseRTT]; the probe is saved. 0 is none.
 func (c *Context) InitCached(p *Params, now, baseRTT int64) {
 	*c = Context{life: LifeConfigured, mode: p.mode}
 	c.allowAll()
@@ -70,8 +69,8 @@ func (c *Context) InitCached(p *Params, now, baseRTT int64) {
 // State returns the run state as of the last event.
 func (c *Context) State() State { return c.state }
 
-// Reason returns what kept all data from being sent after the last event, or would
-// have in ModeEnforce; ReasonBacklog if nothing did.
+// Reason returns the cause that kept all data from being sent after the last event, or
+// would have in ModeEnforce; ReasonBacklog for none.
 func (c *Context) Reason() Reason { return c.why }
 
 // Life returns how far the context has been set up.
@@ -80,8 +79,8 @@ func (c *Context) Life() Life { return c.life }
 // Mode returns how much the context has to say.
 func (c *Context) Mode() Mode { return c.mode }
 
-// SetMode changes the mode at any time. Counters go on in every mode, so a context
-// that was off enforces a true count of bytes in flight at once.
+// SetMode changes the mode at any time. Counters go on in every mode, so a context turned
+// on enforces a true count of bytes in flight at once.
 func (c *Context) SetMode(p *Params, now int64, m Mode) {
 	c.mode = m
 	c.evaluate(p, now)
@@ -98,37 +97,37 @@ func (c *Context) Backlog() int64 {
 	return c.waits - c.rtxBacklog
 }
 
-// RtxBacklog returns what is marked for retransmission, bytes.
+// RtxBacklog returns rtx_backlog, the bytes marked for retransmission.
 func (c *Context) RtxBacklog() int64 { return c.rtxBacklog }
 
-// WaitingRtx returns what is marked for retransmission, packets.
+// WaitingRtx returns waiting_rtx, the packets marked for retransmission.
 func (c *Context) WaitingRtx() int { return int(c.waitingRtx) }
 
 // InflightPackets returns the packets now in flight.
 func (c *Context) InflightPackets() int { return int(c.inflightPkts) }
 
-// Inflight returns the bytes now in flight. It may be slightly negative, see
+// Inflight returns the bytes now in flight. The count may be slightly negative, see
 // [nscc.Window].
 func (c *Context) Inflight() int64 { return c.window.Inflight() }
 
 // Cwnd returns the congestion window, bytes.
 func (c *Context) Cwnd() int64 { return c.window.Cwnd() }
 
-// Credit returns the balance of receiver credit, bytes; it may be negative.
+// Credit returns the balance of receiver credit, bytes, maybe negative.
 func (c *Context) Credit() int64 { return c.credit.Credit() }
 
-// CreditTotal returns the cumulative credit received, bytes: what a credit field
-// of the wire is to be extended by (see [rccc.Quanta.Extend], and [Standing] where RCCC
-// takes no part).
+// CreditTotal returns the cumulative credit received, bytes: the reference to extend the
+// wire's credit field with (see [rccc.Quanta.Extend], and [Standing] where RCCC takes no
+// part).
 func (c *Context) CreditTotal() int64 { return c.credit.Cum() }
 
-// BaseRTT returns the smallest round trip seen, ns: what to give InitCached.
+// BaseRTT returns the smallest round trip seen, ns: the argument for InitCached.
 func (c *Context) BaseRTT() int64 { return c.window.BaseRTT() }
 
 // Window returns the whole state of the window.
 func (c *Context) Window() nscc.Snapshot { return c.window.Snapshot() }
 
-// Bind adds a PDC to those that c serves.
+// Bind adds a PDC to the PDCs of c.
 func (c *Context) Bind(p *Params, now int64) {
 	mustHold(c.life != LifeUnconfigured && c.pdcs < math.MaxUint16,
 		"ccc: Bind to a context without Init, or to one of 65,535 PDCs")
@@ -137,9 +136,8 @@ func (c *Context) Bind(p *Params, now int64) {
 	c.evaluate(p, now)
 }
 
-// Left is what a PDC leaves behind when it is unbound: bytes it has not sent,
-// packets marked for retransmission, and packets in flight of which nobody will
-// hear any more.
+// Left is the rest of a PDC when unbound: unsent bytes, packets marked for retransmission,
+// and packets in flight without further news.
 type Left struct {
 	Backlog         int64
 	RtxBacklog      int64
@@ -148,9 +146,9 @@ type Left struct {
 	InflightPackets int32
 }
 
-// Unbind takes a PDC away and what it left out of the counters; the window does
-// not move for packets in flight that leave without a verdict. It reports
-// whether c can be freed: the last PDC has gone and the context is idle.
+// Unbind takes a PDC away and the PDC's rest out of the counters; the window does not move
+// for packets in flight that leave without a verdict. The result reports whether c can be
+// freed: the last PDC has gone and the context is idle.
 func (c *Context) Unbind(p *Params, now int64, l Left) (last bool) {
 	mustHold(c.pdcs > 0, "ccc: Unbind of a context without PDCs")
 	c.pdcs--
@@ -163,7 +161,7 @@ func (c *Context) Unbind(p *Params, now int64, l Left) (last bool) {
 }
 
 // evaluate brings the state up to date, and the reason why data waits: the part of
-// [Context.Decide] that every event needs. Every event ends with it.
+// [Context.Decide] needed in every event. Every event ends with evaluate.
 func (c *Context) evaluate(p *Params, now int64) {
 	if p.credit {
 		c.credit.Settle(&p.rccc, now, c.waits)
@@ -176,7 +174,8 @@ func (c *Context) evaluate(p *Params, now int64) {
 	c.why, c.state = why, nextState(c.waits > 0, c.inflightPkts > 0, admitted)
 }
 
-// refusal is why data may not go, but for an algorithm of the user's; ReasonBacklog if it may.
+// refusal is the reason against sending, except a user's algorithm; ReasonBacklog for
+// none.
 func (c *Context) refusal(p *Params) Reason {
 	switch {
 	case c.waits == 0:
@@ -208,7 +207,7 @@ func (c *Context) mark(size int64, packets int32) {
 	c.waits += size
 }
 
-// unmark takes n packets of size bytes together out of those that wait for
+// unmark takes n packets of size bytes together out of the packets waiting for
 // retransmission. Both counters reach 0 together, or a size was wrong.
 func (c *Context) unmark(n int32, size int64) {
 	if n == 0 && size == 0 {
@@ -220,7 +219,7 @@ func (c *Context) unmark(n int32, size int64) {
 	mustHold((c.waitingRtx == 0) == (c.rtxBacklog == 0), "ccc: sizes of marked packets do not add up")
 }
 
-// held is what makes data wait, ReasonBacklog if nothing does.
+// held is the reason that data waits, ReasonBacklog for none.
 func (c *Context) held() Reason {
 	if c.state == StateActive {
 		return c.why
@@ -228,7 +227,7 @@ func (c *Context) held() Reason {
 	return ReasonBacklog
 }
 
-// less is counter - n, where n is part of what was counted.
+// less is counter - n, where n is part of the count.
 func less[T int32 | int64](counter, n T) T {
 	mustHold(n >= 0 && n <= counter, "ccc: more taken from a counter than it holds")
 	return counter - n

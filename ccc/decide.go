@@ -2,7 +2,7 @@ package ccc
 
 import "github.com/uetcc/uetcc/internal/enum"
 
-// Reason says what bounds a [Decision].
+// Reason is the bound of a [Decision].
 type Reason uint8
 
 const (
@@ -22,22 +22,24 @@ var reasonNames = [reasons]string{"backlog", "window", "credit", "algorithm", "p
 // String returns the reason's name in lower case.
 func (r Reason) String() string { return enum.Name(reasonNames[:], r) }
 
-// Decision is what a context may send now.
+// Decision is the permission of a context to send now.
 type Decision struct {
 	// Bytes may go now, nominal, new and marked together; 0 is none. Packets go
-	// while their sum stays within it. It is never more than what waits.
+	// while the sum of sizes stays within Bytes. Bytes is never more than the
+	// waiting bytes.
 	Bytes int64
 
 	// NotBefore is the time (ns) at which to ask again where Reason is ReasonPacing.
 	// Otherwise only an event changes the answer.
 	NotBefore int64
 
-	// Reason is what keeps Bytes from being more. In ModeObserve Bytes is all that
-	// waits, and Reason what would have bounded it in ModeEnforce.
+	// Reason is the cause that keeps Bytes from being more. In ModeObserve Bytes is
+	// all waiting bytes, and Reason the bound in ModeEnforce.
 	Reason Reason
 }
 
-// Decide says how many bytes may go at now, and why not more. It changes nothing.
+// Decide returns the bytes that may go at now, and the reason for not more, without
+// changing c.
 func (c *Context) Decide(p *Params, now int64) Decision {
 	switch {
 	case c.life != LifeBound:
@@ -51,12 +53,12 @@ func (c *Context) Decide(p *Params, now int64) Decision {
 	}
 }
 
-// Admits reports whether a packet of any size may go at once, as far as the last
-// event tells: [Context.Decide] would say so, too. It is quicker, and false where
-// the user's [Algorithm] has a say.
+// Admits reports whether a packet of any size may go at once, by the last event, in
+// agreement with [Context.Decide]. Admits is quicker, and false under a user's
+// [Algorithm].
 func (c *Context) Admits() bool { return c.state == StateReady && !c.bounded }
 
-// bound is what every algorithm consents to.
+// bound is the common consent of all specified algorithms.
 func (c *Context) bound(p *Params, now int64) Decision {
 	room, why := c.waits, ReasonBacklog
 	if p.window {
@@ -75,7 +77,7 @@ func (c *Context) bound(p *Params, now int64) Decision {
 	return Decision{Bytes: max(room, 0), Reason: why}
 }
 
-// consent limits room to what the user's algorithm allows.
+// consent limits room to the allowance of the user's algorithm.
 func (c *Context) consent(now, room int64, why Reason) Decision {
 	if c.notBefore > now && room > 0 {
 		return Decision{NotBefore: c.notBefore, Reason: ReasonPacing}
@@ -86,8 +88,8 @@ func (c *Context) consent(now, room int64, why Reason) Decision {
 	return Decision{Bytes: max(room, 0), Reason: why}
 }
 
-// objection is what the user's algorithm has against sending now. A time to come goes
-// first: it is to be asked again then, whatever it allows now.
+// objection is the user's algorithm's objection to sending now. A future time goes
+// first: the algorithm is to be asked again then, at any allowance now.
 func (c *Context) objection(now int64) Reason {
 	switch {
 	case c.notBefore > now:
@@ -99,8 +101,8 @@ func (c *Context) objection(now int64) Reason {
 	}
 }
 
-// windowRoom is what NSCC leaves, bytes: none below a whole MTU, so that small
-// packets of one PDC do not starve the large ones of another.
+// windowRoom is the room left by NSCC, bytes: none below a whole MTU, so small
+// packets of one PDC do not starve the large packets of a second.
 func (c *Context) windowRoom(p *Params, waiting int64) int64 {
 	if !c.window.CanSend(&p.nscc, min(waiting, p.mtu)) {
 		return 0
@@ -108,8 +110,9 @@ func (c *Context) windowRoom(p *Params, waiting int64) int64 {
 	return c.window.Cwnd() - c.window.Inflight()
 }
 
-// creditRoom is what RCCC leaves, bytes. Any positive balance admits one packet
-// of any size, so the last one may overdraw it by all but one of its bytes.
+// creditRoom is the room left by RCCC, bytes. Any positive balance admits a packet
+// of any size, so the last packet may overdraw the balance by up to the size minus
+// 1.
 func (c *Context) creditRoom(p *Params) int64 {
 	if !c.credit.CanSend() {
 		return 0

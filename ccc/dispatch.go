@@ -9,11 +9,11 @@ type Sent struct {
 	Reserved bool  // Size bytes were reserved for it at the context's [Gate]
 
 	// Seq is the number of the PDC's next new packet, from 0. Only [Manager.Send] and
-	// SchemeREPSLegacy look at it.
+	// SchemeREPSLegacy use Seq.
 	Seq uint64
 }
 
-// OnNewData adds delta bytes of unsent data to a PDC and to its context.
+// OnNewData adds delta bytes of unsent data to a PDC and the context.
 func (m *Manager) OnNewData(pdc Handle, now, delta int64) {
 	b := m.live(pdc)
 	if b == nil {
@@ -42,14 +42,14 @@ func (m *Manager) OnWithdraw(pdc Handle, now, delta int64) {
 	m.settle(c, now)
 }
 
-// OnSend counts a packet that is being sent.
+// OnSend counts a packet being sent.
 func (m *Manager) OnSend(pdc Handle, now int64, s Sent) {
 	if b := m.live(pdc); b != nil {
 		m.send(b, &m.seatOf(b).context, now, s)
 	}
 }
 
-// Send is OnSend, and returns what the packet's header carries.
+// Send is OnSend, and returns the fields of the packet's header (GetSendParams).
 func (m *Manager) Send(pdc Handle, now int64, s Sent) SendParams {
 	b := m.live(pdc)
 	if b == nil {
@@ -79,7 +79,7 @@ func (m *Manager) send(b *member, c *Context, now int64, s Sent) {
 	m.arrange(c, now)
 }
 
-// OnACK takes in an acknowledgement. It may lower a.Bytes to what was sent.
+// OnACK takes in an acknowledgement. a.Bytes may be lowered to the sent bytes.
 func (m *Manager) OnACK(pdc Handle, now int64, a *Ack) {
 	b := m.live(pdc)
 	if b == nil {
@@ -96,7 +96,7 @@ func (m *Manager) OnACK(pdc Handle, now int64, a *Ack) {
 	m.settle(c, now)
 }
 
-// OnNACK takes in the refusal of a packet of the PDC that is in flight.
+// OnNACK takes in the refusal of a packet of the PDC in flight.
 func (m *Manager) OnNACK(pdc Handle, now int64, n Nack) {
 	b := m.live(pdc)
 	if b == nil {
@@ -115,7 +115,7 @@ func (m *Manager) OnNACK(pdc Handle, now int64, n Nack) {
 	m.settle(c, now)
 }
 
-// OnInferredLoss takes in that a packet of the PDC in flight is lost.
+// OnInferredLoss takes in the loss of a packet of the PDC in flight.
 func (m *Manager) OnInferredLoss(pdc Handle, now int64, l Loss) {
 	b := m.live(pdc)
 	if b == nil {
@@ -132,7 +132,7 @@ func (m *Manager) OnInferredLoss(pdc Handle, now int64, l Loss) {
 	m.settle(c, now)
 }
 
-// OnCreditUpdate takes in a cumulative credit of total bytes that came for a PDC.
+// OnCreditUpdate takes in a cumulative credit of total bytes for a PDC.
 func (m *Manager) OnCreditUpdate(pdc Handle, now, total int64) {
 	if b := m.live(pdc); b != nil {
 		c := &m.seatOf(b).context
@@ -157,7 +157,7 @@ func (m *Manager) path(b *member, at *seat, seq uint64) uint16 {
 	return e.Next(p, m.sideOf(&at.context), pr)
 }
 
-// live is member, and counts the events of lives that are over.
+// live is member, and counts the events of past lives.
 func (m *Manager) live(pdc Handle) *member {
 	b := m.member(pdc)
 	if b == nil {
@@ -166,7 +166,7 @@ func (m *Manager) live(pdc Handle) *member {
 	return b
 }
 
-// feedback tells the path choice of a report, if its scheme listens and the PDC takes part.
+// feedback tells the path choice of a report, if the scheme listens and the PDC takes part.
 func (m *Manager) feedback(b *member, now int64, r Report) {
 	if m.listens && !b.fixed {
 		at := m.seatOf(b)

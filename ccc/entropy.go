@@ -11,29 +11,28 @@ import (
 	"github.com/uetcc/uetcc/internal/splitmix"
 )
 
-// Scheme says how a context chooses the entropy value of a packet. The
-// specification allows any choice (section 3.6.16); these are the five that the
-// field's simulator implements.
+// Scheme is the way a context chooses the entropy value of a packet. The specification
+// allows any choice (section 3.6.16); the five here are from the field's simulator.
 type Scheme uint8
 
 const (
 	// SchemeOblivious uses every value once in each round of n packets and ignores
-	// feedback. With one value it is a fixed path.
+	// feedback. With a single value the path is fixed.
 	SchemeOblivious Scheme = iota
 
-	// SchemeBitmap is oblivious with a penalty for values that were marked, trimmed
-	// or lost, so that a round skips them (STrack, arXiv 2407.15266).
+	// SchemeBitmap is oblivious with a penalty for values marked, trimmed
+	// or lost, so a round skips them (STrack, arXiv 2407.15266).
 	SchemeBitmap
 
 	// SchemeREPS recycles the values of unmarked acknowledgements and freezes on the
-	// recycled ones after a loss (REPS, arXiv 2407.21625).
+	// recycled values after a loss (REPS, arXiv 2407.21625).
 	SchemeREPS
 
 	// SchemeREPSLegacy is the first version of REPS: a queue of good values, here of
 	// bounded length.
 	SchemeREPSLegacy
 
-	// SchemeMixed takes a recycled value if there is one, and otherwise acts as
+	// SchemeMixed takes a recycled value if any, and otherwise acts as
 	// SchemeBitmap.
 	SchemeMixed
 
@@ -45,11 +44,11 @@ var schemeNames = [schemes]string{"oblivious", "bitmap", "reps", "reps_legacy", 
 // String returns the scheme's name in lower case.
 func (s Scheme) String() string { return enum.Name(schemeNames[:], s) }
 
-// Feedback is what an acknowledgement, a NACK or a time-out says about the path
-// of one entropy value.
+// Feedback is the news of an acknowledgement, a NACK or a time-out about the path of an
+// entropy value.
 type Feedback uint8
 
-// The feedback codes; their numbers are those of the recorded traces.
+// The feedback codes; numbered as in the recorded traces.
 const (
 	FeedbackGood    Feedback = iota // acknowledged without a mark
 	FeedbackECN                     // acknowledged or trimmed at the last hop, with a mark
@@ -64,14 +63,14 @@ var feedbackNames = [feedbacks]string{"good", "ecn", "nack", "timeout"}
 // String returns the feedback's name in lower case.
 func (f Feedback) String() string { return enum.Name(feedbackNames[:], f) }
 
-// Report is feedback about one entropy value.
+// Report is feedback about an entropy value.
 type Report struct {
 	Value    uint16
 	Feedback Feedback
 }
 
-// Progress is how far a context has come when it asks for a value. Only
-// SchemeREPSLegacy looks at it, to walk through all values in the first window.
+// Progress is a context's progress when asking for a value. Only SchemeREPSLegacy uses
+// Progress, to walk through all values in the first window.
 type Progress struct {
 	Seq           uint64 // number of the next new packet, from 0
 	WindowPackets int64  // congestion window in packets
@@ -86,17 +85,17 @@ type EntropyConfig struct {
 	// 256. A power of two, but for the two REPS schemes.
 	Values int
 
-	// Queue bounds the recycled values that SchemeREPSLegacy and SchemeMixed keep, a
-	// power of two up to 32,768; 0 means 64. When it is full the oldest goes.
+	// Queue bounds the recycled values kept by SchemeREPSLegacy and SchemeMixed, a power of
+	// two up to 32,768; 0 means 64. In a full queue the oldest goes.
 	Queue int
 
-	// Freeze is how long SchemeREPS keeps to the values it has after a loss, ns; 0
+	// Freeze is the time SchemeREPS keeps to the present values after a loss, ns; 0
 	// means 10 ms.
 	Freeze int64
 
 	// Rand replaces the generator of each context, to replay recorded draws. All
-	// contexts of the parameters share it, so it must be safe for as many goroutines
-	// as own them.
+	// contexts of the parameters share Rand, so Rand must be safe for as many goroutines as
+	// own contexts.
 	Rand rand.Source
 }
 
@@ -150,26 +149,25 @@ func NewEntropyParams(c EntropyConfig) (EntropyParams, error) {
 	return p, nil
 }
 
-// Words is the side memory that the scheme needs for each context, in words of
+// Words is the scheme's side memory for each context, in words of
 // 8 bytes: none for SchemeOblivious and SchemeREPS.
 func (p *EntropyParams) Words() int { return int(p.words) }
 
 // Scheme returns the configured scheme.
 func (p *EntropyParams) Scheme() Scheme { return p.scheme }
 
-// Entropy is the path choice of one context: which entropy value (the UDP source
-// port, or the entropy header of native IP) the next packet carries. It holds no
-// pointer. What a scheme keeps for each value lies in side memory, which the
-// caller hands to every call: [EntropyParams.Words] words that belong to this
-// context alone, zero at first.
+// Entropy is the path choice of one context: the entropy value (the UDP source port, or the
+// entropy header of native IP) of the next packet. An Entropy holds no pointer. A scheme's
+// state for each value lies in side memory, passed by the caller to every call:
+// [EntropyParams.Words] words for the context alone, zero at first.
 //
-// A value is any 16-bit number, 0 included, which as a UDP source port means none. A transport
-// that cannot use every port maps each value to one that it can use, always to the same.
+// A value is any 16-bit number, including 0, as a UDP source port meaning none. A transport
+// limited to some ports maps each value to a usable port, always the same.
 //
 // Single writer.
 type Entropy struct {
-	// Eight bytes, all that SchemeOblivious needs within a round: in a seat they lie in the
-	// cache line of the context's counters.
+	// Eight bytes, enough for SchemeOblivious within a round: in a seat in the cache line
+	// of the context's counters.
 	base   uint16 // the value of PDCs that take no part; its high bits are those of all values
 	index  uint16 // position in the round
 	order  uint16 // in the low bits the mask that shuffles the round, in the others those of base
@@ -219,8 +217,8 @@ func (e *Entropy) inTurn(p *EntropyParams) uint16 {
 	return v
 }
 
-// Feedback tells the scheme about a value that [Entropy.Next] returned. It is
-// the specification's process_ev.
+// Feedback tells the scheme about a value returned by [Entropy.Next]: the specification's
+// process_ev.
 func (e *Entropy) Feedback(p *EntropyParams, side []uint64, now int64, r Report) {
 	switch p.scheme {
 	case SchemeBitmap:
@@ -235,10 +233,10 @@ func (e *Entropy) Feedback(p *EntropyParams, side []uint64, now int64, r Report)
 	}
 }
 
-// Fixed is one value for packets that must stay on one path and take no part in the scheme.
+// Fixed is a value for packets that must stay on one path, outside the scheme.
 func (e *Entropy) Fixed() uint16 { return e.base }
 
-// fixedFor is one of the values that key decides. It is not a draw: recorded draws are those of
+// fixedFor is a value chosen by key. The choice is not a draw: recorded draws are for
 // packets alone.
 func (e *Entropy) fixedFor(p *EntropyParams, key uint64) uint16 {
 	v := splitmix.Mix(key ^ uint64(e.base)<<16)
@@ -248,8 +246,8 @@ func (e *Entropy) fixedFor(p *EntropyParams, key uint64) uint16 {
 	return e.base&^p.mask | uint16(v)&p.mask
 }
 
-// candidate is the value at the round's index. The exclusive or with the round's order makes
-// the low bits walk through all values in another order each round; the high bits stay.
+// candidate is the value at the round's index. The exclusive or with the round's order
+// makes the low bits walk through all values in a new order each round; the high bits stay.
 func (e *Entropy) candidate() uint16 { return e.index ^ e.order }
 
 // advance moves the index; a new round has a new order.
@@ -259,14 +257,14 @@ func (e *Entropy) advance(p *EntropyParams) {
 	}
 }
 
-// reorder begins a round. It is rare, and out of line so that advance inlines.
+// reorder begins a round. Rare, and out of line so advance inlines.
 //
 //go:noinline
 func (e *Entropy) reorder(p *EntropyParams) {
 	e.order = uint16(e.draw(p))&p.mask | e.base&^p.mask
 }
 
-// anyValue draws one of the values.
+// anyValue draws a value.
 func (e *Entropy) anyValue(p *EntropyParams) uint16 {
 	return uint16(e.draw(p) % uint64(p.values))
 }

@@ -2,25 +2,25 @@ package ccc
 
 import "github.com/uetcc/uetcc/nscc"
 
-// Ack is what one acknowledgement says to its context, after the PDC has
-// released the packets that it covers.
+// Ack is the news of one acknowledgement to the context, after the PDC has released
+// the covered packets.
 type Ack struct {
 	nscc.Ack
 
-	// Packets were newly acknowledged: none of them by an earlier acknowledgement.
+	// Packets are newly acknowledged, not by an earlier acknowledgement.
 	Packets int
 
-	// Of these, RtxPackets of RtxBytes together were waiting for retransmission, so
-	// taken for lost and not sent again.
+	// RtxPackets of the Packets, RtxBytes together, were waiting for
+	// retransmission: taken for lost and not sent again.
 	RtxPackets int
 	RtxBytes   int64
 
-	// Entropy is the value of the packet that caused the acknowledgement, which is
-	// also the one that ECN speaks of, however many packets are covered.
+	// Entropy is the value of the packet that caused the acknowledgement, and also
+	// the packet meant by ECN, however many packets are covered.
 	Entropy uint16
 }
 
-// Report is what the acknowledgement says about its path.
+// Report is the acknowledgement's feedback about the path.
 func (a *Ack) Report() Report { return reportOf(a.Entropy, a.ECN) }
 
 func reportOf(entropy uint16, marked bool) Report {
@@ -57,18 +57,18 @@ func (n *Nack) Report() Report {
 	}
 }
 
-// Loss is one packet in flight that is concluded to be lost.
+// Loss is a packet in flight concluded to be lost.
 type Loss struct {
 	Size    int64  // nominal, bytes
 	Entropy uint16 // that the packet carried
 	NoPDC   bool   // the destination may have no PDC: nothing was heard from it
 }
 
-// Report is what the loss says about its path.
+// Report is the loss's feedback about the path.
 func (l *Loss) Report() Report { return Report{l.Entropy, FeedbackTimeout} }
 
 // OnNewData adds delta bytes of unsent data: a bound PDC was given more to send.
-// The context keeps the sum over its PDCs, and each PDC its own part.
+// The context keeps the sum over the PDCs, and each PDC a part.
 func (c *Context) OnNewData(p *Params, now, delta int64) {
 	c.add(delta)
 	c.evaluate(p, now)
@@ -79,16 +79,16 @@ func (c *Context) add(delta int64) {
 	c.waits += delta
 }
 
-// OnWithdraw takes back delta bytes of unsent data that OnNewData had added: a
-// message failed, and its rest is not going to be sent.
+// OnWithdraw takes back delta bytes of unsent data added by OnNewData: a message
+// failed, and the rest will not be sent.
 func (c *Context) OnWithdraw(p *Params, now, delta int64) {
 	c.withdraw(delta)
 	c.evaluate(p, now)
 }
 
-// OnSend counts a packet of size bytes that is being sent: rtx says that it had
-// been marked for retransmission, otherwise it is new. Whether it was allowed is
-// not asked here: a recovery scheme may send against the window.
+// OnSend counts a packet of size bytes being sent: with rtx marked for
+// retransmission before, otherwise new. OnSend does not check the permission: a
+// recovery scheme may send against the window.
 func (c *Context) OnSend(p *Params, now, size int64, rtx bool) {
 	if rtx {
 		c.unmark(1, size)
@@ -96,8 +96,8 @@ func (c *Context) OnSend(p *Params, now, size int64, rtx bool) {
 		c.withdraw(size)
 	}
 	c.window.OnSend(size)
-	// Where nothing is enforced, a packet that credit would have refused is not
-	// charged: the debt would outlive the mode.
+	// Where nothing is enforced, a packet beyond the credit is not charged: the
+	// debt would outlive the mode.
 	if p.credit && (c.mode == ModeEnforce || c.credit.CanSend()) {
 		c.credit.OnSend(size)
 	}
@@ -138,8 +138,8 @@ func (c *Context) OnNACK(p *Params, now int64, n Nack) {
 	c.lose(p, now, n.Size, n.packets(), n.NoPDC)
 }
 
-// OnInferredLoss takes in that a packet in flight is concluded to be lost and
-// marks it for retransmission. Tell the path choice too: [Entropy.Feedback] with
+// OnInferredLoss takes in a concluded loss of a packet in flight and marks the
+// packet for retransmission. Tell the path choice too: [Entropy.Feedback] with
 // [Loss.Report].
 func (c *Context) OnInferredLoss(p *Params, now int64, l Loss) {
 	if c.steers(p) {
@@ -164,8 +164,8 @@ func (c *Context) lose(p *Params, now, size int64, packets int32, noPDC bool) {
 }
 
 // OnCreditUpdate takes in a cumulative credit of total bytes (see
-// [rccc.Quanta.Extend]) and returns the increment in bytes, 0 for old news. Without RCCC
-// it is only noted, for an [Algorithm] that has a use for it.
+// [rccc.Quanta.Extend]) and returns the increment in bytes, 0 for old news. Without
+// RCCC the total is only noted, for an interested [Algorithm].
 func (c *Context) OnCreditUpdate(p *Params, now, total int64) int64 {
 	if !p.credit {
 		c.credit.Note(total)
@@ -176,6 +176,6 @@ func (c *Context) OnCreditUpdate(p *Params, now, total int64) int64 {
 	return step
 }
 
-// steers reports whether signals reach the window. Where they do not, only its
+// steers reports whether signals reach the window. Where not, only the window's
 // count of bytes in flight goes on.
 func (c *Context) steers(p *Params) bool { return p.window && c.mode != ModeOff }

@@ -6,19 +6,19 @@ import "sync/atomic"
 // on the machines measured.
 const cacheLine = 64
 
-// A Gate admits the bytes of many senders against what one context allows.
+// A Gate admits the bytes of many senders against the allowance of a context.
 //
 // Any goroutine may call TryReserve and GiveBack; neither waits. The owner of the
-// context moves the gate's edge, with one atomic operation, in the events that
-// change what is allowed: an acknowledgement, not a transmission.
+// context moves the gate's edge, with an atomic operation, in the events that
+// change the allowance: an acknowledgement, not a transmission.
 //
-// Invariant: room = edge - reserved, where edge counts all bytes that were ever
-// allowed, and reserved all that were ever reserved and not given back. Both sides
-// change this one word, so a reservation and a shrinking window have an order, and
-// the sum of what is reserved and what is in flight never exceeds the window or
-// the credit at the moment of a reservation. If the window shrinks below that sum,
-// reservations made stand, room is negative, and new ones fail until enough has
-// been acknowledged.
+// Invariant: room = edge - reserved, where edge counts all bytes ever allowed, and
+// reserved all bytes ever reserved and not given back. Both sides change the word
+// room, so a reservation and a shrinking window have an order, and the sum of
+// bytes reserved and in flight never exceeds the window or the credit at the
+// moment of a reservation. If the window shrinks below the sum, reservations made
+// stand, room is negative, and new reservations fail until enough has been
+// acknowledged.
 //
 // The zero Gate admits nothing. Do not copy a Gate.
 type Gate struct {
@@ -26,9 +26,9 @@ type Gate struct {
 	_    [cacheLine - 8]byte
 }
 
-// TryReserve reserves n bytes, more than 0, and reports whether they fit. It tries
-// again only if another sender or the owner succeeded in the meantime. A
-// reservation ends when the packet is counted as sent ([Manager.OnSend] with
+// TryReserve reserves n bytes, more than 0, and reports whether the bytes fit,
+// trying again only if a competing sender or the owner succeeded in the meantime.
+// A reservation ends when the packet is counted as sent ([Manager.OnSend] with
 // Reserved) or by GiveBack.
 func (g *Gate) TryReserve(n int64) bool {
 	if n <= 0 {
@@ -45,16 +45,16 @@ func (g *Gate) TryReserve(n int64) bool {
 	}
 }
 
-// GiveBack ends a reservation, or a part of one, that is not going to be used.
+// GiveBack ends a reservation, or a part, that will not be used.
 func (g *Gate) GiveBack(n int64) { g.room.Add(n) }
 
-// Room returns the bytes that could be reserved at this moment; negative when
-// the window has shrunk below what is reserved and in flight.
+// Room returns the bytes free for reservation at the moment; negative when the
+// window has shrunk below the bytes reserved and in flight.
 func (g *Gate) Room() int64 { return g.room.Load() }
 
 // Gate returns the admission of context h for any goroutine to keep while the
 // context lives; nil without [ManagerConfig.Admission]. Where senders reserve,
-// all of them must, the owner too: [Context.Decide] takes no account of reservations.
+// all must, the owner too: [Context.Decide] takes no account of reservations.
 func (m *Manager) Gate(h Handle) *Gate {
 	if int(h.Index()) >= len(m.gates) {
 		return nil
@@ -76,14 +76,14 @@ func (e *edge) publish(g *Gate, room int64) {
 	}
 }
 
-// unlimited is the room of a context that enforces nothing, and the most that an
-// algorithm can owe: reservations taken off it stay in range.
+// unlimited is the room of a context without enforcement, and the most an
+// algorithm can owe: after any reservations the room stays in range.
 const unlimited = int64(1) << 60
 
-// admission is what a gate may let through beyond what is in flight, bytes;
-// negative if more is in flight than allowed. It is strict where [Decision] lets
-// the last packet overdraw the credit: senders that do not know of each other
-// cannot agree on which one is the last.
+// admission is the bytes that a gate may let through beyond the bytes in flight;
+// negative if more is in flight than allowed. The gate is strict where [Decision]
+// lets the last packet overdraw the credit: senders ignorant of each other cannot
+// agree on the last.
 func (c *Context) admission(p *Params, now int64) int64 {
 	switch {
 	case c.life != LifeBound:

@@ -9,14 +9,14 @@ import (
 
 // An inbox is a bounded queue of events with many writers and one reader at a time.
 //
-// A writer takes tickets for all cells of a batch of events at once. The cells are its
-// own until it stores the turn of the first, its ticket plus one: then they are the
-// reader's, which hands cells back by storing head. Words that several cores change are
-// stored once a batch, and none of them while the cells are written: stores leave a core in
-// order, so the cells behind it would wait until its cache line has come from the reader.
+// A writer takes tickets for all cells of a batch of events at once. The cells belong to
+// the writer until the store of the first cell's turn, the ticket plus one: then to the
+// reader, who hands cells back by storing head. Words changed by several cores are stored
+// once a batch, and never between the cells: stores leave a core in order, so later cells
+// would wait until the word's cache line has come from the reader.
 //
-// The turns of cells in the middle of a batch keep the tickets of an earlier lap, which the
-// reader cannot mistake for present ones.
+// The turns of cells in the middle of a batch keep the tickets of an earlier lap, never
+// mistaken for present tickets by the reader.
 //
 // Invariant: head <= next <= end <= tail <= head + len(cells).
 type inbox struct {
@@ -34,15 +34,16 @@ type inbox struct {
 	_     [cacheLine - 24]byte
 }
 
-// A turn belongs to the writer of a batch until ticket is that of its first cell plus one,
-// and then to the reader.
+// A turn belongs to the writer of a batch until ticket is the first cell's plus one, and
+// then to the reader.
 type turn struct {
 	ticket atomic.Uint64
 	cells  uint64 // of the batch
 }
 
-// Batches of more than fewCells are prefetched, as far as mostCells. A shorter one is written
-// before that helps, and several writers would only take lines from each other.
+// Batches of more than fewCells are prefetched, as far as mostCells. A shorter batch is
+// written before a prefetch helps, and several writers would only take lines from each
+// other.
 const (
 	fewCells  = 16
 	mostCells = 128
@@ -54,7 +55,7 @@ func newInbox(n int) inbox {
 	return inbox{cells: slab.Make[cell](n), turns: slab.Make[turn](n / 2), views: make([]*View, n/2)}
 }
 
-// push puts in all events or none, and reports whether there was room.
+// push puts in all events or none, and reports whether the inbox had room.
 func (q *inbox) push(events []Event) bool {
 	if len(events) == 0 {
 		return true
@@ -137,8 +138,8 @@ func (q *inbox) reserve(n uint64) (uint64, bool) {
 	}
 }
 
-// ready reports whether there is a batch to read. There is none also while the writer of
-// the oldest is not done: that writer looks again when it is.
+// ready reports whether there is a batch to read. No batch is ready while the writer of the
+// oldest is not done: the writer looks again when done.
 func (q *inbox) ready() bool {
 	if q.next-q.head.Load() >= uint64(len(q.cells)/4) {
 		q.release()
@@ -154,22 +155,22 @@ func (q *inbox) ready() bool {
 	return true
 }
 
-// ahead prefetches the batch behind the one that is about to be read, if there is one. A
-// reader of single events does not look: the next writer may be about to store the turn,
-// and would have to take the line back.
+// ahead prefetches the next batch behind the batch about to be read, if any. A reader of
+// single events does not look: the next writer may be about to store the turn, and would
+// have to take the line back.
 func (q *inbox) ahead() {
 	if t := q.turn(q.end); t.ticket.Load() == q.end+1 {
 		prefetch.Load(q.start(q.end, t.cells))
 	}
 }
 
-// take returns the next cell of the batch, which stays as it is until the batch ends.
+// take returns the next cell of the batch, unchanged until the batch ends.
 func (q *inbox) take() *cell {
 	q.next++
 	return q.cell(q.next - 1)
 }
 
-// view is that of the event whose second cell is next.
+// view is the view of the event whose second cell is next.
 func (q *inbox) view() *View {
 	at := q.pair(q.next)
 	v := q.views[at]
@@ -178,7 +179,7 @@ func (q *inbox) view() *View {
 	return v
 }
 
-// release hands back what has been read.
+// release hands back the cells read.
 func (q *inbox) release() {
 	if q.head.Load() != q.next {
 		q.head.Store(q.next)
@@ -192,7 +193,7 @@ func (q *inbox) waiting() bool {
 	return q.turn(t).ticket.Load() == t+1
 }
 
-// start is what to prefetch of a batch of n cells, those that lie in one piece.
+// start is the cells to prefetch of a batch of n cells, as far as contiguous.
 func (q *inbox) start(ticket, n uint64) []cell {
 	at := ticket & q.mask()
 	return q.cells[at:min(at+n, at+mostCells, uint64(len(q.cells)))]
@@ -200,7 +201,7 @@ func (q *inbox) start(ticket, n uint64) []cell {
 
 func (q *inbox) turn(ticket uint64) *turn { return &q.turns[q.pair(ticket)] }
 
-// pair is the number of the two cells to which that of a ticket belongs.
+// pair is the number of the pair of cells with a ticket's cell.
 func (q *inbox) pair(ticket uint64) uint64 { return (ticket & q.mask()) / 2 }
 
 func (q *inbox) mask() uint64 { return uint64(len(q.cells) - 1) }

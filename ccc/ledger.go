@@ -2,8 +2,8 @@ package ccc
 
 import "math"
 
-// A record is what the manager keeps for a context and needs in every event: it
-// lies with the context's counters.
+// A record is the manager's data for a context needed in every event, next to the context's
+// counters.
 type record struct {
 	last   int64 // time of the last event, ns
 	handle Handle
@@ -20,7 +20,7 @@ type record struct {
 	kept   Reason // what held it for as long as waited says
 }
 
-// A ledger is what the manager keeps for a context beside its record; few events need it.
+// A ledger is the manager's data for a context beside the record, needed by few events.
 type ledger struct {
 	edge   edge
 	due    int64          // the armed deadline, ns
@@ -83,9 +83,9 @@ func (m *Manager) counts(c *Context) counts {
 // ledgerOf is the ledger of a context of the manager's.
 func (m *Manager) ledgerOf(c *Context) *ledger { return &m.ledgers[c.rec.handle.Index()] }
 
-// wait adds the time since the last event to that of the reason which has held data since
-// then. It adds up in the record, so that the ledger need not be loaded; where it cannot, it
-// returns false, and the caller has carry do it.
+// wait adds the time since the last event to the time of the reason holding data since then.
+// The sum is kept in the record, so the ledger need not be loaded; for a sum too large wait
+// returns false, and the caller calls carry.
 func (r *record) wait(now int64) bool {
 	d := now - r.last
 	if r.held != r.kept || uint64(d)|uint64(r.waited) > math.MaxInt32 {
@@ -95,9 +95,9 @@ func (r *record) wait(now int64) bool {
 	return true
 }
 
-// carry takes what has added up into the ledger, with the time since the last event, unless
-// that was later: events of two cores may come in another order than they happened in, and
-// no time counts twice. It is rare, and out of line so as not to cost its callers registers.
+// carry moves the sums into the ledger, with the time since the last event, unless later
+// than now: events of two cores may come out of order, and no time counts twice. Rare, and
+// out of line to spare the callers' registers.
 //
 //go:noinline
 func (m *Manager) carry(c *Context, now int64) {

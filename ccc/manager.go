@@ -25,18 +25,18 @@ type ManagerConfig struct {
 	// Contexts and PDCs are the largest index plus one of each, at most 65,536.
 	Contexts, PDCs int
 
-	// Admission gives every context a [Gate]. It costs an atomic operation for each
+	// Admission gives every context a [Gate]. A Gate costs an atomic operation for each
 	// acknowledgement.
 	Admission bool
 
-	// Inbox is how many posted events may wait, of whatever kinds, a power of two up to
-	// 2^24; 0 means 1,024. Four cells of 16 bytes are set aside for each. A call of
-	// [Manager.Post] takes one cell for each change of time among its events, three for
-	// an acknowledgement, two for a packet sent or refused, one for any other event.
+	// Inbox is the most posted events waiting, of any kinds, a power of two up to 2^24; 0
+	// means 1,024. Four cells of 16 bytes are set aside for each. A call of [Manager.Post]
+	// takes a cell for each change of time among the events, three for an acknowledgement,
+	// two for a packet sent or refused, and 1 for other events.
 	Inbox int
 
-	// Seed is what paths are drawn from: 0 draws one from crypto/rand, and any other makes equal
-	// inputs give equal choices.
+	// Seed is the seed of path choices: 0 draws a seed from crypto/rand, and with other
+	// values equal inputs give equal choices.
 	Seed uint64
 
 	// Now is the time at which the clock of all later calls starts, ns. Times are 0 or
@@ -44,18 +44,18 @@ type ManagerConfig struct {
 	Now int64
 }
 
-// A Manager is the CCC manager of a NIC port: the contexts and the PDCs bound to
-// them, in slabs that are addressed by index, and what several cores need around them.
-// Which PDC of those that may send is next is the caller's: package pds/pdc keeps turns.
+// A Manager is the CCC manager of a NIC port: the contexts and the PDCs bound to the
+// contexts, in slabs addressed by index, with an inbox and gates for several cores. The
+// caller chooses the next PDC to send: package pds/pdc keeps turns.
 //
-// Only its owner may call its methods, and there is one owner at a time; any goroutine
+// Only the owner may call the methods, a single owner at a time; any goroutine
 // may call [Manager.Post], [Manager.TryOwn], [Manager.Gate] and [Manager.Refresh]. A
-// goroutine that is the only one to call anything is the owner without asking. Once
-// others call those four, the owner is whoever succeeded with TryOwn.
+// goroutine making all calls is the owner without asking. Once others call the four
+// methods, the owner is the goroutine that succeeded with TryOwn.
 //
-// Events whose handle is of an earlier life are ignored; [Manager.Stale] counts
-// them. Invariant: for each context the backlog is the sum of its PDCs', likewise
-// what is marked for retransmission.
+// Events whose handle is of an earlier life are ignored; [Manager.Stale] counts such
+// events. Invariant: for each context the backlog is the sum over the PDCs, and so is
+// rtx_backlog.
 type Manager struct {
 	p       *Params
 	seats   []seat
@@ -87,15 +87,15 @@ type Manager struct {
 	_     [cacheLine - 4]byte
 }
 
-// A seat is what events need of a context, in one place: five cache lines, of which a plain
-// event needs the three in the middle.
+// A seat is the part of a context needed in events, in one place: five cache lines; a plain
+// event needs the middle three.
 type seat struct {
 	context Context
 	entropy Entropy
 	_       [16]byte
 }
 
-// NewManager allocates all that the manager will ever use. Errors wrap [ErrConfig].
+// NewManager allocates all memory of the manager. Errors wrap [ErrConfig].
 func NewManager(c ManagerConfig) (*Manager, error) {
 	c.Inbox = cmp.Or(c.Inbox, 1024)
 	err := cmp.Or(
@@ -139,12 +139,12 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 // Params returns the parameters of all contexts.
 func (m *Manager) Params() *Params { return m.p }
 
-// Stale returns how many events came for lives that were over.
+// Stale returns the number of events for past lives.
 func (m *Manager) Stale() uint64 { return m.stale }
 
-// Open begins the life h of a context. baseRTT is what [Manager.Unbind] returned
-// for the last context to the same destination, ns; 0 if there was none. The life ends
-// when the last PDC is unbound; a context that never had one lives on.
+// Open begins the life h of a context. baseRTT is from [Manager.Unbind] of the last context
+// to the same destination, ns; 0 if none. The life ends when the last PDC is unbound; a
+// context that never had a PDC lives on.
 func (m *Manager) Open(h Handle, now, baseRTT int64) error {
 	i := int(h.Index())
 	if i >= len(m.seats) || h.Generation()&1 == 0 {
@@ -177,11 +177,11 @@ func (m *Manager) SetMode(h Handle, now int64, mode Mode) {
 	}
 }
 
-// Revision changes with each [Manager.SetMode] and [Manager.SetAlgorithm]: PDCs that were
-// refused before ([Waiters]) may try again then.
+// Revision changes with each [Manager.SetMode] and [Manager.SetAlgorithm]: PDCs refused
+// before ([Waiters]) may try again then.
 func (m *Manager) Revision() uint32 { return m.revision }
 
-// Context returns the context of h for reading, nil if that life is over.
+// Context returns the context of h for reading, nil if the life is over.
 func (m *Manager) Context(h Handle) *Context {
 	if i := int(h.Index()); h != 0 && i < len(m.seats) && m.seats[i].context.rec.handle == h {
 		return &m.seats[i].context
@@ -189,14 +189,14 @@ func (m *Manager) Context(h Handle) *Context {
 	return nil
 }
 
-// Waiters returns the list of those that wait for a context, for the caller to keep. It
-// is empty when the context's life begins. The handle's index must be in range; there is
-// a list for handle 0, too.
+// Waiters returns the list of PDCs waiting for a context, for the caller to keep. The list
+// is empty when the context's life begins. The handle's index must be in range; handle 0
+// has a list, too.
 func (m *Manager) Waiters(context Handle) *Waiters {
 	return &m.seats[context.Index()].context.waiters
 }
 
-// ContextOf returns the context that a PDC is bound to, 0 if it is not bound.
+// ContextOf returns the context of a PDC, 0 if not bound.
 func (m *Manager) ContextOf(pdc Handle) Handle {
 	if b := m.member(pdc); b != nil {
 		return m.seatOf(b).context.rec.handle
@@ -204,8 +204,8 @@ func (m *Manager) ContextOf(pdc Handle) Handle {
 	return 0
 }
 
-// Bind binds a PDC to a context. fixed keeps it out of path choice: all its
-// packets take one value, as those of ROD and TFC must, which is the PDC's own.
+// Bind binds a PDC to a context. fixed keeps the PDC out of path choice: all packets take a
+// single value of the PDC's, as ROD and TFC require.
 func (m *Manager) Bind(pdc, context Handle, now int64, fixed bool) error {
 	c := m.Context(context)
 	j := int(pdc.Index())
@@ -231,8 +231,8 @@ func (m *Manager) Bind(pdc, context Handle, now int64, fixed bool) error {
 	return nil
 }
 
-// Repath gives a PDC that takes no part in path choice another value, if there is one: its
-// packets have been lost more than once on the way that it takes.
+// Repath gives a PDC that takes no part in path choice a new value, if possible: packets
+// have been lost more than once on the PDC's path.
 func (m *Manager) Repath(pdc Handle) {
 	b := m.member(pdc) // it may have no context yet
 	if b == nil || !b.fixed {
@@ -245,15 +245,15 @@ func (m *Manager) Repath(pdc Handle) {
 	}
 }
 
-// Unbind takes a PDC out of its context, with what it has not sent and what it
-// has in flight, see [Left]; what it had reserved at the gate must have been sent
-// or given back. When it was the last PDC the context goes too, and freed is its
-// handle; baseRTT is worth keeping for the next [Manager.Open] to that destination.
+// Unbind takes a PDC out of the context, with the bytes unsent and in flight, see [Left];
+// reservations of the PDC at the gate must have been sent or given back. With the last PDC
+// the context goes too, and freed is the context's handle; baseRTT is worth keeping for the
+// next [Manager.Open] to the same destination.
 //
-// Events of the PDC that were posted must have been handled: those that come later are
-// stale, and what they say was sent stays reserved for ever. A [Manager.Drain] alone does not
-// show it, since a batch waits behind one that another core is still writing. A
-// [Manager.Refresh] by whoever posted them does, once its View is filled.
+// Events of the PDC that were posted must have been handled: later events are stale, and
+// bytes reported as sent stay reserved for ever. A [Manager.Drain] alone is no proof, since
+// a batch waits behind a batch still being written on another core. A [Manager.Refresh] by
+// the poster is, once the View is filled.
 func (m *Manager) Unbind(pdc Handle, now int64) (freed Handle, baseRTT int64) {
 	b := m.member(pdc)
 	if b == nil {

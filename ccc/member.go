@@ -24,10 +24,10 @@ type member struct {
 	_ [16]byte // a cache line each
 }
 
-// backlog is what the PDC has to send for the first time, bytes.
+// backlog is the bytes that the PDC has to send for the first time.
 func (b *member) backlog() int64 { return b.due - b.sent - b.rtxBacklog }
 
-// left is what the PDC would leave behind if it went now.
+// left is the rest that the PDC would leave behind now.
 func (b *member) left() Left {
 	return Left{
 		Backlog: b.backlog(), RtxBacklog: b.rtxBacklog, Inflight: b.sent - b.heard - b.rtxBacklog,
@@ -58,17 +58,17 @@ func (b *member) count(c *Context) {
 	b.rtxBacklog, b.waitingRtx, b.inflightPackets = c.rtxBacklog, c.waitingRtx, c.inflightPkts
 }
 
-// withdraw takes back new bytes that were due.
+// withdraw takes back new bytes due.
 func (b *member) withdraw(bytes int64) {
 	less(b.backlog(), bytes)
 	b.due -= bytes
 }
 
-// rcvdUnit is what rcvd_bytes is rounded up to, bytes.
+// rcvdUnit is the unit that rcvd_bytes is rounded up to, bytes.
 const rcvdUnit = 256
 
-// acknowledge takes an acknowledgement in, and cuts a.Bytes to what can be true. A window
-// that believed more would let everything out.
+// acknowledge takes an acknowledgement in, and cuts a.Bytes to the possible. A window
+// believing more would let everything out.
 func (b *member) acknowledge(a *Ack) {
 	if packets := int32(a.Packets - a.RtxPackets); !b.hear(a.Bytes, packets) {
 		a.Bytes = min(max(a.Bytes, 0), b.most())
@@ -81,8 +81,8 @@ func (b *member) acknowledge(a *Ack) {
 	}
 }
 
-// hear takes packets out of flight. It returns false, and nothing has changed, where bytes
-// are negative or more than a truthful destination can report.
+// hear takes packets out of flight. False, without a change, if bytes are negative or more
+// than a truthful destination can report.
 func (b *member) hear(bytes int64, packets int32) bool {
 	if uint64(bytes) > uint64(b.most()) {
 		return false
@@ -92,7 +92,7 @@ func (b *member) hear(bytes int64, packets int32) bool {
 	return true
 }
 
-// most is how many bytes a truthful destination can report: it counts each packet once.
+// most is the most bytes reported by a truthful destination, counting each packet once.
 func (b *member) most() int64 { return b.sent - b.heard + rcvdUnit - 1 }
 
 // cut is an acknowledgement of no more bytes than that, as acknowledge would cut it.

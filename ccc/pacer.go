@@ -2,15 +2,15 @@ package ccc
 
 import "math"
 
-// Pacer is an [Algorithm] that spreads a window over its round trip, so that it does not
-// leave as one burst. It sends at Gain percent of a window each base round trip: each packet
-// makes the next wait for as long as it takes at that rate. It allows one packet at a time,
-// and time in which there is nothing to send is not made up for.
+// Pacer is an [Algorithm] that spreads a window over the round trip, to avoid a burst. The
+// rate is Gain percent of a window each base round trip: each packet makes the next wait for
+// the packet's time at the rate. One packet is allowed at a time, and idle time is not made
+// up for.
 //
-// Single writer; one Pacer for one context. The zero value is ready.
+// Single writer; one Pacer for each context. The zero value is ready.
 type Pacer struct {
-	// Gain is the rate in percent of a window each base round trip; 0 means 125, so
-	// that the window and not the pacer is what limits in the long run.
+	// Gain is the rate in percent of a window each base round trip; 0 means 125, so the
+	// window and not the pacer limits in the long run.
 	Gain int64
 
 	next   int64 // when the next packet may go, ns
@@ -21,7 +21,7 @@ type Pacer struct {
 
 const defaultGain = 125
 
-// OnSend makes the next packet wait for this one.
+// OnSend makes the next packet wait for the present packet.
 func (p *Pacer) OnSend(now, size int64, _ bool) {
 	gain := p.Gain
 	if gain == 0 {
@@ -45,7 +45,7 @@ func (p *Pacer) OnNACK(int64, Nack) {}
 // OnInferredLoss does nothing.
 func (p *Pacer) OnInferredLoss(int64, Loss) {}
 
-// Allow lets one packet go when its time has come.
+// Allow lets a packet go when due.
 func (p *Pacer) Allow(_ int64, s Standing) (bytes, notBefore int64) {
 	p.window, p.rtt = s.Cwnd, s.BaseRTT
 	return s.MTU, p.next

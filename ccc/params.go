@@ -16,8 +16,8 @@ var ErrConfig = errors.New("ccc: invalid configuration")
 
 // Config configures the contexts of a FEP.
 type Config struct {
-	// NSCC configures the window, and describes the fabric for everything else. Its
-	// RCCC field is set from Control, its Unit is nanoseconds.
+	// NSCC configures the window, and describes the fabric for everything else. NSCC's RCCC
+	// field is set from Control, the Unit is nanoseconds.
 	NSCC nscc.Config
 
 	// RCCC configures the credit. A zero MaxCredit is the window's ceiling, a zero
@@ -35,8 +35,8 @@ type Config struct {
 	Mode    Mode // of a new context
 }
 
-// Params is what a [Config] leads to: immutable, shared by all contexts, safe for
-// concurrent use.
+// Params is a validated [Config] with derived constants: immutable, shared by all contexts,
+// safe for concurrent use.
 type Params struct {
 	nscc    nscc.Params
 	rccc    rccc.Params
@@ -52,8 +52,8 @@ type Params struct {
 	probeLacks int64 // ns by which a full packet takes longer than a probe on the sender's link
 }
 
-// NewParams validates c and derives the constants. Its errors wrap [ErrConfig]
-// and the error of the package whose part is wrong.
+// NewParams validates c and derives the constants. Errors wrap [ErrConfig] and the error of the
+// package whose part is wrong.
 func NewParams(c Config) (Params, error) {
 	err := cmp.Or(
 		check.Range(ErrConfig, "Control", c.Control, 0, controls-1),
@@ -98,14 +98,14 @@ func NewParams(c Config) (Params, error) {
 	return p, nil
 }
 
-// takesRuns reports whether a window of this profile asks for room for a whole MTU, whatever is
-// sent.
+// takesRuns reports whether a window of the profile asks for room for a whole MTU for any
+// packet.
 func takesRuns(f nscc.Profile) bool { return f == nscc.ProfileSpec || f == nscc.ProfileAdaptive }
 
 // NSCC returns the window's parameters.
 func (p *Params) NSCC() *nscc.Params { return &p.nscc }
 
-// RCCC returns the credit's parameters; of use where the contexts run it.
+// RCCC returns the credit's parameters; of use where the contexts run RCCC.
 func (p *Params) RCCC() *rccc.Params { return &p.rccc }
 
 // TFC returns the parameters of transport flow control, nil where it takes no part.

@@ -2,7 +2,7 @@ package ccc
 
 import "github.com/uetcc/uetcc/internal/enum"
 
-// EventKind says which method of the [Manager] an [Event] stands for.
+// EventKind is the method of the [Manager] meant by an [Event].
 type EventKind uint8
 
 const (
@@ -24,8 +24,8 @@ var eventNames = [eventKinds]string{"new data", "send", "ack", "nack", "loss", "
 // String returns the kind's name in lower case.
 func (k EventKind) String() string { return enum.Name(eventNames[:], k) }
 
-// Event is an event that happened on a core that does not own the manager. Only
-// the fields of its kind count.
+// Event is an event on a core that does not own the manager. Only the fields of the kind
+// count.
 type Event struct {
 	Kind EventKind
 	PDC  Handle
@@ -39,49 +39,49 @@ type Event struct {
 	view *View // of eventShow
 }
 
-// Post hands events to whoever owns the manager, and owns it for the moment if nobody
-// does (flat combining), for the events of others too. It never waits for an owner.
-// It returns false if they and those that wait are more than the inbox holds; none of
-// them was taken then, and all are still the caller's.
+// Post hands events to the owner of the manager; without an owner Post owns the manager
+// for the moment (flat combining), for the events of others too. Post never waits for an
+// owner. False means that the inbox has no room for all; no event was taken then, and
+// all are still the caller's.
 //
-// No event that was taken is lost: an owner lets go and then looks into the inbox, and
-// whoever posts puts events in and then looks for an owner. Atomic operations have
-// one order that all goroutines agree on, so if the poster still sees an owner, that
-// owner lets go later in it, and looks later still.
+// No event taken is lost: an owner lets go and then looks into the inbox, and a poster
+// puts events in and then looks for an owner. Atomic operations have a single order for
+// all goroutines, so if the poster still sees an owner, the owner lets go later in the
+// order, and looks later still.
 //
-// Events of one goroutine are handled in the order in which it posted them, those of one
-// call with none of another's in between. A call costs two atomic operations besides its
-// events, and waits for cache lines on their way between cores: post together what came
+// Events of a goroutine are handled in the order of posting, and the events of a call
+// without others in between. A call costs two atomic operations besides the events, and
+// waits for cache lines under way between cores: post events together that came
 // together.
 func (m *Manager) Post(events ...Event) bool {
 	taken := m.inbox.push(events)
-	// The owner's word comes first: it changes seldom, and what waiting reads belongs
-	// to the owner's core while that works.
+	// The owner's word comes first: the word changes seldom, and the words read by
+	// waiting belong to the working owner's core.
 	if m.owner.Load() == 0 && m.inbox.waiting() && m.TryOwn() {
 		m.Disown()
 	}
 	return taken
 }
 
-// TryOwn makes the caller the owner if there is none. It never waits. The owner
+// TryOwn makes the caller the owner if the manager has none, without waiting. The owner
 // may call every method, and ends with [Manager.Disown].
 func (m *Manager) TryOwn() bool { return m.owner.CompareAndSwap(0, 1) }
 
-// Disown handles what was posted and lets go.
+// Disown handles posted events and lets go.
 func (m *Manager) Disown() {
 	m.Drain()
 	m.letGo()
 }
 
-// letGo ends the ownership, and takes it up again for what was posted after the
-// owner's last look into the inbox: its poster found the manager owned.
+// letGo ends the ownership, and takes it up again for events posted after the owner's
+// last look into the inbox: their poster found the manager owned.
 func (m *Manager) letGo() {
 	for m.owner.Store(0); m.inbox.waiting() && m.TryOwn(); m.owner.Store(0) {
 		m.Drain()
 	}
 }
 
-// Drain handles what was posted. An owner that stays calls it now and then.
+// Drain handles posted events. An owner that stays calls Drain now and then.
 func (m *Manager) Drain() {
 	q := &m.inbox
 	for q.ready() {

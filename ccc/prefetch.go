@@ -6,9 +6,9 @@ import (
 	"github.com/uetcc/uetcc/internal/prefetch"
 )
 
-// Prefetch begins to load what events of some PDCs will need, by the PDCs' indices. With
-// more contexts than the caches hold, call it for the next 16 to 32 events and report these
-// afterwards: then their cache misses overlap. It panics on an index out of range.
+// Prefetch begins to load the memory for events of some PDCs, by the PDCs' indices. With
+// more contexts than the caches hold, call Prefetch for the next 16 to 32 events and report
+// the events afterwards: then the cache misses overlap. An index out of range panics.
 func (m *Manager) Prefetch(pdcs []uint16) {
 	for _, i := range pdcs {
 		prefetch.Lines(m.ContextLines(i))

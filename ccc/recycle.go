@@ -3,8 +3,8 @@ package ccc
 // A word of side memory holds four queued values.
 const valuesPerWord = 4
 
-// push queues a value that came back without a mark. A full queue forgets its
-// oldest value: the newest knowledge of the fabric is worth most.
+// push queues a value returned without a mark. A full queue forgets the oldest
+// value: the newest knowledge of the fabric is worth most.
 func (e *Entropy) push(p *EntropyParams, side []uint64, r Report) {
 	if r.Feedback != FeedbackGood {
 		return
@@ -18,7 +18,7 @@ func (e *Entropy) push(p *EntropyParams, side []uint64, r Report) {
 	}
 }
 
-// pop returns the oldest queued value; there must be one.
+// pop returns the oldest value of a queue that is not empty.
 func (e *Entropy) pop(p *EntropyParams, side []uint64) uint16 {
 	w, shift := e.queueAt(p, side, e.queueHead)
 	e.queueHead++
@@ -31,9 +31,9 @@ func (e *Entropy) queueAt(p *EntropyParams, side []uint64, pos uint16) (w *uint6
 	return &side[p.penalty+int32(slot/valuesPerWord)], uint(slot%valuesPerWord) * 16
 }
 
-// nextLegacy walks through the values in the first window, so that each path is
-// tried before any is recycled. Where the window grows again before its packets are
-// sent, the walk goes on from the last value, recycled or drawn.
+// nextLegacy walks through the values in the first window, so each path is
+// tried before any is recycled. Where the window grows again before the first
+// window has been sent, the walk goes on from the last value, recycled or drawn.
 func (e *Entropy) nextLegacy(p *EntropyParams, side []uint64, at Progress) uint16 {
 	switch {
 	case int64(at.Seq) < min(at.WindowPackets, int64(p.values)):

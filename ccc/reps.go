@@ -30,7 +30,7 @@ func (r *repsRing) put(v uint16) {
 	r.filled = min(r.filled+1, repsSlots)
 }
 
-// take returns the value of a slot, and uses it up if it was not.
+// take returns the value of a slot, used up from now on.
 func (r *repsRing) take(slot uint8) uint16 {
 	bit := uint8(1) << slot
 	if r.valid&bit != 0 {
@@ -70,7 +70,7 @@ func (e *Entropy) nextREPS(p *EntropyParams) uint16 {
 	}
 }
 
-// REPSState is what can be seen of the scheme's ring, for monitoring.
+// REPSState is the visible state of the scheme's ring, for monitoring.
 type REPSState struct {
 	Frozen  bool // keeps to the values it has
 	Explore int  // random values still to hand out after a freeze
@@ -78,7 +78,7 @@ type REPSState struct {
 	Filled  int  // slots ever written, up to 8
 }
 
-// REPSState describes the ring of SchemeREPS; zero for the other schemes.
+// REPSState describes the ring of SchemeREPS; zero for all other schemes.
 func (e *Entropy) REPSState() REPSState {
 	g := &e.ring
 	return REPSState{Frozen: g.frozen, Explore: int(g.explore), Fresh: int(g.fresh), Filled: int(g.filled)}

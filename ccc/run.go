@@ -9,16 +9,16 @@ func (m *Manager) classify(c *Context) {
 	c.plain = m.runs && m.p.window && c.mode == ModeEnforce && !c.rec.custom
 }
 
-// A PlainAck is an acknowledgement of packets that were in flight, from a destination that
-// neither penalises nor restores. What the window is told are the bytes of these packets
-// together, and a round trip of kind [nscc.SampleNormal], ns, none if not above 0.
+// A PlainAck is an acknowledgement of packets in flight, from a destination that neither
+// penalises nor restores. The window is told the bytes of the packets together, and a round
+// trip of kind [nscc.SampleNormal], ns, none if not above 0.
 type PlainAck struct {
 	nscc.PlainAck
 	Packets int32
 	Entropy uint16 // of the packet that caused the acknowledgement
 }
 
-// RunParams is what became of acknowledgements and packets offered to [Manager.Exchange].
+// RunParams is the outcome for acknowledgements and packets offered to [Manager.Exchange].
 type RunParams struct {
 	Sent    int    // the first so many packets may go
 	Held    Reason // as in [SendParams], of the last of the packets
@@ -26,7 +26,7 @@ type RunParams struct {
 	AckLast bool   // the last of them is to ask for one
 }
 
-// Exchange is what nearly all events of a context are, in one step with one settlement: it is
+// Exchange handles nearly all events of a context in one step with one settlement:
 // [Manager.OnACK] for each of acks, and then [Manager.Send] for new packets of size bytes each,
 // as many as paths has room for, until congestion control holds the next; paths gets their
 // entropy values. Either may be empty, and is up to 255. All are of one PDC.
@@ -37,8 +37,9 @@ type RunParams struct {
 // [Waiters], Exchange returns false, and nothing has changed: use OnACK, [Context.Decide] and
 // Send.
 //
-// It leaves behind, bit for bit, what these would have left, but for the time of the last event
-// where now is before it, and for how often an Algorithm was asked: that is once behind acks.
+// The state afterwards is bit for bit the state after OnACK, Decide and Send, except for the
+// time of the last event if now is earlier, and for the calls of an Algorithm: a single Allow
+// after acks.
 func (m *Manager) Exchange(pdc Handle, now int64, acks []PlainAck, size int64, paths []uint16) (s RunParams, ok bool) {
 	at := m.seatAt(pdc)
 	if at == nil || !m.runs || len(acks)|len(paths) > tallyMost {
@@ -200,7 +201,7 @@ func (c *Context) fly(bytes int64, n int) {
 	c.inflightPkts += int32(n)
 }
 
-// become brings a plain context into another state. It is out of line for the same reason.
+// become brings a plain context into a new state. Out of line for the same reason.
 //
 //go:noinline
 func (m *Manager) become(c *Context, s State) {

@@ -2,40 +2,40 @@ package ccc
 
 import "github.com/uetcc/uetcc/rccc"
 
-// SendParams is what a packet's header carries for congestion control.
+// SendParams is the part of a packet's header for congestion control (GetSendParams).
 type SendParams struct {
 	// CreditTarget is the cumulative credit that the source would like to reach,
 	// bytes; 0 where RCCC takes no part. With TFC it is the cells charged, times 256, which tells the
 	// destination when the context is another one of the same name.
 	CreditTarget int64
 
-	// AckRequest asks for an immediate acknowledgement. The PDS has reasons of its
-	// own to ask for one: the flag is the OR of all.
+	// AckRequest asks for an immediate acknowledgement. The PDS may ask, too: the flag is
+	// the OR of all reasons.
 	AckRequest bool
 
-	// Held is what keeps another packet from following, ReasonBacklog if nothing does.
+	// Held is the cause that keeps a next packet from following, ReasonBacklog for none.
 	Held Reason
 
-	// Entropy is the value that chooses the path. [Manager.Send] fills it in; a
-	// context alone knows nothing of paths.
+	// Entropy is the path's value. [Manager.Send] fills Entropy in; a context alone knows
+	// nothing of paths.
 	Entropy uint16
 }
 
-// SendParams returns what the packet last counted by [Context.OnSend] carries.
-// contexts is how many compete for its NIC port; 0 and 1 mean alone.
+// SendParams returns the header fields for the packet last counted by [Context.OnSend].
+// contexts is the number of contexts competing for the NIC port; 0 and 1 mean alone.
 func (c *Context) SendParams(p *Params, contexts int64) SendParams {
 	s := SendParams{AckRequest: c.wantsAnswer(p), Held: c.held()}
 	if p.credit {
 		s.CreditTarget = c.CreditTarget(p, contexts)
-		// The next packet may be a round of all the destination's senders away, which
-		// can be longer than a retransmission timeout.
+		// The next packet may be a round of all the destination's senders away, maybe longer
+		// than a retransmission timeout.
 		s.AckRequest = s.AckRequest || !c.credit.CanSend()
 	}
 	return s
 }
 
-// wantsAnswer reports whether there may be no room for another packet until an answer comes,
-// also as an algorithm of the user's has it.
+// wantsAnswer reports whether no next packet may fit before an answer comes, by a user's
+// algorithm, too.
 func (c *Context) wantsAnswer(p *Params) bool {
 	return c.bounded && c.allow < p.mtu || p.window && c.window.AckRequest(&p.nscc)
 }
@@ -53,13 +53,12 @@ func (c *Context) CreditTarget(p *Params, contexts int64) int64 {
 // when data does not wait for credit.
 func (c *Context) CreditDeadline() (int64, bool) { return c.credit.Deadline() }
 
-// CreditInVain reports whether the requests for credit have brought nothing for so long that no
-// more will, see [rccc.Source.InVain].
+// CreditInVain reports whether requests for credit have been in vain for so long that more
+// would be, too, see [rccc.Source.InVain].
 func (c *Context) CreditInVain() bool { return c.credit.InVain() }
 
-// CreditRequestDue reports whether to send a Credit Request now: data has waited
-// for credit for so long that the message that brought it must have been lost.
-// An early call changes nothing.
+// CreditRequestDue reports whether to send a Credit Request now: data has waited so long
+// that the message with the credit must have been lost. An early call changes nothing.
 func (c *Context) CreditRequestDue(p *Params, now int64) bool {
 	return c.credit.RequestDue(&p.rccc, now)
 }

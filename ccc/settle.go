@@ -1,7 +1,6 @@
 package ccc
 
-// settle brings everything around context c up to date with it. Every event ends
-// here.
+// settle brings everything around context c up to date. Every event ends here.
 func (m *Manager) settle(c *Context, now int64) {
 	if c.rec.custom {
 		m.ask(c, now)
@@ -36,7 +35,7 @@ func (m *Manager) turn(c *Context) {
 	}
 }
 
-// settleWide is the part of settle that most managers do without: deadlines and
+// settleWide is the part of settle unneeded in most managers: deadlines and
 // gates.
 func (m *Manager) settleWide(c *Context, now int64) {
 	m.arm(c)

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// Snapshot is what can be seen of a context from outside. Sizes in bytes, times
+// Snapshot is the outside view of a context. Sizes in bytes, times
 // in ns.
 type Snapshot struct {
 	Context  Handle // whose; 0: nothing has been published
@@ -27,15 +27,15 @@ type Snapshot struct {
 	Nacks  int64
 	Losses int64
 
-	// Held is how long data waited, by what held it back: ACTIVE with that [Reason].
-	// The wait that goes on is in it up to Time.
+	// Held is the time data waited, by cause: ACTIVE with the [Reason]. A wait still
+	// going on counts up to Time.
 	Held [reasons]int64
 }
 
-// A View is where the owner of a [Manager] leaves a snapshot for others: a sequence
-// lock whose words are all atomic, so that the race detector has nothing to say.
-// The owner writes and never waits. Any number of goroutines may read, and try
-// again while it writes. The zero View is empty. Do not copy a View.
+// A View is a place for a snapshot by the owner of a [Manager] for others: a
+// sequence lock whose words are all atomic, so the race detector has nothing to say.
+// The owner writes and never waits. Any number of goroutines may read, and try again
+// during a write. The zero View is empty. Do not copy a View.
 type View struct {
 	seq  atomic.Uint64 // odd while the words change
 	word [viewWords]atomic.Int64
@@ -43,16 +43,15 @@ type View struct {
 
 const viewWords = 15 + reasons
 
-// Refresh asks for the present state of context h in v, where [View.Snapshot]
-// reads it. It never waits: if nobody owns the manager it is there on return, else
-// as soon as the owner drains the inbox. False means that the inbox was full. A
-// snapshot costs running traffic nothing until somebody asks for it.
+// Refresh asks for the present state of context h in v, read by [View.Snapshot].
+// Refresh never waits: without an owner of the manager the snapshot is there on
+// return, else as soon as the owner drains the inbox. False means a full inbox. A
+// snapshot costs running traffic nothing until asked for.
 func (m *Manager) Refresh(h Handle, v *View) bool {
 	return m.Post(Event{Kind: eventShow, PDC: h, view: v})
 }
 
-// show publishes the state of context h. A life that is over leaves its last state
-// in place.
+// show publishes the state of context h. A past life leaves the last state in place.
 func (m *Manager) show(h Handle, v *View) {
 	c := m.Context(h)
 	if c == nil {
@@ -75,7 +74,8 @@ func (m *Manager) show(h Handle, v *View) {
 	v.seq.Add(1)
 }
 
-// Snapshot returns what was last published in v; all of it belongs to one moment.
+// Snapshot returns the last snapshot published in v; all fields belong to one
+// moment.
 func (v *View) Snapshot() Snapshot {
 	for {
 		before := v.seq.Load()

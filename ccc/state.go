@@ -2,8 +2,8 @@ package ccc
 
 import "github.com/uetcc/uetcc/internal/enum"
 
-// State is the run state of a context. It has no memory: it follows from what is
-// true now. Source: UE Specification 1.0.x section 3.6.12.
+// State is the run state of a context. A State has no memory, following from the present
+// alone. Source: UE Specification 1.0.x section 3.6.12.
 type State uint8
 
 const (
@@ -34,9 +34,9 @@ func nextState(toSend, outstanding, admitted bool) State {
 	}
 }
 
-// Life is how far a context has been set up. It only moves forward until the
-// context is freed. The UET congestion chapters use the run states' names for these steps
-// too, which is why a context that is not bound is never READY.
+// Life is the progress of a context's set-up, moving only forward until the context is
+// freed. The UET congestion chapters use the run states' names for the steps too, so an
+// unbound context is never READY.
 type Life uint8
 
 const (
@@ -68,8 +68,7 @@ var modeNames = [modes]string{"enforce", "observe", "off"}
 // String returns the mode's name in lower case.
 func (m Mode) String() string { return enum.Name(modeNames[:], m) }
 
-// Control is the set of specified algorithms that a context runs. Each of them
-// must consent to a packet.
+// Control is the set of specified algorithms of a context. Each must consent to a packet.
 type Control uint8
 
 const (

@@ -9,17 +9,17 @@ import (
 	"github.com/uetcc/uetcc/internal/table"
 )
 
-// Errors of a [Table]. None of them changes anything.
+// Errors of a [Table]. After an error nothing has changed.
 var (
 	// ErrNoCCC: every context is in use; the answer to a SYN packet is a NACK with
 	// NO_CCC_AVAIL.
 	ErrNoCCC = errors.New("ccc: no context free")
 
-	// ErrTableFull: no place is left where the key's hash may lie, though the table has
-	// room. With a random seed that takes an attack; the answer is that to ErrNoCCC.
+	// ErrTableFull: no place is left for the key's hash, though the table has room.
+	// With a random seed the cause is an attack; answer as for ErrNoCCC.
 	ErrTableFull = errors.New("ccc: no room in the table for the key")
 
-	// ErrNamed: the context has a ccc_id already, or another context has that one.
+	// ErrNamed: the context has a ccc_id already, or another context has the id.
 	ErrNamed = errors.New("ccc: ccc_id in use")
 
 	// ErrUnknown: the life of the handle is over.
@@ -29,7 +29,7 @@ var (
 // MaxContexts is the largest number of contexts in a [Table].
 const MaxContexts = 1<<16 - 1
 
-// Key is what there is one context for. IPv4 addresses equal their IPv4-mapped
+// Key is the key of a context. IPv4 addresses equal their IPv4-mapped
 // IPv6 form. (UE Specification 1.0.x, section 3.6.12; Reserved is rsv_ccc.)
 type Key struct {
 	Source      netip.Addr
@@ -43,14 +43,12 @@ func (k *Key) fill(key *table.Key) {
 }
 
 // A Table finds the contexts of one FEP by {source, destination, traffic class} and
-// by {peer, ccc_id}, and hands out their handles. Any goroutine may call any
-// method, but a context is named by its owner; none waits for another, and none
-// allocates.
+// by {peer, ccc_id}, and hands out the contexts' handles. Any goroutine may call any
+// method, but only its owner names a context; no call waits or allocates.
 //
-// It knows identities only: the contexts themselves lie in a [Manager], which is
-// to be opened for what [Table.Open] has opened and has one owner at a time. An
-// index may serve another context as soon as it is closed; the generation in the
-// handle tells them apart.
+// A Table knows identities only: the contexts lie in a [Manager], to be opened there
+// after [Table.Open], by a single owner at a time. An index may serve a new context
+// as soon as the old is closed; the generation in the handle tells both apart.
 //
 // ccc_id has 8 bits on the wire and is the source's to choose, so a destination
 // can tell 256 contexts of one peer apart, and only together with the peer's
@@ -62,9 +60,9 @@ type Table struct {
 	n     int
 }
 
-// NewTable makes a table for n contexts, 1 to [MaxContexts]. Their indices are 1 to
-// n, so the [Manager] needs room for n+1. Seed 0 draws a random seed for the hashes,
-// which is what a network needs. Errors wrap [ErrConfig].
+// NewTable makes a table for n contexts, 1 to [MaxContexts]. The indices are 1 to n,
+// so the [Manager] needs room for n+1. Seed 0 draws a random seed for the hashes, as
+// a network needs. Errors wrap [ErrConfig].
 func NewTable(n int, seed uint64) (*Table, error) {
 	if err := check.Range(ErrConfig, "number of contexts", n, 1, MaxContexts); err != nil {
 		return nil, err
@@ -83,9 +81,9 @@ func (t *Table) Lookup(k *Key) Handle {
 // Live reports whether the life of h goes on.
 func (t *Table) Live(h Handle) bool { return t.slots.Live(table.Handle(h)) }
 
-// Open returns the handle of the context of k and begins its life if there is none;
-// opened tells which. Of several cores that miss one key at the same time, one
-// opens it and the others get that one. The errors are [ErrNoCCC] and
+// Open returns the handle of the context of k, beginning a life if k has none; opened
+// tells so. Of several cores missing the same key at the same time, one opens the
+// context and the rest get the same handle. The errors are [ErrNoCCC] and
 // [ErrTableFull].
 func (t *Table) Open(k *Key) (h Handle, opened bool, err error) {
 	var key table.Key
@@ -109,9 +107,9 @@ func (t *Table) Open(k *Key) (h Handle, opened bool, err error) {
 	return Handle(got), false, nil
 }
 
-// Name gives the context of h the ccc_id that its peer's packets, or packets to
-// the peer, name it by. The errors are [ErrNamed], [ErrUnknown] and [ErrTableFull].
-// Only the context's owner calls it.
+// Name gives the context of h the ccc_id used in the peer's packets, or in packets to
+// the peer. The errors are [ErrNamed], [ErrUnknown] and [ErrTableFull]. Only the
+// context's owner may call Name.
 func (t *Table) Name(h Handle, peer netip.Addr, id uint8) error {
 	if !t.slots.Owns(h.Index()) {
 		return ErrUnknown
@@ -135,14 +133,14 @@ func (t *Table) Name(h Handle, peer netip.Addr, id uint8) error {
 	return ErrNamed
 }
 
-// nameStride is how far the names of two lives of an index are apart: odd, so that
-// all 256 come up before one repeats, and not small, so that neighbours differ.
+// nameStride is the distance between the names of two lives of an index: odd, so all
+// 256 come up before a repetition, and not small, so neighbours differ.
 const nameStride = 61
 
-// NameAny gives the context of h a ccc_id that no other context towards peer has,
-// nor had a while ago: the peer may still count the credit of the last one with
-// it. Its errors are those of [Table.Name]; ErrNamed says that all 256 are in use, or that
-// the context has one.
+// NameAny gives the context of h a ccc_id without another context towards peer, now
+// and a while ago: the peer may still count the last context's credit under the id.
+// Errors as for [Table.Name]; ErrNamed means all 256 in use, or a context already
+// named.
 func (t *Table) NameAny(h Handle, peer netip.Addr) (id uint8, err error) {
 	first := int(h.Index()) + int(h.Generation()>>1)*nameStride
 	for i := range 256 {
@@ -165,8 +163,8 @@ func idKey(peer netip.Addr, id uint8) (key table.Key) {
 	return key
 }
 
-// Close ends the life of h; [Manager.Unbind] says when it is time. A handle whose
-// life is over gets [ErrUnknown], so of several calls one succeeds.
+// Close ends the life of h; [Manager.Unbind] tells the time for Close. The handle of
+// a past life gets [ErrUnknown], so of several calls one succeeds.
 func (t *Table) Close(h Handle) error {
 	if !t.slots.Live(table.Handle(h)) {
 		return ErrUnknown
@@ -181,12 +179,12 @@ func (t *Table) Close(h Handle) error {
 	return nil
 }
 
-// Has reports whether there is a context of k, or more than spare of them are free, as far
-// as others do not take them meanwhile.
+// Has reports whether k has a context, or more than spare contexts are free, unless
+// taken by others meanwhile.
 func (t *Table) Has(k *Key, spare int) bool { return t.slots.Free() > spare || t.Lookup(k) != 0 }
 
-// All iterates over the contexts in the order of their indices without stopping
-// anybody. One that opens or closes meanwhile may or may not be seen.
+// All iterates over the contexts in the order of indices without stopping anybody. A
+// context opened or closed meanwhile may or may not be seen.
 func (t *Table) All() iter.Seq[Handle] {
 	return func(yield func(Handle) bool) {
 		for n := 1; n <= t.n; n++ {
@@ -199,7 +197,7 @@ func (t *Table) All() iter.Seq[Handle] {
 }
 
 // TableStats counts the contexts: Capacity = Free + Live + Resting, and Resting is 0
-// but for moments. While others change the table the parts may not add up.
+// except for moments. During changes by other goroutines the parts may not add up.
 type TableStats struct{ Capacity, Free, Live, Resting int }
 
 // Stats counts, in time proportional to the size.

@@ -1,6 +1,6 @@
 package ccc
 
-// arm keeps the earliest time at which context c wants to be looked at.
+// arm keeps the earliest time for a look at context c.
 func (m *Manager) arm(c *Context) {
 	r, i := &c.rec, uint32(c.rec.handle.Index())
 	at, want := c.CreditDeadline()
@@ -21,10 +21,10 @@ func (m *Manager) arm(c *Context) {
 // waits for time to pass.
 func (m *Manager) NextDeadline() (int64, bool) { return m.due.Next() }
 
-// Tick handles what has become due by now, and returns a context and what it has waited
-// for: with [ReasonCredit] it is to send a Credit Request with [Context.CreditTarget], with
-// [ReasonPacing] its next packet may go. Call it until it returns the zero Handle. A time
-// before that of an earlier Tick counts as that one.
+// Tick handles everything due by now, and returns a context and the reason of the context's
+// wait: with [ReasonCredit] send a Credit Request with [Context.CreditTarget], with
+// [ReasonPacing] the next packet may go. Call Tick until the zero Handle. A time before an
+// earlier Tick's counts as the earlier Tick's.
 func (m *Manager) Tick(now int64) (Handle, Reason) {
 	now = m.due.Now(now)
 	for {
