@@ -83,6 +83,9 @@ func (p *Pattern) Make(j Job) (*Schedule, error) {
 		return nil, err
 	}
 	s := p.make(j)
+	if !slices.ContainsFunc(s.Ranks, func(r Rank) bool { return len(r.Ops) > 0 }) {
+		return nil, fmt.Errorf("%w: no flow begins within Duration, %v us: want more, or more Load, Rate or Ranks", ErrSchedule, float64(j.Duration)/1e3)
+	}
 	return s, s.Check()
 }
 

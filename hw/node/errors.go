@@ -24,7 +24,12 @@ type Error struct {
 	Err  error
 }
 
-func (e *Error) Error() string { return fmt.Sprintf("node: %v with %v: %v", e.Op, e.Peer, e.Err) }
+func (e *Error) Error() string {
+	if e.Op == OpRecv && !e.Peer.IsValid() {
+		return fmt.Sprintf("node: %v from anybody: %v", e.Op, e.Err)
+	}
+	return fmt.Sprintf("node: %v with %v: %v", e.Op, e.Peer, e.Err)
+}
 
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/hw/port"
@@ -62,6 +63,9 @@ func (o *Options) check() error {
 	}
 	if o.Paths&(o.Paths-1) != 0 {
 		return fmt.Errorf("%w: Paths is %d, want a power of two", ErrConfig, o.Paths)
+	}
+	if !slices.Contains([]int{0, 1024, 2048, 4096, 8192}, o.MTU) {
+		return fmt.Errorf("%w: MTU is %d, want 1024, 2048, 4096 or 8192 bytes", ErrConfig, o.MTU)
 	}
 	return cmp.Or(
 		check.Range(ErrConfig, "Shards", o.Shards, 1, 256),

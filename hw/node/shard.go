@@ -451,7 +451,7 @@ func (s *shard) hear(now int64) {
 	for i := 0; i < len(s.silent.peers); i++ {
 		if q := s.silent.peers[i]; now >= q.since+silentFor {
 			s.silent.heard(q.peer)
-			s.abandon(q.peer, fmt.Errorf("%w: %v", q.fault.Err, q.fault))
+			s.abandon(q.peer, q.fault.Err)
 			i--
 		}
 	}
@@ -459,8 +459,8 @@ func (s *shard) hear(now int64) {
 
 func (s *shard) note(now int64, f port.Fault) {
 	if errors.Is(f.Err, port.ErrTooLong) {
-		s.abandon(f.Peer, fmt.Errorf("%w: %v, and packets have %d bytes of payload: set Options.MTU to less, at both ends",
-			f.Err, f, s.node.options.MTU))
+		s.abandon(f.Peer, fmt.Errorf("%w: it takes IP packets of up to %d bytes (0: not known), and packets have %d bytes of payload: set Options.MTU to less, at both ends",
+			f.Err, f.MTU, s.node.options.MTU))
 		return
 	}
 	for i := range s.silent.peers {
