@@ -50,6 +50,7 @@ type options struct {
 	six        bool
 	seed       uint64
 
+	version bool
 	capture *capture // what -pcap names, nil if nothing
 
 	args  []string
@@ -59,6 +60,7 @@ type options struct {
 func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	o := &options{args: args}
 	f := flag.NewFlagSet("uetperf", flag.ContinueOnError)
+	f.BoolVar(&o.version, "version", false, "say which version this is")
 	f.StringVar(&o.listen, "listen", "", "be the target at this address of the machine")
 	f.StringVar(&o.connect, "connect", "", "write to the target at this address")
 	f.StringVar(&o.from, "from", "", "with -connect: our address; default: what the route says")

@@ -9,6 +9,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/uetcc/uetcc/bench/internal/cli"
 )
 
 func run(args []string, stdout, stderr io.Writer) int {
@@ -17,6 +19,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return 0
 	}
 	code := 0
+	if err == nil && o.version {
+		fmt.Fprintln(stdout, "uetperf", cli.Version())
+		return 0
+	}
 	if err == nil {
 		code, err = o.run(stdout)
 	}
