@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"sync/atomic"
 	"time"
 
 	"github.com/uetcc/uetcc/bench/internal/cli"
@@ -51,7 +52,8 @@ type options struct {
 	seed       uint64
 
 	version bool
-	capture *capture // what -pcap names, nil if nothing
+	signal  atomic.Value // os.Signal that has ended the run
+	capture *capture     // what -pcap names, nil if nothing
 
 	args  []string
 	flags [][2]string // all, with their values

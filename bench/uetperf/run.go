@@ -30,6 +30,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "uetperf: %v\n", err)
 		return 2
 	}
+	if s := o.signal.Load(); s != nil && o.listen == "" {
+		fmt.Fprintf(stderr, "uetperf: ended by signal %v: the figures are of what was done until then\n", s)
+	}
 	return code
 }
 
@@ -42,7 +45,8 @@ func (o *options) run(stdout io.Writer) (code int, err error) {
 	defer close(over)
 	go func() {
 		select {
-		case <-signals:
+		case s := <-signals:
+			o.signal.Store(s)
 			signal.Stop(signals) // the next one ends the process
 			close(stop)
 		case <-over:
