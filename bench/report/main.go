@@ -30,6 +30,7 @@ import (
 )
 
 type options struct {
+	version   bool
 	rounds    int
 	benchtime string
 	procs     int
@@ -47,6 +48,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	f := flag.NewFlagSet("report", flag.ContinueOnError)
 	f.IntVar(&o.rounds, "rounds", 30, "times that each side is run")
 	f.StringVar(&o.benchtime, "benchtime", "5ms", "of one benchmark in one round, as of go test")
+	f.BoolVar(&o.version, "version", false, "say which version this is")
 	f.IntVar(&o.procs, "cpu", runtime.GOMAXPROCS(0), "cores that parallel benchmarks use")
 	f.StringVar(&o.filter, "run", "", "only jobs whose text or benchmark this regular expression matches")
 	f.StringVar(&o.root, "root", ".", "root of the repository")
@@ -109,6 +111,10 @@ func execute(dir, program string, args ...string) ([]byte, error) {
 func report(args []string, stdout, stderr io.Writer, run command) error {
 	o, err := parseOptions(args, stderr)
 	if err != nil {
+		return err
+	}
+	if o.version {
+		_, err = fmt.Fprintln(stdout, "report", cli.Version())
 		return err
 	}
 	some, err := o.selected()

@@ -52,6 +52,26 @@ func ExamplePrintJSON() {
 	n, err := uetpcap.PrintJSON(os.Stdout, &file, &frame.Parser{})
 	fmt.Println(n.UET, err)
 	// Output:
-	// {"packet":1,"time_s":0,"src":"10.0.0.1","dst":"10.0.0.2","entropy":0,"dscp":46,"ecn":"Not-ECT","type":"ACK","cack_psn":77,"bytes":0,"headers":"ACK cack=77 psn=77 spdc=1 dpdc=2 UET_HDR_NONE"}
+	// {"packet":1,"time_s":0,"src":"10.0.0.1","dst":"10.0.0.2","entropy":0,"dscp":46,"ecn":"Not-ECT","type":"ACK","cack_psn":77,"spdcid":1,"dpdcid":2,"bytes":0,"headers":"ACK cack=77 psn=77 spdc=1 dpdc=2 UET_HDR_NONE"}
 	// 1 <nil>
+}
+
+// What each side of each PDC has sent.
+func ExampleSum() {
+	var file bytes.Buffer
+	w, _ := uetpcap.NewWriter(&file)
+	f := frame.Frame{}
+	f.Src, f.Dst = [16]byte{10: 0xff, 11: 0xff, 12: 10, 15: 1}, [16]byte{10: 0xff, 11: 0xff, 12: 10, 15: 2}
+	f.Type, f.Ack.Ack = pds.TypeACK, pds.Ack{CACK: 77, SPDCID: 1, DPDCID: 2}
+	for _, now := range []int64{0, 2000} {
+		if err := w.Write(now, &f, 0); err != nil {
+			fmt.Println(err)
+		}
+	}
+	keep, _ := uetpcap.ParseFilter("type=ACK,cack_psn=1..100")
+	_, err := uetpcap.Sum(os.Stdout, &file, &frame.Parser{}, true, keep)
+	fmt.Println(err)
+	// Output:
+	// {"pdc":1,"src":"10.0.0.1","dst":"10.0.0.2","spdcid":1,"packets":2,"requests":0,"bytes":0,"resent":0,"trimmed":0,"marked":0,"acks":2,"nacks":0,"controls":0,"first_s":0,"last_s":0.000002}
+	// <nil>
 }

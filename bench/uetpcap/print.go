@@ -29,9 +29,10 @@ var ErrLinkType = errors.New("uetpcap: capture of an unknown link type")
 // Counts are the packets of a capture.
 type Counts struct {
 	All       int
-	UET       int // printed
+	UET       int // printed, unless a filter refuses them
 	Illegal   int // of these, with a value that the specification does not allow
 	Malformed int // printed: UET by port or protocol, but it cannot be read
+	Hidden    int // of UET and Malformed, those that a filter refuses
 	Fragments int // see [frame.ErrFragment]; not printed, since all but first ones can be anybody's
 }
 
@@ -42,9 +43,9 @@ type Counts struct {
 // remark. The trailer of a packet captured in part is not checked. A parser without CRC
 // takes the last four bytes of a packet for a CRC where equal to the CRC, in either order:
 // else each packet of a peer writing CRCs would seem to have four bytes more, and each read
-// request to bring data.
-func Print(w io.Writer, r io.Reader, parser *frame.Parser) (Counts, error) {
-	return each(w, r, parser, func(out *bufio.Writer, p *Packet) error {
+// request to bring data. Packets that not all of keep take are left out.
+func Print(w io.Writer, r io.Reader, parser *frame.Parser, keep ...Filter) (Counts, error) {
+	return each(w, r, parser, keep, func(out *bufio.Writer, p *Packet) error {
 		_, err := fmt.Fprintf(out, "%.9f %s\n", p.Time, p.text)
 		return err
 	})
@@ -52,7 +53,7 @@ func Print(w io.Writer, r io.Reader, parser *frame.Parser) (Counts, error) {
 
 // each calls show for each packet to be printed. The output is flushed when no more input
 // has come yet, so each may follow a growing capture.
-func each(w io.Writer, r io.Reader, parser *frame.Parser, show func(*bufio.Writer, *Packet) error) (Counts, error) {
+func each(w io.Writer, r io.Reader, parser *frame.Parser, keep []Filter, show func(*bufio.Writer, *Packet) error) (Counts, error) {
 	var (
 		n     Counts
 		first time.Time
@@ -83,6 +84,10 @@ func each(w io.Writer, r io.Reader, parser *frame.Parser, show func(*bufio.Write
 		data = c.cooked.ethernet(data, &info)
 		p := Packet{Number: n.All, Time: info.Timestamp.Sub(first).Seconds()}
 		if n.line(&c, whole(data, info), len(data), &p); p.text == "" {
+			continue
+		}
+		if !takes(keep, &p) {
+			n.Hidden++
 			continue
 		}
 		if err := show(out, &p); err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"sync/atomic"
 	"time"
 
 	"github.com/uetcc/uetcc/bench/internal/cli"
@@ -50,7 +51,9 @@ type options struct {
 	six        bool
 	seed       uint64
 
-	capture *capture // what -pcap names, nil if nothing
+	version bool
+	signal  atomic.Value // os.Signal that has ended the run
+	capture *capture     // what -pcap names, nil if nothing
 
 	args  []string
 	flags [][2]string // all, with their values
@@ -59,6 +62,7 @@ type options struct {
 func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	o := &options{args: args}
 	f := flag.NewFlagSet("uetperf", flag.ContinueOnError)
+	f.BoolVar(&o.version, "version", false, "say which version this is")
 	f.StringVar(&o.listen, "listen", "", "be the target at this address of the machine")
 	f.StringVar(&o.connect, "connect", "", "write to the target at this address")
 	f.StringVar(&o.from, "from", "", "with -connect: our address; default: what the route says")

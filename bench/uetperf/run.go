@@ -9,6 +9,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/uetcc/uetcc/bench/internal/cli"
 )
 
 func run(args []string, stdout, stderr io.Writer) int {
@@ -17,12 +19,19 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return 0
 	}
 	code := 0
+	if err == nil && o.version {
+		fmt.Fprintln(stdout, "uetperf", cli.Version())
+		return 0
+	}
 	if err == nil {
 		code, err = o.run(stdout)
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "uetperf: %v\n", err)
 		return 2
+	}
+	if s := o.signal.Load(); s != nil && o.listen == "" {
+		fmt.Fprintf(stderr, "uetperf: ended by signal %v: the figures are of what was done until then\n", s)
 	}
 	return code
 }
@@ -36,7 +45,8 @@ func (o *options) run(stdout io.Writer) (code int, err error) {
 	defer close(over)
 	go func() {
 		select {
-		case <-signals:
+		case s := <-signals:
+			o.signal.Store(s)
 			signal.Stop(signals) // the next one ends the process
 			close(stop)
 		case <-over:

@@ -20,6 +20,7 @@
 //	go run ./bench/uetsim -fail leaf0.1:down@100-400,spine2:loss=0.01@0    what goes wrong when
 //	go run ./bench/uetsim validate FILE ...      run the experiments that htsim validates itself with
 //	go run ./bench/uetsim decode FILE.pcap       print UET packets, one a line
+//	go run ./bench/uetsim decode -sum -filter host=10.0.0.2 FILE.pcap    what each side of its PDCs has sent
 //	tcpdump -i any -U -w - | go run ./bench/uetsim decode -json -
 //
 // JSON has, for each run, the fields of fabric.Result, whose names end in their units.

@@ -61,6 +61,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
 		args = []string{"nothing"}
 	}
+	if args[0] == "-version" || args[0] == "--version" {
+		args = []string{"version"}
+	}
 	command, ok := commands[args[0]]
 	if !ok {
 		if args[0] != "nothing" && !strings.HasPrefix(args[0], "-h") && args[0] != "help" {

@@ -22,6 +22,8 @@ func decode(args []string, stdout, stderr io.Writer) error {
 	f.BoolVar(&ps.CRC, "crc", false, "packets end in a CRC-32C, and one that is wrong is malformed; else a CRC is taken for one where it is right")
 	f.BoolVar(&ps.LittleCRC, "little-crc", false, "with -crc: least significant byte first")
 	lines := f.Bool("json", false, "write a line of JSON for each packet")
+	sum := f.Bool("sum", false, "write a line for what each side of each PDC has sent, in place of one for each packet")
+	filter := f.String("filter", "", "only packets with these fields of -json, such as `type=RUD_REQ,psn=5..9,host=10.0.0.1,illegal`")
 	port := f.Uint("port", pds.UDPPort, "UDP destination port")
 	protocol := f.Uint("protocol", pds.IPProtocol, "IP protocol of UET without UDP")
 	if err := cli.Parse(f, args, "uetsim decode [flags] FILE.pcap ..., - for standard input", stderr); err != nil {
@@ -36,11 +38,24 @@ func decode(args []string, stdout, stderr io.Writer) error {
 		return errors.New("decode needs a capture file, or - for standard input")
 	}
 	show := uetpcap.Print
-	if *lines {
+	switch {
+	case *sum:
+		show = func(w io.Writer, r io.Reader, ps *frame.Parser, keep ...uetpcap.Filter) (uetpcap.Counts, error) {
+			return uetpcap.Sum(w, r, ps, *lines, keep...)
+		}
+	case *lines:
 		show = uetpcap.PrintJSON
 	}
+	var keep []uetpcap.Filter
+	if *filter != "" {
+		k, err := uetpcap.ParseFilter(*filter)
+		if err != nil {
+			return fmt.Errorf("-filter: %w", err)
+		}
+		keep = append(keep, k)
+	}
 	for _, path := range f.Args() {
-		if err := decodeFile(path, &ps, show, stdout, stderr); err != nil {
+		if err := decodeFile(path, &ps, show, keep, stdout, stderr); err != nil {
 			return err
 		}
 	}
@@ -48,9 +63,9 @@ func decode(args []string, stdout, stderr io.Writer) error {
 }
 
 // A capturePrinter is uetpcap.Print or a similar function.
-type capturePrinter func(io.Writer, io.Reader, *frame.Parser) (uetpcap.Counts, error)
+type capturePrinter func(io.Writer, io.Reader, *frame.Parser, ...uetpcap.Filter) (uetpcap.Counts, error)
 
-func decodeFile(path string, ps *frame.Parser, show capturePrinter, stdout, stderr io.Writer) error {
+func decodeFile(path string, ps *frame.Parser, show capturePrinter, keep []uetpcap.Filter, stdout, stderr io.Writer) error {
 	f := os.Stdin
 	if path == "-" {
 		path = "standard input"
@@ -61,11 +76,15 @@ func decodeFile(path string, ps *frame.Parser, show capturePrinter, stdout, stde
 		}
 		defer f.Close()
 	}
-	n, err := show(stdout, f, ps)
+	n, err := show(stdout, f, ps, keep...)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	fmt.Fprintf(stderr, "%s: %d packets, %d UET, %d of them illegal, %d malformed, %d fragments\n",
-		path, n.All, n.UET, n.Illegal, n.Malformed, n.Fragments)
+	chosen := ""
+	if len(keep) > 0 {
+		chosen = fmt.Sprintf(", %d chosen", n.UET+n.Malformed-n.Hidden)
+	}
+	fmt.Fprintf(stderr, "%s: %d packets, %d UET, %d of them illegal, %d malformed, %d fragments%s\n",
+		path, n.All, n.UET, n.Illegal, n.Malformed, n.Fragments, chosen)
 	return nil
 }

@@ -47,7 +47,7 @@ func TestGenErrors(t *testing.T) {
 		"no pattern \"circle\", there are: ring,":           {"circle"},
 		"no pattern \"\", there are: ring,":                 {},
 		"-load changes nothing in ring":                     {"ring", "-load", "0.3"},
-		"-ranks is 1, want 2 to 1048576 ranks":                     {"ring", "-ranks", "1"},
+		"-ranks is 1, want 2 to 1048576 ranks":              {"ring", "-ranks", "1"},
 		"12 Ranks, want a power of two":                     {"halving-doubling", "-ranks", "12"},
 		"-form \"xml\", want goal, binary or matrix":        {"ring", "-form", "xml"},
 		"waits for what no matrix can say: rank 1: calc of": {"pipeline", "-form", "matrix"},

@@ -39,6 +39,9 @@ func (p *printer) table(rows func(f func(format string, a ...any))) {
 func (o *options) print(w io.Writer, r *report) error {
 	p := &printer{w: w}
 	p.f("%s: %s\n", r.Name, r.About)
+	if named.MatchString(r.About) {
+		p.f("%s\n", chapters)
+	}
 	if r.Partial != "" {
 		p.f("PARTIAL: %s\n", r.Partial)
 	}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"runtime/pprof"
 	"strings"
 	"syscall"
@@ -194,7 +195,13 @@ func list(w io.Writer) {
 	for _, s := range Scenarios() {
 		fmt.Fprintf(w, "%-10s %s\n", s.Name, s.About)
 	}
+	fmt.Fprintln(w, chapters)
 }
+
+// named finds scenarios of a figure or chapter, and chapters says where those are.
+var named = regexp.MustCompile("figure|chapter")
+
+const chapters = "(figures and chapters: the series on Ultra Ethernet at https://nwktimes.blogspot.com, December 2025 to February 2026)"
 
 // progressTo reports on a terminal how far a long run has come; nowhere else.
 func progressTo(stderr io.Writer) func(fabric.Progress) {

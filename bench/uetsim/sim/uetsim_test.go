@@ -111,7 +111,7 @@ func TestScenariosWithHardSeeds(t *testing.T) {
 func TestListNamesEveryScenario(t *testing.T) {
 	status, out, _ := uetsim("-list")
 	require.Zero(t, status)
-	require.Equal(t, len(scenarios), strings.Count(out, "\n"))
+	require.Equal(t, len(scenarios)+1, strings.Count(out, "\n"), "and where the figures are")
 	for _, name := range []string{"incast", "outcast", "link", "spine", "network"} {
 		require.Contains(t, out, name)
 	}
