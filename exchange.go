@@ -138,7 +138,7 @@ func (e *Endpoint) exchange(now int64, acks []*pds.AckCCView, in *Datagram, out 
 	}
 	f, run := &e.flows[id], &e.run
 	y := e.source.sender.Passing(Handle(f.sends), responseOf(in))
-	most := roomy(out[:min(len(out), max(int(f.ahead)-1, 0), pdc.RunMax)]) // the flow hands over others before it has none
+	most := roomy(out[:min(len(out), int(f.ahead), f.run(), pdc.RunMax)])
 	if y == nil || most == 0 {
 		return nil, 0
 	}

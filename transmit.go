@@ -83,8 +83,7 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 		return 0
 	}
 	f, x := &e.flows[id], &e.run
-	// One packet stays unsent, so that the flow hands over others before it runs dry.
-	most := roomy(out[:min(len(out), max(int(f.ahead)-1, 1))])
+	most := roomy(out[:min(len(out), f.run())])
 	if most == 0 {
 		return 0
 	}
