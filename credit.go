@@ -33,7 +33,7 @@ type creditSender struct {
 
 // newCreditor makes the creditor that c asks for, nil if none.
 func newCreditor(c *Config, p *ccc.Params) (*creditor, error) {
-	if c.CC.Control != ccc.ControlRCCC && c.CC.Control != ccc.ControlBoth {
+	if !c.credits() {
 		return nil, nil
 	}
 	r := c.Receiver
