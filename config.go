@@ -155,7 +155,7 @@ func (c *Config) fill() {
 	t.Pending = cmp.Or(t.Pending, 1024)
 	c.fillNetwork()
 	n := &c.CC.NSCC
-	n.MTU = cmp.Or(n.MTU, pds.NominalSize(udpLen+HeaderMax+int(c.MTU)))
+	n.MTU = cmp.Or(n.MTU, c.overhead()+ses.StandardLen+int64(c.MTU))
 	n.LinkRate = cmp.Or(n.LinkRate, 100e9/8)
 	n.BaseRTT = cmp.Or(n.BaseRTT, 12_000)
 	n.AckTrigger = cmp.Or(n.AckTrigger, c.PDS.AckTrigger)
@@ -179,6 +179,21 @@ func (c *Config) reach() int {
 
 // maxMessages is how many messages there may be of an endpoint, errands among them.
 const maxMessages = 65535
+
+// credits reports whether receivers grant credit, of their rate or of the cells of their buffer.
+func (c *Config) credits() bool {
+	return c.CC.Control == ccc.ControlRCCC || c.CC.Control == ccc.ControlBoth || c.CC.TFC.CellSize != 0
+}
+
+// overhead is the nominal size of a request beyond its semantic header and its payload. With a
+// full payload behind a standard header that is the largest packet, and no byte more may be the
+// MTU of a window: a window cut to the two packets that have arrived would let only one go.
+func (c *Config) overhead() int64 {
+	if c.credits() {
+		return pds.NominalSize(udpLen + pds.RequestCCLen)
+	}
+	return pds.NominalSize(udpLen + pds.RequestLen)
+}
 
 // errands is how many messages that this side starts for sends of peers have a place of
 // their own. Sends of the application keep theirs until the peer has come back to them, so
@@ -300,10 +315,7 @@ func (e *Endpoint) newCC(c *Config, p *ccc.Params, pdcs int) (err error) {
 			return err
 		}
 	}
-	e.source.overhead = pds.NominalSize(udpLen + pds.RequestLen)
-	if e.credit != nil {
-		e.source.overhead = pds.NominalSize(udpLen + pds.RequestCCLen)
-	}
+	e.source.overhead = c.overhead()
 	contexts := min(c.Contexts+1, ccc.MaxContexts) // one for answers
 	e.cc, err = ccc.NewManager(ccc.ManagerConfig{
 		Params: p, Contexts: contexts + 1, PDCs: pdcs + 1, Seed: c.seedFor(seedPaths), Now: c.Now,

@@ -251,3 +251,34 @@ func TestSeedDecides(t *testing.T) {
 	require.NotEqual(t, first(1).Packet, first(2).Packet)
 	require.NotEqual(t, first(0).Packet, first(0).Packet, "no seed is a random one")
 }
+
+// The MTU of a window is the largest packet, to the byte: a window cut to what two packets
+// brought through lets two go.
+func TestConfigWindowOfTwoPackets(t *testing.T) {
+	for control := range ccc.ControlBoth + 1 {
+		if control == ccc.ControlNone || control == ccc.ControlRCCC {
+			continue
+		}
+		t.Run(control.String(), func(t *testing.T) {
+			c := uetcc.Config{Address: netip.MustParseAddr("10.0.0.1")}
+			c.CC.Control = control
+			to := uetcc.Destination{Address: netip.MustParseAddr("10.0.0.2"), Job: 1}
+			sent := func() (packets int, size int64) {
+				e := newEnd(t, c)
+				_, err := e.Write(0, &uetcc.Message{To: to, Key: 1, Length: 1 << 20})
+				require.NoError(t, err)
+				out := uetcc.Datagram{Packet: make([]byte, 0, uetcc.HeaderMax)}
+				for e.Transmit(0, &out) {
+					size = max(size, out.Size)
+					out.Packet = out.Packet[:0]
+					packets++
+				}
+				return packets, size
+			}
+			_, size := sent()
+			c.CC.NSCC.InitialCwnd = 2 * size
+			packets, _ := sent()
+			require.Equal(t, 2, packets, "a full one is %d bytes", size)
+		})
+	}
+}

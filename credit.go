@@ -36,7 +36,7 @@ type creditSender struct {
 // newCreditor makes the creditor that c asks for, nil if none.
 func newCreditor(c *Config, p *ccc.Params) (*creditor, error) {
 	cells := p.TFC()
-	if c.CC.Control != ccc.ControlRCCC && c.CC.Control != ccc.ControlBoth && cells == nil {
+	if !c.credits() {
 		return nil, nil
 	}
 	r := c.Receiver

@@ -192,7 +192,7 @@ func (e *Endpoint) exchange(now int64, acks []*pds.AckCCView, in *Datagram, out 
 	if y == nil {
 		return nil, 0
 	}
-	most := roomy(out[:min(len(out), max(int(f.ahead)-1, 0), pdc.RunMax)]) // the flow hands over others before it has none
+	most := roomy(out[:min(len(out), int(f.ahead), f.run(), pdc.RunMax)])
 	if most == 0 {
 		return nil, 0
 	}

@@ -51,6 +51,15 @@ func (f *flow) sent(n int) bool {
 	return f.ahead <= submitLow && (f.messages.head != 0 || f.answers.head != 0)
 }
 
+// run is how many packets may be sent before others are to be handed over: they are to come when
+// they do where packets go one by one.
+func (f *flow) run() int {
+	if f.messages.head|f.answers.head == 0 {
+		return max(int(f.ahead), 1)
+	}
+	return max(int(f.ahead)-submitLow, 1)
+}
+
 // A chain is a queue, linked through what is in it: messages and answers by their slot plus
 // 1, flows that wait for memory by their PDCID. 0 ends it.
 type chain struct{ head, tail uint16 }

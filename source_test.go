@@ -218,7 +218,7 @@ func TestSourceShortWaysAreTheGeneralOnes(t *testing.T) {
 		"one PDC": func(c *Config) { c.CC.NSCC.LinkRate = 8e10 },
 	} {
 		t.Run(name, func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(3, 4))
+			rng := rand.New(rand.NewPCG(3, 6))
 			a, b := newSourceTwin(t, edit), newSourceTwin(t, edit)
 			a.e.loader.prefetched = 0 // as with many PDCs
 			peer := sourcePeer{rng: rng}

@@ -93,8 +93,7 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 		return 0
 	}
 	f, x := &e.flows[id], &e.run
-	// One packet stays unsent, so that the flow hands over others before it runs dry.
-	p := e.pds.Fast().TransmitRun(now, min(len(out), max(int(f.ahead)-1, 1)), x)
+	p := e.pds.Fast().TransmitRun(now, min(len(out), f.run()), x)
 	if p == nil {
 		return 0
 	}

@@ -17,7 +17,7 @@ const (
 	adaptiveClear  = 4       // this part of it, and a burst, is about no delay
 	adaptiveDeep   = 8       // this part is a queue that may overflow
 	adaptiveEMA    = 1. / 8  // weight of one sample in the delay average
-	adaptiveCut    = 1. / 8  // the least that a delay above the target takes off
+	adaptiveCut    = 1. / 7  // the least that a delay above the target takes off
 	adaptiveLoss   = 7. / 10 // of the window is left when queues overflow
 	adaptiveLinks  = 2       // a packet is stored and forwarded once at least
 
